@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ROCE_PARSE_H
+#define HP3_ROCE_PARSE_H
+/*
+ * Reads one Ethernet frame and says what it is to hp3: a packet of a reliable connection (request or
+ * reply), something RoCE that hp3 lets pass, or not RoCE at all. Never fails: what is malformed or
+ * truncated is told apart by a named reason and is to be forwarded untouched.
+ *
+ * Understands Ethernet II, one or two 802.1Q/802.1ad tags, IPv4 with options, IPv6 (with hop-by-hop,
+ * routing, destination and fragment headers), UDP, BTH and every RC/UC/UD/CNP opcode (opcode.h).
+ *
+ * Contract: `frame` holds `len` readable bytes; nothing beyond is read; nothing is written except *v.
+ * Only headers are read, never the payload; the ICRC is not checked here (icrc.h).
+ */
+#include <stdint.h>
+#include "roce/wire.h"
+
+/* What the packet is to hp3. */
+enum hp3_class {
+	HP3_CLASS_OTHER,      /* not RoCEv2, or malformed (reason tells): pass untouched */
+	HP3_CLASS_RC_REQUEST, /* requester stream: SEND, WRITE, READ request, ATOMIC, unknown RC */
+	HP3_CLASS_RC_REPLY,   /* responder stream: ACK/NAK, READ response, ATOMIC acknowledge */
+	HP3_CLASS_CNP,        /* congestion notification (annex A17.9.3) */
+	HP3_CLASS_CM,         /* UD to QP1: connection management datagram */
+	HP3_CLASS_UD,         /* other unreliable datagrams */
+	HP3_CLASS_UC,         /* unreliable connection */
+	HP3_CLASS_ROCE_OTHER, /* RD, XRC, reserved transports: pass untouched */
+	HP3_CLASS_MAX
+};
+
+/*
+ * Why a packet was classed as HP3_CLASS_OTHER. X(symbol, text).
+ */
+#define HP3_PARSE_REASONS(X)                                                                       \
+	X(OK, "ok")                                                                                \
+	X(NOT_IP, "not-ip")                                                                        \
+	X(NOT_UDP, "not-udp")                                                                      \
+	X(NOT_ROCE, "not-roce")                                                                    \
+	X(FRAGMENT, "fragment")                                                                    \
+	X(SHORT_ETHER, "short-ethernet")                                                           \
+	X(SHORT_IP, "short-ip")                                                                    \
+	X(BAD_IP, "bad-ip-header")                                                                 \
+	X(SHORT_UDP, "short-udp")                                                                  \
+	X(BAD_UDP_LEN, "bad-udp-length")                                                           \
+	X(SHORT_BTH, "short-bth")                                                                  \
+	X(BAD_TVER, "bad-bth-version")                                                             \
+	X(SHORT_EXT, "short-extended-header")                                                      \
+	X(BAD_PAD, "bad-pad-count")
+
+enum hp3_parse_reason {
+#define X(sym, text) HP3_PARSE_##sym,
+	HP3_PARSE_REASONS(X)
+#undef X
+		HP3_PARSE_REASON_MAX
+};
+
+/* hp3_view.flags */
+#define HP3_VF_IPV6     0x0001u
+#define HP3_VF_VLAN     0x0002u
+#define HP3_VF_ACKREQ   0x0004u /* BTH AckReq */
+#define HP3_VF_BECN     0x0008u
+#define HP3_VF_FECN     0x0010u
+#define HP3_VF_CE       0x0020u /* IP ECN field is CE */
+#define HP3_VF_ECT      0x0040u /* IP ECN field is ECT(0) or ECT(1) */
+#define HP3_VF_UDP_CSUM 0x0080u /* UDP checksum is not 0 */
+#define HP3_VF_FIRST    0x0100u /* opcode is FIRST or ONLY of a message (or response) */
+#define HP3_VF_LAST     0x0200u /* opcode is LAST or ONLY */
+#define HP3_VF_READ     0x0400u /* READ request, or READ response */
+#define HP3_VF_ATOMIC   0x0800u /* atomic request, or ATOMIC ACKNOWLEDGE */
+#define HP3_VF_AETH     0x1000u /* has an AETH: syndrome and msn are valid */
+#define HP3_VF_UNKNOWN  0x2000u /* reserved opcode of the RC transport */
+
+/* The result: plain host-order numbers and offsets from the start of the frame. */
+struct hp3_view {
+	uint8_t class;    /* enum hp3_class */
+	uint8_t reason;   /* enum hp3_parse_reason; OK unless class is OTHER */
+	uint8_t opcode;   /* BTH opcode */
+	uint8_t syndrome; /* AETH, if HP3_VF_AETH */
+	uint16_t flags;   /* HP3_VF_* */
+	uint16_t sport;   /* UDP source port */
+	uint16_t vlan;    /* outer tag's VLAN id, 0 without tag */
+	uint16_t l3_off;
+	uint16_t udp_off; /* BTH starts at udp_off + 8 */
+	uint16_t icrc_off;
+	uint32_t dest_qpn;
+	uint32_t psn;
+	uint32_t msn;         /* AETH, if HP3_VF_AETH */
+	uint32_t dma_len;     /* RETH DMA length in bytes, if the opcode has a RETH */
+	uint16_t payload_len; /* bytes behind all headers, without pad and ICRC */
+	uint16_t pkey;
+};
+
+void hp3_parse(const void *frame, uint32_t len, struct hp3_view *v);
+
+const char *hp3_class_name(enum hp3_class c);
+const char *hp3_parse_reason_name(enum hp3_parse_reason r);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ROCE_WIRE_H
+#define HP3_ROCE_WIRE_H
+/*
+ * RoCEv2 constants and byte-order accessors.
+ *
+ * Source: IBTA 1.4 chapter 9 (BTH, RETH, AETH, ...), annex A17 (RoCEv2). Wire fields are never read
+ * through integer pointers: hp3_be16() and friends load them from bytes, so that alignment and byte
+ * order cannot go wrong.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define HP3_ROCE_UDP_PORT 4791 /* UDP destination port of RoCEv2 (IANA) */
+#define HP3_PSN_MASK      0xffffffu
+#define HP3_QPN_MASK      0xffffffu
+#define HP3_QPN_CM        1u /* general services interface: connection management */
+#define HP3_ICRC_LEN      4u
+
+/* ECN codepoints in the two low bits of IPv4 ToS / IPv6 traffic class (RFC 3168). */
+enum hp3_ecn { HP3_ECN_NOT_ECT = 0, HP3_ECN_ECT1 = 1, HP3_ECN_ECT0 = 2, HP3_ECN_CE = 3 };
+
+/* AETH syndrome (IBTA 9.7.5.1.1). */
+#define HP3_SYN_KIND(s)      ((s) & 0xe0u)
+#define HP3_SYN_ACK          0x00u
+#define HP3_SYN_RNR          0x20u
+#define HP3_SYN_NAK          0x60u
+#define HP3_SYN_VALUE(s)     ((s) & 0x1fu)
+#define HP3_NAK_PSN_SEQUENCE 0u
+
+static inline uint16_t hp3_be16(const void *p)
+{
+	uint16_t v;
+	memcpy(&v, p, sizeof(v));
+	return __builtin_bswap16(v);
+}
+
+static inline uint32_t hp3_be24(const void *p)
+{
+	const uint8_t *b = p;
+	return (uint32_t)b[0] << 16 | (uint32_t)b[1] << 8 | b[2];
+}
+
+static inline uint32_t hp3_be32(const void *p)
+{
+	uint32_t v;
+	memcpy(&v, p, sizeof(v));
+	return __builtin_bswap32(v);
+}
+
+static inline uint64_t hp3_be64(const void *p)
+{
+	uint64_t v;
+	memcpy(&v, p, sizeof(v));
+	return __builtin_bswap64(v);
+}
+
+static inline void hp3_put_be16(void *p, uint16_t v)
+{
+	v = __builtin_bswap16(v);
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline void hp3_put_be24(void *p, uint32_t v)
+{
+	uint8_t *b = p;
+	b[0] = (uint8_t)(v >> 16);
+	b[1] = (uint8_t)(v >> 8);
+	b[2] = (uint8_t)v;
+}
+
+static inline void hp3_put_be32(void *p, uint32_t v)
+{
+	v = __builtin_bswap32(v);
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline void hp3_put_be64(void *p, uint64_t v)
+{
+	v = __builtin_bswap64(v);
+	memcpy(p, &v, sizeof(v));
+}
+
+/*
+ * PSN arithmetic is modulo 2^24: "a before b" means a lies within the past 2^23 of b
+ * (IBTA 9.7.2). Results are signed distances in packets.
+ */
+static inline int32_t hp3_psn_diff(uint32_t a, uint32_t b)
+{
+	return (int32_t)((a - b) << 8) >> 8;
+}
+
+static inline uint32_t hp3_psn_add(uint32_t a, uint32_t n)
+{
+	return (a + n) & HP3_PSN_MASK;
+}
+
+#endif
