@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rfr/rfr.h"
+
+static const struct hp3_rfr_step steps[HP3_RFR_STATE_MAX][HP3_RFR_IN_MAX] = {
+#define X(state, input, next, action)                                                              \
+	[HP3_RFR_##state][HP3_RFR_IN_##input] = {HP3_RFR_##next, HP3_RFR_DO_##action},
+	HP3_RFR_TRANSITIONS(X)
+#undef X
+};
+
+struct hp3_rfr_step hp3_rfr_step(enum hp3_rfr_state state, enum hp3_rfr_input input)
+{
+	struct hp3_rfr_step step = steps[state][input];
+
+	/* Pairs that the table leaves out read as {STEADY, NONE}: stay where we are. */
+	if (step.action == HP3_RFR_DO_NONE && step.next == HP3_RFR_STEADY)
+		step.next = (uint8_t)state;
+	return step;
+}
+
+/*
+ * CLOSING holds nothing, so there a reply beyond what was emitted is the only contradiction, and "drained" means
+ * idle. In DRAINING nothing behind the closing packet has left: a reply for a PSN there contradicts as well.
+ */
+enum hp3_rfr_input hp3_rfr_reply(enum hp3_rfr_state state, const struct hp3_stream *s,
+	uint32_t close, const struct hp3_view *v, enum hp3_reply_kind kind)
+{
+	if (kind == HP3_REPLY_BEYOND)
+		return HP3_RFR_IN_CONTRADICTION;
+	if (v->flags & HP3_VF_AETH) {
+		switch (HP3_SYN_KIND(v->syndrome)) {
+		case HP3_SYN_ACK:
+			break;
+		case HP3_SYN_RNR:
+			return HP3_RFR_IN_RNR;
+		case HP3_SYN_NAK:
+			return HP3_SYN_VALUE(v->syndrome) == HP3_NAK_PSN_SEQUENCE ?
+				       HP3_RFR_IN_NAK :
+				       HP3_RFR_IN_FATAL;
+		default:
+			return HP3_RFR_IN_NONE;
+		}
+	}
+	if (kind != HP3_REPLY_PROGRESS)
+		return HP3_RFR_IN_NONE;
+#ifdef HP3_BREAK_RELEASE_EARLY
+	if (state == HP3_RFR_DRAINING)
+		return HP3_RFR_IN_DRAINED;
+#endif
+	if (state == HP3_RFR_CLOSING)
+		return hp3_stream_idle(s) ? HP3_RFR_IN_DRAINED : HP3_RFR_IN_NONE;
+	return hp3_psn_diff(v->psn, close) >= 0 ? HP3_RFR_IN_DRAINED : HP3_RFR_IN_NONE;
+}
+
+const char *hp3_rfr_state_name(enum hp3_rfr_state s)
+{
+	static const char *const names[] = {
+#define X(sym, text) [HP3_RFR_##sym] = text,
+		HP3_RFR_STATES(X)
+#undef X
+	};
+	return s < HP3_RFR_STATE_MAX ? names[s] : "?";
+}
+
+const char *hp3_rfr_input_name(enum hp3_rfr_input i)
+{
+	static const char *const names[] = {
+#define X(sym, text) [HP3_RFR_IN_##sym] = text,
+		HP3_RFR_INPUTS(X)
+#undef X
+	};
+	return i < HP3_RFR_IN_MAX ? names[i] : "?";
+}
+
+const char *hp3_rfr_action_name(enum hp3_rfr_action a)
+{
+	static const char *const names[] = {
+#define X(sym, text) [HP3_RFR_DO_##sym] = text,
+		HP3_RFR_ACTIONS(X)
+#undef X
+	};
+	return a < HP3_RFR_DO_MAX ? names[a] : "?";
+}

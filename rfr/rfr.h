@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_RFR_RFR_H
+#define HP3_RFR_RFR_H
+/*
+ * Reorder-Free Rerouting (HP3, section "Conservative Switching" and "Fast Recovery"): the state machine of one move.
+ *
+ * What it promises: the receiving RNIC sees PSNs in the order in which the sending RNIC emitted them. To move a
+ * requester stream to another path, its sending stops behind a *closing packet*: a first transmission with the
+ * highest PSN so far that carries AckReq. Packets behind it are held. Once a reply proves that the closing packet
+ * has arrived, everything before it has arrived too (one path is a FIFO) and the held packets leave, in order, on
+ * the new port. Anything else that happens meanwhile ends the move on the old port: held packets leave there, in
+ * order and before whatever the RNIC emits next (fast recovery).
+ *
+ *     STEADY --move--> CLOSING --closing packet--> DRAINING --arrived--> STEADY (new port)
+ *                         \------- loss, RNR, time-out, hold full -----> STEADY (old port)
+ *
+ * The transitions are one table (transitions.h) that the C code, its tests and the model share.
+ */
+#include "rfr/stream.h"
+#include "rfr/transitions.h"
+
+enum hp3_rfr_state {
+#define X(sym, text) HP3_RFR_##sym,
+	HP3_RFR_STATES(X)
+#undef X
+		HP3_RFR_STATE_MAX
+};
+
+enum hp3_rfr_input {
+#define X(sym, text) HP3_RFR_IN_##sym,
+	HP3_RFR_INPUTS(X)
+#undef X
+		HP3_RFR_IN_MAX
+};
+
+enum hp3_rfr_action {
+#define X(sym, text) HP3_RFR_DO_##sym,
+	HP3_RFR_ACTIONS(X)
+#undef X
+		HP3_RFR_DO_MAX
+};
+
+struct hp3_rfr_step {
+	uint8_t next;   /* enum hp3_rfr_state */
+	uint8_t action; /* enum hp3_rfr_action */
+};
+
+/* What `input` does in `state`. Every pair has an answer; those not in the table change nothing. */
+struct hp3_rfr_step hp3_rfr_step(enum hp3_rfr_state state, enum hp3_rfr_input input);
+
+/*
+ * Which input a reply is to a stream in DRAINING behind `close`: DRAINED, NAK, RNR, FATAL, CONTRADICTION or NONE.
+ * `kind` is what hp3_stream_reply() said of it. The caller has checked the reply's ICRC (rule 6).
+ */
+enum hp3_rfr_input hp3_rfr_reply(enum hp3_rfr_state state, const struct hp3_stream *s,
+	uint32_t close, const struct hp3_view *v, enum hp3_reply_kind kind);
+
+const char *hp3_rfr_state_name(enum hp3_rfr_state s);
+const char *hp3_rfr_input_name(enum hp3_rfr_input i);
+const char *hp3_rfr_action_name(enum hp3_rfr_action a);
+
+#endif

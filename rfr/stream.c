@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rfr/stream.h"
+#include "roce/opcode.h"
+
+#define WIN_MAX (1u << 22) /* a quarter of the PSN space: "before" stays unambiguous */
+
+void hp3_stream_reset(struct hp3_stream *s, uint32_t psn)
+{
+	*s = (struct hp3_stream){
+		.una = psn,
+		.hi = hp3_psn_add(psn, HP3_PSN_MASK),
+		.nxt = psn,
+	};
+}
+
+void hp3_learn_pmtu(const struct hp3_view *v, uint8_t *pmtu_log2)
+{
+	uint32_t len = v->payload_len;
+
+	if ((v->flags & (HP3_VF_LAST | HP3_VF_ATOMIC | HP3_VF_UNKNOWN)) != 0 ||
+		v->opcode == HP3_OP_RC_READ_REQUEST || v->opcode == HP3_OP_RC_ACK)
+		return;
+	if (len < (1u << HP3_PMTU_LOG2_MIN) || len > (1u << HP3_PMTU_LOG2_MAX) ||
+		(len & (len - 1)) != 0)
+		return;
+	*pmtu_log2 = (uint8_t)__builtin_ctz(len);
+}
+
+/* Does `psn` follow the open READ for some PMTU? Learns the PMTU if only one fits. */
+static bool follows_open_read(const struct hp3_stream *s, uint32_t psn, uint8_t *pmtu_log2)
+{
+	uint32_t dist = (psn - s->hi) & HP3_PSN_MASK, fits = 0, which = 0;
+
+	for (uint32_t k = HP3_PMTU_LOG2_MIN; k <= HP3_PMTU_LOG2_MAX; k++) {
+		if (hp3_read_span(s->open_len, k) == dist) {
+			fits++;
+			which = k;
+		}
+	}
+	if (fits == 1)
+		*pmtu_log2 = (uint8_t)which;
+	return fits > 0;
+}
+
+enum hp3_tx_kind hp3_stream_tx_slow(struct hp3_stream *s, const struct hp3_view *v,
+	uint8_t *pmtu_log2)
+{
+	uint32_t psn = v->psn;
+	int32_t back = s->win < WIN_MAX / 2 ? (int32_t)(2 * s->win) : (int32_t)WIN_MAX;
+
+	if (s->open_len != 0 && *pmtu_log2 != 0) {
+		s->nxt = hp3_psn_add(s->hi, hp3_read_span(s->open_len, *pmtu_log2));
+		s->open_len = 0;
+	}
+	if (psn == s->nxt || (s->open_len != 0 && follows_open_read(s, psn, pmtu_log2))) {
+		hp3_stream_emit(s, v, *pmtu_log2);
+		return HP3_TX_NEW;
+	}
+	/* Rule 16: a retransmission lies within [una - W, end), W = twice the largest in-flight. */
+	if (hp3_psn_diff(psn, hp3_stream_end(s)) < 0 && hp3_psn_diff(psn, s->una) >= -back)
+		return HP3_TX_RETRANSMIT;
+	return HP3_TX_EPOCH;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_RFR_TRANSITIONS_H
+#define HP3_RFR_TRANSITIONS_H
+/*
+ * The state machine of a move as one table. rfr.c compiles it; tests walk it; a model is generated from it.
+ */
+
+/* X(symbol, text) */
+#define HP3_RFR_STATES(X)                                                                          \
+	X(STEADY, "steady")     /* no move in progress */                                          \
+	X(CLOSING, "closing")   /* move wanted, waiting for a packet that can close the old path */ \
+	X(DRAINING, "draining") /* closing packet is out, what follows is held */
+
+#define HP3_RFR_INPUTS(X)                                                                          \
+	X(NONE, "none")                                                                            \
+	X(MOVE, "move")                   /* wanted; packets are in flight */                      \
+	X(MOVE_IDLE, "move-idle")         /* wanted; proven: nothing is in flight */               \
+	X(MOVE_CLOSED, "move-closed")     /* wanted; the newest packet can serve as closing one */ \
+	X(TX_NEW, "tx-new")               /* first transmission leaves the RNIC */                 \
+	X(TX_RETRANSMIT, "tx-retransmit") /* the RNIC went back */                                 \
+	X(TX_EPOCH, "tx-epoch")           /* the queue pair was reset */                           \
+	X(DRAINED, "drained")             /* reply: the closing packet (and all before) arrived */ \
+	X(NAK, "nak")                     /* PSN sequence NAK: loss on the old path */             \
+	X(RNR, "rnr")                     /* receiver not ready */                                 \
+	X(FATAL, "fatal-nak")             /* NAK code 1-4: the queue pair is lost */               \
+	X(CONTRADICTION, "contradiction") /* reply to what was never sent: wrong pairing */        \
+	X(HOLD_FULL, "hold-full")         /* no room to hold the next packet */                    \
+	X(TIMEOUT, "timeout")             /* close_timeout or max_hold is over */                  \
+	X(CANCEL, "cancel")               /* hp3d stops, operator calls it off */
+
+#define HP3_RFR_ACTIONS(X)                                                                         \
+	X(NONE, "none")                                                                            \
+	X(SWITCH, "switch")   /* release on the new port, which is now in use */                   \
+	X(CLOSE, "close")     /* let the packet in hand pass with AckReq: it closes */             \
+	X(BEHIND, "behind")   /* the newest packet sent closes; hold what follows */               \
+	X(HOLD, "hold")       /* hold the packet in hand */                                        \
+	X(RECOVER, "recover") /* release on the old port, then the packet in hand */               \
+	X(DISCARD, "discard") /* drop what is held: its queue pair is gone */
+
+/* X(state, input, next state, action) */
+#define HP3_RFR_TRANSITIONS(X)                                                                     \
+	X(STEADY, MOVE, CLOSING, NONE)                                                             \
+	X(STEADY, MOVE_IDLE, STEADY, SWITCH)                                                       \
+	X(STEADY, MOVE_CLOSED, DRAINING, BEHIND)                                                   \
+	X(CLOSING, TX_NEW, DRAINING, CLOSE)                                                        \
+	X(CLOSING, TX_RETRANSMIT, STEADY, RECOVER)                                                 \
+	X(CLOSING, TX_EPOCH, STEADY, DISCARD)                                                      \
+	X(CLOSING, DRAINED, STEADY, SWITCH)                                                        \
+	X(CLOSING, NAK, STEADY, RECOVER)                                                           \
+	X(CLOSING, RNR, STEADY, RECOVER)                                                           \
+	X(CLOSING, FATAL, STEADY, DISCARD)                                                         \
+	X(CLOSING, CONTRADICTION, STEADY, RECOVER)                                                 \
+	X(CLOSING, TIMEOUT, STEADY, RECOVER)                                                       \
+	X(CLOSING, CANCEL, STEADY, RECOVER)                                                        \
+	X(DRAINING, TX_NEW, DRAINING, HOLD)                                                        \
+	X(DRAINING, TX_RETRANSMIT, STEADY, RECOVER)                                                \
+	X(DRAINING, TX_EPOCH, STEADY, DISCARD)                                                     \
+	X(DRAINING, DRAINED, STEADY, SWITCH)                                                       \
+	X(DRAINING, NAK, STEADY, RECOVER)                                                          \
+	X(DRAINING, RNR, STEADY, RECOVER)                                                          \
+	X(DRAINING, FATAL, STEADY, DISCARD)                                                        \
+	X(DRAINING, CONTRADICTION, STEADY, RECOVER)                                                \
+	X(DRAINING, HOLD_FULL, STEADY, RECOVER)                                                    \
+	X(DRAINING, TIMEOUT, STEADY, RECOVER)                                                      \
+	X(DRAINING, CANCEL, STEADY, RECOVER)
+
+#endif
