@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ENGINE_STATS_H
+#define HP3_ENGINE_STATS_H
+/*
+ * Counters of one engine instance. Written by the thread that drives the engine only; others may read single
+ * values at any time (aligned 64-bit loads). One list feeds struct, names and help texts.
+ */
+#include <stdint.h>
+
+/* X(field, help) */
+#define HP3_STATS(X)                                                                               \
+	X(tx_requests, "request packets that left the local RNIC")                                 \
+	X(rx_replies, "replies to the local RNIC")                                                 \
+	X(untracked, "request packets of flows that have no room in the table: plainly forwarded") \
+	X(flows_created, "flows added to the table")                                               \
+	X(flows_aged, "idle flows removed")                                                        \
+	X(flows_full, "flows refused: table full")                                                 \
+	X(pairs_full, "flows refused: address pair table full")                                    \
+	X(retransmits, "request packets emitted again by the local RNIC")                          \
+	X(epochs, "queue pairs started over (reset, or packets lost before hp3)")                  \
+	X(paired_cm, "queue pairs paired by connection management")                                \
+	X(paired_challenge, "queue pairs paired by challenge")                                     \
+	X(paired_event, "queue pairs paired by a setup event")                                     \
+	X(unpaired, "pairings given up")                                                           \
+	X(challenges, "challenges sent (AckReq set on a chosen packet)")                           \
+	X(challenge_hits, "challenges answered by exactly one queue pair")                         \
+	X(challenge_misses, "challenges without an answer or with an ambiguous one")               \
+	X(moves_asked, "moves asked for")                                                          \
+	X(moves_refused, "moves refused")                                                          \
+	X(moves_switched, "moves that ended on the new port behind a drain")                       \
+	X(moves_idle, "moves of idle flows, without a drain")                                      \
+	X(moves_recovered, "moves that ended in fast recovery on the old port")                    \
+	X(moves_discarded, "moves whose queue pair went away")                                     \
+	X(held_packets, "packets held, in all")                                                    \
+	X(held_bytes, "bytes held, in all")                                                        \
+	X(bad_icrc, "replies ignored because their ICRC is wrong")                                 \
+	X(naks, "PSN sequence NAKs")                                                               \
+	X(rnrs, "RNR NAKs")                                                                        \
+	X(contradictions, "replies that contradict a pairing")
+
+struct hp3_stats {
+#define X(field, help) uint64_t field;
+	HP3_STATS(X)
+#undef X
+};
+
+struct hp3_stat_info {
+	const char *name, *help;
+	uint16_t offset; /* in struct hp3_stats */
+};
+
+extern const struct hp3_stat_info hp3_stat_info[];
+extern const unsigned hp3_stat_count;
+
+#endif
