@@ -2,16 +2,17 @@
 #ifndef HP3_ENGINE_ENGINE_H
 #define HP3_ENGINE_ENGINE_H
 /*
- * The engine: flow table, pairing and reorder-free rerouting behind a few calls, without I/O, clock, allocation or
- * callback. Packets and time go in; a verdict for the packet in hand and a short list of actions come out. hp3d,
- * the simulator, the replay and the tests drive this same code.
+ * The engine: flow table, pairing and reorder-free rerouting behind a few calls, without I/O,
+ * clock, allocation or callback. Packets and time go in; a verdict for the packet in hand and a
+ * short list of actions come out. hp3d, the simulator, the replay and the tests drive this same
+ * code.
  *
- * Time is nanoseconds, monotonic, always an argument. One instance is driven by one thread; instances share nothing.
- * All randomness comes from the seed in the configuration.
+ * Time is nanoseconds, monotonic, always an argument. One instance is driven by one thread;
+ * instances share nothing. All randomness comes from the seed in the configuration.
  *
  * Use per burst:
- *     parse all -> hp3_find_burst() -> per packet, in order: hp3_tx() or hp3_rx(), carry out the actions, then the
- *     verdict. Actions come first: a RELEASE must leave before the packet in hand.
+ *     parse all -> hp3_find_burst() -> per packet, in order: hp3_tx() or hp3_rx(), carry out the
+ * actions, then the verdict. Actions come first: a RELEASE must leave before the packet in hand.
  */
 #include <stddef.h>
 #include "engine/flow.h"
@@ -29,24 +30,29 @@ enum hp3_dir {
 struct hp3_engine_config {
 	uint64_t seed;
 	uint32_t max_flows, max_pairs, max_moves;
-	uint64_t idle_age_ns;  /* flows with nothing in flight are removed after this */
-	uint64_t dead_age_ns;  /* others after this */
-	uint64_t max_hold_ns;  /* from the closing packet to the end of the drain */
+	uint64_t idle_age_ns; /* flows with nothing in flight are removed after this */
+	uint64_t dead_age_ns; /* others after this */
+	uint64_t max_hold_ns; /* from the closing packet to the end of the drain */
 	uint64_t close_timeout_ns; /* how long a move waits for a packet to close with */
-	uint64_t hold_bytes;       /* per flow */
+	uint64_t hold_bytes; /* per flow */
 	uint64_t hold_bytes_total;
 	uint32_t hold_packets; /* all flows together: what the caller can hold */
 	uint64_t challenge_timeout_ns;
-	uint32_t challenge_hits;   /* answers wanted before a pairing is believed */
+	uint32_t challenge_hits; /* answers wanted before a pairing is believed */
 	uint32_t challenge_spread; /* the challenged packet is drawn from so many */
 	bool pair_by_cm, pair_by_challenge;
 	bool moves_allowed;
 };
 
-/* One packet: the caller fills frame, len, view; hp3_find_burst() fills the rest. */
+/*
+ * One packet: the caller fills frame, len, trusted and the view; hp3_find_burst() fills the rest.
+ * Packets of any class may be handed in; those that do not concern the engine pass. CM datagrams
+ * (pairing) and IP fragments (which make their address pair immovable) do concern it.
+ */
 struct hp3_pkt {
-	const void *frame; /* NULL: no bytes at hand, the ICRC counts as right (simulator) */
+	const void *frame;
 	uint32_t len;
+	bool trusted; /* only headers are at hand, the ICRC counts as right (simulator) */
 	struct hp3_view v;
 	uint64_t addr;
 	uint32_t sig, bucket;
@@ -59,18 +65,19 @@ enum hp3_verdict_kind { HP3_PASS, HP3_HOLD, HP3_CONSUME, HP3_DROP };
 #define HP3_SET_BECN   0x02u
 
 struct hp3_verdict {
-	uint8_t kind;   /* enum hp3_verdict_kind */
-	uint8_t flags;  /* HP3_SET_* */
-	uint16_t sport; /* source port to leave with; equals the packet's own if nothing is to change */
-	uint16_t slot;  /* HOLD: the move's slot, names the FIFO */
+	uint8_t kind; /* enum hp3_verdict_kind */
+	uint8_t flags; /* HP3_SET_* */
+	uint16_t sport; /* source port to leave with; equals the packet's own if nothing is to
+			   change */
+	uint16_t slot; /* HOLD: the move's slot, names the FIFO */
 	uint32_t flow;
 };
 
 enum hp3_event_type {
-	HP3_EV_SWITCH,      /* moved behind a drain */
+	HP3_EV_SWITCH, /* moved behind a drain */
 	HP3_EV_IDLE_SWITCH, /* moved with nothing in flight */
-	HP3_EV_RECOVER,     /* fast recovery on the old port */
-	HP3_EV_EPOCH,       /* queue pair gone or reset during a move */
+	HP3_EV_RECOVER, /* fast recovery on the old port */
+	HP3_EV_EPOCH, /* queue pair gone or reset during a move */
 	HP3_EV_PAIR,
 	HP3_EV_UNPAIR,
 };
@@ -79,15 +86,15 @@ enum hp3_cause { HP3_CAUSE_OPERATOR, HP3_CAUSE_SETUP, HP3_CAUSE_STOP };
 
 struct hp3_event {
 	uint64_t t_ns;
-	uint8_t type;    /* enum hp3_event_type */
-	uint8_t cause;   /* enum hp3_cause */
-	uint8_t reason;  /* enum hp3_rfr_input that ended the move */
+	uint8_t type; /* enum hp3_event_type */
+	uint8_t cause; /* enum hp3_cause */
+	uint8_t reason; /* enum hp3_rfr_input that ended the move */
 	uint8_t pairing; /* PAIR: enum hp3_pairing */
 	uint16_t from, to;
 	uint32_t flow;
 	uint32_t rqpn, lqpn;
 	uint32_t pair;
-	uint64_t wait_ns;  /* from the request to the closing packet */
+	uint64_t wait_ns; /* from the request to the closing packet */
 	uint64_t drain_ns; /* from the closing packet to the end */
 	uint32_t close_psn;
 	uint32_t held_pkts;
@@ -109,7 +116,7 @@ struct hp3_act {
 	struct hp3_event event;
 };
 
-#define HP3_ACTS_MAX 16u /* no call but hp3_tick() needs more than 4 */
+#define HP3_ACTS_MAX 16u /* no call but hp3_tick() needs more than 8 */
 
 struct hp3_acts {
 	uint32_t n;
@@ -136,7 +143,7 @@ struct hp3_cmd {
 	uint8_t cause;
 	uint16_t port; /* MOVE: target; 0 draws one at random from 0xC000..0xFFFF */
 	uint32_t flow;
-	uint64_t tag;  /* comes back in the event */
+	uint64_t tag; /* comes back in the event */
 };
 
 /* What an operator sees of a flow. */
@@ -166,14 +173,17 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	struct hp3_acts *acts);
 
 /* Returns 0, or -ENOSPC if the tables are full, -EINVAL. */
-int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, struct hp3_acts *acts);
+int hp3_qp(
+	struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, struct hp3_acts *acts);
 
 /*
- * Returns 0: done or under way (the event tells how it ended); -ENOENT no such flow; -ENOLINK not paired yet;
- * -EALREADY on that port; -EBUSY a move is under way; -EAGAIN an RNR NAK is pending; -ENOSPC all move slots taken;
- * -EPERM moves are off, or the flow is immovable.
+ * Returns 0: done or under way (the event tells how it ended); -ENOENT no such flow; -ENOLINK not
+ * paired yet; -EALREADY on that port; -EBUSY a move is under way; -EAGAIN an RNR NAK is pending;
+ * -ENOSPC all move slots taken; -ENODATA no request packet seen yet; -EPERM moves are off, or the
+ * flow is immovable.
  */
-int hp3_command(struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts);
+int hp3_command(
+	struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts);
 const char *hp3_command_error(int err); /* what to do about it */
 
 /* Deadlines, ageing. Returns when it wants to be called next (at the latest). */
@@ -181,15 +191,16 @@ uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 
 /* Lists: first flow with index >= `from` that is in use, or HP3_NO_FLOW. */
 uint32_t hp3_flow_next(const struct hp3_engine *e, uint32_t from);
-int hp3_flow_info(const struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_flow_info *info);
+int hp3_flow_info(
+	const struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_flow_info *info);
 /* By what a flow id names; addresses as in hp3_qp_event. HP3_NO_FLOW if unknown. */
 uint32_t hp3_flow_find(const struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
 	const void *remote, uint32_t rqpn);
 
 const struct hp3_stats *hp3_engine_stats(const struct hp3_engine *e);
-uint32_t hp3_engine_flows(const struct hp3_engine *e);  /* in use */
-uint32_t hp3_engine_moves(const struct hp3_engine *e);  /* in progress */
-uint32_t hp3_engine_moved(const struct hp3_engine *e);  /* flows away from home */
+uint32_t hp3_engine_flows(const struct hp3_engine *e); /* in use */
+uint32_t hp3_engine_moves(const struct hp3_engine *e); /* in progress */
+uint32_t hp3_engine_moved(const struct hp3_engine *e); /* flows away from home */
 void hp3_set_moves_allowed(struct hp3_engine *e, bool allowed);
 
 const char *hp3_event_name(enum hp3_event_type t);

@@ -2,11 +2,11 @@
 #ifndef HP3_ENGINE_FLOW_H
 #define HP3_ENGINE_FLOW_H
 /*
- * One record per queue pair: its requester stream, found by two keys once it is paired: packets from the RNIC by
- * (addresses, remote QPN), packets from the network by (addresses, local QPN).
+ * One record per queue pair: its requester stream, found by two keys once it is paired: packets
+ * from the RNIC by (addresses, remote QPN), packets from the network by (addresses, local QPN).
  *
- * Written only by the thread that drives the engine. The first cache line is all that a packet in steady state
- * touches; the second is for pairing and bookkeeping.
+ * Written only by the thread that drives the engine. The first cache line is all that a packet in
+ * steady state touches; the second is for pairing and bookkeeping.
  */
 #include "rfr/rfr.h"
 
@@ -14,44 +14,49 @@
 #define HP3_NO_SLOT UINT16_MAX
 
 /* hp3_flow.flags */
-#define HP3_FF_USED       0x01u
-#define HP3_FF_PAIRED     0x02u /* lqpn is known: replies belong to this flow */
-#define HP3_FF_MOVED      0x04u /* port differs from what the RNIC writes */
-#define HP3_FF_LAST_CLOSE 0x08u /* newest packet: first transmission with AckReq, nothing went back since */
+#define HP3_FF_USED   0x01u
+#define HP3_FF_PAIRED 0x02u /* lqpn is known: replies belong to this flow */
+#define HP3_FF_MOVED  0x04u /* port differs from what the RNIC writes */
+#define HP3_FF_LAST_CLOSE                                                                          \
+	0x08u /* newest packet: first transmission with AckReq, nothing went back since */
 #define HP3_FF_IDLE_PROOF 0x10u /* a reply with a right ICRC proved that nothing is in flight */
 #define HP3_FF_RNR        0x20u /* RNR NAK seen, PSN rnr_psn not yet acknowledged */
 #define HP3_FF_IPV6       0x40u
-#define HP3_FF_PINNED     0x80u /* immovable: fragments were seen between its addresses */
+#define HP3_FF_STARTED    0x80u /* a request packet was seen: stream is valid */
+#define HP3_FF_WENT_BACK                                                                           \
+	0x100u /* the newest packet was a retransmission: duplicates may travel (rule 7) */
+#define HP3_FF_CLOSE_ACK 0x200u /* close_psn is valid */
 
 /* Where a pairing comes from. */
 enum hp3_pairing { HP3_PAIRING_NONE, HP3_PAIRING_CHALLENGE, HP3_PAIRING_CM, HP3_PAIRING_EVENT };
 
 struct hp3_flow {
 	/* hot */
-	uint64_t addr; /* IPv4: local << 32 | remote; IPv6: keyed hash of both, the pair has the addresses */
+	uint64_t addr; /* IPv4: local << 32 | remote; IPv6: keyed hash of both, the pair has the
+			  addresses */
 	uint32_t rqpn; /* remote QPN, on packets that leave */
 	uint32_t lqpn; /* local QPN, on packets that arrive; valid if paired */
 	struct hp3_stream stream;
-	uint16_t port;  /* port in use; valid if moved */
-	uint16_t home;  /* port that the RNIC writes */
-	uint16_t slot;  /* of the move in progress, or HP3_NO_SLOT */
+	uint16_t port; /* port in use; valid if moved */
+	uint16_t home; /* port that the RNIC writes */
+	uint16_t slot; /* of the move in progress, or HP3_NO_SLOT */
 	uint16_t vlan;
-	uint32_t last;  /* last packet of either direction, in HP3_TICK_SHIFT units */
-	uint8_t state;  /* enum hp3_rfr_state */
-	uint8_t flags;  /* HP3_FF_* */
+	uint32_t last; /* last packet of either direction, in HP3_TICK_SHIFT units */
+	uint8_t state; /* enum hp3_rfr_state */
 	uint8_t pmtu_log2;
 	uint8_t pairing; /* enum hp3_pairing */
-	uint64_t bytes;  /* IP bytes of request packets */
+	uint16_t flags; /* HP3_FF_* */
+	uint64_t bytes; /* IP bytes of request packets */
 	/* cold */
-	uint32_t pair;   /* index in the pair table; free list link while unused */
+	uint32_t pair; /* index in the pair table; free list link while unused */
 	uint32_t next, prev; /* flows of the same pair */
 	uint32_t rnr_psn;
-	uint32_t close_psn; /* AckReq on every transmission of it until it is acknowledged (rule 8) */
+	uint32_t close_psn; /* AckReq on every transmission of it until it is acknowledged (rule 8)
+			     */
 	uint32_t cand_lqpn; /* candidate by challenge */
 	uint8_t cand_hits;
-	uint8_t closing; /* close_psn is valid */
 	uint16_t ch_wait; /* packets that a natural challenge was waited for */
-	uint32_t moves;  /* completed moves */
+	uint32_t moves; /* completed moves */
 	uint32_t created;
 	uint32_t retransmits;
 } __attribute__((aligned(64)));

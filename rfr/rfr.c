@@ -19,12 +19,18 @@ struct hp3_rfr_step hp3_rfr_step(enum hp3_rfr_state state, enum hp3_rfr_input in
 }
 
 /*
- * CLOSING holds nothing, so there a reply beyond what was emitted is the only contradiction, and "drained" means
- * idle. In DRAINING nothing behind the closing packet has left: a reply for a PSN there contradicts as well.
+ * CLOSING holds nothing, so there a reply beyond what was emitted is the only contradiction, and
+ * "drained" means idle. In DRAINING nothing behind the closing packet has left: a reply for a PSN
+ * there contradicts as well.
  */
-enum hp3_rfr_input hp3_rfr_reply(enum hp3_rfr_state state, const struct hp3_stream *s,
-	uint32_t close, const struct hp3_view *v, enum hp3_reply_kind kind)
+enum hp3_rfr_input hp3_rfr_reply(enum hp3_rfr_state state, struct hp3_stream *s,
+	const struct hp3_closing *c, const struct hp3_view *v)
 {
+	enum hp3_reply_kind kind;
+
+	if (state == HP3_RFR_DRAINING && hp3_psn_diff(v->psn, c->end) > 0)
+		return HP3_RFR_IN_CONTRADICTION;
+	kind = hp3_stream_reply(s, v);
 	if (kind == HP3_REPLY_BEYOND)
 		return HP3_RFR_IN_CONTRADICTION;
 	if (v->flags & HP3_VF_AETH) {
@@ -34,9 +40,9 @@ enum hp3_rfr_input hp3_rfr_reply(enum hp3_rfr_state state, const struct hp3_stre
 		case HP3_SYN_RNR:
 			return HP3_RFR_IN_RNR;
 		case HP3_SYN_NAK:
-			return HP3_SYN_VALUE(v->syndrome) == HP3_NAK_PSN_SEQUENCE ?
-				       HP3_RFR_IN_NAK :
-				       HP3_RFR_IN_FATAL;
+			return HP3_SYN_VALUE(v->syndrome) == HP3_NAK_PSN_SEQUENCE
+				       ? HP3_RFR_IN_NAK
+				       : HP3_RFR_IN_FATAL;
 		default:
 			return HP3_RFR_IN_NONE;
 		}
@@ -49,7 +55,7 @@ enum hp3_rfr_input hp3_rfr_reply(enum hp3_rfr_state state, const struct hp3_stre
 #endif
 	if (state == HP3_RFR_CLOSING)
 		return hp3_stream_idle(s) ? HP3_RFR_IN_DRAINED : HP3_RFR_IN_NONE;
-	return hp3_psn_diff(v->psn, close) >= 0 ? HP3_RFR_IN_DRAINED : HP3_RFR_IN_NONE;
+	return hp3_psn_diff(v->psn, c->psn) >= 0 ? HP3_RFR_IN_DRAINED : HP3_RFR_IN_NONE;
 }
 
 const char *hp3_rfr_state_name(enum hp3_rfr_state s)

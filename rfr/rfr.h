@@ -2,14 +2,16 @@
 #ifndef HP3_RFR_RFR_H
 #define HP3_RFR_RFR_H
 /*
- * Reorder-Free Rerouting (HP3, section "Conservative Switching" and "Fast Recovery"): the state machine of one move.
+ * Reorder-Free Rerouting (HP3, section "Conservative Switching" and "Fast Recovery"): the state
+ * machine of one move.
  *
- * What it promises: the receiving RNIC sees PSNs in the order in which the sending RNIC emitted them. To move a
- * requester stream to another path, its sending stops behind a *closing packet*: a first transmission with the
- * highest PSN so far that carries AckReq. Packets behind it are held. Once a reply proves that the closing packet
- * has arrived, everything before it has arrived too (one path is a FIFO) and the held packets leave, in order, on
- * the new port. Anything else that happens meanwhile ends the move on the old port: held packets leave there, in
- * order and before whatever the RNIC emits next (fast recovery).
+ * What it promises: the receiving RNIC sees PSNs in the order in which the sending RNIC emitted
+ * them. To move a requester stream to another path, its sending stops behind a *closing packet*: a
+ * first transmission with the highest PSN so far that carries AckReq. Packets behind it are held.
+ * Once a reply proves that the closing packet has arrived, everything before it has arrived too
+ * (one path is a FIFO) and the held packets leave, in order, on the new port. Anything else that
+ * happens meanwhile ends the move on the old port: held packets leave there, in order and before
+ * whatever the RNIC emits next (fast recovery).
  *
  *     STEADY --move--> CLOSING --closing packet--> DRAINING --arrived--> STEADY (new port)
  *                         \------- loss, RNR, time-out, hold full -----> STEADY (old port)
@@ -41,19 +43,27 @@ enum hp3_rfr_action {
 };
 
 struct hp3_rfr_step {
-	uint8_t next;   /* enum hp3_rfr_state */
+	uint8_t next; /* enum hp3_rfr_state */
 	uint8_t action; /* enum hp3_rfr_action */
 };
 
 /* What `input` does in `state`. Every pair has an answer; those not in the table change nothing. */
 struct hp3_rfr_step hp3_rfr_step(enum hp3_rfr_state state, enum hp3_rfr_input input);
 
+/* What a move must know of its closing packet. */
+struct hp3_closing {
+	uint32_t psn; /* its BTH PSN */
+	uint32_t end; /* first PSN behind it: nothing from here on has left (upper bound for a READ)
+		       */
+};
+
 /*
- * Which input a reply is to a stream in DRAINING behind `close`: DRAINED, NAK, RNR, FATAL, CONTRADICTION or NONE.
- * `kind` is what hp3_stream_reply() said of it. The caller has checked the reply's ICRC (rule 6).
+ * A reply arrives in CLOSING or DRAINING: takes it into account in *s and says which input it is
+ * (DRAINED, NAK, RNR, FATAL, CONTRADICTION or NONE). The caller has checked the reply's ICRC (rule
+ * 6).
  */
-enum hp3_rfr_input hp3_rfr_reply(enum hp3_rfr_state state, const struct hp3_stream *s,
-	uint32_t close, const struct hp3_view *v, enum hp3_reply_kind kind);
+enum hp3_rfr_input hp3_rfr_reply(enum hp3_rfr_state state, struct hp3_stream *s,
+	const struct hp3_closing *c, const struct hp3_view *v);
 
 const char *hp3_rfr_state_name(enum hp3_rfr_state s);
 const char *hp3_rfr_input_name(enum hp3_rfr_input i);

@@ -42,8 +42,8 @@ static bool follows_open_read(const struct hp3_stream *s, uint32_t psn, uint8_t 
 	return fits > 0;
 }
 
-enum hp3_tx_kind hp3_stream_tx_slow(struct hp3_stream *s, const struct hp3_view *v,
-	uint8_t *pmtu_log2)
+enum hp3_tx_kind hp3_stream_tx_slow(
+	struct hp3_stream *s, const struct hp3_view *v, uint8_t *pmtu_log2)
 {
 	uint32_t psn = v->psn;
 	int32_t back = s->win < WIN_MAX / 2 ? (int32_t)(2 * s->win) : (int32_t)WIN_MAX;

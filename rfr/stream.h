@@ -2,43 +2,45 @@
 #ifndef HP3_RFR_STREAM_H
 #define HP3_RFR_STREAM_H
 /*
- * In-flight accounting of one requester stream by PSN: what the local RNIC has emitted, what the peer is known
- * to have received. Everything that decides whether a path is empty stands on this.
+ * In-flight accounting of one requester stream by PSN: what the local RNIC has emitted, what the
+ * peer is known to have received. Everything that decides whether a path is empty stands on this.
  *
- * Invariants: una <= nxt; hi < nxt; a packet is NEW (first transmission) only if its PSN follows exactly behind
- * what was emitted before. A READ request takes ceil(length / PMTU) PSNs (IBTA 9.7.3.1.2); the PMTU is not on the
- * wire, so after a READ the next PSN is one of five candidates until a FIRST or MIDDLE packet has shown the PMTU.
+ * Invariants: una <= nxt; hi < nxt; a packet is NEW (first transmission) only if its PSN follows
+ * exactly behind what was emitted before. A READ request takes ceil(length / PMTU) PSNs
+ * (IBTA 9.7.3.1.2); the PMTU is not on the wire, so after a READ the next PSN is one of five
+ * candidates until a FIRST or MIDDLE packet has shown the PMTU.
  *
- * A reply with PSN r proves that every request packet up to and including the one that contains r has arrived
- * (IBTA 9.7.5.1.2); that holds for ACKs and for READ/ATOMIC responses. A NAK or RNR NAK proves it for all before r.
+ * A reply with PSN r proves that every request packet up to and including the one that contains r
+ * has arrived (IBTA 9.7.5.1.2); that holds for ACKs and for READ/ATOMIC responses. A NAK or RNR NAK
+ * proves it for all before r.
  *
- * Before the first packet is seen nothing is known: PSNs below it count as in flight until a reply at or behind it
- * comes back (rule 11).
+ * Before the first packet is seen nothing is known: PSNs below it count as in flight until a reply
+ * at or behind it comes back (rule 11).
  */
 #include <stdbool.h>
 #include "roce/parse.h"
 
-#define HP3_PMTU_LOG2_MIN 8u  /* 256 bytes */
+#define HP3_PMTU_LOG2_MIN 8u /* 256 bytes */
 #define HP3_PMTU_LOG2_MAX 12u /* 4096 bytes */
 
 struct hp3_stream {
-	uint32_t una;      /* oldest PSN not known to have arrived */
-	uint32_t hi;       /* BTH PSN of the newest first transmission */
-	uint32_t nxt;      /* lowest PSN that a next first transmission can carry */
-	uint32_t win;      /* largest number of PSNs in flight seen */
+	uint32_t una; /* oldest PSN not known to have arrived */
+	uint32_t hi; /* BTH PSN of the newest first transmission */
+	uint32_t nxt; /* lowest PSN that a next first transmission can carry */
+	uint32_t win; /* largest number of PSNs in flight seen */
 	uint32_t open_len; /* DMA length of the newest READ while its span is unknown, else 0 */
 };
 
 enum hp3_tx_kind {
-	HP3_TX_NEW,        /* first transmission, exactly the next one */
+	HP3_TX_NEW, /* first transmission, exactly the next one */
 	HP3_TX_RETRANSMIT, /* emitted before; or a READ asked for again from its middle */
-	HP3_TX_EPOCH,      /* neither: the queue pair was reset, or packets were lost before us */
+	HP3_TX_EPOCH, /* neither: the queue pair was reset, or packets were lost before us */
 };
 
 enum hp3_reply_kind {
 	HP3_REPLY_PROGRESS, /* una moved on */
-	HP3_REPLY_STALE,    /* proves nothing new */
-	HP3_REPLY_BEYOND,   /* acknowledges what was never emitted: contradicts the pairing */
+	HP3_REPLY_STALE, /* proves nothing new */
+	HP3_REPLY_BEYOND, /* acknowledges what was never emitted: contradicts the pairing */
 };
 
 static inline uint32_t hp3_read_span(uint32_t len, uint32_t pmtu_log2)
@@ -49,9 +51,8 @@ static inline uint32_t hp3_read_span(uint32_t len, uint32_t pmtu_log2)
 /* Exclusive upper bound of the PSNs emitted so far. */
 static inline uint32_t hp3_stream_end(const struct hp3_stream *s)
 {
-	return s->open_len == 0 ?
-		       s->nxt :
-		       hp3_psn_add(s->hi, hp3_read_span(s->open_len, HP3_PMTU_LOG2_MIN));
+	return s->open_len == 0 ? s->nxt
+				: hp3_psn_add(s->hi, hp3_read_span(s->open_len, HP3_PMTU_LOG2_MIN));
 }
 
 /* True if every request packet emitted so far is known to have arrived. */
@@ -64,17 +65,18 @@ static inline bool hp3_stream_idle(const struct hp3_stream *s)
 void hp3_stream_reset(struct hp3_stream *s, uint32_t psn);
 
 /* The slow half of hp3_stream_tx(): anything but the plain next packet. */
-enum hp3_tx_kind hp3_stream_tx_slow(struct hp3_stream *s, const struct hp3_view *v,
-	uint8_t *pmtu_log2);
+enum hp3_tx_kind hp3_stream_tx_slow(
+	struct hp3_stream *s, const struct hp3_view *v, uint8_t *pmtu_log2);
 
 /*
- * FIRST and MIDDLE packets of WRITE, SEND and READ responses are exactly one PMTU long (IBTA 9.7.2.2); other
- * packets teach nothing.
+ * FIRST and MIDDLE packets of WRITE, SEND and READ responses are exactly one PMTU long
+ * (IBTA 9.7.2.2); other packets teach nothing.
  */
 void hp3_learn_pmtu(const struct hp3_view *v, uint8_t *pmtu_log2);
 
 /* Takes a NEW packet into account. */
-static inline void hp3_stream_emit(struct hp3_stream *s, const struct hp3_view *v, uint8_t pmtu_log2)
+static inline void hp3_stream_emit(
+	struct hp3_stream *s, const struct hp3_view *v, uint8_t pmtu_log2)
 {
 	uint32_t span = 1, inflight;
 
@@ -85,8 +87,8 @@ static inline void hp3_stream_emit(struct hp3_stream *s, const struct hp3_view *
 			s->open_len = v->dma_len;
 			span = hp3_read_span(v->dma_len, HP3_PMTU_LOG2_MAX);
 		} else {
-			span = hp3_read_span(v->dma_len,
-				pmtu_log2 == 0 ? HP3_PMTU_LOG2_MIN : pmtu_log2);
+			span = hp3_read_span(
+				v->dma_len, pmtu_log2 == 0 ? HP3_PMTU_LOG2_MIN : pmtu_log2);
 		}
 	}
 	s->nxt = hp3_psn_add(v->psn, span);
@@ -99,8 +101,8 @@ static inline void hp3_stream_emit(struct hp3_stream *s, const struct hp3_view *
  * A request packet leaves the RNIC. NEW packets are taken into account, others change nothing.
  * *pmtu_log2 (0: unknown) is learnt on the way.
  */
-static inline enum hp3_tx_kind hp3_stream_tx(struct hp3_stream *s, const struct hp3_view *v,
-	uint8_t *pmtu_log2)
+static inline enum hp3_tx_kind hp3_stream_tx(
+	struct hp3_stream *s, const struct hp3_view *v, uint8_t *pmtu_log2)
 {
 	if (__builtin_expect(*pmtu_log2 == 0, 0))
 		hp3_learn_pmtu(v, pmtu_log2);

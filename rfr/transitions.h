@@ -2,38 +2,39 @@
 #ifndef HP3_RFR_TRANSITIONS_H
 #define HP3_RFR_TRANSITIONS_H
 /*
- * The state machine of a move as one table. rfr.c compiles it; tests walk it; a model is generated from it.
+ * The state machine of a move as one table. rfr.c compiles it; tests walk it; a model is generated
+ * from it.
  */
 
 /* X(symbol, text) */
 #define HP3_RFR_STATES(X)                                                                          \
-	X(STEADY, "steady")     /* no move in progress */                                          \
-	X(CLOSING, "closing")   /* move wanted, waiting for a packet that can close the old path */ \
+	X(STEADY, "steady") /* no move in progress */                                              \
+	X(CLOSING, "closing") /* move wanted, waiting for a packet that can close the old path */  \
 	X(DRAINING, "draining") /* closing packet is out, what follows is held */
 
 #define HP3_RFR_INPUTS(X)                                                                          \
 	X(NONE, "none")                                                                            \
-	X(MOVE, "move")                   /* wanted; packets are in flight */                      \
-	X(MOVE_IDLE, "move-idle")         /* wanted; proven: nothing is in flight */               \
-	X(MOVE_CLOSED, "move-closed")     /* wanted; the newest packet can serve as closing one */ \
-	X(TX_NEW, "tx-new")               /* first transmission leaves the RNIC */                 \
+	X(MOVE, "move") /* wanted; packets are in flight */                                        \
+	X(MOVE_IDLE, "move-idle") /* wanted; proven: nothing is in flight */                       \
+	X(MOVE_CLOSED, "move-closed") /* wanted; the newest packet can serve as closing one */     \
+	X(TX_NEW, "tx-new") /* first transmission leaves the RNIC */                               \
 	X(TX_RETRANSMIT, "tx-retransmit") /* the RNIC went back */                                 \
-	X(TX_EPOCH, "tx-epoch")           /* the queue pair was reset */                           \
-	X(DRAINED, "drained")             /* reply: the closing packet (and all before) arrived */ \
-	X(NAK, "nak")                     /* PSN sequence NAK: loss on the old path */             \
-	X(RNR, "rnr")                     /* receiver not ready */                                 \
-	X(FATAL, "fatal-nak")             /* NAK code 1-4: the queue pair is lost */               \
+	X(TX_EPOCH, "tx-epoch") /* the queue pair was reset */                                     \
+	X(DRAINED, "drained") /* reply: the closing packet (and all before) arrived */             \
+	X(NAK, "nak") /* PSN sequence NAK: loss on the old path */                                 \
+	X(RNR, "rnr") /* receiver not ready */                                                     \
+	X(FATAL, "fatal-nak") /* NAK code 1-4: the queue pair is lost */                           \
 	X(CONTRADICTION, "contradiction") /* reply to what was never sent: wrong pairing */        \
-	X(HOLD_FULL, "hold-full")         /* no room to hold the next packet */                    \
-	X(TIMEOUT, "timeout")             /* close_timeout or max_hold is over */                  \
-	X(CANCEL, "cancel")               /* hp3d stops, operator calls it off */
+	X(HOLD_FULL, "hold-full") /* no room to hold the next packet */                            \
+	X(TIMEOUT, "timeout") /* close_timeout or max_hold is over */                              \
+	X(CANCEL, "cancel") /* hp3d stops, operator calls it off */
 
 #define HP3_RFR_ACTIONS(X)                                                                         \
 	X(NONE, "none")                                                                            \
-	X(SWITCH, "switch")   /* release on the new port, which is now in use */                   \
-	X(CLOSE, "close")     /* let the packet in hand pass with AckReq: it closes */             \
-	X(BEHIND, "behind")   /* the newest packet sent closes; hold what follows */               \
-	X(HOLD, "hold")       /* hold the packet in hand */                                        \
+	X(SWITCH, "switch") /* release on the new port, which is now in use */                     \
+	X(CLOSE, "close") /* let the packet in hand pass with AckReq: it closes */                 \
+	X(BEHIND, "behind") /* the newest packet sent closes; hold what follows */                 \
+	X(HOLD, "hold") /* hold the packet in hand */                                              \
 	X(RECOVER, "recover") /* release on the old port, then the packet in hand */               \
 	X(DISCARD, "discard") /* drop what is held: its queue pair is gone */
 

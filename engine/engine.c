@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Creation, set-up events, the clock hand of ageing, lists and names. */
+#include "engine/internal.h"
+#include <errno.h>
+
+#define CACHE_LINE  64u
+#define AGE_STEP_NS 50000000u /* ageing looks at a part of the table this often */
+#define AGE_STEPS   64u /* steps of one round through the table */
+
+static size_t align_up(size_t n)
+{
+	return (n + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
+}
+
+struct layout {
+	size_t buckets, flows, pairs, heads, moves, slots, end;
+	uint32_t nbuckets;
+};
+
+static struct layout layout_of(const struct hp3_engine_config *cfg)
+{
+	struct layout l;
+
+	l.nbuckets = hp3_table_buckets(2 * (uint64_t)cfg->max_flows);
+	l.buckets = align_up(sizeof(struct hp3_engine));
+	l.flows = l.buckets + (size_t)l.nbuckets * sizeof(struct hp3_bucket);
+	l.pairs = l.flows + (size_t)cfg->max_flows * sizeof(struct hp3_flow);
+	l.heads = align_up(l.pairs + (size_t)cfg->max_pairs * sizeof(struct hp3_pair));
+	l.moves = align_up(l.heads + (size_t)hp3_pairs_heads(cfg->max_pairs) * sizeof(uint32_t));
+	l.slots = align_up(l.moves + (size_t)cfg->max_moves * sizeof(struct hp3_move));
+	l.end = align_up(l.slots + (size_t)cfg->max_moves * sizeof(uint16_t));
+	return l;
+}
+
+size_t hp3_engine_size(const struct hp3_engine_config *cfg)
+{
+	return layout_of(cfg).end;
+}
+
+struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_engine_config *cfg)
+{
+	struct layout l = layout_of(cfg);
+	struct hp3_engine *e = mem;
+	uint8_t *at = mem;
+
+	if (mem == NULL || ((uintptr_t)mem & (CACHE_LINE - 1)) != 0 || size < l.end ||
+		cfg->max_flows == 0 || cfg->max_flows >= HP3_BUCKET_REF || cfg->max_pairs == 0 ||
+		cfg->max_moves == 0 || cfg->max_moves >= HP3_NO_SLOT || cfg->challenge_hits == 0 ||
+		cfg->challenge_spread == 0)
+		return NULL;
+	memset(e, 0, sizeof(*e));
+	e->cfg = *cfg;
+	e->rng = cfg->seed;
+	for (unsigned i = 0; i < 4; i++)
+		e->seed[i] = hp3_random(&e->rng);
+	hp3_table_init(&e->table, at + l.buckets, l.nbuckets);
+	e->flows = (struct hp3_flow *)(at + l.flows);
+	e->moves = (struct hp3_move *)(at + l.moves);
+	e->slots = (uint16_t *)(at + l.slots);
+	hp3_pairs_init(&e->pairs, (struct hp3_pair *)(at + l.pairs), (uint32_t *)(at + l.heads),
+		cfg->max_pairs, hp3_random(&e->rng));
+	e->free_flow = HP3_NO_FLOW;
+	for (uint32_t i = cfg->max_flows; i-- > 0;) {
+		e->flows[i].flags = 0;
+		e->flows[i].pair = e->free_flow;
+		e->free_flow = i;
+	}
+	for (uint32_t i = 0; i < cfg->max_moves; i++)
+		e->slots[i] = (uint16_t)i;
+	e->move_due = UINT64_MAX;
+	return e;
+}
+
+int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, struct hp3_acts *acts)
+{
+	uint32_t flow = hp3_flow_find(e, ev->ipv6, ev->vlan, ev->local, ev->remote, ev->rqpn);
+	struct hp3_flow *f;
+
+	if (ev->lqpn > HP3_QPN_MASK || ev->rqpn > HP3_QPN_MASK || ev->pairing == HP3_PAIRING_NONE ||
+		ev->pairing > HP3_PAIRING_EVENT)
+		return -EINVAL;
+	if (ev->kind == HP3_QP_DOWN) {
+		if (flow != HP3_NO_FLOW) {
+			hp3_flow_epoch(e, flow, now, acts);
+			hp3_flow_remove(e, flow);
+		}
+		return 0;
+	}
+	if (flow == HP3_NO_FLOW) {
+		flow = hp3_flow_add(e, ev->ipv6, ev->vlan, ev->local, ev->remote, ev->rqpn, now);
+		if (flow == HP3_NO_FLOW)
+			return -ENOSPC;
+	}
+	f = &e->flows[flow];
+	if ((f->flags & HP3_FF_PAIRED) && f->lqpn == ev->lqpn && f->pairing == ev->pairing)
+		return 0; /* said again */
+	/* Inference was right: what is known of the stream stays. */
+	if (f->flags & HP3_FF_STARTED && !((f->flags & HP3_FF_PAIRED) && f->lqpn == ev->lqpn))
+		hp3_flow_epoch(e, flow, now, acts);
+	return hp3_flow_pair(e, flow, ev->lqpn, ev->pairing, now, acts) ? 0 : -ENOSPC;
+}
+
+/* Rule 11: never evicted unless nothing is in flight, or nobody has asked for very long; never in a
+ * move. */
+static bool is_old(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+{
+	uint64_t idle;
+
+	if (!(f->flags & HP3_FF_USED) || f->slot != HP3_NO_SLOT)
+		return false;
+	idle = (uint64_t)((uint32_t)(now >> HP3_TICK_SHIFT) - f->last) << HP3_TICK_SHIFT;
+	if (!(f->flags & HP3_FF_STARTED) || hp3_stream_idle(&f->stream))
+		return idle > e->cfg.idle_age_ns;
+	return idle > e->cfg.dead_age_ns;
+}
+
+static void age(struct hp3_engine *e, uint64_t now)
+{
+	uint32_t n = e->cfg.max_flows / AGE_STEPS + 1;
+
+	for (; n > 0; n--) {
+		uint32_t i = e->age_hand;
+
+		if (is_old(e, &e->flows[i], now)) {
+			hp3_flow_remove(e, i);
+			e->stats.flows_aged++;
+		}
+		e->age_hand = i + 1 == e->cfg.max_flows ? 0 : i + 1;
+	}
+	e->age_due = now + AGE_STEP_NS;
+}
+
+uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
+{
+	acts->more = false;
+	hp3_move_timeouts(e, now, acts);
+	if (now >= e->age_due)
+		age(e, now);
+	return e->move_due < e->age_due ? e->move_due : e->age_due;
+}
+
+uint32_t hp3_flow_next(const struct hp3_engine *e, uint32_t from)
+{
+	for (uint32_t i = from; i < e->cfg.max_flows; i++) {
+		if (e->flows[i].flags & HP3_FF_USED)
+			return i;
+	}
+	return HP3_NO_FLOW;
+}
+
+int hp3_flow_info(
+	const struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_flow_info *info)
+{
+	const struct hp3_flow *f = flow < e->cfg.max_flows ? &e->flows[flow] : NULL;
+	const struct hp3_pair *p;
+
+	if (f == NULL || !(f->flags & HP3_FF_USED))
+		return -ENOENT;
+	p = &e->pairs.pairs[f->pair];
+	*info = (struct hp3_flow_info){
+		.flow = flow,
+		.ipv6 = p->ipv6,
+		.paired = f->flags & HP3_FF_PAIRED,
+		.moved = f->flags & HP3_FF_MOVED,
+		.vlan = f->vlan,
+		.lqpn = f->flags & HP3_FF_PAIRED ? f->lqpn : 0,
+		.rqpn = f->rqpn,
+		.una = f->stream.una,
+		.nxt = f->stream.nxt,
+		.inflight = hp3_stream_idle(&f->stream)
+				    ? 0
+				    : (hp3_stream_end(&f->stream) - f->stream.una) & HP3_PSN_MASK,
+		.port = hp3_flow_port(f),
+		.home = f->home,
+		.pmtu = f->pmtu_log2 ? (uint16_t)(1u << f->pmtu_log2) : 0,
+		.state = f->state,
+		.pairing = f->pairing,
+		.moves = f->moves,
+		.retransmits = f->retransmits,
+		.bytes = f->bytes,
+		.idle_ns = (uint64_t)((uint32_t)(now >> HP3_TICK_SHIFT) - f->last)
+			   << HP3_TICK_SHIFT,
+	};
+	memcpy(info->local, p->local, 16);
+	memcpy(info->remote, p->remote, 16);
+	return 0;
+}
+
+const struct hp3_stats *hp3_engine_stats(const struct hp3_engine *e)
+{
+	return &e->stats;
+}
+
+uint32_t hp3_engine_flows(const struct hp3_engine *e)
+{
+	return e->nflows;
+}
+
+uint32_t hp3_engine_moves(const struct hp3_engine *e)
+{
+	return e->nmoves;
+}
+
+uint32_t hp3_engine_moved(const struct hp3_engine *e)
+{
+	return e->nmoved;
+}
+
+void hp3_set_moves_allowed(struct hp3_engine *e, bool allowed)
+{
+	e->cfg.moves_allowed = allowed;
+}
+
+const struct hp3_stat_info hp3_stat_info[] = {
+#define X(field, help) {#field, help, (uint16_t)offsetof(struct hp3_stats, field)},
+	HP3_STATS(X)
+#undef X
+};
+const unsigned hp3_stat_count = sizeof(hp3_stat_info) / sizeof(hp3_stat_info[0]);
+
+const char *hp3_event_name(enum hp3_event_type t)
+{
+	static const char *const names[] = {
+		[HP3_EV_SWITCH] = "switch",
+		[HP3_EV_IDLE_SWITCH] = "idle_switch",
+		[HP3_EV_RECOVER] = "recover",
+		[HP3_EV_EPOCH] = "epoch",
+		[HP3_EV_PAIR] = "pair",
+		[HP3_EV_UNPAIR] = "unpair",
+	};
+	return t < sizeof(names) / sizeof(names[0]) ? names[t] : "?";
+}
+
+const char *hp3_cause_name(enum hp3_cause c)
+{
+	static const char *const names[] = {
+		[HP3_CAUSE_OPERATOR] = "operator",
+		[HP3_CAUSE_SETUP] = "setup",
+		[HP3_CAUSE_STOP] = "stop",
+	};
+	return c < sizeof(names) / sizeof(names[0]) ? names[c] : "?";
+}
+
+const char *hp3_pairing_name(enum hp3_pairing p)
+{
+	static const char *const names[] = {
+		[HP3_PAIRING_NONE] = "none",
+		[HP3_PAIRING_CHALLENGE] = "challenge",
+		[HP3_PAIRING_CM] = "cm",
+		[HP3_PAIRING_EVENT] = "event",
+	};
+	return p < sizeof(names) / sizeof(names[0]) ? names[p] : "?";
+}

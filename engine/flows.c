@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Life of a flow: added at its first request packet or set-up event, paired, unpaired, started
+ * over, removed. */
+#include "engine/internal.h"
+
+static struct hp3_key key_of(const struct hp3_flow *f, enum hp3_dir dir)
+{
+	return (struct hp3_key){.addr = f->addr,
+		.qpn = dir == HP3_DIR_TX ? f->rqpn : f->lqpn,
+		.vlan = f->vlan,
+		.ipv6 = f->flags & HP3_FF_IPV6,
+		.dir = dir};
+}
+
+static bool index_add(struct hp3_engine *e, uint32_t flow, enum hp3_dir dir)
+{
+	struct hp3_key k = key_of(&e->flows[flow], dir);
+	uint32_t sig, bucket;
+
+	hp3_key_hash(e, &k, &sig, &bucket);
+	return hp3_table_insert(&e->table, bucket, sig, flow);
+}
+
+static void index_remove(struct hp3_engine *e, uint32_t flow, enum hp3_dir dir)
+{
+	struct hp3_key k = key_of(&e->flows[flow], dir);
+	uint32_t sig, bucket;
+
+	hp3_key_hash(e, &k, &sig, &bucket);
+	hp3_table_remove(&e->table, bucket, sig, flow);
+}
+
+static void link_to_pair(struct hp3_engine *e, uint32_t flow)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_pair *p = &e->pairs.pairs[f->pair];
+
+	f->prev = HP3_NO_FLOW;
+	f->next = p->flows;
+	if (p->flows != HP3_NO_FLOW)
+		e->flows[p->flows].prev = flow;
+	p->flows = flow;
+	p->nflows++;
+}
+
+static void unlink_from_pair(struct hp3_engine *e, uint32_t flow)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_pair *p = &e->pairs.pairs[f->pair];
+
+	if (f->prev != HP3_NO_FLOW)
+		e->flows[f->prev].next = f->next;
+	else
+		p->flows = f->next;
+	if (f->next != HP3_NO_FLOW)
+		e->flows[f->next].prev = f->prev;
+	if (p->ch_flow == flow) {
+		p->ch_flow = HP3_NO_FLOW;
+		p->ch_state = HP3_CH_IDLE;
+	}
+	if (--p->nflows == 0)
+		hp3_pairs_free(&e->pairs, f->pair);
+}
+
+uint32_t hp3_flow_add(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
+	const void *remote, uint32_t rqpn, uint64_t now)
+{
+	uint32_t pair, flow = e->free_flow;
+	struct hp3_flow *f;
+
+	pair = hp3_pairs_get(&e->pairs, ipv6, vlan, local, remote);
+	if (pair == HP3_NO_PAIR) {
+		e->stats.pairs_full++;
+		return HP3_NO_FLOW;
+	}
+	if (flow == HP3_NO_FLOW)
+		goto full;
+	f = &e->flows[flow];
+	e->free_flow = f->pair;
+	*f = (struct hp3_flow){
+		.addr = hp3_key_addr(e, ipv6, local, remote),
+		.rqpn = rqpn,
+		.vlan = vlan,
+		.flags = (uint16_t)(HP3_FF_USED | (ipv6 ? HP3_FF_IPV6 : 0)),
+		.slot = HP3_NO_SLOT,
+		.pair = pair,
+		.last = (uint32_t)(now >> HP3_TICK_SHIFT),
+		.created = (uint32_t)(now >> HP3_TICK_SHIFT),
+	};
+	if (!index_add(e, flow, HP3_DIR_TX)) {
+		f->flags = 0;
+		f->pair = e->free_flow;
+		e->free_flow = flow;
+		goto full;
+	}
+	link_to_pair(e, flow);
+	e->nflows++;
+	e->stats.flows_created++;
+	return flow;
+full:
+	e->stats.flows_full++;
+	e->pairs.pairs[pair].untracked_until = now + e->cfg.idle_age_ns;
+	if (e->pairs.pairs[pair].nflows == 0)
+		hp3_pairs_free(&e->pairs, pair);
+	return HP3_NO_FLOW;
+}
+
+void hp3_flow_remove(struct hp3_engine *e, uint32_t flow)
+{
+	struct hp3_flow *f = &e->flows[flow];
+
+	index_remove(e, flow, HP3_DIR_TX);
+	if (f->flags & HP3_FF_PAIRED)
+		index_remove(e, flow, HP3_DIR_RX);
+	if (f->flags & HP3_FF_MOVED)
+		e->nmoved--;
+	unlink_from_pair(e, flow);
+	f->flags = 0;
+	f->pair = e->free_flow;
+	e->free_flow = flow;
+	e->nflows--;
+}
+
+static void event(struct hp3_engine *e, uint32_t flow, enum hp3_event_type type, uint64_t now,
+	struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_act *a = hp3_act(acts, HP3_ACT_EVENT, flow);
+
+	a->event = (struct hp3_event){.t_ns = now,
+		.type = (uint8_t)type,
+		.cause = HP3_CAUSE_SETUP,
+		.pairing = f->pairing,
+		.from = hp3_flow_port(f),
+		.to = hp3_flow_port(f),
+		.flow = flow,
+		.rqpn = f->rqpn,
+		.lqpn = f->lqpn,
+		.pair = f->pair};
+}
+
+/*
+ * Injective (rule 15): a local QPN belongs to one flow. What CM or a set-up event says wins over
+ * what was inferred; two inferences that disagree are both wrong.
+ */
+bool hp3_flow_pair(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, enum hp3_pairing how,
+	uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
+	struct hp3_key k = key_of(f, HP3_DIR_RX);
+	uint32_t other;
+
+	k.qpn = lqpn;
+	other = hp3_key_find(e, &k, p->local, p->remote);
+	if (other != HP3_NO_FLOW && other != flow) {
+		if (e->flows[other].pairing == HP3_PAIRING_CHALLENGE ||
+			how != HP3_PAIRING_CHALLENGE) {
+			e->stats.contradictions++;
+			hp3_flow_unpair(e, other, now, acts);
+		}
+		if (how == HP3_PAIRING_CHALLENGE)
+			return false;
+	}
+	if (f->flags & HP3_FF_PAIRED)
+		index_remove(e, flow, HP3_DIR_RX);
+	f->lqpn = lqpn;
+	f->flags |= HP3_FF_PAIRED;
+	if (!index_add(e, flow, HP3_DIR_RX)) {
+		f->flags &= (uint16_t)~HP3_FF_PAIRED;
+		f->pairing = HP3_PAIRING_NONE;
+		return false;
+	}
+	f->pairing = (uint8_t)how;
+	if (how == HP3_PAIRING_CHALLENGE)
+		e->stats.paired_challenge++;
+	else if (how == HP3_PAIRING_CM)
+		e->stats.paired_cm++;
+	else
+		e->stats.paired_event++;
+	event(e, flow, HP3_EV_PAIR, now, acts);
+	return true;
+}
+
+void hp3_flow_unpair(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+
+	hp3_move_input(e, flow, HP3_RFR_IN_CONTRADICTION, now, acts);
+	f->cand_hits = 0;
+	if (!(f->flags & HP3_FF_PAIRED))
+		return;
+	event(e, flow, HP3_EV_UNPAIR, now, acts);
+	index_remove(e, flow, HP3_DIR_RX);
+	f->flags &= (uint16_t) ~(HP3_FF_PAIRED | HP3_FF_IDLE_PROOF | HP3_FF_LAST_CLOSE);
+	f->pairing = HP3_PAIRING_NONE;
+	e->stats.unpaired++;
+}
+
+/* A moved flow keeps its port: whatever may still travel went there. */
+void hp3_flow_epoch(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+
+	hp3_move_input(e, flow, HP3_RFR_IN_TX_EPOCH, now, acts);
+	hp3_flow_unpair(e, flow, now, acts);
+	f->flags &= (uint16_t)(HP3_FF_USED | HP3_FF_IPV6 | HP3_FF_MOVED);
+	f->pmtu_log2 = 0;
+	e->stats.epochs++;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What happens to a packet. In steady state one look-up, one record line, one comparison of PSNs;
+ * everything else (first packets, pairing, moves, the unexpected) leaves that way early.
+ */
+#include "engine/internal.h"
+
+#define SHORT_FRAME                                                                                \
+	160u /* ICRC of replies up to this long is checked where it may prove idleness */
+
+static uint32_t first_packet(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now)
+{
+	const uint8_t *local, *remote;
+
+	hp3_pkt_addresses(pkt, HP3_DIR_TX, &local, &remote);
+	return hp3_flow_add(
+		e, pkt->v.flags & HP3_VF_IPV6, pkt->v.vlan, local, remote, pkt->v.dest_qpn, now);
+}
+
+/* Fragments have no ports to rewrite: their address pair becomes immovable (rule 17). */
+static void fragment_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir)
+{
+	const uint8_t *local, *remote;
+	uint32_t pair;
+
+	hp3_pkt_addresses(pkt, dir, &local, &remote);
+	pair = hp3_pairs_find(&e->pairs, pkt->v.flags & HP3_VF_IPV6, pkt->v.vlan, local, remote);
+	if (pair != HP3_NO_PAIR)
+		e->pairs.pairs[pair].pinned = true;
+}
+
+static void other_packet(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir,
+	uint64_t now, struct hp3_acts *acts)
+{
+	if (pkt->v.class == HP3_CLASS_CM)
+		hp3_cm_seen(e, pkt, dir, now, acts);
+	else if (pkt->v.class == HP3_CLASS_OTHER && pkt->v.reason == HP3_PARSE_FRAGMENT)
+		fragment_seen(e, pkt, dir);
+}
+
+/* The newest packet of the flow left or will leave; what does it mean for a later move? */
+static inline void note_new(struct hp3_flow *f, const struct hp3_view *v)
+{
+	uint16_t flags =
+		f->flags & (uint16_t) ~(HP3_FF_LAST_CLOSE | HP3_FF_IDLE_PROOF | HP3_FF_WENT_BACK);
+
+	if (v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC))
+		flags |= HP3_FF_LAST_CLOSE;
+	f->flags = flags;
+}
+
+static void tx_retransmit(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v,
+	uint64_t now, struct hp3_verdict *vd, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+
+	e->stats.retransmits++;
+	f->retransmits++;
+	f->flags &= (uint16_t) ~(HP3_FF_LAST_CLOSE | HP3_FF_IDLE_PROOF);
+	f->flags |= HP3_FF_WENT_BACK;
+#ifdef HP3_BREAK_RETRANSMIT_NEW_PORT
+	if (f->state == HP3_RFR_DRAINING) {
+		vd->sport = e->moves[f->slot].to;
+		return;
+	}
+#endif
+	hp3_move_input(e, flow, HP3_RFR_IN_TX_RETRANSMIT, now, acts);
+	if ((f->flags & HP3_FF_CLOSE_ACK) && v->psn == f->close_psn &&
+		!(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)))
+		vd->flags |= HP3_SET_ACKREQ;
+	vd->sport = f->flags & HP3_FF_MOVED ? f->port : v->sport;
+}
+
+/* A first transmission while a move is under way. */
+static void tx_moving(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
+	struct hp3_verdict *vd, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+
+	vd->slot = f->slot;
+	switch (hp3_move_input(e, flow, HP3_RFR_IN_TX_NEW, now, acts)) {
+	case HP3_RFR_DO_CLOSE:
+		hp3_move_close(e, flow, now);
+#ifndef HP3_BREAK_NO_ACKREQ
+		if (!(pkt->v.flags & (HP3_VF_READ | HP3_VF_ATOMIC)))
+			vd->flags |= HP3_SET_ACKREQ;
+#endif
+		break;
+	case HP3_RFR_DO_HOLD:
+		if (hp3_move_hold(e, flow, pkt->len)) {
+			vd->kind = HP3_HOLD;
+			return;
+		}
+		hp3_move_input(e, flow, HP3_RFR_IN_HOLD_FULL, now, acts);
+		break;
+	default:
+		break;
+	}
+	vd->sport = f->flags & HP3_FF_MOVED ? f->port : pkt->v.sport;
+}
+
+/* Everything but the next packet of a paired flow in steady state. */
+static void tx_slow(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
+	struct hp3_verdict *vd, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	enum hp3_tx_kind kind;
+
+	if (!(f->flags & HP3_FF_STARTED)) {
+		hp3_stream_reset(&f->stream, pkt->v.psn);
+		f->flags |= HP3_FF_STARTED;
+		f->home = pkt->v.sport;
+	}
+	kind = hp3_stream_tx(&f->stream, &pkt->v, &f->pmtu_log2);
+	if (kind == HP3_TX_EPOCH) {
+		hp3_flow_epoch(e, flow, now, acts);
+		hp3_stream_reset(&f->stream, pkt->v.psn);
+		f->flags |= HP3_FF_STARTED;
+		kind = hp3_stream_tx(&f->stream, &pkt->v, &f->pmtu_log2);
+	}
+	vd->sport = f->flags & HP3_FF_MOVED ? f->port : pkt->v.sport;
+	if (kind == HP3_TX_RETRANSMIT) {
+		tx_retransmit(e, flow, &pkt->v, now, vd, acts);
+		return;
+	}
+	note_new(f, &pkt->v);
+	if (f->state != HP3_RFR_STEADY)
+		tx_moving(e, flow, pkt, now, vd, acts);
+	else if (!(f->flags & HP3_FF_PAIRED) && hp3_challenge_tx(e, flow, pkt, now, acts))
+		vd->flags |= HP3_SET_ACKREQ;
+}
+
+void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,
+	struct hp3_acts *acts)
+{
+	const struct hp3_view *v = &pkt->v;
+	struct hp3_flow *f;
+	uint32_t flow;
+
+	acts->n = 0;
+	*vd = (struct hp3_verdict){.kind = HP3_PASS, .sport = v->sport, .flow = HP3_NO_FLOW};
+	if (v->class != HP3_CLASS_RC_REQUEST) {
+		other_packet(e, pkt, HP3_DIR_TX, now, acts);
+		return;
+	}
+	e->stats.tx_requests++;
+	flow = hp3_pkt_flow(e, pkt, HP3_DIR_TX);
+	if (__builtin_expect(flow == HP3_NO_FLOW, 0)) {
+		flow = first_packet(e, pkt, now);
+		if (flow == HP3_NO_FLOW) {
+			e->stats.untracked++;
+			return;
+		}
+	}
+	vd->flow = flow;
+	f = &e->flows[flow];
+	f->last = (uint32_t)(now >> HP3_TICK_SHIFT);
+	f->bytes += pkt->len - v->l3_off;
+	if (__builtin_expect(f->state != HP3_RFR_STEADY ||
+				     (f->flags & (HP3_FF_STARTED | HP3_FF_PAIRED)) !=
+					     (HP3_FF_STARTED | HP3_FF_PAIRED) ||
+				     v->psn != f->stream.nxt || f->stream.open_len != 0 ||
+				     f->pmtu_log2 == 0,
+		    0)) {
+		tx_slow(e, flow, pkt, now, vd, acts);
+		f->home = v->sport;
+		return;
+	}
+	hp3_stream_emit(&f->stream, v, f->pmtu_log2);
+	note_new(f, v);
+	f->home = v->sport;
+	if (f->flags & HP3_FF_MOVED)
+		vd->sport = f->port;
+}
+
+/* A reply while a move is under way: rule 6, its ICRC counts only if it would change anything. */
+static void rx_moving(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
+	struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_stream after = f->stream;
+	enum hp3_rfr_input input =
+		hp3_rfr_reply(f->state, &after, &e->moves[f->slot].closing, &pkt->v);
+
+	/* Idle is no proof while a retransmission may still travel (rule 7). */
+	if (input == HP3_RFR_IN_DRAINED && f->state == HP3_RFR_CLOSING &&
+		(f->flags & HP3_FF_WENT_BACK))
+		input = HP3_RFR_IN_NONE;
+	if (input != HP3_RFR_IN_NONE && !hp3_pkt_icrc_ok(e, pkt))
+		return;
+	f->stream = after;
+	if (input == HP3_RFR_IN_CONTRADICTION) {
+		e->stats.contradictions++;
+		hp3_flow_unpair(e, flow, now, acts);
+	} else if (input != HP3_RFR_IN_NONE) {
+		hp3_move_input(e, flow, input, now, acts);
+	}
+}
+
+static void rx_steady(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
+	struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	enum hp3_reply_kind kind = hp3_stream_reply(&f->stream, &pkt->v);
+
+	if (__builtin_expect(kind == HP3_REPLY_PROGRESS, 1)) {
+		if (hp3_stream_idle(&f->stream) && !(f->flags & HP3_FF_WENT_BACK) &&
+			pkt->len <= SHORT_FRAME && hp3_pkt_icrc_ok(e, pkt))
+			f->flags |= HP3_FF_IDLE_PROOF;
+	} else if (kind == HP3_REPLY_BEYOND && (f->flags & HP3_FF_STARTED) &&
+		   hp3_pkt_icrc_ok(e, pkt)) {
+		e->stats.contradictions++;
+		hp3_flow_unpair(e, flow, now, acts);
+	}
+}
+
+static void note_refusal(struct hp3_engine *e, struct hp3_flow *f, const struct hp3_view *v)
+{
+	if (HP3_SYN_KIND(v->syndrome) == HP3_SYN_RNR) {
+		e->stats.rnrs++;
+		f->flags |= HP3_FF_RNR;
+		f->rnr_psn = v->psn;
+	} else if (HP3_SYN_KIND(v->syndrome) == HP3_SYN_NAK) {
+		e->stats.naks++;
+	}
+}
+
+void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,
+	struct hp3_acts *acts)
+{
+	const struct hp3_view *v = &pkt->v;
+	struct hp3_flow *f;
+	uint32_t flow;
+
+	acts->n = 0;
+	*vd = (struct hp3_verdict){.kind = HP3_PASS, .sport = v->sport, .flow = HP3_NO_FLOW};
+	if (v->class != HP3_CLASS_RC_REPLY) {
+		other_packet(e, pkt, HP3_DIR_RX, now, acts);
+		return;
+	}
+	e->stats.rx_replies++;
+	flow = hp3_pkt_flow(e, pkt, HP3_DIR_RX);
+	if (__builtin_expect(flow == HP3_NO_FLOW, 0)) {
+		hp3_challenge_rx(e, pkt, now, acts);
+		return;
+	}
+	vd->flow = flow;
+	f = &e->flows[flow];
+	f->last = (uint32_t)(now >> HP3_TICK_SHIFT);
+	if (__builtin_expect(f->pmtu_log2 == 0, 0))
+		hp3_learn_pmtu(v, &f->pmtu_log2);
+	if ((v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK)
+		note_refusal(e, f, v);
+	if (__builtin_expect(f->state == HP3_RFR_STEADY, 1))
+		rx_steady(e, flow, pkt, now, acts);
+	else
+		rx_moving(e, flow, pkt, now, acts);
+	if (__builtin_expect(f->flags & (HP3_FF_RNR | HP3_FF_CLOSE_ACK), 0)) {
+		if ((f->flags & HP3_FF_RNR) && hp3_psn_diff(f->stream.una, f->rnr_psn) > 0)
+			f->flags &= (uint16_t)~HP3_FF_RNR;
+		if ((f->flags & HP3_FF_CLOSE_ACK) && hp3_psn_diff(f->stream.una, f->close_psn) > 0)
+			f->flags &= (uint16_t)~HP3_FF_CLOSE_ACK;
+	}
+}

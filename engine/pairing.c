@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which local QPN do replies to a flow carry? Learnt from connection management, or by challenge
+ * (rule 15): a packet is chosen, AckReq set on it, and its exact PSN must come back to one local
+ * queue pair only, several times. One challenge at a time per address pair.
+ *
+ * A packet that carries AckReq by itself (and any READ or ATOMIC) can be challenged for free, but
+ * queue pairs that run in lockstep at equal PSNs would all answer alike. So such a *natural*
+ * challenge is only used when no other flow of the pair is anywhere near that PSN; else a packet in
+ * the middle of a message, at random, is *forced*.
+ */
+#include "engine/internal.h"
+
+#define NEAR_PSNS      65536 /* flows closer than this could answer with the same PSN */
+#define NATURAL_WAIT   128 /* packets to wait for a natural challenge before forcing one */
+#define NEAR_FLOWS_MAX 256u /* flows of a pair looked at; more count as near */
+
+static bool others_near(const struct hp3_engine *e, uint32_t flow, uint32_t psn)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+	uint32_t n = 0;
+
+	for (uint32_t i = e->pairs.pairs[f->pair].flows; i != HP3_NO_FLOW; i = e->flows[i].next) {
+		const struct hp3_flow *g = &e->flows[i];
+
+		if (++n > NEAR_FLOWS_MAX)
+			return true;
+		if (i == flow || !(g->flags & HP3_FF_STARTED))
+			continue;
+		if (hp3_psn_diff(psn, g->stream.una) > -NEAR_PSNS &&
+			hp3_psn_diff(psn, hp3_stream_end(&g->stream)) < NEAR_PSNS)
+			return true;
+	}
+	return false;
+}
+
+static void stop(struct hp3_pair *p)
+{
+	p->ch_state = HP3_CH_IDLE;
+	p->ch_flow = HP3_NO_FLOW;
+}
+
+static void miss(struct hp3_engine *e, struct hp3_pair *p)
+{
+	e->stats.challenge_misses++;
+	stop(p);
+}
+
+/* The answer stands: nobody else gave it. */
+static void settle(struct hp3_engine *e, struct hp3_pair *p, uint64_t now, struct hp3_acts *acts)
+{
+	uint32_t flow = p->ch_flow;
+	struct hp3_flow *f = &e->flows[flow];
+
+	if (p->ch_ambiguous) {
+		miss(e, p);
+		return;
+	}
+	e->stats.challenge_hits++;
+	if (f->cand_hits > 0 && f->cand_lqpn != p->ch_lqpn) {
+		e->stats.contradictions++;
+		f->cand_hits = 0;
+	}
+	f->cand_lqpn = p->ch_lqpn;
+	f->cand_hits++;
+	stop(p);
+	if (f->cand_hits >= e->cfg.challenge_hits &&
+		!hp3_flow_pair(e, flow, f->cand_lqpn, HP3_PAIRING_CHALLENGE, now, acts))
+		f->cand_hits = 0;
+}
+
+/* What time alone decides. */
+static void expire(struct hp3_engine *e, struct hp3_pair *p, uint64_t now, struct hp3_acts *acts)
+{
+	if (p->ch_state == HP3_CH_IDLE || now < p->ch_until)
+		return;
+	if (p->ch_state == HP3_CH_ANSWERED)
+		settle(e, p, now, acts);
+	else if (p->ch_state == HP3_CH_ARMED)
+		miss(e, p);
+	else
+		stop(p);
+}
+
+static void arm(struct hp3_engine *e, struct hp3_pair *p, const struct hp3_view *v, bool natural,
+	uint64_t now)
+{
+	p->ch_state = HP3_CH_ARMED;
+	p->ch_natural = natural;
+	p->ch_read = v->flags & HP3_VF_READ;
+	p->ch_ambiguous = false;
+	p->ch_psn = v->psn;
+	p->ch_sent = now;
+	p->ch_until = now + e->cfg.challenge_timeout_ns;
+	e->stats.challenges++;
+}
+
+bool hp3_challenge_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
+	struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_pair *p = &e->pairs.pairs[f->pair];
+	const struct hp3_view *v = &pkt->v;
+
+	if (!e->cfg.pair_by_challenge || now < p->untracked_until)
+		return false;
+	expire(e, p, now, acts);
+	if (f->flags & HP3_FF_PAIRED)
+		return false;
+	if (p->ch_state == HP3_CH_IDLE) {
+		p->ch_state = HP3_CH_CHOOSING;
+		p->ch_flow = flow;
+		p->ch_count = 1 + hp3_random_below(&e->rng, e->cfg.challenge_spread);
+		p->ch_until = now + e->cfg.challenge_timeout_ns;
+		f->ch_wait = others_near(e, flow, v->psn) ? NATURAL_WAIT : 0;
+	}
+	if (p->ch_state != HP3_CH_CHOOSING || p->ch_flow != flow)
+		return false;
+	if (v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC)) {
+		if (!others_near(e, flow, v->psn))
+			arm(e, p, v, true, now);
+		return false;
+	}
+	if (f->ch_wait < NATURAL_WAIT) {
+		f->ch_wait++;
+		return false;
+	}
+	if (--p->ch_count > 0)
+		return false;
+	arm(e, p, v, false, now);
+	return true;
+}
+
+/* True for a reply that proves execution of the challenged packet itself. */
+static bool answers(const struct hp3_pair *p, const struct hp3_view *v)
+{
+	if (v->psn != p->ch_psn)
+		return false;
+	if (v->flags & HP3_VF_READ)
+		return p->ch_read && (v->flags & HP3_VF_FIRST);
+	return !p->ch_read && (v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK;
+}
+
+/* A reply to a local queue pair that no flow claims. */
+void hp3_challenge_rx(
+	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_acts *acts)
+{
+	const uint8_t *local, *remote;
+	struct hp3_pair *p;
+	uint32_t pair;
+
+	hp3_pkt_addresses(pkt, HP3_DIR_RX, &local, &remote);
+	pair = hp3_pairs_find(&e->pairs, pkt->v.flags & HP3_VF_IPV6, pkt->v.vlan, local, remote);
+	if (pair == HP3_NO_PAIR)
+		return;
+	p = &e->pairs.pairs[pair];
+	expire(e, p, now, acts);
+	if ((p->ch_state != HP3_CH_ARMED && p->ch_state != HP3_CH_ANSWERED) ||
+		!answers(p, &pkt->v) || !hp3_pkt_icrc_ok(e, pkt))
+		return;
+	if (p->ch_state == HP3_CH_ANSWERED) {
+		p->ch_ambiguous |= p->ch_lqpn != pkt->v.dest_qpn;
+		return;
+	}
+	p->ch_state = HP3_CH_ANSWERED;
+	p->ch_lqpn = pkt->v.dest_qpn;
+	/* Others in lockstep would answer about now: listen one more round trip. */
+	p->ch_until = now + (now - p->ch_sent);
+	if (p->ch_natural)
+		settle(e, p, now, acts);
+}
+
+static void remember_request(struct hp3_engine *e, const struct hp3_cm_pending *req)
+{
+	struct hp3_cm_pending *slot = NULL;
+
+	for (uint32_t i = 0; i < HP3_CM_PENDING && slot == NULL; i++) {
+		struct hp3_cm_pending *c = &e->cm[i];
+
+		if (c->used && c->comm_id == req->comm_id && c->from_local == req->from_local &&
+			c->vlan == req->vlan && memcmp(c->local, req->local, 32) == 0)
+			slot = c; /* sent again */
+	}
+	if (slot == NULL)
+		slot = &e->cm[e->cm_next++ % HP3_CM_PENDING];
+	*slot = *req;
+}
+
+static void connect(struct hp3_engine *e, struct hp3_cm_pending *req, const struct hp3_cm_msg *m,
+	uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_qp_event ev = {.kind = HP3_QP_UP,
+		.pairing = HP3_PAIRING_CM,
+		.ipv6 = req->ipv6,
+		.vlan = req->vlan,
+		.lqpn = req->from_local ? req->qpn : m->qpn,
+		.rqpn = req->from_local ? m->qpn : req->qpn};
+
+	memcpy(ev.local, req->local, 16);
+	memcpy(ev.remote, req->remote, 16);
+	hp3_qp(e, &ev, now, acts);
+	req->used = false;
+}
+
+static void disconnect(
+	struct hp3_engine *e, const struct hp3_cm_pending *by, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_key k = {.addr = hp3_key_addr(e, by->ipv6, by->local, by->remote),
+		.qpn = by->qpn,
+		.vlan = by->vlan,
+		.ipv6 = by->ipv6,
+		.dir = by->from_local ? HP3_DIR_TX : HP3_DIR_RX};
+	uint32_t flow = hp3_key_find(e, &k, by->local, by->remote);
+
+	if (flow != HP3_NO_FLOW)
+		hp3_flow_epoch(e, flow, now, acts);
+}
+
+void hp3_cm_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir, uint64_t now,
+	struct hp3_acts *acts)
+{
+	struct hp3_cm_pending c = {.used = true, .from_local = dir == HP3_DIR_TX};
+	const uint8_t *local, *remote;
+	struct hp3_cm_msg m;
+
+	if (!e->cfg.pair_by_cm)
+		return;
+	hp3_cm_parse(pkt->frame, &pkt->v, &m);
+	if (m.kind == HP3_CM_NONE || !hp3_pkt_icrc_ok(e, pkt))
+		return;
+	hp3_pkt_addresses(pkt, dir, &local, &remote);
+	c.ipv6 = pkt->v.flags & HP3_VF_IPV6;
+	c.vlan = pkt->v.vlan;
+	c.comm_id = m.local_id;
+	c.qpn = m.qpn;
+	memcpy(c.local, local, c.ipv6 ? 16 : 4);
+	memcpy(c.remote, remote, c.ipv6 ? 16 : 4);
+	if (m.kind == HP3_CM_REQ) {
+		remember_request(e, &c);
+	} else if (m.kind == HP3_CM_DREQ) {
+		disconnect(e, &c, now, acts);
+	} else if (m.kind == HP3_CM_REP) {
+		for (uint32_t i = 0; i < HP3_CM_PENDING; i++) {
+			struct hp3_cm_pending *r = &e->cm[i];
+
+			if (r->used && r->comm_id == m.remote_id && r->from_local != c.from_local &&
+				r->vlan == c.vlan && memcmp(r->local, c.local, 32) == 0)
+				connect(e, r, &m, now, acts);
+		}
+	}
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ENGINE_TABLE_H
+#define HP3_ENGINE_TABLE_H
+/*
+ * Hash index: 32-bit signature -> flow record. Buckets are one cache line: eight signatures, eight
+ * references, compared with two vector instructions where there are vectors. A key may stand in its
+ * own bucket or, when that is full, in one other; then the first is marked, so that a miss usually
+ * costs one line.
+ *
+ * A signature match is a hint: the caller compares the key with the record, which it needs anyway.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#define HP3_BUCKET_KEYS 8u
+#define HP3_BUCKET_OVER 0x80000000u /* in ref[0]: keys of this bucket stand in the other one too   \
+				     */
+#define HP3_BUCKET_REF 0x7fffffffu /* record index + 1; 0: free */
+
+struct hp3_bucket {
+	uint32_t sig[HP3_BUCKET_KEYS];
+	uint32_t ref[HP3_BUCKET_KEYS];
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct hp3_bucket) == 64, "one cache line");
+
+struct hp3_table {
+	struct hp3_bucket *buckets;
+	uint32_t mask;
+};
+
+/* Buckets for `keys` keys at half load: a power of two. */
+uint32_t hp3_table_buckets(uint64_t keys);
+void hp3_table_init(struct hp3_table *t, void *mem, uint32_t buckets);
+/* False if both buckets are full. */
+bool hp3_table_insert(struct hp3_table *t, uint32_t bucket, uint32_t sig, uint32_t index);
+void hp3_table_remove(struct hp3_table *t, uint32_t bucket, uint32_t sig, uint32_t index);
+
+static inline uint32_t hp3_table_other(const struct hp3_table *t, uint32_t bucket, uint32_t sig)
+{
+	return (bucket ^ ((sig * 0x9e3779b1u) | 1u)) & t->mask;
+}
+
+/* Bit i set: sig[i] matches (ref[i] may still be free). */
+static inline uint32_t hp3_bucket_match_portable(const struct hp3_bucket *b, uint32_t sig)
+{
+	uint32_t hits = 0;
+
+	for (uint32_t i = 0; i < HP3_BUCKET_KEYS; i++)
+		hits |= (uint32_t)(b->sig[i] == sig) << i;
+	return hits;
+}
+
+static inline uint32_t hp3_bucket_match(const struct hp3_bucket *b, uint32_t sig)
+{
+#ifdef __SSE2__
+	const __m128i want = _mm_set1_epi32((int)sig);
+	const __m128i lo = _mm_load_si128((const __m128i *)&b->sig[0]);
+	const __m128i hi = _mm_load_si128((const __m128i *)&b->sig[4]);
+
+	return (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(lo, want))) |
+	       (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(hi, want))) << 4;
+#else
+	return hp3_bucket_match_portable(b, sig);
+#endif
+}
+
+#endif
