@@ -17,7 +17,7 @@
 /* Where a packet goes and how the network shall treat it. Addresses in network byte order. */
 struct hp3_addressing {
 	uint8_t dst_mac[6], src_mac[6];
-	uint16_t vlan;                /* 0: untagged */
+	uint16_t vlan;                /* tag control information: priority and VLAN id; 0: untagged */
 	bool ipv6;                    /* else the first four bytes of the addresses count */
 	uint8_t src_ip[16], dst_ip[16];
 	uint8_t tclass;               /* DSCP << 2 | ECN */

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ROCE_CRC_H
+#define HP3_ROCE_CRC_H
+/*
+ * CRC-32 arithmetic behind icrc.h; not for other modules.
+ *
+ * A CRC register is a polynomial over GF(2) modulo P, reflected: bit 31 is x^0. Appending n zero
+ * bytes multiplies it by x^(8n). Hence a change d of the four bytes at some place (loaded
+ * little-endian), with m bytes from there to the end of the message, changes the CRC by d * x^(8m)
+ * mod P.
+ *
+ * The multiplication exists twice, portable and with PCLMULQDQ; the tests hold one against the
+ * other.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include "roce/crc_const.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "hp3 reads and writes CRC registers as little-endian words"
+#endif
+
+extern const uint32_t hp3_crc_slice[8][256]; /* [k][b]: byte b followed by k zero bytes */
+extern const uint32_t hp3_crc_pow_low[HP3_CRC_POW_LOW];
+extern const uint32_t hp3_crc_pow_high[HP3_CRC_POW_HIGH];
+
+/* The register after the n bytes at p. */
+static inline uint32_t hp3_crc_update(uint32_t crc, const void *p, size_t n)
+{
+	const uint32_t(*t)[256] = hp3_crc_slice;
+	const uint8_t *b = p;
+
+	for (; n >= 8; n -= 8, b += 8) {
+		uint64_t w;
+		memcpy(&w, b, sizeof(w));
+		w ^= crc;
+		crc = t[7][w & 0xff] ^ t[6][w >> 8 & 0xff] ^ t[5][w >> 16 & 0xff] ^
+		      t[4][w >> 24 & 0xff] ^ t[3][w >> 32 & 0xff] ^ t[2][w >> 40 & 0xff] ^
+		      t[1][w >> 48 & 0xff] ^ t[0][w >> 56];
+	}
+	for (; n; n--)
+		crc = crc >> 8 ^ t[0][(crc ^ *b++) & 0xff];
+	return crc;
+}
+
+/* a * b mod P: the product bit by bit, then its upper half folded in as four bytes of message. */
+static inline uint32_t hp3_crc_mul_portable(uint32_t a, uint32_t b)
+{
+	const uint32_t(*t)[256] = hp3_crc_slice;
+	uint64_t product = 0;
+
+	for (int i = 0; i < 32; i++)
+		product ^= ((uint64_t)b << 1 << i) & -(uint64_t)(a >> i & 1);
+	return (uint32_t)(product >> 32) ^ t[3][product & 0xff] ^ t[2][product >> 8 & 0xff] ^
+	       t[1][product >> 16 & 0xff] ^ t[0][product >> 24 & 0xff];
+}
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define HP3_CRC_CLMUL __attribute__((target("pclmul,sse4.1")))
+
+static inline bool hp3_crc_have_clmul(void)
+{
+	return __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1");
+}
+
+/* a * b mod P: product, then Barrett reduction with floor(x^64 / P) and P, both reflected. */
+HP3_CRC_CLMUL static inline uint32_t hp3_crc_mul_clmul(uint32_t a, uint32_t b)
+{
+	const __m128i barrett = _mm_set_epi64x(0x1db710641, 0x1f7011641);
+	__m128i product = _mm_clmulepi64_si128(
+		_mm_cvtsi64_si128((long long)((uint64_t)a << 1)), _mm_cvtsi32_si128((int)b), 0);
+	__m128i q =
+		_mm_clmulepi64_si128(_mm_cvtsi32_si128(_mm_cvtsi128_si32(product)), barrett, 0x00);
+	__m128i r = _mm_clmulepi64_si128(_mm_cvtsi32_si128(_mm_cvtsi128_si32(q)), barrett, 0x10);
+	return (uint32_t)_mm_extract_epi32(_mm_xor_si128(product, r), 1);
+}
+#endif
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ROCE_CRC_CONST_H
+#define HP3_ROCE_CRC_CONST_H
+/* Constants shared by crc.h and the program that generates its tables. */
+
+#define HP3_CRC_POLY 0xedb88320u /* Ethernet CRC-32, reflected, without x^32 */
+#define HP3_CRC_ONE  0x80000000u /* the polynomial 1 in reflected order */
+
+/* x^(8n) directly for every frame up to the largest RoCE MTU (4096 and headers), beyond in two
+ * factors. */
+#define HP3_CRC_POW_LOW  4201u
+#define HP3_CRC_POW_STEP 4096u
+#define HP3_CRC_POW_HIGH 17u /* frames end at 64 KiB */
+
+#endif

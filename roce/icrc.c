@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Full ICRC by slices of eight bytes; changes of port and AckReq by one multiplication each
+ * (crc.h). In a change everything is computed before the frame is written: a load of bytes just
+ * stored would stall.
+ */
+#include "roce/icrc.h"
+#include "roce/crc.h"
+
+#define UDP_LEN      8u
+#define UDP_CSUM     6u
+#define BTH_LEN      12u
+#define BTH_RESV8A   4u
+#define BTH_ACK_WORD 8u /* AckReq and reserved bits, then PSN */
+#define BTH_ACKREQ   0x80u
+#define BTH_BECN     0x40u
+#define IPV4_LEN     20u
+#define IPV6_LEN     40u
+
+/* The register after the 8 bytes of ones with which every ICRC begins. */
+#define CRC_AFTER_ONES 0xdebb20e3u
+
+static uint32_t load32(const uint8_t *p)
+{
+	uint32_t v;
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static void store32(uint8_t *p, uint32_t v)
+{
+	memcpy(p, &v, sizeof(v));
+}
+
+/* The fixed IP header with ones in place of what the network may change; returns its length. */
+static uint32_t masked_ip(const uint8_t *ip, bool ipv6, uint8_t out[IPV6_LEN])
+{
+	if (ipv6) {
+		memcpy(out, ip, IPV6_LEN);
+		out[0] |= 0x0f; /* traffic class and flow label: all but the version */
+		out[1] = out[2] = out[3] = 0xff;
+		out[7] = 0xff; /* hop limit */
+		return IPV6_LEN;
+	}
+	memcpy(out, ip, IPV4_LEN);
+	out[1] = 0xff; /* ToS */
+	out[8] = 0xff; /* TTL */
+	out[10] = out[11] = 0xff; /* header checksum */
+	return IPV4_LEN;
+}
+
+uint32_t hp3_icrc(const void *frame, const struct hp3_view *v)
+{
+	const uint8_t *f = frame;
+	uint8_t ip[IPV6_LEN], udp_bth[UDP_LEN + BTH_LEN];
+	uint32_t ip_len = masked_ip(f + v->l3_off, v->flags & HP3_VF_IPV6, ip);
+	uint32_t options = v->l3_off + ip_len, rest = v->udp_off + UDP_LEN + BTH_LEN;
+
+	memcpy(udp_bth, f + v->udp_off, sizeof(udp_bth));
+	udp_bth[UDP_CSUM] = udp_bth[UDP_CSUM + 1] = 0xff;
+	udp_bth[UDP_LEN + BTH_RESV8A] = 0xff;
+
+	uint32_t crc = hp3_crc_update(CRC_AFTER_ONES, ip, ip_len);
+	crc = hp3_crc_update(crc, f + options, v->udp_off - options);
+	crc = hp3_crc_update(crc, udp_bth, sizeof(udp_bth));
+	return ~hp3_crc_update(crc, f + rest, v->icrc_off - rest);
+}
+
+bool hp3_icrc_ok(const void *frame, const struct hp3_view *v)
+{
+	return load32((const uint8_t *)frame + v->icrc_off) == hp3_icrc(frame, v);
+}
+
+/* RFC 1624, equation 3, as a sum that is folded once at the end: 16-bit words leave and enter. */
+static uint32_t csum_replace(uint32_t sum, uint32_t from, uint32_t to)
+{
+	return sum + (~from & 0xffff) + to;
+}
+
+/* The same for the ICRC, which begins at an odd place of the checksum where a length is not even.
+ */
+static uint32_t csum_replace_icrc(uint32_t sum, uint32_t from, uint32_t to, bool odd)
+{
+	if (odd) {
+		from = from << 8 | from >> 24;
+		to = to << 8 | to >> 24;
+	}
+	from = __builtin_bswap32(from);
+	to = __builtin_bswap32(to);
+	sum = csum_replace(sum, from >> 16, to >> 16);
+	return csum_replace(sum, from & 0xffff, to & 0xffff);
+}
+
+static void csum_store(uint8_t *p, uint32_t sum)
+{
+	sum = (sum >> 16) + (sum & 0xffff);
+	sum = (sum >> 16) + (sum & 0xffff);
+	uint16_t csum = (uint16_t)~sum;
+	hp3_put_be16(p, csum ? csum : 0xffff); /* 0 would mean "no checksum" (RFC 768) */
+}
+
+static uint32_t csum_load(const uint8_t *p)
+{
+	return ~(uint32_t)hp3_be16(p) & 0xffff;
+}
+
+void hp3_icrc_store(void *frame, const struct hp3_view *v)
+{
+	uint8_t *f = frame, *icrc = f + v->icrc_off, *csum = f + v->udp_off + UDP_CSUM;
+	uint32_t from = load32(icrc), to = hp3_icrc(frame, v);
+
+	if (v->flags & HP3_VF_UDP_CSUM)
+		csum_store(csum, csum_replace_icrc(csum_load(csum), from, to,
+					 (v->icrc_off - v->udp_off) & 1));
+	store32(icrc, to);
+}
+
+typedef uint32_t mul_fn(uint32_t a, uint32_t b);
+
+/* x^(8n) mod P */
+static inline __attribute__((always_inline)) uint32_t power(uint32_t n, mul_fn *mul)
+{
+	if (__builtin_expect(n < HP3_CRC_POW_LOW, 1))
+		return hp3_crc_pow_low[n];
+	return mul(hp3_crc_pow_low[n % HP3_CRC_POW_STEP], hp3_crc_pow_high[n / HP3_CRC_POW_STEP]);
+}
+
+static void put_flow_label(uint8_t *ip, uint32_t label)
+{
+	hp3_put_be32(ip, (hp3_be32(ip) & ~0xfffffu) | label);
+}
+
+/*
+ * Port and AckReq become what is asked for. A frame that has both already stays untouched, its IPv6
+ * flow label included, so that a flow in its first place keeps the path which that label chose.
+ */
+static inline __attribute__((always_inline)) void rewrite(
+	uint8_t *f, struct hp3_view *v, uint16_t sport, bool ackreq, mul_fn *mul)
+{
+	uint8_t *udp = f + v->udp_off, *icrc = f + v->icrc_off;
+	uint32_t after =
+		(uint32_t)v->icrc_off - v->udp_off; /* bytes from the UDP header to the ICRC */
+	uint32_t port_diff = (uint32_t)v->sport ^ sport;
+	bool flip = !(v->flags & HP3_VF_ACKREQ) == ackreq;
+
+	if (!port_diff && !flip)
+		return;
+
+	uint32_t old_icrc = load32(icrc), new_icrc = old_icrc;
+	if (port_diff)
+		new_icrc ^= mul(__builtin_bswap16((uint16_t)port_diff), power(after, mul));
+	/* AckReq is the last bit of its byte in CRC order: x^0 of it, so its weight is a bare
+	 * power. */
+	if (flip)
+		new_icrc ^= power(after - (UDP_LEN + BTH_ACK_WORD) + 3, mul);
+
+	if (v->flags & HP3_VF_UDP_CSUM) {
+		uint32_t sum = csum_replace(csum_load(udp + UDP_CSUM), v->sport, sport);
+		if (flip) {
+			uint16_t w = hp3_be16(udp + UDP_LEN + BTH_ACK_WORD);
+			sum = csum_replace(sum, w, w ^ BTH_ACKREQ << 8);
+		}
+		csum_store(udp + UDP_CSUM, csum_replace_icrc(sum, old_icrc, new_icrc, after & 1));
+	}
+	store32(icrc, new_icrc);
+	if (flip) {
+		udp[UDP_LEN + BTH_ACK_WORD] ^= BTH_ACKREQ;
+		v->flags ^= HP3_VF_ACKREQ;
+	}
+	if (port_diff) {
+		hp3_put_be16(udp, sport);
+		v->sport = sport;
+		if (v->flags & HP3_VF_IPV6)
+			put_flow_label(f + v->l3_off, hp3_sport_to_flow_label(sport));
+	}
+}
+
+#ifdef HP3_CRC_CLMUL
+HP3_CRC_CLMUL static void rewrite_clmul(uint8_t *f, struct hp3_view *v, uint16_t sport, bool ackreq)
+{
+	rewrite(f, v, sport, ackreq, hp3_crc_mul_clmul);
+}
+#endif
+
+void hp3_set_sport_ackreq(void *frame, struct hp3_view *v, uint16_t sport, bool ackreq)
+{
+#ifdef HP3_CRC_CLMUL
+	if (hp3_crc_have_clmul()) {
+		rewrite_clmul(frame, v, sport, ackreq);
+		return;
+	}
+#endif
+	rewrite(frame, v, sport, ackreq, hp3_crc_mul_portable);
+}
+
+void hp3_set_sport(void *frame, struct hp3_view *v, uint16_t sport)
+{
+	hp3_set_sport_ackreq(frame, v, sport, v->flags & HP3_VF_ACKREQ);
+}
+
+void hp3_set_ackreq(void *frame, struct hp3_view *v, bool on)
+{
+	hp3_set_sport_ackreq(frame, v, v->sport, on);
+}
+
+void hp3_set_becn(void *frame, struct hp3_view *v, bool on)
+{
+	uint8_t *udp = (uint8_t *)frame + v->udp_off, *p = udp + UDP_LEN + BTH_RESV8A;
+	uint16_t from = hp3_be16(p);
+	uint16_t to = on ? from | BTH_BECN << 8 : from & ~(BTH_BECN << 8);
+
+	if (v->flags & HP3_VF_UDP_CSUM)
+		csum_store(udp + UDP_CSUM, csum_replace(csum_load(udp + UDP_CSUM), from, to));
+	hp3_put_be16(p, to);
+	v->flags = (v->flags & ~HP3_VF_BECN) | (on ? HP3_VF_BECN : 0);
+}
+
+/* 20 bits of label fold into 14 bits of port (ibv_flow_label_to_udp_sport). */
+uint16_t hp3_flow_label_to_sport(uint32_t flow_label)
+{
+	return (uint16_t)(((flow_label & 0x3fff) ^ (flow_label >> 14 & 0x3f)) | 0xc000);
+}
+
+/* The upper six bits are 1, so that no port yields label 0, which means "unlabelled" (RFC 6437). */
+uint32_t hp3_sport_to_flow_label(uint16_t sport)
+{
+	return 1u << 14 | ((sport ^ 1u) & 0x3fff);
+}

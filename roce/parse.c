@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The parser: Ethernet and IP decide where UDP lies, the opcode table decides what lies behind the
+ * BTH. Untagged IPv4 without options, which is nearly everything, takes no loop and no second look.
+ */
+#include "roce/opcode.h"
+
+#define ETHER_LEN      14u
+#define ETHERTYPE_IPV4 0x0800u
+#define ETHERTYPE_IPV6 0x86ddu
+#define ETHERTYPE_VLAN 0x8100u
+#define ETHERTYPE_QINQ 0x88a8u
+#define VLAN_LEN       4u
+#define VLAN_ID_MASK   0x0fffu
+
+#define IPV4_LEN       20u
+#define IPV4_FRAG_MASK 0x3fffu /* MF and offset */
+#define IPV6_LEN       40u
+#define PROTO_HOPOPTS  0u
+#define PROTO_UDP      17u
+#define PROTO_ROUTING  43u
+#define PROTO_FRAGMENT 44u
+#define PROTO_DSTOPTS  60u
+
+#define UDP_LEN       8u
+#define BTH_LEN       12u
+#define BTH_TVER_MASK 0x0fu
+#define BTH_FECN      0x80u
+#define BTH_BECN      0x40u
+#define BTH_ACKREQ    0x80u
+#define FRAME_MAX     65535u /* offsets in the view have 16 bits */
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+static const uint16_t ecn_flags[4] = {
+	[HP3_ECN_ECT1] = HP3_VF_ECT,
+	[HP3_ECN_ECT0] = HP3_VF_ECT,
+	[HP3_ECN_CE] = HP3_VF_CE,
+};
+
+/* UDP, BTH and extended headers; the IP payload lies in [udp, end). */
+static enum hp3_parse_reason parse_udp(
+	const uint8_t *f, uint32_t udp, uint32_t end, struct hp3_view *v)
+{
+	const uint8_t *p = f + udp;
+	uint32_t room = end - udp;
+
+	if (unlikely(room < UDP_LEN))
+		return HP3_PARSE_SHORT_UDP;
+	if (unlikely(hp3_be16(p + 2) != HP3_ROCE_UDP_PORT))
+		return HP3_PARSE_NOT_ROCE;
+	if (unlikely(hp3_be16(p + 4) != room))
+		return HP3_PARSE_BAD_UDP_LEN;
+	if (unlikely(room < UDP_LEN + BTH_LEN + HP3_ICRC_LEN))
+		return HP3_PARSE_SHORT_BTH;
+	if (unlikely(end > FRAME_MAX))
+		return HP3_PARSE_BAD_IP;
+
+	const uint8_t *bth = p + UDP_LEN;
+	if (unlikely(bth[1] & BTH_TVER_MASK))
+		return HP3_PARSE_BAD_TVER;
+
+	const struct hp3_opcode_info *op = &hp3_opcodes[bth[0]];
+	uint32_t rest = room - UDP_LEN - BTH_LEN - HP3_ICRC_LEN;
+	uint32_t pad = bth[1] >> 4 & 3;
+	if (unlikely(rest < op->ext_len))
+		return HP3_PARSE_SHORT_EXT;
+	rest -= op->ext_len;
+	if (unlikely(rest < pad))
+		return HP3_PARSE_BAD_PAD;
+
+	v->sport = hp3_be16(p);
+	v->udp_off = (uint16_t)udp;
+	v->icrc_off = (uint16_t)(end - HP3_ICRC_LEN);
+	v->opcode = bth[0];
+	v->pkey = hp3_be16(bth + 2);
+	v->dest_qpn = hp3_be24(bth + 5);
+	v->psn = hp3_be24(bth + 9);
+	v->payload_len = (uint16_t)(rest - pad);
+	uint32_t flags = v->flags | op->flags;
+	flags |= (bth[8] & BTH_ACKREQ) ? HP3_VF_ACKREQ : 0;
+	flags |= (bth[4] & BTH_BECN) ? HP3_VF_BECN : 0;
+	flags |= (bth[4] & BTH_FECN) ? HP3_VF_FECN : 0;
+	flags |= (p[6] | p[7]) ? HP3_VF_UDP_CSUM : 0;
+	v->flags = (uint16_t)flags;
+
+	/* RETH and AETH always come first behind the BTH. */
+	const uint8_t *ext = bth + BTH_LEN;
+	if (op->ext & HP3_EXT_AETH) {
+		v->syndrome = ext[0];
+		v->msn = hp3_be24(ext + 1);
+	} else if (op->ext & HP3_EXT_RETH) {
+		v->dma_len = hp3_be32(ext + 12);
+	}
+	v->class =
+		op->class == HP3_CLASS_UD && v->dest_qpn == HP3_QPN_CM ? HP3_CLASS_CM : op->class;
+	return HP3_PARSE_OK;
+}
+
+static enum hp3_parse_reason parse_ipv4(
+	const uint8_t *f, uint32_t l3, uint32_t len, struct hp3_view *v)
+{
+	const uint8_t *ip = f + l3;
+
+	if (unlikely(len - l3 < IPV4_LEN))
+		return HP3_PARSE_SHORT_IP;
+	uint32_t header = (ip[0] & 0x0fu) * 4, total = hp3_be16(ip + 2);
+	if (unlikely(ip[0] >> 4 != 4 || header < IPV4_LEN || total < header))
+		return HP3_PARSE_BAD_IP;
+	if (unlikely(total > len - l3))
+		return HP3_PARSE_SHORT_IP;
+	if (ip[9] != PROTO_UDP)
+		return HP3_PARSE_NOT_UDP;
+	if (unlikely(hp3_be16(ip + 6) & IPV4_FRAG_MASK))
+		return HP3_PARSE_FRAGMENT;
+	v->flags |= ecn_flags[ip[1] & 3];
+	return parse_udp(f, l3 + header, l3 + total, v);
+}
+
+static enum hp3_parse_reason parse_ipv6(
+	const uint8_t *f, uint32_t l3, uint32_t len, struct hp3_view *v)
+{
+	const uint8_t *ip = f + l3;
+
+	if (unlikely(len - l3 < IPV6_LEN))
+		return HP3_PARSE_SHORT_IP;
+	if (unlikely(ip[0] >> 4 != 6))
+		return HP3_PARSE_BAD_IP;
+	uint32_t at = l3 + IPV6_LEN, end = at + hp3_be16(ip + 4);
+	if (unlikely(end > len))
+		return HP3_PARSE_SHORT_IP;
+	v->flags |= HP3_VF_IPV6 | ecn_flags[ip[1] >> 4 & 3];
+
+	uint8_t next = ip[6];
+	while (next != PROTO_UDP) {
+		if (next == PROTO_FRAGMENT)
+			return HP3_PARSE_FRAGMENT;
+		if (next != PROTO_HOPOPTS && next != PROTO_ROUTING && next != PROTO_DSTOPTS)
+			return HP3_PARSE_NOT_UDP;
+		if (end - at < 8)
+			return HP3_PARSE_SHORT_IP;
+		uint32_t n = (f[at + 1] + 1u) * 8;
+		if (end - at < n)
+			return HP3_PARSE_BAD_IP;
+		next = f[at];
+		at += n;
+	}
+	return parse_udp(f, at, end, v);
+}
+
+static enum hp3_parse_reason parse_tagged(
+	const uint8_t *f, uint32_t len, uint32_t type, struct hp3_view *v)
+{
+	uint32_t l3 = ETHER_LEN;
+
+	for (int tags = 0; tags < 2 && (type == ETHERTYPE_VLAN || type == ETHERTYPE_QINQ); tags++) {
+		if (len - l3 < VLAN_LEN)
+			return HP3_PARSE_SHORT_ETHER;
+		if (!tags)
+			v->vlan = hp3_be16(f + l3) & VLAN_ID_MASK;
+		v->flags |= HP3_VF_VLAN;
+		type = hp3_be16(f + l3 + 2);
+		l3 += VLAN_LEN;
+	}
+	v->l3_off = (uint16_t)l3;
+	if (type == ETHERTYPE_IPV4)
+		return parse_ipv4(f, l3, len, v);
+	if (type == ETHERTYPE_IPV6)
+		return parse_ipv6(f, l3, len, v);
+	return HP3_PARSE_NOT_IP;
+}
+
+void hp3_parse(const void *frame, uint32_t len, struct hp3_view *v)
+{
+	const uint8_t *f = frame;
+
+	*v = (struct hp3_view){.class = HP3_CLASS_OTHER, .l3_off = ETHER_LEN};
+	if (unlikely(len < ETHER_LEN)) {
+		v->reason = HP3_PARSE_SHORT_ETHER;
+		return;
+	}
+	uint32_t type = hp3_be16(f + 12);
+	if (likely(type == ETHERTYPE_IPV4))
+		v->reason = (uint8_t)parse_ipv4(f, ETHER_LEN, len, v);
+	else
+		v->reason = (uint8_t)parse_tagged(f, len, type, v);
+}
+
+const char *hp3_class_name(enum hp3_class c)
+{
+	static const char *const names[HP3_CLASS_MAX] = {
+		[HP3_CLASS_OTHER] = "other",
+		[HP3_CLASS_RC_REQUEST] = "rc-request",
+		[HP3_CLASS_RC_REPLY] = "rc-reply",
+		[HP3_CLASS_CNP] = "cnp",
+		[HP3_CLASS_CM] = "cm",
+		[HP3_CLASS_UD] = "ud",
+		[HP3_CLASS_UC] = "uc",
+		[HP3_CLASS_ROCE_OTHER] = "roce-other",
+	};
+	return (unsigned)c < HP3_CLASS_MAX ? names[c] : "?";
+}
+
+const char *hp3_parse_reason_name(enum hp3_parse_reason r)
+{
+	static const char *const names[HP3_PARSE_REASON_MAX] = {
+#define X(sym, text) [HP3_PARSE_##sym] = text,
+		HP3_PARSE_REASONS(X)
+#undef X
+	};
+	return (unsigned)r < HP3_PARSE_REASON_MAX ? names[r] : "?";
+}
