@@ -92,10 +92,7 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, st
 			return -ENOSPC;
 	}
 	f = &e->flows[flow];
-	if ((f->flags & HP3_FF_PAIRED) && f->lqpn == ev->lqpn && f->pairing == ev->pairing)
-		return 0; /* said again */
-	/* Inference was right: what is known of the stream stays. */
-	if (f->flags & HP3_FF_STARTED && !((f->flags & HP3_FF_PAIRED) && f->lqpn == ev->lqpn))
+	if (f->flags & HP3_FF_STARTED)
 		hp3_flow_epoch(e, flow, now, acts);
 	return hp3_flow_pair(e, flow, ev->lqpn, ev->pairing, now, acts) ? 0 : -ENOSPC;
 }

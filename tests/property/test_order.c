@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Properties of moves over a hostile network (world.h). Usage: test_order [SEEDS [PACKETS
+ * [FIRST_SEED]]]
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "world.h"
+
+static unsigned seeds = 8, packets = 60000;
+static unsigned long long first_seed = 1;
+
+/* Runs the world with every seed; sums up; fails the test at the first violation. */
+static struct world_result run(struct world_params p)
+{
+	struct world_result sum = {0};
+
+	p.packets = packets;
+	for (unsigned i = 0; i < seeds; i++) {
+		struct world_result r;
+
+		p.seed = first_seed + i;
+		assert_int_equal(world_run(&p, &r), 0);
+		for (size_t k = 0;
+			k < offsetof(struct world_result, max_drain_ns) / sizeof(uint64_t); k++)
+			((uint64_t *)&sum)[k] += ((uint64_t *)&r)[k];
+		if (r.max_drain_ns > sum.max_drain_ns)
+			sum.max_drain_ns = r.max_drain_ns;
+	}
+	print_message(
+		"seeds %llu..%llu: %llu emitted, %llu lost, %llu held, %llu retransmitted; moves: "
+		"%llu "
+		"asked, %llu switched, %llu idle, %llu recovered (%llu by time), %llu epochs; %llu "
+		"paired, %llu arrived on other ports\n",
+		first_seed, first_seed + seeds - 1, (unsigned long long)sum.emitted,
+		(unsigned long long)sum.lost, (unsigned long long)sum.held,
+		(unsigned long long)sum.retransmitted, (unsigned long long)sum.moves_asked,
+		(unsigned long long)sum.switched, (unsigned long long)sum.idle,
+		(unsigned long long)sum.recovered, (unsigned long long)sum.timeouts,
+		(unsigned long long)sum.epochs, (unsigned long long)sum.paired,
+		(unsigned long long)sum.ports_used);
+	return sum;
+}
+
+static struct world_params base(void)
+{
+	return (struct world_params){.qps = 8,
+		.paths = 7,
+		.move_every_us = 100,
+		.msg_packets = 200,
+		.window = 128,
+		.hold_bytes = 1 << 20};
+}
+
+/* Without loss every move ends on the new port, soon, and nothing is ever sent again. */
+static void clean_network(void **state)
+{
+	struct world_params p = base();
+	struct world_result r;
+
+	p.reads = true;
+	r = run(p);
+	assert_true(r.switched > 50 * seeds);
+	assert_true(r.held > 1000 * seeds);
+	assert_true(r.ports_used > r.arrived / 4);
+	assert_int_equal(r.retransmitted, 0);
+	assert_int_equal(r.timeouts, 0);
+	assert_int_equal(r.recovered, 0);
+	assert_int_equal(r.paired, 8 * seeds);
+}
+
+/* One message is longer than the run: only the closing packet's AckReq can end a drain. */
+static void middle_of_a_message(void **state)
+{
+	struct world_params p = base();
+	struct world_result r;
+
+	p.qps = 2;
+	p.lockstep = true;
+	p.msg_packets = 1024;
+	p.window = 2048;
+	p.cm = true;
+	r = run(p);
+	assert_true(r.switched > 100 * seeds);
+	assert_int_equal(r.timeouts, 0);
+	assert_true(r.max_drain_ns < 1000000); /* longest path: 0.2 ms there, 0.02 back */
+}
+
+static void loss(void **state)
+{
+	struct world_params p = base();
+	struct world_result r;
+
+	p.loss_ppm = 3000;
+	p.reads = true;
+	r = run(p);
+	assert_true(r.switched > 50 * seeds);
+	assert_true(r.recovered > 5 * seeds);
+	assert_true(r.retransmitted > 100 * seeds);
+}
+
+static void dead_paths(void **state)
+{
+	struct world_params p = base();
+	struct world_result r;
+
+	p.kill_paths = true;
+	p.reads = true;
+	p.rnr = true;
+	r = run(p);
+	assert_true(r.switched > 20 * seeds);
+	assert_true(r.timeouts > 0);
+}
+
+/* Rule 15: eight queue pairs at PSN 0, message by message alike. */
+static void lockstep_is_never_paired_wrongly(void **state)
+{
+	struct world_params p = base();
+	struct world_result r;
+
+	p.lockstep = true;
+	p.msg_packets = 128;
+	r = run(p);
+	assert_int_equal(r.paired, 8 * seeds);
+	p.loss_ppm = 2000;
+	r = run(p);
+	assert_true(r.paired > 4 * seeds);
+}
+
+/* Rule 16: reset with the same QPN and a PSN near the old one, in mid-hold too. */
+static void resets(void **state)
+{
+	struct world_params p = base();
+	struct world_result r;
+
+	p.resets = true;
+	p.reads = true;
+	r = run(p);
+	assert_true(r.switched > 20 * seeds);
+	p.loss_ppm = 1000;
+	p.rnr = true;
+	p.cm = true;
+	p.move_every_us = 10;
+	r = run(p);
+	assert_true(r.epochs + r.discarded > 0);
+}
+
+/* Bounds of the hold end in fast recovery, never in loss. */
+static void small_hold(void **state)
+{
+	struct world_params p = base();
+	struct world_result r;
+
+	p.hold_bytes = 16384;
+	r = run(p);
+	assert_true(r.recovered > 20 * seeds);
+	assert_int_equal(r.lost, 0);
+	assert_int_equal(r.retransmitted, 0);
+}
+
+static void same_seed_same_run(void **state)
+{
+	struct world_params p = base();
+	struct world_result a, b;
+
+	p.loss_ppm = 2000;
+	p.resets = p.reads = p.rnr = p.kill_paths = true;
+	p.packets = 30000;
+	p.seed = first_seed;
+	assert_int_equal(world_run(&p, &a), 0);
+	assert_int_equal(world_run(&p, &b), 0);
+	assert_memory_equal(&a, &b, sizeof(a));
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(clean_network),
+		cmocka_unit_test(middle_of_a_message),
+		cmocka_unit_test(loss),
+		cmocka_unit_test(dead_paths),
+		cmocka_unit_test(lockstep_is_never_paired_wrongly),
+		cmocka_unit_test(resets),
+		cmocka_unit_test(small_hold),
+		cmocka_unit_test(same_seed_same_run),
+	};
+
+	if (argc > 1)
+		seeds = (unsigned)strtoul(argv[1], NULL, 0);
+	if (argc > 2)
+		packets = (unsigned)strtoul(argv[2], NULL, 0);
+	if (argc > 3)
+		first_seed = strtoull(argv[3], NULL, 0);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
