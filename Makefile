@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The product's face. Each target is complete on a fresh Debian 12: it installs what is missing,
+# builds and runs. `make help` lists them.
+
+BUILD ?= build
+SUITES_FAST := unit property replay pipeline
+
+.PHONY: all help deps build demo test check lint bench install clean test-long soak
+
+all: build
+
+help:
+	@echo 'make demo        a live RDMA connection is moved to other paths, in virtual machines'
+	@echo 'make test        everything: lint, gcc, clang, sanitizers, lab (under 25 minutes)'
+	@echo 'make check       the fast ring: unit, property, replay, pipeline (under 2 minutes)'
+	@echo 'make build       build/app/hp3d/hp3d, build/app/hp3ctl/hp3ctl'
+	@echo 'make lint        format, licence lines, spelling, forbidden words'
+	@echo 'make bench       cycles per packet beside testpmd (QUICK=1: within a minute)'
+	@echo 'make install     to PREFIX (default /usr/local)'
+	@echo 'make test-long   wide matrices; make soak: hours'
+
+deps:
+	@scripts/install-deps.sh
+
+$(BUILD)/build.ninja: | deps
+	meson setup $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
+
+build: deps $(BUILD)/build.ninja
+	ninja -C $(BUILD)
+
+demo: build
+	tests/lab/demo --build $(BUILD)
+
+check: build
+	scripts/run-tests.py $(BUILD) $(SUITES_FAST)
+
+lint: deps
+	scripts/lint.sh
+
+test: lint build
+	scripts/test-all.sh $(BUILD)
+
+test-long: build
+	scripts/test-long.sh $(BUILD)
+
+soak: build
+	scripts/soak.sh $(BUILD)
+
+bench: build
+	bench/run --build $(BUILD) $(if $(QUICK),--quick) $(if $(JSON),--json $(JSON))
+
+install: build
+	meson install -C $(BUILD)
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-san

@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Format, licence lines, spelling, white space, words that must not appear in places. Prints every
+# offence with file and line; exit code 1 if there is one.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+bad=0
+fail() { echo "lint: $1"; bad=1; }
+
+mapfile -t c_files < <(git ls-files '*.c' '*.h')
+mapfile -t text < <(git ls-files | grep -vE '\.(pcap|png|svg)$')
+
+clang-format-14 --dry-run --Werror "${c_files[@]}" 2>/tmp/hp3-lint.$$ ||
+    { head -20 /tmp/hp3-lint.$$; fail "format: run clang-format-14 -i on these files"; }
+rm -f /tmp/hp3-lint.$$
+
+for f in "${c_files[@]}" $(git ls-files '*.sh' '*.py' '*meson.build' Makefile); do
+    head -3 "$f" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' || fail "$f: no SPDX line on top"
+done
+
+grep -nE '[[:space:]]+$' "${text[@]}" | grep -v '^LICENSE' | head -5 && fail "white space at the end of lines"
+grep -nE 'TODO|FIXME|XXX|HACK' "${c_files[@]}" && fail "unfinished work"
+codespell -q 3 -L 'rnic,te,nd,ue,ot,dout,ist,sie,als,wile' "${text[@]}" || fail "spelling"
+
+# The library: no DPDK, no I/O, no clock (docs/architecture.md).
+lib=$(git ls-files 'roce/*.[ch]' 'ppp/*.[ch]' 'rfr/*.[ch]' 'cc/*.[ch]' 'probes/*.[ch]' 'engine/*.[ch]' | grep -v '^roce/gen_')
+# shellcheck disable=SC2086
+grep -nE '#include <(rte_|stdio|stdlib|unistd|pthread|time\.h|sys/)' $lib && fail "library includes I/O, time or DPDK"
+# The data path: nothing that can block, print or end the process.
+data=$(git ls-files 'app/hp3d/pipeline.[ch]' 'app/hp3d/hold.[ch]' 'engine/*.[ch]' 'rfr/*.[ch]' 'roce/*.[ch]' | grep -v '^roce/gen_')
+# shellcheck disable=SC2086
+grep -nE '\b(rte_panic|rte_exit|printf|fprintf|RTE_LOG|malloc|calloc|volatile)\b' $data && fail "forbidden in the data path"
+
+for f in $(git ls-files '*.sh') .ci/run; do bash -n "$f" || fail "$f: syntax"; done
+[ $bad = 0 ] && echo "lint: ok (${#c_files[@]} C files)"
+exit $bad

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs meson test suites of a build and sums up.
+
+usage: run-tests.py BUILD SUITE...
+
+A test that is skipped must be listed in tests/skips.txt (name, reason); any other skip fails the
+run, so that nothing goes missing silently. The last line is "tests: N passed, N failed, N skipped";
+with HP3_TEST_SUM=FILE the numbers are added to FILE instead of being printed, for several runs.
+"""
+import json
+import os
+import subprocess
+import sys
+
+
+def allowed_skips(root):
+    names = set()
+    with open(os.path.join(root, "tests", "skips.txt"), encoding="utf-8") as f:
+        for line in f:
+            line = line.split("#")[0].strip()
+            if line:
+                names.add(line.split()[0])
+    return names
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    build, suites = sys.argv[1], sys.argv[2:]
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    args = ["meson", "test", "-C", build, "--print-errorlogs", "--num-processes", "2"]
+    for s in suites:
+        args += ["--suite", s]
+    log = os.path.join(build, "meson-logs", "testlog.json")
+    if os.path.exists(log):
+        os.unlink(log)
+    code = subprocess.call(args)
+    passed = failed = skipped = 0
+    strange = []
+    allowed = allowed_skips(root)
+    with open(log, encoding="utf-8") as f:
+        for line in f:
+            t = json.loads(line)
+            name = t["name"].split(" / ")[-1]
+            if t["result"] in ("OK", "EXPECTEDFAIL"):
+                passed += 1
+            elif t["result"] == "SKIP":
+                skipped += 1
+                if name not in allowed:
+                    strange.append(name)
+            else:
+                failed += 1
+    for name in strange:
+        print(f"run-tests: {name} was skipped and is not listed in tests/skips.txt")
+    failed += len(strange)
+    skipped -= len(strange)
+    if passed + failed == 0:
+        sys.exit(f"run-tests: no test ran in suites {' '.join(suites)}")
+    total = os.environ.get("HP3_TEST_SUM")
+    if total:
+        with open(total, "a", encoding="utf-8") as f:
+            f.write(f"{passed} {failed} {skipped}\n")
+    else:
+        print(f"tests: {passed} passed, {failed} failed, {skipped} skipped")
+    sys.exit(1 if failed or code else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# usage: test-all.sh BUILD
+# Every ring but the long ones: gcc build, clang build, sanitizers, then the lab's virtual machines.
+set -u
+build=$1
+cd "$(dirname "$0")/.." || exit 1
+sum=$(mktemp)
+trap 'rm -f "$sum"' EXIT
+export HP3_TEST_SUM=$sum
+bad=0
+say() { printf '\n== %s (%d s since start)\n' "$1" "$SECONDS"; }
+
+say 'gcc: all fast suites'
+scripts/run-tests.py "$build" unit property replay pipeline fuzz || bad=1
+
+say 'clang: all fast suites'
+[ -f "$build-clang/build.ninja" ] || CC=clang meson setup "$build-clang" >/dev/null || exit 1
+ninja -C "$build-clang" || exit 1
+scripts/run-tests.py "$build-clang" unit property replay pipeline fuzz || bad=1
+
+say 'ASan and UBSan: library suites and replay'
+[ -f "$build-san/build.ninja" ] ||
+    meson setup "$build-san" -Db_sanitize=address,undefined -Db_lundef=false >/dev/null || exit 1
+ninja -C "$build-san" || exit 1
+scripts/run-tests.py "$build-san" unit property replay fuzz || bad=1
+
+say 'lab: real RNIC stacks in virtual machines'
+scripts/run-tests.py "$build" lab || bad=1
+
+say 'done'
+awk '{ p += $1; f += $2; s += $3 } END { printf "tests: %d passed, %d failed, %d skipped\n", p, f, s }' "$sum"
+exit $bad
