@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What hp3.ini demands beyond single ranges: forms of strings, and rules between keys. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+#include "config/config.h"
+#include "config/keys.h"
+
+#define MBUF_OVERHEAD                                                                              \
+	256u /* struct rte_mbuf and the pool's own header, rounded up to cache lines */
+
+bool hp3_config_valid_prefix(const char *s)
+{
+	return isalnum((unsigned char)*s) &&
+	       s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")] ==
+		       '\0';
+}
+
+/* N or N-M, separated by commas. */
+bool hp3_config_valid_cpus(const char *s)
+{
+	for (;;) {
+		unsigned long range[2];
+		int n = 0;
+
+		do {
+			size_t digits = strspn(s, "0123456789");
+
+			if (digits == 0 || digits > 5)
+				return false;
+			range[n] = 0;
+			for (; digits > 0; digits--, s++)
+				range[n] = range[n] * 10 + (unsigned long)(*s - '0');
+			n++;
+		} while (n < 2 && *s == '-' && *s++ != '\0');
+		if (n == 2 && range[0] > range[1])
+			return false;
+		if (*s == '\0')
+			return true;
+		if (*s++ != ',')
+			return false;
+	}
+}
+
+/* A device name, then possibly ",key=value": EAL takes them as one argument. */
+bool hp3_config_valid_devargs(const char *s)
+{
+	return isalnum((unsigned char)*s) && s[strcspn(s, " \t")] == '\0';
+}
+
+bool hp3_config_valid_path(const char *s)
+{
+	return s[0] == '/' && s[1] != '\0' && s[strlen(s) - 1] != '/';
+}
+
+static bool good2(const struct hp3_ini_doc *doc, const char *sec1, const char *key1,
+	const char *sec2, const char *key2)
+{
+	return hp3_ini_good(doc, sec1, key1) && hp3_ini_good(doc, sec2, key2);
+}
+
+static void check_memory(struct hp3_ini_doc *doc, const struct hp3_config *c)
+{
+	uint64_t pool = (uint64_t)c->eal.mbufs * (c->eal.mbuf_bytes + MBUF_OVERHEAD);
+	uint64_t need = (pool + (1u << 20) - 1) >> 20;
+
+	if (c->eal.hugepages == HP3_OFF && need > c->eal.memory_mb &&
+		hp3_ini_good(doc, "eal", "mbufs") &&
+		good2(doc, "eal", "mbuf_bytes", "eal", "memory_mb"))
+		hp3_ini_complain(doc, "eal", "memory_mb",
+			"%u MiB cannot hold a pool of %u mbufs of %u bytes: allow at least %" PRIu64
+			" or lower mbufs",
+			c->eal.memory_mb, c->eal.mbufs, c->eal.mbuf_bytes, need);
+}
+
+/* Held packets must leave buffers to receive with: an empty pool would drop what the ACK comes in.
+ */
+static void check_hold(struct hp3_ini_doc *doc, const struct hp3_config *c)
+{
+	if (c->rfr.hold_packets > c->eal.mbufs / 4 * 3 &&
+		good2(doc, "rfr", "hold_packets", "eal", "mbufs"))
+		hp3_ini_complain(doc, "rfr", "hold_packets",
+			"%u packets on hold would leave too few of [eal] mbufs = %u to receive "
+			"with: set it to at most %u or raise mbufs",
+			c->rfr.hold_packets, c->eal.mbufs, c->eal.mbufs / 4 * 3);
+	if (c->rfr.hold_bytes > c->rfr.hold_bytes_total &&
+		good2(doc, "rfr", "hold_bytes", "rfr", "hold_bytes_total"))
+		hp3_ini_complain(doc, "rfr", "hold_bytes",
+			"one flow's bound %" PRIu64
+			" exceeds that of all, hold_bytes_total = %" PRIu64
+			": lower it or raise hold_bytes_total",
+			c->rfr.hold_bytes, c->rfr.hold_bytes_total);
+}
+
+static void check_flows(struct hp3_ini_doc *doc, const struct hp3_config *c)
+{
+	if (c->flows.evict_quiet_ms > c->flows.idle_age_ms &&
+		good2(doc, "flows", "evict_quiet_ms", "flows", "idle_age_ms"))
+		hp3_ini_complain(doc, "flows", "evict_quiet_ms",
+			"%u ms is longer than idle_age_ms = %u, so that no flow is ever evicted: "
+			"set it to at most %u",
+			c->flows.evict_quiet_ms, c->flows.idle_age_ms, c->flows.idle_age_ms);
+}
+
+static bool same_device(const char *a, const char *b)
+{
+	size_t n = strcspn(a, ",");
+
+	return n > 0 && n == strcspn(b, ",") && strncmp(a, b, n) == 0;
+}
+
+static const char *port(const struct hp3_config *c, uint32_t i)
+{
+	return i % 2 == 0 ? c->rails[i / 2].rnic : c->rails[i / 2].net;
+}
+
+static void rail_section(const struct hp3_config *c, uint32_t i, char *buf, size_t cap)
+{
+	snprintf(buf, cap, "rail.%s", c->rails[i / 2].name);
+}
+
+/* Each port is a device of its own: EAL refuses a second one of the same name without saying why.
+ */
+static void check_devices(struct hp3_ini_doc *doc, const struct hp3_config *c)
+{
+	static const char *const names[] = {"rnic", "net"};
+	char here[HP3_INI_NAME_MAX], there[HP3_INI_NAME_MAX];
+
+	for (uint32_t i = 1; i < 2 * c->n_rails; i++) {
+		for (uint32_t j = 0; j < i; j++) {
+			if (!same_device(port(c, i), port(c, j)))
+				continue;
+			rail_section(c, i, here, sizeof(here));
+			rail_section(c, j, there, sizeof(there));
+			hp3_ini_complain(doc, here, names[i % 2],
+				"device '%.*s' is taken by [%s] %s: number the devices of a "
+				"driver, such as net_af_packet0, net_af_packet1",
+				(int)strcspn(port(c, i), ","), port(c, i), there, names[j % 2]);
+			break;
+		}
+	}
+}
+
+void hp3_config_check_rules(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
+{
+	const struct hp3_config *c = obj;
+
+	check_memory(doc, c);
+	check_hold(doc, c);
+	check_flows(doc, c);
+	check_devices(doc, c);
+	if (c->n_rails == 0 && (flags & HP3_CONFIG_NO_RAILS) == 0)
+		hp3_ini_complain(doc, NULL, NULL,
+			"no [rail.NAME] section: add one with rnic = and net =, the two ports to "
+			"work between");
+}

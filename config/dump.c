@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From values back to text: one value, all values, a file. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "config/doc.h"
+
+static uint64_t load_int(const struct hp3_ini_key *key, const void *field)
+{
+	uint64_t value;
+	uint32_t small;
+
+	if (key->size == sizeof(value)) {
+		memcpy(&value, field, sizeof(value));
+		return value;
+	}
+	memcpy(&small, field, sizeof(small));
+	return small;
+}
+
+void hp3_ini_format(const struct hp3_ini_key *key, const void *field, char *buf, size_t cap)
+{
+	if (key->type == HP3_INI_INT)
+		snprintf(buf, cap, "%" PRIu64, load_int(key, field));
+	else if (key->type == HP3_INI_ENUM)
+		snprintf(buf, cap, "%s", key->choices[load_int(key, field)]);
+	else
+		snprintf(buf, cap, "%s", (const char *)field);
+}
+
+void hp3_ini_allowed(const struct hp3_ini_key *key, char *buf, size_t cap)
+{
+	size_t used = 0;
+
+	if (key->type == HP3_INI_INT) {
+		snprintf(buf, cap, "%" PRIu64 "..%" PRIu64 "%s%s", key->min, key->max,
+			*key->unit != '\0' ? " " : "", key->unit);
+	} else if (key->type == HP3_INI_STRING) {
+		snprintf(buf, cap, "text of %" PRIu64 "..%" PRIu64 " bytes", key->min, key->max);
+	} else {
+		for (size_t i = 0; key->choices[i] != NULL && used < cap; i++)
+			used += (size_t)snprintf(
+				buf + used, cap - used, "%s%s", i > 0 ? "|" : "", key->choices[i]);
+	}
+}
+
+static const struct hp3_ini_section *row_of(
+	const struct hp3_ini_schema *schema, const struct hp3_ini_key *key)
+{
+	return hp3_ini_section_row(schema, key->section);
+}
+
+static int each_key(const struct hp3_ini_schema *schema, struct hp3_ini_item *item,
+	const char *base, int (*fn)(void *arg, const struct hp3_ini_item *item), void *arg)
+{
+	int ret = 0;
+
+	item->first = true;
+	for (size_t i = 0; i < schema->n_keys && ret == 0; i++) {
+		item->key = &schema->keys[i];
+		if (row_of(schema, item->key) != item->row)
+			continue;
+		item->field = base + item->key->offset;
+		ret = fn(arg, item);
+		item->first = false;
+	}
+	return ret;
+}
+
+int hp3_ini_each(const struct hp3_ini_schema *schema, const void *obj,
+	int (*fn)(void *arg, const struct hp3_ini_item *item), void *arg)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < schema->n_sections && ret == 0; i++) {
+		const struct hp3_ini_section *row = &schema->sections[i];
+		struct hp3_ini_item item = {.row = row};
+		uint32_t n = 1;
+
+		if (row->max > 0)
+			memcpy(&n, (const char *)obj + row->count, sizeof(n));
+		for (uint32_t at = 0; at < n && ret == 0; at++) {
+			const char *base = (const char *)obj + row->array + at * row->stride;
+
+			snprintf(item.section, sizeof(item.section), "%s%s%s", row->name,
+				row->max > 0 ? "." : "", row->max > 0 ? base : "");
+			ret = each_key(schema, &item, base, fn, arg);
+		}
+	}
+	return ret;
+}
+
+static void dump_comment(FILE *out, const struct hp3_ini_key *key)
+{
+	char allowed[128];
+
+	hp3_ini_allowed(key, allowed, sizeof(allowed));
+	fprintf(out, "\n# %s\n# %s; ", key->help, allowed);
+	if (key->required)
+		fputs("must be set", out);
+	else if (key->type == HP3_INI_INT)
+		fprintf(out, "default %" PRIu64, key->def);
+	else if (key->type == HP3_INI_ENUM)
+		fprintf(out, "default %s", key->choices[key->def]);
+	else
+		fprintf(out, "default \"%s\"", key->def_string);
+	fprintf(out, "; %s\n", key->reloadable ? "reloadable" : "needs a restart");
+}
+
+struct dump {
+	FILE *out;
+	const struct hp3_ini_section *row; /* the one in print */
+};
+
+static int dump_item(void *arg, const struct hp3_ini_item *item)
+{
+	struct dump *d = arg;
+	char value[HP3_INI_VALUE_MAX];
+	const char *quote = "";
+
+	if (item->first) {
+		fputc('\n', d->out);
+		if (item->row != d->row)
+			fprintf(d->out, "# %s\n", item->row->help);
+		d->row = item->row;
+		fprintf(d->out, "[%s]\n", item->section);
+	}
+	dump_comment(d->out, item->key);
+	hp3_ini_format(item->key, item->field, value, sizeof(value));
+	if (item->key->type == HP3_INI_STRING)
+		quote = strchr(value, '"') != NULL ? "'" : "\"";
+	fprintf(d->out, "%s = %s%s%s\n", item->key->key, quote, value, quote);
+	return 0;
+}
+
+void hp3_ini_dump(const struct hp3_ini_schema *schema, const void *obj, FILE *out)
+{
+	struct dump d = {.out = out};
+
+	fprintf(out, "# %s\n", schema->title);
+	hp3_ini_each(schema, obj, dump_item, &d);
+	for (size_t i = 0; i < schema->n_sections; i++) {
+		const struct hp3_ini_section *row = &schema->sections[i];
+		uint32_t n = 1;
+
+		if (row->max > 0)
+			memcpy(&n, (const char *)obj + row->count, sizeof(n));
+		if (n > 0)
+			continue;
+		fprintf(out, "\n# %s\n# [%s.NAME]\n", row->help, row->name);
+		for (size_t k = 0; k < schema->n_keys; k++)
+			if (row_of(schema, &schema->keys[k]) == row)
+				fprintf(out, "# %s = (%s)\n", schema->keys[k].key,
+					schema->keys[k].help);
+	}
+}
+
+struct lookup {
+	char *buf;
+	size_t cap;
+	struct hp3_ini_nearest near;
+	char best[2 * HP3_INI_NAME_MAX];
+};
+
+static int lookup_item(void *arg, const struct hp3_ini_item *item)
+{
+	struct lookup *l = arg;
+	char name[2 * HP3_INI_NAME_MAX];
+	const char *before = l->near.best;
+
+	snprintf(name, sizeof(name), "%s.%s", item->section, item->key->key);
+	if (strcmp(name, l->near.asked) == 0) {
+		hp3_ini_format(item->key, item->field, l->buf, l->cap);
+		return 1;
+	}
+	hp3_ini_offer(&l->near, name);
+	if (l->near.best != before) { /* `name` ends with this call: keep a copy */
+		strcpy(l->best, name);
+		l->near.best = l->best;
+	}
+	return 0;
+}
+
+int hp3_ini_get(const struct hp3_ini_schema *schema, const void *obj, const char *name, char *buf,
+	size_t cap, struct hp3_config_errors *errs)
+{
+	struct lookup l = {.buf = buf, .cap = cap, .near = {.asked = name}};
+	struct hp3_ini_doc doc = {.schema = schema, .file = name, .errs = errs};
+
+	if (hp3_ini_each(schema, obj, lookup_item, &l) == 1)
+		return 0;
+	if (l.near.best != NULL)
+		hp3_ini_complain(&doc, NULL, NULL, "no such key: did you mean '%s'?", l.near.best);
+	else
+		hp3_ini_complain(&doc, NULL, NULL, "no such key: write section.key, such as %s.%s",
+			schema->keys[0].section, schema->keys[0].key);
+	return -ENOENT;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The list of errors, their wording, and the search for the name that was meant. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include "config/doc.h"
+
+void hp3_config_errors_add(struct hp3_config_errors *errs, uint32_t line, char *text)
+{
+	size_t size = (errs->count + 1) * sizeof(*errs->list);
+	struct hp3_config_error *list = text != NULL ? realloc(errs->list, size) : NULL;
+	unsigned at;
+
+	if (list == NULL) {
+		free(text);
+		errs->lost++;
+		return;
+	}
+	/* Sorted by line as they come; line 0 wraps to the greatest and so goes last. */
+	for (at = errs->count; at > 0 && list[at - 1].line - 1 > line - 1; at--)
+		list[at] = list[at - 1];
+	list[at] = (struct hp3_config_error){line, text};
+	errs->list = list;
+	errs->count++;
+}
+
+void hp3_config_errors_print(const struct hp3_config_errors *errs, FILE *out)
+{
+	for (unsigned i = 0; i < errs->count; i++)
+		fprintf(out, "%s\n", errs->list[i].text);
+	if (errs->lost > 0)
+		fprintf(out, "out of memory: %u more errors not listed\n", errs->lost);
+}
+
+void hp3_config_errors_free(struct hp3_config_errors *errs)
+{
+	for (unsigned i = 0; i < errs->count; i++)
+		free(errs->list[i].text);
+	free(errs->list);
+	*errs = (struct hp3_config_errors){0};
+}
+
+/* Messages may end in JSON or on a terminal: plain ASCII, whatever bytes the file holds. */
+static void make_printable(char *s)
+{
+	for (; *s != '\0'; s++)
+		if (*s < ' ' || *s > '~')
+			*s = '?';
+}
+
+static void report(struct hp3_ini_doc *doc, uint32_t line, const char *section, const char *key,
+	const char *value, const char *fmt, va_list ap)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (out == NULL) {
+		doc->errs->lost++;
+		return;
+	}
+	fputs(doc->file, out);
+	if (line > 0)
+		fprintf(out, ":%u", line);
+	if (section != NULL || key != NULL || value != NULL)
+		fputs(": ", out);
+	if (section != NULL)
+		fprintf(out, "[%s]%s", section, key != NULL || value != NULL ? " " : "");
+	if (key != NULL)
+		fputs(key, out);
+	if (value != NULL)
+		fprintf(out, "%s%s", key != NULL ? " = " : "", value);
+	fputs(": ", out);
+	vfprintf(out, fmt, ap);
+	if (fclose(out) != 0) {
+		free(text);
+		text = NULL;
+	}
+	if (text != NULL)
+		make_printable(text);
+	hp3_config_errors_add(doc->errs, line, text);
+}
+
+void hp3_ini_report(struct hp3_ini_doc *doc, uint32_t line, const char *section, const char *key,
+	const char *value, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	report(doc, line, section, key, value, fmt, ap);
+	va_end(ap);
+}
+
+void hp3_ini_complain(
+	struct hp3_ini_doc *doc, const char *section, const char *key, const char *fmt, ...)
+{
+	const char *value = NULL;
+	uint32_t line = 0;
+	va_list ap;
+
+	for (size_t i = 0; section != NULL && i < doc->n_instances; i++)
+		if (strcmp(doc->instances[i].name, section) == 0)
+			line = doc->instances[i].line;
+	for (size_t i = 0; section != NULL && key != NULL && i < doc->n_entries; i++) {
+		struct hp3_ini_entry *e = &doc->entries[i];
+
+		if (strcmp(doc->instances[e->instance].name, section) == 0 &&
+			strcmp(e->key->key, key) == 0) {
+			line = e->line;
+			value = e->shown;
+			e->bad = true;
+		}
+	}
+	va_start(ap, fmt);
+	report(doc, line, section, key, value, fmt, ap);
+	va_end(ap);
+}
+
+bool hp3_ini_good(const struct hp3_ini_doc *doc, const char *section, const char *key)
+{
+	for (size_t i = 0; i < doc->n_entries; i++) {
+		const struct hp3_ini_entry *e = &doc->entries[i];
+
+		if (e->bad && strcmp(doc->instances[e->instance].name, section) == 0 &&
+			strcmp(e->key->key, key) == 0)
+			return false;
+	}
+	return true;
+}
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+	unsigned m = a < b ? a : b;
+
+	return m < c ? m : c;
+}
+
+/*
+ * Edit distance with a swap of neighbours as one edit (optimal string alignment), in three rolling
+ * rows; b is lower case and a's case does not count.
+ */
+static unsigned distance(const char *a, const char *b)
+{
+	unsigned rows[3][HP3_INI_NAME_MAX];
+	size_t n = strlen(a), m = strlen(b);
+
+	if (n >= HP3_INI_NAME_MAX || m >= HP3_INI_NAME_MAX)
+		return HP3_INI_NAME_MAX;
+	for (size_t j = 0; j <= m; j++)
+		rows[0][j] = (unsigned)j;
+	for (size_t i = 1; i <= n; i++) {
+		unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3],
+			 *above2 = rows[(i + 1) % 3];
+
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= m; j++) {
+			unsigned differ = tolower((unsigned char)a[i - 1]) != b[j - 1];
+
+			row[j] = min3(above[j] + 1, row[j - 1] + 1, above[j - 1] + differ);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+				above2[j - 2] + 1 < row[j])
+				row[j] = above2[j - 2] + 1;
+		}
+	}
+	return rows[n % 3][m];
+}
+
+/* A third of the name may be wrong, one letter at least: further off it is another word. */
+void hp3_ini_offer(struct hp3_ini_nearest *n, const char *name)
+{
+	unsigned d = distance(n->asked, name), bound = (unsigned)strlen(name) / 3;
+
+	if (d > (bound > 0 ? bound : 1) || (n->best != NULL && d >= n->distance))
+		return;
+	n->best = name;
+	n->distance = d;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The look at the raw lines that iniparser does not take: whatever it would misread in silence is
+ * an error here, and only what is left goes to doc->clean.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "config/doc.h"
+
+#define NO_SECTION  (-1L) /* none has begun */
+#define BAD_SECTION (-2L) /* one that was reported: its keys are passed over */
+
+struct scan {
+	struct hp3_ini_doc *doc;
+	long current; /* index of the instance, or one of the above */
+	uint32_t line;
+};
+
+static char *trim(char *s)
+{
+	size_t n;
+
+	while (isspace((unsigned char)*s))
+		s++;
+	for (n = strlen(s); n > 0 && isspace((unsigned char)s[n - 1]); n--)
+		;
+	s[n] = '\0';
+	return s;
+}
+
+static bool is_comment(const char *s)
+{
+	return *s == ';' || *s == '#';
+}
+
+static struct hp3_ini_instance *instance_of(struct scan *s)
+{
+	return &s->doc->instances[s->current];
+}
+
+static void unknown_section(struct scan *s, const char *name)
+{
+	const struct hp3_ini_schema *schema = s->doc->schema;
+	const char *dot = strchr(name, '.');
+	size_t len = dot != NULL ? (size_t)(dot - name) : strlen(name);
+	char stem[HP3_INI_NAME_MAX], known[512] = "";
+	struct hp3_ini_nearest near = {.asked = stem};
+	const struct hp3_ini_section *row;
+
+	snprintf(stem, sizeof(stem), "%.*s", (int)(len < sizeof(stem) ? len : sizeof(stem) - 1),
+		name);
+	for (size_t i = 0; i < schema->n_sections; i++) {
+		size_t used = strlen(known);
+
+		row = &schema->sections[i];
+		hp3_ini_offer(&near, row->name);
+		snprintf(known + used, sizeof(known) - used, "%s[%s%s]", i > 0 ? " " : "",
+			row->name, row->max > 0 ? ".NAME" : "");
+	}
+	if (near.best == NULL) {
+		hp3_ini_report(
+			s->doc, s->line, name, NULL, NULL, "unknown section; known: %s", known);
+		return;
+	}
+	row = hp3_ini_section_row(schema, near.best);
+	if (row->max == 0)
+		dot = NULL;
+	hp3_ini_report(s->doc, s->line, name, NULL, NULL, "unknown section: did you mean [%s%s]?",
+		near.best,
+		row->max == 0 ? ""
+		: dot != NULL ? dot
+			      : ".NAME");
+}
+
+static const struct hp3_ini_section *known_section(struct scan *s, const char *name)
+{
+	const struct hp3_ini_section *row = hp3_ini_section_row(s->doc->schema, name);
+	const char *dot = strchr(name, '.');
+
+	if (row == NULL || (row->max == 0) != (dot == NULL)) {
+		unknown_section(s, name);
+		return NULL;
+	}
+	if (row->max == 0)
+		return row;
+	dot++;
+	if (*dot == '\0' || strlen(dot) >= row->name_size ||
+		dot[strspn(dot, "abcdefghijklmnopqrstuvwxyz0123456789_-")] != '\0') {
+		hp3_ini_report(s->doc, s->line, name, NULL, NULL,
+			"bad name: write [%s.NAME] with 1 to %zu of a-z, 0-9, '_' and '-'",
+			row->name, row->name_size - 1);
+		return NULL;
+	}
+	return row;
+}
+
+/* Appends the instance and, for a family, takes the next element of the array. */
+static int add_section(struct scan *s, const struct hp3_ini_section *row, const char *name)
+{
+	struct hp3_ini_doc *doc = s->doc;
+	struct hp3_ini_instance *list, *inst;
+	uint32_t n = 0;
+
+	if (row->max > 0)
+		memcpy(&n, doc->obj + row->count, sizeof(n));
+	if (row->max > 0 && n >= row->max) {
+		hp3_ini_report(doc, s->line, name, NULL, NULL,
+			"one too many: at most %u sections [%s.NAME]", row->max, row->name);
+		s->current = BAD_SECTION;
+		return 0;
+	}
+	list = realloc(doc->instances, (doc->n_instances + 1) * sizeof(*list));
+	if (list == NULL)
+		return -ENOMEM;
+	doc->instances = list;
+	inst = &list[doc->n_instances];
+	*inst = (struct hp3_ini_instance){.row = row, .line = s->line};
+	snprintf(inst->name, sizeof(inst->name), "%s", name);
+	if (row->max > 0) {
+		inst->base = row->array + n * row->stride;
+		snprintf(doc->obj + inst->base, row->name_size, "%s", strchr(name, '.') + 1);
+		n++;
+		memcpy(doc->obj + row->count, &n, sizeof(n));
+	}
+	s->current = (long)doc->n_instances++;
+	fprintf(doc->clean, "[%s]\n", name);
+	return 0;
+}
+
+static int section(struct scan *s, char *text)
+{
+	char *end = strchr(text, ']'), *name;
+	const struct hp3_ini_section *row;
+
+	s->current = BAD_SECTION;
+	if (end == NULL) {
+		hp3_ini_report(s->doc, s->line, NULL, NULL, text, "the section's ] is missing");
+		return 0;
+	}
+	if (end[1] != '\0') {
+		hp3_ini_report(s->doc, s->line, NULL, NULL, text,
+			"nothing may follow the ] of a section: put it on a line of its own");
+		return 0;
+	}
+	*end = '\0';
+	name = trim(text + 1);
+	row = known_section(s, name);
+	if (row == NULL)
+		return 0;
+	for (size_t i = 0; i < s->doc->n_instances; i++) {
+		if (strcmp(s->doc->instances[i].name, name) != 0)
+			continue;
+		hp3_ini_report(s->doc, s->line, name, NULL, NULL,
+			"section began at line %u already: put all its keys there",
+			s->doc->instances[i].line);
+		s->current = (long)i;
+		fprintf(s->doc->clean, "[%s]\n", name);
+		return 0;
+	}
+	return add_section(s, row, name);
+}
+
+static void unknown_key(struct scan *s, const char *key, const char *shown)
+{
+	const struct hp3_ini_schema *schema = s->doc->schema;
+	struct hp3_ini_instance *inst = instance_of(s);
+	struct hp3_ini_nearest near = {.asked = key};
+	const char *elsewhere = NULL;
+	char known[1024] = "";
+
+	for (size_t i = 0; i < schema->n_keys; i++) {
+		const struct hp3_ini_key *k = &schema->keys[i];
+		size_t used = strlen(known);
+
+		if (strcmp(k->section, inst->row->name) == 0) {
+			hp3_ini_offer(&near, k->key);
+			snprintf(known + used, sizeof(known) - used, "%s%s", used > 0 ? ", " : "",
+				k->key);
+		} else if (strcmp(k->key, key) == 0) {
+			elsewhere = k->section;
+		}
+	}
+	if (elsewhere != NULL)
+		hp3_ini_report(s->doc, s->line, inst->name, key, shown,
+			"unknown key here: it belongs to section [%s%s]", elsewhere,
+			hp3_ini_section_row(schema, elsewhere)->max > 0 ? ".NAME" : "");
+	else if (near.best != NULL)
+		hp3_ini_report(s->doc, s->line, inst->name, key, shown,
+			"unknown key: did you mean '%s'?", near.best);
+	else
+		hp3_ini_report(s->doc, s->line, inst->name, key, shown,
+			"unknown key; keys of this section: %s", known);
+	inst->touched = true;
+}
+
+/* Cuts *value after the value proper. What is wrong with it as text, or NULL. */
+static const char *cut_value(char *value)
+{
+	char *end, *rest;
+
+	if (strchr(value, '\\') != NULL)
+		return "a backslash is not allowed: there are no escapes and no continuation lines";
+	if (*value == '"' || *value == '\'') {
+		end = strchr(value + 1, *value);
+		if (end == NULL)
+			return "the quote is never closed: end the value with the quote it begins "
+			       "with";
+		for (rest = end + 1; isspace((unsigned char)*rest); rest++)
+			;
+		if (*rest != '\0' && !is_comment(rest))
+			return "text after the closing quote: enclose the whole value in one pair "
+			       "of quotes";
+		end[1] = '\0';
+		return NULL;
+	}
+	end = value + strcspn(value, ";#");
+	if (*end != '\0' && end > value && !isspace((unsigned char)end[-1]))
+		return *end == ';' ? "an unquoted value ends at ';': enclose it in double quotes "
+				     "(or put a blank before a comment)"
+				   : "an unquoted value ends at '#': enclose it in double quotes "
+				     "(or put a blank before a comment)";
+	*end = '\0';
+	trim(value);
+	if (strpbrk(value, "\"'") != NULL)
+		return "a quote inside the value: enclose the whole value in the other kind of "
+		       "quotes";
+	return NULL;
+}
+
+static void show(char *buf, const char *value)
+{
+	if (strlen(value) < HP3_INI_SHOWN_MAX)
+		strcpy(buf, value);
+	else
+		snprintf(buf, HP3_INI_SHOWN_MAX, "%.*s...", (int)HP3_INI_SHOWN_MAX - 4, value);
+}
+
+/* An entry for each known key, bad ones included: what was tried is not missing. */
+static int known_key(struct scan *s, const struct hp3_ini_key *key, char *value, const char *shown)
+{
+	struct hp3_ini_doc *doc = s->doc;
+	const char *section = instance_of(s)->name, *problem;
+	struct hp3_ini_entry *list, *e;
+
+	for (size_t i = 0; i < doc->n_entries; i++) {
+		e = &doc->entries[i];
+		if (e->instance != s->current || e->key != key)
+			continue;
+		hp3_ini_report(doc, s->line, section, key->key, shown,
+			"already set to %s at line %u: remove one of the two", e->shown, e->line);
+		return 0;
+	}
+	list = realloc(doc->entries, (doc->n_entries + 1) * sizeof(*list));
+	if (list == NULL)
+		return -ENOMEM;
+	doc->entries = list;
+	e = &list[doc->n_entries++];
+	*e = (struct hp3_ini_entry){.instance = (uint32_t)s->current, .key = key, .line = s->line};
+	strcpy(e->shown, shown);
+	problem = cut_value(value);
+	if (problem != NULL) {
+		hp3_ini_report(doc, s->line, section, key->key, shown, "%s", problem);
+		e->bad = true;
+		return 0;
+	}
+	show(e->shown, value);
+	fprintf(doc->clean, "%s = %s\n", key->key, value);
+	return 0;
+}
+
+static int key_line(struct scan *s, char *text)
+{
+	const struct hp3_ini_schema *schema = s->doc->schema;
+	char *equals = strchr(text, '='), *name, *value, shown[HP3_INI_SHOWN_MAX];
+	const char *section = s->current >= 0 ? instance_of(s)->name : NULL;
+
+	if (s->current == BAD_SECTION)
+		return 0;
+	if (equals == NULL) {
+		show(shown, text);
+		hp3_ini_report(s->doc, s->line, section, NULL, shown,
+			"neither [section] nor comment nor key: write key = value");
+		return 0;
+	}
+	*equals = '\0';
+	name = trim(text);
+	value = trim(equals + 1);
+	show(shown, value);
+	if (section == NULL) {
+		hp3_ini_report(s->doc, s->line, NULL, name, shown,
+			"key before the first section: write its [section] above it");
+		return 0;
+	}
+	for (size_t i = 0; i < schema->n_keys; i++) {
+		const struct hp3_ini_key *k = &schema->keys[i];
+
+		if (strcmp(k->key, name) == 0 && strcmp(k->section, instance_of(s)->row->name) == 0)
+			return known_key(s, k, value, shown);
+	}
+	unknown_key(s, name, shown);
+	return 0;
+}
+
+static int scan_line(struct scan *s, const char *raw, size_t len)
+{
+	char text[HP3_INI_LINE_MAX + 1], shown[HP3_INI_SHOWN_MAX], *p;
+	bool control = false;
+
+	for (size_t i = 0; i < len; i++)
+		control |= iscntrl((unsigned char)raw[i]) && raw[i] != '\t' && raw[i] != '\r';
+	memcpy(text, raw, len < HP3_INI_LINE_MAX ? len : HP3_INI_LINE_MAX);
+	text[len < HP3_INI_LINE_MAX ? len : HP3_INI_LINE_MAX] = '\0';
+	p = trim(text);
+	if (len > HP3_INI_LINE_MAX || control) {
+		show(shown, p);
+		if (s->current >= 0)
+			instance_of(s)->touched = true;
+		if (control)
+			hp3_ini_report(s->doc, s->line, NULL, NULL, shown,
+				"control character in the line: the file has to be plain text");
+		else
+			hp3_ini_report(s->doc, s->line, NULL, NULL, shown,
+				"line of %zu bytes: at most %u are allowed", len, HP3_INI_LINE_MAX);
+		return 0;
+	}
+	if (*p == '\0' || is_comment(p))
+		return 0;
+	return *p == '[' ? section(s, p) : key_line(s, p);
+}
+
+int hp3_ini_scan(struct hp3_ini_doc *doc, const char *text, size_t len)
+{
+	struct scan s = {.doc = doc, .current = NO_SECTION};
+	int ret = 0;
+
+	while (len > 0 && ret == 0) {
+		const char *newline = memchr(text, '\n', len);
+		size_t n = newline != NULL ? (size_t)(newline - text) : len;
+
+		s.line++;
+		ret = scan_line(&s, text, n);
+		n += newline != NULL;
+		text += n;
+		len -= n;
+	}
+	return ret;
+}

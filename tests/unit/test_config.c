@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values: table, defaults, sample file, dump and load, look-up, reload, a table of another tool. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "config/config.h"
+#include "config/keys.h"
+
+static struct hp3_config parse(const char *ini, unsigned flags)
+{
+	struct hp3_config cfg;
+	struct hp3_config_errors errs = {0};
+	int ret = hp3_config_parse("f.ini", ini, strlen(ini), flags, &cfg, &errs);
+
+	hp3_config_errors_print(&errs, stderr);
+	hp3_config_errors_free(&errs);
+	assert_int_equal(ret, 0);
+	return cfg;
+}
+
+static char *dump(const struct hp3_config *cfg)
+{
+	char *text;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	hp3_config_dump(out, cfg);
+	fclose(out);
+	return text;
+}
+
+/* The name's suffix is what the user goes by: it has to be the unit. */
+static void table_is_sound(void **state)
+{
+	static const char *const units[][2] = {
+		{"_us", "us"}, {"_ms", "ms"}, {"_bytes", "bytes"}, {"_mb", "MiB"}};
+
+	for (size_t i = 0; i < hp3_config_schema.n_keys; i++) {
+		const struct hp3_ini_key *k = &hp3_config_schema.keys[i];
+
+		assert_non_null(k->help);
+		for (size_t j = 0; j < i; j++)
+			assert_false(strcmp(k->key, hp3_config_schema.keys[j].key) == 0 &&
+				     strcmp(k->section, hp3_config_schema.keys[j].section) == 0);
+		if (k->type == HP3_INI_STRING) {
+			assert_true(k->max < k->size && k->size <= HP3_INI_VALUE_MAX);
+			continue;
+		}
+		if (k->type == HP3_INI_ENUM) {
+			assert_int_equal(k->size, 4);
+			continue;
+		}
+		assert_true(k->size == 8 || (k->size == 4 && k->max <= UINT32_MAX));
+		assert_true(k->min <= k->def && k->def <= k->max);
+		for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++) {
+			const char *end = strrchr(k->key, '_');
+
+			if (end != NULL && strcmp(end, units[u][0]) == 0)
+				assert_string_equal(k->unit, units[u][1]);
+		}
+	}
+}
+
+static void empty_file_is_defaults(void **state)
+{
+	struct hp3_config cfg = parse("", HP3_CONFIG_NO_RAILS), defaults;
+
+	hp3_config_defaults(&defaults);
+	assert_memory_equal(&cfg, &defaults, sizeof(cfg));
+	assert_string_equal(cfg.eal.file_prefix, "hp3");
+	assert_int_equal(cfg.eal.idle, HP3_IDLE_SLEEP);
+	assert_int_equal(cfg.rfr.max_hold_us, 10000);
+	assert_int_equal(cfg.rfr.hold_bytes_total, 67108864);
+}
+
+static void two_rails(void **state)
+{
+	struct hp3_config cfg = parse("[rail.left-1]\r\n"
+				      "  rnic=\"net_pcap0,rx_pcap=a;b#c\" ; quoted\r\n"
+				      "net\t= net_ring1   # a comment\r\n"
+				      "; another\r\n"
+				      "[ rail.right ]\n"
+				      "net = 'net_x,a=\"1\"'\n"
+				      "rnic = 0000:03:00.0,representor=0",
+		0);
+
+	assert_int_equal(cfg.n_rails, 2);
+	assert_string_equal(cfg.rails[0].name, "left-1");
+	assert_string_equal(cfg.rails[0].rnic, "net_pcap0,rx_pcap=a;b#c");
+	assert_string_equal(cfg.rails[0].net, "net_ring1");
+	assert_string_equal(cfg.rails[1].name, "right");
+	assert_string_equal(cfg.rails[1].net, "net_x,a=\"1\"");
+	assert_string_equal(cfg.rails[1].rnic, "0000:03:00.0,representor=0");
+}
+
+#define CHANGED                                                                                    \
+	"[eal]\nfile_prefix = h-1\nmemory_mb = 512\nhugepages = on\nlcores = 2\ncpus = 0,2-3\n"    \
+	"extra = '--log-level \"x\"; #'\nidle = poll\n"                                            \
+	"[rail.a]\nrnic = net_ring0\nnet = \"net_ring1,x=1;2\"\n"                                  \
+	"[rail.b]\nrnic = net_ring2\nnet = net_ring3\n"                                            \
+	"[policy]\nmode = off\nseed = 18446744073709551615\n"                                      \
+	"[rfr]\nmax_hold_us = 1000000\nhold_bytes_total = 68719476736\ncooldown_us = 0\n"          \
+	"[control]\nsocket = /tmp/x y.sock\n"
+
+static void dump_loads_back(void **state)
+{
+	static const char *const inis[] = {"", CHANGED};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct hp3_config cfg = parse(inis[i], HP3_CONFIG_NO_RAILS), again;
+		char *text = dump(&cfg);
+
+		again = parse(text, HP3_CONFIG_NO_RAILS);
+		assert_memory_equal(&cfg, &again, sizeof(cfg));
+		free(text);
+	}
+}
+
+static void ranges_are_inclusive(void **state)
+{
+	struct hp3_config cfg = parse("[eal]\nburst = 4\nlcores = 64\n", HP3_CONFIG_NO_RAILS);
+
+	assert_int_equal(cfg.eal.burst, 4);
+	assert_int_equal(cfg.eal.lcores, 64);
+	cfg = parse(CHANGED, 0);
+	assert_true(cfg.policy.seed == UINT64_MAX);
+	assert_true(cfg.rfr.hold_bytes_total == 68719476736);
+}
+
+/* config/hp3.ini is the dump of itself, and apart from its rail the defaults. */
+static void sample_file(void **state)
+{
+	struct hp3_config cfg, defaults;
+	struct hp3_config_errors errs = {0};
+	static char text[1 << 16];
+	char *dumped;
+	FILE *f = fopen(HP3_INI_SAMPLE, "r");
+
+	assert_non_null(f);
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	fclose(f);
+	assert_int_equal(hp3_config_load(HP3_INI_SAMPLE, 0, &cfg, &errs), 0);
+	dumped = dump(&cfg);
+	if (strcmp(text, dumped) != 0)
+		fail_msg("config/hp3.ini differs from the table: replace it by what "
+			 "hp3d --dump-config config/hp3.ini prints:\n%s",
+			dumped);
+	free(dumped);
+	assert_int_equal(cfg.n_rails, 1);
+	hp3_config_defaults(&defaults);
+	memcpy(defaults.rails, cfg.rails, sizeof(cfg.rails));
+	defaults.n_rails = 1;
+	assert_memory_equal(&cfg, &defaults, sizeof(cfg));
+}
+
+static void look_up_by_name(void **state)
+{
+	static const char *const wrong[][2] = {
+		{"rfr.max_hold", "rfr.max_hold: no such key: did you mean 'rfr.max_hold_us'?"},
+		{"rail.b.nett", "rail.b.nett: no such key: did you mean 'rail.b.net'?"},
+		{"x", "x: no such key: write section.key, such as eal.file_prefix"},
+	};
+	struct hp3_config cfg = parse(CHANGED, 0);
+	struct hp3_config_errors errs = {0};
+	char value[HP3_INI_VALUE_MAX];
+
+	assert_int_equal(hp3_config_get(&cfg, "rail.a.net", value, sizeof(value), &errs), 0);
+	assert_string_equal(value, "net_ring1,x=1;2");
+	assert_int_equal(hp3_config_get(&cfg, "rfr.max_hold_us", value, sizeof(value), &errs), 0);
+	assert_string_equal(value, "1000000");
+	assert_int_equal(hp3_config_get(&cfg, "policy.mode", value, sizeof(value), &errs), 0);
+	assert_string_equal(value, "off");
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(
+			hp3_config_get(&cfg, wrong[i][0], value, sizeof(value), &errs), -ENOENT);
+		assert_int_equal(errs.count, 1);
+		assert_string_equal(errs.list[0].text, wrong[i][1]);
+		hp3_config_errors_free(&errs);
+	}
+}
+
+static void note_change(void *arg, const struct hp3_config_change *c)
+{
+	char *text = arg;
+
+	snprintf(text + strlen(text), 1024 - strlen(text), "%s.%s %s->%s %s\n", c->section,
+		c->key->key, c->from != NULL ? c->from : "(none)", c->to != NULL ? c->to : "(none)",
+		c->key->reloadable ? "now" : "restart");
+}
+
+static void reload(void **state)
+{
+	struct hp3_config old =
+		parse("[rail.a]\nrnic = p0\nnet = p1\n[rail.b]\nrnic = p2\nnet = p3\n"
+		      "[eal]\nburst = 16\n[rfr]\nmax_hold_us = 500\n",
+			0);
+	/* b has moved to the front: matched by name it is the same. */
+	struct hp3_config new =
+		parse("[rail.b]\nrnic = p2\nnet = p3\n[rail.c]\nrnic = p4\nnet = p1\n"
+		      "[eal]\nburst = 64\n[policy]\nmode = off\n",
+			0);
+	char seen[1024] = "";
+
+	assert_int_equal(hp3_config_diff_reload(&old, &new, note_change, seen), 5);
+	assert_string_equal(seen, "eal.burst 16->64 restart\n"
+				  "rail.a.rnic p0->(none) restart\n"
+				  "rail.a.net p1->(none) restart\n"
+				  "policy.mode on->off now\n"
+				  "rfr.max_hold_us 500->10000 now\n"
+				  "rail.c.rnic (none)->p4 restart\n"
+				  "rail.c.net (none)->p1 restart\n");
+	hp3_config_apply_reload(&old, &new);
+	assert_int_equal(old.policy.mode, HP3_OFF);
+	assert_int_equal(old.rfr.max_hold_us, 10000);
+	assert_int_equal(old.eal.burst, 16);
+	assert_string_equal(old.rails[0].name, "a");
+	assert_int_equal(hp3_config_diff_reload(&old, &old, NULL, NULL), 0);
+}
+
+/* The reader knows nothing of hp3.ini: another tool brings its own table. */
+struct topology {
+	struct {
+		char name[8];
+		uint64_t rate_mbps;
+	} links[2];
+	uint32_t n_links;
+};
+
+static void table_of_another_tool(void **state)
+{
+	static const struct hp3_ini_section sections[] = {{"link", "A link.", 2,
+		offsetof(struct topology, links), sizeof(((struct topology *)0)->links[0]),
+		offsetof(struct topology, n_links), 8}};
+	static const struct hp3_ini_key keys[] = {{.section = "link",
+		.key = "rate_mbps",
+		.type = HP3_INI_INT,
+		.unit = "mbps",
+		.required = true,
+		.min = 1,
+		.max = 400000,
+		.help = "rate",
+		.offset = sizeof(((struct topology *)0)->links[0].name),
+		.size = 8}};
+	static const struct hp3_ini_schema schema = {
+		.sections = sections, .n_sections = 1, .keys = keys, .n_keys = 1, .title = "links"};
+	const char *ini = "[link.up]\nrate_mbps = 100000\n[link.down]\nrate_mbps = 25000\n";
+	const char *bad = "[link.up]\nrate_mbps = 0\n[link.down]\n";
+	struct hp3_config_errors errs = {0};
+	struct topology t = {0};
+
+	assert_int_equal(hp3_ini_parse(&schema, "t", ini, strlen(ini), 0, &t, &errs), 0);
+	assert_int_equal(t.n_links, 2);
+	assert_string_equal(t.links[1].name, "down");
+	assert_int_equal(t.links[1].rate_mbps, 25000);
+	memset(&t, 0, sizeof(t));
+	assert_int_equal(hp3_ini_parse(&schema, "t", bad, strlen(bad), 0, &t, &errs), -EINVAL);
+	assert_int_equal(errs.count, 2);
+	assert_string_equal(errs.list[0].text,
+		"t:2: [link.up] rate_mbps = 0: too small: write a plain number, 1..400000 mbps");
+	assert_string_equal(errs.list[1].text,
+		"t:3: [link.down] rate_mbps: missing: add rate_mbps = 1..400000 mbps (rate)");
+	hp3_config_errors_free(&errs);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(table_is_sound),
+		cmocka_unit_test(empty_file_is_defaults),
+		cmocka_unit_test(two_rails),
+		cmocka_unit_test(dump_loads_back),
+		cmocka_unit_test(ranges_are_inclusive),
+		cmocka_unit_test(sample_file),
+		cmocka_unit_test(look_up_by_name),
+		cmocka_unit_test(reload),
+		cmocka_unit_test(table_of_another_tool),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

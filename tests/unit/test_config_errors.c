@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every kind of error in a configuration, with the exact message the user reads. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "config/config.h"
+
+#define RAIL    "[rail.a]\nrnic = net_ring0\nnet = net_ring1\n" /* three lines, nothing wrong */
+#define DEVARGS "DPDK devargs without blanks, such as \"net_af_packet0,iface=veth0\""
+
+static char *errors_text(struct hp3_config_errors *errs)
+{
+	char *text;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	hp3_config_errors_print(errs, out);
+	fclose(out);
+	hp3_config_errors_free(errs);
+	return text;
+}
+
+/* `expected`: all messages, each ended by a newline, and no other. */
+static void expect(const char *ini, unsigned flags, const char *expected)
+{
+	struct hp3_config cfg, untouched;
+	struct hp3_config_errors errs = {0};
+	char *text;
+	int ret;
+
+	memset(&cfg, 0x5a, sizeof(cfg));
+	memset(&untouched, 0x5a, sizeof(untouched));
+	ret = hp3_config_parse("f.ini", ini, strlen(ini), flags, &cfg, &errs);
+	text = errors_text(&errs);
+	assert_string_equal(text, expected);
+	free(text);
+	assert_int_equal(ret, -EINVAL);
+	assert_memory_equal(&cfg, &untouched, sizeof(cfg));
+}
+
+static void names(void **state)
+{
+	expect(RAIL "[rfr]\nmax_hodl_us = 5\n", 0,
+		"f.ini:5: [rfr] max_hodl_us = 5: unknown key: did you mean 'max_hold_us'?\n");
+	expect(RAIL "[eal]\nBURST = 5\n", 0,
+		"f.ini:5: [eal] BURST = 5: unknown key: did you mean 'burst'?\n");
+	expect(RAIL "[policy]\ncolour = red\n", 0,
+		"f.ini:5: [policy] colour = red: unknown key; keys of this section: mode, seed\n");
+	expect(RAIL "[rfr]\nburst = 32\n", 0,
+		"f.ini:5: [rfr] burst = 32: unknown key here: it belongs to section [eal]\n");
+	expect(RAIL "[pairng]\ncm = nonsense\n", 0,
+		"f.ini:4: [pairng]: unknown section: did you mean [pairing]?\n");
+	expect(RAIL "[weather]\ncm = nonsense\n", 0,
+		"f.ini:4: [weather]: unknown section; known: [eal] [rail.NAME] [policy] [flows] "
+		"[pairing] [rfr] [control]\n");
+	expect(RAIL "[eal.x]\n", 0, "f.ini:4: [eal.x]: unknown section: did you mean [eal]?\n");
+	expect("burst = 32\n" RAIL, 0,
+		"f.ini:1: burst = 32: key before the first section: write its [section] above "
+		"it\n");
+}
+
+static void duplicates(void **state)
+{
+	expect(RAIL "[eal]\nburst = 32\n\nburst = 64\n", 0,
+		"f.ini:7: [eal] burst = 64: already set to 32 at line 5: remove one of the two\n");
+	expect(RAIL "[eal]\n[rfr]\n[eal]\nburst = 2\n", 0,
+		"f.ini:6: [eal]: section began at line 4 already: put all its keys there\n"
+		"f.ini:7: [eal] burst = 2: too small: write a plain number, 4..256 packets, "
+		"default 32\n");
+	expect(RAIL RAIL, 0,
+		"f.ini:4: [rail.a]: section began at line 1 already: put all its keys there\n"
+		"f.ini:5: [rail.a] rnic = net_ring0: already set to net_ring0 at line 2: remove "
+		"one of the two\n"
+		"f.ini:6: [rail.a] net = net_ring1: already set to net_ring1 at line 3: remove "
+		"one of the two\n");
+}
+
+static void integers(void **state)
+{
+	static const struct {
+		const char *value, *problem;
+	} cases[] = {
+		{"99", "too small"},
+		{"1000001", "too large"},
+		{"18446744073709551616", "too large"},
+		{"99999999999999999999999999", "too large"},
+		{"-500", "only digits are allowed"},
+		{"fast", "only digits are allowed"},
+		{"10us", "'us' after the number; the unit is in the key's name"},
+		{"10 ms", "' ms' after the number; the unit is in the key's name"},
+		{"1e4", "'e4' after the number; the unit is in the key's name"},
+		{"0x400", "'x400' after the number; the unit is in the key's name"},
+		{"", "value is empty"},
+	};
+	char ini[256], expected[256];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(ini, sizeof(ini), RAIL "[rfr]\nmax_hold_us = %s\n", cases[i].value);
+		snprintf(expected, sizeof(expected),
+			"f.ini:5: [rfr] max_hold_us = %s: %s: write a plain number, 100..1000000 "
+			"us, default 10000\n",
+			cases[i].value, cases[i].problem);
+		expect(ini, 0, expected);
+	}
+	expect(RAIL "[policy]\nseed = 18446744073709551616\n", 0,
+		"f.ini:5: [policy] seed = 18446744073709551616: too large: write a plain number, "
+		"0..18446744073709551615, default 1\n");
+	expect(RAIL "[eal]\nlcores = 2x\n", 0,
+		"f.ini:5: [eal] lcores = 2x: 'x' after the number: write a plain number, 1..64 "
+		"lcores, default 1\n");
+}
+
+static void choices_and_strings(void **state)
+{
+	expect(RAIL "[policy]\nmode = yes\n", 0,
+		"f.ini:5: [policy] mode = yes: not a choice: allowed is off|on, default on\n");
+	expect(RAIL "[eal]\nidle =\n", 0,
+		"f.ini:5: [eal] idle = : value is empty: allowed is poll|sleep, default sleep\n");
+	expect(RAIL "[eal]\ncpus = 3-1\n", 0,
+		"f.ini:5: [eal] cpus = 3-1: not allowed: write CPU numbers and ranges, such as "
+		"\"0,2-3\"\n");
+	expect(RAIL "[eal]\nfile_prefix = a/b\n", 0,
+		"f.ini:5: [eal] file_prefix = a/b: not allowed: write letters, digits, '-', '_' "
+		"and '.' only, beginning with a letter or digit\n");
+	expect(RAIL "[eal]\nfile_prefix = a23456789b123456789c123456789d12\n", 0,
+		"f.ini:5: [eal] file_prefix = a23456789b123456789c123456789d12: text of 32 bytes: "
+		"allowed are 1..31\n");
+	expect(RAIL "[control]\nsocket = hp3.sock\n", 0,
+		"f.ini:5: [control] socket = hp3.sock: not allowed: write an absolute path, such "
+		"as \"/run/hp3/hp3.sock\"\n");
+	expect(RAIL "[control]\nsocket = \"\"\n", 0,
+		"f.ini:5: [control] socket = \"\": value is empty: write an absolute path, such "
+		"as \"/run/hp3/hp3.sock\"\n");
+}
+
+static void quotes(void **state)
+{
+	expect("[rail.a]\nrnic = net_pcap0,rx=a;b\nnet = net_ring1#x\n", 0,
+		"f.ini:2: [rail.a] rnic = net_pcap0,rx=a;b: an unquoted value ends at ';': enclose "
+		"it in double quotes (or put a blank before a comment)\n"
+		"f.ini:3: [rail.a] net = net_ring1#x: an unquoted value ends at '#': enclose it in "
+		"double quotes (or put a blank before a comment)\n");
+	expect(RAIL "[eal]\nextra = \"--log-level=8\n", 0,
+		"f.ini:5: [eal] extra = \"--log-level=8: the quote is never closed: end the value "
+		"with the quote it begins with\n");
+	expect(RAIL "[eal]\nextra = \"-a\" \"-b\"\n", 0,
+		"f.ini:5: [eal] extra = \"-a\" \"-b\": text after the closing quote: enclose the "
+		"whole value in one pair of quotes\n");
+	expect(RAIL "[eal]\nextra = -a \"b\"\n", 0,
+		"f.ini:5: [eal] extra = -a \"b\": a quote inside the value: enclose the whole "
+		"value in the other kind of quotes\n");
+	expect(RAIL "[eal]\nextra = -a \\\n-b\n", 0,
+		"f.ini:5: [eal] extra = -a \\: a backslash is not allowed: there are no escapes "
+		"and no continuation lines\n"
+		"f.ini:6: [eal] -b: neither [section] nor comment nor key: write key = value\n");
+}
+
+static void lines(void **state)
+{
+	char ini[2 * HP3_INI_LINE_MAX];
+	struct hp3_config cfg;
+	struct hp3_config_errors errs = {0};
+	size_t start = strlen(RAIL "[eal]\n");
+
+	expect(RAIL "[eal\nburst = 1\n", 0, "f.ini:4: [eal: the section's ] is missing\n");
+	expect(RAIL "[eal] # memory\nburst = 1\n", 0,
+		"f.ini:4: [eal] # memory: nothing may follow the ] of a section: put it on a line "
+		"of its own\n");
+	expect(RAIL "[eal]\nburst = 1\001\n", 0,
+		"f.ini:5: burst = 1?: control character in the line: the file has to be plain "
+		"text\n");
+
+	/* The longest line, then one byte more; a comment is no exception. */
+	memset(ini, 'x', sizeof(ini));
+	memcpy(ini, RAIL "[eal]\n#", start + 1);
+	ini[start + HP3_INI_LINE_MAX] = '\0';
+	assert_int_equal(hp3_config_parse("f.ini", ini, strlen(ini), 0, &cfg, &errs), 0);
+	assert_int_equal(errs.count, 0);
+	ini[start + HP3_INI_LINE_MAX] = 'x';
+	ini[start + HP3_INI_LINE_MAX + 1] = '\0';
+	expect(ini, 0,
+		"f.ini:5: #xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...: line of "
+		"1023 bytes: at most 1022 are allowed\n");
+}
+
+static void rails(void **state)
+{
+	char ini[4096] = "", expected[256];
+
+	expect("[eal]\n", 0,
+		"f.ini: no [rail.NAME] section: add one with rnic = and net =, the two ports to "
+		"work between\n");
+	expect("[rail]\n" RAIL, 0, "f.ini:1: [rail]: unknown section: did you mean [rail.NAME]?\n");
+	expect("[rail.A]\n" RAIL, 0,
+		"f.ini:1: [rail.A]: bad name: write [rail.NAME] with 1 to 15 of a-z, 0-9, '_' and "
+		"'-'\n");
+	expect("[rail.a234567890123456]\n" RAIL, 0,
+		"f.ini:1: [rail.a234567890123456]: bad name: write [rail.NAME] with 1 to 15 of "
+		"a-z, 0-9, '_' and '-'\n");
+	expect("[rail.a]\nrnic = net_ring0\n", 0,
+		"f.ini:1: [rail.a] net: missing: add net = " DEVARGS
+		" (port towards the network)\n");
+	expect("[rail.a]\nrnic = net_ring0\nnett = net_ring1\n", 0,
+		"f.ini:3: [rail.a] nett = net_ring1: unknown key: did you mean 'net'?\n");
+	expect("[rail.a]\nrnic = net_ring0, x\nnet = net_ring1\n", 0,
+		"f.ini:2: [rail.a] rnic = net_ring0, x: not allowed: write " DEVARGS "\n");
+	expect(RAIL "[rail.b]\nrnic = net_ring2\nnet = \"net_ring0,x=y\"\n", 0,
+		"f.ini:6: [rail.b] net = \"net_ring0,x=y\": device 'net_ring0' is taken by "
+		"[rail.a] rnic: number the devices of a driver, such as net_af_packet0, "
+		"net_af_packet1\n");
+
+	for (unsigned i = 0; i <= HP3_CONFIG_RAILS_MAX; i++)
+		snprintf(ini + strlen(ini), sizeof(ini) - strlen(ini),
+			"[rail.r%u]\nrnic = net_ring%u\nnet = net_null%u\n", i, i, i);
+	snprintf(expected, sizeof(expected),
+		"f.ini:%u: [rail.r%u]: one too many: at most %u sections [rail.NAME]\n",
+		3 * HP3_CONFIG_RAILS_MAX + 1, HP3_CONFIG_RAILS_MAX, HP3_CONFIG_RAILS_MAX);
+	expect(ini, 0, expected);
+}
+
+static void rules_between_keys(void **state)
+{
+	expect(RAIL "[eal]\nmbufs = 65536\n", 0,
+		"f.ini:4: [eal] memory_mb: 256 MiB cannot hold a pool of 65536 mbufs of 4608 "
+		"bytes: "
+		"allow at least 304 or lower mbufs\n");
+	expect(RAIL "[rfr]\nhold_packets = 12289\n", 0,
+		"f.ini:5: [rfr] hold_packets = 12289: 12289 packets on hold would leave too few of "
+		"[eal] mbufs = 16384 to receive with: set it to at most 12288 or raise mbufs\n");
+	expect(RAIL "[rfr]\nhold_bytes = 20000\nhold_bytes_total = 19999\n", 0,
+		"f.ini:5: [rfr] hold_bytes = 20000: one flow's bound 20000 exceeds that of all, "
+		"hold_bytes_total = 19999: lower it or raise hold_bytes_total\n");
+	expect(RAIL "[flows]\nevict_quiet_ms = 60001\n", 0,
+		"f.ini:5: [flows] evict_quiet_ms = 60001: 60001 ms is longer than idle_age_ms = "
+		"60000, so that no flow is ever evicted: set it to at most 60000\n");
+	/* No verdict from a value that is wrong in itself. */
+	expect(RAIL "[rfr]\nhold_packets = 20000\n[eal]\nmbufs = 9999999\n", 0,
+		"f.ini:7: [eal] mbufs = 9999999: too large: write a plain number, 1024..4194304 "
+		"mbufs, default 16384\n");
+}
+
+static void all_in_line_order(void **state)
+{
+	expect("[eal]\nburst = 1\nbusrt = 2\nidle = never\n[rfr\n", 0,
+		"f.ini:2: [eal] burst = 1: too small: write a plain number, 4..256 packets, "
+		"default 32\n"
+		"f.ini:3: [eal] busrt = 2: unknown key: did you mean 'burst'?\n"
+		"f.ini:4: [eal] idle = never: not a choice: allowed is poll|sleep, default sleep\n"
+		"f.ini:5: [rfr: the section's ] is missing\n"
+		"f.ini: no [rail.NAME] section: add one with rnic = and net =, the two ports to "
+		"work between\n");
+}
+
+static void unreadable_files(void **state)
+{
+	struct hp3_config cfg;
+	struct hp3_config_errors errs = {0};
+	char *text;
+
+	assert_int_equal(hp3_config_load("/nonexistent/hp3.ini", 0, &cfg, &errs), -ENOENT);
+	text = errors_text(&errs);
+	assert_string_equal(text, "/nonexistent/hp3.ini: cannot be read: No such file or "
+				  "directory; check the path\n");
+	free(text);
+	assert_int_equal(hp3_config_load("/", 0, &cfg, &errs), -EISDIR);
+	text = errors_text(&errs);
+	assert_string_equal(text, "/: cannot be read: Is a directory; name the file in it\n");
+	free(text);
+	assert_int_equal(hp3_config_load("/dev/zero", 0, &cfg, &errs), -EFBIG);
+	text = errors_text(&errs);
+	assert_string_equal(text, "/dev/zero: cannot be read: File too large; a configuration has "
+				  "at most 1 MiB; is this the right file?\n");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names),
+		cmocka_unit_test(duplicates),
+		cmocka_unit_test(integers),
+		cmocka_unit_test(choices_and_strings),
+		cmocka_unit_test(quotes),
+		cmocka_unit_test(lines),
+		cmocka_unit_test(rails),
+		cmocka_unit_test(rules_between_keys),
+		cmocka_unit_test(all_in_line_order),
+		cmocka_unit_test(unreadable_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
