@@ -94,12 +94,12 @@ static void check_hold(struct hp3_ini_doc *doc, const struct hp3_config *c)
 
 static void check_flows(struct hp3_ini_doc *doc, const struct hp3_config *c)
 {
-	if (c->flows.evict_quiet_ms > c->flows.idle_age_ms &&
-		good2(doc, "flows", "evict_quiet_ms", "flows", "idle_age_ms"))
-		hp3_ini_complain(doc, "flows", "evict_quiet_ms",
-			"%u ms is longer than idle_age_ms = %u, so that no flow is ever evicted: "
-			"set it to at most %u",
-			c->flows.evict_quiet_ms, c->flows.idle_age_ms, c->flows.idle_age_ms);
+	if (c->flows.dead_age_ms < c->flows.idle_age_ms &&
+		good2(doc, "flows", "dead_age_ms", "flows", "idle_age_ms"))
+		hp3_ini_complain(doc, "flows", "dead_age_ms",
+			"%u ms is shorter than idle_age_ms = %u, so that flows with packets in "
+			"flight would be forgotten first: set it to at least %u",
+			c->flows.dead_age_ms, c->flows.idle_age_ms, c->flows.idle_age_ms);
 }
 
 static bool same_device(const char *a, const char *b)

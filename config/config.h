@@ -48,7 +48,7 @@ struct hp3_config {
 		uint32_t max_flows;
 		uint32_t max_pairs;
 		uint32_t idle_age_ms;
-		uint32_t evict_quiet_ms;
+		uint32_t dead_age_ms;
 	} flows;
 	struct {
 		enum hp3_onoff cm;
@@ -64,7 +64,6 @@ struct hp3_config {
 		uint32_t hold_packets;
 		uint32_t max_moves;
 		uint32_t close_timeout_us;
-		uint32_t cooldown_us;
 	} rfr;
 	struct {
 		char socket[108]; /* sun_path */

@@ -237,9 +237,10 @@ static void rules_between_keys(void **state)
 	expect(RAIL "[rfr]\nhold_bytes = 20000\nhold_bytes_total = 19999\n", 0,
 		"f.ini:5: [rfr] hold_bytes = 20000: one flow's bound 20000 exceeds that of all, "
 		"hold_bytes_total = 19999: lower it or raise hold_bytes_total\n");
-	expect(RAIL "[flows]\nevict_quiet_ms = 60001\n", 0,
-		"f.ini:5: [flows] evict_quiet_ms = 60001: 60001 ms is longer than idle_age_ms = "
-		"60000, so that no flow is ever evicted: set it to at most 60000\n");
+	expect(RAIL "[flows]\ndead_age_ms = 59999\n", 0,
+		"f.ini:5: [flows] dead_age_ms = 59999: 59999 ms is shorter than idle_age_ms = "
+		"60000, so that flows with packets in flight would be forgotten first: set it to "
+		"at least 60000\n");
 	/* No verdict from a value that is wrong in itself. */
 	expect(RAIL "[rfr]\nhold_packets = 20000\n[eal]\nmbufs = 9999999\n", 0,
 		"f.ini:7: [eal] mbufs = 9999999: too large: write a plain number, 1024..4194304 "
