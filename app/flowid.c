@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/flowid.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define QPN_DIGITS 6u
+#define VLAN_MAX   4095u
+
+int hp3_flowid_format(const struct hp3_flowid *id, char *buf, size_t cap)
+{
+	int af = id->ipv6 ? AF_INET6 : AF_INET;
+	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN], vlan[8] = "";
+	int n;
+
+	inet_ntop(af, id->local, local, sizeof(local));
+	inet_ntop(af, id->remote, remote, sizeof(remote));
+	if (id->vlan)
+		snprintf(vlan, sizeof(vlan), ".%u", id->vlan);
+	n = snprintf(buf, cap, "%s%s/%s-%s/0x%06x", id->rail, vlan, local, remote, id->rqpn);
+	return n > 0 && (size_t)n < cap ? n : -ENOSPC;
+}
+
+/* Copies s[0..n) as a string; -EINVAL if it is empty or does not fit. */
+static int cut(char *dst, size_t cap, const char *s, size_t n)
+{
+	if (n == 0 || n >= cap)
+		return -EINVAL;
+	memcpy(dst, s, n);
+	dst[n] = '\0';
+	return 0;
+}
+
+/* Digits of the given base and nothing else; no sign, blank or prefix. */
+static int number(const char *s, size_t n, unsigned base, uint32_t max, uint32_t *out)
+{
+	uint32_t v = 0;
+
+	if (n == 0 || n > QPN_DIGITS)
+		return -EINVAL;
+	for (size_t i = 0; i < n; i++) {
+		static const char digits[] = "0123456789abcdef";
+		char c = s[i] >= 'A' && s[i] <= 'F' ? (char)(s[i] + 'a' - 'A') : s[i];
+		const char *d = memchr(digits, c, base);
+		if (!d)
+			return -EINVAL;
+		v = v * base + (uint32_t)(d - digits);
+	}
+	*out = v;
+	return v <= max ? 0 : -EINVAL;
+}
+
+static int parse_rail(struct hp3_flowid *id, const char *s, size_t n)
+{
+	const char *dot = memchr(s, '.', n);
+	uint32_t vlan;
+
+	if (dot) {
+		size_t head = (size_t)(dot - s);
+		if (number(dot + 1, n - head - 1, 10, VLAN_MAX, &vlan) < 0 || vlan == 0)
+			return -EINVAL;
+		id->vlan = (uint16_t)vlan;
+		n = head;
+	}
+	return cut(id->rail, sizeof(id->rail), s, n);
+}
+
+static int parse_addresses(struct hp3_flowid *id, const char *s, size_t n)
+{
+	const char *dash = memchr(s, '-', n);
+	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN];
+
+	if (!dash || cut(local, sizeof(local), s, (size_t)(dash - s)) < 0 ||
+		cut(remote, sizeof(remote), dash + 1, n - (size_t)(dash - s) - 1) < 0)
+		return -EINVAL;
+	id->ipv6 = strchr(local, ':') != NULL;
+	int af = id->ipv6 ? AF_INET6 : AF_INET;
+	if (inet_pton(af, local, id->local) != 1 || inet_pton(af, remote, id->remote) != 1)
+		return -EINVAL;
+	return 0;
+}
+
+int hp3_flowid_parse(const char *text, struct hp3_flowid *id)
+{
+	const char *first = strchr(text, '/'), *last = strrchr(text, '/');
+
+	memset(id, 0, sizeof(*id));
+	if (!first || first == last || strncmp(last, "/0x", 3) != 0)
+		return -EINVAL;
+	if (parse_rail(id, text, (size_t)(first - text)) < 0 ||
+		parse_addresses(id, first + 1, (size_t)(last - first) - 1) < 0)
+		return -EINVAL;
+	return number(last + 3, strlen(last + 3), 16, 0xffffffu, &id->rqpn);
+}

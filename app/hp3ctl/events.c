@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* events: the kept ones, and those to come. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "app/hp3ctl/hp3ctl.h"
+
+#define PAGE            500
+#define FOLLOW_PAUSE_US 100000
+
+static const char *text(json_t *j, const char *key)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+
+	return s ? s : "-";
+}
+
+static json_int_t number(json_t *j, const char *key)
+{
+	return json_integer_value(json_object_get(j, key));
+}
+
+void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev)
+{
+	json_t *evidence = json_object_get(ev, "evidence");
+
+	if (ctl->json) {
+		hp3ctl_print_json(ev);
+		return;
+	}
+	printf("%-6lld %14.6f %-11s %s ", number(ev, "seq"), (double)number(ev, "t_ns") / 1e9,
+		text(ev, "type"), text(ev, "flow"));
+	if (json_object_get(ev, "from"))
+		printf("%lld -> %lld: %s (%s), drained %.1f us, held %lld packets, %lld bytes, "
+		       "waited %.1f us\n",
+			number(ev, "from"), number(ev, "to"), text(ev, "outcome"),
+			text(ev, "reason"), (double)number(evidence, "drain_ns") / 1e3,
+			number(evidence, "held_pkts"), number(evidence, "held_bytes"),
+			(double)number(evidence, "wait_ns") / 1e3);
+	else
+		printf("local qpn 0x%06x (%s)\n", (unsigned)number(evidence, "local_qpn"),
+			text(evidence, "by"));
+}
+
+int hp3ctl_events(struct hp3ctl *ctl)
+{
+	json_int_t since = (json_int_t)ctl->since;
+	size_t n;
+
+	do {
+		json_t *answer, *ev;
+		size_t i;
+		int rc = hp3ctl_ask(ctl,
+			json_pack(
+				"{s:s, s:I, s:i}", "cmd", "events", "since", since, "limit", PAGE),
+			&answer);
+		if (rc != HP3CTL_DONE)
+			return rc;
+		n = json_array_size(json_object_get(answer, "data"));
+		json_array_foreach (json_object_get(answer, "data"), i, ev)
+			hp3ctl_print_event(ctl, ev);
+		since = number(answer, "next");
+		json_decref(answer);
+		fflush(stdout);
+		if (n == 0 && ctl->given & HP3CTL_BIT(FOLLOW))
+			usleep(FOLLOW_PAUSE_US);
+	} while (n || ctl->given & HP3CTL_BIT(FOLLOW));
+	return HP3CTL_DONE;
+}

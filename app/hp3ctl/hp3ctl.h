@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3CTL_H
+#define HP3CTL_H
+/*
+ * hp3ctl: asks hp3d over its control socket and prints the answers, as tables or with --json as
+ * JSON lines (lists: one object per line). Everything that goes wrong is told on stderr with what
+ * to do about it, with --json as an error object on stdout.
+ */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum hp3ctl_exit {
+	HP3CTL_DONE = 0,
+	HP3CTL_FAILED = 1, /* refused or failed */
+	HP3CTL_USAGE = 2,
+	HP3CTL_UNREACHABLE = 3,
+	HP3CTL_NOT_FOUND = 4,
+};
+
+/* Options of the command line; `given` says which were there. */
+#define HP3CTL_OPTIONS(X)                                                                          \
+	X(SOCKET, "socket", "PATH")                                                                \
+	X(JSON, "json", NULL)                                                                      \
+	X(HELP, "help", NULL)                                                                      \
+	X(VERSION, "version", NULL)                                                                \
+	X(NONZERO, "nonzero", NULL)                                                                \
+	X(EXPLAIN, "explain", NULL)                                                                \
+	X(PORT, "port", "N")                                                                       \
+	X(RANDOM, "random", NULL)                                                                  \
+	X(HOME, "home", NULL)                                                                      \
+	X(ALL, "all", NULL)                                                                        \
+	X(WAIT, "wait", "MS")                                                                      \
+	X(NO_WAIT, "no-wait", NULL)                                                                \
+	X(FOLLOW, "follow", NULL)                                                                  \
+	X(SINCE, "since", "N")
+
+enum hp3ctl_option {
+#define X(sym, name, arg) HP3CTL_##sym,
+	HP3CTL_OPTIONS(X)
+#undef X
+		HP3CTL_OPTION_MAX
+};
+
+#define HP3CTL_BIT(sym) (1u << HP3CTL_##sym)
+
+struct hp3ctl {
+	const char *socket;
+	uint32_t given; /* HP3CTL_BIT() */
+	uint64_t port, wait_ms, since;
+	bool json;
+	const char *flow; /* the argument of show and move */
+	int fd; /* connection; -1: none yet */
+	char *buf; /* bytes received behind the last answer */
+	size_t len, cap;
+};
+
+/* connection.c: all return an enum hp3ctl_exit and have told the user unless it is HP3CTL_DONE. */
+int hp3ctl_connect(struct hp3ctl *ctl);
+void hp3ctl_disconnect(struct hp3ctl *ctl);
+int hp3ctl_send(struct hp3ctl *ctl, json_t *req); /* takes the reference */
+int hp3ctl_receive(struct hp3ctl *ctl, json_t **answer);
+/* Sends, receives, and reports an answer that is not ok; *answer is valid with HP3CTL_DONE only. */
+int hp3ctl_ask(struct hp3ctl *ctl, json_t *req, json_t **answer);
+const char *hp3ctl_error_code(json_t *answer); /* NULL: the answer is ok */
+int hp3ctl_report(struct hp3ctl *ctl, json_t *answer);
+
+/* Tells an error of our own in the same form; returns `exit`. */
+int hp3ctl_fail(const struct hp3ctl *ctl, int exit, const char *code, const char *fix,
+	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+void hp3ctl_print_json(json_t *j); /* one line */
+
+/* list.c: every flow, page by page; fn returns an exit code, other than DONE ends the walk. */
+int hp3ctl_each_page(struct hp3ctl *ctl, int (*fn)(void *arg, json_t *flows), void *arg);
+/* The one flow that the abbreviation names; writes its id. */
+int hp3ctl_resolve(struct hp3ctl *ctl, const char *text, char *id, size_t cap);
+
+void hp3ctl_print_value(const char *name, json_t *value); /* one line of a table */
+void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev);
+
+/* The commands. */
+int hp3ctl_flows(struct hp3ctl *ctl);
+int hp3ctl_show(struct hp3ctl *ctl);
+int hp3ctl_stats(struct hp3ctl *ctl);
+int hp3ctl_move(struct hp3ctl *ctl);
+int hp3ctl_move_all(struct hp3ctl *ctl);
+int hp3ctl_events(struct hp3ctl *ctl);
+int hp3ctl_config(struct hp3ctl *ctl);
+int hp3ctl_health(struct hp3ctl *ctl);
+
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* move: asks for moves and waits for the events that tell how they ended. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "app/flowid.h"
+#include "app/hp3ctl/hp3ctl.h"
+
+#define PAGE 1000
+#define WINDOW                                                                                     \
+	64u /* requests in flight: fits the socket's buffer, whatever the other side does          \
+	     */
+#define BATCH    256u
+#define PAUSE_US 5000
+
+struct moves {
+	struct hp3ctl *ctl;
+	json_int_t since; /* events up to here are known */
+	json_int_t *tags; /* of moves under way, ascending */
+	size_t n, cap, sent;
+	size_t done; /* of `tags` */
+	size_t skipped, refused; /* never under way */
+	size_t moved, failed;
+	double drain_max_us;
+	json_int_t held_pkts, held_bytes;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+static json_int_t number(json_t *j, const char *key)
+{
+	return json_integer_value(json_object_get(j, key));
+}
+
+static json_t *move_request(const struct hp3ctl *ctl, const char *flow)
+{
+	json_t *req = json_pack("{s:s, s:s}", "cmd", "move", "flow", flow);
+
+	if (!req)
+		return NULL;
+	if (ctl->given & HP3CTL_BIT(PORT))
+		json_object_set_new(req, "port", json_integer((json_int_t)ctl->port));
+	else
+		json_object_set_new(
+			req, ctl->given & HP3CTL_BIT(HOME) ? "home" : "random", json_true());
+	return req;
+}
+
+/* Notes a move that is under way. */
+static int note(struct moves *m, json_t *answer)
+{
+	json_t *data = json_object_get(answer, "data");
+
+	if (m->n == m->cap) {
+		size_t cap = m->cap * 2 + WINDOW;
+		json_int_t *tags = realloc(m->tags, cap * sizeof(*tags));
+		if (!tags)
+			return hp3ctl_fail(m->ctl, HP3CTL_FAILED, "no-memory",
+				"free memory on this host", "out of memory");
+		m->tags = tags;
+		m->cap = cap;
+	}
+	if (m->n == 0)
+		m->since = number(data, "since");
+	m->tags[m->n++] = number(data, "tag");
+	return HP3CTL_DONE;
+}
+
+static int compare(const void *a, const void *b)
+{
+	json_int_t x = *(const json_int_t *)a, y = *(const json_int_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Counts and prints an event if it ends one of our moves. */
+static void take_event(struct moves *m, json_t *ev)
+{
+	json_t *evidence = json_object_get(ev, "evidence");
+	const char *outcome = json_string_value(json_object_get(ev, "outcome"));
+	json_int_t tag = number(ev, "tag");
+	double drain_us = (double)number(evidence, "drain_ns") / 1e3;
+
+	if (!tag || !bsearch(&tag, m->tags, m->n, sizeof(tag), compare))
+		return;
+	m->done++;
+	if (outcome && strcmp(outcome, "moved") == 0)
+		m->moved++;
+	else
+		m->failed++;
+	if (drain_us > m->drain_max_us)
+		m->drain_max_us = drain_us;
+	m->held_pkts += number(evidence, "held_pkts");
+	m->held_bytes += number(evidence, "held_bytes");
+	hp3ctl_print_event(m->ctl, ev);
+}
+
+/* Returns when each of the moves has ended or the time is over. */
+static int await(struct moves *m)
+{
+	uint64_t end = now_ms() + m->ctl->wait_ms;
+
+	while (m->done < m->n) {
+		json_t *answer, *ev;
+		size_t i, n;
+		int rc = hp3ctl_ask(m->ctl,
+			json_pack("{s:s, s:I, s:i}", "cmd", "events", "since", m->since, "limit",
+				PAGE),
+			&answer);
+		if (rc != HP3CTL_DONE)
+			return rc;
+		n = json_array_size(json_object_get(answer, "data"));
+		json_array_foreach (json_object_get(answer, "data"), i, ev)
+			take_event(m, ev);
+		m->since = number(answer, "next");
+		json_decref(answer);
+		if (m->done == m->n)
+			break;
+		if (now_ms() >= end)
+			return hp3ctl_fail(m->ctl, HP3CTL_FAILED, "no-result",
+				"wait longer with --wait MS, or look at hp3ctl events: the move "
+				"goes on",
+				"%zu of %zu moves without a result after %llu ms", m->n - m->done,
+				m->n, (unsigned long long)m->ctl->wait_ms);
+		if (n < PAGE)
+			usleep(PAUSE_US);
+	}
+	return HP3CTL_DONE;
+}
+
+int hp3ctl_move(struct hp3ctl *ctl)
+{
+	struct moves m = {.ctl = ctl};
+	char id[HP3_FLOWID_MAX];
+	json_t *answer;
+	int rc;
+
+	if (ctl->given & HP3CTL_BIT(ALL))
+		return hp3ctl_move_all(ctl);
+	rc = hp3ctl_resolve(ctl, ctl->flow, id, sizeof(id));
+	if (rc == HP3CTL_DONE)
+		rc = hp3ctl_ask(ctl, move_request(ctl, id), &answer);
+	if (rc != HP3CTL_DONE)
+		return rc;
+	rc = note(&m, answer);
+	if (rc == HP3CTL_DONE && ctl->given & HP3CTL_BIT(NO_WAIT)) {
+		if (ctl->json)
+			hp3ctl_print_json(json_object_get(answer, "data"));
+		else
+			printf("%s: move under way\n", id);
+	} else if (rc == HP3CTL_DONE) {
+		rc = await(&m);
+		if (rc == HP3CTL_DONE && m.failed)
+			rc = HP3CTL_FAILED;
+	}
+	json_decref(answer);
+	free(m.tags);
+	return rc;
+}
+
+/* Takes the oldest answer that is still to come. */
+static int take_answer(struct moves *m)
+{
+	json_t *answer;
+	int rc = hp3ctl_receive(m->ctl, &answer);
+
+	if (rc != HP3CTL_DONE)
+		return rc;
+	m->sent--;
+	if (!hp3ctl_error_code(answer)) {
+		rc = note(m, answer);
+	} else {
+		m->refused++;
+		hp3ctl_report(m->ctl, answer);
+	}
+	json_decref(answer);
+	return rc;
+}
+
+static int collect(void *arg, json_t *flows)
+{
+	return json_array_extend(arg, flows) == 0 ? HP3CTL_DONE : HP3CTL_FAILED;
+}
+
+static int take_answers(struct moves *m, size_t left)
+{
+	int rc = HP3CTL_DONE;
+
+	while (rc == HP3CTL_DONE && m->sent > left)
+		rc = take_answer(m);
+	return rc;
+}
+
+/* Batch by batch, so that neither hp3d's move slots nor its kept events run out. */
+static int ask_all(struct moves *m, json_t *flows)
+{
+	bool wait = !(m->ctl->given & HP3CTL_BIT(NO_WAIT));
+	size_t i, asked = 0;
+	int rc = HP3CTL_DONE;
+	json_t *flow;
+
+	json_array_foreach (flows, i, flow) {
+		if (!json_is_true(json_object_get(flow, "paired"))) {
+			m->skipped++;
+			continue;
+		}
+		rc = hp3ctl_send(m->ctl,
+			move_request(m->ctl, json_string_value(json_object_get(flow, "flow"))));
+		if (rc != HP3CTL_DONE)
+			return rc;
+		m->sent++;
+		rc = take_answers(m, WINDOW - 1);
+		if (rc == HP3CTL_DONE && ++asked % BATCH == 0) {
+			rc = take_answers(m, 0);
+			if (rc == HP3CTL_DONE && wait)
+				rc = await(m);
+		}
+		if (rc != HP3CTL_DONE)
+			return rc;
+	}
+	rc = take_answers(m, 0);
+	return rc == HP3CTL_DONE && wait ? await(m) : rc;
+}
+
+static void summary(const struct moves *m)
+{
+	if (m->ctl->json) {
+		json_t *j = json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I}", "asked",
+			(json_int_t)(m->n + m->refused), "refused", (json_int_t)m->refused,
+			"skipped", (json_int_t)m->skipped, "moved", (json_int_t)m->moved, "failed",
+			(json_int_t)m->failed, "drain_max_us", m->drain_max_us, "held_pkts",
+			m->held_pkts, "held_bytes", m->held_bytes);
+		if (j)
+			hp3ctl_print_json(j);
+		json_decref(j);
+		return;
+	}
+	printf("%zu moves asked for, %zu refused, %zu moved, %zu not moved, %zu unpaired flows "
+	       "left "
+	       "alone; longest drain %.1f us, %lld packets and %lld bytes held\n",
+		m->n + m->refused, m->refused, m->moved, m->failed, m->skipped, m->drain_max_us,
+		m->held_pkts, m->held_bytes);
+}
+
+int hp3ctl_move_all(struct hp3ctl *ctl)
+{
+	struct moves m = {.ctl = ctl};
+	json_t *flows = json_array();
+	int rc = hp3ctl_each_page(ctl, collect, flows);
+
+	if (rc == HP3CTL_DONE)
+		rc = ask_all(&m, flows);
+	if (rc == HP3CTL_DONE || m.n)
+		summary(&m);
+	if (rc == HP3CTL_DONE && (m.refused || m.failed))
+		rc = HP3CTL_FAILED;
+	json_decref(flows);
+	free(m.tags);
+	return rc;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stats, config, health: objects printed as names and values. */
+#include <stdio.h>
+#include <string.h>
+#include "app/hp3ctl/hp3ctl.h"
+
+#define NAME_MAX_LEN 160u
+#define NAME_WIDTH   36
+#define VALUE_WIDTH  16
+
+void hp3ctl_print_value(const char *name, json_t *value)
+{
+	printf("%-*s ", NAME_WIDTH, name);
+	if (json_is_string(value)) {
+		puts(json_string_value(value));
+		return;
+	}
+	json_dumpf(value, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
+	putchar('\n');
+}
+
+struct flat {
+	bool nonzero;
+	json_t *help; /* last part of a name -> text; NULL: do not explain */
+};
+
+static void print_flat(const struct flat *f, const char *name, json_t *value);
+
+static void print_member(const struct flat *f, const char *prefix, const char *key, json_t *value)
+{
+	char name[NAME_MAX_LEN];
+
+	snprintf(name, sizeof(name), "%s%s%s", prefix, *prefix ? "." : "", key);
+	print_flat(f, name, value);
+}
+
+static void print_flat(const struct flat *f, const char *name, json_t *value)
+{
+	const char *key, *last = strrchr(name, '.'), *help;
+	json_t *member;
+	size_t i;
+
+	if (json_is_object(value)) {
+		json_object_foreach (value, key, member)
+			print_member(f, name, key, member);
+		return;
+	}
+	if (json_is_array(value)) {
+		json_array_foreach (value, i, member) {
+			char index[24];
+			snprintf(index, sizeof(index), "%zu", i);
+			print_member(f, name, index, member);
+		}
+		return;
+	}
+	if (f->nonzero && json_is_integer(value) && json_integer_value(value) == 0)
+		return;
+	help = json_string_value(json_object_get(f->help, last ? last + 1 : name));
+	if (!help || !json_is_integer(value))
+		hp3ctl_print_value(name, value);
+	else
+		printf("%-*s %-*lld %s\n", NAME_WIDTH, name, VALUE_WIDTH, json_integer_value(value),
+			help);
+}
+
+int hp3ctl_stats(struct hp3ctl *ctl)
+{
+	bool explain = ctl->given & HP3CTL_BIT(EXPLAIN);
+	struct flat f = {.nonzero = ctl->given & HP3CTL_BIT(NONZERO)};
+	json_t *answer, *data;
+	int rc = hp3ctl_ask(
+		ctl, json_pack("{s:s, s:b}", "cmd", "stats", "explain", explain), &answer);
+
+	if (rc != HP3CTL_DONE)
+		return rc;
+	data = json_object_get(answer, "data");
+	if (ctl->json) {
+		hp3ctl_print_json(data);
+	} else {
+		f.help = json_incref(json_object_get(data, "help"));
+		json_object_del(data, "help");
+		print_flat(&f, "", data);
+		json_decref(f.help);
+	}
+	json_decref(answer);
+	return HP3CTL_DONE;
+}
+
+int hp3ctl_config(struct hp3ctl *ctl)
+{
+	json_t *answer, *data, *section, *value;
+	const char *name, *key;
+	int rc = hp3ctl_ask(ctl, json_pack("{s:s}", "cmd", "config"), &answer);
+
+	if (rc != HP3CTL_DONE)
+		return rc;
+	data = json_object_get(answer, "data");
+	if (ctl->json) {
+		hp3ctl_print_json(data);
+	} else {
+		json_object_foreach (data, name, section) {
+			printf("[%s]\n", name);
+			json_object_foreach (section, key, value) {
+				printf("%s = ", key);
+				json_dumpf(value, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
+				putchar('\n');
+			}
+		}
+	}
+	json_decref(answer);
+	return HP3CTL_DONE;
+}
+
+int hp3ctl_health(struct hp3ctl *ctl)
+{
+	struct flat f = {0};
+	json_t *answer, *data;
+	const char *status;
+	int rc = hp3ctl_ask(ctl, json_pack("{s:s}", "cmd", "health"), &answer);
+
+	if (rc != HP3CTL_DONE)
+		return rc;
+	data = json_object_get(answer, "data");
+	if (ctl->json)
+		hp3ctl_print_json(data);
+	else
+		print_flat(&f, "", data);
+	status = json_string_value(json_object_get(data, "status"));
+	rc = status && strcmp(status, "ok") == 0 ? HP3CTL_DONE : HP3CTL_FAILED;
+	json_decref(answer);
+	return rc;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/control_socket.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BACKLOG       64
+#define LOCK_TRIES    40
+#define LOCK_PAUSE_US 50000
+
+static int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static int fail(int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fputs("hp3d: control socket ", stderr);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	va_end(ap);
+	return -err;
+}
+
+static void parent(const char *path, char *dir)
+{
+	strcpy(dir, path);
+	dir[strrchr(dir, '/') - dir] = '\0';
+	if (!*dir)
+		strcpy(dir, "/");
+}
+
+/* mkdir -p */
+static int make_directory(const char *path, char *dir)
+{
+	for (char *p = dir; p;) {
+		p = strchr(p + 1, '/');
+		if (p)
+			*p = '\0';
+		if (mkdir(dir, 0755) < 0 && errno != EEXIST)
+			return fail(errno,
+				"%s: cannot create %s: %s; create it, or set socket= in [control] "
+				"to a "
+				"place that can be written",
+				path, dir, strerror(errno));
+		if (p)
+			*p = '/';
+	}
+	return 0;
+}
+
+/* Returns the locked directory's descriptor. */
+static int lock_directory(const char *path, const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return fail(errno,
+			"%s: cannot open %s: %s; set socket= in [control] to another place", path,
+			dir, strerror(errno));
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return fd;
+		usleep(LOCK_PAUSE_US);
+	}
+	close(fd);
+	return fail(EAGAIN,
+		"%s: %s is locked by another process; try again, or set socket= in [control] to "
+		"another "
+		"directory",
+		path, dir);
+}
+
+/* Whether somebody listens there. 0 no, 1 yes, or a negative errno: cannot tell. */
+static int served(const struct sockaddr_un *addr)
+{
+	int err = 0, fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) < 0)
+		err = errno;
+	close(fd);
+	return err != ECONNREFUSED && err != ENOENT; /* EAGAIN: its backlog is full */
+}
+
+/* Removes a socket that nobody serves. */
+static int replace_stale(const struct sockaddr_un *addr)
+{
+	const char *path = addr->sun_path;
+	struct stat st;
+	int rc;
+
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT
+			       ? 0
+			       : fail(errno, "%s: %s; set socket= in [control] to another place",
+					 path, strerror(errno));
+	if (!S_ISSOCK(st.st_mode))
+		return fail(EEXIST,
+			"%s: the file exists and is no socket; remove it, or set socket= in "
+			"[control] to "
+			"another path",
+			path);
+	rc = served(addr);
+	if (rc < 0)
+		return fail(-rc, "%s: %s; raise the limit of open files", path, strerror(-rc));
+	if (rc)
+		return fail(EADDRINUSE,
+			"%s: another process serves it; stop that one, or set socket= in [control] "
+			"(and "
+			"file_prefix= in [eal]) to run beside it",
+			path);
+	if (unlink(path) < 0 && errno != ENOENT)
+		return fail(errno, "%s: cannot remove the stale socket: %s; remove it by hand",
+			path, strerror(errno));
+	return 0;
+}
+
+static int open_socket(struct hp3d_control_socket *s)
+{
+	int err;
+
+	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	/* The mode of the socket before bind() becomes that of the file: it is never open to
+	 * others. */
+	if (s->fd >= 0 && fchmod(s->fd, 0600) == 0 &&
+		bind(s->fd, (const struct sockaddr *)&s->addr, sizeof(s->addr)) == 0 &&
+		listen(s->fd, BACKLOG) == 0)
+		return 0;
+	err = errno;
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+	return fail(err, "%s: %s; set socket= in [control] to a place that can be written",
+		s->addr.sun_path, strerror(err));
+}
+
+int hp3d_control_listen(struct hp3d_control_socket *s, const char *path)
+{
+	char dir[sizeof(s->addr.sun_path)];
+	int lock, rc;
+
+	*s = (struct hp3d_control_socket){.fd = -1, .addr.sun_family = AF_UNIX};
+	if (strlen(path) >= sizeof(s->addr.sun_path) || *path != '/')
+		return fail(EINVAL,
+			"%s: set socket= in [control] to an absolute path of at most %zu bytes",
+			path, sizeof(s->addr.sun_path) - 1);
+	strcpy(s->addr.sun_path, path);
+	parent(path, dir);
+	rc = make_directory(path, dir);
+	if (rc < 0)
+		return rc;
+	lock = lock_directory(path, dir);
+	if (lock < 0)
+		return lock;
+	rc = replace_stale(&s->addr);
+	if (rc == 0)
+		rc = open_socket(s);
+	close(lock);
+	return rc;
+}
+
+void hp3d_control_unlisten(struct hp3d_control_socket *s)
+{
+	const char *path = s->addr.sun_path;
+	char dir[sizeof(s->addr.sun_path)];
+	int lock;
+
+	if (s->fd < 0)
+		return;
+	close(s->fd);
+	s->fd = -1;
+	/* Somebody may have removed ours and put another in its place. */
+	parent(path, dir);
+	lock = lock_directory(path, dir);
+	if (lock < 0)
+		return;
+	if (served(&s->addr) == 0)
+		unlink(path);
+	close(lock);
+}

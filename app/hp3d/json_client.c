@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/json_client.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "app/hp3d/json_request.h"
+
+int hp3d_client_open(struct hp3d_client *c, int fd)
+{
+	*c = (struct hp3d_client){.fd = fd, .in = malloc(HP3D_LINE_MAX)};
+	return c->in ? 0 : -ENOMEM;
+}
+
+void hp3d_client_close(struct hp3d_client *c)
+{
+	close(c->fd);
+	free(c->in);
+	free(c->out);
+	*c = (struct hp3d_client){.fd = -1};
+}
+
+static size_t waiting(const struct hp3d_client *c)
+{
+	return c->out_len - c->out_off;
+}
+
+static bool takes_requests(const struct hp3d_client *c)
+{
+	return !c->closing && waiting(c) < HP3D_OUT_HIGH;
+}
+
+short hp3d_client_wants(const struct hp3d_client *c)
+{
+	bool in = takes_requests(c) && !c->eof && c->in_len < HP3D_LINE_MAX;
+
+	return (short)((in ? POLLIN : 0) | (waiting(c) ? POLLOUT : 0));
+}
+
+bool hp3d_client_ready(const struct hp3d_client *c)
+{
+	return takes_requests(c) && memchr(c->in, '\n', c->in_len);
+}
+
+/* False: the connection is broken. */
+static bool receive(struct hp3d_client *c)
+{
+	ssize_t n = recv(c->fd, c->in + c->in_len, HP3D_LINE_MAX - c->in_len, 0);
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	c->eof = n == 0;
+	c->in_len += (size_t)n;
+	return true;
+}
+
+/* Appends the answer and its '\n'; takes the reference. */
+static bool reply(struct hp3d_client *c, json_t *answer)
+{
+	char *text = answer ? json_dumps(answer, JSON_COMPACT) : NULL;
+	size_t n = text ? strlen(text) : 0;
+	bool done = false;
+
+	json_decref(answer);
+	if (!text)
+		return false;
+	if (c->out_off)
+		memmove(c->out, c->out + c->out_off, waiting(c));
+	c->out_len -= c->out_off;
+	c->out_off = 0;
+	if (c->out_len + n + 1 > c->out_cap) {
+		size_t cap = 2 * (c->out_len + n + 1);
+		char *out = realloc(c->out, cap);
+		if (!out)
+			goto end;
+		c->out = out;
+		c->out_cap = cap;
+	}
+	memcpy(c->out + c->out_len, text, n);
+	c->out[c->out_len + n] = '\n';
+	c->out_len += n + 1;
+	done = true;
+end:
+	free(text);
+	return done;
+}
+
+static bool answer_lines(struct hp3d_client *c, hp3d_answer_fn answer, void *arg)
+{
+	size_t used = 0;
+	char *end;
+
+	for (unsigned i = 0; i < HP3D_LINES_PER_CALL && takes_requests(c); i++) {
+		const char *line = c->in + used;
+		end = memchr(line, '\n', c->in_len - used);
+		if (!end)
+			break;
+		size_t len = (size_t)(end - line);
+		used += len + 1;
+		if (len && !reply(c, answer(arg, line, len)))
+			return false;
+	}
+	c->in_len -= used;
+	memmove(c->in, c->in + used, c->in_len);
+	if (c->in_len == HP3D_LINE_MAX && !memchr(c->in, '\n', c->in_len)) {
+		c->closing = true;
+		return reply(c, hp3d_json_error("bad-request",
+					"send one JSON object per line, at most 64 KiB each",
+					"the line is longer than %u bytes", HP3D_LINE_MAX));
+	}
+	return true;
+}
+
+/* False: the connection is broken, or its peer does not read. */
+static bool flush(struct hp3d_client *c, uint64_t now_ms)
+{
+	ssize_t n = 0;
+
+	if (waiting(c))
+		n = send(c->fd, c->out + c->out_off, waiting(c), MSG_NOSIGNAL);
+	if (n < 0 && errno != EAGAIN && errno != EINTR)
+		return false;
+	if (n > 0)
+		c->out_off += (size_t)n;
+	if (n > 0 || !waiting(c))
+		c->stalled_ms = 0;
+	else if (!c->stalled_ms)
+		c->stalled_ms = now_ms;
+	return !c->stalled_ms || now_ms - c->stalled_ms < HP3D_STALL_MS;
+}
+
+bool hp3d_client_service(
+	struct hp3d_client *c, short revents, uint64_t now_ms, hp3d_answer_fn answer, void *arg)
+{
+	if ((hp3d_client_wants(c) & POLLIN) && (revents & (POLLIN | POLLHUP | POLLERR)) &&
+		!receive(c))
+		return false;
+	if (!answer_lines(c, answer, arg) || !flush(c, now_ms))
+		return false;
+	return waiting(c) || hp3d_client_ready(c) || !(c->eof || c->closing);
+}

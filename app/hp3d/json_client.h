@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_JSON_CLIENT_H
+#define HP3D_JSON_CLIENT_H
+/*
+ * One client of the control socket: bytes in, lines out to the answering function, its answers
+ * back, in order.
+ *
+ * Bounds, whatever the client does: a line has at most HP3D_LINE_MAX bytes (a longer one is
+ * answered with an error and ends the connection); while HP3D_OUT_HIGH bytes of answers wait, no
+ * further request is taken; who takes no answer for HP3D_STALL_MS is disconnected; one call answers
+ * at most HP3D_LINES_PER_CALL requests.
+ */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HP3D_LINE_MAX       65536u
+#define HP3D_OUT_HIGH       262144u
+#define HP3D_STALL_MS       10000u
+#define HP3D_LINES_PER_CALL 64u
+
+struct hp3d_client {
+	int fd;
+	char *in; /* HP3D_LINE_MAX bytes */
+	char *out; /* grows to HP3D_OUT_HIGH and one answer */
+	size_t in_len, out_off, out_len, out_cap;
+	bool eof; /* the peer sends no more */
+	bool closing; /* no more requests: flush, then close */
+	uint64_t stalled_ms; /* since when answers wait untouched; 0: they flow */
+};
+
+/* The answer to one request line without its '\n'; NULL: no memory, which ends the connection. */
+typedef json_t *(*hp3d_answer_fn)(void *arg, const char *line, size_t len);
+
+/* Takes over a non-blocking socket. 0 or -ENOMEM (fd stays the caller's). */
+int hp3d_client_open(struct hp3d_client *c, int fd);
+void hp3d_client_close(struct hp3d_client *c);
+
+short hp3d_client_wants(const struct hp3d_client *c); /* events for poll() */
+bool hp3d_client_ready(const struct hp3d_client *c); /* has a request at hand: do not sleep */
+
+/* Reads, answers, writes. `revents` from poll(), now_ms monotonic and > 0. False: to be closed. */
+bool hp3d_client_service(
+	struct hp3d_client *c, short revents, uint64_t now_ms, hp3d_answer_fn answer, void *arg);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_JSON_COMMANDS_H
+#define HP3D_JSON_COMMANDS_H
+/*
+ * The commands behind the requests. Each gets the whole request and returns the whole answer, or
+ * NULL if memory is out. Those that read or change an engine do so through hp3d_worker_call(), at
+ * most HP3D_FLOWS_PER_CALL records at a time: packets wait meanwhile.
+ */
+#include "app/hp3d/json_request.h"
+
+#define HP3D_FLOWS_PER_CALL 64u
+
+json_t *hp3d_json_flows(const struct hp3_config *cfg, json_t *req);
+json_t *hp3d_json_flow(const struct hp3_config *cfg, json_t *req);
+json_t *hp3d_json_move(const struct hp3_config *cfg, json_t *req);
+json_t *hp3d_json_events(const struct hp3_config *cfg, json_t *req);
+json_t *hp3d_json_stats(const struct hp3_config *cfg, json_t *req);
+json_t *hp3d_json_config(const struct hp3_config *cfg, json_t *req);
+json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req);
+
+#endif
