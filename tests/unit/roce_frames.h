@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TEST_ROCE_FRAMES_H
+#define HP3_TEST_ROCE_FRAMES_H
+/*
+ * Random RoCEv2 frames of every shape for the tests of roce/, and references written the slow and
+ * obvious way: a bit-by-bit ICRC and a whole UDP checksum.
+ */
+#include <stdint.h>
+#include "roce/parse.h"
+
+#define FRAME_CAP 65535u
+
+/* splitmix64: every test prints the seed it starts from. */
+struct rng {
+	uint64_t state;
+};
+uint64_t rng_next(struct rng *r);
+uint32_t rng_below(struct rng *r, uint32_t n);
+
+struct shape {
+	uint8_t opcode;
+	bool ipv6;
+	uint8_t tags; /* 0 to 2 VLAN tags */
+	uint8_t ext_words; /* IPv4: option words (0 to 10); IPv6: hop-by-hop header of 2 words each
+			    */
+	uint16_t payload;
+	bool unpadded; /* leave pad away: a UDP length that is no multiple of 4 */
+	bool udp_csum;
+	bool ackreq;
+};
+
+/* A random shape: payload from 0 to `max_payload`, requests and replies of RC, now and then the
+ * others. */
+struct shape random_shape(struct rng *r, uint16_t max_payload);
+
+/* Writes the frame with a right ICRC (reference) and UDP checksum to buf[FRAME_CAP]; returns its
+ * length. */
+uint32_t make_frame(uint8_t *buf, const struct shape *s, struct rng *r);
+
+bool shape_has_payload(uint8_t opcode);
+
+/* References. They take where IP, UDP and ICRC lie, and use nothing of the code under test. */
+uint32_t reference_icrc(const uint8_t *f, uint32_t l3, uint32_t udp, uint32_t icrc);
+uint16_t reference_udp_csum(const uint8_t *f, uint32_t l3, uint32_t udp);
+void store_udp_csum(uint8_t *f, uint32_t l3, uint32_t udp);
+void store_ip_csum(uint8_t *ip);
+
+/* A copy whose end touches an unmapped page: the first byte read beyond it ends the test. */
+const uint8_t *guarded_copy(const uint8_t *f, uint32_t len);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Builders: what comes out parses as what was asked for, with every checksum right, and errors are
+ * refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <errno.h>
+#include "roce/build.h"
+#include "roce/icrc.h"
+#include "roce_frames.h"
+
+#define SEED 0xb111du
+
+static const struct hp3_addressing ipv4 = {
+	.dst_mac = {2, 0, 0, 0, 0, 2},
+	.src_mac = {2, 0, 0, 0, 0, 1},
+	.src_ip = {10, 9, 0, 1},
+	.dst_ip = {10, 9, 0, 2},
+	.tclass = 26 << 2 | HP3_ECN_ECT0,
+	.ttl = 64,
+	.sport = 0xc0de,
+	.pkey = 0xffff,
+};
+static uint8_t buf[FRAME_CAP];
+
+static struct hp3_view check(int len)
+{
+	struct hp3_view v;
+
+	assert_true(len > 0);
+	hp3_parse(buf, (uint32_t)len, &v);
+	assert_int_equal(v.reason, HP3_PARSE_OK);
+	assert_int_equal(v.icrc_off, len - 4);
+	assert_true(hp3_icrc_ok(buf, &v));
+	uint32_t icrc;
+	memcpy(&icrc, buf + v.icrc_off, 4);
+	assert_int_equal(icrc, reference_icrc(buf, v.l3_off, v.udp_off, v.icrc_off));
+	assert_int_equal(v.sport, 0xc0de);
+	assert_int_equal(v.pkey, 0xffff);
+	return v;
+}
+
+static void cnp(void **state)
+{
+	static const uint8_t zero[16];
+	struct hp3_view v = check(hp3_build_cnp(buf, sizeof(buf), &ipv4, 0x1234));
+
+	assert_int_equal(v.class, HP3_CLASS_CNP);
+	assert_int_equal(v.dest_qpn, 0x1234);
+	assert_true(v.flags & HP3_VF_BECN);
+	assert_int_equal(v.payload_len, sizeof(zero));
+	assert_memory_equal(buf + v.udp_off + 20, zero, sizeof(zero));
+}
+
+static void ack_and_nak(void **state)
+{
+	static const uint8_t syndromes[] = {
+		HP3_SYN_ACK | 31, HP3_SYN_RNR | 14, HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE};
+
+	for (size_t i = 0; i < sizeof(syndromes); i++) {
+		struct hp3_view v = check(hp3_build_ack(
+			buf, sizeof(buf), &ipv4, 0xffffff, 0xabcdef, syndromes[i], 0x654321));
+		assert_int_equal(v.class, HP3_CLASS_RC_REPLY);
+		assert_int_equal(v.opcode, HP3_OP_RC_ACK);
+		assert_int_equal(v.syndrome, syndromes[i]);
+		assert_int_equal(v.msn, 0x654321);
+		assert_int_equal(v.psn, 0xabcdef);
+		assert_int_equal(v.dest_qpn, 0xffffff);
+		assert_int_equal(v.payload_len, 0);
+	}
+}
+
+static void write0(void **state)
+{
+	struct hp3_view v = check(hp3_build_write0(
+		buf, sizeof(buf), &ipv4, 0x11, 0x22, 0x1122334455667788, 0x99aabbcc));
+
+	assert_int_equal(v.opcode, HP3_OP_RC_WRITE_ONLY);
+	assert_int_equal(v.dma_len, 0);
+	assert_int_equal(v.payload_len, 0);
+	assert_true(v.flags & HP3_VF_ACKREQ);
+	assert_int_equal(hp3_be64(buf + v.udp_off + 20), 0x1122334455667788);
+	assert_int_equal(hp3_be32(buf + v.udp_off + 28), 0x99aabbcc);
+}
+
+/* Every opcode with every pad length, over IPv4, IPv6 and a VLAN. */
+static void every_opcode(void **state)
+{
+	static const uint8_t payload[] = "abcdefg";
+
+	for (unsigned op = 0; op < 256; op++) {
+		for (unsigned k = 0; k < 16; k++) {
+			struct hp3_addressing a = ipv4;
+			a.ipv6 = k & 1;
+			a.vlan = k & 2 ? 0x6123 : 0; /* priority 3, VLAN 0x123 */
+			struct hp3_fields f = {
+				.opcode = (uint8_t)op, .dest_qpn = 7, .psn = 8, .payload = payload};
+			f.payload_len = shape_has_payload((uint8_t)op) ? (uint16_t)(k / 4 + 4) : 0;
+			int len = hp3_build(buf, sizeof(buf), &a, &f);
+			if (hp3_opcodes[op].class == HP3_CLASS_ROCE_OTHER) {
+				assert_int_equal(len, -EINVAL);
+				continue;
+			}
+			struct hp3_view v = check(len);
+			assert_int_equal(v.class, hp3_opcodes[op].class);
+			assert_int_equal(v.vlan, a.vlan & 0xfff);
+			assert_int_equal(v.payload_len, op == HP3_OP_CNP ? 16 : f.payload_len);
+			assert_memory_equal(buf + v.icrc_off - (-v.payload_len & 3) - v.payload_len,
+				op == HP3_OP_CNP ? (const uint8_t[16]){0} : payload, v.payload_len);
+			if (a.ipv6) {
+				assert_int_equal(hp3_be32(buf + v.l3_off),
+					0x6u << 28 | (uint32_t)a.tclass << 20 |
+						hp3_sport_to_flow_label(a.sport));
+			} else {
+				uint16_t csum = hp3_be16(buf + v.l3_off + 10);
+				store_ip_csum(buf + v.l3_off);
+				assert_int_equal(csum, hp3_be16(buf + v.l3_off + 10));
+			}
+		}
+	}
+}
+
+static void refused(void **state)
+{
+	static const uint8_t p[4];
+	const struct hp3_fields good = {
+		.opcode = HP3_OP_RC_SEND_ONLY, .payload = p, .payload_len = 4};
+	struct hp3_fields f;
+
+#define REFUSED(...)                                                                               \
+	f = good;                                                                                  \
+	__VA_ARGS__;                                                                               \
+	assert_int_equal(hp3_build(buf, sizeof(buf), &ipv4, &f), -EINVAL)
+	REFUSED(f.psn = 1u << 24);
+	REFUSED(f.dest_qpn = 1u << 24);
+	REFUSED(f.payload = NULL);
+	REFUSED(f.opcode = HP3_OP_RC_ACK);
+	REFUSED(f.opcode = HP3_OP_RC_READ_REQUEST);
+	REFUSED(f.opcode = HP3_OP_RC_FETCH_ADD);
+	REFUSED(f.opcode = HP3_OP_RC_ATOMIC_ACK);
+	REFUSED(f.opcode = HP3_OP_CNP);
+	REFUSED(f.opcode = HP3_OP_UD_SEND_ONLY, f.src_qpn = 1u << 24);
+	REFUSED(f.opcode = HP3_OP_RC_READ_RESP_ONLY, f.msn = 1u << 24);
+	REFUSED(f.opcode = 0x40);
+	REFUSED(f.payload_len = 65535);
+#undef REFUSED
+	f = good;
+	f.msn = 1u << 24; /* not carried by this opcode */
+	int len = hp3_build(buf, sizeof(buf), &ipv4, &f);
+	assert_true(len > 0);
+	for (int cap = 0; cap < len; cap++) {
+		uint8_t *b = test_malloc((size_t)cap + 1);
+		assert_int_equal(hp3_build(b, (size_t)cap, &ipv4, &f), -ENOSPC);
+		test_free(b);
+	}
+	assert_int_equal(hp3_build(buf, (size_t)len, &ipv4, &f), len);
+}
+
+/* What is built from a frame's own addressing goes where the frame goes; a reply the other way
+ * round. */
+static void addressing(void **state)
+{
+	struct rng r = {SEED};
+	static uint8_t in[FRAME_CAP];
+
+	for (int i = 0; i < 2000; i++) {
+		struct shape s = random_shape(&r, 30);
+		s.tags = (uint8_t)rng_below(&r, 2);
+		uint32_t len = make_frame(in, &s, &r), n = s.ipv6 ? 16 : 4;
+		struct hp3_view v;
+		struct hp3_addressing same, reply;
+		hp3_parse(in, len, &v);
+		const uint8_t *src = in + v.l3_off + (s.ipv6 ? 8 : 12), *dst = src + n;
+		uint8_t tclass =
+			s.ipv6 ? (uint8_t)(hp3_be16(in + v.l3_off) >> 4) : in[v.l3_off + 1];
+
+		hp3_addressing_same(in, &v, &same);
+		assert_memory_equal(same.dst_mac, in, 6);
+		assert_memory_equal(same.src_mac, in + 6, 6);
+		assert_memory_equal(same.src_ip, src, n);
+		assert_memory_equal(same.dst_ip, dst, n);
+		assert_int_equal(same.sport, v.sport);
+		assert_int_equal(same.pkey, v.pkey);
+		assert_int_equal(same.vlan, s.tags ? hp3_be16(in + 14) : 0);
+		assert_int_equal(same.tclass >> 2, tclass >> 2);
+		assert_int_equal(
+			same.tclass & 3, (tclass & 3) == HP3_ECN_CE ? HP3_ECN_ECT0 : tclass & 3);
+		assert_int_equal(same.ttl, in[v.l3_off + (s.ipv6 ? 7 : 8)]);
+
+		hp3_addressing_reply(in, &v, 0xd00d, &reply);
+		assert_memory_equal(reply.dst_mac, in + 6, 6);
+		assert_memory_equal(reply.src_mac, in, 6);
+		assert_memory_equal(reply.src_ip, dst, n);
+		assert_memory_equal(reply.dst_ip, src, n);
+		assert_int_equal(reply.sport, 0xd00d);
+		assert_int_equal(reply.tclass, tclass & 0xfc);
+		assert_int_equal(reply.vlan, same.vlan);
+		assert_int_equal(reply.ipv6, s.ipv6);
+		assert_true(reply.ttl > 1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cnp),
+		cmocka_unit_test(ack_and_nak),
+		cmocka_unit_test(write0),
+		cmocka_unit_test(every_opcode),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(addressing),
+	};
+	print_message("seed 0x%x\n", SEED);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
