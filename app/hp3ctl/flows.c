@@ -48,7 +48,7 @@ static void row(const struct table *t, json_t *flow)
 		snprintf(local, sizeof(local), "0x%06x", (unsigned)number(flow, "local_qpn"));
 	printf("%-*s %8s %6lld %6lld %-9s %9lld %6lld %15lld %9.1f\n", t->width, text(flow, "flow"),
 		local, number(flow, "port"), number(flow, "home"), text(flow, "state"),
-		number(flow, "inflight"), number(flow, "moves"), number(flow, "bytes"),
+		number(flow, "in_flight"), number(flow, "moves"), number(flow, "bytes"),
 		(double)number(flow, "idle_ns") / 1e6);
 }
 
