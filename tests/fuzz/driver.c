@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Runs a fuzz target without libFuzzer, the same way each time: every seed as it is, then seeded
+ * mutations.
+ *
+ *     fuzz-NAME-seeded [--seed N] [--runs N] FILE...
+ *
+ * A .pcap file is one seed per packet, any other file is one seed (for example what libFuzzer kept
+ * of a crash). Random frames of every shape join the seeds. A finding aborts; the seed, run and
+ * input length are printed.
+ */
+#include <pcap.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "../unit/roce_frames.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define MAX_SEEDS     4096u
+#define MAX_INPUT     9000u
+#define RANDOM_FRAMES 500u
+
+struct input {
+	uint8_t *data;
+	uint32_t len;
+};
+
+static struct input seeds[MAX_SEEDS];
+static uint32_t n_seeds;
+static char where[128];
+
+static void add(const uint8_t *data, size_t len)
+{
+	if (n_seeds == MAX_SEEDS)
+		return;
+	if (len > MAX_INPUT)
+		len = MAX_INPUT;
+	uint8_t *copy = malloc(len ? len : 1);
+	if (!copy)
+		abort();
+	memcpy(copy, data, len);
+	seeds[n_seeds++] = (struct input){copy, (uint32_t)len};
+}
+
+static int add_pcap(const char *path)
+{
+	char err[PCAP_ERRBUF_SIZE];
+	struct pcap_pkthdr *h;
+	const u_char *data;
+	pcap_t *p = pcap_open_offline(path, err);
+
+	if (!p) {
+		fprintf(stderr, "%s\n", err);
+		return -1;
+	}
+	while (pcap_next_ex(p, &h, &data) == 1)
+		add(data, h->caplen);
+	pcap_close(p);
+	return 0;
+}
+
+static int add_file(const char *path)
+{
+	static uint8_t buf[MAX_INPUT];
+	size_t n = strlen(path);
+
+	if (n > 5 && !strcmp(path + n - 5, ".pcap"))
+		return add_pcap(path);
+	FILE *f = fopen(path, "rb");
+	if (!f) {
+		perror(path);
+		return -1;
+	}
+	add(buf, fread(buf, 1, sizeof(buf), f));
+	fclose(f);
+	return 0;
+}
+
+static void add_random_frames(struct rng *r)
+{
+	static uint8_t buf[FRAME_CAP];
+
+	for (uint32_t i = 0; i < RANDOM_FRAMES; i++) {
+		struct shape s = random_shape(r, 300);
+		add(buf, make_frame(buf, &s, r));
+	}
+}
+
+/* Headers, where nearly all decisions lie, are hit more often than the rest. */
+static uint32_t place(struct rng *r, uint32_t len)
+{
+	return rng_below(r, len > 100 && rng_below(r, 8) ? 100 : len);
+}
+
+static uint32_t mutate(uint8_t *b, uint32_t len, struct rng *r)
+{
+	static const uint8_t edge[] = {0, 1, 4, 6, 17, 44, 60, 0x45, 0x60, 0x7f, 0x80, 0x81, 0xff};
+
+	for (uint32_t n = 1 + rng_below(r, 4); n && len; n--) {
+		uint32_t at = place(r, len);
+		switch (rng_below(r, 5)) {
+		case 0:
+			b[at] ^= (uint8_t)(1u << rng_below(r, 8));
+			break;
+		case 1:
+			b[at] = edge[rng_below(r, sizeof(edge))];
+			break;
+		case 2:
+			b[at] = (uint8_t)(b[at] + (rng_below(r, 2) ? 1 : -1));
+			break;
+		case 3: /* cut the end off */
+			len = place(r, len + 1);
+			break;
+		default: /* cut a piece out */
+			memmove(b + at, b + at + 1, len - at - 1);
+			len--;
+		}
+	}
+	return len;
+}
+
+static void on_abort(int sig)
+{
+	ssize_t n = write(STDERR_FILENO, where, strlen(where));
+	_exit(n < 0 ? 3 : 2);
+}
+
+int main(int argc, char **argv)
+{
+	static uint8_t buf[MAX_INPUT];
+	unsigned long seed = 1, runs = 100000;
+	int i = 1;
+
+	for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
+		if (!strcmp(argv[i], "--seed"))
+			seed = strtoul(argv[i + 1], NULL, 0);
+		else if (!strcmp(argv[i], "--runs"))
+			runs = strtoul(argv[i + 1], NULL, 0);
+		else
+			break;
+	}
+	for (; i < argc; i++)
+		if (add_file(argv[i]))
+			return 1;
+	struct rng r = {seed};
+	add_random_frames(&r);
+	signal(SIGABRT, on_abort);
+	signal(SIGSEGV, on_abort);
+
+	printf("seed %lu, %u seeds, %lu mutations\n", seed, n_seeds, runs);
+	for (uint32_t k = 0; k < n_seeds; k++) {
+		snprintf(where, sizeof(where), "finding in seed input %u\n", k);
+		LLVMFuzzerTestOneInput(seeds[k].data, seeds[k].len);
+	}
+	for (unsigned long k = 0; k < runs; k++) {
+		const struct input *in = &seeds[rng_below(&r, n_seeds)];
+		memcpy(buf, in->data, in->len);
+		uint32_t len = mutate(buf, in->len, &r);
+		snprintf(where, sizeof(where), "finding: seed %lu, mutation %lu, %u bytes\n", seed,
+			k, len);
+		LLVMFuzzerTestOneInput(buf, len);
+	}
+	for (uint32_t k = 0; k < n_seeds; k++)
+		free(seeds[k].data);
+	return 0;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Any bytes as a frame: the parser reads nothing beyond them, its view lies inside the frame, and
+ * whatever it calls RoCE can be rewritten, answered and read as a CM datagram without touching a
+ * byte that is not meant.
+ */
+#include <stdlib.h>
+#include "probes/cm.h"
+#include "roce/build.h"
+#include "roce/icrc.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define MUST(x)                                                                                    \
+	do {                                                                                       \
+		if (!(x))                                                                          \
+			abort();                                                                   \
+	} while (0)
+
+static void check_view(const struct hp3_view *v, size_t size)
+{
+	MUST(v->class < HP3_CLASS_MAX && v->reason < HP3_PARSE_REASON_MAX);
+	MUST((v->class == HP3_CLASS_OTHER) == (v->reason != HP3_PARSE_OK));
+	if (v->class == HP3_CLASS_OTHER)
+		return;
+	MUST(v->l3_off >= 14 && v->l3_off <= 22);
+	MUST(v->udp_off >= v->l3_off + 20u);
+	MUST(v->icrc_off >= v->udp_off + 20u + v->payload_len);
+	MUST(v->icrc_off + HP3_ICRC_LEN <= size);
+	MUST(v->dest_qpn <= HP3_QPN_MASK && v->psn <= HP3_PSN_MASK);
+}
+
+/* A rewrite keeps a right ICRC right, the view true, and undone it leaves the frame as it was. */
+static void check_rewrite(uint8_t *f, size_t size, struct hp3_view *v)
+{
+	struct hp3_view w, first;
+	uint16_t port = v->sport ^ 0x2a5f;
+	bool ack = v->flags & HP3_VF_ACKREQ;
+
+	hp3_icrc_store(f, v);
+	MUST(hp3_icrc_ok(f, v));
+	first = *v;
+	hp3_set_sport_ackreq(f, v, port, !ack);
+	MUST(hp3_icrc_ok(f, v));
+	hp3_parse(f, (uint32_t)size, &w);
+	MUST(!memcmp(&w, v, sizeof(w)));
+	hp3_set_becn(f, v, true);
+	MUST(hp3_icrc_ok(f, v));
+	hp3_set_becn(f, v, first.flags & HP3_VF_BECN);
+	hp3_set_sport_ackreq(f, v, first.sport, ack);
+	MUST(hp3_icrc_ok(f, v));
+	MUST(!memcmp(&first, v, sizeof(first)));
+}
+
+static void check_answer(const uint8_t *f, const struct hp3_view *v)
+{
+	struct hp3_addressing a;
+	struct hp3_view w;
+	uint8_t buf[HP3_BUILD_MAX_HDR];
+
+	hp3_addressing_reply(f, v, 0xc000, &a);
+	int n = hp3_build_ack(buf, sizeof(buf), &a, v->dest_qpn, v->psn, 0, 0);
+	MUST(n > 0);
+	hp3_parse(buf, (uint32_t)n, &w);
+	MUST(w.class == HP3_CLASS_RC_REPLY && w.psn == v->psn && hp3_icrc_ok(buf, &w));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t *f = malloc(size ? size : 1); /* its own block: ASan sees the first byte beyond */
+	struct hp3_view v;
+	struct hp3_cm_msg m;
+
+	if (!f)
+		return 0;
+	memcpy(f, data, size);
+	hp3_parse(f, (uint32_t)size, &v);
+	check_view(&v, size);
+	if (v.class != HP3_CLASS_OTHER) {
+		hp3_cm_parse(f, &v, &m);
+		MUST(m.kind == HP3_CM_NONE || v.class == HP3_CLASS_CM);
+		check_answer(f, &v);
+		check_rewrite(f, size, &v);
+	}
+	free(f);
+	return 0;
+}
