@@ -22,6 +22,7 @@ struct moves {
 	size_t n, cap, sent;
 	size_t done; /* of `tags` */
 	size_t skipped, refused; /* never under way */
+	json_t *reasons; /* of refusals: code -> [how many, what to do] */
 	size_t moved, failed;
 	double drain_max_us;
 	json_int_t held_pkts, held_bytes;
@@ -166,6 +167,22 @@ int hp3ctl_move(struct hp3ctl *ctl)
 	return rc;
 }
 
+/* One line each as JSON; counted by reason for the table. */
+static void note_refusal(struct moves *m, json_t *answer)
+{
+	const char *code = hp3ctl_error_code(answer);
+	json_t *fix = json_object_get(json_object_get(answer, "error"), "fix");
+	json_t *reason = json_object_get(m->reasons, code);
+
+	if (m->ctl->json)
+		hp3ctl_print_json(answer);
+	else if (reason)
+		json_integer_set(json_array_get(reason, 0),
+			json_integer_value(json_array_get(reason, 0)) + 1);
+	else
+		json_object_set_new(m->reasons, code, json_pack("[i, O]", 1, fix));
+}
+
 /* Takes the oldest answer that is still to come. */
 static int take_answer(struct moves *m)
 {
@@ -179,7 +196,7 @@ static int take_answer(struct moves *m)
 		rc = note(m, answer);
 	} else {
 		m->refused++;
-		hp3ctl_report(m->ctl, answer);
+		note_refusal(m, answer);
 	}
 	json_decref(answer);
 	return rc;
@@ -232,6 +249,9 @@ static int ask_all(struct moves *m, json_t *flows)
 
 static void summary(const struct moves *m)
 {
+	json_t *reason;
+	const char *code;
+
 	if (m->ctl->json) {
 		json_t *j = json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I}", "asked",
 			(json_int_t)(m->n + m->refused), "refused", (json_int_t)m->refused,
@@ -248,11 +268,14 @@ static void summary(const struct moves *m)
 	       "alone; longest drain %.1f us, %lld packets and %lld bytes held\n",
 		m->n + m->refused, m->refused, m->moved, m->failed, m->skipped, m->drain_max_us,
 		m->held_pkts, m->held_bytes);
+	json_object_foreach (m->reasons, code, reason)
+		printf("%lld refused, %s: %s\n", json_integer_value(json_array_get(reason, 0)),
+			code, json_string_value(json_array_get(reason, 1)));
 }
 
 int hp3ctl_move_all(struct hp3ctl *ctl)
 {
-	struct moves m = {.ctl = ctl};
+	struct moves m = {.ctl = ctl, .reasons = json_object()};
 	json_t *flows = json_array();
 	int rc = hp3ctl_each_page(ctl, collect, flows);
 
@@ -263,6 +286,7 @@ int hp3ctl_move_all(struct hp3ctl *ctl)
 	if (rc == HP3CTL_DONE && (m.refused || m.failed))
 		rc = HP3CTL_FAILED;
 	json_decref(flows);
+	json_decref(m.reasons);
 	free(m.tags);
 	return rc;
 }

@@ -15,6 +15,10 @@ void hp3ctl_print_value(const char *name, json_t *value)
 		puts(json_string_value(value));
 		return;
 	}
+	if (strcmp(name, "local_qpn") == 0 && json_is_integer(value)) {
+		printf("0x%06x\n", (unsigned)json_integer_value(value));
+		return;
+	}
 	json_dumpf(value, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
 	putchar('\n');
 }
