@@ -11,6 +11,7 @@
 #include "app/hp3d/events.h"
 #include "app/hp3d/json_client.h"
 #include "app/hp3d/json_request.h"
+#include "app/hp3d/telemetry.h"
 
 #define EVENTS_PER_TAKE 32u
 #define EVENTS_PER_POLL 4096u /* of one worker: bounds the delay of an answer */
@@ -38,6 +39,11 @@ int hp3d_control_start(const struct hp3_config *cfg)
 		return rc;
 	}
 	control.cfg = cfg;
+	if (hp3d_telemetry_start(cfg) < 0)
+		fputs("hp3d: no DPDK telemetry: another library took the names /hp3/...; hp3ctl "
+		      "stats has "
+		      "all of it\n",
+			stderr);
 	return 0;
 }
 

@@ -18,4 +18,8 @@ json_t *hp3d_json_stats(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_config(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req);
 
+/* Part of the stats, json_pool.c: every packet buffer pool of the process, by name: size and free.
+ */
+json_t *hp3d_json_pools(void);
+
 #endif
