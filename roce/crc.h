@@ -45,37 +45,56 @@ static inline uint32_t hp3_crc_update(uint32_t crc, const void *p, size_t n)
 	return crc;
 }
 
-/* a * b mod P: the product bit by bit, then its upper half folded in as four bytes of message. */
-static inline uint32_t hp3_crc_mul_portable(uint32_t a, uint32_t b)
+/* The upper half of a product (its low 32 bits) folded in as four bytes of message. */
+static inline uint32_t hp3_crc_reduce(uint64_t product)
 {
 	const uint32_t(*t)[256] = hp3_crc_slice;
-	uint64_t product = 0;
 
-	for (int i = 0; i < 32; i++)
-		product ^= ((uint64_t)b << 1 << i) & -(uint64_t)(a >> i & 1);
 	return (uint32_t)(product >> 32) ^ t[3][product & 0xff] ^ t[2][product >> 8 & 0xff] ^
 	       t[1][product >> 16 & 0xff] ^ t[0][product >> 24 & 0xff];
 }
 
+/* a * b mod P. */
+static inline uint32_t hp3_crc_mul(uint32_t a, uint32_t b)
+{
+	uint64_t product = 0;
+
+	for (int i = 0; i < 32; i++)
+		product ^= ((uint64_t)b << 1 << i) & -(uint64_t)(a >> i & 1);
+	return hp3_crc_reduce(product);
+}
+
+/* The same for an `a` of degree below 16, that is 16 bits in the upper half: two look-ups reduce
+ * it. */
+static inline uint32_t hp3_crc_reduce16(uint64_t product)
+{
+	return (uint32_t)(product >> 32) ^ hp3_crc_slice[1][product >> 16 & 0xff] ^
+	       hp3_crc_slice[0][product >> 24 & 0xff];
+}
+
+static inline uint32_t hp3_crc_mul16_portable(uint16_t a, uint32_t b)
+{
+	uint64_t product = 0;
+
+	for (int i = 0; i < 16; i++)
+		product ^= ((uint64_t)b << 17 << i) & -(uint64_t)(a >> i & 1);
+	return hp3_crc_reduce16(product);
+}
+
 #if defined(__x86_64__)
 #include <immintrin.h>
-#define HP3_CRC_CLMUL __attribute__((target("pclmul,sse4.1")))
+#define HP3_CRC_CLMUL __attribute__((target("pclmul")))
 
 static inline bool hp3_crc_have_clmul(void)
 {
-	return __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1");
+	return __builtin_cpu_supports("pclmul");
 }
 
-/* a * b mod P: product, then Barrett reduction with floor(x^64 / P) and P, both reflected. */
-HP3_CRC_CLMUL static inline uint32_t hp3_crc_mul_clmul(uint32_t a, uint32_t b)
+HP3_CRC_CLMUL static inline uint32_t hp3_crc_mul16_clmul(uint16_t a, uint32_t b)
 {
-	const __m128i barrett = _mm_set_epi64x(0x1db710641, 0x1f7011641);
 	__m128i product = _mm_clmulepi64_si128(
-		_mm_cvtsi64_si128((long long)((uint64_t)a << 1)), _mm_cvtsi32_si128((int)b), 0);
-	__m128i q =
-		_mm_clmulepi64_si128(_mm_cvtsi32_si128(_mm_cvtsi128_si32(product)), barrett, 0x00);
-	__m128i r = _mm_clmulepi64_si128(_mm_cvtsi32_si128(_mm_cvtsi128_si32(q)), barrett, 0x10);
-	return (uint32_t)_mm_extract_epi32(_mm_xor_si128(product, r), 1);
+		_mm_cvtsi64_si128((long long)a << 17), _mm_cvtsi32_si128((int)b), 0);
+	return hp3_crc_reduce16((uint64_t)_mm_cvtsi128_si64(product));
 }
 #endif
 

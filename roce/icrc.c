@@ -115,14 +115,27 @@ void hp3_icrc_store(void *frame, const struct hp3_view *v)
 	store32(icrc, to);
 }
 
-typedef uint32_t mul_fn(uint32_t a, uint32_t b);
+typedef uint32_t mul16_fn(uint16_t a, uint32_t b);
+typedef uint32_t power_fn(uint32_t n);
 
-/* x^(8n) mod P */
-static inline __attribute__((always_inline)) uint32_t power(uint32_t n, mul_fn *mul)
+/* x^(8n) mod P: for every RoCE MTU; up to the largest frame. */
+static inline uint32_t power_near(uint32_t n)
 {
-	if (__builtin_expect(n < HP3_CRC_POW_LOW, 1))
-		return hp3_crc_pow_low[n];
-	return mul(hp3_crc_pow_low[n % HP3_CRC_POW_STEP], hp3_crc_pow_high[n / HP3_CRC_POW_STEP]);
+	return hp3_crc_pow_low[n];
+}
+
+static inline uint32_t power_any(uint32_t n)
+{
+	return hp3_crc_mul(
+		hp3_crc_pow_low[n % HP3_CRC_POW_STEP], hp3_crc_pow_high[n / HP3_CRC_POW_STEP]);
+}
+
+#define NEAR_MAX (HP3_CRC_POW_LOW - 1 - 2) /* bytes from the UDP header to the ICRC */
+
+/* The upper six bits are 1, so that no port yields label 0, which means "unlabelled" (RFC 6437). */
+static uint32_t sport_to_flow_label(uint16_t sport)
+{
+	return 1u << 14 | ((sport ^ 1u) & 0x3fff);
 }
 
 static void put_flow_label(uint8_t *ip, uint32_t label)
@@ -130,77 +143,114 @@ static void put_flow_label(uint8_t *ip, uint32_t label)
 	hp3_put_be32(ip, (hp3_be32(ip) & ~0xfffffu) | label);
 }
 
-/*
- * Port and AckReq become what is asked for. A frame that has both already stays untouched, its IPv6
- * flow label included, so that a flow in its first place keeps the path which that label chose.
- */
-static inline __attribute__((always_inline)) void rewrite(
-	uint8_t *f, struct hp3_view *v, uint16_t sport, bool ackreq, mul_fn *mul)
+/* What only some frames need, after the change: UDP checksum and IPv6 flow label. */
+static __attribute__((noinline)) void follow(
+	uint8_t *f, const struct hp3_view *v, uint16_t old_sport, bool flip, uint32_t old_icrc)
 {
-	uint8_t *udp = f + v->udp_off, *icrc = f + v->icrc_off;
-	uint32_t after =
-		(uint32_t)v->icrc_off - v->udp_off; /* bytes from the UDP header to the ICRC */
-	uint32_t port_diff = (uint32_t)v->sport ^ sport;
-	bool flip = !(v->flags & HP3_VF_ACKREQ) == ackreq;
-
-	if (!port_diff && !flip)
-		return;
-
-	uint32_t old_icrc = load32(icrc), new_icrc = old_icrc;
-	if (port_diff)
-		new_icrc ^= mul(__builtin_bswap16((uint16_t)port_diff), power(after, mul));
-	/* AckReq is the last bit of its byte in CRC order: x^0 of it, so its weight is a bare
-	 * power. */
-	if (flip)
-		new_icrc ^= power(after - (UDP_LEN + BTH_ACK_WORD) + 3, mul);
+	uint8_t *udp = f + v->udp_off, *csum = udp + UDP_CSUM;
 
 	if (v->flags & HP3_VF_UDP_CSUM) {
-		uint32_t sum = csum_replace(csum_load(udp + UDP_CSUM), v->sport, sport);
+		uint32_t sum = csum_replace(csum_load(csum), old_sport, v->sport);
 		if (flip) {
 			uint16_t w = hp3_be16(udp + UDP_LEN + BTH_ACK_WORD);
-			sum = csum_replace(sum, w, w ^ BTH_ACKREQ << 8);
+			sum = csum_replace(sum, w ^ BTH_ACKREQ << 8, w);
 		}
-		csum_store(udp + UDP_CSUM, csum_replace_icrc(sum, old_icrc, new_icrc, after & 1));
+		csum_store(csum, csum_replace_icrc(sum, old_icrc, load32(f + v->icrc_off),
+					 (v->icrc_off - v->udp_off) & 1));
 	}
+	if (v->flags & HP3_VF_IPV6 && v->sport != old_sport)
+		put_flow_label(f + v->l3_off, sport_to_flow_label(v->sport));
+}
+
+/* Port and AckReq become what is asked for; at least one of them changes. */
+static inline __attribute__((always_inline)) void rewrite(
+	uint8_t *f, struct hp3_view *v, uint16_t sport, bool flip, mul16_fn *mul16, power_fn *power)
+{
+	uint8_t *udp = f + v->udp_off, *icrc = f + v->icrc_off;
+	uint32_t after = (uint32_t)v->icrc_off - v->udp_off; /* bytes up to the ICRC */
+	uint16_t old_sport = v->sport;
+	uint32_t old_icrc = load32(icrc);
+
+	/*
+	 * A difference in k bytes, in the upper end of the word, weighs x^(8 * (4 - k)) more than
+	 * its distance: k is 2 for the port. AckReq is the last bit of its byte in CRC order, x^0:
+	 * a bare power.
+	 */
+	uint32_t new_icrc =
+		old_icrc ^ mul16(__builtin_bswap16(old_sport ^ sport), power(after + 2));
+	if (flip)
+		new_icrc ^= power(after - (UDP_LEN + BTH_ACK_WORD) + 3);
+
 	store32(icrc, new_icrc);
+	hp3_put_be16(udp, sport);
+	v->sport = sport;
 	if (flip) {
 		udp[UDP_LEN + BTH_ACK_WORD] ^= BTH_ACKREQ;
 		v->flags ^= HP3_VF_ACKREQ;
 	}
-	if (port_diff) {
-		hp3_put_be16(udp, sport);
-		v->sport = sport;
-		if (v->flags & HP3_VF_IPV6)
-			put_flow_label(f + v->l3_off, hp3_sport_to_flow_label(sport));
-	}
+	if (v->flags & (HP3_VF_UDP_CSUM | HP3_VF_IPV6))
+		follow(f, v, old_sport, flip, old_icrc);
+}
+
+/* Longer than any RoCE MTU. */
+static __attribute__((noinline)) void rewrite_far(
+	uint8_t *f, struct hp3_view *v, uint16_t sport, bool flip)
+{
+	rewrite(f, v, sport, flip, hp3_crc_mul16_portable, power_any);
+}
+
+static __attribute__((noinline)) void rewrite_portable(
+	uint8_t *f, struct hp3_view *v, uint16_t sport, bool flip)
+{
+	rewrite(f, v, sport, flip, hp3_crc_mul16_portable, power_near);
 }
 
 #ifdef HP3_CRC_CLMUL
-HP3_CRC_CLMUL static void rewrite_clmul(uint8_t *f, struct hp3_view *v, uint16_t sport, bool ackreq)
+HP3_CRC_CLMUL static void rewrite_clmul(uint8_t *f, struct hp3_view *v, uint16_t sport, bool flip)
 {
-	rewrite(f, v, sport, ackreq, hp3_crc_mul_clmul);
+	rewrite(f, v, sport, flip, hp3_crc_mul16_clmul, power_near);
 }
 #endif
 
-void hp3_set_sport_ackreq(void *frame, struct hp3_view *v, uint16_t sport, bool ackreq)
+/*
+ * A frame that has port and AckReq already stays untouched, its IPv6 flow label included, so that a
+ * flow in its first place keeps the path which that label chose.
+ */
+static inline void change(uint8_t *f, struct hp3_view *v, uint16_t sport, bool flip)
 {
+	if (v->sport == sport && !flip)
+		return;
+	if (__builtin_expect((uint32_t)v->icrc_off - v->udp_off > NEAR_MAX, 0)) {
+		rewrite_far(f, v, sport, flip);
+		return;
+	}
 #ifdef HP3_CRC_CLMUL
 	if (hp3_crc_have_clmul()) {
-		rewrite_clmul(frame, v, sport, ackreq);
+		rewrite_clmul(f, v, sport, flip);
 		return;
 	}
 #endif
-	rewrite(frame, v, sport, ackreq, hp3_crc_mul_portable);
+	rewrite_portable(f, v, sport, flip);
+}
+
+static inline bool ackreq_differs(const struct hp3_view *v, bool on)
+{
+	return !(v->flags & HP3_VF_ACKREQ) == on;
+}
+
+void hp3_set_sport_ackreq(void *frame, struct hp3_view *v, uint16_t sport, bool ackreq)
+{
+	change(frame, v, sport, ackreq_differs(v, ackreq));
 }
 
 void hp3_set_sport(void *frame, struct hp3_view *v, uint16_t sport)
 {
-	hp3_set_sport_ackreq(frame, v, sport, v->flags & HP3_VF_ACKREQ);
+	change(frame, v, sport, false);
 }
 
 void hp3_set_ackreq(void *frame, struct hp3_view *v, bool on)
 {
-	hp3_set_sport_ackreq(frame, v, v->sport, on);
+	change(frame, v, v->sport, ackreq_differs(v, on));
 }
 
 void hp3_set_becn(void *frame, struct hp3_view *v, bool on)
@@ -221,8 +271,7 @@ uint16_t hp3_flow_label_to_sport(uint32_t flow_label)
 	return (uint16_t)(((flow_label & 0x3fff) ^ (flow_label >> 14 & 0x3f)) | 0xc000);
 }
 
-/* The upper six bits are 1, so that no port yields label 0, which means "unlabelled" (RFC 6437). */
 uint32_t hp3_sport_to_flow_label(uint16_t sport)
 {
-	return 1u << 14 | ((sport ^ 1u) & 0x3fff);
+	return sport_to_flow_label(sport);
 }

@@ -40,7 +40,7 @@ static const uint16_t ecn_flags[4] = {
 };
 
 /* UDP, BTH and extended headers; the IP payload lies in [udp, end). */
-static enum hp3_parse_reason parse_udp(
+static inline __attribute__((always_inline)) enum hp3_parse_reason parse_udp(
 	const uint8_t *f, uint32_t udp, uint32_t end, struct hp3_view *v)
 {
 	const uint8_t *p = f + udp;
@@ -98,7 +98,7 @@ static enum hp3_parse_reason parse_udp(
 	return HP3_PARSE_OK;
 }
 
-static enum hp3_parse_reason parse_ipv4(
+static inline __attribute__((always_inline)) enum hp3_parse_reason parse_ipv4(
 	const uint8_t *f, uint32_t l3, uint32_t len, struct hp3_view *v)
 {
 	const uint8_t *ip = f + l3;
@@ -149,7 +149,7 @@ static enum hp3_parse_reason parse_ipv6(
 	return parse_udp(f, at, end, v);
 }
 
-static enum hp3_parse_reason parse_tagged(
+static __attribute__((noinline)) enum hp3_parse_reason parse_tagged(
 	const uint8_t *f, uint32_t len, uint32_t type, struct hp3_view *v)
 {
 	uint32_t l3 = ETHER_LEN;

@@ -34,17 +34,19 @@ static void powers_and_products(void **state)
 		uint32_t a = (uint32_t)rng_next(&r), b = (uint32_t)rng_next(&r);
 		uint32_t n = rng_below(&r, sizeof(zero) + 1);
 		uint32_t x = rng_below(&r, HP3_CRC_POW_LOW / 2), y = rng_below(&r, 2000);
-		uint32_t ab = hp3_crc_mul_portable(a, b);
+		uint32_t ab = hp3_crc_mul(a, b);
 
-		assert_int_equal(ab, hp3_crc_mul_portable(b, a));
-		assert_int_equal(hp3_crc_mul_portable(a, HP3_CRC_ONE), a);
-		assert_int_equal(
-			hp3_crc_mul_portable(a, hp3_crc_pow_low[n]), hp3_crc_update(a, zero, n));
-		assert_int_equal(hp3_crc_mul_portable(hp3_crc_pow_low[x], hp3_crc_pow_low[y]),
+		assert_int_equal(ab, hp3_crc_mul(b, a));
+		assert_int_equal(hp3_crc_mul(a, HP3_CRC_ONE), a);
+		assert_int_equal(hp3_crc_mul(a, hp3_crc_pow_low[n]), hp3_crc_update(a, zero, n));
+		assert_int_equal(hp3_crc_mul(hp3_crc_pow_low[x], hp3_crc_pow_low[y]),
 			hp3_crc_pow_low[x + y]);
+		uint16_t c = (uint16_t)a;
+		uint32_t cb = hp3_crc_mul((uint32_t)c << 16, b);
+		assert_int_equal(hp3_crc_mul16_portable(c, b), cb);
 #ifdef HP3_CRC_CLMUL
 		if (hp3_crc_have_clmul())
-			assert_int_equal(ab, hp3_crc_mul_clmul(a, b));
+			assert_int_equal(hp3_crc_mul16_clmul(c, b), cb);
 #endif
 	}
 }
@@ -241,7 +243,7 @@ static void every_bit(void **state)
 
 /* A frame that has the port and AckReq already keeps all its bytes, the flow label of its host too.
  */
-static void no_change_is_no_write(void **state)
+static void same_port_keeps_the_label(void **state)
 {
 	struct rng r = {SEED + 5};
 
@@ -255,6 +257,10 @@ static void no_change_is_no_write(void **state)
 		memcpy(before, frame, len);
 		hp3_set_sport_ackreq(frame, &v, v.sport, v.flags & HP3_VF_ACKREQ);
 		assert_memory_equal(frame, before, len);
+
+		/* AckReq alone moves nothing: the label stays then too. */
+		hp3_set_ackreq(frame, &v, !(v.flags & HP3_VF_ACKREQ));
+		assert_memory_equal(frame + v.l3_off, before + v.l3_off, 8);
 	}
 }
 
@@ -280,7 +286,7 @@ int main(void)
 		cmocka_unit_test(udp_csum_never_becomes_zero),
 		cmocka_unit_test(bad_stays_bad),
 		cmocka_unit_test(every_bit),
-		cmocka_unit_test(no_change_is_no_write),
+		cmocka_unit_test(same_port_keeps_the_label),
 		cmocka_unit_test(flow_label_and_port_agree),
 	};
 	print_message("seed 0x%x\n", SEED);
