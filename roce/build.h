@@ -2,11 +2,12 @@
 #ifndef HP3_ROCE_BUILD_H
 #define HP3_ROCE_BUILD_H
 /*
- * Builds complete RoCEv2 frames with a right ICRC: CNP, ACK, NAK/RNR NAK, zero-length RDMA WRITE ONLY, and (for
- * tests and generators) any RC packet with payload.
+ * Builds complete RoCEv2 frames with a right ICRC: CNP, ACK, NAK/RNR NAK, zero-length RDMA WRITE
+ * ONLY, and (for tests and generators) any RC packet with payload.
  *
- * Every builder writes at most `cap` bytes to `buf` and returns the frame length, or -ENOSPC when it does not fit
- * and -EINVAL for values out of range (PSN, QPN above 24 bits, payload not allowed by the opcode).
+ * Every builder writes at most `cap` bytes to `buf` and returns the frame length, or -ENOSPC when
+ * it does not fit and -EINVAL for values out of range (PSN, QPN above 24 bits, payload not allowed
+ * by the opcode).
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -17,12 +18,12 @@
 /* Where a packet goes and how the network shall treat it. Addresses in network byte order. */
 struct hp3_addressing {
 	uint8_t dst_mac[6], src_mac[6];
-	uint16_t vlan;                /* tag control information: priority and VLAN id; 0: untagged */
-	bool ipv6;                    /* else the first four bytes of the addresses count */
+	uint16_t vlan; /* tag control information: priority and VLAN id; 0: untagged */
+	bool ipv6; /* else the first four bytes of the addresses count */
 	uint8_t src_ip[16], dst_ip[16];
-	uint8_t tclass;               /* DSCP << 2 | ECN */
+	uint8_t tclass; /* DSCP << 2 | ECN */
 	uint8_t ttl;
-	uint16_t sport;               /* UDP source port */
+	uint16_t sport; /* UDP source port */
 	uint16_t pkey;
 };
 
@@ -31,20 +32,20 @@ struct hp3_fields {
 	uint8_t opcode;
 	bool ackreq, becn, solicited;
 	uint32_t dest_qpn, psn;
-	uint64_t va;           /* RETH, AtomicETH */
+	uint64_t va; /* RETH, AtomicETH */
 	uint32_t rkey, dma_len;
-	uint8_t syndrome;      /* AETH */
+	uint8_t syndrome; /* AETH */
 	uint32_t msn;
-	uint32_t imm;          /* ImmDt or IETH */
+	uint32_t imm; /* ImmDt or IETH */
 	uint64_t swap_add, compare, orig;
 	uint32_t qkey, src_qpn; /* DETH */
 	const void *payload;
-	uint16_t payload_len;  /* padded to 4 bytes on the wire by PadCnt */
+	uint16_t payload_len; /* padded to 4 bytes on the wire by PadCnt */
 };
 
 /* How to answer: addresses, MACs and VLAN of *v's frame swapped; same DSCP, not ECT; own sport. */
-void hp3_addressing_reply(const void *frame, const struct hp3_view *v, uint16_t sport,
-	struct hp3_addressing *a);
+void hp3_addressing_reply(
+	const void *frame, const struct hp3_view *v, uint16_t sport, struct hp3_addressing *a);
 /* The same way as the frame itself goes. */
 void hp3_addressing_same(const void *frame, const struct hp3_view *v, struct hp3_addressing *a);
 

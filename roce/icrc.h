@@ -2,21 +2,23 @@
 #ifndef HP3_ROCE_ICRC_H
 #define HP3_ROCE_ICRC_H
 /*
- * The invariant CRC of RoCEv2 (IBTA annex A17.3.3): CRC-32 (reflected 0xEDB88320) over 8 bytes of 0xFF,
- * the IP header, UDP header, BTH and everything up to the ICRC itself; fields that the network may change
- * are replaced by ones: IPv4 ToS, TTL, header checksum; IPv6 traffic class, flow label, hop limit; UDP
- * checksum; BTH resv8a (FECN, BECN, reserved). Stored inverted, least significant byte first.
+ * The invariant CRC of RoCEv2 (IBTA annex A17.3.3): CRC-32 (reflected 0xEDB88320) over 8 bytes of
+ * 0xFF, the IP header, UDP header, BTH and everything up to the ICRC itself; fields that the
+ * network may change are replaced by ones: IPv4 ToS, TTL, header checksum; IPv6 traffic class, flow
+ * label, hop limit; UDP checksum; BTH resv8a (FECN, BECN, reserved). Stored inverted, least
+ * significant byte first.
  *
- * CRC is linear, so a change of a covered field changes the ICRC by a value that depends only on the
- * changed bits and on how many bytes follow them: hp3_set_sport() and hp3_set_ackreq() never read the
- * payload, and keep a bad ICRC bad, as they must.
+ * CRC is linear, so a change of a covered field changes the ICRC by a value that depends only on
+ * the changed bits and on how many bytes follow them: hp3_set_sport() and hp3_set_ackreq() never
+ * read the payload, and keep a bad ICRC bad, as they must.
  *
  * All functions want a view that hp3_parse() filled for the same frame with class >= RC_REQUEST.
  */
 #include <stdbool.h>
 #include "roce/parse.h"
 
-/* ICRC of the frame as it should be stored: 32-bit value whose byte 0 (lowest) comes first on the wire. */
+/* ICRC of the frame as it should be stored: 32-bit value whose byte 0 (lowest) comes first on the
+ * wire. */
 uint32_t hp3_icrc(const void *frame, const struct hp3_view *v);
 
 /* True if the stored ICRC is right. Reads the whole packet. */
@@ -26,8 +28,9 @@ bool hp3_icrc_ok(const void *frame, const struct hp3_view *v);
 void hp3_icrc_store(void *frame, const struct hp3_view *v);
 
 /*
- * Rewrites in place; ICRC, UDP checksum (where it is not 0) and *v follow. Cost is independent of length.
- * hp3_set_sport also derives the IPv6 flow label from the port (hazards: switches may hash the label).
+ * Rewrites in place; ICRC, UDP checksum (where it is not 0) and *v follow. Cost is independent of
+ * length. hp3_set_sport also derives the IPv6 flow label from the port (hazards: switches may hash
+ * the label).
  */
 void hp3_set_sport(void *frame, struct hp3_view *v, uint16_t sport);
 void hp3_set_ackreq(void *frame, struct hp3_view *v, bool on);
@@ -39,7 +42,8 @@ void hp3_set_becn(void *frame, struct hp3_view *v, bool on);
 
 /*
  * The UDP source port that Linux and mlx5 derive from an IPv6 flow label / GRH flow label, and the
- * label that hp3 writes for a port so that both agree (ibv_flow_label_to_udp_sport, rdma-core >= 29).
+ * label that hp3 writes for a port so that both agree (ibv_flow_label_to_udp_sport, rdma-core >=
+ * 29).
  */
 uint16_t hp3_flow_label_to_sport(uint32_t flow_label);
 uint32_t hp3_sport_to_flow_label(uint16_t sport);

@@ -51,10 +51,10 @@ enum hp3_opcode {
 
 struct hp3_opcode_info {
 	const char *name; /* for example "RC WRITE MIDDLE"; NULL for reserved opcodes */
-	uint8_t class;    /* enum hp3_class (UD is refined to CM by the parser) */
-	uint8_t ext;      /* HP3_EXT_* */
-	uint8_t ext_len;  /* bytes of all extended headers */
-	uint16_t flags;   /* HP3_VF_FIRST, LAST, READ, ATOMIC, AETH, UNKNOWN */
+	uint8_t class; /* enum hp3_class (UD is refined to CM by the parser) */
+	uint8_t ext; /* HP3_EXT_* */
+	uint8_t ext_len; /* bytes of all extended headers */
+	uint16_t flags; /* HP3_VF_FIRST, LAST, READ, ATOMIC, AETH, UNKNOWN */
 };
 
 extern const struct hp3_opcode_info hp3_opcodes[256];

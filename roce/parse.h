@@ -2,28 +2,29 @@
 #ifndef HP3_ROCE_PARSE_H
 #define HP3_ROCE_PARSE_H
 /*
- * Reads one Ethernet frame and says what it is to hp3: a packet of a reliable connection (request or
- * reply), something RoCE that hp3 lets pass, or not RoCE at all. Never fails: what is malformed or
- * truncated is told apart by a named reason and is to be forwarded untouched.
+ * Reads one Ethernet frame and says what it is to hp3: a packet of a reliable connection (request
+ * or reply), something RoCE that hp3 lets pass, or not RoCE at all. Never fails: what is malformed
+ * or truncated is told apart by a named reason and is to be forwarded untouched.
  *
- * Understands Ethernet II, one or two 802.1Q/802.1ad tags, IPv4 with options, IPv6 (with hop-by-hop,
- * routing, destination and fragment headers), UDP, BTH and every RC/UC/UD/CNP opcode (opcode.h).
+ * Understands Ethernet II, one or two 802.1Q/802.1ad tags, IPv4 with options, IPv6 (with
+ * hop-by-hop, routing, destination and fragment headers), UDP, BTH and every RC/UC/UD/CNP opcode
+ * (opcode.h).
  *
- * Contract: `frame` holds `len` readable bytes; nothing beyond is read; nothing is written except *v.
- * Only headers are read, never the payload; the ICRC is not checked here (icrc.h).
+ * Contract: `frame` holds `len` readable bytes; nothing beyond is read; nothing is written except
+ * *v. Only headers are read, never the payload; the ICRC is not checked here (icrc.h).
  */
 #include <stdint.h>
 #include "roce/wire.h"
 
 /* What the packet is to hp3. */
 enum hp3_class {
-	HP3_CLASS_OTHER,      /* not RoCEv2, or malformed (reason tells): pass untouched */
+	HP3_CLASS_OTHER, /* not RoCEv2, or malformed (reason tells): pass untouched */
 	HP3_CLASS_RC_REQUEST, /* requester stream: SEND, WRITE, READ request, ATOMIC, unknown RC */
-	HP3_CLASS_RC_REPLY,   /* responder stream: ACK/NAK, READ response, ATOMIC acknowledge */
-	HP3_CLASS_CNP,        /* congestion notification (annex A17.9.3) */
-	HP3_CLASS_CM,         /* UD to QP1: connection management datagram */
-	HP3_CLASS_UD,         /* other unreliable datagrams */
-	HP3_CLASS_UC,         /* unreliable connection */
+	HP3_CLASS_RC_REPLY, /* responder stream: ACK/NAK, READ response, ATOMIC acknowledge */
+	HP3_CLASS_CNP, /* congestion notification (annex A17.9.3) */
+	HP3_CLASS_CM, /* UD to QP1: connection management datagram */
+	HP3_CLASS_UD, /* other unreliable datagrams */
+	HP3_CLASS_UC, /* unreliable connection */
 	HP3_CLASS_ROCE_OTHER, /* RD, XRC, reserved transports: pass untouched */
 	HP3_CLASS_MAX
 };
@@ -72,20 +73,20 @@ enum hp3_parse_reason {
 
 /* The result: plain host-order numbers and offsets from the start of the frame. */
 struct hp3_view {
-	uint8_t class;    /* enum hp3_class */
-	uint8_t reason;   /* enum hp3_parse_reason; OK unless class is OTHER */
-	uint8_t opcode;   /* BTH opcode */
+	uint8_t class; /* enum hp3_class */
+	uint8_t reason; /* enum hp3_parse_reason; OK unless class is OTHER */
+	uint8_t opcode; /* BTH opcode */
 	uint8_t syndrome; /* AETH, if HP3_VF_AETH */
-	uint16_t flags;   /* HP3_VF_* */
-	uint16_t sport;   /* UDP source port */
-	uint16_t vlan;    /* outer tag's VLAN id, 0 without tag */
+	uint16_t flags; /* HP3_VF_* */
+	uint16_t sport; /* UDP source port */
+	uint16_t vlan; /* outer tag's VLAN id, 0 without tag */
 	uint16_t l3_off;
 	uint16_t udp_off; /* BTH starts at udp_off + 8 */
 	uint16_t icrc_off;
 	uint32_t dest_qpn;
 	uint32_t psn;
-	uint32_t msn;         /* AETH, if HP3_VF_AETH */
-	uint32_t dma_len;     /* RETH DMA length in bytes, if the opcode has a RETH */
+	uint32_t msn; /* AETH, if HP3_VF_AETH */
+	uint32_t dma_len; /* RETH DMA length in bytes, if the opcode has a RETH */
 	uint16_t payload_len; /* bytes behind all headers, without pad and ICRC */
 	uint16_t pkey;
 };

@@ -22,11 +22,11 @@
 enum hp3_ecn { HP3_ECN_NOT_ECT = 0, HP3_ECN_ECT1 = 1, HP3_ECN_ECT0 = 2, HP3_ECN_CE = 3 };
 
 /* AETH syndrome (IBTA 9.7.5.1.1). */
-#define HP3_SYN_KIND(s)      ((s) & 0xe0u)
+#define HP3_SYN_KIND(s)      ((s)&0xe0u)
 #define HP3_SYN_ACK          0x00u
 #define HP3_SYN_RNR          0x20u
 #define HP3_SYN_NAK          0x60u
-#define HP3_SYN_VALUE(s)     ((s) & 0x1fu)
+#define HP3_SYN_VALUE(s)     ((s)&0x1fu)
 #define HP3_NAK_PSN_SEQUENCE 0u
 
 static inline uint16_t hp3_be16(const void *p)
