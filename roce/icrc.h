@@ -29,8 +29,8 @@ void hp3_icrc_store(void *frame, const struct hp3_view *v);
 
 /*
  * Rewrites in place; ICRC, UDP checksum (where it is not 0) and *v follow. Cost is independent of
- * length. Where the port changes, the IPv6 flow label is derived from it (rule 17: switches may hash
- * the label); where it does not, the label of the host stays.
+ * length. Where the port changes, the IPv6 flow label is derived from it (rule 17: switches may
+ * hash the label); where it does not, the label of the host stays.
  */
 void hp3_set_sport(void *frame, struct hp3_view *v, uint16_t sport);
 void hp3_set_ackreq(void *frame, struct hp3_view *v, bool on);
