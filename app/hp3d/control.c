@@ -11,7 +11,6 @@
 #include "app/hp3d/events.h"
 #include "app/hp3d/json_client.h"
 #include "app/hp3d/json_request.h"
-#include "app/hp3d/telemetry.h"
 
 #define EVENTS_PER_TAKE 32u
 #define EVENTS_PER_POLL 4096u /* of one worker: bounds the delay of an answer */
@@ -39,11 +38,6 @@ int hp3d_control_start(const struct hp3_config *cfg)
 		return rc;
 	}
 	control.cfg = cfg;
-	if (hp3d_telemetry_start(cfg) < 0)
-		fputs("hp3d: no DPDK telemetry: another library took the names /hp3/...; hp3ctl "
-		      "stats has "
-		      "all of it\n",
-			stderr);
 	return 0;
 }
 
@@ -116,6 +110,10 @@ void hp3d_control_poll(int timeout_ms)
 	struct pollfd polled[HP3D_CLIENTS_MAX + 1];
 	unsigned n = control.n_clients;
 
+	if (!control.cfg) {
+		poll(NULL, 0, timeout_ms);
+		return;
+	}
 	for (unsigned i = 0; i < n; i++) {
 		const struct hp3d_client *c = &control.clients[i];
 		polled[i] = (struct pollfd){.fd = c->fd, .events = hp3d_client_wants(c)};

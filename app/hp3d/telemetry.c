@@ -86,5 +86,8 @@ int hp3d_telemetry_start(const struct hp3_config *cfg)
 	config = cfg;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]) && rc == 0; i++)
 		rc = rte_telemetry_register_cmd(commands[i].cmd, commands[i].fn, commands[i].help);
+	if (rc < 0)
+		fprintf(stderr, "hp3d: no DPDK telemetry (%s); hp3ctl stats shows the same\n",
+			strerror(-rc));
 	return rc;
 }

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_EAL_H
+#define HP3D_EAL_H
+/*
+ * Starts DPDK's environment layer from the configuration: without hugepages unless asked for, main
+ * lcore for the control thread, one lcore per worker; all of them may share CPUs. Several hp3d on a
+ * host need different file_prefix keys.
+ */
+#include "config/config.h"
+
+/* 0, or -1 after a message on stderr. `quiet`: replay, no PCI, no telemetry, errors only. */
+int hp3d_eal_init(const struct hp3_config *cfg, unsigned workers, bool quiet);
+
+/* Monotonic nanoseconds from the time-stamp counter; after hp3d_eal_init(). */
+uint64_t hp3d_now(void);
+
+#endif

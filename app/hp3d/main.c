@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hp3d: command line, start and stop. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "app/hp3d/control.h"
+#include "app/hp3d/eal.h"
+#include "app/hp3d/pipe.h"
+#include "app/hp3d/ports.h"
+#include "app/hp3d/replay.h"
+#include "app/hp3d/telemetry.h"
+#include "app/hp3d/workers.h"
+
+#define DEFAULT_CONFIG "/etc/hp3/hp3.ini"
+#define POLL_MS        50
+
+enum exit_code { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
+
+static const char usage_text[] =
+	"usage: hp3d [--config FILE]                 run (default " DEFAULT_CONFIG ")\n"
+	"       hp3d --check-config FILE             say what is wrong with FILE\n"
+	"       hp3d --dump-config [FILE]            print every key, as FILE sets it or by "
+	"default\n"
+	"       hp3d --replay IN.pcap [--out OUT.pcap] [--config FILE] [--move PORT] [--json]\n"
+	"\n"
+	"  -c, --config FILE         configuration\n"
+	"      --check-config FILE   check it and end: exit code 0 or 2\n"
+	"      --dump-config [FILE]  print the complete configuration as an INI file\n"
+	"  -r, --replay IN.pcap      run the pipeline over a capture and end\n"
+	"  -o, --out OUT.pcap        replay: write what leaves the pipeline\n"
+	"  -m, --move PORT           replay: move every requester stream to this UDP source port\n"
+	"  -j, --json                replay: summary as JSON\n"
+	"  -V, --version             print the version\n"
+	"  -h, --help                print this\n"
+	"\n"
+	"Exit codes: 0 done, 1 failed, 2 usage or configuration. See hp3d(8), hp3ctl(1).\n";
+
+enum { OPT_CHECK = 256, OPT_DUMP };
+
+struct options {
+	const char *config;
+	bool check, dump;
+	struct hp3d_replay replay;
+};
+
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int sig)
+{
+	stop_signal = sig;
+}
+
+static int usage(const char *what)
+{
+	fprintf(stderr, "hp3d: %s; try hp3d --help\n", what);
+	return EXIT_USAGE;
+}
+
+/* -1: go on. */
+static int parse_args(int argc, char **argv, struct options *o)
+{
+	static const struct option longs[] = {
+		{"config", required_argument, NULL, 'c'},
+		{"check-config", required_argument, NULL, OPT_CHECK},
+		{"dump-config", optional_argument, NULL, OPT_DUMP},
+		{"replay", required_argument, NULL, 'r'},
+		{"out", required_argument, NULL, 'o'},
+		{"move", required_argument, NULL, 'm'},
+		{"json", no_argument, NULL, 'j'},
+		{"version", no_argument, NULL, 'V'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	char *end;
+	long port;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "c:r:o:m:jVh", longs, NULL)) != -1) {
+		switch (c) {
+		case 'c':
+			o->config = optarg;
+			break;
+		case OPT_CHECK:
+			o->check = true;
+			o->config = optarg;
+			break;
+		case OPT_DUMP:
+			o->dump = true;
+			if (optarg == NULL && optind < argc && argv[optind][0] != '-')
+				optarg = argv[optind++];
+			if (optarg != NULL)
+				o->config = optarg;
+			break;
+		case 'r':
+			o->replay.in = optarg;
+			break;
+		case 'o':
+			o->replay.out = optarg;
+			break;
+		case 'm':
+			errno = 0;
+			port = strtol(optarg, &end, 0);
+			if (errno != 0 || end == optarg || *end != '\0' || port < 1 || port > 65535)
+				return usage("--move wants a UDP source port, 1..65535");
+			o->replay.move_to = (uint16_t)port;
+			break;
+		case 'j':
+			o->replay.json = true;
+			break;
+		case 'V':
+			puts("hp3d " HP3_VERSION);
+			return EXIT_OK;
+		case 'h':
+			fputs(usage_text, stdout);
+			return EXIT_OK;
+		default:
+			fputs("try hp3d --help\n", stderr);
+			return EXIT_USAGE;
+		}
+	}
+	if (optind < argc)
+		return usage("unexpected argument");
+	if (o->replay.in == NULL &&
+		(o->replay.out != NULL || o->replay.move_to != 0 || o->replay.json))
+		return usage("--out, --move and --json belong to --replay");
+	return -1;
+}
+
+/* Without --config the default file counts if it is there; what runs ports must have one. */
+static int load(const struct options *o, struct hp3_config *cfg)
+{
+	bool no_rails = o->replay.in != NULL || o->dump;
+	struct hp3_config_errors errs = {0};
+	const char *path = o->config;
+	int ret;
+
+	hp3_config_defaults(cfg);
+	if (path == NULL && no_rails)
+		return 0;
+	if (path == NULL)
+		path = DEFAULT_CONFIG;
+	ret = hp3_config_load(path, no_rails ? HP3_CONFIG_NO_RAILS : 0, cfg, &errs);
+	hp3_config_errors_print(&errs, stderr);
+	hp3_config_errors_free(&errs);
+	return ret;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction sa = {.sa_handler = on_signal};
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sa.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &sa, NULL);
+}
+
+static void summary(unsigned away, unsigned used)
+{
+	uint64_t n = 0, moves = 0, recovered = 0;
+
+	for (unsigned w = 0; w < hp3d_worker_count(); w++) {
+		for (unsigned r = 0; r < hp3d_rail_count(); r++) {
+			struct hp3d_pipe *p = hp3d_worker_pipe(hp3d_worker(w), r);
+			const struct hp3_stats *s = hp3_engine_stats(hp3d_pipe_engine(p));
+
+			n += hp3d_pipe_counters(p)->packets_tx + hp3d_pipe_counters(p)->packets_rx;
+			moves += s->moves_switched + s->moves_idle;
+			recovered += s->moves_recovered;
+		}
+	}
+	fprintf(stderr,
+		"hp3d: stopped: %llu packets, %llu moves, %llu recovered, %llu not sent, %u flows "
+		"not brought home\n",
+		(unsigned long long)n, (unsigned long long)moves, (unsigned long long)recovered,
+		(unsigned long long)hp3d_workers_tx_drops(), away);
+}
+
+static int serve(const struct hp3_config *cfg)
+{
+	unsigned away, used;
+
+	if (hp3d_ports_start(cfg) < 0)
+		return EXIT_FAILED;
+	if (hp3d_workers_start(cfg) < 0) {
+		hp3d_ports_stop();
+		return EXIT_FAILED;
+	}
+	hp3d_telemetry_start(cfg);
+	if (hp3d_control_start(cfg) < 0)
+		stop_signal = -1;
+	while (stop_signal == 0)
+		hp3d_control_poll(POLL_MS);
+	away = hp3d_workers_stop(cfg, hp3d_control_poll);
+	hp3d_control_stop();
+	summary(away, 0);
+	hp3d_ports_stop();
+	used = hp3d_workers_free();
+	if (used > 0)
+		fprintf(stderr, "hp3d: %u packet buffers were not given back\n", used);
+	return stop_signal < 0 || used > 0 ? EXIT_FAILED : EXIT_OK;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {0};
+	struct hp3_config cfg;
+	int ret = parse_args(argc, argv, &o);
+
+	if (ret >= 0)
+		return ret;
+	if (load(&o, &cfg) < 0)
+		return EXIT_USAGE;
+	if (o.check) {
+		printf("%s: ok\n", o.config);
+		return EXIT_OK;
+	}
+	if (o.dump) {
+		hp3_config_dump(stdout, &cfg);
+		return EXIT_OK;
+	}
+	catch_signals();
+	if (hp3d_eal_init(&cfg, o.replay.in != NULL ? 0 : cfg.eal.lcores, o.replay.in != NULL) < 0)
+		return EXIT_FAILED;
+	if (o.replay.in != NULL)
+		return hp3d_replay(&cfg, &o.replay) < 0 ? EXIT_FAILED : EXIT_OK;
+	return serve(&cfg);
+}

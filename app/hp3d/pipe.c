@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/pipe.h"
+#include <rte_malloc.h>
+#include <rte_prefetch.h>
+#include "app/hp3d/hold.h"
+#include "roce/icrc.h"
+
+#define OUT_VECTOR 64u
+#define MS         1000000ull
+#define US         1000ull
+
+struct output {
+	hp3d_send_fn *send;
+	void *ctx;
+	uint16_t n;
+	struct rte_mbuf *m[OUT_VECTOR];
+};
+
+struct hp3d_pipe {
+	struct hp3_engine *engine;
+	struct hp3d_hold *hold;
+	struct output out[2];
+	hp3d_event_fn *on_event;
+	void *event_ctx;
+	uint16_t rail, worker;
+	struct hp3d_pipe_counters c;
+	struct hp3_acts acts;
+	struct hp3_pkt pkts[HP3D_BURST_MAX];
+};
+
+static struct hp3_engine_config engine_config(const struct hp3_config *c, uint64_t seed)
+{
+	return (struct hp3_engine_config){
+		.seed = seed,
+		.max_flows = c->flows.max_flows,
+		.max_pairs = c->flows.max_pairs,
+		.max_moves = c->rfr.max_moves,
+		.idle_age_ns = c->flows.idle_age_ms * MS,
+		.dead_age_ns = c->flows.dead_age_ms * MS,
+		.max_hold_ns = c->rfr.max_hold_us * US,
+		.close_timeout_ns = c->rfr.close_timeout_us * US,
+		.hold_bytes = c->rfr.hold_bytes,
+		.hold_bytes_total = c->rfr.hold_bytes_total,
+		.hold_packets = c->rfr.hold_packets,
+		.challenge_timeout_ns = c->pairing.challenge_timeout_ms * MS,
+		.challenge_hits = c->pairing.challenge_hits,
+		.challenge_spread = c->pairing.challenge_spread,
+		.pair_by_cm = c->pairing.cm == HP3_ON,
+		.pair_by_challenge = c->pairing.challenge == HP3_ON,
+		.moves_allowed = c->policy.mode == HP3_ON,
+	};
+}
+
+static void no_output(void *ctx, struct rte_mbuf **m, uint16_t n)
+{
+	rte_pktmbuf_free_bulk(m, n);
+}
+
+struct hp3d_pipe *hp3d_pipe_create(
+	const struct hp3_config *cfg, unsigned rail, unsigned worker, uint64_t seed, int socket)
+{
+	struct hp3_engine_config ec = engine_config(cfg, seed);
+	size_t size = hp3_engine_size(&ec);
+	struct hp3d_pipe *p =
+		rte_zmalloc_socket("hp3d pipe", sizeof(*p), RTE_CACHE_LINE_SIZE, socket);
+	void *mem;
+
+	if (p == NULL)
+		return NULL;
+	p->rail = (uint16_t)rail;
+	p->worker = (uint16_t)worker;
+	p->out[HP3_DIR_TX].send = p->out[HP3_DIR_RX].send = no_output;
+	p->hold = hp3d_hold_create(cfg->rfr.max_moves, cfg->rfr.hold_packets, socket);
+	mem = rte_malloc_socket("hp3d engine", size, RTE_CACHE_LINE_SIZE, socket);
+	p->engine = hp3_engine_create(mem, size, &ec);
+	if (p->hold == NULL || p->engine == NULL) {
+		if (p->engine == NULL)
+			rte_free(mem);
+		hp3d_pipe_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void hp3d_pipe_free(struct hp3d_pipe *p)
+{
+	if (p == NULL)
+		return;
+	hp3d_hold_free(p->hold);
+	rte_free(p->engine);
+	rte_free(p);
+}
+
+void hp3d_pipe_output(struct hp3d_pipe *p, enum hp3_dir dir, hp3d_send_fn *send, void *ctx)
+{
+	p->out[dir].send = send;
+	p->out[dir].ctx = ctx;
+}
+
+void hp3d_pipe_on_event(struct hp3d_pipe *p, hp3d_event_fn *fn, void *ctx)
+{
+	p->on_event = fn;
+	p->event_ctx = ctx;
+}
+
+/* The vector is empty before it is handed over, so that send() may lead back here. */
+static void flush(struct output *o)
+{
+	struct rte_mbuf *m[OUT_VECTOR];
+	uint16_t n = o->n;
+
+	if (n == 0)
+		return;
+	memcpy(m, o->m, n * sizeof(m[0]));
+	o->n = 0;
+	o->send(o->ctx, m, n);
+}
+
+static inline void emit(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m)
+{
+	struct output *o = &p->out[dir];
+
+	o->m[o->n++] = m;
+	if (o->n == OUT_VECTOR)
+		flush(o);
+}
+
+/* Held packets are rewritten when they leave: only then the port is known. */
+static void release(struct hp3d_pipe *p, uint16_t slot, uint16_t port)
+{
+	struct rte_mbuf *m;
+	struct hp3_view v;
+
+	while ((m = hp3d_hold_get(p->hold, slot)) != NULL) {
+		void *frame = rte_pktmbuf_mtod(m, void *);
+
+		hp3_parse(frame, rte_pktmbuf_data_len(m), &v);
+		if (v.sport != port) {
+			hp3_set_sport(frame, &v, port);
+			p->c.changed++;
+		}
+		p->c.released++;
+		emit(p, HP3_DIR_TX, m);
+	}
+}
+
+static void discard(struct hp3d_pipe *p, uint16_t slot)
+{
+	struct rte_mbuf *m;
+
+	while ((m = hp3d_hold_get(p->hold, slot)) != NULL) {
+		p->c.drop_discarded++;
+		rte_pktmbuf_free(m);
+	}
+}
+
+static void report(struct hp3d_pipe *p, const struct hp3_event *ev)
+{
+	struct hp3d_event out = {.ev = *ev, .rail = p->rail, .worker = p->worker};
+
+	if (p->on_event == NULL)
+		return;
+	hp3_flow_info(p->engine, ev->flow, ev->t_ns, &out.flow);
+	p->on_event(p->event_ctx, &out);
+}
+
+static void carry_out(struct hp3d_pipe *p)
+{
+	for (uint32_t i = 0; i < p->acts.n; i++) {
+		const struct hp3_act *a = &p->acts.act[i];
+
+		if (a->kind == HP3_ACT_RELEASE)
+			release(p, a->slot, a->port);
+		else if (a->kind == HP3_ACT_DISCARD)
+			discard(p, a->slot);
+		else
+			report(p, &a->event);
+	}
+}
+
+static inline void pass(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m,
+	struct hp3_pkt *pkt, const struct hp3_verdict *vd)
+{
+	void *frame = rte_pktmbuf_mtod(m, void *);
+	bool ackreq = (vd->flags & HP3_SET_ACKREQ) && !(pkt->v.flags & HP3_VF_ACKREQ);
+
+	if (ackreq) {
+		hp3_set_sport_ackreq(frame, &pkt->v, vd->sport, true);
+		p->c.changed++;
+	} else if (vd->sport != pkt->v.sport) {
+		hp3_set_sport(frame, &pkt->v, vd->sport);
+		p->c.changed++;
+	}
+	emit(p, dir, m);
+}
+
+static void obey(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m, struct hp3_pkt *pkt,
+	const struct hp3_verdict *vd)
+{
+	switch (vd->kind) {
+	case HP3_PASS:
+		pass(p, dir, m, pkt, vd);
+		break;
+	case HP3_HOLD:
+		if (hp3d_hold_put(p->hold, vd->slot, m) < 0) {
+			p->c.drop_no_node++;
+			rte_pktmbuf_free(m);
+		}
+		break;
+	default:
+		rte_pktmbuf_free(m);
+		break;
+	}
+}
+
+/* One buffer of our own. A chain is joined where its first buffer has room. */
+static inline bool is_writable(struct rte_mbuf *m)
+{
+	return likely(m->nb_segs == 1 && rte_mbuf_refcnt_read(m) == 1 && !RTE_MBUF_CLONED(m)) ||
+	       (m->nb_segs > 1 && !RTE_MBUF_CLONED(m) && rte_mbuf_refcnt_read(m) == 1 &&
+		       rte_pktmbuf_linearize(m) == 0);
+}
+
+static void parse_all(struct hp3d_pipe *p, struct rte_mbuf **m, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
+	for (uint16_t i = 0; i < n; i++) {
+		struct hp3_pkt *pkt = &p->pkts[i];
+
+		pkt->frame = rte_pktmbuf_mtod(m[i], void *);
+		pkt->trusted = false;
+		if (likely(is_writable(m[i]))) {
+			pkt->len = rte_pktmbuf_data_len(m[i]);
+			hp3_parse(pkt->frame, pkt->len, &pkt->v);
+			rte_prefetch0((const uint8_t *)pkt->frame + pkt->v.icrc_off);
+		} else {
+			pkt->v =
+				(struct hp3_view){.class = HP3_CLASS_OTHER, .reason = HP3_PARSE_OK};
+			pkt->len = rte_pktmbuf_pkt_len(m[i]);
+			p->c.not_linear++;
+		}
+	}
+}
+
+void hp3d_pipe_burst(
+	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint16_t n, uint64_t now)
+{
+	struct hp3_verdict vd;
+	uint64_t bytes = 0;
+
+	parse_all(p, m, n);
+	hp3_find_burst(p->engine, p->pkts, n, dir);
+	for (uint16_t i = 0; i < n; i++) {
+		struct hp3_pkt *pkt = &p->pkts[i];
+
+		bytes += pkt->len;
+		p->c.class[pkt->v.class]++;
+		p->c.reason[pkt->v.reason]++;
+		if (dir == HP3_DIR_TX)
+			hp3_tx(p->engine, pkt, now, &vd, &p->acts);
+		else
+			hp3_rx(p->engine, pkt, now, &vd, &p->acts);
+		if (unlikely(p->acts.n != 0))
+			carry_out(p);
+		if (likely(vd.kind == HP3_PASS))
+			pass(p, dir, m[i], pkt, &vd);
+		else
+			obey(p, dir, m[i], pkt, &vd);
+	}
+	p->c.bursts++;
+	if (dir == HP3_DIR_TX) {
+		p->c.packets_tx += n;
+		p->c.bytes_tx += bytes;
+	} else {
+		p->c.packets_rx += n;
+		p->c.bytes_rx += bytes;
+	}
+	flush(&p->out[HP3_DIR_TX]);
+	flush(&p->out[HP3_DIR_RX]);
+}
+
+uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now)
+{
+	uint64_t due;
+
+	do {
+		p->acts.n = 0;
+		due = hp3_tick(p->engine, now, &p->acts);
+		carry_out(p);
+	} while (p->acts.more);
+	flush(&p->out[HP3_DIR_TX]);
+	return due;
+}
+
+int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t now)
+{
+	int ret;
+
+	p->acts.n = 0;
+	ret = hp3_command(p->engine, cmd, now, &p->acts);
+	carry_out(p);
+	flush(&p->out[HP3_DIR_TX]);
+	return ret;
+}
+
+int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t now)
+{
+	int ret;
+
+	p->acts.n = 0;
+	ret = hp3_qp(p->engine, ev, now, &p->acts);
+	carry_out(p);
+	flush(&p->out[HP3_DIR_TX]);
+	return ret;
+}
+
+static void command_all(struct hp3d_pipe *p, enum hp3_cmd_kind kind, uint64_t now)
+{
+	struct hp3_flow_info info;
+
+	for (uint32_t f = hp3_flow_next(p->engine, 0); f != HP3_NO_FLOW;
+		f = hp3_flow_next(p->engine, f + 1)) {
+		struct hp3_cmd cmd = {.kind = (uint8_t)kind, .cause = HP3_CAUSE_STOP, .flow = f};
+
+		if (hp3_flow_info(p->engine, f, now, &info) != 0)
+			continue;
+		if (kind == HP3_CMD_HOME ? info.moved : info.state != HP3_RFR_STEADY)
+			hp3d_pipe_command(p, &cmd, now);
+	}
+}
+
+void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now)
+{
+	command_all(p, HP3_CMD_CANCEL, now);
+}
+
+void hp3d_pipe_home_all(struct hp3d_pipe *p, uint64_t now)
+{
+	command_all(p, HP3_CMD_HOME, now);
+}
+
+struct hp3_engine *hp3d_pipe_engine(struct hp3d_pipe *p)
+{
+	return p->engine;
+}
+
+struct hp3d_pipe_counters *hp3d_pipe_counters(struct hp3d_pipe *p)
+{
+	return &p->c;
+}
+
+uint32_t hp3d_pipe_held(const struct hp3d_pipe *p)
+{
+	return hp3d_hold_count(p->hold);
+}
+
+uint32_t hp3d_pipe_held_peak(const struct hp3d_pipe *p)
+{
+	return hp3d_hold_peak(p->hold);
+}
+
+static const struct hp3d_pipe_counter_info named[] = {
+#define X(field, help, drop) {#field, help, offsetof(struct hp3d_pipe_counters, field), drop},
+	HP3D_PIPE_COUNTERS(X)
+#undef X
+};
+
+static const char *const reason_names[] = {
+#define X(sym, text) "reason_" text,
+	HP3_PARSE_REASONS(X)
+#undef X
+};
+
+static const char *const class_names[HP3_CLASS_MAX] = {
+	[HP3_CLASS_OTHER] = "class_other",
+	[HP3_CLASS_RC_REQUEST] = "class_rc_request",
+	[HP3_CLASS_RC_REPLY] = "class_rc_reply",
+	[HP3_CLASS_CNP] = "class_cnp",
+	[HP3_CLASS_CM] = "class_cm",
+	[HP3_CLASS_UD] = "class_ud",
+	[HP3_CLASS_UC] = "class_uc",
+	[HP3_CLASS_ROCE_OTHER] = "class_roce_other",
+};
+
+unsigned hp3d_pipe_counter_count(void)
+{
+	return RTE_DIM(named) + HP3_CLASS_MAX + HP3_PARSE_REASON_MAX;
+}
+
+struct hp3d_pipe_counter_info hp3d_pipe_counter(unsigned i)
+{
+	if (i < RTE_DIM(named))
+		return named[i];
+	i -= RTE_DIM(named);
+	if (i < HP3_CLASS_MAX)
+		return (struct hp3d_pipe_counter_info){class_names[i], "packets of this class",
+			(uint16_t)(offsetof(struct hp3d_pipe_counters, class) +
+				   i * sizeof(uint64_t)),
+			false};
+	i -= HP3_CLASS_MAX;
+	return (struct hp3d_pipe_counter_info){reason_names[i],
+		"packets that the parser judged so; forwarded",
+		(uint16_t)(offsetof(struct hp3d_pipe_counters, reason) + i * sizeof(uint64_t)),
+		false};
+}
