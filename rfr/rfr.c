@@ -28,7 +28,7 @@ enum hp3_rfr_input hp3_rfr_reply(enum hp3_rfr_state state, struct hp3_stream *s,
 {
 	enum hp3_reply_kind kind;
 
-	if (state == HP3_RFR_DRAINING && hp3_psn_diff(v->psn, c->end) > 0)
+	if (state == HP3_RFR_DRAINING && hp3_psn_diff(v->psn, c->end) >= 0)
 		return HP3_RFR_IN_CONTRADICTION;
 	kind = hp3_stream_reply(s, v);
 	if (kind == HP3_REPLY_BEYOND)

@@ -13,6 +13,22 @@ void hp3_stream_reset(struct hp3_stream *s, uint32_t psn)
 	};
 }
 
+/*
+ * Without replies (a flow that is not paired yet) una would fall behind by half the PSN space, and
+ * "before" would turn into "after". It could also be ahead: a READ of unknown span was answered
+ * beyond the span that the packet in hand shows. In both cases una is what is surely in flight.
+ */
+void hp3_stream_widen(struct hp3_stream *s)
+{
+	uint32_t behind = (s->hi - s->una) & HP3_PSN_MASK;
+
+	if (behind > HP3_PSN_MASK / 2)
+		s->una = s->hi;
+	else if (behind > WIN_MAX)
+		s->una = (s->hi - WIN_MAX) & HP3_PSN_MASK;
+	s->win = (s->nxt - s->una) & HP3_PSN_MASK;
+}
+
 void hp3_learn_pmtu(const struct hp3_view *v, uint8_t *pmtu_log2)
 {
 	uint32_t len = v->payload_len;
@@ -52,7 +68,7 @@ enum hp3_tx_kind hp3_stream_tx_slow(
 		s->nxt = hp3_psn_add(s->hi, hp3_read_span(s->open_len, *pmtu_log2));
 		s->open_len = 0;
 	}
-	if (psn == s->nxt || (s->open_len != 0 && follows_open_read(s, psn, pmtu_log2))) {
+	if (s->open_len != 0 ? follows_open_read(s, psn, pmtu_log2) : psn == s->nxt) {
 		hp3_stream_emit(s, v, *pmtu_log2);
 		return HP3_TX_NEW;
 	}

@@ -74,6 +74,9 @@ enum hp3_tx_kind hp3_stream_tx_slow(
  */
 void hp3_learn_pmtu(const struct hp3_view *v, uint8_t *pmtu_log2);
 
+/* More PSNs are in flight than ever before: remembers it, keeps una within reach. */
+void hp3_stream_widen(struct hp3_stream *s);
+
 /* Takes a NEW packet into account. */
 static inline void hp3_stream_emit(
 	struct hp3_stream *s, const struct hp3_view *v, uint8_t pmtu_log2)
@@ -94,7 +97,7 @@ static inline void hp3_stream_emit(
 	s->nxt = hp3_psn_add(v->psn, span);
 	inflight = (s->nxt - s->una) & HP3_PSN_MASK;
 	if (inflight > s->win)
-		s->win = inflight;
+		hp3_stream_widen(s);
 }
 
 /*
