@@ -30,12 +30,39 @@ static bool put(struct hp3_bucket *b, uint32_t sig, uint32_t index)
 	return false;
 }
 
+/*
+ * Moves one key of a full bucket to its own other bucket: the signature alone tells which that is,
+ * from either side. At half load one key in thousands needs it, and one step is always enough.
+ */
+static bool make_room(struct hp3_table *t, uint32_t bucket)
+{
+	struct hp3_bucket *b = &t->buckets[bucket];
+
+	for (uint32_t i = 0; i < HP3_BUCKET_KEYS; i++) {
+		uint32_t index = (b->ref[i] & HP3_BUCKET_REF) - 1;
+
+		if (put(&t->buckets[hp3_table_other(t, bucket, b->sig[i])], b->sig[i], index)) {
+			b->ref[i] &= HP3_BUCKET_OVER;
+			b->ref[0] |= HP3_BUCKET_OVER;
+			return true;
+		}
+	}
+	return false;
+}
+
 bool hp3_table_insert(struct hp3_table *t, uint32_t bucket, uint32_t sig, uint32_t index)
 {
+	uint32_t other = hp3_table_other(t, bucket, sig);
+
 	if (put(&t->buckets[bucket], sig, index))
 		return true;
-	if (!put(&t->buckets[hp3_table_other(t, bucket, sig)], sig, index))
-		return false;
+	if (!put(&t->buckets[other], sig, index)) {
+		if (make_room(t, bucket))
+			return put(&t->buckets[bucket], sig, index);
+		if (!make_room(t, other))
+			return false;
+		put(&t->buckets[other], sig, index);
+	}
 	t->buckets[bucket].ref[0] |= HP3_BUCKET_OVER;
 	return true;
 }

@@ -36,7 +36,7 @@ struct hp3_table {
 /* Buckets for `keys` keys at half load: a power of two. */
 uint32_t hp3_table_buckets(uint64_t keys);
 void hp3_table_init(struct hp3_table *t, void *mem, uint32_t buckets);
-/* False if both buckets are full. */
+/* False if both buckets are full and none of their keys can step aside. */
 bool hp3_table_insert(struct hp3_table *t, uint32_t bucket, uint32_t sig, uint32_t index);
 void hp3_table_remove(struct hp3_table *t, uint32_t bucket, uint32_t sig, uint32_t index);
 
