@@ -249,8 +249,11 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	f->last = (uint32_t)(now >> HP3_TICK_SHIFT);
 	if (__builtin_expect(f->pmtu_log2 == 0, 0))
 		hp3_learn_pmtu(v, &f->pmtu_log2);
-	if ((v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK)
+	if ((v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK) {
+		if (!hp3_pkt_icrc_ok(e, pkt))
+			return; /* rule 6: means nothing */
 		note_refusal(e, f, v);
+	}
 	if (__builtin_expect(f->state == HP3_RFR_STEADY, 1))
 		rx_steady(e, flow, pkt, now, acts);
 	else
