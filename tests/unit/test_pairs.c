@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Address pairs: found by both addresses, VLAN and family; a fixed number of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <string.h>
+#include "engine/flow.h"
+#include "engine/pairs.h"
+
+#define MAX 6u /* not a power of two; eight hash slots */
+
+static struct hp3_pairs t;
+static struct hp3_pair pairs[MAX];
+static uint32_t heads[8];
+
+static int setup(void **state)
+{
+	assert_int_equal(hp3_pairs_heads(MAX), 8);
+	hp3_pairs_init(&t, pairs, heads, MAX, 42);
+	return 0;
+}
+
+static uint32_t get(uint8_t local, uint8_t remote, uint16_t vlan)
+{
+	const uint8_t l[4] = {10, 0, 0, local}, r[4] = {10, 0, 0, remote};
+
+	return hp3_pairs_get(&t, false, vlan, l, r);
+}
+
+static uint32_t find(uint8_t local, uint8_t remote, uint16_t vlan)
+{
+	const uint8_t l[4] = {10, 0, 0, local}, r[4] = {10, 0, 0, remote};
+
+	return hp3_pairs_find(&t, false, vlan, l, r);
+}
+
+static void every_part_of_the_key_counts(void **state)
+{
+	const uint8_t l[16] = {10, 0, 0, 1}, r[16] = {10, 0, 0, 2};
+	uint32_t a, b, c, d;
+
+	assert_int_equal(find(1, 2, 0), HP3_NO_PAIR);
+	a = get(1, 2, 0);
+	assert_int_equal(get(1, 2, 0), a);
+	assert_int_equal(find(1, 2, 0), a);
+	assert_int_equal(t.used, 1);
+	assert_int_equal(find(2, 1, 0), HP3_NO_PAIR);
+	b = get(2, 1, 0);
+	c = get(1, 2, 100);
+	d = hp3_pairs_get(&t, true, 0, l, r); /* the same bytes as an IPv6 address */
+	assert_true(a != b && a != c && a != d && b != c && b != d && c != d);
+	assert_int_equal(find(1, 2, 0), a);
+	assert_int_equal(find(1, 2, 100), c);
+	assert_int_equal(hp3_pairs_find(&t, true, 0, l, r), d);
+}
+
+static void ipv6_compares_all_bytes(void **state)
+{
+	for (unsigned i = 0; i < 32; i++) {
+		uint8_t a[32] = {0x20, 0x01}, b[32];
+		uint32_t x, y;
+
+		memcpy(b, a, 32);
+		b[i] ^= 0x80;
+		x = hp3_pairs_get(&t, true, 0, a, a + 16);
+		y = hp3_pairs_get(&t, true, 0, b, b + 16);
+		assert_int_not_equal(x, y);
+		assert_memory_equal(pairs[y].local, b, 16);
+		assert_memory_equal(pairs[y].remote, b + 16, 16);
+		hp3_pairs_free(&t, y);
+	}
+	assert_int_equal(t.used, 1);
+}
+
+static void a_new_pair_knows_nothing(void **state)
+{
+	uint32_t i = get(1, 2, 7);
+
+	pairs[i].pinned = true;
+	pairs[i].ch_state = HP3_CH_ARMED;
+	pairs[i].untracked_until = 99;
+	hp3_pairs_free(&t, i);
+	assert_int_equal(find(1, 2, 7), HP3_NO_PAIR);
+	assert_int_equal(get(1, 2, 7), i);
+	assert_false(pairs[i].pinned);
+	assert_int_equal(pairs[i].ch_state, HP3_CH_IDLE);
+	assert_int_equal(pairs[i].untracked_until, 0);
+	assert_int_equal(pairs[i].flows, HP3_NO_FLOW);
+}
+
+static void full(void **state)
+{
+	uint32_t at[MAX];
+
+	for (uint8_t i = 0; i < MAX; i++)
+		at[i] = get(i, 200, 0);
+	assert_int_equal(get(100, 200, 0), HP3_NO_PAIR);
+	for (uint8_t i = 0; i < MAX; i++)
+		assert_int_equal(get(i, 200, 0), at[i]); /* those that are there still are */
+	hp3_pairs_free(&t, at[3]);
+	assert_int_equal(get(100, 200, 0), at[3]);
+	assert_int_equal(find(3, 200, 0), HP3_NO_PAIR);
+}
+
+/* Chains of several pairs: whichever is freed, the others stay reachable. */
+static void freeing_keeps_the_chains(void **state)
+{
+	for (uint32_t gone = 0; gone < MAX; gone++) {
+		uint32_t at[MAX];
+
+		setup(NULL);
+		for (uint8_t i = 0; i < MAX; i++)
+			at[i] = get(i, (uint8_t)gone, 0);
+		hp3_pairs_free(&t, at[gone]);
+		for (uint8_t i = 0; i < MAX; i++)
+			assert_int_equal(
+				find(i, (uint8_t)gone, 0), i == gone ? HP3_NO_PAIR : at[i]);
+		assert_int_equal(t.used, MAX - 1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(every_part_of_the_key_counts, setup),
+		cmocka_unit_test_setup(ipv6_compares_all_bytes, setup),
+		cmocka_unit_test_setup(a_new_pair_knows_nothing, setup),
+		cmocka_unit_test_setup(full, setup),
+		cmocka_unit_test_setup(freeing_keeps_the_chains, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
