@@ -68,16 +68,17 @@ static void take_events(void)
 	}
 }
 
-static void accept_client(void)
+static void accept_clients(void)
 {
-	int fd = accept4(control.socket.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	if (hp3d_client_open(&control.clients[control.n_clients], fd) < 0)
-		close(fd);
-	else
-		control.n_clients++;
+	while (control.n_clients < HP3D_CLIENTS_MAX) {
+		int fd = accept4(control.socket.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd < 0)
+			return;
+		if (hp3d_client_open(&control.clients[control.n_clients], fd) == 0)
+			control.n_clients++;
+		else
+			close(fd);
+	}
 }
 
 static uint64_t now_ms(void)
@@ -129,5 +130,5 @@ void hp3d_control_poll(int timeout_ms)
 		return;
 	serve_clients(polled);
 	if (polled[n].revents & POLLIN)
-		accept_client();
+		accept_clients();
 }

@@ -23,8 +23,10 @@
  */
 int hp3d_control_start(const struct hp3_config *cfg);
 
-/* Waits up to timeout_ms for requests, answers them, takes the workers' events. To be called again
- * and again. */
+/*
+ * Waits up to timeout_ms for requests, answers them, takes the workers' events. To be called again
+ * and again; only waits if the socket was not started.
+ */
 void hp3d_control_poll(int timeout_ms);
 
 /* Closes all clients and removes the socket. Harmless if hp3d_control_start() failed or was never

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BACKLOG       64
+#define BACKLOG       128
 #define LOCK_TRIES    40
 #define LOCK_PAUSE_US 50000
 

@@ -10,8 +10,10 @@
  */
 #include "config/config.h"
 
-/* cfg must live as long as the process. 0 or a negative errno; a missing telemetry is no reason not
- * to run. */
+/*
+ * cfg must live as long as the process. 0 or a negative errno after a message; a missing telemetry
+ * is no reason not to run.
+ */
 int hp3d_telemetry_start(const struct hp3_config *cfg);
 
 #endif

@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""hp3ctl and the control socket against a real hp3d on null ports.
+
+usage: control.py HP3D HP3CTL
+"""
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HP3D, HP3CTL = sys.argv[1:3]
+CONFIG = """
+[eal]
+file_prefix = "{prefix}"
+memory_mb = 64
+mbufs = 1024
+mbuf_bytes = 2176
+lcores = 1
+[rail.rail0]
+rnic = "net_null0,no-rx=1"
+net = "net_null1,no-rx=1"
+[rail.east]
+rnic = "net_null2,no-rx=1"
+net = "net_null3,no-rx=1"
+[flows]
+max_flows = 64
+max_pairs = 16
+[rfr]
+hold_packets = 512
+[control]
+socket = "{socket}"
+"""
+UNKNOWN = "rail0/10.9.0.1-10.9.0.2/0x00001c"
+
+
+class Daemon:
+    """hp3d with a directory of its own, up when the socket answers."""
+
+    def __init__(self, directory, name="a", sock=None):
+        self.socket = sock or os.path.join(directory, "run", "hp3.sock")
+        self.config = os.path.join(directory, name + ".ini")
+        with open(self.config, "w") as f:
+            f.write(CONFIG.format(prefix=f"hp3-{os.getpid()}-{name}", socket=self.socket))
+        self.log = open(os.path.join(directory, name + ".log"), "w+")
+        self.process = subprocess.Popen([HP3D, "--config", self.config], stdout=self.log,
+                                        stderr=subprocess.STDOUT)
+
+    def wait_up(self):
+        end = time.monotonic() + 30
+        while time.monotonic() < end and self.process.poll() is None:
+            try:
+                with socket.socket(socket.AF_UNIX) as s:
+                    s.connect(self.socket)
+                    return self
+            except OSError:
+                time.sleep(0.05)
+        raise AssertionError("hp3d did not come up:\n" + self.output())
+
+    def output(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def stop(self, sig=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(sig)
+        code = self.process.wait(timeout=20)
+        self.log.close()
+        return code
+
+
+class Client:
+    """A raw connection, for what hp3ctl would never send."""
+
+    def __init__(self, path):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(path)  # waits while the backlog is full
+        self.sock.settimeout(10)
+        self.lines = self.sock.makefile("rb")
+
+    def send(self, data):
+        self.sock.sendall(data)
+        return self
+
+    def line(self):
+        return json.loads(self.lines.readline())
+
+    def ask(self, **request):
+        return self.send(json.dumps(request).encode() + b"\n").line()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.lines.close()
+        self.sock.close()
+
+
+class ControlTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory(prefix="hp3-control-")
+        cls.daemon = Daemon(cls.directory.name)
+        cls.addClassCleanup(cls.clean_up)
+        cls.daemon.wait_up()
+
+    @classmethod
+    def clean_up(cls):
+        """After all that it still stops cleanly; under a sanitizer this also finds what leaked."""
+        up = cls.daemon.process.poll() is None
+        code = cls.daemon.stop()
+        with open(cls.daemon.log.name) as log:
+            text = log.read()
+        cls.directory.cleanup()
+        if not up or code != 0:
+            raise AssertionError(f"hp3d ended with {code}:\n{text}")
+
+    def ctl(self, *args, code=0, sock=None):
+        run = subprocess.run([HP3CTL, "--socket", sock or self.daemon.socket, *args],
+                             capture_output=True, text=True, timeout=30)
+        self.assertEqual(run.returncode, code, f"hp3ctl {args}: {run.stdout}{run.stderr}")
+        return run
+
+    def client(self):
+        return Client(self.daemon.socket)
+
+    def test_health(self):
+        self.assertRegex(self.ctl("health").stdout, r"(?m)^status +ok$")
+        health = json.loads(self.ctl("--json", "health").stdout)
+        self.assertEqual((health["status"], health["rails"], health["flows"]), ("ok", 2, 0))
+        self.assertEqual(health["pid"], self.daemon.process.pid)
+        self.assertEqual(health["lcores"], health["lcores_answering"])
+
+    def test_socket_is_private(self):
+        self.assertEqual(stat.S_IMODE(os.stat(self.daemon.socket).st_mode), 0o600)
+
+    def test_stats(self):
+        stats = json.loads(self.ctl("stats", "--json", "--explain").stdout)
+        self.assertEqual(set(stats["rail"]), {"rail0", "east"})
+        self.assertEqual(stats["rail"]["rail0"]["moves_asked"], 0)
+        self.assertIn("0", stats["lcore"])
+        self.assertTrue(all(0 < p["free"] <= p["size"] for p in stats["pool"].values()), stats["pool"])
+        self.assertTrue(stats["pool"])
+        # Nothing is counted without a name and an explanation.
+        self.assertLessEqual(set(stats["rail"]["rail0"]), set(stats["help"]))
+        self.assertTrue(all(stats["help"].values()))
+        table = self.ctl("stats", "--explain").stdout
+        self.assertRegex(table, r"(?m)^rail\.rail0\.moves_asked +0 +moves asked for$")
+        self.assertNotIn("moves_asked", self.ctl("stats", "--nonzero").stdout)
+
+    def test_no_flows(self):
+        self.assertEqual(self.ctl("flows", "--json").stdout, "")
+        self.assertEqual(len(self.ctl("flows").stdout.splitlines()), 1)
+        with self.client() as c:
+            self.assertEqual(c.ask(cmd="flows"), {"v": 1, "ok": True, "data": []})
+            self.assertEqual(c.ask(cmd="flows", after="@0.0.9")["data"], [])
+            self.assertEqual(c.ask(cmd="flows", after="@9.9.4294967295")["data"], [])
+            for bad in ("@0.0", "@0.0.0x", "@", "x"):
+                self.assertEqual(c.ask(cmd="flows", after=bad)["error"]["code"], "bad-request", bad)
+            self.assertEqual(c.ask(cmd="flows", limit=0)["error"]["code"], "bad-request")
+
+    def test_no_events(self):
+        self.assertEqual(self.ctl("events").stdout, "")
+        with self.client() as c:
+            self.assertEqual(c.ask(cmd="events", since=5), {"v": 1, "ok": True, "data": [], "next": 0})
+
+    def test_config(self):
+        config = json.loads(self.ctl("--json", "config").stdout)
+        self.assertEqual(config["control"]["socket"], self.daemon.socket)
+        self.assertEqual(config["rail.east"]["net"], "net_null3,no-rx=1")
+        self.assertEqual(config["flows"]["max_flows"], 64)
+        # What is printed is a configuration: hp3d takes it back.
+        again = os.path.join(self.directory.name, "again.ini")
+        with open(again, "w") as f:
+            f.write(self.ctl("config").stdout)
+        check = subprocess.run([HP3D, "--check-config", again], capture_output=True, text=True)
+        self.assertEqual(check.returncode, 0, check.stderr)
+
+    def test_unknown_flow(self):
+        for flow in (UNKNOWN, "0x1c", "rail0/", "10.9.0.1-10.9.0.2/0x1c", "nonsense",
+                     "west/10.9.0.1-10.9.0.2/0x1c", "rail0.7/fd00::1-fd00::2/0x1c"):
+            self.assertIn("hp3ctl", self.ctl("show", flow, code=4).stderr)
+            self.ctl("move", flow, "--random", code=4)
+        error = json.loads(self.ctl("--json", "move", UNKNOWN, "--port", "50000", code=4).stdout)
+        self.assertEqual(error["error"]["code"], "not-found")
+        self.assertTrue(error["error"]["fix"])
+
+    def test_move_all_of_nothing(self):
+        self.assertIn("0 moves asked for", self.ctl("move", "--all", "--random").stdout)
+
+    def test_bad_requests(self):
+        with self.client() as c:
+            self.assertEqual(c.ask(cmd="dance")["error"]["code"], "unknown-command")
+            for line in (b"garbage\n", b"\xff\xfe\x00\n", b"[]\n", b"{}\n", b"7\n", b'"health"\n',
+                         b'{"cmd":7}\n', b'{"cmd":"health"\n', b'{"cmd":"health","cmd":"health"}\n',
+                         b"[" * 5000 + b"\n"):
+                answer = c.send(line).line()
+                self.assertFalse(answer["ok"], line[:40])
+                self.assertEqual(answer["error"]["code"], "bad-request", line[:40])
+                self.assertTrue(answer["error"]["text"] and answer["error"]["fix"])
+            for request in ({"flow": UNKNOWN}, {"flow": UNKNOWN, "port": 0},
+                            {"flow": UNKNOWN, "port": 65536}, {"flow": UNKNOWN, "port": "1"},
+                            {"flow": UNKNOWN, "port": 5, "home": True}, {"port": 5},
+                            {"flow": 7, "random": True}, {"flow": "rail0", "home": True}):
+                answer = c.ask(cmd="move", **request)
+                self.assertEqual(answer["error"]["code"], "bad-request", request)
+            # After all that the connection still serves.
+            self.assertTrue(c.ask(cmd="health")["ok"])
+
+    def test_half_lines(self):
+        with self.client() as c, self.client() as other:
+            c.send(b'{"cmd":"he')
+            self.assertTrue(other.ask(cmd="health")["ok"])
+            self.assertTrue(c.send(b'alth"}\n').line()["ok"])
+
+    def test_overlong_line(self):
+        with self.client() as c:
+            try:
+                c.send(b"x" * 200000)
+            except BrokenPipeError:
+                pass
+            self.assertIn("longer than", c.line()["error"]["text"])
+            with self.assertRaises((ConnectionError, json.JSONDecodeError)):
+                c.line()
+
+    def test_pipelined_moves(self):
+        with self.client() as c:
+            request = json.dumps({"cmd": "move", "flow": UNKNOWN, "random": True}).encode() + b"\n"
+            c.send(request * 1000)
+            codes = {c.line()["error"]["code"] for _ in range(1000)}
+            self.assertEqual(codes, {"not-found"})
+
+    def test_a_client_that_never_reads(self):
+        with self.client() as lazy:
+            lazy.sock.settimeout(1)
+            with self.assertRaises(TimeoutError):  # hp3d takes no more: its memory is bounded
+                for _ in range(5000):
+                    lazy.send(b'{"cmd":"config"}\n' * 100)
+            self.assertEqual(self.ctl("health").returncode, 0)
+
+    def test_many_clients(self):
+        clients = [Client(self.daemon.socket) for _ in range(100)]
+        try:
+            for c in clients[:60]:
+                self.assertTrue(c.ask(cmd="health")["ok"])
+            for c in clients[:60]:
+                c.__exit__()
+            # Those beyond the limit had waited; now it is their turn.
+            for c in clients[60:]:
+                self.assertTrue(c.ask(cmd="health")["ok"])
+        finally:
+            for c in clients:
+                c.__exit__()
+
+    def test_usage(self):
+        for args in ((), ("dance",), ("show",), ("move", UNKNOWN), ("flows", "x"),
+                     ("move", UNKNOWN, "--port", "65536"), ("move", UNKNOWN, "--port", "x"),
+                     ("move", UNKNOWN, "--random", "--home"), ("events", "--since", "-1"),
+                     ("move", UNKNOWN, "--random", "--wait", "5", "--no-wait"), ("health", "--all")):
+            self.assertIn("--help", self.ctl(*args, code=2).stderr)
+        for command in ("flows", "show", "stats", "move", "events", "config", "health"):
+            self.assertIn("Usage: hp3ctl " + command, self.ctl(command, "--help").stdout)
+        self.assertRegex(self.ctl("--version").stdout, r"^hp3ctl \d")
+
+    def test_not_running(self):
+        nowhere = os.path.join(self.directory.name, "none.sock")
+        run = self.ctl("flows", code=3, sock=nowhere)
+        self.assertIn(nowhere, run.stderr)
+        self.assertIn("is hp3d running?", run.stderr)
+        self.assertEqual(json.loads(self.ctl("--json", "flows", code=3, sock=nowhere).stdout)
+                         ["error"]["code"], "unreachable")
+
+    def test_completion(self):
+        script = os.path.join(os.path.dirname(__file__), "../../app/hp3ctl/completion.bash")
+        for words, wanted in (("hp3ctl mo", {"move"}), ("hp3ctl events --f", {"--follow"}),
+                              ("hp3ctl --socket x st", {"stats"}), ("hp3ctl move --port 5", set())):
+            run = subprocess.run(
+                ["bash", "-c", 'source "$1"; COMP_WORDS=($2); COMP_CWORD=$((${#COMP_WORDS[@]} - 1));'
+                 '_hp3ctl; printf "%s\\n" "${COMPREPLY[@]}"', "-", script, words],
+                capture_output=True, text=True, check=True)
+            self.assertEqual(set(run.stdout.split()), wanted, words)
+
+
+class OwnershipTest(unittest.TestCase):
+    """Who may have a socket: one living hp3d."""
+
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory(prefix="hp3-control-")
+        self.addCleanup(self.directory.cleanup)
+        self.path = os.path.join(self.directory.name, "run", "hp3.sock")
+
+    def test_second_is_refused_stale_is_replaced_stop_removes(self):
+        first = Daemon(self.directory.name, "a").wait_up()
+        try:
+            second = Daemon(self.directory.name, "b")
+            self.assertEqual(second.process.wait(timeout=20), 1, second.output())
+            self.assertRegex(second.output(), re.escape(self.path) + r": .*socket=")
+            second.stop()
+            # The first was not disturbed.
+            self.assertEqual(subprocess.run([HP3CTL, "--socket", self.path, "health"],
+                                            capture_output=True).returncode, 0)
+        finally:
+            first.stop(signal.SIGKILL)
+        self.assertTrue(os.path.exists(self.path))
+        self.assertEqual(subprocess.run([HP3CTL, "--socket", self.path, "health"],
+                                        capture_output=True).returncode, 3)
+        third = Daemon(self.directory.name, "c")
+        try:
+            end = time.monotonic() + 30
+            while subprocess.run([HP3CTL, "--socket", self.path, "health"],
+                                 capture_output=True).returncode != 0:
+                self.assertLess(time.monotonic(), end, "no health")
+                self.assertIsNone(third.process.poll(), third.output())
+                time.sleep(0.05)
+        finally:
+            code = third.stop()
+        self.assertFalse(os.path.exists(self.path))
+        with open(third.log.name) as log:
+            self.assertEqual(code, 0, log.read())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[3:]])
