@@ -82,7 +82,7 @@ static void add_extra(struct args *a, const char *extra)
 
 int hp3d_eal_init(const struct hp3_config *cfg, unsigned workers, bool quiet)
 {
-	struct args a = {.n = 0};
+	static struct args a; /* EAL keeps the pointers */
 	char text[64];
 	int ret;
 

@@ -13,7 +13,6 @@
 #define MBUF_ROOM  10240u
 #define MBUF_EXTRA 1024u
 #define QUEUE      65536u /* packets between the pipes; far more than one event can set free */
-#define RETRY_NS   1000000ull
 #define NS_PER_SEC 1000000000ull
 #define ENDS       2u
 

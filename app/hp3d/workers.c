@@ -488,6 +488,8 @@ int hp3d_worker_call(struct hp3d_worker *w, void (*fn)(struct hp3d_worker *w, vo
 	uint64_t end = hp3d_now() + CALL_WAIT_NS;
 	struct timespec ts = {.tv_nsec = 20000};
 
+	if (__atomic_load_n(&w->quit, __ATOMIC_RELAXED))
+		return -ETIMEDOUT;
 	w->call_fn = fn;
 	w->call_arg = arg;
 	__atomic_store_n(&w->call, CALL_ASKED, __ATOMIC_RELEASE);

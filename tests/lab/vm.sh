@@ -126,8 +126,8 @@ vm_start() {
 	record "$STATE/g$n.pid" $!
 }
 
-# vm_watch OWNER-RECORD: ends the lab when its owner is gone; ends with the lab.
-# While the lab boots, the owner is the `lab up` that starts it.
+# vm_watch: ends the lab when its owner is gone; ends with the lab. While the lab
+# boots, the owner is the `lab up` that starts it.
 vm_watch() {
 	local n alive
 	while sleep 1; do
@@ -135,7 +135,7 @@ vm_watch() {
 		for ((n = 1; n <= GUESTS; n++)); do
 			recorded "$STATE/g$n.pid" >/dev/null && alive=1
 		done
-		[ "$alive" = 1 ] || break
+		[ "$alive" = 1 ] || [ -e "$STATE/booting" ] || break
 		[ -e "$STATE/owner" ] || continue
 		recorded "$STATE/owner" >/dev/null && continue
 		echo "owner is gone, ending the lab" >>"$STATE/log/watch"
@@ -154,6 +154,6 @@ vm_end() {
 	for file in "$STATE"/g*.pid; do
 		[ -e "$file" ] && end "$file"
 	done
-	rm -f "$STATE"/g*.in "$STATE"/g*.out "$STATE"/wire[2-9] "$STATE/owner" "$STATE/initramfs"
+	rm -f "$STATE"/g*.in "$STATE"/g*.out "$STATE"/wire[2-9] "$STATE/owner" "$STATE/booting" "$STATE/initramfs"
 	rm -rf "$STATE"/tree.*
 }

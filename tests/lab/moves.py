@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Judges the moves of one run.
+
+usage: moves.py MOVES.json MIN_MOVES PCAP...
+
+MOVES.json holds what `hp3ctl --json move` printed, one object per line. Fails unless at least
+MIN_MOVES switched behind a drain, packets were held, and RoCE packets with every new source port
+are in the captures of the wire.
+"""
+import json
+import struct
+import sys
+
+
+def source_ports(path):
+    """Counts RoCEv2 packets by UDP source port in a classic pcap file."""
+    seen = {}
+    with open(path, "rb") as f:
+        head = f.read(24)
+        if len(head) < 24:
+            return seen
+        order = "<" if head[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
+        while True:
+            rec = f.read(16)
+            if len(rec) < 16:
+                return seen
+            caplen = struct.unpack(order + "IIII", rec)[2]
+            p = f.read(caplen)
+            if len(p) < 62:
+                continue
+            at, proto = 14, p[12:14]
+            if proto == b"\x81\x00":
+                at, proto = 18, p[16:18]
+            if proto == b"\x08\x00" and p[at + 9] == 17:
+                udp = at + (p[at] & 15) * 4
+            elif proto == b"\x86\xdd" and p[at + 6] == 17:
+                udp = at + 40
+            else:
+                continue
+            sport, dport = struct.unpack(">HH", p[udp : udp + 4])
+            if dport == 4791:
+                seen[sport] = seen.get(sport, 0) + 1
+
+
+def main():
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    events = []
+    with open(sys.argv[1], encoding="utf-8") as f:
+        for line in f:
+            line = line.strip()
+            if line.startswith("{"):
+                events.append(json.loads(line))
+    done = [e for e in events if e.get("type") in ("switch", "idle_switch")]
+    drained = [e for e in done if e["type"] == "switch"]
+    recovered = [e for e in events if e.get("type") == "recover"]
+    held = sum(e["evidence"]["held_pkts"] for e in drained)
+    wire = {}
+    for path in sys.argv[3:]:
+        for port, n in source_ports(path).items():
+            wire[port] = wire.get(port, 0) + n
+    unseen = [e["to"] for e in done if wire.get(e["to"], 0) == 0]
+    drains = sorted(e["evidence"]["drain_ns"] for e in drained) or [0]
+    print(
+        f"{len(drained)} moves, {len(done) - len(drained)} idle, {len(recovered)} recovered, "
+        f"{held} packets held, drain median {drains[len(drains) // 2] / 1e6:.1f} ms, "
+        f"max {drains[-1] / 1e6:.1f} ms"
+    )
+    if len(drained) < int(sys.argv[2]):
+        sys.exit(f"moves: only {len(drained)} of {sys.argv[2]} moves behind a drain")
+    if held == 0:
+        sys.exit("moves: no packet was ever held: nothing was tested")
+    # A port may be left again before a packet went out on it; that must stay the exception.
+    if len(unseen) > len(done) // 10:
+        sys.exit(f"moves: no packet on the wire on {len(unseen)} of {len(done)} new ports: {unseen[:5]}")
+
+
+if __name__ == "__main__":
+    main()
