@@ -42,7 +42,15 @@ lab_begin() {
 	lab up --owner $$ "${@:2}"
 }
 
-lab_end() { lab down; }
+# lab_end: consoles and jobs stay; recordings, which are large, only of a failed
+# run (or with HP3_LAB_KEEP=1).
+lab_end() {
+	local code=$?
+	lab down
+	if [ $code = 0 ] && [ -z "${HP3_LAB_KEEP-}" ]; then rm -f "$LAB_STATE"/g*.pcap; fi
+	[ $code = 0 ] || note "logs are in $LAB_STATE"
+	return $code
+}
 
 # lab_port INDEX INTERFACE: devargs of a port whose frames fit the lab's MTU.
 # A frame holds packet, VLAN tag and the ring's own header; a block has to be
