@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cc/pacer.h"
+
+#define UNITS_PER_BYTE UINT64_C(8000000000) /* 8 bit of 10^9 units */
+#define RATE_MIN       UINT64_C(10000) /* bit/s */
+
+/* What is still owed at `now`. */
+static uint64_t debt_at(const struct hp3_pacer *p, uint64_t now)
+{
+	uint64_t paid;
+
+	if (now <= p->at)
+		return p->debt;
+	if (__builtin_mul_overflow(now - p->at, p->rate, &paid) || paid >= p->debt)
+		return 0;
+	return p->debt - paid;
+}
+
+static void settle(struct hp3_pacer *p, uint64_t now)
+{
+	p->debt = debt_at(p, now);
+	if (now > p->at)
+		p->at = now;
+}
+
+void hp3_pacer_init(struct hp3_pacer *p, uint64_t rate, uint64_t now)
+{
+	*p = (struct hp3_pacer){.at = now, .rate = rate < RATE_MIN ? RATE_MIN : rate};
+}
+
+void hp3_pacer_set_rate(struct hp3_pacer *p, uint64_t rate, uint64_t now)
+{
+	settle(p, now);
+	p->rate = rate < RATE_MIN ? RATE_MIN : rate;
+}
+
+uint64_t hp3_pacer_when(const struct hp3_pacer *p, uint32_t burst_bytes, uint64_t now)
+{
+	/* What one nanosecond pays off is allowed on top: waiting times are rounded up to whole
+	 * nanoseconds, and the rest of the last one must not be lost. */
+	uint64_t allowed, debt, wait;
+
+	if (__builtin_mul_overflow(burst_bytes, UNITS_PER_BYTE, &allowed) ||
+		__builtin_add_overflow(allowed, p->rate, &allowed))
+		return now;
+	debt = debt_at(p, now);
+	if (debt <= allowed)
+		return now;
+	wait = (debt - allowed - 1) / p->rate + 1;
+	return (now > p->at ? now : p->at) + wait;
+}
+
+void hp3_pacer_sent(struct hp3_pacer *p, uint32_t bytes, uint64_t now)
+{
+	uint64_t owed;
+
+	settle(p, now);
+	if (__builtin_mul_overflow(bytes, UNITS_PER_BYTE, &owed) ||
+		__builtin_add_overflow(p->debt, owed, &p->debt))
+		p->debt = UINT64_MAX;
+}
+
+uint64_t hp3_pacer_floor(uint64_t queue_bytes, uint64_t rto_ns)
+{
+	uint64_t units;
+
+	if (rto_ns == 0 || queue_bytes == 0)
+		return 0;
+	if (__builtin_mul_overflow(queue_bytes, 4 * UNITS_PER_BYTE, &units))
+		return UINT64_MAX;
+	return (units - 1) / rto_ns + 1;
+}

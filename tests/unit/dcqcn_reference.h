@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTS_DCQCN_REFERENCE_H
+#define HP3_TESTS_DCQCN_REFERENCE_H
+/*
+ * DCQCN as one would write it down from the paper: floating point, every timer fires, one event at
+ * a time in order of time. Slow and plain; shares nothing with cc/dcqcn.c but the parameters.
+ */
+#include "cc/dcqcn.h"
+
+struct reference {
+	const struct hp3_dcqcn_params *p;
+	double rate, target, alpha; /* Mb/s */
+	uint64_t alpha_timer, inc_timer, reduced, pending_at; /* UINT64_MAX: off */
+	double bytes;
+	unsigned time_stage, byte_stage;
+	bool cnp_in_period;
+};
+
+void reference_init(struct reference *r, const struct hp3_dcqcn_params *p);
+void reference_run(struct reference *r, uint64_t now); /* fires all timers up to now */
+void reference_cnp(struct reference *r, uint64_t now);
+void reference_sent(struct reference *r, unsigned bytes, uint64_t now);
+
+/* A preset, ready to use: line rate 100 Gb/s where it leaves that open. Fails the test otherwise.
+ */
+struct hp3_dcqcn_params sound_preset(const char *name);
+
+#endif
