@@ -25,7 +25,9 @@
 #define HP3_FF_STARTED    0x80u /* a request packet was seen: stream is valid */
 #define HP3_FF_WENT_BACK                                                                           \
 	0x100u /* the newest packet was a retransmission: duplicates may travel (rule 7) */
-#define HP3_FF_CLOSE_ACK 0x200u /* close_psn is valid */
+#define HP3_FF_CLOSE_ACK  0x200u /* close_psn is valid */
+#define HP3_FF_NATURAL    0x400u /* a natural challenge is under way */
+#define HP3_FF_NATURAL_RD 0x800u /* ... and its packet is a READ */
 
 /* Where a pairing comes from. */
 enum hp3_pairing { HP3_PAIRING_NONE, HP3_PAIRING_CHALLENGE, HP3_PAIRING_CM, HP3_PAIRING_EVENT };
@@ -56,6 +58,8 @@ struct hp3_flow {
 	uint32_t cand_lqpn; /* candidate by challenge */
 	uint8_t cand_hits;
 	uint16_t ch_wait; /* packets that a natural challenge was waited for */
+	uint32_t nat_psn; /* PSN of the natural challenge under way */
+	uint32_t nat_sent; /* when, in HP3_TICK_SHIFT units */
 	uint32_t moves; /* completed moves */
 	uint32_t created;
 	uint32_t retransmits;

@@ -43,21 +43,29 @@ static void link_to_pair(struct hp3_engine *e, uint32_t flow)
 	p->nflows++;
 }
 
+/* An answer to a challenge of before says nothing about the flow any more. */
+static void stop_challenge(struct hp3_engine *e, uint32_t flow)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_pair *p = &e->pairs.pairs[f->pair];
+
+	f->flags &= (uint16_t) ~(HP3_FF_NATURAL | HP3_FF_NATURAL_RD);
+	if (p->ch_flow == flow)
+		hp3_challenge_stop(p);
+}
+
 static void unlink_from_pair(struct hp3_engine *e, uint32_t flow)
 {
 	struct hp3_flow *f = &e->flows[flow];
 	struct hp3_pair *p = &e->pairs.pairs[f->pair];
 
+	stop_challenge(e, flow);
 	if (f->prev != HP3_NO_FLOW)
 		e->flows[f->prev].next = f->next;
 	else
 		p->flows = f->next;
 	if (f->next != HP3_NO_FLOW)
 		e->flows[f->next].prev = f->prev;
-	if (p->ch_flow == flow) {
-		p->ch_flow = HP3_NO_FLOW;
-		p->ch_state = HP3_CH_IDLE;
-	}
 	if (--p->nflows == 0)
 		hp3_pairs_free(&e->pairs, f->pair);
 }
@@ -100,6 +108,7 @@ uint32_t hp3_flow_add(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void
 full:
 	e->stats.flows_full++;
 	e->pairs.pairs[pair].untracked_until = now + e->cfg.idle_age_ns;
+	hp3_challenge_stop(&e->pairs.pairs[pair]); /* the one without room may answer, too */
 	if (e->pairs.pairs[pair].nflows == 0)
 		hp3_pairs_free(&e->pairs, pair);
 	return HP3_NO_FLOW;
@@ -162,6 +171,7 @@ bool hp3_flow_pair(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, enum hp3_
 		if (how == HP3_PAIRING_CHALLENGE)
 			return false;
 	}
+	stop_challenge(e, flow);
 	if (f->flags & HP3_FF_PAIRED)
 		index_remove(e, flow, HP3_DIR_RX);
 	f->lqpn = lqpn;
@@ -188,6 +198,7 @@ void hp3_flow_unpair(struct hp3_engine *e, uint32_t flow, uint64_t now, struct h
 
 	hp3_move_input(e, flow, HP3_RFR_IN_CONTRADICTION, now, acts);
 	f->cand_hits = 0;
+	stop_challenge(e, flow);
 	if (!(f->flags & HP3_FF_PAIRED))
 		return;
 	event(e, flow, HP3_EV_UNPAIR, now, acts);

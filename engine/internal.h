@@ -108,6 +108,8 @@ bool hp3_challenge_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 	struct hp3_acts *acts); /* true: set AckReq on this packet */
 void hp3_challenge_rx(
 	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_acts *acts);
+/* Forgets the challenge under way: what it would prove is no longer asked or no longer sound. */
+void hp3_challenge_stop(struct hp3_pair *p);
 void hp3_cm_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir, uint64_t now,
 	struct hp3_acts *acts);
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which local QPN do replies to a flow carry? Learnt from connection management, or by challenge
- * (rule 15): a packet is chosen, AckReq set on it, and its exact PSN must come back to one local
- * queue pair only, several times. One challenge at a time per address pair.
+ * (rule 15): a packet is chosen, it asks for its acknowledgement, and its exact PSN must come back
+ * to one local queue pair only, several times.
  *
- * A packet that carries AckReq by itself (and any READ or ATOMIC) can be challenged for free, but
- * queue pairs that run in lockstep at equal PSNs would all answer alike. So such a *natural*
- * challenge is only used when no other flow of the pair is anywhere near that PSN; else a packet in
- * the middle of a message, at random, is *forced*.
+ * Natural challenges are free: a packet that carries AckReq by itself (and any READ or ATOMIC).
+ * Queue pairs that run in lockstep at equal PSNs would all answer alike, so one is used only when
+ * no other flow of the pair is anywhere near that PSN. Each flow may have one under way.
+ *
+ * Forced challenges serve the rest: AckReq is set on a packet in the middle of a message, drawn at
+ * random; the others have no reason to answer just there. One at a time per address pair, and the
+ * answer is believed only after listening for a second one.
  */
 #include "engine/internal.h"
 
@@ -34,7 +37,7 @@ static bool others_near(const struct hp3_engine *e, uint32_t flow, uint32_t psn)
 	return false;
 }
 
-static void stop(struct hp3_pair *p)
+void hp3_challenge_stop(struct hp3_pair *p)
 {
 	p->ch_state = HP3_CH_IDLE;
 	p->ch_flow = HP3_NO_FLOW;
@@ -43,30 +46,38 @@ static void stop(struct hp3_pair *p)
 static void miss(struct hp3_engine *e, struct hp3_pair *p)
 {
 	e->stats.challenge_misses++;
-	stop(p);
+	hp3_challenge_stop(p);
 }
 
-/* The answer stands: nobody else gave it. */
+/* Exactly one local queue pair answered for the flow. */
+static void hit(
+	struct hp3_engine *e, uint32_t flow, uint32_t lqpn, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+
+	e->stats.challenge_hits++;
+	if (f->cand_hits > 0 && f->cand_lqpn != lqpn) {
+		e->stats.contradictions++;
+		f->cand_hits = 0;
+	}
+	f->cand_lqpn = lqpn;
+	f->cand_hits++;
+	if (f->cand_hits >= e->cfg.challenge_hits &&
+		!hp3_flow_pair(e, flow, lqpn, HP3_PAIRING_CHALLENGE, now, acts))
+		f->cand_hits = 0;
+}
+
+/* The time to hear a second answer to a forced challenge is over. */
 static void settle(struct hp3_engine *e, struct hp3_pair *p, uint64_t now, struct hp3_acts *acts)
 {
 	uint32_t flow = p->ch_flow;
-	struct hp3_flow *f = &e->flows[flow];
 
 	if (p->ch_ambiguous) {
 		miss(e, p);
 		return;
 	}
-	e->stats.challenge_hits++;
-	if (f->cand_hits > 0 && f->cand_lqpn != p->ch_lqpn) {
-		e->stats.contradictions++;
-		f->cand_hits = 0;
-	}
-	f->cand_lqpn = p->ch_lqpn;
-	f->cand_hits++;
-	stop(p);
-	if (f->cand_hits >= e->cfg.challenge_hits &&
-		!hp3_flow_pair(e, flow, f->cand_lqpn, HP3_PAIRING_CHALLENGE, now, acts))
-		f->cand_hits = 0;
+	hp3_challenge_stop(p);
+	hit(e, flow, p->ch_lqpn, now, acts);
 }
 
 /* What time alone decides. */
@@ -79,20 +90,60 @@ static void expire(struct hp3_engine *e, struct hp3_pair *p, uint64_t now, struc
 	else if (p->ch_state == HP3_CH_ARMED)
 		miss(e, p);
 	else
-		stop(p);
+		hp3_challenge_stop(p);
 }
 
-static void arm(struct hp3_engine *e, struct hp3_pair *p, const struct hp3_view *v, bool natural,
-	uint64_t now)
+/* Natural: true if the packet will be answered by itself, and nobody else will say the same. */
+static bool arm_natural(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	uint32_t tick = (uint32_t)(now >> HP3_TICK_SHIFT);
+
+	if (!(v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC)))
+		return false;
+	if (f->flags & HP3_FF_NATURAL) {
+		if (tick - f->nat_sent <= e->cfg.challenge_timeout_ns >> HP3_TICK_SHIFT)
+			return true;
+		e->stats.challenge_misses++;
+	}
+	f->flags &= (uint16_t) ~(HP3_FF_NATURAL | HP3_FF_NATURAL_RD);
+	if (others_near(e, flow, v->psn))
+		return false;
+	f->flags |= HP3_FF_NATURAL;
+	if (v->flags & HP3_VF_READ)
+		f->flags |= HP3_FF_NATURAL_RD;
+	f->nat_psn = v->psn;
+	f->nat_sent = tick;
+	f->ch_wait = 0;
+	e->stats.challenges++;
+	return true;
+}
+
+static void arm_forced(
+	struct hp3_engine *e, struct hp3_pair *p, const struct hp3_view *v, uint64_t now)
 {
 	p->ch_state = HP3_CH_ARMED;
-	p->ch_natural = natural;
-	p->ch_read = v->flags & HP3_VF_READ;
 	p->ch_ambiguous = false;
 	p->ch_psn = v->psn;
 	p->ch_sent = now;
 	p->ch_until = now + e->cfg.challenge_timeout_ns;
 	e->stats.challenges++;
+}
+
+/* Forced: the flow takes its turn, if nobody has it, and draws a packet without AckReq. */
+static bool choose_forced(struct hp3_engine *e, struct hp3_pair *p, uint32_t flow,
+	const struct hp3_view *v, uint64_t now)
+{
+	if (p->ch_state == HP3_CH_IDLE) {
+		p->ch_state = HP3_CH_CHOOSING;
+		p->ch_flow = flow;
+		p->ch_count = 1 + hp3_random_below(&e->rng, e->cfg.challenge_spread);
+		p->ch_until = now + e->cfg.challenge_timeout_ns;
+	}
+	if (p->ch_state != HP3_CH_CHOOSING || p->ch_flow != flow || --p->ch_count > 0)
+		return false;
+	arm_forced(e, p, v, now);
+	return true;
 }
 
 bool hp3_challenge_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
@@ -105,40 +156,47 @@ bool hp3_challenge_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 	if (!e->cfg.pair_by_challenge || now < p->untracked_until)
 		return false;
 	expire(e, p, now, acts);
-	if (f->flags & HP3_FF_PAIRED)
-		return false;
-	if (p->ch_state == HP3_CH_IDLE) {
-		p->ch_state = HP3_CH_CHOOSING;
-		p->ch_flow = flow;
-		p->ch_count = 1 + hp3_random_below(&e->rng, e->cfg.challenge_spread);
-		p->ch_until = now + e->cfg.challenge_timeout_ns;
-		f->ch_wait = others_near(e, flow, v->psn) ? NATURAL_WAIT : 0;
-	}
-	if (p->ch_state != HP3_CH_CHOOSING || p->ch_flow != flow)
+	if ((f->flags & HP3_FF_PAIRED) || arm_natural(e, flow, v, now))
 		return false;
 	if (v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC)) {
-		if (!others_near(e, flow, v->psn))
-			arm(e, p, v, true, now);
+		f->ch_wait = NATURAL_WAIT; /* others are near: only force helps */
 		return false;
 	}
 	if (f->ch_wait < NATURAL_WAIT) {
 		f->ch_wait++;
 		return false;
 	}
-	if (--p->ch_count > 0)
-		return false;
-	arm(e, p, v, false, now);
-	return true;
+	return choose_forced(e, p, flow, v, now);
 }
 
-/* True for a reply that proves execution of the challenged packet itself. */
-static bool answers(const struct hp3_pair *p, const struct hp3_view *v)
+/* True for a reply that proves execution of the packet with its PSN itself. */
+static bool proves(const struct hp3_view *v, bool read)
 {
-	if (v->psn != p->ch_psn)
-		return false;
 	if (v->flags & HP3_VF_READ)
-		return p->ch_read && (v->flags & HP3_VF_FIRST);
-	return !p->ch_read && (v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK;
+		return read && (v->flags & HP3_VF_FIRST);
+	return !read && (v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK;
+}
+
+/* A reply that no flow claims may be the answer to a natural challenge of one flow. */
+static bool answers_natural(struct hp3_engine *e, const struct hp3_pair *p,
+	const struct hp3_pkt *pkt, uint64_t now, struct hp3_acts *acts)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = p->flows; i != HP3_NO_FLOW && n < NEAR_FLOWS_MAX; i = e->flows[i].next) {
+		struct hp3_flow *f = &e->flows[i];
+
+		n++;
+		if (!(f->flags & HP3_FF_NATURAL) || f->nat_psn != pkt->v.psn ||
+			!proves(&pkt->v, f->flags & HP3_FF_NATURAL_RD))
+			continue;
+		if (hp3_pkt_icrc_ok(e, pkt)) {
+			f->flags &= (uint16_t) ~(HP3_FF_NATURAL | HP3_FF_NATURAL_RD);
+			hit(e, i, pkt->v.dest_qpn, now, acts);
+		}
+		return true;
+	}
+	return false;
 }
 
 /* A reply to a local queue pair that no flow claims. */
@@ -151,12 +209,14 @@ void hp3_challenge_rx(
 
 	hp3_pkt_addresses(pkt, HP3_DIR_RX, &local, &remote);
 	pair = hp3_pairs_find(&e->pairs, pkt->v.flags & HP3_VF_IPV6, pkt->v.vlan, local, remote);
-	if (pair == HP3_NO_PAIR)
+	if (pair == HP3_NO_PAIR || now < e->pairs.pairs[pair].untracked_until)
 		return;
 	p = &e->pairs.pairs[pair];
 	expire(e, p, now, acts);
+	if (answers_natural(e, p, pkt, now, acts))
+		return;
 	if ((p->ch_state != HP3_CH_ARMED && p->ch_state != HP3_CH_ANSWERED) ||
-		!answers(p, &pkt->v) || !hp3_pkt_icrc_ok(e, pkt))
+		pkt->v.psn != p->ch_psn || !proves(&pkt->v, false) || !hp3_pkt_icrc_ok(e, pkt))
 		return;
 	if (p->ch_state == HP3_CH_ANSWERED) {
 		p->ch_ambiguous |= p->ch_lqpn != pkt->v.dest_qpn;
@@ -166,8 +226,6 @@ void hp3_challenge_rx(
 	p->ch_lqpn = pkt->v.dest_qpn;
 	/* Others in lockstep would answer about now: listen one more round trip. */
 	p->ch_until = now + (now - p->ch_sent);
-	if (p->ch_natural)
-		settle(e, p, now, acts);
 }
 
 static void remember_request(struct hp3_engine *e, const struct hp3_cm_pending *req)

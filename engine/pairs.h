@@ -28,10 +28,8 @@ struct hp3_pair {
 	uint32_t flows; /* first flow, HP3_NO_FLOW if none */
 	uint32_t nflows;
 	uint64_t untracked_until; /* no inference before: a flow of ours had no room in the table */
-	/* challenge (rule 15) */
+	/* forced challenge (rule 15) */
 	uint8_t ch_state;
-	bool ch_natural; /* the chosen packet carried AckReq by itself (or is a READ/ATOMIC) */
-	bool ch_read; /* a READ: its answer is a response, not an ACK */
 	bool ch_ambiguous; /* two queue pairs answered */
 	uint32_t ch_flow, ch_psn, ch_lqpn, ch_count;
 	uint64_t ch_sent, ch_until;
