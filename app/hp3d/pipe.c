@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/pipe.h"
+#include <rte_ether.h>
 #include <rte_malloc.h>
 #include <rte_prefetch.h>
 #include "app/hp3d/hold.h"
@@ -221,6 +222,18 @@ static inline bool is_writable(struct rte_mbuf *m)
 		       rte_pktmbuf_linearize(m) == 0);
 }
 
+/*
+ * Drivers that strip VLAN tags (net_af_packet does, unasked) hand them over beside the packet. The
+ * tag belongs to the flow's key and must go out again: back into the frame with it.
+ */
+static void restore_vlan(struct rte_mbuf **m, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		if (unlikely(m[i]->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED))
+			rte_vlan_insert(&m[i]);
+	}
+}
+
 static void parse_all(struct hp3d_pipe *p, struct rte_mbuf **m, uint16_t n)
 {
 	for (uint16_t i = 0; i < n; i++)
@@ -249,6 +262,7 @@ void hp3d_pipe_burst(
 	struct hp3_verdict vd;
 	uint64_t bytes = 0;
 
+	restore_vlan(m, n);
 	parse_all(p, m, n);
 	hp3_find_burst(p->engine, p->pkts, n, dir);
 	for (uint16_t i = 0; i < n; i++) {

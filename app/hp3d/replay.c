@@ -211,13 +211,22 @@ static int feed(struct replay *r, const struct pcap_pkthdr *h, const u_char *dat
 	return r->failed ? -1 : 0;
 }
 
+/*
+ * A capture is short and nobody answers what hp3 would ask, so the pass that learns takes every
+ * packet that asks by itself as a challenge, and is content with one answer: a stream that is
+ * taken for another's endangers no connection here, and its replies soon contradict.
+ */
 static int make_ends(struct replay *r)
 {
+	struct hp3_config cfg = *r->cfg;
+
+	if (!r->write)
+		cfg.pairing.challenge_spread = cfg.pairing.challenge_hits = 1;
 	for (unsigned i = 0; i < ENDS; i++) {
 		struct end *e = &r->ends[i];
 
 		*e = (struct end){.r = r, .index = i};
-		e->pipe = hp3d_pipe_create(r->cfg, 0, i, r->cfg->policy.seed + i, SOCKET_ID_ANY);
+		e->pipe = hp3d_pipe_create(&cfg, 0, i, cfg.policy.seed + i, SOCKET_ID_ANY);
 		if (e->pipe == NULL) {
 			fprintf(stderr, "hp3d: no memory for the flow tables; raise [eal] "
 					"memory_mb or lower "
@@ -328,6 +337,7 @@ static int pass(struct replay *r)
 		if (ret == 0 && r->write)
 			hp3d_replay_count_pipe(&r->s, r->ends[i].pipe);
 		hp3d_pipe_free(r->ends[i].pipe);
+		r->ends[i].pipe = NULL;
 	}
 	if (r->out != NULL && pcap_dump_flush(r->out) != 0) {
 		fprintf(stderr, "hp3d: %s: %s\n", r->opt->out, strerror(errno));

@@ -2,9 +2,9 @@
 #ifndef HP3D_WORKER_H
 #define HP3D_WORKER_H
 /*
- * A worker is one data lcore. It owns one pipe (engine, hold queues, counters) per rail; nobody else touches
- * them. Other threads reach a worker in two ways only: hp3d_worker_call() runs a function on it between two
- * bursts, and single counters may be read at any time.
+ * A worker is one data lcore. It owns one pipe (engine, hold queues, counters) per rail; nobody
+ * else touches them. Other threads reach a worker in two ways only: hp3d_worker_call() runs a
+ * function on it between two bursts, and single counters may be read at any time.
  */
 #include <stdint.h>
 #include "engine/engine.h"
@@ -16,7 +16,7 @@ struct hp3d_worker;
 struct hp3d_event {
 	struct hp3_event ev;
 	struct hp3_flow_info flow; /* addresses and QPNs at the time of the event */
-	uint16_t rail;             /* index into hp3_config.rails */
+	uint16_t rail; /* index into hp3_config.rails */
 	uint16_t worker;
 };
 
@@ -25,11 +25,12 @@ struct hp3d_worker *hp3d_worker(unsigned index);
 struct hp3d_pipe *hp3d_worker_pipe(struct hp3d_worker *w, unsigned rail);
 
 /*
- * Runs fn(w, arg) on the worker's lcore between two bursts and waits for it. fn must be short (a page of a list):
- * packets wait meanwhile. Returns 0, -ETIMEDOUT if the worker did not come by within a second.
- * To be called from the control thread only.
+ * Runs fn(w, arg) on the worker's lcore between two bursts and waits for it. fn must be short (a
+ * page of a list): packets wait meanwhile. Returns 0, -ETIMEDOUT if the worker did not come by
+ * within a second. To be called from the control thread only.
  */
-int hp3d_worker_call(struct hp3d_worker *w, void (*fn)(struct hp3d_worker *w, void *arg), void *arg);
+int hp3d_worker_call(
+	struct hp3d_worker *w, void (*fn)(struct hp3d_worker *w, void *arg), void *arg);
 
 /* Takes up to n events that the worker left; control thread only. Returns how many. */
 unsigned hp3d_worker_events(struct hp3d_worker *w, struct hp3d_event *ev, unsigned n);
