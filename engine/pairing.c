@@ -93,27 +93,41 @@ static void expire(struct hp3_engine *e, struct hp3_pair *p, uint64_t now, struc
 		hp3_challenge_stop(p);
 }
 
+static void drop_natural(struct hp3_flow *f)
+{
+	f->flags &= (uint16_t) ~(HP3_FF_NATURAL | HP3_FF_NATURAL_RD);
+}
+
+/* True while an answer counts. Later, another queue pair may have come to the same PSN. */
+static bool natural_under_way(struct hp3_engine *e, struct hp3_flow *f, uint64_t now)
+{
+	uint32_t age = (uint32_t)(now >> HP3_TICK_SHIFT) - f->nat_sent;
+
+	if (!(f->flags & HP3_FF_NATURAL))
+		return false;
+	if (age <= e->cfg.challenge_timeout_ns >> HP3_TICK_SHIFT)
+		return true;
+	e->stats.challenge_misses++;
+	drop_natural(f);
+	return false;
+}
+
 /* Natural: true if the packet will be answered by itself, and nobody else will say the same. */
 static bool arm_natural(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now)
 {
 	struct hp3_flow *f = &e->flows[flow];
-	uint32_t tick = (uint32_t)(now >> HP3_TICK_SHIFT);
 
 	if (!(v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC)))
 		return false;
-	if (f->flags & HP3_FF_NATURAL) {
-		if (tick - f->nat_sent <= e->cfg.challenge_timeout_ns >> HP3_TICK_SHIFT)
-			return true;
-		e->stats.challenge_misses++;
-	}
-	f->flags &= (uint16_t) ~(HP3_FF_NATURAL | HP3_FF_NATURAL_RD);
+	if (natural_under_way(e, f, now))
+		return true;
 	if (others_near(e, flow, v->psn))
 		return false;
 	f->flags |= HP3_FF_NATURAL;
 	if (v->flags & HP3_VF_READ)
 		f->flags |= HP3_FF_NATURAL_RD;
 	f->nat_psn = v->psn;
-	f->nat_sent = tick;
+	f->nat_sent = (uint32_t)(now >> HP3_TICK_SHIFT);
 	f->ch_wait = 0;
 	e->stats.challenges++;
 	return true;
@@ -187,11 +201,11 @@ static bool answers_natural(struct hp3_engine *e, const struct hp3_pair *p,
 		struct hp3_flow *f = &e->flows[i];
 
 		n++;
-		if (!(f->flags & HP3_FF_NATURAL) || f->nat_psn != pkt->v.psn ||
+		if (f->nat_psn != pkt->v.psn || !natural_under_way(e, f, now) ||
 			!proves(&pkt->v, f->flags & HP3_FF_NATURAL_RD))
 			continue;
 		if (hp3_pkt_icrc_ok(e, pkt)) {
-			f->flags &= (uint16_t) ~(HP3_FF_NATURAL | HP3_FF_NATURAL_RD);
+			drop_natural(f);
 			hit(e, i, pkt->v.dest_qpn, now, acts);
 		}
 		return true;
