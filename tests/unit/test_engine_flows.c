@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Life of a flow: what creates it, what tells it from others, tables that are full, ageing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <errno.h>
+#include "engine/table.h"
+#include "packets.h"
+
+static void only_a_request_that_leaves_creates_a_flow(void **state)
+{
+	struct qp q = make_qp(0);
+
+	ack(&q, 5);
+	nak(&q, 5);
+	read_response(&q, HP3_OP_RC_READ_RESP_ONLY, 5, 64);
+	response(&q, &(struct hp3_fields){.opcode = HP3_OP_RC_WRITE_ONLY, .psn = 5});
+	response(&q, &(struct hp3_fields){.opcode = HP3_OP_CNP});
+	request(&q, &(struct hp3_fields){.opcode = HP3_OP_RC_ACK, .psn = 5});
+	request(&q, &(struct hp3_fields){.opcode = HP3_OP_RC_READ_RESP_ONLY, .psn = 5});
+	request(&q, &(struct hp3_fields){.opcode = HP3_OP_CNP});
+	request(&q, &(struct hp3_fields){.opcode = HP3_OP_UC_SEND_ONLY});
+	request(&q, &(struct hp3_fields){.opcode = HP3_OP_UD_SEND_ONLY});
+	assert_int_equal(hp3_engine_flows(rig.e), 0);
+	middle(&q, 6);
+	assert_int_equal(hp3_engine_flows(rig.e), 1);
+	assert_int_equal(rig.vd.flow, flow_of(&q));
+	middle(&q, 7);
+	assert_int_equal(hp3_engine_flows(rig.e), 1);
+	assert_int_equal(stats()->flows_created, 1);
+	assert_int_equal(info(&q).una, 6);
+	assert_int_equal(info(&q).nxt, 8);
+	assert_int_equal(info(&q).inflight, 2);
+	assert_int_equal(info(&q).port, q.home);
+}
+
+/* Rule 17: both addresses, family, VLAN and remote QPN make the key; replies find back by lqpn. */
+static void rule_17_keys(void **state)
+{
+	struct qp q[12];
+
+	rig.cfg.max_pairs = 12;
+	rig_configure();
+	for (unsigned i = 0; i < 12; i++) {
+		q[i] = make_qp(0);
+		q[i].home = (uint16_t)(51000 + i);
+	}
+	q[1].vlan = 100;
+	q[2].vlan = 200;
+	q[3].ipv6 = true; /* the same leading bytes */
+	q[4].ipv6 = q[5].ipv6 = q[6].ipv6 = true;
+	q[4].vlan = 100;
+	q[5].local[15] = 1;
+	q[6].remote[15] = 1;
+	q[7].local[3] = 9;
+	q[8].remote[3] = 9;
+	memcpy(q[9].local, q[0].remote, 16); /* the other way round */
+	memcpy(q[9].remote, q[0].local, 16);
+	q[10].rqpn++;
+	q[10].lqpn++;
+	q[11].rqpn = q[0].lqpn;
+	q[11].lqpn = q[0].rqpn;
+	for (unsigned i = 0; i < 12; i++) {
+		assert_int_equal(set_up(&q[i]), 0);
+		assert_int_equal(hp3_engine_flows(rig.e), i + 1);
+		middle(&q[i], 1000 * i);
+		middle(&q[i], 1000 * i + 1);
+		assert_int_equal(hp3_engine_flows(rig.e), i + 1);
+	}
+	for (unsigned i = 0; i < 12; i++) {
+		ack(&q[i], 1000 * i);
+		assert_int_equal(rig.vd.flow, flow_of(&q[i]));
+	}
+	for (unsigned i = 0; i < 12; i++) {
+		assert_int_equal(info(&q[i]).una, 1000 * i + 1);
+		assert_int_equal(info(&q[i]).home, 51000 + i);
+		assert_int_equal(info(&q[i]).vlan, q[i].vlan);
+		assert_memory_equal(info(&q[i]).local, q[i].local, 16);
+		assert_memory_equal(info(&q[i]).remote, q[i].remote, 16);
+	}
+	assert_int_equal(hp3_engine_flows(rig.e), 12);
+	assert_int_equal(stats()->contradictions, 0);
+}
+
+/* The priority of a tag is not part of the key. */
+static void vlan_priority_does_not_count(void **state)
+{
+	struct qp q = make_qp(0), urgent;
+
+	q.vlan = 100;
+	middle(&q, 5);
+	urgent = q;
+	urgent.vlan |= 3 << 13;
+	middle(&urgent, 6);
+	assert_int_equal(hp3_engine_flows(rig.e), 1);
+	assert_int_equal(info(&q).nxt, 7);
+}
+
+/* What hp3_find_burst() found is a hint: packets of a burst see what those before them changed. */
+static void a_burst_sees_its_own_changes(void **state)
+{
+	struct qp q = make_qp(0), other = make_qp(1);
+	struct hp3_pkt pkts[2];
+	struct hp3_verdict vd;
+	struct hp3_acts acts;
+	uint32_t flow;
+
+	middle(&q, 5);
+	flow = flow_of(&q);
+	pkts[0] = rig.pkt;
+	hp3_find_burst(rig.e, pkts, 1, HP3_DIR_TX);
+	assert_int_equal(pkts[0].flow, flow);
+	assert_int_equal(tear_down(&q), 0);
+	middle(&other, 9); /* takes the same record */
+	assert_int_equal(flow_of(&other), flow);
+	hp3_tx(rig.e, &pkts[0], rig.now, &vd, &acts);
+	assert_int_not_equal(vd.flow, flow);
+	assert_int_equal(vd.flow, flow_of(&q));
+	assert_int_equal(info(&other).nxt, 10);
+}
+
+static void table_full_degrades_to_plain_forwarding(void **state)
+{
+	struct qp a = make_qp(0), b = make_qp(1), c = make_qp(2);
+
+	rig.cfg.max_flows = 2;
+	rig_configure();
+	middle(&a, 1);
+	middle(&b, 1);
+	for (uint32_t i = 1; i <= 5; i++) {
+		assert_int_equal(middle(&c, i), HP3_PASS);
+		expect_left(rig.nwire - 1, i, c.home, false);
+		assert_int_equal(rig.vd.flow, HP3_NO_FLOW);
+		assert_int_equal(stats()->untracked, i);
+		assert_int_equal(stats()->flows_full, i);
+	}
+	assert_int_equal(flow_of(&c), HP3_NO_FLOW);
+	assert_int_equal(set_up(&c), -ENOSPC);
+	assert_int_equal(move(&c, 60000), -ENOENT);
+	middle(&a, 2);
+	assert_int_equal(info(&a).nxt, 3);
+	assert_int_equal(tear_down(&b), 0);
+	middle(&c, 6);
+	assert_int_equal(info(&c).una, 6);
+	assert_int_equal(stats()->untracked, 5);
+}
+
+/* Rule 15: the flow without room might answer, so nobody of its pair is challenged meanwhile. */
+static void rule_15_untracked_flow_suspends_inference(void **state)
+{
+	struct qp a = make_qp(0), b = make_qp(1), c = make_qp(2), elsewhere = make_qp(3);
+
+	elsewhere.remote[3] = 77;
+	rig.cfg.max_flows = 2;
+	rig.cfg.pair_by_challenge = true;
+	rig.cfg.challenge_hits = 1;
+	rig_configure();
+	middle(&elsewhere, 500000);
+	last(&a, 1);
+	assert_int_equal(stats()->challenges, 1);
+	middle(&c, 900000); /* no room */
+	ack(&a, 1);
+	assert_false(info(&a).paired); /* asked before, answered after */
+	for (uint32_t i = 2; i < 10; i++) {
+		last(&a, i);
+		ack(&a, i);
+	}
+	assert_int_equal(stats()->challenges, 1);
+	assert_false(info(&a).paired);
+	last(&elsewhere, 500001); /* another address pair */
+	ack(&elsewhere, 500001);
+	assert_true(info(&elsewhere).paired);
+	rig.now += rig.cfg.idle_age_ns;
+	last(&a, 10);
+	ack(&a, 10);
+	assert_true(info(&a).paired);
+	assert_int_equal(flow_of(&b), HP3_NO_FLOW);
+}
+
+static void pairs_full(void **state)
+{
+	struct qp q[4];
+
+	rig.cfg.max_pairs = 3;
+	rig_configure();
+	for (unsigned i = 0; i < 4; i++) {
+		q[i] = make_qp(i);
+		q[i].remote[3] = (uint8_t)(100 + i);
+		assert_int_equal(middle(&q[i], 1), HP3_PASS);
+	}
+	assert_int_equal(hp3_engine_flows(rig.e), 3);
+	assert_int_equal(stats()->pairs_full, 1);
+	assert_int_equal(stats()->untracked, 1);
+	assert_int_equal(set_up(&q[3]), -ENOSPC);
+	tear_down(&q[0]); /* the pair goes with its last flow */
+	middle(&q[3], 2);
+	assert_int_not_equal(flow_of(&q[3]), HP3_NO_FLOW);
+}
+
+/* Every record and every key comes back: ten times as many flows as there is room for. */
+static void records_are_used_again(void **state)
+{
+	for (unsigned round = 0; round < 10; round++) {
+		for (unsigned i = 0; i < rig.cfg.max_flows; i++) {
+			struct qp q = make_qp(round * 1000 + i);
+
+			q.remote[3] = (uint8_t)(i % rig.cfg.max_pairs);
+			assert_int_equal(set_up(&q), 0);
+			rig.nwire = 0;
+			last(&q, i);
+			ack(&q, i);
+			assert_int_equal(move(&q, 60000), 0);
+		}
+		assert_int_equal(hp3_engine_flows(rig.e), rig.cfg.max_flows);
+		assert_int_equal(hp3_engine_moved(rig.e), rig.cfg.max_flows);
+		for (unsigned i = 0; i < rig.cfg.max_flows; i++) {
+			struct qp q = make_qp(round * 1000 + i);
+
+			q.remote[3] = (uint8_t)(i % rig.cfg.max_pairs);
+			assert_int_equal(tear_down(&q), 0);
+			assert_int_equal(flow_of(&q), HP3_NO_FLOW);
+		}
+		assert_int_equal(hp3_engine_flows(rig.e), 0);
+		assert_int_equal(hp3_engine_moved(rig.e), 0);
+	}
+	assert_int_equal(stats()->flows_full, 0);
+	assert_int_equal(stats()->pairs_full, 0);
+	assert_int_equal(hp3_flow_next(rig.e, 0), HP3_NO_FLOW);
+}
+
+/* A round through the table takes 64 steps of 50 ms. */
+static void age_round(void)
+{
+	for (int i = 0; i < 64; i++)
+		pass_time(51 * MS);
+}
+
+/* Rule 11: idle_age if nothing is in flight, dead_age otherwise. */
+static void rule_11_ageing(void **state)
+{
+	struct qp idle = make_qp(0), busy = make_qp(1), set = make_qp(2);
+
+	rig.cfg.idle_age_ns = 10000 * MS;
+	rig.cfg.dead_age_ns = 100000 * MS;
+	rig_configure();
+	set_up(&idle);
+	set_up(&busy);
+	set_up(&set);
+	last(&idle, 1);
+	ack(&idle, 1);
+	assert_int_equal(move(&idle, 60000), 0);
+	last(&busy, 1);
+	last(&busy, 2);
+	ack(&busy, 1);
+	pass_time(6000 * MS);
+	age_round(); /* 9.3 s */
+	assert_int_equal(hp3_engine_flows(rig.e), 3);
+	pass_time(1000 * MS);
+	age_round(); /* 13.5 s */
+	assert_int_equal(flow_of(&idle), HP3_NO_FLOW);
+	assert_int_equal(flow_of(&set), HP3_NO_FLOW);
+	assert_int_not_equal(flow_of(&busy), HP3_NO_FLOW);
+	assert_int_equal(stats()->flows_aged, 2);
+	assert_int_equal(hp3_engine_moved(rig.e), 0);
+	rig.now += 83000 * MS; /* 97 s */
+	age_round(); /* 99.8 s */
+	assert_int_not_equal(flow_of(&busy), HP3_NO_FLOW);
+	pass_time(1000 * MS);
+	age_round();
+	assert_int_equal(flow_of(&busy), HP3_NO_FLOW);
+}
+
+/* Packets of either direction keep a flow; so does a move, however long. */
+static void rule_11_never_aged_in_a_move_or_in_use(void **state)
+{
+	struct qp sender = make_qp(0), receiver = make_qp(1), moving = make_qp(2);
+
+	rig.cfg.dead_age_ns = rig.cfg.idle_age_ns = 4000 * MS;
+	rig.cfg.close_timeout_ns = 1000000 * MS;
+	rig_configure();
+	set_up(&sender);
+	set_up(&receiver);
+	set_up(&moving);
+	middle(&moving, 1);
+	last(&receiver, 1);
+	assert_int_equal(move(&moving, 60000), 0);
+	for (uint32_t i = 1; i < 10; i++) {
+		middle(&sender, i);
+		ack(&receiver, 0);
+		age_round();
+	}
+	assert_int_equal(hp3_engine_flows(rig.e), 3);
+	assert_int_equal(command(&moving, HP3_CMD_CANCEL, 0), 0);
+	age_round();
+	assert_int_equal(flow_of(&moving), HP3_NO_FLOW);
+}
+
+static void set_up_events(void **state)
+{
+	struct qp q = make_qp(0), wrong = make_qp(1);
+	struct hp3_qp_event ev = {.kind = HP3_QP_UP, .pairing = HP3_PAIRING_NONE};
+	struct hp3_acts acts = {0};
+
+	assert_int_equal(hp3_qp(rig.e, &ev, rig.now, &acts), -EINVAL);
+	wrong.rqpn = 1 << 24;
+	assert_int_equal(set_up(&wrong), -EINVAL);
+	wrong.rqpn = 5;
+	wrong.lqpn = 1 << 24;
+	assert_int_equal(set_up(&wrong), -EINVAL);
+	assert_int_equal(hp3_engine_flows(rig.e), 0);
+	assert_int_equal(tear_down(&q), 0); /* unknown: nothing to do */
+
+	assert_int_equal(set_up(&q), 0);
+	assert_true(info(&q).paired);
+	assert_int_equal(info(&q).pairing, HP3_PAIRING_EVENT);
+	assert_int_equal(info(&q).lqpn, q.lqpn);
+	assert_int_equal(rig.last.type, HP3_EV_PAIR);
+	assert_int_equal(move(&q, 60000), -ENODATA);
+	middle(&q, 1000);
+	assert_int_equal(stats()->epochs, 0);
+
+	q.lqpn = 0x1234; /* rule 16: set up again is a new epoch */
+	assert_int_equal(set_up(&q), 0);
+	assert_int_equal(stats()->epochs, 1);
+	assert_int_equal(stats()->unpaired, 1);
+	assert_int_equal(info(&q).lqpn, 0x1234);
+	middle(&q, 77);
+	assert_int_equal(info(&q).una, 77);
+	assert_int_equal(stats()->epochs, 1);
+	assert_int_equal(tear_down(&q), 0);
+	assert_int_equal(hp3_engine_flows(rig.e), 0);
+}
+
+static void limits_of_creation(void **state)
+{
+	struct hp3_engine_config cfg = rig.cfg;
+	size_t size = hp3_engine_size(&cfg);
+	uint8_t *mem = aligned_alloc(64, size + 64);
+
+	assert_non_null(hp3_engine_create(mem, size, &cfg));
+	assert_null(hp3_engine_create(NULL, size, &cfg));
+	assert_null(hp3_engine_create(mem + 8, size, &cfg));
+	assert_null(hp3_engine_create(mem, size - 1, &cfg));
+#define REFUSED(field, value)                                                                      \
+	cfg = rig.cfg;                                                                             \
+	cfg.field = value;                                                                         \
+	assert_null(hp3_engine_create(mem, SIZE_MAX, &cfg));
+	REFUSED(max_flows, 0)
+	REFUSED(max_flows, HP3_BUCKET_REF)
+	REFUSED(max_pairs, 0)
+	REFUSED(max_moves, 0)
+	REFUSED(max_moves, HP3_NO_SLOT)
+	REFUSED(challenge_hits, 0)
+	REFUSED(challenge_spread, 0)
+	free(mem);
+}
+
+static void names_and_counters(void **state)
+{
+	const struct hp3_stats *s = stats();
+	struct qp q = make_qp(0);
+
+	middle(&q, 1);
+	assert_string_equal(hp3_stat_info[0].name, "tx_requests");
+	assert_int_equal(*(const uint64_t *)((const char *)s + hp3_stat_info[0].offset), 1);
+	assert_int_equal(hp3_stat_count, sizeof(*s) / sizeof(uint64_t));
+	for (unsigned i = 0; i < hp3_stat_count; i++)
+		assert_true(strlen(hp3_stat_info[i].help) > 4);
+	assert_string_equal(hp3_event_name(HP3_EV_SWITCH), "switch");
+	assert_string_equal(hp3_event_name(HP3_EV_UNPAIR), "unpair");
+	assert_string_equal(hp3_event_name(HP3_EV_UNPAIR + 1), "?");
+	assert_string_equal(hp3_cause_name(HP3_CAUSE_OPERATOR), "operator");
+	assert_string_equal(hp3_cause_name(HP3_CAUSE_STOP + 1), "?");
+	assert_string_equal(hp3_pairing_name(HP3_PAIRING_CHALLENGE), "challenge");
+	assert_string_equal(hp3_pairing_name(HP3_PAIRING_EVENT + 1), "?");
+	assert_int_equal(
+		hp3_flow_info(rig.e, rig.cfg.max_flows, 0, &(struct hp3_flow_info){0}), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST(only_a_request_that_leaves_creates_a_flow),
+		RIG_TEST(rule_17_keys),
+		RIG_TEST(vlan_priority_does_not_count),
+		RIG_TEST(a_burst_sees_its_own_changes),
+		RIG_TEST(table_full_degrades_to_plain_forwarding),
+		RIG_TEST(rule_15_untracked_flow_suspends_inference),
+		RIG_TEST(pairs_full),
+		RIG_TEST(records_are_used_again),
+		RIG_TEST(rule_11_ageing),
+		RIG_TEST(rule_11_never_aged_in_a_move_or_in_use),
+		RIG_TEST(set_up_events),
+		RIG_TEST(limits_of_creation),
+		RIG_TEST(names_and_counters),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
