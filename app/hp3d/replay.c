@@ -4,17 +4,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <pcap/pcap.h>
 #include <rte_mbuf.h>
 #include "app/hp3d/pipe.h"
 #include "app/hp3d/replay_summary.h"
 #include "roce/icrc.h"
 
-#define MBUF_ROOM  10240u
-#define MBUF_EXTRA 1024u
-#define QUEUE      65536u /* packets between the pipes; far more than one event can set free */
-#define NS_PER_SEC 1000000000ull
-#define ENDS       2u
+#define MBUF_ROOM    10240u
+#define MBUF_EXTRA   1024u
+#define QUEUE        65536u /* packets between the pipes; far more than one event can set free */
+#define NS_PER_SEC   1000000000ull
+#define ENDS         2u
+#define LEARN_PASSES 64u
 
 /* Lies in the mbuf's private area: what the file says of the packet. */
 struct stamp {
@@ -108,6 +110,20 @@ static void leave_rx(void *ctx, struct rte_mbuf **m, uint16_t n)
 		write_packet(e->r, m[i]);
 }
 
+static bool is_known(const struct replay *r, unsigned end, const struct hp3d_event *ev)
+{
+	for (uint32_t i = 0; i < r->n_pairs[end]; i++) {
+		const struct hp3d_event *p = &r->pairs[end][i];
+
+		if (p->ev.lqpn == ev->ev.lqpn && p->ev.rqpn == ev->ev.rqpn &&
+			p->flow.vlan == ev->flow.vlan &&
+			memcmp(p->flow.local, ev->flow.local, 16) == 0 &&
+			memcmp(p->flow.remote, ev->flow.remote, 16) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void on_event(void *ctx, const struct hp3d_event *ev)
 {
 	struct end *e = ctx;
@@ -116,7 +132,7 @@ static void on_event(void *ctx, const struct hp3d_event *ev)
 
 	if (r->write)
 		hp3d_replay_count_event(&r->s, ev);
-	if (r->moving || ev->ev.type != HP3_EV_PAIR)
+	if (r->write || ev->ev.type != HP3_EV_PAIR || is_known(r, e->index, ev))
 		return;
 	list = realloc(r->pairs[e->index], (r->n_pairs[e->index] + 1) * sizeof(*list));
 	if (list == NULL) {
@@ -195,8 +211,10 @@ static int feed(struct replay *r, const struct pcap_pkthdr *h, const u_char *dat
 	struct stamp *st;
 
 	if (m == NULL || h->caplen > rte_pktmbuf_tailroom(m)) {
-		fprintf(stderr, "hp3d: packet %llu of %u bytes does not fit a buffer of %u\n",
-			(unsigned long long)r->s.packets_in, h->caplen, MBUF_ROOM);
+		fprintf(stderr,
+			"hp3d: packet of %u bytes does not fit a buffer of %u; record with "
+			"segmentation and receive offloads off (ethtool -K IF tso off gro off)\n",
+			h->caplen, MBUF_ROOM);
 		rte_pktmbuf_free(m);
 		return -1;
 	}
@@ -262,11 +280,16 @@ static void announce(struct replay *r)
 static int open_input(struct replay *r)
 {
 	char err[PCAP_ERRBUF_SIZE];
+	FILE *f = fopen(r->opt->in, "rb");
 
-	r->in = pcap_open_offline_with_tstamp_precision(
-		r->opt->in, PCAP_TSTAMP_PRECISION_NANO, err);
+	if (f != NULL)
+		r->in = pcap_fopen_offline_with_tstamp_precision(
+			f, PCAP_TSTAMP_PRECISION_NANO, err);
 	if (r->in == NULL) {
-		fprintf(stderr, "hp3d: %s: %s\n", r->opt->in, err);
+		fprintf(stderr, "hp3d: %s: %s; check the path, give a pcap or pcapng file\n",
+			r->opt->in, f == NULL ? strerror(errno) : err);
+		if (f != NULL)
+			fclose(f);
 		return -1;
 	}
 	if (pcap_datalink(r->in) != DLT_EN10MB) {
@@ -275,6 +298,39 @@ static int open_input(struct replay *r)
 		return -1;
 	}
 	return 0;
+}
+
+/* OUT must not be IN: it would be emptied before it is read. */
+static int open_output(struct replay *r)
+{
+	struct stat in, out;
+
+	if (fstat(fileno(pcap_file(r->in)), &in) == 0 && stat(r->opt->out, &out) == 0 &&
+		in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
+		fprintf(stderr, "hp3d: %s: is the capture to read; give --out another file\n",
+			r->opt->out);
+		return -1;
+	}
+	r->out = pcap_dump_open(r->in, r->opt->out);
+	if (r->out == NULL) {
+		fprintf(stderr, "hp3d: %s; give --out a file that can be written\n",
+			pcap_geterr(r->in));
+		return -1;
+	}
+	return 0;
+}
+
+static int close_output(struct replay *r)
+{
+	bool failed = pcap_dump_flush(r->out) != 0 || ferror(pcap_dump_file(r->out));
+
+	if (failed)
+		fprintf(stderr,
+			"hp3d: %s: cannot be written; free space or give --out another file\n",
+			r->opt->out);
+	pcap_dump_close(r->out);
+	r->out = NULL;
+	return failed ? -1 : 0;
 }
 
 static uint64_t time_of(const struct pcap_pkthdr *h)
@@ -294,8 +350,7 @@ static int read_all(struct replay *r)
 
 		if (first) {
 			r->now = t;
-			if (r->moving)
-				announce(r);
+			announce(r);
 		}
 		first = false;
 		if (t > r->now)
@@ -309,7 +364,8 @@ static int read_all(struct replay *r)
 			return -1;
 	}
 	if (ret == PCAP_ERROR) {
-		fprintf(stderr, "hp3d: %s: %s\n", r->opt->in, pcap_geterr(r->in));
+		fprintf(stderr, "hp3d: %s: %s; the file is damaged: record it again\n", r->opt->in,
+			pcap_geterr(r->in));
 		return -1;
 	}
 	for (unsigned i = 0; i < ENDS; i++) {
@@ -324,32 +380,37 @@ static int pass(struct replay *r)
 	int ret = -1;
 
 	r->now = r->head = r->n = 0;
-	if (make_ends(r) == 0 && open_input(r) == 0) {
-		if (r->write && r->opt->out != NULL) {
-			r->out = pcap_dump_open(r->in, r->opt->out);
-			if (r->out == NULL)
-				fprintf(stderr, "hp3d: %s: %s\n", r->opt->out, pcap_geterr(r->in));
-		}
-		if (!r->write || r->opt->out == NULL || r->out != NULL)
-			ret = read_all(r);
-	}
+	if (make_ends(r) == 0 && open_input(r) == 0 &&
+		(!r->write || r->opt->out == NULL || open_output(r) == 0))
+		ret = read_all(r);
 	for (unsigned i = 0; i < ENDS; i++) {
 		if (ret == 0 && r->write)
 			hp3d_replay_count_pipe(&r->s, r->ends[i].pipe);
 		hp3d_pipe_free(r->ends[i].pipe);
 		r->ends[i].pipe = NULL;
 	}
-	if (r->out != NULL && pcap_dump_flush(r->out) != 0) {
-		fprintf(stderr, "hp3d: %s: %s\n", r->opt->out, strerror(errno));
+	if (r->out != NULL && close_output(r) < 0)
 		ret = -1;
-	}
-	if (r->out != NULL)
-		pcap_dump_close(r->out);
 	if (r->in != NULL)
 		pcap_close(r->in);
-	r->out = NULL;
 	r->in = NULL;
 	return ret;
+}
+
+/* Streams between the same addresses are challenged one by one: read again while that finds more.
+ */
+static int learn(struct replay *r)
+{
+	uint32_t known;
+
+	for (unsigned i = 0; i < LEARN_PASSES; i++) {
+		known = r->n_pairs[0] + r->n_pairs[1];
+		if (pass(r) < 0)
+			return -1;
+		if (r->n_pairs[0] + r->n_pairs[1] == known)
+			break;
+	}
+	return 0;
 }
 
 int hp3d_replay(const struct hp3_config *cfg, const struct hp3d_replay *opt)
@@ -365,7 +426,7 @@ int hp3d_replay(const struct hp3_config *cfg, const struct hp3d_replay *opt)
 				"hold_packets\n");
 		goto out;
 	}
-	if (opt->move_to != 0 && pass(&r) < 0)
+	if (opt->move_to != 0 && learn(&r) < 0)
 		goto out;
 	r.moving = opt->move_to != 0;
 	r.write = true;

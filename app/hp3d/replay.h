@@ -6,9 +6,9 @@
  * may be in one file: the end with the lower address is A, the other B, and each has a pipe beside
  * it, so a packet from A leaves through A's pipe and arrives through B's.
  *
- * With a port to move to, the capture is read twice: first to learn which queue pairs belong
- * together, then with those announced before the first packet, every requester stream moved to the
- * port as soon as it sends.
+ * With a port to move to, the capture is first read to learn which queue pairs belong together, as
+ * often as that finds more; then with those announced before the first packet, every requester
+ * stream moved to the port as soon as a packet of its own can close the old path.
  *
  * OUT has the same packets with their original stamps, in the order in which they left; two runs
  * give identical bytes.
