@@ -16,7 +16,7 @@ _hp3ctl() {
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		--socket) socket=${COMP_WORDS[++i]} ;;
-		--port | --wait | --since) ((i++)) ;;
+		--port | --wait | --since | --repeat | --interval) ((i++)) ;;
 		-*) ;;
 		*) command=${command:-${COMP_WORDS[i]}} ;;
 		esac
@@ -26,13 +26,13 @@ _hp3ctl() {
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
-	--port | --wait | --since) return ;;
+	--port | --wait | --since | --repeat | --interval) return ;;
 	esac
 	case $command in
 	'') options="$commands $options" ;;
 	stats) options+=' --nonzero --explain' ;;
 	events) options+=' --follow --since' ;;
-	move) options+=' --port --random --home --all --wait --no-wait' ;;
+	move) options+=' --port --random --home --all --wait --no-wait --repeat --interval' ;;
 	esac
 	case $command in
 	show | move)

@@ -32,6 +32,8 @@ enum hp3ctl_exit {
 	X(ALL, "all", NULL)                                                                        \
 	X(WAIT, "wait", "MS")                                                                      \
 	X(NO_WAIT, "no-wait", NULL)                                                                \
+	X(REPEAT, "repeat", "N")                                                                   \
+	X(INTERVAL, "interval", "MS")                                                              \
 	X(FOLLOW, "follow", NULL)                                                                  \
 	X(SINCE, "since", "N")
 
@@ -47,7 +49,7 @@ enum hp3ctl_option {
 struct hp3ctl {
 	const char *socket;
 	uint32_t given; /* HP3CTL_BIT() */
-	uint64_t port, wait_ms, since;
+	uint64_t port, wait_ms, since, repeat, interval_ms;
 	bool json;
 	const char *flow; /* the argument of show and move */
 	int fd; /* connection; -1: none yet */

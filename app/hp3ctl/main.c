@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "app/hp3ctl/hp3ctl.h"
 
 #define DEFAULT_SOCKET  "/run/hp3/hp3.sock"
 #define DEFAULT_WAIT_MS 2000u
 #define WAIT_MS_MAX     600000u
+#define REPEAT_MAX      1000000000u
 #define COMMON          (HP3CTL_BIT(SOCKET) | HP3CTL_BIT(JSON) | HP3CTL_BIT(HELP) | HP3CTL_BIT(VERSION))
 #define TARGET          (HP3CTL_BIT(PORT) | HP3CTL_BIT(RANDOM) | HP3CTL_BIT(HOME))
 
@@ -30,7 +32,9 @@ static const struct command commands[] = {
 		"  --nonzero  leave out counters that are 0\n"
 		"  --explain  say what each counter counts\n",
 		HP3CTL_BIT(NONZERO) | HP3CTL_BIT(EXPLAIN), hp3ctl_stats},
-	{"move", "FLOW|--all --port N|--random|--home [--wait MS|--no-wait]",
+	{"move",
+		"FLOW|--all --port N|--random|--home [--wait MS|--no-wait] [--repeat N [--interval "
+		"MS]]",
 		"move a flow to another source port behind a drain",
 		"  --port N   to UDP source port N\n"
 		"  --random   to a random port from 49152 to 65535\n"
@@ -38,10 +42,13 @@ static const struct command commands[] = {
 		"  --all      every paired flow instead of one\n"
 		"  --wait MS  wait so long for the result (2000)\n"
 		"  --no-wait  return as soon as the move is under way\n"
+		"  --repeat N, --interval MS\n"
+		"             N times, with a pause (0) in between\n"
 		"FLOW is a flow id or what is enough of it: its beginning, its end from a '/' on,\n"
 		"or its QPN such as 0x1c.\n",
-		TARGET | HP3CTL_BIT(ALL) | HP3CTL_BIT(WAIT) | HP3CTL_BIT(NO_WAIT), hp3ctl_move,
-		true},
+		TARGET | HP3CTL_BIT(ALL) | HP3CTL_BIT(WAIT) | HP3CTL_BIT(NO_WAIT) |
+			HP3CTL_BIT(REPEAT) | HP3CTL_BIT(INTERVAL),
+		hp3ctl_move, true},
 	{"events", "[--follow] [--since N]", "what was decided, with its evidence",
 		"  --since N  only events with a number above N\n"
 		"  --follow   go on with new ones until interrupted\n",
@@ -114,6 +121,12 @@ static int take_option(struct hp3ctl *ctl, int opt)
 	case HP3CTL_WAIT:
 		good = number(optarg, 1, WAIT_MS_MAX, &ctl->wait_ms);
 		break;
+	case HP3CTL_REPEAT:
+		good = number(optarg, 1, REPEAT_MAX, &ctl->repeat);
+		break;
+	case HP3CTL_INTERVAL:
+		good = number(optarg, 0, WAIT_MS_MAX, &ctl->interval_ms);
+		break;
 	case HP3CTL_SINCE:
 		good = number(optarg, 0, INT64_MAX, &ctl->since);
 		break;
@@ -142,6 +155,26 @@ static int parse_options(struct hp3ctl *ctl, int argc, char **argv)
 				argv[optind - 1]);
 		else
 			rc = take_option(ctl, opt);
+	}
+	return rc;
+}
+
+/* The command, as often as asked for; the exit code is that of the first run that failed. */
+static int run_command(struct hp3ctl *ctl, const struct command *c)
+{
+	int rc = c->run(ctl);
+
+	for (uint64_t i = 1; i < ctl->repeat; i++) {
+		int again;
+
+		if (rc == HP3CTL_UNREACHABLE || fflush(stdout) != 0)
+			break;
+		usleep((useconds_t)(ctl->interval_ms * 1000));
+		again = c->run(ctl);
+		if (again == HP3CTL_UNREACHABLE)
+			return again;
+		if (rc == HP3CTL_DONE)
+			rc = again;
 	}
 	return rc;
 }
@@ -200,7 +233,7 @@ static int run(struct hp3ctl *ctl, int argc, char **argv)
 		return rc;
 	ctl->flow = argv[optind];
 	rc = hp3ctl_connect(ctl);
-	return rc == HP3CTL_DONE ? c->run(ctl) : rc;
+	return rc == HP3CTL_DONE ? run_command(ctl, c) : rc;
 }
 
 int main(int argc, char **argv)
