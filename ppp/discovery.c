@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include "ppp/discovery.h"
+
+#define ID_MASK           (~(uint32_t)(HP3_ROUND_PROBES - 1))
+#define BACKOFF_UNIT      64u /* ns */
+#define BACKOFF_LEVEL_MAX 63u
+
+uint32_t hp3_probe_budget_take(struct hp3_probe_budget *b, const struct hp3_round_params *p,
+	uint32_t least, uint32_t want, uint64_t now)
+{
+	uint64_t interval, from, tokens, full;
+
+	if (p->probes_per_second == 0)
+		return 0;
+	/* rounded up: never more than configured */
+	interval = (1000000000u + (uint64_t)p->probes_per_second - 1) / p->probes_per_second;
+	full = interval * p->probe_burst;
+	from = b->spent_until > now ? b->spent_until : now;
+	/* a smaller burst or rate may have been configured meanwhile */
+	if (from - now > full)
+		return 0;
+	tokens = (full - (from - now)) / interval;
+	if (tokens < least || tokens == 0)
+		return 0;
+	if (tokens < want)
+		want = (uint32_t)tokens;
+	b->spent_until = from + want * interval;
+	return want;
+}
+
+static bool parallel(const struct hp3_round *r)
+{
+	return r->kind == HP3_PROBE_PEER;
+}
+
+static bool candidates_valid(const struct hp3_round_ask *ask)
+{
+	uint32_t most = HP3_ROUND_PROBES - (ask->kind == HP3_PROBE_PEER);
+
+	if (ask->n == 0 || ask->n > most)
+		return false;
+	for (uint32_t i = 0; i < ask->n; i++) {
+		if (ask->candidates[i] == ask->port)
+			return false;
+		for (uint32_t k = 0; k < i; k++) {
+			if (ask->candidates[i] == ask->candidates[k])
+				return false;
+		}
+	}
+	return true;
+}
+
+int hp3_round_start(struct hp3_round *r, const struct hp3_round_params *p,
+	struct hp3_probe_budget *b, const struct hp3_round_ask *ask, uint64_t now)
+{
+	bool peer = ask->kind == HP3_PROBE_PEER;
+	uint32_t want, got;
+
+	if (!candidates_valid(ask))
+		return -EINVAL;
+	if (ask->kind == HP3_PROBE_NAK && !p->allow_nak)
+		return -EPERM;
+	if (!peer && (!ask->drained || ask->reads))
+		return -EBUSY;
+	if (!peer && ask->rtt_ns == 0)
+		return -ENODATA;
+	want = ask->kind == HP3_PROBE_NAK ? 1 : ask->n + peer;
+	got = hp3_probe_budget_take(b, p, 1u + peer, want, now);
+	if (got == 0)
+		return -EAGAIN;
+	*r = (struct hp3_round){.start = now,
+		.deadline = now + p->timeout_ns,
+		.id = ask->nonce & ID_MASK,
+		.rtt_ns = ask->rtt_ns,
+		.kind = (uint8_t)ask->kind,
+		.n = (uint8_t)got,
+		.port = ask->port};
+	for (uint32_t i = 0; i < got; i++) {
+		if (peer)
+			r->probe[i].port = i == 0 ? ask->port : ask->candidates[i - 1];
+		else
+			r->probe[i].port = ask->candidates[i];
+	}
+	return 0;
+}
+
+static uint64_t sent_at(const struct hp3_round *r, uint32_t i)
+{
+	return r->start + r->probe[i].sent_ns;
+}
+
+/* Number of the first probe in that state, or HP3_NO_PROBE. */
+static int first_in(const struct hp3_round *r, enum hp3_probe_state state)
+{
+	for (uint32_t i = 0; i < r->n; i++) {
+		if (r->probe[i].state == state)
+			return (int)i;
+	}
+	return HP3_NO_PROBE;
+}
+
+int hp3_round_send(struct hp3_round *r, const struct hp3_round_params *p, uint64_t now)
+{
+	uint32_t i = r->next;
+
+	if (hp3_round_tick(r, p, now) != HP3_ROUND_PENDING || i >= r->n)
+		return HP3_NO_PROBE;
+	if (!parallel(r) && first_in(r, HP3_PROBE_OPEN) != HP3_NO_PROBE)
+		return HP3_NO_PROBE;
+	r->probe[i].state = HP3_PROBE_OPEN;
+	r->probe[i].sent_ns = (uint32_t)(now - r->start);
+	r->next++;
+	r->deadline = now + p->timeout_ns;
+	return (int)i;
+}
+
+int hp3_round_in_air(const struct hp3_round *r)
+{
+	return parallel(r) ? HP3_NO_PROBE : first_in(r, HP3_PROBE_OPEN);
+}
+
+static bool incumbent_answered(const struct hp3_round *r)
+{
+	return parallel(r) && r->probe[0].state == HP3_PROBE_ANSWERED;
+}
+
+/* RTT that a winner has to improve on, 0: none known yet. */
+static uint64_t reference(const struct hp3_round *r, const struct hp3_round_params *p)
+{
+	if (incumbent_answered(r))
+		return r->probe[0].rtt_ns;
+	if (r->rtt_ns == 0 && parallel(r) && r->probe[0].state == HP3_PROBE_LOST)
+		return (uint64_t)p->timeout_ns * 100; /* any answer beats none */
+	return r->rtt_ns;
+}
+
+/* The fastest unmarked answer of another port wins if it is good enough. */
+static bool find_winner(struct hp3_round *r, const struct hp3_round_params *p)
+{
+	uint64_t ref = reference(r, p);
+	int best = HP3_NO_PROBE;
+
+	for (uint32_t i = parallel(r); i < r->n; i++) {
+		const struct hp3_probe *q = &r->probe[i];
+
+		if (q->state == HP3_PROBE_ANSWERED && !q->ce &&
+			(best == HP3_NO_PROBE || q->rtt_ns < r->probe[best].rtt_ns))
+			best = (int)i;
+	}
+	if (best == HP3_NO_PROBE || (uint64_t)r->probe[best].rtt_ns * 100 > ref * p->improve)
+		return false;
+	r->winner = (uint8_t)best;
+	r->outcome = HP3_ROUND_WINNER;
+	return true;
+}
+
+/* True if no probe that is in the air or to be sent can change the outcome any more. */
+static bool hopeless(const struct hp3_round *r, uint64_t now)
+{
+	return now >= r->deadline || incumbent_answered(r) ||
+	       (r->next == r->n && first_in(r, HP3_PROBE_OPEN) == HP3_NO_PROBE);
+}
+
+static void judge(struct hp3_round *r, const struct hp3_round_params *p, uint64_t now)
+{
+	bool lost;
+
+	if (r->outcome != HP3_ROUND_PENDING || find_winner(r, p) || !hopeless(r, now))
+		return;
+	lost = first_in(r, HP3_PROBE_ANSWERED) == HP3_NO_PROBE ||
+	       (!parallel(r) && first_in(r, HP3_PROBE_LOST) != HP3_NO_PROBE);
+	r->outcome = lost ? HP3_ROUND_TIMEOUT : HP3_ROUND_NO_BETTER;
+}
+
+enum hp3_round_outcome hp3_round_tick(
+	struct hp3_round *r, const struct hp3_round_params *p, uint64_t now)
+{
+	for (uint32_t i = 0; i < r->next; i++) {
+		if (r->probe[i].state == HP3_PROBE_OPEN && now - sent_at(r, i) >= p->timeout_ns)
+			r->probe[i].state = HP3_PROBE_LOST;
+	}
+	judge(r, p, now);
+	return r->outcome;
+}
+
+enum hp3_round_outcome hp3_round_reply(
+	struct hp3_round *r, const struct hp3_round_params *p, uint32_t id, bool ce, uint64_t now)
+{
+	uint32_t i = id & ~ID_MASK;
+	struct hp3_probe *q = &r->probe[i];
+	uint64_t rtt;
+
+	if ((id & ID_MASK) != r->id || i >= r->next)
+		return r->outcome;
+	hp3_round_tick(r, p, now);
+	if (q->state != HP3_PROBE_OPEN && q->state != HP3_PROBE_LOST)
+		return r->outcome;
+	if ((q->state == HP3_PROBE_LOST || r->outcome != HP3_ROUND_PENDING) && r->late < UINT8_MAX)
+		r->late++;
+	rtt = now - sent_at(r, i);
+	q->rtt_ns = rtt == 0 ? 1 : rtt < UINT32_MAX ? (uint32_t)rtt : UINT32_MAX;
+	q->ce = ce;
+	q->state = q->state == HP3_PROBE_OPEN ? HP3_PROBE_ANSWERED : HP3_PROBE_LATE;
+	judge(r, p, now);
+	return r->outcome;
+}
+
+void hp3_round_cancel(struct hp3_round *r)
+{
+	if (r->outcome == HP3_ROUND_PENDING)
+		r->outcome = HP3_ROUND_CANCELLED;
+}
+
+bool hp3_round_settled(const struct hp3_round *r)
+{
+	return r->outcome != HP3_ROUND_PENDING && first_in(r, HP3_PROBE_OPEN) == HP3_NO_PROBE;
+}
+
+void hp3_backoff_fruitless(
+	struct hp3_backoff *b, const struct hp3_round_params *p, uint32_t random, uint64_t now)
+{
+	uint64_t wait = p->backoff_max_ns;
+
+	if (b->level < 32 && (uint64_t)p->backoff_min_ns << b->level < wait)
+		wait = (uint64_t)p->backoff_min_ns << b->level;
+	wait -= (wait / 4 * random) >> 32;
+	if (wait < p->guard_ns)
+		wait = p->guard_ns;
+	b->until = (now + wait + BACKOFF_UNIT - 1) / BACKOFF_UNIT;
+	if (b->level < BACKOFF_LEVEL_MAX)
+		b->level++;
+}
+
+bool hp3_backoff_ready(const struct hp3_backoff *b, uint64_t now)
+{
+	return now / BACKOFF_UNIT >= b->until;
+}
+
+void hp3_backoff_calm(struct hp3_backoff *b, uint64_t now)
+{
+	if (hp3_backoff_ready(b, now))
+		b->level = 0;
+}
+
+void hp3_liveness_round(struct hp3_liveness *l, const struct hp3_round *r)
+{
+	uint32_t others = 0;
+
+	if (!parallel(r) || !hp3_round_settled(r) || r->start < l->window_end)
+		return;
+	l->window_end = r->deadline;
+	if (l->port != r->port) {
+		l->port = r->port;
+		l->lost = 0;
+	}
+	for (uint32_t i = 1; i < r->n; i++)
+		others += r->probe[i].state == HP3_PROBE_ANSWERED;
+	if (r->probe[0].state == HP3_PROBE_ANSWERED || r->probe[0].state == HP3_PROBE_LATE)
+		l->lost = 0;
+	else if (r->probe[0].state == HP3_PROBE_LOST && others != 0 && l->lost < HP3_DEAD_LOSSES)
+		l->lost++;
+}
+
+const char *hp3_round_outcome_name(enum hp3_round_outcome o)
+{
+	static const char *const names[] = {[HP3_ROUND_PENDING] = "pending",
+		[HP3_ROUND_WINNER] = "winner",
+		[HP3_ROUND_NO_BETTER] = "no-better",
+		[HP3_ROUND_TIMEOUT] = "timeout",
+		[HP3_ROUND_CANCELLED] = "cancelled"};
+
+	return (unsigned)o < sizeof(names) / sizeof(names[0]) ? names[o] : "?";
+}
+
+const char *hp3_probe_kind_name(enum hp3_probe_kind k)
+{
+	static const char *const names[] = {[HP3_PROBE_PEER] = "peer",
+		[HP3_PROBE_STANDARD] = "standard",
+		[HP3_PROBE_NAK] = "nak"};
+
+	return (unsigned)k < sizeof(names) / sizeof(names[0]) ? names[k] : "?";
+}
+
+const char *hp3_probe_state_name(enum hp3_probe_state s)
+{
+	static const char *const names[] = {[HP3_PROBE_UNSENT] = "unsent",
+		[HP3_PROBE_OPEN] = "open",
+		[HP3_PROBE_ANSWERED] = "answered",
+		[HP3_PROBE_LATE] = "late",
+		[HP3_PROBE_LOST] = "lost"};
+
+	return (unsigned)s < sizeof(names) / sizeof(names[0]) ? names[s] : "?";
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ppp/monitor.h"
+
+#define SHARE_ONE   4000u
+#define SHARE_NONE  4095u /* no reply yet */
+#define CYCLE_BITS  4u
+#define CYCLE_MASK  0xfu
+#define ALL_CLEAN   0x8888888u
+#define SILENT_MAX  7u
+#define BASE_RISE   64u
+#define TIMED_LIMIT (1u << 30) /* ns; an answer later than this is to something else */
+
+void hp3_monitor_init(struct hp3_monitor *m, uint64_t now)
+{
+	*m = (struct hp3_monitor){.cycle_end = now, .tally = SHARE_NONE << HP3_TALLY_SHARE_SHIFT};
+}
+
+void hp3_monitor_moved(struct hp3_monitor *m)
+{
+	hp3_monitor_init(m, m->cycle_end);
+	m->watch = HP3_WATCH_FRESH;
+}
+
+static uint32_t replies(const struct hp3_monitor *m)
+{
+	return m->tally & HP3_TALLY_MAX;
+}
+
+static uint32_t marked(const struct hp3_monitor *m)
+{
+	return m->tally >> HP3_TALLY_MARKED_SHIFT & HP3_TALLY_MAX;
+}
+
+static uint32_t share(const struct hp3_monitor *m)
+{
+	return m->tally >> HP3_TALLY_SHARE_SHIFT;
+}
+
+void hp3_monitor_offer_base(struct hp3_monitor *m, uint32_t rtt_ns)
+{
+	if (rtt_ns != 0 && (m->base == 0 || rtt_ns < m->base))
+		m->base = rtt_ns;
+}
+
+static uint32_t cycle_length(const struct hp3_monitor *m, const struct hp3_monitor_params *p)
+{
+	uint32_t len = m->base > p->cycle_ns ? m->base : p->cycle_ns;
+
+	if (len == 0)
+		return 1;
+	return len < HP3_CYCLE_NS_MAX ? len : HP3_CYCLE_NS_MAX;
+}
+
+/* An eighth of the way to `sample`, rounded towards it so that it is reached. */
+static uint32_t smoothed(uint32_t value, uint32_t sample)
+{
+	if (sample >= value)
+		return value + (uint32_t)(((uint64_t)(sample - value) + 7) >> 3);
+	return value - (uint32_t)(((uint64_t)(value - sample) + 7) >> 3);
+}
+
+/* Packet `psn` has been answered: the new path speaks, and one round trip is known. */
+void hp3_monitor_answered(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now)
+{
+	uint32_t rtt = (uint32_t)now - m->timed_at;
+	bool timed = m->watch & HP3_WATCH_TIMING;
+
+	m->watch = 0;
+	if (!timed)
+		return;
+	if (rtt == 0)
+		rtt = 1;
+	hp3_monitor_offer_base(m, rtt);
+	m->smooth = m->smooth == 0 ? rtt : smoothed(m->smooth, rtt);
+	if ((uint64_t)rtt * 100 >= (uint64_t)m->base * p->rtt_factor)
+		m->slow = 1;
+}
+
+/*
+ * Bytes are acknowledged in lumps: what arrives after silent cycles was delivered during them too.
+ * Of a pause only SILENT_MAX cycles count, lest the application's idling reads as a slow path.
+ */
+static uint32_t bytes_per_cycle(const struct hp3_monitor *m)
+{
+	return m->bytes / (m->silent + 1u);
+}
+
+static void update_estimates(struct hp3_monitor *m)
+{
+	uint32_t sample = bytes_per_cycle(m), value = share(m);
+
+	m->per_cycle = m->per_cycle == 0 ? sample : smoothed(m->per_cycle, sample);
+	if (replies(m) != 0) {
+		sample = marked(m) == 0 ? 0 : marked(m) * SHARE_ONE / replies(m);
+		value = value == SHARE_NONE ? sample : smoothed(value, sample);
+	}
+	m->tally = value << HP3_TALLY_SHARE_SHIFT;
+}
+
+/* What the open cycle has become, HP3_CYCLE_*. */
+static uint32_t judge(const struct hp3_monitor *m, const struct hp3_monitor_params *p)
+{
+	uint32_t signals = 0;
+
+	if (m->cnp)
+		signals |= HP3_CYCLE_CNP;
+	if (marked(m) != 0 && marked(m) * 100u >= replies(m) * p->ecn_fraction)
+		signals |= HP3_CYCLE_ECN;
+	if (m->slow)
+		signals |= HP3_CYCLE_RTT;
+	if (signals == 0)
+		return replies(m) == 0 ? HP3_CYCLE_SILENT : HP3_CYCLE_CLEAN;
+	return signals;
+}
+
+static void age_base(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t next_end)
+{
+	uint32_t room = m->smooth > m->base ? m->smooth - m->base : 0;
+	uint32_t rise = m->base / BASE_RISE + 1;
+
+	if (m->base != 0 && ((m->cycle_end ^ next_end) >> (p->base_age_log2 & 63u)) != 0)
+		m->base += rise < room ? rise : room;
+}
+
+/*
+ * Packet `psn` went unanswered for so long that the 32 bits of timed_at would mislead. Exact for
+ * packets from before the end of the open cycle, which is all that a pause of the replies leaves
+ * behind; one that left during a pause is taken to have done so in the last 4 s of it.
+ */
+static bool timed_out(const struct hp3_monitor *m, uint64_t now)
+{
+	uint64_t age = (uint32_t)now - m->timed_at;
+
+	if (!m->paused)
+		age = now - m->cycle_end + (uint32_t)((uint32_t)m->cycle_end - m->timed_at);
+	return age >= TIMED_LIMIT;
+}
+
+static void keep(struct hp3_monitor *m, uint32_t cycle)
+{
+	m->history = (uint32_t)m->history << CYCLE_BITS | cycle;
+	m->silent = 0;
+	if (cycle == HP3_CYCLE_CLEAN)
+		m->run = 0;
+	else if (m->run < HP3_TOLERANCE_MAX)
+		m->run++;
+}
+
+/*
+ * Closes the open cycle and the empty ones up to now, in constant time. True if the cycle just
+ * judged is severe; the empty ones behind it say nothing about that.
+ */
+bool hp3_monitor_close(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now)
+{
+	uint64_t len = cycle_length(m, p), silent = 0, next_end;
+	uint32_t cycle = judge(m, p);
+	bool severe = false;
+
+	if (now - m->cycle_end >= len)
+		silent = (now - m->cycle_end) / len;
+	next_end = m->cycle_end + (silent + 1) * len;
+	if (cycle == HP3_CYCLE_SILENT) {
+		silent++;
+	} else {
+		update_estimates(m);
+		age_base(m, p, next_end);
+		keep(m, cycle);
+		severe = cycle != HP3_CYCLE_CLEAN && m->run >= p->congestion_tolerance;
+	}
+	silent += m->silent;
+	m->silent = silent < SILENT_MAX ? (uint32_t)silent : SILENT_MAX;
+	if ((m->watch & (HP3_WATCH_TIMING | HP3_WATCH_GUARD)) && timed_out(m, now))
+		m->watch = 0;
+	m->paused = 0;
+	m->cycle_end = next_end;
+	m->bytes = 0;
+	m->cnp = 0;
+	m->slow = 0;
+	return severe;
+}
+
+bool hp3_monitor_cnp(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now)
+{
+	bool severe = now >= m->cycle_end && hp3_monitor_close(m, p, now);
+
+	if (!(m->watch & (HP3_WATCH_FRESH | HP3_WATCH_GUARD)))
+		m->cnp = 1;
+	return severe;
+}
+
+enum hp3_path_state hp3_monitor_check(
+	struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now)
+{
+	if (now >= m->cycle_end)
+		hp3_monitor_close(m, p, now);
+	if (m->silent != 0 || m->history == 0)
+		return HP3_PATH_SILENT;
+	if (m->run == 0)
+		return HP3_PATH_CLEAN;
+	return m->run >= p->congestion_tolerance ? HP3_PATH_SEVERE : HP3_PATH_CONGESTED;
+}
+
+bool hp3_monitor_calm(const struct hp3_monitor *m)
+{
+	return m->history == ALL_CLEAN;
+}
+
+void hp3_monitor_estimates(
+	const struct hp3_monitor *m, const struct hp3_monitor_params *p, struct hp3_estimates *est)
+{
+	uint64_t kbps = (uint64_t)m->per_cycle * 8000000u / cycle_length(m, p);
+
+	est->base_rtt_ns = m->base;
+	est->rtt_ns = m->smooth;
+	est->marked_permille = share(m) == SHARE_NONE ? 0 : share(m) * 1000u / SHARE_ONE;
+	est->rate_kbps = kbps > UINT32_MAX ? UINT32_MAX : (uint32_t)kbps;
+}
+
+uint32_t hp3_monitor_evidence(const struct hp3_monitor *m, uint8_t cycles[HP3_CYCLES_KEPT + 1])
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = HP3_CYCLES_KEPT; i-- > 0;) {
+		uint8_t cycle = m->history >> (i * CYCLE_BITS) & CYCLE_MASK;
+
+		if (cycle != HP3_CYCLE_SILENT)
+			cycles[n++] = cycle;
+	}
+	if (m->silent != 0)
+		cycles[n++] = HP3_CYCLE_SILENT;
+	return n;
+}
+
+const char *hp3_cycle_name(uint8_t cycle)
+{
+	static const char *const names[] = {"silent", "cnp", "ecn", "cnp+ecn", "rtt", "cnp+rtt",
+		"ecn+rtt", "cnp+ecn+rtt", "clean"};
+
+	return cycle < sizeof(names) / sizeof(names[0]) ? names[cycle] : "?";
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_PPP_MONITOR_H
+#define HP3_PPP_MONITOR_H
+/*
+ * Watches the path that one flow uses (HP3, section "Incumbent Path Monitoring") and says when it
+ * is severely congested, that is, when congestion control had its chance and did not cure it.
+ *
+ * Time is cut into monitoring cycles of max(cycle_ns, base RTT). Each of three signals makes a
+ * cycle congested by itself: a CNP; a share of replies with BECN >= ecn_fraction; a round trip of
+ * an AckReq packet >= rtt_factor x base RTT. `congestion_tolerance` congested cycles in a row are
+ * severe; a clean cycle starts the count anew. Replies are sparse (coalesced ACKs), so a cycle
+ * without reply or CNP is *silent*: it says nothing, neither raises nor resets.
+ *
+ * Invariants: SEVERE is told only at the end of such a run, never on a silent cycle; a silent cycle
+ * changes no estimate; after hp3_monitor_moved() nothing counts until a packet of the new path has
+ * been answered, so that what was marked on the old path is never charged to the new one.
+ *
+ * Round trips: one packet is timed at a time, from the first transmission of a packet with AckReq
+ * to the first reply at or behind its PSN; any retransmission voids it (Karn, RFC 6298 section 3).
+ * Base RTT is the minimum seen, and rises by 1/64 per 2^base_age_log2 ns, in cycles with replies
+ * and never above the smoothed RTT: a route change does not leave it too small for ever, and the
+ * next undisturbed round trip pulls it down at once.
+ *
+ * Units: nanoseconds (monotonic), bytes, percent. A cycle is closed by the first call after its
+ * end.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include "roce/wire.h"
+
+struct hp3_monitor_params {
+	uint32_t cycle_ns; /* shortest cycle, 1..HP3_CYCLE_NS_MAX */
+	uint16_t rtt_factor; /* percent of base RTT, > 100 */
+	uint8_t ecn_fraction; /* percent of replies, 1..100 */
+	uint8_t congestion_tolerance; /* cycles, 1..HP3_TOLERANCE_MAX */
+	uint8_t base_age_log2; /* base RTT rises by 1/64 per 2^this ns; 30 is a good value */
+};
+
+#define HP3_CYCLE_NS_MAX  (1u << 30)
+#define HP3_TOLERANCE_MAX 7u
+#define HP3_CYCLES_KEPT   7u
+
+/* What one cycle was: SILENT, CLEAN, or the signals that made it congested. */
+#define HP3_CYCLE_SILENT    0x0u
+#define HP3_CYCLE_CNP       0x1u
+#define HP3_CYCLE_ECN       0x2u
+#define HP3_CYCLE_RTT       0x4u
+#define HP3_CYCLE_CONGESTED (HP3_CYCLE_CNP | HP3_CYCLE_ECN | HP3_CYCLE_RTT)
+#define HP3_CYCLE_CLEAN     0x8u
+
+enum hp3_path_state { HP3_PATH_SILENT, HP3_PATH_CLEAN, HP3_PATH_CONGESTED, HP3_PATH_SEVERE };
+
+/* hp3_monitor.watch */
+#define HP3_WATCH_TIMING 1u /* packet `psn` is being timed */
+#define HP3_WATCH_FRESH  2u /* moved, and nothing left on the new path yet */
+#define HP3_WATCH_GUARD  4u /* moved, and no answer yet to packet `psn` of the new path */
+
+/* hp3_monitor.tally: replies of the open cycle, those with BECN; smoothed marked share, 1/4000 */
+#define HP3_TALLY_MAX          1023u /* where counting ends */
+#define HP3_TALLY_MARKED_SHIFT 10u
+#define HP3_TALLY_SHARE_SHIFT  20u
+
+/* All fields belong to the calls below. */
+struct hp3_monitor {
+	uint64_t cycle_end; /* ns */
+	uint32_t timed_at; /* when packet `psn` left, ns modulo 2^32 */
+	uint32_t psn : 24;
+	uint32_t watch : 3; /* HP3_WATCH_* */
+	uint32_t cnp : 1; /* signals of the open cycle */
+	uint32_t slow : 1;
+	uint32_t run : 3; /* congested cycles since the last clean one */
+	uint32_t base; /* RTT, ns; 0: unknown */
+	uint32_t smooth; /* RTT, ns; 0: unknown */
+	uint32_t bytes; /* acknowledged in the open cycle */
+	uint32_t per_cycle; /* bytes acknowledged per cycle, smoothed */
+	uint32_t silent : 3; /* silent cycles since the newest in history; counting ends at 7 */
+	uint32_t paused : 1; /* packet `psn` left when the open cycle was over already */
+	uint32_t
+		history : 28; /* HP3_CYCLES_KEPT cycles that were not, 4 bits each, newest lowest */
+	uint32_t tally;
+};
+
+_Static_assert(sizeof(struct hp3_monitor) == 40, "part of every flow record");
+
+/* Smoothed with 1/8 per sample or cycle; 0 while unknown. */
+struct hp3_estimates {
+	uint32_t base_rtt_ns;
+	uint32_t rtt_ns;
+	uint32_t marked_permille;
+	uint32_t rate_kbps; /* acknowledged payload */
+};
+
+/* A new flow, or a new epoch of its queue pair. */
+void hp3_monitor_init(struct hp3_monitor *m, uint64_t now);
+
+/* The flow was moved to another path: all but the clock starts anew. */
+void hp3_monitor_moved(struct hp3_monitor *m);
+
+/* A round trip of this path known from elsewhere (probe, other flow): lowers or sets the base RTT.
+ */
+void hp3_monitor_offer_base(struct hp3_monitor *m, uint32_t rtt_ns);
+
+/*
+ * A first transmission leaves. `ackreq`: it is to be timed, i.e. a SEND or WRITE with AckReq that
+ * has no READ or ATOMIC outstanding before it (their responses would delay its ACK).
+ */
+static inline void hp3_monitor_sent(struct hp3_monitor *m, uint32_t psn, bool ackreq, uint64_t now)
+{
+	if (__builtin_expect(
+		    (!ackreq || (m->watch & HP3_WATCH_TIMING)) && !(m->watch & HP3_WATCH_FRESH), 1))
+		return;
+	if (m->watch & HP3_WATCH_GUARD)
+		return;
+	m->watch = (m->watch & HP3_WATCH_FRESH ? HP3_WATCH_GUARD : 0) |
+		   (ackreq ? HP3_WATCH_TIMING : 0);
+	m->psn = psn & HP3_PSN_MASK;
+	m->timed_at = (uint32_t)now;
+	m->paused = now >= m->cycle_end;
+}
+
+/* A packet was retransmitted: answers cannot be told apart any more. */
+static inline void hp3_monitor_retransmit(struct hp3_monitor *m)
+{
+	m->watch &= ~HP3_WATCH_TIMING;
+}
+
+/* The slow parts of hp3_monitor_reply(). */
+bool hp3_monitor_close(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now);
+void hp3_monitor_answered(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now);
+
+/*
+ * A reply arrived (ACK, NAK, READ or ATOMIC response): its PSN, whether it bears BECN, and the
+ * bytes that it newly acknowledges. True if it closed a cycle after which the path is severely
+ * congested: time to act.
+ */
+static inline bool hp3_monitor_reply(struct hp3_monitor *m, const struct hp3_monitor_params *p,
+	uint32_t psn, bool marked, uint32_t bytes_acked, uint64_t now)
+{
+	bool severe = false;
+
+	if (__builtin_expect(now >= m->cycle_end, 0))
+		severe = hp3_monitor_close(m, p, now);
+	if (m->watch != 0) {
+		if (!(m->watch & HP3_WATCH_FRESH) && hp3_psn_diff(psn, m->psn) >= 0)
+			hp3_monitor_answered(m, p, now);
+		else if (m->watch & (HP3_WATCH_FRESH | HP3_WATCH_GUARD))
+			return severe;
+	}
+	if (__builtin_add_overflow(m->bytes, bytes_acked, &m->bytes))
+		m->bytes = UINT32_MAX;
+	if (__builtin_expect((m->tally & HP3_TALLY_MAX) != HP3_TALLY_MAX, 1))
+		m->tally += 1 + ((uint32_t)marked << HP3_TALLY_MARKED_SHIFT);
+	return severe;
+}
+
+/* A CNP for the flow arrived. Result as of hp3_monitor_reply(). */
+bool hp3_monitor_cnp(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now);
+
+/*
+ * Closes the cycles that are over; what the newest of them was. SEVERE: congested, and so were the
+ * congestion_tolerance - 1 before it that were not silent.
+ */
+enum hp3_path_state hp3_monitor_check(
+	struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now);
+
+/* True after a clean spell: all cycles kept were clean. */
+bool hp3_monitor_calm(const struct hp3_monitor *m);
+
+void hp3_monitor_estimates(
+	const struct hp3_monitor *m, const struct hp3_monitor_params *p, struct hp3_estimates *est);
+
+/*
+ * Why: the latest cycles that were not silent, oldest first, HP3_CYCLE_* each, and HP3_CYCLE_SILENT
+ * behind them if silence followed. Returns how many.
+ */
+uint32_t hp3_monitor_evidence(const struct hp3_monitor *m, uint8_t cycles[HP3_CYCLES_KEPT + 1]);
+const char *hp3_cycle_name(uint8_t cycle);
+
+#endif
