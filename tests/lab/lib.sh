@@ -58,7 +58,19 @@ lab_end() {
 # flight (128 packets each) while another program has the guest's only CPU.
 lab_port() {
 	local frame=$(((LAB_MTU + 18 + 66 + 255) / 256 * 256))
-	echo "net_af_packet$1,iface=$2,qpairs=1,framesz=$frame,blocksz=$((frame * 16)),framecnt=2048"
+	echo "net_af_packet$1,iface=$2,qpairs=1,qdisc_bypass=0,framesz=$frame,blocksz=$((frame * 16)),framecnt=2048"
+}
+
+# lab_paths GUEST MS: what the guest sends takes one of two paths, by the lowest
+# bit of the UDP source port; the path of odd ports takes MS milliseconds longer.
+# A packet that moved too early overtakes those before it.
+lab_paths() {
+	# shellcheck disable=SC2016
+	guest "$1" sh -c 'set -e
+		tc qdisc replace dev eth0 root handle 1: prio bands 2 priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+		tc qdisc add dev eth0 parent 1:1 handle 10: pfifo limit 20000
+		tc qdisc add dev eth0 parent 1:2 handle 20: netem delay "$1"ms limit 20000
+		tc filter add dev eth0 parent 1: protocol ip u32 match ip protocol 17 0xff match ip sport 1 1 flowid 1:2' sh "$2"
 }
 
 # hp3d_ini GUEST [SECTION.KEY=VALUE...]: writes /lab/hp3d.ini of that guest.
@@ -80,7 +92,7 @@ hp3d_start() {
 	local n=$1
 	hp3d_ini "$@"
 	# shellcheck disable=SC2016 # the guest's shell expands it
-	HP3D_JOB[$n]=$(guest_bg "$n" sh -c 'mkdir -p /run/hp3 && exec "$0" --config /lab/hp3d.ini' "$LAB_BUILD/app/hp3d/hp3d") || return 1
+	HP3D_JOB[$n]=$(guest_bg "$n" sh -c 'mkdir -p /run/hp3 && exec "$0" --config /lab/hp3d.ini' "${HP3D:-$LAB_BUILD/app/hp3d/hp3d}") || return 1
 	# shellcheck disable=SC2016
 	guest "$n" sh -c 'for i in $(seq 200); do "$0" health >/dev/null 2>&1 && exit; sleep 0.1; done; exit 1' \
 		"$LAB_BUILD/app/hp3ctl/hp3ctl" || {
