@@ -224,6 +224,12 @@ static void base_rtt_rises_slowly(void **state)
 	assert_int_equal(estimates(&m).base_rtt_ns, 2 * RTT); /* never above what is measured */
 	round_trip(&m, 3, in(cycle), RTT);
 	assert_int_equal(estimates(&m).base_rtt_ns, RTT); /* down at once */
+
+	m = start(); /* with nothing timed there is nothing that it could rise to */
+	round_trip(&m, 1, in(0), RTT);
+	for (cycle = 1; cycle < 200000; cycle++)
+		hp3_monitor_reply(&m, &params, 2, false, 0, in(cycle));
+	assert_int_equal(estimates(&m).base_rtt_ns, RTT);
 }
 
 static void marked_share_and_rate(void **state)

@@ -235,9 +235,12 @@ static void silent_cycles_change_nothing(void **state)
 
 		hp3_monitor_init(&once, now);
 		for (uint32_t k = 0; k < 8; k++, now += p.cycle_ns) {
+			bool marked = hp3_rand_below(&rng, 2);
+			uint32_t bytes = hp3_rand_below(&rng, 100000);
+			uint32_t rtt = hp3_rand_below(&rng, 9000);
+
 			hp3_monitor_sent(&once, k, true, now);
-			hp3_monitor_reply(&once, &p, k, hp3_rand(&rng) & 1,
-				hp3_rand_below(&rng, 100000), now + hp3_rand_below(&rng, 9000));
+			hp3_monitor_reply(&once, &p, k, marked, bytes, now + rtt);
 		}
 		hp3_monitor_check(&once, &p, now);
 		hp3_monitor_estimates(&once, &p, &before);
