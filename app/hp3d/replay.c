@@ -212,9 +212,9 @@ static int feed(struct replay *r, const struct pcap_pkthdr *h, const u_char *dat
 
 	if (m == NULL || h->caplen > rte_pktmbuf_tailroom(m)) {
 		fprintf(stderr,
-			"hp3d: packet of %u bytes does not fit a buffer of %u; record with "
+			"hp3d: %s: packet of %u bytes does not fit a buffer of %u; record with "
 			"segmentation and receive offloads off (ethtool -K IF tso off gro off)\n",
-			h->caplen, MBUF_ROOM);
+			r->opt->in, h->caplen, MBUF_ROOM);
 		rte_pktmbuf_free(m);
 		return -1;
 	}
