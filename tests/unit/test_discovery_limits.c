@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "ppp/discovery.h"
-#include "ppp/rand.h"
+#include "engine/hash.h"
 
 #define T0      7000000000ull
 #define TIMEOUT 1000000u
@@ -71,10 +71,10 @@ static void rounds_never_exceed_the_budget(void **state)
 
 	print_seeds();
 	for (unsigned s = 0; s < seeds; s++) {
-		uint64_t rng = first_seed + s, now = hp3_rand(&rng) >> 8, used = 0;
+		uint64_t rng = first_seed + s, now = hp3_random(&rng) >> 8, used = 0;
 		struct hp3_round_params p = {.timeout_ns = 1,
-			.probes_per_second = 1 + hp3_rand_below(&rng, 100000),
-			.probe_burst = (uint16_t)(2 + hp3_rand_below(&rng, 100)),
+			.probes_per_second = 1 + hp3_random_below(&rng, 100000),
+			.probe_burst = (uint16_t)(2 + hp3_random_below(&rng, 100)),
 			.improve = 80};
 		uint32_t interval = 1000000000u / p.probes_per_second, got[TAKES];
 		struct hp3_probe_budget b = {0};
@@ -83,10 +83,10 @@ static void rounds_never_exceed_the_budget(void **state)
 		for (int i = 0; i < TAKES; i++) {
 			static const uint16_t ports[] = {11, 12, 13, 14, 15, 16, 17};
 			struct hp3_round_ask ask = {
-				.port = 1, .candidates = ports, .n = 1 + hp3_rand_below(&rng, 7)};
+				.port = 1, .candidates = ports, .n = 1 + hp3_random_below(&rng, 7)};
 			struct hp3_round r = {0};
 
-			now += hp3_rand_below(&rng, hp3_rand(&rng) & 1 ? 20 * interval / 4 : 2);
+			now += hp3_random_below(&rng, hp3_random(&rng) & 1 ? 20 * interval / 4 : 2);
 			at[i] = now;
 			got[i] = hp3_round_start(&r, &p, &b, &ask, now) == 0 ? r.n : 0;
 			assert_true(got[i] == 0 || (got[i] >= 2 && got[i] <= ask.n + 1));
@@ -229,21 +229,21 @@ static void check_invariants(
 /* Random replies, lost, late, forged and repeated ones among them. Returns the outcome. */
 static enum hp3_round_outcome random_round(uint64_t *rng)
 {
-	struct hp3_round_params p = {.timeout_ns = 1000 + hp3_rand_below(rng, 1000000),
+	struct hp3_round_params p = {.timeout_ns = 1000 + hp3_random_below(rng, 1000000),
 		.probes_per_second = 1000,
 		.probe_burst = 8,
-		.improve = (uint16_t)(1 + hp3_rand_below(rng, 100)),
+		.improve = (uint16_t)(1 + hp3_random_below(rng, 100)),
 		.allow_nak = true};
 	uint16_t ports[7] = {0};
-	uint32_t smoothed = hp3_rand_below(rng, 4) == 0 ? 0 : hp3_rand_below(rng, p.timeout_ns);
-	struct hp3_round_ask ask = {.kind = (enum hp3_probe_kind)hp3_rand_below(rng, 3),
+	uint32_t smoothed = hp3_random_below(rng, 4) == 0 ? 0 : hp3_random_below(rng, p.timeout_ns);
+	struct hp3_round_ask ask = {.kind = (enum hp3_probe_kind)hp3_random_below(rng, 3),
 		.port = 1,
 		.candidates = ports,
-		.n = 1 + hp3_rand_below(rng, 7),
+		.n = 1 + hp3_random_below(rng, 7),
 		.rtt_ns = smoothed,
-		.nonce = (uint32_t)hp3_rand(rng),
+		.nonce = (uint32_t)hp3_random(rng),
 		.drained = true};
-	uint64_t now = hp3_rand(rng) >> 8, start = now;
+	uint64_t now = hp3_random(rng) >> 8, start = now;
 	enum hp3_round_outcome ended = HP3_ROUND_PENDING;
 	struct hp3_probe_budget b = {0};
 	struct hp3_round r;
@@ -255,12 +255,12 @@ static enum hp3_round_outcome random_round(uint64_t *rng)
 		ask.rtt_ns = smoothed = 1;
 	assert_int_equal(hp3_round_start(&r, &p, &b, &ask, now), 0);
 	while (!hp3_round_settled(&r)) {
-		uint32_t id = hp3_round_probe_id(&r, hp3_rand_below(rng, HP3_ROUND_PROBES));
+		uint32_t id = hp3_round_probe_id(&r, hp3_random_below(rng, HP3_ROUND_PROBES));
 
 		assert_true(now - start <= 9ull * p.timeout_ns); /* every round ends */
-		switch (hp3_rand_below(rng, 16)) {
+		switch (hp3_random_below(rng, 16)) {
 		case 0:
-			if (hp3_rand_below(rng, 8) == 0)
+			if (hp3_random_below(rng, 8) == 0)
 				hp3_round_cancel(&r);
 			break;
 		case 1:
@@ -268,13 +268,13 @@ static enum hp3_round_outcome random_round(uint64_t *rng)
 			break;
 		case 2:
 		case 3:
-			if (hp3_rand_below(rng, 8) == 0)
-				id ^= 8u << hp3_rand_below(rng, 29);
-			hp3_round_reply(&r, &p, id, hp3_rand_below(rng, 3) == 0, now);
+			if (hp3_random_below(rng, 8) == 0)
+				id ^= 8u << hp3_random_below(rng, 29);
+			hp3_round_reply(&r, &p, id, hp3_random_below(rng, 3) == 0, now);
 			break;
 		case 4:
 		case 5:
-			now += hp3_rand_below(rng, p.timeout_ns / 2);
+			now += hp3_random_below(rng, p.timeout_ns / 2);
 			break;
 		default:
 			hp3_round_send(&r, &p, now);

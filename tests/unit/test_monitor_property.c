@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "ppp/monitor.h"
-#include "ppp/rand.h"
+#include "engine/hash.h"
 
 #define EVENTS 20000u
 #define HEARD  64u
@@ -107,16 +107,16 @@ static void severe_is_evident(
 
 static uint64_t pause_of(uint64_t *rng, uint32_t cycle)
 {
-	switch (hp3_rand_below(rng, 16)) {
+	switch (hp3_random_below(rng, 16)) {
 	case 0:
 		return 0;
 	case 1:
-		return hp3_rand_below(rng, 30 * cycle);
+		return hp3_random_below(rng, 30 * cycle);
 	case 2:
-		return hp3_rand_below(rng, 4) == 0 ? hp3_rand_below(rng, 3000) * (uint64_t)cycle
-						   : cycle;
+		return hp3_random_below(rng, 4) == 0 ? hp3_random_below(rng, 3000) * (uint64_t)cycle
+						     : cycle;
 	default:
-		return hp3_rand_below(rng, cycle / 2);
+		return hp3_random_below(rng, cycle / 2);
 	}
 }
 
@@ -129,14 +129,14 @@ static void moved(struct hp3_monitor *m, struct reference *r)
 /* Returns the number of severe verdicts. */
 static uint32_t one_run(uint64_t seed)
 {
-	uint64_t rng = seed, now = hp3_rand(&rng) >> 8;
-	struct hp3_monitor_params p = {.cycle_ns = 1000 + hp3_rand_below(&rng, 100000),
-		.congestion_tolerance = (uint8_t)(1 + hp3_rand_below(&rng, HP3_TOLERANCE_MAX)),
-		.ecn_fraction = (uint8_t)(1 + hp3_rand_below(&rng, 100)),
-		.rtt_factor = (uint16_t)(101 + hp3_rand_below(&rng, 300)),
+	uint64_t rng = seed, now = hp3_random(&rng) >> 8;
+	struct hp3_monitor_params p = {.cycle_ns = 1000 + hp3_random_below(&rng, 100000),
+		.congestion_tolerance = (uint8_t)(1 + hp3_random_below(&rng, HP3_TOLERANCE_MAX)),
+		.ecn_fraction = (uint8_t)(1 + hp3_random_below(&rng, 100)),
+		.rtt_factor = (uint16_t)(101 + hp3_random_below(&rng, 300)),
 		.base_age_log2 = 63};
 	struct reference r = {.end = now};
-	uint32_t psn = hp3_rand_below(&rng, 1u << 24), severe = 0, congestion = 0;
+	uint32_t psn = hp3_random_below(&rng, 1u << 24), severe = 0, congestion = 0;
 	struct hp3_monitor m;
 
 	hp3_monitor_init(&m, now);
@@ -145,14 +145,14 @@ static uint32_t one_run(uint64_t seed)
 		bool marked, told = false;
 
 		now += pause_of(&rng, p.cycle_ns);
-		if (hp3_rand_below(&rng, 300) == 0)
-			congestion = hp3_rand_below(&rng, 3);
-		marked = hp3_rand_below(&rng, 8) < congestion * 4;
-		switch (hp3_rand_below(&rng, 8)) {
+		if (hp3_random_below(&rng, 300) == 0)
+			congestion = hp3_random_below(&rng, 3);
+		marked = hp3_random_below(&rng, 8) < congestion * 4;
+		switch (hp3_random_below(&rng, 8)) {
 		case 0:
 		case 1:
 		case 2: {
-			bool ackreq = hp3_rand_below(&rng, 4) == 0;
+			bool ackreq = hp3_random_below(&rng, 4) == 0;
 
 			psn = hp3_psn_add(psn, 1);
 			hp3_monitor_sent(&m, psn, ackreq, now);
@@ -168,7 +168,8 @@ static uint32_t one_run(uint64_t seed)
 		case 3:
 		case 4:
 		case 5: {
-			uint32_t ack = hp3_psn_add(psn, HP3_PSN_MASK + 1 - hp3_rand_below(&rng, 8));
+			uint32_t ack =
+				hp3_psn_add(psn, HP3_PSN_MASK + 1 - hp3_random_below(&rng, 8));
 
 			told = hp3_monitor_reply(&m, &p, ack, marked, 1000, now);
 			ref_reply(&r, &p, ack, marked, now);
@@ -183,9 +184,9 @@ static uint32_t one_run(uint64_t seed)
 				r.cnp = true;
 			break;
 		default:
-			if (hp3_rand_below(&rng, 200) == 0)
+			if (hp3_random_below(&rng, 200) == 0)
 				moved(&m, &r);
-			if (hp3_rand_below(&rng, 20) == 0) {
+			if (hp3_random_below(&rng, 20) == 0) {
 				hp3_monitor_retransmit(&m);
 				r.timing = false;
 			}
@@ -227,17 +228,17 @@ static void silent_cycles_change_nothing(void **state)
 			.congestion_tolerance = 2,
 			.ecn_fraction = 50,
 			.rtt_factor = 150,
-			.base_age_log2 = (uint8_t)(10 + hp3_rand_below(&rng, 30))};
-		uint64_t now = hp3_rand(&rng) >> 16;
-		uint64_t pause = 1 + hp3_rand_below(&rng, 40) * (uint64_t)p.cycle_ns;
+			.base_age_log2 = (uint8_t)(10 + hp3_random_below(&rng, 30))};
+		uint64_t now = hp3_random(&rng) >> 16;
+		uint64_t pause = 1 + hp3_random_below(&rng, 40) * (uint64_t)p.cycle_ns;
 		struct hp3_monitor once, steps;
 		struct hp3_estimates before, after;
 
 		hp3_monitor_init(&once, now);
 		for (uint32_t k = 0; k < 8; k++, now += p.cycle_ns) {
-			bool marked = hp3_rand_below(&rng, 2);
-			uint32_t bytes = hp3_rand_below(&rng, 100000);
-			uint32_t rtt = hp3_rand_below(&rng, 9000);
+			bool marked = hp3_random_below(&rng, 2);
+			uint32_t bytes = hp3_random_below(&rng, 100000);
+			uint32_t rtt = hp3_random_below(&rng, 9000);
 
 			hp3_monitor_sent(&once, k, true, now);
 			hp3_monitor_reply(&once, &p, k, marked, bytes, now + rtt);
