@@ -9,7 +9,7 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 
-#define ARGS_MAX  64
+#define ARGS_MAX  384 /* 32 PCI devices, 256 words of extra, and our own: never full */
 #define CPUS_TEXT 1024
 
 struct args {
@@ -62,13 +62,23 @@ static bool is_pci(const char *devargs)
 	       strspn(devargs, "0123456789abcdefABCDEF:.") >= 7;
 }
 
-static bool wants_pci(const struct hp3_config *cfg)
+/* Only the PCI devices that rails name: EAL would take every one that its drivers know. */
+static void add_pci(struct args *a, const struct hp3_config *cfg)
 {
-	for (uint32_t i = 0; i < cfg->n_rails; i++) {
-		if (is_pci(cfg->rails[i].rnic) || is_pci(cfg->rails[i].net))
-			return true;
+	bool any = false;
+
+	for (uint32_t i = 0; i < 2 * cfg->n_rails; i++) {
+		const struct hp3_config_rail *r = &cfg->rails[i / 2];
+		const char *devargs = i % 2 == 0 ? r->rnic : r->net;
+
+		if (!is_pci(devargs))
+			continue;
+		add(a, "-a");
+		add(a, devargs);
+		any = true;
 	}
-	return false;
+	if (!any)
+		add(a, "--no-pci");
 }
 
 static void add_extra(struct args *a, const char *extra)
@@ -82,8 +92,8 @@ static void add_extra(struct args *a, const char *extra)
 
 int hp3d_eal_init(const struct hp3_config *cfg, unsigned workers, bool quiet)
 {
-	static struct args a; /* EAL keeps the pointers */
-	char text[64];
+	static struct args a; /* EAL keeps the strings, and reorders the list that it is given */
+	char text[64], *argv[ARGS_MAX + 1];
 	int ret;
 
 	add(&a, "hp3d");
@@ -97,14 +107,17 @@ int hp3d_eal_init(const struct hp3_config *cfg, unsigned workers, bool quiet)
 	add(&a, "--file-prefix");
 	add(&a, cfg->eal.file_prefix);
 	add_lcores(&a, cfg, workers);
-	if (quiet || !wants_pci(cfg))
+	if (quiet) {
 		add(&a, "--no-pci");
-	if (quiet)
 		add(&a, "--no-telemetry");
+	} else {
+		add_pci(&a, cfg);
+	}
 	add(&a, quiet ? "--log-level=1" : "--log-level=4");
 	if (!quiet)
 		add_extra(&a, cfg->eal.extra);
-	ret = rte_eal_init(a.n, a.v);
+	memcpy(argv, a.v, sizeof(argv));
+	ret = rte_eal_init(a.n, argv);
 	if (ret < 0)
 		fprintf(stderr,
 			"hp3d: DPDK does not start: %s; see the lines above, check [eal] "
