@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Random choices among paths, weighted so that the flows of one host spread: of equally good paths
+ * one with n more flows of ours than the emptiest is taken with weight 1 / (1 + n). Not the
+ * emptiest for sure: other hosts do the same.
+ */
+#include <errno.h>
+#include <string.h>
+#include "ppp/paths_internal.h"
+
+#define WEIGHT_ONE   65536u
+#define DRAWS_BASE   32u /* draws of unexplored ports in one round: */
+#define DRAWS_EACH   16u /* ... this many more for each candidate wanted */
+#define DRAWS_SEARCH 512u /* draws for one path of at most 64: 3 in 10,000 find none */
+#define ROUND_MAX    32u
+
+#define INELIGIBLE UINT32_MAX
+
+/* In: flows of ours on each, or INELIGIBLE. Out: weights, 0 for those. */
+static void weigh(uint32_t *w, unsigned n)
+{
+	uint32_t least = INELIGIBLE;
+
+	for (unsigned i = 0; i < n; i++)
+		least = w[i] < least ? w[i] : least;
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t excess = w[i] - least;
+
+		if (w[i] == INELIGIBLE)
+			w[i] = 0;
+		else
+			w[i] = excess < WEIGHT_ONE ? WEIGHT_ONE / (1 + excess) : 1;
+	}
+}
+
+/* Index drawn by weight; all weights 0: -ENOENT. */
+static int draw(struct hp3_paths *t, const uint32_t *weights, unsigned n)
+{
+	uint32_t sum = 0, at;
+
+	for (unsigned i = 0; i < n; i++)
+		sum += weights[i];
+	if (sum == 0)
+		return -ENOENT;
+	at = hp3_rand_below(&t->rng, sum);
+	for (unsigned i = 0;; i++) {
+		if (at < weights[i])
+			return (int)i;
+		at -= weights[i];
+	}
+}
+
+static bool failed(enum hp3_quality q)
+{
+#ifndef HP3_BREAK_CANDIDATE_FAILED
+	return q == HP3_QUALITY_FAILED;
+#else
+	return false;
+#endif
+}
+
+static bool barred(enum hp3_quality q)
+{
+	return failed(q) || q == HP3_QUALITY_CONGESTED;
+}
+
+/* One round in the making. */
+struct round {
+	struct hp3_paths *t;
+	uint64_t now;
+	uint32_t qpn, least;
+	uint16_t *ports;
+	unsigned n;
+	uint32_t taken[ROUND_MAX + 1]; /* path ids; the first is the one in use */
+};
+
+static bool taken(const struct round *r, uint32_t id)
+{
+	for (unsigned i = 0; i <= r->n; i++) {
+		if (r->taken[i] == id)
+			return true;
+	}
+	return false;
+}
+
+static void take(struct round *r, uint16_t port, uint32_t id)
+{
+	r->ports[r->n] = port;
+	r->taken[++r->n] = id;
+}
+
+/* Is entry i the one that knows its path, and does its port serve this QPN? */
+static bool own_port(const struct hp3_paths *t, unsigned i, uint32_t qpn)
+{
+	const struct hp3_path *p = &t->path[i];
+
+	return p->id != HP3_PATH_NONE && (!t->by_qpn || p->qpn == qpn) &&
+	       hp3_paths_find(t, p->id, p->qpn) == (int)i;
+}
+
+static void take_remembered(struct round *r, unsigned until)
+{
+	struct hp3_paths *t = r->t;
+	uint32_t weights[HP3_PATHS];
+	uint16_t port[HP3_PATHS];
+	int i;
+
+	for (unsigned e = 0; e < HP3_PATHS; e++) {
+		const struct hp3_path *p = &t->path[e];
+		enum hp3_quality q;
+
+		weights[e] = INELIGIBLE;
+		if (p->id == HP3_PATH_NONE || hp3_paths_find(t, p->id, p->qpn) != (int)e)
+			continue;
+		q = hp3_path_quality(t, p, r->least, r->now);
+		if (barred(q) || q == HP3_QUALITY_UNKNOWN || taken(r, p->id))
+			continue;
+		port[e] = p->port;
+		if (!own_port(t, e, r->qpn) && hp3_paths_port(t, p->id, r->qpn, &port[e]))
+			continue;
+		weights[e] = hp3_paths_flows_on(t, p->id, r->qpn);
+	}
+	weigh(weights, HP3_PATHS);
+	while (r->n < until && (i = draw(t, weights, HP3_PATHS)) >= 0) {
+		take(r, port[i], t->path[i].id);
+		weights[i] = 0;
+	}
+}
+
+static void take_unexplored(struct round *r, unsigned until)
+{
+	struct hp3_paths *t = r->t;
+	unsigned draws = DRAWS_BASE + DRAWS_EACH * until;
+
+	while (r->n < until && draws--) {
+		uint16_t port = hp3_rand_port(&t->rng);
+		uint32_t id = hp3_paths_id(t, port, r->qpn);
+		int e = hp3_paths_find(t, id, r->qpn);
+		enum hp3_quality q = HP3_QUALITY_UNKNOWN;
+
+		if (e >= 0)
+			q = hp3_path_quality(t, &t->path[e], r->least, r->now);
+		if (!barred(q) && q != HP3_QUALITY_GOOD && !taken(r, id))
+			take(r, port, id);
+	}
+}
+
+unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use, uint16_t *ports,
+	unsigned k, uint64_t now)
+{
+	struct round r = {
+		.t = t, .now = now, .qpn = qpn, .least = hp3_paths_least_rtt(t), .ports = ports};
+
+	if (k > ROUND_MAX)
+		k = ROUND_MAX;
+	r.taken[0] = hp3_paths_id(t, in_use, qpn);
+	take_remembered(&r, (k + 1) / 2);
+	take_unexplored(&r, k);
+	take_remembered(&r, k);
+	return r.n;
+}
+
+int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, uint16_t *port, uint64_t now)
+{
+	uint32_t weights[HP3_PATHS], least = hp3_paths_least_rtt(t), best = UINT32_MAX;
+	int i;
+
+	for (unsigned e = 0; e < HP3_PATHS; e++) {
+		const struct hp3_path *p = &t->path[e];
+		enum hp3_quality q = hp3_path_quality(t, p, least, now);
+
+		weights[e] = INELIGIBLE;
+		if (!own_port(t, e, qpn) || !p->rtt || barred(q) || q == HP3_QUALITY_UNKNOWN)
+			continue;
+		weights[e] = hp3_paths_flows_on(t, p->id, qpn);
+		if (p->rtt < best)
+			best = p->rtt;
+	}
+	for (unsigned e = 0; e < HP3_PATHS; e++) {
+		if ((uint64_t)t->path[e].rtt * 100 > (uint64_t)best * (100 + t->params->equal))
+			weights[e] = INELIGIBLE;
+	}
+	weigh(weights, HP3_PATHS);
+	i = draw(t, weights, HP3_PATHS);
+	if (i < 0)
+		return i;
+	*port = t->path[i].port;
+	return 0;
+}
+
+int hp3_paths_choose(struct hp3_paths *t, uint32_t qpn, const uint16_t *ports, unsigned n,
+	uint16_t *port, uint64_t now)
+{
+	uint32_t weights[ROUND_MAX], least = hp3_paths_least_rtt(t);
+	int i;
+
+	if (n > ROUND_MAX)
+		n = ROUND_MAX;
+	for (unsigned c = 0; c < n; c++) {
+		uint32_t id = hp3_paths_id(t, ports[c], qpn);
+		int e = hp3_paths_find(t, id, qpn);
+
+		weights[c] = INELIGIBLE;
+		if (e < 0 || !failed(hp3_path_quality(t, &t->path[e], least, now)))
+			weights[c] = hp3_paths_flows_on(t, id, qpn);
+	}
+	weigh(weights, n);
+	i = draw(t, weights, n);
+	if (i < 0)
+		return i;
+	*port = ports[i];
+	return 0;
+}
+
+int hp3_paths_port(struct hp3_paths *t, uint32_t id, uint32_t qpn, uint16_t *port)
+{
+	if (id >= HP3_PATH_BY_PORT) {
+		*port = (uint16_t)id;
+		return id >> 16 == HP3_PATH_BY_PORT >> 16 ? 0 : -ENOENT;
+	}
+	for (unsigned e = 0; e < HP3_PATHS; e++) {
+		if (t->path[e].id == id && own_port(t, e, qpn)) {
+			*port = t->path[e].port;
+			return 0;
+		}
+	}
+	for (unsigned i = 0; t->traces && i < HP3_TRACES; i++) {
+		const struct hp3_trace *r = &t->traces->trace[i];
+
+		if (r->checked && r->id == id && (!t->by_qpn || r->qpn == qpn)) {
+			*port = r->port;
+			return 0;
+		}
+	}
+	for (unsigned i = 0; t->identity == HP3_IDENTITY_MODEL && i < DRAWS_SEARCH; i++) {
+		*port = hp3_rand_port(&t->rng);
+		if (hp3_paths_id(t, *port, qpn) == id)
+			return 0;
+	}
+	return -ENOENT;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * CRCs by tables of four bits: small, and fast enough for choices made a few times per second. The
+ * data path never hashes with these.
+ */
+#include <errno.h>
+#include <string.h>
+#include "ppp/hash.h"
+
+#define PROTO_UDP 17u
+#define INPUT_MAX 40u /* two IPv6 addresses, ports, protocol, QPN */
+
+static const uint32_t crc32_nibble[16] = {
+	0x00000000,
+	0x1db71064,
+	0x3b6e20c8,
+	0x26d930ac,
+	0x76dc4190,
+	0x6b6b51f4,
+	0x4db26158,
+	0x5005713c,
+	0xedb88320,
+	0xf00f9344,
+	0xd6d6a3e8,
+	0xcb61b38c,
+	0x9b64c2b0,
+	0x86d3d2d4,
+	0xa00ae278,
+	0xbdbdf21c,
+};
+
+static const uint16_t ccitt_nibble[16] = {
+	0x0000,
+	0x1021,
+	0x2042,
+	0x3063,
+	0x4084,
+	0x50a5,
+	0x60c6,
+	0x70e7,
+	0x8108,
+	0x9129,
+	0xa14a,
+	0xb16b,
+	0xc18c,
+	0xd1ad,
+	0xe1ce,
+	0xf1ef,
+};
+
+static const uint16_t ibm_nibble[16] = {
+	0x0000,
+	0xcc01,
+	0xd801,
+	0x1400,
+	0xf001,
+	0x3c00,
+	0x2800,
+	0xe401,
+	0xa001,
+	0x6c00,
+	0x7800,
+	0xb401,
+	0x5000,
+	0x9c01,
+	0x8801,
+	0x4400,
+};
+
+static uint32_t crc32(uint32_t crc, const uint8_t *p, size_t n)
+{
+	for (; n; n--, p++) {
+		crc = crc >> 4 ^ crc32_nibble[(crc ^ *p) & 15];
+		crc = crc >> 4 ^ crc32_nibble[(crc ^ *p >> 4) & 15];
+	}
+	return crc;
+}
+
+static uint32_t crc16_ccitt(uint32_t seed, const uint8_t *p, size_t n)
+{
+	uint16_t crc = (uint16_t)seed;
+
+	for (; n; n--, p++) {
+		crc = (uint16_t)(crc << 4) ^ ccitt_nibble[crc >> 12 ^ *p >> 4];
+		crc = (uint16_t)(crc << 4) ^ ccitt_nibble[crc >> 12 ^ (*p & 15)];
+	}
+	return crc;
+}
+
+static uint32_t crc16_ibm(uint32_t seed, const uint8_t *p, size_t n)
+{
+	uint16_t crc = (uint16_t)seed;
+
+	for (; n; n--, p++) {
+		crc = crc >> 4 ^ ibm_nibble[(crc ^ *p) & 15];
+		crc = crc >> 4 ^ ibm_nibble[(crc ^ *p >> 4) & 15];
+	}
+	return crc;
+}
+
+static uint32_t xor_fold(uint32_t seed, const uint8_t *p, size_t n)
+{
+	uint32_t x = seed >> 16 ^ (seed & 0xffff);
+
+	for (size_t i = 0; i < n; i++)
+		x ^= (uint32_t)p[i] << (i & 1 ? 0 : 8);
+	return x;
+}
+
+static uint32_t rotl(uint32_t x, unsigned r)
+{
+	return x << r | x >> (32 - r);
+}
+
+static uint32_t murmur3(uint32_t h, const uint8_t *p, size_t n)
+{
+	const uint32_t c1 = 0xcc9e2d51, c2 = 0x1b873593;
+	uint32_t k = 0;
+	size_t i = 0;
+
+	for (; i + 4 <= n; i += 4) {
+		k = p[i] | (uint32_t)p[i + 1] << 8 | (uint32_t)p[i + 2] << 16 |
+		    (uint32_t)p[i + 3] << 24;
+		h ^= rotl(k * c1, 15) * c2;
+		h = rotl(h, 13) * 5 + 0xe6546b64;
+	}
+	k = 0;
+	for (size_t j = n; j-- > i;)
+		k = k << 8 | p[j];
+	h ^= rotl(k * c1, 15) * c2;
+	h ^= (uint32_t)n;
+	h = (h ^ h >> 16) * 0x85ebca6b;
+	h = (h ^ h >> 13) * 0xc2b2ae35;
+	return h ^ h >> 16;
+}
+
+uint32_t hp3_hash_bytes(enum hp3_hash_kind kind, uint32_t seed, const void *bytes, size_t n)
+{
+	switch (kind) {
+	case HP3_HASH_CRC32:
+		return crc32(seed, bytes, n);
+	case HP3_HASH_CRC16_CCITT:
+		return crc16_ccitt(seed, bytes, n);
+	case HP3_HASH_CRC16_IBM:
+		return crc16_ibm(seed, bytes, n);
+	case HP3_HASH_XOR:
+		return xor_fold(seed, bytes, n);
+	default:
+		return murmur3(seed, bytes, n);
+	}
+}
+
+static size_t put(uint8_t *to, size_t at, uint32_t value, unsigned bytes)
+{
+	while (bytes--)
+		to[at++] = (uint8_t)(value >> 8 * bytes);
+	return at;
+}
+
+static size_t put_le32(uint8_t *to, size_t at, uint32_t value)
+{
+	return put(to, at, __builtin_bswap32(value), 4);
+}
+
+static uint32_t fold_address(const uint8_t *addr, bool ipv6)
+{
+	uint32_t x = 0;
+
+	for (unsigned i = 0; i < (ipv6 ? 16 : 4); i++)
+		x ^= (uint32_t)addr[i] << 8 * (3 - i % 4);
+	return x;
+}
+
+uint32_t hp3_hash(const struct hp3_hash *h, const struct hp3_tuple *t)
+{
+	uint8_t in[INPUT_MAX];
+	size_t n = 0, addr = t->ipv6 ? 16 : 4;
+
+	if (h->input == HP3_INPUT_NS3) {
+		n = put_le32(in, n, fold_address(t->src, t->ipv6));
+		n = put_le32(in, n, fold_address(t->dst, t->ipv6));
+		n = put_le32(in, n, t->sport | (uint32_t)t->dport << 16);
+	} else {
+		memcpy(in, t->src, addr);
+		memcpy(in + addr, t->dst, addr);
+		n = put(in, 2 * addr, t->sport, 2);
+		n = put(in, n, t->dport, 2);
+		n = put(in, n, PROTO_UDP, 1);
+	}
+	if (h->qpn)
+		n = put(in, n, t->qpn, 3);
+	return hp3_hash_bytes(h->kind, h->seed, in, n);
+}
+
+int hp3_model_init(struct hp3_model *m, const struct hp3_stage *stage, unsigned stages)
+{
+	uint32_t paths = 1;
+
+	if (stages == 0 || stages > HP3_MODEL_STAGES)
+		return -EINVAL;
+	for (unsigned i = 0; i < stages; i++) {
+		if (stage[i].hash.kind >= HP3_HASH_KINDS || stage[i].hash.paths == 0)
+			return -EINVAL;
+		paths *= stage[i].hash.paths;
+		if (paths > HP3_MODEL_PATHS)
+			return -E2BIG;
+	}
+	if (paths == 1)
+		return -EDOM;
+	memset(m, 0, sizeof(*m));
+	memcpy(m->stage, stage, stages * sizeof(*stage));
+	m->stages = (uint8_t)stages;
+	return 0;
+}
+
+uint32_t hp3_model_paths(const struct hp3_model *m)
+{
+	uint32_t paths = 1;
+
+	for (unsigned i = 0; i < m->stages; i++)
+		paths *= m->stage[i].hash.paths;
+	return paths;
+}
+
+uint32_t hp3_model_path(const struct hp3_model *m, const struct hp3_tuple *t)
+{
+	uint32_t id = 0;
+
+	for (unsigned i = 0; i < m->stages; i++) {
+		struct hp3_hash h = m->stage[i].hash;
+
+		if (m->stage[i].seeds)
+			h.seed = m->stage[i].seeds[id];
+		id = id * h.paths + hp3_hash_hop(&h, t);
+	}
+	return id;
+}
+
+bool hp3_model_trace(struct hp3_model *m, const struct hp3_tuple *t, uint32_t label)
+{
+	uint32_t paths = hp3_model_paths(m), path = hp3_model_path(m, t);
+
+	for (uint32_t i = 0; i < paths && !m->refused; i++) {
+		if (m->seen >> i & 1 && (i == path) != (m->label[i] == label))
+			m->refused = true;
+	}
+	if (m->refused)
+		return false;
+	if (m->seen >> path & 1) {
+		/* A wrong model would have hit the label by chance with 1 / paths. */
+		if (m->proof < HP3_MODEL_PROOF)
+			m->proof += (uint8_t)(31 - __builtin_clz(paths));
+	} else {
+		m->seen |= 1ull << path;
+		m->label[path] = label;
+	}
+	return true;
+}
+
+bool hp3_model_believed(const struct hp3_model *m)
+{
+	return !m->refused && m->proof >= HP3_MODEL_PROOF;
+}
+
+const char *hp3_hash_name(enum hp3_hash_kind kind)
+{
+	static const char *const names[HP3_HASH_KINDS] = {
+		[HP3_HASH_CRC32] = "crc32",
+		[HP3_HASH_CRC16_CCITT] = "crc16-ccitt",
+		[HP3_HASH_CRC16_IBM] = "crc16-ibm",
+		[HP3_HASH_XOR] = "xor",
+		[HP3_HASH_MURMUR3] = "murmur3",
+	};
+
+	return kind < HP3_HASH_KINDS ? names[kind] : "?";
+}

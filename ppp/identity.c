@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which path a port draws: the providers, and what becomes of the table when they learn more.
+ *
+ * Two entries may come to bear the same id when a port's path becomes known late. Then the first
+ * one has the knowledge, the other only counts the flows that hold its index, and goes with them.
+ */
+#include <errno.h>
+#include <string.h>
+#include "ppp/paths_internal.h"
+
+static int find_trace(const struct hp3_paths *t, uint16_t port, uint32_t qpn)
+{
+	for (int i = 0; t->traces && i < (int)HP3_TRACES; i++) {
+		const struct hp3_trace *r = &t->traces->trace[i];
+
+		if (r->checked && r->port == port && (!t->by_qpn || r->qpn == qpn))
+			return i;
+	}
+	return -ENOENT;
+}
+
+/* What the provider says, table left aside. */
+static uint32_t provided_id(const struct hp3_paths *t, uint16_t port, uint32_t qpn)
+{
+	struct hp3_tuple tuple;
+	uint32_t id;
+	int trace;
+
+	if (t->model) {
+		tuple = t->tuple;
+		tuple.sport = port;
+		tuple.qpn = qpn;
+		return hp3_model_path(t->model, &tuple);
+	}
+	if (t->linear && hp3_linear_path(t->linear, port ^ t->shift, &id))
+		return id;
+	trace = find_trace(t, port, qpn);
+	return trace < 0 ? HP3_PATH_BY_PORT | port : t->traces->trace[trace].id;
+}
+
+uint32_t hp3_paths_id(const struct hp3_paths *t, uint16_t port, uint32_t qpn)
+{
+	uint32_t id = provided_id(t, port, qpn);
+
+	/* Ports in the table keep the path they were traced to when the cache had no room. */
+	for (unsigned i = 0; t->traces && hp3_path_by_port(id) && i < HP3_PATHS; i++) {
+		const struct hp3_path *p = &t->path[i];
+
+		if (!hp3_path_by_port(p->id) && p->port == port && (!t->by_qpn || p->qpn == qpn))
+			return p->id;
+	}
+	return id;
+}
+
+/* All that is known goes; flows, port and key stay. */
+static void forget(struct hp3_path *p)
+{
+	struct hp3_path kept = {.id = p->id, .qpn = p->qpn, .port = p->port, .flows = p->flows};
+
+	*p = kept;
+	if (p->flows == 0)
+		hp3_path_free(p);
+}
+
+/* The newer evidence of two entries of one path is kept in `into`. */
+static void merge(struct hp3_path *into, const struct hp3_path *from)
+{
+	if (from->min_rtt && (!into->min_rtt || from->min_rtt < into->min_rtt))
+		into->min_rtt = from->min_rtt;
+	if (from->seen > into->seen) {
+		into->seen = from->seen;
+		into->rtt = from->rtt;
+		into->marked = from->marked;
+		if (into->seen > into->lost) {
+			into->losses = 0;
+			into->retry_at = 0;
+		}
+	}
+	if (from->losses && from->lost > into->seen && from->retry_at >= into->retry_at) {
+		into->lost = from->lost;
+		into->first_lost = from->first_lost;
+		into->losses = from->losses;
+		into->retry_at = from->retry_at;
+		into->failures = from->failures;
+	}
+}
+
+/* Entry `index` draws path `id` from now on. */
+static void set_id(struct hp3_paths *t, int index, uint32_t id)
+{
+	struct hp3_path *p = &t->path[index], *first;
+	int same = hp3_paths_find(t, id, p->qpn);
+
+	p->id = id;
+	if (same < 0 || same == index)
+		return;
+	first = &t->path[same < index ? same : index];
+	merge(first, &t->path[same < index ? index : same]);
+	forget(&t->path[same < index ? index : same]);
+}
+
+static void rekey(struct hp3_paths *t)
+{
+	for (int i = 0; i < (int)HP3_PATHS; i++) {
+		struct hp3_path *p = &t->path[i];
+
+		if (p->id != HP3_PATH_NONE && p->id != HP3_PATH_ORPHAN)
+			set_id(t, i, provided_id(t, p->port, p->qpn));
+	}
+}
+
+static void identity(struct hp3_paths *t, enum hp3_identity kind, struct hp3_traces *traces,
+	const struct hp3_model *model, const struct hp3_linear *linear)
+{
+	t->identity = (uint8_t)kind;
+	t->traces = traces;
+	t->model = model;
+	t->linear = linear;
+	rekey(t);
+}
+
+void hp3_paths_identity_none(struct hp3_paths *t)
+{
+	identity(t, HP3_IDENTITY_NONE, NULL, NULL, NULL);
+}
+
+void hp3_paths_identity_trace(struct hp3_paths *t, struct hp3_traces *traces)
+{
+	memset(traces, 0, sizeof(*traces));
+	identity(t, HP3_IDENTITY_TRACE, traces, NULL, NULL);
+}
+
+int hp3_paths_identity_model(
+	struct hp3_paths *t, const struct hp3_model *model, const struct hp3_tuple *tuple)
+{
+	if (!hp3_model_believed(model))
+		return -EAGAIN;
+	t->tuple = *tuple;
+	identity(t, HP3_IDENTITY_MODEL, NULL, model, NULL);
+	return 0;
+}
+
+int hp3_paths_identity_linear(struct hp3_paths *t, const struct hp3_linear *linear, uint16_t shift)
+{
+	if (linear->state != HP3_LINEAR_BELIEVED)
+		return -EAGAIN;
+	t->shift = shift;
+	identity(t, HP3_IDENTITY_MODEL, NULL, NULL, linear);
+	return 0;
+}
+
+static void forget_all(struct hp3_paths *t)
+{
+	if (t->traces)
+		memset(t->traces, 0, sizeof(*t->traces));
+	for (unsigned i = 0; i < HP3_PATHS; i++)
+		forget(&t->path[i]);
+}
+
+void hp3_paths_by_qpn(struct hp3_paths *t)
+{
+	forget_all(t);
+	for (unsigned i = 0; i < HP3_PATHS; i++) {
+		if (t->path[i].id != HP3_PATH_NONE)
+			t->path[i].id = HP3_PATH_ORPHAN;
+	}
+	t->by_qpn = true;
+}
+
+void hp3_paths_reset(struct hp3_paths *t)
+{
+	forget_all(t);
+	rekey(t);
+}
+
+bool hp3_paths_traced(struct hp3_paths *t, uint16_t port, uint32_t qpn, uint32_t id, uint64_t now)
+{
+	uint32_t before = hp3_paths_id(t, port, qpn);
+	bool changed = !hp3_path_by_port(before) && before != id;
+	struct hp3_trace *trace = t->traces->trace;
+	int slot;
+
+	if (changed)
+		hp3_paths_reset(t);
+	slot = find_trace(t, port, qpn);
+	if (slot < 0) { /* a free one, else the one checked longest ago */
+		slot = 0;
+		for (int i = 1; i < (int)HP3_TRACES; i++) {
+			if (trace[i].checked < trace[slot].checked)
+				slot = i;
+		}
+	}
+	trace[slot] = (struct hp3_trace){.checked = now, .id = id, .qpn = qpn, .port = port};
+	for (int i = 0; i < (int)HP3_PATHS; i++) {
+		const struct hp3_path *p = &t->path[i];
+
+		if (p->id == (HP3_PATH_BY_PORT | port) && (!t->by_qpn || p->qpn == qpn))
+			set_id(t, i, id);
+	}
+	return changed;
+}
+
+bool hp3_paths_trace_due(const struct hp3_paths *t, uint16_t port, uint32_t qpn, uint64_t now)
+{
+	int trace = find_trace(t, port, qpn);
+
+	return trace < 0 || now - t->traces->trace[trace].checked > t->params->recheck_ns;
+}

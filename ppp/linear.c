@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ports are vectors of 14 bits, relative to the first port traced (the origin). NAME: two ports
+ * belong to one coset of the kernel iff they reduce to the same remainder, whose bits at the
+ * leading positions of the kernel are 0; the remaining bits number the cosets, which gives the
+ * order in which they are explored: 1; 2, 3; 4 .. 7; ... so that each new direction costs one trace
+ * if it turns out to lie in the kernel.
+ */
+#include <string.h>
+#include "ppp/linear.h"
+
+#define PORT_MASK (HP3_PORT_COUNT - 1)
+
+static enum hp3_linear_state refuse(struct hp3_linear *l, enum hp3_linear_reason why)
+{
+	l->reason = (uint8_t)why;
+	l->state = HP3_LINEAR_REFUSED;
+	return HP3_LINEAR_REFUSED;
+}
+
+/* Subtracts what the echelon form explains; *effect gathers what that does to the label. */
+static uint16_t reduce(const struct hp3_linear *l, uint16_t v, uint32_t *effect)
+{
+	for (unsigned i = HP3_PORT_BITS; i--;) {
+		if (v >> i & 1 && l->vector[i]) {
+			v ^= l->vector[i];
+			*effect ^= l->effect[i];
+		}
+	}
+	return v;
+}
+
+/* `v` is a remainder of reduce(), not 0. */
+static void insert(struct hp3_linear *l, uint16_t v, uint32_t effect)
+{
+	unsigned lead = 31 - (unsigned)__builtin_clz(v);
+
+	l->vector[lead] = v;
+	l->effect[lead] = effect;
+	l->rank++;
+}
+
+/* What the traces so far say of `port`. */
+static bool predict(const struct hp3_linear *l, uint16_t port, uint32_t *label)
+{
+	uint32_t effect = 0;
+	uint16_t rest;
+
+	if (l->traces == 0)
+		return false;
+	rest = reduce(l, port ^ l->port[0], &effect);
+	if (l->labels == HP3_LABELS_INDEX) {
+		*label = l->label[0] ^ effect;
+		return rest == 0;
+	}
+	for (unsigned i = 0; i < l->traces; i++) {
+		if (reduce(l, l->port[i] ^ l->port[0], &effect) == rest) {
+			*label = l->label[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+/* NAME: one label per coset, one coset per label? */
+static bool consistent(const struct hp3_linear *l)
+{
+	uint16_t rest[HP3_LINEAR_TRACES];
+	uint32_t none = 0;
+
+	for (unsigned i = 0; i < l->traces; i++) {
+		rest[i] = reduce(l, l->port[i] ^ l->port[0], &none);
+		for (unsigned j = 0; j < i; j++) {
+			if ((rest[i] == rest[j]) != (l->label[i] == l->label[j]))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Bits of evidence in one confirmed prediction: a hash that is not linear would hit by chance. */
+static uint8_t worth(const struct hp3_linear *l)
+{
+	int bits = l->labels == HP3_LABELS_INDEX ? __builtin_popcount(l->varied)
+						 : 31 - __builtin_clz(l->names);
+
+	return bits > 1 ? (uint8_t)bits : 1;
+}
+
+static bool determined(const struct hp3_linear *l)
+{
+	if (l->labels == HP3_LABELS_INDEX)
+		return l->traces > 0 && l->rank == HP3_PORT_BITS;
+	return l->names == 1u << (HP3_PORT_BITS - l->rank);
+}
+
+/* Takes in a trace that was not predicted. */
+static bool learn(struct hp3_linear *l, uint16_t port, uint32_t label)
+{
+	uint32_t effect = 0;
+	uint16_t rest;
+	unsigned i = 0;
+
+	if (l->labels == HP3_LABELS_INDEX) {
+		if (l->traces > 0) {
+			rest = reduce(l, port ^ l->port[0], &effect);
+			insert(l, rest, effect ^ label ^ l->label[0]);
+		}
+		return true;
+	}
+	while (i < l->traces && l->label[i] != label)
+		i++;
+	if (i == l->traces) {
+		l->names++;
+		return l->names <= 1u << l->bits;
+	}
+	insert(l, reduce(l, port ^ l->port[i], &effect), 0);
+	return true;
+}
+
+enum hp3_linear_state hp3_linear_init(
+	struct hp3_linear *l, enum hp3_linear_labels labels, uint32_t paths, uint64_t seed)
+{
+	memset(l, 0, sizeof(*l));
+	l->rng = seed;
+	l->labels = (uint8_t)labels;
+	l->reason = HP3_LINEAR_WHY_TOO_FEW;
+	if (paths < 2 || paths > HP3_LINEAR_PATHS || (paths & (paths - 1)))
+		return refuse(l, HP3_LINEAR_WHY_PATHS);
+	l->bits = (uint8_t)(31 - __builtin_clz(paths));
+	return l->state;
+}
+
+enum hp3_linear_state hp3_linear_add(struct hp3_linear *l, uint16_t port, uint32_t label)
+{
+	uint32_t predicted;
+	bool known;
+
+	if (l->state == HP3_LINEAR_REFUSED)
+		return l->state;
+	port &= PORT_MASK;
+	for (unsigned i = 0; i < l->traces; i++) {
+		if (l->port[i] == port)
+			return l->label[i] == label ? l->state : refuse(l, HP3_LINEAR_WHY_CHANGED);
+	}
+	if (l->labels == HP3_LABELS_INDEX && label >> l->bits)
+		return refuse(l, HP3_LINEAR_WHY_LABEL);
+	known = predict(l, port, &predicted);
+	if (known && predicted != label)
+		return refuse(l, HP3_LINEAR_WHY_CONTRADICTION);
+	if (l->state == HP3_LINEAR_BELIEVED)
+		return l->state;
+	if (l->traces == HP3_LINEAR_TRACES)
+		return refuse(l, HP3_LINEAR_WHY_FULL);
+	if (known)
+		l->proof += worth(l);
+	else if (!learn(l, port, label))
+		return refuse(l, HP3_LINEAR_WHY_MANY);
+	l->port[l->traces] = port;
+	l->label[l->traces++] = label;
+	l->varied |= (uint16_t)(label ^ l->label[0]);
+	if (!known && l->labels == HP3_LABELS_NAME && !consistent(l))
+		return refuse(l, HP3_LINEAR_WHY_CONTRADICTION);
+	if (determined(l)) {
+		bool enough = l->proof >= HP3_LINEAR_PROOF;
+
+		l->state = enough ? HP3_LINEAR_BELIEVED : HP3_LINEAR_VERIFYING;
+		l->reason = enough ? HP3_LINEAR_WHY_NONE : HP3_LINEAR_WHY_UNCONFIRMED;
+	}
+	return l->state;
+}
+
+/* Number `n` of the vectors whose bits at the leading positions are 0. */
+static uint16_t spread(const struct hp3_linear *l, uint32_t n)
+{
+	uint16_t v = 0;
+
+	for (unsigned i = 0; i < HP3_PORT_BITS; i++) {
+		if (l->vector[i])
+			continue;
+		v |= (uint16_t)((n & 1) << i);
+		n >>= 1;
+	}
+	return v;
+}
+
+uint16_t hp3_linear_next(struct hp3_linear *l)
+{
+	uint32_t label, n = 1;
+	uint16_t port;
+
+	if (l->traces == 0)
+		return hp3_rand_port(&l->rng);
+	if (l->state != HP3_LINEAR_TRACING) {
+		unsigned i;
+
+		do { /* traces < 192 of 16,384 */
+			port = hp3_rand_port(&l->rng);
+			for (i = 0; i < l->traces && l->port[i] != (port & PORT_MASK); i++)
+				;
+		} while (i < l->traces);
+		return port;
+	}
+	do {
+		port = l->port[0] ^ spread(l, n++);
+	} while (predict(l, port, &label));
+	return (uint16_t)(HP3_PORT_FIRST | port);
+}
+
+uint32_t hp3_linear_needed(const struct hp3_linear *l)
+{
+	uint32_t need = 0, proof = l->proof, bits = l->bits, per;
+
+	if (l->state == HP3_LINEAR_REFUSED || l->state == HP3_LINEAR_BELIEVED)
+		return 0;
+	if (l->state == HP3_LINEAR_TRACING) {
+		need = HP3_PORT_BITS - l->rank;
+		if (l->labels == HP3_LABELS_INDEX) {
+			need += l->traces == 0;
+		} else {
+			/* The kernel will have at most 14 - log2(paths) dimensions unless
+			 * some path is never drawn. */
+			need = need > bits ? need - bits : 0;
+			need += (1u << bits) - l->names;
+		}
+	}
+	per = l->state == HP3_LINEAR_TRACING ? bits : worth(l);
+	return need + (proof < HP3_LINEAR_PROOF ? (HP3_LINEAR_PROOF - proof + per - 1) / per : 0);
+}
+
+bool hp3_linear_path(const struct hp3_linear *l, uint16_t port, uint32_t *label)
+{
+	return l->state == HP3_LINEAR_BELIEVED && predict(l, port & PORT_MASK, label);
+}
+
+bool hp3_linear_shift(const struct hp3_linear *l, uint16_t port, uint32_t label, uint16_t *shift)
+{
+	uint32_t at;
+
+	for (uint32_t i = 0; i < HP3_PORT_COUNT; i++) {
+		if (!hp3_linear_path(l, (uint16_t)i, &at))
+			return false;
+		if (at == label) {
+			*shift = (uint16_t)((port ^ i) & PORT_MASK);
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *hp3_linear_reason_text(enum hp3_linear_reason r)
+{
+	static const char *const text[] = {
+#define X(sym, text) [HP3_LINEAR_WHY_##sym] = text,
+		HP3_LINEAR_REASONS(X)
+#undef X
+	};
+
+	return r < HP3_LINEAR_WHY_MAX ? text[r] : "?";
+}

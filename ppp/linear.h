@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_PPP_LINEAR_H
+#define HP3_PPP_LINEAR_H
+/*
+ * Which path does each of the 16,384 source ports draw? CRC and XOR hashes are affine over GF(2):
+ * H(p ^ d) = H(p) ^ H(d) ^ H(0). If the switch takes the hash modulo a power of two, path = A p ^ c
+ * with a small matrix A, so a few traced ports fix all others ("Hashing Linearity Enables Relative
+ * Path Control in Data Centers", USENIX ATC 2021).
+ *
+ * Two kinds of label:
+ * - INDEX: the label is the next hop's index, the hash modulo `paths` itself. Gaussian elimination
+ * on (port difference, label difference): 15 traces determine the map.
+ * - NAME: the label is any name of the path (a hop's address), i.e. an unknown permutation of the
+ *   indices. Only equality counts: ports with the same label differ by a vector of the kernel of A,
+ *   and one port per coset of the kernel names it. With 2^r paths in use, paths + 14 - r traces.
+ *   Also right for several stages that share a polynomial and differ in seeds (a seed permutes
+ *   names only), and for paths that the hash never reaches.
+ *
+ * Invariant: nothing is told before it is *believed*: after the map is determined, held-out ports
+ * must be traced and found as predicted, HP3_LINEAR_PROOF bits of evidence. A map that does not fit
+ * (hash not linear, modulo not a power of two, wrong labels, routes changed in between) is refused
+ * with its reason, and stays refused.
+ *
+ * Use: while the state is TRACING or VERIFYING, trace the port hp3_linear_next() names and hand the
+ * result to hp3_linear_add(). Any other port does as well, in any order.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include "ppp/rand.h"
+
+#define HP3_LINEAR_PATHS  64u /* most paths */
+#define HP3_LINEAR_TRACES 192u /* most traces of one solution */
+#define HP3_LINEAR_PROOF                                                                           \
+	32u /* bits: a confirmed prediction is worth log2(paths seen), at least 1 */
+
+enum hp3_linear_labels { HP3_LABELS_INDEX, HP3_LABELS_NAME };
+
+enum hp3_linear_state {
+	HP3_LINEAR_TRACING, /* not determined yet */
+	HP3_LINEAR_VERIFYING, /* determined; held-out traces are to confirm it */
+	HP3_LINEAR_BELIEVED,
+	HP3_LINEAR_REFUSED,
+};
+
+/* Why a map is refused, or not told yet. X(symbol, text). */
+#define HP3_LINEAR_REASONS(X)                                                                      \
+	X(NONE, "believed")                                                                        \
+	X(TOO_FEW, "not determined yet: trace the ports that are named next")                      \
+	X(UNCONFIRMED, "determined, not confirmed yet: trace the ports that are named next")       \
+	X(PATHS, "number of paths is not a power of two from 2 to 64: the modulo breaks "          \
+		 "linearity, "                                                                     \
+		 "use a hash model or traces")                                                     \
+	X(LABEL, "a label is not below the number of paths: give the real number, or use names")   \
+	X(MANY, "more paths seen than given: give the real number of paths")                       \
+	X(CHANGED, "one port was seen on two paths: routes changed, start over")                   \
+	X(CONTRADICTION,                                                                           \
+		"a trace contradicts the linear map: the hash is not linear, or its modulo "       \
+		"is not a power of two: use a hash model or traces")                               \
+	X(FULL, "too many traces that teach nothing: trace the ports that are named next")
+
+enum hp3_linear_reason {
+#define X(sym, text) HP3_LINEAR_WHY_##sym,
+	HP3_LINEAR_REASONS(X)
+#undef X
+		HP3_LINEAR_WHY_MAX
+};
+
+struct hp3_linear {
+	uint64_t rng;
+	/* Echelon form by leading bit. INDEX: differences and what they do to the label. NAME: the
+	 * kernel, label[] unused. vector[i] has leading bit i, or is 0. */
+	uint16_t vector[HP3_PORT_BITS];
+	uint32_t effect[HP3_PORT_BITS];
+	uint32_t label[HP3_LINEAR_TRACES]; /* all traces; the first is the origin */
+	uint16_t port[HP3_LINEAR_TRACES]; /* without 0xC000 */
+	uint16_t traces;
+	uint16_t names; /* NAME: different labels seen */
+	uint16_t varied; /* INDEX: bits of the label that were seen to vary */
+	uint8_t rank; /* vectors in the echelon form */
+	uint8_t bits; /* log2 of the paths given */
+	uint8_t proof; /* bits of evidence from confirmed predictions */
+	uint8_t labels; /* enum hp3_linear_labels */
+	uint8_t state; /* enum hp3_linear_state */
+	uint8_t reason; /* enum hp3_linear_reason */
+};
+
+/*
+ * `paths`: how many next hops there are (for NAME an upper bound will do: 64). Anything but a power
+ * of two is refused at once.
+ */
+enum hp3_linear_state hp3_linear_init(
+	struct hp3_linear *l, enum hp3_linear_labels labels, uint32_t paths, uint64_t seed);
+
+/* The trace of `port` (0xC000 .. 0xFFFF) showed `label`. A port traced before adds no evidence. */
+enum hp3_linear_state hp3_linear_add(struct hp3_linear *l, uint16_t port, uint32_t label);
+
+/* The port to trace next: one that teaches something, later a random held-out one. */
+uint16_t hp3_linear_next(struct hp3_linear *l);
+
+/* Traces still needed if all goes well, held-out ones included; exact for INDEX, and for NAME if
+ * the paths given are the paths there are. 0 once believed or refused. */
+uint32_t hp3_linear_needed(const struct hp3_linear *l);
+
+/* True and the label of `port` once believed. */
+bool hp3_linear_path(const struct hp3_linear *l, uint16_t port, uint32_t *label);
+
+/*
+ * Other addresses behind the same switch only shift the map: label'(port) = label(port ^ *shift).
+ * One trace of the other pair gives the shift; false if the label is unknown here or the map is not
+ * believed. For one stage of hashing; confirm it by a few more traces.
+ */
+bool hp3_linear_shift(const struct hp3_linear *l, uint16_t port, uint32_t label, uint16_t *shift);
+
+const char *hp3_linear_reason_text(enum hp3_linear_reason r);
+
+#endif
