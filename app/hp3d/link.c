@@ -4,10 +4,15 @@
 #include <stdlib.h>
 #include <rte_ethdev.h>
 
-int hp3d_link_init(struct hp3d_link *l, uint16_t port, uint32_t cap)
+int hp3d_link_init(
+	struct hp3d_link *l, uint16_t port, struct rte_ring *ring, uint32_t cap, uint64_t *drops)
 {
 	cap = rte_align32pow2(cap);
-	*l = (struct hp3d_link){.port = port, .cap = cap, .fifo = calloc(cap, sizeof(*l->fifo))};
+	*l = (struct hp3d_link){.ring = ring,
+		.port = port,
+		.cap = cap,
+		.fifo = calloc(cap, sizeof(*l->fifo)),
+		.drops = drops};
 	return l->fifo == NULL ? -ENOMEM : 0;
 }
 
@@ -19,18 +24,43 @@ void hp3d_link_free(struct hp3d_link *l)
 	l->fifo = NULL;
 }
 
-void hp3d_link_drain(struct hp3d_link *l)
+static uint16_t take(const struct hp3d_link *l, struct rte_mbuf **m, uint16_t n)
 {
-	while (l->n > 0) {
+	if (l->ring != NULL)
+		return (uint16_t)rte_ring_sp_enqueue_burst(l->ring, (void **)m, n, NULL);
+	return rte_eth_tx_burst(l->port, 0, m, n);
+}
+
+uint32_t hp3d_link_drain(struct hp3d_link *l)
+{
+	uint32_t total = 0, n = l->n;
+
+	while (n > 0) {
 		uint32_t at = l->head & (l->cap - 1);
-		uint32_t run = RTE_MIN(l->n, l->cap - at);
-		uint16_t sent = rte_eth_tx_burst(
-			l->port, 0, &l->fifo[at], (uint16_t)RTE_MIN(run, (uint32_t)UINT16_MAX));
+		uint32_t run = RTE_MIN(RTE_MIN(n, l->cap - at), (uint32_t)UINT16_MAX);
+		uint16_t sent = take(l, &l->fifo[at], (uint16_t)run);
 
 		if (sent == 0)
-			return;
+			break;
 		l->head += sent;
-		l->n -= sent;
+		n -= sent;
+		total += sent;
+	}
+	__atomic_store_n(&l->n, n, __ATOMIC_RELAXED);
+	return total;
+}
+
+static void queue(struct hp3d_link *l, struct rte_mbuf **m, uint16_t n)
+{
+	uint32_t waiting = l->n;
+	uint16_t room = (uint16_t)RTE_MIN(l->cap - waiting, (uint32_t)n);
+
+	for (uint16_t i = 0; i < room; i++)
+		l->fifo[(l->head + waiting + i) & (l->cap - 1)] = m[i];
+	__atomic_store_n(&l->n, waiting + room, __ATOMIC_RELAXED);
+	if (room < n) {
+		*l->drops += n - room;
+		rte_pktmbuf_free_bulk(m + room, n - room);
 	}
 }
 
@@ -41,13 +71,7 @@ void hp3d_link_send(struct hp3d_link *l, struct rte_mbuf **m, uint16_t n)
 	if (unlikely(l->n > 0))
 		hp3d_link_drain(l);
 	if (likely(l->n == 0))
-		sent = rte_eth_tx_burst(l->port, 0, m, n);
-	for (; sent < n; sent++) {
-		if (l->n == l->cap) {
-			l->drops += n - sent;
-			rte_pktmbuf_free_bulk(m + sent, n - sent);
-			return;
-		}
-		l->fifo[(l->head + l->n++) & (l->cap - 1)] = m[sent];
-	}
+		sent = take(l, m, n);
+	if (unlikely(sent < n))
+		queue(l, m + sent, (uint16_t)(n - sent));
 }

@@ -27,6 +27,8 @@
 	X(not_linear, "packets in several or shared buffers: passed untouched", 0)                 \
 	X(drop_discarded, "held packets whose queue pair went away", 1)                            \
 	X(drop_no_node, "held packets without a node left", 1)                                     \
+	X(drop_engine, "packets that the engine took out of the stream", 1)                        \
+	X(drop_handover, "packets that the lcore of their addresses had no room for", 1)           \
 	X(drop_tx_full, "packets that the output did not take", 1)
 
 struct hp3d_pipe_counters {
