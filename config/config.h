@@ -58,6 +58,13 @@ struct hp3_config {
 		uint32_t challenge_spread;
 	} pairing;
 	struct {
+		enum hp3_onoff watch;
+		uint32_t cycle_us;
+		uint32_t congestion_tolerance;
+		uint32_t ecn_fraction;
+		uint32_t rtt_factor;
+	} ppp;
+	struct {
 		uint32_t max_hold_us;
 		uint64_t hold_bytes;
 		uint64_t hold_bytes_total;

@@ -52,6 +52,7 @@ static const struct hp3_ini_section sections[] = {
 	{"policy", "Whether and how flows are moved."},
 	{"flows", "Tables of flows and of address pairs."},
 	{"pairing", "How the two queue pairs of a connection are found to belong together."},
+	{"ppp", "Path perception: when is the path in use severely congested?"},
 	{"rfr", "Reorder-free rerouting: bounds of a move."},
 	{"control", "Control socket and shutdown."},
 };
@@ -104,6 +105,19 @@ static const struct hp3_ini_key keys[] = {
 		"challenges to be answered in a row before a pair is believed"),
 	INT(pairing, challenge_spread, "packets", 16, 1, 65536, RELOAD,
 		"the challenged packet is drawn from so many"),
+
+	ENUM(ppp, watch, onoff, HP3_ON, RELOAD,
+		"watch round trips, CNPs and ECN feedback of each flow's path; report severe "
+		"congestion as an event"),
+	INT(ppp, cycle_us, "us", 100, 1, 1000000, RELOAD,
+		"shortest monitoring cycle; a cycle is as long as the base round trip or longer"),
+	INT(ppp, congestion_tolerance, "cycles", 3, 1, 7, RELOAD,
+		"congested cycles in a row that congestion control may take before the path counts "
+		"as severely congested"),
+	INT(ppp, ecn_fraction, "%", 25, 1, 100, RELOAD,
+		"share of replies with ECN feedback that makes a cycle congested"),
+	INT(ppp, rtt_factor, "% of the base round trip", 200, 101, 10000, RELOAD,
+		"a round trip as long as this makes a cycle congested"),
 
 	INT(rfr, max_hold_us, "us", 10000, 100, 1000000, RELOAD,
 		"longest hold of a packet; keep below a quarter of the RNIC's retransmission "

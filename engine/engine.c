@@ -178,6 +178,9 @@ int hp3_flow_info(
 		.idle_ns = (uint64_t)((uint32_t)(now >> HP3_TICK_SHIFT) - f->last)
 			   << HP3_TICK_SHIFT,
 	};
+	info->severe = f->flags & HP3_FF_SEVERE;
+	if ((f->flags & HP3_FF_PAIRED) && e->cfg.monitor.cycle_ns != 0)
+		hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &info->path);
 	memcpy(info->local, p->local, 16);
 	memcpy(info->remote, p->remote, 16);
 	return 0;
@@ -224,6 +227,7 @@ const char *hp3_event_name(enum hp3_event_type t)
 		[HP3_EV_EPOCH] = "epoch",
 		[HP3_EV_PAIR] = "pair",
 		[HP3_EV_UNPAIR] = "unpair",
+		[HP3_EV_SEVERE] = "severe",
 	};
 	return t < sizeof(names) / sizeof(names[0]) ? names[t] : "?";
 }
@@ -234,6 +238,7 @@ const char *hp3_cause_name(enum hp3_cause c)
 		[HP3_CAUSE_OPERATOR] = "operator",
 		[HP3_CAUSE_SETUP] = "setup",
 		[HP3_CAUSE_STOP] = "stop",
+		[HP3_CAUSE_MONITOR] = "monitor",
 	};
 	return c < sizeof(names) / sizeof(names[0]) ? names[c] : "?";
 }

@@ -40,6 +40,7 @@ struct hp3_engine_config {
 	uint64_t challenge_timeout_ns;
 	uint32_t challenge_hits; /* answers wanted before a pairing is believed */
 	uint32_t challenge_spread; /* the challenged packet is drawn from so many */
+	struct hp3_monitor_params monitor; /* cycle_ns 0: paths are not watched */
 	bool pair_by_cm, pair_by_challenge;
 	bool moves_allowed;
 };
@@ -80,9 +81,10 @@ enum hp3_event_type {
 	HP3_EV_EPOCH, /* queue pair gone or reset during a move */
 	HP3_EV_PAIR,
 	HP3_EV_UNPAIR,
+	HP3_EV_SEVERE, /* congestion control did not cure the path in use */
 };
 
-enum hp3_cause { HP3_CAUSE_OPERATOR, HP3_CAUSE_SETUP, HP3_CAUSE_STOP };
+enum hp3_cause { HP3_CAUSE_OPERATOR, HP3_CAUSE_SETUP, HP3_CAUSE_STOP, HP3_CAUSE_MONITOR };
 
 struct hp3_event {
 	uint64_t t_ns;
@@ -100,6 +102,9 @@ struct hp3_event {
 	uint32_t held_pkts;
 	uint64_t held_bytes;
 	uint64_t tag; /* of the command */
+	/* SEVERE: the latest cycles, oldest first, and what is known of the path */
+	uint8_t n_cycles, cycles[HP3_CYCLES_KEPT + 1]; /* HP3_CYCLE_* */
+	struct hp3_estimates path;
 };
 
 enum hp3_act_kind {
@@ -157,6 +162,8 @@ struct hp3_flow_info {
 	uint8_t state, pairing;
 	uint32_t moves, retransmits;
 	uint64_t bytes, idle_ns;
+	bool severe;
+	struct hp3_estimates path; /* all 0: not watched, or nothing seen yet */
 };
 
 /* Bytes of memory (64-byte aligned) that hp3_engine_create() wants for this configuration. */

@@ -8,6 +8,7 @@
  * Written only by the thread that drives the engine. The first cache line is all that a packet in
  * steady state touches; the second is for pairing and bookkeeping.
  */
+#include "ppp/monitor.h"
 #include "rfr/rfr.h"
 
 #define HP3_NO_FLOW UINT32_MAX
@@ -20,17 +21,29 @@
 #define HP3_FF_LAST_CLOSE                                                                          \
 	0x08u /* newest packet: first transmission with AckReq, nothing went back since */
 #define HP3_FF_IDLE_PROOF 0x10u /* a reply with a right ICRC proved that nothing is in flight */
-#define HP3_FF_RNR        0x20u /* RNR NAK seen, PSN rnr_psn not yet acknowledged */
+#define HP3_FF_RNR        0x20u /* RNR NAK seen, mark_psn not yet acknowledged (rule 10) */
 #define HP3_FF_IPV6       0x40u
 #define HP3_FF_STARTED    0x80u /* a request packet was seen: stream is valid */
 #define HP3_FF_WENT_BACK                                                                           \
 	0x100u /* the newest packet was a retransmission: duplicates may travel (rule 7) */
-#define HP3_FF_CLOSE_ACK  0x200u /* close_psn is valid */
+#define HP3_FF_CLOSE_ACK  0x200u /* AckReq on every transmission of mark_psn (rule 8) */
 #define HP3_FF_NATURAL    0x400u /* a natural challenge is under way */
 #define HP3_FF_NATURAL_RD 0x800u /* ... and its packet is a READ */
+#define HP3_FF_READS      0x1000u /* READ or ATOMIC outstanding: ACKs wait for responses */
+#define HP3_FF_FRESH      0x2000u /* moved, nothing sent on the new port yet */
+#define HP3_FF_SEVERE     0x4000u /* reported as severely congested, no clean spell since */
 
 /* Where a pairing comes from. */
 enum hp3_pairing { HP3_PAIRING_NONE, HP3_PAIRING_CHALLENGE, HP3_PAIRING_CM, HP3_PAIRING_EVENT };
+
+/* While a flow looks for its local QPN (pairing.c). */
+struct hp3_courtship {
+	uint32_t cand_lqpn; /* candidate by challenge */
+	uint32_t nat_psn; /* PSN of the natural challenge under way */
+	uint32_t nat_sent; /* when, in HP3_TICK_SHIFT units */
+	uint16_t ch_wait; /* packets that a natural challenge was waited for */
+	uint8_t cand_hits;
+};
 
 struct hp3_flow {
 	/* hot */
@@ -48,21 +61,17 @@ struct hp3_flow {
 	uint8_t pmtu_log2;
 	uint8_t pairing; /* enum hp3_pairing */
 	uint16_t flags; /* HP3_FF_* */
-	uint64_t bytes; /* IP bytes of request packets */
+	uint16_t moves; /* completed; up to UINT16_MAX */
+	uint64_t bytes : 48; /* IP bytes of request packets */
+	uint64_t retransmits : 16; /* up to UINT16_MAX */
 	/* cold */
 	uint32_t pair; /* index in the pair table; free list link while unused */
 	uint32_t next, prev; /* flows of the same pair */
-	uint32_t rnr_psn;
-	uint32_t close_psn; /* AckReq on every transmission of it until it is acknowledged (rule 8)
-			     */
-	uint32_t cand_lqpn; /* candidate by challenge */
-	uint8_t cand_hits;
-	uint16_t ch_wait; /* packets that a natural challenge was waited for */
-	uint32_t nat_psn; /* PSN of the natural challenge under way */
-	uint32_t nat_sent; /* when, in HP3_TICK_SHIFT units */
-	uint32_t moves; /* completed moves */
-	uint32_t created;
-	uint32_t retransmits;
+	uint32_t mark_psn; /* closing PSN (CLOSE_ACK), refused PSN (RNR); both: the later one */
+	union {
+		struct hp3_courtship court; /* until it is paired */
+		struct hp3_monitor monitor; /* from then on */
+	};
 } __attribute__((aligned(64)));
 
 #define HP3_TICK_SHIFT 20u /* 2^20 ns = 1.05 ms: ageing granularity */

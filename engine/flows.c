@@ -93,7 +93,6 @@ uint32_t hp3_flow_add(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void
 		.slot = HP3_NO_SLOT,
 		.pair = pair,
 		.last = (uint32_t)(now >> HP3_TICK_SHIFT),
-		.created = (uint32_t)(now >> HP3_TICK_SHIFT),
 	};
 	if (!index_add(e, flow, HP3_DIR_TX)) {
 		f->flags = 0;
@@ -188,6 +187,8 @@ bool hp3_flow_pair(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, enum hp3_
 		e->stats.paired_cm++;
 	else
 		e->stats.paired_event++;
+	f->flags &= (uint16_t) ~(HP3_FF_SEVERE | HP3_FF_FRESH);
+	hp3_monitor_init(&f->monitor, now);
 	event(e, flow, HP3_EV_PAIR, now, acts);
 	return true;
 }
@@ -197,7 +198,6 @@ void hp3_flow_unpair(struct hp3_engine *e, uint32_t flow, uint64_t now, struct h
 	struct hp3_flow *f = &e->flows[flow];
 
 	hp3_move_input(e, flow, HP3_RFR_IN_CONTRADICTION, now, acts);
-	f->cand_hits = 0;
 	stop_challenge(e, flow);
 	if (!(f->flags & HP3_FF_PAIRED))
 		return;
@@ -205,6 +205,7 @@ void hp3_flow_unpair(struct hp3_engine *e, uint32_t flow, uint64_t now, struct h
 	index_remove(e, flow, HP3_DIR_RX);
 	f->flags &= (uint16_t) ~(HP3_FF_PAIRED | HP3_FF_IDLE_PROOF | HP3_FF_LAST_CLOSE);
 	f->pairing = HP3_PAIRING_NONE;
+	f->court = (struct hp3_courtship){0};
 	e->stats.unpaired++;
 }
 

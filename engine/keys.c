@@ -98,9 +98,11 @@ uint32_t hp3_pkt_flow_slow(struct hp3_engine *e, const struct hp3_pkt *pkt, enum
 	return hp3_key_find(e, &k, local, remote);
 }
 
-/* Only requests that leave and replies that arrive have a flow here. */
+/* Only requests that leave, and replies and CNPs that arrive, have a flow here. */
 static inline bool wanted(const struct hp3_pkt *pkt, enum hp3_dir dir)
 {
+	if (pkt->v.class == HP3_CLASS_CNP)
+		return dir == HP3_DIR_RX;
 	return pkt->v.class == (dir == HP3_DIR_TX ? HP3_CLASS_RC_REQUEST : HP3_CLASS_RC_REPLY);
 }
 

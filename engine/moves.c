@@ -61,7 +61,11 @@ static void end_move(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action ac
 	switch (action) {
 	case HP3_RFR_DO_SWITCH:
 		set_port(e, f, m->to);
-		f->moves++;
+		f->flags &= (uint16_t)~HP3_FF_SEVERE;
+		f->flags |= HP3_FF_FRESH;
+		hp3_monitor_moved(&f->monitor);
+		if (f->moves < UINT16_MAX)
+			f->moves++;
 		if (m->t_close == 0)
 			e->stats.moves_idle++;
 		else
@@ -128,7 +132,7 @@ void hp3_move_close(struct hp3_engine *e, uint32_t flow, uint64_t now)
 
 	m->closing = (struct hp3_closing){.psn = f->stream.hi, .end = hp3_stream_end(&f->stream)};
 	m->t_close = now;
-	f->close_psn = f->stream.hi;
+	f->mark_psn = f->stream.hi;
 	f->flags |= HP3_FF_CLOSE_ACK;
 	set_deadline(e, m, now + e->cfg.max_hold_ns);
 }

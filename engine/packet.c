@@ -38,6 +38,82 @@ static void other_packet(struct hp3_engine *e, const struct hp3_pkt *pkt, enum h
 		fragment_seen(e, pkt, dir);
 }
 
+/* --- the monitor of the path in use (ppp/monitor.h) --- */
+
+static inline bool is_watched(const struct hp3_engine *e, const struct hp3_flow *f)
+{
+	return e->cfg.monitor.cycle_ns != 0 && (f->flags & HP3_FF_PAIRED);
+}
+
+/* A first transmission leaves now. READs outstanding would delay the ACK that is timed. */
+static inline void watch_sent(
+	struct hp3_engine *e, struct hp3_flow *f, const struct hp3_view *v, uint64_t now)
+{
+	bool read = v->flags & (HP3_VF_READ | HP3_VF_ATOMIC);
+
+	if (__builtin_expect(read, 0))
+		f->flags |= HP3_FF_READS;
+	if (!(v->flags & HP3_VF_ACKREQ) && !(f->flags & HP3_FF_FRESH))
+		return;
+	f->flags &= (uint16_t)~HP3_FF_FRESH;
+	if (is_watched(e, f))
+		hp3_monitor_sent(&f->monitor, v->psn,
+			(v->flags & HP3_VF_ACKREQ) && !(f->flags & HP3_FF_READS), now);
+}
+
+static void report_severe(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_act *a;
+
+	if (f->flags & HP3_FF_SEVERE)
+		return;
+	f->flags |= HP3_FF_SEVERE;
+	e->stats.severe++;
+	a = hp3_act(acts, HP3_ACT_EVENT, flow);
+	a->event = (struct hp3_event){.t_ns = now,
+		.type = HP3_EV_SEVERE,
+		.cause = HP3_CAUSE_MONITOR,
+		.from = hp3_flow_port(f),
+		.to = hp3_flow_port(f),
+		.flow = flow,
+		.rqpn = f->rqpn,
+		.lqpn = f->lqpn,
+		.pair = f->pair};
+	a->event.n_cycles = (uint8_t)hp3_monitor_evidence(&f->monitor, a->event.cycles);
+	hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &a->event.path);
+}
+
+static inline void watch_reply(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v,
+	uint32_t una_before, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	uint32_t acked = (f->stream.una - una_before) & HP3_PSN_MASK;
+
+	if (!is_watched(e, f))
+		return;
+	if (hp3_stream_idle(&f->stream))
+		f->flags &= (uint16_t)~HP3_FF_READS;
+	if (hp3_monitor_reply(&f->monitor, &e->cfg.monitor, v->psn, v->flags & HP3_VF_BECN,
+		    acked << f->pmtu_log2, now))
+		report_severe(e, flow, now, acts);
+	else if (__builtin_expect(f->flags & HP3_FF_SEVERE, 0) && hp3_monitor_calm(&f->monitor))
+		f->flags &= (uint16_t)~HP3_FF_SEVERE;
+}
+
+static void cnp_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now,
+	struct hp3_verdict *vd, struct hp3_acts *acts)
+{
+	uint32_t flow = hp3_pkt_flow(e, pkt, HP3_DIR_RX);
+
+	e->stats.cnps++;
+	vd->flow = flow;
+	if (flow == HP3_NO_FLOW || !is_watched(e, &e->flows[flow]) || !hp3_pkt_icrc_ok(e, pkt))
+		return;
+	if (hp3_monitor_cnp(&e->flows[flow].monitor, &e->cfg.monitor, now))
+		report_severe(e, flow, now, acts);
+}
+
 /* The newest packet of the flow left or will leave; what does it mean for a later move? */
 static inline void note_new(struct hp3_flow *f, const struct hp3_view *v)
 {
@@ -55,9 +131,12 @@ static void tx_retransmit(struct hp3_engine *e, uint32_t flow, const struct hp3_
 	struct hp3_flow *f = &e->flows[flow];
 
 	e->stats.retransmits++;
-	f->retransmits++;
+	if (f->retransmits < UINT16_MAX)
+		f->retransmits++;
 	f->flags &= (uint16_t) ~(HP3_FF_LAST_CLOSE | HP3_FF_IDLE_PROOF);
 	f->flags |= HP3_FF_WENT_BACK;
+	if (is_watched(e, f))
+		hp3_monitor_retransmit(&f->monitor);
 #ifdef HP3_BREAK_RETRANSMIT_NEW_PORT
 	if (f->state == HP3_RFR_DRAINING) {
 		vd->sport = e->moves[f->slot].to;
@@ -65,7 +144,7 @@ static void tx_retransmit(struct hp3_engine *e, uint32_t flow, const struct hp3_
 	}
 #endif
 	hp3_move_input(e, flow, HP3_RFR_IN_TX_RETRANSMIT, now, acts);
-	if ((f->flags & HP3_FF_CLOSE_ACK) && v->psn == f->close_psn &&
+	if ((f->flags & HP3_FF_CLOSE_ACK) && v->psn == f->mark_psn &&
 		!(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)))
 		vd->flags |= HP3_SET_ACKREQ;
 	vd->sport = f->flags & HP3_FF_MOVED ? f->port : v->sport;
@@ -124,9 +203,12 @@ static void tx_slow(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *p
 		return;
 	}
 	note_new(f, &pkt->v);
-	if (f->state != HP3_RFR_STEADY)
+	if (f->state != HP3_RFR_STEADY) {
 		tx_moving(e, flow, pkt, now, vd, acts);
-	else if (!(f->flags & HP3_FF_PAIRED) && hp3_challenge_tx(e, flow, pkt, now, acts))
+		return;
+	}
+	watch_sent(e, f, &pkt->v, now);
+	if (!(f->flags & HP3_FF_PAIRED) && hp3_challenge_tx(e, flow, pkt, now, acts))
 		vd->flags |= HP3_SET_ACKREQ;
 }
 
@@ -168,6 +250,7 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	}
 	hp3_stream_emit(&f->stream, v, f->pmtu_log2);
 	note_new(f, v);
+	watch_sent(e, f, v, now);
 	f->home = v->sport;
 	if (f->flags & HP3_FF_MOVED)
 		vd->sport = f->port;
@@ -218,8 +301,9 @@ static void note_refusal(struct hp3_engine *e, struct hp3_flow *f, const struct 
 {
 	if (HP3_SYN_KIND(v->syndrome) == HP3_SYN_RNR) {
 		e->stats.rnrs++;
+		if (!(f->flags & HP3_FF_CLOSE_ACK)) /* that PSN is not before this one */
+			f->mark_psn = v->psn;
 		f->flags |= HP3_FF_RNR;
-		f->rnr_psn = v->psn;
 	} else if (HP3_SYN_KIND(v->syndrome) == HP3_SYN_NAK) {
 		e->stats.naks++;
 	}
@@ -230,12 +314,15 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 {
 	const struct hp3_view *v = &pkt->v;
 	struct hp3_flow *f;
-	uint32_t flow;
+	uint32_t flow, una;
 
 	acts->n = 0;
 	*vd = (struct hp3_verdict){.kind = HP3_PASS, .sport = v->sport, .flow = HP3_NO_FLOW};
 	if (v->class != HP3_CLASS_RC_REPLY) {
-		other_packet(e, pkt, HP3_DIR_RX, now, acts);
+		if (v->class == HP3_CLASS_CNP)
+			cnp_seen(e, pkt, now, vd, acts);
+		else
+			other_packet(e, pkt, HP3_DIR_RX, now, acts);
 		return;
 	}
 	e->stats.rx_replies++;
@@ -254,14 +341,13 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 			return; /* rule 6: means nothing */
 		note_refusal(e, f, v);
 	}
+	una = f->stream.una;
 	if (__builtin_expect(f->state == HP3_RFR_STEADY, 1))
 		rx_steady(e, flow, pkt, now, acts);
 	else
 		rx_moving(e, flow, pkt, now, acts);
-	if (__builtin_expect(f->flags & (HP3_FF_RNR | HP3_FF_CLOSE_ACK), 0)) {
-		if ((f->flags & HP3_FF_RNR) && hp3_psn_diff(f->stream.una, f->rnr_psn) > 0)
-			f->flags &= (uint16_t)~HP3_FF_RNR;
-		if ((f->flags & HP3_FF_CLOSE_ACK) && hp3_psn_diff(f->stream.una, f->close_psn) > 0)
-			f->flags &= (uint16_t)~HP3_FF_CLOSE_ACK;
-	}
+	watch_reply(e, flow, v, una, now, acts);
+	if (__builtin_expect(f->flags & (HP3_FF_RNR | HP3_FF_CLOSE_ACK), 0) &&
+		hp3_psn_diff(f->stream.una, f->mark_psn) > 0)
+		f->flags &= (uint16_t) ~(HP3_FF_RNR | HP3_FF_CLOSE_ACK);
 }

@@ -56,15 +56,15 @@ static void hit(
 	struct hp3_flow *f = &e->flows[flow];
 
 	e->stats.challenge_hits++;
-	if (f->cand_hits > 0 && f->cand_lqpn != lqpn) {
+	if (f->court.cand_hits > 0 && f->court.cand_lqpn != lqpn) {
 		e->stats.contradictions++;
-		f->cand_hits = 0;
+		f->court.cand_hits = 0;
 	}
-	f->cand_lqpn = lqpn;
-	f->cand_hits++;
-	if (f->cand_hits >= e->cfg.challenge_hits &&
+	f->court.cand_lqpn = lqpn;
+	f->court.cand_hits++;
+	if (f->court.cand_hits >= e->cfg.challenge_hits &&
 		!hp3_flow_pair(e, flow, lqpn, HP3_PAIRING_CHALLENGE, now, acts))
-		f->cand_hits = 0;
+		f->court.cand_hits = 0;
 }
 
 /* The time to hear a second answer to a forced challenge is over. */
@@ -101,7 +101,7 @@ static void drop_natural(struct hp3_flow *f)
 /* True while an answer counts. Later, another queue pair may have come to the same PSN. */
 static bool natural_under_way(struct hp3_engine *e, struct hp3_flow *f, uint64_t now)
 {
-	uint32_t age = (uint32_t)(now >> HP3_TICK_SHIFT) - f->nat_sent;
+	uint32_t age = (uint32_t)(now >> HP3_TICK_SHIFT) - f->court.nat_sent;
 
 	if (!(f->flags & HP3_FF_NATURAL))
 		return false;
@@ -126,9 +126,9 @@ static bool arm_natural(struct hp3_engine *e, uint32_t flow, const struct hp3_vi
 	f->flags |= HP3_FF_NATURAL;
 	if (v->flags & HP3_VF_READ)
 		f->flags |= HP3_FF_NATURAL_RD;
-	f->nat_psn = v->psn;
-	f->nat_sent = (uint32_t)(now >> HP3_TICK_SHIFT);
-	f->ch_wait = 0;
+	f->court.nat_psn = v->psn;
+	f->court.nat_sent = (uint32_t)(now >> HP3_TICK_SHIFT);
+	f->court.ch_wait = 0;
 	e->stats.challenges++;
 	return true;
 }
@@ -173,11 +173,11 @@ bool hp3_challenge_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 	if ((f->flags & HP3_FF_PAIRED) || arm_natural(e, flow, v, now))
 		return false;
 	if (v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC)) {
-		f->ch_wait = NATURAL_WAIT; /* others are near: only force helps */
+		f->court.ch_wait = NATURAL_WAIT; /* others are near: only force helps */
 		return false;
 	}
-	if (f->ch_wait < NATURAL_WAIT) {
-		f->ch_wait++;
+	if (f->court.ch_wait < NATURAL_WAIT) {
+		f->court.ch_wait++;
 		return false;
 	}
 	return choose_forced(e, p, flow, v, now);
@@ -201,7 +201,7 @@ static bool answers_natural(struct hp3_engine *e, const struct hp3_pair *p,
 		struct hp3_flow *f = &e->flows[i];
 
 		n++;
-		if (f->nat_psn != pkt->v.psn || !natural_under_way(e, f, now) ||
+		if (f->court.nat_psn != pkt->v.psn || !natural_under_way(e, f, now) ||
 			!proves(&pkt->v, f->flags & HP3_FF_NATURAL_RD))
 			continue;
 		if (hp3_pkt_icrc_ok(e, pkt)) {

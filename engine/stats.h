@@ -37,6 +37,8 @@
 	X(bad_icrc, "replies ignored because their ICRC is wrong")                                 \
 	X(naks, "PSN sequence NAKs")                                                               \
 	X(rnrs, "RNR NAKs")                                                                        \
+	X(cnps, "CNPs for local queue pairs")                                                      \
+	X(severe, "times that a path in use became severely congested")                            \
 	X(contradictions, "replies that contradict a pairing")
 
 struct hp3_stats {

@@ -20,6 +20,20 @@ static json_int_t number(json_t *j, const char *key)
 	return json_integer_value(json_object_get(j, key));
 }
 
+/* Why: the cycles, oldest first, and the path as it is. */
+static void print_severe(json_t *evidence)
+{
+	json_t *path = json_object_get(evidence, "path"), *cycle;
+	size_t i;
+
+	printf("cycles:");
+	json_array_foreach (json_object_get(evidence, "cycles"), i, cycle)
+		printf(" %s", json_string_value(cycle));
+	printf("; round trip %.1f us (base %.1f), %lld of 1000 replies marked\n",
+		(double)number(path, "rtt_ns") / 1e3, (double)number(path, "base_rtt_ns") / 1e3,
+		number(path, "marked_permille"));
+}
+
 void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev)
 {
 	json_t *evidence = json_object_get(ev, "evidence");
@@ -30,7 +44,9 @@ void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev)
 	}
 	printf("%-6lld %14.6f %-11s %s ", number(ev, "seq"), (double)number(ev, "t_ns") / 1e9,
 		text(ev, "type"), text(ev, "flow"));
-	if (json_object_get(ev, "from"))
+	if (json_object_get(evidence, "cycles"))
+		print_severe(evidence);
+	else if (json_object_get(ev, "from"))
 		printf("%lld -> %lld: %s (%s), drained %.1f us, held %lld packets, %lld bytes, "
 		       "waited %.1f us\n",
 			number(ev, "from"), number(ev, "to"), text(ev, "outcome"),

@@ -65,6 +65,8 @@ static const char *outcome(const struct hp3_event *ev)
 		return "paired";
 	case HP3_EV_UNPAIR:
 		return "unpaired";
+	case HP3_EV_SEVERE:
+		return "reported";
 	}
 	return "unknown";
 }
@@ -80,6 +82,29 @@ static json_t *move_evidence(const struct hp3_event *ev)
 	return json_pack("{s:I, s:I, s:I, s:I, s:i}", "drain_ns", (json_int_t)ev->drain_ns,
 		"held_pkts", (json_int_t)ev->held_pkts, "held_bytes", (json_int_t)ev->held_bytes,
 		"wait_ns", (json_int_t)ev->wait_ns, "close_psn", (int)ev->close_psn);
+}
+
+json_t *hp3d_path_json(const struct hp3_estimates *p)
+{
+	return json_pack("{s:I, s:I, s:I, s:I}", "base_rtt_ns", (json_int_t)p->base_rtt_ns,
+		"rtt_ns", (json_int_t)p->rtt_ns, "marked_permille", (json_int_t)p->marked_permille,
+		"rate_kbps", (json_int_t)p->rate_kbps);
+}
+
+static json_t *severe_evidence(const struct hp3_event *ev)
+{
+	json_t *cycles = json_array();
+
+	for (unsigned i = 0; cycles && i < ev->n_cycles; i++)
+		json_array_append_new(cycles, json_string(hp3_cycle_name(ev->cycles[i])));
+	return json_pack("{s:o, s:o}", "cycles", cycles, "path", hp3d_path_json(&ev->path));
+}
+
+static json_t *evidence(const struct hp3_event *ev)
+{
+	if (ev->type == HP3_EV_PAIR || ev->type == HP3_EV_UNPAIR)
+		return pair_evidence(ev);
+	return ev->type == HP3_EV_SEVERE ? severe_evidence(ev) : move_evidence(ev);
 }
 
 static json_t *event_json(uint64_t seq, const struct hp3d_event *e)
@@ -100,10 +125,11 @@ static json_t *event_json(uint64_t seq, const struct hp3d_event *e)
 			j, "cause", json_string(hp3_cause_name((enum hp3_cause)ev->cause)));
 		json_object_set_new(j, "from", json_integer(ev->from));
 		json_object_set_new(j, "to", json_integer(ev->to));
-		json_object_set_new(j, "reason",
-			json_string(hp3_rfr_input_name((enum hp3_rfr_input)ev->reason)));
+		if (ev->type != HP3_EV_SEVERE)
+			json_object_set_new(j, "reason",
+				json_string(hp3_rfr_input_name((enum hp3_rfr_input)ev->reason)));
 	}
-	json_object_set_new(j, "evidence", pairing ? pair_evidence(ev) : move_evidence(ev));
+	json_object_set_new(j, "evidence", evidence(ev));
 	json_object_set_new(j, "outcome", json_string(outcome(ev)));
 	if (ev->tag)
 		json_object_set_new(j, "tag", json_integer((json_int_t)ev->tag));

@@ -25,4 +25,7 @@ json_t *hp3d_events_page(uint64_t since, unsigned limit, uint64_t *next);
 void hp3d_flow_name(const struct hp3_config *cfg, unsigned rail, const struct hp3_flow_info *f,
 	char buf[HP3_FLOWID_MAX]);
 
+/* What is known of a path, as it stands in events and flows. */
+json_t *hp3d_path_json(const struct hp3_estimates *p);
+
 #endif

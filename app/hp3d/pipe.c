@@ -6,9 +6,10 @@
 #include "app/hp3d/hold.h"
 #include "roce/icrc.h"
 
-#define OUT_VECTOR 64u
-#define MS         1000000ull
-#define US         1000ull
+#define OUT_VECTOR    64u
+#define BASE_AGE_LOG2 30u /* a base round trip that is too small heals within a minute */
+#define MS            1000000ull
+#define US            1000ull
 
 struct output {
 	hp3d_send_fn *send;
@@ -46,6 +47,11 @@ static struct hp3_engine_config engine_config(const struct hp3_config *c, uint64
 		.challenge_timeout_ns = c->pairing.challenge_timeout_ms * MS,
 		.challenge_hits = c->pairing.challenge_hits,
 		.challenge_spread = c->pairing.challenge_spread,
+		.monitor = {.cycle_ns = c->ppp.watch == HP3_ON ? c->ppp.cycle_us * 1000u : 0,
+			.rtt_factor = (uint16_t)c->ppp.rtt_factor,
+			.ecn_fraction = (uint8_t)c->ppp.ecn_fraction,
+			.congestion_tolerance = (uint8_t)c->ppp.congestion_tolerance,
+			.base_age_log2 = BASE_AGE_LOG2},
 		.pair_by_cm = c->pairing.cm == HP3_ON,
 		.pair_by_challenge = c->pairing.challenge == HP3_ON,
 		.moves_allowed = c->policy.mode == HP3_ON,

@@ -43,7 +43,7 @@ struct rig {
 	uint32_t nwire, held, discarded; /* held: now, in all FIFOs */
 	uint32_t nacts_max; /* longest list of actions so far */
 	struct hp3_event last; /* newest event */
-	uint32_t events[HP3_EV_UNPAIR + 1]; /* how many of each type */
+	uint32_t events[HP3_EV_SEVERE + 1]; /* how many of each type */
 };
 
 extern struct rig rig;
