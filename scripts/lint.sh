@@ -18,8 +18,8 @@ for f in "${c_files[@]}" $(git ls-files '*.sh' '*.py' '*meson.build' Makefile); 
     head -3 "$f" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' || fail "$f: no SPDX line on top"
 done
 
-grep -nE '[[:space:]]+$' "${text[@]}" | grep -v '^LICENSE' | head -5 && fail "white space at the end of lines"
-grep -nE 'TODO|FIXME|XXX|HACK' "${c_files[@]}" && fail "unfinished work"
+grep -nE '[[:space:]]+$' "${text[@]}" && fail "white space at the end of lines"
+grep -nE '\b(TODO|FIXME|XXX|HACK)\b' "${c_files[@]}" && fail "unfinished work"
 codespell -q 3 -L 'rnic,inflight,ect,clos,te,nd,ue,ot,dout,ist,sie,als,wile' "${text[@]}" || fail "spelling"
 
 # The library: no DPDK, no I/O, no clock (docs/architecture.md).

@@ -106,7 +106,7 @@ static void two_rails(void **state)
 	"[rail.a]\nrnic = net_ring0\nnet = \"net_ring1,x=1;2\"\n"                                  \
 	"[rail.b]\nrnic = net_ring2\nnet = net_ring3\n"                                            \
 	"[policy]\nmode = off\nseed = 18446744073709551615\n"                                      \
-	"[rfr]\nmax_hold_us = 1000000\nhold_bytes_total = 68719476736\n"          \
+	"[rfr]\nmax_hold_us = 1000000\nhold_bytes_total = 68719476736\n"                           \
 	"[control]\nsocket = /tmp/x y.sock\n"
 
 static void dump_loads_back(void **state)
