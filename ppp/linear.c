@@ -79,12 +79,11 @@ static bool consistent(const struct hp3_linear *l)
 }
 
 /* Bits of evidence in one confirmed prediction: a hash that is not linear would hit by chance. */
-static uint8_t worth(const struct hp3_linear *l)
+static uint8_t worth(const struct hp3_linear *l, uint32_t names)
 {
-	int bits = l->labels == HP3_LABELS_INDEX ? __builtin_popcount(l->varied)
-						 : 31 - __builtin_clz(l->names);
-
-	return bits > 1 ? (uint8_t)bits : 1;
+	if (l->labels == HP3_LABELS_INDEX || names < 2)
+		return 1;
+	return (uint8_t)(31 - __builtin_clz(names));
 }
 
 static bool determined(const struct hp3_linear *l)
@@ -153,12 +152,11 @@ enum hp3_linear_state hp3_linear_add(struct hp3_linear *l, uint16_t port, uint32
 	if (l->traces == HP3_LINEAR_TRACES)
 		return refuse(l, HP3_LINEAR_WHY_FULL);
 	if (known)
-		l->proof += worth(l);
+		l->proof += worth(l, l->names);
 	else if (!learn(l, port, label))
 		return refuse(l, HP3_LINEAR_WHY_MANY);
 	l->port[l->traces] = port;
 	l->label[l->traces++] = label;
-	l->varied |= (uint16_t)(label ^ l->label[0]);
 	if (!known && l->labels == HP3_LABELS_NAME && !consistent(l))
 		return refuse(l, HP3_LINEAR_WHY_CONTRADICTION);
 	if (determined(l)) {
@@ -224,7 +222,7 @@ uint32_t hp3_linear_needed(const struct hp3_linear *l)
 			need += (1u << bits) - l->names;
 		}
 	}
-	per = l->state == HP3_LINEAR_TRACING ? bits : worth(l);
+	per = worth(l, l->state == HP3_LINEAR_TRACING ? 1u << bits : l->names);
 	return need + (proof < HP3_LINEAR_PROOF ? (HP3_LINEAR_PROOF - proof + per - 1) / per : 0);
 }
 

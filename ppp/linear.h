@@ -9,7 +9,7 @@
  *
  * Two kinds of label:
  * - INDEX: the label is the next hop's index, the hash modulo `paths` itself. Gaussian elimination
- * on (port difference, label difference): 15 traces determine the map.
+ *   on (port difference, label difference): 15 traces determine the map.
  * - NAME: the label is any name of the path (a hop's address), i.e. an unknown permutation of the
  *   indices. Only equality counts: ports with the same label differ by a vector of the kernel of A,
  *   and one port per coset of the kernel names it. With 2^r paths in use, paths + 14 - r traces.
@@ -17,8 +17,10 @@
  *   names only), and for paths that the hash never reaches.
  *
  * Invariant: nothing is told before it is *believed*: after the map is determined, held-out ports
- * must be traced and found as predicted, HP3_LINEAR_PROOF bits of evidence. A map that does not fit
- * (hash not linear, modulo not a power of two, wrong labels, routes changed in between) is refused
+ * must be traced and found as predicted, HP3_LINEAR_PROOF bits of evidence. A confirmed name is
+ * worth log2(names seen) bits, at least one. A confirmed index is worth one: its bits stand alone,
+ * and of a hash modulo 6 the lowest fits a linear map by right. A map that does not fit (hash not
+ * linear, modulo not a power of two, wrong labels, routes changed in between) is refused
  * with its reason, and stays refused.
  *
  * Use: while the state is TRACING or VERIFYING, trace the port hp3_linear_next() names and hand the
@@ -30,8 +32,7 @@
 
 #define HP3_LINEAR_PATHS  64u /* most paths */
 #define HP3_LINEAR_TRACES 192u /* most traces of one solution */
-#define HP3_LINEAR_PROOF                                                                           \
-	32u /* bits: a confirmed prediction is worth log2(paths seen), at least 1 */
+#define HP3_LINEAR_PROOF  32u /* bits of evidence, see above */
 
 enum hp3_linear_labels { HP3_LABELS_INDEX, HP3_LABELS_NAME };
 
@@ -75,7 +76,6 @@ struct hp3_linear {
 	uint16_t port[HP3_LINEAR_TRACES]; /* without 0xC000 */
 	uint16_t traces;
 	uint16_t names; /* NAME: different labels seen */
-	uint16_t varied; /* INDEX: bits of the label that were seen to vary */
 	uint8_t rank; /* vectors in the echelon form */
 	uint8_t bits; /* log2 of the paths given */
 	uint8_t proof; /* bits of evidence from confirmed predictions */

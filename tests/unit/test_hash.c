@@ -282,6 +282,24 @@ static void wrong_models_are_refuted(void **state)
 	assert_true(most < 30);
 }
 
+/* All traces show one path while the model says that there are eight. */
+static void one_label_for_two_paths_refutes(void **state)
+{
+	const struct hp3_stage stage = {.hash = {.kind = HP3_HASH_CRC32, .paths = 8}};
+	uint64_t rng = SEED + 5;
+	struct hp3_model m;
+	unsigned traces = 0;
+
+	assert_int_equal(hp3_model_init(&m, &stage, 1), 0);
+	for (bool fits = true; fits; traces++) {
+		struct hp3_tuple t = random_tuple(&rng);
+
+		fits = hp3_model_trace(&m, &t, 5);
+		assert_true(fits == (__builtin_popcountll(m.seen) == 1 && !m.refused));
+	}
+	assert_true(traces < 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -294,6 +312,7 @@ int main(void)
 		cmocka_unit_test(refuses_models_without_sense),
 		cmocka_unit_test(belief_needs_traces),
 		cmocka_unit_test(wrong_models_are_refuted),
+		cmocka_unit_test(one_label_for_two_paths_refutes),
 	};
 
 	print_message("seed %#x\n", SEED);

@@ -213,13 +213,26 @@ static void traced_ports_share_a_path(void **state)
 /* A failure seen before the path was known fails the path, not only the port. */
 static void a_failed_port_fails_its_path(void **state)
 {
+	unsigned used = 0;
 	uint64_t now;
 
 	hp3_paths_identity_trace(&table, &traces);
-	now = break_path(0xc001, MS);
-	hp3_paths_traced(&table, 0xc001, 0, 7, now);
+	reply(0xc002, 15 * US, false, MS); /* good, by another port */
+	now = break_path(0xc001, 2 * MS);
 	hp3_paths_traced(&table, 0xc002, 0, 7, now);
+	assert_int_equal(quality(0xc002, now), HP3_QUALITY_GOOD);
+	hp3_paths_traced(&table, 0xc001, 0, 7, now);
+	hp3_paths_traced(&table, 0xc003, 0, 7, now);
 	assert_int_equal(quality(0xc002, now), HP3_QUALITY_FAILED);
+	assert_int_equal(quality(0xc003, now), HP3_QUALITY_FAILED);
+	/* One entry is left of the two; 0xc000 has the other. */
+	for (unsigned i = 0; i < HP3_PATHS; i++)
+		used += table.path[i].id != HP3_PATH_NONE;
+	assert_int_equal(used, 2);
+	/* A reply that came after the losses wins. */
+	reply(0xc004, 15 * US, false, now + 1);
+	hp3_paths_traced(&table, 0xc004, 0, 7, now + 1);
+	assert_int_equal(quality(0xc001, now + 1), HP3_QUALITY_GOOD);
 }
 
 static void a_changed_trace_voids_what_was_learnt(void **state)
