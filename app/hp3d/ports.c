@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/ports.h"
+#include <net/if.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
-#define POOL_CACHE 256u
-#define RING_SIZE  1024u
-#define ETH_EXTRA  (RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 2 * RTE_VLAN_HLEN)
+#define POOL_CACHE      256u
+#define RING_SIZE       1024u
+#define RING_HEAD       66u /* af_packet: what the kernel writes before the frame (TPACKET_V2) */
+#define FRAMESZ_DEFAULT "2048"
+#define FRAMESZ_STEP    256u /* 16 frames of a multiple of it are whole pages */
+#define ETH_EXTRA       (RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 2 * RTE_VLAN_HLEN)
 
 static struct hp3d_rail_ports rails[HP3_CONFIG_RAILS_MAX];
 static unsigned n_rails;
@@ -43,20 +51,107 @@ static int probe(const struct where *w, uint16_t *port)
 	return 0;
 }
 
+/* The value of key= in devargs. */
+static bool argument(const char *devargs, const char *key, char *buf, size_t cap)
+{
+	const char *at = strchr(devargs, ',');
+
+	for (; at != NULL; at = strchr(at, ',')) {
+		size_t n = strlen(key);
+
+		at++;
+		if (strncmp(at, key, n) != 0 || at[n] != '=')
+			continue;
+		snprintf(buf, cap, "%.*s", (int)strcspn(at + n + 1, ","), at + n + 1);
+		return true;
+	}
+	return false;
+}
+
+/* Asks the kernel about the interface below a port; false if there is none. */
+static bool ask_kernel(const char *devargs, unsigned long what, struct ifreq *ifr)
+{
+	int fd, ret;
+
+	*ifr = (struct ifreq){0};
+	if (!argument(devargs, "iface", ifr->ifr_name, sizeof(ifr->ifr_name)))
+		return false;
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	ret = ioctl(fd, what, ifr);
+	close(fd);
+	return ret == 0;
+}
+
+/* net_af_packet cuts frames that do not fit its ring's without a word. */
+static int check_framesz(const struct where *w, uint32_t mtu)
+{
+	uint32_t frame = mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN + RING_HEAD;
+	uint32_t need = RTE_ALIGN(frame, FRAMESZ_STEP);
+	char text[16] = FRAMESZ_DEFAULT;
+
+	if (strncmp(w->devargs, "net_af_packet", 13) != 0)
+		return 0;
+	argument(w->devargs, "framesz", text, sizeof(text));
+	if (strtoul(text, NULL, 10) >= frame)
+		return 0;
+	fprintf(stderr,
+		"hp3d: [rail.%s] %s = \"%s\": framesz of %s would cut frames of MTU %u; append "
+		"framesz=%u,blocksz=%u (and see that [eal] mbuf_bytes is at least %u)\n",
+		w->rail, w->side, w->devargs, text, mtu, need, 16 * need,
+		need + RTE_PKTMBUF_HEADROOM);
+	return -1;
+}
+
 /* Frames must fit one buffer: RoCE packets in pieces could not be held or rewritten. */
 static int check_mtu(const struct where *w, uint16_t port, uint32_t mbuf_bytes)
 {
-	uint16_t mtu;
-	uint32_t room = mbuf_bytes - RTE_PKTMBUF_HEADROOM;
+	uint32_t room = mbuf_bytes - RTE_PKTMBUF_HEADROOM, mtu = 0;
+	uint16_t device_mtu;
+	struct ifreq ifr;
 
-	if (rte_eth_dev_get_mtu(port, &mtu) != 0 || (uint32_t)mtu + ETH_EXTRA <= room)
-		return 0;
+	/* DPDK says 1500 of any kernel interface. */
+	if (ask_kernel(w->devargs, SIOCGIFMTU, &ifr))
+		mtu = (uint32_t)ifr.ifr_mtu;
+	else if (rte_eth_dev_get_mtu(port, &device_mtu) == 0)
+		mtu = device_mtu;
+	if (mtu + ETH_EXTRA <= room)
+		return check_framesz(w, mtu);
 	fprintf(stderr,
 		"hp3d: [rail.%s] %s: MTU %u does not fit one buffer of %u bytes; set [eal] "
-		"mbuf_bytes to at least %u or "
-		"lower the interface's MTU\n",
-		w->rail, w->side, mtu, room, (unsigned)(mtu + ETH_EXTRA + RTE_PKTMBUF_HEADROOM));
+		"mbuf_bytes to at least %u or lower the interface's MTU\n",
+		w->rail, w->side, mtu, room, mtu + ETH_EXTRA + RTE_PKTMBUF_HEADROOM);
 	return -1;
+}
+
+/* The largest frames that fit a buffer; without this a NIC drops what is longer than 1518 bytes. */
+static uint32_t nic_mtu(const struct where *w, uint16_t port, uint32_t mbuf_bytes)
+{
+	uint32_t mtu = mbuf_bytes - RTE_PKTMBUF_HEADROOM - ETH_EXTRA;
+	struct rte_eth_dev_info info;
+
+	if (strncmp(w->devargs, "net_", 4) == 0 || rte_eth_dev_info_get(port, &info) != 0)
+		return 0; /* as the driver likes: what lies below a virtual device sets its MTU */
+	return RTE_MIN(mtu, (uint32_t)info.max_mtu);
+}
+
+static void check_link(const struct where *w, uint16_t port)
+{
+	struct rte_eth_link link;
+	struct ifreq ifr;
+	bool down;
+
+	if (ask_kernel(w->devargs, SIOCGIFFLAGS, &ifr))
+		down = !(ifr.ifr_flags & IFF_UP) || !(ifr.ifr_flags & IFF_RUNNING);
+	else
+		down = rte_eth_link_get_nowait(port, &link) == 0 &&
+		       link.link_status == RTE_ETH_LINK_DOWN;
+	if (down)
+		fprintf(stderr,
+			"hp3d: [rail.%s] %s = \"%s\": the link is down: nothing passes until it is "
+			"up\n",
+			w->rail, w->side, w->devargs);
 }
 
 static int start(const struct where *w, const struct hp3_config *cfg, struct rte_mempool *pool,
@@ -68,6 +163,9 @@ static int start(const struct where *w, const struct hp3_config *cfg, struct rte
 
 	if (probe(w, port) < 0)
 		return -1;
+	if (check_mtu(w, *port, cfg->eal.mbuf_bytes) < 0)
+		return -1;
+	conf.rxmode.mtu = nic_mtu(w, *port, cfg->eal.mbuf_bytes);
 	ret = rte_eth_dev_configure(*port, 1, 1, &conf);
 	if (ret == 0)
 		ret = rte_eth_dev_adjust_nb_rx_tx_desc(*port, &rx, &tx);
@@ -81,8 +179,6 @@ static int start(const struct where *w, const struct hp3_config *cfg, struct rte
 		return fail(w, "queues cannot be set up", ret,
 			"for net_af_packet framesz must fit mbuf_bytes; for others lower mbufs or "
 			"mbuf_bytes");
-	if (check_mtu(w, *port, cfg->eal.mbuf_bytes) < 0)
-		return -1;
 	ret = rte_eth_dev_start(*port);
 	if (ret < 0)
 		return fail(w, "does not start", ret, "see the driver's lines above");
@@ -92,6 +188,7 @@ static int start(const struct where *w, const struct hp3_config *cfg, struct rte
 	if (ret < 0 && ret != -ENOTSUP)
 		return fail(w, "cannot be made promiscuous", ret,
 			"hp3d needs packets that are not addressed to it");
+	check_link(w, *port);
 	return 0;
 }
 
