@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bench/load.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <rte_ip.h>
+#include "app/hp3d/eal.h"
+#include "engine/hash.h"
+#include "roce/build.h"
+#include "roce/icrc.h"
+
+#define PAIRS     64u
+#define PORT_MIN  0xc000u
+#define PORT_MASK 0x3fffu
+#define LQPN_BASE 0x000100u
+#define RQPN_BASE 0x800000u
+#define READ_LOG2 31u /* bytes of the READ that opens the window: 2^21 PSNs */
+#define WINDOW    (1u << (READ_LOG2 - 10))
+#define HALF      (WINDOW / 2)
+
+/* Ethernet, IPv4 without options, UDP: what hp3_build() writes for an untagged IPv4 packet. */
+#define IP_OFF  14u
+#define UDP_OFF 34u
+#define BTH_OFF 42u
+
+static uint16_t home_of(uint32_t flow)
+{
+	return (uint16_t)(PORT_MIN | ((flow * 2654435761u) >> 18 & PORT_MASK));
+}
+
+static uint16_t away_of(uint32_t flow)
+{
+	return (uint16_t)(PORT_MIN | ((home_of(flow) + 0x155u) & PORT_MASK));
+}
+
+static uint32_t local_ip(uint32_t flow)
+{
+	return RTE_IPV4(10, 9, 0, 1) + flow % 4;
+}
+
+static uint32_t remote_ip(uint32_t flow)
+{
+	return RTE_IPV4(10, 9, 1, 1) + flow % PAIRS;
+}
+
+/* The first PSN differs by flow, so that wrapping is met too. */
+static uint32_t first_psn(uint32_t flow)
+{
+	return (flow * 0x9e3779b1u) & HP3_PSN_MASK;
+}
+
+static int build(struct rte_mbuf *m, const struct hp3_fields *f)
+{
+	struct hp3_addressing a = {.dst_mac = {2, 0, 0, 0, 0, 2},
+		.src_mac = {2, 0, 0, 0, 0, 1},
+		.tclass = HP3_ECN_ECT0,
+		.ttl = 64,
+		.sport = PORT_MIN,
+		.pkey = 0xffff};
+	int len = hp3_build(rte_pktmbuf_mtod(m, void *), rte_pktmbuf_tailroom(m), &a, f);
+
+	if (len < 0)
+		return len;
+	m->data_len = (uint16_t)len;
+	m->pkt_len = (uint32_t)len;
+	return 0;
+}
+
+int load_template(enum load_kind kind, struct rte_mbuf *m)
+{
+	static const uint8_t payload[LOAD_BYTES] = {1};
+	struct hp3_fields ack = {.opcode = HP3_OP_RC_ACK, .syndrome = 0x1f};
+	struct hp3_fields wr = {
+		.opcode = HP3_OP_RC_WRITE_MIDDLE, .payload = payload, .payload_len = LOAD_BYTES};
+
+	return build(m, kind == LOAD_ACK ? &ack : &wr);
+}
+
+static void address(struct rte_mbuf *m, enum hp3_dir dir, uint32_t flow, uint32_t psn)
+{
+	uint8_t *f = rte_pktmbuf_mtod(m, uint8_t *), *ip = f + IP_OFF, *bth = f + BTH_OFF;
+	uint32_t local = local_ip(flow), remote = remote_ip(flow);
+
+	hp3_put_be32(ip + 12, dir == HP3_DIR_TX ? local : remote);
+	hp3_put_be32(ip + 16, dir == HP3_DIR_TX ? remote : local);
+	hp3_put_be16(ip + 10, 0);
+	((struct rte_ipv4_hdr *)ip)->hdr_checksum = rte_ipv4_cksum((struct rte_ipv4_hdr *)ip);
+	hp3_put_be16(f + UDP_OFF, home_of(flow));
+	hp3_put_be24(bth + 5, (dir == HP3_DIR_TX ? RQPN_BASE : LQPN_BASE) + flow);
+	hp3_put_be24(bth + 9, psn);
+}
+
+void load_refresh(struct load *l, enum load_kind kind, struct rte_mbuf *m)
+{
+	uint32_t flow = hp3_random_below(&l->rng, l->flows), *psn = &l->psn[kind][flow];
+
+	address(m, load_dir(kind), flow, *psn);
+	*psn = hp3_psn_add(*psn, 1);
+	l->drawn++;
+}
+
+/* Priming: what the pipe sends is put back where it came from. */
+struct back {
+	struct rte_mbuf **m;
+	uint16_t n;
+};
+
+static void take_back(void *ctx, struct rte_mbuf **m, uint16_t n)
+{
+	struct back *b = ctx;
+
+	for (uint16_t i = 0; i < n; i++)
+		b->m[b->n++] = m[i];
+}
+
+/* One packet for each of n flows from `first` on, `ahead` of their first PSN; with a right ICRC. */
+static int step(struct load *l, struct rte_mbuf **m, uint32_t first, uint16_t n, uint8_t opcode,
+	uint32_t ahead)
+{
+	enum hp3_dir dir = opcode == HP3_OP_RC_ACK ? HP3_DIR_RX : HP3_DIR_TX;
+	struct hp3_fields f = {.opcode = opcode, .syndrome = 0x1f, .dma_len = 1u << READ_LOG2};
+	struct back b = {.m = m};
+	struct hp3_view v;
+	int ret = 0;
+
+	for (uint16_t i = 0; i < n && ret == 0; i++) {
+		uint32_t flow = first + i;
+
+		ret = opcode == HP3_OP_RC_WRITE_MIDDLE ? load_template(LOAD_WRITE, m[i])
+						       : build(m[i], &f);
+		if (ret < 0)
+			break;
+		address(m[i], dir, flow, hp3_psn_add(first_psn(flow), ahead));
+		hp3_parse(rte_pktmbuf_mtod(m[i], void *), m[i]->data_len, &v);
+		if (opcode != HP3_OP_RC_WRITE_MIDDLE)
+			hp3_icrc_store(rte_pktmbuf_mtod(m[i], void *), &v);
+	}
+	if (ret < 0)
+		return ret;
+	hp3d_pipe_output(l->pipe, HP3_DIR_TX, take_back, &b);
+	hp3d_pipe_output(l->pipe, HP3_DIR_RX, take_back, &b);
+	hp3d_pipe_burst(l->pipe, dir, m, n, hp3d_now());
+	return b.n == n ? 0 : -EIO;
+}
+
+static int announce(struct load *l, uint32_t flow)
+{
+	struct hp3_qp_event ev = {.kind = HP3_QP_UP,
+		.pairing = HP3_PAIRING_EVENT,
+		.lqpn = LQPN_BASE + flow,
+		.rqpn = RQPN_BASE + flow};
+
+	hp3_put_be32(ev.local, local_ip(flow));
+	hp3_put_be32(ev.remote, remote_ip(flow));
+	return hp3d_pipe_qp(l->pipe, &ev, hp3d_now());
+}
+
+static int move_away(struct load *l, uint32_t flow)
+{
+	uint8_t local[4], remote[4];
+	struct hp3_cmd cmd = {.kind = HP3_CMD_MOVE, .port = away_of(flow)};
+
+	hp3_put_be32(local, local_ip(flow));
+	hp3_put_be32(remote, remote_ip(flow));
+	cmd.flow =
+		hp3_flow_find(hp3d_pipe_engine(l->pipe), false, 0, local, remote, RQPN_BASE + flow);
+	return hp3d_pipe_command(l->pipe, &cmd, hp3d_now());
+}
+
+static int prime(struct load *l, struct rte_mbuf **m, uint32_t first, uint16_t n)
+{
+	int ret = 0;
+
+	for (uint16_t i = 0; i < n && ret == 0; i++)
+		ret = announce(l, first + i);
+	if (ret == 0)
+		ret = step(l, m, first, n, HP3_OP_RC_WRITE_MIDDLE, 0);
+	if (ret == 0 && l->moved) {
+		ret = step(l, m, first, n, HP3_OP_RC_ACK, 0);
+		for (uint16_t i = 0; i < n && ret == 0; i++)
+			ret = move_away(l, first + i);
+	}
+	if (ret == 0)
+		ret = step(l, m, first, n, HP3_OP_RC_READ_REQUEST, 1);
+	if (ret == 0)
+		ret = step(l, m, first, n, HP3_OP_RC_WRITE_MIDDLE, 1 + WINDOW);
+	if (ret == 0)
+		ret = step(l, m, first, n, HP3_OP_RC_ACK, HALF);
+	for (uint16_t i = 0; i < n && ret == 0; i++) {
+		uint32_t psn = first_psn(first + i);
+
+		l->psn[LOAD_ACK][first + i] = hp3_psn_add(psn, HALF + 1);
+		l->psn[LOAD_WRITE][first + i] = hp3_psn_add(psn, WINDOW + 2);
+	}
+	return ret;
+}
+
+int load_init(struct load *l, uint32_t flows, bool moved, uint64_t seed, struct rte_mbuf **m)
+{
+	struct hp3_config cfg;
+	int ret = 0;
+
+	hp3_config_defaults(&cfg);
+	cfg.flows.max_flows = flows;
+	cfg.flows.max_pairs = PAIRS;
+	*l = (struct load){.flows = flows, .moved = moved, .rng = seed};
+	l->pipe = hp3d_pipe_create(&cfg, 0, 0, seed, SOCKET_ID_ANY);
+	for (unsigned k = 0; k < LOAD_KINDS; k++)
+		l->psn[k] = calloc(flows, sizeof(uint32_t));
+	if (l->pipe == NULL || l->psn[LOAD_ACK] == NULL || l->psn[LOAD_WRITE] == NULL)
+		ret = -ENOMEM;
+	for (uint32_t i = 0; i < flows && ret == 0; i += LOAD_BURST)
+		ret = prime(l, m, i, (uint16_t)RTE_MIN(flows - i, LOAD_BURST));
+	if (ret < 0)
+		load_free(l);
+	return ret;
+}
+
+void load_free(struct load *l)
+{
+	hp3d_pipe_free(l->pipe);
+	l->pipe = NULL;
+	for (unsigned k = 0; k < LOAD_KINDS; k++) {
+		free(l->psn[k]);
+		l->psn[k] = NULL;
+	}
+}
+
+const char *load_check(const struct load *l)
+{
+	const struct hp3_stats *s = hp3_engine_stats(hp3d_pipe_engine(l->pipe));
+	struct hp3_flow_info info;
+	uint64_t primed = (uint64_t)l->flows * (l->moved ? 5 : 4);
+
+	if (s->tx_requests + s->rx_replies != primed + l->drawn)
+		return "packets were not seen as requests and replies";
+	if (s->untracked + s->retransmits + s->epochs + s->unpaired + s->contradictions +
+		s->bad_icrc)
+		return "packets left the steady path";
+	if (s->paired_event != l->flows)
+		return "flows are not paired";
+	for (uint32_t f = 0; f < l->flows; f++) {
+		uint8_t local[4], remote[4];
+		uint32_t id;
+
+		hp3_put_be32(local, local_ip(f));
+		hp3_put_be32(remote, remote_ip(f));
+		id = hp3_flow_find(
+			hp3d_pipe_engine(l->pipe), false, 0, local, remote, RQPN_BASE + f);
+		if (id == HP3_NO_FLOW ||
+			hp3_flow_info(hp3d_pipe_engine(l->pipe), id, 0, &info) != 0)
+			return "a flow is missing";
+		if (info.una != l->psn[LOAD_ACK][f] || info.nxt != l->psn[LOAD_WRITE][f])
+			return "replies were no progress, or requests not consecutive";
+		if (info.moved != l->moved || info.home != home_of(f))
+			return "a flow is not on the port that it was put on";
+	}
+	return NULL;
+}

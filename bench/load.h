@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_BENCH_LOAD_H
+#define HP3_BENCH_LOAD_H
+/*
+ * What the bench measures with: paired flows in a pipe of hp3d, and packets of theirs that are
+ * always legal, so that the steady path is what runs: WRITE MIDDLE packets with consecutive PSNs
+ * that leave, ACKs that arrive and are progress but not the end of what is in flight.
+ *
+ * A flow is primed once: announced, its PMTU shown by a WRITE MIDDLE, 2^21 PSNs put in flight by
+ * one READ and a WRITE behind it, half of them acknowledged. That leaves 2^20 ACKs and, as many
+ * PSNs were in flight before, 2^20 WRITE packets per flow.
+ */
+#include <rte_mbuf.h>
+#include "app/hp3d/pipe.h"
+
+#define LOAD_BURST 32u
+#define LOAD_BYTES 1024u /* payload of a WRITE MIDDLE */
+
+enum load_kind { LOAD_ACK, LOAD_WRITE, LOAD_KINDS };
+
+struct load {
+	struct hp3d_pipe *pipe;
+	uint32_t flows;
+	bool moved; /* every flow is on a port that the RNIC does not write */
+	uint64_t rng;
+	uint32_t *psn[LOAD_KINDS]; /* next one, by flow */
+	uint64_t drawn; /* packets of all kinds */
+};
+
+/* Direction in which packets of a kind pass hp3d. */
+static inline enum hp3_dir load_dir(enum load_kind kind)
+{
+	return kind == LOAD_ACK ? HP3_DIR_RX : HP3_DIR_TX;
+}
+
+/* Builds the template of a kind into m. 0 or a negative errno. */
+int load_template(enum load_kind kind, struct rte_mbuf *m);
+/* 0 or a negative errno. `m`: LOAD_BURST buffers to prime with; they come back. */
+int load_init(struct load *l, uint32_t flows, bool moved, uint64_t seed, struct rte_mbuf **m);
+void load_free(struct load *l);
+/* Makes a packet (of load_template) the next one of a flow drawn at random. The ICRC is not
+ * repaired: the steady path changes it without ever looking at the rest. */
+void load_refresh(struct load *l, enum load_kind kind, struct rte_mbuf *m);
+/* NULL, or what says that something else than the steady path was measured. */
+const char *load_check(const struct load *l);
+
+#endif
