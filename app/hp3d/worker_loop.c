@@ -6,26 +6,35 @@
 #include "app/hp3d/pipe.h"
 #include "app/hp3d/ports.h"
 #include "app/hp3d/workers_internal.h"
+#include "engine/hash.h"
 #include "roce/wire.h"
 
 #define SLEEP_MIN_NS 10000u
 
-/* Equal for both directions of an address pair; 0 for everything that is not IP. */
+static uint64_t mix(uint64_t address)
+{
+	return hp3_mix(address ^ 0x9e3779b97f4a7c15u, 0xbf58476d1ce4e5b9u);
+}
+
+/*
+ * Equal for both directions of an address pair; 0 for everything that is not IP. Each address is
+ * mixed by itself: the plain xor of two would be the same for all pairs of hosts N and N + 1.
+ */
 static uint32_t pair_hash(const struct rte_mbuf *m)
 {
 	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
 	uint16_t len = rte_pktmbuf_data_len(m), at = 12;
-	uint32_t h = 0;
+	uint64_t h = 0;
 
 	while (at + 4 <= len && (hp3_be16(p + at) == 0x8100 || hp3_be16(p + at) == 0x88a8))
 		at += 4;
 	if (at + 2 + 20 <= len && hp3_be16(p + at) == 0x0800) {
-		h = hp3_be32(p + at + 14) ^ hp3_be32(p + at + 18);
+		h = mix(hp3_be32(p + at + 14)) + mix(hp3_be32(p + at + 18));
 	} else if (at + 2 + 40 <= len && hp3_be16(p + at) == 0x86dd) {
-		for (unsigned i = 0; i < 16; i += 4)
-			h ^= hp3_be32(p + at + 10 + i) ^ hp3_be32(p + at + 26 + i);
+		for (unsigned i = 0; i < 16; i += 8)
+			h += mix(hp3_be64(p + at + 10 + i)) + mix(hp3_be64(p + at + 26 + i));
 	}
-	return h * 2654435761u >> 7;
+	return (uint32_t)(h >> 32);
 }
 
 /* A packet may close an old path: its deadline can lie before the one that we know. */
