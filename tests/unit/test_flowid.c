@@ -18,8 +18,8 @@ static void canonical_texts_round_trip(void **state)
 		"r/fd00::1-fd00::2/0x000011",
 		"a-b_c/::1-::/0xabcdef",
 		"rail0.1/::ffff:10.9.0.1-::ffff:10.9.0.2/0x00001c",
-		"fifteenletters1.4095/2001:db8:1111:2222:3333:4444:5555:6666-"
-		"2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff/0xffffff",
+		("fifteenletters1.4095/2001:db8:1111:2222:3333:4444:5555:6666-"
+		 "2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff/0xffffff"),
 	};
 	struct hp3_flowid id;
 	char text[HP3_FLOWID_MAX];
