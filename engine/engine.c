@@ -13,7 +13,7 @@ static size_t align_up(size_t n)
 }
 
 struct layout {
-	size_t buckets, flows, pairs, heads, moves, slots, end;
+	size_t buckets, flows, pairs, heads, moves, slots, paths, end;
 	uint32_t nbuckets;
 };
 
@@ -28,7 +28,10 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	l.heads = align_up(l.pairs + (size_t)cfg->max_pairs * sizeof(struct hp3_pair));
 	l.moves = align_up(l.heads + (size_t)hp3_pairs_heads(cfg->max_pairs) * sizeof(uint32_t));
 	l.slots = align_up(l.moves + (size_t)cfg->max_moves * sizeof(struct hp3_move));
-	l.end = align_up(l.slots + (size_t)cfg->max_moves * sizeof(uint16_t));
+	l.paths = align_up(l.slots + (size_t)cfg->max_moves * sizeof(uint16_t));
+	l.end = l.paths;
+	if (cfg->probing)
+		l.end = align_up(l.paths + (size_t)cfg->max_pairs * sizeof(struct hp3_paths));
 	return l;
 }
 
@@ -46,7 +49,8 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	if (mem == NULL || ((uintptr_t)mem & (CACHE_LINE - 1)) != 0 || size < l.end ||
 		cfg->max_flows == 0 || cfg->max_flows >= HP3_BUCKET_REF || cfg->max_pairs == 0 ||
 		cfg->max_moves == 0 || cfg->max_moves >= HP3_NO_SLOT || cfg->challenge_hits == 0 ||
-		cfg->challenge_spread == 0)
+		cfg->challenge_spread == 0 ||
+		(cfg->probing && (cfg->candidates == 0 || cfg->candidates >= HP3_ROUND_PROBES)))
 		return NULL;
 	memset(e, 0, sizeof(*e));
 	e->cfg = *cfg;
@@ -57,6 +61,7 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	e->flows = (struct hp3_flow *)(at + l.flows);
 	e->moves = (struct hp3_move *)(at + l.moves);
 	e->slots = (uint16_t *)(at + l.slots);
+	e->paths = (struct hp3_paths *)(at + l.paths);
 	hp3_pairs_init(&e->pairs, (struct hp3_pair *)(at + l.pairs), (uint32_t *)(at + l.heads),
 		cfg->max_pairs, hp3_random(&e->rng));
 	e->free_flow = HP3_NO_FLOW;
@@ -227,6 +232,7 @@ const char *hp3_event_name(enum hp3_event_type t)
 		[HP3_EV_EPOCH] = "epoch",
 		[HP3_EV_PAIR] = "pair",
 		[HP3_EV_UNPAIR] = "unpair",
+		[HP3_EV_ROUND] = "round",
 		[HP3_EV_SEVERE] = "severe",
 	};
 	return t < sizeof(names) / sizeof(names[0]) ? names[t] : "?";

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include "engine/flow.h"
 #include "engine/stats.h"
+#include "ppp/paths.h"
 #include "probes/cm.h"
 
 struct hp3_engine;
@@ -41,6 +42,13 @@ struct hp3_engine_config {
 	uint32_t challenge_hits; /* answers wanted before a pairing is believed */
 	uint32_t challenge_spread; /* the challenged packet is drawn from so many */
 	struct hp3_monitor_params monitor; /* cycle_ns 0: paths are not watched */
+	/* Rounds of probes; the watch of the path in use sets them off. */
+	bool probing;
+	uint8_t candidates; /* ports per round beside the one in use, up to 7 */
+	uint16_t max_concurrent; /* rounds and moves of an address pair at a time */
+	uint64_t cooldown_ns; /* a flow that was moved stays that long */
+	struct hp3_round_params round;
+	struct hp3_paths_params paths;
 	bool pair_by_cm, pair_by_challenge;
 	bool moves_allowed;
 };
@@ -81,6 +89,7 @@ enum hp3_event_type {
 	HP3_EV_EPOCH, /* queue pair gone or reset during a move */
 	HP3_EV_PAIR,
 	HP3_EV_UNPAIR,
+	HP3_EV_ROUND, /* a round of probes has ended */
 	HP3_EV_SEVERE, /* congestion control did not cure the path in use */
 };
 
@@ -105,12 +114,17 @@ struct hp3_event {
 	/* SEVERE: the latest cycles, oldest first, and what is known of the path */
 	uint8_t n_cycles, cycles[HP3_CYCLES_KEPT + 1]; /* HP3_CYCLE_* */
 	struct hp3_estimates path;
+	/* ROUND: what was asked and what came back */
+	uint8_t outcome; /* enum hp3_round_outcome */
+	uint8_t n_probes;
+	struct hp3_probe probes[HP3_ROUND_PROBES];
 };
 
 enum hp3_act_kind {
 	HP3_ACT_RELEASE, /* send what `slot` holds, in order, with source port `port` */
 	HP3_ACT_DISCARD, /* drop what `slot` holds: its queue pair is gone */
 	HP3_ACT_EVENT,
+	HP3_ACT_PROBE, /* send a peer probe of the flow on `port` that bears `probe_id` */
 };
 
 struct hp3_act {
@@ -118,10 +132,11 @@ struct hp3_act {
 	uint16_t port;
 	uint16_t slot;
 	uint32_t flow;
+	uint32_t probe_id;
 	struct hp3_event event;
 };
 
-#define HP3_ACTS_MAX 16u /* no call but hp3_tick() needs more than 8 */
+#define HP3_ACTS_MAX 16u /* no call but hp3_tick() needs more than 12 */
 
 struct hp3_acts {
 	uint32_t n;
@@ -192,6 +207,13 @@ int hp3_qp(
 int hp3_command(
 	struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts);
 const char *hp3_command_error(int err); /* what to do about it */
+
+/*
+ * A peer's hp3d answered probe `id`; `ce`: the probe was marked on its way. Unknown and late ids
+ * are ignored.
+ */
+void hp3_probe_reply(
+	struct hp3_engine *e, uint32_t id, bool ce, uint64_t now, struct hp3_acts *acts);
 
 /* Deadlines, ageing. Returns when it wants to be called next (at the latest). */
 uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);

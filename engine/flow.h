@@ -8,6 +8,7 @@
  * Written only by the thread that drives the engine. The first cache line is all that a packet in
  * steady state touches; the second is for pairing and bookkeeping.
  */
+#include "ppp/discovery.h"
 #include "ppp/monitor.h"
 #include "rfr/rfr.h"
 
@@ -68,6 +69,7 @@ struct hp3_flow {
 	uint32_t pair; /* index in the pair table; free list link while unused */
 	uint32_t next, prev; /* flows of the same pair */
 	uint32_t mark_psn; /* closing PSN (CLOSE_ACK), refused PSN (RNR); both: the later one */
+	struct hp3_backoff backoff; /* no round of probes before */
 	union {
 		struct hp3_courtship court; /* until it is paired */
 		struct hp3_monitor monitor; /* from then on */

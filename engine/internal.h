@@ -20,6 +20,10 @@ struct hp3_move {
 	uint32_t held_pkts;
 	uint64_t held_bytes;
 	uint64_t t_ask, t_close, deadline, tag;
+	bool seeking; /* `round` is under way */
+	bool sought; /* by a round, not by an operator */
+	uint8_t n_cycles, cycles[HP3_CYCLES_KEPT + 1]; /* what set the round off */
+	struct hp3_round round;
 };
 
 struct hp3_cm_pending {
@@ -38,6 +42,7 @@ struct hp3_engine {
 	/* written now and then */
 	struct hp3_pairs pairs;
 	struct hp3_move *moves;
+	struct hp3_paths *paths; /* by pair */
 	uint16_t *slots; /* first nmoves: in progress; the rest: free */
 	uint32_t nmoves;
 	uint32_t nflows, free_flow, nmoved;
@@ -102,6 +107,17 @@ enum hp3_rfr_action hp3_move_input(struct hp3_engine *e, uint32_t flow, enum hp3
 void hp3_move_close(struct hp3_engine *e, uint32_t flow, uint64_t now);
 bool hp3_move_hold(struct hp3_engine *e, uint32_t flow, uint32_t len);
 void hp3_move_timeouts(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
+
+enum hp3_rfr_input hp3_move_wish(const struct hp3_flow *f);
+/* A slot for the flow, or NULL: all taken. */
+struct hp3_move *hp3_move_slot(struct hp3_engine *e, uint32_t flow, uint64_t now);
+void hp3_move_start(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+void hp3_move_deadline(struct hp3_engine *e, struct hp3_move *m, uint64_t t);
+
+/* seek.c: rounds of probes */
+void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+void hp3_seek_timeout(
+	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
 
 /* pairing.c */
 bool hp3_challenge_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,

@@ -23,7 +23,7 @@ static void free_slot(struct hp3_engine *e, uint16_t slot)
 	e->slots[e->nmoves] = slot;
 }
 
-static void set_deadline(struct hp3_engine *e, struct hp3_move *m, uint64_t t)
+void hp3_move_deadline(struct hp3_engine *e, struct hp3_move *m, uint64_t t)
 {
 	m->deadline = t;
 	if (t < e->move_due)
@@ -48,6 +48,20 @@ static enum hp3_event_type event_type(
 	if (action == HP3_RFR_DO_RECOVER)
 		return HP3_EV_RECOVER;
 	return m->t_close == 0 ? HP3_EV_IDLE_SWITCH : HP3_EV_SWITCH;
+}
+
+/* A move of our own is over: how long until the flow may be looked after again. */
+static void settle_sought(struct hp3_engine *e, struct hp3_flow *f, const struct hp3_move *m,
+	enum hp3_rfr_action action, uint64_t now)
+{
+	e->pairs.pairs[f->pair].nmoves--;
+	if (action == HP3_RFR_DO_SWITCH) {
+		f->backoff = (struct hp3_backoff){.until = (now + e->cfg.cooldown_ns) >> 6};
+		hp3_monitor_offer_base(&f->monitor, m->round.probe[m->round.winner].rtt_ns);
+	} else {
+		hp3_backoff_fruitless(
+			&f->backoff, &e->cfg.round, (uint32_t)hp3_random(&e->rng), now);
+	}
 }
 
 static void end_move(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action action,
@@ -107,6 +121,8 @@ static void end_move(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action ac
 		.held_bytes = m->held_bytes,
 		.tag = m->tag,
 	};
+	if (m->sought)
+		settle_sought(e, f, m, action, now);
 	f->slot = HP3_NO_SLOT;
 	free_slot(e, slot);
 }
@@ -134,7 +150,7 @@ void hp3_move_close(struct hp3_engine *e, uint32_t flow, uint64_t now)
 	m->t_close = now;
 	f->mark_psn = f->stream.hi;
 	f->flags |= HP3_FF_CLOSE_ACK;
-	set_deadline(e, m, now + e->cfg.max_hold_ns);
+	hp3_move_deadline(e, m, now + e->cfg.max_hold_ns);
 }
 
 bool hp3_move_hold(struct hp3_engine *e, uint32_t flow, uint32_t len)
@@ -170,26 +186,41 @@ static enum hp3_rfr_input wish(const struct hp3_flow *f)
 	return HP3_RFR_IN_MOVE;
 }
 
-int hp3_move_begin(struct hp3_engine *e, uint32_t flow, const struct hp3_cmd *cmd, uint16_t to,
-	uint64_t now, struct hp3_acts *acts)
+struct hp3_move *hp3_move_slot(struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
 	struct hp3_flow *f = &e->flows[flow];
 	struct hp3_move *m;
 
 	if (e->nmoves == e->cfg.max_moves)
-		return -ENOSPC;
+		return NULL;
 	f->slot = take_slot(e);
 	m = &e->moves[f->slot];
-	*m = (struct hp3_move){.flow = flow,
-		.from = hp3_flow_port(f),
-		.to = to,
-		.cause = cmd->cause,
-		.active = m->active,
-		.t_ask = now,
-		.tag = cmd->tag};
-	set_deadline(e, m, now + e->cfg.close_timeout_ns);
+	*m = (struct hp3_move){
+		.flow = flow, .from = hp3_flow_port(f), .active = m->active, .t_ask = now};
+	return m;
+}
+
+/* The target is known: close the old path, or switch at once. */
+void hp3_move_start(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+
+	hp3_move_deadline(e, &e->moves[f->slot], now + e->cfg.close_timeout_ns);
 	if (hp3_move_input(e, flow, wish(f), now, acts) == HP3_RFR_DO_BEHIND)
 		hp3_move_close(e, flow, now);
+}
+
+int hp3_move_begin(struct hp3_engine *e, uint32_t flow, const struct hp3_cmd *cmd, uint16_t to,
+	uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_move *m = hp3_move_slot(e, flow, now);
+
+	if (m == NULL)
+		return -ENOSPC;
+	m->to = to;
+	m->cause = cmd->cause;
+	m->tag = cmd->tag;
+	hp3_move_start(e, flow, now, acts);
 	return 0;
 }
 
@@ -281,11 +312,14 @@ void hp3_move_timeouts(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts
 			i++;
 			continue;
 		}
-		if (acts->n + 2 > HP3_ACTS_MAX) {
+		if (acts->n + 4 > HP3_ACTS_MAX) {
 			acts->more = true;
 			return;
 		}
-		hp3_move_input(e, m->flow, HP3_RFR_IN_TIMEOUT, now, acts);
+		if (m->seeking)
+			hp3_seek_timeout(e, m, now, acts);
+		else
+			hp3_move_input(e, m->flow, HP3_RFR_IN_TIMEOUT, now, acts);
 	}
 	e->move_due = due;
 }

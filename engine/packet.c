@@ -61,11 +61,14 @@ static inline void watch_sent(
 			(v->flags & HP3_VF_ACKREQ) && !(f->flags & HP3_FF_READS), now);
 }
 
-static void report_severe(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+/* Once per spell it is reported; in every cycle of it a better path may be looked for. */
+static void severe(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
 {
 	struct hp3_flow *f = &e->flows[flow];
 	struct hp3_act *a;
 
+	if (e->cfg.probing && f->state == HP3_RFR_STEADY)
+		hp3_seek(e, flow, now, acts);
 	if (f->flags & HP3_FF_SEVERE)
 		return;
 	f->flags |= HP3_FF_SEVERE;
@@ -96,9 +99,11 @@ static inline void watch_reply(struct hp3_engine *e, uint32_t flow, const struct
 		f->flags &= (uint16_t)~HP3_FF_READS;
 	if (hp3_monitor_reply(&f->monitor, &e->cfg.monitor, v->psn, v->flags & HP3_VF_BECN,
 		    acked << f->pmtu_log2, now))
-		report_severe(e, flow, now, acts);
-	else if (__builtin_expect(f->flags & HP3_FF_SEVERE, 0) && hp3_monitor_calm(&f->monitor))
+		severe(e, flow, now, acts);
+	else if (__builtin_expect(f->flags & HP3_FF_SEVERE, 0) && hp3_monitor_calm(&f->monitor)) {
 		f->flags &= (uint16_t)~HP3_FF_SEVERE;
+		hp3_backoff_calm(&f->backoff, now);
+	}
 }
 
 static void cnp_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now,
@@ -111,7 +116,7 @@ static void cnp_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t n
 	if (flow == HP3_NO_FLOW || !is_watched(e, &e->flows[flow]) || !hp3_pkt_icrc_ok(e, pkt))
 		return;
 	if (hp3_monitor_cnp(&e->flows[flow].monitor, &e->cfg.monitor, now))
-		report_severe(e, flow, now, acts);
+		severe(e, flow, now, acts);
 }
 
 /* The newest packet of the flow left or will leave; what does it mean for a later move? */
@@ -203,7 +208,7 @@ static void tx_slow(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *p
 		return;
 	}
 	note_new(f, &pkt->v);
-	if (f->state != HP3_RFR_STEADY) {
+	if (f->state > HP3_RFR_SEEKING) {
 		tx_moving(e, flow, pkt, now, vd, acts);
 		return;
 	}
@@ -342,7 +347,7 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 		note_refusal(e, f, v);
 	}
 	una = f->stream.una;
-	if (__builtin_expect(f->state == HP3_RFR_STEADY, 1))
+	if (__builtin_expect(f->state <= HP3_RFR_SEEKING, 1))
 		rx_steady(e, flow, pkt, now, acts);
 	else
 		rx_moving(e, flow, pkt, now, acts);

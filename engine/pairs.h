@@ -8,6 +8,7 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include "ppp/discovery.h"
 
 #define HP3_NO_PAIR UINT32_MAX
 
@@ -27,6 +28,9 @@ struct hp3_pair {
 	uint32_t chain; /* next pair of the same hash slot, or free list link */
 	uint32_t flows; /* first flow, HP3_NO_FLOW if none */
 	uint32_t nflows;
+	uint32_t nmoves; /* rounds and moves under way, not counting the operator's */
+	struct hp3_probe_budget budget;
+	bool paths_ready; /* its path table is initialised */
 	uint64_t untracked_until; /* no inference before: a flow of ours had no room in the table */
 	/* forced challenge (rule 15) */
 	uint8_t ch_state;

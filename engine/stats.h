@@ -37,6 +37,11 @@
 	X(bad_icrc, "replies ignored because their ICRC is wrong")                                 \
 	X(naks, "PSN sequence NAKs")                                                               \
 	X(rnrs, "RNR NAKs")                                                                        \
+	X(rounds, "rounds of probes")                                                              \
+	X(rounds_won, "rounds that found a better path")                                           \
+	X(probes, "probes sent")                                                                   \
+	X(probe_replies, "replies to probes that named one of ours")                               \
+	X(probe_strays, "replies to probes that named none")                                       \
 	X(cnps, "CNPs for local queue pairs")                                                      \
 	X(severe, "times that a path in use became severely congested")                            \
 	X(contradictions, "replies that contradict a pairing")

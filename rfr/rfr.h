@@ -13,6 +13,7 @@
  * happens meanwhile ends the move on the old port: held packets leave there, in order and before
  * whatever the RNIC emits next (fast recovery).
  *
+ *     STEADY --severe--> SEEKING --winner--> as a move; --no better path--> STEADY
  *     STEADY --move--> CLOSING --closing packet--> DRAINING --arrived--> STEADY (new port)
  *                         \------- loss, RNR, time-out, hold full -----> STEADY (old port)
  *
@@ -21,6 +22,7 @@
 #include "rfr/stream.h"
 #include "rfr/transitions.h"
 
+/* Up to SEEKING traffic flows on as if there were no move. */
 enum hp3_rfr_state {
 #define X(sym, text) HP3_RFR_##sym,
 	HP3_RFR_STATES(X)

@@ -9,6 +9,7 @@
 /* X(symbol, text) */
 #define HP3_RFR_STATES(X)                                                                          \
 	X(STEADY, "steady") /* no move in progress */                                              \
+	X(SEEKING, "seeking") /* probes are out for a better path; traffic flows on */             \
 	X(CLOSING, "closing") /* move wanted, waiting for a packet that can close the old path */  \
 	X(DRAINING, "draining") /* closing packet is out, what follows is held */
 
@@ -17,6 +18,8 @@
 	X(MOVE, "move") /* wanted; packets are in flight */                                        \
 	X(MOVE_IDLE, "move-idle") /* wanted; proven: nothing is in flight */                       \
 	X(MOVE_CLOSED, "move-closed") /* wanted; the newest packet can serve as closing one */     \
+	X(SEEK, "seek") /* the path in use is severely congested */                                \
+	X(NO_BETTER, "no-better") /* no probe won */                                               \
 	X(TX_NEW, "tx-new") /* first transmission leaves the RNIC */                               \
 	X(TX_RETRANSMIT, "tx-retransmit") /* the RNIC went back */                                 \
 	X(TX_EPOCH, "tx-epoch") /* the queue pair was reset */                                     \
@@ -43,6 +46,16 @@
 	X(STEADY, MOVE, CLOSING, NONE)                                                             \
 	X(STEADY, MOVE_IDLE, STEADY, SWITCH)                                                       \
 	X(STEADY, MOVE_CLOSED, DRAINING, BEHIND)                                                   \
+	X(STEADY, SEEK, SEEKING, NONE)                                                             \
+	X(SEEKING, MOVE, CLOSING, NONE)                                                            \
+	X(SEEKING, MOVE_IDLE, STEADY, SWITCH)                                                      \
+	X(SEEKING, MOVE_CLOSED, DRAINING, BEHIND)                                                  \
+	X(SEEKING, NO_BETTER, STEADY, RECOVER)                                                     \
+	X(SEEKING, TX_EPOCH, STEADY, DISCARD)                                                      \
+	X(SEEKING, RNR, STEADY, RECOVER)                                                           \
+	X(SEEKING, FATAL, STEADY, DISCARD)                                                         \
+	X(SEEKING, CONTRADICTION, STEADY, RECOVER)                                                 \
+	X(SEEKING, CANCEL, STEADY, RECOVER)                                                        \
 	X(CLOSING, TX_NEW, DRAINING, CLOSE)                                                        \
 	X(CLOSING, TX_RETRANSMIT, STEADY, RECOVER)                                                 \
 	X(CLOSING, TX_EPOCH, STEADY, DISCARD)                                                      \

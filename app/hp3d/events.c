@@ -67,6 +67,8 @@ static const char *outcome(const struct hp3_event *ev)
 		return "unpaired";
 	case HP3_EV_SEVERE:
 		return "reported";
+	case HP3_EV_ROUND:
+		return hp3_round_outcome_name((enum hp3_round_outcome)ev->outcome);
 	}
 	return "unknown";
 }
@@ -100,10 +102,28 @@ static json_t *severe_evidence(const struct hp3_event *ev)
 	return json_pack("{s:o, s:o}", "cycles", cycles, "path", hp3d_path_json(&ev->path));
 }
 
+static json_t *round_evidence(const struct hp3_event *ev)
+{
+	json_t *j = severe_evidence(ev), *probes = json_array();
+
+	for (unsigned i = 0; probes && i < ev->n_probes; i++) {
+		const struct hp3_probe *p = &ev->probes[i];
+
+		json_array_append_new(
+			probes, json_pack("{s:i, s:I, s:b, s:s}", "port", p->port, "rtt_ns",
+					(json_int_t)p->rtt_ns, "ce", p->ce, "state",
+					hp3_probe_state_name((enum hp3_probe_state)p->state)));
+	}
+	json_object_set_new(j, "probes", probes);
+	return j;
+}
+
 static json_t *evidence(const struct hp3_event *ev)
 {
 	if (ev->type == HP3_EV_PAIR || ev->type == HP3_EV_UNPAIR)
 		return pair_evidence(ev);
+	if (ev->type == HP3_EV_ROUND)
+		return round_evidence(ev);
 	return ev->type == HP3_EV_SEVERE ? severe_evidence(ev) : move_evidence(ev);
 }
 
@@ -125,7 +145,7 @@ static json_t *event_json(uint64_t seq, const struct hp3d_event *e)
 			j, "cause", json_string(hp3_cause_name((enum hp3_cause)ev->cause)));
 		json_object_set_new(j, "from", json_integer(ev->from));
 		json_object_set_new(j, "to", json_integer(ev->to));
-		if (ev->type != HP3_EV_SEVERE)
+		if (ev->type != HP3_EV_SEVERE && ev->type != HP3_EV_ROUND)
 			json_object_set_new(j, "reason",
 				json_string(hp3_rfr_input_name((enum hp3_rfr_input)ev->reason)));
 	}

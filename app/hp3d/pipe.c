@@ -180,7 +180,7 @@ static void carry_out(struct hp3d_pipe *p)
 			release(p, a->slot, a->port);
 		else if (a->kind == HP3_ACT_DISCARD)
 			discard(p, a->slot);
-		else
+		else if (a->kind == HP3_ACT_EVENT)
 			report(p, &a->event);
 	}
 }

@@ -162,6 +162,49 @@ static void small_hold(void **state)
 	assert_int_equal(r.retransmitted, 0);
 }
 
+/* Some paths are congested: flows leave them by themselves, in order, with evidence. */
+static void flows_leave_congested_paths(void **state)
+{
+	struct world_params p = base();
+	struct world_result stay, go;
+
+	p.hot_paths = 3;
+	p.reads = true;
+	p.cm = true;
+	p.move_every_us = 1000000;
+	stay = run(p);
+	p.probing = true;
+	go = run(p);
+	print_message(
+		"hot arrivals: %llu staying, %llu moving; %llu rounds, %llu won, %llu probes\n",
+		(unsigned long long)stay.on_hot, (unsigned long long)go.on_hot,
+		(unsigned long long)go.rounds, (unsigned long long)go.rounds_won,
+		(unsigned long long)go.probes);
+	assert_true(go.switched + go.idle > 2 * seeds);
+	assert_true(go.on_hot < stay.on_hot / 2);
+	p.loss_ppm = 2000;
+	p.kill_paths = p.rnr = p.resets = true;
+	go = run(p);
+	assert_true(go.switched > seeds);
+}
+
+/* Nowhere is better: nobody is suspended, probes become rare. */
+static void all_paths_congested(void **state)
+{
+	struct world_params p = base();
+	struct world_result r;
+
+	p.hot_paths = p.paths;
+	p.cm = true;
+	p.probing = true;
+	r = run(p);
+	assert_true(r.rounds > 8 * seeds);
+	assert_int_equal(r.rounds_won, 0);
+	assert_int_equal(r.switched + r.idle, 0);
+	assert_int_equal(r.held, 0);
+	assert_true(r.probes < r.emitted / 100);
+}
+
 static void same_seed_same_run(void **state)
 {
 	struct world_params p = base();
@@ -186,6 +229,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(lockstep_is_never_paired_wrongly),
 		cmocka_unit_test(resets),
 		cmocka_unit_test(small_hold),
+		cmocka_unit_test(flows_leave_congested_paths),
+		cmocka_unit_test(all_paths_congested),
 		cmocka_unit_test(same_seed_same_run),
 	};
 

@@ -10,6 +10,7 @@
 #define MAX_PATHS 16u
 #define US        1000ull
 #define RTO_NS    (8000 * US)
+#define HOT_NS    (300 * US)
 #define PMTU      1024u
 #define MAX_NS    (600000000 * US)
 
@@ -32,6 +33,7 @@ struct qp {
 	uint64_t last_arrival_emit; /* order: emission number of the newest arrival */
 	uint64_t burst_left;
 	uint32_t flow;
+	bool marked; /* CE since the last reply */
 	bool deaf; /* responder answers RNR until the timer is over */
 };
 
@@ -40,7 +42,7 @@ struct pkt {
 	uint32_t qp, epoch, span, len;
 	uint64_t emit, lin, held_at;
 	uint8_t opcode;
-	bool ackreq;
+	bool ackreq, ce;
 	uint16_t port;
 };
 
@@ -57,7 +59,8 @@ enum ev_kind {
 	EV_MOVE,
 	EV_RESET,
 	EV_TICK,
-	EV_PATHS
+	EV_PATHS,
+	EV_PROBE
 };
 
 struct ev {
@@ -155,22 +158,77 @@ static void at(struct world *w, uint64_t delay, enum ev_kind kind, uint32_t qp, 
 
 /* --- network --------------------------------------------------------------------------------- */
 
+static uint32_t path_of(const struct world *w, uint16_t port)
+{
+	return (uint32_t)(port * 2654435761u >> 16) % w->p.paths;
+}
+
+/* Hot ones are the first; a queue stands on them. */
+static bool is_hot(const struct world *w, uint32_t path)
+{
+	return path < w->p.hot_paths;
+}
+
 static void into_network(struct world *w, struct pkt *k, uint16_t port)
 {
-	uint32_t path = (uint32_t)(port * 2654435761u >> 16) % w->p.paths;
+	uint32_t path = path_of(w, port);
 	uint64_t t;
 
 	k->port = port;
+	k->ce = is_hot(w, path);
 	if (chance(w, w->p.loss_ppm) || w->now < w->path_dead[path]) {
 		w->r.lost++;
 		free(k);
 		return;
 	}
-	t = w->now + w->path_delay[path] + rnd(w, 2000);
+	t = w->now + w->path_delay[path] + rnd(w, 2000) + (k->ce ? HOT_NS : 0);
 	if (t <= w->path_free[path])
 		t = w->path_free[path] + 1; /* one path is a FIFO */
 	w->path_free[path] = t;
 	push(w, (struct ev){.t = t, .kind = EV_ARRIVE, .qp = k->qp, .pkt = k});
+}
+
+/* A probe is answered by the peer's hp3d if both ways work. */
+static void send_probe(struct world *w, const struct hp3_act *a)
+{
+	uint32_t path = path_of(w, a->port);
+	bool hot = is_hot(w, path);
+
+	w->r.probes++;
+	if (chance(w, w->p.loss_ppm) || w->now < w->path_dead[path])
+		return;
+	push(w, (struct ev){.t = w->now + w->path_delay[path] + (hot ? HOT_NS : 0) + 20 * US +
+				 rnd(w, 3000),
+			.kind = EV_PROBE,
+			.gen = a->probe_id,
+			.qp = hot});
+}
+
+/* No move without evidence: enough congested cycles, and a probe that was unmarked and faster. */
+static void check_round(struct world *w, const struct hp3_event *ev)
+{
+	const struct hp3_probe *best = NULL, *mine = &ev->probes[0];
+	unsigned congested = 0;
+
+	w->r.rounds++;
+	for (unsigned i = 0; i < ev->n_cycles; i++)
+		if (ev->cycles[i] != HP3_CYCLE_SILENT)
+			congested = ev->cycles[i] & HP3_CYCLE_CONGESTED ? congested + 1 : 0;
+	if (ev->outcome != HP3_ROUND_WINNER)
+		return;
+	w->r.rounds_won++;
+	for (unsigned i = 1; i < ev->n_probes; i++) {
+		if (ev->probes[i].port == ev->to)
+			best = &ev->probes[i];
+	}
+	if (congested < w->cfg.monitor.congestion_tolerance)
+		VIOLATION(w, "moved after %u congested cycles", congested);
+	if (best == NULL || best->state != HP3_PROBE_ANSWERED || best->ce)
+		VIOLATION(w, "port %u won without an unmarked answer", ev->to);
+	else if (mine->state == HP3_PROBE_ANSWERED &&
+		 best->rtt_ns > mine->rtt_ns * (uint64_t)w->cfg.round.improve / 100)
+		VIOLATION(
+			w, "port %u won with %u ns against %u", ev->to, best->rtt_ns, mine->rtt_ns);
 }
 
 static void carry_out(struct world *w, const struct hp3_acts *acts)
@@ -191,12 +249,19 @@ static void carry_out(struct world *w, const struct hp3_acts *acts)
 			w->r.timeouts +=
 				ev->type == HP3_EV_RECOVER && ev->reason == HP3_RFR_IN_TIMEOUT;
 			w->r.epochs += ev->type == HP3_EV_EPOCH;
+			w->r.severe += ev->type == HP3_EV_SEVERE;
+			if (ev->type == HP3_EV_ROUND)
+				check_round(w, ev);
 			if (ev->type == HP3_EV_PAIR) {
 				w->r.paired++;
 				if ((ev->rqpn & 0xfff) != (ev->lqpn & 0xfff))
 					VIOLATION(w, "wrong pairing: 0x%x with 0x%x", ev->rqpn,
 						ev->lqpn);
 			}
+			continue;
+		}
+		if (a->kind == HP3_ACT_PROBE) {
+			send_probe(w, a);
 			continue;
 		}
 		for (struct pkt *k = w->hold[a->slot].head, *next; k != NULL; k = next) {
@@ -444,6 +509,9 @@ static void reply(struct world *w, uint32_t i, uint8_t opcode, uint64_t lin, uin
 	v.dest_qpn = q->lqpn;
 	v.syndrome = syndrome;
 	v.payload_len = payload;
+	if (q->marked)
+		v.flags |= HP3_VF_BECN;
+	q->marked = false;
 	if (chance(w, w->p.loss_ppm))
 		return;
 	if (t <= w->back_free)
@@ -480,6 +548,8 @@ static void do_arrive(struct world *w, struct pkt *k)
 
 	w->r.arrived++;
 	w->r.ports_used += k->port != 50000 + k->qp;
+	w->r.on_hot += k->ce;
+	q->marked |= k->ce;
 	if (k->emit <= q->last_arrival_emit)
 		VIOLATION(w, "order: queue pair %u, emission %llu after %llu (port %u)", k->qp,
 			(unsigned long long)k->emit, (unsigned long long)q->last_arrival_emit,
@@ -593,7 +663,7 @@ static void do_paths(struct world *w)
 
 static void dispatch(struct world *w, struct ev *ev)
 {
-	struct qp *q = &w->qps[ev->qp];
+	struct qp *q = &w->qps[ev->qp % MAX_QPS];
 
 	switch ((enum ev_kind)ev->kind) {
 	case EV_SEND:
@@ -628,6 +698,13 @@ static void dispatch(struct world *w, struct ev *ev)
 	case EV_PATHS:
 		do_paths(w);
 		break;
+	case EV_PROBE: {
+		struct hp3_acts acts = {0};
+
+		hp3_probe_reply(w->e, ev->gen, ev->qp, w->now, &acts);
+		carry_out(w, &acts);
+		break;
+	}
 	}
 }
 
@@ -649,6 +726,25 @@ static struct hp3_engine_config config_of(const struct world_params *p)
 			.ecn_fraction = 25,
 			.congestion_tolerance = 3,
 			.base_age_log2 = 30},
+		.probing = p->probing,
+		.candidates = 3,
+		.max_concurrent = 2,
+		.cooldown_ns = 2000 * US,
+		.round = {.timeout_ns = 1500 * US,
+			.guard_ns = 1500 * US,
+			.backoff_min_ns = 500 * US,
+			.backoff_max_ns = 20000 * US,
+			.probes_per_second = 20000,
+			.probe_burst = 16,
+			.improve = 80},
+		.paths = {.fresh_ns = 5000 * US,
+			.recheck_ns = 1000000 * US,
+			.retry_ns = 10000 * US,
+			.window_ns = 1500 * US,
+			.rtt_factor = 200,
+			.ecn_fraction = 25,
+			.losses = 3,
+			.equal = 20},
 		.challenge_timeout_ns = 2000 * US,
 		.challenge_hits = 3,
 		.challenge_spread = 16,
@@ -711,7 +807,8 @@ int world_run(const struct world_params *p, struct world_result *r)
 	}
 	at(w, 0, EV_TICK, 0, 0);
 	at(w, 0, EV_PATHS, 0, 0);
-	at(w, 1000 * US, EV_MOVE, 0, 0);
+	if (!p->probing)
+		at(w, 1000 * US, EV_MOVE, 0, 0);
 	if (p->resets)
 		at(w, 5000 * US, EV_RESET, 0, 0);
 	while (!w->failed && w->r.emitted < p->packets && w->nheap > 0) {

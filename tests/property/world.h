@@ -36,6 +36,8 @@ struct world_params {
 	uint32_t msg_packets; /* longest message */
 	uint32_t window; /* unacknowledged PSNs that a requester allows itself */
 	uint64_t hold_bytes; /* per flow */
+	uint32_t hot_paths; /* so many paths are congested: slower, and all they carry is marked */
+	bool probing; /* the engine looks for better paths by itself; no operator moves */
 	bool cm; /* pairings announced by set-up events instead of inferred */
 };
 
@@ -43,6 +45,7 @@ struct world_result {
 	uint64_t emitted, arrived, lost, discarded, held, retransmitted;
 	uint64_t moves_asked, switched, idle, recovered, timeouts, epochs, paired;
 	uint64_t completed_msgs;
+	uint64_t severe, rounds, rounds_won, probes, on_hot; /* on_hot: arrivals by a hot path */
 	uint64_t ports_used; /* arrivals on a port other than home */
 	uint64_t max_drain_ns; /* last: the others add up */
 };

@@ -98,6 +98,12 @@ static void carry_out(const struct hp3_acts *acts)
 			rig.events[a->event.type]++;
 			continue;
 		}
+		if (a->kind == HP3_ACT_PROBE) {
+			assert_true(rig.nprobes < 64);
+			rig.probe_ids[rig.nprobes] = a->probe_id;
+			rig.probe_ports[rig.nprobes++] = a->port;
+			continue;
+		}
 		assert_true(a->slot < SLOTS && holds[a->slot].n > 0);
 		for (uint32_t k = 0; k < holds[a->slot].n; k++) {
 			struct left l = holds[a->slot].queue[k];
@@ -378,4 +384,13 @@ struct hp3_flow_info info(const struct qp *q)
 const struct hp3_stats *stats(void)
 {
 	return hp3_engine_stats(rig.e);
+}
+
+void probe_reply(uint32_t i, bool ce)
+{
+	struct hp3_acts acts = {0};
+
+	assert_true(i < rig.nprobes);
+	hp3_probe_reply(rig.e, rig.probe_ids[i], ce, rig.now, &acts);
+	carry_out(&acts);
 }

@@ -43,6 +43,8 @@ struct rig {
 	uint32_t nwire, held, discarded; /* held: now, in all FIFOs */
 	uint32_t nacts_max; /* longest list of actions so far */
 	struct hp3_event last; /* newest event */
+	uint32_t nprobes, probe_ids[64]; /* probes sent */
+	uint16_t probe_ports[64];
 	uint32_t events[HP3_EV_SEVERE + 1]; /* how many of each type */
 };
 
@@ -88,6 +90,8 @@ int command(const struct qp *q, enum hp3_cmd_kind kind, uint16_t port);
 
 /* Time goes by, in one step: deadlines and ageing. */
 void pass_time(uint64_t ns);
+/* The peer's hp3d answers probe i of those sent. */
+void probe_reply(uint32_t i, bool ce);
 
 uint32_t flow_of(const struct qp *q); /* HP3_NO_FLOW if there is none */
 struct hp3_flow_info info(const struct qp *q);

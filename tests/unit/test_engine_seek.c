@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From severe congestion over a round of probes to a move, or back to rest. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <errno.h>
+#include "packets.h"
+
+#define CYCLE (100 * US)
+#define RTT   (20 * US)
+
+static struct qp q;
+static uint32_t psn;
+
+static void seeking_engine(void)
+{
+	rig.cfg.monitor = (struct hp3_monitor_params){.cycle_ns = CYCLE,
+		.rtt_factor = 200,
+		.ecn_fraction = 25,
+		.congestion_tolerance = 3,
+		.base_age_log2 = 30};
+	rig.cfg.probing = true;
+	rig.cfg.candidates = 3;
+	rig.cfg.max_concurrent = 1;
+	rig.cfg.cooldown_ns = 5 * MS;
+	rig.cfg.round = (struct hp3_round_params){.timeout_ns = 200 * US,
+		.guard_ns = 200 * US,
+		.backoff_min_ns = MS,
+		.backoff_max_ns = 100 * MS,
+		.probes_per_second = 100000,
+		.probe_burst = 64,
+		.improve = 80};
+	rig.cfg.paths = (struct hp3_paths_params){.fresh_ns = 100 * MS,
+		.recheck_ns = 1000 * MS,
+		.retry_ns = 50 * MS,
+		.window_ns = MS,
+		.rtt_factor = 200,
+		.ecn_fraction = 25,
+		.losses = 3,
+		.equal = 20};
+	rig_configure();
+	q = make_qp(0);
+	assert_int_equal(set_up(&q), 0);
+	psn = 100;
+}
+
+static void exchange(bool becn)
+{
+	struct hp3_fields f = {.opcode = HP3_OP_RC_ACK, .becn = becn, .psn = psn};
+
+	last(&q, psn++);
+	pass_time(RTT);
+	response(&q, &f);
+	pass_time(CYCLE);
+}
+
+/* The path in use is severely congested: probes are out. */
+static void congested(void)
+{
+	seeking_engine();
+	for (unsigned i = 0; i < 4; i++)
+		exchange(false);
+	for (unsigned i = 0; rig.nprobes == 0 && i < 10; i++) {
+		struct hp3_fields f = {.opcode = HP3_OP_RC_ACK, .becn = true, .psn = psn};
+
+		last(&q, psn++);
+		pass_time(RTT);
+		response(&q, &f);
+		if (rig.nprobes == 0)
+			pass_time(CYCLE);
+	}
+	assert_int_equal(rig.nprobes, 4);
+	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+}
+
+static void a_round_probes_the_port_in_use_and_others(void **state)
+{
+	congested();
+	assert_int_equal(rig.probe_ports[0], q.home);
+	for (unsigned i = 1; i < 4; i++) {
+		for (unsigned k = 0; k < i; k++)
+			assert_int_not_equal(rig.probe_ports[i], rig.probe_ports[k]);
+		assert_int_equal(rig.probe_ids[i], rig.probe_ids[0] + i);
+	}
+}
+
+static void traffic_flows_on_while_probes_are_out(void **state)
+{
+	uint32_t before;
+
+	congested();
+	before = rig.nwire;
+	assert_int_equal(middle(&q, psn++), HP3_PASS);
+	assert_int_equal(last(&q, psn++), HP3_PASS);
+	ack(&q, psn - 1);
+	assert_int_equal(rig.nwire, before + 2);
+	assert_int_equal(rig.wire[before].port, q.home);
+	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_int_equal(info(&q).inflight, 0);
+}
+
+static void the_first_good_reply_wins(void **state)
+{
+	congested();
+	middle(&q, psn++); /* in flight: the old path must be drained */
+	pass_time(5 * US);
+	probe_reply(2, false);
+	assert_int_equal(rig.events[HP3_EV_ROUND], 1);
+	assert_int_equal(rig.last.type, HP3_EV_ROUND);
+	assert_int_equal(rig.last.outcome, HP3_ROUND_WINNER);
+	assert_int_equal(rig.last.to, rig.probe_ports[2]);
+	assert_in_range(rig.last.n_cycles, 3, 8);
+	assert_int_equal(info(&q).state, HP3_RFR_CLOSING);
+	last(&q, psn++); /* closes */
+	assert_int_equal(middle(&q, psn++), HP3_HOLD);
+	ack(&q, psn - 2);
+	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+	assert_int_equal(rig.last.cause, HP3_CAUSE_MONITOR);
+	assert_int_equal(info(&q).port, rig.probe_ports[2]);
+	expect_left(rig.nwire - 1, psn - 1, rig.probe_ports[2], false);
+}
+
+static void a_marked_reply_does_not_win(void **state)
+{
+	congested();
+	pass_time(5 * US);
+	probe_reply(1, true);
+	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	probe_reply(2, true);
+	probe_reply(3, true);
+	probe_reply(0, true);
+	assert_int_equal(rig.events[HP3_EV_ROUND], 1);
+	assert_int_equal(rig.events[HP3_EV_RECOVER], 1);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+	assert_false(info(&q).moved);
+	assert_int_equal(rig.held, 0);
+}
+
+static void nobody_answers(void **state)
+{
+	congested();
+	pass_time(300 * US);
+	assert_int_equal(rig.events[HP3_EV_ROUND], 1);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+	probe_reply(1, false); /* too late */
+	assert_int_equal(stats()->probe_strays, 1);
+	assert_false(info(&q).moved);
+}
+
+/* Fruitless rounds become rare. */
+static void back_off(void **state)
+{
+	uint32_t first, second;
+
+	congested();
+	for (unsigned i = 0; i < 40; i++)
+		exchange(true);
+	first = rig.nprobes;
+	for (unsigned i = 0; i < 40; i++)
+		exchange(true);
+	second = rig.nprobes - first;
+	assert_in_range(first, 8, 24);
+	assert_true(second < first);
+	assert_int_equal(info(&q).moves, 0);
+}
+
+static void one_flow_of_a_pair_at_a_time(void **state)
+{
+	struct qp other = make_qp(1);
+	uint32_t p = 500;
+
+	congested();
+	assert_int_equal(set_up(&other), 0);
+	for (unsigned i = 0; i < 2; i++) { /* too short for a verdict, and the slot is taken */
+		struct hp3_fields f = {.opcode = HP3_OP_RC_ACK, .becn = true, .psn = p};
+
+		last(&other, p++);
+		response(&other, &f);
+	}
+	assert_int_equal(rig.nprobes, 4);
+	assert_int_equal(command(&q, HP3_CMD_MOVE, 60000), -EBUSY);
+	assert_int_equal(command(&q, HP3_CMD_CANCEL, 0), 0);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+	assert_int_equal(hp3_engine_moves(rig.e), 0);
+}
+
+static void moves_off_means_no_probe(void **state)
+{
+	seeking_engine();
+	hp3_set_moves_allowed(rig.e, false);
+	for (unsigned i = 0; i < 12; i++)
+		exchange(true);
+	assert_int_equal(rig.events[HP3_EV_SEVERE], 1);
+	assert_int_equal(rig.nprobes, 0);
+}
+
+/* Ids that were never given out change nothing. */
+static void forged_replies(void **state)
+{
+	struct hp3_acts acts = {0};
+
+	congested();
+	for (uint32_t id = 0; id < 4096; id++) {
+		uint32_t forged = id << 20 ^ id;
+
+		if ((forged & ~7u) != (rig.probe_ids[0] & ~7u))
+			hp3_probe_reply(rig.e, forged, false, rig.now, &acts);
+		assert_int_equal(acts.n, 0);
+	}
+	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_int_equal(stats()->probe_replies, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST(a_round_probes_the_port_in_use_and_others),
+		RIG_TEST(traffic_flows_on_while_probes_are_out),
+		RIG_TEST(the_first_good_reply_wins),
+		RIG_TEST(a_marked_reply_does_not_win),
+		RIG_TEST(nobody_answers),
+		RIG_TEST(back_off),
+		RIG_TEST(one_flow_of_a_pair_at_a_time),
+		RIG_TEST(moves_off_means_no_probe),
+		RIG_TEST(forged_replies),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
