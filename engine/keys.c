@@ -135,6 +135,8 @@ void hp3_find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum
 		if (ref != 0) {
 			p->flow = ref - 1;
 			__builtin_prefetch(&e->flows[ref - 1], 1);
+			if (dir == HP3_DIR_RX) /* replies feed the monitor */
+				__builtin_prefetch(&e->flows[ref - 1].pair, 1);
 		}
 	}
 }
