@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""hp3d between two endpoints, in a network namespace of the test's own.
+
+The namespace has no name: it and all that is in it are gone when the last process in it is, and
+every process started here dies with the test, however that ends.
+"""
+import ctypes
+import glob
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWNET = 0x40000000
+PR_SET_PDEATHSIG = 1
+SOL_PACKET, PACKET_AUXDATA, PACKET_IGNORE_OUTGOING = 263, 8, 23
+TP_STATUS_VLAN_VALID = 0x10
+SETTLE = 20  # seconds: longest wait for anything, far beyond what is needed on a busy machine
+
+
+def die_with_parent():
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def sweep():
+    """What tests that were killed outright left in the file system."""
+    for pattern in ("/tmp/hp3-pipeline-*-*", "/var/run/dpdk/hp3-pipeline-*-*"):
+        for path in glob.glob(pattern):
+            pid = os.path.basename(path).split("-")[2]
+            if pid.isdigit() and not os.path.exists("/proc/" + pid):
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def interrupted(sig, frame):
+    raise KeyboardInterrupt
+
+
+def own_namespace():
+    sweep()
+    signal.signal(signal.SIGTERM, interrupted)
+    if LIBC.unshare(CLONE_NEWNET) != 0:
+        raise SystemExit("pipeline tests need root: " + os.strerror(ctypes.get_errno()))
+    with open("/proc/sys/net/ipv6/conf/default/disable_ipv6", "w") as f:
+        f.write("1")
+
+
+def wait_for(what, check, seconds=SETTLE):
+    """The first true value of check()."""
+    end = time.monotonic() + seconds
+    while True:
+        value = check()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"{what}: not within {seconds} s")
+        time.sleep(0.02)
+
+
+class Link:
+    """A veth pair: `far` is the endpoint's, `near` is hp3d's."""
+
+    def __init__(self, name, mtu=1500):
+        self.far, self.near = f"{name}f{os.getpid()}", f"{name}n{os.getpid()}"
+        subprocess.run(["ip", "link", "add", self.far, "mtu", str(mtu), "type", "veth",
+                        "peer", "name", self.near, "mtu", str(mtu)], check=True)
+        for end in (self.far, self.near):
+            subprocess.run(["ethtool", "-K", end, "tx", "off", "rx", "off", "gro", "off"], check=True,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.run(["ip", "link", "set", end, "up", "arp", "off"], check=True)
+
+    def devargs(self, number, **more):
+        args = {"iface": self.near, "framesz": 2048, "blocksz": 65536, "framecnt": 2048, **more}
+        return f"net_af_packet{number}," + ",".join(f"{k}={v}" for k, v in args.items())
+
+    def remove(self):
+        subprocess.run(["ip", "link", "del", self.far], check=False, stderr=subprocess.DEVNULL)
+
+
+class Daemon:
+    """hp3d with a configuration and a directory of its own."""
+    count = 0
+
+    def __init__(self, hp3d, hp3ctl, rails, sections=None):
+        Daemon.count += 1
+        self.hp3ctl = hp3ctl
+        self.directory = tempfile.mkdtemp(prefix=f"hp3-pipeline-{os.getpid()}-", dir="/tmp")
+        self.socket = os.path.join(self.directory, "hp3.sock")
+        self.prefix = f"hp3-pipeline-{os.getpid()}-{Daemon.count}"
+        config = {
+            "eal": {"file_prefix": self.prefix, "memory_mb": 128, "mbufs": 16384, "mbuf_bytes": 2304},
+            "flows": {"max_flows": 1024, "max_pairs": 64},
+            "rfr": {"hold_packets": 4096, "max_hold_us": 500000, "max_moves": 64},
+            "control": {"socket": self.socket},
+        }
+        for name, (rnic, net) in rails.items():
+            config["rail." + name] = {"rnic": rnic, "net": net}
+        for section, keys in (sections or {}).items():
+            config.setdefault(section, {}).update(keys)
+        path = os.path.join(self.directory, "hp3.ini")
+        with open(path, "w") as f:
+            for section, keys in config.items():
+                f.write(f"[{section}]\n")
+                for key, value in keys.items():
+                    f.write(f'{key} = "{value}"\n' if isinstance(value, str) else f"{key} = {value}\n")
+        self.log = open(os.path.join(self.directory, "log"), "w+")
+        self.process = subprocess.Popen([hp3d, "--config", path], stdout=self.log, stderr=self.log,
+                                        preexec_fn=die_with_parent)
+
+    def up(self):
+        def listening():
+            if self.process.poll() is not None:
+                raise AssertionError("hp3d ended:\n" + self.output())
+            return os.path.exists(self.socket)
+        wait_for("hp3d's socket", listening, 40)
+        return self
+
+    def output(self):
+        with open(self.log.name) as f:
+            return f.read()
+
+    def ctl(self, *args, code=0):
+        run = subprocess.run([self.hp3ctl, "--socket", self.socket, *args], capture_output=True,
+                             text=True, timeout=60)
+        if code is not None and run.returncode != code:
+            raise AssertionError(f"hp3ctl {args}: {run.returncode}, not {code}: {run.stdout}{run.stderr}")
+        return run
+
+    def json(self, *args, code=0):
+        """The lines that hp3ctl prints."""
+        out = self.ctl("--json", *args, code=code).stdout
+        return [json.loads(line) for line in out.splitlines()]
+
+    def flows(self):
+        return self.json("flows")
+
+    def stats(self):
+        return self.json("stats")[0]
+
+    def counters(self, rail="rail0"):
+        return self.stats()["rail"][rail]
+
+    def free_buffers(self):
+        return {name: pool["free"] for name, pool in self.stats()["pool"].items()}
+
+    def paired(self, n):
+        """Waits until n flows are paired; their ids."""
+        return wait_for(f"{n} paired flows", lambda: (lambda ids: ids if len(ids) >= n else None)(
+            [f["flow"] for f in self.flows() if f["paired"]]))
+
+    def stop(self, sig=signal.SIGTERM):
+        """Exit code; what it said is in output()."""
+        if self.process.poll() is None:
+            self.process.send_signal(sig)
+        return self.process.wait(timeout=SETTLE)
+
+    def clean_up(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+        shutil.rmtree(os.path.join("/var/run/dpdk", self.prefix), ignore_errors=True)
+
+
+class Client:
+    """A control connection."""
+
+    def __init__(self, path):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(path)
+        self.sock.settimeout(SETTLE)
+        self.lines = self.sock.makefile("rb")
+
+    def send(self, **request):
+        self.sock.sendall(json.dumps(request).encode() + b"\n")
+
+    def answer(self):
+        return json.loads(self.lines.readline())
+
+    def ask(self, **request):
+        self.send(**request)
+        return self.answer()
+
+    def close(self):
+        self.lines.close()
+        self.sock.close()
+
+
+class Endpoint:
+    """rc_endpoint on an interface."""
+
+    def __init__(self, program, interface, side, **options):
+        args = [f"{k}={v}" for k, v in options.items()]
+        self.process = subprocess.Popen([program, interface, side, *args], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True, preexec_fn=die_with_parent)
+        if self.line() != "ready\n":
+            raise AssertionError("rc_endpoint did not start")
+
+    def line(self):
+        if not select.select([self.process.stdout], [], [], SETTLE)[0]:
+            raise AssertionError("rc_endpoint is silent")
+        return self.process.stdout.readline()
+
+    def tell(self, command):
+        self.process.stdin.write(command + "\n")
+        self.process.stdin.flush()
+
+    def report(self):
+        self.tell("report")
+        return json.loads(self.line())
+
+    def all_acked(self):
+        r = self.report()
+        return r if r["sent"] == r["acked"] else None
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+class RawPort:
+    """Whole frames in and out of an interface, tags included."""
+
+    def __init__(self, interface):
+        self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+        self.sock.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
+        self.sock.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
+        self.sock.bind((interface, 3))
+
+    def send(self, frame):
+        self.sock.send(frame)
+
+    def receive(self, seconds=SETTLE):
+        """None if nothing comes."""
+        if not select.select([self.sock], [], [], seconds)[0]:
+            return None
+        data, ancillary, _, _ = self.sock.recvmsg(65536, 256)
+        for level, kind, aux in ancillary:
+            if (level, kind) == (SOL_PACKET, PACKET_AUXDATA):
+                status, _, _, _, _, tci, tpid = struct.unpack("=IIIHHHH", aux[:20])
+                if status & TP_STATUS_VLAN_VALID:
+                    data = data[:12] + struct.pack(">HH", tpid, tci) + data[12:]
+        return data
+
+    def close(self):
+        self.sock.close()
+
+
+def read_pcap(path):
+    """The frames of a little-endian pcap file."""
+    with open(path, "rb") as f:
+        data = f.read()
+    at, frames = 24, []
+    while at < len(data):
+        caplen, = struct.unpack_from("<I", data, at + 8)
+        frames.append(data[at + 16:at + 16 + caplen])
+        at += 16 + caplen
+    return frames

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wire.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <arpa/inet.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <sys/socket.h>
+#include "roce/parse.h"
+
+#define RECEIVE_BUFFER (16 << 20)
+#define TAG            4u
+
+struct late {
+	struct late *next;
+	uint64_t due;
+	uint32_t len;
+	uint8_t frame[];
+};
+
+bool wire_open(struct wire *w, const char *interface, uint64_t slow_ns)
+{
+	struct sockaddr_ll at = {.sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_ALL),
+		.sll_ifindex = (int)if_nametoindex(interface)};
+	int one = 1, room = RECEIVE_BUFFER;
+
+	*w = (struct wire){.slow_ns = slow_ns, .tail = &w->head};
+	w->fd = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK, 0);
+	if (w->fd < 0 || setsockopt(w->fd, SOL_PACKET, PACKET_AUXDATA, &one, sizeof(one)) != 0 ||
+		setsockopt(w->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof(one)) != 0 ||
+		setsockopt(w->fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) != 0 ||
+		bind(w->fd, (struct sockaddr *)&at, sizeof(at)) != 0) {
+		fprintf(stderr, "%s: %s\n", interface, strerror(errno));
+		return false;
+	}
+	return true;
+}
+
+void wire_close(struct wire *w)
+{
+	while (w->head != NULL) {
+		struct late *l = w->head;
+
+		w->head = l->next;
+		free(l);
+	}
+	close(w->fd);
+}
+
+void wire_send(struct wire *w, const void *frame, uint32_t len)
+{
+	struct pollfd p = {.fd = w->fd, .events = POLLOUT};
+
+	while (send(w->fd, frame, len, 0) != (ssize_t)len) {
+		if (errno != EAGAIN && errno != ENOBUFS && errno != EINTR) {
+			perror("send");
+			exit(1);
+		}
+		poll(&p, 1, 1);
+	}
+}
+
+/* The kernel takes the outer tag out of the frame and hands it over beside it. */
+static uint32_t put_tag_back(struct msghdr *msg, uint8_t *frame, uint32_t len)
+{
+	struct tpacket_auxdata aux;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c != NULL; c = CMSG_NXTHDR(msg, c)) {
+		if (c->cmsg_level != SOL_PACKET || c->cmsg_type != PACKET_AUXDATA)
+			continue;
+		memcpy(&aux, CMSG_DATA(c), sizeof(aux));
+		if (!(aux.tp_status & TP_STATUS_VLAN_VALID))
+			continue;
+		memmove(frame + 12 + TAG, frame + 12, len - 12);
+		hp3_put_be16(frame + 12, aux.tp_vlan_tpid);
+		hp3_put_be16(frame + 14, aux.tp_vlan_tci);
+		len += TAG;
+	}
+	return len;
+}
+
+static uint32_t receive_now(struct wire *w, uint8_t *frame)
+{
+	char control[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
+	struct iovec iov = {frame, WIRE_FRAME - TAG};
+	struct msghdr msg = {.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control)};
+	ssize_t n = recvmsg(w->fd, &msg, 0);
+
+	return n <= 0 ? 0 : put_tag_back(&msg, frame, (uint32_t)n);
+}
+
+static bool is_slow(const struct wire *w, const uint8_t *frame, uint32_t len)
+{
+	struct hp3_view v;
+
+	if (w->slow_ns == 0)
+		return false;
+	hp3_parse(frame, len, &v);
+	return v.class == HP3_CLASS_RC_REQUEST && (v.sport & 1);
+}
+
+static void delay(struct wire *w, const uint8_t *frame, uint32_t len, uint64_t due)
+{
+	struct late *l = malloc(sizeof(*l) + len);
+
+	*l = (struct late){.due = due, .len = len};
+	memcpy(l->frame, frame, len);
+	*w->tail = l;
+	w->tail = &l->next;
+}
+
+uint32_t wire_receive(struct wire *w, uint8_t *frame, uint64_t now)
+{
+	struct late *l = w->head;
+	uint32_t len;
+
+	if (l != NULL && l->due <= now) {
+		w->head = l->next;
+		if (w->head == NULL)
+			w->tail = &w->head;
+		len = l->len;
+		memcpy(frame, l->frame, len);
+		free(l);
+		return len;
+	}
+	while ((len = receive_now(w, frame)) > 0 && is_slow(w, frame, len))
+		delay(w, frame, len, now + w->slow_ns);
+	return len;
+}
+
+uint32_t wire_lost(struct wire *w)
+{
+	struct tpacket_stats s = {0};
+	socklen_t len = sizeof(s);
+
+	getsockopt(w->fd, SOL_PACKET, PACKET_STATISTICS, &s, &len);
+	return s.tp_drops;
+}
