@@ -223,7 +223,8 @@ int main(int argc, char **argv)
 		hp3_config_dump(stdout, &cfg);
 		return EXIT_OK;
 	}
-	catch_signals();
+	if (o.replay.in == NULL)
+		catch_signals();
 	if (hp3d_eal_init(&cfg, o.replay.in != NULL ? 0 : cfg.eal.lcores, o.replay.in != NULL) < 0)
 		return EXIT_FAILED;
 	if (o.replay.in != NULL)

@@ -14,6 +14,7 @@
 #define MBUF_ROOM    10240u
 #define MBUF_EXTRA   1024u
 #define QUEUE        65536u /* packets between the pipes; far more than one event can set free */
+#define AGE_ROUND_NS 4000000000ull
 #define NS_PER_SEC   1000000000ull
 #define ENDS         2u
 #define LEARN_PASSES 64u
@@ -154,13 +155,19 @@ static void run_queue(struct replay *r)
 	}
 }
 
-/* Timers that end before the next packet. */
+/*
+ * Timers that end before the next packet. Where no move is under way only ageing is left: of a long
+ * gap (captures joined, stamps from 1970) its last round is enough.
+ */
 static void advance(struct replay *r, uint64_t to)
 {
 	for (unsigned i = 0; i < ENDS; i++) {
+		struct hp3d_pipe *p = r->ends[i].pipe;
 		uint64_t due = r->now;
 
-		while ((due = hp3d_pipe_tick(r->ends[i].pipe, due)) <= to && !r->failed) {
+		while ((due = hp3d_pipe_tick(p, due)) <= to && !r->failed) {
+			if (to - due > AGE_ROUND_NS && hp3_engine_moves(hp3d_pipe_engine(p)) == 0)
+				due = to - AGE_ROUND_NS;
 			r->now = due > r->now ? due : r->now;
 			run_queue(r);
 		}
