@@ -306,8 +306,10 @@ static void note_refusal(struct hp3_engine *e, struct hp3_flow *f, const struct 
 {
 	if (HP3_SYN_KIND(v->syndrome) == HP3_SYN_RNR) {
 		e->stats.rnrs++;
-		if (!(f->flags & HP3_FF_CLOSE_ACK)) /* that PSN is not before this one */
-			f->mark_psn = v->psn;
+		if (!(f->flags & HP3_FF_CLOSE_ACK) || hp3_psn_diff(v->psn, f->mark_psn) > 0) {
+			f->mark_psn = v->psn; /* a closing PSN before it has arrived */
+			f->flags &= (uint16_t)~HP3_FF_CLOSE_ACK;
+		}
 		f->flags |= HP3_FF_RNR;
 	} else if (HP3_SYN_KIND(v->syndrome) == HP3_SYN_NAK) {
 		e->stats.naks++;
