@@ -523,6 +523,28 @@ static void many_deadlines_at_once(void **state)
 	assert_int_equal(hp3_engine_moves(rig.e), 0);
 }
 
+/* A deadline that is over does not make those forgotten that are not. */
+static void deadlines_in_turn(void **state)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		q = make_qp(i);
+		set_up(&q);
+		last(&q, 1);
+		assert_int_equal(move(&q, NEW_PORT), 0);
+		rig.now += 100 * US;
+	}
+	pass_time(rig.cfg.max_hold_ns - 300 * US); /* since the first was moved: max_hold */
+	for (unsigned i = 1; i <= 3; i++) {
+		struct hp3_acts acts = {0};
+
+		assert_int_equal(rig.events[HP3_EV_RECOVER], i);
+		assert_int_equal(hp3_engine_moves(rig.e), 3 - i);
+		assert_true(hp3_tick(rig.e, rig.now, &acts) <= rig.now + 110 * US || i == 3);
+		assert_int_equal(acts.n, 0);
+		pass_time(110 * US);
+	}
+}
+
 /* Two flows in lockstep: challenges and ports are drawn at random. */
 static void script(void)
 {
@@ -591,6 +613,7 @@ int main(void)
 		RIG_TEST(refusals),
 		RIG_TEST(random_ports),
 		RIG_TEST(many_deadlines_at_once),
+		RIG_TEST(deadlines_in_turn),
 		RIG_TEST(same_seed_same_results),
 	};
 

@@ -335,6 +335,24 @@ static void rule_15_contradiction_starts_over(void **state)
 	assert_int_equal(info(&q).lqpn, q.lqpn);
 }
 
+/* Rule 16: what was answered in the epoch before counts no more, paired or not. */
+static void rule_16_epoch_forgets_the_candidate(void **state)
+{
+	struct qp q = make_qp(0);
+
+	for (uint32_t psn = 1; psn <= 2; psn++) {
+		last(&q, psn);
+		ack(&q, psn);
+	}
+	for (uint32_t psn = 500000; psn < 500003; psn++) {
+		assert_false(info(&q).paired);
+		last(&q, psn);
+		ack(&q, psn);
+	}
+	assert_int_equal(stats()->epochs, 1);
+	assert_true(info(&q).paired);
+}
+
 static void rule_06_bad_icrc_does_not_count(void **state)
 {
 	struct qp q = make_qp(0);
@@ -491,6 +509,7 @@ int main(void)
 		CHALLENGE_TEST(rule_15_only_the_exact_psn_counts),
 		CHALLENGE_TEST(rule_15_no_answer_is_a_miss),
 		CHALLENGE_TEST(rule_15_contradiction_starts_over),
+		CHALLENGE_TEST(rule_16_epoch_forgets_the_candidate),
 		CHALLENGE_TEST(rule_06_bad_icrc_does_not_count),
 		CHALLENGE_TEST(forced_when_nothing_asks),
 		CHALLENGE_TEST(natural_challenges_take_no_turns),

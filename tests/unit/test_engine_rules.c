@@ -169,6 +169,38 @@ static void rule_10_rnr_pending(void **state)
 	assert_int_equal(stats()->rnrs, 1);
 }
 
+/* The refused PSN lies behind a closing packet whose own acknowledgement was never seen. */
+static void rule_10_rnr_behind_the_closing_packet(void **state)
+{
+	draining();
+	pass_time(rig.cfg.max_hold_ns); /* 101 to 103 left as well */
+	rnr(&q, 103);
+	assert_int_equal(move(&q, NEW_PORT), -EAGAIN);
+	middle(&q, 103);
+	ack(&q, 102);
+	assert_int_equal(move(&q, NEW_PORT), -EAGAIN);
+	ack(&q, 103);
+	assert_int_equal(move(&q, NEW_PORT), 0);
+}
+
+/* Before the closing packet: pending until then, and the closing packet still asks. */
+static void rule_10_rnr_before_the_closing_packet(void **state)
+{
+	q = make_qp(0);
+	set_up(&q);
+	middle(&q, 99);
+	move(&q, NEW_PORT);
+	middle(&q, 100);
+	rnr(&q, 99);
+	assert_int_equal(move(&q, NEW_PORT), -EAGAIN);
+	middle(&q, 99);
+	expect_left(rig.nwire - 1, 99, q.home, false);
+	middle(&q, 100);
+	expect_left(rig.nwire - 1, 100, q.home, true);
+	ack(&q, 100);
+	assert_int_equal(move(&q, NEW_PORT), 0);
+}
+
 /* Rule 11: hp3 starts in the middle of a stream; what is below the first PSN seen counts. */
 static void rule_11_unknown_history(void **state)
 {
@@ -382,6 +414,8 @@ int main(void)
 		RIG_TEST(rule_09_closing_read),
 		RIG_TEST(rule_09_closing_read_of_unknown_span),
 		RIG_TEST(rule_10_rnr_pending),
+		RIG_TEST(rule_10_rnr_behind_the_closing_packet),
+		RIG_TEST(rule_10_rnr_before_the_closing_packet),
 		RIG_TEST(rule_11_unknown_history),
 		RIG_TEST(rule_11_unknown_opcode),
 		RIG_TEST(rule_12_responder_stream_is_not_touched),
