@@ -194,12 +194,14 @@ static int prime(struct load *l, struct rte_mbuf **m, uint32_t first, uint16_t n
 	return ret;
 }
 
-int load_init(struct load *l, uint32_t flows, bool moved, uint64_t seed, struct rte_mbuf **m)
+int load_init(struct load *l, uint32_t flows, bool moved, uint64_t seed, uint32_t memory_mb,
+	struct rte_mbuf **m)
 {
 	struct hp3_config cfg;
 	int ret = 0;
 
 	hp3_config_defaults(&cfg);
+	cfg.eal.memory_mb = memory_mb;
 	cfg.flows.max_flows = flows;
 	cfg.flows.max_pairs = PAIRS;
 	*l = (struct load){.flows = flows, .moved = moved, .rng = seed};

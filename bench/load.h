@@ -36,7 +36,8 @@ static inline enum hp3_dir load_dir(enum load_kind kind)
 /* Builds the template of a kind into m. 0 or a negative errno. */
 int load_template(enum load_kind kind, struct rte_mbuf *m);
 /* 0 or a negative errno. `m`: LOAD_BURST buffers to prime with; they come back. */
-int load_init(struct load *l, uint32_t flows, bool moved, uint64_t seed, struct rte_mbuf **m);
+int load_init(struct load *l, uint32_t flows, bool moved, uint64_t seed, uint32_t memory_mb,
+	struct rte_mbuf **m);
 void load_free(struct load *l);
 /* Makes a packet (of load_template) the next one of a flow drawn at random. The ICRC is not
  * repaired: the steady path changes it without ever looking at the rest. */

@@ -233,7 +233,8 @@ static int run(const struct options *o, json_t *rows)
 			goto out;
 	}
 	for (unsigned i = 0; i < 2 * o->n_flows; i++) {
-		ret = load_init(&loads[i / 2][i % 2], o->flows[i / 2], i % 2, o->seed + i, m);
+		ret = load_init(
+			&loads[i / 2][i % 2], o->flows[i / 2], i % 2, o->seed + i, o->memory_mb, m);
 		if (ret < 0)
 			goto out;
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/pipe.h"
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <rte_eal.h>
 #include <rte_ether.h>
 #include <rte_malloc.h>
 #include <rte_prefetch.h>
@@ -8,6 +11,7 @@
 
 #define OUT_VECTOR    64u
 #define BASE_AGE_LOG2 30u /* a base round trip that is too small heals within a minute */
+#define HUGE_PAGE     ((size_t)2 << 20)
 #define MS            1000000ull
 #define US            1000ull
 
@@ -20,6 +24,7 @@ struct output {
 
 struct hp3d_pipe {
 	struct hp3_engine *engine;
+	size_t engine_size;
 	struct hp3d_hold *hold;
 	struct output out[2];
 	hp3d_event_fn *on_event;
@@ -63,11 +68,43 @@ static void no_output(void *ctx, struct rte_mbuf **m, uint16_t n)
 	rte_pktmbuf_free_bulk(m, n);
 }
 
+static size_t own_memory; /* of all pipes, outside of DPDK's heap; set-up and clean-up only */
+
+/*
+ * Without hugepages DPDK's heap has small pages, and a big table needs more of them than the TLB
+ * holds. For memory of our own the kernel may find huge ones. memory_mb bounds it all the same.
+ */
+static void *engine_alloc(const struct hp3_config *cfg, size_t size, int socket)
+{
+	void *mem;
+
+	if (rte_eal_has_hugepages())
+		return rte_malloc_socket("hp3d engine", size, RTE_CACHE_LINE_SIZE, socket);
+	if (own_memory + size > (size_t)cfg->eal.memory_mb << 20)
+		return NULL;
+	mem = aligned_alloc(HUGE_PAGE, size);
+	if (mem != NULL) {
+		madvise(mem, size, MADV_HUGEPAGE); /* refused: small pages, slower */
+		own_memory += size;
+	}
+	return mem;
+}
+
+static void engine_free(void *mem, size_t size)
+{
+	if (rte_eal_has_hugepages()) {
+		rte_free(mem);
+	} else if (mem != NULL) {
+		own_memory -= size;
+		free(mem);
+	}
+}
+
 struct hp3d_pipe *hp3d_pipe_create(
 	const struct hp3_config *cfg, unsigned rail, unsigned worker, uint64_t seed, int socket)
 {
 	struct hp3_engine_config ec = engine_config(cfg, seed);
-	size_t size = hp3_engine_size(&ec);
+	size_t size = RTE_ALIGN_CEIL(hp3_engine_size(&ec), HUGE_PAGE);
 	struct hp3d_pipe *p =
 		rte_zmalloc_socket("hp3d pipe", sizeof(*p), RTE_CACHE_LINE_SIZE, socket);
 	void *mem;
@@ -78,11 +115,12 @@ struct hp3d_pipe *hp3d_pipe_create(
 	p->worker = (uint16_t)worker;
 	p->out[HP3_DIR_TX].send = p->out[HP3_DIR_RX].send = no_output;
 	p->hold = hp3d_hold_create(cfg->rfr.max_moves, cfg->rfr.hold_packets, socket);
-	mem = rte_malloc_socket("hp3d engine", size, RTE_CACHE_LINE_SIZE, socket);
+	p->engine_size = size;
+	mem = engine_alloc(cfg, size, socket);
 	p->engine = hp3_engine_create(mem, size, &ec);
 	if (p->hold == NULL || p->engine == NULL) {
 		if (p->engine == NULL)
-			rte_free(mem);
+			engine_free(mem, size);
 		hp3d_pipe_free(p);
 		return NULL;
 	}
@@ -94,7 +132,7 @@ void hp3d_pipe_free(struct hp3d_pipe *p)
 	if (p == NULL)
 		return;
 	hp3d_hold_free(p->hold);
-	rte_free(p->engine);
+	engine_free(p->engine, p->engine_size);
 	rte_free(p);
 }
 
