@@ -252,7 +252,7 @@ int hp3_command(
 	to = cmd->kind == HP3_CMD_HOME ? f->home : cmd->port;
 	if (to == 0 && cmd->kind == HP3_CMD_MOVE)
 		to = random_port(e, f);
-	if (!e->cfg.moves_allowed || e->pairs.pairs[f->pair].pinned)
+	if (cmd->kind == HP3_CMD_MOVE && (!e->cfg.moves_allowed || e->pairs.pairs[f->pair].pinned))
 		ret = -EPERM;
 	else if (!(f->flags & HP3_FF_PAIRED))
 		ret = -ENOLINK;

@@ -103,6 +103,21 @@ static void loss(void **state)
 	assert_true(r.retransmitted > 100 * seeds);
 }
 
+/* The RNIC goes back in the middle of many drains: what it sends again belongs to the old path. */
+static void going_back_in_drains(void **state)
+{
+	struct world_params p = base();
+	struct world_result r;
+
+	p.cm = true;
+	p.loss_ppm = 20000;
+	p.move_every_us = 20;
+	p.msg_packets = 60;
+	r = run(p);
+	assert_true(r.recovered > 50 * seeds);
+	assert_true(r.retransmitted > 1000 * seeds);
+}
+
 static void dead_paths(void **state)
 {
 	struct world_params p = base();
@@ -225,6 +240,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(clean_network),
 		cmocka_unit_test(middle_of_a_message),
 		cmocka_unit_test(loss),
+		cmocka_unit_test(going_back_in_drains),
 		cmocka_unit_test(dead_paths),
 		cmocka_unit_test(lockstep_is_never_paired_wrongly),
 		cmocka_unit_test(resets),
