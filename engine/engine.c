@@ -76,6 +76,19 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	return e;
 }
 
+void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config *cfg)
+{
+	struct hp3_engine_config was = e->cfg;
+
+	e->cfg = *cfg;
+	e->cfg.seed = was.seed;
+	e->cfg.max_flows = was.max_flows;
+	e->cfg.max_pairs = was.max_pairs;
+	e->cfg.max_moves = was.max_moves;
+	e->cfg.hold_packets = was.hold_packets;
+	e->cfg.probing = was.probing;
+}
+
 int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, struct hp3_acts *acts)
 {
 	uint32_t flow = hp3_flow_find(e, ev->ipv6, ev->vlan, ev->local, ev->remote, ev->rqpn);

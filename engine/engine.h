@@ -186,6 +186,9 @@ size_t hp3_engine_size(const struct hp3_engine_config *cfg);
 /* Returns NULL if `mem` is misaligned, too small, or a limit is 0. */
 struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_engine_config *cfg);
 
+/* Takes over times, limits and switches; what sizes memory, and the seed, stay as they were. */
+void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config *cfg);
+
 /* Fills addr, sig, bucket and flow of RC packets; prefetches what hp3_tx/hp3_rx will touch. */
 void hp3_find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir);
 

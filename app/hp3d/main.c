@@ -47,11 +47,16 @@ struct options {
 	struct hp3d_replay replay;
 };
 
-static volatile sig_atomic_t stop_signal;
+static volatile sig_atomic_t stop_signal, reload_wanted;
 
 static void on_signal(int sig)
 {
 	stop_signal = sig;
+}
+
+static void on_hangup(int sig)
+{
+	reload_wanted = 1;
 }
 
 static int usage(const char *what)
@@ -155,6 +160,8 @@ static void catch_signals(void)
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
+	sa.sa_handler = on_hangup;
+	sigaction(SIGHUP, &sa, NULL);
 	sa.sa_handler = SIG_IGN;
 	sigaction(SIGPIPE, &sa, NULL);
 }
@@ -180,7 +187,30 @@ static void summary(unsigned away, unsigned used)
 		(unsigned long long)hp3d_workers_tx_drops(), away);
 }
 
-static int serve(const struct hp3_config *cfg)
+static void tell_change(void *arg, const struct hp3_config_change *c)
+{
+	fprintf(stderr, "hp3d: [%s] %s: %s -> %s%s\n", c->section, c->key->key,
+		c->from != NULL ? c->from : "(none)", c->to != NULL ? c->to : "(none)",
+		c->key->reloadable ? "" : ": needs a restart, unchanged");
+}
+
+/* A file with errors changes nothing. */
+static void reload(const struct options *o, struct hp3_config *running)
+{
+	struct hp3_config wanted;
+
+	reload_wanted = 0;
+	if (load(o, &wanted) < 0) {
+		fprintf(stderr, "hp3d: reload refused, the configuration stays as it was\n");
+		return;
+	}
+	hp3_config_diff_reload(running, &wanted, tell_change, NULL);
+	hp3_config_apply_reload(running, &wanted);
+	hp3d_workers_reload(running);
+	fprintf(stderr, "hp3d: reloaded\n");
+}
+
+static int serve(const struct options *o, struct hp3_config *cfg)
 {
 	unsigned away, used;
 
@@ -193,8 +223,11 @@ static int serve(const struct hp3_config *cfg)
 	hp3d_telemetry_start(cfg);
 	if (hp3d_control_start(cfg) < 0)
 		stop_signal = -1;
-	while (stop_signal == 0)
+	while (stop_signal == 0) {
 		hp3d_control_poll(POLL_MS);
+		if (reload_wanted)
+			reload(o, cfg);
+	}
 	away = hp3d_workers_stop(cfg, hp3d_control_poll);
 	hp3d_control_stop();
 	summary(away, 0);
@@ -229,5 +262,5 @@ int main(int argc, char **argv)
 		return EXIT_FAILED;
 	if (o.replay.in != NULL)
 		return hp3d_replay(&cfg, &o.replay) < 0 ? EXIT_FAILED : EXIT_OK;
-	return serve(&cfg);
+	return serve(&o, &cfg);
 }

@@ -127,6 +127,13 @@ struct hp3d_pipe *hp3d_pipe_create(
 	return p;
 }
 
+void hp3d_pipe_reconfigure(struct hp3d_pipe *p, const struct hp3_config *cfg)
+{
+	struct hp3_engine_config ec = engine_config(cfg, cfg->policy.seed);
+
+	hp3_engine_reconfigure(p->engine, &ec);
+}
+
 void hp3d_pipe_free(struct hp3d_pipe *p)
 {
 	if (p == NULL)

@@ -57,6 +57,8 @@ typedef void hp3d_event_fn(void *ctx, const struct hp3d_event *ev);
 struct hp3d_pipe *hp3d_pipe_create(
 	const struct hp3_config *cfg, unsigned rail, unsigned worker, uint64_t seed, int socket);
 void hp3d_pipe_free(struct hp3d_pipe *p);
+/* Reloadable keys take effect. */
+void hp3d_pipe_reconfigure(struct hp3d_pipe *p, const struct hp3_config *cfg);
 
 /* Where packets of a direction leave (TX: the network side), and where events go. */
 void hp3d_pipe_output(struct hp3d_pipe *p, enum hp3_dir dir, hp3d_send_fn *send, void *ctx);

@@ -166,6 +166,21 @@ static unsigned finish(void)
 	return moved;
 }
 
+static void reload(struct hp3d_worker *w, void *arg)
+{
+	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++)
+		hp3d_pipe_reconfigure(w->pipes[rail], arg);
+}
+
+void hp3d_workers_reload(const struct hp3_config *cfg)
+{
+	hp3d_lcores.may_sleep = cfg->eal.idle == HP3_IDLE_SLEEP;
+	hp3d_lcores.sleep_max_ns = cfg->eal.idle_sleep_us * 1000ull;
+	hp3d_lcores.idle_spins = cfg->eal.idle_spins;
+	for (unsigned i = 0; i < hp3d_lcores.n; i++)
+		hp3d_worker_call(&hp3d_lcores.workers[i], reload, (void *)(uintptr_t)cfg);
+}
+
 unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeout_ms))
 {
 	uint64_t end = hp3d_now() + cfg->control.stop_drain_ms * 1000000ull;

@@ -14,6 +14,9 @@
 
 /* Ports must be started. 0, or -1 after a message on stderr. */
 int hp3d_workers_start(const struct hp3_config *cfg);
+/* Reloadable keys take effect on all lcores, between bursts. */
+void hp3d_workers_reload(const struct hp3_config *cfg);
+
 /*
  * Clean stop: moved flows are drained home within stop_drain_ms, what is still held then leaves on
  * its old port, lcores end. `poll` is called meanwhile (control socket, events). Returns how many

@@ -288,6 +288,47 @@ class ControlTest(unittest.TestCase):
             self.assertEqual(set(run.stdout.split()), wanted, words)
 
 
+class ReloadTest(unittest.TestCase):
+    """SIGHUP: what can change without a restart changes, the rest is named."""
+
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory(prefix="hp3-control-")
+        self.addCleanup(self.directory.cleanup)
+        self.daemon = Daemon(self.directory.name, "r").wait_up()
+        self.addCleanup(self.daemon.stop)
+
+    def hangup(self, text, until):
+        with open(self.daemon.config, "w") as f:
+            f.write(text)
+        self.daemon.process.send_signal(signal.SIGHUP)
+        end = time.monotonic() + 10
+        while until not in self.log():
+            self.assertLess(time.monotonic(), end, self.log())
+            time.sleep(0.05)
+
+    def log(self):
+        with open(self.daemon.log.name) as f:
+            return f.read()
+
+    def value(self, section, key):
+        out = subprocess.run([HP3CTL, "--socket", self.daemon.socket, "--json", "config"],
+                             capture_output=True, text=True, check=True).stdout
+        return json.loads(out)[section][key]
+
+    def test_reload(self):
+        with open(self.daemon.config) as f:
+            text = f.read()
+        changed = text.replace("max_flows = 64", "max_flows = 128\nidle_age_ms = 5000")
+        self.hangup(changed + "[policy]\nmode = off\n", "hp3d: reloaded")
+        self.assertEqual(self.value("policy", "mode"), "off")
+        self.assertEqual(self.value("flows", "idle_age_ms"), 5000)
+        self.assertEqual(self.value("flows", "max_flows"), 64)
+        self.assertRegex(self.log(), r"max_flows: 64 -> 128: needs a restart, unchanged")
+        self.hangup(text + "[policy]\nmode = sometimes\n", "reload refused")
+        self.assertEqual(self.value("policy", "mode"), "off")
+        self.assertRegex(self.log(), r"\[policy\] mode = sometimes")
+
+
 class OwnershipTest(unittest.TestCase):
     """Who may have a socket: one living hp3d."""
 
