@@ -3,7 +3,7 @@
 # builds and runs. `make help` lists them.
 
 BUILD ?= build
-SUITES_FAST := unit property replay pipeline
+SUITES_FAST := unit property model replay pipeline
 
 .PHONY: all help deps build demo test check lint bench install clean test-long soak
 
@@ -12,7 +12,7 @@ all: build
 help:
 	@echo 'make demo        a live RDMA connection is moved to other paths, in virtual machines'
 	@echo 'make test        everything: lint, gcc, clang, sanitizers, lab (under 25 minutes)'
-	@echo 'make check       the fast ring: unit, property, replay, pipeline (under 2 minutes)'
+	@echo 'make check       the fast ring: unit, property, model, replay, pipeline (under 2 minutes)'
 	@echo 'make build       build/app/hp3d/hp3d, build/app/hp3ctl/hp3ctl'
 	@echo 'make lint        format, licence lines, spelling, forbidden words'
 	@echo 'make bench       cycles per packet beside testpmd (QUICK=1: within a minute)'

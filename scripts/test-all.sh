@@ -12,7 +12,7 @@ bad=0
 say() { printf '\n== %s (%d s since start)\n' "$1" "$SECONDS"; }
 
 say 'gcc: all fast suites'
-scripts/run-tests.py "$build" unit property replay pipeline fuzz || bad=1
+scripts/run-tests.py "$build" unit property model replay pipeline fuzz || bad=1
 
 say 'clang: all fast suites'
 [ -f "$build-clang/build.ninja" ] || CC=clang meson setup "$build-clang" >/dev/null || exit 1
