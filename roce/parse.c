@@ -25,9 +25,9 @@
 #define UDP_LEN       8u
 #define BTH_LEN       12u
 #define BTH_TVER_MASK 0x0fu
-#define BTH_FECN      0x80u
-#define BTH_BECN      0x40u
-#define BTH_ACKREQ    0x80u
+#define BTH_FECN      0x80000000u
+#define BTH_BECN      0x40000000u
+#define BTH_ACKREQ    0x80000000u
 #define FRAME_MAX     65535u /* offsets in the view have 16 bits */
 
 #define likely(x)   __builtin_expect(!!(x), 1)
@@ -70,19 +70,22 @@ static inline __attribute__((always_inline)) enum hp3_parse_reason parse_udp(
 	if (unlikely(rest < pad))
 		return HP3_PARSE_BAD_PAD;
 
+	/* The BTH as the three words of IBTA 9.2: each holds a small field and 24 bits. */
+	uint32_t cong_qpn = hp3_be32(bth + 4), ack_psn = hp3_be32(bth + 8);
+
 	v->sport = hp3_be16(p);
 	v->udp_off = (uint16_t)udp;
 	v->icrc_off = (uint16_t)(end - HP3_ICRC_LEN);
 	v->opcode = bth[0];
 	v->pkey = hp3_be16(bth + 2);
-	v->dest_qpn = hp3_be24(bth + 5);
-	v->psn = hp3_be24(bth + 9);
+	v->dest_qpn = cong_qpn & HP3_QPN_MASK;
+	v->psn = ack_psn & HP3_PSN_MASK;
 	v->payload_len = (uint16_t)(rest - pad);
 	uint32_t flags = v->flags | op->flags;
-	flags |= (bth[8] & BTH_ACKREQ) ? HP3_VF_ACKREQ : 0;
-	flags |= (bth[4] & BTH_BECN) ? HP3_VF_BECN : 0;
-	flags |= (bth[4] & BTH_FECN) ? HP3_VF_FECN : 0;
-	flags |= (p[6] | p[7]) ? HP3_VF_UDP_CSUM : 0;
+	flags |= (ack_psn & BTH_ACKREQ) ? HP3_VF_ACKREQ : 0;
+	flags |= (cong_qpn & BTH_BECN) ? HP3_VF_BECN : 0;
+	flags |= (cong_qpn & BTH_FECN) ? HP3_VF_FECN : 0;
+	flags |= hp3_be16(p + 6) ? HP3_VF_UDP_CSUM : 0;
 	v->flags = (uint16_t)flags;
 
 	/* RETH and AETH always come first behind the BTH. */
