@@ -16,7 +16,7 @@ static inline void hash(const struct hp3_engine *e, uint64_t addr, uint32_t qpn,
 	*bucket = (uint32_t)h & e->table.mask;
 }
 
-static inline uint64_t addr6(const struct hp3_engine *e, const void *local, const void *remote)
+static uint64_t addr6(const struct hp3_engine *e, const void *local, const void *remote)
 {
 	uint64_t l[2], r[2];
 
@@ -32,11 +32,17 @@ void hp3_key_hash(
 	hash(e, k->addr, k->qpn, k->vlan, k->dir, sig, bucket);
 }
 
-uint64_t hp3_key_addr(const struct hp3_engine *e, bool ipv6, const void *local, const void *remote)
+static inline uint64_t key_addr(
+	const struct hp3_engine *e, bool ipv6, const void *local, const void *remote)
 {
-	if (ipv6)
+	if (__builtin_expect(ipv6, 0))
 		return addr6(e, local, remote);
 	return (uint64_t)hp3_be32(local) << 32 | hp3_be32(remote);
+}
+
+uint64_t hp3_key_addr(const struct hp3_engine *e, bool ipv6, const void *local, const void *remote)
+{
+	return key_addr(e, ipv6, local, remote);
 }
 
 static bool same_addresses(
@@ -116,7 +122,7 @@ void hp3_find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum
 		if (!wanted(p, dir))
 			continue;
 		hp3_pkt_addresses(p, dir, &local, &remote);
-		p->addr = hp3_key_addr(e, p->v.flags & HP3_VF_IPV6, local, remote);
+		p->addr = key_addr(e, p->v.flags & HP3_VF_IPV6, local, remote);
 		hash(e, p->addr, p->v.dest_qpn, p->v.vlan, dir, &p->sig, &p->bucket);
 		__builtin_prefetch(&e->table.buckets[p->bucket]);
 	}
