@@ -28,7 +28,7 @@ struct options {
 	uint32_t flows[SIZES_MAX], n_flows;
 	uint32_t hot, cold; /* mbufs on a belt */
 	uint32_t packets; /* per row, at least */
-	uint32_t memory_mb;
+	uint32_t mbuf_bytes, memory_mb;
 	uint64_t seed;
 	const char *cpu;
 };
@@ -167,7 +167,7 @@ static void measure(json_t *rows, const struct options *o, const char *stage, st
 			      cycles[passes / 2], "min", cycles[0]));
 }
 
-static int belt_init(struct belt *b, enum load_kind kind, uint32_t n)
+static int belt_init(struct belt *b, enum load_kind kind, uint32_t n, uint32_t mbuf_bytes)
 {
 	struct rte_eth_conf conf = {0};
 	struct rte_mempool *pool;
@@ -179,7 +179,7 @@ static int belt_init(struct belt *b, enum load_kind kind, uint32_t n)
 	b->pkts = calloc(n, sizeof(*b->pkts));
 	b->ring = rte_ring_create(
 		name, n, SOCKET_ID_ANY, RING_F_EXACT_SZ | RING_F_SP_ENQ | RING_F_SC_DEQ);
-	pool = rte_pktmbuf_pool_create(name, n, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	pool = rte_pktmbuf_pool_create(name, n, 0, 0, (uint16_t)mbuf_bytes, SOCKET_ID_ANY);
 	if (b->m == NULL || b->pkts == NULL || b->ring == NULL || pool == NULL)
 		return -ENOMEM;
 	port = rte_eth_from_ring(b->ring);
@@ -228,7 +228,8 @@ static int run(const struct options *o, json_t *rows)
 	if (pool == NULL || rte_pktmbuf_alloc_bulk(pool, m, LOAD_BURST) != 0)
 		goto out;
 	for (unsigned i = 0; i < 2 * LOAD_KINDS; i++) {
-		ret = belt_init(&belts[i / 2][i % 2], i / 2, i % 2 ? o->cold : o->hot);
+		ret = belt_init(
+			&belts[i / 2][i % 2], i / 2, i % 2 ? o->cold : o->hot, o->mbuf_bytes);
 		if (ret < 0)
 			goto out;
 	}
@@ -280,8 +281,8 @@ out:
 }
 
 static const char usage[] =
-	"usage: hp3-bench [--flows N,N,...] [--hot MBUFS] [--cold MBUFS] [--packets N]\n"
-	"                 [--seed N] [--cpu N] [--memory MB]\n"
+	"usage: hp3-bench [--flows N,N,...] [--hot MBUFS] [--cold MBUFS] [--mbuf-bytes N]\n"
+	"                 [--packets N] [--seed N] [--cpu N] [--memory MB]\n"
 	"One round; prints JSON. bench/run is what a person runs.\n";
 
 static uint32_t number(const char *text, uint32_t min, uint32_t max, char **end)
@@ -300,7 +301,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 {
 	static const struct option longs[] = {{"flows", 1, NULL, 'f'}, {"hot", 1, NULL, 'h'},
 		{"cold", 1, NULL, 'c'}, {"packets", 1, NULL, 'p'}, {"seed", 1, NULL, 's'},
-		{"cpu", 1, NULL, 'u'}, {"memory", 1, NULL, 'm'}, {0}};
+		{"cpu", 1, NULL, 'u'}, {"memory", 1, NULL, 'm'}, {"mbuf-bytes", 1, NULL, 'b'}, {0}};
 	char *end;
 	int c;
 
@@ -309,6 +310,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 		.hot = 1024,
 		.cold = 16384,
 		.packets = 200000,
+		.mbuf_bytes = 4608,
 		.memory_mb = 1024,
 		.seed = 1,
 		.cpu = ""};
@@ -330,6 +332,9 @@ static void parse_options(int argc, char **argv, struct options *o)
 			break;
 		case 'p':
 			o->packets = number(optarg, 1, 1u << 22, &end);
+			break;
+		case 'b':
+			o->mbuf_bytes = number(optarg, 2176, 16384, &end);
 			break;
 		case 's':
 			o->seed = number(optarg, 0, UINT32_MAX, &end);
