@@ -322,6 +322,7 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	const struct hp3_view *v = &pkt->v;
 	struct hp3_flow *f;
 	uint32_t flow, una;
+	bool refused;
 
 	acts->n = 0;
 	*vd = (struct hp3_verdict){.kind = HP3_PASS, .sport = v->sport, .flow = HP3_NO_FLOW};
@@ -343,13 +344,15 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	f->last = (uint32_t)(now >> HP3_TICK_SHIFT);
 	if (__builtin_expect(f->pmtu_log2 == 0, 0))
 		hp3_learn_pmtu(v, &f->pmtu_log2);
-	if ((v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK) {
+	refused = (v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK;
+	if (refused) {
 		if (!hp3_pkt_icrc_ok(e, pkt))
 			return; /* rule 6: means nothing */
 		note_refusal(e, f, v);
 	}
 	una = f->stream.una;
-	if (__builtin_expect(f->state <= HP3_RFR_SEEKING, 1))
+	if (__builtin_expect(f->state == HP3_RFR_STEADY, 1) ||
+		(f->state == HP3_RFR_SEEKING && !refused))
 		rx_steady(e, flow, pkt, now, acts);
 	else
 		rx_moving(e, flow, pkt, now, acts);

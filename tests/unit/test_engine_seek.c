@@ -148,6 +148,39 @@ static void nobody_answers(void **state)
 	assert_false(info(&q).moved);
 }
 
+/* Rule 10: no move until the refused packet is acknowledged, whatever the probes say. */
+static void rule_10_rnr_ends_the_round(void **state)
+{
+	congested();
+	last(&q, psn++);
+	rnr(&q, psn - 1);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+	assert_int_equal(rig.events[HP3_EV_RECOVER], 1);
+	assert_int_equal(rig.last.reason, HP3_RFR_IN_RNR);
+	probe_reply(2, false);
+	assert_int_equal(stats()->probe_strays, 1);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+	assert_false(info(&q).moved);
+}
+
+static void a_lost_queue_pair_is_not_moved(void **state)
+{
+	congested();
+	last(&q, psn++);
+	reply(&q, HP3_SYN_NAK | 2, psn - 1); /* remote access error */
+	assert_int_equal(rig.events[HP3_EV_EPOCH], 1);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+}
+
+/* Loss on the path in use speaks for leaving it. */
+static void a_nak_does_not_end_the_round(void **state)
+{
+	congested();
+	last(&q, psn++);
+	nak(&q, psn - 1);
+	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+}
+
 /* Fruitless rounds become rare. */
 static void back_off(void **state)
 {
@@ -220,6 +253,9 @@ int main(void)
 		RIG_TEST(the_first_good_reply_wins),
 		RIG_TEST(a_marked_reply_does_not_win),
 		RIG_TEST(nobody_answers),
+		RIG_TEST(rule_10_rnr_ends_the_round),
+		RIG_TEST(a_lost_queue_pair_is_not_moved),
+		RIG_TEST(a_nak_does_not_end_the_round),
 		RIG_TEST(back_off),
 		RIG_TEST(one_flow_of_a_pair_at_a_time),
 		RIG_TEST(moves_off_means_no_probe),
