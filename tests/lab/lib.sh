@@ -67,6 +67,10 @@ lab_port() {
 lab_paths() {
 	# shellcheck disable=SC2016
 	guest "$1" sh -c 'set -e
+		# What waits in the slow path counts against the send buffer of hp3d'"'"'s socket; when that is full,
+		# net_af_packet leaves frames in its ring until the next packet: a release of held ones must fit.
+		echo 16777216 >/proc/sys/net/core/wmem_max
+		echo 16777216 >/proc/sys/net/core/wmem_default
 		tc qdisc replace dev eth0 root handle 1: prio bands 2 priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
 		tc qdisc add dev eth0 parent 1:1 handle 10: pfifo limit 20000
 		tc qdisc add dev eth0 parent 1:2 handle 20: netem delay "$1"ms limit 20000
