@@ -9,6 +9,7 @@
  *  order     no packet arrives while one that was emitted before it is still on its way
  *  once      every first transmission leaves exactly once, or is discarded with its epoch
  *  bounded   never more than HOLD packets held, and none unless a drain is under way
+ *  rule 10   no move while a receiver that was not ready has not acknowledged
  *  move_ends, drain_ends   every move ends, and with it every hold
  *
  * -DQUIET: without loss, time-outs and mishaps. -DRESETS: with resets, fatal NAKs and replies to
@@ -68,7 +69,8 @@ mtype:state st = ST_STEADY;
 bool started, paired = true;
 byte e_una, e_nxt;
 bool last_close, idle_proof, went_back, rnr_seen, close_ack;
-byte rnr_psn, close_psn;
+byte closing; /* PSN of the closing packet, in DRAINING */
+byte mark; /* closing PSN (close_ack), refused PSN (rnr_seen); both: the later one */
 byte hold[HOLD];
 byte held;
 
@@ -175,14 +177,16 @@ inline move_input(input)
 /* The newest packet closes the old path. */
 inline close()
 {
-	close_psn = (e_nxt + PSNS - 1) % PSNS;
+	closing = (e_nxt + PSNS - 1) % PSNS;
+	mark = closing;
 	close_ack = true
 }
 
-inline forget_closing()
+inline forget_mark()
 {
 	close_ack = false;
-	close_psn = 0
+	rnr_seen = false;
+	mark = 0
 }
 
 inline unpair()
@@ -198,10 +202,8 @@ inline new_epoch()
 {
 	move_input(IN_TX_EPOCH);
 	unpair();
-	forget_closing();
+	forget_mark();
 	went_back = false;
-	rnr_seen = false;
-	rnr_psn = 0;
 	started = false;
 	e_una = 0;
 	e_nxt = 0;
@@ -231,7 +233,7 @@ inline tx_retransmit()
 	way = 0;
 #endif
 	if
-	:: close_ack && psn == close_psn -> ackreq = 1 /* rule 8 */
+	:: close_ack && psn == mark -> ackreq = 1 /* rule 8 */
 	:: else
 	fi;
 	enter(PKT(psn, ackreq, epoch) + way)
@@ -247,7 +249,10 @@ inline tx_new()
 	idle_proof = false;
 	went_back = false;
 	last_close = ackreq;
-	move_input(IN_TX_NEW);
+	if
+	:: st == ST_STEADY || st == ST_SEEKING -> act = DO_NONE
+	:: else -> move_input(IN_TX_NEW)
+	fi;
 	if
 	:: act == DO_CLOSE ->
 		close();
@@ -289,7 +294,7 @@ inline classify()
 	in = IN_NONE;
 	k = (kind == ACK -> NEXT(psn) : psn);
 	if
-	:: st == ST_DRAINING && !BEHIND(psn, NEXT(close_psn)) -> in = IN_CONTRADICTION
+	:: st == ST_DRAINING && !BEHIND(psn, NEXT(closing)) -> in = IN_CONTRADICTION
 	:: else ->
 		if
 		:: AHEAD(k, e_una) && DIFF(k, e_una) > DIFF(e_nxt, e_una) -> in = IN_CONTRADICTION
@@ -304,7 +309,7 @@ inline classify()
 			:: kind == ACK && AHEAD(k, e_una) && st == ST_CLOSING && k == e_nxt ->
 				in = IN_DRAINED
 			:: kind == ACK && AHEAD(k, e_una) && st == ST_DRAINING &&
-				!BEHIND(psn, close_psn) -> in = IN_DRAINED
+				!BEHIND(psn, closing) -> in = IN_DRAINED
 			:: else
 			fi;
 			if
@@ -315,10 +320,21 @@ inline classify()
 	fi
 }
 
+#ifdef BREAK_SEEK_THROUGH_RNR
+#define LIKE_STEADY (st == ST_STEADY || st == ST_SEEKING)
+#else
+#define LIKE_STEADY (st == ST_STEADY || st == ST_SEEKING && kind == ACK)
+#endif
+
 inline rx()
 {
 	if
-	:: kind == RNR -> rnr_seen = true; rnr_psn = psn
+	:: kind == RNR ->
+		if
+		:: !close_ack || AHEAD(psn, mark) -> mark = psn; close_ack = false
+		:: else
+		fi;
+		rnr_seen = true
 	:: else
 	fi;
 	i = e_una;
@@ -334,22 +350,19 @@ inline rx()
 	:: in == IN_CONTRADICTION && !started
 	:: else ->
 		if
-		:: st == ST_STEADY && e_una != i && e_una == e_nxt && !went_back ->
-			idle_proof = true
+		:: LIKE_STEADY && e_una != i && e_una == e_nxt && !went_back -> idle_proof = true
+		:: LIKE_STEADY && !(e_una != i && e_una == e_nxt && !went_back)
 		:: else -> move_input(in)
 		fi
 	fi;
 	if
-	:: rnr_seen && AHEAD(e_una, rnr_psn) -> rnr_seen = false; rnr_psn = 0
-	:: else
-	fi;
-	if
-	:: close_ack && st != ST_DRAINING && AHEAD(e_una, close_psn) -> forget_closing()
+	:: (rnr_seen || close_ack) && AHEAD(e_una, mark) -> forget_mark()
 	:: else
 	fi
 }
 
-inline ask_for_move()
+/* The target is known, from an operator or from the probe that won. */
+inline start_move()
 {
 	if
 	:: e_una == e_nxt && idle_proof -> move_input(IN_MOVE_IDLE)
@@ -377,11 +390,11 @@ inline rebase()
 	:: else
 	fi;
 	if
-	:: rnr_seen -> from_una(rnr_psn)
+	:: rnr_seen || close_ack -> from_una(mark)
 	:: else
 	fi;
 	if
-	:: close_ack -> from_una(close_psn)
+	:: st == ST_DRAINING -> from_una(closing)
 	:: else
 	fi;
 	i = 0;
@@ -404,7 +417,15 @@ inline rebase()
 
 /* --- the processes: each step of one is one atomic event -------------------------------------- */
 
-#define BOUNDED assert(held <= HOLD && (held == 0 || st == ST_DRAINING))
+inline check()
+{
+	assert(held <= HOLD && (held == 0 || st == ST_DRAINING)); /* bounded */
+	assert(!rnr_seen || st == ST_STEADY); /* rule 10 */
+	if
+	:: st != ST_DRAINING -> closing = 0
+	:: else
+	fi
+}
 
 active proctype requester()
 {
@@ -418,7 +439,7 @@ end:	do
 		:: ackreq = 1
 		fi;
 		tx();
-		BOUNDED
+		check()
 	}
 	od
 }
@@ -485,7 +506,7 @@ end:	do
 		nnet--;
 		net[nnet] = 0;
 		execute();
-		BOUNDED
+		check()
 	}
 	od
 }
@@ -527,7 +548,7 @@ end:	do
 		fi;
 		requester_rx();
 		rebase();
-		BOUNDED
+		check()
 	}
 	od
 }
@@ -536,7 +557,20 @@ active proctype operator()
 {
 end:	do
 	:: atomic {
-		st == ST_STEADY && paired && started && !rnr_seen -> ask_for_move(); BOUNDED
+		st == ST_STEADY && paired && started && !rnr_seen ->
+		if
+		:: start_move()
+		:: move_input(IN_SEEK) /* severely congested: probes go out */
+		fi;
+		check()
+	}
+	:: atomic {
+		st == ST_SEEKING ->
+		if
+		:: start_move()
+		:: move_input(IN_NO_BETTER)
+		fi;
+		check()
 	}
 	od
 }
@@ -546,7 +580,7 @@ end:	do
 active proctype timer()
 {
 end:	do
-	:: atomic { st != ST_STEADY -> move_input(IN_TIMEOUT); BOUNDED }
+	:: atomic { st == ST_CLOSING || st == ST_DRAINING -> move_input(IN_TIMEOUT); check() }
 	od
 }
 #endif
@@ -556,11 +590,11 @@ end:	do
 active proctype mishap()
 {
 end:	do
-	:: atomic { st != ST_STEADY -> move_input(IN_CANCEL); BOUNDED }
+	:: atomic { st != ST_STEADY -> move_input(IN_CANCEL); check() }
 	:: atomic { rnic == READY && una != nxt -> nxt = una } /* retransmission timer */
 	:: atomic { rnic == RNR_WAIT -> rnic = READY }
 #ifdef RESETS
-	:: atomic { paired && started -> unpair(); BOUNDED } /* a reply to another queue pair */
+	:: atomic { paired && started -> unpair(); check() } /* a reply to another queue pair */
 	:: atomic {
 		epoch == 0 -> /* the queue pair is reset: once */
 		epoch = 1;
@@ -579,7 +613,7 @@ end:	do
 		:: started -> new_epoch()
 		:: true
 		fi;
-		BOUNDED
+		check()
 	}
 #endif
 #ifdef LIVENESS
