@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTS_CALLER_H
+#define HP3_TESTS_CALLER_H
+/*
+ * A caller of the engine that keeps the FIFOs of held packets and believes nothing. After every
+ * call:
+ *
+ *  - lists of actions stay within their bound;
+ *  - a hold is released or discarded once, by an event that counts the same packets and bytes, and
+ *    nothing of a flow passes while something of it is held; it ends within max_hold;
+ *  - held packets and bytes, flows and moves stay within their limits, and add up;
+ *  - when everything is called off, or time is up, nothing is held and no move is left.
+ *
+ * What is not so ends the process by abort().
+ */
+#include <stdlib.h>
+#include "engine/engine.h"
+
+#define US       1000ull
+#define SLOTS    4u
+#define FLOWS    12u
+#define IDS      8u
+#define ACTS_MAX 12u /* no call but hp3_tick() needs more (engine.h) */
+
+#define MUST(x)                                                                                    \
+	do {                                                                                       \
+		if (!(x))                                                                          \
+			abort();                                                                   \
+	} while (0)
+
+struct caller {
+	struct hp3_engine_config cfg;
+	struct hp3_engine *e;
+	uint64_t now;
+	struct {
+		uint32_t n, flow;
+		uint64_t bytes, since;
+	} hold[SLOTS];
+	uint32_t probe_ids[IDS], nprobes; /* the latest ones sent */
+};
+
+/* A new engine; the bits of `how` choose what is switched on. */
+void caller_start(struct caller *c, uint8_t how);
+/* Called off or timed out: either way nothing is left. */
+void caller_end(struct caller *c, bool by_time);
+
+/* One packet; hp3_find_burst() was called for it, maybe some packets ago. */
+void caller_packet(struct caller *c, struct hp3_pkt *pkt, enum hp3_dir dir);
+void caller_time(struct caller *c, uint64_t ns);
+/* After any other call. */
+void caller_acts(struct caller *c, const struct hp3_acts *acts, uint32_t max);
+
+#endif
