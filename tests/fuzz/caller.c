@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "caller.h"
 
-static void check_totals(const struct caller *c)
+/* Whether `more` packets with `len` bytes fit into the hold, one of them into `slot`. */
+static bool fits(const struct caller *c, uint32_t slot, uint32_t more, uint32_t len)
 {
-	uint32_t pkts = 0, flows = 0, moves = 0, moved = 0;
-	uint64_t bytes = 0;
+	uint32_t pkts = more;
+	uint64_t bytes = len;
 
 	for (uint32_t s = 0; s < SLOTS; s++) {
 		pkts += c->hold[s].n;
 		bytes += c->hold[s].bytes;
-		MUST(c->hold[s].bytes <= c->cfg.hold_bytes);
+		if (c->hold[s].bytes + (s == slot ? len : 0) > c->cfg.hold_bytes)
+			return false;
 	}
-	MUST(pkts <= c->cfg.hold_packets && bytes <= c->cfg.hold_bytes_total);
+	return pkts <= c->cfg.hold_packets && bytes <= c->cfg.hold_bytes_total;
+}
+
+static void check_totals(const struct caller *c)
+{
+	uint32_t flows = 0, moves = 0, moved = 0;
+
+	MUST(fits(c, SLOTS, 0, 0));
 	for (uint32_t f = hp3_flow_next(c->e, 0); f != HP3_NO_FLOW;
 		f = hp3_flow_next(c->e, f + 1)) {
 		struct hp3_flow_info i;
@@ -94,6 +103,13 @@ void caller_packet(struct caller *c, struct hp3_pkt *pkt, enum hp3_dir dir)
 		hp3_tx(c->e, pkt, c->now, &vd, &acts);
 	else
 		hp3_rx(c->e, pkt, c->now, &vd, &acts);
+	for (uint32_t i = 0; i < acts.n; i++) {
+		const struct hp3_act *a = &acts.act[i];
+
+		if (a->kind == HP3_ACT_EVENT && a->event.type == HP3_EV_RECOVER &&
+			a->event.reason == HP3_RFR_IN_HOLD_FULL)
+			MUST(!fits(c, a->slot, 1, pkt->len)); /* nothing was taken out yet */
+	}
 	take(c, &acts, ACTS_MAX);
 	MUST(vd.kind <= HP3_DROP && (vd.flow == HP3_NO_FLOW || vd.flow < FLOWS));
 	if (vd.kind == HP3_HOLD) {
@@ -121,9 +137,9 @@ static struct hp3_engine_config config_of(uint8_t how)
 		.dead_age_ns = 200000 * US,
 		.max_hold_ns = 1000 * US,
 		.close_timeout_ns = 5000 * US,
-		.hold_bytes = 8000,
-		.hold_bytes_total = 12000,
-		.hold_packets = 10,
+		.hold_bytes = 3000,
+		.hold_bytes_total = 4000,
+		.hold_packets = 3,
 		.challenge_timeout_ns = 2000 * US,
 		.challenge_hits = 1 + (how & 1),
 		.challenge_spread = 2,

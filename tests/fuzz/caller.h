@@ -8,7 +8,8 @@
  *  - lists of actions stay within their bound;
  *  - a hold is released or discarded once, by an event that counts the same packets and bytes, and
  *    nothing of a flow passes while something of it is held; it ends within max_hold;
- *  - held packets and bytes, flows and moves stay within their limits, and add up;
+ *  - held packets and bytes, flows and moves stay within their limits, and add up; a hold is called
+ *    full only if it is;
  *  - when everything is called off, or time is up, nothing is held and no move is left.
  *
  * What is not so ends the process by abort().
