@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_SIM_CLI_CLI_H
+#define HP3_SIM_CLI_CLI_H
+/* Commands of hp3-sim. Exit codes: 0 done, 1 failed, 2 usage. */
+
+int sim_usage(const char *problem); /* 2 */
+int sim_trace_main(int argc, char **argv);
+
+#endif

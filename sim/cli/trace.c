@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hp3-sim trace: a topology file, a flow file, one balancer, one result. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sim/cli/cli.h"
+#include "sim/results/json.h"
+#include "sim/work/flows.h"
+
+#define SETS_MAX 64u
+
+struct options {
+	const char *topology, *flows, *json;
+	const char *set[SETS_MAX];
+	unsigned n_sets;
+	char lb[64], seed[64];
+	bool per_flow;
+};
+
+static int parse(int argc, char **argv, struct options *o)
+{
+	static const struct option longs[] = {{"topology", required_argument, NULL, 't'},
+		{"flows", required_argument, NULL, 'f'}, {"lb", required_argument, NULL, 'l'},
+		{"set", required_argument, NULL, 's'}, {"seed", required_argument, NULL, 'r'},
+		{"json", required_argument, NULL, 'j'}, {"per-flow", no_argument, NULL, 'p'},
+		{NULL, 0, NULL, 0}};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+		if (o->n_sets + 2 > SETS_MAX)
+			return sim_usage("too many --set: 62 at most; use a scenario file");
+		switch (c) {
+		case 't':
+			o->topology = optarg;
+			break;
+		case 'f':
+			o->flows = optarg;
+			break;
+		case 'j':
+			o->json = optarg;
+			break;
+		case 'p':
+			o->per_flow = true;
+			break;
+		case 's':
+			o->set[o->n_sets++] = optarg;
+			break;
+		case 'l':
+			snprintf(o->lb, sizeof(o->lb), "run.lb=%s", optarg);
+			o->set[o->n_sets++] = o->lb;
+			break;
+		case 'r':
+			snprintf(o->seed, sizeof(o->seed), "run.seed=%s", optarg);
+			o->set[o->n_sets++] = o->seed;
+			break;
+		default:
+			return sim_usage(NULL);
+		}
+	}
+	if (optind != argc)
+		return sim_usage("an argument too many");
+	if (o->topology == NULL || o->flows == NULL || o->json == NULL || o->lb[0] == '\0')
+		return sim_usage("trace needs --topology, --flows, --lb and --json");
+	return 0;
+}
+
+static int run(const struct options *o, const struct sim_config *cfg)
+{
+	static struct sim s;
+	struct sim_topo topo;
+	struct sim_cost cost;
+	char err[512] = "";
+	json_t *j;
+	int ret;
+
+	ret = sim_topo_load(&topo, o->topology, err, sizeof(err));
+	if (ret == 0)
+		ret = sim_topo_finish(&topo, cfg->rnic.payload_bytes, err, sizeof(err));
+	if (ret == 0)
+		ret = sim_create(&s, cfg, &topo, err, sizeof(err));
+	if (ret == 0)
+		ret = sim_flows_load(&s, o->flows, err, sizeof(err));
+	if (ret < 0) {
+		fprintf(stderr, "hp3-sim: %s\n", err);
+		return 1;
+	}
+	fprintf(stderr, "hp3-sim: seed %llu\n", (unsigned long long)cfg->run.seed);
+	if (sim_run(&s, cfg->run.limit_ms * SIM_MS) < 0)
+		fprintf(stderr,
+			"hp3-sim: only %u of %u flows ended within run.limit_ms = %u: raise it, or "
+			"see `dropped`\n",
+			s.finished, s.n_demands, cfg->run.limit_ms);
+	cost = sim_cost_now();
+	j = sim_result_json(&s, &cost, o->per_flow);
+	ret = sim_json_write(j, o->json);
+	json_decref(j);
+	if (ret < 0)
+		fprintf(stderr, "hp3-sim: %s: cannot be written\n", o->json);
+	ret = ret < 0 || s.finished < s.n_demands;
+	sim_destroy(&s);
+	return ret;
+}
+
+int sim_trace_main(int argc, char **argv)
+{
+	struct options o = {0};
+	struct sim_config cfg;
+	struct hp3_config_errors errs = {0};
+	int ret = parse(argc, argv, &o);
+
+	if (ret != 0)
+		return ret;
+	ret = sim_config_load(&cfg, NULL, o.set, o.n_sets, &errs);
+	if (ret < 0) {
+		hp3_config_errors_print(&errs, stderr);
+		hp3_config_errors_free(&errs);
+		return 1;
+	}
+	return run(&o, &cfg);
+}

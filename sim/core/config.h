@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_SIM_CORE_CONFIG_H
+#define HP3_SIM_CORE_CONFIG_H
+/*
+ * Everything that can be set in a scenario file or by --set section.key=value. One table (keys.c)
+ * tells unit, range, default and help of each; `hp3-sim keys` prints it. Field names are the keys'.
+ */
+#include "config/ini.h"
+
+enum sim_fabric_kind { SIM_LEAF_SPINE, SIM_FAT_TREE, SIM_FILE };
+enum sim_recovery { SIM_GO_BACK_N, SIM_SELECTIVE, SIM_UNORDERED };
+enum sim_cc { SIM_CC_NONE, SIM_CC_DCQCN };
+enum sim_feedback { SIM_FEEDBACK_ACK, SIM_FEEDBACK_CNP };
+enum sim_ports { SIM_PORTS_COUNTED, SIM_PORTS_ROCE };
+enum sim_traffic {
+	SIM_POISSON,
+	SIM_INCAST,
+	SIM_PERMUTATION,
+	SIM_ALLREDUCE,
+	SIM_ALLTOALL,
+	SIM_COLLISION
+};
+enum sim_onoff { SIM_OFF, SIM_ON };
+
+struct sim_config {
+	struct {
+		enum sim_fabric_kind kind;
+		char topology[256];
+		uint32_t leaves, spines, hosts_per_leaf, k, oversubscription;
+		uint32_t host_mbps, core_mbps, delay_ns;
+		uint32_t buffer_kib;
+		enum sim_onoff pfc;
+		uint32_t ingress_alpha_permyriad;
+		uint32_t egress_alpha_percent;
+		uint32_t pause_us;
+		uint32_t kmin_bytes, kmax_bytes, pmax_percent;
+		uint32_t hash; /* enum hp3_hash_kind */
+		uint32_t hash_input; /* enum hp3_hash_input */
+		uint32_t hash_seed;
+		uint32_t grain_ps;
+	} fabric;
+	struct {
+		uint32_t payload_bytes, header_bytes, ack_bytes, ack_every;
+		enum sim_recovery recovery;
+		uint32_t rto_us, nak_us;
+		enum sim_cc cc;
+		char preset[16];
+		enum sim_feedback feedback;
+		uint32_t cnp_interval_us;
+		uint64_t window_bytes;
+		enum sim_ports ports;
+	} rnic;
+	struct {
+		uint32_t gap_us;
+	} letflow;
+	struct {
+		uint32_t gap_us, dre_us, alpha_percent, bits, age_us, samples;
+	} conga;
+	struct {
+		uint32_t reply_us, pause_us, flush_us, wait_us, expiry_us;
+	} conweave;
+	struct {
+		char lb[24];
+		uint64_t seed;
+		uint32_t limit_ms;
+	} run;
+};
+
+extern const struct hp3_ini_schema sim_schema;
+
+/*
+ * `path` NULL: defaults. `set`: n texts "section.key=value", later ones win. 0, or -EINVAL and so
+ * on with the errors listed.
+ */
+int sim_config_load(struct sim_config *cfg, const char *path, const char *const *set, unsigned n,
+	struct hp3_config_errors *errs);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_SIM_CORE_COUNTERS_H
+#define HP3_SIM_CORE_COUNTERS_H
+/*
+ * What a run counts. docs/sim.md defines each.
+ */
+#include <stdint.h>
+
+/* Nothing is dropped without a name: one list for enum and text. */
+#define SIM_DROPS(X)                                                                               \
+	X(BUFFER, "buffer") /* the switch's shared buffer is full */                               \
+	X(HEADROOM, "headroom") /* the sender did not obey PFC in time */                          \
+	X(THRESHOLD, "threshold") /* egress queue at its dynamic limit (lossy) */                  \
+	X(LINK_DOWN, "link_down") /* on a failed link, or queued for it */                         \
+	X(NO_ROUTE, "no_route")                                                                    \
+	X(LOSS, "loss") /* silent, by the link's loss rate */                                      \
+	X(BLACK_HOLE, "black_hole") /* silent, by hash */                                          \
+	X(LATE, "late") /* duplicates that arrive when the flow has ended */
+
+enum sim_drop {
+#define SIM_DROP_ENUM(name, text) SIM_DROP_##name,
+	SIM_DROPS(SIM_DROP_ENUM)
+#undef SIM_DROP_ENUM
+		SIM_DROP_N
+};
+
+struct sim_counters {
+	uint64_t made, ended; /* packets; ended counts drops too */
+	uint64_t dropped[SIM_DROP_N];
+	uint64_t hops; /* packets forwarded by switches, ACKs included, PFC not */
+	uint64_t data, data_bytes; /* sent by RNICs, retransmissions included */
+	uint64_t again, again_bytes; /* retransmissions */
+	uint64_t acks, naks, cnps;
+	uint64_t delivered; /* data packets that arrived in sequence */
+	uint64_t reordered; /* first transmissions that arrived behind a later one */
+	uint64_t duplicates;
+	uint64_t marked; /* data packets that arrived with CE */
+	uint64_t pauses; /* PFC pause frames */
+	uint64_t pauses_started; /* of these: to a sender that was not paused */
+	uint64_t pause_ps; /* time that senders were paused */
+	uint64_t timeouts;
+	uint64_t moves, moves_wasted; /* path changes; those taken back or without gain */
+	uint64_t probes, probe_bytes;
+	uint64_t held_packets; /* by the balancer, at hosts or destination switches */
+	uint64_t held_ps; /* summed */
+};
+
+const char *sim_drop_name(enum sim_drop d);
+
+#endif

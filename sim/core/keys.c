@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of keys of a scenario, and loading one. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sim/core/config.h"
+
+#define FIELD(sec, name)                                                                           \
+	.section = #sec, .key = #name, .offset = offsetof(struct sim_config, sec.name),            \
+	.size = sizeof(((struct sim_config *)NULL)->sec.name)
+#define NUM(sec, name, u, d, lo, hi, h)                                                            \
+	{                                                                                          \
+		FIELD(sec, name), .type = HP3_INI_INT, .unit = u, .def = d, .min = lo, .max = hi,  \
+				  .help = h                                                        \
+	}
+#define ENUM(sec, name, list, d, h)                                                                \
+	{                                                                                          \
+		FIELD(sec, name), .type = HP3_INI_ENUM, .unit = "", .choices = list, .def = d,     \
+				  .help = h                                                        \
+	}
+#define TEXT(sec, name, d, h)                                                                      \
+	{                                                                                          \
+		FIELD(sec, name), .type = HP3_INI_STRING, .unit = "", .def_string = d, .min = 0,   \
+				  .max = sizeof(((struct sim_config *)NULL)->sec.name) - 1,        \
+				  .help = h                                                        \
+	}
+
+static const char *const onoff[] = {"off", "on", NULL};
+static const char *const kinds[] = {"leaf-spine", "fat-tree", "file", NULL};
+static const char *const hashes[] = {"crc32", "crc16-ccitt", "crc16-ibm", "xor", "murmur3", NULL};
+static const char *const inputs[] = {"tuple", "ns3", NULL};
+static const char *const recoveries[] = {"go-back-n", "selective", "unordered", NULL};
+static const char *const ccs[] = {"none", "dcqcn", NULL};
+static const char *const feedbacks[] = {"ack", "cnp", NULL};
+static const char *const port_kinds[] = {"counted", "roce", NULL};
+
+static const struct hp3_ini_section sections[] = {
+	{.name = "fabric", .help = "Topology and switches"},
+	{.name = "rnic", .help = "Hosts"},
+	{.name = "letflow", .help = "LetFlow (NSDI 2017)"},
+	{.name = "conga", .help = "CONGA (SIGCOMM 2014)"},
+	{.name = "conweave", .help = "ConWeave (SIGCOMM 2023); 0: by number of tiers"},
+	{.name = "run", .help = "The run"},
+};
+
+static const struct hp3_ini_key keys[] = {
+	ENUM(fabric, kind, kinds, SIM_LEAF_SPINE, "shape; file: as in `topology`"),
+	TEXT(fabric, topology, "", "topology file, for kind = file"),
+	NUM(fabric, leaves, "", 8, 1, 1024, "leaf switches (leaf-spine)"),
+	NUM(fabric, spines, "", 8, 1, 1024, "spine switches (leaf-spine)"),
+	NUM(fabric, hosts_per_leaf, "", 16, 1, 1024, "hosts of each leaf (leaf-spine)"),
+	NUM(fabric, k, "", 8, 2, 64, "ports of a switch, even (fat-tree)"),
+	NUM(fabric, oversubscription, "", 1, 1, 16, "of edge switches (fat-tree)"),
+	NUM(fabric, host_mbps, "mbps", 100000, 1, 1000000, "rate of host links"),
+	NUM(fabric, core_mbps, "mbps", 100000, 1, 1000000, "rate of the others"),
+	NUM(fabric, delay_ns, "ns", 1000, 1, 10000000, "propagation of each link"),
+	NUM(fabric, buffer_kib, "kib", 9216, 64, 4000000, "shared buffer of a switch"),
+	ENUM(fabric, pfc, onoff, SIM_ON, "lossless; off: drops at the egress threshold"),
+	NUM(fabric, ingress_alpha_permyriad, "permyriad", 625, 1, 1000000,
+		"alpha of PFC: pause above this share of the free buffer"),
+	NUM(fabric, egress_alpha_percent, "percent", 100, 1, 100000,
+		"alpha of an egress queue's limit"),
+	NUM(fabric, pause_us, "us", 5, 1, 60000, "time that a PFC frame pauses for"),
+	NUM(fabric, kmin_bytes, "bytes", 100000, 0, 1000000000, "queue where marking begins"),
+	NUM(fabric, kmax_bytes, "bytes", 400000, 0, 1000000000,
+		"queue from which all is marked; 0: no ECN"),
+	NUM(fabric, pmax_percent, "percent", 20, 0, 100, "share marked at kmax"),
+	ENUM(fabric, hash, hashes, 4, "ECMP hash"),
+	ENUM(fabric, hash_input, inputs, 1, "what it reads"),
+	NUM(fabric, hash_seed, "", 0, 0, UINT32_MAX, "added to the switch's number: its seed"),
+	NUM(fabric, grain_ps, "ps", 1, 1, 1000000,
+		"serialisation times are cut to multiples of this"),
+	NUM(rnic, payload_bytes, "bytes", 1000, 64, 9000, "of a full packet"),
+	NUM(rnic, header_bytes, "bytes", 48, 0, 256, "on the wire beside it"),
+	NUM(rnic, ack_bytes, "bytes", 60, 1, 1000, "of an ACK or NAK on the wire"),
+	NUM(rnic, ack_every, "packets", 1, 1, 1024, "packets per ACK; the last one always has one"),
+	ENUM(rnic, recovery, recoveries, SIM_GO_BACK_N, "from loss; see docs/sim.md"),
+	NUM(rnic, rto_us, "us", 4000, 0, 10000000, "retransmission time-out; 0: none"),
+	NUM(rnic, nak_us, "us", 4, 0, 1000000, "before the same NAK is sent again"),
+	ENUM(rnic, cc, ccs, SIM_CC_DCQCN, "congestion control"),
+	TEXT(rnic, preset, "conweave", "DCQCN: paper, connectx, hpcc or conweave"),
+	ENUM(rnic, feedback, feedbacks, SIM_FEEDBACK_ACK, "marks come back on ACKs or by CNPs"),
+	NUM(rnic, cnp_interval_us, "us", 4, 0, 1000000, "least time between CNPs of a flow"),
+	NUM(rnic, window_bytes, "bytes", 0, 0, 1000000000, "most in flight; 0: no window"),
+	ENUM(rnic, ports, port_kinds, SIM_PORTS_COUNTED,
+		"UDP ports: counted up per host (ns-3), or random source and 4791"),
+	NUM(letflow, gap_us, "us", 100, 1, 1000000, "flowlet gap"),
+	NUM(conga, gap_us, "us", 100, 1, 1000000, "flowlet gap"),
+	NUM(conga, dre_us, "us", 50, 1, 1000000, "interval of the rate estimator's decay"),
+	NUM(conga, alpha_percent, "percent", 20, 1, 100, "its decay"),
+	NUM(conga, bits, "bits", 3, 1, 8, "of a congestion metric"),
+	NUM(conga, age_us, "us", 500, 1, 1000000, "after which a metric is forgotten"),
+	NUM(conga, samples, "", 4, 1, 64, "neighbouring paths that are compared"),
+	NUM(conweave, reply_us, "us", 4, 0, 1000000, "reply deadline beyond the base RTT"),
+	NUM(conweave, pause_us, "us", 16, 0, 1000000, "a marked path is avoided so long"),
+	NUM(conweave, flush_us, "us", 0, 0, 1000000, "extra wait for the old path's packets"),
+	NUM(conweave, wait_us, "us", 0, 0, 1000000, "the same without an estimate"),
+	NUM(conweave, expiry_us, "us", 0, 0, 1000000, "a flow idle so long begins anew"),
+	TEXT(run, lb, "ecmp", "load balancer; `hp3-sim list` names them"),
+	NUM(run, seed, "", 1, 0, UINT64_MAX, "of every random choice"),
+	NUM(run, limit_ms, "ms", 10000, 1, 10000000, "simulated time after which to give up"),
+};
+
+static void check(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
+{
+	const struct sim_config *c = obj;
+
+	if (c->fabric.kind == SIM_FILE && c->fabric.topology[0] == '\0')
+		hp3_ini_complain(doc, "fabric", "topology", "name a file, or set another kind");
+	if (c->fabric.kmin_bytes > c->fabric.kmax_bytes && c->fabric.kmax_bytes > 0)
+		hp3_ini_complain(doc, "fabric", "kmin_bytes", "must not exceed kmax_bytes");
+	if (c->fabric.kind == SIM_FAT_TREE && c->fabric.k % 2 != 0)
+		hp3_ini_complain(doc, "fabric", "k", "must be even");
+}
+
+const struct hp3_ini_schema sim_schema = {
+	.sections = sections,
+	.n_sections = sizeof(sections) / sizeof(sections[0]),
+	.keys = keys,
+	.n_keys = sizeof(keys) / sizeof(keys[0]),
+	.title = "hp3-sim scenario",
+	.check = check,
+};
+
+/*
+ * The text of `cfg` with one value replaced. Reading it again checks name, value and the rules
+ * between keys as for a file.
+ */
+static int with_value(const struct sim_config *cfg, const char *set, char **out, size_t *len)
+{
+	const char *dot = strchr(set, '.'), *eq = strchr(set, '=');
+	char *dump = NULL, *line, *save = NULL;
+	size_t n = 0;
+	bool inside = false, done = false;
+	FILE *f;
+
+	if (dot == NULL || eq == NULL || dot > eq)
+		return -EINVAL;
+	f = open_memstream(&dump, &n);
+	hp3_ini_dump(&sim_schema, cfg, f);
+	fclose(f);
+	f = open_memstream(out, len);
+	for (line = strtok_r(dump, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
+		size_t key = (size_t)(eq - dot - 1);
+
+		if (line[0] == '[')
+			inside = strncmp(line + 1, set, (size_t)(dot - set)) == 0 &&
+				 line[1 + (dot - set)] == ']';
+		if (inside && strncmp(line, dot + 1, key) == 0 &&
+			strspn(line + key, " ") == strcspn(line + key, "=")) {
+			fprintf(f, "%.*s = \"%s\"\n", (int)key, dot + 1, eq + 1);
+			done = true;
+		} else {
+			fprintf(f, "%s\n", line);
+		}
+	}
+	fclose(f);
+	free(dump);
+	return done ? 0 : -ENOENT;
+}
+
+int sim_config_load(struct sim_config *cfg, const char *path, const char *const *set, unsigned n,
+	struct hp3_config_errors *errs)
+{
+	int ret = 0;
+
+	*cfg = (struct sim_config){0};
+	if (path != NULL)
+		ret = hp3_ini_load(&sim_schema, path, 0, cfg, errs);
+	else
+		hp3_ini_defaults(&sim_schema, cfg);
+	for (unsigned i = 0; ret == 0 && i < n; i++) {
+		struct sim_config next = {0};
+		char *text = NULL;
+		size_t len = 0;
+
+		ret = with_value(cfg, set[i], &text, &len);
+		if (ret == 0)
+			ret = hp3_ini_parse(&sim_schema, set[i], text, len, 0, &next, errs);
+		else
+			fprintf(stderr,
+				"hp3-sim: --set %s: write section.key=value with a key that "
+				"`hp3-sim keys` prints\n",
+				set[i]);
+		if (ret == 0)
+			*cfg = next;
+		free(text);
+	}
+	return ret;
+}

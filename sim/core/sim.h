@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_SIM_CORE_SIM_H
+#define HP3_SIM_CORE_SIM_H
+/*
+ * One simulation: all its state, and what its parts may ask of each other. A process may have
+ * several; each belongs to one thread.
+ *
+ * Invariants: the same configuration, topology, flows and seed give the same events, to the byte of
+ * every output. A packet that was created is delivered, consumed, or dropped with a reason
+ * (sim_counters): when nothing is on its way any more the numbers match (sim_conserved()).
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include "cc/dcqcn.h"
+#include "ppp/rand.h"
+#include "sim/core/config.h"
+#include "sim/core/counters.h"
+#include "sim/core/memory.h"
+#include "sim/core/queue.h"
+#include "sim/fabric/topo.h"
+
+#define SIM_PS  UINT64_C(1)
+#define SIM_NS  UINT64_C(1000)
+#define SIM_US  UINT64_C(1000000)
+#define SIM_MS  UINT64_C(1000000000)
+#define SIM_SEC UINT64_C(1000000000000)
+
+struct sim_lb;
+struct sim_port;
+struct sim_host;
+struct sim_switch;
+struct sim_packet;
+struct sim_flow;
+struct sim_jobs;
+
+/* A flow to come: one line of a trace, or made by a generator. */
+struct sim_demand {
+	uint64_t start; /* ps */
+	uint64_t bytes;
+	uint32_t src, dst;
+	uint32_t tag; /* of the generator: job and step, sim_flow_done() gets it back */
+};
+
+/* What became of it. */
+struct sim_outcome {
+	uint64_t fct; /* ps, 0: not finished */
+	uint64_t base; /* ps, of the flow alone in the fabric: see docs/sim.md */
+};
+
+struct sim {
+	uint64_t now; /* ps */
+	struct sim_queue queue;
+	uint64_t rng; /* switches and balancers */
+	struct sim_config cfg;
+	struct sim_topo topo;
+	struct sim_port *port; /* by number */
+	struct sim_host *host;
+	struct sim_switch *sw; /* by node number - hosts */
+	const struct sim_lb *lb;
+	void *lb_state;
+	struct hp3_dcqcn_params rp; /* but the line rate, which is the port's */
+	struct sim_pool packets, flow_pool;
+	struct sim_counters n;
+
+	struct sim_demand *demand; /* by start, at most UINT32_MAX */
+	struct sim_outcome *outcome;
+	uint32_t n_demands, cap_demands, next_demand, finished;
+	struct sim_event arrivals;
+	struct sim_jobs *jobs; /* NULL: demands are all there is */
+	uint64_t first_start, last_end;
+};
+
+/* 0 or negative errno with a message. `cfg` and `topo` (finished) are taken over. */
+int sim_create(struct sim *s, const struct sim_config *cfg, struct sim_topo *topo, char *err,
+	uint32_t err_size);
+void sim_destroy(struct sim *s);
+
+/* One more flow, not before s->now. Those known at the start need not be in order. */
+uint32_t sim_demand_add(struct sim *s, const struct sim_demand *d);
+
+/* Until nothing is left to do, or `limit` ps have passed. Returns 0, -ETIME at the limit. */
+int sim_run(struct sim *s, uint64_t limit);
+
+/* Every packet made is accounted for, and none is on its way. */
+bool sim_conserved(const struct sim *s);
+
+static inline void sim_at(struct sim *s, struct sim_event *ev, uint64_t at)
+{
+	ev->at = at;
+	sim_queue_add(&s->queue, ev);
+}
+
+static inline uint32_t sim_rand_below(struct sim *s, uint32_t n)
+{
+	return hp3_rand_below(&s->rng, n);
+}
+
+/* A packet with `ev` and `tag` undefined, all else 0 or as given. */
+struct sim_packet *sim_packet_new(
+	struct sim *s, uint8_t kind, uint32_t bytes, struct sim_flow *flow, uint32_t psn);
+/* It has arrived, or is consumed, or is dropped: the caller counts which. */
+void sim_packet_end(struct sim *s, struct sim_packet *p);
+void sim_packet_drop(struct sim *s, struct sim_packet *p, enum sim_drop reason);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_SIM_FABRIC_PACKET_H
+#define HP3_SIM_FABRIC_PACKET_H
+/*
+ * A packet on its way: only what switches, RNICs and balancers read; there is no payload. It is in
+ * one place at a time: in the event queue (on a wire), in a port's queue, or held by a balancer,
+ * and `ev` links it there.
+ *
+ * Sequence numbers count packets of a flow from 0: PSNs without the wrap, first of them 0.
+ */
+#include <stddef.h>
+#include "sim/core/queue.h"
+
+struct sim_flow;
+struct sim_port;
+
+enum sim_kind {
+	SIM_DATA,
+	SIM_ACK,
+	SIM_NAK, /* PSN sequence error: psn is the one expected */
+	SIM_CNP,
+	SIM_PFC, /* of one link; psn: pause time in ns, 0 resumes */
+	SIM_CTRL, /* between switches of a balancer, in the class of ACKs */
+	SIM_PROBE, /* of a host-based balancer, in the class of data */
+	SIM_PROBE_REPLY,
+	SIM_KINDS
+};
+
+#define SIM_CE    0x01u /* ECN: congestion experienced */
+#define SIM_ECHO  0x02u /* ACK, NAK: the packet acknowledged was marked (the CNP flag of ns-3) */
+#define SIM_AGAIN 0x04u /* a retransmission */
+#define SIM_LAST  0x08u /* of its flow */
+#define SIM_LOCAL 0x10u /* made inside a switch: occupies no ingress buffer */
+
+/* What balancers in switches carry with a data packet (a header of their own on the wire). */
+struct sim_tag_conga {
+	uint16_t fb_path; /* feedback: this path */
+	uint8_t fb_ce; /* had this metric */
+	uint8_t ce; /* greatest so far */
+};
+
+struct sim_tag_conweave {
+	uint64_t tx_at; /* ps, at the source leaf */
+	uint64_t tail_at;
+	uint32_t epoch;
+	uint8_t phase;
+	uint8_t flag;
+};
+
+struct sim_packet {
+	struct sim_event ev; /* arrival at `to` */
+	struct sim_port *to; /* ingress port that it travels to, or came in by */
+	struct sim_flow *flow; /* NULL: PFC */
+	uint64_t sent_at; /* ps; ACKs bring the data packet's back */
+	uint32_t psn;
+	uint16_t bytes; /* on the wire */
+	uint16_t sport; /* source port of the flow's direction; ACKs echo what they acknowledge */
+	uint8_t kind; /* enum sim_kind */
+	uint8_t flags;
+	uint8_t hop; /* switches behind it, of a path that the source leaf set */
+	uint8_t tagged;
+	uint16_t path; /* number of that path */
+	uint16_t arg; /* the balancer's */
+	uint32_t arg_psn; /* ACK, NAK: the packet that caused it */
+	union {
+		struct sim_tag_conga conga;
+		struct sim_tag_conweave conweave;
+		uint64_t word[3];
+	} tag;
+};
+
+/* Queue of packets linked through ev.next. */
+struct sim_fifo {
+	struct sim_packet *head, *tail;
+};
+
+static inline void sim_fifo_put(struct sim_fifo *f, struct sim_packet *p)
+{
+	p->ev.next = NULL;
+	if (f->head == NULL)
+		f->head = p;
+	else
+		f->tail->ev.next = &p->ev;
+	f->tail = p;
+}
+
+static inline struct sim_packet *sim_fifo_take(struct sim_fifo *f)
+{
+	struct sim_packet *p = f->head;
+
+	if (p != NULL)
+		f->head = (struct sim_packet *)p->ev.next;
+	return p;
+}
+
+_Static_assert(offsetof(struct sim_packet, ev) == 0, "a packet is its event");
+
+#endif

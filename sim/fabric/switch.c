@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sim/fabric/switch.h"
+#include "sim/fabric/mmu.h"
+#include "sim/host/flow.h"
+#include "sim/lb/lb.h"
+
+#define PFC_BYTES 64u
+
+int sim_switch_init(struct sim *s, struct sim_switch *sw, uint32_t node)
+{
+	*sw = (struct sim_switch){.node = node};
+	sim_mmu_init(s, sw);
+	return 0;
+}
+
+uint32_t sim_packet_target(const struct sim_packet *p)
+{
+	switch (p->kind) {
+	case SIM_DATA:
+	case SIM_PROBE:
+		return p->flow->dst;
+	default:
+		return p->flow->src;
+	}
+}
+
+struct sim_port *sim_switch_hash_port(
+	struct sim *s, struct sim_switch *sw, const struct sim_packet *p)
+{
+	const struct sim_topo *t = &s->topo;
+	const struct sim_group *g = &t->group[t->route[sw->node * t->hosts + sim_packet_target(p)]];
+
+	if (g->n <= 1)
+		return g->n == 0 ? NULL : &s->port[g->port[0]];
+	return &s->port[g->port[sim_flow_hash(s, p, sw->node) % g->n]];
+}
+
+static void send_pfc(struct sim *s, struct sim_port *port, uint32_t pause_ns)
+{
+	struct sim_packet *p = sim_packet_new(s, SIM_PFC, PFC_BYTES, NULL, pause_ns);
+
+	if (pause_ns > 0)
+		s->n.pauses++;
+	port->pausing_until = pause_ns > 0 ? s->now + pause_ns * SIM_NS : 0;
+	sim_port_queue_control(s, port, p);
+}
+
+static void maybe_resume(struct sim *s, struct sim_switch *sw, struct sim_port *in)
+{
+	if (s->now < in->pausing_until && sim_mmu_may_resume(s, sw, in))
+		send_pfc(s, in, 0);
+}
+
+void sim_switch_send(
+	struct sim *s, struct sim_switch *sw, struct sim_port *out, struct sim_packet *p)
+{
+	struct sim_port *in = p->to;
+	enum sim_drop reason;
+
+	if (out == NULL || out->down) {
+		sim_packet_drop(s, p, out == NULL ? SIM_DROP_NO_ROUTE : SIM_DROP_LINK_DOWN);
+		return;
+	}
+	s->n.hops++;
+	if (p->kind != SIM_DATA && p->kind != SIM_PROBE) {
+		sim_port_queue_control(s, out, p);
+		return;
+	}
+	if (!sim_mmu_admit(s, sw, in, out, p->bytes, &reason)) {
+		sim_packet_drop(s, p, reason);
+		return;
+	}
+	if (s->cfg.fabric.pfc == SIM_ON) {
+		if (sim_mmu_must_pause(s, sw, in))
+			send_pfc(s, in, s->cfg.fabric.pause_us * 1000);
+		else
+			maybe_resume(s, sw, in);
+	}
+	sim_port_queue_data(s, out, p);
+}
+
+void sim_switch_leaves(struct sim *s, struct sim_port *out, struct sim_packet *p)
+{
+	struct sim_switch *sw = sim_switch_of(s, out);
+	struct sim_port *in = p->to;
+
+	sim_mmu_release(s, sw, in, out, p->bytes);
+	if (sim_mmu_marks(s, out))
+		p->flags |= SIM_CE;
+	if (in->pausing_until != 0)
+		maybe_resume(s, sw, in);
+}
+
+void sim_switch_receive(struct sim *s, struct sim_port *in, struct sim_packet *p)
+{
+	struct sim_switch *sw = sim_switch_of(s, in);
+	struct sim_port *out;
+
+	if (p->kind == SIM_PFC) {
+		sim_port_pfc(s, in, p->psn);
+		sim_packet_end(s, p);
+		return;
+	}
+	if (s->lb->route != NULL) {
+		if (!s->lb->route(s, sw, p, &out))
+			return;
+	} else {
+		out = sim_switch_hash_port(s, sw, p);
+	}
+	sim_switch_send(s, sw, out, p);
+}

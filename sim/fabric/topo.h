@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_SIM_FABRIC_TOPO_H
+#define HP3_SIM_FABRIC_TOPO_H
+/*
+ * What the fabric looks like before anything moves: nodes, links, and for each switch and host the
+ * ports that lie on a shortest path.
+ *
+ * Nodes are numbered; hosts come first. A topology file is that of the ns-3 RDMA simulators: first
+ * line `nodes switches links`, second line the numbers of the switches, then one line `a b rate
+ * delay loss` per link ("100Gbps", "1000ns"). Port k of a node is its k-th link in the file.
+ *
+ * Next hops of equal length are in the order in which a breadth-first search from the destination,
+ * neighbours by number, finds them: for the usual numberings that is by node number. A hash picks
+ * by this order.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sim_link {
+	uint32_t a, b; /* nodes */
+	uint64_t bps;
+	uint64_t delay; /* ps */
+	uint32_t loss; /* of 10^9 packets */
+};
+
+struct sim_topo {
+	uint32_t nodes, hosts, n_links;
+	struct sim_link *link;
+	/* Derived by sim_topo_finish(). Ports of node n: first_port[n] .. first_port[n + 1] - 1. */
+	uint32_t n_ports;
+	uint32_t *first_port;
+	uint32_t *port_link; /* by port */
+	uint32_t *peer_port; /* by port */
+	uint32_t *owner; /* by port: node */
+	/* Next hops from node n to host h: group[route[n * hosts + h]]. */
+	uint32_t *route;
+	struct sim_group *group;
+	uint32_t n_groups;
+	uint32_t *leaf; /* by host: the switch it is attached to first */
+	uint8_t tiers; /* switch tiers: 2 leaf-spine, 3 fat-tree */
+	uint64_t max_rtt; /* ps, of the longest pair, with payload serialisation */
+};
+
+struct sim_group {
+	uint16_t n;
+	uint32_t *port; /* numbers of ports */
+};
+
+/* 0, or -EINVAL / negative errno with a message in err. */
+int sim_topo_load(struct sim_topo *t, const char *path, char *err, uint32_t err_size);
+
+/* leaf-spine: hosts_per_leaf x leaves hosts, each leaf with one link to each spine. */
+int sim_topo_leaf_spine(struct sim_topo *t, uint32_t leaves, uint32_t spines,
+	uint32_t hosts_per_leaf, uint64_t host_bps, uint64_t core_bps, uint64_t delay);
+/* Three tiers of k-port switches, k^3 / 4 hosts; `over` times as many hosts per edge switch. */
+int sim_topo_fat_tree(struct sim_topo *t, uint32_t k, uint32_t over, uint64_t host_bps,
+	uint64_t core_bps, uint64_t delay);
+
+/* Ports, routes, leaves. -EINVAL (message) if a host cannot reach another. */
+int sim_topo_finish(struct sim_topo *t, uint32_t payload_bytes, char *err, uint32_t err_size);
+/* Routes anew without the links for which down[link] is set; hosts out of reach get empty groups.
+ */
+void sim_topo_route(struct sim_topo *t, const bool *down);
+void sim_topo_free(struct sim_topo *t);
+
+/* One way: propagation, and the number of links, between two hosts. */
+struct sim_distance {
+	uint64_t delay; /* ps */
+	uint64_t serialise; /* ps of `payload_bytes` on each link, summed */
+	uint64_t bps; /* of the slowest link */
+	uint32_t links;
+};
+struct sim_distance sim_topo_distance(
+	const struct sim_topo *t, uint32_t src, uint32_t dst, uint32_t payload_bytes);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_SIM_HOST_HOST_H
+#define HP3_SIM_HOST_HOST_H
+/*
+ * A host: an RNIC with reliable connections (IBTA 9.7) and DCQCN. Flows that may send form a ring
+ * that the port serves packet by packet, round robin; a flow whose rate does not allow its next
+ * packet yet is woken when it does. Pacing is per packet: the next one not before packet size /
+ * rate after the last one.
+ *
+ * Responder: go back N (one NAK per gap, again after nak_us), selective repeat after IRN (SIGCOMM
+ * 2018: what comes out of order is kept, a NAK names it), or unordered (kept and acknowledged, no
+ * NAK: only the requester's timer finds a loss, as custom RNICs do that spray).
+ */
+#include "sim/fabric/port.h"
+#include "sim/host/flow.h"
+
+struct sim_host {
+	uint32_t node;
+	struct sim_flow *open, *open_tail; /* not acknowledged, oldest first */
+	struct sim_event timer; /* retransmission: not before the least timer_at */
+	bool timer_pending;
+	uint16_t next_sport, next_dport;
+	uint32_t flows; /* open */
+};
+
+void sim_host_init(struct sim *s, struct sim_host *h, uint32_t node);
+
+/* The port asks for the next data packet; NULL if there is none now. */
+struct sim_packet *sim_host_next(struct sim *s, struct sim_port *port);
+void sim_host_wake(struct sim *s, struct sim_event *ev);
+
+/* DCQCN's parameters at the flow's port. */
+static inline const struct hp3_dcqcn_params *sim_host_rp(struct sim *s, const struct sim_flow *f)
+{
+	s->rp.rpg_max_rate = (uint32_t)(f->port->bps / 1000000);
+	return &s->rp;
+}
+
+void sim_host_receive(struct sim *s, struct sim_port *in, struct sim_packet *p);
+
+/* The flow has something to send: into the ring now, or when its rate allows. */
+void sim_host_schedule(struct sim *s, struct sim_flow *f);
+/* The retransmission timer of the flow starts over. */
+void sim_host_arm(struct sim *s, struct sim_flow *f);
+
+/* rnic_rx.c: the responder got data */
+void sim_responder_data(struct sim *s, struct sim_port *in, struct sim_packet *p);
+/* rnic_tx.c: the requester got an ACK or NAK. */
+void sim_requester_reply(struct sim *s, struct sim_flow *f, const struct sim_packet *p);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The responder: what came in order, what did not, and what the requester is told. */
+#include "sim/host/host.h"
+#include "sim/lb/lb.h"
+
+#define CNP_BYTES 64u
+
+static void reply(
+	struct sim *s, struct sim_port *in, const struct sim_packet *data, uint8_t kind, bool echo)
+{
+	struct sim_flow *f = data->flow;
+	uint32_t bytes = kind == SIM_CNP ? CNP_BYTES : s->cfg.rnic.ack_bytes;
+	struct sim_packet *p = sim_packet_new(s, kind, bytes, f, f->expected);
+
+	p->sent_at = data->sent_at;
+	p->sport = data->sport;
+	p->path = data->path;
+	p->arg_psn = data->psn;
+	if (echo)
+		p->flags |= SIM_ECHO;
+	if (kind == SIM_CNP)
+		s->n.cnps++;
+	else if (kind == SIM_NAK)
+		s->n.naks++;
+	else
+		s->n.acks++;
+	sim_port_queue_control(s, in, p);
+}
+
+/*
+ * One NAK per gap, again only when nak_us have passed. It carries the echo of congestion, as the
+ * ns-3 models of ConnectX have it: the requester slows down.
+ */
+static void gap(struct sim *s, struct sim_port *in, const struct sim_packet *p)
+{
+	struct sim_flow *f = p->flow;
+
+	if (f->nak_psn == f->expected && s->now < f->nak_until)
+		return;
+	f->nak_psn = f->expected;
+	f->nak_until = s->now + s->cfg.rnic.nak_us * SIM_US;
+	reply(s, in, p, SIM_NAK, true);
+}
+
+static bool got(const struct sim_flow *f, uint32_t psn)
+{
+	return f->got != NULL && (f->got[psn / 64] >> (psn % 64) & 1);
+}
+
+static void keep(struct sim_flow *f, uint32_t psn)
+{
+	if (f->got == NULL)
+		f->got = sim_alloc(f->packets / 64 + 1, sizeof(*f->got));
+	f->got[psn / 64] |= UINT64_C(1) << (psn % 64);
+}
+
+static void in_sequence(struct sim *s, struct sim_port *in, const struct sim_packet *p)
+{
+	struct sim_flow *f = p->flow;
+
+	f->expected++;
+	while (f->expected < f->packets && got(f, f->expected))
+		f->expected++;
+	f->ack_wait++;
+	f->echo |= (p->flags & SIM_CE) != 0;
+	if (f->ack_wait < s->cfg.rnic.ack_every && !(p->flags & SIM_LAST) && f->got == NULL)
+		return;
+	reply(s, in, p, SIM_ACK, f->echo && s->cfg.rnic.feedback == SIM_FEEDBACK_ACK);
+	f->ack_wait = 0;
+	f->echo = false;
+}
+
+static void out_of_sequence(struct sim *s, struct sim_port *in, const struct sim_packet *p)
+{
+	struct sim_flow *f = p->flow;
+	bool echo = (p->flags & SIM_CE) && s->cfg.rnic.feedback == SIM_FEEDBACK_ACK;
+
+	if (s->cfg.rnic.recovery == SIM_GO_BACK_N) {
+		gap(s, in, p);
+		return;
+	}
+	if (got(f, p->psn)) {
+		s->n.duplicates++;
+	} else {
+		keep(f, p->psn);
+		s->n.delivered++;
+	}
+	if (s->cfg.rnic.recovery == SIM_SELECTIVE)
+		reply(s, in, p, SIM_NAK, echo);
+	else
+		reply(s, in, p, SIM_ACK, echo);
+}
+
+/* Congestion by a packet of its own: a notification point with its interval. */
+static void notify(struct sim *s, struct sim_port *in, const struct sim_packet *p)
+{
+	struct hp3_np_params np = {.min_time_between_cnps = s->cfg.rnic.cnp_interval_us,
+		.mode = HP3_NP_CNP,
+		.scope = HP3_NP_PER_FLOW};
+
+	if (hp3_np_ce(&p->flow->np, NULL, &np, true, s->now / SIM_NS) == HP3_NP_SEND_CNP)
+		reply(s, in, p, SIM_CNP, false);
+}
+
+void sim_responder_data(struct sim *s, struct sim_port *in, struct sim_packet *p)
+{
+	struct sim_flow *f = p->flow;
+
+	if (!(p->flags & SIM_AGAIN)) {
+		if (p->psn < f->highest)
+			s->n.reordered++;
+		else
+			f->highest = p->psn + 1;
+	}
+	if (p->flags & SIM_CE) {
+		s->n.marked++;
+		if (s->cfg.rnic.feedback == SIM_FEEDBACK_CNP)
+			notify(s, in, p);
+	}
+	if (p->psn == f->expected) {
+		s->n.delivered++;
+		in_sequence(s, in, p);
+	} else if (p->psn > f->expected) {
+		out_of_sequence(s, in, p);
+	} else {
+		s->n.duplicates++;
+		reply(s, in, p, SIM_ACK,
+			(p->flags & SIM_CE) && s->cfg.rnic.feedback == SIM_FEEDBACK_ACK);
+	}
+}
+
+void sim_host_receive(struct sim *s, struct sim_port *in, struct sim_packet *p)
+{
+	struct sim_flow *f = p->flow;
+
+	if (p->kind == SIM_PFC) {
+		sim_port_pfc(s, in, p->psn);
+	} else if (p->kind >= SIM_CTRL) {
+		if (s->lb->other != NULL)
+			s->lb->other(s, &s->host[in->node], p);
+	} else if (f->done) {
+		s->n.dropped[SIM_DROP_LATE]++;
+	} else if (p->kind == SIM_DATA) {
+		sim_responder_data(s, in, p);
+	} else {
+		sim_requester_reply(s, f, p);
+	}
+	sim_packet_end(s, p);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The requester: what to send next, and what replies and time-outs mean. */
+#include <stdlib.h>
+#include "sim/host/host.h"
+#include "sim/lb/lb.h"
+
+static bool bit(const uint64_t *map, uint32_t i)
+{
+	return map != NULL && (map[i / 64] >> (i % 64) & 1);
+}
+
+/* Next hole that counts as lost, if there is one. */
+static bool find_hole(struct sim_flow *f)
+{
+	if (f->hole < f->una)
+		f->hole = f->una;
+	while (f->hole < f->hole_end && bit(f->sacked, f->hole))
+		f->hole++;
+	return f->hole < f->hole_end;
+}
+
+static bool window_open(const struct sim *s, const struct sim_flow *f, uint32_t next)
+{
+	uint64_t window = s->cfg.rnic.window_bytes;
+
+	return window == 0 || (uint64_t)(next - f->una) * s->cfg.rnic.payload_bytes < window;
+}
+
+static bool has_data(const struct sim *s, struct sim_flow *f)
+{
+	if (f->done)
+		return false;
+	if (s->cfg.rnic.recovery != SIM_GO_BACK_N && find_hole(f))
+		return true;
+	return f->nxt < f->packets && window_open(s, f, f->nxt);
+}
+
+void sim_host_schedule(struct sim *s, struct sim_flow *f)
+{
+	struct sim_port *port = f->port;
+
+	if (f->ready || f->waiting || !has_data(s, f))
+		return;
+	if (f->next_at > s->now && f->next_at > port->busy_until) {
+		f->waiting = true;
+		sim_at(s, &f->wake, f->next_at);
+		return;
+	}
+	f->ready = true;
+	f->next_ready = NULL;
+	if (port->ring == NULL)
+		port->ring = f;
+	else
+		port->ring_tail->next_ready = f;
+	port->ring_tail = f;
+	if (!port->free_pending)
+		sim_port_kick(s, port);
+}
+
+void sim_host_wake(struct sim *s, struct sim_event *ev)
+{
+	struct sim_flow *f = (struct sim_flow *)ev;
+
+	f->waiting = false;
+	if (f->done)
+		sim_flow_idle(s, f);
+	else
+		sim_host_schedule(s, f);
+}
+
+static void timeout(struct sim *s, struct sim_flow *f)
+{
+	s->n.timeouts++;
+	if (s->cfg.rnic.recovery == SIM_GO_BACK_N) {
+		f->nxt = f->una;
+	} else {
+		f->hole = f->una;
+		f->hole_end = f->top;
+		f->recover = f->top;
+	}
+	if (s->lb->timeout != NULL)
+		s->lb->timeout(s, f);
+	sim_host_arm(s, f);
+	sim_host_schedule(s, f);
+}
+
+static void timer(struct sim *s, struct sim_event *ev)
+{
+	struct sim_host *h = (struct sim_host *)((char *)ev - offsetof(struct sim_host, timer));
+	uint64_t next = UINT64_MAX;
+
+	for (struct sim_flow *f = h->open; f != NULL; f = f->next) {
+		if (f->una == f->top)
+			continue;
+		if (f->timer_at <= s->now)
+			timeout(s, f);
+		if (f->timer_at < next)
+			next = f->timer_at;
+	}
+	h->timer_pending = next != UINT64_MAX;
+	if (h->timer_pending)
+		sim_at(s, ev, next);
+}
+
+void sim_host_init(struct sim *s, struct sim_host *h, uint32_t node)
+{
+	*h = (struct sim_host){.node = node, .timer.fire = timer};
+}
+
+void sim_host_arm(struct sim *s, struct sim_flow *f)
+{
+	struct sim_host *h = &s->host[f->src];
+
+	f->timer_at = s->now + s->cfg.rnic.rto_us * SIM_US;
+	if (h->timer_pending || s->cfg.rnic.rto_us == 0)
+		return;
+	h->timer_pending = true;
+	sim_at(s, &h->timer, f->timer_at);
+}
+
+/* When the next packet may follow one of `bytes`. */
+static void pace(struct sim *s, struct sim_flow *f, uint32_t bytes)
+{
+	uint64_t rate;
+
+	if (s->cfg.rnic.cc == SIM_CC_NONE) {
+		f->next_at = s->now + sim_port_time(s, f->port, bytes);
+		return;
+	}
+	hp3_dcqcn_sent(&f->rp, sim_host_rp(s, f), bytes, s->now / SIM_NS);
+	rate = hp3_dcqcn_rate(&f->rp);
+	f->next_at = s->now + (rate == f->port->bps ? sim_port_time(s, f->port, bytes)
+						    : bytes * 8 * SIM_SEC / rate);
+}
+
+static uint32_t next_psn(const struct sim *s, struct sim_flow *f)
+{
+	if (s->cfg.rnic.recovery != SIM_GO_BACK_N && find_hole(f))
+		return f->hole++;
+	return f->nxt++;
+}
+
+static struct sim_packet *make_data(struct sim *s, struct sim_flow *f)
+{
+	uint32_t psn = next_psn(s, f);
+	uint32_t bytes = sim_flow_payload(s, f, psn) + s->cfg.rnic.header_bytes;
+	struct sim_packet *p = sim_packet_new(s, SIM_DATA, bytes, f, psn);
+
+	p->sport = f->sport;
+	if (psn + 1 == f->packets)
+		p->flags |= SIM_LAST;
+	s->n.data++;
+	s->n.data_bytes += bytes;
+	if (psn < f->top) {
+		p->flags |= SIM_AGAIN;
+		s->n.again++;
+		s->n.again_bytes += bytes;
+	} else {
+		f->top = psn + 1;
+	}
+	pace(s, f, bytes);
+	sim_host_arm(s, f);
+	if (s->lb->data != NULL)
+		s->lb->data(s, f, p);
+	return p;
+}
+
+struct sim_packet *sim_host_next(struct sim *s, struct sim_port *port)
+{
+	struct sim_flow *f;
+	struct sim_packet *p = NULL;
+
+	while (p == NULL && (f = port->ring) != NULL) {
+		port->ring = f->next_ready;
+		f->ready = false;
+		if (f->done)
+			sim_flow_idle(s, f);
+		else if (has_data(s, f))
+			p = make_data(s, f);
+	}
+	if (p != NULL) {
+		port->busy_until = s->now + sim_port_time(s, port, p->bytes);
+		sim_host_schedule(s, p->flow);
+	}
+	return p;
+}
+
+/* IRN: a NAK says that what lies below the PSN that caused it, and did not come, is lost. */
+static void selective_reply(struct sim *s, struct sim_flow *f, const struct sim_packet *p)
+{
+	uint32_t psn = p->arg_psn;
+
+	if (f->una >= f->recover)
+		f->recover = 0;
+	if (psn < f->una || psn >= f->top)
+		return;
+	if (f->sacked == NULL)
+		f->sacked = sim_alloc(f->packets / 64 + 1, sizeof(*f->sacked));
+	f->sacked[psn / 64] |= UINT64_C(1) << (psn % 64);
+	if (p->kind != SIM_NAK)
+		return;
+	if (f->recover == 0) {
+		f->recover = f->top;
+		f->hole = f->una;
+		f->hole_end = psn;
+	} else if (psn > f->hole_end) {
+		f->hole_end = psn;
+	}
+}
+
+void sim_requester_reply(struct sim *s, struct sim_flow *f, const struct sim_packet *p)
+{
+	if (p->kind != SIM_CNP) {
+		if (p->psn > f->una)
+			f->una = p->psn;
+		if (f->nxt < f->una)
+			f->nxt = f->una;
+		if (s->cfg.rnic.recovery != SIM_GO_BACK_N)
+			selective_reply(s, f, p);
+		else if (p->kind == SIM_NAK)
+			f->nxt = f->una;
+		if (f->una < f->top)
+			sim_host_arm(s, f);
+	}
+	if (s->lb->acked != NULL)
+		s->lb->acked(s, f, p);
+	if (f->una == f->packets) {
+		sim_flow_finish(s, f);
+		return;
+	}
+	if (s->cfg.rnic.cc == SIM_CC_DCQCN && (p->kind == SIM_CNP || (p->flags & SIM_ECHO)))
+		hp3_dcqcn_cnp(&f->rp, sim_host_rp(s, f), s->now / SIM_NS);
+	sim_host_schedule(s, f);
+}

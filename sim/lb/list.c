@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stddef.h>
+#include <string.h>
+#include "sim/lb/balancers.h"
+
+static const struct sim_lb *const balancers[] = {
+	&sim_lb_ecmp,
+};
+
+const struct sim_lb *sim_lb_list(unsigned i)
+{
+	return i < sizeof(balancers) / sizeof(balancers[0]) ? balancers[i] : NULL;
+}
+
+const struct sim_lb *sim_lb_find(const char *name)
+{
+	for (unsigned i = 0; sim_lb_list(i) != NULL; i++)
+		if (strcmp(balancers[i]->name, name) == 0)
+			return balancers[i];
+	return NULL;
+}

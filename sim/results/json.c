@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include "sim/lb/lb.h"
+#include "sim/results/json.h"
+#include "sim/results/slowdown.h"
+
+struct sim_cost sim_cost_now(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return (struct sim_cost){
+		.cpu_s = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+			 (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6,
+		.peak_bytes = (uint64_t)u.ru_maxrss * 1024,
+	};
+}
+
+static int add_setting(void *arg, const struct hp3_ini_item *item)
+{
+	char value[HP3_INI_VALUE_MAX], name[2 * HP3_INI_NAME_MAX];
+
+	hp3_ini_format(item->key, item->field, value, sizeof(value));
+	snprintf(name, sizeof(name), "%s.%s", item->section, item->key->key);
+	return json_object_set_new(arg, name,
+		item->key->type == HP3_INI_INT ? json_integer((json_int_t)strtoull(value, NULL, 10))
+					       : json_string(value));
+}
+
+static json_t *slowdown_json(const struct sim_slowdown *d)
+{
+	return json_pack("{s:i, s:f, s:f, s:f, s:f, s:f}", "n", (int)d->n, "avg", d->avg, "p50",
+		d->p50, "p95", d->p95, "p99", d->p99, "p999", d->p999);
+}
+
+static json_t *drops_json(const struct sim *s)
+{
+	json_t *j = json_object();
+
+	for (unsigned i = 0; i < SIM_DROP_N; i++)
+		json_object_set_new(j, sim_drop_name(i), json_integer((json_int_t)s->n.dropped[i]));
+	return j;
+}
+
+static json_t *flows_json(const struct sim *s)
+{
+	json_t *j = json_array();
+
+	for (uint32_t i = 0; i < s->n_demands; i++) {
+		const struct sim_demand *d = &s->demand[i];
+		const struct sim_outcome *o = &s->outcome[i];
+
+		json_array_append_new(
+			j, json_pack("[I,I,I,I,I,I]", (json_int_t)d->src, (json_int_t)d->dst,
+				   (json_int_t)d->bytes, (json_int_t)d->start, (json_int_t)o->fct,
+				   (json_int_t)o->base));
+	}
+	return j;
+}
+
+static void add_counters(json_t *j, const struct sim *s)
+{
+	const struct sim_counters *n = &s->n;
+	const struct {
+		const char *name;
+		uint64_t value;
+	} list[] = {
+		{"reordered", n->reordered},
+		{"pfc_pauses", n->pauses},
+		{"pfc_pauses_started", n->pauses_started},
+		{"pfc_pause_ns", n->pause_ps / SIM_NS},
+		{"moves", n->moves},
+		{"moves_wasted", n->moves_wasted},
+		{"probes", n->probes},
+		{"probe_bytes", n->probe_bytes},
+		{"held_packets", n->held_packets},
+		{"held_ns", n->held_ps / SIM_NS},
+		{"data_packets", n->data},
+		{"data_bytes", n->data_bytes},
+		{"retransmitted_packets", n->again},
+		{"retransmitted_bytes", n->again_bytes},
+		{"acks", n->acks},
+		{"naks", n->naks},
+		{"cnps", n->cnps},
+		{"delivered", n->delivered},
+		{"duplicates", n->duplicates},
+		{"marked", n->marked},
+		{"timeouts", n->timeouts},
+		{"finished", s->finished},
+		{"sim_ns", s->now / SIM_NS},
+		{"hops", n->hops},
+		{"events", s->queue.fired},
+	};
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+		json_object_set_new(j, list[i].name, json_integer((json_int_t)list[i].value));
+	json_object_set_new(j, "dropped", drops_json(s));
+}
+
+json_t *sim_result_json(const struct sim *s, const struct sim_cost *cost, bool per_flow)
+{
+	struct sim_slowdowns d;
+	json_t *j = json_object(), *settings = json_object();
+
+	sim_slowdowns(s, &d);
+	hp3_ini_each(&sim_schema, &s->cfg, add_setting, settings);
+	json_object_set_new(j, "v", json_integer(1));
+	json_object_set_new(j, "commit", json_string(HP3_SIM_COMMIT));
+	json_object_set_new(j, "seed", json_integer((json_int_t)s->cfg.run.seed));
+	json_object_set_new(j, "lb", json_string(s->lb->name));
+	json_object_set_new(j, "settings", settings);
+	json_object_set_new(j, "bdp_bytes", json_integer((json_int_t)d.bdp));
+	json_object_set_new(j, "slowdown",
+		json_pack("{s:o, s:o, s:o}", "overall", slowdown_json(&d.overall), "lt_bdp",
+			slowdown_json(&d.lt_bdp), "ge_bdp", slowdown_json(&d.ge_bdp)));
+	add_counters(j, s);
+	json_object_set_new(j, "cpu_s", json_real(cost->cpu_s));
+	json_object_set_new(j, "peak_bytes", json_integer((json_int_t)cost->peak_bytes));
+	if (per_flow)
+		json_object_set_new(j, "flows", flows_json(s));
+	return j;
+}
+
+int sim_json_write(json_t *j, const char *path)
+{
+	int ret;
+
+	if (strcmp(path, "-") == 0)
+		ret = json_dumpf(j, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+	else
+		ret = json_dump_file(j, path, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+	if (strcmp(path, "-") == 0)
+		putchar('\n');
+	return ret == 0 ? 0 : -EIO;
+}

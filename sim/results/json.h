@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_SIM_RESULTS_JSON_H
+#define HP3_SIM_RESULTS_JSON_H
+/*
+ * The result of a run as JSON. All but cpu_s, peak_bytes and commit depends on configuration,
+ * topology, flows and seed alone.
+ */
+#include <jansson.h>
+#include "sim/core/sim.h"
+
+struct sim_cost {
+	double cpu_s;
+	uint64_t peak_bytes; /* of the process */
+};
+
+struct sim_cost sim_cost_now(void);
+
+/* NULL without memory. `per_flow`: adds "flows": [[src, dst, bytes, start_ps, fct_ps, base_ps]..].
+ */
+json_t *sim_result_json(const struct sim *s, const struct sim_cost *cost, bool per_flow);
+/* 0 or negative errno. "-" is the standard output. */
+int sim_json_write(json_t *j, const char *path);
+
+#endif
