@@ -208,6 +208,27 @@ static void selective_reply(struct sim *s, struct sim_flow *f, const struct sim_
 	}
 }
 
+/*
+ * A CNP. The RNICs modelled look for CNPs at fixed times, one rate_reduce_monitor_period apart from
+ * the first CNP on, and reduce then: a CNP waits for the next look, the first one included. (The
+ * reaction point by itself reduces at once when its period has passed.)
+ */
+static void notified(struct sim *s, struct sim_flow *f)
+{
+	struct hp3_dcqcn_params rp = *sim_host_rp(s, f);
+	uint64_t now = s->now / SIM_NS, period = rp.rate_reduce_monitor_period * UINT64_C(1000);
+	bool first = f->rp.reduce_at == 0;
+
+	hp3_dcqcn_advance(&f->rp, &rp, now);
+	if (first) {
+		rp.rate_to_set_on_first_cnp = rp.rpg_max_rate;
+		hp3_dcqcn_cnp(&f->rp, &rp, now);
+	} else if (now >= f->rp.reduce_at) {
+		f->rp.reduce_at += ((now - f->rp.reduce_at) / period + 1) * period;
+	}
+	hp3_dcqcn_cnp(&f->rp, &rp, now);
+}
+
 void sim_requester_reply(struct sim *s, struct sim_flow *f, const struct sim_packet *p)
 {
 	if (p->kind != SIM_CNP) {
@@ -229,6 +250,6 @@ void sim_requester_reply(struct sim *s, struct sim_flow *f, const struct sim_pac
 		return;
 	}
 	if (s->cfg.rnic.cc == SIM_CC_DCQCN && (p->kind == SIM_CNP || (p->flags & SIM_ECHO)))
-		hp3_dcqcn_cnp(&f->rp, sim_host_rp(s, f), s->now / SIM_NS);
+		notified(s, f);
 	sim_host_schedule(s, f);
 }

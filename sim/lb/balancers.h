@@ -4,6 +4,9 @@
 /* The balancers that there are, one file each. */
 #include "sim/lb/lb.h"
 
+extern const struct sim_lb sim_lb_conga;
+extern const struct sim_lb sim_lb_conweave;
 extern const struct sim_lb sim_lb_ecmp;
+extern const struct sim_lb sim_lb_letflow;
 
 #endif

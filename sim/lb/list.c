@@ -5,6 +5,9 @@
 
 static const struct sim_lb *const balancers[] = {
 	&sim_lb_ecmp,
+	&sim_lb_letflow,
+	&sim_lb_conga,
+	&sim_lb_conweave,
 };
 
 const struct sim_lb *sim_lb_list(unsigned i)

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * LetFlow (Vanini et al., NSDI 2017): the source leaf sends each flowlet, the packets of a flow
+ * without a gap of letflow.gap_us, along a path drawn at random. Gap as in ConWeave's evaluation:
+ * 100 us.
+ */
+#include "sim/lb/balancers.h"
+#include "sim/lb/paths.h"
+
+struct flowlet {
+	uint64_t seen; /* ps, last packet; 0: none yet */
+	uint16_t path;
+};
+
+static int start(struct sim *s)
+{
+	s->lb_state = sim_paths_new(s);
+	return 0;
+}
+
+static void stop(struct sim *s)
+{
+	sim_paths_free(s->lb_state);
+}
+
+static bool route(struct sim *s, struct sim_switch *sw, struct sim_packet *p, struct sim_port **out)
+{
+	struct sim_where w = sim_paths_where(s, s->lb_state, sw, p);
+	struct flowlet *fl;
+
+	if (w.place == SIM_OTHER || w.place == SIM_TARGET) {
+		*out = sim_switch_hash_port(s, sw, p);
+		return true;
+	}
+	if (w.place == SIM_SOURCE) {
+		fl = (struct flowlet *)p->flow->lb;
+		if (fl->seen == 0 || s->now - fl->seen > s->cfg.letflow.gap_us * SIM_US) {
+			s->n.moves += fl->seen != 0;
+			fl->path = (uint16_t)sim_rand_below(s, w.paths->n);
+		}
+		fl->seen = s->now;
+		p->path = fl->path;
+	}
+	*out = sim_paths_next(s, w.paths, p);
+	return true;
+}
+
+const struct sim_lb sim_lb_letflow = {
+	.name = "letflow",
+	.flow_bytes = sizeof(struct flowlet),
+	.start = start,
+	.stop = stop,
+	.route = route,
+};

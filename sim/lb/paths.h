@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_SIM_LB_PATHS_H
+#define HP3_SIM_LB_PATHS_H
+/*
+ * Paths between leaf switches, for balancers whose source leaf picks a whole path: all shortest
+ * ones, in the order of the next hops. A packet bears the number of its path (sim_packet.path) and
+ * how many switches have forwarded it (sim_packet.hop). Lists are made when first asked for.
+ */
+#include "sim/fabric/switch.h"
+#include "sim/host/flow.h"
+
+#define SIM_PATH_HOPS 5u /* switches of a path, without the destination leaf */
+#define SIM_PATHS_MAX 1024u
+
+struct sim_path {
+	uint32_t port[SIM_PATH_HOPS]; /* numbers of egress ports */
+};
+
+struct sim_pair_paths {
+	struct sim_path *path;
+	uint16_t n; /* 0: not made yet, or the same leaf */
+	uint8_t hops;
+};
+
+struct sim_paths {
+	uint32_t leaves; /* switches with hosts */
+	uint32_t *leaf_of; /* by node - hosts: number of the leaf, UINT32_MAX for others */
+	uint32_t *host_of; /* by leaf: one host of it */
+	struct sim_pair_paths *pair; /* source leaf * leaves + destination leaf */
+};
+
+struct sim_paths *sim_paths_new(const struct sim *s);
+void sim_paths_free(struct sim_paths *p);
+
+static inline uint32_t sim_paths_leaf(const struct sim *s, const struct sim_paths *p, uint32_t host)
+{
+	return p->leaf_of[s->topo.leaf[host] - s->topo.hosts];
+}
+
+const struct sim_pair_paths *sim_paths_pair(
+	struct sim *s, struct sim_paths *p, uint32_t src_leaf, uint32_t dst_leaf);
+
+/* Where this packet is in its life: what a balancer of this kind has to decide. */
+enum sim_place {
+	SIM_OTHER, /* by hash: control, or within one rack */
+	SIM_SOURCE, /* at the source leaf */
+	SIM_TRANSIT,
+	SIM_TARGET, /* at the destination leaf */
+};
+
+struct sim_where {
+	enum sim_place place;
+	uint32_t src, dst; /* leaves */
+	const struct sim_pair_paths *paths; /* SOURCE and TRANSIT */
+};
+
+struct sim_where sim_paths_where(struct sim *s, struct sim_paths *p, const struct sim_switch *sw,
+	const struct sim_packet *packet);
+
+/* Next port of its path for a packet in transit or at its source; counts the hop. */
+static inline struct sim_port *sim_paths_next(
+	struct sim *s, const struct sim_pair_paths *pp, struct sim_packet *p)
+{
+	return &s->port[pp->path[p->path].port[p->hop++]];
+}
+
+#endif
