@@ -38,6 +38,7 @@ static uint8_t *put_ipv4(uint8_t *p, const struct hp3_addressing *a, uint32_t ud
 	p[0] = 0x45;
 	p[1] = a->tclass;
 	hp3_put_be16(p + 2, (uint16_t)(IPV4_LEN + udp_len));
+	hp3_put_be16(p + 4, a->ipv4_id);
 	p[6] = 0x40; /* do not fragment (annex A17.3.1.2) */
 	p[8] = a->ttl;
 	p[9] = 17;

@@ -25,6 +25,7 @@ struct hp3_addressing {
 	uint8_t ttl;
 	uint16_t sport; /* UDP source port */
 	uint16_t pkey;
+	uint16_t ipv4_id; /* identification; means nothing to the network: no fragments */
 };
 
 /* Fields of one packet; those that the opcode does not carry are ignored. */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_GEN_CONTENT_H
+#define ROCE_GEN_CONTENT_H
+/*
+ * What messages carry, so that a receiver can check every byte without knowing anything else.
+ *
+ * A message begins with a header word: its number on the queue pair (32 bits) and its length in
+ * bytes (32 bits). Every further word of 8 bytes follows from the header and the word's place. So a
+ * packet lost, doubled, exchanged with another or cut is a byte that differs. A message shorter
+ * than a header holds the first bytes of it, and nothing can be checked.
+ *
+ * Memory that a READ reads holds words that follow from R_Key and address: whoever asks for any
+ * part of it again gets the same.
+ *
+ * Words are little-endian. Pieces begin at a multiple of 8 bytes (path MTUs are such multiples).
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GEN_WORD 8u
+#define GEN_MEMORY_BASE                                                                            \
+	UINT64_C(0x100000000) /* virtual address of the memory that peers may use                  \
+			       */
+#define GEN_MEMORY_SIZE UINT64_C(0x100000000) /* bytes of it */
+
+static inline uint64_t gen_header(uint32_t number, uint32_t len)
+{
+	return (uint64_t)number << 32 | len;
+}
+
+/* `n` bytes of a message with this header, from byte `offset` on. */
+void gen_message_fill(void *to, uint64_t header, uint32_t offset, uint32_t n);
+bool gen_message_ok(const void *from, uint64_t header, uint32_t offset, uint32_t n);
+
+/* `n` bytes of memory at virtual address `va`. */
+void gen_memory_fill(void *to, uint32_t rkey, uint64_t va, uint32_t n);
+bool gen_memory_ok(const void *from, uint32_t rkey, uint64_t va, uint32_t n);
+
+#endif

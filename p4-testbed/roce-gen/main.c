@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "options.h"
+#include "run.h"
+
+int main(int argc, char **argv)
+{
+	static struct gen_options options;
+	int code = gen_options_parse(&options, argc, argv);
+
+	return code >= 0 ? code : gen_run(&options);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_GEN_PACKET_H
+#define ROCE_GEN_PACKET_H
+/*
+ * One packet that a requester or responder wants to send, without addresses: what differs from
+ * packet to packet. Whoever sends it adds the queue pair's addresses and the content.
+ */
+#include "roce/opcode.h"
+
+enum gen_content { GEN_NOTHING, GEN_MESSAGE, GEN_MEMORY };
+
+struct gen_packet {
+	uint8_t opcode;
+	bool ackreq;
+	bool again; /* this PSN was sent before */
+	uint8_t syndrome; /* AETH */
+	uint32_t msn;
+	uint32_t psn;
+	uint64_t va; /* RETH; content of GEN_MEMORY */
+	uint32_t dma_len;
+	uint32_t imm;
+	enum gen_content content;
+	uint64_t header; /* of GEN_MESSAGE */
+	uint32_t offset;
+	uint32_t len; /* bytes of content */
+};
+
+/* Packets that `len` bytes take; a message without any still takes one. */
+static inline uint32_t gen_packets(uint32_t len, uint32_t mtu)
+{
+	return len == 0 ? 1 : (uint32_t)(((uint64_t)len + mtu - 1) / mtu);
+}
+
+/* Bytes in the packet that begins `done` bytes behind the start. */
+static inline uint32_t gen_piece(uint32_t len, uint32_t done, uint32_t mtu)
+{
+	return len - done < mtu ? len - done : mtu;
+}
+
+#endif

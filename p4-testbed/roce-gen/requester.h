@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_GEN_REQUESTER_H
+#define ROCE_GEN_REQUESTER_H
+/*
+ * The requester half of a reliable connection (IBTA 1.4, 9.7.5 and 9.9.2): turns messages into
+ * packets, keeps what is unacknowledged, and goes back N when something is missing. No I/O, no
+ * clock: time is nanoseconds and an argument.
+ *
+ *     una <= nxt <= hi       oldest unacknowledged PSN; next to send; first never sent
+ *
+ * AckReq is set on the last packet of a message, on every ack_every-th packet, and on the packet
+ * that fills the window (or nothing would open it again). A READ request takes as many PSNs as its
+ * answer has packets (9.7.2); its answers acknowledge all before them. Going back into a READ asks
+ * for the rest of it only.
+ *
+ * Goes back to una on: a sequence NAK; an RNR NAK, after the time it names; a reply that skips READ
+ * responses (an implied NAK, once for each una); and the retransmission timer. The timer runs while
+ * a packet that must be answered (AckReq, READ) is unacknowledged, from the last such packet that
+ * started it or the last progress; it is 4.096 us * 2^timeout exactly, 0 switches it off (IBTA
+ * allows up to four times as much). Retries are counted between two steps of progress; too many, or
+ * a NAK that tells of an error, end the queue pair: GEN_ERROR, and nothing more is sent.
+ *
+ * A reply counts only if una <= PSN < hi, all others are stale.
+ */
+#include <stddef.h>
+#include "packet.h"
+
+enum gen_op { GEN_WRITE, GEN_WRITE_IMM, GEN_SEND, GEN_READ, GEN_OPS };
+
+#define GEN_RTT_SAMPLES 16u
+#define GEN_RETRY_EVER  7u /* as rnr_retry: without end (IBTA 9.7.5.2.8) */
+#define GEN_QUEUE_MAX   65536u /* messages posted and not complete */
+#define GEN_LEN_MAX     (1u << 30) /* bytes of a message */
+
+struct gen_message {
+	uint64_t posted, completed; /* ns */
+	uint64_t va; /* in the peer's memory; WRITE and READ */
+	uint32_t len, number, psn, packets;
+	uint8_t op; /* enum gen_op */
+};
+
+struct gen_requester_params {
+	uint32_t mtu; /* path MTU: payload bytes of a packet */
+	uint32_t window; /* SEND and WRITE packets unacknowledged */
+	uint32_t ack_every; /* packets */
+	uint32_t max_reads; /* READ requests unanswered */
+	uint8_t timeout; /* IBTA code, 0..31 */
+	uint8_t retry_count, rnr_retry;
+};
+
+/* Why a queue pair ended. */
+enum gen_failure {
+	GEN_FINE,
+	GEN_RETRY_EXCEEDED,
+	GEN_RNR_EXCEEDED,
+	GEN_REMOTE_ERROR, /* a NAK other than sequence and RNR */
+	GEN_BAD_RESPONSE /* READ response of a wrong length */
+};
+
+struct gen_requester_counters {
+	uint64_t sent, again; /* packets; of these retransmissions */
+	uint64_t naks, rnr_naks, implied_naks, timeouts, stale;
+	uint64_t acked_bytes; /* payload of SEND and WRITE; READ data that came in order */
+};
+
+struct gen_requester {
+	const struct gen_requester_params *p;
+	struct gen_message *queue; /* ring of `room`, a power of two; indexes run freely */
+	uint32_t room, taken, head, at, tail; /* given back | complete | nxt is in | posted */
+	uint32_t una, nxt, hi, post; /* PSNs; post: of the next message */
+	uint32_t read_psns, reads; /* of READs asked for and not answered */
+	uint32_t since; /* packets since the last AckReq */
+	uint32_t must_end; /* behind the last packet that must be answered */
+	bool armed, implied;
+	uint32_t implied_una, number;
+	uint64_t deadline, rnr_until;
+	uint8_t retries, rnr_retries;
+	enum gen_failure failure;
+	struct {
+		uint32_t psn;
+		uint64_t sent;
+	} sample[GEN_RTT_SAMPLES];
+	uint32_t samples, sampled; /* ring, free-running */
+	struct gen_requester_counters n;
+};
+
+/* What a reply brought. */
+struct gen_reply {
+	bool progress;
+	bool data; /* the READ response is the one expected: its content is at `va` */
+	uint64_t va;
+	uint64_t rtt; /* ns; 0: this reply says nothing of it */
+};
+
+void gen_requester_init(
+	struct gen_requester *r, const struct gen_requester_params *p, uint32_t first_psn);
+void gen_requester_free(struct gen_requester *r);
+
+/* 0, -EINVAL (longer than GEN_LEN_MAX), -ENOMEM, -ENOBUFS (GEN_QUEUE_MAX), -EPIPE (it has ended).
+ */
+int gen_requester_post(
+	struct gen_requester *r, enum gen_op op, uint32_t len, uint64_t va, uint64_t now);
+
+/* The next packet; false: none now. It counts as sent. */
+bool gen_requester_next(struct gen_requester *r, uint64_t now, struct gen_packet *out);
+/* Whether gen_requester_next() would give one. */
+bool gen_requester_ready(const struct gen_requester *r, uint64_t now);
+
+/* *v: a reply with a right ICRC. */
+void gen_requester_reply(
+	struct gen_requester *r, const struct hp3_view *v, uint64_t now, struct gen_reply *out);
+
+/* When to call gen_requester_timer(), which does what is due; UINT64_MAX: never. */
+uint64_t gen_requester_deadline(const struct gen_requester *r);
+void gen_requester_timer(struct gen_requester *r, uint64_t now);
+
+/* The next complete message, in order; false: none. */
+bool gen_requester_completed(struct gen_requester *r, struct gen_message *out);
+
+/* Posted and not complete. */
+static inline uint32_t gen_requester_open(const struct gen_requester *r)
+{
+	return r->tail - r->head;
+}
+
+/* 4.096 us * 2^code (IBTA 9.7.6.1.3); 0: none. */
+static inline uint64_t gen_timeout_ns(uint8_t code)
+{
+	return code == 0 ? 0 : UINT64_C(4096) << code;
+}
+
+/* IBTA table 46: what the timer field of an RNR NAK means. */
+uint64_t gen_rnr_ns(uint8_t code);
+const char *gen_failure_name(enum gen_failure f);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_GEN_RESPONDER_H
+#define ROCE_GEN_RESPONDER_H
+/*
+ * The responder half of a reliable connection (IBTA 1.4, 9.7.4 and 9.7.5): takes requests in the
+ * order of their PSNs only, checks what they carry, and answers. No I/O, no clock.
+ *
+ * - Expected PSN: executed. AckReq: one ACK is due; those of several packets merge until it is
+ *   asked for (coalescing), and a READ response or NAK behind it says the same.
+ * - Later PSN: one sequence NAK with the expected PSN, then silence until that one arrives.
+ * - Earlier PSN (duplicate): SEND and WRITE are acknowledged again, with the latest PSN executed;
+ *   a READ is answered again, from where it asks.
+ * - No receive buffer (every rnr_every-th SEND or WRITE with immediate, once each): RNR NAK, and
+ *   silence until that PSN arrives again.
+ * - A request that breaks the protocol (order of opcodes, lengths, R_Key, address): the NAK for it,
+ *   and the queue pair has ended (`ended`).
+ *
+ * Responses form one stream in the order of PSNs: an ACK never overtakes the READ responses before
+ * it, for it would say that they are lost.
+ */
+#include "packet.h"
+
+#define GEN_READS_MAX 16u /* READ requests kept for answering; more are dropped */
+
+struct gen_responder_params {
+	uint32_t mtu;
+	uint32_t rkey; /* of the memory that content.h describes */
+	uint32_t rnr_every; /* messages; 0: there is always a buffer */
+	uint8_t rnr_timer; /* IBTA code in the RNR NAK */
+	bool check; /* what arrives was made by content.h */
+};
+
+struct gen_responder_counters {
+	uint64_t received; /* request packets, all of them */
+	uint64_t executed, bytes, messages; /* in order and new */
+	uint64_t out_of_seq_request; /* sequence NAKs: what Soft-RoCE counts under this name */
+	uint64_t early; /* packets with a PSN behind the expected one */
+	uint64_t duplicates, rnr_naks, reads, reads_dropped;
+	uint64_t acks; /* ACKs and NAKs sent */
+	uint64_t checked, wrong, unchecked; /* messages, by content */
+};
+
+struct gen_responder {
+	const struct gen_responder_params *p;
+	uint32_t expected, msn;
+	/* the message under way */
+	bool within, bad;
+	uint8_t kind; /* HP3_OP_RC_SEND_FIRST or HP3_OP_RC_WRITE_FIRST */
+	uint32_t len, done; /* bytes: of the WRITE; executed */
+	uint64_t header;
+	/* answers */
+	bool due; /* ACK or NAK */
+	bool silent; /* a NAK for `expected` was sent */
+	bool ended;
+	uint8_t syndrome;
+	uint32_t due_psn;
+	uint32_t rnr_count;
+	struct {
+		uint32_t psn, packets, at, len;
+		uint64_t va;
+	} read[GEN_READS_MAX];
+	uint32_t first_read, reads; /* ring */
+	struct gen_responder_counters n;
+};
+
+/* What a request brought. */
+struct gen_arrival {
+	bool fresh; /* executed: in order and new */
+	bool message; /* the last packet of a message */
+	bool immediate; /* which the receiver is told of: SEND, or WRITE with immediate */
+	uint32_t len; /* of the message */
+};
+
+void gen_responder_init(
+	struct gen_responder *r, const struct gen_responder_params *p, uint32_t first_psn);
+
+/* *v: a request with a right ICRC in `frame`. */
+void gen_responder_request(struct gen_responder *r, const void *frame, const struct hp3_view *v,
+	struct gen_arrival *out);
+
+enum gen_answer { GEN_NO_ANSWER, GEN_ANSWER_ACK, GEN_ANSWER_DATA };
+/* What gen_responder_next() would give: an ACK or NAK, a READ response, or nothing. */
+enum gen_answer gen_responder_ready(const struct gen_responder *r);
+/* The next answer; false: none. It counts as sent. */
+bool gen_responder_next(struct gen_responder *r, struct gen_packet *out);
+
+#endif

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include "control.h"
+#include "report.h"
+#include "run.h"
+
+#define TAG_PORT   UINT64_C(2)
+#define TAG_SIGNAL UINT64_C(3)
+#define NS_PER_MS  UINT64_C(1000000)
+#define EVENTS_MAX 32
+#define BLOCKED_NS UINT64_C(500000) /* until a port that has no room is tried again */
+#define ROUNDS     8 /* of receive and send before time is read anew */
+
+enum phase { SETUP, WAIT_START, LOAD, DRAIN, LINGER, END };
+
+struct run {
+	const struct gen_options *o;
+	struct gen_port port;
+	struct gen_endpoint ep;
+	struct gen_control control;
+	struct gen_workload w;
+	struct gen_workload_params load;
+	struct gen_cdf cdf;
+	struct gen_report report;
+	int epoll, signals;
+	enum phase phase;
+	uint64_t phase_end; /* ns; the phase must be over by then */
+	uint64_t interval_at;
+	bool interrupted, blocked, failed_qp;
+	const char *outcome;
+	int code;
+};
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static uint64_t now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+static void finish(struct run *r, const char *outcome, int code)
+{
+	r->phase = END;
+	r->outcome = outcome;
+	if (r->code == GEN_EXIT_OK)
+		r->code = code;
+}
+
+static void enter(struct run *r, enum phase phase, uint64_t end)
+{
+	r->phase = phase;
+	r->phase_end = end;
+}
+
+static int watch(int epoll, int fd, uint64_t tag)
+{
+	struct epoll_event e = {.events = EPOLLIN, .data.u64 = tag};
+
+	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) == 0 ? 0 : -errno;
+}
+
+static int open_signals(struct run *r)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	r->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	return r->signals < 0 ? -errno : watch(r->epoll, r->signals, TAG_SIGNAL);
+}
+
+static int load_params(struct run *r)
+{
+	const struct gen_options *o = r->o;
+
+	r->load = (struct gen_workload_params){
+		.load = (enum gen_load)o->load,
+		.size = (uint32_t)o->size,
+		.depth = (uint32_t)o->depth,
+		.ranks = (uint32_t)o->ranks,
+		.messages = o->messages,
+		.bps = o->load_mbps * 1000000,
+		.gap_ns = o->gap_us * 1000,
+		.seed = o->seed,
+	};
+	memcpy(r->load.weight, o->weight, sizeof(r->load.weight));
+	if (o->cdf == NULL)
+		return 0;
+	r->load.cdf = &r->cdf;
+	return gen_cdf_load(&r->cdf, o->cdf);
+}
+
+static int setup(struct run *r)
+{
+	struct gen_endpoint_params params;
+	int code = gen_options_endpoint(r->o, &params), ret;
+	uint64_t now = now_ns();
+
+	if (code >= 0)
+		return code;
+	ret = load_params(r);
+	if (ret != 0)
+		return GEN_EXIT_USAGE;
+	r->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (r->epoll < 0 || open_signals(r) != 0)
+		return GEN_EXIT_FAILED;
+	if (gen_port_open(&r->port, r->o->interface) != 0)
+		return GEN_EXIT_FAILED;
+	if (r->port.mtu < r->o->mtu + 60) {
+		fprintf(stderr,
+			"roce-gen: --mtu %llu: packets of up to %llu bytes do not fit the MTU %u "
+			"of "
+			"%s: raise it, or lower --mtu\n",
+			(unsigned long long)r->o->mtu, (unsigned long long)r->o->mtu + 60,
+			r->port.mtu, r->o->interface);
+		return GEN_EXIT_FAILED;
+	}
+	ret = gen_endpoint_init(&r->ep, &params, now);
+	if (ret == 0)
+		ret = watch(r->epoll, r->port.fd, TAG_PORT);
+	if (ret != 0) {
+		fprintf(stderr, "roce-gen: %s: lower --qps\n", strerror(-ret));
+		return GEN_EXIT_FAILED;
+	}
+	if (gen_report_open(&r->report, r->o, &r->ep, &r->w) != 0 ||
+		gen_control_open(&r->control, r->o, &r->ep, &r->port, r->epoll, now) != 0)
+		return GEN_EXIT_FAILED;
+	enter(r, SETUP, now + r->o->setup_ms * NS_PER_MS);
+	return -1;
+}
+
+static void teardown(struct run *r)
+{
+	if (r->control.o != NULL)
+		gen_control_close(&r->control);
+	gen_report_close(&r->report);
+	gen_workload_free(&r->w);
+	gen_endpoint_free(&r->ep);
+	gen_cdf_free(&r->cdf);
+	gen_port_close(&r->port);
+	if (r->signals >= 0)
+		close(r->signals);
+	if (r->epoll >= 0)
+		close(r->epoll);
+}
+
+/* Unix time to begin at, on our clock. */
+static uint64_t start_time(const struct run *r, uint64_t now)
+{
+	uint64_t real = clock_ns(CLOCK_REALTIME), at = r->o->start_at_ms * NS_PER_MS;
+
+	return at > real ? now + (at - real) : now;
+}
+
+static void start(struct run *r, uint64_t now)
+{
+	int ret;
+
+	gen_report_begin(&r->report, now);
+	r->interval_at = now + r->o->interval_ms * NS_PER_MS;
+	ret = gen_workload_start(&r->w, &r->load, &r->ep, now);
+	if (ret == -EINVAL) {
+		fprintf(stderr, "roce-gen: messages are larger than the peer's memory: lower "
+				"--size, or use --op send\n");
+		finish(r, "refused", GEN_EXIT_USAGE);
+		return;
+	}
+	if (ret != 0) {
+		finish(r, "no-memory", GEN_EXIT_FAILED);
+		return;
+	}
+	enter(r, LOAD, r->o->duration_ms > 0 ? now + r->o->duration_ms * NS_PER_MS : UINT64_MAX);
+}
+
+static void drain_events(struct run *r, uint64_t now)
+{
+	for (uint32_t i = 0; i < r->ep.n_events; i++) {
+		struct gen_event e = r->ep.events[i];
+
+		if (e.type == GEN_COMPLETED && e.qp->loads)
+			gen_report_message(&r->report, &e);
+		if (e.type == GEN_FAILED) {
+			r->failed_qp = true;
+			fprintf(stderr, "roce-gen: %s: queue pair 0x%06x: %s\n", r->o->name,
+				e.qp->lqpn,
+				e.qp->requester.failure != GEN_FINE
+					? gen_failure_name(e.qp->requester.failure)
+					: "a request was refused");
+		}
+		if (r->phase >= LOAD)
+			gen_workload_event(&r->w, &e, now);
+	}
+	r->ep.n_events = 0;
+}
+
+static void receive(struct run *r, uint64_t now)
+{
+	uint32_t n;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		n = gen_port_receive(&r->port);
+		for (uint32_t i = 0; i < n; i++)
+			gen_endpoint_rx(&r->ep, r->port.in[i], r->port.in_len[i], now);
+		drain_events(r, now);
+		if (n < GEN_BATCH)
+			return;
+	}
+}
+
+static void transmit(struct run *r, uint64_t now)
+{
+	struct gen_port *p = &r->port;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		r->blocked = !gen_port_flush(p);
+		if (r->blocked)
+			return;
+		while (p->out_n < GEN_BATCH &&
+			(p->out_len[p->out_n] = gen_endpoint_tx(&r->ep, p->out[p->out_n], now)) > 0)
+			p->out_n++;
+		drain_events(r, now);
+		if (p->out_n == 0)
+			return;
+	}
+	r->blocked = !gen_port_flush(p);
+}
+
+static bool complete(const struct run *r)
+{
+	return !r->failed_qp && r->w.open == 0 && r->w.failed == 0 && r->w.refused == 0;
+}
+
+static bool content_wrong(const struct run *r)
+{
+	for (uint32_t i = 0; i < r->ep.n_qps; i++)
+		if (r->ep.qps[i].responder.n.wrong > 0 || r->ep.qps[i].read_wrong > 0)
+			return true;
+	return false;
+}
+
+static void step_setup(struct run *r, uint64_t now)
+{
+	char missing[512];
+
+	if (gen_control_up(&r->control)) {
+		enter(r, WAIT_START, start_time(r, now));
+	} else if (now >= r->phase_end) {
+		gen_control_missing(&r->control, missing, sizeof(missing));
+		fprintf(stderr,
+			"roce-gen: %s: not all peers are there after %llu ms:%s: start them, or "
+			"raise --setup-ms\n",
+			r->o->name, (unsigned long long)r->o->setup_ms, missing);
+		finish(r, "setup-timeout", GEN_EXIT_FAILED);
+	}
+}
+
+static void step_load(struct run *r, uint64_t now)
+{
+	bool server = r->o->listen != NULL && r->o->expect == 0;
+
+	if (now >= r->phase_end || r->interrupted) {
+		gen_workload_stop(&r->w);
+		enter(r, DRAIN, now + r->o->drain_ms * NS_PER_MS);
+	} else if (gen_workload_done(&r->w) && !server &&
+		   (r->o->load != GEN_LOAD_NONE || r->control.n_peers > 0)) {
+		enter(r, DRAIN, now + r->o->drain_ms * NS_PER_MS);
+	}
+}
+
+/* What was sent and not acknowledged may still come to its end; so may the peers. */
+static void step_drain(struct run *r, uint64_t now)
+{
+	if (!gen_workload_done(&r->w) && now < r->phase_end)
+		return;
+	gen_control_done(&r->control);
+	enter(r, LINGER, UINT64_MAX);
+}
+
+static void step_linger(struct run *r, uint64_t now)
+{
+	if (!gen_control_all_done(&r->control) && !r->interrupted && !r->control.lost)
+		return;
+	if (content_wrong(r))
+		finish(r, "wrong-content", GEN_EXIT_CONTENT);
+	else if (!complete(r))
+		finish(r, "incomplete", GEN_EXIT_INCOMPLETE);
+	else if (r->control.lost)
+		finish(r, "peer-lost", GEN_EXIT_FAILED);
+	else
+		finish(r, "done", GEN_EXIT_OK);
+}
+
+static void step(struct run *r, uint64_t now)
+{
+	if (r->phase < LINGER && r->control.lost) {
+		finish(r, "peer-lost", GEN_EXIT_FAILED);
+		return;
+	}
+	if (r->phase == SETUP && r->interrupted)
+		finish(r, "interrupted", GEN_EXIT_FAILED);
+	if (r->phase == SETUP)
+		step_setup(r, now);
+	if (r->phase == WAIT_START && (now >= r->phase_end || r->interrupted))
+		start(r, now);
+	if (r->phase == LOAD)
+		step_load(r, now);
+	if (r->phase == DRAIN)
+		step_drain(r, now);
+	if (r->phase == LINGER)
+		step_linger(r, now);
+	if (r->phase >= LOAD && r->phase < END && now >= r->interval_at) {
+		gen_report_interval(&r->report, now);
+		r->interval_at += r->o->interval_ms * NS_PER_MS;
+	}
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Nothing waits for longer than this; what is only paced may wait until some tokens came. */
+static uint64_t wake_at(struct run *r, uint64_t control, uint64_t load, uint64_t now)
+{
+	uint64_t paced = gen_endpoint_deadline(&r->ep, now), at = least(control, load);
+
+	if (paced > now && paced != UINT64_MAX && paced < now + r->o->burst_us * 500)
+		paced = now + r->o->burst_us * 500;
+	if (r->blocked)
+		paced = now + BLOCKED_NS;
+	at = least(at, paced);
+	if (r->phase != LINGER && r->phase != END)
+		at = least(at, r->phase_end);
+	if (r->phase >= LOAD)
+		at = least(at, r->interval_at);
+	return at;
+}
+
+static void take_signal(struct run *r)
+{
+	struct signalfd_siginfo info;
+
+	while (read(r->signals, &info, sizeof(info)) == sizeof(info))
+		r->interrupted = true;
+}
+
+static void wait_events(struct run *r, uint64_t until, uint64_t now)
+{
+	uint64_t ns = until > now ? until - now : 0;
+	struct timespec ts = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+	struct epoll_event events[EVENTS_MAX];
+	int n = epoll_pwait2(r->epoll, events, EVENTS_MAX, until == UINT64_MAX ? NULL : &ts, NULL);
+
+	now = now_ns();
+	for (int i = 0; i < n; i++) {
+		if (events[i].data.u64 == TAG_SIGNAL)
+			take_signal(r);
+		else if (events[i].data.u64 != TAG_PORT)
+			gen_control_event(&r->control, events[i].data.u64, now);
+	}
+}
+
+static void loop(struct run *r)
+{
+	uint64_t now = now_ns(), control, load;
+
+	while (r->phase != END) {
+		receive(r, now);
+		control = gen_control_tick(&r->control, now);
+		step(r, now);
+		load = r->phase == LOAD ? gen_workload_tick(&r->w, now) : UINT64_MAX;
+		transmit(r, now);
+		if (r->phase == END)
+			break;
+		wait_events(r, wake_at(r, control, load, now), now);
+		now = now_ns();
+	}
+	if (r->report.began > 0)
+		gen_report_interval(&r->report, now);
+	if (gen_report_final(&r->report, &r->port, r->outcome, now) != 0 && r->code == GEN_EXIT_OK)
+		r->code = GEN_EXIT_FAILED;
+}
+
+int gen_run(const struct gen_options *o)
+{
+	struct run *r = calloc(1, sizeof(*r));
+	int code;
+
+	if (r == NULL)
+		return GEN_EXIT_FAILED;
+	*r = (struct run){.o = o, .epoll = -1, .signals = -1, .port = {.fd = -1, .sink = -1}};
+	r->control.listen_fd = -1;
+	code = setup(r);
+	if (code < 0) {
+		fprintf(stderr, "roce-gen: %s: seed %llu\n", o->name, (unsigned long long)o->seed);
+		loop(r);
+		code = r->code;
+	}
+	teardown(r);
+	free(r);
+	return code;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_GEN_RUN_H
+#define ROCE_GEN_RUN_H
+/*
+ * One run: sets up, waits for all peers, loads, drains, tells its peers that it is done, stays for
+ * them until they are, and reports. One thread that sleeps whenever nothing is due: on a path of
+ * 100 Mb/s tokens for half a millisecond are saved up, so that it wakes every quarter of one and
+ * loses none.
+ */
+#include "options.h"
+
+/* An exit code (enum gen_exit). */
+int gen_run(const struct gen_options *o);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_GEN_WORKLOAD_H
+#define ROCE_GEN_WORKLOAD_H
+/*
+ * Which messages are posted when, on the queue pairs marked `loads`. No I/O and no clock; all that
+ * is random follows from the seed.
+ *
+ *     closed     `depth` messages outstanding on each queue pair, `messages` on each in all
+ *     poisson    messages arrive at random (exponential gaps) at `bps` of payload in all, each on a
+ *                queue pair drawn at random; `messages` in all
+ *     rounds     one message on every queue pair at once; when all are complete, `gap_ns` later the
+ *                next round; `messages` rounds. With READ this is incast: all answer at once
+ *     allreduce  ring all-reduce of `size` bytes among `ranks` hosts: 2 (ranks - 1) steps, each
+ *                sends size / ranks bytes to the next host as soon as the step before has arrived
+ *                from the previous one (WRITE with immediate); `messages` all-reduces, one behind
+ *                the other. Queue pairs are channels that share the bytes
+ *
+ * messages = 0: until stopped. A message's time runs from its arrival here, so waiting behind
+ * others counts.
+ */
+#include "cdf.h"
+#include "endpoint.h"
+
+enum gen_load {
+	GEN_LOAD_NONE,
+	GEN_LOAD_CLOSED,
+	GEN_LOAD_POISSON,
+	GEN_LOAD_ROUNDS,
+	GEN_LOAD_ALLREDUCE
+};
+
+struct gen_workload_params {
+	enum gen_load load;
+	uint32_t weight[GEN_OPS]; /* shares of WRITE, WRITE with immediate, SEND, READ */
+	uint32_t size; /* bytes, unless cdf */
+	const struct gen_cdf *cdf;
+	uint32_t depth, ranks;
+	uint64_t messages, bps, gap_ns, seed;
+};
+
+struct gen_workload {
+	struct gen_workload_params p;
+	struct gen_endpoint *ep;
+	struct gen_qp **qps; /* those that carry load */
+	uint32_t n_qps;
+	uint64_t *posted, *arrived; /* by queue pair; allreduce: steps */
+	uint64_t random;
+	uint64_t next; /* arrival or round, ns */
+	uint64_t open; /* posted and neither complete nor failed */
+	uint64_t total, completed, failed, refused, rounds;
+	uint64_t round_began;
+	bool stopped;
+	struct gen_histogram time[GEN_OPS], all, round; /* ns; round: rounds or all-reduces */
+};
+
+/* After all queue pairs are set up. 0, -ENOMEM, or -EINVAL (a message larger than the peer's
+ * memory). */
+int gen_workload_start(struct gen_workload *w, const struct gen_workload_params *p,
+	struct gen_endpoint *ep, uint64_t now);
+void gen_workload_free(struct gen_workload *w);
+void gen_workload_event(struct gen_workload *w, const struct gen_event *e, uint64_t now);
+/* Posts what is due; returns when to call again. */
+uint64_t gen_workload_tick(struct gen_workload *w, uint64_t now);
+/* Nothing more is posted. */
+void gen_workload_stop(struct gen_workload *w);
+/* Everything posted and complete, or failed. */
+bool gen_workload_done(const struct gen_workload *w);
+
+#endif
