@@ -13,31 +13,81 @@ static size_t align_up(size_t n)
 }
 
 struct layout {
-	size_t buckets, flows, pairs, heads, moves, slots, paths, end;
+	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, peers,
+		counts, end;
 	uint32_t nbuckets;
 };
 
+/* `n` records of `size` bytes at *at; returns where they begin. */
+static size_t lay(size_t *at, size_t n, size_t size)
+{
+	size_t here = *at;
+
+	*at = align_up(here + n * size);
+	return here;
+}
+
 static struct layout layout_of(const struct hp3_engine_config *cfg)
 {
+	size_t flows = cfg->max_flows, pairs = cfg->max_pairs, at = 0;
+	size_t probing = cfg->probing, loads = cfg->probing ? cfg->load_paths : 0;
 	struct layout l;
 
-	l.nbuckets = hp3_table_buckets(2 * (uint64_t)cfg->max_flows);
-	l.buckets = align_up(sizeof(struct hp3_engine));
-	l.flows = l.buckets + (size_t)l.nbuckets * sizeof(struct hp3_bucket);
-	l.pairs = l.flows + (size_t)cfg->max_flows * sizeof(struct hp3_flow);
-	l.heads = align_up(l.pairs + (size_t)cfg->max_pairs * sizeof(struct hp3_pair));
-	l.moves = align_up(l.heads + (size_t)hp3_pairs_heads(cfg->max_pairs) * sizeof(uint32_t));
-	l.slots = align_up(l.moves + (size_t)cfg->max_moves * sizeof(struct hp3_move));
-	l.paths = align_up(l.slots + (size_t)cfg->max_moves * sizeof(uint16_t));
-	l.end = l.paths;
-	if (cfg->probing)
-		l.end = align_up(l.paths + (size_t)cfg->max_pairs * sizeof(struct hp3_paths));
+	l.nbuckets = hp3_table_buckets(2 * (uint64_t)flows);
+	lay(&at, 1, sizeof(struct hp3_engine));
+	l.buckets = lay(&at, l.nbuckets, sizeof(struct hp3_bucket));
+	l.flows = lay(&at, flows, sizeof(struct hp3_flow));
+	l.pairs = lay(&at, pairs, sizeof(struct hp3_pair));
+	l.heads = lay(&at, hp3_pairs_heads(cfg->max_pairs), sizeof(uint32_t));
+	l.moves = lay(&at, cfg->max_moves, sizeof(struct hp3_move));
+	l.slots = lay(&at, cfg->max_moves, sizeof(uint16_t));
+	l.held = lay(&at, (size_t)cfg->hold_packets + 1, sizeof(struct hp3_held));
+	l.rates = lay(&at, cfg->cc.mode == HP3_CC_DCQCN ? flows : 0, sizeof(struct hp3_rate));
+	l.np = lay(&at, cfg->cc.notify ? flows : 0, sizeof(struct hp3_np));
+	l.paths = lay(&at, probing * pairs, sizeof(struct hp3_paths));
+	l.active = lay(&at, probing * flows, sizeof(struct hp3_active));
+	l.peers = lay(&at, loads != 0 ? pairs : 0, sizeof(struct hp3_peer_load));
+	l.counts = lay(&at, (2 * pairs + 2) * loads, sizeof(uint16_t));
+	l.end = at;
 	return l;
 }
 
 size_t hp3_engine_size(const struct hp3_engine_config *cfg)
 {
 	return layout_of(cfg).end;
+}
+
+static bool is_sound(const struct hp3_engine_config *cfg)
+{
+	if (cfg->max_flows == 0 || cfg->max_flows >= HP3_BUCKET_REF || cfg->max_pairs == 0 ||
+		cfg->max_moves == 0 || cfg->max_moves >= HP3_NO_SLOT || cfg->challenge_hits == 0 ||
+		cfg->challenge_spread == 0 || cfg->load_paths > HP3_LOAD_PATHS)
+		return false;
+	if (cfg->probing && (cfg->candidates == 0 || cfg->candidates + 1u >= HP3_ROUND_PROBES))
+		return false;
+	return cfg->cc.mode != HP3_CC_DCQCN || hp3_dcqcn_check(&cfg->cc.rp) == NULL;
+}
+
+static void set_up_loads(struct hp3_engine *e, uint16_t *counts)
+{
+	size_t n = e->cfg.load_paths, pairs = e->cfg.max_pairs;
+
+	e->counts = counts;
+	memset(counts, 0, (2 * pairs + 2) * n * sizeof(*counts));
+	hp3_load_init(&e->out, counts + 2 * pairs * n, (uint32_t)n);
+	hp3_load_init(&e->in, counts + (2 * pairs + 1) * n, (uint32_t)n);
+	for (uint32_t i = 0; i < pairs; i++)
+		hp3_pair_forget(e, i);
+}
+
+static void set_up_probing(struct hp3_engine *e, const struct layout *l, uint8_t *at)
+{
+	e->paths = (struct hp3_paths *)(at + l->paths);
+	e->active = (struct hp3_active *)(at + l->active);
+	if (e->cfg.load_paths == 0)
+		return;
+	e->peers = (struct hp3_peer_load *)(at + l->peers);
+	set_up_loads(e, (uint16_t *)(at + l->counts));
 }
 
 struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_engine_config *cfg)
@@ -47,13 +97,12 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	uint8_t *at = mem;
 
 	if (mem == NULL || ((uintptr_t)mem & (CACHE_LINE - 1)) != 0 || size < l.end ||
-		cfg->max_flows == 0 || cfg->max_flows >= HP3_BUCKET_REF || cfg->max_pairs == 0 ||
-		cfg->max_moves == 0 || cfg->max_moves >= HP3_NO_SLOT || cfg->challenge_hits == 0 ||
-		cfg->challenge_spread == 0 ||
-		(cfg->probing && (cfg->candidates == 0 || cfg->candidates >= HP3_ROUND_PROBES)))
+		!is_sound(cfg))
 		return NULL;
 	memset(e, 0, sizeof(*e));
 	e->cfg = *cfg;
+	if (!cfg->probing)
+		e->cfg.load_paths = 0;
 	e->rng = cfg->seed;
 	for (unsigned i = 0; i < 4; i++)
 		e->seed[i] = hp3_random(&e->rng);
@@ -61,18 +110,31 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	e->flows = (struct hp3_flow *)(at + l.flows);
 	e->moves = (struct hp3_move *)(at + l.moves);
 	e->slots = (uint16_t *)(at + l.slots);
-	e->paths = (struct hp3_paths *)(at + l.paths);
+	e->held = (struct hp3_held *)(at + l.held);
 	hp3_pairs_init(&e->pairs, (struct hp3_pair *)(at + l.pairs), (uint32_t *)(at + l.heads),
 		cfg->max_pairs, hp3_random(&e->rng));
+	if (cfg->probing)
+		set_up_probing(e, &l, at);
+	if (cfg->cc.mode == HP3_CC_DCQCN)
+		e->rates = (struct hp3_rate *)(at + l.rates);
+	if (cfg->cc.notify) {
+		e->np = (struct hp3_np *)(at + l.np);
+		memset(e->np, 0, cfg->max_flows * sizeof(*e->np));
+	}
 	e->free_flow = HP3_NO_FLOW;
 	for (uint32_t i = cfg->max_flows; i-- > 0;) {
 		e->flows[i].flags = 0;
+		e->flows[i].watch = 0;
 		e->flows[i].pair = e->free_flow;
 		e->free_flow = i;
 	}
 	for (uint32_t i = 0; i < cfg->max_moves; i++)
 		e->slots[i] = (uint16_t)i;
-	e->move_due = UINT64_MAX;
+	for (uint32_t i = cfg->hold_packets; i > 0; i--) {
+		e->held[i].next = e->free_held;
+		e->free_held = i;
+	}
+	e->move_due = e->active_due = UINT64_MAX;
 	return e;
 }
 
@@ -87,15 +149,21 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
 	e->cfg.max_moves = was.max_moves;
 	e->cfg.hold_packets = was.hold_packets;
 	e->cfg.probing = was.probing;
+	e->cfg.load_paths = was.load_paths;
+	e->cfg.model = was.model;
+	e->cfg.cc.mode = was.cc.mode;
+	e->cfg.cc.notify = was.cc.notify;
 }
 
 int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, struct hp3_acts *acts)
 {
 	uint32_t flow = hp3_flow_find(e, ev->ipv6, ev->vlan, ev->local, ev->remote, ev->rqpn);
+	const struct hp3_pair *p;
 	struct hp3_flow *f;
+	bool fresh = true;
 
-	if (ev->lqpn > HP3_QPN_MASK || ev->rqpn > HP3_QPN_MASK || ev->pairing == HP3_PAIRING_NONE ||
-		ev->pairing > HP3_PAIRING_EVENT)
+	if (ev->psn > HP3_PSN_MASK || ev->lqpn > HP3_QPN_MASK || ev->rqpn > HP3_QPN_MASK ||
+		ev->pairing == HP3_PAIRING_NONE || ev->pairing > HP3_PAIRING_EVENT)
 		return -EINVAL;
 	if (ev->kind == HP3_QP_DOWN) {
 		if (flow != HP3_NO_FLOW) {
@@ -110,9 +178,19 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, st
 			return -ENOSPC;
 	}
 	f = &e->flows[flow];
-	if (f->flags & HP3_FF_STARTED)
+	if (f->flags & HP3_FF_STARTED) {
 		hp3_flow_epoch(e, flow, now, acts);
-	return hp3_flow_pair(e, flow, ev->lqpn, ev->pairing, now, acts) ? 0 : -ENOSPC;
+		fresh = false; /* what may still travel went by the port in use */
+	}
+	if (!hp3_flow_pair(e, flow, ev->lqpn, ev->pairing, now, acts))
+		return -ENOSPC;
+	p = &e->pairs.pairs[f->pair];
+	if (ev->psn_known)
+		hp3_stream_reset(&f->stream, ev->psn);
+	if (fresh && e->cfg.probing && f->state == HP3_RFR_STEADY &&
+		(ev->psn_known || p->peer_seen != 0))
+		hp3_setup(e, flow, now, acts);
+	return 0;
 }
 
 /* Rule 11: never evicted unless nothing is in flight, or nobody has asked for very long; never in a
@@ -121,7 +199,8 @@ static bool is_old(const struct hp3_engine *e, const struct hp3_flow *f, uint64_
 {
 	uint64_t idle;
 
-	if (!(f->flags & HP3_FF_USED) || f->slot != HP3_NO_SLOT)
+	if (!(f->flags & HP3_FF_USED) || f->state != HP3_RFR_STEADY ||
+		(f->slot != HP3_NO_SLOT && e->moves[f->slot].held_pkts != 0))
 		return false;
 	idle = (uint64_t)((uint32_t)(now >> HP3_TICK_SHIFT) - f->last) << HP3_TICK_SHIFT;
 	if (!(f->flags & HP3_FF_STARTED) || hp3_stream_idle(&f->stream))
@@ -136,6 +215,7 @@ static void age(struct hp3_engine *e, uint64_t now)
 	for (; n > 0; n--) {
 		uint32_t i = e->age_hand;
 
+		hp3_backoff_age(&e->flows[i].backoff, now);
 		if (is_old(e, &e->flows[i], now)) {
 			hp3_flow_remove(e, i);
 			e->stats.flows_aged++;
@@ -147,11 +227,16 @@ static void age(struct hp3_engine *e, uint64_t now)
 
 uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
 {
+	uint64_t due;
+
 	acts->more = false;
-	hp3_move_timeouts(e, now, acts);
+	hp3_slots_tick(e, now, acts);
+	if (!acts->more)
+		hp3_active_tick(e, now, acts);
 	if (now >= e->age_due)
 		age(e, now);
-	return e->move_due < e->age_due ? e->move_due : e->age_due;
+	due = e->move_due < e->active_due ? e->move_due : e->active_due;
+	return due < e->age_due ? due : e->age_due;
 }
 
 uint32_t hp3_flow_next(const struct hp3_engine *e, uint32_t from)
@@ -216,7 +301,7 @@ uint32_t hp3_engine_flows(const struct hp3_engine *e)
 
 uint32_t hp3_engine_moves(const struct hp3_engine *e)
 {
-	return e->nmoves;
+	return e->nmoving;
 }
 
 uint32_t hp3_engine_moved(const struct hp3_engine *e)
@@ -235,32 +320,6 @@ const struct hp3_stat_info hp3_stat_info[] = {
 #undef X
 };
 const unsigned hp3_stat_count = sizeof(hp3_stat_info) / sizeof(hp3_stat_info[0]);
-
-const char *hp3_event_name(enum hp3_event_type t)
-{
-	static const char *const names[] = {
-		[HP3_EV_SWITCH] = "switch",
-		[HP3_EV_IDLE_SWITCH] = "idle_switch",
-		[HP3_EV_RECOVER] = "recover",
-		[HP3_EV_EPOCH] = "epoch",
-		[HP3_EV_PAIR] = "pair",
-		[HP3_EV_UNPAIR] = "unpair",
-		[HP3_EV_ROUND] = "round",
-		[HP3_EV_SEVERE] = "severe",
-	};
-	return t < sizeof(names) / sizeof(names[0]) ? names[t] : "?";
-}
-
-const char *hp3_cause_name(enum hp3_cause c)
-{
-	static const char *const names[] = {
-		[HP3_CAUSE_OPERATOR] = "operator",
-		[HP3_CAUSE_SETUP] = "setup",
-		[HP3_CAUSE_STOP] = "stop",
-		[HP3_CAUSE_MONITOR] = "monitor",
-	};
-	return c < sizeof(names) / sizeof(names[0]) ? names[c] : "?";
-}
 
 const char *hp3_pairing_name(enum hp3_pairing p)
 {

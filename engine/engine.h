@@ -15,6 +15,9 @@
  * actions, then the verdict. Actions come first: a RELEASE must leave before the packet in hand.
  */
 #include <stddef.h>
+#include "cc/dcqcn.h"
+#include "cc/np.h"
+#include "engine/event.h"
 #include "engine/flow.h"
 #include "engine/stats.h"
 #include "ppp/paths.h"
@@ -25,6 +28,32 @@ struct hp3_engine;
 enum hp3_dir {
 	HP3_DIR_TX, /* from the local RNIC towards the network */
 	HP3_DIR_RX, /* from the network towards the local RNIC */
+};
+
+/* Who reduces the rate of a flow whose packets are marked (design: "cc")? */
+enum hp3_cc_mode {
+	HP3_CC_NATIVE, /* the RNIC; CNPs go to it, except stale ones after a move */
+	HP3_CC_DCQCN, /* the engine: reaction point and pacer; CNPs and BECN stop here (rule 5) */
+	HP3_CC_OFF, /* nobody; CNPs and BECN stop here, for RNICs that do not know them */
+};
+
+struct hp3_cc_params {
+	uint8_t mode; /* enum hp3_cc_mode */
+	bool rate_acts; /* NATIVE: the caller can set the RNIC's rates; send it RATE actions */
+	bool notify; /* be the notification point: tell the sender of CE (cc/np.h) */
+	struct hp3_np_params np;
+	struct hp3_dcqcn_params rp; /* DCQCN */
+	uint32_t burst_bytes; /* DCQCN: may leave at once */
+	uint64_t rto_ns; /* DCQCN: the RNIC's retransmission time-out; 0: it has none (rule 14) */
+	uint64_t max_rtt_ns; /* longest round trip: how long a CNP may be stale */
+};
+
+/* Which probes? */
+enum hp3_probe_choice {
+	HP3_PROBES_AUTO, /* peer; standard where the peer never answers */
+	HP3_PROBES_PEER,
+	HP3_PROBES_STANDARD,
+	HP3_PROBES_NAK, /* as the paper does it; see rule 3 */
 };
 
 /* Limits and times; see config/keys.c for what each means to an operator. */
@@ -44,11 +73,23 @@ struct hp3_engine_config {
 	struct hp3_monitor_params monitor; /* cycle_ns 0: paths are not watched */
 	/* Rounds of probes; the watch of the path in use sets them off. */
 	bool probing;
+	uint8_t probes; /* enum hp3_probe_choice */
 	uint8_t candidates; /* ports per round beside the one in use, up to 7 */
 	uint16_t max_concurrent; /* rounds and moves of an address pair at a time */
 	uint64_t cooldown_ns; /* a flow that was moved stays that long */
+	uint64_t verify_ns; /* after a move: when to judge whether it paid off; 0: never */
+	uint64_t stall_ns; /* nothing acknowledged for so long (and 4 RTT): dead path? 0: never */
+	uint64_t peer_ns; /* AUTO: a peer that does not answer is asked again after this */
+	bool setup_probing; /* look for a path between queue-pair setup and first data */
+	bool observe; /* take every decision, report it, move nothing */
 	struct hp3_round_params round;
 	struct hp3_paths_params paths;
+	/* Placement: what turns ports into paths; NULL: nothing does, the port is the path. */
+	const struct hp3_model *model; /* the caller's, believed; lives as long as the engine */
+	uint16_t load_paths; /* paths whose flows are counted for placement; 0: no placement */
+	uint64_t load_age_ns; /* the peer's counts are used for so long */
+	struct hp3_cc_params cc;
+	bool beside; /* moves are carried out by an actuator, see hp3_actuator() */
 	bool pair_by_cm, pair_by_challenge;
 	bool moves_allowed;
 };
@@ -71,72 +112,59 @@ struct hp3_pkt {
 enum hp3_verdict_kind { HP3_PASS, HP3_HOLD, HP3_CONSUME, HP3_DROP };
 
 #define HP3_SET_ACKREQ 0x01u
-#define HP3_SET_BECN   0x02u
+#define HP3_SET_BECN   0x02u /* resv8a is outside the ICRC */
+#define HP3_CLEAR_BECN 0x04u
 
 struct hp3_verdict {
 	uint8_t kind; /* enum hp3_verdict_kind */
 	uint8_t flags; /* HP3_SET_* */
 	uint16_t sport; /* source port to leave with; equals the packet's own if nothing is to
 			   change */
-	uint16_t slot; /* HOLD: the move's slot, names the FIFO */
+	uint16_t slot; /* HOLD: names the FIFO; flags hold for a held packet, too, sport does not */
 	uint32_t flow;
-};
-
-enum hp3_event_type {
-	HP3_EV_SWITCH, /* moved behind a drain */
-	HP3_EV_IDLE_SWITCH, /* moved with nothing in flight */
-	HP3_EV_RECOVER, /* fast recovery on the old port */
-	HP3_EV_EPOCH, /* queue pair gone or reset during a move */
-	HP3_EV_PAIR,
-	HP3_EV_UNPAIR,
-	HP3_EV_ROUND, /* a round of probes has ended */
-	HP3_EV_SEVERE, /* congestion control did not cure the path in use */
-};
-
-enum hp3_cause { HP3_CAUSE_OPERATOR, HP3_CAUSE_SETUP, HP3_CAUSE_STOP, HP3_CAUSE_MONITOR };
-
-struct hp3_event {
-	uint64_t t_ns;
-	uint8_t type; /* enum hp3_event_type */
-	uint8_t cause; /* enum hp3_cause */
-	uint8_t reason; /* enum hp3_rfr_input that ended the move */
-	uint8_t pairing; /* PAIR: enum hp3_pairing */
-	uint16_t from, to;
-	uint32_t flow;
-	uint32_t rqpn, lqpn;
-	uint32_t pair;
-	uint64_t wait_ns; /* from the request to the closing packet */
-	uint64_t drain_ns; /* from the closing packet to the end */
-	uint32_t close_psn;
-	uint32_t held_pkts;
-	uint64_t held_bytes;
-	uint64_t tag; /* of the command */
-	/* SEVERE: the latest cycles, oldest first, and what is known of the path */
-	uint8_t n_cycles, cycles[HP3_CYCLES_KEPT + 1]; /* HP3_CYCLE_* */
-	struct hp3_estimates path;
-	/* ROUND: what was asked and what came back */
-	uint8_t outcome; /* enum hp3_round_outcome */
-	uint8_t n_probes;
-	struct hp3_probe probes[HP3_ROUND_PROBES];
 };
 
 enum hp3_act_kind {
-	HP3_ACT_RELEASE, /* send what `slot` holds, in order, with source port `port` */
-	HP3_ACT_DISCARD, /* drop what `slot` holds: its queue pair is gone */
+	HP3_ACT_RELEASE, /* send the first `count` packets that `slot` holds, in order, with source
+			    port `port`; flags: HP3_SET_ACKREQ on the last of them */
+	HP3_ACT_DISCARD, /* drop what `slot` holds: its queue pair is gone, or it is sent again */
 	HP3_ACT_EVENT,
-	HP3_ACT_PROBE, /* send a peer probe of the flow on `port` that bears `probe_id` */
+	HP3_ACT_PROBE, /* send a probe of the flow on `port`; see struct hp3_act */
+	HP3_ACT_NAK, /* to the local RNIC: PSN sequence error, `psn` is expected (rule 4) */
+	HP3_ACT_CNP, /* to the network: tell the flow's sender of congestion (rule 5) */
+	HP3_ACT_RATE, /* to the RNIC's rate limiter: enum hp3_rate_op */
+	HP3_ACT_SUSPEND, /* beside: let the queue pair's send queue drain, report DRAINED */
+	HP3_ACT_MOVE, /* beside: use `port` from now on, report MOVED */
+	HP3_ACT_RESUME, /* beside: send on, on the old port */
 };
 
+enum hp3_rate_op {
+	HP3_RATE_SAVE, /* the flow is suspended: remember its rate */
+	HP3_RATE_ROLLBACK, /* it goes on where it was, with the rate saved */
+	HP3_RATE_RAISE, /* it goes on elsewhere: raise the rate */
+};
+
+/*
+ * PROBE: kind PEER bears probe_id, so that its answer names it, and PSN `psn`, with which it is a
+ * harmless duplicate should it reach an RNIC. STANDARD is that duplicate itself: zero-length WRITE
+ * ONLY, AckReq. NAK is a WRITE ONLY with the future PSN `psn`.
+ */
 struct hp3_act {
-	uint8_t kind;
+	uint8_t kind; /* enum hp3_act_kind */
+	uint8_t flags; /* RELEASE: HP3_SET_ACKREQ */
+	uint8_t op; /* RATE: enum hp3_rate_op; PROBE: enum hp3_probe_kind */
 	uint16_t port;
 	uint16_t slot;
+	uint16_t pkey; /* NAK, CNP */
+	uint32_t count; /* RELEASE, DISCARD */
 	uint32_t flow;
 	uint32_t probe_id;
+	uint32_t psn; /* PROBE, NAK */
+	uint32_t msn; /* NAK */
 	struct hp3_event event;
 };
 
-#define HP3_ACTS_MAX 16u /* no call but hp3_tick() needs more than 12 */
+#define HP3_ACTS_MAX 20u /* no call but hp3_tick() needs more than 16 */
 
 struct hp3_acts {
 	uint32_t n;
@@ -154,6 +182,8 @@ struct hp3_qp_event {
 	uint16_t vlan;
 	uint8_t local[16], remote[16]; /* IPv4: first four bytes */
 	uint32_t lqpn, rqpn;
+	uint32_t psn; /* UP: first one that the local queue pair will send */
+	bool psn_known;
 };
 
 enum hp3_cmd_kind { HP3_CMD_MOVE, HP3_CMD_HOME, HP3_CMD_CANCEL };
@@ -218,6 +248,38 @@ const char *hp3_command_error(int err); /* what to do about it */
 void hp3_probe_reply(
 	struct hp3_engine *e, uint32_t id, bool ce, uint64_t now, struct hp3_acts *acts);
 
+/*
+ * Placement: two hosts tell each other how many active flows they have per path, in probes, in
+ * their replies, or whenever the caller likes.
+ * - hp3_load_told_by(): the peer of probe `id` said how many flows come in at its host, from
+ *   everywhere; call before hp3_probe_reply();
+ * - hp3_load_in(): our own inbound flows, from everywhere, for such a reply;
+ * - hp3_load_from(): the peer of these addresses sends us so many flows on each path;
+ * - hp3_load_to(): what to tell it in turn.
+ * The fillers write at most `max` counts and return how many.
+ */
+void hp3_load_told_by(
+	struct hp3_engine *e, uint32_t id, const uint16_t *count, uint32_t n, uint64_t now);
+uint32_t hp3_load_in(const struct hp3_engine *e, uint16_t *count, uint32_t max);
+void hp3_load_from(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
+	const void *remote, const uint16_t *count, uint32_t n, uint64_t now);
+uint32_t hp3_load_to(const struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
+	const void *remote, uint16_t *count, uint32_t max);
+
+/* A sound probe of a peer's hp3d arrived: it is alive (rule 5). Addresses as in hp3_qp_event. */
+void hp3_peer_seen(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
+	const void *remote, uint64_t now);
+
+/*
+ * Reports of the `beside` actuator, which carries out SUSPEND, MOVE and RESUME. DRAINED: everything
+ * sent is acknowledged, nothing is being sent; MOVED: the new port is in use, sending goes on;
+ * FAILED, at any step: the queue pair goes on on the old port. Returns 0, -ENOENT (no such flow),
+ * or -EINVAL: not what this flow waits for.
+ */
+enum hp3_actuator_report { HP3_BESIDE_DRAINED, HP3_BESIDE_MOVED, HP3_BESIDE_FAILED };
+int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report report, uint64_t now,
+	struct hp3_acts *acts);
+
 /* Deadlines, ageing. Returns when it wants to be called next (at the latest). */
 uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 
@@ -231,12 +293,8 @@ uint32_t hp3_flow_find(const struct hp3_engine *e, bool ipv6, uint16_t vlan, con
 
 const struct hp3_stats *hp3_engine_stats(const struct hp3_engine *e);
 uint32_t hp3_engine_flows(const struct hp3_engine *e); /* in use */
-uint32_t hp3_engine_moves(const struct hp3_engine *e); /* in progress */
+uint32_t hp3_engine_moves(const struct hp3_engine *e); /* rounds and moves in progress */
 uint32_t hp3_engine_moved(const struct hp3_engine *e); /* flows away from home */
 void hp3_set_moves_allowed(struct hp3_engine *e, bool allowed);
-
-const char *hp3_event_name(enum hp3_event_type t);
-const char *hp3_cause_name(enum hp3_cause c);
-const char *hp3_pairing_name(enum hp3_pairing p);
 
 #endif

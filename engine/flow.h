@@ -33,9 +33,23 @@
 #define HP3_FF_READS      0x1000u /* READ or ATOMIC outstanding: ACKs wait for responses */
 #define HP3_FF_FRESH      0x2000u /* moved, nothing sent on the new port yet */
 #define HP3_FF_SEVERE     0x4000u /* reported as severely congested, no clean spell since */
+#define HP3_FF_PACED      0x8000u /* its rate is below line rate: packets go by the pacer */
+
+/* hp3_flow.watch */
+#define HP3_FW_ARMED 0x01u /* active: an entry of the ring in active.c names it */
+#define HP3_FW_HEARD                                                                               \
+	0x02u /* a reply came: msn and pkey are known, the peer is ready to receive                \
+	       */
+#define HP3_FW_NAKED 0x04u /* a NAK was handed over for the oldest PSN in flight (rule 4) */
+#define HP3_FW_QUIET                                                                               \
+	0x08u /* stalled, but probes come through: not asked again until it moves on               \
+	       */
+
+#define HP3_NO_PATH 0xffu
 
 /* Where a pairing comes from. */
 enum hp3_pairing { HP3_PAIRING_NONE, HP3_PAIRING_CHALLENGE, HP3_PAIRING_CM, HP3_PAIRING_EVENT };
+const char *hp3_pairing_name(enum hp3_pairing p);
 
 /* While a flow looks for its local QPN (pairing.c). */
 struct hp3_courtship {
@@ -61,14 +75,20 @@ struct hp3_flow {
 	uint8_t state; /* enum hp3_rfr_state */
 	uint8_t pmtu_log2;
 	uint8_t pairing; /* enum hp3_pairing */
+	uint8_t watch; /* HP3_FW_* */
 	uint16_t flags; /* HP3_FF_* */
-	uint16_t moves; /* completed; up to UINT16_MAX */
+	uint16_t pkey; /* of the last reply */
 	uint64_t bytes : 48; /* IP bytes of request packets */
 	uint64_t retransmits : 16; /* up to UINT16_MAX */
 	/* cold */
 	uint32_t pair; /* index in the pair table; free list link while unused */
 	uint32_t next, prev; /* flows of the same pair */
-	uint32_t mark_psn; /* closing PSN (CLOSE_ACK), refused PSN (RNR); both: the later one */
+	uint32_t
+		mark_psn : 24; /* closing PSN (CLOSE_ACK), refused PSN (RNR); both: the later one */
+	uint32_t moves : 8; /* completed; up to 255 */
+	uint32_t msn : 24; /* of the last reply */
+	uint32_t path : 8; /* entry of the pair's path table that counts it as active, or
+			      HP3_NO_PATH */
 	struct hp3_backoff backoff; /* no round of probes before */
 	union {
 		struct hp3_courtship court; /* until it is paired */

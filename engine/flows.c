@@ -66,8 +66,10 @@ static void unlink_from_pair(struct hp3_engine *e, uint32_t flow)
 		p->flows = f->next;
 	if (f->next != HP3_NO_FLOW)
 		e->flows[f->next].prev = f->prev;
-	if (--p->nflows == 0)
+	if (--p->nflows == 0) {
+		hp3_pair_forget(e, f->pair);
 		hp3_pairs_free(&e->pairs, f->pair);
+	}
 }
 
 uint32_t hp3_flow_add(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
@@ -92,6 +94,8 @@ uint32_t hp3_flow_add(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void
 		.flags = (uint16_t)(HP3_FF_USED | (ipv6 ? HP3_FF_IPV6 : 0)),
 		.slot = HP3_NO_SLOT,
 		.pair = pair,
+		.path = HP3_NO_PATH,
+		.watch = f->watch & HP3_FW_ARMED, /* an entry of the ring may name it still */
 		.last = (uint32_t)(now >> HP3_TICK_SHIFT),
 	};
 	if (!index_add(e, flow, HP3_DIR_TX)) {
@@ -122,29 +126,14 @@ void hp3_flow_remove(struct hp3_engine *e, uint32_t flow)
 		index_remove(e, flow, HP3_DIR_RX);
 	if (f->flags & HP3_FF_MOVED)
 		e->nmoved--;
+	if (f->slot != HP3_NO_SLOT)
+		hp3_slot_drop(e, flow, HP3_USE_PACE | HP3_USE_VERIFY);
+	hp3_path_leave(e, flow);
 	unlink_from_pair(e, flow);
 	f->flags = 0;
 	f->pair = e->free_flow;
 	e->free_flow = flow;
 	e->nflows--;
-}
-
-static void event(struct hp3_engine *e, uint32_t flow, enum hp3_event_type type, uint64_t now,
-	struct hp3_acts *acts)
-{
-	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_act *a = hp3_act(acts, HP3_ACT_EVENT, flow);
-
-	a->event = (struct hp3_event){.t_ns = now,
-		.type = (uint8_t)type,
-		.cause = HP3_CAUSE_SETUP,
-		.pairing = f->pairing,
-		.from = hp3_flow_port(f),
-		.to = hp3_flow_port(f),
-		.flow = flow,
-		.rqpn = f->rqpn,
-		.lqpn = f->lqpn,
-		.pair = f->pair};
 }
 
 /*
@@ -190,7 +179,8 @@ bool hp3_flow_pair(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, enum hp3_
 		e->stats.paired_event++;
 	f->flags &= (uint16_t) ~(HP3_FF_SEVERE | HP3_FF_FRESH);
 	hp3_monitor_init(&f->monitor, now);
-	event(e, flow, HP3_EV_PAIR, now, acts);
+	hp3_rate_init(e, flow, now);
+	hp3_event(e, flow, HP3_EV_PAIR, now, acts);
 	return true;
 }
 
@@ -204,7 +194,7 @@ void hp3_flow_unpair(struct hp3_engine *e, uint32_t flow, uint64_t now, struct h
 		f->court.cand_hits = 0;
 		return;
 	}
-	event(e, flow, HP3_EV_UNPAIR, now, acts);
+	hp3_event(e, flow, HP3_EV_UNPAIR, now, acts);
 	index_remove(e, flow, HP3_DIR_RX);
 	f->flags &= (uint16_t) ~(HP3_FF_PAIRED | HP3_FF_IDLE_PROOF | HP3_FF_LAST_CLOSE);
 	f->pairing = HP3_PAIRING_NONE;
@@ -218,6 +208,10 @@ void hp3_flow_epoch(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp
 	struct hp3_flow *f = &e->flows[flow];
 
 	hp3_move_input(e, flow, HP3_RFR_IN_TX_EPOCH, now, acts);
+	if (f->slot != HP3_NO_SLOT) { /* what waits for the pacer is of the old epoch, too */
+		hp3_hold_discard(e, flow, acts);
+		hp3_slot_drop(e, flow, HP3_USE_PACE);
+	}
 	hp3_flow_unpair(e, flow, now, acts);
 	f->flags &= (uint16_t)(HP3_FF_USED | HP3_FF_IPV6 | HP3_FF_MOVED);
 	f->pmtu_log2 = 0;

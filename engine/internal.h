@@ -2,28 +2,85 @@
 #ifndef HP3_ENGINE_INTERNAL_H
 #define HP3_ENGINE_INTERNAL_H
 /* What the files of engine/ share and nobody else sees. */
+#include "cc/pacer.h"
+#include "cc/shield.h"
 #include "engine/engine.h"
 #include "engine/hash.h"
 #include "engine/pairs.h"
 #include "engine/table.h"
+#include "ppp/placement.h"
 #include "roce/icrc.h"
 
 #define HP3_CM_PENDING 256u /* connection requests remembered until their REP */
 
-/* A move in progress; its index is the hold slot. */
+/* What a packet in a FIFO is to the engine; the caller has the packet. 0 is never a free index. */
+struct hp3_held {
+	uint32_t next; /* behind it in the FIFO, or free list */
+	uint32_t psn;
+	uint32_t end; /* exclusive bound of the PSNs emitted with and before it */
+	uint16_t len;
+	uint8_t opcode;
+	uint8_t flags; /* HP3_HELD_* */
+};
+
+#define HP3_HELD_AGAIN 0x01u /* a retransmission */
+#define HP3_HELD_ASKS  0x02u /* will be answered by itself: AckReq, READ, ATOMIC */
+#define HP3_HELD_READ  0x04u /* READ or ATOMIC */
+
+/* Why a slot is taken; free when no reason is left. */
+#define HP3_USE_MOVE   0x01u /* a round or a move is under way */
+#define HP3_USE_PACE   0x02u /* packets wait for the pacer */
+#define HP3_USE_VERIFY 0x04u /* moved; to be judged */
+
+/*
+ * What a flow needs beside its record while something is going on; its index is the slot that names
+ * the flow's FIFO.
+ */
 struct hp3_move {
 	uint32_t flow;
 	uint16_t from, to;
 	struct hp3_closing closing;
+	uint8_t use; /* HP3_USE_* */
 	uint8_t cause;
-	uint16_t active; /* position in the list of moves in progress */
-	uint32_t held_pkts;
+	uint16_t active; /* position in the list of slots taken */
+	/* FIFO of held packets: move and pacer share it (rule 14) */
+	uint32_t head, tail, held_pkts;
 	uint64_t held_bytes;
-	uint64_t t_ask, t_close, deadline, tag;
-	bool seeking; /* `round` is under way */
+	uint64_t deadline; /* the earliest of the following */
+	uint64_t move_at, pace_at, verify_at;
+	uint64_t t_ask, t_close, tag;
+	uint64_t moved_pkts, moved_bytes; /* held in all during this move */
+	bool seeking; /* `round` is under way while traffic flows on */
 	bool sought; /* by a round, not by an operator */
+	bool ask; /* probes only behind the drain (STANDARD, NAK) */
+	bool marked; /* PROBING: a CNP came, the probe in the air may have been marked */
+	bool watching; /* DEAD: rounds until the path in use is found dead or alive */
 	uint8_t n_cycles, cycles[HP3_CYCLES_KEPT + 1]; /* what set the round off */
+	uint32_t resume; /* RESUMING: the PSN with which the receiver can go on */
+	uint32_t una; /* DEAD: as the stall began */
+	uint64_t since; /* DEAD: no progress since */
+	uint8_t silent; /* DEAD: rounds that nobody answered */
+	struct hp3_liveness live;
 	struct hp3_round round;
+	struct hp3_estimates before; /* of the path in use, as the round or move began */
+	uint64_t ref; /* id of the event to be judged */
+	uint64_t bytes0; /* VERIFY: bytes sent when the flow had moved */
+	struct hp3_shield shield;
+	struct hp3_dcqcn_snapshot rate;
+};
+
+/* An active flow, to be looked at again (active.c). */
+struct hp3_active {
+	uint64_t due;
+	uint64_t since; /* no progress since */
+	uint32_t flow;
+	uint32_t una; /* oldest PSN in flight then */
+};
+
+/* Rate of a flow; cc = dcqcn only. */
+struct hp3_rate {
+	struct hp3_dcqcn rp;
+	struct hp3_pacer pacer;
 };
 
 struct hp3_cm_pending {
@@ -42,12 +99,23 @@ struct hp3_engine {
 	/* written now and then */
 	struct hp3_pairs pairs;
 	struct hp3_move *moves;
-	struct hp3_paths *paths; /* by pair */
-	uint16_t *slots; /* first nmoves: in progress; the rest: free */
-	uint32_t nmoves;
+	uint16_t *slots; /* first nmoves: taken; the rest: free */
+	struct hp3_held *held; /* pool of FIFO entries, free_held first free */
+	struct hp3_paths *paths; /* by pair; these four only if cfg.probing */
+	struct hp3_active *active; /* ring of max_flows */
+	struct hp3_peer_load *peers; /* by pair; placement */
+	uint16_t *counts; /* by pair: told, from; then out, in */
+	struct hp3_rate *rates; /* by flow; cc = dcqcn */
+	struct hp3_np *np; /* by flow; cc.notify */
+	uint32_t active_head, active_n; /* of the ring */
+	struct hp3_load out, in;
+	uint32_t nmoves; /* slots taken */
+	uint32_t nmoving; /* flows whose state is not STEADY */
 	uint32_t nflows, free_flow, nmoved;
 	uint32_t age_hand;
-	uint64_t age_due, move_due;
+	uint32_t free_held;
+	uint64_t age_due, move_due, active_due;
+	uint64_t events; /* so far */
 	uint64_t rng;
 	uint64_t hold_bytes;
 	uint32_t hold_packets;
@@ -98,25 +166,98 @@ void hp3_flow_unpair(struct hp3_engine *e, uint32_t flow, uint64_t now, struct h
 void hp3_flow_epoch(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
 
 /* moves.c: the actions of rfr */
-int hp3_move_begin(struct hp3_engine *e, uint32_t flow, const struct hp3_cmd *cmd, uint16_t to,
-	uint64_t now, struct hp3_acts *acts);
+/* A slot for a new round or move; what a move before is still to be judged by is judged now. */
+struct hp3_move *hp3_move_prepare(
+	struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
 /* Feeds an input to the flow's state machine and carries out what ends a move; returns the action.
  */
 enum hp3_rfr_action hp3_move_input(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_input input,
 	uint64_t now, struct hp3_acts *acts);
-void hp3_move_close(struct hp3_engine *e, uint32_t flow, uint64_t now);
-bool hp3_move_hold(struct hp3_engine *e, uint32_t flow, uint32_t len);
-void hp3_move_timeouts(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
-
-enum hp3_rfr_input hp3_move_wish(const struct hp3_flow *f);
-/* A slot for the flow, or NULL: all taken. */
-struct hp3_move *hp3_move_slot(struct hp3_engine *e, uint32_t flow, uint64_t now);
+/* A packet with this BTH PSN closes the old path; nothing from `end` on has left. */
+void hp3_move_close(struct hp3_engine *e, uint32_t flow, uint32_t psn, uint32_t end, uint64_t now,
+	struct hp3_acts *acts);
+/* The target is known, or will be asked for (m->ask): close the old path, or go on at once. */
 void hp3_move_start(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
-void hp3_move_deadline(struct hp3_engine *e, struct hp3_move *m, uint64_t t);
+void hp3_set_port(struct hp3_engine *e, struct hp3_flow *f, uint16_t port);
+
+/* slots.c: slots, their deadlines, the FIFOs */
+/* The flow's slot, taken if it has none, with reason `use`; NULL: all taken. */
+struct hp3_move *hp3_slot_take(struct hp3_engine *e, uint32_t flow, uint8_t use);
+void hp3_slot_drop(struct hp3_engine *e, uint32_t flow, uint8_t use);
+void hp3_slot_timer(struct hp3_engine *e, struct hp3_move *m, uint64_t *timer, uint64_t t);
+bool hp3_hold_put(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h);
+/* The first `count` packets of the FIFO leave, or are dropped. */
+void hp3_hold_release(
+	struct hp3_engine *e, uint32_t flow, uint32_t count, uint8_t flags, struct hp3_acts *acts);
+void hp3_hold_discard(struct hp3_engine *e, uint32_t flow, struct hp3_acts *acts);
+void hp3_slots_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 
 /* seek.c: rounds of probes */
 void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
 void hp3_seek_timeout(
+	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+/* The old path is empty: ask where to go (STANDARD, NAK). */
+void hp3_seek_drained(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+/* PROBING: a reply that may answer the probe in the air. True: it did, and is not for the RNIC. */
+bool hp3_seek_reply(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now,
+	struct hp3_acts *acts);
+/* What kinds of rounds share. */
+struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair);
+enum hp3_probe_kind hp3_probe_kind_of(struct hp3_engine *e, uint32_t pair, uint64_t now);
+uint32_t hp3_probe_nonce(struct hp3_engine *e, uint16_t slot);
+void hp3_send_probes(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+void hp3_round_learn(struct hp3_engine *e, const struct hp3_move *m, uint64_t now);
+struct hp3_event *hp3_round_report(
+	struct hp3_engine *e, const struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+
+/* seek_dead.c: nothing is acknowledged since `since`; is the path dead? */
+void hp3_seek_dead(struct hp3_engine *e, uint32_t flow, uint32_t una, uint64_t since, uint64_t now,
+	struct hp3_acts *acts);
+void hp3_seek_dead_step(
+	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+
+/* setup.c: a path before the first data; placement */
+void hp3_setup(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+void hp3_setup_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+/* The first data comes while the round is under way: it leaves at once. */
+void hp3_setup_late(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+/* The pair is new, or gone: nothing is counted for it. */
+void hp3_pair_forget(struct hp3_engine *e, uint32_t pair);
+
+/* active.c: flows with something in flight */
+void hp3_active_add(struct hp3_engine *e, uint32_t flow, uint64_t now);
+void hp3_active_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
+void hp3_path_enter(struct hp3_engine *e, uint32_t flow, uint64_t now);
+void hp3_path_leave(struct hp3_engine *e, uint32_t flow);
+
+/* failover.c: dead paths */
+/* The path of a flow is dead: use `port`. */
+void hp3_failover(
+	struct hp3_engine *e, uint32_t flow, uint16_t port, uint64_t now, struct hp3_acts *acts);
+/* RESUMING: a packet of the RNIC; false: it is to be held. */
+bool hp3_resume_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt,
+	enum hp3_tx_kind kind, uint64_t now, struct hp3_acts *acts);
+void hp3_resume_rx(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+
+/* rate.c: congestion control (cc = dcqcn), and what a move does to the rate */
+void hp3_rate_init(struct hp3_engine *e, uint32_t flow, uint64_t now);
+void hp3_rate_marked(struct hp3_engine *e, uint32_t flow, uint64_t now);
+void hp3_rate_suspend(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+void hp3_rate_rollback(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+void hp3_rate_raise(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+/* A packet that would leave now: may it? Else it is put into the FIFO, vd says so. */
+void hp3_rate_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h, uint64_t now,
+	struct hp3_verdict *vd, struct hp3_acts *acts);
+/* The pacer's time has come: packets leave the FIFO. */
+void hp3_rate_due(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+void hp3_rate_schedule(struct hp3_engine *e, uint32_t flow, uint64_t now);
+
+/* outcome.c: the decision record */
+struct hp3_event *hp3_event(struct hp3_engine *e, uint32_t flow, enum hp3_event_type type,
+	uint64_t now, struct hp3_acts *acts);
+uint8_t hp3_cause_of(const uint8_t *cycles, uint32_t n);
+void hp3_outcome_watch(struct hp3_engine *e, uint32_t flow, uint64_t id, uint64_t now);
+void hp3_outcome_judge(
 	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
 
 /* pairing.c */
@@ -147,6 +288,7 @@ static inline struct hp3_act *hp3_act(struct hp3_acts *acts, enum hp3_act_kind k
 	struct hp3_act *a = &acts->act[acts->n++];
 
 	a->kind = (uint8_t)kind;
+	a->flags = 0;
 	a->flow = flow;
 	return a;
 }

@@ -104,12 +104,22 @@ uint32_t hp3_pkt_flow_slow(struct hp3_engine *e, const struct hp3_pkt *pkt, enum
 	return hp3_key_find(e, &k, local, remote);
 }
 
-/* Only requests that leave, and replies and CNPs that arrive, have a flow here. */
-static inline bool wanted(const struct hp3_pkt *pkt, enum hp3_dir dir)
+/*
+ * Requests that leave, and replies and CNPs that arrive, have a flow here. The notification point
+ * also cares for marked requests that arrive, and for the replies to them.
+ */
+static inline bool wanted(const struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir)
 {
-	if (pkt->v.class == HP3_CLASS_CNP)
+	const struct hp3_view *v = &pkt->v;
+
+	if (v->class == (dir == HP3_DIR_TX ? HP3_CLASS_RC_REQUEST : HP3_CLASS_RC_REPLY))
+		return true;
+	if (v->class == HP3_CLASS_CNP)
 		return dir == HP3_DIR_RX;
-	return pkt->v.class == (dir == HP3_DIR_TX ? HP3_CLASS_RC_REQUEST : HP3_CLASS_RC_REPLY);
+	if (e->np == NULL)
+		return false;
+	return dir == HP3_DIR_TX ? v->class == HP3_CLASS_RC_REPLY
+				 : v->class == HP3_CLASS_RC_REQUEST && (v->flags & HP3_VF_CE);
 }
 
 void hp3_find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir)
@@ -119,7 +129,7 @@ void hp3_find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum
 		const uint8_t *local, *remote;
 
 		p->flow = HP3_NO_FLOW;
-		if (!wanted(p, dir))
+		if (!wanted(e, p, dir))
 			continue;
 		hp3_pkt_addresses(p, dir, &local, &remote);
 		p->addr = key_addr(e, p->v.flags & HP3_VF_IPV6, local, remote);
@@ -131,7 +141,7 @@ void hp3_find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum
 		const struct hp3_bucket *b;
 		uint32_t hits, ref;
 
-		if (!wanted(p, dir))
+		if (!wanted(e, p, dir))
 			continue;
 		b = &e->table.buckets[p->bucket];
 		hits = hp3_bucket_match(b, p->sig);

@@ -1,36 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Carries out what the transition table of rfr says: slots, deadlines, hold accounting, events. */
+/* Carries out what the transition table of rfr says: how a move begins, closes the old path, ends.
+ */
 #include "engine/internal.h"
-#include <errno.h>
 
-#define RANDOM_PORT_MIN 0xc000u /* where RNICs put their source ports; 16,384 of them */
-#define RANDOM_PORTS    0x4000u
-
-static uint16_t take_slot(struct hp3_engine *e)
-{
-	uint16_t slot = e->slots[e->nmoves];
-
-	e->moves[slot].active = (uint16_t)e->nmoves++;
-	return slot;
-}
-
-static void free_slot(struct hp3_engine *e, uint16_t slot)
-{
-	uint16_t at = e->moves[slot].active, last = e->slots[--e->nmoves];
-
-	e->slots[at] = last;
-	e->moves[last].active = at;
-	e->slots[e->nmoves] = slot;
-}
-
-void hp3_move_deadline(struct hp3_engine *e, struct hp3_move *m, uint64_t t)
-{
-	m->deadline = t;
-	if (t < e->move_due)
-		e->move_due = t;
-}
-
-static void set_port(struct hp3_engine *e, struct hp3_flow *f, uint16_t port)
+void hp3_set_port(struct hp3_engine *e, struct hp3_flow *f, uint16_t port)
 {
 	e->nmoved -= !!(f->flags & HP3_FF_MOVED);
 	f->port = port;
@@ -40,23 +13,38 @@ static void set_port(struct hp3_engine *e, struct hp3_flow *f, uint16_t port)
 	e->nmoved += !!(f->flags & HP3_FF_MOVED);
 }
 
-static enum hp3_event_type event_type(
-	enum hp3_rfr_action action, enum hp3_rfr_input input, const struct hp3_move *m)
+struct hp3_move *hp3_move_prepare(
+	struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
 {
-	if (action == HP3_RFR_DO_DISCARD)
-		return HP3_EV_EPOCH;
-	if (action == HP3_RFR_DO_RECOVER)
-		return HP3_EV_RECOVER;
-	return m->t_close == 0 ? HP3_EV_IDLE_SWITCH : HP3_EV_SWITCH;
+	const struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = hp3_slot_take(e, flow, HP3_USE_MOVE);
+
+	if (m == NULL)
+		return NULL;
+	if (m->use & HP3_USE_VERIFY)
+		hp3_outcome_judge(e, m, now, acts);
+	m->from = m->to = hp3_flow_port(f);
+	m->cause = HP3_CAUSE_OPERATOR;
+	m->t_ask = now;
+	m->t_close = m->tag = m->moved_pkts = m->moved_bytes = 0;
+	m->closing = (struct hp3_closing){0};
+	m->seeking = m->sought = m->ask = m->watching = m->marked = false;
+	m->n_cycles = 0;
+	m->live = (struct hp3_liveness){0};
+	m->before = (struct hp3_estimates){0};
+	if ((f->flags & HP3_FF_PAIRED) && e->cfg.monitor.cycle_ns != 0)
+		hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &m->before);
+	return m;
 }
 
 /* A move of our own is over: how long until the flow may be looked after again. */
 static void settle_sought(struct hp3_engine *e, struct hp3_flow *f, const struct hp3_move *m,
-	enum hp3_rfr_action action, uint64_t now)
+	bool switched, uint64_t now)
 {
 	e->pairs.pairs[f->pair].nmoves--;
-	if (action == HP3_RFR_DO_SWITCH) {
-		f->backoff = (struct hp3_backoff){.until = (now + e->cfg.cooldown_ns) >> 6};
+	if (switched) {
+		f->backoff = (struct hp3_backoff){0};
+		hp3_backoff_wait(&f->backoff, e->cfg.cooldown_ns, now);
 		hp3_monitor_offer_base(&f->monitor, m->round.probe[m->round.winner].rtt_ns);
 	} else {
 		hp3_backoff_fruitless(
@@ -64,22 +52,81 @@ static void settle_sought(struct hp3_engine *e, struct hp3_flow *f, const struct
 	}
 }
 
-static void end_move(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action action,
-	enum hp3_rfr_input input, uint64_t now, struct hp3_acts *acts)
+/* Everything that is charged to the old path ends here. */
+static void take_new_path(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
 {
 	struct hp3_flow *f = &e->flows[flow];
 	struct hp3_move *m = &e->moves[f->slot];
-	uint16_t slot = f->slot;
-	struct hp3_act *a;
+	bool active = f->path != HP3_NO_PATH;
+	uint32_t first = m->t_close != 0 ? m->closing.end : hp3_stream_end(&f->stream);
 
+	hp3_path_leave(e, flow);
+	hp3_set_port(e, f, m->to);
+	if (active)
+		hp3_path_enter(e, flow, now);
+	f->flags &= (uint16_t)~HP3_FF_SEVERE;
+	f->flags |= HP3_FF_FRESH;
+	hp3_monitor_moved(&f->monitor);
+	hp3_shield_switch(&m->shield, first, m->cause != HP3_CAUSE_DEAD, e->cfg.cc.max_rtt_ns, now);
+	if (f->moves < UINT8_MAX)
+		f->moves++;
+	if (m->t_close == 0)
+		hp3_rate_suspend(e, flow, now, acts);
+	hp3_rate_raise(e, flow, now, acts);
+}
+
+/* A dead path is left at once: what is held, and what comes, waits for the RNIC to go back. */
+static void fail_over(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
+
+	m->resume = f->stream.una;
+	take_new_path(e, flow, now, acts);
+	hp3_slot_timer(e, m, &m->move_at, now + e->cfg.close_timeout_ns);
+	e->stats.failovers++;
+}
+
+static enum hp3_event_type event_type(enum hp3_rfr_action action, const struct hp3_move *m)
+{
+	switch (action) {
+	case HP3_RFR_DO_DISCARD:
+		return HP3_EV_EPOCH;
+	case HP3_RFR_DO_RECOVER:
+		return HP3_EV_RECOVER;
+	case HP3_RFR_DO_SUPERSEDE:
+	case HP3_RFR_DO_RESUME:
+		return HP3_EV_RESUME;
+	default:
+		return m->t_close == 0 ? HP3_EV_IDLE_SWITCH : HP3_EV_SWITCH;
+	}
+}
+
+static uint64_t report(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action action,
+	enum hp3_rfr_input input, uint64_t now, struct hp3_acts *acts)
+{
+	const struct hp3_move *m = &e->moves[e->flows[flow].slot];
+	struct hp3_event *ev = hp3_event(e, flow, event_type(action, m), now, acts);
+
+	ev->cause = m->cause;
+	ev->reason = (uint8_t)input;
+	ev->from = m->from;
+	ev->to = m->to;
+	ev->wait_ns = (m->t_close != 0 ? m->t_close : now) - m->t_ask;
+	ev->drain_ns = m->t_close != 0 ? now - m->t_close : 0;
+	ev->close_psn = m->closing.psn;
+	ev->held_pkts = (uint32_t)m->moved_pkts;
+	ev->held_bytes = m->moved_bytes;
+	ev->tag = m->tag;
+	ev->n_cycles = m->n_cycles;
+	memcpy(ev->cycles, m->cycles, sizeof(ev->cycles));
+	return ev->id;
+}
+
+static void count(struct hp3_engine *e, enum hp3_rfr_action action, const struct hp3_move *m)
+{
 	switch (action) {
 	case HP3_RFR_DO_SWITCH:
-		set_port(e, f, m->to);
-		f->flags &= (uint16_t)~HP3_FF_SEVERE;
-		f->flags |= HP3_FF_FRESH;
-		hp3_monitor_moved(&f->monitor);
-		if (f->moves < UINT16_MAX)
-			f->moves++;
 		if (m->t_close == 0)
 			e->stats.moves_idle++;
 		else
@@ -88,43 +135,42 @@ static void end_move(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action ac
 	case HP3_RFR_DO_RECOVER:
 		e->stats.moves_recovered++;
 		break;
-	default:
+	case HP3_RFR_DO_DISCARD:
 		e->stats.moves_discarded++;
 		break;
+	default:
+		e->stats.resumed++;
+		break;
 	}
-	if (m->held_pkts > 0) {
-		a = hp3_act(acts, action == HP3_RFR_DO_DISCARD ? HP3_ACT_DISCARD : HP3_ACT_RELEASE,
-			flow);
-		a->slot = slot;
-		a->port = action == HP3_RFR_DO_SWITCH ? m->to : m->from;
-		e->hold_packets -= m->held_pkts;
-		e->hold_bytes -= m->held_bytes;
-	}
-	a = hp3_act(acts, HP3_ACT_EVENT, flow);
-	a->slot = slot;
-	a->event = (struct hp3_event){
-		.t_ns = now,
-		.type = (uint8_t)event_type(action, input, m),
-		.cause = m->cause,
-		.reason = (uint8_t)input,
-		.pairing = f->pairing,
-		.from = m->from,
-		.to = m->to,
-		.flow = flow,
-		.rqpn = f->rqpn,
-		.lqpn = f->lqpn,
-		.pair = f->pair,
-		.wait_ns = (m->t_close != 0 ? m->t_close : now) - m->t_ask,
-		.drain_ns = m->t_close != 0 ? now - m->t_close : 0,
-		.close_psn = m->closing.psn,
-		.held_pkts = m->held_pkts,
-		.held_bytes = m->held_bytes,
-		.tag = m->tag,
-	};
+}
+
+static void end_move(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action action,
+	enum hp3_rfr_input input, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
+	bool switched = action == HP3_RFR_DO_SWITCH, begun = m->t_close != 0;
+	uint64_t id;
+
+	if (switched)
+		take_new_path(e, flow, now, acts);
+	else if (action == HP3_RFR_DO_RECOVER && begun)
+		hp3_rate_rollback(e, flow, now, acts);
+	count(e, action, m);
+	if (action == HP3_RFR_DO_DISCARD || action == HP3_RFR_DO_SUPERSEDE)
+		hp3_hold_discard(e, flow, acts);
+	else if (!(f->flags & HP3_FF_PACED))
+		hp3_hold_release(e, flow, UINT32_MAX, 0, acts);
+	if (e->cfg.beside && action == HP3_RFR_DO_RECOVER && begun && input != HP3_RFR_IN_NO_BETTER)
+		hp3_act(acts, HP3_ACT_RESUME, flow)->port = m->from;
+	id = report(e, flow, action, input, now, acts);
 	if (m->sought)
-		settle_sought(e, f, m, action, now);
-	f->slot = HP3_NO_SLOT;
-	free_slot(e, slot);
+		settle_sought(e, f, m, switched || event_type(action, m) == HP3_EV_RESUME, now);
+	if (switched)
+		hp3_outcome_watch(e, flow, id, now);
+	if (m->held_pkts != 0)
+		hp3_rate_schedule(e, flow, now);
+	hp3_slot_drop(e, flow, HP3_USE_MOVE);
 }
 
 enum hp3_rfr_action hp3_move_input(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_input input,
@@ -133,193 +179,82 @@ enum hp3_rfr_action hp3_move_input(struct hp3_engine *e, uint32_t flow, enum hp3
 	struct hp3_flow *f = &e->flows[flow];
 	struct hp3_rfr_step step = hp3_rfr_step(f->state, input);
 
+	e->nmoving += (step.next != HP3_RFR_STEADY) - (f->state != HP3_RFR_STEADY);
 	f->state = step.next;
-	if (step.action == HP3_RFR_DO_SWITCH || step.action == HP3_RFR_DO_RECOVER ||
-		step.action == HP3_RFR_DO_DISCARD)
+	switch ((enum hp3_rfr_action)step.action) {
+	case HP3_RFR_DO_SWITCH:
+	case HP3_RFR_DO_RECOVER:
+	case HP3_RFR_DO_DISCARD:
+	case HP3_RFR_DO_SUPERSEDE:
+	case HP3_RFR_DO_RESUME:
 		end_move(e, flow, step.action, input, now, acts);
+		break;
+	case HP3_RFR_DO_PROBE:
+		hp3_seek_drained(e, flow, now, acts);
+		break;
+	case HP3_RFR_DO_FAILOVER:
+		fail_over(e, flow, now, acts);
+		break;
+	default:
+		break;
+	}
 	return step.action;
 }
 
-/* The newest packet of the stream closes the old path. */
-void hp3_move_close(struct hp3_engine *e, uint32_t flow, uint64_t now)
+void hp3_move_close(struct hp3_engine *e, uint32_t flow, uint32_t psn, uint32_t end, uint64_t now,
+	struct hp3_acts *acts)
 {
 	struct hp3_flow *f = &e->flows[flow];
 	struct hp3_move *m = &e->moves[f->slot];
+	struct hp3_event *ev;
 
-	m->closing = (struct hp3_closing){.psn = f->stream.hi, .end = hp3_stream_end(&f->stream)};
+	m->closing = (struct hp3_closing){.psn = psn, .end = end};
 	m->t_close = now;
-	f->mark_psn = f->stream.hi;
+	f->mark_psn = psn;
 	f->flags |= HP3_FF_CLOSE_ACK;
-	hp3_move_deadline(e, m, now + e->cfg.max_hold_ns);
-}
-
-bool hp3_move_hold(struct hp3_engine *e, uint32_t flow, uint32_t len)
-{
-	struct hp3_move *m = &e->moves[e->flows[flow].slot];
-
-	if (m->held_bytes + len > e->cfg.hold_bytes ||
-		e->hold_bytes + len > e->cfg.hold_bytes_total ||
-		e->hold_packets >= e->cfg.hold_packets)
-		return false;
-	m->held_pkts++;
-	m->held_bytes += len;
-	e->hold_packets++;
-	e->hold_bytes += len;
-	e->stats.held_packets++;
-	e->stats.held_bytes += len;
-	return true;
+	hp3_slot_timer(e, m, &m->move_at, now + e->cfg.max_hold_ns);
+	hp3_rate_suspend(e, flow, now, acts);
+	ev = hp3_event(e, flow, HP3_EV_SUSPEND, now, acts);
+	ev->cause = m->cause;
+	ev->from = m->from;
+	ev->to = m->to;
+	ev->close_psn = psn;
+	ev->wait_ns = now - m->t_ask;
+	ev->tag = m->tag;
+	ev->n_cycles = m->n_cycles;
+	memcpy(ev->cycles, m->cycles, sizeof(ev->cycles));
 }
 
 /*
  * Which input a wish to move is. Idle must be proven by a reply with a right ICRC, with nothing
  * sent again since (rule 7). The newest packet can close if it is a first transmission that will be
- * answered, and is not yet.
+ * answered, is not yet, and has left. Before probes that look like a duplicate (m->ask) a SEND or
+ * WRITE has to close, for their answers speak of it (rule 2).
  */
-static enum hp3_rfr_input wish(const struct hp3_flow *f)
+static enum hp3_rfr_input wish(const struct hp3_engine *e, const struct hp3_flow *f)
 {
+	const struct hp3_move *m = &e->moves[f->slot];
 	bool idle = hp3_stream_idle(&f->stream);
 
-	if (idle && (f->flags & HP3_FF_IDLE_PROOF))
+	if (e->cfg.beside)
+		return HP3_RFR_IN_MOVE;
+	if (idle && (f->flags & HP3_FF_IDLE_PROOF) && !m->ask)
 		return HP3_RFR_IN_MOVE_IDLE;
-	if (!idle && (f->flags & HP3_FF_LAST_CLOSE))
+	if (!idle && (f->flags & HP3_FF_LAST_CLOSE) && m->held_pkts == 0 &&
+		!(m->ask && (f->flags & HP3_FF_READS)))
 		return HP3_RFR_IN_MOVE_CLOSED;
 	return HP3_RFR_IN_MOVE;
 }
 
-struct hp3_move *hp3_move_slot(struct hp3_engine *e, uint32_t flow, uint64_t now)
-{
-	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_move *m;
-
-	if (e->nmoves == e->cfg.max_moves)
-		return NULL;
-	f->slot = take_slot(e);
-	m = &e->moves[f->slot];
-	*m = (struct hp3_move){
-		.flow = flow, .from = hp3_flow_port(f), .active = m->active, .t_ask = now};
-	return m;
-}
-
-/* The target is known: close the old path, or switch at once. */
 void hp3_move_start(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
 {
 	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
+	enum hp3_rfr_input input = wish(e, f);
 
-	hp3_move_deadline(e, &e->moves[f->slot], now + e->cfg.close_timeout_ns);
-	if (hp3_move_input(e, flow, wish(f), now, acts) == HP3_RFR_DO_BEHIND)
-		hp3_move_close(e, flow, now);
-}
-
-int hp3_move_begin(struct hp3_engine *e, uint32_t flow, const struct hp3_cmd *cmd, uint16_t to,
-	uint64_t now, struct hp3_acts *acts)
-{
-	struct hp3_move *m = hp3_move_slot(e, flow, now);
-
-	if (m == NULL)
-		return -ENOSPC;
-	m->to = to;
-	m->cause = cmd->cause;
-	m->tag = cmd->tag;
-	hp3_move_start(e, flow, now, acts);
-	return 0;
-}
-
-static uint16_t random_port(struct hp3_engine *e, const struct hp3_flow *f)
-{
-	uint16_t port;
-
-	do {
-		port = (uint16_t)(RANDOM_PORT_MIN + hp3_random_below(&e->rng, RANDOM_PORTS));
-	} while (port == hp3_flow_port(f));
-	return port;
-}
-
-int hp3_command(
-	struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts)
-{
-	struct hp3_flow *f;
-	uint16_t to;
-	int ret = 0;
-
-	if (cmd->flow >= e->cfg.max_flows || !(e->flows[cmd->flow].flags & HP3_FF_USED))
-		return -ENOENT;
-	f = &e->flows[cmd->flow];
-	if (cmd->kind == HP3_CMD_CANCEL) {
-		hp3_move_input(e, cmd->flow, HP3_RFR_IN_CANCEL, now, acts);
-		return 0;
-	}
-	e->stats.moves_asked++;
-	to = cmd->kind == HP3_CMD_HOME ? f->home : cmd->port;
-	if (to == 0 && cmd->kind == HP3_CMD_MOVE)
-		to = random_port(e, f);
-	if (cmd->kind == HP3_CMD_MOVE && (!e->cfg.moves_allowed || e->pairs.pairs[f->pair].pinned))
-		ret = -EPERM;
-	else if (!(f->flags & HP3_FF_PAIRED))
-		ret = -ENOLINK;
-	else if (f->state != HP3_RFR_STEADY)
-		ret = -EBUSY;
-	else if (f->flags & HP3_FF_RNR)
-		ret = -EAGAIN;
-	else if (!(f->flags & HP3_FF_STARTED))
-		ret = -ENODATA;
-	else if (to == hp3_flow_port(f))
-		ret = -EALREADY;
-	else
-		ret = hp3_move_begin(e, cmd->flow, cmd, to, now, acts);
-	if (ret != 0)
-		e->stats.moves_refused++;
-	return ret;
-}
-
-const char *hp3_command_error(int err)
-{
-	switch (-err) {
-	case ENOENT:
-		return "no such flow: it never sent, or was idle and aged out; list flows again";
-	case EPERM:
-		return "moves are off (policy mode) or the flow is immovable (IP fragments seen)";
-	case ENOLINK:
-		return "not paired with its replies yet: try again when the flow has sent some "
-		       "more";
-	case EBUSY:
-		return "a move of this flow is under way: wait for its event";
-	case EAGAIN:
-		return "the receiver is not ready (RNR NAK pending): try again when it has "
-		       "recovered";
-	case ENODATA:
-		return "no data packet was seen yet: nothing is known about its port";
-	case EALREADY:
-		return "the flow is on that port already";
-	case ENOSPC:
-		return "too many moves at a time: raise max_moves in [rfr] or wait";
-	default:
-		return "unknown error";
-	}
-}
-
-void hp3_move_timeouts(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
-{
-	uint64_t due = UINT64_MAX;
-
-	if (now < e->move_due)
-		return;
-	for (uint32_t i = 0; i < e->nmoves;) {
-		struct hp3_move *m = &e->moves[e->slots[i]];
-
-		if (m->deadline > now) {
-			if (m->deadline < due)
-				due = m->deadline;
-			i++;
-			continue;
-		}
-		if (acts->n + 4 > HP3_ACTS_MAX) {
-			acts->more = true;
-			return;
-		}
-		if (m->seeking)
-			hp3_seek_timeout(e, m, now, acts);
-		else
-			hp3_move_input(e, m->flow, HP3_RFR_IN_TIMEOUT, now, acts);
-	}
-	e->move_due = due;
+	hp3_slot_timer(e, m, &m->move_at, now + e->cfg.close_timeout_ns);
+	if (hp3_move_input(e, flow, input, now, acts) == HP3_RFR_DO_BEHIND)
+		hp3_move_close(e, flow, f->stream.hi, hp3_stream_end(&f->stream), now, acts);
+	else if (e->cfg.beside && f->state == HP3_RFR_CLOSING)
+		hp3_act(acts, HP3_ACT_SUSPEND, flow)->port = m->from;
 }

@@ -47,14 +47,17 @@ static inline bool is_watched(const struct hp3_engine *e, const struct hp3_flow 
 
 /* A first transmission leaves now. READs outstanding would delay the ACK that is timed. */
 static inline void watch_sent(
-	struct hp3_engine *e, struct hp3_flow *f, const struct hp3_view *v, uint64_t now)
+	struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now)
 {
+	struct hp3_flow *f = &e->flows[flow];
 	bool read = v->flags & (HP3_VF_READ | HP3_VF_ATOMIC);
 
 	if (__builtin_expect(read, 0))
 		f->flags |= HP3_FF_READS;
-	if (!(v->flags & HP3_VF_ACKREQ) && !(f->flags & HP3_FF_FRESH))
+	else if (!(v->flags & HP3_VF_ACKREQ) && !(f->flags & HP3_FF_FRESH))
 		return;
+	if (__builtin_expect(!(f->watch & HP3_FW_ARMED), 0))
+		hp3_active_add(e, flow, now);
 	f->flags &= (uint16_t)~HP3_FF_FRESH;
 	if (is_watched(e, f))
 		hp3_monitor_sent(&f->monitor, v->psn,
@@ -65,26 +68,19 @@ static inline void watch_sent(
 static void severe(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
 {
 	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_act *a;
+	bool known = f->flags & HP3_FF_SEVERE;
+	struct hp3_event *ev;
 
+	f->flags |= HP3_FF_SEVERE;
+	if (!known) {
+		e->stats.severe++;
+		ev = hp3_event(e, flow, HP3_EV_SEVERE, now, acts);
+		ev->n_cycles = (uint8_t)hp3_monitor_evidence(&f->monitor, ev->cycles);
+		ev->cause = hp3_cause_of(ev->cycles, ev->n_cycles);
+		hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &ev->path);
+	}
 	if (e->cfg.probing && f->state == HP3_RFR_STEADY)
 		hp3_seek(e, flow, now, acts);
-	if (f->flags & HP3_FF_SEVERE)
-		return;
-	f->flags |= HP3_FF_SEVERE;
-	e->stats.severe++;
-	a = hp3_act(acts, HP3_ACT_EVENT, flow);
-	a->event = (struct hp3_event){.t_ns = now,
-		.type = HP3_EV_SEVERE,
-		.cause = HP3_CAUSE_MONITOR,
-		.from = hp3_flow_port(f),
-		.to = hp3_flow_port(f),
-		.flow = flow,
-		.rqpn = f->rqpn,
-		.lqpn = f->lqpn,
-		.pair = f->pair};
-	a->event.n_cycles = (uint8_t)hp3_monitor_evidence(&f->monitor, a->event.cycles);
-	hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &a->event.path);
 }
 
 static inline void watch_reply(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v,
@@ -93,10 +89,10 @@ static inline void watch_reply(struct hp3_engine *e, uint32_t flow, const struct
 	struct hp3_flow *f = &e->flows[flow];
 	uint32_t acked = (f->stream.una - una_before) & HP3_PSN_MASK;
 
-	if (!is_watched(e, f))
-		return;
 	if (hp3_stream_idle(&f->stream))
 		f->flags &= (uint16_t)~HP3_FF_READS;
+	if (!is_watched(e, f))
+		return;
 	if (hp3_monitor_reply(&f->monitor, &e->cfg.monitor, v->psn, v->flags & HP3_VF_BECN,
 		    acked << f->pmtu_log2, now))
 		severe(e, flow, now, acts);
@@ -106,17 +102,96 @@ static inline void watch_reply(struct hp3_engine *e, uint32_t flow, const struct
 	}
 }
 
+/* --- congestion feedback (cc) --- */
+
+/* CNPs and BECN of the old path after a move (cc/shield.h). */
+static bool is_stale(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+{
+	struct hp3_move *m;
+
+	if (f->slot == HP3_NO_SLOT)
+		return false;
+	m = &e->moves[f->slot];
+	hp3_shield_reply(&m->shield, (f->stream.una - 1) & HP3_PSN_MASK);
+	return hp3_shield_cnp(&m->shield, now) == HP3_CNP_CONSUME;
+}
+
+/* Rule 5: where the RNIC does not do congestion control, what speaks of it stops here. */
 static void cnp_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now,
 	struct hp3_verdict *vd, struct hp3_acts *acts)
 {
 	uint32_t flow = hp3_pkt_flow(e, pkt, HP3_DIR_RX);
+	struct hp3_flow *f;
 
 	e->stats.cnps++;
 	vd->flow = flow;
-	if (flow == HP3_NO_FLOW || !is_watched(e, &e->flows[flow]) || !hp3_pkt_icrc_ok(e, pkt))
+	if (e->cfg.cc.mode != HP3_CC_NATIVE)
+		vd->kind = HP3_CONSUME;
+	if (flow == HP3_NO_FLOW || !hp3_pkt_icrc_ok(e, pkt))
 		return;
-	if (hp3_monitor_cnp(&e->flows[flow].monitor, &e->cfg.monitor, now))
+	f = &e->flows[flow];
+	if (is_stale(e, f, now)) {
+		e->stats.cnps_stale++;
+		vd->kind = HP3_CONSUME;
+		return;
+	}
+	if (f->state == HP3_RFR_PROBING)
+		e->moves[f->slot].marked = true;
+	hp3_rate_marked(e, flow, now);
+	if (is_watched(e, f) && hp3_monitor_cnp(&f->monitor, &e->cfg.monitor, now))
 		severe(e, flow, now, acts);
+}
+
+static void becn_seen(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_verdict *vd)
+{
+	if (e->cfg.cc.mode == HP3_CC_NATIVE)
+		return;
+	vd->flags |= HP3_CLEAR_BECN;
+	if (!is_stale(e, &e->flows[flow], now))
+		hp3_rate_marked(e, flow, now);
+}
+
+/* Only towards a peer whose hp3d is alive (rule 5). */
+static bool peer_listens(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+{
+	uint64_t seen = e->pairs.pairs[f->pair].peer_seen;
+
+	return seen != 0 && now - seen < e->cfg.peer_ns;
+}
+
+/* A request of the peer arrived marked. */
+static void ce_seen(
+	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_acts *acts)
+{
+	uint32_t flow = hp3_pkt_flow(e, pkt, HP3_DIR_RX);
+	struct hp3_flow *f;
+	struct hp3_act *a;
+
+	if (flow == HP3_NO_FLOW)
+		return;
+	f = &e->flows[flow];
+	e->stats.ce_seen++;
+	if (hp3_np_ce(&e->np[flow], NULL, &e->cfg.cc.np, peer_listens(e, f, now), now) !=
+		HP3_NP_SEND_CNP)
+		return;
+	a = hp3_act(acts, HP3_ACT_CNP, flow);
+	a->pkey = pkt->v.pkey;
+	a->port = hp3_flow_port(f);
+	e->stats.cnps_made++;
+}
+
+static void reply_leaves(
+	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd)
+{
+	uint32_t flow;
+
+	if (!(pkt->v.flags & HP3_VF_AETH))
+		return;
+	flow = hp3_pkt_flow(e, pkt, HP3_DIR_TX);
+	if (flow != HP3_NO_FLOW &&
+		hp3_np_ack(&e->np[flow], &e->cfg.cc.np, peer_listens(e, &e->flows[flow], now)) ==
+			HP3_NP_SET_BECN)
+		vd->flags |= HP3_SET_BECN;
 }
 
 /* The newest packet of the flow left or will leave; what does it mean for a later move? */
@@ -142,6 +217,8 @@ static void tx_retransmit(struct hp3_engine *e, uint32_t flow, const struct hp3_
 	f->flags |= HP3_FF_WENT_BACK;
 	if (is_watched(e, f))
 		hp3_monitor_retransmit(&f->monitor);
+	if (!(f->watch & HP3_FW_ARMED) && (f->flags & HP3_FF_PAIRED))
+		hp3_active_add(e, flow, now);
 #ifdef HP3_BREAK_RETRANSMIT_NEW_PORT
 	if (f->state == HP3_RFR_DRAINING) {
 		vd->sport = e->moves[f->slot].to;
@@ -152,69 +229,128 @@ static void tx_retransmit(struct hp3_engine *e, uint32_t flow, const struct hp3_
 	if ((f->flags & HP3_FF_CLOSE_ACK) && v->psn == f->mark_psn &&
 		!(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)))
 		vd->flags |= HP3_SET_ACKREQ;
-	vd->sport = f->flags & HP3_FF_MOVED ? f->port : v->sport;
 }
 
-/* A first transmission while a move is under way. */
-static void tx_moving(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
-	struct hp3_verdict *vd, struct hp3_acts *acts)
+static struct hp3_held held_of(const struct hp3_flow *f, const struct hp3_pkt *pkt,
+	enum hp3_tx_kind kind, uint8_t vd_flags)
+{
+	const uint16_t read = HP3_VF_READ | HP3_VF_ATOMIC;
+	struct hp3_held h = {.psn = pkt->v.psn,
+		.end = hp3_stream_end(&f->stream),
+		.len = (uint16_t)(pkt->len < UINT16_MAX ? pkt->len : UINT16_MAX),
+		.opcode = pkt->v.opcode};
+
+	if (kind == HP3_TX_RETRANSMIT)
+		h.flags |= HP3_HELD_AGAIN;
+	if ((pkt->v.flags & (read | HP3_VF_ACKREQ)) || (vd_flags & HP3_SET_ACKREQ))
+		h.flags |= HP3_HELD_ASKS;
+	if (pkt->v.flags & read)
+		h.flags |= HP3_HELD_READ;
+	return h;
+}
+
+/* Held by a move; false: no room, the move is over, and what was held has left. */
+static bool hold(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt,
+	enum hp3_tx_kind kind, uint64_t now, struct hp3_verdict *vd, struct hp3_acts *acts)
 {
 	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_held h = held_of(f, pkt, kind, 0);
 
+	if (!hp3_hold_put(e, flow, &h)) {
+		hp3_move_input(e, flow, HP3_RFR_IN_HOLD_FULL, now, acts);
+		return false;
+	}
+	e->moves[f->slot].moved_pkts++;
+	e->moves[f->slot].moved_bytes += pkt->len;
+	vd->kind = HP3_HOLD;
 	vd->slot = f->slot;
+	return true;
+}
+
+/* A packet while a move is under way. */
+static void tx_moving(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt,
+	enum hp3_tx_kind kind, uint64_t now, struct hp3_verdict *vd, struct hp3_acts *acts)
+{
+	const bool read = pkt->v.flags & (HP3_VF_READ | HP3_VF_ATOMIC);
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
+
+	if (f->state == HP3_RFR_RESUMING) {
+		if (!hp3_resume_tx(e, flow, pkt, kind, now, acts))
+			hold(e, flow, pkt, kind, now, vd, acts);
+		return;
+	}
+	if (kind == HP3_TX_RETRANSMIT || e->cfg.beside ||
+		(f->state == HP3_RFR_CLOSING && (m->held_pkts != 0 || (m->ask && read))))
+		return; /* what waits for the pacer closes first */
 	switch (hp3_move_input(e, flow, HP3_RFR_IN_TX_NEW, now, acts)) {
 	case HP3_RFR_DO_CLOSE:
-		hp3_move_close(e, flow, now);
+		hp3_move_close(e, flow, f->stream.hi, hp3_stream_end(&f->stream), now, acts);
 #ifndef HP3_BREAK_NO_ACKREQ
-		if (!(pkt->v.flags & (HP3_VF_READ | HP3_VF_ATOMIC)))
+		if (!read)
 			vd->flags |= HP3_SET_ACKREQ;
 #endif
 		break;
 	case HP3_RFR_DO_HOLD:
-		if (hp3_move_hold(e, flow, pkt->len)) {
-			vd->kind = HP3_HOLD;
-			return;
-		}
-		hp3_move_input(e, flow, HP3_RFR_IN_HOLD_FULL, now, acts);
+		hold(e, flow, pkt, kind, now, vd, acts);
 		break;
 	default:
 		break;
 	}
-	vd->sport = f->flags & HP3_FF_MOVED ? f->port : pkt->v.sport;
 }
 
-/* Everything but the next packet of a paired flow in steady state. */
+/* The first packet of a queue pair, or of its next epoch. */
+static void start(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now,
+	struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+
+	hp3_stream_reset(&f->stream, v->psn);
+	f->flags |= HP3_FF_STARTED;
+	f->home = v->sport;
+	if (f->flags & HP3_FF_MOVED)
+		hp3_set_port(e, f, f->port); /* placed: perhaps just where the RNIC would go */
+	if (f->state == HP3_RFR_SEEKING)
+		hp3_setup_late(e, flow, now, acts);
+}
+
+/* Everything but the next packet of a paired, unpaced flow in steady state. */
 static void tx_slow(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
 	struct hp3_verdict *vd, struct hp3_acts *acts)
 {
 	struct hp3_flow *f = &e->flows[flow];
 	enum hp3_tx_kind kind;
+	struct hp3_held h;
 
-	if (!(f->flags & HP3_FF_STARTED)) {
-		hp3_stream_reset(&f->stream, pkt->v.psn);
-		f->flags |= HP3_FF_STARTED;
-		f->home = pkt->v.sport;
-	}
+	if (!(f->flags & HP3_FF_STARTED))
+		start(e, flow, &pkt->v, now, acts);
 	kind = hp3_stream_tx(&f->stream, &pkt->v, &f->pmtu_log2);
 	if (kind == HP3_TX_EPOCH) {
 		hp3_flow_epoch(e, flow, now, acts);
-		hp3_stream_reset(&f->stream, pkt->v.psn);
-		f->flags |= HP3_FF_STARTED;
+		start(e, flow, &pkt->v, now, acts);
 		kind = hp3_stream_tx(&f->stream, &pkt->v, &f->pmtu_log2);
 	}
-	vd->sport = f->flags & HP3_FF_MOVED ? f->port : pkt->v.sport;
-	if (kind == HP3_TX_RETRANSMIT) {
+	if (kind == HP3_TX_RETRANSMIT)
 		tx_retransmit(e, flow, &pkt->v, now, vd, acts);
-		return;
-	}
-	note_new(f, &pkt->v);
+	else
+		note_new(f, &pkt->v);
 	if (f->state > HP3_RFR_SEEKING) {
-		tx_moving(e, flow, pkt, now, vd, acts);
-		return;
+		tx_moving(e, flow, pkt, kind, now, vd, acts);
+	} else if (kind == HP3_TX_NEW) {
+		watch_sent(e, flow, &pkt->v, now);
+		if (!(f->flags & HP3_FF_PAIRED) && hp3_challenge_tx(e, flow, pkt, now, acts))
+			vd->flags |= HP3_SET_ACKREQ;
 	}
-	watch_sent(e, f, &pkt->v, now);
-	if (!(f->flags & HP3_FF_PAIRED) && hp3_challenge_tx(e, flow, pkt, now, acts))
-		vd->flags |= HP3_SET_ACKREQ;
+	vd->sport = f->flags & HP3_FF_MOVED ? f->port : pkt->v.sport;
+#ifdef HP3_BREAK_RETRANSMIT_NEW_PORT
+	if (kind == HP3_TX_RETRANSMIT && f->state == HP3_RFR_DRAINING)
+		vd->sport = e->moves[f->slot].to;
+#endif
+	/* In DRAINING only the closing packet passes, and in RESUMING what goes first. */
+	if ((f->flags & HP3_FF_PACED) && vd->kind == HP3_PASS && f->state <= HP3_RFR_CLOSING) {
+		h = held_of(f, pkt, kind, vd->flags);
+		hp3_rate_tx(e, flow, &h, now, vd, acts);
+	}
 }
 
 void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,
@@ -227,7 +363,10 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	acts->n = 0;
 	*vd = (struct hp3_verdict){.kind = HP3_PASS, .sport = v->sport, .flow = HP3_NO_FLOW};
 	if (v->class != HP3_CLASS_RC_REQUEST) {
-		other_packet(e, pkt, HP3_DIR_TX, now, acts);
+		if (v->class != HP3_CLASS_RC_REPLY)
+			other_packet(e, pkt, HP3_DIR_TX, now, acts);
+		else if (e->np != NULL)
+			reply_leaves(e, pkt, now, vd);
 		return;
 	}
 	e->stats.tx_requests++;
@@ -244,7 +383,7 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	f->last = (uint32_t)(now >> HP3_TICK_SHIFT);
 	f->bytes += pkt->len - v->l3_off;
 	if (__builtin_expect(f->state != HP3_RFR_STEADY ||
-				     (f->flags & (HP3_FF_STARTED | HP3_FF_PAIRED)) !=
+				     (f->flags & (HP3_FF_STARTED | HP3_FF_PAIRED | HP3_FF_PACED)) !=
 					     (HP3_FF_STARTED | HP3_FF_PAIRED) ||
 				     v->psn != f->stream.nxt || f->stream.open_len != 0 ||
 				     f->pmtu_log2 == 0,
@@ -255,7 +394,7 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	}
 	hp3_stream_emit(&f->stream, v, f->pmtu_log2);
 	note_new(f, v);
-	watch_sent(e, f, v, now);
+	watch_sent(e, flow, v, now);
 	f->home = v->sport;
 	if (f->flags & HP3_FF_MOVED)
 		vd->sport = f->port;
@@ -263,30 +402,56 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 
 /* A reply while a move is under way: rule 6, its ICRC counts only if it would change anything. */
 static void rx_moving(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
-	struct hp3_acts *acts)
+	struct hp3_verdict *vd, struct hp3_acts *acts)
 {
 	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
 	struct hp3_stream after = f->stream;
-	enum hp3_rfr_input input =
-		hp3_rfr_reply(f->state, &after, &e->moves[f->slot].closing, &pkt->v);
+	enum hp3_rfr_input input = hp3_rfr_reply(f->state, &after, &m->closing, &pkt->v);
 
+	if (f->state == HP3_RFR_PROBING && hp3_pkt_icrc_ok(e, pkt) &&
+		hp3_seek_reply(e, flow, &pkt->v, now, acts)) {
+		vd->kind = HP3_CONSUME;
+		return;
+	}
 	/* Idle is no proof while a retransmission may still travel (rule 7). */
 	if (input == HP3_RFR_IN_DRAINED && f->state == HP3_RFR_CLOSING &&
-		(f->flags & HP3_FF_WENT_BACK))
+		((f->flags & HP3_FF_WENT_BACK) || m->ask))
 		input = HP3_RFR_IN_NONE;
+	if (input == HP3_RFR_IN_DRAINED && e->cfg.beside)
+		input = HP3_RFR_IN_NONE; /* the actuator knows */
 	if (input != HP3_RFR_IN_NONE && !hp3_pkt_icrc_ok(e, pkt))
 		return;
 	f->stream = after;
 	if (input == HP3_RFR_IN_CONTRADICTION) {
 		e->stats.contradictions++;
 		hp3_flow_unpair(e, flow, now, acts);
+	} else if (input == HP3_RFR_IN_DRAINED && m->ask) {
+		hp3_move_input(e, flow, HP3_RFR_IN_ASK, now, acts);
 	} else if (input != HP3_RFR_IN_NONE) {
 		hp3_move_input(e, flow, input, now, acts);
 	}
+	if (f->state == HP3_RFR_RESUMING)
+		hp3_resume_rx(e, flow, now, acts);
+}
+
+/*
+ * Rule 2: an ACK that proves nothing new goes to the RNIC only if no probe of ours may have
+ * provoked it.
+ */
+static bool is_ours(
+	struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_pkt *pkt, uint64_t now)
+{
+	const struct hp3_view *v = &pkt->v;
+
+	return e->cfg.probing && (v->flags & HP3_VF_AETH) &&
+	       !(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) &&
+	       HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK &&
+	       now < e->pairs.pairs[f->pair].probed_until && hp3_pkt_icrc_ok(e, pkt);
 }
 
 static void rx_steady(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
-	struct hp3_acts *acts)
+	struct hp3_verdict *vd, struct hp3_acts *acts)
 {
 	struct hp3_flow *f = &e->flows[flow];
 	enum hp3_reply_kind kind = hp3_stream_reply(&f->stream, &pkt->v);
@@ -299,6 +464,9 @@ static void rx_steady(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 		   hp3_pkt_icrc_ok(e, pkt)) {
 		e->stats.contradictions++;
 		hp3_flow_unpair(e, flow, now, acts);
+	} else if (kind == HP3_REPLY_STALE && is_ours(e, f, pkt, now)) {
+		e->stats.acks_consumed++;
+		vd->kind = HP3_CONSUME;
 	}
 }
 
@@ -329,8 +497,10 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	if (v->class != HP3_CLASS_RC_REPLY) {
 		if (v->class == HP3_CLASS_CNP)
 			cnp_seen(e, pkt, now, vd, acts);
-		else
+		else if (v->class != HP3_CLASS_RC_REQUEST)
 			other_packet(e, pkt, HP3_DIR_RX, now, acts);
+		else if (e->np != NULL && (v->flags & HP3_VF_CE))
+			ce_seen(e, pkt, now, acts);
 		return;
 	}
 	e->stats.rx_replies++;
@@ -353,9 +523,16 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	una = f->stream.una;
 	if (__builtin_expect(f->state == HP3_RFR_STEADY, 1) ||
 		(f->state == HP3_RFR_SEEKING && !refused))
-		rx_steady(e, flow, pkt, now, acts);
+		rx_steady(e, flow, pkt, now, vd, acts);
 	else
-		rx_moving(e, flow, pkt, now, acts);
+		rx_moving(e, flow, pkt, now, vd, acts);
+	if (v->flags & HP3_VF_AETH) { /* for a NAK of ours (rule 4) */
+		f->msn = v->msn & HP3_PSN_MASK;
+		f->pkey = v->pkey;
+		f->watch |= HP3_FW_HEARD;
+	}
+	if (__builtin_expect(v->flags & HP3_VF_BECN, 0))
+		becn_seen(e, flow, now, vd);
 	watch_reply(e, flow, v, una, now, acts);
 	if (__builtin_expect(f->flags & (HP3_FF_RNR | HP3_FF_CLOSE_ACK), 0) &&
 		hp3_psn_diff(f->stream.una, f->mark_psn) > 0)

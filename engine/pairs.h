@@ -31,6 +31,12 @@ struct hp3_pair {
 	uint32_t nmoves; /* rounds and moves under way, not counting the operator's */
 	struct hp3_probe_budget budget;
 	bool paths_ready; /* its path table is initialised */
+	/* Does an hp3d stand in front of the peer's RNIC? */
+	bool peer_plain; /* nobody answered peer probes: not before peer_ask again */
+	uint8_t peer_silent; /* rounds in a row without an answer */
+	uint64_t peer_seen; /* its last sign of life; 0: never */
+	uint64_t peer_ask;
+	uint64_t probed_until; /* an RNIC may still answer a probe of ours (rule 2) */
 	uint64_t untracked_until; /* no inference before: a flow of ours had no room in the table */
 	/* forced challenge (rule 15) */
 	uint8_t ch_state;

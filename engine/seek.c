@@ -1,164 +1,367 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Looks for a better path when the one in use is severely congested (HP3, "Alternative Path
- * Discovery"), and moves the flow there. Probes go out while traffic flows on: only a flow that has
- * somewhere better to go is ever suspended, so a network that is congested everywhere costs probes
- * within their budget and nothing else.
+ * Discovery"), and moves the flow there.
+ *
+ * Probes of kind PEER go out while traffic flows on: only a flow that has somewhere better to go is
+ * ever suspended, so a network that is congested everywhere costs probes within their budget and
+ * nothing else. Probes that look like a duplicate (STANDARD) or a gap (NAK) go out only behind the
+ * drain, one at a time (rules 2 and 3). Rounds for dead paths are in seek_dead.c.
  */
 #include "engine/internal.h"
 
-#define SLOT_SHIFT  3u /* below: number of the probe */
-#define NONCE_SHIFT 19u /* above: random */
+#define SLOT_SHIFT   3u /* below: number of the probe */
+#define NONCE_SHIFT  19u /* above: random */
+#define SILENT_NEVER 2u /* rounds without an answer: nobody there, if nobody ever answered */
+#define SILENT_ONCE  8u /* ... if somebody did */
+#define NAK_AHEAD    2u /* PSNs beyond the expected one */
 
-static struct hp3_paths *paths_of(struct hp3_engine *e, uint32_t pair)
+struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair)
 {
+	struct hp3_pair *p = &e->pairs.pairs[pair];
 	struct hp3_paths *t = &e->paths[pair];
+	struct hp3_tuple tuple = {.dport = HP3_ROCE_UDP_PORT, .ipv6 = p->ipv6};
 
-	if (!e->pairs.pairs[pair].paths_ready) {
-		hp3_paths_init(t, &e->cfg.paths, hp3_random(&e->rng));
-		e->pairs.pairs[pair].paths_ready = true;
-	}
+	if (p->paths_ready)
+		return t;
+	hp3_paths_init(t, &e->cfg.paths, hp3_random(&e->rng));
+	memcpy(tuple.src, p->local, 16);
+	memcpy(tuple.dst, p->remote, 16);
+	if (e->cfg.model != NULL)
+		hp3_paths_identity_model(t, e->cfg.model, &tuple); /* refused: port = path */
+	p->paths_ready = true;
 	return t;
+}
+
+enum hp3_probe_kind hp3_probe_kind_of(struct hp3_engine *e, uint32_t pair, uint64_t now)
+{
+	const struct hp3_pair *p = &e->pairs.pairs[pair];
+
+	switch ((enum hp3_probe_choice)e->cfg.probes) {
+	case HP3_PROBES_PEER:
+		return HP3_PROBE_PEER;
+	case HP3_PROBES_STANDARD:
+		return HP3_PROBE_STANDARD;
+	case HP3_PROBES_NAK:
+		return HP3_PROBE_NAK;
+	default:
+		return p->peer_plain && now < p->peer_ask ? HP3_PROBE_STANDARD : HP3_PROBE_PEER;
+	}
+}
+
+/* Who answers peer probes, and who does not (probes = auto)? */
+static void note_peer(struct hp3_engine *e, uint32_t pair, const struct hp3_round *r, uint64_t now)
+{
+	struct hp3_pair *p = &e->pairs.pairs[pair];
+
+	for (uint32_t i = 0; i < r->n; i++) {
+		if (r->probe[i].state == HP3_PROBE_ANSWERED || r->probe[i].state == HP3_PROBE_LATE)
+			return; /* hp3_probe_reply() has noted it */
+	}
+	if (p->peer_silent < UINT8_MAX)
+		p->peer_silent++;
+	if (p->peer_silent >= (p->peer_seen != 0 ? SILENT_ONCE : SILENT_NEVER)) {
+		p->peer_plain = true;
+		p->peer_ask = now + e->cfg.peer_ns;
+	}
 }
 
 static bool may_seek(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
 {
 	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
 
-	return e->cfg.moves_allowed && !p->pinned && !(f->flags & HP3_FF_RNR) &&
-	       p->nmoves < e->cfg.max_concurrent && e->nmoves < e->cfg.max_moves &&
-	       hp3_backoff_ready(&f->backoff, now);
+	return (e->cfg.moves_allowed || e->cfg.observe) && !p->pinned && !(f->flags & HP3_FF_RNR) &&
+	       p->nmoves < e->cfg.max_concurrent && hp3_backoff_ready(&f->backoff, now);
 }
 
-static void send_probes(
-	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static uint32_t probe_psn(const struct hp3_flow *f, const struct hp3_move *m)
 {
+	switch ((enum hp3_probe_kind)m->round.kind) {
+	case HP3_PROBE_STANDARD:
+		return m->closing.psn;
+	case HP3_PROBE_NAK:
+		return hp3_psn_add(m->closing.psn, 1 + NAK_AHEAD);
+	default:
+		return (f->stream.una - 1) & HP3_PSN_MASK;
+	}
+}
+
+void hp3_send_probes(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	const struct hp3_flow *f = &e->flows[m->flow];
+	struct hp3_pair *p = &e->pairs.pairs[f->pair];
 	int i;
 
 	while ((i = hp3_round_send(&m->round, &e->cfg.round, now)) != HP3_NO_PROBE) {
 		struct hp3_act *a = hp3_act(acts, HP3_ACT_PROBE, m->flow);
 
 		a->port = m->round.probe[i].port;
-		a->slot = e->flows[m->flow].slot;
+		a->slot = f->slot;
+		a->op = m->round.kind;
 		a->probe_id = hp3_round_probe_id(&m->round, (uint32_t)i);
+		a->psn = probe_psn(f, m);
 		e->stats.probes++;
 	}
-	hp3_move_deadline(e, m, m->round.deadline);
+	p->probed_until = now + 2ull * e->cfg.round.timeout_ns;
+}
+
+uint32_t hp3_probe_nonce(struct hp3_engine *e, uint16_t slot)
+{
+	return (uint32_t)hp3_random(&e->rng) << NONCE_SHIFT | (uint32_t)slot << SLOT_SHIFT;
+}
+
+struct hp3_event *hp3_round_report(
+	struct hp3_engine *e, const struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_event *ev = hp3_event(e, m->flow, HP3_EV_ROUND, now, acts);
+
+	ev->cause = m->cause;
+	ev->from = m->from;
+	ev->to = m->to;
+	ev->wait_ns = now - m->t_ask;
+	ev->outcome = m->round.outcome;
+	ev->probe_kind = m->round.kind;
+	ev->n_probes = m->round.n;
+	ev->n_cycles = m->n_cycles;
+	ev->path = m->before;
+	memcpy(ev->cycles, m->cycles, sizeof(ev->cycles));
+	memcpy(ev->probes, m->round.probe, sizeof(ev->probes));
+	return ev;
+}
+
+void hp3_round_learn(struct hp3_engine *e, const struct hp3_move *m, uint64_t now)
+{
+	const struct hp3_flow *f = &e->flows[m->flow];
+	struct hp3_paths *t = hp3_paths_of(e, f->pair);
+
+	for (uint32_t i = 0; i < m->round.n; i++) {
+		const struct hp3_probe *p = &m->round.probe[i];
+		int at;
+
+		if (p->state != HP3_PROBE_ANSWERED && p->state != HP3_PROBE_LOST)
+			continue;
+		at = hp3_paths_get(t, p->port, f->rqpn, now);
+		if (at >= 0 && p->state == HP3_PROBE_LOST)
+			hp3_paths_lost(t, at, now);
+		else if (at >= 0)
+			hp3_paths_reply(t, at, p->rtt_ns, p->ce, now);
+	}
+	if (m->round.kind == HP3_PROBE_PEER)
+		note_peer(e, f->pair, &m->round, now);
+}
+
+/* What set the round off, and what is known of the path in use. */
+static struct hp3_move *begin(
+	struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = hp3_move_prepare(e, flow, now, acts);
+
+	if (m == NULL)
+		return NULL;
+	m->n_cycles = (uint8_t)hp3_monitor_evidence(&f->monitor, m->cycles);
+	m->cause = hp3_cause_of(m->cycles, m->n_cycles);
+	m->sought = true;
+	e->pairs.pairs[f->pair].nmoves++;
+	return m;
+}
+
+static int start_round(
+	struct hp3_engine *e, struct hp3_move *m, enum hp3_probe_kind kind, uint64_t now)
+{
+	const struct hp3_flow *f = &e->flows[m->flow];
+	uint16_t ports[HP3_ROUND_PROBES];
+	struct hp3_round_ask ask = {.kind = kind,
+		.port = m->from,
+		.rtt_ns = m->before.rtt_ns,
+		.candidates = ports,
+		.drained = kind != HP3_PROBE_PEER,
+		.nonce = hp3_probe_nonce(e, f->slot)};
+
+	ask.n = hp3_paths_candidates(
+		hp3_paths_of(e, f->pair), f->rqpn, ask.port, ports, e->cfg.candidates, now);
+	return hp3_round_start(
+		&m->round, &e->cfg.round, &e->pairs.pairs[f->pair].budget, &ask, now);
 }
 
 void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
 {
 	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_round_ask ask = {.kind = HP3_PROBE_PEER, .port = hp3_flow_port(f)};
-	uint16_t ports[HP3_ROUND_PROBES];
-	struct hp3_estimates path;
-	struct hp3_round round;
+	struct hp3_pair *p = &e->pairs.pairs[f->pair];
+	enum hp3_probe_kind kind = hp3_probe_kind_of(e, f->pair, now);
 	struct hp3_move *m;
 
 	if (!may_seek(e, f, now))
 		return;
-	hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &path);
-	ask.rtt_ns = path.rtt_ns;
-	ask.candidates = ports;
-	ask.n = hp3_paths_candidates(
-		paths_of(e, f->pair), f->rqpn, ask.port, ports, e->cfg.candidates, now);
-	ask.nonce = (uint32_t)hp3_random(&e->rng) << NONCE_SHIFT | (uint32_t)e->slots[e->nmoves]
-									   << SLOT_SHIFT;
-	if (hp3_round_start(&round, &e->cfg.round, &e->pairs.pairs[f->pair].budget, &ask, now) < 0)
+	if (kind == HP3_PROBE_PEER ? p->peer_seen == 0 && (f->flags & HP3_FF_READS)
+				   : e->cfg.observe)
+		return; /* an RNIC's answer would be an implicit NAK (rule 2); observe suspends none
+			 */
+	m = begin(e, flow, now, acts);
+	if (m == NULL)
 		return;
-	m = hp3_move_slot(e, flow, now);
-	m->round = round;
-	m->cause = HP3_CAUSE_MONITOR;
-	m->n_cycles = (uint8_t)hp3_monitor_evidence(&f->monitor, m->cycles);
-	m->seeking = m->sought = true;
-	m->to = m->from;
-	e->pairs.pairs[f->pair].nmoves++;
+	if (kind != HP3_PROBE_PEER) {
+		m->ask = true;
+		m->round = (struct hp3_round){0};
+		hp3_move_start(e, flow, now, acts);
+		return;
+	}
+	if (start_round(e, m, kind, now) < 0) {
+		p->nmoves--;
+		hp3_slot_drop(e, flow, HP3_USE_MOVE);
+		return;
+	}
+	m->seeking = true;
 	e->stats.rounds++;
 	hp3_move_input(e, flow, HP3_RFR_IN_SEEK, now, acts);
-	send_probes(e, m, now, acts);
-}
-
-static void learn(
-	struct hp3_engine *e, uint32_t pair, uint32_t qpn, const struct hp3_probe *p, uint64_t now)
-{
-	struct hp3_paths *t = paths_of(e, pair);
-	int at;
-
-	if (p->state != HP3_PROBE_ANSWERED && p->state != HP3_PROBE_LOST)
-		return;
-	at = hp3_paths_get(t, p->port, qpn, now);
-	if (at < 0)
-		return;
-	if (p->state == HP3_PROBE_LOST)
-		hp3_paths_lost(t, at, now);
-	else
-		hp3_paths_reply(t, at, p->rtt_ns, p->ce, now);
-}
-
-static void report(
-	struct hp3_engine *e, const struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
-{
-	const struct hp3_flow *f = &e->flows[m->flow];
-	struct hp3_act *a = hp3_act(acts, HP3_ACT_EVENT, m->flow);
-
-	a->event = (struct hp3_event){.t_ns = now,
-		.type = HP3_EV_ROUND,
-		.cause = m->cause,
-		.from = m->from,
-		.to = m->to,
-		.flow = m->flow,
-		.rqpn = f->rqpn,
-		.lqpn = f->lqpn,
-		.pair = f->pair,
-		.wait_ns = now - m->t_ask,
-		.outcome = m->round.outcome,
-		.n_probes = m->round.n};
-	a->event.n_cycles = m->n_cycles;
-	memcpy(a->event.cycles, m->cycles, sizeof(a->event.cycles));
-	memcpy(a->event.probes, m->round.probe, sizeof(a->event.probes));
+	hp3_send_probes(e, m, now, acts);
+	hp3_slot_timer(e, m, &m->move_at, m->round.deadline);
 }
 
 /* The round has an outcome: go there, or stay and back off. */
 static void conclude(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
-	const struct hp3_flow *f = &e->flows[m->flow];
 	bool won = m->round.outcome == HP3_ROUND_WINNER;
+	struct hp3_event *ev;
 
-	for (uint32_t i = 0; i < m->round.n; i++)
-		learn(e, f->pair, f->rqpn, &m->round.probe[i], now);
-	if (won)
+	hp3_round_learn(e, m, now);
+	if (won) {
 		m->to = m->round.probe[m->round.winner].port;
+		e->stats.rounds_won++;
+	}
 	m->seeking = false;
-	report(e, m, now, acts);
-	if (!won) {
+	hp3_round_report(e, m, now, acts);
+	if (won && e->cfg.observe) {
+		ev = hp3_event(e, m->flow, HP3_EV_WOULD, now, acts);
+		ev->cause = m->cause;
+		ev->to = m->to;
+		ev->path = m->before;
+	}
+	if (m->ask)
+		hp3_move_input(e, m->flow, won ? HP3_RFR_IN_WON : HP3_RFR_IN_NO_BETTER, now, acts);
+	else if (!won || e->cfg.observe)
 		hp3_move_input(e, m->flow, HP3_RFR_IN_NO_BETTER, now, acts);
+	else
+		hp3_move_start(e, m->flow, now, acts);
+}
+
+/* --- behind the drain --- */
+
+static void wait_for_answer(struct hp3_engine *e, struct hp3_move *m)
+{
+	uint64_t end = m->t_close + e->cfg.max_hold_ns;
+
+	hp3_slot_timer(e, m, &m->move_at, m->round.deadline < end ? m->round.deadline : end);
+}
+
+void hp3_seek_drained(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
+
+	if (start_round(e, m, hp3_probe_kind_of(e, f->pair, now), now) < 0 ||
+		m->round.kind == HP3_PROBE_PEER) {
+		hp3_move_input(e, flow, HP3_RFR_IN_NO_BETTER, now, acts);
 		return;
 	}
-	e->stats.rounds_won++;
-	hp3_move_start(e, m->flow, now, acts);
+	e->stats.rounds++;
+	hp3_send_probes(e, m, now, acts);
+	wait_for_answer(e, m);
+}
+
+/* True if the reply is what a probe in the air would provoke: it speaks of nothing else. */
+static bool is_answer(const struct hp3_move *m, const struct hp3_view *v)
+{
+	uint32_t expected = hp3_psn_add(m->closing.psn, 1);
+
+	if (!(v->flags & HP3_VF_AETH) || (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)))
+		return false;
+	if (m->round.kind == HP3_PROBE_NAK)
+		return v->syndrome == (HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE) && v->psn == expected;
+	return HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK && v->psn == m->closing.psn;
+}
+
+bool hp3_seek_reply(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now,
+	struct hp3_acts *acts)
+{
+	struct hp3_move *m = &e->moves[e->flows[flow].slot];
+	int i = hp3_round_in_air(&m->round);
+	bool ce = (v->flags & HP3_VF_BECN) || m->marked;
+
+	if (i == HP3_NO_PROBE || !is_answer(m, v))
+		return false;
+	m->marked = false;
+	e->stats.probe_replies++;
+	if (hp3_round_reply(&m->round, &e->cfg.round, hp3_round_probe_id(&m->round, (uint32_t)i),
+		    ce, now) != HP3_ROUND_PENDING) {
+		conclude(e, m, now, acts);
+	} else {
+		hp3_send_probes(e, m, now, acts);
+		wait_for_answer(e, m);
+	}
+	return true;
+}
+
+/* --- named answers --- */
+
+static struct hp3_move *move_of(struct hp3_engine *e, uint32_t id)
+{
+	uint32_t slot = (id >> SLOT_SHIFT) & UINT16_MAX;
+	struct hp3_move *m = slot < e->cfg.max_moves ? &e->moves[slot] : NULL;
+
+	if (m == NULL || m->active >= e->nmoves || e->slots[m->active] != slot || !m->seeking ||
+		(id & ~(HP3_ROUND_PROBES - 1)) != m->round.id)
+		return NULL;
+	return m;
+}
+
+void hp3_load_told_by(
+	struct hp3_engine *e, uint32_t id, const uint16_t *count, uint32_t n, uint64_t now)
+{
+	const struct hp3_move *m = move_of(e, id);
+
+	if (m != NULL && e->cfg.load_paths != 0)
+		hp3_peer_load_told(&e->peers[e->flows[m->flow].pair], count, n, now);
 }
 
 void hp3_probe_reply(
 	struct hp3_engine *e, uint32_t id, bool ce, uint64_t now, struct hp3_acts *acts)
 {
-	uint32_t slot = (id >> SLOT_SHIFT) & UINT16_MAX;
-	struct hp3_move *m = slot < e->cfg.max_moves ? &e->moves[slot] : NULL;
+	struct hp3_move *m = move_of(e, id);
+	struct hp3_pair *p;
 
 	acts->n = 0;
-	if (m == NULL || m->active >= e->nmoves || e->slots[m->active] != slot || !m->seeking ||
-		(id & ~(HP3_ROUND_PROBES - 1)) != m->round.id) {
+	if (m == NULL) {
 		e->stats.probe_strays++;
 		return;
 	}
 	e->stats.probe_replies++;
-	if (hp3_round_reply(&m->round, &e->cfg.round, id, ce, now) != HP3_ROUND_PENDING)
-		conclude(e, m, now, acts);
+	p = &e->pairs.pairs[e->flows[m->flow].pair];
+	p->peer_seen = now;
+	p->peer_silent = 0;
+	p->peer_plain = false;
+	hp3_round_reply(&m->round, &e->cfg.round, id, ce, now);
+	hp3_seek_timeout(e, m, now, acts);
 }
 
 void hp3_seek_timeout(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
-	if (hp3_round_tick(&m->round, &e->cfg.round, now) != HP3_ROUND_PENDING)
+	enum hp3_round_outcome outcome;
+
+	if (e->flows[m->flow].state == HP3_RFR_PROBING && now >= m->t_close + e->cfg.max_hold_ns) {
+		hp3_move_input(e, m->flow, HP3_RFR_IN_TIMEOUT, now, acts);
+		return;
+	}
+	outcome = hp3_round_tick(&m->round, &e->cfg.round, now);
+	if (m->watching)
+		hp3_seek_dead_step(e, m, now, acts);
+	else if (m->cause == HP3_CAUSE_SETUP)
+		hp3_setup_step(e, m, now, acts);
+	else if (outcome != HP3_ROUND_PENDING)
 		conclude(e, m, now, acts);
+	else if (m->ask)
+		wait_for_answer(e, m);
 	else
-		hp3_move_deadline(e, m, m->round.deadline > now ? m->round.deadline : now + 1);
+		hp3_slot_timer(
+			e, m, &m->move_at, m->round.deadline > now ? m->round.deadline : now + 1);
 }

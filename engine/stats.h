@@ -31,6 +31,13 @@
 	X(moves_switched, "moves that ended on the new port behind a drain")                       \
 	X(moves_idle, "moves of idle flows, without a drain")                                      \
 	X(moves_recovered, "moves that ended in fast recovery on the old port")                    \
+	X(failovers, "moves off a dead path")                                                      \
+	X(resumed, "failovers after which sending went on")                                        \
+	X(naks_made, "NAKs handed to the local RNIC after a failover")                             \
+	X(placed, "queue pairs that got a path before their first data")                           \
+	X(placed_late, "queue pairs whose first data came before a path was found")                \
+	X(paid_off, "moves after which the flow was better off")                                   \
+	X(wasted, "moves after which the flow was worse off")                                      \
 	X(moves_discarded, "moves whose queue pair went away")                                     \
 	X(held_packets, "packets held, in all")                                                    \
 	X(held_bytes, "bytes held, in all")                                                        \
@@ -42,7 +49,14 @@
 	X(probes, "probes sent")                                                                   \
 	X(probe_replies, "replies to probes that named one of ours")                               \
 	X(probe_strays, "replies to probes that named none")                                       \
+	X(acks_consumed, "ACKs that a probe of ours may have provoked: not for the RNIC")          \
 	X(cnps, "CNPs for local queue pairs")                                                      \
+	X(cnps_stale, "CNPs of the old path after a move: consumed")                               \
+	X(cnps_made, "CNPs sent for marked packets that arrived")                                  \
+	X(ce_seen, "marked packets that arrived (notification point)")                             \
+	X(paced, "packets that waited for the pacer")                                              \
+	X(unpaced, "packets that the pacer let go for want of room")                               \
+	X(superseded, "retransmissions dropped while the first copy still waits")                  \
 	X(severe, "times that a path in use became severely congested")                            \
 	X(contradictions, "replies that contradict a pairing")
 

@@ -3,7 +3,8 @@
 #include "ppp/discovery.h"
 
 #define ID_MASK           (~(uint32_t)(HP3_ROUND_PROBES - 1))
-#define BACKOFF_UNIT      64u /* ns */
+#define BACKOFF_UNIT      8192u /* ns */
+#define BACKOFF_SPAN      (1u << 26) /* units */
 #define BACKOFF_LEVEL_MAX 63u
 
 uint32_t hp3_probe_budget_take(struct hp3_probe_budget *b, const struct hp3_round_params *p,
@@ -217,6 +218,17 @@ bool hp3_round_settled(const struct hp3_round *r)
 	return r->outcome != HP3_ROUND_PENDING && first_in(r, HP3_PROBE_OPEN) == HP3_NO_PROBE;
 }
 
+void hp3_backoff_wait(struct hp3_backoff *b, uint64_t wait_ns, uint64_t now)
+{
+	uint64_t units = ((now & (BACKOFF_UNIT - 1)) + wait_ns + BACKOFF_UNIT - 1) / BACKOFF_UNIT;
+
+	if (units > BACKOFF_SPAN / 2 - 1)
+		units = BACKOFF_SPAN / 2 - 1;
+	b->until = (uint32_t)(now / BACKOFF_UNIT + units) & (BACKOFF_SPAN - 1);
+	if (b->until == 0)
+		b->until = 1; /* one unit later: 0 means no wait */
+}
+
 void hp3_backoff_fruitless(
 	struct hp3_backoff *b, const struct hp3_round_params *p, uint32_t random, uint64_t now)
 {
@@ -227,14 +239,22 @@ void hp3_backoff_fruitless(
 	wait -= (wait / 4 * random) >> 32;
 	if (wait < p->guard_ns)
 		wait = p->guard_ns;
-	b->until = (now + wait + BACKOFF_UNIT - 1) / BACKOFF_UNIT;
+	hp3_backoff_wait(b, wait, now);
 	if (b->level < BACKOFF_LEVEL_MAX)
 		b->level++;
 }
 
 bool hp3_backoff_ready(const struct hp3_backoff *b, uint64_t now)
 {
-	return now / BACKOFF_UNIT >= b->until;
+	uint32_t past = ((uint32_t)(now / BACKOFF_UNIT) - b->until) & (BACKOFF_SPAN - 1);
+
+	return b->until == 0 || past < BACKOFF_SPAN / 2;
+}
+
+void hp3_backoff_age(struct hp3_backoff *b, uint64_t now)
+{
+	if (hp3_backoff_ready(b, now))
+		b->until = 0;
 }
 
 void hp3_backoff_calm(struct hp3_backoff *b, uint64_t now)

@@ -154,12 +154,17 @@ const char *hp3_probe_state_name(enum hp3_probe_state s);
 
 /* --- Back-off of a flow: rounds that bring nothing become rare. Ready when zeroed. --- */
 
+/*
+ * 32 bits, so that it fits every flow record: `until` counts units of 2^13 ns (8 us) modulo 2^26. A
+ * wait can be at most 2^25 units (4.5 minutes) long, and hp3_backoff_age() must forget it within as
+ * much again.
+ */
 struct hp3_backoff {
-	uint64_t until : 58; /* 64 ns units */
-	uint64_t level : 6; /* fruitless rounds in a row */
+	uint32_t until : 26; /* 0: no wait */
+	uint32_t level : 6; /* fruitless rounds in a row */
 };
 
-_Static_assert(sizeof(struct hp3_backoff) == 8, "part of every flow record");
+_Static_assert(sizeof(struct hp3_backoff) == 4, "part of every flow record");
 
 /*
  * A round ended without winner. The wait is backoff_min_ns x 2^(fruitless rounds before), at most
@@ -168,7 +173,11 @@ _Static_assert(sizeof(struct hp3_backoff) == 8, "part of every flow record");
  */
 void hp3_backoff_fruitless(
 	struct hp3_backoff *b, const struct hp3_round_params *p, uint32_t random, uint64_t now);
+/* No round for so long (at most 4.5 minutes), whatever was before. */
+void hp3_backoff_wait(struct hp3_backoff *b, uint64_t wait_ns, uint64_t now);
 bool hp3_backoff_ready(const struct hp3_backoff *b, uint64_t now);
+/* To be called at least every four minutes: a wait that is over is forgotten. */
+void hp3_backoff_age(struct hp3_backoff *b, uint64_t now);
 /* The path had a clean spell: if the wait is over too, the next one is the shortest again. */
 void hp3_backoff_calm(struct hp3_backoff *b, uint64_t now);
 

@@ -20,15 +20,16 @@ struct hp3_rfr_step hp3_rfr_step(enum hp3_rfr_state state, enum hp3_rfr_input in
 
 /*
  * CLOSING holds nothing, so there a reply beyond what was emitted is the only contradiction, and
- * "drained" means idle. In DRAINING nothing behind the closing packet has left: a reply for a PSN
- * there contradicts as well.
+ * "drained" means idle. In DRAINING and PROBING nothing behind the closing packet has left: a reply
+ * for a PSN there contradicts as well. RESUMING looks at una itself.
  */
 enum hp3_rfr_input hp3_rfr_reply(enum hp3_rfr_state state, struct hp3_stream *s,
 	const struct hp3_closing *c, const struct hp3_view *v)
 {
 	enum hp3_reply_kind kind;
 
-	if (state == HP3_RFR_DRAINING && hp3_psn_diff(v->psn, c->end) >= 0)
+	if ((state == HP3_RFR_DRAINING || state == HP3_RFR_PROBING) &&
+		hp3_psn_diff(v->psn, c->end) >= 0)
 		return HP3_RFR_IN_CONTRADICTION;
 	kind = hp3_stream_reply(s, v);
 	if (kind == HP3_REPLY_BEYOND)

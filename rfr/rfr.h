@@ -17,6 +17,16 @@
  *     STEADY --move--> CLOSING --closing packet--> DRAINING --arrived--> STEADY (new port)
  *                         \------- loss, RNR, time-out, hold full -----> STEADY (old port)
  *
+ * Where probes have to look like the flow's own packets (rule 2) they go out behind the drain:
+ *
+ *     DRAINING --arrived--> PROBING --a probe won--> STEADY (new port)
+ *                              \--- none did, or as above --> STEADY (old port)
+ *
+ * A dead path (rule 13) holds nothing that could be overtaken, so it is left without a drain; what
+ * the receiver misses only the RNIC can send again, so everything else waits for that:
+ *
+ *     STEADY, SEEKING --dead--> RESUMING --RNIC went back--> STEADY (new port)
+ *
  * The transitions are one table (transitions.h) that the C code, its tests and the model share.
  */
 #include "rfr/stream.h"
@@ -60,7 +70,7 @@ struct hp3_closing {
 };
 
 /*
- * A reply arrives in CLOSING or DRAINING: takes it into account in *s and says which input it is
+ * A reply arrives while a move is under way: takes it into account in *s and says which input it is
  * (DRAINED, NAK, RNR, FATAL, CONTRADICTION or NONE). The caller has checked the reply's ICRC (rule
  * 6).
  */

@@ -11,7 +11,9 @@
 	X(STEADY, "steady") /* no move in progress */                                              \
 	X(SEEKING, "seeking") /* probes are out for a better path; traffic flows on */             \
 	X(CLOSING, "closing") /* move wanted, waiting for a packet that can close the old path */  \
-	X(DRAINING, "draining") /* closing packet is out, what follows is held */
+	X(DRAINING, "draining") /* closing packet is out, what follows is held */                  \
+	X(PROBING, "probing") /* the old path is empty; one probe at a time is out, all is held */ \
+	X(RESUMING, "resuming") /* the old path is dead; waiting for the RNIC to go back */
 
 #define HP3_RFR_INPUTS(X)                                                                          \
 	X(NONE, "none")                                                                            \
@@ -30,7 +32,15 @@
 	X(CONTRADICTION, "contradiction") /* reply to what was never sent: wrong pairing */        \
 	X(HOLD_FULL, "hold-full") /* no room to hold the next packet */                            \
 	X(TIMEOUT, "timeout") /* close_timeout or max_hold is over */                              \
-	X(CANCEL, "cancel") /* hp3d stops, operator calls it off */
+	X(CANCEL, "cancel") /* hp3d stops, operator calls it off */                                \
+	X(ASK, "ask") /* drained, but where to go is to be asked first (probes of kind standard)   \
+		       */                                                                          \
+	X(WON, "won") /* a probe won */                                                            \
+	X(DEAD, "dead") /* the path in use is dead (rule 13) */                                    \
+	X(TX_WANTED, "tx-wanted") /* resuming: the packet with which the receiver can go on */     \
+	X(TX_AHEAD, "tx-ahead") /* resuming: one behind it */                                      \
+	X(TX_AGAIN, "tx-again") /* resuming: the RNIC goes over what is held once more */          \
+	X(CAUGHT_UP, "caught-up") /* resuming: nothing is missing before what is held */
 
 #define HP3_RFR_ACTIONS(X)                                                                         \
 	X(NONE, "none")                                                                            \
@@ -39,7 +49,11 @@
 	X(BEHIND, "behind") /* the newest packet sent closes; hold what follows */                 \
 	X(HOLD, "hold") /* hold the packet in hand */                                              \
 	X(RECOVER, "recover") /* release on the old port, then the packet in hand */               \
-	X(DISCARD, "discard") /* drop what is held: its queue pair is gone */
+	X(DISCARD, "discard") /* drop what is held: its queue pair is gone */                      \
+	X(PROBE, "probe") /* send the first probe; hold what follows */                            \
+	X(FAILOVER, "failover") /* use the new port; hold until the RNIC has gone back */          \
+	X(SUPERSEDE, "supersede") /* drop what is held: the RNIC sends it again */                 \
+	X(RESUME, "resume") /* release on the new port, then the packet in hand */
 
 /* X(state, input, next state, action) */
 #define HP3_RFR_TRANSITIONS(X)                                                                     \
@@ -76,6 +90,31 @@
 	X(DRAINING, CONTRADICTION, STEADY, RECOVER)                                                \
 	X(DRAINING, HOLD_FULL, STEADY, RECOVER)                                                    \
 	X(DRAINING, TIMEOUT, STEADY, RECOVER)                                                      \
-	X(DRAINING, CANCEL, STEADY, RECOVER)
+	X(DRAINING, CANCEL, STEADY, RECOVER)                                                       \
+	X(DRAINING, ASK, PROBING, PROBE)                                                           \
+	X(PROBING, TX_NEW, PROBING, HOLD)                                                          \
+	X(PROBING, WON, STEADY, SWITCH)                                                            \
+	X(PROBING, NO_BETTER, STEADY, RECOVER)                                                     \
+	X(PROBING, TX_RETRANSMIT, STEADY, RECOVER)                                                 \
+	X(PROBING, TX_EPOCH, STEADY, DISCARD)                                                      \
+	X(PROBING, NAK, STEADY, RECOVER)                                                           \
+	X(PROBING, RNR, STEADY, RECOVER)                                                           \
+	X(PROBING, FATAL, STEADY, DISCARD)                                                         \
+	X(PROBING, CONTRADICTION, STEADY, RECOVER)                                                 \
+	X(PROBING, HOLD_FULL, STEADY, RECOVER)                                                     \
+	X(PROBING, TIMEOUT, STEADY, RECOVER)                                                       \
+	X(PROBING, CANCEL, STEADY, RECOVER)                                                        \
+	X(STEADY, DEAD, RESUMING, FAILOVER)                                                        \
+	X(SEEKING, DEAD, RESUMING, FAILOVER)                                                       \
+	X(RESUMING, TX_WANTED, RESUMING, NONE)                                                     \
+	X(RESUMING, TX_AHEAD, RESUMING, HOLD)                                                      \
+	X(RESUMING, TX_AGAIN, STEADY, SUPERSEDE)                                                   \
+	X(RESUMING, CAUGHT_UP, STEADY, RESUME)                                                     \
+	X(RESUMING, TX_EPOCH, STEADY, DISCARD)                                                     \
+	X(RESUMING, FATAL, STEADY, DISCARD)                                                        \
+	X(RESUMING, CONTRADICTION, STEADY, RESUME)                                                 \
+	X(RESUMING, HOLD_FULL, STEADY, RESUME)                                                     \
+	X(RESUMING, TIMEOUT, STEADY, RESUME)                                                       \
+	X(RESUMING, CANCEL, STEADY, RESUME)
 
 #endif

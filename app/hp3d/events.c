@@ -69,6 +69,18 @@ static const char *outcome(const struct hp3_event *ev)
 		return "reported";
 	case HP3_EV_ROUND:
 		return hp3_round_outcome_name((enum hp3_round_outcome)ev->outcome);
+	case HP3_EV_SUSPEND:
+		return "suspended";
+	case HP3_EV_FAILOVER:
+		return ev->nak ? "moved, nak" : "moved";
+	case HP3_EV_RESUME:
+		return "resumed";
+	case HP3_EV_OUTCOME:
+		return hp3_payoff_name((enum hp3_payoff)ev->outcome);
+	case HP3_EV_WOULD:
+		return "not moved";
+	case HP3_EV_MAX:
+		break;
 	}
 	return "unknown";
 }

@@ -178,17 +178,19 @@ static inline void emit(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *
 }
 
 /* Held packets are rewritten when they leave: only then the port is known. */
-static void release(struct hp3d_pipe *p, uint16_t slot, uint16_t port)
+static void release(struct hp3d_pipe *p, const struct hp3_act *a)
 {
 	struct rte_mbuf *m;
 	struct hp3_view v;
 
-	while ((m = hp3d_hold_get(p->hold, slot)) != NULL) {
+	for (uint32_t n = a->count; n > 0 && (m = hp3d_hold_get(p->hold, a->slot)) != NULL; n--) {
 		void *frame = rte_pktmbuf_mtod(m, void *);
+		bool ackreq = n == 1 && (a->flags & HP3_SET_ACKREQ);
 
 		hp3_parse(frame, rte_pktmbuf_data_len(m), &v);
-		if (v.sport != port) {
-			hp3_set_sport(frame, &v, port);
+		if (v.sport != a->port || ackreq) {
+			hp3_set_sport_ackreq(
+				frame, &v, a->port, ackreq || (v.flags & HP3_VF_ACKREQ));
 			p->c.changed++;
 		}
 		p->c.released++;
@@ -196,11 +198,11 @@ static void release(struct hp3d_pipe *p, uint16_t slot, uint16_t port)
 	}
 }
 
-static void discard(struct hp3d_pipe *p, uint16_t slot)
+static void discard(struct hp3d_pipe *p, const struct hp3_act *a)
 {
 	struct rte_mbuf *m;
 
-	while ((m = hp3d_hold_get(p->hold, slot)) != NULL) {
+	for (uint32_t n = a->count; n > 0 && (m = hp3d_hold_get(p->hold, a->slot)) != NULL; n--) {
 		p->c.drop_discarded++;
 		rte_pktmbuf_free(m);
 	}
@@ -222,9 +224,9 @@ static void carry_out(struct hp3d_pipe *p)
 		const struct hp3_act *a = &p->acts.act[i];
 
 		if (a->kind == HP3_ACT_RELEASE)
-			release(p, a->slot, a->port);
+			release(p, a);
 		else if (a->kind == HP3_ACT_DISCARD)
-			discard(p, a->slot);
+			discard(p, a);
 		else if (a->kind == HP3_ACT_EVENT)
 			report(p, &a->event);
 	}
@@ -243,6 +245,8 @@ static inline void pass(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *
 		hp3_set_sport(frame, &pkt->v, vd->sport);
 		p->c.changed++;
 	}
+	if (unlikely(vd->flags & (HP3_SET_BECN | HP3_CLEAR_BECN)))
+		hp3_set_becn(frame, &pkt->v, vd->flags & HP3_SET_BECN);
 	emit(p, dir, m);
 }
 
@@ -254,6 +258,8 @@ static void obey(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m, stru
 		pass(p, dir, m, pkt, vd);
 		break;
 	case HP3_HOLD:
+		if ((vd->flags & HP3_SET_ACKREQ) && !(pkt->v.flags & HP3_VF_ACKREQ))
+			hp3_set_ackreq(rte_pktmbuf_mtod(m, void *), &pkt->v, true);
 		if (hp3d_hold_put(p->hold, vd->slot, m) < 0) {
 			p->c.drop_no_node++;
 			rte_pktmbuf_free(m);

@@ -32,43 +32,44 @@ static void check_totals(const struct caller *c)
 		moved += i.moved;
 		for (uint32_t s = 0; s < SLOTS; s++)
 			MUST(c->hold[s].n == 0 || c->hold[s].flow != f ||
-				i.state == HP3_RFR_DRAINING);
+				i.state == HP3_RFR_DRAINING || i.state == HP3_RFR_PROBING ||
+				i.state == HP3_RFR_RESUMING || c->cfg.cc.mode == HP3_CC_DCQCN);
 	}
 	MUST(flows == hp3_engine_flows(c->e) && flows <= FLOWS);
 	MUST(moves == hp3_engine_moves(c->e) && moves <= SLOTS);
 	MUST(moved == hp3_engine_moved(c->e));
 }
 
+static void take_out(struct caller_hold *h, uint32_t count)
+{
+	MUST(count <= h->n);
+	for (uint32_t k = 0; k < count; k++)
+		h->bytes -= h->len[k];
+	h->n -= count;
+	for (uint32_t k = 0; k < h->n; k++) {
+		h->len[k] = h->len[k + count];
+		h->since[k] = h->since[k + count];
+	}
+}
+
 static void take(struct caller *c, const struct hp3_acts *acts, uint32_t max)
 {
-	uint32_t gone = 0, gone_flow = HP3_NO_FLOW;
-	uint64_t gone_bytes = 0;
-
 	MUST(acts->n <= max);
 	for (uint32_t i = 0; i < acts->n; i++) {
 		const struct hp3_act *a = &acts->act[i];
 
-		MUST(a->kind <= HP3_ACT_PROBE && a->flow < FLOWS);
+		MUST(a->kind <= HP3_ACT_RESUME && a->flow < FLOWS);
 		if (a->kind == HP3_ACT_RELEASE || a->kind == HP3_ACT_DISCARD) {
-			MUST(a->slot < SLOTS && c->hold[a->slot].n > 0 && gone == 0);
+			MUST(a->slot < SLOTS && a->count > 0);
 			MUST(c->hold[a->slot].flow == a->flow);
-			gone = c->hold[a->slot].n;
-			gone_flow = a->flow;
-			gone_bytes = c->hold[a->slot].bytes;
-			c->hold[a->slot].n = 0;
-			c->hold[a->slot].bytes = 0;
+			take_out(&c->hold[a->slot], a->count);
 		} else if (a->kind == HP3_ACT_PROBE) {
 			c->probe_ids[c->nprobes++ % IDS] = a->probe_id;
-		} else if (a->event.type <= HP3_EV_EPOCH) { /* a move has ended */
-			MUST(a->event.held_pkts == gone && a->event.held_bytes == gone_bytes);
-			MUST(gone == 0 || a->event.flow == gone_flow);
-			gone = 0;
-			gone_bytes = 0;
-		} else {
-			MUST(a->event.type <= HP3_EV_SEVERE);
+		} else if (a->kind == HP3_ACT_EVENT) {
+			MUST(a->event.type < HP3_EV_MAX);
+			MUST(a->event.id == ++c->events);
 		}
 	}
-	MUST(gone == 0);
 }
 
 void caller_acts(struct caller *c, const struct hp3_acts *acts, uint32_t max)
@@ -77,20 +78,49 @@ void caller_acts(struct caller *c, const struct hp3_acts *acts, uint32_t max)
 	check_totals(c);
 }
 
-void caller_time(struct caller *c, uint64_t ns)
+/* A drain takes max_hold; after a failover the RNIC's timer, or close_timeout; then the pacer. */
+static uint64_t longest_hold(const struct caller *c)
+{
+	return c->cfg.max_hold_ns + (c->cfg.stall_ns != 0 ? c->cfg.close_timeout_ns : 0) +
+	       (c->cfg.cc.mode == HP3_CC_DCQCN ? 2 * c->cfg.cc.rto_ns : 0);
+}
+
+static uint64_t tick(struct caller *c)
 {
 	struct hp3_acts acts;
 	uint64_t next;
 
-	c->now += ns;
 	do {
 		acts.n = 0;
 		next = hp3_tick(c->e, c->now, &acts);
 		take(c, &acts, HP3_ACTS_MAX);
 	} while (acts.more);
 	MUST(next > c->now);
+	return next;
+}
+
+static bool holds(const struct caller *c)
+{
+	for (uint32_t s = 0; s < SLOTS; s++) {
+		if (c->hold[s].n != 0)
+			return true;
+	}
+	return false;
+}
+
+/* As late as may be, but where packets wait the engine is called when it asked to be. */
+void caller_time(struct caller *c, uint64_t ns)
+{
+	uint64_t until = c->now + ns, next = tick(c);
+
+	while (next < until && holds(c)) {
+		c->now = next;
+		next = tick(c);
+	}
+	c->now = until;
+	tick(c);
 	for (uint32_t s = 0; s < SLOTS; s++)
-		MUST(c->hold[s].n == 0 || c->now < c->hold[s].since + c->cfg.max_hold_ns);
+		MUST(c->hold[s].n == 0 || c->now < c->hold[s].since[0] + longest_hold(c));
 	check_totals(c);
 }
 
@@ -115,14 +145,19 @@ void caller_packet(struct caller *c, struct hp3_pkt *pkt, enum hp3_dir dir)
 	if (vd.kind == HP3_HOLD) {
 		MUST(dir == HP3_DIR_TX && vd.slot < SLOTS);
 		MUST(c->hold[vd.slot].n == 0 || c->hold[vd.slot].flow == vd.flow);
-		if (c->hold[vd.slot].n == 0)
-			c->hold[vd.slot].since = c->now;
 		c->hold[vd.slot].flow = vd.flow;
-		c->hold[vd.slot].n++;
+		MUST(c->hold[vd.slot].n < HELD);
+		c->hold[vd.slot].since[c->hold[vd.slot].n] = c->now;
+		c->hold[vd.slot].len[c->hold[vd.slot].n++] = pkt->len;
 		c->hold[vd.slot].bytes += pkt->len;
-	} else if (dir == HP3_DIR_TX && vd.flow != HP3_NO_FLOW) {
+	} else if (dir == HP3_DIR_TX && vd.kind == HP3_PASS && vd.flow != HP3_NO_FLOW) {
+		struct hp3_flow_info i;
+
+		MUST(hp3_flow_info(c->e, vd.flow, c->now, &i) == 0);
 		for (uint32_t s = 0; s < SLOTS; s++)
-			MUST(c->hold[s].n == 0 || c->hold[s].flow != vd.flow);
+			MUST(c->hold[s].n == 0 || c->hold[s].flow != vd.flow ||
+				pkt->v.class != HP3_CLASS_RC_REQUEST ||
+				i.state == HP3_RFR_RESUMING);
 	}
 	check_totals(c);
 }
@@ -139,7 +174,7 @@ static struct hp3_engine_config config_of(uint8_t how)
 		.close_timeout_ns = 5000 * US,
 		.hold_bytes = 3000,
 		.hold_bytes_total = 4000,
-		.hold_packets = 3,
+		.hold_packets = HELD,
 		.challenge_timeout_ns = 2000 * US,
 		.challenge_hits = 1 + (how & 1),
 		.challenge_spread = 2,
@@ -152,6 +187,22 @@ static struct hp3_engine_config config_of(uint8_t how)
 		.candidates = 3,
 		.max_concurrent = 2,
 		.cooldown_ns = 100 * US,
+		.probes = how & 64 ? HP3_PROBES_AUTO : HP3_PROBES_STANDARD,
+		.verify_ns = how & 32 ? 300 * US : 0,
+		.stall_ns = how & 64 ? 400 * US : 0,
+		.peer_ns = 20000 * US,
+		.setup_probing = how & 64,
+		.observe = (how & 0xe0) == 0xe0,
+		.cc = {.mode = how & 32   ? HP3_CC_DCQCN
+			       : how & 16 ? HP3_CC_OFF
+					  : HP3_CC_NATIVE,
+			.notify = how & 128,
+			.rate_acts = how & 128,
+			.np = {.min_time_between_cnps = 50, .mode = how & 8 ? HP3_NP_BECN : 0},
+			.rp = hp3_dcqcn_presets[0].rp,
+			.burst_bytes = 1000,
+			.rto_ns = 4000 * US,
+			.max_rtt_ns = 500 * US},
 		.round = {.timeout_ns = 500 * US,
 			.guard_ns = 500 * US,
 			.backoff_min_ns = 20 * US,
@@ -196,8 +247,9 @@ void caller_end(struct caller *c, bool by_time)
 			c->e, &(struct hp3_cmd){.kind = HP3_CMD_CANCEL, .flow = f}, c->now, &acts);
 		take(c, &acts, ACTS_MAX);
 	}
-	for (uint32_t i = 0; i < 3 && by_time; i++) /* round, closing, drain */
-		caller_time(c, c->cfg.close_timeout_ns + 1);
+	/* rounds, closing, drain, resuming; what the pacer has left */
+	for (uint32_t i = 0; i < 400 && (by_time || i < 200); i++)
+		caller_time(c, 100 * US + 1);
 	MUST(hp3_engine_moves(c->e) == 0);
 	for (uint32_t s = 0; s < SLOTS; s++)
 		MUST(c->hold[s].n == 0);

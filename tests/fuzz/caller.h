@@ -21,7 +21,8 @@
 #define SLOTS    4u
 #define FLOWS    12u
 #define IDS      8u
-#define ACTS_MAX 12u /* no call but hp3_tick() needs more (engine.h) */
+#define HELD     3u
+#define ACTS_MAX 16u /* no call but hp3_tick() needs more (engine.h) */
 
 #define MUST(x)                                                                                    \
 	do {                                                                                       \
@@ -33,10 +34,11 @@ struct caller {
 	struct hp3_engine_config cfg;
 	struct hp3_engine *e;
 	uint64_t now;
-	struct {
-		uint32_t n, flow;
-		uint64_t bytes, since;
+	struct caller_hold {
+		uint32_t n, flow, len[HELD];
+		uint64_t bytes, since[HELD];
 	} hold[SLOTS];
+	uint64_t events;
 	uint32_t probe_ids[IDS], nprobes; /* the latest ones sent */
 };
 

@@ -231,6 +231,32 @@ static void check_round(struct world *w, const struct hp3_event *ev)
 			w, "port %u won with %u ns against %u", ev->to, best->rtt_ns, mine->rtt_ns);
 }
 
+static void empty_hold(struct world *w, const struct hp3_act *a)
+{
+	struct fifo *f = &w->hold[a->slot];
+
+	for (uint32_t n = a->count; n > 0; n--) {
+		struct pkt *k = f->head;
+
+		if (k == NULL) {
+			VIOLATION(w, "%u packets more than are held", n);
+			return;
+		}
+		f->head = k->next;
+		w->hold_bytes[a->slot] -= k->len;
+		if (w->now - k->held_at > w->cfg.max_hold_ns + 1000 * US)
+			VIOLATION(w, "held for %llu ns", (unsigned long long)(w->now - k->held_at));
+		if (n == 1 && (a->flags & HP3_SET_ACKREQ))
+			k->ackreq = true;
+		if (a->kind == HP3_ACT_DISCARD) {
+			w->r.discarded++;
+			free(k);
+		} else {
+			into_network(w, k, a->port);
+		}
+	}
+}
+
 static void carry_out(struct world *w, const struct hp3_acts *acts)
 {
 	for (uint32_t i = 0; i < acts->n; i++) {
@@ -264,20 +290,8 @@ static void carry_out(struct world *w, const struct hp3_acts *acts)
 			send_probe(w, a);
 			continue;
 		}
-		for (struct pkt *k = w->hold[a->slot].head, *next; k != NULL; k = next) {
-			next = k->next;
-			if (w->now - k->held_at > w->cfg.max_hold_ns + 1000 * US)
-				VIOLATION(w, "held for %llu ns",
-					(unsigned long long)(w->now - k->held_at));
-			if (a->kind == HP3_ACT_DISCARD) {
-				w->r.discarded++;
-				free(k);
-			} else {
-				into_network(w, k, a->port);
-			}
-		}
-		w->hold[a->slot] = (struct fifo){NULL, NULL};
-		w->hold_bytes[a->slot] = 0;
+		if (a->kind == HP3_ACT_RELEASE || a->kind == HP3_ACT_DISCARD)
+			empty_hold(w, a);
 	}
 }
 

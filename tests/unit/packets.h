@@ -43,9 +43,14 @@ struct rig {
 	uint32_t nwire, held, discarded; /* held: now, in all FIFOs */
 	uint32_t nacts_max; /* longest list of actions so far */
 	struct hp3_event last; /* newest event */
-	uint32_t nprobes, probe_ids[64]; /* probes sent */
+	struct hp3_event newest[HP3_EV_MAX]; /* of each type */
+	struct hp3_act act; /* newest action that moved no packets */
+	struct hp3_act other; /* newest that is neither EVENT nor PROBE */
+	uint32_t acts[HP3_ACT_RESUME + 1]; /* how many of each kind */
+	uint32_t nprobes, probe_ids[64], probe_psns[64]; /* probes sent */
 	uint16_t probe_ports[64];
-	uint32_t events[HP3_EV_SEVERE + 1]; /* how many of each type */
+	uint32_t dropped; /* packets of the local RNIC that the engine dropped */
+	uint32_t events[HP3_EV_MAX]; /* how many of each type */
 };
 
 extern struct rig rig;

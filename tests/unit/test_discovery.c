@@ -237,7 +237,7 @@ static void rule_2_a_lost_standard_probe_ends_the_round(void **state)
 	p.backoff_min_ns = 0; /* the guard time holds whatever the back-off is */
 	hp3_backoff_fruitless(&b, &p, 0, T0);
 	assert_false(hp3_backoff_ready(&b, T0 + p.guard_ns - 1));
-	assert_true(hp3_backoff_ready(&b, T0 + p.guard_ns + 64));
+	assert_true(hp3_backoff_ready(&b, T0 + p.guard_ns + 2 * 8192));
 }
 
 static void rule_2_standard_probes_only_behind_a_drain(void **state)

@@ -101,13 +101,15 @@ static void rounds_never_exceed_the_budget(void **state)
 	}
 }
 
+#define UNIT 8192u /* ns; the grain of a wait */
+
 static uint64_t wait_of(struct hp3_backoff *b, uint32_t random, uint64_t now)
 {
 	uint64_t wait = 0;
 
 	hp3_backoff_fruitless(b, &params, random, now);
 	while (!hp3_backoff_ready(b, now + wait))
-		wait += 64;
+		wait += UNIT / 8;
 	return wait;
 }
 
@@ -115,23 +117,57 @@ static void fruitless_rounds_become_rare(void **state)
 {
 	static const uint64_t waits[] = {4, 8, 16, 32, 64, 100, 100, 100};
 	struct hp3_backoff b = {0};
-	uint64_t now = T0 - T0 % 64, wait;
+	uint64_t now = T0, wait;
 
 	assert_true(hp3_backoff_ready(&b, now));
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
 		wait = wait_of(&b, 0, now);
-		assert_in_range(wait, waits[i] * 1000000, waits[i] * 1000000 + 64);
+		assert_in_range(wait, waits[i] * 1000000, waits[i] * 1000000 + 2 * UNIT);
 		now += 200000000;
 	}
 	for (int i = 0; i < 100; i++) /* stays at the longest */
 		wait = wait_of(&b, UINT32_MAX, now);
-	assert_in_range(wait, 75000000, 75000064); /* less what was drawn: at most a quarter */
+	assert_in_range(
+		wait, 75000000, 75000000 + 2 * UNIT); /* less what was drawn: at most a quarter */
 
 	hp3_backoff_calm(&b, now); /* the wait has to be over first */
 	assert_false(hp3_backoff_ready(&b, now));
 	assert_true(wait_of(&b, 0, now) > 99000000);
-	hp3_backoff_calm(&b, now + 100000064);
-	assert_in_range(wait_of(&b, 0, now + 100000064), 4000000, 4000128);
+	hp3_backoff_calm(&b, now + 100000000 + 2 * UNIT);
+	assert_in_range(wait_of(&b, 0, now + 100000000 + 2 * UNIT), 4000000, 4000000 + 3 * UNIT);
+}
+
+/* Waits are counted modulo 2^26 units: what is over is forgotten in time, whenever that is. */
+static void waits_end_for_good(void **state)
+{
+	const uint64_t span = (uint64_t)UNIT << 26;
+
+	for (uint64_t start = 1; start < 3 * span; start += span / 7) {
+		struct hp3_backoff b = {0};
+		uint64_t now = start;
+
+		hp3_backoff_wait(&b, 200000000000, now);
+		assert_false(hp3_backoff_ready(&b, now));
+		assert_false(hp3_backoff_ready(&b, now + 199999999999));
+		assert_true(hp3_backoff_ready(&b, now + 200000000000 + 2 * UNIT));
+		for (unsigned i = 0; i < 40; i++) { /* three rounds of the counter */
+			hp3_backoff_age(&b, now);
+			now += 60000000000;
+			assert_true(i < 3 || hp3_backoff_ready(&b, now));
+		}
+	}
+}
+
+static void a_wait_has_an_end(void **state)
+{
+	struct hp3_backoff b = {0};
+
+	hp3_backoff_wait(&b, UINT64_MAX / 2, T0);
+	assert_false(hp3_backoff_ready(&b, T0 + 270000000000));
+	assert_true(hp3_backoff_ready(&b, T0 + 280000000000));
+	b = (struct hp3_backoff){0};
+	hp3_backoff_wait(&b, 0, T0);
+	assert_true(hp3_backoff_ready(&b, T0 + 2 * UNIT));
 }
 
 /* A settled peer round: who answered (bit 0: the port in use, bit 1: the candidate). */
@@ -315,6 +351,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_round_keeps_to_the_budget),
 		cmocka_unit_test(rounds_never_exceed_the_budget),
 		cmocka_unit_test(fruitless_rounds_become_rare),
+		cmocka_unit_test(waits_end_for_good),
+		cmocka_unit_test(a_wait_has_an_end),
 		cmocka_unit_test(rule_13_dead_after_three_losses_while_others_answer),
 		cmocka_unit_test(rule_13_losses_of_one_window_are_one),
 		cmocka_unit_test(rule_13_a_late_answer_is_an_answer),

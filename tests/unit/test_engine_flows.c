@@ -369,9 +369,9 @@ static void names_and_counters(void **state)
 		assert_true(strlen(hp3_stat_info[i].help) > 4);
 	assert_string_equal(hp3_event_name(HP3_EV_SWITCH), "switch");
 	assert_string_equal(hp3_event_name(HP3_EV_UNPAIR), "unpair");
-	assert_string_equal(hp3_event_name(HP3_EV_SEVERE + 1), "?");
+	assert_string_equal(hp3_event_name(HP3_EV_MAX), "?");
 	assert_string_equal(hp3_cause_name(HP3_CAUSE_OPERATOR), "operator");
-	assert_string_equal(hp3_cause_name(HP3_CAUSE_MONITOR + 1), "?");
+	assert_string_equal(hp3_cause_name(HP3_CAUSE_MAX), "?");
 	assert_string_equal(hp3_pairing_name(HP3_PAIRING_CHALLENGE), "challenge");
 	assert_string_equal(hp3_pairing_name(HP3_PAIRING_EVENT + 1), "?");
 	assert_int_equal(

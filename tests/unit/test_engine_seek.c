@@ -116,7 +116,7 @@ static void the_first_good_reply_wins(void **state)
 	assert_int_equal(middle(&q, psn++), HP3_HOLD);
 	ack(&q, psn - 2);
 	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
-	assert_int_equal(rig.last.cause, HP3_CAUSE_MONITOR);
+	assert_int_equal(rig.last.cause, HP3_CAUSE_ECN);
 	assert_int_equal(info(&q).port, rig.probe_ports[2]);
 	expect_left(rig.nwire - 1, psn - 1, rig.probe_ports[2], false);
 }

@@ -93,7 +93,7 @@ static void marks_in_consecutive_cycles_are_severe_once(void **state)
 	assert_int_equal(rig.events[HP3_EV_SEVERE], 1);
 	assert_int_equal(stats()->severe, 1);
 	assert_int_equal(rig.last.type, HP3_EV_SEVERE);
-	assert_int_equal(rig.last.cause, HP3_CAUSE_MONITOR);
+	assert_int_equal(rig.last.cause, HP3_CAUSE_ECN);
 	assert_int_equal(rig.last.cycles[rig.last.n_cycles - 1], HP3_CYCLE_ECN);
 	assert_int_equal(rig.last.from, q.home);
 	assert_true(info(&q).severe);

@@ -46,6 +46,31 @@ static const struct {
 	{"draining", "hold-full", "steady", "recover"},
 	{"draining", "timeout", "steady", "recover"},
 	{"draining", "cancel", "steady", "recover"},
+	{"draining", "ask", "probing", "probe"},
+	{"probing", "tx-new", "probing", "hold"},
+	{"probing", "won", "steady", "switch"},
+	{"probing", "no-better", "steady", "recover"},
+	{"probing", "tx-retransmit", "steady", "recover"},
+	{"probing", "tx-epoch", "steady", "discard"},
+	{"probing", "nak", "steady", "recover"},
+	{"probing", "rnr", "steady", "recover"},
+	{"probing", "fatal-nak", "steady", "discard"},
+	{"probing", "contradiction", "steady", "recover"},
+	{"probing", "hold-full", "steady", "recover"},
+	{"probing", "timeout", "steady", "recover"},
+	{"probing", "cancel", "steady", "recover"},
+	{"steady", "dead", "resuming", "failover"},
+	{"seeking", "dead", "resuming", "failover"},
+	{"resuming", "tx-wanted", "resuming", "none"},
+	{"resuming", "tx-ahead", "resuming", "hold"},
+	{"resuming", "tx-again", "steady", "supersede"},
+	{"resuming", "caught-up", "steady", "resume"},
+	{"resuming", "tx-epoch", "steady", "discard"},
+	{"resuming", "fatal-nak", "steady", "discard"},
+	{"resuming", "contradiction", "steady", "resume"},
+	{"resuming", "hold-full", "steady", "resume"},
+	{"resuming", "timeout", "steady", "resume"},
+	{"resuming", "cancel", "steady", "resume"},
 };
 
 static void every_state_with_every_input(void **state)
@@ -72,6 +97,11 @@ static void every_state_with_every_input(void **state)
 	assert_int_equal(seen, sizeof(happens) / sizeof(happens[0]));
 }
 
+static bool is_holding(unsigned s)
+{
+	return s == HP3_RFR_DRAINING || s == HP3_RFR_PROBING || s == HP3_RFR_RESUMING;
+}
+
 /* The promise, read off the table: the port changes only behind a proof. */
 static void only_proof_switches(void **state)
 {
@@ -80,15 +110,21 @@ static void only_proof_switches(void **state)
 			struct hp3_rfr_step step = hp3_rfr_step(s, i);
 
 			if (step.action == HP3_RFR_DO_SWITCH)
-				assert_true(i == HP3_RFR_IN_DRAINED || i == HP3_RFR_IN_MOVE_IDLE);
+				assert_true(i == HP3_RFR_IN_DRAINED || i == HP3_RFR_IN_MOVE_IDLE ||
+					    (s == HP3_RFR_PROBING && i == HP3_RFR_IN_WON));
+			if (step.next == HP3_RFR_PROBING && s != HP3_RFR_PROBING)
+				assert_true(s == HP3_RFR_DRAINING && i == HP3_RFR_IN_ASK);
+			if (step.action == HP3_RFR_DO_FAILOVER)
+				assert_int_equal(i, HP3_RFR_IN_DEAD);
 			if (step.action == HP3_RFR_DO_HOLD)
-				assert_int_equal(s, HP3_RFR_DRAINING);
-			/* Nobody leaves DRAINING without saying what becomes of the held packets.
-			 */
-			if (s == HP3_RFR_DRAINING && step.next != HP3_RFR_DRAINING)
+				assert_true(is_holding(s));
+			/* Nobody stops holding without saying what becomes of the held packets. */
+			if (is_holding(s) && !is_holding(step.next))
 				assert_true(step.action == HP3_RFR_DO_SWITCH ||
 					    step.action == HP3_RFR_DO_RECOVER ||
-					    step.action == HP3_RFR_DO_DISCARD);
+					    step.action == HP3_RFR_DO_DISCARD ||
+					    step.action == HP3_RFR_DO_SUPERSEDE ||
+					    step.action == HP3_RFR_DO_RESUME);
 		}
 	}
 }

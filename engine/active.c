@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Flows with something in flight. Each has one entry in a ring and is looked at again every
+ * stall_ns: did anything come back meanwhile? Its path is refreshed in the path table; it counts as
+ * active there until it is found idle. Where nothing came back for 4 RTT, the path may be dead.
+ *
+ * Bounded work: a few looks per call, so with very many active flows each is looked at less often.
+ */
+#include "engine/internal.h"
+
+#define LOOKS    8u /* per call */
+#define GAP_NS   20000u /* between calls */
+#define LOOK_NS  4000000u /* without dead-path detection */
+#define DEAD_RTT 4u /* rule 13 */
+
+static uint64_t period(const struct hp3_engine *e)
+{
+	return e->cfg.stall_ns != 0 ? e->cfg.stall_ns : LOOK_NS;
+}
+
+static void push(struct hp3_engine *e, const struct hp3_active *a)
+{
+	uint32_t at = e->active_head + e->active_n++;
+
+	e->active[at < e->cfg.max_flows ? at : at - e->cfg.max_flows] = *a;
+	if (a->due < e->active_due)
+		e->active_due = a->due;
+}
+
+void hp3_path_enter(struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_paths *t;
+	int at;
+
+	if (e->paths == NULL || f->path != HP3_NO_PATH)
+		return;
+	t = hp3_paths_of(e, f->pair);
+	at = hp3_paths_enter(t, hp3_flow_port(f), f->rqpn, now);
+	if (at < 0)
+		return;
+	f->path = (uint32_t)at;
+	if (e->cfg.load_paths != 0) {
+		hp3_load_start(&e->out, t->path[at].id);
+		hp3_peer_load_placed(&e->peers[f->pair], t->path[at].id);
+	}
+}
+
+void hp3_path_leave(struct hp3_engine *e, uint32_t flow)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_paths *t;
+
+	if (f->path == HP3_NO_PATH)
+		return;
+	t = hp3_paths_of(e, f->pair);
+	if (e->cfg.load_paths != 0)
+		hp3_load_end(&e->out, t->path[f->path].id);
+	hp3_paths_leave(t, (int)f->path);
+	f->path = HP3_NO_PATH;
+}
+
+void hp3_active_add(struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	struct hp3_flow *f = &e->flows[flow];
+
+	if (e->active == NULL)
+		return;
+	hp3_path_enter(e, flow, now);
+	if (f->watch & HP3_FW_ARMED)
+		return;
+	f->watch |= HP3_FW_ARMED;
+	push(e, &(struct hp3_active){
+			.due = now + period(e), .since = now, .flow = flow, .una = f->stream.una});
+}
+
+/* Data that came through tells of the path, for free. */
+static void refresh(struct hp3_engine *e, struct hp3_flow *f, uint64_t now)
+{
+	struct hp3_estimates path;
+
+	if (f->path == HP3_NO_PATH || e->cfg.monitor.cycle_ns == 0)
+		return;
+	hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &path);
+	if (path.rtt_ns != 0)
+		hp3_paths_reply(hp3_paths_of(e, f->pair), (int)f->path, path.rtt_ns,
+			path.marked_permille >= e->cfg.paths.ecn_fraction * 10u, now);
+}
+
+static bool is_stalled(const struct hp3_engine *e, const struct hp3_flow *f,
+	const struct hp3_active *a, uint64_t now)
+{
+	struct hp3_estimates path = {0};
+
+	if (e->cfg.stall_ns == 0 || f->state != HP3_RFR_STEADY)
+		return false;
+	if (e->cfg.monitor.cycle_ns != 0)
+		hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &path);
+	return now - a->since >= e->cfg.stall_ns &&
+	       now - a->since >= (uint64_t)DEAD_RTT * path.rtt_ns;
+}
+
+/* True: it stays in the ring. */
+static bool look(struct hp3_engine *e, struct hp3_active *a, uint64_t now, struct hp3_acts *acts)
+{
+	const uint16_t live = HP3_FF_USED | HP3_FF_PAIRED | HP3_FF_STARTED;
+	struct hp3_flow *f = &e->flows[a->flow];
+
+	if ((f->flags & live) != live || hp3_stream_idle(&f->stream))
+		return false;
+	if (f->stream.una != a->una) {
+		f->watch &= (uint8_t) ~(HP3_FW_NAKED | HP3_FW_QUIET);
+		a->una = f->stream.una;
+		a->since = now;
+		refresh(e, f, now);
+	} else if (is_stalled(e, f, a, now)) {
+		if (f->watch & HP3_FW_QUIET)
+			return false;
+		hp3_seek_dead(e, a->flow, a->una, a->since, now, acts);
+	}
+	return true;
+}
+
+void hp3_active_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
+{
+	uint32_t looks = LOOKS;
+
+	if (now < e->active_due)
+		return;
+	while (e->active_n != 0 && e->active[e->active_head].due <= now) {
+		struct hp3_active a = e->active[e->active_head];
+
+		if (acts->n + HP3_ROUND_PROBES + 2 > HP3_ACTS_MAX) {
+			acts->more = true;
+			return;
+		}
+		if (looks-- == 0)
+			break;
+		e->active_head = e->active_head + 1 == e->cfg.max_flows ? 0 : e->active_head + 1;
+		e->active_n--;
+		if (look(e, &a, now, acts)) {
+			a.due = now + period(e);
+			push(e, &a);
+		} else {
+			e->flows[a.flow].watch &= (uint8_t) ~(HP3_FW_ARMED | HP3_FW_QUIET);
+			hp3_path_leave(e, a.flow);
+		}
+	}
+	e->active_due = e->active_n == 0 ? UINT64_MAX : e->active[e->active_head].due;
+	if (e->active_due < now + GAP_NS)
+		e->active_due = now + GAP_NS;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Off a dead path (rule 13). Nothing is left there to drain, so the new port is used at once; the
+ * first packet on it is the oldest one in flight, later ones wait until the RNIC has gone back, so
+ * that the receiver sees duplicates at most and never a gap. Where that is safe the RNIC is handed
+ * a NAK so that it goes back now and not when its timer ends (rule 4).
+ */
+#include "engine/internal.h"
+
+/*
+ * Rule 4: with a READ or ATOMIC outstanding a NAK would end it half done; while an RNR timer runs
+ * it would cut it short; and once per PSN, for each one costs the RNIC a retry.
+ */
+static bool is_nak_safe(const struct hp3_flow *f)
+{
+	return (f->watch & (HP3_FW_HEARD | HP3_FW_NAKED)) == HP3_FW_HEARD &&
+	       !(f->flags & (HP3_FF_READS | HP3_FF_RNR));
+}
+
+static bool hand_nak(struct hp3_engine *e, uint32_t flow, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_act *a;
+
+	if (!is_nak_safe(f))
+		return false;
+	f->watch |= HP3_FW_NAKED;
+	a = hp3_act(acts, HP3_ACT_NAK, flow);
+	a->psn = f->stream.una;
+	a->msn = f->msn;
+	a->pkey = f->pkey;
+	e->stats.naks_made++;
+	return true;
+}
+
+static void report(struct hp3_engine *e, uint32_t flow, enum hp3_event_type type, bool nak,
+	uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_move *m = &e->moves[e->flows[flow].slot];
+	struct hp3_event *ev = hp3_event(e, flow, type, now, acts);
+
+	ev->cause = HP3_CAUSE_DEAD;
+	ev->from = m->from;
+	ev->to = m->to;
+	ev->wait_ns = now - m->since;
+	ev->held_pkts = m->held_pkts;
+	ev->held_bytes = m->held_bytes;
+	ev->nak = nak;
+	ev->outcome = m->round.outcome;
+	ev->n_probes = m->round.n;
+	memcpy(ev->probes, m->round.probe, sizeof(ev->probes));
+	if (type == HP3_EV_FAILOVER)
+		hp3_outcome_watch(e, flow, ev->id, now);
+}
+
+void hp3_failover(
+	struct hp3_engine *e, uint32_t flow, uint16_t port, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
+	bool nak;
+
+	m->to = port;
+	m->cause = HP3_CAUSE_DEAD;
+	m->seeking = false;
+	if (e->cfg.observe) {
+		report(e, flow, HP3_EV_WOULD, is_nak_safe(f), now, acts);
+		f->watch |= HP3_FW_QUIET;
+		if (f->state == HP3_RFR_STEADY)
+			hp3_slot_drop(e, flow, HP3_USE_MOVE);
+		else
+			hp3_move_input(e, flow, HP3_RFR_IN_NO_BETTER, now, acts);
+		return;
+	}
+	hp3_move_input(e, flow, HP3_RFR_IN_DEAD, now, acts);
+	nak = hand_nak(e, flow, acts);
+	report(e, flow, HP3_EV_FAILOVER, nak, now, acts);
+}
+
+/* Nothing is missing any more before what is held and what comes. */
+static bool is_caught_up(
+	const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_move *m)
+{
+	uint32_t next = m->head != 0 ? e->held[m->head].psn : f->stream.nxt;
+
+	return hp3_psn_diff(m->resume, next) >= 0;
+}
+
+/*
+ * The RNIC may go back in three ways: from the oldest packet over all that is held (go-back-N: what
+ * is held is superseded), only over what is missing (selective repeat: what is held follows), or
+ * not at all, because the old path delivered after all.
+ */
+bool hp3_resume_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt,
+	enum hp3_tx_kind kind, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
+	uint32_t psn = pkt->v.psn, span = 1;
+	int32_t ahead = hp3_psn_diff(psn, m->resume);
+
+	if (kind == HP3_TX_NEW && m->head != 0 && is_caught_up(e, f, m)) {
+		hp3_move_input(e, flow, HP3_RFR_IN_CAUGHT_UP, now, acts);
+		return true;
+	}
+	if (ahead > 0) {
+		hp3_move_input(e, flow, HP3_RFR_IN_TX_AHEAD, now, acts);
+		return false;
+	}
+	if (ahead < 0)
+		return true; /* arrived already: a duplicate */
+	if (m->head != 0 && hp3_psn_diff(psn, e->held[m->head].psn) >= 0) {
+		hp3_move_input(e, flow, HP3_RFR_IN_TX_AGAIN, now, acts);
+		return true;
+	}
+	hp3_move_input(e, flow, HP3_RFR_IN_TX_WANTED, now, acts);
+	if (pkt->v.flags & HP3_VF_READ)
+		span = hp3_read_span(
+			pkt->v.dma_len, f->pmtu_log2 != 0 ? f->pmtu_log2 : HP3_PMTU_LOG2_MIN);
+	m->resume = hp3_psn_add(psn, span);
+	if (m->head == 0 && is_caught_up(e, f, m))
+		hp3_move_input(e, flow, HP3_RFR_IN_CAUGHT_UP, now, acts);
+	return true;
+}
+
+void hp3_resume_rx(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
+
+	if (hp3_psn_diff(f->stream.una, m->resume) > 0)
+		m->resume = f->stream.una;
+	if (is_caught_up(e, f, m))
+		hp3_move_input(e, flow, HP3_RFR_IN_CAUGHT_UP, now, acts);
+}

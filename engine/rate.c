@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Congestion control of a flow. Under cc = dcqcn the engine is the reaction point and paces the
+ * flow at the exit of the FIFO that a move uses too (rule 14): what closes the old path, what is in
+ * flight and what is released is decided there. Under cc = native it tells the RNIC's rate limiter
+ * what a move means, where there is one to tell.
+ */
+#include "engine/internal.h"
+
+#define COPY_SEARCH 256u /* held packets looked through for an older copy */
+#define BATCH       32u /* packets that leave at one deadline */
+
+static uint64_t line_rate(const struct hp3_engine *e)
+{
+	return e->cfg.cc.rp.rpg_max_rate * 1000000ull;
+}
+
+void hp3_rate_init(struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	struct hp3_flow *f = &e->flows[flow];
+
+	if (f->slot == HP3_NO_SLOT || e->moves[f->slot].held_pkts == 0)
+		f->flags &= (uint16_t)~HP3_FF_PACED; /* else what comes waits behind it */
+	if (e->rates == NULL)
+		return;
+	hp3_dcqcn_init(&e->rates[flow].rp, &e->cfg.cc.rp);
+	hp3_pacer_init(&e->rates[flow].pacer, line_rate(e), now);
+}
+
+static void note_rate(struct hp3_engine *e, uint32_t flow)
+{
+	if (hp3_dcqcn_rate(&e->rates[flow].rp) < line_rate(e))
+		e->flows[flow].flags |= HP3_FF_PACED;
+}
+
+void hp3_rate_marked(struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	if (e->rates == NULL)
+		return;
+	if (!(e->flows[flow].flags & HP3_FF_PACED))
+		hp3_pacer_init(&e->rates[flow].pacer, line_rate(e), now);
+	hp3_dcqcn_cnp(&e->rates[flow].rp, &e->cfg.cc.rp, now);
+	note_rate(e, flow);
+}
+
+static void tell(struct hp3_engine *e, uint32_t flow, enum hp3_rate_op op, struct hp3_acts *acts)
+{
+	if (e->cfg.cc.mode == HP3_CC_NATIVE && e->cfg.cc.rate_acts)
+		hp3_act(acts, HP3_ACT_RATE, flow)->op = (uint8_t)op;
+}
+
+void hp3_rate_suspend(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	if (e->rates != NULL)
+		hp3_dcqcn_take(&e->moves[e->flows[flow].slot].rate, &e->rates[flow].rp,
+			&e->cfg.cc.rp, now);
+	tell(e, flow, HP3_RATE_SAVE, acts);
+}
+
+void hp3_rate_rollback(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	if (e->rates != NULL) {
+		hp3_dcqcn_rollback(&e->rates[flow].rp, &e->moves[e->flows[flow].slot].rate, now);
+		note_rate(e, flow);
+	}
+	tell(e, flow, HP3_RATE_ROLLBACK, acts);
+}
+
+void hp3_rate_raise(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	if (e->rates != NULL) {
+		hp3_dcqcn_raise(&e->rates[flow].rp, &e->cfg.cc.rp,
+			&e->moves[e->flows[flow].slot].rate, now);
+		note_rate(e, flow);
+	}
+	tell(e, flow, HP3_RATE_RAISE, acts);
+}
+
+/* Brings the pacer up to DCQCN's rate, or to what drains the FIFO in time (rule 14). */
+static void set_rate(struct hp3_engine *e, uint32_t flow, uint64_t queued, uint64_t now)
+{
+	struct hp3_rate *r = &e->rates[flow];
+	uint64_t rate, floor = hp3_pacer_floor(queued, e->cfg.cc.rto_ns);
+
+	hp3_dcqcn_advance(&r->rp, &e->cfg.cc.rp, now);
+	rate = hp3_dcqcn_rate(&r->rp);
+	if (rate < floor)
+		rate = floor;
+	if (rate > line_rate(e))
+		rate = line_rate(e);
+	hp3_pacer_set_rate(&r->pacer, rate, now);
+}
+
+static void sent(struct hp3_engine *e, uint32_t flow, uint32_t bytes, uint64_t now)
+{
+	hp3_pacer_sent(&e->rates[flow].pacer, bytes, now);
+	hp3_dcqcn_sent(&e->rates[flow].rp, &e->cfg.cc.rp, bytes, now);
+}
+
+static bool held_back(enum hp3_rfr_state s)
+{
+	return s == HP3_RFR_DRAINING || s == HP3_RFR_PROBING || s == HP3_RFR_RESUMING;
+}
+
+void hp3_rate_schedule(struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = hp3_slot_take(e, flow, HP3_USE_PACE);
+
+	set_rate(e, flow, m->held_bytes, now);
+	hp3_slot_timer(e, m, &m->pace_at,
+		held_back(f->state)
+			? UINT64_MAX
+			: hp3_pacer_when(&e->rates[flow].pacer, e->cfg.cc.burst_bytes, now));
+}
+
+/* The RNIC sends again what still waits: once is enough, unless only the copy asks for an answer.
+ */
+static bool is_waiting(
+	const struct hp3_engine *e, const struct hp3_move *m, const struct hp3_held *h)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = m->head; i != 0 && n < COPY_SEARCH; i = e->held[i].next, n++) {
+		const struct hp3_held *q = &e->held[i];
+
+		if (q->psn == h->psn && q->opcode == h->opcode && q->len == h->len)
+			return (q->flags & HP3_HELD_ASKS) || !(h->flags & HP3_HELD_ASKS);
+	}
+	return false;
+}
+
+void hp3_rate_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h, uint64_t now,
+	struct hp3_verdict *vd, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = f->slot == HP3_NO_SLOT ? NULL : &e->moves[f->slot];
+
+	if (m == NULL || m->held_pkts == 0) {
+		set_rate(e, flow, h->len, now);
+		if (hp3_dcqcn_rate(&e->rates[flow].rp) == line_rate(e))
+			f->flags &= (uint16_t)~HP3_FF_PACED;
+		if (hp3_pacer_when(&e->rates[flow].pacer, e->cfg.cc.burst_bytes, now) <= now)
+			goto pass;
+		m = hp3_slot_take(e, flow, HP3_USE_PACE);
+		if (m == NULL)
+			goto unpaced;
+		f->flags |= HP3_FF_PACED;
+	} else if ((h->flags & HP3_HELD_AGAIN) && is_waiting(e, m, h)) {
+		e->stats.superseded++;
+		vd->kind = HP3_DROP;
+		return;
+	}
+	if (!hp3_hold_put(e, flow, h)) {
+		hp3_hold_release(e, flow, UINT32_MAX, 0, acts);
+		hp3_slot_drop(e, flow, HP3_USE_PACE);
+		goto unpaced;
+	}
+	e->stats.paced++;
+	vd->kind = HP3_HOLD;
+	vd->slot = f->slot;
+	hp3_rate_schedule(e, flow, now);
+	return;
+unpaced:
+	e->stats.unpaced++;
+pass:
+	sent(e, flow, h->len, now);
+}
+
+/* The head of the FIFO closes the old path. */
+static bool close_with(
+	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_held h = e->held[m->head];
+
+	if (h.flags & HP3_HELD_AGAIN) {
+		hp3_move_input(e, m->flow, HP3_RFR_IN_TX_RETRANSMIT, now, acts);
+		return false;
+	}
+	if (m->ask && (h.flags & HP3_HELD_READ))
+		return false;
+	hp3_move_input(e, m->flow, HP3_RFR_IN_TX_NEW, now, acts);
+	hp3_hold_release(e, m->flow, 1, h.flags & HP3_HELD_ASKS ? 0 : HP3_SET_ACKREQ, acts);
+	sent(e, m->flow, h.len, now);
+	hp3_move_close(e, m->flow, h.psn, h.end, now, acts);
+	return true;
+}
+
+void hp3_rate_due(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[m->flow];
+	struct hp3_pacer *p = &e->rates[m->flow].pacer;
+	uint32_t n = 0, i = m->head;
+	uint64_t bytes = m->held_bytes;
+
+	if (f->state == HP3_RFR_CLOSING && m->head != 0 && close_with(e, m, now, acts)) {
+		hp3_rate_schedule(e, m->flow, now);
+		return;
+	}
+	for (; i != 0 && n < BATCH; i = e->held[i].next, n++) {
+		set_rate(e, m->flow, bytes, now);
+		if (n > 0 && hp3_pacer_when(p, e->cfg.cc.burst_bytes, now) > now)
+			break;
+		bytes -= e->held[i].len;
+		sent(e, m->flow, e->held[i].len, now);
+	}
+	hp3_hold_release(e, m->flow, n, 0, acts);
+	if (m->held_pkts == 0)
+		hp3_slot_drop(e, m->flow, HP3_USE_PACE);
+	else
+		hp3_rate_schedule(e, m->flow, now);
+}

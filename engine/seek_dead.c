@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Is the path in use dead (rule 13)? Rounds of PEER probes, one window after the other, until the
+ * port in use has lost three of them while others answered, or has answered, or until nobody
+ * answers at all: then it is the peer, and no other path would help.
+ */
+#include "engine/internal.h"
+
+#define SILENT_ROUNDS 3u
+
+static bool start_round(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+{
+	const struct hp3_flow *f = &e->flows[m->flow];
+	uint16_t ports[HP3_ROUND_PROBES];
+	struct hp3_round_ask ask = {.kind = HP3_PROBE_PEER,
+		.port = m->from,
+		.rtt_ns = m->before.rtt_ns,
+		.candidates = ports,
+		.nonce = hp3_probe_nonce(e, f->slot)};
+
+	ask.n = hp3_paths_candidates(
+		hp3_paths_of(e, f->pair), f->rqpn, ask.port, ports, e->cfg.candidates, now);
+	return hp3_round_start(
+		       &m->round, &e->cfg.round, &e->pairs.pairs[f->pair].budget, &ask, now) == 0;
+}
+
+static void send(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	e->stats.rounds++;
+	hp3_send_probes(e, m, now, acts);
+	hp3_slot_timer(e, m, &m->move_at, m->round.deadline);
+}
+
+static void give_up(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	m->seeking = false;
+	hp3_move_input(e, m->flow, HP3_RFR_IN_NO_BETTER, now, acts);
+}
+
+static void begin(struct hp3_engine *e, struct hp3_move *m, uint32_t una, uint64_t since)
+{
+	m->cause = HP3_CAUSE_DEAD;
+	m->una = una;
+	m->since = since;
+	m->silent = 0;
+	m->round = (struct hp3_round){0};
+}
+
+/* Probes of other flows may have found the path failed already: then it takes no round more. */
+static bool is_known_dead(struct hp3_engine *e, uint32_t flow, uint16_t *port, uint64_t now)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+	struct hp3_paths *t = hp3_paths_of(e, f->pair);
+
+	return f->path != HP3_NO_PATH &&
+	       hp3_paths_quality(t, (int)f->path, now) == HP3_QUALITY_FAILED &&
+	       hp3_paths_pick(t, f->rqpn, port, now) == 0 && *port != hp3_flow_port(f);
+}
+
+void hp3_seek_dead(struct hp3_engine *e, uint32_t flow, uint32_t una, uint64_t since, uint64_t now,
+	struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_pair *p = &e->pairs.pairs[f->pair];
+	struct hp3_move *m;
+	uint16_t port;
+
+	if (!(e->cfg.moves_allowed || e->cfg.observe) || p->pinned || (f->flags & HP3_FF_RNR) ||
+		!(f->watch & HP3_FW_HEARD) ||
+		hp3_probe_kind_of(e, f->pair, now) != HP3_PROBE_PEER ||
+		(p->peer_seen == 0 && (f->flags & HP3_FF_READS)))
+		return;
+	m = hp3_move_prepare(e, flow, now, acts);
+	if (m == NULL)
+		return;
+	begin(e, m, una, since);
+	if (is_known_dead(e, flow, &port, now)) {
+		hp3_failover(e, flow, port, now, acts);
+		return;
+	}
+	if (!start_round(e, m, now)) {
+		hp3_slot_drop(e, flow, HP3_USE_MOVE);
+		return;
+	}
+	m->seeking = m->watching = true;
+	hp3_move_input(e, flow, HP3_RFR_IN_SEEK, now, acts);
+	send(e, m, now, acts);
+}
+
+/* The fastest answer of another port, unmarked ones first; NULL: nobody answered. */
+static const struct hp3_probe *best_answer(const struct hp3_round *r)
+{
+	const struct hp3_probe *best = NULL;
+
+	for (uint32_t i = 1; i < r->n; i++) {
+		const struct hp3_probe *p = &r->probe[i];
+
+		if (p->state == HP3_PROBE_ANSWERED &&
+			(best == NULL || p->ce < best->ce ||
+				(p->ce == best->ce && p->rtt_ns < best->rtt_ns)))
+			best = p;
+	}
+	return best;
+}
+
+void hp3_seek_dead_step(
+	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[m->flow];
+	const struct hp3_probe *mine = &m->round.probe[0], *best;
+
+	if (f->stream.una != m->una || (f->flags & HP3_FF_RNR)) {
+		give_up(e, m, now, acts);
+		return;
+	}
+	if (!hp3_round_settled(&m->round)) {
+		hp3_slot_timer(
+			e, m, &m->move_at, m->round.deadline > now ? m->round.deadline : now + 1);
+		return;
+	}
+	hp3_liveness_round(&m->live, &m->round);
+	hp3_round_learn(e, m, now);
+	hp3_round_report(e, m, now, acts);
+	best = best_answer(&m->round);
+	if (mine->state == HP3_PROBE_ANSWERED || mine->state == HP3_PROBE_LATE ||
+		(best == NULL && ++m->silent == SILENT_ROUNDS)) {
+		f->watch |= HP3_FW_QUIET;
+		give_up(e, m, now, acts);
+	} else if (best != NULL && hp3_liveness_dead(&m->live, m->from)) {
+		hp3_failover(e, m->flow, best->port, now, acts);
+	} else if (start_round(e, m, now)) {
+		send(e, m, now, acts);
+	} else {
+		give_up(e, m, now, acts);
+	}
+}

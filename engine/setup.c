@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A path before the first data (HP3, probing at queue-pair setup), and placement by the counts of
+ * both ends (ppp/placement.h). Nothing of a queue pair that was just set up is in flight, so its
+ * port is chosen freely; once it has sent, what is still under way here is too late and void.
+ */
+#include "engine/internal.h"
+
+static bool usable(struct hp3_engine *e, uint32_t pair, uint64_t *map, uint64_t now)
+{
+	const struct hp3_paths *t = hp3_paths_of(e, pair);
+	bool any = false;
+
+	memset(map, 0xff, HP3_LOAD_PATHS / 8);
+	for (uint32_t i = 0; i < HP3_PATHS; i++) {
+		uint32_t id = t->path[i].id;
+
+		if (id < HP3_LOAD_PATHS &&
+			hp3_paths_quality(t, (int)i, now) == HP3_QUALITY_FAILED) {
+			map[id / 64] &= ~(1ull << (id & 63));
+			any = true;
+		}
+	}
+	return any;
+}
+
+/* By counts, if ports can be told apart by path and (`fresh`) the peer has spoken recently. */
+static bool place(struct hp3_engine *e, uint32_t flow, bool fresh, uint16_t *port, uint64_t now)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+	struct hp3_paths *t = hp3_paths_of(e, f->pair);
+	uint64_t map[HP3_LOAD_PATHS / 64];
+	const struct hp3_peer_load *peer;
+	int path;
+
+	if (e->cfg.load_paths == 0 || t->identity == HP3_IDENTITY_NONE)
+		return false;
+	peer = &e->peers[f->pair];
+	if (fresh && (peer->told == 0 || now - peer->told > e->cfg.load_age_ns))
+		return false;
+	path = hp3_place(&e->out, peer, usable(e, f->pair, map, now) ? map : NULL,
+		e->cfg.load_age_ns, now, &e->rng);
+	return path >= 0 && hp3_paths_port(t, (uint32_t)path, f->rqpn, port) == 0;
+}
+
+/* The flow will leave on `port` from its first packet on. */
+static void settle(
+	struct hp3_engine *e, uint32_t flow, uint16_t port, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_move *m = &e->moves[e->flows[flow].slot];
+
+	m->to = port;
+	m->seeking = false;
+	if (e->cfg.observe) {
+		struct hp3_event *ev = hp3_event(e, flow, HP3_EV_WOULD, now, acts);
+
+		ev->to = port;
+		if (e->flows[flow].state == HP3_RFR_STEADY)
+			hp3_slot_drop(e, flow, HP3_USE_MOVE);
+		else
+			hp3_move_input(e, flow, HP3_RFR_IN_NO_BETTER, now, acts);
+		return;
+	}
+	hp3_move_input(e, flow, HP3_RFR_IN_MOVE_IDLE, now, acts);
+	hp3_active_add(e, flow, now);
+	e->stats.placed++;
+}
+
+static bool start_round(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+{
+	const struct hp3_flow *f = &e->flows[m->flow];
+	uint16_t ports[HP3_ROUND_PROBES + 1];
+	struct hp3_round_ask ask = {.kind = HP3_PROBE_PEER,
+		.candidates = ports + 1,
+		.nonce = hp3_probe_nonce(e, f->slot)};
+	uint32_t n = hp3_paths_candidates(
+		hp3_paths_of(e, f->pair), f->rqpn, 0, ports, e->cfg.candidates + 1u, now);
+
+	if (n < 2)
+		return false;
+	ask.port = ports[0]; /* nothing is in use yet: all ports are alike */
+	ask.n = n - 1;
+	return hp3_round_start(
+		       &m->round, &e->cfg.round, &e->pairs.pairs[f->pair].budget, &ask, now) == 0;
+}
+
+void hp3_setup(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
+	struct hp3_move *m;
+	uint16_t port;
+
+	if (!e->cfg.setup_probing || !(e->cfg.moves_allowed || e->cfg.observe) || p->pinned)
+		return;
+	m = hp3_move_prepare(e, flow, now, acts);
+	if (m == NULL)
+		return;
+	m->cause = HP3_CAUSE_SETUP;
+	m->round = (struct hp3_round){0};
+	if (place(e, flow, true, &port, now) ||
+		(e->cfg.load_paths == 0 &&
+			hp3_paths_pick(hp3_paths_of(e, f->pair), f->rqpn, &port, now) == 0)) {
+		settle(e, flow, port, now, acts);
+		return;
+	}
+	if (hp3_probe_kind_of(e, f->pair, now) != HP3_PROBE_PEER || !start_round(e, m, now)) {
+		hp3_slot_drop(e, flow, HP3_USE_MOVE);
+		return;
+	}
+	m->seeking = true;
+	e->stats.rounds++;
+	hp3_move_input(e, flow, HP3_RFR_IN_SEEK, now, acts);
+	hp3_send_probes(e, m, now, acts);
+	hp3_slot_timer(e, m, &m->move_at, m->round.deadline);
+}
+
+/* The first unmarked answer decides, or the counts that it brought. */
+void hp3_setup_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	const struct hp3_probe *best = NULL;
+	bool over = now >= m->round.deadline;
+	uint16_t port;
+
+	for (uint32_t i = 0; i < m->round.n; i++) {
+		const struct hp3_probe *p = &m->round.probe[i];
+
+		if (p->state == HP3_PROBE_ANSWERED && !p->ce &&
+			(best == NULL || p->rtt_ns < best->rtt_ns))
+			best = p;
+	}
+	if (best == NULL && !over) {
+		hp3_slot_timer(e, m, &m->move_at, m->round.deadline);
+		return;
+	}
+	hp3_round_cancel(&m->round);
+	hp3_round_learn(e, m, now);
+	if (best != NULL)
+		m->to = best->port;
+	hp3_round_report(e, m, now, acts);
+	m->seeking = false;
+	if (place(e, m->flow, false, &port, now))
+		settle(e, m->flow, port, now, acts);
+	else if (best != NULL)
+		settle(e, m->flow, best->port, now, acts);
+	else
+		hp3_move_input(e, m->flow, HP3_RFR_IN_NO_BETTER, now, acts);
+}
+
+void hp3_setup_late(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_move *m = &e->moves[e->flows[flow].slot];
+
+	m->seeking = false;
+	e->stats.placed_late++;
+	hp3_move_input(e, flow, HP3_RFR_IN_NO_BETTER, now, acts);
+}
+
+/* --- counts --- */
+
+static uint16_t *from_of(const struct hp3_engine *e, uint32_t pair)
+{
+	return e->counts + (size_t)(2 * pair + 1) * e->cfg.load_paths;
+}
+
+void hp3_pair_forget(struct hp3_engine *e, uint32_t pair)
+{
+	uint16_t *from;
+
+	if (e->cfg.load_paths == 0)
+		return;
+	from = from_of(e, pair);
+	for (uint32_t i = 0; i < e->cfg.load_paths; i++) {
+		e->in.count[i] = (uint16_t)(e->in.count[i] - from[i]);
+		from[i] = 0;
+	}
+	hp3_peer_load_init(&e->peers[pair], e->counts + (size_t)2 * pair * e->cfg.load_paths,
+		e->cfg.load_paths);
+}
+
+uint32_t hp3_load_in(const struct hp3_engine *e, uint16_t *count, uint32_t max)
+{
+	return e->cfg.load_paths == 0 ? 0 : hp3_load_tell(&e->in, count, max);
+}
+
+void hp3_load_from(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
+	const void *remote, const uint16_t *count, uint32_t n, uint64_t now)
+{
+	uint32_t pair = hp3_pairs_find(&e->pairs, ipv6, vlan, local, remote);
+	uint16_t *from;
+
+	if (pair == HP3_NO_PAIR || e->cfg.load_paths == 0)
+		return;
+	e->pairs.pairs[pair].peer_seen = now;
+	from = from_of(e, pair);
+	for (uint32_t i = 0; i < e->cfg.load_paths; i++) {
+		uint16_t is = i < n ? count[i] : 0, room;
+
+		e->in.count[i] = (uint16_t)(e->in.count[i] - from[i]);
+		room = (uint16_t)(UINT16_MAX - e->in.count[i]);
+		from[i] = is < room ? is : room;
+		e->in.count[i] = (uint16_t)(e->in.count[i] + from[i]);
+	}
+}
+
+uint32_t hp3_load_to(const struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
+	const void *remote, uint16_t *count, uint32_t max)
+{
+	uint32_t pair = hp3_pairs_find(&e->pairs, ipv6, vlan, local, remote);
+	uint32_t n = e->cfg.load_paths < max ? e->cfg.load_paths : max;
+
+	memset(count, 0, n * sizeof(*count));
+	if (pair == HP3_NO_PAIR || !e->pairs.pairs[pair].paths_ready)
+		return n;
+	for (uint32_t i = 0; i < HP3_PATHS; i++) {
+		const struct hp3_path *p = &e->paths[pair].path[i];
+
+		if (p->id < n)
+			count[p->id] = (uint16_t)(count[p->id] + p->flows);
+	}
+	return n;
+}
+
+void hp3_peer_seen(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
+	const void *remote, uint64_t now)
+{
+	uint32_t pair = hp3_pairs_find(&e->pairs, ipv6, vlan, local, remote);
+
+	if (pair != HP3_NO_PAIR)
+		e->pairs.pairs[pair].peer_seen = now;
+}
