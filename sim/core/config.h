@@ -60,6 +60,9 @@ struct sim_config {
 		uint32_t reply_us, pause_us, flush_us, wait_us, expiry_us;
 	} conweave;
 	struct {
+		uint32_t paths, rto_us;
+	} stellar;
+	struct {
 		char lb[24];
 		uint64_t seed;
 		uint32_t limit_ms;

@@ -41,6 +41,7 @@ static const struct hp3_ini_section sections[] = {
 	{.name = "letflow", .help = "LetFlow (NSDI 2017)"},
 	{.name = "conga", .help = "CONGA (SIGCOMM 2014)"},
 	{.name = "conweave", .help = "ConWeave (SIGCOMM 2023); 0: by number of tiers"},
+	{.name = "stellar", .help = "STELLAR (SIGCOMM 2025)"},
 	{.name = "run", .help = "The run"},
 };
 
@@ -97,6 +98,8 @@ static const struct hp3_ini_key keys[] = {
 	NUM(conweave, flush_us, "us", 0, 0, 1000000, "extra wait for the old path's packets"),
 	NUM(conweave, wait_us, "us", 0, 0, 1000000, "the same without an estimate"),
 	NUM(conweave, expiry_us, "us", 0, 0, 1000000, "a flow idle so long begins anew"),
+	NUM(stellar, paths, "", 128, 1, 256, "source ports that a flow is sprayed over"),
+	NUM(stellar, rto_us, "us", 250, 1, 10000000, "retransmission time-out"),
 	TEXT(run, lb, "ecmp", "load balancer; `hp3-sim list` names them"),
 	NUM(run, seed, "", 1, 0, UINT64_MAX, "of every random choice"),
 	NUM(run, limit_ms, "ms", 10000, 1, 10000000, "simulated time after which to give up"),

@@ -15,6 +15,7 @@ static void reply(
 	p->sent_at = data->sent_at;
 	p->sport = data->sport;
 	p->path = data->path;
+	p->arg = data->arg;
 	p->arg_psn = data->psn;
 	if (echo)
 		p->flags |= SIM_ECHO;

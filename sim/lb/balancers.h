@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_SIM_LB_BALANCERS_H
 #define HP3_SIM_LB_BALANCERS_H
-/* The balancers that there are, one file each. */
+/* The balancers that there are. */
 #include "sim/lb/lb.h"
 
+extern const struct sim_lb sim_lb_ar;
 extern const struct sim_lb sim_lb_conga;
 extern const struct sim_lb sim_lb_conweave;
+extern const struct sim_lb sim_lb_drill;
 extern const struct sim_lb sim_lb_ecmp;
+extern const struct sim_lb sim_lb_flowbender;
+extern const struct sim_lb sim_lb_hopper;
 extern const struct sim_lb sim_lb_letflow;
+extern const struct sim_lb sim_lb_plb;
+extern const struct sim_lb sim_lb_rps;
+extern const struct sim_lb sim_lb_stellar_bestrtt;
+extern const struct sim_lb sim_lb_stellar_dwrr;
+extern const struct sim_lb sim_lb_stellar_mprdma;
+extern const struct sim_lb sim_lb_stellar_obs;
+extern const struct sim_lb sim_lb_stellar_rr;
 
 #endif

@@ -5,9 +5,20 @@
 
 static const struct sim_lb *const balancers[] = {
 	&sim_lb_ecmp,
+	&sim_lb_flowbender,
+	&sim_lb_plb,
+	&sim_lb_hopper,
 	&sim_lb_letflow,
 	&sim_lb_conga,
+	&sim_lb_drill,
+	&sim_lb_rps,
+	&sim_lb_ar,
 	&sim_lb_conweave,
+	&sim_lb_stellar_obs,
+	&sim_lb_stellar_rr,
+	&sim_lb_stellar_dwrr,
+	&sim_lb_stellar_bestrtt,
+	&sim_lb_stellar_mprdma,
 };
 
 const struct sim_lb *sim_lb_list(unsigned i)

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Hopper (arXiv 2506.08132): per round the mean RTT of a flow; above 1.5 x the base RTT it probes
+ * two random paths; when the faster one's RTT is below 80 % of the flow's, the flow moves there,
+ * and waits so long with its next packet as the new path is faster, so that it does not overtake.
+ * The figures are the paper's as its readers give them; a probe that is not answered within four
+ * base RTTs is lost.
+ */
+#include "sim/host/host.h"
+#include "sim/lb/balancers.h"
+#include "sim/lb/rounds.h"
+
+#define PROBES          2u
+#define PROBE_BYTES     64u
+#define TRIGGER_PERCENT 150u
+#define BETTER_PERCENT  80u
+#define LOST_RTTS       4u
+
+struct hopper {
+	struct sim_round round;
+	uint64_t rtt_sum; /* ps, of this round */
+	uint64_t rtt; /* of the last one */
+	uint64_t base, asked_at, best_rtt;
+	uint16_t best;
+	uint8_t awaited;
+};
+
+static void flow_start(struct sim *s, struct sim_flow *f)
+{
+	struct hopper *h = (struct hopper *)f->lb;
+	struct sim_distance d =
+		sim_topo_distance(&s->topo, f->src, f->dst, s->cfg.rnic.payload_bytes);
+
+	h->base = 2 * d.delay + d.serialise;
+}
+
+static void probe(struct sim *s, struct sim_flow *f, struct hopper *h)
+{
+	h->awaited = PROBES;
+	h->asked_at = s->now;
+	h->best_rtt = UINT64_MAX;
+	for (unsigned i = 0; i < PROBES; i++) {
+		struct sim_packet *p = sim_packet_new(s, SIM_PROBE, PROBE_BYTES, f, f->nxt);
+
+		p->sport = hp3_rand_port(&s->rng);
+		s->n.probes++;
+		s->n.probe_bytes += PROBE_BYTES;
+		sim_port_queue_control(s, f->port, p);
+	}
+}
+
+static void decide(struct sim *s, struct sim_flow *f, struct hopper *h)
+{
+	h->awaited = 0;
+	if (h->best_rtt * 100 >= h->rtt * BETTER_PERCENT)
+		return;
+	f->sport = h->best;
+	s->n.moves++;
+	if (f->next_at < s->now + h->rtt - h->best_rtt)
+		f->next_at = s->now + h->rtt - h->best_rtt;
+}
+
+static void acked(struct sim *s, struct sim_flow *f, const struct sim_packet *ack)
+{
+	struct hopper *h = (struct hopper *)f->lb;
+
+	if (ack->kind == SIM_CNP)
+		return;
+	h->rtt_sum += s->now - ack->sent_at;
+	if (!sim_round_ack(&h->round, f, ack))
+		return;
+	h->rtt = h->rtt_sum / h->round.acks;
+	h->rtt_sum = 0;
+	sim_round_next(&h->round, f);
+	if (h->awaited > 0 && s->now - h->asked_at > LOST_RTTS * h->base + h->rtt)
+		h->awaited = 0;
+	if (h->awaited == 0 && f->nxt < f->packets && h->rtt * 100 > h->base * TRIGGER_PERCENT)
+		probe(s, f, h);
+}
+
+/* The responder echoes probes; the requester takes the faster of the answers. */
+static void other(struct sim *s, struct sim_host *host, struct sim_packet *p)
+{
+	struct sim_flow *f = p->flow;
+	struct hopper *h = (struct hopper *)f->lb;
+	struct sim_packet *echo;
+
+	if (f->done)
+		return;
+	if (p->kind == SIM_PROBE) {
+		echo = sim_packet_new(s, SIM_PROBE_REPLY, PROBE_BYTES, f, p->psn);
+		echo->sent_at = p->sent_at;
+		echo->sport = p->sport;
+		s->n.probe_bytes += PROBE_BYTES;
+		sim_port_queue_control(s, p->to, echo);
+		return;
+	}
+	if (h->awaited == 0 || p->sent_at != h->asked_at)
+		return;
+	if (s->now - p->sent_at < h->best_rtt) {
+		h->best_rtt = s->now - p->sent_at;
+		h->best = p->sport;
+	}
+	if (--h->awaited == 0)
+		decide(s, f, h);
+}
+
+const struct sim_lb sim_lb_hopper = {
+	.name = "hopper",
+	.flow_bytes = sizeof(struct hopper),
+	.flow_start = flow_start,
+	.acked = acked,
+	.other = other,
+};
