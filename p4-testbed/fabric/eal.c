@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include "p4-testbed/fabric/fabric_main.h"
+
+int hp3_fabric_eal(const struct hp3_fabric_args *a)
+{
+	static char memory[16], prefix[64], lcores[64];
+	static const char *const fixed[] = {"hp3-fabric", "--no-huge", "--no-shconf", "--no-pci",
+		"--no-telemetry", "--log-level=4", "-m", memory, "--file-prefix", prefix,
+		"--lcores", lcores};
+	char *argv[RTE_DIM(fixed) + 1] = {NULL};
+	int ret;
+
+	snprintf(memory, sizeof(memory), "%u", a->memory_mb);
+	snprintf(prefix, sizeof(prefix), "hp3fab-%.32s-%d", a->name, getpid());
+	snprintf(lcores, sizeof(lcores), "0@(0-%ld)", sysconf(_SC_NPROCESSORS_ONLN) - 1);
+	for (size_t i = 0; i < RTE_DIM(fixed); i++)
+		argv[i] = strdup(fixed[i]); /* EAL keeps and reorders what it is given */
+	ret = rte_eal_init((int)RTE_DIM(fixed), argv);
+	if (ret < 0)
+		fprintf(stderr, "hp3-fabric: DPDK does not start: %s; see above, is memory free?\n",
+			rte_strerror(rte_errno));
+	return ret < 0 ? -1 : 0;
+}
+
+uint64_t hp3_fabric_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}

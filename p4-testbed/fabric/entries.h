@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTBED_ENTRIES_H
+#define HP3_TESTBED_ENTRIES_H
+/*
+ * Table entries of one switch, made from the topology and the links that are up, for every target:
+ * SWX reads one line of text per entry (rte_swx_ctl_pipeline_table_entry_read()), bmv2 one line of
+ * simple_switch_CLI. ECN depths are bytes for SWX and packets of the MTU for bmv2, whose queues
+ * count packets.
+ */
+#include "p4-testbed/fabric/net.h"
+
+struct hp3_entry_value {
+	const char *name; /* of an action's parameter */
+	uint32_t bits;
+	uint8_t bytes[16]; /* the first bits / 8, network order */
+	int prefix; /* of an LPM key; -1: exact */
+};
+
+struct hp3_entry {
+	const char *table, *action;
+	unsigned n_keys, n_args; /* no keys: the table's default action */
+	struct hp3_entry_value key[2], arg[4];
+};
+
+/* Calls fn for every entry of switch s; fn returns 0 to go on, its last value is returned. */
+int hp3_entries_each(const struct hp3_net *net, uint32_t s,
+	int (*fn)(void *arg, const struct hp3_entry *e), void *arg);
+/* Those of `ecmp_group` alone, which change with the links. */
+int hp3_entries_groups(const struct hp3_net *net, uint32_t s,
+	int (*fn)(void *arg, const struct hp3_entry *e), void *arg);
+
+#define HP3_ENTRY_TEXT 512u
+void hp3_entry_swx(const struct hp3_entry *e, char *buf, size_t cap);
+void hp3_entry_bmv2(const struct hp3_entry *e, uint32_t mtu, char *buf, size_t cap);
+
+#endif

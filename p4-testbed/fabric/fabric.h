@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTBED_FABRIC_H
+#define HP3_TESTBED_FABRIC_H
+/*
+ * The whole fabric in one process and thread: switches (swx.h) joined by lanes (tm.h), and a DPDK
+ * port for every host. Frames of a host enter its link's lane at the moment at which they are read;
+ * frames for it are sent when the model's clock says that they arrived.
+ *
+ * The loop sleeps between events (50 us with frames inside, 1 ms without): nothing spins. What a
+ * sleep adds to a frame's way is at most its length at either end.
+ */
+#include <rte_mempool.h>
+#include "p4-testbed/fabric/swx.h"
+
+#define HP3_FABRIC_BURST 64u
+
+struct hp3_fabric_host {
+	uint16_t port; /* DPDK */
+	struct rte_mbuf *out[HP3_FABRIC_BURST];
+	unsigned n_out;
+	uint8_t stop; /* priorities that this host has to stop now */
+	uint64_t refresh; /* when to repeat the PFC frame */
+	uint64_t rx_packets, tx_packets, rx_bytes, tx_bytes, tx_lost, pfc_sent, pfc_seen;
+};
+
+struct hp3_fabric {
+	struct hp3_net net;
+	struct hp3_tm tm;
+	struct hp3_swx *sw;
+	struct hp3_fabric_host *host;
+	struct rte_mempool *pool;
+	uint64_t reroute_at; /* HP3_TM_NEVER: routes follow the links */
+	uint64_t start, busy_ns, loops; /* CPU's share of the loop */
+	uint64_t no_mbuf; /* frames that we could not make */
+};
+
+/*
+ * Lanes, switches and packet buffers. The traffic manager's clock starts at `now`. 0 or a negative
+ * errno, explained on stderr.
+ */
+int hp3_fabric_open(struct hp3_fabric *f, const struct hp3_topo *topo, uint64_t now);
+void hp3_fabric_close(struct hp3_fabric *f);
+
+/* DPDK ports of all hosts: `devargs` with %s for the host's name, NULL for net_af_packet. */
+int hp3_fabric_attach(struct hp3_fabric *f, const char *devargs);
+void hp3_fabric_detach(struct hp3_fabric *f);
+
+/* One turn of the loop at time `now`; returns how long to sleep. */
+uint64_t hp3_fabric_turn(struct hp3_fabric *f, uint64_t now);
+
+/* Link down or up; routes follow after delay_ns (HP3_TM_NEVER: never, a silent failure). */
+void hp3_fabric_set_link(struct hp3_fabric *f, uint32_t link, bool up, uint64_t delay_ns);
+
+/* hosts.c */
+void hp3_fabric_receive(struct hp3_fabric *f, uint64_t now);
+void hp3_fabric_send(struct hp3_fabric *f, uint32_t host, struct rte_mbuf *m);
+void hp3_fabric_flush(struct hp3_fabric *f);
+void hp3_fabric_pause_host(struct hp3_fabric *f, uint32_t host, uint8_t priorities, uint64_t now);
+void hp3_fabric_refresh_pauses(struct hp3_fabric *f, uint64_t now);
+
+/* Slot of an af_packet ring: a frame and the 66 bytes that the kernel writes before it. */
+static inline uint32_t hp3_fabric_frame_bytes(const struct hp3_topo *topo)
+{
+	return RTE_ALIGN(topo->shape.mtu + 14 + 4 + 66, 256);
+}
+
+/* Lane from a host to its leaf, and back. */
+static inline uint32_t hp3_lane_up(const struct hp3_net_host *h)
+{
+	return 2 * h->link;
+}
+
+static inline uint32_t hp3_lane_down(const struct hp3_net_host *h)
+{
+	return 2 * h->link + 1;
+}
+
+#endif

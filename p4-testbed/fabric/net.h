@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTBED_NET_H
+#define HP3_TESTBED_NET_H
+/*
+ * The network that a topology file describes: switches with numbered ports, hosts, links,
+ * addresses; and its routes, which are computed anew from the links that are up.
+ *
+ * Switches: leaves l1.. first, then spines s1... Ports of a leaf: its hosts, then the spines; of a
+ * spine: the leaves. Link i has two directions (lanes): 2i from a to b, 2i + 1 from b to a.
+ *
+ * Addresses: host j of leaf i has 10.9.i.j, fd00:9:0:i::j and MAC 02:09:00:00:i:j; leaf i has
+ * 10.8.1.i, fd00:8:0:1::i, 02:08:00:00:01:i; spine k has 10.8.2.k, fd00:8:0:2::k, 02:08:00:00:02:k.
+ *
+ * Routes are shortest paths. The ECMP group of a destination leaf has its number (0..); that of a
+ * host of the leaf itself is `leaves` + its port. Bucket b of a group with members m[0..n-1], in
+ * the order of ports, leads to m[b % n]: with n a power of two this is the hash modulo n.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include "p4-testbed/fabric/topo.h"
+
+#define HP3_NET_SWITCHES (2 * HP3_TOPO_TIER_MAX)
+#define HP3_NET_PORTS    (2 * HP3_TOPO_TIER_MAX)
+#define HP3_NET_HOSTS    (HP3_TOPO_TIER_MAX * HP3_TOPO_TIER_MAX)
+#define HP3_NET_GROUPS   (2 * HP3_TOPO_TIER_MAX)
+#define HP3_NET_HOPS     8u
+
+struct hp3_net_addr {
+	uint8_t mac[6];
+	uint32_t ip4; /* host order */
+	uint8_t ip6[16];
+};
+
+struct hp3_net_port {
+	uint32_t link;
+	bool b_end; /* we are the link's end b: our frames take lane 2 * link + 1 */
+	bool to_host;
+	uint32_t peer; /* index of the switch or host there */
+};
+
+struct hp3_net_switch {
+	char name[16];
+	struct hp3_net_addr addr;
+	uint32_t seed;
+	bool leaf, time_exceeded;
+	uint32_t n_ports;
+	struct hp3_net_port port[HP3_NET_PORTS];
+	uint64_t group[HP3_NET_GROUPS]; /* members as a bitmap of ports */
+};
+
+struct hp3_net_host {
+	char name[16];
+	struct hp3_net_addr addr;
+	uint32_t leaf, port, link;
+};
+
+/* End a of a host's link is the host, of another the leaf. */
+struct hp3_net_link {
+	char name[16];
+	struct hp3_topo_link p;
+	bool host;
+	uint32_t a, b; /* index of host or leaf; of leaf or spine */
+	uint32_t a_port, b_port;
+	bool up;
+};
+
+struct hp3_net {
+	struct hp3_topo topo;
+	struct hp3_net_switch *sw;
+	struct hp3_net_host *host;
+	struct hp3_net_link *link;
+	uint32_t n_switches, n_hosts, n_links;
+};
+
+int hp3_net_build(struct hp3_net *net, const struct hp3_topo *topo); /* 0 or -ENOMEM */
+void hp3_net_free(struct hp3_net *net);
+
+/* Fills every group from the links that are up. */
+void hp3_net_route(struct hp3_net *net);
+
+/* Index by name, or -1. */
+int hp3_net_find_host(const struct hp3_net *net, const char *name);
+int hp3_net_find_link(const struct hp3_net *net, const char *name);
+int hp3_net_find_switch(const struct hp3_net *net, const char *name);
+
+/* Port of bucket b in a group; -1: no members. */
+int hp3_net_member(uint64_t group, uint32_t bucket);
+unsigned hp3_net_members(uint64_t group);
+
+/* Group by which switch s reaches a host. */
+uint32_t hp3_net_group(const struct hp3_net *net, uint32_t s, uint32_t host);
+
+struct hp3_net_flow {
+	bool ipv6;
+	uint32_t src, dst; /* hosts */
+	uint16_t sport, dport;
+	uint8_t protocol;
+	uint32_t qpn; /* read only where [hash] qpn = on and dport is RoCE's */
+};
+
+/* The hash that switch s computes for a packet of this flow. */
+uint32_t hp3_net_hash(const struct hp3_net *net, uint32_t s, const struct hp3_net_flow *f);
+
+/* Switches that the flow passes, in order; their number, or -ENETUNREACH. */
+int hp3_net_path(
+	const struct hp3_net *net, const struct hp3_net_flow *f, uint32_t hop[HP3_NET_HOPS]);
+
+#endif

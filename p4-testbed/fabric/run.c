@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Carries traffic until a signal; answers the control socket between turns. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+#include <rte_eal.h>
+#include "app/hp3d/control_socket.h"
+#include "app/hp3d/json_client.h"
+#include "p4-testbed/fabric/fabric_main.h"
+
+#define CLIENTS     8u
+#define CONTROL_NS  2000000ull /* between two looks at the control socket */
+#define TIMER_SLACK 1000ul /* ns: sleeps of 50 us shall not take 100 */
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	stop = 1;
+}
+
+struct control {
+	struct hp3d_control_socket listener;
+	struct hp3d_client client[CLIENTS];
+	unsigned n;
+	struct hp3_fabric *fabric;
+};
+
+static json_t *answer(void *arg, const char *line, size_t len)
+{
+	struct control *c = arg;
+	json_error_t err;
+	json_t *rq = json_loadb(line, len, 0, &err), *rp;
+
+	if (rq == NULL)
+		return json_pack("{s:b, s:{s:s, s:s}}", "ok", 0, "error", "text", err.text, "fix",
+			"send one JSON object a line");
+	rp = hp3_control_answer(c->fabric, rq);
+	json_decref(rq);
+	return rp;
+}
+
+static void accept_clients(struct control *c)
+{
+	while (c->n < CLIENTS) {
+		int fd = accept4(c->listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd < 0)
+			return;
+		if (hp3d_client_open(&c->client[c->n], fd) == 0)
+			c->n++;
+		else
+			close(fd);
+	}
+}
+
+static void serve(struct control *c, uint64_t now)
+{
+	struct pollfd fds[CLIENTS];
+
+	accept_clients(c);
+	for (unsigned i = 0; i < c->n; i++)
+		fds[i] = (struct pollfd){
+			.fd = c->client[i].fd, .events = hp3d_client_wants(&c->client[i])};
+	if (c->n == 0 || poll(fds, c->n, 0) < 0)
+		return;
+	for (unsigned i = c->n; i-- > 0;) {
+		if (hp3d_client_service(
+			    &c->client[i], fds[i].revents, now / 1000000 + 1, answer, c))
+			continue;
+		hp3d_client_close(&c->client[i]);
+		c->client[i] = c->client[--c->n];
+	}
+}
+
+static void nap(uint64_t now, uint64_t ns)
+{
+	uint64_t until = now + ns;
+	struct timespec t = {
+		.tv_sec = (time_t)(until / 1000000000), .tv_nsec = (long)(until % 1000000000)};
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
+static void loop(struct control *c)
+{
+	uint64_t look = 0;
+
+	while (!stop) {
+		uint64_t now = hp3_fabric_clock(), ns;
+
+		ns = hp3_fabric_turn(c->fabric, now);
+		if (now >= look) {
+			serve(c, now);
+			look = now + CONTROL_NS;
+		}
+		nap(now, ns);
+	}
+}
+
+int hp3_fabric_run(const struct hp3_fabric_args *a, const struct hp3_topo *topo)
+{
+	static struct hp3_fabric fabric;
+	static struct control control = {.fabric = &fabric};
+	struct sigaction sa = {.sa_handler = on_signal};
+	int code = 1;
+
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGINT, &sa, NULL);
+	prctl(PR_SET_TIMERSLACK, TIMER_SLACK);
+	if (hp3_fabric_eal(a) != 0)
+		return 1;
+	if (hp3_fabric_open(&fabric, topo, hp3_fabric_clock()) != 0)
+		return 1;
+	if (hp3_fabric_attach(&fabric, a->devargs) == 0 &&
+		hp3d_control_listen(&control.listener, a->socket) == 0) {
+		fcntl(control.listener.fd, F_SETFL, O_NONBLOCK);
+		loop(&control);
+		for (unsigned i = 0; i < control.n; i++)
+			hp3d_client_close(&control.client[i]);
+		hp3d_control_unlisten(&control.listener);
+		code = 0;
+	}
+	hp3_fabric_detach(&fabric);
+	hp3_fabric_close(&fabric);
+	rte_eal_cleanup();
+	return code;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "p4-testbed/fabric/tm.h"
+#include <errno.h>
+#include <stdlib.h>
+#include "p4-testbed/fabric/tm_heap.h"
+#include "p4-testbed/fabric/topo.h"
+
+static void push(struct hp3_fifo *q, struct hp3_frame *f)
+{
+	f->next = NULL;
+	if (q->head == NULL)
+		q->head = f;
+	else
+		q->tail->next = f;
+	q->tail = f;
+}
+
+static struct hp3_frame *pop(struct hp3_fifo *q)
+{
+	struct hp3_frame *f = q->head;
+
+	if (f != NULL)
+		q->head = f->next;
+	return f;
+}
+
+static uint32_t draw(struct hp3_tm *tm, uint32_t below)
+{
+	tm->rng ^= tm->rng << 13; /* xorshift64 */
+	tm->rng ^= tm->rng >> 7;
+	tm->rng ^= tm->rng << 17;
+	return (uint32_t)(((tm->rng >> 32) * below) >> 32);
+}
+
+int hp3_tm_init(
+	struct hp3_tm *tm, uint32_t lanes, uint64_t seed, const struct hp3_tm_ops *ops, void *arg)
+{
+	*tm = (struct hp3_tm){
+		.n_lanes = lanes, .rng = seed * 0x9e3779b97f4a7c15ull | 1, .ops = ops, .arg = arg};
+	tm->lane = calloc(lanes, sizeof(*tm->lane));
+	if (tm->lane == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < lanes; i++)
+		tm->lane[i].up = true;
+	return 0;
+}
+
+static void drop(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f, enum hp3_tm_drop why)
+{
+	tm->lane[lane].stats.drops[why]++;
+	tm->ops->drop(tm->arg, lane, f, why);
+}
+
+/* A host's lane: whoever has to stop, the switch or the NIC's full queue, the host hears of it. */
+static void tell_host(struct hp3_tm *tm, uint32_t lane)
+{
+	struct hp3_lane *l = &tm->lane[lane];
+	uint8_t stop = l->paused | l->nic_full;
+
+	if (!l->from_host || stop == l->told)
+		return;
+	l->told = stop;
+	tm->ops->pause_host(tm->arg, lane, stop);
+}
+
+/* Charges bytes to the lane that they came by; the sender there hears of it after the delay. */
+static void charge(struct hp3_tm *tm, const struct hp3_frame *f, bool in)
+{
+	struct hp3_lane *l;
+	uint8_t bit = (uint8_t)(1u << f->priority);
+
+	if (f->lane_in == HP3_TM_NO_LANE)
+		return;
+	l = &tm->lane[f->lane_in];
+	if (in)
+		l->inside[f->priority] += f->bytes;
+	else
+		l->inside[f->priority] -= f->bytes;
+	if (!tm->lossless)
+		return;
+	if (!(l->asked & bit) && l->inside[f->priority] > tm->xoff) {
+		l->asked |= bit;
+		hp3_tm_at(tm, tm->now + l->delay_ns, f->lane_in, HP3_TM_PAUSE, f->priority);
+	} else if ((l->asked & bit) && l->inside[f->priority] <= tm->xon) {
+		l->asked &= (uint8_t)~bit;
+		hp3_tm_at(tm, tm->now + l->delay_ns, f->lane_in, HP3_TM_RESUME, f->priority);
+	}
+}
+
+static void account(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f, bool in)
+{
+	struct hp3_lane *l = &tm->lane[lane];
+	uint8_t bit = (uint8_t)(1u << f->priority);
+
+	if (in) {
+		l->depth[f->priority] += f->bytes;
+		l->waiting += f->bytes;
+		if (l->waiting > l->stats.peak_bytes)
+			l->stats.peak_bytes = l->waiting;
+	} else {
+		l->depth[f->priority] -= f->bytes;
+		l->waiting -= f->bytes;
+	}
+	if (l->from_host && tm->lossless) {
+		if (l->depth[f->priority] > tm->xoff)
+			l->nic_full |= bit;
+		else if (l->depth[f->priority] <= tm->xon)
+			l->nic_full &= (uint8_t)~bit;
+		tell_host(tm, lane);
+	}
+	charge(tm, f, in);
+}
+
+static bool stopped(const struct hp3_lane *l, uint32_t priority, uint64_t now)
+{
+	return (l->paused >> priority & 1) || now < l->pause_until[priority];
+}
+
+/* The queue to serve next: highest priority that may send; -1: none. */
+static int eligible(const struct hp3_lane *l, uint64_t now)
+{
+	for (int p = HP3_TM_PRIORITIES - 1; p >= 0; p--)
+		if (l->queue[p].head != NULL && !stopped(l, (uint32_t)p, now))
+			return p;
+	return -1;
+}
+
+static void kick(struct hp3_tm *tm, uint32_t lane)
+{
+	struct hp3_lane *l = &tm->lane[lane];
+
+	if (l->dequeue_due || !l->up || eligible(l, tm->now) < 0)
+		return;
+	l->dequeue_due = true;
+	hp3_tm_at(tm, l->free_at > tm->now ? l->free_at : tm->now, lane, HP3_TM_DEQUEUE, 0);
+}
+
+static bool swallowed(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f)
+{
+	const struct hp3_lane *l = &tm->lane[lane];
+
+	if (!l->up)
+		drop(tm, lane, f, HP3_TM_DROP_DOWN);
+	else if (l->blackhole_percent > 0 && tm->ops->flow(tm->arg, f) % 100 < l->blackhole_percent)
+		drop(tm, lane, f, HP3_TM_DROP_BLACKHOLE);
+	else if (l->loss_permille > 0 && draw(tm, 1000) < l->loss_permille)
+		drop(tm, lane, f, HP3_TM_DROP_RANDOM);
+	else if (l->waiting + f->bytes > l->buffer_bytes)
+		drop(tm, lane, f, HP3_TM_DROP_FULL);
+	else
+		return false;
+	return true;
+}
+
+void hp3_tm_enqueue(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f, uint32_t priority)
+{
+	if (swallowed(tm, lane, f))
+		return;
+	f->priority = priority % HP3_TM_PRIORITIES;
+	push(&tm->lane[lane].queue[f->priority], f);
+	tm->frames++;
+	account(tm, lane, f, true);
+	kick(tm, lane);
+}
+
+static void dequeue(struct hp3_tm *tm, uint32_t lane)
+{
+	struct hp3_lane *l = &tm->lane[lane];
+	int p = eligible(l, tm->now);
+	struct hp3_frame *f;
+
+	l->dequeue_due = false;
+	if (p < 0 || !l->up)
+		return;
+	f = pop(&l->queue[p]);
+	account(tm, lane, f, false);
+	l->free_at =
+		tm->now + (uint64_t)(f->bytes + HP3_TOPO_WIRE) * 8 * 1000000000ull / l->rate_bps;
+	f->at = l->free_at + l->delay_ns;
+	if (f->at < l->last_arrival) /* the delay was shortened: nothing overtakes on a wire */
+		f->at = l->last_arrival;
+	l->last_arrival = f->at;
+	l->stats.packets++;
+	l->stats.bytes += f->bytes;
+	push(&l->wire, f);
+	if (!l->arrival_due) {
+		l->arrival_due = true;
+		hp3_tm_at(tm, f->at, lane, HP3_TM_ARRIVE, 0);
+	}
+	kick(tm, lane);
+}
+
+static void arrive(struct hp3_tm *tm, uint32_t lane)
+{
+	struct hp3_lane *l = &tm->lane[lane];
+	struct hp3_frame *f;
+
+	l->arrival_due = false;
+	if (l->wire.head == NULL || l->wire.head->at > tm->now) { /* the link went down between */
+		f = NULL;
+	} else {
+		f = pop(&l->wire);
+		tm->frames--;
+	}
+	if (l->wire.head != NULL) {
+		l->arrival_due = true;
+		hp3_tm_at(tm, l->wire.head->at, lane, HP3_TM_ARRIVE, 0);
+	}
+	if (f != NULL) {
+		f->lane_in = lane;
+		tm->ops->deliver(tm->arg, lane, f);
+	}
+}
+
+static void set_paused(struct hp3_tm *tm, uint32_t lane, uint32_t priority, bool on)
+{
+	struct hp3_lane *l = &tm->lane[lane];
+	uint8_t before = l->paused, bit = (uint8_t)(1u << priority);
+
+	l->paused = on ? before | bit : before & (uint8_t)~bit;
+	if (l->paused == before)
+		return;
+	if (on)
+		l->stats.pauses++;
+	if (before == 0)
+		l->paused_since = tm->now;
+	if (l->paused == 0)
+		l->stats.paused_ns += tm->now - l->paused_since;
+	tell_host(tm, lane);
+	kick(tm, lane);
+}
+
+void hp3_tm_host_pause(struct hp3_tm *tm, uint32_t lane, uint32_t priority, uint64_t ns)
+{
+	struct hp3_lane *l = &tm->lane[lane];
+
+	if (ns > 0 && l->pause_until[priority] <= tm->now)
+		l->stats.pauses++;
+	l->pause_until[priority] = tm->now + ns;
+	hp3_tm_at(tm, l->pause_until[priority], lane, HP3_TM_RESUME, HP3_TM_PRIORITIES);
+}
+
+void hp3_tm_run(struct hp3_tm *tm, uint64_t until)
+{
+	struct hp3_tm_event e;
+
+	while (hp3_tm_pop(tm, until, &e)) {
+		if (e.at > tm->now)
+			tm->now = e.at;
+		if (e.kind == HP3_TM_DEQUEUE)
+			dequeue(tm, e.lane);
+		else if (e.kind == HP3_TM_ARRIVE)
+			arrive(tm, e.lane);
+		else if (e.what == HP3_TM_PRIORITIES)
+			kick(tm, e.lane); /* a timed pause may be over */
+		else
+			set_paused(tm, e.lane, e.what, e.kind == HP3_TM_PAUSE);
+	}
+	if (until > tm->now)
+		tm->now = until;
+}
+
+uint64_t hp3_tm_next(const struct hp3_tm *tm)
+{
+	return tm->n_heap > 0 ? tm->heap[0].at : HP3_TM_NEVER;
+}
+
+static void empty(struct hp3_tm *tm, uint32_t lane)
+{
+	struct hp3_lane *l = &tm->lane[lane];
+	struct hp3_frame *f;
+
+	for (uint32_t p = 0; p < HP3_TM_PRIORITIES; p++) {
+		while ((f = pop(&l->queue[p])) != NULL) {
+			account(tm, lane, f, false);
+			tm->frames--;
+			drop(tm, lane, f, HP3_TM_DROP_DOWN);
+		}
+	}
+	while ((f = pop(&l->wire)) != NULL) {
+		tm->frames--;
+		drop(tm, lane, f, HP3_TM_DROP_DOWN);
+	}
+}
+
+void hp3_tm_set_up(struct hp3_tm *tm, uint32_t lane, bool up)
+{
+	struct hp3_lane *l = &tm->lane[lane];
+
+	if (!up && l->up)
+		empty(tm, lane);
+	l->up = up;
+	l->last_arrival = 0;
+}
+
+void hp3_tm_free(struct hp3_tm *tm)
+{
+	for (uint32_t i = 0; tm->lane != NULL && i < tm->n_lanes; i++)
+		empty(tm, i);
+	free(tm->lane);
+	free(tm->heap);
+	tm->lane = NULL;
+	tm->heap = NULL;
+	tm->n_heap = tm->cap_heap = 0;
+}
+
+const char *hp3_tm_drop_name(enum hp3_tm_drop d)
+{
+	static const char *const names[] = {
+#define X(sym, text) [HP3_TM_DROP_##sym] = text,
+		HP3_TM_DROPS(X)
+#undef X
+	};
+
+	return d < HP3_TM_DROP_MAX ? names[d] : "?";
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "p4-testbed/fabric/topo.h"
+#include <stdio.h>
+#include <string.h>
+
+static const char *const onoff[] = {[HP3_TOPO_OFF] = "off", [HP3_TOPO_ON] = "on", NULL};
+static const char *const modes[] = {
+	[HP3_TOPO_LOSSY] = "lossy", [HP3_TOPO_LOSSLESS] = "lossless", NULL};
+static const char *const kinds[] = {[HP3_TOPO_CRC32] = "crc32", [HP3_TOPO_CRC16] = "crc16", NULL};
+
+#define FIELD(t, f) .offset = offsetof(t, f), .size = sizeof(((t *)0)->f)
+#define INT(sec, name, u, d, lo, hi, h)                                                            \
+	{                                                                                          \
+		.section = #sec, .key = #name, FIELD(struct hp3_topo, sec.name),                   \
+		.type = HP3_INI_INT, .unit = u, .def = d, .min = lo, .max = hi, .help = h          \
+	}
+#define ENUM(sec, name, list, d, h)                                                                \
+	{                                                                                          \
+		.section = #sec, .key = #name, FIELD(struct hp3_topo, sec.name),                   \
+		.type = HP3_INI_ENUM, .choices = list, .def = d, .help = h                         \
+	}
+#define LINK(sec, rate, delay, buffer)                                                             \
+	INT(sec, rate_mbps, "Mb/s", rate, 1, 10000, "rate of each direction"),                     \
+		INT(sec, delay_us, "us", delay, 1, 1000000,                                        \
+			"propagation delay of each direction"),                                    \
+		INT(sec, buffer_bytes, "bytes", buffer, 4096, 67108864,                            \
+			"queues in front of each direction hold so much, then drop")
+#define ONE(name, u, lo, hi, h)                                                                    \
+	{                                                                                          \
+		.section = "link", .key = #name, FIELD(struct hp3_topo_named_link, link.name),     \
+		.type = HP3_INI_INT, .unit = u, .def = 0, .min = lo, .max = hi, .help = h          \
+	}
+
+static const struct hp3_ini_section sections[] = {
+	{"shape", "Leaves, spines, hosts: every leaf is linked to every spine."},
+	{"fabric_link", "Links between leaves and spines."},
+	{"host_link", "Links between hosts and leaves; the buffer towards the leaf is the NIC's."},
+	{"ecn", "Marking by the depth of the queue that a packet enters (RED's line)."},
+	{"pfc", "Lossless: ingress thresholds pause the sender of a priority. Lossy: queues drop."},
+	{"hash", "How ECMP picks one of several next hops."},
+	{"icmp", "Time-exceeded messages of the switches."},
+	{"telemetry", "What packets tell of their way; hp3 needs none of it."},
+	{"switch", "One switch, l1.. or s1..", .max = 2 * HP3_TOPO_TIER_MAX,
+		.array = offsetof(struct hp3_topo, switches),
+		.stride = sizeof(struct hp3_topo_switch),
+		.count = offsetof(struct hp3_topo, n_switches), .name_size = 16},
+	{"link", "One link, l1-s1 or h1-l1.", .max = HP3_TOPO_LINKS_MAX,
+		.array = offsetof(struct hp3_topo, links),
+		.stride = sizeof(struct hp3_topo_named_link),
+		.count = offsetof(struct hp3_topo, n_links), .name_size = 16},
+};
+
+static const struct hp3_ini_key keys[] = {
+	INT(shape, leaves, "leaves", 2, 1, HP3_TOPO_TIER_MAX, "leaf switches"),
+	INT(shape, spines, "spines", 4, 1, HP3_TOPO_TIER_MAX, "spine switches"),
+	INT(shape, hosts_per_leaf, "hosts", 2, 1, HP3_TOPO_TIER_MAX - 1, "hosts of each leaf"),
+	INT(shape, mtu, "bytes", 1500, 576, 4300, "MTU of the hosts' interfaces"),
+	INT(shape, seed, "", 1, 1, UINT32_MAX, "of hash seeds and of every random choice"),
+
+	LINK(fabric_link, 100, 250, 400000),
+	LINK(host_link, 100, 250, 400000),
+
+	ENUM(ecn, marking, onoff, HP3_TOPO_ON, "mark ECN-capable packets"),
+	INT(ecn, kmin_bytes, "bytes", 30000, 0, 67108864, "nothing is marked up to this depth"),
+	INT(ecn, kmax_bytes, "bytes", 120000, 0, 67108864, "everything is marked above this depth"),
+	INT(ecn, pmax_percent, "%", 20, 0, 100, "share that is marked at kmax_bytes"),
+
+	ENUM(pfc, mode, modes, HP3_TOPO_LOSSLESS, "lossless by PFC, or lossy"),
+	INT(pfc, xoff_bytes, "bytes", 80000, 2000, 67108864,
+		"bytes from one link and priority that stop its sender"),
+	INT(pfc, xon_bytes, "bytes", 60000, 1000, 67108864, "bytes at which it may go on"),
+
+	ENUM(hash, kind, kinds, HP3_TOPO_CRC32, "hash function"),
+	ENUM(hash, qpn, onoff, HP3_TOPO_OFF, "hash the destination QPN of RoCEv2 packets too"),
+
+	ENUM(icmp, time_exceeded, onoff, HP3_TOPO_ON, "answer packets whose TTL ends"),
+	INT(icmp, rate_pps, "messages/s", 1000, 1, 1000000, "most messages of each switch"),
+
+	ENUM(telemetry, path_id, onoff, HP3_TOPO_OFF,
+		"spines write their number to the reserved bits of the BTH (outside the ICRC)"),
+
+	{.section = "switch",
+		.key = "seed",
+		FIELD(struct hp3_topo_switch, seed),
+		.type = HP3_INI_INT,
+		.unit = "",
+		.def = 0,
+		.min = 0,
+		.max = UINT32_MAX,
+		.help = "hash seed; 0: derived from [shape] seed and the name"},
+	{.section = "switch",
+		.key = "time_exceeded",
+		FIELD(struct hp3_topo_switch, time_exceeded),
+		.type = HP3_INI_ENUM,
+		.choices = onoff,
+		.def = HP3_TOPO_ON,
+		.help = "off: this switch stays silent"},
+
+	ONE(rate_mbps, "Mb/s", 0, 10000, "rate; 0: as its kind of link"),
+	ONE(delay_us, "us", 0, 1000000, "delay; 0: as its kind of link"),
+	ONE(buffer_bytes, "bytes", 0, 67108864, "buffer; 0: as its kind of link"),
+};
+
+/* A number without sign or leading zero from 1 to max; *end is behind it. */
+static bool numbered(const char *s, uint32_t max, const char **end)
+{
+	uint32_t n = 0;
+
+	for (*end = s; **end >= '0' && **end <= '9' && n <= max; (*end)++)
+		n = n * 10 + (uint32_t)(**end - '0');
+	return *s != '0' && n >= 1 && n <= max;
+}
+
+static bool node(const char *s, char tier, uint32_t max, const char **end)
+{
+	*end = s;
+	return *s == tier && numbered(s + 1, max, end);
+}
+
+static bool link_exists(const struct hp3_topo *t, const char *name)
+{
+	uint32_t hosts = t->shape.leaves * t->shape.hosts_per_leaf;
+	const char *s;
+
+	if (node(name, 'l', t->shape.leaves, &s))
+		return *s == '-' && node(s + 1, 's', t->shape.spines, &s) && *s == '\0';
+	if (!node(name, 'h', hosts, &s) || *s != '-')
+		return false;
+	/* Hosts are numbered leaf by leaf. */
+	uint32_t host = 0, leaf = 0;
+
+	for (const char *d = name + 1; *d != '-'; d++)
+		host = host * 10 + (uint32_t)(*d - '0');
+	if (!node(s + 1, 'l', t->shape.leaves, &s) || *s != '\0')
+		return false;
+	for (const char *d = strchr(name, 'l') + 1; *d != '\0'; d++)
+		leaf = leaf * 10 + (uint32_t)(*d - '0');
+	return (host - 1) / t->shape.hosts_per_leaf + 1 == leaf;
+}
+
+static void check_names(struct hp3_ini_doc *doc, const struct hp3_topo *t)
+{
+	char section[HP3_INI_NAME_MAX];
+
+	for (uint32_t i = 0; i < t->n_links; i++) {
+		snprintf(section, sizeof(section), "link.%s", t->links[i].name);
+		if (!link_exists(t, t->links[i].name))
+			hp3_ini_complain(doc, section, NULL,
+				"no such link: [shape] makes l1..l%u, s1..s%u and %u hosts of each "
+				"leaf; links are named l1-s1 and h1-l1",
+				t->shape.leaves, t->shape.spines, t->shape.hosts_per_leaf);
+	}
+	for (uint32_t i = 0; i < t->n_switches; i++) {
+		const char *name = t->switches[i].name, *end;
+
+		snprintf(section, sizeof(section), "switch.%s", name);
+		if ((!node(name, 'l', t->shape.leaves, &end) &&
+			    !node(name, 's', t->shape.spines, &end)) ||
+			*end != '\0')
+			hp3_ini_complain(doc, section, NULL,
+				"no such switch: [shape] makes l1..l%u and s1..s%u",
+				t->shape.leaves, t->shape.spines);
+	}
+}
+
+/* What may still arrive behind a pause: both delays, and a frame under way at each end. */
+static uint64_t headroom(const struct hp3_topo *t, const struct hp3_topo_link *l)
+{
+	return 2ull * l->delay_us * l->rate_mbps / 8 + 2 * (t->shape.mtu + 14 + HP3_TOPO_WIRE);
+}
+
+/* Whatever comes in by any link may leave by one. */
+static void check_lossless(struct hp3_ini_doc *doc, const struct hp3_topo *t)
+{
+	uint64_t fabric = t->pfc.xoff_bytes + headroom(t, &t->fabric_link);
+	uint64_t host = t->pfc.xoff_bytes + headroom(t, &t->host_link);
+	uint64_t leaf = t->shape.spines * fabric + t->shape.hosts_per_leaf * host;
+	uint64_t spine = t->shape.leaves * fabric;
+	uint64_t need = leaf > spine ? leaf : spine;
+
+	if (t->pfc.mode != HP3_TOPO_LOSSLESS)
+		return;
+	if (t->fabric_link.buffer_bytes < need)
+		hp3_ini_complain(doc, "fabric_link", "buffer_bytes",
+			"too small for lossless operation: at least %llu (every link may send up "
+			"to xoff_bytes and what is under way when it is stopped), or a smaller "
+			"[pfc] xoff_bytes, or [pfc] mode = lossy",
+			(unsigned long long)need);
+	else if (t->host_link.buffer_bytes < need)
+		hp3_ini_complain(doc, "host_link", "buffer_bytes",
+			"too small for lossless operation: at least %llu, or a smaller [pfc] "
+			"xoff_bytes, or [pfc] mode = lossy",
+			(unsigned long long)need);
+}
+
+static void check(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
+{
+	const struct hp3_topo *t = obj;
+
+	(void)flags;
+	if (!hp3_ini_good(doc, "shape", "leaves") || !hp3_ini_good(doc, "shape", "spines") ||
+		!hp3_ini_good(doc, "shape", "hosts_per_leaf"))
+		return;
+	check_names(doc, t);
+	if (t->ecn.kmax_bytes <= t->ecn.kmin_bytes && hp3_ini_good(doc, "ecn", "kmax_bytes"))
+		hp3_ini_complain(doc, "ecn", "kmax_bytes", "must be above kmin_bytes = %u",
+			t->ecn.kmin_bytes);
+	if (t->pfc.xon_bytes >= t->pfc.xoff_bytes && hp3_ini_good(doc, "pfc", "xon_bytes"))
+		hp3_ini_complain(doc, "pfc", "xon_bytes", "must be below xoff_bytes = %u",
+			t->pfc.xoff_bytes);
+	check_lossless(doc, t);
+}
+
+const struct hp3_ini_schema hp3_topo_schema = {
+	.sections = sections,
+	.n_sections = sizeof(sections) / sizeof(sections[0]),
+	.keys = keys,
+	.n_keys = sizeof(keys) / sizeof(keys[0]),
+	.title = "Leaf-spine topology of hp3-testbed.",
+	.check = check,
+};
+
+int hp3_topo_load(const char *path, struct hp3_topo *out, struct hp3_config_errors *errs)
+{
+	memset(out, 0, sizeof(*out));
+	return hp3_ini_load(&hp3_topo_schema, path, 0, out, errs);
+}
+
+const struct hp3_topo_named_link *hp3_topo_find_link(const struct hp3_topo *t, const char *name)
+{
+	for (uint32_t i = 0; i < t->n_links; i++)
+		if (strcmp(t->links[i].name, name) == 0)
+			return &t->links[i];
+	return NULL;
+}
+
+const struct hp3_topo_switch *hp3_topo_find_switch(const struct hp3_topo *t, const char *name)
+{
+	for (uint32_t i = 0; i < t->n_switches; i++)
+		if (strcmp(t->switches[i].name, name) == 0)
+			return &t->switches[i];
+	return NULL;
+}

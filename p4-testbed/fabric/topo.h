@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTBED_TOPO_H
+#define HP3_TESTBED_TOPO_H
+/*
+ * The topology file: a two-layer leaf-spine fabric as an INI file, read by the loader of config/.
+ * Every leaf has a link to every spine; hosts h1, h2, ... hang on leaves l1, l2, ... in this order.
+ * Links are named after their ends, "l1-s2" and "h3-l2", and [link.NAME] changes one of them.
+ *
+ * Field names are the keys' names and tell their units. Rates are software's: tens to hundreds of
+ * Mb/s. A frame takes (its bytes without FCS + 24) x 8 / rate on a link, as on an Ethernet (FCS,
+ * preamble, gap).
+ */
+#include <stdint.h>
+#include "config/ini.h"
+
+#define HP3_TOPO_TIER_MAX  32u /* leaves, spines, hosts of a leaf */
+#define HP3_TOPO_LINKS_MAX 256u /* sections [link.NAME] */
+#define HP3_TOPO_WIRE      24u /* bytes that a frame takes on the wire beyond its own */
+
+enum hp3_topo_onoff { HP3_TOPO_OFF, HP3_TOPO_ON };
+enum hp3_topo_mode { HP3_TOPO_LOSSY, HP3_TOPO_LOSSLESS };
+enum hp3_topo_hash { HP3_TOPO_CRC32, HP3_TOPO_CRC16 };
+
+struct hp3_topo_link {
+	uint32_t rate_mbps, delay_us;
+	uint32_t buffer_bytes; /* of the queues in front of the link, each direction */
+};
+
+struct hp3_topo_named_link {
+	char name[16];
+	struct hp3_topo_link link; /* 0: as [fabric_link] or [host_link] says */
+};
+
+struct hp3_topo_switch {
+	char name[16];
+	uint32_t seed; /* 0: derived from [shape] seed and the name */
+	enum hp3_topo_onoff time_exceeded;
+};
+
+struct hp3_topo {
+	struct {
+		uint32_t leaves, spines, hosts_per_leaf, mtu;
+		uint32_t seed;
+	} shape;
+	struct hp3_topo_link fabric_link, host_link;
+	struct {
+		enum hp3_topo_onoff marking;
+		uint32_t kmin_bytes, kmax_bytes, pmax_percent;
+	} ecn;
+	struct {
+		enum hp3_topo_mode mode;
+		uint32_t xoff_bytes, xon_bytes;
+	} pfc;
+	struct {
+		enum hp3_topo_hash kind;
+		enum hp3_topo_onoff qpn;
+	} hash;
+	struct {
+		enum hp3_topo_onoff time_exceeded;
+		uint32_t rate_pps;
+	} icmp;
+	struct {
+		enum hp3_topo_onoff path_id;
+	} telemetry;
+	struct hp3_topo_switch switches[2 * HP3_TOPO_TIER_MAX];
+	uint32_t n_switches;
+	struct hp3_topo_named_link links[HP3_TOPO_LINKS_MAX];
+	uint32_t n_links;
+};
+
+extern const struct hp3_ini_schema hp3_topo_schema;
+
+/* As hp3_ini_load(). */
+int hp3_topo_load(const char *path, struct hp3_topo *out, struct hp3_config_errors *errs);
+
+/* The sections of one name, or NULL. */
+const struct hp3_topo_named_link *hp3_topo_find_link(const struct hp3_topo *t, const char *name);
+const struct hp3_topo_switch *hp3_topo_find_switch(const struct hp3_topo *t, const char *name);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTBED_EXTERNS_H
+#define HP3_TESTBED_EXTERNS_H
+/*
+ * What the SWX instruction set lacks and P4 targets have: CRC hashes over a key in network order,
+ * and the traffic manager's view of a queue (depth, and an even random number).
+ *
+ * CRC32 is P4's HashAlgorithm.crc32 (reflected 0xEDB88320, initial and final 0xFFFFFFFF), CRC16 its
+ * crc16 (0x8005 reflected, initial and final 0).
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <rte_swx_pipeline.h>
+
+#define HP3_EXTERN_SWITCHES 64u
+
+uint32_t hp3_crc32(const void *key, uint32_t len, uint32_t seed);
+uint32_t hp3_crc16(const void *key, uint32_t len, uint32_t seed);
+
+/* Who answers for the queues of switch `index`: depth in bytes of the queue behind a port. */
+struct hp3_queue_view {
+	uint32_t (*depth)(void *arg, uint32_t port, uint32_t priority);
+	void *arg;
+	uint64_t rng; /* state of the switch's random numbers; not 0 */
+};
+
+/* Mailbox of e.tm.queue_state; the fields are those of the program's struct queue_state_t. */
+struct hp3_queue_mailbox {
+	uint32_t port, priority, width; /* in */
+	uint32_t depth,
+		random; /* out: random in 0 .. width-1, or the largest number if width is 0 */
+};
+
+/* To be set before hp3_program_load() of that switch. */
+void hp3_extern_bind(unsigned index, struct hp3_queue_view *view);
+
+/* Registers hash functions and the extern type. 0 or negative errno. */
+int hp3_extern_register(struct rte_swx_pipeline *p);
+
+#endif

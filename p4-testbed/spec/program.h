@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTBED_PROGRAM_H
+#define HP3_TESTBED_PROGRAM_H
+/*
+ * The switch program for DPDK's SWX pipeline: the same switch as ../p4/hp3.p4, written as data
+ * (structs, headers, actions, tables, textual instructions) that program.c hands to the public
+ * rte_swx_pipeline_* calls. No P4 compiler is involved, so a test holds this data against the .p4:
+ * headers, tables with their keys and match kinds, actions with their parameters, counters, the
+ * meter and the constants must be the same. hp3_program_dump() prints what that test reads.
+ *
+ * What a packet goes through: headers are parsed; the IPv4 checksum is checked; a packet whose TTL
+ * ends here is answered by an ICMP time-exceeded message (RFC 792, RFC 4443), rate limited by a
+ * meter; the destination is looked up by longest prefix, which gives an ECMP group; a CRC over
+ * (seed, source, destination, source port, destination port, protocol [, destination QPN]) in
+ * network order gives one of 256 buckets, and (group, bucket) the next hop; ECN is marked by the
+ * depth of the queue that the packet is about to enter (RFC 3168).
+ *
+ * Marking needs no multiplication, which switches do not have. With R drawn evenly from
+ * 0 .. width-1 and width = (Kmax - Kmin) / Pmax,
+ *     P(depth > Kmin + R) = Pmax * (depth - Kmin) / (Kmax - Kmin)
+ * is RED's line; above Kmax everything is marked.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <rte_swx_pipeline.h>
+
+#define HP3_PROGRAM_BUCKETS 256u /* per ECMP group */
+#define HP3_PROGRAM_PORTS   64u /* of a switch, at most */
+#define HP3_PROGRAM_FLOWS   4096u /* flow counters, by hash: flows may share one */
+#define HP3_PROGRAM_ROUTES  1024u /* per address family */
+#define HP3_PROGRAM_GROUPS  64u
+
+/* hash_kind of set_config */
+enum hp3_program_hash {
+	HP3_PROGRAM_CRC32 = 0,
+	HP3_PROGRAM_CRC16 = 1,
+	HP3_PROGRAM_CRC32_QPN = 2,
+	HP3_PROGRAM_CRC16_QPN = 3,
+};
+
+/* Why the program drops a packet: index of the counter `drops`. X(symbol, text). */
+#define HP3_PROGRAM_DROPS(X)                                                                       \
+	X(NOT_IP, "not-ip")                                                                        \
+	X(BAD_HEADER, "bad-ip-header")                                                             \
+	X(BAD_CHECKSUM, "bad-ip-checksum")                                                         \
+	X(NO_ROUTE, "no-route")                                                                    \
+	X(TTL, "ttl-expired")                                                                      \
+	X(ICMP_RATE, "ttl-expired-over-icmp-rate")
+
+enum hp3_program_drop {
+#define X(sym, text) HP3_DROP_##sym,
+	HP3_PROGRAM_DROPS(X)
+#undef X
+		HP3_DROP_MAX
+};
+
+/* Bytes that the meter charges for one ICMP message: rates are set in packets times this. */
+#define HP3_PROGRAM_ICMP_COST 64u
+
+/*
+ * Registers types, headers, actions, tables and instructions with a pipeline whose ports exist.
+ * `index` is handed to the constructor of the extern object `tm` (externs.h). 0 or a negative
+ * errno; *what then names the part that was refused.
+ */
+int hp3_program_load(struct rte_swx_pipeline *p, unsigned index, const char **what);
+
+void hp3_program_dump(FILE *out); /* JSON */
+
+#endif
