@@ -5,5 +5,7 @@
 
 int sim_usage(const char *problem); /* 2 */
 int sim_trace_main(int argc, char **argv);
+int sim_run_main(int argc, char **argv);
+int sim_report_main(int argc, char **argv);
 
 #endif

@@ -6,12 +6,15 @@
 #include "sim/cli/cli.h"
 #include "sim/core/config.h"
 #include "sim/lb/lb.h"
+#include "sim/work/builtin.h"
 
 static const char usage_text[] =
 	"usage: hp3-sim trace --topology FILE --flows FILE --lb NAME --json OUT [options]\n"
-	"       hp3-sim list            load balancers\n"
+	"       hp3-sim run NAME|FILE|all [--quick] [--out DIR] [--jobs N] [--lbs A,B] [options]\n"
+	"       hp3-sim report DIR      results.csv, figures, report.html from what run wrote\n"
+	"       hp3-sim list            balancers, scenarios, flow size distributions\n"
 	"       hp3-sim keys            every setting, with unit, range and default\n"
-	"options: --set section.key=value (any number), --seed N, --per-flow\n"
+	"options: --set section.key=value (any number); trace: --seed N, --per-flow\n"
 	"docs/sim.md says what the model is and what the results mean\n";
 
 int sim_usage(const char *problem)
@@ -22,10 +25,21 @@ int sim_usage(const char *problem)
 	return 2;
 }
 
+static void list_builtins(const char *title, const char *kind)
+{
+	puts(title);
+	for (const struct sim_builtin *b = sim_builtins; b->name != NULL; b++)
+		if (strcmp(b->kind, kind) == 0)
+			printf("  %s\n", b->name);
+}
+
 static int list(void)
 {
+	puts("balancers:");
 	for (unsigned i = 0; sim_lb_list(i) != NULL; i++)
-		puts(sim_lb_list(i)->name);
+		printf("  %s\n", sim_lb_list(i)->name);
+	list_builtins("scenarios:", "ini");
+	list_builtins("flow sizes:", "txt");
 	return 0;
 }
 
@@ -44,6 +58,10 @@ int main(int argc, char **argv)
 		return sim_usage(NULL);
 	if (strcmp(argv[1], "trace") == 0)
 		return sim_trace_main(argc - 1, argv + 1);
+	if (strcmp(argv[1], "run") == 0)
+		return sim_run_main(argc - 1, argv + 1);
+	if (strcmp(argv[1], "report") == 0)
+		return sim_report_main(argc - 1, argv + 1);
 	if (strcmp(argv[1], "list") == 0)
 		return list();
 	if (strcmp(argv[1], "keys") == 0)

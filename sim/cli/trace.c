@@ -111,7 +111,7 @@ int sim_trace_main(int argc, char **argv)
 
 	if (ret != 0)
 		return ret;
-	ret = sim_config_load(&cfg, NULL, o.set, o.n_sets, &errs);
+	ret = sim_config_load(&cfg, NULL, NULL, o.set, o.n_sets, &errs);
 	if (ret < 0) {
 		hp3_config_errors_print(&errs, stderr);
 		hp3_config_errors_free(&errs);

@@ -20,6 +20,14 @@ enum sim_traffic {
 	SIM_ALLTOALL,
 	SIM_COLLISION
 };
+enum sim_fault_kind {
+	SIM_NO_FAULT,
+	SIM_FAULT_DOWN,
+	SIM_FAULT_FLAP,
+	SIM_FAULT_LOSS,
+	SIM_FAULT_BLACK_HOLE,
+	SIM_FAULT_DEGRADE
+};
 enum sim_onoff { SIM_OFF, SIM_ON };
 
 struct sim_config {
@@ -63,6 +71,23 @@ struct sim_config {
 		uint32_t paths, rto_us;
 	} stellar;
 	struct {
+		enum sim_traffic kind;
+		char cdf[256];
+		uint32_t load_percent, duration_us;
+		uint64_t bytes;
+		uint32_t fan_in, repeat, ranks, jobs, spacing_us;
+	} traffic;
+	struct {
+		enum sim_fault_kind kind;
+		uint32_t links, links_percent, at_us, for_us, share_permyriad, converge_us;
+	} fault;
+	struct {
+		char lbs[HP3_INI_VALUE_MAX], loads[64];
+		uint32_t seeds;
+		char quick_lbs[HP3_INI_VALUE_MAX], quick_loads[64];
+		uint32_t quick_seeds, quick_percent;
+	} sweep;
+	struct {
 		char lb[24];
 		uint64_t seed;
 		uint32_t limit_ms;
@@ -72,10 +97,10 @@ struct sim_config {
 extern const struct hp3_ini_schema sim_schema;
 
 /*
- * `path` NULL: defaults. `set`: n texts "section.key=value", later ones win. 0, or -EINVAL and so
- * on with the errors listed.
+ * From the text, which messages call `path`, or else from the file; both NULL: defaults. `set`: n
+ * texts "section.key=value", later ones win. 0, or -EINVAL and so on with the errors listed.
  */
-int sim_config_load(struct sim_config *cfg, const char *path, const char *const *set, unsigned n,
-	struct hp3_config_errors *errs);
+int sim_config_load(struct sim_config *cfg, const char *path, const char *text,
+	const char *const *set, unsigned n, struct hp3_config_errors *errs);
 
 #endif

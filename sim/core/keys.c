@@ -35,6 +35,10 @@ static const char *const ccs[] = {"none", "dcqcn", NULL};
 static const char *const feedbacks[] = {"ack", "cnp", NULL};
 static const char *const port_kinds[] = {"counted", "roce", NULL};
 
+static const char *const traffics[] = {
+	"poisson", "incast", "permutation", "allreduce", "alltoall", "collision", NULL};
+static const char *const faults[] = {"none", "down", "flap", "loss", "black-hole", "degrade", NULL};
+
 static const struct hp3_ini_section sections[] = {
 	{.name = "fabric", .help = "Topology and switches"},
 	{.name = "rnic", .help = "Hosts"},
@@ -42,6 +46,9 @@ static const struct hp3_ini_section sections[] = {
 	{.name = "conga", .help = "CONGA (SIGCOMM 2014)"},
 	{.name = "conweave", .help = "ConWeave (SIGCOMM 2023); 0: by number of tiers"},
 	{.name = "stellar", .help = "STELLAR (SIGCOMM 2025)"},
+	{.name = "traffic", .help = "What hosts send"},
+	{.name = "fault", .help = "What goes wrong, on links between switches"},
+	{.name = "sweep", .help = "Runs of `hp3-sim run`: every balancer x load x seed"},
 	{.name = "run", .help = "The run"},
 };
 
@@ -100,6 +107,33 @@ static const struct hp3_ini_key keys[] = {
 	NUM(conweave, expiry_us, "us", 0, 0, 1000000, "a flow idle so long begins anew"),
 	NUM(stellar, paths, "", 128, 1, 256, "source ports that a flow is sprayed over"),
 	NUM(stellar, rto_us, "us", 250, 1, 10000000, "retransmission time-out"),
+	ENUM(traffic, kind, traffics, SIM_POISSON, "pattern; see docs/sim.md"),
+	TEXT(traffic, cdf, "AliStorage2019", "flow sizes: a built-in name, or a file"),
+	NUM(traffic, load_percent, "percent", 50, 1, 200,
+		"of the capacity above the leaves, per host (poisson)"),
+	NUM(traffic, duration_us, "us", 10000, 1, 100000000, "of arrivals (poisson, incast)"),
+	NUM(traffic, bytes, "bytes", 1000000, 1, 4000000000,
+		"per flow (incast, permutation, collision), per rank and round (jobs)"),
+	NUM(traffic, fan_in, "hosts", 16, 1, 65535, "senders of an incast"),
+	NUM(traffic, repeat, "", 1, 1, 100000, "rounds (jobs), or one after another (permutation)"),
+	NUM(traffic, ranks, "hosts", 16, 2, 65535, "of a job (allreduce, alltoall)"),
+	NUM(traffic, jobs, "", 1, 1, 4096, "at a time, on hosts drawn at random"),
+	NUM(traffic, spacing_us, "us", 1000, 1, 1000000, "between incasts"),
+	ENUM(fault, kind, faults, SIM_NO_FAULT, "what happens to each link drawn"),
+	NUM(fault, links, "", 1, 0, 65535, "links drawn at random"),
+	NUM(fault, links_percent, "percent", 0, 0, 100, "instead: each link with this chance"),
+	NUM(fault, at_us, "us", 0, 0, 100000000, "when (down, flap)"),
+	NUM(fault, for_us, "us", 1000, 1, 100000000, "how long (down), up and down times (flap)"),
+	NUM(fault, share_permyriad, "permyriad", 2000, 0, 10000,
+		"lost packets, flows in the hole, or rate that is left"),
+	NUM(fault, converge_us, "us", 1000, 0, 100000000, "until routing knows of a link's state"),
+	TEXT(sweep, lbs, "ecmp", "balancers, by comma"),
+	TEXT(sweep, loads, "", "loads in percent, by comma; empty: traffic.load_percent"),
+	NUM(sweep, seeds, "", 1, 1, 1000, "1 .. this"),
+	TEXT(sweep, quick_lbs, "", "the same for --quick; empty: lbs"),
+	TEXT(sweep, quick_loads, "", "empty: loads"),
+	NUM(sweep, quick_seeds, "", 1, 1, 1000, "1 .. this"),
+	NUM(sweep, quick_percent, "percent", 20, 1, 100, "of duration, bytes and rounds"),
 	TEXT(run, lb, "ecmp", "load balancer; `hp3-sim list` names them"),
 	NUM(run, seed, "", 1, 0, UINT64_MAX, "of every random choice"),
 	NUM(run, limit_ms, "ms", 10000, 1, 10000000, "simulated time after which to give up"),
@@ -163,24 +197,26 @@ static int with_value(const struct sim_config *cfg, const char *set, char **out,
 	return done ? 0 : -ENOENT;
 }
 
-int sim_config_load(struct sim_config *cfg, const char *path, const char *const *set, unsigned n,
-	struct hp3_config_errors *errs)
+int sim_config_load(struct sim_config *cfg, const char *path, const char *text,
+	const char *const *set, unsigned n, struct hp3_config_errors *errs)
 {
 	int ret = 0;
 
 	*cfg = (struct sim_config){0};
-	if (path != NULL)
+	if (text != NULL)
+		ret = hp3_ini_parse(&sim_schema, path, text, strlen(text), 0, cfg, errs);
+	else if (path != NULL)
 		ret = hp3_ini_load(&sim_schema, path, 0, cfg, errs);
 	else
 		hp3_ini_defaults(&sim_schema, cfg);
 	for (unsigned i = 0; ret == 0 && i < n; i++) {
 		struct sim_config next = {0};
-		char *text = NULL;
+		char *changed = NULL;
 		size_t len = 0;
 
-		ret = with_value(cfg, set[i], &text, &len);
+		ret = with_value(cfg, set[i], &changed, &len);
 		if (ret == 0)
-			ret = hp3_ini_parse(&sim_schema, set[i], text, len, 0, &next, errs);
+			ret = hp3_ini_parse(&sim_schema, set[i], changed, len, 0, &next, errs);
 		else
 			fprintf(stderr,
 				"hp3-sim: --set %s: write section.key=value with a key that "
@@ -188,7 +224,7 @@ int sim_config_load(struct sim_config *cfg, const char *path, const char *const 
 				set[i]);
 		if (ret == 0)
 			*cfg = next;
-		free(text);
+		free(changed);
 	}
 	return ret;
 }

@@ -8,6 +8,8 @@
 #include "sim/fabric/switch.h"
 #include "sim/host/host.h"
 #include "sim/lb/lb.h"
+#include "sim/work/faults.h"
+#include "sim/work/traffic.h"
 
 const char *sim_drop_name(enum sim_drop d)
 {
@@ -88,12 +90,10 @@ static void sort_demands(struct sim *s)
 
 static void arrivals(struct sim *s, struct sim_event *ev)
 {
-	while (s->next_demand < s->n_demands && s->demand[s->next_demand].start <= s->now)
-		sim_flow_start(s, s->next_demand++);
-	if (s->next_demand < s->n_demands)
-		sim_at(s, ev, s->demand[s->next_demand].start);
-	else
-		ev->fire = NULL;
+	while (s->next_known < s->n_known && s->demand[s->next_known].start <= s->now)
+		sim_flow_start(s, s->next_known++);
+	if (s->next_known < s->n_known)
+		sim_at(s, ev, s->demand[s->next_known].start);
 }
 
 uint32_t sim_demand_add(struct sim *s, const struct sim_demand *d)
@@ -106,6 +106,11 @@ uint32_t sim_demand_add(struct sim *s, const struct sim_demand *d)
 	s->demand[s->n_demands] = *d;
 	s->outcome[s->n_demands] = (struct sim_outcome){0};
 	return s->n_demands++;
+}
+
+void sim_demand_now(struct sim *s, const struct sim_demand *d)
+{
+	sim_flow_start(s, sim_demand_add(s, d));
 }
 
 static void create_nodes(struct sim *s)
@@ -128,7 +133,7 @@ int sim_create(struct sim *s, const struct sim_config *cfg, struct sim_topo *top
 {
 	int ret;
 
-	*s = (struct sim){.cfg = *cfg, .topo = *topo, .rng = cfg->run.seed};
+	*s = (struct sim){.asked = *cfg, .cfg = *cfg, .topo = *topo, .rng = cfg->run.seed};
 	*topo = (struct sim_topo){0};
 	ret = sim_queue_init(&s->queue);
 	if (ret < 0) {
@@ -168,6 +173,8 @@ void sim_destroy(struct sim *s)
 {
 	if (s->lb_state != NULL && s->lb->stop != NULL)
 		s->lb->stop(s);
+	sim_jobs_free(s->jobs);
+	sim_faults_free(s->faults);
 	sim_queue_free(&s->queue);
 	sim_pool_free(&s->packets);
 	sim_pool_free(&s->flow_pool);
@@ -185,12 +192,13 @@ int sim_run(struct sim *s, uint64_t limit)
 	struct sim_event *ev;
 
 	sort_demands(s);
+	s->n_known = s->n_demands;
 	if (s->n_demands > 0) {
 		s->first_start = s->demand[0].start;
 		s->arrivals.fire = arrivals;
 		sim_at(s, &s->arrivals, s->demand[0].start);
 	}
-	while (s->finished < s->n_demands || s->packets.used > 0) {
+	while (s->finished < s->n_demands || s->packets.used > 0 || s->open_work > 0) {
 		ev = sim_queue_pop(&s->queue);
 		if (ev == NULL || ev->at > limit)
 			return -ETIME;

@@ -32,6 +32,7 @@ struct sim_switch;
 struct sim_packet;
 struct sim_flow;
 struct sim_jobs;
+struct sim_faults;
 
 /* A flow to come: one line of a trace, or made by a generator. */
 struct sim_demand {
@@ -51,7 +52,8 @@ struct sim {
 	uint64_t now; /* ps */
 	struct sim_queue queue;
 	uint64_t rng; /* switches and balancers */
-	struct sim_config cfg;
+	struct sim_config asked; /* as given */
+	struct sim_config cfg; /* as in effect: balancers may need an RNIC of their own */
 	struct sim_topo topo;
 	struct sim_port *port; /* by number */
 	struct sim_host *host;
@@ -64,9 +66,12 @@ struct sim {
 
 	struct sim_demand *demand; /* by start, at most UINT32_MAX */
 	struct sim_outcome *outcome;
-	uint32_t n_demands, cap_demands, next_demand, finished;
-	struct sim_event arrivals;
-	struct sim_jobs *jobs; /* NULL: demands are all there is */
+	uint32_t n_demands, cap_demands, finished;
+	uint32_t n_known, next_known; /* demands from the start: begun one by one */
+	struct sim_event arrivals, first_work;
+	struct sim_jobs *jobs; /* NULL: no traffic that waits for other traffic */
+	uint32_t open_work; /* jobs that may still add demands */
+	struct sim_faults *faults;
 	uint64_t first_start, last_end;
 };
 
@@ -75,8 +80,10 @@ int sim_create(struct sim *s, const struct sim_config *cfg, struct sim_topo *top
 	uint32_t err_size);
 void sim_destroy(struct sim *s);
 
-/* One more flow, not before s->now. Those known at the start need not be in order. */
+/* One more flow, before sim_run(), in any order. */
 uint32_t sim_demand_add(struct sim *s, const struct sim_demand *d);
+/* One that begins now. */
+void sim_demand_now(struct sim *s, const struct sim_demand *d);
 
 /* Until nothing is left to do, or `limit` ps have passed. Returns 0, -ETIME at the limit. */
 int sim_run(struct sim *s, uint64_t limit);

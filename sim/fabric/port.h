@@ -17,12 +17,14 @@ struct sim_port {
 	struct sim_event unpause; /* the pause is over */
 	bool free_pending, unpause_pending;
 	bool down;
+	bool withdrawn; /* routing knows: in no path any more */
 	uint64_t busy_until, paused_until, paused_since;
 	struct sim_fifo control, data;
 	struct sim_port *peer;
 	uint64_t delay; /* ps */
 	uint64_t ps_per_kib; /* serialisation of 1,024 bytes */
 	uint64_t bps;
+	uint32_t hole; /* of 10,000 flows: those that vanish here, by hash */
 	uint32_t loss; /* of 10^9 packets */
 	uint32_t number;
 	uint32_t node; /* hosts first */

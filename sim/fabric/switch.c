@@ -61,6 +61,11 @@ void sim_switch_send(
 		sim_packet_drop(s, p, out == NULL ? SIM_DROP_NO_ROUTE : SIM_DROP_LINK_DOWN);
 		return;
 	}
+	if (out->hole > 0 && p->flow != NULL && p->kind == SIM_DATA &&
+		sim_flow_hash(s, p, ~out->number) % 10000 < out->hole) {
+		sim_packet_drop(s, p, SIM_DROP_BLACK_HOLE);
+		return;
+	}
 	s->n.hops++;
 	if (p->kind != SIM_DATA && p->kind != SIM_PROBE) {
 		sim_port_queue_control(s, out, p);

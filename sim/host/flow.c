@@ -4,6 +4,7 @@
 #include "sim/fabric/switch.h"
 #include "sim/host/host.h"
 #include "sim/lb/lb.h"
+#include "sim/work/traffic.h"
 
 #define ROCE_PORT   4791u
 #define FIRST_SPORT 10000u /* counted port numbers, as ns-3's RDMA models give them */
@@ -43,14 +44,17 @@ uint32_t sim_flow_hash(const struct sim *s, const struct sim_packet *p, uint32_t
 	return hp3_hash(&h, &t);
 }
 
-static void give_ports(struct sim *s, struct sim_flow *f)
+void sim_flow_ports(const struct sim *s, struct sim_flow *f)
 {
+	uint16_t nth = s->host[f->src].next_sport;
+	uint64_t state = s->cfg.run.seed ^ ((uint64_t)f->src << 32 | nth);
+
 	if (s->cfg.rnic.ports == SIM_PORTS_ROCE) {
-		f->sport = hp3_rand_port(&s->rng);
+		f->sport = hp3_rand_port(&state);
 		f->dport = ROCE_PORT;
 	} else {
-		f->sport = (uint16_t)(FIRST_SPORT + s->host[f->src].next_sport++);
-		f->dport = (uint16_t)(FIRST_DPORT + s->host[f->dst].next_dport++);
+		f->sport = (uint16_t)(FIRST_SPORT + nth);
+		f->dport = (uint16_t)(FIRST_DPORT + s->host[f->dst].next_dport);
 	}
 	f->home = f->sport;
 }
@@ -113,7 +117,9 @@ struct sim_flow *sim_flow_start(struct sim *s, uint32_t demand)
 	f->packets = (uint32_t)((bytes + payload - 1) / payload);
 	f->last_bytes = (uint32_t)(bytes - (uint64_t)(f->packets - 1) * payload);
 	f->nak_psn = UINT32_MAX;
-	give_ports(s, f);
+	sim_flow_ports(s, f);
+	s->host[f->src].next_sport++;
+	s->host[f->dst].next_dport++;
 	if (s->lb->flow_start != NULL)
 		s->lb->flow_start(s, f);
 	f->port = pick_port(s, f);
@@ -143,6 +149,8 @@ void sim_flow_finish(struct sim *s, struct sim_flow *f)
 	if (s->lb->flow_end != NULL)
 		s->lb->flow_end(s, f);
 	close_flow(&s->host[f->src], f);
+	if (s->jobs != NULL)
+		sim_jobs_done(s, s->demand[f->id].tag);
 	maybe_free(s, f);
 }
 

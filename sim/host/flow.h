@@ -63,6 +63,9 @@ static inline uint32_t sim_flow_payload(const struct sim *s, const struct sim_fl
 	return psn + 1 == f->packets ? f->last_bytes : s->cfg.rnic.payload_bytes;
 }
 
+/* The UDP ports of the next flow between these two hosts; consumes none. */
+void sim_flow_ports(const struct sim *s, struct sim_flow *f);
+
 /* A demand's time has come. */
 struct sim_flow *sim_flow_start(struct sim *s, uint32_t demand);
 /* All acknowledged. */

@@ -105,7 +105,7 @@ static uint16_t best_path(struct sim *s, struct conga *c, const struct sim_where
 {
 	struct leaf_pair *lp = leaf_pair(c, w->src, w->dst, w->paths->n);
 	uint16_t n = w->paths->n, samples = (uint16_t)s->cfg.conga.samples, first = 0, ties = 0;
-	uint16_t best = 0;
+	uint16_t best = sim_paths_draw(s, w->paths);
 	uint32_t least = UINT32_MAX;
 
 	if (samples > n)
@@ -114,6 +114,8 @@ static uint16_t best_path(struct sim *s, struct conga *c, const struct sim_where
 	for (uint16_t i = first; i < first + samples; i++) {
 		uint32_t ce = quantised(s, c, w->paths->path[i].port[0]);
 
+		if (!sim_path_usable(s, w->paths, i))
+			continue;
 		if (fresh(s, &lp->to[i]) && lp->to[i].ce > ce)
 			ce = lp->to[i].ce;
 		if (ce < least) {
@@ -147,7 +149,8 @@ static void depart(struct sim *s, struct conga *c, const struct sim_where *w, st
 	struct flowlet *fl = (struct flowlet *)p->flow->lb;
 
 	give_feedback(s, c, w, p);
-	if (fl->seen == 0 || s->now - fl->seen > s->cfg.conga.gap_us * SIM_US) {
+	if (fl->seen == 0 || s->now - fl->seen > s->cfg.conga.gap_us * SIM_US ||
+		!sim_path_usable(s, w->paths, fl->path)) {
 		s->n.moves += fl->seen != 0;
 		fl->path = best_path(s, c, w);
 	}

@@ -52,8 +52,7 @@ static uint64_t *marked_paths(struct conweave *c, uint32_t src, uint32_t dst, ui
 static bool draw_path(struct sim *s, struct conweave *c, const struct sim_where *w, uint16_t *path)
 {
 	const uint64_t *until = marked_paths(c, w->src, w->dst, w->paths->n);
-	uint16_t a = (uint16_t)sim_rand_below(s, w->paths->n);
-	uint16_t b = (uint16_t)sim_rand_below(s, w->paths->n);
+	uint16_t a = sim_paths_draw(s, w->paths), b = sim_paths_draw(s, w->paths);
 
 	*path = until[a] > s->now && until[b] <= s->now ? b : a;
 	return until[*path] <= s->now;
@@ -72,7 +71,8 @@ void conweave_depart(
 	struct sim *s, struct conweave *c, const struct sim_where *w, struct sim_packet *p)
 {
 	struct conweave_tx *tx = &conweave_of(p->flow)->tx;
-	bool expired = !tx->known || tx->active + c->expiry < s->now;
+	bool expired = !tx->known || tx->active + c->expiry < s->now ||
+		       !sim_path_usable(s, w->paths, tx->path);
 	bool stabilized = !expired && tx->stabilized, late = false, good;
 	uint16_t path, used;
 
@@ -92,7 +92,7 @@ void conweave_depart(
 	if (!tx->known)
 		tx->path = path;
 	used = tx->path;
-	if ((expired || late) && good) {
+	if ((expired || late) && (good || !sim_path_usable(s, w->paths, tx->path))) {
 		s->n.moves += tx->known && path != tx->path;
 		tx->path = path;
 		if (expired)

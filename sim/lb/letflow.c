@@ -34,9 +34,10 @@ static bool route(struct sim *s, struct sim_switch *sw, struct sim_packet *p, st
 	}
 	if (w.place == SIM_SOURCE) {
 		fl = (struct flowlet *)p->flow->lb;
-		if (fl->seen == 0 || s->now - fl->seen > s->cfg.letflow.gap_us * SIM_US) {
+		if (fl->seen == 0 || s->now - fl->seen > s->cfg.letflow.gap_us * SIM_US ||
+			!sim_path_usable(s, w.paths, fl->path)) {
 			s->n.moves += fl->seen != 0;
-			fl->path = (uint16_t)sim_rand_below(s, w.paths->n);
+			fl->path = sim_paths_draw(s, w.paths);
 		}
 		fl->seen = s->now;
 		p->path = fl->path;

@@ -57,6 +57,29 @@ struct sim_where {
 struct sim_where sim_paths_where(struct sim *s, struct sim_paths *p, const struct sim_switch *sw,
 	const struct sim_packet *packet);
 
+/* False: routing has withdrawn a link of it. */
+static inline bool sim_path_usable(
+	const struct sim *s, const struct sim_pair_paths *pp, uint16_t path)
+{
+	for (uint8_t i = 0; i < pp->hops; i++)
+		if (s->port[pp->path[path].port[i]].withdrawn)
+			return false;
+	return true;
+}
+
+/* A usable path at random; any if it finds none in a few draws. */
+static inline uint16_t sim_paths_draw(struct sim *s, const struct sim_pair_paths *pp)
+{
+	uint16_t path = 0;
+
+	for (unsigned i = 0; i < 16; i++) {
+		path = (uint16_t)sim_rand_below(s, pp->n);
+		if (sim_path_usable(s, pp, path))
+			break;
+	}
+	return path;
+}
+
 /* Next port of its path for a packet in transit or at its source; counts the hop. */
 static inline struct sim_port *sim_paths_next(
 	struct sim *s, const struct sim_pair_paths *pp, struct sim_packet *p)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include "sim/lb/lb.h"
@@ -28,6 +29,17 @@ static int add_setting(void *arg, const struct hp3_ini_item *item)
 	return json_object_set_new(arg, name,
 		item->key->type == HP3_INI_INT ? json_integer((json_int_t)strtoull(value, NULL, 10))
 					       : json_string(value));
+}
+
+char *sim_settings_text(const struct sim_config *cfg)
+{
+	json_t *j = json_object();
+	char *text;
+
+	hp3_ini_each(&sim_schema, cfg, add_setting, j);
+	text = json_dumps(j, JSON_COMPACT | JSON_SORT_KEYS);
+	json_decref(j);
+	return text;
 }
 
 static json_t *slowdown_json(const struct sim_slowdown *d)
@@ -100,13 +112,26 @@ static void add_counters(json_t *j, const struct sim *s)
 	json_object_set_new(j, "dropped", drops_json(s));
 }
 
+/* Payload of finished flows over the time from the first start to the last end. */
+static double goodput_gbps(const struct sim *s)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < s->n_demands; i++)
+		if (s->outcome[i].fct > 0)
+			bytes += s->demand[i].bytes;
+	if (s->last_end <= s->first_start)
+		return 0;
+	return (double)bytes * 8000 / (double)(s->last_end - s->first_start);
+}
+
 json_t *sim_result_json(const struct sim *s, const struct sim_cost *cost, bool per_flow)
 {
 	struct sim_slowdowns d;
 	json_t *j = json_object(), *settings = json_object();
 
 	sim_slowdowns(s, &d);
-	hp3_ini_each(&sim_schema, &s->cfg, add_setting, settings);
+	hp3_ini_each(&sim_schema, &s->asked, add_setting, settings);
 	json_object_set_new(j, "v", json_integer(1));
 	json_object_set_new(j, "commit", json_string(HP3_SIM_COMMIT));
 	json_object_set_new(j, "seed", json_integer((json_int_t)s->cfg.run.seed));
@@ -117,6 +142,9 @@ json_t *sim_result_json(const struct sim *s, const struct sim_cost *cost, bool p
 		json_pack("{s:o, s:o, s:o}", "overall", slowdown_json(&d.overall), "lt_bdp",
 			slowdown_json(&d.lt_bdp), "ge_bdp", slowdown_json(&d.ge_bdp)));
 	add_counters(j, s);
+	json_object_set_new(j, "ecn_share",
+		json_real(s->n.data > 0 ? (double)s->n.marked / (double)s->n.data : 0));
+	json_object_set_new(j, "goodput_gbps", json_real(goodput_gbps(s)));
 	json_object_set_new(j, "cpu_s", json_real(cost->cpu_s));
 	json_object_set_new(j, "peak_bytes", json_integer((json_int_t)cost->peak_bytes));
 	if (per_flow)

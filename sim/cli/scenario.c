@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sim/cli/scenario.h"
+#include "sim/core/sim.h"
+#include "sim/lb/lb.h"
+#include "sim/results/imbalance.h"
+#include "sim/results/json.h"
+#include "sim/work/builtin.h"
+#include "sim/work/faults.h"
+#include "sim/work/traffic.h"
+
+static void smaller(struct sim_config *cfg)
+{
+	uint32_t percent = cfg->sweep.quick_percent;
+
+	cfg->traffic.duration_us = (uint32_t)((uint64_t)cfg->traffic.duration_us * percent / 100);
+	cfg->traffic.bytes = cfg->traffic.bytes * percent / 100;
+	cfg->traffic.repeat = cfg->traffic.repeat > 1 ? 1 : cfg->traffic.repeat;
+	if (cfg->traffic.duration_us == 0)
+		cfg->traffic.duration_us = 1;
+	if (cfg->traffic.bytes == 0)
+		cfg->traffic.bytes = 1;
+	cfg->sweep.seeds = cfg->sweep.quick_seeds;
+	if (cfg->sweep.quick_lbs[0] != '\0')
+		memcpy(cfg->sweep.lbs, cfg->sweep.quick_lbs, sizeof(cfg->sweep.lbs));
+	if (cfg->sweep.quick_loads[0] != '\0')
+		memcpy(cfg->sweep.loads, cfg->sweep.quick_loads, sizeof(cfg->sweep.loads));
+}
+
+static int add_run(struct sim_runs *runs, const char *stem, uint32_t number,
+	const struct sim_config *cfg, const char *lb, uint32_t load, uint32_t seed)
+{
+	struct sim_one *one;
+
+	if (sim_lb_find(lb) == NULL || load == 0 || load > 200) {
+		fprintf(stderr,
+			"hp3-sim: %s: %s '%s': `hp3-sim list` names balancers, loads are 1..200\n",
+			stem, load == 0 ? "load beside balancer" : "no balancer", lb);
+		return -EINVAL;
+	}
+	if (runs->n == SIM_RUNS_MAX) {
+		fprintf(stderr, "hp3-sim: more than %u runs: use fewer seeds or loads\n",
+			SIM_RUNS_MAX);
+		return -E2BIG;
+	}
+	runs->run = sim_realloc(runs->run, (runs->n + 1) * sizeof(*runs->run));
+	one = &runs->run[runs->n++];
+	one->cfg = *cfg;
+	one->scenario = number;
+	one->cfg.traffic.load_percent = load;
+	one->cfg.run.seed = seed;
+	snprintf(one->cfg.run.lb, sizeof(one->cfg.run.lb), "%s", lb);
+	snprintf(one->name, sizeof(one->name), "%.60s-%s-%u-%u", stem, lb, load, seed);
+	return 0;
+}
+
+static int expand(
+	struct sim_runs *runs, const char *stem, uint32_t number, const struct sim_config *cfg)
+{
+	char loads[HP3_INI_VALUE_MAX], lbs[HP3_INI_VALUE_MAX], *load, *lb, *save1, *save2;
+	int ret = 0;
+
+	snprintf(loads, sizeof(loads), "%s", cfg->sweep.loads);
+	if (loads[0] == '\0')
+		snprintf(loads, sizeof(loads), "%u", cfg->traffic.load_percent);
+	for (load = strtok_r(loads, ", ", &save1); load != NULL && ret == 0;
+		load = strtok_r(NULL, ", ", &save1)) {
+		snprintf(lbs, sizeof(lbs), "%s", cfg->sweep.lbs);
+		for (lb = strtok_r(lbs, ", ", &save2); lb != NULL && ret == 0;
+			lb = strtok_r(NULL, ", ", &save2))
+			for (uint32_t seed = 1; seed <= cfg->sweep.seeds && ret == 0; seed++)
+				ret = add_run(runs, stem, number, cfg, lb,
+					(uint32_t)strtoul(load, NULL, 10), seed);
+	}
+	return ret;
+}
+
+static void stem_of(const char *name, char *stem, size_t size)
+{
+	const char *base = strrchr(name, '/');
+	size_t n;
+
+	base = base != NULL ? base + 1 : name;
+	n = strlen(base);
+	if (n > 4 && strcmp(base + n - 4, ".ini") == 0)
+		n -= 4;
+	snprintf(stem, size, "%.*s", (int)n, base);
+}
+
+int sim_scenario_runs(
+	struct sim_runs *runs, const char *name, uint32_t number, const struct sim_wanted *want)
+{
+	const char *text = sim_builtin_text(name, "ini");
+	struct hp3_config_errors errs = {0};
+	struct sim_config cfg;
+	char stem[64];
+	int ret;
+
+	ret = sim_config_load(&cfg, name, text, want->set, want->n_sets, &errs);
+	if (ret < 0) {
+		hp3_config_errors_print(&errs, stderr);
+		hp3_config_errors_free(&errs);
+		return ret;
+	}
+	if (want->quick)
+		smaller(&cfg);
+	if (want->lbs != NULL)
+		snprintf(cfg.sweep.lbs, sizeof(cfg.sweep.lbs), "%s", want->lbs);
+	stem_of(name, stem, sizeof(stem));
+	return expand(runs, stem, number, &cfg);
+}
+
+static int make_topology(struct sim_topo *t, const struct sim_config *cfg, char *err, uint32_t size)
+{
+	uint64_t host = cfg->fabric.host_mbps * UINT64_C(1000000);
+	uint64_t core = cfg->fabric.core_mbps * UINT64_C(1000000);
+	uint64_t delay = cfg->fabric.delay_ns * SIM_NS;
+	int ret = 0;
+
+	if (cfg->fabric.kind == SIM_FILE)
+		ret = sim_topo_load(t, cfg->fabric.topology, err, size);
+	else if (cfg->fabric.kind == SIM_FAT_TREE)
+		ret = sim_topo_fat_tree(
+			t, cfg->fabric.k, cfg->fabric.oversubscription, host, core, delay);
+	else
+		ret = sim_topo_leaf_spine(t, cfg->fabric.leaves, cfg->fabric.spines,
+			cfg->fabric.hosts_per_leaf, host, core, delay);
+	if (ret < 0 && err[0] == '\0')
+		snprintf(err, size, "fabric: more than 65,536 nodes");
+	return ret < 0 ? ret : sim_topo_finish(t, cfg->rnic.payload_bytes, err, size);
+}
+
+static json_t *result(struct sim *s, const struct sim_one *one, double imbalance, double cpu_s)
+{
+	struct sim_cost cost = sim_cost_now();
+	struct sim_job_results jobs;
+	json_t *j;
+
+	cost.cpu_s -= cpu_s;
+	j = sim_result_json(s, &cost, false);
+	json_object_set_new(j, "name", json_string(one->name));
+	json_object_set_new(j, "load_percent", json_integer(s->cfg.traffic.load_percent));
+	json_object_set_new(j, "uplink_imbalance", json_real(imbalance));
+	if (sim_job_results(s, &jobs))
+		json_object_set_new(j, "jobs",
+			json_pack("{s:i, s:f, s:f, s:f, s:f}", "rounds", (int)jobs.rounds,
+				"jct_avg_us", jobs.jct_avg_us, "jct_p99_us", jobs.jct_p99_us,
+				"jct_max_us", jobs.jct_max_us, "bus_gbps", jobs.bus_gbps));
+	return j;
+}
+
+json_t *sim_scenario_run(const struct sim_one *one)
+{
+	static struct sim s;
+	struct sim_topo topo = {0};
+	struct sim_imbalance *imbalance;
+	double cpu_s = sim_cost_now().cpu_s;
+	char err[512] = "";
+	json_t *j;
+	int ret;
+
+	ret = make_topology(&topo, &one->cfg, err, sizeof(err));
+	if (ret == 0)
+		ret = sim_create(&s, &one->cfg, &topo, err, sizeof(err));
+	if (ret == 0)
+		ret = sim_traffic(&s, err, sizeof(err));
+	if (ret == 0)
+		ret = sim_faults(&s, err, sizeof(err));
+	if (ret < 0) {
+		fprintf(stderr, "hp3-sim: %s: %s\n", one->name, err);
+		return NULL;
+	}
+	imbalance = sim_imbalance_start(&s);
+	if (sim_run(&s, one->cfg.run.limit_ms * SIM_MS) < 0)
+		fprintf(stderr, "hp3-sim: %s: %u of %u flows ended within run.limit_ms\n",
+			one->name, s.finished, s.n_demands);
+	j = result(&s, one, sim_imbalance_mean(imbalance), cpu_s);
+	sim_imbalance_free(imbalance);
+	sim_destroy(&s);
+	return j;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_SIM_CLI_SCENARIO_H
+#define HP3_SIM_CLI_SCENARIO_H
+/*
+ * A scenario: an INI file, or one that is built in, and the runs that it asks for: every balancer x
+ * load x seed. A run is named SCENARIO-LB-LOAD-SEED; its result lies in that file.
+ */
+#include <jansson.h>
+#include <stdbool.h>
+#include "sim/core/config.h"
+
+#define SIM_RUNS_MAX 20000u
+
+struct sim_one {
+	char name[128];
+	uint32_t scenario; /* index of the command line's list */
+	struct sim_config cfg;
+};
+
+struct sim_runs {
+	struct sim_one *run;
+	uint32_t n;
+};
+
+struct sim_wanted {
+	const char *lbs; /* instead of the scenario's; NULL */
+	bool quick;
+	const char *const *set;
+	unsigned n_sets;
+};
+
+/* Appends the runs of the scenario. 0 or negative errno, messages printed. */
+int sim_scenario_runs(
+	struct sim_runs *runs, const char *name, uint32_t number, const struct sim_wanted *want);
+
+/* Carries one out, here and now. NULL on failure, with a message printed. */
+json_t *sim_scenario_run(const struct sim_one *one);
+
+#endif

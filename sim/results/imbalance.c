@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include "sim/fabric/port.h"
+#include "sim/results/imbalance.h"
+
+#define WINDOW    (100 * SIM_US)
+#define MIN_BYTES 1000u
+
+struct sim_imbalance {
+	struct sim_event ev;
+	uint64_t *before; /* by port */
+	double sum;
+	uint64_t windows;
+};
+
+static bool is_uplink(const struct sim *s, uint32_t port)
+{
+	const struct sim_topo *t = &s->topo;
+	uint32_t n = t->owner[port], first = t->first_port[n];
+
+	return n >= t->hosts && t->owner[t->peer_port[first]] < t->hosts &&
+	       t->owner[t->peer_port[port]] >= t->hosts;
+}
+
+static void look_at(struct sim *s, struct sim_imbalance *m, uint32_t node)
+{
+	uint64_t most = 0, least = UINT64_MAX, sum = 0, n = 0;
+
+	for (uint32_t p = s->topo.first_port[node]; p < s->topo.first_port[node + 1]; p++) {
+		uint64_t bytes = s->port[p].sent_bytes - m->before[p];
+
+		if (!is_uplink(s, p))
+			continue;
+		m->before[p] = s->port[p].sent_bytes;
+		most = bytes > most ? bytes : most;
+		least = bytes < least ? bytes : least;
+		sum += bytes;
+		n++;
+	}
+	if (n < 2 || sum < n * MIN_BYTES)
+		return;
+	m->sum += (double)(most - least) * (double)n / (double)sum;
+	m->windows++;
+}
+
+static void window(struct sim *s, struct sim_event *ev)
+{
+	struct sim_imbalance *m = (struct sim_imbalance *)ev;
+
+	for (uint32_t n = s->topo.hosts; n < s->topo.nodes; n++)
+		look_at(s, m, n);
+	if (s->next_known < s->n_known || s->open_work > 0)
+		sim_at(s, ev, s->now + WINDOW);
+}
+
+struct sim_imbalance *sim_imbalance_start(struct sim *s)
+{
+	struct sim_imbalance *m = sim_alloc(1, sizeof(*m));
+
+	m->before = sim_alloc(s->topo.n_ports, sizeof(*m->before));
+	m->ev.fire = window;
+	sim_at(s, &m->ev, WINDOW);
+	return m;
+}
+
+double sim_imbalance_mean(const struct sim_imbalance *m)
+{
+	return m->windows > 0 ? m->sum / (double)m->windows : 0;
+}
+
+void sim_imbalance_free(struct sim_imbalance *m)
+{
+	free(m->before);
+	free(m);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_SIM_WORK_BUILTIN_H
+#define HP3_SIM_WORK_BUILTIN_H
+/* Files that are part of the program: flow size distributions ("txt") and scenarios ("ini"). */
+
+struct sim_builtin {
+	const char *name, *kind, *text;
+};
+
+extern const struct sim_builtin sim_builtins[]; /* the last one has no name */
+
+/* Its text, or NULL. */
+const char *sim_builtin_text(const char *name, const char *kind);
+
+#endif

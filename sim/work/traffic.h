@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_SIM_WORK_TRAFFIC_H
+#define HP3_SIM_WORK_TRAFFIC_H
+/*
+ * Traffic of a scenario. Its random numbers have a generator of their own, seeded by the run's
+ * seed: every balancer gets the same flows at the same times.
+ *
+ * poisson      each host starts flows at exponential intervals, sizes from the CDF, destinations
+ *              uniform over the other hosts; load: share of the capacity above the leaves per host
+ * incast       every spacing_us fan_in hosts send `bytes` each to one
+ * permutation  each host sends `bytes` to one other host, each host is the target of one
+ * collision    two hosts of one leaf send `bytes` each to two hosts of another, by source ports
+ *              that the hash of the first leaf maps to the same next hop
+ * allreduce    jobs of `ranks` hosts in a ring: 2 (ranks - 1) steps, in each every rank sends
+ *              bytes / ranks to the next, once it has received the step before
+ * alltoall     every rank sends bytes / ranks to every other rank
+ */
+#include "sim/core/sim.h"
+
+/* Between sim_create() and sim_run(). 0 or negative errno with a message. */
+int sim_traffic(struct sim *s, char *err, uint32_t err_size);
+
+/* A job round that has ended. */
+struct sim_round_time {
+	uint32_t job;
+	uint64_t time; /* ps */
+};
+
+struct sim_job_results {
+	uint32_t rounds;
+	double jct_avg_us, jct_p99_us, jct_max_us;
+	double bus_gbps; /* mean of rounds: NCCL's bus bandwidth */
+};
+
+/* False if the traffic is not of jobs, or no round has ended. */
+bool sim_job_results(const struct sim *s, struct sim_job_results *r);
+
+/* host/flow.c: a flow has ended that had this tag. */
+void sim_jobs_done(struct sim *s, uint32_t tag);
+void sim_jobs_free(struct sim_jobs *j);
+
+#endif
