@@ -261,7 +261,6 @@ void gen_responder_request(struct gen_responder *r, const void *frame, const str
 
 enum gen_answer gen_responder_ready(const struct gen_responder *r)
 {
-	/* An ACK that waits behind READ responses loses nothing: they say the same. */
 	if (r->reads > 0)
 		return GEN_ANSWER_DATA;
 	return r->due ? GEN_ANSWER_ACK : GEN_NO_ANSWER;
@@ -281,6 +280,10 @@ static void next_response(struct gen_responder *r, struct gen_packet *out)
 	out->va = r->read[i].va + done;
 	out->len = gen_piece(r->read[i].len, done, mtu);
 	r->read[i].at++;
+	/* The response says the same as an ACK for what was before it. */
+	if (r->due && HP3_SYN_KIND(r->syndrome) == HP3_SYN_ACK &&
+		hp3_psn_diff(r->due_psn, out->psn) < 0)
+		r->due = false;
 	if (last) {
 		r->first_read = (r->first_read + 1) % GEN_READS_MAX;
 		r->reads--;
