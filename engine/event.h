@@ -68,7 +68,7 @@ struct hp3_event {
 	uint32_t close_psn;
 	uint32_t held_pkts;
 	uint64_t held_bytes;
-	uint64_t tag; /* of the command */
+	uint64_t tag; /* of the command that has come to its end */
 	/* SEVERE, ROUND and moves that come of them: the latest cycles, oldest first */
 	uint8_t n_cycles, cycles[HP3_CYCLES_KEPT + 1]; /* HP3_CYCLE_* */
 	struct hp3_estimates path; /* SEVERE: what is known of it; OUTCOME: of the old one */

@@ -220,7 +220,6 @@ void hp3_move_close(struct hp3_engine *e, uint32_t flow, uint32_t psn, uint32_t 
 	ev->to = m->to;
 	ev->close_psn = psn;
 	ev->wait_ns = now - m->t_ask;
-	ev->tag = m->tag;
 	ev->n_cycles = m->n_cycles;
 	memcpy(ev->cycles, m->cycles, sizeof(ev->cycles));
 }

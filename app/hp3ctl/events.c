@@ -20,18 +20,72 @@ static json_int_t number(json_t *j, const char *key)
 	return json_integer_value(json_object_get(j, key));
 }
 
+static double us(json_t *j, const char *key)
+{
+	return (double)number(j, key) / 1e3;
+}
+
+static void print_path(json_t *path)
+{
+	printf("round trip %.1f us (base %.1f), %lld of 1000 replies marked, %.1f Mb/s",
+		us(path, "rtt_ns"), us(path, "base_rtt_ns"), number(path, "marked_permille"),
+		us(path, "rate_kbps"));
+}
+
 /* Why: the cycles, oldest first, and the path as it is. */
 static void print_severe(json_t *evidence)
 {
-	json_t *path = json_object_get(evidence, "path"), *cycle;
+	json_t *cycle;
 	size_t i;
 
 	printf("cycles:");
 	json_array_foreach (json_object_get(evidence, "cycles"), i, cycle)
 		printf(" %s", json_string_value(cycle));
-	printf("; round trip %.1f us (base %.1f), %lld of 1000 replies marked\n",
-		(double)number(path, "rtt_ns") / 1e3, (double)number(path, "base_rtt_ns") / 1e3,
-		number(path, "marked_permille"));
+	printf("; ");
+	print_path(json_object_get(evidence, "path"));
+	putchar('\n');
+}
+
+/* What was asked, and what came back. */
+static void print_probes(json_t *ev, json_t *evidence)
+{
+	json_t *p;
+	size_t i;
+
+	printf("%lld -> %lld: %s (%s)", number(ev, "from"), number(ev, "to"), text(ev, "outcome"),
+		text(ev, "cause"));
+	if (json_object_get(evidence, "stalled_ns"))
+		printf(", nothing came for %.1f us, held %lld packets", us(evidence, "stalled_ns"),
+			number(evidence, "held_pkts"));
+	printf("; probes:");
+	json_array_foreach (json_object_get(evidence, "probes"), i, p) {
+		printf(" %lld ", number(p, "port"));
+		if (number(p, "rtt_ns"))
+			printf("%.1f us%s", us(p, "rtt_ns"),
+				json_is_true(json_object_get(p, "ce")) ? " marked" : "");
+		else
+			printf("%s", text(p, "state"));
+	}
+	putchar('\n');
+}
+
+static void print_outcome(json_t *ev, json_t *evidence)
+{
+	printf("of %lld: %s; before: ", number(ev, "ref"), text(ev, "outcome"));
+	print_path(json_object_get(evidence, "before"));
+	printf("; after: ");
+	print_path(json_object_get(evidence, "after"));
+	putchar('\n');
+}
+
+static void print_move(json_t *ev, json_t *evidence)
+{
+	printf("%lld -> %lld: %s (%s), drained %.1f us, held %lld packets, %lld bytes, "
+	       "waited %.1f us\n",
+		number(ev, "from"), number(ev, "to"), text(ev, "outcome"),
+		text(ev, json_object_get(ev, "reason") ? "reason" : "cause"),
+		us(evidence, "drain_ns"), number(evidence, "held_pkts"),
+		number(evidence, "held_bytes"), us(evidence, "wait_ns"));
 }
 
 void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev)
@@ -44,15 +98,14 @@ void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev)
 	}
 	printf("%-6lld %14.6f %-11s %s ", number(ev, "seq"), (double)number(ev, "t_ns") / 1e9,
 		text(ev, "type"), text(ev, "flow"));
-	if (json_object_get(evidence, "cycles"))
+	if (json_object_get(evidence, "probes"))
+		print_probes(ev, evidence);
+	else if (json_object_get(evidence, "before"))
+		print_outcome(ev, evidence);
+	else if (json_object_get(evidence, "path"))
 		print_severe(evidence);
 	else if (json_object_get(ev, "from"))
-		printf("%lld -> %lld: %s (%s), drained %.1f us, held %lld packets, %lld bytes, "
-		       "waited %.1f us\n",
-			number(ev, "from"), number(ev, "to"), text(ev, "outcome"),
-			text(ev, "reason"), (double)number(evidence, "drain_ns") / 1e3,
-			number(evidence, "held_pkts"), number(evidence, "held_bytes"),
-			(double)number(evidence, "wait_ns") / 1e3);
+		print_move(ev, evidence);
 	else
 		printf("local qpn 0x%06x (%s)\n", (unsigned)number(evidence, "local_qpn"),
 			text(evidence, "by"));

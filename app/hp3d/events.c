@@ -105,18 +105,39 @@ json_t *hp3d_path_json(const struct hp3_estimates *p)
 		"rate_kbps", (json_int_t)p->rate_kbps);
 }
 
-static json_t *severe_evidence(const struct hp3_event *ev)
+static void add_cycles(json_t *j, const struct hp3_event *ev)
 {
 	json_t *cycles = json_array();
 
 	for (unsigned i = 0; cycles && i < ev->n_cycles; i++)
 		json_array_append_new(cycles, json_string(hp3_cycle_name(ev->cycles[i])));
-	return json_pack("{s:o, s:o}", "cycles", cycles, "path", hp3d_path_json(&ev->path));
+	json_object_set_new(j, "cycles", cycles);
 }
 
-static json_t *round_evidence(const struct hp3_event *ev)
+static json_t *severe_evidence(const struct hp3_event *ev)
 {
-	json_t *j = severe_evidence(ev), *probes = json_array();
+	json_t *j = json_pack("{s:o}", "path", hp3d_path_json(&ev->path));
+
+	add_cycles(j, ev);
+	return j;
+}
+
+static json_t *outcome_evidence(const struct hp3_event *ev)
+{
+	return json_pack("{s:o, s:o}", "before", hp3d_path_json(&ev->path), "after",
+		hp3d_path_json(&ev->after));
+}
+
+static json_t *failover_evidence(const struct hp3_event *ev)
+{
+	return json_pack("{s:I, s:b, s:I, s:I}", "stalled_ns", (json_int_t)ev->wait_ns, "nak",
+		ev->nak, "held_pkts", (json_int_t)ev->held_pkts, "held_bytes",
+		(json_int_t)ev->held_bytes);
+}
+
+static void add_probes(json_t *j, const struct hp3_event *ev)
+{
+	json_t *probes = json_array();
 
 	for (unsigned i = 0; probes && i < ev->n_probes; i++) {
 		const struct hp3_probe *p = &ev->probes[i];
@@ -126,17 +147,58 @@ static json_t *round_evidence(const struct hp3_event *ev)
 					(json_int_t)p->rtt_ns, "ce", p->ce, "state",
 					hp3_probe_state_name((enum hp3_probe_state)p->state)));
 	}
+	json_object_set_new(
+		j, "kind", json_string(hp3_probe_kind_name((enum hp3_probe_kind)ev->probe_kind)));
 	json_object_set_new(j, "probes", probes);
-	return j;
 }
 
 static json_t *evidence(const struct hp3_event *ev)
 {
-	if (ev->type == HP3_EV_PAIR || ev->type == HP3_EV_UNPAIR)
+	json_t *j;
+
+	switch ((enum hp3_event_type)ev->type) {
+	case HP3_EV_PAIR:
+	case HP3_EV_UNPAIR:
 		return pair_evidence(ev);
-	if (ev->type == HP3_EV_ROUND)
-		return round_evidence(ev);
-	return ev->type == HP3_EV_SEVERE ? severe_evidence(ev) : move_evidence(ev);
+	case HP3_EV_OUTCOME:
+		return outcome_evidence(ev);
+	case HP3_EV_SEVERE:
+	case HP3_EV_WOULD:
+		return severe_evidence(ev);
+	case HP3_EV_ROUND:
+		j = severe_evidence(ev);
+		add_probes(j, ev);
+		return j;
+	case HP3_EV_FAILOVER:
+		j = failover_evidence(ev);
+		add_probes(j, ev);
+		return j;
+	default:
+		j = move_evidence(ev);
+		if (ev->n_cycles != 0)
+			add_cycles(j, ev);
+		return j;
+	}
+}
+
+/* What a verdict is about has an id of its engine; here it is found by that, if it is kept still.
+ */
+static uint64_t seq_of(uint64_t seq, const struct hp3d_event *e)
+{
+	uint64_t oldest = kept.last > kept.kept ? kept.last - kept.kept : 0;
+
+	while (--seq > oldest) {
+		const struct hp3d_event *k = &kept.ring[(seq - 1) % kept.kept];
+
+		if (k->rail == e->rail && k->worker == e->worker && k->ev.id == e->ev.ref)
+			return seq;
+	}
+	return 0;
+}
+
+static bool has_reason(const struct hp3_event *ev)
+{
+	return ev->type <= HP3_EV_EPOCH || ev->type == HP3_EV_RESUME;
 }
 
 static json_t *event_json(uint64_t seq, const struct hp3d_event *e)
@@ -157,9 +219,14 @@ static json_t *event_json(uint64_t seq, const struct hp3d_event *e)
 			j, "cause", json_string(hp3_cause_name((enum hp3_cause)ev->cause)));
 		json_object_set_new(j, "from", json_integer(ev->from));
 		json_object_set_new(j, "to", json_integer(ev->to));
-		if (ev->type != HP3_EV_SEVERE && ev->type != HP3_EV_ROUND)
+		if (has_reason(ev))
 			json_object_set_new(j, "reason",
 				json_string(hp3_rfr_input_name((enum hp3_rfr_input)ev->reason)));
+	}
+	if (ev->type == HP3_EV_OUTCOME) {
+		uint64_t ref = seq_of(seq, e);
+
+		json_object_set_new(j, "ref", ref ? json_integer((json_int_t)ref) : json_null());
 	}
 	json_object_set_new(j, "evidence", evidence(ev));
 	json_object_set_new(j, "outcome", json_string(outcome(ev)));
