@@ -16,6 +16,7 @@ ROWS = {("bare", "ACK", False): 2, ("bare", "WRITE", False): 2,
         ("parse", "ACK", False): 2, ("parse", "WRITE", False): 2,
         ("pipeline", "ACK", False): 4, ("pipeline", "WRITE", False): 4,
         ("pipeline", "WRITE", True): 4,
+        ("look-up", "ACK", False): 2, ("look-up", "WRITE", False): 2,
         ("engine", "ACK", False): 2, ("engine", "WRITE", False): 2,
         ("testpmd macswap", "net_ring", False): 1, ("testpmd macswap", "net_null", False): 1,
         ("testpmd 5tswap", "net_ring", False): 1, ("testpmd 5tswap", "net_null", False): 1}
