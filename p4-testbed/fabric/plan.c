@@ -64,11 +64,11 @@ json_t *hp3_plan(const struct hp3_net *net)
 				       l->host, "rate_mbps", (int)l->p.rate_mbps, "delay_us",
 				       (int)l->p.delay_us, "buffer_bytes", (int)l->p.buffer_bytes));
 	}
-	return json_pack("{s:i, s:i, s:b, s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "mtu",
-		(int)t->shape.mtu, "seed", (int)t->shape.seed, "lossless",
-		t->pfc.mode == HP3_TOPO_LOSSLESS, "kmin_bytes", (int)t->ecn.kmin_bytes,
-		"kmax_bytes", (int)t->ecn.kmax_bytes, "pmax_percent", (int)t->ecn.pmax_percent,
-		"hosts", hosts, "switches", switches, "links", links);
+	return json_pack("{s:i, s:i, s:b, s:i, s:i, s:i, s:o, s:o, s:o}", "mtu", (int)t->shape.mtu,
+		"seed", (int)t->shape.seed, "lossless", t->pfc.mode == HP3_TOPO_LOSSLESS,
+		"kmin_bytes", (int)t->ecn.kmin_bytes, "kmax_bytes", (int)t->ecn.kmax_bytes,
+		"pmax_percent", (int)t->ecn.pmax_percent, "hosts", hosts, "switches", switches,
+		"links", links);
 }
 
 json_t *hp3_plan_path(const struct hp3_net *net, const struct hp3_net_flow *flow)

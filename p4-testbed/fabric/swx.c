@@ -114,7 +114,7 @@ static int add_ports(struct hp3_swx *sw)
 		sw->in[i] = (struct hp3_swx_port){sw, i};
 		ret = rte_swx_pipeline_port_in_config(sw->pipeline, i, "fabric_in", &sw->in[i]);
 	}
-	for (uint32_t i = 0; i <= sw->n_ports && ret == 0; i++) {
+	for (uint32_t i = 0; i <= HP3_PROGRAM_DROP_PORT && ret == 0; i++) {
 		sw->out[i] = (struct hp3_swx_port){sw, i};
 		ret = rte_swx_pipeline_port_out_config(sw->pipeline, i, "fabric_out", &sw->out[i]);
 	}

@@ -6,8 +6,8 @@
  * input hands over the one packet in hand, the output passes it on to the queues. So a packet goes
  * through at the nominal time of its arrival, and the order of events is the traffic manager's.
  *
- * SWX demands a power of two of input ports (the rest never have a packet) and takes the last
- * output port for drops.
+ * SWX demands a power of two of input ports (the rest never have a packet). Drops leave by output
+ * port HP3_PROGRAM_DROP_PORT, so that we see them: the instruction `drop` has a port of its own.
  *
  * A router re-frames: what lies behind the IP datagram (padding, the cut packet that an ICMP error
  * quotes) does not leave.
@@ -39,7 +39,7 @@ struct hp3_swx {
 	uint32_t n_ports, n_inputs;
 	struct rte_swx_pipeline *pipeline;
 	struct rte_swx_ctl_pipeline *ctl;
-	struct hp3_swx_port in[HP3_NET_PORTS], out[HP3_NET_PORTS + 1];
+	struct hp3_swx_port in[HP3_NET_PORTS], out[HP3_NET_PORTS];
 	struct hp3_queue_view view;
 	struct rte_mbuf *slot; /* the packet that waits at port slot_port */
 	uint32_t slot_port, priority;

@@ -24,11 +24,12 @@
 #include <stdio.h>
 #include <rte_swx_pipeline.h>
 
-#define HP3_PROGRAM_BUCKETS 256u /* per ECMP group */
-#define HP3_PROGRAM_PORTS   64u /* of a switch, at most */
-#define HP3_PROGRAM_FLOWS   4096u /* flow counters, by hash: flows may share one */
-#define HP3_PROGRAM_ROUTES  1024u /* per address family */
-#define HP3_PROGRAM_GROUPS  64u
+#define HP3_PROGRAM_BUCKETS   256u /* per ECMP group */
+#define HP3_PROGRAM_PORTS     64u /* of a switch, at most */
+#define HP3_PROGRAM_DROP_PORT 63u /* output port that takes what is dropped */
+#define HP3_PROGRAM_FLOWS     4096u /* flow counters, by hash: flows may share one */
+#define HP3_PROGRAM_ROUTES    1024u /* per address family */
+#define HP3_PROGRAM_GROUPS    64u
 
 /* hash_kind of set_config */
 enum hp3_program_hash {

@@ -350,6 +350,6 @@ const char *const hp3_program_code[] = {
 	"jmp DISCARD",
 	"OVER_RATE : mov m.reason 5",
 	"DISCARD : regadd drops_packets m.reason 1",
-	"drop",
+	"tx 63",
 	NULL,
 };

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One testbed: its state directory, namespaces and processes.
+
+Everything carries the testbed's name: namespaces hp3tb-NAME-fabric, hp3tb-NAME-h1 and so on,
+/run/hp3-testbed/NAME with what was asked for, logs and sockets. A process is ours if it was recorded
+with its start time, or runs in one of these namespaces. So whatever ended in the middle, `down`
+finds all of it, and nothing else.
+
+A host:     rnic0 --veth-- port0 [hp3d] eth0 --veth-- hN of the fabric's namespace
+or (bare):  eth0 --veth-- hN
+"""
+import fcntl
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+
+from . import tools
+from .tools import Problem
+
+RUN = "/run/hp3-testbed"
+
+
+def names():
+    """Testbeds that left anything."""
+    found = set(os.listdir(RUN)) if os.path.isdir(RUN) else set()
+    found |= {m.group(1) for m in (re.match(r"hp3tb-(.+)-[a-z0-9]+$", n) for n in namespaces()) if m}
+    return sorted(n for n in found if not n.endswith(".lock"))
+
+
+def namespaces():
+    try:
+        return os.listdir("/run/netns")
+    except FileNotFoundError:
+        return []
+
+
+class Bed:
+    def __init__(self, name, build):
+        if not re.fullmatch(r"[a-z0-9]{1,12}", name):
+            raise Problem(f"--name {name}: 1 to 12 letters a-z and digits")
+        self.name, self.build = name, build
+        self.dir = os.path.join(RUN, name)
+        self.lock = None
+
+    # -- state ------------------------------------------------------------------------------
+
+    def path(self, *parts):
+        return os.path.join(self.dir, *parts)
+
+    def take_lock(self):
+        os.makedirs(RUN, exist_ok=True)
+        self.lock = open(os.path.join(RUN, self.name + ".lock"), "w", encoding="ascii")
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as e:
+            raise Problem(f"testbed '{self.name}' is being changed by another hp3-testbed: wait, or use --name") from e
+
+    def drop_lock(self):
+        if self.lock is not None:
+            self.lock.close()
+            self.lock = None
+
+    def settings(self):
+        try:
+            with open(self.path("settings.json"), encoding="utf-8") as f:
+                return json.load(f)
+        except FileNotFoundError as e:
+            raise Problem(f"testbed '{self.name}' is not up: hp3-testbed --name {self.name} up TOPOLOGY") from e
+
+    def record(self, what, process):
+        entry = {"pid": process.pid, "born": tools.born(process.pid)}
+        with open(self.path(what + ".pid"), "w", encoding="ascii") as f:
+            json.dump(entry, f)
+        return entry
+
+    def recorded(self, what):
+        try:
+            with open(self.path(what + ".pid"), encoding="ascii") as f:
+                return json.load(f)
+        except (FileNotFoundError, ValueError):
+            return None
+
+    def ns(self, who):
+        return f"hp3tb-{self.name}-{who}"
+
+    def our_namespaces(self):
+        return [n for n in namespaces() if re.fullmatch(rf"hp3tb-{self.name}-[a-z0-9]+", n)]
+
+    def log(self, what, lines=5):
+        try:
+            with open(self.path(what + ".log"), encoding="utf-8", errors="replace") as f:
+                return "".join(f.readlines()[-lines:]).strip()
+        except FileNotFoundError:
+            return ""
+
+    # -- up and down ------------------------------------------------------------------------
+
+    def up(self, topology, bare=False, policy="on", fabric_args=()):
+        if os.geteuid() != 0:
+            raise Problem("namespaces and packet sockets need root: run as root")
+        for tool in ("ip", "ethtool"):
+            if shutil.which(tool) is None:
+                raise Problem(f"'{tool}' is missing: apt-get install iproute2 ethtool")
+        fabric = tools.binary(self.build, "hp3-fabric")
+        topology = os.path.realpath(topology)
+        plan = json.loads(tools.run([fabric, "plan", topology]))
+        self.take_lock()
+        try:
+            if tools.alive(self.recorded("fabric")):
+                raise Problem(f"testbed '{self.name}' is up: hp3-testbed --name {self.name} down, or another --name")
+            self.sweep()
+            os.makedirs(self.dir, mode=0o700)
+            settings = {"topology": topology, "bare": bare, "policy": policy, "build": self.build, "plan": plan}
+            with open(self.path("settings.json"), "w", encoding="utf-8") as f:
+                json.dump(settings, f)
+            try:
+                self.make_network(plan, bare)
+                self.start_fabric(fabric, topology, fabric_args)
+                if not bare:
+                    for host in plan["hosts"]:
+                        self.start_hp3d(host, plan["mtu"], policy)
+                    for host in plan["hosts"]:
+                        self.await_hp3d(host)
+            except BaseException:
+                self.sweep(keep_logs=True)
+                raise
+        finally:
+            self.drop_lock()
+        return plan
+
+    def down(self):
+        self.take_lock()
+        try:
+            self.sweep()
+        finally:
+            self.drop_lock()
+
+    def sweep(self, keep_logs=False):
+        """Ends and removes all that carries our name."""
+        records = [f[:-4] for f in os.listdir(self.dir) if f.endswith(".pid")] if os.path.isdir(self.dir) else []
+        for what in sorted(records, key=lambda w: w == "fabric"):
+            if what != "keeper":
+                tools.stop(self.recorded(what))
+        for ns in self.our_namespaces():
+            for pid in subprocess.run(["ip", "netns", "pids", ns], capture_output=True, text=True,
+                                      check=False).stdout.split():
+                tools.stop({"pid": int(pid), "born": tools.born(int(pid))}, grace=1.0)
+            subprocess.run(["ip", "netns", "del", ns], capture_output=True, check=False)
+        if keep_logs:
+            for f in os.listdir(self.dir):
+                if not f.endswith(".log"):
+                    os.unlink(self.path(f))
+        else:
+            shutil.rmtree(self.dir, ignore_errors=True)
+        for rest in os.listdir("/run/dpdk") if os.path.isdir("/run/dpdk") else []:
+            if rest.startswith(f"hp3tb-{self.name}-") or rest.startswith(f"hp3fab-{self.name}-"):
+                shutil.rmtree(os.path.join("/run/dpdk", rest), ignore_errors=True)
+
+    # -- network ----------------------------------------------------------------------------
+
+    def batch(self, ns, lines):
+        words = ["ip"] + (["-n", ns] if ns else []) + ["-batch", "-"]
+        tools.run(words, input="\n".join(lines) + "\n")
+
+    def make_network(self, plan, bare):
+        fab = self.ns("fabric")
+        tools.run(["ip", "netns", "add", fab])
+        self.quiet(fab)
+        for host in plan["hosts"]:
+            tools.run(["ip", "netns", "add", self.ns(host["name"])])
+            self.quiet(self.ns(host["name"]))
+        self.batch(fab, [line for h in plan["hosts"] for line in (
+            f"link add {h['name']} mtu {plan['mtu']} numtxqueues 1 numrxqueues 1 type veth "
+            f"peer name eth0 mtu {plan['mtu']} numtxqueues 1 numrxqueues 1 netns {self.ns(h['name'])}",
+            f"link set {h['name']} arp off", f"link set {h['name']} up")])
+        for h in plan["hosts"]:
+            self.make_host(h, plan["mtu"], bare)
+
+    def quiet(self, ns):
+        """No IPv6 of the kernel's own on interfaces that carry other hosts' frames."""
+        tools.run(["ip", "netns", "exec", ns, "sh", "-c",
+                   "echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6; ip link set lo up"])
+
+    def make_host(self, h, mtu, bare):
+        ns, dev = self.ns(h["name"]), "eth0" if bare else "rnic0"
+        lines = ["link set eth0 up"]
+        if not bare:
+            lines = [f"link add rnic0 mtu {mtu} type veth peer name port0 mtu {mtu}",
+                     "link set eth0 arp off", "link set port0 arp off", "link set port0 up", "link set eth0 up"]
+        gateway = h["ip4"].rsplit(".", 1)[0] + ".254"
+        gateway6 = h["ip6"].rsplit("::", 1)[0] + "::fe"
+        tools.run(["ip", "netns", "exec", ns, "sh", "-c", "; ".join(
+            [f"ip {line}" for line in lines] + [f"echo 0 >/proc/sys/net/ipv6/conf/{dev}/disable_ipv6"]
+            + [f"ethtool -K {d} tx off rx off gro off gso off tso off >/dev/null 2>&1"
+               for d in (["eth0"] if bare else ["eth0", "port0", "rnic0"])])])
+        self.batch(ns, [
+            f"link set {dev} address {h['mac']} up",
+            f"addr add {h['ip4']}/32 dev {dev}", f"addr add {h['ip6']}/128 dev {dev} nodad",
+            f"route add {gateway}/32 dev {dev}", f"route add 10.0.0.0/8 via {gateway} dev {dev}",
+            f"neigh add {gateway} lladdr {h['leaf_mac']} dev {dev} nud permanent",
+            f"route add {gateway6}/128 dev {dev}", f"route add fd00::/8 via {gateway6} dev {dev}",
+            f"neigh add {gateway6} lladdr {h['leaf_mac']} dev {dev} nud permanent"])
+
+    # -- processes --------------------------------------------------------------------------
+
+    def spawn(self, what, who, words, **kw):
+        """A process in a namespace of ours, with a log, that outlives us."""
+        log = open(self.path(what + ".log"), "ab")
+        process = subprocess.Popen(["ip", "netns", "exec", self.ns(who), *words], stdin=subprocess.DEVNULL,
+                                   stdout=kw.pop("stdout", log), stderr=log, start_new_session=True, **kw)
+        log.close()
+        self.record(what, process)
+        return process
+
+    def start_fabric(self, fabric, topology, args):
+        socket = self.path("fabric.sock")
+        process = self.spawn("fabric", "fabric", [fabric, "run", topology, "--socket", socket,
+                                                  "--name", self.name, *args])
+        end = time.monotonic() + 20
+        while not os.path.exists(socket):
+            if process.poll() is not None or time.monotonic() > end:
+                raise Problem(f"the switches do not start: {self.log('fabric')}")
+            time.sleep(0.05)
+
+    def fabric(self):
+        if not tools.alive(self.recorded("fabric")):
+            self.settings()
+            raise Problem(f"the switch process of testbed '{self.name}' is dead: {self.log('fabric')}; "
+                          f"hp3-testbed --name {self.name} down")
+        return tools.Control(self.path("fabric.sock"))
+
+    def start_hp3d(self, host, mtu, policy):
+        name = host["name"]
+        frame = (mtu + 14 + 4 + 66 + 255) // 256 * 256
+        port = f"qpairs=1,qdisc_bypass=0,framesz={frame},blocksz={16 * frame},framecnt=2048"
+        with open(self.path(name + ".ini"), "w", encoding="ascii") as f:
+            f.write(f"[eal]\nfile_prefix = hp3tb-{self.name}-{name}\nmemory_mb = 64\nmbufs = 8192\n"
+                    f"mbuf_bytes = {frame + 128}\nidle_sleep_us = 100\n"
+                    f"[policy]\nmode = {policy}\n[rfr]\nmax_hold_us = 100000\nhold_packets = 4096\n"
+                    f"[flows]\nmax_flows = 1024\nmax_pairs = 256\n"
+                    f"[rail.rail0]\nrnic = \"net_af_packet0,iface=port0,{port}\"\n"
+                    f"net = \"net_af_packet1,iface=eth0,{port}\"\n"
+                    f"[control]\nsocket = {self.path(name + '.sock')}\n")
+        self.spawn(f"hp3d-{name}", name, [tools.binary(self.build, "hp3d"), "--config", self.path(name + ".ini")])
+
+    def await_hp3d(self, host):
+        what, end = f"hp3d-{host['name']}", time.monotonic() + 20
+        while not os.path.exists(self.path(host["name"] + ".sock")):
+            if not tools.alive(self.recorded(what)) or time.monotonic() > end:
+                raise Problem(f"hp3d of {host['name']} does not start: {self.log(what)}")
+            time.sleep(0.05)
+
+    def hp3ctl(self, host, *words):
+        """JSON objects that hp3ctl prints, one a line."""
+        out = tools.run([tools.binary(self.build, "hp3ctl"), "--socket", self.path(host + ".sock"), "--json", *words])
+        return [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+
+    def status(self):
+        s = self.settings()
+        what = {"name": self.name, "topology": s["topology"], "hosts": {}, "dead": []}
+        for f in sorted(os.listdir(self.dir)):
+            if f.endswith(".pid") and f != "keeper.pid" and not f.startswith("gen-"):
+                if not tools.alive(self.recorded(f[:-4])):
+                    what["dead"].append(f[:-4])
+        for h in s["plan"]["hosts"]:
+            what["hosts"][h["name"]] = {"leaf": h["leaf"], "ip4": h["ip4"], "namespace": self.ns(h["name"]),
+                                        "namespace_there": self.ns(h["name"]) in namespaces()}
+        return what

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What every part needs: errors with their fix, programs, processes that are certainly ours."""
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+
+HERE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+REPO = os.path.dirname(HERE)
+
+
+class Problem(Exception):
+    """Something the user can do something about: printed without a trace, exit code 1."""
+
+
+def run(words, **kw):
+    """A short command; its failure is a Problem with the command's own words."""
+    done = subprocess.run(words, capture_output=True, text=True, check=False, **kw)
+    if done.returncode != 0:
+        raise Problem(f"{' '.join(words[:6])}: {done.stderr.strip() or done.stdout.strip() or done.returncode}")
+    return done.stdout
+
+
+def binary(build, name):
+    places = {"hp3-fabric": "p4-testbed/fabric", "roce-gen": "p4-testbed/roce-gen",
+              "hp3d": "app/hp3d", "hp3ctl": "app/hp3ctl"}
+    path = os.path.join(build, places[name], name)
+    if not os.access(path, os.X_OK):
+        raise Problem(f"{path} is missing: ninja -C {build}, or name the build directory with --build")
+    return path
+
+
+def born(pid):
+    """Start time of a process in ticks: with it a pid names one process for good. None: gone."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+            fields = f.read().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+def alive(record):
+    return record is not None and born(record["pid"]) == record["born"]
+
+
+def stop(record, grace=3.0):
+    """TERM, and KILL when that is not heard; only a process that is the recorded one."""
+    for sig, wait in ((signal.SIGTERM, grace), (signal.SIGKILL, 2.0)):
+        if not alive(record):
+            return
+        try:
+            os.kill(record["pid"], sig)
+        except ProcessLookupError:
+            return
+        end = time.monotonic() + wait
+        while alive(record) and time.monotonic() < end:
+            try:
+                os.waitpid(record["pid"], os.WNOHANG)
+            except ChildProcessError:
+                pass
+            time.sleep(0.02)
+
+
+class Control:
+    """JSON lines over a Unix socket, one connection."""
+
+    def __init__(self, path, timeout=5.0):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(timeout)
+        try:
+            self.sock.connect(path)
+        except OSError as e:
+            self.sock.close()
+            raise Problem(f"{path}: {e.strerror}: the process behind it does not run; hp3-testbed status tells") from e
+        self.rest = b""
+
+    def ask(self, cmd, **args):
+        try:
+            self.sock.sendall(json.dumps({"cmd": cmd, **args}).encode() + b"\n")
+            while b"\n" not in self.rest:
+                got = self.sock.recv(262144)
+                if not got:
+                    raise Problem("the process behind the control socket ended; its log tells why")
+                self.rest += got
+        except OSError as e:
+            raise Problem(f"no answer from the control socket: {e}; is the process alive?") from e
+        line, self.rest = self.rest.split(b"\n", 1)
+        answer = json.loads(line)
+        if not answer["ok"]:
+            raise Problem(f"{answer['error']['text']}: {answer['error']['fix']}")
+        return answer["data"]
+
+    def close(self):
+        self.sock.close()
