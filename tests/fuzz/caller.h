@@ -22,6 +22,7 @@
 #define FLOWS    12u
 #define IDS      8u
 #define HELD     3u
+#define PATHS    4u
 #define ACTS_MAX 16u /* no call but hp3_tick() needs more (engine.h) */
 
 #define MUST(x)                                                                                    \

@@ -94,8 +94,8 @@ static void parse(struct hp3_pkt *pkt, const void *frame, int len)
 /* A packet of a queue pair: built, then in places not as it should be. */
 static void some_packet(struct hp3_pkt *pkt, uint8_t *frame, size_t cap, enum hp3_dir dir)
 {
-	static const uint8_t requests[] = {7, 7, 7, 8, 6, 10, 12, 12, 19, 4, 1, 22};
-	static const uint8_t replies[] = {17, 17, 17, 17, 17, 17, 13, 14, 15, 16, 18, 0x81};
+	static const uint8_t requests[] = {7, 7, 7, 8, 6, 10, 12, 12, 19, 4, 1, 22, 17};
+	static const uint8_t replies[] = {17, 17, 17, 17, 17, 17, 13, 14, 15, 16, 18, 0x81, 10};
 	static const uint8_t syndromes[] = {31, 31, 31, 31, 0x60, 0x60, 0x2c, 0x61, 0x63, 0x40};
 	static const uint8_t zeros[1024];
 	struct hp3_qp_event q = some_qp();
@@ -113,6 +113,7 @@ static void some_packet(struct hp3_pkt *pkt, uint8_t *frame, size_t cap, enum hp
 		f.syndrome = syndromes[(what >> 4) % sizeof(syndromes)];
 		f.dest_qpn = (how & 0xf0) == 0xf0 ? 0x1000u + how % QPS : q.lqpn;
 	}
+	a.tclass = what & 0x80 ? 3 : 2; /* CE: for the notification point */
 	f.psn = some_psn(flow, dir == HP3_DIR_TX);
 	if (f.opcode != HP3_OP_RC_READ_REQUEST && f.opcode != HP3_OP_CNP &&
 		hp3_opcodes[f.opcode].ext_len < 28 && f.opcode != HP3_OP_RC_ACK &&
@@ -221,10 +222,34 @@ static void queue_pair(uint32_t i, uint8_t what)
 
 	q.kind = what & 3 ? HP3_QP_UP : HP3_QP_DOWN;
 	q.pairing = what & 4 ? HP3_PAIRING_CM : HP3_PAIRING_EVENT;
+	q.psn_known = what & 8;
+	q.psn = what & 16 ? HP3_PSN_MASK : 0;
 	if ((what & 0xf8) == 0xf8)
 		q.lqpn = 0x1000 + (i + 1) % QPS; /* that of another */
 	hp3_qp(c.e, &q, c.now, &acts);
 	caller_acts(&c, &acts, ACTS_MAX);
+}
+
+/* What actuators and peers say. */
+static void say(uint8_t what)
+{
+	const uint16_t counts[] = {what, what & 1, 0xffff, 3, 1, what >> 4};
+	struct hp3_qp_event q = some_qp();
+	struct hp3_acts acts = {0};
+	uint32_t flow = flow_of(&q);
+	uint16_t told[8];
+
+	if (what & 1) {
+		int ret = hp3_actuator(c.e, flow, (what >> 1) % 3, c.now, &acts);
+
+		MUST(ret <= 0 && (c.cfg.beside || ret != 0));
+		caller_acts(&c, &acts, ACTS_MAX);
+		return;
+	}
+	hp3_peer_seen(c.e, q.ipv6, q.vlan, q.local, q.remote, c.now);
+	hp3_load_from(c.e, q.ipv6, q.vlan, q.local, q.remote, counts, what % 7, c.now);
+	MUST(hp3_load_in(c.e, told, 8) <= PATHS);
+	MUST(hp3_load_to(c.e, q.ipv6, q.vlan, q.local, q.remote, told, what % 9) <= PATHS);
 }
 
 static void probe_reply(void)
@@ -233,6 +258,11 @@ static void probe_reply(void)
 	uint32_t id = c.probe_ids[what % IDS];
 	struct hp3_acts acts = {.n = HP3_ACTS_MAX};
 
+	if (what & 0x20) {
+		say(what);
+		return;
+	}
+	hp3_load_told_by(c.e, id, (const uint16_t[]){what, 1, 2}, what % 4, c.now);
 	hp3_probe_reply(c.e, what & 0x40 ? id ^ u16() : id, what & 0x80, c.now, &acts);
 	caller_acts(&c, &acts, ACTS_MAX);
 }
