@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TEST_VERBS_PEER_H
+#define TEST_VERBS_PEER_H
+/*
+ * The verbs half of the peer that roce-gen is tested against: reliable connections of a real RNIC
+ * stack, with memory of its own. Content is roce-gen's (content.h): what arrives is checked, what a
+ * READ fetches was put there. Every function ends the program when verbs fail.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <infiniband/verbs.h>
+
+#define PEER_QPS_MAX  64u
+#define PEER_MEMORY   (4u << 20) /* bytes that the other end may write and read */
+#define PEER_RECEIVES 128u /* receive buffers of a queue pair: generous, or RNR NAKs come */
+#define PEER_DEPTH    64u /* requests outstanding on a queue pair, at most */
+
+struct peer_params {
+	const char *device;
+	uint32_t mtu, qps, size, depth;
+	uint64_t messages; /* that this end sends on each queue pair */
+	enum { PEER_NONE, PEER_WRITE, PEER_SEND, PEER_READ } op;
+};
+
+struct peer_qp {
+	struct ibv_qp *qp;
+	uint32_t psn;
+	uint32_t posted, completed;
+	uint64_t received;
+};
+
+struct peer {
+	struct peer_params p;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_mr *memory, *receive, *send;
+	uint8_t *memory_at, *receive_at, *send_at;
+	int gid_index;
+	uint32_t remote_rkey;
+	uint64_t remote_va;
+	struct peer_qp qps[PEER_QPS_MAX];
+	uint64_t received, wrong, sent;
+};
+
+void peer_open(struct peer *p, const struct peer_params *params);
+/* `ip`: the other end's IPv4 address. */
+void peer_connect(struct peer *p, uint32_t i, const uint8_t ip[4], uint32_t qpn, uint32_t psn);
+/* Fills memory with what a READ of it has to find. */
+void peer_fill_memory(struct peer *p);
+/* Posts what may be posted and takes completions. */
+void peer_poll(struct peer *p);
+bool peer_sent_all(const struct peer *p);
+/* True if memory holds one whole message: the last WRITE. */
+bool peer_memory_ok(const struct peer *p);
+
+#endif
