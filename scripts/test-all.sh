@@ -12,18 +12,18 @@ bad=0
 say() { printf '\n== %s (%d s since start)\n' "$1" "$SECONDS"; }
 
 say 'gcc: all fast suites'
-scripts/run-tests.py "$build" unit property model replay pipeline fuzz || bad=1
+scripts/run-tests.py "$build" unit property model replay pipeline sim fuzz || bad=1
 
 say 'clang: all fast suites'
 [ -f "$build-clang/build.ninja" ] || CC=clang meson setup "$build-clang" >/dev/null || exit 1
 ninja -C "$build-clang" || exit 1
-scripts/run-tests.py "$build-clang" unit property replay pipeline fuzz || bad=1
+scripts/run-tests.py "$build-clang" unit property replay pipeline sim fuzz || bad=1
 
 say 'ASan and UBSan: library suites and replay'
 [ -f "$build-san/build.ninja" ] ||
     meson setup "$build-san" -Db_sanitize=address,undefined -Db_lundef=false >/dev/null || exit 1
 ninja -C "$build-san" || exit 1
-scripts/run-tests.py "$build-san" unit property replay fuzz || bad=1
+scripts/run-tests.py "$build-san" unit property replay sim fuzz || bad=1
 
 say 'lab: real RNIC stacks in virtual machines'
 scripts/run-tests.py "$build" lab || bad=1

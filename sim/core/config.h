@@ -41,6 +41,7 @@ struct sim_config {
 		uint32_t ingress_alpha_permyriad;
 		uint32_t egress_alpha_percent;
 		uint32_t pause_us;
+		enum sim_onoff pause_renew;
 		uint32_t kmin_bytes, kmax_bytes, pmax_percent;
 		uint32_t hash; /* enum hp3_hash_kind */
 		uint32_t hash_input; /* enum hp3_hash_input */

@@ -70,6 +70,7 @@ static const struct hp3_ini_key keys[] = {
 	NUM(fabric, egress_alpha_percent, "percent", 100, 1, 100000,
 		"alpha of an egress queue's limit"),
 	NUM(fabric, pause_us, "us", 5, 1, 60000, "time that a PFC frame pauses for"),
+	ENUM(fabric, pause_renew, onoff, SIM_OFF, "renew pauses in time (ns-3: no)"),
 	NUM(fabric, kmin_bytes, "bytes", 100000, 0, 1000000000, "queue where marking begins"),
 	NUM(fabric, kmax_bytes, "bytes", 400000, 0, 1000000000,
 		"queue from which all is marked; 0: no ECN"),

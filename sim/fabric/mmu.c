@@ -46,7 +46,7 @@ bool sim_mmu_admit(struct sim *s, struct sim_switch *sw, struct sim_port *in, st
 		*reason = SIM_DROP_BUFFER;
 		return false;
 	}
-	if (after > before &&
+	if (s->cfg.fabric.pfc == SIM_OFF && after > before &&
 		(before + (uint64_t)bytes) * 100 > left * s->cfg.fabric.egress_alpha_percent) {
 		*reason = SIM_DROP_THRESHOLD;
 		return false;

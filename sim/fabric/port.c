@@ -115,6 +115,7 @@ void sim_port_init(struct sim *s, uint32_t number)
 	*port = (struct sim_port){
 		.free.fire = wire_free,
 		.unpause.fire = pause_over,
+		.renew.fire = sim_switch_renew,
 		.peer = &s->port[t->peer_port[number]],
 		.delay = l->delay,
 		.bps = l->bps,

@@ -15,7 +15,8 @@
 struct sim_port {
 	struct sim_event free; /* the wire is free */
 	struct sim_event unpause; /* the pause is over */
-	bool free_pending, unpause_pending;
+	struct sim_event renew; /* of the pause that we asked the other end for */
+	bool free_pending, unpause_pending, renew_pending;
 	bool down;
 	bool withdrawn; /* routing knows: in no path any more */
 	uint64_t busy_until, paused_until, paused_since;

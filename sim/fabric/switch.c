@@ -42,7 +42,20 @@ static void send_pfc(struct sim *s, struct sim_port *port, uint32_t pause_ns)
 	if (pause_ns > 0)
 		s->n.pauses++;
 	port->pausing_until = pause_ns > 0 ? s->now + pause_ns * SIM_NS : 0;
+	if (pause_ns > 0 && s->cfg.fabric.pause_renew == SIM_ON && !port->renew_pending) {
+		port->renew_pending = true;
+		sim_at(s, &port->renew, s->now + pause_ns * SIM_NS / 2);
+	}
 	sim_port_queue_control(s, port, p);
+}
+
+void sim_switch_renew(struct sim *s, struct sim_event *ev)
+{
+	struct sim_port *port = (struct sim_port *)((char *)ev - offsetof(struct sim_port, renew));
+
+	port->renew_pending = false;
+	if (port->pausing_until != 0 && sim_mmu_must_pause(s, sim_switch_of(s, port), port))
+		send_pfc(s, port, s->cfg.fabric.pause_us * 1000);
 }
 
 static void maybe_resume(struct sim *s, struct sim_switch *sw, struct sim_port *in)

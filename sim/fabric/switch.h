@@ -8,9 +8,11 @@
  * Buffer, after Broadcom's scheme as ns-3's RDMA models have it: of the whole, each port keeps
  * headroom (2 x link delay x rate + 2 packets) and 8 packets; the rest is shared. Ingress: a port
  * whose packets occupy more than 2 packets + alpha x what is free of the shared part pauses its
- * sender; every packet that arrives above this renews the pause; it ends by time or, below, when a
- * packet of the port leaves. When the shared part is used up, headroom takes the rest. Egress: a
- * queue holds at most alpha x what is free (drops above: none in a lossless fabric).
+ * sender; every packet that arrives above this renews the pause, and with pause_renew half of its
+ * time does (without, as in ns-3, a pause that is shorter than the congestion lets packets through
+ * in between, and a small buffer may overflow); it ends by time or, below, when a packet of the
+ * port leaves. When the shared part is used up, headroom takes the rest. Egress, without PFC: a
+ * queue holds at most alpha x what is free, what exceeds it is dropped.
  *
  * ECN: decided when a packet leaves, by the bytes then left in its queue: none below Kmin, Pmax at
  * Kmax rising linearly between, all above Kmax.
@@ -36,6 +38,8 @@ struct sim_port *sim_switch_hash_port(
 /* Into the queue of `out`; p->to names the port it came in by. May drop it. */
 void sim_switch_send(
 	struct sim *s, struct sim_switch *sw, struct sim_port *out, struct sim_packet *p);
+/* Half of a pause has passed: asks for more if the port is still above its limit. */
+void sim_switch_renew(struct sim *s, struct sim_event *ev);
 /* A data packet begins to leave by `out`: frees its buffer, marks it, ends pauses. */
 void sim_switch_leaves(struct sim *s, struct sim_port *out, struct sim_packet *p);
 

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Holds hp3-sim against the reference results of ns-3 on the same trace.
+
+usage: fidelity.py HP3-SIM DATA [SEED...]      DATA: tests/data/sim
+
+For each balancer of reference.json: average and p99 of the slowdown, overall and for the two size
+classes, within the tolerances there; no drops; two runs of the last one give the same bytes.
+"""
+import json
+import lzma
+import os
+import subprocess
+import sys
+import tempfile
+
+VARYING = ("cpu_s", "peak_bytes")
+
+
+def run(sim, data, ref, flows, lb, seed):
+    args = [sim, "trace", "--topology", os.path.join(data, ref["topology"]), "--flows", flows,
+            "--lb", lb, "--seed", str(seed), "--json", "-"]
+    out = subprocess.run(args, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    result = json.loads(out.stdout)
+    cost = {k: result.pop(k) for k in VARYING}
+    return result, cost
+
+
+def compare(ref, lb, result):
+    bad = []
+    for size, values in ref["slowdown"][lb].items():
+        got = result["slowdown"][size]
+        line = f"{lb:9} {size:8}"
+        if got["n"] != ref["n"][size]:
+            bad.append(f"{lb} {size}: {got['n']} flows, {ref['n'][size]} expected")
+        for key, want in values.items():
+            off = got[key] / want - 1
+            line += f"  {key} {got[key]:7.3f} ({off * 100:+5.1f} %)"
+            if abs(off) > ref["tolerance"].get(key, 1e9):
+                bad.append(f"{lb} {size} {key}: {got[key]:.3f}, reference {want}")
+        print(line)
+    if any(result["dropped"][d] for d in result["dropped"] if d != "late"):
+        bad.append(f"{lb}: packets were dropped: {result['dropped']}")
+    return bad
+
+
+def main():
+    sim, data = sys.argv[1:3]
+    seeds = [int(s) for s in sys.argv[3:]] or [1]
+    with open(os.path.join(data, "reference.json"), encoding="utf-8") as f:
+        ref = json.load(f)
+    bad = []
+    with tempfile.NamedTemporaryFile(prefix="hp3-sim-", suffix=".flows") as flows:
+        with lzma.open(os.path.join(data, ref["flows"])) as f:
+            flows.write(f.read())
+        flows.flush()
+        for seed in seeds:
+            print(f"seed {seed}")
+            for lb in ref["slowdown"]:
+                result, cost = run(sim, data, ref, flows.name, lb, seed)
+                bad += compare(ref, lb, result)
+                print(f"{lb:9} {result['hops'] / cost['cpu_s'] / 1e6:.2f} million hops per CPU "
+                      f"second, {cost['peak_bytes'] / 2**20:.0f} MiB")
+        again, _ = run(sim, data, ref, flows.name, lb, seed)
+        if result != again:
+            bad.append(f"{lb}: two runs with seed {seed} differ")
+    for line in bad:
+        print("fidelity:", line)
+    return 1 if bad else 0
+
+
+sys.exit(main())

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTS_SIM_WORLD_H
+#define HP3_TESTS_SIM_WORLD_H
+/* Small simulations for tests: a leaf-spine fabric and settings as texts. */
+#include "sim/core/sim.h"
+
+/* Settings are "section.key=value", ended by NULL. Fails the test on any error. */
+void world_make(struct sim *s, const char *const *set);
+void world_flow(struct sim *s, uint32_t src, uint32_t dst, uint64_t bytes, uint64_t start);
+/* Runs to the end; fails the test if a flow does not end or a packet is unaccounted for. */
+void world_run(struct sim *s);
+
+#define WORLD(s, ...) world_make(s, (const char *const[]){__VA_ARGS__, NULL})
+
+#endif
