@@ -89,7 +89,8 @@ struct hp3_engine_config {
 	uint16_t load_paths; /* paths whose flows are counted for placement; 0: no placement */
 	uint64_t load_age_ns; /* the peer's counts are used for so long */
 	struct hp3_cc_params cc;
-	bool beside; /* moves are carried out by an actuator, see hp3_actuator() */
+	bool beside; /* moves are carried out by hp3_actuator()'s caller; nothing is held or paced
+		      */
 	bool pair_by_cm, pair_by_challenge;
 	bool moves_allowed;
 };

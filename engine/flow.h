@@ -42,7 +42,7 @@
 	       */
 #define HP3_FW_NAKED 0x04u /* a NAK was handed over for the oldest PSN in flight (rule 4) */
 #define HP3_FW_QUIET                                                                               \
-	0x08u /* stalled, but probes come through: not asked again until it moves on               \
+	0x08u /* stalled, but probes come through: not asked again until it moves on or sends      \
 	       */
 
 #define HP3_NO_PATH 0xffu

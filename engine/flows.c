@@ -178,6 +178,7 @@ bool hp3_flow_pair(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, enum hp3_
 	else
 		e->stats.paired_event++;
 	f->flags &= (uint16_t) ~(HP3_FF_SEVERE | HP3_FF_FRESH);
+	f->watch &= HP3_FW_ARMED; /* this queue pair was not heard yet */
 	hp3_monitor_init(&f->monitor, now);
 	hp3_rate_init(e, flow, now);
 	hp3_event(e, flow, HP3_EV_PAIR, now, acts);

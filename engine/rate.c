@@ -27,9 +27,10 @@ void hp3_rate_init(struct hp3_engine *e, uint32_t flow, uint64_t now)
 	hp3_pacer_init(&e->rates[flow].pacer, line_rate(e), now);
 }
 
+/* Beside the RNIC there is nothing to hold, and so nothing to pace. */
 static void note_rate(struct hp3_engine *e, uint32_t flow)
 {
-	if (hp3_dcqcn_rate(&e->rates[flow].rp) < line_rate(e))
+	if (!e->cfg.beside && hp3_dcqcn_rate(&e->rates[flow].rp) < line_rate(e))
 		e->flows[flow].flags |= HP3_FF_PACED;
 }
 

@@ -274,6 +274,34 @@ void read_response(const struct qp *q, uint8_t opcode, uint32_t psn, uint16_t by
 	response(q, &(struct hp3_fields){.opcode = opcode, .psn = psn, .payload_len = bytes});
 }
 
+void peer_request(const struct qp *q, uint32_t psn, bool ce)
+{
+	struct hp3_addressing a = addressing(q, HP3_DIR_RX);
+	struct hp3_pkt pkt;
+
+	a.tclass = ce ? 3 : 2;
+	pkt = parse(hp3_build(frame, sizeof(frame), &a,
+		&(struct hp3_fields){.opcode = HP3_OP_RC_WRITE_MIDDLE,
+			.dest_qpn = q->lqpn,
+			.psn = psn,
+			.payload = payload,
+			.payload_len = PMTU}));
+	receive(&pkt);
+}
+
+void ack_leaves(const struct qp *q, uint32_t psn)
+{
+	assert_int_equal(request(q, &(struct hp3_fields){.opcode = HP3_OP_RC_ACK,
+					    .syndrome = HP3_SYN_ACK | 31,
+					    .psn = psn}),
+		HP3_PASS);
+}
+
+void peer_alive(const struct qp *q)
+{
+	hp3_peer_seen(rig.e, q->ipv6, q->vlan, q->local, q->remote, rig.now);
+}
+
 void cm(enum hp3_dir who, const struct qp *q, enum hp3_cm_kind kind, uint32_t local_id,
 	uint32_t remote_id, uint32_t qpn)
 {
@@ -331,14 +359,16 @@ void fragment(enum hp3_dir who, const struct qp *q)
 		receive(&pkt);
 }
 
-static int qp_event(const struct qp *q, enum hp3_qp_kind kind)
+static int qp_event(const struct qp *q, enum hp3_qp_kind kind, bool known, uint32_t psn)
 {
 	struct hp3_qp_event ev = {.kind = (uint8_t)kind,
 		.pairing = HP3_PAIRING_EVENT,
 		.ipv6 = q->ipv6,
 		.vlan = q->vlan,
 		.lqpn = q->lqpn,
-		.rqpn = q->rqpn};
+		.rqpn = q->rqpn,
+		.psn = psn,
+		.psn_known = known};
 	struct hp3_acts acts = {0};
 	int ret;
 
@@ -351,12 +381,17 @@ static int qp_event(const struct qp *q, enum hp3_qp_kind kind)
 
 int set_up(const struct qp *q)
 {
-	return qp_event(q, HP3_QP_UP);
+	return qp_event(q, HP3_QP_UP, false, 0);
+}
+
+int set_up_at(const struct qp *q, uint32_t psn)
+{
+	return qp_event(q, HP3_QP_UP, true, psn);
 }
 
 int tear_down(const struct qp *q)
 {
-	return qp_event(q, HP3_QP_DOWN);
+	return qp_event(q, HP3_QP_DOWN, false, 0);
 }
 
 int command(const struct qp *q, enum hp3_cmd_kind kind, uint16_t port)
@@ -414,4 +449,13 @@ void probe_reply(uint32_t i, bool ce)
 	assert_true(i < rig.nprobes);
 	hp3_probe_reply(rig.e, rig.probe_ids[i], ce, rig.now, &acts);
 	carry_out(&acts);
+}
+
+int actuator(const struct qp *q, enum hp3_actuator_report report)
+{
+	struct hp3_acts acts = {0};
+	int ret = hp3_actuator(rig.e, flow_of(q), report, rig.now, &acts);
+
+	carry_out(&acts);
+	return ret;
 }

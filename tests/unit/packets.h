@@ -79,6 +79,13 @@ void nak(const struct qp *q, uint32_t psn); /* PSN sequence error: psn is what i
 void rnr(const struct qp *q, uint32_t psn);
 void read_response(const struct qp *q, uint8_t opcode, uint32_t psn, uint16_t bytes);
 
+/* A request of the peer arrives, marked CE or not. */
+void peer_request(const struct qp *q, uint32_t psn, bool ce);
+/* The local RNIC acknowledges a request of the peer. */
+void ack_leaves(const struct qp *q, uint32_t psn);
+/* A sound probe of the peer's hp3d arrived. */
+void peer_alive(const struct qp *q);
+
 /* Connection management: who = HP3_DIR_TX if the local end sends it. */
 void cm(enum hp3_dir who, const struct qp *q, enum hp3_cm_kind kind, uint32_t local_id,
 	uint32_t remote_id, uint32_t qpn);
@@ -87,11 +94,15 @@ void fragment(enum hp3_dir who, const struct qp *q);
 
 /* A set-up event tells the pairing. Returns what hp3_qp() does. */
 int set_up(const struct qp *q);
+int set_up_at(const struct qp *q, uint32_t psn); /* the first PSN is known, too */
 int tear_down(const struct qp *q);
 
 /* Commands; the return value is the engine's. */
 int move(const struct qp *q, uint16_t port);
 int command(const struct qp *q, enum hp3_cmd_kind kind, uint16_t port);
+
+/* The actuator's report on its own part of a move (mode beside). */
+int actuator(const struct qp *q, enum hp3_actuator_report report);
 
 /* Time goes by, in one step: deadlines and ageing. */
 void pass_time(uint64_t ns);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TEST_SCENE_H
+#define HP3_TEST_SCENE_H
+/*
+ * Situations from which tests of the engine start, on the rig of packets.h: one queue pair `q`,
+ * paired by a set-up event, and `psn`, the PSN that its RNIC emits next.
+ */
+#include "packets.h"
+
+#define NEW_PORT 60000u
+#define LEN      1082u /* frame of a middle(): Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4 */
+#define CYCLE    (100 * US)
+#define RTT      (20 * US)
+#define ASKED    4u /* probes of a round */
+
+extern struct qp q;
+extern uint32_t psn;
+
+/* --- moves by command --- */
+
+/* A paired flow, PSN 100 to 100 + n - 1 in flight without AckReq. */
+void in_flight(uint32_t n);
+/* In the middle of a drain: 100 closes, 101 to 101 + n - 1 are held. */
+void draining(uint32_t n);
+
+/* --- paths are watched, better ones looked for --- */
+
+/* Fills rig.cfg; call rig_configure() or probing_engine() after changes of your own. */
+void probing_config(void);
+/* A new engine with rig.cfg, and q set up. */
+void probing_engine(void);
+/* One request with AckReq, answered after RTT, with BECN or not; then the rest of the cycle. */
+void exchange(bool becn);
+/* The same, answered after `rtt`. */
+void exchange_after(uint64_t rtt, bool becn);
+/* The same without the rest of the cycle: what it sets off has just happened. */
+void marked_reply(void);
+/* A clean spell, then marks until the path in use is severely congested and something is done. */
+void congest(void);
+/* The peer answers the probes of the newest round that go by other ports than the one in use. */
+void others_answer(void);
+/* A CNP for q. */
+void cnp(void);
+uint32_t seen(enum hp3_event_type type); /* events of this type so far */
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Off a dead path: when the RNIC is told, what waits, and how sending goes on (rules 4 and 13). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "scene.h"
+
+#define STALL   (500 * US)
+#define TIMEOUT (200 * US)
+
+static uint32_t una; /* oldest PSN in flight when the path died */
+static uint16_t to; /* the new port */
+
+static void config(void)
+{
+	probing_config();
+	rig.cfg.stall_ns = STALL;
+	rig.cfg.probes = HP3_PROBES_PEER;
+}
+
+static void wait(uint64_t ns)
+{
+	for (uint64_t t = 0; t < ns; t += 50 * US)
+		pass_time(50 * US);
+}
+
+/* Nothing comes through any more, three rounds of probes say why. */
+static void path_dies(void)
+{
+	uint32_t before = seen(HP3_EV_FAILOVER);
+
+	for (unsigned i = 0; i < 200 && seen(HP3_EV_FAILOVER) == before; i++) {
+		uint32_t probes = rig.nprobes;
+
+		pass_time(50 * US);
+		if (rig.nprobes != probes)
+			others_answer();
+	}
+	assert_int_equal(seen(HP3_EV_FAILOVER), before + 1);
+	assert_int_equal(info(&q).state, HP3_RFR_RESUMING);
+	to = info(&q).port;
+	rig.nwire = 0;
+}
+
+static void alive(void)
+{
+	config();
+	probing_engine();
+	for (unsigned i = 0; i < 4; i++)
+		exchange(false);
+	response(&q, &(struct hp3_fields){.opcode = HP3_OP_RC_ACK, .psn = psn - 1, .msn = 77});
+	una = psn;
+}
+
+/* Four packets una .. una + 3 are in flight on a dead path, which the flow has just left. */
+static void failed_over(void)
+{
+	alive();
+	for (unsigned i = 0; i < 3; i++)
+		middle(&q, psn++);
+	last(&q, psn++);
+	path_dies();
+}
+
+/* --- the NAK to the local RNIC --- */
+
+static void rule_04_the_nak_names_the_oldest_packet_in_flight(void **state)
+{
+	failed_over();
+	assert_int_equal(rig.acts[HP3_ACT_NAK], 1);
+	assert_int_equal(rig.other.kind, HP3_ACT_NAK);
+	assert_int_equal(rig.other.psn, una);
+	assert_int_equal(rig.other.msn, 77); /* of the last real reply */
+	assert_int_equal(rig.other.pkey, 0xffff);
+	assert_int_equal(rig.other.flow, flow_of(&q));
+	assert_true(rig.newest[HP3_EV_FAILOVER].nak);
+	assert_int_equal(stats()->naks_made, 1);
+}
+
+/* It would end a half-done READ or ATOMIC as if it were complete. */
+static void rule_04_no_nak_with_a_read_or_atomic_outstanding(void **state)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		rig_setup(state);
+		alive();
+		middle(&q, psn++);
+		if (i == 0)
+			read_request(&q, psn++, PMTU);
+		else
+			request(&q,
+				&(struct hp3_fields){.opcode = HP3_OP_RC_FETCH_ADD, .psn = psn++});
+		peer_alive(&q);
+		path_dies(); /* the port changes all the same */
+		assert_int_equal(rig.acts[HP3_ACT_NAK], 0);
+		assert_false(rig.newest[HP3_EV_FAILOVER].nak);
+	}
+}
+
+static void rule_04_once_per_oldest_packet(void **state)
+{
+	failed_over();
+	pass_time(rig.cfg.close_timeout_ns); /* nothing came of it */
+	assert_int_equal(seen(HP3_EV_RESUME), 1);
+	path_dies();
+	assert_int_equal(rig.acts[HP3_ACT_NAK], 1);
+	assert_false(rig.newest[HP3_EV_FAILOVER].nak);
+	ack(&q, una + 1);
+	pass_time(rig.cfg.close_timeout_ns);
+	wait(STALL); /* the progress is seen */
+	path_dies();
+	assert_int_equal(rig.acts[HP3_ACT_NAK], 2);
+	assert_int_equal(rig.other.psn, una + 2);
+}
+
+/* --- sending goes on: the oldest packet first, never a gap --- */
+
+static void rule_13_the_first_packet_on_the_new_port_is_the_oldest(void **state)
+{
+	failed_over();
+	assert_int_equal(middle(&q, psn++), HP3_HOLD); /* the RNIC does not know yet */
+	assert_int_equal(middle(&q, psn++), HP3_HOLD);
+	assert_int_equal(middle(&q, una), HP3_PASS);
+	expect_left(0, una, to, false);
+	assert_int_equal(rig.held, 2);
+}
+
+static void going_back_n_supersedes_what_is_held(void **state)
+{
+	failed_over();
+	middle(&q, psn++);
+	middle(&q, psn++);
+	for (uint32_t i = 0; i < 4; i++) {
+		middle(&q, una + i);
+		expect_left(i, una + i, to, false);
+	}
+	assert_int_equal(info(&q).state, HP3_RFR_RESUMING);
+	assert_int_equal(middle(&q, una + 4), HP3_PASS); /* a copy of what is held */
+	assert_int_equal(rig.discarded, 2);
+	assert_int_equal(rig.held, 0);
+	expect_left(4, una + 4, to, false);
+	assert_int_equal(rig.last.type, HP3_EV_RESUME);
+	assert_int_equal(rig.last.reason, HP3_RFR_IN_TX_AGAIN);
+	assert_int_equal(rig.last.held_pkts, 2);
+	middle(&q, una + 5);
+	middle(&q, una + 6);
+	expect_left(6, una + 6, to, false);
+	assert_int_equal(stats()->resumed, 1);
+}
+
+static void nothing_held_ends_with_the_last_copy(void **state)
+{
+	failed_over();
+	for (uint32_t i = 0; i < 3; i++)
+		middle(&q, una + i);
+	assert_int_equal(info(&q).state, HP3_RFR_RESUMING);
+	middle(&q, una + 3);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+	assert_int_equal(rig.last.reason, HP3_RFR_IN_CAUGHT_UP);
+	assert_int_equal(middle(&q, psn), HP3_PASS);
+	expect_left(4, psn, to, false);
+}
+
+/* The RNIC sends what is missing and goes on with what is new: what is held follows in between. */
+static void selective_repeat_is_followed_by_what_is_held(void **state)
+{
+	failed_over();
+	middle(&q, psn++);
+	middle(&q, psn++);
+	for (uint32_t i = 0; i < 4; i++)
+		middle(&q, una + i);
+	assert_int_equal(rig.held, 2); /* it may yet send them again */
+	assert_int_equal(middle(&q, psn++), HP3_PASS);
+	for (uint32_t i = 0; i < 7; i++)
+		expect_left(i, una + i, to, false);
+	assert_int_equal(rig.discarded, 0);
+	assert_int_equal(rig.last.reason, HP3_RFR_IN_CAUGHT_UP);
+}
+
+/* The old path was not as dead as it looked. */
+static void late_acks_of_the_old_path_release(void **state)
+{
+	failed_over();
+	middle(&q, psn++);
+	ack(&q, una + 1);
+	assert_int_equal(rig.held, 1);
+	ack(&q, una + 3);
+	expect_left(0, una + 4, to, false);
+	assert_int_equal(rig.last.reason, HP3_RFR_IN_CAUGHT_UP);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+}
+
+static void a_late_ack_moves_the_start(void **state)
+{
+	failed_over();
+	middle(&q, psn++);
+	ack(&q, una + 1);
+	assert_int_equal(middle(&q, una + 3), HP3_HOLD); /* una + 2 is still missing */
+	assert_int_equal(middle(&q, una), HP3_PASS); /* has arrived: a duplicate at most */
+	assert_int_equal(middle(&q, una + 2), HP3_PASS);
+	expect_left(1, una + 2, to, false);
+	assert_int_equal(info(&q).state, HP3_RFR_RESUMING);
+	assert_int_equal(command(&q, HP3_CMD_CANCEL, 0), 0);
+}
+
+/* --- every hold ends --- */
+
+static void hold_two(void)
+{
+	failed_over();
+	middle(&q, psn++);
+	middle(&q, psn++);
+	assert_int_equal(rig.held, 2);
+}
+
+static void expect_released(enum hp3_rfr_input reason)
+{
+	expect_left(0, una + 4, to, false);
+	expect_left(1, una + 5, to, false);
+	assert_int_equal(rig.held, 0);
+	assert_int_equal(rig.newest[HP3_EV_RESUME].reason, reason);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+	assert_int_equal(hp3_engine_moves(rig.e), 0);
+	assert_int_equal(info(&q).port, to);
+}
+
+static void a_full_hold_releases(void **state)
+{
+	rig.cfg.hold_packets = 2;
+	hold_two();
+	assert_int_equal(middle(&q, psn++), HP3_PASS);
+	expect_released(HP3_RFR_IN_HOLD_FULL);
+	expect_left(2, una + 6, to, false);
+}
+
+static void the_end_of_the_time_releases(void **state)
+{
+	hold_two();
+	pass_time(rig.cfg.close_timeout_ns - 10 * US);
+	assert_int_equal(rig.held, 2);
+	pass_time(10 * US);
+	expect_released(HP3_RFR_IN_TIMEOUT);
+}
+
+static void cancelling_releases(void **state)
+{
+	hold_two();
+	assert_int_equal(command(&q, HP3_CMD_CANCEL, 0), 0);
+	expect_released(HP3_RFR_IN_CANCEL);
+}
+
+static void rule_15_a_contradiction_releases_and_unpairs(void **state)
+{
+	hold_two();
+	ack(&q, psn + 10);
+	expect_released(HP3_RFR_IN_CONTRADICTION);
+	assert_false(info(&q).paired);
+}
+
+static void rule_16_epoch_and_fatal_nak_discard(void **state)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		rig_setup(state);
+		hold_two();
+		if (i == 0)
+			middle(&q, psn + 100000);
+		else
+			reply(&q, HP3_SYN_NAK | 2, una);
+		assert_int_equal(rig.discarded, 2);
+		assert_int_equal(rig.newest[HP3_EV_EPOCH].cause, HP3_CAUSE_DEAD);
+		assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+	}
+}
+
+/* A sequence NAK is the RNIC's business; it makes it go back. */
+static void a_nak_reaches_the_rnic(void **state)
+{
+	hold_two();
+	nak(&q, una);
+	assert_int_equal(rig.vd.kind, HP3_PASS);
+	assert_int_equal(rig.held, 2);
+	assert_int_equal(info(&q).state, HP3_RFR_RESUMING);
+	command(&q, HP3_CMD_CANCEL, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST(rule_04_the_nak_names_the_oldest_packet_in_flight),
+		RIG_TEST(rule_04_no_nak_with_a_read_or_atomic_outstanding),
+		RIG_TEST(rule_04_once_per_oldest_packet),
+		RIG_TEST(rule_13_the_first_packet_on_the_new_port_is_the_oldest),
+		RIG_TEST(going_back_n_supersedes_what_is_held),
+		RIG_TEST(nothing_held_ends_with_the_last_copy),
+		RIG_TEST(selective_repeat_is_followed_by_what_is_held),
+		RIG_TEST(late_acks_of_the_old_path_release),
+		RIG_TEST(a_late_ack_moves_the_start),
+		RIG_TEST(a_full_hold_releases),
+		RIG_TEST(the_end_of_the_time_releases),
+		RIG_TEST(cancelling_releases),
+		RIG_TEST(rule_15_a_contradiction_releases_and_unpairs),
+		RIG_TEST(rule_16_epoch_and_fatal_nak_discard),
+		RIG_TEST(a_nak_reaches_the_rnic),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
