@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "p4-testbed/fabric/fabric_main.h"
+#include "p4-testbed/fabric/scenario.h"
 #include "p4-testbed/spec/program.h"
 
 static int usage(FILE *out)
@@ -16,6 +17,7 @@ static int usage(FILE *out)
 		"                            switches that a packet passes\n"
 		"  entries TOPOLOGY SWITCH [--target swx|bmv2]\n"
 		"                            table entries, one a line\n"
+		"  scenario SCENARIO         a scenario file as JSON\n"
 		"  program                   the switch program as JSON\n"
 		"  run TOPOLOGY --socket PATH [--name NAME] [--devargs DEVARGS] [--memory MIB]\n"
 		"                            carry traffic until SIGTERM; %%s in DEVARGS is the "
@@ -162,6 +164,23 @@ static int look(const struct hp3_fabric_args *a, const struct hp3_topo *topo)
 	return code;
 }
 
+static int complain(struct hp3_config_errors *errs)
+{
+	hp3_config_errors_print(errs, stderr);
+	hp3_config_errors_free(errs);
+	return 1;
+}
+
+static int scenario(const char *path)
+{
+	static struct hp3_scenario s;
+	struct hp3_config_errors errs = {0};
+
+	if (hp3_scenario_load(path, &s, &errs) != 0)
+		return complain(&errs);
+	return print(hp3_scenario_json(&s));
+}
+
 int main(int argc, char **argv)
 {
 	static struct hp3_topo topo;
@@ -177,11 +196,10 @@ int main(int argc, char **argv)
 	}
 	if (a.n_words == 0)
 		return usage(stderr);
-	if (hp3_topo_load(a.word[0], &topo, &errs) != 0) {
-		hp3_config_errors_print(&errs, stderr);
-		hp3_config_errors_free(&errs);
-		return 1;
-	}
+	if (strcmp(a.command, "scenario") == 0 && a.n_words == 1)
+		return scenario(a.word[0]);
+	if (hp3_topo_load(a.word[0], &topo, &errs) != 0)
+		return complain(&errs);
 	if (strcmp(a.command, "run") == 0 && a.n_words == 1 && a.socket != NULL)
 		return hp3_fabric_run(&a, &topo);
 	if (strcmp(a.command, "inject") == 0 && a.n_words == 1)

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "p4-testbed/fabric/scenario.h"
+#include <stdio.h>
+#include <string.h>
+
+static const char *const onoff[] = {[HP3_TOPO_OFF] = "off", [HP3_TOPO_ON] = "on", NULL};
+static const char *const loads[] = {
+	[HP3_LOAD_CLOSED] = "closed", [HP3_LOAD_POISSON] = "poisson", NULL};
+static const char *const actions[] = {[HP3_EVENT_MOVE] = "move",
+	[HP3_EVENT_FAIL] = "fail",
+	[HP3_EVENT_RESTORE] = "restore",
+	[HP3_EVENT_DEGRADE] = "degrade",
+	[HP3_EVENT_BLACKHOLE] = "blackhole",
+	NULL};
+
+#define FIELD(t, f) .offset = offsetof(t, f), .size = sizeof(((t *)0)->f)
+#define INT_IN(sec, t, name, f, u, d, lo, hi, h)                                                   \
+	{                                                                                          \
+		.section = #sec, .key = #name, FIELD(t, f), .type = HP3_INI_INT, .unit = u,        \
+		.def = d, .min = lo, .max = hi, .help = h                                          \
+	}
+#define TEXT_IN(sec, t, name, f, d, must, h)                                                       \
+	{                                                                                          \
+		.section = #sec, .key = #name, FIELD(t, f), .type = HP3_INI_STRING,                \
+		.def_string = d, .min = must, .max = sizeof(((t *)0)->f) - 1, .required = must,    \
+		.rule = "a text", .help = h                                                        \
+	}
+#define PLAIN(sec, name, u, d, lo, hi, h)                                                          \
+	INT_IN(sec, struct hp3_scenario, name, sec.name, u, d, lo, hi, h)
+#define PLAIN_TEXT(name, d, must, h)                                                               \
+	TEXT_IN(scenario, struct hp3_scenario, name, scenario.name, d, must, h)
+#define FLOW(name, u, d, lo, hi, h)                                                                \
+	INT_IN(flow, struct hp3_scenario_flow, name, name, u, d, lo, hi, h)
+#define FLOW_TEXT(name, d, must, h) TEXT_IN(flow, struct hp3_scenario_flow, name, name, d, must, h)
+#define EVENT(name, u, d, lo, hi, h)                                                               \
+	INT_IN(event, struct hp3_scenario_event, name, name, u, d, lo, hi, h)
+#define EVENT_TEXT(name, h) TEXT_IN(event, struct hp3_scenario_event, name, name, "", 0, h)
+#define FAMILY(f)                                                                                  \
+	.max = HP3_SCENARIO_MAX, .array = offsetof(struct hp3_scenario, f),                        \
+	.stride = sizeof(((struct hp3_scenario *)0)->f[0]),                                        \
+	.count = offsetof(struct hp3_scenario, n_##f), .name_size = 16
+
+static const struct hp3_ini_section sections[] = {
+	{"scenario", "What is shown, on which topology, for how long."},
+	{"rc", "Reliable connections of roce-gen."},
+	{"flow", "Load from one host to another.", FAMILY(flows)},
+	{"ring", "All-reduce over several hosts.", FAMILY(rings)},
+	{"event", "What happens at a time; moves in mode `manual` only.", FAMILY(events)},
+};
+
+static const struct hp3_ini_key keys[] = {
+	PLAIN_TEXT(title, "", 1, "one line"),
+	PLAIN_TEXT(topology, "", 1, "file name below topo/ without .ini, or a path"),
+	PLAIN_TEXT(text, "", 0, "what to look at"),
+	PLAIN(scenario, seconds, "s", 10, 1, 3600, "of load"),
+	PLAIN(scenario, seed, "", 1, 1, UINT32_MAX, "of every random choice of the hosts"),
+	PLAIN(scenario, warmup_ms, "ms", 500, 0, 60000, "left out of averages"),
+
+	{.section = "rc",
+		.key = "dcqcn",
+		FIELD(struct hp3_scenario, rc.dcqcn),
+		.type = HP3_INI_ENUM,
+		.choices = onoff,
+		.def = HP3_TOPO_ON,
+		.help = "hosts react to CNPs (times and rates scaled to the testbed)"},
+	PLAIN(rc, window, "packets", 128, 1, 4096, "unacknowledged on a queue pair"),
+	PLAIN(rc, timeout, "", 18, 8, 31, "retransmission after 4.096 us * 2^N"),
+
+	FLOW_TEXT(src, "", 1, "host that requests"),
+	FLOW_TEXT(dst, "", 1, "host that responds"),
+	FLOW_TEXT(via, "", 0, "spine that the flow starts on; empty: as its port falls"),
+	FLOW_TEXT(op, "write", 0, "write, send, read, or a mix such as read:70,write:30"),
+	FLOW_TEXT(cdf, "", 0, "file with message sizes; empty: size_bytes"),
+	{.section = "flow",
+		.key = "load",
+		FIELD(struct hp3_scenario_flow, load),
+		.type = HP3_INI_ENUM,
+		.choices = loads,
+		.def = HP3_LOAD_CLOSED,
+		.help = "closed: depth messages outstanding; poisson: load_mbps offered"},
+	FLOW(size_bytes, "bytes", 65536, 0, 1073741824, "of a message"),
+	FLOW(depth, "messages", 4, 1, 1024, "closed: outstanding on a queue pair"),
+	FLOW(load_mbps, "Mb/s", 10, 1, 10000, "poisson: payload offered"),
+	FLOW(start_ms, "ms", 0, 0, 3600000, "after the scenario's begin"),
+	FLOW(stop_ms, "ms", 0, 0, 3600000, "after the scenario's begin; 0: at its end"),
+	FLOW(sport, "", 0, 0, 65535, "UDP source port; 0: by `via`, or by the seed"),
+	FLOW(qps, "queue pairs", 1, 1, 64, "each with a port of its own"),
+
+	TEXT_IN(ring, struct hp3_scenario_ring, hosts, hosts, "", 1,
+		"in order, with blanks between"),
+	INT_IN(ring, struct hp3_scenario_ring, size_bytes, size_bytes, "bytes", 1048576, 1024,
+		1073741824, "of the vector"),
+	INT_IN(ring, struct hp3_scenario_ring, sport, sport, "", 0, 0, 65535,
+		"UDP source port of every rank; 0: by the seed"),
+
+	{.section = "event",
+		.key = "action",
+		FIELD(struct hp3_scenario_event, action),
+		.type = HP3_INI_ENUM,
+		.choices = actions,
+		.def = HP3_EVENT_MOVE,
+		.help = "what happens"},
+	EVENT_TEXT(flow, "move: which flow, or host for a host's flow of a ring"),
+	EVENT_TEXT(to, "move: the spine to go by"),
+	EVENT_TEXT(link, "the others: which link"),
+	EVENT(at_ms, "ms", 0, 0, 3600000, "after the scenario's begin"),
+	EVENT(rate_mbps, "Mb/s", 0, 0, 10000, "degrade: new rate; 0: as it is"),
+	EVENT(delay_us, "us", 0, 0, 1000000, "degrade: new delay; 0: as it is"),
+	EVENT(loss_permille, "permille", 0, 0, 1000, "degrade: random loss"),
+	EVENT(percent, "%", 100, 0, 100, "blackhole: share of flows"),
+	EVENT(reroute_ms, "ms", 100, 0, UINT32_MAX, "fail: until routes follow; 4294967295: never"),
+};
+
+static void need(struct hp3_ini_doc *doc, const char *section, const char *key, const char *value)
+{
+	if (value[0] == '\0')
+		hp3_ini_complain(doc, section, key, "missing for this action: write %s = ...", key);
+}
+
+static bool is_flow(const struct hp3_scenario *s, const char *name)
+{
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		if (strcmp(s->flows[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static void check(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
+{
+	const struct hp3_scenario *s = obj;
+	char section[HP3_INI_NAME_MAX];
+
+	(void)flags;
+	if (s->n_flows + s->n_rings == 0)
+		hp3_ini_complain(doc, NULL, NULL, "no load: add a [flow.NAME] or a [ring.NAME]");
+	for (uint32_t i = 0; i < s->n_events; i++) {
+		const struct hp3_scenario_event *e = &s->events[i];
+
+		snprintf(section, sizeof(section), "event.%s", e->name);
+		if (e->at_ms > s->scenario.seconds * 1000)
+			hp3_ini_complain(doc, section, "at_ms",
+				"after the end: [scenario] seconds = %u", s->scenario.seconds);
+		if (e->action != HP3_EVENT_MOVE) {
+			need(doc, section, "link", e->link);
+			continue;
+		}
+		need(doc, section, "to", e->to);
+		if (!is_flow(s, e->flow) && s->n_rings == 0)
+			hp3_ini_complain(
+				doc, section, "flow", "no such flow: name one of [flow.NAME]");
+	}
+}
+
+static const struct hp3_ini_schema schema = {
+	.sections = sections,
+	.n_sections = sizeof(sections) / sizeof(sections[0]),
+	.keys = keys,
+	.n_keys = sizeof(keys) / sizeof(keys[0]),
+	.title = "Scenario of hp3-testbed.",
+	.check = check,
+};
+
+int hp3_scenario_load(const char *path, struct hp3_scenario *out, struct hp3_config_errors *errs)
+{
+	memset(out, 0, sizeof(*out));
+	return hp3_ini_load(&schema, path, 0, out, errs);
+}
+
+/* Every section an object of its keys: {"scenario":{...},"flow.a":{...}}, in the file's order. */
+static int add_item(void *arg, const struct hp3_ini_item *item)
+{
+	json_t *all = arg, *section = json_object_get(all, item->section);
+	char text[HP3_INI_VALUE_MAX];
+	json_t *value;
+
+	if (section == NULL) {
+		section = json_object();
+		json_object_set_new(all, item->section, section);
+	}
+	hp3_ini_format(item->key, item->field, text, sizeof(text));
+	if (item->key->type == HP3_INI_INT)
+		value = json_integer(item->key->size == sizeof(uint64_t)
+					     ? (json_int_t) * (const uint64_t *)item->field
+					     : (json_int_t) * (const uint32_t *)item->field);
+	else
+		value = json_string(text);
+	return json_object_set_new(section, item->key->key, value);
+}
+
+json_t *hp3_scenario_json(const struct hp3_scenario *s)
+{
+	json_t *all = json_object();
+
+	hp3_ini_each(&schema, s, add_item, all);
+	return all;
+}

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures by gnuplot: one data set, SVG for the page and PNG beside it."""
+import os
+import shutil
+import subprocess
+
+from .tools import Problem
+
+COLOURS = ["#0b6e99", "#d1495b", "#edae49", "#3c7d3c", "#6a4c93", "#8d6e63", "#00a3a3", "#7a7a7a"]
+
+
+def quote(text):
+    return '"' + str(text).replace("\\", "\\\\").replace('"', "'") + '"'
+
+
+def block(name, rows):
+    lines = [" ".join("NaN" if v is None else f"{v:.6g}" for v in row) for row in rows] or ["NaN NaN"]
+    return f"${name} << EOD\n" + "\n".join(lines) + "\nEOD\n"
+
+
+class Figure:
+    """Panels side by side, one for each mode, with the same axes."""
+
+    def __init__(self, title, xlabel, ylabel, height=300):
+        self.title, self.xlabel, self.ylabel, self.height = title, xlabel, ylabel, height
+        self.panels, self.ymax, self.xrange, self.log_x, self.ymin = [], None, None, False, 0
+
+    def panel(self, title, series, marks=()):
+        """series: (label, [(x, y)]); marks: (x, label) vertical lines."""
+        self.panels.append((title, series, marks))
+
+    def script(self):
+        top = self.ymax
+        if top is None:
+            values = [y for _, series, _ in self.panels for _, pts in series for _, y in pts if y is not None]
+            top = max(values + [1e-9]) * 1.12
+        blocks, plots = [], []
+        for p, (title, series, marks) in enumerate(self.panels):
+            plots.append(f"set title {quote(title)} font ',13'\nset yrange [{self.ymin}:{top}]\nunset arrow\nunset label")
+            for x, label in marks:
+                plots.append(f"set arrow from first {x},graph 0 to first {x},graph 1 nohead dt 2 lw 1.2 lc rgb '#555555'")
+                plots.append(f"set label {quote(label)} at first {x},graph 0.96 offset 0.6,0 font ',10' tc rgb '#333333' noenhanced")
+            curves = []
+            for s, (label, pts) in enumerate(series):
+                blocks.append(block(f"d{p}_{s}", pts))
+                curves.append(f"$d{p}_{s} using 1:2 with lines lw 2.2 lc rgb '{COLOURS[s % len(COLOURS)]}' title {quote(label)}")
+            plots.append("plot " + ", \\\n  ".join(curves or ["NaN notitle"]))
+        head = (f"set multiplot layout 1,{len(self.panels)} title {quote(self.title)} font ',15'\n"
+                f"set xlabel {quote(self.xlabel)}\nset ylabel {quote(self.ylabel)}\nset grid ytics lc rgb '#dddddd'\n"
+                "set border 3 lc rgb '#555555'\nset tics nomirror\nset key below horizontal samplen 2 noenhanced font ',11'\n")
+        if self.xrange:
+            head += f"set xrange [{self.xrange[0]}:{self.xrange[1]}]\n"
+        if self.log_x:
+            head += "set logscale x 10\nset format x '%g'\n"
+        return "".join(blocks) + head + "\n".join(plots) + "\nunset multiplot\n"
+
+    def write(self, stem):
+        if shutil.which("gnuplot") is None:
+            raise Problem("'gnuplot' is missing: apt-get install gnuplot-nox")
+        width = 520 * max(len(self.panels), 1)
+        for ext, term in (("svg", f"svg size {width},{self.height} dynamic font 'Helvetica,12' background '#ffffff'"),
+                          ("png", f"pngcairo size {width},{self.height} font 'Sans,10' background '#ffffff'")):
+            script = f"set terminal {term}\nset output {quote(stem + '.' + ext)}\nset encoding utf8\n" + self.script()
+            done = subprocess.run(["gnuplot"], input=script, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                raise Problem(f"gnuplot: {done.stderr.strip()[:400]}")
+        with open(stem + ".svg", encoding="utf-8") as f:
+            svg = f.read()
+        return svg[svg.index("<svg"):], os.path.basename(stem)

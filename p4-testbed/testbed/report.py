@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a run found: one self-contained HTML page, figures beside it, the raw numbers as JSON."""
+import html
+import json
+import os
+
+from .figures import Figure
+
+STEP = 0.5  # seconds that a point of a time series is the average of
+
+
+def flows_of(scenario, result):
+    """Names of the loads that request: flows, and ranks of rings."""
+    return [n for n in result["reports"] if not n.endswith("-rx")]
+
+
+def percentile(values, share):
+    if not values:
+        return None
+    values = sorted(values)
+    return values[min(len(values) - 1, int(share * len(values)))]
+
+
+def mean(values):
+    return sum(values) / len(values) if values else None
+
+
+def number(value, unit="", digits=1):
+    return "–" if value is None else f"{value:,.{digits}f}{unit}"
+
+
+def smooth(points):
+    """Averages over STEP."""
+    buckets = {}
+    for t, v in points:
+        buckets.setdefault(int(t / STEP), []).append(v)
+    return [((k + 0.5) * STEP, mean(v)) for k, v in sorted(buckets.items())]
+
+
+def between(result, name, begin, end):
+    """Average goodput of a flow in a span of the scenario, Mb/s."""
+    return mean([s["tx_mbps"] for s in result["reports"][name]["series"] if begin <= s["from_s"] and s["to_s"] <= end])
+
+
+def moves_of(result):
+    return [e for e in result["events"] if e["action"] == "move"]
+
+
+def received(result, name):
+    """Counters of who takes this load in: what the receiving end saw."""
+    return result["reports"].get(name + "-rx", result["reports"][name])
+
+
+def row_of(scenario, result):
+    """The numbers of a mode that the tables show."""
+    names, seconds = flows_of(scenario, result), scenario["scenario"]["seconds"]
+    warm = scenario["scenario"]["warmup_ms"] / 1000
+    last = max([m["t"] for m in moves_of(result)], default=None)
+    fct = [f[1] / 1000 for n in names for f in result["reports"][n]["fct"]]
+    late = [f[1] / 1000 for n in names for f in result["reports"][n]["fct"]
+            if last is not None and f[0] / 1e6 > last + 1]
+    ce = sum(received(result, n)["sum"]["ce"] for n in names)
+    ect = sum(received(result, n)["sum"]["ect"] for n in names)
+    return {
+        "goodput": {n: between(result, n, warm, seconds) for n in names},
+        "before": {n: between(result, n, warm, last) for n in names} if last is not None else None,
+        "after": {n: between(result, n, last + 1, seconds) for n in names} if last is not None else None,
+        "fct": {"n": len(fct), "mean": mean(fct), "p50": percentile(fct, 0.5), "p99": percentile(fct, 0.99),
+                "late_mean": mean(late), "late_p99": percentile(late, 0.99)},
+        "rtt_p50": mean([result["reports"][n]["rtt_us"]["p50"] / 1000 for n in names]),
+        "rtt_p99": max([result["reports"][n]["rtt_us"]["p99"] / 1000 for n in names], default=None),
+        "ce_share": ce / ect if ect else 0.0,
+        "out_of_seq": sum(r["sum"]["out_of_seq_request"] for r in result["reports"].values()),
+        "overtaken": sum(r["sum"]["overtaken"] for r in result["reports"].values()),
+        "retransmissions": sum(r["sum"]["retransmissions"] for r in result["reports"].values()),
+        "wrong_content": sum(r["content"]["wrong"] for r in result["reports"].values()),
+        "open": sum(r["messages"]["open"] for r in result["reports"].values()),
+        "fabric_drops": sum(sum(lane["drops"].values()) for lane in result["fabric"]["lanes"]),
+        "pauses": sum(lane["pauses"] for lane in result["fabric"]["lanes"]),
+        "moves": len([m for m in result["moves"] if m["type"] != "recover"]),
+    }
+
+
+def failures(results):
+    """What may never be, in any mode."""
+    wrong = []
+    for result in results:
+        for name, r in result["reports"].items():
+            if r["content"]["wrong"] or r["content"]["wrong_read_packets"]:
+                wrong.append(f"mode {result['mode']}: {name}: content that was not sent")
+            if r["sum"]["overtaken"]:
+                wrong.append(f"mode {result['mode']}: {name}: {r['sum']['overtaken']} packets overtook others")
+    return wrong
+
+
+def summary(scenario, results):
+    lines = [f"{scenario['scenario']['title']} (seed {scenario['scenario']['seed']})", ""]
+    lines.append(f"{'mode':8}{'goodput':>10}{'FCT mean':>11}{'p99':>9}{'RTT p50':>9}{'CE':>8}{'moves':>7}"
+                 f"{'out of seq':>12}{'retrans':>9}{'drops':>7}")
+    for result in results:
+        r = row_of(scenario, result)
+        total = sum(v for v in r["goodput"].values() if v is not None)
+        lines.append(f"{result['mode']:8}{total:7.1f} Mb{number(r['fct']['mean'], ' ms'):>11}"
+                     f"{number(r['fct']['p99']):>9}{number(r['rtt_p50']):>9}{100 * r['ce_share']:7.2f}%{r['moves']:7}"
+                     f"{r['out_of_seq']:12}{r['retransmissions']:9}{r['fabric_drops']:7}")
+    return "\n".join(lines)
+
+
+def marks_of(result):
+    out = []
+    for e in result["events"]:
+        out.append((round(e["t"], 3), f"move {e['flow']} to {e['to']}" if e["action"] == "move"
+                    else f"{e['action']} {e.get('link', '')}"))
+    return out
+
+
+def time_figure(title, ylabel, scenario, results, series, ymax=None):
+    fig = Figure(title, "seconds", ylabel)
+    fig.xrange, fig.ymax = (0, scenario["scenario"]["seconds"]), ymax
+    for result in results:
+        fig.panel(f"hp3 {result['mode']}", series(result), marks_of(result))
+    return fig
+
+
+def figures(scenario, plan, results):
+    spines = [s["name"] for s in plan["switches"] if s["name"][0] == "s"]
+    leaves = [s["name"] for s in plan["switches"] if s["name"][0] == "l"]
+    rate = max(link["rate_mbps"] for link in plan["links"])
+    names = flows_of(scenario, results[0])
+
+    def goodput(result):
+        return [(n, smooth([(s["to_s"], s["tx_mbps"]) for s in result["reports"][n]["series"]])) for n in names[:8]]
+
+    def per_spine(result):
+        return [(s, smooth([(r["t"], sum(r["mbps"][f"{s}>{leaf}"] for leaf in leaves)) for r in result["samples"]]))
+                for s in spines]
+
+    def queues(result):
+        def deepest(row, s):
+            return max(row["queue"][lane] for leaf in leaves for lane in (f"{s}>{leaf}", f"{leaf}>{s}"))
+        return [(s, [(r["t"], deepest(r, s) / 1000) for r in result["samples"]]) for s in spines]
+
+    def marked(result):
+        pts = []
+        for r in result["samples"]:
+            sent = sum(r["packets"].values())
+            pts.append((r["t"], 100 * sum(r["marks"].values()) / sent if sent else 0))
+        return [("packets marked", smooth(pts))]
+
+    yield "goodput", time_figure("Goodput of each flow", "Mb/s", scenario, results, goodput,
+                                 rate * 1.1 if len(names) <= 8 else None)
+    yield "spines", time_figure("Load of each spine", "Mb/s", scenario, results, per_spine)
+    yield "queues", time_figure("Deepest queue to and from each spine", "kB", scenario, results, queues)
+    yield "ecn", time_figure("Share of packets marked CE, over all hops", "%", scenario, results, marked)
+    fct = Figure("Flow completion times of messages", "ms", "share of messages", 320)
+    fct.ymax = 1.02
+    curves = []
+    for result in results:
+        times = sorted(f[1] / 1000 for n in names for f in result["reports"][n]["fct"])
+        step = max(1, len(times) // 400)
+        curves.append((f"hp3 {result['mode']}", [(t, (i + 1) / len(times)) for i, t in enumerate(times)][::step]))
+    fct.panel("", curves)
+    yield "fct", fct
+
+
+STYLE = """body{font:15px/1.5 -apple-system,"Segoe UI",Helvetica,Arial,sans-serif;color:#222;max-width:1080px;margin:2em auto;
+padding:0 1em}h1{font-size:1.7em;margin-bottom:.2em}h2{font-size:1.2em;margin-top:2em;border-bottom:1px solid #ddd}
+table{border-collapse:collapse;margin:1em 0}th,td{padding:.35em .8em;text-align:right;border-bottom:1px solid #e4e4e4}
+th:first-child,td:first-child{text-align:left}th{font-weight:600;background:#f6f6f6}svg{width:100%;height:auto}
+.lead{font-size:1.1em;color:#444}code,pre{font:13px/1.45 ui-monospace,Menlo,Consolas,monospace}pre{background:#f6f6f6;
+padding:.8em;overflow-x:auto}small{color:#666}"""
+
+
+def table(head, rows):
+    cells = "".join(f"<th>{html.escape(h)}</th>" for h in head)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(str(c))}</td>" for c in row) + "</tr>" for row in rows)
+    return f"<table><tr>{cells}</tr>{body}</table>"
+
+
+def mode_table(scenario, results):
+    rows = [row_of(scenario, r) for r in results]
+    lines = [
+        ("Goodput, all flows, Mb/s", [number(sum(v or 0 for v in r["goodput"].values())) for r in rows]),
+        ("Messages completed", [f"{r['fct']['n']:,}" for r in rows]),
+        ("FCT mean / p50 / p99, ms", [" / ".join(number(r["fct"][k]) for k in ("mean", "p50", "p99")) for r in rows]),
+        ("RTT p50 (mean of flows) / p99 (worst), ms", [f"{number(r['rtt_p50'])} / {number(r['rtt_p99'])}" for r in rows]),
+        ("Packets that arrived marked CE", [f"{100 * r['ce_share']:.2f} %" for r in rows]),
+        ("Moves done", [r["moves"] for r in rows]),
+        ("Out-of-sequence requests at receivers", [r["out_of_seq"] for r in rows]),
+        ("Packets that overtook others", [r["overtaken"] for r in rows]),
+        ("Retransmissions", [r["retransmissions"] for r in rows]),
+        ("Frames lost in the fabric", [r["fabric_drops"] for r in rows]),
+        ("PFC pauses", [r["pauses"] for r in rows]),
+    ]
+    return table([""] + [f"hp3 {r['mode']}" for r in results], [[name, *cells] for name, cells in lines])
+
+
+def flow_table(scenario, results):
+    head, rows = ["Flow", "Port"], []
+    for result in results:
+        if moves_of(result):
+            head += [f"{result['mode']}: before", f"{result['mode']}: after"]
+        else:
+            head.append(result["mode"])
+    numbers = [row_of(scenario, r) for r in results]
+    for name in flows_of(scenario, results[0])[:32]:
+        row = [name, results[0]["ports"].get(name, "")]
+        for r in numbers:
+            row += [number(r["before"][name]), number(r["after"][name])] if r["before"] else [number(r["goodput"][name])]
+        rows.append(row)
+    return table(head, rows)
+
+
+def move_table(result):
+    rows = []
+    for m in result["moves"]:
+        e = m.get("evidence", {})
+        rows.append([m["flow"], m["type"], m.get("cause", ""), m.get("from", ""), m.get("to", ""),
+                     number(e.get("drain_ns", 0) / 1e6, " ms", 2), e.get("held_pkts", 0), e.get("held_bytes", 0)])
+    return table(["Flow", "What", "Cause", "From port", "To port", "Drain", "Held packets", "Held bytes"], rows)
+
+
+def setup(plan, s):
+    rates = sorted({(link["rate_mbps"], link["delay_us"]) for link in plan["links"]})
+    leaves = sum(sw["name"][0] == "l" for sw in plan["switches"])
+    return (f"<p>{leaves} leaves, {len(plan['switches']) - leaves} spines, {len(plan['hosts'])} hosts; links of "
+            + ", ".join(f"{r} Mb/s and {d} us" for r, d in rates)
+            + f"; ECN from {plan['kmin_bytes']:,} to {plan['kmax_bytes']:,} bytes of queue, {plan['pmax_percent']} %; "
+            + ("lossless (PFC)" if plan["lossless"] else "lossy")
+            + f"; seeds: fabric {plan['seed']}, hosts {s['seed']}. Switches: hp3's P4 program on DPDK SWX, "
+            "real-time, on this machine. Hosts: roce-gen behind hp3d, in network namespaces.</p>")
+
+
+def write(out, stem, scenario, plan, results):
+    os.makedirs(out, exist_ok=True)
+    parts = []
+    s = scenario["scenario"]
+    parts.append(f"<h1>{html.escape(s['title'])}</h1><p class=lead>{html.escape(s['text'])}</p>")
+    parts.append(mode_table(scenario, results))
+    parts.append("<h2>Goodput of each flow, Mb/s</h2>" + flow_table(scenario, results))
+    parts.append("<small>Before and after: from the end of the warm-up to the last move, and from one second after it "
+                 "to the end. Payload only: headers, gaps and preambles take another 8 %.</small>")
+    parts.append("<h2>Figures</h2>")
+    for name, figure in figures(scenario, plan, results):
+        svg, _ = figure.write(os.path.join(out, f"{stem}-{name}"))
+        parts.append(svg.replace('id="gnuplot', f'id="{name}-gnuplot').replace("gp", f"{name}gp"))
+    for result in results:
+        if result["moves"]:
+            parts.append(f"<h2>Moves, as hp3d tells them (mode {result['mode']})</h2>" + move_table(result))
+    parts.append("<h2>How it was made</h2>" + setup(plan, s))
+    page = (f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(s['title'])}</title>"
+            f"<style>{STYLE}</style>" + "\n".join(parts) + "</html>\n")
+    path = os.path.join(out, stem + ".html")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(page)
+    with open(os.path.join(out, stem + ".json"), "w", encoding="utf-8") as f:
+        json.dump({"v": 1, "scenario": scenario, "plan": plan, "results": results,
+                   "summary": {r["mode"]: row_of(scenario, r) for r in results}}, f)
+    return path

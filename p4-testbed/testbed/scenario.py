@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs a scenario in several modes and hands what was measured to the report.
+
+off     hp3d forwards only
+manual  hp3d moves when the scenario's script says so (hp3ctl move)
+"""
+import json
+import os
+import signal
+import sys
+import time
+
+from . import load as loads
+from . import report, tools, view
+from .tools import Problem
+
+MODES = {"off": "off", "manual": "on"}
+SAMPLE_S = 0.1
+
+
+def keeper(bed):
+    """A process that takes the testbed down when we end, however we end. Returns our end of its pipe."""
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid > 0:
+        os.close(read)
+        return write, pid
+    os.setsid()
+    for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(sig, signal.SIG_IGN)
+    os.close(write)
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(null, fd)
+    os.read(read, 1)
+    try:
+        bed.sweep()
+    finally:
+        os._exit(0)
+
+
+def find(path, folder):
+    for name in (path, os.path.join(tools.HERE, folder, path + ".ini")):
+        if os.path.exists(name):
+            return name
+    known = sorted(f[:-4] for f in os.listdir(os.path.join(tools.HERE, folder)) if f.endswith(".ini"))
+    raise Problem(f"no {folder[:-1] if folder.endswith('s') else folder} '{path}': there are {', '.join(known)}")
+
+
+class Sampler:
+    """What the fabric counted, every SAMPLE_S: differences for rates, values for queues."""
+
+    def __init__(self, bed, load):
+        self.control, self.load = bed.fabric(), load
+        self.rows, self.last = [], None
+
+    def take(self, now):
+        data = self.control.ask("stats")
+        lanes = {f"{lane['from']}>{lane['to']}": lane for lane in data["lanes"]}
+        marks = {sw["name"]: sum(sw["port_ce_packets"]) for sw in data["switches"]}
+        sent = {sw["name"]: sum(sw["port_tx_packets"]) for sw in data["switches"]}
+        if self.last is not None:
+            dt = (data["t_ns"] - self.last["t_ns"]) / 1e9
+            row = {"t": now, "mbps": {}, "queue": {}, "marks": {}, "packets": {}}
+            for name, lane in lanes.items():
+                row["mbps"][name] = (lane["bytes"] - self.last["bytes"][name]) * 8 / dt / 1e6
+                row["queue"][name] = lane["peak"]
+            for name in marks:
+                row["marks"][name] = marks[name] - self.last["marks"][name]
+                row["packets"][name] = sent[name] - self.last["sent"][name]
+            self.rows.append(row)
+        self.last = {"t_ns": data["t_ns"], "bytes": {n: lane["bytes"] for n, lane in lanes.items()},
+                     "marks": marks, "sent": sent, "data": data}
+
+
+def move(bed, load, paths, event):
+    flow = event["flow"]
+    src, dst = load.ends(flow)
+    ids = load.flow_ids(flow)
+    if not ids:
+        raise Problem(f"hp3d of {src} knows no flow {flow}: is it running at {event['at_ms']} ms?")
+    port = paths.port(src, dst, event["to"], load.ports[flow] % 1000)
+    bed.hp3ctl(src, "move", ids[0], "--port", str(port), "--no-wait")
+    return {"flow": flow, "id": ids[0], "from": load.ports[flow], "port": port, "to": event["to"]}
+
+
+def perform(bed, load, paths, control, event):
+    """One event; what is to be told of it."""
+    if event["action"] == "move":
+        return move(bed, load, paths, event)
+    args = {"link": event["link"]}
+    if event["action"] == "fail":
+        args["reroute_ms"] = -1 if event["reroute_ms"] == 0xffffffff else event["reroute_ms"]
+    elif event["action"] == "restore":
+        args["reroute_ms"] = 0
+    elif event["action"] == "blackhole":
+        args["percent"] = event["percent"]
+    else:
+        args.update({k: event[k] for k in ("rate_mbps", "delay_us") if event[k]})
+        args["loss_permille"] = event["loss_permille"]
+    control.ask(event["action"], **args)
+    return dict(args)
+
+
+def evidence(bed, plan):
+    """Every host's events that are moves."""
+    found = []
+    for host in plan["hosts"]:
+        for event in bed.hp3ctl(host["name"], "events"):
+            if event.get("type") in ("switch", "recover", "idle_switch", "failover"):
+                found.append({"host": host["name"], **event})
+    return found
+
+
+def play(bed, scenario, mode, plan, load, sampler, screen):
+    """The run itself, from the load's first packet to its end."""
+    paths, control = loads.Paths(bed), bed.fabric()
+    events = sorted(loads.sections(scenario, "event").values(), key=lambda e: e["at_ms"])
+    events = [e for e in events if mode != "off" or e["action"] != "move"]
+    done, seconds = [], scenario["scenario"]["seconds"]
+    load.choose_ports(paths)
+    load.start()
+    begin = load.start_ms / 1000
+    time.sleep(max(begin - time.time(), 0))
+    following = begin
+    while time.time() < begin + seconds:
+        now = time.time() - begin
+        while events and now * 1000 >= events[0]["at_ms"]:
+            event = events.pop(0)
+            done.append({"t": now, "action": event["action"], **perform(bed, load, paths, control, event)})
+            screen.note(done[-1])
+        sampler.take(now)
+        screen.show(now, sampler)
+        following += SAMPLE_S
+        time.sleep(max(following - time.time(), 0))
+    reports = load.finish(15)
+    paths.close()
+    control.close()
+    return {"mode": mode, "ports": load.ports, "events": done, "samples": sampler.rows, "reports": reports,
+            "moves": evidence(bed, plan), "fabric": sampler.last["data"]}
+
+
+def run_mode(bed, scenario, topology, mode, quiet):
+    plan = bed.up(topology, policy=MODES[mode])
+    try:
+        load = loads.Load(bed, scenario, plan)
+        load.check()
+        sampler = Sampler(bed, load)
+        screen = view.View(scenario, mode, plan, load, quiet)
+        try:
+            return plan, play(bed, scenario, mode, plan, load, sampler, screen)
+        finally:
+            screen.close()
+    finally:
+        bed.down()
+
+
+def run(bed, name, modes, out, quiet):
+    path = find(name, "scenarios")
+    scenario = json.loads(tools.run([tools.binary(bed.build, "hp3-fabric"), "scenario", path]))
+    topology = find(scenario["scenario"]["topology"], "topo")
+    for mode in modes:
+        if mode not in MODES:
+            raise Problem(f"--modes: no mode '{mode}': {', '.join(MODES)}")
+    results = []
+    for mode in modes:
+        pipe, pid = keeper(bed)
+        try:
+            plan, result = run_mode(bed, scenario, topology, mode, quiet)
+            results.append(result)
+        finally:
+            os.close(pipe)
+            os.waitpid(pid, 0)
+    pages = report.write(out, os.path.basename(path)[:-4], scenario, plan, results)
+    print(report.summary(scenario, results))
+    print(f"report: {pages}")
+    wrong = report.failures(results)
+    for line in wrong:
+        print(f"hp3-testbed: {line}", file=sys.stderr)
+    return 1 if wrong else 0

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The live view: a bar for every spine and every sending host, queues, marks, what happened."""
+import shutil
+import sys
+
+WIDTH = 30
+
+
+def bar(value, full):
+    n = max(0, min(WIDTH, round(value / full * WIDTH))) if full else 0
+    return "█" * n + "·" * (WIDTH - n)
+
+
+class View:
+    def __init__(self, scenario, mode, plan, load, quiet):
+        self.scenario, self.mode, self.plan, self.load = scenario["scenario"], mode, plan, load
+        self.on = not quiet and sys.stdout.isatty() and shutil.get_terminal_size().lines > 16
+        self.notes, self.lines, self.turn = [], 0, 0
+        self.rate = {link["name"]: link["rate_mbps"] for link in plan["links"]}
+        self.leaves = [s["name"] for s in plan["switches"] if s["name"][0] == "l"]
+        self.spines = [s["name"] for s in plan["switches"] if s["name"][0] == "s"]
+        if not quiet and not self.on:
+            print(f"{self.scenario['title']}: mode {mode}, {self.scenario['seconds']} s", flush=True)
+
+    def note(self, event):
+        words = [f"{event['t']:6.2f} s", event["action"]]
+        if event["action"] == "move":
+            words += [f"flow {event['flow']} to port {event['port']} over {event['to']}"]
+        else:
+            words += [f"{k}={v}" for k, v in event.items() if k not in ("t", "action")]
+        self.notes.append(" ".join(words))
+
+    def show(self, now, sampler):
+        self.turn += 1
+        if not self.on or not sampler.rows or self.turn % 2:
+            return
+        row = sampler.rows[-1]
+        text = [f"{self.scenario['title']}   mode {self.mode}   {now:5.1f} of {self.scenario['seconds']} s", ""]
+        text.append("spines    Mb/s towards the leaves, deepest queue, packets marked CE")
+        for spine in self.spines:
+            lanes = [f"{spine}>{leaf}" for leaf in self.leaves]
+            rate = max(row["mbps"][lane] for lane in lanes)
+            queue = max(row["queue"][lane] for lane in [f"{leaf}>{spine}" for leaf in self.leaves] + lanes)
+            marks = row["marks"][spine]
+            text.append(f"  {spine:4} {bar(rate, self.rate[f'{self.leaves[0]}-{spine}'])} {rate:6.1f}"
+                        f"  {queue / 1000:6.1f} kB  {marks:5} CE")
+        text += ["", "hosts     Mb/s sent, by port"]
+        for host in self.plan["hosts"]:
+            ports = [f"{n}:{p}" for n, p in self.load.ports.items() if self.load.ends(n)[0] == host["name"]]
+            if ports:
+                rate = row["mbps"][f"{host['name']}>{host['leaf']}"]
+                text.append(f"  {host['name']:4} {bar(rate, host['rate_mbps'])} {rate:6.1f}  {' '.join(ports[:4])}")
+        text += [""] + self.notes[-4:]
+        sys.stdout.write(f"\x1b[{self.lines}A\x1b[J" if self.lines else "")
+        sys.stdout.write("\n".join(text) + "\n")
+        sys.stdout.flush()
+        self.lines = len(text)
+
+    def close(self):
+        if self.on:
+            print()
