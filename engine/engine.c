@@ -228,15 +228,19 @@ static void age(struct hp3_engine *e, uint64_t now)
 
 uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
 {
-	uint64_t due;
-
 	acts->more = false;
 	hp3_slots_tick(e, now, acts);
 	if (!acts->more)
 		hp3_active_tick(e, now, acts);
 	if (now >= e->age_due)
 		age(e, now);
-	due = e->move_due < e->active_due ? e->move_due : e->active_due;
+	return hp3_engine_due(e);
+}
+
+uint64_t hp3_engine_due(const struct hp3_engine *e)
+{
+	uint64_t due = e->move_due < e->active_due ? e->move_due : e->active_due;
+
 	return due < e->age_due ? due : e->age_due;
 }
 

@@ -283,6 +283,8 @@ int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report r
 
 /* Deadlines, ageing. Returns when it wants to be called next (at the latest). */
 uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
+/* The same as of now: other calls may have set an earlier deadline. */
+uint64_t hp3_engine_due(const struct hp3_engine *e);
 
 /* Lists: first flow with index >= `from` that is in use, or HP3_NO_FLOW. */
 uint32_t hp3_flow_next(const struct hp3_engine *e, uint32_t from);

@@ -37,13 +37,16 @@ static uint32_t pair_hash(const struct rte_mbuf *m)
 	return (uint32_t)(h >> 32);
 }
 
-/* A packet may close an old path: its deadline can lie before the one that we know. */
+/* A packet may set a deadline before the one that we know: a drain, the pacer, a round. */
 static void handle(
 	struct hp3d_worker *w, unsigned rail, enum hp3_dir dir, struct rte_mbuf **m, uint16_t n)
 {
+	uint64_t due;
+
 	hp3d_pipe_burst(w->pipes[rail], dir, m, n, hp3d_now());
-	if (unlikely(hp3_engine_moves(hp3d_pipe_engine(w->pipes[rail])) > 0))
-		w->due = 0;
+	due = hp3_engine_due(hp3d_pipe_engine(w->pipes[rail]));
+	if (unlikely(due < w->due))
+		w->due = due;
 }
 
 /* First packets of m[0..n) that have the same tag. */
