@@ -104,6 +104,8 @@ uint32_t hp3_flow_add(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void
 		e->free_flow = flow;
 		goto full;
 	}
+	if (e->np != NULL)
+		e->np[flow] = (struct hp3_np){0};
 	link_to_pair(e, flow);
 	e->nflows++;
 	e->stats.flows_created++;

@@ -30,7 +30,7 @@ struct hp3_held {
 /* Why a slot is taken; free when no reason is left. */
 #define HP3_USE_MOVE   0x01u /* a round or a move is under way */
 #define HP3_USE_PACE   0x02u /* packets wait for the pacer */
-#define HP3_USE_VERIFY 0x04u /* moved; to be judged */
+#define HP3_USE_VERIFY 0x04u /* moved; to be judged, and stale CNPs are to be known */
 
 /*
  * What a flow needs beside its record while something is going on; its index is the slot that names
@@ -63,7 +63,7 @@ struct hp3_move {
 	struct hp3_liveness live;
 	struct hp3_round round;
 	struct hp3_estimates before; /* of the path in use, as the round or move began */
-	uint64_t ref; /* id of the event to be judged */
+	uint64_t ref; /* id of the event to be judged; 0: none */
 	uint64_t bytes0; /* VERIFY: bytes sent when the flow had moved */
 	struct hp3_shield shield;
 	struct hp3_dcqcn_snapshot rate;

@@ -84,6 +84,8 @@ static void fail_over(struct hp3_engine *e, uint32_t flow, uint64_t now, struct 
 	m->resume = f->stream.una;
 	take_new_path(e, flow, now, acts);
 	hp3_slot_timer(e, m, &m->move_at, now + e->cfg.close_timeout_ns);
+	if (m->held_pkts != 0)
+		hp3_rate_schedule(e, flow, now); /* what waited for the pacer waits on */
 	e->stats.failovers++;
 }
 
@@ -170,7 +172,7 @@ static void end_move(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action ac
 		hp3_outcome_watch(e, flow, id, now);
 	if (m->held_pkts != 0)
 		hp3_rate_schedule(e, flow, now);
-	hp3_slot_drop(e, flow, HP3_USE_MOVE);
+	hp3_slot_drop(e, flow, HP3_USE_MOVE | (m->held_pkts == 0 ? HP3_USE_PACE : 0));
 }
 
 enum hp3_rfr_action hp3_move_input(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_input input,

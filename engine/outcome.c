@@ -42,16 +42,19 @@ uint8_t hp3_cause_of(const uint8_t *cycles, uint32_t n)
 	return all & HP3_CYCLE_ECN ? HP3_CAUSE_ECN : HP3_CAUSE_RTT;
 }
 
+/* Keeps the slot: for the judgement, or else while CNPs of the old path may come. */
 void hp3_outcome_watch(struct hp3_engine *e, uint32_t flow, uint64_t id, uint64_t now)
 {
+	bool judged = e->cfg.verify_ns != 0 && e->cfg.monitor.cycle_ns != 0;
+	uint64_t wait = judged ? e->cfg.verify_ns : e->cfg.cc.max_rtt_ns;
 	struct hp3_move *m;
 
-	if (e->cfg.verify_ns == 0 || e->cfg.monitor.cycle_ns == 0)
+	if (wait == 0 || (!judged && e->cfg.cc.mode == HP3_CC_OFF))
 		return;
 	m = hp3_slot_take(e, flow, HP3_USE_VERIFY);
-	m->ref = id;
+	m->ref = judged ? id : 0;
 	m->bytes0 = e->flows[flow].bytes;
-	hp3_slot_timer(e, m, &m->verify_at, now + e->cfg.verify_ns);
+	hp3_slot_timer(e, m, &m->verify_at, now + wait);
 }
 
 /* By delivery rate; where the rate is the application's, by what the path does to it. */
@@ -73,8 +76,13 @@ void hp3_outcome_judge(
 	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
 	const struct hp3_flow *f = &e->flows[m->flow];
-	struct hp3_event *ev = hp3_event(e, m->flow, HP3_EV_OUTCOME, now, acts);
+	struct hp3_event *ev;
 
+	if (m->ref == 0) {
+		hp3_slot_drop(e, m->flow, HP3_USE_VERIFY);
+		return;
+	}
+	ev = hp3_event(e, m->flow, HP3_EV_OUTCOME, now, acts);
 	ev->ref = m->ref;
 	ev->cause = m->cause;
 	ev->from = m->from;

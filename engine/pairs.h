@@ -8,6 +8,7 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include "cc/np.h"
 #include "ppp/discovery.h"
 
 #define HP3_NO_PAIR UINT32_MAX
@@ -38,6 +39,7 @@ struct hp3_pair {
 	uint64_t peer_ask;
 	uint64_t probed_until; /* an RNIC may still answer a probe of ours (rule 2) */
 	uint64_t untracked_until; /* no inference before: a flow of ours had no room in the table */
+	struct hp3_np np; /* CNPs to this peer, where its flows share an interval */
 	/* forced challenge (rule 15) */
 	uint8_t ch_state;
 	bool ch_ambiguous; /* two queue pairs answered */

@@ -125,8 +125,9 @@ static bool is_waiting(
 	for (uint32_t i = m->head; i != 0 && n < COPY_SEARCH; i = e->held[i].next, n++) {
 		const struct hp3_held *q = &e->held[i];
 
-		if (q->psn == h->psn && q->opcode == h->opcode && q->len == h->len)
-			return (q->flags & HP3_HELD_ASKS) || !(h->flags & HP3_HELD_ASKS);
+		if (q->psn == h->psn && q->opcode == h->opcode && q->len == h->len &&
+			((q->flags & HP3_HELD_ASKS) || !(h->flags & HP3_HELD_ASKS)))
+			return true;
 	}
 	return false;
 }

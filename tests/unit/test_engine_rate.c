@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What congestion feedback does, whom it reaches (rule 5), and what a move does to a flow's rate.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "engine/internal.h"
+#include "scene.h"
+
+static void config(enum hp3_cc_mode mode)
+{
+	rig.cfg.cc.mode = mode;
+	rig.cfg.cc.rp = hp3_dcqcn_preset("paper")->rp;
+	rig.cfg.cc.rp.rpg_max_rate = 1000;
+	rig.cfg.cc.rp.rpg_time_reset = 100000; /* us: the rate stays where CNPs have put it */
+	rig.cfg.cc.burst_bytes = 1 << 20;
+	rig.cfg.cc.max_rtt_ns = 200 * US;
+	rig.cfg.peer_ns = 100 * MS;
+}
+
+/* The engine's own figure, which no interface tells. */
+static uint64_t rate_mbps(void)
+{
+	return hp3_dcqcn_rate(&rig.e->rates[flow_of(&q)].rp) / 1000000;
+}
+
+static void marked_ack(uint32_t p)
+{
+	response(&q, &(struct hp3_fields){.opcode = HP3_OP_RC_ACK, .becn = true, .psn = p});
+}
+
+/* PSN 100 closes the old path; the rate was 500 Mb/s then. */
+static void suspended(enum hp3_cc_mode mode)
+{
+	config(mode);
+	rig_configure();
+	in_flight(0);
+	cnp();
+	last(&q, 100);
+	assert_int_equal(move(&q, NEW_PORT), 0);
+	assert_int_equal(info(&q).state, HP3_RFR_DRAINING);
+}
+
+/* --- whom feedback reaches --- */
+
+static void rule_05_congestion_feedback_stops_in_front_of_the_rnic(void **state)
+{
+	static const enum hp3_cc_mode modes[] = {HP3_CC_DCQCN, HP3_CC_OFF};
+	struct qp unknown = make_qp(5);
+
+	for (unsigned i = 0; i < 2; i++) {
+		rig_setup(state);
+		config(modes[i]);
+		rig_configure();
+		in_flight(3);
+		cnp();
+		assert_int_equal(rig.vd.kind, HP3_CONSUME);
+		response(&unknown, &(struct hp3_fields){.opcode = HP3_OP_CNP, .becn = true});
+		assert_int_equal(rig.vd.kind, HP3_CONSUME);
+		rig.damage = true;
+		cnp();
+		assert_int_equal(rig.vd.kind, HP3_CONSUME);
+		marked_ack(100);
+		assert_int_equal(rig.vd.kind, HP3_PASS);
+		assert_int_equal(rig.vd.flags, HP3_CLEAR_BECN);
+		ack(&q, 101);
+		assert_int_equal(rig.vd.flags, 0);
+	}
+}
+
+static void native_feedback_goes_to_the_rnic(void **state)
+{
+	config(HP3_CC_NATIVE);
+	rig_configure();
+	in_flight(2);
+	cnp();
+	assert_int_equal(rig.vd.kind, HP3_PASS);
+	marked_ack(100);
+	assert_int_equal(rig.vd.flags, 0);
+}
+
+static void cnps_and_marked_acks_reduce_the_rate(void **state)
+{
+	config(HP3_CC_DCQCN);
+	rig_configure();
+	in_flight(3);
+	assert_int_equal(rate_mbps(), 1000);
+	cnp();
+	assert_int_equal(rate_mbps(), 500);
+	pass_time(60 * US); /* rate_reduce_monitor_period */
+	marked_ack(100);
+	assert_in_range(rate_mbps(), 240, 260);
+	rig.damage = true; /* rule 6 */
+	pass_time(60 * US);
+	cnp();
+	assert_in_range(rate_mbps(), 240, 260);
+}
+
+/* --- a move --- */
+
+static void a_recovery_finds_the_rate_of_before(void **state)
+{
+	suspended(HP3_CC_DCQCN);
+	pass_time(60 * US);
+	cnp();
+	assert_true(rate_mbps() < 300);
+	nak(&q, 100);
+	assert_int_equal(rig.last.type, HP3_EV_RECOVER);
+	assert_int_equal(rate_mbps(), 500);
+}
+
+/* Half of what is missing to line rate; marks of the old path are forgotten. */
+static void a_switch_raises_the_rate(void **state)
+{
+	suspended(HP3_CC_DCQCN);
+	pass_time(60 * US);
+	cnp();
+	ack(&q, 100);
+	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+	assert_int_equal(rate_mbps(), 750);
+}
+
+static void an_idle_switch_raises_the_rate(void **state)
+{
+	config(HP3_CC_DCQCN);
+	rig_configure();
+	in_flight(0);
+	last(&q, 100);
+	cnp();
+	ack(&q, 100);
+	assert_int_equal(move(&q, NEW_PORT), 0);
+	assert_int_equal(rig.last.type, HP3_EV_IDLE_SWITCH);
+	assert_int_equal(rate_mbps(), 750);
+}
+
+/* --- CNPs name a queue pair, not a path --- */
+
+static void cnps_of_the_old_path_are_not_charged_to_the_new_one(void **state)
+{
+	for (unsigned native = 0; native < 2; native++) {
+		rig_setup(state);
+		suspended(native ? HP3_CC_NATIVE : HP3_CC_DCQCN);
+		ack(&q, 100);
+		cnp();
+		assert_int_equal(rig.vd.kind, HP3_CONSUME);
+		assert_int_equal(stats()->cnps_stale, 1);
+		if (!native)
+			assert_int_equal(rate_mbps(), 750);
+		/* A reply to a packet of the new port: from now on they speak of the new path. */
+		last(&q, 101);
+		cnp();
+		assert_int_equal(stats()->cnps_stale, 2);
+		ack(&q, 101);
+		cnp();
+		assert_int_equal(rig.vd.kind, native ? HP3_PASS : HP3_CONSUME);
+		assert_int_equal(stats()->cnps_stale, 2);
+		if (!native)
+			assert_true(rate_mbps() < 750);
+	}
+}
+
+static void stale_is_nothing_after_the_longest_round_trip(void **state)
+{
+	suspended(HP3_CC_NATIVE);
+	ack(&q, 100);
+	pass_time(rig.cfg.cc.max_rtt_ns - 10 * US);
+	cnp();
+	assert_int_equal(rig.vd.kind, HP3_CONSUME);
+	pass_time(10 * US);
+	cnp();
+	assert_int_equal(rig.vd.kind, HP3_PASS);
+}
+
+/* --- the notification point --- */
+
+static void listening(uint8_t mode, uint8_t scope)
+{
+	config(HP3_CC_NATIVE);
+	rig.cfg.cc.notify = true;
+	rig.cfg.cc.np =
+		(struct hp3_np_params){.min_time_between_cnps = 50, .mode = mode, .scope = scope};
+	rig_configure();
+	in_flight(1);
+}
+
+static void rule_05_nothing_is_said_to_a_peer_without_hp3d(void **state)
+{
+	listening(HP3_NP_CNP, HP3_NP_PER_FLOW);
+	peer_request(&q, 7, true);
+	assert_int_equal(rig.acts[HP3_ACT_CNP], 0);
+	peer_alive(&q);
+	peer_request(&q, 8, false);
+	assert_int_equal(rig.acts[HP3_ACT_CNP], 0);
+	peer_request(&q, 9, true);
+	assert_int_equal(rig.acts[HP3_ACT_CNP], 1);
+	assert_int_equal(rig.other.flow, flow_of(&q));
+	assert_int_equal(rig.other.port, q.home);
+	assert_int_equal(rig.other.pkey, 0xffff);
+	peer_request(&q, 10, true); /* within 50 us */
+	assert_int_equal(rig.acts[HP3_ACT_CNP], 1);
+	pass_time(50 * US);
+	peer_request(&q, 11, true);
+	assert_int_equal(rig.acts[HP3_ACT_CNP], 2);
+	pass_time(rig.cfg.peer_ns); /* it may be gone */
+	peer_request(&q, 12, true);
+	assert_int_equal(rig.acts[HP3_ACT_CNP], 2);
+	assert_int_equal(stats()->ce_seen, 5);
+	assert_int_equal(stats()->cnps_made, 2);
+}
+
+static void cnps_per_address_share_an_interval(void **state)
+{
+	struct qp other = make_qp(1);
+
+	for (unsigned shared = 0; shared < 2; shared++) {
+		rig_setup(state);
+		listening(HP3_NP_CNP, shared ? HP3_NP_PER_ADDRESS : HP3_NP_PER_FLOW);
+		assert_int_equal(set_up(&other), 0);
+		peer_alive(&q);
+		peer_request(&q, 8, true);
+		peer_request(&other, 9, true);
+		assert_int_equal(rig.acts[HP3_ACT_CNP], shared ? 1 : 2);
+	}
+}
+
+static void becn_rides_on_the_next_ack(void **state)
+{
+	listening(HP3_NP_BECN, HP3_NP_PER_FLOW);
+	peer_alive(&q);
+	peer_request(&q, 7, true);
+	assert_int_equal(rig.acts[HP3_ACT_CNP], 0);
+	ack_leaves(&q, 7);
+	assert_int_equal(rig.vd.flags, HP3_SET_BECN);
+	ack_leaves(&q, 8);
+	assert_int_equal(rig.vd.flags, 0);
+	peer_request(&q, 9, true); /* for a queue pair that goes away */
+	assert_int_equal(tear_down(&q), 0);
+	assert_int_equal(set_up(&q), 0);
+	peer_alive(&q);
+	ack_leaves(&q, 1);
+	assert_int_equal(rig.vd.flags, 0);
+}
+
+/* --- rate limiters of the RNIC --- */
+
+static void rate_acts_tell_what_a_move_means(void **state)
+{
+	config(HP3_CC_NATIVE);
+	rig.cfg.cc.rate_acts = true;
+	rig_configure();
+	in_flight(0);
+	last(&q, 100);
+	assert_int_equal(move(&q, NEW_PORT), 0);
+	assert_int_equal(rig.other.kind, HP3_ACT_RATE);
+	assert_int_equal(rig.other.op, HP3_RATE_SAVE);
+	nak(&q, 100);
+	assert_int_equal(rig.other.op, HP3_RATE_ROLLBACK);
+	assert_int_equal(rig.acts[HP3_ACT_RATE], 2);
+	last(&q, 100);
+	last(&q, 101);
+	assert_int_equal(move(&q, NEW_PORT), 0);
+	ack(&q, 101);
+	assert_int_equal(rig.other.op, HP3_RATE_RAISE);
+	assert_int_equal(rig.acts[HP3_ACT_RATE], 4);
+	ack(&q, 101);
+	assert_int_equal(rig.acts[HP3_ACT_RATE], 4);
+}
+
+static void no_limiter_no_rate_acts(void **state)
+{
+	suspended(HP3_CC_NATIVE);
+	ack(&q, 100);
+	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+	assert_int_equal(rig.acts[HP3_ACT_RATE], 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST(rule_05_congestion_feedback_stops_in_front_of_the_rnic),
+		RIG_TEST(native_feedback_goes_to_the_rnic),
+		RIG_TEST(cnps_and_marked_acks_reduce_the_rate),
+		RIG_TEST(a_recovery_finds_the_rate_of_before),
+		RIG_TEST(a_switch_raises_the_rate),
+		RIG_TEST(an_idle_switch_raises_the_rate),
+		RIG_TEST(cnps_of_the_old_path_are_not_charged_to_the_new_one),
+		RIG_TEST(stale_is_nothing_after_the_longest_round_trip),
+		RIG_TEST(rule_05_nothing_is_said_to_a_peer_without_hp3d),
+		RIG_TEST(cnps_per_address_share_an_interval),
+		RIG_TEST(becn_rides_on_the_next_ack),
+		RIG_TEST(rate_acts_tell_what_a_move_means),
+		RIG_TEST(no_limiter_no_rate_acts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
