@@ -117,9 +117,10 @@ int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report r
 	}
 	if (report == HP3_BESIDE_MOVED && f->state == HP3_RFR_DRAINING)
 		hp3_move_input(e, flow, HP3_RFR_IN_DRAINED, now, acts);
-	else if (report == HP3_BESIDE_FAILED)
+	else if (report == HP3_BESIDE_FAILED && m->suspended) {
+		m->suspended = false; /* it goes on already */
 		hp3_move_input(e, flow, HP3_RFR_IN_CANCEL, now, acts);
-	else
+	} else
 		return -EINVAL;
 	return 0;
 }

@@ -135,7 +135,8 @@ enum hp3_act_kind {
 	HP3_ACT_CNP, /* to the network: tell the flow's sender of congestion (rule 5) */
 	HP3_ACT_RATE, /* to the RNIC's rate limiter: enum hp3_rate_op */
 	HP3_ACT_SUSPEND, /* beside: let the queue pair's send queue drain, report DRAINED */
-	HP3_ACT_MOVE, /* beside: use `port` from now on, report MOVED */
+	HP3_ACT_MOVE, /* beside: use `port` from now on, report MOVED; without SUSPEND before it
+			 (queue pair just set up, path dead): at once, nothing to report */
 	HP3_ACT_RESUME, /* beside: send on, on the old port */
 };
 

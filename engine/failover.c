@@ -22,7 +22,7 @@ static bool hand_nak(struct hp3_engine *e, uint32_t flow, struct hp3_acts *acts)
 	struct hp3_flow *f = &e->flows[flow];
 	struct hp3_act *a;
 
-	if (!is_nak_safe(f))
+	if (!is_nak_safe(f) || e->cfg.beside) /* beside, nothing is handed to the RNIC */
 		return false;
 	f->watch |= HP3_FW_NAKED;
 	a = hp3_act(acts, HP3_ACT_NAK, flow);

@@ -53,6 +53,7 @@ struct hp3_move {
 	bool seeking; /* `round` is under way while traffic flows on */
 	bool sought; /* by a round, not by an operator */
 	bool ask; /* probes only behind the drain (STANDARD, NAK) */
+	bool suspended; /* beside: the actuator was told to stop the queue pair */
 	bool marked; /* PROBING: a CNP came, the probe in the air may have been marked */
 	bool watching; /* DEAD: rounds until the path in use is found dead or alive */
 	uint8_t n_cycles, cycles[HP3_CYCLES_KEPT + 1]; /* what set the round off */

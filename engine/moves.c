@@ -28,7 +28,7 @@ struct hp3_move *hp3_move_prepare(
 	m->t_ask = now;
 	m->t_close = m->tag = m->moved_pkts = m->moved_bytes = 0;
 	m->closing = (struct hp3_closing){0};
-	m->seeking = m->sought = m->ask = m->watching = m->marked = false;
+	m->seeking = m->sought = m->ask = m->watching = m->marked = m->suspended = false;
 	m->n_cycles = 0;
 	m->live = (struct hp3_liveness){0};
 	m->before = (struct hp3_estimates){0};
@@ -73,6 +73,8 @@ static void take_new_path(struct hp3_engine *e, uint32_t flow, uint64_t now, str
 	if (m->t_close == 0)
 		hp3_rate_suspend(e, flow, now, acts);
 	hp3_rate_raise(e, flow, now, acts);
+	if (e->cfg.beside && !m->suspended) /* at set-up, off a dead path: at once */
+		hp3_act(acts, HP3_ACT_MOVE, flow)->port = m->to;
 }
 
 /* A dead path is left at once: what is held, and what comes, waits for the RNIC to go back. */
@@ -151,19 +153,19 @@ static void end_move(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action ac
 {
 	struct hp3_flow *f = &e->flows[flow];
 	struct hp3_move *m = &e->moves[f->slot];
-	bool switched = action == HP3_RFR_DO_SWITCH, begun = m->t_close != 0;
+	bool switched = action == HP3_RFR_DO_SWITCH;
 	uint64_t id;
 
 	if (switched)
 		take_new_path(e, flow, now, acts);
-	else if (action == HP3_RFR_DO_RECOVER && begun)
+	else if (action == HP3_RFR_DO_RECOVER && m->t_close != 0)
 		hp3_rate_rollback(e, flow, now, acts);
 	count(e, action, m);
 	if (action == HP3_RFR_DO_DISCARD || action == HP3_RFR_DO_SUPERSEDE)
 		hp3_hold_discard(e, flow, acts);
 	else if (!(f->flags & HP3_FF_PACED))
 		hp3_hold_release(e, flow, UINT32_MAX, 0, acts);
-	if (e->cfg.beside && action == HP3_RFR_DO_RECOVER && begun && input != HP3_RFR_IN_NO_BETTER)
+	if (m->suspended && action == HP3_RFR_DO_RECOVER)
 		hp3_act(acts, HP3_ACT_RESUME, flow)->port = m->from;
 	id = report(e, flow, action, input, now, acts);
 	if (m->sought)
@@ -256,6 +258,8 @@ void hp3_move_start(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp
 	hp3_slot_timer(e, m, &m->move_at, now + e->cfg.close_timeout_ns);
 	if (hp3_move_input(e, flow, input, now, acts) == HP3_RFR_DO_BEHIND)
 		hp3_move_close(e, flow, f->stream.hi, hp3_stream_end(&f->stream), now, acts);
-	else if (e->cfg.beside && f->state == HP3_RFR_CLOSING)
+	else if (e->cfg.beside && f->state == HP3_RFR_CLOSING) {
+		m->suspended = true;
 		hp3_act(acts, HP3_ACT_SUSPEND, flow)->port = m->from;
+	}
 }

@@ -276,7 +276,7 @@ static void tx_moving(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 	struct hp3_move *m = &e->moves[f->slot];
 
 	if (f->state == HP3_RFR_RESUMING) {
-		if (!hp3_resume_tx(e, flow, pkt, kind, now, acts))
+		if (!e->cfg.beside && !hp3_resume_tx(e, flow, pkt, kind, now, acts))
 			hold(e, flow, pkt, kind, now, vd, acts);
 		return;
 	}

@@ -194,9 +194,9 @@ void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts
 	if (!may_seek(e, f, now))
 		return;
 	if (kind == HP3_PROBE_PEER ? p->peer_seen == 0 && (f->flags & HP3_FF_READS)
-				   : e->cfg.observe)
-		return; /* an RNIC's answer would be an implicit NAK (rule 2); observe suspends none
-			 */
+				   : e->cfg.observe || e->cfg.beside)
+		return; /* an RNIC's answer would be an implicit NAK, or could not be kept from it
+			   (rule 2); observe suspends none */
 	m = begin(e, flow, now, acts);
 	if (m == NULL)
 		return;
