@@ -25,6 +25,9 @@ say 'ASan and UBSan: library suites and replay'
 ninja -C "$build-san" || exit 1
 scripts/run-tests.py "$build-san" unit property replay sim fuzz || bad=1
 
+say 'testbed: P4 switches, links, hosts'
+scripts/run-tests.py "$build" testbed || bad=1
+
 say 'lab: real RNIC stacks in virtual machines'
 scripts/run-tests.py "$build" lab || bad=1
 

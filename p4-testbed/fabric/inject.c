@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Single packets through single switches, without links: what the conformance vectors are run with.
- *     in   {"switch":"l1","port":0,"frame":"0209...","depth":0}
+ *     in   {"switch":"l1","port":0,"frame":"0209...","depth":0,"counters":true}
  *     out  {"port":2,"priority":3,"frame":"0208...","counters":{"port_rx":1,...}}  or
  * {"drop":"no-route",...} `depth` is what the queue claims to hold. Counters are those that the
  * packet changed, with the index: "port_tx[2]".
@@ -108,6 +108,7 @@ static int one(struct inject *in, const char *line)
 	int s = name != NULL ? hp3_net_find_switch(&in->net, name) : -1;
 	uint32_t port = (uint32_t)json_integer_value(json_object_get(rq, "port"));
 	struct rte_mbuf *m = hex != NULL ? frame_of(in, hex) : NULL;
+	bool count;
 
 	if (s < 0 || m == NULL || port >= in->sw[s].n_ports) {
 		fprintf(stderr, "hp3-fabric: not a packet for a switch of this topology: %.120s\n",
@@ -117,12 +118,15 @@ static int one(struct inject *in, const char *line)
 		return 1;
 	}
 	in->depth = (uint32_t)json_integer_value(json_object_get(rq, "depth"));
+	count = json_is_true(json_object_get(rq, "counters"));
 	in->result = NULL;
-	json_decref(changes(&in->sw[s], false));
+	if (count)
+		json_decref(changes(&in->sw[s], false));
 	hp3_swx_process(&in->sw[s], port, m);
 	if (in->result == NULL)
 		in->result = json_pack("{s:b}", "drop", 1);
-	json_object_set_new(in->result, "counters", changes(&in->sw[s], true));
+	if (count)
+		json_object_set_new(in->result, "counters", changes(&in->sw[s], true));
 	json_dumpf(in->result, stdout, JSON_COMPACT | JSON_SORT_KEYS);
 	putchar('\n');
 	fflush(stdout);

@@ -8,6 +8,7 @@
 #define UNLIMITED_BPS UINT64_C(1000000000000)
 #define HEADERS       128u
 #define BURST_PACKETS 2u
+#define PACER_BYTE    UINT64_C(8000000000) /* of the pacer's unit, 10^-9 bit */
 #define ECN_MASK      3u
 
 static bool before(const struct gen_qp *a, const struct gen_qp *b)
@@ -40,17 +41,36 @@ static void sift(struct gen_endpoint *ep, struct gen_qp *q)
 	place(ep, q, at);
 }
 
-static uint32_t burst(const struct gen_endpoint *ep, uint64_t bps)
+/* Bytes in `ns` at a rate, two packets at least. */
+static uint32_t tokens(const struct gen_endpoint *ep, uint64_t bps, uint64_t ns)
 {
-	uint64_t bytes = bps / 8000 * ep->p.burst_ns / 1000000;
+	uint64_t bytes = bps / 8000 * ns / 1000000;
 	uint32_t least = BURST_PACKETS * (ep->p.requester.mtu + HEADERS);
 
 	return bytes < least ? least : bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
 }
 
+static uint64_t pacer_ready(
+	const struct gen_endpoint *ep, const struct hp3_pacer *pacer, uint64_t now)
+{
+	return hp3_pacer_when(pacer, tokens(ep, pacer->rate, ep->p.catch_up_ns), now);
+}
+
+/* What was idle saved up a burst and no more; only what waited may catch up. */
+static void end_idle(const struct gen_endpoint *ep, struct hp3_pacer *pacer, uint64_t now)
+{
+	uint64_t most = tokens(ep, pacer->rate, ep->p.catch_up_ns);
+	uint64_t burst = tokens(ep, pacer->rate, ep->p.burst_ns), owed;
+
+	hp3_pacer_set_rate(pacer, pacer->rate, now); /* what is owed now */
+	owed = pacer->debt / PACER_BYTE;
+	if (most > burst && owed < most - burst)
+		hp3_pacer_sent(pacer, (uint32_t)(most - burst - owed), now);
+}
+
 static uint64_t may_send(const struct gen_endpoint *ep, const struct gen_qp *q, uint64_t now)
 {
-	return hp3_pacer_when(&q->pacer, burst(ep, q->pacer.rate), now);
+	return pacer_ready(ep, &q->pacer, now);
 }
 
 static bool has_data(const struct gen_qp *q, uint64_t now)
@@ -63,10 +83,16 @@ void gen_endpoint_touch(struct gen_endpoint *ep, struct gen_qp *q, uint64_t now)
 {
 	uint64_t timer = gen_requester_deadline(&q->requester), due = UINT64_MAX;
 
+	if (q->idle && has_data(q, now)) {
+		q->idle = false;
+		end_idle(ep, &q->pacer, now);
+	}
 	if (gen_responder_ready(&q->responder) == GEN_ANSWER_ACK)
 		due = now;
 	else if (has_data(q, now))
 		due = may_send(ep, q, now);
+	else
+		q->idle = true;
 	q->due = due < timer ? due : timer;
 	q->turn_no = ++ep->turns;
 	sift(ep, q);
@@ -256,11 +282,15 @@ static uint32_t send_cnp(struct gen_endpoint *ep, void *buf, uint64_t now)
 
 static uint64_t port_ready(const struct gen_endpoint *ep, uint64_t now)
 {
-	return hp3_pacer_when(&ep->port, burst(ep, ep->port.rate), now);
+	return pacer_ready(ep, &ep->port, now);
 }
 
 uint32_t gen_endpoint_tx(struct gen_endpoint *ep, void *buf, uint64_t now)
 {
+	if (ep->idle && (ep->cnps_due > 0 || (ep->n_qps > 0 && ep->heap[0]->due <= now))) {
+		ep->idle = false;
+		end_idle(ep, &ep->port, now);
+	}
 	if (port_ready(ep, now) > now)
 		return 0;
 	if (ep->cnps_due > 0 && ep->paused_until[ep->p.cnp_priority] <= now)
@@ -275,6 +305,7 @@ uint32_t gen_endpoint_tx(struct gen_endpoint *ep, void *buf, uint64_t now)
 		if (len > 0)
 			return len;
 	}
+	ep->idle = true;
 	return 0;
 }
 

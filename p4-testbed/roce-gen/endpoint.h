@@ -8,7 +8,9 @@
  * - Who may send: a heap of queue pairs by the time when each wants to be served; among those that
  *   could send now, the one that waited longest. One packet, then the next queue pair.
  * - Pace: a token bucket per queue pair at DCQCN's rate (cc/), one for the port at the link's rate.
- *   Bytes are those of the frame without preamble and FCS. ACKs wait for the port's only.
+ *   Bytes are those of the frame without preamble and FCS. ACKs wait for the port's only. Who had
+ *   to wait and is called late catches up, so that a slow scheduler costs no rate; who was idle
+ *   does not.
  * - Congestion: CE on a request or READ response makes a CNP (notification point); a CNP slows the
  *   queue pair down (reaction point).
  * - PFC (802.1Qbb): a pause frame for a priority stops it for its quanta of 512 bit times at the
@@ -36,7 +38,8 @@ struct gen_endpoint_params {
 	uint64_t link_bps; /* of the port; 0: as fast as the machine, and quanta count as at 1 Gb/s
 			    */
 	uint64_t qp_bps; /* of a queue pair without DCQCN; 0: no limit */
-	uint64_t burst_ns; /* tokens saved up, as time at the rate */
+	uint64_t burst_ns; /* what may leave at once after an idle time, as time at the rate */
+	uint64_t catch_up_ns; /* what may when the caller came late, at least burst_ns */
 	bool dcqcn, np;
 	struct hp3_dcqcn_params rp_params;
 	struct hp3_np_params np_params;
@@ -52,7 +55,7 @@ struct gen_qp {
 	bool loads; /* the workload uses it */
 	bool connected;
 	bool failed; /* its end was told */
-	bool cnp_due, turn;
+	bool cnp_due, turn, idle;
 	uint32_t load_at; /* the workload's index */
 	uint32_t peer, channel; /* connection that set it up; which of its queue pairs it is */
 	struct gen_requester requester;
@@ -91,6 +94,7 @@ struct gen_endpoint {
 	struct gen_qp **cnps; /* FIFO ring, max_qps */
 	uint32_t cnp_first, cnps_due;
 	uint64_t turns;
+	bool idle; /* nothing was to be sent */
 	struct hp3_pacer port;
 	uint64_t paused_until[8];
 	struct gen_event *events;

@@ -340,8 +340,8 @@ static uint64_t wake_at(struct run *r, uint64_t control, uint64_t load, uint64_t
 {
 	uint64_t paced = gen_endpoint_deadline(&r->ep, now), at = least(control, load);
 
-	if (paced > now && paced != UINT64_MAX && paced < now + r->o->burst_us * 500)
-		paced = now + r->o->burst_us * 500;
+	if (paced > now && paced != UINT64_MAX && paced < now + r->o->burst_us * 1000)
+		paced = now + r->o->burst_us * 1000;
 	if (r->blocked)
 		paced = now + BLOCKED_NS;
 	at = least(at, paced);

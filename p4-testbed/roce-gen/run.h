@@ -3,9 +3,8 @@
 #define ROCE_GEN_RUN_H
 /*
  * One run: sets up, waits for all peers, loads, drains, tells its peers that it is done, stays for
- * them until they are, and reports. One thread that sleeps whenever nothing is due: on a path of
- * 100 Mb/s tokens for half a millisecond are saved up, so that it wakes every quarter of one and
- * loses none.
+ * them until they are, and reports. One thread that sleeps whenever nothing is due: where only the
+ * pace holds it back it wakes every --burst-us, and sends then what has become due meanwhile.
  */
 #include "options.h"
 

@@ -142,6 +142,9 @@ static int collect(struct gen_workload *w)
 	for (uint32_t i = 0; i < w->ep->n_qps; i++) {
 		struct gen_qp *q = &w->ep->qps[i];
 
+		/* A neighbour in the ring may have begun already. */
+		if (!q->loads && q->channel < w->ep->n_qps)
+			w->arrived[q->channel] += q->responder.n.messages;
 		if (!q->loads || w->p.load == GEN_LOAD_NONE)
 			continue;
 		q->load_at = w->n_qps;
