@@ -400,6 +400,27 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 		vd->sport = f->port;
 }
 
+/*
+ * Rule 2: an ACK that proves nothing new goes to the RNIC only if no probe of ours may have
+ * provoked it.
+ */
+static bool is_ours(
+	struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_pkt *pkt, uint64_t now)
+{
+	const struct hp3_view *v = &pkt->v;
+
+	return e->cfg.probing && (v->flags & HP3_VF_AETH) &&
+	       !(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) &&
+	       HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK &&
+	       now < e->pairs.pairs[f->pair].probed_until && hp3_pkt_icrc_ok(e, pkt);
+}
+
+static void consume(struct hp3_engine *e, struct hp3_verdict *vd)
+{
+	e->stats.acks_consumed++;
+	vd->kind = HP3_CONSUME;
+}
+
 /* A reply while a move is under way: rule 6, its ICRC counts only if it would change anything. */
 static void rx_moving(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
 	struct hp3_verdict *vd, struct hp3_acts *acts)
@@ -422,6 +443,8 @@ static void rx_moving(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 		input = HP3_RFR_IN_NONE; /* the actuator knows */
 	if (input != HP3_RFR_IN_NONE && !hp3_pkt_icrc_ok(e, pkt))
 		return;
+	if (hp3_psn_diff(pkt->v.psn, f->stream.una) < 0 && is_ours(e, f, pkt, now))
+		consume(e, vd);
 	f->stream = after;
 	if (input == HP3_RFR_IN_CONTRADICTION) {
 		e->stats.contradictions++;
@@ -433,21 +456,6 @@ static void rx_moving(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 	}
 	if (f->state == HP3_RFR_RESUMING)
 		hp3_resume_rx(e, flow, now, acts);
-}
-
-/*
- * Rule 2: an ACK that proves nothing new goes to the RNIC only if no probe of ours may have
- * provoked it.
- */
-static bool is_ours(
-	struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_pkt *pkt, uint64_t now)
-{
-	const struct hp3_view *v = &pkt->v;
-
-	return e->cfg.probing && (v->flags & HP3_VF_AETH) &&
-	       !(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) &&
-	       HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK &&
-	       now < e->pairs.pairs[f->pair].probed_until && hp3_pkt_icrc_ok(e, pkt);
 }
 
 static void rx_steady(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
@@ -465,8 +473,7 @@ static void rx_steady(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 		e->stats.contradictions++;
 		hp3_flow_unpair(e, flow, now, acts);
 	} else if (kind == HP3_REPLY_STALE && is_ours(e, f, pkt, now)) {
-		e->stats.acks_consumed++;
-		vd->kind = HP3_CONSUME;
+		consume(e, vd);
 	}
 }
 

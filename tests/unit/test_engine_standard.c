@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Probes to a peer that is an ordinary RNIC: a duplicate (rule 2), or a gap (rule 3). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "scene.h"
+
+#define TIMEOUT (200 * US)
+
+static uint32_t closing; /* PSN that closed the old path */
+
+static void config(enum hp3_probe_choice probes)
+{
+	probing_config();
+	rig.cfg.probes = (uint8_t)probes;
+	rig.cfg.round.allow_nak = probes == HP3_PROBES_NAK;
+}
+
+/* Severely congested; 1 MIDDLE is in flight, so that there is something to drain. */
+static void congested(void)
+{
+	probing_engine();
+	for (unsigned i = 0; i < 4; i++)
+		exchange(false);
+	for (unsigned i = 0; info(&q).state == HP3_RFR_STEADY && i < 10; i++) {
+		struct hp3_fields f = {.opcode = HP3_OP_RC_ACK, .becn = true, .psn = psn};
+
+		last(&q, psn++);
+		middle(&q, psn++);
+		pass_time(RTT);
+		response(&q, &f);
+		if (info(&q).state == HP3_RFR_STEADY)
+			pass_time(CYCLE);
+	}
+	assert_int_equal(info(&q).state, HP3_RFR_CLOSING);
+	assert_int_equal(rig.nprobes, 0);
+}
+
+/* Drained, one packet is held, the first probe is in the air. */
+static void asking(void)
+{
+	congested();
+	closing = psn++;
+	assert_int_equal(middle(&q, closing), HP3_PASS);
+	assert_int_equal(middle(&q, psn++), HP3_HOLD);
+	pass_time(RTT);
+	ack(&q, closing);
+	assert_int_equal(info(&q).state, HP3_RFR_PROBING);
+	assert_int_equal(rig.nprobes, 1);
+}
+
+/* --- only behind the drain --- */
+
+static void rule_02_probes_only_behind_the_drain(void **state)
+{
+	config(HP3_PROBES_STANDARD);
+	congested();
+	ack(&q, psn - 1); /* all has arrived: no proof that no reply is under way */
+	assert_int_equal(info(&q).state, HP3_RFR_CLOSING);
+	assert_int_equal(rig.nprobes, 0);
+	closing = psn++;
+	middle(&q, closing);
+	expect_left(rig.nwire - 1, closing, q.home, true);
+	assert_int_equal(info(&q).state, HP3_RFR_DRAINING);
+	assert_int_equal(middle(&q, psn++), HP3_HOLD);
+	assert_int_equal(rig.nprobes, 0);
+	ack(&q, closing);
+	assert_int_equal(rig.nprobes, 1);
+	assert_int_equal(rig.probe_psns[0], closing); /* a duplicate of an acknowledged WRITE */
+	assert_int_not_equal(rig.probe_ports[0], q.home);
+	assert_int_equal(rig.held, 1);
+	command(&q, HP3_CMD_CANCEL, 0);
+}
+
+static void rule_02_a_send_or_write_closes(void **state)
+{
+	config(HP3_PROBES_STANDARD);
+	congested();
+	assert_int_equal(read_request(&q, psn, 2 * PMTU), HP3_PASS);
+	psn += 2;
+	assert_int_equal(info(&q).state, HP3_RFR_CLOSING);
+	request(&q, &(struct hp3_fields){.opcode = HP3_OP_RC_FETCH_ADD, .psn = psn++});
+	assert_int_equal(info(&q).state, HP3_RFR_CLOSING);
+	closing = psn++;
+	last(&q, closing);
+	assert_int_equal(info(&q).state, HP3_RFR_DRAINING);
+	/* The responses are not yet all there: nobody asks. */
+	read_response(&q, HP3_OP_RC_READ_RESP_FIRST, closing - 3, PMTU);
+	read_response(&q, HP3_OP_RC_READ_RESP_LAST, closing - 2, PMTU);
+	response(&q, &(struct hp3_fields){.opcode = HP3_OP_RC_ATOMIC_ACK, .psn = closing - 1});
+	assert_int_equal(rig.nprobes, 0);
+	ack(&q, closing);
+	assert_int_equal(rig.nprobes, 1);
+	assert_int_equal(rig.probe_psns[0], closing);
+}
+
+/* The newest packet is a READ that would be answered: it does not close. */
+static void rule_02_a_read_in_flight_does_not_close(void **state)
+{
+	config(HP3_PROBES_STANDARD);
+	probing_engine();
+	for (unsigned i = 0; i < 4; i++)
+		exchange(false);
+	for (unsigned i = 0; info(&q).state == HP3_RFR_STEADY && i < 10; i++) {
+		struct hp3_fields f = {.opcode = HP3_OP_RC_ACK, .becn = true, .psn = psn};
+
+		last(&q, psn++);
+		read_request(&q, psn++, 100);
+		pass_time(RTT);
+		response(&q, &f);
+		pass_time(CYCLE);
+	}
+	assert_int_equal(info(&q).state, HP3_RFR_CLOSING);
+	assert_int_equal(rig.nprobes, 0);
+}
+
+/* --- one in the air, and its answers are not for the RNIC --- */
+
+static void rule_02_one_probe_in_the_air(void **state)
+{
+	config(HP3_PROBES_STANDARD);
+	rig.cfg.round.improve = 1; /* nobody is that good */
+	asking();
+	for (uint32_t i = 1; i < ASKED; i++) {
+		assert_int_equal(rig.nprobes, i);
+		pass_time(5 * US);
+		assert_int_equal(rig.nprobes, i);
+		ack(&q, closing);
+		assert_int_equal(rig.vd.kind, HP3_CONSUME);
+	}
+	assert_int_equal(rig.newest[HP3_EV_ROUND].n_probes, ASKED - 1);
+	assert_int_equal(rig.newest[HP3_EV_ROUND].outcome, HP3_ROUND_NO_BETTER);
+	assert_int_equal(rig.newest[HP3_EV_RECOVER].reason, HP3_RFR_IN_NO_BETTER);
+	expect_left(rig.nwire - 1, closing + 1, q.home, false);
+	assert_int_equal(rig.held, 0);
+}
+
+static void a_good_answer_wins(void **state)
+{
+	config(HP3_PROBES_STANDARD);
+	asking();
+	pass_time(5 * US);
+	ack(&q, closing);
+	assert_int_equal(rig.vd.kind, HP3_CONSUME);
+	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+	assert_int_equal(rig.last.reason, HP3_RFR_IN_WON);
+	assert_int_equal(rig.newest[HP3_EV_ROUND].probe_kind, HP3_PROBE_STANDARD);
+	assert_int_equal(info(&q).port, rig.probe_ports[0]);
+	expect_left(rig.nwire - 1, closing + 1, rig.probe_ports[0], false);
+}
+
+/* A mark on the answer, or a CNP while the probe was out. */
+static void a_marked_answer_does_not_win(void **state)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		rig_setup(state);
+		config(HP3_PROBES_STANDARD);
+		asking();
+		if (i == 0) {
+			response(
+				&q, &(struct hp3_fields){
+					    .opcode = HP3_OP_RC_ACK, .becn = true, .psn = closing});
+		} else {
+			cnp();
+			ack(&q, closing);
+		}
+		assert_int_equal(rig.nprobes, 2);
+		pass_time(5 * US);
+		ack(&q, closing);
+		assert_int_equal(info(&q).port, rig.probe_ports[1]);
+	}
+}
+
+/* --- which ACK goes to the RNIC? una <= PSN < nxt --- */
+
+static void rule_02_stale_acks_are_consumed_while_a_probe_may_be_answered(void **state)
+{
+	config(HP3_PROBES_STANDARD);
+	asking();
+	pass_time(5 * US);
+	ack(&q, closing);
+	last(&q, psn++);
+	ack(&q, closing); /* another copy of the answer */
+	assert_int_equal(rig.vd.kind, HP3_CONSUME);
+	ack(&q, closing - 1);
+	assert_int_equal(rig.vd.kind, HP3_CONSUME);
+	ack(&q, psn - 1);
+	assert_int_equal(rig.vd.kind, HP3_PASS);
+	nak(&q, closing); /* no ACK: whatever it is, it is no answer of ours */
+	assert_int_equal(rig.vd.kind, HP3_PASS);
+	rig.damage = true; /* rule 6: the RNIC drops it */
+	ack(&q, closing);
+	assert_int_equal(rig.vd.kind, HP3_PASS);
+	assert_int_equal(stats()->acks_consumed, 2);
+	pass_time(3 * TIMEOUT);
+	ack(&q, closing);
+	assert_int_equal(rig.vd.kind, HP3_PASS);
+}
+
+/* The same while the next move is under way already. */
+static void rule_02_stale_acks_are_consumed_in_a_move(void **state)
+{
+	config(HP3_PROBES_STANDARD);
+	asking();
+	pass_time(5 * US);
+	ack(&q, closing);
+	ack(&q, psn - 1); /* what was held has arrived */
+	middle(&q, psn++);
+	assert_int_equal(move(&q, NEW_PORT), 0);
+	assert_int_equal(info(&q).state, HP3_RFR_CLOSING);
+	ack(&q, closing);
+	assert_int_equal(rig.vd.kind, HP3_CONSUME);
+	middle(&q, psn++);
+	assert_int_equal(info(&q).state, HP3_RFR_DRAINING);
+	ack(&q, closing);
+	assert_int_equal(rig.vd.kind, HP3_CONSUME);
+	ack(&q, psn - 2);
+	assert_int_equal(rig.vd.kind, HP3_PASS);
+	ack(&q, psn - 1);
+	assert_int_equal(rig.vd.kind, HP3_PASS);
+	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+}
+
+/* --- the end of a round --- */
+
+static void rule_02_a_loss_ends_the_round(void **state)
+{
+	config(HP3_PROBES_STANDARD);
+	asking();
+	pass_time(TIMEOUT);
+	assert_int_equal(rig.nprobes, 1);
+	assert_int_equal(rig.newest[HP3_EV_ROUND].outcome, HP3_ROUND_TIMEOUT);
+	assert_int_equal(seen(HP3_EV_RECOVER), 1);
+	expect_left(rig.nwire - 1, closing + 1, q.home, false);
+	ack(&q, closing); /* late: nobody's */
+	assert_int_equal(rig.vd.kind, HP3_CONSUME);
+	assert_false(info(&q).moved);
+}
+
+static void max_hold_bounds_the_round(void **state)
+{
+	config(HP3_PROBES_STANDARD);
+	rig.cfg.max_hold_ns = 100 * US;
+	asking();
+	pass_time(100 * US - RTT - 4 * US);
+	assert_int_equal(rig.held, 1);
+	pass_time(2 * US);
+	assert_int_equal(rig.held, 0);
+	assert_int_equal(rig.newest[HP3_EV_RECOVER].reason, HP3_RFR_IN_TIMEOUT);
+}
+
+static void rule_10_an_rnr_nak_ends_the_round(void **state)
+{
+	config(HP3_PROBES_STANDARD);
+	asking();
+	rnr(&q, closing);
+	assert_int_equal(rig.vd.kind, HP3_PASS);
+	assert_int_equal(rig.newest[HP3_EV_RECOVER].reason, HP3_RFR_IN_RNR);
+	assert_int_equal(rig.held, 0);
+}
+
+static void observe_suspends_nothing(void **state)
+{
+	config(HP3_PROBES_STANDARD);
+	rig.cfg.observe = true;
+	probing_engine();
+	congest();
+	assert_int_equal(seen(HP3_EV_SEVERE), 1);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+}
+
+/* --- a gap --- */
+
+static void rule_03_a_nak_probe_only_where_configured(void **state)
+{
+	config(HP3_PROBES_NAK);
+	asking();
+	assert_int_equal(rig.act.op, HP3_PROBE_NAK);
+	assert_int_equal(rig.probe_psns[0], closing + 3); /* beyond what is expected */
+	nak(&q, closing + 1);
+	assert_int_equal(rig.vd.kind, HP3_CONSUME);
+	assert_int_equal(rig.nprobes, 1); /* a responder reports a gap once */
+	assert_int_equal(seen(HP3_EV_ROUND), 1);
+	assert_int_equal(rig.held, 0);
+}
+
+static void rule_03_never_under_auto(void **state)
+{
+	config(HP3_PROBES_AUTO);
+	rig.cfg.round.allow_nak = true;
+	probing_engine();
+	for (unsigned i = 0; i < 60 && rig.nprobes < 40; i++) {
+		marked_reply();
+		if (rig.nprobes != 0)
+			assert_int_not_equal(rig.act.op, HP3_PROBE_NAK);
+		pass_time(CYCLE);
+	}
+	assert_true(rig.nprobes > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST(rule_02_probes_only_behind_the_drain),
+		RIG_TEST(rule_02_a_send_or_write_closes),
+		RIG_TEST(rule_02_a_read_in_flight_does_not_close),
+		RIG_TEST(rule_02_one_probe_in_the_air),
+		RIG_TEST(a_good_answer_wins),
+		RIG_TEST(a_marked_answer_does_not_win),
+		RIG_TEST(rule_02_stale_acks_are_consumed_while_a_probe_may_be_answered),
+		RIG_TEST(rule_02_stale_acks_are_consumed_in_a_move),
+		RIG_TEST(rule_02_a_loss_ends_the_round),
+		RIG_TEST(max_hold_bounds_the_round),
+		RIG_TEST(rule_10_an_rnr_nak_ends_the_round),
+		RIG_TEST(observe_suspends_nothing),
+		RIG_TEST(rule_03_a_nak_probe_only_where_configured),
+		RIG_TEST(rule_03_never_under_auto),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
