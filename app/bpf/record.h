@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_BPF_RECORD_H
+#define HP3_BPF_RECORD_H
+/*
+ * What the BPF programs hand to user space through their ring buffers, one record per verbs call
+ * that has returned. Both sides include this file; the includer brings the __u types
+ * (linux/types.h).
+ *
+ * The library's records bear the caller's structures as they were in its memory at the call;
+ * app/watch/library.c reads them by rdma-core's own header, so that no layout is written down
+ * twice. They come from processes that nobody vouches for: every field is to be checked.
+ */
+
+#define HP3_RECORD_DEVICE 64 /* IBV_SYSFS_NAME_MAX, IB_DEVICE_NAME_MAX */
+#define HP3_RECORD_QP     64 /* struct ibv_qp up to its events */
+#define HP3_RECORD_ATTR   144 /* struct ibv_qp_attr; rate_limit, the last field, may lack */
+
+enum hp3_verbs_kind { HP3_VERBS_MODIFY, HP3_VERBS_DESTROY };
+
+struct hp3_library_record {
+	__u64 time_ns; /* CLOCK_MONOTONIC, when the call began */
+	__u32 pid;
+	__u32 kind; /* enum hp3_verbs_kind */
+	__s32 ret; /* 0: done */
+	__u32 mask; /* IBV_QP_*; MODIFY */
+	char device[HP3_RECORD_DEVICE]; /* empty: unknown */
+	__u8 qp[HP3_RECORD_QP];
+	__u8 attr[HP3_RECORD_ATTR]; /* MODIFY */
+};
+
+/* A verbs call in the terms of the InfiniBand specification; what the mask does not name is
+ * undefined. The kernel's records are this already. */
+struct hp3_verbs_call {
+	__u64 time_ns;
+	__u32 pid;
+	__u32 kind; /* enum hp3_verbs_kind */
+	__s32 ret;
+	__u32 mask; /* IBV_QP_* equals the kernel's IB_QP_* */
+	__u32 qpn, dest_qpn, sq_psn, rq_psn;
+	__u8 type; /* IBV_QPT_* */
+	__u8 state; /* IBV_QPS_* */
+	__u8 path_mtu; /* IBV_MTU_* */
+	__u8 global; /* the address vector has a GID */
+	__u8 port;
+	__u8 sgid_index;
+	__u8 pad[2];
+	__u8 dgid[16];
+	char device[HP3_RECORD_DEVICE];
+};
+
+#endif

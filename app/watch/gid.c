@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/watch/gid.h"
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <linux/if_vlan.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Names come from other processes' memory. */
+static bool is_name(const char *s)
+{
+	if (!isalnum((unsigned char)*s))
+		return false;
+	while (isalnum((unsigned char)*s) || (*s != '\0' && strchr("_-.", *s)))
+		s++;
+	return *s == '\0';
+}
+
+/* First line of PORT-DIRECTORY/what/index, without its end. */
+static int read_entry(const char *port_dir, const char *what, unsigned index, char *buf, int size)
+{
+	char path[PATH_MAX];
+	FILE *f;
+	int ret = 0;
+
+	snprintf(path, sizeof(path), "%s/%s/%u", port_dir, what, index);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return -errno;
+	if (fgets(buf, size, f) == NULL)
+		ret = -ENODATA;
+	fclose(f);
+	buf[ret == 0 ? strcspn(buf, "\n") : 0] = '\0';
+	return ret;
+}
+
+static uint16_t vlan_of(const char *netdev)
+{
+	struct vlan_ioctl_args args = {.cmd = GET_VLAN_VID_CMD};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	uint16_t vlan = 0;
+
+	if (fd < 0)
+		return 0;
+	snprintf(args.device1, sizeof(args.device1), "%s", netdev);
+	if (ioctl(fd, SIOCGIFVLAN, &args) == 0)
+		vlan = (uint16_t)args.u.VID;
+	close(fd);
+	return vlan;
+}
+
+int hp3_gid_read(
+	const char *sysfs, const char *device, unsigned port, unsigned index, struct hp3_gid *out)
+{
+	char dir[PATH_MAX / 2], text[64], netdev[IFNAMSIZ + 1];
+	int ret;
+
+	if (!is_name(device))
+		return -EINVAL;
+	snprintf(dir, sizeof(dir), "%s/class/infiniband/%s/ports/%u", sysfs, device, port);
+	ret = read_entry(dir, "gid_attrs/types", index, text, sizeof(text));
+	if (ret < 0)
+		return ret;
+	if (strcmp(text, "RoCE v2") != 0)
+		return -EPROTONOSUPPORT;
+	ret = read_entry(dir, "gids", index, text, sizeof(text));
+	if (ret < 0)
+		return ret;
+	if (inet_pton(AF_INET6, text, out->gid) != 1)
+		return -EINVAL;
+	/* Without a network device (or its name) there is no VLAN either. */
+	out->vlan = 0;
+	if (read_entry(dir, "gid_attrs/ndevs", index, netdev, sizeof(netdev)) == 0)
+		out->vlan = vlan_of(netdev);
+	return 0;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_WATCH_INTERNAL_H
+#define HP3_WATCH_INTERNAL_H
+/*
+ * The parts of a watcher (watch.c puts them together). One epoll descriptor stands for all that can
+ * happen; each source registers with its tag.
+ */
+#include <bpf/libbpf.h>
+#include "app/watch/qps.h"
+#include "app/watch/watch.h"
+
+enum hp3_watch_tag { HP3_TAG_RING, HP3_TAG_PROCESS, HP3_TAG_DEVICES, HP3_TAG_SCAN };
+
+struct hp3_watch {
+	struct hp3_watch_options o;
+	struct hp3_qps *qps;
+	struct hp3_watch_kernel *kernel;
+	struct hp3_watch_library *library;
+	struct hp3_processes *processes; /* with library: whose end is waited for */
+	struct hp3_unseen *unseen; /* with library: who uses RDMA without it */
+	struct ring_buffer *ring; /* of kernel or library */
+	int epoll;
+	uint64_t lost; /* records, as far as told */
+	unsigned refused; /* queue pairs not followed, as far as told */
+};
+
+void hp3_watch_notice(struct hp3_watch *w, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* data.u64 of the epoll event: tag in the upper half, `value` in the lower. */
+int hp3_watch_add_fd(struct hp3_watch *w, int fd, enum hp3_watch_tag tag, uint32_t value);
+uint64_t hp3_watch_now(void); /* CLOCK_MONOTONIC */
+void hp3_watch_call(struct hp3_watch *w, const struct hp3_verbs_call *c);
+/* Why BPF refused, in words that name the fix. */
+const char *hp3_watch_bpf_error(int err);
+
+/* kernel.c. 0, or negative errno after a notice. Sets w->ring. */
+int hp3_watch_kernel_open(struct hp3_watch *w);
+void hp3_watch_kernel_close(struct hp3_watch_kernel *k);
+uint64_t hp3_watch_kernel_lost(const struct hp3_watch_kernel *k);
+
+/* library.c; likewise. */
+int hp3_watch_library_open(struct hp3_watch *w);
+void hp3_watch_library_close(struct hp3_watch_library *l);
+uint64_t hp3_watch_library_lost(const struct hp3_watch_library *l);
+/* Watches another copy of the library: 1, 0 if it is watched already, or negative errno. */
+int hp3_watch_library_attach(struct hp3_watch *w, const char *path);
+
+/* processes.c: DOWN for what a process leaves behind. */
+int hp3_processes_open(struct hp3_watch *w);
+void hp3_processes_close(struct hp3_processes *p);
+void hp3_processes_add(struct hp3_watch *w, uint32_t pid);
+void hp3_processes_ended(struct hp3_watch *w, uint32_t pid);
+/* All calls that there were have been handled: those whose caller was gone by then are over. */
+void hp3_processes_settle(struct hp3_watch *w);
+
+/* unseen.c: processes that hold an RDMA device open and have no watched library mapped. */
+int hp3_unseen_open(struct hp3_watch *w);
+void hp3_unseen_close(struct hp3_unseen *u);
+void hp3_unseen_opened(struct hp3_watch *w); /* a device was opened: look soon */
+void hp3_unseen_scan(struct hp3_watch *w);
+
+#endif

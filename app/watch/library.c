@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The library's watcher: libibverbs, each copy by the offsets of its functions. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <infiniband/verbs.h>
+#include "app/bpf/library.skel.h"
+#include "app/watch/elf_symbols.h"
+#include "app/watch/internal.h"
+
+#define COPIES_MAX   64u
+#define VERSIONS_MAX 4u /* of a function */
+#define LINKS_MAX    (2u * VERSIONS_MAX * 2u) /* of a copy: two functions, begin and end */
+
+_Static_assert(offsetof(struct ibv_qp, context) == 0, "library.bpf.c reads the context there");
+_Static_assert(offsetof(struct ibv_context, device) == 0, "library.bpf.c reads the device there");
+_Static_assert(offsetof(struct ibv_qp, qp_type) + sizeof(enum ibv_qp_type) <= HP3_RECORD_QP,
+	"a record holds the queue pair's numbers");
+_Static_assert(offsetof(struct ibv_qp_attr, rate_limit) <= HP3_RECORD_ATTR,
+	"a record holds the attributes");
+_Static_assert(sizeof(((struct ibv_device *)0)->name) == HP3_RECORD_DEVICE, "device names fit");
+
+struct copy {
+	dev_t dev;
+	ino_t ino;
+	unsigned n_links;
+	struct bpf_link *link[LINKS_MAX];
+};
+
+struct hp3_watch_library {
+	struct bpf_library *bpf;
+	unsigned n;
+	struct copy copies[COPIES_MAX];
+};
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	const struct hp3_library_record *r = data;
+	struct hp3_watch *w = ctx;
+	struct ibv_qp_attr attr = {0};
+	struct hp3_verbs_call c = {.kind = r->kind};
+	enum ibv_qp_type type;
+
+	if (size < sizeof(*r))
+		return 0;
+	memcpy(&attr, r->attr, offsetof(struct ibv_qp_attr, rate_limit));
+	memcpy(&c.qpn, r->qp + offsetof(struct ibv_qp, qp_num), sizeof(c.qpn));
+	memcpy(&type, r->qp + offsetof(struct ibv_qp, qp_type), sizeof(type));
+	memcpy(c.device, r->device, sizeof(c.device));
+	memcpy(c.dgid, attr.ah_attr.grh.dgid.raw, sizeof(c.dgid));
+	c.device[sizeof(c.device) - 1] = '\0';
+	c.time_ns = r->time_ns;
+	c.pid = r->pid;
+	c.ret = r->ret;
+	c.mask = r->mask;
+	c.type = (uint8_t)type;
+	c.state = (uint8_t)attr.qp_state;
+	c.path_mtu = (uint8_t)attr.path_mtu;
+	c.dest_qpn = attr.dest_qp_num;
+	c.sq_psn = attr.sq_psn;
+	c.rq_psn = attr.rq_psn;
+	c.global = attr.ah_attr.is_global != 0;
+	c.port = attr.ah_attr.port_num;
+	c.sgid_index = attr.ah_attr.grh.sgid_index;
+	hp3_processes_add(w, c.pid);
+	hp3_watch_call(w, &c);
+	return 0;
+}
+
+static int attach_at(
+	struct copy *c, struct bpf_program *prog, bool end, const char *path, uint64_t offset)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = end);
+	struct bpf_link *l = bpf_program__attach_uprobe_opts(prog, -1, path, offset, &opts);
+
+	if (l == NULL)
+		return -errno;
+	c->link[c->n_links++] = l;
+	return 0;
+}
+
+/* All versions of a function; version 1.0 has another queue pair in its hands. Returns how many. */
+static int attach_function(struct copy *c, const struct bpf_library *bpf, const char *path,
+	const char *name, struct bpf_program *latest, struct bpf_program *first)
+{
+	struct hp3_elf_symbol s[VERSIONS_MAX];
+	int n = hp3_elf_symbols(path, name, s, VERSIONS_MAX), err;
+
+	for (int i = 0; i < n; i++) {
+		bool old = strcmp(s[i].version, "IBVERBS_1.0") == 0;
+
+		/* The end first: a call that begins is then seen to its end. */
+		err = attach_at(c, bpf->progs.call_end, true, path, s[i].offset);
+		if (err == 0)
+			err = attach_at(c, old ? first : latest, false, path, s[i].offset);
+		if (err < 0)
+			return err;
+	}
+	return n > 0 ? 0 : n < 0 ? n : -ENOENT;
+}
+
+static void detach(struct copy *c)
+{
+	while (c->n_links > 0)
+		bpf_link__destroy(c->link[--c->n_links]);
+}
+
+int hp3_watch_library_attach(struct hp3_watch *w, const char *path)
+{
+	struct hp3_watch_library *l = w->library;
+	struct copy *c = &l->copies[l->n];
+	struct stat st;
+	int err;
+
+	if (stat(path, &st) < 0)
+		return -errno;
+	for (unsigned i = 0; i < l->n; i++) {
+		if (l->copies[i].dev == st.st_dev && l->copies[i].ino == st.st_ino)
+			return 0;
+	}
+	if (l->n == COPIES_MAX)
+		return -ENOSPC;
+	*c = (struct copy){.dev = st.st_dev, .ino = st.st_ino};
+	err = attach_function(c, l->bpf, path, "ibv_modify_qp", l->bpf->progs.modify_qp,
+		l->bpf->progs.modify_qp_1_0);
+	if (err == 0)
+		err = attach_function(c, l->bpf, path, "ibv_destroy_qp", l->bpf->progs.destroy_qp,
+			l->bpf->progs.destroy_qp_1_0);
+	if (err < 0) {
+		detach(c);
+		return err;
+	}
+	l->n++;
+	return 1;
+}
+
+static int attach_or_tell(struct hp3_watch *w, const char *path)
+{
+	int err = hp3_watch_library_attach(w, path);
+
+	if (err == -ENOENT)
+		hp3_watch_notice(w,
+			"queue-pair setup is not watched in %s: no such file, or it has no "
+			"ibv_modify_qp; name the libibverbs in use with libraries=",
+			path);
+	else if (err < 0)
+		hp3_watch_notice(w, "queue-pair setup is not watched in %s: %s", path,
+			hp3_watch_bpf_error(err));
+	return err < 0 ? err : 0;
+}
+
+/* The copy that the loader takes for this host's programs. */
+static int attach_default(struct hp3_watch *w)
+{
+	void *lib = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_LOCAL);
+	struct link_map *map;
+	int err = -ENOENT;
+
+	if (lib != NULL && dlinfo(lib, RTLD_DI_LINKMAP, &map) == 0)
+		err = attach_or_tell(w, map->l_name);
+	else
+		hp3_watch_notice(w, "queue-pair setup is not watched in libibverbs: the loader "
+				    "finds none; name the copy in use with libraries=");
+	if (lib != NULL)
+		dlclose(lib);
+	return err;
+}
+
+static int attach_all(struct hp3_watch *w)
+{
+	char *list, *save = NULL;
+	int err = 0;
+
+	if (w->o.libraries == NULL || *w->o.libraries == '\0')
+		return attach_default(w);
+	list = strdup(w->o.libraries);
+	if (list == NULL)
+		return -ENOMEM;
+	for (char *s = strtok_r(list, ",", &save); s != NULL && err == 0;
+		s = strtok_r(NULL, ",", &save))
+		err = attach_or_tell(w, s);
+	free(list);
+	return err;
+}
+
+static int load(struct hp3_watch_library *l)
+{
+	l->bpf = bpf_library__open();
+	if (l->bpf == NULL)
+		return -errno;
+	l->bpf->rodata->device_name_at = offsetof(struct ibv_device, name);
+	l->bpf->rodata->attr_size = offsetof(struct ibv_qp_attr, rate_limit);
+	return bpf_library__load(l->bpf);
+}
+
+int hp3_watch_library_open(struct hp3_watch *w)
+{
+	int err = -ENOMEM;
+
+	w->library = calloc(1, sizeof(*w->library));
+	if (w->library == NULL)
+		return err;
+	err = load(w->library);
+	if (err == 0) {
+		w->ring = ring_buffer__new(
+			bpf_map__fd(w->library->bpf->maps.records), on_record, w, NULL);
+		err = w->ring != NULL ? 0 : -errno;
+	}
+	if (err < 0)
+		hp3_watch_notice(w, "queue-pair setup is not watched in libibverbs: %s",
+			hp3_watch_bpf_error(err));
+	else
+		err = attach_all(w);
+	if (err < 0) {
+		hp3_watch_library_close(w->library);
+		w->library = NULL;
+	}
+	return err;
+}
+
+void hp3_watch_library_close(struct hp3_watch_library *l)
+{
+	if (l == NULL)
+		return;
+	for (unsigned i = 0; i < l->n; i++)
+		detach(&l->copies[i]);
+	bpf_library__destroy(l->bpf);
+	free(l);
+}
+
+uint64_t hp3_watch_library_lost(const struct hp3_watch_library *l)
+{
+	return l->bpf->bss->lost;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hp3-watch: the watchers of queue-pair setup as a program of its own; one JSON line per event. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <getopt.h>
+#include <jansson.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include "app/watch/watch.h"
+
+enum exit_code { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
+
+static const char usage_text[] =
+	"usage: hp3-watch [--verbs auto|kernel|library] [--library PATH[,PATH...]]\n"
+	"\n"
+	"Prints the set-up and the end of each RC queue pair over RoCEv2 on this host as a JSON\n"
+	"line, until a signal ends it. Needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE.\n"
+	"\n"
+	"  -v, --verbs WHICH     kernel: ib_core, all processes; library: libibverbs, by uprobe;\n"
+	"                        auto (default): the first of them that is to be had\n"
+	"  -l, --library PATHS   copies of libibverbs to watch (default: the loader's choice)\n"
+	"      --sysfs DIR       where GID tables are read (default /sys)\n"
+	"      --dev DIR         where infiniband/uverbsN are (default /dev)\n"
+	"  -V, --version         print the version\n"
+	"  -h, --help            print this\n"
+	"\n"
+	"Exit codes: 0 ended by a signal, 1 nothing to watch with, 2 usage.\n";
+
+enum { OPT_SYSFS = 256, OPT_DEV };
+
+static volatile sig_atomic_t stop_signal;
+static const char *const verbs_names[] = {
+	[HP3_WATCH_AUTO] = "auto", [HP3_WATCH_KERNEL] = "kernel", [HP3_WATCH_LIBRARY] = "library"};
+
+static void on_signal(int sig)
+{
+	stop_signal = sig;
+}
+
+static void put(json_t *j)
+{
+	json_dumpf(j, stdout, JSON_COMPACT);
+	putchar('\n');
+	fflush(stdout);
+	json_decref(j);
+}
+
+static void put_event(void *ctx, const struct hp3_watch_event *ev)
+{
+	const struct hp3_qp_event *qp = &ev->qp;
+	int family = qp->ipv6 ? AF_INET6 : AF_INET;
+	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN];
+
+	inet_ntop(family, qp->local, local, sizeof(local));
+	inet_ntop(family, qp->remote, remote, sizeof(remote));
+	put(json_pack("{s:i, s:s, s:I, s:i, s:s, s:i, s:s, s:s, s:i, s:i, s:i, s:o, s:i, s:i}", "v",
+		1, "event", qp->kind == HP3_QP_UP ? "up" : "down", "t_ns", (json_int_t)ev->time_ns,
+		"pid", (int)ev->pid, "device", ev->device, "port", (int)ev->port, "local", local,
+		"remote", remote, "vlan", (int)qp->vlan, "lqpn", (int)qp->lqpn, "rqpn",
+		(int)qp->rqpn, "psn", qp->psn_known ? json_integer(qp->psn) : json_null(), "rq_psn",
+		(int)ev->rq_psn, "mtu", (int)ev->mtu));
+}
+
+static void put_notice(void *ctx, const char *text)
+{
+	fprintf(stderr, "hp3-watch: %s\n", text);
+}
+
+static int usage(const char *what)
+{
+	fprintf(stderr, "hp3-watch: %s; try hp3-watch --help\n", what);
+	return EXIT_USAGE;
+}
+
+/* -1: go on. */
+static int parse_args(int argc, char **argv, struct hp3_watch_options *o)
+{
+	static const struct option longs[] = {
+		{"verbs", required_argument, NULL, 'v'},
+		{"library", required_argument, NULL, 'l'},
+		{"sysfs", required_argument, NULL, OPT_SYSFS},
+		{"dev", required_argument, NULL, OPT_DEV},
+		{"version", no_argument, NULL, 'V'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "v:l:Vh", longs, NULL)) != -1) {
+		switch (c) {
+		case 'v':
+			for (o->verbs = 0; o->verbs < HP3_WATCH_OFF; o->verbs++) {
+				if (strcmp(optarg, verbs_names[o->verbs]) == 0)
+					break;
+			}
+			if (o->verbs == HP3_WATCH_OFF)
+				return usage("--verbs takes auto, kernel or library");
+			break;
+		case 'l':
+			o->libraries = optarg;
+			break;
+		case OPT_SYSFS:
+			o->sysfs = optarg;
+			break;
+		case OPT_DEV:
+			o->dev = optarg;
+			break;
+		case 'V':
+			puts("hp3-watch " HP3_VERSION);
+			return EXIT_OK;
+		case 'h':
+			fputs(usage_text, stdout);
+			return EXIT_OK;
+		default:
+			fputs("try hp3-watch --help\n", stderr);
+			return EXIT_USAGE;
+		}
+	}
+	return optind < argc ? usage("unexpected argument") : -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct hp3_watch_options o = {.event = put_event, .notice = put_notice};
+	struct sigaction sa = {.sa_handler = on_signal};
+	struct hp3_watch *w;
+	int ret = parse_args(argc, argv, &o);
+
+	if (ret >= 0)
+		return ret;
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	ret = hp3_watch_open(&o, &w);
+	if (ret < 0) {
+		fprintf(stderr, "hp3-watch: cannot watch: %s\n", strerror(-ret));
+		return EXIT_FAILED;
+	}
+	if (hp3_watch_fd(w) < 0) {
+		fprintf(stderr, "hp3-watch: no watcher is left\n");
+		hp3_watch_close(w);
+		return EXIT_FAILED;
+	}
+	put(json_pack("{s:i, s:s, s:s}", "v", 1, "event", "ready", "by", hp3_watch_name(w)));
+	while (stop_signal == 0 && !ferror(stdout)) {
+		struct pollfd p = {.fd = hp3_watch_fd(w), .events = POLLIN};
+
+		if (poll(&p, 1, -1) > 0)
+			hp3_watch_poll(w);
+	}
+	hp3_watch_close(w);
+	return ferror(stdout) ? EXIT_FAILED : EXIT_OK;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/watch/qps.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <infiniband/verbs.h>
+
+#define BUCKETS 8192u /* power of two */
+#define QPN_MAX 0xffffffu
+
+struct qp {
+	struct qp *next;
+	struct hp3_watch_event ev; /* lqpn, pid and device: the key; the rest from RTR on */
+	bool ready; /* RTR told everything that an event needs */
+	bool up;
+};
+
+struct hp3_qps {
+	struct hp3_qps_hooks hooks;
+	unsigned n;
+	struct qp *bucket[BUCKETS];
+};
+
+struct hp3_qps *hp3_qps_create(const struct hp3_qps_hooks *hooks)
+{
+	struct hp3_qps *q = calloc(1, sizeof(*q));
+
+	if (q != NULL)
+		q->hooks = *hooks;
+	return q;
+}
+
+void hp3_qps_free(struct hp3_qps *q)
+{
+	for (unsigned b = 0; q != NULL && b < BUCKETS; b++) {
+		while (q->bucket[b] != NULL) {
+			struct qp *next = q->bucket[b]->next;
+
+			free(q->bucket[b]);
+			q->bucket[b] = next;
+		}
+	}
+	free(q);
+}
+
+unsigned hp3_qps_count(const struct hp3_qps *q)
+{
+	return q->n;
+}
+
+/* Where the queue pair hangs, or would. */
+static struct qp **find(struct hp3_qps *q, const char *device, uint32_t qpn)
+{
+	struct qp **at = &q->bucket[(qpn * 0x9e3779b1u) >> 19];
+
+	while (*at != NULL && ((*at)->ev.qp.lqpn != qpn || strcmp((*at)->ev.device, device) != 0))
+		at = &(*at)->next;
+	return at;
+}
+
+static struct qp *add(struct hp3_qps *q, struct qp **at, const struct hp3_verbs_call *c)
+{
+	struct qp *p = calloc(1, sizeof(*p));
+
+	if (p == NULL)
+		return NULL;
+	p->ev.qp.lqpn = c->qpn;
+	memcpy(p->ev.device, c->device, sizeof(p->ev.device));
+	*at = p;
+	q->n++;
+	return p;
+}
+
+static void down(struct hp3_qps *q, struct qp *p, uint64_t now)
+{
+	p->ready = false;
+	if (!p->up)
+		return;
+	p->up = false;
+	p->ev.qp.kind = HP3_QP_DOWN;
+	p->ev.time_ns = now;
+	q->hooks.event(q->hooks.ctx, &p->ev);
+}
+
+static void forget(struct hp3_qps *q, struct qp **at, uint64_t now)
+{
+	struct qp *p = *at;
+
+	down(q, p, now);
+	*at = p->next;
+	free(p);
+	q->n--;
+}
+
+static void up(struct hp3_qps *q, struct qp *p, uint64_t now)
+{
+	p->up = true;
+	p->ev.qp.kind = HP3_QP_UP;
+	p->ev.time_ns = now;
+	q->hooks.event(q->hooks.ctx, &p->ev);
+}
+
+static bool is_mapped(const uint8_t *gid)
+{
+	static const uint8_t prefix[12] = {[10] = 0xff, 0xff};
+
+	return memcmp(gid, prefix, sizeof(prefix)) == 0;
+}
+
+/* Addresses as packets bear them. False: no RoCEv2 connection. */
+static bool take_addresses(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call *c)
+{
+	struct hp3_qp_event *ev = &p->ev.qp;
+	struct hp3_gid local;
+
+	if (!c->global ||
+		q->hooks.gid(q->hooks.ctx, c->device, c->port, c->sgid_index, &local) < 0 ||
+		is_mapped(local.gid) != is_mapped(c->dgid))
+		return false;
+	ev->ipv6 = !is_mapped(c->dgid);
+	memset(ev->local, 0, sizeof(ev->local));
+	memset(ev->remote, 0, sizeof(ev->remote));
+	memcpy(ev->local, local.gid + (ev->ipv6 ? 0 : 12), ev->ipv6 ? 16 : 4);
+	memcpy(ev->remote, c->dgid + (ev->ipv6 ? 0 : 12), ev->ipv6 ? 16 : 4);
+	ev->vlan = local.vlan;
+	p->ev.port = c->port;
+	return true;
+}
+
+static void to_rtr(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call *c)
+{
+	down(q, p, c->time_ns);
+	if (!(c->mask & IBV_QP_AV) || !(c->mask & IBV_QP_DEST_QPN) || !take_addresses(q, p, c))
+		return;
+	p->ready = true;
+	p->ev.qp.rqpn = c->dest_qpn & QPN_MAX;
+	p->ev.rq_psn = c->mask & IBV_QP_RQ_PSN ? c->rq_psn & QPN_MAX : 0;
+	p->ev.mtu = c->mask & IBV_QP_PATH_MTU && c->path_mtu >= IBV_MTU_256 &&
+				    c->path_mtu <= IBV_MTU_4096
+			    ? 128u << c->path_mtu
+			    : 0;
+}
+
+static void to_rts(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call *c)
+{
+	if (!p->ready || p->up) /* back from SQD or SQE: nothing is new */
+		return;
+	p->ev.qp.psn_known = c->mask & IBV_QP_SQ_PSN;
+	p->ev.qp.psn = p->ev.qp.psn_known ? c->sq_psn & QPN_MAX : 0;
+	up(q, p, c->time_ns);
+}
+
+static bool same_addresses(const struct hp3_qp_event *a, const struct hp3_qp_event *b)
+{
+	return a->vlan == b->vlan && a->ipv6 == b->ipv6 &&
+	       memcmp(a->local, b->local, sizeof(a->local)) == 0 &&
+	       memcmp(a->remote, b->remote, sizeof(a->remote)) == 0;
+}
+
+/* SQD allows another address vector: for the network that is another connection. */
+static void readdress(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call *c)
+{
+	struct qp was = *p;
+
+	if (!p->up || !take_addresses(q, p, c)) {
+		*p = was;
+		return;
+	}
+	if (same_addresses(&was.ev.qp, &p->ev.qp))
+		return;
+	was.ev.qp.kind = HP3_QP_DOWN;
+	was.ev.time_ns = c->time_ns;
+	q->hooks.event(q->hooks.ctx, &was.ev);
+	p->ev.qp.psn_known = false;
+	p->ev.qp.psn = 0;
+	up(q, p, c->time_ns);
+}
+
+static void modify(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call *c)
+{
+	if (!(c->mask & IBV_QP_STATE)) {
+		if (c->mask & IBV_QP_AV)
+			readdress(q, p, c);
+		return;
+	}
+	switch (c->state) {
+	case IBV_QPS_RTR:
+		to_rtr(q, p, c);
+		break;
+	case IBV_QPS_RTS:
+		to_rts(q, p, c);
+		break;
+	case IBV_QPS_SQD:
+		if (c->mask & IBV_QP_AV)
+			readdress(q, p, c);
+		break;
+	case IBV_QPS_RESET:
+	case IBV_QPS_INIT:
+	case IBV_QPS_ERR:
+		down(q, p, c->time_ns);
+		break;
+	default: /* SQE: the responder goes on, and so may the requester */
+		break;
+	}
+}
+
+int hp3_qps_call(struct hp3_qps *q, const struct hp3_verbs_call *c)
+{
+	struct qp **at = find(q, c->device, c->qpn);
+
+	if (c->ret != 0 || c->type != IBV_QPT_RC || c->qpn > QPN_MAX)
+		return 0;
+	if (c->kind == HP3_VERBS_DESTROY) {
+		if (*at != NULL)
+			forget(q, at, c->time_ns);
+		return 0;
+	}
+	if (*at == NULL) {
+		if (q->n >= HP3_QPS_MAX)
+			return -ENOSPC;
+		if (add(q, at, c) == NULL)
+			return -ENOMEM;
+	} else if ((*at)->ev.pid != c->pid) {
+		/* Its process left without a word, and the QPN is somebody else's now; or two
+		 * processes share it, which has to begin anew just as well. */
+		down(q, *at, c->time_ns);
+	}
+	(*at)->ev.pid = c->pid;
+	modify(q, *at, c);
+	return 0;
+}
+
+void hp3_qps_process_ended(struct hp3_qps *q, uint32_t pid, uint64_t now)
+{
+	for (unsigned b = 0; b < BUCKETS; b++) {
+		struct qp **at = &q->bucket[b];
+
+		while (*at != NULL) {
+			if ((*at)->ev.pid == pid)
+				forget(q, at, now);
+			else
+				at = &(*at)->next;
+		}
+	}
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The library's watcher sees only who uses the library. Whoever opens an RDMA device is looked at
+ * shortly after: a copy of libibverbs that is new (a container's, a bundled one) is watched from
+ * then on; a process without any (statically linked) is named, once.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+#include "app/watch/internal.h"
+
+#define TOLD_MAX     256u
+#define SCAN_WAIT_NS 100000000 /* from the opening of a device to the look at its opener */
+
+struct hp3_unseen {
+	int inotify, timer;
+	char devices[PATH_MAX / 2]; /* /dev/infiniband */
+	unsigned n, n_before;
+	uint32_t told[TOLD_MAX], before[TOLD_MAX]; /* PIDs named: in this scan, in the last one */
+};
+
+static bool was_told(const struct hp3_unseen *u, uint32_t pid)
+{
+	for (unsigned i = 0; i < u->n_before; i++) {
+		if (u->before[i] == pid)
+			return true;
+	}
+	return false;
+}
+
+static void tell(struct hp3_watch *w, uint32_t pid, const char *what)
+{
+	struct hp3_unseen *u = w->unseen;
+	char path[64], name[32] = "";
+	FILE *f;
+
+	if (u->n == TOLD_MAX)
+		return;
+	u->told[u->n++] = pid;
+	if (was_told(u, pid))
+		return;
+	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	f = fopen(path, "re");
+	if (f != NULL && fgets(name, sizeof(name), f) != NULL)
+		name[strcspn(name, "\n")] = '\0';
+	if (f != NULL)
+		fclose(f);
+	hp3_watch_notice(w,
+		"process %u (%s) %s: the set-up of its queue pairs is not seen; they are paired by "
+		"what is on the wire",
+		pid, name, what);
+}
+
+/* Has the process an RDMA device open? */
+static bool uses_rdma(const struct hp3_unseen *u, const char *pid)
+{
+	size_t len = strlen(u->devices);
+	char path[PATH_MAX], target[PATH_MAX];
+	struct dirent *e;
+	bool found = false;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
+	d = opendir(path);
+	if (d == NULL)
+		return false;
+	while (!found && (e = readdir(d)) != NULL) {
+		ssize_t n = readlinkat(dirfd(d), e->d_name, target, sizeof(target) - 1);
+
+		if (n < 0)
+			continue;
+		target[n] = '\0';
+		found = strncmp(target, u->devices, len) == 0 &&
+			strncmp(target + len, "/uverbs", 7) == 0;
+	}
+	closedir(d);
+	return found;
+}
+
+static void examine(struct hp3_watch *w, uint32_t pid)
+{
+	char line[PATH_MAX + 128], path[2 * PATH_MAX], *lib = NULL;
+	int err = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return;
+	while (lib == NULL && fgets(line, sizeof(line), f) != NULL) {
+		line[strcspn(line, "\n")] = '\0';
+		lib = strchr(line, '/');
+		if (lib != NULL && strstr(lib, "/libibverbs.so") == NULL)
+			lib = NULL;
+	}
+	fclose(f);
+	if (lib == NULL) {
+		tell(w, pid, "uses RDMA without libibverbs (statically linked?)");
+		return;
+	}
+	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, lib);
+	err = hp3_watch_library_attach(w, path);
+	if (err > 0)
+		hp3_watch_notice(w,
+			"process %u uses a libibverbs of its own (%s): watched from now on", pid,
+			lib);
+	else if (err < 0)
+		tell(w, pid, "uses a libibverbs that cannot be watched");
+}
+
+void hp3_unseen_scan(struct hp3_watch *w)
+{
+	struct hp3_unseen *u = w->unseen;
+	struct dirent *e;
+	uint64_t expired;
+	DIR *d = opendir("/proc");
+
+	if (read(u->timer, &expired, sizeof(expired)) < 0 && errno != EAGAIN)
+		return;
+	memcpy(u->before, u->told, sizeof(u->before));
+	u->n_before = u->n;
+	u->n = 0;
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		uint32_t pid = (uint32_t)strtoul(e->d_name, NULL, 10);
+
+		if (isdigit((unsigned char)e->d_name[0]) && pid != (uint32_t)getpid() &&
+			uses_rdma(u, e->d_name))
+			examine(w, pid);
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
+/* The directory is there once the first RDMA driver is. */
+static void watch_devices(struct hp3_unseen *u)
+{
+	inotify_add_watch(u->inotify, u->devices, IN_OPEN | IN_CREATE);
+}
+
+void hp3_unseen_opened(struct hp3_watch *w)
+{
+	struct hp3_unseen *u = w->unseen;
+	struct itimerspec soon = {.it_value.tv_nsec = SCAN_WAIT_NS}, set;
+	char events[4096];
+
+	while (read(u->inotify, events, sizeof(events)) > 0)
+		;
+	watch_devices(u);
+	if (timerfd_gettime(u->timer, &set) == 0 && set.it_value.tv_nsec == 0)
+		timerfd_settime(u->timer, 0, &soon, NULL);
+}
+
+int hp3_unseen_open(struct hp3_watch *w)
+{
+	const char *dev = w->o.dev != NULL ? w->o.dev : "/dev";
+	struct hp3_unseen *u = calloc(1, sizeof(*u));
+
+	if (u == NULL)
+		return -ENOMEM;
+	w->unseen = u;
+	snprintf(u->devices, sizeof(u->devices), "%s/infiniband", dev);
+	u->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	u->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (u->inotify < 0 || u->timer < 0)
+		return -errno;
+	inotify_add_watch(u->inotify, dev, IN_CREATE);
+	watch_devices(u);
+	if (hp3_watch_add_fd(w, u->inotify, HP3_TAG_DEVICES, 0) < 0 ||
+		hp3_watch_add_fd(w, u->timer, HP3_TAG_SCAN, 0) < 0)
+		return -errno;
+	hp3_unseen_scan(w);
+	return 0;
+}
+
+void hp3_unseen_close(struct hp3_unseen *u)
+{
+	if (u == NULL)
+		return;
+	close(u->inotify);
+	close(u->timer);
+	free(u);
+}
