@@ -9,4 +9,4 @@ cd "$(dirname "$0")/.."
 "$build/tests/property/test_order" 100 200000 1000
 tests/lab/moves --build "$build" --seconds 30 --path-delay 2
 tests/lab/moves --build "$build" --seconds 30 --path-delay 20
-tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 2 3 4 5
+tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 4 5 6

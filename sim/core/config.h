@@ -29,6 +29,7 @@ enum sim_fault_kind {
 	SIM_FAULT_DEGRADE
 };
 enum sim_onoff { SIM_OFF, SIM_ON };
+enum sim_identity { SIM_IDENTITY_NONE, SIM_IDENTITY_MODEL };
 
 struct sim_config {
 	struct {
@@ -58,6 +59,7 @@ struct sim_config {
 		uint32_t cnp_interval_us;
 		uint64_t window_bytes;
 		enum sim_ports ports;
+		uint32_t setup_us;
 	} rnic;
 	struct {
 		uint32_t gap_us;
@@ -71,6 +73,15 @@ struct sim_config {
 	struct {
 		uint32_t paths, rto_us;
 	} stellar;
+	struct {
+		enum sim_identity identity;
+		enum sim_onoff placement, rate_acts;
+		uint32_t cycle_us, congestion_tolerance, ecn_fraction, rtt_factor;
+		uint32_t candidates, improve, max_concurrent, cooldown_us, verify_us, stall_us;
+		uint32_t probe_timeout_us, backoff_min_us, backoff_max_us, probes_per_second;
+		uint32_t fresh_us, load_age_us, max_hold_us;
+		uint64_t hold_bytes;
+	} hp3;
 	struct {
 		enum sim_traffic kind;
 		char cdf[256];

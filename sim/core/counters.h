@@ -15,6 +15,7 @@
 	X(NO_ROUTE, "no_route")                                                                    \
 	X(LOSS, "loss") /* silent, by the link's loss rate */                                      \
 	X(BLACK_HOLE, "black_hole") /* silent, by hash */                                          \
+	X(SUPERSEDED, "superseded") /* by the balancer: a copy waits, or its queue pair is gone */ \
 	X(LATE, "late") /* duplicates that arrive when the flow has ended */
 
 enum sim_drop {

@@ -35,6 +35,7 @@ static const char *const ccs[] = {"none", "dcqcn", NULL};
 static const char *const feedbacks[] = {"ack", "cnp", NULL};
 static const char *const port_kinds[] = {"counted", "roce", NULL};
 
+static const char *const identities[] = {"none", "model", NULL};
 static const char *const traffics[] = {
 	"poisson", "incast", "permutation", "allreduce", "alltoall", "collision", NULL};
 static const char *const faults[] = {"none", "down", "flap", "loss", "black-hole", "degrade", NULL};
@@ -46,6 +47,7 @@ static const struct hp3_ini_section sections[] = {
 	{.name = "conga", .help = "CONGA (SIGCOMM 2014)"},
 	{.name = "conweave", .help = "ConWeave (SIGCOMM 2023); 0: by number of tiers"},
 	{.name = "stellar", .help = "STELLAR (SIGCOMM 2025)"},
+	{.name = "hp3", .help = "hp3 and hp3-paper; names as in hp3.ini"},
 	{.name = "traffic", .help = "What hosts send"},
 	{.name = "fault", .help = "What goes wrong, on links between switches"},
 	{.name = "sweep", .help = "Runs of `hp3-sim run`: every balancer x load x seed"},
@@ -94,6 +96,8 @@ static const struct hp3_ini_key keys[] = {
 	NUM(rnic, window_bytes, "bytes", 0, 0, 1000000000, "most in flight; 0: no window"),
 	ENUM(rnic, ports, port_kinds, SIM_PORTS_COUNTED,
 		"UDP ports: counted up per host (ns-3), or random source and 4791"),
+	NUM(rnic, setup_us, "us", 0, 0, 1000000,
+		"from queue-pair setup to the first data, from which FCT counts"),
 	NUM(letflow, gap_us, "us", 100, 1, 1000000, "flowlet gap"),
 	NUM(conga, gap_us, "us", 100, 1, 1000000, "flowlet gap"),
 	NUM(conga, dre_us, "us", 50, 1, 1000000, "interval of the rate estimator's decay"),
@@ -108,6 +112,27 @@ static const struct hp3_ini_key keys[] = {
 	NUM(conweave, expiry_us, "us", 0, 0, 1000000, "a flow idle so long begins anew"),
 	NUM(stellar, paths, "", 128, 1, 256, "source ports that a flow is sprayed over"),
 	NUM(stellar, rto_us, "us", 250, 1, 10000000, "retransmission time-out"),
+	ENUM(hp3, identity, identities, SIM_IDENTITY_MODEL, "what tells ports of one path apart"),
+	ENUM(hp3, placement, onoff, SIM_ON, "new queue pairs by counts (identity model)"),
+	ENUM(hp3, rate_acts, onoff, SIM_ON, "rates are saved, raised and rolled back with moves"),
+	NUM(hp3, cycle_us, "us", 10, 1, 1000000, "shortest monitoring cycle"),
+	NUM(hp3, congestion_tolerance, "cycles", 3, 1, 7, "congested ones in a row: severe"),
+	NUM(hp3, ecn_fraction, "percent", 25, 1, 100, "of marked replies: congested"),
+	NUM(hp3, rtt_factor, "percent", 300, 101, 10000, "of the base RTT: congested"),
+	NUM(hp3, candidates, "ports", 3, 1, 6, "of a round of probes"),
+	NUM(hp3, improve, "percent", 80, 1, 100, "of the RTT in use that a winner may have"),
+	NUM(hp3, max_concurrent, "moves", 2, 1, 65535, "of an address pair at a time"),
+	NUM(hp3, cooldown_us, "us", 100, 1, 100000000, "a moved flow stays"),
+	NUM(hp3, verify_us, "us", 200, 0, 100000000, "until a move is judged; 0: never"),
+	NUM(hp3, stall_us, "us", 500, 0, 100000000, "without progress: dead path? 0: never"),
+	NUM(hp3, probe_timeout_us, "us", 200, 1, 500000, "a probe not answered is lost"),
+	NUM(hp3, backoff_min_us, "us", 50, 1, 4000000, "after a fruitless round"),
+	NUM(hp3, backoff_max_us, "us", 2000, 1, 4000000, "it doubles up to this"),
+	NUM(hp3, probes_per_second, "", 100000, 0, 4000000000, "of an address pair"),
+	NUM(hp3, fresh_us, "us", 100, 1, 100000000, "what is known of a path is good for"),
+	NUM(hp3, load_age_us, "us", 50, 0, 100000000, "the peer's counts are good for"),
+	NUM(hp3, max_hold_us, "us", 200, 1, 1000000, "longest drain"),
+	NUM(hp3, hold_bytes, "bytes", 4000000, 1000, 4000000000, "held of a flow"),
 	ENUM(traffic, kind, traffics, SIM_POISSON, "pattern; see docs/sim.md"),
 	TEXT(traffic, cdf, "AliStorage2019", "flow sizes: a built-in name, or a file"),
 	NUM(traffic, load_percent, "percent", 50, 1, 200,

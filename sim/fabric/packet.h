@@ -26,11 +26,11 @@ enum sim_kind {
 	SIM_KINDS
 };
 
-#define SIM_CE    0x01u /* ECN: congestion experienced */
-#define SIM_ECHO  0x02u /* ACK, NAK: the packet acknowledged was marked (the CNP flag of ns-3) */
-#define SIM_AGAIN 0x04u /* a retransmission */
-#define SIM_LAST  0x08u /* of its flow */
-#define SIM_LOCAL 0x10u /* made inside a switch: occupies no ingress buffer */
+#define SIM_CE     0x01u /* ECN: congestion experienced */
+#define SIM_ECHO   0x02u /* ACK, NAK: the packet acknowledged was marked (the CNP flag of ns-3) */
+#define SIM_AGAIN  0x04u /* a retransmission */
+#define SIM_LAST   0x08u /* of its flow */
+#define SIM_ACKREQ 0x10u /* answered at once, whatever rnic.ack_every says */
 
 /* What balancers in switches carry with a data packet (a header of their own on the wire). */
 struct sim_tag_conga {

@@ -18,19 +18,26 @@ static void arrive(struct sim *s, struct sim_event *ev)
 		sim_host_receive(s, in, p);
 }
 
+struct sim_packet *sim_port_take_data(struct sim_port *port)
+{
+	struct sim_packet *p = sim_fifo_take(&port->data);
+
+	if (p != NULL)
+		port->data_bytes -= p->bytes;
+	return p;
+}
+
 static struct sim_packet *next_packet(struct sim *s, struct sim_port *port)
 {
 	struct sim_packet *p = sim_fifo_take(&port->control);
 
 	if (p != NULL || sim_port_paused(s, port))
 		return p;
+	p = sim_port_take_data(port);
 	if (port->node < s->topo.hosts)
-		return sim_host_next(s, port);
-	p = sim_fifo_take(&port->data);
-	if (p != NULL) {
-		port->data_bytes -= p->bytes;
+		return p != NULL ? p : sim_host_next(s, port);
+	if (p != NULL)
 		sim_switch_leaves(s, port, p);
-	}
 	return p;
 }
 
@@ -175,7 +182,8 @@ void sim_port_set_down(struct sim *s, struct sim_port *port, bool down)
 		sim_packet_drop(s, p, SIM_DROP_LINK_DOWN);
 	while ((p = sim_fifo_take(&port->data)) != NULL) {
 		port->data_bytes -= p->bytes;
-		sim_switch_leaves(s, port, p);
+		if (port->node >= s->topo.hosts)
+			sim_switch_leaves(s, port, p);
 		sim_packet_drop(s, p, SIM_DROP_LINK_DOWN);
 	}
 }

@@ -58,6 +58,8 @@ void sim_port_init(struct sim *s, uint32_t number);
 void sim_port_kick(struct sim *s, struct sim_port *port);
 void sim_port_queue_control(struct sim *s, struct sim_port *port, struct sim_packet *p);
 void sim_port_queue_data(struct sim *s, struct sim_port *port, struct sim_packet *p);
+/* The first one queued, or NULL. At a host: what a balancer lets go, before the RNIC is asked. */
+struct sim_packet *sim_port_take_data(struct sim_port *port);
 /* A PFC frame came in by this port. */
 void sim_port_pfc(struct sim *s, struct sim_port *port, uint32_t pause_ns);
 /* Down: what is queued or under way is dropped. */

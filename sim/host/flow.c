@@ -118,15 +118,16 @@ struct sim_flow *sim_flow_start(struct sim *s, uint32_t demand)
 	f->last_bytes = (uint32_t)(bytes - (uint64_t)(f->packets - 1) * payload);
 	f->nak_psn = UINT32_MAX;
 	sim_flow_ports(s, f);
+	f->port = pick_port(s, f);
 	s->host[f->src].next_sport++;
 	s->host[f->dst].next_dport++;
 	if (s->lb->flow_start != NULL)
 		s->lb->flow_start(s, f);
-	f->port = pick_port(s, f);
 	hp3_dcqcn_init(&f->rp, sim_host_rp(s, f));
 	f->wake.fire = sim_host_wake;
 	s->outcome[demand].base = base_time(s, d, f->packets);
 	open_flow(&s->host[f->src], f);
+	f->next_at = s->now + s->cfg.rnic.setup_us * SIM_US;
 	sim_host_schedule(s, f);
 	return f;
 }
@@ -143,7 +144,7 @@ static void maybe_free(struct sim *s, struct sim_flow *f)
 void sim_flow_finish(struct sim *s, struct sim_flow *f)
 {
 	f->done = true;
-	s->outcome[f->id].fct = s->now - s->demand[f->id].start;
+	s->outcome[f->id].fct = s->now - s->demand[f->id].start - s->cfg.rnic.setup_us * SIM_US;
 	s->last_end = s->now;
 	s->finished++;
 	if (s->lb->flow_end != NULL)

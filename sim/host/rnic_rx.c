@@ -64,7 +64,8 @@ static void in_sequence(struct sim *s, struct sim_port *in, const struct sim_pac
 		f->expected++;
 	f->ack_wait++;
 	f->echo |= (p->flags & SIM_CE) != 0;
-	if (f->ack_wait < s->cfg.rnic.ack_every && !(p->flags & SIM_LAST) && f->got == NULL)
+	if (f->ack_wait < s->cfg.rnic.ack_every && !(p->flags & (SIM_LAST | SIM_ACKREQ)) &&
+		f->got == NULL)
 		return;
 	reply(s, in, p, SIM_ACK, f->echo && s->cfg.rnic.feedback == SIM_FEEDBACK_ACK);
 	f->ack_wait = 0;
@@ -143,7 +144,7 @@ void sim_host_receive(struct sim *s, struct sim_port *in, struct sim_packet *p)
 		s->n.dropped[SIM_DROP_LATE]++;
 	} else if (p->kind == SIM_DATA) {
 		sim_responder_data(s, in, p);
-	} else {
+	} else if (s->lb->reply == NULL || s->lb->reply(s, f, p)) {
 		sim_requester_reply(s, f, p);
 	}
 	sim_packet_end(s, p);

@@ -160,8 +160,8 @@ static struct sim_packet *make_data(struct sim *s, struct sim_flow *f)
 	}
 	pace(s, f, bytes);
 	sim_host_arm(s, f);
-	if (s->lb->data != NULL)
-		s->lb->data(s, f, p);
+	if (s->lb->data != NULL && !s->lb->data(s, f, p))
+		return NULL;
 	return p;
 }
 
@@ -173,10 +173,15 @@ struct sim_packet *sim_host_next(struct sim *s, struct sim_port *port)
 	while (p == NULL && (f = port->ring) != NULL) {
 		port->ring = f->next_ready;
 		f->ready = false;
-		if (f->done)
+		if (f->done) {
 			sim_flow_idle(s, f);
-		else if (has_data(s, f))
+		} else if (has_data(s, f)) {
 			p = make_data(s, f);
+			if (p == NULL)
+				sim_host_schedule(s, f);
+			if (p == NULL && port->data.head != NULL)
+				return sim_port_take_data(port); /* the balancer let others go */
+		}
 	}
 	if (p != NULL) {
 		port->busy_until = s->now + sim_port_time(s, port, p->bytes);

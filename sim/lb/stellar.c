@@ -46,26 +46,27 @@ static void flow_start(struct sim *s, struct sim_flow *f)
 	of(f)->ports = hp3_rand(&s->rng);
 }
 
-static void use(struct sim_flow *f, struct sim_packet *p, uint32_t path)
+static bool use(struct sim_flow *f, struct sim_packet *p, uint32_t path)
 {
 	uint64_t state = of(f)->ports + path;
 
 	p->arg = (uint16_t)path;
 	p->sport = hp3_rand_port(&state);
+	return true;
 }
 
-static void data_obs(struct sim *s, struct sim_flow *f, struct sim_packet *p)
+static bool data_obs(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
-	use(f, p, sim_rand_below(s, s->cfg.stellar.paths));
+	return use(f, p, sim_rand_below(s, s->cfg.stellar.paths));
 }
 
-static void data_rr(struct sim *s, struct sim_flow *f, struct sim_packet *p)
+static bool data_rr(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
-	use(f, p, of(f)->turn++ % s->cfg.stellar.paths);
+	return use(f, p, of(f)->turn++ % s->cfg.stellar.paths);
 }
 
 /* Smooth weighted round robin: each turn every path gains its weight, the richest pays for all. */
-static void data_dwrr(struct sim *s, struct sim_flow *f, struct sim_packet *p)
+static bool data_dwrr(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
 	struct stellar *st = of(f);
 	uint32_t n = s->cfg.stellar.paths, best = 0, total = 0;
@@ -79,10 +80,10 @@ static void data_dwrr(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 			best = i;
 	}
 	st->deficit[best] = st->deficit[best] > total ? st->deficit[best] - total : 0;
-	use(f, p, best);
+	return use(f, p, best);
 }
 
-static void data_bestrtt(struct sim *s, struct sim_flow *f, struct sim_packet *p)
+static bool data_bestrtt(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
 	struct stellar *st = of(f);
 	uint32_t n = s->cfg.stellar.paths, best = st->turn++ % n;
@@ -91,17 +92,16 @@ static void data_bestrtt(struct sim *s, struct sim_flow *f, struct sim_packet *p
 		for (uint32_t i = 0; i < n; i++)
 			if (st->rtt[i] < st->rtt[best])
 				best = i;
-	use(f, p, best);
+	return use(f, p, best);
 }
 
-static void data_mprdma(struct sim *s, struct sim_flow *f, struct sim_packet *p)
+static bool data_mprdma(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
 	struct stellar *st = of(f);
 
 	if (st->turn > 0)
-		use(f, p, st->credit[--st->turn]);
-	else
-		use(f, p, sim_rand_below(s, s->cfg.stellar.paths));
+		return use(f, p, st->credit[--st->turn]);
+	return use(f, p, sim_rand_below(s, s->cfg.stellar.paths));
 }
 
 static void acked_rtt(struct sim *s, struct sim_flow *f, const struct sim_packet *ack)

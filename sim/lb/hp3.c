@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "roce/opcode.h"
+#include "sim/lb/balancers.h"
+#include "sim/lb/hp3.h"
+
+#define FIRST_QPN   0x11u
+#define FIRST_PSN   1u /* on the wire: packet 0 of a flow */
+#define QUIET_QPN   0xff0000u /* + host: the queue pair that stays */
+#define SYN_ACK     0x1fu
+#define SYN_NAK     0x60u /* PSN sequence error */
+#define FRAME_BYTES 64u
+
+static void stop(struct sim *s)
+{
+	struct hp3_balancer *b = s->lb_state;
+
+	for (uint32_t h = 0; b->host != NULL && h < s->topo.hosts; h++) {
+		free(b->host[h].memory);
+		free(b->host[h].met);
+	}
+	for (uint32_t i = 0; b->seeds != NULL && i < b->leaves; i++)
+		free(b->seeds[i]);
+	free(b->seeds);
+	free(b->host);
+	free(b->model);
+	free(b->leaf_of);
+	sim_pool_free(&b->ticks);
+	sim_pool_free(&b->counts);
+	free(b);
+}
+
+static int start_engines(struct sim *s, struct hp3_balancer *b)
+{
+	b->host = sim_alloc(s->topo.hosts, sizeof(*b->host));
+	for (uint32_t h = 0; h < s->topo.hosts; h++) {
+		struct hp3_engine_config cfg = b->cfg;
+		struct hp3_host *host = &b->host[h];
+		size_t size;
+
+		cfg.seed ^= (uint64_t)h << 32;
+		cfg.load_paths = (uint16_t)b->paths;
+		if (b->model != NULL)
+			cfg.model = &b->model[b->leaf_of[s->topo.leaf[h] - s->topo.hosts]];
+		size = (hp3_engine_size(&cfg) + 63) & ~(size_t)63;
+		host->memory = aligned_alloc(64, size);
+		if (host->memory == NULL)
+			return -ENOMEM;
+		host->engine = hp3_engine_create(host->memory, size, &cfg);
+		if (host->engine == NULL)
+			return -EINVAL;
+		host->next_qpn = FIRST_QPN;
+		host->met = sim_alloc(s->topo.hosts, 1);
+	}
+	return 0;
+}
+
+static int start_as(struct sim *s, bool paper)
+{
+	struct hp3_balancer *b = sim_alloc(1, sizeof(*b));
+	const struct sim_topo *t = &s->topo;
+	int ret = 0;
+
+	s->lb_state = b;
+	s->cfg.rnic.ports = SIM_PORTS_ROCE;
+	b->leaf_of = sim_alloc(t->nodes - t->hosts, sizeof(*b->leaf_of));
+	memset(b->leaf_of, 0xff, (t->nodes - t->hosts) * sizeof(*b->leaf_of));
+	for (uint32_t h = 0; h < t->hosts; h++)
+		if (b->leaf_of[t->leaf[h] - t->hosts] == UINT32_MAX)
+			b->leaf_of[t->leaf[h] - t->hosts] = b->leaves++;
+	hp3_sim_config(s, b, paper);
+	sim_pool_init(&b->ticks, sizeof(struct sim_event) + sizeof(uint64_t));
+	if (!paper && s->cfg.hp3.identity == SIM_IDENTITY_MODEL)
+		ret = hp3_sim_models(s, b);
+	if (ret == 0)
+		sim_pool_init(&b->counts, 2 * b->paths + 16);
+	return ret == 0 ? start_engines(s, b) : ret;
+}
+
+static int start_hp3(struct sim *s)
+{
+	return start_as(s, false);
+}
+
+static int start_paper(struct sim *s)
+{
+	return start_as(s, true);
+}
+
+static void put_address(uint8_t *to, uint32_t host)
+{
+	uint32_t be = __builtin_bswap32(sim_host_address(host));
+
+	memcpy(to, &be, sizeof(be));
+}
+
+static void tell_qp(struct sim *s, struct hp3_balancer *b, uint32_t local, uint32_t remote,
+	struct hp3_qp_event *ev)
+{
+	struct hp3_acts acts = {0};
+
+	ev->pairing = HP3_PAIRING_EVENT;
+	put_address(ev->local, local);
+	put_address(ev->remote, remote);
+	if (hp3_qp(b->host[local].engine, ev, s->now / SIM_NS, &acts) == -ENOSPC)
+		ev->lqpn = 0;
+	hp3_sim_carry_out(s, b, local, &acts);
+	hp3_sim_wake(s, b, local);
+}
+
+/* The queue pair that stays: from now on both engines remember the pair. */
+static void meet(struct sim *s, struct hp3_balancer *b, uint32_t local, uint32_t remote)
+{
+	struct hp3_qp_event ev = {
+		.kind = HP3_QP_UP, .lqpn = QUIET_QPN + remote, .rqpn = QUIET_QPN + local};
+
+	if (b->host[local].met[remote])
+		return;
+	b->host[local].met[remote] = 1;
+	tell_qp(s, b, local, remote, &ev);
+}
+
+static void flow_start(struct sim *s, struct sim_flow *f)
+{
+	struct hp3_balancer *b = s->lb_state;
+	struct hp3_host *h = &b->host[f->src];
+	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
+	struct hp3_qp_event ev = {.kind = HP3_QP_UP, .psn = FIRST_PSN, .psn_known = true};
+
+	if (s->topo.leaf[f->src] == s->topo.leaf[f->dst])
+		return;
+	meet(s, b, f->src, f->dst);
+	meet(s, b, f->dst, f->src);
+	for (uint32_t i = 0; h->qp[h->next_qpn & (HP3_SIM_QPS - 1)] != NULL; i++) {
+		if (i == HP3_SIM_QPS)
+			return; /* more than the engine has room for: plain */
+		h->next_qpn++;
+	}
+	x->lqpn = ev.lqpn = h->next_qpn;
+	h->next_qpn = (h->next_qpn + 1) % QUIET_QPN;
+	x->rqpn = ev.rqpn = FIRST_QPN + b->host[f->dst].next_qpn++ % QUIET_QPN;
+	h->qp[x->lqpn & (HP3_SIM_QPS - 1)] = f;
+	x->managed = true;
+	tell_qp(s, b, f->src, f->dst, &ev);
+	if (ev.lqpn == 0) {
+		h->qp[x->lqpn & (HP3_SIM_QPS - 1)] = NULL;
+		x->managed = false;
+	}
+}
+
+static void flow_end(struct sim *s, struct sim_flow *f)
+{
+	struct hp3_balancer *b = s->lb_state;
+	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
+	struct hp3_qp_event ev = {.kind = HP3_QP_DOWN, .lqpn = x->lqpn, .rqpn = x->rqpn};
+
+	if (!x->managed)
+		return;
+	tell_qp(s, b, f->src, f->dst, &ev);
+	b->host[f->src].qp[x->lqpn & (HP3_SIM_QPS - 1)] = NULL;
+	x->managed = false;
+}
+
+/* A frame of headers: addresses are all that the engine reads of it. */
+static struct hp3_pkt packet_of(
+	uint8_t *frame, uint32_t src, uint32_t dst, uint8_t opcode, uint32_t qpn, uint32_t psn)
+{
+	const struct hp3_opcode_info *op = &hp3_opcodes[opcode];
+
+	put_address(frame + 26, src);
+	put_address(frame + 30, dst);
+	return (struct hp3_pkt){.frame = frame,
+		.trusted = true,
+		.v = {.class = op->class,
+			.opcode = opcode,
+			.flags = op->flags,
+			.l3_off = 14,
+			.udp_off = 34,
+			.dest_qpn = qpn,
+			.psn = psn & HP3_PSN_MASK}};
+}
+
+static uint8_t write_opcode(const struct sim_flow *f, uint32_t psn)
+{
+	if (f->packets == 1)
+		return HP3_OP_RC_WRITE_ONLY;
+	if (psn == 0)
+		return HP3_OP_RC_WRITE_FIRST;
+	return psn + 1 == f->packets ? HP3_OP_RC_WRITE_LAST : HP3_OP_RC_WRITE_MIDDLE;
+}
+
+/* The RNIC emits a packet. False: it is held, or dropped. */
+static bool data(struct sim *s, struct sim_flow *f, struct sim_packet *p)
+{
+	struct hp3_balancer *b = s->lb_state;
+	struct hp3_host *h = &b->host[f->src];
+	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
+	uint8_t frame[FRAME_BYTES];
+	struct hp3_verdict vd;
+	struct hp3_acts acts;
+	struct hp3_pkt pkt;
+
+	if (!x->managed)
+		return true;
+	pkt = packet_of(
+		frame, f->src, f->dst, write_opcode(f, p->psn), x->rqpn, FIRST_PSN + p->psn);
+	pkt.len = p->bytes;
+	pkt.v.sport = f->home;
+	pkt.v.payload_len = (uint16_t)sim_flow_payload(s, f, p->psn);
+	pkt.v.dma_len = (f->packets - 1) * s->cfg.rnic.payload_bytes + f->last_bytes;
+	if ((p->flags & SIM_LAST) || (p->psn + 1) % s->cfg.rnic.ack_every == 0)
+		pkt.v.flags |= HP3_VF_ACKREQ;
+	hp3_find_burst(h->engine, &pkt, 1, HP3_DIR_TX);
+	hp3_tx(h->engine, &pkt, s->now / SIM_NS, &vd, &acts);
+	hp3_sim_carry_out(s, b, f->src, &acts);
+	hp3_sim_wake(s, b, f->src);
+	if (vd.flags & HP3_SET_ACKREQ)
+		p->flags |= SIM_ACKREQ;
+	if (vd.kind == HP3_PASS) {
+		p->sport = vd.sport;
+		return true;
+	}
+	if (vd.kind == HP3_HOLD) {
+		p->tag.word[0] = s->now;
+		s->n.held_packets++;
+		sim_fifo_put(&h->held[vd.slot], p);
+	} else {
+		sim_packet_drop(s, p, SIM_DROP_SUPERSEDED);
+	}
+	return false;
+}
+
+/* A reply on its way to the RNIC. False: the engine keeps it. */
+static bool reply(struct sim *s, struct sim_flow *f, struct sim_packet *p)
+{
+	struct hp3_balancer *b = s->lb_state;
+	struct hp3_host *h = &b->host[f->src];
+	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
+	uint8_t frame[FRAME_BYTES];
+	struct hp3_verdict vd;
+	struct hp3_acts acts;
+	struct hp3_pkt pkt;
+
+	if (!x->managed)
+		return true;
+	pkt = packet_of(frame, f->dst, f->src, p->kind == SIM_CNP ? HP3_OP_CNP : HP3_OP_RC_ACK,
+		x->lqpn, FIRST_PSN + p->psn - (p->kind == SIM_NAK ? 0 : 1));
+	pkt.len = p->bytes;
+	pkt.v.syndrome = p->kind == SIM_NAK ? SYN_NAK : SYN_ACK;
+	if (p->flags & SIM_ECHO)
+		pkt.v.flags |= HP3_VF_BECN;
+	hp3_find_burst(h->engine, &pkt, 1, HP3_DIR_RX);
+	hp3_rx(h->engine, &pkt, s->now / SIM_NS, &vd, &acts);
+	hp3_sim_carry_out(s, b, f->src, &acts);
+	hp3_sim_wake(s, b, f->src);
+	if (vd.flags & HP3_CLEAR_BECN)
+		p->flags &= (uint8_t)~SIM_ECHO;
+	return vd.kind == HP3_PASS;
+}
+
+const struct sim_lb sim_lb_hp3 = {
+	.name = "hp3",
+	.flow_bytes = sizeof(struct hp3_sim_flow),
+	.start = start_hp3,
+	.stop = stop,
+	.flow_start = flow_start,
+	.flow_end = flow_end,
+	.data = data,
+	.reply = reply,
+	.other = hp3_sim_other,
+};
+
+const struct sim_lb sim_lb_hp3_paper = {
+	.name = "hp3-paper",
+	.flow_bytes = sizeof(struct hp3_sim_flow),
+	.start = start_paper,
+	.stop = stop,
+	.flow_start = flow_start,
+	.flow_end = flow_end,
+	.data = data,
+	.reply = reply,
+	.other = hp3_sim_other,
+};

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_SIM_LB_HP3_H
+#define HP3_SIM_LB_HP3_H
+/*
+ * hp3 as a load balancer of the simulator: every host runs the project's own engine (engine/),
+ * unchanged, between its RNIC and the wire, as hp3d does inline. What the engine is not given:
+ * payloads (packets are trusted), flows within a rack (no choice there), and at the receiving host
+ * data and ACKs, which it would pass: the simulator has no READ. What hosts cannot know it is told
+ * at the start: with hp3.identity = model, the hash of the switches.
+ *
+ * Queue pairs come up setup_us before their first data (rnic.setup_us), which is hp3's time to
+ * probe. Between two hosts that have met there is one more queue pair, quiet and never closed, as
+ * between services that stay: what is known of the paths outlives single messages.
+ *
+ * hp3-paper: the engine set as the paper has it (IWQoS 2026): a probe round of three random ports
+ * at setup and after three congested cycles, the first good answer wins, rates raised after a move;
+ * no path identity, no placement, no failover.
+ *
+ * Probes carry the counts of active flows per path to the peer, its replies the peer's: they are as
+ * old as the last exchange.
+ */
+#include "engine/engine.h"
+#include "sim/host/host.h"
+#include "sim/lb/lb.h"
+
+#define HP3_SIM_QPS   4096u /* of a host at a time; power of two */
+#define HP3_SIM_SLOTS 256u /* moves of a host at a time */
+#define HP3_SIM_HELD  8192u /* packets of a host at a time */
+
+struct hp3_host {
+	struct hp3_engine *engine;
+	void *memory;
+	struct sim_fifo held[HP3_SIM_SLOTS];
+	struct sim_flow *qp[HP3_SIM_QPS]; /* by local QPN */
+	uint32_t next_qpn;
+	uint64_t tick_at; /* ps, 0: no tick is pending */
+	uint8_t *met; /* by host: the quiet queue pair is there */
+};
+
+struct hp3_balancer {
+	struct hp3_host *host;
+	struct hp3_model *model; /* by leaf number; NULL: identity none */
+	uint32_t **seeds; /* of the models' second stage */
+	uint32_t *leaf_of; /* by node - hosts */
+	uint32_t leaves, paths; /* paths: 0 without placement */
+	struct sim_pool ticks, counts;
+	struct hp3_engine_config cfg;
+};
+
+/* Per flow. */
+struct hp3_sim_flow {
+	bool managed; /* an engine knows its queue pair */
+	uint32_t lqpn, rqpn;
+	struct hp3_dcqcn_snapshot saved;
+};
+
+static inline struct hp3_sim_flow *hp3_sim_flow_of(struct sim_flow *f)
+{
+	return (struct hp3_sim_flow *)f->lb;
+}
+
+/* hp3_config.c: the engine's configuration, and the models of the switches. */
+void hp3_sim_config(struct sim *s, struct hp3_balancer *b, bool paper);
+int hp3_sim_models(struct sim *s, struct hp3_balancer *b);
+
+/* hp3_acts.c: does what the engine of `host` asks for, and sees to its next deadline. */
+void hp3_sim_carry_out(
+	struct sim *s, struct hp3_balancer *b, uint32_t host, const struct hp3_acts *acts);
+void hp3_sim_wake(struct sim *s, struct hp3_balancer *b, uint32_t host);
+/* A probe or its answer arrived. */
+void hp3_sim_other(struct sim *s, struct sim_host *host, struct sim_packet *p);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The engine as the simulator sets it, and what it is told of the switches' hash. */
+#include <errno.h>
+#include <string.h>
+#include "sim/lb/hp3.h"
+
+void hp3_sim_config(struct sim *s, struct hp3_balancer *b, bool paper)
+{
+	const struct sim_config *c = &s->cfg;
+	uint64_t rtt = s->topo.max_rtt / SIM_NS;
+
+	b->cfg = (struct hp3_engine_config){
+		.seed = c->run.seed,
+		.max_flows = HP3_SIM_QPS,
+		.max_pairs = s->topo.hosts,
+		.max_moves = HP3_SIM_SLOTS,
+		.idle_age_ns = UINT64_C(3600000000000),
+		.dead_age_ns = UINT64_C(3600000000000),
+		.max_hold_ns = c->hp3.max_hold_us * UINT64_C(1000),
+		.close_timeout_ns = 1000000,
+		.hold_bytes = c->hp3.hold_bytes,
+		.hold_bytes_total = 64 * c->hp3.hold_bytes,
+		.hold_packets = HP3_SIM_HELD,
+		.monitor = {.cycle_ns = c->hp3.cycle_us * 1000,
+			.rtt_factor = (uint16_t)c->hp3.rtt_factor,
+			.ecn_fraction = (uint8_t)c->hp3.ecn_fraction,
+			.congestion_tolerance = (uint8_t)c->hp3.congestion_tolerance,
+			.base_age_log2 = 30},
+		.probing = true,
+		.probes = HP3_PROBES_PEER,
+		.candidates = (uint8_t)c->hp3.candidates,
+		.max_concurrent = (uint16_t)c->hp3.max_concurrent,
+		.cooldown_ns = c->hp3.cooldown_us * UINT64_C(1000),
+		.verify_ns = paper ? 0 : c->hp3.verify_us * UINT64_C(1000),
+		.stall_ns = paper ? 0 : c->hp3.stall_us * UINT64_C(1000),
+		.setup_probing = c->rnic.setup_us > 0,
+		.round = {.timeout_ns = (uint32_t)(c->hp3.probe_timeout_us * 1000),
+			.guard_ns = (uint32_t)(8 * rtt),
+			.backoff_min_ns = c->hp3.backoff_min_us * 1000,
+			.backoff_max_ns = c->hp3.backoff_max_us * 1000,
+			.probes_per_second = c->hp3.probes_per_second,
+			.probe_burst = 64,
+			.improve = paper ? 100 : (uint16_t)c->hp3.improve},
+		.paths = {.fresh_ns = c->hp3.fresh_us * UINT64_C(1000),
+			.recheck_ns = UINT64_C(1000000000),
+			.retry_ns = 1000000,
+			.window_ns = 4 * rtt,
+			.rtt_factor = (uint16_t)c->hp3.rtt_factor,
+			.ecn_fraction = (uint8_t)c->hp3.ecn_fraction,
+			.losses = 3,
+			.equal = 20},
+		.load_age_ns = c->hp3.load_age_us * UINT64_C(1000),
+		.cc = {.mode = HP3_CC_NATIVE,
+			.rate_acts = paper || c->hp3.rate_acts == SIM_ON,
+			.max_rtt_ns = 16 * rtt},
+		.challenge_timeout_ns = 1000000,
+		.challenge_hits = 3,
+		.challenge_spread = 16,
+		.moves_allowed = true,
+	};
+}
+
+static void put_address(uint8_t *to, uint32_t host)
+{
+	uint32_t be = __builtin_bswap32(sim_host_address(host));
+
+	memcpy(to, &be, sizeof(be));
+}
+
+static uint32_t choices(const struct sim *s, uint32_t node, uint32_t dst)
+{
+	return s->topo.group[s->topo.route[node * s->topo.hosts + dst]].n;
+}
+
+static uint32_t next_node(const struct sim *s, uint32_t node, uint32_t dst, uint32_t i)
+{
+	const struct sim_topo *t = &s->topo;
+
+	return t->owner[t->peer_port[t->group[t->route[node * t->hosts + dst]].port[i]]];
+}
+
+static uint32_t farthest(const struct sim *s, uint32_t src)
+{
+	uint32_t best = src == 0;
+
+	for (uint32_t h = 0; h < s->topo.hosts; h++)
+		if (h != src && sim_topo_distance(&s->topo, src, h, 1).links >
+					sim_topo_distance(&s->topo, src, best, 1).links)
+			best = h;
+	return best;
+}
+
+/* As an operator would: the hash is configured, then held against traces until it is believed. */
+static int believe(struct sim *s, struct hp3_model *m, uint32_t src, uint32_t dst)
+{
+	struct hp3_tuple t = {.dport = 4791};
+
+	put_address(t.src, src);
+	put_address(t.dst, dst);
+	for (uint32_t port = HP3_PORT_FIRST; port < HP3_PORT_FIRST + HP3_PORT_COUNT; port++) {
+		t.sport = (uint16_t)port;
+		if (!hp3_model_trace(m, &t, 1000 + hp3_model_path(m, &t)))
+			return -EINVAL;
+		if (hp3_model_believed(m))
+			return 0;
+	}
+	return -EAGAIN;
+}
+
+static int model_of_leaf(struct sim *s, struct hp3_balancer *b, uint32_t leaf, uint32_t src)
+{
+	uint32_t node = s->topo.leaf[src], dst = farthest(s, src), n = choices(s, node, dst);
+	struct hp3_hash hash = {.kind = (uint8_t)s->cfg.fabric.hash,
+		.input = (uint8_t)s->cfg.fabric.hash_input,
+		.paths = (uint16_t)n,
+		.seed = s->cfg.fabric.hash_seed + node};
+	struct hp3_stage stage[2] = {{.hash = hash}, {.hash = hash}};
+	uint32_t up = next_node(s, node, dst, 0);
+	int ret;
+
+	stage[1].hash.paths = (uint16_t)choices(s, up, dst);
+	if (stage[1].hash.paths > 1) {
+		b->seeds[leaf] = sim_alloc(n, sizeof(**b->seeds));
+		for (uint32_t i = 0; i < n; i++)
+			b->seeds[leaf][i] = s->cfg.fabric.hash_seed + next_node(s, node, dst, i);
+		stage[1].seeds = b->seeds[leaf];
+	}
+	ret = hp3_model_init(&b->model[leaf], stage, stage[1].hash.paths > 1 ? 2 : 1);
+	return ret < 0 ? ret : believe(s, &b->model[leaf], src, dst);
+}
+
+int hp3_sim_models(struct sim *s, struct hp3_balancer *b)
+{
+	const struct sim_topo *t = &s->topo;
+	int ret = 0;
+
+	b->model = sim_alloc(b->leaves, sizeof(*b->model));
+	b->seeds = sim_alloc(b->leaves, sizeof(*b->seeds));
+	for (uint32_t h = 0; h < t->hosts && ret == 0; h++) {
+		uint32_t leaf = b->leaf_of[t->leaf[h] - t->hosts];
+
+		if (!hp3_model_believed(&b->model[leaf]))
+			ret = model_of_leaf(s, b, leaf, h);
+	}
+	if (ret == 0 && s->cfg.hp3.placement == SIM_ON)
+		b->paths = hp3_model_paths(&b->model[0]);
+	return ret;
+}
