@@ -33,6 +33,7 @@ struct gen_endpoint_params world_params(void)
 			.rnr_retry = 7},
 		.responder = {.mtu = 1024, .rkey = RKEY, .rnr_timer = 1, .check = true},
 		.burst_ns = 100000,
+		.catch_up_ns = 1000000,
 		.cnp_tclass = 48 << 2,
 		.priority = 3,
 		.cnp_priority = 6,
@@ -156,7 +157,8 @@ static void events(struct world *w, int e)
 		struct gen_event event = w->end[e].events[i];
 
 		w->failed += event.type == GEN_FAILED;
-		gen_workload_event(&w->load[e], &event, w->now);
+		if (w->load[e].ep != NULL)
+			gen_workload_event(&w->load[e], &event, w->now);
 	}
 	w->end[e].n_events = 0;
 }
@@ -175,7 +177,8 @@ void world_go_on(struct world *w, uint64_t until)
 			free(f);
 		}
 		for (int e = 0; e < 2; e++) {
-			when = gen_workload_tick(&w->load[e], w->now);
+			when = w->load[e].ep != NULL ? gen_workload_tick(&w->load[e], w->now)
+						     : UINT64_MAX;
 			next = when < next ? when : next;
 			transmit(w, e);
 			events(w, e);
