@@ -153,7 +153,7 @@ unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use
 
 	if (k > ROUND_MAX)
 		k = ROUND_MAX;
-	r.taken[0] = hp3_paths_id(t, in_use, qpn);
+	r.taken[0] = in_use != 0 ? hp3_paths_id(t, in_use, qpn) : HP3_PATH_NONE;
 	take_remembered(&r, (k + 1) / 2);
 	take_unexplored(&r, k);
 	take_remembered(&r, k);
