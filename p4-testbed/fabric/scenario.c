@@ -90,8 +90,8 @@ static const struct hp3_ini_key keys[] = {
 		"in order, with blanks between"),
 	INT_IN(ring, struct hp3_scenario_ring, size_bytes, size_bytes, "bytes", 1048576, 1024,
 		1073741824, "of the vector"),
-	INT_IN(ring, struct hp3_scenario_ring, sport, sport, "", 0, 0, 65535,
-		"UDP source port of every rank; 0: by the seed"),
+	TEXT_IN(ring, struct hp3_scenario_ring, via, via, "", 0,
+		"spine that every rank starts on; empty: as its port falls"),
 
 	{.section = "event",
 		.key = "action",

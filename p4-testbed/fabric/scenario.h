@@ -31,8 +31,8 @@ struct hp3_scenario_flow {
 
 struct hp3_scenario_ring {
 	char name[16];
-	char hosts[128];
-	uint32_t size_bytes, sport;
+	char hosts[128], via[16];
+	uint32_t size_bytes;
 };
 
 struct hp3_scenario_event {

@@ -74,6 +74,12 @@ class Load:
                 self.ports[name] = paths.port(f["src"], f["dst"], f["via"], start)
             else:
                 self.ports[name] = PORTS[start]
+        for ring, r in sections(self.scenario, "ring").items():
+            for host in r["hosts"].split():
+                who = f"{ring}-{host}"
+                src, dst = self.ends(who)
+                start = draw(self.seed, who, "port") % len(PORTS)
+                self.ports[who] = paths.port(src, dst, r["via"], start) if r["via"] else PORTS[start]
 
     def words(self, name, host, seed):
         rc = self.scenario["rc"]
@@ -131,7 +137,6 @@ class Load:
                 "--listen", self.bed.path(who + ".gen"), "--connect", self.bed.path(peer + ".gen"),
                 "--load", "allreduce", "--ranks", str(len(hosts)), "--size", str(ring["size_bytes"]),
                 "--start-at-ms", str(self.start_ms), "--duration-ms", str(seconds * 1000)]
-            self.ports[who] = ring["sport"] or PORTS[draw(self.seed, who, "port") % len(PORTS)]
             self.spawn(who, host, words + ["--sports", str(self.ports[who])])
 
     def ends(self, flow):
