@@ -3,6 +3,7 @@
 #include <errno.h>
 #include "roce/build.h"
 #include "roce/icrc.h"
+#include "roce/sum.h"
 
 #define ETHER_LEN    14u
 #define VLAN_LEN     4u
@@ -199,6 +200,29 @@ int hp3_build_write0(void *buf, size_t cap, const struct hp3_addressing *a, uint
 			.psn = psn,
 			.va = va,
 			.rkey = rkey});
+}
+
+int hp3_build_udp(void *buf, size_t cap, const struct hp3_addressing *a, uint16_t dport,
+	const void *payload, uint16_t len)
+{
+	uint32_t udp_len = UDP_LEN + len;
+	uint32_t l3 = ETHER_LEN + (a->vlan ? VLAN_LEN : 0);
+	uint32_t udp = l3 + (a->ipv6 ? IPV6_LEN : IPV4_LEN);
+
+	if (dport == HP3_ROCE_UDP_PORT || udp + udp_len > FRAME_MAX)
+		return -EINVAL;
+	if (udp + udp_len > cap)
+		return -ENOSPC;
+	uint8_t *ip = put_ether(buf, a);
+	uint8_t *p = a->ipv6 ? put_ipv6(ip, a, udp_len) : put_ipv4(ip, a, udp_len);
+	hp3_put_be16(p, a->sport);
+	hp3_put_be16(p + 2, dport);
+	hp3_put_be16(p + 4, (uint16_t)udp_len);
+	hp3_put_be16(p + 6, 0);
+	memcpy(p + UDP_LEN, payload, len);
+	uint16_t sum = hp3_sum_l4(ip, a->ipv6, 17, p, udp_len);
+	hp3_put_be16(p + 6, sum ? sum : 0xffff); /* 0 would say "none" (RFC 768) */
+	return (int)(udp + udp_len);
 }
 
 void hp3_addressing_same(const void *frame, const struct hp3_view *v, struct hp3_addressing *a)

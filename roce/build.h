@@ -3,7 +3,8 @@
 #define HP3_ROCE_BUILD_H
 /*
  * Builds complete RoCEv2 frames with a right ICRC: CNP, ACK, NAK/RNR NAK, zero-length RDMA WRITE
- * ONLY, and (for tests and generators) any RC packet with payload.
+ * ONLY, and (for tests and generators) any RC packet with payload. Beside RoCEv2, one plain UDP
+ * datagram: hp3's own.
  *
  * Every builder writes at most `cap` bytes to `buf` and returns the frame length, or -ENOSPC when
  * it does not fit and -EINVAL for values out of range (PSN, QPN above 24 bits, payload not allowed
@@ -57,5 +58,9 @@ int hp3_build_ack(void *buf, size_t cap, const struct hp3_addressing *a, uint32_
 	uint32_t psn, uint8_t syndrome, uint32_t msn);
 int hp3_build_write0(void *buf, size_t cap, const struct hp3_addressing *a, uint32_t dest_qpn,
 	uint32_t psn, uint64_t va, uint32_t rkey);
+
+/* Plain UDP to port `dport` with its checksum; -EINVAL for the port of RoCEv2 (rule 1). */
+int hp3_build_udp(void *buf, size_t cap, const struct hp3_addressing *a, uint16_t dport,
+	const void *payload, uint16_t len);
 
 #endif

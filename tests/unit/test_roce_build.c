@@ -201,6 +201,37 @@ static void addressing(void **state)
 	}
 }
 
+/* Every length, odd ones too: the checksum is what any host computes. */
+static void rule_1_plain_udp(void **state)
+{
+	struct rng r = {SEED};
+
+	for (uint32_t i = 0; i < 400; i++) {
+		uint8_t payload[200];
+		struct hp3_addressing a = ipv4;
+		uint16_t len = (uint16_t)(i / 2);
+		uint32_t udp = 14 + (i % 2 ? 40 : 20);
+		struct hp3_view v;
+		a.ipv6 = i % 2;
+		for (uint32_t k = 0; k < len; k++)
+			payload[k] = (uint8_t)rng_next(&r);
+		int n = hp3_build_udp(buf, sizeof(buf), &a, 4795, payload, len);
+		assert_int_equal(n, udp + 8 + len);
+		hp3_parse(buf, (uint32_t)n, &v);
+		assert_int_equal(v.reason, HP3_PARSE_NOT_ROCE);
+		assert_int_equal(hp3_be16(buf + udp), 0xc0de);
+		assert_int_equal(hp3_be16(buf + udp + 2), 4795);
+		assert_int_equal(hp3_be16(buf + udp + 6), reference_udp_csum(buf, 14, udp));
+		assert_memory_equal(buf + udp + 8, payload, len);
+		assert_int_equal(
+			hp3_build_udp(buf, (size_t)n - 1, &a, 4795, payload, len), -ENOSPC);
+		assert_int_equal(
+			hp3_build_udp(buf, sizeof(buf), &a, HP3_ROCE_UDP_PORT, payload, len),
+			-EINVAL);
+	}
+	assert_int_equal(hp3_build_udp(buf, sizeof(buf), &ipv4, 4795, buf, 65535), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +241,7 @@ int main(void)
 		cmocka_unit_test(every_opcode),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(addressing),
+		cmocka_unit_test(rule_1_plain_udp),
 	};
 	print_message("seed 0x%x\n", SEED);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "probes/answer.h"
+#include "probes/datagram.h"
+
+#define MAGIC     0x68u
+#define FLAG_CE   0x01u
+#define COUNTS    16u
+#define TAG       28u
+#define PATHS_MAX 256u /* `first` has 8 bits */
+
+void hp3_answer_tell(struct hp3_answer *answer, uint32_t turn, const uint16_t *count, uint32_t n)
+{
+	uint32_t pages, first;
+
+	n = n < PATHS_MAX ? n : PATHS_MAX;
+	pages = n ? (n + HP3_ANSWER_COUNTS - 1) / HP3_ANSWER_COUNTS : 1;
+	first = turn % pages * HP3_ANSWER_COUNTS;
+	answer->first = (uint8_t)first;
+	answer->n = (uint8_t)(n - first < HP3_ANSWER_COUNTS ? n - first : HP3_ANSWER_COUNTS);
+	memset(answer->count, 0, sizeof(answer->count));
+	for (uint32_t i = 0; i < answer->n; i++)
+		answer->count[i] =
+			count[first + i] < UINT8_MAX ? (uint8_t)count[first + i] : UINT8_MAX;
+}
+
+static uint32_t tag_of(const uint8_t *p, const struct hp3_addressing *a, uint16_t port,
+	const struct hp3_probe_key *key)
+{
+	return (uint32_t)hp3_tag(key, HP3_TAG_ANSWER, a, port, p, TAG);
+}
+
+int hp3_answer_build(void *buf, size_t cap, const void *frame, const struct hp3_view *v,
+	const struct hp3_answer *answer, uint16_t port, const struct hp3_probe_key *key)
+{
+	uint8_t p[HP3_ANSWER_LEN];
+	struct hp3_addressing a;
+
+	hp3_addressing_reply(frame, v, v->sport, &a);
+	p[0] = MAGIC;
+	p[1] = (uint8_t)(HP3_ANSWER_VERSION << 4 | (answer->ce ? FLAG_CE : 0));
+	p[2] = answer->first;
+	p[3] = answer->n;
+	hp3_put_be32(p + 4, answer->id);
+	hp3_put_be64(p + 8, answer->stamp_ns);
+	memcpy(p + COUNTS, answer->count, sizeof(answer->count));
+	hp3_put_be32(p + TAG, tag_of(p, &a, port, key));
+	return hp3_build_udp(buf, cap, &a, port, p, sizeof(p));
+}
+
+static enum hp3_answer_fate drop(uint64_t *counter)
+{
+	++*counter;
+	return HP3_ANSWER_DROP;
+}
+
+enum hp3_answer_fate hp3_answer_read(const void *frame, uint32_t len, const struct hp3_view *v,
+	uint16_t port, const struct hp3_probe_key *key, struct hp3_answer *answer,
+	struct hp3_probe_stats *stats)
+{
+	struct hp3_datagram d;
+	struct hp3_addressing a;
+	const uint8_t *p;
+
+	if (v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(frame, len, v, 17, &d) < 0 ||
+		d.len != 8 + HP3_ANSWER_LEN || hp3_be16(d.l4 + 2) != port || d.l4[8] != MAGIC)
+		return HP3_ANSWER_NONE;
+	p = d.l4 + 8;
+	if (hp3_be16(d.l4 + 4) != d.len || hp3_datagram_sum(&d) != 0)
+		return drop(&stats->answers_bad_sum);
+	if (p[1] >> 4 != HP3_ANSWER_VERSION)
+		return drop(&stats->answers_version);
+
+	a = (struct hp3_addressing){.ipv6 = d.ipv6, .sport = hp3_be16(d.l4)};
+	memcpy(a.src_ip, d.src, d.ipv6 ? 16 : 4);
+	memcpy(a.dst_ip, d.dst, d.ipv6 ? 16 : 4);
+	if (hp3_be32(p + TAG) != tag_of(p, &a, port, key) || p[3] > HP3_ANSWER_COUNTS)
+		return drop(&stats->answers_bad_tag);
+	*answer = (struct hp3_answer){.id = hp3_be32(p + 4),
+		.ce = p[1] & FLAG_CE,
+		.stamp_ns = hp3_be64(p + 8),
+		.first = p[2],
+		.n = p[3]};
+	memcpy(answer->count, p + COUNTS, sizeof(answer->count));
+	stats->answers++;
+	return HP3_ANSWER_OK;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_PROBES_ANSWER_H
+#define HP3_PROBES_ANSWER_H
+/*
+ * The answer to a peer probe: a plain UDP datagram to hp3's own port, never to that of RoCEv2, so
+ * that no RNIC can take it for progress (rule 1). It goes back to the probe's sender with the
+ * probe's source port and DSCP, and is consumed by hp3d there. All numbers big-endian:
+ *
+ *      0  magic 8             16  counts 12 x 8: inbound flows of the answering host on paths
+ *      1  version 4 | flags 4     first .. first + n - 1, 255 = that many or more
+ *      2  first path 8        28  tag 32 (tag.h) over addresses, ports and everything above
+ *      3  number of counts 8
+ *      4  probe id 32         flag 1: the probe was marked CE on its way
+ *      8  receive stamp, ns 64, of the answering host's own clock: differences between the probes
+ *         of a round are differences of their one-way delays
+ *
+ * Invariant: its IP length equals that of the smallest probe, 60 bytes with IPv4 and 80 with IPv6,
+ * so that a responder amplifies nothing. More than 12 paths are told in turns, 12 with each answer
+ * to the same source.
+ */
+#include "probes/stats.h"
+#include "probes/tag.h"
+
+/*
+ * Default port: not assigned by IANA, and below the range from which hosts draw source ports, so
+ * that no socket gets it by chance. 4792 and 4793, next to RoCEv2's, belong to other transports
+ * (Unified Bus, Ultra Ethernet).
+ */
+#define HP3_PROBE_PORT     4795
+#define HP3_ANSWER_LEN     32u
+#define HP3_ANSWER_COUNTS  12u
+#define HP3_ANSWER_VERSION 1u
+
+struct hp3_answer {
+	uint32_t id; /* of the probe */
+	bool ce; /* the probe was marked */
+	uint64_t stamp_ns;
+	uint8_t first, n; /* paths that count[] speaks of */
+	uint8_t count[HP3_ANSWER_COUNTS];
+};
+
+/* Fills in the counts of the turn-th answer: n counts of paths 0 .. n - 1, of which the first 256
+ * are told. */
+void hp3_answer_tell(struct hp3_answer *answer, uint32_t turn, const uint16_t *count, uint32_t n);
+
+/*
+ * The answer to the probe in `frame`. Length of the frame in buf, -ENOSPC, or -EINVAL: port is that
+ * of RoCEv2.
+ */
+int hp3_answer_build(void *buf, size_t cap, const void *frame, const struct hp3_view *v,
+	const struct hp3_answer *answer, uint16_t port, const struct hp3_probe_key *key);
+
+enum hp3_answer_fate {
+	HP3_ANSWER_NONE, /* no answer at all: passes */
+	HP3_ANSWER_OK, /* consume it; *answer is valid */
+	HP3_ANSWER_DROP, /* ours by its looks, but unsound: counted and consumed */
+};
+
+/*
+ * Is the frame an answer? To be asked for frames that hp3_parse() calls NOT_ROCE; others are none.
+ * `port`: hp3's own.
+ */
+enum hp3_answer_fate hp3_answer_read(const void *frame, uint32_t len, const struct hp3_view *v,
+	uint16_t port, const struct hp3_probe_key *key, struct hp3_answer *answer,
+	struct hp3_probe_stats *stats);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_PROBES_LIMIT_H
+#define HP3_PROBES_LIMIT_H
+/*
+ * Token buckets, one word each (GCRA, ITU-T I.371): the virtual time up to which tokens are spent.
+ * Full when zeroed. Never more than burst + rate x time in any stretch. Times are nanoseconds.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hp3_limit {
+	uint32_t rate; /* tokens per second; 0: none at all */
+	uint32_t burst;
+};
+
+/* One token is there? */
+static inline bool hp3_limit_ready(const struct hp3_limit *l, uint64_t spent_until, uint64_t now)
+{
+	uint64_t ahead = spent_until > now ? spent_until - now : 0;
+
+	return l->rate != 0 && l->burst != 0 &&
+	       ahead <= (uint64_t)(l->burst - 1) * 1000000000u / l->rate;
+}
+
+static inline void hp3_limit_spend(const struct hp3_limit *l, uint64_t *spent_until, uint64_t now)
+{
+	uint64_t start = *spent_until > now ? *spent_until : now;
+
+	*spent_until = start + (1000000000u + (uint64_t)l->rate - 1) / l->rate;
+}
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_PROBES_PEER_H
+#define HP3_PROBES_PEER_H
+/*
+ * The peer probe: what one hp3d sends to learn whether a path is good, and the other one answers
+ * (answer.h). It is an RC packet with the flow's own addresses, QPN, DSCP and ECT, so that switches
+ * hash, queue and mark it like the data; its source port names the path.
+ *
+ *     RDMA WRITE ONLY, no payload, DMA length 0, AckReq clear, PSN: an old one
+ *     RETH VA      magic 16 | wall clock in seconds, low 16 bits | probe id 32
+ *     RETH R_Key   tag 32 (tag.h) over addresses, ports, QPN, PSN, id and the whole time
+ *     60 bytes from the IP header on with IPv4, 80 with IPv6
+ *
+ * Invariant (rule 1): should it reach an RNIC because its hp3d is gone, it is a duplicate of a
+ * zero-length write, which changes no state; nor does it ask for an ACK.
+ *
+ * The magic makes the VA non-canonical: bits 63 to 56 differ among themselves, which no virtual
+ * address of a 48, 52 or 57 bit space does. A zero-length write of an application is told apart by
+ * it, by AckReq (the only packet of a message that its sender wants to see completed bears it), and
+ * by the tag.
+ */
+#include "probes/tag.h"
+#include "roce/opcode.h"
+
+#define HP3_PEER_MAGIC   0x4833u /* 0100 1000...: "H3" */
+#define HP3_PEER_IP_LEN4 60u
+#define HP3_PEER_IP_LEN6 80u
+
+struct hp3_peer_probe {
+	uint32_t dest_qpn, psn;
+	uint32_t id;
+	uint64_t time; /* of the sender's wall clock, s */
+};
+
+/* As roce/build.h: length, -ENOSPC or -EINVAL. a->sport is the path to be probed. */
+int hp3_peer_build(void *buf, size_t cap, const struct hp3_addressing *a,
+	const struct hp3_peer_probe *p, const struct hp3_probe_key *key);
+
+/* VA of a frame whose opcode has a RETH. */
+static inline uint64_t hp3_peer_va(const void *frame, const struct hp3_view *v)
+{
+	return hp3_be64((const uint8_t *)frame + v->udp_off + 20);
+}
+
+/* Does it look like a peer probe? Cheap, and means nothing yet; *v: hp3_parse() of the frame. */
+static inline bool hp3_peer_is(const void *frame, const struct hp3_view *v)
+{
+	return v->class == HP3_CLASS_RC_REQUEST && v->opcode == HP3_OP_RC_WRITE_ONLY &&
+	       v->dma_len == 0 && v->payload_len == 0 && !(v->flags & HP3_VF_ACKREQ) &&
+	       hp3_peer_va(frame, v) >> 48 == HP3_PEER_MAGIC;
+}
+
+/*
+ * Reads what hp3_peer_is() found, and checks ICRC and tag (rule 6). `clock`: this host's wall
+ * clock in seconds; the probe's whole time is the one nearest to it, so that a tag does not come
+ * true again every 18 hours. With the zero key the time is the 16 bits themselves.
+ * *hash (NULL: not wanted): the whole hash, which names this probe among all others.
+ * Returns 0, -EBADMSG: wrong ICRC, -EACCES: wrong tag; *p is filled in any case.
+ */
+int hp3_peer_read(const void *frame, const struct hp3_view *v, const struct hp3_probe_key *key,
+	uint64_t clock, struct hp3_peer_probe *p, uint64_t *hash);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_PROBES_RESPONDER_H
+#define HP3_PROBES_RESPONDER_H
+/*
+ * What becomes of a peer probe that arrives: it is answered, or dropped with a named, counted
+ * reason. In neither case does the RNIC see it. Checked in this order:
+ *
+ *     ICRC, tag      unsound or forged
+ *     time           further from this host's clock than clock_s; only with a key
+ *     replay         answered before (window.h)
+ *     rate           of its source address, then of all; only sound probes spend tokens
+ *
+ * so that what an outsider sends costs time to refuse, but takes nothing from the probes of peers.
+ * Restarts of either side are no event: no state is agreed upon.
+ *
+ * Invariants: at most one answer per probe, never larger (answer.h); a probe is answered once; a
+ * source never gets more than burst + rate x time answers, whatever becomes of its record: a record
+ * is given up only when its bucket is full again. After a restart of the responder, probes up to
+ * clock_s old may be answered once more: an answer that nobody waits for, ignored by its id.
+ *
+ * Two times: `clock`, wall clock in seconds, for the probes' times (it may differ between hosts by
+ * clock_s); `now`, monotonic in ns, for rates and stamps. Memory is the caller's; one instance is
+ * driven by one thread.
+ */
+#include "probes/answer.h"
+#include "probes/limit.h"
+#include "probes/peer.h"
+#include "probes/window.h"
+
+#define HP3_CLOCK_S_MAX 3600u
+
+struct hp3_responder_config {
+	struct hp3_probe_key key;
+	uint64_t seed; /* hides from outsiders which sources share a set of records */
+	uint32_t clock_s; /* most difference of clocks, up to HP3_CLOCK_S_MAX; 30 by default */
+	struct hp3_limit source, all; /* answers to one source, and to all */
+	uint32_t sources; /* records of sources: a power of two, at least 8 */
+	uint32_t window; /* probes remembered: a power of two, at least 8; 3 x clock_s x all.rate
+			    serves that rate with hardly a refusal where clocks agree */
+};
+
+struct hp3_responder;
+
+/* Bytes of memory (64-byte aligned) wanted; 0: a value is out of range. */
+size_t hp3_responder_size(const struct hp3_responder_config *cfg);
+/* NULL if `mem` is misaligned or too small, or a value is out of range. *stats stays the caller's.
+ */
+struct hp3_responder *hp3_responder_create(void *mem, size_t size,
+	const struct hp3_responder_config *cfg, struct hp3_probe_stats *stats);
+
+/* Key, clock_s and limits change; what sizes memory, and the seed, stay. -EINVAL: out of range. */
+int hp3_responder_reconfigure(struct hp3_responder *r, const struct hp3_responder_config *cfg);
+
+enum hp3_respond_fate {
+	HP3_RESPOND_PASS, /* not a peer probe: goes on its way */
+	HP3_RESPOND_ANSWER, /* consume it, send the answer */
+	HP3_RESPOND_DROP, /* consume it */
+};
+
+/*
+ * ANSWER: *answer has id, CE and stamp, and the turn-th of what hp3_load_in() of the engine tells
+ * is to be filled in by hp3_answer_tell(answer, *turn, ...). The sender is alive (rule 5).
+ */
+enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *frame,
+	const struct hp3_view *v, uint64_t clock, uint64_t now, struct hp3_answer *answer,
+	uint32_t *turn);
+
+#endif

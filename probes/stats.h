@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_PROBES_STATS_H
+#define HP3_PROBES_STATS_H
+/*
+ * What became of probes, answers and traces: one struct per lcore, written by the thread that
+ * drives it only; others may read single values at any time (aligned 64-bit loads). One list feeds
+ * struct, names and help texts. Every probe that arrives is counted in peer_probes and in exactly
+ * one of the nine below it.
+ */
+#include <stdint.h>
+
+/* X(field, help) */
+#define HP3_PROBE_STATS(X)                                                                         \
+	X(peer_probes, "peer probes that arrived")                                                 \
+	X(answered, "peer probes answered")                                                        \
+	X(bad_icrc, "peer probes dropped: wrong ICRC")                                             \
+	X(bad_tag, "peer probes dropped: wrong tag; forged, or the hosts' probe_key differ")       \
+	X(bad_clock, "peer probes dropped: their time is too far from this host's clock")          \
+	X(replayed, "peer probes dropped: seen before")                                            \
+	X(flood_source, "peer probes dropped: too many from their source")                         \
+	X(flood_all, "peer probes dropped: too many in all")                                       \
+	X(window_full, "peer probes dropped: no room to remember that they were answered")         \
+	X(sources_full, "peer probes dropped: no room for one more source")                        \
+	X(answers, "answers that arrived")                                                         \
+	X(answers_bad_sum, "answers dropped: wrong UDP checksum")                                  \
+	X(answers_bad_tag, "answers dropped: wrong tag; forged, or the hosts' probe_key differ")   \
+	X(answers_version, "answers dropped: of another version")                                  \
+	X(traces, "trace probes sent")                                                             \
+	X(traces_hop, "traces that found a hop")                                                   \
+	X(traces_odd, "traces answered from an address that names no switch")                      \
+	X(traces_reached, "traces that reached the peer: hop limit too large")                     \
+	X(traces_silent, "traces that nobody answered")                                            \
+	X(traces_stray, "time-exceeded messages that quote no trace under way: passed")            \
+	X(traces_bad, "time-exceeded messages with a wrong checksum: passed")
+
+struct hp3_probe_stats {
+#define X(field, help) uint64_t field;
+	HP3_PROBE_STATS(X)
+#undef X
+};
+
+struct hp3_probe_stat_info {
+	const char *name, *help;
+	uint16_t offset; /* in struct hp3_probe_stats */
+};
+
+extern const struct hp3_probe_stat_info hp3_probe_stat_info[];
+extern const unsigned hp3_probe_stat_count;
+
+#endif

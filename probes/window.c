@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdbool.h>
+#include "probes/window.h"
+
+#define TIME_BITS 24u
+#define TIME_MASK ((1u << TIME_BITS) - 1)
+
+/* Never 0, so that a place in use is told apart from one that never was. */
+static uint64_t print_of(uint64_t hash)
+{
+	return (hash >> TIME_BITS | 1) << TIME_BITS;
+}
+
+static bool is_live(const struct hp3_window *w, uint64_t place, uint64_t clock)
+{
+	uint32_t ahead = ((uint32_t)place - (uint32_t)clock + w->span) & TIME_MASK;
+
+	return place != 0 && ahead <= 2 * w->span;
+}
+
+int64_t hp3_window_look(const struct hp3_window *w, uint64_t hash, uint64_t clock)
+{
+	uint32_t first = ((uint32_t)hash & (w->sets - 1)) * HP3_WINDOW_WAYS;
+	int64_t room = -ENOSPC;
+
+	for (uint32_t i = first; i < first + HP3_WINDOW_WAYS; i++) {
+		if (!is_live(w, w->place[i], clock))
+			room = i;
+		else if ((w->place[i] & ~(uint64_t)TIME_MASK) == print_of(hash))
+			return -EEXIST;
+	}
+	return room;
+}
+
+void hp3_window_keep(struct hp3_window *w, int64_t place, uint64_t hash, uint64_t time)
+{
+	w->place[place] = print_of(hash) | (time & TIME_MASK);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TEST_PROBE_FRAMES_H
+#define HP3_TEST_PROBE_FRAMES_H
+/*
+ * Frames for the tests of probes/: peer probes, and the time-exceeded messages of switches, which
+ * are built here byte by byte, with nothing of the code under test.
+ */
+#include "probes/peer.h"
+#include "roce_frames.h"
+
+struct frame {
+	uint8_t b[512];
+	uint32_t len;
+	struct hp3_view v;
+};
+
+extern const struct hp3_probe_key probe_key;
+extern const struct hp3_probe_key no_key;
+
+/* 10.9.0.1 -> 10.9.0.2 or fd00::1 -> fd00::2, DSCP 26, ECT(0). */
+struct hp3_addressing flow_addressing(bool ipv6, uint16_t sport);
+void reparse(struct frame *f);
+
+/* QPN 0x1234, PSN 0x777, and this id and time. */
+void make_probe(
+	struct frame *f, bool ipv6, uint32_t id, uint64_t time, const struct hp3_probe_key *key);
+
+/* What a switch makes of `probe`: quotes its IP header and `quoted` bytes behind it. */
+void make_expired(struct frame *f, const struct frame *probe, const uint8_t *hop, uint32_t quoted);
+/* After a change of a message: its checksums. */
+void repair_icmp(struct frame *f);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Answers to peer probes: where they go, how large they are, what they tell, what is not believed.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "probe_frames.h"
+#include "probes/answer.h"
+
+#define L3 14u
+
+static const struct hp3_answer some = {.id = 0xa1b2c3d4,
+	.ce = true,
+	.stamp_ns = 0x1122334455667788,
+	.first = 24,
+	.n = 2,
+	.count = {3, 255}};
+
+static void answer_to(struct frame *f, const struct frame *probe, const struct hp3_answer *answer)
+{
+	int n = hp3_answer_build(
+		f->b, sizeof(f->b), probe->b, &probe->v, answer, HP3_PROBE_PORT, &probe_key);
+
+	assert_true(n > 0);
+	f->len = (uint32_t)n;
+	reparse(f);
+}
+
+static void make_answer(struct frame *f, bool ipv6)
+{
+	struct frame probe;
+
+	make_probe(&probe, ipv6, some.id, 1, &probe_key);
+	answer_to(f, &probe, &some);
+}
+
+static enum hp3_answer_fate read_answer(
+	const struct frame *f, struct hp3_answer *answer, struct hp3_probe_stats *st)
+{
+	return hp3_answer_read(f->b, f->len, &f->v, HP3_PROBE_PORT, &probe_key, answer, st);
+}
+
+static void rule_1_answer_is_no_rocev2(void **state)
+{
+	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+		struct frame probe, f;
+		make_probe(&probe, ipv6, 1, 1, &probe_key);
+		assert_int_equal(hp3_answer_build(f.b, sizeof(f.b), probe.b, &probe.v, &some,
+					 HP3_ROCE_UDP_PORT, &probe_key),
+			-EINVAL);
+		answer_to(&f, &probe, &some);
+		assert_int_equal(f.v.class, HP3_CLASS_OTHER);
+		assert_int_equal(f.v.reason, HP3_PARSE_NOT_ROCE);
+		assert_true(HP3_PROBE_PORT != HP3_ROCE_UDP_PORT);
+	}
+}
+
+/* IP length; probes may also be longer (IP options), never shorter. */
+static void never_larger_than_the_question(void **state)
+{
+	struct rng r = {1};
+
+	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+		struct frame probe, f;
+		make_probe(&probe, ipv6, 1, 1, &probe_key);
+		answer_to(&f, &probe, &some);
+		assert_int_equal(f.len, probe.len);
+		assert_int_equal(f.len - L3, ipv6 ? HP3_PEER_IP_LEN6 : HP3_PEER_IP_LEN4);
+	}
+	for (int i = 0; i < 2000; i++) {
+		static uint8_t b[FRAME_CAP];
+		struct shape s = random_shape(&r, 0);
+		struct frame f;
+		struct hp3_view v;
+		s.opcode = HP3_OP_RC_WRITE_ONLY;
+		s.payload = 0;
+		uint32_t len = make_frame(b, &s, &r);
+		hp3_parse(b, len, &v);
+		int n = hp3_answer_build(f.b, sizeof(f.b), b, &v, &some, HP3_PROBE_PORT, &no_key);
+		assert_in_range(n, 1, len);
+	}
+}
+
+static void goes_back_where_the_probe_came_from(void **state)
+{
+	struct hp3_addressing a = flow_addressing(true, 0xc777), to, want;
+	struct hp3_peer_probe p = {.id = 1};
+	struct frame probe, f;
+
+	a.vlan = 0x2005;
+	probe.len = (uint32_t)hp3_peer_build(probe.b, sizeof(probe.b), &a, &p, &no_key);
+	reparse(&probe);
+	answer_to(&f, &probe, &some);
+	hp3_addressing_reply(probe.b, &probe.v, 0xc777, &want);
+	f.v.sport = hp3_be16(f.b + L3 + 4 + 40); /* not parsed: not RoCEv2 */
+	hp3_addressing_same(f.b, &f.v, &to);
+	to.pkey = want.pkey;
+	assert_memory_equal(&to, &want, sizeof(to));
+	assert_int_equal(to.tclass, 26 << 2);
+}
+
+static void tells_what_it_was_told(void **state)
+{
+	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+		struct hp3_probe_stats st = {0};
+		struct hp3_answer answer;
+		struct frame f;
+		make_answer(&f, ipv6);
+		assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_OK);
+		assert_memory_equal(&answer, &some, sizeof(answer));
+		assert_int_equal(st.answers, 1);
+	}
+}
+
+static void checksum_as_any_host_computes_it(void **state)
+{
+	for (uint32_t i = 0; i < 2000; i++) {
+		struct frame probe, f;
+		struct hp3_answer answer = {.id = i * 0x9e3779b9u, .stamp_ns = i};
+		make_probe(&probe, i % 2, i, 1, &probe_key);
+		answer_to(&f, &probe, &answer);
+		uint32_t udp = L3 + (i % 2 ? 40 : 20);
+		assert_int_not_equal(hp3_be16(f.b + udp + 6), 0);
+		assert_int_equal(hp3_be16(f.b + udp + 6), reference_udp_csum(f.b, L3, udp));
+	}
+}
+
+static void rule_6_no_bit_can_be_changed(void **state)
+{
+	struct frame good, f;
+
+	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+		struct hp3_probe_stats st = {0};
+		struct hp3_answer answer;
+		uint32_t ip = ipv6 ? 40 : 20, dropped = 0;
+		make_answer(&good, ipv6);
+		for (uint32_t bit = (L3 + ip) * 8; bit < good.len * 8; bit++) {
+			f = good;
+			f.b[bit / 8] ^= (uint8_t)(1u << bit % 8);
+			reparse(&f);
+			assert_int_not_equal(read_answer(&f, &answer, &st), HP3_ANSWER_OK);
+			uint32_t at = bit / 8 - L3 - ip; /* in UDP */
+			if (at == 4 || at == 5) /* length: no checksum makes it right */
+				continue;
+			/* A forger repairs the checksum. */
+			store_udp_csum(f.b, L3, L3 + ip);
+			enum hp3_answer_fate fate = read_answer(&f, &answer, &st);
+			assert_int_equal(fate == HP3_ANSWER_OK, at == 6 || at == 7);
+			dropped += fate == HP3_ANSWER_DROP;
+		}
+		assert_int_equal(st.answers, 16);
+		assert_true(dropped > 200);
+		assert_int_equal(st.answers_version, 4);
+		assert_true(st.answers_bad_tag > 200 && st.answers_bad_sum > 200);
+	}
+}
+
+static void rule_6_other_addresses_and_keys(void **state)
+{
+	struct hp3_probe_stats st = {0};
+	struct hp3_answer answer;
+	struct frame f;
+
+	make_answer(&f, false);
+	assert_int_equal(hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &no_key, &answer, &st),
+		HP3_ANSWER_DROP);
+	f.b[L3 + 15] ^= 1; /* source address; the checksum follows */
+	store_udp_csum(f.b, L3, L3 + 20);
+	assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_DROP);
+	assert_int_equal(st.answers_bad_tag, 2);
+	assert_int_equal(st.answers, 0);
+}
+
+static void zero_key_is_a_checksum(void **state)
+{
+	struct hp3_probe_stats st = {0};
+	struct hp3_answer answer;
+	struct frame probe, f;
+
+	make_probe(&probe, true, 1, 1, &no_key);
+	f.len = (uint32_t)hp3_answer_build(
+		f.b, sizeof(f.b), probe.b, &probe.v, &some, HP3_PROBE_PORT, &no_key);
+	reparse(&f);
+	assert_int_equal(hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &no_key, &answer, &st),
+		HP3_ANSWER_OK);
+	assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_DROP);
+}
+
+static void others_pass(void **state)
+{
+	struct hp3_probe_stats st = {0}, none = {0};
+	struct hp3_addressing a = flow_addressing(false, 0xc000);
+	struct hp3_answer answer;
+	struct frame f, probe;
+
+	make_answer(&f, false);
+	assert_int_equal(
+		hp3_answer_read(f.b, f.len, &f.v, 5000, &probe_key, &answer, &st), HP3_ANSWER_NONE);
+	f.b[L3 + 6] |= 0x20; /* a fragment */
+	reparse(&f);
+	assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_NONE);
+	make_probe(&probe, false, 1, 1, &probe_key);
+	assert_int_equal(read_answer(&probe, &answer, &st), HP3_ANSWER_NONE);
+	for (uint16_t len = 0; len < 64; len++) { /* of another protocol on this port */
+		static const uint8_t zero[64];
+		f.len = (uint32_t)hp3_build_udp(f.b, sizeof(f.b), &a, HP3_PROBE_PORT, zero, len);
+		reparse(&f);
+		assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_NONE);
+	}
+	assert_memory_equal(&st, &none, sizeof(st));
+}
+
+static void truncated(void **state)
+{
+	struct hp3_probe_stats st = {0};
+	struct hp3_answer answer;
+	struct frame f;
+
+	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+		make_answer(&f, ipv6);
+		for (uint32_t len = 0; len <= f.len; len++) {
+			const uint8_t *b = guarded_copy(f.b, len);
+			struct hp3_view v;
+			hp3_parse(b, len, &v);
+			enum hp3_answer_fate fate = hp3_answer_read(
+				b, len, &v, HP3_PROBE_PORT, &probe_key, &answer, &st);
+			assert_int_equal(fate, len == f.len ? HP3_ANSWER_OK : HP3_ANSWER_NONE);
+		}
+	}
+}
+
+static void counts_are_told_in_turns(void **state)
+{
+	uint16_t count[300];
+
+	for (uint32_t i = 0; i < 300; i++)
+		count[i] = (uint16_t)(i * 7);
+	for (uint32_t n = 0; n <= 300; n++) {
+		uint32_t told = n < 256 ? n : 256, pages = n ? (told + 11) / 12 : 1, seen = 0;
+		for (uint32_t turn = 0; turn < 2 * pages; turn++) {
+			struct hp3_answer answer = {0};
+			hp3_answer_tell(&answer, turn, count, n);
+			assert_int_equal(answer.first, seen % (told ? told : 1));
+			for (uint32_t i = 0; i < answer.n; i++) {
+				uint16_t is = count[answer.first + i];
+				assert_int_equal(answer.count[i], is < 255 ? is : 255);
+			}
+			seen += answer.n;
+		}
+		assert_int_equal(seen, 2 * told);
+	}
+}
+
+static void too_small_a_buffer(void **state)
+{
+	struct frame probe, f;
+
+	make_probe(&probe, false, 1, 1, &probe_key);
+	assert_int_equal(hp3_answer_build(f.b, L3 + 59, probe.b, &probe.v, &some, HP3_PROBE_PORT,
+				 &probe_key),
+		-ENOSPC);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rule_1_answer_is_no_rocev2),
+		cmocka_unit_test(never_larger_than_the_question),
+		cmocka_unit_test(goes_back_where_the_probe_came_from),
+		cmocka_unit_test(tells_what_it_was_told),
+		cmocka_unit_test(checksum_as_any_host_computes_it),
+		cmocka_unit_test(rule_6_no_bit_can_be_changed),
+		cmocka_unit_test(rule_6_other_addresses_and_keys),
+		cmocka_unit_test(zero_key_is_a_checksum),
+		cmocka_unit_test(others_pass),
+		cmocka_unit_test(truncated),
+		cmocka_unit_test(counts_are_told_in_turns),
+		cmocka_unit_test(too_small_a_buffer),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

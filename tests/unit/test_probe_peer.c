@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Peer probes on the wire: what they look like, and what is not believed. Also the two probes that
+ * RNICs answer. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "probe_frames.h"
+#include "probes/standard.h"
+#include "roce/icrc.h"
+
+#define CLOCK 1700000000u
+#define L3    14u
+
+static int read_probe(const struct frame *f, const struct hp3_probe_key *key, uint64_t clock)
+{
+	struct hp3_peer_probe p;
+
+	assert_true(hp3_peer_is(f->b, &f->v));
+	return hp3_peer_read(f->b, &f->v, key, clock, &p, NULL);
+}
+
+/* Tags computed with another SipHash-2-4. */
+static void wire_format(void **state)
+{
+	static const struct {
+		bool ipv6;
+		uint32_t ip_len, tag;
+	} cases[] = {{false, 60, 0xaa917fee}, {true, 80, 0x259bc69b}};
+
+	for (int i = 0; i < 2; i++) {
+		struct frame f;
+		make_probe(&f, cases[i].ipv6, 0xdeadbeef, CLOCK, &probe_key);
+		const uint8_t *bth = f.b + f.v.udp_off + 8;
+		assert_int_equal(f.len - L3, cases[i].ip_len);
+		assert_int_equal(hp3_be16(bth + 12), HP3_PEER_MAGIC);
+		assert_int_equal(hp3_be16(bth + 14), CLOCK & 0xffff);
+		assert_int_equal(hp3_be32(bth + 16), 0xdeadbeef);
+		assert_int_equal(hp3_be32(bth + 20), cases[i].tag);
+		assert_int_equal(f.len, f.v.icrc_off + HP3_ICRC_LEN);
+	}
+}
+
+static void rule_1_peer_probe_is_a_harmless_duplicate(void **state)
+{
+	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+		struct frame f;
+		make_probe(&f, ipv6, 1, CLOCK, &probe_key);
+		assert_int_equal(f.v.class, HP3_CLASS_RC_REQUEST);
+		assert_int_equal(f.v.opcode, HP3_OP_RC_WRITE_ONLY);
+		assert_int_equal(f.v.payload_len, 0);
+		assert_int_equal(f.v.dma_len, 0);
+		assert_int_equal(f.v.psn, 0x777);
+		assert_int_equal(f.v.dest_qpn, 0x1234);
+		assert_false(f.v.flags & HP3_VF_ACKREQ);
+		assert_true(hp3_icrc_ok(f.b, &f.v));
+	}
+}
+
+/* Canonical: bits 63 .. n-1 are all alike, for address spaces of n = 48, 52 and 57 bits. */
+static void va_is_no_virtual_address(void **state)
+{
+	struct rng r = {1};
+
+	for (int i = 0; i < 1000; i++) {
+		struct frame f;
+		make_probe(&f, false, (uint32_t)rng_next(&r), rng_next(&r), &probe_key);
+		for (int bits = 48; bits <= 57; bits++) {
+			int64_t top = (int64_t)hp3_peer_va(f.b, &f.v) >> (bits - 1);
+			assert_true(top != 0 && top != -1);
+		}
+	}
+}
+
+static void hashed_and_queued_like_the_data(void **state)
+{
+	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+		struct hp3_addressing a = flow_addressing(ipv6, 0xd00d), got;
+		struct hp3_peer_probe p = {.dest_qpn = 0xabcdef, .psn = 5};
+		struct frame f;
+		a.vlan = 0x6064;
+		f.len = (uint32_t)hp3_peer_build(f.b, sizeof(f.b), &a, &p, &probe_key);
+		reparse(&f);
+		hp3_addressing_same(f.b, &f.v, &got);
+		assert_memory_equal(&got, &a, sizeof(a));
+		assert_int_equal(f.v.dest_qpn, 0xabcdef);
+		if (ipv6)
+			assert_int_equal(
+				hp3_be32(f.b + L3 + 4) & 0xfffff, hp3_sport_to_flow_label(0xd00d));
+	}
+}
+
+/* Fields that the network may change (annex A17.3.3), as offsets from the IP header and behind it.
+ */
+static bool may_change(bool ipv6, uint32_t at)
+{
+	uint32_t udp = ipv6 ? 40 : 20;
+
+	if (at == udp + 6 || at == udp + 7 || at == udp + 12)
+		return true; /* UDP checksum, resv8a */
+	return ipv6 ? at <= 3 || at == 7 : at == 1 || at == 8 || at == 10 || at == 11;
+}
+
+static void rule_6_damage_is_noticed(void **state)
+{
+	struct frame good, f;
+	int noticed = 0;
+
+	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+		make_probe(&good, ipv6, 0x10203040, CLOCK, &probe_key);
+		for (uint32_t bit = L3 * 8; bit < good.len * 8; bit++) {
+			f = good;
+			f.b[bit / 8] ^= (uint8_t)(1u << bit % 8);
+			reparse(&f);
+			if (!hp3_peer_is(f.b, &f.v))
+				continue;
+			if (may_change(ipv6, bit / 8 - L3))
+				assert_int_equal(read_probe(&f, &probe_key, CLOCK), 0);
+			else
+				assert_int_equal(read_probe(&f, &probe_key, CLOCK), -EBADMSG);
+			noticed++;
+		}
+	}
+	assert_true(noticed > 600);
+}
+
+/* A forger repairs the ICRC, which needs no key. */
+static void rule_6_forgery_is_noticed(void **state)
+{
+	struct frame good, f;
+	int noticed = 0;
+
+	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+		uint32_t udp = ipv6 ? 40 : 20;
+		make_probe(&good, ipv6, 0x10203040, CLOCK, &probe_key);
+		for (uint32_t bit = L3 * 8; bit < (good.len - 4) * 8; bit++) {
+			uint32_t at = bit / 8 - L3;
+			bool address = ipv6 ? at >= 8 && at < 40 : at >= 12 && at < 20;
+			bool covered = address || at - udp < 2 ||
+				       (at - udp >= 13 && at - udp < 16) ||
+				       (at - udp >= 17 && at - udp < 20) ||
+				       (at - udp >= 22 && at - udp < 32);
+			f = good;
+			f.b[bit / 8] ^= (uint8_t)(1u << bit % 8);
+			reparse(&f);
+			if (!covered || !hp3_peer_is(f.b, &f.v))
+				continue;
+			hp3_icrc_store(f.b, &f.v);
+			assert_int_equal(read_probe(&f, &probe_key, CLOCK), -EACCES);
+			noticed++;
+		}
+	}
+	assert_true(noticed > 400);
+}
+
+static void keys(void **state)
+{
+	struct hp3_probe_key other = probe_key;
+	struct frame f;
+
+	other.bytes[15] ^= 1;
+	make_probe(&f, false, 7, CLOCK, &probe_key);
+	assert_int_equal(read_probe(&f, &probe_key, CLOCK), 0);
+	assert_int_equal(read_probe(&f, &other, CLOCK), -EACCES);
+	assert_int_equal(read_probe(&f, &no_key, CLOCK), -EACCES);
+	make_probe(&f, false, 7, CLOCK, &no_key);
+	assert_int_equal(read_probe(&f, &no_key, CLOCK), 0);
+	assert_int_equal(read_probe(&f, &probe_key, CLOCK), -EACCES);
+}
+
+static void time_is_whole(void **state)
+{
+	static const int64_t apart[] = {0, 1, -1, 30, -30, 32767, -32768};
+	struct hp3_peer_probe p;
+	struct frame f;
+
+	for (size_t i = 0; i < sizeof(apart) / sizeof(apart[0]); i++) {
+		uint64_t sent = CLOCK + (uint64_t)apart[i];
+		make_probe(&f, true, 7, sent, &probe_key);
+		assert_int_equal(hp3_peer_read(f.b, &f.v, &probe_key, CLOCK, &p, NULL), 0);
+		assert_int_equal(p.time, sent);
+	}
+	make_probe(&f, true, 7, CLOCK, &probe_key);
+	assert_int_equal(read_probe(&f, &probe_key, CLOCK + 65536), -EACCES);
+	make_probe(&f, true, 7, CLOCK, &no_key);
+	assert_int_equal(read_probe(&f, &no_key, CLOCK + 65536), 0);
+	assert_int_equal(read_probe(&f, &no_key, 5), 0);
+}
+
+/* Zero-length writes of an application, and whatever else is not a probe. */
+static void others_are_not_taken(void **state)
+{
+	static const uint64_t magic = (uint64_t)HP3_PEER_MAGIC << 48;
+	static const uint8_t byte;
+	const struct hp3_fields others[] = {
+		{.opcode = HP3_OP_RC_WRITE_ONLY, .va = magic, .ackreq = true},
+		{.opcode = HP3_OP_RC_WRITE_ONLY,
+			.va = magic,
+			.dma_len = 1,
+			.payload = &byte,
+			.payload_len = 1},
+		{.opcode = HP3_OP_RC_WRITE_ONLY, .va = magic, .dma_len = 1},
+		{.opcode = HP3_OP_RC_WRITE_ONLY, .va = magic, .payload = &byte, .payload_len = 1},
+		{.opcode = HP3_OP_RC_WRITE_ONLY, .va = 0x00007f0012345678},
+		{.opcode = HP3_OP_RC_WRITE_ONLY, .va = 0xffff800012345678},
+		{.opcode = HP3_OP_RC_WRITE_ONLY_IMM, .va = magic},
+		{.opcode = HP3_OP_RC_WRITE_FIRST, .va = magic},
+		{.opcode = HP3_OP_RC_READ_REQUEST, .va = magic},
+		{.opcode = HP3_OP_RC_SEND_ONLY},
+		{.opcode = HP3_OP_CNP},
+	};
+	struct hp3_addressing a = flow_addressing(false, 0xc000);
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		struct frame f;
+		f.len = (uint32_t)hp3_build(f.b, sizeof(f.b), &a, &others[i]);
+		reparse(&f);
+		assert_true(f.v.class != HP3_CLASS_OTHER);
+		assert_false(hp3_peer_is(f.b, &f.v));
+	}
+}
+
+static void refused(void **state)
+{
+	struct hp3_addressing a = flow_addressing(false, 0xc000);
+	struct hp3_peer_probe p = {.psn = 1};
+	uint8_t buf[HP3_BUILD_MAX_HDR];
+
+	assert_int_equal(hp3_peer_build(buf, L3 + 59, &a, &p, &no_key), -ENOSPC);
+	assert_int_equal(hp3_peer_build(buf, L3 + 60, &a, &p, &no_key), L3 + 60);
+	p.psn = 0x1000000;
+	assert_int_equal(hp3_peer_build(buf, sizeof(buf), &a, &p, &no_key), -EINVAL);
+}
+
+static void rule_2_standard_probe_is_a_duplicate_that_is_answered(void **state)
+{
+	struct hp3_addressing a = flow_addressing(true, 0xc111);
+	struct frame f;
+
+	f.len = (uint32_t)hp3_standard_build(f.b, sizeof(f.b), &a, 0x1234, 0xfffffe);
+	reparse(&f);
+	assert_int_equal(f.v.opcode, HP3_OP_RC_WRITE_ONLY);
+	assert_int_equal(f.v.psn, 0xfffffe);
+	assert_int_equal(f.v.dest_qpn, 0x1234);
+	assert_int_equal(f.v.sport, 0xc111);
+	assert_int_equal(f.v.dma_len + f.v.payload_len, 0);
+	assert_true(f.v.flags & HP3_VF_ACKREQ);
+	assert_true(hp3_icrc_ok(f.b, &f.v));
+	assert_false(hp3_peer_is(f.b, &f.v));
+	assert_int_equal(hp3_peer_va(f.b, &f.v), 0);
+}
+
+static void rule_1_nak_probe_asks_for_no_ack(void **state)
+{
+	struct hp3_addressing a = flow_addressing(false, 0xc111);
+	struct frame f;
+
+	f.len = (uint32_t)hp3_nak_probe_build(f.b, sizeof(f.b), &a, 0x1234, 9);
+	reparse(&f);
+	assert_int_equal(f.v.opcode, HP3_OP_RC_WRITE_ONLY);
+	assert_int_equal(f.v.psn, 9);
+	assert_int_equal(f.v.dma_len + f.v.payload_len, 0);
+	assert_false(f.v.flags & HP3_VF_ACKREQ);
+	assert_true(hp3_icrc_ok(f.b, &f.v));
+	assert_false(hp3_peer_is(f.b, &f.v));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wire_format),
+		cmocka_unit_test(rule_1_peer_probe_is_a_harmless_duplicate),
+		cmocka_unit_test(va_is_no_virtual_address),
+		cmocka_unit_test(hashed_and_queued_like_the_data),
+		cmocka_unit_test(rule_6_damage_is_noticed),
+		cmocka_unit_test(rule_6_forgery_is_noticed),
+		cmocka_unit_test(keys),
+		cmocka_unit_test(time_is_whole),
+		cmocka_unit_test(others_are_not_taken),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(rule_2_standard_probe_is_a_duplicate_that_is_answered),
+		cmocka_unit_test(rule_1_nak_probe_asks_for_no_ack),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
