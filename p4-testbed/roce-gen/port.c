@@ -17,35 +17,50 @@
 #define VLAN_TAG      4u
 #define ETHER_TYPES   12u /* offset of the EtherType */
 
-/* Pause frames, and UDP to RoCE's port over IPv4 (any header length, no fragments) or IPv6. */
-static const struct sock_filter wanted[] = {
-	BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 12),
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x8808, 13, 0),
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IPV6, 8, 0),
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IP, 0, 12),
-	BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 23),
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 10),
-	BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 20),
-	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x1fff, 8, 0),
-	BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 14),
-	BPF_STMT(BPF_LD | BPF_H | BPF_IND, 16),
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HP3_ROCE_UDP_PORT, 4, 5),
-	BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 20),
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 3),
-	BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 56),
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HP3_ROCE_UDP_PORT, 0, 1),
-	BPF_STMT(BPF_RET | BPF_K, 0x40000),
-	BPF_STMT(BPF_RET | BPF_K, 0),
-};
-
-static const struct sock_filter nothing[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
-
 static int set_filter(int fd, const struct sock_filter *code, size_t n)
 {
 	struct sock_fprog program = {(unsigned short)n, (struct sock_filter *)(uintptr_t)code};
 
 	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
 }
+
+/*
+ * Pause frames, and RoCEv2 over IPv4 (any header length, no fragments) or IPv6 for queue pairs from
+ * `first` on: several processes may share an interface, and none shall wake up for another's
+ * packets.
+ */
+static int filter_wanted(int fd, uint32_t first)
+{
+	const struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 12),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x8808, 20, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IPV6, 10, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IP, 0, 17),
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 23),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 15),
+		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 20),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x1fff, 13, 0),
+		BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 14),
+		BPF_STMT(BPF_LD | BPF_H | BPF_IND, 16),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HP3_ROCE_UDP_PORT, 0, 10),
+		BPF_STMT(BPF_LD | BPF_W | BPF_IND, 26),
+		BPF_STMT(BPF_JMP | BPF_JA, 5),
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 20), /* IPv6 */
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 6),
+		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 56),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HP3_ROCE_UDP_PORT, 0, 4),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 66),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, HP3_QPN_MASK), /* BTH */
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, first, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, first + GEN_QPS_MAX, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+		BPF_STMT(BPF_RET | BPF_K, 0x40000),
+	};
+
+	return set_filter(fd, code, sizeof(code) / sizeof(code[0]));
+}
+
+static const struct sock_filter nothing[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
 
 static int complain(const char *interface, int err)
 {
@@ -85,7 +100,7 @@ static int open_sink(const char *interface)
 	return fd;
 }
 
-static int open_socket(struct gen_port *p, const char *interface)
+static int open_socket(struct gen_port *p, const char *interface, uint32_t first_qpn)
 {
 	struct sockaddr_ll at = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL)};
 	struct ifreq ifr = {0};
@@ -105,7 +120,7 @@ static int open_socket(struct gen_port *p, const char *interface)
 	if (ioctl(p->fd, SIOCGIFMTU, &ifr) != 0)
 		return -errno;
 	p->mtu = (uint32_t)ifr.ifr_mtu;
-	if (set_filter(p->fd, wanted, sizeof(wanted) / sizeof(wanted[0])) != 0 ||
+	if (filter_wanted(p->fd, first_qpn) != 0 ||
 		setsockopt(p->fd, SOL_PACKET, PACKET_AUXDATA, &one, sizeof(one)) != 0 ||
 		setsockopt(p->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof(one)) != 0 ||
 		setsockopt(p->fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) != 0 ||
@@ -115,14 +130,14 @@ static int open_socket(struct gen_port *p, const char *interface)
 	return 0;
 }
 
-int gen_port_open(struct gen_port *p, const char *interface)
+int gen_port_open(struct gen_port *p, const char *interface, uint32_t first_qpn)
 {
 	int ret;
 
 	*p = (struct gen_port){.fd = -1, .sink = -1};
 	p->in = malloc(GEN_BATCH * sizeof(*p->in));
 	p->out = malloc(GEN_BATCH * sizeof(*p->out));
-	ret = p->in != NULL && p->out != NULL ? open_socket(p, interface) : -ENOMEM;
+	ret = p->in != NULL && p->out != NULL ? open_socket(p, interface, first_qpn) : -ENOMEM;
 	if (ret != 0) {
 		gen_port_close(p);
 		return complain(interface, -ret);

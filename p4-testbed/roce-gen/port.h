@@ -4,7 +4,7 @@
 /*
  * A network interface as the endpoint sees it: RoCEv2 and pause frames in, whole frames out, many
  * with one system call. A packet socket with a filter in the kernel, so that other traffic costs
- * nothing.
+ * nothing: packets for GEN_QPS_MAX queue pairs from the first one on pass.
  *
  * The kernel sees the same packets and would answer them with "port unreachable": a UDP socket that
  * takes all of them and keeps none prevents that. Where the port is taken already (Soft-RoCE on the
@@ -29,7 +29,7 @@ struct gen_port {
 };
 
 /* 0, or a negative errno with a message on stderr that names the fix. */
-int gen_port_open(struct gen_port *p, const char *interface);
+int gen_port_open(struct gen_port *p, const char *interface, uint32_t first_qpn);
 void gen_port_close(struct gen_port *p);
 /* How many frames came, into p->in and p->in_len; 0: none. */
 uint32_t gen_port_receive(struct gen_port *p);

@@ -120,7 +120,7 @@ static int setup(struct run *r)
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (r->epoll < 0 || open_signals(r) != 0)
 		return GEN_EXIT_FAILED;
-	if (gen_port_open(&r->port, r->o->interface) != 0)
+	if (gen_port_open(&r->port, r->o->interface, params.first_qpn) != 0)
 		return GEN_EXIT_FAILED;
 	if (r->port.mtu < r->o->mtu + 60) {
 		fprintf(stderr,

@@ -331,6 +331,23 @@ class Harm(Base):
         self.assertEqual(a["sum"]["cnps_received"], b["sum"]["cnps_sent"])
         self.assertLess(a["goodput_mbps"]["tx"], 80)  # DCQCN held it back: without, 94
 
+    def test_pause(self):
+        """Pause frames for the data's priority stop the sender; for others they do not."""
+        self.cable(lambda frame, n: [frame])
+        wire = RawPort("ra")
+        self.addCleanup(wire.close)
+        b = self.end("b", "--interface", "gb", "--listen", self.socket, far=True)
+        a = self.end("a", "--interface", "ga", "--connect", self.socket, "--link-mbps", "50", "--duration-ms", "1000",
+                     "--live", "--interval-ms", "100")
+        wait_for("traffic", lambda: a.output().count('"interval"') >= 2)
+        for classes, quanta in ((1 << 2, 65535), (1 << 3, 50000)):  # 50000 quanta at 50 Mb/s: 512 ms
+            wire.send(bytes.fromhex("0180c2000001 020000000009 8808 0101") + classes.to_bytes(2, "big")
+                      + quanta.to_bytes(2, "big") * 8 + bytes(26))
+        ra, rb = a.finish(), b.finish()
+        self.assertEqual((ra["port"]["pauses"], ra["port"]["paused_us"]), (1, 512000))
+        self.assertGreaterEqual(sum(i["tx_mbps"] == 0 for i in ra["series"]), 4)
+        self.whole(ra, rb, ra["messages"]["posted"])
+
     def test_damage(self):
         """A wrong ICRC is loss; wrong content behind a right one must not happen, and is told."""
         def damage(frame, n):
