@@ -108,8 +108,8 @@ static bool look(struct hp3_engine *e, struct hp3_active *a, uint64_t now, struc
 
 	if ((f->flags & live) != live || hp3_stream_idle(&f->stream))
 		return false;
-	if (f->stream.una != a->una) {
-		f->watch &= (uint8_t) ~(HP3_FW_NAKED | HP3_FW_QUIET);
+	if (f->stream.una != a->una || (f->watch & HP3_FW_ANEW)) {
+		f->watch &= (uint8_t) ~(HP3_FW_NAKED | HP3_FW_QUIET | HP3_FW_ANEW);
 		a->una = f->stream.una;
 		a->since = now;
 		refresh(e, f, now);
@@ -142,7 +142,8 @@ void hp3_active_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
 			a.due = now + period(e);
 			push(e, &a);
 		} else {
-			e->flows[a.flow].watch &= (uint8_t) ~(HP3_FW_ARMED | HP3_FW_QUIET);
+			e->flows[a.flow].watch &=
+				(uint8_t) ~(HP3_FW_ARMED | HP3_FW_QUIET | HP3_FW_ANEW);
 			hp3_path_leave(e, a.flow);
 		}
 	}

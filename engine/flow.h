@@ -44,6 +44,7 @@
 #define HP3_FW_QUIET                                                                               \
 	0x08u /* stalled, but probes come through: not asked again until it moves on or sends      \
 	       */
+#define HP3_FW_ANEW 0x20u /* the ring's entry is of the queue pair before */
 
 #define HP3_NO_PATH 0xffu
 

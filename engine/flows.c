@@ -180,7 +180,8 @@ bool hp3_flow_pair(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, enum hp3_
 	else
 		e->stats.paired_event++;
 	f->flags &= (uint16_t) ~(HP3_FF_SEVERE | HP3_FF_FRESH);
-	f->watch &= HP3_FW_ARMED; /* this queue pair was not heard yet */
+	/* This queue pair was not heard yet, and what the ring says is not of it. */
+	f->watch = f->watch & HP3_FW_ARMED ? HP3_FW_ARMED | HP3_FW_ANEW : 0;
 	hp3_monitor_init(&f->monitor, now);
 	hp3_rate_init(e, flow, now);
 	hp3_event(e, flow, HP3_EV_PAIR, now, acts);
