@@ -10,6 +10,7 @@ import ctypes
 import json
 import math
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -418,6 +419,10 @@ class Refused(Base):
         self.assertIn("--link-mbps N", run.stdout)
         self.assertIn("Exit codes: 0 done", run.stdout)
         self.assertLess(max(map(len, run.stdout.splitlines())), 121)
+        with open(os.path.join(os.path.dirname(__file__), "../../../docs/roce-gen.1")) as f:
+            manual = f.read().replace("\\-", "-")
+        for option in re.findall(r"^  --(\S+)", run.stdout, re.M):
+            self.assertRegex(manual, rf"(?m)^\.BI? --{option}( |$)")
 
     def test_what_is_not_there(self):
         self.cable()
