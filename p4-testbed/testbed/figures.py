@@ -37,9 +37,9 @@ class Figure:
         blocks, plots = [], []
         for p, (title, series, marks) in enumerate(self.panels):
             plots.append(f"set title {quote(title)} font ',13'\nset yrange [{self.ymin}:{top}]\nunset arrow\nunset label")
-            for x, label in marks:
+            for i, (x, label) in enumerate(marks):
                 plots.append(f"set arrow from first {x},graph 0 to first {x},graph 1 nohead dt 2 lw 1.2 lc rgb '#555555'")
-                plots.append(f"set label {quote(label)} at first {x},graph 0.96 offset 0.6,0 font ',10' tc rgb '#333333' noenhanced")
+                plots.append(f"set label {quote(label)} at first {x},graph {0.97 - 0.075 * (i % 4):.3f} offset 0.6,0 font ',10' tc rgb '#333333' noenhanced")
             curves = []
             for s, (label, pts) in enumerate(series):
                 blocks.append(block(f"d{p}_{s}", pts))

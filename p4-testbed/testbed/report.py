@@ -37,9 +37,20 @@ def smooth(points):
     return [((k + 0.5) * STEP, mean(v)) for k, v in sorted(buckets.items())]
 
 
-def between(result, name, begin, end):
+def intervals(scenario, result, name):
+    """Whole intervals of the load's time: what drains at the end is no rate."""
+    end = scenario["scenario"]["seconds"] + 0.02
+    return [s for s in result["reports"][name]["series"] if s["to_s"] <= end and s["to_s"] - s["from_s"] > 0.05]
+
+
+def between(scenario, result, name, begin, end):
     """Average goodput of a flow in a span of the scenario, Mb/s."""
-    return mean([s["tx_mbps"] for s in result["reports"][name]["series"] if begin <= s["from_s"] and s["to_s"] <= end])
+    return mean([s["tx_mbps"] for s in intervals(scenario, result, name) if begin <= s["from_s"] and s["to_s"] <= end])
+
+
+def times(result, name, begin=0.0):
+    """Completion times in ms of the messages posted from a moment on."""
+    return [f[1] / 1000 for f in result["reports"][name]["fct"] if f[0] / 1e6 >= begin]
 
 
 def moves_of(result):
@@ -56,15 +67,14 @@ def row_of(scenario, result):
     names, seconds = flows_of(scenario, result), scenario["scenario"]["seconds"]
     warm = scenario["scenario"]["warmup_ms"] / 1000
     last = max([m["t"] for m in moves_of(result)], default=None)
-    fct = [f[1] / 1000 for n in names for f in result["reports"][n]["fct"]]
-    late = [f[1] / 1000 for n in names for f in result["reports"][n]["fct"]
-            if last is not None and f[0] / 1e6 > last + 1]
+    fct = [t for n in names for t in times(result, n)]
+    late = [t for n in names for t in times(result, n, last + 1)] if last is not None else []
     ce = sum(received(result, n)["sum"]["ce"] for n in names)
     ect = sum(received(result, n)["sum"]["ect"] for n in names)
     return {
-        "goodput": {n: between(result, n, warm, seconds) for n in names},
-        "before": {n: between(result, n, warm, last) for n in names} if last is not None else None,
-        "after": {n: between(result, n, last + 1, seconds) for n in names} if last is not None else None,
+        "goodput": {n: between(scenario, result, n, warm, seconds) for n in names},
+        "before": {n: between(scenario, result, n, warm, last) for n in names} if last is not None else None,
+        "after": {n: between(scenario, result, n, last + 1, seconds) for n in names} if last is not None else None,
         "fct": {"n": len(fct), "mean": mean(fct), "p50": percentile(fct, 0.5), "p99": percentile(fct, 0.99),
                 "late_mean": mean(late), "late_p99": percentile(late, 0.99)},
         "rtt_p50": mean([result["reports"][n]["rtt_us"]["p50"] / 1000 for n in names]),
@@ -129,7 +139,7 @@ def figures(scenario, plan, results):
     names = flows_of(scenario, results[0])
 
     def goodput(result):
-        return [(n, smooth([(s["to_s"], s["tx_mbps"]) for s in result["reports"][n]["series"]])) for n in names[:8]]
+        return [(n, smooth([(s["to_s"], s["tx_mbps"]) for s in intervals(scenario, result, n)])) for n in names[:8]]
 
     def per_spine(result):
         return [(s, smooth([(r["t"], sum(r["mbps"][f"{s}>{leaf}"] for leaf in leaves)) for r in result["samples"]]))
@@ -153,12 +163,12 @@ def figures(scenario, plan, results):
     yield "queues", time_figure("Deepest queue to and from each spine", "kB", scenario, results, queues)
     yield "ecn", time_figure("Share of packets marked CE, over all hops", "%", scenario, results, marked)
     fct = Figure("Flow completion times of messages", "ms", "share of messages", 320)
-    fct.ymax = 1.02
+    fct.ymax, fct.log_x = 1.02, True
     curves = []
     for result in results:
-        times = sorted(f[1] / 1000 for n in names for f in result["reports"][n]["fct"])
-        step = max(1, len(times) // 400)
-        curves.append((f"hp3 {result['mode']}", [(t, (i + 1) / len(times)) for i, t in enumerate(times)][::step]))
+        done = sorted(t for n in names for t in times(result, n))
+        step = max(1, len(done) // 400)
+        curves.append((f"hp3 {result['mode']}", [(t, (i + 1) / len(done)) for i, t in enumerate(done)][::step]))
     fct.panel("", curves)
     yield "fct", fct
 
@@ -211,6 +221,23 @@ def flow_table(scenario, results):
     return table(head, rows)
 
 
+def fct_table(scenario, results):
+    """Completion times by flow; in a mode with moves, of messages posted a second after the last one or later."""
+    head, rows = ["Flow"], []
+    starts = []
+    for result in results:
+        last = max([m["t"] for m in moves_of(result)], default=None)
+        starts.append(0.0 if last is None else last + 1)
+        head += [f"{result['mode']}{': after' if last is not None else ''}: mean", "p50", "p99", "messages"]
+    for name in flows_of(scenario, results[0])[:32]:
+        row = [name]
+        for result, start in zip(results, starts):
+            t = times(result, name, start)
+            row += [number(mean(t)), number(percentile(t, 0.5)), number(percentile(t, 0.99)), len(t)]
+        rows.append(row)
+    return table(head, rows)
+
+
 def move_table(result):
     rows = []
     for m in result["moves"]:
@@ -240,6 +267,7 @@ def write(out, stem, scenario, plan, results):
     parts.append("<h2>Goodput of each flow, Mb/s</h2>" + flow_table(scenario, results))
     parts.append("<small>Before and after: from the end of the warm-up to the last move, and from one second after it "
                  "to the end. Payload only: headers, gaps and preambles take another 8 %.</small>")
+    parts.append("<h2>Completion times of each flow, ms</h2>" + fct_table(scenario, results))
     parts.append("<h2>Figures</h2>")
     for name, figure in figures(scenario, plan, results):
         svg, _ = figure.write(os.path.join(out, f"{stem}-{name}"))

@@ -165,7 +165,7 @@ def case_cleanup(bed):
     bed.must("down")  # again: nothing to do
 
     for text, words in (("[shape]\nleaves = 0\n", ("shape", "leaves")), ("[link.l9-s1]\nrate_mbps = 5\n", ("link.l9-s1",)),
-                        ("[pfc]\nxoff_bytes = 390000\n", ("fabric_link", "buffer_bytes")), ("[shpae]\n", ("shape",))):
+                        ("[pfc]\nxoff_bytes = 390000\n", ("fabric_link", "buffer_bytes")), ("[shapes]\n", ("shape",))):
         path = f"/tmp/hp3-live-{bed.name}.ini"
         with open(path, "w", encoding="ascii") as f:
             f.write(text)
