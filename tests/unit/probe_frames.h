@@ -30,4 +30,18 @@ void make_expired(struct frame *f, const struct frame *probe, const uint8_t *hop
 /* After a change of a message: its checksums. */
 void repair_icmp(struct frame *f);
 
+/* Field by field: MACs, VLAN, addresses, DSCP and ECN, TTL, source port. */
+#define expect_same_way(a, b)                                                                      \
+	do {                                                                                       \
+		assert_memory_equal((a)->dst_mac, (b)->dst_mac, 6);                                \
+		assert_memory_equal((a)->src_mac, (b)->src_mac, 6);                                \
+		assert_int_equal((a)->vlan, (b)->vlan);                                            \
+		assert_int_equal((a)->ipv6, (b)->ipv6);                                            \
+		assert_memory_equal((a)->src_ip, (b)->src_ip, 16);                                 \
+		assert_memory_equal((a)->dst_ip, (b)->dst_ip, 16);                                 \
+		assert_int_equal((a)->tclass, (b)->tclass);                                        \
+		assert_int_equal((a)->ttl, (b)->ttl);                                              \
+		assert_int_equal((a)->sport, (b)->sport);                                          \
+	} while (0)
+
 #endif

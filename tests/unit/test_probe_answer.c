@@ -98,8 +98,7 @@ static void goes_back_where_the_probe_came_from(void **state)
 	hp3_addressing_reply(probe.b, &probe.v, 0xc777, &want);
 	f.v.sport = hp3_be16(f.b + L3 + 4 + 40); /* not parsed: not RoCEv2 */
 	hp3_addressing_same(f.b, &f.v, &to);
-	to.pkey = want.pkey;
-	assert_memory_equal(&to, &want, sizeof(to));
+	expect_same_way(&to, &want);
 	assert_int_equal(to.tclass, 26 << 2);
 }
 
@@ -111,7 +110,12 @@ static void tells_what_it_was_told(void **state)
 		struct frame f;
 		make_answer(&f, ipv6);
 		assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_OK);
-		assert_memory_equal(&answer, &some, sizeof(answer));
+		assert_int_equal(answer.id, some.id);
+		assert_int_equal(answer.ce, some.ce);
+		assert_int_equal(answer.stamp_ns, some.stamp_ns);
+		assert_int_equal(answer.first, some.first);
+		assert_int_equal(answer.n, some.n);
+		assert_memory_equal(answer.count, some.count, sizeof(some.count));
 		assert_int_equal(st.answers, 1);
 	}
 }

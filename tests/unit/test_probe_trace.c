@@ -61,7 +61,7 @@ static void sent_like_the_data(void **state)
 		hp3_addressing_same(f.b, &f.v, &got);
 		assert_int_equal(got.ttl, 2);
 		want.ttl = 2;
-		assert_memory_equal(&got, &want, sizeof(got));
+		expect_same_way(&got, &want);
 		assert_int_equal(f.v.dest_qpn, 0x1234);
 		/* Too large a TTL: a peer probe, sound and harmless (rule 1). */
 		assert_true(hp3_peer_is(f.b, &f.v));

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Everything of probes/ that reads what arrives: first the bytes as they are, as a frame; then, as
+ * a patch, onto a sound probe, its answer, and a switch's message about a trace, with all checksums
+ * repaired, so that the patch is seen by what lies behind them. Nothing beyond the frame is read;
+ * whatever was not made with the key is neither answered nor believed; counters add up.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "../unit/probe_frames.h"
+#include "probes/responder.h"
+#include "probes/trace.h"
+#include "roce/icrc.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define MUST(x)                                                                                    \
+	do {                                                                                       \
+		if (!(x))                                                                          \
+			abort();                                                                   \
+	} while (0)
+#define CLOCK 1700000000u
+#define NOW   1000000000u
+#define L3    14u
+
+static struct hp3_probe_stats stats;
+static struct hp3_tracer tracer;
+static _Alignas(64) uint8_t memory[4096];
+
+static struct hp3_responder *fresh_responder(const struct hp3_probe_key *key)
+{
+	struct hp3_responder_config cfg = {.key = *key,
+		.clock_s = 30,
+		.source = {.rate = 1, .burst = 1},
+		.all = {.rate = 1, .burst = 1},
+		.sources = 8,
+		.window = 8};
+	struct hp3_responder *r = hp3_responder_create(memory, sizeof(memory), &cfg, &stats);
+
+	MUST(r != NULL);
+	return r;
+}
+
+/* Returns whether it was answered; if so, once, and the answer is no larger. */
+static bool ask_responder(
+	const uint8_t *f, const struct hp3_view *v, const struct hp3_probe_key *key)
+{
+	struct hp3_responder *r = fresh_responder(key);
+	struct hp3_answer answer, got;
+	struct frame out;
+	uint32_t turn;
+	enum hp3_respond_fate fate = hp3_responder_take(r, f, v, CLOCK, NOW, &answer, &turn);
+
+	MUST((fate == HP3_RESPOND_PASS) == !hp3_peer_is(f, v));
+	if (fate != HP3_RESPOND_ANSWER)
+		return false;
+	MUST(hp3_icrc_ok(f, v));
+	MUST(hp3_responder_take(r, f, v, CLOCK, NOW, &got, &turn) == HP3_RESPOND_DROP);
+	int n = hp3_answer_build(out.b, sizeof(out.b), f, v, &answer, HP3_PROBE_PORT, key);
+	MUST(n > 0 && n - L3 <= v->icrc_off + HP3_ICRC_LEN - v->l3_off + 4u);
+	out.len = (uint32_t)n;
+	reparse(&out);
+	MUST(hp3_answer_read(out.b, out.len, &out.v, HP3_PROBE_PORT, key, &got, &stats) ==
+		HP3_ANSWER_OK);
+	MUST(got.id == answer.id && got.ce == answer.ce);
+	return true;
+}
+
+static void read_all(const uint8_t *f, uint32_t len)
+{
+	struct hp3_trace_result res;
+	struct hp3_answer answer;
+	struct hp3_view v;
+
+	hp3_parse(f, len, &v);
+	MUST(!ask_responder(f, &v, &probe_key));
+	ask_responder(f, &v, &no_key);
+	MUST(hp3_answer_read(f, len, &v, HP3_PROBE_PORT, &probe_key, &answer, &stats) !=
+		HP3_ANSWER_OK);
+	hp3_answer_read(f, len, &v, HP3_PROBE_PORT, &no_key, &answer, &stats);
+	hp3_tracer_init(&tracer, &(struct hp3_trace_params){.timeout_ns = 1}, 1, &stats);
+	MUST(hp3_trace_icmp(&tracer, f, len, &v, NOW, &res) == -ENOMSG);
+}
+
+/* Pairs of bytes: where behind the IP header's start, and what by XOR. True if anything changed. */
+static bool patch(struct frame *f, const uint8_t *data, size_t size)
+{
+	struct frame before = *f;
+
+	for (size_t i = 0; i + 1 < size && i < 16; i += 2)
+		f->b[L3 + data[i] % (f->len - L3)] ^= data[i + 1];
+	reparse(f);
+	return memcmp(f->b, before.b, f->len) != 0;
+}
+
+/* Fields that the tag speaks for decide; the rest of the header may be anything. */
+static void patched_probe(const uint8_t *data, size_t size, bool ipv6)
+{
+	struct frame f, good;
+	struct hp3_peer_probe p, q;
+	uint64_t h1, h2;
+
+	make_probe(&good, ipv6, 0x12345678, CLOCK, &probe_key);
+	f = good;
+	patch(&f, data, size);
+	if (f.v.class == HP3_CLASS_OTHER)
+		return;
+	hp3_icrc_store(f.b, &f.v);
+	if (!ask_responder(f.b, &f.v, &probe_key))
+		return;
+	MUST(hp3_peer_read(f.b, &f.v, &probe_key, CLOCK, &p, &h1) == 0);
+	MUST(hp3_peer_read(good.b, &good.v, &probe_key, CLOCK, &q, &h2) == 0);
+	MUST(h1 == h2 && p.id == q.id && p.time == q.time && p.psn == q.psn);
+	MUST(p.dest_qpn == q.dest_qpn && f.v.sport == good.v.sport);
+}
+
+static void patched_answer(const uint8_t *data, size_t size, bool ipv6)
+{
+	struct hp3_answer answer = {.id = 7, .stamp_ns = 9, .n = 12}, got;
+	uint32_t ip = ipv6 ? 40 : 20;
+	struct frame probe, f, good;
+
+	make_probe(&probe, ipv6, 7, CLOCK, &probe_key);
+	good.len = (uint32_t)hp3_answer_build(
+		good.b, sizeof(good.b), probe.b, &probe.v, &answer, HP3_PROBE_PORT, &probe_key);
+	reparse(&good);
+	f = good;
+	patch(&f, data, size);
+	if (f.b[L3] >> 4 == (ipv6 ? 6 : 4) && hp3_be16(f.b + L3 + ip + 4) == f.len - L3 - ip)
+		store_udp_csum(f.b, L3, L3 + ip);
+	if (hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &probe_key, &got, &stats) ==
+		HP3_ANSWER_OK)
+		MUST(got.id == 7 && !got.ce && got.stamp_ns == 9 && !got.first && got.n == 12 &&
+			!memcmp(got.count, answer.count, sizeof(got.count)));
+}
+
+static void patched_expired(const uint8_t *data, size_t size, bool ipv6)
+{
+	static const uint8_t hop[16] = {0x14, 1, 2, 3};
+	struct hp3_trace_params params = {.timeout_ns = 1, .limit = {.rate = 1, .burst = 1}};
+	struct hp3_trace_ask ask = {.cookie = 3, .qpn = 1, .psn = 2, .ttl = 2};
+	struct hp3_addressing a = flow_addressing(ipv6, 0xc321);
+	struct hp3_trace_result res;
+	struct frame probe, f;
+
+	hp3_tracer_init(&tracer, &params, 1, &stats);
+	probe.len =
+		(uint32_t)hp3_trace_start(&tracer, &a, &ask, CLOCK, NOW, probe.b, sizeof(probe.b));
+	make_expired(&f, &probe, hop, size ? data[0] % 41 : 0);
+	patch(&f, data, size);
+	if (f.b[L3] >> 4 == (ipv6 ? 6 : 4))
+		repair_icmp(&f);
+	if (hp3_trace_icmp(&tracer, f.b, f.len, &f.v, NOW, &res) == 0) {
+		MUST(res.ask.cookie == 3 && res.port == 0xc321 && res.ipv6 == ipv6);
+		MUST(res.outcome == HP3_TRACE_HOP || res.outcome == HP3_TRACE_ODD);
+		MUST(hp3_trace_deadline(&tracer) == UINT64_MAX);
+	} else {
+		MUST(hp3_trace_deadline(&tracer) == NOW + 1);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t *f = malloc(size ? size : 1); /* its own block: ASan sees the first byte beyond */
+
+	if (!f)
+		return 0;
+	memcpy(f, data, size);
+	read_all(f, (uint32_t)size);
+	free(f);
+	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+		patched_probe(data, size, ipv6);
+		patched_answer(data, size, ipv6);
+		patched_expired(data, size, ipv6);
+	}
+	MUST(stats.peer_probes == stats.answered + stats.bad_icrc + stats.bad_tag +
+					  stats.bad_clock + stats.replayed + stats.flood_source +
+					  stats.flood_all + stats.window_full + stats.sources_full);
+	return 0;
+}
