@@ -9,11 +9,12 @@
 
 /*
  * Rule 4: with a READ or ATOMIC outstanding a NAK would end it half done; while an RNR timer runs
- * it would cut it short; and once per PSN, for each one costs the RNIC a retry.
+ * it would cut it short; and once per PSN, for each one costs the RNIC a retry. It names the oldest
+ * PSN in flight, which must be the RNIC's, too.
  */
 static bool is_nak_safe(const struct hp3_flow *f)
 {
-	return (f->watch & (HP3_FW_HEARD | HP3_FW_NAKED)) == HP3_FW_HEARD &&
+	return (f->watch & (HP3_FW_HEARD | HP3_FW_NAKED | HP3_FW_DOUBT)) == HP3_FW_HEARD &&
 	       !(f->flags & (HP3_FF_READS | HP3_FF_RNR));
 }
 

@@ -38,11 +38,16 @@
 /* hp3_flow.watch */
 #define HP3_FW_ARMED 0x01u /* active: an entry of the ring in active.c names it */
 #define HP3_FW_HEARD                                                                               \
-	0x02u /* a reply came: msn and pkey are known, the peer is ready to receive                \
+	0x02u /* a reply made progress: the peer is ready to receive, msn and pkey are known, and  \
+	       * what lies before una has arrived, so that a probe may bear its PSN (rule 1)       \
 	       */
 #define HP3_FW_NAKED 0x04u /* a NAK was handed over for the oldest PSN in flight (rule 4) */
 #define HP3_FW_QUIET                                                                               \
 	0x08u /* stalled, but probes come through: not asked again until it moves on or sends      \
+	       */
+#define HP3_FW_DOUBT                                                                               \
+	0x10u /* the RNIC may lack what una says has come: part of a READ, or it was reset (rule   \
+	       * 4); until the next message is acknowledged                                        \
 	       */
 #define HP3_FW_ANEW 0x20u /* the ring's entry is of the queue pair before */
 

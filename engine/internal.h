@@ -82,6 +82,7 @@ struct hp3_active {
 struct hp3_rate {
 	struct hp3_dcqcn rp;
 	struct hp3_pacer pacer;
+	uint64_t floor; /* that what waits was promised (rule 14); 0: nothing waits */
 };
 
 struct hp3_cm_pending {

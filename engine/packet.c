@@ -215,6 +215,8 @@ static void tx_retransmit(struct hp3_engine *e, uint32_t flow, const struct hp3_
 		f->retransmits++;
 	f->flags &= (uint16_t) ~(HP3_FF_LAST_CLOSE | HP3_FF_IDLE_PROOF);
 	f->flags |= HP3_FF_WENT_BACK;
+	if (hp3_psn_diff(v->psn, f->stream.una) < 0)
+		f->watch |= HP3_FW_DOUBT;
 	if (is_watched(e, f))
 		hp3_monitor_retransmit(&f->monitor);
 	if (!(f->watch & HP3_FW_ARMED) && (f->flags & HP3_FF_PAIRED))
@@ -491,6 +493,19 @@ static void note_refusal(struct hp3_engine *e, struct hp3_flow *f, const struct 
 	}
 }
 
+/* A READ response behind one that was lost: the RNIC knows less than the PSNs say. */
+static inline void note_progress(struct hp3_flow *f, const struct hp3_view *v, uint32_t una_before)
+{
+	uint32_t acked = (f->stream.una - una_before) & HP3_PSN_MASK;
+
+	if (v->flags & HP3_VF_AETH)
+		f->watch |= HP3_FW_HEARD;
+	if (__builtin_expect((v->flags & (HP3_VF_READ | HP3_VF_FIRST)) == HP3_VF_READ, 0))
+		f->watch |= acked > 1 ? HP3_FW_DOUBT : 0;
+	else
+		f->watch &= (uint8_t)~HP3_FW_DOUBT;
+}
+
 void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,
 	struct hp3_acts *acts)
 {
@@ -536,8 +551,9 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	if (v->flags & HP3_VF_AETH) { /* for a NAK of ours (rule 4) */
 		f->msn = v->msn & HP3_PSN_MASK;
 		f->pkey = v->pkey;
-		f->watch |= HP3_FW_HEARD;
 	}
+	if (f->stream.una != una)
+		note_progress(f, v, una);
 	if (__builtin_expect(v->flags & HP3_VF_BECN, 0))
 		becn_seen(e, flow, now, vd);
 	watch_reply(e, flow, v, una, now, acts);

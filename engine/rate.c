@@ -77,12 +77,19 @@ void hp3_rate_raise(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp
 	tell(e, flow, HP3_RATE_RAISE, acts);
 }
 
-/* Brings the pacer up to DCQCN's rate, or to what drains the FIFO in time (rule 14). */
+/*
+ * Brings the pacer up to DCQCN's rate, or to what drains the FIFO in time (rule 14). That floor
+ * holds until nothing waits: were it to fall with the queue, the last packets would wait for ever
+ * longer.
+ */
 static void set_rate(struct hp3_engine *e, uint32_t flow, uint64_t queued, uint64_t now)
 {
 	struct hp3_rate *r = &e->rates[flow];
 	uint64_t rate, floor = hp3_pacer_floor(queued, e->cfg.cc.rto_ns);
 
+	if (floor < r->floor)
+		floor = r->floor;
+	r->floor = floor;
 	hp3_dcqcn_advance(&r->rp, &e->cfg.cc.rp, now);
 	rate = hp3_dcqcn_rate(&r->rp);
 	if (rate < floor)
@@ -139,6 +146,7 @@ void hp3_rate_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h, 
 	struct hp3_move *m = f->slot == HP3_NO_SLOT ? NULL : &e->moves[f->slot];
 
 	if (m == NULL || m->held_pkts == 0) {
+		e->rates[flow].floor = 0;
 		set_rate(e, flow, h->len, now);
 		if (hp3_dcqcn_rate(&e->rates[flow].rp) == line_rate(e))
 			f->flags &= (uint16_t)~HP3_FF_PACED;
@@ -207,8 +215,10 @@ void hp3_rate_due(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct
 		sent(e, m->flow, e->held[i].len, now);
 	}
 	hp3_hold_release(e, m->flow, n, 0, acts);
-	if (m->held_pkts == 0)
+	if (m->held_pkts == 0) {
+		e->rates[m->flow].floor = 0;
 		hp3_slot_drop(e, m->flow, HP3_USE_PACE);
-	else
+	} else {
 		hp3_rate_schedule(e, m->flow, now);
+	}
 }

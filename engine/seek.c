@@ -193,6 +193,8 @@ void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts
 
 	if (!may_seek(e, f, now))
 		return;
+	if (kind == HP3_PROBE_PEER && !(f->watch & HP3_FW_HEARD))
+		return; /* not known to be a duplicate */
 	if (kind == HP3_PROBE_PEER ? p->peer_seen == 0 && (f->flags & HP3_FF_READS)
 				   : e->cfg.observe || e->cfg.beside)
 		return; /* an RNIC's answer would be an implicit NAK, or could not be kept from it
