@@ -1,82 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Properties of moves over a hostile network (world.h). Usage: test_order [SEEDS [PACKETS
- * [FIRST_SEED]]]
- */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
-#include "world.h"
-
-static unsigned seeds = 8, packets = 60000;
-static unsigned long long first_seed = 1;
-
-/* Runs the world with every seed; sums up; fails the test at the first violation. */
-static struct world_result run(struct world_params p)
-{
-	struct world_result sum = {0};
-
-	p.packets = packets;
-	for (unsigned i = 0; i < seeds; i++) {
-		struct world_result r;
-
-		p.seed = first_seed + i;
-		assert_int_equal(world_run(&p, &r), 0);
-		for (size_t k = 0;
-			k < offsetof(struct world_result, max_drain_ns) / sizeof(uint64_t); k++)
-			((uint64_t *)&sum)[k] += ((uint64_t *)&r)[k];
-		if (r.max_drain_ns > sum.max_drain_ns)
-			sum.max_drain_ns = r.max_drain_ns;
-	}
-	print_message(
-		"seeds %llu..%llu: %llu emitted, %llu lost, %llu held, %llu retransmitted; moves: "
-		"%llu "
-		"asked, %llu switched, %llu idle, %llu recovered (%llu by time), %llu epochs; %llu "
-		"paired, %llu arrived on other ports\n",
-		first_seed, first_seed + seeds - 1, (unsigned long long)sum.emitted,
-		(unsigned long long)sum.lost, (unsigned long long)sum.held,
-		(unsigned long long)sum.retransmitted, (unsigned long long)sum.moves_asked,
-		(unsigned long long)sum.switched, (unsigned long long)sum.idle,
-		(unsigned long long)sum.recovered, (unsigned long long)sum.timeouts,
-		(unsigned long long)sum.epochs, (unsigned long long)sum.paired,
-		(unsigned long long)sum.ports_used);
-	return sum;
-}
-
-static struct world_params base(void)
-{
-	return (struct world_params){.qps = 8,
-		.paths = 7,
-		.move_every_us = 100,
-		.msg_packets = 200,
-		.window = 128,
-		.hold_bytes = 1 << 20};
-}
+/* Properties of moves over a hostile network (world.h). */
+#include "run.h"
 
 /* Without loss every move ends on the new port, soon, and nothing is ever sent again. */
 static void clean_network(void **state)
 {
-	struct world_params p = base();
+	struct world_params p = run_base();
 	struct world_result r;
 
 	p.reads = true;
 	r = run(p);
-	assert_true(r.switched > 50 * seeds);
-	assert_true(r.held > 1000 * seeds);
+	assert_true(r.switched > 50 * run_seeds);
+	assert_true(r.held > 1000 * run_seeds);
 	assert_true(r.ports_used > r.arrived / 4);
 	assert_int_equal(r.retransmitted, 0);
 	assert_int_equal(r.timeouts, 0);
 	assert_int_equal(r.recovered, 0);
-	assert_int_equal(r.paired, 8 * seeds);
+	assert_int_equal(r.paired, 8 * run_seeds);
 }
 
 /* One message is longer than the run: only the closing packet's AckReq can end a drain. */
 static void middle_of_a_message(void **state)
 {
-	struct world_params p = base();
+	struct world_params p = run_base();
 	struct world_result r;
 
 	p.qps = 2;
@@ -85,28 +31,28 @@ static void middle_of_a_message(void **state)
 	p.window = 2048;
 	p.cm = true;
 	r = run(p);
-	assert_true(r.switched > 100 * seeds);
+	assert_true(r.switched > 100 * run_seeds);
 	assert_int_equal(r.timeouts, 0);
 	assert_true(r.max_drain_ns < 1000000); /* longest path: 0.2 ms there, 0.02 back */
 }
 
 static void loss(void **state)
 {
-	struct world_params p = base();
+	struct world_params p = run_base();
 	struct world_result r;
 
 	p.loss_ppm = 3000;
 	p.reads = true;
 	r = run(p);
-	assert_true(r.switched > 50 * seeds);
-	assert_true(r.recovered > 5 * seeds);
-	assert_true(r.retransmitted > 100 * seeds);
+	assert_true(r.switched > 50 * run_seeds);
+	assert_true(r.recovered > 5 * run_seeds);
+	assert_true(r.retransmitted > 100 * run_seeds);
 }
 
 /* The RNIC goes back in the middle of many drains: what it sends again belongs to the old path. */
 static void going_back_in_drains(void **state)
 {
-	struct world_params p = base();
+	struct world_params p = run_base();
 	struct world_result r;
 
 	p.cm = true;
@@ -114,48 +60,48 @@ static void going_back_in_drains(void **state)
 	p.move_every_us = 20;
 	p.msg_packets = 60;
 	r = run(p);
-	assert_true(r.recovered > 50 * seeds);
-	assert_true(r.retransmitted > 1000 * seeds);
+	assert_true(r.recovered > 50 * run_seeds);
+	assert_true(r.retransmitted > 1000 * run_seeds);
 }
 
 static void dead_paths(void **state)
 {
-	struct world_params p = base();
+	struct world_params p = run_base();
 	struct world_result r;
 
 	p.kill_paths = true;
 	p.reads = true;
 	p.rnr = true;
 	r = run(p);
-	assert_true(r.switched > 20 * seeds);
+	assert_true(r.switched > 20 * run_seeds);
 	assert_true(r.timeouts > 0);
 }
 
 /* Rule 15: eight queue pairs at PSN 0, message by message alike. */
 static void lockstep_is_never_paired_wrongly(void **state)
 {
-	struct world_params p = base();
+	struct world_params p = run_base();
 	struct world_result r;
 
 	p.lockstep = true;
 	p.msg_packets = 128;
 	r = run(p);
-	assert_int_equal(r.paired, 8 * seeds);
+	assert_int_equal(r.paired, 8 * run_seeds);
 	p.loss_ppm = 2000;
 	r = run(p);
-	assert_true(r.paired > 4 * seeds);
+	assert_true(r.paired > 4 * run_seeds);
 }
 
 /* Rule 16: reset with the same QPN and a PSN near the old one, in mid-hold too. */
 static void resets(void **state)
 {
-	struct world_params p = base();
+	struct world_params p = run_base();
 	struct world_result r;
 
 	p.resets = true;
 	p.reads = true;
 	r = run(p);
-	assert_true(r.switched > 20 * seeds);
+	assert_true(r.switched > 20 * run_seeds);
 	p.loss_ppm = 1000;
 	p.rnr = true;
 	p.cm = true;
@@ -167,12 +113,12 @@ static void resets(void **state)
 /* Bounds of the hold end in fast recovery, never in loss. */
 static void small_hold(void **state)
 {
-	struct world_params p = base();
+	struct world_params p = run_base();
 	struct world_result r;
 
 	p.hold_bytes = 16384;
 	r = run(p);
-	assert_true(r.recovered > 20 * seeds);
+	assert_true(r.recovered > 20 * run_seeds);
 	assert_int_equal(r.lost, 0);
 	assert_int_equal(r.retransmitted, 0);
 }
@@ -180,7 +126,7 @@ static void small_hold(void **state)
 /* Some paths are congested: flows leave them by themselves, in order, with evidence. */
 static void flows_leave_congested_paths(void **state)
 {
-	struct world_params p = base();
+	struct world_params p = run_base();
 	struct world_result stay, go;
 
 	p.hot_paths = 3;
@@ -195,25 +141,25 @@ static void flows_leave_congested_paths(void **state)
 		(unsigned long long)stay.on_hot, (unsigned long long)go.on_hot,
 		(unsigned long long)go.rounds, (unsigned long long)go.rounds_won,
 		(unsigned long long)go.probes);
-	assert_true(go.switched + go.idle > 2 * seeds);
+	assert_true(go.switched + go.idle > 2 * run_seeds);
 	assert_true(go.on_hot < stay.on_hot / 2);
 	p.loss_ppm = 2000;
 	p.kill_paths = p.rnr = p.resets = true;
 	go = run(p);
-	assert_true(go.switched > seeds);
+	assert_true(go.switched > run_seeds);
 }
 
 /* Nowhere is better: nobody is suspended, probes become rare. */
 static void all_paths_congested(void **state)
 {
-	struct world_params p = base();
+	struct world_params p = run_base();
 	struct world_result r;
 
 	p.hot_paths = p.paths;
 	p.cm = true;
 	p.probing = true;
 	r = run(p);
-	assert_true(r.rounds > 8 * seeds);
+	assert_true(r.rounds > 8 * run_seeds);
 	assert_int_equal(r.rounds_won, 0);
 	assert_int_equal(r.switched + r.idle, 0);
 	assert_int_equal(r.held, 0);
@@ -222,13 +168,13 @@ static void all_paths_congested(void **state)
 
 static void same_seed_same_run(void **state)
 {
-	struct world_params p = base();
+	struct world_params p = run_base();
 	struct world_result a, b;
 
 	p.loss_ppm = 2000;
 	p.resets = p.reads = p.rnr = p.kill_paths = true;
 	p.packets = 30000;
-	p.seed = first_seed;
+	p.seed = run_first_seed;
 	assert_int_equal(world_run(&p, &a), 0);
 	assert_int_equal(world_run(&p, &b), 0);
 	assert_memory_equal(&a, &b, sizeof(a));
@@ -250,11 +196,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(same_seed_same_run),
 	};
 
-	if (argc > 1)
-		seeds = (unsigned)strtoul(argv[1], NULL, 0);
-	if (argc > 2)
-		packets = (unsigned)strtoul(argv[2], NULL, 0);
-	if (argc > 3)
-		first_seed = strtoull(argv[3], NULL, 0);
+	run_arguments(argc, argv);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,52 +2,107 @@
 #ifndef HP3_TESTS_WORLD_H
 #define HP3_TESTS_WORLD_H
 /*
- * A world around one engine: RC requesters (messages, window, AckReq, go-back-N, time-outs, RNR,
- * resets), the engine with its hold queues, a network whose paths are FIFOs of different and
- * changing delay that lose and cut, and responders that behave like RNICs (one NAK per gap,
- * duplicates acknowledged again, READ responses).
+ * A world around one engine: RC requesters (world_requester.c) whose RNIC completes work as real
+ * ones do (world_rnic.c), the engine with its FIFOs (world_engine.c, world_life.c), a
+ * network whose paths are
+ * FIFOs of different and changing delay that lose, die, or pause and deliver later
+ * (world_network.c), responders (world_responder.c), and hp3d on the other side, which may be gone.
  *
- * What it watches, at every packet:
- *  - order: packets of a queue pair reach the responder in the order in which the requester emitted
- * them;
- *  - completeness: every emitted packet arrives once, is lost by a path, or is discarded with its
- * epoch;
- *  - truth: a requester never completes a request that the responder has not executed; no wrong
- * pairing;
- *  - liveness: no packet is held longer than max_hold, held bytes stay in bounds;
- *  - the closing packet asks for an acknowledgement.
+ * What it watches (world_checks.c, world_events.c, world_rate.c):
+ *  - order (rule 23): packets of a queue pair reach the responder in the order in which the
+ *    requester emitted them. Rule 13 names the exception: what a dead path still held when a flow
+ *    left it. A crash of hp3d may reorder once (rule 11);
+ *  - gaps: what enters the network leaves out no PSN that the responder lacks, after a failover
+ *    too, but for the last resort that the engine reports (RESUME by time-out or full hold);
+ *  - completeness: every emitted packet arrives once, is lost by a path, or is dropped for a reason
+ *    that is counted;
+ *  - truth: a requester never completes a request that the responder has not executed, nor a READ
+ *    without its data; no wrong pairing;
+ *  - liveness: no packet is held longer than its bound, held bytes stay in bounds;
+ *  - evidence: no round wins, no path is left for dead, without what the rules ask for.
  *
  * A violation ends the run with a message that names the seed. Same seed, same run, to the byte.
  */
 #include "engine/engine.h"
+#include "ppp/placement.h"
+
+/* How the peer's RNIC answers duplicates (rule 2). */
+enum world_responder {
+	WORLD_AT_ONCE, /* each one, with the PSN of the latest executed request: Soft-RoCE */
+	WORLD_COALESCING, /* one ACK for all that came within some microseconds */
+	WORLD_AFTER_READ, /* READ data takes its time, and the answer queues behind it */
+};
 
 struct world_params {
 	uint64_t seed;
 	uint32_t packets; /* stop after so many emitted packets */
 	uint32_t qps; /* 1..32 */
-	bool lockstep; /* all queue pairs start at PSN 0 and send alike */
-	bool resets; /* queue pairs are reset now and then, PSN near the old one */
-	bool rnr;
-	bool reads;
-	uint32_t loss_ppm; /* data and replies */
-	uint32_t paths; /* ports are spread over so many */
-	bool kill_paths; /* a path loses everything for a while */
-	uint32_t move_every_us;
 	uint32_t msg_packets; /* longest message */
 	uint32_t window; /* unacknowledged PSNs that a requester allows itself */
-	uint64_t hold_bytes; /* per flow */
+	uint32_t gap_us; /* between packets of a queue pair, about; 0: 0.8 */
+	uint32_t pause_us; /* longest pause of an application between messages; 0: 400 */
+	uint32_t rto_us; /* the RNIC's retransmission time-out; 0: 8000 */
+	bool lockstep; /* all queue pairs start at PSN 0 and send alike */
+	bool resets; /* queue pairs are reset now and then, PSN near the old one */
+	bool rnr, reads;
+	bool invalidate; /* SEND with invalidate, fenced, behind READs */
+	bool odd_opcodes; /* request opcodes that nobody knows */
+	bool selective; /* the RNICs repeat selectively instead of going back N */
+	uint8_t responder; /* enum world_responder */
+
+	uint32_t paths; /* ports are spread over so many */
+	uint32_t loss_ppm; /* data and replies */
+	uint32_t reply_loss_ppm; /* replies and answers to probes alone */
+	bool kill_paths; /* a path loses everything for a while */
+	bool pause_paths; /* it delivers what it held when the while is over (PFC) */
+	bool kill_back; /* the way back dies instead */
+	uint32_t dead_us; /* longest such while; 0: 3000 */
 	uint32_t hot_paths; /* so many paths are congested: slower, and all they carry is marked */
-	bool probing; /* the engine looks for better paths by itself; no operator moves */
+
 	bool cm; /* pairings announced by set-up events instead of inferred */
+	uint32_t lead_us; /* set-up event with PSN; the first data follows within so long */
+	uint32_t move_every_us; /* operator moves */
+	uint64_t hold_bytes; /* per flow */
+	bool probing; /* the engine looks for better paths by itself; no operator moves */
+	uint8_t probes; /* enum hp3_probe_choice */
+	uint32_t stall_us; /* dead paths are looked for */
+	bool observe;
+	bool evict; /* few flows idle long enough to be forgotten */
+	bool model; /* placement by model and counts */
+	uint8_t cc; /* enum hp3_cc_mode */
+	uint32_t min_rate_mbps; /* cc = dcqcn */
+	uint32_t crash_every_us; /* hp3d crashes and starts again without memory */
+	uint32_t peer_crash_every_us; /* the peer's hp3d is gone for a while */
+	bool no_peer; /* it was never there */
+	uint32_t stop_every_us; /* clean stop: flows are moved home, then hp3d starts again */
 };
 
+/* X(field): sums over a run */
+#define WORLD_SUMS(X)                                                                              \
+	X(emitted)                                                                                 \
+	X(arrived)                                                                                 \
+	X(lost)                                                                                    \
+	X(discarded)                                                                               \
+	X(held)                                                                                    \
+	X(retransmitted)                                                                           \
+	X(rtos)                                                                                    \
+	X(superseded) X(moves_asked) X(switched) X(idle) X(recovered) X(timeouts) X(epochs) X(     \
+		paired) X(completed) X(severe) X(rounds) X(rounds_won) X(probes)                   \
+		X(probes_standard) X(probes_nak) X(probes_at_rnic) X(on_hot) X(ports_used) X(      \
+			failovers) X(resumed) X(last_resort) X(naks_made) X(would) X(progress_ns)  \
+			X(progressed) X(crashes) X(peer_crashes) X(stops) X(forced_stops) X(aged)  \
+				X(setups) X(placed) X(placed_late) X(first_elsewhere)              \
+					X(stale_cnps) X(cnps) X(rollbacks) X(raises) X(outcomes)   \
+						X(evaded) X(odd_moved) X(invalidations)            \
+							X(false_dead)
+#define WORLD_MAXES(X) X(max_drain_ns) X(max_progress_ns) X(max_acts)
+
 struct world_result {
-	uint64_t emitted, arrived, lost, discarded, held, retransmitted;
-	uint64_t moves_asked, switched, idle, recovered, timeouts, epochs, paired;
-	uint64_t completed_msgs;
-	uint64_t severe, rounds, rounds_won, probes, on_hot; /* on_hot: arrivals by a hot path */
-	uint64_t ports_used; /* arrivals on a port other than home */
-	uint64_t max_drain_ns; /* last: the others add up */
+#define X(field) uint64_t field;
+	WORLD_SUMS(X)
+	WORLD_MAXES(X)
+#undef X
+	uint32_t per_path[HP3_LOAD_PATHS]; /* queue pairs whose first packet took this path */
 };
 
 /* Returns 0, or -1 after a violation (described on stderr). */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run.h"
+#include <stdio.h>
+
+unsigned run_seeds = 8, run_packets = 60000;
+unsigned long long run_first_seed = 1;
+
+static void add(struct world_result *sum, const struct world_result *r)
+{
+#define X(field) sum->field += r->field;
+	WORLD_SUMS(X)
+#undef X
+#define X(field) sum->field = r->field > sum->field ? r->field : sum->field;
+	WORLD_MAXES(X)
+#undef X
+	for (unsigned i = 0; i < HP3_LOAD_PATHS; i++)
+		sum->per_path[i] += r->per_path[i];
+}
+
+static void show(const struct world_result *r)
+{
+	print_message("seeds %llu..%llu:", run_first_seed, run_first_seed + run_seeds - 1);
+#define X(field)                                                                                   \
+	if (r->field != 0)                                                                         \
+		print_message(" " #field " %llu", (unsigned long long)r->field);
+	WORLD_SUMS(X)
+	WORLD_MAXES(X)
+#undef X
+	print_message("\n");
+}
+
+struct world_result run(struct world_params p)
+{
+	struct world_result sum = {0};
+
+	p.packets = run_packets;
+	for (unsigned i = 0; i < run_seeds; i++) {
+		struct world_result r;
+
+		p.seed = run_first_seed + i;
+		assert_int_equal(world_run(&p, &r), 0);
+		add(&sum, &r);
+	}
+	show(&sum);
+	return sum;
+}
+
+struct world_params run_base(void)
+{
+	return (struct world_params){.qps = 8,
+		.paths = 7,
+		.move_every_us = 100,
+		.msg_packets = 200,
+		.window = 128,
+		.hold_bytes = 1 << 20};
+}
+
+void run_arguments(int argc, char **argv)
+{
+	if (getenv("HP3_TEST") != NULL)
+		cmocka_set_test_filter(getenv("HP3_TEST"));
+	if (argc > 1)
+		run_seeds = (unsigned)strtoul(argv[1], NULL, 0);
+	if (argc > 2)
+		run_packets = (unsigned)strtoul(argv[2], NULL, 0);
+	if (argc > 3)
+		run_first_seed = strtoull(argv[3], NULL, 0);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Dead paths: rules 4, 10 and 13. RTO 67 ms (IBTA timer 14), as most applications set it. */
+#include "run.h"
+
+#define RTO_US 67000u
+
+static struct world_params dead_base(void)
+{
+	struct world_params p = run_base();
+
+	p.probing = p.cm = true;
+	p.stall_us = 1000;
+	p.rto_us = RTO_US;
+	p.kill_paths = true;
+	p.dead_us = 30000;
+	p.gap_us = 20;
+	p.msg_packets = 40;
+	p.move_every_us = 1000000;
+	return p;
+}
+
+static uint64_t mean_progress_us(const struct world_result *r)
+{
+	return r->progressed == 0 ? 0 : r->progress_ns / r->progressed / 1000;
+}
+
+/* WRITEs only: the NAK is safe, and all goes on long before the RNIC's timer ends. */
+static void rule_13_flows_leave_dead_paths_before_the_timer(void **state)
+{
+	struct world_params p = dead_base();
+	struct world_result r = run(p);
+
+	assert_true(r.failovers > 5 * run_seeds);
+	assert_true(r.naks_made > r.failovers * 8 / 10);
+	assert_int_equal(r.last_resort, 0);
+	assert_true(r.rtos <= r.failovers / 10);
+	assert_true(mean_progress_us(&r) < RTO_US / 5);
+}
+
+/* Without it every one of them waits for the timer. */
+static void without_stall_detection_the_timer_decides(void **state)
+{
+	struct world_params p = dead_base();
+	struct world_result r;
+
+	p.stall_us = 0;
+	r = run(p);
+	assert_int_equal(r.failovers, 0);
+	assert_true(r.rtos > 3 * run_seeds);
+}
+
+/* A paused path delivers later what it held: duplicates by then, never a gap on the new port. */
+static void rule_13_paused_paths_deliver_late(void **state)
+{
+	struct world_params p = dead_base();
+	struct world_result r;
+
+	p.pause_paths = true;
+	r = run(p);
+	assert_true(r.failovers > 5 * run_seeds);
+	assert_int_equal(r.lost, 0);
+	assert_true(r.rtos <= r.failovers / 10);
+}
+
+/* With READs outstanding the RNIC's own timer is waited for. */
+static void rule_4_no_nak_while_reads_are_outstanding(void **state)
+{
+	struct world_params p = dead_base();
+	struct world_result r;
+
+	p.reads = true;
+	r = run(p);
+	assert_true(r.failovers > 3 * run_seeds);
+	assert_true(r.naks_made < r.failovers);
+	p.loss_ppm = 1000;
+	p.rto_us = 20000;
+	r = run(p);
+	assert_true(r.failovers > 3 * run_seeds);
+}
+
+/* READs half answered, dead paths, receivers that are not ready. */
+static void rules_4_10_reads_and_rnr_on_dead_paths(void **state)
+{
+	struct world_params p = dead_base();
+	struct world_result r;
+
+	p.reads = p.rnr = true;
+	p.msg_packets = 4;
+	r = run(p);
+	assert_true(r.failovers > 3 * run_seeds);
+	p.pause_paths = true;
+	p.invalidate = true;
+	p.loss_ppm = 500;
+	r = run(p);
+	assert_true(r.invalidations > 100 * run_seeds);
+}
+
+static void selective_repeat(void **state)
+{
+	struct world_params p = dead_base();
+	struct world_result r;
+
+	p.selective = true;
+	r = run(p);
+	assert_true(r.failovers > 5 * run_seeds);
+	p.pause_paths = true;
+	p.loss_ppm = 1000;
+	p.rto_us = 20000;
+	r = run(p);
+	assert_true(r.failovers > 5 * run_seeds);
+}
+
+/* Slow is not dead; nor is a way back that is dead, for then nobody answers. */
+static void slow_paths_are_not_dead(void **state)
+{
+	struct world_params p = dead_base();
+	struct world_result r;
+
+	p.kill_paths = false;
+	p.hot_paths = p.paths;
+	r = run(p);
+	assert_int_equal(r.failovers, 0);
+	p.hot_paths = 0;
+	p.kill_back = true;
+	p.dead_us = 30000;
+	r = run(p);
+	assert_int_equal(r.failovers, 0);
+	assert_true(r.rounds > run_seeds);
+}
+
+/* One reply in ten is lost, answers to probes, too: verdicts are rare, and do no harm. */
+static void lost_replies_hardly_ever_look_dead(void **state)
+{
+	struct world_params p = dead_base();
+	struct world_result r;
+
+	p.kill_paths = false;
+	p.reply_loss_ppm = 100000;
+	p.rto_us = 20000;
+	r = run(p);
+	assert_true(r.failovers <= run_seeds);
+}
+
+/* Ports of failed paths are no candidates, and no place to go. */
+static void failed_paths_are_no_candidates(void **state)
+{
+	struct world_params p = dead_base();
+	struct world_result r;
+
+	p.model = true;
+	p.paths = 8;
+	p.gap_us = 40;
+	p.hot_paths = 2;
+	r = run(p);
+	assert_true(r.failovers > 3 * run_seeds);
+	assert_true(r.probes > 100 * run_seeds);
+}
+
+static void dead_paths_and_everything(void **state)
+{
+	struct world_params p = dead_base();
+	struct world_result r;
+
+	p.reads = p.rnr = p.resets = p.odd_opcodes = p.invalidate = true;
+	p.loss_ppm = 2000;
+	p.rto_us = 20000;
+	p.hot_paths = 2;
+	p.hold_bytes = 65536;
+	r = run(p);
+	assert_true(r.failovers > 3 * run_seeds);
+}
+
+/* Mode observe: the same verdicts, and nothing moves. */
+static void observe_moves_nothing(void **state)
+{
+	struct world_params p = dead_base();
+	struct world_result r;
+
+	p.observe = true;
+	p.hot_paths = 2;
+	r = run(p);
+	assert_true(r.would > 3 * run_seeds);
+	assert_int_equal(r.ports_used + r.held + r.naks_made, 0);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rule_13_flows_leave_dead_paths_before_the_timer),
+		cmocka_unit_test(without_stall_detection_the_timer_decides),
+		cmocka_unit_test(rule_13_paused_paths_deliver_late),
+		cmocka_unit_test(rule_4_no_nak_while_reads_are_outstanding),
+		cmocka_unit_test(rules_4_10_reads_and_rnr_on_dead_paths),
+		cmocka_unit_test(selective_repeat),
+		cmocka_unit_test(slow_paths_are_not_dead),
+		cmocka_unit_test(lost_replies_hardly_ever_look_dead),
+		cmocka_unit_test(failed_paths_are_no_candidates),
+		cmocka_unit_test(dead_paths_and_everything),
+		cmocka_unit_test(observe_moves_nothing),
+	};
+
+	run_arguments(argc, argv);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

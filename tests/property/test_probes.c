@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Probes that an ordinary RNIC answers (rules 2 and 3), and those at queue-pair setup. */
+#include "run.h"
+
+static struct world_params probes_base(uint8_t probes)
+{
+	struct world_params p = run_base();
+
+	p.probing = p.cm = p.no_peer = true;
+	p.probes = probes;
+	p.hot_paths = 4;
+	p.gap_us = 5;
+	return p;
+}
+
+/* Flows leave congested paths behind a drain, whatever RNIC answers. */
+static void rule_2_three_responders(void **state)
+{
+	for (uint8_t kind = WORLD_AT_ONCE; kind <= WORLD_AFTER_READ; kind++) {
+		struct world_params p = probes_base(HP3_PROBES_STANDARD);
+		struct world_result r;
+
+		p.responder = kind;
+		p.reads = kind == WORLD_AFTER_READ;
+		r = run(p);
+		assert_true(r.probes_standard > run_seeds);
+		assert_int_equal(r.probes, r.probes_standard);
+		assert_true(r.rounds_won > run_seeds / 4);
+		assert_int_equal(r.retransmitted, 0);
+	}
+}
+
+static void rule_2_loss_reads_and_rnr(void **state)
+{
+	for (uint8_t kind = WORLD_AT_ONCE; kind <= WORLD_AFTER_READ; kind++) {
+		struct world_params p = probes_base(HP3_PROBES_STANDARD);
+		struct world_result r;
+
+		p.responder = kind;
+		p.reads = p.rnr = p.resets = p.invalidate = true;
+		p.msg_packets = 20;
+		p.loss_ppm = 1000;
+		r = run(p);
+		assert_true(r.probes_standard > run_seeds);
+	}
+}
+
+/* AUTO finds out that nobody answers peer probes, and asks the RNIC from then on. */
+static void auto_asks_the_rnic_where_there_is_no_hp3d(void **state)
+{
+	struct world_params p = probes_base(HP3_PROBES_AUTO);
+	struct world_result r = run(p);
+
+	assert_true(r.probes_standard > run_seeds);
+	assert_true(r.probes_at_rnic > r.probes_standard);
+	assert_true(r.rounds_won > 0);
+	p.no_peer = false;
+	r = run(p);
+	assert_int_equal(r.probes_standard, 0);
+	assert_true(r.rounds_won > run_seeds);
+}
+
+static void rule_3_nak_probes_only_where_asked_for(void **state)
+{
+	struct world_params p = probes_base(HP3_PROBES_NAK);
+	struct world_result r = run(p);
+
+	assert_true(r.probes_nak > run_seeds);
+	assert_int_equal(r.probes, r.probes_nak);
+	p.loss_ppm = 1000;
+	p.reads = true;
+	run(p);
+}
+
+/* Between set-up and first data there is time for a round: the first packet takes its port. */
+static void setup_finds_a_path_before_the_first_data(void **state)
+{
+	struct world_params p = run_base();
+	struct world_result r;
+
+	p.probing = true;
+	p.qps = 32;
+	p.lead_us = 3000;
+	r = run(p);
+	assert_int_equal(r.setups, 32 * run_seeds);
+	assert_true(r.placed > 25 * run_seeds);
+	assert_true(r.first_elsewhere > 25 * run_seeds);
+}
+
+/* Data that comes before the answers leaves at once, from home. */
+static void late_data_leaves_at_once(void **state)
+{
+	struct world_params p = run_base();
+	struct world_result r;
+
+	p.probing = true;
+	p.qps = 32;
+	p.lead_us = 200;
+	r = run(p);
+	assert_true(r.placed_late > 5 * run_seeds);
+	assert_true(r.placed > run_seeds);
+}
+
+/* Half of the paths carry eight flows of other hosts each; ours fill up the others evenly. */
+static void placement_spreads_flows(void **state)
+{
+	struct world_params p = run_base();
+	struct world_result r;
+	uint64_t busy = 0, free = 0;
+
+	p.probing = p.model = true;
+	p.qps = 32;
+	p.paths = 8;
+	p.lead_us = 5000;
+	r = run(p);
+	for (unsigned i = 0; i < 4; i++) {
+		busy += r.per_path[i];
+		free += r.per_path[4 + i];
+		assert_true(r.per_path[4 + i] <= 10 * run_seeds);
+	}
+	print_message("first packets: %llu on busy paths, %llu on others\n",
+		(unsigned long long)busy, (unsigned long long)free);
+	assert_true(busy < free / 4);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rule_2_three_responders),
+		cmocka_unit_test(rule_2_loss_reads_and_rnr),
+		cmocka_unit_test(auto_asks_the_rnic_where_there_is_no_hp3d),
+		cmocka_unit_test(rule_3_nak_probes_only_where_asked_for),
+		cmocka_unit_test(setup_finds_a_path_before_the_first_data),
+		cmocka_unit_test(late_data_leaves_at_once),
+		cmocka_unit_test(placement_spreads_flows),
+	};
+
+	run_arguments(argc, argv);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cc = dcqcn: pacing, moves and the RNIC's timer (rules 5 and 14); marks of the old path. */
+#include "run.h"
+
+static struct world_params rate_base(void)
+{
+	struct world_params p = run_base();
+
+	p.cc = HP3_CC_DCQCN;
+	p.cm = true;
+	p.hot_paths = 3;
+	return p;
+}
+
+/* At the least rate nothing waits so long that the RNIC takes it for lost. */
+static void rule_14_pacing_never_looks_like_loss(void **state)
+{
+	struct world_params p = rate_base();
+	struct world_result r;
+
+	p.hot_paths = p.paths;
+	p.min_rate_mbps = 1;
+	p.move_every_us = 500;
+	r = run(p);
+	assert_true(r.held > 100000 / 8 * run_seeds);
+	assert_int_equal(r.rtos, 0);
+	assert_int_equal(r.retransmitted, 0);
+	assert_true(r.switched > 10 * run_seeds);
+}
+
+/* One FIFO for pacing and moves: order across both, with loss and retransmissions. */
+static void rule_14_pacing_moves_and_recovery_keep_order(void **state)
+{
+	struct world_params p = rate_base();
+	struct world_result r;
+
+	p.reads = p.rnr = true;
+	p.move_every_us = 50;
+	r = run(p);
+	assert_true(r.switched > 20 * run_seeds);
+	p.move_every_us = 400;
+	p.loss_ppm = 2000;
+	p.resets = p.kill_paths = true;
+	r = run(p);
+	assert_true(r.recovered > 5 * run_seeds);
+	assert_true(r.rollbacks > run_seeds);
+	assert_true(r.superseded > 0);
+}
+
+/* Marks of the old path that arrive after the switch do not reduce the rate of the new one. */
+static void stale_cnps_are_not_charged_to_the_new_path(void **state)
+{
+	struct world_params p = rate_base();
+	struct world_result r = run(p);
+
+	assert_true(r.cnps > 100 * run_seeds);
+	assert_true(r.stale_cnps > run_seeds);
+	assert_true(r.raises > 10 * run_seeds);
+}
+
+/* What ends in fast recovery goes on with the rate from before. */
+static void recovery_restores_the_rate(void **state)
+{
+	struct world_params p = rate_base();
+	struct world_result r;
+
+	p.hold_bytes = 32768;
+	p.window = 256;
+	r = run(p);
+	assert_true(r.rollbacks > 10 * run_seeds);
+}
+
+/* Probing for better paths while paced, and dead paths on top. */
+static void paced_flows_leave_bad_paths(void **state)
+{
+	struct world_params p = rate_base();
+	struct world_result r;
+
+	p.probing = true;
+	p.stall_us = 1000;
+	r = run(p);
+	assert_true(r.switched + r.idle > run_seeds);
+	p.kill_paths = true;
+	p.gap_us = 10;
+	p.dead_us = 30000;
+	p.rto_us = 67000;
+	r = run(p);
+	assert_true(r.failovers > run_seeds);
+	p.reads = p.rnr = true;
+	p.loss_ppm = 1000;
+	p.pause_paths = true;
+	run(p);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rule_14_pacing_never_looks_like_loss),
+		cmocka_unit_test(rule_14_pacing_moves_and_recovery_keep_order),
+		cmocka_unit_test(stale_cnps_are_not_charged_to_the_new_path),
+		cmocka_unit_test(recovery_restores_the_rate),
+		cmocka_unit_test(paced_flows_leave_bad_paths),
+	};
+
+	run_arguments(argc, argv);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Crashes, restarts and stops: an RNIC never completes what was not done (rules 1, 2, 11). */
+#include "run.h"
+
+static struct world_params rnic_base(void)
+{
+	struct world_params p = run_base();
+
+	p.probing = true;
+	p.stall_us = 1000;
+	p.hot_paths = 3;
+	p.reads = true;
+	p.gap_us = 5;
+	return p;
+}
+
+/* What it held is lost, probes and answers are in the air, its successor knows nothing. */
+static void rule_11_our_hp3d_crashes_at_any_step(void **state)
+{
+	struct world_params p = rnic_base();
+	struct world_result r;
+
+	p.crash_every_us = 2000;
+	r = run(p);
+	assert_true(r.crashes > 5 * run_seeds);
+	p.probing = false;
+	p.move_every_us = 50;
+	p.crash_every_us = 1000;
+	r = run(p);
+	assert_true(r.discarded > 10 * run_seeds);
+	assert_true(r.switched > 10 * run_seeds);
+}
+
+/* Probes of kind PEER reach the RNIC, which takes them for duplicates. */
+static void rule_1_the_peers_hp3d_crashes_at_any_step(void **state)
+{
+	struct world_params p = rnic_base();
+	struct world_result r;
+
+	p.cm = true;
+	p.peer_crash_every_us = 2000;
+	p.kill_paths = true;
+	r = run(p);
+	assert_true(r.peer_crashes > 5 * run_seeds);
+	assert_true(r.probes_at_rnic > 5 * run_seeds);
+}
+
+static void both_crash(void **state)
+{
+	struct world_params p = rnic_base();
+	struct world_result r;
+
+	p.rnr = p.resets = p.kill_paths = p.invalidate = true;
+	p.loss_ppm = 2000;
+	p.crash_every_us = 5000;
+	p.peer_crash_every_us = 2000;
+	r = run(p);
+	assert_true(r.crashes > 2 * run_seeds);
+	p.probes = HP3_PROBES_STANDARD;
+	r = run(p);
+	assert_true(r.crashes > 2 * run_seeds);
+}
+
+/* Flows are moved home in order before hp3d goes; the next one begins anew. */
+static void rule_11_a_clean_stop_reorders_nothing(void **state)
+{
+	struct world_params p = rnic_base();
+	struct world_result r;
+
+	p.probing = false;
+	p.hot_paths = 0;
+	p.stop_every_us = 5000;
+	r = run(p);
+	assert_true(r.stops > 2 * run_seeds);
+	assert_int_equal(r.forced_stops, 0);
+	assert_true(r.switched > 20 * run_seeds);
+	p.loss_ppm = 1000;
+	p.rnr = true;
+	r = run(p);
+	assert_true(r.stops > r.forced_stops);
+}
+
+/* Rule 11: evicted flows had nothing in flight; they come back at home, and are paired again. */
+static void rule_11_evicted_flows_come_back(void **state)
+{
+	struct world_params p = rnic_base();
+	struct world_result r;
+
+	p.probing = false;
+	p.hot_paths = 0;
+	p.evict = true;
+	p.pause_us = 2000000;
+	p.move_every_us = 2000;
+	p.msg_packets = 60;
+	r = run(p);
+	assert_true(r.aged > 5 * run_seeds);
+	assert_true(r.switched + r.idle > 5 * run_seeds);
+}
+
+/* Rule 11: what nobody knows takes the port and the hold of its flow. */
+static void rule_11_unknown_opcodes_of_moved_flows(void **state)
+{
+	struct world_params p = rnic_base();
+	struct world_result r;
+
+	p.probing = false;
+	p.odd_opcodes = true;
+	r = run(p);
+	assert_true(r.odd_moved > 10 * run_seeds);
+}
+
+static void send_with_invalidate_behind_duplicated_reads(void **state)
+{
+	struct world_params p = run_base();
+	struct world_result r;
+
+	p.reads = p.invalidate = p.kill_paths = true;
+	p.loss_ppm = 5000;
+	p.msg_packets = 8;
+	p.move_every_us = 30;
+	p.cm = true;
+	r = run(p);
+	assert_true(r.invalidations > 1000 * run_seeds);
+	assert_true(r.switched > 50 * run_seeds);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rule_11_our_hp3d_crashes_at_any_step),
+		cmocka_unit_test(rule_1_the_peers_hp3d_crashes_at_any_step),
+		cmocka_unit_test(both_crash),
+		cmocka_unit_test(rule_11_a_clean_stop_reorders_nothing),
+		cmocka_unit_test(rule_11_evicted_flows_come_back),
+		cmocka_unit_test(rule_11_unknown_opcodes_of_moved_flows),
+		cmocka_unit_test(send_with_invalidate_behind_duplicated_reads),
+	};
+
+	run_arguments(argc, argv);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What must hold at every probe, NAK and packet, and in the end. */
+#include "world_internal.h"
+#include "world_inside.h"
+
+/* True if a READ or ATOMIC below `end` still waits for its response. */
+static bool reads_wait(const struct world *w, uint32_t i, uint64_t end)
+{
+	const struct qp *q = &w->qps[i];
+
+	for (uint64_t l = q->done; l < end && l < q->made; l = w->ring[i][l % RING].end) {
+		if (is_read(w->ring[i][l % RING].opcode))
+			return true;
+	}
+	return false;
+}
+
+/* Rules 1 to 3. */
+void world_check_probe(struct world *w, uint32_t i, const struct hp3_act *a)
+{
+	struct qp *q = &w->qps[i];
+	uint64_t lin = linear(q, a->psn, q->una);
+	struct hp3_flow_info info = {0};
+	bool asked_for = w->p.probes == HP3_PROBES_NAK        ? a->op == HP3_PROBE_NAK
+			 : w->p.probes == HP3_PROBES_STANDARD ? a->op == HP3_PROBE_STANDARD
+			 : w->p.probes == HP3_PROBES_PEER     ? a->op == HP3_PROBE_PEER
+							      : a->op != HP3_PROBE_NAK;
+
+	if (!asked_for)
+		VIOLATION(w, "a probe of kind %s", hp3_probe_kind_name(a->op));
+	if (a->op != HP3_PROBE_NAK && lin >= q->exp && lin >= q->old_end)
+		VIOLATION(w, "a probe that is no duplicate, qp %u: PSN %llu, expected %llu", i,
+			(unsigned long long)lin, (unsigned long long)q->exp);
+	hp3_flow_info(w->e, a->flow, w->now, &info);
+	if (a->port != info.port && world_is_failed(w, a->flow, a->port))
+		VIOLATION(w, "port %u is a candidate, but its path has failed", a->port);
+	if (a->op == HP3_PROBE_PEER)
+		return;
+	if (q->in_net != 0 && w->r.crashes == 0)
+		VIOLATION(w, "a probe like data while %u packets are on their way", q->in_net);
+	if (w->p.loss_ppm == 0 && reads_wait(w, i, q->contig))
+		VIOLATION(w, "a probe like data while a READ waits for its response");
+	if (a->op == HP3_PROBE_STANDARD && is_read(w->ring[i][lin % RING].opcode))
+		VIOLATION(w, "a probe with the PSN of a READ");
+	if (w->now < q->probe_until)
+		VIOLATION(w, "two probes like data in the air");
+	q->probe_until = w->now + MAX_RTT;
+}
+
+/* Rule 4. */
+void world_check_nak(struct world *w, uint32_t i, const struct hp3_act *a)
+{
+	struct qp *q = &w->qps[i];
+	uint64_t lin = linear(q, a->psn, q->una);
+
+	if (q->rnr_wait)
+		VIOLATION(w, "a NAK cuts a running RNR timer short, queue pair %u", i);
+	if (reads_wait(w, i, q->nxt))
+		VIOLATION(w, "a NAK ends a READ half done, queue pair %u", i);
+	if (lin == q->nak_psn)
+		VIOLATION(w, "a second NAK for PSN %llu", (unsigned long long)lin);
+	q->nak_psn = lin;
+}
+
+/* A packet leaves hp3d. */
+void world_check_entry(struct world *w, struct pkt *k)
+{
+	struct qp *q = &w->qps[k->qp];
+
+	if (getenv("TR"))
+		fprintf(stderr,
+			"T %llu qp %u ENTRY lin %llu span %u op %x port %u contig %llu una %llu "
+			"exp %llu era %u\n",
+			(unsigned long long)w->now, k->qp, (unsigned long long)k->lin, k->span,
+			k->opcode, k->port, (unsigned long long)q->contig,
+			(unsigned long long)q->una, (unsigned long long)q->exp, k->era); // TRACE
+	if (w->p.observe && k->port != HOME_PORT + k->qp)
+		VIOLATION(w, "port %u while only observing", k->port);
+	if (k->epoch != q->epoch)
+		return;
+	if (k->lin > q->contig && !q->resync)
+		VIOLATION(w, "gap: queue pair %u sends %llu, the receiver can go on with %llu%s",
+			k->qp, (unsigned long long)k->lin, (unsigned long long)q->contig,
+			q->resuming ? " (resuming)" : "");
+	if (k->lin + k->span > q->contig)
+		q->contig = k->lin + k->span;
+	q->resync = false;
+}
+
+/* Rule 23, with the exception of rule 13: what a dead path held belongs to another era. */
+void world_check_arrival(struct world *w, const struct pkt *k)
+{
+	struct qp *q = &w->qps[k->qp];
+	uint64_t *last = &q->last_emit[k->era % ERAS];
+	bool moved = k->port != HOME_PORT + k->qp;
+
+	w->r.arrived++;
+	w->r.ports_used += moved;
+	w->r.odd_moved += moved && k->opcode == OP_ODD;
+	w->r.on_hot += k->ce;
+	q->in_net--;
+	if ((uint8_t)(q->era - k->era) >= ERAS)
+		return;
+	if (k->emit <= *last)
+		VIOLATION(w, "order: queue pair %u, emission %llu after %llu (port %u)", k->qp,
+			(unsigned long long)k->emit, (unsigned long long)*last, k->port);
+	*last = k->emit;
+	if (!k->first || k->epoch != q->epoch || k->era != q->era)
+		return;
+	if (k->lin < q->last_first)
+		VIOLATION(w, "order: queue pair %u, first transmission %llu after %llu", k->qp,
+			(unsigned long long)k->lin, (unsigned long long)q->last_first);
+	q->last_first = k->lin;
+}
+
+/* Every hold ends: behind a drain, behind a failover, at the pacer's rate (rule 14). */
+void world_check_holds(struct world *w)
+{
+	uint64_t bound = w->cfg.max_hold_ns;
+
+	if (w->p.stall_us != 0 && bound < w->cfg.close_timeout_ns)
+		bound = w->cfg.close_timeout_ns;
+	if (w->p.cc == HP3_CC_DCQCN)
+		bound += w->rto_ns / 2;
+	bound += 1000 * US;
+	for (uint32_t s = 0; s < SLOTS; s++) {
+		const struct pkt *k = w->hold[s].head;
+
+		if (k != NULL && w->now - k->held_at > bound)
+			VIOLATION(w, "queue pair %u held for %llu ns", k->qp,
+				(unsigned long long)(w->now - k->held_at));
+	}
+}
+
+/* Every packet is accounted for, once. Frees what is left. */
+void world_check_sum(struct world *w)
+{
+	uint64_t inside = 0;
+
+	for (uint32_t i = 0; i < w->nheap; i++) {
+		if (w->heap[i].kind != EV_ARRIVE)
+			continue;
+		inside += !w->heap[i].pkt->probe;
+		free(w->heap[i].pkt);
+	}
+	for (uint32_t s = 0; s < SLOTS; s++) {
+		for (struct pkt *k = w->hold[s].head, *next; k != NULL; k = next) {
+			next = k->next;
+			inside++;
+			free(k);
+		}
+	}
+	if (w->r.emitted != w->r.arrived + w->r.lost + w->r.discarded + inside)
+		VIOLATION(w,
+			"packets do not add up: %llu out, %llu arrived, %llu lost, %llu discarded, "
+			"%llu inside",
+			(unsigned long long)w->r.emitted, (unsigned long long)w->r.arrived,
+			(unsigned long long)w->r.lost, (unsigned long long)w->r.discarded,
+			(unsigned long long)inside);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What hp3d does around the engine: hands packets in, keeps the FIFOs, carries out actions. */
+#include "world_internal.h"
+#include <string.h>
+
+/* --- FIFOs --- */
+
+static void put(struct world *w, struct pkt *k, uint16_t slot)
+{
+	struct fifo *f = &w->hold[slot];
+
+	k->next = NULL;
+	k->held_at = w->now;
+	w->r.held++;
+	if (f->head == NULL)
+		f->head = k;
+	else
+		f->tail->next = k;
+	f->tail = k;
+	f->bytes += k->len;
+	if (f->bytes > w->cfg.hold_bytes)
+		VIOLATION(w, "holds %llu bytes", (unsigned long long)f->bytes);
+}
+
+/* A retransmission may be dropped only while its first copy waits (rule 14). */
+static void check_waits(struct world *w, const struct pkt *k)
+{
+	for (uint32_t s = 0; s < SLOTS; s++) {
+		for (const struct pkt *h = w->hold[s].head; h != NULL; h = h->next) {
+			if (h->qp == k->qp && h->epoch == k->epoch && h->lin == k->lin)
+				return;
+		}
+	}
+	VIOLATION(w, "dropped PSN %llu, no copy of which waits", (unsigned long long)k->lin);
+}
+
+void world_hold(struct world *w, struct pkt *k, const struct hp3_verdict *vd)
+{
+	struct qp *q = &w->qps[k->qp];
+	struct hp3_flow_info info = {.port = (uint16_t)(HOME_PORT + k->qp)};
+
+	hp3_flow_info(w->e, vd->flow, w->now, &info);
+	if (vd->kind == HP3_PASS && vd->sport != info.port)
+		VIOLATION(w, "opcode 0x%x passes on port %u, its flow uses %u", k->opcode,
+			vd->sport, info.port);
+	if (!q->started) {
+		q->started = true;
+		w->r.setups++;
+		w->r.first_elsewhere += vd->sport != HOME_PORT + k->qp;
+		w->r.per_path[world_path(w, vd->sport, q->rqpn)]++;
+		if (vd->kind != HP3_PASS && w->p.lead_us != 0)
+			VIOLATION(w, "the first packet of a queue pair does not leave at once");
+	}
+	switch ((enum hp3_verdict_kind)vd->kind) {
+	case HP3_HOLD:
+		put(w, k, vd->slot);
+		break;
+	case HP3_DROP:
+		w->r.superseded++;
+		check_waits(w, k);
+		w->r.discarded++;
+		free(k);
+		break;
+	default:
+		world_into_network(w, k, vd->sport);
+		break;
+	}
+}
+
+static void empty_hold(struct world *w, const struct hp3_act *a)
+{
+	struct fifo *f = &w->hold[a->slot];
+
+	for (uint32_t n = a->count; n > 0; n--) {
+		struct pkt *k = f->head;
+
+		if (k == NULL) {
+			VIOLATION(w, "%u packets more than are held", n);
+			return;
+		}
+		f->head = k->next;
+		f->bytes -= k->len;
+		if (n == 1 && (a->flags & HP3_SET_ACKREQ))
+			k->ackreq = true;
+		if (a->kind == HP3_ACT_DISCARD) {
+			w->r.discarded++;
+			free(k);
+		} else {
+			world_into_network(w, k, a->port);
+		}
+	}
+}
+
+/* --- actions --- */
+
+static void hand_nak(struct world *w, const struct hp3_act *a)
+{
+	struct hp3_flow_info info = {0};
+	struct ev ev = {.t = w->now, .kind = EV_NAK, .view = view_of(HP3_OP_RC_ACK)};
+
+	hp3_flow_info(w->e, a->flow, w->now, &info);
+	ev.qp = (info.rqpn - 0x2000) % MAX_QPS;
+	ev.gen = w->qps[ev.qp].epoch;
+	ev.view.psn = a->psn;
+	ev.view.syndrome = HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE;
+	w->r.naks_made++;
+	world_check_nak(w, ev.qp, a);
+	world_push(w, ev);
+}
+
+/* Events first: what a failover or a last resort allows holds for what the same list releases. */
+void world_carry_out(struct world *w, const struct hp3_acts *acts)
+{
+	if (acts->n > (w->ticking ? HP3_ACTS_MAX : 16))
+		VIOLATION(w, "%u actions in one list", acts->n);
+	if (acts->n > w->r.max_acts)
+		w->r.max_acts = acts->n;
+	for (uint32_t i = 0; i < acts->n; i++) {
+		if (acts->act[i].kind == HP3_ACT_EVENT)
+			world_check_event(w, &acts->act[i].event);
+	}
+	for (uint32_t i = 0; i < acts->n && !w->failed; i++) {
+		const struct hp3_act *a = &acts->act[i];
+
+		if (a->kind == HP3_ACT_RELEASE || a->kind == HP3_ACT_DISCARD)
+			empty_hold(w, a);
+		else if (a->kind == HP3_ACT_PROBE)
+			world_send_probe(w, a);
+		else if (a->kind == HP3_ACT_NAK)
+			hand_nak(w, a);
+	}
+}
+
+/* --- what comes in --- */
+
+void world_reply_seen(struct world *w, const struct ev *ev)
+{
+	struct qp *q = &w->qps[ev->qp];
+	struct hp3_pkt pkt = {.frame = w->rx_hdr, .trusted = true, .len = 62, .v = ev->view};
+	struct hp3_flow_info info;
+	struct hp3_verdict vd;
+	struct hp3_acts acts;
+
+	pkt.len += pkt.v.payload_len;
+	w->becn = pkt.v.flags & HP3_VF_BECN;
+	hp3_find_burst(w->e, &pkt, 1, HP3_DIR_RX);
+	hp3_rx(w->e, &pkt, w->now, &vd, &acts);
+	if (pkt.v.opcode == HP3_OP_RC_ACK)
+		q->probe_until = 0;
+	if (ev->gen == q->epoch && hp3_flow_info(w->e, vd.flow, w->now, &info) == 0) {
+		uint64_t una = linear(q, info.una, q->contig);
+
+		if (una > q->contig && una <= q->high)
+			q->contig = una;
+	}
+	if (w->becn && w->p.cc != HP3_CC_NATIVE && vd.flow != HP3_NO_FLOW &&
+		!(vd.flags & HP3_CLEAR_BECN) && vd.kind == HP3_PASS)
+		VIOLATION(w, "BECN reaches an RNIC that does not know it (rule 5)");
+	world_carry_out(w, &acts);
+	w->becn = false;
+	if (vd.kind != HP3_PASS || ev->gen != q->epoch) {
+		w->r.evaded += vd.kind == HP3_CONSUME;
+		return;
+	}
+	world_rnic_reply(w, ev->qp, &ev->view, ev->ours);
+}
+
+void world_cnp_seen(struct world *w, const struct ev *ev)
+{
+	struct qp *q = &w->qps[ev->qp];
+	struct hp3_pkt pkt = {
+		.frame = w->rx_hdr, .trusted = true, .len = 74, .v = view_of(HP3_OP_CNP)};
+	bool stale = world_cnp_is_stale(w, q, ev->port);
+	uint64_t before, after;
+	struct hp3_verdict vd;
+	struct hp3_acts acts;
+
+	pkt.v.dest_qpn = q->lqpn;
+	hp3_find_burst(w->e, &pkt, 1, HP3_DIR_RX);
+	before = world_rate_of(w, q->flow);
+	hp3_rx(w->e, &pkt, w->now, &vd, &acts);
+	after = world_rate_of(w, q->flow);
+	w->r.cnps++;
+	w->r.stale_cnps += stale;
+	if (stale && after < before)
+		VIOLATION(w, "a CNP of the old path reduces queue pair %u to %llu bit/s", ev->qp,
+			(unsigned long long)after);
+	if (vd.kind != HP3_CONSUME)
+		VIOLATION(w, "a CNP reaches an RNIC that does not know it (rule 5)");
+	world_carry_out(w, &acts);
+}
+
+void world_answer_seen(struct world *w, uint32_t id, bool ce)
+{
+	struct hp3_acts acts = {0};
+
+	if (w->p.model)
+		hp3_load_told_by(w->e, id, w->told, w->p.paths, w->now);
+	hp3_probe_reply(w->e, id, ce, w->now, &acts);
+	world_carry_out(w, &acts);
+}
+
+void world_tick(struct world *w)
+{
+	struct hp3_acts acts;
+
+	w->ticking = true;
+	do {
+		acts.n = 0;
+		hp3_tick(w->e, w->now, &acts);
+		world_carry_out(w, &acts);
+	} while (acts.more && !w->failed);
+	w->ticking = false;
+	world_check_holds(w);
+	world_at(w, (w->p.evict ? 500 : w->p.cc == HP3_CC_DCQCN ? 10 : 50) * US, EV_TICK, 0, 0);
+}
+
+void world_announce(struct world *w, uint32_t i)
+{
+	struct qp *q = &w->qps[i];
+	struct hp3_qp_event ev = {.kind = HP3_QP_UP,
+		.pairing = HP3_PAIRING_EVENT,
+		.lqpn = q->lqpn,
+		.rqpn = q->rqpn,
+		.psn = wire(q, RING),
+		.psn_known = w->p.lead_us != 0};
+	struct hp3_acts acts = {0};
+
+	memcpy(ev.local, w->tx_hdr + 26, 4);
+	memcpy(ev.remote, w->tx_hdr + 30, 4);
+	hp3_qp(w->e, &ev, w->now, &acts);
+	world_carry_out(w, &acts);
+}
+
+/* --- operators --- */
+
+void world_command(struct world *w, uint32_t flow, enum hp3_cmd_kind kind, enum hp3_cause cause)
+{
+	struct hp3_cmd cmd = {.kind = (uint8_t)kind, .flow = flow, .cause = (uint8_t)cause};
+	struct hp3_acts acts = {0};
+
+	if (hp3_command(w->e, &cmd, w->now, &acts) == 0)
+		w->r.moves_asked++;
+	world_carry_out(w, &acts);
+}
+
+void world_move(struct world *w)
+{
+	enum hp3_cmd_kind kind = rnd(w, 8) == 0 ? HP3_CMD_HOME : HP3_CMD_MOVE;
+	uint32_t i = rnd(w, w->p.qps);
+
+	if (w->stopping == 0)
+		world_command(w, w->qps[i].flow, kind, HP3_CAUSE_OPERATOR);
+	world_at(w, 1 + rnd(w, 2 * w->p.move_every_us) * US, EV_MOVE, 0, 0);
+}

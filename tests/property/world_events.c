@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What must hold at every event: evidence of rounds and verdicts, ends of holds, pairings. */
+#include "world_internal.h"
+#include "world_inside.h"
+
+#define DEAD_ROUNDS 3u
+
+static struct qp *qp_of(struct world *w, const struct hp3_event *ev)
+{
+	return &w->qps[(ev->rqpn - 0x2000) % MAX_QPS];
+}
+
+static uint32_t lost_in(const struct hp3_event *ev)
+{
+	uint32_t others = 0;
+
+	for (unsigned i = 1; i < ev->n_probes; i++)
+		others += ev->probes[i].state == HP3_PROBE_ANSWERED;
+	return ev->n_probes != 0 && ev->probes[0].state == HP3_PROBE_LOST && others != 0;
+}
+
+/* No move without evidence: enough congested cycles, and a probe that was unmarked and faster. */
+static void check_winner(struct world *w, const struct hp3_event *ev)
+{
+	const struct hp3_probe *best = NULL, *mine = &ev->probes[0];
+	bool peer = ev->probe_kind == HP3_PROBE_PEER;
+	uint64_t was = mine->rtt_ns;
+	unsigned congested = 0;
+
+	for (unsigned i = 0; i < ev->n_cycles; i++)
+		if (ev->cycles[i] != HP3_CYCLE_SILENT)
+			congested = ev->cycles[i] & HP3_CYCLE_CONGESTED ? congested + 1 : 0;
+	for (unsigned i = peer; i < ev->n_probes; i++) {
+		if (ev->probes[i].port == ev->to)
+			best = &ev->probes[i];
+	}
+	if (congested < w->cfg.monitor.congestion_tolerance)
+		VIOLATION(w, "moved after %u congested cycles", congested);
+	if (!peer)
+		was = ev->path.rtt_ns;
+	if (best == NULL || best->state != HP3_PROBE_ANSWERED || best->ce)
+		VIOLATION(w, "port %u won without an unmarked answer", ev->to);
+	else if ((!peer || mine->state == HP3_PROBE_ANSWERED) &&
+		 best->rtt_ns > was * w->cfg.round.improve / 100)
+		VIOLATION(w, "port %u won with %u ns against %llu", ev->to, best->rtt_ns,
+			(unsigned long long)was);
+}
+
+static void check_round(struct world *w, const struct hp3_event *ev)
+{
+	struct qp *q = qp_of(w, ev);
+
+	w->r.rounds++;
+	for (unsigned i = 0; i < ev->n_probes; i++) {
+		const struct hp3_probe *p = &ev->probes[i];
+		uint8_t *lost = &w->port_lost[p->port];
+
+		if (p->state == HP3_PROBE_LOST && *lost < UINT8_MAX)
+			++*lost;
+		else if (p->state == HP3_PROBE_ANSWERED || p->state == HP3_PROBE_LATE)
+			*lost = 0;
+	}
+	q->dead_rounds = ev->cause == HP3_CAUSE_DEAD && ev->from == q->dead_port
+				 ? q->dead_rounds + lost_in(ev)
+				 : lost_in(ev);
+	q->dead_port = ev->from;
+	if (ev->outcome != HP3_ROUND_WINNER || ev->cause == HP3_CAUSE_SETUP ||
+		ev->cause == HP3_CAUSE_DEAD)
+		return;
+	w->r.rounds_won++;
+	check_winner(w, ev);
+}
+
+/* Rule 13: no progress for long, three probes lost in separate windows while others came back. */
+static void check_failover(struct world *w, const struct hp3_event *ev)
+{
+	struct qp *q = qp_of(w, ev);
+	uint32_t path = world_path(w, ev->from, q->rqpn);
+	uint32_t lost = ev->n_probes != 0 ? q->dead_rounds : w->port_lost[ev->from];
+	struct hp3_flow_info info = {0};
+
+	w->r.failovers++;
+	w->r.false_dead += w->now >= w->path_dead[path] + 3 * MAX_RTT;
+	if (ev->wait_ns < w->cfg.stall_ns)
+		VIOLATION(w, "dead after %llu ns", (unsigned long long)ev->wait_ns);
+	if (lost < DEAD_ROUNDS && !w->p.model)
+		VIOLATION(w, "dead after %u lost probes", lost);
+	if (q->rnr_wait)
+		VIOLATION(w, "dead while the receiver is not ready (rule 10)");
+	if (world_is_failed(w, ev->flow, ev->to))
+		VIOLATION(w, "left for port %u, whose path has failed", ev->to);
+	hp3_flow_info(w->e, ev->flow, w->now, &info);
+	q->contig = linear(q, info.una, q->contig);
+	q->resync = false;
+	q->resuming = true;
+	q->last_emit[++q->era % ERAS] = 0;
+	if (q->fo_since == 0)
+		q->fo_since = w->now - ev->wait_ns;
+}
+
+/* The last resort is the only one after which a gap may follow. */
+static void check_resume(struct world *w, const struct hp3_event *ev)
+{
+	struct qp *q = qp_of(w, ev);
+	bool last = ev->reason != HP3_RFR_IN_CAUGHT_UP && ev->reason != HP3_RFR_IN_TX_AGAIN;
+
+	w->r.resumed++;
+	w->r.last_resort += last;
+	if (!q->resuming)
+		VIOLATION(w, "resumes what was not interrupted");
+	q->resuming = false;
+	if (last)
+		q->contig = q->high;
+	/* What the RNIC sent again went first, as it must: what was held follows, emitted before.
+	 */
+	q->last_emit[++q->era % ERAS] = 0;
+}
+
+void world_check_event(struct world *w, const struct hp3_event *ev)
+{
+	struct qp *q = qp_of(w, ev);
+	bool moves = ev->type == HP3_EV_SWITCH || ev->type == HP3_EV_IDLE_SWITCH ||
+		     ev->type == HP3_EV_SUSPEND || ev->type == HP3_EV_FAILOVER;
+
+	if (getenv("TR"))
+		fprintf(stderr,
+			"T %llu qp %u EV %s cause %u reason %s from %u to %u held %u nak %u\n",
+			(unsigned long long)w->now, (unsigned)(q - w->qps),
+			hp3_event_name(ev->type), ev->cause, hp3_rfr_input_name(ev->reason),
+			ev->from, ev->to, ev->held_pkts, ev->nak); // TRACE
+	if (w->p.observe && moves)
+		VIOLATION(w, "%s while only observing", hp3_event_name(ev->type));
+	if (ev->type == HP3_EV_IDLE_SWITCH && ev->cause == HP3_CAUSE_SETUP &&
+		world_is_failed(w, ev->flow, ev->to))
+		VIOLATION(w, "begins on port %u, whose path has failed", ev->to);
+	w->r.idle += ev->type == HP3_EV_IDLE_SWITCH;
+	w->r.recovered += ev->type == HP3_EV_RECOVER;
+	w->r.timeouts += ev->type == HP3_EV_RECOVER && ev->reason == HP3_RFR_IN_TIMEOUT;
+	w->r.epochs += ev->type == HP3_EV_EPOCH;
+	w->r.severe += ev->type == HP3_EV_SEVERE;
+	w->r.would += ev->type == HP3_EV_WOULD;
+	w->r.outcomes += ev->type == HP3_EV_OUTCOME;
+	switch (ev->type) {
+	case HP3_EV_SWITCH:
+		w->r.switched++;
+		if (ev->drain_ns > w->r.max_drain_ns)
+			w->r.max_drain_ns = ev->drain_ns;
+		break;
+	case HP3_EV_ROUND:
+		check_round(w, ev);
+		break;
+	case HP3_EV_FAILOVER:
+		check_failover(w, ev);
+		break;
+	case HP3_EV_RESUME:
+		check_resume(w, ev);
+		break;
+	case HP3_EV_EPOCH:
+		q->resuming = false;
+		break;
+	case HP3_EV_PAIR:
+		w->r.paired++;
+		if ((ev->rqpn & 0xfff) != (ev->lqpn & 0xfff))
+			VIOLATION(w, "wrong pairing: 0x%x with 0x%x", ev->rqpn, ev->lqpn);
+		break;
+	default:
+		break;
+	}
+	world_rate_event(w, q, ev);
+}

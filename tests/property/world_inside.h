@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTS_WORLD_INSIDE_H
+#define HP3_TESTS_WORLD_INSIDE_H
+/*
+ * What the world reads from inside the engine, because nothing outside shows it at the moment when
+ * it counts: the rate of a flow (cc = dcqcn), and what the path table says of a port.
+ */
+#include "world_internal.h"
+
+/* Is the path that `port` draws for this flow known to have failed? */
+bool world_is_failed(const struct world *w, uint32_t flow, uint16_t port);
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTS_WORLD_INTERNAL_H
+#define HP3_TESTS_WORLD_INTERNAL_H
+/*
+ * What the files of the world share. PSNs are linear inside (64 bits, no wrap) and become 24 bits
+ * on the wire.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include "engine/hash.h"
+#include "roce/opcode.h"
+#include "world.h"
+
+#define RING      8192u
+#define MAX_QPS   32u
+#define MAX_PATHS 16u
+#define ERAS      8u
+#define US        1000ull
+#define HOT_NS    (300 * US)
+#define PMTU      1024u
+#define MAX_RTT   (1500 * US)
+#define SLOTS     64u
+#define HOME_PORT 50000u
+#define OP_ODD    0x1f /* reserved opcode of the RC transport */
+
+/* One request packet as the requester would (re)send it; index: linear PSN modulo RING. */
+struct desc {
+	uint64_t lin; /* the span of a READ repeats its first entry */
+	uint64_t end; /* first PSN behind its message */
+	uint8_t opcode;
+	bool ackreq, last;
+	uint32_t span, len;
+};
+
+struct qp {
+	uint32_t epoch, lqpn, rqpn, start; /* start: PSN of lin 0 */
+	uint32_t flow;
+	/* requester */
+	uint64_t made, nxt; /* messages written up to; sent up to */
+	uint64_t una; /* what the completer expects next; where going back begins */
+	uint64_t done; /* messages completed up to */
+	uint64_t high; /* sent up to, ever */
+	uint64_t rtx, rtx_end, recover; /* selective repeat */
+	uint32_t since_ack;
+	uint32_t rto_timer, send_timer; /* generation of the live timer */
+	bool idle, rnr_wait, in_read;
+	uint64_t fo_since; /* no progress since; a failover is to end it */
+	uint64_t nak_psn; /* last NAK handed over: once per PSN (rule 4) */
+	/* what is on its way */
+	uint64_t contig; /* all below entered the network, or had arrived */
+	bool resync; /* contig is to be learnt */
+	bool resuming, started;
+	uint8_t era; /* counts what may break order: failovers, crashes */
+	uint64_t last_emit[ERAS]; /* emission number of the newest arrival, by era */
+	uint64_t last_first; /* newest first transmission that arrived */
+	uint32_t in_net; /* request packets between hp3d and the responder */
+	uint64_t probe_until; /* a duplicate of ours may be in the air */
+	/* responder */
+	uint64_t exp; /* next expected */
+	uint64_t got_high; /* selective repeat: arrived up to */
+	bool nak_sent, deaf, marked, ack_due;
+	uint64_t old_end; /* the epoch before came up to here: nobody can tell its PSNs apart */
+	uint64_t inv_end; /* READs before this one have lost their key */
+	uint64_t cnp_next;
+	uint64_t back_free; /* the way back is a FIFO per queue pair */
+	/* dead path: rounds that the port in use lost, one after the other */
+	uint32_t dead_rounds;
+	uint16_t dead_port;
+	/* rate */
+	uint64_t saved_rate, switched_at;
+	bool suspended;
+};
+
+struct pkt {
+	struct pkt *next;
+	uint32_t qp, epoch, span, len;
+	uint64_t emit, lin, held_at;
+	uint8_t opcode, era, probe; /* probe: its kind + 1 */
+	bool ackreq, ce;
+	bool first; /* a first transmission */
+	uint16_t port;
+};
+
+struct fifo {
+	struct pkt *head, *tail;
+	uint64_t bytes;
+};
+
+enum ev_kind {
+	EV_SEND,
+	EV_ARRIVE,
+	EV_REPLY,
+	EV_CNP,
+	EV_NAK, /* of hp3d, for the local RNIC */
+	EV_ACK_DUE,
+	EV_RTO,
+	EV_RNR_OVER,
+	EV_MOVE,
+	EV_RESET,
+	EV_TICK,
+	EV_PATHS,
+	EV_PROBE,
+	EV_CRASH,
+	EV_PEER,
+	EV_STOP,
+};
+
+struct ev {
+	uint64_t t, seq;
+	uint8_t kind;
+	bool ours; /* REPLY: a probe of ours provoked it */
+	uint16_t port; /* CNP: of the packet that was marked */
+	uint32_t qp, gen;
+	struct pkt *pkt; /* ARRIVE */
+	struct hp3_view view; /* REPLY */
+};
+
+struct world {
+	struct world_params p;
+	struct world_result r;
+	uint64_t rng, now, seq, emit;
+	struct ev *heap;
+	uint32_t nheap, cap;
+	struct qp qps[MAX_QPS];
+	struct desc ring[MAX_QPS][RING];
+	bool got[MAX_QPS][RING]; /* selective repeat: arrived out of order */
+	uint64_t path_free[MAX_PATHS], path_delay[MAX_PATHS], path_dead[MAX_PATHS], back_dead;
+	struct hp3_model model;
+	uint8_t port_lost[65536]; /* probes lost since the last answer */
+	bool peer_up;
+	uint16_t told[HP3_LOAD_PATHS]; /* inbound flows at the peer, from elsewhere */
+	struct hp3_engine *e;
+	struct hp3_engine_config cfg;
+	void *mem;
+	uint64_t rto_ns;
+	uint64_t stopping; /* since; 0: not */
+	struct fifo hold[SLOTS];
+	uint8_t tx_hdr[64], rx_hdr[64];
+	bool ticking; /* the list in hand comes of hp3_tick() */
+	bool becn; /* the reply in hand bore a mark */
+	bool failed;
+};
+
+#define VIOLATION(w, ...)                                                                          \
+	do {                                                                                       \
+		if (!(w)->failed) {                                                                \
+			fprintf(stderr, "violation, seed %llu, t %llu ns: ",                       \
+				(unsigned long long)(w)->p.seed, (unsigned long long)(w)->now);    \
+			fprintf(stderr, __VA_ARGS__);                                              \
+			fputc('\n', stderr);                                                       \
+		}                                                                                  \
+		(w)->failed = true;                                                                \
+	} while (0)
+
+static inline uint32_t rnd(struct world *w, uint32_t n)
+{
+	return hp3_random_below(&w->rng, n);
+}
+
+static inline bool chance(struct world *w, uint32_t ppm)
+{
+	return rnd(w, 1000000) < ppm;
+}
+
+static inline uint32_t wire(const struct qp *q, uint64_t lin)
+{
+	return (uint32_t)(q->start + lin) & HP3_PSN_MASK;
+}
+
+static inline uint64_t linear(const struct qp *q, uint32_t psn, uint64_t near)
+{
+	return near + (uint64_t)(int64_t)hp3_psn_diff(psn, wire(q, near));
+}
+
+static inline bool is_read(uint8_t opcode)
+{
+	return opcode == HP3_OP_RC_READ_REQUEST || opcode == HP3_OP_RC_FETCH_ADD;
+}
+
+static inline struct hp3_view view_of(uint8_t opcode)
+{
+	const struct hp3_opcode_info *op = &hp3_opcodes[opcode];
+
+	return (struct hp3_view){.class = op->class,
+		.opcode = opcode,
+		.flags = op->flags,
+		.l3_off = 14,
+		.udp_off = 34};
+}
+
+/* world.c */
+void world_push(struct world *w, struct ev ev);
+void world_at(struct world *w, uint64_t delay, enum ev_kind kind, uint32_t qp, uint32_t gen);
+void world_setup_qp(struct world *w, uint32_t i, uint32_t start);
+
+/* world_network.c */
+uint32_t world_path(const struct world *w, uint16_t port, uint32_t qpn);
+void world_into_network(struct world *w, struct pkt *k, uint16_t port);
+void world_send_probe(struct world *w, const struct hp3_act *a);
+void world_paths_change(struct world *w);
+
+/* world_requester.c */
+void world_send(struct world *w, uint32_t i);
+void world_wake(struct world *w, uint32_t i);
+void world_arm_rto(struct world *w, uint32_t i);
+void world_go_back(struct world *w, uint32_t i);
+
+/* world_rnic.c: a reply reaches the RNIC; `ours`: hp3 made it, or provoked it */
+void world_rnic_reply(struct world *w, uint32_t i, const struct hp3_view *v, bool ours);
+
+/* world_responder.c */
+void world_arrive(struct world *w, struct pkt *k);
+void world_ack_due(struct world *w, uint32_t i);
+void world_reply(struct world *w, uint32_t i, uint8_t opcode, uint64_t lin, uint8_t syndrome,
+	uint16_t payload, bool ours);
+
+/* world_life.c */
+void world_engine_start(struct world *w);
+void world_engine_tally(struct world *w); /* its counters, before it goes */
+void world_engine_crash(struct world *w);
+void world_engine_stop(struct world *w);
+
+/* world_engine.c */
+void world_command(struct world *w, uint32_t flow, enum hp3_cmd_kind kind, enum hp3_cause cause);
+void world_tick(struct world *w);
+void world_move(struct world *w);
+void world_announce(struct world *w, uint32_t i);
+void world_reply_seen(struct world *w, const struct ev *ev);
+void world_cnp_seen(struct world *w, const struct ev *ev);
+void world_answer_seen(struct world *w, uint32_t id, bool ce);
+void world_carry_out(struct world *w, const struct hp3_acts *acts);
+void world_hold(struct world *w, struct pkt *k, const struct hp3_verdict *vd);
+
+/* world_events.c */
+void world_check_event(struct world *w, const struct hp3_event *ev);
+
+/* world_checks.c */
+void world_check_probe(struct world *w, uint32_t i, const struct hp3_act *a);
+void world_check_nak(struct world *w, uint32_t i, const struct hp3_act *a);
+void world_check_entry(struct world *w, struct pkt *k);
+void world_check_arrival(struct world *w, const struct pkt *k);
+void world_check_holds(struct world *w);
+void world_check_sum(struct world *w);
+
+/* world_rate.c */
+void world_rate_config(const struct world_params *p, struct hp3_cc_params *cc, uint64_t rto_ns);
+uint64_t world_rate_of(const struct world *w, uint32_t flow);
+void world_rate_event(struct world *w, struct qp *q, const struct hp3_event *ev);
+bool world_cnp_is_stale(const struct world *w, const struct qp *q, uint16_t port);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The engine's configuration and life: start, crash, clean stop. */
+#include "world_internal.h"
+#include <string.h>
+
+#define STOP_NS (30000 * US) /* longest clean stop */
+
+static struct hp3_engine_config config_of(const struct world *w)
+{
+	const struct world_params *p = &w->p;
+	struct hp3_engine_config cfg = {.seed = p->seed + 1000 * w->r.crashes + w->r.stops,
+		.max_flows = p->evict ? 16 : 64,
+		.max_pairs = 4,
+		.max_moves = SLOTS,
+		.idle_age_ns = p->evict ? 3000 * US : 60000000 * US,
+		.dead_age_ns = 600000000 * US,
+		.max_hold_ns = w->rto_ns / 4,
+		.close_timeout_ns = 20000 * US,
+		.hold_bytes = p->hold_bytes,
+		.hold_bytes_total = 16 * p->hold_bytes,
+		.hold_packets = 4096,
+		.monitor = {.cycle_ns = 100 * US,
+			.rtt_factor = 200,
+			.ecn_fraction = 25,
+			.congestion_tolerance = 3,
+			.base_age_log2 = 30},
+		.probing = p->probing,
+		.probes = p->probes,
+		.candidates = 3,
+		.max_concurrent = 2,
+		.cooldown_ns = 2000 * US,
+		.verify_ns = 5000 * US,
+		.stall_ns = p->stall_us * US,
+		.peer_ns = 50000 * US,
+		.setup_probing = p->lead_us != 0,
+		.observe = p->observe,
+		.round = {.timeout_ns = MAX_RTT,
+			.guard_ns = MAX_RTT,
+			.backoff_min_ns = 500 * US,
+			.backoff_max_ns = 20000 * US,
+			.probes_per_second = 20000,
+			.probe_burst = p->lead_us != 0 ? 256 : 16,
+			.improve = 80,
+			.allow_nak = p->probes == HP3_PROBES_NAK},
+		.paths = {.fresh_ns = 5000 * US,
+			.recheck_ns = 1000000 * US,
+			.retry_ns = 10000 * US,
+			.window_ns = MAX_RTT,
+			.rtt_factor = 200,
+			.ecn_fraction = 25,
+			.losses = 3,
+			.equal = 20},
+		.model = p->model ? &w->model : NULL,
+		.load_paths = p->model ? (uint16_t)p->paths : 0,
+		.load_age_ns = 20000 * US,
+		.challenge_timeout_ns = 2000 * US,
+		.challenge_hits = 3,
+		.challenge_spread = 16,
+		.pair_by_cm = true,
+		.pair_by_challenge = !p->cm,
+		.moves_allowed = !p->observe};
+
+	world_rate_config(p, &cfg.cc, w->rto_ns);
+	return cfg;
+}
+
+void world_engine_tally(struct world *w)
+{
+	const struct hp3_stats *s;
+
+	if (w->e == NULL)
+		return;
+	s = hp3_engine_stats(w->e);
+	w->r.aged += s->flows_aged;
+	w->r.placed += s->placed;
+	w->r.placed_late += s->placed_late;
+}
+
+/* The switches' hash, believed after enough traces. */
+static void learn_model(struct world *w)
+{
+	struct hp3_stage stage = {.hash = {.kind = HP3_HASH_CRC32,
+					  .paths = (uint16_t)w->p.paths,
+					  .seed = (uint32_t)w->p.seed}};
+	struct hp3_tuple t = {.dport = HP3_ROCE_UDP_PORT};
+
+	hp3_model_init(&w->model, &stage, 1);
+	memcpy(t.src, w->tx_hdr + 26, 4);
+	memcpy(t.dst, w->tx_hdr + 30, 4);
+	for (t.sport = 0xc000; !hp3_model_believed(&w->model); t.sport++)
+		hp3_model_trace(&w->model, &t, 100 + hp3_model_path(&w->model, &t));
+}
+
+void world_engine_start(struct world *w)
+{
+	size_t size;
+
+	if (w->p.model)
+		learn_model(w);
+	world_engine_tally(w);
+	w->cfg = config_of(w);
+	size = hp3_engine_size(&w->cfg);
+	free(w->mem);
+	w->mem = aligned_alloc(64, size);
+	w->e = hp3_engine_create(w->mem, size, &w->cfg);
+	if (w->e == NULL) {
+		fprintf(stderr, "test bug: unsound configuration\n");
+		abort();
+	}
+	for (uint32_t i = 0; i < w->p.qps; i++)
+		w->qps[i].flow = HP3_NO_FLOW;
+}
+
+/* Gone at once: what it held is lost, what it knew is forgotten, moved flows are home (rule 11). */
+void world_engine_crash(struct world *w)
+{
+	w->r.crashes++;
+	for (uint32_t s = 0; s < SLOTS; s++) {
+		for (struct pkt *k = w->hold[s].head, *next; k != NULL; k = next) {
+			next = k->next;
+			w->r.discarded++;
+			free(k);
+		}
+		w->hold[s] = (struct fifo){0};
+	}
+	for (uint32_t i = 0; i < w->p.qps; i++) {
+		struct qp *q = &w->qps[i];
+
+		q->last_emit[++q->era % ERAS] = 0;
+		q->resync = true;
+		q->resuming = q->suspended = false;
+		q->fo_since = q->probe_until = q->switched_at = 0;
+	}
+	world_engine_start(w);
+}
+
+/* Flows are moved home, in order, before the engine goes (rule 11). */
+void world_engine_stop(struct world *w)
+{
+	if (w->stopping == 0)
+		w->stopping = w->now;
+	hp3_set_moves_allowed(w->e, false);
+	for (uint32_t f = 0; (f = hp3_flow_next(w->e, f)) != HP3_NO_FLOW; f++) {
+		struct hp3_flow_info info;
+
+		if (hp3_flow_info(w->e, f, w->now, &info) == 0 && info.moved &&
+			info.state == HP3_RFR_STEADY)
+			world_command(w, f, HP3_CMD_HOME, HP3_CAUSE_STOP);
+	}
+	if (hp3_engine_moved(w->e) == 0 && hp3_engine_moves(w->e) == 0) {
+		w->r.stops++;
+		world_engine_start(w);
+	} else if (w->now - w->stopping > STOP_NS) {
+		w->r.forced_stops++;
+		world_engine_crash(w);
+	} else {
+		world_at(w, 100 * US, EV_STOP, 0, 0);
+		return;
+	}
+	w->stopping = 0;
+	world_at(w, w->p.stop_every_us * US, EV_STOP, 0, 0);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Paths: each a FIFO with a delay of its own that wanders. Some are congested (slower, all they
+ * carry is marked). A path may die for a while: it loses what it carries, or holds it (PFC) and
+ * delivers it late, in order.
+ */
+#include "world_internal.h"
+#include <string.h>
+
+uint32_t world_path(const struct world *w, uint16_t port, uint32_t qpn)
+{
+	struct hp3_tuple t = {.sport = port, .dport = HP3_ROCE_UDP_PORT, .qpn = qpn};
+
+	if (!w->p.model)
+		return (uint32_t)(port * 2654435761u >> 16) % w->p.paths;
+	memcpy(t.src, w->tx_hdr + 26, 4);
+	memcpy(t.dst, w->tx_hdr + 30, 4);
+	return hp3_model_path(&w->model, &t);
+}
+
+/* The first ones: a queue stands on them. */
+static bool is_hot(const struct world *w, uint32_t path)
+{
+	return path < w->p.hot_paths;
+}
+
+/* When what enters now arrives; 0: never. */
+static uint64_t arrival(struct world *w, uint32_t path)
+{
+	bool dead = w->now < w->path_dead[path];
+	uint64_t t;
+
+	if (chance(w, w->p.loss_ppm) || (dead && !w->p.pause_paths))
+		return 0;
+	t = w->now + w->path_delay[path] + rnd(w, 2000) + (is_hot(w, path) ? HOT_NS : 0);
+	if (dead)
+		t += w->path_dead[path] - w->now;
+	if (t <= w->path_free[path])
+		t = w->path_free[path] + 1; /* one path is a FIFO */
+	w->path_free[path] = t;
+	return t;
+}
+
+void world_into_network(struct world *w, struct pkt *k, uint16_t port)
+{
+	struct qp *q = &w->qps[k->qp];
+	uint32_t path = world_path(w, port, q->rqpn);
+	uint64_t t;
+
+	k->port = port;
+	k->era = q->era;
+	k->ce = is_hot(w, path);
+	if (!k->probe) {
+		world_check_entry(w, k);
+		q->in_net++;
+	}
+	t = arrival(w, path);
+	if (t == 0) {
+		w->r.lost += !k->probe;
+		q->in_net -= !k->probe;
+		free(k);
+		return;
+	}
+	world_push(w, (struct ev){.t = t, .kind = EV_ARRIVE, .qp = k->qp, .pkt = k});
+}
+
+static uint32_t qp_of(const struct world *w, const struct hp3_act *a)
+{
+	struct hp3_flow_info info = {0};
+
+	hp3_flow_info(w->e, a->flow, w->now, &info);
+	return (info.rqpn - 0x2000) % MAX_QPS;
+}
+
+/*
+ * The peer's hp3d answers PEER probes if both ways work. All others, and these where it is gone,
+ * reach the RNIC (rule 1).
+ */
+void world_send_probe(struct world *w, const struct hp3_act *a)
+{
+	uint32_t i = qp_of(w, a), path;
+	struct qp *q = &w->qps[i];
+	bool reaches_rnic = a->op != HP3_PROBE_PEER || !w->peer_up;
+	struct pkt *k;
+	uint64_t t;
+
+	path = world_path(w, a->port, q->rqpn);
+	w->r.probes++;
+	w->r.probes_standard += a->op == HP3_PROBE_STANDARD;
+	w->r.probes_nak += a->op == HP3_PROBE_NAK;
+	world_check_probe(w, i, a);
+	if (reaches_rnic) {
+		w->r.probes_at_rnic++;
+		k = malloc(sizeof(*k));
+		*k = (struct pkt){.qp = i,
+			.epoch = q->epoch,
+			.span = 1,
+			.lin = linear(q, a->psn, q->una),
+			.opcode = HP3_OP_RC_WRITE_ONLY,
+			.probe = a->op + 1u,
+			.ackreq = true};
+		world_into_network(w, k, a->port);
+		return;
+	}
+	t = arrival(w, path);
+	if (t == 0 || w->now < w->back_dead || chance(w, w->p.loss_ppm + w->p.reply_loss_ppm))
+		return;
+	world_push(w, (struct ev){.t = t + 20 * US + rnd(w, 1000),
+			      .kind = EV_PROBE,
+			      .gen = a->probe_id,
+			      .ours = is_hot(w, path)});
+}
+
+void world_paths_change(struct world *w)
+{
+	uint32_t dead_us = w->p.dead_us ? w->p.dead_us : 3000;
+
+	w->path_delay[rnd(w, w->p.paths)] = (5 + rnd(w, 200)) * US;
+	/* Rare enough that half of the paths work at any time. */
+	if (w->p.kill_paths && rnd(w, dead_us / 300) == 0)
+		w->path_dead[rnd(w, w->p.paths)] = w->now + rnd(w, dead_us) * US;
+	if (w->p.kill_back && rnd(w, dead_us / 50) == 0)
+		w->back_dead = w->now + rnd(w, dead_us) * US;
+	world_at(w, 200 * US, EV_PATHS, 0, 0);
+}

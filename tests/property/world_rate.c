@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The rate across moves: fast recovery goes on with the rate from before the suspension, a switch
+ * raises it, and marks of the old path do not count against the new one.
+ */
+#include "engine/internal.h"
+#include "world_inside.h"
+
+#define LINE_MBPS 10000u
+
+void world_rate_config(const struct world_params *p, struct hp3_cc_params *cc, uint64_t rto_ns)
+{
+	cc->mode = p->cc;
+	cc->rp = hp3_dcqcn_preset("connectx")->rp;
+	cc->rp.rpg_max_rate = LINE_MBPS;
+	cc->rp.rpg_min_rate = p->min_rate_mbps ? p->min_rate_mbps : 10;
+	cc->burst_bytes = 2048;
+	cc->rto_ns = rto_ns;
+	cc->max_rtt_ns = MAX_RTT;
+}
+
+uint64_t world_rate_of(const struct world *w, uint32_t flow)
+{
+	struct hp3_dcqcn rp;
+
+	if (w->e->rates == NULL || flow >= w->cfg.max_flows)
+		return 0;
+	rp = w->e->rates[flow].rp;
+	hp3_dcqcn_advance(&rp, &w->e->cfg.cc.rp, w->now);
+	return hp3_dcqcn_rate(&rp);
+}
+
+bool world_cnp_is_stale(const struct world *w, const struct qp *q, uint16_t port)
+{
+	struct hp3_flow_info info;
+
+	return q->switched_at != 0 && w->now < q->switched_at + MAX_RTT &&
+	       hp3_flow_info(w->e, q->flow, w->now, &info) == 0 && info.port != port;
+}
+
+void world_rate_event(struct world *w, struct qp *q, const struct hp3_event *ev)
+{
+	uint64_t rate, line = LINE_MBPS * 1000000ull, raised;
+
+	if (ev->type == HP3_EV_SWITCH || ev->type == HP3_EV_IDLE_SWITCH ||
+		ev->type == HP3_EV_FAILOVER)
+		q->switched_at = w->now;
+	if (w->p.cc != HP3_CC_DCQCN)
+		return;
+	rate = world_rate_of(w, ev->flow);
+	if (ev->type == HP3_EV_SUSPEND) {
+		q->saved_rate = rate;
+		q->suspended = true;
+	} else if (ev->type == HP3_EV_RECOVER && q->suspended) {
+		w->r.rollbacks += q->saved_rate < line;
+		if (rate < q->saved_rate && !w->becn)
+			VIOLATION(w, "recovers with %llu bit/s instead of %llu",
+				(unsigned long long)rate, (unsigned long long)q->saved_rate);
+	} else if (ev->type == HP3_EV_SWITCH && q->suspended) {
+		raised = q->saved_rate + (line - q->saved_rate) * w->cfg.cc.rp.raise / 100;
+		w->r.raises += q->saved_rate < line;
+		if (rate < raised)
+			VIOLATION(w, "switches with %llu bit/s instead of %llu",
+				(unsigned long long)rate, (unsigned long long)raised);
+	}
+	if (ev->type == HP3_EV_RECOVER || ev->type == HP3_EV_SWITCH || ev->type == HP3_EV_EPOCH)
+		q->suspended = false;
+}
+
+bool world_is_failed(const struct world *w, uint32_t flow, uint16_t port)
+{
+	const struct hp3_flow *f = &w->e->flows[flow];
+	const struct hp3_paths *t;
+	uint32_t id;
+
+	if (w->e->paths == NULL || !w->e->pairs.pairs[f->pair].paths_ready)
+		return false;
+	t = &w->e->paths[f->pair];
+	id = hp3_paths_id(t, port, f->rqpn);
+	for (int i = 0; i < (int)HP3_PATHS; i++) {
+		if (t->path[i].id == id && hp3_paths_quality(t, i, w->now) == HP3_QUALITY_FAILED)
+			return true;
+	}
+	return false;
+}

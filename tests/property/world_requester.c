@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Applications and the sending half of their RNICs: messages, window, AckReq, going back N or
+ * repeating selectively.
+ */
+#include "world_internal.h"
+
+/* The next message, one packet long, READ and ATOMIC of any span. */
+static void one_packet(struct world *w, uint32_t i, uint8_t opcode, uint32_t span, uint32_t len)
+{
+	struct qp *q = &w->qps[i];
+
+	for (uint32_t s = 0; s < span; s++)
+		w->ring[i][(q->made + s) % RING] = (struct desc){.lin = q->made,
+			.end = q->made + span,
+			.opcode = opcode,
+			.ackreq = true,
+			.last = true,
+			.span = span,
+			.len = len};
+	q->made += span;
+}
+
+static void many_packets(struct world *w, uint32_t i, uint32_t n)
+{
+	struct qp *q = &w->qps[i];
+	uint64_t end = q->made + n;
+
+	for (uint32_t k = 0; k < n; k++) {
+		bool first = k == 0, last = k + 1 == n;
+		uint8_t op = n == 1  ? HP3_OP_RC_WRITE_ONLY
+			     : first ? HP3_OP_RC_WRITE_FIRST
+			     : last  ? HP3_OP_RC_WRITE_LAST
+				     : HP3_OP_RC_WRITE_MIDDLE;
+
+		q->since_ack = last ? 0 : q->since_ack + 1;
+		w->ring[i][q->made % RING] = (struct desc){.lin = q->made,
+			.end = end,
+			.opcode = op,
+			.ackreq = last || (!w->p.lockstep && q->since_ack % 64 == 0),
+			.last = last,
+			.span = 1,
+			.len = last ? 1 + rnd(w, PMTU) : PMTU};
+		q->made++;
+	}
+}
+
+static void make_message(struct world *w, uint32_t i)
+{
+	bool read = w->p.reads && rnd(w, 4) == 0, atomic = w->p.reads && !read && rnd(w, 16) == 0;
+	uint32_t n = w->p.lockstep ? w->p.msg_packets : 1 + rnd(w, w->p.msg_packets);
+
+	if (read) {
+		uint32_t span = 1 + rnd(w, 24);
+
+		one_packet(w, i, HP3_OP_RC_READ_REQUEST, span, span * PMTU - rnd(w, PMTU));
+	} else if (atomic) {
+		one_packet(w, i, HP3_OP_RC_FETCH_ADD, 1, 8);
+	} else if (w->p.invalidate && rnd(w, 4) == 0) {
+		one_packet(w, i, HP3_OP_RC_SEND_ONLY_INV, 1, 64);
+	} else if (w->p.odd_opcodes && rnd(w, 8) == 0) {
+		one_packet(w, i, OP_ODD, 1, 100);
+	} else {
+		many_packets(w, i, n);
+	}
+}
+
+static void emit(struct world *w, uint32_t i, const struct desc *d, uint64_t lin, bool first)
+{
+	struct qp *q = &w->qps[i];
+	struct hp3_pkt pkt = {.frame = w->tx_hdr, .trusted = true, .v = view_of(d->opcode)};
+	uint32_t span = d->span - (uint32_t)(lin - d->lin),
+		 len = d->len - (uint32_t)(lin - d->lin) * PMTU;
+	bool read = d->opcode == HP3_OP_RC_READ_REQUEST;
+	struct pkt *k = malloc(sizeof(*k));
+	struct hp3_flow_info was = {0}, is = {0};
+	struct hp3_verdict vd;
+	struct hp3_acts acts;
+
+	pkt.v.psn = wire(q, lin);
+	pkt.v.dest_qpn = q->rqpn;
+	pkt.v.sport = (uint16_t)(HOME_PORT + i);
+	pkt.v.payload_len = read ? 0 : (uint16_t)d->len;
+	pkt.v.dma_len = read ? len : 0;
+	pkt.len = 62u + pkt.v.payload_len;
+	if (d->ackreq && !read)
+		pkt.v.flags |= HP3_VF_ACKREQ;
+	*k = (struct pkt){.qp = i,
+		.epoch = q->epoch,
+		.span = read ? span : 1,
+		.len = pkt.len,
+		.emit = ++w->emit,
+		.lin = lin,
+		.first = first,
+		.opcode = d->opcode,
+		.ackreq = d->ackreq};
+	w->r.emitted++;
+	hp3_find_burst(w->e, &pkt, 1, HP3_DIR_TX);
+	hp3_flow_info(w->e, pkt.flow, w->now, &was);
+	hp3_tx(w->e, &pkt, w->now, &vd, &acts);
+	q->flow = vd.flow;
+	hp3_flow_info(w->e, q->flow, w->now, &is);
+	if (was.state == HP3_RFR_CLOSING && is.state == HP3_RFR_DRAINING && vd.kind == HP3_PASS &&
+		!is_read(d->opcode) && !d->ackreq && !(vd.flags & HP3_SET_ACKREQ))
+		VIOLATION(w, "closing packet without AckReq");
+	if (vd.flags & HP3_SET_ACKREQ)
+		k->ackreq = true;
+	world_carry_out(w, &acts);
+	world_hold(w, k, &vd);
+}
+
+void world_arm_rto(struct world *w, uint32_t i)
+{
+	world_at(w, w->rto_ns, EV_RTO, i, ++w->qps[i].rto_timer);
+}
+
+/* Selective repeat: the next packet that the responder lacks, below what it has. */
+static bool repeat(struct world *w, uint32_t i)
+{
+	struct qp *q = &w->qps[i];
+	struct desc again;
+
+	if (q->rtx < q->una)
+		q->rtx = q->una;
+	while (q->rtx < q->rtx_end && q->rtx != q->una &&
+		(q->rtx < q->exp || w->got[i][q->rtx % RING]))
+		q->rtx++;
+	if (q->rtx >= q->rtx_end)
+		return false;
+	w->r.retransmitted++;
+	again = w->ring[i][q->rtx % RING];
+	again.ackreq = true;
+	emit(w, i, &again, q->rtx++, false);
+	return true;
+}
+
+/* The next packet by `nxt`, if the window allows. */
+static const struct desc *send_next(struct world *w, uint32_t i)
+{
+	struct qp *q = &w->qps[i];
+	uint64_t lin = q->nxt;
+	struct desc *d;
+	bool first;
+
+	if (q->rnr_wait || q->nxt - q->una >= w->p.window)
+		return NULL;
+	while (q->made <= q->nxt)
+		make_message(w, i);
+	d = &w->ring[i][q->nxt % RING];
+	if (q->nxt - d->lin >= d->span || d->lin > q->nxt) {
+		VIOLATION(w, "test bug: ring overrun");
+		return NULL;
+	}
+	if (d->opcode == HP3_OP_RC_SEND_ONLY_INV && q->una < d->lin)
+		return NULL; /* a fence: the keys of READs under way are in use */
+	if (q->nxt == q->una)
+		world_arm_rto(w, i);
+	first = lin >= q->high;
+	w->r.retransmitted += !first;
+	q->nxt = d->lin + d->span;
+	if (q->high < q->nxt)
+		q->high = q->nxt;
+	emit(w, i, d, lin, first);
+	return d;
+}
+
+void world_send(struct world *w, uint32_t i)
+{
+	struct qp *q = &w->qps[i];
+	uint64_t gap =
+		w->p.gap_us ? w->p.gap_us * US / 2 + rnd(w, w->p.gap_us * US) : 300 + rnd(w, 1000);
+	const struct desc *d;
+
+	q->idle = false;
+	if (q->rnr_wait || !w->p.selective || !repeat(w, i)) {
+		d = send_next(w, i);
+		if (d == NULL) {
+			q->idle = true; /* an acknowledgement wakes it */
+			return;
+		}
+		if (d->last && !w->p.lockstep && rnd(w, 12) == 0) /* the application thinks */
+			gap += rnd(w, w->p.pause_us ? w->p.pause_us : 400) * US;
+	}
+	world_at(w, gap, EV_SEND, i, q->send_timer);
+}
+
+void world_wake(struct world *w, uint32_t i)
+{
+	struct qp *q = &w->qps[i];
+
+	if (!q->idle)
+		return;
+	q->idle = false;
+	world_at(w, 100, EV_SEND, i, q->send_timer);
+}
+
+void world_go_back(struct world *w, uint32_t i)
+{
+	struct qp *q = &w->qps[i];
+
+	if (w->p.selective) {
+		q->recover = q->nxt;
+		q->rtx = q->una;
+		q->rtx_end = q->got_high > q->una + 1 ? q->got_high : q->nxt;
+	} else {
+		q->nxt = q->una;
+	}
+	world_arm_rto(w, i);
+	world_wake(w, i);
+}

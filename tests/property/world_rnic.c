@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The completing half of an RNIC, as Soft-RoCE does it. What makes it dangerous: the PSN is looked
+ * at before the syndrome. A reply whose PSN lies past the oldest work request completes it if it
+ * is a SEND or WRITE, be the reply a NAK; for a READ or ATOMIC it means that the response was lost
+ * (implicit NAK). An ACK within a READ takes the place of its data. Nothing is completed before it
+ * was sent (again).
+ *
+ * So whatever hp3 makes, provokes or lets through wrongly completes a request that was never
+ * executed, and that is seen here.
+ */
+#include "world_internal.h"
+
+static void progress(struct world *w, uint32_t i, uint64_t una)
+{
+	struct qp *q = &w->qps[i];
+	uint64_t took;
+
+	if (una <= q->una)
+		return;
+	q->una = una;
+	if (q->nxt < una)
+		q->nxt = una;
+	if (w->p.selective && una < q->recover && !w->got[i][una % RING] && q->rtx_end <= una) {
+		q->rtx = una;
+		q->rtx_end = q->got_high > una + 1 ? q->got_high : una + 1;
+	}
+	if (q->fo_since != 0) {
+		took = w->now - q->fo_since;
+		w->r.progressed++;
+		w->r.progress_ns += took;
+		if (took > w->r.max_progress_ns)
+			w->r.max_progress_ns = took;
+		q->fo_since = 0;
+	}
+	world_arm_rto(w, i);
+	world_wake(w, i);
+}
+
+static void complete(struct world *w, uint32_t i, const struct desc *d)
+{
+	struct qp *q = &w->qps[i];
+
+	if (d->end > q->exp)
+		VIOLATION(w, "queue pair %u completed what was not executed: %llu > %llu", i,
+			(unsigned long long)d->end, (unsigned long long)q->exp);
+	q->done = d->end;
+	q->in_read = false;
+	progress(w, i, d->end);
+}
+
+/* A READ response, or an ATOMIC ACK. */
+static void data(
+	struct world *w, uint32_t i, const struct desc *d, const struct hp3_view *v, uint64_t lin)
+{
+	struct qp *q = &w->qps[i];
+
+	if (!is_read(d->opcode)) {
+		VIOLATION(w, "READ data for queue pair %u, which has a WRITE to complete", i);
+		return;
+	}
+	q->in_read = true;
+	progress(w, i, lin + 1);
+	if (lin + 1 == d->end)
+		complete(w, i, d);
+}
+
+static void refused(struct world *w, uint32_t i, uint64_t lin, uint8_t kind)
+{
+	struct qp *q = &w->qps[i];
+
+	if (kind == HP3_SYN_NAK) {
+		progress(w, i, lin);
+		if (!q->rnr_wait)
+			world_go_back(w, i);
+	} else if (!q->rnr_wait) {
+		q->rnr_wait = true;
+		world_at(w, 700 * US, EV_RNR_OVER, i, q->epoch);
+	}
+}
+
+void world_rnic_reply(struct world *w, uint32_t i, const struct hp3_view *v, bool ours)
+{
+	struct qp *q = &w->qps[i];
+	uint64_t lin = linear(q, v->psn, q->una);
+	bool is_data = v->flags & (HP3_VF_READ | HP3_VF_ATOMIC);
+	uint8_t kind = is_data ? HP3_SYN_ACK : HP3_SYN_KIND(v->syndrome);
+
+	if (getenv("TR"))
+		fprintf(stderr,
+			"T %llu qp %u RNIC lin %llu kind %x ours %d una %llu nxt %llu done %llu\n",
+			(unsigned long long)w->now, i, (unsigned long long)lin, v->syndrome, ours,
+			(unsigned long long)q->una, (unsigned long long)q->nxt,
+			(unsigned long long)q->done); // TRACE
+	for (;;) {
+		const struct desc *d = &w->ring[i][q->done % RING];
+
+		if (q->nxt == q->una || q->done == q->made)
+			return; /* nothing was sent (again) that a reply could speak of */
+		if (lin >= d->end) {
+			if (q->nxt < d->end)
+				return;
+			if (is_read(d->opcode)) {
+				world_go_back(w, i);
+				return;
+			}
+			complete(w, i, d);
+			continue;
+		}
+		if (lin < q->una) {
+			if (!is_data && q->in_read && ours)
+				VIOLATION(w, "an ACK of ours breaks a READ of queue pair %u", i);
+			return;
+		}
+		if (is_read(d->opcode)) {
+			if (is_data && lin == q->una)
+				data(w, i, d, v, lin);
+			else if (!is_data && ours)
+				VIOLATION(w, "a reply of ours stands for READ data, qp %u", i);
+			else if (!is_data && kind != HP3_SYN_ACK && lin == q->una)
+				refused(w, i, lin, kind);
+			return;
+		}
+		if (is_data) {
+			data(w, i, d, v, lin);
+		} else if (kind != HP3_SYN_ACK) {
+			refused(w, i, lin, kind);
+		} else if (lin + 1 == d->end && q->nxt >= d->end) {
+			complete(w, i, d);
+		} else {
+			progress(w, i, lin + 1);
+		}
+		return;
+	}
+}
