@@ -5,8 +5,9 @@
  * usage: rc_endpoint INTERFACE a|b [KEY=NUMBER ...]
  *
  * keys: qps, pairs (of addresses, the queue pairs are dealt out), message and window (packets),
- * payload (bytes), rate (packets per second, all queue pairs), slow_us (paths, see wire.h), vlan,
- * ipv6, spread (distance of first PSNs). Queue pair i of end a is 0x100 + i, of end b 0x200 + i.
+ * payload (bytes, a multiple of 8), rate (packets per second, all queue pairs), slow_us (paths, see
+ * wire.h), vlan, ipv6, spread (distance of first PSNs). Queue pair i of end a is 0x100 + i, of end
+ * b 0x200 + i.
  *
  * Commands on stdin, a line each: send N (messages more on each queue pair), stop (when the
  * messages begun are complete), withhold 0|1 (ACKs), report (one line of JSON), quit.
@@ -18,7 +19,6 @@
 #include <unistd.h>
 #include "rc_qp.h"
 #include "wire.h"
-#include "roce/icrc.h"
 
 #define QPS_MAX    1024u
 #define BURST      32u
@@ -36,7 +36,6 @@ static struct options opt = {.qps = 1,
 	.rate = 8000,
 	.spread = 0x20000};
 static struct rc_shape shape;
-static struct rc_faults faults;
 static struct rc_qp qps[QPS_MAX];
 static struct wire wire;
 static uint64_t others, kernel_lost;
@@ -101,10 +100,8 @@ static void make_qps(void)
 				.ttl = 64,
 				.sport = (uint16_t)(0xc001 + 2 * i),
 				.pkey = 0xffff},
-			.next = first,
-			.una = first,
-			.expected = first,
 		};
+		rc_init(q, first);
 		set_address(q->to.src_ip, i % opt.pairs, is_b);
 		set_address(q->to.dst_ip, i % opt.pairs, !is_b);
 	}
@@ -131,13 +128,10 @@ static void take(const uint8_t *frame, uint32_t len)
 		return;
 	}
 	if (v.class == HP3_CLASS_RC_REPLY) {
-		if (hp3_icrc_ok(frame, &v))
-			rc_take_reply(&qps[i], &v, &faults);
-		else
-			faults.bad_icrc++;
+		rc_take_reply(&qps[i], frame, &v);
 		return;
 	}
-	rc_take_request(&qps[i], frame, &v, &faults);
+	rc_take_request(&qps[i], frame, &v);
 	acknowledge(&qps[i]);
 }
 
@@ -149,7 +143,7 @@ static uint32_t emit(uint32_t tokens)
 	uint32_t sent = 0;
 
 	for (uint32_t idle = 0; idle < opt.qps && sent < tokens; turn++) {
-		uint32_t len = rc_request(&qps[turn % opt.qps], &shape, frame, sizeof(frame));
+		uint32_t len = rc_request(&qps[turn % opt.qps], frame, sizeof(frame));
 
 		idle = len == 0 ? idle + 1 : 0;
 		if (len > 0) {
@@ -160,34 +154,54 @@ static uint32_t emit(uint32_t tokens)
 	return sent;
 }
 
+/* What may never be but 0. */
+struct faults {
+	uint64_t gaps, duplicates, bad_icrc, bad_payload, stray_acks, naks, again, runs_lost;
+};
+
+static void add_faults(struct faults *f, const struct rc_qp *q)
+{
+	f->gaps += q->responder.n.early;
+	f->duplicates += q->responder.n.duplicates;
+	f->bad_icrc += q->bad_icrc;
+	f->bad_payload += q->responder.n.wrong + q->responder.n.unchecked + q->responder.ended;
+	f->stray_acks += q->requester.n.stale;
+	f->naks += q->requester.n.naks + q->requester.n.rnr_naks;
+	f->again += q->requester.n.again;
+	f->runs_lost += q->runs_lost;
+}
+
 static void report(void)
 {
 	uint64_t sent = 0, acked = 0, received = 0;
+	struct faults faults = {0};
 
 	kernel_lost += wire_lost(&wire);
 	printf("{\"qps\":[");
 	for (uint32_t i = 0; i < opt.qps; i++) {
 		const struct rc_qp *q = &qps[i];
 
-		sent += q->sent;
+		sent += q->requester.n.sent;
 		acked += q->acked;
-		received += q->received;
+		received += q->responder.n.executed;
+		add_faults(&faults, q);
 		printf("%s{\"sent\":%llu,\"acked\":%llu,\"received\":%llu,\"ports\":[",
-			i == 0 ? "" : ",", (unsigned long long)q->sent,
-			(unsigned long long)q->acked, (unsigned long long)q->received);
+			i == 0 ? "" : ",", (unsigned long long)q->requester.n.sent,
+			(unsigned long long)q->acked, (unsigned long long)q->responder.n.executed);
 		for (uint32_t k = 0; k < q->n_runs; k++)
 			printf("%s[%u,%u]", k == 0 ? "" : ",", q->runs[k].port, q->runs[k].packets);
 		printf("]}");
 	}
 	printf("],\"sent\":%llu,\"acked\":%llu,\"received\":%llu,\"others\":%llu,\"faults\":{"
 	       "\"gaps\":%llu,\"duplicates\":%llu,\"bad_icrc\":%llu,\"bad_payload\":%llu,"
-	       "\"stray_acks\":%llu,\"naks\":%llu,\"runs_lost\":%llu,\"kernel_lost\":%llu}}\n",
+	       "\"stray_acks\":%llu,\"naks\":%llu,\"again\":%llu,\"runs_lost\":%llu,"
+	       "\"kernel_lost\":%llu}}\n",
 		(unsigned long long)sent, (unsigned long long)acked, (unsigned long long)received,
 		(unsigned long long)others, (unsigned long long)faults.gaps,
 		(unsigned long long)faults.duplicates, (unsigned long long)faults.bad_icrc,
 		(unsigned long long)faults.bad_payload, (unsigned long long)faults.stray_acks,
-		(unsigned long long)faults.naks, (unsigned long long)faults.runs_lost,
-		(unsigned long long)kernel_lost);
+		(unsigned long long)faults.naks, (unsigned long long)faults.again,
+		(unsigned long long)faults.runs_lost, (unsigned long long)kernel_lost);
 	fflush(stdout);
 }
 
@@ -269,11 +283,12 @@ int main(int argc, char **argv)
 	for (int i = 3; i < argc; i++)
 		set_option(argv[i]);
 	if (opt.qps == 0 || opt.qps > QPS_MAX || opt.pairs == 0 || opt.message == 0 ||
-		opt.payload > 1400) {
+		opt.payload > 1400 || opt.payload % 8 != 0 || opt.payload == 0) {
 		fprintf(stderr, "rc_endpoint: value out of range\n");
 		return 2;
 	}
 	shape = (struct rc_shape){opt.message, opt.payload, opt.window, false};
+	rc_set_shape(&shape);
 	if (!wire_open(&wire, argv[1], opt.slow_us * 1000ull))
 		return 1;
 	make_qps();

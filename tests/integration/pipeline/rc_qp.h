@@ -2,10 +2,12 @@
 #ifndef TEST_RC_QP_H
 #define TEST_RC_QP_H
 /*
- * One queue pair of the tests' endpoint: an honest requester of RDMA WRITE messages, with a window
- * and AckReq on the last packet of a message (IBTA 9.7.5.1.2), and an honest responder that takes
- * PSNs in order only. The requester never sends twice: on these wires nothing may get lost.
+ * One queue pair of the tests' endpoint: roce-gen's requester and responder, told what to send from
+ * outside. The requester has no timer: on these wires nothing may get lost, and whatever is sent
+ * twice is a fault.
  */
+#include "requester.h"
+#include "responder.h"
 #include "roce/build.h"
 
 #define RC_PORTS_MAX 64u
@@ -19,15 +21,11 @@ struct rc_run {
 struct rc_qp {
 	uint32_t lqpn, rqpn;
 	struct hp3_addressing to; /* the peer */
-	/* requester */
-	uint32_t next, una; /* PSN */
-	uint32_t at; /* packet of the message */
+	struct gen_requester requester;
+	struct gen_responder responder;
 	uint64_t messages; /* left to begin */
-	uint64_t sent, acked;
-	/* responder */
-	uint32_t expected, ack_psn, msn;
-	bool ack_due;
-	uint64_t received;
+	uint64_t acked; /* PSNs */
+	uint64_t bad_icrc, runs_lost;
 	struct rc_run runs[RC_PORTS_MAX];
 	uint32_t n_runs;
 };
@@ -37,16 +35,14 @@ struct rc_shape {
 	bool withhold; /* ACKs */
 };
 
-/* What may never be but 0. */
-struct rc_faults {
-	uint64_t gaps, duplicates, bad_icrc, bad_payload, stray_acks, naks, runs_lost;
-};
-
+/* What all queue pairs send; once, before the first one is set up. */
+void rc_set_shape(const struct rc_shape *s);
+/* Both ends begin at the same PSN; the rest of *q is filled already. */
+void rc_init(struct rc_qp *q, uint32_t first_psn);
 /* The next request as a frame: its length, or 0 if there is nothing to send or no window. */
-uint32_t rc_request(struct rc_qp *q, const struct rc_shape *s, void *frame, uint32_t cap);
-void rc_take_request(
-	struct rc_qp *q, const void *frame, const struct hp3_view *v, struct rc_faults *faults);
-void rc_take_reply(struct rc_qp *q, const struct hp3_view *v, struct rc_faults *faults);
+uint32_t rc_request(struct rc_qp *q, void *frame, uint32_t cap);
+void rc_take_request(struct rc_qp *q, const void *frame, const struct hp3_view *v);
+void rc_take_reply(struct rc_qp *q, const void *frame, const struct hp3_view *v);
 /* The ACK that is due, or 0. */
 uint32_t rc_ack(struct rc_qp *q, void *frame, uint32_t cap);
 
