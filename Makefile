@@ -10,7 +10,8 @@ SUITES_FAST := unit property model replay pipeline
 all: build
 
 help:
-	@echo 'make demo        a live RDMA connection is moved to other paths, in virtual machines'
+	@echo 'make demo        two elephants on one spine of a P4 fabric, one is moved: view, page, figures'
+	@echo 'make demo RNIC=rxe  real RNIC stacks in virtual machines, live moves'
 	@echo 'make test        everything: lint, gcc, clang, sanitizers, lab (under 25 minutes)'
 	@echo 'make check       the fast ring: unit, property, model, replay, pipeline (under 2 minutes)'
 	@echo 'make build       build/app/hp3d/hp3d, build/app/hp3ctl/hp3ctl'
@@ -28,8 +29,13 @@ $(BUILD)/build.ninja: | deps
 build: deps $(BUILD)/build.ninja
 	ninja -C $(BUILD)
 
+# RNIC=rxe: virtual machines with Linux Soft-RoCE and perftest instead of roce-gen's hosts.
 demo: build
+ifeq ($(RNIC),rxe)
 	tests/lab/demo --build $(BUILD)
+else
+	p4-testbed/hp3-testbed --name demo --build $(BUILD) run micro-collision --out hp3-demo
+endif
 
 check: build
 	scripts/run-tests.py $(BUILD) $(SUITES_FAST)
@@ -48,6 +54,7 @@ soak: build
 
 bench: build
 	bench/run --build $(BUILD) $(if $(QUICK),--quick) $(if $(JSON),--json $(JSON))
+	$(BUILD)/p4-testbed/fabric/hp3-fabric bench p4-testbed/topo/micro.ini $(if $(QUICK),--quick)
 
 install: build
 	meson install -C $(BUILD)

@@ -15,7 +15,7 @@ class View:
     def __init__(self, scenario, mode, plan, load, quiet):
         self.scenario, self.mode, self.plan, self.load = scenario["scenario"], mode, plan, load
         self.on = not quiet and sys.stdout.isatty() and shutil.get_terminal_size().lines > 16
-        self.notes, self.lines, self.turn = [], 0, 0
+        self.notes, self.lines, self.turn, self.moved = [], 0, 0, {}
         self.rate = {link["name"]: link["rate_mbps"] for link in plan["links"]}
         self.leaves = [s["name"] for s in plan["switches"] if s["name"][0] == "l"]
         self.spines = [s["name"] for s in plan["switches"] if s["name"][0] == "s"]
@@ -26,6 +26,7 @@ class View:
         words = [f"{event['t']:6.2f} s", event["action"]]
         if event["action"] == "move":
             words += [f"flow {event['flow']} to port {event['port']} over {event['to']}"]
+            self.moved[event["flow"]] = event["port"]
         else:
             words += [f"{k}={v}" for k, v in event.items() if k not in ("t", "action")]
         self.notes.append(" ".join(words))
@@ -46,7 +47,7 @@ class View:
                         f"  {queue / 1000:6.1f} kB  {marks:5} CE")
         text += ["", "hosts     Mb/s sent, by port"]
         for host in self.plan["hosts"]:
-            ports = [f"{n}:{p}" for n, p in self.load.ports.items() if self.load.ends(n)[0] == host["name"]]
+            ports = [f"{n}:{self.moved.get(n, p)}" for n, p in self.load.ports.items() if self.load.ends(n)[0] == host["name"]]
             if ports:
                 rate = row["mbps"][f"{host['name']}>{host['leaf']}"]
                 text.append(f"  {host['name']:4} {bar(rate, host['rate_mbps'])} {rate:6.1f}  {' '.join(ports[:4])}")
