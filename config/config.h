@@ -16,11 +16,13 @@
 
 enum hp3_onoff { HP3_OFF = 0, HP3_ON = 1 };
 enum hp3_idle { HP3_IDLE_POLL, HP3_IDLE_SLEEP };
+enum hp3_watch_verbs { HP3_WATCH_AUTO, HP3_WATCH_KERNEL, HP3_WATCH_LIBRARY, HP3_WATCH_OFF };
 
 struct hp3_config_rail {
 	char name[16];
 	char rnic[HP3_CONFIG_DEVARGS_MAX];
 	char net[HP3_CONFIG_DEVARGS_MAX];
+	char rdma[64];
 };
 
 struct hp3_config {
@@ -57,6 +59,10 @@ struct hp3_config {
 		uint32_t challenge_hits;
 		uint32_t challenge_spread;
 	} pairing;
+	struct {
+		enum hp3_watch_verbs verbs;
+		char libraries[HP3_INI_VALUE_MAX];
+	} watch;
 	struct {
 		enum hp3_onoff watch;
 		uint32_t cycle_us;

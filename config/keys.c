@@ -6,6 +6,12 @@
 static const char *const onoff[] = {[HP3_OFF] = "off", [HP3_ON] = "on", NULL};
 static const char *const idle[] = {[HP3_IDLE_POLL] = "poll", [HP3_IDLE_SLEEP] = "sleep", NULL};
 
+static const char *const verbs[] = {[HP3_WATCH_AUTO] = "auto",
+	[HP3_WATCH_KERNEL] = "kernel",
+	[HP3_WATCH_LIBRARY] = "library",
+	[HP3_WATCH_OFF] = "off",
+	NULL};
+
 #define RELOAD       true
 #define RESTART      false
 #define SIZEOF(t, f) sizeof(((t *)0)->f)
@@ -52,6 +58,7 @@ static const struct hp3_ini_section sections[] = {
 	{"policy", "Whether and how flows are moved."},
 	{"flows", "Tables of flows and of address pairs."},
 	{"pairing", "How the two queue pairs of a connection are found to belong together."},
+	{"watch", "How the set-up of queue pairs on this host is seen, before their first packet."},
 	{"ppp", "Path perception: when is the path in use severely congested?"},
 	{"rfr", "Reorder-free rerouting: bounds of a move."},
 	{"control", "Control socket and shutdown."},
@@ -81,6 +88,15 @@ static const struct hp3_ini_key keys[] = {
 
 	DEVARGS(rnic, "port towards the local RNIC"),
 	DEVARGS(net, "port towards the network"),
+	{.section = "rail",
+		.key = "rdma",
+		.offset = offsetof(struct hp3_config_rail, rdma),
+		.size = SIZEOF(struct hp3_config_rail, rdma),
+		.type = HP3_INI_STRING,
+		.def_string = "",
+		.max = SIZEOF(struct hp3_config_rail, rdma) - 1,
+		.help = "RDMA device behind this rail, such as mlx5_0, whose queue pairs [watch] "
+			"hands to it; empty: those of devices that no rail names"},
 
 	ENUM(policy, mode, onoff, HP3_ON, RELOAD, "on: flows may be moved; off: forward only"),
 	INT(policy, seed, "", 1, 0, UINT64_MAX, RESTART,
@@ -105,6 +121,12 @@ static const struct hp3_ini_key keys[] = {
 		"challenges to be answered in a row before a pair is believed"),
 	INT(pairing, challenge_spread, "packets", 16, 1, 65536, RELOAD,
 		"the challenged packet is drawn from so many"),
+
+	ENUM(watch, verbs, verbs, HP3_WATCH_AUTO, RESTART,
+		"kernel: ib_core's calls, by BPF, all processes; library: libibverbs' calls, by "
+		"uprobes; auto: the first of them that this host offers, or none; off: none"),
+	STRING(watch, libraries, "", 0, NULL, NULL,
+		"for library: paths of libibverbs, by comma; empty: what the loader takes"),
 
 	ENUM(ppp, watch, onoff, HP3_ON, RELOAD,
 		"watch round trips, CNPs and ECN feedback of each flow's path; report severe "

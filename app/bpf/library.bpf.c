@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * uprobes on libibverbs: the arguments are kept at the call and sent, with the result, at the
- * return. Version IBVERBS_1.0 of a function calls 1.1 with the real queue pair, in the same thread:
- * the inner call's arguments replace the outer's, and the inner return sends the only record.
+ * return.
  */
-#include <stdbool.h>
 #include <stddef.h>
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
@@ -44,7 +42,7 @@ static void read_device(struct hp3_library_record *r, const void *qp)
 	bpf_probe_read_user_str(r->device, sizeof(r->device), device + device_name_at);
 }
 
-static int enter(__u32 kind, const void *qp, const void *attr, __u32 mask, bool latest)
+static int enter(__u32 kind, const void *qp, const void *attr, __u32 mask)
 {
 	struct hp3_library_record r = {.kind = kind, .mask = mask};
 	__u64 id = bpf_get_current_pid_tgid();
@@ -56,8 +54,7 @@ static int enter(__u32 kind, const void *qp, const void *attr, __u32 mask, bool 
 		return 0;
 	if (attr != NULL && (size > sizeof(r.attr) || bpf_probe_read_user(r.attr, size, attr) != 0))
 		return 0;
-	if (latest)
-		read_device(&r, qp);
+	read_device(&r, qp);
 	bpf_map_update_elem(&calls, &id, &r, BPF_ANY);
 	return 0;
 }
@@ -65,25 +62,13 @@ static int enter(__u32 kind, const void *qp, const void *attr, __u32 mask, bool 
 SEC("uprobe")
 int BPF_KPROBE(modify_qp, const void *qp, const void *attr, int mask)
 {
-	return enter(HP3_VERBS_MODIFY, qp, attr, mask, true);
-}
-
-SEC("uprobe")
-int BPF_KPROBE(modify_qp_1_0, const void *qp, const void *attr, int mask)
-{
-	return enter(HP3_VERBS_MODIFY, qp, attr, mask, false);
+	return enter(HP3_VERBS_MODIFY, qp, attr, mask);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(destroy_qp, const void *qp)
 {
-	return enter(HP3_VERBS_DESTROY, qp, NULL, 0, true);
-}
-
-SEC("uprobe")
-int BPF_KPROBE(destroy_qp_1_0, const void *qp)
-{
-	return enter(HP3_VERBS_DESTROY, qp, NULL, 0, false);
+	return enter(HP3_VERBS_DESTROY, qp, NULL, 0);
 }
 
 SEC("uretprobe")

@@ -11,6 +11,7 @@
 #include "app/hp3d/events.h"
 #include "app/hp3d/json_client.h"
 #include "app/hp3d/json_request.h"
+#include "app/hp3d/watch.h"
 
 #define EVENTS_PER_TAKE 32u
 #define EVENTS_PER_POLL 4096u /* of one worker: bounds the delay of an answer */
@@ -108,7 +109,7 @@ static void serve_clients(const struct pollfd *polled)
 
 void hp3d_control_poll(int timeout_ms)
 {
-	struct pollfd polled[HP3D_CLIENTS_MAX + 1];
+	struct pollfd polled[HP3D_CLIENTS_MAX + 2];
 	unsigned n = control.n_clients;
 
 	if (!control.cfg) {
@@ -124,10 +125,13 @@ void hp3d_control_poll(int timeout_ms)
 	/* With all places taken, further clients wait in the kernel's backlog. */
 	polled[n] = (struct pollfd){
 		.fd = n < HP3D_CLIENTS_MAX ? control.socket.fd : -1, .events = POLLIN};
-	int rc = poll(polled, n + 1, timeout_ms);
+	polled[n + 1] = (struct pollfd){.fd = hp3d_watch_fd(), .events = POLLIN};
+	int rc = poll(polled, n + 2, timeout_ms);
 	take_events();
 	if (rc < 0) /* interrupted by a signal: revents are undefined */
 		return;
+	if (polled[n + 1].revents & POLLIN)
+		hp3d_watch_poll();
 	serve_clients(polled);
 	if (polled[n].revents & POLLIN)
 		accept_clients();

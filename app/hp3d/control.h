@@ -4,7 +4,7 @@
 /*
  * The control socket: a Unix stream socket that takes one JSON request per line and answers each
  * with one JSON line, in order (hp3d.8 lists the requests). It also moves the workers' events into
- * the kept ones.
+ * the kept ones, and queue-pair setup seen on this host (watch.h) to the workers.
  *
  * Everything here runs in the main thread and touches packets' state through hp3d_worker_call()
  * alone. A client can delay other clients by a page of a list at most, and can cost no more memory

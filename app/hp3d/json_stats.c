@@ -9,6 +9,7 @@
 #include "app/hp3d/events.h"
 #include "app/hp3d/json_commands.h"
 #include "app/hp3d/pipe.h"
+#include "app/hp3d/watch.h"
 #include "config/keys.h"
 
 /* 64-bit numbers that JSON readers cannot be trusted with become strings. */
@@ -111,6 +112,16 @@ static void take_pulse(struct hp3d_worker *w, void *arg)
 	}
 }
 
+/* Who watches queue-pair setup, and what came of it. */
+static json_t *watch_json(void)
+{
+	struct hp3d_watch_stats s = hp3d_watch_stats();
+
+	return json_pack("{s:s, s:I, s:I, s:I, s:I}", "by", hp3d_watch_name(), "up",
+		(json_int_t)s.up, "down", (json_int_t)s.down, "refused", (json_int_t)s.refused,
+		"no_rail", (json_int_t)s.no_rail);
+}
+
 json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req)
 {
 	unsigned workers = hp3d_worker_count(), answering = 0;
@@ -121,10 +132,11 @@ json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req)
 		answering += hp3d_worker_call(hp3d_worker(i), take_pulse, &p) == 0;
 		lost += hp3d_worker_events_lost(hp3d_worker(i));
 	}
-	return hp3d_json_ok(json_pack("{s:s, s:s, s:i, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I}",
-		"status", answering == workers ? "ok" : "lcore-hangs", "version", HP3_VERSION,
-		"pid", (int)getpid(), "mode", cfg->policy.mode == HP3_ON ? "on" : "off", "rails",
+	return hp3d_json_ok(json_pack(
+		"{s:s, s:s, s:i, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:o}", "status",
+		answering == workers ? "ok" : "lcore-hangs", "version", HP3_VERSION, "pid",
+		(int)getpid(), "mode", cfg->policy.mode == HP3_ON ? "on" : "off", "rails",
 		(int)cfg->n_rails, "lcores", (int)workers, "lcores_answering", (int)answering,
 		"flows", (json_int_t)p.flows, "moves_under_way", (json_int_t)p.moves, "flows_moved",
-		(json_int_t)p.moved, "events_lost", (json_int_t)lost));
+		(json_int_t)p.moved, "events_lost", (json_int_t)lost, "watch", watch_json()));
 }

@@ -13,6 +13,7 @@
 #include "app/hp3d/ports.h"
 #include "app/hp3d/replay.h"
 #include "app/hp3d/telemetry.h"
+#include "app/hp3d/watch.h"
 #include "app/hp3d/workers.h"
 
 #define DEFAULT_CONFIG "/etc/hp3/hp3.ini"
@@ -221,7 +222,7 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 		return EXIT_FAILED;
 	}
 	hp3d_telemetry_start(cfg);
-	if (hp3d_control_start(cfg) < 0)
+	if (hp3d_watch_start(cfg) < 0 || hp3d_control_start(cfg) < 0)
 		stop_signal = -1;
 	while (stop_signal == 0) {
 		hp3d_control_poll(POLL_MS);
@@ -230,6 +231,7 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 	}
 	away = hp3d_workers_stop(cfg, hp3d_control_poll);
 	hp3d_control_stop();
+	hp3d_watch_stop();
 	summary(away, 0);
 	hp3d_ports_stop();
 	used = hp3d_workers_free();

@@ -17,24 +17,38 @@ static uint64_t mix(uint64_t address)
 }
 
 /*
- * Equal for both directions of an address pair; 0 for everything that is not IP. Each address is
- * mixed by itself: the plain xor of two would be the same for all pairs of hosts N and N + 1.
+ * Equal for both directions of an address pair. Each address is mixed by itself: the plain xor of
+ * two would be the same for all pairs of hosts N and N + 1.
  */
+static inline uint32_t address_hash(bool ipv6, const uint8_t *a, const uint8_t *b)
+{
+	uint64_t h = 0;
+
+	if (!ipv6)
+		return (uint32_t)((mix(hp3_be32(a)) + mix(hp3_be32(b))) >> 32);
+	for (unsigned i = 0; i < 16; i += 8)
+		h += mix(hp3_be64(a + i)) + mix(hp3_be64(b + i));
+	return (uint32_t)(h >> 32);
+}
+
+/* 0 for everything that is not IP. */
 static uint32_t pair_hash(const struct rte_mbuf *m)
 {
 	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
 	uint16_t len = rte_pktmbuf_data_len(m), at = 12;
-	uint64_t h = 0;
 
 	while (at + 4 <= len && (hp3_be16(p + at) == 0x8100 || hp3_be16(p + at) == 0x88a8))
 		at += 4;
-	if (at + 2 + 20 <= len && hp3_be16(p + at) == 0x0800) {
-		h = mix(hp3_be32(p + at + 14)) + mix(hp3_be32(p + at + 18));
-	} else if (at + 2 + 40 <= len && hp3_be16(p + at) == 0x86dd) {
-		for (unsigned i = 0; i < 16; i += 8)
-			h += mix(hp3_be64(p + at + 10 + i)) + mix(hp3_be64(p + at + 26 + i));
-	}
-	return (uint32_t)(h >> 32);
+	if (at + 2 + 20 <= len && hp3_be16(p + at) == 0x0800)
+		return address_hash(false, p + at + 14, p + at + 18);
+	if (at + 2 + 40 <= len && hp3_be16(p + at) == 0x86dd)
+		return address_hash(true, p + at + 10, p + at + 26);
+	return 0;
+}
+
+unsigned hp3d_worker_of(bool ipv6, const uint8_t *a, const uint8_t *b)
+{
+	return address_hash(ipv6, a, b) % hp3d_lcores.n;
 }
 
 /* A packet may set a deadline before the one that we know: a drain, the pacer, a round. */

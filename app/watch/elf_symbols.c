@@ -3,10 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#define HIDDEN 0x8000 /* of a versym: not the default version */
 
 struct file {
 	Elf *elf;
@@ -53,7 +54,7 @@ static const char *version_name(const struct file *f, size_t symbol)
 		gelf_getversym(f->versions, (int)symbol, &v) == NULL)
 		return "";
 	while (gelf_getverdef(f->definitions, at, &def) != NULL) {
-		if (def.vd_ndx == (v & 0x7fff)) { /* the top bit: not the default */
+		if (def.vd_ndx == (v & ~HIDDEN)) {
 			const char *s = NULL;
 
 			if (gelf_getverdaux(f->definitions, at + (int)def.vd_aux, &aux) != NULL)
@@ -65,6 +66,14 @@ static const char *version_name(const struct file *f, size_t symbol)
 		at += (int)def.vd_next;
 	}
 	return "";
+}
+
+static bool is_hidden(const struct file *f, size_t symbol)
+{
+	GElf_Versym v;
+
+	return f->versions != NULL && gelf_getversym(f->versions, (int)symbol, &v) != NULL &&
+	       (v & HIDDEN) != 0;
 }
 
 /* From the address in memory to the place in the file. */
@@ -103,6 +112,7 @@ static unsigned collect(
 			!file_offset(f, sym.st_value, &out[n].offset))
 			continue;
 		snprintf(out[n].version, sizeof(out[n].version), "%s", version_name(f, i));
+		out[n].latest = !is_hidden(f, i);
 		n++;
 	}
 	return n;

@@ -5,11 +5,13 @@
  * Where the functions of a shared library begin, version by version. A name alone is ambiguous:
  * libibverbs exports ibv_modify_qp twice, @IBVERBS_1.0 and @@IBVERBS_1.1.
  */
+#include <stdbool.h>
 #include <stdint.h>
 
 struct hp3_elf_symbol {
 	uint64_t offset; /* in the file: what a uprobe takes */
 	char version[32]; /* such as IBVERBS_1.1; empty: none */
+	bool latest; /* what programs that are linked today get (@@), or there are no versions */
 };
 
 /* All versions of a function in path's dynamic symbol table, up to max. Returns how many;

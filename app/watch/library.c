@@ -15,7 +15,7 @@
 
 #define COPIES_MAX   64u
 #define VERSIONS_MAX 4u /* of a function */
-#define LINKS_MAX    (2u * VERSIONS_MAX * 2u) /* of a copy: two functions, begin and end */
+#define LINKS_MAX    4u /* of a copy: two functions, begin and end */
 
 _Static_assert(offsetof(struct ibv_qp, context) == 0, "library.bpf.c reads the context there");
 _Static_assert(offsetof(struct ibv_context, device) == 0, "library.bpf.c reads the device there");
@@ -84,24 +84,20 @@ static int attach_at(
 	return 0;
 }
 
-/* All versions of a function; version 1.0 has another queue pair in its hands. Returns how many. */
+/* The latest version of a function: older ones call it (rdma-core's compat-1_0.c). */
 static int attach_function(struct copy *c, const struct bpf_library *bpf, const char *path,
-	const char *name, struct bpf_program *latest, struct bpf_program *first)
+	const char *name, struct bpf_program *begin)
 {
 	struct hp3_elf_symbol s[VERSIONS_MAX];
-	int n = hp3_elf_symbols(path, name, s, VERSIONS_MAX), err;
+	int n = hp3_elf_symbols(path, name, s, VERSIONS_MAX), i = 0, err;
 
-	for (int i = 0; i < n; i++) {
-		bool old = strcmp(s[i].version, "IBVERBS_1.0") == 0;
-
-		/* The end first: a call that begins is then seen to its end. */
-		err = attach_at(c, bpf->progs.call_end, true, path, s[i].offset);
-		if (err == 0)
-			err = attach_at(c, old ? first : latest, false, path, s[i].offset);
-		if (err < 0)
-			return err;
-	}
-	return n > 0 ? 0 : n < 0 ? n : -ENOENT;
+	while (i < n && !s[i].latest)
+		i++;
+	if (i >= n)
+		return n < 0 ? n : -ENOENT;
+	/* The end first: a call whose begin is seen is seen to its end. */
+	err = attach_at(c, bpf->progs.call_end, true, path, s[i].offset);
+	return err < 0 ? err : attach_at(c, begin, false, path, s[i].offset);
 }
 
 static void detach(struct copy *c)
@@ -126,11 +122,9 @@ int hp3_watch_library_attach(struct hp3_watch *w, const char *path)
 	if (l->n == COPIES_MAX)
 		return -ENOSPC;
 	*c = (struct copy){.dev = st.st_dev, .ino = st.st_ino};
-	err = attach_function(c, l->bpf, path, "ibv_modify_qp", l->bpf->progs.modify_qp,
-		l->bpf->progs.modify_qp_1_0);
+	err = attach_function(c, l->bpf, path, "ibv_modify_qp", l->bpf->progs.modify_qp);
 	if (err == 0)
-		err = attach_function(c, l->bpf, path, "ibv_destroy_qp", l->bpf->progs.destroy_qp,
-			l->bpf->progs.destroy_qp_1_0);
+		err = attach_function(c, l->bpf, path, "ibv_destroy_qp", l->bpf->progs.destroy_qp);
 	if (err < 0) {
 		detach(c);
 		return err;
@@ -217,6 +211,8 @@ int hp3_watch_library_open(struct hp3_watch *w)
 	else
 		err = attach_all(w);
 	if (err < 0) {
+		ring_buffer__free(w->ring);
+		w->ring = NULL;
 		hp3_watch_library_close(w->library);
 		w->library = NULL;
 	}

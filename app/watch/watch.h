@@ -16,11 +16,10 @@
  * One thread; nothing blocks. A queue pair that was set up before the watcher started has no UP.
  */
 #include <stdint.h>
+#include "config/config.h"
 #include "engine/engine.h"
 
 struct hp3_watch;
-
-enum hp3_watch_verbs { HP3_WATCH_AUTO, HP3_WATCH_KERNEL, HP3_WATCH_LIBRARY, HP3_WATCH_OFF };
 
 struct hp3_watch_event {
 	struct hp3_qp_event qp; /* what the engine takes; DOWN bears the same addresses as UP */
