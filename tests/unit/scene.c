@@ -30,6 +30,18 @@ void draining(uint32_t n)
 	psn = 101 + n;
 }
 
+void moved(uint32_t p)
+{
+	q = make_qp(0);
+	assert_int_equal(set_up(&q), 0);
+	last(&q, p - 1);
+	ack(&q, p - 1);
+	assert_int_equal(move(&q, NEW_PORT), 0);
+	middle(&q, p);
+	expect_left(rig.nwire - 1, p, NEW_PORT, false);
+	psn = p + 1;
+}
+
 void probing_config(void)
 {
 	rig.cfg.monitor = (struct hp3_monitor_params){.cycle_ns = CYCLE,

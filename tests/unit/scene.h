@@ -22,6 +22,8 @@ extern uint32_t psn;
 void in_flight(uint32_t n);
 /* In the middle of a drain: 100 closes, 101 to 101 + n - 1 are held. */
 void draining(uint32_t n);
+/* A flow that was moved to NEW_PORT with nothing in flight, and has sent `p` there. */
+void moved(uint32_t p);
 
 /* --- paths are watched, better ones looked for --- */
 

@@ -272,7 +272,7 @@ static void a_port_for_a_path(void **state)
 }
 
 /* Rule 18: the path is good for all QPNs, the port that draws it is each QPN's own. */
-static void every_qpn_has_ports_of_its_own(void **state)
+static void rule_18_every_qpn_has_ports_of_its_own(void **state)
 {
 	struct hp3_stage hashed = stage;
 	struct hp3_tuple t = pair;
@@ -317,7 +317,7 @@ int main(void)
 		T(picks_are_fresh_good_and_near_the_best),
 		T(choices_are_reproducible),
 		M(a_port_for_a_path),
-		T(every_qpn_has_ports_of_its_own),
+		T(rule_18_every_qpn_has_ports_of_its_own),
 	};
 
 	print_message("seed %#x\n", SEED);

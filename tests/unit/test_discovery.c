@@ -206,7 +206,7 @@ static void unknown_and_repeated_replies_are_ignored(void **state)
 }
 
 /* Rule 2: every answer to a duplicate looks alike. */
-static void rule_2_one_standard_probe_in_the_air(void **state)
+static void rule_02_one_standard_probe_in_the_air(void **state)
 {
 	struct hp3_round r = started(HP3_PROBE_STANDARD, 3, RTT);
 
@@ -224,7 +224,7 @@ static void rule_2_one_standard_probe_in_the_air(void **state)
 	assert_int_equal(reply(&r, 0, true, 90000), HP3_ROUND_NO_BETTER);
 }
 
-static void rule_2_a_lost_standard_probe_ends_the_round(void **state)
+static void rule_02_a_lost_standard_probe_ends_the_round(void **state)
 {
 	struct hp3_round r = started(HP3_PROBE_STANDARD, 3, RTT);
 	struct hp3_round_params p = params;
@@ -240,7 +240,7 @@ static void rule_2_a_lost_standard_probe_ends_the_round(void **state)
 	assert_true(hp3_backoff_ready(&b, T0 + p.guard_ns + 2 * 8192));
 }
 
-static void rule_2_standard_probes_only_behind_a_drain(void **state)
+static void rule_02_standard_probes_only_behind_a_drain(void **state)
 {
 	static const enum hp3_probe_kind kinds[] = {HP3_PROBE_STANDARD, HP3_PROBE_NAK};
 	struct hp3_round_params p = params;
@@ -263,7 +263,7 @@ static void rule_2_standard_probes_only_behind_a_drain(void **state)
 	}
 }
 
-static void rule_3_nak_only_where_asked_for_and_single(void **state)
+static void rule_03_nak_only_where_asked_for_and_single(void **state)
 {
 	struct hp3_round_params p = params;
 	struct hp3_probe_budget budget = {0};
@@ -318,10 +318,10 @@ int main(void)
 		cmocka_unit_test(a_round_that_is_not_sent_ends_too),
 		cmocka_unit_test(cancelled_means_cancelled),
 		cmocka_unit_test(unknown_and_repeated_replies_are_ignored),
-		cmocka_unit_test(rule_2_one_standard_probe_in_the_air),
-		cmocka_unit_test(rule_2_a_lost_standard_probe_ends_the_round),
-		cmocka_unit_test(rule_2_standard_probes_only_behind_a_drain),
-		cmocka_unit_test(rule_3_nak_only_where_asked_for_and_single),
+		cmocka_unit_test(rule_02_one_standard_probe_in_the_air),
+		cmocka_unit_test(rule_02_a_lost_standard_probe_ends_the_round),
+		cmocka_unit_test(rule_02_standard_probes_only_behind_a_drain),
+		cmocka_unit_test(rule_03_nak_only_where_asked_for_and_single),
 		cmocka_unit_test(candidates_are_other_ports_and_each_once),
 		cmocka_unit_test(names),
 	};

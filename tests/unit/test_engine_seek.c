@@ -5,72 +5,20 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <errno.h>
-#include "packets.h"
-
-#define CYCLE (100 * US)
-#define RTT   (20 * US)
-
-static struct qp q;
-static uint32_t psn;
+#include "scene.h"
 
 static void seeking_engine(void)
 {
-	rig.cfg.monitor = (struct hp3_monitor_params){.cycle_ns = CYCLE,
-		.rtt_factor = 200,
-		.ecn_fraction = 25,
-		.congestion_tolerance = 3,
-		.base_age_log2 = 30};
-	rig.cfg.probing = true;
-	rig.cfg.candidates = 3;
-	rig.cfg.max_concurrent = 1;
-	rig.cfg.cooldown_ns = 5 * MS;
-	rig.cfg.round = (struct hp3_round_params){.timeout_ns = 200 * US,
-		.guard_ns = 200 * US,
-		.backoff_min_ns = MS,
-		.backoff_max_ns = 100 * MS,
-		.probes_per_second = 100000,
-		.probe_burst = 64,
-		.improve = 80};
-	rig.cfg.paths = (struct hp3_paths_params){.fresh_ns = 100 * MS,
-		.recheck_ns = 1000 * MS,
-		.retry_ns = 50 * MS,
-		.window_ns = MS,
-		.rtt_factor = 200,
-		.ecn_fraction = 25,
-		.losses = 3,
-		.equal = 20};
-	rig_configure();
-	q = make_qp(0);
-	assert_int_equal(set_up(&q), 0);
-	psn = 100;
-}
-
-static void exchange(bool becn)
-{
-	struct hp3_fields f = {.opcode = HP3_OP_RC_ACK, .becn = becn, .psn = psn};
-
-	last(&q, psn++);
-	pass_time(RTT);
-	response(&q, &f);
-	pass_time(CYCLE);
+	probing_config();
+	probing_engine();
 }
 
 /* The path in use is severely congested: probes are out. */
 static void congested(void)
 {
 	seeking_engine();
-	for (unsigned i = 0; i < 4; i++)
-		exchange(false);
-	for (unsigned i = 0; rig.nprobes == 0 && i < 10; i++) {
-		struct hp3_fields f = {.opcode = HP3_OP_RC_ACK, .becn = true, .psn = psn};
-
-		last(&q, psn++);
-		pass_time(RTT);
-		response(&q, &f);
-		if (rig.nprobes == 0)
-			pass_time(CYCLE);
-	}
-	assert_int_equal(rig.nprobes, 4);
+	congest();
+	assert_int_equal(rig.nprobes, ASKED);
 	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
 }
 

@@ -4,36 +4,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include "packets.h"
-
-#define CYCLE (100 * US)
-#define RTT   (20 * US)
-
-static struct qp q;
-static uint32_t psn;
+#include "scene.h"
 
 static void watched_flow(void)
 {
-	rig.cfg.monitor = (struct hp3_monitor_params){.cycle_ns = CYCLE,
-		.rtt_factor = 200,
-		.ecn_fraction = 25,
-		.congestion_tolerance = 3,
-		.base_age_log2 = 30};
-	rig_configure();
-	q = make_qp(0);
-	assert_int_equal(set_up(&q), 0);
-	psn = 100;
-}
-
-/* One request with AckReq, answered after `rtt`; the rest of the cycle passes. */
-static void exchange(uint64_t rtt, bool becn)
-{
-	struct hp3_fields f = {.opcode = HP3_OP_RC_ACK, .becn = becn, .psn = psn};
-
-	last(&q, psn++);
-	pass_time(rtt);
-	response(&q, &f);
-	pass_time(CYCLE);
+	probing_config();
+	rig.cfg.probing = false;
+	probing_engine();
 }
 
 /* READs pass by, WRITEs in between; the answer to a READ is not an ACK that could be timed. */
@@ -44,7 +21,7 @@ static void a_round_trip_is_measured_on_ackreq(void **state)
 	watched_flow();
 	middle(&q, psn++);
 	for (unsigned i = 0; i < 20; i++)
-		exchange(RTT, false);
+		exchange(false);
 	e = info(&q).path;
 	assert_in_range(e.base_rtt_ns, RTT, RTT + 5 * US);
 	assert_in_range(e.rtt_ns, RTT, RTT + 5 * US);
@@ -62,8 +39,8 @@ static void an_ack_behind_a_read_is_not_timed(void **state)
 	ack(&q, psn - 1);
 	pass_time(CYCLE);
 	assert_int_equal(info(&q).path.rtt_ns, 0);
-	exchange(RTT, false); /* nothing outstanding any more */
-	exchange(RTT, false);
+	exchange(false); /* nothing outstanding any more */
+	exchange(false);
 	assert_in_range(info(&q).path.rtt_ns, RTT, RTT + 5 * US);
 }
 
@@ -83,13 +60,13 @@ static void marks_in_consecutive_cycles_are_severe_once(void **state)
 {
 	watched_flow();
 	for (unsigned i = 0; i < 5; i++)
-		exchange(RTT, false);
-	exchange(RTT, true);
-	exchange(RTT, true);
-	exchange(RTT, false); /* a clean cycle: the count starts anew */
+		exchange(false);
+	exchange(true);
+	exchange(true);
+	exchange(false); /* a clean cycle: the count starts anew */
 	assert_int_equal(rig.events[HP3_EV_SEVERE], 0);
 	for (unsigned i = 0; i < 6; i++)
-		exchange(RTT, true);
+		exchange(true);
 	assert_int_equal(rig.events[HP3_EV_SEVERE], 1);
 	assert_int_equal(stats()->severe, 1);
 	assert_int_equal(rig.last.type, HP3_EV_SEVERE);
@@ -98,10 +75,10 @@ static void marks_in_consecutive_cycles_are_severe_once(void **state)
 	assert_int_equal(rig.last.from, q.home);
 	assert_true(info(&q).severe);
 	for (unsigned i = 0; i < 12; i++) /* cured: it may be reported again */
-		exchange(RTT, false);
+		exchange(false);
 	assert_false(info(&q).severe);
 	for (unsigned i = 0; i < 5; i++)
-		exchange(RTT, true);
+		exchange(true);
 	assert_int_equal(rig.events[HP3_EV_SEVERE], 2);
 }
 
@@ -109,9 +86,9 @@ static void long_round_trips_alone_are_severe(void **state)
 {
 	watched_flow();
 	for (unsigned i = 0; i < 5; i++)
-		exchange(RTT, false);
+		exchange(false);
 	for (unsigned i = 0; i < 5; i++)
-		exchange(3 * RTT, false);
+		exchange_after(3 * RTT, false);
 	assert_int_equal(rig.events[HP3_EV_SEVERE], 1);
 	assert_true(rig.last.path.rtt_ns > rig.last.path.base_rtt_ns);
 }
@@ -124,7 +101,7 @@ static void cnps_name_the_local_queue_pair(void **state)
 	for (unsigned i = 0; i < 5; i++) {
 		response(&q, &cnp);
 		assert_int_equal(rig.vd.kind, HP3_PASS);
-		exchange(RTT, false);
+		exchange(false);
 	}
 	assert_int_equal(stats()->cnps, 5);
 	assert_int_equal(rig.events[HP3_EV_SEVERE], 1);
@@ -141,9 +118,9 @@ static void after_a_move_marks_of_the_old_path_do_not_count(void **state)
 
 	watched_flow();
 	for (unsigned i = 0; i < 5; i++)
-		exchange(RTT, false);
-	exchange(RTT, true);
-	exchange(RTT, true);
+		exchange(false);
+	exchange(true);
+	exchange(true);
 	assert_int_equal(move(&q, 60000), 0);
 	assert_int_equal(rig.last.type, HP3_EV_IDLE_SWITCH);
 	for (unsigned i = 0; i < 5; i++) {
@@ -152,7 +129,7 @@ static void after_a_move_marks_of_the_old_path_do_not_count(void **state)
 		pass_time(CYCLE);
 	}
 	assert_int_equal(rig.events[HP3_EV_SEVERE], 0);
-	exchange(RTT, false);
+	exchange(false);
 	assert_int_equal(info(&q).path.marked_permille, 0);
 }
 
@@ -164,7 +141,7 @@ static void unwatched_means_nothing_is_measured(void **state)
 	assert_int_equal(set_up(&q), 0);
 	psn = 100;
 	for (unsigned i = 0; i < 9; i++)
-		exchange(RTT, true);
+		exchange(true);
 	assert_int_equal(rig.events[HP3_EV_SEVERE], 0);
 	assert_int_equal(info(&q).path.rtt_ns, 0);
 }

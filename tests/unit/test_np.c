@@ -62,7 +62,7 @@ static void becn_goes_on_the_next_ack_once(void **state)
 	assert_int_equal(hp3_np_ack(&a, &becn, true), HP3_NP_SET_BECN);
 }
 
-static void rule_5_nothing_goes_to_a_peer_without_hp3d(void **state)
+static void rule_05_nothing_goes_to_a_peer_without_hp3d(void **state)
 {
 	struct hp3_np a = {0}, pair = {0};
 
@@ -75,7 +75,7 @@ static void rule_5_nothing_goes_to_a_peer_without_hp3d(void **state)
 	assert_int_equal(hp3_np_ce(&a, NULL, &per_flow, true, 0), HP3_NP_SEND_CNP);
 }
 
-static void rule_5_a_peer_that_lost_its_hp3d_gets_no_becn(void **state)
+static void rule_05_a_peer_that_lost_its_hp3d_gets_no_becn(void **state)
 {
 	struct hp3_np a = {0};
 
@@ -121,8 +121,8 @@ int main(void)
 		cmocka_unit_test(one_cnp_per_address_pair_and_interval),
 		cmocka_unit_test(interval_0_answers_every_mark),
 		cmocka_unit_test(becn_goes_on_the_next_ack_once),
-		cmocka_unit_test(rule_5_nothing_goes_to_a_peer_without_hp3d),
-		cmocka_unit_test(rule_5_a_peer_that_lost_its_hp3d_gets_no_becn),
+		cmocka_unit_test(rule_05_nothing_goes_to_a_peer_without_hp3d),
+		cmocka_unit_test(rule_05_a_peer_that_lost_its_hp3d_gets_no_becn),
 		cmocka_unit_test(random_marks_keep_the_interval),
 	};
 

@@ -273,7 +273,7 @@ static void more_ports_than_the_trace_cache_holds(void **state)
 }
 
 /* Rule 18: what one QPN learnt of a port says nothing to another one. */
-static void ports_are_told_apart_by_qpn_once_it_is_hashed(void **state)
+static void rule_18_ports_are_told_apart_by_qpn_once_it_is_hashed(void **state)
 {
 	int before = hp3_paths_enter(&table, 0xc001, 11, MS), a, b;
 
@@ -485,7 +485,7 @@ int main(void)
 		T(a_failed_port_fails_its_path),
 		T(a_changed_trace_voids_what_was_learnt),
 		T(more_ports_than_the_trace_cache_holds),
-		T(ports_are_told_apart_by_qpn_once_it_is_hashed),
+		T(rule_18_ports_are_told_apart_by_qpn_once_it_is_hashed),
 		T(models_must_be_believed),
 		T(what_makes_room),
 		T(flow_counts_are_exact),

@@ -44,7 +44,7 @@ static enum hp3_answer_fate read_answer(
 	return hp3_answer_read(f->b, f->len, &f->v, HP3_PROBE_PORT, &probe_key, answer, st);
 }
 
-static void rule_1_answer_is_no_rocev2(void **state)
+static void rule_01_answer_is_no_rocev2(void **state)
 {
 	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
 		struct frame probe, f;
@@ -133,7 +133,7 @@ static void checksum_as_any_host_computes_it(void **state)
 	}
 }
 
-static void rule_6_no_bit_can_be_changed(void **state)
+static void rule_06_no_bit_can_be_changed(void **state)
 {
 	struct frame good, f;
 
@@ -163,7 +163,7 @@ static void rule_6_no_bit_can_be_changed(void **state)
 	}
 }
 
-static void rule_6_other_addresses_and_keys(void **state)
+static void rule_06_other_addresses_and_keys(void **state)
 {
 	struct hp3_probe_stats st = {0};
 	struct hp3_answer answer;
@@ -272,13 +272,13 @@ static void too_small_a_buffer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rule_1_answer_is_no_rocev2),
+		cmocka_unit_test(rule_01_answer_is_no_rocev2),
 		cmocka_unit_test(never_larger_than_the_question),
 		cmocka_unit_test(goes_back_where_the_probe_came_from),
 		cmocka_unit_test(tells_what_it_was_told),
 		cmocka_unit_test(checksum_as_any_host_computes_it),
-		cmocka_unit_test(rule_6_no_bit_can_be_changed),
-		cmocka_unit_test(rule_6_other_addresses_and_keys),
+		cmocka_unit_test(rule_06_no_bit_can_be_changed),
+		cmocka_unit_test(rule_06_other_addresses_and_keys),
 		cmocka_unit_test(zero_key_is_a_checksum),
 		cmocka_unit_test(others_pass),
 		cmocka_unit_test(truncated),

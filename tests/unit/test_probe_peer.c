@@ -44,7 +44,7 @@ static void wire_format(void **state)
 	}
 }
 
-static void rule_1_peer_probe_is_a_harmless_duplicate(void **state)
+static void rule_01_peer_probe_is_a_harmless_duplicate(void **state)
 {
 	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
 		struct frame f;
@@ -105,7 +105,7 @@ static bool may_change(bool ipv6, uint32_t at)
 	return ipv6 ? at <= 3 || at == 7 : at == 1 || at == 8 || at == 10 || at == 11;
 }
 
-static void rule_6_damage_is_noticed(void **state)
+static void rule_06_damage_is_noticed(void **state)
 {
 	struct frame good, f;
 	int noticed = 0;
@@ -129,7 +129,7 @@ static void rule_6_damage_is_noticed(void **state)
 }
 
 /* A forger repairs the ICRC, which needs no key. */
-static void rule_6_forgery_is_noticed(void **state)
+static void rule_06_forgery_is_noticed(void **state)
 {
 	struct frame good, f;
 	int noticed = 0;
@@ -236,7 +236,7 @@ static void refused(void **state)
 	assert_int_equal(hp3_peer_build(buf, sizeof(buf), &a, &p, &no_key), -EINVAL);
 }
 
-static void rule_2_standard_probe_is_a_duplicate_that_is_answered(void **state)
+static void rule_02_standard_probe_is_a_duplicate_that_is_answered(void **state)
 {
 	struct hp3_addressing a = flow_addressing(true, 0xc111);
 	struct frame f;
@@ -254,7 +254,7 @@ static void rule_2_standard_probe_is_a_duplicate_that_is_answered(void **state)
 	assert_int_equal(hp3_peer_va(f.b, &f.v), 0);
 }
 
-static void rule_1_nak_probe_asks_for_no_ack(void **state)
+static void rule_01_nak_probe_asks_for_no_ack(void **state)
 {
 	struct hp3_addressing a = flow_addressing(false, 0xc111);
 	struct frame f;
@@ -273,17 +273,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wire_format),
-		cmocka_unit_test(rule_1_peer_probe_is_a_harmless_duplicate),
+		cmocka_unit_test(rule_01_peer_probe_is_a_harmless_duplicate),
 		cmocka_unit_test(va_is_no_virtual_address),
 		cmocka_unit_test(hashed_and_queued_like_the_data),
-		cmocka_unit_test(rule_6_damage_is_noticed),
-		cmocka_unit_test(rule_6_forgery_is_noticed),
+		cmocka_unit_test(rule_06_damage_is_noticed),
+		cmocka_unit_test(rule_06_forgery_is_noticed),
 		cmocka_unit_test(keys),
 		cmocka_unit_test(time_is_whole),
 		cmocka_unit_test(others_are_not_taken),
 		cmocka_unit_test(refused),
-		cmocka_unit_test(rule_2_standard_probe_is_a_duplicate_that_is_answered),
-		cmocka_unit_test(rule_1_nak_probe_asks_for_no_ack),
+		cmocka_unit_test(rule_02_standard_probe_is_a_duplicate_that_is_answered),
+		cmocka_unit_test(rule_01_nak_probe_asks_for_no_ack),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

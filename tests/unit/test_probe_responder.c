@@ -121,7 +121,7 @@ static void what_is_no_probe_goes_on(void **state)
 	assert_memory_equal(&st, &none, sizeof(st));
 }
 
-static void rule_6_forged_and_damaged(void **state)
+static void rule_06_forged_and_damaged(void **state)
 {
 	struct frame good, f;
 
@@ -283,7 +283,7 @@ static void flood_of_many_sources(void **state)
 }
 
 /* Forgers and replayers in numbers: not one probe of a peer is lost by it. */
-static void rule_6_outsiders_take_nothing_from_peers(void **state)
+static void rule_06_outsiders_take_nothing_from_peers(void **state)
 {
 	struct frame good, bad;
 
@@ -380,7 +380,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(answered),
 		TEST(what_is_no_probe_goes_on),
-		TEST(rule_6_forged_and_damaged),
+		TEST(rule_06_forged_and_damaged),
 		TEST(truncated),
 		TEST(replayed),
 		TEST(replay_is_not_washed_out),
@@ -389,7 +389,7 @@ int main(void)
 		TEST(restarts),
 		TEST(flood_of_one_source),
 		TEST(flood_of_many_sources),
-		TEST(rule_6_outsiders_take_nothing_from_peers),
+		TEST(rule_06_outsiders_take_nothing_from_peers),
 		TEST(records_are_not_given_up_early),
 		TEST(new_key_takes_effect),
 		TEST(values_out_of_range),

@@ -202,7 +202,7 @@ static void addressing(void **state)
 }
 
 /* Every length, odd ones too: the checksum is what any host computes. */
-static void rule_1_plain_udp(void **state)
+static void rule_01_plain_udp(void **state)
 {
 	struct rng r = {SEED};
 
@@ -241,7 +241,7 @@ int main(void)
 		cmocka_unit_test(every_opcode),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(addressing),
-		cmocka_unit_test(rule_1_plain_udp),
+		cmocka_unit_test(rule_01_plain_udp),
 	};
 	print_message("seed 0x%x\n", SEED);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,7 +164,7 @@ static void outliers_do_not_decide(void **state)
  * Rule 18: one port with two QPNs. Four paths; where switches hash the QPN some draws differ, else
  * all are the same.
  */
-static void sees_that_switches_hash_the_qpn(void **state)
+static void rule_18_sees_that_switches_hash_the_qpn(void **state)
 {
 	for (unsigned run = 0; run < 40; run++) {
 		for (unsigned hashed = 0; hashed < 2; hashed++) {
@@ -210,7 +210,7 @@ int main(void)
 		cmocka_unit_test(nothing_to_see_is_unknown),
 		cmocka_unit_test(too_few_samples_are_unknown),
 		cmocka_unit_test(outliers_do_not_decide),
-		cmocka_unit_test(sees_that_switches_hash_the_qpn),
+		cmocka_unit_test(rule_18_sees_that_switches_hash_the_qpn),
 		cmocka_unit_test(tally_says_nothing_on_little),
 	};
 

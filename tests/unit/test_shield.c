@@ -112,7 +112,7 @@ static void a_withdrawn_request_hands_out_nothing(void **state)
 	assert_false(hp3_slow_due(&s, &slow, 0));
 }
 
-static void rule_5_switched_off_no_rnic_gets_a_cnp(void **state)
+static void rule_05_switched_off_no_rnic_gets_a_cnp(void **state)
 {
 	struct hp3_slow_params off = {.interval = 4};
 	struct hp3_slow s = {0};
@@ -132,7 +132,7 @@ int main(void)
 		cmocka_unit_test(as_many_cnps_as_halvings_fit),
 		cmocka_unit_test(one_cnp_per_interval),
 		cmocka_unit_test(a_withdrawn_request_hands_out_nothing),
-		cmocka_unit_test(rule_5_switched_off_no_rnic_gets_a_cnp),
+		cmocka_unit_test(rule_05_switched_off_no_rnic_gets_a_cnp),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

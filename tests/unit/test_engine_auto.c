@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which probes a peer gets: those for its hp3d first, those for any RNIC where nobody answers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "scene.h"
+
+#define TIMEOUT (200 * US)
+
+static void config(enum hp3_probe_choice probes)
+{
+	probing_config();
+	rig.cfg.probes = (uint8_t)probes;
+	rig.cfg.peer_ns = 50 * MS;
+	rig.cfg.round.backoff_max_ns = MS;
+	rig.cfg.cooldown_ns = 0;
+}
+
+/* Marks until a round or a move begins; what the engine does then shows in the flow's state. */
+static uint8_t congested(void)
+{
+	for (unsigned i = 0; info(&q).state == HP3_RFR_STEADY && i < 60; i++) {
+		rig.nwire = 0;
+		marked_reply();
+		if (info(&q).state == HP3_RFR_STEADY)
+			pass_time(CYCLE);
+	}
+	return info(&q).state;
+}
+
+static void start(void)
+{
+	probing_engine();
+	for (unsigned i = 0; i < 4; i++)
+		exchange(false);
+}
+
+static void silent_round(void)
+{
+	uint32_t probes = rig.nprobes;
+
+	assert_int_equal(congested(), HP3_RFR_SEEKING);
+	assert_int_equal(rig.nprobes, probes + ASKED);
+	assert_int_equal(rig.act.op, HP3_PROBE_PEER);
+	pass_time(TIMEOUT);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+}
+
+static void a_silent_peer_gets_standard_probes(void **state)
+{
+	uint32_t probes;
+
+	config(HP3_PROBES_AUTO);
+	start();
+	silent_round();
+	silent_round();
+	probes = rig.nprobes;
+	assert_int_equal(congested(), HP3_RFR_CLOSING); /* these have to wait for the drain */
+	assert_int_equal(rig.nprobes, probes);
+	last(&q, psn++);
+	pass_time(RTT);
+	ack(&q, psn - 1);
+	assert_int_equal(rig.nprobes, probes + 1);
+	assert_int_equal(rig.act.op, HP3_PROBE_STANDARD);
+}
+
+static void after_a_while_it_is_asked_again(void **state)
+{
+	config(HP3_PROBES_AUTO);
+	start();
+	silent_round();
+	silent_round();
+	assert_int_equal(congested(), HP3_RFR_CLOSING);
+	assert_int_equal(command(&q, HP3_CMD_CANCEL, 0), 0);
+	pass_time(rig.cfg.peer_ns);
+	assert_int_equal(congested(), HP3_RFR_SEEKING);
+	probe_reply(rig.nprobes - 1, false); /* meanwhile somebody has installed it */
+	for (unsigned i = 0; i < 2; i++) {
+		if (info(&q).state != HP3_RFR_STEADY)
+			command(&q, HP3_CMD_CANCEL, 0);
+		silent_round();
+	}
+	assert_int_equal(congested(), HP3_RFR_SEEKING);
+}
+
+/* Whoever has answered once may be lost for a while: eight rounds. */
+static void a_peer_that_spoke_is_given_more_time(void **state)
+{
+	config(HP3_PROBES_AUTO);
+	start();
+	peer_alive(&q);
+	for (unsigned i = 0; i < 8; i++)
+		silent_round();
+	assert_int_equal(congested(), HP3_RFR_CLOSING);
+}
+
+static void peer_means_peer(void **state)
+{
+	config(HP3_PROBES_PEER);
+	start();
+	for (unsigned i = 0; i < 5; i++)
+		silent_round();
+}
+
+/* Should it reach the RNIC behind unfinished responses, its answer would be an implicit NAK. */
+static void rule_02_no_probe_to_a_stranger_with_a_read_outstanding(void **state)
+{
+	config(HP3_PROBES_AUTO);
+	start();
+	for (unsigned i = 0; i < 10; i++) {
+		struct hp3_fields f = {.opcode = HP3_OP_RC_ACK, .becn = true, .psn = psn};
+
+		last(&q, psn++);
+		read_request(&q, psn++, 100);
+		pass_time(RTT);
+		response(&q, &f);
+		pass_time(CYCLE);
+	}
+	assert_int_equal(seen(HP3_EV_SEVERE), 1);
+	assert_int_equal(rig.nprobes, 0);
+	peer_alive(&q); /* now somebody stands in front of the RNIC */
+	for (unsigned i = 0; i < 4 && rig.nprobes == 0; i++) {
+		struct hp3_fields f = {.opcode = HP3_OP_RC_ACK, .becn = true, .psn = psn};
+
+		last(&q, psn++);
+		read_request(&q, psn++, 100);
+		pass_time(CYCLE);
+		response(&q, &f);
+	}
+	assert_int_equal(rig.nprobes, ASKED);
+}
+
+/* A probe bears a PSN that has been acknowledged: a duplicate, wherever it ends up. */
+static void rule_01_a_peer_probe_is_a_duplicate(void **state)
+{
+	config(HP3_PROBES_PEER);
+	start();
+	assert_int_equal(congested(), HP3_RFR_SEEKING);
+	for (unsigned i = 0; i < ASKED; i++)
+		assert_int_equal(rig.probe_psns[i], info(&q).una - 1);
+}
+
+static void rule_03_never_under_auto(void **state)
+{
+	config(HP3_PROBES_AUTO);
+	rig.cfg.round.allow_nak = true;
+	start();
+	for (unsigned i = 0; i < 4; i++) {
+		uint8_t state_now = congested();
+
+		if (rig.nprobes != 0)
+			assert_int_not_equal(rig.act.op, HP3_PROBE_NAK);
+		if (state_now == HP3_RFR_CLOSING) {
+			last(&q, psn++);
+			pass_time(RTT);
+			ack(&q, psn - 1);
+			assert_int_equal(rig.act.op, HP3_PROBE_STANDARD);
+		}
+		pass_time(TIMEOUT);
+	}
+	assert_int_equal(stats()->rounds, 4);
+}
+
+/* Two locks: the kind has to be chosen, and to be allowed. */
+static void rule_03_a_nak_probe_that_is_not_allowed(void **state)
+{
+	config(HP3_PROBES_NAK);
+	start();
+	assert_int_equal(congested(), HP3_RFR_CLOSING);
+	last(&q, psn++);
+	assert_int_equal(middle(&q, psn++), HP3_HOLD);
+	ack(&q, psn - 2);
+	assert_int_equal(rig.nprobes, 0);
+	assert_int_equal(rig.held, 0);
+	assert_int_equal(rig.newest[HP3_EV_RECOVER].reason, HP3_RFR_IN_NO_BETTER);
+}
+
+static void observe_suspends_nothing(void **state)
+{
+	config(HP3_PROBES_STANDARD);
+	rig.cfg.observe = true;
+	start();
+	assert_int_equal(congested(), HP3_RFR_STEADY);
+	assert_int_equal(seen(HP3_EV_SEVERE), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST(a_silent_peer_gets_standard_probes),
+		RIG_TEST(after_a_while_it_is_asked_again),
+		RIG_TEST(a_peer_that_spoke_is_given_more_time),
+		RIG_TEST(peer_means_peer),
+		RIG_TEST(rule_02_no_probe_to_a_stranger_with_a_read_outstanding),
+		RIG_TEST(rule_01_a_peer_probe_is_a_duplicate),
+		RIG_TEST(rule_03_never_under_auto),
+		RIG_TEST(rule_03_a_nak_probe_that_is_not_allowed),
+		RIG_TEST(observe_suspends_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

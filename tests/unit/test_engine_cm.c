@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pairing by connection management: REQ, REP and DREQ on the wire. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "packets.h"
+
+#define HERE HP3_DIR_TX /* who sends a CM datagram */
+#define PEER HP3_DIR_RX
+
+static void cm_request_from_here(void **state)
+{
+	struct qp q = make_qp(0);
+
+	cm(HERE, &q, HP3_CM_REQ, 0xaaa, 0, q.lqpn);
+	assert_int_equal(flow_of(&q), HP3_NO_FLOW);
+	cm(PEER, &q, HP3_CM_REP, 0xbbb, 0xaaa, q.rqpn);
+	assert_true(info(&q).paired);
+	assert_int_equal(info(&q).pairing, HP3_PAIRING_CM);
+	assert_int_equal(info(&q).lqpn, q.lqpn);
+	assert_int_equal(rig.last.type, HP3_EV_PAIR);
+	assert_int_equal(stats()->paired_cm, 1);
+	cm(HERE, &q, HP3_CM_RTU, 0xaaa, 0xbbb, 0);
+	last(&q, 10);
+	ack(&q, 10);
+	assert_int_equal(rig.vd.flow, flow_of(&q));
+	assert_int_equal(info(&q).inflight, 0);
+}
+
+static void cm_request_from_the_peer(void **state)
+{
+	struct qp q = make_qp(0);
+
+	q.ipv6 = true;
+	q.vlan = 7;
+	q.local[15] = q.remote[14] = 1;
+	cm(PEER, &q, HP3_CM_REQ, 0xaaa, 0, q.rqpn);
+	cm(HERE, &q, HP3_CM_REP, 0xbbb, 0xaaa, q.lqpn);
+	assert_true(info(&q).paired);
+	assert_int_equal(info(&q).lqpn, q.lqpn);
+	assert_int_equal(info(&q).rqpn, q.rqpn);
+}
+
+static void cm_datagrams_sent_again_change_nothing(void **state)
+{
+	struct qp q = make_qp(0);
+
+	cm(HERE, &q, HP3_CM_REQ, 0xaaa, 0, q.lqpn);
+	cm(HERE, &q, HP3_CM_REQ, 0xaaa, 0, q.lqpn);
+	cm(PEER, &q, HP3_CM_REP, 0xbbb, 0xaaa, q.rqpn);
+	last(&q, 1);
+	last(&q, 2);
+	cm(PEER, &q, HP3_CM_REP, 0xbbb, 0xaaa, q.rqpn);
+	assert_int_equal(stats()->paired_cm, 1);
+	assert_int_equal(stats()->epochs, 0);
+	assert_int_equal(info(&q).inflight, 2);
+	assert_true(info(&q).paired);
+}
+
+/* A REP pairs only if it answers the REQ: comm id, direction, addresses and VLAN. */
+static void cm_reply_must_answer_the_request(void **state)
+{
+	struct qp q = make_qp(0), elsewhere = q, tagged = q;
+
+	elsewhere.remote[3] = 77;
+	tagged.vlan = 9;
+	cm(HERE, &q, HP3_CM_REQ, 0xaaa, 0, q.lqpn);
+	cm(PEER, &q, HP3_CM_REP, 0xbbb, 0xaab, q.rqpn);
+	cm(HERE, &q, HP3_CM_REP, 0xbbb, 0xaaa, q.rqpn);
+	cm(PEER, &elsewhere, HP3_CM_REP, 0xbbb, 0xaaa, q.rqpn);
+	cm(PEER, &tagged, HP3_CM_REP, 0xbbb, 0xaaa, q.rqpn);
+	assert_int_equal(hp3_engine_flows(rig.e), 0);
+	rig.damage = true; /* rule 6 */
+	cm(PEER, &q, HP3_CM_REP, 0xbbb, 0xaaa, q.rqpn);
+	assert_int_equal(hp3_engine_flows(rig.e), 0);
+	assert_int_equal(stats()->bad_icrc, 1);
+	cm(PEER, &q, HP3_CM_REP, 0xbbb, 0xaaa, q.rqpn);
+	assert_int_equal(hp3_engine_flows(rig.e), 1);
+}
+
+static void cm_switched_off(void **state)
+{
+	struct qp q = make_qp(0);
+
+	rig.cfg.pair_by_cm = false;
+	rig_configure();
+	cm(HERE, &q, HP3_CM_REQ, 0xaaa, 0, q.lqpn);
+	cm(PEER, &q, HP3_CM_REP, 0xbbb, 0xaaa, q.rqpn);
+	assert_int_equal(hp3_engine_flows(rig.e), 0);
+}
+
+/* Requests that nobody answers push out older ones, never newer ones. */
+static void cm_many_requests(void **state)
+{
+	struct qp q = make_qp(0);
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		rig.nwire = 0;
+		cm(HERE, &q, HP3_CM_REQ, i, 0, q.lqpn + i);
+	}
+	cm(PEER, &q, HP3_CM_REP, 1, 0, q.rqpn);
+	assert_int_equal(hp3_engine_flows(rig.e), 0);
+	for (uint32_t i = 900; i < 950; i++) {
+		q.rqpn = 0x5000 + i;
+		cm(PEER, &q, HP3_CM_REP, 1, i, q.rqpn);
+		assert_int_equal(info(&q).lqpn, q.lqpn + i);
+	}
+}
+
+/* Rule 16: a DREQ of either side is a new epoch. */
+static void rule_16_dreq_is_a_new_epoch(void **state)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct qp q = make_qp(i);
+
+		set_up(&q);
+		last(&q, 100);
+		assert_int_equal(move(&q, 60000), 0);
+		assert_int_equal(middle(&q, 101), HP3_HOLD);
+		if (i == 0)
+			cm(HERE, &q, HP3_CM_DREQ, 1, 2, q.rqpn);
+		else
+			cm(PEER, &q, HP3_CM_DREQ, 2, 1, q.lqpn);
+		assert_int_equal(rig.held, 0);
+		assert_int_equal(rig.discarded, i + 1);
+		assert_int_equal(rig.events[HP3_EV_EPOCH], i + 1);
+		assert_false(info(&q).paired);
+		assert_int_equal(stats()->epochs, i + 1);
+		middle(&q, 50); /* anything can follow */
+		assert_int_equal(info(&q).una, 50);
+		assert_int_equal(stats()->epochs, i + 1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST(cm_request_from_here),
+		RIG_TEST(cm_request_from_the_peer),
+		RIG_TEST(cm_datagrams_sent_again_change_nothing),
+		RIG_TEST(cm_reply_must_answer_the_request),
+		RIG_TEST(cm_switched_off),
+		RIG_TEST(cm_many_requests),
+		RIG_TEST(rule_16_dreq_is_a_new_epoch),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
