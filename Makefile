@@ -55,6 +55,7 @@ soak: build
 bench: build
 	bench/run --build $(BUILD) $(if $(QUICK),--quick) $(if $(JSON),--json $(JSON))
 	$(BUILD)/p4-testbed/fabric/hp3-fabric bench p4-testbed/topo/micro.ini $(if $(QUICK),--quick)
+	bench/sim --build $(BUILD) $(if $(QUICK),--quick) $(if $(JSON),--json $(JSON:.json=-sim.json))
 
 install: build
 	meson install -C $(BUILD)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "sim/cli/cli.h"
 #include "sim/core/config.h"
+#include "sim/host/host.h"
 #include "sim/lb/lb.h"
 #include "sim/work/builtin.h"
 
@@ -14,6 +15,7 @@ static const char usage_text[] =
 	"       hp3-sim report DIR      results.csv, figures, report.html from what run wrote\n"
 	"       hp3-sim list            balancers, scenarios, flow size distributions\n"
 	"       hp3-sim keys            every setting, with unit, range and default\n"
+	"       hp3-sim sizes           bytes per packet, flow, port and host\n"
 	"options: --set section.key=value (any number); trace: --seed N, --per-flow\n"
 	"docs/sim.md says what the model is and what the results mean\n";
 
@@ -43,6 +45,15 @@ static int list(void)
 	return 0;
 }
 
+static int sizes(void)
+{
+	printf("{\"packet\": %zu, \"flow\": %zu, \"port\": %zu, \"host\": %zu, "
+	       "\"flow to come or gone\": %zu}\n",
+		sizeof(struct sim_packet), sizeof(struct sim_flow), sizeof(struct sim_port),
+		sizeof(struct sim_host), sizeof(struct sim_demand) + sizeof(struct sim_outcome));
+	return 0;
+}
+
 static int print_keys(void)
 {
 	static struct sim_config cfg;
@@ -64,6 +75,8 @@ int main(int argc, char **argv)
 		return sim_report_main(argc - 1, argv + 1);
 	if (strcmp(argv[1], "list") == 0)
 		return list();
+	if (strcmp(argv[1], "sizes") == 0)
+		return sizes();
 	if (strcmp(argv[1], "keys") == 0)
 		return print_keys();
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "sim/core/memory.h"
 #include "sim/core/queue.h"
+
+#define SHORT_RUN 12u
 
 int sim_queue_init(struct sim_queue *q)
 {
 	*q = (struct sim_queue){.open_cap = 256};
 	q->ring = calloc(SIM_BUCKETS, sizeof(*q->ring));
-	q->open = malloc(q->open_cap * sizeof(struct sim_event *));
-	if (q->ring == NULL || q->open == NULL) {
+	q->open = malloc(q->open_cap * sizeof(*q->open));
+	q->spare = malloc(q->open_cap * sizeof(*q->spare));
+	if (q->ring == NULL || q->open == NULL || q->spare == NULL) {
 		sim_queue_free(q);
 		return -ENOMEM;
 	}
@@ -20,24 +24,48 @@ void sim_queue_free(struct sim_queue *q)
 {
 	free(q->ring);
 	free(q->open);
+	free(q->spare);
 	sim_heap_free(&q->far);
 	*q = (struct sim_queue){0};
 }
 
-/* Into the open bucket: behind all that are not later. */
-static void add_open(struct sim_queue *q, struct sim_event *ev)
+static void append_open(struct sim_queue *q, struct sim_event *ev)
 {
-	uint32_t i = q->open_n++;
-
-	if (q->open_n > q->open_cap) {
+	if (q->open_n == q->open_cap) {
 		q->open_cap *= 2;
-		q->open = sim_realloc(q->open, q->open_cap * sizeof(struct sim_event *));
+		q->open = sim_realloc(q->open, q->open_cap * sizeof(*q->open));
+		q->spare = sim_realloc(q->spare, q->open_cap * sizeof(*q->spare));
 	}
-	while (i > q->open_at && q->open[i - 1]->at > ev->at) {
-		q->open[i] = q->open[i - 1];
-		i--;
+	q->open[q->open_n++] = (struct sim_due){.at = ev->at, .ev = ev};
+}
+
+/* Entry i moves up, behind all from `first` on that are not later. */
+static void sink(struct sim_due *a, uint32_t first, uint32_t i)
+{
+	struct sim_due x = a[i];
+
+	for (; i > first && a[i - 1].at > x.at; i--)
+		a[i] = a[i - 1];
+	a[i] = x;
+}
+
+/* Merge sort, stable; short runs by insertion. */
+static void sort(struct sim_due *a, struct sim_due *spare, uint32_t n)
+{
+	uint32_t half = n / 2, l = 0, r = half;
+
+	if (n <= SHORT_RUN) {
+		for (uint32_t i = 1; i < n; i++)
+			sink(a, 0, i);
+		return;
 	}
-	q->open[i] = ev;
+	sort(a, spare, half);
+	sort(a + half, spare, n - half);
+	if (a[half - 1].at <= a[half].at)
+		return;
+	memcpy(spare, a, half * sizeof(*a));
+	for (uint32_t i = 0; l < half; i++)
+		a[i] = r < n && a[r].at < spare[l].at ? a[r++] : spare[l++];
 }
 
 static void add_ring(struct sim_queue *q, struct sim_event *ev, uint64_t bucket)
@@ -60,12 +88,14 @@ void sim_queue_add(struct sim_queue *q, struct sim_event *ev)
 	uint64_t bucket = ev->at >> SIM_BUCKET_BITS;
 
 	q->pending++;
-	if (bucket <= q->bucket)
-		add_open(q, ev);
-	else if (bucket < q->bucket + SIM_BUCKETS)
+	if (bucket <= q->bucket) {
+		append_open(q, ev);
+		sink(q->open, q->open_at, q->open_n - 1);
+	} else if (bucket < q->bucket + SIM_BUCKETS) {
 		add_ring(q, ev, bucket);
-	else
+	} else {
 		sim_heap_push(&q->far, ev);
+	}
 }
 
 /* Number of the next bucket that is not empty, UINT64_MAX if the ring is. */
@@ -109,12 +139,9 @@ static void advance(struct sim_queue *q)
 	q->used[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
 	q->open_at = 0;
 	q->open_n = 0;
-	while (ev != NULL) {
-		struct sim_event *next = ev->next;
-
-		add_open(q, ev);
-		ev = next;
-	}
+	for (; ev != NULL; ev = ev->next)
+		append_open(q, ev);
+	sort(q->open, q->spare, q->open_n);
 }
 
 struct sim_event *sim_queue_pop(struct sim_queue *q)
@@ -125,5 +152,5 @@ struct sim_event *sim_queue_pop(struct sim_queue *q)
 		advance(q);
 	q->pending--;
 	q->fired++;
-	return q->open[q->open_at++];
+	return q->open[q->open_at++].ev;
 }

@@ -35,11 +35,17 @@ struct sim_bucket {
 	struct sim_event *head, *tail;
 };
 
+/* Times lie beside the events, so that sorting does not touch them. */
+struct sim_due {
+	uint64_t at;
+	struct sim_event *ev;
+};
+
 struct sim_queue {
 	struct sim_bucket *ring;
 	uint64_t used[SIM_BUCKETS / 64]; /* bitmap: bucket is not empty */
 	uint64_t bucket; /* number of the open one: time >> SIM_BUCKET_BITS */
-	struct sim_event **open; /* events of the open bucket, sorted */
+	struct sim_due *open, *spare; /* events of the open bucket, sorted; room to sort them */
 	uint32_t open_at, open_n, open_cap;
 	struct sim_heap far;
 	uint64_t pending, fired;

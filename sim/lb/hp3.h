@@ -13,8 +13,9 @@
  * between services that stay: what is known of the paths outlives single messages.
  *
  * hp3-paper: the engine set as the paper has it (IWQoS 2026): a probe round of three random ports
- * at setup and after three congested cycles, the first good answer wins, rates raised after a move;
- * no path identity, no placement, no failover.
+ * at setup and after three cycles in a row with a mark, the first answer that is faster wins, rates
+ * are raised after a move; no path identity, no placement, no failover. Its probes are hp3's own:
+ * NACKs as the paper's can complete work that was never done (rule 1).
  *
  * Probes carry the counts of active flows per path to the peer, its replies the peer's: they are as
  * old as the last exchange.
