@@ -235,7 +235,8 @@ class Transfer(Base):
         """Never faster than the link; as fast, too, unless the machine has no time for it (three tries)."""
         self.cable()
         for _ in range(3):
-            a, b = self.pair(["--link-mbps", "100", "--depth", "2", "--duration-ms", "1500", "--interval-ms", "500"])
+            a, b = self.pair(["--link-mbps", "100", "--depth", "16", "--window", "1024", "--duration-ms", "1500",
+                              "--interval-ms", "500"])
             self.in_order(a, b)
             busy = [i for i in a["series"] if i["to_s"] - i["from_s"] > 0.4]
             wire = sum(i["tx_mbps"] for i in busy) / len(busy) * a["port"]["tx_bytes"] / a["sum"]["tx_bytes"]
