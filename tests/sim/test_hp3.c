@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hp3 in the simulator: the engine that ships moves flows, and nothing is ever overtaken. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <cmocka.h>
+#include "sim/fabric/port.h"
+#include "sim/lb/lb.h"
+#include "sim/work/traffic.h"
+#include "world.h"
+
+static struct sim s;
+
+static uint64_t collide(const char *lb, const char *setup)
+{
+	char err[256] = "";
+	uint64_t end;
+
+	WORLD(&s, "fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=4",
+		"traffic.kind=collision", "traffic.bytes=20000000", lb, setup);
+	assert_int_equal(sim_traffic(&s, err, sizeof(err)), 0);
+	world_run(&s);
+	assert_int_equal(s.n.reordered, 0);
+	end = s.last_end;
+	return end;
+}
+
+/* Two elephants on one spine: marked with ECMP; hp3 parts them, and both have a path of their own.
+ */
+static void elephants_are_parted(void **state)
+{
+	uint64_t ecmp = collide("run.lb=ecmp", "rnic.setup_us=0"), hp3;
+
+	assert_true(s.n.marked > 0);
+	sim_destroy(&s);
+	hp3 = collide("run.lb=hp3", "rnic.setup_us=0");
+	assert_true(s.n.moves > 0);
+	assert_true(s.n.probes > 0);
+	assert_true(hp3 * 10 < ecmp * 8);
+	sim_destroy(&s);
+}
+
+/* More than the uplinks carry: many moves, every one drained, at the receivers no gap. */
+static void crowd(const char *lb, const char *setup, const char *placement)
+{
+	WORLD(&s, "fabric.leaves=4", "fabric.spines=4", "fabric.hosts_per_leaf=8",
+		"fabric.core_mbps=50000", lb, setup, placement);
+	for (uint32_t i = 0; i < 240; i++)
+		world_flow(&s, i % 32, (i + 8 + i / 32 * 5) % 32, 400000, i * 4 * SIM_US);
+	world_run(&s);
+	assert_int_equal(s.n.reordered, 0);
+	assert_int_equal(s.n.naks, 0);
+	assert_int_equal(s.n.again, 0);
+	for (unsigned d = 0; d < SIM_DROP_N; d++)
+		assert_int_equal(s.n.dropped[d], 0);
+}
+
+static void nothing_is_overtaken(void **state)
+{
+	crowd("run.lb=hp3", "rnic.setup_us=0", "hp3.placement=off");
+	assert_true(s.n.moves > 20);
+	assert_true(s.n.held_packets > 100);
+	sim_destroy(&s);
+	crowd("run.lb=hp3", "rnic.setup_us=20", "hp3.placement=off");
+	assert_true(s.n.moves > 20);
+	sim_destroy(&s);
+	crowd("run.lb=hp3-paper", "rnic.setup_us=20", "hp3.placement=off");
+	assert_true(s.n.probes > 240);
+	sim_destroy(&s);
+}
+
+/* Four queue pairs of one host, one after another: by counts each gets a spine of its own. */
+static void placement_spreads(void **state)
+{
+	uint32_t first;
+
+	WORLD(&s, "fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=4", "run.lb=hp3",
+		"rnic.setup_us=20", "hp3.placement=on");
+	for (uint32_t i = 0; i < 4; i++)
+		world_flow(&s, 0, 4 + i, 3000000, i * 40 * SIM_US);
+	world_run(&s);
+	first = s.topo.first_port[8] + 4;
+	for (uint32_t i = 0; i < 4; i++)
+		assert_true(s.port[first + i].sent_bytes > 2500000);
+	assert_int_equal(s.n.reordered, 0);
+	sim_destroy(&s);
+}
+
+/* FCT counts from the first data, not from the queue pair's setup. */
+static void setup_is_not_charged(void **state)
+{
+	uint64_t fct;
+
+	WORLD(&s, "fabric.leaves=2", "fabric.spines=2", "fabric.hosts_per_leaf=2", "run.lb=ecmp");
+	world_flow(&s, 0, 2, 10000, 0);
+	world_run(&s);
+	fct = s.outcome[0].fct;
+	sim_destroy(&s);
+	WORLD(&s, "fabric.leaves=2", "fabric.spines=2", "fabric.hosts_per_leaf=2", "run.lb=hp3",
+		"rnic.setup_us=30");
+	world_flow(&s, 0, 2, 10000, 0);
+	world_run(&s);
+	assert_true(s.n.probes > 0);
+	assert_int_equal(s.outcome[0].fct, fct);
+	sim_destroy(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(elephants_are_parted),
+		cmocka_unit_test(nothing_is_overtaken),
+		cmocka_unit_test(placement_spreads),
+		cmocka_unit_test(setup_is_not_charged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
