@@ -202,6 +202,8 @@ static inline void note_new(struct hp3_flow *f, const struct hp3_view *v)
 
 	if (v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC))
 		flags |= HP3_FF_LAST_CLOSE;
+	if (__builtin_expect(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC), 0))
+		flags |= HP3_FF_READS; /* held or not: the RNIC waits for its response */
 	f->flags = flags;
 }
 
