@@ -115,7 +115,7 @@ void world_rnic_reply(struct world *w, uint32_t i, const struct hp3_view *v, boo
 		if (is_read(d->opcode)) {
 			if (is_data && lin == q->una)
 				data(w, i, d, v, lin);
-			else if (!is_data && ours)
+			else if (!is_data && ours && kind == HP3_SYN_ACK)
 				VIOLATION(w, "a reply of ours stands for READ data, qp %u", i);
 			else if (!is_data && kind != HP3_SYN_ACK && lin == q->una)
 				refused(w, i, lin, kind);
