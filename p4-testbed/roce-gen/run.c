@@ -1,43 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include "control.h"
-#include "report.h"
-#include "run.h"
+#include "run_internal.h"
 
-#define TAG_PORT   UINT64_C(2)
-#define TAG_SIGNAL UINT64_C(3)
-#define NS_PER_MS  UINT64_C(1000000)
 #define EVENTS_MAX 32
 #define BLOCKED_NS UINT64_C(500000) /* until a port that has no room is tried again */
 #define ROUNDS     8 /* of receive and send before time is read anew */
-
-enum phase { SETUP, WAIT_START, LOAD, DRAIN, LINGER, END };
-
-struct run {
-	const struct gen_options *o;
-	struct gen_port port;
-	struct gen_endpoint ep;
-	struct gen_control control;
-	struct gen_workload w;
-	struct gen_workload_params load;
-	struct gen_cdf cdf;
-	struct gen_report report;
-	int epoll, signals;
-	enum phase phase;
-	uint64_t phase_end; /* ns; the phase must be over by then */
-	uint64_t interval_at;
-	bool interrupted, blocked, failed_qp;
-	const char *outcome;
-	int code;
-};
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -52,7 +25,7 @@ static uint64_t now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-static void finish(struct run *r, const char *outcome, int code)
+static void finish(struct gen_run *r, const char *outcome, int code)
 {
 	r->phase = END;
 	r->outcome = outcome;
@@ -60,120 +33,26 @@ static void finish(struct run *r, const char *outcome, int code)
 		r->code = code;
 }
 
-static void enter(struct run *r, enum phase phase, uint64_t end)
+static void enter(struct gen_run *r, enum gen_phase phase, uint64_t end)
 {
 	r->phase = phase;
 	r->phase_end = end;
 }
 
-static int watch(int epoll, int fd, uint64_t tag)
-{
-	struct epoll_event e = {.events = EPOLLIN, .data.u64 = tag};
-
-	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) == 0 ? 0 : -errno;
-}
-
-static int open_signals(struct run *r)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	r->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	return r->signals < 0 ? -errno : watch(r->epoll, r->signals, TAG_SIGNAL);
-}
-
-static int load_params(struct run *r)
-{
-	const struct gen_options *o = r->o;
-
-	r->load = (struct gen_workload_params){
-		.load = (enum gen_load)o->load,
-		.size = (uint32_t)o->size,
-		.depth = (uint32_t)o->depth,
-		.ranks = (uint32_t)o->ranks,
-		.messages = o->messages,
-		.bps = o->load_mbps * 1000000,
-		.gap_ns = o->gap_us * 1000,
-		.seed = o->seed,
-	};
-	memcpy(r->load.weight, o->weight, sizeof(r->load.weight));
-	if (o->cdf == NULL)
-		return 0;
-	r->load.cdf = &r->cdf;
-	return gen_cdf_load(&r->cdf, o->cdf);
-}
-
-static int setup(struct run *r)
-{
-	struct gen_endpoint_params params;
-	int code = gen_options_endpoint(r->o, &params), ret;
-	uint64_t now = now_ns();
-
-	if (code >= 0)
-		return code;
-	ret = load_params(r);
-	if (ret != 0)
-		return GEN_EXIT_USAGE;
-	r->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (r->epoll < 0 || open_signals(r) != 0)
-		return GEN_EXIT_FAILED;
-	if (gen_port_open(&r->port, r->o->interface, params.first_qpn) != 0)
-		return GEN_EXIT_FAILED;
-	if (r->port.mtu < r->o->mtu + 60) {
-		fprintf(stderr,
-			"roce-gen: --mtu %llu: packets of up to %llu bytes do not fit the MTU %u "
-			"of "
-			"%s: raise it, or lower --mtu\n",
-			(unsigned long long)r->o->mtu, (unsigned long long)r->o->mtu + 60,
-			r->port.mtu, r->o->interface);
-		return GEN_EXIT_FAILED;
-	}
-	ret = gen_endpoint_init(&r->ep, &params, now);
-	if (ret == 0)
-		ret = watch(r->epoll, r->port.fd, TAG_PORT);
-	if (ret != 0) {
-		fprintf(stderr, "roce-gen: %s: lower --qps\n", strerror(-ret));
-		return GEN_EXIT_FAILED;
-	}
-	if (gen_report_open(&r->report, r->o, &r->ep, &r->w) != 0 ||
-		gen_control_open(&r->control, r->o, &r->ep, &r->port, r->epoll, now) != 0)
-		return GEN_EXIT_FAILED;
-	enter(r, SETUP, now + r->o->setup_ms * NS_PER_MS);
-	return -1;
-}
-
-static void teardown(struct run *r)
-{
-	if (r->control.o != NULL)
-		gen_control_close(&r->control);
-	gen_report_close(&r->report);
-	gen_workload_free(&r->w);
-	gen_endpoint_free(&r->ep);
-	gen_cdf_free(&r->cdf);
-	gen_port_close(&r->port);
-	if (r->signals >= 0)
-		close(r->signals);
-	if (r->epoll >= 0)
-		close(r->epoll);
-}
-
 /* Unix time to begin at, on our clock. */
-static uint64_t start_time(const struct run *r, uint64_t now)
+static uint64_t start_time(const struct gen_run *r, uint64_t now)
 {
-	uint64_t real = clock_ns(CLOCK_REALTIME), at = r->o->start_at_ms * NS_PER_MS;
+	uint64_t real = clock_ns(CLOCK_REALTIME), at = r->o->start_at_ms * GEN_NS_PER_MS;
 
 	return at > real ? now + (at - real) : now;
 }
 
-static void start(struct run *r, uint64_t now)
+static void start(struct gen_run *r, uint64_t now)
 {
 	int ret;
 
 	gen_report_begin(&r->report, now);
-	r->interval_at = now + r->o->interval_ms * NS_PER_MS;
+	r->interval_at = now + r->o->interval_ms * GEN_NS_PER_MS;
 	ret = gen_workload_start(&r->w, &r->load, &r->ep, now);
 	if (ret == -EINVAL) {
 		fprintf(stderr, "roce-gen: messages are larger than the peer's memory: lower "
@@ -185,10 +64,11 @@ static void start(struct run *r, uint64_t now)
 		finish(r, "no-memory", GEN_EXIT_FAILED);
 		return;
 	}
-	enter(r, LOAD, r->o->duration_ms > 0 ? now + r->o->duration_ms * NS_PER_MS : UINT64_MAX);
+	enter(r, LOAD,
+		r->o->duration_ms > 0 ? now + r->o->duration_ms * GEN_NS_PER_MS : UINT64_MAX);
 }
 
-static void drain_events(struct run *r, uint64_t now)
+static void drain_events(struct gen_run *r, uint64_t now)
 {
 	for (uint32_t i = 0; i < r->ep.n_events; i++) {
 		struct gen_event e = r->ep.events[i];
@@ -209,7 +89,7 @@ static void drain_events(struct run *r, uint64_t now)
 	r->ep.n_events = 0;
 }
 
-static void receive(struct run *r, uint64_t now)
+static void receive(struct gen_run *r, uint64_t now)
 {
 	uint32_t n;
 
@@ -223,7 +103,7 @@ static void receive(struct run *r, uint64_t now)
 	}
 }
 
-static void transmit(struct run *r, uint64_t now)
+static void transmit(struct gen_run *r, uint64_t now)
 {
 	struct gen_port *p = &r->port;
 
@@ -241,12 +121,12 @@ static void transmit(struct run *r, uint64_t now)
 	r->blocked = !gen_port_flush(p);
 }
 
-static bool complete(const struct run *r)
+static bool complete(const struct gen_run *r)
 {
 	return !r->failed_qp && r->w.open == 0 && r->w.failed == 0 && r->w.refused == 0;
 }
 
-static bool content_wrong(const struct run *r)
+static bool content_wrong(const struct gen_run *r)
 {
 	for (uint32_t i = 0; i < r->ep.n_qps; i++)
 		if (r->ep.qps[i].responder.n.wrong > 0 || r->ep.qps[i].read_wrong > 0)
@@ -254,7 +134,7 @@ static bool content_wrong(const struct run *r)
 	return false;
 }
 
-static void step_setup(struct run *r, uint64_t now)
+static void step_setup(struct gen_run *r, uint64_t now)
 {
 	char missing[512];
 
@@ -270,21 +150,21 @@ static void step_setup(struct run *r, uint64_t now)
 	}
 }
 
-static void step_load(struct run *r, uint64_t now)
+static void step_load(struct gen_run *r, uint64_t now)
 {
 	bool server = r->o->listen != NULL && r->o->expect == 0;
 
 	if (now >= r->phase_end || r->interrupted) {
 		gen_workload_stop(&r->w);
-		enter(r, DRAIN, now + r->o->drain_ms * NS_PER_MS);
+		enter(r, DRAIN, now + r->o->drain_ms * GEN_NS_PER_MS);
 	} else if (gen_workload_done(&r->w) && !server &&
 		   (r->o->load != GEN_LOAD_NONE || r->control.n_peers > 0)) {
-		enter(r, DRAIN, now + r->o->drain_ms * NS_PER_MS);
+		enter(r, DRAIN, now + r->o->drain_ms * GEN_NS_PER_MS);
 	}
 }
 
 /* What was sent and not acknowledged may still come to its end; so may the peers. */
-static void step_drain(struct run *r, uint64_t now)
+static void step_drain(struct gen_run *r, uint64_t now)
 {
 	if (!gen_workload_done(&r->w) && now < r->phase_end)
 		return;
@@ -292,7 +172,7 @@ static void step_drain(struct run *r, uint64_t now)
 	enter(r, LINGER, UINT64_MAX);
 }
 
-static void step_linger(struct run *r, uint64_t now)
+static void step_linger(struct gen_run *r, uint64_t now)
 {
 	if (!gen_control_all_done(&r->control) && !r->interrupted && !r->control.lost)
 		return;
@@ -306,7 +186,7 @@ static void step_linger(struct run *r, uint64_t now)
 		finish(r, "done", GEN_EXIT_OK);
 }
 
-static void step(struct run *r, uint64_t now)
+static void step(struct gen_run *r, uint64_t now)
 {
 	if (r->phase < LINGER && r->control.lost) {
 		finish(r, "peer-lost", GEN_EXIT_FAILED);
@@ -326,7 +206,7 @@ static void step(struct run *r, uint64_t now)
 		step_linger(r, now);
 	if (r->phase >= LOAD && r->phase < END && now >= r->interval_at) {
 		gen_report_interval(&r->report, now);
-		r->interval_at += r->o->interval_ms * NS_PER_MS;
+		r->interval_at += r->o->interval_ms * GEN_NS_PER_MS;
 	}
 }
 
@@ -336,7 +216,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* Nothing waits for longer than this; what is only paced may wait until some tokens came. */
-static uint64_t wake_at(struct run *r, uint64_t control, uint64_t load, uint64_t now)
+static uint64_t wake_at(struct gen_run *r, uint64_t control, uint64_t load, uint64_t now)
 {
 	uint64_t paced = gen_endpoint_deadline(&r->ep, now), at = least(control, load);
 
@@ -352,7 +232,7 @@ static uint64_t wake_at(struct run *r, uint64_t control, uint64_t load, uint64_t
 	return at;
 }
 
-static void take_signal(struct run *r)
+static void take_signal(struct gen_run *r)
 {
 	struct signalfd_siginfo info;
 
@@ -360,7 +240,7 @@ static void take_signal(struct run *r)
 		r->interrupted = true;
 }
 
-static void wait_events(struct run *r, uint64_t until, uint64_t now)
+static void wait_events(struct gen_run *r, uint64_t until, uint64_t now)
 {
 	uint64_t ns = until > now ? until - now : 0;
 	struct timespec ts = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
@@ -369,14 +249,14 @@ static void wait_events(struct run *r, uint64_t until, uint64_t now)
 
 	now = now_ns();
 	for (int i = 0; i < n; i++) {
-		if (events[i].data.u64 == TAG_SIGNAL)
+		if (events[i].data.u64 == GEN_TAG_SIGNAL)
 			take_signal(r);
-		else if (events[i].data.u64 != TAG_PORT)
+		else if (events[i].data.u64 != GEN_TAG_PORT)
 			gen_control_event(&r->control, events[i].data.u64, now);
 	}
 }
 
-static void loop(struct run *r)
+static void loop(struct gen_run *r)
 {
 	uint64_t now = now_ns(), control, load;
 
@@ -399,20 +279,20 @@ static void loop(struct run *r)
 
 int gen_run(const struct gen_options *o)
 {
-	struct run *r = calloc(1, sizeof(*r));
+	struct gen_run *r = calloc(1, sizeof(*r));
 	int code;
 
 	if (r == NULL)
 		return GEN_EXIT_FAILED;
-	*r = (struct run){.o = o, .epoll = -1, .signals = -1, .port = {.fd = -1, .sink = -1}};
+	*r = (struct gen_run){.o = o, .epoll = -1, .signals = -1, .port = {.fd = -1, .sink = -1}};
 	r->control.listen_fd = -1;
-	code = setup(r);
+	code = gen_run_setup(r, now_ns());
 	if (code < 0) {
 		fprintf(stderr, "roce-gen: %s: seed %llu\n", o->name, (unsigned long long)o->seed);
 		loop(r);
 		code = r->code;
 	}
-	teardown(r);
+	gen_run_teardown(r);
 	free(r);
 	return code;
 }

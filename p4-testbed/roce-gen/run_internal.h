@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_GEN_RUN_INTERNAL_H
+#define ROCE_GEN_RUN_INTERNAL_H
+/* One run's state: what setup.c builds up, run.c runs. */
+#include "control.h"
+#include "report.h"
+#include "run.h"
+
+/* Tags in epoll's data, beside those of control.h. */
+#define GEN_TAG_PORT   UINT64_C(2)
+#define GEN_TAG_SIGNAL UINT64_C(3)
+#define GEN_NS_PER_MS  UINT64_C(1000000)
+
+/* In this order; END ends the loop. */
+enum gen_phase { SETUP, WAIT_START, LOAD, DRAIN, LINGER, END };
+
+struct gen_run {
+	const struct gen_options *o;
+	struct gen_port port;
+	struct gen_endpoint ep;
+	struct gen_control control;
+	struct gen_workload w;
+	struct gen_workload_params load;
+	struct gen_cdf cdf;
+	struct gen_report report;
+	int epoll, signals;
+	enum gen_phase phase;
+	uint64_t phase_end; /* ns; the phase must be over by then */
+	uint64_t interval_at;
+	bool interrupted, blocked, failed_qp;
+	const char *outcome;
+	int code;
+};
+
+/* Opens everything; -1 to go on, else an exit code. */
+int gen_run_setup(struct gen_run *r, uint64_t now);
+void gen_run_teardown(struct gen_run *r);
+
+#endif
