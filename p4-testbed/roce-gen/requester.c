@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The way out: messages become packets. The way back: requester_reply.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include "content.h"
-#include "requester.h"
+#include "requester_internal.h"
 
 #define FIRST_ROOM 16u
 #define PSNS_MAX   (1u << 22) /* under way: far from where "before" and "behind" change places */
@@ -21,16 +22,6 @@ void gen_requester_free(struct gen_requester *r)
 	r->room = 0;
 }
 
-static struct gen_message *message(const struct gen_requester *r, uint32_t i)
-{
-	return &r->queue[i & (r->room - 1)];
-}
-
-static uint32_t end_psn(const struct gen_message *m)
-{
-	return hp3_psn_add(m->psn, m->packets);
-}
-
 static int grow(struct gen_requester *r)
 {
 	uint32_t room = r->room == 0 ? FIRST_ROOM : 2 * r->room;
@@ -42,7 +33,7 @@ static int grow(struct gen_requester *r)
 	if (queue == NULL)
 		return -ENOMEM;
 	for (uint32_t i = r->taken; i != r->tail; i++)
-		queue[i & (room - 1)] = *message(r, i);
+		queue[i & (room - 1)] = *gen_requester_message(r, i);
 	free(r->queue);
 	r->queue = queue;
 	r->room = room;
@@ -60,14 +51,14 @@ int gen_requester_post(
 		return -EINVAL;
 	if (r->tail - r->taken == r->room && (ret = grow(r)) != 0)
 		return ret;
-	*message(r, r->tail) = (struct gen_message){.posted = now,
+	*gen_requester_message(r, r->tail) = (struct gen_message){.posted = now,
 		.va = va,
 		.len = len,
 		.number = r->number++,
 		.psn = r->post,
 		.packets = gen_packets(len, r->p->mtu),
 		.op = (uint8_t)op};
-	r->post = end_psn(message(r, r->tail));
+	r->post = gen_message_end(gen_requester_message(r, r->tail));
 	r->tail++;
 	return 0;
 }
@@ -82,10 +73,11 @@ bool gen_requester_ready(const struct gen_requester *r, uint64_t now)
 {
 	if (r->failure != GEN_FINE || r->at == r->tail || now < r->rnr_until)
 		return false;
-	if (message(r, r->at)->op == GEN_READ)
+	if (gen_requester_message(r, r->at)->op == GEN_READ)
 		return r->reads == 0 ||
 		       (r->reads < r->p->max_reads &&
-			       (uint32_t)hp3_psn_diff(r->nxt, r->una) + message(r, r->at)->packets <
+			       (uint32_t)hp3_psn_diff(r->nxt, r->una) +
+					       gen_requester_message(r, r->at)->packets <
 				       PSNS_MAX);
 	return in_flight(r) < r->p->window;
 }
@@ -132,7 +124,7 @@ static void next_read(struct gen_requester *r, const struct gen_message *m, stru
 	out->dma_len = m->len - done * r->p->mtu;
 	r->read_psns += m->packets - done;
 	r->reads++;
-	r->nxt = end_psn(m);
+	r->nxt = gen_message_end(m);
 	r->since = 0;
 }
 
@@ -163,7 +155,7 @@ bool gen_requester_next(struct gen_requester *r, uint64_t now, struct gen_packet
 
 	if (!gen_requester_ready(r, now))
 		return false;
-	m = message(r, r->at);
+	m = gen_requester_message(r, r->at);
 	*out = (struct gen_packet){.psn = r->nxt, .again = hp3_psn_diff(r->nxt, r->hi) < 0};
 	if (m->op == GEN_READ)
 		next_read(r, m, out);
@@ -175,223 +167,17 @@ bool gen_requester_next(struct gen_requester *r, uint64_t now, struct gen_packet
 		must_answer(r, now);
 	if (out->ackreq && !out->again)
 		take_sample(r, out->psn, now);
-	r->at += r->nxt == end_psn(m);
+	r->at += r->nxt == gen_message_end(m);
 	r->n.sent++;
 	r->n.again += out->again;
 	return true;
-}
-
-/* Everything before PSN `to` is acknowledged; no READ without its answers lies before it. */
-static void advance(struct gen_requester *r, uint32_t to, uint64_t now)
-{
-	if (hp3_psn_diff(to, r->una) <= 0)
-		return;
-	while (r->head != r->tail) {
-		struct gen_message *m = message(r, r->head);
-		uint32_t before = (uint32_t)hp3_psn_diff(r->una, m->psn) * r->p->mtu;
-		bool whole = hp3_psn_diff(to, end_psn(m)) >= 0;
-		uint32_t reach = whole ? m->len : (uint32_t)hp3_psn_diff(to, m->psn) * r->p->mtu;
-
-		r->n.acked_bytes += reach - before;
-		if (!whole)
-			break;
-		r->una = end_psn(m);
-		m->completed = now;
-		r->reads -= m->op == GEN_READ && r->at - r->head >= 1 && r->reads > 0;
-		if (r->at == r->head)
-			r->at++;
-		r->head++;
-		if (r->una == to)
-			break;
-	}
-	r->una = to;
-	if (hp3_psn_diff(r->nxt, to) < 0) {
-		r->nxt = to;
-		r->read_psns = 0;
-	}
-	r->retries = 0;
-	r->rnr_retries = 0;
-	r->implied = false;
-	r->armed = r->armed && hp3_psn_diff(r->must_end, to) > 0;
-	if (r->armed)
-		r->deadline = now + gen_timeout_ns(r->p->timeout);
-}
-
-static void go_back(struct gen_requester *r)
-{
-	r->nxt = r->una;
-	r->at = r->head;
-	r->read_psns = 0;
-	r->reads = 0;
-	r->since = 0;
-	r->must_end = r->una;
-	r->armed = false;
-	r->sampled = r->samples; /* answers may be to either copy (Karn) */
-}
-
-/* false: too often. */
-static bool retry(struct gen_requester *r)
-{
-	if (++r->retries > r->p->retry_count) {
-		r->failure = GEN_RETRY_EXCEEDED;
-		return false;
-	}
-	go_back(r);
-	return true;
-}
-
-static void implied_nak(struct gen_requester *r)
-{
-	if (r->implied && r->implied_una == r->una)
-		return;
-	r->n.implied_naks++;
-	if (!retry(r))
-		return;
-	r->implied = true;
-	r->implied_una = r->una;
-}
-
-/* The first READ without all its answers that begins before PSN `to`; NULL: none. */
-static const struct gen_message *read_before(const struct gen_requester *r, uint32_t to)
-{
-	for (uint32_t i = r->head; i != r->tail; i++) {
-		const struct gen_message *m = message(r, i);
-
-		if (hp3_psn_diff(m->psn, to) >= 0)
-			return NULL;
-		if (m->op == GEN_READ)
-			return m;
-	}
-	return NULL;
-}
-
-/* Acknowledges all before `to`; false if READ responses are missing on the way (9.7.5.1.1). */
-static bool acknowledge(struct gen_requester *r, uint32_t to, uint64_t now)
-{
-	const struct gen_message *m = read_before(r, to);
-
-	if (m == NULL) {
-		advance(r, to, now);
-		return true;
-	}
-	advance(r, m->psn, now);
-	implied_nak(r);
-	return false;
-}
-
-static uint64_t round_trip(struct gen_requester *r, uint32_t psn, uint64_t now)
-{
-	while (r->sampled != r->samples) {
-		uint32_t i = r->sampled % GEN_RTT_SAMPLES;
-		int32_t ahead = hp3_psn_diff(r->sample[i].psn, psn);
-
-		if (ahead > 0)
-			break;
-		r->sampled++;
-		if (ahead == 0)
-			return now - r->sample[i].sent;
-	}
-	return 0;
-}
-
-static void take_nak(struct gen_requester *r, const struct hp3_view *v, uint64_t now)
-{
-	if (HP3_SYN_KIND(v->syndrome) == HP3_SYN_RNR) {
-		r->n.rnr_naks++;
-		if (!acknowledge(r, v->psn, now))
-			return;
-		if (r->p->rnr_retry != GEN_RETRY_EVER && ++r->rnr_retries > r->p->rnr_retry) {
-			r->failure = GEN_RNR_EXCEEDED;
-			return;
-		}
-		go_back(r);
-		r->rnr_until = now + gen_rnr_ns(HP3_SYN_VALUE(v->syndrome));
-		return;
-	}
-	r->n.naks++;
-	if (HP3_SYN_KIND(v->syndrome) != HP3_SYN_NAK ||
-		HP3_SYN_VALUE(v->syndrome) != HP3_NAK_PSN_SEQUENCE)
-		r->failure = GEN_REMOTE_ERROR;
-	else if (acknowledge(r, v->psn, now))
-		retry(r);
-}
-
-static void take_response(
-	struct gen_requester *r, const struct hp3_view *v, uint64_t now, struct gen_reply *out)
-{
-	const struct gen_message *m = read_before(r, hp3_psn_add(v->psn, 1));
-	uint32_t at;
-
-	if (m == NULL) {
-		r->n.stale++;
-		return;
-	}
-	advance(r, m->psn, now);
-	if (v->psn != r->una) {
-		implied_nak(r);
-		return;
-	}
-	at = (uint32_t)hp3_psn_diff(v->psn, m->psn) * r->p->mtu;
-	if (v->payload_len != gen_piece(m->len, at, r->p->mtu)) {
-		r->failure = GEN_BAD_RESPONSE;
-		return;
-	}
-	out->data = true;
-	out->va = m->va + at;
-	if (r->read_psns > 0 && hp3_psn_diff(r->nxt, v->psn) > 0)
-		r->read_psns--;
-	advance(r, hp3_psn_add(v->psn, 1), now);
-}
-
-void gen_requester_reply(
-	struct gen_requester *r, const struct hp3_view *v, uint64_t now, struct gen_reply *out)
-{
-	uint32_t una = r->una;
-
-	*out = (struct gen_reply){0};
-	if (r->failure != GEN_FINE || hp3_psn_diff(v->psn, r->una) < 0 ||
-		hp3_psn_diff(v->psn, r->hi) >= 0) {
-		r->n.stale++;
-		return;
-	}
-	if (v->flags & HP3_VF_READ) {
-		take_response(r, v, now, out);
-	} else if (v->opcode == HP3_OP_RC_ACK && HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK) {
-		out->rtt = round_trip(r, v->psn, now);
-		acknowledge(r, hp3_psn_add(v->psn, 1), now);
-	} else if (v->opcode == HP3_OP_RC_ACK) {
-		take_nak(r, v, now);
-	} else {
-		r->n.stale++;
-	}
-	out->progress = r->una != una;
-}
-
-uint64_t gen_requester_deadline(const struct gen_requester *r)
-{
-	uint64_t when = r->armed ? r->deadline : UINT64_MAX;
-
-	if (r->failure != GEN_FINE)
-		return UINT64_MAX;
-	return r->rnr_until != 0 && r->rnr_until < when ? r->rnr_until : when;
-}
-
-void gen_requester_timer(struct gen_requester *r, uint64_t now)
-{
-	if (now >= r->rnr_until)
-		r->rnr_until = 0;
-	if (!r->armed || r->failure != GEN_FINE || now < r->deadline)
-		return;
-	r->n.timeouts++;
-	r->implied = false;
-	retry(r);
 }
 
 bool gen_requester_completed(struct gen_requester *r, struct gen_message *out)
 {
 	if (r->taken == r->head)
 		return false;
-	*out = *message(r, r->taken++);
+	*out = *gen_requester_message(r, r->taken++);
 	return true;
 }
 
