@@ -10,3 +10,4 @@ cd "$(dirname "$0")/.."
 tests/lab/moves --build "$build" --seconds 30 --path-delay 2
 tests/lab/moves --build "$build" --seconds 30 --path-delay 20
 tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 4 5 6
+scripts/run-tests.py "$build" testbed-long

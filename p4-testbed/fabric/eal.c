@@ -13,7 +13,7 @@ int hp3_fabric_eal(const struct hp3_fabric_args *a)
 	static const char *const fixed[] = {"hp3-fabric", "--no-huge", "--no-shconf", "--no-pci",
 		"--no-telemetry", "--log-level=4", "-m", memory, "--file-prefix", prefix,
 		"--lcores", lcores};
-	char *argv[RTE_DIM(fixed) + 1] = {NULL};
+	static char *argv[RTE_DIM(fixed) + 1];
 	int ret;
 
 	snprintf(memory, sizeof(memory), "%u", a->memory_mb);

@@ -98,7 +98,7 @@ class Bed:
 
     # -- up and down ------------------------------------------------------------------------
 
-    def up(self, topology, bare=False, policy="on", fabric_args=()):
+    def up(self, topology, bare=False, policy="on", taps=()):
         if os.geteuid() != 0:
             raise Problem("namespaces and packet sockets need root: run as root")
         for tool in ("ip", "ethtool"):
@@ -113,17 +113,22 @@ class Bed:
                 raise Problem(f"testbed '{self.name}' is up: hp3-testbed --name {self.name} down, or another --name")
             self.sweep()
             os.makedirs(self.dir, mode=0o700)
-            settings = {"topology": topology, "bare": bare, "policy": policy, "build": self.build, "plan": plan}
+            unknown = set(taps) - {h["name"] for h in plan["hosts"]}
+            if unknown:
+                raise Problem(f"--tap {sorted(unknown)[0]}: no such host: {', '.join(h['name'] for h in plan['hosts'])}")
+            settings = {"topology": topology, "bare": bare, "taps": list(taps), "policy": policy, "build": self.build, "plan": plan}
             with open(self.path("settings.json"), "w", encoding="utf-8") as f:
                 json.dump(settings, f)
             try:
-                self.make_network(plan, bare)
-                self.start_fabric(fabric, topology, fabric_args)
+                self.make_network(plan, bare, taps)
+                self.start_fabric(fabric, topology)
                 if not bare:
                     for host in plan["hosts"]:
-                        self.start_hp3d(host, plan["mtu"], policy)
+                        if host["name"] not in taps:
+                            self.start_hp3d(host, plan["mtu"], policy)
                     for host in plan["hosts"]:
-                        self.await_hp3d(host)
+                        if host["name"] not in taps:
+                            self.await_hp3d(host)
             except BaseException:
                 self.sweep(keep_logs=True)
                 raise
@@ -165,19 +170,22 @@ class Bed:
         words = ["ip"] + (["-n", ns] if ns else []) + ["-batch", "-"]
         tools.run(words, input="\n".join(lines) + "\n")
 
-    def make_network(self, plan, bare):
-        fab = self.ns("fabric")
+    def make_network(self, plan, bare, taps):
+        """Hosts in `taps` are virtual machines: a tap in the fabric's namespace is all that is theirs."""
+        fab, mtu = self.ns("fabric"), plan["mtu"]
         tools.run(["ip", "netns", "add", fab])
         self.quiet(fab)
-        for host in plan["hosts"]:
-            tools.run(["ip", "netns", "add", self.ns(host["name"])])
-            self.quiet(self.ns(host["name"]))
-        self.batch(fab, [line for h in plan["hosts"] for line in (
-            f"link add {h['name']} mtu {plan['mtu']} numtxqueues 1 numrxqueues 1 type veth "
-            f"peer name eth0 mtu {plan['mtu']} numtxqueues 1 numrxqueues 1 netns {self.ns(h['name'])}",
-            f"link set {h['name']} arp off", f"link set {h['name']} up")])
         for h in plan["hosts"]:
-            self.make_host(h, plan["mtu"], bare)
+            if h["name"] in taps:
+                self.batch(fab, [f"tuntap add {h['name']} mode tap", f"link set {h['name']} mtu {mtu} arp off up"])
+                continue
+            tools.run(["ip", "netns", "add", self.ns(h["name"])])
+            self.quiet(self.ns(h["name"]))
+            self.batch(fab, [
+                f"link add {h['name']} mtu {mtu} numtxqueues 1 numrxqueues 1 type veth "
+                f"peer name eth0 mtu {mtu} numtxqueues 1 numrxqueues 1 netns {self.ns(h['name'])}",
+                f"link set {h['name']} arp off up"])
+            self.make_host(h, mtu, bare)
 
     def quiet(self, ns):
         """No IPv6 of the kernel's own on interfaces that carry other hosts' frames."""
@@ -216,10 +224,10 @@ class Bed:
         self.record(what, process)
         return process
 
-    def start_fabric(self, fabric, topology, args):
+    def start_fabric(self, fabric, topology):
         socket = self.path("fabric.sock")
         process = self.spawn("fabric", "fabric", [fabric, "run", topology, "--socket", socket,
-                                                  "--name", self.name, *args])
+                                                  "--name", self.name])
         end = time.monotonic() + 20
         while not os.path.exists(socket):
             if process.poll() is not None or time.monotonic() > end:
@@ -267,6 +275,7 @@ class Bed:
                 if not tools.alive(self.recorded(f[:-4])):
                     what["dead"].append(f[:-4])
         for h in s["plan"]["hosts"]:
-            what["hosts"][h["name"]] = {"leaf": h["leaf"], "ip4": h["ip4"], "namespace": self.ns(h["name"]),
-                                        "namespace_there": self.ns(h["name"]) in namespaces()}
+            ns = self.ns("fabric" if h["name"] in s["taps"] else h["name"])
+            what["hosts"][h["name"]] = {"leaf": h["leaf"], "ip4": h["ip4"], "namespace": ns,
+                                        "namespace_there": ns in namespaces()}
         return what

@@ -22,6 +22,8 @@ def parser():
     c = sub.add_parser("up", help="switches, links, hosts with hp3d")
     c.add_argument("topology")
     c.add_argument("--bare", action="store_true", help="hosts without hp3d: eth0 is the kernel's")
+    c.add_argument("--tap", action="append", default=[], metavar="HOST",
+                   help="this host is a virtual machine, which takes the tap HOST in the fabric's namespace")
     c.add_argument("--policy", choices=("on", "off"), default="on", help="off: hp3d only forwards")
     sub.add_parser("down", help="end it, whatever is left of it")
     c = sub.add_parser("status", help="what runs; exit code 1 if something is missing")
@@ -105,7 +107,7 @@ def ask(bed, command, **args):
 
 def act(a, bed):
     if a.command == "up":
-        plan = bed.up(a.topology, a.bare, a.policy)
+        plan = bed.up(a.topology, a.bare, a.policy, a.tap)
         print(f"testbed {bed.name}: {len(plan['switches'])} switches, {len(plan['hosts'])} hosts")
     elif a.command == "down":
         bed.down()
