@@ -154,6 +154,8 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
 	e->cfg.cc.mode = was.cc.mode;
 	e->cfg.cc.notify = was.cc.notify;
 	e->cfg.beside = was.beside;
+	if (!is_sound(&e->cfg))
+		e->cfg = was;
 }
 
 int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, struct hp3_acts *acts)

@@ -215,10 +215,13 @@ struct hp3_flow_info {
 
 /* Bytes of memory (64-byte aligned) that hp3_engine_create() wants for this configuration. */
 size_t hp3_engine_size(const struct hp3_engine_config *cfg);
-/* Returns NULL if `mem` is misaligned, too small, or a limit is 0. */
+/* Returns NULL if `mem` is misaligned or too small, or a limit is 0 or out of range. */
 struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_engine_config *cfg);
 
-/* Takes over times, limits and switches; what sizes memory, and the seed, stay as they were. */
+/*
+ * Takes over times, limits and switches; what sizes memory, and the seed, stay as they were. What
+ * hp3_engine_create() would refuse changes nothing.
+ */
 void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config *cfg);
 
 /* Fills addr, sig, bucket and flow of RC packets; prefetches what hp3_tx/hp3_rx will touch. */

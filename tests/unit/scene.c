@@ -54,7 +54,7 @@ void probing_config(void)
 	rig.cfg.max_concurrent = 1;
 	rig.cfg.cooldown_ns = 5 * MS;
 	rig.cfg.peer_ns = 1000 * MS;
-	rig.cfg.round = (struct hp3_round_params){.timeout_ns = 200 * US,
+	rig.cfg.round = (struct hp3_round_params){.timeout_ns = TIMEOUT,
 		.guard_ns = 200 * US,
 		.backoff_min_ns = MS,
 		.backoff_max_ns = 100 * MS,
@@ -120,6 +120,64 @@ void others_answer(void)
 
 	for (uint32_t i = 1; i < ASKED; i++)
 		probe_reply(first + i, false);
+}
+
+void stall_config(void)
+{
+	probing_config();
+	rig.cfg.stall_ns = STALL;
+}
+
+void steps(uint64_t ns)
+{
+	for (uint64_t t = 0; t < ns; t += 50 * US)
+		pass_time(50 * US);
+}
+
+void silence(void)
+{
+	probing_engine();
+	for (unsigned i = 0; i < 4; i++)
+		exchange(false);
+	middle(&q, psn++);
+	last(&q, psn++);
+}
+
+void until_asked(void)
+{
+	uint32_t probes = rig.nprobes;
+
+	for (uint64_t t = 0; t < 3 * STALL && rig.nprobes == probes; t += 50 * US)
+		pass_time(50 * US);
+	assert_int_equal(rig.nprobes, probes + ASKED);
+}
+
+void stalled(void)
+{
+	silence();
+	until_asked();
+	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+}
+
+void lose_a_round(void)
+{
+	others_answer();
+	pass_time(TIMEOUT);
+}
+
+void path_dies(void)
+{
+	uint32_t before = seen(HP3_EV_FAILOVER);
+
+	for (unsigned i = 0; i < 200 && seen(HP3_EV_FAILOVER) == before; i++) {
+		uint32_t probes = rig.nprobes;
+
+		pass_time(50 * US);
+		if (rig.nprobes != probes)
+			others_answer();
+	}
+	assert_int_equal(seen(HP3_EV_FAILOVER), before + 1);
+	assert_int_equal(info(&q).state, HP3_RFR_RESUMING);
 }
 
 void cnp(void)

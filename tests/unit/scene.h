@@ -12,6 +12,8 @@
 #define CYCLE    (100 * US)
 #define RTT      (20 * US)
 #define ASKED    4u /* probes of a round */
+#define STALL    (500 * US) /* without progress: is the path dead? */
+#define TIMEOUT  (200 * US) /* of a round of probes */
 
 extern struct qp q;
 extern uint32_t psn;
@@ -41,6 +43,20 @@ void marked_reply(void);
 void congest(void);
 /* The peer answers the probes of the newest round that go by other ports than the one in use. */
 void others_answer(void);
+/* The same, and dead paths are looked for. */
+void stall_config(void);
+/* Time goes by in steps of 50 us, as a caller's clock does. */
+void steps(uint64_t ns);
+/* A flow that was answered some times, and then sends two packets that nobody answers. */
+void silence(void);
+/* Until the next round of probes goes out, which must be soon. */
+void until_asked(void);
+/* silence(), and the first round of probes is out. */
+void stalled(void);
+/* A round that only the port in use loses. */
+void lose_a_round(void);
+/* Nothing comes through any more, three rounds of probes say why: until q has failed over. */
+void path_dies(void);
 /* A CNP for q. */
 void cnp(void);
 uint32_t seen(enum hp3_event_type type); /* events of this type so far */

@@ -7,20 +7,6 @@
 #include "engine/internal.h"
 #include "scene.h"
 
-#define STALL (500 * US)
-
-static void config(void)
-{
-	probing_config();
-	rig.cfg.stall_ns = STALL;
-}
-
-static void wait(uint64_t ns)
-{
-	for (uint64_t t = 0; t < ns; t += 50 * US)
-		pass_time(50 * US);
-}
-
 /* --- white box: what no interface tells --- */
 
 static struct hp3_paths *paths(void)
@@ -47,7 +33,7 @@ static uint32_t armed(void)
 
 static void a_packet_that_asks_makes_active(void **state)
 {
-	config();
+	stall_config();
 	probing_engine();
 	assert_int_equal(armed(), 0);
 	middle(&q, psn++);
@@ -55,10 +41,10 @@ static void a_packet_that_asks_makes_active(void **state)
 	last(&q, psn++);
 	last(&q, psn++);
 	assert_int_equal(armed(), 1); /* once */
-	wait(2 * STALL);
+	steps(2 * STALL);
 	assert_int_equal(armed(), 1);
 	ack(&q, psn - 1);
-	wait(2 * STALL);
+	steps(2 * STALL);
 	assert_int_equal(armed(), 0);
 	read_request(&q, psn++, PMTU);
 	assert_int_equal(armed(), 1);
@@ -66,7 +52,7 @@ static void a_packet_that_asks_makes_active(void **state)
 
 static void a_retransmission_makes_active(void **state)
 {
-	config();
+	stall_config();
 	probing_engine();
 	middle(&q, psn);
 	middle(&q, psn);
@@ -75,11 +61,11 @@ static void a_retransmission_makes_active(void **state)
 
 static void a_flow_that_is_gone_leaves_the_ring(void **state)
 {
-	config();
+	stall_config();
 	probing_engine();
 	last(&q, psn++);
 	assert_int_equal(tear_down(&q), 0);
-	wait(2 * STALL);
+	steps(2 * STALL);
 	assert_int_equal(armed(), 0);
 }
 
@@ -88,7 +74,7 @@ static void a_record_used_again_is_in_the_ring_once(void **state)
 {
 	struct qp other = make_qp(1);
 
-	config();
+	stall_config();
 	rig.cfg.max_flows = 1;
 	probing_engine();
 	for (unsigned i = 0; i < 20; i++) {
@@ -100,7 +86,7 @@ static void a_record_used_again_is_in_the_ring_once(void **state)
 		assert_int_equal(tear_down(&other), 0);
 		assert_int_equal(set_up(&q), 0);
 	}
-	wait(2 * STALL);
+	steps(2 * STALL);
 	assert_int_equal(armed(), 0);
 	last(&q, psn++);
 	assert_int_equal(armed(), 1);
@@ -109,37 +95,37 @@ static void a_record_used_again_is_in_the_ring_once(void **state)
 /* The stall of the queue pair before is not that of the one which has its record now. */
 static void a_record_used_again_has_its_own_time(void **state)
 {
-	config();
+	stall_config();
 	rig.cfg.max_flows = 1;
 	probing_engine();
 	last(&q, 100);
-	wait(STALL - 100 * US);
+	steps(STALL - 100 * US);
 	assert_int_equal(tear_down(&q), 0);
 	assert_int_equal(set_up(&q), 0);
 	last(&q, 99);
 	ack(&q, 99);
 	last(&q, 100); /* the same PSN is the oldest in flight */
-	wait(STALL / 2);
+	steps(STALL / 2);
 	assert_int_equal(rig.nprobes, 0);
-	wait(2 * STALL);
+	steps(2 * STALL);
 	assert_true(rig.nprobes >= ASKED);
 }
 
 static void an_epoch_leaves_the_ring(void **state)
 {
-	config();
+	stall_config();
 	probing_engine();
 	last(&q, psn++);
 	cm(HP3_DIR_RX, &q, HP3_CM_DREQ, 2, 1, q.lqpn);
 	assert_false(info(&q).paired);
-	wait(2 * STALL);
+	steps(2 * STALL);
 	assert_int_equal(armed(), 0);
 }
 
 /* More flows than one call looks at: all of them are seen in time. */
 static void many_flows_take_turns(void **state)
 {
-	config();
+	stall_config();
 	rig.cfg.candidates = 1;
 	rig.cfg.max_moves = 1;
 	probing_engine();
@@ -164,7 +150,7 @@ static void active_flows_count_on_their_path(void **state)
 {
 	struct qp other = make_qp(1);
 
-	config();
+	stall_config();
 	probing_engine();
 	other.home = q.home;
 	assert_int_equal(set_up(&other), 0);
@@ -173,18 +159,18 @@ static void active_flows_count_on_their_path(void **state)
 	last(&other, 7);
 	assert_int_equal(flows_on(q.home), 2);
 	ack(&other, 7);
-	wait(2 * STALL);
+	steps(2 * STALL);
 	assert_int_equal(flows_on(q.home), 1);
 	assert_int_equal(tear_down(&other), 0);
 	assert_int_equal(flows_on(q.home), 1);
 	ack(&q, psn - 1);
-	wait(2 * STALL);
+	steps(2 * STALL);
 	assert_int_equal(flows_on(q.home), 0);
 }
 
 static void a_move_takes_its_count_along(void **state)
 {
-	config();
+	stall_config();
 	probing_engine();
 	last(&q, psn++);
 	assert_int_equal(move(&q, NEW_PORT), 0);
@@ -193,10 +179,10 @@ static void a_move_takes_its_count_along(void **state)
 	assert_int_equal(info(&q).port, NEW_PORT);
 	assert_int_equal(flows_on(q.home), 0);
 	assert_int_equal(flows_on(NEW_PORT), 1);
-	wait(2 * STALL);
+	steps(2 * STALL);
 	assert_int_equal(flows_on(NEW_PORT), 0);
 	exchange(false);
-	wait(2 * STALL);
+	steps(2 * STALL);
 	assert_int_equal(move(&q, 61000), 0); /* idle: counts nowhere */
 	assert_int_equal(info(&q).port, 61000);
 	assert_int_equal(flows_on(61000), 0);
@@ -223,7 +209,7 @@ static void carry(unsigned cycles, bool marked)
 
 static void data_refreshes_the_path_table(void **state)
 {
-	config();
+	stall_config();
 	rig.cfg.stall_ns = 0; /* looked at all the same */
 	probing_engine();
 	assert_int_equal(quality_of(q.home), HP3_QUALITY_UNKNOWN);
@@ -236,12 +222,12 @@ static void data_refreshes_the_path_table(void **state)
 
 static void what_nobody_uses_gets_old(void **state)
 {
-	config();
+	stall_config();
 	probing_engine();
 	carry(20, false);
 	assert_int_equal(quality_of(q.home), HP3_QUALITY_GOOD);
 	ack(&q, psn - 1);
-	wait(2 * STALL);
+	steps(2 * STALL);
 	pass_time(rig.cfg.paths.fresh_ns);
 	assert_int_equal(quality_of(q.home), HP3_QUALITY_UNKNOWN);
 }

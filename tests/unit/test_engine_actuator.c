@@ -192,20 +192,12 @@ static void a_path_before_the_first_data_is_told_at_once(void **state)
 static void off_a_dead_path_at_once(void **state)
 {
 	rig.cfg.beside = true;
-	probing_config();
-	rig.cfg.stall_ns = 500 * US;
+	stall_config();
 	probing_engine();
 	last(&q, psn++);
 	ack(&q, psn - 1);
 	last(&q, psn++);
-	for (unsigned i = 0; i < 100 && seen(HP3_EV_FAILOVER) == 0; i++) {
-		uint32_t probes = rig.nprobes;
-
-		pass_time(50 * US);
-		if (rig.nprobes != probes)
-			others_answer();
-	}
-	assert_int_equal(seen(HP3_EV_FAILOVER), 1);
+	path_dies();
 	expect_told(HP3_ACT_MOVE, 1);
 	expect_told(HP3_ACT_NAK, 0);
 	assert_false(rig.newest[HP3_EV_FAILOVER].nak);

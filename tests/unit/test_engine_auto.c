@@ -6,8 +6,6 @@
 #include <cmocka.h>
 #include "scene.h"
 
-#define TIMEOUT (200 * US)
-
 static void config(enum hp3_probe_choice probes)
 {
 	probing_config();

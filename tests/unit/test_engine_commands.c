@@ -125,6 +125,28 @@ static void deadlines_in_turn(void **state)
 	}
 }
 
+/* A reload must not bring in what a start would have refused: arrays are sized by it. */
+static void an_unsound_configuration_changes_nothing(void **state)
+{
+	struct hp3_engine_config cfg;
+
+	probing_config();
+	rig.cfg.setup_probing = true;
+	rig_configure();
+	cfg = rig.cfg;
+	cfg.candidates = 200;
+	cfg.close_timeout_ns = 1;
+	hp3_engine_reconfigure(rig.e, &cfg);
+	q = make_qp(0);
+	assert_int_equal(set_up_at(&q, 1), 0);
+	assert_int_equal(rig.nprobes, ASKED);
+	cfg.candidates = 1;
+	hp3_engine_reconfigure(rig.e, &cfg);
+	assert_int_equal(tear_down(&q), 0);
+	assert_int_equal(set_up_at(&q, 1), 0);
+	assert_int_equal(rig.nprobes, ASKED + 2);
+}
+
 /* Two flows in lockstep: challenges and ports are drawn at random. */
 static void script(void)
 {
@@ -171,6 +193,7 @@ int main(void)
 		RIG_TEST(random_ports),
 		RIG_TEST(many_deadlines_at_once),
 		RIG_TEST(deadlines_in_turn),
+		RIG_TEST(an_unsound_configuration_changes_nothing),
 		RIG_TEST(same_seed_same_results),
 	};
 

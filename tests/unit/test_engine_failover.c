@@ -6,46 +6,20 @@
 #include <cmocka.h>
 #include "scene.h"
 
-#define STALL   (500 * US)
-#define TIMEOUT (200 * US)
-
 static uint32_t una; /* oldest PSN in flight when the path died */
 static uint16_t to; /* the new port */
 
-static void config(void)
+static void dies(void)
 {
-	probing_config();
-	rig.cfg.stall_ns = STALL;
-	rig.cfg.probes = HP3_PROBES_PEER;
-}
-
-static void wait(uint64_t ns)
-{
-	for (uint64_t t = 0; t < ns; t += 50 * US)
-		pass_time(50 * US);
-}
-
-/* Nothing comes through any more, three rounds of probes say why. */
-static void path_dies(void)
-{
-	uint32_t before = seen(HP3_EV_FAILOVER);
-
-	for (unsigned i = 0; i < 200 && seen(HP3_EV_FAILOVER) == before; i++) {
-		uint32_t probes = rig.nprobes;
-
-		pass_time(50 * US);
-		if (rig.nprobes != probes)
-			others_answer();
-	}
-	assert_int_equal(seen(HP3_EV_FAILOVER), before + 1);
-	assert_int_equal(info(&q).state, HP3_RFR_RESUMING);
+	path_dies();
 	to = info(&q).port;
 	rig.nwire = 0;
 }
 
 static void alive(void)
 {
-	config();
+	stall_config();
+	rig.cfg.probes = HP3_PROBES_PEER;
 	probing_engine();
 	for (unsigned i = 0; i < 4; i++)
 		exchange(false);
@@ -60,7 +34,7 @@ static void failed_over(void)
 	for (unsigned i = 0; i < 3; i++)
 		middle(&q, psn++);
 	last(&q, psn++);
-	path_dies();
+	dies();
 }
 
 /* --- the NAK to the local RNIC --- */
@@ -91,7 +65,7 @@ static void rule_04_no_nak_with_a_read_or_atomic_outstanding(void **state)
 			request(&q,
 				&(struct hp3_fields){.opcode = HP3_OP_RC_FETCH_ADD, .psn = psn++});
 		peer_alive(&q);
-		path_dies(); /* the port changes all the same */
+		dies(); /* the port changes all the same */
 		assert_int_equal(rig.acts[HP3_ACT_NAK], 0);
 		assert_false(rig.newest[HP3_EV_FAILOVER].nak);
 	}
@@ -102,13 +76,13 @@ static void rule_04_once_per_oldest_packet(void **state)
 	failed_over();
 	pass_time(rig.cfg.close_timeout_ns); /* nothing came of it */
 	assert_int_equal(seen(HP3_EV_RESUME), 1);
-	path_dies();
+	dies();
 	assert_int_equal(rig.acts[HP3_ACT_NAK], 1);
 	assert_false(rig.newest[HP3_EV_FAILOVER].nak);
 	ack(&q, una + 1);
 	pass_time(rig.cfg.close_timeout_ns);
-	wait(STALL); /* the progress is seen */
-	path_dies();
+	steps(STALL); /* the progress is seen */
+	dies();
 	assert_int_equal(rig.acts[HP3_ACT_NAK], 2);
 	assert_int_equal(rig.other.psn, una + 2);
 }

@@ -6,8 +6,6 @@
 #include <cmocka.h>
 #include "scene.h"
 
-#define TIMEOUT (200 * US)
-
 static uint32_t closing; /* PSN that closed the old path */
 
 static void config(enum hp3_probe_choice probes)
