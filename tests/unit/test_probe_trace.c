@@ -289,6 +289,10 @@ static void others_pass(void **state)
 		f.b[L3 + (ipv6 ? 39 : 19)] ^= 4; /* to another host */
 		repair_icmp(&f);
 		assert_int_equal(icmp(&f, &res), -ENOMSG);
+		make_expired(&f, &probe, ipv6 ? spine6 : spine4, 40);
+		f.b[L3 + 6] = ipv6 ? 44 : 0x20; /* a fragment */
+		repair_icmp(&f);
+		assert_int_equal(icmp(&f, &res), -ENOMSG);
 		assert_int_equal(st.traces_hop + st.traces_odd + st.traces_stray, 0);
 	}
 }
