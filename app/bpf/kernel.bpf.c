@@ -15,6 +15,11 @@
 #define CALLS      4096
 #define RING_BYTES (1u << 20)
 
+/* Named, since CO-RE wants an enum of the same name where the kernel has one. */
+enum ib_qp_type { IB_QPT_RC = 2 };
+enum ib_qp_state { IB_QPS_RESET };
+enum ib_mtu { IB_MTU_256 = 1 };
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 union ib_gid {
@@ -33,8 +38,8 @@ struct rdma_ah_attr {
 };
 
 struct ib_qp_attr {
-	int qp_state;
-	int path_mtu;
+	enum ib_qp_state qp_state;
+	enum ib_mtu path_mtu;
 	__u32 rq_psn, sq_psn, dest_qp_num;
 	struct rdma_ah_attr ah_attr;
 };
@@ -46,7 +51,7 @@ struct ib_device {
 struct ib_qp {
 	struct ib_device *device;
 	__u32 qp_num;
-	int qp_type;
+	enum ib_qp_type qp_type;
 };
 
 #pragma clang attribute pop

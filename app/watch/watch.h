@@ -13,7 +13,8 @@
  * and believes what they say. Whatever is missing is told once by name. Connections that neither
  * sees are still paired by connection management and challenges on the wire.
  *
- * One thread; nothing blocks. A queue pair that was set up before the watcher started has no UP.
+ * One thread; nothing blocks. No UP have queue pairs that were set up before the watcher started,
+ * and those that stay in RTR, since they only answer.
  */
 #include <stdint.h>
 #include "config/config.h"

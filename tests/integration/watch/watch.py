@@ -5,7 +5,7 @@
 usage: watch.py HP3_WATCH VERBS_CALLER HP3D HP3CTL [unittest arguments]
 
 There is no RDMA device here: verbs_caller brings a driver of its own, and the GID tables are files
-in a directory of the test. Exit code 77: this machine allows no uprobes.
+in a directory of the test. Exit code 77: BPF is forbidden here, even to root.
 """
 import ctypes
 import json
@@ -407,5 +407,14 @@ socket = "{directory}/hp3.sock"
             self.assertRegex(d.errors(), r"\[watch\] verbs: cannot be had .*: set it to auto")
 
 
+def uprobes_allowed():
+    run = subprocess.run(("timeout", "-s", "INT", "0.5", HP3_WATCH, "--verbs", "library"), check=False,
+                         capture_output=True, text=True)
+    return "no permission for BPF" not in run.stderr
+
+
 if __name__ == "__main__":
+    if not uprobes_allowed():
+        print("BPF is forbidden here, even to root")
+        sys.exit(77)
     unittest.main(argv=["watch.py", *sys.argv[5:]])

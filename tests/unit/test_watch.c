@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Verbs calls to events, without BPF: order, bounds, what a hostile process may say. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include <infiniband/verbs.h>
+#include "app/watch/elf_symbols.h"
+#include "app/watch/qps.h"
+
+static struct {
+	struct hp3_qps *qps;
+	unsigned ups, downs;
+	struct hp3_watch_event last;
+} rig;
+
+static const uint8_t mine[16] = {[10] = 0xff, 0xff, 10, 9, 0, 1};
+static const uint8_t peer[16] = {[10] = 0xff, 0xff, 10, 9, 0, 2};
+
+static int gid(void *ctx, const char *device, unsigned port, unsigned index, struct hp3_gid *out)
+{
+	if (strcmp(device, "rxe0") != 0 || port != 1 || index > 1)
+		return -ENOENT;
+	memcpy(out->gid, mine, sizeof(mine));
+	out->vlan = index == 1 ? 100 : 0;
+	return 0;
+}
+
+static void on_event(void *ctx, const struct hp3_watch_event *ev)
+{
+	/* Never two of a kind in a row for a queue pair: all tests here use one at a time. */
+	if (ev->qp.kind == HP3_QP_UP)
+		assert_int_equal(rig.ups++, rig.downs);
+	else
+		assert_int_equal(++rig.downs, rig.ups);
+	rig.last = *ev;
+}
+
+static int setup(void **state)
+{
+	struct hp3_qps_hooks hooks = {.gid = gid, .event = on_event};
+
+	memset(&rig, 0, sizeof(rig));
+	rig.qps = hp3_qps_create(&hooks);
+	return rig.qps == NULL;
+}
+
+static int teardown(void **state)
+{
+	hp3_qps_free(rig.qps);
+	return 0;
+}
+
+static struct hp3_verbs_call call(uint8_t state)
+{
+	struct hp3_verbs_call c = {.pid = 7,
+		.mask = IBV_QP_STATE,
+		.qpn = 0x11,
+		.type = IBV_QPT_RC,
+		.state = state,
+		.device = "rxe0",
+		.time_ns = 5};
+
+	if (state == IBV_QPS_RTR) {
+		c.mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+		c.dest_qpn = 0x22;
+		c.rq_psn = 8;
+		c.path_mtu = IBV_MTU_2048;
+		c.global = 1;
+		c.port = 1;
+		memcpy(c.dgid, peer, sizeof(peer));
+	} else if (state == IBV_QPS_RTS) {
+		c.mask |= IBV_QP_SQ_PSN;
+		c.sq_psn = 9;
+	}
+	return c;
+}
+
+static void give(struct hp3_verbs_call c)
+{
+	assert_int_equal(hp3_qps_call(rig.qps, &c), 0);
+}
+
+static void all_fields(void **state)
+{
+	struct hp3_verbs_call rtr = call(IBV_QPS_RTR);
+	const struct hp3_watch_event *ev = &rig.last;
+
+	rtr.sgid_index = 1;
+	give(call(IBV_QPS_INIT));
+	give(rtr);
+	assert_int_equal(rig.ups, 0);
+	give(call(IBV_QPS_RTS));
+	assert_int_equal(rig.ups, 1);
+	assert_int_equal(ev->qp.lqpn, 0x11);
+	assert_int_equal(ev->qp.rqpn, 0x22);
+	assert_int_equal(ev->qp.psn, 9);
+	assert_true(ev->qp.psn_known);
+	assert_int_equal(ev->rq_psn, 8);
+	assert_int_equal(ev->mtu, 2048);
+	assert_int_equal(ev->qp.vlan, 100);
+	assert_false(ev->qp.ipv6);
+	assert_memory_equal(ev->qp.local, mine + 12, 4);
+	assert_memory_equal(ev->qp.remote, peer + 12, 4);
+	assert_string_equal(ev->device, "rxe0");
+}
+
+static void doubled_calls_say_nothing_new(void **state)
+{
+	for (unsigned i = 0; i < 2; i++)
+		give(call(IBV_QPS_RTR));
+	for (unsigned i = 0; i < 2; i++)
+		give(call(IBV_QPS_RTS));
+	for (unsigned i = 0; i < 2; i++)
+		give(call(IBV_QPS_ERR));
+	assert_int_equal(rig.ups, 1);
+	assert_int_equal(rig.downs, 1);
+	give(call(IBV_QPS_RTS)); /* no way from ERR to RTS without a peer */
+	assert_int_equal(rig.ups, 1);
+}
+
+static void set_up_anew_ends_the_old(void **state)
+{
+	give(call(IBV_QPS_RTR));
+	give(call(IBV_QPS_RTS));
+	give(call(IBV_QPS_RTR));
+	assert_int_equal(rig.downs, 1);
+	give(call(IBV_QPS_RTS));
+	assert_int_equal(rig.ups, 2);
+}
+
+static void values_beyond_24_bits(void **state)
+{
+	struct hp3_verbs_call rtr = call(IBV_QPS_RTR), rts = call(IBV_QPS_RTS);
+
+	rtr.dest_qpn = rtr.rq_psn = rts.sq_psn = 0xff000003;
+	rtr.path_mtu = 0xff;
+	give(rtr);
+	give(rts);
+	assert_int_equal(rig.last.qp.rqpn, 3);
+	assert_int_equal(rig.last.qp.psn, 3);
+	assert_int_equal(rig.last.rq_psn, 3);
+	assert_int_equal(rig.last.mtu, 0);
+	rtr.qpn = 0x1000000;
+	give(rtr);
+	assert_int_equal(hp3_qps_count(rig.qps), 1);
+}
+
+static void process_takes_only_its_own(void **state)
+{
+	struct hp3_verbs_call c = call(IBV_QPS_RTR);
+
+	give(c);
+	give(call(IBV_QPS_RTS));
+	c.pid = 8;
+	c.qpn = 0x12;
+	give(c);
+	hp3_qps_process_ended(rig.qps, 9, 1);
+	assert_int_equal(hp3_qps_count(rig.qps), 2);
+	hp3_qps_process_ended(rig.qps, 7, 1);
+	assert_int_equal(rig.downs, 1);
+	assert_int_equal(hp3_qps_count(rig.qps), 1);
+}
+
+static void memory_is_bounded(void **state)
+{
+	struct hp3_verbs_call c = call(IBV_QPS_INIT);
+
+	for (c.qpn = 0; c.qpn < HP3_QPS_MAX; c.qpn++)
+		give(c);
+	assert_int_equal(hp3_qps_call(rig.qps, &c), -ENOSPC);
+	c.qpn = 5;
+	c.kind = HP3_VERBS_DESTROY;
+	give(c);
+	assert_int_equal(hp3_qps_count(rig.qps), HP3_QPS_MAX - 1);
+	c.kind = HP3_VERBS_MODIFY;
+	c.qpn = HP3_QPS_MAX;
+	give(c);
+}
+
+/* What is no library, or has no such function, is told apart. */
+static void elf_files_that_are_none(void **state)
+{
+	struct hp3_elf_symbol s[2];
+
+	assert_int_equal(hp3_elf_symbols("/nonexistent", "f", s, 2), -ENOENT);
+	assert_int_equal(hp3_elf_symbols("/proc/self/cmdline", "f", s, 2), -ENOEXEC);
+	assert_int_equal(hp3_elf_symbols("/proc/self/exe", "no_such_function", s, 2), 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(all_fields),
+		TEST(doubled_calls_say_nothing_new),
+		TEST(set_up_anew_ends_the_old),
+		TEST(values_beyond_24_bits),
+		TEST(process_takes_only_its_own),
+		TEST(memory_is_bounded),
+		cmocka_unit_test(elf_files_that_are_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
