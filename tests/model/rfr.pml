@@ -10,12 +10,17 @@
  *  once      every first transmission leaves exactly once, or is discarded with its epoch
  *  bounded   never more than HOLD packets held, and none unless a drain is under way
  *  rule 10   no move while a receiver that was not ready has not acknowledged
- *  move_ends, drain_ends   every move ends, and with it every hold
+ *  rule 1    nothing completes at the requester that the responder has not received
+ *  rule 2    the answer to a probe reaches the RNIC only with news, and no news is kept from it
+ *  rule 4    no NAK of ours while the RNIC waits for the receiver
+ *  gapless   off a dead path: what leaves on the new one is at most what the receiver expects next
+ *  move_ends, drain_ends, resume_ends   every move ends, and with it every hold
  *
  * -DQUIET: without loss, time-outs and mishaps. -DRESETS: with resets, fatal NAKs and replies to
- * others, without RNR. A rule is broken on purpose by -DBREAK_..., the search then ends with a
+ * others, without RNR. -DPROBES: moves ask where to go once the old path is empty. -DFAILOVER:
+ * paths die. A rule is broken on purpose by -DBREAK_..., the search then ends with a
  * counterexample. So it does with -DREACH=INPUT, if a move can end by that input while packets are
- * held: what is claimed of such a state is not claimed of nothing.
+ * held (in state -DREACH_IN): what is claimed of such a state is not claimed of nothing.
  */
 #include "transitions.pml"
 
@@ -31,6 +36,7 @@
 #ifndef BACK
 #define BACK 2 /* replies on their way */
 #endif
+#define AIR 2 /* probes on their way: one, and one that was given up */
 
 /* PSNs wrap; of two, one is up to WINDOW ahead of the other, or behind, or neither (a reset). */
 #define PSNS (2 * WINDOW + 2)
@@ -39,15 +45,19 @@
 #define BEHIND(a, b) AHEAD(b, a)
 #define NEXT(a) (((a) + 1) % PSNS)
 
+#define HOLDING (st == ST_DRAINING || st == ST_PROBING || st == ST_RESUMING)
+#define MOVING (st == ST_CLOSING || HOLDING)
+
 /* A packet in one byte. */
 #define PKT(psn, ackreq, epoch) ((psn) + 16 * (ackreq) + 32 * (epoch))
 #define OTHER 64 /* on the path that is not in use */
+#define AGAIN 128 /* held: a retransmission */
 #define PSN(k) ((k) & 15)
 #define ACKREQ(k) (((k) >> 4) & 1)
 #define EPOCH(k) (((k) >> 5) & 1)
 #define PATH(k) ((k) & OTHER)
 
-mtype:reply = { ACK, NAK, RNR, FATAL };
+mtype:reply = { ACK, NAK, RNR, FATAL, ANSWER }; /* ANSWER: an ACK that a probe provoked */
 mtype:rnic = { READY, RNR_WAIT, ERROR };
 
 /* The network: packets in the order in which they were emitted, each on its path: 0 the one of the
@@ -56,6 +66,12 @@ mtype:rnic = { READY, RNR_WAIT, ERROR };
 byte net[NET];
 byte nnet;
 chan back = [BACK] of { mtype:reply, byte, bit };
+#ifdef PROBES
+byte probes; /* on their way, each on a path of its own */
+#endif
+#ifdef FAILOVER
+bool dead; /* the path in use loses all that is in it and all that enters */
+#endif
 
 /* The queue pair's two ends. A reset starts both over. */
 bit epoch;
@@ -73,23 +89,61 @@ byte closing; /* PSN of the closing packet, in DRAINING */
 byte mark; /* closing PSN (close_ack), refused PSN (rnr_seen); both: the later one */
 byte hold[HOLD];
 byte held;
+#ifdef PROBES
+bool ask; /* the move asks where to go when the old path is empty */
+#ifdef QUIET
+bool more; /* another probe may follow */
+#endif
+#endif
+#ifdef FAILOVER
+byte resume; /* RESUMING: the PSN with which the receiver can go on */
+#endif
 
+/* What is claimed of, and the engine does not know. */
 byte leaves; /* PSN of the first transmission that leaves next */
+#ifdef FAILOVER
+byte front; /* PSN that the receiver expects once it has all that left */
+bool gap; /* the engine gave up waiting: until all is sent again the receiver may see one */
+#endif
 
 /* Scratch, of no meaning between two events. */
 hidden mtype:action act;
 hidden mtype:input in;
 hidden mtype:reply kind;
+hidden mtype:state from;
 hidden byte i, k, psn, way, ackreq, whose, overtaken;
+hidden byte consumed, provoked; /* bool: a hidden one may be no bit */
 
 /* --- network ---------------------------------------------------------------------------------- */
 
-inline enter(pkt)
+#ifdef FAILOVER
+inline arrives_last(number)
 {
 	if
-	:: net[nnet] = pkt; nnet++
+	:: number == front -> front = NEXT(front)
+	:: AHEAD(number, front) -> assert(gap) /* gapless */
+	:: else
+	fi;
+	if
+	:: front == e_nxt -> gap = false
+	:: else
+	fi
+}
+#else
+#define dead false
+#endif
+
+inline enter(pkt)
+{
+#ifdef FAILOVER
+	arrives_last(PSN(pkt));
+#endif
+	if
+	:: !dead -> net[nnet] = pkt; nnet++
 #ifndef QUIET
 	:: true /* lost */
+#else
+	:: dead
 #endif
 	fi
 }
@@ -126,7 +180,8 @@ inline release()
 {
 	i = 0;
 	do
-	:: i < held -> leave(hold[i]); i++
+	:: i < held && hold[i] < AGAIN -> leave(hold[i]); i++
+	:: i < held && hold[i] >= AGAIN -> enter(hold[i] - AGAIN); i++
 	:: else -> break
 	od;
 #ifdef BREAK_RELEASE_TWICE
@@ -145,13 +200,29 @@ inline switch_path()
 	do
 	:: i < nnet -> net[i] = net[i] ^ OTHER; i++
 	:: else -> break
-	od
+	od;
+#ifdef FAILOVER
+	dead = false
+#endif
 }
+
+#ifdef PROBES
+inline send_probe()
+{
+	if
+	:: probes < AIR -> probes++
+#ifndef QUIET
+	:: true /* lost */
+#endif
+	fi
+}
+#endif
 
 /* Feeds the state machine and carries out what ends a move. */
 inline move_input(input)
 {
 	in = input;
+	from = st;
 	step(st, in);
 #ifdef BREAK_TIMEOUT_SWITCHES
 	if
@@ -160,7 +231,10 @@ inline move_input(input)
 	fi;
 #endif
 #ifdef REACH
-	assert(!(in == REACH && act != DO_NONE && act != DO_HOLD && held > 0));
+#ifndef REACH_IN
+#define REACH_IN from
+#endif
+	assert(!(in == REACH && from == REACH_IN && act != DO_NONE && act != DO_HOLD && held > 0));
 #endif
 	if
 	:: act == DO_SWITCH -> switch_path(); release()
@@ -170,6 +244,31 @@ inline move_input(input)
 	:: act == DO_RECOVER -> release()
 #endif
 	:: act == DO_DISCARD -> empty_hold(); leaves = e_nxt
+#ifdef PROBES
+	:: act == DO_PROBE -> send_probe()
+#endif
+#ifdef FAILOVER
+	:: act == DO_FAILOVER ->
+		switch_path();
+#ifdef BREAK_RESUME_AT_NEWEST
+		resume = (e_nxt + PSNS - 1) % PSNS;
+#else
+		resume = e_una;
+#endif
+		front = expected;
+		gap = false
+#ifdef BREAK_SUPERSEDE_KEEPS
+	:: act == DO_SUPERSEDE
+#else
+	:: act == DO_SUPERSEDE -> empty_hold(); leaves = e_nxt /* they leave as retransmissions */
+#endif
+	:: act == DO_RESUME ->
+		if
+		:: in != IN_CAUGHT_UP -> gap = true
+		:: else
+		fi;
+		release()
+#endif
 	:: else
 	fi
 }
@@ -215,8 +314,54 @@ inline start_stream()
 	started = true;
 	e_una = psn;
 	e_nxt = psn;
-	leaves = psn
+	leaves = psn;
+#ifdef FAILOVER
+	front = psn
+#endif
 }
+
+/* hp3_hold_put(), or no room: then the move is over, and what was held has left. */
+inline hold_it(pkt)
+{
+	if
+	:: held < HOLD -> hold[held] = pkt; held++
+	:: held == HOLD -> move_input(IN_HOLD_FULL)
+#ifndef QUIET
+	:: true -> move_input(IN_HOLD_FULL) /* bytes of all flows together */
+#endif
+	fi
+}
+
+#ifdef FAILOVER
+/* Nothing is missing any more before what is held and what comes. */
+#define CAUGHT_UP (!BEHIND(resume, (held > 0 -> PSN(hold[0]) : e_nxt)))
+
+/* hp3_resume_tx(): act is DO_HOLD if the packet is to be held. */
+inline resume_tx(again)
+{
+	act = DO_NONE;
+	if
+	:: !again && held > 0 && CAUGHT_UP -> move_input(IN_CAUGHT_UP)
+	:: !(!again && held > 0 && CAUGHT_UP) && AHEAD(psn, resume) ->
+		move_input(IN_TX_AHEAD);
+#ifdef BREAK_RESUME_EARLY
+		act = DO_NONE
+#endif
+	:: !(!again && held > 0 && CAUGHT_UP) && psn == resume ->
+		if
+		:: held > 0 && !BEHIND(psn, PSN(hold[0])) -> move_input(IN_TX_AGAIN)
+		:: else ->
+			move_input(IN_TX_WANTED);
+			resume = NEXT(psn);
+			if
+			:: held == 0 && CAUGHT_UP -> move_input(IN_CAUGHT_UP)
+			:: else
+			fi
+		fi
+	:: else /* arrived already: a duplicate */
+	fi
+}
+#endif
 
 inline tx_retransmit()
 {
@@ -232,11 +377,24 @@ inline tx_retransmit()
 	move_input(IN_TX_RETRANSMIT);
 	way = 0;
 #endif
+#ifdef FAILOVER
+	if
+	:: st == ST_RESUMING -> resume_tx(true)
+	:: else
+	fi;
+	if
+	:: act == DO_HOLD -> hold_it(PKT(psn, ackreq, epoch) + AGAIN)
+	:: else
+	fi;
+#endif
 	if
 	:: close_ack && psn == mark -> ackreq = 1 /* rule 8 */
 	:: else
 	fi;
-	enter(PKT(psn, ackreq, epoch) + way)
+	if
+	:: act != DO_HOLD -> enter(PKT(psn, ackreq, epoch) + way)
+	:: else
+	fi
 }
 
 inline tx_new()
@@ -251,27 +409,23 @@ inline tx_new()
 	last_close = ackreq;
 	if
 	:: st == ST_STEADY || st == ST_SEEKING -> act = DO_NONE
+#ifdef FAILOVER
+	:: st == ST_RESUMING -> resume_tx(false)
+#endif
 	:: else -> move_input(IN_TX_NEW)
 	fi;
 	if
 	:: act == DO_CLOSE ->
 		close();
 #ifndef BREAK_NO_ACKREQ
-		ackreq = 1;
+		ackreq = 1
 #endif
-		leave(PKT(psn, ackreq, epoch))
-	:: act == DO_HOLD && held < HOLD ->
-		hold[held] = PKT(psn, ackreq, epoch);
-		held++
-	:: act == DO_HOLD && held == HOLD ->
-		move_input(IN_HOLD_FULL);
-		leave(PKT(psn, ackreq, epoch))
-#ifndef QUIET
-	:: act == DO_HOLD -> /* bytes of all flows together */
-		move_input(IN_HOLD_FULL);
-		leave(PKT(psn, ackreq, epoch))
-#endif
-	:: else -> leave(PKT(psn, ackreq, epoch))
+	:: act == DO_HOLD -> hold_it(PKT(psn, ackreq, epoch))
+	:: else
+	fi;
+	if
+	:: act != DO_HOLD -> leave(PKT(psn, ackreq, epoch))
+	:: else
 	fi
 }
 
@@ -294,7 +448,8 @@ inline classify()
 	in = IN_NONE;
 	k = (kind == ACK -> NEXT(psn) : psn);
 	if
-	:: st == ST_DRAINING && !BEHIND(psn, NEXT(closing)) -> in = IN_CONTRADICTION
+	:: (st == ST_DRAINING || st == ST_PROBING) && AHEAD(psn, closing) ->
+		in = IN_CONTRADICTION
 	:: else ->
 		if
 		:: AHEAD(k, e_una) && DIFF(k, e_una) > DIFF(e_nxt, e_una) -> in = IN_CONTRADICTION
@@ -326,6 +481,30 @@ inline classify()
 #define LIKE_STEADY (st == ST_STEADY || st == ST_SEEKING && kind == ACK)
 #endif
 
+#ifdef PROBES
+#ifdef BREAK_FORWARD_ANSWERS
+#define OURS (st == ST_PROBING && psn == closing)
+#elif defined(BREAK_CONSUME_NEWS)
+#define OURS true
+#else
+#define OURS (e_una == i) /* no news */
+#endif
+
+/* hp3_seek_reply(): the next probe, or the round is over. */
+inline probe_answered()
+{
+	if
+#ifdef QUIET
+	:: more -> more = false; send_probe()
+#else
+	:: send_probe()
+#endif
+	:: move_input(IN_WON)
+	:: move_input(IN_NO_BETTER)
+	fi
+}
+#endif
+
 inline rx()
 {
 	if
@@ -345,6 +524,13 @@ inline rx()
 	:: else
 	fi;
 #endif
+#ifdef PROBES
+	if
+	:: in == IN_DRAINED && ask -> in = (st == ST_DRAINING -> IN_ASK : IN_NONE)
+	:: else
+	fi;
+	consumed = kind == ACK && in != IN_CONTRADICTION && OURS; /* rule 2 */
+#endif
 	if
 	:: in == IN_CONTRADICTION && started -> unpair()
 	:: in == IN_CONTRADICTION && !started
@@ -352,22 +538,58 @@ inline rx()
 		if
 		:: LIKE_STEADY && e_una != i && e_una == e_nxt && !went_back -> idle_proof = true
 		:: LIKE_STEADY && !(e_una != i && e_una == e_nxt && !went_back)
+#ifdef PROBES
+		:: st == ST_PROBING && consumed && psn == closing -> probe_answered()
+		:: !LIKE_STEADY && !(st == ST_PROBING && consumed && psn == closing) ->
+			move_input(in)
+#else
 		:: else -> move_input(in)
+#endif
 		fi
 	fi;
+#ifdef FAILOVER
+	if
+	:: st == ST_RESUMING ->
+		if
+		:: AHEAD(e_una, resume) -> resume = e_una
+		:: else
+		fi;
+		if
+		:: CAUGHT_UP -> move_input(IN_CAUGHT_UP)
+		:: else
+		fi
+	:: else
+	fi;
+#endif
 	if
 	:: (rnr_seen || close_ack) && AHEAD(e_una, mark) -> forget_mark()
 	:: else
 	fi
 }
 
-/* The target is known, from an operator or from the probe that won. */
+/* The target is known, from an operator or from the probe that won, or will be asked for. */
 inline start_move()
 {
+#ifdef PROBES
 	if
-	:: e_una == e_nxt && idle_proof -> move_input(IN_MOVE_IDLE)
+#ifdef QUIET
+	:: ask = st == ST_STEADY && probes == 0
+#else
+	:: ask = st == ST_STEADY
+#endif
+	:: ask = false
+	fi;
+#ifdef QUIET
+	more = ask;
+#endif
+#else
+#define ask false
+#endif
+	if
+	:: e_una == e_nxt && idle_proof && !ask -> move_input(IN_MOVE_IDLE)
 	:: e_una != e_nxt && last_close -> move_input(IN_MOVE_CLOSED)
-	:: else -> move_input(IN_MOVE)
+	:: !(e_una == e_nxt && idle_proof && !ask) && !(e_una != e_nxt && last_close) ->
+		move_input(IN_MOVE)
 	fi;
 	if
 	:: act == DO_BEHIND -> close()
@@ -394,9 +616,19 @@ inline rebase()
 	:: else
 	fi;
 	if
-	:: st == ST_DRAINING -> from_una(closing)
+	:: st == ST_DRAINING || st == ST_PROBING -> from_una(closing)
 	:: else
 	fi;
+#ifdef FAILOVER
+	if
+	:: started -> from_una(front)
+	:: else
+	fi;
+	if
+	:: st == ST_RESUMING -> from_una(resume)
+	:: else
+	fi;
+#endif
 	i = 0;
 	do
 	:: i < nnet -> net[i] = net[i] - PSN(net[i]) + DIFF(PSN(net[i]), una); i++
@@ -419,12 +651,25 @@ inline rebase()
 
 inline check()
 {
-	assert(held <= HOLD && (held == 0 || st == ST_DRAINING)); /* bounded */
-	assert(!rnr_seen || st == ST_STEADY); /* rule 10 */
+	assert(held <= HOLD && (held == 0 || HOLDING)); /* bounded */
+	assert(!rnr_seen || st == ST_STEADY || st == ST_RESUMING); /* rule 10 */
+	assert(DIFF(expected, una) <= WINDOW); /* rule 1 */
 	if
-	:: st != ST_DRAINING -> closing = 0
+	:: st != ST_DRAINING && st != ST_PROBING -> closing = 0
 	:: else
-	fi
+	fi;
+#ifdef PROBES
+	if
+	:: !MOVING -> ask = false
+	:: else
+	fi;
+#endif
+#ifdef FAILOVER
+	if
+	:: st != ST_RESUMING -> resume = 0
+	:: else
+	fi;
+#endif
 }
 
 active proctype requester()
@@ -524,7 +769,11 @@ inline requester_rx()
 			:: DIFF(nxt, una) < DIFF(k, una) -> nxt = k
 			:: else
 			fi;
-			una = k
+			una = k;
+			if /* received after all: no more to wait for */
+			:: rnic == RNR_WAIT -> rnic = READY
+			:: else
+			fi
 		:: else
 		fi;
 		if
@@ -541,17 +790,63 @@ active proctype replies()
 end:	do
 	:: atomic {
 		back?kind(psn, whose) ->
+#ifdef PROBES
+		provoked = kind == ANSWER;
+		if
+		:: provoked -> kind = ACK
+		:: else
+		fi;
+#endif
 		if
 		:: paired -> rx()
 		:: !paired && whose == epoch && started -> paired = true /* by challenge */
 		:: else
 		fi;
+#ifdef PROBES
+		if /* rule 2 */
+		:: consumed -> assert(!AHEAD(NEXT(psn), una))
+		:: else -> assert(!provoked || AHEAD(NEXT(psn), una)); requester_rx()
+		fi;
+#else
 		requester_rx();
+#endif
 		rebase();
 		check()
 	}
 	od
 }
+
+#ifdef FAILOVER
+#ifdef BREAK_DEAD_ALIVE
+#define DEAD_VERDICT true
+#else
+#define DEAD_VERDICT dead
+#endif
+#ifdef BREAK_DEAD_THROUGH_RNR
+#define RECEIVER_READY true
+#else
+#define RECEIVER_READY (!rnr_seen)
+#endif
+#ifdef BREAK_NAK_NEWEST
+#define OLDEST e_nxt
+#else
+#define OLDEST e_una
+#endif
+
+/* hp3_failover(): the RNIC is handed a NAK, or is left to its timer. */
+inline fail_over()
+{
+	move_input(IN_DEAD);
+	if
+	:: assert(rnic != RNR_WAIT); /* rule 4 */
+		kind = NAK;
+		psn = OLDEST;
+		whose = epoch;
+		requester_rx()
+	:: true
+	fi
+}
+#endif
 
 active proctype operator()
 {
@@ -564,6 +859,14 @@ end:	do
 		fi;
 		check()
 	}
+#ifdef FAILOVER
+	:: atomic {
+		(st == ST_STEADY || st == ST_SEEKING) && paired && started && DEAD_VERDICT &&
+			RECEIVER_READY && e_una != e_nxt ->
+		fail_over();
+		check()
+	}
+#endif
 	:: atomic {
 		st == ST_SEEKING ->
 		if
@@ -580,7 +883,40 @@ end:	do
 active proctype timer()
 {
 end:	do
-	:: atomic { st == ST_CLOSING || st == ST_DRAINING -> move_input(IN_TIMEOUT); check() }
+#ifdef BREAK_PROBE_WAITS
+	:: atomic { MOVING && st != ST_PROBING -> move_input(IN_TIMEOUT); check() }
+#else
+	:: atomic { MOVING -> move_input(IN_TIMEOUT); check() }
+#endif
+#if defined(PROBES) && !defined(BREAK_PROBE_WAITS)
+	:: atomic { st == ST_PROBING -> move_input(IN_NO_BETTER); check() } /* no answer */
+#endif
+	od
+}
+#endif
+
+#ifdef PROBES
+/* Probes, zero-length WRITEs with a PSN that is acknowledged, come to the responder. */
+active proctype prober()
+{
+end:	do
+	:: atomic {
+		probes > 0 && ROOM_FOR_REPLY ->
+		probes--;
+		psn = (expected + PSNS - 1) % PSNS;
+		reply(ANSWER, psn)
+	}
+	od
+}
+#endif
+
+#ifdef FAILOVER
+inline die()
+{
+	dead = true;
+	do
+	:: nnet > 0 -> nnet--; net[nnet] = 0
+	:: else -> break
 	od
 }
 #endif
@@ -593,6 +929,9 @@ end:	do
 	:: atomic { st != ST_STEADY -> move_input(IN_CANCEL); check() }
 	:: atomic { rnic == READY && una != nxt -> nxt = una } /* retransmission timer */
 	:: atomic { rnic == RNR_WAIT -> rnic = READY }
+#ifdef FAILOVER
+	:: atomic { !dead -> die() }
+#endif
 #ifdef RESETS
 	:: atomic { paired && started -> unpair(); check() } /* a reply to another queue pair */
 	:: atomic {
@@ -623,8 +962,26 @@ end:	do
 }
 #endif
 
+#if defined(QUIET) && defined(FAILOVER)
+active proctype rnic_timer()
+{
+end:	do
+	:: atomic { rnic == READY && una != nxt -> nxt = una }
+	od
+}
+
+active proctype accident()
+{
+end:	do
+	:: atomic { !dead && st != ST_RESUMING -> die() }
+	:: true -> true
+	od
+}
+#endif
+
 #ifdef LIVENESS
 /* Nothing is held outside a drain: where moves end, holds do. */
 ltl move_ends { [] ((st != ST_STEADY) -> <> (st == ST_STEADY)) }
 ltl drain_ends { [] ((st == ST_DRAINING) -> <> (st == ST_STEADY)) }
+ltl resume_ends { [] ((st == ST_RESUMING) -> <> (st == ST_STEADY)) }
 #endif

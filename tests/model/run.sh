@@ -3,7 +3,8 @@
 # usage: run.sh TRANSITIONS WHAT EXPECT [-DNAME[=VALUE]...]
 # Searches the model. WHAT: `safety` (order, once, bounded, no deadlock) or the name of an LTL claim.
 # EXPECT: `none` (full search, no error) or the text of the error that must come up. With WHAT
-# `reach` EXPECT is a list of inputs: a move must be able to end by each while packets are held.
+# `reach` EXPECT is a list of inputs: a move must be able to end by each while packets are held (in
+# the state that -DREACH_IN names).
 set -eu
 transitions=$(realpath "$1") what=$2 expect=$3
 shift 3
