@@ -151,11 +151,15 @@ class Load:
                     return host, hosts[(i + 1) % len(hosts)]
         raise Problem(f"no flow '{flow}' to move")
 
+    def pair(self, flow):
+        """The part of hp3d's flow ids that names the address pair."""
+        src, dst = self.ends(flow)
+        return f"{self.hosts[src]['ip4']}-{self.hosts[dst]['ip4']}/"
+
     def flow_ids(self, flow):
         """hp3d's names of the flow's queue pairs at the source, by their port."""
-        src, dst = self.ends(flow)
-        pair = f"{self.hosts[src]['ip4']}-{self.hosts[dst]['ip4']}/"
-        return [f["flow"] for f in self.bed.hp3ctl(src, "flows") if pair in f["flow"] and f["home"] == self.ports[flow]]
+        return [f["flow"] for f in self.bed.hp3ctl(self.ends(flow)[0], "flows")
+                if self.pair(flow) in f["flow"] and f["home"] == self.ports[flow]]
 
     def finish(self, limit):
         """Reports of all processes; who does not end in time is stopped."""

@@ -157,11 +157,15 @@ def figures(scenario, plan, results):
             pts.append((r["t"], 100 * sum(r["marks"].values()) / sent if sent else 0))
         return [("packets marked", smooth(pts))]
 
+    def rtt(result):
+        return [(n, [(r["t"], r["rtt_ms"][n]) for r in result["samples"] if n in r.get("rtt_ms", {})]) for n in names[:8]]
+
     yield "goodput", time_figure("Goodput of each flow", "Mb/s", scenario, results, goodput,
                                  rate * 1.1 if len(names) <= 8 else None)
     yield "spines", time_figure("Load of each spine", "Mb/s", scenario, results, per_spine)
     yield "queues", time_figure("Deepest queue to and from each spine", "kB", scenario, results, queues)
     yield "ecn", time_figure("Share of packets marked CE, over all hops", "%", scenario, results, marked)
+    yield "rtt", time_figure("Round trip of each flow, as hp3d smooths it", "ms", scenario, results, rtt)
     fct = Figure("Flow completion times of messages", "ms", "share of messages", 320)
     fct.ymax, fct.log_x = 1.02, True
     curves = []

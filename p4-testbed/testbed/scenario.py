@@ -50,9 +50,22 @@ def find(path, folder):
 class Sampler:
     """What the fabric counted, every SAMPLE_S: differences for rates, values for queues."""
 
-    def __init__(self, bed, load):
+    def __init__(self, bed, load, plan):
         self.control, self.load = bed.fabric(), load
+        self.hp3d = {h["name"]: tools.Control(bed.path(h["name"] + ".sock")) for h in plan["hosts"]}
         self.rows, self.last = [], None
+
+    def round_trips(self):
+        """Smoothed RTT in ms of every flow that hp3d has measured, by the flow's name."""
+        found, hosts = {}, {}
+        for name in self.load.ports:
+            hosts.setdefault(self.load.ends(name)[0], []).append(name)
+        for host, names in hosts.items():
+            for f in self.hp3d[host].ask("flows", limit=100):
+                for name in names:
+                    if f["home"] == self.load.ports[name] and f["path"]["rtt_ns"] and self.load.pair(name) in f["flow"]:
+                        found[name] = f["path"]["rtt_ns"] / 1e6
+        return found
 
     def take(self, now):
         data = self.control.ask("stats")
@@ -62,6 +75,8 @@ class Sampler:
         if self.last is not None:
             dt = (data["t_ns"] - self.last["t_ns"]) / 1e9
             row = {"t": now, "mbps": {}, "queue": {}, "marks": {}, "packets": {}}
+            if len(self.rows) % 2 == 0:
+                row["rtt_ms"] = self.round_trips()
             for name, lane in lanes.items():
                 row["mbps"][name] = (lane["bytes"] - self.last["bytes"][name]) * 8 / dt / 1e6
                 row["queue"][name] = lane["peak"]
@@ -145,7 +160,7 @@ def run_mode(bed, scenario, topology, mode, quiet):
     try:
         load = loads.Load(bed, scenario, plan)
         load.check()
-        sampler = Sampler(bed, load)
+        sampler = Sampler(bed, load, plan)
         screen = view.View(scenario, mode, plan, load, quiet)
         try:
             return plan, play(bed, scenario, mode, plan, load, sampler, screen)

@@ -98,7 +98,7 @@ def main():
             report = json.load(f)
         with open(os.path.join(out, name + ".html"), encoding="utf-8") as f:
             page = f.read()
-        assert page.count("<svg") == 5 and "http-equiv" not in page and "src=" not in page, "one self-contained page"
+        assert page.count("<svg") == 6 and "http-equiv" not in page and "src=" not in page, "one self-contained page"
         for mode, row in report["summary"].items():
             assert row["overtaken"] == 0 and row["wrong_content"] == 0 and row["open"] == 0, f"{mode}: {row}"
             assert row["fct"]["n"] > 50
