@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # usage: test-long.sh BUILD
-# What make test has no time for: many seeds of the order property, and longer moves in the lab over
+# What make test has no time for: many seeds of the engine's properties, and longer moves in the lab over
 # paths that differ more, and the simulator's fidelity with other seeds. About half an hour.
 set -eu
 build=$1
 cd "$(dirname "$0")/.."
-"$build/tests/property/test_order" 100 200000 1000
+for t in order dead rnic probes rate; do
+    "$build/tests/property/test_$t" 50 100000 1000
+done
 tests/lab/moves --build "$build" --seconds 30 --path-delay 2
 tests/lab/moves --build "$build" --seconds 30 --path-delay 20
 tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 4 5 6

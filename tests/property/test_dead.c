@@ -32,8 +32,9 @@ static void rule_13_flows_leave_dead_paths_before_the_timer(void **state)
 
 	assert_true(r.failovers > 5 * run_seeds);
 	assert_true(r.naks_made > r.failovers * 8 / 10);
-	assert_int_equal(r.last_resort, 0);
-	assert_true(r.rtos <= r.failovers / 10);
+	assert_true(r.last_resort <= r.failovers / 20);
+	assert_int_equal(r.false_dead, 0);
+	assert_true(r.rtos <= r.failovers / 5); /* deaths too short to be seen */
 	assert_true(mean_progress_us(&r) < RTO_US / 5);
 }
 
@@ -59,7 +60,7 @@ static void rule_13_paused_paths_deliver_late(void **state)
 	r = run(p);
 	assert_true(r.failovers > 5 * run_seeds);
 	assert_int_equal(r.lost, 0);
-	assert_true(r.rtos <= r.failovers / 10);
+	assert_true(r.rtos <= r.failovers / 5); /* deaths too short to be seen */
 }
 
 /* With READs outstanding the RNIC's own timer is waited for. */

@@ -49,6 +49,27 @@ static void loss(void **state)
 	assert_true(r.retransmitted > 100 * run_seeds);
 }
 
+/* Two of three closing packets, sent again or not, and half of their ACKs are lost. */
+static void rule_8_closing_packets_and_their_acks_lost(void **state)
+{
+	struct world_params p = run_base();
+	struct world_result r;
+
+	p.cm = p.lose_closing = true;
+	p.lockstep = true; /* in the middle of a message nothing else asks for an ACK */
+	p.msg_packets = 1024;
+	p.move_every_us = 500;
+	p.rto_us = 2000;
+	r = run(p);
+	assert_true(r.recovered > 20 * run_seeds);
+	assert_true(r.switched > run_seeds);
+	assert_true(r.rtos > 10 * run_seeds);
+	p.lockstep = false;
+	p.msg_packets = 50;
+	r = run(p);
+	assert_true(r.recovered > 5 * run_seeds);
+}
+
 /* The RNIC goes back in the middle of many drains: what it sends again belongs to the old path. */
 static void going_back_in_drains(void **state)
 {
@@ -78,7 +99,7 @@ static void dead_paths(void **state)
 }
 
 /* Rule 15: eight queue pairs at PSN 0, message by message alike. */
-static void lockstep_is_never_paired_wrongly(void **state)
+static void rule_15_lockstep_is_never_paired_wrongly(void **state)
 {
 	struct world_params p = run_base();
 	struct world_result r;
@@ -90,10 +111,13 @@ static void lockstep_is_never_paired_wrongly(void **state)
 	p.loss_ppm = 2000;
 	r = run(p);
 	assert_true(r.paired > 4 * run_seeds);
+	p.untracked = true; /* any of the answers could be its */
+	r = run(p);
+	assert_int_equal(r.paired, 0);
 }
 
 /* Rule 16: reset with the same QPN and a PSN near the old one, in mid-hold too. */
-static void resets(void **state)
+static void rule_16_resets(void **state)
 {
 	struct world_params p = run_base();
 	struct world_result r;
@@ -186,10 +210,11 @@ int main(int argc, char **argv)
 		cmocka_unit_test(clean_network),
 		cmocka_unit_test(middle_of_a_message),
 		cmocka_unit_test(loss),
+		cmocka_unit_test(rule_8_closing_packets_and_their_acks_lost),
 		cmocka_unit_test(going_back_in_drains),
 		cmocka_unit_test(dead_paths),
-		cmocka_unit_test(lockstep_is_never_paired_wrongly),
-		cmocka_unit_test(resets),
+		cmocka_unit_test(rule_15_lockstep_is_never_paired_wrongly),
+		cmocka_unit_test(rule_16_resets),
 		cmocka_unit_test(small_hold),
 		cmocka_unit_test(flows_leave_congested_paths),
 		cmocka_unit_test(all_paths_congested),

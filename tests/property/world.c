@@ -63,7 +63,7 @@ void world_setup_qp(struct world *w, uint32_t i, uint32_t start)
 	q->rqpn = 0x2000 + i;
 	q->una = q->nxt = q->made = q->exp = q->done = q->high = RING; /* lin may go back */
 	q->got_high = q->contig = q->rtx = q->rtx_end = q->recover = q->nak_psn = RING;
-	q->last_first = 0;
+	q->last_first = q->closing = 0;
 	q->start = (start - RING) & HP3_PSN_MASK;
 	q->inv_end = 0;
 	q->old_end = q->epoch == 1 ? 0 : linear(q, was, RING);

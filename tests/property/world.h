@@ -53,6 +53,7 @@ struct world_params {
 	uint32_t paths; /* ports are spread over so many */
 	uint32_t loss_ppm; /* data and replies */
 	uint32_t reply_loss_ppm; /* replies and answers to probes alone */
+	bool lose_closing; /* most closing packets, and their ACKs, sent again or not */
 	bool kill_paths; /* a path loses everything for a while */
 	bool pause_paths; /* it delivers what it held when the while is over (PFC) */
 	bool kill_back; /* the way back dies instead */
@@ -67,6 +68,7 @@ struct world_params {
 	uint8_t probes; /* enum hp3_probe_choice */
 	uint32_t stall_us; /* dead paths are looked for */
 	bool observe;
+	bool untracked; /* the table has room for all flows but one */
 	bool evict; /* few flows idle long enough to be forgotten */
 	bool model; /* placement by model and counts */
 	uint8_t cc; /* enum hp3_cc_mode */
@@ -86,15 +88,18 @@ struct world_params {
 	X(held)                                                                                    \
 	X(retransmitted)                                                                           \
 	X(rtos)                                                                                    \
-	X(superseded) X(moves_asked) X(switched) X(idle) X(recovered) X(timeouts) X(epochs) X(     \
-		paired) X(completed) X(severe) X(rounds) X(rounds_won) X(probes)                   \
-		X(probes_standard) X(probes_nak) X(probes_at_rnic) X(on_hot) X(ports_used) X(      \
-			failovers) X(resumed) X(last_resort) X(naks_made) X(would) X(progress_ns)  \
-			X(progressed) X(crashes) X(peer_crashes) X(stops) X(forced_stops) X(aged)  \
-				X(setups) X(placed) X(placed_late) X(first_elsewhere)              \
-					X(stale_cnps) X(cnps) X(rollbacks) X(raises) X(outcomes)   \
-						X(evaded) X(odd_moved) X(invalidations)            \
-							X(false_dead)
+	X(superseded)                                                                              \
+	X(moves_asked)                                                                             \
+	X(switched)                                                                                \
+	X(idle)                                                                                    \
+	X(recovered) X(timeouts) X(epochs) X(paired) X(completed) X(severe) X(rounds) X(           \
+		rounds_won) X(probes) X(probes_standard) X(probes_nak) X(probes_at_rnic) X(on_hot) \
+		X(ports_used) X(failovers) X(resumed) X(last_resort) X(naks_made) X(would)         \
+			X(progress_ns) X(progressed) X(crashes) X(peer_crashes) X(stops)           \
+				X(forced_stops) X(aged) X(setups) X(placed) X(placed_late)         \
+					X(first_elsewhere) X(stale_cnps) X(cnps) X(rollbacks)      \
+						X(raises) X(outcomes) X(evaded) X(odd_moved)       \
+							X(invalidations) X(false_dead)
 #define WORLD_MAXES(X) X(max_drain_ns) X(max_progress_ns) X(max_acts)
 
 struct world_result {

@@ -62,6 +62,15 @@ void world_check_nak(struct world *w, uint32_t i, const struct hp3_act *a)
 	q->nak_psn = lin;
 }
 
+/* Rule 8: until the closing packet is acknowledged. */
+static bool asks_still(const struct world *w, const struct qp *q)
+{
+	struct hp3_flow_info info;
+
+	return !w->p.rnr && hp3_flow_info(w->e, q->flow, w->now, &info) == 0 &&
+	       linear(q, info.una, q->closing) <= q->closing;
+}
+
 /* A packet leaves hp3d. */
 void world_check_entry(struct world *w, struct pkt *k)
 {
@@ -78,6 +87,10 @@ void world_check_entry(struct world *w, struct pkt *k)
 		VIOLATION(w, "port %u while only observing", k->port);
 	if (k->epoch != q->epoch)
 		return;
+	if (k->lin == q->closing && !k->ackreq && !is_read(k->opcode) && asks_still(w, q))
+		VIOLATION(w, "closing PSN %llu without AckReq", (unsigned long long)k->lin);
+	if (q->contig < q->exp)
+		q->contig = q->exp;
 	while (w->p.selective && q->contig < q->got_high && w->got[k->qp][q->contig % RING])
 		q->contig++; /* arrived, behind a gap */
 	if (k->lin > q->contig && !q->resync)

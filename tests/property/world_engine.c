@@ -108,26 +108,42 @@ static void hand_nak(struct world *w, const struct hp3_act *a)
 	world_push(w, ev);
 }
 
-/* Events first: what a failover or a last resort allows holds for what the same list releases. */
+/* What a packet is released for is said by the event behind it: that one first. */
+static void report_of(struct world *w, const struct hp3_acts *acts, uint32_t i, uint32_t *seen)
+{
+	for (uint32_t k = i + 1; k < acts->n; k++) {
+		const struct hp3_act *a = &acts->act[k];
+
+		if (a->kind != HP3_ACT_EVENT || a->flow != acts->act[i].flow)
+			continue;
+		if (!(*seen & 1u << k))
+			world_check_event(w, &a->event);
+		*seen |= 1u << k;
+		return;
+	}
+}
+
 void world_carry_out(struct world *w, const struct hp3_acts *acts)
 {
+	uint32_t seen = 0;
+
 	if (acts->n > (w->ticking ? HP3_ACTS_MAX : 16))
 		VIOLATION(w, "%u actions in one list", acts->n);
 	if (acts->n > w->r.max_acts)
 		w->r.max_acts = acts->n;
-	for (uint32_t i = 0; i < acts->n; i++) {
-		if (acts->act[i].kind == HP3_ACT_EVENT)
-			world_check_event(w, &acts->act[i].event);
-	}
 	for (uint32_t i = 0; i < acts->n && !w->failed; i++) {
 		const struct hp3_act *a = &acts->act[i];
 
-		if (a->kind == HP3_ACT_RELEASE || a->kind == HP3_ACT_DISCARD)
+		if (a->kind == HP3_ACT_RELEASE || a->kind == HP3_ACT_DISCARD) {
+			report_of(w, acts, i, &seen);
 			empty_hold(w, a);
-		else if (a->kind == HP3_ACT_PROBE)
+		} else if (a->kind == HP3_ACT_EVENT && !(seen & 1u << i)) {
+			world_check_event(w, &a->event);
+		} else if (a->kind == HP3_ACT_PROBE) {
 			world_send_probe(w, a);
-		else if (a->kind == HP3_ACT_NAK)
+		} else if (a->kind == HP3_ACT_NAK) {
 			hand_nak(w, a);
+		}
 	}
 }
 
@@ -137,7 +153,6 @@ void world_reply_seen(struct world *w, const struct ev *ev)
 {
 	struct qp *q = &w->qps[ev->qp];
 	struct hp3_pkt pkt = {.frame = w->rx_hdr, .trusted = true, .len = 62, .v = ev->view};
-	struct hp3_flow_info info;
 	struct hp3_verdict vd;
 	struct hp3_acts acts;
 
@@ -147,12 +162,6 @@ void world_reply_seen(struct world *w, const struct ev *ev)
 	hp3_rx(w->e, &pkt, w->now, &vd, &acts);
 	if (pkt.v.opcode == HP3_OP_RC_ACK)
 		q->probe_until = 0;
-	if (ev->gen == q->epoch && hp3_flow_info(w->e, vd.flow, w->now, &info) == 0) {
-		uint64_t una = linear(q, info.una, q->contig);
-
-		if (una > q->contig && una <= q->high)
-			q->contig = una;
-	}
 	if (w->becn && w->p.cc != HP3_CC_NATIVE && vd.flow != HP3_NO_FLOW &&
 		!(vd.flags & HP3_CLEAR_BECN) && vd.kind == HP3_PASS)
 		VIOLATION(w, "BECN reaches an RNIC that does not know it (rule 5)");

@@ -146,6 +146,9 @@ void world_check_event(struct world *w, const struct hp3_event *ev)
 		if (ev->drain_ns > w->r.max_drain_ns)
 			w->r.max_drain_ns = ev->drain_ns;
 		break;
+	case HP3_EV_SUSPEND:
+		q->closing = linear(q, ev->close_psn, q->nxt);
+		break;
 	case HP3_EV_ROUND:
 		check_round(w, ev);
 		break;

@@ -7,7 +7,7 @@
  */
 #include "world_internal.h"
 
-/* Is the path that `port` draws for this flow known to have failed? */
+/* Was the path that `port` draws for this flow known to have failed before this moment? */
 bool world_is_failed(const struct world *w, uint32_t flow, uint16_t port);
 
 #endif

@@ -49,6 +49,7 @@ struct qp {
 	/* what is on its way */
 	uint64_t contig; /* all below entered the network, or had arrived */
 	bool resync; /* contig is to be learnt */
+	uint64_t closing; /* PSN of the last closing packet; 0: none */
 	bool resuming, started;
 	uint8_t era; /* counts what may break order: failovers, crashes */
 	uint64_t last_emit[ERAS]; /* emission number of the newest arrival, by era */

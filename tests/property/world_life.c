@@ -9,7 +9,9 @@ static struct hp3_engine_config config_of(const struct world *w)
 {
 	const struct world_params *p = &w->p;
 	struct hp3_engine_config cfg = {.seed = p->seed + 1000 * w->r.crashes + w->r.stops,
-		.max_flows = p->evict ? 16 : 64,
+		.max_flows = p->untracked ? p->qps - 1
+			     : p->evict   ? 16
+					  : 64,
 		.max_pairs = 4,
 		.max_moves = SLOTS,
 		.idle_age_ns = p->evict ? 3000 * US : 60000000 * US,
@@ -128,6 +130,7 @@ void world_engine_crash(struct world *w)
 
 		q->last_emit[++q->era % ERAS] = 0;
 		q->resync = true;
+		q->closing = 0;
 		q->resuming = q->suspended = false;
 		q->fo_since = q->probe_until = q->switched_at = 0;
 	}

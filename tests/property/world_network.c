@@ -55,6 +55,8 @@ void world_into_network(struct world *w, struct pkt *k, uint16_t port)
 		q->in_net++;
 	}
 	t = arrival(w, path);
+	if (w->p.lose_closing && k->lin == q->closing && rnd(w, 3) != 0)
+		t = 0;
 	if (t == 0) {
 		w->r.lost += !k->probe;
 		q->in_net -= !k->probe;

@@ -78,7 +78,8 @@ bool world_is_failed(const struct world *w, uint32_t flow, uint16_t port)
 	t = &w->e->paths[f->pair];
 	id = hp3_paths_id(t, port, f->rqpn);
 	for (int i = 0; i < (int)HP3_PATHS; i++) {
-		if (t->path[i].id == id && hp3_paths_quality(t, i, w->now) == HP3_QUALITY_FAILED)
+		if (t->path[i].id == id && t->path[i].lost != w->now &&
+			hp3_paths_quality(t, i, w->now) == HP3_QUALITY_FAILED)
 			return true;
 	}
 	return false;

@@ -39,6 +39,8 @@ void world_reply(struct world *w, uint32_t i, uint8_t opcode, uint64_t lin, uint
 	if (w->p.responder == WORLD_AFTER_READ && (v.flags & HP3_VF_READ) && q->back_free > w->now)
 		q->back_free += DATA_NS;
 	t = way_back(w, q);
+	if (w->p.lose_closing && lin == q->closing && rnd(w, 2) != 0)
+		return;
 	if (t != 0)
 		world_push(w, (struct ev){.t = t,
 				      .kind = EV_REPLY,
