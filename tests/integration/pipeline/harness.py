@@ -97,6 +97,7 @@ class Daemon:
             "eal": {"file_prefix": self.prefix, "memory_mb": 128, "mbufs": 16384, "mbuf_bytes": 2304},
             "flows": {"max_flows": 1024, "max_pairs": 64},
             "rfr": {"hold_packets": 4096, "max_hold_us": 500000, "max_moves": 64},
+            "watch": {"verbs": "off"},  # no queue pairs here; 0.4 s less at each stop
             "control": {"socket": self.socket},
         }
         for name, (rnic, net) in rails.items():
