@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""hp3-sim as a command: what is wrong is named with its place and its fix; runs resume; one page.
+
+usage: cli.py HP3-SIM
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+TOPO = "3 1 2\n2\n0 2 100Gbps 1000ns 0\n1 2 100Gbps 1000ns 0\n"
+FLOWS = "2\n0 1 3 5000 0.000001\n1 0 3 5000 0.000002\n"
+BAD = [  # topology, flows, more arguments, exit code, words of the message
+    (TOPO.replace("100Gbps 1000ns 0\n1", "100 1000ns 0\n1"), FLOWS, [], 1, ":3: rate or delay"),
+    (TOPO.replace("0 2 100", "0 7 100"), FLOWS, [], 1, ":3: ends of the link"),
+    ("2 2 1\n0 1\n", FLOWS, [], 1, ":1: write"),
+    (TOPO.replace("1 2 100", "0 2 100"), FLOWS, [], 1, "host 1 has no link"),
+    (TOPO, FLOWS.replace("1 0 3", "1 1 3"), [], 1, ":3: write `src dst"),
+    (TOPO, FLOWS.replace("0.000002", "soon"), [], 1, ":3: write `src dst"),
+    (TOPO, FLOWS, ["--set", "rnic.rto=1"], 1, "rnic.rto=1"),
+    (TOPO, FLOWS, ["--set", "rnic.rto_us=fast"], 1, "only digits are allowed"),
+    (TOPO, FLOWS, ["--lb", "magic"], 1, "no load balancer 'magic'"),
+    (TOPO, FLOWS, ["--frob"], 2, "usage"),
+]
+
+
+def write(tmp, name, text):
+    path = os.path.join(tmp, name)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    return path
+
+
+def run(args):
+    return subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                          encoding="utf-8", timeout=60)
+
+
+def trace(sim, tmp, topo, flows, more):
+    return run([sim, "trace", "--topology", write(tmp, "t", topo), "--flows",
+                write(tmp, "f", flows), "--lb", "ecmp", "--json", "-"] + more)
+
+
+def main():
+    sim, bad = sys.argv[1], []
+    with tempfile.TemporaryDirectory(prefix="hp3-sim-") as tmp:
+        done = trace(sim, tmp, TOPO, FLOWS, ["--per-flow", "--seed", "9"])
+        result = json.loads(done.stdout)
+        if result["seed"] != 9 or result["finished"] != 2 or len(result["flows"]) != 2:
+            bad.append("trace: not the result of two flows with seed 9")
+        for topo, flows, more, code, words in BAD:
+            done = trace(sim, tmp, topo, flows, more)
+            if done.returncode != code or words not in done.stderr:
+                bad.append(f"{more} {words!r}: exit code {done.returncode}, {done.stderr!r}")
+        out = os.path.join(tmp, "out")
+        args = [sim, "run", "micro-collision", "--quick", "--lbs", "ecmp,hp3", "--out", out]
+        if run(args).returncode != 0:
+            bad.append("run micro-collision failed")
+        files = {f: os.stat(os.path.join(out, f)).st_mtime_ns for f in os.listdir(out)
+                 if f.endswith(".json")}
+        run(args)
+        if any(os.stat(os.path.join(out, f)).st_mtime_ns != t for f, t in files.items()):
+            bad.append("a second run repeats what is there")
+        run(args + ["--set", "rnic.rto_us=5000"])
+        if any(os.stat(os.path.join(out, f)).st_mtime_ns == t for f, t in files.items()):
+            bad.append("a run with other settings keeps the old result")
+        with open(os.path.join(out, "report.html"), encoding="utf-8") as f:
+            page = f.read()
+        for words in ("<svg", "micro-collision", "<td>hp3", "<td>ecmp"):
+            if words not in page:
+                bad.append(f"report.html: no {words}")
+        with open(os.path.join(out, "results.csv"), encoding="utf-8") as f:
+            if len(f.readlines()) != 3:
+                bad.append("results.csv: not two runs")
+    for line in bad:
+        print("cli:", line)
+    return 1 if bad else 0
+
+
+sys.exit(main())
