@@ -18,6 +18,10 @@ SCALED = {"rpg_time_reset": 4400, "rate_reduce_monitor_period": 4000, "dce_tcp_r
           "rpg_byte_reset": 500000, "rpg_ai_rate": 1, "rpg_hai_rate": 1, "rpg_min_rate": 1}
 CNP_INTERVAL_US = 4000
 
+# roce-gen's rate counts frames; a link also carries FCS, preamble and gap (24 bytes to 1,098). A host that
+# ignored them would keep a queue in its own NIC.
+FRAMES_SHARE = 0.978
+
 
 def sections(scenario, family):
     return {k.split(".", 1)[1]: v for k, v in scenario.items() if k.startswith(family + ".")}
@@ -82,14 +86,14 @@ class Load:
                 self.ports[who] = paths.port(src, dst, r["via"], start) if r["via"] else PORTS[start]
 
     def words(self, name, host, seed):
-        rc = self.scenario["rc"]
+        rc, rate = self.scenario["rc"], str(int(self.hosts[host]["rate_mbps"] * FRAMES_SHARE))
         words = [tools.binary(self.bed.build, "roce-gen"), "--interface", "rnic0", "--name", name, "--seed", str(seed),
-                 "--link-mbps", str(self.hosts[host]["rate_mbps"]), "--window", str(rc["window"]),
+                 "--link-mbps", rate, "--window", str(rc["window"]),
                  "--timeout", str(rc["timeout"]), "--interval-ms", str(INTERVAL_MS), "--setup-ms", "20000",
                  "--cnp-interval-us", str(CNP_INTERVAL_US), "--drain-ms", "5000",
                  "--output", self.bed.path(f"gen-{name}.json"), "--messages-out", self.bed.path(f"gen-{name}.messages")]
         if rc["dcqcn"] == "on":
-            words += ["--dcqcn", "paper", "--dcqcn-set", f"rpg_max_rate={self.hosts[host]['rate_mbps']}"]
+            words += ["--dcqcn", "paper", "--dcqcn-set", f"rpg_max_rate={rate}"]
             for key, value in SCALED.items():
                 words += ["--dcqcn-set", f"{key}={value}"]
         return words
