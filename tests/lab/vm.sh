@@ -74,10 +74,15 @@ vm_probe() {
 
 # vm_net N: sets NET to the arguments of guest N's uplink. Two guests share one
 # cable; with more of them, guest 1 carries a hub and the others plug into it.
+# HP3_LAB_TAPS="h1 h3": guests plug into these taps of our network namespace.
 vm_net() {
-	local sock=$STATE/wire n
+	local sock=$STATE/wire n taps
 	NET=()
-	if [ "$1" != 1 ]; then
+	read -ra taps <<<"${HP3_LAB_TAPS-}"
+	if [ ${#taps[@]} -gt 0 ]; then
+		[ -n "${taps[$1 - 1]-}" ] || die "HP3_LAB_TAPS names no interface for guest $1"
+		NET=(-netdev "tap,id=up,ifname=${taps[$1 - 1]},script=no,downscript=no")
+	elif [ "$1" != 1 ]; then
 		NET=(-netdev "stream,id=up,server=off,addr.type=unix,addr.path=$sock$1")
 	elif [ "$GUESTS" = 1 ]; then
 		NET=(-netdev "hubport,id=up,hubid=0")
