@@ -53,6 +53,11 @@ bool hp3_config_valid_path(const char *s)
 	return s[0] == '/' && s[1] != '\0' && s[strlen(s) - 1] != '/';
 }
 
+bool hp3_config_valid_key(const char *s)
+{
+	return *s == '\0' || (strlen(s) == 32 && strspn(s, "0123456789abcdefABCDEF") == 32);
+}
+
 static bool good2(const struct hp3_ini_doc *doc, const char *sec1, const char *key1,
 	const char *sec2, const char *key2)
 {
@@ -102,6 +107,60 @@ static void check_flows(struct hp3_ini_doc *doc, const struct hp3_config *c)
 			c->flows.dead_age_ms, c->flows.idle_age_ms, c->flows.idle_age_ms);
 }
 
+static void check_ppp(struct hp3_ini_doc *doc, const struct hp3_config *c)
+{
+	if (c->ppp.backoff_max_us < c->ppp.backoff_min_us &&
+		good2(doc, "ppp", "backoff_max_us", "ppp", "backoff_min_us"))
+		hp3_ini_complain(doc, "ppp", "backoff_max_us",
+			"%u us is shorter than backoff_min_us = %u: set it to at least %u",
+			c->ppp.backoff_max_us, c->ppp.backoff_min_us, c->ppp.backoff_min_us);
+	if (c->ppp.probe_burst <= c->ppp.candidates &&
+		good2(doc, "ppp", "probe_burst", "ppp", "candidates"))
+		hp3_ini_complain(doc, "ppp", "probe_burst",
+			"%u probes are less than one round, candidates = %u and the port in use: "
+			"set it to at least %u",
+			c->ppp.probe_burst, c->ppp.candidates, c->ppp.candidates + 1);
+}
+
+static void at_most_line_rate(
+	struct hp3_ini_doc *doc, const struct hp3_config *c, const char *key, uint32_t rate)
+{
+	if (rate > c->cc.rpg_max_rate && good2(doc, "cc", key, "cc", "rpg_max_rate"))
+		hp3_ini_complain(doc, "cc", key,
+			"%u Mb/s is above the line rate, rpg_max_rate = %u: lower it", rate,
+			c->cc.rpg_max_rate);
+}
+
+static void check_cc(struct hp3_ini_doc *doc, const struct hp3_config *c)
+{
+	uint32_t first = c->cc.rate_to_set_on_first_cnp;
+
+	at_most_line_rate(doc, c, "rpg_min_rate", c->cc.rpg_min_rate);
+	at_most_line_rate(doc, c, "rpg_ai_rate", c->cc.rpg_ai_rate);
+	at_most_line_rate(doc, c, "rpg_hai_rate", c->cc.rpg_hai_rate);
+	at_most_line_rate(doc, c, "rate_to_set_on_first_cnp", first);
+	if (first != 0 && first < c->cc.rpg_min_rate &&
+		good2(doc, "cc", "rate_to_set_on_first_cnp", "cc", "rpg_min_rate"))
+		hp3_ini_complain(doc, "cc", "rate_to_set_on_first_cnp",
+			"%u Mb/s is below rpg_min_rate = %u: raise it, or set 0", first,
+			c->cc.rpg_min_rate);
+	if (c->cc.mode == HP3_CC_KEY_DCQCN && c->cc.rto_us != 0 &&
+		c->rfr.max_hold_us * 4ull >= c->cc.rto_us &&
+		good2(doc, "rfr", "max_hold_us", "cc", "rto_us"))
+		hp3_ini_complain(doc, "rfr", "max_hold_us",
+			"%u us is a quarter of the RNIC's retransmission timeout or more, [cc] "
+			"rto_us = %u: lower it to below %u",
+			c->rfr.max_hold_us, c->cc.rto_us, c->cc.rto_us / 4);
+}
+
+static void check_probes(struct hp3_ini_doc *doc, const struct hp3_config *c)
+{
+	if (c->probes.port == 4791)
+		hp3_ini_complain(doc, "probes", "port",
+			"4791 is the port of RoCEv2: an answer could reach an RNIC; take another, "
+			"such as 4795");
+}
+
 static bool same_device(const char *a, const char *b)
 {
 	size_t n = strcspn(a, ",");
@@ -148,6 +207,9 @@ void hp3_config_check_rules(struct hp3_ini_doc *doc, const void *obj, unsigned f
 	check_memory(doc, c);
 	check_hold(doc, c);
 	check_flows(doc, c);
+	check_ppp(doc, c);
+	check_cc(doc, c);
+	check_probes(doc, c);
 	check_devices(doc, c);
 	if (c->n_rails == 0 && (flags & HP3_CONFIG_NO_RAILS) == 0)
 		hp3_ini_complain(doc, NULL, NULL,

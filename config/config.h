@@ -17,6 +17,17 @@
 enum hp3_onoff { HP3_OFF = 0, HP3_ON = 1 };
 enum hp3_idle { HP3_IDLE_POLL, HP3_IDLE_SLEEP };
 enum hp3_watch_verbs { HP3_WATCH_AUTO, HP3_WATCH_KERNEL, HP3_WATCH_LIBRARY, HP3_WATCH_OFF };
+enum hp3_policy { HP3_POLICY_OFF, HP3_POLICY_OBSERVE, HP3_POLICY_ON };
+enum hp3_probe_mode {
+	HP3_PROBE_MODE_OFF,
+	HP3_PROBE_MODE_AUTO,
+	HP3_PROBE_MODE_PEER,
+	HP3_PROBE_MODE_STANDARD,
+	HP3_PROBE_MODE_NAK
+};
+enum hp3_cc_key { HP3_CC_KEY_NATIVE, HP3_CC_KEY_DCQCN, HP3_CC_KEY_OFF };
+enum hp3_np_key { HP3_NP_KEY_AUTO, HP3_NP_KEY_ON, HP3_NP_KEY_OFF };
+enum hp3_np_how { HP3_NP_HOW_BECN, HP3_NP_HOW_CNP };
 
 struct hp3_config_rail {
 	char name[16];
@@ -43,7 +54,7 @@ struct hp3_config {
 	struct hp3_config_rail rails[HP3_CONFIG_RAILS_MAX];
 	uint32_t n_rails;
 	struct {
-		enum hp3_onoff mode;
+		enum hp3_policy mode;
 		uint64_t seed;
 	} policy;
 	struct {
@@ -69,6 +80,19 @@ struct hp3_config {
 		uint32_t congestion_tolerance;
 		uint32_t ecn_fraction;
 		uint32_t rtt_factor;
+		enum hp3_probe_mode probe;
+		uint32_t candidates;
+		uint32_t probe_timeout_us;
+		uint32_t probes_per_second;
+		uint32_t probe_burst;
+		uint32_t improve;
+		uint32_t backoff_min_us;
+		uint32_t backoff_max_us;
+		uint32_t max_concurrent;
+		enum hp3_onoff setup;
+		uint32_t peer_retry_ms;
+		uint32_t path_fresh_ms;
+		uint32_t path_retry_ms;
 	} ppp;
 	struct {
 		uint32_t max_hold_us;
@@ -77,7 +101,44 @@ struct hp3_config {
 		uint32_t hold_packets;
 		uint32_t max_moves;
 		uint32_t close_timeout_us;
+		uint32_t cooldown_us;
+		uint32_t stall_us;
+		uint32_t verify_us;
 	} rfr;
+	struct {
+		enum hp3_cc_key mode;
+		uint32_t max_rtt_us;
+		uint32_t rto_us;
+		uint32_t burst_bytes;
+		enum hp3_np_key np;
+		enum hp3_np_how np_how;
+		uint32_t min_time_between_cnps;
+		/* as in struct hp3_dcqcn_params */
+		uint32_t clamp_tgt_rate;
+		uint32_t clamp_tgt_rate_after_time_inc;
+		uint32_t rpg_time_reset;
+		uint32_t rpg_byte_reset;
+		uint32_t rpg_threshold;
+		uint32_t rpg_max_rate;
+		uint32_t rpg_ai_rate;
+		uint32_t rpg_hai_rate;
+		uint32_t rpg_min_rate;
+		uint32_t rpg_gd;
+		uint32_t rpg_min_dec_fac;
+		uint32_t rate_to_set_on_first_cnp;
+		uint32_t dce_tcp_g;
+		uint32_t dce_tcp_rtt;
+		uint32_t rate_reduce_monitor_period;
+		uint32_t initial_alpha_value;
+		uint32_t raise;
+	} cc;
+	struct {
+		char probe_key[33];
+		uint32_t port;
+		uint32_t clock_s;
+		uint32_t answers_per_second;
+		uint32_t answers_per_source;
+	} probes;
 	struct {
 		char socket[108]; /* sun_path */
 		uint32_t events_kept;

@@ -11,6 +11,21 @@ static const char *const verbs[] = {[HP3_WATCH_AUTO] = "auto",
 	[HP3_WATCH_LIBRARY] = "library",
 	[HP3_WATCH_OFF] = "off",
 	NULL};
+static const char *const policies[] = {
+	[HP3_POLICY_OFF] = "off", [HP3_POLICY_OBSERVE] = "observe", [HP3_POLICY_ON] = "on", NULL};
+static const char *const probes[] = {[HP3_PROBE_MODE_OFF] = "off",
+	[HP3_PROBE_MODE_AUTO] = "auto",
+	[HP3_PROBE_MODE_PEER] = "peer",
+	[HP3_PROBE_MODE_STANDARD] = "standard",
+	[HP3_PROBE_MODE_NAK] = "nak",
+	NULL};
+static const char *const cc_modes[] = {[HP3_CC_KEY_NATIVE] = "native",
+	[HP3_CC_KEY_DCQCN] = "dcqcn",
+	[HP3_CC_KEY_OFF] = "off",
+	NULL};
+static const char *const np_modes[] = {
+	[HP3_NP_KEY_AUTO] = "auto", [HP3_NP_KEY_ON] = "on", [HP3_NP_KEY_OFF] = "off", NULL};
+static const char *const np_hows[] = {[HP3_NP_HOW_BECN] = "becn", [HP3_NP_HOW_CNP] = "cnp", NULL};
 
 #define RELOAD       true
 #define RESTART      false
@@ -61,6 +76,10 @@ static const struct hp3_ini_section sections[] = {
 	{"watch", "How the set-up of queue pairs on this host is seen, before their first packet."},
 	{"ppp", "Path perception: when is the path in use severely congested?"},
 	{"rfr", "Reorder-free rerouting: bounds of a move."},
+	{"cc", "Congestion control. Where the RNIC does it (native) hp3d only keeps stale "
+	       "notifications from it; else it can do DCQCN itself, whose parameters bear the "
+	       "names, units and ranges that ConnectX gives them."},
+	{"probes", "Probes between hosts that run hp3d; all hosts of a fabric agree on these."},
 	{"control", "Control socket and shutdown."},
 };
 
@@ -98,7 +117,9 @@ static const struct hp3_ini_key keys[] = {
 		.help = "RDMA device behind this rail, such as mlx5_0, whose queue pairs [watch] "
 			"hands to it; empty: those of devices that no rail names"},
 
-	ENUM(policy, mode, onoff, HP3_ON, RELOAD, "on: flows may be moved; off: forward only"),
+	ENUM(policy, mode, policies, HP3_POLICY_ON, RELOAD,
+		"on: flows may be moved; observe: every decision is taken and reported, nothing is "
+		"moved; off: forward only"),
 	INT(policy, seed, "", 1, 0, UINT64_MAX, RESTART,
 		"seed of every random choice; equal seeds choose alike"),
 
@@ -140,6 +161,34 @@ static const struct hp3_ini_key keys[] = {
 		"share of replies with ECN feedback that makes a cycle congested"),
 	INT(ppp, rtt_factor, "% of the base round trip", 200, 101, 10000, RELOAD,
 		"a round trip as long as this makes a cycle congested"),
+	ENUM(ppp, probe, probes, HP3_PROBE_MODE_AUTO, RESTART,
+		"how to ask for other paths: auto finds out whether the peer runs hp3d (peer) or "
+		"is a "
+		"plain RNIC (standard); nak is the paper's way and may cost a time-out; off: flows "
+		"are "
+		"moved by command only"),
+	INT(ppp, candidates, "ports", 3, 1, 6, RELOAD, "ports probed beside the one in use"),
+	INT(ppp, probe_timeout_us, "us", 5000, 10, 500000, RELOAD,
+		"a probe without an answer for so long is lost; longer than any round trip"),
+	INT(ppp, probes_per_second, "probes/s", 2000, 1, 1000000, RELOAD,
+		"most probes between two addresses"),
+	INT(ppp, probe_burst, "probes", 32, 8, 4096, RELOAD,
+		"probes between two addresses that may leave at once"),
+	INT(ppp, improve, "% of the round trip in use", 80, 1, 100, RELOAD,
+		"a path is better if it takes no more than this"),
+	INT(ppp, backoff_min_us, "us", 1000, 10, 4000000, RELOAD,
+		"wait of a flow after a fruitless round; it doubles with each"),
+	INT(ppp, backoff_max_us, "us", 1000000, 10, 4000000, RELOAD, "longest such wait"),
+	INT(ppp, max_concurrent, "rounds", 1, 1, 1024, RELOAD,
+		"rounds and moves between two addresses at a time"),
+	ENUM(ppp, setup, onoff, HP3_ON, RELOAD,
+		"look for a path between queue-pair setup and first data"),
+	INT(ppp, peer_retry_ms, "ms", 60000, 10, 86400000, RELOAD,
+		"a peer that did not answer is asked again after this"),
+	INT(ppp, path_fresh_ms, "ms", 200, 1, 3600000, RELOAD,
+		"what is known of a path and older than this counts as unknown"),
+	INT(ppp, path_retry_ms, "ms", 1000, 1, 3600000, RELOAD,
+		"a failed path is tried again after this; it doubles with every relapse"),
 
 	INT(rfr, max_hold_us, "us", 10000, 100, 1000000, RELOAD,
 		"longest hold of a packet; keep below a quarter of the RNIC's retransmission "
@@ -153,6 +202,67 @@ static const struct hp3_ini_key keys[] = {
 	INT(rfr, max_moves, "moves", 1024, 1, 65534, RESTART, "moves of an lcore at a time"),
 	INT(rfr, close_timeout_us, "us", 1000000, 100, 60000000, RELOAD,
 		"how long a requested move waits for a packet to close the old path with"),
+	INT(rfr, cooldown_us, "us", 10000, 0, 60000000, RELOAD,
+		"a flow that was moved stays that long"),
+	INT(rfr, stall_us, "us", 10000, 0, 60000000, RELOAD,
+		"nothing acknowledged for so long, and four round trips: probe whether the path is "
+		"dead; 0: leave dead paths to the RNIC"),
+	INT(rfr, verify_us, "us", 50000, 0, 60000000, RELOAD,
+		"after a move: when to judge whether it paid off; 0: never"),
+
+	ENUM(cc, mode, cc_modes, HP3_CC_KEY_NATIVE, RESTART,
+		"native: the RNIC does congestion control; dcqcn: hp3d does, CNPs and BECN stop "
+		"here; "
+		"off: nobody does, they stop here (RNICs that do not know them, such as "
+		"Soft-RoCE)"),
+	INT(cc, max_rtt_us, "us", 10000, 10, 1000000, RELOAD,
+		"longest round trip: how long a CNP may speak of a path that was left"),
+	INT(cc, rto_us, "us", 67109, 0, 60000000, RELOAD,
+		"dcqcn: retransmission timeout of the RNIC, 4.096 us x 2^timeout; pacing never "
+		"makes a "
+		"packet wait a quarter of it; 0: it has none"),
+	INT(cc, burst_bytes, "bytes", 16384, 256, 16777216, RELOAD,
+		"dcqcn: bytes of a flow that may leave at once"),
+	ENUM(cc, np, np_modes, HP3_NP_KEY_AUTO, RESTART,
+		"tell the sender's hp3d of marked packets that arrive; auto: unless the RNIC does "
+		"(native)"),
+	ENUM(cc, np_how, np_hows, HP3_NP_HOW_BECN, RELOAD,
+		"becn: with the RNIC's next acknowledgement; cnp: by packets of our own"),
+	INT(cc, min_time_between_cnps, "us", 4, 0, 1000000, RELOAD, "np_how = cnp"),
+	INT(cc, clamp_tgt_rate, "", 0, 0, 1, RELOAD, "every reduction sets target = rate"),
+	INT(cc, clamp_tgt_rate_after_time_inc, "", 1, 0, 1, RELOAD,
+		"... only if the timer has raised the rate since the last one"),
+	INT(cc, rpg_time_reset, "us", 300, 1, 1000000, RELOAD, "between increases by time"),
+	INT(cc, rpg_byte_reset, "bytes", 32767, 0, 1073741824, RELOAD,
+		"between increases by volume; 0: by time alone"),
+	INT(cc, rpg_threshold, "steps", 1, 1, 31, RELOAD, "F: steps of fast recovery"),
+	INT(cc, rpg_max_rate, "Mb/s", 100000, 1, 1000000, RELOAD, "line rate"),
+	INT(cc, rpg_ai_rate, "Mb/s", 5, 1, 1000000, RELOAD, "additive increase"),
+	INT(cc, rpg_hai_rate, "Mb/s", 50, 1, 1000000, RELOAD, "hyper increase"),
+	INT(cc, rpg_min_rate, "Mb/s", 1, 1, 1000000, RELOAD, "least rate"),
+	INT(cc, rpg_gd, "", 11, 10, 11, RELOAD, "10: a reduction by alpha; 11: by alpha / 2"),
+	INT(cc, rpg_min_dec_fac, "%", 50, 0, 100, RELOAD, "what one reduction leaves at least"),
+	INT(cc, rate_to_set_on_first_cnp, "Mb/s", 0, 0, 1000000, RELOAD,
+		"0: the first CNP reduces like any other"),
+	INT(cc, dce_tcp_g, "of 1024", 1019, 0, 1023, RELOAD, "what alpha keeps per dce_tcp_rtt"),
+	INT(cc, dce_tcp_rtt, "us", 1, 1, 1000000, RELOAD, "the alpha period"),
+	INT(cc, rate_reduce_monitor_period, "us", 4, 1, 1000000, RELOAD, "between reductions"),
+	INT(cc, initial_alpha_value, "of 1024", 1023, 1, 1024, RELOAD, "alpha at the first CNP"),
+	INT(cc, raise, "%", 50, 0, 100, RELOAD,
+		"after a move: share of what the rate lacks to line rate that is given at once"),
+
+	STRING(probes, probe_key, "", 0, hp3_config_valid_key,
+		"32 hexadecimal digits, such as the output of \"openssl rand -hex 16\", or nothing",
+		"secret of the fabric, which authenticates probes and answers; empty: anybody may "
+		"probe, and clocks are not compared"),
+	INT(probes, port, "", 4795, 1, 65535, RESTART,
+		"UDP port of answers; not 4791, which is RoCEv2's"),
+	INT(probes, clock_s, "s", 30, 1, 3600, RELOAD,
+		"with a key: how far the clocks of two hosts may differ"),
+	INT(probes, answers_per_second, "answers/s", 10000, 1, 1000000, RELOAD,
+		"most probes answered by an lcore"),
+	INT(probes, answers_per_source, "answers/s", 4000, 1, 1000000, RELOAD,
+		"most probes of one host answered by an lcore"),
 
 	STRING(control, socket, "/run/hp3/hp3.sock", 1, hp3_config_valid_path,
 		"an absolute path, such as \"/run/hp3/hp3.sock\"",

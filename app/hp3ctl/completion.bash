@@ -8,7 +8,7 @@ _hp3ctl_flows() {
 
 _hp3ctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='flows show stats move events config health'
+	local commands='flows show stats move events why paths probes watch config health'
 	local options='--socket --json --help --version'
 	local command='' socket='' i
 	COMPREPLY=()
@@ -32,10 +32,11 @@ _hp3ctl() {
 	'') options="$commands $options" ;;
 	stats) options+=' --nonzero --explain' ;;
 	events) options+=' --follow --since' ;;
+	watch) options+=' --interval' ;;
 	move) options+=' --port --random --home --all --wait --no-wait --repeat --interval' ;;
 	esac
 	case $command in
-	show | move)
+	show | move | why)
 		if [[ $cur != -* ]]; then
 			options=$(_hp3ctl_flows "$socket")
 			# What readline regards as words before the last ':' must not come again.

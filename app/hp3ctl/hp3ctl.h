@@ -87,6 +87,10 @@ int hp3ctl_stats(struct hp3ctl *ctl);
 int hp3ctl_move(struct hp3ctl *ctl);
 int hp3ctl_move_all(struct hp3ctl *ctl);
 int hp3ctl_events(struct hp3ctl *ctl);
+int hp3ctl_paths(struct hp3ctl *ctl);
+int hp3ctl_probes(struct hp3ctl *ctl);
+int hp3ctl_why(struct hp3ctl *ctl);
+int hp3ctl_watch(struct hp3ctl *ctl);
 int hp3ctl_config(struct hp3ctl *ctl);
 int hp3ctl_health(struct hp3ctl *ctl);
 

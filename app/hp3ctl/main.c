@@ -53,6 +53,17 @@ static const struct command commands[] = {
 		"  --since N  only events with a number above N\n"
 		"  --follow   go on with new ones until interrupted\n",
 		HP3CTL_BIT(FOLLOW) | HP3CTL_BIT(SINCE), hp3ctl_events},
+	{"why", "FLOW", "the evidence behind the last decisions about a flow",
+		"FLOW is a flow id or what is enough of it: its beginning, its end from a '/' on,\n"
+		"or its QPN such as 0x1c.\n",
+		0, hp3ctl_why, true},
+	{"paths", "", "address pairs, who answers there, and what is known of their paths",
+		"A path is named by a source port that draws it, and by its id where that is "
+		"known.\n",
+		0, hp3ctl_paths},
+	{"probes", "", "what probing costs and what it brings", NULL, 0, hp3ctl_probes},
+	{"watch", "[--interval MS]", "flows, paths and the latest events, again and again",
+		"  --interval MS  pause in between (1000)\n", HP3CTL_BIT(INTERVAL), hp3ctl_watch},
 	{"config", "", "the configuration in effect", NULL, 0, hp3ctl_config},
 	{"health", "", "whether hp3d and its lcores answer", NULL, 0, hp3ctl_health},
 };

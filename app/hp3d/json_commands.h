@@ -13,10 +13,14 @@
 json_t *hp3d_json_flows(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_flow(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_move(const struct hp3_config *cfg, json_t *req);
+json_t *hp3d_json_paths(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_events(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_stats(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_config(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req);
+
+/* A data lcore did not answer in time. */
+json_t *hp3d_json_timed_out(void);
 
 /* Part of the stats, json_pool.c: every packet buffer pool of the process, by name: size and free.
  */

@@ -50,7 +50,7 @@ static json_t *flow_json(
 		f->severe, "path", hp3d_path_json(&f->path));
 }
 
-static json_t *timed_out(void)
+json_t *hp3d_json_timed_out(void)
 {
 	return hp3d_json_error("timeout",
 		"try again; if it stays, the core is overloaded or hung: see hp3ctl health and "
@@ -105,7 +105,7 @@ static json_t *find(const struct hp3_config *cfg, const char *text, struct looku
 			"not-found", "hp3ctl config lists the rails", "no rail %s", l->id.rail);
 	for (l->worker = 0; l->worker < hp3d_worker_count(); l->worker++) {
 		if (hp3d_worker_call(hp3d_worker(l->worker), look_up, l) < 0)
-			return timed_out();
+			return hp3d_json_timed_out();
 		if (l->found)
 			return NULL;
 	}
@@ -151,7 +151,7 @@ json_t *hp3d_json_flows(const struct hp3_config *cfg, json_t *req)
 		p.want = left < HP3D_FLOWS_PER_CALL ? (unsigned)left : HP3D_FLOWS_PER_CALL;
 		if (hp3d_worker_call(hp3d_worker(at.worker), collect, &p) < 0) {
 			json_decref(list);
-			return timed_out();
+			return hp3d_json_timed_out();
 		}
 		for (unsigned i = 0; i < p.n; i++)
 			json_array_append_new(list, flow_json(cfg, at.rail, at.worker, &p.info[i]));

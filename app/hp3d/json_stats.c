@@ -122,6 +122,14 @@ static json_t *watch_json(void)
 		"no_rail", (json_int_t)s.no_rail);
 }
 
+static const char *mode_name(enum hp3_policy mode)
+{
+	static const char *const names[] = {
+		[HP3_POLICY_OFF] = "off", [HP3_POLICY_OBSERVE] = "observe", [HP3_POLICY_ON] = "on"};
+
+	return names[mode];
+}
+
 json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req)
 {
 	unsigned workers = hp3d_worker_count(), answering = 0;
@@ -135,8 +143,8 @@ json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req)
 	return hp3d_json_ok(json_pack(
 		"{s:s, s:s, s:i, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:o}", "status",
 		answering == workers ? "ok" : "lcore-hangs", "version", HP3_VERSION, "pid",
-		(int)getpid(), "mode", cfg->policy.mode == HP3_ON ? "on" : "off", "rails",
-		(int)cfg->n_rails, "lcores", (int)workers, "lcores_answering", (int)answering,
-		"flows", (json_int_t)p.flows, "moves_under_way", (json_int_t)p.moves, "flows_moved",
+		(int)getpid(), "mode", mode_name(cfg->policy.mode), "rails", (int)cfg->n_rails,
+		"lcores", (int)workers, "lcores_answering", (int)answering, "flows",
+		(json_int_t)p.flows, "moves_under_way", (json_int_t)p.moves, "flows_moved",
 		(json_int_t)p.moved, "events_lost", (json_int_t)lost, "watch", watch_json()));
 }

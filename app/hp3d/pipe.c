@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/pipe.h"
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <rte_eal.h>
 #include <rte_ether.h>
 #include <rte_malloc.h>
 #include <rte_prefetch.h>
+#include "app/hp3d/agent.h"
+#include "app/hp3d/engine_config.h"
 #include "app/hp3d/hold.h"
 #include "roce/icrc.h"
 
-#define OUT_VECTOR    64u
-#define BASE_AGE_LOG2 30u /* a base round trip that is too small heals within a minute */
-#define HUGE_PAGE     ((size_t)2 << 20)
-#define MS            1000000ull
-#define US            1000ull
+#define LEARN_EVERY 64u /* bursts */
+#define OUT_VECTOR  64u
+#define HUGE_PAGE   ((size_t)2 << 20)
 
 struct output {
 	hp3d_send_fn *send;
@@ -26,6 +28,8 @@ struct hp3d_pipe {
 	struct hp3_engine *engine;
 	size_t engine_size;
 	struct hp3d_hold *hold;
+	struct hp3d_agent *agent; /* NULL: hp3d says nothing by itself (replay) */
+	uint64_t learnt; /* flows created when neighbours were learnt last */
 	struct output out[2];
 	hp3d_event_fn *on_event;
 	void *event_ctx;
@@ -34,34 +38,6 @@ struct hp3d_pipe {
 	struct hp3_acts acts;
 	struct hp3_pkt pkts[HP3D_BURST_MAX];
 };
-
-static struct hp3_engine_config engine_config(const struct hp3_config *c, uint64_t seed)
-{
-	return (struct hp3_engine_config){
-		.seed = seed,
-		.max_flows = c->flows.max_flows,
-		.max_pairs = c->flows.max_pairs,
-		.max_moves = c->rfr.max_moves,
-		.idle_age_ns = c->flows.idle_age_ms * MS,
-		.dead_age_ns = c->flows.dead_age_ms * MS,
-		.max_hold_ns = c->rfr.max_hold_us * US,
-		.close_timeout_ns = c->rfr.close_timeout_us * US,
-		.hold_bytes = c->rfr.hold_bytes,
-		.hold_bytes_total = c->rfr.hold_bytes_total,
-		.hold_packets = c->rfr.hold_packets,
-		.challenge_timeout_ns = c->pairing.challenge_timeout_ms * MS,
-		.challenge_hits = c->pairing.challenge_hits,
-		.challenge_spread = c->pairing.challenge_spread,
-		.monitor = {.cycle_ns = c->ppp.watch == HP3_ON ? c->ppp.cycle_us * 1000u : 0,
-			.rtt_factor = (uint16_t)c->ppp.rtt_factor,
-			.ecn_fraction = (uint8_t)c->ppp.ecn_fraction,
-			.congestion_tolerance = (uint8_t)c->ppp.congestion_tolerance,
-			.base_age_log2 = BASE_AGE_LOG2},
-		.pair_by_cm = c->pairing.cm == HP3_ON,
-		.pair_by_challenge = c->pairing.challenge == HP3_ON,
-		.moves_allowed = c->policy.mode == HP3_ON,
-	};
-}
 
 static void no_output(void *ctx, struct rte_mbuf **m, uint16_t n)
 {
@@ -103,7 +79,7 @@ static void engine_free(void *mem, size_t size)
 struct hp3d_pipe *hp3d_pipe_create(
 	const struct hp3_config *cfg, unsigned rail, unsigned worker, uint64_t seed, int socket)
 {
-	struct hp3_engine_config ec = engine_config(cfg, seed);
+	struct hp3_engine_config ec = hp3d_engine_config(cfg, seed);
 	size_t size = RTE_ALIGN_CEIL(hp3_engine_size(&ec), HUGE_PAGE);
 	struct hp3d_pipe *p =
 		rte_zmalloc_socket("hp3d pipe", sizeof(*p), RTE_CACHE_LINE_SIZE, socket);
@@ -129,9 +105,11 @@ struct hp3d_pipe *hp3d_pipe_create(
 
 void hp3d_pipe_reconfigure(struct hp3d_pipe *p, const struct hp3_config *cfg)
 {
-	struct hp3_engine_config ec = engine_config(cfg, cfg->policy.seed);
+	struct hp3_engine_config ec = hp3d_engine_config(cfg, cfg->policy.seed);
 
 	hp3_engine_reconfigure(p->engine, &ec);
+	if (p->agent != NULL)
+		hp3d_agent_reconfigure(p->agent, cfg);
 }
 
 void hp3d_pipe_free(struct hp3d_pipe *p)
@@ -139,8 +117,23 @@ void hp3d_pipe_free(struct hp3d_pipe *p)
 	if (p == NULL)
 		return;
 	hp3d_hold_free(p->hold);
+	hp3d_agent_free(p->agent);
 	engine_free(p->engine, p->engine_size);
 	rte_free(p);
+}
+
+int hp3d_pipe_speak(struct hp3d_pipe *p, const struct hp3_config *cfg, uint64_t seed, int socket)
+{
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	snprintf(name, sizeof(name), "hp3d_agent_%u_%u", p->rail, p->worker);
+	p->agent = hp3d_agent_create(cfg, name, seed, socket);
+	return p->agent != NULL ? 0 : -ENOMEM;
+}
+
+struct hp3d_agent *hp3d_pipe_agent(struct hp3d_pipe *p)
+{
+	return p->agent;
 }
 
 void hp3d_pipe_output(struct hp3d_pipe *p, enum hp3_dir dir, hp3d_send_fn *send, void *ctx)
@@ -218,7 +211,20 @@ static void report(struct hp3d_pipe *p, const struct hp3_event *ev)
 	p->on_event(p->event_ctx, &out);
 }
 
-static void carry_out(struct hp3d_pipe *p)
+/* A packet of our own. */
+static void say(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now)
+{
+	enum hp3_dir dir;
+	struct rte_mbuf *m;
+
+	if (p->agent == NULL)
+		return;
+	m = hp3d_agent_make(p->agent, p->engine, a, now, &dir);
+	if (m != NULL)
+		emit(p, dir, m);
+}
+
+static void carry_out(struct hp3d_pipe *p, uint64_t now)
 {
 	for (uint32_t i = 0; i < p->acts.n; i++) {
 		const struct hp3_act *a = &p->acts.act[i];
@@ -229,6 +235,9 @@ static void carry_out(struct hp3d_pipe *p)
 			discard(p, a);
 		else if (a->kind == HP3_ACT_EVENT)
 			report(p, &a->event);
+		else if (a->kind == HP3_ACT_PROBE || a->kind == HP3_ACT_NAK ||
+			 a->kind == HP3_ACT_CNP)
+			say(p, a, now);
 	}
 }
 
@@ -264,6 +273,10 @@ static void obey(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m, stru
 			p->c.drop_no_node++;
 			rte_pktmbuf_free(m);
 		}
+		break;
+	case HP3_CONSUME:
+		p->c.consumed++;
+		rte_pktmbuf_free(m);
 		break;
 	default:
 		p->c.drop_engine++;
@@ -314,6 +327,39 @@ static void parse_all(struct hp3d_pipe *p, struct rte_mbuf **m, uint16_t n)
 	}
 }
 
+/* Probes of peers and their answers end here, before the RNIC. */
+static bool is_ours(struct hp3d_pipe *p, const struct hp3_pkt *pkt, uint64_t now)
+{
+	struct rte_mbuf *answer;
+
+	if (p->agent == NULL || !hp3d_agent_take(p->agent, p->engine, pkt, now, &p->acts, &answer))
+		return false;
+	carry_out(p, now);
+	if (answer != NULL)
+		emit(p, HP3_DIR_TX, answer);
+	return true;
+}
+
+/*
+ * How hosts are addressed is learnt from what the local one sends: from packets of reliable
+ * connections now and then, and where a flow is new; from others whenever the place changes.
+ */
+static void learn(struct hp3d_pipe *p, uint16_t n)
+{
+	uint64_t flows = hp3_engine_stats(p->engine)->flows_created;
+	bool all = flows != p->learnt || p->c.bursts % LEARN_EVERY == 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		const struct hp3_pkt *pkt = &p->pkts[i];
+		bool rc =
+			pkt->v.class == HP3_CLASS_RC_REQUEST || pkt->v.class == HP3_CLASS_RC_REPLY;
+
+		if (all || !rc)
+			hp3d_agent_learn(p->agent, pkt->frame, pkt->len, &pkt->v);
+	}
+	p->learnt = flows;
+}
+
 void hp3d_pipe_burst(
 	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint16_t n, uint64_t now)
 {
@@ -329,17 +375,24 @@ void hp3d_pipe_burst(
 		bytes += pkt->len;
 		p->c.class[pkt->v.class]++;
 		p->c.reason[pkt->v.reason]++;
-		if (dir == HP3_DIR_TX)
+		if (dir == HP3_DIR_TX) {
 			hp3_tx(p->engine, pkt, now, &vd, &p->acts);
-		else
+		} else {
+			if (unlikely(hp3d_agent_wants(&pkt->v)) && is_ours(p, pkt, now)) {
+				rte_pktmbuf_free(m[i]);
+				continue;
+			}
 			hp3_rx(p->engine, pkt, now, &vd, &p->acts);
+		}
 		if (unlikely(p->acts.n != 0))
-			carry_out(p);
+			carry_out(p, now);
 		if (likely(vd.kind == HP3_PASS))
 			pass(p, dir, m[i], pkt, &vd);
 		else
 			obey(p, dir, m[i], pkt, &vd);
 	}
+	if (dir == HP3_DIR_TX && p->agent != NULL)
+		learn(p, n);
 	p->c.bursts++;
 	if (dir == HP3_DIR_TX) {
 		p->c.packets_tx += n;
@@ -359,9 +412,10 @@ uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now)
 	do {
 		p->acts.n = 0;
 		due = hp3_tick(p->engine, now, &p->acts);
-		carry_out(p);
+		carry_out(p, now);
 	} while (p->acts.more);
 	flush(&p->out[HP3_DIR_TX]);
+	flush(&p->out[HP3_DIR_RX]);
 	return due;
 }
 
@@ -371,7 +425,7 @@ int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t n
 
 	p->acts.n = 0;
 	ret = hp3_command(p->engine, cmd, now, &p->acts);
-	carry_out(p);
+	carry_out(p, now);
 	flush(&p->out[HP3_DIR_TX]);
 	return ret;
 }
@@ -382,7 +436,7 @@ int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t no
 
 	p->acts.n = 0;
 	ret = hp3_qp(p->engine, ev, now, &p->acts);
-	carry_out(p);
+	carry_out(p, now);
 	flush(&p->out[HP3_DIR_TX]);
 	return ret;
 }

@@ -27,6 +27,7 @@
 	X(not_linear, "packets in several or shared buffers: passed untouched", 0)                 \
 	X(drop_discarded, "held packets whose queue pair went away", 1)                            \
 	X(drop_no_node, "held packets without a node left", 1)                                     \
+	X(consumed, "stale CNPs and answers to probes, which are not for the RNIC", 1)             \
 	X(drop_engine, "packets that the engine took out of the stream", 1)                        \
 	X(drop_handover, "packets that the lcore of their addresses had no room for", 1)           \
 	X(drop_tx_full, "packets that the output did not take", 1)
@@ -59,6 +60,14 @@ struct hp3d_pipe *hp3d_pipe_create(
 void hp3d_pipe_free(struct hp3d_pipe *p);
 /* Reloadable keys take effect. */
 void hp3d_pipe_reconfigure(struct hp3d_pipe *p, const struct hp3_config *cfg);
+
+/*
+ * From now on the pipe sends what its engine asks to be sent, and answers probes. 0 or -ENOMEM.
+ * Without it a pipe only forwards (replay, bench).
+ */
+struct hp3d_agent;
+int hp3d_pipe_speak(struct hp3d_pipe *p, const struct hp3_config *cfg, uint64_t seed, int socket);
+struct hp3d_agent *hp3d_pipe_agent(struct hp3d_pipe *p); /* NULL: it does not */
 
 /* Where packets of a direction leave (TX: the network side), and where events go. */
 void hp3d_pipe_output(struct hp3d_pipe *p, enum hp3_dir dir, hp3d_send_fn *send, void *ctx);

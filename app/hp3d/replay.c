@@ -247,6 +247,7 @@ static int make_ends(struct replay *r)
 
 	if (!r->write)
 		cfg.pairing.challenge_spread = cfg.pairing.challenge_hits = 1;
+	cfg.ppp.probe = HP3_PROBE_MODE_OFF; /* a capture answers no probe */
 	for (unsigned i = 0; i < ENDS; i++) {
 		struct end *e = &r->ends[i];
 
@@ -441,7 +442,8 @@ int hp3d_replay(const struct hp3_config *cfg, const struct hp3d_replay *opt)
 	if (ret == 0) {
 		r.s.leaked = rte_mempool_in_use_count(r.pool);
 		hp3d_replay_print(&r.s, opt->json);
-		if (r.s.leaked != 0 || r.s.packets_out + r.s.discarded != r.s.packets_in) {
+		if (r.s.leaked != 0 ||
+			r.s.packets_out + r.s.discarded + r.s.consumed != r.s.packets_in) {
 			fprintf(stderr, "hp3d: packets were lost in the replay\n");
 			ret = -1;
 		}

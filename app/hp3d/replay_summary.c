@@ -25,6 +25,7 @@ void hp3d_replay_count_pipe(struct hp3d_replay_summary *s, struct hp3d_pipe *p)
 		s->reason[i] += c->reason[i];
 	s->changed += c->changed;
 	s->discarded += c->drop_discarded + c->drop_no_node;
+	s->consumed += c->consumed;
 	s->held += st->held_packets;
 	s->retransmits += st->retransmits;
 	s->naks += st->naks;
@@ -63,11 +64,12 @@ static const char *reason_name(unsigned i)
 
 static json_t *to_json(const struct hp3d_replay_summary *s)
 {
-	json_t *j = json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "v", 1,
-		"packets_in", (json_int_t)s->packets_in, "packets_out", (json_int_t)s->packets_out,
-		"truncated", (json_int_t)s->truncated, "changed", (json_int_t)s->changed, "held",
-		(json_int_t)s->held, "held_peak", (json_int_t)s->held_peak, "discarded",
-		(json_int_t)s->discarded, "flows", (json_int_t)s->flows, "paired",
+	json_t *j = json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "v",
+		1, "packets_in", (json_int_t)s->packets_in, "packets_out",
+		(json_int_t)s->packets_out, "truncated", (json_int_t)s->truncated, "changed",
+		(json_int_t)s->changed, "held", (json_int_t)s->held, "held_peak",
+		(json_int_t)s->held_peak, "discarded", (json_int_t)s->discarded, "consumed",
+		(json_int_t)s->consumed, "flows", (json_int_t)s->flows, "paired",
 		(json_int_t)s->paired, "pairings", (json_int_t)s->pairings);
 
 	json_object_set_new(j, "classes", halves(s->class, HP3_CLASS_MAX, class_name));
@@ -107,11 +109,12 @@ void hp3d_replay_print(const struct hp3d_replay_summary *s, bool json)
 		putchar('\n');
 	} else {
 		printf("%-9s in %llu out %llu truncated %llu changed %llu held %llu (most at a "
-		       "time %llu) discarded %llu\n",
+		       "time %llu) discarded %llu consumed %llu\n",
 			"packets", (unsigned long long)s->packets_in,
 			(unsigned long long)s->packets_out, (unsigned long long)s->truncated,
 			(unsigned long long)s->changed, (unsigned long long)s->held,
-			(unsigned long long)s->held_peak, (unsigned long long)s->discarded);
+			(unsigned long long)s->held_peak, (unsigned long long)s->discarded,
+			(unsigned long long)s->consumed);
 		printf("%-9s %llu paired %llu (pairings %llu)\n", "flows",
 			(unsigned long long)s->flows, (unsigned long long)s->paired,
 			(unsigned long long)s->pairings);

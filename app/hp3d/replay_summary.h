@@ -9,7 +9,7 @@ struct hp3d_replay_summary {
 	uint64_t packets_in, packets_out, truncated;
 	uint64_t icrc_good_in, icrc_bad_in, icrc_good_out, icrc_bad_out;
 	uint64_t class[HP3_CLASS_MAX], reason[HP3_PARSE_REASON_MAX];
-	uint64_t flows, paired, changed, held, discarded, held_peak;
+	uint64_t flows, paired, changed, held, discarded, consumed, held_peak;
 	uint64_t pairings, switched, idle_switched, recovered, epochs;
 	uint64_t retransmits, naks, rnrs;
 	unsigned leaked;

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
+#include <rte_random.h>
 #include <rte_ring_elem.h>
 #include "app/hp3d/eal.h"
 #include "app/hp3d/pipe.h"
@@ -80,6 +81,8 @@ static int make_worker(struct hp3d_worker *w, const struct hp3_config *cfg)
 		w->pipes[rail] = hp3d_pipe_create(cfg, rail, w->index,
 			cfg->policy.seed + rail * HP3D_WORKERS_MAX + w->index, SOCKET_ID_ANY);
 		if (w->pipes[rail] == NULL)
+			return -1;
+		if (hp3d_pipe_speak(w->pipes[rail], cfg, rte_rand(), SOCKET_ID_ANY) < 0)
 			return -1;
 		hp3d_pipe_on_event(w->pipes[rail], keep_event, w);
 		if (make_way(w, rail, HP3_DIR_TX, cfg) < 0 ||

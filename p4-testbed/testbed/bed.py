@@ -248,7 +248,7 @@ class Bed:
         with open(self.path(name + ".ini"), "w", encoding="ascii") as f:
             f.write(f"[eal]\nfile_prefix = hp3tb-{self.name}-{name}\nmemory_mb = 64\nmbufs = 8192\n"
                     f"mbuf_bytes = {max(frame + 128, 2176)}\nidle_sleep_us = 100\n"
-                    f"[policy]\nmode = {policy}\n[rfr]\nmax_hold_us = 100000\nhold_packets = 4096\n"
+                    f"[policy]\nmode = {policy}\n[ppp]\nprobe = off\n[rfr]\nmax_hold_us = 100000\nhold_packets = 4096\n"
                     f"[flows]\nmax_flows = 1024\nmax_pairs = 256\n"
                     f"[rail.rail0]\nrnic = \"net_af_packet0,iface=port0,{port}\"\n"
                     f"net = \"net_af_packet1,iface=eth0,{port}\"\n"

@@ -82,6 +82,7 @@ hp3d_ini() {
 	local n=$1 word key
 	local -A ini=(
 		[eal.hugepages]=off [eal.file_prefix]=hp3 [eal.idle]=sleep [rfr.max_hold_us]=100000
+		[ppp.probe]=off [cc.mode]=off
 		[rail.rail0.rnic]=$(lab_port 0 port0) [rail.rail0.net]=$(lab_port 1 eth0)
 	)
 	for word in "${@:2}"; do ini[${word%%=*}]=${word#*=}; done

@@ -59,7 +59,7 @@ static void names(void **state)
 		"f.ini:4: [pairng]: unknown section: did you mean [pairing]?\n");
 	expect(RAIL "[weather]\ncm = nonsense\n", 0,
 		"f.ini:4: [weather]: unknown section; known: [eal] [rail.NAME] [policy] [flows] "
-		"[pairing] [watch] [ppp] [rfr] [control]\n");
+		"[pairing] [watch] [ppp] [rfr] [cc] [probes] [control]\n");
 	expect(RAIL "[eal.x]\n", 0, "f.ini:4: [eal.x]: unknown section: did you mean [eal]?\n");
 	expect("burst = 32\n" RAIL, 0,
 		"f.ini:1: burst = 32: key before the first section: write its [section] above "
@@ -120,7 +120,7 @@ static void integers(void **state)
 static void choices_and_strings(void **state)
 {
 	expect(RAIL "[policy]\nmode = yes\n", 0,
-		"f.ini:5: [policy] mode = yes: not a choice: allowed is off|on, default on\n");
+		"f.ini:5: [policy] mode = yes: not a choice: allowed is off|observe|on, default on\n");
 	expect(RAIL "[eal]\nidle =\n", 0,
 		"f.ini:5: [eal] idle = : value is empty: allowed is poll|sleep, default sleep\n");
 	expect(RAIL "[eal]\ncpus = 3-1\n", 0,

@@ -98,6 +98,7 @@ class Daemon:
             "flows": {"max_flows": 1024, "max_pairs": 64},
             "rfr": {"hold_packets": 4096, "max_hold_us": 500000, "max_moves": 64},
             "watch": {"verbs": "off"},  # no queue pairs here; 0.4 s less at each stop
+            "ppp": {"probe": "off"},  # moves are asked for; the endpoints know no probes
             "control": {"socket": self.socket},
         }
         for name, (rnic, net) in rails.items():

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* paths: address pairs and their paths; probes: what probing costs and brings. */
+#include <stdio.h>
+#include <string.h>
+#include "app/hp3ctl/hp3ctl.h"
+
+#define PAGE 100
+
+static const char *text(json_t *j, const char *key)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+
+	return s ? s : "-";
+}
+
+static json_int_t number(json_t *j, const char *key)
+{
+	return json_integer_value(json_object_get(j, key));
+}
+
+static void print_path(json_t *p)
+{
+	char id[24] = "-", age[24] = "-";
+	json_t *path = json_object_get(p, "path");
+
+	if (json_is_integer(path))
+		snprintf(id, sizeof(id), "%lld", json_integer_value(path));
+	if (number(p, "age_ns") != 0)
+		snprintf(age, sizeof(age), "%.1f", (double)number(p, "age_ns") / 1e6);
+	printf("  %6lld %6s %-9s %10.1f %10.1f %7lld %6lld %6lld %10s\n", number(p, "port"), id,
+		text(p, "state"), (double)number(p, "rtt_ns") / 1e3,
+		(double)number(p, "min_rtt_ns") / 1e3, number(p, "marked_permille"),
+		number(p, "flows"), number(p, "losses"), age);
+}
+
+static void print_pair(json_t *pair)
+{
+	json_t *p;
+	size_t i;
+
+	printf("%s: %lld flows, peer %s%s\n", text(pair, "pair"), number(pair, "flows"),
+		text(pair, "peer"),
+		json_is_true(json_object_get(pair, "immovable"))
+			? ", immovable (IP fragments were seen)"
+			: "");
+	if (json_array_size(json_object_get(pair, "paths")) == 0)
+		return;
+	printf("  %6s %6s %-9s %10s %10s %7s %6s %6s %10s\n", "PORT", "PATH", "STATE", "RTT us",
+		"LEAST us", "MARKED", "FLOWS", "LOST", "AGE ms");
+	json_array_foreach (json_object_get(pair, "paths"), i, p)
+		print_path(p);
+}
+
+int hp3ctl_paths(struct hp3ctl *ctl)
+{
+	char after[64] = "";
+	int rc;
+
+	do {
+		json_t *answer, *pair,
+			*req = json_pack("{s:s, s:i}", "cmd", "paths", "limit", PAGE);
+		const char *next;
+		size_t i;
+
+		if (req && *after)
+			json_object_set_new(req, "after", json_string(after));
+		rc = hp3ctl_ask(ctl, req, &answer);
+		if (rc != HP3CTL_DONE)
+			return rc;
+		json_array_foreach (json_object_get(answer, "data"), i, pair) {
+			if (ctl->json)
+				hp3ctl_print_json(pair);
+			else
+				print_pair(pair);
+		}
+		next = json_string_value(json_object_get(answer, "next"));
+		snprintf(after, sizeof(after), "%s", next ? next : "");
+		json_decref(answer);
+	} while (*after);
+	return HP3CTL_DONE;
+}
+
+/* Counters of this sort, in the order in which a round goes. */
+static const char *const kinds[] = {"severe", "rounds", "rounds_won", "probes", "probe_replies",
+	"probe_strays", "acks_consumed", "placed", "placed_late", "failovers", "naks_made",
+	"paid_off", "wasted"};
+
+static bool is_about_probes(const char *key)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(key, kinds[i]) == 0)
+			return true;
+	}
+	return strncmp(key, "probe", 5) == 0 || strncmp(key, "trace", 5) == 0;
+}
+
+int hp3ctl_probes(struct hp3ctl *ctl)
+{
+	json_t *answer, *help, *value, *rail, *out;
+	const char *key, *name;
+	int rc = hp3ctl_ask(ctl, json_pack("{s:s, s:b}", "cmd", "stats", "explain", 1), &answer);
+
+	if (rc != HP3CTL_DONE)
+		return rc;
+	help = json_object_get(json_object_get(answer, "data"), "help");
+	json_object_foreach (json_object_get(json_object_get(answer, "data"), "rail"), name, rail) {
+		out = json_object();
+		json_object_foreach (rail, key, value) {
+			if (!is_about_probes(key))
+				continue;
+			json_object_set(out, key, value);
+			if (!ctl->json)
+				printf("%s.%-24s %12lld  %s\n", name, key,
+					json_integer_value(value),
+					json_string_value(json_object_get(help, key))
+						? json_string_value(json_object_get(help, key))
+						: "");
+		}
+		json_object_set_new(out, "rail", json_string(name));
+		if (ctl->json)
+			hp3ctl_print_json(out);
+		json_decref(out);
+	}
+	json_decref(answer);
+	return HP3CTL_DONE;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* why: the evidence behind the last decisions about one flow; watch: all of it, again and again. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "app/flowid.h"
+#include "app/hp3ctl/hp3ctl.h"
+
+#define PAGE        500
+#define WHY_EVENTS  24u /* the latest ones of the flow */
+#define WATCH_LINES 12u
+#define WATCH_MS    1000u
+
+/* The latest events, of one flow or of all (id NULL), oldest first. */
+static int latest(struct hp3ctl *ctl, const char *id, unsigned max, json_t *list)
+{
+	json_int_t since = 0;
+	size_t n;
+
+	do {
+		json_t *answer, *ev;
+		size_t i;
+		int rc = hp3ctl_ask(ctl,
+			json_pack(
+				"{s:s, s:I, s:i}", "cmd", "events", "since", since, "limit", PAGE),
+			&answer);
+
+		if (rc != HP3CTL_DONE)
+			return rc;
+		n = json_array_size(json_object_get(answer, "data"));
+		json_array_foreach (json_object_get(answer, "data"), i, ev) {
+			const char *flow = json_string_value(json_object_get(ev, "flow"));
+
+			if (id && (!flow || strcmp(flow, id) != 0))
+				continue;
+			json_array_append(list, ev);
+			if (json_array_size(list) > max)
+				json_array_remove(list, 0);
+		}
+		since = json_integer_value(json_object_get(answer, "next"));
+		json_decref(answer);
+	} while (n == PAGE);
+	return HP3CTL_DONE;
+}
+
+static void print_all(const struct hp3ctl *ctl, json_t *list)
+{
+	json_t *ev;
+	size_t i;
+
+	json_array_foreach (list, i, ev)
+		hp3ctl_print_event(ctl, ev);
+}
+
+/* Where the flow is, in a sentence. */
+static void print_now(json_t *flow)
+{
+	json_t *path = json_object_get(flow, "path");
+
+	printf("%s leaves on port %lld%s; %lld moves so far; round trip %.1f us (base %.1f), %lld "
+	       "of "
+	       "1000 replies marked%s\n",
+		json_string_value(json_object_get(flow, "flow")),
+		json_integer_value(json_object_get(flow, "port")),
+		json_is_true(json_object_get(flow, "moved")) ? "" : ", where its RNIC put it",
+		json_integer_value(json_object_get(flow, "moves")),
+		(double)json_integer_value(json_object_get(path, "rtt_ns")) / 1e3,
+		(double)json_integer_value(json_object_get(path, "base_rtt_ns")) / 1e3,
+		json_integer_value(json_object_get(path, "marked_permille")),
+		json_is_true(json_object_get(flow, "severe")) ? "; severely congested" : "");
+}
+
+int hp3ctl_why(struct hp3ctl *ctl)
+{
+	json_t *list = json_array(), *answer;
+	char id[HP3_FLOWID_MAX];
+	int rc = hp3ctl_resolve(ctl, ctl->flow, id, sizeof(id));
+
+	if (rc == HP3CTL_DONE)
+		rc = latest(ctl, id, WHY_EVENTS, list);
+	if (rc == HP3CTL_DONE)
+		rc = hp3ctl_ask(ctl, json_pack("{s:s, s:s}", "cmd", "flow", "flow", id), &answer);
+	if (rc == HP3CTL_DONE) {
+		print_all(ctl, list);
+		if (!ctl->json && json_array_size(list) == 0)
+			puts("nothing was decided about it, or it is forgotten: raise events_kept "
+			     "in "
+			     "[control]");
+		if (!ctl->json)
+			print_now(json_object_get(answer, "data"));
+		json_decref(answer);
+	}
+	json_decref(list);
+	return rc;
+}
+
+int hp3ctl_watch(struct hp3ctl *ctl)
+{
+	useconds_t pause =
+		(useconds_t)((ctl->given & HP3CTL_BIT(INTERVAL) ? ctl->interval_ms : WATCH_MS) *
+			     1000);
+	bool screen = isatty(STDOUT_FILENO);
+	int rc;
+
+	do {
+		json_t *list = json_array();
+
+		if (screen)
+			fputs("\033[H\033[J", stdout);
+		rc = hp3ctl_flows(ctl);
+		if (rc == HP3CTL_DONE)
+			rc = hp3ctl_paths(ctl);
+		if (rc == HP3CTL_DONE)
+			rc = latest(ctl, NULL, WATCH_LINES, list);
+		if (rc == HP3CTL_DONE)
+			print_all(ctl, list);
+		json_decref(list);
+		if (fflush(stdout) != 0)
+			return HP3CTL_FAILED;
+		usleep(pause);
+	} while (rc == HP3CTL_DONE);
+	return rc;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/agent.h"
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <rte_malloc.h>
+#include "ppp/placement.h"
+#include "probes/responder.h"
+#include "probes/standard.h"
+
+#define BUFFERS     511u
+#define FRAME_MAX   256u
+#define BUFFER_SIZE (RTE_PKTMBUF_HEADROOM + FRAME_MAX)
+#define SOURCES     1024u /* hosts whose probes are counted apart */
+#define WINDOW_MAX  (1u << 20)
+
+struct hp3d_agent {
+	struct rte_mempool *pool;
+	struct hp3_responder *responder;
+	struct hp3_probe_key key;
+	uint16_t port;
+	struct hp3d_agent_counters c;
+	struct hp3_probe_stats stats;
+	struct hp3d_neighbours neighbours;
+};
+
+static uint64_t wall_clock(void)
+{
+	return (uint64_t)time(NULL);
+}
+
+/* 32 hexadecimal digits; the loader has checked them. Empty: the zero key. */
+static struct hp3_probe_key key_of(const char *hex)
+{
+	struct hp3_probe_key key = {{0}};
+	char byte[3] = "";
+
+	for (unsigned i = 0; i < sizeof(key.bytes) && hex[0] != '\0'; i++, hex += 2) {
+		byte[0] = hex[0];
+		byte[1] = hex[1];
+		key.bytes[i] = (uint8_t)strtoul(byte, NULL, 16);
+	}
+	return key;
+}
+
+/* Probes remembered: what may be answered within the time that a probe is believed (responder.h).
+ */
+static uint32_t window(const struct hp3_config *c)
+{
+	uint64_t want = 3ull * c->probes.clock_s * c->probes.answers_per_second;
+	uint32_t n = 1024;
+
+	while (n < want && n < WINDOW_MAX)
+		n *= 2;
+	return n;
+}
+
+static struct hp3_responder_config responder_config(const struct hp3_config *c, uint64_t seed)
+{
+	return (struct hp3_responder_config){.key = key_of(c->probes.probe_key),
+		.seed = seed,
+		.clock_s = c->probes.clock_s,
+		.source = {c->probes.answers_per_source, c->probes.answers_per_source},
+		.all = {c->probes.answers_per_second, c->probes.answers_per_second},
+		.sources = SOURCES,
+		.window = window(c)};
+}
+
+struct hp3d_agent *hp3d_agent_create(
+	const struct hp3_config *cfg, const char *name, uint64_t seed, int socket)
+{
+	struct hp3_responder_config rc = responder_config(cfg, seed);
+	size_t size = hp3_responder_size(&rc);
+	struct hp3d_agent *a = rte_zmalloc_socket("hp3d agent", sizeof(*a), 0, socket);
+	void *mem = rte_malloc_socket("hp3d responder", size, RTE_CACHE_LINE_SIZE, socket);
+
+	if (a == NULL || mem == NULL) {
+		rte_free(mem);
+		rte_free(a);
+		return NULL;
+	}
+	a->key = rc.key;
+	a->port = (uint16_t)cfg->probes.port;
+	a->responder = hp3_responder_create(mem, size, &rc, &a->stats);
+	a->pool = rte_pktmbuf_pool_create(name, BUFFERS, 0, 0, BUFFER_SIZE, socket);
+	if (a->responder == NULL || a->pool == NULL) {
+		hp3d_agent_free(a);
+		return NULL;
+	}
+	return a;
+}
+
+void hp3d_agent_free(struct hp3d_agent *a)
+{
+	if (a == NULL)
+		return;
+	rte_free(a->responder); /* the pool stays: rings and ports may hold buffers of it still */
+	rte_free(a);
+}
+
+void hp3d_agent_reconfigure(struct hp3d_agent *a, const struct hp3_config *cfg)
+{
+	struct hp3_responder_config rc = responder_config(cfg, 0);
+
+	a->key = rc.key;
+	hp3_responder_reconfigure(a->responder, &rc);
+}
+
+void hp3d_agent_learn(
+	struct hp3d_agent *a, const void *frame, uint32_t len, const struct hp3_view *v)
+{
+	hp3d_neighbours_learn(&a->neighbours, frame, len, v);
+}
+
+/* --- what we say --- */
+
+/* From the flow's remote end to its local one. */
+static struct hp3_addressing turned(const struct hp3_addressing *a)
+{
+	struct hp3_addressing t = *a;
+
+	memcpy(t.dst_mac, a->src_mac, sizeof(t.dst_mac));
+	memcpy(t.src_mac, a->dst_mac, sizeof(t.src_mac));
+	memcpy(t.dst_ip, a->src_ip, sizeof(t.dst_ip));
+	memcpy(t.src_ip, a->dst_ip, sizeof(t.src_ip));
+	return t;
+}
+
+static int build_probe(struct hp3d_agent *a, void *buf, const struct hp3_addressing *to,
+	const struct hp3_act *act, uint32_t qpn)
+{
+	struct hp3_peer_probe p = {
+		.dest_qpn = qpn, .psn = act->psn, .id = act->probe_id, .time = wall_clock()};
+
+	switch ((enum hp3_probe_kind)act->op) {
+	case HP3_PROBE_STANDARD:
+		a->c.probes_standard++;
+		return hp3_standard_build(buf, FRAME_MAX, to, qpn, act->psn);
+	case HP3_PROBE_NAK:
+		a->c.probes_nak++;
+		return hp3_nak_probe_build(buf, FRAME_MAX, to, qpn, act->psn);
+	default:
+		a->c.probes_peer++;
+		return hp3_peer_build(buf, FRAME_MAX, to, &p, &a->key);
+	}
+}
+
+static int build(struct hp3d_agent *a, void *buf, const struct hp3_addressing *from_here,
+	const struct hp3_act *act, const struct hp3_flow_info *f)
+{
+	struct hp3_addressing to = *from_here;
+
+	if (act->kind == HP3_ACT_NAK) {
+		to = turned(&to);
+		to.sport = f->port;
+		to.pkey = act->pkey;
+		return hp3_build_ack(buf, FRAME_MAX, &to, f->lqpn, act->psn,
+			HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE, act->msn);
+	}
+	to.sport = act->port;
+	if (act->kind == HP3_ACT_CNP) {
+		to.pkey = act->pkey;
+		return hp3_build_cnp(buf, FRAME_MAX, &to, f->rqpn);
+	}
+	return build_probe(a, buf, &to, act, f->rqpn);
+}
+
+struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *e,
+	const struct hp3_act *act, uint64_t now, enum hp3_dir *dir)
+{
+	const struct hp3d_neighbour *n;
+	struct hp3_flow_info f;
+	struct rte_mbuf *m;
+	int len;
+
+	if (hp3_flow_info(e, act->flow, now, &f) < 0)
+		return NULL;
+	n = hp3d_neighbours_find(&a->neighbours, f.ipv6, f.vlan, f.local, f.remote);
+	if (n == NULL) {
+		a->c.probe_no_way++;
+		return NULL;
+	}
+	m = rte_pktmbuf_alloc(a->pool);
+	if (m == NULL) {
+		a->c.probe_no_buffer++;
+		return NULL;
+	}
+	len = build(a, rte_pktmbuf_mtod(m, void *), &n->a, act, &f);
+	if (len < 0) {
+		rte_pktmbuf_free(m);
+		return NULL;
+	}
+	m->data_len = (uint16_t)len;
+	m->pkt_len = (uint32_t)len;
+	*dir = act->kind == HP3_ACT_NAK ? HP3_DIR_RX : HP3_DIR_TX;
+	return m;
+}
+
+/* --- what is said to us --- */
+
+static struct rte_mbuf *answer_to(struct hp3d_agent *a, const struct hp3_engine *e,
+	const struct hp3_pkt *pkt, struct hp3_answer *ans, uint32_t turn)
+{
+	uint16_t count[HP3_LOAD_PATHS];
+	uint32_t n = hp3_load_in(e, count, HP3_LOAD_PATHS);
+	struct rte_mbuf *m = rte_pktmbuf_alloc(a->pool);
+	int len;
+
+	if (m == NULL) {
+		a->c.probe_no_buffer++;
+		return NULL;
+	}
+	hp3_answer_tell(ans, turn, count, n);
+	len = hp3_answer_build(
+		rte_pktmbuf_mtod(m, void *), FRAME_MAX, pkt->frame, &pkt->v, ans, a->port, &a->key);
+	if (len < 0) {
+		rte_pktmbuf_free(m);
+		return NULL;
+	}
+	m->data_len = (uint16_t)len;
+	m->pkt_len = (uint32_t)len;
+	return m;
+}
+
+static bool take_probe(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
+	uint64_t now, struct rte_mbuf **answer)
+{
+	const uint8_t *ip = (const uint8_t *)pkt->frame + pkt->v.l3_off;
+	bool ipv6 = pkt->v.flags & HP3_VF_IPV6;
+	struct hp3_answer ans;
+	uint32_t turn;
+
+	switch (hp3_responder_take(
+		a->responder, pkt->frame, &pkt->v, wall_clock(), now, &ans, &turn)) {
+	case HP3_RESPOND_PASS:
+		return false;
+	case HP3_RESPOND_ANSWER:
+		*answer = answer_to(a, e, pkt, &ans, turn);
+		hp3_peer_seen(
+			e, ipv6, pkt->v.vlan, ip + (ipv6 ? 24 : 16), ip + (ipv6 ? 8 : 12), now);
+		return true;
+	default:
+		return true;
+	}
+}
+
+static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
+	uint64_t now, struct hp3_acts *acts)
+{
+	uint16_t count[HP3_ANSWER_COUNTS];
+	struct hp3_answer ans;
+
+	switch (hp3_answer_read(pkt->frame, pkt->len, &pkt->v, a->port, &a->key, &ans, &a->stats)) {
+	case HP3_ANSWER_NONE:
+		return false;
+	case HP3_ANSWER_OK:
+		for (unsigned i = 0; i < ans.n; i++)
+			count[i] = ans.count[i];
+		if (ans.first == 0 && ans.n != 0)
+			hp3_load_told_by(e, ans.id, count, ans.n, now);
+		hp3_probe_reply(e, ans.id, ans.ce, now, acts);
+		return true;
+	default:
+		return true;
+	}
+}
+
+bool hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
+	uint64_t now, struct hp3_acts *acts, struct rte_mbuf **answer)
+{
+	acts->n = 0;
+	*answer = NULL;
+	if (pkt->v.class == HP3_CLASS_RC_REQUEST)
+		return take_probe(a, e, pkt, now, answer);
+	return take_answer(a, e, pkt, now, acts);
+}
+
+const struct hp3d_agent_counters *hp3d_agent_counters(const struct hp3d_agent *a)
+{
+	return &a->c;
+}
+
+const struct hp3_probe_stats *hp3d_agent_stats(const struct hp3d_agent *a)
+{
+	return &a->stats;
+}

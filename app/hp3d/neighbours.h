@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_NEIGHBOURS_H
+#define HP3D_NEIGHBOURS_H
+/*
+ * How to address a packet of our own: link-layer addresses, VLAN, DSCP, ECT and P_Key, as the last
+ * packet of the local RNIC (or of its host) to that address had them. hp3d has no routes and asks
+ * nobody; it copies. A fixed table; the entry longest unused makes room.
+ */
+#include "roce/build.h"
+#include "roce/parse.h"
+
+#define HP3D_NEIGHBOURS 1024u
+
+struct hp3d_neighbour {
+	struct hp3_addressing a; /* from here to there */
+	uint32_t used; /* stamp of the last use, 0: free */
+	bool rc; /* copied from a packet of a reliable connection: DSCP, ECT and P_Key are its */
+};
+
+struct hp3d_neighbours {
+	struct hp3d_neighbour n[HP3D_NEIGHBOURS];
+	uint32_t stamp;
+};
+
+/* A packet from the RNIC's side; anything but unicast IP is left out. */
+void hp3d_neighbours_learn(
+	struct hp3d_neighbours *t, const void *frame, uint32_t len, const struct hp3_view *v);
+
+/* NULL if nothing was ever sent there. IPv4: the first four bytes count. */
+const struct hp3d_neighbour *hp3d_neighbours_find(
+	struct hp3d_neighbours *t, bool ipv6, uint16_t vlan, const void *local, const void *remote);
+
+#endif

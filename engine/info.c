@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/info.h"
+#include <errno.h>
+#include "engine/internal.h"
+
+static bool is_used(const struct hp3_engine *e, uint32_t pair)
+{
+	return pair < e->cfg.max_pairs && e->pairs.pairs[pair].nflows != 0;
+}
+
+uint32_t hp3_pair_next(const struct hp3_engine *e, uint32_t from)
+{
+	for (uint32_t i = from; i < e->cfg.max_pairs; i++) {
+		if (is_used(e, i))
+			return i;
+	}
+	return HP3_NO_PAIR;
+}
+
+int hp3_pair_info(
+	const struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp3_pair_info *info)
+{
+	const struct hp3_pair *p;
+
+	if (!is_used(e, pair))
+		return -ENOENT;
+	p = &e->pairs.pairs[pair];
+	*info = (struct hp3_pair_info){.pair = pair,
+		.ipv6 = p->ipv6,
+		.vlan = p->vlan,
+		.flows = p->nflows,
+		.rounds = p->nmoves,
+		.pinned = p->pinned,
+		.peer = HP3_PEER_UNKNOWN,
+		.peer_seen_ns = p->peer_seen != 0 ? now - p->peer_seen : 0};
+	if (p->peer_plain)
+		info->peer = HP3_PEER_PLAIN;
+	else if (p->peer_seen != 0)
+		info->peer = HP3_PEER_HP3D;
+	memcpy(info->local, p->local, 16);
+	memcpy(info->remote, p->remote, 16);
+	return 0;
+}
+
+uint32_t hp3_pair_paths(const struct hp3_engine *e, uint32_t pair, uint64_t now,
+	struct hp3_path_info *info, uint32_t max)
+{
+	const struct hp3_paths *t;
+	uint32_t n = 0;
+
+	if (e->paths == NULL || !is_used(e, pair) || !e->pairs.pairs[pair].paths_ready)
+		return 0;
+	t = &e->paths[pair];
+	for (uint32_t i = 0; i < HP3_PATHS && n < max; i++) {
+		const struct hp3_path *p = &t->path[i];
+
+		if (p->id == HP3_PATH_NONE)
+			continue;
+		info[n++] = (struct hp3_path_info){.port = p->port,
+			.id = p->id,
+			.rtt_ns = p->rtt,
+			.min_rtt_ns = p->min_rtt,
+			.marked_permille = (uint16_t)(p->marked / (HP3_MARKED_ALL / 1000)),
+			.flows = p->flows,
+			.losses = p->losses,
+			.quality = (uint8_t)hp3_paths_quality(t, (int)i, now),
+			.age_ns = p->seen != 0 ? now - p->seen : 0};
+	}
+	return n;
+}
+
+const char *hp3_peer_name(enum hp3_peer p)
+{
+	static const char *const names[] = {[HP3_PEER_UNKNOWN] = "unknown",
+		[HP3_PEER_HP3D] = "hp3d",
+		[HP3_PEER_PLAIN] = "plain"};
+
+	return (unsigned)p < sizeof(names) / sizeof(names[0]) ? names[p] : "?";
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ENGINE_INFO_H
+#define HP3_ENGINE_INFO_H
+/*
+ * What an engine knows of address pairs and their paths, for people and their tools. Called by the
+ * thread that drives the engine.
+ */
+#include "engine/engine.h"
+#include "engine/pairs.h"
+
+enum hp3_peer { HP3_PEER_UNKNOWN, HP3_PEER_HP3D, HP3_PEER_PLAIN };
+
+struct hp3_pair_info {
+	uint32_t pair;
+	bool ipv6;
+	uint16_t vlan;
+	uint8_t local[16], remote[16];
+	uint32_t flows;
+	uint32_t rounds; /* rounds and moves of our own under way */
+	bool pinned; /* IP fragments were seen: immovable */
+	uint8_t peer; /* enum hp3_peer: who answers probes there? */
+	uint64_t peer_seen_ns; /* since its last sign of life; 0: never, or just now */
+};
+
+struct hp3_path_info {
+	uint16_t port; /* draws this path */
+	uint32_t id; /* of the path; HP3_PATH_BY_PORT | port where nothing tells */
+	uint32_t rtt_ns, min_rtt_ns; /* 0: unknown */
+	uint16_t marked_permille;
+	uint16_t flows; /* of ours, active */
+	uint8_t losses; /* in separate windows since the last reply */
+	uint8_t quality; /* enum hp3_quality */
+	uint64_t age_ns; /* since the last reply; 0: none yet, or just now */
+};
+
+/* First pair with index >= `from` that has flows, or HP3_NO_PAIR. */
+uint32_t hp3_pair_next(const struct hp3_engine *e, uint32_t from);
+/* 0, or -ENOENT. */
+int hp3_pair_info(
+	const struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp3_pair_info *info);
+/* Up to `max` paths of a pair; returns how many. */
+uint32_t hp3_pair_paths(const struct hp3_engine *e, uint32_t pair, uint64_t now,
+	struct hp3_path_info *info, uint32_t max);
+
+const char *hp3_peer_name(enum hp3_peer p);
+
+#endif
