@@ -13,10 +13,10 @@ while [ $SECONDS -lt $end ]; do
     for t in order dead rnic probes rate; do
         [ $SECONDS -lt $end ] || break
         echo "$t, first seed $seed"
-        "$build/tests/property/test_$t" 10 200000 "$seed" >"$out" 2>&1 || {
+        "$build/tests/property/test_$t" 20 60000 "$seed" >"$out" 2>&1 || {
             cat "$out"
             exit 1
         }
     done
-    seed=$((seed + 10))
+    seed=$((seed + 20))
 done

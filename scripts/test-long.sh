@@ -7,7 +7,7 @@ set -eu
 build=$1
 cd "$(dirname "$0")/.."
 for t in order dead rnic probes rate; do
-    "$build/tests/property/test_$t" 50 100000 1000
+    "$build/tests/property/test_$t" 50 60000 1000
 done
 tests/lab/moves --build "$build" --seconds 30 --path-delay 2
 tests/lab/moves --build "$build" --seconds 30 --path-delay 20
