@@ -16,7 +16,8 @@ static const char usage_text[] =
 	"       hp3-sim list            balancers, scenarios, flow size distributions\n"
 	"       hp3-sim keys            every setting, with unit, range and default\n"
 	"       hp3-sim sizes           bytes per packet, flow, port and host\n"
-	"options: --set section.key=value (any number); trace: --seed N, --per-flow\n"
+	"options: --set section.key=value (any number); trace: --seed N, --per-flow,\n"
+	"         --pcap HOST:FILE: what this host sees, for hp3d --replay\n"
 	"docs/sim.md says what the model is and what the results mean\n";
 
 int sim_usage(const char *problem)

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hp3-sim trace: a topology file, a flow file, one balancer, one result. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sim/cli/cli.h"
+#include "sim/results/capture.h"
 #include "sim/results/json.h"
 #include "sim/work/flows.h"
 
 #define SETS_MAX 64u
 
 struct options {
-	const char *topology, *flows, *json;
+	const char *topology, *flows, *json, *pcap;
 	const char *set[SETS_MAX];
 	unsigned n_sets;
 	char lb[64], seed[64];
@@ -23,8 +25,8 @@ static int parse(int argc, char **argv, struct options *o)
 	static const struct option longs[] = {{"topology", required_argument, NULL, 't'},
 		{"flows", required_argument, NULL, 'f'}, {"lb", required_argument, NULL, 'l'},
 		{"set", required_argument, NULL, 's'}, {"seed", required_argument, NULL, 'r'},
-		{"json", required_argument, NULL, 'j'}, {"per-flow", no_argument, NULL, 'p'},
-		{NULL, 0, NULL, 0}};
+		{"json", required_argument, NULL, 'j'}, {"pcap", required_argument, NULL, 'c'},
+		{"per-flow", no_argument, NULL, 'p'}, {NULL, 0, NULL, 0}};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
@@ -42,6 +44,9 @@ static int parse(int argc, char **argv, struct options *o)
 			break;
 		case 'p':
 			o->per_flow = true;
+			break;
+		case 'c':
+			o->pcap = optarg;
 			break;
 		case 's':
 			o->set[o->n_sets++] = optarg;
@@ -65,6 +70,23 @@ static int parse(int argc, char **argv, struct options *o)
 	return 0;
 }
 
+/* HOST:FILE */
+static int open_capture(const char *arg, struct sim *s)
+{
+	char *file;
+	unsigned long host = strtoul(arg, &file, 10);
+
+	if (file == arg || *file != ':' || host >= s->topo.hosts) {
+		fprintf(stderr, "hp3-sim: --pcap %s: write HOST:FILE, host below %u\n", arg,
+			s->topo.hosts);
+		return -1;
+	}
+	s->capture = sim_capture_open(file + 1, (uint32_t)host);
+	if (s->capture == NULL)
+		fprintf(stderr, "hp3-sim: %s: %s\n", file + 1, strerror(errno));
+	return s->capture != NULL ? 0 : -1;
+}
+
 static int run(const struct options *o, const struct sim_config *cfg)
 {
 	static struct sim s;
@@ -85,12 +107,16 @@ static int run(const struct options *o, const struct sim_config *cfg)
 		fprintf(stderr, "hp3-sim: %s\n", err);
 		return 1;
 	}
+	if (o->pcap != NULL && open_capture(o->pcap, &s) < 0)
+		return 1;
 	fprintf(stderr, "hp3-sim: seed %llu\n", (unsigned long long)cfg->run.seed);
 	if (sim_run(&s, cfg->run.limit_ms * SIM_MS) < 0)
 		fprintf(stderr,
 			"hp3-sim: only %u of %u flows ended within run.limit_ms = %u: raise it, or "
 			"see `dropped`\n",
 			s.finished, s.n_demands, cfg->run.limit_ms);
+	if (s.capture != NULL && sim_capture_close(s.capture) < 0)
+		fprintf(stderr, "hp3-sim: %s: not all was written: is the disk full?\n", o->pcap);
 	cost = sim_cost_now();
 	j = sim_result_json(&s, &cost, o->per_flow);
 	ret = sim_json_write(j, o->json);

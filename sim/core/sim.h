@@ -33,6 +33,7 @@ struct sim_packet;
 struct sim_flow;
 struct sim_jobs;
 struct sim_faults;
+struct sim_capture;
 
 /* A flow to come: one line of a trace, or made by a generator. */
 struct sim_demand {
@@ -72,6 +73,7 @@ struct sim {
 	struct sim_jobs *jobs; /* NULL: no traffic that waits for other traffic */
 	uint32_t open_work; /* jobs that may still add demands */
 	struct sim_faults *faults;
+	struct sim_capture *capture; /* NULL: none; the caller's */
 	uint64_t first_start, last_end;
 };
 

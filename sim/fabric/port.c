@@ -2,6 +2,7 @@
 #include "sim/fabric/port.h"
 #include "sim/fabric/switch.h"
 #include "sim/host/host.h"
+#include "sim/results/capture.h"
 
 static void arrive(struct sim *s, struct sim_event *ev)
 {
@@ -65,6 +66,8 @@ static void transmit(struct sim *s, struct sim_port *port, struct sim_packet *p)
 	port->busy_until = s->now + time;
 	if (p->kind == SIM_DATA)
 		port->sent_bytes += p->bytes;
+	if (s->capture != NULL)
+		sim_capture_packet(s, port->node, p);
 	p->to = port->peer;
 	p->ev.fire = arrive;
 	sim_at(s, &p->ev, port->busy_until + port->delay);

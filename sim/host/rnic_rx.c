@@ -2,6 +2,7 @@
 /* The responder: what came in order, what did not, and what the requester is told. */
 #include "sim/host/host.h"
 #include "sim/lb/lb.h"
+#include "sim/results/capture.h"
 
 #define CNP_BYTES 64u
 
@@ -135,6 +136,8 @@ void sim_host_receive(struct sim *s, struct sim_port *in, struct sim_packet *p)
 {
 	struct sim_flow *f = p->flow;
 
+	if (s->capture != NULL)
+		sim_capture_packet(s, in->node, p);
 	if (p->kind == SIM_PFC) {
 		sim_port_pfc(s, in, p->psn);
 	} else if (p->kind >= SIM_CTRL) {

@@ -6,6 +6,7 @@ usage: cli.py HP3-SIM
 """
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ BAD = [  # topology, flows, more arguments, exit code, words of the message
     (TOPO, FLOWS, ["--set", "rnic.rto=1"], 1, "rnic.rto=1"),
     (TOPO, FLOWS, ["--set", "rnic.rto_us=fast"], 1, "only digits are allowed"),
     (TOPO, FLOWS, ["--lb", "magic"], 1, "no load balancer 'magic'"),
+    (TOPO, FLOWS, ["--pcap", "2:/tmp/x"], 1, "host below 2"),
     (TOPO, FLOWS, ["--frob"], 2, "usage"),
 ]
 
@@ -31,6 +33,15 @@ def write(tmp, name, text):
     with open(path, "w", encoding="utf-8") as f:
         f.write(text)
     return path
+
+
+def frames(pcap):
+    """Lengths of the frames in a capture."""
+    lengths, at = [], 24
+    while at + 16 <= len(pcap):
+        lengths.append(struct.unpack_from("=I", pcap, at + 8)[0])
+        at += 16 + lengths[-1]
+    return lengths
 
 
 def run(args):
@@ -50,6 +61,12 @@ def main():
         result = json.loads(done.stdout)
         if result["seed"] != 9 or result["finished"] != 2 or len(result["flows"]) != 2:
             bad.append("trace: not the result of two flows with seed 9")
+        pcap = os.path.join(tmp, "host0.pcap")
+        trace(sim, tmp, TOPO, FLOWS, ["--pcap", f"0:{pcap}"])
+        with open(pcap, "rb") as f:
+            lengths = frames(f.read())
+        if len(lengths) != 20 or lengths.count(62) != 10 or min(lengths) != 62:
+            bad.append(f"pcap: 5 packets and ACKs each way expected, lengths are {lengths}")
         for topo, flows, more, code, words in BAD:
             done = trace(sim, tmp, topo, flows, more)
             if done.returncode != code or words not in done.stderr:

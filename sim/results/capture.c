@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "roce/build.h"
+#include "sim/host/flow.h"
+#include "sim/results/capture.h"
+
+#define MAGIC_NS  0xa1b23c4du /* pcap, nanoseconds, this machine's byte order */
+#define ETHERNET  1u
+#define FRAME_MAX 9500u
+#define ECT_0     2u
+#define CE        3u
+#define SYN_ACK   0x1fu
+#define SYN_NAK   0x60u
+
+struct sim_capture {
+	FILE *f;
+	uint32_t host;
+	bool failed;
+	uint8_t payload[FRAME_MAX], frame[FRAME_MAX];
+};
+
+struct file_head {
+	uint32_t magic;
+	uint16_t major, minor;
+	uint32_t zone, sigfigs, snaplen, link;
+};
+
+struct record_head {
+	uint32_t s, ns, captured, length;
+};
+
+struct sim_capture *sim_capture_open(const char *path, uint32_t host)
+{
+	struct file_head head = {
+		.magic = MAGIC_NS, .major = 2, .minor = 4, .snaplen = 65535, .link = ETHERNET};
+	struct sim_capture *c = sim_alloc(1, sizeof(*c));
+
+	c->host = host;
+	c->f = fopen(path, "wb");
+	if (c->f == NULL) {
+		free(c);
+		return NULL;
+	}
+	c->failed = fwrite(&head, sizeof(head), 1, c->f) != 1;
+	return c;
+}
+
+int sim_capture_close(struct sim_capture *c)
+{
+	int ret = fclose(c->f) == 0 && !c->failed ? 0 : -EIO;
+
+	free(c);
+	return ret;
+}
+
+static void way(struct hp3_addressing *a, uint32_t src, uint32_t dst)
+{
+	uint32_t from = __builtin_bswap32(sim_host_address(src));
+	uint32_t to = __builtin_bswap32(sim_host_address(dst));
+
+	memcpy(a->src_ip, &from, sizeof(from));
+	memcpy(a->dst_ip, &to, sizeof(to));
+	a->src_mac[0] = a->dst_mac[0] = 2; /* locally administered */
+	memcpy(a->src_mac + 2, &from, sizeof(from));
+	memcpy(a->dst_mac + 2, &to, sizeof(to));
+}
+
+static uint8_t opcode_of(const struct sim_flow *f, uint32_t psn)
+{
+	if (f->packets == 1)
+		return HP3_OP_RC_WRITE_ONLY;
+	if (psn == 0)
+		return HP3_OP_RC_WRITE_FIRST;
+	return psn + 1 == f->packets ? HP3_OP_RC_WRITE_LAST : HP3_OP_RC_WRITE_MIDDLE;
+}
+
+static int data_frame(struct sim *s, struct sim_capture *c, const struct sim_packet *p)
+{
+	const struct sim_flow *f = p->flow;
+	struct hp3_addressing a = {.ttl = 64,
+		.pkey = 0xffff,
+		.sport = p->sport,
+		.tclass = p->flags & SIM_CE ? CE : ECT_0};
+	struct hp3_fields d = {.opcode = opcode_of(f, p->psn),
+		.ackreq = (p->flags & (SIM_LAST | SIM_ACKREQ)) ||
+			  (p->psn + 1) % s->cfg.rnic.ack_every == 0,
+		.dest_qpn = (0x100 + 2 * f->id) & 0xffffff,
+		.psn = (p->psn + 1) & 0xffffff,
+		.dma_len = (f->packets - 1) * s->cfg.rnic.payload_bytes + f->last_bytes,
+		.payload = c->payload,
+		.payload_len = (uint16_t)sim_flow_payload(s, f, p->psn)};
+
+	way(&a, f->src, f->dst);
+	return hp3_build(c->frame, sizeof(c->frame), &a, &d);
+}
+
+static int reply_frame(struct sim_capture *c, const struct sim_packet *p)
+{
+	const struct sim_flow *f = p->flow;
+	struct hp3_addressing a = {.ttl = 64, .pkey = 0xffff, .sport = f->home};
+	struct hp3_fields d = {.opcode = p->kind == SIM_CNP ? HP3_OP_CNP : HP3_OP_RC_ACK,
+		.becn = (p->flags & SIM_ECHO) || p->kind == SIM_CNP,
+		.dest_qpn = (0x101 + 2 * f->id) & 0xffffff,
+		.psn = (p->psn + (p->kind == SIM_NAK)) & 0xffffff,
+		.syndrome = p->kind == SIM_NAK ? SYN_NAK : SYN_ACK};
+
+	way(&a, f->dst, f->src);
+	if (p->kind == SIM_CNP)
+		return hp3_build_cnp(c->frame, sizeof(c->frame), &a, d.dest_qpn);
+	return hp3_build(c->frame, sizeof(c->frame), &a, &d);
+}
+
+void sim_capture_packet(struct sim *s, uint32_t host, const struct sim_packet *p)
+{
+	struct sim_capture *c = s->capture;
+	uint64_t ns = s->now / SIM_NS;
+	struct record_head head = {
+		.s = (uint32_t)(ns / 1000000000), .ns = (uint32_t)(ns % 1000000000)};
+	int n;
+
+	if (host != c->host || p->kind > SIM_CNP)
+		return;
+	n = p->kind == SIM_DATA ? data_frame(s, c, p) : reply_frame(c, p);
+	head.captured = head.length = (uint32_t)n;
+	if (n < 0 || fwrite(&head, sizeof(head), 1, c->f) != 1 ||
+		fwrite(c->frame, (size_t)n, 1, c->f) != 1)
+		c->failed = true;
+}
