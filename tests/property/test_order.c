@@ -154,6 +154,7 @@ static void flows_leave_congested_paths(void **state)
 	struct world_result stay, go;
 
 	p.hot_paths = 3;
+	p.gap_us = 4;
 	p.reads = true;
 	p.cm = true;
 	p.move_every_us = 1000000;

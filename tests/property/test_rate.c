@@ -81,7 +81,8 @@ static void paced_flows_leave_bad_paths(void **state)
 	r = run(p);
 	assert_true(r.switched + r.idle > run_seeds);
 	p.kill_paths = true;
-	p.gap_us = 10;
+	p.gap_us = 25;
+	p.msg_packets = 40;
 	p.dead_us = 30000;
 	p.rto_us = 67000;
 	r = run(p);
