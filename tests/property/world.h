@@ -92,15 +92,48 @@ struct world_params {
 	X(moves_asked)                                                                             \
 	X(switched)                                                                                \
 	X(idle)                                                                                    \
-	X(recovered) X(timeouts) X(epochs) X(paired) X(completed) X(severe) X(rounds) X(           \
-		rounds_won) X(probes) X(probes_standard) X(probes_nak) X(probes_at_rnic) X(on_hot) \
-		X(ports_used) X(failovers) X(resumed) X(last_resort) X(naks_made) X(would)         \
-			X(progress_ns) X(progressed) X(crashes) X(peer_crashes) X(stops)           \
-				X(forced_stops) X(aged) X(setups) X(placed) X(placed_late)         \
-					X(first_elsewhere) X(stale_cnps) X(cnps) X(rollbacks)      \
-						X(raises) X(outcomes) X(evaded) X(odd_moved)       \
-							X(invalidations) X(false_dead)
-#define WORLD_MAXES(X) X(max_drain_ns) X(max_progress_ns) X(max_acts)
+	X(recovered)                                                                               \
+	X(timeouts)                                                                                \
+	X(epochs)                                                                                  \
+	X(paired)                                                                                  \
+	X(completed)                                                                               \
+	X(severe)                                                                                  \
+	X(rounds)                                                                                  \
+	X(probes)                                                                                  \
+	X(probes_standard)                                                                         \
+	X(probes_nak)                                                                              \
+	X(probes_at_rnic)                                                                          \
+	X(on_hot)                                                                                  \
+	X(ports_used)                                                                              \
+	X(failovers)                                                                               \
+	X(resumed)                                                                                 \
+	X(last_resort)                                                                             \
+	X(naks_made)                                                                               \
+	X(would)                                                                                   \
+	X(progress_ns)                                                                             \
+	X(progressed)                                                                              \
+	X(crashes)                                                                                 \
+	X(peer_crashes)                                                                            \
+	X(stops)                                                                                   \
+	X(forced_stops)                                                                            \
+	X(aged)                                                                                    \
+	X(setups)                                                                                  \
+	X(placed)                                                                                  \
+	X(placed_late)                                                                             \
+	X(first_elsewhere)                                                                         \
+	X(stale_cnps)                                                                              \
+	X(cnps)                                                                                    \
+	X(rollbacks)                                                                               \
+	X(raises)                                                                                  \
+	X(outcomes)                                                                                \
+	X(evaded)                                                                                  \
+	X(odd_moved)                                                                               \
+	X(invalidations)                                                                           \
+	X(false_dead)
+#define WORLD_MAXES(X)                                                                             \
+	X(max_drain_ns)                                                                            \
+	X(max_progress_ns)                                                                         \
+	X(max_acts)
 
 struct world_result {
 #define X(field) uint64_t field;
