@@ -99,6 +99,7 @@ struct world_params {
 	X(completed)                                                                               \
 	X(severe)                                                                                  \
 	X(rounds)                                                                                  \
+	X(rounds_won)                                                                              \
 	X(probes)                                                                                  \
 	X(probes_standard)                                                                         \
 	X(probes_nak)                                                                              \
