@@ -114,7 +114,7 @@ struct hp3_engine {
 	uint32_t nmoves; /* slots taken */
 	uint32_t nmoving; /* flows whose state is not STEADY */
 	uint32_t nflows, free_flow, nmoved;
-	uint32_t age_hand;
+	uint32_t age_hand, room_hand;
 	uint32_t free_held;
 	uint64_t age_due, move_due, active_due;
 	uint64_t events; /* so far */

@@ -2,9 +2,30 @@
 /* Slots, their deadlines, and the FIFOs that they name. */
 #include "engine/internal.h"
 
+#define ROOM_SEARCH 32u
+
 static struct hp3_move *slot_of(struct hp3_engine *e, uint32_t flow)
 {
 	return &e->moves[e->flows[flow].slot];
+}
+
+/*
+ * All slots are taken: one that only waits for its move to be judged makes room, unjudged. A few
+ * are looked at, another few the next time.
+ */
+static bool make_room(struct hp3_engine *e)
+{
+	for (uint32_t n = 0; n < ROOM_SEARCH; n++) {
+		uint32_t at = e->room_hand++ % e->nmoves;
+		struct hp3_move *m = &e->moves[e->slots[at]];
+
+		if (m->use == HP3_USE_VERIFY) {
+			e->stats.unjudged++;
+			hp3_slot_drop(e, m->flow, HP3_USE_VERIFY);
+			return true;
+		}
+	}
+	return false;
 }
 
 struct hp3_move *hp3_slot_take(struct hp3_engine *e, uint32_t flow, uint8_t use)
@@ -13,7 +34,7 @@ struct hp3_move *hp3_slot_take(struct hp3_engine *e, uint32_t flow, uint8_t use)
 	struct hp3_move *m;
 
 	if (f->slot == HP3_NO_SLOT) {
-		if (e->nmoves == e->cfg.max_moves)
+		if (e->nmoves == e->cfg.max_moves && !make_room(e))
 			return NULL;
 		f->slot = e->slots[e->nmoves];
 		m = &e->moves[f->slot];

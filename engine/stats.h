@@ -38,6 +38,7 @@
 	X(placed_late, "queue pairs whose first data came before a path was found")                \
 	X(paid_off, "moves after which the flow was better off")                                   \
 	X(wasted, "moves after which the flow was worse off")                                      \
+	X(unjudged, "moves that were not judged: their slot was needed")                           \
 	X(moves_discarded, "moves whose queue pair went away")                                     \
 	X(held_packets, "packets held, in all")                                                    \
 	X(held_bytes, "bytes held, in all")                                                        \

@@ -267,9 +267,36 @@ static void observe_tells_what_it_would_do(void **state)
 	assert_int_equal(move(&q, NEW_PORT), -EPERM);
 }
 
+/* A slot that only waits for the verdict makes room for a move; one of a move does not. */
+static void waiting_for_the_verdict_blocks_no_move(void **state)
+{
+	struct qp other = make_qp(1), third = make_qp(2);
+
+	config();
+	rig.cfg.max_moves = 1;
+	rig_configure();
+	q = make_qp(0);
+	set_up(&q);
+	set_up(&other);
+	set_up(&third);
+	last(&q, 0);
+	ack(&q, 0);
+	assert_int_equal(move(&q, 60000), 0);
+	assert_int_equal(stats()->moves_idle, 1);
+	last(&other, 0);
+	last(&third, 0);
+	assert_int_equal(move(&other, 60000), 0);
+	assert_int_equal(stats()->unjudged, 1);
+	assert_int_equal(info(&other).state, HP3_RFR_DRAINING);
+	assert_int_equal(move(&third, 60000), -ENOSPC);
+	pass_time(2 * VERIFY);
+	assert_int_equal(rig.events[HP3_EV_OUTCOME], 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		RIG_TEST(waiting_for_the_verdict_blocks_no_move),
 		RIG_TEST(ids_are_consecutive),
 		RIG_TEST(a_rerouting_in_full),
 		RIG_TEST(causes),
