@@ -102,8 +102,8 @@ static void pass_lookup(struct belt *b, struct load *l)
 	struct hp3_engine *e = hp3d_pipe_engine(l->pipe);
 
 	for (uint32_t done = 0; done < b->n; done += LOAD_BURST)
-		hp3_find_burst(e, &b->pkts[done], RTE_MIN(b->n - done, LOAD_BURST),
-			load_dir(b->kind));
+		hp3_find_burst(
+			e, &b->pkts[done], RTE_MIN(b->n - done, LOAD_BURST), load_dir(b->kind));
 }
 
 static void pass_engine(struct belt *b, struct load *l)

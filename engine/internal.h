@@ -167,6 +167,20 @@ void hp3_flow_unpair(struct hp3_engine *e, uint32_t flow, uint64_t now, struct h
 /* New epoch: held packets discarded, unpaired, in-flight unknown (rule 16). */
 void hp3_flow_epoch(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
 
+/* transmit.c: everything but the next packet of a paired, unpaced flow in steady state */
+void hp3_tx_slow(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
+	struct hp3_verdict *vd, struct hp3_acts *acts);
+
+/* feedback.c */
+void hp3_severe(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+void hp3_cnp_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now,
+	struct hp3_verdict *vd, struct hp3_acts *acts);
+void hp3_becn_seen(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_verdict *vd);
+void hp3_ce_seen(
+	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_acts *acts);
+void hp3_reply_leaves(
+	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd);
+
 /* moves.c: the actions of rfr */
 /* A slot for a new round or move; what a move before is still to be judged by is judged now. */
 struct hp3_move *hp3_move_prepare(

@@ -199,7 +199,7 @@ struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *
 /* --- what is said to us --- */
 
 static struct rte_mbuf *answer_to(struct hp3d_agent *a, const struct hp3_engine *e,
-	const struct hp3_pkt *pkt, struct hp3_answer *ans, uint32_t turn)
+	const struct hp3_pkt *pkt, struct hp3_answer *reply, uint32_t turn)
 {
 	uint16_t count[HP3_LOAD_PATHS];
 	uint32_t n = hp3_load_in(e, count, HP3_LOAD_PATHS);
@@ -210,9 +210,9 @@ static struct rte_mbuf *answer_to(struct hp3d_agent *a, const struct hp3_engine 
 		a->c.probe_no_buffer++;
 		return NULL;
 	}
-	hp3_answer_tell(ans, turn, count, n);
-	len = hp3_answer_build(
-		rte_pktmbuf_mtod(m, void *), FRAME_MAX, pkt->frame, &pkt->v, ans, a->port, &a->key);
+	hp3_answer_tell(reply, turn, count, n);
+	len = hp3_answer_build(rte_pktmbuf_mtod(m, void *), FRAME_MAX, pkt->frame, &pkt->v, reply,
+		a->port, &a->key);
 	if (len < 0) {
 		rte_pktmbuf_free(m);
 		return NULL;
@@ -227,15 +227,15 @@ static bool take_probe(struct hp3d_agent *a, struct hp3_engine *e, const struct 
 {
 	const uint8_t *ip = (const uint8_t *)pkt->frame + pkt->v.l3_off;
 	bool ipv6 = pkt->v.flags & HP3_VF_IPV6;
-	struct hp3_answer ans;
+	struct hp3_answer reply;
 	uint32_t turn;
 
 	switch (hp3_responder_take(
-		a->responder, pkt->frame, &pkt->v, wall_clock(), now, &ans, &turn)) {
+		a->responder, pkt->frame, &pkt->v, wall_clock(), now, &reply, &turn)) {
 	case HP3_RESPOND_PASS:
 		return false;
 	case HP3_RESPOND_ANSWER:
-		*answer = answer_to(a, e, pkt, &ans, turn);
+		*answer = answer_to(a, e, pkt, &reply, turn);
 		hp3_peer_seen(
 			e, ipv6, pkt->v.vlan, ip + (ipv6 ? 24 : 16), ip + (ipv6 ? 8 : 12), now);
 		return true;
@@ -248,17 +248,18 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 	uint64_t now, struct hp3_acts *acts)
 {
 	uint16_t count[HP3_ANSWER_COUNTS];
-	struct hp3_answer ans;
+	struct hp3_answer reply;
 
-	switch (hp3_answer_read(pkt->frame, pkt->len, &pkt->v, a->port, &a->key, &ans, &a->stats)) {
+	switch (hp3_answer_read(
+		pkt->frame, pkt->len, &pkt->v, a->port, &a->key, &reply, &a->stats)) {
 	case HP3_ANSWER_NONE:
 		return false;
 	case HP3_ANSWER_OK:
-		for (unsigned i = 0; i < ans.n; i++)
-			count[i] = ans.count[i];
-		if (ans.first == 0 && ans.n != 0)
-			hp3_load_told_by(e, ans.id, count, ans.n, now);
-		hp3_probe_reply(e, ans.id, ans.ce, now, acts);
+		for (unsigned i = 0; i < reply.n; i++)
+			count[i] = reply.count[i];
+		if (reply.first == 0 && reply.n != 0)
+			hp3_load_told_by(e, reply.id, count, reply.n, now);
+		hp3_probe_reply(e, reply.id, reply.ce, now, acts);
 		return true;
 	default:
 		return true;
