@@ -52,11 +52,15 @@ class Bed:
 
     def take_lock(self):
         os.makedirs(RUN, exist_ok=True)
-        self.lock = open(os.path.join(RUN, self.name + ".lock"), "w", encoding="ascii")
+        path = os.path.join(RUN, self.name + ".lock")
+        self.lock = open(path, "w", encoding="ascii")
         try:
             fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as e:
-            raise Problem(f"testbed '{self.name}' is being changed by another hp3-testbed: wait, or use --name") from e
+            gone = not os.path.exists(path) or os.stat(path).st_ino != os.fstat(self.lock.fileno()).st_ino
+        except BlockingIOError:
+            gone = True  # held, or just being removed
+        if gone:
+            raise Problem(f"testbed '{self.name}' is being changed by another hp3-testbed: wait, or use --name")
 
     def drop_lock(self):
         if self.lock is not None:
@@ -140,6 +144,7 @@ class Bed:
         self.take_lock()
         try:
             self.sweep()
+            os.unlink(os.path.join(RUN, self.name + ".lock"))
         finally:
             self.drop_lock()
 

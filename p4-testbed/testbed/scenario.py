@@ -34,7 +34,7 @@ def keeper(bed):
         os.dup2(null, fd)
     os.read(read, 1)
     try:
-        bed.sweep()
+        bed.down()
     finally:
         os._exit(0)
 

@@ -52,8 +52,8 @@ class Bed:
         """What a testbed of this name left on the machine."""
         names = os.listdir("/run/netns") if os.path.isdir("/run/netns") else []
         found = [n for n in names if n.startswith(f"hp3tb-{self.name}-")]
-        if os.path.exists(f"/run/hp3-testbed/{self.name}"):
-            found.append("state")
+        run = os.listdir("/run/hp3-testbed") if os.path.isdir("/run/hp3-testbed") else []
+        found += [n for n in run if n in (self.name, self.name + ".lock")]
         return found
 
     def pid(self, what):
