@@ -11,5 +11,5 @@ for t in order dead rnic probes rate; do
 done
 tests/lab/moves --build "$build" --seconds 30 --path-delay 2
 tests/lab/moves --build "$build" --seconds 30 --path-delay 20
-tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 4 5 6
+tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 2 3 4 5 6
 scripts/run-tests.py "$build" testbed-long

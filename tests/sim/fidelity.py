@@ -6,7 +6,8 @@ usage: fidelity.py HP3-SIM DATA [SEED...]      DATA: tests/data/sim
 
 For each balancer of reference.json: average and p99 of the slowdown, overall and for the two size
 classes, within the tolerances there; no drops; two runs of the last one give the same bytes. With
-several seeds it is their mean that must be within; the reference itself is one seed.
+several seeds it is their mean that must be within wider ones: the reference itself is one seed, and
+the tail of short flows under ECMP depends on one hot spot (docs/sim.md).
 """
 import json
 import lzma
@@ -36,7 +37,7 @@ def mean(results):
     return out
 
 
-def compare(ref, lb, result):
+def compare(ref, lb, result, tolerance):
     bad = []
     for size, values in ref["slowdown"][lb].items():
         got = result["slowdown"][size]
@@ -46,7 +47,7 @@ def compare(ref, lb, result):
         for key, want in values.items():
             off = got[key] / want - 1
             line += f"  {key} {got[key]:7.3f} ({off * 100:+5.1f} %)"
-            if abs(off) > ref["tolerance"].get(key, 1e9):
+            if abs(off) > tolerance.get(key, 1e9):
                 bad.append(f"{lb} {size} {key}: {got[key]:.3f}, reference {want}")
         print(line)
     if any(result["dropped"][d] for d in result["dropped"] if d != "late"):
@@ -59,6 +60,7 @@ def main():
     seeds = [int(s) for s in sys.argv[3:]] or [1]
     with open(os.path.join(data, "reference.json"), encoding="utf-8") as f:
         ref = json.load(f)
+    tolerance = ref["tolerance" if len(seeds) == 1 else "tolerance_of_means"]
     bad = []
     with tempfile.NamedTemporaryFile(prefix="hp3-sim-", suffix=".flows") as flows:
         with lzma.open(os.path.join(data, ref["flows"])) as f:
@@ -70,7 +72,7 @@ def main():
             for seed in seeds:
                 result, cost = run(sim, data, ref, flows.name, lb, seed)
                 results.append(result)
-            bad += compare(ref, lb, mean(results))
+            bad += compare(ref, lb, mean(results), tolerance)
             if cost["cpu_s"] > 0:
                 print(f"{lb:9} {result['hops'] / cost['cpu_s'] / 1e6:.2f} million hops per CPU "
                       f"second, {cost['peak_bytes'] / 2**20:.0f} MiB")
