@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two hp3d, an endpoint behind each, two paths between them: odd ports take the slow one.
+
+usage: probing.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
+
+There is no congestion here; a round trip one percent above the least one has to do. What counts:
+probes are answered before the endpoints see them, flows leave the slow path and the dead one by
+themselves, and every packet arrives once and in order.
+"""
+import os
+import socket
+import struct
+import subprocess
+import sys
+import time
+import unittest
+from harness import Link, own_namespace, wait_for
+from pipeline import Wired
+
+EAGER = {"probe": "peer", "rtt_factor": 101, "congestion_tolerance": 1, "improve": 100, "cycle_us": 1000,
+         "backoff_min_us": 1000, "backoff_max_us": 5000, "probe_timeout_us": 100000}
+KEY = "000102030405060708090a0b0c0d0e0f"
+
+
+class Probing(Wired):
+    def setUp(self):
+        super().setUp()
+        self.wires = Link("v"), Link("w")
+        for wire in self.wires:
+            self.addCleanup(wire.remove)
+        self.network = subprocess.Popen(
+            [sys.executable, os.path.join(os.path.dirname(__file__), "relay.py"), self.wires[0].far,
+             self.wires[1].far, "3000"], stdin=subprocess.PIPE, text=True)
+        self.addCleanup(self.network.wait)
+        self.addCleanup(self.network.stdin.close)
+
+    def pair_of_daemons(self, far=None, **sections):
+        """`far`: what only the second one's configuration says."""
+        a = self.daemon({"rail0": (self.rnic.devargs(0), self.wires[0].devargs(1))}, **sections).up()
+        b = self.daemon({"rail0": (self.net.devargs(0), self.wires[1].devargs(1))}, **{**sections, **(far or {})}).up()
+        return a, b
+
+    def endpoints(self, **options):
+        return (self.endpoint(self.rnic, "a", slow_us=0, **options),
+                self.endpoint(self.net, "b", slow_us=0, **options))
+
+    def traffic(self, *ends):
+        for e in ends:
+            e.tell("send 1000000")
+
+    def test_flows_move_by_themselves(self):
+        a, b = self.pair_of_daemons(ppp=EAGER, probes={"probe_key": KEY}, rfr={"cooldown_us": 1000,
+                                    "verify_us": 20000})
+        ends = self.endpoints(qps=2)
+        self.traffic(*ends)
+        a.paired(2)
+        wait_for("moves", lambda: a.counters()["moves_switched"] + a.counters()["moves_idle"] >= 2)
+        wait_for("a verdict", lambda: any(e["type"] == "outcome" for e in a.json("events")))
+        self.settle(*ends)
+        self.whole(*ends)
+        ca, cb = a.counters(), b.counters()
+        self.assertGreater(cb["answered"], 0)
+        self.assertLessEqual(cb["answered"], ca["probes_peer"])
+        self.assertEqual([cb[c] for c in ("bad_icrc", "bad_tag", "replayed", "bad_clock")], [0] * 4)
+        self.assertGreater(ca["probe_replies"], 0)
+        self.assertEqual(ca["probes_standard"], 0)
+        events = a.json("events")
+        moved = [e for e in events if e["type"] == "switch" and e["cause"] != "operator"]
+        self.assertTrue(moved)
+        self.assertTrue(any(e["from"] % 2 == 1 and e["to"] % 2 == 0 for e in moved), moved)
+        for e in (e for e in events if e["type"] == "round" and e["outcome"] == "winner"):
+            best = [p for p in e["evidence"]["probes"] if p["port"] == e["to"]]
+            self.assertTrue(best and best[0]["state"] == "answered" and not best[0]["ce"], e)
+        verdict = next(e for e in events if e["type"] == "outcome")
+        self.assertIn(verdict["outcome"], ("better", "same", "worse", "unknown"))
+        self.assertIn(next(e for e in events if e["seq"] == verdict["ref"])["type"],
+                      ("switch", "idle_switch", "failover"))
+        pair = a.json("paths")[0]
+        self.assertEqual((pair["peer"], pair["immovable"]), ("hp3d", False))
+        self.assertTrue(pair["paths"])
+        flow = moved[0]["flow"]
+        self.assertIn("leaves on port", a.ctl("why", flow).stdout)
+        self.assertRegex(a.ctl("probes").stdout, r"rail0\.probe_replies +[1-9]")
+        self.stop(a)
+        self.stop(b)
+
+    def test_a_dead_path_is_left(self):
+        """The endpoints have no timer: only a NAK of ours makes them send again what was lost."""
+        a, b = self.pair_of_daemons(ppp={"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 20000},
+                                    rfr={"stall_us": 20000})
+        ends = self.endpoints(qps=1)
+        self.traffic(ends[0])
+        a.paired(1)
+        wait_for("traffic", lambda: ends[0].report()["acked"] > 500)
+        self.network.stdin.write("dead\n")
+        self.network.stdin.flush()
+        e = wait_for("a failover", lambda: [e for e in a.json("events") if e["type"] == "failover"])[0]
+        self.assertEqual((e["from"] % 2, e["to"] % 2, e["cause"]), (1, 0, "dead"))
+        self.assertTrue(e["evidence"]["nak"])
+        ends[0].tell("stop")
+
+        def all_acked():
+            r = ends[0].report()
+            return r if r["acked"] == r["sent"] - r["faults"]["again"] else None
+        ra, rb = wait_for("all ACKs", all_acked), ends[1].report()
+        self.assertEqual(a.counters()["failovers"], 1)
+        self.stop(a)
+        self.stop(b)
+        self.assertEqual(rb["received"], ra["acked"])
+        self.assertEqual((ra["faults"]["naks"], rb["faults"]["gaps"], rb["faults"]["runs_lost"]), (1, 0, 0))
+        self.assertGreater(ra["faults"]["again"], 0)
+
+    def test_observe_moves_nothing(self):
+        a, b = self.pair_of_daemons(ppp=EAGER, policy={"mode": "observe"})
+        ends = self.endpoints(qps=2)
+        self.traffic(*ends)
+        a.paired(2)
+        wait_for("decisions", lambda: any(e["type"] == "would" for e in a.json("events")))
+        self.settle(*ends)
+        self.whole(*ends)
+        self.assertEqual(a.counters()["held_packets"], 0)
+        self.assertFalse(any(f["moved"] for f in a.flows()))
+        self.stop(a)
+        self.stop(b)
+
+    def test_hosts_of_different_keys(self):
+        """Probes are dropped and counted, nothing reaches the endpoint, traffic flows on."""
+        a, b = self.pair_of_daemons(ppp=EAGER, probes={"probe_key": KEY},
+                                    far={"probes": {"probe_key": KEY[::-1]}})
+        ends = self.endpoints(qps=1)
+        self.traffic(*ends)
+        a.paired(1)
+        wait_for("refusals", lambda: b.counters()["bad_tag"] >= 4)
+        self.settle(*ends)
+        self.whole(*ends)
+        self.assertEqual((b.counters()["answered"], a.counters()["probe_replies"]), (0, 0))
+        self.assertEqual(a.counters()["moves_switched"], 0)
+        self.stop(a)
+        self.stop(b)
+
+    def test_forged_answers(self):
+        """Datagrams to hp3's own port that nobody asked for: counted, consumed, nothing else."""
+        a = self.start(ppp=EAGER, probes={"probe_key": KEY})
+        raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        self.addCleanup(raw.close)
+        raw.bind((self.net.far, 0))
+        payload = struct.pack(">BBBBIQ", 0x33, 0x10, 0, 0, 1, 2) + bytes(16)
+        udp = struct.pack(">HHHH", 50000, 4795, 8 + len(payload), 0) + payload
+        ip = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(udp), 0, 0x4000, 64, 17, 0) + bytes(
+            (10, 9, 0, 2, 10, 9, 0, 1))
+        total = sum(struct.unpack(">10H", ip))
+        total = (total >> 16) + (total & 0xffff)
+        ip = ip[:10] + struct.pack(">H", ~(total + (total >> 16)) & 0xffff) + ip[12:]
+        for _ in range(100):
+            raw.send(bytes(12) + b"\x08\x00" + ip + udp)
+        wait_for("the datagrams", lambda: a.counters()["packets_rx"] >= 100)
+        time.sleep(0.1)
+        self.assertEqual(a.counters()["probe_replies"], 0)
+        self.assertEqual(a.counters()["flows_created"], 0)
+        self.stop(a)
+
+
+if __name__ == "__main__":
+    own_namespace()
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[6:]])
