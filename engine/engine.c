@@ -161,7 +161,6 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
 int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, struct hp3_acts *acts)
 {
 	uint32_t flow = hp3_flow_find(e, ev->ipv6, ev->vlan, ev->local, ev->remote, ev->rqpn);
-	const struct hp3_pair *p;
 	struct hp3_flow *f;
 	bool fresh = true;
 
@@ -187,11 +186,10 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, st
 	}
 	if (!hp3_flow_pair(e, flow, ev->lqpn, ev->pairing, now, acts))
 		return -ENOSPC;
-	p = &e->pairs.pairs[f->pair];
 	if (ev->psn_known)
 		hp3_stream_reset(&f->stream, ev->psn);
 	if (fresh && e->cfg.probing && f->state == HP3_RFR_STEADY &&
-		(ev->psn_known || p->peer_seen != 0))
+		ev->psn_known) /* else a probe might be no duplicate (rule 1) */
 		hp3_setup(e, flow, now, acts);
 	return 0;
 }
