@@ -3,7 +3,7 @@
 # builds and runs. `make help` lists them.
 
 BUILD ?= build
-SUITES_FAST := unit property model replay pipeline
+SUITES_FAST := unit property replay pipeline
 
 .PHONY: all help deps build demo test check lint bench install clean test-long soak
 
@@ -13,7 +13,7 @@ help:
 	@echo 'make demo        two elephants on one spine of a P4 fabric, one is moved: view, page, figures'
 	@echo 'make demo RNIC=rxe  real RNIC stacks in virtual machines, live moves'
 	@echo 'make test        everything: lint, gcc, clang, sanitizers, lab (under 25 minutes)'
-	@echo 'make check       the fast ring: unit, property, model, replay, pipeline (under 2 minutes)'
+	@echo 'make check       the fast ring: unit, property, replay, pipeline (under 2 minutes)'
 	@echo 'make build       build/app/hp3d/hp3d, build/app/hp3ctl/hp3ctl'
 	@echo 'make lint        format, licence lines, spelling, forbidden words'
 	@echo 'make bench       cycles per packet beside testpmd (QUICK=1: within a minute)'
