@@ -46,9 +46,8 @@
 	0x08u /* stalled, but probes come through: not asked again until it moves on or sends      \
 	       */
 #define HP3_FW_DOUBT                                                                               \
-	0x10u /* the RNIC may lack what una says has come: part of a READ, or it was reset (rule   \
-	       * 4); until the next message is acknowledged                                        \
-	       */
+	0x10u /* the RNIC may lack what una says has come: part of a READ, or it was reset: no NAK \
+		 (rule 4) */
 #define HP3_FW_ANEW 0x20u /* the ring's entry is of the queue pair before */
 
 #define HP3_NO_PATH 0xffu

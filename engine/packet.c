@@ -176,7 +176,10 @@ static void note_refusal(struct hp3_engine *e, struct hp3_flow *f, const struct 
 	}
 }
 
-/* A READ response behind one that was lost: the RNIC knows less than the PSNs say. */
+/*
+ * A READ response behind one that was lost: the RNIC knows less than the PSNs say. An ACK does not
+ * heal that: it may be what tells the RNIC that it has to ask again.
+ */
 static inline void note_progress(struct hp3_flow *f, const struct hp3_view *v, uint32_t una_before)
 {
 	uint32_t acked = (f->stream.una - una_before) & HP3_PSN_MASK;
@@ -185,8 +188,6 @@ static inline void note_progress(struct hp3_flow *f, const struct hp3_view *v, u
 		f->watch |= HP3_FW_HEARD;
 	if (__builtin_expect((v->flags & (HP3_VF_READ | HP3_VF_FIRST)) == HP3_VF_READ, 0))
 		f->watch |= acked > 1 ? HP3_FW_DOUBT : 0;
-	else
-		f->watch &= (uint8_t)~HP3_FW_DOUBT;
 }
 
 void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,

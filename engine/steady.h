@@ -34,7 +34,8 @@ static inline void watch_reply(struct hp3_engine *e, uint32_t flow, const struct
 	struct hp3_flow *f = &e->flows[flow];
 	uint32_t acked = (f->stream.una - una_before) & HP3_PSN_MASK;
 
-	if (hp3_stream_idle(&f->stream))
+	/* Answered to the last PSN: the first response of a READ is proof of arrival, no more. */
+	if (f->stream.una == f->stream.nxt && f->stream.open_len == 0)
 		f->flags &= (uint16_t)~HP3_FF_READS;
 	if (!is_watched(e, f))
 		return;

@@ -71,6 +71,23 @@ static void rule_04_no_nak_with_a_read_or_atomic_outstanding(void **state)
 	}
 }
 
+/* Its request has arrived, and nothing was sent since; the RNIC waits for the rest all the same. */
+static void rule_04_no_nak_with_a_read_half_answered(void **state)
+{
+	uint32_t read;
+
+	alive();
+	read = psn;
+	read_request(&q, read, 4 * PMTU);
+	psn += 4;
+	read_response(&q, HP3_OP_RC_READ_RESP_FIRST, read, PMTU);
+	middle(&q, psn++);
+	peer_alive(&q);
+	dies();
+	assert_int_equal(rig.events[HP3_EV_FAILOVER], 1);
+	assert_int_equal(rig.acts[HP3_ACT_NAK], 0);
+}
+
 static void rule_04_once_per_oldest_packet(void **state)
 {
 	failed_over();
@@ -262,6 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(rule_04_the_nak_names_the_oldest_packet_in_flight),
 		RIG_TEST(rule_04_no_nak_with_a_read_or_atomic_outstanding),
+		RIG_TEST(rule_04_no_nak_with_a_read_half_answered),
 		RIG_TEST(rule_04_once_per_oldest_packet),
 		RIG_TEST(rule_13_the_first_packet_on_the_new_port_is_the_oldest),
 		RIG_TEST(going_back_n_supersedes_what_is_held),
