@@ -52,8 +52,9 @@ int hp3_command(
 		ret = -EPERM;
 	else if (!(f->flags & HP3_FF_PAIRED))
 		ret = -ENOLINK;
-	else if (f->state != HP3_RFR_STEADY)
-		ret = -EBUSY;
+	else if (f->state != HP3_RFR_STEADY ||
+		 (f->slot != HP3_NO_SLOT && e->moves[f->slot].backlog != 0))
+		ret = -EBUSY; /* nothing waits for two moves (rule 14) */
 	else if (f->flags & HP3_FF_RNR)
 		ret = -EAGAIN;
 	else if (!(f->flags & HP3_FF_STARTED))
@@ -78,7 +79,8 @@ const char *hp3_command_error(int err)
 		return "not paired with its replies yet: try again when the flow has sent some "
 		       "more";
 	case EBUSY:
-		return "a move of this flow is under way: wait for its event";
+		return "a move of this flow is under way, or the pacer has not let go yet what it "
+		       "held: wait for its event, then try again";
 	case EAGAIN:
 		return "the receiver is not ready (RNR NAK pending): try again when it has "
 		       "recovered";

@@ -45,6 +45,8 @@ struct hp3_move {
 	uint16_t active; /* position in the list of slots taken */
 	/* FIFO of held packets: move and pacer share it (rule 14) */
 	uint32_t head, tail, held_pkts;
+	uint32_t backlog; /* of these, held by a move that is over: no other move before they leave
+			   */
 	uint64_t held_bytes;
 	uint64_t deadline; /* the earliest of the following */
 	uint64_t move_at, pace_at, verify_at;

@@ -172,6 +172,7 @@ static void end_move(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action ac
 		settle_sought(e, f, m, switched || event_type(action, m) == HP3_EV_RESUME, now);
 	if (switched)
 		hp3_outcome_watch(e, flow, id, now);
+	m->backlog = m->held_pkts;
 	if (m->held_pkts != 0)
 		hp3_rate_schedule(e, flow, now);
 	hp3_slot_drop(e, flow, HP3_USE_MOVE | (m->held_pkts == 0 ? HP3_USE_PACE : 0));

@@ -71,6 +71,7 @@ static bool may_seek(const struct hp3_engine *e, const struct hp3_flow *f, uint6
 	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
 
 	return (e->cfg.moves_allowed || e->cfg.observe) && !p->pinned && !(f->flags & HP3_FF_RNR) &&
+	       (f->slot == HP3_NO_SLOT || e->moves[f->slot].backlog == 0) &&
 	       p->nmoves < e->cfg.max_concurrent && hp3_backoff_ready(&f->backoff, now);
 }
 

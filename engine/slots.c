@@ -118,6 +118,7 @@ static void take_out(struct hp3_engine *e, struct hp3_move *m, uint32_t count)
 
 		m->head = e->held[i].next;
 		m->held_pkts--;
+		m->backlog -= m->backlog != 0;
 		m->held_bytes -= e->held[i].len;
 		e->hold_packets--;
 		e->hold_bytes -= e->held[i].len;

@@ -259,7 +259,8 @@ void caller_end(struct caller *c, bool by_time)
 {
 	struct hp3_acts acts;
 
-	hp3_set_moves_allowed(c->e, false);
+	c->cfg.moves_allowed = c->cfg.observe = false; /* no round begins from now on */
+	hp3_engine_reconfigure(c->e, &c->cfg);
 	for (uint32_t f = 0; f < FLOWS && !by_time; f++) {
 		acts.n = 0;
 		hp3_command(

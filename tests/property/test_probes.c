@@ -25,7 +25,8 @@ static void rule_2_three_responders(void **state)
 		r = run(p);
 		assert_true(r.probes_standard > run_seeds);
 		assert_int_equal(r.probes, r.probes_standard);
-		assert_true(r.rounds_won > run_seeds / 4);
+		assert_true(r.rounds_won >
+			    (p.reads ? 0 : run_seeds / 4)); /* few drains without a READ */
 		assert_int_equal(r.retransmitted, 0);
 	}
 }
