@@ -319,11 +319,11 @@ class Harm(Base):
 
     def test_marks_and_cnps(self):
         self.cable(lambda frame, n: [marked(frame) if n % 4 == 0 else frame])
-        a, b = self.pair(["--messages", "100", "--size", "50000", "--link-mbps", "100", "--dcqcn", "connectx",
+        a, b = self.pair(["--messages", "150", "--size", "50000", "--link-mbps", "100", "--dcqcn", "connectx",
                           "--dcqcn-set", "rpg_ai_rate=1", "--dcqcn-set", "rpg_hai_rate=1", "--dcqcn-set",
-                          "rpg_time_reset=2000", "--dcqcn-set", "rpg_byte_reset=0"],
+                          "rpg_time_reset=10000", "--dcqcn-set", "rpg_byte_reset=0"],
                          server=["--cnp-interval-us", "1000"])
-        self.whole(a, b, 100)
+        self.whole(a, b, 150)
         self.in_order(a, b)
         self.assertAlmostEqual(b["ce_share"], 0.25, delta=0.01)
         self.assertGreater(b["sum"]["cnps_sent"], 10)
