@@ -76,13 +76,6 @@ void world_check_entry(struct world *w, struct pkt *k)
 {
 	struct qp *q = &w->qps[k->qp];
 
-	if (getenv("TR"))
-		fprintf(stderr,
-			"T %llu qp %u ENTRY lin %llu span %u op %x port %u contig %llu una %llu "
-			"exp %llu era %u\n",
-			(unsigned long long)w->now, k->qp, (unsigned long long)k->lin, k->span,
-			k->opcode, k->port, (unsigned long long)q->contig,
-			(unsigned long long)q->una, (unsigned long long)q->exp, k->era); // TRACE
 	if (w->p.observe && k->port != HOME_PORT + k->qp)
 		VIOLATION(w, "port %u while only observing", k->port);
 	if (k->epoch != q->epoch)

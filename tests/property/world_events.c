@@ -122,12 +122,6 @@ void world_check_event(struct world *w, const struct hp3_event *ev)
 	bool moves = ev->type == HP3_EV_SWITCH || ev->type == HP3_EV_IDLE_SWITCH ||
 		     ev->type == HP3_EV_SUSPEND || ev->type == HP3_EV_FAILOVER;
 
-	if (getenv("TR"))
-		fprintf(stderr,
-			"T %llu qp %u EV %s cause %u reason %s from %u to %u held %u nak %u\n",
-			(unsigned long long)w->now, (unsigned)(q - w->qps),
-			hp3_event_name(ev->type), ev->cause, hp3_rfr_input_name(ev->reason),
-			ev->from, ev->to, ev->held_pkts, ev->nak); // TRACE
 	if (w->p.observe && moves)
 		VIOLATION(w, "%s while only observing", hp3_event_name(ev->type));
 	if (ev->type == HP3_EV_IDLE_SWITCH && ev->cause == HP3_CAUSE_SETUP &&

@@ -86,12 +86,6 @@ void world_rnic_reply(struct world *w, uint32_t i, const struct hp3_view *v, boo
 	bool is_data = v->flags & (HP3_VF_READ | HP3_VF_ATOMIC);
 	uint8_t kind = is_data ? HP3_SYN_ACK : HP3_SYN_KIND(v->syndrome);
 
-	if (getenv("TR"))
-		fprintf(stderr,
-			"T %llu qp %u RNIC lin %llu kind %x ours %d una %llu nxt %llu done %llu\n",
-			(unsigned long long)w->now, i, (unsigned long long)lin, v->syndrome, ours,
-			(unsigned long long)q->una, (unsigned long long)q->nxt,
-			(unsigned long long)q->done); // TRACE
 	for (;;) {
 		const struct desc *d = &w->ring[i][q->done % RING];
 
