@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "p4-testbed/fabric/entries.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "p4-testbed/spec/program.h"
 
@@ -25,22 +29,24 @@ static struct hp3_entry_value octets(const char *name, uint32_t bits, const void
 	return e;
 }
 
-static struct hp3_entry_value prefix4(uint32_t ip4, int prefix)
+/* The first bits of an address. */
+static struct hp3_entry_value prefix_of(struct hp3_entry_value e, int prefix)
 {
-	struct hp3_entry_value e = number("", 32, ip4 & (UINT32_MAX << (32 - prefix)));
-
+	for (int i = 0; i < (int)e.bits; i++)
+		if (i >= prefix)
+			e.bytes[i / 8] &= (uint8_t) ~(0x80 >> i % 8);
 	e.prefix = prefix;
 	return e;
 }
 
-/* Prefixes are whole bytes. */
+static struct hp3_entry_value prefix4(uint32_t ip4, int prefix)
+{
+	return prefix_of(number("", 32, ip4), prefix);
+}
+
 static struct hp3_entry_value prefix6(const uint8_t *ip6, int prefix)
 {
-	struct hp3_entry_value e = octets("", 128, ip6);
-
-	memset(e.bytes + prefix / 8, 0, sizeof(e.bytes) - (size_t)prefix / 8);
-	e.prefix = prefix;
-	return e;
+	return prefix_of(octets("", 128, ip6), prefix);
 }
 
 static int config(const struct hp3_net *net, const struct hp3_net_switch *sw, struct sink *out)
@@ -80,6 +86,31 @@ static int route(const struct hp3_net_addr *to, int prefix4_len, int prefix6_len
 	e.table = "ipv6_route";
 	e.key[0] = prefix6(to->ip6, prefix6_len);
 	return out->fn(out->arg, &e);
+}
+
+int hp3_entry_route(const char *text, uint32_t group, struct hp3_entry *e)
+{
+	const char *slash = strchr(text, '/');
+	char address[INET6_ADDRSTRLEN];
+	uint8_t bytes[16];
+	int prefix;
+	bool v6;
+
+	if (slash == NULL || slash - text >= (int)sizeof(address))
+		return -EINVAL;
+	snprintf(address, sizeof(address), "%.*s", (int)(slash - text), text);
+	v6 = strchr(address, ':') != NULL;
+	prefix = atoi(slash + 1);
+	if (prefix < 0 || prefix > (v6 ? 128 : 32) ||
+		inet_pton(v6 ? AF_INET6 : AF_INET, address, bytes) != 1)
+		return -EINVAL;
+	*e = (struct hp3_entry){.table = v6 ? "ipv6_route" : "ipv4_route",
+		.action = "set_group",
+		.n_keys = 1,
+		.n_args = 1};
+	e->key[0] = prefix_of(octets("", v6 ? 128 : 32, bytes), prefix);
+	e->arg[0] = number("group", 16, group);
+	return 0;
 }
 
 /* Leaves as /24 and /64, the leaf's own hosts as longer prefixes. */

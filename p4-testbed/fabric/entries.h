@@ -29,8 +29,15 @@ int hp3_entries_each(const struct hp3_net *net, uint32_t s,
 int hp3_entries_groups(const struct hp3_net *net, uint32_t s,
 	int (*fn)(void *arg, const struct hp3_entry *e), void *arg);
 
+/* One route of a switch, for tests: text is ADDRESS/LENGTH. 0 or -EINVAL. */
+int hp3_entry_route(const char *text, uint32_t group, struct hp3_entry *e);
+
+/* ICMP messages that may follow one another at once. */
+#define HP3_ENTRY_ICMP_BURST(rate_pps) ((rate_pps) > 1000 ? (rate_pps) / 100 : 10)
+
 #define HP3_ENTRY_TEXT 512u
 void hp3_entry_swx(const struct hp3_entry *e, char *buf, size_t cap);
 void hp3_entry_bmv2(const struct hp3_entry *e, uint32_t mtu, char *buf, size_t cap);
+void hp3_entry_bmv2_meter(uint32_t rate_pps, char *buf, size_t cap); /* of ICMP messages */
 
 #endif

@@ -32,8 +32,11 @@ static void hex(struct text *t, const struct hp3_entry_value *v)
 static void mask(struct text *t, const struct hp3_entry_value *v)
 {
 	put(t, "/0x");
-	for (int i = 0; i < (int)v->bits; i += 8)
-		put(t, "%02x", v->prefix >= i + 8 ? 0xff : 0);
+	for (int i = 0; i < (int)v->bits; i += 8) {
+		int left = v->prefix - i; /* bits of the prefix from this byte on */
+
+		put(t, "%02x", left >= 8 ? 0xff : left > 0 ? 0xff00 >> left & 0xff : 0);
+	}
 }
 
 void hp3_entry_swx(const struct hp3_entry *e, char *buf, size_t cap)
@@ -95,4 +98,14 @@ void hp3_entry_bmv2(const struct hp3_entry *e, uint32_t mtu, char *buf, size_t c
 		else
 			hex(&t, v);
 	}
+}
+
+/* Packets per microsecond, and one bucket: green or red. */
+void hp3_entry_bmv2_meter(uint32_t rate_pps, char *buf, size_t cap)
+{
+	struct text t = {buf, cap, 0};
+
+	put(&t, "meter_set_rates icmp_rate 0");
+	for (unsigned i = 0; i < 2; i++)
+		put(&t, " %.6f:%u", rate_pps / 1e6, HP3_ENTRY_ICMP_BURST(rate_pps));
 }

@@ -3,8 +3,10 @@
  * Single packets through single switches, without links: what the conformance vectors are run with.
  *     in   {"switch":"l1","port":0,"frame":"0209...","depth":0,"counters":true}
  *     out  {"port":2,"priority":3,"frame":"0208...","counters":{"port_rx":1,...}}  or
- * {"drop":"no-route",...} `depth` is what the queue claims to hold. Counters are those that the
+ * {"drop":true,...} `depth` is what the queue claims to hold. Counters are those that the
  * packet changed, with the index: "port_tx[2]".
+ *     in   {"switch":"l1","route":"10.9.2.128/25","group":3}      one more route, from now on
+ *     out  {"route":true}
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,9 +102,24 @@ static struct rte_mbuf *frame_of(struct inject *in, const char *hex)
 	return m;
 }
 
+static int route(struct inject *in, int s, const char *prefix, uint32_t group)
+{
+	struct hp3_entry e;
+
+	if (s < 0 || hp3_entry_route(prefix, group, &e) != 0) {
+		fprintf(stderr, "hp3-fabric: route '%s': write ADDRESS/LENGTH\n", prefix);
+		return 1;
+	}
+	if (hp3_swx_add(&in->sw[s], &e) != 0)
+		return 1;
+	puts("{\"route\":true}");
+	return 0;
+}
+
 static int one(struct inject *in, const char *line)
 {
 	json_t *rq = json_loads(line, 0, NULL);
+	const char *prefix = json_string_value(json_object_get(rq, "route"));
 	const char *name = json_string_value(json_object_get(rq, "switch"));
 	const char *hex = json_string_value(json_object_get(rq, "frame"));
 	int s = name != NULL ? hp3_net_find_switch(&in->net, name) : -1;
@@ -110,6 +127,13 @@ static int one(struct inject *in, const char *line)
 	struct rte_mbuf *m = hex != NULL ? frame_of(in, hex) : NULL;
 	bool count;
 
+	if (prefix != NULL) {
+		int code = route(
+			in, s, prefix, (uint32_t)json_integer_value(json_object_get(rq, "group")));
+
+		json_decref(rq);
+		return code;
+	}
 	if (s < 0 || m == NULL || port >= in->sw[s].n_ports) {
 		fprintf(stderr, "hp3-fabric: not a packet for a switch of this topology: %.120s\n",
 			line);

@@ -122,5 +122,11 @@ int hp3_plan_entries(const struct hp3_net *net, const char *sw, const char *targ
 		fprintf(stderr, "hp3-fabric: --target %s: write swx or bmv2\n", target);
 		return 2;
 	}
+	if (p.bmv2) {
+		char text[HP3_ENTRY_TEXT];
+
+		hp3_entry_bmv2_meter(net->topo.icmp.rate_pps, text, sizeof(text));
+		puts(text);
+	}
 	return hp3_entries_each(net, (uint32_t)s, print_entry, &p);
 }

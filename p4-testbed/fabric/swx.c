@@ -6,12 +6,10 @@
 #include <string.h>
 #include <rte_ether.h>
 #include <rte_log.h>
-#include "p4-testbed/fabric/entries.h"
 #include "p4-testbed/spec/program.h"
 #include "roce/wire.h"
 
-#define HEADERS_MAX 74u /* Ethernet, IPv6, 8 bytes of transport, BTH: what the parser may take */
-#define RUN_STEP    32u /* instructions between two looks */
+#define RUN_STEP 32u /* instructions between two looks */
 
 static void *port_create(void *args)
 {
@@ -38,16 +36,48 @@ static int port_rx(void *port, struct rte_swx_pkt *pkt)
 	return 1;
 }
 
-/* Length of the frame by its IP header, or of the frame as it is. */
+/* Length of the frame by its IP header, which is_whole() has held against the frame. */
 static uint32_t datagram_end(const uint8_t *frame, uint32_t len)
 {
-	uint32_t want = len;
+	if (hp3_be16(frame + 12) == RTE_ETHER_TYPE_IPV6)
+		return 54u + hp3_be16(frame + 18);
+	if (hp3_be16(frame + 12) == RTE_ETHER_TYPE_IPV4)
+		return 14u + hp3_be16(frame + 16);
+	return len;
+}
 
-	if (len >= HEADERS_MAX - 20 && hp3_be16(frame + 12) == RTE_ETHER_TYPE_IPV6)
-		want = 54u + hp3_be16(frame + 18);
-	else if (len >= 34 && hp3_be16(frame + 12) == RTE_ETHER_TYPE_IPV4)
-		want = 14u + hp3_be16(frame + 16);
-	return want < len ? want : len;
+/* What is left for the headers behind the first 8 bytes of transport, which are extracted. */
+static bool holds_bth(const uint8_t *l4, uint8_t protocol, uint32_t left)
+{
+	return left >= 8 && (protocol != 17 || hp3_be16(l4 + 2) != 4791 || left >= 8 + 12);
+}
+
+/*
+ * The parser's and the length checks of the .p4 (parser_error, RFC 1812 5.2.2, RFC 8200 3): all
+ * headers that the program extracts lie in the frame, and the datagram does.
+ */
+static bool is_whole(const uint8_t *p, uint32_t len)
+{
+	if (len < 14)
+		return false;
+	if (hp3_be16(p + 12) == RTE_ETHER_TYPE_IPV4) {
+		if (len < 34)
+			return false;
+		if (p[14] != 0x45)
+			return true; /* the program drops it */
+		if ((hp3_be16(p + 20) & 0x3fff) == 0 && !holds_bth(p + 34, p[23], len - 34))
+			return false;
+		return hp3_be16(p + 16) >= 20 && datagram_end(p, len) <= len;
+	}
+	if (hp3_be16(p + 12) == RTE_ETHER_TYPE_IPV6) {
+		if (len < 54)
+			return false;
+		if ((p[20] == 6 || p[20] == 17 || p[20] == 58) &&
+			!holds_bth(p + 54, p[20], len - 54))
+			return false;
+		return datagram_end(p, len) <= len;
+	}
+	return true;
 }
 
 static void port_tx(void *port, struct rte_swx_pkt *pkt)
@@ -149,7 +179,7 @@ static int set_icmp_rate(struct hp3_swx *sw, const struct hp3_topo *topo)
 {
 	uint64_t rate = (uint64_t)topo->icmp.rate_pps * HP3_PROGRAM_ICMP_COST;
 	uint64_t burst =
-		rate / 100 > 10 * HP3_PROGRAM_ICMP_COST ? rate / 100 : 10 * HP3_PROGRAM_ICMP_COST;
+		(uint64_t)HP3_ENTRY_ICMP_BURST(topo->icmp.rate_pps) * HP3_PROGRAM_ICMP_COST;
 	struct rte_meter_trtcm_params params = {
 		.cir = rate, .pir = rate, .cbs = burst, .pbs = burst};
 	int ret = rte_swx_ctl_meter_profile_add(sw->pipeline, "icmp", &params);
@@ -207,6 +237,13 @@ void hp3_swx_close(struct hp3_swx *sw)
 	sw->pipeline = NULL;
 }
 
+int hp3_swx_add(struct hp3_swx *sw, const struct hp3_entry *e)
+{
+	int ret = add_entry(sw, e);
+
+	return ret == 0 ? rte_swx_ctl_pipeline_commit(sw->ctl, 1) : ret;
+}
+
 int hp3_swx_reroute(struct hp3_swx *sw, const struct hp3_net *net)
 {
 	int ret = hp3_entries_groups(net, sw->index, add_entry, sw);
@@ -216,11 +253,15 @@ int hp3_swx_reroute(struct hp3_swx *sw, const struct hp3_net *net)
 
 void hp3_swx_process(struct hp3_swx *sw, uint32_t port, struct rte_mbuf *m)
 {
-	uint32_t lacks = m->data_len < HEADERS_MAX ? HEADERS_MAX - m->data_len : 0;
-
 	/* SWX extracts headers without asking for the packet's length. */
-	if (lacks > 0)
-		memset(rte_pktmbuf_append(m, (uint16_t)lacks), 0, lacks);
+	if (!is_whole(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len)) {
+		uint64_t n = hp3_swx_counter(sw, "drops_packets", HP3_DROP_BAD_HEADER);
+
+		rte_swx_ctl_pipeline_regarray_write(
+			sw->pipeline, "drops_packets", HP3_DROP_BAD_HEADER, n + 1);
+		rte_pktmbuf_free(m);
+		return;
+	}
 	sw->slot = m;
 	sw->slot_port = port;
 	sw->busy = true;

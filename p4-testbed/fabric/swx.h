@@ -15,7 +15,7 @@
 #include <rte_mbuf.h>
 #include <rte_swx_ctl.h>
 #include <rte_swx_pipeline.h>
-#include "p4-testbed/fabric/net.h"
+#include "p4-testbed/fabric/entries.h"
 #include "p4-testbed/fabric/tm.h"
 #include "p4-testbed/spec/externs.h"
 
@@ -63,6 +63,9 @@ static inline struct rte_mbuf *hp3_mbuf_of(struct hp3_frame *f)
 int hp3_swx_open(struct hp3_swx *sw, const struct hp3_net *net, uint32_t index,
 	const struct hp3_swx_ops *ops, void *arg);
 void hp3_swx_close(struct hp3_swx *sw);
+
+/* One more table entry, at once. 0 or a negative errno, explained. */
+int hp3_swx_add(struct hp3_swx *sw, const struct hp3_entry *e);
 
 /* The groups once more, after hp3_net_route(). */
 int hp3_swx_reroute(struct hp3_swx *sw, const struct hp3_net *net);

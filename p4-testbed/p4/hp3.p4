@@ -134,6 +134,7 @@ struct metadata_t {
     bit<32> kmin;
     bit<32> kmax;
     bit<32> width;
+    bit<32> length; /* of the frame that leaves */
     bit<2>  color;
     bit<1>  discard;
 }
@@ -307,7 +308,7 @@ control hp3_ingress(inout headers_t hdr, inout metadata_t m, inout standard_meta
         hdr.key4.qpn = 0;
         std.priority = 6;
         m.ecn = 0;
-        truncate(70);
+        m.length = 70;
     }
     action answer6() {
         hdr.ipv6_outer.ver_tc_flow = 0x6c000000;
@@ -328,7 +329,7 @@ control hp3_ingress(inout headers_t hdr, inout metadata_t m, inout standard_meta
         hdr.key6.qpn = 0;
         std.priority = 6;
         m.ecn = 0;
-        truncate(110);
+        m.length = 110;
     }
 
     action hash4_crc32() {
@@ -368,8 +369,11 @@ control hp3_ingress(inout headers_t hdr, inout metadata_t m, inout standard_meta
         bool expired = false;
 
         switch_config.apply();
-        if (hdr.ipv4.isValid()) {
-            if (hdr.ipv4.ver_ihl != 0x45) {
+        if (std.parser_error != error.NoError) {
+            discard(DROP_BAD_HEADER);
+        } else if (hdr.ipv4.isValid()) {
+            m.length = (bit<32>)hdr.ipv4.total_len + 14;
+            if (hdr.ipv4.ver_ihl != 0x45 || hdr.ipv4.total_len < 20 || m.length > std.packet_length) {
                 discard(DROP_BAD_HEADER);
             } else if (std.checksum_error == 1) {
                 discard(DROP_BAD_CHECKSUM);
@@ -391,7 +395,8 @@ control hp3_ingress(inout headers_t hdr, inout metadata_t m, inout standard_meta
                 }
             }
         } else if (hdr.ipv6.isValid()) {
-            if (hdr.ipv6.ver_tc_flow[31:28] != 6) {
+            m.length = (bit<32>)hdr.ipv6.payload_len + 54;
+            if (hdr.ipv6.ver_tc_flow[31:28] != 6 || m.length > std.packet_length) {
                 discard(DROP_BAD_HEADER);
             } else {
                 port_rx.count((bit<32>)std.ingress_port);
@@ -469,6 +474,7 @@ control hp3_ingress(inout headers_t hdr, inout metadata_t m, inout standard_meta
                 discard(DROP_NO_ROUTE);
             } else {
                 std.egress_spec = (bit<9>)m.port_out;
+                truncate(m.length); /* a router re-frames: no padding, of an expired packet the quotation alone */
                 m.flow = m.hash & 0xfff;
                 flow.count(m.flow);
             }

@@ -4,8 +4,8 @@
 
 usage: make_vectors.py HP3_FABRIC >vectors.json
 
-Run once; the result is data of the repository. Answers come from reference.py alone; HP3_FABRIC is
-asked for the plan (names, addresses, seeds) of the topologies.
+Run once; the result is data of the repository (vectors.md: its format). Answers come from reference.py
+alone; HP3_FABRIC is asked for the plan (names, addresses, seeds) of the topologies.
 """
 import json
 import os
@@ -94,6 +94,78 @@ def packets(plan):
     yield "resv8a-kept", "s1", 0, roce4(plan, "h1", "h3", 50000)[:54] + b"\xc5" + roce4(plan, "h1", "h3", 50000)[55:], 0, None
 
 
+def malformed(plan):
+    """(name, frame): what is cut short, or lies about its length."""
+    h = {x["name"]: x for x in plan["hosts"]}
+    a, b = h["h1"], h["h3"]
+    v4, v6 = roce4(plan, "h1", "h3", 50000), roce6(plan, "h1", "h3", 50000)
+
+    def eth4(total, payload, proto=17):
+        good = ref.ipv4(a["ip4"], b["ip4"], proto, payload)
+        head = good[:2] + ref.struct.pack("!H", total) + good[4:10] + b"\0\0" + good[12:20]
+        head = head[:10] + ref.struct.pack("!H", ref.checksum(head)) + head[12:]
+        return ref.ethernet(a["leaf_mac"], a["mac"], 0x0800, head + payload)
+
+    for n in (14, 15, 33, 34, 41, 42, 53):
+        yield f"cut-v4-{n}", v4[:n]
+    for n in (14, 53, 54, 61, 62, 73):
+        yield f"cut-v6-{n}", v6[:n]
+    yield "whole-v4-less-1", v4[:-1]
+    yield "whole-v6-less-1", v6[:-1]
+    yield "total-len-0", eth4(0, ref.udp(1, 2, bytes(30)))
+    yield "total-len-19", eth4(19, ref.udp(1, 2, bytes(30)))
+    yield "total-len-20", eth4(20, ref.udp(1, 2, bytes(30)))
+    yield "total-len-65535", eth4(65535, ref.udp(1, 2, bytes(30)))
+    yield "bth-in-padding", eth4(28, ref.udp(50000, 4791, bytes(30)))
+    yield "bth-missing", eth4(30, ref.udp(50000, 4791, bytes(2)))
+    yield "transport-missing", eth4(24, bytes(4), proto=47)
+    yield "payload-0-v6", ref.ethernet(a["leaf_mac"], a["mac"], 0x86dd, ref.ipv6(a["ip6"], b["ip6"], 59, b""))
+    yield "ihl-4", v4[:14] + b"\x44" + v4[15:]
+    yield "ihl-15", v4[:14] + b"\x4f" + v4[15:]
+    yield "version-6-in-v4", v4[:14] + b"\x65" + v4[15:]
+    yield "vlan", v4[:12] + b"\x81\x00\x00\x05" + v4[12:]
+    yield "length-for-type", v4[:12] + b"\x00\x40" + v4[14:]
+
+
+ROUTES = [("10.20.0.0/16", 2), ("10.20.64.0/18", 3), ("10.20.64.128/25", 2), ("10.20.64.129/32", 1), ("0.0.0.0/0", 1),
+          ("fd00:20::/32", 2), ("fd00:20:0:8000::/49", 3), ("fd00:20:0:8000::1/128", 1), ("::/0", 1)]
+TARGETS = ["10.20.0.1", "10.20.63.255", "10.20.64.0", "10.20.64.127", "10.20.64.128", "10.20.64.129", "10.20.64.130",
+           "10.20.127.255", "10.20.128.0", "10.21.0.0", "10.9.2.0", "10.9.2.255", "10.9.3.0", "10.9.1.2", "192.0.2.1",
+           "fd00:20::1", "fd00:20:0:7fff::", "fd00:20:0:8000::", "fd00:20:0:8000::1", "fd00:20:0:8000::2", "fd00:20:0:ffff::",
+           "fd00:20:1::", "fd00:21::1", "fd00:9:0:2::", "fd00:9:0:2:ffff:ffff:ffff:ffff", "fd00:9:0:3::", "fd00:9:0:1::2", "2001:db8::1"]
+
+
+def prefixes(plan):
+    h = {x["name"]: x for x in plan["hosts"]}["h1"]
+    for target in TARGETS:
+        head = (0x86dd, ref.ipv6, "ip6") if ":" in target else (0x0800, ref.ipv4, "ip4")
+        yield f"to-{target}", ref.ethernet(h["leaf_mac"], h["mac"], head[0], head[1](
+            h[head[2]], target, 17, ref.udp(50000, 4791, ref.bth(17, bytes(8)))))
+
+
+def lpm(plan):
+    """Longest prefixes; switches that stay silent; the limit of ICMP messages (1 a second, 10 at once)."""
+    name = "lpm/"
+    yield {"name": name + "routes", "topology": "lpm", "switch": "l1", "routes": ROUTES}
+    leaf = ref.Switch(plan, "l1")
+    for route in ROUTES:
+        leaf.add_route(*route)
+    for what, frame in prefixes(plan):
+        yield vector(name + what, leaf, 0, frame)
+    for sw in ("l2", "s2"):
+        for what, frame in (("ttl", roce4(plan, "h1", "h3", 50000, ttl=1)), ("ttl-v6", roce6(plan, "h1", "h3", 50000, ttl=1))):
+            yield vector(f"{name}silent-{sw}-{what}", ref.Switch(plan, sw), 2 if sw == "l2" else 0, frame, silent=True)
+    for sw, frame in (("s1", roce4(plan, "h1", "h3", 50000, ttl=1)), ("s3", roce6(plan, "h1", "h3", 50000, ttl=1))):
+        yield {**vector(f"{name}rate-{sw}", ref.Switch(plan, sw), 0, frame), "repeat": 40, "answered": [10, 14]}
+
+
+def vector(name, switch, port, frame, depth=0, marking=None, silent=False):
+    to, priority, out, counters = switch.forward(frame, port, marking, silent)
+    expect = {"drop": True} if to is None else {"port": to, "priority": priority, "frame": out.hex()}
+    return {"name": name, "topology": name.split("/")[0], "switch": switch.me["name"], "port": port, "depth": depth,
+            "frame": frame.hex(), "expect": {**expect, "counters": counters}}
+
+
 def main():
     vectors = []
     for topology, args in (("crc32", {}), ("crc16-qpn-pathid", {"hash_kind": "crc16", "qpn": True, "path_id": True}),
@@ -102,10 +174,10 @@ def main():
         for name, switch, port, frame, depth, marking in packets(plan):
             if topology in ("crc32-qpn", "crc16") and not name.startswith(("ecmp", "qpn", "spine")):
                 continue
-            to, priority, out, counters = ref.Switch(plan, switch, **args).forward(frame, port, depth, marking)
-            expect = {"drop": True} if to is None else {"port": to, "priority": priority, "frame": out.hex()}
-            vectors.append({"name": f"{topology}/{name}", "topology": topology, "switch": switch, "port": port,
-                            "depth": depth, "frame": frame.hex(), "expect": {**expect, "counters": counters}})
+            vectors.append(vector(f"{topology}/{name}", ref.Switch(plan, switch, **args), port, frame, depth, marking))
+    plan = load(sys.argv[1], "crc32")
+    vectors += [vector(f"crc32/malformed-{name}", ref.Switch(plan, "l1"), 0, frame) for name, frame in malformed(plan)]
+    vectors += lpm(load(sys.argv[1], "lpm"))
     print("[\n" + ",\n".join(json.dumps(v) for v in vectors) + "\n]")
 
 

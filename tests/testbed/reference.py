@@ -65,29 +65,41 @@ class Switch:
         self.hosts = {h["name"]: h for h in plan["hosts"]}
         self.switches = {s["name"]: s for s in plan["switches"]}
         self.path_id = int(name[1:]) if path_id and name[0] == "s" else 0
+        self.routes = []
+
+    def add_route(self, prefix, group):
+        """A route beside those of the plan, to the group of a leaf (0..) or of a host of ours (leaves..)."""
+        leaves = sum(s["name"][0] == "l" for s in self.plan["switches"])
+        spines = [i for i, peer in enumerate(self.me["ports"]) if peer[0] == "s"]
+        self.routes.append((ipaddress.ip_network(prefix), spines if group < leaves else [group - leaves]))
 
     def next_hops(self, dst):
         """Ports towards an address, in order; none: no route."""
         address = ipaddress.ip_address(dst)
+        matching = [(net.prefixlen, hops) for net, hops in self.routes + self.own_routes(address.version)
+                    if net.version == address.version and address in net]
+        return max(matching)[1] if matching else []
+
+    def own_routes(self, version):
+        """Those of the plan: our hosts, and the prefixes of other leaves."""
+        spines = [i for i, peer in enumerate(self.me["ports"]) if peer[0] == "s"]
+        routes = []
         for h in self.plan["hosts"]:
-            own = ipaddress.ip_address(h["ip4" if address.version == 4 else "ip6"])
-            net = ipaddress.ip_network(f"{own}/{24 if address.version == 4 else 64}", strict=False)
+            own = ipaddress.ip_address(h["ip4" if version == 4 else "ip6"])
+            net = ipaddress.ip_network(f"{own}/{24 if version == 4 else 64}", strict=False)
             if h["leaf"] == self.me["name"]:
-                if own == address:
-                    return [self.me["ports"].index(h["name"])]
-            elif address in net:
-                if self.me["name"][0] == "s":
-                    return [self.me["ports"].index(h["leaf"])]
-                return [i for i, peer in enumerate(self.me["ports"]) if peer[0] == "s"]
-        return []
+                routes.append((ipaddress.ip_network(own), [self.me["ports"].index(h["name"])]))
+            else:
+                routes.append((net, [self.me["ports"].index(h["leaf"])] if self.me["name"][0] == "s" else spines))
+        return routes
 
     def hash(self, src, dst, sport, dport, proto, qpn):
         key = struct.pack("!I", self.me["seed"]) + ipaddress.ip_address(src).packed + ipaddress.ip_address(dst).packed
         key += struct.pack("!HHB", sport, dport, proto) + (struct.pack("!I", qpn)[1:] if self.qpn else b"")
         return zlib.crc32(key) if self.hash_kind == "crc32" else crc16(key)
 
-    def forward(self, frame, port, depth=0, marking=None):
-        """(port, priority, frame, counters) or (None, None, None, counters). marking: always, never."""
+    def forward(self, frame, port, marking=None, silent=False):
+        """(port, priority, frame, counters) or (None, None, None, counters). marking: always, never; silent: no ICMP."""
         counters = {}
 
         def drop(reason):
@@ -99,8 +111,13 @@ class Switch:
             return drop(0)
         v4 = kind == 0x0800
         ip = frame[14:]
+        if len(ip) < (20 if v4 else 40):
+            return drop(1)
         if v4:
             if ip[0] != 0x45:
+                return drop(1)
+            total = struct.unpack("!H", ip[2:4])[0]
+            if self.cut(ip, 20, ip[9], struct.unpack("!H", ip[6:8])[0] & 0x3fff == 0) or not 20 <= total <= len(ip):
                 return drop(1)
             if ones_sum(ip[:20]) != 0xffff:
                 return drop(2)
@@ -114,19 +131,21 @@ class Switch:
             ttl, proto = ip[7], ip[6]
             src, dst, end = ipaddress.ip_address(ip[8:24]), ipaddress.ip_address(ip[24:40]), 40
             has_l4 = proto in (6, 17, 58)
-        ip = ip[:length]
+            if self.cut(ip, 40, proto, has_l4) or length > len(ip):
+                return drop(1)
+        whole, ip = ip, ip[:length]
         counters[f"port_rx[{port}]"], counters[f"port_rx_bytes[{port}]"] = 1, 14 + length
-        l4 = ip[end:end + 8] + bytes(8)
+        l4 = whole[end:end + 8]
         sport, dport = struct.unpack("!HH", l4[:4]) if has_l4 and proto in (6, 17) else (0, 0)
         roce = has_l4 and proto == 17 and dport == 4791
-        qpn = int.from_bytes(ip[end + 13:end + 16], "big") if roce else 0
+        qpn = int.from_bytes(whole[end + 13:end + 16], "big") if roce else 0
         out = bytearray(ip)
         priority, ecn = tos >> 5, tos & 3
         if ttl < 2:
             error = proto == (1 if v4 else 58) and l4[0] != (8 if v4 else 128)
-            if not has_l4 or error:
+            if silent or not has_l4 or error:
                 return drop(4)
-            out = bytearray(self.time_exceeded(ip, end, v4, src))
+            out = bytearray(self.time_exceeded(whole, end, v4, src))
             src, dst, sport, dport, qpn = self.address(v4), src, 0, 0, 0
             proto, priority, ecn, roce = (1 if v4 else 58), 6, 0, False
         elif v4:
@@ -148,12 +167,18 @@ class Switch:
         if ttl >= 2 and v4:
             out[10:12] = b"\0\0"
             out[10:12] = struct.pack("!H", checksum(bytes(out[:20])))
-        if roce and self.path_id:
+        if roce and self.path_id and len(out) > end + 12:
             out[end + 12] = out[end + 12] & 0xc0 | self.path_id
         counters[f"port_tx[{to}]"], counters[f"port_tx_bytes[{to}]"] = 1, 14 + len(out)
         peer = self.me["ports"][to]
         there = self.hosts.get(peer) or self.switches[peer]
         return to, priority, mac(there["mac"]) + mac(self.me["mac"]) + frame[12:14] + bytes(out), counters
+
+    @staticmethod
+    def cut(ip, end, proto, has_l4):
+        """The parser runs out of frame: in the first 8 bytes of transport, or in a BTH."""
+        roce = proto == 17 and ip[end + 2:end + 4] == struct.pack("!H", 4791)
+        return has_l4 and len(ip) < end + 8 + (12 if roce else 0)
 
     def address(self, v4):
         return ipaddress.ip_address(self.me["ip4" if v4 else "ip6"])
