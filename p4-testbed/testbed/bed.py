@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import time
 
-from . import tools
+from . import bmv2, tools
 from .tools import Problem
 
 RUN = "/run/hp3-testbed"
@@ -102,7 +102,7 @@ class Bed:
 
     # -- up and down ------------------------------------------------------------------------
 
-    def up(self, topology, bare=False, policy="on", taps=()):
+    def up(self, topology, bare=False, policy="on", taps=(), target="swx"):
         if os.geteuid() != 0:
             raise Problem("namespaces and packet sockets need root: run as root")
         for tool in ("ip", "ethtool"):
@@ -113,19 +113,22 @@ class Bed:
         plan = json.loads(tools.run([fabric, "plan", topology]))
         self.take_lock()
         try:
-            if tools.alive(self.recorded("fabric")):
+            if self.switches_run():
                 raise Problem(f"testbed '{self.name}' is up: hp3-testbed --name {self.name} down, or another --name")
             self.sweep()
             os.makedirs(self.dir, mode=0o700)
             unknown = set(taps) - {h["name"] for h in plan["hosts"]}
             if unknown:
                 raise Problem(f"--tap {sorted(unknown)[0]}: no such host: {', '.join(h['name'] for h in plan['hosts'])}")
-            settings = {"topology": topology, "bare": bare, "taps": list(taps), "policy": policy, "build": self.build, "plan": plan}
+            settings = {"topology": topology, "target": target, "bare": bare, "taps": list(taps), "policy": policy, "build": self.build, "plan": plan}
             with open(self.path("settings.json"), "w", encoding="utf-8") as f:
                 json.dump(settings, f)
             try:
                 self.make_network(plan, bare, taps)
-                self.start_fabric(fabric, topology)
+                if target == "bmv2":
+                    bmv2.start(self, topology, plan)
+                else:
+                    self.start_fabric(fabric, topology)
                 if not bare:
                     for host in plan["hosts"]:
                         if host["name"] not in taps:
@@ -239,9 +242,16 @@ class Bed:
                 raise Problem(f"the switches do not start: {self.log('fabric')}")
             time.sleep(0.05)
 
+    def switches_run(self):
+        found = os.listdir(self.dir) if os.path.isdir(self.dir) else []
+        return any(tools.alive(self.recorded(f[:-4])) for f in found
+                   if f == "fabric.pid" or (f.startswith("switch-") and f.endswith(".pid")))
+
     def fabric(self):
+        if self.settings().get("target") == "bmv2":
+            raise Problem("not on bmv2: its switches have no queues, delays or failures that hp3-testbed could set; "
+                          "up without --target bmv2")
         if not tools.alive(self.recorded("fabric")):
-            self.settings()
             raise Problem(f"the switch process of testbed '{self.name}' is dead: {self.log('fabric')}; "
                           f"hp3-testbed --name {self.name} down")
         return tools.Control(self.path("fabric.sock"))

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from . import bed as beds
-from . import tools
+from . import bmv2, tools
 from .tools import Problem
 
 
@@ -25,6 +25,8 @@ def parser():
     c.add_argument("--tap", action="append", default=[], metavar="HOST",
                    help="this host is a virtual machine, which takes the tap HOST in the fabric's namespace")
     c.add_argument("--policy", choices=("on", "off"), default="on", help="off: hp3d only forwards")
+    c.add_argument("--target", choices=("swx", "bmv2"), default="swx",
+                   help="swx: the embedded switch (default); bmv2: simple_switch, where it is installed")
     sub.add_parser("down", help="end it, whatever is left of it")
     c = sub.add_parser("status", help="what runs; exit code 1 if something is missing")
     c.add_argument("--json", action="store_true")
@@ -107,7 +109,7 @@ def ask(bed, command, **args):
 
 def act(a, bed):
     if a.command == "up":
-        plan = bed.up(a.topology, a.bare, a.policy, a.tap)
+        plan = bed.up(a.topology, a.bare, a.policy, a.tap, target=a.target)
         print(f"testbed {bed.name}: {len(plan['switches'])} switches, {len(plan['hosts'])} hosts")
     elif a.command == "down":
         bed.down()
@@ -116,10 +118,10 @@ def act(a, bed):
     elif a.command == "status":
         return show_status(bed, a.json)
     elif a.command == "stats":
-        data = ask(bed, "stats")
+        data = bmv2.stats(bed) if bed.settings().get("target") == "bmv2" else ask(bed, "stats")
         print(json.dumps(data)) if a.json else show_stats(data)
     elif a.command == "path":
-        data = ask(bed, "path", src=a.src, dst=a.dst, sport=a.sport, qpn=a.qpn, ipv6=a.ipv6)
+        data = bmv2.path(bed, a) if bed.settings().get("target") == "bmv2" else ask(bed, "path", src=a.src, dst=a.dst, sport=a.sport, qpn=a.qpn, ipv6=a.ipv6)
         print(" ".join([a.src, *data["path"], a.dst]))
     elif a.command == "fail":
         ask(bed, "fail", link=a.link, reroute_ms=-1 if a.silent else a.reroute_ms)

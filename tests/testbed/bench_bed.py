@@ -62,16 +62,16 @@ class Bed:
 
 
 class Port:
-    """A raw socket on a host's eth0."""
+    """A raw socket on a host's eth0, or on another interface in a namespace of the testbed."""
 
-    def __init__(self, bed, host):
+    def __init__(self, bed, host, interface="eth0"):
         libc = ctypes.CDLL(None, use_errno=True)
         with open("/proc/self/ns/net", encoding="ascii") as home, \
                 open(f"/run/netns/hp3tb-{bed.name}-{host}", encoding="ascii") as there:
             assert libc.setns(there.fileno(), CLONE_NEWNET) == 0, "setns"
             try:
                 self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-                self.sock.bind(("eth0", 0))
+                self.sock.bind((interface, 0))
                 self.sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 8 << 20)
                 self.sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
             finally:

@@ -12,7 +12,7 @@ import os
 import random
 import sys
 
-from conformance_run import HERE, inject
+from conformance_run import HERE, inject, judge
 
 
 def mutated(fabric, vectors, n=3000, seed=20261121):
@@ -31,23 +31,6 @@ def mutated(fabric, vectors, n=3000, seed=20261121):
     answers = inject(fabric, "crc32", requests)
     if len(answers) != len(requests) or any(a["frame"] != good["expect"]["frame"] for a in answers[n:]):
         sys.exit("mutated packets left the switch in a bad state")
-
-
-def judge(v, got):
-    """What differs: [(key, expected, got)]. `got` is a list of answers where the packet was repeated."""
-    if "routes" in v:
-        return []
-    want = v["expect"]
-    if "repeat" not in v:
-        return [(k, want.get(k), got.get(k)) for k in sorted(set(got) | set(want)) if got.get(k) != want.get(k)]
-    left = [a for a in got if "frame" in a]
-    wrong = [("frame", want["frame"], a["frame"]) for a in left if a["frame"] != want["frame"]]
-    if not v["answered"][0] <= len(left) <= v["answered"][1]:
-        wrong.append(("answered", v["answered"], len(left)))
-    refused = sum(a["counters"].get("drops[5]", 0) for a in got)
-    if refused != v["repeat"] - len(left):
-        wrong.append(("drops[5]", v["repeat"] - len(left), refused))
-    return wrong
 
 
 def requests_of(v):

@@ -80,6 +80,19 @@ class Switch:
                     if net.version == address.version and address in net]
         return max(matching)[1] if matching else []
 
+    def next_hop(self, dst, bucket):
+        """(port, destination MAC, source MAC); (None, None, None): no route."""
+        hops = self.next_hops(dst)
+        if not hops:
+            return None, None, None
+        to = hops[bucket % len(hops)]
+        peer = self.me["ports"][to]
+        return to, mac((self.hosts.get(peer) or self.switches[peer])["mac"]), mac(self.me["mac"])
+
+    def may_answer(self):
+        """Is an ICMP message within the rate?"""
+        return True
+
     def own_routes(self, version):
         """Those of the plan: our hosts, and the prefixes of other leaves."""
         spines = [i for i, peer in enumerate(self.me["ports"]) if peer[0] == "s"]
@@ -145,6 +158,8 @@ class Switch:
             error = proto == (1 if v4 else 58) and l4[0] != (8 if v4 else 128)
             if silent or not has_l4 or error:
                 return drop(4)
+            if not self.may_answer():
+                return drop(5)
             out = bytearray(self.time_exceeded(whole, end, v4, src))
             src, dst, sport, dport, qpn = self.address(v4), src, 0, 0, 0
             proto, priority, ecn, roce = (1 if v4 else 58), 6, 0, False
@@ -152,13 +167,12 @@ class Switch:
             out[8] -= 1
         else:
             out[7] -= 1
-        hops = self.next_hops(dst)
-        if not hops:
-            return drop(3)
         h = self.hash(src, dst, sport, dport, proto, qpn)
-        to = hops[(h & 255) % len(hops)]
+        to, there, here = self.next_hop(dst, h & 255)
+        if to is None:
+            return drop(3)
         counters[f"flow[{h & 4095}]"] = 1
-        if ecn != 0 and ecn != 3 and marking == "always":
+        if ecn != 0 and ecn != 3 and (marking(to) if callable(marking) else marking == "always"):
             counters[f"port_ce[{to}]"] = 1
             if v4:
                 out[1] |= 3
@@ -170,9 +184,7 @@ class Switch:
         if roce and self.path_id and len(out) > end + 12:
             out[end + 12] = out[end + 12] & 0xc0 | self.path_id
         counters[f"port_tx[{to}]"], counters[f"port_tx_bytes[{to}]"] = 1, 14 + len(out)
-        peer = self.me["ports"][to]
-        there = self.hosts.get(peer) or self.switches[peer]
-        return to, priority, mac(there["mac"]) + mac(self.me["mac"]) + frame[12:14] + bytes(out), counters
+        return to, priority, there + here + frame[12:14] + bytes(out), counters
 
     @staticmethod
     def cut(ip, end, proto, has_l4):
