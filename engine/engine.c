@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #define CACHE_LINE  64u
+#define SECOND      1000000000u /* ns */
 #define AGE_STEP_NS 50000000u /* ageing looks at a part of the table this often */
 #define AGE_STEPS   64u /* steps of one round through the table */
 
@@ -14,7 +15,7 @@ static size_t align_up(size_t n)
 
 struct layout {
 	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, peers,
-		counts, end;
+		counts, tracing, traced, end;
 	uint32_t nbuckets;
 };
 
@@ -48,6 +49,8 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	l.active = lay(&at, probing * flows, sizeof(struct hp3_active));
 	l.peers = lay(&at, loads != 0 ? pairs : 0, sizeof(struct hp3_peer_load));
 	l.counts = lay(&at, (2 * pairs + 2) * loads, sizeof(uint16_t));
+	l.tracing = lay(&at, probing && cfg->trace, sizeof(struct hp3_tracing));
+	l.traced = lay(&at, probing && cfg->trace ? pairs : 0, sizeof(struct hp3_trace_pair));
 	l.end = at;
 	return l;
 }
@@ -61,7 +64,11 @@ static bool is_sound(const struct hp3_engine_config *cfg)
 {
 	if (cfg->max_flows == 0 || cfg->max_flows >= HP3_BUCKET_REF || cfg->max_pairs == 0 ||
 		cfg->max_moves == 0 || cfg->max_moves >= HP3_NO_SLOT || cfg->challenge_hits == 0 ||
-		cfg->challenge_spread == 0 || cfg->load_paths > HP3_LOAD_PATHS)
+		cfg->challenge_spread == 0 || cfg->load_paths > HP3_LOAD_PATHS ||
+		(cfg->trace && cfg->model != NULL))
+		return false;
+	if (cfg->trace && (cfg->traces.rate == 0 || cfg->traces.rate > SECOND ||
+				  cfg->traces.burst == 0 || cfg->paths.recheck_ns == 0))
 		return false;
 	if (cfg->probing && (cfg->candidates == 0 || cfg->candidates + 1u >= HP3_ROUND_PROBES))
 		return false;
@@ -84,6 +91,8 @@ static void set_up_probing(struct hp3_engine *e, const struct layout *l, uint8_t
 {
 	e->paths = (struct hp3_paths *)(at + l->paths);
 	e->active = (struct hp3_active *)(at + l->active);
+	if (e->cfg.trace)
+		hp3_tracing_init(e, at + l->tracing, (struct hp3_trace_pair *)(at + l->traced));
 	if (e->cfg.load_paths == 0)
 		return;
 	e->peers = (struct hp3_peer_load *)(at + l->peers);
@@ -151,6 +160,7 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
 	e->cfg.probing = was.probing;
 	e->cfg.load_paths = was.load_paths;
 	e->cfg.model = was.model;
+	e->cfg.trace = was.trace;
 	e->cfg.cc.mode = was.cc.mode;
 	e->cfg.cc.notify = was.cc.notify;
 	e->cfg.beside = was.beside;
@@ -232,6 +242,8 @@ uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
 	hp3_slots_tick(e, now, acts);
 	if (!acts->more)
 		hp3_active_tick(e, now, acts);
+	if (e->tracing != NULL && !acts->more)
+		hp3_trace_tick(e, now, acts);
 	if (now >= e->age_due)
 		age(e, now);
 	return hp3_engine_due(e);
@@ -241,6 +253,8 @@ uint64_t hp3_engine_due(const struct hp3_engine *e)
 {
 	uint64_t due = e->move_due < e->active_due ? e->move_due : e->active_due;
 
+	if (e->tracing != NULL && e->tracing->due < due)
+		due = e->tracing->due;
 	return due < e->age_due ? due : e->age_due;
 }
 

@@ -22,6 +22,8 @@
 #include "engine/stats.h"
 #include "ppp/paths.h"
 #include "probes/cm.h"
+#include "probes/limit.h"
+#include "probes/trace.h"
 
 struct hp3_engine;
 
@@ -84,8 +86,12 @@ struct hp3_engine_config {
 	bool observe; /* take every decision, report it, move nothing */
 	struct hp3_round_params round;
 	struct hp3_paths_params paths;
-	/* Placement: what turns ports into paths; NULL: nothing does, the port is the path. */
+	/* What turns ports into paths: a model, or traces (trace.h); neither: the port is the path
+	 */
 	const struct hp3_model *model; /* the caller's, believed; lives as long as the engine */
+	bool trace; /* not with a model */
+	struct hp3_limit traces; /* switches answer few per second: keep it low */
+	uint64_t trace_timeout_ns;
 	uint16_t load_paths; /* paths whose flows are counted for placement; 0: no placement */
 	uint64_t load_age_ns; /* the peer's counts are used for so long */
 	struct hp3_cc_params cc;
@@ -138,6 +144,7 @@ enum hp3_act_kind {
 	HP3_ACT_MOVE, /* beside: use `port` from now on, report MOVED; without SUSPEND before it
 			 (queue pair just set up, path dead): at once, nothing to report */
 	HP3_ACT_RESUME, /* beside: send on, on the old port */
+	HP3_ACT_TRACE, /* send a trace of the flow on `port`; what came of it: hp3_hop_told() */
 };
 
 enum hp3_rate_op {
@@ -154,14 +161,14 @@ enum hp3_rate_op {
 struct hp3_act {
 	uint8_t kind; /* enum hp3_act_kind */
 	uint8_t flags; /* RELEASE: HP3_SET_ACKREQ */
-	uint8_t op; /* RATE: enum hp3_rate_op; PROBE: enum hp3_probe_kind */
+	uint8_t op; /* RATE: enum hp3_rate_op; PROBE: enum hp3_probe_kind; TRACE: its TTL */
 	uint16_t port;
 	uint16_t slot;
 	uint16_t pkey; /* NAK, CNP */
 	uint32_t count; /* RELEASE, DISCARD */
 	uint32_t flow;
-	uint32_t probe_id;
-	uint32_t psn; /* PROBE, NAK */
+	uint32_t probe_id; /* PROBE, TRACE */
+	uint32_t psn; /* PROBE, NAK, TRACE */
 	uint32_t msn; /* NAK */
 	struct hp3_event event;
 };
@@ -254,10 +261,27 @@ void hp3_probe_reply(
 	struct hp3_engine *e, uint32_t id, bool ce, uint64_t now, struct hp3_acts *acts);
 
 /*
+ * What became of trace `id`; `hop`: who said that its TTL ended (HOP, ODD), 4 or 16 bytes. Unknown
+ * and late ids are ignored. What is never told counts as SILENT after two time-outs.
+ */
+void hp3_hop_told(struct hp3_engine *e, uint32_t id, enum hp3_trace_outcome outcome, bool ipv6,
+	const void *hop, uint64_t now);
+
+/*
+ * Paths bear numbers 0 .. load_paths - 1 in one engine. With a model they are the model's own, the
+ * same on every host. Traced ones have a number in this engine and a name for others: see trace.h.
+ * Name of a path, or -ENOENT; path of a name, or -ENOENT; `add`: a peer told of it, it gets a
+ * number if there is room.
+ */
+int hp3_path_name(const struct hp3_engine *e, uint32_t path);
+int hp3_path_number(struct hp3_engine *e, uint16_t name, bool add);
+
+/*
  * Placement: two hosts tell each other how many active flows they have per path, in probes, in
  * their replies, or whenever the caller likes.
  * - hp3_load_told_by(): the peer of probe `id` said how many flows come in at its host, from
- *   everywhere; call before hp3_probe_reply();
+ *   everywhere, by paths 0 .. n - 1; call before hp3_probe_reply();
+ * - hp3_load_told_part(): the same of the n paths from `first` on; others hold as told before;
  * - hp3_load_in(): our own inbound flows, from everywhere, for such a reply;
  * - hp3_load_from(): the peer of these addresses sends us so many flows on each path;
  * - hp3_load_to(): what to tell it in turn.
@@ -265,6 +289,8 @@ void hp3_probe_reply(
  */
 void hp3_load_told_by(
 	struct hp3_engine *e, uint32_t id, const uint16_t *count, uint32_t n, uint64_t now);
+void hp3_load_told_part(struct hp3_engine *e, uint32_t id, uint32_t first, const uint16_t *count,
+	uint32_t n, uint64_t now);
 uint32_t hp3_load_in(const struct hp3_engine *e, uint16_t *count, uint32_t max);
 void hp3_load_from(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
 	const void *remote, const uint16_t *count, uint32_t n, uint64_t now);

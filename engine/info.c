@@ -37,9 +37,35 @@ int hp3_pair_info(
 		info->peer = HP3_PEER_PLAIN;
 	else if (p->peer_seen != 0)
 		info->peer = HP3_PEER_HP3D;
+	if (p->paths_ready)
+		info->identity = e->paths[pair].identity;
+	if (e->tracing != NULL) {
+		info->tracing = e->tracing->pair[pair].state;
+		info->ttl = e->tracing->pair[pair].ttl;
+		info->reason = e->tracing->pair[pair].reason;
+	}
 	memcpy(info->local, p->local, 16);
 	memcpy(info->remote, p->remote, 16);
 	return 0;
+}
+
+static bool hop_of(const struct hp3_engine *e, uint32_t id, struct hp3_hop *hop)
+{
+	if (e->tracing == NULL || id >= HP3_HOPS || e->tracing->hop[id].seen == 0)
+		return false;
+	*hop = e->tracing->hop[id];
+	return true;
+}
+
+bool hp3_path_of_port(
+	const struct hp3_engine *e, uint32_t flow, uint16_t port, uint32_t *id, struct hp3_hop *hop)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+
+	*id = HP3_PATH_BY_PORT | port;
+	if (e->paths != NULL && e->pairs.pairs[f->pair].paths_ready)
+		*id = hp3_paths_id(&e->paths[f->pair], port, f->rqpn);
+	return hop_of(e, *id, hop);
 }
 
 uint32_t hp3_pair_paths(const struct hp3_engine *e, uint32_t pair, uint64_t now,
@@ -56,7 +82,7 @@ uint32_t hp3_pair_paths(const struct hp3_engine *e, uint32_t pair, uint64_t now,
 
 		if (p->id == HP3_PATH_NONE)
 			continue;
-		info[n++] = (struct hp3_path_info){.port = p->port,
+		info[n] = (struct hp3_path_info){.port = p->port,
 			.id = p->id,
 			.rtt_ns = p->rtt,
 			.min_rtt_ns = p->min_rtt,
@@ -65,8 +91,31 @@ uint32_t hp3_pair_paths(const struct hp3_engine *e, uint32_t pair, uint64_t now,
 			.losses = p->losses,
 			.quality = (uint8_t)hp3_paths_quality(t, (int)i, now),
 			.age_ns = p->seen != 0 ? now - p->seen : 0};
+		info[n].named = hop_of(e, p->id, &info[n].hop);
+		n++;
 	}
 	return n;
+}
+
+const char *hp3_identity_name(enum hp3_identity i)
+{
+	static const char *const names[] = {[HP3_IDENTITY_NONE] = "none",
+		[HP3_IDENTITY_TRACE] = "trace",
+		[HP3_IDENTITY_MODEL] = "model"};
+
+	return (unsigned)i < sizeof(names) / sizeof(names[0]) ? names[i] : "?";
+}
+
+const char *hp3_trace_state_name(enum hp3_trace_state s)
+{
+	static const char *const names[] = {[HP3_TRACE_REST] = "rest",
+		[HP3_TRACE_SEEK] = "seek",
+		[HP3_TRACE_MAP] = "map",
+		[HP3_TRACE_LINEAR] = "linear",
+		[HP3_TRACE_TRACES] = "traces",
+		[HP3_TRACE_BY_QPN] = "by-qpn"};
+
+	return (unsigned)s < sizeof(names) / sizeof(names[0]) ? names[s] : "?";
 }
 
 const char *hp3_peer_name(enum hp3_peer p)

@@ -7,6 +7,7 @@
  */
 #include "engine/engine.h"
 #include "engine/pairs.h"
+#include "engine/trace.h"
 
 enum hp3_peer { HP3_PEER_UNKNOWN, HP3_PEER_HP3D, HP3_PEER_PLAIN };
 
@@ -19,6 +20,10 @@ struct hp3_pair_info {
 	uint32_t rounds; /* rounds and moves of our own under way */
 	bool pinned; /* IP fragments were seen: immovable */
 	uint8_t peer; /* enum hp3_peer: who answers probes there? */
+	uint8_t identity; /* enum hp3_identity: what tells paths */
+	uint8_t tracing; /* enum hp3_trace_state; REST also where traces are off */
+	uint8_t ttl; /* of the switches that name paths; 0: not found, or not by traces */
+	uint8_t reason; /* enum hp3_linear_reason of the last map tried */
 	uint64_t peer_seen_ns; /* since its last sign of life; 0: never, or just now */
 };
 
@@ -31,7 +36,24 @@ struct hp3_path_info {
 	uint8_t losses; /* in separate windows since the last reply */
 	uint8_t quality; /* enum hp3_quality */
 	uint64_t age_ns; /* since the last reply; 0: none yet, or just now */
+	bool named; /* by a hop */
+	struct hp3_hop hop;
 };
+
+/*
+ * Traces for an operator: n ports of the flow's address pair (HP3_TRACE_WANTED at most), at `ttl`,
+ * or 0: where the pair's switches name paths. Returns how many will be traced; -EPERM: traces are
+ * off, -ENOENT: no such flow, -EBUSY: others are under way, -ENODATA: no TTL was found yet, or the
+ * flow's peer cannot be traced.
+ */
+int hp3_trace_ask(struct hp3_engine *e, uint32_t flow, uint8_t ttl, const uint16_t *port,
+	uint32_t n, uint64_t now);
+/* The answers to the last of these, so many are still missing; returns how many were asked for. */
+uint32_t hp3_trace_answers(
+	const struct hp3_engine *e, struct hp3_trace_answer *answer, uint32_t *missing);
+/* What is known, or predicted, of a port: path id, and its hop if traces named it (else false). */
+bool hp3_path_of_port(const struct hp3_engine *e, uint32_t flow, uint16_t port, uint32_t *id,
+	struct hp3_hop *hop);
 
 /* First pair with index >= `from` that has flows, or HP3_NO_PAIR. */
 uint32_t hp3_pair_next(const struct hp3_engine *e, uint32_t from);
@@ -42,6 +64,8 @@ int hp3_pair_info(
 uint32_t hp3_pair_paths(const struct hp3_engine *e, uint32_t pair, uint64_t now,
 	struct hp3_path_info *info, uint32_t max);
 
+const char *hp3_identity_name(enum hp3_identity i);
+const char *hp3_trace_state_name(enum hp3_trace_state s);
 const char *hp3_peer_name(enum hp3_peer p);
 
 #endif

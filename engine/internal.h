@@ -8,6 +8,7 @@
 #include "engine/hash.h"
 #include "engine/pairs.h"
 #include "engine/table.h"
+#include "engine/trace.h"
 #include "ppp/placement.h"
 #include "roce/icrc.h"
 
@@ -109,6 +110,7 @@ struct hp3_engine {
 	struct hp3_active *active; /* ring of max_flows */
 	struct hp3_peer_load *peers; /* by pair; placement */
 	uint16_t *counts; /* by pair: told, from; then out, in */
+	struct hp3_tracing *tracing; /* cfg.trace, else NULL */
 	struct hp3_rate *rates; /* by flow; cc = dcqcn */
 	struct hp3_np *np; /* by flow; cc.notify */
 	uint32_t active_head, active_n; /* of the ring */

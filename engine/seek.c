@@ -142,9 +142,10 @@ void hp3_round_learn(struct hp3_engine *e, const struct hp3_move *m, uint64_t no
 		if (p->state != HP3_PROBE_ANSWERED && p->state != HP3_PROBE_LOST)
 			continue;
 		at = hp3_paths_get(t, p->port, f->rqpn, now);
-		if (at >= 0 && p->state == HP3_PROBE_LOST)
-			hp3_paths_lost(t, at, now);
-		else if (at >= 0)
+		if (at >= 0 && p->state == HP3_PROBE_LOST) {
+			if (hp3_paths_lost(t, at, now) && e->tracing != NULL)
+				hp3_trace_anew(e, f->pair, now);
+		} else if (at >= 0)
 			hp3_paths_reply(t, at, p->rtt_ns, p->ce, now);
 	}
 	if (m->round.kind == HP3_PROBE_PEER)
@@ -325,6 +326,16 @@ void hp3_load_told_by(
 
 	if (m != NULL && e->cfg.load_paths != 0)
 		hp3_peer_load_told(&e->peers[e->flows[m->flow].pair], count, n, now);
+}
+
+void hp3_load_told_part(struct hp3_engine *e, uint32_t id, uint32_t first, const uint16_t *count,
+	uint32_t n, uint64_t now)
+{
+	const struct hp3_move *m = move_of(e, id);
+
+	if (m != NULL && e->cfg.load_paths != 0)
+		hp3_peer_load_told_part(&e->peers[e->flows[m->flow].pair], first, count, n,
+			e->cfg.load_age_ns, now);
 }
 
 void hp3_probe_reply(

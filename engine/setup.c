@@ -6,22 +6,18 @@
  */
 #include "engine/internal.h"
 
-static bool usable(struct hp3_engine *e, uint32_t pair, uint64_t *map, uint64_t now)
+/* Paths that some port of this pair is known to draw, failed ones left out. */
+static void usable(struct hp3_engine *e, uint32_t pair, uint64_t *map, uint64_t now)
 {
 	const struct hp3_paths *t = hp3_paths_of(e, pair);
-	bool any = false;
 
-	memset(map, 0xff, HP3_LOAD_PATHS / 8);
+	hp3_paths_drawn(t, map, HP3_LOAD_PATHS);
 	for (uint32_t i = 0; i < HP3_PATHS; i++) {
 		uint32_t id = t->path[i].id;
 
-		if (id < HP3_LOAD_PATHS &&
-			hp3_paths_quality(t, (int)i, now) == HP3_QUALITY_FAILED) {
+		if (id < HP3_LOAD_PATHS && hp3_paths_quality(t, (int)i, now) == HP3_QUALITY_FAILED)
 			map[id / 64] &= ~(1ull << (id & 63));
-			any = true;
-		}
 	}
-	return any;
 }
 
 /* By counts, if ports can be told apart by path and (`fresh`) the peer has spoken recently. */
@@ -38,8 +34,8 @@ static bool place(struct hp3_engine *e, uint32_t flow, bool fresh, uint16_t *por
 	peer = &e->peers[f->pair];
 	if (fresh && (peer->told == 0 || now - peer->told > e->cfg.load_age_ns))
 		return false;
-	path = hp3_place(&e->out, peer, usable(e, f->pair, map, now) ? map : NULL,
-		e->cfg.load_age_ns, now, &e->rng);
+	usable(e, f->pair, map, now);
+	path = hp3_place(&e->out, peer, map, e->cfg.load_age_ns, now, &e->rng);
 	return path >= 0 && hp3_paths_port(t, (uint32_t)path, f->rqpn, port) == 0;
 }
 
@@ -167,6 +163,8 @@ void hp3_pair_forget(struct hp3_engine *e, uint32_t pair)
 {
 	uint16_t *from;
 
+	if (e->tracing != NULL)
+		hp3_trace_forget(e, pair);
 	if (e->cfg.load_paths == 0)
 		return;
 	from = from_of(e, pair);

@@ -50,6 +50,12 @@
 	X(probes, "probes sent")                                                                   \
 	X(probe_replies, "replies to probes that named one of ours")                               \
 	X(probe_strays, "replies to probes that named none")                                       \
+	X(trace_asks, "traces asked for, to learn which path a port draws")                        \
+	X(trace_linear, "times that a linear map was believed of an address pair")                 \
+	X(trace_refused, "linear maps that did not fit")                                           \
+	X(trace_nothing, "address pairs for which no switch named the paths")                      \
+	X(trace_wrong, "times that traces contradicted what was believed of a pair")               \
+	X(trace_by_qpn, "address pairs whose switches hash the queue pair number")                 \
 	X(acks_consumed, "ACKs that a probe of ours may have provoked: not for the RNIC")          \
 	X(cnps, "CNPs for local queue pairs")                                                      \
 	X(cnps_stale, "CNPs of the old path after a move: consumed")                               \

@@ -53,6 +53,25 @@ uint32_t hp3_paths_id(const struct hp3_paths *t, uint16_t port, uint32_t qpn)
 	return id;
 }
 
+static void draw(uint64_t *map, uint32_t n, uint32_t id)
+{
+	if (id < n)
+		map[id / 64] |= 1ull << (id & 63);
+}
+
+void hp3_paths_drawn(const struct hp3_paths *t, uint64_t *map, uint32_t n)
+{
+	memset(map, 0, n / 8);
+	for (uint32_t i = 0; t->model && i < hp3_model_paths(t->model); i++)
+		draw(map, n, i);
+	for (uint32_t i = 0; t->linear && i < t->linear->traces; i++)
+		draw(map, n, t->linear->label[i]);
+	for (uint32_t i = 0; t->traces && i < HP3_TRACES; i++) {
+		if (t->traces->trace[i].checked)
+			draw(map, n, t->traces->trace[i].id);
+	}
+}
+
 /* All that is known goes; flows, port and key stay. */
 static void forget(struct hp3_path *p)
 {

@@ -132,6 +132,9 @@ void hp3_paths_reset(struct hp3_paths *t);
 /* Path that (port, qpn) draws: a real id, or HP3_PATH_BY_PORT | port where nothing tells. */
 uint32_t hp3_paths_id(const struct hp3_paths *t, uint16_t port, uint32_t qpn);
 
+/* Bitmap of the paths below n (a multiple of 64) that some port is known to draw. */
+void hp3_paths_drawn(const struct hp3_paths *t, uint64_t *map, uint32_t n);
+
 /*
  * Provider TRACE: a trace of (port, qpn) showed path `id` (< HP3_PATH_BY_PORT). True if it showed
  * another one before: routes have changed, and hp3_paths_reset() was done.

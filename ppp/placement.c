@@ -47,6 +47,16 @@ void hp3_peer_load_told(struct hp3_peer_load *p, const uint16_t *count, uint32_t
 	p->told = now;
 }
 
+void hp3_peer_load_told_part(struct hp3_peer_load *p, uint32_t first, const uint16_t *count,
+	uint32_t n, uint64_t max_age, uint64_t now)
+{
+	if (p->told == 0 || now - p->told > max_age)
+		memset(p->in.count, 0, p->in.paths * sizeof(*count));
+	for (uint32_t i = 0; i < n && first < p->in.paths; i++, first++)
+		p->in.count[first] = count[i];
+	p->told = now;
+}
+
 uint32_t hp3_load_tell(const struct hp3_load *in, uint16_t *count, uint32_t max)
 {
 	uint32_t n = in->paths < max ? in->paths : max;

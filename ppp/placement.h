@@ -46,6 +46,13 @@ int hp3_peer_load_init(struct hp3_peer_load *p, uint16_t *count, uint32_t paths)
 /* A probe reply carried `n` counts; missing ones count as 0, surplus ones are ignored. now > 0. */
 void hp3_peer_load_told(struct hp3_peer_load *p, const uint16_t *count, uint32_t n, uint64_t now);
 
+/*
+ * A part of them: the counts of `n` paths from `first` on. Others hold as told before, unless the
+ * last part came longer than max_age ns ago: then they are 0.
+ */
+void hp3_peer_load_told_part(struct hp3_peer_load *p, uint32_t first, const uint16_t *count,
+	uint32_t n, uint64_t max_age, uint64_t now);
+
 /* The counts as they go into a reply: at most `max` of them, returns how many. */
 uint32_t hp3_load_tell(const struct hp3_load *in, uint16_t *count, uint32_t max);
 

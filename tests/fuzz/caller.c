@@ -58,13 +58,15 @@ static void take(struct caller *c, const struct hp3_acts *acts, uint32_t max)
 	for (uint32_t i = 0; i < acts->n; i++) {
 		const struct hp3_act *a = &acts->act[i];
 
-		MUST(a->kind <= HP3_ACT_RESUME && a->flow < FLOWS);
+		MUST(a->kind <= HP3_ACT_TRACE && a->flow < FLOWS);
 		if (a->kind == HP3_ACT_RELEASE || a->kind == HP3_ACT_DISCARD) {
 			MUST(a->slot < SLOTS && a->count > 0);
 			MUST(c->hold[a->slot].flow == a->flow);
 			take_out(&c->hold[a->slot], a->count);
 		} else if (a->kind == HP3_ACT_PROBE) {
 			c->probe_ids[c->nprobes++ % IDS] = a->probe_id;
+		} else if (a->kind == HP3_ACT_TRACE) {
+			c->traces[c->ntraces++ % IDS] = *a;
 		} else if (a->kind == HP3_ACT_EVENT) {
 			MUST(a->event.type < HP3_EV_MAX);
 			MUST(a->event.id == ++c->events);
@@ -108,6 +110,27 @@ static bool holds(const struct caller *c)
 	return false;
 }
 
+/*
+ * Four spines answer, by the low bits of the port; or, later, others: routes change. Some answers
+ * get lost, some come from elsewhere.
+ */
+static void answer_traces(struct caller *c)
+{
+	for (; c->answered != c->ntraces; c->answered++) {
+		const struct hp3_act *a = &c->traces[c->answered % IDS];
+		uint8_t hop[16] = {
+			10, 8, a->op, (uint8_t)((a->port + (c->now >> 27)) % (a->op == 2 ? 4 : 1))};
+
+		MUST(a->op >= 1 && a->op <= HP3_DEPTH_MAX);
+		if (a->probe_id % 61 == 0)
+			hop[3] = (uint8_t)(a->probe_id >> 8);
+		if (a->probe_id % 53 != 0)
+			hp3_hop_told(c->e, a->probe_id,
+				a->op > 3 ? HP3_TRACE_REACHED : HP3_TRACE_HOP,
+				a->probe_id % 127 == 0, hop, c->now);
+	}
+}
+
 /* As late as may be, but where packets wait the engine is called when it asked to be. */
 void caller_time(struct caller *c, uint64_t ns)
 {
@@ -119,6 +142,7 @@ void caller_time(struct caller *c, uint64_t ns)
 	}
 	c->now = until;
 	tick(c);
+	answer_traces(c);
 	for (uint32_t s = 0; s < SLOTS; s++)
 		MUST(c->hold[s].n == 0 || c->now < c->hold[s].since[0] + longest_hold(c));
 	check_totals(c);
@@ -209,6 +233,9 @@ static struct hp3_engine_config config_of(uint8_t how)
 		.peer_ns = 20000 * US,
 		.setup_probing = how & 64,
 		.model = how & 2 ? model() : NULL,
+		.trace = !(how & 2),
+		.traces = {1000000, 8},
+		.trace_timeout_ns = 300 * US,
 		.load_paths = how & 1 ? PATHS : 0,
 		.beside = (how & 15) == 15,
 		.observe = (how & 0xe0) == 0xe0,
@@ -230,7 +257,7 @@ static struct hp3_engine_config config_of(uint8_t how)
 			.probe_burst = 64,
 			.improve = 80},
 		.paths = {.fresh_ns = 5000 * US,
-			.recheck_ns = 1000000 * US,
+			.recheck_ns = 20000 * US,
 			.retry_ns = 10000 * US,
 			.window_ns = 500 * US,
 			.rtt_factor = 200,

@@ -16,6 +16,7 @@
  */
 #include <stdlib.h>
 #include "engine/engine.h"
+#include "ppp/depth.h"
 
 #define US       1000ull
 #define SLOTS    4u
@@ -41,6 +42,8 @@ struct caller {
 	} hold[SLOTS];
 	uint64_t events;
 	uint32_t probe_ids[IDS], nprobes; /* the latest ones sent */
+	struct hp3_act traces[IDS]; /* the same */
+	uint32_t ntraces, answered;
 };
 
 /* A new engine; the bits of `how` choose what is switched on. */

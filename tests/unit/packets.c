@@ -130,6 +130,8 @@ static void carry_out(const struct hp3_acts *acts)
 			rig.probe_ids[rig.nprobes] = a->probe_id;
 			rig.probe_psns[rig.nprobes] = a->psn;
 			rig.probe_ports[rig.nprobes++] = a->port;
+		} else if (a->kind == HP3_ACT_TRACE) {
+			rig.trace[(rig.acts[HP3_ACT_TRACE] - 1) % 32] = *a;
 		} else {
 			rig.other = *a;
 		}

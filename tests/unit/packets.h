@@ -46,7 +46,8 @@ struct rig {
 	struct hp3_event newest[HP3_EV_MAX]; /* of each type */
 	struct hp3_act act; /* newest action that moved no packets */
 	struct hp3_act other; /* newest that is neither EVENT nor PROBE */
-	uint32_t acts[HP3_ACT_RESUME + 1]; /* how many of each kind */
+	uint32_t acts[HP3_ACT_TRACE + 1]; /* how many of each kind */
+	struct hp3_act trace[32]; /* traces sent, a ring: the n-th of them is trace[n % 32] */
 	uint32_t nprobes, probe_ids[64], probe_psns[64]; /* probes sent */
 	uint16_t probe_ports[64];
 	uint32_t dropped; /* packets of the local RNIC that the engine dropped */
