@@ -10,6 +10,7 @@
 enum sim_fabric_kind { SIM_LEAF_SPINE, SIM_FAT_TREE, SIM_FILE };
 enum sim_recovery { SIM_GO_BACK_N, SIM_SELECTIVE, SIM_UNORDERED };
 enum sim_cc { SIM_CC_NONE, SIM_CC_DCQCN };
+enum sim_qps { SIM_QPS_FRESH, SIM_QPS_KEPT };
 enum sim_feedback { SIM_FEEDBACK_ACK, SIM_FEEDBACK_CNP };
 enum sim_ports { SIM_PORTS_COUNTED, SIM_PORTS_ROCE };
 enum sim_traffic {
@@ -60,6 +61,8 @@ struct sim_config {
 		uint64_t window_bytes;
 		enum sim_ports ports;
 		uint32_t setup_us;
+		enum sim_qps qps;
+		uint32_t read_depth;
 	} rnic;
 	struct {
 		uint32_t gap_us;
@@ -86,6 +89,7 @@ struct sim_config {
 		enum sim_traffic kind;
 		char cdf[256];
 		uint32_t load_percent, duration_us;
+		uint32_t read_percent;
 		uint64_t bytes;
 		uint32_t fan_in, repeat, ranks, jobs, spacing_us;
 	} traffic;

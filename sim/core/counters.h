@@ -31,7 +31,7 @@ struct sim_counters {
 	uint64_t hops; /* packets forwarded by switches, ACKs included, PFC not */
 	uint64_t data, data_bytes; /* sent by RNICs, retransmissions included */
 	uint64_t again, again_bytes; /* retransmissions */
-	uint64_t acks, naks, cnps;
+	uint64_t acks, naks, cnps, reads; /* reads: requests */
 	uint64_t delivered; /* data packets that arrived in sequence */
 	uint64_t reordered; /* first transmissions that arrived behind a later one */
 	uint64_t duplicates;

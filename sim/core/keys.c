@@ -33,6 +33,7 @@ static const char *const inputs[] = {"tuple", "ns3", NULL};
 static const char *const recoveries[] = {"go-back-n", "selective", "unordered", NULL};
 static const char *const ccs[] = {"none", "dcqcn", NULL};
 static const char *const feedbacks[] = {"ack", "cnp", NULL};
+static const char *const qp_kinds[] = {"fresh", "kept", NULL};
 static const char *const port_kinds[] = {"counted", "roce", NULL};
 
 static const char *const identities[] = {"none", "model", NULL};
@@ -98,6 +99,9 @@ static const struct hp3_ini_key keys[] = {
 		"UDP ports: counted up per host (ns-3), or random source and 4791"),
 	NUM(rnic, setup_us, "us", 0, 0, 1000000,
 		"from queue-pair setup to the first data, from which FCT counts"),
+	ENUM(rnic, qps, qp_kinds, SIM_QPS_FRESH,
+		"a queue pair per message, or one kept per pair of hosts and verb"),
+	NUM(rnic, read_depth, "", 16, 1, 255, "READ requests outstanding of a queue pair"),
 	NUM(letflow, gap_us, "us", 100, 1, 1000000, "flowlet gap"),
 	NUM(conga, gap_us, "us", 100, 1, 1000000, "flowlet gap"),
 	NUM(conga, dre_us, "us", 50, 1, 1000000, "interval of the rate estimator's decay"),
@@ -138,6 +142,8 @@ static const struct hp3_ini_key keys[] = {
 	NUM(traffic, load_percent, "percent", 50, 1, 200,
 		"of the capacity above the leaves, per host (poisson)"),
 	NUM(traffic, duration_us, "us", 10000, 1, 100000000, "of arrivals (poisson, incast)"),
+	NUM(traffic, read_percent, "percent", 0, 0, 100,
+		"of messages are READ by their destination, the others WRITten by their source"),
 	NUM(traffic, bytes, "bytes", 1000000, 1, 4000000000,
 		"per flow (incast, permutation, collision), per rank and round (jobs)"),
 	NUM(traffic, fan_in, "hosts", 16, 1, 65535, "senders of an incast"),
@@ -175,6 +181,12 @@ static void check(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
 		hp3_ini_complain(doc, "fabric", "kmin_bytes", "must not exceed kmax_bytes");
 	if (c->fabric.kind == SIM_FAT_TREE && c->fabric.k % 2 != 0)
 		hp3_ini_complain(doc, "fabric", "k", "must be even");
+	if (c->traffic.read_percent > 0 &&
+		(c->rnic.payload_bytes < 256 || c->rnic.payload_bytes > 4096 ||
+			(c->rnic.payload_bytes & (c->rnic.payload_bytes - 1)) != 0))
+		hp3_ini_complain(doc, "traffic", "read_percent",
+			"READs take as many PSNs as their path MTU says: set rnic.payload_bytes to "
+			"256, 512, 1024, 2048 or 4096");
 }
 
 const struct hp3_ini_schema sim_schema = {
@@ -226,13 +238,15 @@ static int with_value(const struct sim_config *cfg, const char *set, char **out,
 int sim_config_load(struct sim_config *cfg, const char *path, const char *text,
 	const char *const *set, unsigned n, struct hp3_config_errors *errs)
 {
+	struct hp3_ini_schema part = sim_schema; /* rules between keys wait for the last one */
 	int ret = 0;
 
 	*cfg = (struct sim_config){0};
+	part.check = n > 0 ? NULL : check;
 	if (text != NULL)
-		ret = hp3_ini_parse(&sim_schema, path, text, strlen(text), 0, cfg, errs);
+		ret = hp3_ini_parse(&part, path, text, strlen(text), 0, cfg, errs);
 	else if (path != NULL)
-		ret = hp3_ini_load(&sim_schema, path, 0, cfg, errs);
+		ret = hp3_ini_load(&part, path, 0, cfg, errs);
 	else
 		hp3_ini_defaults(&sim_schema, cfg);
 	for (unsigned i = 0; ret == 0 && i < n; i++) {
@@ -240,9 +254,10 @@ int sim_config_load(struct sim_config *cfg, const char *path, const char *text,
 		char *changed = NULL;
 		size_t len = 0;
 
+		part.check = i + 1 < n ? NULL : check;
 		ret = with_value(cfg, set[i], &changed, &len);
 		if (ret == 0)
-			ret = hp3_ini_parse(&sim_schema, set[i], changed, len, 0, &next, errs);
+			ret = hp3_ini_parse(&part, set[i], changed, len, 0, &next, errs);
 		else
 			fprintf(stderr,
 				"hp3-sim: --set %s: write section.key=value with a key that "

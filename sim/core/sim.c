@@ -11,6 +11,8 @@
 #include "sim/work/faults.h"
 #include "sim/work/traffic.h"
 
+#define READ_STREAM 0x72656164u /* apart from other random numbers of the seed */
+
 const char *sim_drop_name(enum sim_drop d)
 {
 	static const char *const names[] = {
@@ -96,6 +98,15 @@ static void arrivals(struct sim *s, struct sim_event *ev)
 		sim_at(s, ev, s->demand[s->next_known].start);
 }
 
+/* By its number and the seed alone. */
+static bool is_read(const struct sim *s, uint32_t demand)
+{
+	uint64_t state = s->cfg.run.seed ^ ((uint64_t)demand << 32 | READ_STREAM);
+
+	return s->cfg.traffic.read_percent > 0 &&
+	       hp3_rand_below(&state, 100) < s->cfg.traffic.read_percent;
+}
+
 uint32_t sim_demand_add(struct sim *s, const struct sim_demand *d)
 {
 	if (s->n_demands == s->cap_demands) {
@@ -104,6 +115,7 @@ uint32_t sim_demand_add(struct sim *s, const struct sim_demand *d)
 		s->outcome = sim_realloc(s->outcome, s->cap_demands * sizeof(*s->outcome));
 	}
 	s->demand[s->n_demands] = *d;
+	s->demand[s->n_demands].read = is_read(s, s->n_demands);
 	s->outcome[s->n_demands] = (struct sim_outcome){0};
 	return s->n_demands++;
 }
@@ -157,6 +169,7 @@ int sim_create(struct sim *s, const struct sim_config *cfg, struct sim_topo *top
 	s->rp = hp3_dcqcn_preset(cfg->rnic.preset)->rp;
 	sim_pool_init(&s->packets, sizeof(struct sim_packet));
 	sim_pool_init(&s->flow_pool, sizeof(struct sim_flow) + s->lb->flow_bytes);
+	sim_pool_init(&s->message_pool, sizeof(struct sim_message));
 	create_nodes(s);
 	if (s->lb->start != NULL && (ret = s->lb->start(s)) < 0) {
 		snprintf(err, err_size, "%s cannot run on this topology: %s", s->lb->name,
@@ -173,11 +186,13 @@ void sim_destroy(struct sim *s)
 {
 	if (s->lb_state != NULL && s->lb->stop != NULL)
 		s->lb->stop(s);
+	sim_flows_free(s);
 	sim_jobs_free(s->jobs);
 	sim_faults_free(s->faults);
 	sim_queue_free(&s->queue);
 	sim_pool_free(&s->packets);
 	sim_pool_free(&s->flow_pool);
+	sim_pool_free(&s->message_pool);
 	free(s->port);
 	free(s->host);
 	free(s->sw);

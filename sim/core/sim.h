@@ -40,7 +40,8 @@ struct sim_demand {
 	uint64_t start; /* ps */
 	uint64_t bytes;
 	uint32_t src, dst;
-	uint32_t tag; /* of the generator: job and step, sim_flow_done() gets it back */
+	uint32_t tag; /* of the generator: sim_jobs_done() gets it back */
+	bool read; /* dst READs it from src; else src WRITEs it. Set by sim_demand_add() */
 };
 
 /* What became of it. */
@@ -62,7 +63,7 @@ struct sim {
 	const struct sim_lb *lb;
 	void *lb_state;
 	struct hp3_dcqcn_params rp; /* but the line rate, which is the port's */
-	struct sim_pool packets, flow_pool;
+	struct sim_pool packets, flow_pool, message_pool;
 	struct sim_counters n;
 
 	struct sim_demand *demand; /* by start, at most UINT32_MAX */

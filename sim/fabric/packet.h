@@ -19,6 +19,8 @@ enum sim_kind {
 	SIM_ACK,
 	SIM_NAK, /* PSN sequence error: psn is the one expected */
 	SIM_CNP,
+	SIM_READ, /* request, in the class of data; psn: first one wanted, arg_psn: how many bytes
+		   */
 	SIM_PFC, /* of one link; psn: pause time in ns, 0 resumes */
 	SIM_CTRL, /* between switches of a balancer, in the class of ACKs */
 	SIM_PROBE, /* of a host-based balancer, in the class of data */
@@ -29,7 +31,8 @@ enum sim_kind {
 #define SIM_CE     0x01u /* ECN: congestion experienced */
 #define SIM_ECHO   0x02u /* ACK, NAK: the packet acknowledged was marked (the CNP flag of ns-3) */
 #define SIM_AGAIN  0x04u /* a retransmission */
-#define SIM_LAST   0x08u /* of its flow */
+#define SIM_LAST   0x08u /* of its message */
+#define SIM_FIRST  0x20u /* of its message, or of the responses to a request sent again */
 #define SIM_ACKREQ 0x10u /* answered at once, whatever rnic.ack_every says */
 
 /* What balancers in switches carry with a data packet (a header of their own on the wire). */
@@ -61,7 +64,7 @@ struct sim_packet {
 	uint8_t tagged;
 	uint16_t path; /* number of that path */
 	uint16_t arg; /* the balancer's */
-	uint32_t arg_psn; /* ACK, NAK: the packet that caused it */
+	uint32_t arg_psn; /* ACK, NAK: the packet that caused it; DATA: bytes of the message */
 	union {
 		struct sim_tag_conga conga;
 		struct sim_tag_conweave conweave;

@@ -13,17 +13,6 @@ int sim_switch_init(struct sim *s, struct sim_switch *sw, uint32_t node)
 	return 0;
 }
 
-uint32_t sim_packet_target(const struct sim_packet *p)
-{
-	switch (p->kind) {
-	case SIM_DATA:
-	case SIM_PROBE:
-		return p->flow->dst;
-	default:
-		return p->flow->src;
-	}
-}
-
 struct sim_port *sim_switch_hash_port(
 	struct sim *s, struct sim_switch *sw, const struct sim_packet *p)
 {
@@ -80,7 +69,7 @@ void sim_switch_send(
 		return;
 	}
 	s->n.hops++;
-	if (p->kind != SIM_DATA && p->kind != SIM_PROBE) {
+	if (p->kind != SIM_DATA && p->kind != SIM_PROBE && p->kind != SIM_READ) {
 		sim_port_queue_control(s, out, p);
 		return;
 	}

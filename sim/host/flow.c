@@ -1,62 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Queue pairs and their messages: how they begin and end. */
 #include <stdlib.h>
 #include <string.h>
-#include "sim/fabric/switch.h"
 #include "sim/host/host.h"
 #include "sim/lb/lb.h"
 #include "sim/work/traffic.h"
 
-#define ROCE_PORT   4791u
-#define FIRST_SPORT 10000u /* counted port numbers, as ns-3's RDMA models give them */
-#define FIRST_DPORT 100u
+#define BITS_WORDS 16u /* of a bitmap at first */
 
-static void put_address(uint8_t *to, uint32_t address)
+void sim_bits_set(struct sim_bits *b, uint32_t i)
 {
-	uint32_t be = __builtin_bswap32(address);
+	uint32_t words = b->words > 0 ? b->words : BITS_WORDS;
 
-	memcpy(to, &be, sizeof(be));
-}
-
-uint32_t sim_flow_hash(const struct sim *s, const struct sim_packet *p, uint32_t node)
-{
-	const struct sim_flow *f = p->flow;
-	struct hp3_hash h = {.kind = (uint8_t)s->cfg.fabric.hash,
-		.input = (uint8_t)s->cfg.fabric.hash_input,
-		.paths = 1,
-		.seed = s->cfg.fabric.hash_seed + node};
-	struct hp3_tuple t = {0};
-
-	if (p->kind == SIM_DATA || p->kind == SIM_PROBE) {
-		put_address(t.src, sim_host_address(f->src));
-		put_address(t.dst, sim_host_address(f->dst));
-		t.sport = p->sport;
-		t.dport = f->dport;
-	} else {
-		put_address(t.src, sim_host_address(f->dst));
-		put_address(t.dst, sim_host_address(f->src));
-		t.sport = f->dport;
-		t.dport = f->home;
-		if (s->cfg.rnic.ports == SIM_PORTS_ROCE) {
-			t.sport = f->home;
-			t.dport = f->dport;
-		}
+	while (words <= i / 64)
+		words *= 2;
+	if (words > b->words) {
+		b->word = sim_realloc(b->word, words * sizeof(*b->word));
+		memset(b->word + b->words, 0, (words - b->words) * sizeof(*b->word));
+		b->words = words;
 	}
-	return hp3_hash(&h, &t);
-}
-
-void sim_flow_ports(const struct sim *s, struct sim_flow *f)
-{
-	uint16_t nth = s->host[f->src].next_sport;
-	uint64_t state = s->cfg.run.seed ^ ((uint64_t)f->src << 32 | nth);
-
-	if (s->cfg.rnic.ports == SIM_PORTS_ROCE) {
-		f->sport = hp3_rand_port(&state);
-		f->dport = ROCE_PORT;
-	} else {
-		f->sport = (uint16_t)(FIRST_SPORT + nth);
-		f->dport = (uint16_t)(FIRST_DPORT + s->host[f->dst].next_dport);
-	}
-	f->home = f->sport;
+	b->word[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
 static void open_flow(struct sim_host *h, struct sim_flow *f)
@@ -67,7 +30,6 @@ static void open_flow(struct sim_host *h, struct sim_flow *f)
 	else
 		h->open = f;
 	h->open_tail = f;
-	h->flows++;
 }
 
 static void close_flow(struct sim_host *h, struct sim_flow *f)
@@ -80,10 +42,9 @@ static void close_flow(struct sim_host *h, struct sim_flow *f)
 		f->next->prev = f->prev;
 	else
 		h->open_tail = f->prev;
-	h->flows--;
 }
 
-/* Of the flow alone: see docs/sim.md, "Slowdown". */
+/* Of the message alone: see docs/sim.md, "Slowdown". */
 static uint64_t base_time(const struct sim *s, const struct sim_demand *d, uint32_t packets)
 {
 	uint32_t payload = s->cfg.rnic.payload_bytes;
@@ -94,64 +55,155 @@ static uint64_t base_time(const struct sim *s, const struct sim_demand *d, uint3
 	       (uint64_t)((unsigned __int128)bits * SIM_SEC / way.bps);
 }
 
-static struct sim_port *pick_port(struct sim *s, struct sim_flow *f)
+struct sim_message *sim_flow_message(struct sim_flow *f, uint32_t psn)
 {
-	const struct sim_topo *t = &s->topo;
-	const struct sim_group *g = &t->group[t->route[f->src * t->hosts + f->dst]];
-	struct sim_packet p = {.kind = SIM_DATA, .flow = f, .sport = f->sport};
+	struct sim_message *m = f->sending;
 
-	return &s->port[g->port[g->n > 1 ? sim_flow_hash(s, &p, f->src) % g->n : 0]];
+	if (m == NULL || psn < m->first)
+		m = f->oldest;
+	while (psn >= m->end)
+		m = m->next;
+	f->sending = m;
+	return m;
 }
 
-struct sim_flow *sim_flow_start(struct sim *s, uint32_t demand)
+static void post(struct sim *s, struct sim_flow *f, uint32_t demand)
 {
 	const struct sim_demand *d = &s->demand[demand];
 	uint32_t payload = s->cfg.rnic.payload_bytes;
 	uint64_t bytes = d->bytes > 0 ? d->bytes : 1;
+	uint32_t packets = (uint32_t)((bytes + payload - 1) / payload);
+	struct sim_message *m = sim_pool_get(&s->message_pool);
+
+	*m = (struct sim_message){.demand = demand,
+		.first = f->packets,
+		.end = f->packets + packets,
+		.bytes = (uint32_t)bytes,
+		.last_bytes = (uint32_t)(bytes - (uint64_t)(packets - 1) * payload)};
+	f->packets = m->end;
+	if (!f->read)
+		f->limit = f->packets;
+	else if (f->unasked == NULL)
+		f->unasked = m;
+	if (f->newest != NULL)
+		f->newest->next = m;
+	else
+		f->oldest = m;
+	f->newest = m;
+	if (f->sending == NULL)
+		f->sending = m;
+	s->outcome[demand].base = base_time(s, d, packets);
+}
+
+static struct sim_flow *new_flow(struct sim *s, uint32_t demand)
+{
+	const struct sim_demand *d = &s->demand[demand];
 	struct sim_flow *f = sim_pool_get(&s->flow_pool);
+	struct sim_packet p = {.kind = SIM_DATA, .flow = f};
 
 	memset(f, 0, s->flow_pool.size);
 	f->src = d->src;
 	f->dst = d->dst;
 	f->id = demand;
-	f->packets = (uint32_t)((bytes + payload - 1) / payload);
-	f->last_bytes = (uint32_t)(bytes - (uint64_t)(f->packets - 1) * payload);
+	f->read = d->read;
+	f->kept = s->cfg.rnic.qps == SIM_QPS_KEPT;
 	f->nak_psn = UINT32_MAX;
+	f->wake.fire = f->read ? sim_read_up : sim_host_wake;
+	f->next_at = f->up_at = s->now + s->cfg.rnic.setup_us * SIM_US;
 	sim_flow_ports(s, f);
-	f->port = pick_port(s, f);
+	p.sport = f->sport;
+	f->port = sim_flow_out(s, &p, f->src);
 	s->host[f->src].next_sport++;
 	s->host[f->dst].next_dport++;
-	if (s->lb->flow_start != NULL)
-		s->lb->flow_start(s, f);
-	hp3_dcqcn_init(&f->rp, sim_host_rp(s, f));
-	f->wake.fire = sim_host_wake;
-	s->outcome[demand].base = base_time(s, d, f->packets);
-	open_flow(&s->host[f->src], f);
-	f->next_at = s->now + s->cfg.rnic.setup_us * SIM_US;
-	sim_host_schedule(s, f);
 	return f;
+}
+
+/* The queue pair of this pair of hosts and verb, where it is kept. */
+static struct sim_flow **kept_flow(struct sim *s, const struct sim_demand *d)
+{
+	struct sim_host *h = &s->host[d->src];
+
+	if (h->kept == NULL)
+		h->kept = sim_alloc(2 * (size_t)s->topo.hosts, sizeof(*h->kept));
+	return &h->kept[2 * d->dst + d->read];
+}
+
+void sim_flow_start(struct sim *s, uint32_t demand)
+{
+	struct sim_flow *fresh = NULL;
+	struct sim_flow **slot = &fresh, *f;
+	bool begins;
+
+	if (s->cfg.rnic.qps == SIM_QPS_KEPT)
+		slot = kept_flow(s, &s->demand[demand]);
+	begins = *slot == NULL;
+	if (begins)
+		*slot = new_flow(s, demand);
+	f = *slot;
+	post(s, f, demand);
+	if (begins) {
+		if (s->lb->flow_start != NULL)
+			s->lb->flow_start(s, f);
+		hp3_dcqcn_init(&f->rp, sim_host_rp(s, f));
+		open_flow(&s->host[sim_flow_requester(f)], f);
+	}
+	if (!f->read) {
+		sim_host_schedule(s, f);
+	} else if (begins) {
+		f->waiting = true;
+		sim_at(s, &f->wake, f->up_at);
+	} else {
+		sim_read_ask(s, f);
+	}
 }
 
 static void maybe_free(struct sim *s, struct sim_flow *f)
 {
 	if (!f->done || f->in_air > 0 || f->waiting || f->ready)
 		return;
-	free(f->got);
-	free(f->sacked);
 	sim_pool_put(&s->flow_pool, f);
 }
 
-void sim_flow_finish(struct sim *s, struct sim_flow *f)
+static void free_bits(struct sim_flow *f)
+{
+	free(f->got.word);
+	free(f->sacked.word);
+	f->got = f->sacked = (struct sim_bits){0};
+}
+
+static void finish(struct sim *s, struct sim_flow *f)
 {
 	f->done = true;
-	s->outcome[f->id].fct = s->now - s->demand[f->id].start - s->cfg.rnic.setup_us * SIM_US;
-	s->last_end = s->now;
-	s->finished++;
 	if (s->lb->flow_end != NULL)
 		s->lb->flow_end(s, f);
-	close_flow(&s->host[f->src], f);
-	if (s->jobs != NULL)
-		sim_jobs_done(s, s->demand[f->id].tag);
+	close_flow(&s->host[sim_flow_requester(f)], f);
+	free_bits(f);
+}
+
+void sim_flow_progress(struct sim *s, struct sim_flow *f, uint32_t psn)
+{
+	struct sim_message *m;
+
+	while ((m = f->oldest) != NULL && psn >= m->end) {
+		uint32_t demand = m->demand;
+		uint64_t start = s->demand[demand].start;
+
+		f->oldest = m->next;
+		if (f->newest == m)
+			f->newest = NULL;
+		if (f->sending == m)
+			f->sending = m->next;
+		if (f->read)
+			f->outstanding--;
+		sim_pool_put(&s->message_pool, m);
+		s->outcome[demand].fct = s->now - (start > f->up_at ? start : f->up_at);
+		s->last_end = s->now;
+		s->finished++;
+		if (f->oldest == NULL && !f->kept)
+			finish(s, f);
+		if (s->jobs != NULL)
+			sim_jobs_done(s, s->demand[demand].tag);
+	}
 	maybe_free(s, f);
 }
 
@@ -164,4 +216,13 @@ void sim_flow_unref(struct sim *s, struct sim_flow *f)
 void sim_flow_idle(struct sim *s, struct sim_flow *f)
 {
 	maybe_free(s, f);
+}
+
+void sim_flows_free(struct sim *s)
+{
+	for (uint32_t h = 0; s->host != NULL && h < s->topo.hosts; h++) {
+		for (struct sim_flow *f = s->host[h].open; f != NULL; f = f->next)
+			free_bits(f);
+		free(s->host[h].kept);
+	}
 }

@@ -2,12 +2,18 @@
 #ifndef HP3_SIM_HOST_FLOW_H
 #define HP3_SIM_HOST_FLOW_H
 /*
- * A flow: one message on a queue pair of its own, both ends of it. The requester's side is what the
- * source host's RNIC knows, the responder's what the destination's knows; neither reads the
- * other's.
+ * A flow: the data of one queue pair in one direction, both ends of it; its messages one behind
+ * the other. What the source host's RNIC knows and what the destination's knows are apart; neither
+ * reads the other's.
  *
- * It lives from its start until it is acknowledged as a whole and none of its packets is on its way
- * any more (a late duplicate must find out that it is late).
+ * By WRITEs the source is the requester: data go out as they are posted and are acknowledged. By
+ * READs (read.c) the destination is the requester: its requests go the other way, the data come
+ * back as the responder stream, and nothing acknowledges them.
+ *
+ * With rnic.qps = fresh each message has a queue pair of its own: the flow lives until the message
+ * is done and none of its packets is on its way any more (a late duplicate must find out that it is
+ * late). With kept there is one per ordered pair of hosts and verb, which stays: its messages wait
+ * for each other, its rate and its path are what they were.
  */
 #include "cc/dcqcn.h"
 #include "cc/np.h"
@@ -15,25 +21,45 @@
 #include "sim/core/sim.h"
 #include "sim/fabric/packet.h"
 
+/* One posted work request. PSNs first .. end - 1. */
+struct sim_message {
+	struct sim_message *next; /* posted behind it */
+	uint32_t demand; /* its number */
+	uint32_t first, end;
+	uint32_t last_bytes; /* payload of its last packet */
+	uint32_t bytes;
+};
+
+/* Bitmap of PSNs that grows as needed. */
+struct sim_bits {
+	uint64_t *word;
+	uint32_t words;
+};
+
 struct sim_flow {
-	struct sim_event wake; /* may send again by its rate */
+	struct sim_event wake; /* may send again by its rate; of READs first: set up */
 	struct sim_flow *next_ready; /* in the RNIC's ring */
-	struct sim_flow *prev, *next; /* all of the host that are not acknowledged */
-	uint32_t src, dst, id; /* hosts; number of the demand */
-	uint32_t packets, last_bytes; /* of the message; payload of the last one */
+	struct sim_flow *prev, *next; /* all of the requester's host that are not done */
+	uint32_t src, dst, id; /* hosts that data leave and reach; number of the first demand */
+	uint32_t packets; /* posted so far */
+	uint32_t limit; /* may be sent: all of them, or what READ requests asked for */
 	uint32_t in_air; /* packets that name this flow */
+	struct sim_message *oldest, *newest; /* not done yet */
+	struct sim_message *sending; /* where the requester or responder is */
 	struct sim_port *port; /* of the source host */
 	uint16_t sport, dport;
-	uint16_t home; /* source port that replies name, whatever sport is now */
+	uint16_t home; /* source port that the other direction names, whatever sport is now */
 	bool ready, waiting, done;
+	bool read, kept;
 
 	/* Requester. */
 	uint32_t una, nxt, top; /* top: first never sent */
 	uint32_t hole,
 		hole_end; /* selective, unordered: what lies here and is not sacked is lost */
 	uint32_t recover; /* selective: in recovery while una is below */
-	uint64_t *sacked; /* bitmap of what is acknowledged out of order; NULL until needed */
+	struct sim_bits sacked; /* acknowledged out of order */
 	uint64_t next_at; /* ps, not before */
+	uint64_t up_at; /* ps, set up: from here on completion times count */
 	uint64_t timer_at; /* ps, when the retransmission timer fires */
 	struct hp3_dcqcn rp;
 
@@ -44,7 +70,16 @@ struct sim_flow {
 	bool echo; /* one of them was marked */
 	struct hp3_np np;
 	uint64_t nak_until; /* ps, no second NAK for nak_psn before */
-	uint64_t *got; /* selective, unordered: bitmap of what came; NULL until out of order */
+	struct sim_bits got; /* selective, unordered: what came out of order */
+
+	/* READs: the requester, at the destination. */
+	struct sim_message *unasked; /* next one to ask for */
+	uint32_t outstanding; /* requests without their last response */
+	bool up; /* set up: may ask */
+
+	/* READs: the responder, at the source. */
+	uint32_t resumed; /* PSN of the last request that was sent again */
+	uint64_t refused_until; /* ps, no second NAK before */
 
 	_Alignas(16) unsigned char lb[]; /* the balancer's, flow_bytes */
 };
@@ -54,25 +89,66 @@ static inline uint32_t sim_host_address(uint32_t host)
 	return 0x0b000001u + (host << 8);
 }
 
+static inline bool sim_bits_has(const struct sim_bits *b, uint32_t i)
+{
+	return i / 64 < b->words && (b->word[i / 64] >> (i % 64) & 1);
+}
+void sim_bits_set(struct sim_bits *b, uint32_t i);
+
+static inline uint32_t sim_flow_requester(const struct sim_flow *f)
+{
+	return f->read ? f->dst : f->src;
+}
+
+static inline uint32_t sim_flow_responder(const struct sim_flow *f)
+{
+	return f->read ? f->src : f->dst;
+}
+
+/* Does the packet travel as the data do, from f->src to f->dst? */
+static inline bool sim_packet_forward(const struct sim_packet *p)
+{
+	switch (p->kind) {
+	case SIM_DATA:
+		return true;
+	case SIM_NAK: /* by the responder */
+	case SIM_PROBE_REPLY:
+		return p->flow->read;
+	case SIM_PROBE: /* by the requester */
+		return !p->flow->read;
+	default:
+		return false;
+	}
+}
+
 /* What switch `node` hashes of this packet. */
 uint32_t sim_flow_hash(const struct sim *s, const struct sim_packet *p, uint32_t node);
-
-/* Of the payload of packet `psn`. */
-static inline uint32_t sim_flow_payload(const struct sim *s, const struct sim_flow *f, uint32_t psn)
-{
-	return psn + 1 == f->packets ? f->last_bytes : s->cfg.rnic.payload_bytes;
-}
 
 /* The UDP ports of the next flow between these two hosts; consumes none. */
 void sim_flow_ports(const struct sim *s, struct sim_flow *f);
 
-/* A demand's time has come. */
-struct sim_flow *sim_flow_start(struct sim *s, uint32_t demand);
-/* All acknowledged. */
-void sim_flow_finish(struct sim *s, struct sim_flow *f);
+/* The port of host `node` by which the packet leaves: by hash where it has several. */
+struct sim_port *sim_flow_out(struct sim *s, const struct sim_packet *p, uint32_t node);
+
+/* The message that PSN `psn` is of: not done yet, and posted. */
+struct sim_message *sim_flow_message(struct sim_flow *f, uint32_t psn);
+
+/* Of the payload of packet `psn` of that message. */
+static inline uint32_t sim_message_payload(
+	const struct sim *s, const struct sim_message *m, uint32_t psn)
+{
+	return psn + 1 == m->end ? m->last_bytes : s->cfg.rnic.payload_bytes;
+}
+
+/* A demand's time has come: a message is posted, on a new queue pair or on the one that is kept. */
+void sim_flow_start(struct sim *s, uint32_t demand);
+/* All PSNs below `psn` are done: so are the messages that end there. */
+void sim_flow_progress(struct sim *s, struct sim_flow *f, uint32_t psn);
 /* It left the ring, or its wake-up fired: a finished flow may go now. */
 void sim_flow_idle(struct sim *s, struct sim_flow *f);
 /* A packet that named it has ended. */
 void sim_flow_unref(struct sim *s, struct sim_flow *f);
+/* When the simulation ends: what flows that did not end have allocated. */
+void sim_flows_free(struct sim *s);
 
 #endif

@@ -9,18 +9,22 @@
  *
  * Responder: go back N (one NAK per gap, again after nak_us), selective repeat after IRN (SIGCOMM
  * 2018: what comes out of order is kept, a NAK names it), or unordered (kept and acknowledged, no
- * NAK: only the requester's timer finds a loss, as custom RNICs do that spray).
+ * NAK: only the requester's timer finds a loss, as custom RNICs do that spray). READs go back N,
+ * but for unordered.
+ *
+ * A host with several links sends a packet by the one that the hash of its own addresses and ports
+ * names; answers go back by the link that their cause came in by.
  */
 #include "sim/fabric/port.h"
 #include "sim/host/flow.h"
 
 struct sim_host {
 	uint32_t node;
-	struct sim_flow *open, *open_tail; /* not acknowledged, oldest first */
+	struct sim_flow *open, *open_tail; /* it is the requester of, not done, oldest first */
+	struct sim_flow **kept; /* 2 * destination + read: queue pairs that stay; NULL: none yet */
 	struct sim_event timer; /* retransmission: not before the least timer_at */
 	bool timer_pending;
 	uint16_t next_sport, next_dport;
-	uint32_t flows; /* open */
 };
 
 void sim_host_init(struct sim *s, struct sim_host *h, uint32_t node);
@@ -43,9 +47,20 @@ void sim_host_schedule(struct sim *s, struct sim_flow *f);
 /* The retransmission timer of the flow starts over. */
 void sim_host_arm(struct sim *s, struct sim_flow *f);
 
-/* rnic_rx.c: the responder got data */
-void sim_responder_data(struct sim *s, struct sim_port *in, struct sim_packet *p);
-/* rnic_tx.c: the requester got an ACK or NAK. */
+/* rnic_rx.c: an answer to `cause`, out by the port that it came in by. */
+void sim_reply(struct sim *s, struct sim_port *in, const struct sim_packet *cause, uint8_t kind,
+	uint32_t psn, bool echo);
+/* rnic_rx.c: the notification point: a CNP, unless the flow had one just now. */
+void sim_notify(struct sim *s, struct sim_port *in, const struct sim_packet *p);
+/* rnic_tx.c: the sender of data got an ACK, NAK or CNP. */
 void sim_requester_reply(struct sim *s, struct sim_flow *f, const struct sim_packet *p);
+
+/* read.c: at the requester, whose queue pair is up; that may ask for more; that asks again; that
+ * got a response. At the responder: a request. */
+void sim_read_up(struct sim *s, struct sim_event *ev);
+void sim_read_ask(struct sim *s, struct sim_flow *f);
+void sim_read_again(struct sim *s, struct sim_flow *f);
+void sim_read_response(struct sim *s, struct sim_port *in, struct sim_packet *p);
+void sim_read_request(struct sim *s, struct sim_port *in, struct sim_packet *p);
 
 #endif

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The responder: what came in order, what did not, and what the requester is told. */
+/* What arrives; the responder: what came in order, what did not, and what the requester is told. */
 #include "sim/host/host.h"
 #include "sim/lb/lb.h"
 #include "sim/results/capture.h"
 
 #define CNP_BYTES 64u
 
-static void reply(
-	struct sim *s, struct sim_port *in, const struct sim_packet *data, uint8_t kind, bool echo)
+void sim_reply(struct sim *s, struct sim_port *in, const struct sim_packet *cause, uint8_t kind,
+	uint32_t psn, bool echo)
 {
-	struct sim_flow *f = data->flow;
 	uint32_t bytes = kind == SIM_CNP ? CNP_BYTES : s->cfg.rnic.ack_bytes;
-	struct sim_packet *p = sim_packet_new(s, kind, bytes, f, f->expected);
+	struct sim_packet *p = sim_packet_new(s, kind, bytes, cause->flow, psn);
 
-	p->sent_at = data->sent_at;
-	p->sport = data->sport;
-	p->path = data->path;
-	p->arg = data->arg;
-	p->arg_psn = data->psn;
+	p->sent_at = cause->sent_at;
+	p->sport = cause->sport;
+	p->path = cause->path;
+	p->arg = cause->arg;
+	p->arg_psn = cause->psn;
 	if (echo)
 		p->flags |= SIM_ECHO;
 	if (kind == SIM_CNP)
@@ -27,6 +26,12 @@ static void reply(
 	else
 		s->n.acks++;
 	sim_port_queue_control(s, in, p);
+}
+
+static void reply(
+	struct sim *s, struct sim_port *in, const struct sim_packet *data, uint8_t kind, bool echo)
+{
+	sim_reply(s, in, data, kind, data->flow->expected, echo);
 }
 
 /*
@@ -44,29 +49,17 @@ static void gap(struct sim *s, struct sim_port *in, const struct sim_packet *p)
 	reply(s, in, p, SIM_NAK, true);
 }
 
-static bool got(const struct sim_flow *f, uint32_t psn)
-{
-	return f->got != NULL && (f->got[psn / 64] >> (psn % 64) & 1);
-}
-
-static void keep(struct sim_flow *f, uint32_t psn)
-{
-	if (f->got == NULL)
-		f->got = sim_alloc(f->packets / 64 + 1, sizeof(*f->got));
-	f->got[psn / 64] |= UINT64_C(1) << (psn % 64);
-}
-
 static void in_sequence(struct sim *s, struct sim_port *in, const struct sim_packet *p)
 {
 	struct sim_flow *f = p->flow;
 
 	f->expected++;
-	while (f->expected < f->packets && got(f, f->expected))
+	while (f->expected < f->packets && sim_bits_has(&f->got, f->expected))
 		f->expected++;
 	f->ack_wait++;
 	f->echo |= (p->flags & SIM_CE) != 0;
 	if (f->ack_wait < s->cfg.rnic.ack_every && !(p->flags & (SIM_LAST | SIM_ACKREQ)) &&
-		f->got == NULL)
+		f->got.words == 0)
 		return;
 	reply(s, in, p, SIM_ACK, f->echo && s->cfg.rnic.feedback == SIM_FEEDBACK_ACK);
 	f->ack_wait = 0;
@@ -82,10 +75,10 @@ static void out_of_sequence(struct sim *s, struct sim_port *in, const struct sim
 		gap(s, in, p);
 		return;
 	}
-	if (got(f, p->psn)) {
+	if (sim_bits_has(&f->got, p->psn)) {
 		s->n.duplicates++;
 	} else {
-		keep(f, p->psn);
+		sim_bits_set(&f->got, p->psn);
 		s->n.delivered++;
 	}
 	if (s->cfg.rnic.recovery == SIM_SELECTIVE)
@@ -95,7 +88,7 @@ static void out_of_sequence(struct sim *s, struct sim_port *in, const struct sim
 }
 
 /* Congestion by a packet of its own: a notification point with its interval. */
-static void notify(struct sim *s, struct sim_port *in, const struct sim_packet *p)
+void sim_notify(struct sim *s, struct sim_port *in, const struct sim_packet *p)
 {
 	struct hp3_np_params np = {.min_time_between_cnps = s->cfg.rnic.cnp_interval_us,
 		.mode = HP3_NP_CNP,
@@ -105,7 +98,7 @@ static void notify(struct sim *s, struct sim_port *in, const struct sim_packet *
 		reply(s, in, p, SIM_CNP, false);
 }
 
-void sim_responder_data(struct sim *s, struct sim_port *in, struct sim_packet *p)
+static void receive_data(struct sim *s, struct sim_port *in, struct sim_packet *p)
 {
 	struct sim_flow *f = p->flow;
 
@@ -115,11 +108,14 @@ void sim_responder_data(struct sim *s, struct sim_port *in, struct sim_packet *p
 		else
 			f->highest = p->psn + 1;
 	}
-	if (p->flags & SIM_CE) {
+	if (p->flags & SIM_CE)
 		s->n.marked++;
-		if (s->cfg.rnic.feedback == SIM_FEEDBACK_CNP)
-			notify(s, in, p);
+	if (f->read) {
+		sim_read_response(s, in, p);
+		return;
 	}
+	if ((p->flags & SIM_CE) && s->cfg.rnic.feedback == SIM_FEEDBACK_CNP)
+		sim_notify(s, in, p);
 	if (p->psn == f->expected) {
 		s->n.delivered++;
 		in_sequence(s, in, p);
@@ -132,10 +128,25 @@ void sim_responder_data(struct sim *s, struct sim_port *in, struct sim_packet *p
 	}
 }
 
-void sim_host_receive(struct sim *s, struct sim_port *in, struct sim_packet *p)
+/* For the RNIC; of READs a balancer in the host sees both streams. */
+static void receive(struct sim *s, struct sim_port *in, struct sim_packet *p)
 {
 	struct sim_flow *f = p->flow;
 
+	if ((f->read || p->kind != SIM_DATA) && s->lb->reply != NULL && !s->lb->reply(s, f, p))
+		return;
+	if (p->kind == SIM_DATA)
+		receive_data(s, in, p);
+	else if (p->kind == SIM_READ)
+		sim_read_request(s, in, p);
+	else if (p->kind == SIM_NAK && f->read)
+		sim_read_again(s, f);
+	else
+		sim_requester_reply(s, f, p);
+}
+
+void sim_host_receive(struct sim *s, struct sim_port *in, struct sim_packet *p)
+{
 	if (s->capture != NULL)
 		sim_capture_packet(s, in->node, p);
 	if (p->kind == SIM_PFC) {
@@ -143,12 +154,10 @@ void sim_host_receive(struct sim *s, struct sim_port *in, struct sim_packet *p)
 	} else if (p->kind >= SIM_CTRL) {
 		if (s->lb->other != NULL)
 			s->lb->other(s, &s->host[in->node], p);
-	} else if (f->done) {
+	} else if (p->flow->done) {
 		s->n.dropped[SIM_DROP_LATE]++;
-	} else if (p->kind == SIM_DATA) {
-		sim_responder_data(s, in, p);
-	} else if (s->lb->reply == NULL || s->lb->reply(s, f, p)) {
-		sim_requester_reply(s, f, p);
+	} else {
+		receive(s, in, p);
 	}
 	sim_packet_end(s, p);
 }

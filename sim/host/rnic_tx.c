@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The requester: what to send next, and what replies and time-outs mean. */
-#include <stdlib.h>
 #include "sim/host/host.h"
 #include "sim/lb/lb.h"
-
-static bool bit(const uint64_t *map, uint32_t i)
-{
-	return map != NULL && (map[i / 64] >> (i % 64) & 1);
-}
 
 /* Next hole that counts as lost, if there is one. */
 static bool find_hole(struct sim_flow *f)
 {
 	if (f->hole < f->una)
 		f->hole = f->una;
-	while (f->hole < f->hole_end && bit(f->sacked, f->hole))
+	while (f->hole < f->hole_end && sim_bits_has(&f->sacked, f->hole))
 		f->hole++;
 	return f->hole < f->hole_end;
 }
@@ -28,8 +22,13 @@ static bool window_open(const struct sim *s, const struct sim_flow *f, uint32_t 
 
 static bool has_data(const struct sim *s, struct sim_flow *f)
 {
-	if (f->done)
+	if (f->done || f->oldest == NULL)
 		return false;
+	if (f->read) { /* what came meanwhile is not sent again */
+		if (f->nxt < f->oldest->first)
+			f->nxt = f->oldest->first;
+		return f->nxt < f->limit;
+	}
 	if (s->cfg.rnic.recovery != SIM_GO_BACK_N && find_hole(f))
 		return true;
 	return f->nxt < f->packets && window_open(s, f, f->nxt);
@@ -71,6 +70,10 @@ void sim_host_wake(struct sim *s, struct sim_event *ev)
 static void timeout(struct sim *s, struct sim_flow *f)
 {
 	s->n.timeouts++;
+	if (f->read) {
+		sim_read_again(s, f);
+		return;
+	}
 	if (s->cfg.rnic.recovery == SIM_GO_BACK_N) {
 		f->nxt = f->una;
 	} else {
@@ -84,13 +87,18 @@ static void timeout(struct sim *s, struct sim_flow *f)
 	sim_host_schedule(s, f);
 }
 
+static bool unanswered(const struct sim_flow *f)
+{
+	return f->read ? f->outstanding > 0 : f->una != f->top;
+}
+
 static void timer(struct sim *s, struct sim_event *ev)
 {
 	struct sim_host *h = (struct sim_host *)((char *)ev - offsetof(struct sim_host, timer));
 	uint64_t next = UINT64_MAX;
 
 	for (struct sim_flow *f = h->open; f != NULL; f = f->next) {
-		if (f->una == f->top)
+		if (!unanswered(f))
 			continue;
 		if (f->timer_at <= s->now)
 			timeout(s, f);
@@ -109,7 +117,7 @@ void sim_host_init(struct sim *s, struct sim_host *h, uint32_t node)
 
 void sim_host_arm(struct sim *s, struct sim_flow *f)
 {
-	struct sim_host *h = &s->host[f->src];
+	struct sim_host *h = &s->host[sim_flow_requester(f)];
 
 	f->timer_at = s->now + s->cfg.rnic.rto_us * SIM_US;
 	if (h->timer_pending || s->cfg.rnic.rto_us == 0)
@@ -135,19 +143,39 @@ static void pace(struct sim *s, struct sim_flow *f, uint32_t bytes)
 
 static uint32_t next_psn(const struct sim *s, struct sim_flow *f)
 {
-	if (s->cfg.rnic.recovery != SIM_GO_BACK_N && find_hole(f))
+	if (!f->read && s->cfg.rnic.recovery != SIM_GO_BACK_N && find_hole(f))
 		return f->hole++;
 	return f->nxt++;
+}
+
+/* By which port of several? The flow's next packets are asked for there. */
+static bool other_port(struct sim *s, struct sim_flow *f, struct sim_packet *p)
+{
+	const struct sim_topo *t = &s->topo;
+	struct sim_port *out;
+
+	if (t->first_port[f->src + 1] - t->first_port[f->src] == 1)
+		return false;
+	out = sim_flow_out(s, p, f->src);
+	if (out == f->port)
+		return false;
+	f->port = out;
+	sim_port_queue_data(s, out, p);
+	return true;
 }
 
 static struct sim_packet *make_data(struct sim *s, struct sim_flow *f)
 {
 	uint32_t psn = next_psn(s, f);
-	uint32_t bytes = sim_flow_payload(s, f, psn) + s->cfg.rnic.header_bytes;
+	const struct sim_message *m = sim_flow_message(f, psn);
+	uint32_t bytes = sim_message_payload(s, m, psn) + s->cfg.rnic.header_bytes;
 	struct sim_packet *p = sim_packet_new(s, SIM_DATA, bytes, f, psn);
 
 	p->sport = f->sport;
-	if (psn + 1 == f->packets)
+	p->arg_psn = m->bytes;
+	if (psn == m->first || (f->read && psn == f->resumed))
+		p->flags |= SIM_FIRST;
+	if (psn + 1 == m->end)
 		p->flags |= SIM_LAST;
 	s->n.data++;
 	s->n.data_bytes += bytes;
@@ -159,10 +187,11 @@ static struct sim_packet *make_data(struct sim *s, struct sim_flow *f)
 		f->top = psn + 1;
 	}
 	pace(s, f, bytes);
-	sim_host_arm(s, f);
+	if (!f->read)
+		sim_host_arm(s, f);
 	if (s->lb->data != NULL && !s->lb->data(s, f, p))
 		return NULL;
-	return p;
+	return other_port(s, f, p) ? NULL : p;
 }
 
 struct sim_packet *sim_host_next(struct sim *s, struct sim_port *port)
@@ -199,9 +228,7 @@ static void selective_reply(struct sim *s, struct sim_flow *f, const struct sim_
 		f->recover = 0;
 	if (psn < f->una || psn >= f->top)
 		return;
-	if (f->sacked == NULL)
-		f->sacked = sim_alloc(f->packets / 64 + 1, sizeof(*f->sacked));
-	f->sacked[psn / 64] |= UINT64_C(1) << (psn % 64);
+	sim_bits_set(&f->sacked, psn);
 	if (p->kind != SIM_NAK)
 		return;
 	if (f->recover == 0) {
@@ -250,10 +277,10 @@ void sim_requester_reply(struct sim *s, struct sim_flow *f, const struct sim_pac
 	}
 	if (s->lb->acked != NULL)
 		s->lb->acked(s, f, p);
-	if (f->una == f->packets) {
-		sim_flow_finish(s, f);
+	if (!f->read)
+		sim_flow_progress(s, f, f->una);
+	if (f->done)
 		return;
-	}
 	if (s->cfg.rnic.cc == SIM_CC_DCQCN && (p->kind == SIM_CNP || (p->flags & SIM_ECHO)))
 		notified(s, f);
 	sim_host_schedule(s, f);

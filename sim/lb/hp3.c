@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "roce/opcode.h"
+#include "sim/host/opcode.h"
 #include "sim/lb/balancers.h"
 #include "sim/lb/hp3.h"
 
@@ -122,44 +122,87 @@ static void meet(struct sim *s, struct hp3_balancer *b, uint32_t local, uint32_t
 	tell_qp(s, b, local, remote, &ev);
 }
 
+/* A QPN of the host that is free, for this flow; 0: more than the engine has room for. */
+static uint32_t take_qpn(struct hp3_host *h, struct sim_flow *f)
+{
+	uint32_t qpn;
+
+	for (uint32_t i = 0; h->qp[h->next_qpn & (HP3_SIM_QPS - 1)] != NULL; i++) {
+		if (i == HP3_SIM_QPS)
+			return 0;
+		h->next_qpn++;
+	}
+	qpn = h->next_qpn;
+	h->next_qpn = (h->next_qpn + 1) % QUIET_QPN;
+	h->qp[qpn & (HP3_SIM_QPS - 1)] = f;
+	return qpn;
+}
+
+static void give_qpn(struct hp3_host *h, uint32_t qpn)
+{
+	if (qpn != 0)
+		h->qp[qpn & (HP3_SIM_QPS - 1)] = NULL;
+}
+
+/* The responder's engine, which sees both streams of READs. It knows no PSN of its own: no probe.
+ */
+static bool responder_up(
+	struct sim *s, struct hp3_balancer *b, struct sim_flow *f, struct hp3_sim_flow *x)
+{
+	struct hp3_qp_event ev = {.kind = HP3_QP_UP, .rqpn = x->lqpn};
+
+	x->rqpn = ev.lqpn = take_qpn(&b->host[f->src], f);
+	if (x->rqpn == 0)
+		return false;
+	tell_qp(s, b, f->src, f->dst, &ev);
+	return ev.lqpn != 0;
+}
+
 static void flow_start(struct sim *s, struct sim_flow *f)
 {
 	struct hp3_balancer *b = s->lb_state;
-	struct hp3_host *h = &b->host[f->src];
+	uint32_t here = sim_flow_requester(f), there = sim_flow_responder(f);
 	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
 	struct hp3_qp_event ev = {.kind = HP3_QP_UP, .psn = FIRST_PSN, .psn_known = true};
 
-	if (s->topo.leaf[f->src] == s->topo.leaf[f->dst])
+	if (!hp3_sim_choice(s, f->src, f->dst))
 		return;
 	meet(s, b, f->src, f->dst);
 	meet(s, b, f->dst, f->src);
-	for (uint32_t i = 0; h->qp[h->next_qpn & (HP3_SIM_QPS - 1)] != NULL; i++) {
-		if (i == HP3_SIM_QPS)
-			return; /* more than the engine has room for: plain */
-		h->next_qpn++;
-	}
-	x->lqpn = ev.lqpn = h->next_qpn;
-	h->next_qpn = (h->next_qpn + 1) % QUIET_QPN;
-	x->rqpn = ev.rqpn = FIRST_QPN + b->host[f->dst].next_qpn++ % QUIET_QPN;
-	h->qp[x->lqpn & (HP3_SIM_QPS - 1)] = f;
-	x->managed = true;
-	tell_qp(s, b, f->src, f->dst, &ev);
-	if (ev.lqpn == 0) {
-		h->qp[x->lqpn & (HP3_SIM_QPS - 1)] = NULL;
-		x->managed = false;
-	}
+	x->lqpn = take_qpn(&b->host[here], f);
+	if (x->lqpn == 0)
+		return;
+	if (!f->read)
+		x->rqpn = FIRST_QPN + b->host[there].next_qpn++ % QUIET_QPN;
+	x->managed = !f->read || responder_up(s, b, f, x);
+	ev.lqpn = x->lqpn;
+	ev.rqpn = x->rqpn;
+	if (x->managed)
+		tell_qp(s, b, here, there, &ev);
+	if (x->managed && ev.lqpn != 0)
+		return;
+	x->managed = false;
+	give_qpn(&b->host[here], x->lqpn);
+	if (f->read)
+		give_qpn(&b->host[there], x->rqpn);
 }
 
 static void flow_end(struct sim *s, struct sim_flow *f)
 {
 	struct hp3_balancer *b = s->lb_state;
+	uint32_t here = sim_flow_requester(f), there = sim_flow_responder(f);
 	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
 	struct hp3_qp_event ev = {.kind = HP3_QP_DOWN, .lqpn = x->lqpn, .rqpn = x->rqpn};
+	struct hp3_qp_event far = {.kind = HP3_QP_DOWN, .lqpn = x->rqpn, .rqpn = x->lqpn};
 
 	if (!x->managed)
 		return;
-	tell_qp(s, b, f->src, f->dst, &ev);
-	b->host[f->src].qp[x->lqpn & (HP3_SIM_QPS - 1)] = NULL;
+	tell_qp(s, b, here, there, &ev);
+	give_qpn(&b->host[here], x->lqpn);
+	if (f->read) {
+		tell_qp(s, b, there, here, &far);
+		give_qpn(&b->host[there], x->rqpn);
+	}
 	x->managed = false;
 }
 
@@ -182,40 +225,58 @@ static struct hp3_pkt packet_of(
 			.psn = psn & HP3_PSN_MASK}};
 }
 
-static uint8_t write_opcode(const struct sim_flow *f, uint32_t psn)
+/* As the packet is on the wire. */
+static struct hp3_pkt view_of(struct sim *s, uint8_t *frame, const struct sim_packet *p)
 {
-	if (f->packets == 1)
-		return HP3_OP_RC_WRITE_ONLY;
-	if (psn == 0)
-		return HP3_OP_RC_WRITE_FIRST;
-	return psn + 1 == f->packets ? HP3_OP_RC_WRITE_LAST : HP3_OP_RC_WRITE_MIDDLE;
+	const struct sim_flow *f = p->flow;
+	struct hp3_sim_flow *x = hp3_sim_flow_of(p->flow);
+	bool forward = sim_packet_forward(p);
+	uint32_t src = forward ? f->src : f->dst, dst = forward ? f->dst : f->src;
+	uint8_t opcode = HP3_OP_RC_ACK;
+	uint32_t psn = FIRST_PSN + p->psn;
+	struct hp3_pkt pkt;
+
+	if (p->kind == SIM_DATA)
+		opcode = sim_data_opcode(p);
+	else if (p->kind == SIM_READ)
+		opcode = HP3_OP_RC_READ_REQUEST;
+	else if (p->kind == SIM_CNP)
+		opcode = HP3_OP_CNP;
+	else if (p->kind == SIM_ACK)
+		psn--;
+	pkt = packet_of(
+		frame, src, dst, opcode, dst == sim_flow_requester(f) ? x->lqpn : x->rqpn, psn);
+	pkt.len = p->bytes;
+	pkt.v.sport = f->home;
+	pkt.v.syndrome = p->kind == SIM_NAK ? SYN_NAK : SYN_ACK;
+	pkt.v.dma_len = p->arg_psn; /* data and READ requests: bytes of the message */
+	if (p->kind == SIM_DATA)
+		pkt.v.payload_len = (uint16_t)(p->bytes - s->cfg.rnic.header_bytes);
+	if (p->flags & SIM_ECHO)
+		pkt.v.flags |= HP3_VF_BECN;
+	return pkt;
 }
 
 /* The RNIC emits a packet. False: it is held, or dropped. */
 static bool data(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
 	struct hp3_balancer *b = s->lb_state;
-	struct hp3_host *h = &b->host[f->src];
-	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
+	uint32_t from = sim_packet_forward(p) ? f->src : f->dst;
+	struct hp3_host *h = &b->host[from];
 	uint8_t frame[FRAME_BYTES];
 	struct hp3_verdict vd;
 	struct hp3_acts acts;
 	struct hp3_pkt pkt;
 
-	if (!x->managed)
+	if (!hp3_sim_flow_of(f)->managed)
 		return true;
-	pkt = packet_of(
-		frame, f->src, f->dst, write_opcode(f, p->psn), x->rqpn, FIRST_PSN + p->psn);
-	pkt.len = p->bytes;
-	pkt.v.sport = f->home;
-	pkt.v.payload_len = (uint16_t)sim_flow_payload(s, f, p->psn);
-	pkt.v.dma_len = (f->packets - 1) * s->cfg.rnic.payload_bytes + f->last_bytes;
-	if ((p->flags & SIM_LAST) || (p->psn + 1) % s->cfg.rnic.ack_every == 0)
+	pkt = view_of(s, frame, p);
+	if (!f->read && ((p->flags & SIM_LAST) || (p->psn + 1) % s->cfg.rnic.ack_every == 0))
 		pkt.v.flags |= HP3_VF_ACKREQ;
 	hp3_find_burst(h->engine, &pkt, 1, HP3_DIR_TX);
 	hp3_tx(h->engine, &pkt, s->now / SIM_NS, &vd, &acts);
-	hp3_sim_carry_out(s, b, f->src, &acts);
-	hp3_sim_wake(s, b, f->src);
+	hp3_sim_carry_out(s, b, from, &acts);
+	hp3_sim_wake(s, b, from);
 	if (vd.flags & HP3_SET_ACKREQ)
 		p->flags |= SIM_ACKREQ;
 	if (vd.kind == HP3_PASS) {
@@ -232,29 +293,24 @@ static bool data(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 	return false;
 }
 
-/* A reply on its way to the RNIC. False: the engine keeps it. */
+/* A packet on its way to the RNIC. False: the engine keeps it. */
 static bool reply(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
 	struct hp3_balancer *b = s->lb_state;
-	struct hp3_host *h = &b->host[f->src];
-	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
+	uint32_t at = sim_packet_target(p);
+	struct hp3_host *h = &b->host[at];
 	uint8_t frame[FRAME_BYTES];
 	struct hp3_verdict vd;
 	struct hp3_acts acts;
 	struct hp3_pkt pkt;
 
-	if (!x->managed)
+	if (!hp3_sim_flow_of(f)->managed)
 		return true;
-	pkt = packet_of(frame, f->dst, f->src, p->kind == SIM_CNP ? HP3_OP_CNP : HP3_OP_RC_ACK,
-		x->lqpn, FIRST_PSN + p->psn - (p->kind == SIM_NAK ? 0 : 1));
-	pkt.len = p->bytes;
-	pkt.v.syndrome = p->kind == SIM_NAK ? SYN_NAK : SYN_ACK;
-	if (p->flags & SIM_ECHO)
-		pkt.v.flags |= HP3_VF_BECN;
+	pkt = view_of(s, frame, p);
 	hp3_find_burst(h->engine, &pkt, 1, HP3_DIR_RX);
 	hp3_rx(h->engine, &pkt, s->now / SIM_NS, &vd, &acts);
-	hp3_sim_carry_out(s, b, f->src, &acts);
-	hp3_sim_wake(s, b, f->src);
+	hp3_sim_carry_out(s, b, at, &acts);
+	hp3_sim_wake(s, b, at);
 	if (vd.flags & HP3_CLEAR_BECN)
 		p->flags &= (uint8_t)~SIM_ECHO;
 	return vd.kind == HP3_PASS;

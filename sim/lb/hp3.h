@@ -4,9 +4,10 @@
 /*
  * hp3 as a load balancer of the simulator: every host runs the project's own engine (engine/),
  * unchanged, between its RNIC and the wire, as hp3d does inline. What the engine is not given:
- * payloads (packets are trusted), flows within a rack (no choice there), and at the receiving host
- * data and ACKs, which it would pass: the simulator has no READ. What hosts cannot know it is told
- * at the start: with hp3.identity = model, the hash of the switches.
+ * payloads (packets are trusted), flows within a rack (no choice there), and of WRITEs at the
+ * receiving host data and ACKs, which it would pass. Of READs both engines see both streams: the
+ * requests, which they may move, and the responses, which they pass. What hosts cannot know the
+ * engine is told at the start: with hp3.identity = model, the hash of the switches.
  *
  * Queue pairs come up setup_us before their first data (rnic.setup_us), which is hp3's time to
  * probe. Between two hosts that have met there is one more queue pair, quiet and never closed, as
@@ -51,13 +52,22 @@ struct hp3_balancer {
 /* Per flow. */
 struct hp3_sim_flow {
 	bool managed; /* an engine knows its queue pair */
-	uint32_t lqpn, rqpn;
+	uint32_t lqpn, rqpn; /* at the requester, at the responder */
 	struct hp3_dcqcn_snapshot saved;
 };
 
 static inline struct hp3_sim_flow *hp3_sim_flow_of(struct sim_flow *f)
 {
 	return (struct hp3_sim_flow *)f->lb;
+}
+
+/* Is there more than one path between two hosts? Not within a rack, unless they have links to
+ * several. */
+static inline bool hp3_sim_choice(const struct sim *s, uint32_t a, uint32_t b)
+{
+	const struct sim_topo *t = &s->topo;
+
+	return t->leaf[a] != t->leaf[b] || t->group[t->route[a * t->hosts + b]].n > 1;
 }
 
 /* hp3_config.c: the engine's configuration, and the models of the switches. */

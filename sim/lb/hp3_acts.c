@@ -26,7 +26,11 @@ static struct sim_flow *flow_of(struct sim *s, struct hp3_host *h, uint32_t flow
 	if (hp3_flow_info(h->engine, flow, s->now / SIM_NS, &info) < 0)
 		return NULL;
 	f = h->qp[info.lqpn & (HP3_SIM_QPS - 1)];
-	return f != NULL && hp3_sim_flow_of(f)->lqpn == info.lqpn ? f : NULL;
+	if (f == NULL)
+		return NULL;
+	return hp3_sim_flow_of(f)->lqpn == info.lqpn || hp3_sim_flow_of(f)->rqpn == info.lqpn
+		       ? f
+		       : NULL;
 }
 
 static void release(struct sim *s, uint32_t host, struct hp3_host *h, const struct hp3_act *a)
@@ -42,7 +46,7 @@ static void release(struct sim *s, uint32_t host, struct hp3_host *h, const stru
 		p->sport = a->port;
 		if (n == 1 && (a->flags & HP3_SET_ACKREQ))
 			p->flags |= SIM_ACKREQ;
-		sim_port_queue_data(s, p->flow->port, p);
+		sim_port_queue_data(s, sim_flow_out(s, p, host), p);
 	}
 }
 
@@ -68,24 +72,25 @@ static uint16_t *counts_of(const struct sim_packet *p)
 }
 
 static void send_probe(
-	struct sim *s, struct hp3_balancer *b, struct hp3_host *h, const struct hp3_act *a)
+	struct sim *s, struct hp3_balancer *b, uint32_t host, const struct hp3_act *a)
 {
+	struct hp3_host *h = &b->host[host];
 	struct sim_flow *f = flow_of(s, h, a->flow);
 	struct sim_packet *p;
 	uint16_t *counts;
 	uint8_t local[4], remote[4];
 
-	if (f == NULL || a->op != HP3_PROBE_PEER)
+	if (f == NULL || a->op != HP3_PROBE_PEER || host != sim_flow_requester(f))
 		return;
 	p = sim_packet_new(s, SIM_PROBE, PROBE_BYTES, f, a->probe_id);
 	p->sport = a->port;
 	counts = new_counts(b, p);
 	if (counts != NULL)
-		hp3_load_to(h->engine, false, 0, address(local, f->src), address(remote, f->dst),
-			counts, b->paths);
+		hp3_load_to(h->engine, false, 0, address(local, host),
+			address(remote, sim_flow_responder(f)), counts, b->paths);
 	s->n.probes++;
 	s->n.probe_bytes += p->bytes;
-	sim_port_queue_data(s, f->port, p);
+	sim_port_queue_data(s, sim_flow_out(s, p, host), p);
 }
 
 /* The RNIC's rate limiter: the flow's own reaction point. */
@@ -106,7 +111,9 @@ static void hand_nak(struct sim *s, struct sim_flow *f, uint32_t psn)
 {
 	struct sim_packet nak = {.kind = SIM_NAK, .flow = f, .psn = (psn - 1) & HP3_PSN_MASK};
 
-	if (!f->done)
+	if (!f->done && f->read)
+		sim_read_again(s, f);
+	else if (!f->done)
 		sim_requester_reply(s, f, &nak);
 }
 
@@ -135,14 +142,14 @@ void hp3_sim_carry_out(
 			release(s, host, h, a);
 			break;
 		case HP3_ACT_PROBE:
-			send_probe(s, b, h, a);
+			send_probe(s, b, host, a);
 			break;
 		case HP3_ACT_EVENT:
 			count_event(s, &a->event);
 			break;
 		case HP3_ACT_RATE:
 			f = flow_of(s, h, a->flow);
-			if (f != NULL)
+			if (f != NULL && !f->read) /* requests have no rate of their own */
 				rate(s, f, a->op);
 			break;
 		case HP3_ACT_NAK:
@@ -199,14 +206,14 @@ void hp3_sim_wake(struct sim *s, struct hp3_balancer *b, uint32_t host)
 static void answer(struct sim *s, struct hp3_balancer *b, struct sim_packet *probe, uint16_t *told)
 {
 	struct sim_flow *f = probe->flow;
-	struct hp3_host *h = &b->host[f->dst];
+	struct hp3_host *h = &b->host[sim_flow_responder(f)];
 	uint64_t now = s->now / SIM_NS;
 	uint8_t local[4], remote[4];
 	struct sim_packet *p;
 	uint16_t *counts;
 
-	address(local, f->dst);
-	address(remote, f->src);
+	address(local, sim_flow_responder(f));
+	address(remote, sim_flow_requester(f));
 	hp3_peer_seen(h->engine, false, 0, local, remote, now);
 	p = sim_packet_new(s, SIM_PROBE_REPLY, PROBE_BYTES, f, probe->psn);
 	p->flags |= probe->flags & SIM_CE ? SIM_ECHO : 0;

@@ -25,10 +25,17 @@ struct sim_lb {
 	/* In hosts. */
 	void (*flow_start)(struct sim *s, struct sim_flow *f); /* may set f->sport */
 	void (*flow_end)(struct sim *s, struct sim_flow *f);
-	/* The RNIC emits a packet; may set its sport. False: the balancer has taken it. */
+	/*
+	 * The RNIC emits data or a READ request; may set its sport. False: the balancer has taken
+	 * it.
+	 */
 	bool (*data)(struct sim *s, struct sim_flow *f, struct sim_packet *p);
-	/* ACK, NAK or CNP for the RNIC. False: consumed; the caller ends it. */
+	/*
+	 * ACK, NAK or CNP for the RNIC; of READs also requests and data. False: consumed; the
+	 * caller ends it.
+	 */
 	bool (*reply)(struct sim *s, struct sim_flow *f, struct sim_packet *p);
+	/* Of WRITEs ACKs and NAKs at the sender of data; CNPs. READs are not acknowledged. */
 	void (*acked)(struct sim *s, struct sim_flow *f, const struct sim_packet *ack);
 	void (*timeout)(struct sim *s, struct sim_flow *f);
 	/* A packet that is neither data nor reply of the RNIC arrived; the caller ends it. */

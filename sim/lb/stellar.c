@@ -50,6 +50,8 @@ static bool use(struct sim_flow *f, struct sim_packet *p, uint32_t path)
 {
 	uint64_t state = of(f)->ports + path;
 
+	if (p->kind != SIM_DATA)
+		return true; /* READ requests are executed in order: they keep to one path */
 	p->arg = (uint16_t)path;
 	p->sport = hp3_rand_port(&state);
 	return true;

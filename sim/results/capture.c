@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "roce/build.h"
-#include "sim/host/flow.h"
+#include "sim/host/opcode.h"
 #include "sim/results/capture.h"
 
 #define MAGIC_NS  0xa1b23c4du /* pcap, nanoseconds, this machine's byte order */
@@ -68,13 +68,11 @@ static void way(struct hp3_addressing *a, uint32_t src, uint32_t dst)
 	memcpy(a->dst_mac + 2, &to, sizeof(to));
 }
 
-static uint8_t opcode_of(const struct sim_flow *f, uint32_t psn)
+/* Whose queue pair? The requester of flow i has the QPN 0x101 + 2 i, its responder the one below.
+ */
+static uint32_t qpn_of(const struct sim_flow *f, bool requester)
 {
-	if (f->packets == 1)
-		return HP3_OP_RC_WRITE_ONLY;
-	if (psn == 0)
-		return HP3_OP_RC_WRITE_FIRST;
-	return psn + 1 == f->packets ? HP3_OP_RC_WRITE_LAST : HP3_OP_RC_WRITE_MIDDLE;
+	return (0x100 + 2 * f->id + requester) & 0xffffff;
 }
 
 static int data_frame(struct sim *s, struct sim_capture *c, const struct sim_packet *p)
@@ -84,16 +82,30 @@ static int data_frame(struct sim *s, struct sim_capture *c, const struct sim_pac
 		.pkey = 0xffff,
 		.sport = p->sport,
 		.tclass = p->flags & SIM_CE ? CE : ECT_0};
-	struct hp3_fields d = {.opcode = opcode_of(f, p->psn),
-		.ackreq = (p->flags & (SIM_LAST | SIM_ACKREQ)) ||
-			  (p->psn + 1) % s->cfg.rnic.ack_every == 0,
-		.dest_qpn = (0x100 + 2 * f->id) & 0xffffff,
+	struct hp3_fields d = {.opcode = sim_data_opcode(p),
+		.ackreq = !f->read && ((p->flags & (SIM_LAST | SIM_ACKREQ)) ||
+					      (p->psn + 1) % s->cfg.rnic.ack_every == 0),
+		.dest_qpn = qpn_of(f, f->read),
 		.psn = (p->psn + 1) & 0xffffff,
-		.dma_len = (f->packets - 1) * s->cfg.rnic.payload_bytes + f->last_bytes,
+		.syndrome = SYN_ACK,
+		.dma_len = p->arg_psn,
 		.payload = c->payload,
-		.payload_len = (uint16_t)sim_flow_payload(s, f, p->psn)};
+		.payload_len = (uint16_t)(p->bytes - s->cfg.rnic.header_bytes)};
 
 	way(&a, f->src, f->dst);
+	return hp3_build(c->frame, sizeof(c->frame), &a, &d);
+}
+
+static int request_frame(struct sim_capture *c, const struct sim_packet *p)
+{
+	const struct sim_flow *f = p->flow;
+	struct hp3_addressing a = {.ttl = 64, .pkey = 0xffff, .sport = p->sport, .tclass = ECT_0};
+	struct hp3_fields d = {.opcode = HP3_OP_RC_READ_REQUEST,
+		.dest_qpn = qpn_of(f, false),
+		.psn = (p->psn + 1) & 0xffffff,
+		.dma_len = p->arg_psn};
+
+	way(&a, f->dst, f->src);
 	return hp3_build(c->frame, sizeof(c->frame), &a, &d);
 }
 
@@ -103,11 +115,14 @@ static int reply_frame(struct sim_capture *c, const struct sim_packet *p)
 	struct hp3_addressing a = {.ttl = 64, .pkey = 0xffff, .sport = f->home};
 	struct hp3_fields d = {.opcode = p->kind == SIM_CNP ? HP3_OP_CNP : HP3_OP_RC_ACK,
 		.becn = (p->flags & SIM_ECHO) || p->kind == SIM_CNP,
-		.dest_qpn = (0x101 + 2 * f->id) & 0xffffff,
+		.dest_qpn = qpn_of(f, !f->read || p->kind == SIM_NAK),
 		.psn = (p->psn + (p->kind == SIM_NAK)) & 0xffffff,
 		.syndrome = p->kind == SIM_NAK ? SYN_NAK : SYN_ACK};
 
-	way(&a, f->dst, f->src);
+	if (sim_packet_forward(p))
+		way(&a, f->src, f->dst);
+	else
+		way(&a, f->dst, f->src);
 	if (p->kind == SIM_CNP)
 		return hp3_build_cnp(c->frame, sizeof(c->frame), &a, d.dest_qpn);
 	return hp3_build(c->frame, sizeof(c->frame), &a, &d);
@@ -121,9 +136,12 @@ void sim_capture_packet(struct sim *s, uint32_t host, const struct sim_packet *p
 		.s = (uint32_t)(ns / 1000000000), .ns = (uint32_t)(ns % 1000000000)};
 	int n;
 
-	if (host != c->host || p->kind > SIM_CNP)
+	if (host != c->host || p->kind > SIM_READ || p->kind == SIM_PFC)
 		return;
-	n = p->kind == SIM_DATA ? data_frame(s, c, p) : reply_frame(c, p);
+	if (p->kind == SIM_DATA)
+		n = data_frame(s, c, p);
+	else
+		n = p->kind == SIM_READ ? request_frame(c, p) : reply_frame(c, p);
 	head.captured = head.length = (uint32_t)n;
 	if (n < 0 || fwrite(&head, sizeof(head), 1, c->f) != 1 ||
 		fwrite(c->frame, (size_t)n, 1, c->f) != 1)

@@ -97,6 +97,7 @@ static void add_counters(json_t *j, const struct sim *s)
 		{"acks", n->acks},
 		{"naks", n->naks},
 		{"cnps", n->cnps},
+		{"read_requests", n->reads},
 		{"delivered", n->delivered},
 		{"duplicates", n->duplicates},
 		{"marked", n->marked},

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What packets of a flow look like to hashes, and by which port of a host they leave. */
+#include <string.h>
+#include "sim/fabric/switch.h"
+#include "sim/host/host.h"
+
+#define ROCE_PORT   4791u
+#define FIRST_SPORT 10000u /* counted port numbers, as ns-3's RDMA models give them */
+#define FIRST_DPORT 100u
+
+static void put_address(uint8_t *to, uint32_t address)
+{
+	uint32_t be = __builtin_bswap32(address);
+
+	memcpy(to, &be, sizeof(be));
+}
+
+/* Requests and probes go by the source port that they bear; ACKs, NAKs and CNPs by the home port.
+ */
+uint32_t sim_flow_hash(const struct sim *s, const struct sim_packet *p, uint32_t node)
+{
+	const struct sim_flow *f = p->flow;
+	struct hp3_hash h = {.kind = (uint8_t)s->cfg.fabric.hash,
+		.input = (uint8_t)s->cfg.fabric.hash_input,
+		.paths = 1,
+		.seed = s->cfg.fabric.hash_seed + node};
+	bool chosen = p->kind == SIM_DATA || p->kind == SIM_PROBE || p->kind == SIM_READ;
+	uint16_t sport = chosen ? p->sport : f->home;
+	struct hp3_tuple t = {0};
+
+	if (sim_packet_forward(p)) {
+		put_address(t.src, sim_host_address(f->src));
+		put_address(t.dst, sim_host_address(f->dst));
+		t.sport = sport;
+		t.dport = f->dport;
+	} else {
+		put_address(t.src, sim_host_address(f->dst));
+		put_address(t.dst, sim_host_address(f->src));
+		t.sport = f->dport;
+		t.dport = sport;
+		if (s->cfg.rnic.ports == SIM_PORTS_ROCE) {
+			t.sport = sport;
+			t.dport = f->dport;
+		}
+	}
+	return hp3_hash(&h, &t);
+}
+
+void sim_flow_ports(const struct sim *s, struct sim_flow *f)
+{
+	uint16_t nth = s->host[f->src].next_sport;
+	uint64_t state = s->cfg.run.seed ^ ((uint64_t)f->src << 32 | nth);
+
+	if (s->cfg.rnic.ports == SIM_PORTS_ROCE) {
+		f->sport = hp3_rand_port(&state);
+		f->dport = ROCE_PORT;
+	} else {
+		f->sport = (uint16_t)(FIRST_SPORT + nth);
+		f->dport = (uint16_t)(FIRST_DPORT + s->host[f->dst].next_dport);
+	}
+	f->home = f->sport;
+}
+
+uint32_t sim_packet_target(const struct sim_packet *p)
+{
+	return sim_packet_forward(p) ? p->flow->dst : p->flow->src;
+}
+
+struct sim_port *sim_flow_out(struct sim *s, const struct sim_packet *p, uint32_t node)
+{
+	const struct sim_topo *t = &s->topo;
+	const struct sim_group *g = &t->group[t->route[node * t->hosts + sim_packet_target(p)]];
+
+	if (g->n == 0)
+		return &s->port[t->first_port[node]];
+	return &s->port[g->port[g->n > 1 ? sim_flow_hash(s, p, node) % g->n : 0]];
+}

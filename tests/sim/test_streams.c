@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queue pairs that stay, and READs: what is sent when, worked out by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "sim/fabric/port.h"
+#include "sim/host/host.h"
+#include "world.h"
+
+static struct sim s;
+
+#define SMALL                                                                                      \
+	"fabric.leaves=2", "fabric.spines=2", "fabric.hosts_per_leaf=8", "fabric.grain_ps=1",      \
+		"rnic.payload_bytes=1024"
+#define READS   "traffic.read_percent=100"
+#define KEPT    "rnic.qps=kept"
+#define PACKET  (1072 * UINT64_C(80)) /* ps on one link at 100 Gb/s */
+#define ACK     (60 * UINT64_C(80))
+#define REQUEST (78 * UINT64_C(80))
+#define ONE_WAY (4 * SIM_US) /* propagation across the spine */
+
+/* The request goes 4 links, the response comes back over 4. */
+static void a_read_is_asked_for_and_answered(void **state)
+{
+	WORLD(&s, SMALL, READS);
+	world_flow(&s, 0, 8, 1024, 0);
+	world_run(&s);
+	assert_int_equal(s.outcome[0].fct, 2 * ONE_WAY + 4 * REQUEST + 4 * PACKET);
+	assert_int_equal(s.n.reads, 1);
+	assert_int_equal(s.n.acks, 0);
+	assert_int_equal(s.n.hops, 6);
+	sim_destroy(&s);
+}
+
+/* One request brings all; with one outstanding at a time the next waits for the last response. */
+static void reads_are_bounded_by_their_depth(void **state)
+{
+	const uint64_t way = 2 * ONE_WAY + 4 * REQUEST + 4 * PACKET + 9 * PACKET;
+
+	WORLD(&s, SMALL, READS, KEPT);
+	world_flow(&s, 0, 8, 10240, 0);
+	world_flow(&s, 0, 8, 10240, 0);
+	world_run(&s);
+	assert_int_equal(s.n.reads, 2);
+	assert_int_equal(s.outcome[0].fct, way);
+	assert_int_equal(s.outcome[1].fct, way + 10 * PACKET);
+	sim_destroy(&s);
+	WORLD(&s, SMALL, READS, KEPT, "rnic.read_depth=1");
+	world_flow(&s, 0, 8, 10240, 0);
+	world_flow(&s, 0, 8, 10240, 0);
+	world_run(&s);
+	assert_int_equal(s.outcome[1].fct, 2 * way);
+	sim_destroy(&s);
+}
+
+/* Three messages to one host on one queue pair, one behind the other; to another host beside. */
+static void messages_share_the_queue_pair_that_is_kept(void **state)
+{
+	const uint64_t way = 2 * ONE_WAY + 4 * PACKET + 4 * ACK;
+
+	WORLD(&s, SMALL, KEPT, "rnic.setup_us=20");
+	for (unsigned i = 0; i < 3; i++)
+		world_flow(&s, 0, 8, 10240, 0);
+	world_flow(&s, 1, 9, 10240, 5 * SIM_US);
+	world_flow(&s, 0, 8, 1024, 100 * SIM_US);
+	world_run(&s);
+	assert_int_equal(s.host[0].next_sport, 1);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(s.outcome[i].fct, way + (10 * i + 9) * PACKET);
+	assert_int_equal(s.outcome[3].fct, way + 9 * PACKET);
+	assert_int_equal(s.outcome[4].fct, way); /* no second set-up */
+	sim_destroy(&s);
+	WORLD(&s, SMALL, "rnic.setup_us=20");
+	for (unsigned i = 0; i < 3; i++)
+		world_flow(&s, 0, 8, 10240, 0);
+	world_run(&s);
+	assert_int_equal(s.host[0].next_sport, 3);
+	sim_destroy(&s);
+}
+
+/* 15 hosts READ from one: its link is full, is marked on the way, CNPs slow its streams down. */
+static void readers_notify_the_responder(void **state)
+{
+	WORLD(&s, SMALL, READS, "fabric.core_mbps=10000");
+	for (uint32_t h = 8; h < 16; h++)
+		world_flow(&s, 0, h, 400000, 0);
+	world_run(&s);
+	assert_true(s.n.marked > 0);
+	assert_true(s.n.cnps > 0);
+	assert_true(s.n.cnps <= s.n.marked);
+	assert_int_equal(s.n.reordered, 0);
+	sim_destroy(&s);
+}
+
+/* 1 % of everything is lost, requests and responses alike: each byte arrives once in order. */
+static void lost_reads_are_asked_for_again(void **state)
+{
+	static const char *const recoveries[] = {
+		"rnic.recovery=go-back-n", "rnic.recovery=selective", "rnic.recovery=unordered"};
+
+	for (unsigned r = 0; r < 6; r++) {
+		WORLD(&s, SMALL, READS, recoveries[r % 3], "rnic.rto_us=250",
+			r < 3 ? "rnic.qps=kept" : "rnic.qps=fresh");
+		for (uint32_t p = 0; p < s.topo.n_ports; p++)
+			if (s.port[p].node >= s.topo.hosts)
+				s.port[p].loss = 10000000;
+		for (uint32_t i = 0; i < 60; i++)
+			world_flow(&s, i % 4, 8 + i % 4, 50 * 1024, i * SIM_US);
+		world_run(&s);
+		assert_true(s.n.dropped[SIM_DROP_LOSS] > 20);
+		assert_int_equal(s.n.delivered, 60 * 50);
+		assert_true(s.n.reads > 60);
+		assert_true(s.n.again > 0);
+		assert_int_equal(s.n.reordered, 0);
+		sim_destroy(&s);
+	}
+}
+
+/* Half READ, half written, over queue pairs that stay, more than the uplinks carry. */
+static void engines_see_both_streams(void **state)
+{
+	WORLD(&s, "fabric.leaves=4", "fabric.spines=4", "fabric.hosts_per_leaf=8",
+		"fabric.core_mbps=50000", "rnic.payload_bytes=1024", "traffic.read_percent=50",
+		"rnic.setup_us=20", "run.lb=hp3", KEPT);
+	for (uint32_t i = 0; i < 480; i++)
+		world_flow(&s, i % 32, (i + 8 + i / 32 * 5) % 32, 200000, i * 2 * SIM_US);
+	world_run(&s);
+	assert_true(s.n.reads > 100);
+	assert_true(s.n.moves > 5);
+	assert_true(s.n.held_packets > 0);
+	assert_int_equal(s.n.reordered, 0);
+	assert_int_equal(s.n.naks, 0);
+	assert_int_equal(s.n.again, 0);
+	for (unsigned d = 0; d < SIM_DROP_N; d++)
+		assert_int_equal(s.n.dropped[d], 0);
+	sim_destroy(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_read_is_asked_for_and_answered),
+		cmocka_unit_test(reads_are_bounded_by_their_depth),
+		cmocka_unit_test(messages_share_the_queue_pair_that_is_kept),
+		cmocka_unit_test(readers_notify_the_responder),
+		cmocka_unit_test(lost_reads_are_asked_for_again),
+		cmocka_unit_test(engines_see_both_streams),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
