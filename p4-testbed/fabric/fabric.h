@@ -41,8 +41,12 @@ struct hp3_fabric {
 int hp3_fabric_open(struct hp3_fabric *f, const struct hp3_topo *topo, uint64_t now);
 void hp3_fabric_close(struct hp3_fabric *f);
 
-/* DPDK ports of all hosts: `devargs` with %s for the host's name, NULL for net_af_packet. */
-int hp3_fabric_attach(struct hp3_fabric *f, const char *devargs);
+/*
+ * DPDK ports of all hosts: `devargs` with %s for the host's name, NULL: as the topology says.
+ * Sockets of vhost and memif ports are made in `dir`: HOST.vhost, HOST.memif. 0 or a negative
+ * errno, explained.
+ */
+int hp3_fabric_attach(struct hp3_fabric *f, const char *devargs, const char *dir);
 void hp3_fabric_detach(struct hp3_fabric *f);
 
 /* One turn of the loop at time `now`; returns how long to sleep. */

@@ -15,19 +15,37 @@
 #define QUANTUM_BITS 512ull
 #define QUANTA_MAX   0xffffu
 
-static void devargs_of(
-	const struct hp3_fabric *f, const char *name, const char *given, char *buf, size_t cap)
+static void devargs_of(const struct hp3_fabric *f, const char *name, const char *given,
+	const char *dir, char *buf, size_t cap)
 {
 	uint32_t frame = hp3_fabric_frame_bytes(&f->net.topo);
 	const char *at = given != NULL ? strstr(given, "%s") : NULL;
 
-	if (at != NULL)
+	if (at != NULL) {
 		snprintf(buf, cap, "%.*s%s%s", (int)(at - given), given, name, at + 2);
-	else
+		return;
+	}
+	switch (hp3_topo_host_port(&f->net.topo, name)) {
+	case HP3_TOPO_AF_XDP:
+		snprintf(buf, cap, "net_af_xdp_%s,iface=%s,force_copy=1", name, name);
+		break;
+	case HP3_TOPO_TAP:
+		snprintf(buf, cap, "net_tap_%s,iface=%s", name, name);
+		break;
+	case HP3_TOPO_VHOST:
+		snprintf(buf, cap, "net_vhost_%s,iface=%s/%s.vhost,queues=1", name, dir, name);
+		break;
+	case HP3_TOPO_MEMIF:
+		snprintf(buf, cap,
+			"net_memif_%s,role=server,socket-abstract=no,socket=%s/%s.memif,bsize=%u",
+			name, dir, name, frame);
+		break;
+	default:
 		snprintf(buf, cap,
 			"net_af_packet_%s,iface=%s,qpairs=1,qdisc_bypass=0,framesz=%u,blocksz=%u,"
 			"framecnt=%d",
 			name, name, frame, 16 * frame, RING);
+	}
 }
 
 static int start_port(struct hp3_fabric *f, uint16_t port)
@@ -46,14 +64,23 @@ static int start_port(struct hp3_fabric *f, uint16_t port)
 	return ret;
 }
 
-int hp3_fabric_attach(struct hp3_fabric *f, const char *devargs)
+/* What is wrong with a port, and what to do; drivers tell the rest in the lines before. */
+static const char *advice(int ret)
 {
-	char text[256], dev[64];
+	if (ret == -EFAULT) /* no bus of DPDK knows the name */
+		return "DPDK has no such driver here: install it, or set [hosts] port = af_packet";
+	return "see above; is the interface in this namespace, are we root? Every kernel has what "
+	       "[hosts] port = af_packet needs";
+}
+
+int hp3_fabric_attach(struct hp3_fabric *f, const char *devargs, const char *dir)
+{
+	char text[512], dev[64];
 
 	for (uint32_t i = 0; i < f->net.n_hosts; i++) {
 		int ret;
 
-		devargs_of(f, f->net.host[i].name, devargs, text, sizeof(text));
+		devargs_of(f, f->net.host[i].name, devargs, dir, text, sizeof(text));
 		ret = rte_dev_probe(text);
 		if (ret == 0 || ret == -EEXIST) {
 			snprintf(dev, sizeof(dev), "%.*s", (int)strcspn(text, ","), text);
@@ -62,10 +89,8 @@ int hp3_fabric_attach(struct hp3_fabric *f, const char *devargs)
 		if (ret == 0)
 			ret = start_port(f, f->host[i].port);
 		if (ret != 0) {
-			fprintf(stderr,
-				"hp3-fabric: host %s: port \"%s\": %s; does the interface exist in "
-				"this namespace, and are we root?\n",
-				f->net.host[i].name, text, rte_strerror(-ret));
+			fprintf(stderr, "hp3-fabric: host %s: port \"%s\": %s; %s\n",
+				f->net.host[i].name, text, rte_strerror(-ret), advice(ret));
 			return ret < 0 ? ret : -EIO;
 		}
 	}

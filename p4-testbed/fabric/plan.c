@@ -27,6 +27,8 @@ static json_t *a_host(const struct hp3_net *net, const struct hp3_net_host *h)
 	json_object_set(j, "leaf_mac", json_object_get(leaf, "mac"));
 	json_object_set_new(j, "link", json_string(net->link[h->link].name));
 	json_object_set_new(j, "rate_mbps", json_integer(net->link[h->link].p.rate_mbps));
+	json_object_set_new(j, "port",
+		json_string(hp3_topo_port_name(hp3_topo_host_port(&net->topo, h->name))));
 	json_decref(leaf);
 	return j;
 }

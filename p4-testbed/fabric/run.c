@@ -2,6 +2,8 @@
 /* Carries traffic until a signal; answers the control socket between turns. */
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -110,6 +112,7 @@ int hp3_fabric_run(const struct hp3_fabric_args *a, const struct hp3_topo *topo)
 	static struct hp3_fabric fabric;
 	static struct control control = {.fabric = &fabric};
 	struct sigaction sa = {.sa_handler = on_signal};
+	char dir[PATH_MAX];
 	int code = 1;
 
 	sigaction(SIGTERM, &sa, NULL);
@@ -119,7 +122,8 @@ int hp3_fabric_run(const struct hp3_fabric_args *a, const struct hp3_topo *topo)
 		return 1;
 	if (hp3_fabric_open(&fabric, topo, hp3_fabric_clock()) != 0)
 		return 1;
-	if (hp3_fabric_attach(&fabric, a->devargs) == 0 &&
+	snprintf(dir, sizeof(dir), "%s", a->socket);
+	if (hp3_fabric_attach(&fabric, a->devargs, dirname(dir)) == 0 &&
 		hp3d_control_listen(&control.listener, a->socket) == 0) {
 		fcntl(control.listener.fd, F_SETFL, O_NONBLOCK);
 		loop(&control);

@@ -8,6 +8,15 @@ static const char *const modes[] = {
 	[HP3_TOPO_LOSSY] = "lossy", [HP3_TOPO_LOSSLESS] = "lossless", NULL};
 static const char *const kinds[] = {[HP3_TOPO_CRC32] = "crc32", [HP3_TOPO_CRC16] = "crc16", NULL};
 
+static const char *const ports[] = {[HP3_TOPO_AF_PACKET] = "af_packet",
+	[HP3_TOPO_AF_XDP] = "af_xdp",
+	[HP3_TOPO_TAP] = "tap",
+	[HP3_TOPO_VHOST] = "vhost",
+	[HP3_TOPO_MEMIF] = "memif",
+	[HP3_TOPO_SAME] = NULL};
+static const char *const ports_or_same[] = {
+	"af_packet", "af_xdp", "tap", "vhost", "memif", [HP3_TOPO_SAME] = "same", NULL};
+
 #define FIELD(t, f) .offset = offsetof(t, f), .size = sizeof(((t *)0)->f)
 #define INT(sec, name, u, d, lo, hi, h)                                                            \
 	{                                                                                          \
@@ -35,6 +44,7 @@ static const struct hp3_ini_section sections[] = {
 	{"shape", "Leaves, spines, hosts: every leaf is linked to every spine."},
 	{"fabric_link", "Links between leaves and spines."},
 	{"host_link", "Links between hosts and leaves; the buffer towards the leaf is the NIC's."},
+	{"hosts", "How hosts are attached: DPDK's net_af_packet and so on."},
 	{"ecn", "Marking by the depth of the queue that a packet enters (RED's line)."},
 	{"pfc", "Lossless: ingress thresholds pause the sender of a priority. Lossy: queues drop."},
 	{"hash", "How ECMP picks one of several next hops."},
@@ -48,6 +58,9 @@ static const struct hp3_ini_section sections[] = {
 		.array = offsetof(struct hp3_topo, links),
 		.stride = sizeof(struct hp3_topo_named_link),
 		.count = offsetof(struct hp3_topo, n_links), .name_size = 16},
+	{"host", "One host, h1...", .max = HP3_TOPO_LINKS_MAX,
+		.array = offsetof(struct hp3_topo, host), .stride = sizeof(struct hp3_topo_host),
+		.count = offsetof(struct hp3_topo, n_hosts), .name_size = 16},
 };
 
 static const struct hp3_ini_key keys[] = {
@@ -57,8 +70,11 @@ static const struct hp3_ini_key keys[] = {
 	INT(shape, mtu, "bytes", 1500, 576, 4300, "MTU of the hosts' interfaces"),
 	INT(shape, seed, "", 1, 1, UINT32_MAX, "of hash seeds and of every random choice"),
 
-	LINK(fabric_link, 100, 250, 400000),
-	LINK(host_link, 100, 250, 400000),
+	LINK(fabric_link, 100, 250, 600000),
+	LINK(host_link, 100, 250, 600000),
+
+	ENUM(hosts, port, ports, HP3_TOPO_AF_PACKET,
+		"af_packet, af_xdp: a veth; tap: a tap; vhost, memif: a socket for who plugs in"),
 
 	ENUM(ecn, marking, onoff, HP3_TOPO_ON, "mark ECN-capable packets"),
 	INT(ecn, kmin_bytes, "bytes", 30000, 0, 67108864, "nothing is marked up to this depth"),
@@ -99,6 +115,14 @@ static const struct hp3_ini_key keys[] = {
 	ONE(rate_mbps, "Mb/s", 0, 10000, "rate; 0: as its kind of link"),
 	ONE(delay_us, "us", 0, 1000000, "delay; 0: as its kind of link"),
 	ONE(buffer_bytes, "bytes", 0, 67108864, "buffer; 0: as its kind of link"),
+
+	{.section = "host",
+		.key = "port",
+		FIELD(struct hp3_topo_host, port),
+		.type = HP3_INI_ENUM,
+		.choices = ports_or_same,
+		.def = HP3_TOPO_SAME,
+		.help = "as in [hosts]; same: as [hosts] says"},
 };
 
 /* A number without sign or leading zero from 1 to max; *end is behind it. */
@@ -163,6 +187,21 @@ static void check_names(struct hp3_ini_doc *doc, const struct hp3_topo *t)
 	}
 }
 
+static void check_hosts(struct hp3_ini_doc *doc, const struct hp3_topo *t)
+{
+	char section[HP3_INI_NAME_MAX];
+	uint32_t hosts = t->shape.leaves * t->shape.hosts_per_leaf;
+
+	for (uint32_t i = 0; i < t->n_hosts; i++) {
+		const char *end;
+
+		if (node(t->host[i].name, 'h', hosts, &end) && *end == '\0')
+			continue;
+		snprintf(section, sizeof(section), "host.%s", t->host[i].name);
+		hp3_ini_complain(doc, section, NULL, "no such host: [shape] makes h1..h%u", hosts);
+	}
+}
+
 /* What may still arrive behind a pause: both delays, and a frame under way at each end. */
 static uint64_t headroom(const struct hp3_topo *t, const struct hp3_topo_link *l)
 {
@@ -202,6 +241,7 @@ static void check(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
 		!hp3_ini_good(doc, "shape", "hosts_per_leaf"))
 		return;
 	check_names(doc, t);
+	check_hosts(doc, t);
 	if (t->ecn.kmax_bytes <= t->ecn.kmin_bytes && hp3_ini_good(doc, "ecn", "kmax_bytes"))
 		hp3_ini_complain(doc, "ecn", "kmax_bytes", "must be above kmin_bytes = %u",
 			t->ecn.kmin_bytes);
@@ -232,6 +272,19 @@ const struct hp3_topo_named_link *hp3_topo_find_link(const struct hp3_topo *t, c
 		if (strcmp(t->links[i].name, name) == 0)
 			return &t->links[i];
 	return NULL;
+}
+
+enum hp3_topo_port hp3_topo_host_port(const struct hp3_topo *t, const char *host)
+{
+	for (uint32_t i = 0; i < t->n_hosts; i++)
+		if (strcmp(t->host[i].name, host) == 0 && t->host[i].port != HP3_TOPO_SAME)
+			return t->host[i].port;
+	return t->hosts.port;
+}
+
+const char *hp3_topo_port_name(enum hp3_topo_port port)
+{
+	return ports[port];
 }
 
 const struct hp3_topo_switch *hp3_topo_find_switch(const struct hp3_topo *t, const char *name)

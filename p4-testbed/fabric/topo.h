@@ -14,12 +14,22 @@
 #include "config/ini.h"
 
 #define HP3_TOPO_TIER_MAX  32u /* leaves, spines, hosts of a leaf */
-#define HP3_TOPO_LINKS_MAX 256u /* sections [link.NAME] */
+#define HP3_TOPO_LINKS_MAX 256u /* sections [link.NAME], and [host.NAME] */
 #define HP3_TOPO_WIRE      24u /* bytes that a frame takes on the wire beyond its own */
 
 enum hp3_topo_onoff { HP3_TOPO_OFF, HP3_TOPO_ON };
 enum hp3_topo_mode { HP3_TOPO_LOSSY, HP3_TOPO_LOSSLESS };
 enum hp3_topo_hash { HP3_TOPO_CRC32, HP3_TOPO_CRC16 };
+
+/* DPDK driver of a host's port; SAME, of one host: as [hosts] says. */
+enum hp3_topo_port {
+	HP3_TOPO_AF_PACKET,
+	HP3_TOPO_AF_XDP,
+	HP3_TOPO_TAP,
+	HP3_TOPO_VHOST,
+	HP3_TOPO_MEMIF,
+	HP3_TOPO_SAME,
+};
 
 struct hp3_topo_link {
 	uint32_t rate_mbps, delay_us;
@@ -37,12 +47,20 @@ struct hp3_topo_switch {
 	enum hp3_topo_onoff time_exceeded;
 };
 
+struct hp3_topo_host {
+	char name[16];
+	enum hp3_topo_port port;
+};
+
 struct hp3_topo {
 	struct {
 		uint32_t leaves, spines, hosts_per_leaf, mtu;
 		uint32_t seed;
 	} shape;
 	struct hp3_topo_link fabric_link, host_link;
+	struct {
+		enum hp3_topo_port port;
+	} hosts;
 	struct {
 		enum hp3_topo_onoff marking;
 		uint32_t kmin_bytes, kmax_bytes, pmax_percent;
@@ -66,6 +84,8 @@ struct hp3_topo {
 	uint32_t n_switches;
 	struct hp3_topo_named_link links[HP3_TOPO_LINKS_MAX];
 	uint32_t n_links;
+	struct hp3_topo_host host[HP3_TOPO_LINKS_MAX];
+	uint32_t n_hosts;
 };
 
 extern const struct hp3_ini_schema hp3_topo_schema;
@@ -75,6 +95,8 @@ int hp3_topo_load(const char *path, struct hp3_topo *out, struct hp3_config_erro
 
 /* The sections of one name, or NULL. */
 const struct hp3_topo_named_link *hp3_topo_find_link(const struct hp3_topo *t, const char *name);
+enum hp3_topo_port hp3_topo_host_port(const struct hp3_topo *t, const char *host);
+const char *hp3_topo_port_name(enum hp3_topo_port port); /* "af_packet" */
 const struct hp3_topo_switch *hp3_topo_find_switch(const struct hp3_topo *t, const char *name);
 
 #endif

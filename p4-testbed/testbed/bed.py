@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import time
 
-from . import bmv2, tools
+from . import bmv2, ports, tools
 from .tools import Problem
 
 RUN = "/run/hp3-testbed"
@@ -120,6 +120,7 @@ class Bed:
             unknown = set(taps) - {h["name"] for h in plan["hosts"]}
             if unknown:
                 raise Problem(f"--tap {sorted(unknown)[0]}: no such host: {', '.join(h['name'] for h in plan['hosts'])}")
+            taps = ports.outside(plan, taps, target)
             settings = {"topology": topology, "target": target, "bare": bare, "taps": list(taps), "policy": policy, "build": self.build, "plan": plan}
             with open(self.path("settings.json"), "w", encoding="utf-8") as f:
                 json.dump(settings, f)
@@ -129,6 +130,7 @@ class Bed:
                     bmv2.start(self, topology, plan)
                 else:
                     self.start_fabric(fabric, topology)
+                    ports.adopt_taps(self, plan, bare)
                 if not bare:
                     for host in plan["hosts"]:
                         if host["name"] not in taps:
@@ -184,11 +186,15 @@ class Bed:
         tools.run(["ip", "netns", "add", fab])
         self.quiet(fab)
         for h in plan["hosts"]:
+            if h["port"] in ports.SOCKETS:
+                continue
             if h["name"] in taps:
                 self.batch(fab, [f"tuntap add {h['name']} mode tap", f"link set {h['name']} mtu {mtu} arp off up"])
                 continue
             tools.run(["ip", "netns", "add", self.ns(h["name"])])
             self.quiet(self.ns(h["name"]))
+            if not ports.has_veth(h):
+                continue
             self.batch(fab, [
                 f"link add {h['name']} mtu {mtu} numtxqueues 1 numrxqueues 1 type veth "
                 f"peer name eth0 mtu {mtu} numtxqueues 1 numrxqueues 1 netns {self.ns(h['name'])}",
