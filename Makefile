@@ -54,7 +54,7 @@ soak: build
 
 bench: build
 	bench/run --build $(BUILD) $(if $(QUICK),--quick) $(if $(JSON),--json $(JSON))
-	$(BUILD)/p4-testbed/fabric/hp3-fabric bench p4-testbed/topo/micro.ini $(if $(QUICK),--quick)
+	bench/switch --build $(BUILD) $(if $(QUICK),--quick) $(if $(JSON),--json $(JSON:.json=-switch.json))
 	bench/sim --build $(BUILD) $(if $(QUICK),--quick) $(if $(JSON),--json $(JSON:.json=-sim.json))
 
 install: build
