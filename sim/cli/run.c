@@ -33,18 +33,13 @@ static void path_of(const struct options *o, const struct sim_one *one, char *pa
 /* The result is there, and is one of this very configuration. */
 static bool done_before(const struct options *o, const struct sim_one *one)
 {
-	char path[512], *now = sim_settings_text(&one->cfg), *then;
-	json_t *j, *settings;
-	bool same = false;
+	char path[512];
+	json_t *j;
+	bool same;
 
 	path_of(o, one, path, sizeof(path));
 	j = json_load_file(path, 0, NULL);
-	settings = json_object_get(j, "settings");
-	then = settings != NULL ? json_dumps(settings, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-	if (now != NULL && then != NULL)
-		same = strcmp(now, then) == 0;
-	free(now);
-	free(then);
+	same = j != NULL && sim_settings_are(json_object_get(j, "settings"), &one->cfg);
 	json_decref(j);
 	return same;
 }

@@ -21,6 +21,9 @@ static void smaller(struct sim_config *cfg)
 	cfg->traffic.repeat = cfg->traffic.repeat > 1 ? 1 : cfg->traffic.repeat;
 	if (cfg->traffic.duration_us == 0)
 		cfg->traffic.duration_us = 1;
+	cfg->background.bytes = cfg->background.bytes * cfg->sweep.quick_percent / 100;
+	if (cfg->background.bytes == 0)
+		cfg->background.bytes = 1;
 	if (cfg->traffic.bytes == 0)
 		cfg->traffic.bytes = 1;
 	cfg->sweep.seeds = cfg->sweep.quick_seeds;
@@ -113,30 +116,20 @@ int sim_scenario_runs(
 	return expand(runs, stem, number, &cfg);
 }
 
-static int make_topology(struct sim_topo *t, const struct sim_config *cfg, char *err, uint32_t size)
+static void add_jobs(json_t *j, const struct sim *s, const char *name, bool background)
 {
-	uint64_t host = cfg->fabric.host_mbps * UINT64_C(1000000);
-	uint64_t core = cfg->fabric.core_mbps * UINT64_C(1000000);
-	uint64_t delay = cfg->fabric.delay_ns * SIM_NS;
-	int ret = 0;
+	struct sim_job_results r;
 
-	if (cfg->fabric.kind == SIM_FILE)
-		ret = sim_topo_load(t, cfg->fabric.topology, err, size);
-	else if (cfg->fabric.kind == SIM_FAT_TREE)
-		ret = sim_topo_fat_tree(
-			t, cfg->fabric.k, cfg->fabric.oversubscription, host, core, delay);
-	else
-		ret = sim_topo_leaf_spine(t, cfg->fabric.leaves, cfg->fabric.spines,
-			cfg->fabric.hosts_per_leaf, host, core, delay);
-	if (ret < 0 && err[0] == '\0')
-		snprintf(err, size, "fabric: more than 65,536 nodes");
-	return ret < 0 ? ret : sim_topo_finish(t, cfg->rnic.payload_bytes, err, size);
+	if (sim_job_results(s, background, &r))
+		json_object_set_new(j, name,
+			json_pack("{s:i, s:f, s:f, s:f, s:f}", "rounds", (int)r.rounds,
+				"jct_avg_us", r.jct_avg_us, "jct_p99_us", r.jct_p99_us,
+				"jct_max_us", r.jct_max_us, "bus_gbps", r.bus_gbps));
 }
 
 static json_t *result(struct sim *s, const struct sim_one *one, double imbalance, double cpu_s)
 {
 	struct sim_cost cost = sim_cost_now();
-	struct sim_job_results jobs;
 	json_t *j;
 
 	cost.cpu_s -= cpu_s;
@@ -144,11 +137,8 @@ static json_t *result(struct sim *s, const struct sim_one *one, double imbalance
 	json_object_set_new(j, "name", json_string(one->name));
 	json_object_set_new(j, "load_percent", json_integer(s->cfg.traffic.load_percent));
 	json_object_set_new(j, "uplink_imbalance", json_real(imbalance));
-	if (sim_job_results(s, &jobs))
-		json_object_set_new(j, "jobs",
-			json_pack("{s:i, s:f, s:f, s:f, s:f}", "rounds", (int)jobs.rounds,
-				"jct_avg_us", jobs.jct_avg_us, "jct_p99_us", jobs.jct_p99_us,
-				"jct_max_us", jobs.jct_max_us, "bus_gbps", jobs.bus_gbps));
+	add_jobs(j, s, "jobs", false);
+	add_jobs(j, s, "background", true);
 	return j;
 }
 
@@ -162,7 +152,7 @@ json_t *sim_scenario_run(const struct sim_one *one)
 	json_t *j;
 	int ret;
 
-	ret = make_topology(&topo, &one->cfg, err, sizeof(err));
+	ret = sim_topo_make(&topo, &one->cfg, err, sizeof(err));
 	if (ret == 0)
 		ret = sim_create(&s, &one->cfg, &topo, err, sizeof(err));
 	if (ret == 0)

@@ -7,7 +7,7 @@
  */
 #include "config/ini.h"
 
-enum sim_fabric_kind { SIM_LEAF_SPINE, SIM_FAT_TREE, SIM_FILE };
+enum sim_fabric_kind { SIM_LEAF_SPINE, SIM_FAT_TREE, SIM_RAIL, SIM_FILE };
 enum sim_recovery { SIM_GO_BACK_N, SIM_SELECTIVE, SIM_UNORDERED };
 enum sim_cc { SIM_CC_NONE, SIM_CC_DCQCN };
 enum sim_qps { SIM_QPS_FRESH, SIM_QPS_KEPT };
@@ -21,6 +21,7 @@ enum sim_traffic {
 	SIM_ALLTOALL,
 	SIM_COLLISION
 };
+enum sim_background { SIM_BACK_NONE, SIM_BACK_ALLREDUCE, SIM_BACK_ALLTOALL };
 enum sim_fault_kind {
 	SIM_NO_FAULT,
 	SIM_FAULT_DOWN,
@@ -37,6 +38,7 @@ struct sim_config {
 		enum sim_fabric_kind kind;
 		char topology[256];
 		uint32_t leaves, spines, hosts_per_leaf, k, oversubscription;
+		uint32_t planes, rails, segments, servers;
 		uint32_t host_mbps, core_mbps, delay_ns;
 		uint32_t buffer_kib;
 		enum sim_onoff pfc;
@@ -91,8 +93,13 @@ struct sim_config {
 		uint32_t load_percent, duration_us;
 		uint32_t read_percent;
 		uint64_t bytes;
-		uint32_t fan_in, repeat, ranks, jobs, spacing_us;
+		uint32_t fan_in, repeat, ranks, jobs, spacing_us, off_us;
 	} traffic;
+	struct {
+		enum sim_background kind;
+		uint64_t bytes;
+		uint32_t ranks, jobs, off_us;
+	} background;
 	struct {
 		enum sim_fault_kind kind;
 		uint32_t links, links_percent, at_us, for_us, share_permyriad, converge_us;

@@ -27,7 +27,7 @@
 	}
 
 static const char *const onoff[] = {"off", "on", NULL};
-static const char *const kinds[] = {"leaf-spine", "fat-tree", "file", NULL};
+static const char *const kinds[] = {"leaf-spine", "fat-tree", "rail", "file", NULL};
 static const char *const hashes[] = {"crc32", "crc16-ccitt", "crc16-ibm", "xor", "murmur3", NULL};
 static const char *const inputs[] = {"tuple", "ns3", NULL};
 static const char *const recoveries[] = {"go-back-n", "selective", "unordered", NULL};
@@ -39,6 +39,7 @@ static const char *const port_kinds[] = {"counted", "roce", NULL};
 static const char *const identities[] = {"none", "model", NULL};
 static const char *const traffics[] = {
 	"poisson", "incast", "permutation", "allreduce", "alltoall", "collision", NULL};
+static const char *const backgrounds[] = {"none", "allreduce", "alltoall", NULL};
 static const char *const faults[] = {"none", "down", "flap", "loss", "black-hole", "degrade", NULL};
 
 static const struct hp3_ini_section sections[] = {
@@ -50,6 +51,7 @@ static const struct hp3_ini_section sections[] = {
 	{.name = "stellar", .help = "STELLAR (SIGCOMM 2025)"},
 	{.name = "hp3", .help = "hp3 and hp3-paper; names as in hp3.ini"},
 	{.name = "traffic", .help = "What hosts send"},
+	{.name = "background", .help = "Jobs beside it: on for a round, off, on again"},
 	{.name = "fault", .help = "What goes wrong, on links between switches"},
 	{.name = "sweep", .help = "Runs of `hp3-sim run`: every balancer x load x seed"},
 	{.name = "run", .help = "The run"},
@@ -59,10 +61,15 @@ static const struct hp3_ini_key keys[] = {
 	ENUM(fabric, kind, kinds, SIM_LEAF_SPINE, "shape; file: as in `topology`"),
 	TEXT(fabric, topology, "", "topology file, for kind = file"),
 	NUM(fabric, leaves, "", 8, 1, 1024, "leaf switches (leaf-spine)"),
-	NUM(fabric, spines, "", 8, 1, 1024, "spine switches (leaf-spine)"),
+	NUM(fabric, spines, "", 8, 1, 1024, "spine switches (leaf-spine; rail: of each plane)"),
 	NUM(fabric, hosts_per_leaf, "", 16, 1, 1024, "hosts of each leaf (leaf-spine)"),
 	NUM(fabric, k, "", 8, 2, 64, "ports of a switch, even (fat-tree)"),
 	NUM(fabric, oversubscription, "", 1, 1, 16, "of edge switches (fat-tree)"),
+	NUM(fabric, planes, "", 2, 1, 8, "links of a host, each to a fabric of its own (rail)"),
+	NUM(fabric, rails, "", 4, 1, 64,
+		"hosts (RNICs) of a server, each with leaves of its own (rail)"),
+	NUM(fabric, segments, "", 4, 1, 64, "groups of servers that share leaves (rail)"),
+	NUM(fabric, servers, "", 16, 1, 1024, "of a segment (rail)"),
 	NUM(fabric, host_mbps, "mbps", 100000, 1, 1000000, "rate of host links"),
 	NUM(fabric, core_mbps, "mbps", 100000, 1, 1000000, "rate of the others"),
 	NUM(fabric, delay_ns, "ns", 1000, 1, 10000000, "propagation of each link"),
@@ -151,6 +158,12 @@ static const struct hp3_ini_key keys[] = {
 	NUM(traffic, ranks, "hosts", 16, 2, 65535, "of a job (allreduce, alltoall)"),
 	NUM(traffic, jobs, "", 1, 1, 4096, "at a time, on hosts drawn at random"),
 	NUM(traffic, spacing_us, "us", 1000, 1, 1000000, "between incasts"),
+	NUM(traffic, off_us, "us", 0, 0, 1000000, "between rounds of a job, on average"),
+	ENUM(background, kind, backgrounds, SIM_BACK_NONE, "of the jobs"),
+	NUM(background, bytes, "bytes", 10000000, 1, 4000000000, "per rank and round"),
+	NUM(background, ranks, "hosts", 16, 2, 65535, "of a job"),
+	NUM(background, jobs, "", 4, 1, 4096, "at a time, on hosts drawn at random"),
+	NUM(background, off_us, "us", 500, 0, 1000000, "between rounds, on average"),
 	ENUM(fault, kind, faults, SIM_NO_FAULT, "what happens to each link drawn"),
 	NUM(fault, links, "", 1, 0, 65535, "links drawn at random"),
 	NUM(fault, links_percent, "percent", 0, 0, 100, "instead: each link with this chance"),

@@ -173,7 +173,9 @@ int sim_create(struct sim *s, const struct sim_config *cfg, struct sim_topo *top
 	create_nodes(s);
 	if (s->lb->start != NULL && (ret = s->lb->start(s)) < 0) {
 		snprintf(err, err_size, "%s cannot run on this topology: %s", s->lb->name,
-			strerror(-ret));
+			ret == -EOPNOTSUPP ? "it decides in leaf switches, and hosts have "
+					     "links to several"
+					   : strerror(-ret));
 		goto err;
 	}
 	return 0;

@@ -41,6 +41,7 @@ struct sim_demand {
 	uint64_t bytes;
 	uint32_t src, dst;
 	uint32_t tag; /* of the generator: sim_jobs_done() gets it back */
+	bool background; /* no part of the slowdowns */
 	bool read; /* dst READs it from src; else src WRITEs it. Set by sim_demand_add() */
 };
 
@@ -70,9 +71,10 @@ struct sim {
 	struct sim_outcome *outcome;
 	uint32_t n_demands, cap_demands, finished;
 	uint32_t n_known, next_known; /* demands from the start: begun one by one */
-	struct sim_event arrivals, first_work;
+	uint32_t known_done; /* of these: have ended */
+	struct sim_event arrivals;
 	struct sim_jobs *jobs; /* NULL: no traffic that waits for other traffic */
-	uint32_t open_work; /* jobs that may still add demands */
+	uint32_t open_work; /* jobs that may still add demands, background aside */
 	struct sim_faults *faults;
 	struct sim_capture *capture; /* NULL: none; the caller's */
 	uint64_t first_start, last_end;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "sim/core/config.h"
 #include "sim/core/memory.h"
 #include "sim/fabric/topo.h"
 
@@ -145,6 +146,56 @@ int sim_topo_fat_tree(struct sim_topo *t, uint32_t k, uint32_t over, uint64_t ho
 		for (uint32_t i = 0; i < half; i++)
 			add_link(t, aggs + a, cores + a % half * half + i, core_bps, delay);
 	return 0;
+}
+
+int sim_topo_rail(struct sim_topo *t, const struct sim_rails *r, uint64_t host_bps,
+	uint64_t core_bps, uint64_t delay)
+{
+	uint32_t hosts = r->segments * r->servers * r->rails;
+	uint32_t leaves = r->segments * r->rails; /* of a plane */
+	uint32_t spine = hosts + r->planes * leaves;
+
+	*t = (struct sim_topo){.nodes = spine + r->planes * r->spines, .hosts = hosts};
+	if (t->nodes > NODES_MAX)
+		return -EINVAL;
+	t->link = sim_alloc(r->planes * (hosts + (size_t)leaves * r->spines), sizeof(*t->link));
+	for (uint32_t h = 0; h < hosts; h++)
+		for (uint32_t p = 0; p < r->planes; p++)
+			add_link(t, h,
+				hosts + p * leaves + h / (r->servers * r->rails) * r->rails +
+					h % r->rails,
+				host_bps, delay);
+	for (uint32_t l = 0; l < r->planes * leaves; l++)
+		for (uint32_t i = 0; i < r->spines; i++)
+			add_link(t, hosts + l, spine + l / leaves * r->spines + i, core_bps, delay);
+	return 0;
+}
+
+int sim_topo_make(struct sim_topo *t, const struct sim_config *cfg, char *err, uint32_t err_size)
+{
+	uint64_t host = cfg->fabric.host_mbps * UINT64_C(1000000);
+	uint64_t core = cfg->fabric.core_mbps * UINT64_C(1000000);
+	uint64_t delay = cfg->fabric.delay_ns * UINT64_C(1000);
+	const struct sim_rails rails = {.planes = cfg->fabric.planes,
+		.rails = cfg->fabric.rails,
+		.segments = cfg->fabric.segments,
+		.servers = cfg->fabric.servers,
+		.spines = cfg->fabric.spines};
+	int ret = 0;
+
+	if (cfg->fabric.kind == SIM_FILE)
+		ret = sim_topo_load(t, cfg->fabric.topology, err, err_size);
+	else if (cfg->fabric.kind == SIM_FAT_TREE)
+		ret = sim_topo_fat_tree(
+			t, cfg->fabric.k, cfg->fabric.oversubscription, host, core, delay);
+	else if (cfg->fabric.kind == SIM_RAIL)
+		ret = sim_topo_rail(t, &rails, host, core, delay);
+	else
+		ret = sim_topo_leaf_spine(t, cfg->fabric.leaves, cfg->fabric.spines,
+			cfg->fabric.hosts_per_leaf, host, core, delay);
+	if (ret < 0 && err[0] == '\0')
+		snprintf(err, err_size, "fabric: more than 65,536 nodes");
+	return ret < 0 ? ret : sim_topo_finish(t, cfg->rnic.payload_bytes, err, err_size);
 }
 
 void sim_topo_free(struct sim_topo *t)

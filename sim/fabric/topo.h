@@ -56,6 +56,22 @@ int sim_topo_leaf_spine(struct sim_topo *t, uint32_t leaves, uint32_t spines,
 int sim_topo_fat_tree(struct sim_topo *t, uint32_t k, uint32_t over, uint64_t host_bps,
 	uint64_t core_bps, uint64_t delay);
 
+/*
+ * Rail-optimised, with planes (dual-plane: 2): host r of server v of a segment is its RNIC for rail
+ * r, number (segment * servers + v) * rails + r, with one link to each plane: to the plane's leaf
+ * of this rail and segment. The leaves of a plane all have one link to each of its `spines` spines;
+ * planes meet in hosts only.
+ */
+struct sim_rails {
+	uint32_t planes, rails, segments, servers, spines;
+};
+int sim_topo_rail(struct sim_topo *t, const struct sim_rails *r, uint64_t host_bps,
+	uint64_t core_bps, uint64_t delay);
+
+struct sim_config;
+/* As configured, finished. 0 or negative errno with a message. */
+int sim_topo_make(struct sim_topo *t, const struct sim_config *cfg, char *err, uint32_t err_size);
+
 /* Ports, routes, leaves. -EINVAL (message) if a host cannot reach another. */
 int sim_topo_finish(struct sim_topo *t, uint32_t payload_bytes, char *err, uint32_t err_size);
 /* Routes anew without the links for which down[link] is set; hosts out of reach get empty groups.

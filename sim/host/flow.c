@@ -199,6 +199,7 @@ void sim_flow_progress(struct sim *s, struct sim_flow *f, uint32_t psn)
 		s->outcome[demand].fct = s->now - (start > f->up_at ? start : f->up_at);
 		s->last_end = s->now;
 		s->finished++;
+		s->known_done += demand < s->n_known;
 		if (f->oldest == NULL && !f->kept)
 			finish(s, f);
 		if (s->jobs != NULL)

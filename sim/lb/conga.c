@@ -9,6 +9,7 @@
  * As in ConWeave's evaluation: gap 100 us, interval 50 us, alpha 0.2, 3 bits, ageing 500 us, and of
  * the paths `samples` neighbouring ones are compared, from a random one on; ties at random.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include "sim/lb/balancers.h"
 #include "sim/lb/paths.h"
@@ -38,10 +39,13 @@ struct conga {
 
 static int start(struct sim *s)
 {
-	struct conga *c = sim_alloc(1, sizeof(*c));
+	struct sim_paths *paths = sim_paths_new(s);
+	struct conga *c;
 
-	s->lb_state = c;
-	c->paths = sim_paths_new(s);
+	if (paths == NULL)
+		return -EOPNOTSUPP;
+	s->lb_state = c = sim_alloc(1, sizeof(*c));
+	c->paths = paths;
 	c->pair = sim_alloc((size_t)c->paths->leaves * c->paths->leaves, sizeof(*c->pair));
 	c->bytes = sim_alloc(s->topo.n_ports, sizeof(*c->bytes));
 	c->decayed = sim_alloc(s->topo.n_ports, sizeof(*c->decayed));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ConWeave: the balancer's table, and the source leaf. */
+#include <errno.h>
 #include <stdlib.h>
 #include "sim/lb/balancers.h"
 #include "sim/lb/conweave.h"
@@ -13,10 +14,13 @@ static uint64_t or_by_tiers(const struct sim *s, uint32_t us, uint32_t two, uint
 
 static int start(struct sim *s)
 {
-	struct conweave *c = sim_alloc(1, sizeof(*c));
+	struct sim_paths *paths = sim_paths_new(s);
+	struct conweave *c;
 
-	s->lb_state = c;
-	c->paths = sim_paths_new(s);
+	if (paths == NULL)
+		return -EOPNOTSUPP;
+	s->lb_state = c = sim_alloc(1, sizeof(*c));
+	c->paths = paths;
 	c->marked = sim_alloc((size_t)c->paths->leaves * c->paths->leaves, sizeof(*c->marked));
 	sim_pool_init(&c->timers, sizeof(struct sim_event) + sizeof(void *));
 	c->reply = s->cfg.conweave.reply_us * SIM_US;

@@ -21,12 +21,12 @@ static void stop(struct sim *s)
 		free(b->host[h].memory);
 		free(b->host[h].met);
 	}
-	for (uint32_t i = 0; b->seeds != NULL && i < b->leaves; i++)
+	for (uint32_t i = 0; b->seeds != NULL && i < b->places; i++)
 		free(b->seeds[i]);
 	free(b->seeds);
 	free(b->host);
 	free(b->model);
-	free(b->leaf_of);
+	free(b->place);
 	sim_pool_free(&b->ticks);
 	sim_pool_free(&b->counts);
 	free(b);
@@ -43,7 +43,7 @@ static int start_engines(struct sim *s, struct hp3_balancer *b)
 		cfg.seed ^= (uint64_t)h << 32;
 		cfg.load_paths = (uint16_t)b->paths;
 		if (b->model != NULL)
-			cfg.model = &b->model[b->leaf_of[s->topo.leaf[h] - s->topo.hosts]];
+			cfg.model = &b->model[b->place[h]];
 		size = (hp3_engine_size(&cfg) + 63) & ~(size_t)63;
 		host->memory = aligned_alloc(64, size);
 		if (host->memory == NULL)
@@ -57,19 +57,28 @@ static int start_engines(struct sim *s, struct hp3_balancer *b)
 	return 0;
 }
 
+/* From where does a packet's path depend on its ports? */
+static void set_places(const struct sim *s, struct hp3_balancer *b)
+{
+	const struct sim_topo *t = &s->topo;
+
+	b->place = sim_alloc(t->hosts, sizeof(*b->place));
+	for (uint32_t h = 0; h < t->hosts; h++) {
+		bool mate = h > 0 && t->leaf[h] == t->leaf[h - 1] &&
+			    t->first_port[h + 1] - t->first_port[h] == 1;
+
+		b->place[h] = mate ? b->place[h - 1] : b->places++;
+	}
+}
+
 static int start_as(struct sim *s, bool paper)
 {
 	struct hp3_balancer *b = sim_alloc(1, sizeof(*b));
-	const struct sim_topo *t = &s->topo;
 	int ret = 0;
 
 	s->lb_state = b;
 	s->cfg.rnic.ports = SIM_PORTS_ROCE;
-	b->leaf_of = sim_alloc(t->nodes - t->hosts, sizeof(*b->leaf_of));
-	memset(b->leaf_of, 0xff, (t->nodes - t->hosts) * sizeof(*b->leaf_of));
-	for (uint32_t h = 0; h < t->hosts; h++)
-		if (b->leaf_of[t->leaf[h] - t->hosts] == UINT32_MAX)
-			b->leaf_of[t->leaf[h] - t->hosts] = b->leaves++;
+	set_places(s, b);
 	hp3_sim_config(s, b, paper);
 	sim_pool_init(&b->ticks, sizeof(struct sim_event) + sizeof(uint64_t));
 	if (!paper && s->cfg.hp3.identity == SIM_IDENTITY_MODEL)

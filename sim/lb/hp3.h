@@ -41,10 +41,11 @@ struct hp3_host {
 
 struct hp3_balancer {
 	struct hp3_host *host;
-	struct hp3_model *model; /* by leaf number; NULL: identity none */
-	uint32_t **seeds; /* of the models' second stage */
-	uint32_t *leaf_of; /* by node - hosts */
-	uint32_t leaves, paths; /* paths: 0 without placement */
+	struct hp3_model *model; /* by place; NULL: identity none */
+	uint32_t **seeds; /* by place: of the models' stages */
+	uint32_t *
+		place; /* by host: those of a leaf share one, hosts that choose themselves do not */
+	uint32_t places, paths; /* paths: 0 without placement */
 	struct sim_pool ticks, counts;
 	struct hp3_engine_config cfg;
 };

@@ -107,26 +107,38 @@ static int believe(struct sim *s, struct hp3_model *m, uint32_t src, uint32_t ds
 	return -EAGAIN;
 }
 
-static int model_of_leaf(struct sim *s, struct hp3_balancer *b, uint32_t leaf, uint32_t src)
+/* One stage of the hash for each place where there is a choice on the way, hosts included. */
+static int model_from(struct sim *s, struct hp3_balancer *b, uint32_t index, uint32_t src)
 {
-	uint32_t node = s->topo.leaf[src], dst = farthest(s, src), n = choices(s, node, dst);
-	struct hp3_hash hash = {.kind = (uint8_t)s->cfg.fabric.hash,
-		.input = (uint8_t)s->cfg.fabric.hash_input,
-		.paths = (uint16_t)n,
-		.seed = s->cfg.fabric.hash_seed + node};
-	struct hp3_stage stage[2] = {{.hash = hash}, {.hash = hash}};
-	uint32_t up = next_node(s, node, dst, 0);
+	struct hp3_hash hash = {
+		.kind = (uint8_t)s->cfg.fabric.hash, .input = (uint8_t)s->cfg.fabric.hash_input};
+	struct hp3_stage stage[HP3_MODEL_STAGES];
+	uint32_t at[HP3_MODEL_PATHS] = {src}, up[HP3_MODEL_PATHS], dst = farthest(s, src), n = 1;
+	uint32_t *seeds = sim_alloc(HP3_MODEL_STAGES * HP3_MODEL_PATHS, sizeof(*seeds));
+	unsigned stages = 0;
 	int ret;
 
-	stage[1].hash.paths = (uint16_t)choices(s, up, dst);
-	if (stage[1].hash.paths > 1) {
-		b->seeds[leaf] = sim_alloc(n, sizeof(**b->seeds));
-		for (uint32_t i = 0; i < n; i++)
-			b->seeds[leaf][i] = s->cfg.fabric.hash_seed + next_node(s, node, dst, i);
-		stage[1].seeds = b->seeds[leaf];
+	b->seeds[index] = seeds;
+	while (at[0] != dst) {
+		uint32_t ways = choices(s, at[0], dst);
+
+		if (n * ways > HP3_MODEL_PATHS || (ways > 1 && stages == HP3_MODEL_STAGES))
+			return -E2BIG;
+		for (uint32_t i = 0; i < n; i++) {
+			seeds[stages * HP3_MODEL_PATHS + i] = s->cfg.fabric.hash_seed + at[i];
+			for (uint32_t k = 0; k < ways; k++)
+				up[i * ways + k] = next_node(s, at[i], dst, k);
+		}
+		n *= ways;
+		memcpy(at, up, n * sizeof(*at));
+		if (ways == 1)
+			continue;
+		stage[stages] =
+			(struct hp3_stage){.hash = hash, .seeds = &seeds[stages * HP3_MODEL_PATHS]};
+		stage[stages++].hash.paths = (uint16_t)ways;
 	}
-	ret = hp3_model_init(&b->model[leaf], stage, stage[1].hash.paths > 1 ? 2 : 1);
-	return ret < 0 ? ret : believe(s, &b->model[leaf], src, dst);
+	ret = hp3_model_init(&b->model[index], stage, stages);
+	return ret < 0 ? ret : believe(s, &b->model[index], src, dst);
 }
 
 int hp3_sim_models(struct sim *s, struct hp3_balancer *b)
@@ -134,14 +146,11 @@ int hp3_sim_models(struct sim *s, struct hp3_balancer *b)
 	const struct sim_topo *t = &s->topo;
 	int ret = 0;
 
-	b->model = sim_alloc(b->leaves, sizeof(*b->model));
-	b->seeds = sim_alloc(b->leaves, sizeof(*b->seeds));
-	for (uint32_t h = 0; h < t->hosts && ret == 0; h++) {
-		uint32_t leaf = b->leaf_of[t->leaf[h] - t->hosts];
-
-		if (!hp3_model_believed(&b->model[leaf]))
-			ret = model_of_leaf(s, b, leaf, h);
-	}
+	b->model = sim_alloc(b->places, sizeof(*b->model));
+	b->seeds = sim_alloc(b->places, sizeof(*b->seeds));
+	for (uint32_t h = 0; h < t->hosts && ret == 0; h++)
+		if (!hp3_model_believed(&b->model[b->place[h]]))
+			ret = model_from(s, b, b->place[h], h);
 	if (ret == 0 && s->cfg.hp3.placement == SIM_ON)
 		b->paths = hp3_model_paths(&b->model[0]);
 	return ret;

@@ -4,6 +4,7 @@
  * without a gap of letflow.gap_us, along a path drawn at random. Gap as in ConWeave's evaluation:
  * 100 us.
  */
+#include <errno.h>
 #include "sim/lb/balancers.h"
 #include "sim/lb/paths.h"
 
@@ -15,7 +16,7 @@ struct flowlet {
 static int start(struct sim *s)
 {
 	s->lb_state = sim_paths_new(s);
-	return 0;
+	return s->lb_state != NULL ? 0 : -EOPNOTSUPP;
 }
 
 static void stop(struct sim *s)

@@ -7,8 +7,12 @@ struct sim_paths *sim_paths_new(const struct sim *s)
 {
 	const struct sim_topo *t = &s->topo;
 	uint32_t switches = t->nodes - t->hosts;
-	struct sim_paths *p = sim_alloc(1, sizeof(*p));
+	struct sim_paths *p;
 
+	for (uint32_t h = 0; h < t->hosts; h++)
+		if (t->first_port[h + 1] - t->first_port[h] > 1)
+			return NULL;
+	p = sim_alloc(1, sizeof(*p));
 	p->leaf_of = sim_alloc(switches, sizeof(*p->leaf_of));
 	p->host_of = sim_alloc(switches, sizeof(*p->host_of));
 	memset(p->leaf_of, 0xff, switches * sizeof(*p->leaf_of));

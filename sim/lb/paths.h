@@ -29,6 +29,7 @@ struct sim_paths {
 	struct sim_pair_paths *pair; /* source leaf * leaves + destination leaf */
 };
 
+/* NULL: hosts have links to several leaves. */
 struct sim_paths *sim_paths_new(const struct sim *s);
 void sim_paths_free(struct sim_paths *p);
 

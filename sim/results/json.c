@@ -31,15 +31,26 @@ static int add_setting(void *arg, const struct hp3_ini_item *item)
 					       : json_string(value));
 }
 
-char *sim_settings_text(const struct sim_config *cfg)
+bool sim_settings_are(json_t *settings, const struct sim_config *cfg)
 {
-	json_t *j = json_object();
-	char *text;
+	json_t *now = json_object(), *then = json_copy(settings);
+	const char *name;
+	json_t *value;
+	void *tmp;
+	bool same;
 
-	hp3_ini_each(&sim_schema, cfg, add_setting, j);
-	text = json_dumps(j, JSON_COMPACT | JSON_SORT_KEYS);
-	json_decref(j);
-	return text;
+	hp3_ini_each(&sim_schema, cfg, add_setting, now);
+	json_object_foreach_safe(now, tmp, name, value)
+	{
+		if (strncmp(name, "sweep.", strlen("sweep.")) == 0) {
+			json_object_del(then, name);
+			json_object_del(now, name);
+		}
+	}
+	same = json_equal(now, then);
+	json_decref(now);
+	json_decref(then);
+	return same;
 }
 
 static json_t *slowdown_json(const struct sim_slowdown *d)

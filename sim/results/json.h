@@ -18,8 +18,8 @@ struct sim_cost sim_cost_now(void);
 /* NULL without memory. `per_flow`: adds "flows": [[src, dst, bytes, start_ps, fct_ps, base_ps]..].
  */
 json_t *sim_result_json(const struct sim *s, const struct sim_cost *cost, bool per_flow);
-/* The settings as one line of JSON, keys sorted; to be freed. NULL without memory. */
-char *sim_settings_text(const struct sim_config *cfg);
+/* Do the settings of a result (object; NULL: none) make the same run? [sweep] does not matter. */
+bool sim_settings_are(json_t *settings, const struct sim_config *cfg);
 /* 0 or negative errno. "-" is the standard output. */
 int sim_json_write(json_t *j, const char *path);
 

@@ -47,7 +47,8 @@ static uint32_t collect(const struct sim *s, uint64_t bdp, enum class class, dou
 	for (uint32_t i = 0; i < s->n_demands; i++) {
 		const struct sim_outcome *o = &s->outcome[i];
 
-		if (o->fct == 0 || (class != ALL && (s->demand[i].bytes < bdp) != (class == LT)))
+		if (o->fct == 0 || s->demand[i].background ||
+			(class != ALL && (s->demand[i].bytes < bdp) != (class == LT)))
 			continue;
 		values[n++] = o->fct > o->base ? (double)o->fct / (double)o->base : 1;
 	}

@@ -2,136 +2,221 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "sim/work/jobs.h"
 
 struct job {
+	struct sim_event next; /* the next round begins */
+	struct sim_job_plan plan;
+	uint32_t first_tag;
 	uint32_t *host; /* by rank */
 	uint32_t *begun, *sent, *received; /* by rank: steps of this round (ring) */
-	uint32_t left; /* flows of this round to end */
+	uint32_t left; /* messages of this round to end */
 	uint32_t rounds_left;
-	uint64_t began;
+	uint64_t chunk, began, rng;
 };
 
 struct sim_jobs {
 	struct job *job;
-	uint32_t n, ranks;
-	bool ring;
-	uint64_t chunk;
+	uint32_t n;
 	struct sim_round_time *round;
-	uint32_t n_rounds;
+	uint32_t n_rounds, cap_rounds;
 };
 
-static void send(struct sim *s, uint32_t job, uint32_t rank, uint32_t to)
+static void send(struct sim *s, const struct job *j, uint32_t rank, uint32_t to)
 {
-	const struct job *j = &s->jobs->job[job];
 	struct sim_demand d = {.start = s->now,
 		.src = j->host[rank],
 		.dst = j->host[to],
-		.bytes = s->jobs->chunk,
-		.tag = job * s->jobs->ranks + rank};
+		.bytes = j->chunk,
+		.background = j->plan.background,
+		.tag = j->first_tag + rank};
 
 	sim_demand_now(s, &d);
 }
 
-static void begin_round(struct sim *s, uint32_t job)
+static void begin_round(struct sim *s, struct job *j)
 {
-	struct sim_jobs *jobs = s->jobs;
-	struct job *j = &jobs->job[job];
-	uint32_t n = jobs->ranks;
+	uint32_t n = j->plan.ranks;
 
 	j->began = s->now;
-	j->left = jobs->ring ? 2 * (n - 1) * n : n * (n - 1);
+	j->left = j->plan.ring ? 2 * (n - 1) * n : n * (n - 1);
 	for (uint32_t r = 0; r < n; r++) {
 		j->begun[r] = 1;
 		j->sent[r] = 0;
 		j->received[r] = 0;
 		for (uint32_t to = (r + 1) % n; to != r; to = (to + 1) % n) {
-			send(s, job, r, to);
-			if (jobs->ring)
+			send(s, j, r, to);
+			if (j->plan.ring)
 				break;
 		}
 	}
 }
 
-/* The next step of a rank: its own last send and what it got from its neighbour are done. */
-static void ring_step(struct sim *s, uint32_t job, uint32_t rank)
+/* Background goes on while anything else is left. */
+static bool over(const struct sim *s, const struct job *j)
 {
-	struct job *j = &s->jobs->job[job];
-	uint32_t n = s->jobs->ranks;
+	return j->plan.background && s->open_work == 0 && s->known_done == s->n_known;
+}
+
+static void next_round(struct sim *s, struct sim_event *ev)
+{
+	struct job *j = (struct job *)ev;
+
+	if (!over(s, j))
+		begin_round(s, j);
+}
+
+/* Off for 0 to twice the mean. */
+static void wait(struct sim *s, struct job *j)
+{
+	uint64_t ns = j->plan.off / SIM_NS;
+
+	if (ns > 0)
+		ns = hp3_rand_below(&j->rng, (uint32_t)(2 * ns + 1));
+	sim_at(s, &j->next, s->now + ns * SIM_NS);
+}
+
+/* The next step of a rank: its own last send and what it got from its neighbour are done. */
+static void ring_step(struct sim *s, struct job *j, uint32_t rank)
+{
+	uint32_t n = j->plan.ranks;
 
 	if (j->begun[rank] > j->sent[rank] || j->received[rank] < j->begun[rank] ||
 		j->begun[rank] == 2 * (n - 1))
 		return;
 	j->begun[rank]++;
-	send(s, job, rank, (rank + 1) % n);
+	send(s, j, rank, (rank + 1) % n);
+}
+
+static struct job *job_of(struct sim_jobs *jobs, uint32_t tag)
+{
+	struct job *j = jobs->job;
+
+	while (tag >= j->first_tag + j->plan.ranks)
+		j++;
+	return j;
+}
+
+static void round_ends(struct sim *s, struct job *j)
+{
+	struct sim_jobs *jobs = s->jobs;
+
+	if (jobs->n_rounds == jobs->cap_rounds) {
+		jobs->cap_rounds = jobs->cap_rounds == 0 ? 64 : 2 * jobs->cap_rounds;
+		jobs->round = sim_realloc(jobs->round, jobs->cap_rounds * sizeof(*jobs->round));
+	}
+	jobs->round[jobs->n_rounds++] = (struct sim_round_time){
+		.job = (uint32_t)(j - jobs->job), .time = s->now - j->began};
+	if (!j->plan.background && --j->rounds_left == 0)
+		s->open_work--;
+	else if (j->plan.off > 0)
+		wait(s, j);
+	else if (!over(s, j))
+		begin_round(s, j);
 }
 
 void sim_jobs_done(struct sim *s, uint32_t tag)
 {
-	struct sim_jobs *jobs = s->jobs;
-	uint32_t id = tag / jobs->ranks, rank = tag % jobs->ranks;
-	struct job *j = &jobs->job[id];
-	uint32_t to = (rank + 1) % jobs->ranks;
+	struct job *j;
+	uint32_t rank, to;
 
-	if (jobs->ring) {
+	if (tag == 0)
+		return;
+	j = job_of(s->jobs, tag);
+	rank = tag - j->first_tag;
+	to = (rank + 1) % j->plan.ranks;
+	if (j->plan.ring) {
 		j->sent[rank]++;
 		j->received[to]++;
-		ring_step(s, id, rank);
-		ring_step(s, id, to);
+		ring_step(s, j, rank);
+		ring_step(s, j, to);
 	}
-	if (--j->left > 0)
-		return;
-	jobs->round[jobs->n_rounds++] =
-		(struct sim_round_time){.job = id, .time = s->now - j->began};
-	if (--j->rounds_left > 0)
-		begin_round(s, id);
-	else
-		s->open_work--;
+	if (--j->left == 0)
+		round_ends(s, j);
 }
 
-static void first_rounds(struct sim *s, struct sim_event *ev)
+static void make_job(
+	struct sim *s, const struct sim_job_plan *plan, const uint32_t *order, uint64_t *rng)
 {
-	for (uint32_t i = 0; i < s->jobs->n; i++)
-		begin_round(s, i);
+	struct sim_jobs *jobs = s->jobs;
+	struct job *j = &jobs->job[jobs->n];
+	uint64_t chunk = plan->bytes / plan->ranks;
+
+	*j = (struct job){.plan = *plan,
+		.next.fire = next_round,
+		.first_tag = jobs->n > 0 ? j[-1].first_tag + j[-1].plan.ranks : 1,
+		.rounds_left = plan->rounds,
+		.chunk = chunk > 0 ? chunk : 1,
+		.rng = plan->off > 0 ? hp3_rand(rng) : 0};
+	j->host = sim_alloc(plan->ranks, sizeof(*j->host));
+	j->begun = sim_alloc(plan->ranks, sizeof(*j->begun));
+	j->sent = sim_alloc(plan->ranks, sizeof(*j->sent));
+	j->received = sim_alloc(plan->ranks, sizeof(*j->received));
+	for (uint32_t r = 0; r < plan->ranks; r++)
+		j->host[r] = order[r];
+	jobs->n++;
+	if (!plan->background)
+		s->open_work++;
+	wait(s, j);
+}
+
+/* Where hosts are rails of servers, the ranks of a job are of one rail, as collectives do it. */
+static void by_rail(const struct sim *s, uint32_t *order)
+{
+	uint32_t hosts = s->topo.hosts, rails = s->cfg.fabric.rails, n = 0;
+	uint32_t *sorted;
+
+	if (s->cfg.fabric.kind != SIM_RAIL)
+		return;
+	sorted = sim_alloc(hosts, sizeof(*sorted));
+	for (uint32_t r = 0; r < rails; r++)
+		for (uint32_t i = 0; i < hosts; i++)
+			if (order[i] % rails == r)
+				sorted[n++] = order[i];
+	memcpy(order, sorted, hosts * sizeof(*order));
+	free(sorted);
 }
 
 int sim_jobs_start(struct sim *s, uint64_t *rng, char *err, uint32_t err_size)
 {
-	uint32_t ranks = s->cfg.traffic.ranks, n = s->cfg.traffic.jobs, hosts = s->topo.hosts;
-	uint32_t *order;
-	struct sim_jobs *jobs;
+	const struct sim_config *c = &s->cfg;
+	bool jobs = c->traffic.kind == SIM_ALLREDUCE || c->traffic.kind == SIM_ALLTOALL;
+	const struct sim_job_plan plan[2] = {{.ring = c->traffic.kind == SIM_ALLREDUCE,
+						     .n = jobs ? c->traffic.jobs : 0,
+						     .ranks = c->traffic.ranks,
+						     .rounds = c->traffic.repeat,
+						     .bytes = c->traffic.bytes,
+						     .off = c->traffic.off_us * SIM_US},
+		{.background = true,
+			.ring = c->background.kind == SIM_BACK_ALLREDUCE,
+			.n = c->background.kind == SIM_BACK_NONE ? 0 : c->background.jobs,
+			.ranks = c->background.ranks,
+			.bytes = c->background.bytes,
+			.off = c->background.off_us * SIM_US}};
+	uint64_t wanted = (uint64_t)plan[0].n * plan[0].ranks + (uint64_t)plan[1].n * plan[1].ranks;
+	uint32_t *order, at = 0;
 
-	if ((uint64_t)ranks * n > hosts) {
+	if (plan[0].n + plan[1].n == 0)
+		return 0;
+	if (wanted > s->topo.hosts) {
 		snprintf(err, err_size,
-			"%u jobs of %u ranks need more than %u hosts: lower traffic.jobs or ranks",
-			n, ranks, hosts);
+			"jobs of traffic and background need %llu hosts of %u: lower jobs or ranks",
+			(unsigned long long)wanted, s->topo.hosts);
 		return -EINVAL;
 	}
-	order = sim_alloc(hosts, sizeof(*order));
-	jobs = sim_alloc(1, sizeof(*jobs));
-	sim_shuffle(order, hosts, rng);
-	*jobs = (struct sim_jobs){.n = n,
-		.ranks = ranks,
-		.ring = s->cfg.traffic.kind == SIM_ALLREDUCE,
-		.chunk = s->cfg.traffic.bytes / ranks > 0 ? s->cfg.traffic.bytes / ranks : 1};
-	jobs->job = sim_alloc(n, sizeof(*jobs->job));
-	jobs->round = sim_alloc((size_t)n * s->cfg.traffic.repeat, sizeof(*jobs->round));
-	for (uint32_t i = 0; i < n; i++) {
-		struct job *j = &jobs->job[i];
-
-		j->host = sim_alloc(ranks, sizeof(*j->host));
-		j->begun = sim_alloc(ranks, sizeof(*j->begun));
-		j->sent = sim_alloc(ranks, sizeof(*j->sent));
-		j->received = sim_alloc(ranks, sizeof(*j->received));
-		j->rounds_left = s->cfg.traffic.repeat;
-		for (uint32_t r = 0; r < ranks; r++)
-			j->host[r] = order[i * ranks + r];
+	order = sim_alloc(s->topo.hosts, sizeof(*order));
+	sim_shuffle(order, s->topo.hosts, rng);
+	by_rail(s, order);
+	s->jobs = sim_alloc(1, sizeof(*s->jobs));
+	s->jobs->job = sim_alloc(plan[0].n + plan[1].n, sizeof(*s->jobs->job));
+	for (unsigned k = 0; k < 2; k++) {
+		for (uint32_t i = 0; i < plan[k].n; i++) {
+			make_job(s, &plan[k], &order[at], rng);
+			at += plan[k].ranks;
+		}
 	}
 	free(order);
-	s->jobs = jobs;
-	s->open_work = n;
-	s->first_work.fire = first_rounds;
-	sim_at(s, &s->first_work, 0);
 	return 0;
 }
 
@@ -158,25 +243,35 @@ static int by_time(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-bool sim_job_results(const struct sim *s, struct sim_job_results *r)
+bool sim_job_results(const struct sim *s, bool background, struct sim_job_results *r)
 {
 	struct sim_jobs *jobs = s->jobs;
 	double sum = 0, bus = 0;
+	uint64_t p99 = 0, max = 0;
+	uint32_t n = 0, seen = 0;
 
-	if (jobs == NULL || jobs->n_rounds == 0)
+	for (uint32_t i = 0; jobs != NULL && i < jobs->n_rounds; i++)
+		n += jobs->job[jobs->round[i].job].plan.background == background;
+	if (n == 0)
 		return false;
 	qsort(jobs->round, jobs->n_rounds, sizeof(*jobs->round), by_time);
 	for (uint32_t i = 0; i < jobs->n_rounds; i++) {
+		const struct job *j = &jobs->job[jobs->round[i].job];
 		double us = (double)jobs->round[i].time / SIM_US;
 
+		if (j->plan.background != background)
+			continue;
 		sum += us;
-		bus += (double)jobs->chunk * (jobs->ring ? 2 : 1) * (jobs->ranks - 1) * 8 / us /
+		bus += (double)j->chunk * (j->plan.ring ? 2 : 1) * (j->plan.ranks - 1) * 8 / us /
 		       1000;
+		max = jobs->round[i].time;
+		if (seen++ == (n - 1) * 99 / 100)
+			p99 = max;
 	}
-	*r = (struct sim_job_results){.rounds = jobs->n_rounds,
-		.jct_avg_us = sum / jobs->n_rounds,
-		.jct_p99_us = (double)jobs->round[(jobs->n_rounds - 1) * 99 / 100].time / SIM_US,
-		.jct_max_us = (double)jobs->round[jobs->n_rounds - 1].time / SIM_US,
-		.bus_gbps = bus / jobs->n_rounds};
+	*r = (struct sim_job_results){.rounds = n,
+		.jct_avg_us = sum / n,
+		.jct_p99_us = (double)p99 / SIM_US,
+		.jct_max_us = (double)max / SIM_US,
+		.bus_gbps = bus / n};
 	return true;
 }

@@ -154,22 +154,26 @@ void sim_shuffle(uint32_t *order, uint32_t n, uint64_t *rng)
 	}
 }
 
+static int first(struct sim *s, uint64_t *rng, char *err, uint32_t err_size)
+{
+	switch (s->cfg.traffic.kind) {
+	case SIM_POISSON:
+		return poisson(s, rng, err, err_size);
+	case SIM_INCAST:
+		return incast(s, rng, err, err_size);
+	case SIM_PERMUTATION:
+		return permutation(s, rng);
+	case SIM_COLLISION:
+		return collision(s, err, err_size);
+	default:
+		return 0; /* of jobs */
+	}
+}
+
 int sim_traffic(struct sim *s, char *err, uint32_t err_size)
 {
 	uint64_t rng = s->cfg.run.seed ^ TRAFFIC_STREAM;
+	int ret = first(s, &rng, err, err_size);
 
-	switch (s->cfg.traffic.kind) {
-	case SIM_POISSON:
-		return poisson(s, &rng, err, err_size);
-	case SIM_INCAST:
-		return incast(s, &rng, err, err_size);
-	case SIM_PERMUTATION:
-		return permutation(s, &rng);
-	case SIM_COLLISION:
-		return collision(s, err, err_size);
-	case SIM_ALLREDUCE:
-	case SIM_ALLTOALL:
-		return sim_jobs_start(s, &rng, err, err_size);
-	}
-	return -EINVAL;
+	return ret < 0 ? ret : sim_jobs_start(s, &rng, err, err_size);
 }

@@ -14,6 +14,11 @@
  * allreduce    jobs of `ranks` hosts in a ring: 2 (ranks - 1) steps, in each every rank sends
  *              bytes / ranks to the next, once it has received the step before
  * alltoall     every rank sends bytes / ranks to every other rank
+ *
+ * A job has `repeat` rounds; between two of them, and before the first, it computes: it is off for
+ * off_us on average, uniformly from 0 to twice that. Background ([background]): jobs of the same
+ * kinds on hosts that the jobs of the traffic leave free (beside other traffic: on any), whose
+ * rounds go on until all else has ended, and which have results of their own.
  */
 #include "sim/core/sim.h"
 
@@ -32,8 +37,8 @@ struct sim_job_results {
 	double bus_gbps; /* mean of rounds: NCCL's bus bandwidth */
 };
 
-/* False if the traffic is not of jobs, or no round has ended. */
-bool sim_job_results(const struct sim *s, struct sim_job_results *r);
+/* False if there are no such jobs, or none of their rounds has ended. */
+bool sim_job_results(const struct sim *s, bool background, struct sim_job_results *r);
 
 /* host/flow.c: a flow has ended that had this tag. */
 void sim_jobs_done(struct sim *s, uint32_t tag);

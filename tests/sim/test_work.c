@@ -71,7 +71,7 @@ static void rings_take_their_steps(void **state)
 	traffic();
 	world_run(&s);
 	assert_int_equal(s.n_demands, 3 * 6 * 4);
-	assert_true(sim_job_results(&s, &r));
+	assert_true(sim_job_results(&s, false, &r));
 	assert_int_equal(r.rounds, 3);
 	/* ACKs share the links with data, 4.8 ns for each 83.84. */
 	assert_true(r.jct_avg_us >= (double)(6 * step) / SIM_US);
@@ -95,8 +95,35 @@ static void all_to_all_is_everyone(void **state)
 	for (unsigned a = 0; a < 8; a++)
 		for (unsigned b = 0; b < 8; b++)
 			assert_true(seen[a][b] <= 1);
-	assert_true(sim_job_results(&s, &r));
+	assert_true(sim_job_results(&s, false, &r));
 	assert_int_equal(r.rounds, 2);
+	sim_destroy(&s);
+}
+
+/* Two rounds of a ring, and AllToAlls beside it that come and go until it has ended. */
+static void background_comes_and_goes(void **state)
+{
+	struct sim_job_results r, b;
+	uint32_t own = 2 * 2 * 3 * 4;
+
+	WORLD(&s, "fabric.leaves=2", "fabric.spines=2", "fabric.hosts_per_leaf=8",
+		"traffic.kind=allreduce", "traffic.ranks=4", "traffic.bytes=4000000",
+		"traffic.repeat=2", "traffic.off_us=100", "background.kind=alltoall",
+		"background.ranks=4", "background.jobs=2", "background.bytes=100000",
+		"background.off_us=50");
+	traffic();
+	world_run(&s);
+	assert_true(sim_job_results(&s, false, &r));
+	assert_true(sim_job_results(&s, true, &b));
+	assert_int_equal(r.rounds, 2);
+	assert_true(b.rounds > 8);
+	assert_int_equal(s.n_demands, own + b.rounds * 4 * 3);
+	for (uint32_t i = 0; i < s.n_demands; i++)
+		own -= !s.demand[i].background;
+	assert_int_equal(own, 0);
+	/* Off half of the time and more: a round takes some 10 us, the pause 50. */
+	assert_true((double)b.rounds * b.jct_avg_us < (double)s.last_end / SIM_US * 2 * 0.6);
+	assert_true(s.last_end / SIM_US > (uint64_t)(r.jct_avg_us * 2));
 	sim_destroy(&s);
 }
 
@@ -158,6 +185,7 @@ int main(void)
 		cmocka_unit_test(load_is_as_asked),
 		cmocka_unit_test(rings_take_their_steps),
 		cmocka_unit_test(all_to_all_is_everyone),
+		cmocka_unit_test(background_comes_and_goes),
 		cmocka_unit_test(permutations_hit_everyone_once),
 		cmocka_unit_test(failed_links_lose_and_recover),
 		cmocka_unit_test(black_holes_swallow_whole_flows),

@@ -19,11 +19,7 @@ void world_make(struct sim *s, const char *const *set)
 	while (set[n] != NULL)
 		n++;
 	assert_int_equal(sim_config_load(&cfg, NULL, NULL, set, n, &errs), 0);
-	ret = sim_topo_leaf_spine(&topo, cfg.fabric.leaves, cfg.fabric.spines,
-		cfg.fabric.hosts_per_leaf, cfg.fabric.host_mbps * UINT64_C(1000000),
-		cfg.fabric.core_mbps * UINT64_C(1000000), cfg.fabric.delay_ns * SIM_NS);
-	assert_int_equal(ret, 0);
-	ret = sim_topo_finish(&topo, cfg.rnic.payload_bytes, err, sizeof(err));
+	ret = sim_topo_make(&topo, &cfg, err, sizeof(err));
 	if (ret == 0)
 		ret = sim_create(s, &cfg, &topo, err, sizeof(err));
 	if (ret < 0)
