@@ -12,6 +12,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include <jansson.h>
 #include <rte_cycles.h>
@@ -31,6 +32,7 @@ struct options {
 	uint32_t mbuf_bytes, memory_mb;
 	uint64_t seed;
 	const char *cpu;
+	const char *only; /* "stage, packet": that one alone; NULL: all */
 };
 
 struct belt {
@@ -155,7 +157,12 @@ static void measure(json_t *rows, const struct options *o, const char *stage, st
 	static double cycles[PASSES_MAX];
 	uint32_t passes = RTE_MIN(RTE_MAX(o->packets / b->n, 5u), PASSES_MAX);
 	bool steady = l != NULL;
+	char name[64];
 
+	snprintf(name, sizeof(name), "%s, %s%s", stage, b->kind == LOAD_ACK ? "ACK" : "WRITE",
+		steady && l->moved ? ", moved" : "");
+	if (o->only != NULL && strcmp(o->only, name) != 0)
+		return;
 	if (pass == pass_pipeline)
 		hp3d_pipe_output(l->pipe, load_dir(b->kind), send_on, b);
 	for (uint32_t i = 0; i < passes + 2; i++) {
@@ -296,6 +303,7 @@ out:
 static const char usage[] =
 	"usage: hp3-bench [--flows N,N,...] [--hot MBUFS] [--cold MBUFS] [--mbuf-bytes N]\n"
 	"                 [--packets N] [--seed N] [--cpu N] [--memory MB]\n"
+	"                 [--only 'STAGE, PACKET']\n"
 	"One round; prints JSON. bench/run is what a person runs.\n";
 
 static uint32_t number(const char *text, uint32_t min, uint32_t max, char **end)
@@ -314,7 +322,8 @@ static void parse_options(int argc, char **argv, struct options *o)
 {
 	static const struct option longs[] = {{"flows", 1, NULL, 'f'}, {"hot", 1, NULL, 'h'},
 		{"cold", 1, NULL, 'c'}, {"packets", 1, NULL, 'p'}, {"seed", 1, NULL, 's'},
-		{"cpu", 1, NULL, 'u'}, {"memory", 1, NULL, 'm'}, {"mbuf-bytes", 1, NULL, 'b'}, {0}};
+		{"cpu", 1, NULL, 'u'}, {"memory", 1, NULL, 'm'}, {"mbuf-bytes", 1, NULL, 'b'},
+		{"only", 1, NULL, 'o'}, {0}};
 	char *end;
 	int c;
 
@@ -351,6 +360,9 @@ static void parse_options(int argc, char **argv, struct options *o)
 			break;
 		case 's':
 			o->seed = number(optarg, 0, UINT32_MAX, &end);
+			break;
+		case 'o':
+			o->only = optarg;
 			break;
 		case 'u':
 			o->cpu = optarg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Creation, set-up events, the clock hand of ageing, lists and names. */
-#include "engine/internal.h"
+#include "engine/burst.h"
 #include <errno.h>
 
 #define CACHE_LINE  64u
@@ -143,6 +143,7 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 		e->held[i].next = e->free_held;
 		e->free_held = i;
 	}
+	e->lanes = hp3_lanes_best();
 	e->move_due = e->active_due = UINT64_MAX;
 	return e;
 }

@@ -10,9 +10,9 @@
  * Time is nanoseconds, monotonic, always an argument. One instance is driven by one thread;
  * instances share nothing. All randomness comes from the seed in the configuration.
  *
- * Use per burst:
- *     parse all -> hp3_find_burst() -> per packet, in order: hp3_tx() or hp3_rx(), carry out the
- * actions, then the verdict. Actions come first: a RELEASE must leave before the packet in hand.
+ * Use per burst: hp3_see_burst(), then hp3_burst() as often as it takes, or, one packet at a time:
+ *     parse -> hp3_find_burst() -> hp3_tx() or hp3_rx(), carry out the actions, then the verdict.
+ * Actions come first: a RELEASE must leave before the packet in hand.
  */
 #include <stddef.h>
 #include "cc/dcqcn.h"
@@ -112,9 +112,11 @@ struct hp3_pkt {
 	bool trusted; /* only headers are at hand, the ICRC counts as right (simulator) */
 	struct hp3_view v;
 	uint64_t addr;
-	uint32_t sig, bucket;
+	uint32_t sig, bucket; /* bucket: HP3_NO_BUCKET if no flow is looked for */
 	uint32_t flow; /* index, to be verified by hp3_tx/hp3_rx; HP3_NO_FLOW */
 };
+
+#define HP3_NO_BUCKET UINT32_MAX
 
 enum hp3_verdict_kind { HP3_PASS, HP3_HOLD, HP3_CONSUME, HP3_DROP };
 
@@ -178,6 +180,7 @@ struct hp3_act {
 struct hp3_acts {
 	uint32_t n;
 	bool more; /* hp3_tick: call again with an empty list */
+	bool obey; /* hp3_burst: some verdict says more than to pass the packet as it is */
 	struct hp3_act act[HP3_ACTS_MAX];
 };
 
@@ -233,6 +236,29 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
 
 /* Fills addr, sig, bucket and flow of RC packets; prefetches what hp3_tx/hp3_rx will touch. */
 void hp3_find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir);
+
+/*
+ * The same in bulk, for speed; results are those of hp3_parse(), hp3_find_burst(), hp3_tx() and
+ * hp3_rx().
+ * - hp3_see_burst() wants frame, len and trusted; it fills in the rest but the flow. A packet
+ *   without a frame (NULL) is of class OTHER. Returns how many are no requests (TX), no replies
+ *   (RX).
+ * - hp3_burst() handles packets in order and returns how many it did: all, or up to and including
+ *   the first one that comes with actions. Then: obey the verdicts before it, carry out the
+ *   actions, obey the last verdict, call again for the packets behind it.
+ */
+uint32_t hp3_see_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir);
+uint32_t hp3_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir,
+	uint64_t now, struct hp3_verdict *verdicts, struct hp3_acts *acts);
+
+/*
+ * Both exist for several levels of the instruction set; the best one that this CPU has is in use.
+ * hp3_lane_name() lists them, from plain to best, NULL behind the last; hp3_lane_use() switches
+ * (for tests) and returns 0 or -ENOTSUP: not for this CPU.
+ */
+const char *hp3_lane_name(unsigned i);
+int hp3_lane_use(struct hp3_engine *e, unsigned i);
+const char *hp3_lane_in_use(const struct hp3_engine *e);
 
 void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *verdict,
 	struct hp3_acts *acts);

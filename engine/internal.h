@@ -97,10 +97,11 @@ struct hp3_cm_pending {
 
 struct hp3_engine {
 	/* read per packet */
-	struct hp3_engine_config cfg;
 	struct hp3_table table;
 	struct hp3_flow *flows;
 	uint64_t seed[4];
+	const struct hp3_lanes *lanes; /* burst.h */
+	struct hp3_engine_config cfg;
 	/* written now and then */
 	struct hp3_pairs pairs;
 	struct hp3_move *moves;
@@ -142,6 +143,17 @@ struct hp3_key {
 void hp3_key_hash(
 	const struct hp3_engine *e, const struct hp3_key *k, uint32_t *sig, uint32_t *bucket);
 uint64_t hp3_key_addr(const struct hp3_engine *e, bool ipv6, const void *local, const void *remote);
+uint64_t hp3_key_addr6(const struct hp3_engine *e, const void *local, const void *remote);
+static inline void hp3_key_mix(const struct hp3_engine *e, uint64_t addr, uint32_t qpn,
+	uint16_t vlan, enum hp3_dir dir, uint32_t *sig, uint32_t *bucket)
+{
+	uint64_t k = (uint64_t)vlan << 32 | (uint64_t)dir << 31 | qpn;
+	uint64_t h = hp3_mix(addr ^ e->seed[0], k ^ e->seed[1]);
+
+	*sig = (uint32_t)(h >> 32);
+	*bucket = (uint32_t)h & e->table.mask;
+}
+
 uint32_t hp3_key_find(
 	const struct hp3_engine *e, const struct hp3_key *k, const void *local, const void *remote);
 /* Local and remote address of a packet, in place. */

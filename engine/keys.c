@@ -6,17 +6,7 @@
  */
 #include "engine/internal.h"
 
-static inline void hash(const struct hp3_engine *e, uint64_t addr, uint32_t qpn, uint16_t vlan,
-	enum hp3_dir dir, uint32_t *sig, uint32_t *bucket)
-{
-	uint64_t k = (uint64_t)vlan << 32 | (uint64_t)dir << 31 | qpn;
-	uint64_t h = hp3_mix(addr ^ e->seed[0], k ^ e->seed[1]);
-
-	*sig = (uint32_t)(h >> 32);
-	*bucket = (uint32_t)h & e->table.mask;
-}
-
-static uint64_t addr6(const struct hp3_engine *e, const void *local, const void *remote)
+uint64_t hp3_key_addr6(const struct hp3_engine *e, const void *local, const void *remote)
 {
 	uint64_t l[2], r[2];
 
@@ -29,20 +19,14 @@ static uint64_t addr6(const struct hp3_engine *e, const void *local, const void 
 void hp3_key_hash(
 	const struct hp3_engine *e, const struct hp3_key *k, uint32_t *sig, uint32_t *bucket)
 {
-	hash(e, k->addr, k->qpn, k->vlan, k->dir, sig, bucket);
-}
-
-static inline uint64_t key_addr(
-	const struct hp3_engine *e, bool ipv6, const void *local, const void *remote)
-{
-	if (__builtin_expect(ipv6, 0))
-		return addr6(e, local, remote);
-	return (uint64_t)hp3_be32(local) << 32 | hp3_be32(remote);
+	hp3_key_mix(e, k->addr, k->qpn, k->vlan, k->dir, sig, bucket);
 }
 
 uint64_t hp3_key_addr(const struct hp3_engine *e, bool ipv6, const void *local, const void *remote)
 {
-	return key_addr(e, ipv6, local, remote);
+	if (ipv6)
+		return hp3_key_addr6(e, local, remote);
+	return (uint64_t)hp3_be32(local) << 32 | hp3_be32(remote);
 }
 
 static bool same_addresses(
@@ -102,59 +86,6 @@ uint32_t hp3_pkt_flow_slow(struct hp3_engine *e, const struct hp3_pkt *pkt, enum
 
 	hp3_pkt_addresses(pkt, dir, &local, &remote);
 	return hp3_key_find(e, &k, local, remote);
-}
-
-/*
- * Requests that leave, and replies and CNPs that arrive, have a flow here. The notification point
- * also cares for marked requests that arrive, and for the replies to them.
- */
-static inline bool wanted(const struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir)
-{
-	const struct hp3_view *v = &pkt->v;
-
-	if (v->class == (dir == HP3_DIR_TX ? HP3_CLASS_RC_REQUEST : HP3_CLASS_RC_REPLY))
-		return true;
-	if (v->class == HP3_CLASS_CNP)
-		return dir == HP3_DIR_RX;
-	if (e->np == NULL)
-		return false;
-	return dir == HP3_DIR_TX ? v->class == HP3_CLASS_RC_REPLY
-				 : v->class == HP3_CLASS_RC_REQUEST && (v->flags & HP3_VF_CE);
-}
-
-void hp3_find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		struct hp3_pkt *p = &pkts[i];
-		const uint8_t *local, *remote;
-
-		p->flow = HP3_NO_FLOW;
-		if (!wanted(e, p, dir))
-			continue;
-		hp3_pkt_addresses(p, dir, &local, &remote);
-		p->addr = key_addr(e, p->v.flags & HP3_VF_IPV6, local, remote);
-		hash(e, p->addr, p->v.dest_qpn, p->v.vlan, dir, &p->sig, &p->bucket);
-		__builtin_prefetch(&e->table.buckets[p->bucket]);
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		struct hp3_pkt *p = &pkts[i];
-		const struct hp3_bucket *b;
-		uint32_t hits, ref;
-
-		if (!wanted(e, p, dir))
-			continue;
-		b = &e->table.buckets[p->bucket];
-		hits = hp3_bucket_match(b, p->sig);
-		if (hits == 0)
-			continue;
-		ref = b->ref[__builtin_ctz(hits)] & HP3_BUCKET_REF;
-		if (ref != 0) {
-			p->flow = ref - 1;
-			__builtin_prefetch(&e->flows[ref - 1], 1);
-			if (dir == HP3_DIR_RX) /* replies feed the monitor */
-				__builtin_prefetch(&e->flows[ref - 1].pair, 1);
-		}
-	}
 }
 
 uint32_t hp3_flow_find(const struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,

@@ -3,16 +3,18 @@
 #define HP3_ENGINE_TABLE_H
 /*
  * Hash index: 32-bit signature -> flow record. Buckets are one cache line: eight signatures, eight
- * references, compared with two vector instructions where there are vectors. A key may stand in its
- * own bucket or, when that is full, in one other; then the first is marked, so that a miss usually
- * costs one line.
+ * references, compared with one or two vector instructions where there are vectors. A key may stand
+ * in its own bucket or, when that is full, in one other; then the first is marked, so that a miss
+ * usually costs one line.
  *
  * A signature match is a hint: the caller compares the key with the record, which it needs anyway.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#ifdef __SSE2__
+#if defined(__AVX2__)
+#include <immintrin.h>
+#elif defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
@@ -58,7 +60,12 @@ static inline uint32_t hp3_bucket_match_portable(const struct hp3_bucket *b, uin
 
 static inline uint32_t hp3_bucket_match(const struct hp3_bucket *b, uint32_t sig)
 {
-#ifdef __SSE2__
+#if defined(__AVX2__)
+	const __m256i all = _mm256_load_si256((const __m256i *)b->sig);
+
+	return (uint32_t)_mm256_movemask_ps(
+		_mm256_castsi256_ps(_mm256_cmpeq_epi32(all, _mm256_set1_epi32((int)sig))));
+#elif defined(__SSE2__)
 	const __m128i want = _mm_set1_epi32((int)sig);
 	const __m128i lo = _mm_load_si128((const __m128i *)&b->sig[0]);
 	const __m128i hi = _mm_load_si128((const __m128i *)&b->sig[4]);

@@ -51,12 +51,12 @@ static uint32_t cycle_length(const struct hp3_monitor *m, const struct hp3_monit
 	return len < HP3_CYCLE_NS_MAX ? len : HP3_CYCLE_NS_MAX;
 }
 
-/* An eighth of the way to `sample`, rounded towards it so that it is reached. */
+/* An eighth of the way to `sample`, rounded towards it so that it is reached; without a branch. */
 static uint32_t smoothed(uint32_t value, uint32_t sample)
 {
-	if (sample >= value)
-		return value + (uint32_t)(((uint64_t)(sample - value) + 7) >> 3);
-	return value - (uint32_t)(((uint64_t)(value - sample) + 7) >> 3);
+	int64_t way = (int64_t)sample - value;
+
+	return (uint32_t)(value + ((way + (7 & ~(way >> 63))) >> 3));
 }
 
 /* Packet `psn` has been answered: the new path speaks, and one round trip is known. */
@@ -146,19 +146,56 @@ static void keep(struct hp3_monitor *m, uint32_t cycle)
 		m->run++;
 }
 
+/* Cycles from the end of the open one that are over without a reply or CNP. */
+static uint64_t missed(const struct hp3_monitor *m, uint64_t len, uint64_t now)
+{
+	uint64_t late = now - m->cycle_end;
+
+	return late >= len ? late / len : 0;
+}
+
+/* Where the bits lie that say more of the open cycle than its replies: watch, cnp, slow. */
+#define NEWS (0x1fu << 24)
+#define RUN  (7u << 29)
+#define KEPT (~0u << CYCLE_BITS) /* history in `past` */
+
+/*
+ * A clean cycle of a flow that waits for no answer, which is what most of them are. False: it is
+ * none; nothing was changed.
+ */
+static bool close_clean(struct hp3_monitor *m, uint64_t silent, uint64_t next_end,
+	const struct hp3_monitor_params *p)
+{
+	uint32_t sample, value = share(m);
+
+	if ((m->state & NEWS) != 0 || replies(m) == 0 || marked(m) != 0 ||
+		(m->base != 0 && ((m->cycle_end ^ next_end) >> (p->base_age_log2 & 63u)) != 0))
+		return false;
+	sample = bytes_per_cycle(m);
+	m->per_cycle = m->per_cycle == 0 ? sample : smoothed(m->per_cycle, sample);
+	m->tally = (value == SHARE_NONE ? 0 : smoothed(value, 0)) << HP3_TALLY_SHARE_SHIFT;
+	m->state &= ~RUN;
+	m->past = ((m->past & KEPT) | HP3_CYCLE_CLEAN) << CYCLE_BITS |
+		  (silent < SILENT_MAX ? (uint32_t)silent : SILENT_MAX);
+	m->cycle_end = next_end;
+	m->bytes = 0;
+	return true;
+}
+
 /*
  * Closes the open cycle and the empty ones up to now, in constant time. True if the cycle just
  * judged is severe; the empty ones behind it say nothing about that.
  */
 bool hp3_monitor_close(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now)
 {
-	uint64_t len = cycle_length(m, p), silent = 0, next_end;
-	uint32_t cycle = judge(m, p);
+	uint64_t len = cycle_length(m, p), silent = missed(m, len, now);
+	uint64_t next_end = m->cycle_end + (silent + 1) * len;
+	uint32_t cycle;
 	bool severe = false;
 
-	if (now - m->cycle_end >= len)
-		silent = (now - m->cycle_end) / len;
-	next_end = m->cycle_end + (silent + 1) * len;
+	if (close_clean(m, silent, next_end, p))
+		return false;
+	cycle = judge(m, p);
 	if (cycle == HP3_CYCLE_SILENT) {
 		silent++;
 	} else {

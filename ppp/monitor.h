@@ -64,19 +64,31 @@ enum hp3_path_state { HP3_PATH_SILENT, HP3_PATH_CLEAN, HP3_PATH_CONGESTED, HP3_P
 struct hp3_monitor {
 	uint64_t cycle_end; /* ns */
 	uint32_t timed_at; /* when packet `psn` left, ns modulo 2^32 */
-	uint32_t psn : 24;
-	uint32_t watch : 3; /* HP3_WATCH_* */
-	uint32_t cnp : 1; /* signals of the open cycle */
-	uint32_t slow : 1;
-	uint32_t run : 3; /* congested cycles since the last clean one */
+	union {
+		struct {
+			uint32_t psn : 24;
+			uint32_t watch : 3; /* HP3_WATCH_* */
+			uint32_t cnp : 1; /* signals of the open cycle */
+			uint32_t slow : 1;
+			uint32_t run : 3; /* congested cycles since the last clean one */
+		};
+		uint32_t state;
+	};
 	uint32_t base; /* RTT, ns; 0: unknown */
 	uint32_t smooth; /* RTT, ns; 0: unknown */
 	uint32_t bytes; /* acknowledged in the open cycle */
 	uint32_t per_cycle; /* bytes acknowledged per cycle, smoothed */
-	uint32_t silent : 3; /* silent cycles since the newest in history; counting ends at 7 */
-	uint32_t paused : 1; /* packet `psn` left when the open cycle was over already */
-	uint32_t
-		history : 28; /* HP3_CYCLES_KEPT cycles that were not, 4 bits each, newest lowest */
+	union {
+		struct {
+			/* silent cycles since the newest in history; counting ends at 7 */
+			uint32_t silent : 3;
+			/* packet `psn` left when the open cycle was over already */
+			uint32_t paused : 1;
+			/* HP3_CYCLES_KEPT cycles that were not, 4 bits each, newest lowest */
+			uint32_t history : 28;
+		};
+		uint32_t past;
+	};
 	uint32_t tally;
 };
 

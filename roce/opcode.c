@@ -11,11 +11,16 @@
 		((e)&HP3_EXT_ATOMIC ? 28 : 0) + ((e)&HP3_EXT_ATOMICACK ? 8 : 0) +                  \
 		((e)&HP3_EXT_DETH ? 8 : 0) + ((e)&HP3_EXT_IETH ? 4 : 0))
 
+#define PLAIN(class)                                                                               \
+	((class) == HP3_CLASS_RC_REQUEST || (class) == HP3_CLASS_RC_REPLY ||                       \
+		(class) == HP3_CLASS_CNP)
+
 #define OP(op, text, cls, e, f)                                                                    \
 	[op] = {.name = (text),                                                                    \
 		.class = HP3_CLASS_##cls,                                                          \
 		.ext = (e),                                                                        \
 		.ext_len = EXT_LEN(e),                                                             \
+		.plain_len = PLAIN(HP3_CLASS_##cls) ? EXT_LEN(e) : HP3_NOT_PLAIN,                  \
 		.flags = (f) | ((e)&HP3_EXT_AETH ? HP3_VF_AETH : 0)}
 
 #define FIRST HP3_VF_FIRST
@@ -40,7 +45,8 @@
 
 #define RESERVED(class_, flags_)                                                                   \
 	{                                                                                          \
-		.class = HP3_CLASS_##class_, .flags = (flags_)                                     \
+		.class = HP3_CLASS_##class_, .flags = (flags_),                                    \
+		.plain_len = PLAIN(HP3_CLASS_##class_) ? 0 : HP3_NOT_PLAIN                         \
 	}
 
 /* Where ranges and single opcodes overlap, the later initialiser counts: ranges come first. */

@@ -49,13 +49,17 @@ enum hp3_opcode {
 #define HP3_EXT_DETH      0x20u
 #define HP3_EXT_IETH      0x40u
 
+/* The first four bytes are as in struct hp3_view. */
 struct hp3_opcode_info {
-	const char *name; /* for example "RC WRITE MIDDLE"; NULL for reserved opcodes */
 	uint8_t class; /* enum hp3_class (UD is refined to CM by the parser) */
 	uint8_t ext; /* HP3_EXT_* */
-	uint8_t ext_len; /* bytes of all extended headers */
 	uint16_t flags; /* HP3_VF_FIRST, LAST, READ, ATOMIC, AETH, UNKNOWN */
+	uint8_t ext_len; /* bytes of all extended headers */
+	uint8_t plain_len; /* the same; HP3_NOT_PLAIN where the class is none of RC or CNP */
+	const char *name; /* for example "RC WRITE MIDDLE"; NULL for reserved opcodes */
 };
+
+#define HP3_NOT_PLAIN 0xffu
 
 extern const struct hp3_opcode_info hp3_opcodes[256];
 

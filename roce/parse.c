@@ -3,7 +3,7 @@
  * The parser: Ethernet and IP decide where UDP lies, the opcode table decides what lies behind the
  * BTH. Untagged IPv4 without options, which is nearly everything, takes no loop and no second look.
  */
-#include "roce/opcode.h"
+#include "roce/parse_plain.h"
 
 #define ETHER_LEN      14u
 #define ETHERTYPE_IPV4 0x0800u
@@ -174,7 +174,7 @@ static __attribute__((noinline)) enum hp3_parse_reason parse_tagged(
 	return HP3_PARSE_NOT_IP;
 }
 
-void hp3_parse(const void *frame, uint32_t len, struct hp3_view *v)
+void hp3_parse_any(const void *frame, uint32_t len, struct hp3_view *v)
 {
 	const uint8_t *f = frame;
 
@@ -188,6 +188,12 @@ void hp3_parse(const void *frame, uint32_t len, struct hp3_view *v)
 		v->reason = (uint8_t)parse_ipv4(f, ETHER_LEN, len, v);
 	else
 		v->reason = (uint8_t)parse_tagged(f, len, type, v);
+}
+
+void hp3_parse(const void *frame, uint32_t len, struct hp3_view *v)
+{
+	if (!hp3_parse_plain(frame, len, v))
+		hp3_parse_any(frame, len, v);
 }
 
 const char *hp3_class_name(enum hp3_class c)

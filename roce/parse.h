@@ -71,24 +71,27 @@ enum hp3_parse_reason {
 #define HP3_VF_AETH     0x1000u /* has an AETH: syndrome and msn are valid */
 #define HP3_VF_UNKNOWN  0x2000u /* reserved opcode of the RC transport */
 
-/* The result: plain host-order numbers and offsets from the start of the frame. */
+/*
+ * The result: plain host-order numbers and offsets from the start of the frame. The order of the
+ * fields lets parse_plain.h write several at once.
+ */
 struct hp3_view {
 	uint8_t class; /* enum hp3_class */
 	uint8_t reason; /* enum hp3_parse_reason; OK unless class is OTHER */
-	uint8_t opcode; /* BTH opcode */
-	uint8_t syndrome; /* AETH, if HP3_VF_AETH */
 	uint16_t flags; /* HP3_VF_* */
 	uint16_t sport; /* UDP source port */
 	uint16_t vlan; /* outer tag's VLAN id, 0 without tag */
 	uint16_t l3_off;
 	uint16_t udp_off; /* BTH starts at udp_off + 8 */
 	uint16_t icrc_off;
+	uint16_t payload_len; /* bytes behind all headers, without pad and ICRC */
 	uint32_t dest_qpn;
 	uint32_t psn;
 	uint32_t msn; /* AETH, if HP3_VF_AETH */
-	uint32_t dma_len; /* RETH DMA length in bytes, if the opcode has a RETH */
-	uint16_t payload_len; /* bytes behind all headers, without pad and ICRC */
+	uint8_t opcode; /* BTH opcode */
+	uint8_t syndrome; /* AETH, if HP3_VF_AETH */
 	uint16_t pkey;
+	uint32_t dma_len; /* RETH DMA length in bytes, if the opcode has a RETH */
 };
 
 void hp3_parse(const void *frame, uint32_t len, struct hp3_view *v);

@@ -15,6 +15,7 @@
 
 #define LEARN_EVERY 64u /* bursts */
 #define OUT_VECTOR  64u
+#define GROUP       8u /* packets, see_all() */
 #define HUGE_PAGE   ((size_t)2 << 20)
 
 struct output {
@@ -37,6 +38,7 @@ struct hp3d_pipe {
 	struct hp3d_pipe_counters c;
 	struct hp3_acts acts;
 	struct hp3_pkt pkts[HP3D_BURST_MAX];
+	struct hp3_verdict verdicts[HP3D_BURST_MAX];
 };
 
 static void no_output(void *ctx, struct rte_mbuf **m, uint16_t n)
@@ -286,45 +288,78 @@ static void obey(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m, stru
 }
 
 /* One buffer of our own. A chain is joined where its first buffer has room. */
-static inline bool is_writable(struct rte_mbuf *m)
+static bool is_writable(struct rte_mbuf *m)
 {
-	return likely(m->nb_segs == 1 && rte_mbuf_refcnt_read(m) == 1 && !RTE_MBUF_CLONED(m)) ||
-	       (m->nb_segs > 1 && !RTE_MBUF_CLONED(m) && rte_mbuf_refcnt_read(m) == 1 &&
-		       rte_pktmbuf_linearize(m) == 0);
+	return !RTE_MBUF_CLONED(m) && rte_mbuf_refcnt_read(m) == 1 &&
+	       (m->nb_segs == 1 || rte_pktmbuf_linearize(m) == 0);
 }
 
 /*
  * Drivers that strip VLAN tags (net_af_packet does, unasked) hand them over beside the packet. The
- * tag belongs to the flow's key and must go out again: back into the frame with it.
+ * tag belongs to the flow's key and must go out again: back into the frame with it. A packet that
+ * cannot be read or written in place is shown without a frame.
  */
-static void restore_vlan(struct rte_mbuf **m, uint16_t n)
+static __attribute__((noinline)) void show_odd(
+	struct hp3d_pipe *p, struct rte_mbuf **m, struct hp3_pkt *pkt)
 {
-	for (uint16_t i = 0; i < n; i++) {
-		if (unlikely(m[i]->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED))
-			rte_vlan_insert(&m[i]);
-	}
+	if ((*m)->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED)
+		rte_vlan_insert(m);
+	pkt->len = rte_pktmbuf_pkt_len(*m);
+	pkt->frame = NULL;
+	if (is_writable(*m))
+		pkt->frame = rte_pktmbuf_mtod(*m, void *);
+	else
+		p->c.not_linear++;
 }
 
-static void parse_all(struct hp3d_pipe *p, struct rte_mbuf **m, uint16_t n)
+static inline void show(struct hp3d_pipe *p, struct rte_mbuf **m, struct hp3_pkt *pkt)
 {
-	for (uint16_t i = 0; i < n; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
-	for (uint16_t i = 0; i < n; i++) {
-		struct hp3_pkt *pkt = &p->pkts[i];
+	const uint64_t odd =
+		RTE_MBUF_F_RX_VLAN_STRIPPED | RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
+	uint32_t shape; /* one segment, one reference */
 
-		pkt->frame = rte_pktmbuf_mtod(m[i], void *);
-		pkt->trusted = false;
-		if (likely(is_writable(m[i]))) {
-			pkt->len = rte_pktmbuf_data_len(m[i]);
-			hp3_parse(pkt->frame, pkt->len, &pkt->v);
-			rte_prefetch0((const uint8_t *)pkt->frame + pkt->v.icrc_off);
-		} else {
-			pkt->v =
-				(struct hp3_view){.class = HP3_CLASS_OTHER, .reason = HP3_PARSE_OK};
-			pkt->len = rte_pktmbuf_pkt_len(m[i]);
-			p->c.not_linear++;
-		}
+	memcpy(&shape, &(*m)->refcnt, sizeof(shape));
+	pkt->trusted = false;
+	if (unlikely(shape != 0x10001u || ((*m)->ol_flags & odd) != 0)) {
+		show_odd(p, m, pkt);
+		return;
 	}
+	pkt->frame = rte_pktmbuf_mtod(*m, void *);
+	pkt->len = rte_pktmbuf_data_len(*m);
+	rte_prefetch0(pkt->frame);
+}
+
+_Static_assert(offsetof(struct rte_mbuf, nb_segs) == offsetof(struct rte_mbuf, refcnt) + 2,
+	"read together");
+
+/*
+ * In groups, each step one group ahead of the next: buffer headers, frames, then parsing, which
+ * itself asks for the buckets. So a load has the time of a group, and never do more than a core can
+ * have under way wait for each other. Returns how many packets are not what this way is for.
+ */
+static uint32_t see_all(
+	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t n, uint64_t *bytes)
+{
+	uint32_t asked = RTE_MIN(n, 2 * GROUP), shown = 0, others = 0;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < asked; i++)
+		rte_prefetch0(m[i]);
+	for (uint32_t seen = 0; seen < n;) {
+		uint32_t end = RTE_MIN(n, seen + 2 * GROUP);
+
+		for (; shown < end; shown++) {
+			if (asked < n)
+				rte_prefetch0(m[asked++]);
+			show(p, &m[shown], &p->pkts[shown]);
+			sum += p->pkts[shown].len;
+		}
+		end = RTE_MIN(n, seen + GROUP);
+		others += hp3_see_burst(p->engine, p->pkts + seen, end - seen, dir);
+		seen = end;
+	}
+	*bytes = sum;
+	return others;
 }
 
 /* Probes of peers and their answers end here, before the RNIC. */
@@ -344,11 +379,8 @@ static bool is_ours(struct hp3d_pipe *p, const struct hp3_pkt *pkt, uint64_t now
  * How hosts are addressed is learnt from what the local one sends: from packets of reliable
  * connections now and then, and where a flow is new; from others whenever the place changes.
  */
-static void learn(struct hp3d_pipe *p, uint16_t n)
+static void learn(struct hp3d_pipe *p, uint16_t n, bool all)
 {
-	uint64_t flows = hp3_engine_stats(p->engine)->flows_created;
-	bool all = flows != p->learnt || p->c.bursts % LEARN_EVERY == 0;
-
 	for (uint16_t i = 0; i < n; i++) {
 		const struct hp3_pkt *pkt = &p->pkts[i];
 		bool rc =
@@ -357,49 +389,97 @@ static void learn(struct hp3d_pipe *p, uint16_t n)
 		if (all || !rc)
 			hp3d_agent_learn(p->agent, pkt->frame, pkt->len, &pkt->v);
 	}
-	p->learnt = flows;
+}
+
+/* The verdicts of packets [from, to) are carried out. */
+static void obey_all(
+	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++) {
+		if (likely(p->verdicts[i].kind == HP3_PASS))
+			pass(p, dir, m[i], &p->pkts[i], &p->verdicts[i]);
+		else
+			obey(p, dir, m[i], &p->pkts[i], &p->verdicts[i]);
+	}
+}
+
+/* Packets leave as they came. */
+static void pass_all(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t n)
+{
+	struct output *o = &p->out[dir];
+
+	flush(o);
+	o->send(o->ctx, m, (uint16_t)n);
+}
+
+/* Packets [from, to) go through the engine; actions leave before the packet that they came with. */
+static void engage(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t from,
+	uint32_t to, uint64_t now)
+{
+	while (from < to) {
+		uint32_t done = hp3_burst(p->engine, p->pkts + from, to - from, dir, now,
+			p->verdicts + from, &p->acts);
+
+		if (likely(p->acts.n == 0)) {
+			if (likely(!p->acts.obey))
+				pass_all(p, dir, m + from, done);
+			else
+				obey_all(p, dir, m, from, from + done);
+		} else {
+			obey_all(p, dir, m, from, from + done - 1);
+			carry_out(p, now);
+			obey_all(p, dir, m, from + done - 1, from + done);
+		}
+		from += done;
+	}
+}
+
+static void count(
+	struct hp3d_pipe *p, enum hp3_dir dir, uint32_t n, uint32_t others, uint64_t bytes)
+{
+	const uint8_t main = dir == HP3_DIR_TX ? HP3_CLASS_RC_REQUEST : HP3_CLASS_RC_REPLY;
+
+	p->c.class[main] += n - others;
+	p->c.reason[HP3_PARSE_OK] += n - others;
+	p->c.bursts++;
+	*(dir == HP3_DIR_TX ? &p->c.packets_tx : &p->c.packets_rx) += n;
+	*(dir == HP3_DIR_TX ? &p->c.bytes_tx : &p->c.bytes_rx) += bytes;
+	for (uint32_t i = 0; unlikely(others != 0) && i < n; i++) {
+		const struct hp3_view *v = &p->pkts[i].v;
+
+		if (v->class != main) {
+			p->c.class[v->class]++;
+			p->c.reason[v->reason]++;
+		}
+	}
 }
 
 void hp3d_pipe_burst(
 	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint16_t n, uint64_t now)
 {
-	struct hp3_verdict vd;
-	uint64_t bytes = 0;
+	uint32_t from = 0, others;
+	uint64_t bytes;
 
-	restore_vlan(m, n);
-	parse_all(p, m, n);
-	hp3_find_burst(p->engine, p->pkts, n, dir);
-	for (uint16_t i = 0; i < n; i++) {
-		struct hp3_pkt *pkt = &p->pkts[i];
-
-		bytes += pkt->len;
-		p->c.class[pkt->v.class]++;
-		p->c.reason[pkt->v.reason]++;
-		if (dir == HP3_DIR_TX) {
-			hp3_tx(p->engine, pkt, now, &vd, &p->acts);
-		} else {
-			if (unlikely(hp3d_agent_wants(&pkt->v)) && is_ours(p, pkt, now)) {
-				rte_pktmbuf_free(m[i]);
-				continue;
-			}
-			hp3_rx(p->engine, pkt, now, &vd, &p->acts);
+	others = see_all(p, dir, m, n, &bytes);
+	count(p, dir, n, others, bytes);
+	for (uint32_t i = 0; dir == HP3_DIR_RX && others != 0 && i < n; i++) {
+		if (likely(!hp3d_agent_wants(&p->pkts[i].v)))
+			continue;
+		engage(p, dir, m, from, i, now); /* what came before it comes first */
+		from = i;
+		if (is_ours(p, &p->pkts[i], now)) {
+			rte_pktmbuf_free(m[i]);
+			from++;
 		}
-		if (unlikely(p->acts.n != 0))
-			carry_out(p, now);
-		if (likely(vd.kind == HP3_PASS))
-			pass(p, dir, m[i], pkt, &vd);
-		else
-			obey(p, dir, m[i], pkt, &vd);
 	}
-	if (dir == HP3_DIR_TX && p->agent != NULL)
-		learn(p, n);
-	p->c.bursts++;
-	if (dir == HP3_DIR_TX) {
-		p->c.packets_tx += n;
-		p->c.bytes_tx += bytes;
-	} else {
-		p->c.packets_rx += n;
-		p->c.bytes_rx += bytes;
+	engage(p, dir, m, from, n, now);
+	if (dir == HP3_DIR_TX && p->agent != NULL) {
+		uint64_t flows = hp3_engine_stats(p->engine)->flows_created;
+		bool all = flows != p->learnt || p->c.bursts % LEARN_EVERY == 0;
+
+		if (all || others != 0)
+			learn(p, n, all);
+		p->learnt = flows;
 	}
 	flush(&p->out[HP3_DIR_TX]);
 	flush(&p->out[HP3_DIR_RX]);

@@ -153,7 +153,9 @@ void caller_packet(struct caller *c, struct hp3_pkt *pkt, enum hp3_dir dir)
 	struct hp3_acts acts = {.n = HP3_ACTS_MAX}; /* the engine starts over */
 	struct hp3_verdict vd = {.kind = 0xff};
 
-	if (dir == HP3_DIR_TX)
+	if (c->turn++ % 2)
+		MUST(hp3_burst(c->e, pkt, 1, dir, c->now, &vd, &acts) == 1);
+	else if (dir == HP3_DIR_TX)
 		hp3_tx(c->e, pkt, c->now, &vd, &acts);
 	else
 		hp3_rx(c->e, pkt, c->now, &vd, &acts);

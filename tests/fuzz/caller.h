@@ -33,6 +33,7 @@
 	} while (0)
 
 struct caller {
+	uint32_t turn; /* packets go one by one and in bursts, in turn */
 	struct hp3_engine_config cfg;
 	struct hp3_engine *e;
 	uint64_t now;

@@ -147,6 +147,20 @@ void world_carry_out(struct world *w, const struct hp3_acts *acts)
 	}
 }
 
+/* In turn by hp3_tx() or hp3_rx() and by hp3_burst() of every level: they must agree. */
+void world_engage(struct world *w, struct hp3_pkt *pkt, enum hp3_dir dir, struct hp3_verdict *vd,
+	struct hp3_acts *acts)
+{
+	unsigned lane = w->turn++ % 4;
+
+	if (lane != 3 && hp3_lane_use(w->e, lane) == 0)
+		hp3_burst(w->e, pkt, 1, dir, w->now, vd, acts);
+	else if (dir == HP3_DIR_TX)
+		hp3_tx(w->e, pkt, w->now, vd, acts);
+	else
+		hp3_rx(w->e, pkt, w->now, vd, acts);
+}
+
 /* --- what comes in --- */
 
 void world_reply_seen(struct world *w, const struct ev *ev)
@@ -159,7 +173,7 @@ void world_reply_seen(struct world *w, const struct ev *ev)
 	pkt.len += pkt.v.payload_len;
 	w->becn = pkt.v.flags & HP3_VF_BECN;
 	hp3_find_burst(w->e, &pkt, 1, HP3_DIR_RX);
-	hp3_rx(w->e, &pkt, w->now, &vd, &acts);
+	world_engage(w, &pkt, HP3_DIR_RX, &vd, &acts);
 	if (pkt.v.opcode == HP3_OP_RC_ACK)
 		q->probe_until = 0;
 	if (w->becn && w->p.cc != HP3_CC_NATIVE && vd.flow != HP3_NO_FLOW &&
@@ -187,7 +201,7 @@ void world_cnp_seen(struct world *w, const struct ev *ev)
 	pkt.v.dest_qpn = q->lqpn;
 	hp3_find_burst(w->e, &pkt, 1, HP3_DIR_RX);
 	before = world_rate_of(w, q->flow);
-	hp3_rx(w->e, &pkt, w->now, &vd, &acts);
+	world_engage(w, &pkt, HP3_DIR_RX, &vd, &acts);
 	after = world_rate_of(w, q->flow);
 	w->r.cnps++;
 	w->r.stale_cnps += stale;

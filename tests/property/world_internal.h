@@ -117,6 +117,7 @@ struct ev {
 };
 
 struct world {
+	unsigned turn; /* which of the engine's entries the next packet takes */
 	struct world_params p;
 	struct world_result r;
 	uint64_t rng, now, seq, emit;
@@ -229,6 +230,8 @@ void world_announce(struct world *w, uint32_t i);
 void world_reply_seen(struct world *w, const struct ev *ev);
 void world_cnp_seen(struct world *w, const struct ev *ev);
 void world_answer_seen(struct world *w, uint32_t id, bool ce);
+void world_engage(struct world *w, struct hp3_pkt *pkt, enum hp3_dir dir, struct hp3_verdict *vd,
+	struct hp3_acts *acts);
 void world_carry_out(struct world *w, const struct hp3_acts *acts);
 void world_hold(struct world *w, struct pkt *k, const struct hp3_verdict *vd);
 

@@ -97,7 +97,7 @@ static void emit(struct world *w, uint32_t i, const struct desc *d, uint64_t lin
 	w->r.emitted++;
 	hp3_find_burst(w->e, &pkt, 1, HP3_DIR_TX);
 	hp3_flow_info(w->e, pkt.flow, w->now, &was);
-	hp3_tx(w->e, &pkt, w->now, &vd, &acts);
+	world_engage(w, &pkt, HP3_DIR_TX, &vd, &acts);
 	q->flow = vd.flow;
 	hp3_flow_info(w->e, q->flow, w->now, &is);
 	if (was.state == HP3_RFR_CLOSING && is.state == HP3_RFR_DRAINING && vd.kind == HP3_PASS &&

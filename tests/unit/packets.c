@@ -164,14 +164,32 @@ static struct hp3_pkt parse(int len)
 	return pkt;
 }
 
+/* In turn by hp3_tx() or hp3_rx() and by hp3_burst() of every level: they must agree. */
+static void engage(struct hp3_pkt *pkt, enum hp3_dir dir, struct hp3_acts *acts)
+{
+	unsigned lane = rig.turn++ % 4;
+
+	if (lane == 3 || hp3_lane_use(rig.e, lane) != 0) {
+		hp3_find_burst(rig.e, pkt, 1, dir);
+		if (dir == HP3_DIR_TX)
+			hp3_tx(rig.e, pkt, rig.now, &rig.vd, acts);
+		else
+			hp3_rx(rig.e, pkt, rig.now, &rig.vd, acts);
+		return;
+	}
+	hp3_see_burst(rig.e, pkt, 1, dir);
+	assert_int_equal(hp3_burst(rig.e, pkt, 1, dir, rig.now, &rig.vd, acts), 1);
+	assert_int_equal(acts->obey,
+		rig.vd.kind != HP3_PASS || rig.vd.flags != 0 || rig.vd.sport != pkt->v.sport);
+}
+
 static int transmit(struct hp3_pkt *pkt)
 {
 	struct hp3_acts acts;
 	struct left l = {.psn = pkt->v.psn};
 
 	rig.pkt = *pkt;
-	hp3_find_burst(rig.e, pkt, 1, HP3_DIR_TX);
-	hp3_tx(rig.e, pkt, rig.now, &rig.vd, &acts);
+	engage(pkt, HP3_DIR_TX, &acts);
 	carry_out(&acts);
 	l.port = rig.vd.sport;
 	l.ackreq = (pkt->v.flags & HP3_VF_ACKREQ) || (rig.vd.flags & HP3_SET_ACKREQ);
@@ -192,8 +210,7 @@ static void receive(struct hp3_pkt *pkt)
 {
 	struct hp3_acts acts;
 
-	hp3_find_burst(rig.e, pkt, 1, HP3_DIR_RX);
-	hp3_rx(rig.e, pkt, rig.now, &rig.vd, &acts);
+	engage(pkt, HP3_DIR_RX, &acts);
 	carry_out(&acts);
 	/* The local RNIC gets it unchanged, unless it answers a probe or speaks of congestion. */
 	if (!rig.cfg.probing && rig.cfg.cc.mode == HP3_CC_NATIVE && pkt->v.class != HP3_CLASS_CNP) {

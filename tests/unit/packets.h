@@ -36,6 +36,7 @@ struct rig {
 	struct hp3_engine_config cfg; /* change it, then call rig_configure() */
 	struct hp3_engine *e;
 	uint64_t now;
+	unsigned turn; /* which of the engine's entries the next packet takes */
 	bool damage; /* the next frame gets a wrong ICRC */
 	struct hp3_pkt pkt; /* the last packet of the local RNIC */
 	struct hp3_verdict vd; /* of the last packet */
