@@ -9,38 +9,17 @@ MIN_MOVES switched behind a drain, packets were held, and RoCE packets are in th
 wire for every new source port that held packets left on.
 """
 import json
-import struct
 import sys
+
+import wire
 
 
 def source_ports(path):
-    """Counts RoCEv2 packets by UDP source port in a classic pcap file."""
+    """Counts RoCEv2 packets by UDP source port."""
     seen = {}
-    with open(path, "rb") as f:
-        head = f.read(24)
-        if len(head) < 24:
-            return seen
-        order = "<" if head[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
-        while True:
-            rec = f.read(16)
-            if len(rec) < 16:
-                return seen
-            caplen = struct.unpack(order + "IIII", rec)[2]
-            p = f.read(caplen)
-            if len(p) < 62:
-                continue
-            at, proto = 14, p[12:14]
-            if proto == b"\x81\x00":
-                at, proto = 18, p[16:18]
-            if proto == b"\x08\x00" and p[at + 9] == 17:
-                udp = at + (p[at] & 15) * 4
-            elif proto == b"\x86\xdd" and p[at + 6] == 17:
-                udp = at + 40
-            else:
-                continue
-            sport, dport = struct.unpack(">HH", p[udp : udp + 4])
-            if dport == 4791:
-                seen[sport] = seen.get(sport, 0) + 1
+    for p in wire.packets(path):
+        seen[p.sport] = seen.get(p.sport, 0) + 1
+    return seen
 
 
 def main():

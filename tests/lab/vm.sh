@@ -81,7 +81,8 @@ vm_net() {
 	read -ra taps <<<"${HP3_LAB_TAPS-}"
 	if [ ${#taps[@]} -gt 0 ]; then
 		[ -n "${taps[$1 - 1]-}" ] || die "HP3_LAB_TAPS names no interface for guest $1"
-		NET=(-netdev "tap,id=up,ifname=${taps[$1 - 1]},script=no,downscript=no")
+		# without vnet_hdr a recording holds frames, and nothing before them
+		NET=(-netdev "tap,id=up,ifname=${taps[$1 - 1]},script=no,downscript=no,vnet_hdr=off")
 	elif [ "$1" != 1 ]; then
 		NET=(-netdev "stream,id=up,server=off,addr.type=unix,addr.path=$sock$1")
 	elif [ "$GUESTS" = 1 ]; then
