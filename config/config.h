@@ -25,6 +25,7 @@ enum hp3_probe_mode {
 	HP3_PROBE_MODE_STANDARD,
 	HP3_PROBE_MODE_NAK
 };
+enum hp3_identity_key { HP3_IDENTITY_KEY_NONE, HP3_IDENTITY_KEY_TRACE };
 enum hp3_cc_key { HP3_CC_KEY_NATIVE, HP3_CC_KEY_DCQCN, HP3_CC_KEY_OFF };
 enum hp3_np_key { HP3_NP_KEY_AUTO, HP3_NP_KEY_ON, HP3_NP_KEY_OFF };
 enum hp3_np_how { HP3_NP_HOW_BECN, HP3_NP_HOW_CNP };
@@ -93,6 +94,9 @@ struct hp3_config {
 		uint32_t peer_retry_ms;
 		uint32_t path_fresh_ms;
 		uint32_t path_retry_ms;
+		enum hp3_identity_key identity;
+		uint32_t traces_per_second;
+		uint32_t trace_recheck_ms;
 	} ppp;
 	struct {
 		uint32_t max_hold_us;

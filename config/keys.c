@@ -19,6 +19,8 @@ static const char *const probes[] = {[HP3_PROBE_MODE_OFF] = "off",
 	[HP3_PROBE_MODE_STANDARD] = "standard",
 	[HP3_PROBE_MODE_NAK] = "nak",
 	NULL};
+static const char *const identities[] = {
+	[HP3_IDENTITY_KEY_NONE] = "none", [HP3_IDENTITY_KEY_TRACE] = "trace", NULL};
 static const char *const cc_modes[] = {[HP3_CC_KEY_NATIVE] = "native",
 	[HP3_CC_KEY_DCQCN] = "dcqcn",
 	[HP3_CC_KEY_OFF] = "off",
@@ -189,6 +191,14 @@ static const struct hp3_ini_key keys[] = {
 		"what is known of a path and older than this counts as unknown"),
 	INT(ppp, path_retry_ms, "ms", 1000, 1, 3600000, RELOAD,
 		"a failed path is tried again after this; it doubles with every relapse"),
+	ENUM(ppp, identity, identities, HP3_IDENTITY_KEY_TRACE, RESTART,
+		"trace: learn which path a port draws from switches that say where the hop limit "
+		"of a probe ended; a few traces tell all ports where the hash is linear; none: "
+		"every port counts as a path of its own"),
+	INT(ppp, traces_per_second, "traces/s", 50, 1, 10000, RELOAD,
+		"most traces of an lcore; switches answer few per second"),
+	INT(ppp, trace_recheck_ms, "ms", 60000, 10, 86400000, RELOAD,
+		"what was learnt from traces is checked again after this"),
 
 	INT(rfr, max_hold_us, "us", 10000, 100, 1000000, RELOAD,
 		"longest hold of a packet; keep below a quarter of the RNIC's retransmission "

@@ -170,7 +170,7 @@ bool hp3_trace_expire(struct hp3_tracer *t, uint64_t now, struct hp3_trace_resul
 		result_of(s, HP3_TRACE_SILENT, now, res);
 		res->rtt_ns = 0;
 		s->state = LATE;
-		s->end = now + t->params.timeout_ns;
+		s->end += t->params.timeout_ns;
 		t->stats->traces_silent++;
 		return true;
 	}

@@ -8,7 +8,7 @@ _hp3ctl_flows() {
 
 _hp3ctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='flows show stats move events why paths probes watch config health'
+	local commands='flows show stats move events why paths trace probes watch config health'
 	local options='--socket --json --help --version'
 	local command='' socket='' i
 	COMPREPLY=()
@@ -16,7 +16,7 @@ _hp3ctl() {
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		--socket) socket=${COMP_WORDS[++i]} ;;
-		--port | --wait | --since | --repeat | --interval) ((i++)) ;;
+		--port | --wait | --since | --repeat | --interval | --ttl) ((i++)) ;;
 		-*) ;;
 		*) command=${command:-${COMP_WORDS[i]}} ;;
 		esac
@@ -26,17 +26,18 @@ _hp3ctl() {
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
-	--port | --wait | --since | --repeat | --interval) return ;;
+	--port | --wait | --since | --repeat | --interval | --ttl) return ;;
 	esac
 	case $command in
 	'') options="$commands $options" ;;
 	stats) options+=' --nonzero --explain' ;;
 	events) options+=' --follow --since' ;;
 	watch) options+=' --interval' ;;
+	trace) options+=' --ttl --known' ;;
 	move) options+=' --port --random --home --all --wait --no-wait --repeat --interval' ;;
 	esac
 	case $command in
-	show | move | why)
+	show | move | why | trace)
 		if [[ $cur != -* ]]; then
 			options=$(_hp3ctl_flows "$socket")
 			# What readline regards as words before the last ':' must not come again.

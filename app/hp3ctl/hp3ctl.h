@@ -35,7 +35,9 @@ enum hp3ctl_exit {
 	X(REPEAT, "repeat", "N")                                                                   \
 	X(INTERVAL, "interval", "MS")                                                              \
 	X(FOLLOW, "follow", NULL)                                                                  \
-	X(SINCE, "since", "N")
+	X(SINCE, "since", "N")                                                                     \
+	X(TTL, "ttl", "N")                                                                         \
+	X(KNOWN, "known", NULL)
 
 enum hp3ctl_option {
 #define X(sym, name, arg) HP3CTL_##sym,
@@ -49,9 +51,11 @@ enum hp3ctl_option {
 struct hp3ctl {
 	const char *socket;
 	uint32_t given; /* HP3CTL_BIT() */
-	uint64_t port, wait_ms, since, repeat, interval_ms;
+	uint64_t port, wait_ms, since, repeat, interval_ms, ttl;
 	bool json;
-	const char *flow; /* the argument of show and move */
+	const char *flow; /* the argument of show, move, why, trace */
+	char **ports; /* further ones of trace */
+	int n_ports;
 	int fd; /* connection; -1: none yet */
 	char *buf; /* bytes received behind the last answer */
 	size_t len, cap;
@@ -88,6 +92,7 @@ int hp3ctl_move(struct hp3ctl *ctl);
 int hp3ctl_move_all(struct hp3ctl *ctl);
 int hp3ctl_events(struct hp3ctl *ctl);
 int hp3ctl_paths(struct hp3ctl *ctl);
+int hp3ctl_trace(struct hp3ctl *ctl);
 int hp3ctl_probes(struct hp3ctl *ctl);
 int hp3ctl_why(struct hp3ctl *ctl);
 int hp3ctl_watch(struct hp3ctl *ctl);

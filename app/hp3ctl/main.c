@@ -11,6 +11,7 @@
 #define DEFAULT_SOCKET  "/run/hp3/hp3.sock"
 #define DEFAULT_WAIT_MS 2000u
 #define WAIT_MS_MAX     600000u
+#define TTL_MAX         16u
 #define REPEAT_MAX      1000000000u
 #define COMMON          (HP3CTL_BIT(SOCKET) | HP3CTL_BIT(JSON) | HP3CTL_BIT(HELP) | HP3CTL_BIT(VERSION))
 #define TARGET          (HP3CTL_BIT(PORT) | HP3CTL_BIT(RANDOM) | HP3CTL_BIT(HOME))
@@ -19,7 +20,7 @@ struct command {
 	const char *name, *args, *text, *details;
 	uint32_t options;
 	int (*run)(struct hp3ctl *ctl);
-	bool wants_flow;
+	bool wants_flow, wants_ports;
 };
 
 static const struct command commands[] = {
@@ -61,6 +62,12 @@ static const struct command commands[] = {
 		"A path is named by a source port that draws it, and by its id where that is "
 		"known.\n",
 		0, hp3ctl_paths},
+	{"trace", "FLOW [--ttl N|--known] PORT...",
+		"which switch do these source ports lead to, between the ends of a flow",
+		"  --ttl N    so many hops away; else where the ways part, if that is known\n"
+		"  --known    say what is known or predicted, send nothing\n"
+		"FLOW as for show.\n",
+		HP3CTL_BIT(TTL) | HP3CTL_BIT(KNOWN), hp3ctl_trace, true, true},
 	{"probes", "", "what probing costs and what it brings", NULL, 0, hp3ctl_probes},
 	{"watch", "[--interval MS]", "flows, paths and the latest events, again and again",
 		"  --interval MS  pause in between (1000)\n", HP3CTL_BIT(INTERVAL), hp3ctl_watch},
@@ -138,6 +145,9 @@ static int take_option(struct hp3ctl *ctl, int opt)
 	case HP3CTL_INTERVAL:
 		good = number(optarg, 0, WAIT_MS_MAX, &ctl->interval_ms);
 		break;
+	case HP3CTL_TTL:
+		good = number(optarg, 1, TTL_MAX, &ctl->ttl);
+		break;
 	case HP3CTL_SINCE:
 		good = number(optarg, 0, INT64_MAX, &ctl->since);
 		break;
@@ -201,7 +211,10 @@ static int check_usage(struct hp3ctl *ctl, const struct command *c, int n_args)
 	if (wrong)
 		return hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", fix, "%s does not know %s", c->name,
 			option_names[__builtin_ctz(wrong)]);
-	if (n_args != (c->wants_flow && !all))
+	if (c->wants_ports && n_args < 2)
+		return hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", fix,
+			"%s wants a FLOW and one PORT or more", c->name);
+	if (!c->wants_ports && n_args != (c->wants_flow && !all))
 		return hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", fix,
 			c->wants_flow ? "%s wants one FLOW" : "%s takes no argument", c->name);
 	if (c->options & TARGET && __builtin_popcount(target) != 1)
@@ -243,6 +256,10 @@ static int run(struct hp3ctl *ctl, int argc, char **argv)
 	if (rc != HP3CTL_DONE)
 		return rc;
 	ctl->flow = argv[optind];
+	if (c->wants_ports) {
+		ctl->ports = argv + optind + 1;
+		ctl->n_ports = argc - optind - 1;
+	}
 	rc = hp3ctl_connect(ctl);
 	return rc == HP3CTL_DONE ? run_command(ctl, c) : rc;
 }

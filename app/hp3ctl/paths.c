@@ -20,14 +20,17 @@ static json_int_t number(json_t *j, const char *key)
 
 static void print_path(json_t *p)
 {
-	char id[24] = "-", age[24] = "-";
+	char id[64] = "-", age[24] = "-";
 	json_t *path = json_object_get(p, "path");
+	const char *hop = json_string_value(json_object_get(p, "hop"));
 
-	if (json_is_integer(path))
+	if (hop)
+		snprintf(id, sizeof(id), "%s", hop);
+	else if (json_is_integer(path))
 		snprintf(id, sizeof(id), "%lld", json_integer_value(path));
 	if (number(p, "age_ns") != 0)
 		snprintf(age, sizeof(age), "%.1f", (double)number(p, "age_ns") / 1e6);
-	printf("  %6lld %6s %-9s %10.1f %10.1f %7lld %6lld %6lld %10s\n", number(p, "port"), id,
+	printf("  %6lld %-15s %-9s %10.1f %10.1f %7lld %6lld %6lld %10s\n", number(p, "port"), id,
 		text(p, "state"), (double)number(p, "rtt_ns") / 1e3,
 		(double)number(p, "min_rtt_ns") / 1e3, number(p, "marked_permille"),
 		number(p, "flows"), number(p, "losses"), age);
@@ -35,7 +38,7 @@ static void print_path(json_t *p)
 
 static void print_pair(json_t *pair)
 {
-	json_t *p;
+	json_t *p, *identity = json_object_get(pair, "identity");
 	size_t i;
 
 	printf("%s: %lld flows, peer %s%s\n", text(pair, "pair"), number(pair, "flows"),
@@ -43,9 +46,15 @@ static void print_pair(json_t *pair)
 		json_is_true(json_object_get(pair, "immovable"))
 			? ", immovable (IP fragments were seen)"
 			: "");
+	printf("  paths told by: %s; traces: %s", text(identity, "by"), text(identity, "tracing"));
+	if (number(identity, "ttl") != 0)
+		printf(", by switches %lld hops away", number(identity, "ttl"));
+	if (json_object_get(identity, "reason"))
+		printf(" (%s)", text(identity, "reason"));
+	printf("\n");
 	if (json_array_size(json_object_get(pair, "paths")) == 0)
 		return;
-	printf("  %6s %6s %-9s %10s %10s %7s %6s %6s %10s\n", "PORT", "PATH", "STATE", "RTT us",
+	printf("  %6s %-15s %-9s %10s %10s %7s %6s %6s %10s\n", "PORT", "PATH", "STATE", "RTT us",
 		"LEAST us", "MARKED", "FLOWS", "LOST", "AGE ms");
 	json_array_foreach (json_object_get(pair, "paths"), i, p)
 		print_path(p);

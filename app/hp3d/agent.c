@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/agent.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -21,6 +22,7 @@ struct hp3d_agent {
 	uint16_t port;
 	struct hp3d_agent_counters c;
 	struct hp3_probe_stats stats;
+	struct hp3_tracer tracer;
 	struct hp3d_neighbours neighbours;
 };
 
@@ -66,10 +68,19 @@ static struct hp3_responder_config responder_config(const struct hp3_config *c, 
 		.window = window(c)};
 }
 
+/* The engine keeps the rate; here it is but a bound. */
+static struct hp3_trace_params trace_params(const struct hp3_config *c)
+{
+	return (struct hp3_trace_params){.timeout_ns = c->ppp.probe_timeout_us * 1000ull,
+		.limit = {c->ppp.traces_per_second, HP3_TRACES_MAX},
+		.key = key_of(c->probes.probe_key)};
+}
+
 struct hp3d_agent *hp3d_agent_create(
 	const struct hp3_config *cfg, const char *name, uint64_t seed, int socket)
 {
 	struct hp3_responder_config rc = responder_config(cfg, seed);
+	struct hp3_trace_params tp = trace_params(cfg);
 	size_t size = hp3_responder_size(&rc);
 	struct hp3d_agent *a = rte_zmalloc_socket("hp3d agent", sizeof(*a), 0, socket);
 	void *mem = rte_malloc_socket("hp3d responder", size, RTE_CACHE_LINE_SIZE, socket);
@@ -81,6 +92,7 @@ struct hp3d_agent *hp3d_agent_create(
 	}
 	a->key = rc.key;
 	a->port = (uint16_t)cfg->probes.port;
+	hp3_tracer_init(&a->tracer, &tp, seed, &a->stats);
 	a->responder = hp3_responder_create(mem, size, &rc, &a->stats);
 	a->pool = rte_pktmbuf_pool_create(name, BUFFERS, 0, 0, BUFFER_SIZE, socket);
 	if (a->responder == NULL || a->pool == NULL) {
@@ -103,6 +115,7 @@ void hp3d_agent_reconfigure(struct hp3d_agent *a, const struct hp3_config *cfg)
 	struct hp3_responder_config rc = responder_config(cfg, 0);
 
 	a->key = rc.key;
+	a->tracer.params = trace_params(cfg);
 	hp3_responder_reconfigure(a->responder, &rc);
 }
 
@@ -146,8 +159,10 @@ static int build_probe(struct hp3d_agent *a, void *buf, const struct hp3_address
 }
 
 static int build(struct hp3d_agent *a, void *buf, const struct hp3_addressing *from_here,
-	const struct hp3_act *act, const struct hp3_flow_info *f)
+	const struct hp3_act *act, const struct hp3_flow_info *f, uint64_t now)
 {
+	struct hp3_trace_ask ask = {
+		.cookie = act->probe_id, .qpn = f->rqpn, .psn = act->psn, .ttl = act->op};
 	struct hp3_addressing to = *from_here;
 
 	if (act->kind == HP3_ACT_NAK) {
@@ -162,6 +177,8 @@ static int build(struct hp3d_agent *a, void *buf, const struct hp3_addressing *f
 		to.pkey = act->pkey;
 		return hp3_build_cnp(buf, FRAME_MAX, &to, f->rqpn);
 	}
+	if (act->kind == HP3_ACT_TRACE)
+		return hp3_trace_start(&a->tracer, &to, &ask, wall_clock(), now, buf, FRAME_MAX);
 	return build_probe(a, buf, &to, act, f->rqpn);
 }
 
@@ -185,7 +202,7 @@ struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *
 		a->c.probe_no_buffer++;
 		return NULL;
 	}
-	len = build(a, rte_pktmbuf_mtod(m, void *), &n->a, act, &f);
+	len = build(a, rte_pktmbuf_mtod(m, void *), &n->a, act, &f, now);
 	if (len < 0) {
 		rte_pktmbuf_free(m);
 		return NULL;
@@ -244,10 +261,37 @@ static bool take_probe(struct hp3d_agent *a, struct hp3_engine *e, const struct 
 	}
 }
 
+static void tell(struct hp3_engine *e, const struct hp3_trace_result *r, uint64_t now)
+{
+	hp3_hop_told(e, (uint32_t)r->ask.cookie, (enum hp3_trace_outcome)r->outcome, r->ipv6,
+		r->hop, now);
+}
+
+/* What does not end a trace of ours goes to the host. */
+static bool take_icmp(
+	struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now)
+{
+	struct hp3_trace_result r;
+	int err = hp3_trace_icmp(&a->tracer, pkt->frame, pkt->len, &pkt->v, now, &r);
+
+	if (err == 0)
+		tell(e, &r, now);
+	return err == 0 || err == -ESTALE;
+}
+
+void hp3d_agent_tick(struct hp3d_agent *a, uint64_t now)
+{
+	struct hp3_trace_result r;
+
+	while (hp3_trace_expire(&a->tracer, now, &r))
+		; /* the engine has a time-out of its own, behind this one */
+}
+
 static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
 	uint64_t now, struct hp3_acts *acts)
 {
 	uint16_t count[HP3_ANSWER_COUNTS];
+	struct hp3_trace_result traced;
 	struct hp3_answer reply;
 
 	switch (hp3_answer_read(
@@ -255,6 +299,10 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 	case HP3_ANSWER_NONE:
 		return false;
 	case HP3_ANSWER_OK:
+		if (hp3_trace_reached(&a->tracer, reply.id, now, &traced)) {
+			tell(e, &traced, now);
+			return true;
+		}
 		for (unsigned i = 0; i < reply.n; i++)
 			count[i] = reply.count[i];
 		if (reply.first == 0 && reply.n != 0)
@@ -273,6 +321,8 @@ bool hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp
 	*answer = NULL;
 	if (pkt->v.class == HP3_CLASS_RC_REQUEST)
 		return take_probe(a, e, pkt, now, answer);
+	if (pkt->v.reason == HP3_PARSE_NOT_UDP)
+		return take_icmp(a, e, pkt, now);
 	return take_answer(a, e, pkt, now, acts);
 }
 

@@ -3,8 +3,9 @@
 #define HP3D_AGENT_H
 /*
  * Everything that hp3d says by itself, and what is said to it: probes, answers to probes of peers,
- * the NAK after a failover, CNPs. One agent per pipe, on the pipe's lcore; its packets come from a
- * small pool of its own, so that probing never takes a buffer from the traffic.
+ * traces and what switches say of them, the NAK after a failover, CNPs. One agent per pipe, on the
+ * pipe's lcore; its packets come from a small pool of its own, so that probing never takes a buffer
+ * from the traffic.
  *
  * A packet of ours is addressed as the local host's own packets to that place are
  * (neighbours.h). Where nothing was ever sent, nothing can be said: counted, and no harm.
@@ -42,14 +43,16 @@ void hp3d_agent_reconfigure(struct hp3d_agent *a, const struct hp3_config *cfg);
 void hp3d_agent_learn(
 	struct hp3d_agent *a, const void *frame, uint32_t len, const struct hp3_view *v);
 
-/* The packet for a PROBE, NAK or CNP action, and where it goes; NULL: cannot be sent, counted. */
+/* The packet for a PROBE, TRACE, NAK or CNP action, and where it goes; NULL: cannot be sent,
+ * counted. */
 struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *e,
 	const struct hp3_act *act, uint64_t now, enum hp3_dir *dir);
 
 /* Cheap: may this packet from the network be for us? */
 static inline bool hp3d_agent_wants(const struct hp3_view *v)
 {
-	return (v->class == HP3_CLASS_OTHER && v->reason == HP3_PARSE_NOT_ROCE) ||
+	return (v->class == HP3_CLASS_OTHER &&
+		       (v->reason == HP3_PARSE_NOT_ROCE || v->reason == HP3_PARSE_NOT_UDP)) ||
 	       (v->class == HP3_CLASS_RC_REQUEST && v->opcode == HP3_OP_RC_WRITE_ONLY &&
 		       v->dma_len == 0);
 }
@@ -60,6 +63,9 @@ static inline bool hp3d_agent_wants(const struct hp3_view *v)
  */
 bool hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
 	uint64_t now, struct hp3_acts *acts, struct rte_mbuf **answer);
+
+/* Time passes; before hp3_tick(). */
+void hp3d_agent_tick(struct hp3d_agent *a, uint64_t now);
 
 const struct hp3d_agent_counters *hp3d_agent_counters(const struct hp3d_agent *a);
 const struct hp3_probe_stats *hp3d_agent_stats(const struct hp3d_agent *a);

@@ -5,6 +5,7 @@
 #define MS            1000000ull
 #define US            1000ull
 #define PATH_LOSSES   3u /* rule 13 */
+#define TRACE_BURST   4u
 #define PATH_EQUAL    20u /* percent above the best round trip that counts as equally good */
 
 static const uint8_t probe_choice[] = {[HP3_PROBE_MODE_OFF] = HP3_PROBES_AUTO,
@@ -68,7 +69,7 @@ static struct hp3_round_params round_of(const struct hp3_config *c)
 static struct hp3_paths_params paths(const struct hp3_config *c)
 {
 	return (struct hp3_paths_params){.fresh_ns = c->ppp.path_fresh_ms * MS,
-		.recheck_ns = c->ppp.peer_retry_ms * MS,
+		.recheck_ns = c->ppp.trace_recheck_ms * MS,
 		.retry_ns = c->ppp.path_retry_ms * MS,
 		.window_ns = c->ppp.probe_timeout_us * US,
 		.rtt_factor = (uint16_t)c->ppp.rtt_factor,
@@ -111,6 +112,9 @@ struct hp3_engine_config hp3d_engine_config(const struct hp3_config *c, uint64_t
 		.observe = c->policy.mode == HP3_POLICY_OBSERVE,
 		.round = round_of(c),
 		.paths = paths(c),
+		.trace = c->ppp.identity == HP3_IDENTITY_KEY_TRACE,
+		.traces = {c->ppp.traces_per_second, TRACE_BURST},
+		.trace_timeout_ns = c->ppp.probe_timeout_us * US,
 		.cc = cc(c),
 		.pair_by_cm = c->pairing.cm == HP3_ON,
 		.pair_by_challenge = c->pairing.challenge == HP3_ON,

@@ -13,11 +13,20 @@
 json_t *hp3d_json_flows(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_flow(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_move(const struct hp3_config *cfg, json_t *req);
+json_t *hp3d_json_trace(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_paths(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_events(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_stats(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_config(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req);
+
+/* Calls fn for the flow that `text` names, on its lcore. NULL: done; else why not, as an answer. */
+struct hp3d_pipe;
+typedef void hp3d_flow_fn(struct hp3d_pipe *p, uint32_t flow, uint64_t now, void *arg);
+json_t *hp3d_json_at_flow(
+	const struct hp3_config *cfg, const char *text, hp3d_flow_fn *fn, void *arg);
+
+json_t *hp3d_json_hop(bool ipv6, const uint8_t addr[16]); /* an address as text */
 
 /* A data lcore did not answer in time. */
 json_t *hp3d_json_timed_out(void);

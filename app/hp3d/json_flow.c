@@ -58,13 +58,19 @@ json_t *hp3d_json_timed_out(void)
 		"a data lcore did not answer within a second");
 }
 
-/* One flow by its id: where it is, and (with `cmd`) what the engine says to the command. */
+/* One flow by its id: where it is, and what `fn` does there, on its lcore. */
 struct lookup {
 	struct hp3_flowid id;
 	unsigned rail, worker;
 	bool found;
 	struct hp3_flow_info info; /* before the command */
-	struct hp3_cmd *cmd; /* NULL: look only */
+	hp3d_flow_fn *fn; /* NULL: look only */
+	void *arg;
+};
+
+/* A move: what the engine says to the command. */
+struct order {
+	struct hp3_cmd cmd;
 	int rc;
 };
 
@@ -78,10 +84,8 @@ static void look_up(struct hp3d_worker *w, void *arg)
 		hp3_flow_find(e, l->id.ipv6, l->id.vlan, l->id.local, l->id.remote, l->id.rqpn);
 
 	l->found = flow != HP3_NO_FLOW && hp3_flow_info(e, flow, now, &l->info) == 0;
-	if (!l->found || !l->cmd)
-		return;
-	l->cmd->flow = flow;
-	l->rc = hp3d_pipe_command(p, l->cmd, now);
+	if (l->found && l->fn)
+		l->fn(p, flow, now, l->arg);
 }
 
 static bool rail_by_name(const struct hp3_config *cfg, const char *name, unsigned *rail)
@@ -167,6 +171,14 @@ json_t *hp3d_json_flows(const struct hp3_config *cfg, json_t *req)
 	return answer;
 }
 
+json_t *hp3d_json_at_flow(
+	const struct hp3_config *cfg, const char *text, hp3d_flow_fn *fn, void *arg)
+{
+	struct lookup l = {.fn = fn, .arg = arg};
+
+	return find(cfg, text, &l);
+}
+
 json_t *hp3d_json_flow(const struct hp3_config *cfg, json_t *req)
 {
 	struct lookup l = {0};
@@ -220,21 +232,29 @@ static json_t *target(json_t *req, struct hp3_cmd *cmd)
 	return NULL;
 }
 
+static void give_order(struct hp3d_pipe *p, uint32_t flow, uint64_t now, void *arg)
+{
+	struct order *o = arg;
+
+	o->cmd.flow = flow;
+	o->rc = hp3d_pipe_command(p, &o->cmd, now);
+}
+
 json_t *hp3d_json_move(const struct hp3_config *cfg, json_t *req)
 {
 	static uint64_t tag;
 	const char *flow = json_string_value(json_object_get(req, "flow"));
-	struct hp3_cmd cmd = {.cause = HP3_CAUSE_OPERATOR, .tag = ++tag};
-	struct lookup l = {.cmd = &cmd};
+	struct order o = {.cmd = {.cause = HP3_CAUSE_OPERATOR, .tag = ++tag}};
+	struct lookup l = {.fn = give_order, .arg = &o};
 	uint64_t since = hp3d_events_last();
-	json_t *error = target(req, &cmd);
+	json_t *error = target(req, &o.cmd);
 
 	if (!error)
 		error = find(cfg, flow, &l);
 	if (error)
 		return error;
-	if (l.rc < 0)
-		return refused(l.rc, flow);
+	if (o.rc < 0)
+		return refused(o.rc, flow);
 	return hp3d_json_ok(json_pack("{s:s, s:I, s:I, s:i}", "flow", flow, "tag",
-		(json_int_t)cmd.tag, "since", (json_int_t)since, "from", l.info.port));
+		(json_int_t)o.cmd.tag, "since", (json_int_t)since, "from", l.info.port));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* paths: the address pairs, who answers there, and what is known of their paths. */
+#include <arpa/inet.h>
 #include <stdio.h>
 #include "app/hp3d/eal.h"
 #include "app/hp3d/events.h"
@@ -37,15 +38,36 @@ static void collect(struct hp3d_worker *w, void *arg)
 	}
 }
 
+json_t *hp3d_json_hop(bool ipv6, const uint8_t addr[16])
+{
+	char text[INET6_ADDRSTRLEN];
+
+	return json_string(inet_ntop(ipv6 ? AF_INET6 : AF_INET, addr, text, sizeof(text)));
+}
+
 static json_t *path_json(const struct hp3_path_info *p)
 {
 	json_t *id = p->id < HP3_PATH_BY_PORT ? json_integer(p->id) : json_null();
+	json_t *hop = p->named ? hp3d_json_hop(p->hop.ipv6, p->hop.addr) : json_null();
 
-	return json_pack("{s:i, s:o, s:s, s:I, s:I, s:i, s:i, s:i, s:I}", "port", p->port, "path",
-		id, "state", hp3_quality_name((enum hp3_quality)p->quality), "rtt_ns",
-		(json_int_t)p->rtt_ns, "min_rtt_ns", (json_int_t)p->min_rtt_ns, "marked_permille",
-		p->marked_permille, "flows", p->flows, "losses", p->losses, "age_ns",
-		(json_int_t)p->age_ns);
+	return json_pack("{s:i, s:o, s:o, s:s, s:I, s:I, s:i, s:i, s:i, s:I}", "port", p->port,
+		"path", id, "hop", hop, "state", hp3_quality_name((enum hp3_quality)p->quality),
+		"rtt_ns", (json_int_t)p->rtt_ns, "min_rtt_ns", (json_int_t)p->min_rtt_ns,
+		"marked_permille", p->marked_permille, "flows", p->flows, "losses", p->losses,
+		"age_ns", (json_int_t)p->age_ns);
+}
+
+/* What tells which path a port draws; for traces how far that is, and why no map tells more. */
+static json_t *identity_json(const struct hp3_pair_info *p)
+{
+	json_t *j = json_pack("{s:s, s:s, s:i}", "by",
+		hp3_identity_name((enum hp3_identity)p->identity), "tracing",
+		hp3_trace_state_name((enum hp3_trace_state)p->tracing), "ttl", p->ttl);
+
+	if (j && p->tracing == HP3_TRACE_TRACES)
+		json_object_set_new(j, "reason",
+			json_string(hp3_linear_reason_text((enum hp3_linear_reason)p->reason)));
+	return j;
 }
 
 /* "rail0/10.9.0.1-10.9.0.2": a flow id without its QPN. */
@@ -65,10 +87,10 @@ static json_t *pair_json(
 		*end = '\0';
 	for (uint32_t i = 0; i < x->n_paths; i++)
 		json_array_append_new(paths, path_json(&x->path[i]));
-	return json_pack("{s:s, s:i, s:i, s:i, s:b, s:s, s:I, s:o}", "pair", id, "worker",
+	return json_pack("{s:s, s:i, s:i, s:i, s:b, s:s, s:I, s:o, s:o}", "pair", id, "worker",
 		(int)worker, "flows", (int)p->flows, "rounds", (int)p->rounds, "immovable",
 		p->pinned, "peer", hp3_peer_name((enum hp3_peer)p->peer), "peer_seen_ns",
-		(json_int_t)p->peer_seen_ns, "paths", paths);
+		(json_int_t)p->peer_seen_ns, "identity", identity_json(p), "paths", paths);
 }
 
 json_t *hp3d_json_paths(const struct hp3_config *cfg, json_t *req)

@@ -12,13 +12,14 @@ static const struct {
 	{"flow", hp3d_json_flow},
 	{"move", hp3d_json_move},
 	{"paths", hp3d_json_paths},
+	{"trace", hp3d_json_trace},
 	{"events", hp3d_json_events},
 	{"stats", hp3d_json_stats},
 	{"config", hp3d_json_config},
 	{"health", hp3d_json_health},
 };
 
-#define KNOWN "the commands are flows, flow, move, paths, events, stats, config, health"
+#define KNOWN "the commands are flows, flow, move, paths, trace, events, stats, config, health"
 
 json_t *hp3d_json_answer(void *arg, const char *line, size_t len)
 {

@@ -238,7 +238,7 @@ static void carry_out(struct hp3d_pipe *p, uint64_t now)
 		else if (a->kind == HP3_ACT_EVENT)
 			report(p, &a->event);
 		else if (a->kind == HP3_ACT_PROBE || a->kind == HP3_ACT_NAK ||
-			 a->kind == HP3_ACT_CNP)
+			 a->kind == HP3_ACT_CNP || a->kind == HP3_ACT_TRACE)
 			say(p, a, now);
 	}
 }
@@ -489,6 +489,8 @@ uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now)
 {
 	uint64_t due;
 
+	if (p->agent != NULL)
+		hp3d_agent_tick(p->agent, now);
 	do {
 		p->acts.n = 0;
 		due = hp3_tick(p->engine, now, &p->acts);

@@ -31,18 +31,36 @@ static inline uint32_t address_hash(bool ipv6, const uint8_t *a, const uint8_t *
 	return (uint32_t)(h >> 32);
 }
 
+/*
+ * The IP header that tells whom the packet is about: what a switch says of a packet whose TTL ended
+ * goes where that packet came from. n: bytes from ip on.
+ */
+static const uint8_t *subject(const uint8_t *ip, uint32_t n, bool ipv6)
+{
+	uint32_t quote = 8 + (ipv6 ? 40u : (ip[0] & 15) * 4u);
+	bool icmp = ipv6 ? ip[6] == 58 : ip[9] == 1;
+
+	if (!icmp || quote + (ipv6 ? 40u : 20u) > n || ip[quote - 8] != (ipv6 ? 3 : 11))
+		return ip;
+	return ip + quote;
+}
+
 /* 0 for everything that is not IP. */
 static uint32_t pair_hash(const struct rte_mbuf *m)
 {
-	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
+	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *), *ip;
 	uint16_t len = rte_pktmbuf_data_len(m), at = 12;
 
 	while (at + 4 <= len && (hp3_be16(p + at) == 0x8100 || hp3_be16(p + at) == 0x88a8))
 		at += 4;
-	if (at + 2 + 20 <= len && hp3_be16(p + at) == 0x0800)
-		return address_hash(false, p + at + 14, p + at + 18);
-	if (at + 2 + 40 <= len && hp3_be16(p + at) == 0x86dd)
-		return address_hash(true, p + at + 10, p + at + 26);
+	if (at + 2 + 20 <= len && hp3_be16(p + at) == 0x0800) {
+		ip = subject(p + at + 2, len - at - 2u, false);
+		return address_hash(false, ip + 12, ip + 16);
+	}
+	if (at + 2 + 40 <= len && hp3_be16(p + at) == 0x86dd) {
+		ip = subject(p + at + 2, len - at - 2u, true);
+		return address_hash(true, ip + 8, ip + 24);
+	}
 	return 0;
 }
 

@@ -61,7 +61,7 @@ class Probing(Wired):
         self.whole(*ends)
         ca, cb = a.counters(), b.counters()
         self.assertGreater(cb["answered"], 0)
-        self.assertLessEqual(cb["answered"], ca["probes_peer"])
+        self.assertLessEqual(cb["answered"], ca["probes_peer"] + ca["traces"])
         self.assertEqual([cb[c] for c in ("bad_icrc", "bad_tag", "replayed", "bad_clock")], [0] * 4)
         self.assertGreater(ca["probe_replies"], 0)
         self.assertEqual(ca["probes_standard"], 0)
@@ -110,6 +110,43 @@ class Probing(Wired):
         self.assertEqual(rb["received"], ra["acked"])
         self.assertEqual((ra["faults"]["naks"], rb["faults"]["gaps"], rb["faults"]["runs_lost"]), (1, 0, 0))
         self.assertGreater(ra["faults"]["again"], 0)
+
+    def test_paths_are_named(self):
+        """A few traces tell all ports, and more traces agree; switches that fall silent are borne."""
+        a, b = self.pair_of_daemons(ppp={**EAGER, "traces_per_second": 1000, "trace_recheck_ms": 500},
+                                    probes={"probe_key": KEY}, rfr={"cooldown_us": 1000})
+        ends = self.endpoints(qps=2)
+        self.network.stdin.write("hops\n")
+        self.network.stdin.flush()
+        self.traffic(*ends)
+        flow = a.paired(2)[0]
+
+        def identity(by):
+            pairs = [p for p in a.json("paths") if p["identity"]["by"] == by]
+            return pairs[0]["identity"] if pairs else None
+        self.assertEqual(wait_for("a linear map", lambda: identity("model")),
+                         {"by": "model", "tracing": "linear", "ttl": 2})
+        ports = [str(p) for p in range(50000, 50100)]
+        rows = a.json("trace", flow, *ports)
+        self.assertEqual([r["port"] for r in rows], [int(p) for p in ports])
+        for r in rows:
+            named = f"10.8.2.{2 - r['port'] % 2}"
+            self.assertEqual((r["outcome"], r["ttl"], r["hop"], r["known"]), ("hop", 2, named, named))
+        self.assertEqual([r["hop"] for r in a.json("trace", "--ttl", "1", flow, "50000", "50001")], ["10.8.1.1"] * 2)
+        self.assertEqual([r["outcome"] for r in a.json("trace", "--ttl", "9", flow, "50000")], ["reached"])
+        self.assertEqual([r["known"] for r in a.json("trace", "--known", flow, "50001")], ["10.8.2.1"])
+        for path in a.json("paths")[0]["paths"]:
+            self.assertEqual(path["hop"], f"10.8.2.{2 - path['port'] % 2}")
+        self.network.stdin.write("silent\n")
+        self.network.stdin.flush()
+        wait_for("no identity", lambda: identity("none"))
+        self.assertEqual({p["path"] for p in a.json("paths")[0]["paths"]}, {None})
+        self.settle(*ends)
+        self.whole(*ends)
+        self.assertGreater(a.counters()["traces_silent"], 0)
+        self.assertEqual(a.counters()["traces_bad"], 0)
+        self.stop(a)
+        self.stop(b)
 
     def test_observe_moves_nothing(self):
         a, b = self.pair_of_daemons(ppp=EAGER, policy={"mode": "observe"})

@@ -4,13 +4,17 @@
 
 usage: relay.py IFACE IFACE SLOW_US
 
-Each path is a FIFO; nothing is lost or changed. Ends with its standard input. A line "dead" there
-makes the path of odd ports swallow everything that comes from the first interface from then on.
+Each path is a FIFO; nothing is lost or changed. Ends with its standard input. Lines there:
+    dead    the path of odd ports swallows everything that comes from the first interface from now on
+    hops    from now on three switches on each path say where a TTL of 1, 2 or 3 ended: the middle one
+            is 10.8.2.1 on the path of odd ports, 10.8.2.2 on the other
+    silent  they do not say so any more
 """
 import collections
 import os
 import select
 import socket
+import struct
 import sys
 import time
 
@@ -26,18 +30,35 @@ def attach(interface):
     return s
 
 
+def ones_sum(data):
+    total = sum(struct.unpack(f">{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return ~total & 0xffff
+
+
+def expired(frame, hop):
+    """Time exceeded (RFC 792), from a switch to the sender: the IP header and 8 bytes more are quoted."""
+    icmp = bytes([11, 0, 0, 0, 0, 0, 0, 0]) + frame[14:42]
+    icmp = icmp[:2] + struct.pack(">H", ones_sum(icmp)) + icmp[4:]
+    ip = struct.pack(">BBHHHBBH", 0x45, 0xc0, 20 + len(icmp), 0, 0, 64, 1, 0) + hop + frame[26:30]
+    ip = ip[:10] + struct.pack(">H", ones_sum(ip)) + ip[12:]
+    return frame[6:12] + frame[:6] + frame[12:14] + ip + icmp
+
+
 def main():
     ends = [attach(name) for name in sys.argv[1:3]]
     slow = float(sys.argv[3]) / 1e6
     waiting = [collections.deque(), collections.deque()]  # by direction: (due, frame)
-    dead = False
+    dead, hops, silent = False, False, False
     while True:
         due = min((q[0][0] for q in waiting if q), default=None)
         ready, _, _ = select.select([*ends, sys.stdin], [], [], None if due is None else max(0, due - time.monotonic()))
         if sys.stdin in ready:
-            if not os.read(sys.stdin.fileno(), 100):
+            lines = os.read(sys.stdin.fileno(), 100).split()
+            if not lines:
                 return
-            dead = True
+            dead, hops, silent = dead or b"dead" in lines, hops or b"hops" in lines, b"silent" in lines
         now = time.monotonic()
         for i, s in enumerate(ends):
             for _ in range(64 if s in ready else 0):
@@ -47,6 +68,11 @@ def main():
                     break
                 parity = frame[35] & 1 if frame[12:14] == b"\x08\x00" and frame[23] == 17 else 0
                 if dead and parity and i == 0:
+                    continue
+                if hops and frame[12:14] == b"\x08\x00" and frame[22] <= 3:
+                    hop = (10, 8, 2, 2 - parity) if frame[22] == 2 else (10, 8, 1, frame[22])
+                    if not silent:
+                        s.send(expired(frame, bytes(hop)))
                     continue
                 if parity:
                     waiting[i].append((now + slow, frame))

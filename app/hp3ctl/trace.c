@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* trace: asks for traces, batch by batch, and prints what came of them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "app/flowid.h"
+#include "app/hp3ctl/hp3ctl.h"
+
+#define BATCH    64
+#define PAUSE_US 10000
+#define POLLS    1000 /* more than any time-out of hp3d's takes */
+
+static const char *text(json_t *j, const char *key)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+
+	return s ? s : "-";
+}
+
+static void print(const struct hp3ctl *ctl, json_t *answer)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach (json_object_get(json_object_get(answer, "data"), "ports"), i, row) {
+		if (ctl->json)
+			hp3ctl_print_json(row);
+		else
+			printf("%5lld  %-8s %-39s %s\n",
+				json_integer_value(json_object_get(row, "port")),
+				text(row, "outcome"), text(row, "hop"), text(row, "known"));
+	}
+}
+
+/* NULL: a port is none. */
+static json_t *ports_of(const struct hp3ctl *ctl, int first)
+{
+	json_t *list = json_array();
+
+	for (int i = first; i < ctl->n_ports && i < first + BATCH; i++) {
+		char *end;
+		long port = strtol(ctl->ports[i], &end, 10);
+
+		if (*end != '\0' || port < 1 || port > UINT16_MAX) {
+			hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", "ports are numbers from 1 to 65535",
+				"%s is no port", ctl->ports[i]);
+			json_decref(list);
+			return NULL;
+		}
+		json_array_append_new(list, json_integer(port));
+	}
+	return list;
+}
+
+/* The answers of one batch. */
+static int await(struct hp3ctl *ctl, const char *id)
+{
+	for (int i = 0; i < POLLS; i++) {
+		json_t *answer, *data;
+		int rc = hp3ctl_ask(
+			ctl, json_pack("{s:s, s:s}", "cmd", "trace", "flow", id), &answer);
+
+		if (rc != HP3CTL_DONE)
+			return rc;
+		data = json_object_get(answer, "data");
+		if (json_integer_value(json_object_get(data, "missing")) == 0) {
+			print(ctl, answer);
+			json_decref(answer);
+			return HP3CTL_DONE;
+		}
+		json_decref(answer);
+		usleep(PAUSE_US);
+	}
+	return hp3ctl_fail(ctl, HP3CTL_FAILED, "no-result",
+		"raise traces_per_second in [ppp], or ask for fewer ports",
+		"traces without a result");
+}
+
+static int batch(struct hp3ctl *ctl, const char *id, int first)
+{
+	bool known = ctl->given & HP3CTL_BIT(KNOWN);
+	json_t *answer, *req, *ports = ports_of(ctl, first);
+	int rc;
+
+	if (!ports)
+		return HP3CTL_USAGE;
+	req = json_pack(
+		"{s:s, s:s, s:o, s:b}", "cmd", "trace", "flow", id, "ports", ports, "known", known);
+	if (req && ctl->ttl)
+		json_object_set_new(req, "ttl", json_integer((json_int_t)ctl->ttl));
+	rc = hp3ctl_ask(ctl, req, &answer);
+	if (rc != HP3CTL_DONE)
+		return rc;
+	if (known)
+		print(ctl, answer);
+	json_decref(answer);
+	return known ? rc : await(ctl, id);
+}
+
+int hp3ctl_trace(struct hp3ctl *ctl)
+{
+	char id[HP3_FLOWID_MAX];
+	int rc = hp3ctl_resolve(ctl, ctl->flow, id, sizeof(id));
+
+	if (rc == HP3CTL_DONE && !ctl->json)
+		printf("%5s  %-8s %-39s %s\n", "PORT", "OUTCOME", "HOP", "KNOWN AS");
+	for (int i = 0; rc == HP3CTL_DONE && i < ctl->n_ports; i += BATCH)
+		rc = batch(ctl, id, i);
+	return rc;
+}
