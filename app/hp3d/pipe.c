@@ -34,6 +34,7 @@ struct hp3d_pipe {
 	struct output out[2];
 	hp3d_event_fn *on_event;
 	void *event_ctx;
+	struct hp3_flow_info leaving; /* while the engine removes that flow */
 	uint16_t rail, worker;
 	struct hp3d_pipe_counters c;
 	struct hp3_acts acts;
@@ -209,7 +210,9 @@ static void report(struct hp3d_pipe *p, const struct hp3_event *ev)
 
 	if (p->on_event == NULL)
 		return;
-	hp3_flow_info(p->engine, ev->flow, ev->t_ns, &out.flow);
+	if (hp3_flow_info(p->engine, ev->flow, ev->t_ns, &out.flow) < 0 &&
+		p->leaving.flow == ev->flow)
+		out.flow = p->leaving;
 	p->on_event(p->event_ctx, &out);
 }
 
@@ -512,13 +515,26 @@ int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t n
 	return ret;
 }
 
+/* The last events of a flow that goes are carried out when it is gone. */
+static void note_leaving(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t now)
+{
+	uint32_t flow =
+		hp3_flow_find(p->engine, ev->ipv6, ev->vlan, ev->local, ev->remote, ev->rqpn);
+
+	p->leaving.flow = HP3_NO_FLOW;
+	if (flow != HP3_NO_FLOW)
+		hp3_flow_info(p->engine, flow, now, &p->leaving);
+}
+
 int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t now)
 {
 	int ret;
 
+	note_leaving(p, ev, now);
 	p->acts.n = 0;
 	ret = hp3_qp(p->engine, ev, now, &p->acts);
 	carry_out(p, now);
+	p->leaving.flow = HP3_NO_FLOW;
 	flush(&p->out[HP3_DIR_TX]);
 	return ret;
 }
