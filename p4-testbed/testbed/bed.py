@@ -21,6 +21,7 @@ from . import bmv2, ports, tools
 from .tools import Problem
 
 RUN = "/run/hp3-testbed"
+START_S = 20  # a process that has not opened its socket by then does not start
 
 
 def names():
@@ -242,7 +243,7 @@ class Bed:
         socket = self.path("fabric.sock")
         process = self.spawn("fabric", "fabric", [fabric, "run", topology, "--socket", socket,
                                                   "--name", self.name])
-        end = time.monotonic() + 20
+        end = time.monotonic() + START_S
         while not os.path.exists(socket):
             if process.poll() is not None or time.monotonic() > end:
                 raise Problem(f"the switches do not start: {self.log('fabric')}")
@@ -277,7 +278,7 @@ class Bed:
         self.spawn(f"hp3d-{name}", name, [tools.binary(self.build, "hp3d"), "--config", self.path(name + ".ini")])
 
     def await_hp3d(self, host):
-        what, end = f"hp3d-{host['name']}", time.monotonic() + 20
+        what, end = f"hp3d-{host['name']}", time.monotonic() + START_S
         while not os.path.exists(self.path(host["name"] + ".sock")):
             if not tools.alive(self.recorded(what)) or time.monotonic() > end:
                 raise Problem(f"hp3d of {host['name']} does not start: {self.log(what)}")
