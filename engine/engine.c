@@ -195,6 +195,8 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, st
 		hp3_flow_epoch(e, flow, now, acts);
 		fresh = false; /* what may still travel went by the port in use */
 	}
+	if (f->flags & HP3_FF_MOVED)
+		fresh = false; /* CM has told of it before the verbs did: it has a path */
 	if (!hp3_flow_pair(e, flow, ev->lqpn, ev->pairing, now, acts))
 		return -ENOSPC;
 	if (ev->psn_known)

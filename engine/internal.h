@@ -93,6 +93,7 @@ struct hp3_cm_pending {
 	uint16_t vlan;
 	uint8_t local[16], remote[16];
 	uint32_t comm_id, qpn;
+	uint32_t psn; /* first one that the other side shall send */
 };
 
 struct hp3_engine {

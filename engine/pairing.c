@@ -266,7 +266,9 @@ static void connect(struct hp3_engine *e, struct hp3_cm_pending *req, const stru
 		.ipv6 = req->ipv6,
 		.vlan = req->vlan,
 		.lqpn = req->from_local ? req->qpn : m->qpn,
-		.rqpn = req->from_local ? m->qpn : req->qpn};
+		.rqpn = req->from_local ? m->qpn : req->qpn,
+		.psn = req->from_local ? m->psn : req->psn,
+		.psn_known = true};
 
 	memcpy(ev.local, req->local, 16);
 	memcpy(ev.remote, req->remote, 16);
@@ -305,6 +307,7 @@ void hp3_cm_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir d
 	c.vlan = pkt->v.vlan;
 	c.comm_id = m.local_id;
 	c.qpn = m.qpn;
+	c.psn = m.psn;
 	memcpy(c.local, local, c.ipv6 ? 16 : 4);
 	memcpy(c.remote, remote, c.ipv6 ? 16 : 4);
 	if (m.kind == HP3_CM_REQ) {

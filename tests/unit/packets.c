@@ -325,12 +325,12 @@ void cm(enum hp3_dir who, const struct qp *q, enum hp3_cm_kind kind, uint32_t lo
 	uint32_t remote_id, uint32_t qpn)
 {
 	static const struct {
-		uint8_t attribute, qpn_at;
+		uint8_t attribute, qpn_at, psn_at;
 	} places[] = {
-		[HP3_CM_REQ] = {0x10, 32},
-		[HP3_CM_REP] = {0x13, 12},
-		[HP3_CM_RTU] = {0x14, 0},
-		[HP3_CM_DREQ] = {0x15, 8},
+		[HP3_CM_REQ] = {0x10, 32, 44},
+		[HP3_CM_REP] = {0x13, 12, 20},
+		[HP3_CM_RTU] = {0x14, 0, 0},
+		[HP3_CM_DREQ] = {0x15, 8, 0},
 	};
 	struct hp3_addressing a = addressing(q, who);
 	uint8_t mad[MAD_LEN] = {1, 7, 2, 3};
@@ -339,6 +339,8 @@ void cm(enum hp3_dir who, const struct qp *q, enum hp3_cm_kind kind, uint32_t lo
 	mad[17] = places[kind].attribute;
 	if (places[kind].qpn_at != 0)
 		hp3_put_be24(mad + 24 + places[kind].qpn_at, qpn);
+	if (places[kind].psn_at != 0)
+		hp3_put_be24(mad + 24 + places[kind].psn_at, rig.cm_psn);
 	hp3_put_be32(mad + 24, local_id);
 	if (kind != HP3_CM_REQ)
 		hp3_put_be32(mad + 28, remote_id);

@@ -38,6 +38,7 @@ struct rig {
 	uint64_t now;
 	unsigned turn; /* which of the engine's entries the next packet takes */
 	bool damage; /* the next frame gets a wrong ICRC */
+	uint32_t cm_psn; /* REQ, REP: first PSN that the other side shall send */
 	struct hp3_pkt pkt; /* the last packet of the local RNIC */
 	struct hp3_verdict vd; /* of the last packet */
 	struct left wire[WIRE_MAX]; /* packets that left for the network */

@@ -154,6 +154,36 @@ static void rule_02_no_probe_without_a_psn(void **state)
 	assert_int_equal(rig.nprobes, 0);
 }
 
+/* CM tells the first PSN: each side's is in what the other one sent. The verbs tell it again:
+ * placed once. */
+static void cm_places_what_no_watcher_sees(void **state)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		enum hp3_dir asks = i == 0 ? HP3_DIR_TX : HP3_DIR_RX;
+
+		config();
+		rig.nprobes = 0;
+		rig.cfg.paths.fresh_ns = 1; /* a round each time */
+		rig_configure();
+		q = make_qp(i);
+		rig.cm_psn = i == 0 ? FIRST + 7 : FIRST;
+		cm(asks, &q, HP3_CM_REQ, 0xaaa, 0, i == 0 ? q.lqpn : q.rqpn);
+		assert_int_equal(rig.nprobes, 0);
+		rig.cm_psn = i == 0 ? FIRST : FIRST + 7;
+		cm(i == 0 ? HP3_DIR_RX : HP3_DIR_TX, &q, HP3_CM_REP, 0xbbb, 0xaaa,
+			i == 0 ? q.rqpn : q.lqpn);
+		assert_int_equal(rig.nprobes, ASKED);
+		assert_int_equal(rig.probe_psns[0], FIRST - 1);
+		probe_reply(2, false);
+		assert_int_equal(info(&q).port, rig.probe_ports[2]);
+		assert_int_equal(set_up_at(&q, FIRST), 0);
+		assert_int_equal(rig.nprobes, ASKED);
+		rig.nwire = 0;
+		assert_int_equal(middle(&q, FIRST), HP3_PASS);
+		expect_left(0, FIRST, rig.probe_ports[2], false);
+	}
+}
+
 /* Behind the first PSN: a duplicate, should it reach an RNIC (rule 1). */
 static void rule_01_the_probe_is_a_duplicate(void **state)
 {
@@ -255,6 +285,7 @@ int main(void)
 		RIG_TEST(data_that_comes_first_leaves_at_once),
 		RIG_TEST(a_fresh_path_table_needs_no_round),
 		RIG_TEST(rule_02_no_probe_without_a_psn),
+		RIG_TEST(cm_places_what_no_watcher_sees),
 		RIG_TEST(rule_01_the_probe_is_a_duplicate),
 		RIG_TEST(rule_02_no_standard_probe_at_setup),
 		RIG_TEST(rule_16_a_new_epoch_is_not_placed),
