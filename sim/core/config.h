@@ -31,7 +31,7 @@ enum sim_fault_kind {
 	SIM_FAULT_DEGRADE
 };
 enum sim_onoff { SIM_OFF, SIM_ON };
-enum sim_identity { SIM_IDENTITY_NONE, SIM_IDENTITY_MODEL };
+enum sim_identity { SIM_IDENTITY_NONE, SIM_IDENTITY_MODEL, SIM_IDENTITY_TRACE };
 
 struct sim_config {
 	struct {
@@ -51,6 +51,7 @@ struct sim_config {
 		uint32_t hash_input; /* enum hp3_hash_input */
 		uint32_t hash_seed;
 		uint32_t grain_ps;
+		uint32_t icmp_per_second;
 	} fabric;
 	struct {
 		uint32_t payload_bytes, header_bytes, ack_bytes, ack_every;
@@ -85,6 +86,7 @@ struct sim_config {
 		uint32_t candidates, improve, max_concurrent, cooldown_us, verify_us, stall_us;
 		uint32_t probe_timeout_us, backoff_min_us, backoff_max_us, probes_per_second;
 		uint32_t fresh_us, load_age_us, max_hold_us;
+		uint32_t traces_per_second, trace_timeout_us;
 		uint64_t hold_bytes;
 	} hp3;
 	struct {

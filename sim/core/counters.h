@@ -16,6 +16,7 @@
 	X(LOSS, "loss") /* silent, by the link's loss rate */                                      \
 	X(BLACK_HOLE, "black_hole") /* silent, by hash */                                          \
 	X(SUPERSEDED, "superseded") /* by the balancer: a copy waits, or its queue pair is gone */ \
+	X(ICMP_LIMIT, "icmp_limit") /* traces that a switch did not answer */                      \
 	X(LATE, "late") /* duplicates that arrive when the flow has ended */
 
 enum sim_drop {
@@ -41,7 +42,8 @@ struct sim_counters {
 	uint64_t pause_ps; /* time that senders were paused */
 	uint64_t timeouts;
 	uint64_t moves, moves_wasted; /* path changes; those taken back or without gain */
-	uint64_t probes, probe_bytes;
+	uint64_t probes, probe_bytes; /* bytes: traces and all answers, too */
+	uint64_t traces, hops_told;
 	uint64_t held_packets; /* by the balancer, at hosts or destination switches */
 	uint64_t held_ps; /* summed */
 };

@@ -36,7 +36,7 @@ static const char *const feedbacks[] = {"ack", "cnp", NULL};
 static const char *const qp_kinds[] = {"fresh", "kept", NULL};
 static const char *const port_kinds[] = {"counted", "roce", NULL};
 
-static const char *const identities[] = {"none", "model", NULL};
+static const char *const identities[] = {"none", "model", "trace", NULL};
 static const char *const traffics[] = {
 	"poisson", "incast", "permutation", "allreduce", "alltoall", "collision", NULL};
 static const char *const backgrounds[] = {"none", "allreduce", "alltoall", NULL};
@@ -90,6 +90,8 @@ static const struct hp3_ini_key keys[] = {
 	NUM(fabric, hash_seed, "", 0, 0, UINT32_MAX, "added to the switch's number: its seed"),
 	NUM(fabric, grain_ps, "ps", 1000, 1, 1000000,
 		"serialisation times are cut to multiples of this (ns-3: 1 ns); 1: exact"),
+	NUM(fabric, icmp_per_second, "", 1000, 0, 1000000000,
+		"time exceeded that a switch says; 0: it is silent"),
 	NUM(rnic, payload_bytes, "bytes", 1000, 64, 9000, "of a full packet"),
 	NUM(rnic, header_bytes, "bytes", 48, 0, 256, "on the wire beside it"),
 	NUM(rnic, ack_bytes, "bytes", 60, 1, 1000, "of an ACK or NAK on the wire"),
@@ -142,6 +144,8 @@ static const struct hp3_ini_key keys[] = {
 	NUM(hp3, probes_per_second, "", 100000, 0, 4000000000, "of an address pair"),
 	NUM(hp3, fresh_us, "us", 100, 1, 100000000, "what is known of a path is good for"),
 	NUM(hp3, load_age_us, "us", 50, 0, 100000000, "the peer's counts are good for"),
+	NUM(hp3, traces_per_second, "", 10000, 1, 1000000000, "of a host (identity trace)"),
+	NUM(hp3, trace_timeout_us, "us", 100, 1, 1000000, "a trace not answered is lost"),
 	NUM(hp3, max_hold_us, "us", 200, 1, 1000000, "longest drain"),
 	NUM(hp3, hold_bytes, "bytes", 4000000, 1000, 4000000000, "held of a flow"),
 	ENUM(traffic, kind, traffics, SIM_POISSON, "pattern; see docs/sim.md"),

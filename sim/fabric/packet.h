@@ -25,6 +25,9 @@ enum sim_kind {
 	SIM_CTRL, /* between switches of a balancer, in the class of ACKs */
 	SIM_PROBE, /* of a host-based balancer, in the class of data */
 	SIM_PROBE_REPLY,
+	SIM_TRACE, /* a probe whose TTL, arg, ends on the way */
+	SIM_TRACE_REPLY, /* ICMP time exceeded: arg_psn is the switch's node; the peer's answer: 0
+			  */
 	SIM_KINDS
 };
 

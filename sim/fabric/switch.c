@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sim/fabric/switch.h"
+#include "probes/limit.h"
 #include "sim/fabric/mmu.h"
 #include "sim/host/flow.h"
 #include "sim/lb/lb.h"
 
-#define PFC_BYTES 64u
+#define PFC_BYTES  64u
+#define ICMP_BYTES 70u /* Ethernet, IPv4, ICMP, and of the packet IPv4 and 8 bytes */
 
 int sim_switch_init(struct sim *s, struct sim_switch *sw, uint32_t node)
 {
@@ -69,7 +71,8 @@ void sim_switch_send(
 		return;
 	}
 	s->n.hops++;
-	if (p->kind != SIM_DATA && p->kind != SIM_PROBE && p->kind != SIM_READ) {
+	if (p->kind != SIM_DATA && p->kind != SIM_READ && p->kind != SIM_PROBE &&
+		p->kind != SIM_TRACE) {
 		sim_port_queue_control(s, out, p);
 		return;
 	}
@@ -98,6 +101,23 @@ void sim_switch_leaves(struct sim *s, struct sim_port *out, struct sim_packet *p
 		maybe_resume(s, sw, in);
 }
 
+/* The TTL of a trace has ended here: says so, if it has not said so too often. */
+static void time_exceeded(struct sim *s, struct sim_switch *sw, struct sim_packet *p)
+{
+	const struct hp3_limit limit = {.rate = s->cfg.fabric.icmp_per_second, .burst = 10};
+	struct sim_packet *icmp;
+
+	if (!hp3_limit_ready(&limit, sw->icmp_spent, s->now / SIM_NS)) {
+		sim_packet_drop(s, p, SIM_DROP_ICMP_LIMIT);
+		return;
+	}
+	hp3_limit_spend(&limit, &sw->icmp_spent, s->now / SIM_NS);
+	icmp = sim_packet_new(s, SIM_TRACE_REPLY, ICMP_BYTES, p->flow, p->psn);
+	icmp->arg_psn = sw->node;
+	sim_switch_send(s, sw, sim_switch_hash_port(s, sw, icmp), icmp);
+	sim_packet_end(s, p);
+}
+
 void sim_switch_receive(struct sim *s, struct sim_port *in, struct sim_packet *p)
 {
 	struct sim_switch *sw = sim_switch_of(s, in);
@@ -106,6 +126,10 @@ void sim_switch_receive(struct sim *s, struct sim_port *in, struct sim_packet *p
 	if (p->kind == SIM_PFC) {
 		sim_port_pfc(s, in, p->psn);
 		sim_packet_end(s, p);
+		return;
+	}
+	if (p->kind == SIM_TRACE && --p->arg == 0) {
+		time_exceeded(s, sw, p);
 		return;
 	}
 	if (s->lb->route != NULL) {

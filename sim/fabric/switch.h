@@ -25,6 +25,7 @@ struct sim_switch {
 	uint32_t shared; /* ingress pool */
 	uint32_t out_shared; /* egress pool */
 	uint32_t used; /* bytes of data in the switch */
+	uint64_t icmp_spent; /* fabric.icmp_per_second, see probes/limit.h */
 	uint32_t out_used; /* of these: beyond each queue's own packet */
 };
 

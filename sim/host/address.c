@@ -24,7 +24,8 @@ uint32_t sim_flow_hash(const struct sim *s, const struct sim_packet *p, uint32_t
 		.input = (uint8_t)s->cfg.fabric.hash_input,
 		.paths = 1,
 		.seed = s->cfg.fabric.hash_seed + node};
-	bool chosen = p->kind == SIM_DATA || p->kind == SIM_PROBE || p->kind == SIM_READ;
+	bool chosen = p->kind == SIM_DATA || p->kind == SIM_READ || p->kind == SIM_PROBE ||
+		      p->kind == SIM_TRACE;
 	uint16_t sport = chosen ? p->sport : f->home;
 	struct hp3_tuple t = {0};
 

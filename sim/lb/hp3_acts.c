@@ -93,6 +93,22 @@ static void send_probe(
 	sim_port_queue_data(s, sim_flow_out(s, p, host), p);
 }
 
+static void send_trace(
+	struct sim *s, struct hp3_balancer *b, uint32_t host, const struct hp3_act *a)
+{
+	struct sim_flow *f = flow_of(s, &b->host[host], a->flow);
+	struct sim_packet *p;
+
+	if (f == NULL || host != sim_flow_requester(f))
+		return;
+	p = sim_packet_new(s, SIM_TRACE, PROBE_BYTES, f, a->probe_id);
+	p->sport = a->port;
+	p->arg = a->op;
+	s->n.traces++;
+	s->n.probe_bytes += p->bytes;
+	sim_port_queue_data(s, sim_flow_out(s, p, host), p);
+}
+
 /* The RNIC's rate limiter: the flow's own reaction point. */
 static void rate(struct sim *s, struct sim_flow *f, uint8_t op)
 {
@@ -143,6 +159,9 @@ void hp3_sim_carry_out(
 			break;
 		case HP3_ACT_PROBE:
 			send_probe(s, b, host, a);
+			break;
+		case HP3_ACT_TRACE:
+			send_trace(s, b, host, a);
 			break;
 		case HP3_ACT_EVENT:
 			count_event(s, &a->event);
@@ -227,13 +246,44 @@ static void answer(struct sim *s, struct hp3_balancer *b, struct sim_packet *pro
 	sim_port_queue_control(s, probe->to, p);
 }
 
+/* The TTL was more than the way: the peer's hp3d answers. */
+static void reached(struct sim *s, const struct sim_packet *trace)
+{
+	struct sim_packet *p =
+		sim_packet_new(s, SIM_TRACE_REPLY, PROBE_BYTES, trace->flow, trace->psn);
+
+	p->arg_psn = 0;
+	s->n.probe_bytes += p->bytes;
+	sim_port_queue_control(s, trace->to, p);
+}
+
+static void hop_told(struct sim *s, struct hp3_host *h, const struct sim_packet *p)
+{
+	uint32_t hop = __builtin_bswap32(0x0a000000u + p->arg_psn);
+
+	s->n.hops_told += p->arg_psn != 0;
+	s->n.probe_bytes += p->arg_psn != 0 ? p->bytes : 0;
+	hp3_hop_told(h->engine, p->psn, p->arg_psn != 0 ? HP3_TRACE_HOP : HP3_TRACE_REACHED, false,
+		&hop, s->now / SIM_NS);
+}
+
 void hp3_sim_other(struct sim *s, struct sim_host *host, struct sim_packet *p)
 {
 	struct hp3_balancer *b = s->lb_state;
 	struct hp3_host *h = &b->host[host->node];
-	uint16_t *counts = counts_of(p);
 	struct hp3_acts acts = {0};
+	uint16_t *counts;
 
+	if (p->kind == SIM_TRACE) {
+		reached(s, p);
+		return;
+	}
+	if (p->kind == SIM_TRACE_REPLY) {
+		hop_told(s, h, p);
+		hp3_sim_wake(s, b, host->node);
+		return;
+	}
+	counts = counts_of(p);
 	if (p->kind == SIM_PROBE) {
 		answer(s, b, p, counts);
 	} else if (p->kind == SIM_PROBE_REPLY) {

@@ -99,6 +99,8 @@ static void add_counters(json_t *j, const struct sim *s)
 		{"moves_wasted", n->moves_wasted},
 		{"probes", n->probes},
 		{"probe_bytes", n->probe_bytes},
+		{"traces", n->traces},
+		{"hops_told", n->hops_told},
 		{"held_packets", n->held_packets},
 		{"held_ns", n->held_ps / SIM_NS},
 		{"data_packets", n->data},

@@ -106,6 +106,45 @@ static void setup_is_not_charged(void **state)
 	sim_destroy(&s);
 }
 
+static void traced(const char *hash, const char *icmp, const char *rate)
+{
+	WORLD(&s, "fabric.leaves=4", "fabric.spines=4", "fabric.hosts_per_leaf=4",
+		"fabric.core_mbps=50000", "fabric.hash_input=tuple", "run.lb=hp3",
+		"hp3.identity=trace", "rnic.setup_us=20", "rnic.qps=kept", hash, icmp, rate);
+	for (uint32_t i = 0; i < 400; i++)
+		world_flow(&s, i % 16, (i + 4 + i / 16 % 3 * 4) % 16, 50000, i * 5 * SIM_US);
+	world_run(&s);
+	assert_int_equal(s.n.reordered, 0);
+	assert_int_equal(s.n.again, 0);
+}
+
+/*
+ * What tells paths apart is learnt by packets whose TTL ends on the way: they are sent no faster
+ * than the host may and answered no faster than switches do, and what is not answered is named.
+ */
+static void traces_cost_packets_and_time(void **state)
+{
+	uint64_t ms;
+
+	traced("fabric.hash=crc32", "fabric.icmp_per_second=1000000000",
+		"hp3.traces_per_second=20000");
+	ms = s.now / SIM_MS + 1;
+	assert_true(s.n.hops_told > 100);
+	assert_true(s.n.hops_told <= s.n.traces);
+	assert_true(s.n.traces <= 16 * (16 + 20 * ms));
+	assert_int_equal(s.n.dropped[SIM_DROP_ICMP_LIMIT], 0);
+	sim_destroy(&s);
+	traced("fabric.hash=murmur3", "fabric.icmp_per_second=1000", "hp3.traces_per_second=20000");
+	ms = s.now / SIM_MS + 1;
+	assert_true(s.n.hops_told <= 8 * (10 + ms));
+	assert_true(s.n.dropped[SIM_DROP_ICMP_LIMIT] > 0);
+	sim_destroy(&s);
+	traced("fabric.hash=crc32", "fabric.icmp_per_second=0", "hp3.traces_per_second=20000");
+	assert_true(s.n.traces > 0);
+	assert_int_equal(s.n.hops_told, 0);
+	sim_destroy(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -113,6 +152,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_overtaken),
 		cmocka_unit_test(placement_spreads),
 		cmocka_unit_test(setup_is_not_charged),
+		cmocka_unit_test(traces_cost_packets_and_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
