@@ -43,7 +43,8 @@ static void settle_sought(struct hp3_engine *e, struct hp3_flow *f, const struct
 {
 	e->pairs.pairs[f->pair].nmoves--;
 	if (switched) {
-		f->backoff = (struct hp3_backoff){0};
+		if (e->cfg.verify_ns == 0) /* else that is for the verdict to say */
+			hp3_backoff_paid(&f->backoff);
 		hp3_backoff_wait(&f->backoff, e->cfg.cooldown_ns, now);
 		hp3_monitor_offer_base(&f->monitor, m->round.probe[m->round.winner].rtt_ns);
 	} else {

@@ -257,6 +257,11 @@ void hp3_backoff_age(struct hp3_backoff *b, uint64_t now)
 		b->until = 0;
 }
 
+void hp3_backoff_paid(struct hp3_backoff *b)
+{
+	b->level = 0;
+}
+
 void hp3_backoff_calm(struct hp3_backoff *b, uint64_t now)
 {
 	if (hp3_backoff_ready(b, now))

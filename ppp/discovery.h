@@ -178,6 +178,8 @@ void hp3_backoff_wait(struct hp3_backoff *b, uint64_t wait_ns, uint64_t now);
 bool hp3_backoff_ready(const struct hp3_backoff *b, uint64_t now);
 /* To be called at least every four minutes: a wait that is over is forgotten. */
 void hp3_backoff_age(struct hp3_backoff *b, uint64_t now);
+/* A move brought something: the next wait is the shortest again. */
+void hp3_backoff_paid(struct hp3_backoff *b);
 /* The path had a clean spell: if the wait is over too, the next one is the shortest again. */
 void hp3_backoff_calm(struct hp3_backoff *b, uint64_t now);
 
