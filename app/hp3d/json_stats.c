@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "app/hp3d/counters.h"
+#include "app/hp3d/eal.h"
 #include "app/hp3d/events.h"
 #include "app/hp3d/json_commands.h"
 #include "app/hp3d/pipe.h"
@@ -141,10 +142,11 @@ json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req)
 		lost += hp3d_worker_events_lost(hp3d_worker(i));
 	}
 	return hp3d_json_ok(json_pack(
-		"{s:s, s:s, s:i, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:o}", "status",
+		"{s:s, s:s, s:i, s:I, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:o}", "status",
 		answering == workers ? "ok" : "lcore-hangs", "version", HP3_VERSION, "pid",
-		(int)getpid(), "mode", mode_name(cfg->policy.mode), "rails", (int)cfg->n_rails,
-		"lcores", (int)workers, "lcores_answering", (int)answering, "flows",
-		(json_int_t)p.flows, "moves_under_way", (json_int_t)p.moves, "flows_moved",
-		(json_int_t)p.moved, "events_lost", (json_int_t)lost, "watch", watch_json()));
+		(int)getpid(), "t_ns", (json_int_t)hp3d_now(), "mode", mode_name(cfg->policy.mode),
+		"rails", (int)cfg->n_rails, "lcores", (int)workers, "lcores_answering",
+		(int)answering, "flows", (json_int_t)p.flows, "moves_under_way",
+		(json_int_t)p.moves, "flows_moved", (json_int_t)p.moved, "events_lost",
+		(json_int_t)lost, "watch", watch_json()));
 }
