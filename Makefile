@@ -10,7 +10,7 @@ SUITES_FAST := unit property replay pipeline
 all: build
 
 help:
-	@echo 'make demo        two elephants on one spine of a P4 fabric, one is moved: view, page, figures'
+	@echo 'make demo        two elephants on one spine of a P4 fabric, hp3d parts them: view, page, figures'
 	@echo 'make demo RNIC=rxe  real RNIC stacks in virtual machines, live moves'
 	@echo 'make test        everything: lint, gcc, clang, sanitizers, lab (under 25 minutes)'
 	@echo 'make check       the fast ring: unit, property, replay, pipeline (under 2 minutes)'
@@ -34,7 +34,7 @@ demo: build
 ifeq ($(RNIC),rxe)
 	tests/lab/demo --build $(BUILD)
 else
-	p4-testbed/hp3-testbed --name demo --build $(BUILD) run micro-collision --out hp3-demo
+	p4-testbed/hp3-testbed --name demo --build $(BUILD) run micro-collision --modes off,on --out hp3-demo
 endif
 
 check: build

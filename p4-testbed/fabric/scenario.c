@@ -69,6 +69,8 @@ static const struct hp3_ini_key keys[] = {
 	FLOW_TEXT(src, "", 1, "host that requests"),
 	FLOW_TEXT(dst, "", 1, "host that responds"),
 	FLOW_TEXT(via, "", 0, "spine that the flow starts on; empty: as its port falls"),
+	FLOW_TEXT(
+		ack_via, "", 0, "spine that its acknowledgements take; empty: as their port falls"),
 	FLOW_TEXT(op, "write", 0, "write, send, read, or a mix such as read:70,write:30"),
 	FLOW_TEXT(cdf, "", 0, "file with message sizes; empty: size_bytes"),
 	{.section = "flow",

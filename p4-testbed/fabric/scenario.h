@@ -24,7 +24,7 @@ enum hp3_scenario_action {
 
 struct hp3_scenario_flow {
 	char name[16];
-	char src[16], dst[16], via[16], op[64], cdf[64];
+	char src[16], dst[16], via[16], ack_via[16], op[64], cdf[64];
 	enum hp3_scenario_load load;
 	uint32_t size_bytes, depth, load_mbps, start_ms, stop_ms, sport, qps;
 };

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from . import bed as beds
-from . import bmv2, tools
+from . import bmv2, hp3d, tools
 from .tools import Problem
 
 
@@ -24,7 +24,8 @@ def parser():
     c.add_argument("--bare", action="store_true", help="hosts without hp3d: eth0 is the kernel's")
     c.add_argument("--tap", action="append", default=[], metavar="HOST",
                    help="this host is a virtual machine, which takes the tap HOST in the fabric's namespace")
-    c.add_argument("--policy", choices=("on", "off"), default="on", help="off: hp3d only forwards")
+    c.add_argument("--policy", choices=("on", "observe", "off"), default="on", help="mode of hp3d (default on)")
+    c.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", help="a setting of hp3d")
     c.add_argument("--target", choices=("swx", "bmv2"), default="swx",
                    help="swx: the embedded switch (default); bmv2: simple_switch, where it is installed")
     sub.add_parser("down", help="end it, whatever is left of it")
@@ -61,7 +62,10 @@ def parser():
     c.add_argument("words", nargs=argparse.REMAINDER)
     c = sub.add_parser("run", help="a scenario in several modes, with a report")
     c.add_argument("scenario")
-    c.add_argument("--modes", default="off,manual", help="which (default off,manual)")
+    c.add_argument("--modes", default="off,observe,on", help="of off, observe, on, manual (default off,observe,on)")
+    c.add_argument("--seed", type=int, help="of the hosts, instead of the scenario's")
+    c.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE",
+                   help="a setting of hp3d, instead of the testbed's (hp3d --dump-config explains all)")
     c.add_argument("--out", default="hp3-report", help="directory of the report")
     c.add_argument("--quiet", action="store_true", help="no live view")
     return p
@@ -109,7 +113,8 @@ def ask(bed, command, **args):
 
 def act(a, bed):
     if a.command == "up":
-        plan = bed.up(a.topology, a.bare, a.policy, a.tap, target=a.target)
+        chosen = hp3d.overrides([f"policy.mode={a.policy}", *a.set])
+        plan = bed.up(a.topology, a.bare, a.tap, chosen, target=a.target)
         print(f"testbed {bed.name}: {len(plan['switches'])} switches, {len(plan['hosts'])} hosts")
     elif a.command == "down":
         bed.down()
@@ -144,7 +149,7 @@ def act(a, bed):
         return subprocess.run(["ip", "netns", "exec", ns, *words], check=False).returncode
     else:
         from . import scenario
-        return scenario.run(bed, a.scenario, a.modes.split(","), a.out, a.quiet)
+        return scenario.run(bed, a.scenario, a.modes.split(","), a.out, a.quiet, a.seed, hp3d.overrides(a.set))
     return 0
 
 

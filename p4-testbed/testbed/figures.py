@@ -23,7 +23,7 @@ class Figure:
 
     def __init__(self, title, xlabel, ylabel, height=300):
         self.title, self.xlabel, self.ylabel, self.height = title, xlabel, ylabel, height
-        self.panels, self.ymax, self.xrange, self.log_x, self.ymin = [], None, None, False, 0
+        self.panels, self.ymax, self.xrange, self.log_x, self.log_y, self.ymin = [], None, None, False, False, 0
 
     def panel(self, title, series, marks=()):
         """series: (label, [(x, y)]); marks: (x, label) vertical lines."""
@@ -52,12 +52,14 @@ class Figure:
             head += f"set xrange [{self.xrange[0]}:{self.xrange[1]}]\n"
         if self.log_x:
             head += "set logscale x 10\nset format x '%g'\n"
+        if self.log_y:
+            head += "set logscale y 10\nset format y '%g'\n"
         return "".join(blocks) + head + "\n".join(plots) + "\nunset multiplot\n"
 
     def write(self, stem):
         if shutil.which("gnuplot") is None:
             raise Problem("'gnuplot' is missing: apt-get install gnuplot-nox")
-        width = 520 * max(len(self.panels), 1)
+        width = max(520 * len(self.panels), 780)
         for ext, term in (("svg", f"svg size {width},{self.height} dynamic font 'Helvetica,12' background '#ffffff'"),
                           ("png", f"pngcairo size {width},{self.height} font 'Sans,10' background '#ffffff'")):
             script = f"set terminal {term}\nset output {quote(stem + '.' + ext)}\nset encoding utf8\n" + self.script()

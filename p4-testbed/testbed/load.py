@@ -13,9 +13,10 @@ PORTS = range(49152, 65536)
 INTERVAL_MS = 100
 
 # DCQCN's paper preset (40 Gb/s, 50 us) at the testbed's scale: times x 80 (4 ms), and the smallest
-# steps that whole Mb/s allow.
+# steps that whole Mb/s allow. On slow links those steps are large: all times are longer there (tools.stretch).
 SCALED = {"rpg_time_reset": 4400, "rate_reduce_monitor_period": 4000, "dce_tcp_rtt": 4400,
           "rpg_byte_reset": 500000, "rpg_ai_rate": 1, "rpg_hai_rate": 1, "rpg_min_rate": 1}
+TIMES = ("rpg_time_reset", "rate_reduce_monitor_period", "dce_tcp_rtt")
 CNP_INTERVAL_US = 4000
 
 # roce-gen's rate counts frames; a link also carries FCS, preamble and gap (24 bytes to 1,098). A host that
@@ -59,7 +60,7 @@ class Load:
         self.bed, self.scenario = bed, scenario
         self.hosts = {h["name"]: h for h in plan["hosts"]}
         self.seed = scenario["scenario"]["seed"]
-        self.processes, self.ports = {}, {}
+        self.processes, self.ports, self.ack_ports = {}, {}, {}
         self.start_ms = 0
 
     def check(self):
@@ -78,6 +79,8 @@ class Load:
                 self.ports[name] = paths.port(f["src"], f["dst"], f["via"], start)
             else:
                 self.ports[name] = PORTS[start]
+            if f["ack_via"]:
+                self.ack_ports[name] = paths.port(f["dst"], f["src"], f["ack_via"], start)
         for ring, r in sections(self.scenario, "ring").items():
             for host in r["hosts"].split():
                 who = f"{ring}-{host}"
@@ -87,15 +90,16 @@ class Load:
 
     def words(self, name, host, seed):
         rc, rate = self.scenario["rc"], str(int(self.hosts[host]["rate_mbps"] * FRAMES_SHARE))
+        slow = tools.stretch(self.hosts[host]["rate_mbps"])
         words = [tools.binary(self.bed.build, "roce-gen"), "--interface", "rnic0", "--name", name, "--seed", str(seed),
                  "--link-mbps", rate, "--window", str(rc["window"]),
                  "--timeout", str(rc["timeout"]), "--interval-ms", str(INTERVAL_MS), "--setup-ms", "20000",
-                 "--cnp-interval-us", str(CNP_INTERVAL_US), "--drain-ms", "5000",
+                 "--cnp-interval-us", str(CNP_INTERVAL_US * slow), "--drain-ms", "5000",
                  "--output", self.bed.path(f"gen-{name}.json"), "--messages-out", self.bed.path(f"gen-{name}.messages")]
         if rc["dcqcn"] == "on":
             words += ["--dcqcn", "paper", "--dcqcn-set", f"rpg_max_rate={rate}"]
             for key, value in SCALED.items():
-                words += ["--dcqcn-set", f"{key}={value}"]
+                words += ["--dcqcn-set", f"{key}={value * (slow if key in TIMES else 1)}"]
         return words
 
     def spawn(self, name, host, words):
@@ -114,7 +118,8 @@ class Load:
         for name, f in flows.items():
             seed = draw(self.seed, name, "rx") % 65536 + 1
             self.spawn(name + "-rx", f["dst"], self.words(name + "-rx", f["dst"], seed)
-                       + ["--listen", self.bed.path(name + "-rx.gen"), "--load", "none"])
+                       + ["--listen", self.bed.path(name + "-rx.gen"), "--load", "none"]
+                       + (["--sports", str(self.ack_ports[name])] if name in self.ack_ports else []))
         for name in flows:
             self.await_socket(name + "-rx")
         self.start_ms = int(time.time() * 1000) + 1200 + 30 * (len(flows) + 4 * len(rings))
@@ -124,8 +129,7 @@ class Load:
                 "--connect", self.bed.path(name + "-rx.gen"), "--load", f["load"], "--op", f["op"],
                 "--qps", str(f["qps"]), "--start-at-ms", str(self.start_ms + f["start_ms"]),
                 "--duration-ms", str(max(stop - f["start_ms"], 1)),
-                "--sports", ",".join(str(PORTS[(self.ports[name] - PORTS[0] + i * 977) % len(PORTS)])
-                                     for i in range(f["qps"]))]
+                "--sports", ",".join(str(p) for p in self.ports_of(name, self.ports[name]))]
             words += ["--cdf", f["cdf"]] if f["cdf"] else ["--size", str(f["size_bytes"])]
             words += ["--load-mbps", str(f["load_mbps"])] if f["load"] == "poisson" else ["--depth", str(f["depth"])]
             self.spawn(name, f["src"], words)
@@ -160,6 +164,18 @@ class Load:
         src, dst = self.ends(flow)
         return f"{self.hosts[src]['ip4']}-{self.hosts[dst]['ip4']}/"
 
+    def name_of(self, host, record):
+        """The scenario's name of a flow in hp3d's list of this host, or None: by its pair and the port it came with."""
+        for name, port in self.ports.items():
+            if self.ends(name)[0] == host and record["home"] in self.ports_of(name, port) and self.pair(name) in record["flow"]:
+                return name
+        return None
+
+    def ports_of(self, name, port):
+        """Source ports of a load's queue pairs, from that of the first."""
+        n = sections(self.scenario, "flow").get(name, {"qps": 1})["qps"]
+        return [PORTS[(port - PORTS[0] + i * 977) % len(PORTS)] for i in range(n)]
+
     def flow_ids(self, flow):
         """hp3d's names of the flow's queue pairs at the source, by their port."""
         return [f["flow"] for f in self.bed.hp3ctl(self.ends(flow)[0], "flows")
@@ -182,7 +198,21 @@ class Load:
                               f"{self.bed.log('gen-' + name)}") from e
             reports[name]["exit"] = code
             reports[name]["fct"] = self.messages(name)
+            self.shift(reports[name], self.begin_ms(name))
         return reports
+
+    def begin_ms(self, name):
+        """When a process begins, in the scenario's time; its report counts from there."""
+        flow = sections(self.scenario, "flow").get(name)
+        return flow["start_ms"] if flow else 0
+
+    @staticmethod
+    def shift(report, ms):
+        for interval in report["series"]:
+            interval["from_s"] += ms / 1000
+            interval["to_s"] += ms / 1000
+        for message in report["fct"]:
+            message[0] += ms * 1000
 
     def messages(self, name):
         try:

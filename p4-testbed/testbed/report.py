@@ -4,9 +4,12 @@ import html
 import json
 import os
 
+from .evidence import held_back, move_table, moves_of, number, table
 from .figures import Figure
+from .load import INTERVAL_MS
 
 STEP = 0.5  # seconds that a point of a time series is the average of
+TAILS = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
 
 
 def flows_of(scenario, result):
@@ -25,10 +28,6 @@ def mean(values):
     return sum(values) / len(values) if values else None
 
 
-def number(value, unit="", digits=1):
-    return "–" if value is None else f"{value:,.{digits}f}{unit}"
-
-
 def smooth(points):
     """Averages over STEP."""
     buckets = {}
@@ -44,8 +43,10 @@ def intervals(scenario, result, name):
 
 
 def between(scenario, result, name, begin, end):
-    """Average goodput of a flow in a span of the scenario, Mb/s."""
-    return mean([s["tx_mbps"] for s in intervals(scenario, result, name) if begin <= s["from_s"] and s["to_s"] <= end])
+    """Average goodput of a flow in a span of the scenario, Mb/s. A busy machine makes intervals of unequal length."""
+    spans = [(s["tx_mbps"], s["to_s"] - s["from_s"]) for s in intervals(scenario, result, name)
+             if begin <= s["from_s"] and s["to_s"] <= end]
+    return sum(rate * width for rate, width in spans) / sum(width for _, width in spans) if spans else None
 
 
 def times(result, name, begin=0.0):
@@ -53,30 +54,51 @@ def times(result, name, begin=0.0):
     return [f[1] / 1000 for f in result["reports"][name]["fct"] if f[0] / 1e6 >= begin]
 
 
-def moves_of(result):
-    return [e for e in result["events"] if e["action"] == "move"]
-
-
 def received(result, name):
     """Counters of who takes this load in: what the receiving end saw."""
     return result["reports"].get(name + "-rx", result["reports"][name])
 
 
+def life(scenario, name):
+    """Begin and end in seconds of what counts of a load: without the scenario's warm-up, nor that of its own."""
+    s = scenario["scenario"]
+    flow = scenario.get("flow." + name, {"start_ms": 0, "stop_ms": 0})
+    return (flow["start_ms"] + s["warmup_ms"]) / 1000, flow["stop_ms"] / 1000 or s["seconds"]
+
+
+def longest_wait(result, name, begin, end):
+    """The longest time in ms in which no message of a load completed: (how long, since when), within a span of the
+    scenario in seconds. What was under way at the end of the span counts up to its completion."""
+    done = sorted(posted + took for posted, took, _ in result["reports"][name]["fct"])
+    done = [begin] + [t / 1e6 for t in done if t / 1e6 > begin]
+    waits = [(1000 * (b - a), a) for a, b in zip(done, done[1:]) if a < end]
+    return max(waits, default=(None, None))
+
+
+def paused(scenario, result):
+    """For how long in ms, on average over the loads, roce-gen was not let run: how much later than due its intervals
+    ended. What the machine does beside."""
+    names, end = flows_of(scenario, result), scenario["scenario"]["seconds"]
+    late = [max(0.0, s["to_s"] - s["from_s"] - 1.05 * INTERVAL_MS / 1000) for n in names
+            for s in result["reports"][n]["series"] if s["from_s"] < end]
+    return 1000 * sum(late) / len(names)
+
+
 def row_of(scenario, result):
     """The numbers of a mode that the tables show."""
     names, seconds = flows_of(scenario, result), scenario["scenario"]["seconds"]
-    warm = scenario["scenario"]["warmup_ms"] / 1000
+    first = min([m["t"] for m in moves_of(result)], default=None)
     last = max([m["t"] for m in moves_of(result)], default=None)
+    settled = last + 1 if last is not None and last + 2 <= seconds else None
     fct = [t for n in names for t in times(result, n)]
-    late = [t for n in names for t in times(result, n, last + 1)] if last is not None else []
     ce = sum(received(result, n)["sum"]["ce"] for n in names)
     ect = sum(received(result, n)["sum"]["ect"] for n in names)
     return {
-        "goodput": {n: between(scenario, result, n, warm, seconds) for n in names},
-        "before": {n: between(scenario, result, n, warm, last) for n in names} if last is not None else None,
-        "after": {n: between(scenario, result, n, last + 1, seconds) for n in names} if last is not None else None,
-        "fct": {"n": len(fct), "mean": mean(fct), "p50": percentile(fct, 0.5), "p99": percentile(fct, 0.99),
-                "late_mean": mean(late), "late_p99": percentile(late, 0.99)},
+        "goodput": {n: between(scenario, result, n, *life(scenario, n)) for n in names},
+        "before": {n: between(scenario, result, n, life(scenario, n)[0], first) for n in names} if first is not None else None,
+        "after": {n: between(scenario, result, n, settled, seconds) for n in names} if settled is not None else None,
+        "fct": {"n": len(fct), "mean": mean(fct), **{k: percentile(fct, p) for k, p in TAILS.items()}},
+        "longest_wait_ms": {n: longest_wait(result, n, *life(scenario, n))[0] for n in names},
         "rtt_p50": mean([result["reports"][n]["rtt_us"]["p50"] / 1000 for n in names]),
         "rtt_p99": max([result["reports"][n]["rtt_us"]["p99"] / 1000 for n in names], default=None),
         "ce_share": ce / ect if ect else 0.0,
@@ -87,7 +109,11 @@ def row_of(scenario, result):
         "open": sum(r["messages"]["open"] for r in result["reports"].values()),
         "fabric_drops": sum(sum(lane["drops"].values()) for lane in result["fabric"]["lanes"]),
         "pauses": sum(lane["pauses"] for lane in result["fabric"]["lanes"]),
-        "moves": len([m for m in result["moves"] if m["type"] != "recover"]),
+        "moves": len(moves_of(result)),
+        "first_move_s": first,
+        "paused_ms": paused(scenario, result),
+        "would": sum(e["type"] == "would" for e in result["decisions"]),
+        **{k: sum(c[k] for c in result["counters"].values()) for k in ("severe", "rounds", "probes", "paid_off", "wasted")},
     }
 
 
@@ -105,23 +131,23 @@ def failures(results):
 
 def summary(scenario, results):
     lines = [f"{scenario['scenario']['title']} (seed {scenario['scenario']['seed']})", ""]
-    lines.append(f"{'mode':8}{'goodput':>10}{'FCT mean':>11}{'p99':>9}{'RTT p50':>9}{'CE':>8}{'moves':>7}"
+    lines.append(f"{'mode':8}{'goodput':>10}{'FCT mean':>11}{'p99':>9}{'p99.9':>9}{'RTT p50':>9}{'CE':>8}{'probes':>8}{'moves':>7}"
                  f"{'out of seq':>12}{'retrans':>9}{'drops':>7}")
     for result in results:
         r = row_of(scenario, result)
         total = sum(v for v in r["goodput"].values() if v is not None)
-        lines.append(f"{result['mode']:8}{total:7.1f} Mb{number(r['fct']['mean'], ' ms'):>11}"
-                     f"{number(r['fct']['p99']):>9}{number(r['rtt_p50']):>9}{100 * r['ce_share']:7.2f}%{r['moves']:7}"
+        lines.append(f"{result['mode']:8}{total:7.1f} Mb{number(r['fct']['mean'], ' ms'):>11}{number(r['fct']['p99']):>9}"
+                     f"{number(r['fct']['p999']):>9}{number(r['rtt_p50']):>9}{100 * r['ce_share']:7.2f}%{r['probes']:8}{r['moves']:7}"
                      f"{r['out_of_seq']:12}{r['retransmissions']:9}{r['fabric_drops']:7}")
     return "\n".join(lines)
 
 
 def marks_of(result):
-    out = []
-    for e in result["events"]:
-        out.append((round(e["t"], 3), f"move {e['flow']} to {e['to']}" if e["action"] == "move"
-                    else f"{e['action']} {e.get('link', '')}"))
-    return out
+    """What happened, for the time axis; of many moves only the lines."""
+    out = [(round(e["t"], 3), f"{e['action']} {e['link']}") for e in result["events"] if e["action"] != "move"]
+    moves = moves_of(result)
+    out += [(round(m["t"], 3), f"{m['name'] or '?'} moves ({m['cause']})" if len(moves) <= 4 else "") for m in moves]
+    return sorted(out)
 
 
 def time_figure(title, ylabel, scenario, results, series, ymax=None):
@@ -166,15 +192,22 @@ def figures(scenario, plan, results):
     yield "queues", time_figure("Deepest queue to and from each spine", "kB", scenario, results, queues)
     yield "ecn", time_figure("Share of packets marked CE, over all hops", "%", scenario, results, marked)
     yield "rtt", time_figure("Round trip of each flow, as hp3d smooths it", "ms", scenario, results, rtt)
-    fct = Figure("Flow completion times of messages", "ms", "share of messages", 320)
-    fct.ymax, fct.log_x = 1.02, True
+    yield "fct", tail_figure(names, results)
+
+
+def tail_figure(names, results):
+    """Share of messages that took longer, both axes logarithmic: the tail is what an application waits for."""
+    fig = Figure("Completion times of messages", "ms", "share of messages that took longer", 320)
+    fig.log_x = fig.log_y = True
+    fig.ymin, fig.ymax = 1e-3, 1
     curves = []
     for result in results:
         done = sorted(t for n in names for t in times(result, n))
-        step = max(1, len(done) // 400)
-        curves.append((f"hp3 {result['mode']}", [(t, (i + 1) / len(done)) for i, t in enumerate(done)][::step]))
-    fct.panel("", curves)
-    yield "fct", fct
+        points = [(t, 1 - (i + 0.5) / len(done)) for i, t in enumerate(done)]
+        step = max(1, len(points) // 400)
+        curves.append((f"hp3 {result['mode']}", points[:-50:step] + points[-50:]))
+    fig.panel("", curves)
+    return fig
 
 
 STYLE = """body{font:15px/1.5 -apple-system,"Segoe UI",Helvetica,Arial,sans-serif;color:#222;max-width:1080px;margin:2em auto;
@@ -185,70 +218,55 @@ th:first-child,td:first-child{text-align:left}th{font-weight:600;background:#f6f
 padding:.8em;overflow-x:auto}small{color:#666}"""
 
 
-def table(head, rows):
-    cells = "".join(f"<th>{html.escape(h)}</th>" for h in head)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(str(c))}</td>" for c in row) + "</tr>" for row in rows)
-    return f"<table><tr>{cells}</tr>{body}</table>"
-
-
 def mode_table(scenario, results):
     rows = [row_of(scenario, r) for r in results]
     lines = [
         ("Goodput, all flows, Mb/s", [number(sum(v or 0 for v in r["goodput"].values())) for r in rows]),
         ("Messages completed", [f"{r['fct']['n']:,}" for r in rows]),
-        ("FCT mean / p50 / p99, ms", [" / ".join(number(r["fct"][k]) for k in ("mean", "p50", "p99")) for r in rows]),
+        ("FCT mean, ms", [number(r["fct"]["mean"]) for r in rows]),
+        ("FCT p50 / p99 / p99.9, ms", [" / ".join(number(r["fct"][k]) for k in TAILS) for r in rows]),
+        ("Longest time without a completion, any flow, ms", [number(max((w or 0 for w in r["longest_wait_ms"].values()), default=None), "", 0) for r in rows]),
         ("RTT p50 (mean of flows) / p99 (worst), ms", [f"{number(r['rtt_p50'])} / {number(r['rtt_p99'])}" for r in rows]),
         ("Packets that arrived marked CE", [f"{100 * r['ce_share']:.2f} %" for r in rows]),
-        ("Moves done", [r["moves"] for r in rows]),
+        ("Paths found severely congested / rounds / probes", [f"{r['severe']} / {r['rounds']} / {r['probes']:,}" for r in rows]),
+        ("Moves done, the first after", [f"{r['moves']}, {r['first_move_s']:.2f} s" if r["moves"] else f"0 (would: {r['would']})" if r["would"] else "0" for r in rows]),
+        ("Moves that made it better / worse", [f"{r['paid_off']} / {r['wasted']}" for r in rows]),
         ("Out-of-sequence requests at receivers", [r["out_of_seq"] for r in rows]),
         ("Packets that overtook others", [r["overtaken"] for r in rows]),
         ("Retransmissions", [r["retransmissions"] for r in rows]),
         ("Frames lost in the fabric", [r["fabric_drops"] for r in rows]),
         ("PFC pauses", [r["pauses"] for r in rows]),
+        ("Time for which this machine stood still, ms", [number(r["paused_ms"], "", 0) for r in rows]),
     ]
     return table([""] + [f"hp3 {r['mode']}" for r in results], [[name, *cells] for name, cells in lines])
 
 
 def flow_table(scenario, results):
-    head, rows = ["Flow", "Port"], []
-    for result in results:
-        if moves_of(result):
-            head += [f"{result['mode']}: before", f"{result['mode']}: after"]
-        else:
-            head.append(result["mode"])
     numbers = [row_of(scenario, r) for r in results]
+    head, rows = ["Flow", "Port", "From, to"], []
+    for result, r in zip(results, numbers):
+        head += [result["mode"]] + ([f"{result['mode']}: after the moves"] if r["after"] else [])
     for name in flows_of(scenario, results[0])[:32]:
-        row = [name, results[0]["ports"].get(name, "")]
+        row = [name, results[0]["ports"].get(name, ""), " ".join(results[0]["ends"].get(name, []))]
         for r in numbers:
-            row += [number(r["before"][name]), number(r["after"][name])] if r["before"] else [number(r["goodput"][name])]
+            row += [number(r["goodput"][name])] + ([number(r["after"][name])] if r["after"] else [])
         rows.append(row)
     return table(head, rows)
 
 
 def fct_table(scenario, results):
-    """Completion times by flow; in a mode with moves, of messages posted a second after the last one or later."""
+    """Completion times by flow, and the longest time without any."""
     head, rows = ["Flow"], []
-    starts = []
     for result in results:
-        last = max([m["t"] for m in moves_of(result)], default=None)
-        starts.append(0.0 if last is None else last + 1)
-        head += [f"{result['mode']}{': after' if last is not None else ''}: mean", "p50", "p99", "messages"]
+        head += [f"{result['mode']}: messages", "mean", "p50", "p99", "p99.9", "longest wait"]
     for name in flows_of(scenario, results[0])[:32]:
         row = [name]
-        for result, start in zip(results, starts):
-            t = times(result, name, start)
-            row += [number(mean(t)), number(percentile(t, 0.5)), number(percentile(t, 0.99)), len(t)]
+        for result in results:
+            t = times(result, name)
+            row += [len(t), number(mean(t)), *(number(percentile(t, p)) for p in TAILS.values()),
+                    number(longest_wait(result, name, *life(scenario, name))[0], "", 0)]
         rows.append(row)
     return table(head, rows)
-
-
-def move_table(result):
-    rows = []
-    for m in result["moves"]:
-        e = m.get("evidence", {})
-        rows.append([m["flow"], m["type"], m.get("cause", ""), m.get("from", ""), m.get("to", ""),
-                     number(e.get("drain_ns", 0) / 1e6, " ms", 2), e.get("held_pkts", 0), e.get("held_bytes", 0)])
-    return table(["Flow", "What", "Cause", "From port", "To port", "Drain", "Held packets", "Held bytes"], rows)
 
 
 def setup(plan, s):
@@ -269,16 +287,18 @@ def write(out, stem, scenario, plan, results):
     parts.append(f"<h1>{html.escape(s['title'])}</h1><p class=lead>{html.escape(s['text'])}</p>")
     parts.append(mode_table(scenario, results))
     parts.append("<h2>Goodput of each flow, Mb/s</h2>" + flow_table(scenario, results))
-    parts.append("<small>Before and after: from the end of the warm-up to the last move, and from one second after it "
-                 "to the end. Payload only: headers, gaps and preambles take another 8 %.</small>")
+    parts.append("<small>From the end of the warm-up; after the moves: from one second after the last one on. Payload "
+                 "only: headers, gaps and preambles take another 8 %.</small>")
     parts.append("<h2>Completion times of each flow, ms</h2>" + fct_table(scenario, results))
     parts.append("<h2>Figures</h2>")
     for name, figure in figures(scenario, plan, results):
         svg, _ = figure.write(os.path.join(out, f"{stem}-{name}"))
         parts.append(svg.replace('id="gnuplot', f'id="{name}-gnuplot').replace("gp", f"{name}gp"))
     for result in results:
-        if result["moves"]:
-            parts.append(f"<h2>Moves, as hp3d tells them (mode {result['mode']})</h2>" + move_table(result))
+        if moves_of(result):
+            parts.append(f"<h2>Moves and their evidence (mode {result['mode']})</h2>" + move_table(result))
+        elif any(e["type"] == "would" for e in result["decisions"]):
+            parts.append(f"<h2>What hp3d would have done (mode {result['mode']})</h2>" + held_back(result))
     parts.append("<h2>How it was made</h2>" + setup(plan, s))
     page = (f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(s['title'])}</title>"
             f"<style>{STYLE}</style>" + "\n".join(parts) + "</html>\n")

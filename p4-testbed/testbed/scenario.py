@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs a scenario in several modes and hands what was measured to the report.
 
-off     hp3d forwards only
-manual  hp3d moves when the scenario's script says so (hp3ctl move)
+off      hp3d forwards only
+observe  hp3d watches, probes and decides, and moves nothing
+on       hp3d moves flows by itself
+manual   hp3d probes nothing and moves when the scenario's script says so (hp3ctl move)
 """
 import json
 import os
@@ -10,11 +12,18 @@ import signal
 import sys
 import time
 
+from . import decisions as decided
 from . import load as loads
 from . import report, tools, view
 from .tools import Problem
 
-MODES = {"off": "off", "manual": "on"}
+# What each mode sets in hp3d's configuration.
+MODES = {
+    "off": {"policy": {"mode": "off"}, "ppp": {"probe": "off"}},
+    "observe": {"policy": {"mode": "observe"}},
+    "on": {"policy": {"mode": "on"}},
+    "manual": {"policy": {"mode": "on"}, "ppp": {"probe": "off"}},
+}
 SAMPLE_S = 0.1
 
 
@@ -48,23 +57,19 @@ def find(path, folder):
 
 
 class Sampler:
-    """What the fabric counted, every SAMPLE_S: differences for rates, values for queues."""
+    """What the fabric counted, every SAMPLE_S: differences for rates, values for queues; and what hp3d measured."""
 
-    def __init__(self, bed, load, plan):
-        self.control, self.load = bed.fabric(), load
-        self.hp3d = {h["name"]: tools.Control(bed.path(h["name"] + ".sock")) for h in plan["hosts"]}
+    def __init__(self, bed, decisions):
+        self.control, self.decisions = bed.fabric(), decisions
         self.rows, self.last = [], None
 
     def round_trips(self):
         """Smoothed RTT in ms of every flow that hp3d has measured, by the flow's name."""
-        found, hosts = {}, {}
-        for name in self.load.ports:
-            hosts.setdefault(self.load.ends(name)[0], []).append(name)
-        for host, names in hosts.items():
-            for f in self.hp3d[host].ask("flows", limit=100):
-                for name in names:
-                    if f["home"] == self.load.ports[name] and f["path"]["rtt_ns"] and self.load.pair(name) in f["flow"]:
-                        found[name] = f["path"]["rtt_ns"] / 1e6
+        found = {}
+        for host in self.decisions.hosts:
+            for name, f in self.decisions.flows(host):
+                if name is not None and f["path"]["rtt_ns"]:
+                    found[name] = f["path"]["rtt_ns"] / 1e6
         return found
 
     def take(self, now):
@@ -117,25 +122,16 @@ def perform(bed, load, paths, control, event):
     return dict(args)
 
 
-def evidence(bed, plan):
-    """Every host's events that are moves."""
-    found = []
-    for host in plan["hosts"]:
-        for event in bed.hp3ctl(host["name"], "events"):
-            if event.get("type") in ("switch", "recover", "idle_switch", "failover"):
-                found.append({"host": host["name"], **event})
-    return found
-
-
-def play(bed, scenario, mode, plan, load, sampler, screen):
+def play(bed, scenario, mode, load, decisions, screen):
     """The run itself, from the load's first packet to its end."""
-    paths, control = loads.Paths(bed), bed.fabric()
+    paths, control, sampler = loads.Paths(bed), bed.fabric(), Sampler(bed, decisions)
     events = sorted(loads.sections(scenario, "event").values(), key=lambda e: e["at_ms"])
-    events = [e for e in events if mode != "off" or e["action"] != "move"]
+    events = [e for e in events if mode == "manual" or e["action"] != "move"]
     done, seconds = [], scenario["scenario"]["seconds"]
     load.choose_ports(paths)
     load.start()
     begin = load.start_ms / 1000
+    decisions.start(begin)
     time.sleep(max(begin - time.time(), 0))
     following = begin
     while time.time() < begin + seconds:
@@ -145,35 +141,51 @@ def play(bed, scenario, mode, plan, load, sampler, screen):
             done.append({"t": now, "action": event["action"], **perform(bed, load, paths, control, event)})
             screen.note(done[-1])
         sampler.take(now)
+        for event in decisions.take():
+            screen.decided(event)
         screen.show(now, sampler)
         following += SAMPLE_S
         time.sleep(max(following - time.time(), 0))
     reports = load.finish(15)
+    decisions.take()
     paths.close()
     control.close()
-    return {"mode": mode, "ports": load.ports, "events": done, "samples": sampler.rows, "reports": reports,
-            "moves": evidence(bed, plan), "fabric": sampler.last["data"]}
+    ends = {name: load.ends(name) for name in load.ports}
+    return {"mode": mode, "ports": load.ports, "ends": ends, "events": done, "samples": sampler.rows, "reports": reports,
+            "decisions": decisions.events, "counters": decisions.counters(), "fabric": sampler.last["data"]}
 
 
-def run_mode(bed, scenario, topology, mode, quiet):
-    plan = bed.up(topology, policy=MODES[mode])
+def merged(*parts):
+    """Settings of hp3d by section; later ones win."""
+    all_of = {}
+    for part in parts:
+        for section, keys in part.items():
+            all_of.setdefault(section, {}).update(keys)
+    return all_of
+
+
+def run_mode(bed, scenario, topology, mode, chosen, quiet):
+    plan = bed.up(topology, chosen=merged(chosen, MODES[mode]), seed=scenario["scenario"]["seed"])
     try:
         load = loads.Load(bed, scenario, plan)
         load.check()
-        sampler = Sampler(bed, load, plan)
+        decisions = decided.Decisions(bed, load, plan)
         screen = view.View(scenario, mode, plan, load, quiet)
         try:
-            return plan, play(bed, scenario, mode, plan, load, sampler, screen)
+            return plan, play(bed, scenario, mode, load, decisions, screen)
         finally:
             screen.close()
+            decisions.close()
     finally:
         bed.down()
 
 
-def run(bed, name, modes, out, quiet):
+def run(bed, name, modes, out, quiet, seed=None, chosen=None):
+    """`seed`: instead of the scenario's; `chosen`: settings of hp3d instead of the testbed's."""
     path = find(name, "scenarios")
     scenario = json.loads(tools.run([tools.binary(bed.build, "hp3-fabric"), "scenario", path]))
     topology = find(scenario["scenario"]["topology"], "topo")
+    scenario["scenario"]["seed"] = scenario["scenario"]["seed"] if seed is None else seed
     for mode in modes:
         if mode not in MODES:
             raise Problem(f"--modes: no mode '{mode}': {', '.join(MODES)}")
@@ -181,7 +193,7 @@ def run(bed, name, modes, out, quiet):
     for mode in modes:
         pipe, pid = keeper(bed)
         try:
-            plan, result = run_mode(bed, scenario, topology, mode, quiet)
+            plan, result = run_mode(bed, scenario, topology, mode, chosen or {}, quiet)
             results.append(result)
         finally:
             os.close(pipe)

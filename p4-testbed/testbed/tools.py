@@ -15,6 +15,11 @@ class Problem(Exception):
     """Something the user can do something about: printed without a trace, exit code 1."""
 
 
+def stretch(rate_mbps):
+    """By how much the times of congestion control and of hp3d are longer on a slow link than on one of 50 Mb/s."""
+    return max(1, round(50 / rate_mbps))
+
+
 def run(words, **kw):
     """A short command; its failure is a Problem with the command's own words."""
     done = subprocess.run(words, capture_output=True, text=True, check=False, **kw)

@@ -3,6 +3,8 @@
 import shutil
 import sys
 
+from .decisions import MOVES
+
 WIDTH = 30
 
 
@@ -30,6 +32,21 @@ class View:
         else:
             words += [f"{k}={v}" for k, v in event.items() if k not in ("t", "action")]
         self.notes.append(" ".join(words))
+
+    def decided(self, event):
+        """An event of hp3d: moves are told, and what they brought."""
+        name = event["name"] or event["flow"]
+        when = f"{event['t']:6.2f} s"
+        if event["type"] in MOVES:
+            held = event["evidence"].get("held_pkts", 0)
+            self.notes.append(f"{when} hp3d of {event['host']} moves flow {name}: port {event['from']} to {event['to']}, "
+                              f"because of {event['cause']}, {held} packets held")
+            self.moved[name] = event["to"]
+        elif event["type"] == "severe":
+            cycles = " ".join(event["evidence"]["cycles"])
+            self.notes.append(f"{when} hp3d of {event['host']}: path of flow {name} is congested ({cycles})")
+        elif event["type"] == "outcome":
+            self.notes.append(f"{when} hp3d of {event['host']}: the move of flow {name} made it {event['outcome']}")
 
     def show(self, now, sampler):
         self.turn += 1

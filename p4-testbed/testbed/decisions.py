@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the hosts' hp3d decide, while it happens and afterwards: their events, on the scenario's clock and with the
+scenario's names of flows; and what the probing cost, by their counters."""
+import time
+
+from . import tools
+
+MOVES = ("switch", "idle_switch", "failover")
+COUNTERS = ("severe", "rounds", "rounds_won", "probes", "probe_replies", "moves_switched", "moves_idle",
+            "moves_recovered", "failovers", "naks_made", "paid_off", "wasted", "held_packets", "cnps_stale")
+PAGE = 500
+
+
+class Decisions:
+    def __init__(self, bed, load, plan):
+        self.hosts = {h["name"]: tools.Control(bed.path(h["name"] + ".sock")) for h in plan["hosts"]}
+        self.load, self.zero, self.names = load, {}, {}
+        self.since = {host: 0 for host in self.hosts}
+        self.events = []
+
+    def start(self, begin):
+        """`begin`: the scenario's second 0, Unix time. Each hp3d has a clock of its own."""
+        for host, control in self.hosts.items():
+            asked = time.time()
+            clock = control.ask("health")["t_ns"] / 1e9
+            self.zero[host] = clock + begin - (asked + time.time()) / 2
+
+    def flows(self, host):
+        """hp3d's flows of a host, those of the scenario with its name for them."""
+        found = self.hosts[host].ask("flows", limit=100)
+        for f in found:
+            name = self.load.name_of(host, f)
+            if name is not None:
+                self.names[f["flow"]] = name
+        return [(self.names.get(f["flow"]), f) for f in found]
+
+    def take(self):
+        """Events since the last call, in the order of time."""
+        new = []
+        for host, control in self.hosts.items():
+            while True:
+                page = control.ask("events", since=self.since[host], limit=PAGE)
+                new += [{"host": host, "t": e["t_ns"] / 1e9 - self.zero[host], **e} for e in page]
+                if page:
+                    self.since[host] = page[-1]["seq"]
+                if len(page) < PAGE:
+                    break
+        for e in new:
+            e["name"] = self.names.get(e["flow"])
+        new.sort(key=lambda e: e["t"])
+        self.events += new
+        return new
+
+    def counters(self):
+        """By host."""
+        found = {}
+        for host, control in self.hosts.items():
+            stats = control.ask("stats")["rail"]["rail0"]
+            found[host] = {name: stats[name] for name in COUNTERS}
+        return found
+
+    def close(self):
+        for control in self.hosts.values():
+            control.close()
+
