@@ -3,20 +3,18 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <rte_eal.h>
 #include <rte_ether.h>
 #include <rte_malloc.h>
 #include <rte_prefetch.h>
 #include "app/hp3d/agent.h"
 #include "app/hp3d/engine_config.h"
 #include "app/hp3d/hold.h"
+#include "app/hp3d/memory.h"
 #include "roce/icrc.h"
 
 #define LEARN_EVERY 64u /* bursts */
 #define OUT_VECTOR  64u
 #define GROUP       8u /* packets, see_all() */
-#define HUGE_PAGE   ((size_t)2 << 20)
 
 struct output {
 	hp3d_send_fn *send;
@@ -47,43 +45,11 @@ static void no_output(void *ctx, struct rte_mbuf **m, uint16_t n)
 	rte_pktmbuf_free_bulk(m, n);
 }
 
-static size_t own_memory; /* of all pipes, outside of DPDK's heap; set-up and clean-up only */
-
-/*
- * Without hugepages DPDK's heap has small pages, and a big table needs more of them than the TLB
- * holds. For memory of our own the kernel may find huge ones. memory_mb bounds it all the same.
- */
-static void *engine_alloc(const struct hp3_config *cfg, size_t size, int socket)
-{
-	void *mem;
-
-	if (rte_eal_has_hugepages())
-		return rte_malloc_socket("hp3d engine", size, RTE_CACHE_LINE_SIZE, socket);
-	if (own_memory + size > (size_t)cfg->eal.memory_mb << 20)
-		return NULL;
-	mem = aligned_alloc(HUGE_PAGE, size);
-	if (mem != NULL) {
-		madvise(mem, size, MADV_HUGEPAGE); /* refused: small pages, slower */
-		own_memory += size;
-	}
-	return mem;
-}
-
-static void engine_free(void *mem, size_t size)
-{
-	if (rte_eal_has_hugepages()) {
-		rte_free(mem);
-	} else if (mem != NULL) {
-		own_memory -= size;
-		free(mem);
-	}
-}
-
 struct hp3d_pipe *hp3d_pipe_create(
 	const struct hp3_config *cfg, unsigned rail, unsigned worker, uint64_t seed, int socket)
 {
 	struct hp3_engine_config ec = hp3d_engine_config(cfg, seed);
-	size_t size = RTE_ALIGN_CEIL(hp3_engine_size(&ec), HUGE_PAGE);
+	size_t size = hp3_engine_size(&ec);
 	struct hp3d_pipe *p =
 		rte_zmalloc_socket("hp3d pipe", sizeof(*p), RTE_CACHE_LINE_SIZE, socket);
 	void *mem;
@@ -95,11 +61,11 @@ struct hp3d_pipe *hp3d_pipe_create(
 	p->out[HP3_DIR_TX].send = p->out[HP3_DIR_RX].send = no_output;
 	p->hold = hp3d_hold_create(cfg->rfr.max_moves, cfg->rfr.hold_packets, socket);
 	p->engine_size = size;
-	mem = engine_alloc(cfg, size, socket);
+	mem = hp3d_memory_get(cfg, HP3D_MEMORY_TABLES, size, socket);
 	p->engine = hp3_engine_create(mem, size, &ec);
 	if (p->hold == NULL || p->engine == NULL) {
 		if (p->engine == NULL)
-			engine_free(mem, size);
+			hp3d_memory_put(mem, HP3D_MEMORY_TABLES, size);
 		hp3d_pipe_free(p);
 		return NULL;
 	}
@@ -121,7 +87,7 @@ void hp3d_pipe_free(struct hp3d_pipe *p)
 		return;
 	hp3d_hold_free(p->hold);
 	hp3d_agent_free(p->agent);
-	engine_free(p->engine, p->engine_size);
+	hp3d_memory_put(p->engine, HP3D_MEMORY_TABLES, p->engine_size);
 	rte_free(p);
 }
 

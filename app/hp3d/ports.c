@@ -10,6 +10,7 @@
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
+#include "app/hp3d/memory.h"
 
 #define POOL_CACHE      256u
 #define RING_SIZE       1024u
@@ -200,8 +201,8 @@ int hp3d_ports_start(const struct hp3_config *cfg)
 		char name[RTE_MEMPOOL_NAMESIZE];
 
 		snprintf(name, sizeof(name), "hp3d_%s", r->name);
-		rails[i].pool = rte_pktmbuf_pool_create(name, cfg->eal.mbufs, POOL_CACHE, 0,
-			(uint16_t)cfg->eal.mbuf_bytes, SOCKET_ID_ANY);
+		rails[i].pool =
+			hp3d_packet_pool(cfg, name, cfg->eal.mbufs, POOL_CACHE, SOCKET_ID_ANY);
 		if (rails[i].pool == NULL) {
 			fprintf(stderr,
 				"hp3d: [rail.%s]: no memory for %u packet buffers of %u bytes; "
