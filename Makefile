@@ -5,7 +5,7 @@
 BUILD ?= build
 SUITES_FAST := unit property replay pipeline
 
-.PHONY: all help deps build demo test check lint bench install clean test-long soak
+.PHONY: all help deps build demo test check lint bench bench-compare install clean test-long soak
 
 all: build
 
@@ -17,6 +17,7 @@ help:
 	@echo 'make build       build/app/hp3d/hp3d, build/app/hp3ctl/hp3ctl'
 	@echo 'make lint        format, licence lines, spelling, forbidden words'
 	@echo 'make bench       cycles per packet beside testpmd (QUICK=1: within a minute)'
+	@echo 'make bench-compare BASE=REV   this tree and another revision, in one run'
 	@echo 'make install     to PREFIX (default /usr/local)'
 	@echo 'make test-long   wide matrices; make soak: hours'
 
@@ -53,9 +54,13 @@ soak: build
 	scripts/soak.sh $(BUILD)
 
 bench: build
-	bench/run --build $(BUILD) $(if $(QUICK),--quick) $(if $(JSON),--json $(JSON))
+	bench/run --build $(BUILD) $(if $(QUICK),--quick) $(if $(JSON),--json $(JSON)) \
+		$(if $(HISTORY),--history $(HISTORY))
 	bench/switch --build $(BUILD) $(if $(QUICK),--quick) $(if $(JSON),--json $(JSON:.json=-switch.json))
 	bench/sim --build $(BUILD) $(if $(QUICK),--quick) $(if $(JSON),--json $(JSON:.json=-sim.json))
+
+bench-compare: build
+	bench/compare --build $(BUILD) --base $(or $(BASE),HEAD) $(if $(QUICK),--quick)
 
 install: build
 	meson install -C $(BUILD)

@@ -16,7 +16,9 @@ ROWS = {("bare", "ACK", False): 2, ("bare", "WRITE", False): 2,
         ("parse", "ACK", False): 2, ("parse", "WRITE", False): 2,
         ("pipeline", "ACK", False): 4, ("pipeline", "WRITE", False): 4,
         ("pipeline", "WRITE", True): 4,
-        ("look-up", "ACK", False): 2, ("look-up", "WRITE", False): 2,
+        ("pipeline", "ACK, 1 % in a drain", False): 1,
+        ("pipeline", "ACK, dcqcn", False): 1, ("pipeline", "WRITE, dcqcn", False): 1,
+        ("pipeline", "ACK, net_null", False): 1, ("pipeline", "WRITE, net_null", False): 1,
         ("engine", "ACK", False): 2, ("engine", "WRITE", False): 2,
         ("testpmd macswap", "net_ring", False): 1, ("testpmd macswap", "net_null", False): 1,
         ("testpmd 5tswap", "net_ring", False): 1, ("testpmd 5tswap", "net_null", False): 1}
@@ -27,7 +29,8 @@ def main():
     with tempfile.TemporaryDirectory() as tmp:
         out = os.path.join(tmp, "bench.json")
         done = subprocess.run([run, "--build", sys.argv[1], "--rounds", "1", "--flows", "64,500",
-                               "--packets", "4096", "--sample-s", "0.1", "--json", out],
+                               "--packets", "4096", "--sample-s", "0.1", "--json", out,
+                               "--history", os.path.join(tmp, "history.jsonl")],
                               stdout=subprocess.PIPE, check=False, encoding="utf-8")
         print(done.stdout)
         if done.returncode != 0:
@@ -36,14 +39,21 @@ def main():
             data = json.load(f)
         with open(os.path.join(tmp, "bench-pipeline.svg"), encoding="utf-8") as f:
             svg = f.read()
+        with open(os.path.join(tmp, "history.jsonl"), encoding="utf-8") as f:
+            history = json.loads(f.readline())
     seen = {}
     for r in data["rows"]:
         row = r["stage"], r["packet"], r["moved"]
         seen[row] = seen.get(row, 0) + 1
         if not 0 < r["low"] <= r["median"] <= r["high"] or "x_floor" not in r:
             sys.exit(f"not a measurement: {r}")
+        if (r["stage"] == "pipeline") != ("burst_p999" in r) or \
+                r.get("burst_p999", 1) < r.get("burst_p50", 0):
+            sys.exit(f"no percentiles: {r}")
         if f"{r['median']:.1f}" not in done.stdout:
             sys.exit(f"not in the table: {r}")
+    if len(history["cycles"]) != len(data["rows"]) or history["commit"] != data["commit"]:
+        sys.exit(f"not a line of history: {history}")
     if seen != ROWS:
         sys.exit(f"rows differ: {set(seen.items()) ^ set(ROWS.items())}")
     missing = [k for k in ("commit", "cpu", "dpdk", "tsc_hz", "seeds") if not data.get(k)]

@@ -56,8 +56,10 @@ static int build(struct rte_mbuf *m, const struct hp3_fields *f)
 		.ttl = 64,
 		.sport = PORT_MIN,
 		.pkey = 0xffff};
-	int len = hp3_build(rte_pktmbuf_mtod(m, void *), rte_pktmbuf_tailroom(m), &a, f);
+	int len;
 
+	m->data_len = 0; /* what it was before takes no room */
+	len = hp3_build(rte_pktmbuf_mtod(m, void *), rte_pktmbuf_tailroom(m), &a, f);
 	if (len < 0)
 		return len;
 	m->data_len = (uint16_t)len;
@@ -174,7 +176,7 @@ static int prime(struct load *l, struct rte_mbuf **m, uint32_t first, uint16_t n
 		ret = announce(l, first + i);
 	if (ret == 0)
 		ret = step(l, m, first, n, HP3_OP_RC_WRITE_MIDDLE, 0);
-	if (ret == 0 && l->moved) {
+	if (ret == 0 && l->mode == LOAD_MOVED) {
 		ret = step(l, m, first, n, HP3_OP_RC_ACK, 0);
 		for (uint16_t i = 0; i < n && ret == 0; i++)
 			ret = move_away(l, first + i);
@@ -185,17 +187,25 @@ static int prime(struct load *l, struct rte_mbuf **m, uint32_t first, uint16_t n
 		ret = step(l, m, first, n, HP3_OP_RC_WRITE_MIDDLE, 1 + WINDOW);
 	if (ret == 0)
 		ret = step(l, m, first, n, HP3_OP_RC_ACK, HALF);
+	/* The next packet of a flow that is asked to move closes its old path. */
+	for (uint16_t i = 0; i < n && ret == 0 && l->mode == LOAD_DRAIN; i++) {
+		if ((first + i) % LOAD_DRAIN_EVERY == 0)
+			ret = move_away(l, first + i);
+	}
+	if (ret == 0 && l->mode == LOAD_DRAIN)
+		ret = step(l, m, first, n, HP3_OP_RC_WRITE_MIDDLE, 2 + WINDOW);
 	for (uint16_t i = 0; i < n && ret == 0; i++) {
 		uint32_t psn = first_psn(first + i);
 
 		l->psn[LOAD_ACK][first + i] = hp3_psn_add(psn, HALF + 1);
-		l->psn[LOAD_WRITE][first + i] = hp3_psn_add(psn, WINDOW + 2);
+		l->psn[LOAD_WRITE][first + i] =
+			hp3_psn_add(psn, WINDOW + 2 + (l->mode == LOAD_DRAIN));
 	}
 	return ret;
 }
 
-int load_init(struct load *l, uint32_t flows, bool moved, uint64_t seed, uint32_t memory_mb,
-	struct rte_mbuf **m)
+int load_init(struct load *l, uint32_t flows, enum load_mode mode, uint64_t seed,
+	uint32_t memory_mb, struct rte_mbuf **m)
 {
 	struct hp3_config cfg;
 	int ret = 0;
@@ -204,7 +214,11 @@ int load_init(struct load *l, uint32_t flows, bool moved, uint64_t seed, uint32_
 	cfg.eal.memory_mb = memory_mb;
 	cfg.flows.max_flows = flows;
 	cfg.flows.max_pairs = PAIRS;
-	*l = (struct load){.flows = flows, .moved = moved, .rng = seed};
+	if (mode == LOAD_DRAIN)
+		cfg.rfr.max_moves += flows / LOAD_DRAIN_EVERY;
+	if (mode == LOAD_DCQCN)
+		cfg.cc.mode = HP3_CC_KEY_DCQCN;
+	*l = (struct load){.flows = flows, .mode = mode, .rng = seed};
 	l->pipe = hp3d_pipe_create(&cfg, 0, 0, seed, SOCKET_ID_ANY);
 	for (unsigned k = 0; k < LOAD_KINDS; k++)
 		l->psn[k] = calloc(flows, sizeof(uint32_t));
@@ -231,7 +245,8 @@ const char *load_check(const struct load *l)
 {
 	const struct hp3_stats *s = hp3_engine_stats(hp3d_pipe_engine(l->pipe));
 	struct hp3_flow_info info;
-	uint64_t primed = (uint64_t)l->flows * (l->moved ? 5 : 4);
+	uint64_t primed =
+		(uint64_t)l->flows * (l->mode == LOAD_MOVED || l->mode == LOAD_DRAIN ? 5 : 4);
 
 	if (s->tx_requests + s->rx_replies != primed + l->drawn)
 		return "packets were not seen as requests and replies";
@@ -253,8 +268,11 @@ const char *load_check(const struct load *l)
 			return "a flow is missing";
 		if (info.una != l->psn[LOAD_ACK][f] || info.nxt != l->psn[LOAD_WRITE][f])
 			return "replies were no progress, or requests not consecutive";
-		if (info.moved != l->moved || info.home != home_of(f))
+		if (info.moved != (l->mode == LOAD_MOVED) || info.home != home_of(f))
 			return "a flow is not on the port that it was put on";
+		if ((info.state == HP3_RFR_DRAINING) !=
+			(l->mode == LOAD_DRAIN && f % LOAD_DRAIN_EVERY == 0))
+			return "a flow is in a drain that should not be, or the other way round";
 	}
 	return NULL;
 }

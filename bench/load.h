@@ -18,10 +18,20 @@
 
 enum load_kind { LOAD_ACK, LOAD_WRITE, LOAD_KINDS };
 
+/* How the flows are set up. */
+enum load_mode {
+	LOAD_HOME, /* as the RNIC sends them */
+	LOAD_MOVED, /* every flow is on a port that the RNIC does not write */
+	LOAD_DRAIN, /* one in a hundred is in the drain of a move; ACKs only */
+	LOAD_DCQCN, /* as HOME, with cc = dcqcn; nothing is marked */
+	LOAD_MODES
+};
+#define LOAD_DRAIN_EVERY 100u
+
 struct load {
 	struct hp3d_pipe *pipe;
 	uint32_t flows;
-	bool moved; /* every flow is on a port that the RNIC does not write */
+	enum load_mode mode;
 	uint64_t rng;
 	uint32_t *psn[LOAD_KINDS]; /* next one, by flow */
 	uint64_t drawn; /* packets of all kinds */
@@ -36,8 +46,8 @@ static inline enum hp3_dir load_dir(enum load_kind kind)
 /* Builds the template of a kind into m. 0 or a negative errno. */
 int load_template(enum load_kind kind, struct rte_mbuf *m);
 /* 0 or a negative errno. `m`: LOAD_BURST buffers to prime with; they come back. */
-int load_init(struct load *l, uint32_t flows, bool moved, uint64_t seed, uint32_t memory_mb,
-	struct rte_mbuf **m);
+int load_init(struct load *l, uint32_t flows, enum load_mode mode, uint64_t seed,
+	uint32_t memory_mb, struct rte_mbuf **m);
 void load_free(struct load *l);
 /* Makes a packet (of load_template) the next one of a flow drawn at random. The ICRC is not
  * repaired: the steady path changes it without ever looking at the rest. */

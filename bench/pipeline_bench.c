@@ -15,14 +15,17 @@
 #include <string.h>
 #include <unistd.h>
 #include <jansson.h>
+#include <rte_dev.h>
 #include <rte_cycles.h>
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
 #include <rte_version.h>
+#include "app/hp3d/memory.h"
 #include "app/hp3d/eal.h"
 #include "bench/load.h"
 
 #define PASSES_MAX 4096u
+#define BURSTS_MAX 65536u /* whose times are kept for the percentiles */
 #define SIZES_MAX  8u
 
 struct options {
@@ -35,15 +38,20 @@ struct options {
 	const char *only; /* "stage, packet": that one alone; NULL: all */
 };
 
+/*
+ * A net_ring port whose output is its input; or, without a ring, a net_null port: buffers really
+ * come from the pool and go back to it, a plain FIFO so that they circulate in order.
+ */
 struct belt {
 	enum load_kind kind;
 	uint32_t n;
 	struct rte_mbuf **m; /* in the order in which they circulate */
 	struct rte_ring *ring;
+	struct rte_mempool *pool;
 	uint16_t port;
 	uint64_t lost;
-	struct hp3_pkt *pkts; /* parsed, for the engine alone */
-	struct hp3_view views[LOAD_BURST];
+	uint64_t spent; /* in the stage that is looked at, where that is not the whole pass */
+	struct hp3_pkt pkts[LOAD_BURST];
 };
 
 typedef void pass_fn(struct belt *b, struct load *l);
@@ -64,17 +72,46 @@ static void pass_bare(struct belt *b, struct load *l)
 	}
 }
 
+/* One burst seen, that is parsed, and its buckets asked for. */
+static uint16_t see(struct belt *b, struct load *l, struct rte_mbuf **m)
+{
+	uint16_t n = receive(b, m);
+
+	for (uint16_t i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
+	for (uint16_t i = 0; i < n; i++)
+		b->pkts[i] = (struct hp3_pkt){
+			.frame = rte_pktmbuf_mtod(m[i], void *), .len = m[i]->data_len};
+	hp3_see_burst(hp3d_pipe_engine(l->pipe), b->pkts, n, load_dir(b->kind));
+	return n;
+}
+
 static void pass_parse(struct belt *b, struct load *l)
 {
 	struct rte_mbuf *m[LOAD_BURST];
 
 	for (uint32_t done = 0; done < b->n;) {
-		uint16_t n = receive(b, m);
+		uint16_t n = see(b, l, m);
 
-		for (uint16_t i = 0; i < n; i++)
-			rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
-		for (uint16_t i = 0; i < n; i++)
-			hp3_parse(rte_pktmbuf_mtod(m[i], void *), m[i]->data_len, &b->views[i]);
+		done += rte_eth_tx_burst(b->port, 0, m, n);
+	}
+}
+
+/* hp3_burst() alone is timed. */
+static void pass_engine(struct belt *b, struct load *l)
+{
+	static struct hp3_verdict verdicts[LOAD_BURST];
+	static struct hp3_acts acts;
+	struct rte_mbuf *m[LOAD_BURST];
+
+	for (uint32_t done = 0; done < b->n;) {
+		uint16_t n = see(b, l, m);
+		uint64_t start = rte_rdtsc_precise();
+
+		for (uint32_t at = 0; at < n;)
+			at += hp3_burst(hp3d_pipe_engine(l->pipe), b->pkts + at, n - at,
+				load_dir(b->kind), hp3d_now(), verdicts + at, &acts);
+		b->spent += rte_rdtsc_precise() - start;
 		done += rte_eth_tx_burst(b->port, 0, m, n);
 	}
 }
@@ -99,49 +136,37 @@ static void pass_pipeline(struct belt *b, struct load *l)
 	}
 }
 
-static void pass_lookup(struct belt *b, struct load *l)
-{
-	struct hp3_engine *e = hp3d_pipe_engine(l->pipe);
+static uint32_t burst_cycles[BURSTS_MAX], bursts;
 
-	for (uint32_t done = 0; done < b->n; done += LOAD_BURST)
-		hp3_find_burst(
-			e, &b->pkts[done], RTE_MIN(b->n - done, LOAD_BURST), load_dir(b->kind));
-}
-
-static void pass_engine(struct belt *b, struct load *l)
+/* As pass_pipeline(); how long each burst took, from its receipt to the end of sending. */
+static void pass_bursts(struct belt *b, struct load *l)
 {
-	struct hp3_engine *e = hp3d_pipe_engine(l->pipe);
+	struct rte_mbuf *m[LOAD_BURST];
 	enum hp3_dir dir = load_dir(b->kind);
-	struct hp3_verdict vd;
-	struct hp3_acts acts;
 
-	for (uint32_t done = 0; done < b->n; done += LOAD_BURST) {
-		struct hp3_pkt *p = &b->pkts[done];
-		uint32_t n = RTE_MIN(b->n - done, LOAD_BURST);
-		uint64_t now = hp3d_now();
+	for (uint32_t done = 0; done < b->n;) {
+		uint64_t start = rte_rdtsc();
+		uint16_t n = receive(b, m);
 
-		hp3_find_burst(e, p, n, dir);
-		for (uint32_t i = 0; i < n; i++) {
-			if (dir == HP3_DIR_TX)
-				hp3_tx(e, &p[i], now, &vd, &acts);
-			else
-				hp3_rx(e, &p[i], now, &vd, &acts);
-		}
+		hp3d_pipe_burst(l->pipe, dir, m, n, hp3d_now());
+		done += n;
+		if (bursts < BURSTS_MAX)
+			burst_cycles[bursts++] = (uint32_t)(rte_rdtsc() - start);
 	}
 }
 
-static void prepare(struct belt *b, struct load *l, pass_fn *pass)
+static void prepare(struct belt *b, struct load *l)
 {
-	for (uint32_t i = 0; i < b->n; i++) {
+	for (uint32_t i = 0; i < b->n; i++)
 		load_refresh(l, b->kind, b->m[i]);
-		if (pass != pass_pipeline) {
-			struct hp3_pkt *p = &b->pkts[i];
+}
 
-			p->frame = rte_pktmbuf_mtod(b->m[i], void *);
-			p->len = b->m[i]->data_len;
-			hp3_parse(p->frame, p->len, &p->v);
-		}
-	}
+/* What was seen without being sent is sent, so that the next packets are the next ones. */
+static void catch_up(struct belt *b, struct load *l, pass_fn *pass)
+{
+	if (pass == pass_parse)
+		pass_engine(b, l);
+	b->spent = 0;
 }
 
 static int by_value(const void *a, const void *b)
@@ -151,73 +176,130 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static int by_cycles(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static const char *const modes[LOAD_MODES] = {"", "", ", 1 % in a drain", ", dcqcn"};
+
+/* Percentiles of the time that a burst takes, into the row. */
+static void measure_bursts(json_t *row, struct belt *b, struct load *l, uint32_t passes)
+{
+	bursts = 0;
+	for (uint32_t i = 0; i < passes; i++) {
+		prepare(b, l);
+		pass_bursts(b, l);
+	}
+	qsort(burst_cycles, bursts, sizeof(burst_cycles[0]), by_cycles);
+	json_object_set_new(row, "burst_p50", json_integer(burst_cycles[bursts / 2]));
+	json_object_set_new(row, "burst_p999",
+		json_integer(burst_cycles[(uint32_t)((uint64_t)bursts * 999 / 1000)]));
+}
+
 static void measure(json_t *rows, const struct options *o, const char *stage, struct belt *b,
 	struct load *l, pass_fn *pass)
 {
 	static double cycles[PASSES_MAX];
 	uint32_t passes = RTE_MIN(RTE_MAX(o->packets / b->n, 5u), PASSES_MAX);
-	bool steady = l != NULL;
-	char name[64];
+	const bool moved = l != NULL && l->mode == LOAD_MOVED;
+	char packet[48], name[96];
+	json_t *row;
 
-	snprintf(name, sizeof(name), "%s, %s%s", stage, b->kind == LOAD_ACK ? "ACK" : "WRITE",
-		steady && l->moved ? ", moved" : "");
+	snprintf(packet, sizeof(packet), "%s%s%s", b->kind == LOAD_ACK ? "ACK" : "WRITE",
+		l != NULL && !moved ? modes[l->mode] : "", b->ring != NULL ? "" : ", net_null");
+	snprintf(name, sizeof(name), "%s, %s%s", stage, packet, moved ? ", moved" : "");
 	if (o->only != NULL && strcmp(o->only, name) != 0)
 		return;
 	if (pass == pass_pipeline)
 		hp3d_pipe_output(l->pipe, load_dir(b->kind), send_on, b);
 	for (uint32_t i = 0; i < passes + 2; i++) {
-		uint64_t start;
+		uint64_t start, spent;
 
-		if (steady)
-			prepare(b, l, pass);
+		if (l != NULL)
+			prepare(b, l);
+		b->spent = 0;
 		start = rte_rdtsc_precise();
 		pass(b, l);
+		spent = rte_rdtsc_precise() - start;
 		if (i >= 2) /* the first two warm up */
-			cycles[i - 2] = (double)(rte_rdtsc_precise() - start) / b->n;
-		if (pass == pass_lookup) /* what was made for it has to be sent */
-			pass_engine(b, l);
+			cycles[i - 2] = (double)(b->spent != 0 ? b->spent : spent) / b->n;
+		catch_up(b, l, pass);
 	}
 	qsort(cycles, passes, sizeof(cycles[0]), by_value);
-	json_array_append_new(
-		rows, json_pack("{s:s, s:s, s:b, s:i, s:i, s:f, s:f}", "stage", stage, "packet",
-			      b->kind == LOAD_ACK ? "ACK" : "WRITE", "moved", l != NULL && l->moved,
-			      "flows", steady ? (int)l->flows : 0, "mbufs", (int)b->n, "cycles",
-			      cycles[passes / 2], "min", cycles[0]));
+	row = json_pack("{s:s, s:s, s:b, s:i, s:i, s:f, s:f}", "stage", stage, "packet", packet,
+		"moved", moved, "flows", l != NULL ? (int)l->flows : 0, "mbufs", (int)b->n,
+		"cycles", cycles[passes / 2], "min", cycles[0]);
+	if (pass == pass_pipeline)
+		measure_bursts(row, b, l, RTE_MAX(passes / 4, 2u));
+	json_array_append_new(rows, row);
 }
 
-static int belt_init(struct belt *b, enum load_kind kind, uint32_t n, uint32_t mbuf_bytes)
+static int start_port(struct belt *b)
 {
 	struct rte_eth_conf conf = {0};
-	struct rte_mempool *pool;
-	char name[32];
-	int port, ret;
+	int ret = rte_eth_dev_configure(b->port, 1, 1, &conf);
 
-	snprintf(name, sizeof(name), "belt_%u_%u", kind, n);
-	*b = (struct belt){.kind = kind, .n = n, .m = calloc(n, sizeof(*b->m))};
-	b->pkts = calloc(n, sizeof(*b->pkts));
-	b->ring = rte_ring_create(
-		name, n, SOCKET_ID_ANY, RING_F_EXACT_SZ | RING_F_SP_ENQ | RING_F_SC_DEQ);
-	pool = rte_pktmbuf_pool_create(name, n, 0, 0, (uint16_t)mbuf_bytes, SOCKET_ID_ANY);
-	if (b->m == NULL || b->pkts == NULL || b->ring == NULL || pool == NULL)
-		return -ENOMEM;
-	port = rte_eth_from_ring(b->ring);
-	if (port < 0)
-		return -ENODEV;
-	b->port = (uint16_t)port;
-	ret = rte_eth_dev_configure(b->port, 1, 1, &conf);
 	if (ret == 0)
-		ret = rte_eth_rx_queue_setup(b->port, 0, 512, 0, NULL, pool);
+		ret = rte_eth_rx_queue_setup(b->port, 0, 512, 0, NULL, b->pool);
 	if (ret == 0)
 		ret = rte_eth_tx_queue_setup(b->port, 0, 512, 0, NULL);
 	if (ret == 0)
 		ret = rte_eth_dev_start(b->port);
-	if (ret == 0)
-		ret = rte_pktmbuf_alloc_bulk(pool, b->m, n);
+	return ret;
+}
+
+static int ring_port(struct belt *b, const char *name)
+{
+	int port;
+
+	b->ring = rte_ring_create(
+		name, b->n, SOCKET_ID_ANY, RING_F_EXACT_SZ | RING_F_SP_ENQ | RING_F_SC_DEQ);
+	if (b->ring == NULL)
+		return -ENOMEM;
+	port = rte_eth_from_ring(b->ring);
+	b->port = (uint16_t)port;
+	return port < 0 ? -ENODEV : 0;
+}
+
+static int null_port(struct belt *b, const char *name)
+{
+	char device[48], args[32];
+	int ret;
+
+	snprintf(device, sizeof(device), "net_null_%s", name);
+	snprintf(args, sizeof(args), "size=%u", b->m[0]->pkt_len);
+	ret = rte_eal_hotplug_add("vdev", device, args);
+	return ret < 0 ? ret : rte_eth_dev_get_port_by_name(device, &b->port);
+}
+
+static int belt_init(
+	struct belt *b, enum load_kind kind, uint32_t n, bool ring, const struct hp3_config *cfg)
+{
+	char name[RTE_MEMPOOL_NAMESIZE];
+	int ret;
+
+	snprintf(name, sizeof(name), "belt_%u_%u_%u", kind, n, ring);
+	*b = (struct belt){.kind = kind, .n = n, .m = calloc(n, sizeof(*b->m))};
+	b->pool = hp3d_packet_pool(cfg, name, n, 0, SOCKET_ID_ANY);
+	if (b->m == NULL || b->pool == NULL)
+		return -ENOMEM;
+	ret = rte_pktmbuf_alloc_bulk(b->pool, b->m, n);
 	for (uint32_t i = 0; i < n && ret == 0; i++)
 		ret = load_template(kind, b->m[i]);
-	if (ret == 0 && rte_ring_enqueue_bulk(b->ring, (void **)b->m, n, NULL) != n)
-		ret = -ENOBUFS;
-	return ret;
+	if (ret == 0)
+		ret = ring ? ring_port(b, name) : null_port(b, name);
+	if (ret == 0)
+		ret = start_port(b);
+	if (ret != 0)
+		return ret;
+	if (!ring)
+		rte_mempool_put_bulk(b->pool, (void **)b->m, n);
+	else if (rte_ring_enqueue_bulk(b->ring, (void **)b->m, n, NULL) != n)
+		return -ENOBUFS;
+	return 0;
 }
 
 /* Every packet is back, in its place. */
@@ -225,79 +307,125 @@ static bool belt_complete(const struct belt *b)
 {
 	struct rte_mbuf *m = NULL;
 
-	if (rte_ring_count(b->ring) != b->n || b->lost != 0)
+	if (b->lost != 0)
 		return false;
 	for (uint32_t i = 0; i < b->n; i++) {
-		if (rte_ring_dequeue(b->ring, (void **)&m) != 0 || m != b->m[i])
+		if (b->ring != NULL ? rte_ring_dequeue(b->ring, (void **)&m) != 0
+				    : rte_mempool_get(b->pool, (void **)&m) != 0)
+			return false;
+		if (m != b->m[i])
 			return false;
 	}
 	return true;
 }
 
-static int run(const struct options *o, json_t *rows)
+/* All that is measured with. */
+struct rig {
+	struct belt ring[LOAD_KINDS][2]; /* hot, cold */
+	struct belt null[LOAD_KINDS];
+	struct load loads[SIZES_MAX][LOAD_MODES];
+	uint32_t extra; /* the size for which everything is measured */
+};
+
+static int rig_init(struct rig *r, const struct options *o)
 {
-	static struct belt belts[LOAD_KINDS][2]; /* hot, cold */
-	static struct load loads[SIZES_MAX][2]; /* at home, moved */
 	struct rte_mempool *pool = rte_pktmbuf_pool_create(
 		"prime", LOAD_BURST, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	struct rte_mbuf *m[LOAD_BURST];
-	int ret = -ENOMEM;
+	struct hp3_config cfg;
+	int ret = 0;
 
 	if (pool == NULL || rte_pktmbuf_alloc_bulk(pool, m, LOAD_BURST) != 0)
-		goto out;
-	for (unsigned i = 0; i < 2 * LOAD_KINDS; i++) {
-		ret = belt_init(
-			&belts[i / 2][i % 2], i / 2, i % 2 ? o->cold : o->hot, o->mbuf_bytes);
-		if (ret < 0)
-			goto out;
+		return -ENOMEM;
+	hp3_config_defaults(&cfg);
+	cfg.eal.memory_mb = o->memory_mb;
+	cfg.eal.mbuf_bytes = o->mbuf_bytes;
+	r->extra = o->n_flows / 2;
+	for (unsigned kind = 0; kind < LOAD_KINDS && ret == 0; kind++) {
+		ret = belt_init(&r->ring[kind][0], kind, o->hot, true, &cfg);
+		if (ret == 0)
+			ret = belt_init(&r->ring[kind][1], kind, o->cold, true, &cfg);
+		if (ret == 0)
+			ret = belt_init(&r->null[kind], kind, o->hot, false, &cfg);
 	}
-	for (unsigned i = 0; i < 2 * o->n_flows; i++) {
-		ret = load_init(
-			&loads[i / 2][i % 2], o->flows[i / 2], i % 2, o->seed + i, o->memory_mb, m);
-		if (ret < 0)
-			goto out;
-	}
-	for (unsigned cold = 0; cold < 2; cold++) {
-		struct belt *ack = &belts[LOAD_ACK][cold], *wr = &belts[LOAD_WRITE][cold];
+	for (unsigned i = 0; i < o->n_flows * LOAD_MODES && ret == 0; i++) {
+		unsigned size = i / LOAD_MODES, mode = i % LOAD_MODES;
 
-		measure(rows, o, "bare", ack, NULL, pass_bare);
-		measure(rows, o, "bare", wr, NULL, pass_bare);
-		measure(rows, o, "parse", ack, NULL, pass_parse);
-		measure(rows, o, "parse", wr, NULL, pass_parse);
-		for (unsigned i = 0; i < o->n_flows; i++) {
-			measure(rows, o, "pipeline", ack, &loads[i][0], pass_pipeline);
-			measure(rows, o, "pipeline", wr, &loads[i][0], pass_pipeline);
-			measure(rows, o, "pipeline", wr, &loads[i][1], pass_pipeline);
-			if (cold)
-				continue;
-			measure(rows, o, "look-up", ack, &loads[i][0], pass_lookup);
-			measure(rows, o, "look-up", wr, &loads[i][0], pass_lookup);
-			measure(rows, o, "engine", ack, &loads[i][0], pass_engine);
-			measure(rows, o, "engine", wr, &loads[i][0], pass_engine);
-		}
+		if (mode <= LOAD_MOVED || size == r->extra)
+			ret = load_init(&r->loads[size][mode], o->flows[size], mode, o->seed + i,
+				o->memory_mb, m);
 	}
-	for (unsigned i = 0; i < 2 * LOAD_KINDS; i++) {
-		if (!belt_complete(&belts[i / 2][i % 2])) {
+	return ret;
+}
+
+static void measure_size(
+	struct rig *r, const struct options *o, unsigned size, unsigned cold, json_t *rows)
+{
+	struct belt *ack = &r->ring[LOAD_ACK][cold], *wr = &r->ring[LOAD_WRITE][cold];
+	struct load *l = r->loads[size];
+
+	measure(rows, o, "pipeline", ack, &l[LOAD_HOME], pass_pipeline);
+	measure(rows, o, "pipeline", wr, &l[LOAD_HOME], pass_pipeline);
+	measure(rows, o, "pipeline", wr, &l[LOAD_MOVED], pass_pipeline);
+	if (cold)
+		return;
+	measure(rows, o, "parse", ack, &l[LOAD_HOME], pass_parse);
+	measure(rows, o, "parse", wr, &l[LOAD_HOME], pass_parse);
+	measure(rows, o, "engine", ack, &l[LOAD_HOME], pass_engine);
+	measure(rows, o, "engine", wr, &l[LOAD_HOME], pass_engine);
+	if (size != r->extra)
+		return;
+	measure(rows, o, "pipeline", ack, &l[LOAD_DRAIN], pass_pipeline);
+	measure(rows, o, "pipeline", ack, &l[LOAD_DCQCN], pass_pipeline);
+	measure(rows, o, "pipeline", wr, &l[LOAD_DCQCN], pass_pipeline);
+	measure(rows, o, "pipeline", &r->null[LOAD_ACK], &l[LOAD_HOME], pass_pipeline);
+	measure(rows, o, "pipeline", &r->null[LOAD_WRITE], &l[LOAD_HOME], pass_pipeline);
+}
+
+static int rig_check(struct rig *r, const struct options *o)
+{
+	for (unsigned kind = 0; kind < LOAD_KINDS; kind++) {
+		if (!belt_complete(&r->ring[kind][0]) || !belt_complete(&r->ring[kind][1]) ||
+			!belt_complete(&r->null[kind])) {
 			fprintf(stderr, "hp3-bench: packets were lost or overtook each other\n");
 			return -EIO;
 		}
 	}
-	for (unsigned i = 0; i < 2 * o->n_flows; i++) {
-		const char *wrong = load_check(&loads[i / 2][i % 2]);
+	for (unsigned i = 0; i < o->n_flows * LOAD_MODES; i++) {
+		struct load *l = &r->loads[i / LOAD_MODES][i % LOAD_MODES];
+		const char *wrong = l->pipe != NULL ? load_check(l) : NULL;
 
 		if (wrong != NULL) {
 			fprintf(stderr, "hp3-bench: %u flows%s: %s; figures would mean nothing\n",
-				o->flows[i / 2], i % 2 ? ", moved" : "", wrong);
+				l->flows, l->mode == LOAD_MOVED ? ", moved" : modes[l->mode],
+				wrong);
 			return -EIO;
 		}
-		load_free(&loads[i / 2][i % 2]);
+		if (l->pipe != NULL)
+			load_free(l);
 	}
 	return 0;
-out:
-	fprintf(stderr,
-		"hp3-bench: set-up failed: %s; raise --memory (now %u MB) or lower --flows\n",
-		strerror(-ret), o->memory_mb);
-	return ret;
+}
+
+static int run(const struct options *o, json_t *rows)
+{
+	static struct rig r;
+	int ret = rig_init(&r, o);
+
+	if (ret < 0) {
+		fprintf(stderr,
+			"hp3-bench: set-up failed: %s; raise --memory (now %u MB) or lower "
+			"--flows\n",
+			strerror(-ret), o->memory_mb);
+		return ret;
+	}
+	for (unsigned cold = 0; cold < 2; cold++) {
+		measure(rows, o, "bare", &r.ring[LOAD_ACK][cold], NULL, pass_bare);
+		measure(rows, o, "bare", &r.ring[LOAD_WRITE][cold], NULL, pass_bare);
+		for (unsigned i = 0; i < o->n_flows; i++)
+			measure_size(&r, o, i, cold, rows);
+	}
+	return rig_check(&r, o);
 }
 
 static const char usage[] =
