@@ -15,7 +15,8 @@
 
 /*
  * Requests that leave, and replies and CNPs that arrive, have a flow here. The notification point
- * also cares for marked requests that arrive, and for the replies to them.
+ * also cares for marked requests that arrive, and for the replies to them; these have one also
+ * while replies of any flow are away from home.
  */
 static bool is_wanted(const struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir)
 {
@@ -25,10 +26,9 @@ static bool is_wanted(const struct hp3_engine *e, const struct hp3_pkt *pkt, enu
 		return true;
 	if (v->class == HP3_CLASS_CNP)
 		return dir == HP3_DIR_RX;
-	if (e->np == NULL)
-		return false;
-	return dir == HP3_DIR_TX ? v->class == HP3_CLASS_RC_REPLY
-				 : v->class == HP3_CLASS_RC_REQUEST && (v->flags & HP3_VF_CE);
+	if (dir == HP3_DIR_TX)
+		return (e->np != NULL || e->nreplies != 0) && v->class == HP3_CLASS_RC_REPLY;
+	return e->np != NULL && v->class == HP3_CLASS_RC_REQUEST && (v->flags & HP3_VF_CE);
 }
 
 static __attribute__((noinline)) void key(

@@ -14,8 +14,8 @@ static size_t align_up(size_t n)
 }
 
 struct layout {
-	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, peers,
-		counts, tracing, traced, end;
+	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, replies,
+		peers, counts, tracing, traced, end;
 	uint32_t nbuckets;
 };
 
@@ -47,6 +47,7 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	l.np = lay(&at, cfg->cc.notify ? flows : 0, sizeof(struct hp3_np));
 	l.paths = lay(&at, probing * pairs, sizeof(struct hp3_paths));
 	l.active = lay(&at, probing * flows, sizeof(struct hp3_active));
+	l.replies = lay(&at, probing * flows, sizeof(struct hp3_reply));
 	l.peers = lay(&at, loads != 0 ? pairs : 0, sizeof(struct hp3_peer_load));
 	l.counts = lay(&at, (2 * pairs + 2) * loads, sizeof(uint16_t));
 	l.tracing = lay(&at, probing && cfg->trace, sizeof(struct hp3_tracing));
@@ -93,6 +94,8 @@ static void set_up_probing(struct hp3_engine *e, const struct layout *l, uint8_t
 	e->active = (struct hp3_active *)(at + l->active);
 	if (e->cfg.trace)
 		hp3_tracing_init(e, at + l->tracing, (struct hp3_trace_pair *)(at + l->traced));
+	e->replies = (struct hp3_reply *)(at + l->replies);
+	memset(e->replies, 0, e->cfg.max_flows * sizeof(*e->replies));
 	if (e->cfg.load_paths == 0)
 		return;
 	e->peers = (struct hp3_peer_load *)(at + l->peers);
@@ -297,6 +300,7 @@ int hp3_flow_info(
 		.pmtu = f->pmtu_log2 ? (uint16_t)(1u << f->pmtu_log2) : 0,
 		.state = f->state,
 		.pairing = f->pairing,
+		.replies = e->replies != NULL ? e->replies[flow].port : 0,
 		.moves = f->moves,
 		.retransmits = f->retransmits,
 		.bytes = f->bytes,

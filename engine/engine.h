@@ -141,6 +141,10 @@ enum hp3_act_kind {
 	HP3_ACT_PROBE, /* send a probe of the flow on `port`; see struct hp3_act */
 	HP3_ACT_NAK, /* to the local RNIC: PSN sequence error, `psn` is expected (rule 4) */
 	HP3_ACT_CNP, /* to the network: tell the flow's sender of congestion (rule 5) */
+	HP3_ACT_REPORT, /* to the peer's hp3d on `port`: no reply to this flow comes through; PSN
+			   `psn`, so that it is a harmless duplicate should it reach an RNIC */
+	HP3_ACT_URGE, /* to the peer's RNIC on `port`: zero-length WRITE ONLY with the old PSN
+			 `psn`, AckReq, so that it says again how far it is */
 	HP3_ACT_RATE, /* to the RNIC's rate limiter: enum hp3_rate_op */
 	HP3_ACT_SUSPEND, /* beside: let the queue pair's send queue drain, report DRAINED */
 	HP3_ACT_MOVE, /* beside: use `port` from now on, report MOVED; without SUSPEND before it
@@ -170,7 +174,7 @@ struct hp3_act {
 	uint32_t count; /* RELEASE, DISCARD */
 	uint32_t flow;
 	uint32_t probe_id; /* PROBE, TRACE */
-	uint32_t psn; /* PROBE, NAK, TRACE */
+	uint32_t psn; /* PROBE, NAK, TRACE, REPORT, URGE */
 	uint32_t msn; /* NAK */
 	struct hp3_event event;
 };
@@ -216,6 +220,7 @@ struct hp3_flow_info {
 	uint8_t local[16], remote[16];
 	uint32_t lqpn, rqpn, una, nxt, inflight;
 	uint16_t port, home, pmtu;
+	uint16_t replies; /* port that its replies leave on; 0: as the RNIC sends them */
 	uint8_t state, pairing;
 	uint32_t moves, retransmits;
 	uint64_t bytes, idle_ns;
@@ -326,6 +331,14 @@ uint32_t hp3_load_to(const struct hp3_engine *e, bool ipv6, uint16_t vlan, const
 /* A sound probe of a peer's hp3d arrived: it is alive (rule 5). Addresses as in hp3_qp_event. */
 void hp3_peer_seen(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
 	const void *remote, uint64_t now);
+
+/*
+ * A sound report of a peer's hp3d arrived (probes/peer.h): no reply to its queue pair `rqpn` comes
+ * through; from now on they leave on another port. Addresses as in hp3_qp_event. Returns 0;
+ * -EALREADY: moved just now; -EPERM: moves are off, or not this engine's; -ENOSPC: tables full.
+ */
+int hp3_peer_report(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
+	const void *remote, uint32_t rqpn, uint64_t now, struct hp3_acts *acts);
 
 /*
  * Reports of the `beside` actuator, which carries out SUSPEND, MOVE and RESUME. DRAINED: everything

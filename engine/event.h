@@ -7,7 +7,8 @@
  *
  * A rerouting in full: SEVERE (why), ROUND (what was asked, what came back), SUSPEND (the closing
  * packet is out), then SWITCH, or RECOVER; after SWITCH an OUTCOME. A dead path: ROUND (three of
- * them), FAILOVER, OUTCOME. Moves by command begin with SUSPEND.
+ * them), FAILOVER, OUTCOME; where only the way back is dead, ROUND (three of them), REPORT, and at
+ * the peer REPLIES. Moves by command begin with SUSPEND.
  */
 #include "ppp/discovery.h"
 #include "ppp/monitor.h"
@@ -25,6 +26,8 @@ enum hp3_event_type {
 	HP3_EV_FAILOVER, /* moved off a dead path */
 	HP3_EV_RESUME, /* after a failover: sending goes on */
 	HP3_EV_OUTCOME, /* what a move brought; refers to it */
+	HP3_EV_REPORT, /* nothing is acknowledged, but probes come through: the peer was told */
+	HP3_EV_REPLIES, /* replies to the peer leave on another port */
 	HP3_EV_WOULD, /* mode observe: what would have been done */
 	HP3_EV_MAX
 };

@@ -12,10 +12,15 @@
  * it would cut it short; and once per PSN, for each one costs the RNIC a retry. It names the oldest
  * PSN in flight, which must be the RNIC's, too.
  */
+bool hp3_rnic_is_plain(const struct hp3_flow *f)
+{
+	return (f->watch & (HP3_FW_HEARD | HP3_FW_DOUBT)) == HP3_FW_HEARD &&
+	       !(f->flags & (HP3_FF_READS | HP3_FF_RNR));
+}
+
 static bool is_nak_safe(const struct hp3_flow *f)
 {
-	return (f->watch & (HP3_FW_HEARD | HP3_FW_NAKED | HP3_FW_DOUBT)) == HP3_FW_HEARD &&
-	       !(f->flags & (HP3_FF_READS | HP3_FF_RNR));
+	return hp3_rnic_is_plain(f) && !(f->watch & HP3_FW_NAKED);
 }
 
 static bool hand_nak(struct hp3_engine *e, uint32_t flow, struct hp3_acts *acts)
@@ -76,6 +81,7 @@ void hp3_failover(
 	hp3_move_input(e, flow, HP3_RFR_IN_DEAD, now, acts);
 	nak = hand_nak(e, flow, acts);
 	report(e, flow, HP3_EV_FAILOVER, nak, now, acts);
+	hp3_replies_follow(e, flow, m->from, m->to, now, acts);
 }
 
 /* Nothing is missing any more before what is held and what comes. */

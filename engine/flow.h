@@ -48,7 +48,8 @@
 #define HP3_FW_DOUBT                                                                               \
 	0x10u /* the RNIC may lack what una says has come: part of a READ, or it was reset: no NAK \
 		 (rule 4) */
-#define HP3_FW_ANEW 0x20u /* the ring's entry is of the queue pair before */
+#define HP3_FW_ANEW  0x20u /* the ring's entry is of the queue pair before */
+#define HP3_FW_URGED 0x40u /* an ACK may be the answer to a duplicate of ours (seek_dead.c) */
 
 #define HP3_NO_PATH 0xffu
 

@@ -131,6 +131,7 @@ void hp3_flow_remove(struct hp3_engine *e, uint32_t flow)
 	if (f->slot != HP3_NO_SLOT)
 		hp3_slot_drop(e, flow, HP3_USE_PACE | HP3_USE_VERIFY);
 	hp3_path_leave(e, flow);
+	hp3_replies_home(e, flow);
 	unlink_from_pair(e, flow);
 	f->flags = 0;
 	f->pair = e->free_flow;
@@ -219,5 +220,6 @@ void hp3_flow_epoch(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp
 	hp3_flow_unpair(e, flow, now, acts);
 	f->flags &= (uint16_t)(HP3_FF_USED | HP3_FF_IPV6 | HP3_FF_MOVED);
 	f->pmtu_log2 = 0;
+	hp3_replies_home(e, flow);
 	e->stats.epochs++;
 }

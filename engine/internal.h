@@ -64,6 +64,8 @@ struct hp3_move {
 	uint32_t una; /* DEAD: as the stall began */
 	uint64_t since; /* DEAD: no progress since */
 	uint8_t silent; /* DEAD: rounds that nobody answered */
+	uint8_t alive, reports; /* DEAD: rounds that the port in use survived; reports since */
+	uint64_t again; /* DEAD: the next round, not before; 0: one is under way */
 	struct hp3_liveness live;
 	struct hp3_round round;
 	struct hp3_estimates before; /* of the path in use, as the round or move began */
@@ -88,6 +90,12 @@ struct hp3_rate {
 	uint64_t floor; /* that what waits was promised (rule 14); 0: nothing waits */
 };
 
+/* Where a flow's replies leave (replies.c). */
+struct hp3_reply {
+	uint64_t moved; /* when */
+	uint16_t port; /* 0: where the RNIC sends them */
+};
+
 struct hp3_cm_pending {
 	bool used, from_local, ipv6;
 	uint16_t vlan;
@@ -108,8 +116,9 @@ struct hp3_engine {
 	struct hp3_move *moves;
 	uint16_t *slots; /* first nmoves: taken; the rest: free */
 	struct hp3_held *held; /* pool of FIFO entries, free_held first free */
-	struct hp3_paths *paths; /* by pair; these four only if cfg.probing */
+	struct hp3_paths *paths; /* by pair; these five only if cfg.probing */
 	struct hp3_active *active; /* ring of max_flows */
+	struct hp3_reply *replies; /* by flow */
 	struct hp3_peer_load *peers; /* by pair; placement */
 	uint16_t *counts; /* by pair: told, from; then out, in */
 	struct hp3_tracing *tracing; /* cfg.trace, else NULL */
@@ -120,6 +129,7 @@ struct hp3_engine {
 	uint32_t nmoves; /* slots taken */
 	uint32_t nmoving; /* flows whose state is not STEADY */
 	uint32_t nflows, free_flow, nmoved;
+	uint32_t nreplies; /* flows whose replies are away from home */
 	uint32_t age_hand, room_hand;
 	uint32_t free_held;
 	uint64_t age_due, move_due, active_due;
@@ -263,7 +273,17 @@ void hp3_active_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 void hp3_path_enter(struct hp3_engine *e, uint32_t flow, uint64_t now);
 void hp3_path_leave(struct hp3_engine *e, uint32_t flow);
 
+/* replies.c: the responder stream on dead paths */
+/* The requester stream leaves `from`: replies that leave there, too, follow. */
+void hp3_replies_follow(struct hp3_engine *e, uint32_t flow, uint16_t from, uint16_t to,
+	uint64_t now, struct hp3_acts *acts);
+void hp3_replies_home(struct hp3_engine *e, uint32_t flow);
+void hp3_reply_reroute(
+	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd);
+
 /* failover.c: dead paths */
+/* What una says is what the RNIC knows, and it waits for nothing but acknowledgements. */
+bool hp3_rnic_is_plain(const struct hp3_flow *f);
 /* The path of a flow is dead: use `port`. */
 void hp3_failover(
 	struct hp3_engine *e, uint32_t flow, uint16_t port, uint64_t now, struct hp3_acts *acts);

@@ -124,6 +124,8 @@ const char *hp3_event_name(enum hp3_event_type t)
 		[HP3_EV_FAILOVER] = "failover",
 		[HP3_EV_RESUME] = "resume",
 		[HP3_EV_OUTCOME] = "outcome",
+		[HP3_EV_REPORT] = "report",
+		[HP3_EV_REPLIES] = "replies",
 		[HP3_EV_WOULD] = "would"};
 
 	return t < HP3_EV_MAX ? names[t] : "?";

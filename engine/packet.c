@@ -38,6 +38,15 @@ static void other_packet(struct hp3_engine *e, const struct hp3_pkt *pkt, enum h
 		fragment_seen(e, pkt, dir);
 }
 
+static inline void reply_leaves(
+	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd)
+{
+	if (e->np != NULL)
+		hp3_reply_leaves(e, pkt, now, vd);
+	if (__builtin_expect(e->nreplies != 0, 0))
+		hp3_reply_reroute(e, pkt, now, vd);
+}
+
 void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,
 	struct hp3_acts *acts)
 {
@@ -50,8 +59,8 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	if (v->class != HP3_CLASS_RC_REQUEST) {
 		if (v->class != HP3_CLASS_RC_REPLY)
 			other_packet(e, pkt, HP3_DIR_TX, now, acts);
-		else if (e->np != NULL)
-			hp3_reply_leaves(e, pkt, now, vd);
+		else
+			reply_leaves(e, pkt, now, vd);
 		return;
 	}
 	e->stats.tx_requests++;
@@ -143,6 +152,20 @@ static void rx_moving(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 		hp3_resume_rx(e, flow, now, acts);
 }
 
+/* Rule 2: the answer to an URGE, perhaps, while a READ that was emitted behind it waits for data.
+ */
+static bool is_answer_before_data(
+	struct hp3_engine *e, struct hp3_flow *f, const struct hp3_view *v, uint64_t now)
+{
+	if (now >= e->pairs.pairs[f->pair].probed_until) {
+		f->watch &= (uint8_t)~HP3_FW_URGED;
+		return false;
+	}
+	return ((f->flags & HP3_FF_READS) || (f->watch & HP3_FW_DOUBT)) &&
+	       (v->flags & HP3_VF_AETH) && !(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) &&
+	       HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK;
+}
+
 static void rx_steady(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
 	struct hp3_verdict *vd, struct hp3_acts *acts)
 {
@@ -225,6 +248,10 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 		if (!hp3_pkt_icrc_ok(e, pkt))
 			return; /* rule 6: means nothing */
 		note_refusal(e, f, v);
+	}
+	if (__builtin_expect(f->watch & HP3_FW_URGED, 0) && is_answer_before_data(e, f, v, now)) {
+		consume(e, vd);
+		return;
 	}
 	una = f->stream.una;
 	if (__builtin_expect(f->state == HP3_RFR_STEADY, 1) ||

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Is the path in use dead (rule 13)? Rounds of PEER probes, one window after the other, until the
- * port in use has lost three of them while others answered, or has answered, or until nobody
- * answers at all: then it is the peer, and no other path would help.
+ * port in use has lost three of them while others answered, or until nobody answers at all: then it
+ * is the peer, and no other path would help.
+ *
+ * If the port in use answers, requests arrive but replies do not. Perhaps just the last one was
+ * lost: a duplicate makes the peer's RNIC say again how far it is (URGE). If that does not help
+ * either, three windows long, the way back is dead, and the peer's hp3d is told (replies.c). An
+ * URGE is a probe of kind STANDARD in all but its time (rule 2): one at a time, with no READ or
+ * ATOMIC outstanding. If one is emitted behind it, ACKs stop here for as long as they may be the
+ * answer, for behind unfinished responses that would be an implicit NAK.
  */
 #include "engine/internal.h"
 
 #define SILENT_ROUNDS 3u
+#define ALIVE_ROUNDS  HP3_DEAD_LOSSES
+#define REPORTS       4u
 
 static bool start_round(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
 {
@@ -42,7 +51,8 @@ static void begin(struct hp3_engine *e, struct hp3_move *m, uint32_t una, uint64
 	m->cause = HP3_CAUSE_DEAD;
 	m->una = una;
 	m->since = since;
-	m->silent = 0;
+	m->silent = m->alive = m->reports = 0;
+	m->again = 0;
 	m->round = (struct hp3_round){0};
 }
 
@@ -103,6 +113,67 @@ static const struct hp3_probe *best_answer(const struct hp3_round *r)
 	return best;
 }
 
+static void urge(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[m->flow];
+	struct hp3_act *a;
+
+	if (!hp3_rnic_is_plain(f))
+		return;
+	a = hp3_act(acts, HP3_ACT_URGE, m->flow);
+	a->port = m->from;
+	a->psn = (f->stream.una - 1) & HP3_PSN_MASK;
+	f->watch |= HP3_FW_URGED;
+	e->pairs.pairs[f->pair].probed_until = now + 2ull * e->cfg.round.timeout_ns;
+	e->stats.urges++;
+}
+
+static void tell_peer(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_act *a = hp3_act(acts, HP3_ACT_REPORT, m->flow);
+	struct hp3_event *ev;
+
+	a->port = m->from;
+	a->psn = (e->flows[m->flow].stream.una - 1) & HP3_PSN_MASK;
+	m->reports++;
+	m->alive = 0;
+	e->stats.reports++;
+	ev = hp3_event(e, m->flow, HP3_EV_REPORT, now, acts);
+	ev->cause = HP3_CAUSE_DEAD;
+	ev->from = ev->to = m->from;
+	ev->wait_ns = now - m->since;
+}
+
+/* Requests arrive, replies do not; false: no more can be done. The report goes first, so that what
+ * the urge brings about leaves on the other port already. */
+static bool came_through(
+	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	if (e->cfg.observe || m->reports == REPORTS)
+		return false;
+	if (++m->alive == ALIVE_ROUNDS)
+		tell_peer(e, m, now, acts);
+	urge(e, m, now, acts);
+	m->again = now + e->cfg.round.timeout_ns;
+	hp3_slot_timer(e, m, &m->move_at, m->again);
+	return true;
+}
+
+/* The window is over: once more. */
+static void next_window(
+	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	if (now < m->again) {
+		hp3_slot_timer(e, m, &m->move_at, m->again);
+		return;
+	}
+	m->again = 0;
+	if (start_round(e, m, now))
+		send(e, m, now, acts);
+	else
+		give_up(e, m, now, acts);
+}
+
 void hp3_seek_dead_step(
 	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
@@ -111,6 +182,10 @@ void hp3_seek_dead_step(
 
 	if (f->stream.una != m->una || (f->flags & HP3_FF_RNR)) {
 		give_up(e, m, now, acts);
+		return;
+	}
+	if (m->again != 0) {
+		next_window(e, m, now, acts);
 		return;
 	}
 	if (!hp3_round_settled(&m->round)) {
@@ -122,8 +197,12 @@ void hp3_seek_dead_step(
 	hp3_round_learn(e, m, now);
 	hp3_round_report(e, m, now, acts);
 	best = best_answer(&m->round);
-	if (mine->state == HP3_PROBE_ANSWERED || mine->state == HP3_PROBE_LATE ||
-		(best == NULL && ++m->silent == SILENT_ROUNDS)) {
+	if (mine->state == HP3_PROBE_ANSWERED || mine->state == HP3_PROBE_LATE) {
+		if (came_through(e, m, now, acts))
+			return;
+		f->watch |= HP3_FW_QUIET;
+		give_up(e, m, now, acts);
+	} else if (best == NULL && ++m->silent == SILENT_ROUNDS) {
 		f->watch |= HP3_FW_QUIET;
 		give_up(e, m, now, acts);
 	} else if (best != NULL && hp3_liveness_dead(&m->live, m->from)) {

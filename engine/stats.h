@@ -34,6 +34,10 @@
 	X(failovers, "moves off a dead path")                                                      \
 	X(resumed, "failovers after which sending went on")                                        \
 	X(naks_made, "NAKs handed to the local RNIC after a failover")                             \
+	X(urges, "duplicates sent to make a peer's RNIC say again how far it is")                  \
+	X(reports, "reports sent: no reply comes through")                                         \
+	X(reports_taken, "reports of peers: no reply of ours comes through")                       \
+	X(replies_moved, "queue pairs whose replies left for another port")                        \
 	X(placed, "queue pairs that got a path before their first data")                           \
 	X(placed_late, "queue pairs whose first data came before a path was found")                \
 	X(paid_off, "moves after which the flow was better off")                                   \

@@ -4,13 +4,14 @@
 #include "roce/icrc.h"
 
 #define RETH_RKEY 28u /* behind the start of UDP */
+#define REPORT    0x80000000u /* in what the tag speaks for, above the QPN */
 
 static uint64_t hash_of(const struct hp3_addressing *a, const struct hp3_peer_probe *p,
 	const struct hp3_probe_key *key)
 {
 	uint8_t b[20];
 
-	hp3_put_be32(b, p->dest_qpn);
+	hp3_put_be32(b, p->dest_qpn | (p->report ? REPORT : 0));
 	hp3_put_be32(b + 4, p->psn);
 	hp3_put_be32(b + 8, p->id);
 	hp3_put_be64(b + 12, hp3_probe_keyed(key) ? p->time : p->time & UINT16_MAX);
@@ -20,7 +21,8 @@ static uint64_t hash_of(const struct hp3_addressing *a, const struct hp3_peer_pr
 int hp3_peer_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	const struct hp3_peer_probe *p, const struct hp3_probe_key *key)
 {
-	uint64_t va = (uint64_t)HP3_PEER_MAGIC << 48 | (p->time & UINT16_MAX) << 32 | p->id;
+	uint64_t magic = p->report ? HP3_REPORT_MAGIC : HP3_PEER_MAGIC;
+	uint64_t va = magic << 48 | (p->time & UINT16_MAX) << 32 | p->id;
 
 	return hp3_build(buf, cap, a,
 		&(struct hp3_fields){.opcode = HP3_OP_RC_WRITE_ONLY,
@@ -47,6 +49,7 @@ int hp3_peer_read(const void *frame, const struct hp3_view *v, const struct hp3_
 	*p = (struct hp3_peer_probe){.dest_qpn = v->dest_qpn,
 		.psn = v->psn,
 		.id = (uint32_t)va,
+		.report = va >> 48 == HP3_REPORT_MAGIC,
 		.time = hp3_probe_keyed(key) ? whole_time(low, clock) : low};
 	hp3_addressing_same(frame, v, &a);
 	h = hash_of(&a, p, key);

@@ -14,6 +14,10 @@
  * Invariant (rule 1): should it reach an RNIC because its hp3d is gone, it is a duplicate of a
  * zero-length write, which changes no state; nor does it ask for an ACK.
  *
+ * The same packet with another magic is a report: "no reply to my queue pair comes through". It is
+ * for the hp3d at the other end, which then sends these replies on another port; nobody answers it.
+ * Its id names the queue pair: QPN << 8 | number.
+ *
  * The magic makes the VA non-canonical: bits 63 to 56 differ among themselves, which no virtual
  * address of a 48, 52 or 57 bit space does. A zero-length write of an application is told apart by
  * it, by AckReq (the only packet of a message that its sender wants to see completed bears it), and
@@ -23,6 +27,7 @@
 #include "roce/opcode.h"
 
 #define HP3_PEER_MAGIC   0x4833u /* 0100 1000...: "H3" */
+#define HP3_REPORT_MAGIC 0x4834u
 #define HP3_PEER_IP_LEN4 60u
 #define HP3_PEER_IP_LEN6 80u
 
@@ -30,7 +35,19 @@ struct hp3_peer_probe {
 	uint32_t dest_qpn, psn;
 	uint32_t id;
 	uint64_t time; /* of the sender's wall clock, s */
+	bool report; /* see above; part of what the tag speaks for */
 };
+
+/* The queue pair that a report is about: of its sender. */
+static inline uint32_t hp3_report_qpn(uint32_t id)
+{
+	return id >> 8;
+}
+
+static inline uint32_t hp3_report_id(uint32_t qpn, uint8_t number)
+{
+	return qpn << 8 | number;
+}
 
 /* As roce/build.h: length, -ENOSPC or -EINVAL. a->sport is the path to be probed. */
 int hp3_peer_build(void *buf, size_t cap, const struct hp3_addressing *a,
@@ -42,12 +59,17 @@ static inline uint64_t hp3_peer_va(const void *frame, const struct hp3_view *v)
 	return hp3_be64((const uint8_t *)frame + v->udp_off + 20);
 }
 
-/* Does it look like a peer probe? Cheap, and means nothing yet; *v: hp3_parse() of the frame. */
+/* Does it look like a peer probe, or a report? Cheap, and means nothing yet; *v: hp3_parse() of the
+ * frame. */
 static inline bool hp3_peer_is(const void *frame, const struct hp3_view *v)
 {
-	return v->class == HP3_CLASS_RC_REQUEST && v->opcode == HP3_OP_RC_WRITE_ONLY &&
-	       v->dma_len == 0 && v->payload_len == 0 && !(v->flags & HP3_VF_ACKREQ) &&
-	       hp3_peer_va(frame, v) >> 48 == HP3_PEER_MAGIC;
+	uint64_t magic;
+
+	if (v->class != HP3_CLASS_RC_REQUEST || v->opcode != HP3_OP_RC_WRITE_ONLY ||
+		v->dma_len != 0 || v->payload_len != 0 || (v->flags & HP3_VF_ACKREQ))
+		return false;
+	magic = hp3_peer_va(frame, v) >> 48;
+	return magic == HP3_PEER_MAGIC || magic == HP3_REPORT_MAGIC;
 }
 
 /*

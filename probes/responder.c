@@ -147,6 +147,10 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *fr
 	hp3_limit_spend(&r->cfg.all, &r->spent_until, now);
 	hp3_window_keep(&r->window, place, hash, hp3_probe_keyed(&r->cfg.key) ? p.time : clock);
 	*answer = (struct hp3_answer){.id = p.id, .ce = v->flags & HP3_VF_CE, .stamp_ns = now};
+	if (p.report) {
+		st->reports++;
+		return HP3_RESPOND_REPORT;
+	}
 	*turn = s->turn++;
 	st->answered++;
 	return HP3_RESPOND_ANSWER;

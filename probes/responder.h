@@ -2,8 +2,8 @@
 #ifndef HP3_PROBES_RESPONDER_H
 #define HP3_PROBES_RESPONDER_H
 /*
- * What becomes of a peer probe that arrives: it is answered, or dropped with a named, counted
- * reason. In neither case does the RNIC see it. Checked in this order:
+ * What becomes of a peer probe, or a report, that arrives: it is answered, or believed, or dropped
+ * with a named, counted reason. In no case does the RNIC see it. Checked in this order:
  *
  *     ICRC, tag      unsound or forged
  *     time           further from this host's clock than clock_s; only with a key
@@ -54,12 +54,14 @@ int hp3_responder_reconfigure(struct hp3_responder *r, const struct hp3_responde
 enum hp3_respond_fate {
 	HP3_RESPOND_PASS, /* not a peer probe: goes on its way */
 	HP3_RESPOND_ANSWER, /* consume it, send the answer */
+	HP3_RESPOND_REPORT, /* consume it; replies to its sender do not come through */
 	HP3_RESPOND_DROP, /* consume it */
 };
 
 /*
  * ANSWER: *answer has id, CE and stamp, and the turn-th of what hp3_load_in() of the engine tells
- * is to be filled in by hp3_answer_tell(answer, *turn, ...). The sender is alive (rule 5).
+ * is to be filled in by hp3_answer_tell(answer, *turn, ...). REPORT: answer->id is that of the
+ * report (peer.h). In both cases the sender is alive (rule 5).
  */
 enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *frame,
 	const struct hp3_view *v, uint64_t clock, uint64_t now, struct hp3_answer *answer,

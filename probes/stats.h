@@ -5,7 +5,7 @@
  * What became of probes, answers and traces: one struct per lcore, written by the thread that
  * drives it only; others may read single values at any time (aligned 64-bit loads). One list feeds
  * struct, names and help texts. Every probe that arrives is counted in peer_probes and in exactly
- * one of the nine below it.
+ * one of the ten below it.
  */
 #include <stdint.h>
 
@@ -13,6 +13,7 @@
 #define HP3_PROBE_STATS(X)                                                                         \
 	X(peer_probes, "peer probes that arrived")                                                 \
 	X(answered, "peer probes answered")                                                        \
+	X(reports, "reports that replies do not come through, believed")                           \
 	X(bad_icrc, "peer probes dropped: wrong ICRC")                                             \
 	X(bad_tag, "peer probes dropped: wrong tag; forged, or the hosts' probe_key differ")       \
 	X(bad_clock, "peer probes dropped: their time is too far from this host's clock")          \

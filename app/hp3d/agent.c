@@ -158,6 +158,18 @@ static int build_probe(struct hp3d_agent *a, void *buf, const struct hp3_address
 	}
 }
 
+static int build_report(struct hp3d_agent *a, void *buf, const struct hp3_addressing *to,
+	const struct hp3_act *act, const struct hp3_flow_info *f)
+{
+	struct hp3_peer_probe p = {.dest_qpn = f->rqpn,
+		.psn = act->psn,
+		.id = hp3_report_id(f->lqpn, (uint8_t)a->c.reports_sent++),
+		.time = wall_clock(),
+		.report = true};
+
+	return hp3_peer_build(buf, FRAME_MAX, to, &p, &a->key);
+}
+
 static int build(struct hp3d_agent *a, void *buf, const struct hp3_addressing *from_here,
 	const struct hp3_act *act, const struct hp3_flow_info *f, uint64_t now)
 {
@@ -173,6 +185,12 @@ static int build(struct hp3d_agent *a, void *buf, const struct hp3_addressing *f
 			HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE, act->msn);
 	}
 	to.sport = act->port;
+	if (act->kind == HP3_ACT_REPORT)
+		return build_report(a, buf, &to, act, f);
+	if (act->kind == HP3_ACT_URGE) {
+		a->c.urges_sent++;
+		return hp3_standard_build(buf, FRAME_MAX, &to, f->rqpn, act->psn);
+	}
 	if (act->kind == HP3_ACT_CNP) {
 		to.pkey = act->pkey;
 		return hp3_build_cnp(buf, FRAME_MAX, &to, f->rqpn);
@@ -240,10 +258,11 @@ static struct rte_mbuf *answer_to(struct hp3d_agent *a, const struct hp3_engine 
 }
 
 static bool take_probe(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
-	uint64_t now, struct rte_mbuf **answer)
+	uint64_t now, struct hp3_acts *acts, struct rte_mbuf **answer)
 {
 	const uint8_t *ip = (const uint8_t *)pkt->frame + pkt->v.l3_off;
 	bool ipv6 = pkt->v.flags & HP3_VF_IPV6;
+	const uint8_t *local = ip + (ipv6 ? 24 : 16), *remote = ip + (ipv6 ? 8 : 12);
 	struct hp3_answer reply;
 	uint32_t turn;
 
@@ -253,8 +272,12 @@ static bool take_probe(struct hp3d_agent *a, struct hp3_engine *e, const struct 
 		return false;
 	case HP3_RESPOND_ANSWER:
 		*answer = answer_to(a, e, pkt, &reply, turn);
-		hp3_peer_seen(
-			e, ipv6, pkt->v.vlan, ip + (ipv6 ? 24 : 16), ip + (ipv6 ? 8 : 12), now);
+		hp3_peer_seen(e, ipv6, pkt->v.vlan, local, remote, now);
+		return true;
+	case HP3_RESPOND_REPORT:
+		hp3_peer_report(
+			e, ipv6, pkt->v.vlan, local, remote, hp3_report_qpn(reply.id), now, acts);
+		hp3_peer_seen(e, ipv6, pkt->v.vlan, local, remote, now);
 		return true;
 	default:
 		return true;
@@ -320,7 +343,7 @@ bool hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp
 	acts->n = 0;
 	*answer = NULL;
 	if (pkt->v.class == HP3_CLASS_RC_REQUEST)
-		return take_probe(a, e, pkt, now, answer);
+		return take_probe(a, e, pkt, now, acts, answer);
 	if (pkt->v.reason == HP3_PARSE_NOT_UDP)
 		return take_icmp(a, e, pkt, now);
 	return take_answer(a, e, pkt, now, acts);

@@ -21,6 +21,8 @@
 	X(probes_peer, "peer probes sent")                                                         \
 	X(probes_standard, "probes sent that look like a duplicate")                               \
 	X(probes_nak, "probes sent that look like a gap")                                          \
+	X(reports_sent, "reports sent to peers: no reply of theirs comes through")                 \
+	X(urges_sent, "duplicates sent to make a peer's RNIC say again how far it is")             \
 	X(probe_no_way, "packets of ours not sent: nothing ever went there")                       \
 	X(probe_no_buffer, "packets of ours not sent: no packet buffer")
 
@@ -43,8 +45,8 @@ void hp3d_agent_reconfigure(struct hp3d_agent *a, const struct hp3_config *cfg);
 void hp3d_agent_learn(
 	struct hp3d_agent *a, const void *frame, uint32_t len, const struct hp3_view *v);
 
-/* The packet for a PROBE, TRACE, NAK or CNP action, and where it goes; NULL: cannot be sent,
- * counted. */
+/* The packet for a PROBE, TRACE, NAK, CNP, REPORT or URGE action, and where it goes; NULL: cannot
+ * be sent, counted. */
 struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *e,
 	const struct hp3_act *act, uint64_t now, enum hp3_dir *dir);
 

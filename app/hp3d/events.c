@@ -77,6 +77,10 @@ static const char *outcome(const struct hp3_event *ev)
 		return "resumed";
 	case HP3_EV_OUTCOME:
 		return hp3_payoff_name((enum hp3_payoff)ev->outcome);
+	case HP3_EV_REPORT:
+		return "peer told";
+	case HP3_EV_REPLIES:
+		return "moved";
 	case HP3_EV_WOULD:
 		return "not moved";
 	case HP3_EV_MAX:

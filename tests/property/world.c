@@ -93,6 +93,10 @@ static void reset(struct world *w)
 static void peer_changes(struct world *w)
 {
 	w->peer_up = !w->peer_up;
+	if (w->peer_up)
+		world_peer_start(w);
+	else
+		world_peer_stop(w);
 	w->r.peer_crashes += !w->peer_up;
 	world_at(w, 1 + rnd(w, 2 * w->p.peer_crash_every_us) * US, EV_PEER, 0, 0);
 }
@@ -174,6 +178,9 @@ static void dispatch(struct world *w, struct ev *ev)
 	case EV_PEER:
 		peer_changes(w);
 		break;
+	case EV_REPORT:
+		world_report_seen(w, ev);
+		break;
 	case EV_STOP:
 		world_engine_stop(w);
 		break;
@@ -190,6 +197,8 @@ static void begin(struct world *w)
 	hp3_put_be32(w->rx_hdr + 30, 0x0a090001);
 	w->rng = p->seed;
 	w->peer_up = !p->no_peer;
+	if (w->peer_up)
+		world_peer_start(w);
 	w->rto_ns = (p->rto_us ? p->rto_us : 8000) * US;
 	for (uint32_t i = 0; i < p->paths; i++)
 		w->path_delay[i] = (5 + rnd(w, 200)) * US;
@@ -242,6 +251,7 @@ int world_run(const struct world_params *p, struct world_result *r)
 	*r = w->r;
 	ret = w->failed ? -1 : 0;
 	free(w->heap);
+	world_peer_stop(w);
 	free(w->mem);
 	free(w);
 	return ret;

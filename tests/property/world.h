@@ -57,6 +57,8 @@ struct world_params {
 	bool kill_paths; /* a path loses everything for a while */
 	bool pause_paths; /* it delivers what it held when the while is over (PFC) */
 	bool kill_back; /* the way back dies instead */
+	bool both_ways; /* replies take paths by their port, too, which die both ways; the peer's
+			   hp3d sends them elsewhere when it is told */
 	uint32_t dead_us; /* longest such while; 0: 3000 */
 	uint32_t hot_paths; /* so many paths are congested: slower, and all they carry is marked */
 
@@ -130,7 +132,10 @@ struct world_params {
 	X(evaded)                                                                                  \
 	X(odd_moved)                                                                               \
 	X(invalidations)                                                                           \
-	X(false_dead)
+	X(false_dead)                                                                              \
+	X(urges)                                                                                   \
+	X(reports)                                                                                 \
+	X(replies_moved)
 #define WORLD_MAXES(X)                                                                             \
 	X(max_drain_ns)                                                                            \
 	X(max_progress_ns)                                                                         \

@@ -47,6 +47,21 @@ void world_check_probe(struct world *w, uint32_t i, const struct hp3_act *a)
 	q->probe_until = w->now + MAX_RTT;
 }
 
+/* Rule 2, but that data may be on its way, lost or not. */
+void world_check_urge(struct world *w, uint32_t i, const struct hp3_act *a)
+{
+	const struct qp *q = &w->qps[i];
+	uint64_t lin = linear(q, a->psn, q->una);
+
+	if (lin >= q->exp && lin >= q->old_end)
+		VIOLATION(w, "an urge that is no duplicate, qp %u: PSN %llu, expected %llu", i,
+			(unsigned long long)lin, (unsigned long long)q->exp);
+	if (reads_wait(w, i, q->nxt))
+		VIOLATION(w, "an urge while a READ waits for its response, qp %u", i);
+	if (w->p.observe)
+		VIOLATION(w, "an urge while only observing");
+}
+
 /* Rule 4. */
 void world_check_nak(struct world *w, uint32_t i, const struct hp3_act *a)
 {

@@ -143,6 +143,12 @@ void world_carry_out(struct world *w, const struct hp3_acts *acts)
 			world_send_probe(w, a);
 		} else if (a->kind == HP3_ACT_NAK) {
 			hand_nak(w, a);
+		} else if (a->kind == HP3_ACT_REPORT) {
+			world_send_report(w, a);
+		} else if (a->kind == HP3_ACT_URGE) {
+			w->r.urges++;
+			world_check_urge(w, world_qp_of(w, a), a);
+			world_send_like_data(w, world_qp_of(w, a), a, HP3_PROBE_STANDARD);
 		}
 	}
 }
@@ -234,6 +240,7 @@ void world_tick(struct world *w)
 		world_carry_out(w, &acts);
 	} while (acts.more && !w->failed);
 	w->ticking = false;
+	world_peer_tick(w);
 	world_check_holds(w);
 	world_at(w, (w->p.evict ? 500 : w->p.cc == HP3_CC_DCQCN ? 10 : 50) * US, EV_TICK, 0, 0);
 }

@@ -104,6 +104,7 @@ enum ev_kind {
 	EV_CRASH,
 	EV_PEER,
 	EV_STOP,
+	EV_REPORT, /* of hp3d, for the peer's */
 };
 
 struct ev {
@@ -126,6 +127,9 @@ struct world {
 	struct qp qps[MAX_QPS];
 	struct desc ring[MAX_QPS][RING];
 	bool got[MAX_QPS][RING]; /* selective repeat: arrived out of order */
+	uint64_t back_path_free[MAX_PATHS];
+	struct hp3_engine *peer; /* of the peer's hp3d; both_ways only */
+	void *peer_mem;
 	uint64_t path_free[MAX_PATHS], path_delay[MAX_PATHS], path_dead[MAX_PATHS], back_dead;
 	struct hp3_model model;
 	uint8_t port_lost[65536]; /* probes lost since the last answer */
@@ -199,6 +203,11 @@ void world_setup_qp(struct world *w, uint32_t i, uint32_t start);
 uint32_t world_path(const struct world *w, uint16_t port, uint32_t qpn);
 void world_into_network(struct world *w, struct pkt *k, uint16_t port);
 void world_send_probe(struct world *w, const struct hp3_act *a);
+/* A packet of ours that an RNIC answers or ignores, as what it looks like. */
+void world_send_like_data(struct world *w, uint32_t i, const struct hp3_act *a, uint8_t kind);
+uint32_t world_qp_of(const struct world *w, const struct hp3_act *a);
+/* When what enters this path now arrives; 0: never. */
+uint64_t world_arrival(struct world *w, uint32_t path, uint64_t *free);
 void world_paths_change(struct world *w);
 
 /* world_requester.c */
@@ -222,6 +231,16 @@ void world_engine_tally(struct world *w); /* its counters, before it goes */
 void world_engine_crash(struct world *w);
 void world_engine_stop(struct world *w);
 
+struct hp3_engine_config world_config(const struct world *w);
+
+/* world_back.c: the way back, and the peer's hp3d */
+uint64_t world_way_back(struct world *w, uint32_t i, const struct hp3_view *v);
+void world_send_report(struct world *w, const struct hp3_act *a);
+void world_report_seen(struct world *w, const struct ev *ev);
+void world_peer_start(struct world *w);
+void world_peer_stop(struct world *w);
+void world_peer_tick(struct world *w);
+
 /* world_engine.c */
 void world_command(struct world *w, uint32_t flow, enum hp3_cmd_kind kind, enum hp3_cause cause);
 void world_tick(struct world *w);
@@ -240,6 +259,7 @@ void world_check_event(struct world *w, const struct hp3_event *ev);
 
 /* world_checks.c */
 void world_check_probe(struct world *w, uint32_t i, const struct hp3_act *a);
+void world_check_urge(struct world *w, uint32_t i, const struct hp3_act *a);
 void world_check_nak(struct world *w, uint32_t i, const struct hp3_act *a);
 void world_check_entry(struct world *w, struct pkt *k);
 void world_check_arrival(struct world *w, const struct pkt *k);

@@ -5,7 +5,7 @@
 
 #define STOP_NS (30000 * US) /* longest clean stop */
 
-static struct hp3_engine_config config_of(const struct world *w)
+struct hp3_engine_config world_config(const struct world *w)
 {
 	const struct world_params *p = &w->p;
 	struct hp3_engine_config cfg = {.seed = p->seed + 1000 * w->r.crashes + w->r.stops,
@@ -100,7 +100,7 @@ void world_engine_start(struct world *w)
 	if (w->p.model)
 		learn_model(w);
 	world_engine_tally(w);
-	w->cfg = config_of(w);
+	w->cfg = world_config(w);
 	size = hp3_engine_size(&w->cfg);
 	free(w->mem);
 	w->mem = aligned_alloc(64, size);

@@ -24,8 +24,7 @@ static bool is_hot(const struct world *w, uint32_t path)
 	return path < w->p.hot_paths;
 }
 
-/* When what enters now arrives; 0: never. */
-static uint64_t arrival(struct world *w, uint32_t path)
+uint64_t world_arrival(struct world *w, uint32_t path, uint64_t *free)
 {
 	bool dead = w->now < w->path_dead[path];
 	uint64_t t;
@@ -35,9 +34,9 @@ static uint64_t arrival(struct world *w, uint32_t path)
 	t = w->now + w->path_delay[path] + rnd(w, 2000) + (is_hot(w, path) ? HOT_NS : 0);
 	if (dead)
 		t += w->path_dead[path] - w->now;
-	if (t <= w->path_free[path])
-		t = w->path_free[path] + 1; /* one path is a FIFO */
-	w->path_free[path] = t;
+	if (t <= *free)
+		t = *free + 1; /* one path is a FIFO, each way */
+	*free = t;
 	return t;
 }
 
@@ -54,7 +53,7 @@ void world_into_network(struct world *w, struct pkt *k, uint16_t port)
 		world_check_entry(w, k);
 		q->in_net++;
 	}
-	t = arrival(w, path);
+	t = world_arrival(w, path, &w->path_free[path]);
 	if (w->p.lose_closing && k->lin == q->closing && rnd(w, 3) != 0)
 		t = 0;
 	if (t == 0) {
@@ -66,12 +65,28 @@ void world_into_network(struct world *w, struct pkt *k, uint16_t port)
 	world_push(w, (struct ev){.t = t, .kind = EV_ARRIVE, .qp = k->qp, .pkt = k});
 }
 
-static uint32_t qp_of(const struct world *w, const struct hp3_act *a)
+uint32_t world_qp_of(const struct world *w, const struct hp3_act *a)
 {
 	struct hp3_flow_info info = {0};
 
 	hp3_flow_info(w->e, a->flow, w->now, &info);
 	return (info.rqpn - 0x2000) % MAX_QPS;
+}
+
+void world_send_like_data(struct world *w, uint32_t i, const struct hp3_act *a, uint8_t kind)
+{
+	struct qp *q = &w->qps[i];
+	struct pkt *k = malloc(sizeof(*k));
+
+	w->r.probes_at_rnic++;
+	*k = (struct pkt){.qp = i,
+		.epoch = q->epoch,
+		.span = 1,
+		.lin = linear(q, a->psn, q->una),
+		.opcode = HP3_OP_RC_WRITE_ONLY,
+		.probe = kind + 1u,
+		.ackreq = true};
+	world_into_network(w, k, a->port);
 }
 
 /*
@@ -80,10 +95,9 @@ static uint32_t qp_of(const struct world *w, const struct hp3_act *a)
  */
 void world_send_probe(struct world *w, const struct hp3_act *a)
 {
-	uint32_t i = qp_of(w, a), path;
+	uint32_t i = world_qp_of(w, a), path;
 	struct qp *q = &w->qps[i];
 	bool reaches_rnic = a->op != HP3_PROBE_PEER || !w->peer_up;
-	struct pkt *k;
 	uint64_t t;
 
 	path = world_path(w, a->port, q->rqpn);
@@ -92,20 +106,12 @@ void world_send_probe(struct world *w, const struct hp3_act *a)
 	w->r.probes_nak += a->op == HP3_PROBE_NAK;
 	world_check_probe(w, i, a);
 	if (reaches_rnic) {
-		w->r.probes_at_rnic++;
-		k = malloc(sizeof(*k));
-		*k = (struct pkt){.qp = i,
-			.epoch = q->epoch,
-			.span = 1,
-			.lin = linear(q, a->psn, q->una),
-			.opcode = HP3_OP_RC_WRITE_ONLY,
-			.probe = a->op + 1u,
-			.ackreq = true};
-		world_into_network(w, k, a->port);
+		world_send_like_data(w, i, a, a->op);
 		return;
 	}
-	t = arrival(w, path);
-	if (t == 0 || w->now < w->back_dead || chance(w, w->p.loss_ppm + w->p.reply_loss_ppm))
+	t = world_arrival(w, path, &w->path_free[path]);
+	if (t == 0 || w->now < w->back_dead || (w->p.both_ways && t < w->path_dead[path]) ||
+		chance(w, w->p.loss_ppm + w->p.reply_loss_ppm))
 		return;
 	world_push(w, (struct ev){.t = t + 20 * US + rnd(w, 1000),
 			      .kind = EV_PROBE,

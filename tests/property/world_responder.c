@@ -9,19 +9,6 @@
 #define DATA_NS     (3 * US) /* WORLD_AFTER_READ: between READ responses */
 #define CNP_NS      (20 * US)
 
-/* When what leaves now reaches hp3d; 0: never. The way back is a FIFO per queue pair. */
-static uint64_t way_back(struct world *w, struct qp *q)
-{
-	uint64_t t = w->now + 20 * US + rnd(w, 3000);
-
-	if (t <= q->back_free)
-		t = q->back_free + 1;
-	if (w->now < w->back_dead || chance(w, w->p.loss_ppm + w->p.reply_loss_ppm))
-		return 0;
-	q->back_free = t;
-	return t;
-}
-
 void world_reply(struct world *w, uint32_t i, uint8_t opcode, uint64_t lin, uint8_t syndrome,
 	uint16_t payload, bool ours)
 {
@@ -38,7 +25,7 @@ void world_reply(struct world *w, uint32_t i, uint8_t opcode, uint64_t lin, uint
 	q->marked = false;
 	if (w->p.responder == WORLD_AFTER_READ && (v.flags & HP3_VF_READ) && q->back_free > w->now)
 		q->back_free += DATA_NS;
-	t = way_back(w, q);
+	t = world_way_back(w, i, &v);
 	if (w->p.lose_closing && lin == q->closing && rnd(w, 2) != 0)
 		return;
 	if (t != 0)
@@ -153,12 +140,13 @@ static void gap(struct world *w, const struct pkt *k)
 static void notify(struct world *w, const struct pkt *k)
 {
 	struct qp *q = &w->qps[k->qp];
+	const struct hp3_view v = view_of(HP3_OP_CNP);
 	uint64_t t;
 
 	if (w->p.cc != HP3_CC_DCQCN || !k->ce || w->now < q->cnp_next || !w->peer_up)
 		return;
 	q->cnp_next = w->now + CNP_NS;
-	t = way_back(w, q);
+	t = world_way_back(w, k->qp, &v);
 	if (t != 0)
 		world_push(w, (struct ev){.t = t,
 				      .kind = EV_CNP,

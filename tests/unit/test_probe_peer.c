@@ -44,6 +44,40 @@ static void wire_format(void **state)
 	}
 }
 
+static void make_report(struct frame *f)
+{
+	struct hp3_addressing a = flow_addressing(false, 0xc000);
+	struct hp3_peer_probe p = {.dest_qpn = 0x1234,
+		.psn = 0x777,
+		.id = hp3_report_id(0xabcdef, 9),
+		.time = CLOCK,
+		.report = true};
+
+	f->len = (uint32_t)hp3_peer_build(f->b, sizeof(f->b), &a, &p, &probe_key);
+	reparse(f);
+}
+
+/* The same harmless duplicate; what it says cannot be taken for what a probe says. */
+static void a_report_names_its_senders_queue_pair(void **state)
+{
+	struct hp3_peer_probe p;
+	struct frame f;
+	uint8_t *va;
+
+	make_report(&f);
+	va = f.b + f.v.udp_off + 20;
+	assert_true(hp3_peer_is(f.b, &f.v));
+	assert_int_equal(hp3_be16(va), HP3_REPORT_MAGIC);
+	assert_int_equal(hp3_peer_read(f.b, &f.v, &probe_key, CLOCK, &p, NULL), 0);
+	assert_true(p.report);
+	assert_int_equal(hp3_report_qpn(p.id), 0xabcdef);
+	assert_int_equal(p.dest_qpn, 0x1234);
+	hp3_put_be16(va, HP3_PEER_MAGIC);
+	hp3_icrc_store(f.b, &f.v);
+	assert_int_equal(hp3_peer_read(f.b, &f.v, &probe_key, CLOCK, &p, NULL), -EACCES);
+	assert_false(p.report);
+}
+
 static void rule_01_peer_probe_is_a_harmless_duplicate(void **state)
 {
 	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
@@ -273,6 +307,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wire_format),
+		cmocka_unit_test(a_report_names_its_senders_queue_pair),
 		cmocka_unit_test(rule_01_peer_probe_is_a_harmless_duplicate),
 		cmocka_unit_test(va_is_no_virtual_address),
 		cmocka_unit_test(hashed_and_queued_like_the_data),

@@ -375,6 +375,36 @@ static void every_counter_has_a_name(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* Believed once, never answered. */
+static void a_report_is_taken_once(void **state)
+{
+	struct hp3_addressing a = flow_addressing(false, 0xc000);
+	struct hp3_peer_probe p = {.dest_qpn = 1,
+		.psn = 2,
+		.id = hp3_report_id(0x42, 1),
+		.time = CLOCK,
+		.report = true};
+	struct hp3_answer answer;
+	struct frame f;
+	uint32_t turn;
+
+	f.len = (uint32_t)hp3_peer_build(f.b, sizeof(f.b), &a, &p, &cfg.key);
+	reparse(&f);
+	assert_int_equal(
+		hp3_responder_take(r, f.b, &f.v, CLOCK, now, &answer, &turn), HP3_RESPOND_REPORT);
+	assert_int_equal(hp3_report_qpn(answer.id), 0x42);
+	assert_int_equal(take(&f), HP3_RESPOND_DROP);
+	assert_int_equal(st.reports, 1);
+	assert_int_equal(st.replayed, 1);
+	assert_int_equal(st.answered, 0);
+	p.id = hp3_report_id(0x42, 2);
+	p.time = CLOCK - 31;
+	f.len = (uint32_t)hp3_peer_build(f.b, sizeof(f.b), &a, &p, &cfg.key);
+	reparse(&f);
+	assert_int_equal(take(&f), HP3_RESPOND_DROP);
+	assert_int_equal(st.bad_clock, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -394,6 +424,7 @@ int main(void)
 		TEST(new_key_takes_effect),
 		TEST(values_out_of_range),
 		TEST(every_counter_has_a_name),
+		TEST(a_report_is_taken_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

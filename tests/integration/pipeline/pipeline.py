@@ -7,6 +7,7 @@ usage: pipeline.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest a
 The endpoints check every packet: content, ICRC, and that PSNs come in order. Packets on odd ports
 take a path that is 3 ms slower, so that a packet which changes its path too early comes too early.
 """
+import itertools
 import os
 import random
 import re
@@ -289,11 +290,16 @@ class Mutant(Wired):
         d = self.start()
         a, b = self.endpoints(qps=4)
         a.tell("send 1000000")
-        for i in range(4):
+        turns = itertools.count()
+
+        def disorder():
+            turn = next(turns)
             for flow in d.paired(4):
-                d.ctl("move", flow, "--port", str(self.port(i % 2)), "--no-wait", code=None)
+                d.ctl("move", flow, "--port", str(self.port(turn % 2)), "--no-wait", code=None)
                 time.sleep(0.02)
-        faults = wait_for("disorder", lambda: (lambda f: f["gaps"] and f)(b.report()["faults"]))
+            faults = b.report()["faults"]
+            return faults if faults["gaps"] else None
+        faults = wait_for("disorder", disorder)
         self.assertEqual((faults["bad_icrc"], faults["kernel_lost"]), (0, 0))
 
 

@@ -45,6 +45,17 @@ class Probing(Wired):
         return (self.endpoint(self.rnic, "a", slow_us=0, **options),
                 self.endpoint(self.net, "b", slow_us=0, **options))
 
+    def relay(self, line):
+        self.network.stdin.write(line + "\n")
+        self.network.stdin.flush()
+
+    def all_acked(self, near, far):
+        """Everything that `near` sent is acknowledged: the reports of both."""
+        def acked():
+            r = near.report()
+            return r if r["acked"] == r["sent"] - r["faults"]["again"] else None
+        return wait_for("all ACKs", acked), far.report()
+
     def traffic(self, *ends):
         for e in ends:
             e.tell("send 1000000")
@@ -93,17 +104,13 @@ class Probing(Wired):
         self.traffic(ends[0])
         a.paired(1)
         wait_for("traffic", lambda: ends[0].report()["acked"] > 500)
-        self.network.stdin.write("dead\n")
-        self.network.stdin.flush()
+        self.relay("dead0")
         e = wait_for("a failover", lambda: [e for e in a.json("events") if e["type"] == "failover"])[0]
         self.assertEqual((e["from"] % 2, e["to"] % 2, e["cause"]), (1, 0, "dead"))
         self.assertTrue(e["evidence"]["nak"])
         ends[0].tell("stop")
 
-        def all_acked():
-            r = ends[0].report()
-            return r if r["acked"] == r["sent"] - r["faults"]["again"] else None
-        ra, rb = wait_for("all ACKs", all_acked), ends[1].report()
+        ra, rb = self.all_acked(*ends)
         self.assertEqual(a.counters()["failovers"], 1)
         self.stop(a)
         self.stop(b)
@@ -116,8 +123,7 @@ class Probing(Wired):
         a, b = self.pair_of_daemons(ppp={**EAGER, "traces_per_second": 1000, "trace_recheck_ms": 500},
                                     probes={"probe_key": KEY}, rfr={"cooldown_us": 1000})
         ends = self.endpoints(qps=2)
-        self.network.stdin.write("hops\n")
-        self.network.stdin.flush()
+        self.relay("hops")
         self.traffic(*ends)
         flow = a.paired(2)[0]
 
@@ -137,8 +143,7 @@ class Probing(Wired):
         self.assertEqual([r["known"] for r in a.json("trace", "--known", flow, "50001")], ["10.8.2.1"])
         for path in a.json("paths")[0]["paths"]:
             self.assertEqual(path["hop"], f"10.8.2.{2 - path['port'] % 2}")
-        self.network.stdin.write("silent\n")
-        self.network.stdin.flush()
+        self.relay("silent")
         wait_for("no identity", lambda: identity("none"))
         self.assertEqual({p["path"] for p in a.json("paths")[0]["paths"]}, {None})
         self.settle(*ends)
@@ -147,6 +152,52 @@ class Probing(Wired):
         self.assertEqual(a.counters()["traces_bad"], 0)
         self.stop(a)
         self.stop(b)
+
+    def test_a_dead_way_back_is_left(self):
+        """Requests arrive, acknowledgements do not: the other hp3d is told and sends them elsewhere. The
+        answers to probes of that port are lost, too, so the requests may have left it before."""
+        a, b = self.pair_of_daemons(ppp={"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 20000},
+                                    rfr={"stall_us": 20000}, probes={"probe_key": KEY})
+        ends = self.endpoints(qps=1)
+        self.traffic(ends[0])
+        a.paired(1)
+        wait_for("traffic", lambda: ends[0].report()["acked"] > 500)
+        self.relay("dead1")
+        moved = wait_for("other replies", lambda: [e for e in b.json("events") if e["type"] == "replies"])
+        self.assertEqual(moved[0]["from"] % 2, 0)  # not known here: it never sent a request
+        before = ends[0].report()["acked"]
+        wait_for("progress", lambda: ends[0].report()["acked"] > before + 500)
+        ends[0].tell("stop")
+        ra, rb = self.all_acked(*ends)
+        told = [e for e in a.json("events") if e["type"] == "report"]
+        self.assertTrue(told)
+        self.assertGreaterEqual(a.counters()["reports_sent"], len(told))
+        self.assertEqual(b.counters()["reports"], len([e for e in b.json("events") if e["type"] == "replies"]))
+        port = [f["reply_port"] for f in b.flows()]
+        self.assertTrue(port and port[0] % 2 == 0, port)
+        self.stop(a)
+        self.stop(b)
+        self.assertEqual(rb["received"], ra["acked"])
+        self.assertEqual((rb["faults"]["gaps"], rb["faults"]["runs_lost"]), (0, 0))
+
+    def test_a_path_dies_both_ways(self):
+        a, b = self.pair_of_daemons(ppp={"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 20000},
+                                    rfr={"stall_us": 20000})
+        ends = self.endpoints(qps=1)
+        self.traffic(ends[0])
+        a.paired(1)
+        wait_for("traffic", lambda: ends[0].report()["acked"] > 500)
+        before = ends[0].report()["acked"]
+        self.relay("dead")
+        wait_for("progress", lambda: ends[0].report()["acked"] > before + 1000)
+        ends[0].tell("stop")
+        ra, rb = self.all_acked(*ends)
+        self.assertEqual(a.counters()["failovers"], 1)
+        self.assertTrue(any(e["type"] == "replies" for e in b.json("events")))
+        self.stop(a)
+        self.stop(b)
+        self.assertEqual(rb["received"], ra["acked"])
+        self.assertEqual((ra["faults"]["naks"], rb["faults"]["gaps"], rb["faults"]["runs_lost"]), (1, 0, 0))
 
     def test_observe_moves_nothing(self):
         a, b = self.pair_of_daemons(ppp=EAGER, policy={"mode": "observe"})

@@ -5,7 +5,8 @@
 usage: relay.py IFACE IFACE SLOW_US
 
 Each path is a FIFO; nothing is lost or changed. Ends with its standard input. Lines there:
-    dead    the path of odd ports swallows everything that comes from the first interface from now on
+    dead    the path of odd ports swallows everything from now on; dead0, dead1: what comes from the
+            first, second interface
     hops    from now on three switches on each path say where a TTL of 1, 2 or 3 ended: the middle one
             is 10.8.2.1 on the path of odd ports, 10.8.2.2 on the other
     silent  they do not say so any more
@@ -50,7 +51,7 @@ def main():
     ends = [attach(name) for name in sys.argv[1:3]]
     slow = float(sys.argv[3]) / 1e6
     waiting = [collections.deque(), collections.deque()]  # by direction: (due, frame)
-    dead, hops, silent = False, False, False
+    dead, hops, silent = set(), False, False
     while True:
         due = min((q[0][0] for q in waiting if q), default=None)
         ready, _, _ = select.select([*ends, sys.stdin], [], [], None if due is None else max(0, due - time.monotonic()))
@@ -58,7 +59,8 @@ def main():
             lines = os.read(sys.stdin.fileno(), 100).split()
             if not lines:
                 return
-            dead, hops, silent = dead or b"dead" in lines, hops or b"hops" in lines, b"silent" in lines
+            dead.update({b"dead": (0, 1), b"dead0": (0,), b"dead1": (1,)}.get(lines[0], ()))
+            hops, silent = hops or b"hops" in lines, b"silent" in lines
         now = time.monotonic()
         for i, s in enumerate(ends):
             for _ in range(64 if s in ready else 0):
@@ -67,7 +69,7 @@ def main():
                 except BlockingIOError:
                     break
                 parity = frame[35] & 1 if frame[12:14] == b"\x08\x00" and frame[23] == 17 else 0
-                if dead and parity and i == 0:
+                if parity and i in dead:
                     continue
                 if hops and frame[12:14] == b"\x08\x00" and frame[22] <= 3:
                     hop = (10, 8, 2, 2 - parity) if frame[22] == 2 else (10, 8, 1, frame[22])

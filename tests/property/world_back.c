@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The way back: replies of the peer's RNIC, and the peer's hp3d before it (both_ways), whose own
+ * engine decides on which port they leave when it is told that none comes through.
+ */
+#include "world_internal.h"
+#include <string.h>
+
+#define PEER_PORT 40000u /* of its RNIC's first queue pair */
+
+void world_peer_start(struct world *w)
+{
+	struct hp3_engine_config cfg = world_config(w);
+
+	if (!w->p.both_ways)
+		return;
+	cfg.seed += 7;
+	cfg.setup_probing = false;
+	w->peer_mem = aligned_alloc(64, hp3_engine_size(&cfg));
+	w->peer = hp3_engine_create(w->peer_mem, hp3_engine_size(&cfg), &cfg);
+}
+
+/* Gone at once: replies leave as its RNIC sends them. */
+void world_peer_stop(struct world *w)
+{
+	free(w->peer_mem);
+	w->peer_mem = NULL;
+	w->peer = NULL;
+}
+
+void world_peer_tick(struct world *w)
+{
+	struct hp3_acts acts = {0};
+
+	if (w->peer != NULL)
+		hp3_tick(w->peer, w->now, &acts);
+	if (acts.n != 0)
+		VIOLATION(w, "the peer's hp3d does something by itself");
+}
+
+static uint16_t port_of(struct world *w, uint32_t i, const struct hp3_view *v)
+{
+	struct hp3_pkt pkt = {.frame = w->rx_hdr, .trusted = true, .len = 62, .v = *v};
+	struct hp3_verdict vd;
+	struct hp3_acts acts;
+
+	pkt.v.sport = (uint16_t)(PEER_PORT + i);
+	if (w->peer == NULL)
+		return pkt.v.sport;
+	hp3_find_burst(w->peer, &pkt, 1, HP3_DIR_TX);
+	hp3_tx(w->peer, &pkt, w->now, &vd, &acts);
+	if (vd.kind != HP3_PASS || acts.n != 0)
+		VIOLATION(w, "the peer's hp3d does not let a reply pass");
+	return vd.sport;
+}
+
+/* A FIFO per queue pair, of no path in particular. */
+static uint64_t plain_way(struct world *w, struct qp *q)
+{
+	uint64_t t = w->now + 20 * US + rnd(w, 3000);
+
+	if (t <= q->back_free)
+		t = q->back_free + 1;
+	if (w->now < w->back_dead || chance(w, w->p.loss_ppm + w->p.reply_loss_ppm))
+		return 0;
+	q->back_free = t;
+	return t;
+}
+
+/* When what leaves now reaches hp3d; 0: never. */
+uint64_t world_way_back(struct world *w, uint32_t i, const struct hp3_view *v)
+{
+	uint32_t path;
+
+	if (!w->p.both_ways)
+		return plain_way(w, &w->qps[i]);
+	path = world_path(w, port_of(w, i, v), w->qps[i].lqpn);
+	if (chance(w, w->p.reply_loss_ppm))
+		return 0;
+	return world_arrival(w, path, &w->back_path_free[path]);
+}
+
+void world_send_report(struct world *w, const struct hp3_act *a)
+{
+	uint32_t i = world_qp_of(w, a), path = world_path(w, a->port, w->qps[i].rqpn);
+	uint64_t t;
+
+	w->r.reports++;
+	if (!w->peer_up) {
+		world_send_like_data(w, i, a, HP3_PROBE_PEER);
+		return;
+	}
+	t = world_arrival(w, path, &w->path_free[path]);
+	if (t != 0)
+		world_push(w, (struct ev){.t = t, .kind = EV_REPORT, .qp = i});
+}
+
+void world_report_seen(struct world *w, const struct ev *ev)
+{
+	struct hp3_acts acts = {0};
+
+	if (w->peer == NULL)
+		return;
+	if (hp3_peer_report(w->peer, false, 0, w->rx_hdr + 26, w->rx_hdr + 30, w->qps[ev->qp].lqpn,
+		    w->now, &acts) == 0)
+		w->r.replies_moved++;
+	for (uint32_t i = 0; i < acts.n; i++) {
+		if (acts.act[i].kind != HP3_ACT_EVENT || acts.act[i].event.type != HP3_EV_REPLIES)
+			VIOLATION(w, "a report makes the peer's hp3d do something else");
+	}
+}
