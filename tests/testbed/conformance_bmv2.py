@@ -11,10 +11,12 @@ Without simple_switch, p4c-bm2-ss and simple_switch_CLI on PATH the test is skip
 import json
 import os
 import select
+import shutil
 import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 
 import reference as ref
@@ -24,10 +26,11 @@ from testbed import bed as beds
 from testbed import bmv2, tools
 
 SKIP = 77
-SLOW_PPS = 100  # of a queue that is to be filled
+SLOW_PPS = 40  # of a queue that is to be filled
+TOGETHER, PAUSE_S = 8, 0.01  # simple_switch's sockets hold some 30 frames
 KMIN, KMAX, MTU = 15000, 60000, 1500
 REASONS = 6
-LATE_S = 3.0  # what is expected has arrived by then
+LATE_S = 10.0  # what is expected has arrived by then
 QUIET_S = 0.05  # what is not expected would have
 
 
@@ -82,6 +85,12 @@ class Device:
         self.names += [f"drops[{r}]" for r in range(REASONS)]
         self.flows = {}
 
+    def send(self, port, frames):
+        for i, frame in enumerate(frames):
+            if i % TOGETHER == TOGETHER - 1:
+                time.sleep(PAUSE_S)
+            self.ports[port].send(frame)
+
     def collect(self, n):
         """[(port, frame)]: n of them, and whatever else comes."""
         got, end = [], time.monotonic() + LATE_S
@@ -106,12 +115,9 @@ class Device:
         before = self.cli.counters(names)
         fill = 0
         if v["depth"] and "port" in want:
-            fill = (KMAX // MTU + 6) if v["depth"] > KMAX else KMIN // MTU - 2
+            fill = (KMAX // MTU + 16) if v["depth"] > KMAX else KMIN // MTU - 2
             bmv2.load(self.bed, self.number, [f"set_queue_rate {SLOW_PPS} {want['port']}"])
-        for _ in range(fill):
-            self.ports[v["port"]].send(without_ecn(frame))
-        for _ in range(v.get("repeat", 1)):
-            self.ports[v["port"]].send(frame)
+        self.send(v["port"], [without_ecn(frame) for _ in range(fill)] + [frame] * v.get("repeat", 1))
         got = self.collect(fill + (v["answered"][0] if "repeat" in v else "port" in want))
         if fill:
             bmv2.load(self.bed, self.number, [f"set_queue_rate 0 {want['port']}"])
@@ -162,15 +168,14 @@ def as_seen(v):
     return {**v, "expect": expect}
 
 
-def topology_run(bed, build, topology, batch):
+def topology_run(bed, build, topology, batch, program):
     path = os.path.join(HERE, "topo", topology + ".ini")
     plan = json.loads(tools.run([tools.binary(build, "hp3-fabric"), "plan", path]))
     bed.sweep()
     os.makedirs(bed.dir, mode=0o700)
     tools.run(["ip", "netns", "add", bed.ns("fabric")])
     bed.quiet(bed.ns("fabric"))
-    bmv2.compile_program(bed.path("hp3.json"))
-    devices = {n: Device(bed, path, plan, n, bed.path("hp3.json")) for n in sorted({v["switch"] for v in batch})}
+    devices = {n: Device(bed, path, plan, n, program) for n in sorted({v["switch"] for v in batch})}
     wrong = 0
     for v in batch:
         for key, expected, found in judge(as_seen(v), devices[v["switch"]].run(v)):
@@ -195,10 +200,14 @@ def main():
         vectors = [v for v in json.load(f) if not wanted or v["name"].startswith(tuple(wanted))]
     bed, wrong = beds.Bed(f"c{os.getpid() % 100000}", build), 0
     bed.take_lock()
+    folder = tempfile.mkdtemp(prefix="hp3-bmv2-")
     try:
+        bmv2.compile_program(os.path.join(folder, "hp3.json"))
         for topology in sorted({v["topology"] for v in vectors}):
-            wrong += topology_run(bed, build, topology, [v for v in vectors if v["topology"] == topology])
+            wrong += topology_run(bed, build, topology, [v for v in vectors if v["topology"] == topology],
+                                  os.path.join(folder, "hp3.json"))
     finally:
+        shutil.rmtree(folder)
         bed.drop_lock()
         bed.down()
     if wrong:
