@@ -6,7 +6,7 @@ usage: reroute.py port PCAP SOURCE data|ack          latest source port of SOURC
        reroute.py mark PCAP                          time of the latest packet
        reroute.py pause PCAP SOURCE SINCE            longest time without new data of SOURCE, in ms
        reroute.py resend PCAP SOURCE SINCE           ms from the last new data to the first repeated
-       reroute.py await EVENTS SECONDS SEQ KEY=VALUE...
+       reroute.py await EVENTS SECONDS SEQ KEY=VALUE[|VALUE]...
                                                      first event beyond number SEQ that has all these
        reroute.py seq EVENTS                         number of the latest event
        reroute.py counters BEFORE AFTER [GUEST:NAME=MIN..MAX]...
@@ -73,7 +73,7 @@ def wait(path, seconds, seq, words):
     end = time.monotonic() + float(seconds)
     while True:
         for e in events(path):
-            if e["seq"] > int(seq) and all(str(e.get(k)) == v for k, v in wanted):
+            if e["seq"] > int(seq) and all(str(e.get(k)) in v.split("|") for k, v in wanted):
                 print(json.dumps(e))
                 return
         if time.monotonic() > end:

@@ -28,15 +28,20 @@ def first_data(path, since, source):
 
 
 def chosen(path):
-    """Port that hp3d chose at set-up, by QPN; the latest event of each. Every event names its flow."""
-    found = {}
+    """Port that hp3d chose at set-up, and those that it asked for, by QPN. Every event names its flow."""
+    found, asked = {}, {}
     with open(path, encoding="utf-8") as f:
         for line in f:
             e = json.loads(line)
             if "0.0.0.0" in e["flow"]:
                 sys.exit(f"setup: an event of nobody: {line}")
-            if e["type"] == "idle_switch" and e["cause"] == "setup":
-                found[int(e["flow"].rsplit("/", 1)[1], 16)] = e["to"]
+            if e.get("cause") != "setup":
+                continue
+            qpn = int(e["flow"].rsplit("/", 1)[1], 16)
+            if e["type"] == "round":
+                asked[qpn] = [p["port"] for p in e["evidence"]["probes"]]
+            elif e["type"] == "idle_switch":
+                found[qpn] = e["to"], asked.pop(qpn, [])
     return found
 
 
@@ -47,11 +52,13 @@ def main():
     seen, ports = first_data(pcap, float(since), source), chosen(events)
     wrong = []
     for qpn, (first, used, n) in sorted(seen.items()):
-        print(f"queue pair 0x{qpn:06x}: its first data (PSN {first.psn}) left on port {first.sport}, as {n[0] - 1} packets after it")
-        if qpn not in ports:
+        port, asked = ports.get(qpn, (None, []))
+        print(f"queue pair 0x{qpn:06x}: its first data (PSN {first.psn}) left on port {first.sport}, as {n[0] - 1} "
+              f"packets after it; asked for: {' '.join(str(p) for p in asked)}")
+        if port is None:
             wrong.append(f"0x{qpn:06x}: no port was chosen before its first data, which left on {first.sport}")
-        elif used != [ports[qpn]]:
-            wrong.append(f"0x{qpn:06x}: {ports[qpn]} was chosen, data left on {used}")
+        elif used != [port]:
+            wrong.append(f"0x{qpn:06x}: {port} was chosen, data left on {used}")
     if len(seen) < int(least):
         wrong.append(f"only {len(seen)} of {least} queue pairs sent data")
     if wrong:
