@@ -44,6 +44,8 @@ def latest(events, kinds, event):
 def verdict_on(events, move):
     for e in events[events.index(move):]:
         if e["type"] == "outcome" and e["host"] == move["host"] and e.get("ref") == move["seq"]:
+            if e["outcome"] == "unknown":
+                break
             was, now = e["evidence"]["before"], e["evidence"]["after"]
             return f"{e['outcome']}: {was['rate_kbps'] / 1000:.1f} to {now['rate_kbps'] / 1000:.1f} Mb/s"
     return "not judged"

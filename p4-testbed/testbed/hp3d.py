@@ -22,14 +22,14 @@ SCALED = {
         "probe_timeout_us": 60000,  # longer than round trips are with DCQCN
         "probes_per_second": 20,
         "probe_burst": 16,
-        "backoff_min_us": 250000,
+        "backoff_min_us": 1000000,
         "backoff_max_us": 4000000,
         "path_fresh_ms": 2000,
     },
     "rfr": {
         "max_hold_us": 100000,  # below a quarter of roce-gen's retransmission timer, 1.07 s
-        "cooldown_us": 1000000,  # until DCQCN has taken what the new path has to give
-        "verify_us": 900000,
+        "cooldown_us": 2000000,  # until DCQCN has taken what the new path has to give
+        "verify_us": 1800000,
         "stall_us": 50000,
     },
     # roce-gen does DCQCN itself: its CNPs pass, but those of a path that was left.
@@ -37,7 +37,7 @@ SCALED = {
     "watch": {"verbs": "off"},  # roce-gen's queue pairs are not the kernel's
 }
 # Longer on slow links, as DCQCN's periods are (tools.stretch).
-TIMES = ("cycle_us", "probe_timeout_us", "backoff_min_us", "cooldown_us", "verify_us", "stall_us", "max_rtt_us")
+TIMES = ("cycle_us", "probe_timeout_us", "cooldown_us", "verify_us", "stall_us", "max_rtt_us")
 
 
 def scaled(rate_mbps):

@@ -6,26 +6,9 @@ import os
 
 from .evidence import held_back, move_table, moves_of, number, table
 from .figures import Figure
-from .load import INTERVAL_MS
+from .measures import TAILS, flows_of, intervals, life, longest_wait, mean, percentile, row_of, times
 
 STEP = 0.5  # seconds that a point of a time series is the average of
-TAILS = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
-
-
-def flows_of(scenario, result):
-    """Names of the loads that request: flows, and ranks of rings."""
-    return [n for n in result["reports"] if not n.endswith("-rx")]
-
-
-def percentile(values, share):
-    if not values:
-        return None
-    values = sorted(values)
-    return values[min(len(values) - 1, int(share * len(values)))]
-
-
-def mean(values):
-    return sum(values) / len(values) if values else None
 
 
 def smooth(points):
@@ -34,99 +17,6 @@ def smooth(points):
     for t, v in points:
         buckets.setdefault(int(t / STEP), []).append(v)
     return [((k + 0.5) * STEP, mean(v)) for k, v in sorted(buckets.items())]
-
-
-def intervals(scenario, result, name):
-    """Whole intervals of the load's time: what drains at the end is no rate."""
-    end = scenario["scenario"]["seconds"] + 0.02
-    return [s for s in result["reports"][name]["series"] if s["to_s"] <= end and s["to_s"] - s["from_s"] > 0.05]
-
-
-def between(scenario, result, name, begin, end):
-    """Average goodput of a flow in a span of the scenario, Mb/s. A busy machine makes intervals of unequal length."""
-    spans = [(s["tx_mbps"], s["to_s"] - s["from_s"]) for s in intervals(scenario, result, name)
-             if begin <= s["from_s"] and s["to_s"] <= end]
-    return sum(rate * width for rate, width in spans) / sum(width for _, width in spans) if spans else None
-
-
-def times(result, name, begin=0.0):
-    """Completion times in ms of the messages posted from a moment on."""
-    return [f[1] / 1000 for f in result["reports"][name]["fct"] if f[0] / 1e6 >= begin]
-
-
-def received(result, name):
-    """Counters of who takes this load in: what the receiving end saw."""
-    return result["reports"].get(name + "-rx", result["reports"][name])
-
-
-def life(scenario, name):
-    """Begin and end in seconds of what counts of a load: without the scenario's warm-up, nor that of its own."""
-    s = scenario["scenario"]
-    flow = scenario.get("flow." + name, {"start_ms": 0, "stop_ms": 0})
-    return (flow["start_ms"] + s["warmup_ms"]) / 1000, flow["stop_ms"] / 1000 or s["seconds"]
-
-
-def longest_wait(result, name, begin, end):
-    """The longest time in ms in which no message of a load completed: (how long, since when), within a span of the
-    scenario in seconds. What was under way at the end of the span counts up to its completion."""
-    done = sorted(posted + took for posted, took, _ in result["reports"][name]["fct"])
-    done = [begin] + [t / 1e6 for t in done if t / 1e6 > begin]
-    waits = [(1000 * (b - a), a) for a, b in zip(done, done[1:]) if a < end]
-    return max(waits, default=(None, None))
-
-
-def paused(scenario, result):
-    """For how long in ms, on average over the loads, roce-gen was not let run: how much later than due its intervals
-    ended. What the machine does beside."""
-    names, end = flows_of(scenario, result), scenario["scenario"]["seconds"]
-    late = [max(0.0, s["to_s"] - s["from_s"] - 1.05 * INTERVAL_MS / 1000) for n in names
-            for s in result["reports"][n]["series"] if s["from_s"] < end]
-    return 1000 * sum(late) / len(names)
-
-
-def row_of(scenario, result):
-    """The numbers of a mode that the tables show."""
-    names, seconds = flows_of(scenario, result), scenario["scenario"]["seconds"]
-    first = min([m["t"] for m in moves_of(result)], default=None)
-    last = max([m["t"] for m in moves_of(result)], default=None)
-    settled = last + 1 if last is not None and last + 2 <= seconds else None
-    fct = [t for n in names for t in times(result, n)]
-    ce = sum(received(result, n)["sum"]["ce"] for n in names)
-    ect = sum(received(result, n)["sum"]["ect"] for n in names)
-    return {
-        "goodput": {n: between(scenario, result, n, *life(scenario, n)) for n in names},
-        "before": {n: between(scenario, result, n, life(scenario, n)[0], first) for n in names} if first is not None else None,
-        "after": {n: between(scenario, result, n, settled, seconds) for n in names} if settled is not None else None,
-        "fct": {"n": len(fct), "mean": mean(fct), **{k: percentile(fct, p) for k, p in TAILS.items()}},
-        "longest_wait_ms": {n: longest_wait(result, n, *life(scenario, n))[0] for n in names},
-        "rtt_p50": mean([result["reports"][n]["rtt_us"]["p50"] / 1000 for n in names]),
-        "rtt_p99": max([result["reports"][n]["rtt_us"]["p99"] / 1000 for n in names], default=None),
-        "ce_share": ce / ect if ect else 0.0,
-        "out_of_seq": sum(r["sum"]["out_of_seq_request"] for r in result["reports"].values()),
-        "overtaken": sum(r["sum"]["overtaken"] for r in result["reports"].values()),
-        "retransmissions": sum(r["sum"]["retransmissions"] for r in result["reports"].values()),
-        "wrong_content": sum(r["content"]["wrong"] for r in result["reports"].values()),
-        "open": sum(r["messages"]["open"] for r in result["reports"].values()),
-        "fabric_drops": sum(sum(lane["drops"].values()) for lane in result["fabric"]["lanes"]),
-        "pauses": sum(lane["pauses"] for lane in result["fabric"]["lanes"]),
-        "moves": len(moves_of(result)),
-        "first_move_s": first,
-        "paused_ms": paused(scenario, result),
-        "would": sum(e["type"] == "would" for e in result["decisions"]),
-        **{k: sum(c[k] for c in result["counters"].values()) for k in ("severe", "rounds", "probes", "paid_off", "wasted")},
-    }
-
-
-def failures(results):
-    """What may never be, in any mode."""
-    wrong = []
-    for result in results:
-        for name, r in result["reports"].items():
-            if r["content"]["wrong"] or r["content"]["wrong_read_packets"]:
-                wrong.append(f"mode {result['mode']}: {name}: content that was not sent")
-            if r["sum"]["overtaken"]:
-                wrong.append(f"mode {result['mode']}: {name}: {r['sum']['overtaken']} packets overtook others")
-    return wrong
 
 
 def summary(scenario, results):
@@ -186,12 +76,13 @@ def figures(scenario, plan, results):
     def rtt(result):
         return [(n, [(r["t"], r["rtt_ms"][n]) for r in result["samples"] if n in r.get("rtt_ms", {})]) for n in names[:8]]
 
-    yield "goodput", time_figure("Goodput of each flow", "Mb/s", scenario, results, goodput,
+    shown = "each flow" if len(names) <= 8 else f"8 of {len(names)} flows"
+    yield "goodput", time_figure(f"Goodput of {shown}", "Mb/s", scenario, results, goodput,
                                  rate * 1.1 if len(names) <= 8 else None)
     yield "spines", time_figure("Load of each spine", "Mb/s", scenario, results, per_spine)
     yield "queues", time_figure("Deepest queue to and from each spine", "kB", scenario, results, queues)
     yield "ecn", time_figure("Share of packets marked CE, over all hops", "%", scenario, results, marked)
-    yield "rtt", time_figure("Round trip of each flow, as hp3d smooths it", "ms", scenario, results, rtt)
+    yield "rtt", time_figure(f"Round trip of {shown}, as hp3d smooths it", "ms", scenario, results, rtt)
     yield "fct", tail_figure(names, results)
 
 
@@ -226,6 +117,8 @@ def mode_table(scenario, results):
         ("FCT mean, ms", [number(r["fct"]["mean"]) for r in rows]),
         ("FCT p50 / p99 / p99.9, ms", [" / ".join(number(r["fct"][k]) for k in TAILS) for r in rows]),
         ("Longest time without a completion, any flow, ms", [number(max((w or 0 for w in r["longest_wait_ms"].values()), default=None), "", 0) for r in rows]),
+        *[(f"After {link} was cut: without a completion, ms", [", ".join(f"{n} {number(ms, '', 0)}" for n, ms in r["outage_ms"][link].items()) for r in rows])
+          for link in rows[0]["outage_ms"]],
         ("RTT p50 (mean of flows) / p99 (worst), ms", [f"{number(r['rtt_p50'])} / {number(r['rtt_p99'])}" for r in rows]),
         ("Packets that arrived marked CE", [f"{100 * r['ce_share']:.2f} %" for r in rows]),
         ("Paths found severely congested / rounds / probes", [f"{r['severe']} / {r['rounds']} / {r['probes']:,}" for r in rows]),

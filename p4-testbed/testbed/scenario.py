@@ -14,7 +14,7 @@ import time
 
 from . import decisions as decided
 from . import load as loads
-from . import report, tools, view
+from . import measures, report, tools, view
 from .tools import Problem
 
 # What each mode sets in hp3d's configuration.
@@ -201,7 +201,7 @@ def run(bed, name, modes, out, quiet, seed=None, chosen=None):
     pages = report.write(out, os.path.basename(path)[:-4], scenario, plan, results)
     print(report.summary(scenario, results))
     print(f"report: {pages}")
-    wrong = report.failures(results)
+    wrong = measures.failures(results)
     for line in wrong:
         print(f"hp3-testbed: {line}", file=sys.stderr)
     return 1 if wrong else 0

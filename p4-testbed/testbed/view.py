@@ -70,7 +70,8 @@ class View:
                 text.append(f"  {host['name']:4} {bar(rate, host['rate_mbps'])} {rate:6.1f}  {' '.join(ports[:4])}")
         text += [""] + self.notes[-4:]
         sys.stdout.write(f"\x1b[{self.lines}A\x1b[J" if self.lines else "")
-        sys.stdout.write("\n".join(text) + "\n")
+        width = shutil.get_terminal_size().columns
+        sys.stdout.write("\n".join(line[:width] for line in text) + "\n")
         sys.stdout.flush()
         self.lines = len(text)
 
