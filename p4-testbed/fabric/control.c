@@ -89,20 +89,60 @@ static json_t *host_stats(const struct hp3_fabric *f, uint32_t i)
 		(json_int_t)h->pfc_sent, "pfc_seen", (json_int_t)h->pfc_seen, "stop", h->stop);
 }
 
-static json_t *stats(struct hp3_fabric *f)
+/* Flow counters in use; several flows may share one. */
+static json_t *flow_list(const struct hp3_fabric *f, uint32_t s)
 {
-	json_t *lanes = json_array(), *switches = json_array(), *hosts = json_array();
+	json_t *list = json_array();
 
+	for (uint32_t i = 0; i < HP3_PROGRAM_FLOWS; i++) {
+		uint64_t n = hp3_swx_counter(&f->sw[s], "flow_packets", i);
+
+		if (n > 0)
+			json_array_append_new(list,
+				json_pack("{s:i, s:I, s:I}", "index", (int)i, "packets",
+					(json_int_t)n, "bytes",
+					(json_int_t)hp3_swx_counter(&f->sw[s], "flow_bytes", i)));
+	}
+	return list;
+}
+
+static json_t *no_switch(const char *name)
+{
+	return refuse("name one of the topology's switches, such as l1", "no switch '%s'", name);
+}
+
+static json_t *flows(const struct hp3_fabric *f, json_t *rq)
+{
+	const char *name = json_string_value(json_object_get(rq, "switch"));
+	int s = name != NULL ? hp3_net_find_switch(&f->net, name) : -1;
+
+	return s >= 0 ? accept_with(flow_list(f, (uint32_t)s)) : no_switch(name ? name : "");
+}
+
+/* With {"flows":"l1"} that switch's flow counters, too, of the same moment. */
+static json_t *stats(struct hp3_fabric *f, json_t *rq)
+{
+	json_t *lanes, *switches, *hosts, *j;
+	const char *name = json_string_value(json_object_get(rq, "flows"));
+	int s = name != NULL ? hp3_net_find_switch(&f->net, name) : -1;
+
+	if (name != NULL && s < 0)
+		return no_switch(name);
+	lanes = json_array();
+	switches = json_array();
+	hosts = json_array();
 	for (uint32_t i = 0; i < f->tm.n_lanes; i++)
 		json_array_append_new(lanes, lane_stats(f, i));
 	for (uint32_t i = 0; i < f->net.n_switches; i++)
 		json_array_append_new(switches, switch_stats(f, i));
 	for (uint32_t i = 0; i < f->net.n_hosts; i++)
 		json_array_append_new(hosts, host_stats(f, i));
-	return accept_with(json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "t_ns",
-		(json_int_t)f->tm.now, "frames", (json_int_t)f->tm.frames, "no_mbuf",
-		(json_int_t)f->no_mbuf, "loops", (json_int_t)f->loops, "lanes", lanes, "switches",
-		switches, "hosts", hosts));
+	j = json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "t_ns", (json_int_t)f->tm.now,
+		"frames", (json_int_t)f->tm.frames, "no_mbuf", (json_int_t)f->no_mbuf, "loops",
+		(json_int_t)f->loops, "lanes", lanes, "switches", switches, "hosts", hosts);
+	if (s >= 0)
+		json_object_set_new(j, "flows", flow_list(f, (uint32_t)s));
+	return accept_with(j);
 }
 
 static json_t *path(const struct hp3_fabric *f, json_t *rq)
@@ -175,30 +215,6 @@ static json_t *degrade(struct hp3_fabric *f, json_t *rq, uint32_t link)
 	return accept_with(json_pack("{s:s}", "link", f->net.link[link].name));
 }
 
-/* Flow counters in use; several flows may share one. */
-static json_t *flows(const struct hp3_fabric *f, json_t *rq)
-{
-	const char *name = json_string_value(json_object_get(rq, "switch"));
-	int s = name != NULL ? hp3_net_find_switch(&f->net, name) : -1;
-	json_t *list = json_array();
-
-	if (s < 0) {
-		json_decref(list);
-		return refuse("name one of the topology's switches, such as l1", "no switch '%s'",
-			name ? name : "");
-	}
-	for (uint32_t i = 0; i < HP3_PROGRAM_FLOWS; i++) {
-		uint64_t n = hp3_swx_counter(&f->sw[s], "flow_packets", i);
-
-		if (n > 0)
-			json_array_append_new(list,
-				json_pack("{s:i, s:I, s:I}", "index", (int)i, "packets",
-					(json_int_t)n, "bytes",
-					(json_int_t)hp3_swx_counter(&f->sw[s], "flow_bytes", i)));
-	}
-	return accept_with(list);
-}
-
 json_t *hp3_control_answer(struct hp3_fabric *f, json_t *rq)
 {
 	const char *cmd = json_string_value(json_object_get(rq, "cmd"));
@@ -208,7 +224,7 @@ json_t *hp3_control_answer(struct hp3_fabric *f, json_t *rq)
 	if (cmd == NULL)
 		return refuse("send {\"cmd\":\"stats\"}", "no command");
 	if (strcmp(cmd, "stats") == 0)
-		return stats(f);
+		return stats(f, rq);
 	if (strcmp(cmd, "path") == 0)
 		return path(f, rq);
 	if (strcmp(cmd, "flows") == 0)

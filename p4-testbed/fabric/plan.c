@@ -5,6 +5,7 @@
 #include <string.h>
 #include "p4-testbed/fabric/entries.h"
 #include "p4-testbed/fabric/fabric_main.h"
+#include "p4-testbed/spec/program.h"
 
 static json_t *addresses(const struct hp3_net_addr *a)
 {
@@ -85,8 +86,10 @@ json_t *hp3_plan_path(const struct hp3_net *net, const struct hp3_net_flow *flow
 		json_decref(hops);
 		return NULL;
 	}
-	return json_pack("{s:s, s:s, s:i, s:o}", "src", net->host[flow->src].name, "dst",
-		net->host[flow->dst].name, "sport", (int)flow->sport, "path", hops);
+	/* The flow's counter in the first switch: what the program counts it by. */
+	return json_pack("{s:s, s:s, s:i, s:i, s:o}", "src", net->host[flow->src].name, "dst",
+		net->host[flow->dst].name, "sport", (int)flow->sport, "flow",
+		(int)(hp3_net_hash(net, hop[0], flow) % HP3_PROGRAM_FLOWS), "path", hops);
 }
 
 struct printer {

@@ -12,7 +12,7 @@ import sys
 import time
 
 import reference as ref
-from bench_bed import HERE, Bed, Port, is_icmp, is_roce
+from bench_bed import HERE, Bed, Control, Port, is_icmp, is_roce
 
 TOPO = os.path.join(HERE, "topo", "live.ini")
 SEED = 20261121
@@ -31,6 +31,15 @@ def sport_of(frame):
 
 def spine_of(frame):
     return f"s{frame[46] & 0x3f}"
+
+
+def flow_counters(bed, ports):
+    """The counter that `path` names for a flow is the one that its packet was counted in."""
+    control = Control(f"/run/hp3-testbed/{bed.name}/fabric.sock")
+    counted = {f["index"]: f["packets"] for f in control.ask("stats", flows="l1")["flows"]}
+    named = [control.ask("path", src="h1", dst="h3", sport=p)["flow"] for p in ports]
+    control.close()
+    assert all(counted.get(i, 0) >= named.count(i) for i in named), "a flow without its counter"
 
 
 def case_paths(bed):
@@ -53,6 +62,7 @@ def case_paths(bed):
 
     before = check()
     assert set(before.values()) == {"s1", "s2", "s3", "s4"}
+    flow_counters(bed, ports)
     bed.must("fail", "l2-s2", "--reroute-ms", "50")
     time.sleep(0.2)
     check(avoid="s2")
