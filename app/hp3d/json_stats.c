@@ -123,6 +123,23 @@ static json_t *watch_json(void)
 		"no_rail", (json_int_t)s.no_rail);
 }
 
+/* By lcore: where its time went, and the instructions that its loops use. */
+static json_t *work_json(unsigned workers)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < workers; i++) {
+		struct hp3d_worker *w = hp3d_worker(i);
+		struct hp3d_worker_time t = hp3d_worker_time(w);
+
+		json_array_append_new(
+			list, json_pack("{s:I, s:I, s:s}", "busy_ns", (json_int_t)t.busy_ns,
+				      "idle_ns", (json_int_t)t.idle_ns, "level",
+				      hp3_lane_in_use(hp3d_pipe_engine(hp3d_worker_pipe(w, 0)))));
+	}
+	return list;
+}
+
 static const char *mode_name(enum hp3_policy mode)
 {
 	static const char *const names[] = {
@@ -142,11 +159,11 @@ json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req)
 		lost += hp3d_worker_events_lost(hp3d_worker(i));
 	}
 	return hp3d_json_ok(json_pack(
-		"{s:s, s:s, s:i, s:I, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:o}", "status",
+		"{s:s, s:s, s:i, s:I, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:o, s:o}", "status",
 		answering == workers ? "ok" : "lcore-hangs", "version", HP3_VERSION, "pid",
 		(int)getpid(), "t_ns", (json_int_t)hp3d_now(), "mode", mode_name(cfg->policy.mode),
 		"rails", (int)cfg->n_rails, "lcores", (int)workers, "lcores_answering",
 		(int)answering, "flows", (json_int_t)p.flows, "moves_under_way",
 		(json_int_t)p.moves, "flows_moved", (json_int_t)p.moved, "events_lost",
-		(json_int_t)lost, "watch", watch_json()));
+		(json_int_t)lost, "watch", watch_json(), "work", work_json(workers)));
 }

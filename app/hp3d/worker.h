@@ -38,4 +38,11 @@ int hp3d_worker_call(
 unsigned hp3d_worker_events(struct hp3d_worker *w, struct hp3d_event *ev, unsigned n);
 uint64_t hp3d_worker_events_lost(const struct hp3d_worker *w); /* ring was full */
 
+/* Where the time of a worker went since its start; by rounds of its loop. */
+struct hp3d_worker_time {
+	uint64_t busy_ns; /* rounds that moved packets */
+	uint64_t idle_ns; /* others, sleep included */
+};
+struct hp3d_worker_time hp3d_worker_time(const struct hp3d_worker *w);
+
 #endif

@@ -218,10 +218,8 @@ static uint32_t drain_links(struct hp3d_worker *w)
 	return sent;
 }
 
-static void tick(struct hp3d_worker *w)
+static void tick(struct hp3d_worker *w, uint64_t now)
 {
-	uint64_t now = hp3d_now();
-
 	if (now < w->due)
 		return;
 	w->due = UINT64_MAX;
@@ -264,6 +262,9 @@ static void rest(struct hp3d_worker *w, bool idle)
 	ns = RTE_MIN(w->sleep_ns, w->due - now);
 	ts.tv_nsec = (long)ns;
 	nanosleep(&ts, NULL);
+	now = hp3d_now();
+	w->time.idle_ns += now - w->round;
+	w->round = now;
 	w->sleep_ns = RTE_MIN(2 * w->sleep_ns, hp3d_lcores.sleep_max_ns);
 }
 
@@ -272,14 +273,19 @@ int hp3d_worker_run(void *worker)
 	struct hp3d_worker *w = worker;
 
 	w->sleep_ns = SLEEP_MIN_NS;
+	w->round = hp3d_now();
 	while (!__atomic_load_n(&w->quit, __ATOMIC_RELAXED)) {
 		uint32_t n = poll_ports(w);
+		uint64_t now;
 
 		if (hp3d_lcores.n > 1)
 			n += poll_rings(w);
 		n += drain_links(w);
-		tick(w);
+		now = hp3d_now();
+		tick(w, now);
 		answer_call(w);
+		*(n != 0 ? &w->time.busy_ns : &w->time.idle_ns) += now - w->round;
+		w->round = now;
 		rest(w, n == 0);
 	}
 	return 0;

@@ -231,6 +231,12 @@ unsigned hp3d_workers_free(void)
 	return used;
 }
 
+struct hp3d_worker_time hp3d_worker_time(const struct hp3d_worker *w)
+{
+	return (struct hp3d_worker_time){__atomic_load_n(&w->time.busy_ns, __ATOMIC_RELAXED),
+		__atomic_load_n(&w->time.idle_ns, __ATOMIC_RELAXED)};
+}
+
 uint64_t hp3d_workers_tx_drops(void)
 {
 	uint64_t drops = 0;

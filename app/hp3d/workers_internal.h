@@ -24,7 +24,9 @@ struct hp3d_worker {
 	uint64_t due;
 	uint64_t sleep_ns;
 	uint32_t idle_loops;
+	uint64_t round; /* when the latest round of the loop began */
 	uint64_t events_lost; /* others read */
+	struct hp3d_worker_time time; /* others read */
 	/* between worker and control thread */
 	int call; /* enum hp3d_call_state, atomic */
 	int quit; /* atomic; the control thread writes */
