@@ -66,13 +66,23 @@ static void note_ecn(
 	ep->cnps[(ep->cnp_first + ep->cnps_due++) % ep->p.max_qps] = q;
 }
 
+/*
+ * A zero-length WRITE whose PSN was had: so an hp3d asks how far this end is (rule 2). It is no
+ * packet of the sender's and bears no mark.
+ */
+static bool is_question(const struct gen_qp *q, const struct hp3_view *v)
+{
+	return v->opcode == HP3_OP_RC_WRITE_ONLY && v->dma_len == 0 &&
+	       hp3_psn_diff(v->psn, q->responder.expected) < 0;
+}
+
 static void take_request(struct gen_endpoint *ep, struct gen_qp *q, const uint8_t *frame,
 	const struct hp3_view *v, uint64_t now)
 {
 	struct gen_event e = {.type = GEN_ARRIVED, .qp = q};
 
 	note_ecn(ep, q, v, now);
-	if (q->marks)
+	if (q->marks && !is_question(q, v))
 		gen_order_note(&q->order, hp3_be16(frame + v->l3_off + 4), v->sport);
 	gen_responder_request(&q->responder, frame, v, &e.arrival);
 	if (e.arrival.message)

@@ -101,7 +101,8 @@ def link_failure(report):
     assert off["a"] > 900, "the RNIC's timer ends it"
     moves = decisions(report, "on", "failover")
     assert any(e["name"] == "a" and 5 < e["t"] < 6 for e in moves), moves
-    assert on["a"] < 0.6 * off["a"]
+    assert on["a"] < 0.6 * off["a"], "the data took the dead link"
+    assert on["b"] < 0.85 * off["b"], "the acknowledgements took it"
 
 
 def asymmetric(report):
