@@ -97,6 +97,7 @@ struct hp3_config {
 		enum hp3_identity_key identity;
 		uint32_t traces_per_second;
 		uint32_t trace_recheck_ms;
+		enum hp3_onoff placement;
 	} ppp;
 	struct {
 		uint32_t max_hold_us;

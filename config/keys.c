@@ -199,6 +199,9 @@ static const struct hp3_ini_key keys[] = {
 		"most traces of an lcore; switches answer few per second"),
 	INT(ppp, trace_recheck_ms, "ms", 60000, 10, 86400000, RELOAD,
 		"what was learnt from traces is checked again after this"),
+	ENUM(ppp, placement, onoff, HP3_ON, RESTART,
+		"with traces: count active flows on each path, tell peers, and give a new queue "
+		"pair the path that is least used at both ends"),
 
 	INT(rfr, max_hold_us, "us", 10000, 100, 1000000, RELOAD,
 		"longest hold of a packet; keep below a quarter of the RNIC's retransmission "

@@ -43,6 +43,7 @@ void hp3_path_enter(struct hp3_engine *e, uint32_t flow, uint64_t now)
 	if (e->cfg.load_paths != 0) {
 		hp3_load_start(&e->out, t->path[at].id);
 		hp3_peer_load_placed(&e->peers[f->pair], t->path[at].id);
+		hp3_tell_changed(e, f->pair);
 	}
 }
 
@@ -54,8 +55,10 @@ void hp3_path_leave(struct hp3_engine *e, uint32_t flow)
 	if (f->path == HP3_NO_PATH)
 		return;
 	t = hp3_paths_of(e, f->pair);
-	if (e->cfg.load_paths != 0)
+	if (e->cfg.load_paths != 0) {
 		hp3_load_end(&e->out, t->path[f->path].id);
+		hp3_tell_changed(e, f->pair);
+	}
 	hp3_paths_leave(t, (int)f->path);
 	f->path = HP3_NO_PATH;
 }
@@ -113,6 +116,8 @@ static bool look(struct hp3_engine *e, struct hp3_active *a, uint64_t now, struc
 		a->una = f->stream.una;
 		a->since = now;
 		refresh(e, f, now);
+		if (e->tell.ring != NULL)
+			hp3_tell_refresh(e, f->pair, now);
 	} else if (is_stalled(e, f, a, now)) {
 		if (f->watch & HP3_FW_QUIET)
 			return false;

@@ -15,7 +15,7 @@ static size_t align_up(size_t n)
 
 struct layout {
 	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, replies,
-		peers, counts, tracing, traced, end;
+		peers, counts, tracing, traced, tell, waits, end;
 	uint32_t nbuckets;
 };
 
@@ -52,6 +52,8 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	l.counts = lay(&at, (2 * pairs + 2) * loads, sizeof(uint16_t));
 	l.tracing = lay(&at, probing && cfg->trace, sizeof(struct hp3_tracing));
 	l.traced = lay(&at, probing && cfg->trace ? pairs : 0, sizeof(struct hp3_trace_pair));
+	l.tell = lay(&at, cfg->tell_ns != 0 && loads != 0 ? pairs : 0, sizeof(uint32_t));
+	l.waits = lay(&at, cfg->tell_ns != 0 && loads != 0 ? pairs : 0, 1);
 	l.end = at;
 	return l;
 }
@@ -99,6 +101,8 @@ static void set_up_probing(struct hp3_engine *e, const struct layout *l, uint8_t
 	if (e->cfg.load_paths == 0)
 		return;
 	e->peers = (struct hp3_peer_load *)(at + l->peers);
+	if (e->cfg.tell_ns != 0)
+		hp3_tell_init(e, (uint32_t *)(at + l->tell), at + l->waits);
 	set_up_loads(e, (uint16_t *)(at + l->counts));
 }
 
@@ -165,6 +169,7 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
 	e->cfg.load_paths = was.load_paths;
 	e->cfg.model = was.model;
 	e->cfg.trace = was.trace;
+	e->cfg.tell_ns = was.tell_ns;
 	e->cfg.cc.mode = was.cc.mode;
 	e->cfg.cc.notify = was.cc.notify;
 	e->cfg.beside = was.beside;
@@ -252,6 +257,8 @@ uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
 		hp3_trace_tick(e, now, acts);
 	if (now >= e->age_due)
 		age(e, now);
+	if (e->tell.ring != NULL && !acts->more)
+		hp3_tell_tick(e, now, acts);
 	return hp3_engine_due(e);
 }
 
@@ -261,6 +268,8 @@ uint64_t hp3_engine_due(const struct hp3_engine *e)
 
 	if (e->tracing != NULL && e->tracing->due < due)
 		due = e->tracing->due;
+	if (e->tell.ring != NULL && e->tell.due < due)
+		due = e->tell.due;
 	return due < e->age_due ? due : e->age_due;
 }
 

@@ -23,6 +23,7 @@
 #include "ppp/paths.h"
 #include "probes/cm.h"
 #include "probes/limit.h"
+#include "probes/loads.h"
 #include "probes/trace.h"
 
 struct hp3_engine;
@@ -94,6 +95,7 @@ struct hp3_engine_config {
 	uint64_t trace_timeout_ns;
 	uint16_t load_paths; /* paths whose flows are counted for placement; 0: no placement */
 	uint64_t load_age_ns; /* the peer's counts are used for so long */
+	uint64_t tell_ns; /* between TELL actions of an address pair; 0: the caller tells */
 	struct hp3_cc_params cc;
 	bool beside; /* moves are carried out by hp3_actuator()'s caller; nothing is held or paced
 		      */
@@ -150,6 +152,7 @@ enum hp3_act_kind {
 	HP3_ACT_MOVE, /* beside: use `port` from now on, report MOVED; without SUSPEND before it
 			 (queue pair just set up, path dead): at once, nothing to report */
 	HP3_ACT_RESUME, /* beside: send on, on the old port */
+	HP3_ACT_TELL, /* report to the flow's peer what hp3_load_to_names() says */
 	HP3_ACT_TRACE, /* send a trace of the flow on `port`; what came of it: hp3_hop_told() */
 };
 
@@ -327,6 +330,21 @@ void hp3_load_from(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *l
 	const void *remote, const uint16_t *count, uint32_t n, uint64_t now);
 uint32_t hp3_load_to(const struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
 	const void *remote, uint16_t *count, uint32_t max);
+
+/*
+ * The same under names, for hosts whose paths bear different numbers. What goes into a report
+ * (hp3_load_to_names) and what came in one (from: `stamp` is the report's; 0, -ENOENT: no such
+ * pair, -ESTALE: it is not newer than the last one); what goes into an answer (in) and what came in
+ * one (told; before hp3_probe_reply()). Paths without a name are left out.
+ */
+uint32_t hp3_load_to_names(
+	const struct hp3_engine *e, uint32_t flow, struct hp3_path_count *path, uint32_t max);
+int hp3_load_from_names(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
+	const void *remote, uint64_t stamp, const struct hp3_path_count *path, uint32_t n,
+	uint64_t now);
+uint32_t hp3_load_in_names(const struct hp3_engine *e, struct hp3_path_count *path, uint32_t max);
+void hp3_load_told_names(struct hp3_engine *e, uint32_t id, const struct hp3_path_count *path,
+	uint32_t n, uint64_t now);
 
 /* A sound probe of a peer's hp3d arrived: it is alive (rule 5). Addresses as in hp3_qp_event. */
 void hp3_peer_seen(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,

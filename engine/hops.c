@@ -55,7 +55,8 @@ int hp3_hop_met(struct hp3_engine *e, bool ipv6, const uint8_t addr[16])
 		return at;
 	h = &e->tracing->hop[at];
 	if (h->seen == 0) {
-		*h = (struct hp3_hop){.used = true, .ipv6 = ipv6, .name = name};
+		*h = (struct hp3_hop){
+			.used = true, .ipv6 = ipv6, .name = name, .told = h->used && h->told};
 		memcpy(h->addr, addr, ipv6 ? 16 : 4);
 	}
 	if (h->seen < UINT8_MAX)
@@ -70,13 +71,15 @@ int hp3_path_number(struct hp3_engine *e, uint16_t name, bool add)
 
 	if (t == NULL)
 		return name < e->cfg.load_paths ? name : -ENOENT;
-	for (int i = 0; i < (int)HP3_HOPS; i++) {
-		if (t->hop[i].used && t->hop[i].name == name)
-			return i;
+	for (at = 0; at < (int)HP3_HOPS && !(t->hop[at].used && t->hop[at].name == name); at++)
+		;
+	if (at == (int)HP3_HOPS) {
+		at = add ? room(t, e) : -ENOENT;
+		if (at >= 0)
+			t->hop[at] = (struct hp3_hop){.used = true, .name = name};
 	}
-	at = add ? room(t, e) : -ENOENT;
 	if (at >= 0)
-		t->hop[at] = (struct hp3_hop){.used = true, .name = name};
+		t->hop[at].told |= add;
 	return at;
 }
 

@@ -96,6 +96,14 @@ struct hp3_reply {
 	uint16_t port; /* 0: where the RNIC sends them */
 };
 
+/* Pairs whose peer is to be told of our flows; ring NULL: nobody is. */
+struct hp3_tell {
+	uint32_t *ring; /* of max_pairs */
+	uint8_t *waits; /* by pair: it is in the ring */
+	uint32_t head, n;
+	uint64_t due;
+};
+
 struct hp3_cm_pending {
 	bool used, from_local, ipv6;
 	uint16_t vlan;
@@ -122,6 +130,7 @@ struct hp3_engine {
 	struct hp3_peer_load *peers; /* by pair; placement */
 	uint16_t *counts; /* by pair: told, from; then out, in */
 	struct hp3_tracing *tracing; /* cfg.trace, else NULL */
+	struct hp3_tell tell;
 	struct hp3_rate *rates; /* by flow; cc = dcqcn */
 	struct hp3_np *np; /* by flow; cc.notify */
 	uint32_t active_head, active_n; /* of the ring */
@@ -266,6 +275,13 @@ void hp3_setup_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, stru
 void hp3_setup_late(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
 /* The pair is new, or gone: nothing is counted for it. */
 void hp3_pair_forget(struct hp3_engine *e, uint32_t pair);
+
+/* tell.c: what hosts tell each other of their flows */
+void hp3_tell_init(struct hp3_engine *e, uint32_t *ring, uint8_t *waits);
+void hp3_tell_changed(struct hp3_engine *e, uint32_t pair);
+/* The pair is active: is it time to say so again? */
+void hp3_tell_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now);
+void hp3_tell_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 
 /* active.c: flows with something in flight */
 void hp3_active_add(struct hp3_engine *e, uint32_t flow, uint64_t now);

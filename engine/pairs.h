@@ -39,6 +39,10 @@ struct hp3_pair {
 	uint64_t peer_ask;
 	uint64_t probed_until; /* an RNIC may still answer a probe of ours (rule 2) */
 	uint64_t untracked_until; /* no inference before: a flow of ours had no room in the table */
+	/* Placement: reports of our flows to the peer, and the peer's to us (tell.c) */
+	bool told_some; /* the last one told of flows */
+	uint64_t told_at; /* when the last one left; 0: never */
+	uint64_t load_stamp; /* of the last one that came */
 	struct hp3_np np; /* CNPs to this peer, where its flows share an interval */
 	/* forced challenge (rule 15) */
 	uint8_t ch_state;

@@ -20,6 +20,12 @@ static void usable(struct hp3_engine *e, uint32_t pair, uint64_t *map, uint64_t 
 	}
 }
 
+/* Are flows counted, and can ports be told apart by path? */
+static bool counts_tell(struct hp3_engine *e, uint32_t pair)
+{
+	return e->cfg.load_paths != 0 && hp3_paths_of(e, pair)->identity != HP3_IDENTITY_NONE;
+}
+
 /* By counts, if ports can be told apart by path and (`fresh`) the peer has spoken recently. */
 static bool place(struct hp3_engine *e, uint32_t flow, bool fresh, uint16_t *port, uint64_t now)
 {
@@ -29,7 +35,7 @@ static bool place(struct hp3_engine *e, uint32_t flow, bool fresh, uint16_t *por
 	const struct hp3_peer_load *peer;
 	int path;
 
-	if (e->cfg.load_paths == 0 || t->identity == HP3_IDENTITY_NONE)
+	if (!counts_tell(e, f->pair))
 		return false;
 	peer = &e->peers[f->pair];
 	if (fresh && (peer->told == 0 || now - peer->told > e->cfg.load_age_ns))
@@ -95,7 +101,7 @@ void hp3_setup(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_act
 	m->cause = HP3_CAUSE_SETUP;
 	m->round = (struct hp3_round){0};
 	if (place(e, flow, true, &port, now) ||
-		(e->cfg.load_paths == 0 &&
+		(!counts_tell(e, f->pair) &&
 			hp3_paths_pick(hp3_paths_of(e, f->pair), f->rqpn, &port, now) == 0)) {
 		settle(e, flow, port, now, acts);
 		return;

@@ -58,6 +58,7 @@ struct hp3_hop {
 	uint16_t name;
 	uint8_t seen; /* answers, up to 255; 0: only told of by a peer */
 	bool used, ipv6;
+	bool told; /* peers tell of it: flows come in by it */
 };
 
 struct hp3_trace_map {

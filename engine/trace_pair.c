@@ -61,6 +61,7 @@ static void count(struct hp3_engine *e, uint32_t pair, int sign)
 		if (p->id < e->cfg.load_paths)
 			e->out.count[p->id] = (uint16_t)(e->out.count[p->id] + sign * p->flows);
 	}
+	hp3_tell_changed(e, pair);
 }
 
 static void tell_nothing(struct hp3_engine *e, uint32_t pair, bool void_all)

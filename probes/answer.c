@@ -2,25 +2,21 @@
 #include "probes/answer.h"
 #include "probes/datagram.h"
 
-#define MAGIC     0x68u
-#define FLAG_CE   0x01u
-#define COUNTS    16u
-#define TAG       28u
-#define PATHS_MAX 256u /* `first` has 8 bits */
+#define MAGIC   0x68u
+#define FLAG_CE 0x01u
+#define COUNTS  16u
+#define TAG     28u
+#define ITEM    3u
 
-void hp3_answer_tell(struct hp3_answer *answer, uint32_t turn, const uint16_t *count, uint32_t n)
+void hp3_answer_tell(
+	struct hp3_answer *answer, uint32_t turn, const struct hp3_path_count *path, uint32_t n)
 {
-	uint32_t pages, first;
+	uint32_t pages = n ? (n + HP3_ANSWER_COUNTS - 1) / HP3_ANSWER_COUNTS : 1;
+	uint32_t first = turn % pages * HP3_ANSWER_COUNTS;
 
-	n = n < PATHS_MAX ? n : PATHS_MAX;
-	pages = n ? (n + HP3_ANSWER_COUNTS - 1) / HP3_ANSWER_COUNTS : 1;
-	first = turn % pages * HP3_ANSWER_COUNTS;
-	answer->first = (uint8_t)first;
 	answer->n = (uint8_t)(n - first < HP3_ANSWER_COUNTS ? n - first : HP3_ANSWER_COUNTS);
-	memset(answer->count, 0, sizeof(answer->count));
-	for (uint32_t i = 0; i < answer->n; i++)
-		answer->count[i] =
-			count[first + i] < UINT8_MAX ? (uint8_t)count[first + i] : UINT8_MAX;
+	memset(answer->path, 0, sizeof(answer->path));
+	memcpy(answer->path, path + first, answer->n * sizeof(*path));
 }
 
 static uint32_t tag_of(const uint8_t *p, const struct hp3_addressing *a, uint16_t port,
@@ -32,17 +28,20 @@ static uint32_t tag_of(const uint8_t *p, const struct hp3_addressing *a, uint16_
 int hp3_answer_build(void *buf, size_t cap, const void *frame, const struct hp3_view *v,
 	const struct hp3_answer *answer, uint16_t port, const struct hp3_probe_key *key)
 {
-	uint8_t p[HP3_ANSWER_LEN];
+	uint8_t p[HP3_ANSWER_LEN] = {MAGIC};
 	struct hp3_addressing a;
 
 	hp3_addressing_reply(frame, v, v->sport, &a);
-	p[0] = MAGIC;
 	p[1] = (uint8_t)(HP3_ANSWER_VERSION << 4 | (answer->ce ? FLAG_CE : 0));
-	p[2] = answer->first;
 	p[3] = answer->n;
 	hp3_put_be32(p + 4, answer->id);
 	hp3_put_be64(p + 8, answer->stamp_ns);
-	memcpy(p + COUNTS, answer->count, sizeof(answer->count));
+	for (uint32_t i = 0; i < HP3_ANSWER_COUNTS; i++) {
+		uint16_t count = answer->path[i].count;
+
+		hp3_put_be16(p + COUNTS + ITEM * i, answer->path[i].name);
+		p[COUNTS + ITEM * i + 2] = count < UINT8_MAX ? (uint8_t)count : UINT8_MAX;
+	}
 	hp3_put_be32(p + TAG, tag_of(p, &a, port, key));
 	return hp3_build_udp(buf, cap, &a, port, p, sizeof(p));
 }
@@ -78,9 +77,10 @@ enum hp3_answer_fate hp3_answer_read(const void *frame, uint32_t len, const stru
 	*answer = (struct hp3_answer){.id = hp3_be32(p + 4),
 		.ce = p[1] & FLAG_CE,
 		.stamp_ns = hp3_be64(p + 8),
-		.first = p[2],
 		.n = p[3]};
-	memcpy(answer->count, p + COUNTS, sizeof(answer->count));
+	for (uint32_t i = 0; i < HP3_ANSWER_COUNTS; i++)
+		answer->path[i] = (struct hp3_path_count){
+			.name = hp3_be16(p + COUNTS + ITEM * i), .count = p[COUNTS + ITEM * i + 2]};
 	stats->answers++;
 	return HP3_ANSWER_OK;
 }

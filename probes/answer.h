@@ -6,18 +6,19 @@
  * that no RNIC can take it for progress (rule 1). It goes back to the probe's sender with the
  * probe's source port and DSCP, and is consumed by hp3d there. All numbers big-endian:
  *
- *      0  magic 8             16  counts 12 x 8: inbound flows of the answering host on paths
- *      1  version 4 | flags 4     first .. first + n - 1, 255 = that many or more
- *      2  first path 8        28  tag 32 (tag.h) over addresses, ports and everything above
+ *      0  magic 8                 16  4 x { name of a path 16, inbound flows of the answering host
+ *      1  version 4 | flags 4         there 8, 255 = that many or more }
+ *      2  zero 8                  28  tag 32 (tag.h) over addresses, ports and everything above
  *      3  number of counts 8
- *      4  probe id 32         flag 1: the probe was marked CE on its way
+ *      4  probe id 32             flag 1: the probe was marked CE on its way
  *      8  receive stamp, ns 64, of the answering host's own clock: differences between the probes
  *         of a round are differences of their one-way delays
  *
  * Invariant: its IP length equals that of the smallest probe, 60 bytes with IPv4 and 80 with IPv6,
- * so that a responder amplifies nothing. More than 12 paths are told in turns, 12 with each answer
- * to the same source.
+ * so that a responder amplifies nothing. More than 4 paths are told in turns, 4 with each answer to
+ * the same source. Paths bear names that all hosts agree on (engine/trace.h).
  */
+#include "probes/loads.h"
 #include "probes/stats.h"
 #include "probes/tag.h"
 
@@ -28,20 +29,20 @@
  */
 #define HP3_PROBE_PORT     4795
 #define HP3_ANSWER_LEN     32u
-#define HP3_ANSWER_COUNTS  12u
-#define HP3_ANSWER_VERSION 1u
+#define HP3_ANSWER_COUNTS  4u
+#define HP3_ANSWER_VERSION 2u
 
 struct hp3_answer {
 	uint32_t id; /* of the probe */
 	bool ce; /* the probe was marked */
 	uint64_t stamp_ns;
-	uint8_t first, n; /* paths that count[] speaks of */
-	uint8_t count[HP3_ANSWER_COUNTS];
+	uint8_t n;
+	struct hp3_path_count path[HP3_ANSWER_COUNTS];
 };
 
-/* Fills in the counts of the turn-th answer: n counts of paths 0 .. n - 1, of which the first 256
- * are told. */
-void hp3_answer_tell(struct hp3_answer *answer, uint32_t turn, const uint16_t *count, uint32_t n);
+/* Fills in the counts of the turn-th answer, of n in all. */
+void hp3_answer_tell(
+	struct hp3_answer *answer, uint32_t turn, const struct hp3_path_count *path, uint32_t n);
 
 /*
  * The answer to the probe in `frame`. Length of the frame in buf, -ENOSPC, or -EINVAL: port is that

@@ -59,9 +59,9 @@ enum hp3_respond_fate {
 };
 
 /*
- * ANSWER: *answer has id, CE and stamp, and the turn-th of what hp3_load_in() of the engine tells
- * is to be filled in by hp3_answer_tell(answer, *turn, ...). REPORT: answer->id is that of the
- * report (peer.h). In both cases the sender is alive (rule 5).
+ * ANSWER: *answer has id, CE and stamp, and the turn-th of what hp3_load_in_names() of the engine
+ * tells is to be filled in by hp3_answer_tell(answer, *turn, ...). REPORT: answer->id is that of
+ * the report (peer.h). In both cases the sender is alive (rule 5).
  */
 enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *frame,
 	const struct hp3_view *v, uint64_t clock, uint64_t now, struct hp3_answer *answer,

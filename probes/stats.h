@@ -26,6 +26,10 @@
 	X(answers_bad_sum, "answers dropped: wrong UDP checksum")                                  \
 	X(answers_bad_tag, "answers dropped: wrong tag; forged, or the hosts' probe_key differ")   \
 	X(answers_version, "answers dropped: of another version")                                  \
+	X(loads, "reports of peers' flows that arrived")                                           \
+	X(loads_bad_form, "reports dropped: malformed, or of another version")                     \
+	X(loads_bad_tag, "reports dropped: wrong tag; forged, or the hosts' probe_key differ")     \
+	X(loads_bad_clock, "reports dropped: their time is too far from this host's clock")        \
 	X(traces, "trace probes sent")                                                             \
 	X(traces_hop, "traces that found a hop")                                                   \
 	X(traces_odd, "traces answered from an address that names no switch")                      \

@@ -17,7 +17,13 @@ struct hp3_probe_key {
 };
 
 /* What a tag speaks for: a tag of one kind is worth nothing in another. */
-enum hp3_tag_kind { HP3_TAG_PROBE = 1, HP3_TAG_ANSWER, HP3_TAG_SOURCE, HP3_TAG_RANDOM };
+enum hp3_tag_kind {
+	HP3_TAG_PROBE = 1,
+	HP3_TAG_ANSWER,
+	HP3_TAG_SOURCE,
+	HP3_TAG_RANDOM,
+	HP3_TAG_LOADS
+};
 
 bool hp3_probe_keyed(const struct hp3_probe_key *key);
 
@@ -25,7 +31,7 @@ bool hp3_probe_keyed(const struct hp3_probe_key *key);
  * SipHash over kind, addresses and source port of *a (IPv4: four bytes each), destination port, and
  * n <= HP3_TAG_MAX further bytes.
  */
-#define HP3_TAG_MAX 32u
+#define HP3_TAG_MAX 108u
 uint64_t hp3_tag(const struct hp3_probe_key *key, enum hp3_tag_kind kind,
 	const struct hp3_addressing *a, uint16_t dport, const void *bytes, size_t n);
 

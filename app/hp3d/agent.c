@@ -20,6 +20,7 @@ struct hp3d_agent {
 	struct hp3_responder *responder;
 	struct hp3_probe_key key;
 	uint16_t port;
+	uint32_t clock_s;
 	struct hp3d_agent_counters c;
 	struct hp3_probe_stats stats;
 	struct hp3_tracer tracer;
@@ -29,6 +30,14 @@ struct hp3d_agent {
 static uint64_t wall_clock(void)
 {
 	return (uint64_t)time(NULL);
+}
+
+static uint64_t wall_clock_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
 /* 32 hexadecimal digits; the loader has checked them. Empty: the zero key. */
@@ -91,6 +100,7 @@ struct hp3d_agent *hp3d_agent_create(
 		return NULL;
 	}
 	a->key = rc.key;
+	a->clock_s = rc.clock_s;
 	a->port = (uint16_t)cfg->probes.port;
 	hp3_tracer_init(&a->tracer, &tp, seed, &a->stats);
 	a->responder = hp3_responder_create(mem, size, &rc, &a->stats);
@@ -115,6 +125,7 @@ void hp3d_agent_reconfigure(struct hp3d_agent *a, const struct hp3_config *cfg)
 	struct hp3_responder_config rc = responder_config(cfg, 0);
 
 	a->key = rc.key;
+	a->clock_s = rc.clock_s;
 	a->tracer.params = trace_params(cfg);
 	hp3_responder_reconfigure(a->responder, &rc);
 }
@@ -170,6 +181,17 @@ static int build_report(struct hp3d_agent *a, void *buf, const struct hp3_addres
 	return hp3_peer_build(buf, FRAME_MAX, to, &p, &a->key);
 }
 
+/* How many flows of ours go to this peer, by path. */
+static int build_loads(struct hp3d_agent *a, const struct hp3_engine *e, void *buf,
+	const struct hp3_addressing *to, uint32_t flow)
+{
+	struct hp3_loads r = {.clock_us = wall_clock_us()};
+
+	r.n = (uint8_t)hp3_load_to_names(e, flow, r.path, HP3_LOADS_PATHS);
+	a->c.loads_sent++;
+	return hp3_loads_build(buf, FRAME_MAX, to, &r, a->port, &a->key);
+}
+
 static int build(struct hp3d_agent *a, void *buf, const struct hp3_addressing *from_here,
 	const struct hp3_act *act, const struct hp3_flow_info *f, uint64_t now)
 {
@@ -220,7 +242,10 @@ struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *
 		a->c.probe_no_buffer++;
 		return NULL;
 	}
-	len = build(a, rte_pktmbuf_mtod(m, void *), &n->a, act, &f, now);
+	if (act->kind == HP3_ACT_TELL)
+		len = build_loads(a, e, rte_pktmbuf_mtod(m, void *), &n->a, act->flow);
+	else
+		len = build(a, rte_pktmbuf_mtod(m, void *), &n->a, act, &f, now);
 	if (len < 0) {
 		rte_pktmbuf_free(m);
 		return NULL;
@@ -236,8 +261,8 @@ struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *
 static struct rte_mbuf *answer_to(struct hp3d_agent *a, const struct hp3_engine *e,
 	const struct hp3_pkt *pkt, struct hp3_answer *reply, uint32_t turn)
 {
-	uint16_t count[HP3_LOAD_PATHS];
-	uint32_t n = hp3_load_in(e, count, HP3_LOAD_PATHS);
+	struct hp3_path_count count[HP3_LOAD_PATHS];
+	uint32_t n = hp3_load_in_names(e, count, HP3_LOAD_PATHS);
 	struct rte_mbuf *m = rte_pktmbuf_alloc(a->pool);
 	int len;
 
@@ -313,7 +338,6 @@ void hp3d_agent_tick(struct hp3d_agent *a, uint64_t now)
 static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
 	uint64_t now, struct hp3_acts *acts)
 {
-	uint16_t count[HP3_ANSWER_COUNTS];
 	struct hp3_trace_result traced;
 	struct hp3_answer reply;
 
@@ -326,11 +350,29 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 			tell(e, &traced, now);
 			return true;
 		}
-		for (unsigned i = 0; i < reply.n; i++)
-			count[i] = reply.count[i];
-		if (reply.first == 0 && reply.n != 0)
-			hp3_load_told_by(e, reply.id, count, reply.n, now);
+		hp3_load_told_names(e, reply.id, reply.path, reply.n, now);
 		hp3_probe_reply(e, reply.id, reply.ce, now, acts);
+		return true;
+	default:
+		return true;
+	}
+}
+
+static bool take_loads(
+	struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now)
+{
+	const uint8_t *ip = (const uint8_t *)pkt->frame + pkt->v.l3_off;
+	bool ipv6 = pkt->v.flags & HP3_VF_IPV6;
+	struct hp3_loads r;
+
+	switch (hp3_loads_read(pkt->frame, pkt->len, &pkt->v, a->port, &a->key, wall_clock(),
+		a->clock_s, &r, &a->stats)) {
+	case HP3_LOADS_NONE:
+		return false;
+	case HP3_LOADS_OK:
+		a->c.loads_stale +=
+			hp3_load_from_names(e, ipv6, pkt->v.vlan, ip + (ipv6 ? 24 : 16),
+				ip + (ipv6 ? 8 : 12), r.clock_us, r.path, r.n, now) == -ESTALE;
 		return true;
 	default:
 		return true;
@@ -346,7 +388,7 @@ bool hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp
 		return take_probe(a, e, pkt, now, acts, answer);
 	if (pkt->v.reason == HP3_PARSE_NOT_UDP)
 		return take_icmp(a, e, pkt, now);
-	return take_answer(a, e, pkt, now, acts);
+	return take_answer(a, e, pkt, now, acts) || take_loads(a, e, pkt, now);
 }
 
 const struct hp3d_agent_counters *hp3d_agent_counters(const struct hp3d_agent *a)

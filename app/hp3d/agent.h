@@ -3,9 +3,9 @@
 #define HP3D_AGENT_H
 /*
  * Everything that hp3d says by itself, and what is said to it: probes, answers to probes of peers,
- * traces and what switches say of them, the NAK after a failover, CNPs. One agent per pipe, on the
- * pipe's lcore; its packets come from a small pool of its own, so that probing never takes a buffer
- * from the traffic.
+ * traces and what switches say of them, reports of flows by path, the NAK after a failover, CNPs.
+ * One agent per pipe, on the pipe's lcore; its packets come from a small pool of its own, so that
+ * probing never takes a buffer from the traffic.
  *
  * A packet of ours is addressed as the local host's own packets to that place are
  * (neighbours.h). Where nothing was ever sent, nothing can be said: counted, and no harm.
@@ -23,6 +23,8 @@
 	X(probes_nak, "probes sent that look like a gap")                                          \
 	X(reports_sent, "reports sent to peers: no reply of theirs comes through")                 \
 	X(urges_sent, "duplicates sent to make a peer's RNIC say again how far it is")             \
+	X(loads_sent, "reports of our flows sent to peers")                                        \
+	X(loads_stale, "reports of peers ignored: not newer than the last one")                    \
 	X(probe_no_way, "packets of ours not sent: nothing ever went there")                       \
 	X(probe_no_buffer, "packets of ours not sent: no packet buffer")
 
@@ -45,8 +47,8 @@ void hp3d_agent_reconfigure(struct hp3d_agent *a, const struct hp3_config *cfg);
 void hp3d_agent_learn(
 	struct hp3d_agent *a, const void *frame, uint32_t len, const struct hp3_view *v);
 
-/* The packet for a PROBE, TRACE, NAK, CNP, REPORT or URGE action, and where it goes; NULL: cannot
- * be sent, counted. */
+/* The packet for a PROBE, TRACE, TELL, NAK, CNP, REPORT or URGE action, and where it goes; NULL:
+ * cannot be sent, counted. */
 struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *e,
 	const struct hp3_act *act, uint64_t now, enum hp3_dir *dir);
 

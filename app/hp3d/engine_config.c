@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/engine_config.h"
+#include "engine/trace.h"
 
 #define BASE_AGE_LOG2 30u /* a base round trip that is too small heals within a minute */
 #define MS            1000000ull
 #define US            1000ull
 #define PATH_LOSSES   3u /* rule 13 */
 #define TRACE_BURST   4u
+#define TELL_NS       1000000u /* a peer gets a report a millisecond at most */
 #define PATH_EQUAL    20u /* percent above the best round trip that counts as equally good */
 
 static const uint8_t probe_choice[] = {[HP3_PROBE_MODE_OFF] = HP3_PROBES_AUTO,
@@ -80,6 +82,8 @@ static struct hp3_paths_params paths(const struct hp3_config *c)
 
 struct hp3_engine_config hp3d_engine_config(const struct hp3_config *c, uint64_t seed)
 {
+	bool placing = c->ppp.identity == HP3_IDENTITY_KEY_TRACE && c->ppp.placement == HP3_ON;
+
 	return (struct hp3_engine_config){
 		.seed = seed,
 		.max_flows = c->flows.max_flows,
@@ -115,6 +119,9 @@ struct hp3_engine_config hp3d_engine_config(const struct hp3_config *c, uint64_t
 		.trace = c->ppp.identity == HP3_IDENTITY_KEY_TRACE,
 		.traces = {c->ppp.traces_per_second, TRACE_BURST},
 		.trace_timeout_ns = c->ppp.probe_timeout_us * US,
+		.load_paths = placing ? HP3_HOPS : 0,
+		.load_age_ns = c->ppp.path_fresh_ms * MS,
+		.tell_ns = TELL_NS,
 		.cc = cc(c),
 		.pair_by_cm = c->pairing.cm == HP3_ON,
 		.pair_by_challenge = c->pairing.challenge == HP3_ON,

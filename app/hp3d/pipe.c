@@ -208,7 +208,8 @@ static void carry_out(struct hp3d_pipe *p, uint64_t now)
 			report(p, &a->event);
 		else if (a->kind == HP3_ACT_PROBE || a->kind == HP3_ACT_NAK ||
 			 a->kind == HP3_ACT_CNP || a->kind == HP3_ACT_TRACE ||
-			 a->kind == HP3_ACT_REPORT || a->kind == HP3_ACT_URGE)
+			 a->kind == HP3_ACT_REPORT || a->kind == HP3_ACT_URGE ||
+			 a->kind == HP3_ACT_TELL)
 			say(p, a, now);
 	}
 }

@@ -237,6 +237,7 @@ static void say(uint8_t what)
 	struct hp3_qp_event q = some_qp();
 	struct hp3_acts acts = {0};
 	uint32_t flow = flow_of(&q);
+	struct hp3_path_count names[8];
 	uint16_t told[8];
 
 	if (what & 1) {
@@ -248,6 +249,10 @@ static void say(uint8_t what)
 	}
 	hp3_peer_seen(c.e, q.ipv6, q.vlan, q.local, q.remote, c.now);
 	hp3_load_from(c.e, q.ipv6, q.vlan, q.local, q.remote, counts, what % 7, c.now);
+	hp3_load_from_names(c.e, q.ipv6, q.vlan, q.local, q.remote, c.now,
+		(const struct hp3_path_count[]){{what, 1}, {what & 3, 9}}, what % 3, c.now);
+	MUST(hp3_load_in_names(c.e, names, 8) <= 8);
+	MUST(hp3_load_to_names(c.e, flow, names, 8) <= 8);
 	MUST(hp3_load_in(c.e, told, 8) <= PATHS);
 	MUST(hp3_load_to(c.e, q.ipv6, q.vlan, q.local, q.remote, told, what % 9) <= PATHS);
 }
@@ -263,6 +268,8 @@ static void probe_reply(void)
 		return;
 	}
 	hp3_load_told_by(c.e, id, (const uint16_t[]){what, 1, 2}, what % 4, c.now);
+	hp3_load_told_names(
+		c.e, id, (const struct hp3_path_count[]){{what, 1}, {what & 3, 9}}, 2, c.now);
 	hp3_probe_reply(c.e, what & 0x40 ? id ^ u16() : id, what & 0x80, c.now, &acts);
 	caller_acts(&c, &acts, ACTS_MAX);
 }

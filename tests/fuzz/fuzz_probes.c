@@ -70,6 +70,7 @@ static void read_all(const uint8_t *f, uint32_t len)
 {
 	struct hp3_trace_result res;
 	struct hp3_answer answer;
+	struct hp3_loads report;
 	struct hp3_view v;
 
 	hp3_parse(f, len, &v);
@@ -78,6 +79,9 @@ static void read_all(const uint8_t *f, uint32_t len)
 	MUST(hp3_answer_read(f, len, &v, HP3_PROBE_PORT, &probe_key, &answer, &stats) !=
 		HP3_ANSWER_OK);
 	hp3_answer_read(f, len, &v, HP3_PROBE_PORT, &no_key, &answer, &stats);
+	MUST(hp3_loads_read(f, len, &v, HP3_PROBE_PORT, &probe_key, CLOCK, 30, &report, &stats) !=
+		HP3_LOADS_OK);
+	hp3_loads_read(f, len, &v, HP3_PROBE_PORT, &no_key, CLOCK, 30, &report, &stats);
 	hp3_tracer_init(&tracer, &(struct hp3_trace_params){.timeout_ns = 1}, 1, &stats);
 	MUST(hp3_trace_icmp(&tracer, f, len, &v, NOW, &res) == -ENOMSG);
 }
@@ -116,7 +120,7 @@ static void patched_probe(const uint8_t *data, size_t size, bool ipv6)
 
 static void patched_answer(const uint8_t *data, size_t size, bool ipv6)
 {
-	struct hp3_answer answer = {.id = 7, .stamp_ns = 9, .n = 12}, got;
+	struct hp3_answer answer = {.id = 7, .stamp_ns = 9, .n = 4}, got;
 	uint32_t ip = ipv6 ? 40 : 20;
 	struct frame probe, f, good;
 
@@ -130,8 +134,26 @@ static void patched_answer(const uint8_t *data, size_t size, bool ipv6)
 		store_udp_csum(f.b, L3, L3 + ip);
 	if (hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &probe_key, &got, &stats) ==
 		HP3_ANSWER_OK)
-		MUST(got.id == 7 && !got.ce && got.stamp_ns == 9 && !got.first && got.n == 12 &&
-			!memcmp(got.count, answer.count, sizeof(got.count)));
+		MUST(got.id == 7 && !got.ce && got.stamp_ns == 9 && got.n == 4 &&
+			!memcmp(got.path, answer.path, sizeof(got.path)));
+}
+
+static void patched_report(const uint8_t *data, size_t size, bool ipv6)
+{
+	struct hp3_loads report = {.clock_us = CLOCK * 1000000ull, .n = 3, .path = {{1, 2}}}, got;
+	struct hp3_addressing a = flow_addressing(ipv6, 0);
+	uint32_t ip = ipv6 ? 40 : 20;
+	struct frame f;
+
+	f.len = (uint32_t)hp3_loads_build(
+		f.b, sizeof(f.b), &a, &report, HP3_PROBE_PORT, &probe_key);
+	reparse(&f);
+	patch(&f, data, size);
+	if (f.b[L3] >> 4 == (ipv6 ? 6 : 4) && hp3_be16(f.b + L3 + ip + 4) == f.len - L3 - ip)
+		store_udp_csum(f.b, L3, L3 + ip);
+	if (hp3_loads_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &probe_key, CLOCK, 30, &got, &stats) ==
+		HP3_LOADS_OK)
+		MUST(got.n == 3 && !memcmp(got.path, report.path, sizeof(got.path)));
 }
 
 static void patched_expired(const uint8_t *data, size_t size, bool ipv6)
@@ -171,6 +193,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
 		patched_probe(data, size, ipv6);
 		patched_answer(data, size, ipv6);
+		patched_report(data, size, ipv6);
 		patched_expired(data, size, ipv6);
 	}
 	MUST(stats.peer_probes == stats.answered + stats.bad_icrc + stats.bad_tag +

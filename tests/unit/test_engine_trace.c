@@ -622,17 +622,87 @@ static void placed_by_counts_told_in_parts(void **state)
 		for (uint8_t s = 1; s <= 4; s++) {
 			const uint8_t addr[16] = {10, 8, 2, s};
 			uint16_t count = s == spine ? 1 : 5;
-			int at = hp3_path_number(rig.e, hp3_hop_name_of(false, addr), false);
+			const struct hp3_path_count told = {hp3_hop_name_of(false, addr), count};
 
-			assert_in_range(at, 0, HP3_HOPS - 1);
-			hp3_load_told_part(
-				rig.e, rig.probe_ids[0], (uint32_t)at, &count, 1, rig.now);
+			hp3_load_told_names(rig.e, rig.probe_ids[0], &told, 1, rig.now);
 		}
 		probe_reply(0, false);
 		assert_true(info(&fresh).moved);
 		assert_true(hp3_path_of_port(rig.e, flow_of(&fresh), info(&fresh).port, &id, &hop));
 		assert_int_equal(hop.addr[3], spine);
 	}
+}
+
+/* --- what hosts tell each other --- */
+
+/* Changes are told, not too often; that nothing is left, too, and that something still is. */
+static void the_peer_is_told_of_our_flows(void **state)
+{
+	struct hp3_path_count told[HP3_HOPS];
+	struct hp3_hop hop;
+	uint32_t id;
+
+	config();
+	rig.cfg.tell_ns = 5 * MS;
+	rig.cfg.stall_ns = 0;
+	begin();
+	run(300 * MS);
+	assert_int_equal(rig.acts[HP3_ACT_TELL], 0); /* nothing is active */
+	for (uint32_t i = 0; i < 20; i++) {
+		last(&q, 101 + i);
+		run(MS);
+		ack(&q, 101 + i);
+		run(MS);
+	}
+	assert_in_range(rig.acts[HP3_ACT_TELL], 1, 40 / 5 + 2);
+	last(&q, 121);
+	run(20 * MS);
+	assert_true(hp3_path_of_port(rig.e, flow_of(&q), q.home, &id, &hop));
+	assert_int_equal(hp3_load_to_names(rig.e, flow_of(&q), told, HP3_HOPS), 1);
+	assert_int_equal(told[0].name, hp3_hop_name_of(false, hop.addr));
+	assert_int_equal(told[0].count, 1);
+	ack(&q, 121);
+	run(20 * MS);
+	assert_int_equal(hp3_load_to_names(rig.e, flow_of(&q), told, HP3_HOPS), 0);
+	rig.acts[HP3_ACT_TELL] = 0;
+	run(100 * MS);
+	assert_int_equal(rig.acts[HP3_ACT_TELL], 0);
+}
+
+/* Reports are summed up by name, an old one changes nothing, and answers say the sum. */
+static void what_comes_in_is_told_by_name(void **state)
+{
+	const struct hp3_path_count first[] = {{7, 3}, {9, 1}}, second[] = {{9, 4}};
+	struct hp3_path_count in[HP3_HOPS];
+	struct qp other = make_qp(1);
+
+	config();
+	begin();
+	other.remote[3] = 77;
+	speak(&other, 7);
+	assert_int_equal(hp3_load_in_names(rig.e, in, HP3_HOPS), 0);
+	assert_int_equal(
+		hp3_load_from_names(rig.e, false, 0, q.local, q.remote, 100, first, 2, rig.now), 0);
+	assert_int_equal(
+		hp3_load_from_names(rig.e, false, 0, q.local, other.remote, 5, second, 1, rig.now),
+		0);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(hp3_load_in_names(rig.e, in, HP3_HOPS), 2);
+		assert_int_equal(in[0].name + in[1].name, 16);
+		assert_int_equal(in[in[0].name == 9 ? 0 : 1].count, 5);
+		assert_int_equal(in[in[0].name == 7 ? 0 : 1].count, 3);
+		assert_int_equal(hp3_load_from_names(rig.e, false, 0, q.local, q.remote, 100 - i,
+					 second, 1, rig.now),
+			-ESTALE);
+	}
+	assert_int_equal(
+		hp3_load_from_names(rig.e, false, 0, q.local, q.remote, 101, first, 0, rig.now), 0);
+	assert_int_equal(hp3_load_in_names(rig.e, in, HP3_HOPS), 2); /* none is news, too */
+	assert_int_equal(in[in[0].name == 7 ? 0 : 1].count, 0);
+	assert_int_equal(in[in[0].name == 9 ? 0 : 1].count, 4);
+	assert_int_equal(
+		hp3_load_from_names(rig.e, false, 0, q.remote, q.local, 9, first, 2, rig.now),
+		-ENOENT);
 }
 
 /* --- operators --- */
@@ -697,6 +767,8 @@ int main(void)
 		RIG_TEST(names_that_peers_tell_of_find_room),
 		RIG_TEST(counts_follow_what_is_learnt),
 		RIG_TEST(placed_by_counts_told_in_parts),
+		RIG_TEST(the_peer_is_told_of_our_flows),
+		RIG_TEST(what_comes_in_is_told_by_name),
 		RIG_TEST(ports_that_an_operator_names),
 	};
 

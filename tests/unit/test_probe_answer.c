@@ -16,9 +16,8 @@
 static const struct hp3_answer some = {.id = 0xa1b2c3d4,
 	.ce = true,
 	.stamp_ns = 0x1122334455667788,
-	.first = 24,
 	.n = 2,
-	.count = {3, 255}};
+	.path = {{0x1234, 3}, {0xfedc, 255}}};
 
 static void answer_to(struct frame *f, const struct frame *probe, const struct hp3_answer *answer)
 {
@@ -113,9 +112,8 @@ static void tells_what_it_was_told(void **state)
 		assert_int_equal(answer.id, some.id);
 		assert_int_equal(answer.ce, some.ce);
 		assert_int_equal(answer.stamp_ns, some.stamp_ns);
-		assert_int_equal(answer.first, some.first);
 		assert_int_equal(answer.n, some.n);
-		assert_memory_equal(answer.count, some.count, sizeof(some.count));
+		assert_memory_equal(answer.path, some.path, sizeof(some.path));
 		assert_int_equal(st.answers, 1);
 	}
 }
@@ -239,23 +237,31 @@ static void truncated(void **state)
 
 static void counts_are_told_in_turns(void **state)
 {
-	uint16_t count[300];
+	struct hp3_path_count path[128];
 
-	for (uint32_t i = 0; i < 300; i++)
-		count[i] = (uint16_t)(i * 7);
-	for (uint32_t n = 0; n <= 300; n++) {
-		uint32_t told = n < 256 ? n : 256, pages = n ? (told + 11) / 12 : 1, seen = 0;
+	for (uint32_t i = 0; i < 128; i++)
+		path[i] = (struct hp3_path_count){(uint16_t)(i * 501), (uint16_t)(i * 7)};
+	for (uint32_t n = 0; n <= 128; n++) {
+		uint32_t pages = n ? (n + 3) / 4 : 1, seen = 0;
+
 		for (uint32_t turn = 0; turn < 2 * pages; turn++) {
-			struct hp3_answer answer = {0};
-			hp3_answer_tell(&answer, turn, count, n);
-			assert_int_equal(answer.first, seen % (told ? told : 1));
-			for (uint32_t i = 0; i < answer.n; i++) {
-				uint16_t is = count[answer.first + i];
-				assert_int_equal(answer.count[i], is < 255 ? is : 255);
+			struct hp3_answer answer = {0}, got;
+			struct hp3_probe_stats st = {0};
+			struct frame probe, f;
+
+			hp3_answer_tell(&answer, turn, path, n);
+			make_probe(&probe, false, 1, 1, &probe_key);
+			answer_to(&f, &probe, &answer);
+			assert_int_equal(read_answer(&f, &got, &st), HP3_ANSWER_OK);
+			assert_int_equal(got.n, answer.n);
+			for (uint32_t i = 0; i < got.n; i++, seen++) {
+				uint16_t is = path[seen % n].count;
+
+				assert_int_equal(got.path[i].name, path[seen % n].name);
+				assert_int_equal(got.path[i].count, is < 255 ? is : 255);
 			}
-			seen += answer.n;
 		}
-		assert_int_equal(seen, 2 * told);
+		assert_int_equal(seen, 2 * n);
 	}
 }
 

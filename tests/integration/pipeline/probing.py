@@ -143,6 +143,9 @@ class Probing(Wired):
         self.assertEqual([r["known"] for r in a.json("trace", "--known", flow, "50001")], ["10.8.2.1"])
         for path in a.json("paths")[0]["paths"]:
             self.assertEqual(path["hop"], f"10.8.2.{2 - path['port'] % 2}")
+        ca = wait_for("reports of flows", lambda: (lambda c: c if c["loads"] else None)(a.counters()))
+        self.assertGreater(b.counters()["loads_sent"], 0)
+        self.assertEqual([ca["loads_" + c] for c in ("bad_form", "bad_tag", "bad_clock", "stale")], [0] * 4)
         self.relay("silent")
         wait_for("no identity", lambda: identity("none"))
         self.assertEqual({p["path"] for p in a.json("paths")[0]["paths"]}, {None})

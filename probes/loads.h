@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_PROBES_LOADS_H
+#define HP3_PROBES_LOADS_H
+/*
+ * What a host tells a peer of the flows that it sends there: how many are active on each path, so
+ * that the peer can tell everybody how many flows come in by it (ppp/placement.h). A plain UDP
+ * datagram from hp3's own port to hp3's own port, consumed by the hp3d there; nobody answers it.
+ * All numbers big-endian:
+ *
+ *      0  magic 8                  12  n x { name of the path 16, active flows 8, 255 = that many
+ *      1  version 4 | zero 4           or more }: all paths in use, the rest have none
+ *      2  n 8                      12 + 3 n  tag 32 (tag.h) over all of the above
+ *      3  zero 8
+ *      4  wall clock of the sender, us 64
+ *
+ * Paths bear names that all hosts agree on (engine/trace.h). The clock orders the reports of a pair
+ * of hosts, so that an old one cannot undo a newer one; with a key it is also compared with the
+ * receiver's, as that of probes is. Counts are advice: at worst a flow begins on a busier path.
+ */
+#include "probes/stats.h"
+#include "probes/tag.h"
+
+#define HP3_LOADS_PATHS   32u
+#define HP3_LOADS_VERSION 1u
+
+struct hp3_path_count {
+	uint16_t name, count;
+};
+
+struct hp3_loads {
+	uint64_t clock_us;
+	uint8_t n;
+	struct hp3_path_count path[HP3_LOADS_PATHS];
+};
+
+/* *a: from here to the peer; sport is `port` as well. Length of the frame in buf, or -ENOSPC. */
+int hp3_loads_build(void *buf, size_t cap, const struct hp3_addressing *a,
+	const struct hp3_loads *report, uint16_t port, const struct hp3_probe_key *key);
+
+enum hp3_loads_fate {
+	HP3_LOADS_NONE, /* none at all: passes */
+	HP3_LOADS_OK, /* consume it; *report is valid */
+	HP3_LOADS_DROP, /* one by its looks, but unsound: counted and consumed */
+};
+
+/*
+ * To be asked for frames that hp3_parse() calls NOT_ROCE. `clock`: this host's, s; `clock_s`: how
+ * far the peer's may be from it, looked at with a key only.
+ */
+enum hp3_loads_fate hp3_loads_read(const void *frame, uint32_t len, const struct hp3_view *v,
+	uint16_t port, const struct hp3_probe_key *key, uint64_t clock, uint32_t clock_s,
+	struct hp3_loads *report, struct hp3_probe_stats *stats);
+
+#endif

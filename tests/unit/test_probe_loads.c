@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reports of flows by path: what they tell, and which are not believed. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "probe_frames.h"
+#include "probes/answer.h"
+
+#define CLOCK   1700000000u
+#define CLOCK_S 30u
+
+static struct hp3_probe_stats st;
+
+static struct hp3_loads make_report(uint8_t n, uint64_t clock)
+{
+	struct hp3_loads r = {.clock_us = clock * 1000000ull + 7, .n = n};
+
+	for (uint8_t i = 0; i < n; i++)
+		r.path[i] = (struct hp3_path_count){(uint16_t)(i * 2039), (uint16_t)(i * 17)};
+	return r;
+}
+
+static void build(
+	struct frame *f, bool ipv6, const struct hp3_loads *r, const struct hp3_probe_key *key)
+{
+	struct hp3_addressing a = flow_addressing(ipv6, 0xc001);
+	int n = hp3_loads_build(f->b, sizeof(f->b), &a, r, HP3_PROBE_PORT, key);
+
+	assert_true(n > 0);
+	f->len = (uint32_t)n;
+	reparse(f);
+}
+
+static enum hp3_loads_fate take(
+	const struct frame *f, const struct hp3_probe_key *key, struct hp3_loads *r)
+{
+	return hp3_loads_read(f->b, f->len, &f->v, HP3_PROBE_PORT, key, CLOCK, CLOCK_S, r, &st);
+}
+
+static int setup(void **state)
+{
+	st = (struct hp3_probe_stats){0};
+	return 0;
+}
+
+static void tells_what_it_was_told(void **state)
+{
+	for (uint8_t n = 0; n <= HP3_LOADS_PATHS; n++) {
+		for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+			struct hp3_loads r = make_report(n, CLOCK), got;
+			struct frame f;
+
+			build(&f, ipv6, &r, &probe_key);
+			assert_int_equal(f.v.class, HP3_CLASS_OTHER);
+			assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_OK);
+			assert_int_equal(got.clock_us, r.clock_us);
+			assert_int_equal(got.n, n);
+			for (uint8_t i = 0; i < n; i++) {
+				assert_int_equal(got.path[i].name, r.path[i].name);
+				assert_int_equal(got.path[i].count,
+					r.path[i].count < 255 ? r.path[i].count : 255);
+			}
+		}
+	}
+	assert_int_equal(st.loads, 2 * (HP3_LOADS_PATHS + 1));
+}
+
+/* One bit wrong anywhere in the datagram, checksum repaired or not. */
+static void a_changed_bit_is_noticed(void **state)
+{
+	struct hp3_loads r = make_report(4, CLOCK), got;
+	struct frame f, good;
+
+	build(&good, false, &r, &probe_key);
+	for (uint32_t bit = 8 * 42; bit < 8 * good.len; bit++) {
+		f = good;
+		f.b[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		f.b[40] = f.b[41] = 0; /* UDP: no checksum */
+		assert_int_not_equal(take(&f, &probe_key, &got), HP3_LOADS_OK);
+	}
+	assert_int_equal(st.loads, 0);
+	assert_true(st.loads_bad_form > 0);
+}
+
+static void neither_another_key_nor_another_time(void **state)
+{
+	struct hp3_loads r = make_report(1, CLOCK), got;
+	struct frame f;
+
+	build(&f, false, &r, &no_key);
+	assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
+	assert_int_equal(st.loads_bad_tag, 1);
+	assert_int_equal(take(&f, &no_key, &got), HP3_LOADS_OK);
+	for (int sign = -1; sign <= 1; sign += 2) {
+		r = make_report(1, CLOCK + sign * (int)CLOCK_S);
+		build(&f, true, &r, &probe_key);
+		assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_OK);
+		r = make_report(1, CLOCK + sign * (int)(CLOCK_S + 1));
+		build(&f, true, &r, &probe_key);
+		assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
+		build(&f, true, &r, &no_key); /* nothing would follow from the clock */
+		assert_int_equal(take(&f, &no_key, &got), HP3_LOADS_OK);
+	}
+	assert_int_equal(st.loads_bad_clock, 2);
+}
+
+static void others_are_left_alone(void **state)
+{
+	struct hp3_answer answer = {.id = 1}, read;
+	struct hp3_loads r = make_report(2, CLOCK), got;
+	struct frame probe, f;
+
+	make_probe(&probe, false, 1, 1, &probe_key);
+	assert_int_equal(take(&probe, &probe_key, &got), HP3_LOADS_NONE);
+	f.len = (uint32_t)hp3_answer_build(
+		f.b, sizeof(f.b), probe.b, &probe.v, &answer, HP3_PROBE_PORT, &probe_key);
+	reparse(&f);
+	assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_NONE);
+	build(&f, false, &r, &probe_key);
+	assert_int_equal(hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &probe_key, &read, &st),
+		HP3_ANSWER_NONE);
+	for (uint32_t len = 0; len < f.len; len++) {
+		struct frame cut = f;
+
+		cut.len = len;
+		reparse(&cut);
+		assert_int_equal(take(&cut, &probe_key, &got), HP3_LOADS_NONE);
+	}
+	assert_int_equal(st.loads_bad_form + st.loads_bad_tag, 0);
+}
+
+static void too_small_a_buffer(void **state)
+{
+	struct hp3_addressing a = flow_addressing(false, 1);
+	struct hp3_loads r = make_report(3, CLOCK);
+	uint8_t b[64];
+
+	assert_int_equal(
+		hp3_loads_build(b, 14 + 20 + 8 + 12 + 9 + 3, &a, &r, HP3_PROBE_PORT, &no_key),
+		-ENOSPC);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(tells_what_it_was_told, setup),
+		cmocka_unit_test_setup(a_changed_bit_is_noticed, setup),
+		cmocka_unit_test_setup(neither_another_key_nor_another_time, setup),
+		cmocka_unit_test_setup(others_are_left_alone, setup),
+		cmocka_unit_test_setup(too_small_a_buffer, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
