@@ -78,18 +78,23 @@ json_t *hp3_plan_path(const struct hp3_net *net, const struct hp3_net_flow *flow
 {
 	uint32_t hop[HP3_NET_HOPS];
 	int n = hp3_net_path(net, flow, hop);
-	json_t *hops = json_array();
+	json_t *hops = json_array(), *counters = json_array();
 
-	for (int i = 0; i < n; i++)
+	/* And the counter that each of them counts the flow by. */
+	for (int i = 0; i < n; i++) {
+		uint32_t hash = hp3_net_hash(net, hop[i], flow);
+
 		json_array_append_new(hops, json_string(net->sw[hop[i]].name));
+		json_array_append_new(counters, json_integer(hash % HP3_PROGRAM_FLOWS));
+	}
 	if (n < 0) {
 		json_decref(hops);
+		json_decref(counters);
 		return NULL;
 	}
-	/* The flow's counter in the first switch: what the program counts it by. */
-	return json_pack("{s:s, s:s, s:i, s:i, s:o}", "src", net->host[flow->src].name, "dst",
-		net->host[flow->dst].name, "sport", (int)flow->sport, "flow",
-		(int)(hp3_net_hash(net, hop[0], flow) % HP3_PROGRAM_FLOWS), "path", hops);
+	return json_pack("{s:s, s:s, s:i, s:o, s:o}", "src", net->host[flow->src].name, "dst",
+		net->host[flow->dst].name, "sport", (int)flow->sport, "path", hops, "flows",
+		counters);
 }
 
 struct printer {

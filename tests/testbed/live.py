@@ -37,7 +37,7 @@ def flow_counters(bed, ports):
     """The counter that `path` names for a flow is the one that its packet was counted in."""
     control = Control(f"/run/hp3-testbed/{bed.name}/fabric.sock")
     counted = {f["index"]: f["packets"] for f in control.ask("stats", flows="l1")["flows"]}
-    named = [control.ask("path", src="h1", dst="h3", sport=p)["flow"] for p in ports]
+    named = [control.ask("path", src="h1", dst="h3", sport=p)["flows"][0] for p in ports]
     control.close()
     assert all(counted.get(i, 0) >= named.count(i) for i in named), "a flow without its counter"
 
