@@ -22,8 +22,8 @@ born() {
 	echo "${stat[19]}"
 }
 
-record() { # FILE PID
-	echo "$2 $(born "$2")" >"$1"
+record() { # FILE PID; at once: whoever reads a file that is being written would take the process for gone
+	echo "$2 $(born "$2")" >"$1.new" && mv "$1.new" "$1"
 }
 
 # recorded FILE: prints the recorded process if that very process still runs.
