@@ -10,15 +10,26 @@
 #include "sim/work/builtin.h"
 
 static const char usage_text[] =
-	"usage: hp3-sim trace --topology FILE --flows FILE --lb NAME --json OUT [options]\n"
-	"       hp3-sim run NAME|FILE|all [--quick] [--out DIR] [--jobs N] [--lbs A,B] [options]\n"
-	"       hp3-sim report DIR      results.csv, figures, report.html from what run wrote\n"
-	"       hp3-sim list            balancers, scenarios, flow size distributions\n"
-	"       hp3-sim keys            every setting, with unit, range and default\n"
-	"       hp3-sim sizes           bytes per packet, flow, port and host\n"
-	"options: --set section.key=value (any number); trace: --seed N, --per-flow,\n"
-	"         --pcap HOST:FILE: what this host sees, for hp3d --replay\n"
-	"docs/sim.md says what the model is and what the results mean\n";
+	"usage: hp3-sim run NAME|FILE|all [options]\n"
+	"  --quick                  small: seconds per scenario\n"
+	"  --out DIR                results (hp3-sim-results); those that are there are kept\n"
+	"  --jobs N                 runs at a time (number of processors)\n"
+	"  --lbs A,B                balancers instead of the scenario's\n"
+	"       hp3-sim trace --topology FILE --flows FILE --lb NAME --json OUT [options]\n"
+	"  --topology FILE, --flows FILE   in the formats of the ns-3 RDMA simulators\n"
+	"  --lb NAME                load balancer\n"
+	"  --json OUT               the result; - is the standard output\n"
+	"  --seed N                 of every random choice (1)\n"
+	"  --per-flow               add every flow\n"
+	"  --pcap HOST:FILE         what this host sees, for hp3d --replay\n"
+	"       hp3-sim report DIR  results.csv, figures, report.html from what run wrote\n"
+	"       hp3-sim list        balancers, scenarios, flow size distributions\n"
+	"       hp3-sim keys        every setting, with unit, range and default\n"
+	"       hp3-sim sizes       bytes per packet, flow, port and host\n"
+	"run and trace:\n"
+	"  --set SECTION.KEY=VALUE  change a setting; any number\n"
+	"Exit codes: 0 done, 1 a run failed or a file is wrong, 2 usage. See hp3-sim(1), and\n"
+	"docs/sim.md for what the model is and what the results mean.\n";
 
 int sim_usage(const char *problem)
 {

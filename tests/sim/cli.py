@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """hp3-sim as a command: what is wrong is named with its place and its fix; runs resume; one page.
 
-usage: cli.py HP3-SIM
+usage: cli.py HP3-SIM MANUAL
 """
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -54,8 +55,23 @@ def trace(sim, tmp, topo, flows, more):
                 write(tmp, "f", flows), "--lb", "ecmp", "--json", "-"] + more)
 
 
+def manual_lacks(sim, path):
+    """Options and commands of --help that the manual page does not have."""
+    usage = run([sim, "--help"]).stdout
+    with open(path, encoding="utf-8") as f:
+        manual = f.read().replace("\\-", "-")
+    options = set(re.findall(r"--([a-z-]+)", usage)) - {"replay"}
+    lacks = [o for o in options if not re.search(rf"(?m)^\.BI? --{o}( |$)", manual)]
+    lacks += [c for c in re.findall(r"hp3-sim ([a-z]+) ", usage)
+              if not re.search(rf"(?m)^\.BI? {c}( |$)", manual)]
+    if len(options) < 12:
+        lacks.append("--help has lost options")
+    return [f"manual: no {lack}" for lack in lacks]
+
+
 def main():
     sim, bad = sys.argv[1], []
+    bad += manual_lacks(sim, sys.argv[2])
     with tempfile.TemporaryDirectory(prefix="hp3-sim-") as tmp:
         done = trace(sim, tmp, TOPO, FLOWS, ["--per-flow", "--seed", "9"])
         result = json.loads(done.stdout)
