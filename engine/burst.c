@@ -11,7 +11,7 @@
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define INLINE      static inline __attribute__((always_inline))
-#define AHEAD        24u /* packets between the look into the bucket and the flow */
+#define AHEAD       24u /* packets between the look into the bucket and the flow */
 
 /*
  * Requests that leave, and replies and CNPs that arrive, have a flow here. The notification point
