@@ -111,6 +111,13 @@ def row_of(scenario, result):
     }
 
 
+def may_overtake(result):
+    """How many packets of a load may overtake others: none, but a window's worth where routes changed under way. Then
+    the switches hash all flows anew, and what was under way is overtaken by what follows, whatever hosts do."""
+    changed = any(e["action"] in ("fail", "restore") and e.get("reroute_ms", -1) >= 0 for e in result["events"])
+    return 128 if changed else 0
+
+
 def failures(results):
     """What may never be, in any mode."""
     wrong = []
@@ -118,6 +125,6 @@ def failures(results):
         for name, r in result["reports"].items():
             if r["content"]["wrong"] or r["content"]["wrong_read_packets"]:
                 wrong.append(f"mode {result['mode']}: {name}: content that was not sent")
-            if r["sum"]["overtaken"]:
+            if r["sum"]["overtaken"] > may_overtake(result):
                 wrong.append(f"mode {result['mode']}: {name}: {r['sum']['overtaken']} packets overtook others")
     return wrong
