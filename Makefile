@@ -11,7 +11,7 @@ all: build
 
 help:
 	@echo 'make demo        two elephants on one spine of a P4 fabric, hp3d parts them: view, page, figures'
-	@echo 'make demo RNIC=rxe  real RNIC stacks in virtual machines, live moves'
+	@echo 'make demo RNIC=rxe  the same with real RNIC stacks (Soft-RoCE) in virtual machines'
 	@echo 'make test        everything: lint, gcc, clang, sanitizers, lab (under 25 minutes)'
 	@echo 'make check       the fast ring: unit, property, replay, pipeline (under 2 minutes)'
 	@echo 'make build       build/app/hp3d/hp3d, build/app/hp3ctl/hp3ctl'
@@ -33,7 +33,7 @@ build: deps $(BUILD)/build.ninja
 # RNIC=rxe: virtual machines with Linux Soft-RoCE and perftest instead of roce-gen's hosts.
 demo: build
 ifeq ($(RNIC),rxe)
-	tests/lab/demo --build $(BUILD)
+	p4-testbed/demo-rxe --build $(BUILD) --out hp3-demo
 else
 	p4-testbed/hp3-testbed --name demo --build $(BUILD) run micro-collision --modes off,on --out hp3-demo
 endif

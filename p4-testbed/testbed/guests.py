@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""micro-collision with real RNIC stacks: two connections of perftest between Soft-RoCE guests of the lab.
+
+../demo-rxe boots the guests, starts hp3d and perftest, and calls this:
+    record  one mode: watches the fabric, moves a connection at its time, writes what it saw
+    page    the report of all modes: page, figures, numbers as those of hp3-testbed run
+
+What arrives of a connection is read from the last leaf's flow counters, the rest from the fabric and from hp3d. perftest
+has no completion time of single messages; their mean is what is in flight over the rate (Little's law).
+"""
+import argparse
+import html
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+
+from . import bed as beds
+from . import evidence, measures, report, tools
+from .tools import Problem
+
+SAMPLE_S = 0.2
+SIZE, MTU, DEPTH = 8192, 1024, 2  # of a message; messages of a connection in flight
+FRAMES = SIZE / (SIZE // MTU * (MTU + 58) + 16)  # payload's share of what switches count
+NAMES = ("a", "b")
+RTT_S = 1.0
+TRIES = 4
+CLOCK_ASKS = 4
+COUNTERS = (("rcvd_pkts", "packets received"), ("out_of_seq_request", "out-of-sequence requests"),
+            ("duplicate_request", "duplicate requests"), ("rcvd_seq_err", "NAKs for a PSN"),
+            ("completer_retry_err", "retries of the timer"))
+
+
+class Guest:
+    """hp3ctl in guest 1."""
+
+    def __init__(self, lab, build):
+        self.words = [os.path.join(tools.REPO, "tests", "lab", "lab"), "--name", lab, "exec", "1", "--timeout", "60", "--",
+                      os.path.join(build, "app", "hp3ctl", "hp3ctl"), "--json"]
+
+    def ask(self, *words):
+        out = tools.run(self.words + list(words))
+        return [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+
+
+class Mover:
+    """Moves a connection, once it is time; once more where hp3d gave up (the old path did not empty in time)."""
+
+    def __init__(self, guest, flow, port):
+        self.words = guest.words + ["move", flow, "--port", str(port)]
+        self.process, self.tries, self.asked = None, 0, 0.0
+
+    def poke(self, now):
+        """True when a new attempt begins."""
+        if self.process is not None and self.process.poll() in (None, 0):
+            return False
+        if self.tries == TRIES or now < self.asked + 2:
+            return False
+        if self.process is not None:
+            print(f"demo: {self.process.communicate()[0].strip()[-200:]}; once more")
+        self.process = subprocess.Popen(self.words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.tries, self.asked = self.tries + 1, now
+        return True
+
+    def finish(self):
+        if self.process is not None:
+            text = self.process.communicate()[0]
+            if self.process.returncode != 0:
+                raise Problem(f"hp3ctl move: {text.strip()[-300:]}")
+
+
+class RoundTrips(threading.Thread):
+    """hp3d's smoothed RTT of each flow, as often as a guest answers."""
+
+    def __init__(self, guest, flows):
+        super().__init__(daemon=True)
+        self.guest, self.flows, self.latest, self.stop = guest, flows, {}, threading.Event()
+
+    def run(self):
+        while not self.stop.wait(RTT_S):
+            try:
+                for f in self.guest.ask("flows"):
+                    name = next((n for n, w in self.flows.items() if w["flow"] == f["flow"]), None)
+                    if name and f["path"]["rtt_ns"]:
+                        self.latest[name] = f["path"]["rtt_ns"] / 1e6
+            except Problem as e:
+                print(f"demo: round trips: {e}", file=sys.stderr)
+
+
+class Watch:
+    """What the fabric counts: rows for the figures, and a series of goodput for each flow."""
+
+    def __init__(self, bed, flows):
+        self.control, self.flows = bed.fabric(), flows
+        self.rows, self.series, self.last = [], {n: [] for n in flows}, None
+        self.index = {n: {self.index_of(f["port"])} for n, f in flows.items()}
+
+    def index_of(self, port):
+        return self.control.ask("path", src="h1", dst="h2", sport=port)["flows"][-1]
+
+    def moved(self, name, port):
+        self.index[name].add(self.index_of(port))
+
+    def take(self, now, rtt):
+        data = self.control.ask("stats", flows="l2")
+        counted = {f["index"]: f["bytes"] for f in data.pop("flows")}
+        sent = {n: sum(counted.get(i, 0) for i in self.index[n]) for n in self.flows}
+        lanes = {f"{x['from']}>{x['to']}": x for x in data["lanes"]}
+        total = {s["name"]: (sum(s["port_ce_packets"]), sum(s["port_tx_packets"])) for s in data["switches"]}
+        if self.last is not None:
+            t0, before, lanes0, total0, sent0 = self.last
+            dt = (data["t_ns"] - t0) / 1e9
+            self.rows.append({
+                "t": now, "mbps": {n: (x["bytes"] - lanes0[n]) * 8e-6 / dt for n, x in lanes.items()},
+                "queue": {n: x["peak"] for n, x in lanes.items()}, "marks": {n: v[0] - total0[n][0] for n, v in total.items()},
+                "packets": {n: v[1] - total0[n][1] for n, v in total.items()}, "rtt_ms": dict(rtt)})
+            for n in self.flows:
+                self.series[n].append({"from_s": before, "to_s": now, "tx_mbps": max(sent[n] - sent0[n], 0) * 8e-6 / dt * FRAMES})
+        self.last = (data["t_ns"], now, {n: x["bytes"] for n, x in lanes.items()}, total, sent)
+        return data
+
+
+def decisions_of(guest, begin, flows):
+    """hp3d's events since `begin` (Unix time), on the run's clock."""
+    asked = []
+    for _ in range(CLOCK_ASKS):
+        before = time.time()
+        clock = guest.ask("health")[0]["t_ns"] / 1e9
+        asked.append((time.time() - before, clock + begin - (before + time.time()) / 2))
+    zero = min(asked)[1]  # of the quickest answer
+    names = {w["flow"]: n for n, w in flows.items()}
+    return [{"host": "h1", "t": e["t_ns"] / 1e9 - zero, "name": names.get(e["flow"]), **e} for e in guest.ask("events")
+            if e["t_ns"] / 1e9 > zero]
+
+
+def ports(a):
+    """A source port over each of the spines named, one a line, no port twice."""
+    control = beds.Bed(a.bed, os.path.realpath(a.build)).fabric()
+    for i, spine in enumerate(a.spines):
+        for port in range(50000 + 200 * i, 50200 + 200 * i):
+            if control.ask("path", src="h1", dst="h2", sport=port)["path"][1] == spine:
+                print(port)
+                break
+    return 0
+
+
+def record(a):
+    bed = beds.Bed(a.bed, os.path.realpath(a.build))
+    flows = {n: {"flow": w.split("=")[0], "port": int(w.split("=")[1])} for n, w in zip(NAMES, a.flow)}
+    guest, events = Guest(a.lab, bed.build), []
+    mover = Mover(guest, flows["b"]["flow"], a.port)
+    watch, rtt = Watch(bed, flows), RoundTrips(guest, flows)
+    rtt.start()
+    begin = following = time.time()
+    first = watch.take(0.0, {})
+    while time.time() < begin + a.seconds:
+        now = time.time() - begin
+        if a.mode == "manual" and now >= a.move_at and mover.poke(now):
+            watch.moved("b", a.port)
+            events.append({"t": now, "action": "move", "flow": "b", "port": a.port, "to": a.to})
+        last = watch.take(now, rtt.latest)
+        following += SAMPLE_S
+        time.sleep(max(following - time.time(), 0))
+    rtt.stop.set()
+    rtt.join()
+    mover.finish()
+    with open(a.out, "w", encoding="utf-8") as f:
+        json.dump({"mode": a.mode, "ports": {n: w["port"] for n, w in flows.items()}, "events": events, "samples": watch.rows,
+                   "reports": {n: {"series": s, "fct": []} for n, s in watch.series.items()},
+                   "decisions": decisions_of(guest, begin, flows), "fabric_before": first, "fabric": last}, f)
+
+
+def drops(data):
+    return sum(sum(lane["drops"].values()) for lane in data["lanes"])
+
+
+def spans(result, seconds, warm):
+    """[(what, begin, end)]: before and after the move, or all of it."""
+    at = max([e["t"] for e in evidence.moves_of(result)], default=None)
+    if at is None:
+        return [("", warm, seconds)]
+    return [(": before", warm, at), (": after", at + 3, seconds)]
+
+
+def rate(scenario, result, name, begin, end):
+    return measures.between(scenario, result, name, begin, end) or 0.0
+
+
+def tables(scenario, results):
+    s = scenario["scenario"]
+    columns = [(f"hp3 {r['mode']}{what}", r, b, e) for r in results for what, b, e in spans(r, s["seconds"], s["warmup_ms"] / 1000)]
+
+    def each(value):
+        return [value(r, b, e) for _, r, b, e in columns]
+
+    def completion(r, b, e):
+        rates = [rate(scenario, r, n, b, e) for n in NAMES]
+        return evidence.number(measures.mean([DEPTH * SIZE * 8e-3 / x for x in rates if x > 0]))
+
+    def round_trip(r, b, e):
+        return evidence.number(measures.mean([v for x in r["samples"] if b <= x["t"] <= e for v in x["rtt_ms"].values()]))
+
+    def marked(r, b, e):
+        rows = [x for x in r["samples"] if b <= x["t"] <= e]
+        sent = sum(sum(x["packets"].values()) for x in rows)
+        return f"{100 * sum(sum(x['marks'].values()) for x in rows) / sent if sent else 0:.2f} %"
+
+    lines = [[f"Goodput of {n}, Mb/s", *each(lambda r, b, e, n=n: evidence.number(rate(scenario, r, n, b, e), digits=2))] for n in NAMES]
+    lines += [["Mean completion of a message (8 KiB, two in flight), ms", *each(completion)],
+              ["Round trip, as hp3d smooths it, ms", *each(round_trip)], ["Packets marked CE, over all hops", *each(marked)]]
+    return evidence.table([""] + [c[0] for c in columns], lines)
+
+
+def rnic_table(results):
+    head = ["Counted by the RNIC (Linux rxe)"] + [f"hp3 {r['mode']}: guest {g}" for r in results for g in ("1", "2")]
+    rows = [[text, *[f"{r['rnic'][g][key]:,}" for r in results for g in ("1", "2")]] for key, text in COUNTERS]
+    return evidence.table(head, rows)
+
+
+def page(a):
+    results = []
+    for mode in a.modes.split(","):
+        with open(os.path.join(a.work, mode + ".json"), encoding="utf-8") as f:
+            results.append(json.load(f))
+        with open(os.path.join(a.work, mode + ".rnic.json"), encoding="utf-8") as f:
+            results[-1]["rnic"] = json.load(f)
+        with open(os.path.join(a.work, mode + ".perftest.json"), encoding="utf-8") as f:
+            results[-1]["perftest"] = json.load(f)
+    plan = json.loads(tools.run([tools.binary(os.path.realpath(a.build), "hp3-fabric"), "plan", a.topology]))
+    fabric_only = {**plan, "links": [link for link in plan["links"] if not link["host"]]}
+    scenario = {"scenario": {
+        "title": "Two connections of real RNIC stacks on one spine", "seconds": a.seconds, "seed": plan["seed"], "warmup_ms": 500,
+        "text": "Two virtual machines with Linux Soft-RoCE, hp3d between each RNIC and the P4 fabric, perftest (RDMA WRITE) on top. "
+                "Both connections are on spine s1, so each gets half a link. In mode manual one of them is moved to s3 while it runs."}}
+    s, parts = scenario["scenario"], []
+    parts.append(f"<h1>{html.escape(s['title'])}</h1><p class=lead>{html.escape(s['text'])}</p>" + tables(scenario, results))
+    parts.append("<small>Before and after: up to the move, and from three seconds after it. Payload only, as it "
+                 "arrives at the receiver's leaf; retransmissions count.</small><h2>The RNICs' own word</h2>" + rnic_table(results))
+    parts.append("<h2>Figures</h2>")
+    os.makedirs(a.out, exist_ok=True)
+    for name, figure in report.figures(scenario, fabric_only, results):
+        if name == "fct":
+            continue
+        svg, _ = figure.write(os.path.join(a.out, f"{a.stem}-{name}"))
+        parts.append(svg.replace('id="gnuplot', f'id="{name}-gnuplot').replace("gp", f"{name}gp"))
+    for r in results:
+        if evidence.moves_of(r):
+            parts.append(f"<h2>Moves, as hp3d tells them (mode {r['mode']})</h2>" + evidence.move_table(r))
+    parts.append("<h2>How it was made</h2>" + report.setup(plan, s).replace("Hosts: roce-gen behind hp3d, in network namespaces.", (
+        "Hosts: Debian's kernel with Soft-RoCE and perftest (8 KiB RDMA WRITE, MTU 1024, two in flight on each of two queue "
+        "pairs) in emulated virtual machines, hp3d in each of them. ECMP's choice of one spine for both connections is "
+        "imitated by two moves before the clock starts, in each mode alike.")))
+    path = os.path.join(a.out, a.stem + ".html")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(s['title'])}</title>"
+                f"<style>{report.STYLE}</style>" + "\n".join(parts) + "</html>\n")
+    with open(os.path.join(a.out, a.stem + ".json"), "w", encoding="utf-8") as f:
+        json.dump({"v": 1, "scenario": scenario, "plan": plan, "results": results}, f)
+    return judge(scenario, results, path)
+
+
+def judge(scenario, results, path):
+    """Prints the short version; 1 if a packet was out of order or the move did not help."""
+    s, code = scenario["scenario"], 0
+    for r in results:
+        for what, b, e in spans(r, s["seconds"], s["warmup_ms"] / 1000):
+            print(f"hp3 {r['mode'] + what:16} goodput of a and b, Mb/s: " + " ".join(f"{rate(scenario, r, n, b, e):.2f}" for n in NAMES))
+        ooo = sum(r["rnic"][g]["out_of_seq_request"] + r["rnic"][g]["rcvd_seq_err"] for g in ("1", "2"))
+        got = r["rnic"]["2"]["rcvd_pkts"]
+        print(f"    the RNICs: {got:,} packets received, {ooo} out of sequence; the fabric lost {drops(r['fabric']) - drops(r['fabric_before'])} frames")
+        if ooo or got < 200:
+            print(f"demo: mode {r['mode']}: out of order, or hardly anything sent", file=sys.stderr)
+            code = 1
+        if r["mode"] == "manual" and not evidence.moves_of(r):
+            print("demo: the move was not done in time; hp3d's events tell why", file=sys.stderr)
+            code = 1
+    print(f"report: {path}")
+    return code
+
+
+def main():
+    p = argparse.ArgumentParser(prog="guests", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    sub = p.add_subparsers(dest="command", required=True)
+    c = sub.add_parser("record")
+    for word in ("--bed", "--lab", "--mode", "--out", "--to"):
+        c.add_argument(word, required=True)
+    c.add_argument("--flow", action="append", required=True, metavar="ID=PORT")
+    c.add_argument("--port", type=int, required=True)
+    c.add_argument("--move-at", type=float, required=True)
+    e = sub.add_parser("ports")
+    e.add_argument("--bed", required=True)
+    e.add_argument("spines", nargs="+")
+    d = sub.add_parser("page")
+    for word in ("--work", "--modes", "--topology", "--stem", "--out"):
+        d.add_argument(word, required=True)
+    for q in (c, d, e):
+        q.add_argument("--build", required=True)
+    for q in (c, d):
+        q.add_argument("--seconds", type=float, required=True)
+    a = p.parse_args()
+    try:
+        return {"record": record, "ports": ports, "page": page}[a.command](a)
+    except Problem as e:
+        print(f"demo: {e}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
