@@ -6,7 +6,6 @@
 #include "sim/lb/balancers.h"
 #include "sim/lb/hp3.h"
 
-#define FIRST_QPN   0x11u
 #define FIRST_PSN   1u /* on the wire: packet 0 of a flow */
 #define QUIET_QPN   0xff0000u /* + host: the queue pair that stays */
 #define SYN_ACK     0x1fu
@@ -32,45 +31,6 @@ static void stop(struct sim *s)
 	free(b);
 }
 
-static int start_engines(struct sim *s, struct hp3_balancer *b)
-{
-	b->host = sim_alloc(s->topo.hosts, sizeof(*b->host));
-	for (uint32_t h = 0; h < s->topo.hosts; h++) {
-		struct hp3_engine_config cfg = b->cfg;
-		struct hp3_host *host = &b->host[h];
-		size_t size;
-
-		cfg.seed ^= (uint64_t)h << 32;
-		cfg.load_paths = (uint16_t)b->paths;
-		if (b->model != NULL)
-			cfg.model = &b->model[b->place[h]];
-		size = (hp3_engine_size(&cfg) + 63) & ~(size_t)63;
-		host->memory = aligned_alloc(64, size);
-		if (host->memory == NULL)
-			return -ENOMEM;
-		host->engine = hp3_engine_create(host->memory, size, &cfg);
-		if (host->engine == NULL)
-			return -EINVAL;
-		host->next_qpn = FIRST_QPN;
-		host->met = sim_alloc(s->topo.hosts, 1);
-	}
-	return 0;
-}
-
-/* From where does a packet's path depend on its ports? */
-static void set_places(const struct sim *s, struct hp3_balancer *b)
-{
-	const struct sim_topo *t = &s->topo;
-
-	b->place = sim_alloc(t->hosts, sizeof(*b->place));
-	for (uint32_t h = 0; h < t->hosts; h++) {
-		bool mate = h > 0 && t->leaf[h] == t->leaf[h - 1] &&
-			    t->first_port[h + 1] - t->first_port[h] == 1;
-
-		b->place[h] = mate ? b->place[h - 1] : b->places++;
-	}
-}
-
 static int start_as(struct sim *s, bool paper)
 {
 	struct hp3_balancer *b = sim_alloc(1, sizeof(*b));
@@ -78,14 +38,13 @@ static int start_as(struct sim *s, bool paper)
 
 	s->lb_state = b;
 	s->cfg.rnic.ports = SIM_PORTS_ROCE;
-	set_places(s, b);
 	hp3_sim_config(s, b, paper);
 	sim_pool_init(&b->ticks, sizeof(struct sim_event) + sizeof(uint64_t));
 	if (!paper && s->cfg.hp3.identity == SIM_IDENTITY_MODEL)
 		ret = hp3_sim_models(s, b);
 	if (ret == 0)
 		sim_pool_init(&b->counts, 2 * b->paths + 16);
-	return ret == 0 ? start_engines(s, b) : ret;
+	return ret == 0 ? hp3_sim_engines(s, b) : ret;
 }
 
 static int start_hp3(struct sim *s)
@@ -182,7 +141,7 @@ static void flow_start(struct sim *s, struct sim_flow *f)
 	if (x->lqpn == 0)
 		return;
 	if (!f->read)
-		x->rqpn = FIRST_QPN + b->host[there].next_qpn++ % QUIET_QPN;
+		x->rqpn = HP3_SIM_QPN + b->host[there].next_qpn++ % QUIET_QPN;
 	x->managed = !f->read || responder_up(s, b, f, x);
 	ev.lqpn = x->lqpn;
 	ev.rqpn = x->rqpn;

@@ -25,6 +25,7 @@
 #include "sim/host/host.h"
 #include "sim/lb/lb.h"
 
+#define HP3_SIM_QPN   0x11u
 #define HP3_SIM_QPS   4096u /* of a host at a time; power of two */
 #define HP3_SIM_SLOTS 256u /* moves of a host at a time */
 #define HP3_SIM_HELD  8192u /* packets of a host at a time */
@@ -74,6 +75,8 @@ static inline bool hp3_sim_choice(const struct sim *s, uint32_t a, uint32_t b)
 /* hp3_config.c: the engine's configuration, and the models of the switches. */
 void hp3_sim_config(struct sim *s, struct hp3_balancer *b, bool paper);
 int hp3_sim_models(struct sim *s, struct hp3_balancer *b);
+/* One engine per host; b->model and b->paths are as they stay. */
+int hp3_sim_engines(struct sim *s, struct hp3_balancer *b);
 
 /* hp3_acts.c: does what the engine of `host` asks for, and sees to its next deadline. */
 void hp3_sim_carry_out(

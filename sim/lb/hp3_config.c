@@ -1,14 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The engine as the simulator sets it, and what it is told of the switches' hash. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include "sim/lb/hp3.h"
+
+/* From where does a packet's path depend on its ports? */
+static void set_places(const struct sim *s, struct hp3_balancer *b)
+{
+	const struct sim_topo *t = &s->topo;
+
+	b->place = sim_alloc(t->hosts, sizeof(*b->place));
+	for (uint32_t h = 0; h < t->hosts; h++) {
+		bool mate = h > 0 && t->leaf[h] == t->leaf[h - 1] &&
+			    t->first_port[h + 1] - t->first_port[h] == 1;
+
+		b->place[h] = mate ? b->place[h - 1] : b->places++;
+	}
+}
 
 void hp3_sim_config(struct sim *s, struct hp3_balancer *b, bool paper)
 {
 	const struct sim_config *c = &s->cfg;
 	uint64_t rtt = s->topo.max_rtt / SIM_NS;
 
+	set_places(s, b);
 	b->cfg = (struct hp3_engine_config){
 		.seed = c->run.seed,
 		.max_flows = HP3_SIM_QPS,
@@ -157,4 +173,29 @@ int hp3_sim_models(struct sim *s, struct hp3_balancer *b)
 	if (ret == 0 && s->cfg.hp3.placement == SIM_ON)
 		b->paths = hp3_model_paths(&b->model[0]);
 	return ret;
+}
+
+int hp3_sim_engines(struct sim *s, struct hp3_balancer *b)
+{
+	b->host = sim_alloc(s->topo.hosts, sizeof(*b->host));
+	for (uint32_t h = 0; h < s->topo.hosts; h++) {
+		struct hp3_engine_config cfg = b->cfg;
+		struct hp3_host *host = &b->host[h];
+		size_t size;
+
+		cfg.seed ^= (uint64_t)h << 32;
+		cfg.load_paths = (uint16_t)b->paths;
+		if (b->model != NULL)
+			cfg.model = &b->model[b->place[h]];
+		size = (hp3_engine_size(&cfg) + 63) & ~(size_t)63;
+		host->memory = aligned_alloc(64, size);
+		if (host->memory == NULL)
+			return -ENOMEM;
+		host->engine = hp3_engine_create(host->memory, size, &cfg);
+		if (host->engine == NULL)
+			return -EINVAL;
+		host->next_qpn = HP3_SIM_QPN;
+		host->met = sim_alloc(s->topo.hosts, 1);
+	}
+	return 0;
 }

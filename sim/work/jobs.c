@@ -265,7 +265,7 @@ bool sim_job_results(const struct sim *s, bool background, struct sim_job_result
 		bus += (double)j->chunk * (j->plan.ring ? 2 : 1) * (j->plan.ranks - 1) * 8 / us /
 		       1000;
 		max = jobs->round[i].time;
-		if (seen++ == (n - 1) * 99 / 100)
+		if (seen++ == (n * 99 + 99) / 100 - 1) /* nearest rank */
 			p99 = max;
 	}
 	*r = (struct sim_job_results){.rounds = n,
