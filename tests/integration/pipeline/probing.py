@@ -15,12 +15,27 @@ import subprocess
 import sys
 import time
 import unittest
-from harness import Link, own_namespace, wait_for
+from harness import Link, RawPort, own_namespace, wait_for
 from pipeline import Wired
 
 EAGER = {"probe": "peer", "rtt_factor": 101, "congestion_tolerance": 1, "improve": 100, "cycle_us": 1000,
          "backoff_min_us": 1000, "backoff_max_us": 5000, "probe_timeout_us": 100000}
 KEY = "000102030405060708090a0b0c0d0e0f"
+
+
+def frames(port):
+    """What has arrived at a raw port since."""
+    port.sock.setblocking(False)
+    try:
+        while True:
+            yield port.sock.recv(65536)
+    except BlockingIOError:
+        return
+
+
+def is_probe(frame):
+    """An RC WRITE ONLY with hp3's magic in its VA (probes/peer.h)."""
+    return frame[12:14] == b"\x08\x00" and len(frame) == 74 and frame[42] == 0x0a and frame[54:56] == b"H3"
 
 
 class Probing(Wired):
@@ -227,6 +242,50 @@ class Probing(Wired):
         self.whole(*ends)
         self.assertEqual((b.counters()["answered"], a.counters()["probe_replies"]), (0, 0))
         self.assertEqual(a.counters()["moves_switched"], 0)
+        self.stop(a)
+        self.stop(b)
+
+    def test_hostile_probes(self):
+        """Probes of A, seen on the way: again, with one bit changed, cut short, in a flood. All are counted, none
+        is answered or reaches the endpoint, and what A asks is answered all the while."""
+        a, b = self.pair_of_daemons(ppp=EAGER, probes={"probe_key": KEY}, far={"probes": {
+            "probe_key": KEY, "answers_per_source": 100}})
+        ends = self.endpoints(qps=1)
+        tap = RawPort(self.wires[0].far)
+        self.addCleanup(tap.close)
+        self.traffic(*ends)
+        a.paired(1)
+        seen = []
+
+        def probes():
+            seen.extend(f for f in frames(tap) if is_probe(f))
+            return len(seen) >= 3
+        wait_for("probes", probes)
+        wait_for("answers", lambda: a.counters()["probe_replies"] > 0)
+        wire = RawPort(self.wires[1].far)
+        self.addCleanup(wire.close)
+        before = b.counters()
+        for f in seen:
+            wire.send(f)  # replayed
+            for at in (29, 34, 49, 53, 57, 61, 65, 72):  # address, port, QPN, PSN, time, id, tag, ICRC
+                wire.send(f[:at] + bytes([f[at] ^ 1]) + f[at + 1:])
+            for end in range(34, len(f)):
+                wire.send(f[:end])
+
+        def flood():
+            for _ in range(200):  # more at once would not fit the port's ring
+                wire.send(seen[0])
+            now = b.counters()
+            return now if now["replayed"] - before["replayed"] >= 2000 else None
+        after = wait_for("the flood", flood)
+        self.assertGreaterEqual(after["bad_icrc"] - before["bad_icrc"], len(seen))
+        asked = a.counters()["probe_replies"]
+        wait_for("more answers", lambda: a.counters()["probe_replies"] > asked)
+        self.settle(*ends)
+        self.whole(*ends)
+        ca, cb = a.counters(), b.counters()
+        self.assertLessEqual(cb["answered"], ca["probes_peer"] + ca["traces"])
+        self.assertEqual((cb["reports"], cb["flows_created"]), (0, before["flows_created"]))
         self.stop(a)
         self.stop(b)
 
