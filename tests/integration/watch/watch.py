@@ -8,6 +8,7 @@ There is no RDMA device here: verbs_caller brings a driver of its own, and the G
 in a directory of the test. Exit code 77: BPF is forbidden here, even to root.
 """
 import ctypes
+import fcntl
 import json
 import os
 import re
@@ -413,7 +414,15 @@ def uprobes_allowed():
     return "no permission for BPF" not in run.stderr
 
 
+def alone():
+    """A watcher sees all callers on this machine: one of these programs at a time."""
+    lock = open(os.path.join(tempfile.gettempdir(), "hp3-watch-tests.lock"), "w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
+
+
 if __name__ == "__main__":
+    LOCK = alone()
     if not uprobes_allowed():
         print("BPF is forbidden here, even to root")
         sys.exit(77)
