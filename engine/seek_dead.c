@@ -144,6 +144,16 @@ static void tell_peer(struct hp3_engine *e, struct hp3_move *m, uint64_t now, st
 	ev->wait_ns = now - m->since;
 }
 
+/* How long the answer to an urge may take: the probe's own took one round trip. */
+static uint64_t window_of(const struct hp3_engine *e, const struct hp3_probe *mine)
+{
+	uint64_t window = 4ull * mine->rtt_ns, most = e->cfg.round.timeout_ns;
+
+	if (window > most || mine->state != HP3_PROBE_ANSWERED)
+		return most;
+	return window > most / 4 ? window : most / 4;
+}
+
 /* Requests arrive, replies do not; false: no more can be done. The report goes first, so that what
  * the urge brings about leaves on the other port already. */
 static bool came_through(
@@ -154,7 +164,7 @@ static bool came_through(
 	if (++m->alive == ALIVE_ROUNDS)
 		tell_peer(e, m, now, acts);
 	urge(e, m, now, acts);
-	m->again = now + e->cfg.round.timeout_ns;
+	m->again = now + window_of(e, &m->round.probe[0]);
 	hp3_slot_timer(e, m, &m->move_at, m->again);
 	return true;
 }
