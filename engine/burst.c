@@ -164,7 +164,7 @@ INLINE bool steady_rx(struct hp3_engine *e, const struct hp3_pkt *p, uint64_t no
 	open = (f->stream.hi - before) & HP3_PSN_MASK; /* una may move on by so many, and not end */
 	if (UNLIKELY(!is_found(f, p, f->lqpn,
 			     ((f->flags & flow) ^ want) | (f->state ^ HP3_RFR_STEADY) |
-				     f->stream.open_len) ||
+				     (f->watch & HP3_FW_URGED) | f->stream.open_len) ||
 		     f->pmtu_log2 == 0 || open > HP3_PSN_MASK / 2 ||
 		     ((v->psn - before) & HP3_PSN_MASK) >= open))
 		return false;

@@ -127,6 +127,27 @@ static void rule_02_no_answer_to_an_urge_before_the_data_of_a_read(void **state)
 	assert_int_equal(rig.vd.kind, HP3_PASS);
 }
 
+/* The same once all is well again: by whichever entry the answer comes, alone or in a burst. */
+static void rule_02_no_late_answer_to_an_urge_either(void **state)
+{
+	stall_config();
+	stalled();
+	others_answer();
+	probe_reply(0, false);
+	assert_int_equal(rig.acts[HP3_ACT_URGE], 1);
+	ack(&q, psn - 2);
+	pass_time(TIMEOUT);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+	read_request(&q, psn++, PMTU);
+	middle(&q, psn++);
+	middle(&q, psn++);
+	for (unsigned i = 0; i < 8; i++) {
+		ack(&q, psn - 3); /* behind the READ, whose data has not come */
+		assert_int_equal(rig.vd.kind, HP3_CONSUME);
+		assert_int_equal(info(&q).una, psn - 4);
+	}
+}
+
 static void it_is_not_told_for_ever(void **state)
 {
 	stall_config();
@@ -301,6 +322,7 @@ int main(void)
 		RIG_TEST(rule_13_three_windows_then_the_peer_is_told),
 		RIG_TEST(rule_02_no_urge_with_a_read_outstanding),
 		RIG_TEST(rule_02_no_answer_to_an_urge_before_the_data_of_a_read),
+		RIG_TEST(rule_02_no_late_answer_to_an_urge_either),
 		RIG_TEST(it_is_not_told_for_ever),
 		RIG_TEST(only_observing_nothing_is_said),
 		RIG_TEST(rule_12_all_replies_leave_on_one_other_port),
