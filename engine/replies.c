@@ -10,7 +10,9 @@
  *   long ago and were lost, or are yet to be made (rule 13 names the exception).
  *
  * One stream, one port: from then on all of it leaves there, until the flow has been quiet for so
- * long that it is forgotten. A host that only responds gets a flow record for it.
+ * long that it is forgotten. A host that only responds gets a flow record for it. Nothing tells
+ * when replies have arrived, so they cannot be drained home: a stop may reorder them once, as a
+ * crash may (rule 11).
  */
 #include <errno.h>
 #include "engine/internal.h"

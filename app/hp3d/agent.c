@@ -222,6 +222,18 @@ static int build(struct hp3d_agent *a, void *buf, const struct hp3_addressing *f
 	return build_probe(a, buf, &to, act, f->rqpn);
 }
 
+/* `len`: of the frame that was built into it; below 0: none could be. */
+static struct rte_mbuf *sized(struct rte_mbuf *m, int len)
+{
+	if (len < 0) {
+		rte_pktmbuf_free(m);
+		return NULL;
+	}
+	m->data_len = (uint16_t)len;
+	m->pkt_len = (uint32_t)len;
+	return m;
+}
+
 struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *e,
 	const struct hp3_act *act, uint64_t now, enum hp3_dir *dir)
 {
@@ -246,14 +258,8 @@ struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *
 		len = build_loads(a, e, rte_pktmbuf_mtod(m, void *), &n->a, act->flow);
 	else
 		len = build(a, rte_pktmbuf_mtod(m, void *), &n->a, act, &f, now);
-	if (len < 0) {
-		rte_pktmbuf_free(m);
-		return NULL;
-	}
-	m->data_len = (uint16_t)len;
-	m->pkt_len = (uint32_t)len;
 	*dir = act->kind == HP3_ACT_NAK ? HP3_DIR_RX : HP3_DIR_TX;
-	return m;
+	return sized(m, len);
 }
 
 /* --- what is said to us --- */
@@ -273,13 +279,7 @@ static struct rte_mbuf *answer_to(struct hp3d_agent *a, const struct hp3_engine 
 	hp3_answer_tell(reply, turn, count, n);
 	len = hp3_answer_build(rte_pktmbuf_mtod(m, void *), FRAME_MAX, pkt->frame, &pkt->v, reply,
 		a->port, &a->key);
-	if (len < 0) {
-		rte_pktmbuf_free(m);
-		return NULL;
-	}
-	m->data_len = (uint16_t)len;
-	m->pkt_len = (uint32_t)len;
-	return m;
+	return sized(m, len);
 }
 
 static bool take_probe(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,

@@ -30,7 +30,7 @@ static void rule_13_flows_leave_dead_paths_before_the_timer(void **state)
 	struct world_params p = dead_base();
 	struct world_result r = run(p);
 
-	assert_true(r.failovers > 3 * run_seeds);
+	assert_true(r.failovers > 5 * run_seeds);
 	assert_true(r.naks_made > r.failovers * 8 / 10);
 	assert_true(r.last_resort <= r.failovers / 20);
 	assert_int_equal(r.false_dead, 0);
@@ -58,7 +58,7 @@ static void rule_13_paused_paths_deliver_late(void **state)
 
 	p.pause_paths = true;
 	r = run(p);
-	assert_true(r.failovers > 3 * run_seeds);
+	assert_true(r.failovers > 5 * run_seeds);
 	assert_int_equal(r.lost, 0);
 	assert_true(r.rtos <= r.failovers / 5); /* deaths too short to be seen */
 }
@@ -103,12 +103,12 @@ static void selective_repeat(void **state)
 
 	p.selective = true;
 	r = run(p);
-	assert_true(r.failovers > 3 * run_seeds);
+	assert_true(r.failovers > 5 * run_seeds);
 	p.pause_paths = true;
 	p.loss_ppm = 1000;
 	p.rto_us = 20000;
 	r = run(p);
-	assert_true(r.failovers > 3 * run_seeds);
+	assert_true(r.failovers > 5 * run_seeds);
 }
 
 /* Slow is not dead; nor is a way back that is dead, for then nobody answers. */
@@ -125,7 +125,7 @@ static void slow_paths_are_not_dead(void **state)
 	p.kill_back = true;
 	p.dead_us = 30000;
 	r = run(p);
-	assert_true(r.failovers <= run_seeds / 4); /* answers cut off amid three rounds */
+	assert_true(r.failovers <= 1); /* answers cut off amid three rounds */
 	assert_true(r.rounds > run_seeds);
 }
 
@@ -153,7 +153,8 @@ static void failed_paths_are_no_candidates(void **state)
 	p.gap_us = 40;
 	p.hot_paths = 2;
 	r = run(p);
-	assert_true(r.failovers > 0); /* most deaths are over by the time they are seen */
+	assert_true(
+		r.failovers > run_seeds / 2); /* most deaths are over by the time they are seen */
 	assert_true(r.probes > 100 * run_seeds);
 }
 
@@ -179,7 +180,7 @@ static void rules_12_13_paths_die_both_ways(void **state)
 
 	p.both_ways = true;
 	r = run(p);
-	assert_true(r.failovers > 3 * run_seeds);
+	assert_true(r.failovers > 5 * run_seeds);
 	assert_true(r.replies_moved > 2 * run_seeds);
 	assert_true(r.rtos <= r.failovers / 10);
 	assert_true(mean_progress_us(&r) < RTO_US / 5);

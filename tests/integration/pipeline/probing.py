@@ -60,6 +60,16 @@ class Probing(Wired):
         return (self.endpoint(self.rnic, "a", slow_us=0, **options),
                 self.endpoint(self.net, "b", slow_us=0, **options))
 
+    def one_way(self, **sections):
+        """Only the first endpoint sends, over a path that hp3d has no reason to leave but its death."""
+        a, b = self.pair_of_daemons(ppp={"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 20000},
+                                    rfr={"stall_us": 20000}, **sections)
+        ends = self.endpoints(qps=1)
+        self.traffic(ends[0])
+        a.paired(1)
+        wait_for("traffic", lambda: ends[0].report()["acked"] > 500)
+        return a, b, ends
+
     def relay(self, line):
         self.network.stdin.write(line + "\n")
         self.network.stdin.flush()
@@ -113,12 +123,7 @@ class Probing(Wired):
 
     def test_a_dead_path_is_left(self):
         """The endpoints have no timer: only a NAK of ours makes them send again what was lost."""
-        a, b = self.pair_of_daemons(ppp={"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 20000},
-                                    rfr={"stall_us": 20000})
-        ends = self.endpoints(qps=1)
-        self.traffic(ends[0])
-        a.paired(1)
-        wait_for("traffic", lambda: ends[0].report()["acked"] > 500)
+        a, b, ends = self.one_way()
         self.relay("dead0")
         e = wait_for("a failover", lambda: [e for e in a.json("events") if e["type"] == "failover"])[0]
         self.assertEqual((e["from"] % 2, e["to"] % 2, e["cause"]), (1, 0, "dead"))
@@ -174,12 +179,7 @@ class Probing(Wired):
     def test_a_dead_way_back_is_left(self):
         """Requests arrive, acknowledgements do not: the other hp3d is told and sends them elsewhere. The
         answers to probes of that port are lost, too, so the requests may have left it before."""
-        a, b = self.pair_of_daemons(ppp={"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 20000},
-                                    rfr={"stall_us": 20000}, probes={"probe_key": KEY})
-        ends = self.endpoints(qps=1)
-        self.traffic(ends[0])
-        a.paired(1)
-        wait_for("traffic", lambda: ends[0].report()["acked"] > 500)
+        a, b, ends = self.one_way(probes={"probe_key": KEY})
         self.relay("dead1")
         moved = wait_for("other replies", lambda: [e for e in b.json("events") if e["type"] == "replies"])
         self.assertEqual(moved[0]["from"] % 2, 0)  # not known here: it never sent a request
@@ -199,12 +199,7 @@ class Probing(Wired):
         self.assertEqual((rb["faults"]["gaps"], rb["faults"]["runs_lost"]), (0, 0))
 
     def test_a_path_dies_both_ways(self):
-        a, b = self.pair_of_daemons(ppp={"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 20000},
-                                    rfr={"stall_us": 20000})
-        ends = self.endpoints(qps=1)
-        self.traffic(ends[0])
-        a.paired(1)
-        wait_for("traffic", lambda: ends[0].report()["acked"] > 500)
+        a, b, ends = self.one_way()
         before = ends[0].report()["acked"]
         self.relay("dead")
         wait_for("progress", lambda: ends[0].report()["acked"] > before + 1000)
