@@ -16,6 +16,8 @@
 #include <immintrin.h>
 #elif defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #define HP3_BUCKET_KEYS 8u
@@ -72,6 +74,14 @@ static inline uint32_t hp3_bucket_match(const struct hp3_bucket *b, uint32_t sig
 
 	return (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(lo, want))) |
 	       (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(hi, want))) << 4;
+#elif defined(__aarch64__)
+	static const uint32_t place[HP3_BUCKET_KEYS] = {1, 2, 4, 8, 16, 32, 64, 128};
+	const uint32x4_t want = vdupq_n_u32(sig);
+	const uint32x4_t lo = vceqq_u32(vld1q_u32(&b->sig[0]), want);
+	const uint32x4_t hi = vceqq_u32(vld1q_u32(&b->sig[4]), want);
+
+	return vaddvq_u32(vorrq_u32(
+		vandq_u32(lo, vld1q_u32(&place[0])), vandq_u32(hi, vld1q_u32(&place[4]))));
 #else
 	return hp3_bucket_match_portable(b, sig);
 #endif

@@ -8,12 +8,14 @@
  * the same.
  *
  * The fixed fields are compared eight bytes at a time, and the BTH and the word behind it become
- * four fields of the view in one shuffle where the compiler may use SSSE3.
+ * four fields of the view in one shuffle where the compiler may use SSSE3 or has NEON.
  */
 #include <stddef.h>
 #include "roce/opcode.h"
 #ifdef __SSSE3__
 #include <tmmintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -53,15 +55,19 @@ static inline uint64_t hp3_plain_load(const uint8_t *p)
 static inline __attribute__((always_inline)) void hp3_plain_bth(
 	const uint8_t *bth, bool aeth, struct hp3_view *v)
 {
-#ifdef __SSSE3__
+#if defined(__SSSE3__) || defined(__aarch64__)
 	static const uint8_t order[2][16] __attribute__((aligned(16))) = {
 		{7, 6, 5, 0x80, 11, 10, 9, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 0x80, 3, 2},
 		{7, 6, 5, 0x80, 11, 10, 9, 0x80, 15, 14, 13, 0x80, 0, 12, 3, 2},
 	};
+#ifdef __SSSE3__
 	__m128i b = _mm_loadu_si128((const __m128i *)bth);
 
 	_mm_storeu_si128((__m128i *)&v->dest_qpn,
 		_mm_shuffle_epi8(b, _mm_load_si128((const __m128i *)order[aeth])));
+#else
+	vst1q_u8((uint8_t *)&v->dest_qpn, vqtbl1q_u8(vld1q_u8(bth), vld1q_u8(order[aeth])));
+#endif
 #else
 	uint32_t word = aeth ? hp3_be32(bth + 12) : 0;
 
