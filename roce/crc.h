@@ -9,14 +9,21 @@
  * little-endian), with m bytes from there to the end of the message, changes the CRC by d * x^(8m)
  * mod P.
  *
- * The multiplication exists twice, portable and with PCLMULQDQ; the tests hold one against the
- * other.
+ * The multiplication exists twice, portable and carry-less (PCLMULQDQ, PMULL), on aarch64 so does
+ * the register's update, with the CRC32 instructions. The tests run on all of them.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include "roce/crc_const.h"
+#include "roce/icrc.h"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#include <sys/auxv.h>
+#endif
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "hp3 reads and writes CRC registers as little-endian words"
@@ -81,13 +88,14 @@ static inline uint32_t hp3_crc_mul16_portable(uint16_t a, uint32_t b)
 	return hp3_crc_reduce16(product);
 }
 
+/* Instructions of this CPU that a twin below needs (HP3_ICRC_*). */
 #if defined(__x86_64__)
-#include <immintrin.h>
 #define HP3_CRC_CLMUL __attribute__((target("pclmul")))
 
-static inline bool hp3_crc_have_clmul(void)
+static inline uint32_t hp3_crc_cpu(void)
 {
-	return __builtin_cpu_supports("pclmul");
+	__builtin_cpu_init();
+	return __builtin_cpu_supports("pclmul") ? HP3_ICRC_CLMUL : 0;
 }
 
 HP3_CRC_CLMUL static inline uint32_t hp3_crc_mul16_clmul(uint16_t a, uint32_t b)
@@ -95,6 +103,52 @@ HP3_CRC_CLMUL static inline uint32_t hp3_crc_mul16_clmul(uint16_t a, uint32_t b)
 	__m128i product = _mm_clmulepi64_si128(
 		_mm_cvtsi64_si128((long long)a << 17), _mm_cvtsi32_si128((int)b), 0);
 	return hp3_crc_reduce16((uint64_t)_mm_cvtsi128_si64(product));
+}
+#elif defined(__aarch64__)
+/*
+ * In assembler, since gcc and clang name neither the extensions nor the intrinsics of single
+ * functions alike.
+ */
+#define HP3_CRC_CLMUL
+#define HP3_CRC_CRC32
+
+static inline uint32_t hp3_crc_cpu(void)
+{
+	unsigned long cpu = getauxval(AT_HWCAP);
+
+	return (cpu & HWCAP_PMULL ? HP3_ICRC_CLMUL : 0) | (cpu & HWCAP_CRC32 ? HP3_ICRC_CRC32 : 0);
+}
+
+static inline uint32_t hp3_crc_mul16_clmul(uint16_t a, uint32_t b)
+{
+	uint64x2_t product;
+
+	__asm__(".arch_extension aes\n\tpmull %0.1q, %1.1d, %2.1d"
+		: "=w"(product)
+		: "w"((uint64_t)a << 17), "w"((uint64_t)b));
+	return hp3_crc_reduce16(vgetq_lane_u64(product, 0));
+}
+
+/* crc32x and crc32b are of the ICRC's polynomial; their siblings crc32cx and crc32cb are not. */
+static inline uint32_t hp3_crc_update_crc32(uint32_t crc, const void *p, size_t n)
+{
+	const uint8_t *b = p;
+
+	for (; n >= 8; n -= 8, b += 8) {
+		uint64_t w;
+		memcpy(&w, b, sizeof(w));
+		__asm__(".arch_extension crc\n\tcrc32x %w0, %w0, %x1" : "+r"(crc) : "r"(w));
+	}
+	for (; n; n--, b++)
+		__asm__(".arch_extension crc\n\tcrc32b %w0, %w0, %w1"
+			: "+r"(crc)
+			: "r"((uint32_t)*b));
+	return crc;
+}
+#else
+static inline uint32_t hp3_crc_cpu(void)
+{
+	return 0;
 }
 #endif
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Full ICRC by slices of eight bytes; changes of port and AckReq by one multiplication each
- * (crc.h). In a change everything is computed before the frame is written: a load of bytes just
- * stored would stall.
+ * Full ICRC by slices of eight bytes or by instruction; changes of port and AckReq by one
+ * multiplication each (crc.h). In a change everything is computed before the frame is written: a
+ * load of bytes just stored would stall.
  */
 #include "roce/icrc.h"
 #include "roce/crc.h"
@@ -19,6 +19,19 @@
 
 /* The register after the 8 bytes of ones with which every ICRC begins. */
 #define CRC_AFTER_ONES 0xdebb20e3u
+
+static uint32_t in_use; /* HP3_ICRC_*; written before there are packets */
+
+static __attribute__((constructor)) void use_all(void)
+{
+	in_use = hp3_crc_cpu();
+}
+
+uint32_t hp3_icrc_use(uint32_t instructions)
+{
+	in_use = hp3_crc_cpu() & instructions;
+	return in_use;
+}
 
 static uint32_t load32(const uint8_t *p)
 {
@@ -49,7 +62,10 @@ static uint32_t masked_ip(const uint8_t *ip, bool ipv6, uint8_t out[IPV6_LEN])
 	return IPV4_LEN;
 }
 
-uint32_t hp3_icrc(const void *frame, const struct hp3_view *v)
+typedef uint32_t update_fn(uint32_t crc, const void *p, size_t n);
+
+static inline __attribute__((always_inline)) uint32_t whole(
+	const void *frame, const struct hp3_view *v, update_fn *update)
 {
 	const uint8_t *f = frame;
 	uint8_t ip[IPV6_LEN], udp_bth[UDP_LEN + BTH_LEN];
@@ -60,10 +76,19 @@ uint32_t hp3_icrc(const void *frame, const struct hp3_view *v)
 	udp_bth[UDP_CSUM] = udp_bth[UDP_CSUM + 1] = 0xff;
 	udp_bth[UDP_LEN + BTH_RESV8A] = 0xff;
 
-	uint32_t crc = hp3_crc_update(CRC_AFTER_ONES, ip, ip_len);
-	crc = hp3_crc_update(crc, f + options, v->udp_off - options);
-	crc = hp3_crc_update(crc, udp_bth, sizeof(udp_bth));
-	return ~hp3_crc_update(crc, f + rest, v->icrc_off - rest);
+	uint32_t crc = update(CRC_AFTER_ONES, ip, ip_len);
+	crc = update(crc, f + options, v->udp_off - options);
+	crc = update(crc, udp_bth, sizeof(udp_bth));
+	return ~update(crc, f + rest, v->icrc_off - rest);
+}
+
+uint32_t hp3_icrc(const void *frame, const struct hp3_view *v)
+{
+#ifdef HP3_CRC_CRC32
+	if (in_use & HP3_ICRC_CRC32)
+		return whole(frame, v, hp3_crc_update_crc32);
+#endif
+	return whole(frame, v, hp3_crc_update);
 }
 
 bool hp3_icrc_ok(const void *frame, const struct hp3_view *v)
@@ -225,7 +250,7 @@ static inline void change(uint8_t *f, struct hp3_view *v, uint16_t sport, bool f
 		return;
 	}
 #ifdef HP3_CRC_CLMUL
-	if (hp3_crc_have_clmul()) {
+	if (in_use & HP3_ICRC_CLMUL) {
 		rewrite_clmul(f, v, sport, flip);
 		return;
 	}

@@ -17,6 +17,14 @@
 #include <stdbool.h>
 #include "roce/parse.h"
 
+/*
+ * Instructions beyond those of every CPU, with which parts of the below are faster: carry-less
+ * multiplication (a change), CRC32 (the whole; aarch64). What the CPU has is in use from the start.
+ * Allows only these from now on, for tests and measurements; returns those that are in use.
+ */
+enum { HP3_ICRC_CLMUL = 1, HP3_ICRC_CRC32 = 2 };
+uint32_t hp3_icrc_use(uint32_t instructions);
+
 /* ICRC of the frame as it should be stored: 32-bit value whose byte 0 (lowest) comes first on the
  * wire. */
 uint32_t hp3_icrc(const void *frame, const struct hp3_view *v);

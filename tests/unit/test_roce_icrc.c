@@ -45,11 +45,31 @@ static void powers_and_products(void **state)
 		uint32_t cb = hp3_crc_mul((uint32_t)c << 16, b);
 		assert_int_equal(hp3_crc_mul16_portable(c, b), cb);
 #ifdef HP3_CRC_CLMUL
-		if (hp3_crc_have_clmul())
+		if (hp3_crc_cpu() & HP3_ICRC_CLMUL)
 			assert_int_equal(hp3_crc_mul16_clmul(c, b), cb);
 #endif
 	}
 }
+
+#ifdef HP3_CRC_CRC32
+/* Every length and alignment, from registers in which every bit is set at some time. */
+static void update_by_instruction(void **state)
+{
+	struct rng r = {SEED + 6};
+	uint8_t data[80];
+
+	if (!(hp3_crc_cpu() & HP3_ICRC_CRC32))
+		return;
+	for (int i = 0; i < 100000; i++) {
+		uint32_t at = rng_below(&r, 9), n = rng_below(&r, 72), crc = (uint32_t)rng_next(&r);
+
+		for (uint32_t k = 0; k < n; k++)
+			data[at + k] = (uint8_t)rng_next(&r);
+		assert_int_equal(
+			hp3_crc_update_crc32(crc, data + at, n), hp3_crc_update(crc, data + at, n));
+	}
+}
+#endif
 
 /* The view still tells the truth, the ICRC and UDP checksum are right, by reference. */
 static void check_frame(uint32_t len, const struct hp3_view *v)
@@ -282,6 +302,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(crc_known_value),
 		cmocka_unit_test(powers_and_products),
+#ifdef HP3_CRC_CRC32
+		cmocka_unit_test(update_by_instruction),
+#endif
 		cmocka_unit_test(incremental_is_full),
 		cmocka_unit_test(udp_csum_never_becomes_zero),
 		cmocka_unit_test(bad_stays_bad),
@@ -289,6 +312,15 @@ int main(void)
 		cmocka_unit_test(same_port_keeps_the_label),
 		cmocka_unit_test(flow_label_and_port_agree),
 	};
+	static const char *const names[] = {"portable", "clmul", "crc32", "clmul and crc32"};
+	int failed = 0;
+
 	print_message("seed 0x%x\n", SEED);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	for (uint32_t use = 0; use <= (HP3_ICRC_CLMUL | HP3_ICRC_CRC32); use++) {
+		if (hp3_icrc_use(use) != use)
+			print_message("this CPU or build has not: %s\n", names[use]);
+		else
+			failed += cmocka_run_group_tests_name(names[use], tests, NULL, NULL);
+	}
+	return failed;
 }
