@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include "sim/cli/report.h"
 
-/* Two bars per balancer: main metric (average) and its p99, each over that of the best. */
-int sim_figure(const char *dir, const char *name, const struct sim_mean *m, uint32_t n)
+/* Two bars per balancer: main metric (average) and its p99. */
+int sim_figure(
+	const char *dir, const char *name, const char *title, const struct sim_mean *m, uint32_t n)
 {
 	FILE *g = popen("gnuplot 2>/dev/null", "w");
 	int status;
@@ -23,9 +24,9 @@ int sim_figure(const char *dir, const char *name, const struct sim_mean *m, uint
 		"EOD\n"
 		"set style data histogram\nset style histogram clustered gap 1\n"
 		"set style fill solid 0.8\nset yrange [0:*]\nset grid ytics\n"
-		"set xtics rotate by -30 noenhanced\nset title \"%s\" noenhanced\nset ylabel "
-		"\"%s\"\n",
-		name, n > 0 && m[0].mean.jct_us > 0 ? "JCT, us" : "FCT slowdown");
+		"set key outside right top\nset xtics rotate by -30 noenhanced\n"
+		"set title \"%s\" noenhanced\nset ylabel \"%s\"\n",
+		title, n > 0 && m[0].mean.jct_us > 0 ? "JCT, us" : "FCT slowdown");
 	for (unsigned png = 0; png < 2; png++)
 		fprintf(g,
 			"set terminal %s size 800,320 font \"sans,11\" background \"white\"\n"

@@ -4,7 +4,11 @@
 #include <string.h>
 #include "sim/cli/report.h"
 
-#define Z95 1.96
+/* 0.975 quantile of Student's t, by degrees of freedom from 1 on. */
+static const double t95[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+	2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086};
+#define T95_MANY 2.04
+#define N_T95    (sizeof(t95) / sizeof(t95[0]))
 
 /* The doubles of a row lie side by side: means are taken of all of them alike. */
 #define FIRST_FIELD offsetof(struct sim_row, avg)
@@ -47,9 +51,12 @@ static void compare(const struct sim_row *row, uint32_t n, struct sim_mean *m)
 	if (pairs == 0)
 		return;
 	mean = sum / pairs;
-	variance = pairs > 1 ? (squares - pairs * mean * mean) / (pairs - 1) : 0;
 	m->ratio = mean;
-	m->ratio_high = mean + Z95 * sqrt(variance > 0 ? variance / pairs : 0);
+	if (pairs == 1)
+		return;
+	variance = (squares - pairs * mean * mean) / (pairs - 1);
+	m->ratio_high = mean + (pairs - 2 < N_T95 ? t95[pairs - 2] : T95_MANY) *
+				       sqrt(variance > 0 ? variance / pairs : 0);
 }
 
 uint32_t sim_means(const struct sim_row *row, uint32_t n, struct sim_mean *out)

@@ -9,6 +9,7 @@
 #include "sim/cli/cli.h"
 #include "sim/cli/report.h"
 #include "sim/core/memory.h"
+#include "sim/lb/lb.h"
 
 static double number(const json_t *j, const char *key)
 {
@@ -19,7 +20,7 @@ static bool read_row(const char *dir, const char *file, struct sim_row *r)
 {
 	char path[1024], *dash;
 	const json_t *d, *all, *lt, *ge, *jobs;
-	const char *name;
+	const char *name, *kind;
 	json_t *j;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, file);
@@ -60,12 +61,26 @@ static bool read_row(const char *dir, const char *file, struct sim_row *r)
 		.hops = number(j, "hops"),
 		.finished = number(j, "finished")};
 	snprintf(r->lb, sizeof(r->lb), "%s", json_string_value(json_object_get(j, "lb")));
+	snprintf(r->commit, sizeof(r->commit), "%s",
+		json_string_value(json_object_get(j, "commit")));
+	kind = json_string_value(json_object_get(json_object_get(j, "settings"), "traffic.kind"));
+	r->poisson = kind != NULL && strcmp(kind, "poisson") == 0;
 	snprintf(path, sizeof(path), "-%s-%u-", r->lb, r->load);
 	dash = strstr(name, path);
 	snprintf(r->scenario, sizeof(r->scenario), "%.*s",
 		(int)(dash != NULL ? (size_t)(dash - name) : strlen(name)), name);
 	json_decref(j);
 	return true;
+}
+
+/* Where `hp3-sim list` has the balancer. */
+static unsigned place(const char *lb)
+{
+	unsigned i = 0;
+
+	while (sim_lb_list(i) != NULL && strcmp(sim_lb_list(i)->name, lb) != 0)
+		i++;
+	return i;
 }
 
 static int by_group(const void *x, const void *y)
@@ -76,7 +91,7 @@ static int by_group(const void *x, const void *y)
 	if (c == 0 && a->load != b->load)
 		c = a->load < b->load ? -1 : 1;
 	if (c == 0)
-		c = strcmp(a->lb, b->lb);
+		c = (int)place(a->lb) - (int)place(b->lb);
 	return c != 0 ? c : (a->seed > b->seed) - (a->seed < b->seed);
 }
 
@@ -104,7 +119,7 @@ static int read_rows(const char *dir, struct sim_rows *rows)
 	return 0;
 }
 
-static FILE *create(const char *dir, const char *name)
+FILE *sim_report_create(const char *dir, const char *name)
 {
 	char path[1024];
 	FILE *f;
@@ -118,7 +133,7 @@ static FILE *create(const char *dir, const char *name)
 
 static int write_csv(const char *dir, const struct sim_rows *rows)
 {
-	FILE *f = create(dir, "results.csv");
+	FILE *f = sim_report_create(dir, "results.csv");
 
 	if (f == NULL)
 		return -EIO;
@@ -141,90 +156,6 @@ static int write_csv(const char *dir, const struct sim_rows *rows)
 	return fclose(f) == 0 ? 0 : -EIO;
 }
 
-static void html_table(FILE *f, const struct sim_mean *m, uint32_t n)
-{
-	bool jobs = n > 0 && m[0].mean.jct_us > 0;
-
-	fprintf(f,
-		"<table><tr><th>balancer<th>seeds<th>%s<th>%s<th>&lt; BDP avg<th>p99<th>&ge; BDP "
-		"avg<th>p99<th>to ECMP<th>95 %% below<th>goodput Gb/s<th>ECN %%<th>imbalance"
-		"<th>reordered<th>resent MB<th>pauses<th>moves<th>probe KB</tr>\n",
-		jobs ? "JCT us" : "slowdown avg", jobs ? "JCT p99 us" : "p99");
-	for (uint32_t i = 0; i < n; i++) {
-		const struct sim_row *r = &m[i].mean;
-
-		fprintf(f, "<tr><td>%s<td>%u<td>%.3f<td>%.3f<td>%.3f<td>%.3f<td>%.3f<td>%.3f",
-			m[i].lb, m[i].n, jobs ? r->jct_us : r->avg, jobs ? r->jct_p99_us : r->p99,
-			r->lt_avg, r->lt_p99, r->ge_avg, r->ge_p99);
-		fprintf(f,
-			"<td>%.3f<td>%.3f<td>%.1f<td>%.2f<td>%.3f<td>%.0f<td>%.2f<td>%.0f<td>%.0f"
-			"<td>%.1f</tr>\n",
-			m[i].ratio, m[i].ratio_high, r->goodput, r->ecn_share * 100, r->imbalance,
-			r->reordered, r->again_bytes / 1e6, r->pauses, r->moves,
-			r->probe_bytes / 1e3);
-	}
-	fputs("</table>\n", f);
-}
-
-static void html_figure(FILE *f, const char *dir, const char *name)
-{
-	char path[1024], line[4096];
-	bool inside = false;
-	FILE *svg;
-
-	snprintf(path, sizeof(path), "%s/%s.svg", dir, name);
-	svg = fopen(path, "r");
-	if (svg == NULL)
-		return;
-	while (fgets(line, sizeof(line), svg) != NULL) {
-		inside |= strncmp(line, "<svg", 4) == 0; /* without the XML head */
-		if (inside)
-			fputs(line, f);
-	}
-	fclose(svg);
-}
-
-static int write_html(const char *dir, const struct sim_rows *rows)
-{
-	static struct sim_mean m[SIM_MEANS_MAX];
-	FILE *f = create(dir, "report.html");
-	uint32_t n;
-	int ret = 0;
-
-	if (f == NULL)
-		return -EIO;
-	fputs("<!DOCTYPE html><html lang=\"en\"><meta "
-	      "charset=\"utf-8\"><title>hp3-sim</title><style>"
-	      "body{font:14px sans-serif;margin:2em}table{border-collapse:collapse;margin:1em 0}"
-	      "td,th{padding:2px 8px;text-align:right;border-bottom:1px solid #ddd}"
-	      "td:first-child,th:first-child{text-align:left}</style><h1>hp3-sim</h1>"
-	      "<p>Means over seeds. To ECMP: ratio of the first column in paired runs (same "
-	      "traffic), "
-	      "and its upper 95 % bound; below 1 is better. All columns are explained in "
-	      "docs/sim.md.</p>\n",
-		f);
-	for (uint32_t i = 0; i < rows->n; i += n) {
-		const struct sim_row *first = &rows->row[i];
-		char name[160];
-		uint32_t k;
-
-		for (n = 1; i + n < rows->n && first[n].load == first->load &&
-			    strcmp(first[n].scenario, first->scenario) == 0;
-			n++)
-			;
-		k = sim_means(first, n, m);
-		snprintf(name, sizeof(name), "%s-%u", first->scenario, first->load);
-		fprintf(f, "<h2>%s, load %u %%</h2>\n", first->scenario, first->load);
-		html_table(f, m, k);
-		if (ret == 0)
-			ret = sim_figure(dir, name, m, k);
-		if (ret == 0)
-			html_figure(f, dir, name);
-	}
-	fputs("</html>\n", f);
-	return fclose(f) == 0 ? 0 : -EIO;
-}
-
 int sim_report(const char *dir)
 {
 	struct sim_rows rows = {0};
@@ -237,7 +168,7 @@ int sim_report(const char *dir)
 	if (ret == 0)
 		ret = write_csv(dir, &rows);
 	if (ret == 0)
-		ret = write_html(dir, &rows);
+		ret = sim_page(dir, &rows);
 	if (ret == 0)
 		fprintf(stderr, "hp3-sim: %s/report.html, %s/results.csv\n", dir, dir);
 	free(rows.row);

@@ -104,6 +104,14 @@ def main():
         for words in ("<svg", "micro-collision", "<td>hp3", "<td>ecmp"):
             if words not in page:
                 bad.append(f"report.html: no {words}")
+        if re.search(r"""\b(src|href)=["'](?!#)""", page) or "url(" in page:
+            bad.append("report.html: needs something beside it")
+        with open(os.path.join(out, "micro-collision-hp3-50-1.json"), encoding="utf-8") as f:
+            hp3 = json.load(f)["slowdown"]["overall"]["avg"]
+        with open(os.path.join(out, "micro-collision-ecmp-50-1.json"), encoding="utf-8") as f:
+            ecmp = json.load(f)["slowdown"]["overall"]["avg"]
+        if f">{hp3 / ecmp:.3f}<" not in page:
+            bad.append(f"report.html: no ratio {hp3 / ecmp:.3f} of hp3 to ECMP at a glance")
         with open(os.path.join(out, "results.csv"), encoding="utf-8") as f:
             if len(f.readlines()) != 3:
                 bad.append("results.csv: not two runs")
