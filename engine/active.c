@@ -103,13 +103,25 @@ static bool is_stalled(const struct hp3_engine *e, const struct hp3_flow *f,
 	       now - a->since >= (uint64_t)DEAD_RTT * path.rtt_ns;
 }
 
+/* The newest READ has arrived, but has not been answered to its last PSN, as far as that is known.
+ */
+static bool read_waits(const struct hp3_flow *f)
+{
+	const struct hp3_stream *s = &f->stream;
+
+	if (!(f->flags & HP3_FF_READS) || s->open_len == 0)
+		return f->flags & HP3_FF_READS;
+	return f->pmtu_log2 != 0 &&
+	       s->una != hp3_psn_add(s->hi, hp3_read_span(s->open_len, f->pmtu_log2));
+}
+
 /* True: it stays in the ring. */
 static bool look(struct hp3_engine *e, struct hp3_active *a, uint64_t now, struct hp3_acts *acts)
 {
 	const uint16_t live = HP3_FF_USED | HP3_FF_PAIRED | HP3_FF_STARTED;
 	struct hp3_flow *f = &e->flows[a->flow];
 
-	if ((f->flags & live) != live || hp3_stream_idle(&f->stream))
+	if ((f->flags & live) != live || (hp3_stream_idle(&f->stream) && !read_waits(f)))
 		return false;
 	if (f->stream.una != a->una || (f->watch & HP3_FW_ANEW)) {
 		f->watch &= (uint8_t) ~(HP3_FW_NAKED | HP3_FW_QUIET | HP3_FW_ANEW);

@@ -50,6 +50,21 @@ static void a_packet_that_asks_makes_active(void **state)
 	assert_int_equal(armed(), 1);
 }
 
+/* Its first response proves that the request arrived, but is not all that is waited for. */
+static void a_read_is_active_to_its_last_response(void **state)
+{
+	stall_config();
+	probing_engine();
+	read_request(&q, psn, 3 * PMTU);
+	read_response(&q, HP3_OP_RC_READ_RESP_FIRST, psn, PMTU);
+	steps(2 * STALL);
+	assert_int_equal(armed(), 1);
+	read_response(&q, HP3_OP_RC_READ_RESP_MIDDLE, psn + 1, PMTU);
+	read_response(&q, HP3_OP_RC_READ_RESP_LAST, psn + 2, PMTU);
+	steps(2 * STALL);
+	assert_int_equal(armed(), 0);
+}
+
 static void a_retransmission_makes_active(void **state)
 {
 	stall_config();
@@ -236,6 +251,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(a_packet_that_asks_makes_active),
+		RIG_TEST(a_read_is_active_to_its_last_response),
 		RIG_TEST(a_retransmission_makes_active),
 		RIG_TEST(a_flow_that_is_gone_leaves_the_ring),
 		RIG_TEST(a_record_used_again_is_in_the_ring_once),
