@@ -36,6 +36,7 @@ struct sim_packet *sim_packet_new(
 	p->psn = psn;
 	p->bytes = (uint16_t)bytes;
 	p->sport = 0;
+	p->back = 0;
 	p->kind = kind;
 	p->flags = 0;
 	p->hop = 0;

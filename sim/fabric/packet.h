@@ -61,6 +61,8 @@ struct sim_packet {
 	uint32_t psn;
 	uint16_t bytes; /* on the wire */
 	uint16_t sport; /* source port of the flow's direction; ACKs echo what they acknowledge */
+	uint16_t back; /* ACKs, NAKs, CNPs, answers to probes: source port given to them; 0: the
+			  flow's home port */
 	uint8_t kind; /* enum sim_kind */
 	uint8_t flags;
 	uint8_t hop; /* switches behind it, of a path that the source leaf set */

@@ -5,6 +5,7 @@
 #include "sim/host/host.h"
 
 #define ROCE_PORT   4791u
+#define ANSWER_PORT 4795u /* of hp3d: probes.port */
 #define FIRST_SPORT 10000u /* counted port numbers, as ns-3's RDMA models give them */
 #define FIRST_DPORT 100u
 
@@ -15,8 +16,16 @@ static void put_address(uint8_t *to, uint32_t address)
 	memcpy(to, &be, sizeof(be));
 }
 
-/* Requests and probes go by the source port that they bear; ACKs, NAKs and CNPs by the home port.
- */
+/* Requests and probes go by the source port that they bear; what answers them by the one given to
+ * it, else by the home port. */
+static uint16_t source_port(const struct sim_packet *p)
+{
+	if (p->kind == SIM_DATA || p->kind == SIM_READ || p->kind == SIM_PROBE ||
+		p->kind == SIM_TRACE)
+		return p->sport;
+	return p->back != 0 ? p->back : p->flow->home;
+}
+
 uint32_t sim_flow_hash(const struct sim *s, const struct sim_packet *p, uint32_t node)
 {
 	const struct sim_flow *f = p->flow;
@@ -24,9 +33,7 @@ uint32_t sim_flow_hash(const struct sim *s, const struct sim_packet *p, uint32_t
 		.input = (uint8_t)s->cfg.fabric.hash_input,
 		.paths = 1,
 		.seed = s->cfg.fabric.hash_seed + node};
-	bool chosen = p->kind == SIM_DATA || p->kind == SIM_READ || p->kind == SIM_PROBE ||
-		      p->kind == SIM_TRACE;
-	uint16_t sport = chosen ? p->sport : f->home;
+	uint16_t sport = source_port(p);
 	struct hp3_tuple t = {0};
 
 	if (sim_packet_forward(p)) {
@@ -44,6 +51,8 @@ uint32_t sim_flow_hash(const struct sim *s, const struct sim_packet *p, uint32_t
 			t.dport = f->dport;
 		}
 	}
+	if (p->kind == SIM_PROBE_REPLY && p->back != 0)
+		t.dport = ANSWER_PORT;
 	return hp3_hash(&h, &t);
 }
 

@@ -25,6 +25,8 @@ void sim_reply(struct sim *s, struct sim_port *in, const struct sim_packet *caus
 		s->n.naks++;
 	else
 		s->n.acks++;
+	if (s->lb->answers != NULL)
+		s->lb->answers(s, p->flow, p);
 	sim_port_queue_control(s, in, p);
 }
 

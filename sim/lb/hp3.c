@@ -6,11 +6,9 @@
 #include "sim/lb/balancers.h"
 #include "sim/lb/hp3.h"
 
-#define FIRST_PSN   1u /* on the wire: packet 0 of a flow */
-#define QUIET_QPN   0xff0000u /* + host: the queue pair that stays */
-#define SYN_ACK     0x1fu
-#define SYN_NAK     0x60u /* PSN sequence error */
-#define FRAME_BYTES 64u
+#define QUIET_QPN 0xff0000u /* + host: the queue pair that stays */
+#define SYN_ACK   0x1fu
+#define SYN_NAK   0x60u /* PSN sequence error */
 
 static void stop(struct sim *s)
 {
@@ -42,8 +40,10 @@ static int start_as(struct sim *s, bool paper)
 	sim_pool_init(&b->ticks, sizeof(struct sim_event) + sizeof(uint64_t));
 	if (!paper && s->cfg.hp3.identity == SIM_IDENTITY_MODEL)
 		ret = hp3_sim_models(s, b);
+	b->named = !paper && s->cfg.hp3.identity == SIM_IDENTITY_TRACE &&
+		   s->cfg.hp3.placement == SIM_ON;
 	if (ret == 0)
-		sim_pool_init(&b->counts, 2 * b->paths + 16);
+		hp3_sim_probes(b);
 	return ret == 0 ? hp3_sim_engines(s, b) : ret;
 }
 
@@ -57,11 +57,11 @@ static int start_paper(struct sim *s)
 	return start_as(s, true);
 }
 
-static void put_address(uint8_t *to, uint32_t host)
+uint8_t *hp3_sim_address(uint8_t *to, uint32_t host)
 {
 	uint32_t be = __builtin_bswap32(sim_host_address(host));
 
-	memcpy(to, &be, sizeof(be));
+	return memcpy(to, &be, sizeof(be));
 }
 
 static void tell_qp(struct sim *s, struct hp3_balancer *b, uint32_t local, uint32_t remote,
@@ -70,8 +70,8 @@ static void tell_qp(struct sim *s, struct hp3_balancer *b, uint32_t local, uint3
 	struct hp3_acts acts = {0};
 
 	ev->pairing = HP3_PAIRING_EVENT;
-	put_address(ev->local, local);
-	put_address(ev->remote, remote);
+	hp3_sim_address(ev->local, local);
+	hp3_sim_address(ev->remote, remote);
 	if (hp3_qp(b->host[local].engine, ev, s->now / SIM_NS, &acts) == -ENOSPC)
 		ev->lqpn = 0;
 	hp3_sim_carry_out(s, b, local, &acts);
@@ -131,7 +131,7 @@ static void flow_start(struct sim *s, struct sim_flow *f)
 	struct hp3_balancer *b = s->lb_state;
 	uint32_t here = sim_flow_requester(f), there = sim_flow_responder(f);
 	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
-	struct hp3_qp_event ev = {.kind = HP3_QP_UP, .psn = FIRST_PSN, .psn_known = true};
+	struct hp3_qp_event ev = {.kind = HP3_QP_UP, .psn = HP3_SIM_FIRST_PSN, .psn_known = true};
 
 	if (!hp3_sim_choice(s, f->src, f->dst))
 		return;
@@ -167,10 +167,10 @@ static void flow_end(struct sim *s, struct sim_flow *f)
 		return;
 	tell_qp(s, b, here, there, &ev);
 	give_qpn(&b->host[here], x->lqpn);
-	if (f->read) {
+	if (f->read || x->reported)
 		tell_qp(s, b, there, here, &far);
+	if (f->read)
 		give_qpn(&b->host[there], x->rqpn);
-	}
 	x->managed = false;
 }
 
@@ -180,8 +180,8 @@ static struct hp3_pkt packet_of(
 {
 	const struct hp3_opcode_info *op = &hp3_opcodes[opcode];
 
-	put_address(frame + 26, src);
-	put_address(frame + 30, dst);
+	hp3_sim_address(frame + 26, src);
+	hp3_sim_address(frame + 30, dst);
 	return (struct hp3_pkt){.frame = frame,
 		.trusted = true,
 		.v = {.class = op->class,
@@ -193,15 +193,14 @@ static struct hp3_pkt packet_of(
 			.psn = psn & HP3_PSN_MASK}};
 }
 
-/* As the packet is on the wire. */
-static struct hp3_pkt view_of(struct sim *s, uint8_t *frame, const struct sim_packet *p)
+struct hp3_pkt hp3_sim_view(struct sim *s, uint8_t *frame, const struct sim_packet *p)
 {
 	const struct sim_flow *f = p->flow;
 	struct hp3_sim_flow *x = hp3_sim_flow_of(p->flow);
 	bool forward = sim_packet_forward(p);
 	uint32_t src = forward ? f->src : f->dst, dst = forward ? f->dst : f->src;
 	uint8_t opcode = HP3_OP_RC_ACK;
-	uint32_t psn = FIRST_PSN + p->psn;
+	uint32_t psn = HP3_SIM_FIRST_PSN + p->psn;
 	struct hp3_pkt pkt;
 
 	if (p->kind == SIM_DATA)
@@ -219,7 +218,7 @@ static struct hp3_pkt view_of(struct sim *s, uint8_t *frame, const struct sim_pa
 	pkt.v.syndrome = p->kind == SIM_NAK ? SYN_NAK : SYN_ACK;
 	pkt.v.dma_len = p->arg_psn; /* data and READ requests: bytes of the message */
 	if (p->kind == SIM_DATA)
-		pkt.v.payload_len = (uint16_t)(p->bytes - s->cfg.rnic.header_bytes);
+		pkt.v.payload_len = sim_data_payload(s, p);
 	if (p->flags & SIM_ECHO)
 		pkt.v.flags |= HP3_VF_BECN;
 	return pkt;
@@ -231,14 +230,14 @@ static bool data(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 	struct hp3_balancer *b = s->lb_state;
 	uint32_t from = sim_packet_forward(p) ? f->src : f->dst;
 	struct hp3_host *h = &b->host[from];
-	uint8_t frame[FRAME_BYTES];
+	uint8_t frame[HP3_SIM_FRAME];
 	struct hp3_verdict vd;
 	struct hp3_acts acts;
 	struct hp3_pkt pkt;
 
 	if (!hp3_sim_flow_of(f)->managed)
 		return true;
-	pkt = view_of(s, frame, p);
+	pkt = hp3_sim_view(s, frame, p);
 	if (!f->read && ((p->flags & SIM_LAST) || (p->psn + 1) % s->cfg.rnic.ack_every == 0))
 		pkt.v.flags |= HP3_VF_ACKREQ;
 	hp3_find_burst(h->engine, &pkt, 1, HP3_DIR_TX);
@@ -267,14 +266,14 @@ static bool reply(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 	struct hp3_balancer *b = s->lb_state;
 	uint32_t at = sim_packet_target(p);
 	struct hp3_host *h = &b->host[at];
-	uint8_t frame[FRAME_BYTES];
+	uint8_t frame[HP3_SIM_FRAME];
 	struct hp3_verdict vd;
 	struct hp3_acts acts;
 	struct hp3_pkt pkt;
 
 	if (!hp3_sim_flow_of(f)->managed)
 		return true;
-	pkt = view_of(s, frame, p);
+	pkt = hp3_sim_view(s, frame, p);
 	hp3_find_burst(h->engine, &pkt, 1, HP3_DIR_RX);
 	hp3_rx(h->engine, &pkt, s->now / SIM_NS, &vd, &acts);
 	hp3_sim_carry_out(s, b, at, &acts);
@@ -293,6 +292,7 @@ const struct sim_lb sim_lb_hp3 = {
 	.flow_end = flow_end,
 	.data = data,
 	.reply = reply,
+	.answers = hp3_sim_answers,
 	.other = hp3_sim_other,
 };
 
@@ -305,5 +305,6 @@ const struct sim_lb sim_lb_hp3_paper = {
 	.flow_end = flow_end,
 	.data = data,
 	.reply = reply,
+	.answers = hp3_sim_answers,
 	.other = hp3_sim_other,
 };

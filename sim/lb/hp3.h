@@ -19,16 +19,22 @@
  * NACKs as the paper's can complete work that was never done (rule 1).
  *
  * Probes carry the counts of active flows per path to the peer, its replies the peer's: they are as
- * old as the last exchange.
+ * old as the last exchange. By numbers with identity model, which all hosts share; by names of
+ * switches with identity trace. An answer leaves on the port of its probe, to a UDP port of hp3d's
+ * own, so its way back is neither that of the next probe's answer nor that of the RNIC's replies.
+ *
+ * Dead ways back (hp3_back.c): what urges for an ACK is a duplicate to the peer's RNIC; a report
+ * makes the peer's engine send the replies of that queue pair on another port.
  */
 #include "engine/engine.h"
 #include "sim/host/host.h"
 #include "sim/lb/lb.h"
 
-#define HP3_SIM_QPN   0x11u
-#define HP3_SIM_QPS   4096u /* of a host at a time; power of two */
-#define HP3_SIM_SLOTS 256u /* moves of a host at a time */
-#define HP3_SIM_HELD  8192u /* packets of a host at a time */
+#define HP3_SIM_FIRST_PSN 1u /* on the wire: packet 0 of a flow */
+#define HP3_SIM_QPN       0x11u
+#define HP3_SIM_QPS       4096u /* of a host at a time; power of two */
+#define HP3_SIM_SLOTS     256u /* moves of a host at a time */
+#define HP3_SIM_HELD      8192u /* packets of a host at a time */
 
 struct hp3_host {
 	struct hp3_engine *engine;
@@ -46,7 +52,8 @@ struct hp3_balancer {
 	uint32_t **seeds; /* by place: of the models' stages */
 	uint32_t *
 		place; /* by host: those of a leaf share one, hosts that choose themselves do not */
-	uint32_t places, paths; /* paths: 0 without placement */
+	uint32_t places, paths; /* paths: numbers of them with placement by model, else 0 */
+	bool named; /* placement by traces: paths have names */
 	struct sim_pool ticks, counts;
 	struct hp3_engine_config cfg;
 };
@@ -54,6 +61,7 @@ struct hp3_balancer {
 /* Per flow. */
 struct hp3_sim_flow {
 	bool managed; /* an engine knows its queue pair */
+	bool reported; /* the responder's engine has been told that no reply comes through */
 	uint32_t lqpn, rqpn; /* at the requester, at the responder */
 	struct hp3_dcqcn_snapshot saved;
 };
@@ -78,11 +86,30 @@ int hp3_sim_models(struct sim *s, struct hp3_balancer *b);
 /* One engine per host; b->model and b->paths are as they stay. */
 int hp3_sim_engines(struct sim *s, struct hp3_balancer *b);
 
+/* hp3.c: the packet as it is on the wire, its headers in `frame`. */
+#define HP3_SIM_FRAME 64u
+struct hp3_pkt hp3_sim_view(struct sim *s, uint8_t *frame, const struct sim_packet *p);
+/* hp3.c: an address as engines have it, four bytes; returns `to`. */
+uint8_t *hp3_sim_address(uint8_t *to, uint32_t host);
+
 /* hp3_acts.c: does what the engine of `host` asks for, and sees to its next deadline. */
 void hp3_sim_carry_out(
 	struct sim *s, struct hp3_balancer *b, uint32_t host, const struct hp3_acts *acts);
 void hp3_sim_wake(struct sim *s, struct hp3_balancer *b, uint32_t host);
-/* A probe or its answer arrived. */
+
+/* hp3_probes.c: what the engine of `host` says of a flow; a probe, a trace, or an answer arrived.
+ */
+void hp3_sim_probes(struct hp3_balancer *b);
+void hp3_sim_send_probe(struct sim *s, struct hp3_balancer *b, uint32_t host, struct sim_flow *f,
+	const struct hp3_act *a);
+void hp3_sim_send_trace(struct sim *s, uint32_t host, struct sim_flow *f, const struct hp3_act *a);
 void hp3_sim_other(struct sim *s, struct sim_host *host, struct sim_packet *p);
+
+/* hp3_back.c: an urge, a report; a report arrived; a reply leaves the RNIC. */
+void hp3_sim_urge(struct sim *s, uint32_t host, struct sim_flow *f, const struct hp3_act *a);
+void hp3_sim_report(struct sim *s, uint32_t host, struct sim_flow *f, const struct hp3_act *a);
+bool hp3_sim_is_report(const struct sim_packet *p);
+void hp3_sim_reported(struct sim *s, struct hp3_balancer *b, const struct sim_packet *p);
+void hp3_sim_answers(struct sim *s, struct sim_flow *f, struct sim_packet *p);
 
 #endif

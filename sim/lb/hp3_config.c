@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/trace.h"
 #include "sim/lb/hp3.h"
 
 /* From where does a packet's path depend on its ports? */
@@ -79,13 +80,6 @@ void hp3_sim_config(struct sim *s, struct hp3_balancer *b, bool paper)
 	};
 }
 
-static void put_address(uint8_t *to, uint32_t host)
-{
-	uint32_t be = __builtin_bswap32(sim_host_address(host));
-
-	memcpy(to, &be, sizeof(be));
-}
-
 static uint32_t choices(const struct sim *s, uint32_t node, uint32_t dst)
 {
 	return s->topo.group[s->topo.route[node * s->topo.hosts + dst]].n;
@@ -114,8 +108,8 @@ static int believe(struct sim *s, struct hp3_model *m, uint32_t src, uint32_t ds
 {
 	struct hp3_tuple t = {.dport = 4791};
 
-	put_address(t.src, src);
-	put_address(t.dst, dst);
+	hp3_sim_address(t.src, src);
+	hp3_sim_address(t.dst, dst);
 	for (uint32_t port = HP3_PORT_FIRST; port < HP3_PORT_FIRST + HP3_PORT_COUNT; port++) {
 		t.sport = (uint16_t)port;
 		if (!hp3_model_trace(m, &t, 1000 + hp3_model_path(m, &t)))
@@ -184,7 +178,7 @@ int hp3_sim_engines(struct sim *s, struct hp3_balancer *b)
 		size_t size;
 
 		cfg.seed ^= (uint64_t)h << 32;
-		cfg.load_paths = (uint16_t)b->paths;
+		cfg.load_paths = (uint16_t)(b->named ? HP3_HOPS : b->paths);
 		if (b->model != NULL)
 			cfg.model = &b->model[b->place[h]];
 		size = (hp3_engine_size(&cfg) + 63) & ~(size_t)63;

@@ -35,6 +35,8 @@ struct sim_lb {
 	 * caller ends it.
 	 */
 	bool (*reply)(struct sim *s, struct sim_flow *f, struct sim_packet *p);
+	/* The RNIC emits an ACK, NAK or CNP, for the other end; may set its port (`back`). */
+	void (*answers)(struct sim *s, struct sim_flow *f, struct sim_packet *p);
 	/* Of WRITEs ACKs and NAKs at the sender of data; CNPs. READs are not acknowledged. */
 	void (*acked)(struct sim *s, struct sim_flow *f, const struct sim_packet *ack);
 	void (*timeout)(struct sim *s, struct sim_flow *f);

@@ -90,7 +90,7 @@ static int data_frame(struct sim *s, struct sim_capture *c, const struct sim_pac
 		.syndrome = SYN_ACK,
 		.dma_len = p->arg_psn,
 		.payload = c->payload,
-		.payload_len = (uint16_t)(p->bytes - s->cfg.rnic.header_bytes)};
+		.payload_len = sim_data_payload(s, p)};
 
 	way(&a, f->src, f->dst);
 	return hp3_build(c->frame, sizeof(c->frame), &a, &d);

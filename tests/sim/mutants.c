@@ -95,6 +95,16 @@ WRAP(void, hp3_tx,
 	}
 }
 
+/* The peer's engine does not heed reports. */
+WRAP(int, hp3_peer_report,
+	(struct hp3_engine * e, bool ipv6, uint16_t vlan, const void *local, const void *remote,
+		uint32_t rqpn, uint64_t now, struct hp3_acts *acts))
+{
+	if (broken("deaf-peer"))
+		return 0;
+	return __real_hp3_peer_report(e, ipv6, vlan, local, remote, rqpn, now, acts);
+}
+
 /* A request that comes again is not executed. */
 WRAP(void, sim_read_request, (struct sim * s, struct sim_port *in, struct sim_packet *p))
 {

@@ -19,6 +19,7 @@ MUTANTS = [  # what is broken, test program, test
     ("leak", FABRIC, "without_pfc_drops_have_a_name"),
     ("no-sort", BALANCERS, "conweave_hides_its_moves"),
     ("no-drain", HP3, "nothing_is_overtaken"),
+    ("deaf-peer", HP3, "acks_leave_a_dead_path"),
     ("deaf-responder", STREAMS, "lost_reads_are_asked_for_again"),
     ("idle:letflow", BALANCERS, "letflow_moves_at_gaps_only"),
     ("idle:conga", BALANCERS, "conga_avoids_the_busy_uplink"),

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <cmocka.h>
 #include "sim/fabric/port.h"
 #include "sim/lb/lb.h"
@@ -145,6 +146,101 @@ static void traces_cost_packets_and_time(void **state)
 	sim_destroy(&s);
 }
 
+struct cut {
+	struct sim_event ev;
+	uint32_t spine;
+};
+
+/* From leaf 1 to this spine nothing comes through any more; the other way all does. */
+static void cut_way_back(struct sim *sim, struct sim_event *ev)
+{
+	const struct sim_topo *t = &sim->topo;
+	uint32_t spine = 10 + ((struct cut *)ev)->spine;
+
+	for (uint32_t p = t->first_port[spine]; p < t->first_port[spine + 1]; p++)
+		if (t->owner[t->peer_port[p]] == 9)
+			sim->port[p].loss = 1000000000;
+}
+
+/* One flow, its way back cut at 300 us: in one of four runs its replies go there. Time of it. */
+static uint64_t replies_lost(const char *verb, const char *rto, uint32_t *cuts)
+{
+	uint64_t longest = 0;
+
+	*cuts = 0;
+	for (uint32_t spine = 0; spine < 4; spine++) {
+		struct cut cut = {.ev.fire = cut_way_back, .spine = spine};
+
+		WORLD(&s, "fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=4",
+			"run.lb=hp3", "rnic.setup_us=20", "rnic.payload_bytes=1024", verb, rto);
+		if (strcmp(verb, "traffic.read_percent=0") == 0)
+			world_flow(&s, 0, 4, 10000000, 0);
+		else
+			world_flow(&s, 4, 0, 10000000, 0);
+		sim_at(&s, &cut.ev, 300 * SIM_US);
+		world_run(&s);
+		assert_int_equal(s.n.reordered, 0);
+		assert_true(s.n.reports <= 4);
+		assert_int_equal(s.n.replies_moved > 0, s.n.reports > 0);
+		if (s.n.reports > 0)
+			longest = s.outcome[0].fct;
+		else
+			assert_true(s.outcome[0].fct < SIM_MS);
+		*cuts += s.n.reports > 0;
+		sim_destroy(&s);
+	}
+	return longest;
+}
+
+/*
+ * ACKs die on their way: what is sent is not the matter, so the peer's engine is told, and sends
+ * them on another port; what urges for one more ACK ends the flow, no timer does (it has a second).
+ */
+static void acks_leave_a_dead_path(void **state)
+{
+	uint64_t fct;
+	uint32_t cuts;
+
+	fct = replies_lost("traffic.read_percent=0", "rnic.rto_us=1000000", &cuts);
+	assert_int_equal(cuts, 1);
+	assert_true(fct < 5 * SIM_MS);
+}
+
+/* The same of the data of a READ; the RNIC must ask for what was lost by its timer. */
+static void responses_leave_a_dead_path(void **state)
+{
+	uint64_t fct;
+	uint32_t cuts;
+
+	fct = replies_lost("traffic.read_percent=100", "rnic.rto_us=5000", &cuts);
+	assert_int_equal(cuts, 1);
+	assert_true(fct < 12 * SIM_MS);
+}
+
+/* As placement_spreads, but paths are what traces say, and counts are told under names. */
+static void placement_by_traces_spreads(void **state)
+{
+	uint32_t first;
+
+	WORLD(&s, "fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=4",
+		"fabric.hash=crc32", "fabric.hash_input=tuple", "fabric.icmp_per_second=1000000000",
+		"run.lb=hp3", "rnic.setup_us=20", "hp3.identity=trace", "hp3.placement=on",
+		"hp3.traces_per_second=1000000");
+	world_flow(&s, 0, 4, 25000000, 0); /* a pair is traced while it sends */
+	for (uint32_t i = 0; i < 4; i++)
+		world_flow(&s, 0, 4, 3000000, 3 * SIM_MS + i * 40 * SIM_US);
+	world_run(&s);
+	first = s.topo.first_port[8] + 4;
+	for (uint32_t i = 0; i < 4; i++) { /* the long one was alone on its spine, too */
+		uint64_t bytes = s.port[first + i].sent_bytes;
+
+		assert_in_range(bytes > 25000000 ? bytes - 26200000 : bytes, 3000000, 3300000);
+	}
+	assert_true(s.n.hops_told > 8);
+	assert_int_equal(s.n.reordered, 0);
+	sim_destroy(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +249,9 @@ int main(void)
 		cmocka_unit_test(placement_spreads),
 		cmocka_unit_test(setup_is_not_charged),
 		cmocka_unit_test(traces_cost_packets_and_time),
+		cmocka_unit_test(placement_by_traces_spreads),
+		cmocka_unit_test(acks_leave_a_dead_path),
+		cmocka_unit_test(responses_leave_a_dead_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Probes, traces and what answers them, with the counts of flows per path that they bear. */
+#include <stddef.h>
+#include <string.h>
+#include "engine/trace.h"
+#include "ppp/placement.h"
+#include "sim/lb/hp3.h"
+
+#define PROBE_BYTES 96u /* Ethernet, IPv4, UDP, BTH, RETH, ICRC; counts come on top */
+#define NAMED_BYTES 3u /* of a count with the name of its path (probes/answer.h) */
+
+/* Counts on their way: by number of the path, or by name. */
+struct told {
+	uint32_t n;
+	union {
+		uint16_t count[HP3_LOAD_PATHS];
+		struct hp3_path_count path[HP3_HOPS];
+	};
+};
+
+void hp3_sim_probes(struct hp3_balancer *b)
+{
+	size_t size = offsetof(struct told, count);
+
+	size += b->named ? HP3_HOPS * sizeof(struct hp3_path_count) : 2 * b->paths;
+	sim_pool_init(&b->counts, (size + 15) & ~(size_t)15);
+}
+
+static struct told *told_by(const struct sim_packet *p)
+{
+	struct told *t;
+
+	memcpy(&t, &p->tag.word[0], sizeof(t));
+	return t;
+}
+
+/* NULL: there is no placement. */
+static struct told *new_told(struct hp3_balancer *b, struct sim_packet *p)
+{
+	struct told *t = b->paths > 0 || b->named ? sim_pool_get(&b->counts) : NULL;
+
+	memcpy(&p->tag.word[0], &t, sizeof(t));
+	return t;
+}
+
+static void grow(const struct hp3_balancer *b, struct sim_packet *p, const struct told *t)
+{
+	p->bytes = (uint16_t)(p->bytes + (b->named ? NAMED_BYTES * t->n : 2 * b->paths));
+}
+
+/* What flows of `flow`'s pair go to its peer, with a probe. */
+static void tell_outbound(
+	struct hp3_balancer *b, uint32_t host, uint32_t flow, struct sim_packet *p)
+{
+	struct hp3_engine *e = b->host[host].engine;
+	struct told *t = new_told(b, p);
+	uint8_t local[4], remote[4];
+
+	if (t == NULL)
+		return;
+	if (b->named)
+		t->n = hp3_load_to_names(e, flow, t->path, HP3_HOPS);
+	else
+		t->n = hp3_load_to(e, false, 0, hp3_sim_address(local, host),
+			hp3_sim_address(remote, sim_flow_responder(p->flow)), t->count, b->paths);
+	grow(b, p, t);
+}
+
+/* What flows come in here, with an answer. */
+static void tell_inbound(struct hp3_balancer *b, struct hp3_engine *e, struct sim_packet *p)
+{
+	struct told *t = new_told(b, p);
+
+	if (t == NULL)
+		return;
+	if (b->named) {
+		t->n = hp3_load_in_names(e, t->path, HP3_HOPS);
+	} else {
+		memset(t->count, 0, b->paths * sizeof(*t->count));
+		t->n = hp3_load_in(e, t->count, b->paths);
+	}
+	grow(b, p, t);
+}
+
+void hp3_sim_send_probe(struct sim *s, struct hp3_balancer *b, uint32_t host, struct sim_flow *f,
+	const struct hp3_act *a)
+{
+	struct sim_packet *p;
+
+	if (a->op != HP3_PROBE_PEER || host != sim_flow_requester(f))
+		return;
+	p = sim_packet_new(s, SIM_PROBE, PROBE_BYTES, f, a->probe_id);
+	p->sport = a->port;
+	tell_outbound(b, host, a->flow, p);
+	s->n.probes++;
+	s->n.probe_bytes += p->bytes;
+	sim_port_queue_data(s, sim_flow_out(s, p, host), p);
+}
+
+void hp3_sim_send_trace(struct sim *s, uint32_t host, struct sim_flow *f, const struct hp3_act *a)
+{
+	struct sim_packet *p;
+
+	if (host != sim_flow_requester(f))
+		return;
+	p = sim_packet_new(s, SIM_TRACE, PROBE_BYTES, f, a->probe_id);
+	p->sport = a->port;
+	p->arg = a->op;
+	s->n.traces++;
+	s->n.probe_bytes += p->bytes;
+	sim_port_queue_data(s, sim_flow_out(s, p, host), p);
+}
+
+/* The peer's hp3d answers a probe: mark, and its inbound flows. */
+static void answer(struct sim *s, struct hp3_balancer *b, const struct sim_packet *probe)
+{
+	struct sim_flow *f = probe->flow;
+	struct hp3_engine *e = b->host[sim_flow_responder(f)].engine;
+	const struct told *t = told_by(probe);
+	uint64_t now = s->now / SIM_NS;
+	uint8_t local[4], remote[4];
+	struct sim_packet *p;
+
+	hp3_sim_address(local, sim_flow_responder(f));
+	hp3_sim_address(remote, sim_flow_requester(f));
+	hp3_peer_seen(e, false, 0, local, remote, now);
+	if (t != NULL && b->named)
+		hp3_load_from_names(
+			e, false, 0, local, remote, probe->sent_at / SIM_NS, t->path, t->n, now);
+	else if (t != NULL)
+		hp3_load_from(e, false, 0, local, remote, t->count, b->paths, now);
+	p = sim_packet_new(s, SIM_PROBE_REPLY, PROBE_BYTES, f, probe->psn);
+	p->flags |= probe->flags & SIM_CE ? SIM_ECHO : 0;
+	p->back = probe->sport;
+	tell_inbound(b, e, p);
+	s->n.probe_bytes += p->bytes;
+	sim_port_queue_control(s, probe->to, p);
+}
+
+static void answered(struct sim *s, struct hp3_balancer *b, uint32_t host, struct sim_packet *p)
+{
+	struct hp3_engine *e = b->host[host].engine;
+	const struct told *t = told_by(p);
+	uint64_t now = s->now / SIM_NS;
+	struct hp3_acts acts = {0};
+
+	if (t != NULL && b->named)
+		hp3_load_told_names(e, p->psn, t->path, t->n, now);
+	else if (t != NULL)
+		hp3_load_told_by(e, p->psn, t->count, b->paths, now);
+	hp3_probe_reply(e, p->psn, p->flags & SIM_ECHO, now, &acts);
+	hp3_sim_carry_out(s, b, host, &acts);
+	hp3_sim_wake(s, b, host);
+}
+
+/* The TTL was more than the way: the peer's hp3d answers. */
+static void reached(struct sim *s, const struct sim_packet *trace)
+{
+	struct sim_packet *p =
+		sim_packet_new(s, SIM_TRACE_REPLY, PROBE_BYTES, trace->flow, trace->psn);
+
+	p->arg_psn = 0;
+	s->n.probe_bytes += p->bytes;
+	sim_port_queue_control(s, trace->to, p);
+}
+
+static void hop_told(struct sim *s, struct hp3_balancer *b, uint32_t host, struct sim_packet *p)
+{
+	uint32_t hop = __builtin_bswap32(0x0a000000u + p->arg_psn);
+
+	s->n.hops_told += p->arg_psn != 0;
+	s->n.probe_bytes += p->arg_psn != 0 ? p->bytes : 0;
+	hp3_hop_told(b->host[host].engine, p->psn,
+		p->arg_psn != 0 ? HP3_TRACE_HOP : HP3_TRACE_REACHED, false, &hop, s->now / SIM_NS);
+	hp3_sim_wake(s, b, host);
+}
+
+void hp3_sim_other(struct sim *s, struct sim_host *host, struct sim_packet *p)
+{
+	struct hp3_balancer *b = s->lb_state;
+	struct told *t;
+
+	if (p->kind == SIM_TRACE) {
+		reached(s, p);
+	} else if (p->kind == SIM_TRACE_REPLY) {
+		hop_told(s, b, host->node, p);
+	} else if (hp3_sim_is_report(p)) {
+		hp3_sim_reported(s, b, p);
+	} else if (p->kind == SIM_PROBE || p->kind == SIM_PROBE_REPLY) {
+		if (p->kind == SIM_PROBE)
+			answer(s, b, p);
+		else
+			answered(s, b, host->node, p);
+		t = told_by(p);
+		if (t != NULL)
+			sim_pool_put(&b->counts, t);
+	}
+}
