@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sim/host/opcode.h"
 #include "sim/lb/balancers.h"
 #include "sim/lb/hp3.h"
 
-#define QUIET_QPN 0xff0000u /* + host: the queue pair that stays */
-#define SYN_ACK   0x1fu
-#define SYN_NAK   0x60u /* PSN sequence error */
+#define SYN_ACK 0x1fu
+#define SYN_NAK 0x60u /* PSN sequence error */
 
 static void stop(struct sim *s)
 {
@@ -62,116 +60,6 @@ uint8_t *hp3_sim_address(uint8_t *to, uint32_t host)
 	uint32_t be = __builtin_bswap32(sim_host_address(host));
 
 	return memcpy(to, &be, sizeof(be));
-}
-
-static void tell_qp(struct sim *s, struct hp3_balancer *b, uint32_t local, uint32_t remote,
-	struct hp3_qp_event *ev)
-{
-	struct hp3_acts acts = {0};
-
-	ev->pairing = HP3_PAIRING_EVENT;
-	hp3_sim_address(ev->local, local);
-	hp3_sim_address(ev->remote, remote);
-	if (hp3_qp(b->host[local].engine, ev, s->now / SIM_NS, &acts) == -ENOSPC)
-		ev->lqpn = 0;
-	hp3_sim_carry_out(s, b, local, &acts);
-	hp3_sim_wake(s, b, local);
-}
-
-/* The queue pair that stays: from now on both engines remember the pair. */
-static void meet(struct sim *s, struct hp3_balancer *b, uint32_t local, uint32_t remote)
-{
-	struct hp3_qp_event ev = {
-		.kind = HP3_QP_UP, .lqpn = QUIET_QPN + remote, .rqpn = QUIET_QPN + local};
-
-	if (b->host[local].met[remote])
-		return;
-	b->host[local].met[remote] = 1;
-	tell_qp(s, b, local, remote, &ev);
-}
-
-/* A QPN of the host that is free, for this flow; 0: more than the engine has room for. */
-static uint32_t take_qpn(struct hp3_host *h, struct sim_flow *f)
-{
-	uint32_t qpn;
-
-	for (uint32_t i = 0; h->qp[h->next_qpn & (HP3_SIM_QPS - 1)] != NULL; i++) {
-		if (i == HP3_SIM_QPS)
-			return 0;
-		h->next_qpn++;
-	}
-	qpn = h->next_qpn;
-	h->next_qpn = (h->next_qpn + 1) % QUIET_QPN;
-	h->qp[qpn & (HP3_SIM_QPS - 1)] = f;
-	return qpn;
-}
-
-static void give_qpn(struct hp3_host *h, uint32_t qpn)
-{
-	if (qpn != 0)
-		h->qp[qpn & (HP3_SIM_QPS - 1)] = NULL;
-}
-
-/* The responder's engine, which sees both streams of READs. It knows no PSN of its own: no probe.
- */
-static bool responder_up(
-	struct sim *s, struct hp3_balancer *b, struct sim_flow *f, struct hp3_sim_flow *x)
-{
-	struct hp3_qp_event ev = {.kind = HP3_QP_UP, .rqpn = x->lqpn};
-
-	x->rqpn = ev.lqpn = take_qpn(&b->host[f->src], f);
-	if (x->rqpn == 0)
-		return false;
-	tell_qp(s, b, f->src, f->dst, &ev);
-	return ev.lqpn != 0;
-}
-
-static void flow_start(struct sim *s, struct sim_flow *f)
-{
-	struct hp3_balancer *b = s->lb_state;
-	uint32_t here = sim_flow_requester(f), there = sim_flow_responder(f);
-	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
-	struct hp3_qp_event ev = {.kind = HP3_QP_UP, .psn = HP3_SIM_FIRST_PSN, .psn_known = true};
-
-	if (!hp3_sim_choice(s, f->src, f->dst))
-		return;
-	meet(s, b, f->src, f->dst);
-	meet(s, b, f->dst, f->src);
-	x->lqpn = take_qpn(&b->host[here], f);
-	if (x->lqpn == 0)
-		return;
-	if (!f->read)
-		x->rqpn = HP3_SIM_QPN + b->host[there].next_qpn++ % QUIET_QPN;
-	x->managed = !f->read || responder_up(s, b, f, x);
-	ev.lqpn = x->lqpn;
-	ev.rqpn = x->rqpn;
-	if (x->managed)
-		tell_qp(s, b, here, there, &ev);
-	if (x->managed && ev.lqpn != 0)
-		return;
-	x->managed = false;
-	give_qpn(&b->host[here], x->lqpn);
-	if (f->read)
-		give_qpn(&b->host[there], x->rqpn);
-}
-
-static void flow_end(struct sim *s, struct sim_flow *f)
-{
-	struct hp3_balancer *b = s->lb_state;
-	uint32_t here = sim_flow_requester(f), there = sim_flow_responder(f);
-	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
-	struct hp3_qp_event ev = {.kind = HP3_QP_DOWN, .lqpn = x->lqpn, .rqpn = x->rqpn};
-	struct hp3_qp_event far = {.kind = HP3_QP_DOWN, .lqpn = x->rqpn, .rqpn = x->lqpn};
-
-	if (!x->managed)
-		return;
-	tell_qp(s, b, here, there, &ev);
-	give_qpn(&b->host[here], x->lqpn);
-	if (f->read || x->reported)
-		tell_qp(s, b, there, here, &far);
-	if (f->read)
-		give_qpn(&b->host[there], x->rqpn);
-	x->managed = false;
 }
 
 /* A frame of headers: addresses are all that the engine reads of it. */
@@ -288,8 +176,8 @@ const struct sim_lb sim_lb_hp3 = {
 	.flow_bytes = sizeof(struct hp3_sim_flow),
 	.start = start_hp3,
 	.stop = stop,
-	.flow_start = flow_start,
-	.flow_end = flow_end,
+	.flow_start = hp3_sim_flow_start,
+	.flow_end = hp3_sim_flow_end,
 	.data = data,
 	.reply = reply,
 	.answers = hp3_sim_answers,
@@ -301,8 +189,8 @@ const struct sim_lb sim_lb_hp3_paper = {
 	.flow_bytes = sizeof(struct hp3_sim_flow),
 	.start = start_paper,
 	.stop = stop,
-	.flow_start = flow_start,
-	.flow_end = flow_end,
+	.flow_start = hp3_sim_flow_start,
+	.flow_end = hp3_sim_flow_end,
 	.data = data,
 	.reply = reply,
 	.answers = hp3_sim_answers,

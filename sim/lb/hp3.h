@@ -92,6 +92,10 @@ struct hp3_pkt hp3_sim_view(struct sim *s, uint8_t *frame, const struct sim_pack
 /* hp3.c: an address as engines have it, four bytes; returns `to`. */
 uint8_t *hp3_sim_address(uint8_t *to, uint32_t host);
 
+/* hp3_qps.c: a queue pair comes up, goes. */
+void hp3_sim_flow_start(struct sim *s, struct sim_flow *f);
+void hp3_sim_flow_end(struct sim *s, struct sim_flow *f);
+
 /* hp3_acts.c: does what the engine of `host` asks for, and sees to its next deadline. */
 void hp3_sim_carry_out(
 	struct sim *s, struct hp3_balancer *b, uint32_t host, const struct hp3_acts *acts);

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include "sim/fabric/port.h"
 #include "sim/host/host.h"
+#include "sim/lb/hp3.h"
 #include "world.h"
 
 static struct sim s;
@@ -131,9 +132,37 @@ static void engines_see_both_streams(void **state)
 	assert_true(s.n.held_packets > 0);
 	assert_int_equal(s.n.reordered, 0);
 	assert_int_equal(s.n.naks, 0);
+	assert_int_equal(s.n.reports, 0);
 	assert_int_equal(s.n.again, 0);
 	for (unsigned d = 0; d < SIM_DROP_N; d++)
 		assert_int_equal(s.n.dropped[d], 0);
+	sim_destroy(&s);
+}
+
+/* Engines tell flows apart by addresses and remote QPN. */
+static void compare_qpns(struct sim *sim, struct sim_event *ev)
+{
+	uint32_t pairs = 0;
+
+	for (struct sim_flow *f = sim->host[0].open; f != NULL; f = f->next)
+		for (struct sim_flow *g = f->next; g != NULL; g = g->next, pairs++)
+			assert_int_not_equal(hp3_sim_flow_of(f)->rqpn, hp3_sim_flow_of(g)->rqpn);
+	assert_true(pairs > 500);
+}
+
+/* Two hosts, many queue pairs of both verbs beside each other: each is its own. */
+static void verbs_do_not_share_queue_pairs(void **state)
+{
+	struct sim_event look = {.fire = compare_qpns};
+
+	WORLD(&s, SMALL, "traffic.read_percent=50", "rnic.setup_us=20", "run.lb=hp3");
+	for (uint32_t i = 0; i < 120; i++)
+		world_flow(&s, i % 2 ? 8 : 0, i % 2 ? 0 : 8, 100000, i * SIM_US);
+	sim_at(&s, &look, 125 * SIM_US);
+	world_run(&s);
+	assert_in_range(s.n.reads, 40, 80);
+	assert_int_equal(s.n.reports, 0);
+	assert_int_equal(s.n.again, 0);
 	sim_destroy(&s);
 }
 
@@ -191,6 +220,7 @@ int main(void)
 		cmocka_unit_test(readers_notify_the_responder),
 		cmocka_unit_test(lost_reads_are_asked_for_again),
 		cmocka_unit_test(engines_see_both_streams),
+		cmocka_unit_test(verbs_do_not_share_queue_pairs),
 		cmocka_unit_test(planes_meet_in_hosts_only),
 		cmocka_unit_test(planes_are_paths_to_hp3),
 	};

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queue pairs that come up and go, as hp3d's watcher tells its engine of them. */
+#include <errno.h>
+#include "sim/lb/hp3.h"
+
+#define QUIET_QPN 0xff0000u /* + host: the queue pair that stays */
+
+static void tell_qp(struct sim *s, struct hp3_balancer *b, uint32_t local, uint32_t remote,
+	struct hp3_qp_event *ev)
+{
+	struct hp3_acts acts = {0};
+
+	ev->pairing = HP3_PAIRING_EVENT;
+	hp3_sim_address(ev->local, local);
+	hp3_sim_address(ev->remote, remote);
+	if (hp3_qp(b->host[local].engine, ev, s->now / SIM_NS, &acts) == -ENOSPC)
+		ev->lqpn = 0;
+	hp3_sim_carry_out(s, b, local, &acts);
+	hp3_sim_wake(s, b, local);
+}
+
+/* The queue pair that stays: from now on both engines remember the pair. */
+static void meet(struct sim *s, struct hp3_balancer *b, uint32_t local, uint32_t remote)
+{
+	struct hp3_qp_event ev = {
+		.kind = HP3_QP_UP, .lqpn = QUIET_QPN + remote, .rqpn = QUIET_QPN + local};
+
+	if (b->host[local].met[remote])
+		return;
+	b->host[local].met[remote] = 1;
+	tell_qp(s, b, local, remote, &ev);
+}
+
+/* One space for both ends: what a host responds to must not bear the number of what it asks for. */
+static uint32_t next_qpn(struct hp3_host *h)
+{
+	uint32_t qpn = h->next_qpn;
+
+	h->next_qpn = (qpn + 1) % QUIET_QPN;
+	return qpn;
+}
+
+/* A QPN of the host that is free, for this flow; 0: more than the engine has room for. */
+static uint32_t take_qpn(struct hp3_host *h, struct sim_flow *f)
+{
+	uint32_t qpn;
+
+	for (uint32_t i = 0; h->qp[h->next_qpn & (HP3_SIM_QPS - 1)] != NULL; i++) {
+		if (i == HP3_SIM_QPS)
+			return 0;
+		h->next_qpn++;
+	}
+	qpn = next_qpn(h);
+	h->qp[qpn & (HP3_SIM_QPS - 1)] = f;
+	return qpn;
+}
+
+static void give_qpn(struct hp3_host *h, uint32_t qpn)
+{
+	if (qpn != 0)
+		h->qp[qpn & (HP3_SIM_QPS - 1)] = NULL;
+}
+
+/* The responder's engine, which sees both streams of READs. It knows no PSN of its own: no probe.
+ */
+static bool responder_up(
+	struct sim *s, struct hp3_balancer *b, struct sim_flow *f, struct hp3_sim_flow *x)
+{
+	struct hp3_qp_event ev = {.kind = HP3_QP_UP, .rqpn = x->lqpn};
+
+	x->rqpn = ev.lqpn = take_qpn(&b->host[f->src], f);
+	if (x->rqpn == 0)
+		return false;
+	tell_qp(s, b, f->src, f->dst, &ev);
+	return ev.lqpn != 0;
+}
+
+void hp3_sim_flow_start(struct sim *s, struct sim_flow *f)
+{
+	struct hp3_balancer *b = s->lb_state;
+	uint32_t here = sim_flow_requester(f), there = sim_flow_responder(f);
+	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
+	struct hp3_qp_event ev = {.kind = HP3_QP_UP, .psn = HP3_SIM_FIRST_PSN, .psn_known = true};
+
+	if (!hp3_sim_choice(s, f->src, f->dst))
+		return;
+	meet(s, b, f->src, f->dst);
+	meet(s, b, f->dst, f->src);
+	x->lqpn = take_qpn(&b->host[here], f);
+	if (x->lqpn == 0)
+		return;
+	if (!f->read)
+		x->rqpn = next_qpn(&b->host[there]);
+	x->managed = !f->read || responder_up(s, b, f, x);
+	ev.lqpn = x->lqpn;
+	ev.rqpn = x->rqpn;
+	if (x->managed)
+		tell_qp(s, b, here, there, &ev);
+	if (x->managed && ev.lqpn != 0)
+		return;
+	x->managed = false;
+	give_qpn(&b->host[here], x->lqpn);
+	if (f->read)
+		give_qpn(&b->host[there], x->rqpn);
+}
+
+void hp3_sim_flow_end(struct sim *s, struct sim_flow *f)
+{
+	struct hp3_balancer *b = s->lb_state;
+	uint32_t here = sim_flow_requester(f), there = sim_flow_responder(f);
+	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
+	struct hp3_qp_event ev = {.kind = HP3_QP_DOWN, .lqpn = x->lqpn, .rqpn = x->rqpn};
+	struct hp3_qp_event far = {.kind = HP3_QP_DOWN, .lqpn = x->rqpn, .rqpn = x->lqpn};
+
+	if (!x->managed)
+		return;
+	tell_qp(s, b, here, there, &ev);
+	give_qpn(&b->host[here], x->lqpn);
+	if (f->read || x->reported)
+		tell_qp(s, b, there, here, &far);
+	if (f->read)
+		give_qpn(&b->host[there], x->rqpn);
+	x->managed = false;
+}
