@@ -5,7 +5,7 @@
 BUILD ?= build
 SUITES_FAST := unit property replay pipeline
 
-.PHONY: all help deps build demo test check lint bench bench-compare install clean test-long soak
+.PHONY: all help deps build aarch64 demo test check lint bench bench-compare install clean test-long soak
 
 all: build
 
@@ -15,6 +15,7 @@ help:
 	@echo 'make test        everything: lint, gcc, clang, sanitizers, lab (under 25 minutes)'
 	@echo 'make check       the fast ring: unit, property, replay, pipeline (under 2 minutes)'
 	@echo 'make build       build/app/hp3d/hp3d, build/app/hp3ctl/hp3ctl'
+	@echo 'make aarch64     the same for a DPU, in build-aarch64 (docs/aarch64.md)'
 	@echo 'make lint        format, licence lines, spelling, forbidden words'
 	@echo 'make bench       cycles per packet beside testpmd (QUICK=1: within a minute)'
 	@echo 'make bench-compare BASE=REV   this tree and another revision, in one run'
@@ -29,6 +30,9 @@ $(BUILD)/build.ninja: | deps
 
 build: deps $(BUILD)/build.ninja
 	ninja -C $(BUILD)
+
+aarch64: deps
+	scripts/aarch64/build $(BUILD)-aarch64
 
 # RNIC=rxe: virtual machines with Linux Soft-RoCE and perftest instead of roce-gen's hosts.
 demo: build
@@ -66,4 +70,4 @@ install: build
 	meson install -C $(BUILD)
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-san
+	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-san $(BUILD)-aarch64

@@ -33,6 +33,16 @@ uint32_t hp3_icrc_use(uint32_t instructions)
 	return in_use;
 }
 
+const char *hp3_icrc_in_use(void)
+{
+	static const char *const names[] = {[0] = "portable",
+		[HP3_ICRC_CLMUL] = "clmul",
+		[HP3_ICRC_CRC32] = "crc32",
+		[HP3_ICRC_CLMUL | HP3_ICRC_CRC32] = "clmul+crc32"};
+
+	return names[in_use];
+}
+
 static uint32_t load32(const uint8_t *p)
 {
 	uint32_t v;

@@ -24,6 +24,7 @@
  */
 enum { HP3_ICRC_CLMUL = 1, HP3_ICRC_CRC32 = 2 };
 uint32_t hp3_icrc_use(uint32_t instructions);
+const char *hp3_icrc_in_use(void); /* by name, for people */
 
 /* ICRC of the frame as it should be stored: 32-bit value whose byte 0 (lowest) comes first on the
  * wire. */

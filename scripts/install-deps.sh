@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs the Debian packages of scripts/packages.txt that are missing. Does nothing, and needs no
+# usage: install-deps.sh [LIST]
+# Installs the Debian packages of LIST (scripts/packages.txt) that are missing. Does nothing, and needs no
 # network, when all are there.
 set -eu
-list=$(dirname "$0")/packages.txt
+list=${1:-$(dirname "$0")/packages.txt}
 missing=
 for p in $(sed -e 's/#.*//' "$list"); do
     dpkg-query -W -f='${Status}\n' "$p" 2>/dev/null | grep -q '^install ok installed' ||

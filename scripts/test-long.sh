@@ -14,4 +14,4 @@ tests/lab/moves --build "$build" --seconds 30 --path-delay 20
 tests/lab/reroute --build "$build" --slow-ms 400 peer congested dead dead_acks standard
 tests/lab/setup --build "$build" --connections 10
 tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 2 3 4 5 6
-scripts/run-tests.py "$build" testbed-long lab-long
+scripts/run-tests.py "$build" testbed-long lab-long package-long

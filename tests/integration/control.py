@@ -137,6 +137,7 @@ class ControlTest(unittest.TestCase):
         self.assertEqual((health["status"], health["rails"], health["flows"]), ("ok", 2, 0))
         self.assertEqual(health["pid"], self.daemon.process.pid)
         self.assertEqual(health["lcores"], health["lcores_answering"])
+        self.assertIn(health["icrc"], ("portable", "clmul", "crc32", "clmul+crc32"))
 
     def test_socket_is_private(self):
         self.assertEqual(stat.S_IMODE(os.stat(self.daemon.socket).st_mode), 0o600)
