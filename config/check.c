@@ -78,6 +78,15 @@ static void check_memory(struct hp3_ini_doc *doc, const struct hp3_config *c)
 			c->eal.memory_mb, c->eal.mbufs, c->eal.mbuf_bytes, need);
 }
 
+static void check_idle(struct hp3_ini_doc *doc, const struct hp3_config *c)
+{
+	if (c->eal.idle_deep_us < c->eal.idle_sleep_us &&
+		good2(doc, "eal", "idle_deep_us", "eal", "idle_sleep_us"))
+		hp3_ini_complain(doc, "eal", "idle_deep_us",
+			"%u us is shorter than idle_sleep_us = %u: set it to at least %u",
+			c->eal.idle_deep_us, c->eal.idle_sleep_us, c->eal.idle_sleep_us);
+}
+
 /* Held packets must leave buffers to receive with: an empty pool would drop what the ACK comes in.
  */
 static void check_hold(struct hp3_ini_doc *doc, const struct hp3_config *c)
@@ -205,6 +214,7 @@ void hp3_config_check_rules(struct hp3_ini_doc *doc, const void *obj, unsigned f
 	const struct hp3_config *c = obj;
 
 	check_memory(doc, c);
+	check_idle(doc, c);
 	check_hold(doc, c);
 	check_flows(doc, c);
 	check_ppp(doc, c);

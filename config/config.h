@@ -50,6 +50,7 @@ struct hp3_config {
 		uint32_t burst;
 		enum hp3_idle idle;
 		uint32_t idle_sleep_us;
+		uint32_t idle_deep_us;
 		uint32_t idle_spins;
 	} eal;
 	struct hp3_config_rail rails[HP3_CONFIG_RAILS_MAX];

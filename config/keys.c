@@ -104,7 +104,10 @@ static const struct hp3_ini_key keys[] = {
 	INT(eal, burst, "packets", 32, 4, 256, RESTART, "most packets taken from a port at a time"),
 	ENUM(eal, idle, idle, HP3_IDLE_SLEEP, RELOAD,
 		"when no packet comes: sleep, or poll on and burn the core"),
-	INT(eal, idle_sleep_us, "us", 200, 10, 10000, RELOAD, "longest sleep of an idle lcore"),
+	INT(eal, idle_sleep_us, "us", 200, 10, 10000, RELOAD,
+		"longest sleep of an lcore that has just become idle"),
+	INT(eal, idle_deep_us, "us", 1000, 10, 100000, RELOAD,
+		"longest sleep of one idle for long: a 64th of that time at most"),
 	INT(eal, idle_spins, "polls", 64, 1, 1000000, RELOAD, "empty polls before the first sleep"),
 
 	DEVARGS(rnic, "port towards the local RNIC"),

@@ -104,7 +104,9 @@ struct hp3d_agent *hp3d_agent_create(
 	a->port = (uint16_t)cfg->probes.port;
 	hp3_tracer_init(&a->tracer, &tp, seed, &a->stats);
 	a->responder = hp3_responder_create(mem, size, &rc, &a->stats);
-	a->pool = rte_pktmbuf_pool_create(name, BUFFERS, 0, 0, BUFFER_SIZE, socket);
+	a->pool = rte_mempool_lookup(name); /* of an agent that is gone */
+	if (a->pool == NULL)
+		a->pool = rte_pktmbuf_pool_create(name, BUFFERS, 0, 0, BUFFER_SIZE, socket);
 	if (a->responder == NULL || a->pool == NULL) {
 		hp3d_agent_free(a);
 		return NULL;

@@ -4,15 +4,11 @@
 #include <stdlib.h>
 #include <rte_ethdev.h>
 
-int hp3d_link_init(
-	struct hp3d_link *l, uint16_t port, struct rte_ring *ring, uint32_t cap, uint64_t *drops)
+int hp3d_link_init(struct hp3d_link *l, const struct hp3d_way *way, uint32_t cap, uint64_t *drops)
 {
 	cap = rte_align32pow2(cap);
-	*l = (struct hp3d_link){.ring = ring,
-		.port = port,
-		.cap = cap,
-		.fifo = calloc(cap, sizeof(*l->fifo)),
-		.drops = drops};
+	*l = (struct hp3d_link){
+		.way = *way, .cap = cap, .fifo = calloc(cap, sizeof(*l->fifo)), .drops = drops};
 	return l->fifo == NULL ? -ENOMEM : 0;
 }
 
@@ -26,9 +22,15 @@ void hp3d_link_free(struct hp3d_link *l)
 
 static uint16_t take(const struct hp3d_link *l, struct rte_mbuf **m, uint16_t n)
 {
-	if (l->ring != NULL)
-		return (uint16_t)rte_ring_sp_enqueue_burst(l->ring, (void **)m, n, NULL);
-	return rte_eth_tx_burst(l->port, 0, m, n);
+	uint16_t taken;
+
+	if (l->way.ring == NULL)
+		return rte_eth_tx_burst(l->way.port, l->way.queue, m, n);
+	for (uint16_t i = 0; i < n; i++)
+		m[i]->port = l->way.tag;
+	taken = (uint16_t)rte_ring_sp_enqueue_burst(l->way.ring, (void **)m, n, NULL);
+	hp3d_sleeper_wake(l->way.reader);
+	return taken;
 }
 
 uint32_t hp3d_link_drain(struct hp3d_link *l)
@@ -46,7 +48,8 @@ uint32_t hp3d_link_drain(struct hp3d_link *l)
 		n -= sent;
 		total += sent;
 	}
-	__atomic_store_n(&l->n, n, __ATOMIC_RELAXED);
+	if (total != 0)
+		__atomic_store_n(&l->n, n, __ATOMIC_RELAXED);
 	return total;
 }
 

@@ -11,9 +11,9 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 #include "app/hp3d/memory.h"
+#include "app/hp3d/port_setup.h"
 
 #define POOL_CACHE      256u
-#define RING_SIZE       1024u
 #define RING_HEAD       66u /* af_packet: what the kernel writes before the frame (TPACKET_V2) */
 #define FRAMESZ_DEFAULT "2048"
 #define FRAMESZ_STEP    256u /* 16 frames of a multiple of it are whole pages */
@@ -21,6 +21,7 @@
 
 static struct hp3d_rail_ports rails[HP3_CONFIG_RAILS_MAX];
 static unsigned n_rails;
+static struct hp3d_spread spread;
 static uint16_t started[2 * HP3_CONFIG_RAILS_MAX];
 static unsigned n_started;
 
@@ -155,66 +156,115 @@ static void check_link(const struct where *w, uint16_t port)
 			w->rail, w->side, w->devargs);
 }
 
-static int start(const struct where *w, const struct hp3_config *cfg, struct rte_mempool *pool,
-	uint16_t *port)
+static void say_spread(const struct where *w, unsigned lcores, const char *lacks)
 {
-	struct rte_eth_conf conf = {0};
-	uint16_t rx = RING_SIZE, tx = RING_SIZE;
-	int ret;
+	if (lcores == 1)
+		return;
+	if (lacks == NULL)
+		fprintf(stderr,
+			"hp3d: [rail.%s] %s: the NIC spreads packets over %u lcores, by address "
+			"pair (RSS)\n",
+			w->rail, w->side, lcores);
+	else
+		fprintf(stderr,
+			"hp3d: [rail.%s] %s: packets are spread over %u lcores in software, by "
+			"address pair: %s\n",
+			w->rail, w->side, lcores, lacks);
+}
 
-	if (probe(w, port) < 0)
-		return -1;
-	if (check_mtu(w, *port, cfg->eal.mbuf_bytes) < 0)
-		return -1;
-	conf.rxmode.mtu = nic_mtu(w, *port, cfg->eal.mbuf_bytes);
-	ret = rte_eth_dev_configure(*port, 1, 1, &conf);
-	if (ret == 0)
-		ret = rte_eth_dev_adjust_nb_rx_tx_desc(*port, &rx, &tx);
-	if (ret == 0)
-		ret = rte_eth_rx_queue_setup(
-			*port, 0, rx, (unsigned)rte_eth_dev_socket_id(*port), NULL, pool);
-	if (ret == 0)
-		ret = rte_eth_tx_queue_setup(
-			*port, 0, tx, (unsigned)rte_eth_dev_socket_id(*port), NULL);
+static int start(const struct where *w, const struct hp3_config *cfg, struct rte_mempool *pool,
+	uint16_t port, bool *spreads)
+{
+	const struct hp3d_port_wish wish = {.pool = pool,
+		.spread = &spread,
+		.mtu = (uint16_t)nic_mtu(w, port, cfg->eal.mbuf_bytes),
+		.interrupts = cfg->eal.idle == HP3_IDLE_SLEEP,
+		.virtual = strncmp(w->devargs, "net_", 4) == 0};
+	const char *lacks;
+	int ret = hp3d_port_setup(port, &wish, &lacks);
+
 	if (ret < 0)
-		return fail(w, "queues cannot be set up", ret,
-			"for net_af_packet framesz must fit mbuf_bytes; for others lower mbufs or "
-			"mbuf_bytes");
-	ret = rte_eth_dev_start(*port);
-	if (ret < 0)
-		return fail(w, "does not start", ret, "see the driver's lines above");
-	started[n_started++] = *port;
+		return fail(w, "does not start", ret,
+			"see the driver's lines above; for net_af_packet framesz must fit "
+			"mbuf_bytes, for others lower mbufs or mbuf_bytes");
+	started[n_started++] = port;
+	*spreads = lacks == NULL;
+	say_spread(w, cfg->eal.lcores, lacks);
 	/* Some virtual devices know no promiscuous mode: they deliver everything anyway. */
-	ret = rte_eth_promiscuous_enable(*port);
+	ret = rte_eth_promiscuous_enable(port);
 	if (ret < 0 && ret != -ENOTSUP)
 		return fail(w, "cannot be made promiscuous", ret,
 			"hp3d needs packets that are not addressed to it");
-	check_link(w, *port);
+	check_link(w, port);
 	return 0;
+}
+
+/* The two ports of a rail by direction. */
+static struct where side(const struct hp3_config_rail *r, unsigned dir)
+{
+	if (dir == HP3_DIR_TX)
+		return (struct where){r->name, "rnic", r->rnic};
+	return (struct where){r->name, "net", r->net};
+}
+
+static int find_ports(const struct hp3_config *cfg, unsigned rail)
+{
+	for (unsigned dir = 0; dir < 2; dir++) {
+		struct where w = side(&cfg->rails[rail], dir);
+
+		if (probe(&w, &rails[rail].in[dir]) < 0 ||
+			check_mtu(&w, rails[rail].in[dir], cfg->eal.mbuf_bytes) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int make_pool(const struct hp3_config *cfg, unsigned rail)
+{
+	const struct hp3_config_rail *r = &cfg->rails[rail];
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	snprintf(name, sizeof(name), "hp3d_%s", r->name);
+	rails[rail].pool = hp3d_packet_pool(cfg, name, cfg->eal.mbufs, POOL_CACHE, SOCKET_ID_ANY);
+	if (rails[rail].pool != NULL)
+		return 0;
+	fprintf(stderr,
+		"hp3d: [rail.%s]: no memory for %u packet buffers of %u bytes; raise [eal] "
+		"memory_mb or lower mbufs\n",
+		r->name, cfg->eal.mbufs, cfg->eal.mbuf_bytes);
+	return -1;
+}
+
+/* All ports that spread use one map, so that it fits the smallest table. */
+static void make_spread(const struct hp3_config *cfg)
+{
+	uint32_t table = 0;
+
+	for (unsigned i = 0; i < 2 * n_rails; i++) {
+		uint16_t port = rails[i / 2].in[i % 2];
+		struct rte_eth_dev_info info;
+
+		if (hp3d_port_lacks(port, cfg->eal.lcores) != NULL ||
+			rte_eth_dev_info_get(port, &info) != 0)
+			continue;
+		if (table == 0 || hp3d_rss_table(&info) < table)
+			table = hp3d_rss_table(&info);
+	}
+	hp3d_spread_init(&spread, cfg->eal.lcores, table);
 }
 
 int hp3d_ports_start(const struct hp3_config *cfg)
 {
-	for (unsigned i = 0; i < cfg->n_rails; i++) {
-		const struct hp3_config_rail *r = &cfg->rails[i];
-		struct where rnic = {r->name, "rnic", r->rnic}, net = {r->name, "net", r->net};
-		char name[RTE_MEMPOOL_NAMESIZE];
-
-		snprintf(name, sizeof(name), "hp3d_%s", r->name);
-		rails[i].pool =
-			hp3d_packet_pool(cfg, name, cfg->eal.mbufs, POOL_CACHE, SOCKET_ID_ANY);
-		if (rails[i].pool == NULL) {
-			fprintf(stderr,
-				"hp3d: [rail.%s]: no memory for %u packet buffers of %u bytes; "
-				"raise [eal] memory_mb or "
-				"lower mbufs\n",
-				r->name, cfg->eal.mbufs, cfg->eal.mbuf_bytes);
-			hp3d_ports_stop();
+	for (n_rails = 0; n_rails < cfg->n_rails; n_rails++) {
+		if (make_pool(cfg, n_rails) < 0 || find_ports(cfg, n_rails) < 0)
 			return -1;
-		}
-		n_rails = i + 1;
-		if (start(&rnic, cfg, rails[i].pool, &rails[i].in[HP3_DIR_TX]) < 0 ||
-			start(&net, cfg, rails[i].pool, &rails[i].in[HP3_DIR_RX]) < 0) {
+	}
+	make_spread(cfg);
+	for (unsigned i = 0; i < 2 * n_rails; i++) {
+		struct where w = side(&cfg->rails[i / 2], i % 2);
+		struct hp3d_rail_ports *r = &rails[i / 2];
+
+		if (start(&w, cfg, r->pool, r->in[i % 2], &r->spreads[i % 2]) < 0) {
 			hp3d_ports_stop();
 			return -1;
 		}
@@ -240,4 +290,9 @@ const struct hp3d_rail_ports *hp3d_rail_ports(unsigned rail)
 unsigned hp3d_rail_count(void)
 {
 	return n_rails;
+}
+
+const struct hp3d_spread *hp3d_ports_spread(void)
+{
+	return &spread;
 }

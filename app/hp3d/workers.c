@@ -29,7 +29,7 @@ static void keep_event(void *ctx, const struct hp3d_event *ev)
 	struct hp3d_worker *w = ctx;
 
 	if (rte_ring_sp_enqueue_elem(w->events, (void *)(uintptr_t)ev, sizeof(*ev)) != 0)
-		w->events_lost++;
+		w->own.events_lost++;
 }
 
 static struct rte_ring *make_ring(
@@ -60,23 +60,30 @@ static int make_way(
 	struct hp3d_pipe *p = w->pipes[rail];
 	uint64_t *drops = &hp3d_pipe_counters(p)->drop_tx_full;
 	uint32_t cap = cfg->rfr.hold_packets + LINK_EXTRA;
-	unsigned sender = hp3d_sender(rail, dir);
-	struct hp3d_link *link = &w->away[hp3d_tag(rail, dir)];
-	struct rte_ring *ring = hp3d_lcores.back[w->index][sender];
+	struct hp3d_link *link = &w->out[hp3d_tag(rail, dir)];
+	struct hp3d_way way = {.port = hp3d_rail_ports(rail)->in[!dir], .tag = hp3d_tag(rail, dir)};
+	unsigned sender = hp3d_sender(w->index, rail, dir, &way.queue);
 
-	if (sender == w->index) {
-		link = &hp3d_lcores.links[rail][dir];
-		ring = NULL;
+	if (sender != w->index) {
+		way.ring = hp3d_lcores.back[w->index][sender];
+		way.reader = &hp3d_lcores.workers[sender].sleeper;
 	}
 	hp3d_pipe_output(p, dir, send_link, link);
-	return hp3d_link_init(link, hp3d_rail_ports(rail)->in[!dir], ring, cap, drops);
+	return hp3d_link_init(link, &way, cap, drops);
 }
 
 static int make_worker(struct hp3d_worker *w, const struct hp3_config *cfg)
 {
 	w->events = make_ring("events", w->index, 0, EVENT_RING, sizeof(struct hp3d_event));
-	if (w->events == NULL || (hp3d_lcores.n > 1 && make_rings(w->index) < 0))
+	if (w->events == NULL || (hp3d_lcores.n > 1 && make_rings(w->index) < 0) ||
+		hp3d_sleeper_init(&w->sleeper) < 0)
 		return -1;
+	for (unsigned tag = 0; tag < 2 * hp3d_lcores.rails; tag++) {
+		uint16_t queue;
+
+		if (hp3d_receives(w->index, tag / 2, tag & 1, &queue))
+			hp3d_sleeper_add(&w->sleeper, hp3d_rail_ports(tag / 2)->in[tag & 1], queue);
+	}
 	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
 		w->pipes[rail] = hp3d_pipe_create(cfg, rail, w->index,
 			cfg->policy.seed + rail * HP3D_WORKERS_MAX + w->index, SOCKET_ID_ANY);
@@ -92,7 +99,7 @@ static int make_worker(struct hp3d_worker *w, const struct hp3_config *cfg)
 	return 0;
 }
 
-int hp3d_workers_start(const struct hp3_config *cfg)
+int hp3d_workers_make(const struct hp3_config *cfg)
 {
 	unsigned lcore = rte_get_main_lcore();
 
@@ -100,7 +107,8 @@ int hp3d_workers_start(const struct hp3_config *cfg)
 		.rails = hp3d_rail_count(),
 		.burst = (uint16_t)cfg->eal.burst,
 		.may_sleep = cfg->eal.idle == HP3_IDLE_SLEEP,
-		.sleep_max_ns = cfg->eal.idle_sleep_us * 1000ull,
+		.sleep_ns = cfg->eal.idle_sleep_us * 1000ull,
+		.deep_ns = cfg->eal.idle_deep_us * 1000ull,
 		.idle_spins = cfg->eal.idle_spins};
 	if (posix_memalign((void **)&hp3d_lcores.workers, RTE_CACHE_LINE_SIZE,
 		    hp3d_lcores.n * sizeof(*hp3d_lcores.workers)) != 0)
@@ -112,14 +120,6 @@ int hp3d_workers_start(const struct hp3_config *cfg)
 		if (make_worker(&hp3d_lcores.workers[i], cfg) < 0)
 			goto no_memory;
 	}
-	if (hp3d_lcores.n > 1)
-		fprintf(stderr,
-			"hp3d: %u lcores; packets are spread over them in software, by address "
-			"pair\n",
-			hp3d_lcores.n);
-	for (unsigned i = 0; i < hp3d_lcores.n; i++)
-		rte_eal_remote_launch(
-			hp3d_worker_run, &hp3d_lcores.workers[i], hp3d_lcores.workers[i].lcore);
 	return 0;
 no_memory:
 	fprintf(stderr, "hp3d: no memory for the flow tables; raise [eal] memory_mb or lower "
@@ -127,6 +127,16 @@ no_memory:
 			"[rfr] hold_packets\n");
 	hp3d_lcores.n = 0;
 	return -1;
+}
+
+int hp3d_workers_start(const struct hp3_config *cfg)
+{
+	if (hp3d_workers_make(cfg) < 0)
+		return -1;
+	for (unsigned i = 0; i < hp3d_lcores.n; i++)
+		rte_eal_remote_launch(
+			hp3d_worker_run, &hp3d_lcores.workers[i], hp3d_lcores.workers[i].lcore);
+	return 0;
 }
 
 /* *arg: flows that are not at home yet, or under way. */
@@ -178,10 +188,17 @@ static void reload(struct hp3d_worker *w, void *arg)
 void hp3d_workers_reload(const struct hp3_config *cfg)
 {
 	hp3d_lcores.may_sleep = cfg->eal.idle == HP3_IDLE_SLEEP;
-	hp3d_lcores.sleep_max_ns = cfg->eal.idle_sleep_us * 1000ull;
+	hp3d_lcores.sleep_ns = cfg->eal.idle_sleep_us * 1000ull;
+	hp3d_lcores.deep_ns = cfg->eal.idle_deep_us * 1000ull;
 	hp3d_lcores.idle_spins = cfg->eal.idle_spins;
 	for (unsigned i = 0; i < hp3d_lcores.n; i++)
 		hp3d_worker_call(&hp3d_lcores.workers[i], reload, (void *)(uintptr_t)cfg);
+}
+
+static void quit(struct hp3d_worker *w)
+{
+	__atomic_store_n(&w->call.quit, 1, __ATOMIC_RELAXED);
+	hp3d_sleeper_wake(&w->sleeper);
 }
 
 unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeout_ms))
@@ -199,7 +216,7 @@ unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeou
 		hp3d_worker_call(&hp3d_lcores.workers[i], cancel, NULL);
 	poll(20); /* let the lcores send what was released */
 	for (unsigned i = 0; i < hp3d_lcores.n; i++)
-		__atomic_store_n(&hp3d_lcores.workers[i].quit, 1, __ATOMIC_RELAXED);
+		quit(&hp3d_lcores.workers[i]);
 	rte_eal_mp_wait_lcore();
 	away = finish();
 	poll(0);
@@ -219,13 +236,11 @@ unsigned hp3d_workers_free(void)
 			rte_ring_free(hp3d_lcores.back[i][to]);
 		}
 		for (unsigned tag = 0; tag < HP3D_TAGS_MAX; tag++)
-			hp3d_link_free(&hp3d_lcores.workers[i].away[tag]);
+			hp3d_link_free(&hp3d_lcores.workers[i].out[tag]);
+		hp3d_sleeper_free(&hp3d_lcores.workers[i].sleeper);
 	}
-	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
-		hp3d_link_free(&hp3d_lcores.links[rail][0]);
-		hp3d_link_free(&hp3d_lcores.links[rail][1]);
+	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++)
 		used += rte_mempool_in_use_count(hp3d_rail_ports(rail)->pool);
-	}
 	free(hp3d_lcores.workers);
 	hp3d_lcores.n = 0;
 	return used;
@@ -233,8 +248,8 @@ unsigned hp3d_workers_free(void)
 
 struct hp3d_worker_time hp3d_worker_time(const struct hp3d_worker *w)
 {
-	return (struct hp3d_worker_time){__atomic_load_n(&w->time.busy_ns, __ATOMIC_RELAXED),
-		__atomic_load_n(&w->time.idle_ns, __ATOMIC_RELAXED)};
+	return (struct hp3d_worker_time){__atomic_load_n(&w->own.time.busy_ns, __ATOMIC_RELAXED),
+		__atomic_load_n(&w->own.time.idle_ns, __ATOMIC_RELAXED)};
 }
 
 uint64_t hp3d_workers_tx_drops(void)
@@ -272,22 +287,23 @@ int hp3d_worker_call(struct hp3d_worker *w, void (*fn)(struct hp3d_worker *w, vo
 	uint64_t end = hp3d_now() + CALL_WAIT_NS;
 	struct timespec ts = {.tv_nsec = 20000};
 
-	if (__atomic_load_n(&w->quit, __ATOMIC_RELAXED))
+	if (__atomic_load_n(&w->call.quit, __ATOMIC_RELAXED))
 		return -ETIMEDOUT;
-	w->call_fn = fn;
-	w->call_arg = arg;
-	__atomic_store_n(&w->call, HP3D_CALL_ASKED, __ATOMIC_RELEASE);
-	while (__atomic_load_n(&w->call, __ATOMIC_ACQUIRE) != HP3D_CALL_DONE) {
+	w->call.fn = fn;
+	w->call.arg = arg;
+	__atomic_store_n(&w->call.state, HP3D_CALL_ASKED, __ATOMIC_RELEASE);
+	hp3d_sleeper_wake(&w->sleeper);
+	while (__atomic_load_n(&w->call.state, __ATOMIC_ACQUIRE) != HP3D_CALL_DONE) {
 		int asked = HP3D_CALL_ASKED;
 
 		/* Take the question back, unless it is being answered right now. */
 		if (hp3d_now() > end &&
-			__atomic_compare_exchange_n(&w->call, &asked, HP3D_CALL_NONE, false,
+			__atomic_compare_exchange_n(&w->call.state, &asked, HP3D_CALL_NONE, false,
 				__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			return -ETIMEDOUT;
 		nanosleep(&ts, NULL);
 	}
-	__atomic_store_n(&w->call, HP3D_CALL_NONE, __ATOMIC_RELAXED);
+	__atomic_store_n(&w->call.state, HP3D_CALL_NONE, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -298,5 +314,5 @@ unsigned hp3d_worker_events(struct hp3d_worker *w, struct hp3d_event *ev, unsign
 
 uint64_t hp3d_worker_events_lost(const struct hp3d_worker *w)
 {
-	return w->events_lost;
+	return w->own.events_lost;
 }

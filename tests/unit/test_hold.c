@@ -116,6 +116,8 @@ static void send(struct hp3d_link *l, uint32_t first, uint16_t n)
 	hp3d_link_send(l, m, n);
 }
 
+static struct hp3d_sleeper reader; /* who never sleeps */
+
 /* A ring of 8 (7 usable) with a FIFO of 16 behind it. */
 static struct rte_ring *small_link(struct hp3d_link *l, uint64_t *drops)
 {
@@ -124,7 +126,9 @@ static struct rte_ring *small_link(struct hp3d_link *l, uint64_t *drops)
 
 	assert_non_null(ring);
 	*drops = 0;
-	assert_int_equal(hp3d_link_init(l, 0, ring, 16, drops), 0);
+	assert_int_equal(
+		hp3d_link_init(l, &(struct hp3d_way){.ring = ring, .reader = &reader}, 16, drops),
+		0);
 	return ring;
 }
 

@@ -132,7 +132,7 @@ class Bounds(unittest.TestCase):
         self.release(1, 1)
 
     def test_a_large_release_by_another_lcore(self):
-        self.assertEqual(self.release(2, 1), 0)  # lcore 1 owns the port where it leaves
+        self.assertEqual(self.release(2, 3), 0)  # lcore 1 owns the port where it leaves
 
     def test_a_large_release_by_the_owner_of_the_port(self):
         self.assertEqual(self.release(2, 5), 1)

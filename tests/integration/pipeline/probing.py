@@ -121,6 +121,22 @@ class Probing(Wired):
         self.stop(a)
         self.stop(b)
 
+    def test_two_lcores(self):
+        """What an lcore says itself, too, leaves by the lcore that owns the port, and what is answered
+        comes back to the one that asked."""
+        a, b = self.pair_of_daemons(eal={"lcores": 2}, ppp=EAGER, probes={"probe_key": KEY},
+                                    rfr={"stall_us": 1000000})  # else a busy machine makes it urge the peer
+        ends = self.endpoints(qps=4, pairs=4)
+        self.traffic(*ends)
+        a.paired(4)
+        for d in (a, b):
+            wait_for("answers on both lcores", lambda: all(
+                lcore["probe_replies"] > 0 and lcore["answered"] > 0 for lcore in d.stats()["lcore"].values()))
+        self.settle(*ends)
+        self.whole(*ends)
+        self.stop(a)
+        self.stop(b)
+
     def test_a_dead_path_is_left(self):
         """The endpoints have no timer: only a NAK of ours makes them send again what was lost."""
         a, b, ends = self.one_way()

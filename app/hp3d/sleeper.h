@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_SLEEPER_H
+#define HP3D_SLEEPER_H
+/*
+ * How an lcore sleeps, and what ends its sleep before its time: a bell that other threads ring,
+ * and packets, where the driver of every queue that the lcore polls can tell of them (Rx
+ * interrupts; net_tap, net_vhost, virtio and most NICs can, net_af_packet and net_af_xdp cannot).
+ *
+ * Nothing is lost between looking and sleeping: the lcore says first that it is about to sleep
+ * (arm), looks once more at all that it serves, and only then sleeps. Who leaves work for it rings
+ * afterwards; that costs a fence and a look, and a system call only if the lcore sleeps.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <rte_interrupts.h>
+
+#define HP3D_SLEEPER_QUEUES 32u
+
+struct hp3d_sleeper {
+	int epoll, bell; /* descriptors */
+	unsigned n; /* queues that can wake */
+	bool by_packets; /* all queues can */
+	bool armed; /* the owner's */
+	struct {
+		uint16_t port, queue;
+	} queues[HP3D_SLEEPER_QUEUES];
+	struct rte_epoll_event bell_event;
+	/* Written by the owner around a sleep, and by who rings. On a line of its own. */
+	int asleep __rte_cache_aligned;
+} __rte_cache_aligned;
+
+/* 0 or a negative errno. */
+int hp3d_sleeper_init(struct hp3d_sleeper *s);
+void hp3d_sleeper_free(struct hp3d_sleeper *s);
+/* A queue that the lcore polls; ports must run. */
+void hp3d_sleeper_add(struct hp3d_sleeper *s, uint16_t port, uint16_t queue);
+
+/* The owner: about to sleep; changed its mind; sleeps at most so long, and is awake again. */
+void hp3d_sleeper_arm(struct hp3d_sleeper *s);
+void hp3d_sleeper_disarm(struct hp3d_sleeper *s);
+void hp3d_sleeper_sleep(struct hp3d_sleeper *s, uint64_t ns);
+
+void hp3d_sleeper_ring_bell(struct hp3d_sleeper *s);
+
+/* Others, after they have left work: ends the sleep if there is one. */
+static inline void hp3d_sleeper_wake(struct hp3d_sleeper *s)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (__builtin_expect(__atomic_load_n(&s->asleep, __ATOMIC_RELAXED) != 0, 0))
+		hp3d_sleeper_ring_bell(s);
+}
+
+#endif

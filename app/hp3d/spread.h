@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_SPREAD_H
+#define HP3D_SPREAD_H
+/*
+ * Which worker a packet belongs to: that of its address pair, whatever the direction, so that
+ * requests, replies, probes and their answers meet on one engine. Ports do not count: the UDP
+ * source port is what hp3 changes.
+ *
+ * Where a NIC spreads (RSS), the map is the NIC's: the Toeplitz hash of the two addresses with the
+ * key 6d5a 6d5a ..., whose period of 16 bits makes it symmetric, and the indirection table that we
+ * give it. Because of the period the hash is a function of the exclusive or of all 16-bit words,
+ * so that we compute it too, in two look-ups: every packet is checked, and one that a NIC put
+ * elsewhere (an encapsulation that it does not look into, an ICMP error, a driver that ignores
+ * what it is told) is handed over. Where no NIC spreads, a better mixing hash does.
+ *
+ * Set up before the lcores run, then only read.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <rte_ethdev.h>
+
+#define HP3D_SPREAD_TABLE_MAX 512u /* entries of an indirection table that are used */
+
+struct hp3d_spread {
+	uint32_t workers;
+	uint32_t table; /* entries of owner, a power of two; 0: no NIC spreads */
+	uint16_t low[256], high[256]; /* hash of each byte of the folded addresses */
+	uint8_t owner[HP3D_SPREAD_TABLE_MAX];
+};
+
+/* `table`: entries of the smallest indirection table among the NICs that spread, 0 for none. */
+void hp3d_spread_init(struct hp3d_spread *s, unsigned workers, uint32_t table);
+/* Addresses of four bytes, or 16. */
+unsigned hp3d_spread_of(const struct hp3d_spread *s, bool ipv6, const uint8_t *a, const uint8_t *b);
+/* What is not IP belongs to worker 0; an ICMP time exceeded to that of the packet it quotes. */
+unsigned hp3d_spread_frame(const struct hp3d_spread *s, const uint8_t *frame, uint32_t len);
+
+/* Why a port cannot spread packets over so many workers, or NULL: it can. */
+const char *hp3d_rss_lacks(const struct rte_eth_dev_info *info, unsigned workers);
+/* The packet types that are hashed by their addresses alone, of those that the port knows. */
+uint64_t hp3d_rss_types(const struct rte_eth_dev_info *info);
+/* Bytes of the key: what the port says, or the usual 40. */
+uint8_t hp3d_rss_key(const struct rte_eth_dev_info *info, uint8_t key[UINT8_MAX]);
+/* Entries of the table that is used of a port's. */
+uint32_t hp3d_rss_table(const struct rte_eth_dev_info *info);
+
+#endif

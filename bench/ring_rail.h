@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_BENCH_RING_RAIL_H
+#define HP3_BENCH_RING_RAIL_H
+/*
+ * A rail without devices, for bench and tests of the workers: two net_ring ports whose queues are
+ * rings that the caller fills and empties. It stands in for app/hp3d/ports.c. With two queues the
+ * caller plays a NIC that spreads (RSS), with one the workers have to.
+ */
+#include <rte_ring.h>
+#include "app/hp3d/ports.h"
+
+#define RING_RAIL_QUEUES 2u
+
+struct ring_rail {
+	/* [direction of the packets][queue]: into hp3d, out of hp3d */
+	struct rte_ring *in[2][RING_RAIL_QUEUES], *out[2][RING_RAIL_QUEUES];
+	unsigned queues;
+	struct hp3d_rail_ports ports;
+	struct hp3d_spread spread;
+};
+
+/* 0 or a negative errno. `loop`: what leaves in a direction comes in again in the same one. */
+int ring_rail_make(
+	struct ring_rail *r, const char *name, unsigned queues, uint32_t size, bool loop);
+/* It becomes the one rail of the workers that are made from now on; may be called again. 0 or a
+ * negative errno. */
+int ring_rail_start(struct ring_rail *r, unsigned workers, struct rte_mempool *pool);
+
+#endif
