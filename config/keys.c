@@ -188,6 +188,10 @@ static const struct hp3_ini_key keys[] = {
 		"rounds and moves between two addresses at a time"),
 	ENUM(ppp, setup, onoff, HP3_ON, RELOAD,
 		"look for a path between queue-pair setup and first data"),
+	INT(ppp, wake, "% of the base round trip", 50, 0, 10000, RELOAD,
+		"a WRITE that takes so long or longer at line rate (cc.rpg_max_rate), and begins "
+		"while its queue pair is idle, waits for answers to probes, at most two round "
+		"trips, and leaves on the port of the first unmarked one; 0: none waits"),
 	INT(ppp, peer_retry_ms, "ms", 60000, 10, 86400000, RELOAD,
 		"a peer that did not answer is asked again after this"),
 	INT(ppp, path_fresh_ms, "ms", 200, 1, 3600000, RELOAD,

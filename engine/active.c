@@ -47,13 +47,28 @@ void hp3_path_enter(struct hp3_engine *e, uint32_t flow, uint64_t now)
 	}
 }
 
-void hp3_path_leave(struct hp3_engine *e, uint32_t flow)
+/* Data that came through tells of the path as it was then, for free. */
+static void refresh(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+{
+	struct hp3_estimates path;
+
+	if (f->path == HP3_NO_PATH || e->cfg.monitor.cycle_ns == 0 || !(f->flags & HP3_FF_PAIRED))
+		return;
+	hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &path);
+	if (path.rtt_ns != 0)
+		hp3_paths_reply(hp3_paths_of(e, f->pair), (int)f->path, path.rtt_ns,
+			path.marked_permille >= e->cfg.paths.ecn_fraction * 10u,
+			hp3_monitor_heard(&f->monitor, now));
+}
+
+void hp3_path_leave(struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
 	struct hp3_flow *f = &e->flows[flow];
 	struct hp3_paths *t;
 
 	if (f->path == HP3_NO_PATH)
 		return;
+	refresh(e, f, now);
 	t = hp3_paths_of(e, f->pair);
 	if (e->cfg.load_paths != 0) {
 		hp3_load_end(&e->out, t->path[f->path].id);
@@ -75,19 +90,6 @@ void hp3_active_add(struct hp3_engine *e, uint32_t flow, uint64_t now)
 	f->watch |= HP3_FW_ARMED;
 	push(e, &(struct hp3_active){
 			.due = now + period(e), .since = now, .flow = flow, .una = f->stream.una});
-}
-
-/* Data that came through tells of the path, for free. */
-static void refresh(struct hp3_engine *e, struct hp3_flow *f, uint64_t now)
-{
-	struct hp3_estimates path;
-
-	if (f->path == HP3_NO_PATH || e->cfg.monitor.cycle_ns == 0)
-		return;
-	hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &path);
-	if (path.rtt_ns != 0)
-		hp3_paths_reply(hp3_paths_of(e, f->pair), (int)f->path, path.rtt_ns,
-			path.marked_permille >= e->cfg.paths.ecn_fraction * 10u, now);
 }
 
 static bool is_stalled(const struct hp3_engine *e, const struct hp3_flow *f,
@@ -161,7 +163,7 @@ void hp3_active_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
 		} else {
 			e->flows[a.flow].watch &=
 				(uint8_t) ~(HP3_FW_ARMED | HP3_FW_QUIET | HP3_FW_ANEW);
-			hp3_path_leave(e, a.flow);
+			hp3_path_leave(e, a.flow, now);
 		}
 	}
 	e->active_due = e->active_n == 0 ? UINT64_MAX : e->active[e->active_head].due;

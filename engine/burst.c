@@ -115,7 +115,7 @@ INLINE bool steady_tx(struct hp3_engine *e, const struct hp3_pkt *p, uint64_t no
 {
 	const uint16_t packet = HP3_VF_IPV6 | HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC;
 	const uint16_t flow = HP3_FF_USED | HP3_FF_IPV6 | HP3_FF_PAIRED | HP3_FF_STARTED |
-			      HP3_FF_PACED | HP3_FF_FRESH;
+			      HP3_FF_PACED | HP3_FF_FRESH | HP3_FF_IDLE_PROOF;
 	const uint16_t want = HP3_FF_USED | HP3_FF_PAIRED | HP3_FF_STARTED;
 	const struct hp3_view *v = &p->v;
 	struct hp3_flow *f;

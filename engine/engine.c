@@ -188,8 +188,9 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, st
 		return -EINVAL;
 	if (ev->kind == HP3_QP_DOWN) {
 		if (flow != HP3_NO_FLOW) {
+			hp3_path_leave(e, flow, now); /* while it is known what replies said */
 			hp3_flow_epoch(e, flow, now, acts);
-			hp3_flow_remove(e, flow);
+			hp3_flow_remove(e, flow, now);
 		}
 		return 0;
 	}
@@ -239,7 +240,7 @@ static void age(struct hp3_engine *e, uint64_t now)
 
 		hp3_backoff_age(&e->flows[i].backoff, now);
 		if (is_old(e, &e->flows[i], now)) {
-			hp3_flow_remove(e, i);
+			hp3_flow_remove(e, i, now);
 			e->stats.flows_aged++;
 		}
 		e->age_hand = i + 1 == e->cfg.max_flows ? 0 : i + 1;

@@ -41,6 +41,7 @@ enum hp3_cause {
 	HP3_CAUSE_ECN,
 	HP3_CAUSE_RTT,
 	HP3_CAUSE_DEAD, /* nothing comes through any more */
+	HP3_CAUSE_WAKE, /* a long message begins on an idle queue pair */
 	HP3_CAUSE_MAX
 };
 

@@ -119,7 +119,7 @@ full:
 	return HP3_NO_FLOW;
 }
 
-void hp3_flow_remove(struct hp3_engine *e, uint32_t flow)
+void hp3_flow_remove(struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
 	struct hp3_flow *f = &e->flows[flow];
 
@@ -130,7 +130,7 @@ void hp3_flow_remove(struct hp3_engine *e, uint32_t flow)
 		e->nmoved--;
 	if (f->slot != HP3_NO_SLOT)
 		hp3_slot_drop(e, flow, HP3_USE_PACE | HP3_USE_VERIFY);
-	hp3_path_leave(e, flow);
+	hp3_path_leave(e, flow, now);
 	hp3_replies_home(e, flow);
 	unlink_from_pair(e, flow);
 	f->flags = 0;

@@ -58,6 +58,7 @@ struct hp3_move {
 	bool ask; /* probes only behind the drain (STANDARD, NAK) */
 	bool suspended; /* beside: the actuator was told to stop the queue pair */
 	bool marked; /* PROBING: a CNP came, the probe in the air may have been marked */
+	bool clear; /* WAKE: the path in use answered first, unmarked */
 	bool watching; /* DEAD: rounds until the path in use is found dead or alive */
 	uint8_t n_cycles, cycles[HP3_CYCLES_KEPT + 1]; /* what set the round off */
 	uint32_t resume; /* RESUMING: the PSN with which the receiver can go on */
@@ -65,6 +66,7 @@ struct hp3_move {
 	uint64_t since; /* DEAD: no progress since */
 	uint8_t silent; /* DEAD: rounds that nobody answered */
 	uint8_t alive, reports; /* DEAD: rounds that the port in use survived; reports since */
+	uint64_t hold_end; /* WAKE: what is held leaves then, at the latest */
 	uint64_t again; /* DEAD: the next round, not before; 0: one is under way */
 	struct hp3_liveness live;
 	struct hp3_round round;
@@ -196,7 +198,7 @@ uint32_t hp3_pkt_flow_slow(struct hp3_engine *e, const struct hp3_pkt *pkt, enum
 /* flows.c: life of a flow */
 uint32_t hp3_flow_add(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
 	const void *remote, uint32_t rqpn, uint64_t now);
-void hp3_flow_remove(struct hp3_engine *e, uint32_t flow);
+void hp3_flow_remove(struct hp3_engine *e, uint32_t flow, uint64_t now);
 bool hp3_flow_pair(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, enum hp3_pairing how,
 	uint64_t now, struct hp3_acts *acts);
 void hp3_flow_unpair(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
@@ -276,6 +278,12 @@ void hp3_setup_late(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp
 /* The pair is new, or gone: nothing is counted for it. */
 void hp3_pair_forget(struct hp3_engine *e, uint32_t pair);
 
+/* wake.c: a path for a long message of an idle queue pair */
+/* Nothing is in flight, and the next packet leaves: shall it wait? Then the state is PROBING. */
+void hp3_wake(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now,
+	struct hp3_acts *acts);
+void hp3_wake_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+
 /* tell.c: what hosts tell each other of their flows */
 void hp3_tell_init(struct hp3_engine *e, uint32_t *ring, uint8_t *waits);
 void hp3_tell_changed(struct hp3_engine *e, uint32_t pair);
@@ -287,7 +295,8 @@ void hp3_tell_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 void hp3_active_add(struct hp3_engine *e, uint32_t flow, uint64_t now);
 void hp3_active_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 void hp3_path_enter(struct hp3_engine *e, uint32_t flow, uint64_t now);
-void hp3_path_leave(struct hp3_engine *e, uint32_t flow);
+/* What is known of the path goes into the path table. */
+void hp3_path_leave(struct hp3_engine *e, uint32_t flow, uint64_t now);
 
 /* replies.c: the responder stream on dead paths */
 /* The requester stream leaves `from`: replies that leave there, too, follow. */

@@ -29,6 +29,7 @@ struct hp3_move *hp3_move_prepare(
 	m->t_close = m->tag = m->moved_pkts = m->moved_bytes = 0;
 	m->closing = (struct hp3_closing){0};
 	m->seeking = m->sought = m->ask = m->watching = m->marked = m->suspended = false;
+	m->clear = false;
 	m->n_cycles = 0;
 	m->live = (struct hp3_liveness){0};
 	m->before = (struct hp3_estimates){0};
@@ -42,7 +43,10 @@ static void settle_sought(struct hp3_engine *e, struct hp3_flow *f, const struct
 	bool switched, uint64_t now)
 {
 	e->pairs.pairs[f->pair].nmoves--;
-	if (switched) {
+	if (m->cause == HP3_CAUSE_WAKE) {
+		if (switched)
+			hp3_monitor_offer_base(&f->monitor, hp3_round_unmarked(&m->round)->rtt_ns);
+	} else if (switched) {
 		if (e->cfg.verify_ns == 0) /* else that is for the verdict to say */
 			hp3_backoff_paid(&f->backoff);
 		hp3_backoff_wait(&f->backoff, e->cfg.cooldown_ns, now);
@@ -61,7 +65,7 @@ static void take_new_path(struct hp3_engine *e, uint32_t flow, uint64_t now, str
 	bool active = f->path != HP3_NO_PATH;
 	uint32_t first = m->t_close != 0 ? m->closing.end : hp3_stream_end(&f->stream);
 
-	hp3_path_leave(e, flow);
+	hp3_path_leave(e, flow, now);
 	hp3_set_port(e, f, m->to);
 	if (active)
 		hp3_path_enter(e, flow, now);
@@ -159,6 +163,8 @@ static void end_move(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action ac
 
 	if (switched)
 		take_new_path(e, flow, now, acts);
+	else if (action == HP3_RFR_DO_RECOVER && m->clear)
+		hp3_rate_raise(e, flow, now, acts);
 	else if (action == HP3_RFR_DO_RECOVER && m->t_close != 0)
 		hp3_rate_rollback(e, flow, now, acts);
 	count(e, action, m);

@@ -105,7 +105,7 @@ void hp3_outcome_judge(
 		ev->outcome = (uint8_t)payoff(&ev->path, &ev->after);
 	e->stats.paid_off += ev->outcome == HP3_PAYOFF_BETTER;
 	e->stats.wasted += ev->outcome == HP3_PAYOFF_WORSE;
-	if (m->sought)
+	if (m->sought && m->cause != HP3_CAUSE_WAKE) /* the message before says little */
 		learn_from(e, f, (enum hp3_payoff)ev->outcome, now);
 	hp3_slot_drop(e, m->flow, HP3_USE_VERIFY);
 }
@@ -139,7 +139,8 @@ const char *hp3_cause_name(enum hp3_cause c)
 		[HP3_CAUSE_CNP] = "cnp",
 		[HP3_CAUSE_ECN] = "ecn",
 		[HP3_CAUSE_RTT] = "rtt",
-		[HP3_CAUSE_DEAD] = "dead"};
+		[HP3_CAUSE_DEAD] = "dead",
+		[HP3_CAUSE_WAKE] = "wake"};
 
 	return c < HP3_CAUSE_MAX ? names[c] : "?";
 }

@@ -77,7 +77,8 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	f->last = (uint32_t)(now >> HP3_TICK_SHIFT);
 	f->bytes += pkt->len - v->l3_off;
 	if (__builtin_expect(f->state != HP3_RFR_STEADY ||
-				     (f->flags & (HP3_FF_STARTED | HP3_FF_PAIRED | HP3_FF_PACED)) !=
+				     (f->flags & (HP3_FF_STARTED | HP3_FF_PAIRED | HP3_FF_PACED |
+							 HP3_FF_IDLE_PROOF)) !=
 					     (HP3_FF_STARTED | HP3_FF_PAIRED) ||
 				     v->psn != f->stream.nxt || f->stream.open_len != 0 ||
 				     f->pmtu_log2 == 0,
@@ -173,6 +174,9 @@ static void rx_steady(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 	enum hp3_reply_kind kind = hp3_stream_reply(&f->stream, &pkt->v);
 
 	if (__builtin_expect(kind == HP3_REPLY_PROGRESS, 1)) {
+#ifdef HP3_BREAK_WAKE_IN_FLIGHT
+		f->flags |= HP3_FF_IDLE_PROOF;
+#endif
 		if (hp3_stream_idle(&f->stream) && !(f->flags & HP3_FF_WENT_BACK) &&
 			pkt->len <= SHORT_FRAME && hp3_pkt_icrc_ok(e, pkt))
 			f->flags |= HP3_FF_IDLE_PROOF;

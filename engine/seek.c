@@ -369,6 +369,8 @@ void hp3_seek_timeout(struct hp3_engine *e, struct hp3_move *m, uint64_t now, st
 	outcome = hp3_round_tick(&m->round, &e->cfg.round, now);
 	if (m->watching)
 		hp3_seek_dead_step(e, m, now, acts);
+	else if (m->cause == HP3_CAUSE_WAKE)
+		hp3_wake_step(e, m, now, acts);
 	else if (m->cause == HP3_CAUSE_SETUP)
 		hp3_setup_step(e, m, now, acts);
 	else if (outcome != HP3_ROUND_PENDING)

@@ -120,17 +120,10 @@ void hp3_setup(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_act
 /* The first unmarked answer decides, or the counts that it brought. */
 void hp3_setup_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
-	const struct hp3_probe *best = NULL;
+	const struct hp3_probe *best = hp3_round_unmarked(&m->round);
 	bool over = now >= m->round.deadline;
 	uint16_t port;
 
-	for (uint32_t i = 0; i < m->round.n; i++) {
-		const struct hp3_probe *p = &m->round.probe[i];
-
-		if (p->state == HP3_PROBE_ANSWERED && !p->ce &&
-			(best == NULL || p->rtt_ns < best->rtt_ns))
-			best = p;
-	}
 	if (best == NULL && !over) {
 		hp3_slot_timer(e, m, &m->move_at, m->round.deadline);
 		return;

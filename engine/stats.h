@@ -40,6 +40,7 @@
 	X(replies_moved, "queue pairs whose replies left for another port")                        \
 	X(placed, "queue pairs that got a path before their first data")                           \
 	X(placed_late, "queue pairs whose first data came before a path was found")                \
+	X(wakes, "long messages of idle queue pairs that waited while paths were asked")           \
 	X(paid_off, "moves after which the flow was better off")                                   \
 	X(wasted, "moves after which the flow was worse off")                                      \
 	X(unjudged, "moves that were not judged: their slot was needed")                           \

@@ -123,6 +123,9 @@ void hp3_tx_slow(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt,
 
 	if (!(f->flags & HP3_FF_STARTED))
 		start(e, flow, &pkt->v, now, acts);
+	else if ((f->flags & HP3_FF_IDLE_PROOF) && f->state == HP3_RFR_STEADY &&
+		 pkt->v.psn == f->stream.nxt)
+		hp3_wake(e, flow, &pkt->v, now, acts);
 	kind = hp3_stream_tx(&f->stream, &pkt->v, &f->pmtu_log2);
 	if (kind == HP3_TX_EPOCH) {
 		hp3_flow_epoch(e, flow, now, acts);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <stddef.h>
 #include "ppp/discovery.h"
 
 #define ID_MASK           (~(uint32_t)(HP3_ROUND_PROBES - 1))
@@ -211,6 +212,25 @@ void hp3_round_cancel(struct hp3_round *r)
 {
 	if (r->outcome == HP3_ROUND_PENDING)
 		r->outcome = HP3_ROUND_CANCELLED;
+}
+
+const struct hp3_probe *hp3_round_unmarked(const struct hp3_round *r)
+{
+	const struct hp3_probe *best = NULL;
+
+	for (uint32_t i = 0; i < r->n; i++) {
+		const struct hp3_probe *p = &r->probe[i];
+
+		if (p->state == HP3_PROBE_ANSWERED && !p->ce &&
+			(best == NULL || p->rtt_ns < best->rtt_ns))
+			best = p;
+	}
+	return best;
+}
+
+bool hp3_round_heard(const struct hp3_round *r)
+{
+	return first_in(r, HP3_PROBE_ANSWERED) != HP3_NO_PROBE;
 }
 
 bool hp3_round_settled(const struct hp3_round *r)

@@ -145,6 +145,12 @@ enum hp3_round_outcome hp3_round_tick(
 /* Fast recovery: the round is over, whatever comes. A round that has ended keeps its outcome. */
 void hp3_round_cancel(struct hp3_round *r);
 
+/* The fastest unmarked answer so far, of any port; NULL: none. */
+const struct hp3_probe *hp3_round_unmarked(const struct hp3_round *r);
+
+/* True if some probe was answered in time. */
+bool hp3_round_heard(const struct hp3_round *r);
+
 /* True if the round has ended and the fate of every probe sent is known. */
 bool hp3_round_settled(const struct hp3_round *r);
 

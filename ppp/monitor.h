@@ -178,6 +178,12 @@ enum hp3_path_state hp3_monitor_check(
 /* True after a clean spell: all cycles kept were clean. */
 bool hp3_monitor_calm(const struct hp3_monitor *m);
 
+/* When the newest reply that the estimates know of came, at the latest; not after `now`. */
+static inline uint64_t hp3_monitor_heard(const struct hp3_monitor *m, uint64_t now)
+{
+	return m->cycle_end < now ? m->cycle_end : now;
+}
+
 void hp3_monitor_estimates(
 	const struct hp3_monitor *m, const struct hp3_monitor_params *p, struct hp3_estimates *est);
 

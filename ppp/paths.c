@@ -178,6 +178,8 @@ void hp3_paths_reply(struct hp3_paths *t, int index, uint32_t rtt, bool marked, 
 	struct hp3_path *p = primary(t, index);
 	int32_t share = marked ? (int32_t)HP3_MARKED_ALL : 0;
 
+	if (now < p->seen)
+		return;
 	if (!p->seen || now - p->seen > c->fresh_ns) {
 		p->rtt = rtt;
 		p->marked = (uint16_t)share;

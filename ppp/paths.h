@@ -160,7 +160,8 @@ uint32_t hp3_paths_flows(const struct hp3_paths *t, uint16_t port, uint32_t qpn)
 
 /*
  * A reply to data or to a probe that went by this entry; for data once per timed packet or
- * monitoring cycle, not per packet. rtt 0: not timed. now > 0.
+ * monitoring cycle, not per packet. rtt 0: not timed. now > 0; what is older than the newest reply
+ * changes nothing.
  */
 void hp3_paths_reply(struct hp3_paths *t, int index, uint32_t rtt, bool marked, uint64_t now);
 

@@ -22,6 +22,11 @@
  *     DRAINING --arrived--> PROBING --a probe won--> STEADY (new port)
  *                              \--- none did, or as above --> STEADY (old port)
  *
+ * With nothing in flight there is nothing to drain, so a long message may wait for answers, too,
+ * before its first packet leaves:
+ *
+ *     STEADY --idle, a long message begins--> PROBING
+ *
  * A dead path (rule 13) holds nothing that could be overtaken, so it is left without a drain; what
  * the receiver misses only the RNIC can send again, so everything else waits for that:
  *

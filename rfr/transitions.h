@@ -33,6 +33,7 @@
 	X(HOLD_FULL, "hold-full") /* no room to hold the next packet */                            \
 	X(TIMEOUT, "timeout") /* close_timeout or max_hold is over */                              \
 	X(CANCEL, "cancel") /* hp3d stops, operator calls it off */                                \
+	X(WAKE, "wake") /* nothing is in flight, a long message begins: where it goes is asked */  \
 	X(ASK, "ask") /* drained, but where to go is to be asked first (probes of kind standard)   \
 		       */                                                                          \
 	X(WON, "won") /* a probe won */                                                            \
@@ -60,6 +61,7 @@
 	X(STEADY, MOVE, CLOSING, NONE)                                                             \
 	X(STEADY, MOVE_IDLE, STEADY, SWITCH)                                                       \
 	X(STEADY, MOVE_CLOSED, DRAINING, BEHIND)                                                   \
+	X(STEADY, WAKE, PROBING, NONE)                                                             \
 	X(STEADY, SEEK, SEEKING, NONE)                                                             \
 	X(SEEKING, MOVE, CLOSING, NONE)                                                            \
 	X(SEEKING, MOVE_IDLE, STEADY, SWITCH)                                                      \

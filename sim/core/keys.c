@@ -133,6 +133,8 @@ static const struct hp3_ini_key keys[] = {
 	NUM(hp3, ecn_fraction, "percent", 5, 1, 100, "of marked replies: congested"),
 	NUM(hp3, rtt_factor, "percent", 300, 101, 10000, "of the base RTT: congested"),
 	NUM(hp3, candidates, "ports", 2, 1, 6, "of a round of probes"),
+	NUM(hp3, wake, "percent", 50, 0, 10000,
+		"of the base RTT that a message takes: it waits for a path; 0: none does"),
 	NUM(hp3, improve, "percent", 80, 1, 100, "of the RTT in use that a winner may have"),
 	NUM(hp3, max_concurrent, "moves", 2, 1, 65535, "of an address pair at a time"),
 	NUM(hp3, cooldown_us, "us", 100, 1, 100000000, "a moved flow stays"),

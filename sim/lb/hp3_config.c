@@ -51,6 +51,7 @@ void hp3_sim_config(struct sim *s, struct hp3_balancer *b, bool paper)
 		.verify_ns = paper ? 0 : c->hp3.verify_us * UINT64_C(1000),
 		.stall_ns = paper ? 0 : c->hp3.stall_us * UINT64_C(1000),
 		.setup_probing = c->rnic.setup_us > 0,
+		.wake_percent = paper ? 0 : (uint16_t)c->hp3.wake,
 		.round = {.timeout_ns = (uint32_t)(c->hp3.probe_timeout_us * 1000),
 			.guard_ns = (uint32_t)(8 * rtt),
 			.backoff_min_ns = c->hp3.backoff_min_us * 1000,
@@ -169,6 +170,13 @@ int hp3_sim_models(struct sim *s, struct hp3_balancer *b)
 	return ret;
 }
 
+static uint32_t line_mbps(const struct sim *s, uint32_t host)
+{
+	const struct sim_topo *t = &s->topo;
+
+	return (uint32_t)(t->link[t->port_link[t->first_port[host]]].bps / 1000000);
+}
+
 int hp3_sim_engines(struct sim *s, struct hp3_balancer *b)
 {
 	b->host = sim_alloc(s->topo.hosts, sizeof(*b->host));
@@ -179,6 +187,7 @@ int hp3_sim_engines(struct sim *s, struct hp3_balancer *b)
 
 		cfg.seed ^= (uint64_t)h << 32;
 		cfg.load_paths = (uint16_t)(b->named ? HP3_HOPS : b->paths);
+		cfg.cc.rp.rpg_max_rate = line_mbps(s, h);
 		if (b->model != NULL)
 			cfg.model = &b->model[b->place[h]];
 		size = (hp3_engine_size(&cfg) + 63) & ~(size_t)63;

@@ -16,6 +16,7 @@
  *  gapless   off a dead path: what leaves on the new one is at most what the receiver expects next
  *  move_ends, drain_ends, resume_ends   every move ends, and with it every hold
  *
+ * -DWAKE: long messages of an idle queue pair wait for answers. Not with -DPROBES.
  * -DQUIET: without loss, time-outs and mishaps. -DRESETS: with resets, fatal NAKs and replies to
  * others, without RNR. -DPROBES: moves ask where to go once the old path is empty. -DFAILOVER:
  * paths die. A rule is broken on purpose by -DBREAK_..., the search then ends with a
@@ -429,6 +430,27 @@ inline tx_new()
 	fi
 }
 
+#ifdef WAKE
+#ifdef BREAK_WAKE_IN_FLIGHT
+#define IDLE started
+#else
+#define IDLE (idle_proof && e_una == e_nxt)
+#endif
+/* hp3_wake(): a long message begins, or a short one. */
+inline wake()
+{
+	if
+	:: st == ST_STEADY && paired && IDLE && !rnr_seen && psn == e_nxt ->
+		if
+		:: move_input(IN_WAKE);
+			closing = (e_nxt + PSNS - 1) % PSNS
+		:: true
+		fi
+	:: else
+	fi
+}
+#endif
+
 inline tx()
 {
 	if
@@ -436,6 +458,9 @@ inline tx()
 	:: started && psn != e_nxt && !BEHIND(psn, e_nxt) -> new_epoch(); start_stream()
 	:: else
 	fi;
+#ifdef WAKE
+	wake();
+#endif
 	if
 	:: psn == e_nxt -> tx_new()
 	:: else -> tx_retransmit()
@@ -875,6 +900,16 @@ end:	do
 		fi;
 		check()
 	}
+#ifdef WAKE
+	:: atomic { /* an answer from the peer's hp3d, which no RNIC sees */
+		st == ST_PROBING ->
+		if
+		:: move_input(IN_WON)
+		:: move_input(IN_NO_BETTER)
+		fi;
+		check()
+	}
+#endif
 	od
 }
 

@@ -85,6 +85,52 @@ static void going_back_in_drains(void **state)
 	assert_true(r.retransmitted > 1000 * run_seeds);
 }
 
+/* Long messages of idle queue pairs wait for a path: nothing is sent again, nothing late. */
+static void long_messages_wait(void **state)
+{
+	struct world_params p = run_base();
+	struct world_result r;
+
+	p.cm = p.probing = true;
+	p.wake_percent = 10;
+	p.move_every_us = 0;
+	p.msg_packets = 20;
+	p.pause_us = 2000;
+	p.hot_paths = 3;
+	r = run(p);
+	assert_true(r.wakes > 50 * run_seeds);
+	assert_true(r.woken > 20 * run_seeds);
+	assert_true(r.held > 200 * run_seeds);
+	assert_int_equal(r.retransmitted, 0);
+	p.reads = true;
+	p.cc = HP3_CC_DCQCN;
+	r = run(p);
+	assert_true(r.woken > 5 * run_seeds);
+	p.hold_bytes = 8192;
+	r = run(p);
+	assert_true(r.woken > run_seeds);
+}
+
+static void long_messages_wait_in_bad_weather(void **state)
+{
+	struct world_params p = run_base();
+	struct world_result r;
+
+	p.cm = p.probing = true;
+	p.wake_percent = 10;
+	p.move_every_us = 0;
+	p.msg_packets = 20;
+	p.pause_us = 2000;
+	p.loss_ppm = 3000;
+	p.reads = p.rnr = p.resets = p.kill_paths = true;
+	p.stall_us = 1000;
+	p.rto_us = 2000;
+	p.peer_crash_every_us = 5000;
+	r = run(p);
+	assert_true(r.wakes > 20 * run_seeds);
+	assert_true(r.woken > 5 * run_seeds);
+}
+
 static void dead_paths(void **state)
 {
 	struct world_params p = run_base();
@@ -213,6 +259,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(loss),
 		cmocka_unit_test(rule_8_closing_packets_and_their_acks_lost),
 		cmocka_unit_test(going_back_in_drains),
+		cmocka_unit_test(long_messages_wait),
+		cmocka_unit_test(long_messages_wait_in_bad_weather),
 		cmocka_unit_test(dead_paths),
 		cmocka_unit_test(rule_15_lockstep_is_never_paired_wrongly),
 		cmocka_unit_test(rule_16_resets),

@@ -69,6 +69,7 @@ struct world_params {
 	bool probing; /* the engine looks for better paths by itself; no operator moves */
 	uint8_t probes; /* enum hp3_probe_choice */
 	uint32_t stall_us; /* dead paths are looked for */
+	uint32_t wake_percent; /* long messages on idle queue pairs wait for a path */
 	bool observe;
 	bool untracked; /* the table has room for all flows but one */
 	bool evict; /* few flows idle long enough to be forgotten */
@@ -123,6 +124,8 @@ struct world_params {
 	X(setups)                                                                                  \
 	X(placed)                                                                                  \
 	X(placed_late)                                                                             \
+	X(wakes)                                                                                   \
+	X(woken)                                                                                   \
 	X(first_elsewhere)                                                                         \
 	X(stale_cnps)                                                                              \
 	X(cnps)                                                                                    \

@@ -4,6 +4,7 @@
 #include "world_inside.h"
 
 #define DEAD_ROUNDS 3u
+#define TICK        (50 * US) /* what comes due is noticed so late */
 
 static struct qp *qp_of(struct world *w, const struct hp3_event *ev)
 {
@@ -46,6 +47,22 @@ static void check_winner(struct world *w, const struct hp3_event *ev)
 			(unsigned long long)was);
 }
 
+/* A message that waited leaves elsewhere only for an unmarked answer, and not too late. */
+static void check_woken(struct world *w, const struct hp3_event *ev)
+{
+	bool told = false;
+
+	for (unsigned i = 1; i < ev->n_probes; i++)
+		told |= ev->probes[i].port == ev->to && ev->probes[i].state == HP3_PROBE_ANSWERED &&
+			!ev->probes[i].ce;
+	if (ev->to != ev->from && !told)
+		VIOLATION(w, "woken on port %u without an unmarked answer", ev->to);
+	if (ev->wait_ns > 2ull * ev->path.base_rtt_ns + TICK)
+		VIOLATION(w, "a message waited for %llu ns with a base RTT of %u",
+			(unsigned long long)ev->wait_ns, ev->path.base_rtt_ns);
+	w->r.woken += ev->to != ev->from;
+}
+
 static void check_round(struct world *w, const struct hp3_event *ev)
 {
 	struct qp *q = qp_of(w, ev);
@@ -64,6 +81,10 @@ static void check_round(struct world *w, const struct hp3_event *ev)
 				 ? q->dead_rounds + lost_in(ev)
 				 : lost_in(ev);
 	q->dead_port = ev->from;
+	if (ev->cause == HP3_CAUSE_WAKE) {
+		check_woken(w, ev);
+		return;
+	}
 	if (ev->outcome != HP3_ROUND_WINNER || ev->cause == HP3_CAUSE_SETUP ||
 		ev->cause == HP3_CAUSE_DEAD)
 		return;

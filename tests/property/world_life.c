@@ -35,6 +35,7 @@ struct hp3_engine_config world_config(const struct world *w)
 		.stall_ns = p->stall_us * US,
 		.peer_ns = 50000 * US,
 		.setup_probing = p->lead_us != 0,
+		.wake_percent = (uint16_t)p->wake_percent,
 		.observe = p->observe,
 		.round = {.timeout_ns = MAX_RTT,
 			.guard_ns = MAX_RTT,
@@ -76,6 +77,7 @@ void world_engine_tally(struct world *w)
 	w->r.aged += s->flows_aged;
 	w->r.placed += s->placed;
 	w->r.placed_late += s->placed_late;
+	w->r.wakes += s->wakes;
 }
 
 /* The switches' hash, believed after enough traces. */

@@ -81,7 +81,7 @@ static void emit(struct world *w, uint32_t i, const struct desc *d, uint64_t lin
 	pkt.v.dest_qpn = q->rqpn;
 	pkt.v.sport = (uint16_t)(HOME_PORT + i);
 	pkt.v.payload_len = read ? 0 : (uint16_t)d->len;
-	pkt.v.dma_len = read ? len : 0;
+	pkt.v.dma_len = read ? len : (uint32_t)(d->end - d->lin) * PMTU;
 	pkt.len = 62u + pkt.v.payload_len;
 	if (d->ackreq && !read)
 		pkt.v.flags |= HP3_VF_ACKREQ;

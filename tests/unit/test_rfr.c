@@ -17,6 +17,7 @@ static const struct {
 	{"steady", "move-closed", "draining", "behind"},
 	{"steady", "seek", "seeking", "none"},
 	{"seeking", "move", "closing", "none"},
+	{"steady", "wake", "probing", "none"},
 	{"seeking", "move-idle", "steady", "switch"},
 	{"seeking", "move-closed", "draining", "behind"},
 	{"seeking", "no-better", "steady", "recover"},
@@ -113,7 +114,8 @@ static void only_proof_switches(void **state)
 				assert_true(i == HP3_RFR_IN_DRAINED || i == HP3_RFR_IN_MOVE_IDLE ||
 					    (s == HP3_RFR_PROBING && i == HP3_RFR_IN_WON));
 			if (step.next == HP3_RFR_PROBING && s != HP3_RFR_PROBING)
-				assert_true(s == HP3_RFR_DRAINING && i == HP3_RFR_IN_ASK);
+				assert_true((s == HP3_RFR_DRAINING && i == HP3_RFR_IN_ASK) ||
+					    (s == HP3_RFR_STEADY && i == HP3_RFR_IN_WAKE));
 			if (step.action == HP3_RFR_DO_FAILOVER)
 				assert_int_equal(i, HP3_RFR_IN_DEAD);
 			if (step.action == HP3_RFR_DO_HOLD)
