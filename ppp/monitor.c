@@ -2,17 +2,16 @@
 #include "ppp/monitor.h"
 
 #define SHARE_ONE   4000u
-#define SHARE_NONE  4095u /* no reply yet */
 #define CYCLE_BITS  4u
 #define CYCLE_MASK  0xfu
 #define ALL_CLEAN   0x8888888u
-#define SILENT_MAX  7u
 #define BASE_RISE   64u
 #define TIMED_LIMIT (1u << 30) /* ns; an answer later than this is to something else */
 
 void hp3_monitor_init(struct hp3_monitor *m, uint64_t now)
 {
-	*m = (struct hp3_monitor){.cycle_end = now, .tally = SHARE_NONE << HP3_TALLY_SHARE_SHIFT};
+	*m = (struct hp3_monitor){
+		.cycle_end = now, .tally = HP3_TALLY_SHARE_NONE << HP3_TALLY_SHARE_SHIFT};
 }
 
 void hp3_monitor_moved(struct hp3_monitor *m)
@@ -42,23 +41,6 @@ void hp3_monitor_offer_base(struct hp3_monitor *m, uint32_t rtt_ns)
 		m->base = rtt_ns;
 }
 
-static uint32_t cycle_length(const struct hp3_monitor *m, const struct hp3_monitor_params *p)
-{
-	uint32_t len = m->base > p->cycle_ns ? m->base : p->cycle_ns;
-
-	if (len == 0)
-		return 1;
-	return len < HP3_CYCLE_NS_MAX ? len : HP3_CYCLE_NS_MAX;
-}
-
-/* An eighth of the way to `sample`, rounded towards it so that it is reached; without a branch. */
-static uint32_t smoothed(uint32_t value, uint32_t sample)
-{
-	int64_t way = (int64_t)sample - value;
-
-	return (uint32_t)(value + ((way + (7 & ~(way >> 63))) >> 3));
-}
-
 /* Packet `psn` has been answered: the new path speaks, and one round trip is known. */
 void hp3_monitor_answered(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now)
 {
@@ -71,28 +53,20 @@ void hp3_monitor_answered(struct hp3_monitor *m, const struct hp3_monitor_params
 	if (rtt == 0)
 		rtt = 1;
 	hp3_monitor_offer_base(m, rtt);
-	m->smooth = m->smooth == 0 ? rtt : smoothed(m->smooth, rtt);
+	m->smooth = m->smooth == 0 ? rtt : hp3_monitor_smoothed(m->smooth, rtt);
 	if ((uint64_t)rtt * 100 >= (uint64_t)m->base * p->rtt_factor)
 		m->slow = 1;
 }
 
-/*
- * Bytes are acknowledged in lumps: what arrives after silent cycles was delivered during them too.
- * Of a pause only SILENT_MAX cycles count, lest the application's idling reads as a slow path.
- */
-static uint32_t bytes_per_cycle(const struct hp3_monitor *m)
-{
-	return m->bytes / (m->silent + 1u);
-}
-
 static void update_estimates(struct hp3_monitor *m)
 {
-	uint32_t sample = bytes_per_cycle(m), value = share(m);
+	uint32_t sample, value = share(m);
 
-	m->per_cycle = m->per_cycle == 0 ? sample : smoothed(m->per_cycle, sample);
+	m->per_cycle = hp3_monitor_per_cycle(m);
 	if (replies(m) != 0) {
 		sample = marked(m) == 0 ? 0 : marked(m) * SHARE_ONE / replies(m);
-		value = value == SHARE_NONE ? sample : smoothed(value, sample);
+		value = value == HP3_TALLY_SHARE_NONE ? sample
+						      : hp3_monitor_smoothed(value, sample);
 	}
 	m->tally = value << HP3_TALLY_SHARE_SHIFT;
 }
@@ -154,47 +128,17 @@ static uint64_t missed(const struct hp3_monitor *m, uint64_t len, uint64_t now)
 	return late >= len ? late / len : 0;
 }
 
-/* Where the bits lie that say more of the open cycle than its replies: watch, cnp, slow. */
-#define NEWS (0x1fu << 24)
-#define RUN  (7u << 29)
-#define KEPT (~0u << CYCLE_BITS) /* history in `past` */
-
-/*
- * A clean cycle of a flow that waits for no answer, which is what most of them are. False: it is
- * none; nothing was changed.
- */
-static bool close_clean(struct hp3_monitor *m, uint64_t silent, uint64_t next_end,
-	const struct hp3_monitor_params *p)
-{
-	uint32_t sample, value = share(m);
-
-	if ((m->state & NEWS) != 0 || replies(m) == 0 || marked(m) != 0 ||
-		(m->base != 0 && ((m->cycle_end ^ next_end) >> (p->base_age_log2 & 63u)) != 0))
-		return false;
-	sample = bytes_per_cycle(m);
-	m->per_cycle = m->per_cycle == 0 ? sample : smoothed(m->per_cycle, sample);
-	m->tally = (value == SHARE_NONE ? 0 : smoothed(value, 0)) << HP3_TALLY_SHARE_SHIFT;
-	m->state &= ~RUN;
-	m->past = ((m->past & KEPT) | HP3_CYCLE_CLEAN) << CYCLE_BITS |
-		  (silent < SILENT_MAX ? (uint32_t)silent : SILENT_MAX);
-	m->cycle_end = next_end;
-	m->bytes = 0;
-	return true;
-}
-
 /*
  * Closes the open cycle and the empty ones up to now, in constant time. True if the cycle just
  * judged is severe; the empty ones behind it say nothing about that.
  */
 bool hp3_monitor_close(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now)
 {
-	uint64_t len = cycle_length(m, p), silent = missed(m, len, now);
+	uint64_t len = hp3_monitor_cycle(m, p), silent = missed(m, len, now);
 	uint64_t next_end = m->cycle_end + (silent + 1) * len;
 	uint32_t cycle;
 	bool severe = false;
 
-	if (close_clean(m, silent, next_end, p))
-		return false;
 	cycle = judge(m, p);
 	if (cycle == HP3_CYCLE_SILENT) {
 		silent++;
@@ -205,7 +149,7 @@ bool hp3_monitor_close(struct hp3_monitor *m, const struct hp3_monitor_params *p
 		severe = cycle != HP3_CYCLE_CLEAN && m->run >= p->congestion_tolerance;
 	}
 	silent += m->silent;
-	m->silent = silent < SILENT_MAX ? (uint32_t)silent : SILENT_MAX;
+	m->silent = silent < HP3_PAST_SILENT ? (uint32_t)silent : HP3_PAST_SILENT;
 	if ((m->watch & (HP3_WATCH_TIMING | HP3_WATCH_GUARD)) && timed_out(m, now))
 		m->watch = 0;
 	m->paused = 0;
@@ -245,11 +189,11 @@ bool hp3_monitor_calm(const struct hp3_monitor *m)
 void hp3_monitor_estimates(
 	const struct hp3_monitor *m, const struct hp3_monitor_params *p, struct hp3_estimates *est)
 {
-	uint64_t kbps = (uint64_t)m->per_cycle * 8000000u / cycle_length(m, p);
+	uint64_t kbps = (uint64_t)m->per_cycle * 8000000u / hp3_monitor_cycle(m, p);
 
 	est->base_rtt_ns = m->base;
 	est->rtt_ns = m->smooth;
-	est->marked_permille = share(m) == SHARE_NONE ? 0 : share(m) * 1000u / SHARE_ONE;
+	est->marked_permille = share(m) == HP3_TALLY_SHARE_NONE ? 0 : share(m) * 1000u / SHARE_ONE;
 	est->rate_kbps = kbps > UINT32_MAX ? UINT32_MAX : (uint32_t)kbps;
 }
 

@@ -59,6 +59,17 @@ enum hp3_path_state { HP3_PATH_SILENT, HP3_PATH_CLEAN, HP3_PATH_CONGESTED, HP3_P
 #define HP3_TALLY_MAX          1023u /* where counting ends */
 #define HP3_TALLY_MARKED_SHIFT 10u
 #define HP3_TALLY_SHARE_SHIFT  20u
+#define HP3_TALLY_MARKED       (HP3_TALLY_MAX << HP3_TALLY_MARKED_SHIFT)
+#define HP3_TALLY_SHARE_NONE   4095u /* no reply yet */
+
+/* hp3_monitor.state: what says more of the open cycle than its replies (watch, cnp, slow); run */
+#define HP3_WATCH_NEWS (0x1fu << 24)
+#define HP3_WATCH_RUN  (7u << 29)
+
+/* hp3_monitor.past: silent cycles; history, with CLEAN as the newest of it */
+#define HP3_PAST_SILENT 7u
+#define HP3_PAST_CLEAN(past)                                                                       \
+	((((past) & ~0xfu) | HP3_CYCLE_CLEAN) << 4) /* one entry more, no silent ones behind it */
 
 /* All fields belong to the calls below. */
 struct hp3_monitor {
@@ -136,6 +147,64 @@ static inline void hp3_monitor_retransmit(struct hp3_monitor *m)
 	m->watch &= ~HP3_WATCH_TIMING;
 }
 
+/* An eighth of the way to `sample`, rounded towards it so that it is reached; without a branch. */
+static inline uint32_t hp3_monitor_smoothed(uint32_t value, uint32_t sample)
+{
+	int64_t way = (int64_t)sample - value;
+
+	return (uint32_t)(value + ((way + (7 & ~(way >> 63))) >> 3));
+}
+
+/*
+ * Bytes are acknowledged in lumps: what arrives after silent cycles was delivered during them too.
+ * Of a pause only HP3_PAST_SILENT cycles count, lest the application's idling reads as a slow path.
+ */
+static inline uint32_t hp3_monitor_per_cycle(const struct hp3_monitor *m)
+{
+	uint32_t sample = m->bytes / ((m->past & HP3_PAST_SILENT) + 1u);
+
+	return m->per_cycle == 0 ? sample : hp3_monitor_smoothed(m->per_cycle, sample);
+}
+
+static inline uint32_t hp3_monitor_cycle(
+	const struct hp3_monitor *m, const struct hp3_monitor_params *p)
+{
+	uint32_t len = m->base > p->cycle_ns ? m->base : p->cycle_ns;
+
+	len |= len == 0;
+	return len < HP3_CYCLE_NS_MAX ? len : HP3_CYCLE_NS_MAX;
+}
+
+/*
+ * What most replies are: unmarked, to a flow that waits for no answer, and the first one behind a
+ * clean cycle. Closes that cycle, and the empty ones behind it, and opens the next with this reply.
+ * False: it is not so; nothing was changed.
+ */
+static inline bool hp3_monitor_turn(struct hp3_monitor *m, const struct hp3_monitor_params *p,
+	uint32_t bytes_acked, uint64_t now)
+{
+	uint64_t late = now - m->cycle_end, end;
+	uint32_t len = hp3_monitor_cycle(m, p), share = m->tally >> HP3_TALLY_SHARE_SHIFT, over = 0;
+
+	if ((m->state & HP3_WATCH_NEWS) != 0 || (m->tally & HP3_TALLY_MARKED) != 0 ||
+		(m->tally & HP3_TALLY_MAX) == 0 || late > UINT32_MAX)
+		return false;
+	if (late >= len)
+		over = (uint32_t)late / len;
+	end = m->cycle_end + (uint64_t)len * over + len;
+	if (((m->cycle_end ^ end) >> (p->base_age_log2 & 63u)) != 0 && m->base != 0)
+		return false;
+	if (__builtin_expect(share != 0, 0))
+		share = share == HP3_TALLY_SHARE_NONE ? 0 : hp3_monitor_smoothed(share, 0);
+	m->per_cycle = hp3_monitor_per_cycle(m);
+	m->past = HP3_PAST_CLEAN(m->past) | (over < HP3_PAST_SILENT ? over : HP3_PAST_SILENT);
+	m->state &= ~HP3_WATCH_RUN;
+	m->tally = share << HP3_TALLY_SHARE_SHIFT | 1;
+	m->cycle_end = end;
+	m->bytes = bytes_acked;
+	return true;
+}
+
 /* The slow parts of hp3_monitor_reply(). */
 bool hp3_monitor_close(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now);
 void hp3_monitor_answered(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now);
@@ -150,9 +219,12 @@ static inline bool hp3_monitor_reply(struct hp3_monitor *m, const struct hp3_mon
 {
 	bool severe = false;
 
-	if (__builtin_expect(now >= m->cycle_end, 0))
+	if (now >= m->cycle_end) {
+		if (!marked && hp3_monitor_turn(m, p, bytes_acked, now))
+			return false;
 		severe = hp3_monitor_close(m, p, now);
-	if (m->watch != 0) {
+	}
+	if (__builtin_expect((m->state & HP3_WATCH_NEWS) != 0, 0) && m->watch != 0) {
 		if (!(m->watch & HP3_WATCH_FRESH) && hp3_psn_diff(psn, m->psn) >= 0)
 			hp3_monitor_answered(m, p, now);
 		else if (m->watch & (HP3_WATCH_FRESH | HP3_WATCH_GUARD))
