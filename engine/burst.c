@@ -2,7 +2,7 @@
 /* Compiled once per level, which gives it its name (HP3_LEVEL). */
 #include "engine/burst.h"
 #include "engine/steady.h"
-#include "roce/parse_plain.h"
+#include "roce/parse_wide.h"
 
 #define PASTE(a, b) a##b
 #define NAME(level) PASTE(hp3_lanes_, level)
@@ -42,37 +42,106 @@ static __attribute__((noinline)) void key(
 	hp3_pkt_addresses(p, dir, &local, &remote);
 	p->addr = hp3_key_addr(e, p->v.flags & HP3_VF_IPV6, local, remote);
 	hp3_key_mix(e, p->addr, p->v.dest_qpn, p->v.vlan, dir, &p->sig, &p->bucket);
-	__builtin_prefetch(&e->table.buckets[p->bucket]);
 }
+
+/* One packet; 1 if it is not of the class that bursts are made of. */
+INLINE uint32_t see_one(struct hp3_engine *e, struct hp3_pkt *p, enum hp3_dir dir, uint8_t main)
+{
+	const uint8_t *f = p->frame;
+
+	if (UNLIKELY(f == NULL)) {
+		p->v = (struct hp3_view){.class = HP3_CLASS_OTHER};
+		key(e, p, dir);
+		return 1;
+	}
+	if (UNLIKELY(!hp3_parse_plain(f, p->len, &p->v) || p->v.class != main)) {
+		hp3_parse_any(f, p->len, &p->v);
+		key(e, p, dir);
+		return p->v.class != main;
+	}
+	p->addr = hp3_be64(f + HP3_PLAIN_L3 + 12);
+	if (dir == HP3_DIR_RX)
+		p->addr = p->addr << 32 | p->addr >> 32;
+	hp3_key_mix(e, p->addr, p->v.dest_qpn, 0, dir, &p->sig, &p->bucket);
+	return 0;
+}
+
+#ifdef HP3_WIDE
+_Static_assert(sizeof(struct hp3_view) == 36 && offsetof(struct hp3_pkt, v) % 8 == 0 &&
+		       offsetof(struct hp3_pkt, addr) - offsetof(struct hp3_pkt, v) == 40 &&
+		       offsetof(struct hp3_pkt, sig) - offsetof(struct hp3_pkt, v) == 48 &&
+		       offsetof(struct hp3_pkt, bucket) == offsetof(struct hp3_pkt, sig) + 4 &&
+		       offsetof(struct hp3_pkt, flow) - offsetof(struct hp3_pkt, v) == 56 &&
+		       sizeof(struct hp3_pkt) - offsetof(struct hp3_pkt, v) == 64,
+	"eight words that are written together");
+
+/* hp3_key_mix() of packets without a VLAN tag: signature and bucket. */
+INLINE hp3_wide mix(const struct hp3_engine *e, hp3_wide addr, hp3_wide qpn, enum hp3_dir dir)
+{
+	hp3_wide h = hp3_wide_mul(addr + e->key[0], (addr >> 32) + e->key[1]) +
+		     hp3_wide_mul((qpn | (uint64_t)dir << 31) + e->key[2], hp3_wide_set(e->key[3]));
+	hp3_wide spread = hp3_wide_mul(h ^ h >> 32, hp3_wide_set(HP3_KEY_SPREAD));
+
+	return (h & UINT32_MAX) | ((spread ^ spread >> 32) & e->table.mask) << 32;
+}
+
+/* HP3_WIDE packets; which of them are still to be seen. */
+INLINE uint32_t see_wide(struct hp3_engine *e, struct hp3_pkt *p, enum hp3_dir dir, uint8_t main)
+{
+	const uint8_t *f[HP3_WIDE];
+	void *to[HP3_WIDE];
+	struct hp3_wide_view v;
+	hp3_wide len, w[8];
+	bool odd = false;
+	uint32_t fit;
+
+	for (uint32_t i = 0; i < HP3_WIDE; i++) {
+		f[i] = p[i].frame;
+		to[i] = &p[i].v;
+		len[i] = p[i].len;
+		odd |= f[i] == NULL || p[i].len - HP3_PLAIN_MIN > UINT16_MAX - HP3_PLAIN_MIN;
+	}
+	if (UNLIKELY(odd))
+		return HP3_WIDE_ALL;
+	fit = hp3_parse_wide(f, len, main, &v);
+	memcpy(w, v.word, sizeof(v.word));
+	w[4] = hp3_wide_set(0);
+	w[5] = hp3_wide_bytes(
+		v.addresses, dir == HP3_DIR_TX ? 0x0001020304050607u : 0x0405060700010203u);
+	w[6] = mix(e, w[5], v.word[2], dir);
+	w[7] = hp3_wide_set(HP3_NO_FLOW);
+	hp3_wide_store(to, w);
+	for (uint32_t reth = v.reth & fit; UNLIKELY(reth != 0); reth &= reth - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(reth);
+
+		p[i].v.dma_len = hp3_be32(f[i] + HP3_PLAIN_BTH + 24);
+	}
+	return ~fit & HP3_WIDE_ALL;
+}
+#endif
 
 INLINE uint32_t see(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir)
 {
 	const uint8_t main = dir == HP3_DIR_TX ? HP3_CLASS_RC_REQUEST : HP3_CLASS_RC_REPLY;
 	const bool tail = dir == HP3_DIR_TX && e->nmoved != 0;
-	uint32_t others = 0;
+	uint32_t others = 0, i = 0;
 
+#ifdef HP3_WIDE
+	for (; i + HP3_WIDE <= n; i += HP3_WIDE) {
+		uint32_t left = see_wide(e, pkts + i, dir, main);
+
+		for (; UNLIKELY(left != 0); left &= left - 1)
+			others += see_one(e, pkts + i + __builtin_ctz(left), dir, main);
+	}
+#endif
+	for (; i < n; i++)
+		others += see_one(e, pkts + i, dir, main);
 	for (struct hp3_pkt *p = pkts; p < pkts + n; p++) {
-		const uint8_t *f = p->frame;
-
-		if (UNLIKELY(f == NULL)) {
-			p->v = (struct hp3_view){.class = HP3_CLASS_OTHER};
-			key(e, p, dir);
-			others++;
+		if (UNLIKELY(p->bucket == HP3_NO_BUCKET))
 			continue;
-		}
-		if (UNLIKELY(!hp3_parse_plain(f, p->len, &p->v) || p->v.class != main)) {
-			hp3_parse_any(f, p->len, &p->v);
-			key(e, p, dir);
-			others += p->v.class != main;
-			continue;
-		}
-		if (tail)
-			__builtin_prefetch(f + p->v.icrc_off, 1);
-		p->addr = hp3_be64(f + HP3_PLAIN_L3 + 12);
-		if (dir == HP3_DIR_RX)
-			p->addr = p->addr << 32 | p->addr >> 32;
-		hp3_key_mix(e, p->addr, p->v.dest_qpn, 0, dir, &p->sig, &p->bucket);
 		__builtin_prefetch(&e->table.buckets[p->bucket]);
+		if (tail)
+			__builtin_prefetch((const uint8_t *)p->frame + p->v.icrc_off, 1);
 	}
 	return others;
 }

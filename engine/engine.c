@@ -122,6 +122,8 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	e->rng = cfg->seed;
 	for (unsigned i = 0; i < 4; i++)
 		e->seed[i] = hp3_random(&e->rng);
+	for (unsigned i = 0; i < 4; i++)
+		e->key[i] = (uint32_t)e->seed[i] | 1;
 	hp3_table_init(&e->table, at + l.buckets, l.nbuckets);
 	e->flows = (struct hp3_flow *)(at + l.flows);
 	e->moves = (struct hp3_move *)(at + l.moves);

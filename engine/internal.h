@@ -118,9 +118,10 @@ struct hp3_engine {
 	/* read per packet */
 	struct hp3_table table;
 	struct hp3_flow *flows;
-	uint64_t seed[4];
+	uint32_t key[4]; /* of hp3_key_mix() */
 	const struct hp3_lanes *lanes; /* burst.h */
 	struct hp3_engine_config cfg;
+	uint64_t seed[4];
 	/* written now and then */
 	struct hp3_pairs pairs;
 	struct hp3_move *moves;
@@ -162,18 +163,25 @@ struct hp3_key {
 };
 
 /* keys.c: hashing and finding */
+#define HP3_KEY_SPREAD 0x9e3779b1u
 void hp3_key_hash(
 	const struct hp3_engine *e, const struct hp3_key *k, uint32_t *sig, uint32_t *bucket);
 uint64_t hp3_key_addr(const struct hp3_engine *e, bool ipv6, const void *local, const void *remote);
 uint64_t hp3_key_addr6(const struct hp3_engine *e, const void *local, const void *remote);
+/*
+ * Signature and bucket of a key: a sum of two keyed products (NH of UMAC, RFC 4418 section 5.2),
+ * whose halves are folded and spread for the bucket. burst.c has it for several packets at once.
+ */
 static inline void hp3_key_mix(const struct hp3_engine *e, uint64_t addr, uint32_t qpn,
 	uint16_t vlan, enum hp3_dir dir, uint32_t *sig, uint32_t *bucket)
 {
-	uint64_t k = (uint64_t)vlan << 32 | (uint64_t)dir << 31 | qpn;
-	uint64_t h = hp3_mix(addr ^ e->seed[0], k ^ e->seed[1]);
+	uint64_t h, spread;
 
-	*sig = (uint32_t)(h >> 32);
-	*bucket = (uint32_t)h & e->table.mask;
+	h = (uint64_t)((uint32_t)addr + e->key[0]) * ((uint32_t)(addr >> 32) + e->key[1]);
+	h += (uint64_t)((qpn | (uint32_t)dir << 31) + e->key[2]) * (vlan + e->key[3]);
+	spread = (uint64_t)(uint32_t)(h ^ h >> 32) * HP3_KEY_SPREAD;
+	*sig = (uint32_t)h;
+	*bucket = (uint32_t)(spread ^ spread >> 32) & e->table.mask;
 }
 
 uint32_t hp3_key_find(
