@@ -12,14 +12,18 @@ import subprocess
 import sys
 import tempfile
 
+CPUS = len(os.sched_getaffinity(0))
+LCORES = ("1 lcore", "2 lcores, own ports", "1 lcore, its loop", "2 lcores, software")
 ROWS = {("bare", "ACK", False): 2, ("bare", "WRITE", False): 2,
         ("parse", "ACK", False): 2, ("parse", "WRITE", False): 2,
         ("pipeline", "ACK", False): 4, ("pipeline", "WRITE", False): 4,
         ("pipeline", "WRITE", True): 4,
         ("pipeline", "ACK, 1 % in a drain", False): 1,
+        ("pipeline", "WRITE, 1 % in a drain", False): 1,
         ("pipeline", "ACK, dcqcn", False): 1, ("pipeline", "WRITE, dcqcn", False): 1,
         ("pipeline", "ACK, net_null", False): 1, ("pipeline", "WRITE, net_null", False): 1,
         ("engine", "ACK", False): 2, ("engine", "WRITE", False): 2,
+        **{(stage, packet, False): 1 for packet in ("ACK", "WRITE") for stage in LCORES if CPUS > 1},
         ("testpmd macswap", "net_ring", False): 1, ("testpmd macswap", "net_null", False): 1,
         ("testpmd 5tswap", "net_ring", False): 1, ("testpmd 5tswap", "net_null", False): 1}
 
@@ -37,6 +41,8 @@ def main():
             sys.exit(f"bench/run ended with {done.returncode}")
         with open(out, encoding="utf-8") as f:
             data = json.load(f)
+        table = subprocess.run([run.replace("bench/run", "bench/table"), out], stdout=subprocess.PIPE,
+                               check=True, encoding="utf-8").stdout
         with open(os.path.join(tmp, "bench-pipeline.svg"), encoding="utf-8") as f:
             svg = f.read()
         with open(os.path.join(tmp, "history.jsonl"), encoding="utf-8") as f:
@@ -47,11 +53,13 @@ def main():
         seen[row] = seen.get(row, 0) + 1
         if not 0 < r["low"] <= r["median"] <= r["high"] or "x_floor" not in r:
             sys.exit(f"not a measurement: {r}")
-        if (r["stage"] == "pipeline") != ("burst_p999" in r) or \
+        if (r["stage"] == "pipeline" and "WRITE, 1 %" not in r["packet"]) != ("burst_p999" in r) or \
                 r.get("burst_p999", 1) < r.get("burst_p50", 0):
             sys.exit(f"no percentiles: {r}")
-        if f"{r['median']:.1f}" not in done.stdout:
+        if f"{r['median']:.1f}" not in done.stdout or f"| {r['median']:.1f} |" not in table:
             sys.exit(f"not in the table: {r}")
+        if (r["stage"] in LCORES) != (r.get("mpps", 0) > 0 and r.get("speedup", 0) > 0):
+            sys.exit(f"no rate: {r}")
     if len(history["cycles"]) != len(data["rows"]) or history["commit"] != data["commit"]:
         sys.exit(f"not a line of history: {history}")
     if seen != ROWS:

@@ -23,18 +23,24 @@ enum load_mode {
 	LOAD_HOME, /* as the RNIC sends them */
 	LOAD_MOVED, /* every flow is on a port that the RNIC does not write */
 	LOAD_DRAIN, /* one in a hundred is in the drain of a move; ACKs only */
+	LOAD_HOLD, /* so, too; WRITEs only: theirs are held, until load_release() */
 	LOAD_DCQCN, /* as HOME, with cc = dcqcn; nothing is marked */
 	LOAD_MODES
 };
 #define LOAD_DRAIN_EVERY 100u
+#define LOAD_HELD_MAX    1024u /* flows that hold packets at a time */
 
 struct load {
 	struct hp3d_pipe *pipe;
+	bool attached; /* the pipe is somebody else's */
 	uint32_t flows;
 	enum load_mode mode;
 	uint64_t rng;
 	uint32_t *psn[LOAD_KINDS]; /* next one, by flow */
-	uint64_t drawn; /* packets of all kinds */
+	uint64_t drawn, primed; /* packets of all kinds */
+	/* HOLD: flows whose packets are, or will be, held, and by flow whether that is so */
+	uint32_t held[LOAD_HELD_MAX], n_held;
+	bool *holds, *away;
 };
 
 /* Direction in which packets of a kind pass hp3d. */
@@ -48,10 +54,26 @@ int load_template(enum load_kind kind, struct rte_mbuf *m);
 /* 0 or a negative errno. `m`: LOAD_BURST buffers to prime with; they come back. */
 int load_init(struct load *l, uint32_t flows, enum load_mode mode, uint64_t seed,
 	uint32_t memory_mb, struct rte_mbuf **m);
+/* As LOAD_HOME, on a pipe that stays its owner's; whose outputs are to be set afterwards. */
+int load_attach(struct load *l, struct hp3d_pipe *pipe, uint32_t flows, struct rte_mbuf **m);
 void load_free(struct load *l);
+/* The configuration that the pipe of a load has. */
+struct hp3_config load_config(uint32_t flows, enum load_mode mode, uint32_t memory_mb);
+/* IPv4 addresses of a flow. */
+void load_addresses(uint32_t flow, uint8_t local[4], uint8_t remote[4]);
 /* Makes a packet (of load_template) the next one of a flow drawn at random. The ICRC is not
  * repaired: the steady path changes it without ever looking at the rest. */
 void load_refresh(struct load *l, enum load_kind kind, struct rte_mbuf *m);
+/* ... of this flow. */
+void load_next(struct load *l, enum load_kind kind, struct rte_mbuf *m, uint32_t flow);
+/*
+ * HOLD, around a pass: load_acks() makes, in m, the ACKs that end the drains of the flows that were
+ * drawn, LOAD_BURST at a time from flow `first` of l->held on, and returns how many;
+ * hp3d_pipe_burst() with them releases what is held. load_again() then moves the flows anew, each
+ * back and forth between two ports: their next packets will be held. 0 or a negative errno.
+ */
+uint16_t load_acks(struct load *l, uint32_t first, struct rte_mbuf **m);
+int load_again(struct load *l, struct rte_mbuf **m);
 /* NULL, or what says that something else than the steady path was measured. */
 const char *load_check(const struct load *l);
 

@@ -15,13 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 #include <jansson.h>
-#include <rte_dev.h>
 #include <rte_cycles.h>
-#include <rte_eth_ring.h>
 #include <rte_ethdev.h>
 #include <rte_version.h>
-#include "app/hp3d/memory.h"
 #include "app/hp3d/eal.h"
+#include "bench/belt.h"
 #include "bench/load.h"
 
 #define PASSES_MAX 4096u
@@ -38,35 +36,14 @@ struct options {
 	const char *only; /* "stage, packet": that one alone; NULL: all */
 };
 
-/*
- * A net_ring port whose output is its input; or, without a ring, a net_null port: buffers really
- * come from the pool and go back to it, a plain FIFO so that they circulate in order.
- */
-struct belt {
-	enum load_kind kind;
-	uint32_t n;
-	struct rte_mbuf **m; /* in the order in which they circulate */
-	struct rte_ring *ring;
-	struct rte_mempool *pool;
-	uint16_t port;
-	uint64_t lost;
-	uint64_t spent; /* in the stage that is looked at, where that is not the whole pass */
-	struct hp3_pkt pkts[LOAD_BURST];
-};
-
 typedef void pass_fn(struct belt *b, struct load *l);
-
-static uint16_t receive(struct belt *b, struct rte_mbuf **m)
-{
-	return rte_eth_rx_burst(b->port, 0, m, LOAD_BURST);
-}
 
 static void pass_bare(struct belt *b, struct load *l)
 {
 	struct rte_mbuf *m[LOAD_BURST];
 
 	for (uint32_t done = 0; done < b->n;) {
-		uint16_t n = receive(b, m);
+		uint16_t n = belt_receive(b, m);
 
 		done += rte_eth_tx_burst(b->port, 0, m, n);
 	}
@@ -75,7 +52,7 @@ static void pass_bare(struct belt *b, struct load *l)
 /* One burst seen, that is parsed, and its buckets asked for. */
 static uint16_t see(struct belt *b, struct load *l, struct rte_mbuf **m)
 {
-	uint16_t n = receive(b, m);
+	uint16_t n = belt_receive(b, m);
 
 	for (uint16_t i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
@@ -116,24 +93,34 @@ static void pass_engine(struct belt *b, struct load *l)
 	}
 }
 
-static void send_on(void *ctx, struct rte_mbuf **m, uint16_t n)
-{
-	struct belt *b = ctx;
-
-	b->lost += n - rte_eth_tx_burst(b->port, 0, m, n);
-}
-
 static void pass_pipeline(struct belt *b, struct load *l)
 {
 	struct rte_mbuf *m[LOAD_BURST];
 	enum hp3_dir dir = load_dir(b->kind);
 
 	for (uint32_t done = 0; done < b->n;) {
-		uint16_t n = receive(b, m);
+		uint16_t n = belt_receive(b, m);
 
 		hp3d_pipe_burst(l->pipe, dir, m, n, hp3d_now());
 		done += n;
 	}
+}
+
+static struct rte_mbuf *acks[LOAD_HELD_MAX], *spare[LOAD_BURST];
+static uint32_t n_acks;
+
+/* Where ACKs go that end a drain: they stay ours. */
+static void keep(void *ctx, struct rte_mbuf **m, uint16_t n)
+{
+}
+
+/* As pass_pipeline(); then one ACK for each flow that holds packets, which releases them. */
+static void pass_hold(struct belt *b, struct load *l)
+{
+	pass_pipeline(b, l);
+	for (uint32_t i = 0; i < n_acks; i += LOAD_BURST)
+		hp3d_pipe_burst(l->pipe, HP3_DIR_RX, acks + i,
+			(uint16_t)RTE_MIN(n_acks - i, LOAD_BURST), hp3d_now());
 }
 
 static uint32_t burst_cycles[BURSTS_MAX], bursts;
@@ -146,7 +133,7 @@ static void pass_bursts(struct belt *b, struct load *l)
 
 	for (uint32_t done = 0; done < b->n;) {
 		uint64_t start = rte_rdtsc();
-		uint16_t n = receive(b, m);
+		uint16_t n = belt_receive(b, m);
 
 		hp3d_pipe_burst(l->pipe, dir, m, n, hp3d_now());
 		done += n;
@@ -155,10 +142,32 @@ static void pass_bursts(struct belt *b, struct load *l)
 	}
 }
 
-static void prepare(struct belt *b, struct load *l)
+/* After belt_refresh(): the ACKs for what this pass will hold. */
+static void prepare_hold(struct belt *b, struct load *l)
 {
-	for (uint32_t i = 0; i < b->n; i++)
-		load_refresh(l, b->kind, b->m[i]);
+	for (n_acks = 0; n_acks < l->n_held;) {
+		uint16_t n = load_acks(l, n_acks, acks + n_acks);
+
+		if (n == 0)
+			break;
+		n_acks += n;
+	}
+	hp3d_pipe_output(l->pipe, HP3_DIR_TX, belt_send, b);
+	hp3d_pipe_output(l->pipe, HP3_DIR_RX, keep, NULL);
+}
+
+/* The flows that were released move again; packets that were held take their place on the belt. */
+static void after_hold(struct belt *b, struct load *l)
+{
+	struct rte_mbuf *m;
+	uint32_t n = 0;
+
+	while (rte_ring_dequeue(b->ring, (void **)&m) == 0)
+		n++;
+	b->lost += b->n - n;
+	rte_ring_enqueue_bulk(b->ring, (void **)b->m, b->n, NULL);
+	if (load_again(l, spare) < 0)
+		b->lost++;
 }
 
 /* What was seen without being sent is sent, so that the next packets are the next ones. */
@@ -183,14 +192,15 @@ static int by_cycles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static const char *const modes[LOAD_MODES] = {"", "", ", 1 % in a drain", ", dcqcn"};
+static const char *const modes[LOAD_MODES] = {
+	"", "", ", 1 % in a drain", ", 1 % in a drain", ", dcqcn"};
 
 /* Percentiles of the time that a burst takes, into the row. */
 static void measure_bursts(json_t *row, struct belt *b, struct load *l, uint32_t passes)
 {
 	bursts = 0;
 	for (uint32_t i = 0; i < passes; i++) {
-		prepare(b, l);
+		belt_refresh(b, l);
 		pass_bursts(b, l);
 	}
 	qsort(burst_cycles, bursts, sizeof(burst_cycles[0]), by_cycles);
@@ -214,12 +224,14 @@ static void measure(json_t *rows, const struct options *o, const char *stage, st
 	if (o->only != NULL && strcmp(o->only, name) != 0)
 		return;
 	if (pass == pass_pipeline)
-		hp3d_pipe_output(l->pipe, load_dir(b->kind), send_on, b);
+		hp3d_pipe_output(l->pipe, load_dir(b->kind), belt_send, b);
 	for (uint32_t i = 0; i < passes + 2; i++) {
 		uint64_t start, spent;
 
 		if (l != NULL)
-			prepare(b, l);
+			belt_refresh(b, l);
+		if (pass == pass_hold)
+			prepare_hold(b, l);
 		b->spent = 0;
 		start = rte_rdtsc_precise();
 		pass(b, l);
@@ -227,6 +239,8 @@ static void measure(json_t *rows, const struct options *o, const char *stage, st
 		if (i >= 2) /* the first two warm up */
 			cycles[i - 2] = (double)(b->spent != 0 ? b->spent : spent) / b->n;
 		catch_up(b, l, pass);
+		if (pass == pass_hold)
+			after_hold(b, l);
 	}
 	qsort(cycles, passes, sizeof(cycles[0]), by_value);
 	row = json_pack("{s:s, s:s, s:b, s:i, s:i, s:f, s:f}", "stage", stage, "packet", packet,
@@ -235,88 +249,6 @@ static void measure(json_t *rows, const struct options *o, const char *stage, st
 	if (pass == pass_pipeline)
 		measure_bursts(row, b, l, RTE_MAX(passes / 4, 2u));
 	json_array_append_new(rows, row);
-}
-
-static int start_port(struct belt *b)
-{
-	struct rte_eth_conf conf = {0};
-	int ret = rte_eth_dev_configure(b->port, 1, 1, &conf);
-
-	if (ret == 0)
-		ret = rte_eth_rx_queue_setup(b->port, 0, 512, 0, NULL, b->pool);
-	if (ret == 0)
-		ret = rte_eth_tx_queue_setup(b->port, 0, 512, 0, NULL);
-	if (ret == 0)
-		ret = rte_eth_dev_start(b->port);
-	return ret;
-}
-
-static int ring_port(struct belt *b, const char *name)
-{
-	int port;
-
-	b->ring = rte_ring_create(
-		name, b->n, SOCKET_ID_ANY, RING_F_EXACT_SZ | RING_F_SP_ENQ | RING_F_SC_DEQ);
-	if (b->ring == NULL)
-		return -ENOMEM;
-	port = rte_eth_from_ring(b->ring);
-	b->port = (uint16_t)port;
-	return port < 0 ? -ENODEV : 0;
-}
-
-static int null_port(struct belt *b, const char *name)
-{
-	char device[48], args[32];
-	int ret;
-
-	snprintf(device, sizeof(device), "net_null_%s", name);
-	snprintf(args, sizeof(args), "size=%u", b->m[0]->pkt_len);
-	ret = rte_eal_hotplug_add("vdev", device, args);
-	return ret < 0 ? ret : rte_eth_dev_get_port_by_name(device, &b->port);
-}
-
-static int belt_init(
-	struct belt *b, enum load_kind kind, uint32_t n, bool ring, const struct hp3_config *cfg)
-{
-	char name[RTE_MEMPOOL_NAMESIZE];
-	int ret;
-
-	snprintf(name, sizeof(name), "belt_%u_%u_%u", kind, n, ring);
-	*b = (struct belt){.kind = kind, .n = n, .m = calloc(n, sizeof(*b->m))};
-	b->pool = hp3d_packet_pool(cfg, name, n, 0, SOCKET_ID_ANY);
-	if (b->m == NULL || b->pool == NULL)
-		return -ENOMEM;
-	ret = rte_pktmbuf_alloc_bulk(b->pool, b->m, n);
-	for (uint32_t i = 0; i < n && ret == 0; i++)
-		ret = load_template(kind, b->m[i]);
-	if (ret == 0)
-		ret = ring ? ring_port(b, name) : null_port(b, name);
-	if (ret == 0)
-		ret = start_port(b);
-	if (ret != 0)
-		return ret;
-	if (!ring)
-		rte_mempool_put_bulk(b->pool, (void **)b->m, n);
-	else if (rte_ring_enqueue_bulk(b->ring, (void **)b->m, n, NULL) != n)
-		return -ENOBUFS;
-	return 0;
-}
-
-/* Every packet is back, in its place. */
-static bool belt_complete(const struct belt *b)
-{
-	struct rte_mbuf *m = NULL;
-
-	if (b->lost != 0)
-		return false;
-	for (uint32_t i = 0; i < b->n; i++) {
-		if (b->ring != NULL ? rte_ring_dequeue(b->ring, (void **)&m) != 0
-				    : rte_mempool_get(b->pool, (void **)&m) != 0)
-			return false;
-		if (m != b->m[i])
-			return false;
-	}
-	return true;
 }
 
 /* All that is measured with. */
@@ -329,24 +261,31 @@ struct rig {
 
 static int rig_init(struct rig *r, const struct options *o)
 {
-	struct rte_mempool *pool = rte_pktmbuf_pool_create(
-		"prime", LOAD_BURST, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	struct rte_mempool *pool = rte_pktmbuf_pool_create("prime", LOAD_HELD_MAX + 2 * LOAD_BURST,
+		0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	struct rte_mbuf *m[LOAD_BURST];
 	struct hp3_config cfg;
 	int ret = 0;
 
-	if (pool == NULL || rte_pktmbuf_alloc_bulk(pool, m, LOAD_BURST) != 0)
+	if (pool == NULL || rte_pktmbuf_alloc_bulk(pool, m, LOAD_BURST) != 0 ||
+		rte_pktmbuf_alloc_bulk(pool, spare, LOAD_BURST) != 0 ||
+		rte_pktmbuf_alloc_bulk(pool, acks, LOAD_HELD_MAX) != 0)
 		return -ENOMEM;
 	hp3_config_defaults(&cfg);
 	cfg.eal.memory_mb = o->memory_mb;
 	cfg.eal.mbuf_bytes = o->mbuf_bytes;
 	r->extra = o->n_flows / 2;
 	for (unsigned kind = 0; kind < LOAD_KINDS && ret == 0; kind++) {
-		ret = belt_init(&r->ring[kind][0], kind, o->hot, true, &cfg);
+		static const char *const names[LOAD_KINDS][3] = {
+			{"ack_hot", "ack_cold", "ack_null"},
+			{"write_hot", "write_cold", "write_null"}};
+
+		ret = belt_init(&r->ring[kind][0], kind, o->hot, true, names[kind][0], &cfg);
 		if (ret == 0)
-			ret = belt_init(&r->ring[kind][1], kind, o->cold, true, &cfg);
+			ret = belt_init(
+				&r->ring[kind][1], kind, o->cold, true, names[kind][1], &cfg);
 		if (ret == 0)
-			ret = belt_init(&r->null[kind], kind, o->hot, false, &cfg);
+			ret = belt_init(&r->null[kind], kind, o->hot, false, names[kind][2], &cfg);
 	}
 	for (unsigned i = 0; i < o->n_flows * LOAD_MODES && ret == 0; i++) {
 		unsigned size = i / LOAD_MODES, mode = i % LOAD_MODES;
@@ -376,6 +315,7 @@ static void measure_size(
 	if (size != r->extra)
 		return;
 	measure(rows, o, "pipeline", ack, &l[LOAD_DRAIN], pass_pipeline);
+	measure(rows, o, "pipeline", wr, &l[LOAD_HOLD], pass_hold);
 	measure(rows, o, "pipeline", ack, &l[LOAD_DCQCN], pass_pipeline);
 	measure(rows, o, "pipeline", wr, &l[LOAD_DCQCN], pass_pipeline);
 	measure(rows, o, "pipeline", &r->null[LOAD_ACK], &l[LOAD_HOME], pass_pipeline);
