@@ -7,6 +7,7 @@
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 #include <rte_mbuf_pool_ops.h>
+#include "app/hp3d/sockets.h"
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
@@ -28,6 +29,7 @@ void *hp3d_memory_get(
 		return NULL;
 	mem = aligned_alloc(HUGE_PAGE, rounded(size));
 	if (mem != NULL) {
+		hp3d_socket_bind(mem, rounded(size), socket);
 		madvise(mem, rounded(size), MADV_HUGEPAGE); /* refused: small pages, slower */
 		own[use] += rounded(size);
 	}

@@ -9,6 +9,9 @@
  * [eal] memory_mb bounds what is taken this way for tables, and likewise for packet buffers, as it
  * bounds DPDK's heap.
  *
+ * Both are on the socket that is asked for. What else is small in DPDK's heap (rings, hold queues)
+ * is so with hugepages only: without, that heap is one piece.
+ *
  * Only at set-up and clean-up; one thread.
  */
 #include <rte_mempool.h>

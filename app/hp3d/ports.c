@@ -12,6 +12,7 @@
 #include <rte_mbuf.h>
 #include "app/hp3d/memory.h"
 #include "app/hp3d/port_setup.h"
+#include "app/hp3d/sockets.h"
 
 #define POOL_CACHE      256u
 #define RING_HEAD       66u /* af_packet: what the kernel writes before the frame (TPACKET_V2) */
@@ -224,8 +225,12 @@ static int make_pool(const struct hp3_config *cfg, unsigned rail)
 	const struct hp3_config_rail *r = &cfg->rails[rail];
 	char name[RTE_MEMPOOL_NAMESIZE];
 
+	const int sockets[] = {
+		rte_eth_dev_socket_id(rails[rail].in[0]), rte_eth_dev_socket_id(rails[rail].in[1])};
+
 	snprintf(name, sizeof(name), "hp3d_%s", r->name);
-	rails[rail].pool = hp3d_packet_pool(cfg, name, cfg->eal.mbufs, POOL_CACHE, SOCKET_ID_ANY);
+	rails[rail].pool = hp3d_packet_pool(cfg, name, cfg->eal.mbufs, POOL_CACHE,
+		hp3d_socket_choose(SOCKET_ID_ANY, sockets, RTE_DIM(sockets)));
 	if (rails[rail].pool != NULL)
 		return 0;
 	fprintf(stderr,
@@ -256,7 +261,7 @@ static void make_spread(const struct hp3_config *cfg)
 int hp3d_ports_start(const struct hp3_config *cfg)
 {
 	for (n_rails = 0; n_rails < cfg->n_rails; n_rails++) {
-		if (make_pool(cfg, n_rails) < 0 || find_ports(cfg, n_rails) < 0)
+		if (find_ports(cfg, n_rails) < 0 || make_pool(cfg, n_rails) < 0)
 			return -1;
 	}
 	make_spread(cfg);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <rte_ethdev.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <rte_random.h>
@@ -11,6 +12,7 @@
 #include "app/hp3d/eal.h"
 #include "app/hp3d/pipe.h"
 #include "app/hp3d/ports.h"
+#include "app/hp3d/sockets.h"
 
 #define HANDOVER     2048u
 #define EVENT_RING   4096u
@@ -32,21 +34,47 @@ static void keep_event(void *ctx, const struct hp3d_event *ev)
 		w->own.events_lost++;
 }
 
+/* Where the memory of a worker lies; says it if its ports are elsewhere. */
+static int find_socket(unsigned index, unsigned lcore)
+{
+	int own = (int)rte_lcore_to_socket_id(lcore), ports[HP3D_TAGS_MAX];
+	unsigned n = 0;
+	bool told = false;
+
+	for (unsigned tag = 0; tag < 2 * hp3d_lcores.rails; tag++) {
+		char text[256];
+		uint16_t queue;
+
+		if (!hp3d_receives(index, tag / 2, tag & 1, &queue))
+			continue;
+		ports[n] = rte_eth_dev_socket_id(hp3d_rail_ports(tag / 2)->in[tag & 1]);
+		if (!told && hp3d_socket_advice(text, sizeof(text), lcore, own, ports[n],
+				     rte_socket_count())) {
+			fprintf(stderr, "hp3d: %s\n", text);
+			told = true;
+		}
+		n++;
+	}
+	return hp3d_socket_choose(own, ports, n);
+}
+
 static struct rte_ring *make_ring(
-	const char *kind, unsigned a, unsigned b, unsigned size, unsigned elem)
+	const char *kind, unsigned a, unsigned b, unsigned size, unsigned elem, int socket)
 {
 	char name[RTE_RING_NAMESIZE];
 
 	snprintf(name, sizeof(name), "hp3d_%s_%u_%u", kind, a, b);
-	return rte_ring_create_elem(name, elem, size, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
+	return rte_ring_create_elem(name, elem, size, socket, RING_F_SP_ENQ | RING_F_SC_DEQ);
 }
 
 /* The rings from this worker to the others. */
-static int make_rings(unsigned from)
+static int make_rings(unsigned from, int socket)
 {
 	for (unsigned to = 0; to < hp3d_lcores.n; to++) {
-		hp3d_lcores.work[from][to] = make_ring("work", from, to, HANDOVER, sizeof(void *));
-		hp3d_lcores.back[from][to] = make_ring("back", from, to, HANDOVER, sizeof(void *));
+		hp3d_lcores.work[from][to] =
+			make_ring("work", from, to, HANDOVER, sizeof(void *), socket);
+		hp3d_lcores.back[from][to] =
+			make_ring("back", from, to, HANDOVER, sizeof(void *), socket);
 		if (hp3d_lcores.work[from][to] == NULL || hp3d_lcores.back[from][to] == NULL)
 			return -1;
 	}
@@ -74,8 +102,10 @@ static int make_way(
 
 static int make_worker(struct hp3d_worker *w, const struct hp3_config *cfg)
 {
-	w->events = make_ring("events", w->index, 0, EVENT_RING, sizeof(struct hp3d_event));
-	if (w->events == NULL || (hp3d_lcores.n > 1 && make_rings(w->index) < 0) ||
+	int socket = find_socket(w->index, w->lcore);
+
+	w->events = make_ring("events", w->index, 0, EVENT_RING, sizeof(struct hp3d_event), socket);
+	if (w->events == NULL || (hp3d_lcores.n > 1 && make_rings(w->index, socket) < 0) ||
 		hp3d_sleeper_init(&w->sleeper) < 0)
 		return -1;
 	for (unsigned tag = 0; tag < 2 * hp3d_lcores.rails; tag++) {
@@ -86,10 +116,10 @@ static int make_worker(struct hp3d_worker *w, const struct hp3_config *cfg)
 	}
 	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
 		w->pipes[rail] = hp3d_pipe_create(cfg, rail, w->index,
-			cfg->policy.seed + rail * HP3D_WORKERS_MAX + w->index, SOCKET_ID_ANY);
+			cfg->policy.seed + rail * HP3D_WORKERS_MAX + w->index, socket);
 		if (w->pipes[rail] == NULL)
 			return -1;
-		if (hp3d_pipe_speak(w->pipes[rail], cfg, rte_rand(), SOCKET_ID_ANY) < 0)
+		if (hp3d_pipe_speak(w->pipes[rail], cfg, rte_rand(), socket) < 0)
 			return -1;
 		hp3d_pipe_on_event(w->pipes[rail], keep_event, w);
 		if (make_way(w, rail, HP3_DIR_TX, cfg) < 0 ||
