@@ -34,13 +34,43 @@ static struct qp qps[QPS];
 static uint8_t frames[2][BURST][FRAME] __attribute__((aligned(64)));
 static uint64_t rng;
 static uint32_t congestion; /* marked replies, of 20 */
+static uint32_t asked[256], n_asked; /* probes that wait for their answers */
 
 static uint32_t draw(uint32_t n)
 {
 	return hp3_random_below(&rng, n);
 }
 
-static struct hp3_engine *make_engine(enum hp3_cc_mode cc)
+/* The flows of a probing engine look for other paths, and urge peers that fall silent. */
+static void let_probe(struct hp3_engine_config *cfg)
+{
+	cfg->probing = true;
+	cfg->probes = HP3_PROBES_PEER;
+	cfg->candidates = 3;
+	cfg->max_concurrent = QPS;
+	cfg->cooldown_ns = 1000000;
+	cfg->verify_ns = 1000000;
+	cfg->stall_ns = 500000;
+	cfg->max_moves = QPS;
+	cfg->peer_ns = 10000000000u;
+	cfg->round = (struct hp3_round_params){.timeout_ns = 1000000,
+		.guard_ns = 200000,
+		.backoff_min_ns = 1000000,
+		.backoff_max_ns = 4000000,
+		.probes_per_second = 1000000,
+		.probe_burst = 255,
+		.improve = 80};
+	cfg->paths = (struct hp3_paths_params){.fresh_ns = 100000000,
+		.recheck_ns = 1000000000,
+		.retry_ns = 50000000,
+		.window_ns = 200000,
+		.rtt_factor = 200,
+		.ecn_fraction = 25,
+		.losses = 3,
+		.equal = 20};
+}
+
+static struct hp3_engine *make_engine(enum hp3_cc_mode cc, bool probing)
 {
 	struct hp3_engine_config cfg = {.seed = SEED,
 		.max_flows = 64,
@@ -73,6 +103,8 @@ static struct hp3_engine *make_engine(enum hp3_cc_mode cc)
 	cfg.cc.rp.rate_to_set_on_first_cnp = 1;
 	cfg.cc.np.min_time_between_cnps = 50;
 	cfg.cc.burst_bytes = 65536;
+	if (probing)
+		let_probe(&cfg);
 	size = hp3_engine_size(&cfg);
 	e = hp3_engine_create(aligned_alloc(64, size), size, &cfg);
 	assert_non_null(e);
@@ -205,6 +237,13 @@ static void same_actions(const struct hp3_acts *a, const struct hp3_acts *b)
 			assert_int_equal(x->count, y->count);
 			assert_int_equal(x->port, y->port);
 			assert_int_equal(x->flags, y->flags);
+		} else if (x->kind == HP3_ACT_PROBE || x->kind == HP3_ACT_URGE ||
+			   x->kind == HP3_ACT_REPORT || x->kind == HP3_ACT_NAK) {
+			assert_int_equal(x->port, y->port);
+			assert_int_equal(x->psn, y->psn);
+			assert_int_equal(x->probe_id, y->probe_id);
+			if (x->kind == HP3_ACT_PROBE && n_asked < sizeof(asked) / sizeof(asked[0]))
+				asked[n_asked++] = x->probe_id;
 		} else if (x->kind == HP3_ACT_EVENT) {
 			assert_int_equal(x->event.type, y->event.type);
 			assert_int_equal(x->event.id, y->event.id);
@@ -282,6 +321,44 @@ static void one_burst(
 	assert_int_equal(others, expected);
 }
 
+/* Time passes, and most probes are answered: of silent flows, too, so that their path is not dead.
+ */
+static void tick_both(struct hp3_engine *a, struct hp3_engine *b, uint64_t now)
+{
+	static struct hp3_acts x, y;
+	uint32_t ids[sizeof(asked) / sizeof(asked[0])], n = n_asked;
+
+	memcpy(ids, asked, sizeof(ids));
+	n_asked = 0; /* those that are asked now are answered next time */
+	do {
+		x.n = y.n = 0;
+		hp3_tick(a, now, &x);
+		hp3_tick(b, now, &y);
+		same_actions(&x, &y);
+		assert_int_equal(x.more, y.more);
+	} while (x.more);
+	for (uint32_t i = 0; i < n; i++) {
+		bool ce = draw(8) == 0;
+
+		if (draw(8) == 0)
+			continue;
+		x.n = y.n = 0;
+		hp3_probe_reply(a, ids[i], ce, now, &x);
+		hp3_probe_reply(b, ids[i], ce, now, &y);
+		same_actions(&x, &y);
+	}
+}
+
+static void greet(struct hp3_engine *e, uint64_t now)
+{
+	for (uint32_t i = 0; i < QPS; i++) {
+		struct hp3_addressing a;
+
+		addresses(i, &a, true);
+		hp3_peer_seen(e, a.ipv6, a.vlan, a.src_ip, a.dst_ip, now);
+	}
+}
+
 static void command(struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
 	struct hp3_cmd cmd = {.kind = HP3_CMD_MOVE, .port = (uint16_t)(0xc000 + now % 1000)};
@@ -291,9 +368,9 @@ static void command(struct hp3_engine *e, uint32_t flow, uint64_t now)
 	hp3_command(e, &cmd, now, &acts);
 }
 
-static void lane_agrees(unsigned lane, enum hp3_cc_mode cc)
+static void lane_agrees(unsigned lane, enum hp3_cc_mode cc, bool probing)
 {
-	struct hp3_engine *a = make_engine(cc), *b = make_engine(cc);
+	struct hp3_engine *a = make_engine(cc, probing), *b = make_engine(cc, probing);
 	uint64_t now = 5000000;
 	const struct hp3_stats *s;
 
@@ -305,40 +382,47 @@ static void lane_agrees(unsigned lane, enum hp3_cc_mode cc)
 	}
 	assert_string_equal(hp3_lane_in_use(a), hp3_lane_name(lane));
 	rng = SEED + lane;
+	n_asked = 0;
 	for (uint32_t i = 0; i < QPS; i++)
 		qps[i].nxt = qps[i].una = draw(1u << 24);
 	for (uint32_t r = 0; r < ROUNDS; r++) {
+		bool silence = probing && r % 250 >= 150; /* nobody replies */
+		enum hp3_dir dir = (r & 1) && !silence ? HP3_DIR_RX : HP3_DIR_TX;
+
 		if (r % 500 == 0) { /* whoever lost its pairing has it again */
 			announce(a, now);
 			announce(b, now);
 			congestion = draw(2) ? 18 : 1;
 		}
-		one_burst(a, b, r & 1 ? HP3_DIR_RX : HP3_DIR_TX, 1 + draw(BURST), now);
-		now += draw(200000);
+		if (probing && r % 250 == 0) {
+			greet(a, now);
+			greet(b, now);
+		}
+		one_burst(a, b, dir, 1 + draw(silence ? 4 : BURST), now);
+		now += draw(silence ? 400000 : 200000);
 		if (draw(20) == 0) {
 			uint32_t flow = draw(QPS);
 
 			command(a, flow, now);
 			command(b, flow, now);
 		}
-		if (draw(10) == 0) {
-			struct hp3_acts x = {0}, y = {0};
-
-			hp3_tick(a, now, &x);
-			hp3_tick(b, now, &y);
-			same_actions(&x, &y);
-		}
+		if (draw(10) == 0 || silence)
+			tick_both(a, b, now);
 		same_state(a, b, now);
 	}
 	s = hp3_engine_stats(a);
-	print_message(
-		"%s, cc %d: %llu requests, %llu again, %llu epochs, %llu moves, %llu severe\n",
-		hp3_lane_name(lane), cc, (unsigned long long)s->tx_requests,
-		(unsigned long long)s->retransmits, (unsigned long long)s->epochs,
-		(unsigned long long)s->moves_switched, (unsigned long long)s->severe);
+	print_message("%s, cc %d%s: %llu requests, %llu again, %llu epochs, %llu moves, %llu "
+		      "severe, %llu probes, %llu urges\n",
+		hp3_lane_name(lane), cc, probing ? ", probing" : "",
+		(unsigned long long)s->tx_requests, (unsigned long long)s->retransmits,
+		(unsigned long long)s->epochs, (unsigned long long)s->moves_switched,
+		(unsigned long long)s->severe, (unsigned long long)s->probes,
+		(unsigned long long)s->urges);
 	assert_true(s->tx_requests - s->retransmits > 10000);
-	assert_true(s->moves_switched > 10 && s->severe > 10 && s->epochs > 10);
+	assert_true(s->moves_switched > (probing ? 0 : 10) && s->severe > 10 && s->epochs > 10);
 	assert_int_equal(s->paced > 0, cc == HP3_CC_DCQCN);
+	assert_int_equal(s->probes > 100, probing);
+	assert_int_equal(s->urges > 10, probing);
 	free(a);
 	free(b);
 }
@@ -346,15 +430,16 @@ static void lane_agrees(unsigned lane, enum hp3_cc_mode cc)
 static void lanes_agree(void **state)
 {
 	for (unsigned lane = 0; hp3_lane_name(lane) != NULL; lane++) {
-		lane_agrees(lane, HP3_CC_NATIVE);
-		lane_agrees(lane, HP3_CC_DCQCN);
+		lane_agrees(lane, HP3_CC_NATIVE, false);
+		lane_agrees(lane, HP3_CC_DCQCN, false);
+		lane_agrees(lane, HP3_CC_NATIVE, true);
 	}
 }
 
 /* The best one that this CPU has is in use, and one that it has not is refused. */
 static void choice(void **state)
 {
-	struct hp3_engine *e = make_engine(HP3_CC_OFF);
+	struct hp3_engine *e = make_engine(HP3_CC_OFF, false);
 	const char *first = hp3_lane_in_use(e), *last = NULL;
 	unsigned n = 0;
 
@@ -374,7 +459,7 @@ static void choice(void **state)
 static void no_byte_behind_a_frame_is_read(void **state)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	struct hp3_engine *e = make_engine(HP3_CC_NATIVE);
+	struct hp3_engine *e = make_engine(HP3_CC_NATIVE, false);
 	struct hp3_pkt pkts[2 * GROUP];
 	uint8_t *ends[2 * GROUP], *mem;
 
