@@ -79,20 +79,23 @@ void hp3d_sleeper_disarm(struct hp3d_sleeper *s)
 		rte_eth_dev_rx_intr_disable(s->queues[i].port, s->queues[i].queue);
 }
 
-void hp3d_sleeper_sleep(struct hp3d_sleeper *s, uint64_t ns)
+bool hp3d_sleeper_sleep(struct hp3d_sleeper *s, uint64_t ns)
 {
 	struct timespec ts = {.tv_sec = (time_t)(ns / NS), .tv_nsec = (long)(ns % NS)};
 	struct rte_epoll_event ev[HP3D_SLEEPER_QUEUES + 1];
 	struct pollfd fd = {.fd = s->epoll, .events = POLLIN};
 	uint64_t rung;
+	bool woken;
 
 	/* An epoll descriptor in ppoll(): rte_epoll_wait() knows milliseconds only. */
-	if (ppoll(&fd, 1, &ts, NULL) > 0) {
+	woken = ppoll(&fd, 1, &ts, NULL) > 0;
+	if (woken) {
 		rte_epoll_wait(s->epoll, ev, HP3D_SLEEPER_QUEUES + 1, 0);
 		if (read(s->bell, &rung, sizeof(rung)) < 0)
 			rung = 0; /* it was a packet */
 	}
 	hp3d_sleeper_disarm(s);
+	return woken;
 }
 
 /* Only the first of several rings. */

@@ -35,10 +35,11 @@ void hp3d_sleeper_free(struct hp3d_sleeper *s);
 /* A queue that the lcore polls; ports must run. */
 void hp3d_sleeper_add(struct hp3d_sleeper *s, uint16_t port, uint16_t queue);
 
-/* The owner: about to sleep; changed its mind; sleeps at most so long, and is awake again. */
+/* The owner: about to sleep; changed its mind; sleeps at most so long, and is awake again. True: it
+ * was woken. */
 void hp3d_sleeper_arm(struct hp3d_sleeper *s);
 void hp3d_sleeper_disarm(struct hp3d_sleeper *s);
-void hp3d_sleeper_sleep(struct hp3d_sleeper *s, uint64_t ns);
+bool hp3d_sleeper_sleep(struct hp3d_sleeper *s, uint64_t ns);
 
 void hp3d_sleeper_ring_bell(struct hp3d_sleeper *s);
 

@@ -237,6 +237,7 @@ static uint64_t longest_sleep(const struct hp3d_worker *w, uint64_t now)
 static void rest(struct hp3d_worker *w, bool idle)
 {
 	uint64_t now;
+	bool woken;
 
 	if (!idle || !hp3d_lcores.may_sleep) {
 		w->own.idle_loops = 0;
@@ -254,11 +255,14 @@ static void rest(struct hp3d_worker *w, bool idle)
 		hp3d_sleeper_arm(&w->sleeper);
 		return; /* one more look */
 	}
-	hp3d_sleeper_sleep(&w->sleeper, RTE_MIN(w->own.sleep_ns, w->own.due - now));
+	woken = hp3d_sleeper_sleep(&w->sleeper, RTE_MIN(w->own.sleep_ns, w->own.due - now));
 	now = hp3d_now();
 	w->own.time.idle_ns += now - w->own.round;
 	w->own.round = now;
 	w->own.sleep_ns = RTE_MIN(2 * w->own.sleep_ns, longest_sleep(w, now));
+	/* What woke us may be there only in a moment: net_tap waits for a signal, too. */
+	if (woken)
+		w->own.sleep_ns = SLEEP_MIN_NS;
 }
 
 uint32_t hp3d_worker_round(struct hp3d_worker *w)
