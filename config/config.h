@@ -92,6 +92,7 @@ struct hp3_config {
 		uint32_t backoff_max_us;
 		uint32_t max_concurrent;
 		enum hp3_onoff setup;
+		uint32_t setup_rounds;
 		uint32_t wake;
 		uint32_t peer_retry_ms;
 		uint32_t path_fresh_ms;

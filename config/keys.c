@@ -188,6 +188,9 @@ static const struct hp3_ini_key keys[] = {
 		"rounds and moves between two addresses at a time"),
 	ENUM(ppp, setup, onoff, HP3_ON, RELOAD,
 		"look for a path between queue-pair setup and first data"),
+	INT(ppp, setup_rounds, "rounds", 2, 1, 16, RELOAD,
+		"rounds of probes before the first data: what they see is soon gone, so paths are "
+		"asked again each time that the wait has doubled"),
 	INT(ppp, wake, "% of the base round trip", 50, 0, 10000, RELOAD,
 		"a WRITE that takes so long or longer at line rate (cc.rpg_max_rate), and begins "
 		"while its queue pair is idle, waits for answers to probes, at most two round "

@@ -67,7 +67,9 @@ struct hp3_move {
 	uint8_t silent; /* DEAD: rounds that nobody answered */
 	uint8_t alive, reports; /* DEAD: rounds that the port in use survived; reports since */
 	uint64_t hold_end; /* WAKE: what is held leaves then, at the latest */
-	uint64_t again; /* DEAD: the next round, not before; 0: one is under way */
+	uint64_t again; /* DEAD, SETUP: the next round, not before; 0: one is under way */
+	uint8_t rounds; /* SETUP: so far */
+	bool found; /* SETUP: `to` answered an earlier round */
 	struct hp3_liveness live;
 	struct hp3_round round;
 	struct hp3_estimates before; /* of the path in use, as the round or move began */

@@ -6,6 +6,8 @@
  */
 #include "engine/internal.h"
 
+#define NOISE 95u /* percent: a round trip that is not shorter than this is no shorter */
+
 /* Paths that some port of this pair is known to draw, failed ones left out. */
 static void usable(struct hp3_engine *e, uint32_t pair, uint64_t *map, uint64_t now)
 {
@@ -68,19 +70,24 @@ static void settle(
 	e->stats.placed++;
 }
 
+/* In the first round nothing is in use yet: all ports are alike. In later ones the one found is. */
 static bool start_round(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
 {
 	const struct hp3_flow *f = &e->flows[m->flow];
-	uint16_t ports[HP3_ROUND_PROBES + 1];
+	uint16_t ports[HP3_ROUND_PROBES + 1] = {m->to};
 	struct hp3_round_ask ask = {.kind = HP3_PROBE_PEER,
 		.candidates = ports + 1,
 		.nonce = hp3_probe_nonce(e, f->slot)};
-	uint32_t n = hp3_paths_candidates(
-		hp3_paths_of(e, f->pair), f->rqpn, 0, ports, e->cfg.candidates + 1u, now);
+	struct hp3_paths *t = hp3_paths_of(e, f->pair);
+	uint32_t n;
 
+	if (m->found)
+		n = 1 + hp3_paths_candidates(t, f->rqpn, m->to, ports + 1, e->cfg.candidates, now);
+	else
+		n = hp3_paths_candidates(t, f->rqpn, 0, ports, e->cfg.candidates + 1u, now);
 	if (n < 2)
 		return false;
-	ask.port = ports[0]; /* nothing is in use yet: all ports are alike */
+	ask.port = ports[0];
 	ask.n = n - 1;
 	return hp3_round_start(
 		       &m->round, &e->cfg.round, &e->pairs.pairs[f->pair].budget, &ask, now) == 0;
@@ -111,41 +118,107 @@ void hp3_setup(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_act
 		return;
 	}
 	m->seeking = true;
+	m->rounds = 1;
 	e->stats.rounds++;
 	hp3_move_input(e, flow, HP3_RFR_IN_SEEK, now, acts);
 	hp3_send_probes(e, m, now, acts);
 	hp3_slot_timer(e, m, &m->move_at, m->round.deadline);
 }
 
-/* The first unmarked answer decides, or the counts that it brought. */
+/*
+ * What a probe saw is soon gone, and nobody knows when the first data come. So paths are asked
+ * again and again, the next round when twice as much time has passed as before this one: an answer
+ * in hand is hardly older than half the wait. Not beside the RNIC, where the first data have left
+ * when they are seen.
+ */
+static void ask_again(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	uint64_t next = 2 * m->round.start - m->t_ask;
+
+	if (m->rounds >= e->cfg.setup_rounds || e->cfg.beside) {
+		settle(e, m->flow, m->to, now, acts);
+		return;
+	}
+	m->again = next;
+	if (next > now) {
+		hp3_slot_timer(e, m, &m->move_at, next);
+		return;
+	}
+	m->again = 0;
+	if (!start_round(e, m, now)) { /* the budget: what is known decides */
+		settle(e, m->flow, m->to, now, acts);
+		return;
+	}
+	m->rounds++;
+	e->stats.rounds++;
+	hp3_send_probes(e, m, now, acts);
+	hp3_slot_timer(e, m, &m->move_at, m->round.deadline);
+}
+
+/*
+ * What to go by: the first unmarked answer. In later rounds the path found before keeps its place
+ * unless another one is better by more than noise; else all that set up queue pairs at a time would
+ * change places together. NULL and *wait: not yet.
+ */
+static const struct hp3_probe *decide(const struct hp3_move *m, uint64_t now, uint64_t *wait)
+{
+	const struct hp3_probe *best = hp3_round_unmarked(&m->round), *found = &m->round.probe[0];
+
+	*wait = m->round.deadline;
+	if (best == NULL || !m->found || best == found)
+		return best;
+	if (found->state == HP3_PROBE_ANSWERED && !found->ce &&
+		(uint64_t)best->rtt_ns * 100 > (uint64_t)found->rtt_ns * NOISE)
+		return found;
+	if (found->state != HP3_PROBE_OPEN)
+		return best;
+	*wait = m->round.start + found->sent_ns + (uint64_t)best->rtt_ns * 100 / NOISE;
+	return now < *wait ? NULL : best;
+}
+
+/* An answer, or the time to ask again, or to wait no more; or the counts that answers brought. */
 void hp3_setup_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
-	const struct hp3_probe *best = hp3_round_unmarked(&m->round);
-	bool over = now >= m->round.deadline;
+	const struct hp3_probe *best;
 	uint16_t port;
+	uint64_t wait;
 
-	if (best == NULL && !over) {
-		hp3_slot_timer(e, m, &m->move_at, m->round.deadline);
+	if (m->again != 0) {
+		ask_again(e, m, now, acts);
+		return;
+	}
+	best = decide(m, now, &wait);
+	if (best == NULL && now < wait) {
+		hp3_slot_timer(e, m, &m->move_at, wait);
 		return;
 	}
 	hp3_round_cancel(&m->round);
 	hp3_round_learn(e, m, now);
-	if (best != NULL)
+	if (best != NULL) {
 		m->to = best->port;
+		m->found = true;
+	}
 	hp3_round_report(e, m, now, acts);
-	m->seeking = false;
-	if (place(e, m->flow, false, &port, now))
+	if (place(e, m->flow, false, &port, now)) {
 		settle(e, m->flow, port, now, acts);
-	else if (best != NULL)
-		settle(e, m->flow, best->port, now, acts);
-	else
+	} else if (best != NULL) {
+		ask_again(e, m, now, acts);
+	} else if (m->found) {
+		settle(e, m->flow, m->to, now, acts);
+	} else {
+		m->seeking = false;
 		hp3_move_input(e, m->flow, HP3_RFR_IN_NO_BETTER, now, acts);
+	}
 }
 
 void hp3_setup_late(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
 {
 	struct hp3_move *m = &e->moves[e->flows[flow].slot];
 
+	if (m->found) { /* by an earlier round: nothing has left yet */
+		settle(e, flow, m->to, now, acts);
+		return;
+	}
 	m->seeking = false;
 	e->stats.placed_late++;
 	hp3_move_input(e, flow, HP3_RFR_IN_NO_BETTER, now, acts);

@@ -113,6 +113,7 @@ struct hp3_engine_config hp3d_engine_config(const struct hp3_config *c, uint64_t
 		.stall_ns = c->rfr.stall_us * US,
 		.peer_ns = c->ppp.peer_retry_ms * MS,
 		.setup_probing = c->ppp.setup == HP3_ON,
+		.setup_rounds = (uint8_t)c->ppp.setup_rounds,
 		.wake_percent = (uint16_t)c->ppp.wake,
 		.observe = c->policy.mode == HP3_POLICY_OBSERVE,
 		.round = round_of(c),

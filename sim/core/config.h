@@ -83,8 +83,8 @@ struct sim_config {
 		enum sim_identity identity;
 		enum sim_onoff placement, rate_acts;
 		uint32_t cycle_us, congestion_tolerance, ecn_fraction, rtt_factor;
-		uint32_t candidates, wake, improve, max_concurrent, cooldown_us, verify_us,
-			stall_us;
+		uint32_t candidates, setup_rounds, wake, improve, max_concurrent, cooldown_us,
+			verify_us, stall_us;
 		uint32_t probe_timeout_us, backoff_min_us, backoff_max_us, probes_per_second;
 		uint32_t fresh_us, load_age_us, max_hold_us;
 		uint32_t traces_per_second, trace_timeout_us;

@@ -133,6 +133,7 @@ static const struct hp3_ini_key keys[] = {
 	NUM(hp3, ecn_fraction, "percent", 5, 1, 100, "of marked replies: congested"),
 	NUM(hp3, rtt_factor, "percent", 300, 101, 10000, "of the base RTT: congested"),
 	NUM(hp3, candidates, "ports", 2, 1, 6, "of a round of probes"),
+	NUM(hp3, setup_rounds, "rounds", 2, 1, 16, "of probes before the first data"),
 	NUM(hp3, wake, "percent", 50, 0, 10000,
 		"of the base RTT that a message takes: it waits for a path; 0: none does"),
 	NUM(hp3, improve, "percent", 80, 1, 100, "of the RTT in use that a winner may have"),

@@ -51,6 +51,7 @@ void hp3_sim_config(struct sim *s, struct hp3_balancer *b, bool paper)
 		.verify_ns = paper ? 0 : c->hp3.verify_us * UINT64_C(1000),
 		.stall_ns = paper ? 0 : c->hp3.stall_us * UINT64_C(1000),
 		.setup_probing = c->rnic.setup_us > 0,
+		.setup_rounds = paper ? 1 : (uint8_t)c->hp3.setup_rounds,
 		.wake_percent = paper ? 0 : (uint16_t)c->hp3.wake,
 		.round = {.timeout_ns = (uint32_t)(c->hp3.probe_timeout_us * 1000),
 			.guard_ns = (uint32_t)(8 * rtt),

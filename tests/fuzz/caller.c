@@ -234,6 +234,7 @@ static struct hp3_engine_config config_of(uint8_t how)
 		.stall_ns = how & 64 ? 400 * US : 0,
 		.peer_ns = 20000 * US,
 		.setup_probing = how & 64,
+		.setup_rounds = 1 + (how & 3),
 		.wake_percent = how & 64 ? 1 : 0,
 		.model = how & 2 ? model() : NULL,
 		.trace = !(how & 2),
