@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # usage: test-long.sh BUILD
 # What make test has no time for: many seeds of the engine's properties, longer moves in the lab over
-# paths that differ more, paths that are slower or congested, and the simulator's fidelity with other seeds. About half an hour.
+# paths that differ more, paths that are slower or congested, the simulator's fidelity with other seeds, and
+# aarch64, cross-built and emulated. About three quarters of an hour.
 set -eu
 build=$1
 cd "$(dirname "$0")/.."
