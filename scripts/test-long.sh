@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # usage: test-long.sh BUILD
-# What make test has no time for: many seeds of the engine's properties, longer moves in the lab over
+# What make test has no time for: the long searches of the model, many seeds of the engine's properties, longer moves in the lab over
 # paths that differ more, paths that are slower or congested, the simulator's fidelity with other seeds, and
 # aarch64, cross-built and emulated. About three quarters of an hour.
 set -eu
@@ -15,4 +15,4 @@ tests/lab/moves --build "$build" --seconds 30 --path-delay 20
 tests/lab/reroute --build "$build" --slow-ms 400 peer congested dead dead_acks standard
 tests/lab/setup --build "$build" --connections 10
 tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 2 3 4 5 6
-scripts/run-tests.py "$build" testbed-long lab-long package-long
+scripts/run-tests.py "$build" model-long testbed-long lab-long package-long
