@@ -72,26 +72,25 @@ HP3_WIDE_INLINE hp3_wide hp3_wide_opcodes(hp3_wide opcode)
 	return (hp3_wide)_mm512_i64gather_epi64((__m512i)(opcode << 1), hp3_opcodes, 8);
 }
 
-#define HP3_WIDE_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-
 /* Row i becomes column i. */
 HP3_WIDE_INLINE void hp3_wide_turn(hp3_wide r[8])
 {
 	hp3_wide s[8], t[8];
 
 	for (unsigned i = 0; i < 8; i += 2) {
-		s[i] = HP3_WIDE_SHUFFLE(r[i], r[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
-		s[i + 1] = HP3_WIDE_SHUFFLE(r[i], r[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+		s[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+		s[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
 	}
 	for (unsigned i = 0; i < 8; i += 4) {
 		for (unsigned k = i; k < i + 2; k++) {
-			t[k] = HP3_WIDE_SHUFFLE(s[k], s[k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-			t[k + 2] = HP3_WIDE_SHUFFLE(s[k], s[k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+			t[k] = __builtin_shufflevector(s[k], s[k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+			t[k + 2] =
+				__builtin_shufflevector(s[k], s[k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
 		}
 	}
 	for (unsigned i = 0; i < 4; i++) {
-		r[i] = HP3_WIDE_SHUFFLE(t[i], t[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-		r[i + 4] = HP3_WIDE_SHUFFLE(t[i], t[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+		r[i] = __builtin_shufflevector(t[i], t[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+		r[i + 4] = __builtin_shufflevector(t[i], t[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
 	}
 }
 
@@ -113,8 +112,8 @@ HP3_WIDE_INLINE void hp3_wide_load(const uint8_t *const f[HP3_WIDE], hp3_wide q[
 		s[i + 1] = (hp3_wide)_mm512_unpackhi_epi64(r[i], r[i + 1]);
 	}
 	for (unsigned i = 0; i < 2; i++) {
-		q[i] = HP3_WIDE_SHUFFLE(s[i], s[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-		q[i + 2] = HP3_WIDE_SHUFFLE(s[i], s[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+		q[i] = __builtin_shufflevector(s[i], s[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+		q[i + 2] = __builtin_shufflevector(s[i], s[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		const __m128i *bth[4];
@@ -253,7 +252,7 @@ HP3_WIDE_INLINE uint32_t hp3_parse_wide(
 
 	hp3_wide_load(f, q);
 	info = hp3_wide_opcodes(q[4] & 0xff);
-	left = len - HP3_PLAIN_MIN - (info >> 40 & 0xff) - (q[4] >> 12 & 3); /* ext_len, pad */
+	left = len - HP3_PLAIN_MIN - (info >> 40 & 0xff) - (q[4] >> 12 & 3); /* plain_len, pad */
 	misfit = hp3_wide_misfit(q, len) | ((info ^ class) & 0xff) | left >> 63;
 	marks = hp3_wide_marks(q);
 	aeth = (hp3_wide)((info & (uint64_t)HP3_VF_AETH << 16) != 0);
