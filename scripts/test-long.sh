@@ -3,7 +3,7 @@
 # usage: test-long.sh BUILD
 # What make test has no time for: the long searches of the model, many seeds of the engine's properties, longer moves in the lab over
 # paths that differ more, paths that are slower or congested, the simulator's fidelity with other seeds, and
-# aarch64, cross-built and emulated. About three quarters of an hour.
+# clang's optimised code, gcc's sanitizers, aarch64, cross-built and emulated. More than an hour.
 set -eu
 build=$1
 cd "$(dirname "$0")/.."
@@ -13,6 +13,12 @@ done
 tests/lab/moves --build "$build" --seconds 30 --path-delay 2
 tests/lab/moves --build "$build" --seconds 30 --path-delay 20
 tests/lab/reroute --build "$build" --slow-ms 400 peer congested dead dead_acks standard
-tests/lab/setup --build "$build" --connections 10
 tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 2 3 4 5 6
+[ -f "$build-clang/build.ninja" ] || CC=clang meson setup "$build-clang" >/dev/null
+[ -f "$build-gcc-san/build.ninja" ] ||
+    meson setup "$build-gcc-san" -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
+for b in "$build-clang" "$build-gcc-san"; do
+    ninja -C "$b"
+    scripts/run-tests.py "$b" unit property replay sim fuzz
+done
 scripts/run-tests.py "$build" model-long testbed-long lab-long package-long
