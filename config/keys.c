@@ -159,7 +159,7 @@ static const struct hp3_ini_key keys[] = {
 		"congestion as an event"),
 	INT(ppp, cycle_us, "us", 100, 1, 1000000, RELOAD,
 		"shortest monitoring cycle; a cycle is as long as the base round trip or longer"),
-	INT(ppp, congestion_tolerance, "cycles", 3, 1, 7, RELOAD,
+	INT(ppp, congestion_tolerance, "cycles", 2, 1, 7, RELOAD,
 		"congested cycles in a row that congestion control may take before the path counts "
 		"as severely congested"),
 	INT(ppp, ecn_fraction, "%", 25, 1, 100, RELOAD,
