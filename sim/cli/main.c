@@ -7,6 +7,7 @@
 #include "sim/core/config.h"
 #include "sim/host/host.h"
 #include "sim/lb/lb.h"
+#include "sim/results/json.h"
 #include "sim/work/builtin.h"
 
 static const char usage_text[] =
@@ -26,6 +27,7 @@ static const char usage_text[] =
 	"       hp3-sim list        balancers, scenarios, flow size distributions\n"
 	"       hp3-sim keys        every setting, with unit, range and default\n"
 	"       hp3-sim sizes       bytes per packet, flow, port and host\n"
+	"       hp3-sim --help, --version\n"
 	"run and trace:\n"
 	"  --set SECTION.KEY=VALUE  change a setting; any number\n"
 	"Exit codes: 0 done, 1 a run failed or a file is wrong, 2 usage. See hp3-sim(1), and\n"
@@ -79,6 +81,16 @@ int main(int argc, char **argv)
 {
 	if (argc < 2)
 		return sim_usage(NULL);
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+			fputs(usage_text, stdout);
+			return 0;
+		}
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		printf("hp3-sim %s, commit %s\n", HP3_VERSION, sim_commit());
+		return 0;
+	}
 	if (strcmp(argv[1], "trace") == 0)
 		return sim_trace_main(argc - 1, argv + 1);
 	if (strcmp(argv[1], "run") == 0)
@@ -91,7 +103,7 @@ int main(int argc, char **argv)
 		return sizes();
 	if (strcmp(argv[1], "keys") == 0)
 		return print_keys();
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+	if (strcmp(argv[1], "help") == 0) {
 		fputs(usage_text, stdout);
 		return 0;
 	}

@@ -2,6 +2,7 @@
 /* hp3-sim run: scenarios, one process per run, results that outlive an interruption. */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,6 +166,26 @@ static int parse(int argc, char **argv, struct options *o)
 	return o->n_scenarios > 0 ? 0 : sim_usage("run needs a scenario, or all");
 }
 
+/* DIR and those above it that are missing. */
+static int make_directory(const char *dir)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s", dir) >= (int)sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	for (char *p = path + 1; *p != '\0'; p++) {
+		if (*p != '/')
+			continue;
+		*p = '\0';
+		if (mkdir(path, 0777) < 0 && errno != EEXIST)
+			return -1;
+		*p = '/';
+	}
+	return mkdir(path, 0777) < 0 && errno != EEXIST ? -1 : 0;
+}
+
 int sim_run_main(int argc, char **argv)
 {
 	struct options o = {
@@ -174,7 +195,7 @@ int sim_run_main(int argc, char **argv)
 
 	if (ret != 0)
 		return ret;
-	if (mkdir(o.out, 0777) < 0 && errno != EEXIST) {
+	if (make_directory(o.out) < 0) {
 		fprintf(stderr, "hp3-sim: %s: %s\n", o.out, strerror(errno));
 		return 1;
 	}

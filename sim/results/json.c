@@ -142,6 +142,11 @@ static double goodput_gbps(const struct sim *s)
 	return (double)bytes * 8000 / (double)(s->last_end - s->first_start);
 }
 
+const char *sim_commit(void)
+{
+	return HP3_SIM_COMMIT;
+}
+
 json_t *sim_result_json(const struct sim *s, const struct sim_cost *cost, bool per_flow)
 {
 	struct sim_slowdowns d;
@@ -150,7 +155,7 @@ json_t *sim_result_json(const struct sim *s, const struct sim_cost *cost, bool p
 	sim_slowdowns(s, &d);
 	hp3_ini_each(&sim_schema, &s->asked, add_setting, settings);
 	json_object_set_new(j, "v", json_integer(1));
-	json_object_set_new(j, "commit", json_string(HP3_SIM_COMMIT));
+	json_object_set_new(j, "commit", json_string(sim_commit()));
 	json_object_set_new(j, "seed", json_integer((json_int_t)s->cfg.run.seed));
 	json_object_set_new(j, "lb", json_string(s->lb->name));
 	json_object_set_new(j, "settings", settings);

@@ -14,6 +14,8 @@ struct sim_cost {
 };
 
 struct sim_cost sim_cost_now(void);
+/* Of the source this was built from: git describe. */
+const char *sim_commit(void);
 
 /* NULL without memory. `per_flow`: adds "flows": [[src, dst, bytes, start_ps, fct_ps, base_ps]..].
  */

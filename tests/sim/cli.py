@@ -87,7 +87,11 @@ def main():
             done = trace(sim, tmp, topo, flows, more)
             if done.returncode != code or words not in done.stderr:
                 bad.append(f"{more} {words!r}: exit code {done.returncode}, {done.stderr!r}")
-        out = os.path.join(tmp, "out")
+        for args in [["--help"], ["run", "--help"], ["trace", "--lb", "ecmp", "--help"], ["--version"]]:
+            done = run([sim] + args)
+            if done.returncode != 0 or done.stderr or "hp3-sim" not in done.stdout:
+                bad.append(f"{args}: exit code {done.returncode}, {done.stdout!r} {done.stderr!r}")
+        out = os.path.join(tmp, "not", "there", "out")
         args = [sim, "run", "micro-collision", "--quick", "--lbs", "ecmp,hp3", "--out", out]
         if run(args).returncode != 0:
             bad.append("run micro-collision failed")
