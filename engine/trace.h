@@ -135,10 +135,8 @@ void hp3_tracing_init(struct hp3_engine *e, void *mem, struct hp3_trace_pair *pa
 void hp3_trace_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 /* The pair is new, or gone. */
 void hp3_trace_forget(struct hp3_engine *e, uint32_t pair);
-/* One of its paths has failed: routes may change. */
-void hp3_trace_anew(struct hp3_engine *e, uint32_t pair, uint64_t now);
 
-/* trace_pair.c: what to trace, and what to make of it */
+/* trace_want.c: what to trace next, and with which flow */
 struct hp3_trace_want {
 	uint32_t flow;
 	uint16_t port;
@@ -146,12 +144,17 @@ struct hp3_trace_want {
 };
 /* False: nothing now. True: *w is to be traced, and hp3_trace_result() told. */
 bool hp3_trace_next(struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp3_trace_want *w);
-/* `label`: number of the hop, or HP3_LABEL_NONE. */
-void hp3_trace_result(
-	struct hp3_engine *e, uint32_t pair, uint32_t label, bool reached, uint64_t now);
-void hp3_trace_leave_map(struct hp3_engine *e, struct hp3_trace_pair *t);
 /* A flow of the pair that a trace may bear the QPN of: `qpn` if that can be had; HP3_NO_FLOW. */
 uint32_t hp3_trace_speaker(const struct hp3_engine *e, uint32_t pair, uint32_t qpn);
+
+/* trace_result.c: what to make of it. `label`: number of the hop, or HP3_LABEL_NONE. */
+void hp3_trace_result(
+	struct hp3_engine *e, uint32_t pair, uint32_t label, bool reached, uint64_t now);
+
+/* trace_pair.c, trace_map.c: the pair's state; what its files share is in trace_pair.h */
+/* One of its paths has failed: routes may change. */
+void hp3_trace_anew(struct hp3_engine *e, uint32_t pair, uint64_t now);
+void hp3_trace_leave_map(struct hp3_engine *e, struct hp3_trace_pair *t);
 
 /* hops.c: a hop with this address answered. Its number, or -ENOSPC. */
 int hp3_hop_met(struct hp3_engine *e, bool ipv6, const uint8_t addr[16]);
