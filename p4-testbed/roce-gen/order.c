@@ -18,6 +18,7 @@ void gen_order_note(struct gen_order *o, uint16_t mark, uint16_t sport)
 	}
 	if (before) {
 		o->overtaken++;
+		o->overtaken_across_ports += sport != o->sport;
 		return;
 	}
 	o->any = true;

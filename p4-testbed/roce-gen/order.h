@@ -8,8 +8,8 @@
  * (15 bits), and whether the PSN was sent before (the top bit).
  *
  * The invariant (rule 23): first transmissions arrive in the order emitted, and a duplicate never
- * arrives after a later first transmission from another port. Both counters below stay 0 unless it
- * is broken. Exact as long as fewer than 2^14 packets of a queue pair are under way. Zero-length
+ * arrives after a later first transmission from another port. The counters below stay 0 unless it
+ * is broken: across ports by hosts, on one port by the network between them. Exact as long as fewer than 2^14 packets of a queue pair are under way. Zero-length
  * WRITEs are left out where their PSN was had before: those are an hp3d's, and bear no mark.
  */
 #include <stdbool.h>
@@ -23,6 +23,7 @@ struct gen_order {
 	uint16_t latest; /* count of the latest first transmission that came */
 	uint16_t sport; /* and its source port */
 	uint64_t overtaken; /* first transmissions that came behind a later one */
+	uint64_t overtaken_across_ports; /* of them: behind one from another port */
 	uint64_t late_duplicates; /* repeated packets behind a later first transmission's port */
 };
 

@@ -176,6 +176,7 @@ static json_t *qp_object(const struct gen_qp *q)
 		{"duplicate_request", rsp->n.duplicates},
 		{"rnr_naks_sent", rsp->n.rnr_naks},
 		{"overtaken", q->order.overtaken},
+		{"overtaken_across_ports", q->order.overtaken_across_ports},
 		{"late_duplicates", q->order.late_duplicates},
 		{"cnps_sent", q->cnps_sent},
 		{"cnps_received", q->cnps_received},
@@ -202,7 +203,7 @@ static json_t *sums(const json_t *qps)
 		"retransmissions", "timeouts", "naks_received", "rnr_naks_received", "implied_naks",
 		"stale_replies", "packets_received", "messages_received", "out_of_seq_request",
 		"early_packets", "duplicate_request", "rnr_naks_sent", "overtaken",
-		"late_duplicates", "cnps_sent", "cnps_received", "ect", "ce"};
+		"overtaken_across_ports", "late_duplicates", "cnps_sent", "cnps_received", "ect", "ce"};
 	json_t *j = json_object(), *q;
 	size_t at;
 

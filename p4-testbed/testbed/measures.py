@@ -98,6 +98,7 @@ def row_of(scenario, result):
         "ce_share": ce / ect if ect else 0.0,
         "out_of_seq": sum(r["sum"]["out_of_seq_request"] for r in result["reports"].values()),
         "overtaken": sum(r["sum"]["overtaken"] for r in result["reports"].values()),
+        "disordered": sum(r["sum"]["overtaken_across_ports"] + r["sum"]["late_duplicates"] for r in result["reports"].values()),
         "retransmissions": sum(r["sum"]["retransmissions"] for r in result["reports"].values()),
         "wrong_content": sum(r["content"]["wrong"] for r in result["reports"].values()),
         "open": sum(r["messages"]["open"] for r in result["reports"].values()),
@@ -112,8 +113,8 @@ def row_of(scenario, result):
 
 
 def may_overtake(result):
-    """How many packets of a load may overtake others: none, but a window's worth where routes changed under way. Then
-    the switches hash all flows anew, and what was under way is overtaken by what follows, whatever hosts do."""
+    """How many packets of a load may overtake others of their port: none, but a window's worth where routes changed under
+    way. Then the switches hash all flows anew, and what was under way is overtaken by what follows, whatever hosts do."""
     changed = any(e["action"] in ("fail", "restore") and e.get("reroute_ms", -1) >= 0 for e in result["events"])
     return 128 if changed else 0
 
@@ -125,6 +126,9 @@ def failures(results):
         for name, r in result["reports"].items():
             if r["content"]["wrong"] or r["content"]["wrong_read_packets"]:
                 wrong.append(f"mode {result['mode']}: {name}: content that was not sent")
+            if r["sum"]["overtaken_across_ports"] or r["sum"]["late_duplicates"]:
+                wrong.append(f"mode {result['mode']}: {name}: hp3d let {r['sum']['overtaken_across_ports']} packets and "
+                             f"{r['sum']['late_duplicates']} repeated ones come behind later ones from another port")
             if r["sum"]["overtaken"] > may_overtake(result):
                 wrong.append(f"mode {result['mode']}: {name}: {r['sum']['overtaken']} packets overtook others")
     return wrong

@@ -125,7 +125,7 @@ def mode_table(scenario, results):
         ("Moves done, the first after", [f"{r['moves']}, {r['first_move_s']:.2f} s" if r["moves"] else f"0 (would: {r['would']})" if r["would"] else "0" for r in rows]),
         ("Moves that made it better / worse", [f"{r['paid_off']} / {r['wasted']}" for r in rows]),
         ("Out-of-sequence requests at receivers", [r["out_of_seq"] for r in rows]),
-        ("Packets that overtook others", [r["overtaken"] for r in rows]),
+        ("Packets that overtook others / across ports, by hp3d", [f"{r['overtaken']} / {r['disordered']}" for r in rows]),
         ("Retransmissions", [r["retransmissions"] for r in rows]),
         ("Frames lost in the fabric", [r["fabric_drops"] for r in rows]),
         ("PFC pauses", [r["pauses"] for r in rows]),

@@ -147,6 +147,7 @@ def main():
         assert page.count("<svg") == 6 and "http-equiv" not in page and "src=" not in page, "one self-contained page"
         for mode, row in report["summary"].items():
             assert row["wrong_content"] == 0 and row["open"] == 0, f"{mode}: {row}"
+            assert row["disordered"] == 0, f"{mode}: {row}"
             assert row["overtaken"] == 0 or name == "link-failure", f"{mode}: {row}"  # there, hp3-testbed says how many
             assert row["fct"]["n"] > 50
         globals()[name.replace("-", "_")](report)

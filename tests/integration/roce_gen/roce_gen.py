@@ -315,6 +315,7 @@ class Harm(Base):
         a, b = self.pair(["--messages", "100", "--size", "20000", "--timeout", "14"])
         self.whole(a, b, 100)
         self.assertGreater(b["sum"]["overtaken"], 0)
+        self.assertEqual(b["sum"]["overtaken_across_ports"], 0)
         self.assertGreater(b["sum"]["out_of_seq_request"], 0)
 
     def test_marks_and_cnps(self):
