@@ -9,8 +9,9 @@
  *
  * The invariant (rule 23): first transmissions arrive in the order emitted, and a duplicate never
  * arrives after a later first transmission from another port. The counters below stay 0 unless it
- * is broken: across ports by hosts, on one port by the network between them. Exact as long as fewer than 2^14 packets of a queue pair are under way. Zero-length
- * WRITEs are left out where their PSN was had before: those are an hp3d's, and bear no mark.
+ * is broken: across ports by hosts, on one port by the network between them. Exact as long as fewer
+ * than 2^14 packets of a queue pair are under way. Zero-length WRITEs are left out where their PSN
+ * was had before: those are an hp3d's, and bear no mark.
  */
 #include <stdbool.h>
 #include <stdint.h>

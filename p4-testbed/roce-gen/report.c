@@ -203,7 +203,8 @@ static json_t *sums(const json_t *qps)
 		"retransmissions", "timeouts", "naks_received", "rnr_naks_received", "implied_naks",
 		"stale_replies", "packets_received", "messages_received", "out_of_seq_request",
 		"early_packets", "duplicate_request", "rnr_naks_sent", "overtaken",
-		"overtaken_across_ports", "late_duplicates", "cnps_sent", "cnps_received", "ect", "ce"};
+		"overtaken_across_ports", "late_duplicates", "cnps_sent", "cnps_received", "ect",
+		"ce"};
 	json_t *j = json_object(), *q;
 	size_t at;
 

@@ -40,7 +40,8 @@ static void an_overtaken_first_transmission_counts(void **state)
 	assert_int_equal(o.overtaken, 1);
 	assert_int_equal(o.overtaken_across_ports, 1);
 	gen_order_note(&o, gen_mark(0x8004, false), 1001);
-	gen_order_note(&o, gen_mark(0x8003, false), 1001); /* by the network: the host sent them alike */
+	gen_order_note(
+		&o, gen_mark(0x8003, false), 1001); /* by the network: the host sent them alike */
 	assert_int_equal(o.overtaken, 2);
 	assert_int_equal(o.overtaken_across_ports, 1);
 }
