@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TEST_PATHS_TABLE_H
+#define HP3_TEST_PATHS_TABLE_H
+/* One path table, `table`, and what tests of it do over and over: ports are answered, or fail. */
+#include "ppp/paths.h"
+
+#define PATHS_SEED 0x9a7b5u
+#define US         1000ull
+#define MS         1000000ull
+
+extern const struct hp3_paths_params params;
+extern struct hp3_paths table;
+extern struct hp3_traces traces;
+
+/* cmocka fixture: an empty table. */
+int paths_setup(void **state);
+#define PATHS_TEST(name) cmocka_unit_test_setup(name, paths_setup)
+
+/* Index of the entry of `port`, made if there is none. */
+int entry(uint16_t port, uint64_t now);
+void reply(uint16_t port, uint32_t rtt, bool marked, uint64_t now);
+enum hp3_quality quality(uint16_t port, uint64_t now);
+/* Makes `port` fail: three losses in separate windows while 0xc000 answers. Returns when. */
+uint64_t break_path(uint16_t port, uint64_t now);
+
+#endif
