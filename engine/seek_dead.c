@@ -16,6 +16,9 @@
 #define SILENT_ROUNDS 3u
 #define ALIVE_ROUNDS  HP3_DEAD_LOSSES
 #define REPORTS       4u
+/* Other ports asked at a time, at least: where paths are few, one may lead over the dead one as
+ * well. */
+#define CANDIDATES 3u
 
 static bool start_round(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
 {
@@ -27,8 +30,8 @@ static bool start_round(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
 		.candidates = ports,
 		.nonce = hp3_probe_nonce(e, f->slot)};
 
-	ask.n = hp3_paths_candidates(
-		hp3_paths_of(e, f->pair), f->rqpn, ask.port, ports, e->cfg.candidates, now);
+	ask.n = hp3_paths_candidates(hp3_paths_of(e, f->pair), f->rqpn, ask.port, ports,
+		e->cfg.candidates > CANDIDATES ? e->cfg.candidates : CANDIDATES, now);
 	return hp3_round_start(
 		       &m->round, &e->cfg.round, &e->pairs.pairs[f->pair].budget, &ask, now) == 0;
 }

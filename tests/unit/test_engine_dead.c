@@ -122,6 +122,20 @@ static void rule_13_a_dead_peer_is_no_dead_path(void **state)
 	assert_false(info(&q).moved);
 }
 
+/* A candidate may lead over the dead path, too: one at a time could take the peer for dead. */
+static void three_others_are_asked_though_one_is_configured(void **state)
+{
+	stall_config();
+	rig.cfg.candidates = 1;
+	stalled();
+	assert_int_equal(rig.nprobes, 4);
+	for (unsigned i = 0; i < 3; i++) {
+		probe_reply(rig.nprobes - 1, false); /* the last one alone leads elsewhere */
+		steps(TIMEOUT + 100 * US);
+	}
+	assert_int_equal(seen(HP3_EV_FAILOVER), 1);
+}
+
 static void rule_13_not_before_four_round_trips(void **state)
 {
 	const uint64_t slow = 400 * US;
@@ -182,6 +196,7 @@ int main(void)
 		RIG_TEST(rule_13_stalled_but_alive_is_left_in_peace),
 		RIG_TEST(rule_13_one_answer_starts_anew),
 		RIG_TEST(rule_13_a_dead_peer_is_no_dead_path),
+		RIG_TEST(three_others_are_asked_though_one_is_configured),
 		RIG_TEST(rule_13_not_before_four_round_trips),
 		RIG_TEST(rule_13_progress_ends_the_watch),
 		RIG_TEST(a_path_known_to_be_dead_takes_no_round),
