@@ -1,126 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/hp3d/pipe.h"
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
+/*
+ * The way of a burst: prefetch, parse, engine, verdicts. All that is done for every packet is in
+ * this file, so that the compiler sees it as one.
+ */
+#include <string.h>
 #include <rte_ether.h>
-#include <rte_malloc.h>
 #include <rte_prefetch.h>
 #include "app/hp3d/agent.h"
-#include "app/hp3d/engine_config.h"
-#include "app/hp3d/hold.h"
-#include "app/hp3d/memory.h"
+#include "app/hp3d/pipe_internal.h"
 #include "roce/icrc.h"
 
 #define LEARN_EVERY 64u /* bursts */
-#define OUT_VECTOR  64u
 #define GROUP       8u /* packets, see_all() */
 
-struct output {
-	hp3d_send_fn *send;
-	void *ctx;
-	uint16_t n;
-	struct rte_mbuf *m[OUT_VECTOR];
-};
-
-struct hp3d_pipe {
-	struct hp3_engine *engine;
-	size_t engine_size;
-	struct hp3d_hold *hold;
-	struct hp3d_agent *agent; /* NULL: hp3d says nothing by itself (replay) */
-	uint64_t learnt; /* flows created when neighbours were learnt last */
-	struct output out[2];
-	hp3d_event_fn *on_event;
-	void *event_ctx;
-	struct hp3_flow_info leaving; /* while the engine removes that flow */
-	uint16_t rail, worker;
-	struct hp3d_pipe_counters c;
-	struct hp3_acts acts;
-	struct hp3_pkt pkts[HP3D_BURST_MAX];
-	struct hp3_verdict verdicts[HP3D_BURST_MAX];
-};
-
-static void no_output(void *ctx, struct rte_mbuf **m, uint16_t n)
-{
-	rte_pktmbuf_free_bulk(m, n);
-}
-
-struct hp3d_pipe *hp3d_pipe_create(
-	const struct hp3_config *cfg, unsigned rail, unsigned worker, uint64_t seed, int socket)
-{
-	struct hp3_engine_config ec = hp3d_engine_config(cfg, seed);
-	size_t size = hp3_engine_size(&ec);
-	struct hp3d_pipe *p =
-		rte_zmalloc_socket("hp3d pipe", sizeof(*p), RTE_CACHE_LINE_SIZE, socket);
-	void *mem;
-
-	if (p == NULL)
-		return NULL;
-	p->rail = (uint16_t)rail;
-	p->worker = (uint16_t)worker;
-	p->out[HP3_DIR_TX].send = p->out[HP3_DIR_RX].send = no_output;
-	p->hold = hp3d_hold_create(cfg->rfr.max_moves, cfg->rfr.hold_packets, socket);
-	p->engine_size = size;
-	mem = hp3d_memory_get(cfg, HP3D_MEMORY_TABLES, size, socket);
-	p->engine = hp3_engine_create(mem, size, &ec);
-	if (p->hold == NULL || p->engine == NULL) {
-		if (p->engine == NULL)
-			hp3d_memory_put(mem, HP3D_MEMORY_TABLES, size);
-		hp3d_pipe_free(p);
-		return NULL;
-	}
-	return p;
-}
-
-void hp3d_pipe_reconfigure(struct hp3d_pipe *p, const struct hp3_config *cfg)
-{
-	struct hp3_engine_config ec = hp3d_engine_config(cfg, cfg->policy.seed);
-
-	hp3_engine_reconfigure(p->engine, &ec);
-	if (p->agent != NULL)
-		hp3d_agent_reconfigure(p->agent, cfg);
-}
-
-void hp3d_pipe_free(struct hp3d_pipe *p)
-{
-	if (p == NULL)
-		return;
-	hp3d_hold_free(p->hold);
-	hp3d_agent_free(p->agent);
-	hp3d_memory_put(p->engine, HP3D_MEMORY_TABLES, p->engine_size);
-	rte_free(p);
-}
-
-int hp3d_pipe_speak(struct hp3d_pipe *p, const struct hp3_config *cfg, uint64_t seed, int socket)
-{
-	char name[RTE_MEMPOOL_NAMESIZE];
-
-	snprintf(name, sizeof(name), "hp3d_agent_%u_%u", p->rail, p->worker);
-	p->agent = hp3d_agent_create(cfg, name, seed, socket);
-	return p->agent != NULL ? 0 : -ENOMEM;
-}
-
-struct hp3d_agent *hp3d_pipe_agent(struct hp3d_pipe *p)
-{
-	return p->agent;
-}
-
-void hp3d_pipe_output(struct hp3d_pipe *p, enum hp3_dir dir, hp3d_send_fn *send, void *ctx)
-{
-	p->out[dir].send = send;
-	p->out[dir].ctx = ctx;
-}
-
-void hp3d_pipe_on_event(struct hp3d_pipe *p, hp3d_event_fn *fn, void *ctx)
-{
-	p->on_event = fn;
-	p->event_ctx = ctx;
-}
-
 /* The vector is empty before it is handed over, so that send() may lead back here. */
-static void flush(struct output *o)
+void hp3d_pipe_flush(struct hp3d_pipe_out *o)
 {
-	struct rte_mbuf *m[OUT_VECTOR];
+	struct rte_mbuf *m[HP3D_OUT_VECTOR];
 	uint16_t n = o->n;
 
 	if (n == 0)
@@ -128,90 +24,6 @@ static void flush(struct output *o)
 	memcpy(m, o->m, n * sizeof(m[0]));
 	o->n = 0;
 	o->send(o->ctx, m, n);
-}
-
-static inline void emit(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m)
-{
-	struct output *o = &p->out[dir];
-
-	o->m[o->n++] = m;
-	if (o->n == OUT_VECTOR)
-		flush(o);
-}
-
-/* Held packets are rewritten when they leave: only then the port is known. */
-static void release(struct hp3d_pipe *p, const struct hp3_act *a)
-{
-	struct rte_mbuf *m;
-	struct hp3_view v;
-
-	for (uint32_t n = a->count; n > 0 && (m = hp3d_hold_get(p->hold, a->slot)) != NULL; n--) {
-		void *frame = rte_pktmbuf_mtod(m, void *);
-		bool ackreq = n == 1 && (a->flags & HP3_SET_ACKREQ);
-
-		hp3_parse(frame, rte_pktmbuf_data_len(m), &v);
-		if (v.sport != a->port || ackreq) {
-			hp3_set_sport_ackreq(
-				frame, &v, a->port, ackreq || (v.flags & HP3_VF_ACKREQ));
-			p->c.changed++;
-		}
-		p->c.released++;
-		emit(p, HP3_DIR_TX, m);
-	}
-}
-
-static void discard(struct hp3d_pipe *p, const struct hp3_act *a)
-{
-	struct rte_mbuf *m;
-
-	for (uint32_t n = a->count; n > 0 && (m = hp3d_hold_get(p->hold, a->slot)) != NULL; n--) {
-		p->c.drop_discarded++;
-		rte_pktmbuf_free(m);
-	}
-}
-
-static void report(struct hp3d_pipe *p, const struct hp3_event *ev)
-{
-	struct hp3d_event out = {.ev = *ev, .rail = p->rail, .worker = p->worker};
-
-	if (p->on_event == NULL)
-		return;
-	if (hp3_flow_info(p->engine, ev->flow, ev->t_ns, &out.flow) < 0 &&
-		p->leaving.flow == ev->flow)
-		out.flow = p->leaving;
-	p->on_event(p->event_ctx, &out);
-}
-
-/* A packet of our own. */
-static void say(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now)
-{
-	enum hp3_dir dir;
-	struct rte_mbuf *m;
-
-	if (p->agent == NULL)
-		return;
-	m = hp3d_agent_make(p->agent, p->engine, a, now, &dir);
-	if (m != NULL)
-		emit(p, dir, m);
-}
-
-static void carry_out(struct hp3d_pipe *p, uint64_t now)
-{
-	for (uint32_t i = 0; i < p->acts.n; i++) {
-		const struct hp3_act *a = &p->acts.act[i];
-
-		if (a->kind == HP3_ACT_RELEASE)
-			release(p, a);
-		else if (a->kind == HP3_ACT_DISCARD)
-			discard(p, a);
-		else if (a->kind == HP3_ACT_EVENT)
-			report(p, &a->event);
-		else if (a->kind == HP3_ACT_PROBE || a->kind == HP3_ACT_NAK ||
-			 a->kind == HP3_ACT_CNP || a->kind == HP3_ACT_TRACE ||
-			 a->kind == HP3_ACT_REPORT || a->kind == HP3_ACT_URGE ||
-			 a->kind == HP3_ACT_TELL)
-			say(p, a, now);
-	}
 }
 
 static inline void pass(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m,
@@ -229,7 +41,7 @@ static inline void pass(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *
 	}
 	if (unlikely(vd->flags & (HP3_SET_BECN | HP3_CLEAR_BECN)))
 		hp3_set_becn(frame, &pkt->v, vd->flags & HP3_SET_BECN);
-	emit(p, dir, m);
+	hp3d_pipe_emit(p, dir, m);
 }
 
 static void obey(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m, struct hp3_pkt *pkt,
@@ -340,9 +152,9 @@ static bool is_ours(struct hp3d_pipe *p, const struct hp3_pkt *pkt, uint64_t now
 
 	if (p->agent == NULL || !hp3d_agent_take(p->agent, p->engine, pkt, now, &p->acts, &answer))
 		return false;
-	carry_out(p, now);
+	hp3d_pipe_carry_out(p, now);
 	if (answer != NULL)
-		emit(p, HP3_DIR_TX, answer);
+		hp3d_pipe_emit(p, HP3_DIR_TX, answer);
 	return true;
 }
 
@@ -377,9 +189,9 @@ static void obey_all(
 /* Packets leave as they came. */
 static void pass_all(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t n)
 {
-	struct output *o = &p->out[dir];
+	struct hp3d_pipe_out *o = &p->out[dir];
 
-	flush(o);
+	hp3d_pipe_flush(o);
 	o->send(o->ctx, m, (uint16_t)n);
 }
 
@@ -398,7 +210,7 @@ static void engage(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, u
 				obey_all(p, dir, m, from, from + done);
 		} else {
 			obey_all(p, dir, m, from, from + done - 1);
-			carry_out(p, now);
+			hp3d_pipe_carry_out(p, now);
 			obey_all(p, dir, m, from + done - 1, from + done);
 		}
 		from += done;
@@ -452,8 +264,8 @@ void hp3d_pipe_burst(
 			learn(p, n, all);
 		p->learnt = flows;
 	}
-	flush(&p->out[HP3_DIR_TX]);
-	flush(&p->out[HP3_DIR_RX]);
+	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
+	hp3d_pipe_flush(&p->out[HP3_DIR_RX]);
 }
 
 uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now)
@@ -465,89 +277,9 @@ uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now)
 	do {
 		p->acts.n = 0;
 		due = hp3_tick(p->engine, now, &p->acts);
-		carry_out(p, now);
+		hp3d_pipe_carry_out(p, now);
 	} while (p->acts.more);
-	flush(&p->out[HP3_DIR_TX]);
-	flush(&p->out[HP3_DIR_RX]);
+	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
+	hp3d_pipe_flush(&p->out[HP3_DIR_RX]);
 	return due;
-}
-
-int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t now)
-{
-	int ret;
-
-	p->acts.n = 0;
-	ret = hp3_command(p->engine, cmd, now, &p->acts);
-	carry_out(p, now);
-	flush(&p->out[HP3_DIR_TX]);
-	return ret;
-}
-
-/* The last events of a flow that goes are carried out when it is gone. */
-static void note_leaving(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t now)
-{
-	uint32_t flow =
-		hp3_flow_find(p->engine, ev->ipv6, ev->vlan, ev->local, ev->remote, ev->rqpn);
-
-	p->leaving.flow = HP3_NO_FLOW;
-	if (flow != HP3_NO_FLOW)
-		hp3_flow_info(p->engine, flow, now, &p->leaving);
-}
-
-int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t now)
-{
-	int ret;
-
-	note_leaving(p, ev, now);
-	p->acts.n = 0;
-	ret = hp3_qp(p->engine, ev, now, &p->acts);
-	carry_out(p, now);
-	p->leaving.flow = HP3_NO_FLOW;
-	flush(&p->out[HP3_DIR_TX]);
-	return ret;
-}
-
-static void command_all(struct hp3d_pipe *p, enum hp3_cmd_kind kind, uint64_t now)
-{
-	struct hp3_flow_info info;
-
-	for (uint32_t f = hp3_flow_next(p->engine, 0); f != HP3_NO_FLOW;
-		f = hp3_flow_next(p->engine, f + 1)) {
-		struct hp3_cmd cmd = {.kind = (uint8_t)kind, .cause = HP3_CAUSE_STOP, .flow = f};
-
-		if (hp3_flow_info(p->engine, f, now, &info) != 0)
-			continue;
-		if (kind == HP3_CMD_HOME ? info.moved : info.state != HP3_RFR_STEADY)
-			hp3d_pipe_command(p, &cmd, now);
-	}
-}
-
-void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now)
-{
-	command_all(p, HP3_CMD_CANCEL, now);
-}
-
-void hp3d_pipe_home_all(struct hp3d_pipe *p, uint64_t now)
-{
-	command_all(p, HP3_CMD_HOME, now);
-}
-
-struct hp3_engine *hp3d_pipe_engine(struct hp3d_pipe *p)
-{
-	return p->engine;
-}
-
-struct hp3d_pipe_counters *hp3d_pipe_counters(struct hp3d_pipe *p)
-{
-	return &p->c;
-}
-
-uint32_t hp3d_pipe_held(const struct hp3d_pipe *p)
-{
-	return hp3d_hold_count(p->hold);
-}
-
-uint32_t hp3d_pipe_held_peak(const struct hp3d_pipe *p)
-{
-	return hp3d_hold_peak(p->hold);
 }
