@@ -2,71 +2,13 @@
 #ifndef HP3_TEST_PACKETS_H
 #define HP3_TEST_PACKETS_H
 /*
- * One engine between a local RNIC and the network, and the packets that both sides send: whole
- * frames with real ICRCs, one call each, so that a test of the engine reads like a packet trace.
- *
- * The rig plays the caller of the engine: it carries out the actions first, then the verdict, keeps
- * the FIFOs of held packets and notes in `rig.wire` what leaves for the network, in order. Every
- * packet takes a microsecond.
+ * The packets that the two sides of the rig (rig.h) send: whole frames with real ICRCs, one call
+ * each, so that a test of the engine reads like a packet trace.
  */
-#include "engine/engine.h"
+#include "rig.h"
 #include "roce/build.h"
 
-#define PMTU     1024u
-#define US       1000ull
-#define MS       1000000ull
-#define WIRE_MAX 512u
-
-/* One queue pair as the local host sees it. */
-struct qp {
-	bool ipv6;
-	uint16_t vlan;
-	uint8_t local[16], remote[16];
-	uint32_t lqpn, rqpn;
-	uint16_t home;
-};
-
-struct left {
-	uint32_t psn;
-	uint16_t port;
-	bool ackreq;
-};
-
-struct rig {
-	struct hp3_engine_config cfg; /* change it, then call rig_configure() */
-	struct hp3_engine *e;
-	uint64_t now;
-	unsigned turn; /* which of the engine's entries the next packet takes */
-	bool damage; /* the next frame gets a wrong ICRC */
-	uint32_t cm_psn; /* REQ, REP: first PSN that the other side shall send */
-	struct hp3_pkt pkt; /* the last packet of the local RNIC */
-	struct hp3_verdict vd; /* of the last packet */
-	struct left wire[WIRE_MAX]; /* packets that left for the network */
-	uint32_t nwire, held, discarded; /* held: now, in all FIFOs */
-	uint32_t nacts_max; /* longest list of actions so far */
-	struct hp3_event last; /* newest event */
-	struct hp3_event newest[HP3_EV_MAX]; /* of each type */
-	struct hp3_act act; /* newest action that moved no packets */
-	struct hp3_act other; /* newest that is neither EVENT nor PROBE */
-	uint32_t acts[HP3_ACT_TRACE + 1]; /* how many of each kind */
-	struct hp3_act trace[32]; /* traces sent, a ring: the n-th of them is trace[n % 32] */
-	uint32_t nprobes, probe_ids[64], probe_psns[64]; /* probes sent */
-	uint16_t probe_ports[64];
-	uint32_t dropped; /* packets of the local RNIC that the engine dropped */
-	uint32_t events[HP3_EV_MAX]; /* how many of each type */
-};
-
-extern struct rig rig;
-
-/* cmocka fixtures: a fresh rig with the limits of packets.c; no pairing by challenge. */
-int rig_setup(void **state);
-int rig_teardown(void **state);
-#define RIG_TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
-/* A new engine with rig.cfg; everything seen before is forgotten. */
-void rig_configure(void);
-
-/* Queue pair i of 10.9.0.1 -> 10.9.0.2: QPN 0x1000 + i here, 0x2000 + i there, port 50000 + i. */
-struct qp make_qp(unsigned i);
+#define PMTU 1024u
 
 /* Packets of the local RNIC; what the engine decided stands in rig.vd. Returns the verdict. */
 int request(const struct qp *q, const struct hp3_fields *f);
@@ -86,43 +28,11 @@ void read_response(const struct qp *q, uint8_t opcode, uint32_t psn, uint16_t by
 void peer_request(const struct qp *q, uint32_t psn, bool ce);
 /* The local RNIC acknowledges a request of the peer. */
 void ack_leaves(const struct qp *q, uint32_t psn);
-/* A sound probe of the peer's hp3d arrived. */
-void peer_alive(const struct qp *q);
 
 /* Connection management: who = HP3_DIR_TX if the local end sends it. */
 void cm(enum hp3_dir who, const struct qp *q, enum hp3_cm_kind kind, uint32_t local_id,
 	uint32_t remote_id, uint32_t qpn);
 /* An IP fragment of a packet of q. */
 void fragment(enum hp3_dir who, const struct qp *q);
-
-/* A set-up event tells the pairing. Returns what hp3_qp() does. */
-int set_up(const struct qp *q);
-int set_up_at(const struct qp *q, uint32_t psn); /* the first PSN is known, too */
-int tear_down(const struct qp *q);
-
-/* Commands; the return value is the engine's. */
-int move(const struct qp *q, uint16_t port);
-int command(const struct qp *q, enum hp3_cmd_kind kind, uint16_t port);
-
-/* The actuator's report on its own part of a move (mode beside). */
-int actuator(const struct qp *q, enum hp3_actuator_report report);
-
-/* Time goes by, in one step: deadlines and ageing. */
-void pass_time(uint64_t ns);
-/* The peer's hp3d answers probe i of those sent. */
-void probe_reply(uint32_t i, bool ce);
-
-uint32_t flow_of(const struct qp *q); /* HP3_NO_FLOW if there is none */
-struct hp3_flow_info info(const struct qp *q);
-const struct hp3_stats *stats(void);
-
-/* What left last, and what left in the n-th place. */
-#define expect_left(at, p, want_port, want_ackreq)                                                 \
-	do {                                                                                       \
-		assert_true((at) < rig.nwire);                                                     \
-		assert_int_equal(rig.wire[at].psn, p);                                             \
-		assert_int_equal(rig.wire[at].port, want_port);                                    \
-		assert_int_equal(rig.wire[at].ackreq, want_ackreq);                                \
-	} while (0)
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef HP3_TEST_SCENE_H
 #define HP3_TEST_SCENE_H
 /*
- * Situations from which tests of the engine start, on the rig of packets.h: one queue pair `q`,
+ * Situations from which tests of the engine start, on the rig (rig.h): one queue pair `q`,
  * paired by a set-up event, and `psn`, the PSN that its RNIC emits next.
  */
 #include "packets.h"

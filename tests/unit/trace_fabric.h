@@ -2,7 +2,7 @@
 #ifndef HP3_TEST_TRACE_FABRIC_H
 #define HP3_TEST_TRACE_FABRIC_H
 /*
- * A fabric of leaves and spines that answers the traces of the engine on the rig of packets.h, and
+ * A fabric of leaves and spines that answers the traces of the engine on the rig (rig.h), and
  * what the engine then tells of ports, held against it.
  */
 #include "engine/info.h"
