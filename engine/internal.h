@@ -66,6 +66,7 @@ struct hp3_move {
 	uint64_t since; /* DEAD: no progress since */
 	uint8_t silent; /* DEAD: rounds that nobody answered */
 	uint8_t alive, reports; /* DEAD: rounds that the port in use survived; reports since */
+	uint8_t waits; /* DEAD: for probes of the address pair's budget, since the last round */
 	uint64_t hold_end; /* WAKE: what is held leaves then, at the latest */
 	uint64_t again; /* DEAD, SETUP: the next round, not before; 0: one is under way */
 	uint8_t rounds; /* SETUP: so far */

@@ -16,24 +16,46 @@
 #define SILENT_ROUNDS 3u
 #define ALIVE_ROUNDS  HP3_DEAD_LOSSES
 #define REPORTS       4u
-/* Other ports asked at a time, at least: where paths are few, one may lead over the dead one as
- * well. */
+#define WAITS         16u
+/* Other ports asked while nobody answers, at least: where paths are few, one may lead over the dead
+ * one as well. */
 #define CANDIDATES 3u
+
+/* The fastest answer of another port, unmarked ones first; NULL: nobody answered. */
+static const struct hp3_probe *best_answer(const struct hp3_round *r)
+{
+	const struct hp3_probe *best = NULL;
+
+	for (uint32_t i = 1; i < r->n; i++) {
+		const struct hp3_probe *p = &r->probe[i];
+
+		if (p->state == HP3_PROBE_ANSWERED &&
+			(best == NULL || p->ce < best->ce ||
+				(p->ce == best->ce && p->rtt_ns < best->rtt_ns)))
+			best = p;
+	}
+	return best;
+}
 
 static bool start_round(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
 {
 	const struct hp3_flow *f = &e->flows[m->flow];
 	uint16_t ports[HP3_ROUND_PROBES];
+	uint32_t want = e->cfg.candidates;
 	struct hp3_round_ask ask = {.kind = HP3_PROBE_PEER,
 		.port = m->from,
 		.rtt_ns = m->before.rtt_ns,
 		.candidates = ports,
 		.nonce = hp3_probe_nonce(e, f->slot)};
 
-	ask.n = hp3_paths_candidates(hp3_paths_of(e, f->pair), f->rqpn, ask.port, ports,
-		e->cfg.candidates > CANDIDATES ? e->cfg.candidates : CANDIDATES, now);
-	return hp3_round_start(
-		       &m->round, &e->cfg.round, &e->pairs.pairs[f->pair].budget, &ask, now) == 0;
+	if (want < CANDIDATES && m->alive == 0 && best_answer(&m->round) == NULL)
+		want = CANDIDATES;
+	ask.n = hp3_paths_candidates(hp3_paths_of(e, f->pair), f->rqpn, ask.port, ports, want, now);
+	if (hp3_round_start(&m->round, &e->cfg.round, &e->pairs.pairs[f->pair].budget, &ask, now) <
+		0)
+		return false;
+	m->waits = 0;
+	return true;
 }
 
 static void send(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
@@ -54,7 +76,7 @@ static void begin(struct hp3_engine *e, struct hp3_move *m, uint32_t una, uint64
 	m->cause = HP3_CAUSE_DEAD;
 	m->una = una;
 	m->since = since;
-	m->silent = m->alive = m->reports = 0;
+	m->silent = m->alive = m->reports = m->waits = 0;
 	m->again = 0;
 	m->round = (struct hp3_round){0};
 }
@@ -98,22 +120,6 @@ void hp3_seek_dead(struct hp3_engine *e, uint32_t flow, uint32_t una, uint64_t s
 	m->seeking = m->watching = true;
 	hp3_move_input(e, flow, HP3_RFR_IN_SEEK, now, acts);
 	send(e, m, now, acts);
-}
-
-/* The fastest answer of another port, unmarked ones first; NULL: nobody answered. */
-static const struct hp3_probe *best_answer(const struct hp3_round *r)
-{
-	const struct hp3_probe *best = NULL;
-
-	for (uint32_t i = 1; i < r->n; i++) {
-		const struct hp3_probe *p = &r->probe[i];
-
-		if (p->state == HP3_PROBE_ANSWERED &&
-			(best == NULL || p->ce < best->ce ||
-				(p->ce == best->ce && p->rtt_ns < best->rtt_ns)))
-			best = p;
-	}
-	return best;
 }
 
 static void urge(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
@@ -172,6 +178,18 @@ static bool came_through(
 	return true;
 }
 
+/* What was found so far counts on: many flows of an address pair may share its budget of probes. */
+static void wait_for_budget(
+	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	if (++m->waits > WAITS) {
+		give_up(e, m, now, acts);
+		return;
+	}
+	m->again = now + e->cfg.round.timeout_ns;
+	hp3_slot_timer(e, m, &m->move_at, m->again);
+}
+
 /* The window is over: once more. */
 static void next_window(
 	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
@@ -184,7 +202,7 @@ static void next_window(
 	if (start_round(e, m, now))
 		send(e, m, now, acts);
 	else
-		give_up(e, m, now, acts);
+		wait_for_budget(e, m, now, acts);
 }
 
 void hp3_seek_dead_step(
@@ -223,6 +241,6 @@ void hp3_seek_dead_step(
 	} else if (start_round(e, m, now)) {
 		send(e, m, now, acts);
 	} else {
-		give_up(e, m, now, acts);
+		wait_for_budget(e, m, now, acts);
 	}
 }

@@ -136,6 +136,42 @@ static void three_others_are_asked_though_one_is_configured(void **state)
 	assert_int_equal(seen(HP3_EV_FAILOVER), 1);
 }
 
+/* Other flows of the address pair have had the probes: rounds come later, what they found counts.
+ */
+static void a_watch_outlasts_an_empty_budget(void **state)
+{
+	stall_config();
+	rig.cfg.round.probe_burst = 2 * ASKED;
+	rig.cfg.round.probes_per_second = 1000;
+	stalled();
+	lose_a_round();
+	assert_int_equal(rig.nprobes, 2 * ASKED);
+	lose_a_round();
+	assert_int_equal(rig.nprobes, 2 * ASKED);
+	for (unsigned i = 0; i < 200 && rig.nprobes == 2 * ASKED; i++)
+		pass_time(50 * US);
+	assert_in_range(rig.nprobes, 2 * ASKED + 2, 3 * ASKED);
+	assert_int_equal(seen(HP3_EV_FAILOVER), 0);
+	for (uint32_t i = 2 * ASKED + 1; i < rig.nprobes; i++)
+		probe_reply(i, false);
+	pass_time(TIMEOUT);
+	assert_int_equal(seen(HP3_EV_FAILOVER), 1);
+	assert_int_equal(seen(HP3_EV_ROUND), 3);
+}
+
+static void a_watch_does_not_wait_for_ever(void **state)
+{
+	stall_config();
+	rig.cfg.round.probe_burst = ASKED;
+	rig.cfg.round.probes_per_second = 1;
+	stalled();
+	lose_a_round();
+	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	steps(20 * TIMEOUT);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+	assert_int_equal(seen(HP3_EV_FAILOVER), 0);
+}
+
 static void rule_13_not_before_four_round_trips(void **state)
 {
 	const uint64_t slow = 400 * US;
@@ -197,6 +233,8 @@ int main(void)
 		RIG_TEST(rule_13_one_answer_starts_anew),
 		RIG_TEST(rule_13_a_dead_peer_is_no_dead_path),
 		RIG_TEST(three_others_are_asked_though_one_is_configured),
+		RIG_TEST(a_watch_outlasts_an_empty_budget),
+		RIG_TEST(a_watch_does_not_wait_for_ever),
 		RIG_TEST(rule_13_not_before_four_round_trips),
 		RIG_TEST(rule_13_progress_ends_the_watch),
 		RIG_TEST(a_path_known_to_be_dead_takes_no_round),
