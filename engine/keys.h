@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ENGINE_KEYS_H
+#define HP3_ENGINE_KEYS_H
+/*
+ * Which flow does a packet belong to? The keys of flow.h, how they are hashed, and the look-up
+ * (keys.c); what was found ahead of time is held against the flow's record first.
+ */
+#include "engine/state.h"
+
+struct hp3_key {
+	uint64_t addr;
+	uint32_t qpn;
+	uint16_t vlan;
+	bool ipv6;
+	enum hp3_dir dir;
+};
+
+#define HP3_KEY_SPREAD 0x9e3779b1u
+void hp3_key_hash(
+	const struct hp3_engine *e, const struct hp3_key *k, uint32_t *sig, uint32_t *bucket);
+uint64_t hp3_key_addr(const struct hp3_engine *e, bool ipv6, const void *local, const void *remote);
+uint64_t hp3_key_addr6(const struct hp3_engine *e, const void *local, const void *remote);
+/*
+ * Signature and bucket of a key: a sum of two keyed products (NH of UMAC, RFC 4418 section 5.2),
+ * whose halves are folded and spread for the bucket. burst.c has it for several packets at once.
+ */
+static inline void hp3_key_mix(const struct hp3_engine *e, uint64_t addr, uint32_t qpn,
+	uint16_t vlan, enum hp3_dir dir, uint32_t *sig, uint32_t *bucket)
+{
+	uint64_t h, spread;
+
+	h = (uint64_t)((uint32_t)addr + e->key[0]) * ((uint32_t)(addr >> 32) + e->key[1]);
+	h += (uint64_t)((qpn | (uint32_t)dir << 31) + e->key[2]) * (vlan + e->key[3]);
+	spread = (uint64_t)(uint32_t)(h ^ h >> 32) * HP3_KEY_SPREAD;
+	*sig = (uint32_t)h;
+	*bucket = (uint32_t)(spread ^ spread >> 32) & e->table.mask;
+}
+
+uint32_t hp3_key_find(
+	const struct hp3_engine *e, const struct hp3_key *k, const void *local, const void *remote);
+/* Local and remote address of a packet, in place. */
+static inline void hp3_pkt_addresses(
+	const struct hp3_pkt *pkt, enum hp3_dir dir, const uint8_t **local, const uint8_t **remote)
+{
+	const uint8_t *ip = (const uint8_t *)pkt->frame + pkt->v.l3_off;
+	const uint8_t *src = ip + (pkt->v.flags & HP3_VF_IPV6 ? 8 : 12);
+	const uint8_t *dst = src + (pkt->v.flags & HP3_VF_IPV6 ? 16 : 4);
+
+	*local = dir == HP3_DIR_TX ? src : dst;
+	*remote = dir == HP3_DIR_TX ? dst : src;
+}
+
+static inline bool hp3_flow_is(const struct hp3_engine *e, const struct hp3_flow *f,
+	const struct hp3_pkt *pkt, enum hp3_dir dir)
+{
+	uint32_t qpn = dir == HP3_DIR_TX ? f->rqpn : f->lqpn;
+	uint16_t want = (uint16_t)(HP3_FF_USED | (dir == HP3_DIR_RX ? HP3_FF_PAIRED : 0) |
+				   (pkt->v.flags & HP3_VF_IPV6 ? HP3_FF_IPV6 : 0));
+	uint16_t mask =
+		(uint16_t)(HP3_FF_USED | HP3_FF_IPV6 | (dir == HP3_DIR_RX ? HP3_FF_PAIRED : 0));
+
+	return f->addr == pkt->addr && qpn == pkt->v.dest_qpn && f->vlan == pkt->v.vlan &&
+	       (f->flags & mask) == want;
+}
+
+uint32_t hp3_pkt_flow_slow(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir);
+/* The flow that a packet belongs to, verified; HP3_NO_FLOW if there is none. */
+static inline uint32_t hp3_pkt_flow(
+	struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir)
+{
+	if (__builtin_expect(pkt->flow != HP3_NO_FLOW && !(pkt->v.flags & HP3_VF_IPV6) &&
+				     hp3_flow_is(e, &e->flows[pkt->flow], pkt, dir),
+		    1))
+		return pkt->flow;
+	return hp3_pkt_flow_slow(e, pkt, dir);
+}
+
+#endif

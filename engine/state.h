@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ENGINE_STATE_H
+#define HP3_ENGINE_STATE_H
+/*
+ * What an engine holds between two packets, beside the records of its flows (flow.h) and address
+ * pairs (pairs.h): slots with their FIFOs, flows with something in flight, rates, and the engine
+ * itself. All of it lies in the memory that hp3_engine_create() is given; engine.c lays it out.
+ */
+#include "cc/pacer.h"
+#include "cc/shield.h"
+#include "engine/engine.h"
+#include "engine/pairs.h"
+#include "engine/table.h"
+#include "engine/trace.h"
+#include "ppp/placement.h"
+
+#define HP3_CM_PENDING 256u /* connection requests remembered until their REP */
+
+/* What a packet in a FIFO is to the engine; the caller has the packet. 0 is never a free index. */
+struct hp3_held {
+	uint32_t next; /* behind it in the FIFO, or free list */
+	uint32_t psn;
+	uint32_t end; /* exclusive bound of the PSNs emitted with and before it */
+	uint16_t len;
+	uint8_t opcode;
+	uint8_t flags; /* HP3_HELD_* */
+};
+
+#define HP3_HELD_AGAIN 0x01u /* a retransmission */
+#define HP3_HELD_ASKS  0x02u /* will be answered by itself: AckReq, READ, ATOMIC */
+#define HP3_HELD_READ  0x04u /* READ or ATOMIC */
+
+/* Why a slot is taken; free when no reason is left. */
+#define HP3_USE_MOVE   0x01u /* a round or a move is under way */
+#define HP3_USE_PACE   0x02u /* packets wait for the pacer */
+#define HP3_USE_VERIFY 0x04u /* moved; to be judged, and stale CNPs are to be known */
+
+/*
+ * What a flow needs beside its record while something is going on; its index is the slot that names
+ * the flow's FIFO.
+ */
+struct hp3_move {
+	uint32_t flow;
+	uint16_t from, to;
+	struct hp3_closing closing;
+	uint8_t use; /* HP3_USE_* */
+	uint8_t cause;
+	uint16_t active; /* position in the list of slots taken */
+	/* FIFO of held packets: move and pacer share it (rule 14) */
+	uint32_t head, tail, held_pkts;
+	uint32_t backlog; /* of these, held by a move that is over: no other move before they leave
+			   */
+	uint64_t held_bytes;
+	uint64_t deadline; /* the earliest of the following */
+	uint64_t move_at, pace_at, verify_at;
+	uint64_t t_ask, t_close, tag;
+	uint64_t moved_pkts, moved_bytes; /* held in all during this move */
+	bool seeking; /* `round` is under way while traffic flows on */
+	bool sought; /* by a round, not by an operator */
+	bool ask; /* probes only behind the drain (STANDARD, NAK) */
+	bool suspended; /* beside: the actuator was told to stop the queue pair */
+	bool marked; /* PROBING: a CNP came, the probe in the air may have been marked */
+	bool clear; /* WAKE: the path in use answered first, unmarked */
+	bool watching; /* DEAD: rounds until the path in use is found dead or alive */
+	uint8_t n_cycles, cycles[HP3_CYCLES_KEPT + 1]; /* what set the round off */
+	uint32_t resume; /* RESUMING: the PSN with which the receiver can go on */
+	uint32_t una; /* DEAD: as the stall began */
+	uint64_t since; /* DEAD: no progress since */
+	uint8_t silent; /* DEAD: rounds that nobody answered */
+	uint8_t alive, reports; /* DEAD: rounds that the port in use survived; reports since */
+	uint8_t waits; /* DEAD: for probes of the address pair's budget, since the last round */
+	uint64_t hold_end; /* WAKE: what is held leaves then, at the latest */
+	uint64_t again; /* DEAD, SETUP: the next round, not before; 0: one is under way */
+	uint8_t rounds; /* SETUP: so far */
+	bool found; /* SETUP: `to` answered an earlier round */
+	struct hp3_liveness live;
+	struct hp3_round round;
+	struct hp3_estimates before; /* of the path in use, as the round or move began */
+	uint64_t ref; /* id of the event to be judged; 0: none */
+	uint64_t bytes0; /* VERIFY: bytes sent when the flow had moved */
+	struct hp3_shield shield;
+	struct hp3_dcqcn_snapshot rate;
+};
+
+/* An active flow, to be looked at again (active.c). */
+struct hp3_active {
+	uint64_t due;
+	uint64_t since; /* no progress since */
+	uint32_t flow;
+	uint32_t una; /* oldest PSN in flight then */
+};
+
+/* Rate of a flow; cc = dcqcn only. */
+struct hp3_rate {
+	struct hp3_dcqcn rp;
+	struct hp3_pacer pacer;
+	uint64_t floor; /* that what waits was promised (rule 14); 0: nothing waits */
+};
+
+/* Where a flow's replies leave (replies.c). */
+struct hp3_reply {
+	uint64_t moved; /* when */
+	uint16_t port; /* 0: where the RNIC sends them */
+};
+
+/* Pairs whose peer is to be told of our flows; ring NULL: nobody is. */
+struct hp3_tell {
+	uint32_t *ring; /* of max_pairs */
+	uint8_t *waits; /* by pair: it is in the ring */
+	uint32_t head, n;
+	uint64_t due;
+};
+
+struct hp3_cm_pending {
+	bool used, from_local, ipv6;
+	uint16_t vlan;
+	uint8_t local[16], remote[16];
+	uint32_t comm_id, qpn;
+	uint32_t psn; /* first one that the other side shall send */
+};
+
+struct hp3_engine {
+	/* read per packet */
+	struct hp3_table table;
+	struct hp3_flow *flows;
+	uint32_t key[4]; /* of hp3_key_mix() */
+	const struct hp3_lanes *lanes; /* burst.h */
+	struct hp3_engine_config cfg;
+	uint64_t seed[4];
+	/* written now and then */
+	struct hp3_pairs pairs;
+	struct hp3_move *moves;
+	uint16_t *slots; /* first nmoves: taken; the rest: free */
+	struct hp3_held *held; /* pool of FIFO entries, free_held first free */
+	struct hp3_paths *paths; /* by pair; these five only if cfg.probing */
+	struct hp3_active *active; /* ring of max_flows */
+	struct hp3_reply *replies; /* by flow */
+	struct hp3_peer_load *peers; /* by pair; placement */
+	uint16_t *counts; /* by pair: told, from; then out, in */
+	struct hp3_tracing *tracing; /* cfg.trace, else NULL */
+	struct hp3_tell tell;
+	struct hp3_rate *rates; /* by flow; cc = dcqcn */
+	struct hp3_np *np; /* by flow; cc.notify */
+	uint32_t active_head, active_n; /* of the ring */
+	struct hp3_load out, in;
+	uint32_t nmoves; /* slots taken */
+	uint32_t nmoving; /* flows whose state is not STEADY */
+	uint32_t nflows, free_flow, nmoved;
+	uint32_t nreplies; /* flows whose replies are away from home */
+	uint32_t age_hand, room_hand;
+	uint32_t free_held;
+	uint64_t age_due, move_due, active_due;
+	uint64_t events; /* so far */
+	uint64_t rng;
+	uint64_t hold_bytes;
+	uint32_t hold_packets;
+	uint32_t cm_next;
+	struct hp3_cm_pending cm[HP3_CM_PENDING];
+	struct hp3_stats stats;
+};
+
+#endif
