@@ -2,6 +2,20 @@
 #include "app/hp3d/replay_summary.h"
 #include <jansson.h>
 #include <stdio.h>
+#include "roce/icrc.h"
+
+void hp3d_replay_count_icrc(const void *frame, uint32_t len, uint64_t *good, uint64_t *bad)
+{
+	struct hp3_view v;
+
+	hp3_parse(frame, len, &v);
+	if (v.class == HP3_CLASS_OTHER)
+		return;
+	if (hp3_icrc_ok(frame, &v))
+		(*good)++;
+	else
+		(*bad)++;
+}
 
 void hp3d_replay_count_event(struct hp3d_replay_summary *s, const struct hp3d_event *ev)
 {

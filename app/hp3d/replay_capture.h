@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_REPLAY_CAPTURE_H
+#define HP3D_REPLAY_CAPTURE_H
+/*
+ * The capture that a replay reads and the one that it writes. A packet keeps its stamp on the way,
+ * in the private area of its buffer. Who fails has said why on stderr.
+ */
+#include <pcap/pcap.h>
+#include <rte_mbuf.h>
+
+struct hp3d_replay_stamp {
+	struct timeval ts;
+	uint32_t len; /* on the wire; the file may have less */
+};
+
+struct hp3d_replay_capture {
+	const char *in_path, *out_path; /* out_path: NULL until there is an output */
+	pcap_t *in;
+	pcap_dumper_t *out;
+};
+
+/* 0 or -1. The input comes first. hp3d_replay_capture_close() also after a failure. */
+int hp3d_replay_capture_open(struct hp3d_replay_capture *c, const char *path);
+int hp3d_replay_capture_create(struct hp3d_replay_capture *c, const char *path);
+/* 1: a packet, valid until the next call; 0: there is none left; -1: the file is damaged. */
+int hp3d_replay_capture_next(
+	struct hp3d_replay_capture *c, struct pcap_pkthdr **h, const u_char **data);
+/* Nothing where there is no output. */
+void hp3d_replay_capture_write(struct hp3d_replay_capture *c, struct rte_mbuf *m);
+/* 0, or -1: not all could be written. */
+int hp3d_replay_capture_close(struct hp3d_replay_capture *c);
+
+/* Nanoseconds since 1970. */
+uint64_t hp3d_replay_capture_time(const struct pcap_pkthdr *h);
+
+#endif
