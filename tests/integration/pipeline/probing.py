@@ -14,9 +14,8 @@ import struct
 import subprocess
 import sys
 import time
-import unittest
-from harness import Link, RawPort, own_namespace, wait_for
-from pipeline import Wired
+from cases import Wired, run
+from harness import Link, RawPort, wait_for
 
 EAGER = {"probe": "peer", "rtt_factor": 101, "congestion_tolerance": 1, "improve": 100, "cycle_us": 1000,
          "backoff_min_us": 1000, "backoff_max_us": 5000, "probe_timeout_us": 100000}
@@ -323,5 +322,4 @@ class Probing(Wired):
 
 
 if __name__ == "__main__":
-    own_namespace()
-    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[6:]])
+    run()

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whatever hp3d counts can be seen: by hp3ctl and by DPDK's telemetry.
+
+usage: counters.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
+"""
+import json
+import os
+import re
+import socket
+from cases import SOURCE, Wired, run
+from harness import wait_for
+
+
+class Counters(Wired):
+    """Whatever the sources count can be seen."""
+
+    def names(self):
+        def macro(path, name):
+            with open(os.path.join(SOURCE, path)) as f:
+                text = re.sub(r"\\\n", " ", f.read())
+            body = re.search(rf"#define {name}\(X\)(.*)", text).group(1)
+            return re.findall(r'X\((\w+), "([^"]*)"(?:, (\d))?', body)
+        engine = [x[0] for x in macro("engine/stats.h", "HP3_STATS")]
+        pipe = macro("app/hp3d/pipe.h", "HP3D_PIPE_COUNTERS")
+        reasons = ["reason_" + x[1] for x in macro("roce/parse.h", "HP3_PARSE_REASONS")]
+        with open(os.path.join(SOURCE, "roce/parse.h")) as f:
+            classes = ["class_" + c.lower() for c in re.findall(r"\tHP3_CLASS_(\w+),", f.read()) if c != "MAX"]
+        self.assertTrue(len(engine) > 20 and len(pipe) > 5 and len(reasons) == 14 and len(classes) == 8)
+        return engine + [x[0] for x in pipe] + reasons + classes, [x[0] for x in pipe if x[2] == "1"]
+
+    def test_every_counter_shows(self):
+        d = self.start()
+        a, _ = self.endpoints()
+        a.tell("send 50")
+        wait_for("all ACKs", lambda: a.report()["acked"] == 50 * 16)
+        names, drops = self.names()
+        stats = d.json("stats", "--explain")[0]
+        for place in (stats["rail"]["rail0"], stats["lcore"]["0"], stats["help"]):
+            self.assertLessEqual(set(names), set(place))
+        table = d.ctl("stats", "--explain").stdout
+        for name in names:
+            self.assertRegex(table, rf"(?m)^rail\.rail0\.{name} +\d+ +\w")
+        self.assertEqual(stats["rail"]["rail0"]["packets_tx"], 800)
+        work = d.json("health")[0]["work"]
+        self.assertEqual(len(work), 1)
+        self.assertIn(work[0]["level"], ("base", "v3", "v4"))
+        self.assertTrue(0 < work[0]["busy_ns"] < work[0]["idle_ns"], work)
+
+        telemetry = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.addCleanup(telemetry.close)
+        telemetry.settimeout(20)
+        telemetry.connect(f"/var/run/dpdk/{d.prefix}/dpdk_telemetry.v2")
+        telemetry.recv(16384)
+
+        def ask(command):
+            telemetry.send(command.encode())
+            return json.loads(telemetry.recv(1 << 16))[command.split(",")[0]]
+        same = {n.replace("-", "_"): stats["rail"]["rail0"][n] for n in names}
+        for command in ("/hp3/stats", "/hp3/rail,rail0", "/hp3/lcore,0"):
+            answer = ask(command)
+            self.assertEqual({n: answer.get(n) for n in same}, same, command)
+        self.assertEqual(ask("/hp3/drops"), dict.fromkeys(drops, 0))
+        self.assertEqual(ask("/hp3/rail"), ["rail0"])
+        self.stop(d)
+
+
+if __name__ == "__main__":
+    run()

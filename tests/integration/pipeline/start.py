@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""hp3d begins and ends: ports of all kinds, and devices, memory and frames that it must refuse.
+
+usage: start.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
+"""
+import os
+import re
+import signal
+from cases import Base, run
+from harness import Link, RawPort, wait_for
+
+
+class Start(Base):
+    def test_ring_ports(self):
+        d = self.daemon({"rail0": ("net_ring0", "net_ring1"), "rail1": ("net_ring2", "net_ring3")},
+                        eal={"mbufs": 4096}, rfr={"hold_packets": 1024}).up()
+        health = d.json("health")[0]
+        self.assertEqual((health["status"], health["rails"], health["flows"]), ("ok", 2, 0))
+        self.stop(d, signal.SIGINT)
+        self.assertFalse(os.path.exists(d.socket))
+
+    def test_null_ports_at_full_rate(self):
+        """Empty frames without end: all are forwarded, none is kept."""
+        d = self.daemon({"rail0": ("net_null0", "net_null1")}).up()
+        wait_for("packets", lambda: d.counters()["packets_rx"] > 10000)
+        counters = d.counters()
+        self.assertGreater(counters["class_other"], 10000)
+        self.assertEqual(counters["changed"], 0)
+        self.stop(d)
+
+    def test_ports_that_spread(self):
+        """net_null takes key and table of a NIC that spreads, and does not: who gets a packet of others
+        passes it on."""
+        d = self.daemon({"rail0": ("net_null0", "net_null1")}, eal={"lcores": 2}).up()
+        for side in ("rnic", "net"):
+            self.assertRegex(d.output(), rf"\[rail\.rail0\] {side}: the NIC spreads .* 2 lcores.*RSS")
+        wait_for("packets", lambda: d.counters()["handed_over"] > 10000)
+        lcores = d.stats()["lcore"]
+        # Empty frames belong to the first one.
+        self.assertEqual((lcores["0"]["handed_over"], lcores["1"]["packets_rx"]), (0, 0))
+        self.assertGreater(lcores["0"]["packets_rx"], lcores["1"]["handed_over"] // 4)
+        self.stop(d)
+
+    def refused(self, d, message, code=1):
+        self.assertEqual(d.process.wait(timeout=40), code, d.output())
+        self.assertRegex(d.output(), message)
+
+    def test_devices_that_do_not_work(self):
+        link, big = Link("e"), Link("g", mtu=4000)
+        self.addCleanup(link.remove)
+        self.addCleanup(big.remove)
+        good = link.devargs(1)
+        for rnic, net, message in (
+                ("net_af_packet0,iface=nosuch0", good, r"\[rail\.rail0\] rnic = .*nosuch0.*check"),
+                (good, "net_nosuch0", r"\[rail\.rail0\] net = .*net_nosuch0.*check"),
+                (good, "0000:7f:1f.7", r"\[rail\.rail0\] net = .*check"),
+                (big.devargs(0), good, r"rail0\] rnic: MTU 4000 .*mbuf_bytes to at least 4\d\d\d")):
+            with self.subTest(rnic=rnic, net=net):
+                self.refused(self.daemon({"rail0": (rnic, net)}), message)
+
+    def test_memory_that_does_not_suffice(self):
+        ports = ("net_ring0", "net_ring1")
+        self.refused(self.daemon({"rail0": ports}, eal={"memory_mb": 64, "mbufs": 1048576}),
+                     r"memory_mb = 64: .* allow at least \d+ or lower mbufs", code=2)
+        self.refused(self.daemon({"rail0": ports, "rail1": ("net_ring2", "net_ring3")},
+                                 eal={"memory_mb": 64, "mbufs": 16384}),
+                     r"\[rail\.rail\d\].*raise \[eal\] memory_mb or lower mbufs")
+        self.refused(self.daemon({"rail0": ports}, flows={"max_flows": 16777216}),
+                     r"raise \[eal\] memory_mb or lower \[flows\]")
+
+    def test_frames_that_do_not_fit_the_ring(self):
+        """Refused, since they would be cut; with what the message asks for they pass whole."""
+        rnic, net = Link("r", mtu=4000), Link("n", mtu=4000)
+        self.addCleanup(rnic.remove)
+        self.addCleanup(net.remove)
+        d = self.daemon({"rail0": (rnic.devargs(0), net.devargs(1))}, eal={"mbuf_bytes": 4608})
+        self.refused(d, r"rail0\] rnic = .*framesz of 2048 would cut")
+        fix = re.search(r"append (framesz=\d+,blocksz=\d+) .*mbuf_bytes is at least (\d+)", d.output())
+        ports = [f"net_af_packet{i},iface={link.near},{fix[1]}" for i, link in enumerate((rnic, net))]
+        d = self.daemon({"rail0": ports}, eal={"mbuf_bytes": int(fix[2]), "mbufs": 4096},
+                        rfr={"hold_packets": 1024}).up()
+        ends = RawPort(rnic.far), RawPort(net.far)
+        for end in ends:
+            self.addCleanup(end.close)
+        for size in (4000, 4004):  # a whole MTU, also behind a VLAN tag
+            frame = bytes(12) + (b"\x81\x00\x00\x64" if size > 4000 else b"") + b"\x88\xb5" + os.urandom(4000)
+            ends[0].send(frame)
+            self.assertEqual(ends[1].receive(), frame)
+        self.stop(d)
+
+
+if __name__ == "__main__":
+    run()
