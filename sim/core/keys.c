@@ -149,7 +149,7 @@ static const struct hp3_ini_key keys[] = {
 	NUM(hp3, load_age_us, "us", 50, 0, 100000000, "the peer's counts are good for"),
 	NUM(hp3, traces_per_second, "", 10000, 1, 1000000000, "of a host (identity trace)"),
 	NUM(hp3, trace_timeout_us, "us", 100, 1, 1000000, "a trace not answered is lost"),
-	NUM(hp3, max_hold_us, "us", 200, 1, 1000000, "longest drain"),
+	NUM(hp3, max_hold_us, "us", 1000, 1, 1000000, "longest drain"),
 	NUM(hp3, hold_bytes, "bytes", 4000000, 1000, 4000000000, "held of a flow"),
 	ENUM(traffic, kind, traffics, SIM_POISSON, "pattern; see docs/sim.md"),
 	TEXT(traffic, cdf, "AliStorage2019", "flow sizes: a built-in name, or a file"),
