@@ -33,7 +33,6 @@ void hp3_trace_tell_nothing(struct hp3_engine *e, uint32_t pair, bool void_all)
 	count(e, pair, 1);
 }
 
-/* True if the port drew another path before: routes have changed. */
 bool hp3_trace_tell_port(
 	struct hp3_engine *e, uint32_t pair, uint16_t port, uint32_t label, uint64_t now)
 {
@@ -85,7 +84,6 @@ void hp3_trace_rest(struct hp3_engine *e, uint32_t pair, uint64_t now)
 	e->stats.trace_nothing++;
 }
 
-/* What is believed is wrong: all of it is void. */
 void hp3_trace_wrong(struct hp3_engine *e, uint32_t pair, uint64_t now)
 {
 	struct hp3_trace_pair *t = &e->tracing->pair[pair];

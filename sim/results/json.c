@@ -7,6 +7,7 @@
 #include "sim/lb/lb.h"
 #include "sim/results/json.h"
 #include "sim/results/slowdown.h"
+#include "sim/sim_commit.h"
 
 struct sim_cost sim_cost_now(void)
 {

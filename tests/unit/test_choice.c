@@ -9,42 +9,19 @@
 #include <stddef.h>
 #include <string.h>
 #include <cmocka.h>
-#include "ppp/paths.h"
+#include "paths_table.h"
 
-#define SEED 0xc401ceu
-#define US   1000ull
-#define MS   1000000ull
-
-static const struct hp3_paths_params params = {
-	.fresh_ns = 100 * MS,
-	.recheck_ns = 1000 * MS,
-	.retry_ns = 50 * MS,
-	.window_ns = MS,
-	.rtt_factor = 200,
-	.ecn_fraction = 50,
-	.losses = 3,
-	.equal = 20,
-};
-
-static struct hp3_paths table;
-static struct hp3_traces traces;
 static struct hp3_model model;
 static const struct hp3_stage stage = {.hash = {.kind = HP3_HASH_CRC32, .paths = 8, .seed = 3}};
 static struct hp3_tuple pair = {.src = {10, 0, 0, 1}, .dst = {10, 0, 0, 2}, .dport = 4791};
-
-static int setup(void **state)
-{
-	hp3_paths_init(&table, &params, SEED);
-	return 0;
-}
 
 /* All ports have one of 8 known paths. */
 static int setup_model(void **state)
 {
 	struct hp3_tuple t = pair;
-	uint64_t rng = SEED;
+	uint64_t rng = PATHS_SEED;
 
-	setup(state);
+	paths_setup(state);
 	hp3_model_init(&model, &stage, 1);
 	while (!hp3_model_believed(&model)) {
 		t.sport = hp3_rand_port(&rng);
@@ -53,13 +30,8 @@ static int setup_model(void **state)
 	return hp3_paths_identity_model(&table, &model, &pair);
 }
 
-static void reply(uint16_t port, uint32_t rtt, bool marked, uint64_t now)
-{
-	hp3_paths_reply(&table, hp3_paths_get(&table, port, 0, now), rtt, marked, now);
-}
-
 /* Three losses while `other` answers. */
-static void break_path(uint16_t port, uint16_t other, uint64_t now)
+static void fail_path(uint16_t port, uint16_t other, uint64_t now)
 {
 	for (unsigned i = 0; i < params.losses + 1u; i++) {
 		uint64_t t = now - (params.losses - i) * params.window_ns;
@@ -141,7 +113,7 @@ static void never_a_failed_path(void **state)
 		uint16_t bad = port_of(failed), in_use = port_of(0);
 
 		reply(bad, 10 * US, false, now - 10 * MS); /* it was good once */
-		break_path(bad, in_use, now);
+		fail_path(bad, in_use, now);
 		for (unsigned run = 0; run < 100; run++) {
 			unsigned n = hp3_paths_candidates(&table, 0, in_use, ports, 8, now);
 
@@ -169,7 +141,7 @@ static void never_a_failed_port(void **state)
 
 	for (uint16_t i = 0; i < 8; i++) {
 		reply(0xc100 + i, 10 * US, false, 90 * MS);
-		break_path(0xc100 + i, 0xc000, 100 * MS);
+		fail_path(0xc100 + i, 0xc000, 100 * MS);
 	}
 	for (unsigned run = 0; run < 1000; run++) {
 		assert_int_equal(hp3_paths_candidates(&table, 0, 0xc000, ports, 8, 100 * MS), 8);
@@ -244,9 +216,9 @@ static void choices_are_reproducible(void **state)
 	uint16_t a[8], b[8], c[8];
 
 	hp3_paths_candidates(&table, 0, 0xc000, a, 8, MS);
-	setup(state);
+	paths_setup(state);
 	hp3_paths_candidates(&table, 0, 0xc000, b, 8, MS);
-	hp3_paths_init(&table, &params, SEED + 1);
+	hp3_paths_init(&table, &params, PATHS_SEED + 1);
 	hp3_paths_candidates(&table, 0, 0xc000, c, 8, MS);
 	assert_memory_equal(a, b, sizeof(a));
 	assert_memory_not_equal(a, c, sizeof(a));
@@ -261,7 +233,7 @@ static void a_port_for_a_path(void **state)
 		port_of(id);
 	assert_int_equal(hp3_paths_port(&table, 8, 0, &port), -ENOENT);
 
-	setup(state);
+	paths_setup(state);
 	assert_int_equal(port_of(HP3_PATH_BY_PORT | 0xc123), 0xc123);
 	assert_int_equal(hp3_paths_port(&table, HP3_PATH_NONE, 0, &port), -ENOENT);
 	assert_int_equal(hp3_paths_port(&table, 3, 0, &port), -ENOENT);
@@ -276,7 +248,7 @@ static void rule_18_every_qpn_has_ports_of_its_own(void **state)
 {
 	struct hp3_stage hashed = stage;
 	struct hp3_tuple t = pair;
-	uint64_t rng = SEED;
+	uint64_t rng = PATHS_SEED;
 	uint16_t ports[8];
 
 	hashed.hash.qpn = true;
@@ -304,7 +276,7 @@ static void rule_18_every_qpn_has_ports_of_its_own(void **state)
 
 int main(void)
 {
-#define T(f) cmocka_unit_test_setup(f, setup)
+#define T(f) cmocka_unit_test_setup(f, paths_setup)
 #define M(f) cmocka_unit_test_setup(f, setup_model)
 	const struct CMUnitTest tests[] = {
 		T(half_remembered_half_unexplored),
@@ -320,6 +292,6 @@ int main(void)
 		T(rule_18_every_qpn_has_ports_of_its_own),
 	};
 
-	print_message("seed %#x\n", SEED);
+	print_message("seed %#x\n", PATHS_SEED);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
