@@ -31,7 +31,7 @@ static void rule_11_our_hp3d_crashes_at_any_step(void **state)
 	assert_true(r.switched > 10 * run_seeds);
 }
 
-/* Probes of kind PEER reach the RNIC, which takes them for duplicates. */
+/* Probes of kind PEER reach the RNIC, which drops them. */
 static void rule_1_the_peers_hp3d_crashes_at_any_step(void **state)
 {
 	struct world_params p = rnic_base();

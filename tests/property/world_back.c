@@ -87,7 +87,7 @@ void world_send_report(struct world *w, const struct hp3_act *a)
 
 	w->r.reports++;
 	if (!w->peer_up) {
-		world_send_like_data(w, i, a, HP3_PROBE_PEER);
+		world_send_to_nobody(w, path);
 		return;
 	}
 	t = world_arrival(w, path, &w->path_free[path]);

@@ -28,7 +28,7 @@ void world_check_probe(struct world *w, uint32_t i, const struct hp3_act *a)
 
 	if (!asked_for)
 		VIOLATION(w, "a probe of kind %s", hp3_probe_kind_name(a->op));
-	if (a->op != HP3_PROBE_NAK && lin >= q->exp && lin >= q->old_end)
+	if (a->op == HP3_PROBE_STANDARD && lin >= q->exp && lin >= q->old_end)
 		VIOLATION(w, "a probe that is no duplicate, qp %u: PSN %llu, expected %llu", i,
 			(unsigned long long)lin, (unsigned long long)q->exp);
 	hp3_flow_info(w->e, a->flow, w->now, &info);

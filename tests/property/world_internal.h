@@ -203,8 +203,9 @@ void world_setup_qp(struct world *w, uint32_t i, uint32_t start);
 uint32_t world_path(const struct world *w, uint16_t port, uint32_t qpn);
 void world_into_network(struct world *w, struct pkt *k, uint16_t port);
 void world_send_probe(struct world *w, const struct hp3_act *a);
-/* A packet of ours that an RNIC answers or ignores, as what it looks like. */
+/* A packet of ours that an RNIC answers, as what it looks like; one that it drops. */
 void world_send_like_data(struct world *w, uint32_t i, const struct hp3_act *a, uint8_t kind);
+void world_send_to_nobody(struct world *w, uint32_t path);
 uint32_t world_qp_of(const struct world *w, const struct hp3_act *a);
 /* When what enters this path now arrives; 0: never. */
 uint64_t world_arrival(struct world *w, uint32_t path, uint64_t *free);

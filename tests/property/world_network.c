@@ -89,24 +89,31 @@ void world_send_like_data(struct world *w, uint32_t i, const struct hp3_act *a, 
 	world_into_network(w, k, a->port);
 }
 
+/* A packet for the peer's hp3d, which is gone: its RNIC drops it (rule 1). */
+void world_send_to_nobody(struct world *w, uint32_t path)
+{
+	w->r.probes_at_rnic += world_arrival(w, path, &w->path_free[path]) != 0;
+}
+
 /*
  * The peer's hp3d answers PEER probes if both ways work. All others, and these where it is gone,
- * reach the RNIC (rule 1).
+ * reach the RNIC, which answers those that look like data.
  */
 void world_send_probe(struct world *w, const struct hp3_act *a)
 {
-	uint32_t i = world_qp_of(w, a), path;
-	struct qp *q = &w->qps[i];
-	bool reaches_rnic = a->op != HP3_PROBE_PEER || !w->peer_up;
+	uint32_t i = world_qp_of(w, a), path = world_path(w, a->port, w->qps[i].rqpn);
 	uint64_t t;
 
-	path = world_path(w, a->port, q->rqpn);
 	w->r.probes++;
 	w->r.probes_standard += a->op == HP3_PROBE_STANDARD;
 	w->r.probes_nak += a->op == HP3_PROBE_NAK;
 	world_check_probe(w, i, a);
-	if (reaches_rnic) {
+	if (a->op != HP3_PROBE_PEER) {
 		world_send_like_data(w, i, a, a->op);
+		return;
+	}
+	if (!w->peer_up) {
+		world_send_to_nobody(w, path);
 		return;
 	}
 	t = world_arrival(w, path, &w->path_free[path]);
