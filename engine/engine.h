@@ -147,8 +147,8 @@ enum hp3_act_kind {
 	HP3_ACT_PROBE, /* send a probe of the flow on `port`; see struct hp3_act */
 	HP3_ACT_NAK, /* to the local RNIC: PSN sequence error, `psn` is expected (rule 4) */
 	HP3_ACT_CNP, /* to the network: tell the flow's sender of congestion (rule 5) */
-	HP3_ACT_REPORT, /* to the peer's hp3d on `port`: no reply to this flow comes through; PSN
-			   `psn`, so that it is a harmless duplicate should it reach an RNIC */
+	HP3_ACT_REPORT, /* to the peer's hp3d on `port`: no reply to this flow comes through; `psn`
+			   as for a PROBE of kind PEER */
 	HP3_ACT_URGE, /* to the peer's RNIC on `port`: zero-length WRITE ONLY with the old PSN
 			 `psn`, AckReq, so that it says again how far it is */
 	HP3_ACT_RATE, /* to the RNIC's rate limiter: enum hp3_rate_op */
@@ -167,9 +167,10 @@ enum hp3_rate_op {
 };
 
 /*
- * PROBE: kind PEER bears probe_id, so that its answer names it, and PSN `psn`, with which it is a
- * harmless duplicate should it reach an RNIC. STANDARD is that duplicate itself: zero-length WRITE
- * ONLY, AckReq. NAK is a WRITE ONLY with the future PSN `psn`.
+ * PROBE: kind PEER bears probe_id, so that its answer names it. It is no packet of a reliable
+ * connection (probes/peer.h): an RNIC that it reaches drops it, whatever its PSN; `psn` is an old
+ * one all the same. TRACE and REPORT have the same form. STANDARD is a duplicate: zero-length WRITE
+ * ONLY with the old PSN `psn`, AckReq. NAK is a WRITE ONLY with the future PSN `psn`.
  */
 struct hp3_act {
 	uint8_t kind; /* enum hp3_act_kind */

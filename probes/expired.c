@@ -22,7 +22,7 @@ static int read_udp(const uint8_t *udp, uint32_t n, struct hp3_expired *x)
 	if (hp3_be16(udp + 2) != HP3_ROCE_UDP_PORT || hp3_be16(udp + 4) != UDP_LEN_PROBE)
 		return -ENOMSG;
 	x->sport = hp3_be16(udp);
-	x->has_id = n >= VA + 8 && udp[UDP_LEN] == HP3_OP_RC_WRITE_ONLY &&
+	x->has_id = n >= VA + 8 && udp[UDP_LEN] == HP3_OP_UC_WRITE_ONLY &&
 		    hp3_be16(udp + VA) == HP3_PEER_MAGIC;
 	x->id = x->has_id ? hp3_be32(udp + VA + 4) : 0;
 	return 0;

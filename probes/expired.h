@@ -3,7 +3,7 @@
 #define HP3_PROBES_EXPIRED_H
 /*
  * Reads ICMP (RFC 792) and ICMPv6 (RFC 4443) "time exceeded in transit" messages that quote a
- * zero-length WRITE ONLY of RoCEv2, which is what trace.h sends.
+ * zero-length UC WRITE ONLY of RoCEv2, which is what trace.h sends.
  *
  * A switch need not quote more than the IP header and 8 bytes: addresses, IPv4 identification or
  * IPv6 flow label, source port and UDP length. What it quotes beyond is taken if it is there: the

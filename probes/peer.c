@@ -25,7 +25,7 @@ int hp3_peer_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	uint64_t va = magic << 48 | (p->time & UINT16_MAX) << 32 | p->id;
 
 	return hp3_build(buf, cap, a,
-		&(struct hp3_fields){.opcode = HP3_OP_RC_WRITE_ONLY,
+		&(struct hp3_fields){.opcode = HP3_OP_UC_WRITE_ONLY,
 			.dest_qpn = p->dest_qpn,
 			.psn = p->psn,
 			.va = va,

@@ -3,25 +3,30 @@
 #define HP3_PROBES_PEER_H
 /*
  * The peer probe: what one hp3d sends to learn whether a path is good, and the other one answers
- * (answer.h). It is an RC packet with the flow's own addresses, QPN, DSCP and ECT, so that switches
- * hash, queue and mark it like the data; its source port names the path.
+ * (answer.h). It has the flow's own addresses, QPN, DSCP and ECT, so that switches hash, queue and
+ * mark it like the data; its source port names the path.
  *
- *     RDMA WRITE ONLY, no payload, DMA length 0, AckReq clear, PSN: an old one
+ *     UC RDMA WRITE ONLY, no payload, DMA length 0, AckReq clear, PSN: of the flow, an old one
  *     RETH VA      magic 16 | wall clock in seconds, low 16 bits | probe id 32
  *     RETH R_Key   tag 32 (tag.h) over addresses, ports, QPN, PSN, id and the whole time
  *     60 bytes from the IP header on with IPv4, 80 with IPv6
  *
- * Invariant (rule 1): should it reach an RNIC because its hp3d is gone, it is a duplicate of a
- * zero-length write, which changes no state; nor does it ask for an ACK.
+ * Invariant (rule 1): should it reach an RNIC because its hp3d is gone, it is dropped silently:
+ * nothing is acknowledged, nothing counted as duplicate, no PSN need be known. Its transport
+ * service is that of unreliable connections, the queue pair's that of reliable ones, and header
+ * validation discards what does not match (IBTA 9.6; Soft-RoCE: check_type_state() in rxe_recv.c).
+ * The PSN is there because switches may look at it, and the tag speaks for it; it names nothing.
+ * That it is an old one matters to Soft-RoCE alone, and only where the kernel lacks 7d9ae80e31df
+ * (in Linux 5.12 and the stable ones of March 2021): there the check never fails, and what has an
+ * old PSN is a duplicate.
  *
  * The same packet with another magic is a report: "no reply to my queue pair comes through". It is
  * for the hp3d at the other end, which then sends these replies on another port; nobody answers it.
  * Its id names the queue pair: QPN << 8 | number.
  *
  * The magic makes the VA non-canonical: bits 63 to 56 differ among themselves, which no virtual
- * address of a 48, 52 or 57 bit space does. A zero-length write of an application is told apart by
- * it, by AckReq (the only packet of a message that its sender wants to see completed bears it), and
- * by the tag.
+ * address of a 48, 52 or 57 bit space does. A zero-length write of an application over an
+ * unreliable connection is told apart by it and by the tag.
  */
 #include "probes/tag.h"
 #include "roce/opcode.h"
@@ -65,8 +70,8 @@ static inline bool hp3_peer_is(const void *frame, const struct hp3_view *v)
 {
 	uint64_t magic;
 
-	if (v->class != HP3_CLASS_RC_REQUEST || v->opcode != HP3_OP_RC_WRITE_ONLY ||
-		v->dma_len != 0 || v->payload_len != 0 || (v->flags & HP3_VF_ACKREQ))
+	if (v->class != HP3_CLASS_UC || v->opcode != HP3_OP_UC_WRITE_ONLY || v->dma_len != 0 ||
+		v->payload_len != 0 || (v->flags & HP3_VF_ACKREQ))
 		return false;
 	magic = hp3_peer_va(frame, v) >> 48;
 	return magic == HP3_PEER_MAGIC || magic == HP3_REPORT_MAGIC;

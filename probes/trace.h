@@ -13,9 +13,10 @@
  * time-out, and late answers end there.
  *
  * Invariants: one result per trace, at the latest when its time is out; a trace that reaches the
- * peer (too large a TTL) is a peer probe like any other, a harmless duplicate (rule 1); what cannot
- * be matched changes nothing and passes on to the host. An answer cannot be authenticated, because
- * switches sign nothing: its result is a label, for the caller to believe when it recurs.
+ * peer (too large a TTL) is a peer probe like any other: answered, or dropped by the RNIC (rule 1);
+ * what cannot be matched changes nothing and passes on to the host. An answer cannot be
+ * authenticated, because switches sign nothing: its result is a label, for the caller to believe
+ * when it recurs.
  *
  * Sans-IO: the caller sends what hp3_trace_start() built, and hands in what arrives. Times are
  * monotonic ns.

@@ -57,8 +57,7 @@ static inline bool hp3d_agent_wants(const struct hp3_view *v)
 {
 	return (v->class == HP3_CLASS_OTHER &&
 		       (v->reason == HP3_PARSE_NOT_ROCE || v->reason == HP3_PARSE_NOT_UDP)) ||
-	       (v->class == HP3_CLASS_RC_REQUEST && v->opcode == HP3_OP_RC_WRITE_ONLY &&
-		       v->dma_len == 0);
+	       (v->class == HP3_CLASS_UC && v->opcode == HP3_OP_UC_WRITE_ONLY && v->dma_len == 0);
 }
 
 /*

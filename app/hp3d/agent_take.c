@@ -116,7 +116,7 @@ bool hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp
 {
 	acts->n = 0;
 	*answer = NULL;
-	if (pkt->v.class == HP3_CLASS_RC_REQUEST)
+	if (pkt->v.class == HP3_CLASS_UC)
 		return take_probe(a, e, pkt, now, acts, answer);
 	if (pkt->v.reason == HP3_PARSE_NOT_UDP)
 		return take_icmp(a, e, pkt, now);

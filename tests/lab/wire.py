@@ -71,7 +71,7 @@ def is_request(p):
 
 
 def is_probe(p):
-    """Zero-length WRITE ONLY: what probes of both kinds look like."""
+    """Zero-length WRITE ONLY: what probes look like that an RNIC answers. Those for a peer's hp3d are no requests."""
     return p.opcode == 0x0A and p.dma_length == 0
 
 

@@ -75,7 +75,7 @@ static void never_larger_than_the_question(void **state)
 		struct shape s = random_shape(&r, 0);
 		struct frame f;
 		struct hp3_view v;
-		s.opcode = HP3_OP_RC_WRITE_ONLY;
+		s.opcode = HP3_OP_UC_WRITE_ONLY;
 		s.payload = 0;
 		uint32_t len = make_frame(b, &s, &r);
 		hp3_parse(b, len, &v);

@@ -15,6 +15,9 @@
 #define CLOCK 1700000000u
 #define L3    14u
 
+#define UC_WRITE_FIRST    0x26
+#define UC_WRITE_ONLY_IMM 0x2b
+
 static int read_probe(const struct frame *f, const struct hp3_probe_key *key, uint64_t clock)
 {
 	struct hp3_peer_probe p;
@@ -57,7 +60,7 @@ static void make_report(struct frame *f)
 	reparse(f);
 }
 
-/* The same harmless duplicate; what it says cannot be taken for what a probe says. */
+/* The same packet; what it says cannot be taken for what a probe says. */
 static void a_report_names_its_senders_queue_pair(void **state)
 {
 	struct hp3_peer_probe p;
@@ -67,6 +70,7 @@ static void a_report_names_its_senders_queue_pair(void **state)
 	make_report(&f);
 	va = f.b + f.v.udp_off + 20;
 	assert_true(hp3_peer_is(f.b, &f.v));
+	assert_int_equal(f.v.opcode, HP3_OP_UC_WRITE_ONLY);
 	assert_int_equal(hp3_be16(va), HP3_REPORT_MAGIC);
 	assert_int_equal(hp3_peer_read(f.b, &f.v, &probe_key, CLOCK, &p, NULL), 0);
 	assert_true(p.report);
@@ -78,19 +82,38 @@ static void a_report_names_its_senders_queue_pair(void **state)
 	assert_false(p.report);
 }
 
-static void rule_01_peer_probe_is_a_harmless_duplicate(void **state)
+/* The upper three bits of an opcode are its transport service, 0 that of reliable connections: a
+ * queue pair of that kind drops what has another one. */
+static void rule_01_peer_probe_is_nothing_to_a_reliable_connection(void **state)
 {
 	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
 		struct frame f;
 		make_probe(&f, ipv6, 1, CLOCK, &probe_key);
-		assert_int_equal(f.v.class, HP3_CLASS_RC_REQUEST);
-		assert_int_equal(f.v.opcode, HP3_OP_RC_WRITE_ONLY);
+		assert_int_not_equal(f.b[f.v.udp_off + 8] & 0xe0, 0);
+		assert_int_equal(f.b[f.v.udp_off + 8], 0x2a);
+		assert_int_equal(f.v.class, HP3_CLASS_UC);
+		assert_int_equal(f.v.opcode, HP3_OP_UC_WRITE_ONLY);
 		assert_int_equal(f.v.payload_len, 0);
 		assert_int_equal(f.v.dma_len, 0);
 		assert_int_equal(f.v.psn, 0x777);
 		assert_int_equal(f.v.dest_qpn, 0x1234);
 		assert_false(f.v.flags & HP3_VF_ACKREQ);
 		assert_true(hp3_icrc_ok(f.b, &f.v));
+	}
+}
+
+/* What hp3d sent before, and whatever else of a reliable connection bears our magic. */
+static void rule_01_no_probe_is_taken_from_a_reliable_connection(void **state)
+{
+	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+		struct frame f;
+		make_probe(&f, ipv6, 1, CLOCK, &probe_key);
+		f.b[f.v.udp_off + 8] = HP3_OP_RC_WRITE_ONLY;
+		reparse(&f);
+		hp3_icrc_store(f.b, &f.v);
+		assert_int_equal(f.v.class, HP3_CLASS_RC_REQUEST);
+		assert_int_equal(hp3_peer_va(f.b, &f.v) >> 48, HP3_PEER_MAGIC);
+		assert_false(hp3_peer_is(f.b, &f.v));
 	}
 }
 
@@ -231,16 +254,20 @@ static void others_are_not_taken(void **state)
 	static const uint64_t magic = (uint64_t)HP3_PEER_MAGIC << 48;
 	static const uint8_t byte;
 	const struct hp3_fields others[] = {
-		{.opcode = HP3_OP_RC_WRITE_ONLY, .va = magic, .ackreq = true},
-		{.opcode = HP3_OP_RC_WRITE_ONLY,
+		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = magic, .ackreq = true},
+		{.opcode = HP3_OP_UC_WRITE_ONLY,
 			.va = magic,
 			.dma_len = 1,
 			.payload = &byte,
 			.payload_len = 1},
-		{.opcode = HP3_OP_RC_WRITE_ONLY, .va = magic, .dma_len = 1},
-		{.opcode = HP3_OP_RC_WRITE_ONLY, .va = magic, .payload = &byte, .payload_len = 1},
-		{.opcode = HP3_OP_RC_WRITE_ONLY, .va = 0x00007f0012345678},
-		{.opcode = HP3_OP_RC_WRITE_ONLY, .va = 0xffff800012345678},
+		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = magic, .dma_len = 1},
+		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = magic, .payload = &byte, .payload_len = 1},
+		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = 0x00007f0012345678},
+		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = 0xffff800012345678},
+		{.opcode = UC_WRITE_ONLY_IMM, .va = magic},
+		{.opcode = UC_WRITE_FIRST, .va = magic},
+		{.opcode = HP3_OP_RC_WRITE_ONLY, .va = magic},
+		{.opcode = HP3_OP_RC_WRITE_ONLY, .va = magic, .ackreq = true},
 		{.opcode = HP3_OP_RC_WRITE_ONLY_IMM, .va = magic},
 		{.opcode = HP3_OP_RC_WRITE_FIRST, .va = magic},
 		{.opcode = HP3_OP_RC_READ_REQUEST, .va = magic},
@@ -308,7 +335,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wire_format),
 		cmocka_unit_test(a_report_names_its_senders_queue_pair),
-		cmocka_unit_test(rule_01_peer_probe_is_a_harmless_duplicate),
+		cmocka_unit_test(rule_01_peer_probe_is_nothing_to_a_reliable_connection),
+		cmocka_unit_test(rule_01_no_probe_is_taken_from_a_reliable_connection),
 		cmocka_unit_test(va_is_no_virtual_address),
 		cmocka_unit_test(hashed_and_queued_like_the_data),
 		cmocka_unit_test(rule_06_damage_is_noticed),

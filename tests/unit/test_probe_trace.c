@@ -63,7 +63,7 @@ static void sent_like_the_data(void **state)
 		want.ttl = 2;
 		expect_same_way(&got, &want);
 		assert_int_equal(f.v.dest_qpn, 0x1234);
-		/* Too large a TTL: a peer probe, sound and harmless (rule 1). */
+		/* Too large a TTL: a peer probe, and sound (rule 1). */
 		assert_true(hp3_peer_is(f.b, &f.v));
 		assert_int_equal(hp3_peer_read(f.b, &f.v, &probe_key, CLOCK, &p, NULL), 0);
 		assert_int_equal(p.psn, 0x777);

@@ -33,8 +33,8 @@ def frames(port):
 
 
 def is_probe(frame):
-    """An RC WRITE ONLY with hp3's magic in its VA (probes/peer.h)."""
-    return frame[12:14] == b"\x08\x00" and len(frame) == 74 and frame[42] == 0x0a and frame[54:56] == b"H3"
+    """A UC WRITE ONLY with hp3's magic in its VA (probes/peer.h)."""
+    return frame[12:14] == b"\x08\x00" and len(frame) == 74 and frame[42] == 0x2a and frame[54:56] == b"H3"
 
 
 class Probing(Wired):
@@ -239,6 +239,20 @@ class Probing(Wired):
         self.assertFalse(any(f["moved"] for f in a.flows()))
         self.stop(a)
         self.stop(b)
+
+    def test_a_peer_without_hp3d(self):
+        """Its RNIC gets the probes and drops them: none is acknowledged, none counts as duplicate."""
+        a = self.start(ppp=EAGER, probes={"probe_key": KEY})
+        ends = Wired.endpoints(self, qps=2)
+        self.traffic(*ends)
+        a.paired(2)
+        wait_for("probes at the other end", lambda: ends[1].report()["others"] >= 20)
+        self.settle(*ends)
+        ra, rb = self.whole(*ends)
+        ca = a.counters()
+        self.assertEqual((ra["others"], rb["others"]), (0, ca["probes_peer"] + ca["reports_sent"] + ca["traces"]))
+        self.assertEqual((ca["probe_replies"], ca["moves_switched"] + ca["moves_idle"]), (0, 0))
+        self.stop(a)
 
     def test_hosts_of_different_keys(self):
         """Probes are dropped and counted, nothing reaches the endpoint, traffic flows on."""
