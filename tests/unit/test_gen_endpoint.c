@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 #include "gen_world.h"
+#include "probes/peer.h"
 #include "roce/icrc.h"
 
 #define SEEDS 40u
@@ -316,6 +317,43 @@ static void what_is_not_ours_is_left_alone(void **state)
 	world_close(&w);
 }
 
+/* Probes, traces and reports for an hp3d that is gone, marked on their way, whatever PSN they bear:
+ * nothing comes back, and nothing counts. */
+static void rule_01_probes_for_an_absent_hp3d_provoke_nothing(void **state)
+{
+	static const struct hp3_probe_key key = {{1}};
+	struct gen_endpoint_params p = world_params();
+	uint32_t n = 0;
+
+	p.np = true;
+	world_open(&w, &p, 1, false, 1);
+	world_run(&w, &mix, UINT64_MAX);
+	const struct gen_responder before = w.end[1].qps[0].responder;
+	const uint64_t frames = w.frames, taken = w.end[1].n.rx_packets;
+	for (uint32_t ahead = 0; ahead < 4; ahead++) {
+		for (int report = 0; report < 2; report++, n++) {
+			struct hp3_peer_probe probe = {.dest_qpn = w.end[1].qps[0].lqpn,
+				.psn = hp3_psn_add(before.expected, ahead - 2),
+				.id = n,
+				.report = report};
+			struct hp3_addressing a = w.end[0].qps[0].to;
+			uint8_t f[200];
+			a.tclass |= HP3_ECN_CE;
+			world_inject(
+				&w, 1, f, (uint32_t)hp3_peer_build(f, sizeof(f), &a, &probe, &key));
+		}
+	}
+	world_go_on(&w, UINT64_MAX);
+	assert_int_equal(w.end[1].n.others, n);
+	assert_int_equal(w.end[1].n.rx_packets, taken);
+	assert_int_equal(w.frames, frames);
+	assert_int_equal(SUM(1, responder.n.duplicates), before.n.duplicates);
+	assert_int_equal(SUM(1, responder.n.out_of_seq_request), before.n.out_of_seq_request);
+	assert_int_equal(w.end[1].qps[0].responder.expected, before.expected);
+	assert_int_equal(SUM(1, cnps_sent), 0);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -330,6 +368,7 @@ int main(void)
 		cmocka_unit_test(marks_make_cnps_and_cnps_slow_down),
 		cmocka_unit_test(pause_frames_are_obeyed),
 		cmocka_unit_test(what_is_not_ours_is_left_alone),
+		cmocka_unit_test(rule_01_probes_for_an_absent_hp3d_provoke_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
