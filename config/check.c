@@ -88,15 +88,20 @@ static void check_idle(struct hp3_ini_doc *doc, const struct hp3_config *c)
 }
 
 /* Held packets must leave buffers to receive with: an empty pool would drop what the ACK comes in.
+ * All lcores of a rail take from one pool.
  */
 static void check_hold(struct hp3_ini_doc *doc, const struct hp3_config *c)
 {
-	if (c->rfr.hold_packets > c->eal.mbufs / 4 * 3 &&
-		good2(doc, "rfr", "hold_packets", "eal", "mbufs"))
+	uint64_t held = (uint64_t)c->rfr.hold_packets * c->eal.lcores;
+	uint32_t most = c->eal.mbufs / 4 * 3;
+
+	if (held > most && good2(doc, "rfr", "hold_packets", "eal", "mbufs") &&
+		hp3_ini_good(doc, "eal", "lcores"))
 		hp3_ini_complain(doc, "rfr", "hold_packets",
-			"%u packets on hold would leave too few of [eal] mbufs = %u to receive "
-			"with: set it to at most %u or raise mbufs",
-			c->rfr.hold_packets, c->eal.mbufs, c->eal.mbufs / 4 * 3);
+			"%u packets on hold, on each of [eal] lcores = %u, would leave too few of "
+			"[eal] mbufs = %u to receive with: raise mbufs to at least %" PRIu64
+			", or lower hold_packets x lcores to at most %u",
+			c->rfr.hold_packets, c->eal.lcores, c->eal.mbufs, (held + 2) / 3 * 4, most);
 	if (c->rfr.hold_bytes > c->rfr.hold_bytes_total &&
 		good2(doc, "rfr", "hold_bytes", "rfr", "hold_bytes_total"))
 		hp3_ini_complain(doc, "rfr", "hold_bytes",

@@ -97,7 +97,8 @@ static const struct hp3_ini_key keys[] = {
 	STRING(eal, cpus, "", 0, hp3_config_valid_cpus, "CPU numbers and ranges, such as \"0,2-3\"",
 		"CPUs to run on, such as \"0,2-3\"; empty: any"),
 	STRING(eal, extra, "", 0, NULL, NULL, "further EAL arguments, such as \"--log-level=8\""),
-	INT(eal, mbufs, "mbufs", 16384, 1024, 4194304, RESTART, "packet buffers of each pool"),
+	INT(eal, mbufs, "mbufs", 16384, 1024, 4194304, RESTART,
+		"packet buffers of a rail, for all its lcores"),
 	INT(eal, mbuf_bytes, "bytes", 4608, 2176, 16384, RESTART,
 		"data room of a packet buffer, 128 bytes of headroom included; 4608 fits RoCE MTU "
 		"4096, 2176 fits 1024"),
@@ -221,7 +222,8 @@ static const struct hp3_ini_key keys[] = {
 	INT(rfr, hold_bytes_total, "bytes", 67108864, 16384, 68719476736, RELOAD,
 		"most held bytes of an lcore"),
 	INT(rfr, hold_packets, "packets", 8192, 64, 4194304, RESTART,
-		"most held packets of an lcore; at most three quarters of eal.mbufs"),
+		"most held packets of an lcore; those of all lcores together: at most three "
+		"quarters of eal.mbufs"),
 	INT(rfr, max_moves, "moves", 1024, 1, 65534, RESTART, "moves of an lcore at a time"),
 	INT(rfr, close_timeout_us, "us", 1000000, 100, 60000000, RELOAD,
 		"how long a requested move waits for a packet to close the old path with"),

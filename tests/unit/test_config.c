@@ -106,7 +106,7 @@ static void two_rails(void **state)
 	"[rail.a]\nrnic = net_ring0\nnet = \"net_ring1,x=1;2\"\n"                                  \
 	"[rail.b]\nrnic = net_ring2\nnet = net_ring3\n"                                            \
 	"[policy]\nmode = off\nseed = 18446744073709551615\n"                                      \
-	"[rfr]\nmax_hold_us = 1000000\nhold_bytes_total = 68719476736\n"                           \
+	"[rfr]\nmax_hold_us = 1000000\nhold_bytes_total = 68719476736\nhold_packets = 6144\n"      \
 	"[control]\nsocket = /tmp/x y.sock\n"
 
 static void dump_loads_back(void **state)
@@ -125,7 +125,8 @@ static void dump_loads_back(void **state)
 
 static void ranges_are_inclusive(void **state)
 {
-	struct hp3_config cfg = parse("[eal]\nburst = 4\nlcores = 64\n", HP3_CONFIG_NO_RAILS);
+	struct hp3_config cfg = parse(
+		"[eal]\nburst = 4\nlcores = 64\n[rfr]\nhold_packets = 192\n", HP3_CONFIG_NO_RAILS);
 
 	assert_int_equal(cfg.eal.burst, 4);
 	assert_int_equal(cfg.eal.lcores, 64);

@@ -233,8 +233,9 @@ static void rules_between_keys(void **state)
 		"bytes: "
 		"allow at least 304 or lower mbufs\n");
 	expect(RAIL "[rfr]\nhold_packets = 12289\n", 0,
-		"f.ini:5: [rfr] hold_packets = 12289: 12289 packets on hold would leave too few of "
-		"[eal] mbufs = 16384 to receive with: set it to at most 12288 or raise mbufs\n");
+		"f.ini:5: [rfr] hold_packets = 12289: 12289 packets on hold, on each of [eal] "
+		"lcores = 1, would leave too few of [eal] mbufs = 16384 to receive with: raise "
+		"mbufs to at least 16388, or lower hold_packets x lcores to at most 12288\n");
 	expect(RAIL "[rfr]\nhold_bytes = 20000\nhold_bytes_total = 19999\n", 0,
 		"f.ini:5: [rfr] hold_bytes = 20000: one flow's bound 20000 exceeds that of all, "
 		"hold_bytes_total = 19999: lower it or raise hold_bytes_total\n");
@@ -249,6 +250,25 @@ static void rules_between_keys(void **state)
 	expect(RAIL "[rfr]\nhold_packets = 20000\n[eal]\nmbufs = 9999999\n", 0,
 		"f.ini:7: [eal] mbufs = 9999999: too large: write a plain number, 1024..4194304 "
 		"mbufs, default 16384\n");
+}
+
+/* The pool is the rail's, what is held is each lcore's. */
+static void lcores_hold_from_one_pool(void **state)
+{
+	struct hp3_config cfg;
+	struct hp3_config_errors errs = {0};
+	static const char fits[] = RAIL "[eal]\nlcores = 8\n[rfr]\nhold_packets = 1536\n";
+
+	expect(RAIL "[eal]\nlcores = 8\n[rfr]\nhold_packets = 1537\n", 0,
+		"f.ini:7: [rfr] hold_packets = 1537: 1537 packets on hold, on each of [eal] lcores "
+		"= 8, would leave too few of [eal] mbufs = 16384 to receive with: raise mbufs to "
+		"at least 16396, or lower hold_packets x lcores to at most 12288\n");
+	expect(RAIL "[eal]\nlcores = 8\n", 0,
+		"f.ini: [rfr] hold_packets: 8192 packets on hold, on each of [eal] lcores = 8, "
+		"would leave too few of [eal] mbufs = 16384 to receive with: raise mbufs to at "
+		"least 87384, or lower hold_packets x lcores to at most 12288\n");
+	assert_int_equal(hp3_config_parse("f.ini", fits, strlen(fits), 0, &cfg, &errs), 0);
+	hp3_config_errors_free(&errs);
 }
 
 static void all_in_line_order(void **state)
@@ -296,6 +316,7 @@ int main(void)
 		cmocka_unit_test(lines),
 		cmocka_unit_test(rails),
 		cmocka_unit_test(rules_between_keys),
+		cmocka_unit_test(lcores_hold_from_one_pool),
 		cmocka_unit_test(all_in_line_order),
 		cmocka_unit_test(unreadable_files),
 	};

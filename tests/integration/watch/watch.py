@@ -338,7 +338,7 @@ rdma = "mlx5_7"
 max_flows = 64
 max_pairs = 16
 [rfr]
-hold_packets = 512
+hold_packets = 256
 [watch]
 verbs = {verbs}
 [control]
