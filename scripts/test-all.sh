@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # usage: test-all.sh BUILD
-# Every ring but the long ones: gcc, clang with sanitizers, then the testbed and the lab's virtual machines.
+# Every ring but the long ones: gcc, clang with sanitizers, then the testbed, hp3d as shipped on healthy networks, and the lab's
+# virtual machines.
 set -u
 build=$1
 cd "$(dirname "$0")/.." || exit 1
@@ -22,6 +23,9 @@ scripts/run-tests.py "$build-san" unit property replay sim fuzz || bad=1
 
 say 'testbed: P4 switches, links, hosts'
 scripts/run-tests.py "$build" testbed || bad=1
+
+say 'harm: hp3d as shipped on healthy networks'
+scripts/run-tests.py "$build" harm || bad=1
 
 say 'lab: real RNIC stacks in virtual machines'
 scripts/run-tests.py "$build" lab || bad=1

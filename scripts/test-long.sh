@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # usage: test-long.sh BUILD
 # What make test has no time for: the long searches of the model, many seeds of the engine's properties, longer moves in the lab over
-# paths that differ more, paths that are slower or congested, the simulator's fidelity with other seeds, and
-# clang's optimised code, gcc's sanitizers, aarch64, cross-built and emulated. More than an hour.
+# paths that differ more, paths that are slower or congested, the simulator's fidelity with other seeds, all loads of the harm ring, and
+# clang's optimised code, gcc's sanitizers, aarch64, cross-built and emulated. Several hours.
 set -eu
 build=$1
 cd "$(dirname "$0")/.."
@@ -21,4 +21,4 @@ for b in "$build-clang" "$build-gcc-san"; do
     ninja -C "$b"
     scripts/run-tests.py "$b" unit property replay sim fuzz
 done
-scripts/run-tests.py "$build" model-long testbed-long lab-long package-long
+scripts/run-tests.py "$build" model-long testbed-long harm-long lab-long package-long
