@@ -35,7 +35,7 @@ enum world_responder {
 
 struct world_params {
 	uint64_t seed;
-	uint32_t packets; /* stop after so many emitted packets */
+	uint32_t packets; /* stop after so many first transmissions */
 	uint32_t qps; /* 1..32 */
 	uint32_t msg_packets; /* longest message */
 	uint32_t window; /* unacknowledged PSNs that a requester allows itself */
@@ -84,6 +84,7 @@ struct world_params {
 
 /* X(field): sums over a run */
 #define WORLD_SUMS(X)                                                                              \
+	X(sent)                                                                                    \
 	X(emitted)                                                                                 \
 	X(arrived)                                                                                 \
 	X(lost)                                                                                    \

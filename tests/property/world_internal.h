@@ -43,6 +43,7 @@ struct qp {
 	uint64_t rtx, rtx_end, recover; /* selective repeat */
 	uint32_t since_ack;
 	uint32_t rto_timer, send_timer; /* generation of the live timer */
+	uint64_t thinks_until; /* the application writes nothing new before */
 	bool idle, rnr_wait, in_read;
 	uint64_t fo_since; /* no progress since; a failover is to end it */
 	uint64_t nak_psn; /* last NAK handed over: once per PSN (rule 4) */

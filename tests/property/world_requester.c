@@ -95,6 +95,7 @@ static void emit(struct world *w, uint32_t i, const struct desc *d, uint64_t lin
 		.opcode = d->opcode,
 		.ackreq = d->ackreq};
 	w->r.emitted++;
+	w->r.sent += first;
 	hp3_find_burst(w->e, &pkt, 1, HP3_DIR_TX);
 	hp3_flow_info(w->e, pkt.flow, w->now, &was);
 	world_engage(w, &pkt, HP3_DIR_TX, &vd, &acts);
@@ -164,24 +165,35 @@ static const struct desc *send_next(struct world *w, uint32_t i)
 	return d;
 }
 
+/* Between two packets that the RNIC sends: what it repeats waits for no application. */
+static uint64_t gap(struct world *w, bool again)
+{
+	if (w->p.gap_us == 0 || again)
+		return 300 + rnd(w, 1000);
+	return w->p.gap_us * US / 2 + rnd(w, w->p.gap_us * US);
+}
+
 void world_send(struct world *w, uint32_t i)
 {
 	struct qp *q = &w->qps[i];
-	uint64_t gap =
-		w->p.gap_us ? w->p.gap_us * US / 2 + rnd(w, w->p.gap_us * US) : 300 + rnd(w, 1000);
+	bool again = q->nxt < q->high;
 	const struct desc *d;
 
 	q->idle = false;
 	if (q->rnr_wait || !w->p.selective || !repeat(w, i)) {
+		if (!again && w->now < q->thinks_until) {
+			world_at(w, q->thinks_until - w->now, EV_SEND, i, q->send_timer);
+			return;
+		}
 		d = send_next(w, i);
 		if (d == NULL) {
 			q->idle = true; /* an acknowledgement wakes it */
 			return;
 		}
-		if (d->last && !w->p.lockstep && rnd(w, 12) == 0) /* the application thinks */
-			gap += rnd(w, w->p.pause_us ? w->p.pause_us : 400) * US;
+		if (!again && d->last && !w->p.lockstep && rnd(w, 12) == 0)
+			q->thinks_until = w->now + rnd(w, w->p.pause_us ? w->p.pause_us : 400) * US;
 	}
-	world_at(w, gap, EV_SEND, i, q->send_timer);
+	world_at(w, gap(w, again), EV_SEND, i, q->send_timer);
 }
 
 void world_wake(struct world *w, uint32_t i)
@@ -206,5 +218,6 @@ void world_go_back(struct world *w, uint32_t i)
 		q->nxt = q->una;
 	}
 	world_arm_rto(w, i);
-	world_wake(w, i);
+	q->idle = false;
+	world_at(w, 100, EV_SEND, i, ++q->send_timer);
 }
