@@ -165,6 +165,7 @@ static void dead_paths_and_everything(void **state)
 
 	p.reads = p.rnr = p.resets = p.odd_opcodes = p.invalidate = true;
 	p.loss_ppm = 2000;
+	p.behind_ppm = 2000;
 	p.rto_us = 20000;
 	p.hot_paths = 2;
 	p.hold_bytes = 65536;

@@ -42,6 +42,8 @@ static void loss(void **state)
 	struct world_result r;
 
 	p.loss_ppm = 3000;
+	p.damage_ppm = p.behind_ppm = 2000;
+	p.credits = true;
 	p.reads = true;
 	r = run(p);
 	assert_true(r.switched > 50 * run_seeds);
@@ -78,6 +80,8 @@ static void going_back_in_drains(void **state)
 
 	p.cm = true;
 	p.loss_ppm = 20000;
+	p.damage_ppm = p.behind_ppm = 2000;
+	p.credits = true;
 	p.move_every_us = 20;
 	p.msg_packets = 60;
 	r = run(p);
@@ -139,6 +143,8 @@ static void dead_paths(void **state)
 	p.kill_paths = true;
 	p.reads = true;
 	p.rnr = true;
+	p.damage_ppm = p.behind_ppm = 2000;
+	p.credits = true;
 	r = run(p);
 	assert_true(r.switched > 20 * run_seeds);
 	assert_true(r.timeouts > 0);
@@ -155,6 +161,7 @@ static void rule_15_lockstep_is_never_paired_wrongly(void **state)
 	r = run(p);
 	assert_int_equal(r.paired, 8 * run_seeds);
 	p.loss_ppm = 2000;
+	p.damage_ppm = 2000;
 	r = run(p);
 	assert_true(r.paired > 4 * run_seeds);
 	p.untracked = true; /* any of the answers could be its */
@@ -173,6 +180,8 @@ static void rule_16_resets(void **state)
 	r = run(p);
 	assert_true(r.switched > 20 * run_seeds);
 	p.loss_ppm = 1000;
+	p.damage_ppm = p.behind_ppm = 2000;
+	p.credits = true;
 	p.rnr = true;
 	p.cm = true;
 	p.move_every_us = 10;

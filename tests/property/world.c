@@ -70,7 +70,9 @@ void world_setup_qp(struct world *w, uint32_t i, uint32_t start)
 	q->nak_sent = q->rnr_wait = q->idle = q->deaf = q->in_read = q->resuming = q->ack_due =
 		q->started = false;
 	q->resync = true;
-	q->fo_since = q->thinks_until = 0;
+	q->fo_since = q->thinks_until = q->asked_until = 0;
+	q->heard = RING;
+	q->credit = q->credit_seen = 0;
 	q->rto_timer++;
 	q->send_timer++;
 	q->since_ack = 0;
@@ -237,6 +239,7 @@ int world_run(const struct world_params *p, struct world_result *r)
 	int ret;
 
 	w->p = *p;
+	world_turn_knobs(&w->p);
 	begin(w);
 	while (!w->failed && w->r.sent < p->packets && w->nheap > 0) {
 		struct ev ev = pop(w);
@@ -244,8 +247,8 @@ int world_run(const struct world_params *p, struct world_result *r)
 		w->now = ev.t;
 		dispatch(w, &ev);
 		if (w->now > MAX_NS)
-			VIOLATION(w, "no progress: %llu packets only",
-				(unsigned long long)w->r.sent);
+			VIOLATION(
+				w, "no progress: %llu packets only", (unsigned long long)w->r.sent);
 	}
 	end(w);
 	*r = w->r;

@@ -53,6 +53,10 @@ struct world_params {
 	uint32_t paths; /* ports are spread over so many */
 	uint32_t loss_ppm; /* data and replies */
 	uint32_t reply_loss_ppm; /* replies and answers to probes alone */
+	uint32_t damage_ppm; /* replies that arrive with a wrong ICRC: the RNIC drops them */
+	uint32_t behind_ppm; /* replies lost between hp3d and the RNIC */
+	bool credits; /* ACKs tell of credits, which change */
+	bool news; /* to consume what the RNIC has not seen is a violation (rule 24) */
 	bool lose_closing; /* most closing packets, and their ACKs, sent again or not */
 	bool kill_paths; /* a path loses everything for a while */
 	bool pause_paths; /* it delivers what it held when the while is over (PFC) */
@@ -91,6 +95,9 @@ struct world_params {
 	X(discarded)                                                                               \
 	X(held)                                                                                    \
 	X(retransmitted)                                                                           \
+	X(damaged)                                                                                 \
+	X(lost_behind)                                                                             \
+	X(consumed)                                                                                \
 	X(rtos)                                                                                    \
 	X(superseded)                                                                              \
 	X(moves_asked)                                                                             \
@@ -133,7 +140,6 @@ struct world_params {
 	X(rollbacks)                                                                               \
 	X(raises)                                                                                  \
 	X(outcomes)                                                                                \
-	X(evaded)                                                                                  \
 	X(odd_moved)                                                                               \
 	X(invalidations)                                                                           \
 	X(false_dead)                                                                              \

@@ -3,6 +3,8 @@
 #include "world_internal.h"
 #include "world_inside.h"
 
+#define ASKED_NS (2 * MAX_RTT) /* so long an RNIC may answer a duplicate of ours */
+
 /* True if a READ or ATOMIC below `end` still waits for its response. */
 static bool reads_wait(const struct world *w, uint32_t i, uint64_t end)
 {
@@ -45,12 +47,13 @@ void world_check_probe(struct world *w, uint32_t i, const struct hp3_act *a)
 	if (w->now < q->probe_until)
 		VIOLATION(w, "two probes like data in the air");
 	q->probe_until = w->now + MAX_RTT;
+	q->asked_until = w->now + ASKED_NS;
 }
 
 /* Rule 2, but that data may be on its way, lost or not. */
 void world_check_urge(struct world *w, uint32_t i, const struct hp3_act *a)
 {
-	const struct qp *q = &w->qps[i];
+	struct qp *q = &w->qps[i];
 	uint64_t lin = linear(q, a->psn, q->una);
 
 	if (lin >= q->exp && lin >= q->old_end)
@@ -60,6 +63,7 @@ void world_check_urge(struct world *w, uint32_t i, const struct hp3_act *a)
 		VIOLATION(w, "an urge while a READ waits for its response, qp %u", i);
 	if (w->p.observe)
 		VIOLATION(w, "an urge while only observing");
+	q->asked_until = w->now + ASKED_NS;
 }
 
 /* Rule 4. */

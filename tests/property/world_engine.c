@@ -167,67 +167,7 @@ void world_engage(struct world *w, struct hp3_pkt *pkt, enum hp3_dir dir, struct
 		hp3_rx(w->e, pkt, w->now, vd, acts);
 }
 
-/* --- what comes in --- */
-
-void world_reply_seen(struct world *w, const struct ev *ev)
-{
-	struct qp *q = &w->qps[ev->qp];
-	struct hp3_pkt pkt = {.frame = w->rx_hdr, .trusted = true, .len = 62, .v = ev->view};
-	struct hp3_verdict vd;
-	struct hp3_acts acts;
-
-	pkt.len += pkt.v.payload_len;
-	w->becn = pkt.v.flags & HP3_VF_BECN;
-	hp3_find_burst(w->e, &pkt, 1, HP3_DIR_RX);
-	world_engage(w, &pkt, HP3_DIR_RX, &vd, &acts);
-	if (pkt.v.opcode == HP3_OP_RC_ACK)
-		q->probe_until = 0;
-	if (w->becn && w->p.cc != HP3_CC_NATIVE && vd.flow != HP3_NO_FLOW &&
-		!(vd.flags & HP3_CLEAR_BECN) && vd.kind == HP3_PASS)
-		VIOLATION(w, "BECN reaches an RNIC that does not know it (rule 5)");
-	world_carry_out(w, &acts);
-	w->becn = false;
-	if (vd.kind != HP3_PASS || ev->gen != q->epoch) {
-		w->r.evaded += vd.kind == HP3_CONSUME;
-		return;
-	}
-	world_rnic_reply(w, ev->qp, &ev->view, ev->ours);
-}
-
-void world_cnp_seen(struct world *w, const struct ev *ev)
-{
-	struct qp *q = &w->qps[ev->qp];
-	struct hp3_pkt pkt = {
-		.frame = w->rx_hdr, .trusted = true, .len = 74, .v = view_of(HP3_OP_CNP)};
-	bool stale = world_cnp_is_stale(w, q, ev->port);
-	uint64_t before, after;
-	struct hp3_verdict vd;
-	struct hp3_acts acts;
-
-	pkt.v.dest_qpn = q->lqpn;
-	hp3_find_burst(w->e, &pkt, 1, HP3_DIR_RX);
-	before = world_rate_of(w, q->flow);
-	world_engage(w, &pkt, HP3_DIR_RX, &vd, &acts);
-	after = world_rate_of(w, q->flow);
-	w->r.cnps++;
-	w->r.stale_cnps += stale;
-	if (stale && after < before)
-		VIOLATION(w, "a CNP of the old path reduces queue pair %u to %llu bit/s", ev->qp,
-			(unsigned long long)after);
-	if (vd.kind != HP3_CONSUME)
-		VIOLATION(w, "a CNP reaches an RNIC that does not know it (rule 5)");
-	world_carry_out(w, &acts);
-}
-
-void world_answer_seen(struct world *w, uint32_t id, bool ce)
-{
-	struct hp3_acts acts = {0};
-
-	if (w->p.model)
-		hp3_load_told_by(w->e, id, w->told, w->p.paths, w->now);
-	hp3_probe_reply(w->e, id, ce, w->now, &acts);
-	world_carry_out(w, &acts);
-}
+/* --- time, set-up --- */
 
 void world_tick(struct world *w)
 {

@@ -111,7 +111,9 @@ static void check_failover(struct world *w, const struct hp3_event *ev)
 	if (world_is_failed(w, ev->flow, ev->to))
 		VIOLATION(w, "left for port %u, whose path has failed", ev->to);
 	hp3_flow_info(w->e, ev->flow, w->now, &info);
-	q->contig = linear(q, info.una, q->contig);
+	q->contig = linear(q, info.una, q->heard);
+	if (q->contig > q->heard)
+		q->contig = q->heard;
 	q->resync = false;
 	q->resuming = true;
 	q->last_emit[++q->era % ERAS] = 0;

@@ -38,6 +38,9 @@ struct qp {
 	/* requester */
 	uint64_t made, nxt; /* messages written up to; sent up to */
 	uint64_t una; /* what the completer expects next; where going back begins */
+	uint64_t heard; /* what replies prove that hp3d has seen, undamaged */
+	uint8_t credit, credit_seen; /* syndrome of ACKs: the responder's, and as the RNIC saw it */
+	uint64_t asked_until; /* a duplicate of ours may be answered */
 	uint64_t done; /* messages completed up to */
 	uint64_t high; /* sent up to, ever */
 	uint64_t rtx, rtx_end, recover; /* selective repeat */
@@ -143,6 +146,7 @@ struct world {
 	uint64_t stopping; /* since; 0: not */
 	struct fifo hold[SLOTS];
 	uint8_t tx_hdr[64], rx_hdr[64];
+	uint8_t frame[PMTU + 128]; /* the reply in hand */
 	bool ticking; /* the list in hand comes of hp3_tick() */
 	bool becn; /* the reply in hand bore a mark */
 	bool failed;
@@ -200,6 +204,9 @@ void world_push(struct world *w, struct ev ev);
 void world_at(struct world *w, uint64_t delay, enum ev_kind kind, uint32_t qp, uint32_t gen);
 void world_setup_qp(struct world *w, uint32_t i, uint32_t start);
 
+/* world_knobs.c */
+void world_turn_knobs(struct world_params *p);
+
 /* world_network.c */
 uint32_t world_path(const struct world *w, uint16_t port, uint32_t qpn);
 void world_into_network(struct world *w, struct pkt *k, uint16_t port);
@@ -220,6 +227,8 @@ void world_go_back(struct world *w, uint32_t i);
 
 /* world_rnic.c: a reply reaches the RNIC; `ours`: hp3 made it, or provoked it */
 void world_rnic_reply(struct world *w, uint32_t i, const struct hp3_view *v, bool ours);
+/* Does this reply tell the RNIC anything that it has not seen (rule 24)? */
+bool world_is_news(const struct world *w, uint32_t i, const struct hp3_view *v);
 
 /* world_responder.c */
 void world_arrive(struct world *w, struct pkt *k);
@@ -243,14 +252,19 @@ void world_peer_start(struct world *w);
 void world_peer_stop(struct world *w);
 void world_peer_tick(struct world *w);
 
+/* world_receive.c: what comes from the network */
+void world_reply_seen(struct world *w, const struct ev *ev);
+void world_cnp_seen(struct world *w, const struct ev *ev);
+void world_answer_seen(struct world *w, uint32_t id, bool ce);
+
+/* world_frame.c: the reply as a frame in *pkt; `damaged`: its ICRC is wrong */
+void world_frame(struct world *w, const struct hp3_view *v, bool damaged, struct hp3_pkt *pkt);
+
 /* world_engine.c */
 void world_command(struct world *w, uint32_t flow, enum hp3_cmd_kind kind, enum hp3_cause cause);
 void world_tick(struct world *w);
 void world_move(struct world *w);
 void world_announce(struct world *w, uint32_t i);
-void world_reply_seen(struct world *w, const struct ev *ev);
-void world_cnp_seen(struct world *w, const struct ev *ev);
-void world_answer_seen(struct world *w, uint32_t id, bool ce);
 void world_engage(struct world *w, struct hp3_pkt *pkt, enum hp3_dir dir, struct hp3_verdict *vd,
 	struct hp3_acts *acts);
 void world_carry_out(struct world *w, const struct hp3_acts *acts);

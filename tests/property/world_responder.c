@@ -37,12 +37,20 @@ void world_reply(struct world *w, uint32_t i, uint8_t opcode, uint64_t lin, uint
 				      .ours = ours});
 }
 
+/* Credit count of an ACK, as it goes up and down. */
+static uint8_t credit(struct world *w, struct qp *q)
+{
+	if (w->p.credits && rnd(w, 8) == 0)
+		q->credit = (uint8_t)rnd(w, 32);
+	return q->credit;
+}
+
 static void acknowledge(struct world *w, uint32_t i, bool ours)
 {
 	struct qp *q = &w->qps[i];
 
 	if (w->p.responder != WORLD_COALESCING) {
-		world_reply(w, i, HP3_OP_RC_ACK, q->exp - 1, 0, 0, ours);
+		world_reply(w, i, HP3_OP_RC_ACK, q->exp - 1, credit(w, q), 0, ours);
 	} else if (!q->ack_due) {
 		q->ack_due = true;
 		world_at(w, COALESCE_NS, EV_ACK_DUE, i, q->epoch);
@@ -56,7 +64,7 @@ void world_ack_due(struct world *w, uint32_t i)
 	if (!q->ack_due)
 		return;
 	q->ack_due = false;
-	world_reply(w, i, HP3_OP_RC_ACK, q->exp - 1, 0, 0, false);
+	world_reply(w, i, HP3_OP_RC_ACK, q->exp - 1, credit(w, q), 0, false);
 }
 
 static void read_responses(struct world *w, uint32_t i, uint64_t lin, uint32_t span)
@@ -79,7 +87,7 @@ static void execute(struct world *w, uint32_t i, const struct pkt *k)
 	if (is_read(k->opcode)) {
 		if (q->ack_due && k->lin + k->span == q->exp) {
 			q->ack_due = false;
-			world_reply(w, i, HP3_OP_RC_ACK, k->lin - 1, 0, 0, false);
+			world_reply(w, i, HP3_OP_RC_ACK, k->lin - 1, credit(w, q), 0, false);
 		}
 		if (k->lin < q->inv_end && k->era == q->era)
 			VIOLATION(w, "READ %llu behind the SEND that invalidates its key",

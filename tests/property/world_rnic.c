@@ -79,6 +79,39 @@ static void refused(struct world *w, uint32_t i, uint64_t lin, uint8_t kind)
 	}
 }
 
+/* Which message a PSN that waits for its answer belongs to is known; NULL: it waits for none. */
+static const struct desc *waiting(const struct world *w, uint32_t i, uint64_t lin)
+{
+	const struct qp *q = &w->qps[i];
+
+	return lin >= q->una && lin < q->nxt ? &w->ring[i][lin % RING] : NULL;
+}
+
+/*
+ * The one plain ACK that may be kept back: it lies within a READ or ATOMIC whose data have not
+ * come, and a duplicate of ours may have provoked it. It would stand for the data.
+ */
+static bool stands_for_data(const struct world *w, uint32_t i, uint64_t lin)
+{
+	const struct desc *d = waiting(w, i, lin);
+
+	return d != NULL && is_read(d->opcode) && w->now < w->qps[i].asked_until;
+}
+
+bool world_is_news(const struct world *w, uint32_t i, const struct hp3_view *v)
+{
+	const struct qp *q = &w->qps[i];
+	uint64_t lin = linear(q, v->psn, q->una);
+
+	if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC))
+		return lin >= q->una;
+	if (w->p.probes == HP3_PROBES_NAK && HP3_SYN_KIND(v->syndrome) == HP3_SYN_NAK)
+		return false; /* the answer to a probe of kind NAK */
+	if (HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK || v->syndrome != q->credit_seen)
+		return true;
+	return lin >= q->una && lin < q->high && !stands_for_data(w, i, lin);
+}
+
 void world_rnic_reply(struct world *w, uint32_t i, const struct hp3_view *v, bool ours)
 {
 	struct qp *q = &w->qps[i];
@@ -86,6 +119,8 @@ void world_rnic_reply(struct world *w, uint32_t i, const struct hp3_view *v, boo
 	bool is_data = v->flags & (HP3_VF_READ | HP3_VF_ATOMIC);
 	uint8_t kind = is_data ? HP3_SYN_ACK : HP3_SYN_KIND(v->syndrome);
 
+	if (!is_data && kind == HP3_SYN_ACK)
+		q->credit_seen = v->syndrome;
 	for (;;) {
 		const struct desc *d = &w->ring[i][q->done % RING];
 

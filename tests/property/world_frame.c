@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Replies as frames with an ICRC, right or wrong. Long ones that are sound stay headers that are
+ * trusted: to sum them up takes longer than all else here.
+ */
+#include "roce/build.h"
+#include "world_internal.h"
+#include <string.h>
+
+#define BTH_OFF  42u /* Ethernet, IPv4, UDP */
+#define PSN_OFF  (BTH_OFF + 9u)
+#define PSN_NEAR 256u
+#define RESV8A   (BTH_OFF + 4u) /* FECN, BECN: not of the ICRC */
+
+static uint32_t build(struct world *w, const struct hp3_view *v)
+{
+	static const uint8_t zeros[PMTU];
+	struct hp3_addressing a = {.ttl = 64, .sport = v->sport, .pkey = 0xffff};
+	const struct hp3_fields f = {.opcode = v->opcode,
+		.becn = v->flags & HP3_VF_BECN,
+		.dest_qpn = v->dest_qpn,
+		.psn = v->psn,
+		.syndrome = v->syndrome,
+		.msn = v->msn,
+		.payload = zeros,
+		.payload_len = v->payload_len};
+	int len;
+
+	memcpy(a.src_ip, w->rx_hdr + 26, 4);
+	memcpy(a.dst_ip, w->rx_hdr + 30, 4);
+	len = hp3_build(w->frame, sizeof(w->frame), &a, &f);
+	if (len < 0) {
+		VIOLATION(w, "test bug: no such reply");
+		return 0;
+	}
+	return (uint32_t)len;
+}
+
+/* A bit of BTH, AETH, payload or ICRC; or the PSN becomes another one of the window. */
+static void damage(struct world *w, uint32_t len)
+{
+	uint32_t psn = hp3_be24(w->frame + PSN_OFF);
+
+	uint32_t at = BTH_OFF + rnd(w, len - BTH_OFF);
+
+	if (rnd(w, 2) == 0 && at != RESV8A) {
+		w->frame[at] ^= (uint8_t)(1u << rnd(w, 8));
+		return;
+	}
+	psn = hp3_psn_add(psn, rnd(w, 2) ? 1 + rnd(w, PSN_NEAR) : HP3_PSN_MASK - rnd(w, PSN_NEAR));
+	hp3_put_be24(w->frame + PSN_OFF, psn);
+}
+
+void world_frame(struct world *w, const struct hp3_view *v, bool damaged, struct hp3_pkt *pkt)
+{
+	uint32_t len;
+
+	if (v->payload_len != 0 && !damaged)
+		return;
+	len = build(w, v);
+	if (damaged)
+		damage(w, len);
+	pkt->frame = w->frame;
+	pkt->len = len;
+	pkt->trusted = false;
+	hp3_parse(w->frame, len, &pkt->v);
+}
