@@ -75,25 +75,38 @@ static uint64_t may_send(const struct gen_endpoint *ep, const struct gen_qp *q, 
 
 static bool has_data(const struct gen_qp *q, uint64_t now)
 {
-	return gen_responder_ready(&q->responder) == GEN_ANSWER_DATA ||
+	return gen_responder_ready(&q->responder, now) == GEN_ANSWER_DATA ||
 	       gen_requester_ready(&q->requester, now);
 }
 
-void gen_endpoint_touch(struct gen_endpoint *ep, struct gen_qp *q, uint64_t now)
+static uint64_t sooner(uint64_t a, uint64_t b)
 {
-	uint64_t timer = gen_requester_deadline(&q->requester), due = UINT64_MAX;
+	return a < b ? a : b;
+}
 
+/* Whoever has something to send again after an idle time. */
+static void wake(const struct gen_endpoint *ep, struct gen_qp *q, uint64_t now)
+{
 	if (q->idle && has_data(q, now)) {
 		q->idle = false;
 		end_idle(ep, &q->pacer, now);
 	}
-	if (gen_responder_ready(&q->responder) == GEN_ANSWER_ACK)
+}
+
+void gen_endpoint_touch(struct gen_endpoint *ep, struct gen_qp *q, uint64_t now)
+{
+	uint64_t answer = gen_responder_deadline(&q->responder), due = UINT64_MAX;
+
+	wake(ep, q, now);
+	if (gen_responder_ready(&q->responder, now) == GEN_ANSWER_ACK)
 		due = now;
 	else if (has_data(q, now))
 		due = may_send(ep, q, now);
 	else
 		q->idle = true;
-	q->due = due < timer ? due : timer;
+	if (answer > now)
+		due = sooner(due, answer);
+	q->due = sooner(due, gen_requester_deadline(&q->requester));
 	q->turn_no = ++ep->turns;
 	sift(ep, q);
 }
@@ -247,7 +260,7 @@ static bool next_data(struct gen_qp *q, uint64_t now, struct gen_packet *out)
 	q->turn = !q->turn;
 	if (q->turn && gen_requester_next(&q->requester, now, out))
 		return true;
-	return gen_responder_next(&q->responder, out) ||
+	return gen_responder_next(&q->responder, now, out) ||
 	       gen_requester_next(&q->requester, now, out);
 }
 
@@ -259,8 +272,9 @@ static uint32_t serve(struct gen_endpoint *ep, struct gen_qp *q, void *buf, uint
 	gen_requester_timer(&q->requester, now);
 	gen_endpoint_check_failed(ep, q);
 	update_rate(ep, q, now);
-	if (gen_responder_ready(&q->responder) == GEN_ANSWER_ACK)
-		any = gen_responder_next(&q->responder, &p);
+	wake(ep, q, now);
+	if (gen_responder_ready(&q->responder, now) == GEN_ANSWER_ACK)
+		any = gen_responder_next(&q->responder, now, &p);
 	else
 		any = has_data(q, now) && may_send(ep, q, now) <= now && next_data(q, now, &p);
 	return any ? send_packet(ep, q, &p, buf, now) : 0;

@@ -84,7 +84,7 @@ static void take_request(struct gen_endpoint *ep, struct gen_qp *q, const uint8_
 	note_ecn(ep, q, v, now);
 	if (q->marks && !is_question(q, v))
 		gen_order_note(&q->order, hp3_be16(frame + v->l3_off + 4), v->sport);
-	gen_responder_request(&q->responder, frame, v, &e.arrival);
+	gen_responder_request(&q->responder, frame, v, now, &e.arrival);
 	if (e.arrival.message)
 		gen_endpoint_event(ep, &e);
 }

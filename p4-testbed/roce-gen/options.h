@@ -30,7 +30,7 @@ struct gen_options {
 	uint16_t sports[GEN_SPORTS_MAX];
 	uint64_t expect, qps, load, size, depth, messages, load_mbps, gap_us, ranks, duration_ms;
 	uint64_t mtu, window, ack_every, max_reads, timeout, retry_count, rnr_retry;
-	uint64_t rnr_every, rnr_timer;
+	uint64_t rnr_every, rnr_timer, read_service_us, ack_delay_us;
 	uint64_t link_mbps, qp_mbps, burst_us, catch_up_us, cnp_interval_us;
 	uint64_t dscp, cnp_dscp, priority, cnp_priority, vlan, ttl;
 	uint64_t first_qpn, first_psn, seed, setup_ms, drain_ms, interval_ms, start_at_ms;

@@ -15,16 +15,24 @@ void gen_responder_init(
 	*r = (struct gen_responder){.p = p, .expected = first_psn};
 }
 
-static void answer(struct gen_responder *r, uint8_t syndrome, uint32_t psn)
+static void answer(struct gen_responder *r, uint8_t syndrome, uint32_t psn, uint64_t at)
 {
+	if (!r->due || at < r->due_at)
+		r->due_at = at;
 	r->due = true;
 	r->syndrome = syndrome;
 	r->due_psn = psn;
 }
 
+/* Those that come before it leaves merge with it. */
+static void acknowledge(struct gen_responder *r, uint32_t psn, uint64_t now)
+{
+	answer(r, ACK_UNLIMITED, psn, now + r->p->ack_delay_ns);
+}
+
 static void fail(struct gen_responder *r, uint8_t syndrome)
 {
-	answer(r, syndrome, r->expected);
+	answer(r, syndrome, r->expected, 0);
 	r->ended = true;
 }
 
@@ -41,8 +49,7 @@ static void forget_reads(struct gen_responder *r, uint32_t psn)
 	}
 }
 
-static bool queue_read(
-	struct gen_responder *r, uint32_t psn, uint32_t packets, uint64_t va, uint32_t len)
+static bool queue_read(struct gen_responder *r, const struct hp3_view *v, uint64_t va, uint64_t now)
 {
 	uint32_t i = (r->first_read + r->reads) % GEN_READS_MAX;
 
@@ -50,11 +57,12 @@ static bool queue_read(
 		r->n.reads_dropped++;
 		return false;
 	}
-	r->read[i].psn = psn;
-	r->read[i].packets = packets;
+	r->read[i].psn = v->psn;
+	r->read[i].packets = gen_packets(v->dma_len, r->p->mtu);
 	r->read[i].at = 0;
 	r->read[i].va = va;
-	r->read[i].len = len;
+	r->read[i].len = v->dma_len;
+	r->read[i].ready_at = now + r->p->read_service_ns;
 	r->reads++;
 	r->n.reads++;
 	return true;
@@ -75,20 +83,20 @@ static bool in_memory(const struct gen_responder *r, const uint8_t *h, uint32_t 
 	       va - GEN_MEMORY_BASE <= GEN_MEMORY_SIZE - len;
 }
 
-static void take_duplicate(struct gen_responder *r, const void *frame, const struct hp3_view *v)
+static void take_duplicate(
+	struct gen_responder *r, const void *frame, const struct hp3_view *v, uint64_t now)
 {
 	r->n.duplicates++;
 	if (v->opcode != HP3_OP_RC_READ_REQUEST) {
 		/* A NAK that waits says more. */
 		if (!r->due || HP3_SYN_KIND(r->syndrome) == HP3_SYN_ACK)
-			answer(r, ACK_UNLIMITED, hp3_psn_add(r->expected, HP3_PSN_MASK));
+			acknowledge(r, hp3_psn_add(r->expected, HP3_PSN_MASK), now);
 		return;
 	}
 	if (!in_memory(r, reth(frame, v), v->dma_len))
 		return;
 	forget_reads(r, v->psn);
-	queue_read(r, v->psn, gen_packets(v->dma_len, r->p->mtu), hp3_be64(reth(frame, v)),
-		v->dma_len);
+	queue_read(r, v, hp3_be64(reth(frame, v)), now);
 }
 
 static bool needs_buffer(uint8_t opcode)
@@ -112,7 +120,7 @@ static bool not_ready(struct gen_responder *r, uint8_t opcode)
 	if (++r->rnr_count < r->p->rnr_every)
 		return false;
 	r->rnr_count = UINT32_MAX; /* so that it is 0 once this one has come again */
-	answer(r, (uint8_t)(HP3_SYN_RNR | (r->p->rnr_timer & RNR_TIMER_MASK)), r->expected);
+	answer(r, (uint8_t)(HP3_SYN_RNR | (r->p->rnr_timer & RNR_TIMER_MASK)), r->expected, 0);
 	r->silent = true;
 	r->n.rnr_naks++;
 	return true;
@@ -173,10 +181,10 @@ static void executed(struct gen_responder *r, uint32_t packets)
 	r->n.executed++;
 }
 
-static void take_read(struct gen_responder *r, const void *frame, const struct hp3_view *v)
+static void take_read(
+	struct gen_responder *r, const void *frame, const struct hp3_view *v, uint64_t now)
 {
 	const uint8_t *h = reth(frame, v);
-	uint32_t packets = gen_packets(v->dma_len, r->p->mtu);
 
 	if (r->within) {
 		fail(r, NAK_INVALID);
@@ -186,14 +194,14 @@ static void take_read(struct gen_responder *r, const void *frame, const struct h
 		fail(r, NAK_ACCESS);
 		return;
 	}
-	if (!queue_read(r, v->psn, packets, hp3_be64(h), v->dma_len))
+	if (!queue_read(r, v, hp3_be64(h), now))
 		return;
 	r->msn = hp3_psn_add(r->msn, 1);
-	executed(r, packets);
+	executed(r, gen_packets(v->dma_len, r->p->mtu));
 }
 
 static void take_data(struct gen_responder *r, const void *frame, const struct hp3_view *v,
-	struct gen_arrival *out)
+	uint64_t now, struct gen_arrival *out)
 {
 	const uint8_t *payload =
 		(const uint8_t *)frame + v->icrc_off - (v->payload_len + 3u) / 4u * 4u;
@@ -228,11 +236,11 @@ static void take_data(struct gen_responder *r, const void *frame, const struct h
 				 v->opcode == HP3_OP_RC_WRITE_ONLY_IMM;
 	}
 	if (v->flags & HP3_VF_ACKREQ)
-		answer(r, ACK_UNLIMITED, v->psn);
+		acknowledge(r, v->psn, now);
 }
 
 void gen_responder_request(struct gen_responder *r, const void *frame, const struct hp3_view *v,
-	struct gen_arrival *out)
+	uint64_t now, struct gen_arrival *out)
 {
 	int32_t ahead = hp3_psn_diff(v->psn, r->expected);
 
@@ -241,29 +249,45 @@ void gen_responder_request(struct gen_responder *r, const void *frame, const str
 	if (r->ended)
 		return;
 	if (ahead < 0) {
-		take_duplicate(r, frame, v);
+		take_duplicate(r, frame, v, now);
 	} else if (ahead > 0) {
 		r->n.early++;
 		if (r->silent)
 			return;
 		r->silent = true;
 		r->n.out_of_seq_request++;
-		answer(r, HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE, r->expected);
+		answer(r, HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE, r->expected, 0);
 	} else if (v->flags & (HP3_VF_ATOMIC | HP3_VF_UNKNOWN) ||
 		   v->opcode == HP3_OP_RC_SEND_LAST_INV || v->opcode == HP3_OP_RC_SEND_ONLY_INV) {
 		fail(r, NAK_INVALID);
 	} else if (v->opcode == HP3_OP_RC_READ_REQUEST) {
-		take_read(r, frame, v);
+		take_read(r, frame, v, now);
 	} else {
-		take_data(r, frame, v, out);
+		take_data(r, frame, v, now, out);
 	}
 }
 
-enum gen_answer gen_responder_ready(const struct gen_responder *r)
+/* An ACK or NAK is due, and no READ that is still being served comes before it. */
+static bool may_acknowledge(const struct gen_responder *r)
 {
-	if (r->reads > 0)
+	return r->due &&
+	       (r->reads == 0 || hp3_psn_diff(r->due_psn, r->read[r->first_read].psn) < 0);
+}
+
+enum gen_answer gen_responder_ready(const struct gen_responder *r, uint64_t now)
+{
+	if (r->reads > 0 && r->read[r->first_read].ready_at <= now)
 		return GEN_ANSWER_DATA;
-	return r->due ? GEN_ANSWER_ACK : GEN_NO_ANSWER;
+	return may_acknowledge(r) && r->due_at <= now ? GEN_ANSWER_ACK : GEN_NO_ANSWER;
+}
+
+uint64_t gen_responder_deadline(const struct gen_responder *r)
+{
+	uint64_t at = may_acknowledge(r) ? r->due_at : UINT64_MAX;
+
+	if (r->reads > 0 && r->read[r->first_read].ready_at < at)
+		at = r->read[r->first_read].ready_at;
+	return at;
 }
 
 static void next_response(struct gen_responder *r, struct gen_packet *out)
@@ -290,9 +314,9 @@ static void next_response(struct gen_responder *r, struct gen_packet *out)
 	}
 }
 
-bool gen_responder_next(struct gen_responder *r, struct gen_packet *out)
+bool gen_responder_next(struct gen_responder *r, uint64_t now, struct gen_packet *out)
 {
-	enum gen_answer a = gen_responder_ready(r);
+	enum gen_answer a = gen_responder_ready(r, now);
 
 	if (a == GEN_NO_ANSWER)
 		return false;

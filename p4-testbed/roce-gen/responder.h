@@ -3,7 +3,8 @@
 #define ROCE_GEN_RESPONDER_H
 /*
  * The responder half of a reliable connection (IBTA 1.4, 9.7.4 and 9.7.5): takes requests in the
- * order of their PSNs only, checks what they carry, and answers. No I/O, no clock.
+ * order of their PSNs only, checks what they carry, and answers. No I/O, no clock: `now` is the
+ * caller's, in ns.
  *
  * - Expected PSN: executed. AckReq: one ACK is due; those of several packets merge until it is
  *   asked for (coalescing), and a READ response or NAK behind it says the same.
@@ -17,6 +18,10 @@
  *
  * Responses form one stream in the order of PSNs: an ACK never overtakes the READ responses before
  * it, for it would say that they are lost.
+ *
+ * What slow responders do: a READ's data come read_service_ns after its request, and everything
+ * behind them waits (a disk); an ACK waits ack_delay_ns for others to merge with (coalescing),
+ * which a NAK does not.
  */
 #include "packet.h"
 
@@ -28,6 +33,7 @@ struct gen_responder_params {
 	uint32_t rnr_every; /* messages; 0: there is always a buffer */
 	uint8_t rnr_timer; /* IBTA code in the RNR NAK */
 	bool check; /* what arrives was made by content.h */
+	uint64_t read_service_ns, ack_delay_ns;
 };
 
 struct gen_responder_counters {
@@ -54,10 +60,11 @@ struct gen_responder {
 	bool ended;
 	uint8_t syndrome;
 	uint32_t due_psn;
+	uint64_t due_at;
 	uint32_t rnr_count;
 	struct {
 		uint32_t psn, packets, at, len;
-		uint64_t va;
+		uint64_t va, ready_at;
 	} read[GEN_READS_MAX];
 	uint32_t first_read, reads; /* ring */
 	struct gen_responder_counters n;
@@ -76,12 +83,14 @@ void gen_responder_init(
 
 /* *v: a request with a right ICRC in `frame`. */
 void gen_responder_request(struct gen_responder *r, const void *frame, const struct hp3_view *v,
-	struct gen_arrival *out);
+	uint64_t now, struct gen_arrival *out);
 
 enum gen_answer { GEN_NO_ANSWER, GEN_ANSWER_ACK, GEN_ANSWER_DATA };
 /* What gen_responder_next() would give: an ACK or NAK, a READ response, or nothing. */
-enum gen_answer gen_responder_ready(const struct gen_responder *r);
+enum gen_answer gen_responder_ready(const struct gen_responder *r, uint64_t now);
+/* When it gives something, if nothing arrives before; UINT64_MAX: never. */
+uint64_t gen_responder_deadline(const struct gen_responder *r);
 /* The next answer; false: none. It counts as sent. */
-bool gen_responder_next(struct gen_responder *r, struct gen_packet *out);
+bool gen_responder_next(struct gen_responder *r, uint64_t now, struct gen_packet *out);
 
 #endif

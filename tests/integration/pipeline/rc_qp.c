@@ -79,7 +79,7 @@ void rc_take_request(struct rc_qp *q, const void *frame, const struct hp3_view *
 		q->bad_icrc++;
 		return;
 	}
-	gen_responder_request(&q->responder, frame, v, &a);
+	gen_responder_request(&q->responder, frame, v, 0, &a);
 	if (a.fresh)
 		note_port(q, v->sport);
 }
@@ -104,5 +104,5 @@ uint32_t rc_ack(struct rc_qp *q, void *frame, uint32_t cap)
 {
 	struct gen_packet p;
 
-	return gen_responder_next(&q->responder, &p) ? build(q, &p, frame, cap) : 0;
+	return gen_responder_next(&q->responder, 0, &p) ? build(q, &p, frame, cap) : 0;
 }

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TEST_GEN_RESPONDER_H
+#define HP3_TEST_GEN_RESPONDER_H
+/* One of roce-gen's responders, requests to it as frames, and its answers. */
+#include "content.h"
+#include "responder.h"
+#include "roce/build.h"
+
+#define MTU  1024u
+#define RKEY 0x1234u
+
+extern struct gen_responder_params params;
+extern struct gen_responder r;
+extern uint64_t now; /* ns */
+
+/* A new one that expects this PSN. */
+void begin(uint32_t psn);
+/* A request as a frame: `len` bytes of the message with this header from `offset` on; the byte at
+ * `damage` is wrong, if there is one. */
+struct gen_arrival request(uint8_t opcode, uint32_t psn, bool ackreq, uint64_t header,
+	uint32_t offset, uint32_t len, uint32_t damage);
+/* A SEND of one packet. */
+struct gen_arrival only(uint32_t psn, bool ackreq, uint32_t number);
+struct gen_arrival read_request(uint32_t psn, uint32_t offset, uint32_t len);
+/* The next answer: there must be one, or none. */
+struct gen_packet answer(void);
+void no_answer(void);
+
+#endif
