@@ -4,6 +4,8 @@
 
 unsigned run_seeds = 8, run_packets = 60000;
 unsigned long long run_first_seed = 1;
+static bool draws; /* as many seeds again, from drawn_seed on */
+static unsigned long long drawn_seed;
 
 static void add(struct world_result *sum, const struct world_result *r)
 {
@@ -17,9 +19,9 @@ static void add(struct world_result *sum, const struct world_result *r)
 		sum->per_path[i] += r->per_path[i];
 }
 
-static void show(const struct world_result *r)
+static void show(unsigned long long first, const struct world_result *r)
 {
-	print_message("seeds %llu..%llu:", run_first_seed, run_first_seed + run_seeds - 1);
+	print_message("seeds %llu..%llu:", first, first + run_seeds - 1);
 #define X(field)                                                                                   \
 	if (r->field != 0)                                                                         \
 		print_message(" " #field " %llu", (unsigned long long)r->field);
@@ -29,7 +31,7 @@ static void show(const struct world_result *r)
 	print_message("\n");
 }
 
-struct world_result run(struct world_params p)
+static struct world_result run_from(unsigned long long first, struct world_params p)
 {
 	struct world_result sum = {0};
 
@@ -37,12 +39,19 @@ struct world_result run(struct world_params p)
 	for (unsigned i = 0; i < run_seeds; i++) {
 		struct world_result r;
 
-		p.seed = run_first_seed + i;
+		p.seed = first + i;
 		assert_int_equal(world_run(&p, &r), 0);
 		add(&sum, &r);
 	}
-	show(&sum);
+	show(first, &sum);
 	return sum;
+}
+
+struct world_result run(struct world_params p)
+{
+	if (draws)
+		run_from(drawn_seed, p);
+	return run_from(run_first_seed, p);
 }
 
 struct world_params run_base(void)
@@ -57,12 +66,17 @@ struct world_params run_base(void)
 
 void run_arguments(int argc, char **argv)
 {
+	const char *base = getenv("HP3_SEED_BASE");
+
 	if (getenv("HP3_TEST") != NULL)
 		cmocka_set_test_filter(getenv("HP3_TEST"));
 	if (argc > 1)
 		run_seeds = (unsigned)strtoul(argv[1], NULL, 0);
 	if (argc > 2)
 		run_packets = (unsigned)strtoul(argv[2], NULL, 0);
+	draws = argc <= 3 && base != NULL && *base != '\0';
+	if (draws)
+		drawn_seed = strtoull(base, NULL, 0);
 	if (argc > 3)
 		run_first_seed = strtoull(argv[3], NULL, 0);
 }

@@ -3,7 +3,8 @@
 #define HP3_TESTS_RUN_H
 /*
  * What the property programs share. Usage of each: PROGRAM [SEEDS [PACKETS [FIRST_SEED]]];
- * HP3_TEST selects one of its tests.
+ * HP3_TEST selects one of its tests. Where HP3_SEED_BASE is set (scripts/run-tests.py makes it from
+ * the commit) and FIRST_SEED is not, every world runs with as many seeds again, counted from there.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +16,11 @@
 extern unsigned run_seeds, run_packets;
 extern unsigned long long run_first_seed;
 
-/* Runs the world with every seed; sums up; fails the test at the first violation. */
+/*
+ * Runs the world with every seed; fails the test at the first violation. What is summed up are the
+ * seeds that are always the same: how much of what happened is no verdict on seeds that nobody has
+ * chosen.
+ */
 struct world_result run(struct world_params p);
 
 /* Eight queue pairs, seven paths, operator moves. */
