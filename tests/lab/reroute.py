@@ -6,6 +6,7 @@ usage: reroute.py port PCAP SOURCE data|ack          latest source port of SOURC
        reroute.py mark PCAP                          time of the latest packet
        reroute.py pause PCAP SOURCE SINCE            longest time without new data of SOURCE, in ms
        reroute.py resend PCAP SOURCE SINCE           ms from the last new data to the first repeated
+       reroute.py probes PCAP SOURCE SINCE           how many probes for a peer's hp3d came from SOURCE
        reroute.py await EVENTS SECONDS SEQ KEY=VALUE[|VALUE]...
                                                      first event beyond number SEQ that has all these
        reroute.py seq EVENTS                         number of the latest event
@@ -61,6 +62,10 @@ def resend(path, source, since):
     sys.exit("reroute: nothing was sent again")
 
 
+def probes(path, source, since):
+    print(sum(p.t > since and p.src == source and wire.is_peer_probe(p) for p in wire.packets(path)))
+
+
 def events(path):
     with open(path, encoding="utf-8") as f:
         for line in f:
@@ -109,8 +114,8 @@ def main():
         ports(*args)
     elif command == "mark" and len(args) == 1:
         print(max((t for t, _, _ in wire.records(args[0])), default=0))
-    elif command in ("pause", "resend") and len(args) == 3:
-        (pause if command == "pause" else resend)(args[0], args[1], float(args[2]))
+    elif command in ("pause", "resend", "probes") and len(args) == 3:
+        {"pause": pause, "resend": resend, "probes": probes}[command](args[0], args[1], float(args[2]))
     elif command == "await" and len(args) > 3:
         wait(args[0], args[1], args[2], args[3:])
     elif command == "seq" and len(args) == 1:

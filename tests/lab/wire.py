@@ -11,6 +11,7 @@ ROCE = 4791
 RC_LAST_REQUEST = 0x17  # RC opcodes; replies lie between 0x0d and 0x12
 RC_REPLIES = range(0x0D, 0x13)
 ACK = 0x11
+UC_WRITE_ONLY = 0x2A
 
 # t: seconds since an arbitrary start; src: as text; psn, qpn: of the BTH; syndrome: None without AETH
 Packet = collections.namedtuple("Packet", "t src sport opcode qpn psn ackreq syndrome length dma_length")
@@ -59,7 +60,7 @@ def packets(path):
         b = udp + 8
         opcode = p[b]
         has_aeth = opcode in (0x0D, 0x0F, 0x10, 0x11, 0x12) and len(p) > b + 12
-        has_reth = opcode in (0x06, 0x0A, 0x0B, 0x0C) and len(p) >= b + 28
+        has_reth = opcode in (0x06, 0x0A, 0x0B, 0x0C, UC_WRITE_ONLY) and len(p) >= b + 28
         yield Packet(t, src, sport, opcode, int.from_bytes(p[b + 5 : b + 8], "big"),
                      int.from_bytes(p[b + 9 : b + 12], "big"), bool(p[b + 8] & 0x80),
                      p[b + 12] if has_aeth else None, length,
@@ -71,8 +72,13 @@ def is_request(p):
 
 
 def is_probe(p):
-    """Zero-length WRITE ONLY: what probes look like that an RNIC answers. Those for a peer's hp3d are no requests."""
+    """Zero-length WRITE ONLY: what probes look like that an RNIC answers."""
     return p.opcode == 0x0A and p.dma_length == 0
+
+
+def is_peer_probe(p):
+    """The same over an unreliable connection: for the peer's hp3d (probes/peer.h)."""
+    return p.opcode == UC_WRITE_ONLY and p.dma_length == 0
 
 
 def is_data(p):
