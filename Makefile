@@ -4,6 +4,9 @@
 
 BUILD ?= build
 SUITES_FAST := unit property replay pipeline
+# What these targets run; the whole tree takes minutes.
+DEMO := app/hp3d/hp3d app/hp3ctl/hp3ctl p4-testbed/fabric/hp3-fabric p4-testbed/roce-gen/roce-gen
+BENCH := bench/hp3-bench bench/hp3-bench-lcores bench/hp3-events-bench p4-testbed/fabric/hp3-fabric sim/hp3-sim
 
 .PHONY: all help deps build aarch64 demo test check lint bench bench-compare install clean test-long soak
 
@@ -35,14 +38,15 @@ aarch64: deps
 	scripts/aarch64/build $(BUILD)-aarch64
 
 # RNIC=rxe: virtual machines with Linux Soft-RoCE and perftest instead of roce-gen's hosts.
-demo: build
+demo: deps $(BUILD)/build.ninja
+	ninja -C $(BUILD) $(DEMO)
 ifeq ($(RNIC),rxe)
 	p4-testbed/demo-rxe --build $(BUILD) --out hp3-demo
 else
 	p4-testbed/hp3-testbed --name demo --build $(BUILD) run micro-collision --modes off,on --out hp3-demo
 endif
 
-check: build
+check: deps $(BUILD)/build.ninja
 	scripts/run-tests.py $(BUILD) $(SUITES_FAST)
 
 lint: deps
@@ -57,7 +61,8 @@ test-long: build
 soak: build
 	scripts/soak.sh $(BUILD)
 
-bench: build
+bench: deps $(BUILD)/build.ninja
+	ninja -C $(BUILD) $(BENCH)
 	bench/run --build $(BUILD) $(if $(QUICK),--quick) $(if $(JSON),--json $(JSON)) \
 		$(if $(HISTORY),--history $(HISTORY))
 	bench/switch --build $(BUILD) $(if $(QUICK),--quick) $(if $(JSON),--json $(JSON:.json=-switch.json))
