@@ -6,10 +6,12 @@
 # scripts/packages.txt, nothing else. What somebody once installed by hand on this machine cannot hide that a
 # package is missing from the list. Exit code: COMMAND's.
 #
-# The root has processes, mounts, /run, /dev and /tmp of its own, and a network with nothing but lo: what is to be
-# fetched (packages, the lab's kernel) is fetched before. It is gone when COMMAND ends, also when this script is
-# killed. Mirror and the settings of Acquire:: are those of this machine's apt. $HP3_ROOT_CACHE (/var/cache/hp3-root)
-# keeps the root as debootstrap left it, and downloaded packages; remove it to begin anew.
+# The root has mounts, /run, /dev and /tmp of its own, and a network with nothing but lo: what is to be fetched
+# (packages, the lab's kernel) is fetched before. The root, and what still runs in it, is gone when COMMAND ends,
+# also when this script is killed. Process ids are the machine's: hp3-watch must see where processes end.
+#
+# Mirror and the settings of Acquire:: are those of this machine's apt. $HP3_ROOT_CACHE (/var/cache/hp3-root) keeps
+# the root as debootstrap left it, and downloaded packages; remove it to begin anew.
 #
 # Where no root can be made (needs root rights, apt, a mirror) COMMAND runs on the machine, and one line says so.
 # HP3_* and the variables of proxies are handed on, nothing else of the environment.
@@ -17,7 +19,6 @@ set -u
 release=bookworm # the Debian of scripts/packages.txt
 tree=$(dirname "$(dirname "$(readlink -f "$0")")")
 cache=${HP3_ROOT_CACHE:-/var/cache/hp3-root}/$release
-work='' child=''
 
 say() { echo "fresh-root: $1"; }
 
@@ -65,7 +66,7 @@ fill() {
     [ -z "$(git -C "$tree" status --porcelain)" ] || say "what is not committed is not in this run"
 }
 
-# Process 1 of the root. Mounts are seen in here only, and end with it.
+# The root's first process. Mounts are seen in here only, and end with the last one.
 inside() {
     local dev
     mount --bind "$1" "$1" && cd "$1" && mount -t proc proc proc && mount -t sysfs sysfs sys &&
@@ -98,29 +99,38 @@ in_root() {
     while [[ $1 == -* ]]; do options+=("$1") && shift; done
     mapfile -t keep < <(env | grep -E '^(HP3_[A-Z_]+|CI|TERM|[a-z]+_proxy|[A-Z]+_PROXY)=')
     env -i --default-signal=INT,QUIT "${keep[@]}" PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-        setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child --ipc --uts "${options[@]}" \
-        bash -c "set -u; $(declare -f inside packages without_network); inside \"\$@\"" \
-        fresh-root "$work/root" "$cache/debs" "$@" <&0 8>&- &
-    child=$!
-    wait "$child"
+        setpriv --pdeathsig KILL unshare --mount --ipc --uts "${options[@]}" "$0" _inside "$work/root" "$cache/debs" "$@" \
+        <&0 8>&- 9>&- &
+    wait $!
     code=$?
-    child=''
-    return $code
 }
 
+# Who has the root for its own is known by the directory's inode, whatever namespaces it went to.
 clean_up() {
+    local root pid there i
     trap '' HUP INT TERM
-    [ -z "$child" ] || { kill -KILL "$child" && wait "$child"; } 2>/dev/null
+    root=$(stat -c %d:%i "$work/root" 2>/dev/null)
+    for ((i = 0; i < 100; i++)); do
+        there=()
+        for pid in /proc/[0-9]*; do
+            [ "$(stat -Lc %d:%i "$pid/root" 2>/dev/null)" = "${root:-none}" ] && there+=("${pid#/proc/}")
+        done
+        [ ${#there[@]} -gt 0 ] || break
+        kill -KILL "${there[@]}" 2>/dev/null
+        sleep 0.1
+    done
     rm -rf --one-file-system "$work"
 }
 
 command=("$@")
 case ${1--h} in
 -h | --help) sed -n '3,18s/^# \{0,1\}//p' "$0"; exit 0 ;;
+_inside) inside "${@:2}"; exit ;;
+_keep) work=$2 && flock "$work/lock" true && clean_up; exit ;;
 esac
 [ "$(id -u)" = 0 ] || on_machine 'not root'
 type -P apt-get unshare pivot_root setpriv flock git >/dev/null || on_machine 'apt, util-linux or git is missing'
-unshare --mount --pid --fork --net true 2>/dev/null || on_machine 'namespaces are forbidden here'
+unshare --mount --net true 2>/dev/null || on_machine 'namespaces are forbidden here'
 mkdir -p "$cache/debs" 2>/dev/null && exec 8>"$cache/lock" || on_machine "cannot write $cache"
 flock -w 900 8 || on_machine "another run has held $cache/lock for 15 minutes"
 bare_root || on_machine "$why"
@@ -132,10 +142,10 @@ trap clean_up EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
-# The root's first process holds file 9. When that is gone the keeper removes what was left, however this script ended.
+# The keeper waits for the lock, which only this script holds: it removes what is left, however this script ended.
 exec 9>"$work/lock"
 flock 9
-setsid flock "$work/lock" rm -rf --one-file-system "$work" 9>&- 8>&- >/dev/null 2>&1 </dev/null &
+setsid "$0" _keep "$work" 9>&- 8>&- >/dev/null 2>&1 </dev/null &
 fill || { say "cannot fill $work: is the disk full?"; exit 1; }
 say 'installing what scripts/packages.txt lists'
 in_root packages

@@ -350,8 +350,9 @@ socket = "{directory}/hp3.sock"
         with open(path, "w") as f:
             f.write(self.CONFIG.format(pid=os.getpid(), directory=self.directory, verbs=verbs, rdma=rdma,
                                        lcores=lcores))
-        # A /sys/class of its own, with the test's GID tables.
-        d = self.child("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /sys/class && '
+        # A /sys/class of its own, with the test's GID tables. Private is /sys alone: in a chroot / is no mount.
+        d = self.child("unshare", "--mount", "--propagation", "unchanged", "sh", "-c",
+                       'mount --make-rprivate /sys && mount -t tmpfs none /sys/class && '
                        'cp -r "$0/class/infiniband" /sys/class/ && exec "$1" --config "$0/hp3.ini"',
                        self.directory, HP3D)
         end = time.monotonic() + 40
