@@ -19,7 +19,7 @@ from testbed.tools import Problem
 
 COLUMNS = (("time-outs", "timeouts"), ("again", "retransmissions"), ("out of seq", "out_of_seq"),
            ("duplicates", "duplicates"), ("p99 us", "p99_us"))
-DEEDS = ("moves", "urges", "dead_rounds", "rounds", "probes")
+DEEDS = ("moves", "given_up", "replies_moved", "failovers", "urges", "dead_rounds", "rounds", "probes")
 
 
 def parser():
@@ -57,7 +57,7 @@ def sample(a, shape, path, seconds, seed):
     """Off, on, off; again if the machine stood still."""
     for _ in range(judge.TRIES):
         runs = [measure.once(path, a.build, shape, mode, seed, seconds, a.hp3d) for mode in ("off", "on", "off")]
-        taken = {"seed": seed, "off": [runs[0], runs[2]], "on": runs[1]}
+        taken = {"seed": seed, "lossy": shape.lossy, "off": [runs[0], runs[2]], "on": runs[1]}
         if judge.void(taken) is None:
             break
     return taken
@@ -72,7 +72,7 @@ def row(a, shape, path, seconds):
 
 
 def head():
-    print(f"{'row':12}{'path':6}{'seed':>5}" + "".join(f"{title:>19}" for title, _ in COLUMNS) + "  ratio  hp3d")
+    print(f"{'row':12}{'path':6}{'seed':>5}" + "".join(f"{title:>21}" for title, _ in COLUMNS) + "  ratio  hp3d")
 
 
 def show(result):
@@ -81,8 +81,8 @@ def show(result):
         for _, key in COLUMNS:
             off = max(run[key] for run in s["off"])
             cells.append(f"{off:,.0f} -> {s['on'][key]:,.0f}")
-        deeds = ", ".join(f"{key} {s['on'][key]}" for key in DEEDS if s["on"][key])
-        print(f"{result['row']:12}{result['path']:6}{s['seed']:5}" + "".join(f"{c:>19}" for c in cells) +
+        deeds = ", ".join(f"{key.replace('_', ' ')} {s['on'][key]}" for key in DEEDS if s["on"][key])
+        print(f"{result['row']:12}{result['path']:6}{s['seed']:5}" + "".join(f"{c:>21}" for c in cells) +
               f"  {judge.ratio(s):5.3f}  {deeds or '-'}")
     print(f"  {result['verdict'].upper()}" + "".join(f"\n    {text}" for text in result["reasons"]), flush=True)
 

@@ -12,6 +12,7 @@ condemns nobody by its times:
 - The 99th percentile of completion times may be 5 % above the worse outer one. If it is more, two further samples
   with seeds of their own are taken, and the median of all samples' ratios decides. A ratio above 1.5 decides at once,
   but only if the outer runs agree with each other within 5 %.
+- Of a lossy row, where the path really is dead for a while, the times and what hp3d asks its peer say nothing.
 - A sample in which a roce-gen was not let run for LATE_MS says nothing and is taken again, TRIES times; so does one
   whose outer runs are not healthy themselves. A row without any sample left is void: neither green nor red. More than
   a quarter of rows void fails the whole.
@@ -20,6 +21,7 @@ import statistics
 
 HEALTH = ("timeouts", "retransmissions", "out_of_seq", "overtaken", "late_duplicates", "duplicates", "broken")
 DEEDS = ("moves", "replies_moved", "failovers", "urges", "dead_rounds", "naks_made")
+DEEDS_LOSSY = ("moves", "failovers", "naks_made")
 SLOWER, MUCH_SLOWER, AGREE = 1.05, 1.5, 1.05
 LATE_MS = 120
 TRIES = 3
@@ -30,7 +32,7 @@ VOID_SHARE = 0.25
 def void(sample):
     """Why a sample says nothing, or None."""
     off = sample["off"]
-    if any(run["timeouts"] or run["broken"] or not run["completed"] for run in off):
+    if any((run["timeouts"] and not sample["lossy"]) or run["broken"] or not run["completed"] for run in off):
         return "not healthy when off"
     late = max(run["late_ms"] for run in (*off, sample["on"]))
     return f"the machine stood still for {late:.0f} ms" if late > LATE_MS else None
@@ -46,7 +48,7 @@ def counted(sample):
     on, off = sample["on"], sample["off"]
     wrong = [f"{key} {off[0][key]}, {off[1][key]} -> {on[key]}" for key in HEALTH
              if on[key] > allowed([run[key] for run in off])]
-    return wrong + [f"{key} {on[key]}" for key in DEEDS if on[key]]
+    return wrong + [f"{key} {on[key]}" for key in (DEEDS_LOSSY if sample["lossy"] else DEEDS) if on[key]]
 
 
 def ratio(sample):
@@ -61,6 +63,9 @@ def control(sample):
 
 def slower(samples):
     """(Is it? Is one sample enough to say so?)"""
+    samples = [s for s in samples if not s["lossy"]]
+    if not samples:
+        return False, False
     sure = any(ratio(s) > MUCH_SLOWER and control(s) < AGREE for s in samples)
     return sure or statistics.median(ratio(s) for s in samples) > SLOWER, sure
 

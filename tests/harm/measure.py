@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One run of a shape: bed up, load, what the ends and hp3d counted, bed down."""
+import collections
 import json
 import os
 import subprocess
@@ -14,7 +15,7 @@ from testbed.scenario import keeper
 INTERVAL_MS = 50
 EVENTS_S = 0.3
 PAGE = 500
-MOVES = ("moves_switched", "moves_idle", "moves_recovered")
+MOVES = ("moves_switched", "moves_idle")
 RNIC = ("timeouts", "retransmissions", "out_of_seq_request", "overtaken", "late_duplicates", "duplicate_request")
 
 
@@ -22,7 +23,7 @@ class Watcher:
     """Events and counters of the hp3d of a bed, also of one that is started anew."""
 
     def __init__(self, bed):
-        self.bed, self.since, self.dead, self.last, self.sums = bed, {}, 0, {}, {}
+        self.bed, self.since, self.events, self.last, self.sums = bed, {}, collections.Counter(), {}, {}
 
     def ask(self, host, cmd, **args):
         control = tools.Control(self.bed.path(host + ".sock"))
@@ -35,7 +36,7 @@ class Watcher:
         for host in self.bed.with_hp3d():
             while True:
                 page = self.ask(host, "events", since=self.since.get(host, 0), limit=PAGE)
-                self.dead += sum(e["type"] == "round" and e.get("cause") == "dead" for e in page)
+                self.events.update(" ".join(str(e[k]) for k in ("type", "cause", "outcome") if k in e) for e in page)
                 if page:
                     self.since[host] = page[-1]["seq"]
                 if len(page) < PAGE:
@@ -127,7 +128,9 @@ def figures(found, watcher):
     row["late_ms"] = late_ms(found)
     c = watcher.counters()
     row["moves"] = sum(c[name] for name in MOVES)
-    row["dead_rounds"] = watcher.dead
+    row["dead_rounds"] = sum(n for name, n in watcher.events.items() if name.startswith("round dead"))
+    row["events"] = dict(sorted(watcher.events.items()))
+    row["given_up"] = c["moves_recovered"]
     for name in ("replies_moved", "failovers", "urges", "rounds", "probes", "severe", "acks_consumed", "naks_made", "reports"):
         row[name] = c[name]
     return row

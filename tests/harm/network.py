@@ -74,6 +74,12 @@ class Shipped(beds.Bed):
         if host["name"] in self.with_hp3d():
             super().await_hp3d(host)
 
+    def down(self):
+        """hp3d is not asked to stop cleanly first: that takes time, and is another test's matter."""
+        for name in self.with_hp3d():
+            tools.stop(self.recorded(f"hp3d-{name}"), grace=0)
+        super().down()
+
     def restart_hp3d(self, name):
         """Stops it as an operator does, and starts it anew."""
         host = next(h for h in self.settings()["plan"]["hosts"] if h["name"] == name)

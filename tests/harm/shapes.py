@@ -29,8 +29,9 @@ class Shape:
     dcqcn: bool = False
     tcp_mbps: int = 0  # of a TCP stream beside
     restart_ms: int = 0  # when the receiver's hp3d is started anew
+    lossy: bool = False  # frames are lost, whatever hp3d does: the path is dead for a while
     quick: str = ""  # the path on which make test runs it
-    seconds: int = 5  # there; harm-long: LONG_S
+    seconds: int = 4  # there; harm-long: LONG_S
 
 
 LONG_S = 8
@@ -61,6 +62,13 @@ SHAPES = (
     # pauses and slow ends
     Shape("bursts", "a message on each of 4 queue pairs, then 1 s of silence", 50, qps=4,
           load=("--load", "rounds", "--gap-us", "1000000"), quick="four"),
+    Shape("slow-read", "a responder that needs 50 ms for a READ", 50, op=MIX, qps=4, depth=2, size=16384,
+          peer=("--read-service-us", "50000"), quick="wire"),
+    Shape("slow-read-1", "the same with a queue pair that does nothing but READ", 50, op="read", depth=4, size=4096,
+          peer=("--read-service-us", "50000")),
+    Shape("ack-64", "ACKs for 64 packets and more, 30 ms apart", 20, qps=2, depth=4,
+          peer=("--ack-delay-us", "30000"), quick="wire"),
+    Shape("ack-mix", "the same with READs between", 50, op=MIX, qps=2, depth=4, peer=("--ack-delay-us", "30000")),
     Shape("rnr", "SEND, every 20th message finds no buffer for 61 ms", 20, op="send", qps=2, depth=2,
           peer=("--rnr-every", "20", "--rnr-timer", TIMER_50_MS), quick="wire"),
     # others
@@ -68,5 +76,7 @@ SHAPES = (
     Shape("one-end", "hp3d at the sender only", 50, op=MIX, qps=4, depth=2, without=("h2",), quick="wire"),
     Shape("other-end", "hp3d at the receiver only", 50, op=MIX, qps=4, depth=2, without=("h1",)),
     Shape("restart", "the receiver's hp3d is started anew in a pause", 50, op=MIX, qps=4,
-          load=("--load", "rounds", "--gap-us", "2000000"), restart_ms=1000, quick="wire"),
+          load=("--load", "rounds", "--gap-us", "4000000"), restart_ms=300, quick="wire", seconds=5),
+    Shape("restart-busy", "the same in mid-traffic: what it cannot forward is lost, off as on", 50, op=MIX, qps=4,
+          restart_ms=3000, lossy=True),
 )
