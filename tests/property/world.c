@@ -63,7 +63,8 @@ void world_setup_qp(struct world *w, uint32_t i, uint32_t start)
 	q->rqpn = 0x2000 + i;
 	q->una = q->nxt = q->made = q->exp = q->done = q->high = RING; /* lin may go back */
 	q->got_high = q->contig = q->rtx = q->rtx_end = q->recover = q->nak_psn = RING;
-	q->last_first = q->closing = 0;
+	q->written = 0;
+	q->last_first = q->closing = q->asks = q->throttle = 0;
 	q->start = (start - RING) & HP3_PSN_MASK;
 	q->inv_end = 0;
 	q->old_end = q->epoch == 1 ? 0 : linear(q, was, RING);
@@ -76,7 +77,8 @@ void world_setup_qp(struct world *w, uint32_t i, uint32_t start)
 	q->rto_timer++;
 	q->send_timer++;
 	q->since_ack = 0;
-	memset(w->got[i], 0, sizeof(w->got[i]));
+	if (w->p.selective)
+		memset(w->got[i], 0, sizeof(w->got[i]));
 	if (w->p.cm || w->p.lead_us != 0)
 		world_announce(w, i);
 	world_at(w, w->p.lockstep ? 1000 : lead, EV_SEND, i, q->send_timer);
@@ -126,6 +128,7 @@ static void rto(struct world *w, const struct ev *ev)
 	if (ev->gen != q->rto_timer || q->una == q->high || q->rnr_wait)
 		return;
 	w->r.rtos++;
+	HARM(w, "time-out of queue pair %u", ev->qp);
 	world_go_back(w, ev->qp);
 }
 
@@ -203,7 +206,7 @@ static void begin(struct world *w)
 		world_peer_start(w);
 	w->rto_ns = (p->rto_us ? p->rto_us : 8000) * US;
 	for (uint32_t i = 0; i < p->paths; i++)
-		w->path_delay[i] = (5 + rnd(w, 200)) * US;
+		w->path_delay[i] = p->rtt_us ? p->rtt_us * US / 2 : (5 + rnd(w, 200)) * US;
 	for (uint32_t i = 0; p->model && i < p->paths / 2; i++)
 		w->told[i] = 8; /* other hosts' flows are on the first half */
 	world_engine_start(w);
@@ -227,6 +230,7 @@ static void begin(struct world *w)
 
 static void end(struct world *w)
 {
+	w->r.simulated_ms = w->now / (1000 * US);
 	world_engine_tally(w);
 	world_check_sum(w);
 	for (uint32_t i = 0; i < w->p.qps; i++)
@@ -236,12 +240,15 @@ static void end(struct world *w)
 int world_run(const struct world_params *p, struct world_result *r)
 {
 	struct world *w = calloc(1, sizeof(*w));
+	uint64_t last = p->limit_ms ? p->limit_ms * 1000 * US : UINT64_MAX;
 	int ret;
 
 	w->p = *p;
+	w->ring = calloc(p->qps, sizeof(*w->ring));
+	w->got = calloc(p->qps, sizeof(*w->got));
 	world_turn_knobs(&w->p);
 	begin(w);
-	while (!w->failed && w->r.sent < p->packets && w->nheap > 0) {
+	while (!w->failed && w->r.sent < p->packets && w->now < last) {
 		struct ev ev = pop(w);
 
 		w->now = ev.t;
@@ -254,6 +261,8 @@ int world_run(const struct world_params *p, struct world_result *r)
 	*r = w->r;
 	ret = w->failed ? -1 : 0;
 	free(w->heap);
+	free(w->ring);
+	free(w->got);
 	world_peer_stop(w);
 	free(w->mem);
 	free(w);

@@ -36,7 +36,7 @@ enum world_responder {
 struct world_params {
 	uint64_t seed;
 	uint32_t packets; /* stop after so many first transmissions */
-	uint32_t qps; /* 1..32 */
+	uint32_t qps; /* 1..256 */
 	uint32_t msg_packets; /* longest message */
 	uint32_t window; /* unacknowledged PSNs that a requester allows itself */
 	uint32_t gap_us; /* between packets of a queue pair, about; 0: 0.8 */
@@ -45,6 +45,14 @@ struct world_params {
 	bool lockstep; /* all queue pairs start at PSN 0 and send alike */
 	bool resets; /* queue pairs are reset now and then, PSN near the old one */
 	bool rnr, reads;
+	bool even; /* messages are as long as they may be, READs too */
+	bool sends; /* SENDs instead of WRITEs */
+	uint32_t read_percent; /* reads: of the messages; 0: 25, and some ATOMICs */
+	uint32_t mbps; /* all queue pairs together are given so much to send; 0: all they can */
+	uint32_t throttle_us; /* CNPs slow an RNIC down to a packet in so long (DCQCN) */
+	uint32_t ack_us; /* responder: an ACK speaks for all that came within so long; 0: 10 */
+	uint32_t read_us; /* responder: a READ takes so long */
+	uint32_t rnr_us; /* the RNIC waits so long; 0: 700 */
 	bool invalidate; /* SEND with invalidate, fenced, behind READs */
 	bool odd_opcodes; /* request opcodes that nobody knows */
 	bool selective; /* the RNICs repeat selectively instead of going back N */
@@ -60,12 +68,20 @@ struct world_params {
 	bool lose_closing; /* most closing packets, and their ACKs, sent again or not */
 	bool kill_paths; /* a path loses everything for a while */
 	bool pause_paths; /* it delivers what it held when the while is over (PFC) */
+	bool all_paths; /* they die, or pause, all at once */
 	bool kill_back; /* the way back dies instead */
 	bool both_ways; /* replies take paths by their port, too, which die both ways; the peer's
 			   hp3d sends them elsewhere when it is told */
 	uint32_t dead_us; /* longest such while; 0: 3000 */
+	uint32_t every_us; /* between deaths and pauses; 0: so that half of the paths work */
 	uint32_t hot_paths; /* so many paths are congested: slower, and all they carry is marked */
+	uint32_t rtt_us; /* of all paths alike; 0: each has its own, which changes */
+	uint32_t incast_us; /* longest queue at the receiver, behind all paths */
+	uint32_t mark_percent; /* of what hot paths carry; 0: 100 */
 
+	const struct hp3_engine_config *shipped; /* thresholds as they ship; NULL: the world's */
+	bool harmless; /* a healthy network: whatever hp3d does to it is a violation */
+	uint32_t limit_ms; /* the run ends then, too; 0: by packets alone */
 	bool cm; /* pairings announced by set-up events instead of inferred */
 	uint32_t lead_us; /* set-up event with PSN; the first data follows within so long */
 	uint32_t move_every_us; /* operator moves */
@@ -135,6 +151,10 @@ struct world_params {
 	X(wakes)                                                                                   \
 	X(woken)                                                                                   \
 	X(first_elsewhere)                                                                         \
+	X(duplicates)                                                                              \
+	X(rnrs)                                                                                    \
+	X(rounds_dead)                                                                             \
+	X(simulated_ms)                                                                            \
 	X(stale_cnps)                                                                              \
 	X(cnps)                                                                                    \
 	X(rollbacks)                                                                               \

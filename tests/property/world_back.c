@@ -57,7 +57,7 @@ static uint16_t port_of(struct world *w, uint32_t i, const struct hp3_view *v)
 /* A FIFO per queue pair, of no path in particular. */
 static uint64_t plain_way(struct world *w, struct qp *q)
 {
-	uint64_t t = w->now + 20 * US + rnd(w, 3000);
+	uint64_t t = w->now + (w->p.rtt_us ? w->p.rtt_us * US / 2 : 20 * US) + rnd(w, 3000);
 
 	if (t <= q->back_free)
 		t = q->back_free + 1;
@@ -86,6 +86,7 @@ void world_send_report(struct world *w, const struct hp3_act *a)
 	uint64_t t;
 
 	w->r.reports++;
+	HARM(w, "queue pair %u: a report that no reply comes through", i);
 	if (!w->peer_up) {
 		world_send_to_nobody(w, path);
 		return;

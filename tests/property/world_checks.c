@@ -3,8 +3,6 @@
 #include "world_internal.h"
 #include "world_inside.h"
 
-#define ASKED_NS (2 * MAX_RTT) /* so long an RNIC may answer a duplicate of ours */
-
 /* True if a READ or ATOMIC below `end` still waits for its response. */
 static bool reads_wait(const struct world *w, uint32_t i, uint64_t end)
 {
@@ -47,7 +45,7 @@ void world_check_probe(struct world *w, uint32_t i, const struct hp3_act *a)
 	if (w->now < q->probe_until)
 		VIOLATION(w, "two probes like data in the air");
 	q->probe_until = w->now + MAX_RTT;
-	q->asked_until = w->now + ASKED_NS;
+	q->asked_until = w->now + 2ull * w->cfg.round.timeout_ns;
 }
 
 /* Rule 2, but that data may be on its way, lost or not. */
@@ -63,7 +61,7 @@ void world_check_urge(struct world *w, uint32_t i, const struct hp3_act *a)
 		VIOLATION(w, "an urge while a READ waits for its response, qp %u", i);
 	if (w->p.observe)
 		VIOLATION(w, "an urge while only observing");
-	q->asked_until = w->now + ASKED_NS;
+	q->asked_until = w->now + 2ull * w->cfg.round.timeout_ns;
 }
 
 /* Rule 4. */
@@ -150,7 +148,7 @@ void world_check_holds(struct world *w)
 	if (w->p.cc == HP3_CC_DCQCN)
 		bound += w->rto_ns / 2;
 	bound += 1000 * US;
-	for (uint32_t s = 0; s < SLOTS; s++) {
+	for (uint32_t s = 0; s < w->cfg.max_moves; s++) {
 		const struct pkt *k = w->hold[s].head;
 
 		if (k != NULL && w->now - k->held_at > bound)
@@ -170,7 +168,7 @@ void world_check_sum(struct world *w)
 		inside += !w->heap[i].pkt->probe;
 		free(w->heap[i].pkt);
 	}
-	for (uint32_t s = 0; s < SLOTS; s++) {
+	for (uint32_t s = 0; s < w->cfg.max_moves; s++) {
 		for (struct pkt *k = w->hold[s].head, *next; k != NULL; k = next) {
 			next = k->next;
 			inside++;

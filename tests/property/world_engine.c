@@ -25,7 +25,7 @@ static void put(struct world *w, struct pkt *k, uint16_t slot)
 /* A retransmission may be dropped only while its first copy waits (rule 14). */
 static void check_waits(struct world *w, const struct pkt *k)
 {
-	for (uint32_t s = 0; s < SLOTS; s++) {
+	for (uint32_t s = 0; s < w->cfg.max_moves; s++) {
 		for (const struct pkt *h = w->hold[s].head; h != NULL; h = h->next) {
 			if (h->qp == k->qp && h->epoch == k->epoch && h->lin == k->lin)
 				return;
@@ -147,6 +147,7 @@ void world_carry_out(struct world *w, const struct hp3_acts *acts)
 			world_send_report(w, a);
 		} else if (a->kind == HP3_ACT_URGE) {
 			w->r.urges++;
+			HARM(w, "an urge");
 			world_check_urge(w, world_qp_of(w, a), a);
 			world_send_like_data(w, world_qp_of(w, a), a, HP3_PROBE_STANDARD);
 		}
@@ -169,6 +170,18 @@ void world_engage(struct world *w, struct hp3_pkt *pkt, enum hp3_dir dir, struct
 
 /* --- time, set-up --- */
 
+/* hp3d sleeps until something is due, if nothing comes, but not for long. */
+static uint64_t next_tick(const struct world *w)
+{
+	uint64_t due = hp3_engine_due(w->e), soon = 50 * US, late = 200 * US;
+
+	if (w->p.shipped == NULL)
+		return (w->p.evict ? 500 : w->p.cc == HP3_CC_DCQCN ? 10 : 50) * US;
+	if (due < w->now + soon)
+		return soon;
+	return due > w->now + late ? late : due - w->now;
+}
+
 void world_tick(struct world *w)
 {
 	struct hp3_acts acts;
@@ -182,7 +195,7 @@ void world_tick(struct world *w)
 	w->ticking = false;
 	world_peer_tick(w);
 	world_check_holds(w);
-	world_at(w, (w->p.evict ? 500 : w->p.cc == HP3_CC_DCQCN ? 10 : 50) * US, EV_TICK, 0, 0);
+	world_at(w, next_tick(w), EV_TICK, 0, 0);
 }
 
 void world_announce(struct world *w, uint32_t i)

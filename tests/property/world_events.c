@@ -147,6 +147,9 @@ void world_check_event(struct world *w, const struct hp3_event *ev)
 
 	if (w->p.observe && moves)
 		VIOLATION(w, "%s while only observing", hp3_event_name(ev->type));
+	if (moves && ev->cause != HP3_CAUSE_SETUP)
+		HARM(w, "queue pair %u: %s because of %s", ev->rqpn - 0x2000,
+			hp3_event_name(ev->type), hp3_cause_name(ev->cause));
 	if (ev->type == HP3_EV_IDLE_SWITCH && ev->cause == HP3_CAUSE_SETUP &&
 		world_is_failed(w, ev->flow, ev->to))
 		VIOLATION(w, "begins on port %u, whose path has failed", ev->to);

@@ -12,14 +12,15 @@
 #include "world.h"
 
 #define RING      8192u
-#define MAX_QPS   32u
+#define MAX_QPS   256u
 #define MAX_PATHS 16u
 #define ERAS      8u
 #define US        1000ull
 #define HOT_NS    (300 * US)
 #define PMTU      1024u
 #define MAX_RTT   (1500 * US)
-#define SLOTS     64u
+#define LINE_GAP  82u /* ns of a packet at 100 Gb/s */
+#define SLOTS     320u
 #define HOME_PORT 50000u
 #define OP_ODD    0x1f /* reserved opcode of the RC transport */
 
@@ -44,8 +45,12 @@ struct qp {
 	uint64_t done; /* messages completed up to */
 	uint64_t high; /* sent up to, ever */
 	uint64_t rtx, rtx_end, recover; /* selective repeat */
+	uint64_t
+		asks; /* the last packet that asks for an answer ends here: the timer runs for it */
+	uint64_t throttle; /* ns between packets, where CNPs slow the RNIC down */
 	uint32_t since_ack;
 	uint32_t rto_timer, send_timer; /* generation of the live timer */
+	uint32_t written; /* packets of the message at hand */
 	uint64_t thinks_until; /* the application writes nothing new before */
 	bool idle, rnr_wait, in_read;
 	uint64_t fo_since; /* no progress since; a failover is to end it */
@@ -129,11 +134,12 @@ struct world {
 	struct ev *heap;
 	uint32_t nheap, cap;
 	struct qp qps[MAX_QPS];
-	struct desc ring[MAX_QPS][RING];
-	bool got[MAX_QPS][RING]; /* selective repeat: arrived out of order */
+	struct desc (*ring)[RING]; /* by queue pair */
+	bool (*got)[RING]; /* by queue pair; selective repeat: arrived out of order */
 	uint64_t back_path_free[MAX_PATHS];
 	struct hp3_engine *peer; /* of the peer's hp3d; both_ways only */
 	void *peer_mem;
+	uint64_t incast_ns, incast_free; /* the receiver's queue */
 	uint64_t path_free[MAX_PATHS], path_delay[MAX_PATHS], path_dead[MAX_PATHS], back_dead;
 	struct hp3_model model;
 	uint8_t port_lost[65536]; /* probes lost since the last answer */
@@ -161,6 +167,13 @@ struct world {
 			fputc('\n', stderr);                                                       \
 		}                                                                                  \
 		(w)->failed = true;                                                                \
+	} while (0)
+
+/* What must not happen where nothing is wrong. */
+#define HARM(w, ...)                                                                               \
+	do {                                                                                       \
+		if ((w)->p.harmless)                                                               \
+			VIOLATION(w, __VA_ARGS__);                                                 \
 	} while (0)
 
 static inline uint32_t rnd(struct world *w, uint32_t n)
@@ -204,6 +217,9 @@ void world_push(struct world *w, struct ev ev);
 void world_at(struct world *w, uint64_t delay, enum ev_kind kind, uint32_t qp, uint32_t gen);
 void world_setup_qp(struct world *w, uint32_t i, uint32_t start);
 
+/* world_rate.c: is a path suspected dead that this probe is for? */
+bool world_round_is_dead(const struct world *w, uint32_t flow);
+
 /* world_knobs.c */
 void world_turn_knobs(struct world_params *p);
 
@@ -223,6 +239,7 @@ void world_paths_change(struct world *w);
 void world_send(struct world *w, uint32_t i);
 void world_wake(struct world *w, uint32_t i);
 void world_arm_rto(struct world *w, uint32_t i);
+void world_throttle(struct world *w, uint32_t i);
 void world_go_back(struct world *w, uint32_t i);
 
 /* world_rnic.c: a reply reaches the RNIC; `ours`: hp3 made it, or provoked it */

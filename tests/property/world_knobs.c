@@ -21,6 +21,7 @@ static const struct knob {
 	KNOB(behind_ppm),
 	KNOB(credits),
 	KNOB(news),
+	KNOB(harmless),
 };
 
 static const struct knob *find(const char *name, size_t len)

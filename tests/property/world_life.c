@@ -5,6 +5,18 @@
 
 #define STOP_NS (30000 * US) /* longest clean stop */
 
+/* As it ships, but for tables, which are smaller. */
+static struct hp3_engine_config shipped(const struct world *w, uint64_t seed)
+{
+	struct hp3_engine_config cfg = *w->p.shipped;
+
+	cfg.seed = seed;
+	cfg.max_flows = 1024;
+	cfg.max_pairs = 16;
+	cfg.max_moves = SLOTS;
+	return cfg;
+}
+
 struct hp3_engine_config world_config(const struct world *w)
 {
 	const struct world_params *p = &w->p;
@@ -13,7 +25,7 @@ struct hp3_engine_config world_config(const struct world *w)
 			     : p->evict   ? 16
 					  : 64,
 		.max_pairs = 4,
-		.max_moves = SLOTS,
+		.max_moves = 64,
 		.idle_age_ns = p->evict ? 3000 * US : 60000000 * US,
 		.dead_age_ns = 600000000 * US,
 		.max_hold_ns = w->rto_ns / 4,
@@ -64,6 +76,8 @@ struct hp3_engine_config world_config(const struct world *w)
 		.pair_by_challenge = !p->cm,
 		.moves_allowed = !p->observe};
 
+	if (p->shipped != NULL)
+		return shipped(w, cfg.seed);
 	world_rate_config(p, &cfg.cc, w->rto_ns);
 	return cfg;
 }
@@ -120,7 +134,7 @@ void world_engine_start(struct world *w)
 void world_engine_crash(struct world *w)
 {
 	w->r.crashes++;
-	for (uint32_t s = 0; s < SLOTS; s++) {
+	for (uint32_t s = 0; s < w->cfg.max_moves; s++) {
 		for (struct pkt *k = w->hold[s].head, *next; k != NULL; k = next) {
 			next = k->next;
 			w->r.discarded++;

@@ -7,6 +7,8 @@
 #include "world_internal.h"
 #include <string.h>
 
+#define STEP_NS (200 * US)
+
 uint32_t world_path(const struct world *w, uint16_t port, uint32_t qpn)
 {
 	struct hp3_tuple t = {.sport = port, .dport = HP3_ROCE_UDP_PORT, .qpn = qpn};
@@ -24,6 +26,11 @@ static bool is_hot(const struct world *w, uint32_t path)
 	return path < w->p.hot_paths;
 }
 
+static bool is_marked(struct world *w, uint32_t path)
+{
+	return is_hot(w, path) && (w->p.mark_percent == 0 || rnd(w, 100) < w->p.mark_percent);
+}
+
 uint64_t world_arrival(struct world *w, uint32_t path, uint64_t *free)
 {
 	bool dead = w->now < w->path_dead[path];
@@ -31,9 +38,12 @@ uint64_t world_arrival(struct world *w, uint32_t path, uint64_t *free)
 
 	if (chance(w, w->p.loss_ppm) || (dead && !w->p.pause_paths))
 		return 0;
-	t = w->now + w->path_delay[path] + rnd(w, 2000) + (is_hot(w, path) ? HOT_NS : 0);
+	t = w->now + w->path_delay[path] + rnd(w, 2000) + (is_hot(w, path) ? HOT_NS : 0) +
+	    w->incast_ns;
 	if (dead)
 		t += w->path_dead[path] - w->now;
+	if (w->p.incast_us != 0 && !w->p.both_ways)
+		free = &w->incast_free; /* one queue behind all paths */
 	if (t <= *free)
 		t = *free + 1; /* one path is a FIFO, each way */
 	*free = t;
@@ -48,7 +58,7 @@ void world_into_network(struct world *w, struct pkt *k, uint16_t port)
 
 	k->port = port;
 	k->era = q->era;
-	k->ce = is_hot(w, path);
+	k->ce = is_marked(w, path);
 	if (!k->probe) {
 		world_check_entry(w, k);
 		q->in_net++;
@@ -107,6 +117,10 @@ void world_send_probe(struct world *w, const struct hp3_act *a)
 	w->r.probes++;
 	w->r.probes_standard += a->op == HP3_PROBE_STANDARD;
 	w->r.probes_nak += a->op == HP3_PROBE_NAK;
+	if (world_round_is_dead(w, a->flow)) {
+		w->r.rounds_dead++;
+		HARM(w, "queue pair %u: is its path dead?", i);
+	}
 	world_check_probe(w, i, a);
 	if (a->op != HP3_PROBE_PEER) {
 		world_send_like_data(w, i, a, a->op);
@@ -126,15 +140,31 @@ void world_send_probe(struct world *w, const struct hp3_act *a)
 			      .ours = is_hot(w, path)});
 }
 
+/* Rare enough that half of the paths work at any time. */
+static bool is_time(struct world *w, uint32_t every_us)
+{
+	return rnd(w, w->p.every_us ? w->p.every_us / (STEP_NS / US) : every_us) == 0;
+}
+
+static void strike(struct world *w, uint32_t path, uint64_t until)
+{
+	for (uint32_t i = 0; i < w->p.paths; i++) {
+		if (i == path || w->p.all_paths)
+			w->path_dead[i] = until;
+	}
+}
+
 void world_paths_change(struct world *w)
 {
 	uint32_t dead_us = w->p.dead_us ? w->p.dead_us : 3000;
 
-	w->path_delay[rnd(w, w->p.paths)] = (5 + rnd(w, 200)) * US;
-	/* Rare enough that half of the paths work at any time. */
-	if (w->p.kill_paths && rnd(w, dead_us / 300) == 0)
-		w->path_dead[rnd(w, w->p.paths)] = w->now + rnd(w, dead_us) * US;
-	if (w->p.kill_back && rnd(w, dead_us / 50) == 0)
+	if (w->p.rtt_us == 0)
+		w->path_delay[rnd(w, w->p.paths)] = (5 + rnd(w, 200)) * US;
+	if (w->p.incast_us != 0)
+		w->incast_ns = (3 * w->incast_ns + rnd(w, w->p.incast_us) * US) / 4;
+	if (w->p.kill_paths && is_time(w, dead_us / 300))
+		strike(w, rnd(w, w->p.paths), w->now + rnd(w, dead_us) * US);
+	if (w->p.kill_back && is_time(w, dead_us / 50))
 		w->back_dead = w->now + rnd(w, dead_us) * US;
-	world_at(w, 200 * US, EV_PATHS, 0, 0);
+	world_at(w, STEP_NS, EV_PATHS, 0, 0);
 }

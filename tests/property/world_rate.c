@@ -67,6 +67,13 @@ void world_rate_event(struct world *w, struct qp *q, const struct hp3_event *ev)
 		q->suspended = false;
 }
 
+bool world_round_is_dead(const struct world *w, uint32_t flow)
+{
+	uint16_t slot = w->e->flows[flow].slot;
+
+	return slot != HP3_NO_SLOT && w->e->moves[slot].cause == HP3_CAUSE_DEAD;
+}
+
 bool world_is_failed(const struct world *w, uint32_t flow, uint16_t port)
 {
 	const struct hp3_flow *f = &w->e->flows[flow];

@@ -20,6 +20,7 @@ static void note_heard(struct qp *q, const struct hp3_view *v)
 static void check_consumed(struct world *w, const struct ev *ev, bool damaged)
 {
 	w->r.consumed++;
+	HARM(w, "a reply for queue pair %u is consumed", ev->qp);
 	if (damaged)
 		VIOLATION(w, "consumes a reply whose ICRC is wrong (rule 6), qp %u", ev->qp);
 	else if (w->p.news && world_is_news(w, ev->qp, &ev->view))
@@ -87,8 +88,10 @@ void world_cnp_seen(struct world *w, const struct ev *ev)
 	if (stale && after < before)
 		VIOLATION(w, "a CNP of the old path reduces queue pair %u to %llu bit/s", ev->qp,
 			(unsigned long long)after);
-	if (vd.kind != HP3_CONSUME)
+	if (vd.kind != HP3_CONSUME && w->p.cc != HP3_CC_NATIVE)
 		VIOLATION(w, "a CNP reaches an RNIC that does not know it (rule 5)");
+	if (vd.kind == HP3_PASS)
+		world_throttle(w, ev->qp);
 	world_carry_out(w, &acts);
 }
 

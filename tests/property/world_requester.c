@@ -21,6 +21,20 @@ static void one_packet(struct world *w, uint32_t i, uint8_t opcode, uint32_t spa
 	q->made += span;
 }
 
+static uint8_t write_op(bool first, bool last)
+{
+	if (first)
+		return last ? HP3_OP_RC_WRITE_ONLY : HP3_OP_RC_WRITE_FIRST;
+	return last ? HP3_OP_RC_WRITE_LAST : HP3_OP_RC_WRITE_MIDDLE;
+}
+
+static uint8_t send_op(bool first, bool last)
+{
+	if (first)
+		return last ? HP3_OP_RC_SEND_ONLY : HP3_OP_RC_SEND_FIRST;
+	return last ? HP3_OP_RC_SEND_LAST : HP3_OP_RC_SEND_MIDDLE;
+}
+
 static void many_packets(struct world *w, uint32_t i, uint32_t n)
 {
 	struct qp *q = &w->qps[i];
@@ -28,10 +42,7 @@ static void many_packets(struct world *w, uint32_t i, uint32_t n)
 
 	for (uint32_t k = 0; k < n; k++) {
 		bool first = k == 0, last = k + 1 == n;
-		uint8_t op = n == 1  ? HP3_OP_RC_WRITE_ONLY
-			     : first ? HP3_OP_RC_WRITE_FIRST
-			     : last  ? HP3_OP_RC_WRITE_LAST
-				     : HP3_OP_RC_WRITE_MIDDLE;
+		uint8_t op = w->p.sends ? send_op(first, last) : write_op(first, last);
 
 		q->since_ack = last ? 0 : q->since_ack + 1;
 		w->ring[i][q->made % RING] = (struct desc){.lin = q->made,
@@ -47,11 +58,13 @@ static void many_packets(struct world *w, uint32_t i, uint32_t n)
 
 static void make_message(struct world *w, uint32_t i)
 {
-	bool read = w->p.reads && rnd(w, 4) == 0, atomic = w->p.reads && !read && rnd(w, 16) == 0;
-	uint32_t n = w->p.lockstep ? w->p.msg_packets : 1 + rnd(w, w->p.msg_packets);
+	bool even = w->p.lockstep || w->p.even, some = w->p.reads && w->p.read_percent == 0;
+	bool read = w->p.reads && rnd(w, 100) < (some ? 25 : w->p.read_percent),
+	     atomic = some && !read && rnd(w, 16) == 0;
+	uint32_t n = even ? w->p.msg_packets : 1 + rnd(w, w->p.msg_packets);
 
 	if (read) {
-		uint32_t span = 1 + rnd(w, 24);
+		uint32_t span = w->p.even ? n : 1 + rnd(w, 24);
 
 		one_packet(w, i, HP3_OP_RC_READ_REQUEST, span, span * PMTU - rnd(w, PMTU));
 	} else if (atomic) {
@@ -135,6 +148,12 @@ static bool repeat(struct world *w, uint32_t i)
 	return true;
 }
 
+/* The timer runs for it. In lockstep messages are longer than the window: for every packet. */
+static bool asks(const struct world *w, const struct desc *d)
+{
+	return d->ackreq || w->p.lockstep;
+}
+
 /* The next packet by `nxt`, if the window allows. */
 static const struct desc *send_next(struct world *w, uint32_t i)
 {
@@ -154,11 +173,13 @@ static const struct desc *send_next(struct world *w, uint32_t i)
 	}
 	if (d->opcode == HP3_OP_RC_SEND_ONLY_INV && q->una < d->lin)
 		return NULL; /* a fence: the keys of READs under way are in use */
-	if (q->nxt == q->una)
+	if (asks(w, d) && q->asks <= q->una)
 		world_arm_rto(w, i);
 	first = lin >= q->high;
 	w->r.retransmitted += !first;
 	q->nxt = d->lin + d->span;
+	if (asks(w, d) && q->asks < q->nxt)
+		q->asks = q->nxt;
 	if (q->high < q->nxt)
 		q->high = q->nxt;
 	emit(w, i, d, lin, first);
@@ -166,11 +187,31 @@ static const struct desc *send_next(struct world *w, uint32_t i)
 }
 
 /* Between two packets that the RNIC sends: what it repeats waits for no application. */
-static uint64_t gap(struct world *w, bool again)
+static uint64_t gap(struct world *w, const struct qp *q, bool again)
 {
+	if (q->throttle > LINE_GAP)
+		return q->throttle;
 	if (w->p.gap_us == 0 || again)
 		return 300 + rnd(w, 1000);
 	return w->p.gap_us * US / 2 + rnd(w, w->p.gap_us * US);
+}
+
+/* A message is out: how long its application thinks about the next one. */
+static uint64_t thinks(struct world *w, struct qp *q, const struct desc *d)
+{
+	uint64_t mean;
+
+	if (w->p.lockstep)
+		return 0;
+	q->written += d->span;
+	if (w->p.mbps != 0 && d->last) {
+		mean = 8ull * PMTU * q->written * w->p.qps / w->p.mbps; /* us */
+		q->written = 0;
+		return (mean / 2 + rnd(w, (uint32_t)mean)) * US;
+	}
+	if (d->last && rnd(w, 12) == 0)
+		return rnd(w, w->p.pause_us ? w->p.pause_us : 400) * US;
+	return 0;
 }
 
 void world_send(struct world *w, uint32_t i)
@@ -190,10 +231,22 @@ void world_send(struct world *w, uint32_t i)
 			q->idle = true; /* an acknowledgement wakes it */
 			return;
 		}
-		if (!again && d->last && !w->p.lockstep && rnd(w, 12) == 0)
-			q->thinks_until = w->now + rnd(w, w->p.pause_us ? w->p.pause_us : 400) * US;
+		if (d->last)
+			q->throttle -= q->throttle / 8;
+		if (!again)
+			q->thinks_until = w->now + thinks(w, q, d);
 	}
-	world_at(w, gap(w, again), EV_SEND, i, q->send_timer);
+	world_at(w, gap(w, q, again), EV_SEND, i, q->send_timer);
+}
+
+/* A CNP: the RNIC sends half as fast; it recovers message by message. */
+void world_throttle(struct world *w, uint32_t i)
+{
+	struct qp *q = &w->qps[i];
+
+	q->throttle = q->throttle < LINE_GAP ? 2 * LINE_GAP : 2 * q->throttle;
+	if (q->throttle > w->p.throttle_us * US)
+		q->throttle = w->p.throttle_us * US;
 }
 
 void world_wake(struct world *w, uint32_t i)

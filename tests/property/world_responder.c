@@ -20,7 +20,7 @@ void world_reply(struct world *w, uint32_t i, uint8_t opcode, uint64_t lin, uint
 	v.dest_qpn = q->lqpn;
 	v.syndrome = syndrome;
 	v.payload_len = payload;
-	if (q->marked && w->peer_up)
+	if (q->marked && w->peer_up && w->p.throttle_us == 0)
 		v.flags |= HP3_VF_BECN;
 	q->marked = false;
 	if (w->p.responder == WORLD_AFTER_READ && (v.flags & HP3_VF_READ) && q->back_free > w->now)
@@ -53,7 +53,7 @@ static void acknowledge(struct world *w, uint32_t i, bool ours)
 		world_reply(w, i, HP3_OP_RC_ACK, q->exp - 1, credit(w, q), 0, ours);
 	} else if (!q->ack_due) {
 		q->ack_due = true;
-		world_at(w, COALESCE_NS, EV_ACK_DUE, i, q->epoch);
+		world_at(w, w->p.ack_us ? w->p.ack_us * US : COALESCE_NS, EV_ACK_DUE, i, q->epoch);
 	}
 }
 
@@ -69,6 +69,8 @@ void world_ack_due(struct world *w, uint32_t i)
 
 static void read_responses(struct world *w, uint32_t i, uint64_t lin, uint32_t span)
 {
+	if (w->qps[i].back_free < w->now + w->p.read_us * US)
+		w->qps[i].back_free = w->now + w->p.read_us * US;
 	for (uint32_t s = 0; s < span; s++) {
 		uint8_t op = span == 1       ? HP3_OP_RC_READ_RESP_ONLY
 			     : s == 0        ? HP3_OP_RC_READ_RESP_FIRST
@@ -106,13 +108,20 @@ static void execute(struct world *w, uint32_t i, const struct pkt *k)
 	}
 }
 
+/* WRITE ONLY: with immediate, say. */
+static bool needs_receive(uint8_t opcode)
+{
+	return opcode == HP3_OP_RC_WRITE_ONLY || opcode == HP3_OP_RC_SEND_ONLY ||
+	       opcode == HP3_OP_RC_SEND_FIRST;
+}
+
 /* The packet that was expected; with selective repeat those behind it may be there already. */
 static void in_order(struct world *w, const struct pkt *k)
 {
 	uint32_t i = k->qp;
 	struct qp *q = &w->qps[i];
 
-	if (w->p.rnr && k->opcode == HP3_OP_RC_WRITE_ONLY && !q->deaf && rnd(w, 50) == 0) {
+	if (w->p.rnr && needs_receive(k->opcode) && !q->deaf && rnd(w, 50) == 0) {
 		q->deaf = true;
 		world_reply(w, i, HP3_OP_RC_ACK, k->lin, HP3_SYN_RNR | 10, 0, false);
 		return;
@@ -151,7 +160,8 @@ static void notify(struct world *w, const struct pkt *k)
 	const struct hp3_view v = view_of(HP3_OP_CNP);
 	uint64_t t;
 
-	if (w->p.cc != HP3_CC_DCQCN || !k->ce || w->now < q->cnp_next || !w->peer_up)
+	if ((w->p.cc != HP3_CC_DCQCN && w->p.throttle_us == 0) || !k->ce || w->now < q->cnp_next ||
+		(!w->peer_up && w->p.throttle_us == 0))
 		return;
 	q->cnp_next = w->now + CNP_NS;
 	t = world_way_back(w, k->qp, &v);
@@ -173,6 +183,10 @@ void world_arrive(struct world *w, struct pkt *k)
 	}
 	if (k->epoch != q->epoch)
 		goto out; /* the responder was reset as well */
+	if (k->lin < q->exp) {
+		w->r.duplicates++;
+		HARM(w, "queue pair %u receives a duplicate%s", k->qp, k->probe ? " of ours" : "");
+	}
 	if (k->lin == q->exp && !k->probe)
 		in_order(w, k);
 	else if (k->lin >= q->exp)

@@ -33,7 +33,10 @@ static void progress(struct world *w, uint32_t i, uint64_t una)
 			w->r.max_progress_ns = took;
 		q->fo_since = 0;
 	}
-	world_arm_rto(w, i);
+	if (q->asks > q->una)
+		world_arm_rto(w, i);
+	else
+		q->rto_timer++; /* nothing asks for an answer: it does not run */
 	world_wake(w, i);
 }
 
@@ -71,11 +74,13 @@ static void refused(struct world *w, uint32_t i, uint64_t lin, uint8_t kind)
 
 	if (kind == HP3_SYN_NAK) {
 		progress(w, i, lin);
+		HARM(w, "the RNIC of queue pair %u is told to go back", i);
 		if (!q->rnr_wait)
 			world_go_back(w, i);
 	} else if (!q->rnr_wait) {
 		q->rnr_wait = true;
-		world_at(w, 700 * US, EV_RNR_OVER, i, q->epoch);
+		w->r.rnrs++;
+		world_at(w, (w->p.rnr_us ? w->p.rnr_us : 700) * US, EV_RNR_OVER, i, q->epoch);
 	}
 }
 
@@ -130,6 +135,7 @@ void world_rnic_reply(struct world *w, uint32_t i, const struct hp3_view *v, boo
 			if (q->nxt < d->end)
 				return;
 			if (is_read(d->opcode)) {
+				HARM(w, "an ACK overtakes READ data, queue pair %u", i);
 				world_go_back(w, i);
 				return;
 			}
