@@ -215,7 +215,8 @@ static void begin(struct world *w)
 		world_setup_qp(w, i, p->lockstep ? 0 : rnd(w, 1 << 24));
 	}
 	world_at(w, 0, EV_TICK, 0, 0);
-	world_at(w, 0, EV_PATHS, 0, 0);
+	if (p->rtt_us == 0 || p->incast_us != 0 || p->kill_paths || p->kill_back)
+		world_at(w, 0, EV_PATHS, 0, 0);
 	if (!p->probing)
 		world_at(w, 1000 * US, EV_MOVE, 0, 0);
 	if (p->resets)

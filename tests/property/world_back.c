@@ -30,10 +30,12 @@ void world_peer_stop(struct world *w)
 
 void world_peer_tick(struct world *w)
 {
-	struct hp3_acts acts = {0};
+	struct hp3_acts acts;
 
-	if (w->peer != NULL)
-		hp3_tick(w->peer, w->now, &acts);
+	if (w->peer == NULL)
+		return;
+	acts.n = 0;
+	hp3_tick(w->peer, w->now, &acts);
 	if (acts.n != 0)
 		VIOLATION(w, "the peer's hp3d does something by itself");
 }

@@ -148,7 +148,7 @@ void world_check_holds(struct world *w)
 	if (w->p.cc == HP3_CC_DCQCN)
 		bound += w->rto_ns / 2;
 	bound += 1000 * US;
-	for (uint32_t s = 0; s < w->cfg.max_moves; s++) {
+	for (uint32_t s = 0; s < w->cfg.max_moves && w->nheld != 0; s++) {
 		const struct pkt *k = w->hold[s].head;
 
 		if (k != NULL && w->now - k->held_at > bound)

@@ -12,6 +12,7 @@ static void put(struct world *w, struct pkt *k, uint16_t slot)
 	k->next = NULL;
 	k->held_at = w->now;
 	w->r.held++;
+	w->nheld++;
 	if (f->head == NULL)
 		f->head = k;
 	else
@@ -79,6 +80,7 @@ static void empty_hold(struct world *w, const struct hp3_act *a)
 			return;
 		}
 		f->head = k->next;
+		w->nheld--;
 		f->bytes -= k->len;
 		if (n == 1 && (a->flags & HP3_SET_ACKREQ))
 			k->ackreq = true;

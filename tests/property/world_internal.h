@@ -151,6 +151,7 @@ struct world {
 	uint64_t rto_ns;
 	uint64_t stopping; /* since; 0: not */
 	struct fifo hold[SLOTS];
+	uint32_t nheld; /* packets in them */
 	uint8_t tx_hdr[64], rx_hdr[64];
 	uint8_t frame[PMTU + 128]; /* the reply in hand */
 	bool ticking; /* the list in hand comes of hp3_tick() */

@@ -142,6 +142,7 @@ void world_engine_crash(struct world *w)
 		}
 		w->hold[s] = (struct fifo){0};
 	}
+	w->nheld = 0;
 	for (uint32_t i = 0; i < w->p.qps; i++) {
 		struct qp *q = &w->qps[i];
 
