@@ -142,7 +142,8 @@ struct hp3_verdict {
 enum hp3_act_kind {
 	HP3_ACT_RELEASE, /* send the first `count` packets that `slot` holds, in order, with source
 			    port `port`; flags: HP3_SET_ACKREQ on the last of them */
-	HP3_ACT_DISCARD, /* drop what `slot` holds: its queue pair is gone, or it is sent again */
+	HP3_ACT_DISCARD, /* drop the first `count` packets that `slot` holds: their queue pair is
+			    gone, or they are sent again */
 	HP3_ACT_EVENT,
 	HP3_ACT_PROBE, /* send a probe of the flow on `port`; see struct hp3_act */
 	HP3_ACT_NAK, /* to the local RNIC: PSN sequence error, `psn` is expected (rule 4) */

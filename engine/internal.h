@@ -58,7 +58,8 @@ bool hp3_hold_put(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h)
 /* The first `count` packets of the FIFO leave, or are dropped. */
 void hp3_hold_release(
 	struct hp3_engine *e, uint32_t flow, uint32_t count, uint8_t flags, struct hp3_acts *acts);
-void hp3_hold_discard(struct hp3_engine *e, uint32_t flow, struct hp3_acts *acts);
+void hp3_hold_shed(struct hp3_engine *e, uint32_t flow, uint32_t count, struct hp3_acts *acts);
+void hp3_hold_discard(struct hp3_engine *e, uint32_t flow, struct hp3_acts *acts); /* all */
 void hp3_slots_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 
 /* seek.c: rounds of probes */

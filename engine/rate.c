@@ -23,15 +23,21 @@ void hp3_rate_init(struct hp3_engine *e, uint32_t flow, uint64_t now)
 		f->flags &= (uint16_t)~HP3_FF_PACED; /* else what comes waits behind it */
 	if (e->rates == NULL)
 		return;
+	e->rates[flow].again = e->rates[flow].selective = false;
 	hp3_dcqcn_init(&e->rates[flow].rp, &e->cfg.cc.rp);
 	hp3_pacer_init(&e->rates[flow].pacer, line_rate(e), now);
 }
 
-/* Beside the RNIC there is nothing to hold, and so nothing to pace. */
+/* Beside the RNIC there is nothing to hold, and so nothing to pace. What it sent while it was not
+ * paced was not seen here. */
 static void note_rate(struct hp3_engine *e, uint32_t flow)
 {
+	struct hp3_flow *f = &e->flows[flow];
+
+	if (!(f->flags & HP3_FF_PACED))
+		e->rates[flow].again = false;
 	if (!e->cfg.beside && hp3_dcqcn_rate(&e->rates[flow].rp) < line_rate(e))
-		e->flows[flow].flags |= HP3_FF_PACED;
+		f->flags |= HP3_FF_PACED;
 }
 
 void hp3_rate_marked(struct hp3_engine *e, uint32_t flow, uint64_t now)
@@ -70,6 +76,7 @@ void hp3_rate_rollback(struct hp3_engine *e, uint32_t flow, uint64_t now, struct
 void hp3_rate_raise(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
 {
 	if (e->rates != NULL) {
+		e->rates[flow].again = false; /* nor while it was held */
 		hp3_dcqcn_raise(&e->rates[flow].rp, &e->cfg.cc.rp,
 			&e->moves[e->flows[flow].slot].rate, now);
 		note_rate(e, flow);
@@ -122,7 +129,66 @@ void hp3_rate_schedule(struct hp3_engine *e, uint32_t flow, uint64_t now)
 			: hp3_pacer_when(&e->rates[flow].pacer, e->cfg.cc.burst_bytes, now));
 }
 
-/* The RNIC sends again what still waits: once is enough, unless only the copy asks for an answer.
+/*
+ * Does the RNIC go back N, or repeat selectively? A run of retransmissions is over when the next
+ * first transmission follows: by then it went over all that had been emitted, or it left something
+ * out. Nothing can be told where replies came meanwhile for what is left out, nor of a READ, whose
+ * span the FIFO does not know.
+ */
+static void watch_run(struct hp3_rate *r, const struct hp3_flow *f, const struct hp3_held *h)
+{
+	if (h->flags & HP3_HELD_AGAIN) {
+		r->again = !(h->flags & HP3_HELD_READ);
+		r->again_to = hp3_psn_add(h->psn, 1);
+		r->again_end = h->end;
+		return;
+	}
+	if (r->again && h->psn == r->again_end && r->again_to != r->again_end &&
+		hp3_psn_diff(f->stream.una, r->again_to) <= 0)
+		r->selective = true;
+	r->again = false;
+}
+
+/*
+ * The RNIC has gone back to what the peer lacks, that waits at the tail, and now comes to what is
+ * the next to leave: whatever else waits follows once more (rule 14). How many are of the past:
+ * those before the tail's run, from the head on. 0: the RNIC has not gone back so far, or it
+ * repeats selectively and what waits is not sent again.
+ */
+static uint32_t past(const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_move *m,
+	const struct hp3_held *h)
+{
+	const struct hp3_held *head = &e->held[m->head], *tail = &e->held[m->tail];
+	uint32_t n = 0;
+
+#ifdef HP3_BREAK_OLD_COPIES_STAY
+	return 0;
+#endif
+	if (e->rates[m->flow].selective || !(h->flags & tail->flags & HP3_HELD_AGAIN) ||
+		hp3_psn_diff(tail->psn, h->psn) >= 0)
+		return 0;
+	if (h->psn != head->psn &&
+		(hp3_psn_diff(h->psn, head->psn) < 0 || hp3_psn_diff(h->psn, f->stream.una) > 0))
+		return 0; /* not yet there; una: acknowledgements have let it skip the head */
+	for (uint32_t i = m->head; i != 0 && hp3_psn_diff(e->held[i].psn, head->psn) >= 0;
+		i = e->held[i].next)
+		n++;
+	return n;
+}
+
+static void give_way(struct hp3_engine *e, uint32_t flow, uint32_t n, struct hp3_acts *acts)
+{
+	e->stats.superseded += n;
+	hp3_hold_shed(e, flow, n, acts);
+	if (e->moves[e->flows[flow].slot].held_pkts != 0)
+		return;
+	e->rates[flow].floor = 0;
+	hp3_slot_drop(e, flow, HP3_USE_PACE);
+}
+
+/*
+ * What is repeated selectively still waits: once is enough, unless only the copy asks for an
+ * answer.
  */
 static bool is_waiting(
 	const struct hp3_engine *e, const struct hp3_move *m, const struct hp3_held *h)
@@ -139,12 +205,22 @@ static bool is_waiting(
 	return false;
 }
 
+static struct hp3_move *slot_of(struct hp3_engine *e, const struct hp3_flow *f)
+{
+	return f->slot == HP3_NO_SLOT ? NULL : &e->moves[f->slot];
+}
+
 void hp3_rate_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h, uint64_t now,
 	struct hp3_verdict *vd, struct hp3_acts *acts)
 {
 	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_move *m = f->slot == HP3_NO_SLOT ? NULL : &e->moves[f->slot];
+	struct hp3_move *m = slot_of(e, f);
 
+	watch_run(&e->rates[flow], f, h);
+	if (m != NULL && m->held_pkts != 0) {
+		give_way(e, flow, past(e, f, m, h), acts);
+		m = slot_of(e, f);
+	}
 	if (m == NULL || m->held_pkts == 0) {
 		e->rates[flow].floor = 0;
 		set_rate(e, flow, h->len, now);

@@ -145,17 +145,21 @@ void hp3_hold_release(
 	take_out(e, m, count);
 }
 
-void hp3_hold_discard(struct hp3_engine *e, uint32_t flow, struct hp3_acts *acts)
+void hp3_hold_shed(struct hp3_engine *e, uint32_t flow, uint32_t count, struct hp3_acts *acts)
 {
-	struct hp3_move *m = slot_of(e, flow);
 	struct hp3_act *a;
 
-	if (m->held_pkts == 0)
+	if (count == 0)
 		return;
 	a = hp3_act(acts, HP3_ACT_DISCARD, flow);
 	a->slot = e->flows[flow].slot;
-	a->count = m->held_pkts;
-	take_out(e, m, m->held_pkts);
+	a->count = count;
+	take_out(e, slot_of(e, flow), count);
+}
+
+void hp3_hold_discard(struct hp3_engine *e, uint32_t flow, struct hp3_acts *acts)
+{
+	hp3_hold_shed(e, flow, slot_of(e, flow)->held_pkts, acts);
 }
 
 /* --- deadlines --- */

@@ -95,6 +95,9 @@ struct hp3_rate {
 	struct hp3_dcqcn rp;
 	struct hp3_pacer pacer;
 	uint64_t floor; /* that what waits was promised (rule 14); 0: nothing waits */
+	uint32_t again_to, again_end; /* emitted again up to here, of all emitted so far */
+	bool again; /* the newest packet was a retransmission */
+	bool selective; /* the RNIC once left out what a going back would have brought */
 };
 
 /* Where a flow's replies leave (replies.c). */

@@ -68,7 +68,7 @@
 	X(ce_seen, "marked packets that arrived (notification point)")                             \
 	X(paced, "packets that waited for the pacer")                                              \
 	X(unpaced, "packets that the pacer let go for want of room")                               \
-	X(superseded, "retransmissions dropped while the first copy still waits")                  \
+	X(superseded, "packets dropped by the pacer: the RNIC sent them again, one copy leaves")   \
 	X(severe, "times that a path in use became severely congested")                            \
 	X(contradictions, "replies that contradict a pairing")
 

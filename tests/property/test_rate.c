@@ -47,6 +47,43 @@ static void rule_14_pacing_moves_and_recovery_keep_order(void **state)
 	assert_true(r.superseded > 0);
 }
 
+/*
+ * Losses while packets wait for the pacer. The RNIC goes back, and what waits gives way to its
+ * copies: else the receiver is sent, at the pacer's rate, what it cannot take, and the packet that
+ * it lacks waits behind all that. Who repeats selectively leaves out what waits; so it stays.
+ */
+static void rule_14_what_waits_gives_way_when_the_rnic_goes_back(void **state)
+{
+	struct world_params p = rate_base();
+	struct world_result r;
+
+	p.hot_paths = p.paths;
+	p.move_every_us = 1000000;
+	p.loss_ppm = 1000;
+	r = run(p);
+	assert_true(r.lost > 10 * run_seeds);
+	assert_true(r.given_up > 100 * run_seeds);
+	assert_true(r.retransmitted < 160 * r.lost);
+	p.selective = true;
+	r = run(p);
+	assert_true(r.lost > 10 * run_seeds);
+	assert_true(r.retransmitted < 4 * r.lost);
+}
+
+/* The same with moves, dead paths and queue pairs that start over, however the RNIC sends again. */
+static void rule_14_order_holds_while_what_waits_gives_way(void **state)
+{
+	struct world_params p = rate_base();
+
+	p.loss_ppm = 3000;
+	p.move_every_us = 300;
+	p.reads = p.rnr = p.resets = p.kill_paths = true;
+	assert_true(run(p).given_up > 100 * run_seeds);
+	p.reads = p.rnr = p.resets = false;
+	p.selective = true;
+	run(p);
+}
+
 /* Marks of the old path that arrive after the switch do not reduce the rate of the new one. */
 static void stale_cnps_are_not_charged_to_the_new_path(void **state)
 {
@@ -98,6 +135,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rule_14_pacing_never_looks_like_loss),
 		cmocka_unit_test(rule_14_pacing_moves_and_recovery_keep_order),
+		cmocka_unit_test(rule_14_what_waits_gives_way_when_the_rnic_goes_back),
+		cmocka_unit_test(rule_14_order_holds_while_what_waits_gives_way),
 		cmocka_unit_test(stale_cnps_are_not_charged_to_the_new_path),
 		cmocka_unit_test(recovery_restores_the_rate),
 		cmocka_unit_test(paced_flows_leave_bad_paths),

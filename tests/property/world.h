@@ -116,6 +116,7 @@ struct world_params {
 	X(consumed)                                                                                \
 	X(rtos)                                                                                    \
 	X(superseded)                                                                              \
+	X(given_up)                                                                                \
 	X(moves_asked)                                                                             \
 	X(switched)                                                                                \
 	X(idle)                                                                                    \

@@ -23,7 +23,7 @@ static void put(struct world *w, struct pkt *k, uint16_t slot)
 		VIOLATION(w, "holds %llu bytes", (unsigned long long)f->bytes);
 }
 
-/* A retransmission may be dropped only while its first copy waits (rule 14). */
+/* A retransmission may be dropped only while an older copy waits (rule 14). */
 static void check_waits(struct world *w, const struct pkt *k)
 {
 	for (uint32_t s = 0; s < w->cfg.max_moves; s++) {
@@ -33,6 +33,19 @@ static void check_waits(struct world *w, const struct pkt *k)
 		}
 	}
 	VIOLATION(w, "dropped PSN %llu, no copy of which waits", (unsigned long long)k->lin);
+}
+
+/* What waited is given up only if the RNIC emits it again behind the packet in hand (rule 14), or
+ * if it has arrived, or its queue pair is gone. */
+static void check_given_up(struct world *w, const struct pkt *k)
+{
+	const struct qp *q = &w->qps[k->qp];
+
+	if (k->epoch != q->epoch || k->lin + k->span <= q->exp)
+		return;
+	if (k->lin < q->sending || k->lin >= (w->p.selective ? q->rtx_end : q->high))
+		VIOLATION(w, "gives up PSN %llu, which is not sent again",
+			(unsigned long long)k->lin);
 }
 
 void world_hold(struct world *w, struct pkt *k, const struct hp3_verdict *vd)
@@ -85,7 +98,9 @@ static void empty_hold(struct world *w, const struct hp3_act *a)
 		if (n == 1 && (a->flags & HP3_SET_ACKREQ))
 			k->ackreq = true;
 		if (a->kind == HP3_ACT_DISCARD) {
+			check_given_up(w, k);
 			w->r.discarded++;
+			w->r.given_up++;
 			free(k);
 		} else {
 			world_into_network(w, k, a->port);

@@ -44,6 +44,7 @@ struct qp {
 	uint64_t asked_until; /* a duplicate of ours may be answered */
 	uint64_t done; /* messages completed up to */
 	uint64_t high; /* sent up to, ever */
+	uint64_t sending; /* the packet that leaves now, or left last */
 	uint64_t rtx, rtx_end, recover; /* selective repeat */
 	uint64_t
 		asks; /* the last packet that asks for an answer ends here: the timer runs for it */

@@ -109,6 +109,7 @@ static void emit(struct world *w, uint32_t i, const struct desc *d, uint64_t lin
 		.ackreq = d->ackreq};
 	w->r.emitted++;
 	w->r.sent += first;
+	q->sending = lin;
 	hp3_find_burst(w->e, &pkt, 1, HP3_DIR_TX);
 	hp3_flow_info(w->e, pkt.flow, w->now, &was);
 	world_engage(w, &pkt, HP3_DIR_TX, &vd, &acts);

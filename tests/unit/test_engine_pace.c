@@ -127,6 +127,86 @@ static void rule_14_a_copy_that_asks_is_kept(void **state)
 	expect_left(rig.nwire - 1, 103, q.home, true);
 }
 
+/* PSN 100 is lost: behind its copy, and 101's, the RNIC comes to what waits, which gives way. */
+static void rule_14_what_waits_gives_way_when_the_rnic_goes_back(void **state)
+{
+	config();
+	waiting(3);
+	assert_int_equal(middle(&q, 100), HP3_HOLD);
+	assert_int_equal(middle(&q, 101), HP3_HOLD);
+	assert_int_equal(rig.held, 5);
+	assert_int_equal(middle(&q, 102), HP3_HOLD);
+	assert_int_equal(rig.discarded, 3);
+	assert_int_equal(stats()->superseded, 3);
+	for (uint32_t p = 103; p < 107; p++) /* the last two for the first time */
+		assert_int_equal(middle(&q, p), HP3_HOLD);
+	assert_int_equal(rig.held, 7);
+	pace_on(200 * US);
+	assert_int_equal(rig.nwire, 9);
+	for (uint32_t i = 2; i < rig.nwire; i++)
+		expect_left(i, 98 + i, q.home, false);
+}
+
+/* It goes back once more while copies wait: those that are next to leave go. */
+static void rule_14_copies_give_way_to_newer_ones(void **state)
+{
+	config();
+	waiting(1);
+	for (uint32_t p = 100; p < 103; p++)
+		assert_int_equal(middle(&q, p), HP3_HOLD);
+	assert_int_equal(rig.discarded, 1);
+	while (rig.nwire < 3)
+		pass_time(US);
+	expect_left(2, 100, q.home, false);
+	for (uint32_t p = 100; p < 103; p++)
+		assert_int_equal(middle(&q, p), HP3_HOLD);
+	assert_int_equal(rig.discarded, 3);
+	pace_on(200 * US);
+	assert_int_equal(rig.nwire, 6);
+	for (uint32_t i = 3; i < 6; i++)
+		expect_left(i, 97 + i, q.home, false);
+}
+
+/* The RNIC repeats what the peer lacks and nothing else: what waits will not come again. */
+static void rule_14_what_is_not_sent_again_waits_on(void **state)
+{
+	config();
+	waiting(3);
+	assert_int_equal(middle(&q, 100), HP3_HOLD);
+	assert_int_equal(middle(&q, psn++), HP3_HOLD); /* for the first time: 101 was left out */
+	assert_int_equal(middle(&q, 101), HP3_HOLD);
+	assert_int_equal(middle(&q, 102), HP3_DROP); /* its time-out; it waits */
+	assert_int_equal(rig.discarded, 0);
+	pace_on(200 * US);
+	for (uint32_t i = 2; i < 5; i++)
+		expect_left(i, 100 + i, q.home, false);
+	assert_int_equal(rig.nwire, 8);
+}
+
+/* The closing packet is lost, its copy asks (rule 8), and so does the copy that takes its place. */
+static void rule_08_a_copy_that_gives_way_is_asked_for_again(void **state)
+{
+	config();
+	waiting(3);
+	assert_int_equal(move(&q, NEW_PORT), 0);
+	while (rig.nwire < 3)
+		pass_time(US);
+	expect_left(2, 102, q.home, true);
+	for (unsigned i = 0; i < 2; i++) {
+		for (uint32_t p = 100; p < 105; p++)
+			assert_int_equal(middle(&q, p), HP3_HOLD);
+		while (i == 0 && rig.nwire < 4)
+			pass_time(US);
+	}
+	assert_int_equal(rig.newest[HP3_EV_RECOVER].reason, HP3_RFR_IN_TX_RETRANSMIT);
+	assert_int_equal(rig.discarded, 2 + 4);
+	pace_on(300 * US);
+	assert_int_equal(rig.nwire, 9);
+	expect_left(5, 101, q.home, false);
+	expect_left(6, 102, q.home, true);
+	expect_left(7, 103, q.home, false);
+}
+
 /* A retransmission at the head of the FIFO ends the move: it cannot close (rule 7). */
 static void rule_07_a_waiting_retransmission_does_not_close(void **state)
 {
@@ -261,6 +341,10 @@ int main(void)
 		RIG_TEST(rule_14_what_waits_is_not_in_flight),
 		RIG_TEST(rule_14_a_copy_of_a_waiting_packet_is_superfluous),
 		RIG_TEST(rule_14_a_copy_that_asks_is_kept),
+		RIG_TEST(rule_14_what_waits_gives_way_when_the_rnic_goes_back),
+		RIG_TEST(rule_14_copies_give_way_to_newer_ones),
+		RIG_TEST(rule_14_what_is_not_sent_again_waits_on),
+		RIG_TEST(rule_08_a_copy_that_gives_way_is_asked_for_again),
 		RIG_TEST(rule_07_a_waiting_retransmission_does_not_close),
 		RIG_TEST(rule_14_the_rate_has_a_floor),
 		RIG_TEST(overflow_lets_go_in_order),
