@@ -293,7 +293,8 @@ static const struct hp3_ini_key keys[] = {
 		"an absolute path, such as \"/run/hp3/hp3.sock\"",
 		"UNIX socket that hp3ctl talks to"),
 	INT(control, events_kept, "events", 4096, 16, 1048576, RESTART,
-		"latest events kept for hp3ctl events"),
+		"latest decisions kept for hp3ctl events; samples of rounds that found nothing: "
+		"a quarter as many"),
 	INT(control, stop_drain_ms, "ms", 500, 0, 60000, RELOAD,
 		"longest time a clean stop spends on draining moved flows home"),
 };

@@ -85,6 +85,20 @@ struct hp3_event {
 	struct hp3_probe probes[HP3_ROUND_PROBES];
 };
 
+/* A ROUND that found no better path; if the path may be dead: no sign that it is. */
+static inline bool hp3_event_is_fruitless(const struct hp3_event *ev)
+{
+	bool others = false;
+
+	if (ev->type != HP3_EV_ROUND)
+		return false;
+	if (ev->cause != HP3_CAUSE_DEAD)
+		return ev->outcome != HP3_ROUND_WINNER;
+	for (unsigned i = 1; i < ev->n_probes; i++)
+		others |= ev->probes[i].state == HP3_PROBE_ANSWERED;
+	return !others || ev->probes[0].state != HP3_PROBE_LOST;
+}
+
 const char *hp3_event_name(enum hp3_event_type t);
 const char *hp3_cause_name(enum hp3_cause c);
 const char *hp3_payoff_name(enum hp3_payoff p);

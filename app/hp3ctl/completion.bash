@@ -31,7 +31,7 @@ _hp3ctl() {
 	case $command in
 	'') options="$commands $options" ;;
 	stats) options+=' --nonzero --explain' ;;
-	events) options+=' --follow --since' ;;
+	events) options+=' --all --follow --since' ;;
 	watch) options+=' --interval' ;;
 	trace) options+=' --ttl --known' ;;
 	move) options+=' --port --random --home --all --wait --no-wait --repeat --interval' ;;

@@ -98,6 +98,8 @@ void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev)
 	}
 	printf("%-6lld %14.6f %-11s %s ", number(ev, "seq"), (double)number(ev, "t_ns") / 1e9,
 		text(ev, "type"), text(ev, "flow"));
+	if (number(ev, "nth") > 1)
+		printf("(number %lld in a row) ", number(ev, "nth"));
 	if (json_object_get(evidence, "probes"))
 		print_probes(ev, evidence);
 	else if (json_object_get(evidence, "before"))
@@ -120,8 +122,8 @@ int hp3ctl_events(struct hp3ctl *ctl)
 		json_t *answer, *ev;
 		size_t i;
 		int rc = hp3ctl_ask(ctl,
-			json_pack(
-				"{s:s, s:I, s:i}", "cmd", "events", "since", since, "limit", PAGE),
+			json_pack("{s:s, s:I, s:i, s:b}", "cmd", "events", "since", since, "limit",
+				PAGE, "all", !!(ctl->given & HP3CTL_BIT(ALL))),
 			&answer);
 		if (rc != HP3CTL_DONE)
 			return rc;

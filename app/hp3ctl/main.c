@@ -50,10 +50,11 @@ static const struct command commands[] = {
 		TARGET | HP3CTL_BIT(ALL) | HP3CTL_BIT(WAIT) | HP3CTL_BIT(NO_WAIT) |
 			HP3CTL_BIT(REPEAT) | HP3CTL_BIT(INTERVAL),
 		hp3ctl_move, true},
-	{"events", "[--follow] [--since N]", "what was decided, with its evidence",
+	{"events", "[--all] [--follow] [--since N]", "what was decided, with its evidence",
+		"  --all      samples of rounds that found nothing, too\n"
 		"  --since N  only events with a number above N\n"
 		"  --follow   go on with new ones until interrupted\n",
-		HP3CTL_BIT(FOLLOW) | HP3CTL_BIT(SINCE), hp3ctl_events},
+		HP3CTL_BIT(ALL) | HP3CTL_BIT(FOLLOW) | HP3CTL_BIT(SINCE), hp3ctl_events},
 	{"why", "FLOW", "the evidence behind the last decisions about a flow",
 		"FLOW is a flow id or what is enough of it: its beginning, its end from a '/' on,\n"
 		"or its QPN such as 0x1c.\n",

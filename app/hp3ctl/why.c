@@ -70,6 +70,20 @@ static void print_now(json_t *flow)
 		json_is_true(json_object_get(flow, "severe")) ? "; severely congested" : "");
 }
 
+/* Rounds that led to nothing: only how many, by cause. */
+static void print_fruitless(json_t *flow)
+{
+	json_t *fruitless = json_object_get(flow, "fruitless"), *n;
+	const char *cause;
+
+	if (json_object_size(fruitless) == 0)
+		return;
+	printf("rounds of probes that found nothing:");
+	json_object_foreach (fruitless, cause, n)
+		printf(" %lld (%s)", json_integer_value(n), cause);
+	puts("; hp3ctl events --all has samples");
+}
+
 int hp3ctl_why(struct hp3ctl *ctl)
 {
 	json_t *list = json_array(), *answer;
@@ -86,8 +100,10 @@ int hp3ctl_why(struct hp3ctl *ctl)
 			puts("nothing was decided about it, or it is forgotten: raise events_kept "
 			     "in "
 			     "[control]");
-		if (!ctl->json)
+		if (!ctl->json) {
+			print_fruitless(json_object_get(answer, "data"));
 			print_now(json_object_get(answer, "data"));
+		}
 		json_decref(answer);
 	}
 	json_decref(list);

@@ -3,36 +3,98 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "app/hp3d/event_json.h"
+
+#define SAMPLES_SHARE 4u /* of events_kept: one sample for so many decisions */
+#define FLOWS_SHARE   8u /* ... one flow remembered */
+#define LEAST         16u
+
+/* In the order of their numbers; entry i (0, 1, ...) lies at i % cap. */
+struct ring {
+	struct hp3d_kept *at;
+	uint64_t n; /* so far */
+	uint32_t cap;
+};
 
 static struct {
 	const struct hp3_config *cfg;
-	struct hp3d_event *ring; /* event n lies at (n - 1) % kept */
+	struct ring decisions, samples;
+	struct hp3d_spells spells;
 	uint64_t last;
-	uint32_t kept;
 } kept;
 
-_Static_assert(sizeof(((struct hp3_config_rail *)0)->name) == HP3_FLOWID_RAIL_MAX, "rail names");
+static int ring_init(struct ring *r, uint32_t cap)
+{
+	*r = (struct ring){.at = calloc(cap, sizeof(*r->at)), .cap = cap};
+	return r->at ? 0 : -ENOMEM;
+}
+
+static uint32_t share(uint32_t n, uint32_t of)
+{
+	return n / of < LEAST ? LEAST : n / of;
+}
 
 int hp3d_events_init(const struct hp3_config *cfg)
 {
-	kept.ring = calloc(cfg->control.events_kept, sizeof(*kept.ring));
-	if (!kept.ring)
-		return -ENOMEM;
-	kept.kept = cfg->control.events_kept;
+	uint32_t n = cfg->control.events_kept;
+
 	kept.cfg = cfg;
 	kept.last = 0;
-	return 0;
+	if (ring_init(&kept.decisions, n) == 0 &&
+		ring_init(&kept.samples, share(n, SAMPLES_SHARE)) == 0 &&
+		hp3d_spells_init(&kept.spells, share(n, FLOWS_SHARE)) == 0)
+		return 0;
+	hp3d_events_free();
+	return -ENOMEM;
 }
 
 void hp3d_events_free(void)
 {
-	free(kept.ring);
+	free(kept.decisions.at);
+	free(kept.samples.at);
+	hp3d_spells_free(&kept.spells);
 	memset(&kept, 0, sizeof(kept));
 }
 
-void hp3d_events_add(const struct hp3d_event *ev)
+static uint64_t put(struct ring *r, const struct hp3d_event *e, uint64_t sample, uint32_t nth)
 {
-	kept.ring[kept.last++ % kept.kept] = *ev;
+	r->at[r->n++ % r->cap] =
+		(struct hp3d_kept){.seq = ++kept.last, .sample = sample, .nth = nth, .e = *e};
+	return kept.last;
+}
+
+/* What the decision rests on gets its number now, so that whoever reads on sees it. */
+static void decide(struct hp3d_spell *spell, const struct hp3d_event *e)
+{
+	for (uint32_t i = 0; spell && i < spell->n_last; i++) {
+		const struct hp3d_kept *k = &spell->last[i];
+
+		if (hp3d_spell_rests_on(&e->ev, &k->e.ev))
+			put(&kept.decisions, &k->e, k->sample, 0);
+	}
+	put(&kept.decisions, e, 0, 0);
+	if (spell)
+		hp3d_spell_end(spell, &e->ev);
+}
+
+void hp3d_events_add(const struct hp3d_event *e)
+{
+	bool opens = e->ev.type == HP3_EV_ROUND || e->ev.type == HP3_EV_SEVERE ||
+		     (e->ev.type == HP3_EV_RECOVER && e->ev.reason == HP3_RFR_IN_NO_BETTER);
+	struct hp3d_spell *spell =
+		hp3d_spell_of(&kept.spells, e->rail, e->worker, e->ev.flow, e->ev.rqpn, opens);
+	struct hp3d_kept *k;
+	uint64_t sample;
+	uint32_t nth;
+
+	if (hp3d_spell_decision(spell, &e->ev)) {
+		decide(spell, e);
+		return;
+	}
+	k = hp3d_spell_add(spell, e, &nth);
+	sample = nth ? put(&kept.samples, e, 0, nth) : 0;
+	if (k)
+		k->sample = sample;
 }
 
 uint64_t hp3d_events_last(void)
@@ -40,216 +102,99 @@ uint64_t hp3d_events_last(void)
 	return kept.last;
 }
 
-void hp3d_flow_name(const struct hp3_config *cfg, unsigned rail, const struct hp3_flow_info *f,
-	char buf[HP3_FLOWID_MAX])
+json_t *hp3d_events_fruitless(unsigned rail, unsigned worker, const struct hp3_flow_info *f)
 {
-	struct hp3_flowid id = {.ipv6 = f->ipv6, .vlan = f->vlan, .rqpn = f->rqpn};
+	const struct hp3d_spell *s =
+		hp3d_spell_of(&kept.spells, rail, worker, f->flow, f->rqpn, false);
+	json_t *j = json_object();
 
-	memcpy(id.rail, cfg->rails[rail].name, sizeof(id.rail));
-	memcpy(id.local, f->local, sizeof(id.local));
-	memcpy(id.remote, f->remote, sizeof(id.remote));
-	hp3_flowid_format(&id, buf, HP3_FLOWID_MAX);
-}
-
-static const char *outcome(const struct hp3_event *ev)
-{
-	switch ((enum hp3_event_type)ev->type) {
-	case HP3_EV_SWITCH:
-	case HP3_EV_IDLE_SWITCH:
-		return "moved";
-	case HP3_EV_RECOVER:
-		return "kept";
-	case HP3_EV_EPOCH:
-		return "discarded";
-	case HP3_EV_PAIR:
-		return "paired";
-	case HP3_EV_UNPAIR:
-		return "unpaired";
-	case HP3_EV_SEVERE:
-		return "reported";
-	case HP3_EV_ROUND:
-		return hp3_round_outcome_name((enum hp3_round_outcome)ev->outcome);
-	case HP3_EV_SUSPEND:
-		return "suspended";
-	case HP3_EV_FAILOVER:
-		return ev->nak ? "moved, nak" : "moved";
-	case HP3_EV_RESUME:
-		return "resumed";
-	case HP3_EV_OUTCOME:
-		return hp3_payoff_name((enum hp3_payoff)ev->outcome);
-	case HP3_EV_REPORT:
-		return "peer told";
-	case HP3_EV_REPLIES:
-		return "moved";
-	case HP3_EV_WOULD:
-		return "not moved";
-	case HP3_EV_MAX:
-		break;
-	}
-	return "unknown";
-}
-
-static json_t *pair_evidence(const struct hp3_event *ev)
-{
-	return json_pack("{s:s, s:i}", "by", hp3_pairing_name((enum hp3_pairing)ev->pairing),
-		"local_qpn", (int)ev->lqpn);
-}
-
-static json_t *move_evidence(const struct hp3_event *ev)
-{
-	return json_pack("{s:I, s:I, s:I, s:I, s:i}", "drain_ns", (json_int_t)ev->drain_ns,
-		"held_pkts", (json_int_t)ev->held_pkts, "held_bytes", (json_int_t)ev->held_bytes,
-		"wait_ns", (json_int_t)ev->wait_ns, "close_psn", (int)ev->close_psn);
-}
-
-json_t *hp3d_path_json(const struct hp3_estimates *p)
-{
-	return json_pack("{s:I, s:I, s:I, s:I}", "base_rtt_ns", (json_int_t)p->base_rtt_ns,
-		"rtt_ns", (json_int_t)p->rtt_ns, "marked_permille", (json_int_t)p->marked_permille,
-		"rate_kbps", (json_int_t)p->rate_kbps);
-}
-
-static void add_cycles(json_t *j, const struct hp3_event *ev)
-{
-	json_t *cycles = json_array();
-
-	for (unsigned i = 0; cycles && i < ev->n_cycles; i++)
-		json_array_append_new(cycles, json_string(hp3_cycle_name(ev->cycles[i])));
-	json_object_set_new(j, "cycles", cycles);
-}
-
-static json_t *severe_evidence(const struct hp3_event *ev)
-{
-	json_t *j = json_pack("{s:o}", "path", hp3d_path_json(&ev->path));
-
-	add_cycles(j, ev);
+	for (unsigned i = 0; s && i < HP3_CAUSE_MAX; i++)
+		if (s->fruitless[i])
+			json_object_set_new(j, hp3_cause_name((enum hp3_cause)i),
+				json_integer((json_int_t)s->fruitless[i]));
 	return j;
 }
 
-static json_t *outcome_evidence(const struct hp3_event *ev)
+/* --- pages --- */
+
+static uint64_t oldest(const struct ring *r)
 {
-	return json_pack("{s:o, s:o}", "before", hp3d_path_json(&ev->path), "after",
-		hp3d_path_json(&ev->after));
+	return r->n > r->cap ? r->n - r->cap : 0;
 }
 
-static json_t *failover_evidence(const struct hp3_event *ev)
+static const struct hp3d_kept *entry(const struct ring *r, uint64_t i)
 {
-	return json_pack("{s:I, s:b, s:I, s:I}", "stalled_ns", (json_int_t)ev->wait_ns, "nak",
-		ev->nak, "held_pkts", (json_int_t)ev->held_pkts, "held_bytes",
-		(json_int_t)ev->held_bytes);
+	return i < r->n ? &r->at[i % r->cap] : NULL;
 }
 
-static void add_probes(json_t *j, const struct hp3_event *ev)
+/* The first entry with a number above `seq`. */
+static uint64_t behind(const struct ring *r, uint64_t seq)
 {
-	json_t *probes = json_array();
+	uint64_t low = oldest(r), high = r->n;
 
-	for (unsigned i = 0; probes && i < ev->n_probes; i++) {
-		const struct hp3_probe *p = &ev->probes[i];
+	while (low < high) {
+		uint64_t mid = low + (high - low) / 2;
 
-		json_array_append_new(
-			probes, json_pack("{s:i, s:I, s:b, s:s}", "port", p->port, "rtt_ns",
-					(json_int_t)p->rtt_ns, "ce", p->ce, "state",
-					hp3_probe_state_name((enum hp3_probe_state)p->state)));
+		if (entry(r, mid)->seq <= seq)
+			low = mid + 1;
+		else
+			high = mid;
 	}
-	json_object_set_new(
-		j, "kind", json_string(hp3_probe_kind_name((enum hp3_probe_kind)ev->probe_kind)));
-	json_object_set_new(j, "probes", probes);
-}
-
-static json_t *evidence(const struct hp3_event *ev)
-{
-	json_t *j;
-
-	switch ((enum hp3_event_type)ev->type) {
-	case HP3_EV_PAIR:
-	case HP3_EV_UNPAIR:
-		return pair_evidence(ev);
-	case HP3_EV_OUTCOME:
-		return outcome_evidence(ev);
-	case HP3_EV_SEVERE:
-	case HP3_EV_WOULD:
-		return severe_evidence(ev);
-	case HP3_EV_ROUND:
-		j = severe_evidence(ev);
-		add_probes(j, ev);
-		return j;
-	case HP3_EV_FAILOVER:
-		j = failover_evidence(ev);
-		add_probes(j, ev);
-		return j;
-	default:
-		j = move_evidence(ev);
-		if (ev->n_cycles != 0)
-			add_cycles(j, ev);
-		return j;
-	}
+	return low;
 }
 
 /* What a verdict is about has an id of its engine; here it is found by that, if it is kept still.
  */
-static uint64_t seq_of(uint64_t seq, const struct hp3d_event *e)
+static uint64_t ref_of(const struct hp3d_kept *k)
 {
-	uint64_t oldest = kept.last > kept.kept ? kept.last - kept.kept : 0;
+	const struct ring *r = &kept.decisions;
 
-	while (--seq > oldest) {
-		const struct hp3d_event *k = &kept.ring[(seq - 1) % kept.kept];
+	if (k->e.ev.type != HP3_EV_OUTCOME)
+		return 0;
+	for (uint64_t i = behind(r, k->seq - 1); i-- > oldest(r);) {
+		const struct hp3d_kept *m = entry(r, i);
 
-		if (k->rail == e->rail && k->worker == e->worker && k->ev.id == e->ev.ref)
-			return seq;
+		if (m->e.rail == k->e.rail && m->e.worker == k->e.worker &&
+			m->e.ev.id == k->e.ev.ref)
+			return m->seq;
 	}
 	return 0;
 }
 
-static bool has_reason(const struct hp3_event *ev)
+/* The same event lies among the samples, under its first number. */
+static bool is_sampled(const struct hp3d_kept *k)
 {
-	return ev->type <= HP3_EV_EPOCH || ev->type == HP3_EV_RESUME;
+	const struct hp3d_kept *first = entry(&kept.samples, oldest(&kept.samples));
+
+	return k->sample != 0 && first && first->seq <= k->sample;
 }
 
-static json_t *event_json(uint64_t seq, const struct hp3d_event *e)
+json_t *hp3d_events_page(uint64_t since, unsigned limit, bool all, uint64_t *next)
 {
-	const struct hp3_event *ev = &e->ev;
-	bool pairing = ev->type == HP3_EV_PAIR || ev->type == HP3_EV_UNPAIR;
-	char id[HP3_FLOWID_MAX];
-	json_t *j;
-
-	hp3d_flow_name(kept.cfg, e->rail, &e->flow, id);
-	j = json_pack("{s:i, s:I, s:I, s:s, s:s}", "v", 1, "seq", (json_int_t)seq, "t_ns",
-		(json_int_t)ev->t_ns, "flow", id, "type",
-		hp3_event_name((enum hp3_event_type)ev->type));
-	if (!j)
-		return NULL;
-	if (!pairing) {
-		json_object_set_new(
-			j, "cause", json_string(hp3_cause_name((enum hp3_cause)ev->cause)));
-		json_object_set_new(j, "from", json_integer(ev->from));
-		json_object_set_new(j, "to", json_integer(ev->to));
-		if (has_reason(ev))
-			json_object_set_new(j, "reason",
-				json_string(hp3_rfr_input_name((enum hp3_rfr_input)ev->reason)));
-	}
-	if (ev->type == HP3_EV_OUTCOME) {
-		uint64_t ref = seq_of(seq, e);
-
-		json_object_set_new(j, "ref", ref ? json_integer((json_int_t)ref) : json_null());
-	}
-	json_object_set_new(j, "evidence", evidence(ev));
-	json_object_set_new(j, "outcome", json_string(outcome(ev)));
-	if (ev->tag)
-		json_object_set_new(j, "tag", json_integer((json_int_t)ev->tag));
-	return j;
-}
-
-json_t *hp3d_events_page(uint64_t since, unsigned limit, uint64_t *next)
-{
-	uint64_t oldest = kept.last > kept.kept ? kept.last - kept.kept : 0;
+	uint64_t d, s;
 	json_t *list = json_array();
 
-	if (since > kept.last) /* numbers of an hp3d that ran before */
-		since = kept.last;
-	if (since < oldest)
-		since = oldest;
-	for (; list && since < kept.last && limit; since++, limit--)
-		json_array_append_new(list, event_json(since + 1, &kept.ring[since % kept.kept]));
-	*next = since;
+	*next = since < kept.last ? since : kept.last; /* else of an hp3d that ran before */
+	d = behind(&kept.decisions, *next);
+	s = all ? behind(&kept.samples, *next) : kept.samples.n;
+	while (list && limit) {
+		const struct hp3d_kept *a = entry(&kept.decisions, d), *b = entry(&kept.samples, s);
+		bool decision = a && (!b || a->seq < b->seq);
+		const struct hp3d_kept *k = decision ? a : b;
+
+		if (!k) {
+			*next = kept.last;
+			break;
+		}
+		*next = k->seq;
+		if (decision)
+			d++;
+		else
+			s++;
+		if (decision && all && is_sampled(k))
+			continue;
+		json_array_append_new(list, hp3d_event_json(kept.cfg, k, ref_of(k)));
+		limit--;
+	}
 	return list;
 }

@@ -2,11 +2,15 @@
 #ifndef HP3D_EVENTS_H
 #define HP3D_EVENTS_H
 /*
- * The latest events, numbered from 1 on without gaps, kept for `hp3ctl events`. The oldest makes
- * room for the newest; a reader notices a loss by a gap in the numbers. Control thread only.
+ * The history for `hp3ctl events`. Two rings, so that nothing that a flow does over and over pushes
+ * out what was decided: decisions with what they rest on, and samples of what led to nothing (see
+ * spells.h). Both number what they keep from the same count, 1, 2, 3, ..., so that they merge into
+ * one order. An event on which a decision comes to rest gets a number then, right before it: a
+ * reader who goes on from the last number that he saw misses nothing.
+ *
+ * In each ring the oldest makes room for the newest. Control thread only.
  */
 #include <jansson.h>
-#include "app/flowid.h"
 #include "app/hp3d/worker.h"
 #include "config/config.h"
 
@@ -14,18 +18,15 @@
 int hp3d_events_init(const struct hp3_config *cfg);
 void hp3d_events_free(void);
 
-void hp3d_events_add(const struct hp3d_event *ev);
+void hp3d_events_add(const struct hp3d_event *e);
 uint64_t hp3d_events_last(void); /* number of the newest, 0: none yet */
 
-/* Up to `limit` events after number `since`, as an array; *next is what to ask for next. NULL: no
- * memory. */
-json_t *hp3d_events_page(uint64_t since, unsigned limit, uint64_t *next);
+/* Up to `limit` decisions after number `since`, with `all` samples, too, as an array; *next is what
+ * to ask for next. NULL: no memory. */
+json_t *hp3d_events_page(uint64_t since, unsigned limit, bool all, uint64_t *next);
 
-/* The flow id of what a flow's record says. */
-void hp3d_flow_name(const struct hp3_config *cfg, unsigned rail, const struct hp3_flow_info *f,
-	char buf[HP3_FLOWID_MAX]);
-
-/* What is known of a path, as it stands in events and flows. */
-json_t *hp3d_path_json(const struct hp3_estimates *p);
+/* How many rounds of a flow found nothing, by cause, as far as it is remembered. NULL: no memory.
+ */
+json_t *hp3d_events_fruitless(unsigned rail, unsigned worker, const struct hp3_flow_info *f);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "app/hp3d/eal.h"
+#include "app/hp3d/event_json.h"
 #include "app/hp3d/events.h"
 #include "app/hp3d/json_commands.h"
 #include "app/hp3d/pipe.h"
@@ -184,9 +185,13 @@ json_t *hp3d_json_at_flow(
 json_t *hp3d_json_flow(const struct hp3_config *cfg, json_t *req)
 {
 	struct lookup l = {0};
-	json_t *error = find(cfg, json_string_value(json_object_get(req, "flow")), &l);
+	json_t *error = find(cfg, json_string_value(json_object_get(req, "flow")), &l), *j;
 
-	return error ? error : hp3d_json_ok(flow_json(cfg, l.rail, l.worker, &l.info));
+	if (error)
+		return error;
+	j = flow_json(cfg, l.rail, l.worker, &l.info);
+	json_object_set_new(j, "fruitless", hp3d_events_fruitless(l.rail, l.worker, &l.info));
+	return hp3d_json_ok(j);
 }
 
 static json_t *refused(int rc, const char *flow)

@@ -3,7 +3,7 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 #include "app/hp3d/eal.h"
-#include "app/hp3d/events.h"
+#include "app/hp3d/event_json.h"
 #include "app/hp3d/json_commands.h"
 #include "app/hp3d/pipe.h"
 #include "engine/info.h"

@@ -53,13 +53,14 @@ end:
 
 json_t *hp3d_json_events(const struct hp3_config *cfg, json_t *req)
 {
+	bool all = json_is_true(json_object_get(req, "all"));
 	uint64_t since = 0, limit = HP3D_PAGE_DEFAULT, next;
 	json_t *answer, *error;
 
 	if (!hp3d_json_number(req, "since", 0, INT64_MAX, &since, &error) ||
 		!hp3d_json_number(req, "limit", 1, HP3D_PAGE_MAX, &limit, &error))
 		return error;
-	answer = hp3d_json_ok(hp3d_events_page(since, (unsigned)limit, &next));
+	answer = hp3d_json_ok(hp3d_events_page(since, (unsigned)limit, all, &next));
 	if (answer)
 		json_object_set_new(answer, "next", json_integer((json_int_t)next));
 	return answer;

@@ -24,6 +24,13 @@
 	X(bursts, "bursts handled", 0)                                                             \
 	X(changed, "packets whose source port or AckReq was changed", 0)                           \
 	X(released, "held packets released", 0)                                                    \
+	X(rounds_fruitless, "rounds of probes that found nothing", 0)                              \
+	X(fruitless_cnp, "those among them that CNPs set off", 0)                                  \
+	X(fruitless_ecn, "those that marked replies set off", 0)                                   \
+	X(fruitless_rtt, "those that long round trips set off", 0)                                 \
+	X(fruitless_dead, "those about a path that is not dead", 0)                                \
+	X(fruitless_setup, "those before the first data of a queue pair", 0)                       \
+	X(fruitless_wake, "those before a long message of an idle queue pair", 0)                  \
 	X(not_linear, "packets in several or shared buffers: passed untouched", 0)                 \
 	X(handed_over, "packets passed on to the lcore of their addresses", 0)                     \
 	X(drop_discarded, "held packets whose queue pair went away, or that came again", 1)        \

@@ -38,10 +38,23 @@ static void discard(struct hp3d_pipe *p, const struct hp3_act *a)
 	}
 }
 
+static void count_fruitless(struct hp3d_pipe_counters *c, enum hp3_cause cause)
+{
+	c->rounds_fruitless++;
+	c->fruitless_cnp += cause == HP3_CAUSE_CNP;
+	c->fruitless_ecn += cause == HP3_CAUSE_ECN;
+	c->fruitless_rtt += cause == HP3_CAUSE_RTT;
+	c->fruitless_dead += cause == HP3_CAUSE_DEAD;
+	c->fruitless_setup += cause == HP3_CAUSE_SETUP;
+	c->fruitless_wake += cause == HP3_CAUSE_WAKE;
+}
+
 static void report(struct hp3d_pipe *p, const struct hp3_event *ev)
 {
 	struct hp3d_event out = {.ev = *ev, .rail = p->rail, .worker = p->worker};
 
+	if (hp3_event_is_fruitless(ev))
+		count_fruitless(&p->c, (enum hp3_cause)ev->cause);
 	if (p->on_event == NULL)
 		return;
 	if (hp3_flow_info(p->engine, ev->flow, ev->t_ns, &out.flow) < 0 &&

@@ -6,7 +6,7 @@ import time
 from . import tools
 
 MOVES = ("switch", "idle_switch", "failover")
-COUNTERS = ("severe", "rounds", "rounds_won", "probes", "probe_replies", "moves_switched", "moves_idle",
+COUNTERS = ("severe", "rounds", "rounds_won", "rounds_fruitless", "probes", "probe_replies", "moves_switched", "moves_idle",
             "moves_recovered", "failovers", "naks_made", "paid_off", "wasted", "held_packets", "cnps_stale")
 PAGE = 500
 
@@ -39,7 +39,7 @@ class Decisions:
         new = []
         for host, control in self.hosts.items():
             while True:
-                page = control.ask("events", since=self.since[host], limit=PAGE)
+                page = control.ask("events", since=self.since[host], limit=PAGE, all=True)
                 new += [{"host": host, "t": e["t_ns"] / 1e9 - self.zero[host], **e} for e in page]
                 if page:
                     self.since[host] = page[-1]["seq"]
