@@ -207,7 +207,10 @@ void hp3_flow_unpair(struct hp3_engine *e, uint32_t flow, uint64_t now, struct h
 	e->stats.unpaired++;
 }
 
-/* A moved flow keeps its port: whatever may still travel went there. */
+/*
+ * A moved flow keeps its port: whatever may still travel went there. So do its replies, which are a
+ * stream of their own (rule 12): what the requester does says nothing of READ responses under way.
+ */
 void hp3_flow_epoch(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
 {
 	struct hp3_flow *f = &e->flows[flow];
@@ -220,6 +223,5 @@ void hp3_flow_epoch(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp
 	hp3_flow_unpair(e, flow, now, acts);
 	f->flags &= (uint16_t)(HP3_FF_USED | HP3_FF_IPV6 | HP3_FF_MOVED);
 	f->pmtu_log2 = 0;
-	hp3_replies_home(e, flow);
 	e->stats.epochs++;
 }
