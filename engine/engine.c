@@ -15,7 +15,7 @@ static size_t align_up(size_t n)
 
 struct layout {
 	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, replies,
-		peers, counts, tracing, traced, tell, waits, end;
+		peers, counts, tracing, traced, tell, waits, began, end;
 	uint32_t nbuckets;
 };
 
@@ -38,6 +38,7 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	lay(&at, 1, sizeof(struct hp3_engine));
 	l.buckets = lay(&at, l.nbuckets, sizeof(struct hp3_bucket));
 	l.flows = lay(&at, flows, sizeof(struct hp3_flow));
+	l.began = lay(&at, flows, sizeof(uint32_t));
 	l.pairs = lay(&at, pairs, sizeof(struct hp3_pair));
 	l.heads = lay(&at, hp3_pairs_heads(cfg->max_pairs), sizeof(uint32_t));
 	l.moves = lay(&at, cfg->max_moves, sizeof(struct hp3_move));
@@ -126,6 +127,7 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 		e->key[i] = (uint32_t)e->seed[i] | 1;
 	hp3_table_init(&e->table, at + l.buckets, l.nbuckets);
 	e->flows = (struct hp3_flow *)(at + l.flows);
+	e->began = (uint32_t *)(at + l.began);
 	e->moves = (struct hp3_move *)(at + l.moves);
 	e->slots = (uint16_t *)(at + l.slots);
 	e->held = (struct hp3_held *)(at + l.held);
@@ -179,11 +181,26 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
 		e->cfg = was;
 }
 
+/*
+ * Rule 16: connection management, the verbs and a watcher that catches up may all tell of one queue
+ * pair, before its first data and after. The same numbers, beginning at the same PSN, are the same
+ * life of it; at most the pairing is better founded now.
+ */
+static bool is_known_life(const struct hp3_engine *e, uint32_t flow, const struct hp3_qp_event *ev)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+
+	if (!ev->psn_known || e->began[flow] != ev->psn)
+		return false;
+	return !(f->flags & HP3_FF_PAIRED) || f->lqpn == ev->lqpn ||
+	       f->pairing == HP3_PAIRING_CHALLENGE;
+}
+
 int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, struct hp3_acts *acts)
 {
 	uint32_t flow = hp3_flow_find(e, ev->ipv6, ev->vlan, ev->local, ev->remote, ev->rqpn);
 	struct hp3_flow *f;
-	bool fresh = true;
+	bool fresh = true, known;
 
 	if (ev->psn > HP3_PSN_MASK || ev->lqpn > HP3_QPN_MASK || ev->rqpn > HP3_QPN_MASK ||
 		ev->pairing == HP3_PAIRING_NONE || ev->pairing > HP3_PAIRING_EVENT)
@@ -202,16 +219,27 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, st
 			return -ENOSPC;
 	}
 	f = &e->flows[flow];
+	known = is_known_life(e, flow, ev);
+	if (known && (f->flags & HP3_FF_PAIRED) && f->lqpn == ev->lqpn) {
+		if (f->pairing < ev->pairing)
+			f->pairing = ev->pairing;
+		return 0;
+	}
 	if (f->flags & HP3_FF_STARTED) {
-		hp3_flow_epoch(e, flow, now, acts);
+		if (known)
+			hp3_flow_unpair(e, flow, now, acts); /* the inference was wrong, if any */
+		else
+			hp3_flow_epoch(e, flow, now, acts);
 		fresh = false; /* what may still travel went by the port in use */
 	}
 	if (f->flags & HP3_FF_MOVED)
 		fresh = false; /* CM has told of it before the verbs did: it has a path */
 	if (!hp3_flow_pair(e, flow, ev->lqpn, ev->pairing, now, acts))
 		return -ENOSPC;
-	if (ev->psn_known)
+	if (ev->psn_known && !(f->flags & HP3_FF_STARTED)) {
 		hp3_stream_reset(&f->stream, ev->psn);
+		e->began[flow] = ev->psn;
+	}
 	if (fresh && e->cfg.probing && f->state == HP3_RFR_STEADY &&
 		ev->psn_known) /* else a probe might be no duplicate (rule 1) */
 		hp3_setup(e, flow, now, acts);

@@ -106,6 +106,7 @@ uint32_t hp3_flow_add(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void
 	}
 	if (e->np != NULL)
 		e->np[flow] = (struct hp3_np){0};
+	e->began[flow] = HP3_NO_PSN;
 	link_to_pair(e, flow);
 	e->nflows++;
 	e->stats.flows_created++;
@@ -223,5 +224,6 @@ void hp3_flow_epoch(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp
 	hp3_flow_unpair(e, flow, now, acts);
 	f->flags &= (uint16_t)(HP3_FF_USED | HP3_FF_IPV6 | HP3_FF_MOVED);
 	f->pmtu_log2 = 0;
+	e->began[flow] = HP3_NO_PSN;
 	e->stats.epochs++;
 }

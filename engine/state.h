@@ -15,6 +15,7 @@
 #include "ppp/placement.h"
 
 #define HP3_CM_PENDING 256u /* connection requests remembered until their REP */
+#define HP3_NO_PSN     UINT32_MAX
 
 /* What a packet in a FIFO is to the engine; the caller has the packet. 0 is never a free index. */
 struct hp3_held {
@@ -144,6 +145,7 @@ struct hp3_engine {
 	struct hp3_tell tell;
 	struct hp3_rate *rates; /* by flow; cc = dcqcn */
 	struct hp3_np *np; /* by flow; cc.notify */
+	uint32_t *began; /* by flow: PSN of its first request, announced or seen; HP3_NO_PSN */
 	uint32_t active_head, active_n; /* of the ring */
 	struct hp3_load out, in;
 	uint32_t nmoves; /* slots taken */

@@ -105,6 +105,8 @@ static void start(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v,
 	struct hp3_flow *f = &e->flows[flow];
 
 	hp3_stream_reset(&f->stream, v->psn);
+	if (e->began[flow] == HP3_NO_PSN)
+		e->began[flow] = v->psn;
 	f->flags |= HP3_FF_STARTED;
 	f->home = v->sport;
 	if (f->flags & HP3_FF_MOVED)
