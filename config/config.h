@@ -71,6 +71,7 @@ struct hp3_config {
 		uint32_t challenge_timeout_ms;
 		uint32_t challenge_hits;
 		uint32_t challenge_spread;
+		uint32_t challenge_quiet_ms;
 	} pairing;
 	struct {
 		enum hp3_watch_verbs verbs;

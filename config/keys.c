@@ -148,6 +148,9 @@ static const struct hp3_ini_key keys[] = {
 		"challenges to be answered in a row before a pair is believed"),
 	INT(pairing, challenge_spread, "packets", 16, 1, 65536, RELOAD,
 		"the challenged packet is drawn from so many"),
+	INT(pairing, challenge_quiet_ms, "ms", 200, 0, 60000, RELOAD,
+		"no challenges for so long after the first packet of an address pair, or a queue "
+		"pair's end: older requests may be answered"),
 
 	ENUM(watch, verbs, verbs, HP3_WATCH_AUTO, RESTART,
 		"kernel: ib_core's calls, by BPF, all processes; library: libibverbs' calls, by "

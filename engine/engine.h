@@ -73,6 +73,8 @@ struct hp3_engine_config {
 	uint64_t challenge_timeout_ns;
 	uint32_t challenge_hits; /* answers wanted before a pairing is believed */
 	uint32_t challenge_spread; /* the challenged packet is drawn from so many */
+	uint64_t challenge_quiet_ns; /* so long replies may come that belong to requests which no
+					record knows of: no inference */
 	struct hp3_monitor_params monitor; /* cycle_ns 0: paths are not watched */
 	/* Rounds of probes; the watch of the path in use sets them off. */
 	bool probing;

@@ -64,6 +64,7 @@ struct hp3_courtship {
 	uint32_t nat_sent; /* when, in HP3_TICK_SHIFT units */
 	uint16_t ch_wait; /* packets that a natural challenge was waited for */
 	uint8_t cand_hits;
+	uint8_t misses; /* forced challenges in a row that nobody answered */
 };
 
 struct hp3_flow {

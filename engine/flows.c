@@ -107,6 +107,8 @@ uint32_t hp3_flow_add(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void
 	if (e->np != NULL)
 		e->np[flow] = (struct hp3_np){0};
 	e->began[flow] = HP3_NO_PSN;
+	if (e->pairs.pairs[pair].nflows == 0) /* new, or hp3d is: what was sent before? */
+		hp3_challenge_quiet(e, flow, now);
 	link_to_pair(e, flow);
 	e->nflows++;
 	e->stats.flows_created++;
@@ -127,6 +129,7 @@ void hp3_flow_remove(struct hp3_engine *e, uint32_t flow, uint64_t now)
 	index_remove(e, flow, HP3_DIR_TX);
 	if (f->flags & HP3_FF_PAIRED)
 		index_remove(e, flow, HP3_DIR_RX);
+	hp3_challenge_quiet(e, flow, now);
 	if (f->flags & HP3_FF_MOVED)
 		e->nmoved--;
 	if (f->slot != HP3_NO_SLOT)
@@ -150,6 +153,8 @@ bool hp3_flow_pair(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, enum hp3_
 	struct hp3_flow *f = &e->flows[flow];
 	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
 	struct hp3_key k = key_of(f, HP3_DIR_RX);
+	/* Doubted and found right: its congestion is what it was. */
+	bool again = how == HP3_PAIRING_CHALLENGE && f->lqpn == lqpn;
 	uint32_t other;
 
 	k.qpn = lqpn;
@@ -185,7 +190,8 @@ bool hp3_flow_pair(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, enum hp3_
 	/* This queue pair was not heard yet, and what the ring says is not of it. */
 	f->watch = f->watch & HP3_FW_ARMED ? HP3_FW_ARMED | HP3_FW_ANEW : 0;
 	hp3_monitor_init(&f->monitor, now);
-	hp3_rate_init(e, flow, now);
+	if (!again)
+		hp3_rate_init(e, flow, now);
 	hp3_event(e, flow, HP3_EV_PAIR, now, acts);
 	return true;
 }
@@ -222,8 +228,10 @@ void hp3_flow_epoch(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp
 		hp3_slot_drop(e, flow, HP3_USE_PACE);
 	}
 	hp3_flow_unpair(e, flow, now, acts);
+	hp3_challenge_quiet(e, flow, now);
 	f->flags &= (uint16_t)(HP3_FF_USED | HP3_FF_IPV6 | HP3_FF_MOVED);
 	f->pmtu_log2 = 0;
+	f->lqpn = 0;
 	e->began[flow] = HP3_NO_PSN;
 	e->stats.epochs++;
 }

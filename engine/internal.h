@@ -159,6 +159,14 @@ bool hp3_challenge_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 	struct hp3_acts *acts); /* true: set AckReq on this packet */
 void hp3_challenge_rx(
 	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_acts *acts);
+/* A reply that proved nothing to the flow which claims its QPN: perhaps the claim is wrong. */
+void hp3_challenge_claimed(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt,
+	uint64_t now, struct hp3_acts *acts);
+/* A flow paired by challenge sends `psn` again; `first`: it has just gone back. */
+void hp3_challenge_went_back(struct hp3_engine *e, uint32_t flow, uint32_t psn, bool first,
+	uint64_t now, struct hp3_acts *acts);
+/* What `flow` sent until its last packet may be answered, and its record will not say so. */
+void hp3_challenge_quiet(struct hp3_engine *e, uint32_t flow, uint64_t now);
 /* Forgets the challenge under way: what it would prove is no longer asked or no longer sound. */
 void hp3_challenge_stop(struct hp3_pair *p);
 void hp3_cm_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir, uint64_t now,

@@ -275,4 +275,6 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	if (__builtin_expect(f->flags & (HP3_FF_RNR | HP3_FF_CLOSE_ACK), 0) &&
 		hp3_psn_diff(f->stream.una, f->mark_psn) > 0)
 		f->flags &= (uint16_t) ~(HP3_FF_RNR | HP3_FF_CLOSE_ACK);
+	if (f->stream.una == una)
+		hp3_challenge_claimed(e, flow, pkt, now, acts);
 }

@@ -6,19 +6,47 @@
  *
  * Natural challenges are free: a packet that carries AckReq by itself (and any READ or ATOMIC).
  * Queue pairs that run in lockstep at equal PSNs would all answer alike, so one is used only when
- * no other flow of the pair is anywhere near that PSN. Each flow may have one under way.
+ * no other flow of the pair is anywhere near that PSN, neither when it leaves nor when it is
+ * answered. Each flow may have one under way.
  *
  * Forced challenges serve the rest: AckReq is set on a packet in the middle of a message, drawn at
- * random; the others have no reason to answer just there. One at a time per address pair, and the
- * answer is believed only after listening for a second one.
+ * random; the others have no reason to answer just there. No other flow that is not paired has been
+ * at that PSN before, and if one comes there and asks, too, nobody is believed. One at a time per
+ * address pair, and the answer is believed only after listening for a second one.
+ *
+ * All of this speaks of flows that have a record. Whoever has none may be answered as well, for
+ * challenge_quiet_ns at most after its last request, so for that long nothing is inferred: from the
+ * first packet of an address pair on (hp3d may have started in the middle of everything), and when
+ * a flow starts over or is removed.
+ *
+ * Queue pair numbers return, and nobody may tell. A pairing by challenge ends when its flow goes
+ * back behind what was acknowledged, or goes back at all while others are near (rule 16: it may be
+ * the next queue pair of that number, with another local one); when a reply at its local QPN lies
+ * beyond what it sent, or answers the challenge of another flow; and when the challenges of a flow
+ * near it stay unanswered although that flow goes on: somebody claims its answers.
  */
 #include "engine/internal.h"
 
 #define NEAR_PSNS      65536 /* flows closer than this could answer with the same PSN */
 #define NATURAL_WAIT   128 /* packets to wait for a natural challenge before forcing one */
 #define NEAR_FLOWS_MAX 256u /* flows of a pair looked at; more count as near */
+#define MISSES         3u /* challenges in a row, unanswered though the flow goes on */
 
-static bool others_near(const struct hp3_engine *e, uint32_t flow, uint32_t psn)
+/* All that a flow sent until then was answered by now, or never will be. */
+static bool is_silent(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+{
+	uint32_t idle = (uint32_t)(now >> HP3_TICK_SHIFT) - f->last;
+
+	return idle > (e->cfg.challenge_timeout_ns >> HP3_TICK_SHIFT) + 1;
+}
+
+static bool is_near(const struct hp3_flow *f, uint32_t psn)
+{
+	return hp3_psn_diff(psn, f->stream.una) > -NEAR_PSNS &&
+	       hp3_psn_diff(psn, hp3_stream_end(&f->stream)) < NEAR_PSNS;
+}
+
+static bool others_near(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now)
 {
 	const struct hp3_flow *f = &e->flows[flow];
 	uint32_t n = 0;
@@ -28,10 +56,27 @@ static bool others_near(const struct hp3_engine *e, uint32_t flow, uint32_t psn)
 
 		if (++n > NEAR_FLOWS_MAX)
 			return true;
-		if (i == flow || !(g->flags & HP3_FF_STARTED))
-			continue;
-		if (hp3_psn_diff(psn, g->stream.una) > -NEAR_PSNS &&
-			hp3_psn_diff(psn, hp3_stream_end(&g->stream)) < NEAR_PSNS)
+		if (i != flow && (g->flags & HP3_FF_STARTED) && !is_silent(e, g, now) &&
+			is_near(g, psn))
+			return true;
+	}
+	return false;
+}
+
+/* Another flow that is not paired has sent this PSN already: it may be answered about now. */
+static bool others_ahead(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now)
+{
+	const uint16_t live = HP3_FF_STARTED | HP3_FF_PAIRED;
+	const struct hp3_flow *f = &e->flows[flow];
+	uint32_t n = 0;
+
+	for (uint32_t i = e->pairs.pairs[f->pair].flows; i != HP3_NO_FLOW; i = e->flows[i].next) {
+		const struct hp3_flow *g = &e->flows[i];
+
+		if (++n > NEAR_FLOWS_MAX)
+			return true;
+		if (i != flow && (g->flags & live) == HP3_FF_STARTED && !is_silent(e, g, now) &&
+			is_near(g, psn) && hp3_psn_diff(hp3_stream_end(&g->stream), psn) > 0)
 			return true;
 	}
 	return false;
@@ -43,27 +88,86 @@ void hp3_challenge_stop(struct hp3_pair *p)
 	p->ch_flow = HP3_NO_FLOW;
 }
 
-static void miss(struct hp3_engine *e, struct hp3_pair *p)
+void hp3_challenge_quiet(struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
-	e->stats.challenge_misses++;
+	const struct hp3_flow *f = &e->flows[flow];
+	struct hp3_pair *p = &e->pairs.pairs[f->pair];
+	uint32_t idle = (uint32_t)(now >> HP3_TICK_SHIFT) - f->last;
+	uint64_t until = now + e->cfg.challenge_quiet_ns - ((uint64_t)idle << HP3_TICK_SHIFT);
+
+	if (until <= now || until <= p->untracked_until)
+		return;
+	p->untracked_until = until;
 	hp3_challenge_stop(p);
 }
 
+static void void_pairing(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	e->stats.contradictions++;
+	hp3_flow_unpair(e, flow, now, acts);
+}
+
+/* Somebody near the flow claims the local QPN at which it is answered. One a time starts over. */
+static void void_near(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+	uint32_t n = 0;
+
+	for (uint32_t i = e->pairs.pairs[f->pair].flows; i != HP3_NO_FLOW && n < NEAR_FLOWS_MAX;
+		i = e->flows[i].next, n++) {
+		const struct hp3_flow *g = &e->flows[i];
+
+		if (g->pairing == HP3_PAIRING_CHALLENGE && !is_silent(e, g, now) &&
+			is_near(g, f->stream.nxt)) {
+			void_pairing(e, i, now, acts);
+			return;
+		}
+	}
+}
+
+static void miss(struct hp3_engine *e, struct hp3_pair *p, uint64_t now, struct hp3_acts *acts)
+{
+	uint32_t flow = p->ch_flow;
+	struct hp3_flow *f = &e->flows[flow];
+	bool goes_on = !(f->flags & HP3_FF_WENT_BACK) && f->stream.nxt != hp3_psn_add(p->ch_psn, 1);
+
+	e->stats.challenge_misses++;
+	hp3_challenge_stop(p);
+	if (p->ch_ambiguous || !goes_on || ++f->court.misses < MISSES)
+		return;
+	f->court.misses = 0;
+	void_near(e, flow, now, acts);
+}
+
+/* A PSN of the flow was answered, as three were before: so much has arrived. */
+static void begin_at(struct hp3_stream *s, uint32_t psn)
+{
+	uint32_t una = hp3_psn_add(psn, 1);
+
+	if (hp3_psn_diff(una, s->una) > 0 && hp3_psn_diff(una, hp3_stream_end(s)) <= 0)
+		s->una = una;
+	s->win = (s->nxt - s->una) & HP3_PSN_MASK;
+}
+
 /* Exactly one local queue pair answered for the flow. */
-static void hit(
-	struct hp3_engine *e, uint32_t flow, uint32_t lqpn, uint64_t now, struct hp3_acts *acts)
+static void hit(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, uint32_t psn, uint64_t now,
+	struct hp3_acts *acts)
 {
 	struct hp3_flow *f = &e->flows[flow];
 
 	e->stats.challenge_hits++;
+	f->court.misses = 0;
 	if (f->court.cand_hits > 0 && f->court.cand_lqpn != lqpn) {
 		e->stats.contradictions++;
 		f->court.cand_hits = 0;
 	}
 	f->court.cand_lqpn = lqpn;
 	f->court.cand_hits++;
-	if (f->court.cand_hits >= e->cfg.challenge_hits &&
-		!hp3_flow_pair(e, flow, lqpn, HP3_PAIRING_CHALLENGE, now, acts))
+	if (f->court.cand_hits < e->cfg.challenge_hits)
+		return;
+	if (hp3_flow_pair(e, flow, lqpn, HP3_PAIRING_CHALLENGE, now, acts))
+		begin_at(&f->stream, psn);
+	else
 		f->court.cand_hits = 0;
 }
 
@@ -73,11 +177,11 @@ static void settle(struct hp3_engine *e, struct hp3_pair *p, uint64_t now, struc
 	uint32_t flow = p->ch_flow;
 
 	if (p->ch_ambiguous) {
-		miss(e, p);
+		miss(e, p, now, acts);
 		return;
 	}
 	hp3_challenge_stop(p);
-	hit(e, flow, p->ch_lqpn, now, acts);
+	hit(e, flow, p->ch_lqpn, p->ch_psn, now, acts);
 }
 
 /* What time alone decides. */
@@ -88,7 +192,7 @@ static void expire(struct hp3_engine *e, struct hp3_pair *p, uint64_t now, struc
 	if (p->ch_state == HP3_CH_ANSWERED)
 		settle(e, p, now, acts);
 	else if (p->ch_state == HP3_CH_ARMED)
-		miss(e, p);
+		miss(e, p, now, acts);
 	else
 		hp3_challenge_stop(p);
 }
@@ -112,16 +216,14 @@ static bool natural_under_way(struct hp3_engine *e, struct hp3_flow *f, uint64_t
 	return false;
 }
 
-/* Natural: true if the packet will be answered by itself, and nobody else will say the same. */
+/* Natural: the packet will be answered by itself. True if nobody else will say the same. */
 static bool arm_natural(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now)
 {
 	struct hp3_flow *f = &e->flows[flow];
 
-	if (!(v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC)))
-		return false;
 	if (natural_under_way(e, f, now))
 		return true;
-	if (others_near(e, flow, v->psn))
+	if (others_near(e, flow, v->psn, now))
 		return false;
 	f->flags |= HP3_FF_NATURAL;
 	if (v->flags & HP3_VF_READ)
@@ -148,13 +250,14 @@ static void arm_forced(
 static bool choose_forced(struct hp3_engine *e, struct hp3_pair *p, uint32_t flow,
 	const struct hp3_view *v, uint64_t now)
 {
-	if (p->ch_state == HP3_CH_IDLE) {
+	if (p->ch_state == HP3_CH_IDLE && !others_ahead(e, flow, v->psn, now)) {
 		p->ch_state = HP3_CH_CHOOSING;
 		p->ch_flow = flow;
 		p->ch_count = 1 + hp3_random_below(&e->rng, e->cfg.challenge_spread);
 		p->ch_until = now + e->cfg.challenge_timeout_ns;
 	}
-	if (p->ch_state != HP3_CH_CHOOSING || p->ch_flow != flow || --p->ch_count > 0)
+	if (p->ch_state != HP3_CH_CHOOSING || p->ch_flow != flow ||
+		(p->ch_count > 0 && --p->ch_count > 0) || others_ahead(e, flow, v->psn, now))
 		return false;
 	arm_forced(e, p, v, now);
 	return true;
@@ -166,13 +269,16 @@ bool hp3_challenge_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 	struct hp3_flow *f = &e->flows[flow];
 	struct hp3_pair *p = &e->pairs.pairs[f->pair];
 	const struct hp3_view *v = &pkt->v;
+	const bool asks = v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC);
 
 	if (!e->cfg.pair_by_challenge || now < p->untracked_until)
 		return false;
 	expire(e, p, now, acts);
-	if ((f->flags & HP3_FF_PAIRED) || arm_natural(e, flow, v, now))
+	if (asks && p->ch_state >= HP3_CH_ARMED && p->ch_flow != flow && p->ch_psn == v->psn)
+		p->ch_ambiguous = true;
+	if ((f->flags & HP3_FF_PAIRED) || (asks && arm_natural(e, flow, v, now)))
 		return false;
-	if (v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC)) {
+	if (asks) {
 		f->court.ch_wait = NATURAL_WAIT; /* others are near: only force helps */
 		return false;
 	}
@@ -191,9 +297,9 @@ static bool proves(const struct hp3_view *v, bool read)
 	return !read && (v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK;
 }
 
-/* A reply that no flow claims may be the answer to a natural challenge of one flow. */
-static bool answers_natural(struct hp3_engine *e, const struct hp3_pair *p,
-	const struct hp3_pkt *pkt, uint64_t now, struct hp3_acts *acts)
+/* The flow whose natural challenge a reply answers, if nobody else can be meant; HP3_NO_FLOW. */
+static uint32_t asked_naturally(
+	struct hp3_engine *e, const struct hp3_pair *p, const struct hp3_view *v, uint64_t now)
 {
 	uint32_t n = 0;
 
@@ -201,16 +307,19 @@ static bool answers_natural(struct hp3_engine *e, const struct hp3_pair *p,
 		struct hp3_flow *f = &e->flows[i];
 
 		n++;
-		if (f->court.nat_psn != pkt->v.psn || !natural_under_way(e, f, now) ||
-			!proves(&pkt->v, f->flags & HP3_FF_NATURAL_RD))
+		if ((f->flags & HP3_FF_PAIRED) || f->court.nat_psn != v->psn ||
+			!natural_under_way(e, f, now) || !proves(v, f->flags & HP3_FF_NATURAL_RD))
 			continue;
-		if (hp3_pkt_icrc_ok(e, pkt)) {
-			drop_natural(f);
-			hit(e, i, pkt->v.dest_qpn, now, acts);
-		}
-		return true;
+		if (!others_near(e, i, v->psn, now))
+			return i;
+		drop_natural(f); /* somebody came near since */
 	}
-	return false;
+	return HP3_NO_FLOW;
+}
+
+static bool is_forced_answer(const struct hp3_pair *p, const struct hp3_view *v)
+{
+	return p->ch_state >= HP3_CH_ARMED && v->psn == p->ch_psn && proves(v, false);
 }
 
 /* A reply to a local queue pair that no flow claims. */
@@ -219,7 +328,7 @@ void hp3_challenge_rx(
 {
 	const uint8_t *local, *remote;
 	struct hp3_pair *p;
-	uint32_t pair;
+	uint32_t pair, flow;
 
 	hp3_pkt_addresses(pkt, HP3_DIR_RX, &local, &remote);
 	pair = hp3_pairs_find(&e->pairs, pkt->v.flags & HP3_VF_IPV6, pkt->v.vlan, local, remote);
@@ -227,11 +336,14 @@ void hp3_challenge_rx(
 		return;
 	p = &e->pairs.pairs[pair];
 	expire(e, p, now, acts);
-	if (answers_natural(e, p, pkt, now, acts))
+	flow = asked_naturally(e, p, &pkt->v, now);
+	if ((flow == HP3_NO_FLOW && !is_forced_answer(p, &pkt->v)) || !hp3_pkt_icrc_ok(e, pkt))
 		return;
-	if ((p->ch_state != HP3_CH_ARMED && p->ch_state != HP3_CH_ANSWERED) ||
-		pkt->v.psn != p->ch_psn || !proves(&pkt->v, false) || !hp3_pkt_icrc_ok(e, pkt))
+	if (flow != HP3_NO_FLOW) {
+		drop_natural(&e->flows[flow]);
+		hit(e, flow, pkt->v.dest_qpn, pkt->v.psn, now, acts);
 		return;
+	}
 	if (p->ch_state == HP3_CH_ANSWERED) {
 		p->ch_ambiguous |= p->ch_lqpn != pkt->v.dest_qpn;
 		return;
@@ -240,6 +352,58 @@ void hp3_challenge_rx(
 	p->ch_lqpn = pkt->v.dest_qpn;
 	/* Others in lockstep would answer about now: listen one more round trip. */
 	p->ch_until = now + (now - p->ch_sent);
+}
+
+/*
+ * A flow is answered with an older PSN than the latest only again, and ACKs are not: one that
+ * answers another flow's challenge is that flow's.
+ */
+static bool is_anothers(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
+
+	if (p->nflows == 1 || now < p->untracked_until)
+		return false;
+	if (asked_naturally(e, p, v, now) != HP3_NO_FLOW)
+		return true;
+	return f->pairing == HP3_PAIRING_CHALLENGE && p->ch_flow != flow &&
+	       is_forced_answer(p, v) && hp3_psn_diff(v->psn, f->stream.una) < -1;
+}
+
+void hp3_challenge_claimed(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt,
+	uint64_t now, struct hp3_acts *acts)
+{
+	if (!e->cfg.pair_by_challenge)
+		return;
+	if (e->flows[flow].flags & HP3_FF_PAIRED) {
+		if (!is_anothers(e, flow, &pkt->v, now) || !hp3_pkt_icrc_ok(e, pkt))
+			return;
+		void_pairing(e, flow, now, acts);
+	}
+	hp3_challenge_rx(e, pkt, now, acts);
+}
+
+/*
+ * What was acknowledged is sent again only if the RNIC missed the acknowledgement. A queue pair
+ * that begins anew at its old first PSN does the same, and its replies may come elsewhere. Where
+ * flows are near, those of one look like those of another, so there all going back is suspect, but
+ * for that which a failover waits for.
+ */
+void hp3_challenge_went_back(struct hp3_engine *e, uint32_t flow, uint32_t psn, bool first,
+	uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	bool behind = hp3_psn_diff(psn, f->stream.una) < 0;
+
+	if (f->state == HP3_RFR_RESUMING || (!behind && !(first && others_near(e, flow, psn, now))))
+		return;
+	void_pairing(e, flow, now, acts);
+	if (!behind)
+		return;
+	f->stream.una = psn; /* what was acknowledged is of another life, perhaps */
+	if (((f->stream.nxt - psn) & HP3_PSN_MASK) > f->stream.win)
+		hp3_stream_widen(&f->stream);
 }
 
 static void remember_request(struct hp3_engine *e, const struct hp3_cm_pending *req)

@@ -6,6 +6,7 @@ static void tx_retransmit(struct hp3_engine *e, uint32_t flow, const struct hp3_
 	uint64_t now, struct hp3_verdict *vd, struct hp3_acts *acts)
 {
 	struct hp3_flow *f = &e->flows[flow];
+	bool first = !(f->flags & HP3_FF_WENT_BACK);
 
 	e->stats.retransmits++;
 	if (f->retransmits < UINT16_MAX)
@@ -25,6 +26,8 @@ static void tx_retransmit(struct hp3_engine *e, uint32_t flow, const struct hp3_
 	}
 #endif
 	hp3_move_input(e, flow, HP3_RFR_IN_TX_RETRANSMIT, now, acts);
+	if (f->pairing == HP3_PAIRING_CHALLENGE)
+		hp3_challenge_went_back(e, flow, v->psn, first, now, acts);
 	if ((f->flags & HP3_FF_CLOSE_ACK) && v->psn == f->mark_psn &&
 		!(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)))
 		vd->flags |= HP3_SET_ACKREQ;

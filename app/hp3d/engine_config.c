@@ -99,6 +99,7 @@ struct hp3_engine_config hp3d_engine_config(const struct hp3_config *c, uint64_t
 		.challenge_timeout_ns = c->pairing.challenge_timeout_ms * MS,
 		.challenge_hits = c->pairing.challenge_hits,
 		.challenge_spread = c->pairing.challenge_spread,
+		.challenge_quiet_ns = c->pairing.challenge_quiet_ms * MS,
 		.monitor = {.cycle_ns = c->ppp.watch == HP3_ON ? c->ppp.cycle_us * 1000u : 0,
 			.rtt_factor = (uint16_t)c->ppp.rtt_factor,
 			.ecn_fraction = (uint8_t)c->ppp.ecn_fraction,

@@ -98,6 +98,7 @@ int hp3d_replay_make_ends(struct hp3d_replay_run *r)
 
 	if (!r->write)
 		cfg.pairing.challenge_spread = cfg.pairing.challenge_hits = 1;
+	cfg.pairing.challenge_quiet_ms = 0;
 	cfg.ppp.probe = HP3_PROBE_MODE_OFF; /* a capture answers no probe */
 	for (unsigned i = 0; i < HP3D_REPLAY_ENDS; i++) {
 		struct hp3d_replay_end *e = &r->ends[i];

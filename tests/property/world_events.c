@@ -181,6 +181,9 @@ void world_check_event(struct world *w, const struct hp3_event *ev)
 	case HP3_EV_EPOCH:
 		q->resuming = false;
 		break;
+	case HP3_EV_UNPAIR:
+		q->closing = 0; /* nothing is decided by it any more */
+		break;
 	case HP3_EV_PAIR:
 		w->r.paired++;
 		if ((ev->rqpn & 0xfff) != (ev->lqpn & 0xfff))
