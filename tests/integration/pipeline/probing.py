@@ -235,8 +235,19 @@ class Probing(Wired):
         wait_for("decisions", lambda: any(e["type"] == "would" for e in a.json("events")))
         self.settle(*ends)
         self.whole(*ends)
-        self.assertEqual(a.counters()["held_packets"], 0)
+        counted = a.counters()
+        self.assertEqual(counted["held_packets"], 0)
         self.assertFalse(any(f["moved"] for f in a.flows()))
+        fruitless = {k: v for k, v in counted.items() if k.startswith("fruitless_")}
+        self.assertEqual(len(fruitless), 6)
+        self.assertEqual(counted["rounds_fruitless"], sum(fruitless.values()))
+        self.assertLessEqual(counted["rounds_fruitless"], counted["rounds"])
+        for words in ((), ("--all",)):
+            events = a.json("events", *words)
+            numbers = [e["seq"] for e in events]
+            self.assertEqual(numbers, sorted(set(numbers)), words)
+            self.assertTrue(words or not any("nth" in e for e in events))
+        self.assertTrue(any(e.get("nth") == 1 for e in events))
         self.stop(a)
         self.stop(b)
 
