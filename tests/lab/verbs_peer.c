@@ -161,6 +161,13 @@ static uint8_t *slot_of(const struct peer *p, uint32_t i, uint32_t number)
 	return p->send_at + ((uint64_t)i * p->p.depth + number % p->p.depth) * p->p.size;
 }
 
+static int op_of(const struct peer *p, uint32_t number)
+{
+	if (p->p.op != PEER_MIX)
+		return p->p.op;
+	return number % 10 < 3 ? PEER_READ : PEER_WRITE;
+}
+
 static void post_send(struct peer *p, uint32_t i)
 {
 	static const enum ibv_wr_opcode codes[] = {[PEER_WRITE] = IBV_WR_RDMA_WRITE,
@@ -172,12 +179,12 @@ static void post_send(struct peer *p, uint32_t i)
 	struct ibv_send_wr wr = {.wr_id = WR_SEND | (uint64_t)i << 32 | number,
 				   .sg_list = &sge,
 				   .num_sge = 1,
-				   .opcode = codes[p->p.op],
+				   .opcode = codes[op_of(p, number)],
 				   .send_flags = IBV_SEND_SIGNALED,
 				   .wr.rdma = {p->remote_va, p->remote_rkey}},
 			   *bad;
 
-	if (p->p.op == PEER_READ)
+	if (op_of(p, number) == PEER_READ)
 		memset(at, 0, p->p.size);
 	else
 		gen_message_fill(at, gen_header(number, p->p.size), 0, p->p.size);
@@ -201,7 +208,7 @@ static void sent(struct peer *p, uint64_t id)
 
 	p->qps[i].completed++;
 	p->sent++;
-	if (p->p.op == PEER_READ)
+	if (op_of(p, (uint32_t)id) == PEER_READ)
 		p->wrong += !gen_memory_ok(at, p->remote_rkey, p->remote_va, p->p.size);
 }
 

@@ -19,7 +19,13 @@ struct peer_params {
 	const char *device;
 	uint32_t mtu, qps, size, depth;
 	uint64_t messages; /* that this end sends on each queue pair */
-	enum { PEER_NONE, PEER_WRITE, PEER_SEND, PEER_READ } op;
+	enum {
+		PEER_NONE,
+		PEER_WRITE,
+		PEER_SEND,
+		PEER_READ,
+		PEER_MIX
+	} op; /* MIX: 3 of 10 are READs, the others WRITEs */
 };
 
 struct peer_qp {

@@ -6,9 +6,9 @@
  * usage: verbs_peer PORT KEY=VALUE...
  *
  * keys: device, mtu, qps, size (bytes of every message), op (what this end does: none, write, send,
- * read), messages (on each queue pair), depth, expect (messages received before it is done; with
- * WRITEs none are), memory (read: holds what a READ must find; write: must hold one whole message
- * at the end). Exit code 1 if anything is wrong.
+ * read, mix: READ and WRITE), messages (on each queue pair), depth, expect (messages received
+ * before it is done; with WRITEs none are), memory (read: holds what a READ must find; write: must
+ * hold one whole message at the end). Exit code 1 if anything is wrong.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -61,6 +61,7 @@ static void set(const char *text)
 		params.op = strcmp(value, "write") == 0  ? PEER_WRITE
 			    : strcmp(value, "send") == 0 ? PEER_SEND
 			    : strcmp(value, "read") == 0 ? PEER_READ
+			    : strcmp(value, "mix") == 0  ? PEER_MIX
 							 : PEER_NONE;
 	else
 		fail(text);
