@@ -50,6 +50,24 @@ static void without_stall_detection_the_timer_decides(void **state)
 	assert_true(r.rtos > 3 * run_seeds);
 }
 
+/* Paths are dead for longer than an RNIC tries again (7 times): other paths are not. */
+static void queue_pairs_outlive_dead_paths(void **state)
+{
+	struct world_params p = dead_base();
+	struct world_result r;
+
+	p.dead_us = 100000;
+	p.every_us = 20000;
+	p.gap_us = 50;
+	p.rto_us = 4000;
+	r = run(p);
+	assert_true(r.failovers > run_seeds);
+	assert_int_equal(r.died, 0);
+	p.stall_us = 0;
+	r = run(p);
+	assert_true(r.gave_up > run_seeds);
+}
+
 /* A paused path delivers later what it held: duplicates by then, never a gap on the new port. */
 static void rule_13_paused_paths_deliver_late(void **state)
 {
@@ -165,6 +183,7 @@ static void dead_paths_and_everything(void **state)
 
 	p.reads = p.rnr = p.resets = p.odd_opcodes = p.invalidate = true;
 	p.loss_ppm = 2000;
+	p.fatal_ppm = 300;
 	p.behind_ppm = 2000;
 	p.rto_us = 20000;
 	p.hot_paths = 2;
@@ -212,6 +231,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rule_13_flows_leave_dead_paths_before_the_timer),
 		cmocka_unit_test(without_stall_detection_the_timer_decides),
+		cmocka_unit_test(queue_pairs_outlive_dead_paths),
 		cmocka_unit_test(rule_13_paused_paths_deliver_late),
 		cmocka_unit_test(rule_4_no_nak_while_reads_are_outstanding),
 		cmocka_unit_test(rules_4_10_reads_and_rnr_on_dead_paths),

@@ -42,6 +42,7 @@ static void loss(void **state)
 	struct world_result r;
 
 	p.loss_ppm = 3000;
+	p.fatal_ppm = 300;
 	p.damage_ppm = p.behind_ppm = 2000;
 	p.credits = true;
 	p.reads = true;
@@ -143,6 +144,7 @@ static void dead_paths(void **state)
 	p.kill_paths = true;
 	p.reads = true;
 	p.rnr = true;
+	p.fatal_ppm = 300;
 	p.damage_ppm = p.behind_ppm = 2000;
 	p.credits = true;
 	r = run(p);
@@ -180,6 +182,7 @@ static void rule_16_resets(void **state)
 	r = run(p);
 	assert_true(r.switched > 20 * run_seeds);
 	p.loss_ppm = 1000;
+	p.fatal_ppm = 300;
 	p.damage_ppm = p.behind_ppm = 2000;
 	p.credits = true;
 	p.rnr = true;
@@ -252,6 +255,7 @@ static void same_seed_same_run(void **state)
 	struct world_result a, b;
 
 	p.loss_ppm = 2000;
+	p.damage_ppm = p.behind_ppm = p.fatal_ppm = 1000;
 	p.resets = p.reads = p.rnr = p.kill_paths = true;
 	p.packets = 30000;
 	p.seed = run_first_seed;

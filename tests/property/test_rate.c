@@ -40,6 +40,7 @@ static void rule_14_pacing_moves_and_recovery_keep_order(void **state)
 	assert_true(r.switched > 20 * run_seeds);
 	p.move_every_us = 400;
 	p.loss_ppm = 2000;
+	p.fatal_ppm = 300;
 	p.resets = p.kill_paths = true;
 	r = run(p);
 	assert_true(r.recovered > 5 * run_seeds);

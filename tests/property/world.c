@@ -63,7 +63,9 @@ void world_setup_qp(struct world *w, uint32_t i, uint32_t start)
 	q->rqpn = 0x2000 + i;
 	q->una = q->nxt = q->made = q->exp = q->done = q->high = RING; /* lin may go back */
 	q->got_high = q->contig = q->rtx = q->rtx_end = q->recover = q->nak_psn = RING;
-	q->written = 0;
+	q->written = q->retries = 0;
+	q->dead = q->gone = q->retrying = q->unfair = false;
+	q->tried = q->hurt = w->now;
 	q->last_first = q->closing = q->asks = q->throttle = 0;
 	q->start = (start - RING) & HP3_PSN_MASK;
 	q->inv_end = 0;
@@ -129,7 +131,8 @@ static void rto(struct world *w, const struct ev *ev)
 		return;
 	w->r.rtos++;
 	HARM(w, "time-out of queue pair %u", ev->qp);
-	world_go_back(w, ev->qp);
+	if (world_retry(w, ev->qp, true))
+		world_go_back(w, ev->qp);
 }
 
 static void dispatch(struct world *w, struct ev *ev)
@@ -185,6 +188,9 @@ static void dispatch(struct world *w, struct ev *ev)
 		break;
 	case EV_REPORT:
 		world_report_seen(w, ev);
+		break;
+	case EV_NEW_QP:
+		world_new_qp(w, ev);
 		break;
 	case EV_STOP:
 		world_engine_stop(w);

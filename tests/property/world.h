@@ -45,6 +45,7 @@ struct world_params {
 	bool lockstep; /* all queue pairs start at PSN 0 and send alike */
 	bool resets; /* queue pairs are reset now and then, PSN near the old one */
 	bool rnr, reads;
+	uint32_t fatal_ppm; /* requests that the responder refuses for good: NAK 1 to 3 */
 	bool even; /* messages are as long as they may be, READs too */
 	bool sends; /* SENDs instead of WRITEs */
 	uint32_t read_percent; /* reads: of the messages; 0: 25, and some ATOMICs */
@@ -152,6 +153,10 @@ struct world_params {
 	X(wakes)                                                                                   \
 	X(woken)                                                                                   \
 	X(first_elsewhere)                                                                         \
+	X(died)                                                                                    \
+	X(fatal)                                                                                   \
+	X(gave_up)                                                                                 \
+	X(unfair)                                                                                  \
 	X(duplicates)                                                                              \
 	X(rnrs)                                                                                    \
 	X(rounds_dead)                                                                             \

@@ -46,6 +46,11 @@ struct qp {
 	uint64_t high; /* sent up to, ever */
 	uint64_t sending; /* the packet that leaves now, or left last */
 	uint64_t rtx, rtx_end, recover; /* selective repeat */
+	uint8_t retries; /* since the last progress */
+	uint64_t tried, hurt; /* the last time that it sent again; that something of it was lost */
+	bool retrying, unfair; /* it sent again for nothing */
+	bool dead; /* in ERR; gone: its peer is */
+	bool gone;
 	uint64_t
 		asks; /* the last packet that asks for an answer ends here: the timer runs for it */
 	uint64_t throttle; /* ns between packets, where CNPs slow the RNIC down */
@@ -115,6 +120,7 @@ enum ev_kind {
 	EV_PEER,
 	EV_STOP,
 	EV_REPORT, /* of hp3d, for the peer's */
+	EV_NEW_QP, /* the application's, in place of one that died */
 };
 
 struct ev {
@@ -243,6 +249,12 @@ void world_wake(struct world *w, uint32_t i);
 void world_arm_rto(struct world *w, uint32_t i);
 void world_throttle(struct world *w, uint32_t i);
 void world_go_back(struct world *w, uint32_t i);
+
+/* world_death.c */
+bool world_retry(struct world *w, uint32_t i, bool timeout);
+void world_retried(struct world *w, uint32_t i);
+void world_fatal(struct world *w, uint32_t i);
+void world_new_qp(struct world *w, const struct ev *ev);
 
 /* world_rnic.c: a reply reaches the RNIC; `ours`: hp3 made it, or provoked it */
 void world_rnic_reply(struct world *w, uint32_t i, const struct hp3_view *v, bool ours);

@@ -21,6 +21,7 @@ static const struct knob {
 	KNOB(behind_ppm),
 	KNOB(credits),
 	KNOB(news),
+	KNOB(fatal_ppm),
 	KNOB(harmless),
 };
 

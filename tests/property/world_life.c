@@ -148,6 +148,7 @@ void world_engine_crash(struct world *w)
 
 		q->last_emit[++q->era % ERAS] = 0;
 		q->resync = true;
+		q->hurt = w->now;
 		q->closing = 0;
 		q->resuming = q->suspended = false;
 		q->fo_since = q->probe_until = q->switched_at = 0;

@@ -66,6 +66,8 @@ void world_into_network(struct world *w, struct pkt *k, uint16_t port)
 	t = world_arrival(w, path, &w->path_free[path]);
 	if (w->p.lose_closing && k->lin == q->closing && rnd(w, 3) != 0)
 		t = 0;
+	if (t == 0 || w->now < w->path_dead[path])
+		q->hurt = w->now;
 	if (t == 0) {
 		w->r.lost += !k->probe;
 		q->in_net -= !k->probe;

@@ -59,10 +59,13 @@ void world_reply_seen(struct world *w, const struct ev *ev)
 	if (vd.kind == HP3_CONSUME && ev->gen == q->epoch)
 		check_consumed(w, ev, damaged);
 	w->r.damaged += damaged;
+	if (damaged)
+		q->hurt = w->now;
 	if (vd.kind != HP3_PASS || ev->gen != q->epoch || damaged)
 		return;
 	if (w->p.behind_ppm != 0 && chance(w, w->p.behind_ppm)) {
 		w->r.lost_behind++;
+		q->hurt = w->now;
 		return;
 	}
 	world_rnic_reply(w, ev->qp, &ev->view, ev->ours);

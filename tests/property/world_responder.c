@@ -27,8 +27,10 @@ void world_reply(struct world *w, uint32_t i, uint8_t opcode, uint64_t lin, uint
 		q->back_free += DATA_NS;
 	t = world_way_back(w, i, &v);
 	if (w->p.lose_closing && lin == q->closing && rnd(w, 2) != 0)
-		return;
-	if (t != 0)
+		t = 0;
+	if (t == 0)
+		q->hurt = w->now;
+	else
 		world_push(w, (struct ev){.t = t,
 				      .kind = EV_REPLY,
 				      .qp = i,
@@ -115,6 +117,19 @@ static bool needs_receive(uint8_t opcode)
 	       opcode == HP3_OP_RC_SEND_FIRST;
 }
 
+/* Refused for good: the responder is in ERR from now on. */
+static bool is_refused(struct world *w, const struct pkt *k)
+{
+	struct qp *q = &w->qps[k->qp];
+
+	if (w->p.fatal_ppm == 0 || !chance(w, w->p.fatal_ppm))
+		return false;
+	q->gone = true;
+	world_reply(w, k->qp, HP3_OP_RC_ACK, k->lin, (uint8_t)(HP3_SYN_NAK | (1 + rnd(w, 3))), 0,
+		false);
+	return true;
+}
+
 /* The packet that was expected; with selective repeat those behind it may be there already. */
 static void in_order(struct world *w, const struct pkt *k)
 {
@@ -126,6 +141,8 @@ static void in_order(struct world *w, const struct pkt *k)
 		world_reply(w, i, HP3_OP_RC_ACK, k->lin, HP3_SYN_RNR | 10, 0, false);
 		return;
 	}
+	if (is_refused(w, k))
+		return;
 	q->deaf = false;
 	q->exp += k->span;
 	q->nak_sent = false;
@@ -181,8 +198,8 @@ void world_arrive(struct world *w, struct pkt *k)
 		world_check_arrival(w, k);
 		q->marked |= k->ce;
 	}
-	if (k->epoch != q->epoch)
-		goto out; /* the responder was reset as well */
+	if (k->epoch != q->epoch || q->gone)
+		goto out; /* the responder was reset as well, or is in ERR */
 	if (k->lin < q->exp) {
 		w->r.duplicates++;
 		HARM(w, "queue pair %u receives a duplicate%s", k->qp, k->probe ? " of ours" : "");

@@ -18,6 +18,7 @@ static void progress(struct world *w, uint32_t i, uint64_t una)
 
 	if (una <= q->una)
 		return;
+	world_retried(w, i);
 	q->una = una;
 	if (q->nxt < una)
 		q->nxt = una;
@@ -68,15 +69,17 @@ static void data(
 		complete(w, i, d);
 }
 
-static void refused(struct world *w, uint32_t i, uint64_t lin, uint8_t kind)
+static void refused(struct world *w, uint32_t i, uint64_t lin, uint8_t syndrome)
 {
 	struct qp *q = &w->qps[i];
 
-	if (kind == HP3_SYN_NAK) {
+	if (syndrome == (HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE)) {
 		progress(w, i, lin);
 		HARM(w, "the RNIC of queue pair %u is told to go back", i);
-		if (!q->rnr_wait)
+		if (!q->rnr_wait && world_retry(w, i, false))
 			world_go_back(w, i);
+	} else if (HP3_SYN_KIND(syndrome) == HP3_SYN_NAK) {
+		world_fatal(w, i);
 	} else if (!q->rnr_wait) {
 		q->rnr_wait = true;
 		w->r.rnrs++;
@@ -129,14 +132,15 @@ void world_rnic_reply(struct world *w, uint32_t i, const struct hp3_view *v, boo
 	for (;;) {
 		const struct desc *d = &w->ring[i][q->done % RING];
 
-		if (q->nxt == q->una || q->done == q->made)
+		if (q->nxt == q->una || q->done == q->made || q->dead)
 			return; /* nothing was sent (again) that a reply could speak of */
 		if (lin >= d->end) {
 			if (q->nxt < d->end)
 				return;
 			if (is_read(d->opcode)) {
 				HARM(w, "an ACK overtakes READ data, queue pair %u", i);
-				world_go_back(w, i);
+				if (world_retry(w, i, false))
+					world_go_back(w, i);
 				return;
 			}
 			complete(w, i, d);
@@ -153,13 +157,13 @@ void world_rnic_reply(struct world *w, uint32_t i, const struct hp3_view *v, boo
 			else if (!is_data && ours && kind == HP3_SYN_ACK)
 				VIOLATION(w, "a reply of ours stands for READ data, qp %u", i);
 			else if (!is_data && kind != HP3_SYN_ACK && lin == q->una)
-				refused(w, i, lin, kind);
+				refused(w, i, lin, v->syndrome);
 			return;
 		}
 		if (is_data) {
 			data(w, i, d, v, lin);
 		} else if (kind != HP3_SYN_ACK) {
-			refused(w, i, lin, kind);
+			refused(w, i, lin, v->syndrome);
 		} else if (lin + 1 == d->end && q->nxt >= d->end) {
 			complete(w, i, d);
 		} else {

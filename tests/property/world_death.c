@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How a queue pair ends: by a NAK that is fatal, or because the RNIC has tried so often (retry_cnt)
+ * that it gives up. Its application makes another one, soon, on the same QPNs.
+ *
+ * To give up is fair only if each of the attempts had a reason: something of the queue pair was
+ * lost, damaged or held by a path since the one before, or its peer is gone.
+ */
+#include "world_internal.h"
+
+#define RETRY_CNT 7u
+#define MADE_NEW  (5000 * US)
+
+static void die(struct world *w, uint32_t i)
+{
+	struct qp *q = &w->qps[i];
+
+	q->dead = true;
+	q->idle = false;
+	q->rto_timer++;
+	q->send_timer++;
+	w->r.died++;
+	world_at(w, 1 + rnd(w, MADE_NEW), EV_NEW_QP, i, q->epoch);
+}
+
+void world_fatal(struct world *w, uint32_t i)
+{
+	w->r.fatal++;
+	die(w, i);
+}
+
+/* True: it goes back, unless it has done so for the same loss; its timer knows of another one. */
+bool world_retry(struct world *w, uint32_t i, bool timeout)
+{
+	struct qp *q = &w->qps[i];
+
+	if (q->retrying && !timeout)
+		return false;
+	q->retrying = true;
+	if (q->hurt <= q->tried && !q->gone) {
+		q->unfair = true;
+		w->r.unfair++;
+	}
+	q->tried = w->now;
+	if (q->retries++ < RETRY_CNT)
+		return true;
+	if (q->unfair && w->p.news)
+		VIOLATION(w, "queue pair %u dies, and nothing of it was lost", i);
+	w->r.gave_up++;
+	die(w, i);
+	return false;
+}
+
+/* What retries were for has come. */
+void world_retried(struct world *w, uint32_t i)
+{
+	struct qp *q = &w->qps[i];
+
+	q->retries = 0;
+	q->retrying = q->unfair = false;
+}
+
+void world_new_qp(struct world *w, const struct ev *ev)
+{
+	if (ev->gen == w->qps[ev->qp].epoch)
+		world_setup_qp(w, ev->qp, rnd(w, 1 << 24));
+}
