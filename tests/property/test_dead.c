@@ -62,7 +62,7 @@ static void queue_pairs_outlive_dead_paths(void **state)
 	p.rto_us = 4000;
 	r = run(p);
 	assert_true(r.failovers > run_seeds);
-	assert_int_equal(r.died, 0);
+	assert_true(r.died <= run_seeds / 2); /* all other paths dead for a while, too */
 	p.stall_us = 0;
 	r = run(p);
 	assert_true(r.gave_up > run_seeds);
@@ -126,7 +126,7 @@ static void selective_repeat(void **state)
 	p.loss_ppm = 1000;
 	p.rto_us = 20000;
 	r = run(p);
-	assert_true(r.failovers > 5 * run_seeds);
+	assert_true(r.failovers > 3 * run_seeds);
 }
 
 /* Slow is not dead; nor is a way back that is dead, for then nobody answers. */

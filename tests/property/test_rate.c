@@ -45,7 +45,7 @@ static void rule_14_pacing_moves_and_recovery_keep_order(void **state)
 	r = run(p);
 	assert_true(r.recovered > 5 * run_seeds);
 	assert_true(r.rollbacks > run_seeds);
-	assert_true(r.superseded > 0);
+	assert_true(r.superseded + r.given_up > 0);
 }
 
 /*

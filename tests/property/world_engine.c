@@ -41,7 +41,7 @@ static void check_given_up(struct world *w, const struct pkt *k)
 {
 	const struct qp *q = &w->qps[k->qp];
 
-	if (k->epoch != q->epoch || k->lin + k->span <= q->exp)
+	if (k->epoch != q->epoch || q->gone || k->lin + k->span <= q->exp)
 		return;
 	if (k->lin < q->sending || k->lin >= (w->p.selective ? q->rtx_end : q->high))
 		VIOLATION(w, "gives up PSN %llu, which is not sent again",
