@@ -81,9 +81,10 @@ def show(result):
         for _, key in COLUMNS:
             off = max(run[key] for run in s["off"])
             cells.append(f"{off:,.0f} -> {s['on'][key]:,.0f}")
+        rounds = ", ".join(f"{n} {cause}" for cause, n in s["on"]["fruitless"].items())
         deeds = ", ".join(f"{key.replace('_', ' ')} {s['on'][key]}" for key in DEEDS if s["on"][key])
         print(f"{result['row']:12}{result['path']:6}{s['seed']:5}" + "".join(f"{c:>21}" for c in cells) +
-              f"  {judge.ratio(s):5.3f}  {deeds or '-'}")
+              f"  {judge.ratio(s):5.3f}  {deeds or '-'}" + (f"; fruitless: {rounds}" if rounds else ""))
     print(f"  {result['verdict'].upper()}" + "".join(f"\n    {text}" for text in result["reasons"]), flush=True)
 
 

@@ -128,8 +128,8 @@ def figures(found, watcher):
     row["late_ms"] = late_ms(found)
     c = watcher.counters()
     row["moves"] = sum(c[name] for name in MOVES)
-    row["dead_rounds"] = max(c.get("fruitless_dead", 0), sum(
-        n for name, n in watcher.events.items() if name.startswith("round dead")))
+    row["fruitless"] = {name.removeprefix("fruitless_"): n for name, n in c.items() if name.startswith("fruitless_") and n}
+    row["dead_rounds"] = row["fruitless"].get("dead", 0) + watcher.events["round dead winner"]
     row["events"] = dict(sorted(watcher.events.items()))
     row["given_up"] = c["moves_recovered"]
     for name in ("replies_moved", "failovers", "urges", "rounds", "probes", "severe", "acks_consumed", "naks_made", "reports"):
