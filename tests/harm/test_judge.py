@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The judge condemns harm, and nothing that a busy machine does."""
+import unittest
+
+import judge
+
+
+def run(**changes):
+    found = {key: 0 for key in (*judge.HEALTH, *judge.DEEDS)}
+    return {**found, "p99_us": 1000.0, "completed": 100, "late_ms": 5, **changes}
+
+
+def sample(off=({}, {}), on=None, lossy=False):
+    return {"seed": 1, "lossy": lossy, "off": [run(**o) for o in off], "on": run(**(on or {}))}
+
+
+def colour(*samples):
+    return judge.verdict(list(samples))[0]
+
+
+class Judge(unittest.TestCase):
+    def test_nothing_happened(self):
+        self.assertEqual(colour(sample()), "green")
+
+    def test_each_counter_and_each_deed_condemns(self):
+        for key in (*judge.HEALTH, *judge.DEEDS):
+            self.assertEqual(colour(sample(), sample(on={key: 1})), "red", key)
+
+    def test_what_off_has_on_may_have(self):
+        again = ({"retransmissions": 40}, {"retransmissions": 30})
+        self.assertEqual(colour(sample(again, {"retransmissions": 50})), "green")
+        self.assertEqual(colour(sample(again, {"retransmissions": 80})), "red")
+
+    def test_times_alone_need_more_samples(self):
+        slow, fine = sample(on={"p99_us": 1080.0}), sample()
+        self.assertTrue(judge.wants_more([slow]))
+        self.assertFalse(judge.wants_more([fine]))
+        self.assertEqual(colour(slow, fine, fine), "green")
+        self.assertEqual(colour(slow, fine, slow), "red")
+
+    def test_the_worse_run_without_hp3d_is_the_measure(self):
+        self.assertEqual(colour(sample(({"p99_us": 1000.0}, {"p99_us": 1400.0}), {"p99_us": 1400.0})), "green")
+
+    def test_much_slower_is_final_if_the_control_agrees(self):
+        much = {"p99_us": 1600.0}
+        self.assertFalse(judge.wants_more([sample(on=much)]))
+        self.assertEqual(colour(sample(on=much)), "red")
+        self.assertTrue(judge.wants_more([sample(({"p99_us": 900.0}, {}), much)]))
+
+    def test_a_machine_that_stood_still_says_nothing(self):
+        late = sample(({}, {"late_ms": 500}), {"urges": 1, "p99_us": 9000.0})
+        self.assertEqual(colour(late), "void")
+        self.assertEqual(colour(late, sample()), "green")
+
+    def test_a_sick_network_says_nothing(self):
+        self.assertEqual(colour(sample(({"timeouts": 1}, {}))), "void")
+        self.assertEqual(colour(sample(({"completed": 0}, {}))), "void")
+
+    def test_of_a_lossy_row_only_moves_and_losses_count(self):
+        lost = ({"timeouts": 4}, {"timeouts": 4})
+        self.assertEqual(colour(sample(lost, {"timeouts": 5, "urges": 3, "p99_us": 9000.0}, lossy=True)), "green")
+        self.assertEqual(colour(sample(lost, {"timeouts": 30}, lossy=True)), "red")
+        self.assertEqual(colour(sample(lost, {"moves": 1}, lossy=True)), "red")
+
+    def test_too_many_void_rows_fail(self):
+        self.assertTrue(judge.too_many_void(["green", "green", "void"]))
+        self.assertFalse(judge.too_many_void(["green"] * 3 + ["void"]))
+
+
+unittest.main()
