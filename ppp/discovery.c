@@ -76,6 +76,7 @@ int hp3_round_start(struct hp3_round *r, const struct hp3_round_params *p,
 		.id = ask->nonce & ID_MASK,
 		.rtt_ns = ask->rtt_ns,
 		.kind = (uint8_t)ask->kind,
+		.patient = peer && ask->patient,
 		.n = (uint8_t)got,
 		.port = ask->port};
 	for (uint32_t i = 0; i < got; i++) {
@@ -143,6 +144,8 @@ static bool find_winner(struct hp3_round *r, const struct hp3_round_params *p)
 	uint64_t ref = reference(r, p);
 	int best = HP3_NO_PROBE;
 
+	if (r->patient && !incumbent_answered(r))
+		return false;
 	for (uint32_t i = parallel(r); i < r->n; i++) {
 		const struct hp3_probe *q = &r->probe[i];
 
@@ -256,7 +259,7 @@ void hp3_backoff_fruitless(
 
 	if (b->level < 32 && (uint64_t)p->backoff_min_ns << b->level < wait)
 		wait = (uint64_t)p->backoff_min_ns << b->level;
-	wait -= (wait / 4 * random) >> 32;
+	wait -= (wait / 4 * 3 * random) >> 32;
 	if (wait < p->guard_ns)
 		wait = p->guard_ns;
 	hp3_backoff_wait(b, wait, now);

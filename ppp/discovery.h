@@ -87,7 +87,8 @@ struct hp3_round {
 	uint64_t deadline; /* when hp3_round_tick() wants to be called */
 	uint32_t id; /* low 3 bits 0 */
 	uint32_t rtt_ns; /* incumbent's smoothed RTT, 0: unknown */
-	uint8_t kind; /* enum hp3_probe_kind */
+	uint8_t kind : 7; /* enum hp3_probe_kind */
+	uint8_t patient : 1;
 	uint8_t outcome; /* enum hp3_round_outcome */
 	uint8_t n; /* probes; PEER: number 0 is the port in use */
 	uint8_t next; /* first one not sent */
@@ -106,6 +107,8 @@ struct hp3_round_ask {
 	uint32_t n;
 	uint32_t rtt_ns; /* smoothed RTT of the port in use, 0: unknown */
 	uint32_t nonce; /* drawn at random by the caller: unguessable, tells rounds apart */
+	bool patient; /* PEER: no winner before the port in use has answered: queues change, and
+			 what it took a while ago is no measure of what another one takes now */
 	bool drained; /* nothing is in flight on the port in use */
 	bool reads; /* READ or ATOMIC outstanding */
 };
@@ -174,8 +177,8 @@ _Static_assert(sizeof(struct hp3_backoff) == 4, "part of every flow record");
 
 /*
  * A round ended without winner. The wait is backoff_min_ns x 2^(fruitless rounds before), at most
- * backoff_max_ns, less up to a quarter drawn from `random` so that flows do not go in step; never
- * less than guard_ns.
+ * backoff_max_ns, less up to three quarters drawn from `random`: who failed together must not come
+ * back together (rule 29); never less than guard_ns.
  */
 void hp3_backoff_fruitless(
 	struct hp3_backoff *b, const struct hp3_round_params *p, uint32_t random, uint64_t now);

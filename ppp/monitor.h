@@ -116,6 +116,12 @@ struct hp3_estimates {
 /* A new flow, or a new epoch of its queue pair. */
 void hp3_monitor_init(struct hp3_monitor *m, uint64_t now);
 
+/* True while a packet is timed that has asked for an answer, and una says that none came. */
+static inline bool hp3_monitor_waits(const struct hp3_monitor *m, uint32_t una)
+{
+	return (m->watch & HP3_WATCH_TIMING) && hp3_psn_diff(m->psn, una) >= 0;
+}
+
 /* The flow was moved to another path: all but the clock starts anew. */
 void hp3_monitor_moved(struct hp3_monitor *m);
 

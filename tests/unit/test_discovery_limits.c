@@ -128,7 +128,7 @@ static void fruitless_rounds_become_rare(void **state)
 	for (int i = 0; i < 100; i++) /* stays at the longest */
 		wait = wait_of(&b, UINT32_MAX, now);
 	assert_in_range(
-		wait, 75000000, 75000000 + 2 * UNIT); /* less what was drawn: at most a quarter */
+		wait, 25000000, 25000000 + 2 * UNIT); /* less what was drawn: three quarters */
 
 	hp3_backoff_calm(&b, now); /* the wait has to be over first */
 	assert_false(hp3_backoff_ready(&b, now));
