@@ -197,7 +197,8 @@ INLINE bool steady_tx(struct hp3_engine *e, const struct hp3_pkt *p, uint64_t no
 	nxt = hp3_psn_add(v->psn, 1);
 	if (UNLIKELY(!is_found(f, p, f->rqpn,
 			     ((f->flags & flow) ^ want) | (f->state ^ HP3_RFR_STEADY) |
-				     (f->stream.nxt ^ v->psn) | f->stream.open_len) ||
+				     (f->stream.nxt ^ v->psn) | f->stream.open_len |
+				     (f->watch & HP3_FW_ASK)) ||
 		     f->pmtu_log2 == 0 || ((nxt - f->stream.una) & HP3_PSN_MASK) > f->stream.win))
 		return false;
 	f->stream.hi = v->psn;
@@ -215,33 +216,22 @@ INLINE bool steady_tx(struct hp3_engine *e, const struct hp3_pkt *p, uint64_t no
 INLINE bool steady_rx(struct hp3_engine *e, const struct hp3_pkt *p, uint64_t now,
 	struct hp3_verdict *vd, struct hp3_acts *acts)
 {
-	const uint16_t packet =
-		HP3_VF_IPV6 | HP3_VF_READ | HP3_VF_ATOMIC | HP3_VF_BECN | HP3_VF_AETH;
-	const uint16_t flow = HP3_FF_USED | HP3_FF_IPV6 | HP3_FF_PAIRED | HP3_FF_RNR |
-			      HP3_FF_CLOSE_ACK | HP3_FF_SEVERE;
-	const uint16_t want = HP3_FF_USED | HP3_FF_PAIRED;
 	const struct hp3_view *v = &p->v;
-	uint32_t before, open;
 	struct hp3_flow *f;
+	uint32_t before;
 
-	if (UNLIKELY(p->flow == HP3_NO_FLOW || v->class != HP3_CLASS_RC_REPLY ||
-		     (v->flags & packet) != HP3_VF_AETH ||
-		     HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK))
+	if (UNLIKELY(p->flow == HP3_NO_FLOW || v->class != HP3_CLASS_RC_REPLY))
 		return false;
 	f = &e->flows[p->flow];
 	before = f->stream.una;
-	open = (f->stream.hi - before) & HP3_PSN_MASK; /* una may move on by so many, and not end */
-	if (UNLIKELY(!is_found(f, p, f->lqpn,
-			     ((f->flags & flow) ^ want) | (f->state ^ HP3_RFR_STEADY) |
-				     (f->watch & HP3_FW_URGED) | f->stream.open_len) ||
-		     f->pmtu_log2 == 0 || open > HP3_PSN_MASK / 2 ||
-		     ((v->psn - before) & HP3_PSN_MASK) >= open))
+	if (UNLIKELY(!is_found(f, p, f->lqpn, 0) || !is_plain_progress(f, v)))
 		return false;
 	f->stream.una = hp3_psn_add(v->psn, 1);
 	f->last = (uint32_t)(now >> HP3_TICK_SHIFT);
 	f->msn = v->msn;
 	f->pkey = v->pkey;
-	f->watch |= HP3_FW_HEARD;
+	f->watch = (uint16_t)((f->watch & ~(HP3_FW_SURE | HP3_FW_ASK)) | HP3_FW_HEARD |
+			      (p->trusted ? HP3_FW_SURE : 0));
 	say_pass(vd, v->sport, p->flow);
 	if (UNLIKELY(e->cfg.monitor.cycle_ns == 0))
 		return true;
@@ -255,6 +245,7 @@ INLINE uint32_t handle(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, e
 	uint64_t now, struct hp3_verdict *verdicts, struct hp3_acts *acts)
 {
 	uint32_t ahead = n < AHEAD ? n : AHEAD, steady = 0, done = 0;
+	const bool few = dir == HP3_DIR_RX && n <= HP3_FEW;
 	uint32_t obey = 0;
 
 	acts->n = 0;
@@ -267,14 +258,16 @@ INLINE uint32_t handle(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, e
 		if (ahead < n)
 			match(e, &pkts[ahead++], dir);
 		if (LIKELY(dir == HP3_DIR_TX ? steady_tx(e, p, now, vd, &obey)
-					     : steady_rx(e, p, now, vd, acts))) {
+					     : !few && steady_rx(e, p, now, vd, acts))) {
 			steady++;
 			continue;
 		}
 		if (dir == HP3_DIR_TX)
 			hp3_tx(e, p, now, vd, acts);
-		else
+		else if (few)
 			hp3_rx(e, p, now, vd, acts);
+		else
+			hp3_rx_of_many(e, p, now, vd, acts);
 		obey |= (vd->kind ^ HP3_PASS) | vd->flags | (vd->sport ^ p->v.sport);
 	}
 	acts->obey = obey != 0;

@@ -28,4 +28,15 @@ extern const struct hp3_lanes hp3_lanes_v4; /* x86-64-v4: AVX-512 */
 
 const struct hp3_lanes *hp3_lanes_best(void);
 
+/*
+ * In bursts up to this long there is time to check every reply before una moves (rule 26); in
+ * longer ones plain progress is taken as it comes, and what decides something later waits for a
+ * reply that was checked (HP3_FW_SURE).
+ */
+#define HP3_FEW 8u
+
+/* hp3_rx() for a packet of a longer burst. */
+void hp3_rx_of_many(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,
+	struct hp3_acts *acts);
+
 #endif

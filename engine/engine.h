@@ -82,6 +82,8 @@ struct hp3_engine_config {
 	uint8_t candidates; /* ports per round beside the one in use, up to 7 */
 	uint16_t max_concurrent; /* rounds and moves of an address pair at a time */
 	uint64_t cooldown_ns; /* a flow that was moved stays that long */
+	uint64_t move_wait_ns; /* a better path is asked about once more after a random part of it
+				  (rule 29); 0: it is taken at once */
 	uint64_t verify_ns; /* after a move: when to judge whether it paid off; 0: never */
 	uint64_t stall_ns; /* nothing acknowledged for so long (and 4 RTT): dead path? 0: never */
 	uint64_t peer_ns; /* AUTO: a peer that does not answer is asked again after this */

@@ -14,22 +14,52 @@
  */
 bool hp3_rnic_is_plain(const struct hp3_flow *f)
 {
-	return (f->watch & (HP3_FW_HEARD | HP3_FW_DOUBT)) == HP3_FW_HEARD &&
-	       !(f->flags & (HP3_FF_READS | HP3_FF_RNR));
+	const uint16_t want = HP3_FW_HEARD | HP3_FW_DOUBT | HP3_FW_UNREAD;
+
+	return (f->watch & want) == HP3_FW_HEARD && !(f->flags & (HP3_FF_READS | HP3_FF_RNR));
 }
 
+/* Rule 26: were una beyond what has arrived, the NAK would complete what lies between. */
 static bool is_nak_safe(const struct hp3_flow *f)
 {
-	return hp3_rnic_is_plain(f) && !(f->watch & HP3_FW_NAKED);
+	return hp3_rnic_is_plain(f) && (f->watch & (HP3_FW_NAKED | HP3_FW_SURE)) == HP3_FW_SURE;
 }
 
-static bool hand_nak(struct hp3_engine *e, uint32_t flow, struct hp3_acts *acts)
+/* A PSN that has arrived, whatever was claimed since. */
+static uint32_t old_psn(const struct hp3_flow *f)
+{
+	if (f->watch & HP3_FW_SURE)
+		return (f->stream.una - 1) & HP3_PSN_MASK;
+	return (f->stream.nxt - f->stream.win - 1) & HP3_PSN_MASK;
+}
+
+void hp3_urge(
+	struct hp3_engine *e, uint32_t flow, uint16_t port, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_act *a = hp3_act(acts, HP3_ACT_URGE, flow);
+
+	a->port = port;
+	a->psn = old_psn(&e->flows[flow]);
+	e->stats.urges++;
+	hp3_guard_begin(e, flow, now);
+}
+
+/* Not sure what has arrived: ask on the new port, and owe the NAK until that is answered. */
+static bool hand_nak(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
 {
 	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
 	struct hp3_act *a;
 
-	if (!is_nak_safe(f) || e->cfg.beside) /* beside, nothing is handed to the RNIC */
+	if (e->cfg.beside) /* nothing is handed to the RNIC */
 		return false;
+	if (!is_nak_safe(f)) {
+		m->owed = hp3_rnic_is_plain(f) && !(f->watch & (HP3_FW_NAKED | HP3_FW_SURE));
+		if (m->owed)
+			hp3_urge(e, flow, m->to, now, acts);
+		return false;
+	}
+	m->owed = false;
 	f->watch |= HP3_FW_NAKED;
 	a = hp3_act(acts, HP3_ACT_NAK, flow);
 	a->psn = f->stream.una;
@@ -68,7 +98,7 @@ void hp3_failover(
 
 	m->to = port;
 	m->cause = HP3_CAUSE_DEAD;
-	m->seeking = false;
+	m->seeking = m->watching = false;
 	if (e->cfg.observe) {
 		report(e, flow, HP3_EV_WOULD, is_nak_safe(f), now, acts);
 		f->watch |= HP3_FW_QUIET;
@@ -79,7 +109,7 @@ void hp3_failover(
 		return;
 	}
 	hp3_move_input(e, flow, HP3_RFR_IN_DEAD, now, acts);
-	nak = hand_nak(e, flow, acts);
+	nak = hand_nak(e, flow, now, acts);
 	report(e, flow, HP3_EV_FAILOVER, nak, now, acts);
 	hp3_replies_follow(e, flow, m->from, m->to, now, acts);
 }
@@ -139,4 +169,6 @@ void hp3_resume_rx(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3
 		m->resume = f->stream.una;
 	if (is_caught_up(e, f, m))
 		hp3_move_input(e, flow, HP3_RFR_IN_CAUGHT_UP, now, acts);
+	else if (m->owed && (f->watch & HP3_FW_SURE))
+		hand_nak(e, flow, now, acts);
 }

@@ -48,10 +48,19 @@
 #define HP3_FW_DOUBT                                                                               \
 	0x10u /* the RNIC may lack what una says has come: part of a READ, or it was reset: no NAK \
 		 (rule 4) */
-#define HP3_FW_ANEW  0x20u /* the ring's entry is of the queue pair before */
-#define HP3_FW_URGED 0x40u /* an ACK may be the answer to a duplicate of ours (seek_dead.c) */
+#define HP3_FW_ANEW 0x20u /* the ring's entry is of the queue pair before */
+#define HP3_FW_GUARD                                                                               \
+	0x40u /* an RNIC may answer a duplicate of ours: the slot knows which ACKs stop (guard.c)  \
+	       */
+#define HP3_FW_SURE 0x80u /* the reply that moved una to where it is had a right ICRC (rule 26) */
+#define HP3_FW_ASK  0x100u /* the next packet that leaves asks for its acknowledgement */
+#define HP3_FW_UNREAD                                                                              \
+	0x200u /* una was moved by READ data whose ICRC nobody looked at: the RNIC may lack them   \
+		*/
+#define HP3_FW_BLAMED 0x400u /* stalled, and probes say that it is the path */
 
-#define HP3_NO_PATH 0xffu
+#define HP3_NO_PATH         0xffu
+#define HP3_RETRANSMITS_MAX 1023u
 
 /* Where a pairing comes from. */
 enum hp3_pairing { HP3_PAIRING_NONE, HP3_PAIRING_CHALLENGE, HP3_PAIRING_CM, HP3_PAIRING_EVENT };
@@ -79,14 +88,15 @@ struct hp3_flow {
 	uint16_t slot; /* of the move in progress, or HP3_NO_SLOT */
 	uint16_t vlan;
 	uint32_t last; /* last packet of either direction, in HP3_TICK_SHIFT units */
-	uint8_t state; /* enum hp3_rfr_state */
+	uint8_t state : 4; /* enum hp3_rfr_state */
+	uint8_t pairing : 4; /* enum hp3_pairing */
 	uint8_t pmtu_log2;
-	uint8_t pairing; /* enum hp3_pairing */
-	uint8_t watch; /* HP3_FW_* */
+	uint16_t watch; /* HP3_FW_* */
 	uint16_t flags; /* HP3_FF_* */
 	uint16_t pkey; /* of the last reply */
 	uint64_t bytes : 48; /* IP bytes of request packets */
-	uint64_t retransmits : 16; /* up to UINT16_MAX */
+	uint64_t retransmits : 10; /* up to HP3_RETRANSMITS_MAX */
+	uint64_t pause : 6; /* longest natural pause between two replies, as clock.h has it */
 	/* cold */
 	uint32_t pair; /* index in the pair table; free list link while unused */
 	uint32_t next, prev; /* flows of the same pair */

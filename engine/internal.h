@@ -68,9 +68,12 @@ void hp3_seek_timeout(
 	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
 /* The old path is empty: ask where to go (STANDARD, NAK). */
 void hp3_seek_drained(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
-/* PROBING: a reply that may answer the probe in the air. True: it did, and is not for the RNIC. */
+/*
+ * PROBING: a checked reply that may answer the probe in the air; true: it did. An acknowledgement
+ * passes, for the RNIC may need it (rule 24); the NAK that answers a NAK probe does not.
+ */
 bool hp3_seek_reply(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now,
-	struct hp3_acts *acts);
+	struct hp3_verdict *vd, struct hp3_acts *acts);
 /* What kinds of rounds share. */
 struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair);
 enum hp3_probe_kind hp3_probe_kind_of(struct hp3_engine *e, uint32_t pair, uint64_t now);
@@ -85,6 +88,16 @@ void hp3_seek_dead(struct hp3_engine *e, uint32_t flow, uint32_t una, uint64_t s
 	struct hp3_acts *acts);
 void hp3_seek_dead_step(
 	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+
+/* guard.c: answers of RNICs to duplicates of ours */
+/* One leaves now; the flow has a slot. */
+void hp3_guard_begin(struct hp3_engine *e, uint32_t flow, uint64_t now);
+void hp3_guard_end(struct hp3_engine *e, struct hp3_move *m);
+/* The newest packet is a READ or ATOMIC, and HP3_FW_GUARD is set. */
+void hp3_guard_read(struct hp3_engine *e, uint32_t flow);
+/* HP3_FW_GUARD is set: may this reply not reach the RNIC? */
+bool hp3_guard_stops(
+	const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_view *v);
 
 /* setup.c: a path before the first data; placement */
 void hp3_setup(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
@@ -123,6 +136,9 @@ void hp3_reply_reroute(
 	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd);
 
 /* failover.c: dead paths */
+/* A duplicate on `port` that makes the peer's RNIC say again how far it is; hp3_rnic_is_plain(). */
+void hp3_urge(
+	struct hp3_engine *e, uint32_t flow, uint16_t port, uint64_t now, struct hp3_acts *acts);
 /* What una says is what the RNIC knows, and it waits for nothing but acknowledgements. */
 bool hp3_rnic_is_plain(const struct hp3_flow *f);
 /* The path of a flow is dead: use `port`. */

@@ -29,8 +29,9 @@ struct hp3_move *hp3_move_prepare(
 	m->t_close = m->tag = m->moved_pkts = m->moved_bytes = 0;
 	m->closing = (struct hp3_closing){0};
 	m->seeking = m->sought = m->ask = m->watching = m->marked = m->suspended = false;
-	m->clear = m->found = false;
+	m->clear = m->found = m->look = m->owed = false;
 	m->again = 0;
+	m->n_also = 0;
 	m->n_cycles = 0;
 	m->live = (struct hp3_liveness){0};
 	m->before = (struct hp3_estimates){0};
@@ -168,6 +169,7 @@ static void end_move(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action ac
 		hp3_rate_raise(e, flow, now, acts);
 	else if (action == HP3_RFR_DO_RECOVER && m->t_close != 0)
 		hp3_rate_rollback(e, flow, now, acts);
+	m->seeking = m->watching = false; /* what is still said of the round is too late */
 	count(e, action, m);
 	if (action == HP3_RFR_DO_DISCARD || action == HP3_RFR_DO_SUPERSEDE)
 		hp3_hold_discard(e, flow, acts);

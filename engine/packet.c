@@ -3,10 +3,10 @@
  * What happens to a packet. In steady state one look-up, one record line, one comparison of PSNs;
  * everything else (first packets, pairing, moves, the unexpected) leaves that way early.
  */
+#include "engine/burst.h"
 #include "engine/steady.h"
 
-#define SHORT_FRAME                                                                                \
-	160u /* ICRC of replies up to this long is checked where it may prove idleness */
+#define SHORT_FRAME 160u /* replies up to this long are checked before they mean anything */
 
 static uint32_t first_packet(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now)
 {
@@ -47,6 +47,16 @@ static inline void reply_leaves(
 		hp3_reply_reroute(e, pkt, now, vd);
 }
 
+/* What the peer's RNIC has is asked by a packet of the flow, if one leaves (seek_dead.c). */
+static void ask(struct hp3_flow *f, const struct hp3_view *v, struct hp3_verdict *vd)
+{
+	if (vd->kind != HP3_PASS)
+		return;
+	f->watch &= (uint16_t)~HP3_FW_ASK;
+	if (!(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)))
+		vd->flags |= HP3_SET_ACKREQ;
+}
+
 void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,
 	struct hp3_acts *acts)
 {
@@ -85,61 +95,43 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 		    0)) {
 		hp3_tx_slow(e, flow, pkt, now, vd, acts);
 		f->home = v->sport;
+		if (f->watch & HP3_FW_ASK)
+			ask(f, v, vd);
 		return;
 	}
 	hp3_stream_emit(&f->stream, v, f->pmtu_log2);
-	note_new(f, v);
+	note_new(e, flow, v);
 	watch_sent(e, flow, v, now);
 	f->home = v->sport;
 	if (f->flags & HP3_FF_MOVED)
 		vd->sport = f->port;
+	if (__builtin_expect(f->watch & HP3_FW_ASK, 0))
+		ask(f, v, vd);
 }
 
 /*
- * Rule 2: an ACK that proves nothing new goes to the RNIC only if no probe of ours may have
- * provoked it.
+ * A reply while a move is under way. One that would change anything has its ICRC checked (rule 6);
+ * `sound`: that has been done.
  */
-static bool is_ours(
-	struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_pkt *pkt, uint64_t now)
-{
-	const struct hp3_view *v = &pkt->v;
-
-	return e->cfg.probing && (v->flags & HP3_VF_AETH) &&
-	       !(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) &&
-	       HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK &&
-	       now < e->pairs.pairs[f->pair].probed_until && hp3_pkt_icrc_ok(e, pkt);
-}
-
-static void consume(struct hp3_engine *e, struct hp3_verdict *vd)
-{
-	e->stats.acks_consumed++;
-	vd->kind = HP3_CONSUME;
-}
-
-/* A reply while a move is under way: rule 6, its ICRC counts only if it would change anything. */
-static void rx_moving(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
-	struct hp3_verdict *vd, struct hp3_acts *acts)
+static void rx_moving(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, bool sound,
+	uint64_t now, struct hp3_verdict *vd, struct hp3_acts *acts)
 {
 	struct hp3_flow *f = &e->flows[flow];
 	struct hp3_move *m = &e->moves[f->slot];
 	struct hp3_stream after = f->stream;
 	enum hp3_rfr_input input = hp3_rfr_reply(f->state, &after, &m->closing, &pkt->v);
 
-	if (f->state == HP3_RFR_PROBING && hp3_pkt_icrc_ok(e, pkt) &&
-		hp3_seek_reply(e, flow, &pkt->v, now, acts)) {
-		vd->kind = HP3_CONSUME;
+	if (f->state == HP3_RFR_PROBING && sound && hp3_seek_reply(e, flow, &pkt->v, now, vd, acts))
 		return;
-	}
 	/* Idle is no proof while a retransmission may still travel (rule 7). */
 	if (input == HP3_RFR_IN_DRAINED && f->state == HP3_RFR_CLOSING &&
 		((f->flags & HP3_FF_WENT_BACK) || m->ask))
 		input = HP3_RFR_IN_NONE;
 	if (input == HP3_RFR_IN_DRAINED && e->cfg.beside)
 		input = HP3_RFR_IN_NONE; /* the actuator knows */
-	if (input != HP3_RFR_IN_NONE && !hp3_pkt_icrc_ok(e, pkt))
+	if ((input != HP3_RFR_IN_NONE || f->state == HP3_RFR_RESUMING) && !sound &&
+		!hp3_pkt_icrc_ok(e, pkt))
 		return;
-	if (hp3_psn_diff(pkt->v.psn, f->stream.una) < 0 && is_ours(e, f, pkt, now))
-		consume(e, vd);
 	f->stream = after;
 	if (input == HP3_RFR_IN_CONTRADICTION) {
 		e->stats.contradictions++;
@@ -149,26 +141,10 @@ static void rx_moving(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 	} else if (input != HP3_RFR_IN_NONE) {
 		hp3_move_input(e, flow, input, now, acts);
 	}
-	if (f->state == HP3_RFR_RESUMING)
-		hp3_resume_rx(e, flow, now, acts);
 }
 
-/* Rule 2: the answer to an URGE, perhaps, while a READ that was emitted behind it waits for data.
- */
-static bool is_answer_before_data(
-	struct hp3_engine *e, struct hp3_flow *f, const struct hp3_view *v, uint64_t now)
-{
-	if (now >= e->pairs.pairs[f->pair].probed_until) {
-		f->watch &= (uint8_t)~HP3_FW_URGED;
-		return false;
-	}
-	return ((f->flags & HP3_FF_READS) || (f->watch & HP3_FW_DOUBT)) &&
-	       (v->flags & HP3_VF_AETH) && !(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) &&
-	       HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK;
-}
-
-static void rx_steady(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
-	struct hp3_verdict *vd, struct hp3_acts *acts)
+static void rx_steady(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, bool sound,
+	uint64_t now, struct hp3_acts *acts)
 {
 	struct hp3_flow *f = &e->flows[flow];
 	enum hp3_reply_kind kind = hp3_stream_reply(&f->stream, &pkt->v);
@@ -177,15 +153,12 @@ static void rx_steady(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 #ifdef HP3_BREAK_WAKE_IN_FLIGHT
 		f->flags |= HP3_FF_IDLE_PROOF;
 #endif
-		if (hp3_stream_idle(&f->stream) && !(f->flags & HP3_FF_WENT_BACK) &&
-			pkt->len <= SHORT_FRAME && hp3_pkt_icrc_ok(e, pkt))
+		if (sound && hp3_stream_idle(&f->stream) && !(f->flags & HP3_FF_WENT_BACK))
 			f->flags |= HP3_FF_IDLE_PROOF;
 	} else if (kind == HP3_REPLY_BEYOND && (f->flags & HP3_FF_STARTED) &&
-		   hp3_pkt_icrc_ok(e, pkt)) {
+		   (sound || hp3_pkt_icrc_ok(e, pkt))) {
 		e->stats.contradictions++;
 		hp3_flow_unpair(e, flow, now, acts);
-	} else if (kind == HP3_REPLY_STALE && is_ours(e, f, pkt, now)) {
-		consume(e, vd);
 	}
 }
 
@@ -207,23 +180,50 @@ static void note_refusal(struct hp3_engine *e, struct hp3_flow *f, const struct 
  * A READ response behind one that was lost: the RNIC knows less than the PSNs say. An ACK does not
  * heal that: it may be what tells the RNIC that it has to ask again.
  */
-static inline void note_progress(struct hp3_flow *f, const struct hp3_view *v, uint32_t una_before)
+static inline void note_progress(
+	struct hp3_flow *f, const struct hp3_view *v, uint32_t una_before, bool sound)
 {
 	uint32_t acked = (f->stream.una - una_before) & HP3_PSN_MASK;
 
+	f->watch &= (uint16_t) ~(HP3_FW_SURE | HP3_FW_ASK | (sound ? HP3_FW_UNREAD : 0));
+	if (sound)
+		f->watch |= HP3_FW_SURE;
+	else if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC))
+		f->watch |= HP3_FW_UNREAD;
 	if (v->flags & HP3_VF_AETH)
 		f->watch |= HP3_FW_HEARD;
 	if (__builtin_expect((v->flags & (HP3_VF_READ | HP3_VF_FIRST)) == HP3_VF_READ, 0))
 		f->watch |= acked > 1 ? HP3_FW_DOUBT : 0;
 }
 
-void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,
-	struct hp3_acts *acts)
+/*
+ * A checked acknowledgement that is no progress: it confirms una, or, where a NAK is owed, puts it
+ * right, because a reply that nobody checked had claimed more.
+ */
+static void confirm(struct hp3_engine *e, struct hp3_flow *f, const struct hp3_view *v)
+{
+	uint32_t next = hp3_psn_add(v->psn, 1);
+	int32_t behind = hp3_psn_diff(f->stream.una, next);
+
+	if ((v->flags & (HP3_VF_AETH | HP3_VF_READ | HP3_VF_ATOMIC)) != HP3_VF_AETH ||
+		HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK || behind < 0)
+		return;
+	if (behind != 0) {
+		if (f->state != HP3_RFR_RESUMING || !e->moves[f->slot].owed ||
+			(uint32_t)behind > f->stream.win)
+			return;
+		f->stream.una = e->moves[f->slot].resume = next;
+	}
+	f->watch |= HP3_FW_SURE;
+}
+
+static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t now,
+	struct hp3_verdict *vd, struct hp3_acts *acts)
 {
 	const struct hp3_view *v = &pkt->v;
 	struct hp3_flow *f;
 	uint32_t flow, una;
-	bool refused;
+	bool refused, sound;
 
 	acts->n = 0;
 	*vd = (struct hp3_verdict){.kind = HP3_PASS, .sport = v->sport, .flow = HP3_NO_FLOW};
@@ -248,27 +248,33 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	if (__builtin_expect(f->pmtu_log2 == 0, 0))
 		hp3_learn_pmtu(v, &f->pmtu_log2);
 	refused = (v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK;
-	if (refused) {
-		if (!hp3_pkt_icrc_ok(e, pkt))
-			return; /* rule 6: means nothing */
+	sound = refused || pkt->trusted ||
+		(pkt->len <= SHORT_FRAME && !(of_many && is_plain_progress(f, v)));
+	if (sound && !hp3_pkt_icrc_ok(e, pkt))
+		return; /* rule 6: means nothing; the RNIC sees to it */
+	if (refused)
 		note_refusal(e, f, v);
-	}
-	if (__builtin_expect(f->watch & HP3_FW_URGED, 0) && is_answer_before_data(e, f, v, now)) {
-		consume(e, vd);
+	if (__builtin_expect(f->watch & HP3_FW_GUARD, 0) && hp3_guard_stops(e, f, v)) {
+		e->stats.acks_consumed++;
+		vd->kind = HP3_CONSUME;
 		return;
 	}
 	una = f->stream.una;
 	if (__builtin_expect(f->state == HP3_RFR_STEADY, 1) ||
 		(f->state == HP3_RFR_SEEKING && !refused))
-		rx_steady(e, flow, pkt, now, vd, acts);
+		rx_steady(e, flow, pkt, sound, now, acts);
 	else
-		rx_moving(e, flow, pkt, now, vd, acts);
+		rx_moving(e, flow, pkt, sound, now, vd, acts);
 	if (v->flags & HP3_VF_AETH) { /* for a NAK of ours (rule 4) */
 		f->msn = v->msn & HP3_PSN_MASK;
 		f->pkey = v->pkey;
 	}
 	if (f->stream.una != una)
-		note_progress(f, v, una);
+		note_progress(f, v, una, sound);
+	else if (sound && !(f->watch & HP3_FW_SURE))
+		confirm(e, f, v);
+	if (f->state == HP3_RFR_RESUMING)
+		hp3_resume_rx(e, flow, now, acts);
 	if (__builtin_expect(v->flags & HP3_VF_BECN, 0))
 		hp3_becn_seen(e, flow, now, vd);
 	watch_reply(e, flow, v, una, now, acts);
@@ -277,4 +283,16 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 		f->flags &= (uint16_t) ~(HP3_FF_RNR | HP3_FF_CLOSE_ACK);
 	if (f->stream.una == una)
 		hp3_challenge_claimed(e, flow, pkt, now, acts);
+}
+
+void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,
+	struct hp3_acts *acts)
+{
+	rx(e, pkt, false, now, vd, acts);
+}
+
+void hp3_rx_of_many(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,
+	struct hp3_acts *acts)
+{
+	rx(e, pkt, true, now, vd, acts);
 }

@@ -37,7 +37,12 @@ struct hp3_pair {
 	uint8_t peer_silent; /* rounds in a row without an answer */
 	uint64_t peer_seen; /* its last sign of life; 0: never */
 	uint64_t peer_ask;
-	uint64_t probed_until; /* an RNIC may still answer a probe of ours (rule 2) */
+	/* Is a path dead? One round at a time asks for all flows (seek_dead.c). */
+	uint16_t watch_slot; /* that it has, if it is still the watch of this pair */
+	uint8_t dead_level; /* such watches in a row that found nothing */
+	uint8_t pause; /* longest natural pause of a flow (pause.h) */
+	uint64_t dead_wait; /* no further watch before */
+	uint64_t heard; /* some flow was seen to make progress */
 	uint64_t untracked_until; /* no inference before: a flow of ours had no room in the table */
 	/* Placement: reports of our flows to the peer, and the peer's to us (tell.c) */
 	bool told_some; /* the last one told of flows */

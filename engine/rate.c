@@ -5,7 +5,7 @@
  * flight and what is released is decided there. Under cc = native it tells the RNIC's rate limiter
  * what a move means, where there is one to tell.
  */
-#include "engine/internal.h"
+#include "engine/steady.h"
 
 #define COPY_SEARCH 256u /* held packets looked through for an older copy */
 #define BATCH       32u /* packets that leave at one deadline */
@@ -106,10 +106,17 @@ static void set_rate(struct hp3_engine *e, uint32_t flow, uint64_t queued, uint6
 	hp3_pacer_set_rate(&r->pacer, rate, now);
 }
 
-static void sent(struct hp3_engine *e, uint32_t flow, uint32_t bytes, uint64_t now)
+/* A packet leaves. Its round trip begins now, not when the RNIC handed it over (rule 27). */
+static void sent(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h, uint64_t now)
 {
-	hp3_pacer_sent(&e->rates[flow].pacer, bytes, now);
-	hp3_dcqcn_sent(&e->rates[flow].rp, &e->cfg.cc.rp, bytes, now);
+	const uint8_t timed = HP3_HELD_AGAIN | HP3_HELD_ASKS | HP3_HELD_READ;
+	struct hp3_flow *f = &e->flows[flow];
+
+	hp3_pacer_sent(&e->rates[flow].pacer, h->len, now);
+	hp3_dcqcn_sent(&e->rates[flow].rp, &e->cfg.cc.rp, h->len, now);
+	if (is_watched(e, f) && !(h->flags & HP3_HELD_AGAIN))
+		hp3_monitor_sent(&f->monitor, h->psn,
+			(h->flags & timed) == HP3_HELD_ASKS && !(f->flags & HP3_FF_READS), now);
 }
 
 static bool held_back(enum hp3_rfr_state s)
@@ -250,7 +257,7 @@ void hp3_rate_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h, 
 unpaced:
 	e->stats.unpaced++;
 pass:
-	sent(e, flow, h->len, now);
+	sent(e, flow, h, now);
 }
 
 /* The head of the FIFO closes the old path. */
@@ -267,7 +274,7 @@ static bool close_with(
 		return false;
 	hp3_move_input(e, m->flow, HP3_RFR_IN_TX_NEW, now, acts);
 	hp3_hold_release(e, m->flow, 1, h.flags & HP3_HELD_ASKS ? 0 : HP3_SET_ACKREQ, acts);
-	sent(e, m->flow, h.len, now);
+	sent(e, m->flow, &h, now);
 	hp3_move_close(e, m->flow, h.psn, h.end, now, acts);
 	return true;
 }
@@ -288,7 +295,7 @@ void hp3_rate_due(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct
 		if (n > 0 && hp3_pacer_when(p, e->cfg.cc.burst_bytes, now) > now)
 			break;
 		bytes -= e->held[i].len;
-		sent(e, m->flow, e->held[i].len, now);
+		sent(e, m->flow, &e->held[i], now);
 	}
 	hp3_hold_release(e, m->flow, n, 0, acts);
 	if (m->held_pkts == 0) {

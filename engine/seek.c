@@ -13,7 +13,7 @@
 #define SLOT_SHIFT   3u /* below: number of the probe */
 #define NONCE_SHIFT  19u /* above: random */
 #define SILENT_NEVER 2u /* rounds without an answer: nobody there, if nobody ever answered */
-#define SILENT_ONCE  8u /* ... if somebody did */
+#define SILENT_ONCE  8u /* ... if somebody did, long ago: it may be starting anew */
 #define NAK_AHEAD    2u /* PSNs beyond the expected one */
 
 struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair)
@@ -60,7 +60,8 @@ static void note_peer(struct hp3_engine *e, uint32_t pair, const struct hp3_roun
 	}
 	if (p->peer_silent < UINT8_MAX)
 		p->peer_silent++;
-	if (p->peer_silent >= (p->peer_seen != 0 ? SILENT_ONCE : SILENT_NEVER)) {
+	if (p->peer_silent >= (p->peer_seen != 0 ? SILENT_ONCE : SILENT_NEVER) &&
+		(p->peer_seen == 0 || now - p->peer_seen >= e->cfg.peer_ns)) {
 		p->peer_plain = true;
 		p->peer_ask = now + e->cfg.peer_ns;
 	}
@@ -90,7 +91,6 @@ static uint32_t probe_psn(const struct hp3_flow *f, const struct hp3_move *m)
 void hp3_send_probes(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
 	const struct hp3_flow *f = &e->flows[m->flow];
-	struct hp3_pair *p = &e->pairs.pairs[f->pair];
 	int i;
 
 	while ((i = hp3_round_send(&m->round, &e->cfg.round, now)) != HP3_NO_PROBE) {
@@ -102,8 +102,9 @@ void hp3_send_probes(struct hp3_engine *e, struct hp3_move *m, uint64_t now, str
 		a->probe_id = hp3_round_probe_id(&m->round, (uint32_t)i);
 		a->psn = probe_psn(f, m);
 		e->stats.probes++;
+		if (m->round.kind == HP3_PROBE_STANDARD)
+			hp3_guard_begin(e, m->flow, now);
 	}
-	p->probed_until = now + 2ull * e->cfg.round.timeout_ns;
 }
 
 uint32_t hp3_probe_nonce(struct hp3_engine *e, uint16_t slot)
@@ -172,16 +173,19 @@ static int start_round(
 	struct hp3_engine *e, struct hp3_move *m, enum hp3_probe_kind kind, uint64_t now)
 {
 	const struct hp3_flow *f = &e->flows[m->flow];
-	uint16_t ports[HP3_ROUND_PROBES];
+	uint16_t ports[HP3_ROUND_PROBES] = {m->to};
 	struct hp3_round_ask ask = {.kind = kind,
 		.port = m->from,
 		.rtt_ns = m->before.rtt_ns,
 		.candidates = ports,
+		.n = 1,
 		.drained = kind != HP3_PROBE_PEER,
+		.patient = e->cfg.move_wait_ns != 0,
 		.nonce = hp3_probe_nonce(e, f->slot)};
 
-	ask.n = hp3_paths_candidates(
-		hp3_paths_of(e, f->pair), f->rqpn, ask.port, ports, e->cfg.candidates, now);
+	if (!m->look)
+		ask.n = hp3_paths_candidates(
+			hp3_paths_of(e, f->pair), f->rqpn, ask.port, ports, e->cfg.candidates, now);
 	return hp3_round_start(
 		&m->round, &e->cfg.round, &e->pairs.pairs[f->pair].budget, &ask, now);
 }
@@ -195,12 +199,8 @@ void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts
 
 	if (!may_seek(e, f, now))
 		return;
-	if (kind == HP3_PROBE_PEER && !(f->watch & HP3_FW_HEARD))
-		return; /* not known to be a duplicate */
-	if (kind == HP3_PROBE_PEER ? p->peer_seen == 0 && (f->flags & HP3_FF_READS)
-				   : e->cfg.observe || e->cfg.beside)
-		return; /* an RNIC's answer would be an implicit NAK, or could not be kept from it
-			   (rule 2); observe suspends none */
+	if (kind != HP3_PROBE_PEER && (e->cfg.observe || e->cfg.beside))
+		return; /* observe suspends none; beside the RNIC nothing is held */
 	m = begin(e, flow, now, acts);
 	if (m == NULL)
 		return;
@@ -222,6 +222,49 @@ void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts
 	hp3_slot_timer(e, m, &m->move_at, m->round.deadline);
 }
 
+/*
+ * Rule 29: who shares a link feels the same at the same time, and would leave it together, to the
+ * same place perhaps. So a path that was found better waits for a random time; then it and the one
+ * in use are asked once more, at the same moment, and whoever comes last finds the link empty and
+ * stays. Noise has to deceive twice, too.
+ */
+static bool will_look(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+{
+	if (m->look || m->ask || e->cfg.observe || e->cfg.move_wait_ns == 0)
+		return false;
+	m->look = true;
+	m->again = now + 1 + hp3_random(&e->rng) % e->cfg.move_wait_ns;
+	hp3_slot_timer(e, m, &m->move_at, m->again);
+	return true;
+}
+
+static void stay(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	e->stats.moves_called_off++;
+	m->to = m->from;
+	hp3_move_input(e, m->flow, HP3_RFR_IN_NO_BETTER, now, acts);
+}
+
+/* The wait is over. Congestion control, or somebody who left, may have cured the path meanwhile. */
+static void look(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[m->flow];
+
+	if (now < m->again) {
+		hp3_slot_timer(e, m, &m->move_at, m->again);
+		return;
+	}
+	m->again = 0;
+	if (hp3_monitor_check(&f->monitor, &e->cfg.monitor, now) == HP3_PATH_CLEAN ||
+		start_round(e, m, HP3_PROBE_PEER, now) < 0) {
+		stay(e, m, now, acts);
+		return;
+	}
+	e->stats.rounds++;
+	hp3_send_probes(e, m, now, acts);
+	hp3_slot_timer(e, m, &m->move_at, m->round.deadline);
+}
+
 /* The round has an outcome: go there, or stay and back off. */
 static void conclude(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
@@ -233,8 +276,10 @@ static void conclude(struct hp3_engine *e, struct hp3_move *m, uint64_t now, str
 		m->to = m->round.probe[m->round.winner].port;
 		e->stats.rounds_won++;
 	}
-	m->seeking = false;
 	hp3_round_report(e, m, now, acts);
+	if (won && will_look(e, m, now))
+		return;
+	m->seeking = false;
 	if (won && e->cfg.observe) {
 		ev = hp3_event(e, m->flow, HP3_EV_WOULD, now, acts);
 		ev->cause = m->cause;
@@ -243,6 +288,8 @@ static void conclude(struct hp3_engine *e, struct hp3_move *m, uint64_t now, str
 	}
 	if (m->ask)
 		hp3_move_input(e, m->flow, won ? HP3_RFR_IN_WON : HP3_RFR_IN_NO_BETTER, now, acts);
+	else if (!won && m->look)
+		stay(e, m, now, acts);
 	else if (!won || e->cfg.observe)
 		hp3_move_input(e, m->flow, HP3_RFR_IN_NO_BETTER, now, acts);
 	else
@@ -286,7 +333,7 @@ static bool is_answer(const struct hp3_move *m, const struct hp3_view *v)
 }
 
 bool hp3_seek_reply(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now,
-	struct hp3_acts *acts)
+	struct hp3_verdict *vd, struct hp3_acts *acts)
 {
 	struct hp3_move *m = &e->moves[e->flows[flow].slot];
 	int i = hp3_round_in_air(&m->round);
@@ -295,6 +342,10 @@ bool hp3_seek_reply(struct hp3_engine *e, uint32_t flow, const struct hp3_view *
 	if (i == HP3_NO_PROBE || !is_answer(m, v))
 		return false;
 	m->marked = false;
+	if (m->round.kind == HP3_PROBE_NAK) {
+		e->stats.acks_consumed++;
+		vd->kind = HP3_CONSUME;
+	}
 	e->stats.probe_replies++;
 	if (hp3_round_reply(&m->round, &e->cfg.round, hp3_round_probe_id(&m->round, (uint32_t)i),
 		    ce, now) != HP3_ROUND_PENDING) {
@@ -373,6 +424,8 @@ void hp3_seek_timeout(struct hp3_engine *e, struct hp3_move *m, uint64_t now, st
 		hp3_wake_step(e, m, now, acts);
 	else if (m->cause == HP3_CAUSE_SETUP)
 		hp3_setup_step(e, m, now, acts);
+	else if (m->again != 0)
+		look(e, m, now, acts);
 	else if (outcome != HP3_ROUND_PENDING)
 		conclude(e, m, now, acts);
 	else if (m->ask)

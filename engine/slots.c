@@ -43,7 +43,8 @@ struct hp3_move *hp3_slot_take(struct hp3_engine *e, uint32_t flow, uint8_t use)
 			.deadline = UINT64_MAX,
 			.move_at = UINT64_MAX,
 			.pace_at = UINT64_MAX,
-			.verify_at = UINT64_MAX};
+			.verify_at = UINT64_MAX,
+			.guard_at = UINT64_MAX};
 	}
 	m = slot_of(e, flow);
 	m->use |= use;
@@ -63,6 +64,8 @@ void hp3_slot_drop(struct hp3_engine *e, uint32_t flow, uint8_t use)
 		hp3_slot_timer(e, m, &m->pace_at, UINT64_MAX);
 	if (use & HP3_USE_VERIFY)
 		hp3_slot_timer(e, m, &m->verify_at, UINT64_MAX);
+	if (use & HP3_USE_GUARD)
+		hp3_slot_timer(e, m, &m->guard_at, UINT64_MAX);
 	if (m->use != 0)
 		return;
 	last = e->slots[--e->nmoves];
@@ -80,7 +83,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 void hp3_slot_timer(struct hp3_engine *e, struct hp3_move *m, uint64_t *timer, uint64_t t)
 {
 	*timer = t;
-	m->deadline = least(m->move_at, least(m->pace_at, m->verify_at));
+	m->deadline = least(least(m->move_at, m->pace_at), least(m->verify_at, m->guard_at));
 	e->move_due = least(e->move_due, m->deadline);
 }
 
@@ -176,6 +179,8 @@ static void due(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct h
 		hp3_seek_timeout(e, m, now, acts);
 	else if (m->move_at <= now)
 		hp3_move_input(e, m->flow, HP3_RFR_IN_TIMEOUT, now, acts);
+	else if (m->guard_at <= now)
+		hp3_guard_end(e, m);
 	else
 		hp3_outcome_judge(e, m, now, acts);
 }

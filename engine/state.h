@@ -35,6 +35,16 @@ struct hp3_held {
 #define HP3_USE_MOVE   0x01u /* a round or a move is under way */
 #define HP3_USE_PACE   0x02u /* packets wait for the pacer */
 #define HP3_USE_VERIFY 0x04u /* moved; to be judged, and stale CNPs are to be known */
+#define HP3_USE_GUARD  0x08u /* an RNIC may answer a duplicate of ours */
+
+#define HP3_GUARD_READS 8u
+#define HP3_DEAD_ALSO   3u
+
+/* READs and ATOMICs emitted while an RNIC may answer a duplicate of ours (guard.c). */
+struct hp3_guard {
+	uint32_t psn[HP3_GUARD_READS], end[HP3_GUARD_READS]; /* end: first PSN behind it */
+	uint8_t n;
+};
 
 /*
  * What a flow needs beside its record while something is going on; its index is the slot that names
@@ -53,7 +63,7 @@ struct hp3_move {
 			   */
 	uint64_t held_bytes;
 	uint64_t deadline; /* the earliest of the following */
-	uint64_t move_at, pace_at, verify_at;
+	uint64_t move_at, pace_at, verify_at, guard_at;
 	uint64_t t_ask, t_close, tag;
 	uint64_t moved_pkts, moved_bytes; /* held in all during this move */
 	bool seeking; /* `round` is under way while traffic flows on */
@@ -71,7 +81,11 @@ struct hp3_move {
 	uint8_t alive, reports; /* DEAD: rounds that the port in use survived; reports since */
 	uint8_t waits; /* DEAD: for probes of the address pair's budget, since the last round */
 	uint64_t hold_end; /* WAKE: what is held leaves then, at the latest */
-	uint64_t again; /* DEAD, SETUP: the next round, not before; 0: one is under way */
+	uint64_t again; /* the next round, not before; 0: one is under way */
+	bool look; /* a better path was found; asked about once more before it is taken */
+	bool owed; /* DEAD: a NAK, as soon as it is sure what has arrived */
+	uint8_t n_also; /* DEAD: ports of other flows of the pair that stalled, too */
+	uint16_t also[HP3_DEAD_ALSO];
 	uint8_t rounds; /* SETUP: so far */
 	bool found; /* SETUP: `to` answered an earlier round */
 	struct hp3_liveness live;
@@ -80,15 +94,18 @@ struct hp3_move {
 	uint64_t ref; /* id of the event to be judged; 0: none */
 	uint64_t bytes0; /* VERIFY: bytes sent when the flow had moved */
 	struct hp3_shield shield;
+	struct hp3_guard guard;
 	struct hp3_dcqcn_snapshot rate;
 };
 
 /* An active flow, to be looked at again (active.c). */
 struct hp3_active {
 	uint64_t due;
-	uint64_t since; /* no progress since */
+	uint64_t since; /* an answer is due, and none came, since */
 	uint32_t flow;
 	uint32_t una; /* oldest PSN in flight then */
+	uint16_t retransmits; /* of the flow, then */
+	bool asked; /* an answer was due at the last look already */
 };
 
 /* Rate of a flow; cc = dcqcn only. */
@@ -155,6 +172,8 @@ struct hp3_engine {
 	uint32_t age_hand, room_hand;
 	uint32_t free_held;
 	uint64_t age_due, move_due, active_due;
+	uint64_t awake; /* since then this lcore was never late: what it did not hear was not there
+			 */
 	uint64_t events; /* so far */
 	uint64_t rng;
 	uint64_t hold_bytes;

@@ -30,6 +30,7 @@
 	X(moves_refused, "moves refused")                                                          \
 	X(moves_switched, "moves that ended on the new port behind a drain")                       \
 	X(moves_idle, "moves of idle flows, without a drain")                                      \
+	X(moves_called_off, "better paths found that were no better when asked about once more")   \
 	X(moves_recovered, "moves that ended in fast recovery on the old port")                    \
 	X(failovers, "moves off a dead path")                                                      \
 	X(resumed, "failovers after which sending went on")                                        \
@@ -61,7 +62,8 @@
 	X(trace_nothing, "address pairs for which no switch named the paths")                      \
 	X(trace_wrong, "times that traces contradicted what was believed of a pair")               \
 	X(trace_by_qpn, "address pairs whose switches hash the queue pair number")                 \
-	X(acks_consumed, "ACKs that a probe of ours may have provoked: not for the RNIC")          \
+	X(acks_consumed,                                                                           \
+		"answers to probes of ours that would end a READ without data, or to NAK probes")  \
 	X(cnps, "CNPs for local queue pairs")                                                      \
 	X(cnps_stale, "CNPs of the old path after a move: consumed")                               \
 	X(cnps_made, "CNPs sent for marked packets that arrived")                                  \

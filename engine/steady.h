@@ -24,7 +24,7 @@ static inline void watch_sent(
 	if (__builtin_expect(!(f->watch & HP3_FW_ARMED), 0))
 		hp3_active_add(e, flow, now);
 	f->flags &= (uint16_t)~HP3_FF_FRESH;
-	if (is_watched(e, f))
+	if (is_watched(e, f) && !(f->flags & HP3_FF_PACED)) /* rate.c: it may have to wait */
 		hp3_monitor_sent(&f->monitor, v->psn,
 			(v->flags & HP3_VF_ACKREQ) && !(f->flags & HP3_FF_READS), now);
 }
@@ -48,16 +48,42 @@ static inline void watch_reply(struct hp3_engine *e, uint32_t flow, const struct
 	}
 }
 /* The newest packet of the flow left or will leave; what does it mean for a later move? */
-static inline void note_new(struct hp3_flow *f, const struct hp3_view *v)
+static inline void note_new(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v)
 {
+	struct hp3_flow *f = &e->flows[flow];
 	uint16_t flags =
 		f->flags & (uint16_t) ~(HP3_FF_LAST_CLOSE | HP3_FF_IDLE_PROOF | HP3_FF_WENT_BACK);
 
 	if (v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC))
 		flags |= HP3_FF_LAST_CLOSE;
-	if (__builtin_expect(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC), 0))
+	if (__builtin_expect(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC), 0)) {
 		flags |= HP3_FF_READS; /* held or not: the RNIC waits for its response */
+		if (f->watch & HP3_FW_GUARD)
+			hp3_guard_read(e, flow);
+	}
 	f->flags = flags;
+}
+
+/*
+ * An unmarked ACK of a flow in steady state that is progress, and not the end of what is in flight:
+ * the one reply whose ICRC is not looked at in a long burst.
+ */
+static inline __attribute__((always_inline)) bool is_plain_progress(
+	const struct hp3_flow *f, const struct hp3_view *v)
+{
+	const uint16_t packet =
+		HP3_VF_IPV6 | HP3_VF_READ | HP3_VF_ATOMIC | HP3_VF_BECN | HP3_VF_AETH;
+	const uint16_t flags = HP3_FF_USED | HP3_FF_IPV6 | HP3_FF_PAIRED | HP3_FF_RNR |
+			       HP3_FF_CLOSE_ACK | HP3_FF_SEVERE;
+	const uint16_t want = HP3_FF_USED | HP3_FF_PAIRED;
+	/* una may move on by so many, and not end */
+	uint32_t open = (f->stream.hi - f->stream.una) & HP3_PSN_MASK;
+
+	return (v->flags & packet) == HP3_VF_AETH && HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK &&
+	       (((f->flags & flags) ^ want) | (f->state ^ HP3_RFR_STEADY) |
+		       (f->watch & HP3_FW_GUARD) | f->stream.open_len) == 0 &&
+	       f->pmtu_log2 != 0 && open <= HP3_PSN_MASK / 2 &&
+	       ((v->psn - f->stream.una) & HP3_PSN_MASK) < open;
 }
 
 #endif

@@ -66,8 +66,6 @@ static struct hp3_trace_air *send(
 	a->psn = (f->stream.una - 1) & HP3_PSN_MASK;
 	hp3_limit_spend(&e->cfg.traces, &e->tracing->spent_until, now);
 	e->stats.trace_asks++;
-	if (e->pairs.pairs[f->pair].peer_seen == 0) /* should one get so far (rule 2) */
-		e->pairs.pairs[f->pair].probed_until = now + 2 * e->cfg.trace_timeout_ns;
 	return air;
 }
 

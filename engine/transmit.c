@@ -9,7 +9,7 @@ static void tx_retransmit(struct hp3_engine *e, uint32_t flow, const struct hp3_
 	bool first = !(f->flags & HP3_FF_WENT_BACK);
 
 	e->stats.retransmits++;
-	if (f->retransmits < UINT16_MAX)
+	if (f->retransmits < HP3_RETRANSMITS_MAX)
 		f->retransmits++;
 	f->flags &= (uint16_t) ~(HP3_FF_LAST_CLOSE | HP3_FF_IDLE_PROOF);
 	f->flags |= HP3_FF_WENT_BACK;
@@ -140,7 +140,7 @@ void hp3_tx_slow(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt,
 	if (kind == HP3_TX_RETRANSMIT)
 		tx_retransmit(e, flow, &pkt->v, now, vd, acts);
 	else
-		note_new(f, &pkt->v);
+		note_new(e, flow, &pkt->v);
 	if (f->state > HP3_RFR_SEEKING) {
 		tx_moving(e, flow, pkt, kind, now, vd, acts);
 	} else if (kind == HP3_TX_NEW) {

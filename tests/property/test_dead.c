@@ -76,7 +76,7 @@ static void rule_13_paused_paths_deliver_late(void **state)
 
 	p.pause_paths = true;
 	r = run(p);
-	assert_true(r.failovers > 5 * run_seeds);
+	assert_true(r.failovers > 2 * run_seeds); /* pauses are learnt, and waited for */
 	assert_int_equal(r.lost, 0);
 	assert_true(r.rtos <= r.failovers / 5); /* deaths too short to be seen */
 }
@@ -126,7 +126,7 @@ static void selective_repeat(void **state)
 	p.loss_ppm = 1000;
 	p.rto_us = 20000;
 	r = run(p);
-	assert_true(r.failovers > 3 * run_seeds);
+	assert_true(r.failovers > 2 * run_seeds);
 }
 
 /* Slow is not dead; nor is a way back that is dead, for then nobody answers. */
@@ -200,10 +200,10 @@ static void rules_12_13_paths_die_both_ways(void **state)
 
 	p.both_ways = true;
 	r = run(p);
-	assert_true(r.failovers > 5 * run_seeds);
+	assert_true(r.failovers > 3 * run_seeds);
 	assert_true(r.replies_moved > 2 * run_seeds);
-	assert_true(r.rtos <= r.failovers / 10);
-	assert_true(mean_progress_us(&r) < RTO_US / 5);
+	assert_true(r.rtos <= r.failovers / 3); /* one watch at a time asks for all */
+	assert_true(mean_progress_us(&r) < RTO_US / 4);
 	p.reads = p.rnr = true;
 	r = run(p);
 	assert_true(r.failovers > 2 * run_seeds);

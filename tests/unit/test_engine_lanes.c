@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <cmocka.h>
+#include "engine/burst.h"
 #include "lanes_traffic.h"
 #include "roce/parse_plain.h"
 
@@ -67,7 +68,7 @@ static void one_burst(
 	static struct hp3_verdict vds[BURST];
 	static struct hp3_acts acts, single;
 	uint32_t others = 0, expected = 0, at = 0;
-	bool obey = false;
+	bool obey = false, many = false;
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint8_t *f = frames[i];
@@ -91,6 +92,7 @@ static void one_burst(
 		expected += p.v.class !=
 			    (dir == HP3_DIR_TX ? HP3_CLASS_RC_REQUEST : HP3_CLASS_RC_REPLY);
 		if (i == at) {
+			many = n - i > HP3_FEW;
 			at += hp3_burst(a, pkts + i, n - i, dir, now, vds + i, &acts);
 			assert_in_range(at, i + 1, n);
 			obey = false;
@@ -98,6 +100,8 @@ static void one_burst(
 		hp3_find_burst(b, &p, 1, dir);
 		if (dir == HP3_DIR_TX)
 			hp3_tx(b, &p, now, &vd, &single);
+		else if (many)
+			hp3_rx_of_many(b, &p, now, &vd, &single);
 		else
 			hp3_rx(b, &p, now, &vd, &single);
 		assert_int_equal(vd.kind, vds[i].kind);

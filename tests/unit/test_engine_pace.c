@@ -288,7 +288,7 @@ static void rule_14_a_dead_path_stops_the_pacer(void **state)
 	last(&q, psn++);
 	ack(&q, psn - 1);
 	cnp();
-	middle(&q, psn++);
+	last(&q, psn++);
 	last(&q, psn++);
 	middle(&q, psn++);
 	assert_int_equal(rig.held, 2);
@@ -305,8 +305,8 @@ static void rule_14_a_dead_path_stops_the_pacer(void **state)
 	assert_int_equal(info(&q).state, HP3_RFR_RESUMING);
 	assert_int_equal(rig.nwire, left);
 	assert_int_equal(rig.held, 2);
-	middle(&q, 101);
-	expect_left(left, 101, info(&q).port, false);
+	last(&q, 101);
+	expect_left(left, 101, info(&q).port, true);
 	command(&q, HP3_CMD_CANCEL, 0);
 	pass_time(20 * MS);
 	pass_time(20 * MS);

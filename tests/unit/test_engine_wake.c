@@ -325,6 +325,7 @@ static void a_path_that_dies_under_the_message_is_left(void **state)
 	config();
 	rig.cfg.stall_ns = STALL;
 	waiting();
+	assert_int_equal(last(&q, psn++), HP3_HOLD);
 	probe_reply(0, false);
 	assert_int_equal(rig.held, 0);
 	for (unsigned i = 0; i < 20 && stats()->rounds == 1; i++)

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A better path is asked about once more, after a random time, before it is taken (rule 29). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "scene.h"
+
+#define WAIT (2 * MS)
+
+/* A congested flow has found a better path; it has not left yet. */
+static void found(void)
+{
+	probing_config();
+	rig.cfg.move_wait_ns = WAIT;
+	probing_engine();
+	congest();
+	assert_int_equal(rig.nprobes, ASKED);
+	pass_time(10 * US);
+	others_answer();
+	assert_int_equal(info(&q).state, HP3_RFR_SEEKING); /* how long takes the port in use? */
+	pass_time(100 * US);
+	probe_reply(0, true);
+	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_int_equal(stats()->rounds_won, 1);
+	assert_false(info(&q).moved);
+}
+
+/* Marks go on until the second round is out; when was that? */
+static uint64_t until_looked(void)
+{
+	uint64_t begin = rig.now;
+
+	for (unsigned i = 0; i < 100 && rig.nprobes == ASKED; i++)
+		marked_reply();
+	assert_int_equal(rig.nprobes, ASKED + 2);
+	assert_int_equal(rig.probe_ports[ASKED], q.home);
+	return rig.now - begin;
+}
+
+static void rule_29_still_congested_it_moves(void **state)
+{
+	found();
+	assert_true(until_looked() <= WAIT + 2 * RTT);
+	pass_time(10 * US);
+	probe_reply(ASKED + 1, false);
+	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	pass_time(100 * US);
+	probe_reply(ASKED, true);
+	assert_int_not_equal(info(&q).state, HP3_RFR_SEEKING);
+	last(&q, psn++);
+	ack(&q, psn - 1);
+	assert_int_equal(info(&q).port, rig.probe_ports[ASKED + 1]);
+}
+
+/* The other one has left meanwhile: the path in use is as good as the one found. */
+static void rule_29_it_stays_where_it_is_as_good(void **state)
+{
+	found();
+	until_looked();
+	pass_time(10 * US);
+	probe_reply(ASKED, false);
+	probe_reply(ASKED + 1, false);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+	assert_int_equal(stats()->moves_called_off, 1);
+	assert_false(info(&q).moved);
+	for (unsigned i = 0; i < 4; i++)
+		marked_reply();
+	assert_int_equal(rig.nprobes, ASKED + 2); /* it backs off */
+}
+
+/* Congestion control has cured it: nobody is asked. */
+static void rule_29_it_stays_where_cycles_are_clean(void **state)
+{
+	found();
+	for (unsigned i = 0; i < 40; i++)
+		exchange(false);
+	assert_int_equal(rig.nprobes, ASKED);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+	assert_int_equal(stats()->moves_called_off, 1);
+	assert_false(info(&q).moved);
+}
+
+/* Two hosts that feel the same do not come to the same time. */
+static void rule_29_the_wait_is_drawn(void **state)
+{
+	uint64_t least = UINT64_MAX, most = 0;
+
+	for (unsigned i = 0; i < 32; i++) {
+		uint64_t t;
+
+		rig_setup(state);
+		rig.cfg.seed = i;
+		found();
+		t = until_looked();
+		least = t < least ? t : least;
+		most = t > most ? t : most;
+		rig_teardown(state);
+	}
+	rig_setup(state);
+	assert_true(least < WAIT / 4 && most > WAIT * 3 / 4);
+}
+
+/* What ends a round ends this one. */
+static void rule_10_rnr_calls_it_off(void **state)
+{
+	found();
+	last(&q, psn++);
+	rnr(&q, psn - 1);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+	steps(2 * WAIT);
+	assert_int_equal(rig.nprobes, ASKED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST(rule_29_still_congested_it_moves),
+		RIG_TEST(rule_29_it_stays_where_it_is_as_good),
+		RIG_TEST(rule_29_it_stays_where_cycles_are_clean),
+		RIG_TEST(rule_29_the_wait_is_drawn),
+		RIG_TEST(rule_10_rnr_calls_it_off),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
