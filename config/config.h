@@ -111,6 +111,7 @@ struct hp3_config {
 		uint32_t max_moves;
 		uint32_t close_timeout_us;
 		uint32_t cooldown_us;
+		uint32_t move_wait_us;
 		uint32_t stall_us;
 		uint32_t verify_us;
 	} rfr;

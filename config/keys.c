@@ -232,9 +232,14 @@ static const struct hp3_ini_key keys[] = {
 		"how long a requested move waits for a packet to close the old path with"),
 	INT(rfr, cooldown_us, "us", 10000, 0, 60000000, RELOAD,
 		"a flow that was moved stays that long"),
-	INT(rfr, stall_us, "us", 10000, 0, 60000000, RELOAD,
-		"nothing acknowledged for so long, and four round trips: probe whether the path is "
-		"dead; 0: leave dead paths to the RNIC"),
+	INT(rfr, move_wait_us, "us", 2000, 0, 60000000, RELOAD,
+		"a better path is asked about once more after a random part of this, and taken if "
+		"the one in use is still congested: who shares a link would leave it together; 0: "
+		"taken at once"),
+	INT(rfr, stall_us, "us", 20000, 0, 60000000, RELOAD,
+		"an answer that is due does not come for so long (twice as long if nobody of the "
+		"address pair is heard), and four round trips, and twice the longest pause seen: "
+		"probe whether the path is dead; 0: leave dead paths to the RNIC"),
 	INT(rfr, verify_us, "us", 50000, 0, 60000000, RELOAD,
 		"after a move: when to judge whether it paid off; 0: never"),
 

@@ -110,6 +110,7 @@ struct hp3_engine_config hp3d_engine_config(const struct hp3_config *c, uint64_t
 		.candidates = (uint8_t)c->ppp.candidates,
 		.max_concurrent = (uint16_t)c->ppp.max_concurrent,
 		.cooldown_ns = c->rfr.cooldown_us * US,
+		.move_wait_ns = c->rfr.move_wait_us * US,
 		.verify_ns = c->rfr.verify_us * US,
 		.stall_ns = c->rfr.stall_us * US,
 		.peer_ns = c->ppp.peer_retry_ms * MS,
