@@ -30,6 +30,9 @@ SCALED = {
         "max_hold_us": 100000,  # below a quarter of roce-gen's retransmission timer, 1.07 s
         "cooldown_us": 2000000,  # until DCQCN has taken what the new path has to give
         "verify_us": 1800000,
+        # Two hosts that leave a link within so short a time that neither sees the other go do so together: one
+        # round trip, and the time until a queue is gone and CNPs stop, is 50 ms or so.
+        "move_wait_us": 500000,
         "stall_us": 50000,
     },
     # roce-gen does DCQCN itself: its CNPs pass, but those of a path that was left.
@@ -37,7 +40,7 @@ SCALED = {
     "watch": {"verbs": "off"},  # roce-gen's queue pairs are not the kernel's
 }
 # Longer on slow links, as DCQCN's periods are (tools.stretch).
-TIMES = ("cycle_us", "probe_timeout_us", "cooldown_us", "verify_us", "stall_us", "max_rtt_us")
+TIMES = ("cycle_us", "probe_timeout_us", "cooldown_us", "move_wait_us", "verify_us", "stall_us", "max_rtt_us")
 
 
 def scaled(rate_mbps):
