@@ -175,16 +175,38 @@ bool hp3_challenge_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 	struct hp3_acts *acts); /* true: set AckReq on this packet */
 void hp3_challenge_rx(
 	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_acts *acts);
-/* A reply that proved nothing to the flow which claims its QPN: perhaps the claim is wrong. */
-void hp3_challenge_claimed(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt,
-	uint64_t now, struct hp3_acts *acts);
-/* A flow paired by challenge sends `psn` again; `first`: it has just gone back. */
-void hp3_challenge_went_back(struct hp3_engine *e, uint32_t flow, uint32_t psn, bool first,
-	uint64_t now, struct hp3_acts *acts);
 /* What `flow` sent until its last packet may be answered, and its record will not say so. */
 void hp3_challenge_quiet(struct hp3_engine *e, uint32_t flow, uint64_t now);
 /* Forgets the challenge under way: what it would prove is no longer asked or no longer sound. */
 void hp3_challenge_stop(struct hp3_pair *p);
+/* All that the flow sent until its last packet was answered by now, or never will be. */
+bool hp3_is_silent(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
+/* Could the flow be answered with this PSN, about now? */
+bool hp3_is_near(const struct hp3_flow *f, uint32_t psn);
+/* Is any other flow of the address pair near it, and not silent? */
+bool hp3_others_near(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now);
+#define HP3_NEAR_FLOWS 256u /* flows of a pair looked at; more count as near */
+/* The flow whose natural challenge a reply answers, if nobody else can be meant; HP3_NO_FLOW. */
+uint32_t hp3_asked_naturally(
+	struct hp3_engine *e, const struct hp3_pair *p, const struct hp3_view *v, uint64_t now);
+bool hp3_is_forced_answer(const struct hp3_pair *p, const struct hp3_view *v);
+
+/* pairing_void.c: pairings by challenge that are not true, or not any more */
+/* Somebody near the flow claims the local QPN at which it is answered. One at a time starts over.
+ */
+void hp3_void_near(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+/* Nobody claims the reply. It may be one that a flow waits for at another local queue pair. */
+void hp3_void_elsewhere(struct hp3_engine *e, const struct hp3_pair *p, const struct hp3_pkt *pkt,
+	uint64_t now, struct hp3_acts *acts);
+/* A reply that proved nothing to the flow which claims its QPN: perhaps the claim is wrong. */
+void hp3_challenge_claimed(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt,
+	uint64_t now, struct hp3_acts *acts);
+/* A flow that nothing but challenges may have paired sends `psn` again; `first`: it has just gone
+ * back. */
+void hp3_challenge_went_back(struct hp3_engine *e, uint32_t flow, uint32_t psn, bool first,
+	uint64_t now, struct hp3_acts *acts);
+
+/* pairing_cm.c */
 void hp3_cm_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir, uint64_t now,
 	struct hp3_acts *acts);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which local QPN do replies to a flow carry? Learnt from connection management, or by challenge
- * (rule 15): a packet is chosen, it asks for its acknowledgement, and its exact PSN must come back
- * to one local queue pair only, several times.
+ * Which local QPN do replies to a flow carry? Nobody may tell; then by challenge (rule 15): a
+ * packet is chosen, it asks for its acknowledgement, and its exact PSN must come back to one local
+ * queue pair only, several times.
  *
  * Natural challenges are free: a packet that carries AckReq by itself (and any READ or ATOMIC).
  * Queue pairs that run in lockstep at equal PSNs would all answer alike, so one is used only when
@@ -18,35 +18,27 @@
  * challenge_quiet_ns at most after its last request, so for that long nothing is inferred: from the
  * first packet of an address pair on (hp3d may have started in the middle of everything), and when
  * a flow starts over or is removed.
- *
- * Queue pair numbers return, and nobody may tell. A pairing by challenge ends when its flow goes
- * back behind what was acknowledged, or goes back at all while others are near (rule 16: it may be
- * the next queue pair of that number, with another local one); when a reply at its local QPN lies
- * beyond what it sent, or answers the challenge of another flow; and when the challenges of a flow
- * near it stay unanswered although that flow goes on: somebody claims its answers.
  */
 #include "engine/internal.h"
 
-#define NEAR_PSNS      65536 /* flows closer than this could answer with the same PSN */
-#define NATURAL_WAIT   128 /* packets to wait for a natural challenge before forcing one */
-#define NEAR_FLOWS_MAX 256u /* flows of a pair looked at; more count as near */
-#define MISSES         3u /* challenges in a row, unanswered though the flow goes on */
+#define NEAR_PSNS    65536 /* flows closer than this could answer with the same PSN */
+#define NATURAL_WAIT 128 /* packets to wait for a natural challenge before forcing one */
+#define MISSES       3u /* challenges in a row, unanswered though the flow goes on */
 
-/* All that a flow sent until then was answered by now, or never will be. */
-static bool is_silent(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+bool hp3_is_silent(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
 {
 	uint32_t idle = (uint32_t)(now >> HP3_TICK_SHIFT) - f->last;
 
 	return idle > (e->cfg.challenge_timeout_ns >> HP3_TICK_SHIFT) + 1;
 }
 
-static bool is_near(const struct hp3_flow *f, uint32_t psn)
+bool hp3_is_near(const struct hp3_flow *f, uint32_t psn)
 {
 	return hp3_psn_diff(psn, f->stream.una) > -NEAR_PSNS &&
 	       hp3_psn_diff(psn, hp3_stream_end(&f->stream)) < NEAR_PSNS;
 }
 
-static bool others_near(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now)
+bool hp3_others_near(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now)
 {
 	const struct hp3_flow *f = &e->flows[flow];
 	uint32_t n = 0;
@@ -54,10 +46,10 @@ static bool others_near(const struct hp3_engine *e, uint32_t flow, uint32_t psn,
 	for (uint32_t i = e->pairs.pairs[f->pair].flows; i != HP3_NO_FLOW; i = e->flows[i].next) {
 		const struct hp3_flow *g = &e->flows[i];
 
-		if (++n > NEAR_FLOWS_MAX)
+		if (++n > HP3_NEAR_FLOWS)
 			return true;
-		if (i != flow && (g->flags & HP3_FF_STARTED) && !is_silent(e, g, now) &&
-			is_near(g, psn))
+		if (i != flow && (g->flags & HP3_FF_STARTED) && !hp3_is_silent(e, g, now) &&
+			hp3_is_near(g, psn))
 			return true;
 	}
 	return false;
@@ -73,10 +65,10 @@ static bool others_ahead(const struct hp3_engine *e, uint32_t flow, uint32_t psn
 	for (uint32_t i = e->pairs.pairs[f->pair].flows; i != HP3_NO_FLOW; i = e->flows[i].next) {
 		const struct hp3_flow *g = &e->flows[i];
 
-		if (++n > NEAR_FLOWS_MAX)
+		if (++n > HP3_NEAR_FLOWS)
 			return true;
-		if (i != flow && (g->flags & live) == HP3_FF_STARTED && !is_silent(e, g, now) &&
-			is_near(g, psn) && hp3_psn_diff(hp3_stream_end(&g->stream), psn) > 0)
+		if (i != flow && (g->flags & live) == HP3_FF_STARTED && !hp3_is_silent(e, g, now) &&
+			hp3_is_near(g, psn) && hp3_psn_diff(hp3_stream_end(&g->stream), psn) > 0)
 			return true;
 	}
 	return false;
@@ -101,30 +93,6 @@ void hp3_challenge_quiet(struct hp3_engine *e, uint32_t flow, uint64_t now)
 	hp3_challenge_stop(p);
 }
 
-static void void_pairing(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
-{
-	e->stats.contradictions++;
-	hp3_flow_unpair(e, flow, now, acts);
-}
-
-/* Somebody near the flow claims the local QPN at which it is answered. One a time starts over. */
-static void void_near(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
-{
-	const struct hp3_flow *f = &e->flows[flow];
-	uint32_t n = 0;
-
-	for (uint32_t i = e->pairs.pairs[f->pair].flows; i != HP3_NO_FLOW && n < NEAR_FLOWS_MAX;
-		i = e->flows[i].next, n++) {
-		const struct hp3_flow *g = &e->flows[i];
-
-		if (g->pairing == HP3_PAIRING_CHALLENGE && !is_silent(e, g, now) &&
-			is_near(g, f->stream.nxt)) {
-			void_pairing(e, i, now, acts);
-			return;
-		}
-	}
-}
-
 static void miss(struct hp3_engine *e, struct hp3_pair *p, uint64_t now, struct hp3_acts *acts)
 {
 	uint32_t flow = p->ch_flow;
@@ -136,7 +104,7 @@ static void miss(struct hp3_engine *e, struct hp3_pair *p, uint64_t now, struct 
 	if (p->ch_ambiguous || !goes_on || ++f->court.misses < MISSES)
 		return;
 	f->court.misses = 0;
-	void_near(e, flow, now, acts);
+	hp3_void_near(e, flow, now, acts);
 }
 
 /* A PSN of the flow was answered, as three were before: so much has arrived. */
@@ -223,7 +191,7 @@ static bool arm_natural(struct hp3_engine *e, uint32_t flow, const struct hp3_vi
 
 	if (natural_under_way(e, f, now))
 		return true;
-	if (others_near(e, flow, v->psn, now))
+	if (hp3_others_near(e, flow, v->psn, now))
 		return false;
 	f->flags |= HP3_FF_NATURAL;
 	if (v->flags & HP3_VF_READ)
@@ -297,27 +265,26 @@ static bool proves(const struct hp3_view *v, bool read)
 	return !read && (v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK;
 }
 
-/* The flow whose natural challenge a reply answers, if nobody else can be meant; HP3_NO_FLOW. */
-static uint32_t asked_naturally(
+uint32_t hp3_asked_naturally(
 	struct hp3_engine *e, const struct hp3_pair *p, const struct hp3_view *v, uint64_t now)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = p->flows; i != HP3_NO_FLOW && n < NEAR_FLOWS_MAX; i = e->flows[i].next) {
+	for (uint32_t i = p->flows; i != HP3_NO_FLOW && n < HP3_NEAR_FLOWS; i = e->flows[i].next) {
 		struct hp3_flow *f = &e->flows[i];
 
 		n++;
 		if ((f->flags & HP3_FF_PAIRED) || f->court.nat_psn != v->psn ||
 			!natural_under_way(e, f, now) || !proves(v, f->flags & HP3_FF_NATURAL_RD))
 			continue;
-		if (!others_near(e, i, v->psn, now))
+		if (!hp3_others_near(e, i, v->psn, now))
 			return i;
 		drop_natural(f); /* somebody came near since */
 	}
 	return HP3_NO_FLOW;
 }
 
-static bool is_forced_answer(const struct hp3_pair *p, const struct hp3_view *v)
+bool hp3_is_forced_answer(const struct hp3_pair *p, const struct hp3_view *v)
 {
 	return p->ch_state >= HP3_CH_ARMED && v->psn == p->ch_psn && proves(v, false);
 }
@@ -336,8 +303,12 @@ void hp3_challenge_rx(
 		return;
 	p = &e->pairs.pairs[pair];
 	expire(e, p, now, acts);
-	flow = asked_naturally(e, p, &pkt->v, now);
-	if ((flow == HP3_NO_FLOW && !is_forced_answer(p, &pkt->v)) || !hp3_pkt_icrc_ok(e, pkt))
+	flow = hp3_asked_naturally(e, p, &pkt->v, now);
+	if (flow == HP3_NO_FLOW && !hp3_is_forced_answer(p, &pkt->v)) {
+		hp3_void_elsewhere(e, p, pkt, now, acts);
+		return;
+	}
+	if (!hp3_pkt_icrc_ok(e, pkt))
 		return;
 	if (flow != HP3_NO_FLOW) {
 		drop_natural(&e->flows[flow]);
@@ -352,139 +323,4 @@ void hp3_challenge_rx(
 	p->ch_lqpn = pkt->v.dest_qpn;
 	/* Others in lockstep would answer about now: listen one more round trip. */
 	p->ch_until = now + (now - p->ch_sent);
-}
-
-/*
- * A flow is answered with an older PSN than the latest only again, and ACKs are not: one that
- * answers another flow's challenge is that flow's.
- */
-static bool is_anothers(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now)
-{
-	const struct hp3_flow *f = &e->flows[flow];
-	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
-
-	if (p->nflows == 1 || now < p->untracked_until)
-		return false;
-	if (asked_naturally(e, p, v, now) != HP3_NO_FLOW)
-		return true;
-	return f->pairing == HP3_PAIRING_CHALLENGE && p->ch_flow != flow &&
-	       is_forced_answer(p, v) && hp3_psn_diff(v->psn, f->stream.una) < -1;
-}
-
-void hp3_challenge_claimed(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt,
-	uint64_t now, struct hp3_acts *acts)
-{
-	if (!e->cfg.pair_by_challenge)
-		return;
-	if (e->flows[flow].flags & HP3_FF_PAIRED) {
-		if (!is_anothers(e, flow, &pkt->v, now) || !hp3_pkt_icrc_ok(e, pkt))
-			return;
-		void_pairing(e, flow, now, acts);
-	}
-	hp3_challenge_rx(e, pkt, now, acts);
-}
-
-/*
- * What was acknowledged is sent again only if the RNIC missed the acknowledgement. A queue pair
- * that begins anew at its old first PSN does the same, and its replies may come elsewhere. Where
- * flows are near, those of one look like those of another, so there all going back is suspect, but
- * for that which a failover waits for.
- */
-void hp3_challenge_went_back(struct hp3_engine *e, uint32_t flow, uint32_t psn, bool first,
-	uint64_t now, struct hp3_acts *acts)
-{
-	struct hp3_flow *f = &e->flows[flow];
-	bool behind = hp3_psn_diff(psn, f->stream.una) < 0;
-
-	if (f->state == HP3_RFR_RESUMING || (!behind && !(first && others_near(e, flow, psn, now))))
-		return;
-	void_pairing(e, flow, now, acts);
-	if (!behind)
-		return;
-	f->stream.una = psn; /* what was acknowledged is of another life, perhaps */
-	if (((f->stream.nxt - psn) & HP3_PSN_MASK) > f->stream.win)
-		hp3_stream_widen(&f->stream);
-}
-
-static void remember_request(struct hp3_engine *e, const struct hp3_cm_pending *req)
-{
-	struct hp3_cm_pending *slot = NULL;
-
-	for (uint32_t i = 0; i < HP3_CM_PENDING && slot == NULL; i++) {
-		struct hp3_cm_pending *c = &e->cm[i];
-
-		if (c->used && c->comm_id == req->comm_id && c->from_local == req->from_local &&
-			c->vlan == req->vlan && memcmp(c->local, req->local, 32) == 0)
-			slot = c; /* sent again */
-	}
-	if (slot == NULL)
-		slot = &e->cm[e->cm_next++ % HP3_CM_PENDING];
-	*slot = *req;
-}
-
-static void connect(struct hp3_engine *e, struct hp3_cm_pending *req, const struct hp3_cm_msg *m,
-	uint64_t now, struct hp3_acts *acts)
-{
-	struct hp3_qp_event ev = {.kind = HP3_QP_UP,
-		.pairing = HP3_PAIRING_CM,
-		.ipv6 = req->ipv6,
-		.vlan = req->vlan,
-		.lqpn = req->from_local ? req->qpn : m->qpn,
-		.rqpn = req->from_local ? m->qpn : req->qpn,
-		.psn = req->from_local ? m->psn : req->psn,
-		.psn_known = true};
-
-	memcpy(ev.local, req->local, 16);
-	memcpy(ev.remote, req->remote, 16);
-	hp3_qp(e, &ev, now, acts);
-	req->used = false;
-}
-
-static void disconnect(
-	struct hp3_engine *e, const struct hp3_cm_pending *by, uint64_t now, struct hp3_acts *acts)
-{
-	struct hp3_key k = {.addr = hp3_key_addr(e, by->ipv6, by->local, by->remote),
-		.qpn = by->qpn,
-		.vlan = by->vlan,
-		.ipv6 = by->ipv6,
-		.dir = by->from_local ? HP3_DIR_TX : HP3_DIR_RX};
-	uint32_t flow = hp3_key_find(e, &k, by->local, by->remote);
-
-	if (flow != HP3_NO_FLOW)
-		hp3_flow_epoch(e, flow, now, acts);
-}
-
-void hp3_cm_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir, uint64_t now,
-	struct hp3_acts *acts)
-{
-	struct hp3_cm_pending c = {.used = true, .from_local = dir == HP3_DIR_TX};
-	const uint8_t *local, *remote;
-	struct hp3_cm_msg m;
-
-	if (!e->cfg.pair_by_cm)
-		return;
-	hp3_cm_parse(pkt->frame, &pkt->v, &m);
-	if (m.kind == HP3_CM_NONE || !hp3_pkt_icrc_ok(e, pkt))
-		return;
-	hp3_pkt_addresses(pkt, dir, &local, &remote);
-	c.ipv6 = pkt->v.flags & HP3_VF_IPV6;
-	c.vlan = pkt->v.vlan;
-	c.comm_id = m.local_id;
-	c.qpn = m.qpn;
-	c.psn = m.psn;
-	memcpy(c.local, local, c.ipv6 ? 16 : 4);
-	memcpy(c.remote, remote, c.ipv6 ? 16 : 4);
-	if (m.kind == HP3_CM_REQ) {
-		remember_request(e, &c);
-	} else if (m.kind == HP3_CM_DREQ) {
-		disconnect(e, &c, now, acts);
-	} else if (m.kind == HP3_CM_REP) {
-		for (uint32_t i = 0; i < HP3_CM_PENDING; i++) {
-			struct hp3_cm_pending *r = &e->cm[i];
-
-			if (r->used && r->comm_id == m.remote_id && r->from_local != c.from_local &&
-				r->vlan == c.vlan && memcmp(r->local, c.local, 32) == 0)
-				connect(e, r, &m, now, acts);
-		}
-	}
 }

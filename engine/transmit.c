@@ -26,7 +26,7 @@ static void tx_retransmit(struct hp3_engine *e, uint32_t flow, const struct hp3_
 	}
 #endif
 	hp3_move_input(e, flow, HP3_RFR_IN_TX_RETRANSMIT, now, acts);
-	if (f->pairing == HP3_PAIRING_CHALLENGE)
+	if (f->pairing <= HP3_PAIRING_CHALLENGE)
 		hp3_challenge_went_back(e, flow, v->psn, first, now, acts);
 	if ((f->flags & HP3_FF_CLOSE_ACK) && v->psn == f->mark_psn &&
 		!(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)))

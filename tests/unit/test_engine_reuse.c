@@ -89,7 +89,7 @@ static void rule_15_other_replies_contradict_nothing(void **state)
 	talk(&a, 0x400003, 5);
 	ack(&a, 0x400003);
 	last(&b, 0x200000);
-	ack(&a, 0x1fffff);
+	ack(&a, 0x400001);
 	ack(&a, 0x400007);
 	rig.damage = true;
 	ack(&a, 0x200000);
@@ -97,6 +97,45 @@ static void rule_15_other_replies_contradict_nothing(void **state)
 	assert_int_equal(stats()->contradictions, 0);
 	ack(&b, 0x200000);
 	assert_int_equal(stats()->challenge_hits, 4);
+}
+
+/* A flow is never answered with what lies far behind it: its local QPN is another one's now. */
+static void rule_15_far_replies_contradict(void **state)
+{
+	struct qp a = make_qp(0), b = make_qp(1);
+
+	paired_by_challenge(&a, 0x400000);
+	assert_int_equal(set_up(&b), 0);
+	ack(&a, 0x400000 - 65500);
+	assert_true(info(&a).paired);
+	rig.damage = true;
+	ack(&a, 0x3e0000);
+	assert_true(info(&a).paired);
+	ack(&a, 0x3e0000);
+	assert_false(info(&a).paired);
+	assert_int_equal(stats()->contradictions, 1);
+}
+
+/* A reply that nobody claims, and that only one flow can wait for, which is believed elsewhere. */
+static void rule_15_replies_that_come_elsewhere(void **state)
+{
+	struct qp moved_on = make_qp(1), near = make_qp(2);
+
+	q = make_qp(0);
+	paired_by_challenge(&q, 100);
+	moved_on.lqpn = 0x7777;
+	for (uint32_t i = 103; i < 106; i++)
+		middle(&q, i);
+	ack(&moved_on, 102); /* not waited for */
+	ack(&moved_on, 106);
+	last(&near, 104);
+	ack(&moved_on, 104); /* whose? */
+	assert_true(info(&q).paired);
+	pass_time(5 * rig.cfg.challenge_timeout_ns);
+	middle(&q, 106);
+	ack(&moved_on, 105);
+	assert_false(info(&q).paired);
+	assert_int_equal(stats()->contradictions, 1);
 }
 
 /* Near the old PSNs a forced challenge tells. */
@@ -342,6 +381,8 @@ int main(void)
 		CHALLENGE_TEST(rule_15_the_local_number_returns),
 		CHALLENGE_TEST(rule_15_a_pairing_by_event_yields_to_what_is_seen),
 		CHALLENGE_TEST(rule_15_other_replies_contradict_nothing),
+		CHALLENGE_TEST(rule_15_far_replies_contradict),
+		CHALLENGE_TEST(rule_15_replies_that_come_elsewhere),
 		CHALLENGE_TEST(rule_15_the_local_number_returns_near),
 		CHALLENGE_TEST(rule_16_cross_wired),
 		CHALLENGE_TEST(rule_16_going_back_in_mid_drain),
