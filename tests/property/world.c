@@ -59,8 +59,6 @@ void world_setup_qp(struct world *w, uint32_t i, uint32_t start)
 
 	was = wire(q, q->high);
 	q->epoch++;
-	q->lqpn = 0x1000 + i;
-	q->rqpn = 0x2000 + i;
 	q->una = q->nxt = q->made = q->exp = q->done = q->high = RING; /* lin may go back */
 	q->got_high = q->contig = q->rtx = q->rtx_end = q->recover = q->nak_psn = RING;
 	q->written = q->retries = 0;
@@ -83,6 +81,8 @@ void world_setup_qp(struct world *w, uint32_t i, uint32_t start)
 		memset(w->got[i], 0, sizeof(w->got[i]));
 	if (w->p.cm || w->p.lead_us != 0)
 		world_announce(w, i);
+	if (w->p.up_late_us != 0)
+		world_announce_late(w, i);
 	world_at(w, w->p.lockstep ? 1000 : lead, EV_SEND, i, q->send_timer);
 }
 
@@ -192,6 +192,12 @@ static void dispatch(struct world *w, struct ev *ev)
 	case EV_NEW_QP:
 		world_new_qp(w, ev);
 		break;
+	case EV_REWIRE:
+		world_rewire(w);
+		break;
+	case EV_UP:
+		world_announced(w, ev);
+		break;
 	case EV_STOP:
 		world_engine_stop(w);
 		break;
@@ -217,8 +223,13 @@ static void begin(struct world *w)
 		w->told[i] = 8; /* other hosts' flows are on the first half */
 	world_engine_start(w);
 	for (uint32_t i = 0; i < p->qps; i++) {
+		uint32_t start = world_start_psn(w);
+
 		w->qps[i].flow = HP3_NO_FLOW;
-		world_setup_qp(w, i, p->lockstep ? 0 : rnd(w, 1 << 24));
+		w->qps[i].lqpn = 0x1000 + i;
+		w->qps[i].rqpn = 0x2000 + i;
+		w->qps[i].first_start = start;
+		world_setup_qp(w, i, start);
 	}
 	world_at(w, 0, EV_TICK, 0, 0);
 	if (p->rtt_us == 0 || p->incast_us != 0 || p->kill_paths || p->kill_back)
@@ -227,6 +238,8 @@ static void begin(struct world *w)
 		world_at(w, 1000 * US, EV_MOVE, 0, 0);
 	if (p->resets)
 		world_at(w, 5000 * US, EV_RESET, 0, 0);
+	if (p->rewire_every_us)
+		world_at(w, 5000 * US, EV_REWIRE, 0, 0);
 	if (p->crash_every_us)
 		world_at(w, 2000 * US, EV_CRASH, 0, 0);
 	if (p->peer_crash_every_us)

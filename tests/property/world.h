@@ -83,6 +83,9 @@ struct world_params {
 	const struct hp3_engine_config *shipped; /* thresholds as they ship; NULL: the world's */
 	bool harmless; /* a healthy network: whatever hp3d does to it is a violation */
 	uint32_t limit_ms; /* the run ends then, too; 0: by packets alone */
+	bool near; /* queue pairs begin at PSNs near each other */
+	uint32_t rewire_every_us; /* two queue pairs begin anew, each at the other's local end */
+	uint32_t up_late_us; /* set-up events come within so long, three of each */
 	bool cm; /* pairings announced by set-up events instead of inferred */
 	uint32_t lead_us; /* set-up event with PSN; the first data follows within so long */
 	uint32_t move_every_us; /* operator moves */
@@ -125,6 +128,9 @@ struct world_params {
 	X(timeouts)                                                                                \
 	X(epochs)                                                                                  \
 	X(paired)                                                                                  \
+	X(unpaired)                                                                                \
+	X(rewired)                                                                                 \
+	X(announced)                                                                               \
 	X(completed)                                                                               \
 	X(severe)                                                                                  \
 	X(rounds)                                                                                  \

@@ -98,6 +98,8 @@ static void empty_hold(struct world *w, const struct hp3_act *a)
 		if (n == 1 && (a->flags & HP3_SET_ACKREQ))
 			k->ackreq = true;
 		if (a->kind == HP3_ACT_DISCARD) {
+			if (w->announcing && k->epoch == w->qps[k->qp].epoch)
+				VIOLATION(w, "an announcement drops what is held of qp %u", k->qp);
 			check_given_up(w, k);
 			w->r.discarded++;
 			w->r.given_up++;
@@ -212,6 +214,8 @@ void world_tick(struct world *w)
 	w->ticking = false;
 	world_peer_tick(w);
 	world_check_holds(w);
+	if (w->p.rewire_every_us != 0)
+		world_check_claims(w);
 	world_at(w, next_tick(w), EV_TICK, 0, 0);
 }
 
@@ -223,7 +227,7 @@ void world_announce(struct world *w, uint32_t i)
 		.lqpn = q->lqpn,
 		.rqpn = q->rqpn,
 		.psn = wire(q, RING),
-		.psn_known = w->p.lead_us != 0};
+		.psn_known = w->p.lead_us != 0 || w->p.up_late_us != 0};
 	struct hp3_acts acts = {0};
 
 	memcpy(ev.local, w->tx_hdr + 26, 4);

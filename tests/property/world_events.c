@@ -162,6 +162,7 @@ void world_check_event(struct world *w, const struct hp3_event *ev)
 	w->r.outcomes += ev->type == HP3_EV_OUTCOME;
 	switch (ev->type) {
 	case HP3_EV_SWITCH:
+		world_check_wired(w, q, ev);
 		w->r.switched++;
 		if (ev->drain_ns > w->r.max_drain_ns)
 			w->r.max_drain_ns = ev->drain_ns;
@@ -173,6 +174,7 @@ void world_check_event(struct world *w, const struct hp3_event *ev)
 		check_round(w, ev);
 		break;
 	case HP3_EV_FAILOVER:
+		world_check_wired(w, q, ev);
 		check_failover(w, ev);
 		break;
 	case HP3_EV_RESUME:
@@ -183,11 +185,11 @@ void world_check_event(struct world *w, const struct hp3_event *ev)
 		break;
 	case HP3_EV_UNPAIR:
 		q->closing = 0; /* nothing is decided by it any more */
+		w->r.unpaired++;
 		break;
 	case HP3_EV_PAIR:
 		w->r.paired++;
-		if ((ev->rqpn & 0xfff) != (ev->lqpn & 0xfff))
-			VIOLATION(w, "wrong pairing: 0x%x with 0x%x", ev->rqpn, ev->lqpn);
+		world_check_wired(w, q, ev);
 		break;
 	default:
 		break;

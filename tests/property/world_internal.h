@@ -35,6 +35,7 @@ struct desc {
 
 struct qp {
 	uint32_t epoch, lqpn, rqpn, start; /* start: PSN of lin 0 */
+	uint32_t first_start; /* of its first life */
 	uint32_t flow;
 	/* requester */
 	uint64_t made, nxt; /* messages written up to; sent up to */
@@ -121,6 +122,8 @@ enum ev_kind {
 	EV_STOP,
 	EV_REPORT, /* of hp3d, for the peer's */
 	EV_NEW_QP, /* the application's, in place of one that died */
+	EV_REWIRE,
+	EV_UP, /* a set-up event, late */
 };
 
 struct ev {
@@ -163,6 +166,7 @@ struct world {
 	uint8_t frame[PMTU + 128]; /* the reply in hand */
 	bool ticking; /* the list in hand comes of hp3_tick() */
 	bool becn; /* the reply in hand bore a mark */
+	bool announcing; /* the list in hand comes of a set-up event */
 	bool failed;
 };
 
@@ -300,6 +304,14 @@ void world_engage(struct world *w, struct hp3_pkt *pkt, enum hp3_dir dir, struct
 	struct hp3_acts *acts);
 void world_carry_out(struct world *w, const struct hp3_acts *acts);
 void world_hold(struct world *w, struct pkt *k, const struct hp3_verdict *vd);
+
+/* world_qpns.c: who is wired to whom, and how it is announced */
+uint32_t world_start_psn(struct world *w);
+void world_rewire(struct world *w);
+void world_announce_late(struct world *w, uint32_t i);
+void world_announced(struct world *w, const struct ev *ev);
+void world_check_wired(struct world *w, const struct qp *q, const struct hp3_event *ev);
+void world_check_claims(struct world *w);
 
 /* world_events.c */
 void world_check_event(struct world *w, const struct hp3_event *ev);

@@ -72,6 +72,8 @@ struct hp3_engine_config world_config(const struct world *w)
 		.challenge_timeout_ns = 2000 * US,
 		.challenge_hits = 3,
 		.challenge_spread = 16,
+		.challenge_quiet_ns =
+			600 * US, /* what is on its way when hp3d starts is answered */
 		.pair_by_cm = true,
 		.pair_by_challenge = !p->cm,
 		.moves_allowed = !p->observe};

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Queue pair numbers that return. An application starts again: two queue pairs change their local
+ * ends, both begin anew at PSNs near the old ones or where they always begin, and nobody tells.
+ * One of them may stay silent for long. And set-up events that come late, and more than once.
+ *
+ * What is believed of a queue pair may be wrong until its next life shows. It must never decide
+ * anything then, and must not live on while either end makes progress.
+ */
+#include "world_internal.h"
+
+#define UPS       3u /* how often a queue pair is announced */
+#define LONG      4096u /* PSNs acknowledged; until then a wrong pairing has been contradicted */
+#define NEAR_PSNS 65536
+#define SETUP_NS  (1000 * US) /* a connection is not set up in less */
+
+uint32_t world_start_psn(struct world *w)
+{
+	if (w->p.lockstep)
+		return 0;
+	return w->p.near ? 5000 + rnd(w, 2000) : rnd(w, 1 << 24);
+}
+
+static uint32_t next_start(struct world *w, const struct qp *q)
+{
+	static const int32_t off[] = {-1, 1, 77, -300, 1 << 23, -(1 << 23)};
+	uint32_t kind = rnd(w, 8);
+
+	/* Exactly the next PSN looks like the next packet: docs/rules.md names the limit. */
+	if (kind < 6)
+		return wire(q, q->high) + (uint32_t)off[kind];
+	return kind == 6 ? q->first_start : world_start_psn(w);
+}
+
+static void begin_again(struct world *w, uint32_t i, uint64_t quiet)
+{
+	struct qp *q = &w->qps[i];
+	uint32_t start = next_start(w, q);
+
+	if (start == wire(q, q->high))
+		start++;
+	world_setup_qp(w, i, start & HP3_PSN_MASK);
+	q->send_timer++;
+	world_at(w, SETUP_NS + quiet, EV_SEND, i, q->send_timer);
+	w->r.rewired++;
+}
+
+void world_rewire(struct world *w)
+{
+	uint32_t i = rnd(w, w->p.qps), k = rnd(w, w->p.qps);
+	uint32_t lqpn = w->qps[i].lqpn;
+
+	world_at(w, (1 + rnd(w, 2 * w->p.rewire_every_us)) * US, EV_REWIRE, 0, 0);
+	if (i == k || w->qps[i].high == RING || w->qps[k].high == RING)
+		return;
+	w->qps[i].lqpn = w->qps[k].lqpn;
+	w->qps[k].lqpn = lqpn;
+	begin_again(w, i, rnd(w, 3000) * US);
+	begin_again(w, k, rnd(w, 3) == 0 ? 30000 * US : rnd(w, 3000) * US);
+}
+
+void world_announce_late(struct world *w, uint32_t i)
+{
+	for (unsigned n = 0; n < UPS; n++)
+		world_at(w, rnd(w, w->p.up_late_us) * US, EV_UP, i, w->qps[i].epoch);
+}
+
+void world_announced(struct world *w, const struct ev *ev)
+{
+	if (ev->gen != w->qps[ev->qp].epoch)
+		return;
+	w->announcing = true;
+	world_announce(w, ev->qp);
+	w->announcing = false;
+	w->r.announced++;
+}
+
+/* What an event says has been decided by a pairing; a queue pair that sent nothing yet in this life
+ * has shown nothing either. */
+void world_check_wired(struct world *w, const struct qp *q, const struct hp3_event *ev)
+{
+	if (q->started && ev->lqpn != q->lqpn)
+		VIOLATION(w, "%s of 0x%x by a wrong pairing: with 0x%x, not 0x%x",
+			hp3_event_name(ev->type), ev->rqpn, ev->lqpn, q->lqpn);
+}
+
+static bool is_long(const struct qp *q)
+{
+	return q->started && q->una - RING > LONG;
+}
+
+/* Until its PSNs pass what the claimant has sent, its replies look like old ones of that. */
+static bool looks_old(const struct qp *owner, const struct hp3_flow_info *f)
+{
+	int32_t behind = hp3_psn_diff(f->nxt, wire(owner, owner->una));
+
+	return behind >= 0 && behind < NEAR_PSNS;
+}
+
+static void check_claim(struct world *w, const struct hp3_flow_info *f)
+{
+	const struct qp *q = &w->qps[(f->rqpn - 0x2000) % MAX_QPS];
+
+	if (f->lqpn == q->lqpn)
+		return;
+	for (uint32_t i = 0; i < w->p.qps; i++) {
+		const struct qp *owner = &w->qps[i];
+
+		if (owner->lqpn == f->lqpn &&
+			(is_long(q) || (is_long(owner) && !looks_old(owner, f))))
+			VIOLATION(w, "0x%x is believed to belong to 0x%x still", f->lqpn, f->rqpn);
+	}
+}
+
+void world_check_claims(struct world *w)
+{
+	struct hp3_flow_info f;
+
+	for (uint32_t i = 0; (i = hp3_flow_next(w->e, i)) != HP3_NO_FLOW; i++) {
+		if (hp3_flow_info(w->e, i, w->now, &f) == 0 && f.paired)
+			check_claim(w, &f);
+	}
+}
