@@ -108,7 +108,7 @@ uint32_t hp3_flow_add(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void
 		e->np[flow] = (struct hp3_np){0};
 	e->began[flow] = HP3_NO_PSN;
 	if (e->pairs.pairs[pair].nflows == 0) /* new, or hp3d is: what was sent before? */
-		hp3_challenge_quiet(e, flow, now);
+		hp3_challenge_quiet(e, flow, true, now);
 	link_to_pair(e, flow);
 	e->nflows++;
 	e->stats.flows_created++;
@@ -129,7 +129,7 @@ void hp3_flow_remove(struct hp3_engine *e, uint32_t flow, uint64_t now)
 	index_remove(e, flow, HP3_DIR_TX);
 	if (f->flags & HP3_FF_PAIRED)
 		index_remove(e, flow, HP3_DIR_RX);
-	hp3_challenge_quiet(e, flow, now);
+	hp3_challenge_quiet(e, flow, false, now);
 	if (f->flags & HP3_FF_MOVED)
 		e->nmoved--;
 	if (f->slot != HP3_NO_SLOT)
@@ -228,7 +228,7 @@ void hp3_flow_epoch(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp
 		hp3_slot_drop(e, flow, HP3_USE_PACE);
 	}
 	hp3_flow_unpair(e, flow, now, acts);
-	hp3_challenge_quiet(e, flow, now);
+	hp3_challenge_quiet(e, flow, false, now);
 	f->flags &= (uint16_t)(HP3_FF_USED | HP3_FF_IPV6 | HP3_FF_MOVED);
 	f->pmtu_log2 = 0;
 	f->lqpn = 0;

@@ -175,8 +175,9 @@ bool hp3_challenge_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 	struct hp3_acts *acts); /* true: set AckReq on this packet */
 void hp3_challenge_rx(
 	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_acts *acts);
-/* What `flow` sent until its last packet may be answered, and its record will not say so. */
-void hp3_challenge_quiet(struct hp3_engine *e, uint32_t flow, uint64_t now);
+/* What `flow` sent until its last packet may be answered, and its record will not say so; `first`
+ * of its address pair: what anybody sent. */
+void hp3_challenge_quiet(struct hp3_engine *e, uint32_t flow, bool first, uint64_t now);
 /* Forgets the challenge under way: what it would prove is no longer asked or no longer sound. */
 void hp3_challenge_stop(struct hp3_pair *p);
 /* All that the flow sent until its last packet was answered by now, or never will be. */

@@ -17,7 +17,7 @@
  * All of this speaks of flows that have a record. Whoever has none may be answered as well, for
  * challenge_quiet_ns at most after its last request, so for that long nothing is inferred: from the
  * first packet of an address pair on (hp3d may have started in the middle of everything), and when
- * a flow starts over or is removed.
+ * a flow starts over or is removed whose PSNs others are near.
  */
 #include "engine/internal.h"
 
@@ -80,14 +80,16 @@ void hp3_challenge_stop(struct hp3_pair *p)
 	p->ch_flow = HP3_NO_FLOW;
 }
 
-void hp3_challenge_quiet(struct hp3_engine *e, uint32_t flow, uint64_t now)
+void hp3_challenge_quiet(struct hp3_engine *e, uint32_t flow, bool first, uint64_t now)
 {
 	const struct hp3_flow *f = &e->flows[flow];
 	struct hp3_pair *p = &e->pairs.pairs[f->pair];
 	uint32_t idle = (uint32_t)(now >> HP3_TICK_SHIFT) - f->last;
 	uint64_t until = now + e->cfg.challenge_quiet_ns - ((uint64_t)idle << HP3_TICK_SHIFT);
 
-	if (until <= now || until <= p->untracked_until)
+	if (until <= now || until <= p->untracked_until ||
+		(!first && (!(f->flags & HP3_FF_STARTED) ||
+				   !hp3_others_near(e, flow, f->stream.hi, now))))
 		return;
 	p->untracked_until = until;
 	hp3_challenge_stop(p);

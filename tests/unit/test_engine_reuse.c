@@ -293,30 +293,39 @@ static void rule_15_older_requests_may_be_answered(void **state)
 	paired_by_challenge(&q, 110);
 }
 
-/* The same for a queue pair that starts over, or is gone. */
+/* The same for a queue pair near it that starts over, or is gone. */
 static void rule_16_older_requests_of_an_epoch_may_be_answered(void **state)
 {
-	struct qp other = make_qp(1);
+	struct qp other = make_qp(1), far = make_qp(2);
 
 	rig.cfg.challenge_quiet_ns = QUIET;
 	rig_configure();
 	q = make_qp(0);
-	last(&other, 900000);
+	middle(&q, 499);
 	pass_time(QUIET);
-	last(&other, 100);
+	middle(&q, 500);
+	last(&other, 501);
+	last(&other, 900000);
 	assert_int_equal(stats()->epochs, 1);
-	talk(&q, 100, 5);
+	last(&q, 501);
+	ack(&other, 501);
 	assert_int_equal(stats()->challenges, 0);
 	pass_time(QUIET);
-	tear_down(&other); /* it was silent for so long */
-	talk(&q, 105, 1);
+	talk(&q, 502, 1);
 	assert_int_equal(stats()->challenge_hits, 1);
-	last(&other, 300);
+	/* One that is far, or was silent for so long, says nothing that could be mistaken. */
+	last(&far, 5000000);
+	tear_down(&far);
 	tear_down(&other);
-	talk(&q, 106, 5);
-	assert_int_equal(stats()->challenge_hits, 1);
+	talk(&q, 503, 1);
+	assert_int_equal(stats()->challenge_hits, 2);
+	last(&other, 504);
+	tear_down(&other);
+	talk(&q, 504, 5);
+	assert_int_equal(stats()->challenge_hits, 2);
 	pass_time(QUIET);
-	paired_by_challenge(&q, 111);
+	talk(&q, 509, 1);
+	assert_true(info(&q).paired);
 }
 
 /* A queue pair wakes near a PSN that is being asked for: its answer would be the same. */
