@@ -122,39 +122,44 @@ clean_up() {
     rm -rf --one-file-system "$work"
 }
 
-command=("$@")
-case ${1--h} in
--h | --help) sed -n '3,18s/^# \{0,1\}//p' "$0"; exit 0 ;;
-_inside) inside "${@:2}"; exit ;;
-_keep) work=$2 && flock "$work/lock" true && clean_up; exit ;;
-esac
-[ "$(id -u)" = 0 ] || on_machine 'not root'
-type -P apt-get unshare pivot_root setpriv flock git >/dev/null || on_machine 'apt, util-linux or git is missing'
-unshare --mount --net true 2>/dev/null || on_machine 'namespaces are forbidden here'
-mkdir -p "$cache/debs" 2>/dev/null && exec 8>"$cache/lock" || on_machine "cannot write $cache"
-flock -w 900 8 || on_machine "another run has held $cache/lock for 15 minutes"
-bare_root || on_machine "$why"
-for old in "$cache"/run.*/; do # of a machine that went down; a living run holds its lock
-    [ ! -d "$old" ] || flock -n "$old/lock" rm -rf --one-file-system "$old"
-done
-work=$(mktemp -d "$cache/run.XXXXXX") || on_machine "cannot write $cache"
-trap clean_up EXIT
-trap 'exit 129' HUP
-trap 'exit 130' INT
-trap 'exit 143' TERM
-# The keeper waits for the lock, which only this script holds: it removes what is left, however this script ended.
-exec 9>"$work/lock"
-flock 9
-setsid "$0" _keep "$work" 9>&- 8>&- >/dev/null 2>&1 </dev/null &
-fill || { say "cannot fill $work: is the disk full?"; exit 1; }
-say 'installing what scripts/packages.txt lists'
-in_root packages
-case $code in
-0) ;;
-77) clean_up; on_machine 'the root cannot be entered, or the mirror is not in reach' ;;
-*) say 'the packages cannot be installed'; exit 1 ;;
-esac
-flock -u 8
-say "$* ($SECONDS s since start)"
-in_root --net without_network "$@"
-exit "$code"
+# Read as a whole before it runs: the tree may change meanwhile.
+main() {
+    local old
+    command=("$@")
+    case ${1--h} in
+    -h | --help) sed -n '3,18s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    _inside) inside "${@:2}"; exit ;;
+    _keep) work=$2 && flock "$work/lock" true && clean_up; exit ;;
+    esac
+    [ "$(id -u)" = 0 ] || on_machine 'not root'
+    type -P apt-get unshare pivot_root setpriv flock git >/dev/null || on_machine 'apt, util-linux or git is missing'
+    unshare --mount --net true 2>/dev/null || on_machine 'namespaces are forbidden here'
+    mkdir -p "$cache/debs" 2>/dev/null && exec 8>"$cache/lock" || on_machine "cannot write $cache"
+    flock -w 900 8 || on_machine "another run has held $cache/lock for 15 minutes"
+    bare_root || on_machine "$why"
+    for old in "$cache"/run.*/; do # of a machine that went down; a living run holds its lock
+        [ ! -d "$old" ] || flock -n "$old/lock" rm -rf --one-file-system "$old"
+    done
+    work=$(mktemp -d "$cache/run.XXXXXX") || on_machine "cannot write $cache"
+    trap clean_up EXIT
+    trap 'exit 129' HUP
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    # The keeper waits for the lock, which only this script holds: it removes what is left, however this script ended.
+    exec 9>"$work/lock"
+    flock 9
+    setsid "$0" _keep "$work" 9>&- 8>&- >/dev/null 2>&1 </dev/null &
+    fill || { say "cannot fill $work: is the disk full?"; exit 1; }
+    say 'installing what scripts/packages.txt lists'
+    in_root packages
+    case $code in
+    0) ;;
+    77) clean_up; on_machine 'the root cannot be entered, or the mirror is not in reach' ;;
+    *) say 'the packages cannot be installed'; exit 1 ;;
+    esac
+    flock -u 8
+    say "$* ($SECONDS s since start)"
+    in_root --net without_network "$@"
+    exit "$code"
+}
+main "$@"
