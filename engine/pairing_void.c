@@ -98,8 +98,11 @@ void hp3_challenge_went_back(struct hp3_engine *e, uint32_t flow, uint32_t psn, 
 #ifdef HP3_BREAK_CLAIMS_STAY
 	return;
 #endif
+	f->flags &= (uint16_t) ~(HP3_FF_NATURAL | HP3_FF_NATURAL_RD);
+	if (e->pairs.pairs[f->pair].ch_flow == flow) /* asked in the life before, perhaps */
+		hp3_challenge_stop(&e->pairs.pairs[f->pair]);
 	if (f->state == HP3_RFR_RESUMING ||
-		(!behind && !(first && hp3_others_near(e, flow, psn, now))))
+		(!behind && !((first || !paired) && hp3_others_near(e, flow, psn, now))))
 		return;
 	e->stats.contradictions += paired;
 	hp3_flow_unpair(e, flow, now, acts); /* not paired: what was found so far counts no more */
