@@ -146,7 +146,11 @@ static uint64_t patience(
 	wait = longest(wait, PAUSES * hp3_pause_ns(pause));
 	if (p->heard < a->since)
 		wait *= ALONE;
-	return longest(wait, (uint64_t)DEAD_RTT * path.rtt_ns);
+	wait = longest(wait, (uint64_t)DEAD_RTT * path.rtt_ns);
+#ifdef HP3_BREAK_FIXED_STALL
+	wait = e->cfg.stall_ns;
+#endif
+	return wait;
 }
 
 static bool is_stalled(const struct hp3_engine *e, const struct hp3_flow *f,

@@ -74,6 +74,8 @@ SHAPES = (
     # others
     Shape("tcp", "READ and WRITE beside 20 Mb/s of TCP", 50, op=MIX, qps=4, depth=2, tcp_mbps=20),
     Shape("one-end", "hp3d at the sender only", 50, op=MIX, qps=4, depth=2, without=("h2",), quick="wire"),
+    Shape("nvmeof-end", "NVMe-oF, 8 queue pairs, depth 1, and hp3d at the sender only", 50, op=MIX, qps=8, size=4096,
+          without=("h2",)),
     Shape("other-end", "hp3d at the receiver only", 50, op=MIX, qps=4, depth=2, without=("h1",)),
     Shape("restart", "the receiver's hp3d is started anew in a pause", 50, op=MIX, qps=4,
           load=("--load", "rounds", "--gap-us", "4000000"), restart_ms=300, quick="wire", seconds=5),
