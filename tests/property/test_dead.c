@@ -183,6 +183,8 @@ static void dead_paths_and_everything(void **state)
 
 	p.reads = p.rnr = p.resets = p.odd_opcodes = p.invalidate = true;
 	p.loss_ppm = 2000;
+	p.pairs = 3;
+	p.ipv6 = p.any_pmtu = true;
 	p.fatal_ppm = 300;
 	p.behind_ppm = 2000;
 	p.rto_us = 20000;

@@ -81,6 +81,8 @@ static void going_back_in_drains(void **state)
 
 	p.cm = true;
 	p.loss_ppm = 20000;
+	p.pairs = 3;
+	p.ipv6 = p.any_pmtu = true;
 	p.damage_ppm = p.behind_ppm = 2000;
 	p.credits = true;
 	p.move_every_us = 20;
@@ -144,6 +146,8 @@ static void dead_paths(void **state)
 	p.kill_paths = true;
 	p.reads = true;
 	p.rnr = true;
+	p.pairs = 3;
+	p.ipv6 = p.any_pmtu = true;
 	p.fatal_ppm = 300;
 	p.damage_ppm = p.behind_ppm = 2000;
 	p.credits = true;
@@ -182,6 +186,8 @@ static void rule_16_resets(void **state)
 	r = run(p);
 	assert_true(r.switched > 20 * run_seeds);
 	p.loss_ppm = 1000;
+	p.pairs = 3;
+	p.ipv6 = p.any_pmtu = true;
 	p.fatal_ppm = 300;
 	p.damage_ppm = p.behind_ppm = 2000;
 	p.credits = true;
@@ -255,6 +261,8 @@ static void same_seed_same_run(void **state)
 	struct world_result a, b;
 
 	p.loss_ppm = 2000;
+	p.pairs = 3;
+	p.ipv6 = p.any_pmtu = true;
 	p.damage_ppm = p.behind_ppm = p.fatal_ppm = 1000;
 	p.resets = p.reads = p.rnr = p.kill_paths = true;
 	p.packets = 30000;

@@ -40,6 +40,8 @@ static void rule_14_pacing_moves_and_recovery_keep_order(void **state)
 	assert_true(r.switched > 20 * run_seeds);
 	p.move_every_us = 400;
 	p.loss_ppm = 2000;
+	p.pairs = 3;
+	p.ipv6 = p.any_pmtu = true;
 	p.fatal_ppm = 300;
 	p.resets = p.kill_paths = true;
 	r = run(p);

@@ -208,11 +208,9 @@ static void begin(struct world *w)
 {
 	const struct world_params *p = &w->p;
 
-	hp3_put_be32(w->tx_hdr + 26, 0x0a090001);
-	hp3_put_be32(w->tx_hdr + 30, 0x0a090002);
-	hp3_put_be32(w->rx_hdr + 26, 0x0a090002);
-	hp3_put_be32(w->rx_hdr + 30, 0x0a090001);
 	w->rng = p->seed;
+	world_addresses(w);
+	w->pmtu = p->any_pmtu ? 256u << rnd(w, 5) : 1024;
 	w->peer_up = !p->no_peer;
 	if (w->peer_up)
 		world_peer_start(w);

@@ -86,6 +86,9 @@ struct world_params {
 	bool near; /* queue pairs begin at PSNs near each other */
 	uint32_t rewire_every_us; /* two queue pairs begin anew, each at the other's local end */
 	uint32_t up_late_us; /* set-up events come within so long, three of each */
+	uint32_t pairs; /* of addresses, 1..4; 0: 1 */
+	bool ipv6; /* all of them, or every other one of several */
+	bool any_pmtu; /* 256 to 4096, by the seed; else 1024 */
 	bool cm; /* pairings announced by set-up events instead of inferred */
 	uint32_t lead_us; /* set-up event with PSN; the first data follows within so long */
 	uint32_t move_every_us; /* operator moves */

@@ -42,13 +42,14 @@ void world_peer_tick(struct world *w)
 
 static uint16_t port_of(struct world *w, uint32_t i, const struct hp3_view *v)
 {
-	struct hp3_pkt pkt = {.frame = w->rx_hdr, .trusted = true, .len = 62, .v = *v};
+	struct hp3_pkt pkt = {.v = *v};
 	struct hp3_verdict vd;
 	struct hp3_acts acts;
 
 	pkt.v.sport = (uint16_t)(PEER_PORT + i);
 	if (w->peer == NULL)
 		return pkt.v.sport;
+	world_pkt(w, i, HP3_DIR_RX, &pkt);
 	hp3_find_burst(w->peer, &pkt, 1, HP3_DIR_TX);
 	hp3_tx(w->peer, &pkt, w->now, &vd, &acts);
 	if (vd.kind != HP3_PASS || acts.n != 0)
@@ -100,11 +101,12 @@ void world_send_report(struct world *w, const struct hp3_act *a)
 
 void world_report_seen(struct world *w, const struct ev *ev)
 {
+	struct world_ends ends = world_ends(w, ev->qp);
 	struct hp3_acts acts = {0};
 
 	if (w->peer == NULL)
 		return;
-	if (hp3_peer_report(w->peer, false, 0, w->rx_hdr + 26, w->rx_hdr + 30, w->qps[ev->qp].lqpn,
+	if (hp3_peer_report(w->peer, ends.ipv6, 0, ends.remote, ends.local, w->qps[ev->qp].lqpn,
 		    w->now, &acts) == 0)
 		w->r.replies_moved++;
 	for (uint32_t i = 0; i < acts.n; i++) {

@@ -63,5 +63,5 @@ void world_retried(struct world *w, uint32_t i)
 void world_new_qp(struct world *w, const struct ev *ev)
 {
 	if (ev->gen == w->qps[ev->qp].epoch)
-		world_setup_qp(w, ev->qp, rnd(w, 1 << 24));
+		world_setup_qp(w, ev->qp, world_start_psn(w));
 }

@@ -222,6 +222,7 @@ void world_tick(struct world *w)
 void world_announce(struct world *w, uint32_t i)
 {
 	struct qp *q = &w->qps[i];
+	struct world_ends ends = world_ends(w, i);
 	struct hp3_qp_event ev = {.kind = HP3_QP_UP,
 		.pairing = HP3_PAIRING_EVENT,
 		.lqpn = q->lqpn,
@@ -230,8 +231,9 @@ void world_announce(struct world *w, uint32_t i)
 		.psn_known = w->p.lead_us != 0 || w->p.up_late_us != 0};
 	struct hp3_acts acts = {0};
 
-	memcpy(ev.local, w->tx_hdr + 26, 4);
-	memcpy(ev.remote, w->tx_hdr + 30, 4);
+	ev.ipv6 = ends.ipv6;
+	memcpy(ev.local, ends.local, ends.ipv6 ? 16 : 4);
+	memcpy(ev.remote, ends.remote, ends.ipv6 ? 16 : 4);
 	hp3_qp(w->e, &ev, w->now, &acts);
 	world_carry_out(w, &acts);
 }

@@ -7,15 +7,16 @@
 #include "world_internal.h"
 #include <string.h>
 
-#define BTH_OFF  42u /* Ethernet, IPv4, UDP */
-#define PSN_OFF  (BTH_OFF + 9u)
+#define PSN_AT   9u /* behind the start of the BTH */
+#define RESV8A   4u /* FECN, BECN: not of the ICRC */
 #define PSN_NEAR 256u
-#define RESV8A   (BTH_OFF + 4u) /* FECN, BECN: not of the ICRC */
 
-static uint32_t build(struct world *w, const struct hp3_view *v)
+static uint32_t build(struct world *w, const struct ev *ev)
 {
-	static const uint8_t zeros[PMTU];
-	struct hp3_addressing a = {.ttl = 64, .sport = v->sport, .pkey = 0xffff};
+	static const uint8_t zeros[MAX_PMTU];
+	const struct world_ends ends = world_ends(w, ev->qp);
+	const struct hp3_view *v = &ev->view;
+	struct hp3_addressing a = {.ipv6 = ends.ipv6, .ttl = 64, .sport = v->sport, .pkey = 0xffff};
 	const struct hp3_fields f = {.opcode = v->opcode,
 		.becn = v->flags & HP3_VF_BECN,
 		.dest_qpn = v->dest_qpn,
@@ -26,8 +27,8 @@ static uint32_t build(struct world *w, const struct hp3_view *v)
 		.payload_len = v->payload_len};
 	int len;
 
-	memcpy(a.src_ip, w->rx_hdr + 26, 4);
-	memcpy(a.dst_ip, w->rx_hdr + 30, 4);
+	memcpy(a.src_ip, ends.remote, ends.ipv6 ? 16 : 4);
+	memcpy(a.dst_ip, ends.local, ends.ipv6 ? 16 : 4);
 	len = hp3_build(w->frame, sizeof(w->frame), &a, &f);
 	if (len < 0) {
 		VIOLATION(w, "test bug: no such reply");
@@ -37,29 +38,27 @@ static uint32_t build(struct world *w, const struct hp3_view *v)
 }
 
 /* A bit of BTH, AETH, payload or ICRC; or the PSN becomes another one of the window. */
-static void damage(struct world *w, uint32_t len)
+static void damage(struct world *w, uint8_t *bth, uint32_t len)
 {
-	uint32_t psn = hp3_be24(w->frame + PSN_OFF);
-
-	uint32_t at = BTH_OFF + rnd(w, len - BTH_OFF);
+	uint32_t psn = hp3_be24(bth + PSN_AT), at = rnd(w, len);
 
 	if (rnd(w, 2) == 0 && at != RESV8A) {
-		w->frame[at] ^= (uint8_t)(1u << rnd(w, 8));
+		bth[at] ^= (uint8_t)(1u << rnd(w, 8));
 		return;
 	}
 	psn = hp3_psn_add(psn, rnd(w, 2) ? 1 + rnd(w, PSN_NEAR) : HP3_PSN_MASK - rnd(w, PSN_NEAR));
-	hp3_put_be24(w->frame + PSN_OFF, psn);
+	hp3_put_be24(bth + PSN_AT, psn);
 }
 
-void world_frame(struct world *w, const struct hp3_view *v, bool damaged, struct hp3_pkt *pkt)
+void world_frame(struct world *w, const struct ev *ev, bool damaged, struct hp3_pkt *pkt)
 {
-	uint32_t len;
+	uint32_t len, bth = pkt->v.udp_off + 8u;
 
-	if (v->payload_len != 0 && !damaged)
+	if (ev->view.payload_len != 0 && !damaged)
 		return;
-	len = build(w, v);
+	len = build(w, ev);
 	if (damaged)
-		damage(w, len);
+		damage(w, w->frame + bth, len - bth);
 	pkt->frame = w->frame;
 	pkt->len = len;
 	pkt->trusted = false;

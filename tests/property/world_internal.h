@@ -17,7 +17,8 @@
 #define ERAS      8u
 #define US        1000ull
 #define HOT_NS    (300 * US)
-#define PMTU      1024u
+#define MAX_PMTU  4096u
+#define MAX_PAIRS 4u
 #define MAX_RTT   (1500 * US)
 #define LINE_GAP  82u /* ns of a packet at 100 Gb/s */
 #define SLOTS     320u
@@ -162,8 +163,9 @@ struct world {
 	uint64_t stopping; /* since; 0: not */
 	struct fifo hold[SLOTS];
 	uint32_t nheld; /* packets in them */
-	uint8_t tx_hdr[64], rx_hdr[64];
-	uint8_t frame[PMTU + 128]; /* the reply in hand */
+	uint32_t pairs, pmtu;
+	uint8_t tx_hdr[MAX_PAIRS][64], rx_hdr[MAX_PAIRS][64];
+	uint8_t frame[MAX_PMTU + 128]; /* the reply in hand */
 	bool ticking; /* the list in hand comes of hp3_tick() */
 	bool becn; /* the reply in hand bore a mark */
 	bool announcing; /* the list in hand comes of a set-up event */
@@ -232,6 +234,17 @@ void world_setup_qp(struct world *w, uint32_t i, uint32_t start);
 /* world_rate.c: is a path suspected dead that this probe is for? */
 bool world_round_is_dead(const struct world *w, uint32_t flow);
 
+/* world_addresses.c */
+struct world_ends {
+	const uint8_t *local, *remote;
+	bool ipv6;
+};
+
+void world_addresses(struct world *w);
+/* Completes a packet, all but whose addresses and length are in its view. */
+void world_pkt(struct world *w, uint32_t i, enum hp3_dir dir, struct hp3_pkt *pkt);
+struct world_ends world_ends(const struct world *w, uint32_t i);
+
 /* world_knobs.c */
 void world_turn_knobs(struct world_params *p);
 
@@ -293,7 +306,7 @@ void world_cnp_seen(struct world *w, const struct ev *ev);
 void world_answer_seen(struct world *w, uint32_t id, bool ce);
 
 /* world_frame.c: the reply as a frame in *pkt; `damaged`: its ICRC is wrong */
-void world_frame(struct world *w, const struct hp3_view *v, bool damaged, struct hp3_pkt *pkt);
+void world_frame(struct world *w, const struct ev *ev, bool damaged, struct hp3_pkt *pkt);
 
 /* world_engine.c */
 void world_command(struct world *w, uint32_t flow, enum hp3_cmd_kind kind, enum hp3_cause cause);

@@ -21,6 +21,9 @@ static const struct knob {
 	KNOB(behind_ppm),
 	KNOB(credits),
 	KNOB(news),
+	KNOB(pairs),
+	KNOB(ipv6),
+	KNOB(any_pmtu),
 	KNOB(fatal_ppm),
 	KNOB(harmless),
 };

@@ -106,8 +106,8 @@ static void learn_model(struct world *w)
 	struct hp3_tuple t = {.dport = HP3_ROCE_UDP_PORT};
 
 	hp3_model_init(&w->model, &stage, 1);
-	memcpy(t.src, w->tx_hdr + 26, 4);
-	memcpy(t.dst, w->tx_hdr + 30, 4);
+	memcpy(t.src, w->tx_hdr[0] + 26, 4);
+	memcpy(t.dst, w->tx_hdr[0] + 30, 4);
 	for (t.sport = 0xc000; !hp3_model_believed(&w->model); t.sport++)
 		hp3_model_trace(&w->model, &t, 100 + hp3_model_path(&w->model, &t));
 }

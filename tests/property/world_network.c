@@ -15,8 +15,8 @@ uint32_t world_path(const struct world *w, uint16_t port, uint32_t qpn)
 
 	if (!w->p.model)
 		return (uint32_t)(port * 2654435761u >> 16) % w->p.paths;
-	memcpy(t.src, w->tx_hdr + 26, 4);
-	memcpy(t.dst, w->tx_hdr + 30, 4);
+	memcpy(t.src, w->tx_hdr[0] + 26, 4);
+	memcpy(t.dst, w->tx_hdr[0] + 30, 4);
 	return hp3_model_path(&w->model, &t);
 }
 

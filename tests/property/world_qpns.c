@@ -18,7 +18,9 @@ uint32_t world_start_psn(struct world *w)
 {
 	if (w->p.lockstep)
 		return 0;
-	return w->p.near ? 5000 + rnd(w, 2000) : rnd(w, 1 << 24);
+	if (w->p.near)
+		return 5000 + rnd(w, 2000);
+	return rnd(w, 2) ? rnd(w, 1 << 24) : HP3_PSN_MASK - rnd(w, RING); /* wraps soon */
 }
 
 static uint32_t next_start(struct world *w, const struct qp *q)

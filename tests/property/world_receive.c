@@ -37,13 +37,13 @@ void world_reply_seen(struct world *w, const struct ev *ev)
 {
 	struct qp *q = &w->qps[ev->qp];
 	bool damaged = w->p.damage_ppm != 0 && chance(w, w->p.damage_ppm);
-	struct hp3_pkt pkt = {.frame = w->rx_hdr, .trusted = true, .len = 62, .v = ev->view};
+	struct hp3_pkt pkt = {.v = ev->view};
 	struct hp3_verdict vd;
 	struct hp3_acts acts;
 
-	pkt.len += pkt.v.payload_len;
+	world_pkt(w, ev->qp, HP3_DIR_RX, &pkt);
 	if (w->p.damage_ppm != 0)
-		world_frame(w, &ev->view, damaged, &pkt);
+		world_frame(w, ev, damaged, &pkt);
 	w->becn = pkt.v.flags & HP3_VF_BECN;
 	hp3_find_burst(w->e, &pkt, 1, HP3_DIR_RX);
 	world_engage(w, &pkt, HP3_DIR_RX, &vd, &acts);
@@ -74,14 +74,14 @@ void world_reply_seen(struct world *w, const struct ev *ev)
 void world_cnp_seen(struct world *w, const struct ev *ev)
 {
 	struct qp *q = &w->qps[ev->qp];
-	struct hp3_pkt pkt = {
-		.frame = w->rx_hdr, .trusted = true, .len = 74, .v = view_of(HP3_OP_CNP)};
+	struct hp3_pkt pkt = {.v = view_of(HP3_OP_CNP)};
 	bool stale = world_cnp_is_stale(w, q, ev->port);
 	uint64_t before, after;
 	struct hp3_verdict vd;
 	struct hp3_acts acts;
 
 	pkt.v.dest_qpn = q->lqpn;
+	world_pkt(w, ev->qp, HP3_DIR_RX, &pkt);
 	hp3_find_burst(w->e, &pkt, 1, HP3_DIR_RX);
 	before = world_rate_of(w, q->flow);
 	world_engage(w, &pkt, HP3_DIR_RX, &vd, &acts);

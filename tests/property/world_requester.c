@@ -51,7 +51,7 @@ static void many_packets(struct world *w, uint32_t i, uint32_t n)
 			.ackreq = last || (!w->p.lockstep && q->since_ack % 64 == 0),
 			.last = last,
 			.span = 1,
-			.len = last ? 1 + rnd(w, PMTU) : PMTU};
+			.len = last ? 1 + rnd(w, w->pmtu) : w->pmtu};
 		q->made++;
 	}
 }
@@ -66,7 +66,7 @@ static void make_message(struct world *w, uint32_t i)
 	if (read) {
 		uint32_t span = w->p.even ? n : 1 + rnd(w, 24);
 
-		one_packet(w, i, HP3_OP_RC_READ_REQUEST, span, span * PMTU - rnd(w, PMTU));
+		one_packet(w, i, HP3_OP_RC_READ_REQUEST, span, span * w->pmtu - rnd(w, w->pmtu));
 	} else if (atomic) {
 		one_packet(w, i, HP3_OP_RC_FETCH_ADD, 1, 8);
 	} else if (w->p.invalidate && rnd(w, 4) == 0) {
@@ -81,9 +81,9 @@ static void make_message(struct world *w, uint32_t i)
 static void emit(struct world *w, uint32_t i, const struct desc *d, uint64_t lin, bool first)
 {
 	struct qp *q = &w->qps[i];
-	struct hp3_pkt pkt = {.frame = w->tx_hdr, .trusted = true, .v = view_of(d->opcode)};
+	struct hp3_pkt pkt = {.v = view_of(d->opcode)};
 	uint32_t span = d->span - (uint32_t)(lin - d->lin),
-		 len = d->len - (uint32_t)(lin - d->lin) * PMTU;
+		 len = d->len - (uint32_t)(lin - d->lin) * w->pmtu;
 	bool read = d->opcode == HP3_OP_RC_READ_REQUEST;
 	struct pkt *k = malloc(sizeof(*k));
 	struct hp3_flow_info was = {0}, is = {0};
@@ -94,8 +94,8 @@ static void emit(struct world *w, uint32_t i, const struct desc *d, uint64_t lin
 	pkt.v.dest_qpn = q->rqpn;
 	pkt.v.sport = (uint16_t)(HOME_PORT + i);
 	pkt.v.payload_len = read ? 0 : (uint16_t)d->len;
-	pkt.v.dma_len = read ? len : (uint32_t)(d->end - d->lin) * PMTU;
-	pkt.len = 62u + pkt.v.payload_len;
+	pkt.v.dma_len = read ? len : (uint32_t)(d->end - d->lin) * w->pmtu;
+	world_pkt(w, i, HP3_DIR_TX, &pkt);
 	if (d->ackreq && !read)
 		pkt.v.flags |= HP3_VF_ACKREQ;
 	*k = (struct pkt){.qp = i,
@@ -206,7 +206,7 @@ static uint64_t thinks(struct world *w, struct qp *q, const struct desc *d)
 		return 0;
 	q->written += d->span;
 	if (w->p.mbps != 0 && d->last) {
-		mean = 8ull * PMTU * q->written * w->p.qps / w->p.mbps; /* us */
+		mean = 8ull * w->pmtu * q->written * w->p.qps / w->p.mbps; /* us */
 		q->written = 0;
 		return (mean / 2 + rnd(w, (uint32_t)mean)) * US;
 	}

@@ -79,7 +79,7 @@ static void read_responses(struct world *w, uint32_t i, uint64_t lin, uint32_t s
 			     : s + 1 == span ? HP3_OP_RC_READ_RESP_LAST
 					     : HP3_OP_RC_READ_RESP_MIDDLE;
 
-		world_reply(w, i, op, lin + s, 0, s + 1 == span ? 100 : PMTU, false);
+		world_reply(w, i, op, lin + s, 0, s + 1 == span ? 100 : w->pmtu, false);
 	}
 }
 
