@@ -61,7 +61,8 @@ struct world_params run_base(void)
 		.move_every_us = 100,
 		.msg_packets = 200,
 		.window = 128,
-		.hold_bytes = 1 << 20};
+		.hold_bytes = 1 << 20,
+		.news = true};
 }
 
 void run_arguments(int argc, char **argv)

@@ -25,6 +25,7 @@ static struct world_params harm_base(void)
 		.stall_us = shipped.stall_ns / 1000,
 		.hold_bytes = shipped.hold_bytes,
 		.shipped = &shipped,
+		.news = true,
 		.harmless = true};
 }
 
@@ -91,7 +92,6 @@ static void incast(void **state)
 {
 	struct world_params p = harm_base();
 
-	p.harmless = false;
 	p.incast_us = 8000;
 	p.msg_packets = 16;
 	p.window = 64;
@@ -106,7 +106,6 @@ static void throttled(void **state)
 {
 	struct world_params p = harm_base();
 
-	p.harmless = false;
 	p.hot_paths = 4;
 	p.mark_percent = 30;
 	p.throttle_us = 8000;
@@ -150,7 +149,6 @@ static void reads_take_50_ms(void **state)
 {
 	struct world_params p = harm_base();
 
-	p.harmless = false;
 	p.reads = true;
 	p.read_percent = 30;
 	p.read_us = 50000;
@@ -165,7 +163,6 @@ static void few_acks(void **state)
 {
 	struct world_params p = harm_base();
 
-	p.harmless = false;
 	p.msg_packets = 256;
 	p.window = 512;
 	p.responder = WORLD_COALESCING;
@@ -182,7 +179,6 @@ static void paths_pause(void **state)
 {
 	struct world_params p = harm_base();
 
-	p.harmless = false;
 	p.kill_paths = p.pause_paths = p.all_paths = true;
 	p.dead_us = 8000;
 	p.every_us = 100000;
@@ -208,12 +204,12 @@ static void the_peers_hp3d_restarts(void **state)
 {
 	struct world_params p = harm_base();
 
-	p.harmless = false;
 	p.peer_crash_every_us = 500000;
 	p.reads = true;
 	p.read_percent = 30;
 	harmless(p);
 	p.incast_us = 5000;
+	p.harmless = false;
 	p.reads = false;
 	harmless(p);
 }
