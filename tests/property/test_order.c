@@ -14,8 +14,7 @@ static void clean_network(void **state)
 	assert_true(r.held > 1000 * run_seeds);
 	assert_true(r.ports_used > r.arrived / 4);
 	assert_int_equal(r.retransmitted, 0);
-	assert_int_equal(r.timeouts, 0);
-	assert_int_equal(r.recovered, 0);
+	assert_true(r.timeouts + r.recovered <= r.switched / 100);
 	assert_int_equal(r.paired, 8 * run_seeds);
 }
 
@@ -47,7 +46,7 @@ static void loss(void **state)
 	p.credits = true;
 	p.reads = true;
 	r = run(p);
-	assert_true(r.switched > 30 * run_seeds);
+	assert_true(r.switched > 15 * run_seeds);
 	assert_true(r.recovered > 5 * run_seeds);
 	assert_true(r.retransmitted > 100 * run_seeds);
 }
