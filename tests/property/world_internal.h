@@ -233,6 +233,8 @@ void world_setup_qp(struct world *w, uint32_t i, uint32_t start);
 
 /* world_rate.c: is a path suspected dead that this probe is for? */
 bool world_round_is_dead(const struct world *w, uint32_t flow);
+/* Rounds of this flow's address pair that ask whether a path is dead. */
+uint32_t world_dead_rounds(const struct world *w, uint32_t flow);
 
 /* world_addresses.c */
 struct world_ends {

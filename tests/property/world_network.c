@@ -121,6 +121,8 @@ void world_send_probe(struct world *w, const struct hp3_act *a)
 	w->r.probes_nak += a->op == HP3_PROBE_NAK;
 	if (world_round_is_dead(w, a->flow)) {
 		w->r.rounds_dead++;
+		if (world_dead_rounds(w, a->flow) > 1)
+			VIOLATION(w, "two rounds of an address pair ask for a dead path (rule 28)");
 		HARM(w, "queue pair %u: is its path dead?", i);
 	}
 	world_check_probe(w, i, a);

@@ -74,6 +74,19 @@ bool world_round_is_dead(const struct world *w, uint32_t flow)
 	return slot != HP3_NO_SLOT && w->e->moves[slot].cause == HP3_CAUSE_DEAD;
 }
 
+uint32_t world_dead_rounds(const struct world *w, uint32_t flow)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < w->e->nmoves; i++) {
+		const struct hp3_move *m = &w->e->moves[w->e->slots[i]];
+
+		n += (m->use & HP3_USE_MOVE) && m->seeking && m->cause == HP3_CAUSE_DEAD &&
+		     w->e->flows[m->flow].pair == w->e->flows[flow].pair;
+	}
+	return n;
+}
+
 bool world_is_failed(const struct world *w, uint32_t flow, uint16_t port)
 {
 	const struct hp3_flow *f = &w->e->flows[flow];
