@@ -208,6 +208,7 @@ static void rules_12_13_paths_die_both_ways(void **state)
 	assert_true(r.rtos <= r.failovers / 3); /* one watch at a time asks for all */
 	assert_true(mean_progress_us(&r) < RTO_US / 4);
 	p.reads = p.rnr = true;
+	p.news = false;
 	r = run(p);
 	assert_true(r.failovers > 2 * run_seeds);
 	p.pause_paths = p.resets = true;
