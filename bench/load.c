@@ -112,6 +112,12 @@ void load_next(struct load *l, enum load_kind kind, struct rte_mbuf *m, uint32_t
 	uint32_t *psn = &l->psn[kind][flow];
 
 	address(m, load_dir(kind), flow, *psn);
+	if (kind == LOAD_ACK) { /* in short bursts, and in moves, replies are checked */
+		struct hp3_view v;
+
+		hp3_parse(rte_pktmbuf_mtod(m, void *), m->data_len, &v);
+		hp3_icrc_store(rte_pktmbuf_mtod(m, void *), &v);
+	}
 	*psn = hp3_psn_add(*psn, 1);
 	l->drawn++;
 	if (drains(l, flow) && l->mode == LOAD_HOLD && !l->holds[flow] &&
