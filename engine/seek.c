@@ -181,6 +181,7 @@ static int start_round(
 		.n = 1,
 		.drained = kind != HP3_PROBE_PEER,
 		.patient = e->cfg.move_wait_ns != 0,
+		.again = m->look,
 		.nonce = hp3_probe_nonce(e, f->slot)};
 
 	if (!m->look)
@@ -233,6 +234,7 @@ static bool will_look(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
 	if (m->look || m->ask || e->cfg.observe || e->cfg.move_wait_ns == 0)
 		return false;
 	m->look = true;
+	m->won_at = now;
 	m->again = now + 1 + hp3_random(&e->rng) % e->cfg.move_wait_ns;
 	hp3_slot_timer(e, m, &m->move_at, m->again);
 	return true;
@@ -255,7 +257,7 @@ static void look(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct 
 		return;
 	}
 	m->again = 0;
-	if (hp3_monitor_check(&f->monitor, &e->cfg.monitor, now) == HP3_PATH_CLEAN ||
+	if (!hp3_monitor_congested_since(&f->monitor, &e->cfg.monitor, m->won_at, now) ||
 		start_round(e, m, HP3_PROBE_PEER, now) < 0) {
 		stay(e, m, now, acts);
 		return;

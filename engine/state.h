@@ -83,6 +83,7 @@ struct hp3_move {
 	uint64_t hold_end; /* WAKE: what is held leaves then, at the latest */
 	uint64_t again; /* the next round, not before; 0: one is under way */
 	bool look; /* a better path was found; asked about once more before it is taken */
+	uint64_t won_at; /* when it was */
 	bool owed; /* DEAD: a NAK, as soon as it is sure what has arrived */
 	uint8_t n_also; /* DEAD: ports of other flows of the pair that stalled, too */
 	uint16_t also[HP3_DEAD_ALSO];

@@ -77,6 +77,7 @@ int hp3_round_start(struct hp3_round *r, const struct hp3_round_params *p,
 		.rtt_ns = ask->rtt_ns,
 		.kind = (uint8_t)ask->kind,
 		.patient = peer && ask->patient,
+		.again = ask->again,
 		.n = (uint8_t)got,
 		.port = ask->port};
 	for (uint32_t i = 0; i < got; i++) {
@@ -141,6 +142,7 @@ static uint64_t reference(const struct hp3_round *r, const struct hp3_round_para
 /* The fastest unmarked answer of another port wins if it is good enough. */
 static bool find_winner(struct hp3_round *r, const struct hp3_round_params *p)
 {
+	uint32_t improve = r->again ? (100u + p->improve) / 2 : p->improve;
 	uint64_t ref = reference(r, p);
 	int best = HP3_NO_PROBE;
 
@@ -153,7 +155,7 @@ static bool find_winner(struct hp3_round *r, const struct hp3_round_params *p)
 			(best == HP3_NO_PROBE || q->rtt_ns < r->probe[best].rtt_ns))
 			best = (int)i;
 	}
-	if (best == HP3_NO_PROBE || (uint64_t)r->probe[best].rtt_ns * 100 > ref * p->improve)
+	if (best == HP3_NO_PROBE || (uint64_t)r->probe[best].rtt_ns * 100 > ref * improve)
 		return false;
 	r->winner = (uint8_t)best;
 	r->outcome = HP3_ROUND_WINNER;

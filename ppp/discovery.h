@@ -87,8 +87,9 @@ struct hp3_round {
 	uint64_t deadline; /* when hp3_round_tick() wants to be called */
 	uint32_t id; /* low 3 bits 0 */
 	uint32_t rtt_ns; /* incumbent's smoothed RTT, 0: unknown */
-	uint8_t kind : 7; /* enum hp3_probe_kind */
+	uint8_t kind : 6; /* enum hp3_probe_kind */
 	uint8_t patient : 1;
+	uint8_t again : 1;
 	uint8_t outcome; /* enum hp3_round_outcome */
 	uint8_t n; /* probes; PEER: number 0 is the port in use */
 	uint8_t next; /* first one not sent */
@@ -109,6 +110,7 @@ struct hp3_round_ask {
 	uint32_t nonce; /* drawn at random by the caller: unguessable, tells rounds apart */
 	bool patient; /* PEER: no winner before the port in use has answered: queues change, and
 			 what it took a while ago is no measure of what another one takes now */
+	bool again; /* the candidate has won before: half of `improve` is enough */
 	bool drained; /* nothing is in flight on the port in use */
 	bool reads; /* READ or ATOMIC outstanding */
 };

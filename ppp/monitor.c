@@ -181,6 +181,25 @@ enum hp3_path_state hp3_monitor_check(
 	return m->run >= p->congestion_tolerance ? HP3_PATH_SEVERE : HP3_PATH_CONGESTED;
 }
 
+bool hp3_monitor_congested_since(
+	struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t t, uint64_t now)
+{
+	uint64_t len = hp3_monitor_cycle(m, p), n;
+	bool clean = false;
+
+	if (now >= m->cycle_end)
+		hp3_monitor_close(m, p, now);
+	n = m->cycle_end > t + len ? (m->cycle_end - t) / len - 1 : 0; /* one is open */
+	for (uint32_t i = 0; i < HP3_CYCLES_KEPT && i < n; i++) {
+		uint32_t cycle = (uint32_t)m->history >> (i * CYCLE_BITS) & CYCLE_MASK;
+
+		if (cycle & HP3_CYCLE_CONGESTED)
+			return true;
+		clean |= cycle == HP3_CYCLE_CLEAN;
+	}
+	return !clean;
+}
+
 bool hp3_monitor_calm(const struct hp3_monitor *m)
 {
 	return m->history == ALL_CLEAN;

@@ -253,6 +253,13 @@ bool hp3_monitor_cnp(struct hp3_monitor *m, const struct hp3_monitor_params *p, 
 enum hp3_path_state hp3_monitor_check(
 	struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now);
 
+/*
+ * Was it congested after `t`? True if one of the cycles since then was, as far back as they are
+ * kept, or if none that was not silent has been closed since.
+ */
+bool hp3_monitor_congested_since(
+	struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t t, uint64_t now);
+
 /* True after a clean spell: all cycles kept were clean. */
 bool hp3_monitor_calm(const struct hp3_monitor *m);
 

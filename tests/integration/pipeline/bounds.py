@@ -77,7 +77,7 @@ class Bounds(unittest.TestCase):
         for port in ports:
             port.sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 26)
             self.addCleanup(port.close)
-        sections["pairing"] = {"challenge_hits": 1, "challenge_spread": 1}
+        sections["pairing"] = {"challenge_hits": 1, "challenge_spread": 1, "challenge_quiet_ms": 0}
         d = Daemon(HP3D, HP3CTL, {"rail0": [link.devargs(i) for i, link in enumerate(links)]}, sections)
         self.addCleanup(d.clean_up)
         return d.up(), ports
