@@ -28,11 +28,26 @@ void hp3_guard_end(struct hp3_engine *e, struct hp3_move *m)
 	hp3_slot_drop(e, m->flow, HP3_USE_GUARD);
 }
 
+/* Those whose data have come make room. */
+static void forget_answered(struct hp3_guard *g, uint32_t una)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < g->n; i++) {
+		if (hp3_psn_diff(una, g->end[i]) >= 0)
+			continue;
+		g->psn[n] = g->psn[i];
+		g->end[n++] = g->end[i];
+	}
+	g->n = (uint8_t)n;
+}
+
 void hp3_guard_read(struct hp3_engine *e, uint32_t flow)
 {
 	const struct hp3_stream *s = &e->flows[flow].stream;
 	struct hp3_guard *g = &e->moves[e->flows[flow].slot].guard;
 
+	forget_answered(g, s->una);
 	if (g->n == HP3_GUARD_READS) /* what lies between the last two counts as well */
 		g->n--;
 	else

@@ -37,7 +37,7 @@ struct hp3_held {
 #define HP3_USE_VERIFY 0x04u /* moved; to be judged, and stale CNPs are to be known */
 #define HP3_USE_GUARD  0x08u /* an RNIC may answer a duplicate of ours */
 
-#define HP3_GUARD_READS 8u
+#define HP3_GUARD_READS 16u /* an RNIC has no more READs and ATOMICs outstanding, as a rule */
 #define HP3_DEAD_ALSO   3u
 
 /* READs and ATOMICs emitted while an RNIC may answer a duplicate of ours (guard.c). */

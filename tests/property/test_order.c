@@ -128,7 +128,6 @@ static void long_messages_wait_in_bad_weather(void **state)
 	p.msg_packets = 20;
 	p.pause_us = 2000;
 	p.loss_ppm = 3000;
-	p.news = false;
 	p.reads = p.rnr = p.resets = p.kill_paths = true;
 	p.stall_us = 1000;
 	p.rto_us = 2000;

@@ -41,7 +41,6 @@ static void rule_2_loss_reads_and_rnr(void **state)
 		p.reads = p.rnr = p.resets = p.invalidate = true;
 		p.msg_packets = 20;
 		p.loss_ppm = 1000;
-		p.news = false;
 		r = run(p);
 		assert_true(r.probes_standard > run_seeds);
 	}

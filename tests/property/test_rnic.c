@@ -52,7 +52,6 @@ static void both_crash(void **state)
 
 	p.rnr = p.resets = p.kill_paths = p.invalidate = true;
 	p.loss_ppm = 2000;
-	p.news = false;
 	p.pairs = 3;
 	p.ipv6 = p.any_pmtu = true;
 	p.crash_every_us = 5000;
