@@ -7,7 +7,7 @@ nothing, `on` would be the worst of the three once in three times, and by 5 % fa
 condemns nobody by its times:
 
 - Counters are exact. Time-outs, retransmissions, requests out of sequence, overtaken packets and duplicates that are 0
-  in both outer runs must be 0 in the middle one; where they are not (RNR), it may have half as many more, and 8.
+  in both outer runs must be 0 in the middle one; where they are not (RNR), it may have twice as many, and 16.
   hp3d's own deeds (moves, failovers, urges, rounds for a dead path, NAKs) must be 0.
 - The 99th percentile of completion times may be 5 % above the worse outer one. If it is more, two further samples
   with seeds of their own are taken, and the median of all samples' ratios decides. A ratio above 1.5 decides at once,
@@ -40,7 +40,7 @@ def void(sample):
 
 def allowed(values):
     worst = max(values)
-    return worst + worst // 2 + 8 if worst else 0
+    return 2 * worst + 16 if worst else 0
 
 
 def counted(sample):

@@ -29,8 +29,8 @@ class Judge(unittest.TestCase):
 
     def test_what_off_has_on_may_have(self):
         again = ({"retransmissions": 40}, {"retransmissions": 30})
-        self.assertEqual(colour(sample(again, {"retransmissions": 50})), "green")
-        self.assertEqual(colour(sample(again, {"retransmissions": 80})), "red")
+        self.assertEqual(colour(sample(again, {"retransmissions": 60})), "green")
+        self.assertEqual(colour(sample(again, {"retransmissions": 100})), "red")
 
     def test_times_alone_need_more_samples(self):
         slow, fine = sample(on={"p99_us": 1080.0}), sample()
@@ -59,7 +59,7 @@ class Judge(unittest.TestCase):
 
     def test_of_a_lossy_row_only_moves_and_losses_count(self):
         lost = ({"timeouts": 4}, {"timeouts": 4})
-        self.assertEqual(colour(sample(lost, {"timeouts": 5, "urges": 3, "p99_us": 9000.0}, lossy=True)), "green")
+        self.assertEqual(colour(sample(lost, {"timeouts": 6, "urges": 3, "p99_us": 9000.0}, lossy=True)), "green")
         self.assertEqual(colour(sample(lost, {"timeouts": 30}, lossy=True)), "red")
         self.assertEqual(colour(sample(lost, {"moves": 1}, lossy=True)), "red")
 
