@@ -356,7 +356,8 @@ uint32_t hp3_load_in_names(const struct hp3_engine *e, struct hp3_path_count *pa
 void hp3_load_told_names(struct hp3_engine *e, uint32_t id, const struct hp3_path_count *path,
 	uint32_t n, uint64_t now);
 
-/* A sound probe of a peer's hp3d arrived: it is alive (rule 5). Addresses as in hp3_qp_event. */
+/* A sound probe of a peer's hp3d, or its answer to one of ours, however late: it is alive (rule 5).
+ * Addresses as in hp3_qp_event. */
 void hp3_peer_seen(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
 	const void *remote, uint64_t now);
 

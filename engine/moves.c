@@ -29,7 +29,8 @@ struct hp3_move *hp3_move_prepare(
 	m->t_close = m->tag = m->moved_pkts = m->moved_bytes = 0;
 	m->closing = (struct hp3_closing){0};
 	m->seeking = m->sought = m->ask = m->watching = m->marked = m->suspended = false;
-	m->clear = m->found = m->look = m->owed = false;
+	m->clear = m->found = m->owed = false;
+	m->looks = 0;
 	m->again = 0;
 	m->n_also = 0;
 	m->n_cycles = 0;

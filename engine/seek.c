@@ -14,6 +14,7 @@
 #define NONCE_SHIFT  19u /* above: random */
 #define SILENT_NEVER 2u /* rounds without an answer: nobody there, if nobody ever answered */
 #define SILENT_ONCE  8u /* ... if somebody did, long ago: it may be starting anew */
+#define LOOKS        3u /* at a better path that was found: queues swing, one may be short by chance */
 #define NAK_AHEAD    2u /* PSNs beyond the expected one */
 
 struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair)
@@ -181,14 +182,26 @@ static int start_round(
 		.n = 1,
 		.drained = kind != HP3_PROBE_PEER,
 		.patient = e->cfg.move_wait_ns != 0,
-		.again = m->look,
+		.again = m->looks != 0,
 		.nonce = hp3_probe_nonce(e, f->slot)};
 
-	if (!m->look)
+	if (m->looks == 0)
 		ask.n = hp3_paths_candidates(
 			hp3_paths_of(e, f->pair), f->rqpn, ask.port, ports, e->cfg.candidates, now);
 	return hp3_round_start(
 		&m->round, &e->cfg.round, &e->pairs.pairs[f->pair].budget, &ask, now);
+}
+
+/*
+ * AUTO suspends nobody for round trips alone: they grow with the flow's own window, with the
+ * responder's work, with what a host does beside. Who wants that says STANDARD.
+ */
+static bool is_slow_only(const struct hp3_engine *e, const struct hp3_flow *f)
+{
+	uint8_t cycles[HP3_CYCLES_KEPT + 1];
+	uint32_t n = hp3_monitor_evidence(&f->monitor, cycles);
+
+	return e->cfg.probes == HP3_PROBES_AUTO && hp3_cause_of(cycles, n) == HP3_CAUSE_RTT;
 }
 
 void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
@@ -200,7 +213,7 @@ void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts
 
 	if (!may_seek(e, f, now))
 		return;
-	if (kind != HP3_PROBE_PEER && (e->cfg.observe || e->cfg.beside))
+	if (kind != HP3_PROBE_PEER && (e->cfg.observe || e->cfg.beside || is_slow_only(e, f)))
 		return; /* observe suspends none; beside the RNIC nothing is held */
 	m = begin(e, flow, now, acts);
 	if (m == NULL)
@@ -229,12 +242,13 @@ void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts
  * in use are asked once more, at the same moment, and whoever comes last finds the link empty and
  * stays. Noise has to deceive twice, too.
  */
-static bool will_look(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+static bool will_look(struct hp3_engine *e, struct hp3_move *m, bool won, uint64_t now)
 {
-	if (m->look || m->ask || e->cfg.observe || e->cfg.move_wait_ns == 0)
+	if (m->ask || e->cfg.observe || e->cfg.move_wait_ns == 0 || won != (m->looks == 0) ||
+		m->looks == LOOKS)
 		return false;
-	m->look = true;
-	m->won_at = now;
+	m->looks++;
+	m->asked_at = now;
 	m->again = now + 1 + hp3_random(&e->rng) % e->cfg.move_wait_ns;
 	hp3_slot_timer(e, m, &m->move_at, m->again);
 	return true;
@@ -257,7 +271,7 @@ static void look(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct 
 		return;
 	}
 	m->again = 0;
-	if (!hp3_monitor_congested_since(&f->monitor, &e->cfg.monitor, m->won_at, now) ||
+	if (!hp3_monitor_congested_since(&f->monitor, &e->cfg.monitor, m->asked_at, now) ||
 		start_round(e, m, HP3_PROBE_PEER, now) < 0) {
 		stay(e, m, now, acts);
 		return;
@@ -279,7 +293,7 @@ static void conclude(struct hp3_engine *e, struct hp3_move *m, uint64_t now, str
 		e->stats.rounds_won++;
 	}
 	hp3_round_report(e, m, now, acts);
-	if (won && will_look(e, m, now))
+	if (will_look(e, m, won, now))
 		return;
 	m->seeking = false;
 	if (won && e->cfg.observe) {
@@ -290,7 +304,7 @@ static void conclude(struct hp3_engine *e, struct hp3_move *m, uint64_t now, str
 	}
 	if (m->ask)
 		hp3_move_input(e, m->flow, won ? HP3_RFR_IN_WON : HP3_RFR_IN_NO_BETTER, now, acts);
-	else if (!won && m->look)
+	else if (!won && m->looks != 0)
 		stay(e, m, now, acts);
 	else if (!won || e->cfg.observe)
 		hp3_move_input(e, m->flow, HP3_RFR_IN_NO_BETTER, now, acts);

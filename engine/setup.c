@@ -295,7 +295,12 @@ void hp3_peer_seen(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *l
 	const void *remote, uint64_t now)
 {
 	uint32_t pair = hp3_pairs_find(&e->pairs, ipv6, vlan, local, remote);
+	struct hp3_pair *p;
 
-	if (pair != HP3_NO_PAIR)
-		e->pairs.pairs[pair].peer_seen = now;
+	if (pair == HP3_NO_PAIR)
+		return;
+	p = &e->pairs.pairs[pair];
+	p->peer_seen = now;
+	p->peer_silent = 0;
+	p->peer_plain = false;
 }

@@ -82,8 +82,8 @@ struct hp3_move {
 	uint8_t waits; /* DEAD: for probes of the address pair's budget, since the last round */
 	uint64_t hold_end; /* WAKE: what is held leaves then, at the latest */
 	uint64_t again; /* the next round, not before; 0: one is under way */
-	bool look; /* a better path was found; asked about once more before it is taken */
-	uint64_t won_at; /* when it was */
+	uint8_t looks; /* at a better path that was found, before it is taken */
+	uint64_t asked_at; /* when it was asked about last */
 	bool owed; /* DEAD: a NAK, as soon as it is sure what has arrived */
 	uint8_t n_also; /* DEAD: ports of other flows of the pair that stalled, too */
 	uint16_t also[HP3_DEAD_ALSO];

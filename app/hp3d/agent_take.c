@@ -70,6 +70,8 @@ static bool take_icmp(
 static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
 	uint64_t now, struct hp3_acts *acts)
 {
+	const uint8_t *ip = (const uint8_t *)pkt->frame + pkt->v.l3_off;
+	bool ipv6 = pkt->v.flags & HP3_VF_IPV6;
 	struct hp3_trace_result traced;
 	struct hp3_answer reply;
 
@@ -78,6 +80,8 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 	case HP3_ANSWER_NONE:
 		return false;
 	case HP3_ANSWER_OK:
+		hp3_peer_seen(
+			e, ipv6, pkt->v.vlan, ip + (ipv6 ? 24 : 16), ip + (ipv6 ? 8 : 12), now);
 		if (hp3_trace_reached(&a->tracer, reply.id, now, &traced)) {
 			tell(e, &traced, now);
 			return true;

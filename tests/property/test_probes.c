@@ -46,15 +46,15 @@ static void rule_2_loss_reads_and_rnr(void **state)
 	}
 }
 
-/* AUTO finds out that nobody answers peer probes, and asks the RNIC from then on. */
-static void auto_asks_the_rnic_where_there_is_no_hp3d(void **state)
+/* AUTO finds out that nobody answers peer probes; with nothing but round trips to go by it suspends
+ * nobody, for these have many causes. Marks, which come of the peer's hp3d here, do not come. */
+static void auto_suspends_nobody_for_round_trips(void **state)
 {
 	struct world_params p = probes_base(HP3_PROBES_AUTO);
 	struct world_result r = run(p);
 
-	assert_true(r.probes_standard > run_seeds);
-	assert_true(r.probes_at_rnic > r.probes_standard);
-	assert_true(r.rounds_won > 0);
+	assert_true(r.probes_at_rnic > run_seeds);
+	assert_int_equal(r.probes_standard + r.switched, 0);
 	p.no_peer = false;
 	r = run(p);
 	assert_int_equal(r.probes_standard, 0);
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rule_2_three_responders),
 		cmocka_unit_test(rule_2_loss_reads_and_rnr),
-		cmocka_unit_test(auto_asks_the_rnic_where_there_is_no_hp3d),
+		cmocka_unit_test(auto_suspends_nobody_for_round_trips),
 		cmocka_unit_test(rule_3_nak_probes_only_where_asked_for),
 		cmocka_unit_test(setup_finds_a_path_before_the_first_data),
 		cmocka_unit_test(late_data_leaves_at_once),
