@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include "engine/internal.h"
 #include "scene.h"
 
 static void rule_13_three_losses_while_others_answer(void **state)
@@ -108,6 +109,33 @@ static void rule_13_one_answer_starts_anew(void **state)
 	assert_int_equal(seen(HP3_EV_FAILOVER), 0);
 	lose_a_round();
 	assert_int_equal(seen(HP3_EV_FAILOVER), 1);
+}
+
+/* What was no dead path makes the next watch of the address pair wait, twice as long each time. */
+static void rule_28_fruitless_watches_become_rare(void **state)
+{
+	const struct hp3_pair *p;
+
+	stall_config();
+	stalled();
+	p = &rig.e->pairs.pairs[rig.e->flows[flow_of(&q)].pair];
+	for (uint32_t n = 1; n <= 5; n++) {
+		uint32_t probes = rig.nprobes;
+
+		probe_reply(rig.nprobes - ASKED, false);
+		others_answer();
+		ack(&q, psn - 1);
+		steps(STALL);
+		assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+		assert_int_equal(p->dead_level, n);
+		assert_in_range(p->dead_wait, rig.now - 2 * STALL + (STALL << n) / 4,
+			rig.now + (STALL << n) / 2);
+		last(&q, psn++);
+		for (unsigned i = 0; i < 2000 && rig.nprobes == probes; i++)
+			pass_time(50 * US);
+		assert_int_equal(rig.nprobes, probes + ASKED);
+		assert_true(rig.now >= p->dead_wait);
+	}
 }
 
 /* No other path would help. */
@@ -231,6 +259,7 @@ int main(void)
 		RIG_TEST(the_best_answer_is_the_new_port),
 		RIG_TEST(rule_13_stalled_but_alive_is_left_in_peace),
 		RIG_TEST(rule_13_one_answer_starts_anew),
+		RIG_TEST(rule_28_fruitless_watches_become_rare),
 		RIG_TEST(rule_13_a_dead_peer_is_no_dead_path),
 		RIG_TEST(three_others_are_asked_though_one_is_configured),
 		RIG_TEST(a_watch_outlasts_an_empty_budget),
