@@ -95,8 +95,8 @@ void world_check_entry(struct world *w, struct pkt *k)
 
 	if (w->p.observe && k->port != HOME_PORT + k->qp)
 		VIOLATION(w, "port %u while only observing", k->port);
-	if (k->epoch != q->epoch)
-		return;
+	if (k->epoch != q->epoch || q->gone)
+		return; /* its peer refuses all that comes, whether the RNIC knows or not */
 	if (k->lin == q->closing && !k->ackreq && !is_read(k->opcode) && asks_still(w, q))
 		VIOLATION(w, "closing PSN %llu without AckReq", (unsigned long long)k->lin);
 	if (q->contig < q->exp)
