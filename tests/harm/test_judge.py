@@ -36,8 +36,14 @@ class Judge(unittest.TestCase):
         slow, fine = sample(on={"p99_us": 1080.0}), sample()
         self.assertTrue(judge.wants_more([slow]))
         self.assertFalse(judge.wants_more([fine]))
-        self.assertEqual(colour(slow, fine, fine), "green")
-        self.assertEqual(colour(slow, fine, slow), "red")
+        self.assertEqual(colour(slow, fine, slow, slow, fine), "green")
+        self.assertEqual(colour(slow, fine, slow, slow, slow), "red")
+
+    def test_what_differs_from_itself_says_nothing_finer(self):
+        swings = sample(({"p99_us": 1000.0}, {"p99_us": 1200.0}), {"p99_us": 1400.0})
+        self.assertFalse(judge.wants_more([swings]))
+        self.assertEqual(colour(swings, swings, swings, swings, swings), "green")
+        self.assertTrue(judge.wants_more([sample(({"p99_us": 1000.0}, {"p99_us": 1200.0}), {"p99_us": 1500.0})]))
 
     def test_the_worse_run_without_hp3d_is_the_measure(self):
         self.assertEqual(colour(sample(({"p99_us": 1000.0}, {"p99_us": 1400.0}), {"p99_us": 1400.0})), "green")
