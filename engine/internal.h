@@ -77,7 +77,7 @@ bool hp3_seek_reply(struct hp3_engine *e, uint32_t flow, const struct hp3_view *
 /* What kinds of rounds share. */
 struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair);
 enum hp3_probe_kind hp3_probe_kind_of(struct hp3_engine *e, uint32_t pair, uint64_t now);
-uint32_t hp3_probe_nonce(struct hp3_engine *e, uint16_t slot);
+uint32_t hp3_probe_nonce(struct hp3_engine *e, uint16_t slot); /* answers.c */
 void hp3_send_probes(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
 void hp3_round_learn(struct hp3_engine *e, const struct hp3_move *m, uint64_t now);
 struct hp3_event *hp3_round_report(

@@ -10,8 +10,6 @@
  */
 #include "engine/internal.h"
 
-#define SLOT_SHIFT   3u /* below: number of the probe */
-#define NONCE_SHIFT  19u /* above: random */
 #define SILENT_NEVER 2u /* rounds without an answer: nobody there, if nobody ever answered */
 #define SILENT_ONCE  8u /* ... if somebody did, long ago: it may be starting anew */
 #define LOOKS        3u /* at a better path that was found: queues swing, one may be short by chance */
@@ -106,11 +104,6 @@ void hp3_send_probes(struct hp3_engine *e, struct hp3_move *m, uint64_t now, str
 		if (m->round.kind == HP3_PROBE_STANDARD)
 			hp3_guard_begin(e, m->flow, now);
 	}
-}
-
-uint32_t hp3_probe_nonce(struct hp3_engine *e, uint16_t slot)
-{
-	return (uint32_t)hp3_random(&e->rng) << NONCE_SHIFT | (uint32_t)slot << SLOT_SHIFT;
 }
 
 struct hp3_event *hp3_round_report(
@@ -371,58 +364,6 @@ bool hp3_seek_reply(struct hp3_engine *e, uint32_t flow, const struct hp3_view *
 		wait_for_answer(e, m);
 	}
 	return true;
-}
-
-/* --- named answers --- */
-
-static struct hp3_move *move_of(struct hp3_engine *e, uint32_t id)
-{
-	uint32_t slot = (id >> SLOT_SHIFT) & UINT16_MAX;
-	struct hp3_move *m = slot < e->cfg.max_moves ? &e->moves[slot] : NULL;
-
-	if (m == NULL || m->active >= e->nmoves || e->slots[m->active] != slot || !m->seeking ||
-		(id & ~(HP3_ROUND_PROBES - 1)) != m->round.id)
-		return NULL;
-	return m;
-}
-
-void hp3_load_told_by(
-	struct hp3_engine *e, uint32_t id, const uint16_t *count, uint32_t n, uint64_t now)
-{
-	const struct hp3_move *m = move_of(e, id);
-
-	if (m != NULL && e->cfg.load_paths != 0)
-		hp3_peer_load_told(&e->peers[e->flows[m->flow].pair], count, n, now);
-}
-
-void hp3_load_told_part(struct hp3_engine *e, uint32_t id, uint32_t first, const uint16_t *count,
-	uint32_t n, uint64_t now)
-{
-	const struct hp3_move *m = move_of(e, id);
-
-	if (m != NULL && e->cfg.load_paths != 0)
-		hp3_peer_load_told_part(&e->peers[e->flows[m->flow].pair], first, count, n,
-			e->cfg.load_age_ns, now);
-}
-
-void hp3_probe_reply(
-	struct hp3_engine *e, uint32_t id, bool ce, uint64_t now, struct hp3_acts *acts)
-{
-	struct hp3_move *m = move_of(e, id);
-	struct hp3_pair *p;
-
-	acts->n = 0;
-	if (m == NULL) {
-		e->stats.probe_strays++;
-		return;
-	}
-	e->stats.probe_replies++;
-	p = &e->pairs.pairs[e->flows[m->flow].pair];
-	p->peer_seen = now;
-	p->peer_silent = 0;
-	p->peer_plain = false;
-	hp3_round_reply(&m->round, &e->cfg.round, id, ce, now);
-	hp3_seek_timeout(e, m, now, acts);
 }
 
 void hp3_seek_timeout(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Answers of peers' hp3d: they bear the id of the probe, which names the slot of the round that
+ * asked for it. What names no round under way is a stray.
+ */
+#include "engine/internal.h"
+
+#define SLOT_SHIFT  3u /* below: number of the probe */
+#define NONCE_SHIFT 19u /* above: random */
+
+uint32_t hp3_probe_nonce(struct hp3_engine *e, uint16_t slot)
+{
+	return (uint32_t)hp3_random(&e->rng) << NONCE_SHIFT | (uint32_t)slot << SLOT_SHIFT;
+}
+
+static struct hp3_move *move_of(struct hp3_engine *e, uint32_t id)
+{
+	uint32_t slot = (id >> SLOT_SHIFT) & UINT16_MAX;
+	struct hp3_move *m = slot < e->cfg.max_moves ? &e->moves[slot] : NULL;
+
+	if (m == NULL || m->active >= e->nmoves || e->slots[m->active] != slot || !m->seeking ||
+		(id & ~(HP3_ROUND_PROBES - 1)) != m->round.id)
+		return NULL;
+	return m;
+}
+
+void hp3_load_told_by(
+	struct hp3_engine *e, uint32_t id, const uint16_t *count, uint32_t n, uint64_t now)
+{
+	const struct hp3_move *m = move_of(e, id);
+
+	if (m != NULL && e->cfg.load_paths != 0)
+		hp3_peer_load_told(&e->peers[e->flows[m->flow].pair], count, n, now);
+}
+
+void hp3_load_told_part(struct hp3_engine *e, uint32_t id, uint32_t first, const uint16_t *count,
+	uint32_t n, uint64_t now)
+{
+	const struct hp3_move *m = move_of(e, id);
+
+	if (m != NULL && e->cfg.load_paths != 0)
+		hp3_peer_load_told_part(&e->peers[e->flows[m->flow].pair], first, count, n,
+			e->cfg.load_age_ns, now);
+}
+
+void hp3_probe_reply(
+	struct hp3_engine *e, uint32_t id, bool ce, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_move *m = move_of(e, id);
+	struct hp3_pair *p;
+
+	acts->n = 0;
+	if (m == NULL) {
+		e->stats.probe_strays++;
+		return;
+	}
+	e->stats.probe_replies++;
+	p = &e->pairs.pairs[e->flows[m->flow].pair];
+	p->peer_seen = now;
+	p->peer_silent = 0;
+	p->peer_plain = false;
+	hp3_round_reply(&m->round, &e->cfg.round, id, ce, now);
+	hp3_seek_timeout(e, m, now, acts);
+}
