@@ -114,13 +114,40 @@ void hp3_failover(
 	hp3_replies_follow(e, flow, m->from, m->to, now, acts);
 }
 
-/* Nothing is missing any more before what is held and what comes. */
+/*
+ * Nothing is missing any more before what is held and what comes. What a selective RNIC repeated
+ * out of the middle (m->head: AGAIN) waits until nothing is missing before it, but is no sign that
+ * nothing is missing behind it.
+ */
 static bool is_caught_up(
 	const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_move *m)
 {
-	uint32_t next = m->head != 0 ? e->held[m->head].psn : f->stream.nxt;
+	uint32_t psn = m->resume;
 
-	return hp3_psn_diff(m->resume, next) >= 0;
+	for (uint32_t i = m->head; i != 0; i = e->held[i].next) {
+		if (hp3_psn_diff(e->held[i].psn, psn) > 0)
+			return false;
+		if (!(e->held[i].flags & HP3_HELD_AGAIN))
+			return true; /* first transmissions follow each other */
+		if (e->held[i].psn == psn)
+			psn = hp3_psn_add(psn, 1); /* of a READ: at least */
+	}
+	return hp3_psn_diff(psn, f->stream.nxt) >= 0;
+}
+
+/* What was repeated and waits at the head leaves as soon as nothing is missing before it. */
+static void release_repeated(struct hp3_engine *e, uint32_t flow, struct hp3_acts *acts)
+{
+	struct hp3_move *m = &e->moves[e->flows[flow].slot];
+	uint32_t n = 0;
+
+	for (uint32_t i = m->head; i != 0 && (e->held[i].flags & HP3_HELD_AGAIN) &&
+				   hp3_psn_diff(e->held[i].psn, m->resume) <= 0;
+		i = e->held[i].next, n++) {
+		if (e->held[i].psn == m->resume)
+			m->resume = hp3_psn_add(m->resume, 1);
+	}
+	hp3_hold_release(e, flow, n, 0, acts);
 }
 
 /*
@@ -133,13 +160,16 @@ bool hp3_resume_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pk
 {
 	struct hp3_flow *f = &e->flows[flow];
 	struct hp3_move *m = &e->moves[f->slot];
-	uint32_t psn = pkt->v.psn, span = 1;
-	int32_t ahead = hp3_psn_diff(psn, m->resume);
+	uint32_t psn = pkt->v.psn;
+	int32_t ahead;
 
-	if (kind == HP3_TX_NEW && m->head != 0 && is_caught_up(e, f, m)) {
+	if (m->head != 0 && !is_caught_up(e, f, m)) {
+		release_repeated(e, flow, acts);
+	} else if (kind == HP3_TX_NEW && m->head != 0) {
 		hp3_move_input(e, flow, HP3_RFR_IN_CAUGHT_UP, now, acts);
 		return true;
 	}
+	ahead = hp3_psn_diff(psn, m->resume);
 	if (ahead > 0) {
 		hp3_move_input(e, flow, HP3_RFR_IN_TX_AHEAD, now, acts);
 		return false;
@@ -151,10 +181,7 @@ bool hp3_resume_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pk
 		return true;
 	}
 	hp3_move_input(e, flow, HP3_RFR_IN_TX_WANTED, now, acts);
-	if (pkt->v.flags & HP3_VF_READ)
-		span = hp3_read_span(
-			pkt->v.dma_len, f->pmtu_log2 != 0 ? f->pmtu_log2 : HP3_PMTU_LOG2_MIN);
-	m->resume = hp3_psn_add(psn, span);
+	m->resume = hp3_psn_add(psn, hp3_request_span(&pkt->v, f->pmtu_log2));
 	if (m->head == 0 && is_caught_up(e, f, m))
 		hp3_move_input(e, flow, HP3_RFR_IN_CAUGHT_UP, now, acts);
 	return true;
@@ -169,6 +196,8 @@ void hp3_resume_rx(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3
 		m->resume = f->stream.una;
 	if (is_caught_up(e, f, m))
 		hp3_move_input(e, flow, HP3_RFR_IN_CAUGHT_UP, now, acts);
-	else if (m->owed && (f->watch & HP3_FW_SURE))
+	else
+		release_repeated(e, flow, acts);
+	if (f->state == HP3_RFR_RESUMING && m->owed && (f->watch & HP3_FW_SURE))
 		hand_nak(e, flow, now, acts);
 }

@@ -254,7 +254,7 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 		return; /* rule 6: means nothing; the RNIC sees to it */
 	if (refused)
 		note_refusal(e, f, v);
-	if (__builtin_expect(f->watch & HP3_FW_GUARD, 0) && hp3_guard_stops(e, f, v)) {
+	if (__builtin_expect(f->watch & HP3_FW_GUARD, 0) && hp3_guard_stops(e, f, v, now)) {
 		e->stats.acks_consumed++;
 		vd->kind = HP3_CONSUME;
 		return;

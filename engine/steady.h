@@ -59,7 +59,7 @@ static inline void note_new(struct hp3_engine *e, uint32_t flow, const struct hp
 	if (__builtin_expect(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC), 0)) {
 		flags |= HP3_FF_READS; /* held or not: the RNIC waits for its response */
 		if (f->watch & HP3_FW_GUARD)
-			hp3_guard_read(e, flow);
+			hp3_guard_read(e, flow, f->stream.hi, hp3_stream_end(&f->stream));
 	}
 	f->flags = flags;
 }

@@ -48,6 +48,14 @@ static inline uint32_t hp3_read_span(uint32_t len, uint32_t pmtu_log2)
 	return len == 0 ? 1 : (uint32_t)(((uint64_t)len + (1u << pmtu_log2) - 1) >> pmtu_log2);
 }
 
+/* PSNs that a request takes; of a READ while the PMTU is not known (0): the most that it may. */
+static inline uint32_t hp3_request_span(const struct hp3_view *v, uint8_t pmtu_log2)
+{
+	if (!(v->flags & HP3_VF_READ))
+		return 1;
+	return hp3_read_span(v->dma_len, pmtu_log2 != 0 ? pmtu_log2 : HP3_PMTU_LOG2_MIN);
+}
+
 /* Exclusive upper bound of the PSNs emitted so far. */
 static inline uint32_t hp3_stream_end(const struct hp3_stream *s)
 {

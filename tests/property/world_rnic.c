@@ -87,23 +87,17 @@ static void refused(struct world *w, uint32_t i, uint64_t lin, uint8_t syndrome)
 	}
 }
 
-/* Which message a PSN that waits for its answer belongs to is known; NULL: it waits for none. */
-static const struct desc *waiting(const struct world *w, uint32_t i, uint64_t lin)
-{
-	const struct qp *q = &w->qps[i];
-
-	return lin >= q->una && lin < q->nxt ? &w->ring[i][lin % RING] : NULL;
-}
-
 /*
  * The one plain ACK that may be kept back: it lies within a READ or ATOMIC whose data have not
- * come, and a duplicate of ours may have provoked it. It would stand for the data.
+ * come, though the RNIC may just be going back to it, and a duplicate of ours may have provoked it.
+ * It would stand for the data.
  */
 static bool stands_for_data(const struct world *w, uint32_t i, uint64_t lin)
 {
-	const struct desc *d = waiting(w, i, lin);
+	const struct qp *q = &w->qps[i];
 
-	return d != NULL && is_read(d->opcode) && w->now < w->qps[i].asked_until;
+	return lin >= q->una && lin < q->high && is_read(w->ring[i][lin % RING].opcode) &&
+	       w->now < q->asked_until;
 }
 
 bool world_is_news(const struct world *w, uint32_t i, const struct hp3_view *v)

@@ -4,56 +4,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include "scene.h"
-
-static uint32_t closing; /* PSN that closed the old path */
-
-static void config(enum hp3_probe_choice probes)
-{
-	probing_config();
-	rig.cfg.probes = (uint8_t)probes;
-	rig.cfg.round.allow_nak = probes == HP3_PROBES_NAK;
-}
-
-/* Severely congested; 1 MIDDLE is in flight, so that there is something to drain. */
-static void congested(void)
-{
-	probing_engine();
-	for (unsigned i = 0; i < 4; i++)
-		exchange(false);
-	for (unsigned i = 0; info(&q).state == HP3_RFR_STEADY && i < 10; i++) {
-		struct hp3_fields f = {.opcode = HP3_OP_RC_ACK, .becn = true, .psn = psn};
-
-		last(&q, psn++);
-		middle(&q, psn++);
-		pass_time(RTT);
-		response(&q, &f);
-		if (info(&q).state == HP3_RFR_STEADY)
-			pass_time(CYCLE);
-	}
-	assert_int_equal(info(&q).state, HP3_RFR_CLOSING);
-	assert_int_equal(rig.nprobes, 0);
-}
-
-/* Drained, one packet is held, the first probe is in the air. */
-static void asking(void)
-{
-	congested();
-	closing = psn++;
-	assert_int_equal(middle(&q, closing), HP3_PASS);
-	assert_int_equal(middle(&q, psn++), HP3_HOLD);
-	pass_time(RTT);
-	ack(&q, closing);
-	assert_int_equal(info(&q).state, HP3_RFR_PROBING);
-	assert_int_equal(rig.nprobes, 1);
-}
+#include "standard_scene.h"
 
 /* --- only behind the drain --- */
 
 static void rule_02_probes_only_behind_the_drain(void **state)
 {
-	config(HP3_PROBES_STANDARD);
-	congested();
+	standard_config(HP3_PROBES_STANDARD);
+	standard_congested();
 	ack(&q, psn - 1); /* all has arrived: no proof that no reply is under way */
 	assert_int_equal(info(&q).state, HP3_RFR_CLOSING);
 	assert_int_equal(rig.nprobes, 0);
@@ -73,8 +31,8 @@ static void rule_02_probes_only_behind_the_drain(void **state)
 
 static void rule_02_a_send_or_write_closes(void **state)
 {
-	config(HP3_PROBES_STANDARD);
-	congested();
+	standard_config(HP3_PROBES_STANDARD);
+	standard_congested();
 	assert_int_equal(read_request(&q, psn, 2 * PMTU), HP3_PASS);
 	psn += 2;
 	assert_int_equal(info(&q).state, HP3_RFR_CLOSING);
@@ -96,7 +54,7 @@ static void rule_02_a_send_or_write_closes(void **state)
 /* The newest packet is a READ that would be answered: it does not close. */
 static void rule_02_a_read_in_flight_does_not_close(void **state)
 {
-	config(HP3_PROBES_STANDARD);
+	standard_config(HP3_PROBES_STANDARD);
 	probing_engine();
 	for (unsigned i = 0; i < 4; i++)
 		exchange(false);
@@ -117,9 +75,9 @@ static void rule_02_a_read_in_flight_does_not_close(void **state)
 
 static void rule_02_one_probe_in_the_air(void **state)
 {
-	config(HP3_PROBES_STANDARD);
+	standard_config(HP3_PROBES_STANDARD);
 	rig.cfg.round.improve = 1; /* nobody is that good */
-	asking();
+	standard_asking();
 	for (uint32_t i = 1; i < ASKED; i++) {
 		assert_int_equal(rig.nprobes, i);
 		pass_time(5 * US);
@@ -136,8 +94,8 @@ static void rule_02_one_probe_in_the_air(void **state)
 
 static void a_good_answer_wins(void **state)
 {
-	config(HP3_PROBES_STANDARD);
-	asking();
+	standard_config(HP3_PROBES_STANDARD);
+	standard_asking();
 	pass_time(5 * US);
 	ack(&q, closing);
 	assert_int_equal(rig.vd.kind, HP3_PASS);
@@ -153,8 +111,8 @@ static void a_marked_answer_does_not_win(void **state)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		rig_setup(state);
-		config(HP3_PROBES_STANDARD);
-		asking();
+		standard_config(HP3_PROBES_STANDARD);
+		standard_asking();
 		if (i == 0) {
 			response(
 				&q, &(struct hp3_fields){
@@ -170,61 +128,12 @@ static void a_marked_answer_does_not_win(void **state)
 	}
 }
 
-/* --- which ACK goes to the RNIC? all but one that stands for the data of a READ --- */
-
-/* una is what hp3d knows; the RNIC may have missed it. */
-static void rule_24_answers_go_to_the_rnic(void **state)
-{
-	config(HP3_PROBES_STANDARD);
-	asking();
-	pass_time(5 * US);
-	ack(&q, closing);
-	last(&q, psn++);
-	ack(&q, closing); /* another copy of the answer */
-	assert_int_equal(rig.vd.kind, HP3_PASS);
-	reply(&q, HP3_SYN_ACK | 7, closing); /* more credits */
-	assert_int_equal(rig.vd.kind, HP3_PASS);
-	ack(&q, closing - 1);
-	assert_int_equal(rig.vd.kind, HP3_PASS);
-	ack(&q, psn - 1);
-	assert_int_equal(rig.vd.kind, HP3_PASS);
-	assert_int_equal(stats()->acks_consumed, 0);
-}
-
-/* A late probe finds the responder behind a READ: its answer would complete it without data. */
-static void rule_25_a_late_answer_does_not_complete_a_read(void **state)
-{
-	config(HP3_PROBES_STANDARD);
-	asking();
-	pass_time(TIMEOUT);
-	assert_int_equal(rig.newest[HP3_EV_ROUND].outcome, HP3_ROUND_TIMEOUT);
-	last(&q, psn++);
-	read_request(&q, psn++, 100);
-	ack(&q, psn - 2); /* progress of its own, before the READ */
-	assert_int_equal(rig.vd.kind, HP3_PASS);
-	for (unsigned i = 0; i < 4; i++) { /* by each of the engine's entries */
-		ack(&q, psn - 1);
-		assert_int_equal(rig.vd.kind, HP3_CONSUME);
-		assert_int_equal(info(&q).una, psn - 1);
-	}
-	last(&q, psn++);
-	ack(&q, psn - 1); /* behind it: tells the RNIC that the data were lost */
-	assert_int_equal(rig.vd.kind, HP3_PASS);
-	read_response(&q, HP3_OP_RC_READ_RESP_ONLY, psn - 2, 100);
-	assert_int_equal(rig.vd.kind, HP3_PASS);
-	assert_int_equal(stats()->acks_consumed, 4);
-	read_request(&q, psn++, 100);
-	pass_time(3 * TIMEOUT);
-	ack(&q, psn - 1); /* nothing of ours can have provoked it */
-	assert_int_equal(rig.vd.kind, HP3_PASS);
-}
-
 /* --- the end of a round --- */
 
 static void rule_02_a_loss_ends_the_round(void **state)
 {
-	config(HP3_PROBES_STANDARD);
-	asking();
+	standard_config(HP3_PROBES_STANDARD);
+	standard_asking();
 	pass_time(TIMEOUT);
 	assert_int_equal(rig.nprobes, 1);
 	assert_int_equal(rig.newest[HP3_EV_ROUND].outcome, HP3_ROUND_TIMEOUT);
@@ -237,9 +146,9 @@ static void rule_02_a_loss_ends_the_round(void **state)
 
 static void max_hold_bounds_the_round(void **state)
 {
-	config(HP3_PROBES_STANDARD);
+	standard_config(HP3_PROBES_STANDARD);
 	rig.cfg.max_hold_ns = 100 * US;
-	asking();
+	standard_asking();
 	pass_time(100 * US - RTT - 4 * US);
 	assert_int_equal(rig.held, 1);
 	pass_time(2 * US);
@@ -249,8 +158,8 @@ static void max_hold_bounds_the_round(void **state)
 
 static void rule_10_an_rnr_nak_ends_the_round(void **state)
 {
-	config(HP3_PROBES_STANDARD);
-	asking();
+	standard_config(HP3_PROBES_STANDARD);
+	standard_asking();
 	rnr(&q, closing);
 	assert_int_equal(rig.vd.kind, HP3_PASS);
 	assert_int_equal(rig.newest[HP3_EV_RECOVER].reason, HP3_RFR_IN_RNR);
@@ -261,8 +170,8 @@ static void rule_10_an_rnr_nak_ends_the_round(void **state)
 
 static void rule_03_a_nak_probe_only_where_configured(void **state)
 {
-	config(HP3_PROBES_NAK);
-	asking();
+	standard_config(HP3_PROBES_NAK);
+	standard_asking();
 	assert_int_equal(rig.act.op, HP3_PROBE_NAK);
 	assert_int_equal(rig.probe_psns[0], closing + 3); /* beyond what is expected */
 	nak(&q, closing + 1);
@@ -281,8 +190,6 @@ int main(void)
 		RIG_TEST(rule_02_one_probe_in_the_air),
 		RIG_TEST(a_good_answer_wins),
 		RIG_TEST(a_marked_answer_does_not_win),
-		RIG_TEST(rule_24_answers_go_to_the_rnic),
-		RIG_TEST(rule_25_a_late_answer_does_not_complete_a_read),
 		RIG_TEST(rule_02_a_loss_ends_the_round),
 		RIG_TEST(max_hold_bounds_the_round),
 		RIG_TEST(rule_10_an_rnr_nak_ends_the_round),

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "standard_scene.h"
+
+uint32_t closing;
+
+void standard_config(enum hp3_probe_choice probes)
+{
+	probing_config();
+	rig.cfg.probes = (uint8_t)probes;
+	rig.cfg.round.allow_nak = probes == HP3_PROBES_NAK;
+}
+
+void standard_congested(void)
+{
+	probing_engine();
+	for (unsigned i = 0; i < 4; i++)
+		exchange(false);
+	for (unsigned i = 0; info(&q).state == HP3_RFR_STEADY && i < 10; i++) {
+		struct hp3_fields f = {.opcode = HP3_OP_RC_ACK, .becn = true, .psn = psn};
+
+		last(&q, psn++);
+		middle(&q, psn++);
+		pass_time(RTT);
+		response(&q, &f);
+		if (info(&q).state == HP3_RFR_STEADY)
+			pass_time(CYCLE);
+	}
+	assert_int_equal(info(&q).state, HP3_RFR_CLOSING);
+	assert_int_equal(rig.nprobes, 0);
+}
+
+void standard_asking(void)
+{
+	standard_congested();
+	closing = psn++;
+	assert_int_equal(middle(&q, closing), HP3_PASS);
+	assert_int_equal(middle(&q, psn++), HP3_HOLD);
+	pass_time(RTT);
+	ack(&q, closing);
+	assert_int_equal(info(&q).state, HP3_RFR_PROBING);
+	assert_int_equal(rig.nprobes, 1);
+}

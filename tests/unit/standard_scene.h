@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TEST_STANDARD_SCENE_H
+#define HP3_TEST_STANDARD_SCENE_H
+/* A flow whose peer is an ordinary RNIC: it asks for a better path behind a drain (rule 2). */
+#include "scene.h"
+
+extern uint32_t closing; /* PSN that closed the old path */
+
+/* Fills rig.cfg: probes of this kind. */
+void standard_config(enum hp3_probe_choice probes);
+/* Severely congested; one MIDDLE is in flight, so that there is something to drain. */
+void standard_congested(void);
+/* Drained, one packet is held, the first probe is in the air. */
+void standard_asking(void);
+
+#endif
