@@ -36,9 +36,15 @@ static bool parallel(const struct hp3_round *r)
 	return r->kind == HP3_PROBE_PEER;
 }
 
+/* Number 0 asks the port in use. A responder reports a gap once: NAK has one probe only. */
+static bool asks_incumbent(enum hp3_probe_kind kind)
+{
+	return kind != HP3_PROBE_NAK;
+}
+
 static bool candidates_valid(const struct hp3_round_ask *ask)
 {
-	uint32_t most = HP3_ROUND_PROBES - (ask->kind == HP3_PROBE_PEER);
+	uint32_t most = HP3_ROUND_PROBES - asks_incumbent(ask->kind);
 
 	if (ask->n == 0 || ask->n > most)
 		return false;
@@ -56,7 +62,7 @@ static bool candidates_valid(const struct hp3_round_ask *ask)
 int hp3_round_start(struct hp3_round *r, const struct hp3_round_params *p,
 	struct hp3_probe_budget *b, const struct hp3_round_ask *ask, uint64_t now)
 {
-	bool peer = ask->kind == HP3_PROBE_PEER;
+	bool peer = ask->kind == HP3_PROBE_PEER, mine = asks_incumbent(ask->kind);
 	uint32_t want, got;
 
 	if (!candidates_valid(ask))
@@ -65,10 +71,10 @@ int hp3_round_start(struct hp3_round *r, const struct hp3_round_params *p,
 		return -EPERM;
 	if (!peer && (!ask->drained || ask->reads))
 		return -EBUSY;
-	if (!peer && ask->rtt_ns == 0)
+	if (!mine && ask->rtt_ns == 0)
 		return -ENODATA;
-	want = ask->kind == HP3_PROBE_NAK ? 1 : ask->n + peer;
-	got = hp3_probe_budget_take(b, p, 1u + peer, want, now);
+	want = mine ? ask->n + 1 : 1;
+	got = hp3_probe_budget_take(b, p, 1u + mine, want, now);
 	if (got == 0)
 		return -EAGAIN;
 	*r = (struct hp3_round){.start = now,
@@ -81,7 +87,7 @@ int hp3_round_start(struct hp3_round *r, const struct hp3_round_params *p,
 		.n = (uint8_t)got,
 		.port = ask->port};
 	for (uint32_t i = 0; i < got; i++) {
-		if (peer)
+		if (mine)
 			r->probe[i].port = i == 0 ? ask->port : ask->candidates[i - 1];
 		else
 			r->probe[i].port = ask->candidates[i];
@@ -126,7 +132,7 @@ int hp3_round_in_air(const struct hp3_round *r)
 
 static bool incumbent_answered(const struct hp3_round *r)
 {
-	return parallel(r) && r->probe[0].state == HP3_PROBE_ANSWERED;
+	return asks_incumbent(r->kind) && r->probe[0].state == HP3_PROBE_ANSWERED;
 }
 
 /* RTT that a winner has to improve on, 0: none known yet. */
@@ -148,7 +154,7 @@ static bool find_winner(struct hp3_round *r, const struct hp3_round_params *p)
 
 	if (r->patient && !incumbent_answered(r))
 		return false;
-	for (uint32_t i = parallel(r); i < r->n; i++) {
+	for (uint32_t i = asks_incumbent(r->kind); i < r->n; i++) {
 		const struct hp3_probe *q = &r->probe[i];
 
 		if (q->state == HP3_PROBE_ANSWERED && !q->ce &&
@@ -165,7 +171,7 @@ static bool find_winner(struct hp3_round *r, const struct hp3_round_params *p)
 /* True if no probe that is in the air or to be sent can change the outcome any more. */
 static bool hopeless(const struct hp3_round *r, uint64_t now)
 {
-	return now >= r->deadline || incumbent_answered(r) ||
+	return now >= r->deadline || (parallel(r) && incumbent_answered(r)) ||
 	       (r->next == r->n && first_in(r, HP3_PROBE_OPEN) == HP3_NO_PROBE);
 }
 

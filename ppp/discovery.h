@@ -14,10 +14,12 @@
  * - PEER: the port in use is probed too, all probes leave back to back. Once the port in use has
  *   answered, slower ones cannot win, and the round ends.
  * - STANDARD (a duplicate of an acknowledged request, rule 2): every answer looks alike, so one
- * probe is in the air at a time; only behind a drain and without READ or ATOMIC outstanding; a loss
- * ends the round, and the next one waits for guard_ns, so that no answer is taken for another's.
- * - NAK (future PSN, rule 3): as STANDARD, and a single probe: a responder reports a gap once. Only
- *   where the operator asked for it.
+ *   probe is in the air at a time; only behind a drain and without READ or ATOMIC outstanding; a
+ *   loss ends the round, and the next one waits for guard_ns, so that no answer is taken for
+ *   another's. The port in use is asked first: drained, as the others find their paths, so that
+ *   the flow's own queue, which it would take along, does not count for them.
+ * - NAK (future PSN, rule 3): as STANDARD, but a single probe, and none of the port in use: a
+ *   responder reports a gap once. Only where the operator asked for it.
  *
  * Invariants: the winner is a candidate, unmarked, and better than the port in use; at most one
  * STANDARD or NAK probe is in the air; a round ends, at the latest at its deadline; what comes
@@ -91,7 +93,7 @@ struct hp3_round {
 	uint8_t patient : 1;
 	uint8_t again : 1;
 	uint8_t outcome; /* enum hp3_round_outcome */
-	uint8_t n; /* probes; PEER: number 0 is the port in use */
+	uint8_t n; /* probes; number 0 is the port in use, but of kind NAK */
 	uint8_t next; /* first one not sent */
 	uint8_t winner; /* number of the probe, if outcome is WINNER */
 	uint8_t late; /* replies that came when the round or the probe had ended; up to 255 */
@@ -118,8 +120,8 @@ struct hp3_round_ask {
 /*
  * Begins a round and pays for its probes; with a small budget the last candidates are left out.
  * Returns 0; -EINVAL no candidate, too many, or one twice; -EPERM NAK probes are not configured;
- * -EBUSY STANDARD or NAK while not drained or with READs outstanding; -ENODATA no RTT to compare
- * with; -EAGAIN the budget is used up. *r is written only on success.
+ * -EBUSY STANDARD or NAK while not drained or with READs outstanding; -ENODATA NAK, no RTT to
+ * compare with; -EAGAIN the budget is used up. *r is written only on success.
  */
 int hp3_round_start(struct hp3_round *r, const struct hp3_round_params *p,
 	struct hp3_probe_budget *b, const struct hp3_round_ask *ask, uint64_t now);

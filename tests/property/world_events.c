@@ -24,24 +24,26 @@ static uint32_t lost_in(const struct hp3_event *ev)
 static void check_winner(struct world *w, const struct hp3_event *ev)
 {
 	const struct hp3_probe *best = NULL, *mine = &ev->probes[0];
-	bool peer = ev->probe_kind == HP3_PROBE_PEER;
+	bool asked = ev->probe_kind != HP3_PROBE_NAK, peer = ev->probe_kind == HP3_PROBE_PEER;
 	uint64_t was = mine->rtt_ns;
 	unsigned congested = 0;
 
 	for (unsigned i = 0; i < ev->n_cycles; i++)
 		if (ev->cycles[i] != HP3_CYCLE_SILENT)
 			congested = ev->cycles[i] & HP3_CYCLE_CONGESTED ? congested + 1 : 0;
-	for (unsigned i = peer; i < ev->n_probes; i++) {
+	for (unsigned i = asked; i < ev->n_probes; i++) {
 		if (ev->probes[i].port == ev->to)
 			best = &ev->probes[i];
 	}
 	if (congested < w->cfg.monitor.congestion_tolerance)
 		VIOLATION(w, "moved after %u congested cycles", congested);
-	if (!peer)
+	if (!asked)
 		was = ev->path.rtt_ns;
+	else if (!peer && mine->state != HP3_PROBE_ANSWERED)
+		VIOLATION(w, "moved without asking the drained port %u", ev->from);
 	if (best == NULL || best->state != HP3_PROBE_ANSWERED || best->ce)
 		VIOLATION(w, "port %u won without an unmarked answer", ev->to);
-	else if ((!peer || mine->state == HP3_PROBE_ANSWERED) &&
+	else if ((!asked || mine->state == HP3_PROBE_ANSWERED) &&
 		 best->rtt_ns > was * w->cfg.round.improve / 100)
 		VIOLATION(w, "port %u won with %u ns against %llu", ev->to, best->rtt_ns,
 			(unsigned long long)was);

@@ -44,3 +44,10 @@ void standard_asking(void)
 	assert_int_equal(info(&q).state, HP3_RFR_PROBING);
 	assert_int_equal(rig.nprobes, 1);
 }
+
+void standard_mine(void)
+{
+	pass_time(RTT);
+	ack(&q, closing);
+	assert_int_equal(rig.nprobes, 2);
+}

@@ -10,7 +10,9 @@ extern uint32_t closing; /* PSN that closed the old path */
 void standard_config(enum hp3_probe_choice probes);
 /* Severely congested; one MIDDLE is in flight, so that there is something to drain. */
 void standard_congested(void);
-/* Drained, one packet is held, the first probe is in the air. */
+/* Drained, one packet is held, the first probe is in the air: on the port in use. */
 void standard_asking(void);
+/* It is answered after RTT, and the first candidate's probe is in the air. */
+void standard_mine(void);
 
 #endif

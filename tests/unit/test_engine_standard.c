@@ -24,7 +24,7 @@ static void rule_02_probes_only_behind_the_drain(void **state)
 	ack(&q, closing);
 	assert_int_equal(rig.nprobes, 1);
 	assert_int_equal(rig.probe_psns[0], closing); /* a duplicate of an acknowledged WRITE */
-	assert_int_not_equal(rig.probe_ports[0], q.home);
+	assert_int_equal(rig.probe_ports[0], q.home); /* the measure of all others: drained, too */
 	assert_int_equal(rig.held, 1);
 	command(&q, HP3_CMD_CANCEL, 0);
 }
@@ -78,14 +78,14 @@ static void rule_02_one_probe_in_the_air(void **state)
 	standard_config(HP3_PROBES_STANDARD);
 	rig.cfg.round.improve = 1; /* nobody is that good */
 	standard_asking();
-	for (uint32_t i = 1; i < ASKED; i++) {
+	for (uint32_t i = 1; i <= ASKED; i++) {
 		assert_int_equal(rig.nprobes, i);
 		pass_time(5 * US);
 		assert_int_equal(rig.nprobes, i);
 		ack(&q, closing);
 		assert_int_equal(rig.vd.kind, HP3_PASS); /* rule 24 */
 	}
-	assert_int_equal(rig.newest[HP3_EV_ROUND].n_probes, ASKED - 1);
+	assert_int_equal(rig.newest[HP3_EV_ROUND].n_probes, ASKED);
 	assert_int_equal(rig.newest[HP3_EV_ROUND].outcome, HP3_ROUND_NO_BETTER);
 	assert_int_equal(rig.newest[HP3_EV_RECOVER].reason, HP3_RFR_IN_NO_BETTER);
 	expect_left(rig.nwire - 1, closing + 1, q.home, false);
@@ -96,14 +96,32 @@ static void a_good_answer_wins(void **state)
 {
 	standard_config(HP3_PROBES_STANDARD);
 	standard_asking();
+	standard_mine();
+	assert_int_not_equal(rig.probe_ports[1], q.home);
 	pass_time(5 * US);
 	ack(&q, closing);
 	assert_int_equal(rig.vd.kind, HP3_PASS);
 	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
 	assert_int_equal(rig.last.reason, HP3_RFR_IN_WON);
 	assert_int_equal(rig.newest[HP3_EV_ROUND].probe_kind, HP3_PROBE_STANDARD);
-	assert_int_equal(info(&q).port, rig.probe_ports[0]);
-	expect_left(rig.nwire - 1, closing + 1, rig.probe_ports[0], false);
+	assert_int_equal(rig.newest[HP3_EV_ROUND].probes[0].port, q.home);
+	assert_int_equal(info(&q).port, rig.probe_ports[1]);
+	expect_left(rig.nwire - 1, closing + 1, rig.probe_ports[1], false);
+}
+
+/* The queue was the flow's own: as empty as the others, its path is as good as they are. */
+static void the_drained_path_in_use_is_the_measure(void **state)
+{
+	standard_config(HP3_PROBES_STANDARD);
+	standard_asking();
+	for (unsigned i = 0; i < ASKED; i++) {
+		assert_int_equal(info(&q).state, HP3_RFR_PROBING);
+		pass_time(4 * US + US / 2);
+		ack(&q, closing);
+	}
+	assert_int_equal(rig.newest[HP3_EV_ROUND].outcome, HP3_ROUND_NO_BETTER);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+	assert_false(info(&q).moved);
 }
 
 /* A mark on the answer, or a CNP while the probe was out. */
@@ -113,6 +131,7 @@ static void a_marked_answer_does_not_win(void **state)
 		rig_setup(state);
 		standard_config(HP3_PROBES_STANDARD);
 		standard_asking();
+		standard_mine();
 		if (i == 0) {
 			response(
 				&q, &(struct hp3_fields){
@@ -121,10 +140,10 @@ static void a_marked_answer_does_not_win(void **state)
 			cnp();
 			ack(&q, closing);
 		}
-		assert_int_equal(rig.nprobes, 2);
+		assert_int_equal(rig.nprobes, 3);
 		pass_time(5 * US);
 		ack(&q, closing);
-		assert_int_equal(info(&q).port, rig.probe_ports[1]);
+		assert_int_equal(info(&q).port, rig.probe_ports[2]);
 	}
 }
 
@@ -189,6 +208,7 @@ int main(void)
 		RIG_TEST(rule_02_a_read_in_flight_does_not_close),
 		RIG_TEST(rule_02_one_probe_in_the_air),
 		RIG_TEST(a_good_answer_wins),
+		RIG_TEST(the_drained_path_in_use_is_the_measure),
 		RIG_TEST(a_marked_answer_does_not_win),
 		RIG_TEST(rule_02_a_loss_ends_the_round),
 		RIG_TEST(max_hold_bounds_the_round),
