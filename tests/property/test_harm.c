@@ -209,7 +209,6 @@ static void the_peers_hp3d_restarts(void **state)
 	p.read_percent = 30;
 	harmless(p);
 	p.incast_us = 5000;
-	p.harmless = false;
 	p.reads = false;
 	harmless(p);
 }
