@@ -7,7 +7,7 @@
 #include "sim/core/config.h"
 #include "sim/host/host.h"
 #include "sim/lb/lb.h"
-#include "sim/results/json.h"
+#include "sim/results/settings.h"
 #include "sim/work/builtin.h"
 
 static const char usage_text[] =

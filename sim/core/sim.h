@@ -58,6 +58,7 @@ struct sim {
 	struct sim_config asked; /* as given */
 	struct sim_config cfg; /* as in effect: balancers may need an RNIC of their own */
 	struct sim_topo topo;
+	struct sim_input sizes, flows; /* without a name: none was read */
 	struct sim_port *port; /* by number */
 	struct sim_host *host;
 	struct sim_switch *sw; /* by node number - hosts */

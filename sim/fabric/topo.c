@@ -71,11 +71,12 @@ static int read_links(struct sim_topo *t, FILE *f, const char *path, char *err, 
 
 int sim_topo_load(struct sim_topo *t, const char *path, char *err, uint32_t err_size)
 {
-	FILE *f = fopen(path, "r");
 	uint32_t switches, id;
 	int ret = 0;
+	FILE *f;
 
 	*t = (struct sim_topo){0};
+	f = sim_input_open(&t->file, path, NULL);
 	if (f == NULL) {
 		ret = -errno;
 		snprintf(err, err_size, "%s: %s", path, strerror(errno));

@@ -15,6 +15,7 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include "sim/core/input.h"
 
 struct sim_link {
 	uint32_t a, b; /* nodes */
@@ -24,6 +25,7 @@ struct sim_link {
 };
 
 struct sim_topo {
+	struct sim_input file; /* without a name: generated */
 	uint32_t nodes, hosts, n_links;
 	struct sim_link *link;
 	/* Derived by sim_topo_finish(). Ports of node n: first_port[n] .. first_port[n + 1] - 1. */

@@ -6,8 +6,8 @@
 #include <sys/resource.h>
 #include "sim/lb/lb.h"
 #include "sim/results/json.h"
+#include "sim/results/settings.h"
 #include "sim/results/slowdown.h"
-#include "sim/sim_commit.h"
 
 struct sim_cost sim_cost_now(void)
 {
@@ -19,39 +19,6 @@ struct sim_cost sim_cost_now(void)
 			 (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6,
 		.peak_bytes = (uint64_t)u.ru_maxrss * 1024,
 	};
-}
-
-static int add_setting(void *arg, const struct hp3_ini_item *item)
-{
-	char value[HP3_INI_VALUE_MAX], name[2 * HP3_INI_NAME_MAX];
-
-	hp3_ini_format(item->key, item->field, value, sizeof(value));
-	snprintf(name, sizeof(name), "%s.%s", item->section, item->key->key);
-	return json_object_set_new(arg, name,
-		item->key->type == HP3_INI_INT ? json_integer((json_int_t)strtoull(value, NULL, 10))
-					       : json_string(value));
-}
-
-bool sim_settings_are(json_t *settings, const struct sim_config *cfg)
-{
-	json_t *now = json_object(), *then = json_copy(settings);
-	const char *name;
-	json_t *value;
-	void *tmp;
-	bool same;
-
-	hp3_ini_each(&sim_schema, cfg, add_setting, now);
-	json_object_foreach_safe(now, tmp, name, value)
-	{
-		if (strncmp(name, "sweep.", strlen("sweep.")) == 0) {
-			json_object_del(then, name);
-			json_object_del(now, name);
-		}
-	}
-	same = json_equal(now, then);
-	json_decref(now);
-	json_decref(then);
-	return same;
 }
 
 static json_t *slowdown_json(const struct sim_slowdown *d)
@@ -143,23 +110,27 @@ static double goodput_gbps(const struct sim *s)
 	return (double)bytes * 8000 / (double)(s->last_end - s->first_start);
 }
 
-const char *sim_commit(void)
-{
-	return HP3_SIM_COMMIT;
-}
-
 json_t *sim_result_json(const struct sim *s, const struct sim_cost *cost, bool per_flow)
 {
 	struct sim_slowdowns d;
-	json_t *j = json_object(), *settings = json_object();
+	struct sim_inputs in = {.topology = &s->topo.file, .sizes = &s->sizes, .flows = &s->flows};
+	char key[SIM_SHA256_HEX];
+	json_t *j = json_object();
 
 	sim_slowdowns(s, &d);
-	hp3_ini_each(&sim_schema, &s->asked, add_setting, settings);
+	sim_key(&s->asked, &in, key);
 	json_object_set_new(j, "v", json_integer(1));
 	json_object_set_new(j, "commit", json_string(sim_commit()));
+	json_object_set_new(j, "source", json_string(sim_source()));
+	json_object_set_new(j, "key", json_string(key));
 	json_object_set_new(j, "seed", json_integer((json_int_t)s->cfg.run.seed));
 	json_object_set_new(j, "lb", json_string(s->lb->name));
-	json_object_set_new(j, "settings", settings);
+	json_object_set_new(j, "settings", sim_settings_json(&s->asked, &in));
+	json_object_set_new(j, "inputs", sim_inputs_json(&in));
+	json_object_set_new(j, "fabric",
+		json_pack("{s:i, s:i, s:i}", "hosts", (int)s->topo.hosts, "switches",
+			(int)(s->topo.nodes - s->topo.hosts), "links", (int)s->topo.n_links));
+	json_object_set_new(j, "n_flows", json_integer(s->n_demands));
 	json_object_set_new(j, "bdp_bytes", json_integer((json_int_t)d.bdp));
 	json_object_set_new(j, "slowdown",
 		json_pack("{s:o, s:o, s:o}", "overall", slowdown_json(&d.overall), "lt_bdp",

@@ -2,8 +2,8 @@
 #ifndef HP3_SIM_RESULTS_JSON_H
 #define HP3_SIM_RESULTS_JSON_H
 /*
- * The result of a run as JSON. All but cpu_s, peak_bytes and commit depends on configuration,
- * topology, flows and seed alone.
+ * The result of a run as JSON. All but cpu_s, peak_bytes and commit, and the names of files,
+ * depends on the key alone (settings.h).
  */
 #include <jansson.h>
 #include "sim/core/sim.h"
@@ -14,14 +14,10 @@ struct sim_cost {
 };
 
 struct sim_cost sim_cost_now(void);
-/* Of the source this was built from: git describe. */
-const char *sim_commit(void);
 
 /* NULL without memory. `per_flow`: adds "flows": [[src, dst, bytes, start_ps, fct_ps, base_ps]..].
  */
 json_t *sim_result_json(const struct sim *s, const struct sim_cost *cost, bool per_flow);
-/* Do the settings of a result (object; NULL: none) make the same run? [sweep] does not matter. */
-bool sim_settings_are(json_t *settings, const struct sim_config *cfg);
 /* 0 or negative errno. "-" is the standard output. */
 int sim_json_write(json_t *j, const char *path);
 

@@ -44,9 +44,7 @@ static int parse(struct sim_cdf *c, FILE *f, const char *name, char *err, uint32
 
 int sim_cdf_load(struct sim_cdf *c, const char *name, char *err, uint32_t err_size)
 {
-	const char *text = sim_builtin_text(name, "txt");
-	FILE *f = text != NULL ? fmemopen((void *)(uintptr_t)text, strlen(text), "r")
-			       : fopen(name, "r");
+	FILE *f = sim_input_open(&c->file, name, sim_builtin_text(name, "txt"));
 	int ret;
 
 	if (f == NULL) {

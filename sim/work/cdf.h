@@ -7,10 +7,12 @@
  * Hadoop), GoogleRPC2008, Solar2022, WebSearch.
  */
 #include <stdint.h>
+#include "sim/core/input.h"
 
 #define SIM_CDF_POINTS 1024u
 
 struct sim_cdf {
+	struct sim_input file;
 	uint32_t n;
 	uint64_t size[SIM_CDF_POINTS];
 	uint64_t share[SIM_CDF_POINTS]; /* of 2^32 */

@@ -31,7 +31,7 @@ static bool seconds(const char *text, uint64_t *ps)
 
 int sim_flows_load(struct sim *s, const char *path, char *err, uint32_t err_size)
 {
-	FILE *f = fopen(path, "r");
+	FILE *f = sim_input_open(&s->flows, path, NULL);
 	uint32_t n = 0;
 	int ret = 0;
 
