@@ -3,9 +3,11 @@
 #define HP3_SIM_CLI_CLI_H
 /* Commands of hp3-sim. Exit codes: 0 done, 1 failed, 2 usage. */
 
-int sim_usage(const char *problem); /* 2 */
+/* Prints the problem unless NULL, and the help of the command that is carried out. Returns 2. */
+int sim_usage(const char *problem);
 int sim_trace_main(int argc, char **argv);
 int sim_run_main(int argc, char **argv);
 int sim_report_main(int argc, char **argv);
+int sim_list_main(int argc, char **argv);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,12 +20,23 @@
 #define SCENARIOS_MAX 64u
 #define SETS_MAX      64u
 #define JOBS_MAX      64u
+#define POLL_US       50000u
 
 struct options {
 	const char *scenario[SCENARIOS_MAX], *set[SETS_MAX], *out;
 	uint32_t n_scenarios;
 	uint32_t jobs;
 	struct sim_wanted want;
+	bool progress;
+};
+
+struct pool {
+	const struct sim_runs *runs;
+	pid_t *pid; /* by run; 0: not running */
+	bool *done; /* by run: its result was there */
+	struct sim_meter *meter; /* by run, shared with its process */
+	uint32_t busy, ended, to_do;
+	struct sim_progress progress;
 };
 
 static void path_of(const struct options *o, const struct sim_one *one, char *path, size_t size)
@@ -49,9 +61,9 @@ static bool done_before(const struct options *o, const struct sim_one *one)
 }
 
 /* In a process of its own: the file appears whole or not at all. */
-static int one_run(const struct options *o, const struct sim_one *one)
+static int one_run(const struct options *o, const struct sim_one *one, struct sim_meter *meter)
 {
-	json_t *j = sim_scenario_run(one);
+	json_t *j = sim_scenario_run(one, meter);
 	char path[512], part[540];
 
 	if (j == NULL)
@@ -66,61 +78,97 @@ static int one_run(const struct options *o, const struct sim_one *one)
 	return 0;
 }
 
-static void progress(uint32_t done, uint32_t all, const char *last)
+/* What all children are at: their runs and shares, those that ended counted whole. */
+static void show(struct pool *p)
 {
-	char bar[31] = "..............................";
+	char text[512];
+	double share = p->ended;
+	size_t at;
 
-	memset(bar, '#', all > 0 ? done * 30 / all : 30);
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r[%s] %u/%u %-50.50s%s", bar, done, all, last,
-			done == all ? "\n" : "");
-	else
-		fprintf(stderr, "%u/%u %s\n", done, all, last);
+	if (!sim_progress_due(&p->progress))
+		return;
+	at = (size_t)snprintf(text, sizeof(text), "%u of %u", p->ended, p->to_do);
+	for (uint32_t i = 0; i < p->runs->n; i++) {
+		if (p->pid[i] == 0)
+			continue;
+		share += p->meter[i].permyriad / 1e4;
+		if (at < sizeof(text))
+			at += (size_t)snprintf(text + at, sizeof(text) - at, ", %u %% of %s",
+				p->meter[i].permyriad / 100, p->runs->run[i].name);
+	}
+	sim_progress_show(&p->progress, share / p->to_do, text);
 }
 
-static int wait_one(const struct sim_runs *runs, const pid_t *pid, uint32_t *ended)
+static int wait_one(struct pool *p)
 {
 	int status;
-	pid_t p = wait(&status);
+	pid_t pid;
 
-	if (p < 0)
+	while ((pid = waitpid(-1, &status, p->progress.on ? WNOHANG : 0)) == 0) {
+		show(p);
+		usleep(POLL_US);
+	}
+	if (pid < 0)
 		return -errno;
-	for (uint32_t i = 0; i < runs->n; i++)
-		if (pid[i] == p)
-			progress(++*ended, runs->n, runs->run[i].name);
+	p->busy--;
+	p->ended++;
+	for (uint32_t i = 0; i < p->runs->n; i++) {
+		if (p->pid[i] != pid)
+			continue;
+		p->pid[i] = 0;
+		if (!p->progress.terminal)
+			fprintf(stderr, "%u/%u %s\n", p->ended, p->to_do, p->runs->run[i].name);
+	}
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+}
+
+static int start_one(const struct options *o, struct pool *p, uint32_t i)
+{
+	fflush(NULL);
+	p->pid[i] = fork();
+	if (p->pid[i] == 0)
+		_exit(one_run(o, &p->runs->run[i], &p->meter[i]));
+	if (p->pid[i] < 0) {
+		fprintf(stderr, "hp3-sim: fork: %s\n", strerror(errno));
+		p->pid[i] = 0;
+		return -errno;
+	}
+	p->busy++;
+	return 0;
 }
 
 static int run_all(const struct options *o, const struct sim_runs *runs)
 {
-	pid_t *pid = sim_alloc(runs->n, sizeof(*pid));
-	uint32_t busy = 0, ended = 0;
-	int ret = 0;
+	size_t size = (runs->n + 1) * sizeof(struct sim_meter);
+	struct pool p = {.runs = runs,
+		.pid = sim_alloc(runs->n, sizeof(*p.pid)),
+		.done = sim_alloc(runs->n, sizeof(*p.done)),
+		.meter = mmap(
+			NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)};
+	int ret = 0, failed = 0;
 
-	for (uint32_t i = 0; i < runs->n; i++) {
-		if (done_before(o, &runs->run[i])) {
-			progress(++ended, runs->n, runs->run[i].name);
+	if (p.meter == MAP_FAILED)
+		return -errno;
+	for (uint32_t i = 0; i < runs->n; i++)
+		p.to_do += !(p.done[i] = done_before(o, &runs->run[i]));
+	if (p.to_do < runs->n)
+		fprintf(stderr, "hp3-sim: %u of %u results are there already\n", runs->n - p.to_do,
+			runs->n);
+	sim_progress_start(&p.progress, o->progress);
+	for (uint32_t i = 0; i < runs->n && ret == 0; i++) {
+		if (p.done[i])
 			continue;
-		}
-		if (busy == o->jobs) {
-			ret |= wait_one(runs, pid, &ended);
-			busy--;
-		}
-		fflush(NULL);
-		pid[i] = fork();
-		if (pid[i] == 0)
-			_exit(one_run(o, &runs->run[i]));
-		if (pid[i] < 0) {
-			fprintf(stderr, "hp3-sim: fork: %s\n", strerror(errno));
-			ret = -errno;
-			break;
-		}
-		busy++;
+		while (p.busy >= o->jobs)
+			failed |= wait_one(&p);
+		ret = start_one(o, &p, i);
 	}
-	for (; busy > 0; busy--)
-		ret |= wait_one(runs, pid, &ended);
-	free(pid);
-	return ret;
+	while (p.busy > 0)
+		failed |= wait_one(&p);
+	sim_progress_end(&p.progress);
+	munmap(p.meter, size);
+	free(p.pid);
+	free(p.done);
+	return ret | failed;
 }
 
 static int parse(int argc, char **argv, struct options *o)
@@ -128,13 +176,16 @@ static int parse(int argc, char **argv, struct options *o)
 	static const struct option longs[] = {{"quick", no_argument, NULL, 'q'},
 		{"out", required_argument, NULL, 'o'}, {"jobs", required_argument, NULL, 'n'},
 		{"lbs", required_argument, NULL, 'l'}, {"set", required_argument, NULL, 's'},
-		{NULL, 0, NULL, 0}};
+		{"progress", no_argument, NULL, 'g'}, {NULL, 0, NULL, 0}};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		switch (c) {
 		case 'q':
 			o->want.quick = true;
+			break;
+		case 'g':
+			o->progress = true;
 			break;
 		case 'o':
 			o->out = optarg;

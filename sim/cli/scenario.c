@@ -142,7 +142,7 @@ static json_t *result(struct sim *s, const struct sim_one *one, double imbalance
 	return j;
 }
 
-json_t *sim_scenario_run(const struct sim_one *one)
+json_t *sim_scenario_run(const struct sim_one *one, struct sim_meter *meter)
 {
 	static struct sim s;
 	struct sim_topo topo = {0};
@@ -164,6 +164,7 @@ json_t *sim_scenario_run(const struct sim_one *one)
 		return NULL;
 	}
 	imbalance = sim_imbalance_start(&s);
+	sim_meter_watch(&s, meter);
 	if (sim_run(&s, one->cfg.run.limit_ms * SIM_MS) < 0)
 		fprintf(stderr, "hp3-sim: %s: %u of %u flows ended within run.limit_ms\n",
 			one->name, s.finished, s.n_demands);

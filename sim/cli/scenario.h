@@ -7,6 +7,7 @@
  */
 #include <jansson.h>
 #include <stdbool.h>
+#include "sim/cli/progress.h"
 #include "sim/core/config.h"
 
 #define SIM_RUNS_MAX 20000u
@@ -33,7 +34,10 @@ struct sim_wanted {
 int sim_scenario_runs(
 	struct sim_runs *runs, const char *name, uint32_t number, const struct sim_wanted *want);
 
-/* Carries one out, here and now. NULL on failure, with a message printed. */
-json_t *sim_scenario_run(const struct sim_one *one);
+/*
+ * Carries one out, here and now, and says in `meter` how far it is. NULL on failure, with a message
+ * printed.
+ */
+json_t *sim_scenario_run(const struct sim_one *one, struct sim_meter *meter);
 
 #endif

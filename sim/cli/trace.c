@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "sim/cli/cli.h"
+#include "sim/cli/progress.h"
 #include "sim/results/capture.h"
 #include "sim/results/json.h"
 #include "sim/work/flows.h"
@@ -17,7 +18,7 @@ struct options {
 	const char *set[SETS_MAX];
 	unsigned n_sets;
 	char lb[64], seed[64];
-	bool per_flow;
+	bool per_flow, progress;
 };
 
 static int parse(int argc, char **argv, struct options *o)
@@ -26,7 +27,8 @@ static int parse(int argc, char **argv, struct options *o)
 		{"flows", required_argument, NULL, 'f'}, {"lb", required_argument, NULL, 'l'},
 		{"set", required_argument, NULL, 's'}, {"seed", required_argument, NULL, 'r'},
 		{"json", required_argument, NULL, 'j'}, {"pcap", required_argument, NULL, 'c'},
-		{"per-flow", no_argument, NULL, 'p'}, {NULL, 0, NULL, 0}};
+		{"per-flow", no_argument, NULL, 'p'}, {"progress", no_argument, NULL, 'g'},
+		{NULL, 0, NULL, 0}};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
@@ -44,6 +46,9 @@ static int parse(int argc, char **argv, struct options *o)
 			break;
 		case 'p':
 			o->per_flow = true;
+			break;
+		case 'g':
+			o->progress = true;
 			break;
 		case 'c':
 			o->pcap = optarg;
@@ -90,6 +95,7 @@ static int open_capture(const char *arg, struct sim *s)
 static int run(const struct options *o, const struct sim_config *cfg)
 {
 	static struct sim s;
+	struct sim_watch watch = {0};
 	struct sim_topo topo;
 	struct sim_cost cost;
 	char err[512] = "";
@@ -110,7 +116,10 @@ static int run(const struct options *o, const struct sim_config *cfg)
 	if (o->pcap != NULL && open_capture(o->pcap, &s) < 0)
 		return 1;
 	fprintf(stderr, "hp3-sim: seed %llu\n", (unsigned long long)cfg->run.seed);
-	if (sim_run(&s, cfg->run.limit_ms * SIM_MS) < 0)
+	sim_watch_run(&s, &watch, o->progress);
+	ret = sim_run(&s, cfg->run.limit_ms * SIM_MS);
+	sim_progress_end(&watch.progress);
+	if (ret < 0)
 		fprintf(stderr,
 			"hp3-sim: only %u of %u flows ended within run.limit_ms = %u: raise it, or "
 			"see `dropped`\n",

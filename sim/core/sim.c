@@ -11,7 +11,8 @@
 #include "sim/work/faults.h"
 #include "sim/work/traffic.h"
 
-#define READ_STREAM 0x72656164u /* apart from other random numbers of the seed */
+#define PROGRESS_EVENTS 65536u
+#define READ_STREAM     0x72656164u /* apart from other random numbers of the seed */
 
 const char *sim_drop_name(enum sim_drop d)
 {
@@ -222,6 +223,8 @@ int sim_run(struct sim *s, uint64_t limit)
 			return -ETIME;
 		s->now = ev->at;
 		ev->fire(s, ev);
+		if (s->queue.fired % PROGRESS_EVENTS == 0 && s->progress != NULL)
+			s->progress(s, s->progress_arg);
 	}
 	return 0;
 }

@@ -79,6 +79,9 @@ struct sim {
 	struct sim_faults *faults;
 	struct sim_capture *capture; /* NULL: none; the caller's */
 	uint64_t first_start, last_end;
+	/* Called every 65,536 events; NULL: not. Changes nothing of the simulation. */
+	void (*progress)(const struct sim *s, void *arg);
+	void *progress_arg;
 };
 
 /* 0 or negative errno with a message. `cfg` and `topo` (finished) are taken over. */

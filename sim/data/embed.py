@@ -19,7 +19,10 @@ def main():
         for path in files:
             stem, ending = os.path.splitext(os.path.basename(path))
             with open(path, encoding="utf-8") as f:
-                text = "\n\t".join(quoted(line) for line in f.read().splitlines())
+                lines = f.read().splitlines()
+            if ending == ".ini" and not (lines[1].startswith("; ") and lines[2].startswith("[")):
+                sys.exit(f"{path}:2: describe the scenario here, in one comment line")
+            text = "\n\t".join(quoted(line) for line in lines)
             o.write(f'\t{{"{stem}", "{ending[1:]}",\n\t{text}}},\n')
         o.write("\t{0},\n};\n")
 

@@ -35,12 +35,17 @@ static void send(struct sim *s, const struct job *j, uint32_t rank, uint32_t to)
 	sim_demand_now(s, &d);
 }
 
+static uint32_t messages(const struct sim_job_plan *p)
+{
+	return p->ring ? 2 * (p->ranks - 1) * p->ranks : p->ranks * (p->ranks - 1);
+}
+
 static void begin_round(struct sim *s, struct job *j)
 {
 	uint32_t n = j->plan.ranks;
 
 	j->began = s->now;
-	j->left = j->plan.ring ? 2 * (n - 1) * n : n * (n - 1);
+	j->left = messages(&j->plan);
 	for (uint32_t r = 0; r < n; r++) {
 		j->begun[r] = 1;
 		j->sent[r] = 0;
@@ -218,6 +223,23 @@ int sim_jobs_start(struct sim *s, uint64_t *rng, char *err, uint32_t err_size)
 	}
 	free(order);
 	return 0;
+}
+
+double sim_jobs_share(const struct sim *s)
+{
+	uint64_t all = 0, left = 0;
+
+	for (uint32_t i = 0; s->jobs != NULL && i < s->jobs->n; i++) {
+		const struct job *j = &s->jobs->job[i];
+		uint64_t round = messages(&j->plan);
+
+		if (j->plan.background)
+			continue;
+		all += j->plan.rounds * round;
+		/* Of the round that is under way `left`; one that waits has not begun. */
+		left += j->rounds_left * round - (j->left > 0 ? round - j->left : 0);
+	}
+	return all > 0 ? (double)(all - left) / (double)all : -1;
 }
 
 void sim_jobs_free(struct sim_jobs *jobs)

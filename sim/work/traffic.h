@@ -40,6 +40,9 @@ struct sim_job_results {
 /* False if there are no such jobs, or none of their rounds has ended. */
 bool sim_job_results(const struct sim *s, bool background, struct sim_job_results *r);
 
+/* Share of the messages of the traffic's own jobs that have ended; below 0: it has no jobs. */
+double sim_jobs_share(const struct sim *s);
+
 /* host/flow.c: a flow has ended that had this tag. */
 void sim_jobs_done(struct sim *s, uint32_t tag);
 void sim_jobs_free(struct sim_jobs *j);

@@ -57,14 +57,16 @@ def trace(sim, tmp, topo, flows, more):
 
 def manual_lacks(sim, path):
     """Options and commands of --help that the manual page does not have."""
-    usage = run([sim, "--help"]).stdout
+    commands = re.findall(r"(?m)^  ([a-z]+) ", run([sim, "--help"]).stdout)
+    usage = "".join(run([sim, c, "--help"]).stdout for c in commands)
     with open(path, encoding="utf-8") as f:
         manual = f.read().replace("\\-", "-")
     options = set(re.findall(r"--([a-z-]+)", usage)) - {"replay"}
     lacks = [o for o in options if not re.search(rf"(?m)^\.BI? --{o}( |$)", manual)]
-    lacks += [c for c in re.findall(r"hp3-sim ([a-z]+) ", usage)
+    lacks += [c for c in commands
               if not re.search(rf"(?m)^\.BI? {c}( |$)", manual)]
-    if len(options) < 12:
+    lacks += [f"own help of {c}" for c in commands if f"usage: hp3-sim {c}" not in usage]
+    if len(options) < 12 or len(commands) < 6:
         lacks.append("--help has lost options")
     return [f"manual: no {lack}" for lack in lacks]
 
@@ -83,11 +85,14 @@ def main():
             lengths = frames(f.read())
         if len(lengths) != 20 or lengths.count(62) != 10 or min(lengths) != 62:
             bad.append(f"pcap: 5 packets and ACKs each way expected, lengths are {lengths}")
+        lines = run([sim, "list"]).stdout.splitlines()
+        if not any(line.startswith("  micro-collision  Two elephants ") for line in lines):
+            bad.append("list: does not describe scenarios")
         for topo, flows, more, code, words in BAD:
             done = trace(sim, tmp, topo, flows, more)
             if done.returncode != code or words not in done.stderr:
                 bad.append(f"{more} {words!r}: exit code {done.returncode}, {done.stderr!r}")
-        for args in [["--help"], ["run", "--help"], ["trace", "--lb", "ecmp", "--help"], ["--version"]]:
+        for args in [["--help"], ["run", "--help"], ["trace", "--lb", "ecmp", "--help"], ["--version"], ["help"]]:
             done = run([sim] + args)
             if done.returncode != 0 or done.stderr or "hp3-sim" not in done.stdout:
                 bad.append(f"{args}: exit code {done.returncode}, {done.stdout!r} {done.stderr!r}")
