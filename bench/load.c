@@ -315,12 +315,12 @@ struct hp3_config load_config(uint32_t flows, enum load_mode mode, uint32_t memo
 
 	hp3_config_defaults(&cfg);
 	cfg.eal.memory_mb = memory_mb;
-	cfg.flows.max_flows = flows;
-	cfg.flows.max_pairs = PAIRS;
+	cfg.engine.max_flows = flows;
+	cfg.engine.max_pairs = PAIRS;
 	if (mode == LOAD_DRAIN || mode == LOAD_HOLD)
-		cfg.rfr.max_moves += flows / LOAD_DRAIN_EVERY;
+		cfg.engine.max_moves += flows / LOAD_DRAIN_EVERY;
 	if (mode == LOAD_DCQCN)
-		cfg.cc.mode = HP3_CC_KEY_DCQCN;
+		cfg.engine.cc.mode = HP3_CC_DCQCN;
 	return cfg;
 }
 

@@ -6,6 +6,8 @@
 #include "config/config.h"
 #include "config/keys.h"
 
+#define US 1000u
+#define MS 1000000u
 #define MBUF_OVERHEAD                                                                              \
 	256u /* struct rte_mbuf and the pool's own header, rounded up to cache lines */
 
@@ -90,9 +92,9 @@ static void check_idle(struct hp3_ini_doc *doc, const struct hp3_config *c)
 /* Held packets must leave buffers to receive with: an empty pool would drop what the ACK comes in.
  * All lcores of a rail take from one pool.
  */
-static void check_hold(struct hp3_ini_doc *doc, const struct hp3_config *c)
+static void check_pool(struct hp3_ini_doc *doc, const struct hp3_config *c)
 {
-	uint64_t held = (uint64_t)c->rfr.hold_packets * c->eal.lcores;
+	uint64_t held = (uint64_t)c->engine.hold_packets * c->eal.lcores;
 	uint32_t most = c->eal.mbufs / 4 * 3;
 
 	if (held > most && good2(doc, "rfr", "hold_packets", "eal", "mbufs") &&
@@ -101,70 +103,89 @@ static void check_hold(struct hp3_ini_doc *doc, const struct hp3_config *c)
 			"%u packets on hold, on each of [eal] lcores = %u, would leave too few of "
 			"[eal] mbufs = %u to receive with: raise mbufs to at least %" PRIu64
 			", or lower hold_packets x lcores to at most %u",
-			c->rfr.hold_packets, c->eal.lcores, c->eal.mbufs, (held + 2) / 3 * 4, most);
-	if (c->rfr.hold_bytes > c->rfr.hold_bytes_total &&
+			c->engine.hold_packets, c->eal.lcores, c->eal.mbufs, (held + 2) / 3 * 4,
+			most);
+}
+
+static void check_hold(struct hp3_ini_doc *doc, const struct hp3_engine_config *e)
+{
+	if (e->hold_bytes > e->hold_bytes_total &&
 		good2(doc, "rfr", "hold_bytes", "rfr", "hold_bytes_total"))
 		hp3_ini_complain(doc, "rfr", "hold_bytes",
 			"one flow's bound %" PRIu64
 			" exceeds that of all, hold_bytes_total = %" PRIu64
 			": lower it or raise hold_bytes_total",
-			c->rfr.hold_bytes, c->rfr.hold_bytes_total);
+			e->hold_bytes, e->hold_bytes_total);
 }
 
-static void check_flows(struct hp3_ini_doc *doc, const struct hp3_config *c)
+static void check_flows(struct hp3_ini_doc *doc, const struct hp3_engine_config *e)
 {
-	if (c->flows.dead_age_ms < c->flows.idle_age_ms &&
-		good2(doc, "flows", "dead_age_ms", "flows", "idle_age_ms"))
+	uint64_t dead = e->dead_age_ns / MS, idle = e->idle_age_ns / MS;
+
+	if (dead < idle && good2(doc, "flows", "dead_age_ms", "flows", "idle_age_ms"))
 		hp3_ini_complain(doc, "flows", "dead_age_ms",
-			"%u ms is shorter than idle_age_ms = %u, so that flows with packets in "
-			"flight would be forgotten first: set it to at least %u",
-			c->flows.dead_age_ms, c->flows.idle_age_ms, c->flows.idle_age_ms);
+			"%" PRIu64 " ms is shorter than idle_age_ms = %" PRIu64
+			", so that flows with packets in flight would be forgotten first: set it "
+			"to at least %" PRIu64,
+			dead, idle, idle);
 }
 
-static void check_ppp(struct hp3_ini_doc *doc, const struct hp3_config *c)
+static void check_ppp(struct hp3_ini_doc *doc, const struct hp3_engine_config *e)
 {
-	if (c->ppp.backoff_max_us < c->ppp.backoff_min_us &&
+	uint32_t least = e->round.backoff_min_ns / US;
+
+	if (e->round.backoff_max_ns < e->round.backoff_min_ns &&
 		good2(doc, "ppp", "backoff_max_us", "ppp", "backoff_min_us"))
 		hp3_ini_complain(doc, "ppp", "backoff_max_us",
 			"%u us is shorter than backoff_min_us = %u: set it to at least %u",
-			c->ppp.backoff_max_us, c->ppp.backoff_min_us, c->ppp.backoff_min_us);
-	if (c->ppp.probe_burst <= c->ppp.candidates &&
+			e->round.backoff_max_ns / US, least, least);
+	if (e->round.probe_burst <= e->candidates &&
 		good2(doc, "ppp", "probe_burst", "ppp", "candidates"))
 		hp3_ini_complain(doc, "ppp", "probe_burst",
 			"%u probes are less than one round, candidates = %u and the port in use: "
 			"set it to at least %u",
-			c->ppp.probe_burst, c->ppp.candidates, c->ppp.candidates + 1);
+			e->round.probe_burst, e->candidates, e->candidates + 1);
 }
 
 static void at_most_line_rate(
-	struct hp3_ini_doc *doc, const struct hp3_config *c, const char *key, uint32_t rate)
+	struct hp3_ini_doc *doc, const struct hp3_engine_config *e, const char *key, uint32_t rate)
 {
-	if (rate > c->cc.rpg_max_rate && good2(doc, "cc", key, "cc", "rpg_max_rate"))
+	uint32_t line = e->cc.rp.rpg_max_rate;
+
+	if (rate > line && good2(doc, "cc", key, "cc", "rpg_max_rate"))
 		hp3_ini_complain(doc, "cc", key,
-			"%u Mb/s is above the line rate, rpg_max_rate = %u: lower it", rate,
-			c->cc.rpg_max_rate);
+			"%u Mb/s is above the line rate, rpg_max_rate = %u: lower it", rate, line);
 }
 
-static void check_cc(struct hp3_ini_doc *doc, const struct hp3_config *c)
+static void check_cc(struct hp3_ini_doc *doc, const struct hp3_engine_config *e)
 {
-	uint32_t first = c->cc.rate_to_set_on_first_cnp;
+	const struct hp3_dcqcn_params *rp = &e->cc.rp;
+	uint32_t first = rp->rate_to_set_on_first_cnp;
+	uint64_t rto = e->cc.rto_ns / US, hold = e->max_hold_ns / US;
 
-	at_most_line_rate(doc, c, "rpg_min_rate", c->cc.rpg_min_rate);
-	at_most_line_rate(doc, c, "rpg_ai_rate", c->cc.rpg_ai_rate);
-	at_most_line_rate(doc, c, "rpg_hai_rate", c->cc.rpg_hai_rate);
-	at_most_line_rate(doc, c, "rate_to_set_on_first_cnp", first);
-	if (first != 0 && first < c->cc.rpg_min_rate &&
+	at_most_line_rate(doc, e, "rpg_min_rate", rp->rpg_min_rate);
+	at_most_line_rate(doc, e, "rpg_ai_rate", rp->rpg_ai_rate);
+	at_most_line_rate(doc, e, "rpg_hai_rate", rp->rpg_hai_rate);
+	at_most_line_rate(doc, e, "rate_to_set_on_first_cnp", first);
+	if (first != 0 && first < rp->rpg_min_rate &&
 		good2(doc, "cc", "rate_to_set_on_first_cnp", "cc", "rpg_min_rate"))
 		hp3_ini_complain(doc, "cc", "rate_to_set_on_first_cnp",
 			"%u Mb/s is below rpg_min_rate = %u: raise it, or set 0", first,
-			c->cc.rpg_min_rate);
-	if (c->cc.mode == HP3_CC_KEY_DCQCN && c->cc.rto_us != 0 &&
-		c->rfr.max_hold_us * 4ull >= c->cc.rto_us &&
+			rp->rpg_min_rate);
+	if (e->cc.mode == HP3_CC_DCQCN && rto != 0 && hold * 4 >= rto &&
 		good2(doc, "rfr", "max_hold_us", "cc", "rto_us"))
 		hp3_ini_complain(doc, "rfr", "max_hold_us",
-			"%u us is a quarter of the RNIC's retransmission timeout or more, [cc] "
-			"rto_us = %u: lower it to below %u",
-			c->rfr.max_hold_us, c->cc.rto_us, c->cc.rto_us / 4);
+			"%" PRIu64 " us is a quarter of the RNIC's retransmission timeout or more, "
+			"[cc] rto_us = %" PRIu64 ": lower it to below %" PRIu64,
+			hold, rto, rto / 4);
+}
+
+void hp3_config_check_policy(struct hp3_ini_doc *doc, const struct hp3_engine_config *e)
+{
+	check_hold(doc, e);
+	check_flows(doc, e);
+	check_ppp(doc, e);
+	check_cc(doc, e);
 }
 
 static void check_probes(struct hp3_ini_doc *doc, const struct hp3_config *c)
@@ -220,10 +241,8 @@ void hp3_config_check_rules(struct hp3_ini_doc *doc, const void *obj, unsigned f
 
 	check_memory(doc, c);
 	check_idle(doc, c);
-	check_hold(doc, c);
-	check_flows(doc, c);
-	check_ppp(doc, c);
-	check_cc(doc, c);
+	check_pool(doc, c);
+	hp3_config_check_policy(doc, &c->engine);
 	check_probes(doc, c);
 	check_devices(doc, c);
 	if (c->n_rails == 0 && (flags & HP3_CONFIG_NO_RAILS) == 0)

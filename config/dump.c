@@ -8,15 +8,23 @@
 
 static uint64_t load_int(const struct hp3_ini_key *key, const void *field)
 {
-	uint64_t value;
-	uint32_t small;
+	uint64_t scale = key->scale != 0 ? key->scale : 1, value;
+	uint32_t medium;
+	uint16_t small;
 
-	if (key->size == sizeof(value)) {
+	switch (key->size) {
+	case sizeof(uint8_t):
+		return *(const uint8_t *)field / scale;
+	case sizeof(small):
+		memcpy(&small, field, sizeof(small));
+		return small / scale;
+	case sizeof(medium):
+		memcpy(&medium, field, sizeof(medium));
+		return medium / scale;
+	default:
 		memcpy(&value, field, sizeof(value));
-		return value;
+		return value / scale;
 	}
-	memcpy(&small, field, sizeof(small));
-	return small;
 }
 
 void hp3_ini_format(const struct hp3_ini_key *key, const void *field, char *buf, size_t cap)

@@ -32,8 +32,8 @@
 #define HP3_INI_VALUE_MAX 512u /* string fields, with NUL */
 
 enum hp3_ini_type {
-	HP3_INI_INT, /* plain decimal integer; uint32_t or uint64_t by the field's size */
-	HP3_INI_ENUM, /* one of `choices`; a 4-byte enum that holds the index */
+	HP3_INI_INT, /* plain decimal integer; the field is unsigned, of 1, 2, 4 or 8 bytes */
+	HP3_INI_ENUM, /* one of `choices`; an enum, byte or bool that holds the index */
 	HP3_INI_STRING, /* char array; min..max bytes long */
 };
 
@@ -43,6 +43,7 @@ struct hp3_ini_key {
 	const char *section, *key;
 	enum hp3_ini_type type;
 	const char *unit; /* of an integer; "" where the number has none */
+	uint64_t scale; /* an integer's field holds the value times this; 0: 1 */
 	uint64_t def; /* integer, or index of the choice */
 	const char *def_string;
 	uint64_t min, max;
@@ -93,10 +94,12 @@ void hp3_config_errors_free(struct hp3_config_errors *errs);
 
 void hp3_ini_defaults(const struct hp3_ini_schema *schema, void *obj);
 
+#define HP3_INI_KEEP 0x80000000u /* flag: keys that are not set keep what *obj has */
+
 /*
- * Fill *obj (which is zero) from a file or a text named `file` in messages. 0, -EINVAL with the
- * errors listed, or the negative errno of opening and reading, listed as well. After an error *obj
- * is not to be used.
+ * Fill *obj (which is zero, unless it is to keep something) from a file or a text named `file` in
+ * messages. 0, -EINVAL with the errors listed, or the negative errno of opening and reading, listed
+ * as well. After an error *obj is not to be used.
  */
 int hp3_ini_load(const struct hp3_ini_schema *schema, const char *path, unsigned flags, void *obj,
 	struct hp3_config_errors *errs);

@@ -6,11 +6,14 @@
  * in messages and in the manual, comes from its row.
  */
 #include "config/ini.h"
+#include "engine/engine.h"
 
 extern const struct hp3_ini_schema hp3_config_schema;
 
 /* The rules between keys (check.c), and those of single strings. */
 void hp3_config_check_rules(struct hp3_ini_doc *doc, const void *obj, unsigned flags);
+/* Those of them between keys of policy alone, for other tools whose files have such. */
+void hp3_config_check_policy(struct hp3_ini_doc *doc, const struct hp3_engine_config *table);
 bool hp3_config_valid_prefix(const char *s);
 bool hp3_config_valid_cpus(const char *s);
 bool hp3_config_valid_devargs(const char *s);

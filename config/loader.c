@@ -23,12 +23,21 @@ const struct hp3_ini_section *hp3_ini_section_row(const struct hp3_ini_schema *s
 
 static void store_int(const struct hp3_ini_key *key, void *field, uint64_t value)
 {
-	uint32_t small = (uint32_t)value;
-
-	if (key->size == sizeof(value))
+	value *= key->scale != 0 ? key->scale : 1;
+	switch (key->size) {
+	case sizeof(uint8_t):
+		memcpy(field, &(uint8_t){(uint8_t)value}, key->size);
+		break;
+	case sizeof(uint16_t):
+		memcpy(field, &(uint16_t){(uint16_t)value}, key->size);
+		break;
+	case sizeof(uint32_t):
+		memcpy(field, &(uint32_t){(uint32_t)value}, key->size);
+		break;
+	default:
 		memcpy(field, &value, sizeof(value));
-	else
-		memcpy(field, &small, sizeof(small));
+		break;
+	}
 }
 
 void hp3_ini_defaults(const struct hp3_ini_schema *schema, void *obj)
@@ -223,7 +232,8 @@ int hp3_ini_parse(const struct hp3_ini_schema *schema, const char *file, const c
 	unsigned before = errs->count + errs->lost;
 	int ret;
 
-	hp3_ini_defaults(schema, obj);
+	if ((flags & HP3_INI_KEEP) == 0)
+		hp3_ini_defaults(schema, obj);
 	ret = read_values(&doc, text, len);
 	if (ret == 0) {
 		check_required(&doc);

@@ -59,7 +59,30 @@ enum hp3_probe_choice {
 	HP3_PROBES_NAK, /* as the paper does it; see rule 3 */
 };
 
-/* Limits and times; see config/keys.c for what each means to an operator. */
+/* May flows be moved? */
+enum hp3_policy_mode { HP3_POLICY_OFF, HP3_POLICY_OBSERVE, HP3_POLICY_ON };
+enum hp3_probe_mode {
+	HP3_PROBE_MODE_OFF,
+	HP3_PROBE_MODE_AUTO,
+	HP3_PROBE_MODE_PEER,
+	HP3_PROBE_MODE_STANDARD,
+	HP3_PROBE_MODE_NAK
+};
+enum hp3_np_key { HP3_NP_KEY_AUTO, HP3_NP_KEY_ON, HP3_NP_KEY_OFF };
+
+/* What is said in one word and means several fields: hp3_policy_settled() sets these. */
+struct hp3_policy_words {
+	uint8_t mode; /* enum hp3_policy_mode: observe, moves_allowed */
+	uint8_t probe; /* enum hp3_probe_mode: probing, probes, round.allow_nak */
+	uint8_t notify; /* enum hp3_np_key: cc.notify */
+	bool watch; /* false: monitor.cycle_ns is 0 */
+	bool placement; /* load_paths */
+};
+
+/*
+ * Limits and times; policy.def tells what each means to an operator, its range and its default. The
+ * engine itself reads all but `words`.
+ */
 struct hp3_engine_config {
 	uint64_t seed;
 	uint32_t max_flows, max_pairs, max_moves;
@@ -109,6 +132,7 @@ struct hp3_engine_config {
 		      */
 	bool pair_by_cm, pair_by_challenge;
 	bool moves_allowed;
+	struct hp3_policy_words words;
 };
 
 /*

@@ -49,8 +49,8 @@ static struct hp3_responder_config responder_config(const struct hp3_config *c, 
 /* The engine keeps the rate; here it is but a bound. */
 static struct hp3_trace_params trace_params(const struct hp3_config *c)
 {
-	return (struct hp3_trace_params){.timeout_ns = c->ppp.probe_timeout_us * 1000ull,
-		.limit = {c->ppp.traces_per_second, HP3_TRACES_MAX},
+	return (struct hp3_trace_params){.timeout_ns = c->engine.round.timeout_ns,
+		.limit = {c->engine.traces.rate, HP3_TRACES_MAX},
 		.key = key_of(c->probes.probe_key)};
 }
 

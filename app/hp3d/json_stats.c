@@ -12,6 +12,7 @@
 #include "app/hp3d/pipe.h"
 #include "app/hp3d/watch.h"
 #include "config/keys.h"
+#include "engine/policy.h"
 #include "roce/icrc.h"
 
 /* 64-bit numbers that JSON readers cannot be trusted with become strings. */
@@ -141,14 +142,6 @@ static json_t *work_json(unsigned workers)
 	return list;
 }
 
-static const char *mode_name(enum hp3_policy mode)
-{
-	static const char *const names[] = {
-		[HP3_POLICY_OFF] = "off", [HP3_POLICY_OBSERVE] = "observe", [HP3_POLICY_ON] = "on"};
-
-	return names[mode];
-}
-
 json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req)
 {
 	unsigned workers = hp3d_worker_count(), answering = 0;
@@ -163,9 +156,9 @@ json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req)
 		"{s:s, s:s, s:i, s:I, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:o, s:s, s:o}",
 		"status", answering == workers ? "ok" : "lcore-hangs", "version", HP3_VERSION,
 		"pid", (int)getpid(), "t_ns", (json_int_t)hp3d_now(), "mode",
-		mode_name(cfg->policy.mode), "rails", (int)cfg->n_rails, "lcores", (int)workers,
-		"lcores_answering", (int)answering, "flows", (json_int_t)p.flows, "moves_under_way",
-		(json_int_t)p.moves, "flows_moved", (json_int_t)p.moved, "events_lost",
-		(json_int_t)lost, "watch", watch_json(), "icrc", hp3_icrc_in_use(), "work",
-		work_json(workers)));
+		hp3_policy_modes[cfg->engine.words.mode], "rails", (int)cfg->n_rails, "lcores",
+		(int)workers, "lcores_answering", (int)answering, "flows", (json_int_t)p.flows,
+		"moves_under_way", (json_int_t)p.moves, "flows_moved", (json_int_t)p.moved,
+		"events_lost", (json_int_t)lost, "watch", watch_json(), "icrc", hp3_icrc_in_use(),
+		"work", work_json(workers)));
 }

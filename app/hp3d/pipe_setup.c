@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <rte_malloc.h>
 #include "app/hp3d/agent.h"
-#include "app/hp3d/engine_config.h"
 #include "app/hp3d/memory.h"
 #include "app/hp3d/pipe_internal.h"
+#include "engine/policy.h"
 
 static void no_output(void *ctx, struct rte_mbuf **m, uint16_t n)
 {
@@ -16,7 +16,7 @@ static void no_output(void *ctx, struct rte_mbuf **m, uint16_t n)
 struct hp3d_pipe *hp3d_pipe_create(
 	const struct hp3_config *cfg, unsigned rail, unsigned worker, uint64_t seed, int socket)
 {
-	struct hp3_engine_config ec = hp3d_engine_config(cfg, seed);
+	struct hp3_engine_config ec = hp3_policy_settled(&cfg->engine);
 	size_t size = hp3_engine_size(&ec);
 	struct hp3d_pipe *p =
 		rte_zmalloc_socket("hp3d pipe", sizeof(*p), RTE_CACHE_LINE_SIZE, socket);
@@ -24,10 +24,11 @@ struct hp3d_pipe *hp3d_pipe_create(
 
 	if (p == NULL)
 		return NULL;
+	ec.seed = seed;
 	p->rail = (uint16_t)rail;
 	p->worker = (uint16_t)worker;
 	p->out[HP3_DIR_TX].send = p->out[HP3_DIR_RX].send = no_output;
-	p->hold = hp3d_hold_create(cfg->rfr.max_moves, cfg->rfr.hold_packets, socket);
+	p->hold = hp3d_hold_create(ec.max_moves, ec.hold_packets, socket);
 	p->engine_size = size;
 	mem = hp3d_memory_get(cfg, HP3D_MEMORY_TABLES, size, socket);
 	p->engine = hp3_engine_create(mem, size, &ec);
@@ -42,7 +43,7 @@ struct hp3d_pipe *hp3d_pipe_create(
 
 void hp3d_pipe_reconfigure(struct hp3d_pipe *p, const struct hp3_config *cfg)
 {
-	struct hp3_engine_config ec = hp3d_engine_config(cfg, cfg->policy.seed);
+	struct hp3_engine_config ec = hp3_policy_settled(&cfg->engine);
 
 	hp3_engine_reconfigure(p->engine, &ec);
 	if (p->agent != NULL)

@@ -151,7 +151,7 @@ int hp3d_replay(const struct hp3_config *cfg, const struct hp3d_replay *opt)
 	struct hp3d_replay_run r = {.cfg = cfg, .opt = opt};
 	int ret = -1;
 
-	r.pool = rte_pktmbuf_pool_create("replay", cfg->rfr.hold_packets + MBUF_EXTRA, 0,
+	r.pool = rte_pktmbuf_pool_create("replay", cfg->engine.hold_packets + MBUF_EXTRA, 0,
 		RTE_ALIGN(sizeof(struct hp3d_replay_stamp), RTE_MBUF_PRIV_ALIGN), MBUF_ROOM,
 		SOCKET_ID_ANY);
 	r.queue = calloc(HP3D_REPLAY_QUEUE, sizeof(*r.queue));

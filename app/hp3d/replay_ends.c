@@ -97,15 +97,15 @@ int hp3d_replay_make_ends(struct hp3d_replay_run *r)
 	struct hp3_config cfg = *r->cfg;
 
 	if (!r->write)
-		cfg.pairing.challenge_spread = cfg.pairing.challenge_hits = 1;
-	cfg.pairing.challenge_quiet_ms = 0;
-	cfg.ppp.probe = HP3_PROBE_MODE_OFF; /* a capture answers no probe */
+		cfg.engine.challenge_spread = cfg.engine.challenge_hits = 1;
+	cfg.engine.challenge_quiet_ns = 0;
+	cfg.engine.words.probe = HP3_PROBE_MODE_OFF; /* a capture answers no probe */
 	for (unsigned i = 0; i < HP3D_REPLAY_ENDS; i++) {
 		struct hp3d_replay_end *e = &r->ends[i];
 
 		e->r = r;
 		e->index = i;
-		e->pipe = hp3d_pipe_create(&cfg, 0, i, cfg.policy.seed + i, SOCKET_ID_ANY);
+		e->pipe = hp3d_pipe_create(&cfg, 0, i, cfg.engine.seed + i, SOCKET_ID_ANY);
 		if (e->pipe == NULL) {
 			fprintf(stderr, "hp3d: no memory for the flow tables; raise [eal] "
 					"memory_mb or lower "

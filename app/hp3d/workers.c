@@ -87,7 +87,7 @@ static int make_way(
 {
 	struct hp3d_pipe *p = w->pipes[rail];
 	uint64_t *drops = &hp3d_pipe_counters(p)->drop_tx_full;
-	uint32_t cap = cfg->rfr.hold_packets + LINK_EXTRA;
+	uint32_t cap = cfg->engine.hold_packets + LINK_EXTRA;
 	struct hp3d_link *link = &w->out[hp3d_tag(rail, dir)];
 	struct hp3d_way way = {.port = hp3d_rail_ports(rail)->in[!dir], .tag = hp3d_tag(rail, dir)};
 	unsigned sender = hp3d_sender(w->index, rail, dir, &way.queue);
@@ -116,7 +116,7 @@ static int make_worker(struct hp3d_worker *w, const struct hp3_config *cfg)
 	}
 	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
 		w->pipes[rail] = hp3d_pipe_create(cfg, rail, w->index,
-			cfg->policy.seed + rail * HP3D_WORKERS_MAX + w->index, socket);
+			cfg->engine.seed + rail * HP3D_WORKERS_MAX + w->index, socket);
 		if (w->pipes[rail] == NULL)
 			return -1;
 		if (hp3d_pipe_speak(w->pipes[rail], cfg, rte_rand(), socket) < 0)

@@ -24,7 +24,7 @@ SCALED = {
         "probe_burst": 16,
         "backoff_min_us": 1000000,
         "backoff_max_us": 4000000,
-        "path_fresh_ms": 2000,
+        "path_fresh_us": 2000000,
     },
     "rfr": {
         "max_hold_us": 100000,  # below a quarter of roce-gen's retransmission timer, 1.07 s

@@ -5,7 +5,7 @@
  * but for RNR, no duplicate at the peer, no urge, no report, no round because of a dead path, no
  * move, no reply consumed. Up to 60 s of simulated time each.
  */
-#include "app/hp3d/engine_config.h"
+#include "engine/policy.h"
 #include "run.h"
 
 static struct hp3_engine_config shipped;
@@ -230,10 +230,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(hp3d_at_one_end),
 		cmocka_unit_test(the_peers_hp3d_restarts),
 	};
-	struct hp3_config c;
+	struct hp3_engine_config table;
 
-	hp3_config_defaults(&c);
-	shipped = hp3d_engine_config(&c, 1);
+	hp3_policy_defaults(&table);
+	shipped = hp3_policy_settled(&table);
 	run_arguments(argc, argv);
 	run_packets /= 2;
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,10 +131,10 @@ int lcores_start(void **state)
 	hp3_config_defaults(&lcores_cfg);
 	lcores_cfg.eal.lcores = 2;
 	lcores_cfg.eal.memory_mb = 64;
-	lcores_cfg.flows.max_flows = 256;
-	lcores_cfg.flows.max_pairs = 64;
-	lcores_cfg.rfr.hold_packets = 256;
-	lcores_cfg.rfr.max_moves = 64;
+	lcores_cfg.engine.max_flows = 256;
+	lcores_cfg.engine.max_pairs = 64;
+	lcores_cfg.engine.hold_packets = 256;
+	lcores_cfg.engine.max_moves = 64;
 	snprintf(lcores_cfg.eal.file_prefix, sizeof(lcores_cfg.eal.file_prefix),
 		"hp3-test-lcores-%d", (int)getpid());
 	if (hp3d_eal_init(&lcores_cfg, 2, true) < 0)

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include "config/config.h"
 #include "config/keys.h"
+#include "engine/policy.h"
 
 static struct hp3_config parse(const char *ini, unsigned flags)
 {
@@ -54,10 +55,11 @@ static void table_is_sound(void **state)
 			continue;
 		}
 		if (k->type == HP3_INI_ENUM) {
-			assert_int_equal(k->size, 4);
+			assert_true(k->size == 4 || k->size == 1);
 			continue;
 		}
-		assert_true(k->size == 8 || (k->size == 4 && k->max <= UINT32_MAX));
+		assert_true(k->size == 8 ||
+			    k->max * (k->scale != 0 ? k->scale : 1) < 1ull << 8 * k->size % 64);
 		assert_true(k->min <= k->def && k->def <= k->max);
 		for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++) {
 			const char *end = strrchr(k->key, '_');
@@ -76,8 +78,49 @@ static void empty_file_is_defaults(void **state)
 	assert_memory_equal(&cfg, &defaults, sizeof(cfg));
 	assert_string_equal(cfg.eal.file_prefix, "hp3");
 	assert_int_equal(cfg.eal.idle, HP3_IDLE_SLEEP);
-	assert_int_equal(cfg.rfr.max_hold_us, 10000);
-	assert_int_equal(cfg.rfr.hold_bytes_total, 67108864);
+	assert_int_equal(cfg.engine.max_hold_ns, 10000000);
+	assert_int_equal(cfg.engine.hold_bytes_total, 67108864);
+}
+
+/* Who has no file gets the same. */
+static void defaults_are_the_policy(void **state)
+{
+	struct hp3_engine_config table;
+	struct hp3_config cfg;
+
+	hp3_config_defaults(&cfg);
+	hp3_policy_defaults(&table);
+	assert_memory_equal(&cfg.engine, &table, sizeof(table));
+}
+
+/* What is said in one word, or in one number for two. */
+static void policy_settles(void **state)
+{
+	struct hp3_config cfg = parse("[ppp]\nwatch = off\nprobe = nak\nrtt_factor = 300\n"
+				      "probe_timeout_us = 70\npath_fresh_us = 5\n"
+				      "[policy]\nmode = observe\n[cc]\nmode = dcqcn\n",
+		HP3_CONFIG_NO_RAILS);
+	struct hp3_engine_config e = hp3_policy_settled(&cfg.engine);
+
+	assert_int_equal(e.monitor.cycle_ns, 0);
+	assert_true(cfg.engine.monitor.cycle_ns != 0); /* as it was, for when watch is on again */
+	assert_true(e.probing && e.round.allow_nak && e.probes == HP3_PROBES_NAK);
+	assert_int_equal(e.monitor.rtt_factor, 300);
+	assert_int_equal(e.paths.rtt_factor, 300);
+	assert_int_equal(e.round.timeout_ns, 70000);
+	assert_int_equal(e.round.guard_ns, 70000);
+	assert_int_equal(e.paths.window_ns, 70000);
+	assert_int_equal(e.trace_timeout_ns, 70000);
+	assert_int_equal(e.load_age_ns, 5000);
+	assert_true(e.trace && e.load_paths > 0 && e.observe && !e.moves_allowed && e.cc.notify);
+	cfg = parse("[ppp]\nplacement = off\nprobe = off\n[cc]\nnp = off\nmode = off\n",
+		HP3_CONFIG_NO_RAILS);
+	e = hp3_policy_settled(&cfg.engine);
+	assert_true(!e.probing && e.load_paths == 0 && !e.observe && e.moves_allowed);
+	assert_false(e.cc.notify);
+	cfg = parse("[ppp]\nidentity = none\n[cc]\nnp = on\n", HP3_CONFIG_NO_RAILS);
+	e = hp3_policy_settled(&cfg.engine);
+	assert_true(!e.trace && e.load_paths == 0 && e.cc.notify && e.cc.mode == HP3_CC_NATIVE);
 }
 
 static void two_rails(void **state)
@@ -131,8 +174,8 @@ static void ranges_are_inclusive(void **state)
 	assert_int_equal(cfg.eal.burst, 4);
 	assert_int_equal(cfg.eal.lcores, 64);
 	cfg = parse(CHANGED, 0);
-	assert_true(cfg.policy.seed == UINT64_MAX);
-	assert_true(cfg.rfr.hold_bytes_total == 68719476736);
+	assert_true(cfg.engine.seed == UINT64_MAX);
+	assert_true(cfg.engine.hold_bytes_total == 68719476736);
 }
 
 /* config/hp3.ini is the dump of itself, and apart from its rail the defaults. */
@@ -220,8 +263,8 @@ static void reload(void **state)
 				  "rail.c.net (none)->p1 restart\n"
 				  "rail.c.rdma (none)-> restart\n");
 	hp3_config_apply_reload(&old, &new);
-	assert_int_equal(old.policy.mode, HP3_OFF);
-	assert_int_equal(old.rfr.max_hold_us, 10000);
+	assert_int_equal(old.engine.words.mode, HP3_POLICY_OFF);
+	assert_int_equal(old.engine.max_hold_ns, 10000000);
 	assert_int_equal(old.eal.burst, 16);
 	assert_string_equal(old.rails[0].name, "a");
 	assert_int_equal(hp3_config_diff_reload(&old, &old, NULL, NULL), 0);
@@ -277,6 +320,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table_is_sound),
 		cmocka_unit_test(empty_file_is_defaults),
+		cmocka_unit_test(defaults_are_the_policy),
+		cmocka_unit_test(policy_settles),
 		cmocka_unit_test(two_rails),
 		cmocka_unit_test(dump_loads_back),
 		cmocka_unit_test(ranges_are_inclusive),

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The rows of engine/policy.def as rows of a table of keys, for objects that contain a `struct
+ * hp3_engine_config engine`; HP3_POLICY_OBJECT is their type. To be included in the table.
+ */
+#define HP3_POLICY_WHERE(sec, name, field)                                                         \
+	.section = #sec, .key = #name, .offset = offsetof(HP3_POLICY_OBJECT, engine.field),        \
+	.size = sizeof(((HP3_POLICY_OBJECT *)0)->engine.field)
+#define HP3_POLICY_INT(sec, name, u, times, d, least, most, reload, field, text)                   \
+	{HP3_POLICY_WHERE(sec, name, field), .type = HP3_INI_INT, .unit = u, .scale = times,       \
+		.def = d, .min = least, .max = most, .reloadable = reload, .help = text},
+#define HP3_POLICY_WORD(sec, name, words, d, reload, field, text)                                  \
+	{HP3_POLICY_WHERE(sec, name, field), .type = HP3_INI_ENUM, .unit = "", .choices = words,   \
+		.def = d, .reloadable = reload, .help = text},
+#include "engine/policy.def"
+#undef HP3_POLICY_WHERE
+#undef HP3_POLICY_OBJECT
