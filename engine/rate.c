@@ -19,10 +19,14 @@ void hp3_rate_init(struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
 	struct hp3_flow *f = &e->flows[flow];
 
-	if (f->slot == HP3_NO_SLOT || e->moves[f->slot].held_pkts == 0)
+	bool waits = f->slot != HP3_NO_SLOT && e->moves[f->slot].held_pkts != 0;
+
+	if (!waits)
 		f->flags &= (uint16_t)~HP3_FF_PACED; /* else what comes waits behind it */
 	if (e->rates == NULL)
 		return;
+	if (!waits)
+		e->rates[flow].floor = 0;
 	e->rates[flow].again = e->rates[flow].selective = false;
 	hp3_dcqcn_init(&e->rates[flow].rp, &e->cfg.cc.rp);
 	hp3_pacer_init(&e->rates[flow].pacer, line_rate(e), now);
