@@ -27,6 +27,14 @@ static void forget_answered(struct hp3_guard *g, uint32_t una)
 	g->n = (uint8_t)n;
 }
 
+/* No room: the first one will be answered first. */
+static void forget_first(struct hp3_guard *g)
+{
+	g->n--;
+	memmove(g->psn, g->psn + 1, g->n * sizeof(g->psn[0]));
+	memmove(g->end, g->end + 1, g->n * sizeof(g->end[0]));
+}
+
 static void add(struct hp3_guard *g, uint32_t una, uint32_t psn, uint32_t end)
 {
 	for (uint32_t i = 0; i < g->n; i++) {
@@ -35,10 +43,9 @@ static void add(struct hp3_guard *g, uint32_t una, uint32_t psn, uint32_t end)
 	}
 	if (g->n == HP3_GUARD_READS)
 		forget_answered(g, una);
-	if (g->n == HP3_GUARD_READS) /* what lies between the last two counts as well */
-		g->n--;
-	else
-		g->psn[g->n] = psn;
+	if (g->n == HP3_GUARD_READS)
+		forget_first(g);
+	g->psn[g->n] = psn;
 	g->end[g->n++] = end;
 }
 
@@ -71,11 +78,24 @@ void hp3_guard_end(struct hp3_engine *e, struct hp3_move *m)
 	hp3_slot_drop(e, m->flow, HP3_USE_GUARD);
 }
 
-void hp3_guard_read(struct hp3_engine *e, uint32_t flow, uint32_t psn, uint32_t end)
+/* Where the PMTU is not known, a READ's span is guessed: it ends before a SEND or WRITE. */
+static void cut(struct hp3_guard *g, uint32_t psn)
+{
+	for (uint32_t i = 0; i < g->n; i++) {
+		if (hp3_psn_diff(psn, g->psn[i]) > 0 && hp3_psn_diff(psn, g->end[i]) < 0)
+			g->end[i] = psn;
+	}
+}
+
+void hp3_guard_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint32_t end)
 {
 	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_guard *g = &e->moves[f->slot].guard;
 
-	add(&e->moves[f->slot].guard, f->stream.una, psn, end);
+	if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC))
+		add(g, f->stream.una, v->psn, end);
+	else
+		cut(g, v->psn);
 }
 
 bool hp3_guard_stops(const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_view *v,

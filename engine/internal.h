@@ -93,8 +93,8 @@ void hp3_seek_dead_step(
 /* One leaves now; the flow has a slot. */
 void hp3_guard_begin(struct hp3_engine *e, uint32_t flow, uint64_t now);
 void hp3_guard_end(struct hp3_engine *e, struct hp3_move *m);
-/* A READ or ATOMIC of PSNs [psn, end) was emitted, or emitted again, and HP3_FW_GUARD is set. */
-void hp3_guard_read(struct hp3_engine *e, uint32_t flow, uint32_t psn, uint32_t end);
+/* A request of PSNs [v->psn, end) was emitted, or emitted again, and HP3_FW_GUARD is set. */
+void hp3_guard_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint32_t end);
 /* HP3_FW_GUARD is set: may this reply not reach the RNIC? */
 bool hp3_guard_stops(const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_view *v,
 	uint64_t now);

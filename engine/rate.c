@@ -160,6 +160,14 @@ static void watch_run(struct hp3_rate *r, const struct hp3_flow *f, const struct
 	r->again = false;
 }
 
+/* Have acknowledgements let the RNIC skip what is before this PSN? A claim decides nothing (rule
+ * 26).
+ */
+static bool is_skipped(const struct hp3_flow *f, uint32_t psn)
+{
+	return (f->watch & HP3_FW_SURE) && hp3_psn_diff(psn, f->stream.una) <= 0;
+}
+
 /*
  * The RNIC has gone back to what the peer lacks, that waits at the tail, and now comes to what is
  * the next to leave: whatever else waits follows once more (rule 14). How many are of the past:
@@ -178,9 +186,8 @@ static uint32_t past(const struct hp3_engine *e, const struct hp3_flow *f, const
 	if (e->rates[m->flow].selective || !(h->flags & tail->flags & HP3_HELD_AGAIN) ||
 		hp3_psn_diff(tail->psn, h->psn) >= 0)
 		return 0;
-	if (h->psn != head->psn &&
-		(hp3_psn_diff(h->psn, head->psn) < 0 || hp3_psn_diff(h->psn, f->stream.una) > 0))
-		return 0; /* not yet there; una: acknowledgements have let it skip the head */
+	if (h->psn != head->psn && (hp3_psn_diff(h->psn, head->psn) < 0 || !is_skipped(f, h->psn)))
+		return 0; /* not yet there */
 	for (uint32_t i = m->head; i != 0 && hp3_psn_diff(e->held[i].psn, head->psn) >= 0;
 		i = e->held[i].next)
 		n++;

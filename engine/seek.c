@@ -10,7 +10,7 @@
  */
 #include "engine/internal.h"
 
-#define SILENT_NEVER 2u /* rounds without an answer: nobody there, if nobody ever answered */
+#define SILENT_NEVER 4u /* rounds without an answer: nobody there, if nobody ever answered */
 #define SILENT_ONCE  8u /* ... if somebody did, long ago: it may be starting anew */
 #define LOOKS        3u /* at a better path that was found: queues swing, one may be short by chance */
 #define NAK_AHEAD    2u /* PSNs beyond the expected one */

@@ -56,11 +56,10 @@ static inline void note_new(struct hp3_engine *e, uint32_t flow, const struct hp
 
 	if (v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC))
 		flags |= HP3_FF_LAST_CLOSE;
-	if (__builtin_expect(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC), 0)) {
+	if (__builtin_expect(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC), 0))
 		flags |= HP3_FF_READS; /* held or not: the RNIC waits for its response */
-		if (f->watch & HP3_FW_GUARD)
-			hp3_guard_read(e, flow, f->stream.hi, hp3_stream_end(&f->stream));
-	}
+	if (__builtin_expect(f->watch & HP3_FW_GUARD, 0))
+		hp3_guard_tx(e, flow, v, hp3_stream_end(&f->stream));
 	f->flags = flags;
 }
 

@@ -19,9 +19,8 @@ static void tx_retransmit(struct hp3_engine *e, uint32_t flow, const struct hp3_
 		hp3_monitor_retransmit(&f->monitor);
 	if (!(f->watch & HP3_FW_ARMED) && (f->flags & HP3_FF_PAIRED))
 		hp3_active_add(e, flow, now);
-	if ((f->watch & HP3_FW_GUARD) && (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)))
-		hp3_guard_read(
-			e, flow, v->psn, hp3_psn_add(v->psn, hp3_request_span(v, f->pmtu_log2)));
+	if (f->watch & HP3_FW_GUARD)
+		hp3_guard_tx(e, flow, v, hp3_psn_add(v->psn, hp3_request_span(v, f->pmtu_log2)));
 #ifdef HP3_BREAK_RETRANSMIT_NEW_PORT
 	if (f->state == HP3_RFR_DRAINING) {
 		vd->sport = e->moves[f->slot].to;

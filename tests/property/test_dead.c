@@ -186,7 +186,7 @@ static void dead_paths_and_everything(void **state)
 	p.pairs = 3;
 	p.ipv6 = p.any_pmtu = true;
 	p.fatal_ppm = 300;
-	p.behind_ppm = 2000;
+	p.damage_ppm = p.behind_ppm = 2000;
 	p.rto_us = 20000;
 	p.hot_paths = 2;
 	p.hold_bytes = 65536;
@@ -210,6 +210,7 @@ static void rules_12_13_paths_die_both_ways(void **state)
 	r = run(p);
 	assert_true(r.failovers > 2 * run_seeds);
 	p.pause_paths = p.resets = true;
+	p.damage_ppm = p.behind_ppm = 1000;
 	p.peer_crash_every_us = 20000;
 	r = run(p);
 	assert_true(r.replies_moved + r.failovers > 0);

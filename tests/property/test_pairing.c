@@ -89,6 +89,7 @@ static void rule_15_restarts_while_numbers_return(void **state)
 	p.stall_us = 1000;
 	p.hot_paths = 3;
 	p.loss_ppm = 1000;
+	p.damage_ppm = p.behind_ppm = 1000;
 	p.crash_every_us = 15000;
 	r = run(p);
 	assert_true(r.crashes > run_seeds);
@@ -113,6 +114,7 @@ static void rule_16_announcements_late_and_again(void **state)
 	assert_int_equal(r.retransmitted, 0);
 	p.lockstep = true;
 	p.loss_ppm = 2000;
+	p.damage_ppm = p.behind_ppm = 1000;
 	p.reads = p.rnr = true;
 	r = run(p);
 	assert_true(r.announced > 10 * run_seeds);

@@ -43,6 +43,8 @@ static void rule_2_loss_reads_and_rnr(void **state)
 		p.loss_ppm = 1000;
 		r = run(p);
 		assert_true(r.probes_standard > run_seeds);
+		p.damage_ppm = p.behind_ppm = 1000;
+		run(p);
 	}
 }
 

@@ -43,6 +43,7 @@ static void rule_14_pacing_moves_and_recovery_keep_order(void **state)
 	p.pairs = 3;
 	p.ipv6 = p.any_pmtu = true;
 	p.fatal_ppm = 300;
+	p.damage_ppm = p.behind_ppm = 1000;
 	p.resets = p.kill_paths = true;
 	r = run(p);
 	assert_true(r.recovered > 5 * run_seeds);

@@ -77,7 +77,7 @@ static void rule_11_a_clean_stop_reorders_nothing(void **state)
 	assert_int_equal(r.forced_stops, 0);
 	assert_true(r.switched > 20 * run_seeds);
 	p.loss_ppm = 1000;
-	p.behind_ppm = 1000;
+	p.damage_ppm = p.behind_ppm = 1000;
 	p.rnr = true;
 	r = run(p);
 	assert_true(r.stops > r.forced_stops);

@@ -38,7 +38,7 @@ void world_check_probe(struct world *w, uint32_t i, const struct hp3_act *a)
 		return;
 	if (q->in_net != 0 && w->r.crashes == 0)
 		VIOLATION(w, "a probe like data while %u packets are on their way", q->in_net);
-	if (w->p.loss_ppm == 0 && reads_wait(w, i, q->contig))
+	if (w->p.loss_ppm + w->p.damage_ppm + w->p.behind_ppm == 0 && reads_wait(w, i, q->contig))
 		VIOLATION(w, "a probe like data while a READ waits for its response");
 	if (a->op == HP3_PROBE_STANDARD && is_read(w->ring[i][lin % RING].opcode))
 		VIOLATION(w, "a probe with the PSN of a READ");

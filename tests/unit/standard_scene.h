@@ -6,6 +6,8 @@
 
 extern uint32_t closing; /* PSN that closed the old path */
 
+extern bool standard_short; /* no packet is as long as the PMTU: none teaches it */
+
 /* Fills rig.cfg: probes of this kind. */
 void standard_config(enum hp3_probe_choice probes);
 /* Severely congested; one MIDDLE is in flight, so that there is something to drain. */

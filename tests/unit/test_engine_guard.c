@@ -126,11 +126,29 @@ static void rule_24_many_reads_hide_no_write(void **state)
 	}
 }
 
+/* The span of a READ is guessed while the PMTU is not known: not beyond the WRITE behind it. */
+static void rule_24_a_guessed_span_hides_no_write(void **state)
+{
+	standard_config(HP3_PROBES_STANDARD);
+	standard_short = true;
+	standard_asking();
+	standard_short = false;
+	pass_time(TIMEOUT);
+	read_request(&q, psn, 4096);
+	psn += 4;
+	last(&q, psn++);
+	ack(&q, psn - 2); /* the READ's last PSN */
+	assert_int_equal(rig.vd.kind, HP3_CONSUME);
+	ack(&q, psn - 1);
+	assert_int_equal(rig.vd.kind, HP3_PASS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(rule_24_answers_go_to_the_rnic),
 		RIG_TEST(rule_24_many_reads_hide_no_write),
+		RIG_TEST(rule_24_a_guessed_span_hides_no_write),
 		RIG_TEST(rule_25_a_late_answer_does_not_complete_a_read),
 		RIG_TEST(rule_25_a_held_read_is_behind_the_probe),
 		RIG_TEST(rule_25_a_read_answered_in_part_is_not_complete),

@@ -167,6 +167,23 @@ static void rule_14_copies_give_way_to_newer_ones(void **state)
 		expect_left(i, 97 + i, q.home, false);
 }
 
+/* Acknowledged, copies need not wait; but nobody looked at the ICRC of READ data. */
+static void rule_26_a_claim_drops_nothing_that_waits(void **state)
+{
+	config();
+	waiting(3);
+	for (uint32_t p = 100; p < 103; p++)
+		assert_int_equal(middle(&q, p), HP3_HOLD);
+	assert_int_equal(rig.discarded, 3);
+	read_response(&q, HP3_OP_RC_READ_RESP_MIDDLE, 103, PMTU);
+	assert_int_equal(info(&q).una, 104);
+	assert_int_equal(middle(&q, 103), HP3_HOLD);
+	assert_int_equal(rig.discarded, 3);
+	ack(&q, 103);
+	assert_int_equal(middle(&q, 104), HP3_HOLD);
+	assert_int_equal(rig.discarded, 7); /* now it is sure */
+}
+
 /* The RNIC repeats what the peer lacks and nothing else: what waits will not come again. */
 static void rule_14_what_is_not_sent_again_waits_on(void **state)
 {
@@ -343,6 +360,7 @@ int main(void)
 		RIG_TEST(rule_14_a_copy_that_asks_is_kept),
 		RIG_TEST(rule_14_what_waits_gives_way_when_the_rnic_goes_back),
 		RIG_TEST(rule_14_copies_give_way_to_newer_ones),
+		RIG_TEST(rule_26_a_claim_drops_nothing_that_waits),
 		RIG_TEST(rule_14_what_is_not_sent_again_waits_on),
 		RIG_TEST(rule_08_a_copy_that_gives_way_is_asked_for_again),
 		RIG_TEST(rule_07_a_waiting_retransmission_does_not_close),
