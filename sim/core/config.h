@@ -81,7 +81,7 @@ struct sim_config {
 	} stellar;
 	struct {
 		enum sim_identity identity;
-		enum sim_onoff placement, rate_acts;
+		enum sim_onoff placement, rate_acts, ideal_answers;
 		uint32_t cycle_us, congestion_tolerance, ecn_fraction, rtt_factor;
 		uint32_t candidates, setup_rounds, wake, improve, max_concurrent, cooldown_us,
 			verify_us, stall_us;

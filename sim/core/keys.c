@@ -128,6 +128,8 @@ static const struct hp3_ini_key keys[] = {
 	ENUM(hp3, identity, identities, SIM_IDENTITY_MODEL, "what tells ports of one path apart"),
 	ENUM(hp3, placement, onoff, SIM_OFF, "new queue pairs by counts (identity model)"),
 	ENUM(hp3, rate_acts, onoff, SIM_ON, "rates are saved, raised and rolled back with moves"),
+	ENUM(hp3, ideal_answers, onoff, SIM_OFF,
+		"answers to probes in the class of ACKs; hp3d's ride behind data"),
 	NUM(hp3, cycle_us, "us", 10, 1, 1000000, "shortest monitoring cycle"),
 	NUM(hp3, congestion_tolerance, "cycles", 1, 1, 7, "congested ones in a row: severe"),
 	NUM(hp3, ecn_fraction, "percent", 5, 1, 100, "of marked replies: congested"),

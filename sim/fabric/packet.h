@@ -24,7 +24,7 @@ enum sim_kind {
 	SIM_PFC, /* of one link; psn: pause time in ns, 0 resumes */
 	SIM_CTRL, /* between switches of a balancer, in the class of ACKs */
 	SIM_PROBE, /* of a host-based balancer, in the class of data */
-	SIM_PROBE_REPLY,
+	SIM_PROBE_REPLY, /* what answers one: in the class of ACKs, but for SIM_BEHIND */
 	SIM_TRACE, /* a probe whose TTL, arg, ends on the way */
 	SIM_TRACE_REPLY, /* ICMP time exceeded: arg_psn is the switch's node; the peer's answer: 0
 			  */
@@ -36,6 +36,7 @@ enum sim_kind {
 #define SIM_AGAIN  0x04u /* a retransmission */
 #define SIM_LAST   0x08u /* of its message */
 #define SIM_FIRST  0x20u /* of its message, or of the responses to a request sent again */
+#define SIM_BEHIND 0x40u /* an answer to a probe that rides in the class of data */
 #define SIM_ACKREQ 0x10u /* answered at once, whatever rnic.ack_every says */
 
 /* What balancers in switches carry with a data packet (a header of their own on the wire). */
@@ -76,6 +77,13 @@ struct sim_packet {
 		uint64_t word[3];
 	} tag;
 };
+
+/* The class of data: it waits behind data, is paused by PFC and takes part in the shared buffer. */
+static inline bool sim_packet_with_data(const struct sim_packet *p)
+{
+	return p->kind == SIM_DATA || p->kind == SIM_READ || p->kind == SIM_PROBE ||
+	       p->kind == SIM_TRACE || (p->flags & SIM_BEHIND) != 0;
+}
 
 /* Queue of packets linked through ev.next. */
 struct sim_fifo {

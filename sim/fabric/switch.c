@@ -71,8 +71,7 @@ void sim_switch_send(
 		return;
 	}
 	s->n.hops++;
-	if (p->kind != SIM_DATA && p->kind != SIM_READ && p->kind != SIM_PROBE &&
-		p->kind != SIM_TRACE) {
+	if (!sim_packet_with_data(p)) {
 		sim_port_queue_control(s, out, p);
 		return;
 	}

@@ -111,6 +111,21 @@ void hp3_sim_send_trace(struct sim *s, uint32_t host, struct sim_flow *f, const 
 	sim_port_queue_data(s, sim_flow_out(s, p, host), p);
 }
 
+/*
+ * Answers bear the DSCP of their probe, which is that of data (probes/answer.h,
+ * hp3_addressing_reply()): they wait behind data on their way back.
+ */
+static void send_answer(struct sim *s, struct sim_port *out, struct sim_packet *p)
+{
+	s->n.probe_bytes += p->bytes;
+	if (s->cfg.hp3.ideal_answers == SIM_ON) {
+		sim_port_queue_control(s, out, p);
+		return;
+	}
+	p->flags |= SIM_BEHIND;
+	sim_port_queue_data(s, out, p);
+}
+
 /* The peer's hp3d answers a probe: mark, and its inbound flows. */
 static void answer(struct sim *s, struct hp3_balancer *b, const struct sim_packet *probe)
 {
@@ -133,8 +148,7 @@ static void answer(struct sim *s, struct hp3_balancer *b, const struct sim_packe
 	p->flags |= probe->flags & SIM_CE ? SIM_ECHO : 0;
 	p->back = probe->sport;
 	tell_inbound(b, e, p);
-	s->n.probe_bytes += p->bytes;
-	sim_port_queue_control(s, probe->to, p);
+	send_answer(s, probe->to, p);
 }
 
 static void answered(struct sim *s, struct hp3_balancer *b, uint32_t host, struct sim_packet *p)
@@ -160,8 +174,7 @@ static void reached(struct sim *s, const struct sim_packet *trace)
 		sim_packet_new(s, SIM_TRACE_REPLY, PROBE_BYTES, trace->flow, trace->psn);
 
 	p->arg_psn = 0;
-	s->n.probe_bytes += p->bytes;
-	sim_port_queue_control(s, trace->to, p);
+	send_answer(s, trace->to, p);
 }
 
 static void hop_told(struct sim *s, struct hp3_balancer *b, uint32_t host, struct sim_packet *p)

@@ -107,6 +107,42 @@ static void setup_is_not_charged(void **state)
 	sim_destroy(&s);
 }
 
+static struct sim_lb watching;
+static uint64_t slowest_answer; /* ps, of its way back */
+
+static void watch_answers(struct sim *sim, struct sim_host *host, struct sim_packet *p)
+{
+	if (p->kind == SIM_PROBE_REPLY && sim->now - p->sent_at > slowest_answer)
+		slowest_answer = sim->now - p->sent_at;
+	sim_lb_find("hp3")->other(sim, host, p);
+}
+
+/* Host 0 is sent more than its link carries when it asks: how long do the answers take? */
+static void asked_in_a_crowd(const char *ideal)
+{
+	WORLD(&s, "fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=4", "run.lb=hp3",
+		"rnic.setup_us=20", "rnic.cc=none", ideal);
+	watching = *s.lb;
+	watching.other = watch_answers;
+	s.lb = &watching;
+	slowest_answer = 0;
+	for (uint32_t h = 4; h < 7; h++)
+		world_flow(&s, h, 0, 1000000, 0);
+	world_flow(&s, 0, 7, 10000, 60 * SIM_US);
+	world_run(&s);
+	assert_true(s.n.probes > 0);
+	sim_destroy(&s);
+}
+
+/* Answers bear the DSCP of data: they wait behind data. In the class of ACKs only as an ideal. */
+static void answers_wait_behind_data(void **state)
+{
+	asked_in_a_crowd("hp3.ideal_answers=on");
+	assert_in_range(slowest_answer, 1, 6 * SIM_US);
+	asked_in_a_crowd("hp3.ideal_answers=off");
+	assert_true(slowest_answer > 20 * SIM_US);
+}
+
 static void traced(const char *hash, const char *icmp, const char *rate)
 {
 	WORLD(&s, "fabric.leaves=4", "fabric.spines=4", "fabric.hosts_per_leaf=4",
@@ -248,6 +284,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_overtaken),
 		cmocka_unit_test(placement_spreads),
 		cmocka_unit_test(setup_is_not_charged),
+		cmocka_unit_test(answers_wait_behind_data),
 		cmocka_unit_test(traces_cost_packets_and_time),
 		cmocka_unit_test(placement_by_traces_spreads),
 		cmocka_unit_test(acks_leave_a_dead_path),
