@@ -5,6 +5,8 @@
 
 /* Prints the problem unless NULL, and the help of the command that is carried out. Returns 2. */
 int sim_usage(const char *problem);
+/* The command line, quoted for a shell. */
+const char *sim_command(void);
 int sim_trace_main(int argc, char **argv);
 int sim_run_main(int argc, char **argv);
 int sim_report_main(int argc, char **argv);

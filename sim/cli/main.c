@@ -13,6 +13,7 @@ struct command {
 	int (*main)(int argc, char **argv);
 };
 
+#define PLAIN_NOT " \t\n\"'\\$`&|;<>()*?[]{}~#!"
 #define SET_HELP                                                                                   \
 	"  --set SECTION.KEY=VALUE  change a setting (`hp3-sim keys`); any number\n"               \
 	"  --progress               how far it is, also where standard error is no terminal\n"
@@ -43,7 +44,9 @@ static const struct command commands[] = {
 		"  --out DIR                results (hp3-sim-results); those that are there are "
 		"kept\n"
 		"  --jobs N                 runs at a time (number of processors)\n"
-		"  --lbs A,B                balancers instead of the scenario's\n" SET_HELP,
+		"  --lbs A,B                balancers instead of the scenario's\n"
+		"  --no-report              results alone; `hp3-sim report DIR` makes it "
+		"later\n" SET_HELP,
 		sim_run_main},
 	{"trace",
 		"usage: hp3-sim trace --topology FILE --flows FILE --lb NAME --json OUT [options]\n"
@@ -103,8 +106,33 @@ int sim_usage(const char *problem)
 	return 2;
 }
 
+static char *command_line;
+
+const char *sim_command(void)
+{
+	return command_line;
+}
+
+static void note_command(int argc, char **argv)
+{
+	size_t size;
+	FILE *f = open_memstream(&command_line, &size);
+
+	fputs("hp3-sim", f);
+	for (int i = 1; i < argc; i++) {
+		bool plain = argv[i][0] != '\0' && argv[i][strcspn(argv[i], PLAIN_NOT)] == '\0';
+
+		fputs(plain ? " " : " '", f);
+		for (const char *p = argv[i]; *p != '\0'; p++)
+			fputs(*p == '\'' ? "'\\''" : (char[]){*p, '\0'}, f);
+		fputs(plain ? "" : "'", f);
+	}
+	fclose(f);
+}
+
 int main(int argc, char **argv)
 {
+	note_command(argc, argv);
 	if (argc < 2)
 		return sim_usage(NULL);
 	for (size_t i = 0; i < N_COMMANDS; i++)

@@ -27,6 +27,35 @@ static json_t *slowdown_json(const struct sim_slowdown *d)
 		d->p50, "p95", d->p95, "p99", d->p99, "p999", d->p999);
 }
 
+static void add_distribution(json_t *j, const struct sim *s)
+{
+	static struct sim_distribution d;
+	struct sim_size size[SIM_SIZES];
+	json_t *percent = json_array(), *fct = json_array(), *slowdown = json_array();
+	json_t *sizes = json_array();
+
+	bool any = sim_distribution(s, &d);
+
+	for (uint32_t i = 0; any && i < SIM_QUANTILES; i++) {
+		json_array_append_new(percent, json_real(d.percent[i]));
+		json_array_append_new(fct, json_real(d.fct_us[i]));
+		json_array_append_new(slowdown, json_real(d.slowdown[i]));
+	}
+	json_object_set_new(j, "distribution",
+		json_pack("{s:o, s:o, s:o}", "percent", percent, "fct_us", fct, "slowdown",
+			slowdown));
+	sim_slowdown_by_size(s, size);
+	for (uint32_t i = 0; i < SIM_SIZES; i++) {
+		json_t *one = slowdown_json(&size[i].slowdown);
+
+		json_object_set_new(one, "limit_bytes", json_integer((json_int_t)size[i].limit));
+		if (size[i].slowdown.n > 0)
+			json_array_append(sizes, one);
+		json_decref(one);
+	}
+	json_object_set_new(j, "by_size", sizes);
+}
+
 static json_t *drops_json(const struct sim *s)
 {
 	json_t *j = json_object();
@@ -135,6 +164,7 @@ json_t *sim_result_json(const struct sim *s, const struct sim_cost *cost, bool p
 	json_object_set_new(j, "slowdown",
 		json_pack("{s:o, s:o, s:o}", "overall", slowdown_json(&d.overall), "lt_bdp",
 			slowdown_json(&d.lt_bdp), "ge_bdp", slowdown_json(&d.ge_bdp)));
+	add_distribution(j, s);
 	add_counters(j, s);
 	json_object_set_new(j, "ecn_share",
 		json_real(s->n.data > 0 ? (double)s->n.marked / (double)s->n.data : 0));

@@ -38,19 +38,21 @@ static struct sim_slowdown table(double *values, uint32_t n)
 	return out;
 }
 
-enum class { ALL, LT, GE };
+static bool counts(const struct sim *s, uint32_t i)
+{
+	return s->outcome[i].fct > 0 && !s->demand[i].background;
+}
 
-static uint32_t collect(const struct sim *s, uint64_t bdp, enum class class, double *values)
+/* Of flows of `from` to `limit` bytes. */
+static uint32_t collect(const struct sim *s, uint64_t from, uint64_t limit, double *values)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->n_demands; i++) {
 		const struct sim_outcome *o = &s->outcome[i];
 
-		if (o->fct == 0 || s->demand[i].background ||
-			(class != ALL && (s->demand[i].bytes < bdp) != (class == LT)))
-			continue;
-		values[n++] = o->fct > o->base ? (double)o->fct / (double)o->base : 1;
+		if (counts(s, i) && s->demand[i].bytes >= from && s->demand[i].bytes <= limit)
+			values[n++] = o->fct > o->base ? (double)o->fct / (double)o->base : 1;
 	}
 	return n;
 }
@@ -60,8 +62,47 @@ void sim_slowdowns(const struct sim *s, struct sim_slowdowns *out)
 	double *values = sim_alloc(s->n_demands, sizeof(*values));
 
 	out->bdp = (uint64_t)((unsigned __int128)s->topo.max_rtt * s->port[0].bps / 8 / SIM_SEC);
-	out->overall = table(values, collect(s, out->bdp, ALL, values));
-	out->lt_bdp = table(values, collect(s, out->bdp, LT, values));
-	out->ge_bdp = table(values, collect(s, out->bdp, GE, values));
+	out->overall = table(values, collect(s, 0, UINT64_MAX, values));
+	out->lt_bdp = table(values, collect(s, 0, out->bdp - 1, values));
+	out->ge_bdp = table(values, collect(s, out->bdp, UINT64_MAX, values));
+	free(values);
+}
+
+static void quantiles(double *values, uint32_t n, const double *percent, double *out)
+{
+	qsort(values, n, sizeof(*values), ascending);
+	for (uint32_t i = 0; i < SIM_QUANTILES; i++)
+		out[i] = percentile(values, n, percent[i] / 100);
+}
+
+bool sim_distribution(const struct sim *s, struct sim_distribution *out)
+{
+	static const double tail[] = {99.5, 99.9, 100};
+	double *values = sim_alloc(s->n_demands + 1, sizeof(*values));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < SIM_QUANTILES; i++)
+		out->percent[i] = i < 100 ? i : tail[i - 100];
+	for (uint32_t i = 0; i < s->n_demands; i++)
+		if (counts(s, i))
+			values[n++] = (double)s->outcome[i].fct / SIM_US;
+	if (n > 0) {
+		quantiles(values, n, out->percent, out->fct_us);
+		collect(s, 0, UINT64_MAX, values);
+		quantiles(values, n, out->percent, out->slowdown);
+	}
+	free(values);
+	return n > 0;
+}
+
+void sim_slowdown_by_size(const struct sim *s, struct sim_size out[SIM_SIZES])
+{
+	double *values = sim_alloc(s->n_demands + 1, sizeof(*values));
+
+	for (uint32_t i = 0; i < SIM_SIZES; i++) {
+		out[i].limit = UINT64_C(1024) << i;
+		out[i].slowdown = table(
+			values, collect(s, i > 0 ? out[i].limit / 2 + 1 : 0, out[i].limit, values));
+	}
 	free(values);
 }

@@ -4,7 +4,7 @@
 /*
  * FCT slowdown: max(1, FCT / base) of each finished flow. Flows are classed by size: below one
  * bandwidth-delay product (of the longest pair), and from there on. Percentiles are interpolated
- * linearly between the two nearest ranks.
+ * linearly between the two nearest ranks. Background flows are left out.
  */
 #include "sim/core/sim.h"
 
@@ -19,5 +19,26 @@ struct sim_slowdowns {
 };
 
 void sim_slowdowns(const struct sim *s, struct sim_slowdowns *out);
+
+/* Of all finished flows: quantiles of FCT and slowdown, each sorted by itself. */
+#define SIM_QUANTILES 103u
+
+struct sim_distribution {
+	double percent[SIM_QUANTILES]; /* 0, 1, .. 99, 99.5, 99.9, 100 */
+	double fct_us[SIM_QUANTILES], slowdown[SIM_QUANTILES];
+};
+
+/* False without finished flows. */
+bool sim_distribution(const struct sim *s, struct sim_distribution *out);
+
+/* Slowdowns of flows of more than limit / 2 bytes (the first: of all) and at most `limit`. */
+#define SIM_SIZES 24u /* 1 KiB .. 8 GiB */
+
+struct sim_size {
+	uint64_t limit;
+	struct sim_slowdown slowdown;
+};
+
+void sim_slowdown_by_size(const struct sim *s, struct sim_size out[SIM_SIZES]);
 
 #endif

@@ -22,7 +22,7 @@ BUILD, CROSS_BUILD = sys.argv[1:3]
 EMULATOR = shlex.split(sys.argv[3])
 PCAPS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "pcap", "*.pcap")
 SCENARIOS = ("websearch", "link-failure")
-MAY_DIFFER = ("cpu_s", "peak_bytes", "commit")
+MAY_DIFFER = ("cpu_s", "peak_bytes", "commit", "command")
 
 
 def both(program, out, *args):
@@ -61,7 +61,7 @@ def result(path):
 
 def simulations(out):
     for scenario in SCENARIOS:
-        (here, _), (there, _) = both("sim/hp3-sim", out, "run", scenario, "--quick", "--jobs", "1",
+        (here, _), (there, _) = both("sim/hp3-sim", out, "run", scenario, "--quick", "--jobs", "1", "--no-report",
                                      "--lbs", "ecmp,hp3", "--out", "{out}")
     names = sorted(os.path.basename(p) for p in glob.glob(os.path.join(here, "*.json")))
     for name in names:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""hp3-sim as a command: what is wrong is named with its place and its fix; runs resume; one page.
+"""hp3-sim as a command: what is wrong is named with its place and its fix; runs resume.
 
 usage: cli.py HP3-SIM MANUAL
 """
@@ -105,22 +105,9 @@ def main():
         run(args)
         if any(os.stat(os.path.join(out, f)).st_mtime_ns != t for f, t in files.items()):
             bad.append("a second run repeats what is there")
-        run(args + ["--set", "rnic.rto_us=5000"])
+        run(args + ["--set", "rnic.rto_us=5000", "--no-report"])
         if any(os.stat(os.path.join(out, f)).st_mtime_ns == t for f, t in files.items()):
             bad.append("a run with other settings keeps the old result")
-        with open(os.path.join(out, "report.html"), encoding="utf-8") as f:
-            page = f.read()
-        for words in ("<svg", "micro-collision", "<td>hp3", "<td>ecmp"):
-            if words not in page:
-                bad.append(f"report.html: no {words}")
-        if re.search(r"""\b(src|href)=["'](?!#)""", page) or "url(" in page:
-            bad.append("report.html: needs something beside it")
-        with open(os.path.join(out, "micro-collision-hp3-50-1.json"), encoding="utf-8") as f:
-            hp3 = json.load(f)["slowdown"]["overall"]["avg"]
-        with open(os.path.join(out, "micro-collision-ecmp-50-1.json"), encoding="utf-8") as f:
-            ecmp = json.load(f)["slowdown"]["overall"]["avg"]
-        if f">{hp3 / ecmp:.3f}<" not in page:
-            bad.append(f"report.html: no ratio {hp3 / ecmp:.3f} of hp3 to ECMP at a glance")
         with open(os.path.join(out, "results.csv"), encoding="utf-8") as f:
             if len(f.readlines()) != 3:
                 bad.append("results.csv: not two runs")

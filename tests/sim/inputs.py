@@ -50,7 +50,7 @@ def same_results(sim, tmp, bad):
     before = [None]
 
     def again(what, new, *more):
-        run([sim, "run", scenario, "--out", os.path.join(tmp, "out"), *more])
+        run([sim, "run", scenario, "--no-report", "--out", os.path.join(tmp, "out"), *more])
         with open(path, encoding="utf-8") as f:
             result = json.load(f)
         now = os.stat(path).st_mtime_ns

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The results in a folder, by scenario and load, and what their seeds say together."""
+import glob
+import json
+import os
+
+from stats import interval, mean
+
+# Of results.csv: name, where it lies in a result, digits.
+CSV = [("avg", "slowdown.overall.avg", 4), ("p50", "slowdown.overall.p50", 4),
+       ("p95", "slowdown.overall.p95", 4), ("p99", "slowdown.overall.p99", 4),
+       ("p999", "slowdown.overall.p999", 4), ("lt_bdp_avg", "slowdown.lt_bdp.avg", 4),
+       ("lt_bdp_p99", "slowdown.lt_bdp.p99", 4), ("ge_bdp_avg", "slowdown.ge_bdp.avg", 4),
+       ("ge_bdp_p99", "slowdown.ge_bdp.p99", 4), ("jct_avg_us", "jobs.jct_avg_us", 2),
+       ("jct_p99_us", "jobs.jct_p99_us", 2), ("bus_gbps", "jobs.bus_gbps", 3),
+       ("goodput_gbps", "goodput_gbps", 3), ("ecn_share", "ecn_share", 5),
+       ("uplink_imbalance", "uplink_imbalance", 4), ("reordered", "reordered", 0),
+       ("retransmitted_bytes", "retransmitted_bytes", 0), ("pfc_pauses", "pfc_pauses", 0),
+       ("moves", "moves", 0), ("probe_bytes", "probe_bytes", 0), ("cpu_s", "cpu_s", 2),
+       ("hops", "hops", 0), ("finished", "finished", 0)]
+
+
+def value(result, where):
+    """0 where the result has none: jobs of flows, and the like."""
+    for key in where.split("."):
+        result = result.get(key, {}) if isinstance(result, dict) else {}
+    return result if isinstance(result, (int, float)) else 0
+
+
+def has_jobs(result):
+    return "jobs" in result
+
+
+def metric(result):
+    """The main one, less is better: mean completion time of jobs, else average slowdown."""
+    return value(result, "jobs.jct_avg_us" if has_jobs(result) else "slowdown.overall.avg")
+
+
+def tail(result):
+    return value(result, "jobs.jct_p99_us" if has_jobs(result) else "slowdown.overall.p99")
+
+
+class Group:
+    """The runs of one scenario at one load: .runs[balancer] are its results by seed."""
+
+    def __init__(self, scenario, load):
+        self.scenario, self.load, self.runs = scenario, load, {}
+
+    def all(self):
+        return [r for runs in self.runs.values() for r in runs]
+
+    @property
+    def name(self):
+        return f"{self.scenario}-{self.load}"
+
+    @property
+    def title(self):
+        poisson = self.all()[0]["settings"].get("traffic.kind") == "poisson"
+        return f"{self.scenario}, {self.load} %" if poisson else self.scenario
+
+    @property
+    def jobs(self):
+        return has_jobs(self.all()[0])
+
+    def ratio(self, lb):
+        """To ECMP on the same traffic: mean, upper end of the 95 % interval; None without pairs."""
+        base = {r["seed"]: metric(r) for r in self.runs.get("ecmp", [])}
+        pairs = [metric(r) / base[r["seed"]] for r in self.runs.get(lb, []) if base.get(r["seed"])]
+        if not pairs:
+            return None, None
+        middle, half = interval(pairs)
+        return middle, middle + half if half == half else None
+
+    def mean(self, lb, where):
+        return mean([value(r, where) for r in self.runs[lb]])
+
+    def interval(self, lb, what):
+        return interval([what(r) for r in self.runs[lb]])
+
+    def settings(self):
+        """Those that all runs share, and the names of those that differ."""
+        runs = [r["settings"] for r in self.all()]
+        same = {k: v for k, v in runs[0].items() if all(s.get(k) == v for s in runs)}
+        differ = {k for s in runs for k in s} - set(same) - {"run.lb", "run.seed"}
+        return same, sorted(differ)
+
+    def inputs(self):
+        """Files that were read: role, name, SHA-256."""
+        return sorted({(role, i["name"], i["sha256"]) for r in self.all()
+                       for role, i in r.get("inputs", {}).items()})
+
+
+def load(folder, order):
+    """Groups in order of name and load; balancers in theirs, as `hp3-sim list` has it."""
+    groups, runs = {}, []
+    for path in glob.glob(os.path.join(folder, "*.json")):
+        with open(path, encoding="utf-8") as f:
+            result = json.load(f)
+        if "name" in result and "slowdown" in result:
+            runs.append(result)
+    place = {lb: i for i, lb in enumerate(order)}
+    runs.sort(key=lambda r: (place.get(r["lb"], len(order)), r["lb"], r["seed"]))
+    for r in runs:
+        scenario = r["name"][:-len(f"-{r['lb']}-{r['load_percent']}-{r['seed']}")]
+        key = scenario, r["load_percent"]
+        groups.setdefault(key, Group(*key)).runs.setdefault(r["lb"], []).append(r)
+    return [groups[key] for key in sorted(groups)]
+
+
+def write_csv(path, groups):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("scenario,lb,load_percent,seed," + ",".join(c[0] for c in CSV) + "\n")
+        for g in groups:
+            for r in g.all():
+                cells = [g.scenario, r["lb"], str(g.load), str(r["seed"])]
+                cells += [f"{value(r, where):.{digits}f}" for _, where, digits in CSV]
+                f.write(",".join(cells) + "\n")
