@@ -42,7 +42,6 @@ enum hp3_cc_mode {
 
 struct hp3_cc_params {
 	uint8_t mode; /* enum hp3_cc_mode */
-	bool rate_acts; /* NATIVE: the caller can set the RNIC's rates; send it RATE actions */
 	bool notify; /* be the notification point: tell the sender of CE (cc/np.h) */
 	struct hp3_np_params np;
 	struct hp3_dcqcn_params rp; /* DCQCN */
@@ -180,19 +179,12 @@ enum hp3_act_kind {
 			   as for a PROBE of kind PEER */
 	HP3_ACT_URGE, /* to the peer's RNIC on `port`: zero-length WRITE ONLY with the old PSN
 			 `psn`, AckReq, so that it says again how far it is */
-	HP3_ACT_RATE, /* to the RNIC's rate limiter: enum hp3_rate_op */
 	HP3_ACT_SUSPEND, /* beside: let the queue pair's send queue drain, report DRAINED */
 	HP3_ACT_MOVE, /* beside: use `port` from now on, report MOVED; without SUSPEND before it
 			 (queue pair just set up, path dead): at once, nothing to report */
 	HP3_ACT_RESUME, /* beside: send on, on the old port */
 	HP3_ACT_TELL, /* report to the flow's peer what hp3_load_to_names() says */
 	HP3_ACT_TRACE, /* send a trace of the flow on `port`; what came of it: hp3_hop_told() */
-};
-
-enum hp3_rate_op {
-	HP3_RATE_SAVE, /* the flow is suspended: remember its rate */
-	HP3_RATE_ROLLBACK, /* it goes on where it was, with the rate saved */
-	HP3_RATE_RAISE, /* it goes on elsewhere: raise the rate */
 };
 
 /*
@@ -204,7 +196,7 @@ enum hp3_rate_op {
 struct hp3_act {
 	uint8_t kind; /* enum hp3_act_kind */
 	uint8_t flags; /* RELEASE: HP3_SET_ACKREQ */
-	uint8_t op; /* RATE: enum hp3_rate_op; PROBE: enum hp3_probe_kind; TRACE: its TTL */
+	uint8_t op; /* PROBE: enum hp3_probe_kind; TRACE: its TTL */
 	uint16_t port;
 	uint16_t slot;
 	uint16_t pkey; /* NAK, CNP */

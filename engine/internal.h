@@ -152,9 +152,9 @@ void hp3_resume_rx(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3
 /* rate.c: congestion control (cc = dcqcn), and what a move does to the rate */
 void hp3_rate_init(struct hp3_engine *e, uint32_t flow, uint64_t now);
 void hp3_rate_marked(struct hp3_engine *e, uint32_t flow, uint64_t now);
-void hp3_rate_suspend(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
-void hp3_rate_rollback(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
-void hp3_rate_raise(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+void hp3_rate_suspend(struct hp3_engine *e, uint32_t flow, uint64_t now);
+void hp3_rate_rollback(struct hp3_engine *e, uint32_t flow, uint64_t now);
+void hp3_rate_raise(struct hp3_engine *e, uint32_t flow, uint64_t now);
 /* A packet that would leave now: may it? Else it is put into the FIFO, vd says so. */
 void hp3_rate_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h, uint64_t now,
 	struct hp3_verdict *vd, struct hp3_acts *acts);

@@ -79,8 +79,8 @@ static void take_new_path(struct hp3_engine *e, uint32_t flow, uint64_t now, str
 	if (f->moves < UINT8_MAX)
 		f->moves++;
 	if (m->t_close == 0)
-		hp3_rate_suspend(e, flow, now, acts);
-	hp3_rate_raise(e, flow, now, acts);
+		hp3_rate_suspend(e, flow, now);
+	hp3_rate_raise(e, flow, now);
 	if (e->cfg.beside && !m->suspended) /* at set-up, off a dead path: at once */
 		hp3_act(acts, HP3_ACT_MOVE, flow)->port = m->to;
 }
@@ -167,9 +167,9 @@ static void end_move(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action ac
 	if (switched)
 		take_new_path(e, flow, now, acts);
 	else if (action == HP3_RFR_DO_RECOVER && m->clear)
-		hp3_rate_raise(e, flow, now, acts);
+		hp3_rate_raise(e, flow, now);
 	else if (action == HP3_RFR_DO_RECOVER && m->t_close != 0)
-		hp3_rate_rollback(e, flow, now, acts);
+		hp3_rate_rollback(e, flow, now);
 	m->seeking = m->watching = false; /* what is still said of the round is too late */
 	count(e, action, m);
 	if (action == HP3_RFR_DO_DISCARD || action == HP3_RFR_DO_SUPERSEDE)
@@ -229,7 +229,7 @@ void hp3_move_close(struct hp3_engine *e, uint32_t flow, uint32_t psn, uint32_t 
 	f->mark_psn = psn;
 	f->flags |= HP3_FF_CLOSE_ACK;
 	hp3_slot_timer(e, m, &m->move_at, now + e->cfg.max_hold_ns);
-	hp3_rate_suspend(e, flow, now, acts);
+	hp3_rate_suspend(e, flow, now);
 	ev = hp3_event(e, flow, HP3_EV_SUSPEND, now, acts);
 	ev->cause = m->cause;
 	ev->from = m->from;

@@ -2,8 +2,8 @@
 /*
  * Congestion control of a flow. Under cc = dcqcn the engine is the reaction point and paces the
  * flow at the exit of the FIFO that a move uses too (rule 14): what closes the old path, what is in
- * flight and what is released is decided there. Under cc = native it tells the RNIC's rate limiter
- * what a move means, where there is one to tell.
+ * flight and what is released is decided there. Under cc = native there is nothing to do here: no
+ * call sets the rate of one queue pair of an RNIC, which keeps its rate after a move (shield.h).
  */
 #include "engine/steady.h"
 
@@ -54,38 +54,29 @@ void hp3_rate_marked(struct hp3_engine *e, uint32_t flow, uint64_t now)
 	note_rate(e, flow);
 }
 
-static void tell(struct hp3_engine *e, uint32_t flow, enum hp3_rate_op op, struct hp3_acts *acts)
-{
-	if (e->cfg.cc.mode == HP3_CC_NATIVE && e->cfg.cc.rate_acts)
-		hp3_act(acts, HP3_ACT_RATE, flow)->op = (uint8_t)op;
-}
-
-void hp3_rate_suspend(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+void hp3_rate_suspend(struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
 	if (e->rates != NULL)
 		hp3_dcqcn_take(&e->moves[e->flows[flow].slot].rate, &e->rates[flow].rp,
 			&e->cfg.cc.rp, now);
-	tell(e, flow, HP3_RATE_SAVE, acts);
 }
 
-void hp3_rate_rollback(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+void hp3_rate_rollback(struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
-	if (e->rates != NULL) {
-		hp3_dcqcn_rollback(&e->rates[flow].rp, &e->moves[e->flows[flow].slot].rate, now);
-		note_rate(e, flow);
-	}
-	tell(e, flow, HP3_RATE_ROLLBACK, acts);
+	if (e->rates == NULL)
+		return;
+	hp3_dcqcn_rollback(&e->rates[flow].rp, &e->moves[e->flows[flow].slot].rate, now);
+	note_rate(e, flow);
 }
 
-void hp3_rate_raise(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+void hp3_rate_raise(struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
-	if (e->rates != NULL) {
-		e->rates[flow].again = false; /* nor while it was held */
-		hp3_dcqcn_raise(&e->rates[flow].rp, &e->cfg.cc.rp,
-			&e->moves[e->flows[flow].slot].rate, now);
-		note_rate(e, flow);
-	}
-	tell(e, flow, HP3_RATE_RAISE, acts);
+	if (e->rates == NULL)
+		return;
+	e->rates[flow].again = false; /* nor while it was held */
+	hp3_dcqcn_raise(
+		&e->rates[flow].rp, &e->cfg.cc.rp, &e->moves[e->flows[flow].slot].rate, now);
+	note_rate(e, flow);
 }
 
 /*

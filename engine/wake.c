@@ -101,7 +101,7 @@ void hp3_wake(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uin
 	e->stats.rounds++;
 	e->stats.wakes++;
 	hp3_move_input(e, flow, HP3_RFR_IN_WAKE, now, acts);
-	hp3_rate_suspend(e, flow, now, acts);
+	hp3_rate_suspend(e, flow, now);
 	hp3_send_probes(e, m, now, acts);
 	hp3_active_add(e, flow, now); /* what is held leaves unseen: is its path dead? */
 	hp3_slot_timer(e, m, &m->move_at, m->hold_end);

@@ -54,6 +54,7 @@ struct hp3_balancer {
 		place; /* by host: those of a leaf share one, hosts that choose themselves do not */
 	uint32_t places, paths; /* paths: numbers of them with placement by model, else 0 */
 	bool named; /* placement by traces: paths have names */
+	bool rates; /* the RNICs' rates follow moves, which no hp3d can make them do */
 	struct sim_pool ticks, counts;
 	struct hp3_engine_config cfg;
 };
@@ -63,6 +64,8 @@ struct hp3_sim_flow {
 	bool managed; /* an engine knows its queue pair */
 	bool reported; /* the responder's engine has been told that no reply comes through */
 	uint32_t lqpn, rqpn; /* at the requester, at the responder */
+	bool suspended; /* `saved` is of its move */
+	bool clear; /* a long message waits for a path, and one is clear */
 	struct hp3_dcqcn_snapshot saved;
 };
 
@@ -100,6 +103,9 @@ void hp3_sim_flow_end(struct sim *s, struct sim_flow *f);
 void hp3_sim_carry_out(
 	struct sim *s, struct hp3_balancer *b, uint32_t host, const struct hp3_acts *acts);
 void hp3_sim_wake(struct sim *s, struct hp3_balancer *b, uint32_t host);
+
+/* hp3_rates.c: what an event means for the rate of the flow's RNIC. */
+void hp3_sim_rates(struct sim *s, struct sim_flow *f, const struct hp3_event *ev);
 
 /* hp3_probes.c: what the engine of `host` says of a flow; a probe, a trace, or an answer arrived.
  */

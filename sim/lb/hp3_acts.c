@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Actions of the engine: held packets, rates, deadlines; what it says is built elsewhere. */
+/* Actions of the engine: held packets, deadlines; what it says is built elsewhere. */
 #include "sim/lb/hp3.h"
 
 struct tick {
@@ -37,20 +37,6 @@ static void release(struct sim *s, uint32_t host, struct hp3_host *h, const stru
 			p->flags |= SIM_ACKREQ;
 		sim_port_queue_data(s, sim_flow_out(s, p, host), p);
 	}
-}
-
-/* The RNIC's rate limiter: the flow's own reaction point. */
-static void rate(struct sim *s, struct sim_flow *f, uint8_t op)
-{
-	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
-	const struct hp3_dcqcn_params *rp = sim_host_rp(s, f);
-
-	if (op == HP3_RATE_SAVE)
-		hp3_dcqcn_take(&x->saved, &f->rp, rp, s->now / SIM_NS);
-	else if (op == HP3_RATE_ROLLBACK)
-		hp3_dcqcn_rollback(&f->rp, &x->saved, s->now / SIM_NS);
-	else
-		hp3_dcqcn_raise(&f->rp, rp, &x->saved, s->now / SIM_NS);
 }
 
 static void hand_nak(struct sim *s, struct sim_flow *f, uint32_t psn)
@@ -92,12 +78,12 @@ static void for_flow(struct sim *s, struct hp3_balancer *b, uint32_t host, struc
 	case HP3_ACT_REPORT:
 		hp3_sim_report(s, host, f, a);
 		break;
-	case HP3_ACT_RATE:
-		if (!f->read) /* requests have no rate of their own */
-			rate(s, f, a->op);
-		break;
 	case HP3_ACT_NAK:
 		hand_nak(s, f, a->psn);
+		break;
+	case HP3_ACT_EVENT:
+		if (b->rates)
+			hp3_sim_rates(s, f, &a->event);
 		break;
 	default:
 		break;
@@ -115,13 +101,13 @@ void hp3_sim_carry_out(
 
 		if (a->kind == HP3_ACT_RELEASE || a->kind == HP3_ACT_DISCARD) {
 			release(s, host, h, a);
-		} else if (a->kind == HP3_ACT_EVENT) {
-			count_event(s, &a->event);
-		} else {
-			f = flow_of(s, h, a->flow);
-			if (f != NULL)
-				for_flow(s, b, host, f, a);
+			continue;
 		}
+		if (a->kind == HP3_ACT_EVENT)
+			count_event(s, &a->event);
+		f = flow_of(s, h, a->flow);
+		if (f != NULL)
+			for_flow(s, b, host, f, a);
 	}
 }
 

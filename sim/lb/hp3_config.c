@@ -26,6 +26,7 @@ void hp3_sim_config(struct sim *s, struct hp3_balancer *b, bool paper)
 	uint64_t rtt = s->topo.max_rtt / SIM_NS;
 
 	set_places(s, b);
+	b->rates = paper || c->hp3.rate_acts == SIM_ON;
 	b->cfg = (struct hp3_engine_config){
 		.seed = c->run.seed,
 		.max_flows = HP3_SIM_QPS,
@@ -72,9 +73,7 @@ void hp3_sim_config(struct sim *s, struct hp3_balancer *b, bool paper)
 		.traces = {.rate = c->hp3.traces_per_second, .burst = 16},
 		.trace_timeout_ns = c->hp3.trace_timeout_us * UINT64_C(1000),
 		.load_age_ns = c->hp3.load_age_us * UINT64_C(1000),
-		.cc = {.mode = HP3_CC_NATIVE,
-			.rate_acts = paper || c->hp3.rate_acts == SIM_ON,
-			.max_rtt_ns = 16 * rtt},
+		.cc = {.mode = HP3_CC_NATIVE, .max_rtt_ns = 16 * rtt},
 		.challenge_timeout_ns = 1000000,
 		.challenge_hits = 3,
 		.challenge_spread = 16,

@@ -249,7 +249,6 @@ static struct hp3_engine_config config_of(uint8_t how)
 			       : how & 16 ? HP3_CC_OFF
 					  : HP3_CC_NATIVE,
 			.notify = how & 128,
-			.rate_acts = how & 128,
 			.np = {.min_time_between_cnps = 50, .mode = how & 8 ? HP3_NP_BECN : 0},
 			.rp = hp3_dcqcn_presets[0].rp,
 			.burst_bytes = 1000,

@@ -242,39 +242,6 @@ static void becn_rides_on_the_next_ack(void **state)
 	assert_int_equal(rig.vd.flags, 0);
 }
 
-/* --- rate limiters of the RNIC --- */
-
-static void rate_acts_tell_what_a_move_means(void **state)
-{
-	config(HP3_CC_NATIVE);
-	rig.cfg.cc.rate_acts = true;
-	rig_configure();
-	in_flight(0);
-	last(&q, 100);
-	assert_int_equal(move(&q, NEW_PORT), 0);
-	assert_int_equal(rig.other.kind, HP3_ACT_RATE);
-	assert_int_equal(rig.other.op, HP3_RATE_SAVE);
-	nak(&q, 100);
-	assert_int_equal(rig.other.op, HP3_RATE_ROLLBACK);
-	assert_int_equal(rig.acts[HP3_ACT_RATE], 2);
-	last(&q, 100);
-	last(&q, 101);
-	assert_int_equal(move(&q, NEW_PORT), 0);
-	ack(&q, 101);
-	assert_int_equal(rig.other.op, HP3_RATE_RAISE);
-	assert_int_equal(rig.acts[HP3_ACT_RATE], 4);
-	ack(&q, 101);
-	assert_int_equal(rig.acts[HP3_ACT_RATE], 4);
-}
-
-static void no_limiter_no_rate_acts(void **state)
-{
-	suspended(HP3_CC_NATIVE);
-	ack(&q, 100);
-	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
-	assert_int_equal(rig.acts[HP3_ACT_RATE], 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,8 +256,6 @@ int main(void)
 		RIG_TEST(rule_05_nothing_is_said_to_a_peer_without_hp3d),
 		RIG_TEST(cnps_per_address_share_an_interval),
 		RIG_TEST(becn_rides_on_the_next_ack),
-		RIG_TEST(rate_acts_tell_what_a_move_means),
-		RIG_TEST(no_limiter_no_rate_acts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

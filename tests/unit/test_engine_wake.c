@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include "engine/internal.h"
 #include "scene.h"
 
 #define LINE  10000u /* Mb/s: half a round trip (RTT, and a microsecond) is 13,125 bytes */
@@ -78,16 +79,22 @@ static void the_first_unmarked_answer_decides(void **state)
 /* Its queues are as short as those of a path that was moved to. */
 static void the_port_in_use_may_be_best_and_is_sped_up(void **state)
 {
+	const struct hp3_dcqcn *rp;
+
 	config();
-	rig.cfg.cc.mode = HP3_CC_NATIVE;
-	rig.cfg.cc.rate_acts = true;
-	waiting();
-	assert_int_equal(rig.other.kind, HP3_ACT_RATE);
-	assert_int_equal(rig.other.op, HP3_RATE_SAVE);
+	rig.cfg.cc.mode = HP3_CC_DCQCN;
+	rig.cfg.cc.rp = hp3_dcqcn_preset("paper")->rp;
+	rig.cfg.cc.rp.rpg_max_rate = LINE;
+	rig.cfg.cc.burst_bytes = 1 << 20;
+	resting();
+	cnp();
+	rp = &rig.e->rates[flow_of(&q)].rp;
+	assert_int_equal(hp3_dcqcn_rate(rp) / 1000000, LINE / 2);
+	write_first(LONG);
+	assert_int_equal(info(&q).state, HP3_RFR_PROBING);
 	probe_reply(0, false);
-	assert_int_equal(rig.other.kind, HP3_ACT_RATE);
-	assert_int_equal(rig.other.op, HP3_RATE_RAISE);
-	expect_both(q.home);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+	assert_int_equal(hp3_dcqcn_rate(rp) / 1000000, LINE * 3 / 4);
 	assert_int_equal(info(&q).moves, 0);
 }
 

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * RNICs whose rates follow moves: a rate is saved when sending is suspended, rolled back by fast
+ * recovery, raised after a switch (cc/dcqcn.h). No hp3d can do that, for no RNIC has a call to set
+ * the rate of one queue pair; the paper assumes it. So it is no part of the engine, and what its
+ * events say is enough.
+ */
+#include "sim/lb/hp3.h"
+
+static void raise(struct sim *s, struct sim_flow *f)
+{
+	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
+	const struct hp3_dcqcn_params *rp = sim_host_rp(s, f);
+
+	if (!x->suspended)
+		hp3_dcqcn_take(&x->saved, &f->rp, rp, s->now / SIM_NS);
+	hp3_dcqcn_raise(&f->rp, rp, &x->saved, s->now / SIM_NS);
+	x->suspended = false;
+}
+
+static bool is_clear(const struct hp3_event *round)
+{
+	for (uint32_t i = 0; i < round->n_probes; i++)
+		if (round->probes[i].state == HP3_PROBE_ANSWERED && !round->probes[i].ce)
+			return true;
+	return false;
+}
+
+static void recovered(struct sim *s, struct sim_flow *f, const struct hp3_event *ev)
+{
+	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
+
+	if (ev->cause == HP3_CAUSE_WAKE && x->clear)
+		raise(s, f);
+	else if (x->suspended)
+		hp3_dcqcn_rollback(&f->rp, &x->saved, s->now / SIM_NS);
+	x->suspended = false;
+}
+
+void hp3_sim_rates(struct sim *s, struct sim_flow *f, const struct hp3_event *ev)
+{
+	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
+
+	if (f->read) /* requests have no rate of their own */
+		return;
+	switch ((enum hp3_event_type)ev->type) {
+	case HP3_EV_SUSPEND:
+		hp3_dcqcn_take(&x->saved, &f->rp, sim_host_rp(s, f), s->now / SIM_NS);
+		x->suspended = true;
+		break;
+	case HP3_EV_ROUND:
+		x->clear = is_clear(ev);
+		break;
+	case HP3_EV_SWITCH:
+	case HP3_EV_IDLE_SWITCH:
+	case HP3_EV_FAILOVER:
+		raise(s, f);
+		break;
+	case HP3_EV_RECOVER:
+		recovered(s, f, ev);
+		break;
+	case HP3_EV_RESUME:
+	case HP3_EV_EPOCH:
+		x->suspended = false;
+		break;
+	default:
+		break;
+	}
+}
