@@ -251,7 +251,11 @@ INLINE uint32_t handle(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, e
 	acts->n = 0;
 	for (uint32_t i = 0; i < ahead; i++)
 		match(e, &pkts[i], dir);
+#ifdef HP3_BREAK_BURST_GOES_ON
+	while (done < n) { /* what a packet in the middle asks for is lost */
+#else
 	while (done < n && acts->n == 0) {
+#endif
 		struct hp3_pkt *p = &pkts[done];
 		struct hp3_verdict *vd = &verdicts[done++];
 

@@ -216,6 +216,28 @@ static void rules_12_13_paths_die_both_ways(void **state)
 	assert_true(r.replies_moved + r.failovers > 0);
 }
 
+/* A dead path is left on the word of ACKs that nobody checked, some of which were damaged. */
+static void rule_26_dead_paths_and_acks_in_long_bursts(void **state)
+{
+	struct world_params p = dead_base();
+	struct world_result r;
+
+	p.packets = run_packets / 2;
+	p.qps = 32;
+	p.gap_us = 10;
+	p.msg_packets = 2;
+	p.damage_ppm = p.behind_ppm = 2000;
+	p.credits = true;
+	r = run(p);
+	assert_true(r.failovers > run_seeds / 2);
+	assert_true(r.unseen > 500 * run_seeds);
+	p.reads = true;
+	p.loss_ppm = 1000;
+	p.rto_us = 20000;
+	r = run(p);
+	assert_true(r.unseen > 500 * run_seeds);
+}
+
 /* Mode observe: the same verdicts, and nothing moves. */
 static void observe_moves_nothing(void **state)
 {
@@ -244,7 +266,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(failed_paths_are_no_candidates),
 		cmocka_unit_test(dead_paths_and_everything),
 		cmocka_unit_test(rules_12_13_paths_die_both_ways),
+		cmocka_unit_test(rule_26_dead_paths_and_acks_in_long_bursts),
 		cmocka_unit_test(observe_moves_nothing),
+		cmocka_unit_test(bursts_were_long),
 	};
 
 	run_arguments(argc, argv);

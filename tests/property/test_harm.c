@@ -229,6 +229,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(paths_pause),
 		cmocka_unit_test(hp3d_at_one_end),
 		cmocka_unit_test(the_peers_hp3d_restarts),
+		cmocka_unit_test(bursts_were_long),
 	};
 	struct hp3_engine_config table;
 

@@ -129,6 +129,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(rule_15_restarts_near),
 		cmocka_unit_test(rule_15_restarts_while_numbers_return),
 		cmocka_unit_test(rule_16_announcements_late_and_again),
+		cmocka_unit_test(bursts_were_long),
 	};
 
 	run_arguments(argc, argv);

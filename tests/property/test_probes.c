@@ -136,6 +136,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(setup_finds_a_path_before_the_first_data),
 		cmocka_unit_test(late_data_leaves_at_once),
 		cmocka_unit_test(placement_spreads_flows),
+		cmocka_unit_test(bursts_were_long),
 	};
 
 	run_arguments(argc, argv);

@@ -144,6 +144,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(stale_cnps_are_not_charged_to_the_new_path),
 		cmocka_unit_test(recovery_restores_the_rate),
 		cmocka_unit_test(paced_flows_leave_bad_paths),
+		cmocka_unit_test(bursts_were_long),
 	};
 
 	run_arguments(argc, argv);

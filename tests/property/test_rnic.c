@@ -137,6 +137,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(rule_11_evicted_flows_come_back),
 		cmocka_unit_test(rule_11_unknown_opcodes_of_moved_flows),
 		cmocka_unit_test(send_with_invalidate_behind_duplicated_reads),
+		cmocka_unit_test(bursts_were_long),
 	};
 
 	run_arguments(argc, argv);

@@ -60,7 +60,7 @@ void world_setup_qp(struct world *w, uint32_t i, uint32_t start)
 	was = wire(q, q->high);
 	q->epoch++;
 	q->una = q->nxt = q->made = q->exp = q->done = q->high = RING; /* lin may go back */
-	q->got_high = q->contig = q->rtx = q->rtx_end = q->recover = q->nak_psn = RING;
+	q->shown = q->got_high = q->contig = q->rtx = q->rtx_end = q->recover = q->nak_psn = RING;
 	q->written = q->retries = 0;
 	q->dead = q->gone = q->retrying = q->unfair = false;
 	q->tried = q->hurt = w->now;
@@ -146,10 +146,12 @@ static void dispatch(struct world *w, struct ev *ev)
 		world_arrive(w, ev->pkt);
 		break;
 	case EV_REPLY:
-		world_reply_seen(w, ev);
-		break;
 	case EV_CNP:
-		world_cnp_seen(w, ev);
+	case EV_PROBE:
+		world_receive(w, HP3_DIR_RX, ev);
+		break;
+	case EV_POLL:
+		world_poll(w);
 		break;
 	case EV_NAK:
 		if (ev->gen == w->qps[ev->qp].epoch)
@@ -169,6 +171,7 @@ static void dispatch(struct world *w, struct ev *ev)
 		world_move(w);
 		break;
 	case EV_RESET:
+		world_poll_all(w); /* no set-up is as fast */
 		reset(w);
 		break;
 	case EV_TICK:
@@ -176,9 +179,6 @@ static void dispatch(struct world *w, struct ev *ev)
 		break;
 	case EV_PATHS:
 		world_paths_change(w);
-		break;
-	case EV_PROBE:
-		world_answer_seen(w, ev->gen, ev->ours);
 		break;
 	case EV_CRASH:
 		crash(w);
@@ -190,9 +190,11 @@ static void dispatch(struct world *w, struct ev *ev)
 		world_report_seen(w, ev);
 		break;
 	case EV_NEW_QP:
+		world_poll_all(w); /* no set-up is as fast */
 		world_new_qp(w, ev);
 		break;
 	case EV_REWIRE:
+		world_poll_all(w); /* no set-up is as fast */
 		world_rewire(w);
 		break;
 	case EV_UP:
@@ -208,6 +210,8 @@ static void begin(struct world *w)
 {
 	const struct world_params *p = &w->p;
 
+	if (w->p.burst > WORLD_BURST)
+		w->p.burst = WORLD_BURST;
 	w->rng = p->seed;
 	world_addresses(w);
 	w->pmtu = p->any_pmtu ? 256u << rnd(w, 5) : 1024;
@@ -279,6 +283,8 @@ int world_run(const struct world_params *p, struct world_result *r)
 	*r = w->r;
 	ret = w->failed ? -1 : 0;
 	free(w->heap);
+	free(w->ports[HP3_DIR_TX].ev);
+	free(w->ports[HP3_DIR_RX].ev);
 	free(w->ring);
 	free(w->got);
 	world_peer_stop(w);

@@ -3,10 +3,11 @@
 #define HP3_TESTS_WORLD_H
 /*
  * A world around one engine: RC requesters (world_requester.c) whose RNIC completes work as real
- * ones do (world_rnic.c), the engine with its FIFOs (world_engine.c, world_life.c), a
- * network whose paths are
- * FIFOs of different and changing delay that lose, die, or pause and deliver later
- * (world_network.c), responders (world_responder.c), and hp3d on the other side, which may be gone.
+ * ones do (world_rnic.c), a poll-mode loop that hands the engine what its two ports have received,
+ * in bursts (world_burst.c, world_transmit.c, world_receive.c), the engine with its FIFOs
+ * (world_engine.c, world_life.c), a network whose paths are FIFOs of different and changing delay
+ * that lose, die, or pause and deliver later (world_network.c), responders (world_responder.c), and
+ * hp3d on the other side, which may be gone.
  *
  * What it watches (world_checks.c, world_events.c, world_rate.c):
  *  - order (rule 23): packets of a queue pair reach the responder in the order in which the
@@ -36,6 +37,8 @@ enum world_responder {
 struct world_params {
 	uint64_t seed;
 	uint32_t packets; /* stop after so many first transmissions */
+	uint32_t burst; /* hp3d polls, and takes up to so many packets at once, 32 at most; 0, 1:
+			   each packet goes through it at once, by itself */
 	uint32_t qps; /* 1..256 */
 	uint32_t msg_packets; /* longest message */
 	uint32_t window; /* unacknowledged PSNs that a requester allows itself */
@@ -180,7 +183,12 @@ struct world_params {
 	X(false_dead)                                                                              \
 	X(urges)                                                                                   \
 	X(reports)                                                                                 \
-	X(replies_moved)
+	X(replies_moved)                                                                           \
+	X(bursts)                                                                                  \
+	X(bursts_rx)                                                                               \
+	X(long_rx)                                                                                 \
+	X(unseen)                                                                                  \
+	X(interrupted)
 #define WORLD_MAXES(X)                                                                             \
 	X(max_drain_ns)                                                                            \
 	X(max_progress_ns)                                                                         \

@@ -15,6 +15,12 @@ static bool reads_wait(const struct world *w, uint32_t i, uint64_t end)
 	return false;
 }
 
+/* Sent, and known to the engine: what waits to be polled cannot have been answered in part. */
+static uint64_t outstanding(const struct qp *q)
+{
+	return q->nxt < q->shown ? q->nxt : q->shown;
+}
+
 /* Rules 1 to 3. */
 void world_check_probe(struct world *w, uint32_t i, const struct hp3_act *a)
 {
@@ -57,7 +63,7 @@ void world_check_urge(struct world *w, uint32_t i, const struct hp3_act *a)
 	if (lin >= q->exp && lin >= q->old_end)
 		VIOLATION(w, "an urge that is no duplicate, qp %u: PSN %llu, expected %llu", i,
 			(unsigned long long)lin, (unsigned long long)q->exp);
-	if (reads_wait(w, i, q->nxt))
+	if (reads_wait(w, i, outstanding(q)))
 		VIOLATION(w, "an urge while a READ waits for its response, qp %u", i);
 	if (w->p.observe)
 		VIOLATION(w, "an urge while only observing");
@@ -72,7 +78,7 @@ void world_check_nak(struct world *w, uint32_t i, const struct hp3_act *a)
 
 	if (q->rnr_wait)
 		VIOLATION(w, "a NAK cuts a running RNR timer short, queue pair %u", i);
-	if (reads_wait(w, i, q->nxt))
+	if (reads_wait(w, i, outstanding(q)))
 		VIOLATION(w, "a NAK ends a READ half done, queue pair %u", i);
 	if (lin == q->nak_psn)
 		VIOLATION(w, "a second NAK for PSN %llu", (unsigned long long)lin);
@@ -167,6 +173,10 @@ void world_check_sum(struct world *w)
 			continue;
 		inside += !w->heap[i].pkt->probe;
 		free(w->heap[i].pkt);
+	}
+	for (uint32_t i = w->ports[HP3_DIR_TX].head; i < w->ports[HP3_DIR_TX].tail; i++) {
+		inside++;
+		free(w->ports[HP3_DIR_TX].ev[i].pkt);
 	}
 	for (uint32_t s = 0; s < w->cfg.max_moves; s++) {
 		for (struct pkt *k = w->hold[s].head, *next; k != NULL; k = next) {

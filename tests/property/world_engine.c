@@ -43,20 +43,18 @@ static void check_given_up(struct world *w, const struct pkt *k)
 
 	if (k->epoch != q->epoch || q->gone || k->lin + k->span <= q->exp)
 		return;
-	if (k->lin < q->sending || k->lin >= (w->p.selective ? q->rtx_end : q->high))
+	if (k->lin < q->sending || k->lin >= q->sends_to)
 		VIOLATION(w, "gives up PSN %llu, which is not sent again",
 			(unsigned long long)k->lin);
 }
 
-void world_hold(struct world *w, struct pkt *k, const struct hp3_verdict *vd)
+void world_hold(struct world *w, struct pkt *k, const struct hp3_verdict *vd, uint16_t port)
 {
 	struct qp *q = &w->qps[k->qp];
-	struct hp3_flow_info info = {.port = (uint16_t)(HOME_PORT + k->qp)};
 
-	hp3_flow_info(w->e, vd->flow, w->now, &info);
-	if (vd->kind == HP3_PASS && vd->sport != info.port)
+	if (vd->kind == HP3_PASS && vd->sport != port)
 		VIOLATION(w, "opcode 0x%x passes on port %u, its flow uses %u", k->opcode,
-			vd->sport, info.port);
+			vd->sport, port);
 	if (!q->started) {
 		q->started = true;
 		w->r.setups++;
@@ -124,7 +122,10 @@ static void hand_nak(struct world *w, const struct hp3_act *a)
 	ev.view.syndrome = HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE;
 	w->r.naks_made++;
 	world_check_nak(w, ev.qp, a);
-	world_push(w, ev);
+	if (w->polling) /* it goes before the reply in hand */
+		world_rnic_reply(w, ev.qp, &ev.view, true);
+	else
+		world_push(w, ev);
 }
 
 /* What a packet is released for is said by the event behind it: that one first. */
@@ -171,20 +172,6 @@ void world_carry_out(struct world *w, const struct hp3_acts *acts)
 			world_send_like_data(w, world_qp_of(w, a), a, HP3_PROBE_STANDARD);
 		}
 	}
-}
-
-/* In turn by hp3_tx() or hp3_rx() and by hp3_burst() of every level: they must agree. */
-void world_engage(struct world *w, struct hp3_pkt *pkt, enum hp3_dir dir, struct hp3_verdict *vd,
-	struct hp3_acts *acts)
-{
-	unsigned lane = w->turn++ % 4;
-
-	if (lane != 3 && hp3_lane_use(w->e, lane) == 0)
-		hp3_burst(w->e, pkt, 1, dir, w->now, vd, acts);
-	else if (dir == HP3_DIR_TX)
-		hp3_tx(w->e, pkt, w->now, vd, acts);
-	else
-		hp3_rx(w->e, pkt, w->now, vd, acts);
 }
 
 /* --- time, set-up --- */

@@ -135,7 +135,7 @@ static void check_resume(struct world *w, const struct hp3_event *ev)
 		VIOLATION(w, "resumes what was not interrupted");
 	q->resuming = false;
 	if (last)
-		q->contig = q->high;
+		q->contig = q->shown;
 	/* What the RNIC sent again went first, as it must: what was held follows, emitted before.
 	 */
 	q->last_emit[++q->era % ERAS] = 0;

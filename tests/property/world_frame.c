@@ -11,7 +11,7 @@
 #define RESV8A   4u /* FECN, BECN: not of the ICRC */
 #define PSN_NEAR 256u
 
-static uint32_t build(struct world *w, const struct ev *ev)
+static uint32_t build(struct world *w, const struct ev *ev, uint8_t *frame)
 {
 	static const uint8_t zeros[MAX_PMTU];
 	const struct world_ends ends = world_ends(w, ev->qp);
@@ -29,7 +29,7 @@ static uint32_t build(struct world *w, const struct ev *ev)
 
 	memcpy(a.src_ip, ends.remote, ends.ipv6 ? 16 : 4);
 	memcpy(a.dst_ip, ends.local, ends.ipv6 ? 16 : 4);
-	len = hp3_build(w->frame, sizeof(w->frame), &a, &f);
+	len = hp3_build(frame, sizeof(w->frame[0]), &a, &f);
 	if (len < 0) {
 		VIOLATION(w, "test bug: no such reply");
 		return 0;
@@ -50,17 +50,18 @@ static void damage(struct world *w, uint8_t *bth, uint32_t len)
 	hp3_put_be24(bth + PSN_AT, psn);
 }
 
-void world_frame(struct world *w, const struct ev *ev, bool damaged, struct hp3_pkt *pkt)
+void world_frame(struct world *w, struct burst *b, uint32_t i)
 {
+	struct hp3_pkt *pkt = &b->pkt[i];
 	uint32_t len, bth = pkt->v.udp_off + 8u;
 
-	if (ev->view.payload_len != 0 && !damaged)
+	if (b->ev[i].view.payload_len != 0 && !b->damaged[i])
 		return;
-	len = build(w, ev);
-	if (damaged)
-		damage(w, w->frame + bth, len - bth);
-	pkt->frame = w->frame;
+	len = build(w, &b->ev[i], w->frame[i]);
+	if (b->damaged[i])
+		damage(w, w->frame[i] + bth, len - bth);
+	pkt->frame = w->frame[i];
 	pkt->len = len;
 	pkt->trusted = false;
-	hp3_parse(w->frame, len, &pkt->v);
+	hp3_parse(w->frame[i], len, &pkt->v);
 }

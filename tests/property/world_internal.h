@@ -25,6 +25,8 @@
 #define HOME_PORT 50000u
 #define OP_ODD    0x1f /* reserved opcode of the RC transport */
 
+#define WORLD_BURST 32u
+
 /* One request packet as the requester would (re)send it; index: linear PSN modulo RING. */
 struct desc {
 	uint64_t lin; /* the span of a READ repeats its first entry */
@@ -46,7 +48,9 @@ struct qp {
 	uint64_t asked_until; /* a duplicate of ours may be answered */
 	uint64_t done; /* messages completed up to */
 	uint64_t high; /* sent up to, ever */
-	uint64_t sending; /* the packet that leaves now, or left last */
+	uint64_t sending; /* the packet in the engine's hands, or that was there last */
+	uint64_t sends_to; /* so far the RNIC sent again when it emitted that */
+	uint64_t shown; /* the engine was shown packets up to here */
 	uint64_t rtx, rtx_end, recover; /* selective repeat */
 	uint8_t retries; /* since the last progress */
 	uint64_t tried, hurt; /* the last time that it sent again; that something of it was lost */
@@ -93,6 +97,7 @@ struct pkt {
 	struct pkt *next;
 	uint32_t qp, epoch, span, len;
 	uint64_t emit, lin, held_at;
+	uint64_t sends_to; /* see struct qp */
 	uint8_t opcode, era, probe; /* probe: its kind + 1 */
 	bool ackreq, ce;
 	bool first; /* a first transmission */
@@ -125,6 +130,7 @@ enum ev_kind {
 	EV_NEW_QP, /* the application's, in place of one that died */
 	EV_REWIRE,
 	EV_UP, /* a set-up event, late */
+	EV_POLL,
 };
 
 struct ev {
@@ -133,12 +139,38 @@ struct ev {
 	bool ours; /* REPLY: a probe of ours provoked it */
 	uint16_t port; /* CNP: of the packet that was marked */
 	uint32_t qp, gen;
-	struct pkt *pkt; /* ARRIVE */
-	struct hp3_view view; /* REPLY */
+	struct pkt *pkt; /* ARRIVE, SEND */
+	struct hp3_view view; /* REPLY, SEND */
+};
+
+/* What a port has received and hp3d not yet polled: SEND (the packet is out); REPLY, CNP, PROBE. */
+struct port_ring {
+	struct ev *ev;
+	uint32_t head, tail, cap;
+};
+
+/* Packets that go through the engine in one call, or several if actions come (engine.h). */
+struct burst {
+	enum hp3_dir dir;
+	uint32_t n;
+	const struct ev *ev;
+	struct hp3_pkt pkt[WORLD_BURST];
+	struct hp3_verdict vd[WORLD_BURST];
+	/* before the call: port and state of the flow; rate and verdict on the age of a CNP */
+	struct {
+		uint32_t flow;
+		uint16_t port;
+		uint8_t state;
+		bool stale;
+		uint64_t rate;
+	} was[WORLD_BURST];
+	bool damaged[WORLD_BURST];
 };
 
 struct world {
-	unsigned turn; /* which of the engine's entries the next packet takes */
+	unsigned turn; /* which of the engine's entries the next burst takes */
+	struct port_ring ports[2]; /* by direction */
+	bool poll_due, polling; /* EV_POLL is on its way; is at hand */
 	struct world_params p;
 	struct world_result r;
 	uint64_t rng, now, seq, emit;
@@ -165,7 +197,7 @@ struct world {
 	uint32_t nheld; /* packets in them */
 	uint32_t pairs, pmtu;
 	uint8_t tx_hdr[MAX_PAIRS][64], rx_hdr[MAX_PAIRS][64];
-	uint8_t frame[MAX_PMTU + 128]; /* the reply in hand */
+	uint8_t frame[WORLD_BURST][MAX_PMTU + 128]; /* the replies in hand */
 	bool ticking; /* the list in hand comes of hp3_tick() */
 	bool becn; /* the reply in hand bore a mark */
 	bool announcing; /* the list in hand comes of a set-up event */
@@ -302,23 +334,38 @@ void world_peer_start(struct world *w);
 void world_peer_stop(struct world *w);
 void world_peer_tick(struct world *w);
 
-/* world_receive.c: what comes from the network */
-void world_reply_seen(struct world *w, const struct ev *ev);
-void world_cnp_seen(struct world *w, const struct ev *ev);
+/* world_burst.c: what ports receive waits there until it is polled */
+void world_receive(struct world *w, enum hp3_dir dir, const struct ev *ev);
+void world_poll(struct world *w);
+void world_poll_all(struct world *w); /* until nothing waits */
+void world_lose_ports(struct world *w); /* nobody will poll */
+
+/*
+ * Steps of a burst, for packets [from, to) of it: they are made; the engine is about to see them;
+ * has seen them, their verdicts are not carried out yet; the verdict of packet i is.
+ * world_transmit.c (TX), world_receive.c (RX).
+ */
+void world_tx_make(struct world *w, struct burst *b);
+void world_tx_before(struct world *w, struct burst *b, uint32_t from, uint32_t to);
+void world_tx_seen(struct world *w, struct burst *b, uint32_t from, uint32_t to, bool acts);
+void world_tx_obey(struct world *w, struct burst *b, uint32_t i, bool last);
+void world_rx_make(struct world *w, struct burst *b);
+void world_rx_before(struct world *w, struct burst *b, uint32_t from, uint32_t to);
+void world_rx_seen(struct world *w, struct burst *b, uint32_t from, uint32_t to);
+void world_rx_obey(struct world *w, struct burst *b, uint32_t i);
 void world_answer_seen(struct world *w, uint32_t id, bool ce);
 
-/* world_frame.c: the reply as a frame in *pkt; `damaged`: its ICRC is wrong */
-void world_frame(struct world *w, const struct ev *ev, bool damaged, struct hp3_pkt *pkt);
+/* world_frame.c: reply i of a burst as a frame; damaged: its ICRC is wrong */
+void world_frame(struct world *w, struct burst *b, uint32_t i);
 
 /* world_engine.c */
 void world_command(struct world *w, uint32_t flow, enum hp3_cmd_kind kind, enum hp3_cause cause);
 void world_tick(struct world *w);
 void world_move(struct world *w);
 void world_announce(struct world *w, uint32_t i);
-void world_engage(struct world *w, struct hp3_pkt *pkt, enum hp3_dir dir, struct hp3_verdict *vd,
-	struct hp3_acts *acts);
 void world_carry_out(struct world *w, const struct hp3_acts *acts);
-void world_hold(struct world *w, struct pkt *k, const struct hp3_verdict *vd);
+/* A packet whose flow uses `port` as its verdict says. */
+void world_hold(struct world *w, struct pkt *k, const struct hp3_verdict *vd, uint16_t port);
 
 /* world_qpns.c: who is wired to whom, and how it is announced */
 uint32_t world_start_psn(struct world *w);

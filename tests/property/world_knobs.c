@@ -17,6 +17,7 @@ static const struct knob {
 	const char *name;
 	size_t offset, size;
 } knobs[] = {
+	KNOB(burst),
 	KNOB(damage_ppm),
 	KNOB(behind_ppm),
 	KNOB(credits),

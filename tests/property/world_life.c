@@ -132,10 +132,12 @@ void world_engine_start(struct world *w)
 		w->qps[i].flow = HP3_NO_FLOW;
 }
 
-/* Gone at once: what it held is lost, what it knew is forgotten, moved flows are home (rule 11). */
+/* Gone at once: what it held or had not polled is lost, what it knew is forgotten, moved flows are
+ * home (rule 11). */
 void world_engine_crash(struct world *w)
 {
 	w->r.crashes++;
+	world_lose_ports(w);
 	for (uint32_t s = 0; s < w->cfg.max_moves; s++) {
 		for (struct pkt *k = w->hold[s].head, *next; k != NULL; k = next) {
 			next = k->next;

@@ -33,35 +33,118 @@ static void check_consumed(struct world *w, const struct ev *ev, bool damaged)
 			(unsigned long long)w->qps[ev->qp].una);
 }
 
-void world_reply_seen(struct world *w, const struct ev *ev)
+static void make_cnp(struct world *w, struct burst *b, uint32_t i)
 {
-	struct qp *q = &w->qps[ev->qp];
-	bool damaged = w->p.damage_ppm != 0 && chance(w, w->p.damage_ppm);
-	struct hp3_pkt pkt = {.v = ev->view};
-	struct hp3_verdict vd;
-	struct hp3_acts acts;
+	struct hp3_pkt *pkt = &b->pkt[i];
 
-	world_pkt(w, ev->qp, HP3_DIR_RX, &pkt);
-	if (w->p.damage_ppm != 0)
-		world_frame(w, ev, damaged, &pkt);
-	w->becn = pkt.v.flags & HP3_VF_BECN;
-	hp3_find_burst(w->e, &pkt, 1, HP3_DIR_RX);
-	world_engage(w, &pkt, HP3_DIR_RX, &vd, &acts);
-	if (pkt.v.opcode == HP3_OP_RC_ACK)
-		q->probe_until = 0;
-	if (w->becn && !damaged && w->p.cc != HP3_CC_NATIVE && vd.flow != HP3_NO_FLOW &&
-		!(vd.flags & HP3_CLEAR_BECN) && vd.kind == HP3_PASS)
+	*pkt = (struct hp3_pkt){.v = view_of(HP3_OP_CNP)};
+	pkt->v.dest_qpn = w->qps[b->ev[i].qp].lqpn;
+	world_pkt(w, b->ev[i].qp, HP3_DIR_RX, pkt);
+}
+
+void world_rx_make(struct world *w, struct burst *b)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		b->damaged[i] = false;
+		if (b->ev[i].kind == EV_CNP) {
+			make_cnp(w, b, i);
+			continue;
+		}
+		b->damaged[i] = w->p.damage_ppm != 0 && chance(w, w->p.damage_ppm);
+		b->pkt[i] = (struct hp3_pkt){.v = b->ev[i].view};
+		world_pkt(w, b->ev[i].qp, HP3_DIR_RX, &b->pkt[i]);
+		if (w->p.damage_ppm != 0 || w->p.burst > 1)
+			world_frame(w, b, i);
+	}
+}
+
+void world_rx_before(struct world *w, struct burst *b, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++) {
+		const struct qp *q = &w->qps[b->ev[i].qp];
+
+		if (b->ev[i].kind != EV_CNP)
+			continue;
+		b->was[i].stale = world_cnp_is_stale(w, q, b->ev[i].port);
+		b->was[i].rate = world_rate_of(w, q->flow);
+	}
+}
+
+/* May something among packets [from, to) reduce the rate of this queue pair? */
+static bool may_reduce(const struct burst *b, uint32_t from, uint32_t to, uint32_t qp)
+{
+	for (uint32_t i = from; i < to; i++) {
+		bool marked = b->ev[i].kind == EV_CNP ? !b->was[i].stale
+						      : b->pkt[i].v.flags & HP3_VF_BECN;
+
+		if (b->ev[i].qp == qp && marked)
+			return true;
+	}
+	return false;
+}
+
+static void check_stale(struct world *w, const struct burst *b, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++) {
+		uint32_t qp = b->ev[i].qp;
+		uint64_t after;
+
+		if (b->ev[i].kind != EV_CNP)
+			continue;
+		w->r.cnps++;
+		w->r.stale_cnps += b->was[i].stale;
+		if (!b->was[i].stale || may_reduce(b, from, to, qp))
+			continue;
+		after = world_rate_of(w, w->qps[qp].flow);
+		if (after < b->was[i].rate)
+			VIOLATION(w, "a CNP of the old path reduces queue pair %u to %llu bit/s",
+				qp, (unsigned long long)after);
+	}
+}
+
+void world_rx_seen(struct world *w, struct burst *b, uint32_t from, uint32_t to)
+{
+	check_stale(w, b, from, to);
+	for (uint32_t i = from; i < to; i++) {
+		struct qp *q = &w->qps[b->ev[i].qp];
+
+		if (b->ev[i].kind == EV_CNP)
+			continue;
+		if (b->pkt[i].v.opcode == HP3_OP_RC_ACK)
+			q->probe_until = 0;
+		if (!b->damaged[i] && b->ev[i].gen == q->epoch)
+			note_heard(q, &b->ev[i].view);
+	}
+}
+
+static void obey_cnp(struct world *w, const struct burst *b, uint32_t i)
+{
+	if (b->vd[i].kind != HP3_CONSUME && w->p.cc != HP3_CC_NATIVE)
+		VIOLATION(w, "a CNP reaches an RNIC that does not know it (rule 5)");
+	if (b->vd[i].kind == HP3_PASS)
+		world_throttle(w, b->ev[i].qp);
+}
+
+void world_rx_obey(struct world *w, struct burst *b, uint32_t i)
+{
+	const struct ev *ev = &b->ev[i];
+	const struct hp3_verdict *vd = &b->vd[i];
+	struct qp *q = &w->qps[ev->qp];
+	bool damaged = b->damaged[i], becn = b->pkt[i].v.flags & HP3_VF_BECN;
+
+	if (ev->kind == EV_CNP) {
+		obey_cnp(w, b, i);
+		return;
+	}
+	if (becn && !damaged && w->p.cc != HP3_CC_NATIVE && vd->flow != HP3_NO_FLOW &&
+		!(vd->flags & HP3_CLEAR_BECN) && vd->kind == HP3_PASS)
 		VIOLATION(w, "BECN reaches an RNIC that does not know it (rule 5)");
-	if (!damaged && ev->gen == q->epoch)
-		note_heard(q, &ev->view);
-	world_carry_out(w, &acts);
-	w->becn = false;
-	if (vd.kind == HP3_CONSUME && ev->gen == q->epoch)
+	if (vd->kind == HP3_CONSUME && ev->gen == q->epoch)
 		check_consumed(w, ev, damaged);
 	w->r.damaged += damaged;
 	if (damaged)
 		q->hurt = w->now;
-	if (vd.kind != HP3_PASS || ev->gen != q->epoch || damaged)
+	if (vd->kind != HP3_PASS || ev->gen != q->epoch || damaged)
 		return;
 	if (w->p.behind_ppm != 0 && chance(w, w->p.behind_ppm)) {
 		w->r.lost_behind++;
@@ -69,33 +152,6 @@ void world_reply_seen(struct world *w, const struct ev *ev)
 		return;
 	}
 	world_rnic_reply(w, ev->qp, &ev->view, ev->ours);
-}
-
-void world_cnp_seen(struct world *w, const struct ev *ev)
-{
-	struct qp *q = &w->qps[ev->qp];
-	struct hp3_pkt pkt = {.v = view_of(HP3_OP_CNP)};
-	bool stale = world_cnp_is_stale(w, q, ev->port);
-	uint64_t before, after;
-	struct hp3_verdict vd;
-	struct hp3_acts acts;
-
-	pkt.v.dest_qpn = q->lqpn;
-	world_pkt(w, ev->qp, HP3_DIR_RX, &pkt);
-	hp3_find_burst(w->e, &pkt, 1, HP3_DIR_RX);
-	before = world_rate_of(w, q->flow);
-	world_engage(w, &pkt, HP3_DIR_RX, &vd, &acts);
-	after = world_rate_of(w, q->flow);
-	w->r.cnps++;
-	w->r.stale_cnps += stale;
-	if (stale && after < before)
-		VIOLATION(w, "a CNP of the old path reduces queue pair %u to %llu bit/s", ev->qp,
-			(unsigned long long)after);
-	if (vd.kind != HP3_CONSUME && w->p.cc != HP3_CC_NATIVE)
-		VIOLATION(w, "a CNP reaches an RNIC that does not know it (rule 5)");
-	if (vd.kind == HP3_PASS)
-		world_throttle(w, ev->qp);
-	world_carry_out(w, &acts);
 }
 
 void world_answer_seen(struct world *w, uint32_t id, bool ce)

@@ -78,50 +78,35 @@ static void make_message(struct world *w, uint32_t i)
 	}
 }
 
+/* A packet reaches hp3d's port. */
 static void emit(struct world *w, uint32_t i, const struct desc *d, uint64_t lin, bool first)
 {
 	struct qp *q = &w->qps[i];
-	struct hp3_pkt pkt = {.v = view_of(d->opcode)};
+	struct hp3_view v = view_of(d->opcode);
 	uint32_t span = d->span - (uint32_t)(lin - d->lin),
 		 len = d->len - (uint32_t)(lin - d->lin) * w->pmtu;
 	bool read = d->opcode == HP3_OP_RC_READ_REQUEST;
 	struct pkt *k = malloc(sizeof(*k));
-	struct hp3_flow_info was = {0}, is = {0};
-	struct hp3_verdict vd;
-	struct hp3_acts acts;
 
-	pkt.v.psn = wire(q, lin);
-	pkt.v.dest_qpn = q->rqpn;
-	pkt.v.sport = (uint16_t)(HOME_PORT + i);
-	pkt.v.payload_len = read ? 0 : (uint16_t)d->len;
-	pkt.v.dma_len = read ? len : (uint32_t)(d->end - d->lin) * w->pmtu;
-	world_pkt(w, i, HP3_DIR_TX, &pkt);
+	v.psn = wire(q, lin);
+	v.dest_qpn = q->rqpn;
+	v.sport = (uint16_t)(HOME_PORT + i);
+	v.payload_len = read ? 0 : (uint16_t)d->len;
+	v.dma_len = read ? len : (uint32_t)(d->end - d->lin) * w->pmtu;
 	if (d->ackreq && !read)
-		pkt.v.flags |= HP3_VF_ACKREQ;
+		v.flags |= HP3_VF_ACKREQ;
 	*k = (struct pkt){.qp = i,
 		.epoch = q->epoch,
 		.span = read ? span : 1,
-		.len = pkt.len,
 		.emit = ++w->emit,
 		.lin = lin,
+		.sends_to = w->p.selective ? q->rtx_end : q->high,
 		.first = first,
 		.opcode = d->opcode,
 		.ackreq = d->ackreq};
 	w->r.emitted++;
 	w->r.sent += first;
-	q->sending = lin;
-	hp3_find_burst(w->e, &pkt, 1, HP3_DIR_TX);
-	hp3_flow_info(w->e, pkt.flow, w->now, &was);
-	world_engage(w, &pkt, HP3_DIR_TX, &vd, &acts);
-	q->flow = vd.flow;
-	hp3_flow_info(w->e, q->flow, w->now, &is);
-	if (was.state == HP3_RFR_CLOSING && is.state == HP3_RFR_DRAINING && vd.kind == HP3_PASS &&
-		!is_read(d->opcode) && !d->ackreq && !(vd.flags & HP3_SET_ACKREQ))
-		VIOLATION(w, "closing packet without AckReq");
-	if (vd.flags & HP3_SET_ACKREQ)
-		k->ackreq = true;
-	world_carry_out(w, &acts);
-	world_hold(w, k, &vd);
+	world_receive(w, HP3_DIR_TX, &(struct ev){.kind = EV_SEND, .qp = i, .pkt = k, .view = v});
 }
 
 void world_arm_rto(struct world *w, uint32_t i)
