@@ -13,6 +13,7 @@
 #define SILENT_NEVER 4u /* rounds without an answer: nobody there, if nobody ever answered */
 #define SILENT_ONCE  8u /* ... if somebody did, long ago: it may be starting anew */
 #define LOOKS        3u /* at a better path that was found: queues swing, one may be short by chance */
+#define SLOW_LOOKS   2u /* ... where nothing but round trips speaks against the path in use */
 #define NAK_AHEAD    2u /* PSNs beyond the expected one */
 
 struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair)
@@ -175,7 +176,7 @@ static int start_round(
 		.n = 1,
 		.drained = kind != HP3_PROBE_PEER,
 		.patient = e->cfg.move_wait_ns != 0,
-		.again = m->looks != 0,
+		.again = m->looks != 0 && m->cause != HP3_CAUSE_RTT,
 		.nonce = hp3_probe_nonce(e, f->slot)};
 
 	if (m->looks == 0)
@@ -234,11 +235,16 @@ void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts
  * same place perhaps. So a path that was found better waits for a random time; then it and the one
  * in use are asked once more, at the same moment, and whoever comes last finds the link empty and
  * stays. Noise has to deceive twice, too.
+ *
+ * Where marks say that the path in use is congested, one of LOOKS has to find the other one better.
+ * Round trips alone grow for many reasons, those of the hosts among them: then all SLOW_LOOKS have.
  */
 static bool will_look(struct hp3_engine *e, struct hp3_move *m, bool won, uint64_t now)
 {
-	if (m->ask || e->cfg.observe || e->cfg.move_wait_ns == 0 || won != (m->looks == 0) ||
-		m->looks == LOOKS)
+	bool slow = m->cause == HP3_CAUSE_RTT;
+
+	if (m->ask || e->cfg.observe || e->cfg.move_wait_ns == 0 ||
+		won != (m->looks == 0 || slow) || m->looks == (slow ? SLOW_LOOKS : LOOKS))
 		return false;
 	m->looks++;
 	m->asked_at = now;

@@ -108,6 +108,74 @@ static void rule_29_the_wait_is_drawn(void **state)
 	assert_true(least < WAIT / 4 && most > WAIT * 3 / 4);
 }
 
+static void slow_reply(void)
+{
+	last(&q, psn++);
+	pass_time(5 * RTT);
+	ack(&q, psn - 1);
+}
+
+/* Nobody marks anything; replies take longer than they did, and another path answers sooner. */
+static void slow(void)
+{
+	probing_config();
+	rig.cfg.move_wait_ns = WAIT;
+	probing_engine();
+	for (unsigned i = 0; i < 8; i++)
+		exchange(false);
+	for (unsigned i = 0; i < 40 && rig.nprobes == 0; i++)
+		slow_reply();
+	assert_int_equal(rig.nprobes, ASKED);
+	others_answer();
+	pass_time(5 * RTT);
+	probe_reply(0, false);
+	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+}
+
+/* The next look; is the other path still the better one? */
+static void slow_look(bool better)
+{
+	uint32_t before = rig.nprobes;
+
+	for (unsigned i = 0; i < 100 && rig.nprobes == before; i++)
+		slow_reply();
+	assert_int_equal(rig.nprobes, before + 2);
+	pass_time(better ? 10 * US : 5 * RTT);
+	probe_reply(before + 1, false);
+	pass_time(better ? 5 * RTT : 10 * US);
+	probe_reply(before, false);
+}
+
+static void rule_29_round_trips_alone_have_to_say_so_every_time(void **state)
+{
+	slow();
+	slow_look(true);
+	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_false(info(&q).moved);
+	slow_look(true);
+	assert_int_not_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_int_equal(stats()->rounds_won, 3);
+	last(&q, psn++);
+	ack(&q, psn - 1);
+	assert_int_equal(info(&q).port, rig.probe_ports[ASKED + 1]);
+}
+
+static void rule_29_round_trips_alone_move_nobody_by_chance(void **state)
+{
+	for (unsigned lost = 0; lost < 2; lost++) {
+		rig_setup(state);
+		slow();
+		for (unsigned n = 0; n < lost; n++)
+			slow_look(true);
+		slow_look(false);
+		assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+		assert_int_equal(stats()->moves_called_off, 1);
+		assert_false(info(&q).moved);
+		rig_teardown(state);
+	}
+	rig_setup(state);
+}
+
 /* What ends a round ends this one. */
 static void rule_10_rnr_calls_it_off(void **state)
 {
@@ -126,6 +194,8 @@ int main(void)
 		RIG_TEST(rule_29_it_stays_where_it_is_as_good),
 		RIG_TEST(rule_29_it_stays_where_cycles_are_clean),
 		RIG_TEST(rule_29_the_wait_is_drawn),
+		RIG_TEST(rule_29_round_trips_alone_have_to_say_so_every_time),
+		RIG_TEST(rule_29_round_trips_alone_move_nobody_by_chance),
 		RIG_TEST(rule_10_rnr_calls_it_off),
 	};
 

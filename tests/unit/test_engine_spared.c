@@ -65,7 +65,8 @@ static void rule_28_a_read_is_waited_for(void **state)
 	assert_int_equal(rig.act.op, HP3_PROBE_PEER);
 }
 
-/* Nobody stands in front of the peer's RNIC: after two rounds it is known, and nobody asks. */
+/* Nobody stands in front of the peer's RNIC: after four silent rounds it is known, and nobody asks;
+ * a watch has three. */
 static void rule_02_a_peer_without_hp3d_is_left_alone(void **state)
 {
 	stall_config();
@@ -74,8 +75,11 @@ static void rule_02_a_peer_without_hp3d_is_left_alone(void **state)
 	steps(10 * STALL);
 	assert_int_equal(rig.nprobes, 3 * ASKED);
 	last(&q, psn - 1); /* the RNIC's time-out: the flow is looked at again */
-	steps(10 * STALL);
-	assert_int_equal(rig.nprobes, 3 * ASKED);
+	steps(20 * STALL);
+	assert_int_equal(rig.nprobes, 6 * ASKED);
+	last(&q, psn - 1);
+	steps(20 * STALL);
+	assert_int_equal(rig.nprobes, 6 * ASKED);
 	assert_false(info(&q).moved);
 }
 
