@@ -15,6 +15,7 @@ struct command {
 
 #define PLAIN_NOT " \t\n\"'\\$`&|;<>()*?[]{}~#!"
 #define SET_HELP                                                                                   \
+	"  --hp3 FILE               hp3 as hp3d would run it with this file\n"                     \
 	"  --set SECTION.KEY=VALUE  change a setting (`hp3-sim keys`); any number\n"               \
 	"  --progress               how far it is, also where standard error is no terminal\n"
 

@@ -23,7 +23,8 @@
 #define POLL_US       50000u
 
 struct options {
-	const char *scenario[SCENARIOS_MAX], *set[SETS_MAX], *out;
+	const char *scenario[SCENARIOS_MAX], *set[SETS_MAX + 1], *out;
+	char hp3[PATH_MAX + 8]; /* --hp3, as a setting */
 	uint32_t n_scenarios;
 	uint32_t jobs;
 	struct sim_wanted want;
@@ -177,8 +178,8 @@ static int parse(int argc, char **argv, struct options *o)
 	static const struct option longs[] = {{"quick", no_argument, NULL, 'q'},
 		{"out", required_argument, NULL, 'o'}, {"jobs", required_argument, NULL, 'n'},
 		{"lbs", required_argument, NULL, 'l'}, {"set", required_argument, NULL, 's'},
-		{"progress", no_argument, NULL, 'g'}, {"no-report", no_argument, NULL, 'r'},
-		{NULL, 0, NULL, 0}};
+		{"hp3", required_argument, NULL, 'h'}, {"progress", no_argument, NULL, 'g'},
+		{"no-report", no_argument, NULL, 'r'}, {NULL, 0, NULL, 0}};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
@@ -201,6 +202,9 @@ static int parse(int argc, char **argv, struct options *o)
 		case 'l':
 			o->want.lbs = optarg;
 			break;
+		case 'h':
+			snprintf(o->hp3, sizeof(o->hp3), "hp3=%s", optarg);
+			break;
 		case 's':
 			if (o->want.n_sets == SETS_MAX)
 				return sim_usage("too many --set: use a scenario file");
@@ -210,6 +214,8 @@ static int parse(int argc, char **argv, struct options *o)
 			return sim_usage(NULL);
 		}
 	}
+	if (o->hp3[0] != '\0')
+		o->set[o->want.n_sets++] = o->hp3;
 	o->want.set = o->set;
 	if (o->jobs == 0 || o->jobs > JOBS_MAX)
 		return sim_usage("--jobs: 1 to 64");

@@ -56,7 +56,7 @@ static int add_run(struct sim_runs *runs, const char *stem, uint32_t number,
 	one->scenario = number;
 	one->cfg.traffic.load_percent = load;
 	one->cfg.run.seed = seed;
-	snprintf(one->cfg.run.lb, sizeof(one->cfg.run.lb), "%s", lb);
+	sim_config_choose(&one->cfg, lb);
 	snprintf(one->name, sizeof(one->name), "%.60s-%s-%u-%u", stem, lb, load, seed);
 	return 0;
 }

@@ -2,6 +2,7 @@
 /* hp3-sim trace: a topology file, a flow file, one balancer, one result. */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ struct options {
 	const char *topology, *flows, *json, *pcap;
 	const char *set[SETS_MAX];
 	unsigned n_sets;
-	char lb[64], seed[64];
+	char lb[64], seed[64], hp3[PATH_MAX + 8]; /* options, as settings */
 	bool per_flow, progress;
 };
 
@@ -25,15 +26,15 @@ static int parse(int argc, char **argv, struct options *o)
 {
 	static const struct option longs[] = {{"topology", required_argument, NULL, 't'},
 		{"flows", required_argument, NULL, 'f'}, {"lb", required_argument, NULL, 'l'},
-		{"set", required_argument, NULL, 's'}, {"seed", required_argument, NULL, 'r'},
-		{"json", required_argument, NULL, 'j'}, {"pcap", required_argument, NULL, 'c'},
-		{"per-flow", no_argument, NULL, 'p'}, {"progress", no_argument, NULL, 'g'},
-		{NULL, 0, NULL, 0}};
+		{"hp3", required_argument, NULL, 'h'}, {"set", required_argument, NULL, 's'},
+		{"seed", required_argument, NULL, 'r'}, {"json", required_argument, NULL, 'j'},
+		{"pcap", required_argument, NULL, 'c'}, {"per-flow", no_argument, NULL, 'p'},
+		{"progress", no_argument, NULL, 'g'}, {NULL, 0, NULL, 0}};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-		if (o->n_sets + 2 > SETS_MAX)
-			return sim_usage("too many --set: 62 at most; use a scenario file");
+		if (o->n_sets + 3 > SETS_MAX)
+			return sim_usage("too many --set: 61 at most; use a scenario file");
 		switch (c) {
 		case 't':
 			o->topology = optarg;
@@ -55,6 +56,10 @@ static int parse(int argc, char **argv, struct options *o)
 			break;
 		case 's':
 			o->set[o->n_sets++] = optarg;
+			break;
+		case 'h':
+			snprintf(o->hp3, sizeof(o->hp3), "hp3=%s", optarg);
+			o->set[o->n_sets++] = o->hp3;
 			break;
 		case 'l':
 			snprintf(o->lb, sizeof(o->lb), "run.lb=%s", optarg);

@@ -2,10 +2,12 @@
 #ifndef HP3_SIM_CORE_CONFIG_H
 #define HP3_SIM_CORE_CONFIG_H
 /*
- * Everything that can be set in a scenario file or by --set section.key=value. One table (keys.c)
- * tells unit, range, default and help of each; `hp3-sim keys` prints it. Field names are the keys'.
+ * Everything that can be set in a scenario file or by --set section.key=value. One table tells
+ * unit, range, default and help of each: that of policy (engine/policy.def) for hp3, with the names
+ * of hp3.ini, and keys.c for the rest, with the fields' names. `hp3-sim keys` prints both.
  */
 #include "config/ini.h"
+#include "engine/engine.h"
 
 enum sim_fabric_kind { SIM_LEAF_SPINE, SIM_FAT_TREE, SIM_RAIL, SIM_FILE };
 enum sim_recovery { SIM_GO_BACK_N, SIM_SELECTIVE, SIM_UNORDERED };
@@ -31,7 +33,8 @@ enum sim_fault_kind {
 	SIM_FAULT_DEGRADE
 };
 enum sim_onoff { SIM_OFF, SIM_ON };
-enum sim_identity { SIM_IDENTITY_NONE, SIM_IDENTITY_MODEL, SIM_IDENTITY_TRACE };
+/* Whose policy? */
+enum sim_policy { SIM_POLICY_HP3, SIM_POLICY_IDEAL, SIM_POLICY_PAPER, SIM_POLICIES };
 
 struct sim_config {
 	struct {
@@ -79,17 +82,13 @@ struct sim_config {
 	struct {
 		uint32_t paths, rto_us;
 	} stellar;
+	/* Sections of engine/policy.def, as the balancer chosen has them; see engine/policy.h. */
+	struct hp3_engine_config engine;
+	struct hp3_engine_config policy[SIM_POLICIES]; /* of all that have some: no keys */
 	struct {
-		enum sim_identity identity;
-		enum sim_onoff placement, rate_acts, ideal_answers;
-		uint32_t cycle_us, congestion_tolerance, ecn_fraction, rtt_factor;
-		uint32_t candidates, setup_rounds, wake, improve, max_concurrent, cooldown_us,
-			verify_us, stall_us;
-		uint32_t probe_timeout_us, backoff_min_us, backoff_max_us, probes_per_second;
-		uint32_t fresh_us, load_age_us, max_hold_us;
-		uint32_t traces_per_second, trace_timeout_us;
-		uint64_t hold_bytes;
-	} hp3;
+		enum sim_onoff model, rate_acts, answers;
+		uint32_t load_age_us;
+	} ideal; /* section [hp3-ideal] */
 	struct {
 		enum sim_traffic kind;
 		char cdf[256];
@@ -124,9 +123,16 @@ extern const struct hp3_ini_schema sim_schema;
 
 /*
  * From the text, which messages call `path`, or else from the file; both NULL: defaults. `set`: n
- * texts "section.key=value", later ones win. 0, or -EINVAL and so on with the errors listed.
+ * texts "section.key=value", later ones win, and before all of these "hp3=FILE": all policy of a
+ * file that hp3d loads. 0, or -EINVAL and so on with the errors listed.
+ *
+ * hp3 begins with what ships, the others with sim/lb/NAME.policy; what the text and `set` say of
+ * policy holds for all of them, hp3=FILE for hp3 alone.
  */
 int sim_config_load(struct sim_config *cfg, const char *path, const char *text,
 	const char *const *set, unsigned n, struct hp3_config_errors *errs);
+
+/* Sets run.lb, and `engine` to its policy. */
+void sim_config_choose(struct sim_config *cfg, const char *lb);
 
 #endif

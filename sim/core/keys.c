@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of keys of a scenario, and loading one. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* The table of keys of a scenario; its sections of policy are those of engine/policy.def. */
+#include "config/keys.h"
+#include "engine/policy.h"
 #include "sim/core/config.h"
 
 #define FIELD(sec, name)                                                                           \
@@ -26,6 +24,14 @@
 				  .help = h                                                        \
 	}
 
+/* Keys of hp3-ideal, which has a dash in its name. */
+#define IDEAL(name, ...)                                                                           \
+	{                                                                                          \
+		.section = "hp3-ideal", .key = #name,                                              \
+		.offset = offsetof(struct sim_config, ideal.name),                                 \
+		.size = sizeof(((struct sim_config *)NULL)->ideal.name), __VA_ARGS__               \
+	}
+
 static const char *const onoff[] = {"off", "on", NULL};
 static const char *const kinds[] = {"leaf-spine", "fat-tree", "rail", "file", NULL};
 static const char *const hashes[] = {"crc32", "crc16-ccitt", "crc16-ibm", "xor", "murmur3", NULL};
@@ -36,7 +42,6 @@ static const char *const feedbacks[] = {"ack", "cnp", NULL};
 static const char *const qp_kinds[] = {"fresh", "kept", NULL};
 static const char *const port_kinds[] = {"counted", "roce", NULL};
 
-static const char *const identities[] = {"none", "model", "trace", NULL};
 static const char *const traffics[] = {
 	"poisson", "incast", "permutation", "allreduce", "alltoall", "collision", NULL};
 static const char *const backgrounds[] = {"none", "allreduce", "alltoall", NULL};
@@ -49,7 +54,9 @@ static const struct hp3_ini_section sections[] = {
 	{.name = "conga", .help = "CONGA (SIGCOMM 2014)"},
 	{.name = "conweave", .help = "ConWeave (SIGCOMM 2023); 0: by number of tiers"},
 	{.name = "stellar", .help = "STELLAR (SIGCOMM 2025)"},
-	{.name = "hp3", .help = "hp3 and hp3-paper; names as in hp3.ini"},
+#define HP3_POLICY_SECTION(title, text) {.name = #title, .help = text},
+#include "engine/policy.def"
+	{.name = "hp3-ideal", .help = "What no hp3d can do; for hp3-ideal alone"},
 	{.name = "traffic", .help = "What hosts send"},
 	{.name = "background", .help = "Jobs beside it: on for a round, off, on again"},
 	{.name = "fault", .help = "What goes wrong, on links between switches"},
@@ -125,34 +132,16 @@ static const struct hp3_ini_key keys[] = {
 	NUM(conweave, expiry_us, "us", 0, 0, 1000000, "a flow idle so long begins anew"),
 	NUM(stellar, paths, "", 128, 1, 256, "source ports that a flow is sprayed over"),
 	NUM(stellar, rto_us, "us", 250, 1, 10000000, "retransmission time-out"),
-	ENUM(hp3, identity, identities, SIM_IDENTITY_MODEL, "what tells ports of one path apart"),
-	ENUM(hp3, placement, onoff, SIM_OFF, "new queue pairs by counts (identity model)"),
-	ENUM(hp3, rate_acts, onoff, SIM_ON, "rates are saved, raised and rolled back with moves"),
-	ENUM(hp3, ideal_answers, onoff, SIM_OFF,
-		"answers to probes in the class of ACKs; hp3d's ride behind data"),
-	NUM(hp3, cycle_us, "us", 10, 1, 1000000, "shortest monitoring cycle"),
-	NUM(hp3, congestion_tolerance, "cycles", 1, 1, 7, "congested ones in a row: severe"),
-	NUM(hp3, ecn_fraction, "percent", 5, 1, 100, "of marked replies: congested"),
-	NUM(hp3, rtt_factor, "percent", 300, 101, 10000, "of the base RTT: congested"),
-	NUM(hp3, candidates, "ports", 2, 1, 6, "of a round of probes"),
-	NUM(hp3, setup_rounds, "rounds", 2, 1, 16, "of probes before the first data"),
-	NUM(hp3, wake, "percent", 50, 0, 10000,
-		"of the base RTT that a message takes: it waits for a path; 0: none does"),
-	NUM(hp3, improve, "percent", 80, 1, 100, "of the RTT in use that a winner may have"),
-	NUM(hp3, max_concurrent, "moves", 2, 1, 65535, "of an address pair at a time"),
-	NUM(hp3, cooldown_us, "us", 100, 1, 100000000, "a moved flow stays"),
-	NUM(hp3, verify_us, "us", 200, 0, 100000000, "until a move is judged; 0: never"),
-	NUM(hp3, stall_us, "us", 500, 0, 100000000, "without progress: dead path? 0: never"),
-	NUM(hp3, probe_timeout_us, "us", 200, 1, 500000, "a probe not answered is lost"),
-	NUM(hp3, backoff_min_us, "us", 50, 1, 4000000, "after a fruitless round"),
-	NUM(hp3, backoff_max_us, "us", 2000, 1, 4000000, "it doubles up to this"),
-	NUM(hp3, probes_per_second, "", 100000, 0, 4000000000, "of an address pair"),
-	NUM(hp3, fresh_us, "us", 100, 1, 100000000, "what is known of a path is good for"),
-	NUM(hp3, load_age_us, "us", 50, 0, 100000000, "the peer's counts are good for"),
-	NUM(hp3, traces_per_second, "", 10000, 1, 1000000000, "of a host (identity trace)"),
-	NUM(hp3, trace_timeout_us, "us", 100, 1, 1000000, "a trace not answered is lost"),
-	NUM(hp3, max_hold_us, "us", 1000, 1, 1000000, "longest drain"),
-	NUM(hp3, hold_bytes, "bytes", 4000000, 1000, 4000000000, "held of a flow"),
+#define HP3_POLICY_OBJECT struct sim_config
+#include "config/policy_keys.h"
+	IDEAL(model, .unit = "", .type = HP3_INI_ENUM, .choices = onoff, .def = SIM_ON,
+		.help = "paths are told by the hash of the switches, where ppp.identity = none"),
+	IDEAL(rate_acts, .unit = "", .type = HP3_INI_ENUM, .choices = onoff, .def = SIM_ON,
+		.help = "the RNIC's rates are saved, raised and rolled back with moves"),
+	IDEAL(answers, .unit = "", .type = HP3_INI_ENUM, .choices = onoff, .def = SIM_OFF,
+		.help = "answers to probes in the class of ACKs; hp3d's ride behind data"),
+	IDEAL(load_age_us, .type = HP3_INI_INT, .def = 50, .max = 100000000,
+		.help = "the peer's counts are good for", .unit = "us"),
 	ENUM(traffic, kind, traffics, SIM_POISSON, "pattern; see docs/sim.md"),
 	TEXT(traffic, cdf, "AliStorage2019", "flow sizes: a built-in name, or a file"),
 	NUM(traffic, load_percent, "percent", 50, 1, 200,
@@ -209,6 +198,7 @@ static void check(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
 		hp3_ini_complain(doc, "traffic", "read_percent",
 			"READs take as many PSNs as their path MTU says: set rnic.payload_bytes to "
 			"256, 512, 1024, 2048 or 4096");
+	hp3_config_check_policy(doc, &c->engine);
 }
 
 const struct hp3_ini_schema sim_schema = {
@@ -219,75 +209,3 @@ const struct hp3_ini_schema sim_schema = {
 	.title = "hp3-sim scenario",
 	.check = check,
 };
-
-/*
- * The text of `cfg` with one value replaced. Reading it again checks name, value and the rules
- * between keys as for a file.
- */
-static int with_value(const struct sim_config *cfg, const char *set, char **out, size_t *len)
-{
-	const char *dot = strchr(set, '.'), *eq = strchr(set, '=');
-	char *dump = NULL, *line, *save = NULL;
-	size_t n = 0;
-	bool inside = false, done = false;
-	FILE *f;
-
-	if (dot == NULL || eq == NULL || dot > eq)
-		return -EINVAL;
-	f = open_memstream(&dump, &n);
-	hp3_ini_dump(&sim_schema, cfg, f);
-	fclose(f);
-	f = open_memstream(out, len);
-	for (line = strtok_r(dump, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
-		size_t key = (size_t)(eq - dot - 1);
-
-		if (line[0] == '[')
-			inside = strncmp(line + 1, set, (size_t)(dot - set)) == 0 &&
-				 line[1 + (dot - set)] == ']';
-		if (inside && strncmp(line, dot + 1, key) == 0 &&
-			strspn(line + key, " ") == strcspn(line + key, "=")) {
-			fprintf(f, "%.*s = \"%s\"\n", (int)key, dot + 1, eq + 1);
-			done = true;
-		} else {
-			fprintf(f, "%s\n", line);
-		}
-	}
-	fclose(f);
-	free(dump);
-	return done ? 0 : -ENOENT;
-}
-
-int sim_config_load(struct sim_config *cfg, const char *path, const char *text,
-	const char *const *set, unsigned n, struct hp3_config_errors *errs)
-{
-	struct hp3_ini_schema part = sim_schema; /* rules between keys wait for the last one */
-	int ret = 0;
-
-	*cfg = (struct sim_config){0};
-	part.check = n > 0 ? NULL : check;
-	if (text != NULL)
-		ret = hp3_ini_parse(&part, path, text, strlen(text), 0, cfg, errs);
-	else if (path != NULL)
-		ret = hp3_ini_load(&part, path, 0, cfg, errs);
-	else
-		hp3_ini_defaults(&sim_schema, cfg);
-	for (unsigned i = 0; ret == 0 && i < n; i++) {
-		struct sim_config next = {0};
-		char *changed = NULL;
-		size_t len = 0;
-
-		part.check = i + 1 < n ? NULL : check;
-		ret = with_value(cfg, set[i], &changed, &len);
-		if (ret == 0)
-			ret = hp3_ini_parse(&part, set[i], changed, len, 0, &next, errs);
-		else
-			fprintf(stderr,
-				"hp3-sim: --set %s: write section.key=value with a key that "
-				"`hp3-sim keys` prints\n",
-				set[i]);
-		if (ret == 0)
-			*cfg = next;
-		free(changed);
-	}
-	return ret;
-}

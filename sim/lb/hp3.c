@@ -15,6 +15,7 @@ static void stop(struct sim *s)
 	for (uint32_t h = 0; b->host != NULL && h < s->topo.hosts; h++) {
 		free(b->host[h].memory);
 		free(b->host[h].met);
+		free(b->host[h].held);
 	}
 	for (uint32_t i = 0; b->seeds != NULL && i < b->places; i++)
 		free(b->seeds[i]);
@@ -27,19 +28,19 @@ static void stop(struct sim *s)
 	free(b);
 }
 
-static int start_as(struct sim *s, bool paper)
+static int start_as(struct sim *s, enum hp3_sim_kind kind)
 {
 	struct hp3_balancer *b = sim_alloc(1, sizeof(*b));
 	int ret = 0;
 
 	s->lb_state = b;
 	s->cfg.rnic.ports = SIM_PORTS_ROCE;
-	hp3_sim_config(s, b, paper);
+	b->kind = kind;
+	hp3_sim_config(s, b);
 	sim_pool_init(&b->ticks, sizeof(struct sim_event) + sizeof(uint64_t));
-	if (!paper && s->cfg.hp3.identity == SIM_IDENTITY_MODEL)
+	b->named = b->cfg.trace && b->cfg.words.placement;
+	if (kind == HP3_SIM_IDEAL && s->cfg.ideal.model == SIM_ON && !b->cfg.trace)
 		ret = hp3_sim_models(s, b);
-	b->named = !paper && s->cfg.hp3.identity == SIM_IDENTITY_TRACE &&
-		   s->cfg.hp3.placement == SIM_ON;
 	if (ret == 0)
 		hp3_sim_probes(b);
 	return ret == 0 ? hp3_sim_engines(s, b) : ret;
@@ -47,12 +48,17 @@ static int start_as(struct sim *s, bool paper)
 
 static int start_hp3(struct sim *s)
 {
-	return start_as(s, false);
+	return start_as(s, HP3_SIM_IDEAL);
+}
+
+static int start_ideal(struct sim *s)
+{
+	return start_as(s, HP3_SIM_IDEAL);
 }
 
 static int start_paper(struct sim *s)
 {
-	return start_as(s, true);
+	return start_as(s, HP3_SIM_PAPER);
 }
 
 uint8_t *hp3_sim_address(uint8_t *to, uint32_t host)
@@ -175,6 +181,19 @@ const struct sim_lb sim_lb_hp3 = {
 	.name = "hp3",
 	.flow_bytes = sizeof(struct hp3_sim_flow),
 	.start = start_hp3,
+	.stop = stop,
+	.flow_start = hp3_sim_flow_start,
+	.flow_end = hp3_sim_flow_end,
+	.data = data,
+	.reply = reply,
+	.answers = hp3_sim_answers,
+	.other = hp3_sim_other,
+};
+
+const struct sim_lb sim_lb_hp3_ideal = {
+	.name = "hp3-ideal",
+	.flow_bytes = sizeof(struct hp3_sim_flow),
+	.start = start_ideal,
 	.stop = stop,
 	.flow_start = hp3_sim_flow_start,
 	.flow_end = hp3_sim_flow_end,

@@ -33,20 +33,25 @@
 #define HP3_SIM_FIRST_PSN 1u /* on the wire: packet 0 of a flow */
 #define HP3_SIM_QPN       0x11u
 #define HP3_SIM_QPS       4096u /* of a host at a time; power of two */
-#define HP3_SIM_SLOTS     256u /* moves of a host at a time */
-#define HP3_SIM_HELD      8192u /* packets of a host at a time */
 
 struct hp3_host {
 	struct hp3_engine *engine;
 	void *memory;
-	struct sim_fifo held[HP3_SIM_SLOTS];
+	struct sim_fifo *held; /* by slot */
 	struct sim_flow *qp[HP3_SIM_QPS]; /* by local QPN */
 	uint32_t next_qpn;
 	uint64_t tick_at; /* ps, 0: no tick is pending */
 	uint8_t *met; /* by host: the quiet queue pair is there */
 };
 
+enum hp3_sim_kind {
+	HP3_SIM_SHIPPED, /* what hp3d does with the same policy */
+	HP3_SIM_IDEAL,
+	HP3_SIM_PAPER,
+};
+
 struct hp3_balancer {
+	enum hp3_sim_kind kind;
 	struct hp3_host *host;
 	struct hp3_model *model; /* by place; NULL: identity none */
 	uint32_t **seeds; /* by place: of the models' stages */
@@ -84,7 +89,7 @@ static inline bool hp3_sim_choice(const struct sim *s, uint32_t a, uint32_t b)
 }
 
 /* hp3_config.c: the engine's configuration, and the models of the switches. */
-void hp3_sim_config(struct sim *s, struct hp3_balancer *b, bool paper);
+void hp3_sim_config(struct sim *s, struct hp3_balancer *b);
 int hp3_sim_models(struct sim *s, struct hp3_balancer *b);
 /* One engine per host; b->model and b->paths are as they stay. */
 int hp3_sim_engines(struct sim *s, struct hp3_balancer *b);

@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/policy.h"
 #include "engine/trace.h"
 #include "sim/lb/hp3.h"
+
+#define IDEAL_TRACE_BURST 16u
 
 /* From where does a packet's path depend on its ports? */
 static void set_places(const struct sim *s, struct hp3_balancer *b)
@@ -20,65 +23,48 @@ static void set_places(const struct sim *s, struct hp3_balancer *b)
 	}
 }
 
-void hp3_sim_config(struct sim *s, struct hp3_balancer *b, bool paper)
+/*
+ * As hp3d settles it. Tables are as large as the simulation needs them; no TELL: what peers tell
+ * each other of paths rides on probes and answers (hp3_probes.c).
+ */
+static struct hp3_engine_config as_hp3d(const struct sim *s)
 {
-	const struct sim_config *c = &s->cfg;
+	struct hp3_engine_config cfg = hp3_policy_settled(&s->cfg.engine);
+
+	cfg.seed = s->cfg.run.seed;
+	cfg.max_flows = HP3_SIM_QPS;
+	cfg.max_pairs = s->topo.hosts;
+	cfg.tell_ns = 0;
+	return cfg;
+}
+
+/* What nobody's hp3d can do or know, the longest round trip of the fabric for one. */
+static void idealise(const struct sim *s, struct hp3_engine_config *cfg)
+{
 	uint64_t rtt = s->topo.max_rtt / SIM_NS;
 
+	cfg->round.guard_ns = (uint32_t)(8 * rtt);
+	cfg->paths.window_ns = 4 * rtt;
+	cfg->cc.max_rtt_ns = 16 * rtt;
+	cfg->traces.burst = IDEAL_TRACE_BURST;
+	cfg->trace_timeout_ns = cfg->round.timeout_ns / 2;
+	cfg->load_age_ns = s->cfg.ideal.load_age_us * UINT64_C(1000);
+}
+
+void hp3_sim_config(struct sim *s, struct hp3_balancer *b)
+{
 	set_places(s, b);
-	b->rates = paper || c->hp3.rate_acts == SIM_ON;
-	b->cfg = (struct hp3_engine_config){
-		.seed = c->run.seed,
-		.max_flows = HP3_SIM_QPS,
-		.max_pairs = s->topo.hosts,
-		.max_moves = HP3_SIM_SLOTS,
-		.idle_age_ns = UINT64_C(3600000000000),
-		.dead_age_ns = UINT64_C(3600000000000),
-		.max_hold_ns = c->hp3.max_hold_us * UINT64_C(1000),
-		.close_timeout_ns = 1000000,
-		.hold_bytes = c->hp3.hold_bytes,
-		.hold_bytes_total = 64 * c->hp3.hold_bytes,
-		.hold_packets = HP3_SIM_HELD,
-		.monitor = {.cycle_ns = c->hp3.cycle_us * 1000,
-			.rtt_factor = (uint16_t)c->hp3.rtt_factor,
-			.ecn_fraction = paper ? 1 : (uint8_t)c->hp3.ecn_fraction,
-			.congestion_tolerance = paper ? 3 : (uint8_t)c->hp3.congestion_tolerance,
-			.base_age_log2 = 30},
-		.probing = true,
-		.probes = HP3_PROBES_PEER,
-		.candidates = paper ? 3 : (uint8_t)c->hp3.candidates,
-		.max_concurrent = (uint16_t)c->hp3.max_concurrent,
-		.cooldown_ns = c->hp3.cooldown_us * UINT64_C(1000),
-		.verify_ns = paper ? 0 : c->hp3.verify_us * UINT64_C(1000),
-		.stall_ns = paper ? 0 : c->hp3.stall_us * UINT64_C(1000),
-		.setup_probing = c->rnic.setup_us > 0,
-		.setup_rounds = paper ? 1 : (uint8_t)c->hp3.setup_rounds,
-		.wake_percent = paper ? 0 : (uint16_t)c->hp3.wake,
-		.round = {.timeout_ns = (uint32_t)(c->hp3.probe_timeout_us * 1000),
-			.guard_ns = (uint32_t)(8 * rtt),
-			.backoff_min_ns = c->hp3.backoff_min_us * 1000,
-			.backoff_max_ns = c->hp3.backoff_max_us * 1000,
-			.probes_per_second = c->hp3.probes_per_second,
-			.probe_burst = 64,
-			.improve = paper ? 100 : (uint16_t)c->hp3.improve},
-		.paths = {.fresh_ns = c->hp3.fresh_us * UINT64_C(1000),
-			.recheck_ns = UINT64_C(1000000000),
-			.retry_ns = 1000000,
-			.window_ns = 4 * rtt,
-			.rtt_factor = (uint16_t)c->hp3.rtt_factor,
-			.ecn_fraction = (uint8_t)c->hp3.ecn_fraction,
-			.losses = 3,
-			.equal = 20},
-		.trace = !paper && c->hp3.identity == SIM_IDENTITY_TRACE,
-		.traces = {.rate = c->hp3.traces_per_second, .burst = 16},
-		.trace_timeout_ns = c->hp3.trace_timeout_us * UINT64_C(1000),
-		.load_age_ns = c->hp3.load_age_us * UINT64_C(1000),
-		.cc = {.mode = HP3_CC_NATIVE, .max_rtt_ns = 16 * rtt},
-		.challenge_timeout_ns = 1000000,
-		.challenge_hits = 3,
-		.challenge_spread = 16,
-		.moves_allowed = true,
-	};
+	b->rates = b->kind == HP3_SIM_PAPER ||
+		   (b->kind == HP3_SIM_IDEAL && s->cfg.ideal.rate_acts == SIM_ON);
+	b->cfg = as_hp3d(s);
+	b->cfg.setup_probing = b->cfg.setup_probing && s->cfg.rnic.setup_us > 0;
+	if (b->kind != HP3_SIM_SHIPPED)
+		idealise(s, &b->cfg);
+	if (b->kind == HP3_SIM_PAPER) {
+		b->cfg.trace = false;
+		/* The paper has no path table: when a path of it is marked, hp3-ideal says. */
+		b->cfg.paths.ecn_fraction = s->cfg.policy[SIM_POLICY_IDEAL].monitor.ecn_fraction;
+	}
 }
 
 static uint32_t choices(const struct sim *s, uint32_t node, uint32_t dst)
@@ -165,7 +151,7 @@ int hp3_sim_models(struct sim *s, struct hp3_balancer *b)
 	for (uint32_t h = 0; h < t->hosts && ret == 0; h++)
 		if (!hp3_model_believed(&b->model[b->place[h]]))
 			ret = model_from(s, b, b->place[h], h);
-	if (ret == 0 && s->cfg.hp3.placement == SIM_ON)
+	if (ret == 0 && b->cfg.words.placement)
 		b->paths = hp3_model_paths(&b->model[0]);
 	return ret;
 }
@@ -197,6 +183,7 @@ int hp3_sim_engines(struct sim *s, struct hp3_balancer *b)
 		host->engine = hp3_engine_create(host->memory, size, &cfg);
 		if (host->engine == NULL)
 			return -EINVAL;
+		host->held = sim_alloc(cfg.max_moves, sizeof(*host->held));
 		host->next_qpn = HP3_SIM_QPN;
 		host->met = sim_alloc(s->topo.hosts, 1);
 	}

@@ -117,8 +117,10 @@ void hp3_sim_send_trace(struct sim *s, uint32_t host, struct sim_flow *f, const 
  */
 static void send_answer(struct sim *s, struct sim_port *out, struct sim_packet *p)
 {
+	const struct hp3_balancer *b = s->lb_state;
+
 	s->n.probe_bytes += p->bytes;
-	if (s->cfg.hp3.ideal_answers == SIM_ON) {
+	if (b->kind != HP3_SIM_SHIPPED && s->cfg.ideal.answers == SIM_ON) {
 		sim_port_queue_control(s, out, p);
 		return;
 	}

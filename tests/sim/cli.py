@@ -61,7 +61,7 @@ def manual_lacks(sim, path):
     usage = "".join(run([sim, c, "--help"]).stdout for c in commands)
     with open(path, encoding="utf-8") as f:
         manual = f.read().replace("\\-", "-")
-    options = set(re.findall(r"--([a-z-]+)", usage)) - {"replay"}
+    options = set(re.findall(r"--([a-z0-9-]+)", usage)) - {"replay"}
     lacks = [o for o in options if not re.search(rf"(?m)^\.BI? --{o}( |$)", manual)]
     lacks += [c for c in commands
               if not re.search(rf"(?m)^\.BI? {c}( |$)", manual)]

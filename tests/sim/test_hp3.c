@@ -59,14 +59,14 @@ static void crowd(const char *lb, const char *setup, const char *placement)
 
 static void nothing_is_overtaken(void **state)
 {
-	crowd("run.lb=hp3", "rnic.setup_us=0", "hp3.placement=off");
+	crowd("run.lb=hp3", "rnic.setup_us=0", "ppp.placement=off");
 	assert_true(s.n.moves > 20);
 	assert_true(s.n.held_packets > 100);
 	sim_destroy(&s);
-	crowd("run.lb=hp3", "rnic.setup_us=20", "hp3.placement=off");
+	crowd("run.lb=hp3", "rnic.setup_us=20", "ppp.placement=off");
 	assert_true(s.n.moves > 20);
 	sim_destroy(&s);
-	crowd("run.lb=hp3-paper", "rnic.setup_us=20", "hp3.placement=off");
+	crowd("run.lb=hp3-paper", "rnic.setup_us=20", "ppp.placement=off");
 	assert_true(s.n.probes > 240);
 	sim_destroy(&s);
 }
@@ -77,7 +77,7 @@ static void placement_spreads(void **state)
 	uint32_t first;
 
 	WORLD(&s, "fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=4", "run.lb=hp3",
-		"rnic.setup_us=20", "hp3.placement=on");
+		"rnic.setup_us=20", "ppp.placement=on");
 	for (uint32_t i = 0; i < 4; i++)
 		world_flow(&s, 0, 4 + i, 3000000, i * 40 * SIM_US);
 	world_run(&s);
@@ -137,9 +137,9 @@ static void asked_in_a_crowd(const char *ideal)
 /* Answers bear the DSCP of data: they wait behind data. In the class of ACKs only as an ideal. */
 static void answers_wait_behind_data(void **state)
 {
-	asked_in_a_crowd("hp3.ideal_answers=on");
+	asked_in_a_crowd("hp3-ideal.answers=on");
 	assert_in_range(slowest_answer, 1, 6 * SIM_US);
-	asked_in_a_crowd("hp3.ideal_answers=off");
+	asked_in_a_crowd("hp3-ideal.answers=off");
 	assert_true(slowest_answer > 20 * SIM_US);
 }
 
@@ -147,7 +147,7 @@ static void traced(const char *hash, const char *icmp, const char *rate)
 {
 	WORLD(&s, "fabric.leaves=4", "fabric.spines=4", "fabric.hosts_per_leaf=4",
 		"fabric.core_mbps=50000", "fabric.hash_input=tuple", "run.lb=hp3",
-		"hp3.identity=trace", "rnic.setup_us=20", "rnic.qps=kept", hash, icmp, rate);
+		"ppp.identity=trace", "rnic.setup_us=20", "rnic.qps=kept", hash, icmp, rate);
 	for (uint32_t i = 0; i < 400; i++)
 		world_flow(&s, i % 16, (i + 4 + i / 16 % 3 * 4) % 16, 50000, i * 5 * SIM_US);
 	world_run(&s);
@@ -164,19 +164,19 @@ static void traces_cost_packets_and_time(void **state)
 	uint64_t ms;
 
 	traced("fabric.hash=crc32", "fabric.icmp_per_second=1000000000",
-		"hp3.traces_per_second=20000");
+		"ppp.traces_per_second=20000");
 	ms = s.now / SIM_MS + 1;
 	assert_true(s.n.hops_told > 100);
 	assert_true(s.n.hops_told <= s.n.traces);
 	assert_true(s.n.traces <= 16 * (16 + 20 * ms));
 	assert_int_equal(s.n.dropped[SIM_DROP_ICMP_LIMIT], 0);
 	sim_destroy(&s);
-	traced("fabric.hash=murmur3", "fabric.icmp_per_second=1000", "hp3.traces_per_second=20000");
+	traced("fabric.hash=murmur3", "fabric.icmp_per_second=1000", "ppp.traces_per_second=20000");
 	ms = s.now / SIM_MS + 1;
 	assert_true(s.n.hops_told <= 8 * (10 + ms));
 	assert_true(s.n.dropped[SIM_DROP_ICMP_LIMIT] > 0);
 	sim_destroy(&s);
-	traced("fabric.hash=crc32", "fabric.icmp_per_second=0", "hp3.traces_per_second=20000");
+	traced("fabric.hash=crc32", "fabric.icmp_per_second=0", "ppp.traces_per_second=20000");
 	assert_true(s.n.traces > 0);
 	assert_int_equal(s.n.hops_told, 0);
 	sim_destroy(&s);
@@ -260,8 +260,8 @@ static void placement_by_traces_spreads(void **state)
 
 	WORLD(&s, "fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=4",
 		"fabric.hash=crc32", "fabric.hash_input=tuple", "fabric.icmp_per_second=1000000000",
-		"run.lb=hp3", "rnic.setup_us=20", "hp3.identity=trace", "hp3.placement=on",
-		"hp3.traces_per_second=1000000");
+		"run.lb=hp3", "rnic.setup_us=20", "ppp.identity=trace", "ppp.placement=on",
+		"ppp.traces_per_second=1000000");
 	world_flow(&s, 0, 4, 25000000, 0); /* a pair is traced while it sends */
 	for (uint32_t i = 0; i < 4; i++)
 		world_flow(&s, 0, 4, 3000000, 3 * SIM_MS + i * 40 * SIM_US);

@@ -87,7 +87,7 @@ static void integers(void **state)
 	static const struct {
 		const char *value, *problem;
 	} cases[] = {
-		{"99", "too small"},
+		{"9", "too small"},
 		{"1000001", "too large"},
 		{"18446744073709551616", "too large"},
 		{"99999999999999999999999999", "too large"},
@@ -104,7 +104,7 @@ static void integers(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		snprintf(ini, sizeof(ini), RAIL "[rfr]\nmax_hold_us = %s\n", cases[i].value);
 		snprintf(expected, sizeof(expected),
-			"f.ini:5: [rfr] max_hold_us = %s: %s: write a plain number, 100..1000000 "
+			"f.ini:5: [rfr] max_hold_us = %s: %s: write a plain number, 10..1000000 "
 			"us, default 10000\n",
 			cases[i].value, cases[i].problem);
 		expect(ini, 0, expected);
