@@ -12,7 +12,7 @@
 static const struct {
 	const char *lb, *text[2];
 } policies[SIM_POLICIES] = {
-	[SIM_POLICY_HP3] = {"hp3", {"hp3-ideal", NULL}},
+	[SIM_POLICY_HP3] = {"hp3", {NULL}},
 	[SIM_POLICY_IDEAL] = {"hp3-ideal", {"hp3-ideal", NULL}},
 	[SIM_POLICY_PAPER] = {"hp3-paper", {"hp3-ideal", "hp3-paper"}},
 };

@@ -138,7 +138,7 @@ static const struct hp3_ini_key keys[] = {
 		.help = "paths are told by the hash of the switches, where ppp.identity = none"),
 	IDEAL(rate_acts, .unit = "", .type = HP3_INI_ENUM, .choices = onoff, .def = SIM_ON,
 		.help = "the RNIC's rates are saved, raised and rolled back with moves"),
-	IDEAL(answers, .unit = "", .type = HP3_INI_ENUM, .choices = onoff, .def = SIM_OFF,
+	IDEAL(answers, .unit = "", .type = HP3_INI_ENUM, .choices = onoff, .def = SIM_ON,
 		.help = "answers to probes in the class of ACKs; hp3d's ride behind data"),
 	IDEAL(load_age_us, .type = HP3_INI_INT, .def = 50, .max = 100000000,
 		.help = "the peer's counts are good for", .unit = "us"),
@@ -199,6 +199,13 @@ static void check(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
 			"READs take as many PSNs as their path MTU says: set rnic.payload_bytes to "
 			"256, 512, 1024, 2048 or 4096");
 	hp3_config_check_policy(doc, &c->engine);
+	if (c->engine.words.probe == HP3_PROBE_MODE_STANDARD ||
+		c->engine.words.probe == HP3_PROBE_MODE_NAK)
+		hp3_ini_complain(
+			doc, "ppp", "probe", "every host runs hp3d here: set auto, peer or off");
+	if (c->engine.cc.mode == HP3_CC_DCQCN && c->rnic.cc != SIM_CC_NONE)
+		hp3_ini_complain(doc, "cc", "mode",
+			"RNICs here do DCQCN themselves: set rnic.cc = none, or cc.mode = native");
 }
 
 const struct hp3_ini_schema sim_schema = {

@@ -48,7 +48,7 @@ static int start_as(struct sim *s, enum hp3_sim_kind kind)
 
 static int start_hp3(struct sim *s)
 {
-	return start_as(s, HP3_SIM_IDEAL);
+	return start_as(s, HP3_SIM_SHIPPED);
 }
 
 static int start_ideal(struct sim *s)

@@ -43,6 +43,7 @@ static void idealise(const struct sim *s, struct hp3_engine_config *cfg)
 {
 	uint64_t rtt = s->topo.max_rtt / SIM_NS;
 
+	cfg->setup_probing = cfg->setup_probing && s->cfg.rnic.setup_us > 0;
 	cfg->round.guard_ns = (uint32_t)(8 * rtt);
 	cfg->paths.window_ns = 4 * rtt;
 	cfg->cc.max_rtt_ns = 16 * rtt;
@@ -57,7 +58,6 @@ void hp3_sim_config(struct sim *s, struct hp3_balancer *b)
 	b->rates = b->kind == HP3_SIM_PAPER ||
 		   (b->kind == HP3_SIM_IDEAL && s->cfg.ideal.rate_acts == SIM_ON);
 	b->cfg = as_hp3d(s);
-	b->cfg.setup_probing = b->cfg.setup_probing && s->cfg.rnic.setup_us > 0;
 	if (b->kind != HP3_SIM_SHIPPED)
 		idealise(s, &b->cfg);
 	if (b->kind == HP3_SIM_PAPER) {

@@ -30,7 +30,7 @@ MUTANTS = [  # what is broken, test program, test
     ("idle:hopper", BALANCERS, "collisions_are_resolved"),
     ("idle:plb", BALANCERS, "plb_is_slower_to_move"),
     ("idle:conweave", BALANCERS, "conweave_hides_its_moves"),
-    ("idle:hp3", HP3, "elephants_are_parted"),
+    ("idle:hp3-ideal", HP3, "elephants_are_parted"),
     ("idle:hp3-paper", HP3, "nothing_is_overtaken"),
 ] + [(f"idle:stellar-{k}", BALANCERS, "stellar_sprays")
      for k in ("obs", "rr", "dwrr", "bestrtt", "mprdma")]

@@ -35,7 +35,7 @@ static void elephants_are_parted(void **state)
 
 	assert_true(s.n.marked > 0);
 	sim_destroy(&s);
-	hp3 = collide("run.lb=hp3", "rnic.setup_us=0");
+	hp3 = collide("run.lb=hp3-ideal", "rnic.setup_us=0");
 	assert_true(s.n.moves > 0);
 	assert_true(s.n.probes > 0);
 	assert_true(hp3 * 10 < ecmp * 8);
@@ -59,11 +59,11 @@ static void crowd(const char *lb, const char *setup, const char *placement)
 
 static void nothing_is_overtaken(void **state)
 {
-	crowd("run.lb=hp3", "rnic.setup_us=0", "ppp.placement=off");
+	crowd("run.lb=hp3-ideal", "rnic.setup_us=0", "ppp.placement=off");
 	assert_true(s.n.moves > 20);
 	assert_true(s.n.held_packets > 100);
 	sim_destroy(&s);
-	crowd("run.lb=hp3", "rnic.setup_us=20", "ppp.placement=off");
+	crowd("run.lb=hp3-ideal", "rnic.setup_us=20", "ppp.placement=off");
 	assert_true(s.n.moves > 20);
 	sim_destroy(&s);
 	crowd("run.lb=hp3-paper", "rnic.setup_us=20", "ppp.placement=off");
@@ -76,8 +76,8 @@ static void placement_spreads(void **state)
 {
 	uint32_t first;
 
-	WORLD(&s, "fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=4", "run.lb=hp3",
-		"rnic.setup_us=20", "ppp.placement=on");
+	WORLD(&s, "fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=4",
+		"run.lb=hp3-ideal", "rnic.setup_us=20", "ppp.placement=on");
 	for (uint32_t i = 0; i < 4; i++)
 		world_flow(&s, 0, 4 + i, 3000000, i * 40 * SIM_US);
 	world_run(&s);
@@ -98,8 +98,8 @@ static void setup_is_not_charged(void **state)
 	world_run(&s);
 	fct = s.outcome[0].fct;
 	sim_destroy(&s);
-	WORLD(&s, "fabric.leaves=2", "fabric.spines=2", "fabric.hosts_per_leaf=2", "run.lb=hp3",
-		"rnic.setup_us=30");
+	WORLD(&s, "fabric.leaves=2", "fabric.spines=2", "fabric.hosts_per_leaf=2",
+		"run.lb=hp3-ideal", "rnic.setup_us=30");
 	world_flow(&s, 0, 2, 10000, 0);
 	world_run(&s);
 	assert_true(s.n.probes > 0);
@@ -120,8 +120,8 @@ static void watch_answers(struct sim *sim, struct sim_host *host, struct sim_pac
 /* Host 0 is sent more than its link carries when it asks: how long do the answers take? */
 static void asked_in_a_crowd(const char *ideal)
 {
-	WORLD(&s, "fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=4", "run.lb=hp3",
-		"rnic.setup_us=20", "rnic.cc=none", ideal);
+	WORLD(&s, "fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=4",
+		"run.lb=hp3-ideal", "rnic.setup_us=20", "rnic.cc=none", ideal);
 	watching = *s.lb;
 	watching.other = watch_answers;
 	s.lb = &watching;
@@ -146,7 +146,7 @@ static void answers_wait_behind_data(void **state)
 static void traced(const char *hash, const char *icmp, const char *rate)
 {
 	WORLD(&s, "fabric.leaves=4", "fabric.spines=4", "fabric.hosts_per_leaf=4",
-		"fabric.core_mbps=50000", "fabric.hash_input=tuple", "run.lb=hp3",
+		"fabric.core_mbps=50000", "fabric.hash_input=tuple", "run.lb=hp3-ideal",
 		"ppp.identity=trace", "rnic.setup_us=20", "rnic.qps=kept", hash, icmp, rate);
 	for (uint32_t i = 0; i < 400; i++)
 		world_flow(&s, i % 16, (i + 4 + i / 16 % 3 * 4) % 16, 50000, i * 5 * SIM_US);
@@ -208,7 +208,8 @@ static uint64_t replies_lost(const char *verb, const char *rto, uint32_t *cuts)
 		struct cut cut = {.ev.fire = cut_way_back, .spine = spine};
 
 		WORLD(&s, "fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=4",
-			"run.lb=hp3", "rnic.setup_us=20", "rnic.payload_bytes=1024", verb, rto);
+			"run.lb=hp3-ideal", "rnic.setup_us=20", "rnic.payload_bytes=1024", verb,
+			rto);
 		if (strcmp(verb, "traffic.read_percent=0") == 0)
 			world_flow(&s, 0, 4, 10000000, 0);
 		else
@@ -260,7 +261,7 @@ static void placement_by_traces_spreads(void **state)
 
 	WORLD(&s, "fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=4",
 		"fabric.hash=crc32", "fabric.hash_input=tuple", "fabric.icmp_per_second=1000000000",
-		"run.lb=hp3", "rnic.setup_us=20", "ppp.identity=trace", "ppp.placement=on",
+		"run.lb=hp3-ideal", "rnic.setup_us=20", "ppp.identity=trace", "ppp.placement=on",
 		"ppp.traces_per_second=1000000");
 	world_flow(&s, 0, 4, 25000000, 0); /* a pair is traced while it sends */
 	for (uint32_t i = 0; i < 4; i++)

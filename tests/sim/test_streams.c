@@ -123,7 +123,7 @@ static void engines_see_both_streams(void **state)
 {
 	WORLD(&s, "fabric.leaves=4", "fabric.spines=4", "fabric.hosts_per_leaf=8",
 		"fabric.core_mbps=50000", "rnic.payload_bytes=1024", "traffic.read_percent=50",
-		"rnic.setup_us=20", "run.lb=hp3", KEPT);
+		"rnic.setup_us=20", "run.lb=hp3-ideal", KEPT);
 	for (uint32_t i = 0; i < 240; i++)
 		world_flow(&s, i % 32, (i + 8 + i / 32 * 5) % 32, 800000, i * 4 * SIM_US);
 	world_run(&s);
@@ -155,7 +155,7 @@ static void verbs_do_not_share_queue_pairs(void **state)
 {
 	struct sim_event look = {.fire = compare_qpns};
 
-	WORLD(&s, SMALL, "traffic.read_percent=50", "rnic.setup_us=20", "run.lb=hp3");
+	WORLD(&s, SMALL, "traffic.read_percent=50", "rnic.setup_us=20", "run.lb=hp3-ideal");
 	for (uint32_t i = 0; i < 120; i++)
 		world_flow(&s, i % 2 ? 8 : 0, i % 2 ? 0 : 8, 100000, i * SIM_US);
 	sim_at(&s, &look, 125 * SIM_US);
@@ -200,7 +200,7 @@ static void planes_meet_in_hosts_only(void **state)
 /* More than each plane carries: hp3 moves flows across planes, in order. */
 static void planes_are_paths_to_hp3(void **state)
 {
-	WORLD(&s, RAIL, "fabric.core_mbps=50000", "run.lb=hp3", "rnic.setup_us=20");
+	WORLD(&s, RAIL, "fabric.core_mbps=50000", "run.lb=hp3-ideal", "rnic.setup_us=20");
 	for (uint32_t i = 0; i < 128; i++)
 		world_flow(&s, i % 16, (i + 8 + i / 16 * 2) % 16, 1000000, i * 4 * SIM_US);
 	world_run(&s);
