@@ -178,17 +178,19 @@ static void note_refusal(struct hp3_engine *e, struct hp3_flow *f, const struct 
 
 /*
  * A READ response behind one that was lost: the RNIC knows less than the PSNs say. An ACK does not
- * heal that: it may be what tells the RNIC that it has to ask again.
+ * heal that: it may be what tells the RNIC that it has to ask again. Data that nobody looked at may
+ * be lost, too: the last response, which is short and was checked, says nothing of those before.
  */
 static inline void note_progress(
 	struct hp3_flow *f, const struct hp3_view *v, uint32_t una_before, bool sound)
 {
 	uint32_t acked = (f->stream.una - una_before) & HP3_PSN_MASK;
+	bool data = v->flags & (HP3_VF_READ | HP3_VF_ATOMIC);
 
-	f->watch &= (uint16_t) ~(HP3_FW_SURE | HP3_FW_ASK | (sound ? HP3_FW_UNREAD : 0));
+	f->watch &= (uint16_t) ~(HP3_FW_SURE | HP3_FW_ASK | (sound && !data ? HP3_FW_UNREAD : 0));
 	if (sound)
 		f->watch |= HP3_FW_SURE;
-	else if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC))
+	else if (data)
 		f->watch |= HP3_FW_UNREAD;
 	if (v->flags & HP3_VF_AETH)
 		f->watch |= HP3_FW_HEARD;

@@ -88,6 +88,31 @@ static void rule_04_no_nak_with_a_read_half_answered(void **state)
 	assert_int_equal(rig.acts[HP3_ACT_NAK], 0);
 }
 
+/* All of its data were seen, but nobody looked at the ICRC of the long ones. */
+static void rule_04_no_nak_behind_data_that_nobody_checked(void **state)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		rig_setup(state);
+		alive();
+		middle(&q, psn++); /* teaches the PMTU */
+		last(&q, psn++);
+		ack(&q, psn - 1);
+		read_request(&q, psn, 2 * PMTU + 4);
+		read_response(&q, HP3_OP_RC_READ_RESP_FIRST, psn, PMTU);
+		read_response(&q, HP3_OP_RC_READ_RESP_MIDDLE, psn + 1, PMTU);
+		read_response(&q, HP3_OP_RC_READ_RESP_LAST, psn + 2, 4);
+		psn += 3;
+		if (i == 1) {
+			last(&q, psn++);
+			ack(&q, psn - 1); /* an RNIC that lacks some asks again now */
+		}
+		middle(&q, psn++);
+		last(&q, psn++);
+		dies();
+		assert_int_equal(rig.acts[HP3_ACT_NAK], i);
+	}
+}
+
 static void rule_04_once_per_oldest_packet(void **state)
 {
 	failed_over();
@@ -299,6 +324,7 @@ int main(void)
 		RIG_TEST(rule_04_the_nak_names_the_oldest_packet_in_flight),
 		RIG_TEST(rule_04_no_nak_with_a_read_or_atomic_outstanding),
 		RIG_TEST(rule_04_no_nak_with_a_read_half_answered),
+		RIG_TEST(rule_04_no_nak_behind_data_that_nobody_checked),
 		RIG_TEST(rule_04_once_per_oldest_packet),
 		RIG_TEST(rule_13_the_first_packet_on_the_new_port_is_the_oldest),
 		RIG_TEST(going_back_n_supersedes_what_is_held),
