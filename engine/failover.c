@@ -161,15 +161,16 @@ bool hp3_resume_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pk
 	struct hp3_flow *f = &e->flows[flow];
 	struct hp3_move *m = &e->moves[f->slot];
 	uint32_t psn = pkt->v.psn;
-	int32_t ahead;
+	int32_t ahead = hp3_psn_diff(psn, m->resume);
 
-	if (m->head != 0 && !is_caught_up(e, f, m)) {
-		release_repeated(e, flow, acts);
-	} else if (kind == HP3_TX_NEW && m->head != 0) {
+	if (kind == HP3_TX_NEW && m->head != 0 && is_caught_up(e, f, m)) {
 		hp3_move_input(e, flow, HP3_RFR_IN_CAUGHT_UP, now, acts);
 		return true;
 	}
-	ahead = hp3_psn_diff(psn, m->resume);
+	if (ahead > 0 && m->head != 0) {
+		release_repeated(e, flow, acts);
+		ahead = hp3_psn_diff(psn, m->resume);
+	}
 	if (ahead > 0) {
 		hp3_move_input(e, flow, HP3_RFR_IN_TX_AHEAD, now, acts);
 		return false;

@@ -36,7 +36,7 @@ struct hp3_pair {
 	bool peer_plain; /* nobody answered peer probes: not before peer_ask again */
 	uint8_t peer_silent; /* rounds in a row without an answer */
 	uint64_t peer_seen; /* its last sign of life; 0: never */
-	uint64_t peer_ask;
+	uint64_t peer_ask; /* plain: when to ask again; else: silence means nothing before */
 	/* Is a path dead? One round at a time asks for all flows (seek_dead.c). */
 	uint16_t watch_slot; /* that it has, if it is still the watch of this pair */
 	uint8_t dead_level; /* such watches in a row that found nothing */

@@ -12,9 +12,11 @@
 
 #define SILENT_NEVER 4u /* rounds without an answer: nobody there, if nobody ever answered */
 #define SILENT_ONCE  8u /* ... if somebody did, long ago: it may be starting anew */
-#define LOOKS        3u /* at a better path that was found: queues swing, one may be short by chance */
-#define SLOW_LOOKS   2u /* ... where nothing but round trips speaks against the path in use */
-#define NAK_AHEAD    2u /* PSNs beyond the expected one */
+#define SILENT_PART  10u /* of the time to the next question: they span so much; hosts stand still \
+			  */
+#define LOOKS      3u /* at a better path that was found: queues swing, one may be short by chance */
+#define SLOW_LOOKS 2u /* ... where nothing but round trips speaks against the path in use */
+#define NAK_AHEAD  2u /* PSNs beyond the expected one */
 
 struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair)
 {
@@ -58,10 +60,12 @@ static void note_peer(struct hp3_engine *e, uint32_t pair, const struct hp3_roun
 		if (r->probe[i].state == HP3_PROBE_ANSWERED || r->probe[i].state == HP3_PROBE_LATE)
 			return; /* hp3_probe_reply() has noted it */
 	}
+	if (p->peer_silent == 0)
+		p->peer_ask = now + e->cfg.peer_ns / SILENT_PART;
 	if (p->peer_silent < UINT8_MAX)
 		p->peer_silent++;
 	if (p->peer_silent >= (p->peer_seen != 0 ? SILENT_ONCE : SILENT_NEVER) &&
-		(p->peer_seen == 0 || now - p->peer_seen >= e->cfg.peer_ns)) {
+		now >= p->peer_ask && (p->peer_seen == 0 || now - p->peer_seen >= e->cfg.peer_ns)) {
 		p->peer_plain = true;
 		p->peer_ask = now + e->cfg.peer_ns;
 	}

@@ -79,10 +79,19 @@ void world_hold(struct world *w, struct pkt *k, const struct hp3_verdict *vd, ui
 	}
 }
 
+/* While it resumes: what waited leaves behind what was emitted after it, and went first. */
+static void note_release(struct qp *q)
+{
+	if (q->resuming)
+		q->last_emit[++q->era % ERAS] = 0;
+}
+
 static void empty_hold(struct world *w, const struct hp3_act *a)
 {
 	struct fifo *f = &w->hold[a->slot];
 
+	if (a->kind == HP3_ACT_RELEASE && f->head != NULL)
+		note_release(&w->qps[f->head->qp]);
 	for (uint32_t n = a->count; n > 0; n--) {
 		struct pkt *k = f->head;
 

@@ -47,8 +47,10 @@ static void silent_round(void)
 
 static void nobody_answers(void)
 {
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < 4; i++) {
 		silent_round();
+		pass_time(rig.cfg.peer_ns / 30);
+	}
 }
 
 static void a_silent_peer_gets_standard_probes(void **state)
@@ -66,6 +68,16 @@ static void a_silent_peer_gets_standard_probes(void **state)
 	ack(&q, psn - 1);
 	assert_int_equal(rig.nprobes, probes + 1);
 	assert_int_equal(rig.act.op, HP3_PROBE_STANDARD);
+}
+
+/* A host that stands still for a while looks the same. */
+static void rounds_of_a_moment_prove_nothing(void **state)
+{
+	config(HP3_PROBES_AUTO);
+	rig.cfg.peer_ns = 1000 * MS;
+	start();
+	for (unsigned i = 0; i < 8; i++)
+		silent_round();
 }
 
 static void after_a_while_it_is_asked_again(void **state)
@@ -186,6 +198,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(a_silent_peer_gets_standard_probes),
+		RIG_TEST(rounds_of_a_moment_prove_nothing),
 		RIG_TEST(after_a_while_it_is_asked_again),
 		RIG_TEST(a_peer_that_spoke_is_given_more_time),
 		RIG_TEST(peer_means_peer),

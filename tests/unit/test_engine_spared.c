@@ -70,9 +70,9 @@ static void rule_28_a_read_is_waited_for(void **state)
 static void rule_02_a_peer_without_hp3d_is_left_alone(void **state)
 {
 	stall_config();
-	rig.cfg.peer_ns = 1000 * MS;
+	rig.cfg.peer_ns = 100 * MS;
 	stalled();
-	steps(10 * STALL);
+	steps(30 * STALL);
 	assert_int_equal(rig.nprobes, 3 * ASKED);
 	last(&q, psn - 1); /* the RNIC's time-out: the flow is looked at again */
 	steps(20 * STALL);
