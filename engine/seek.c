@@ -12,11 +12,10 @@
 
 #define SILENT_NEVER 4u /* rounds without an answer: nobody there, if nobody ever answered */
 #define SILENT_ONCE  8u /* ... if somebody did, long ago: it may be starting anew */
-#define SILENT_PART  10u /* of the time to the next question: they span so much; hosts stand still \
-			  */
-#define LOOKS      3u /* at a better path that was found: queues swing, one may be short by chance */
-#define SLOW_LOOKS 2u /* ... where nothing but round trips speaks against the path in use */
-#define NAK_AHEAD  2u /* PSNs beyond the expected one */
+#define SILENT_PART  10u /* of the time to the next question: so much they span at least */
+#define LOOKS        3u /* at a better path that was found: queues swing, one may be short by chance */
+#define SLOW_LOOKS   2u /* ... where nothing but round trips speaks against the path in use */
+#define NAK_AHEAD    2u /* PSNs beyond the expected one */
 
 struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair)
 {
