@@ -72,6 +72,7 @@ FILE *sim_input_open(struct sim_input *in, const char *name, const char *text)
 {
 	struct stream *s;
 	int fd = -1;
+	FILE *f;
 
 	if (text == NULL)
 		fd = open(name, O_RDONLY | O_CLOEXEC);
@@ -83,8 +84,11 @@ FILE *sim_input_open(struct sim_input *in, const char *name, const char *text)
 	crypto_hash_sha256_init(&s->hash);
 	in->sha256[0] = '\0';
 	snprintf(in->name, sizeof(in->name), "%s", name);
-	return fopencookie(
+	f = fopencookie(
 		s, "r", (cookie_io_functions_t){.read = stream_read, .close = stream_close});
+	if (f == NULL)
+		stream_close(s);
+	return f;
 }
 
 int sim_input_read(struct sim_input *in, const char *name, const char *text)

@@ -8,7 +8,6 @@
 
 struct used {
 	json_t *out;
-	const struct sim_config *cfg;
 	const struct sim_inputs *in;
 };
 
@@ -72,7 +71,7 @@ static int add(void *arg, const struct hp3_ini_item *item)
 
 json_t *sim_settings_json(const struct sim_config *cfg, const struct sim_inputs *in)
 {
-	struct used u = {.out = json_object(), .cfg = cfg, .in = in};
+	struct used u = {.out = json_object(), .in = in};
 
 	hp3_ini_each(&sim_schema, cfg, add, &u);
 	if (was_read(in->topology)) {
