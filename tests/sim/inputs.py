@@ -80,6 +80,18 @@ def same_results(sim, tmp, bad):
         bad.append(f"inputs of a scenario: {first['inputs']}")
 
 
+def policy_file(sim, tmp, bad):
+    keys = []
+    for candidates in 1, 1, 3:
+        policy = write(tmp, "hp3.ini", f"[ppp]\ncandidates = {candidates}\n")
+        run([sim, "run", "micro-collision", "--quick", "--lbs", "hp3", "--hp3", policy,
+             "--no-report", "--out", os.path.join(tmp, "policy")])
+        with open(os.path.join(tmp, "policy", "micro-collision-hp3-50-1.json"), encoding="utf-8") as f:
+            keys.append(json.load(f)["key"])
+    if keys[0] != keys[1] or keys[1] == keys[2]:
+        bad.append(f"hp3.ini edited in place: {keys}")
+
+
 def what_was_read(sim, tmp, bad):
     topo, flows = write(tmp, "t", TOPO), write(tmp, "f", FLOWS)
     r = json.loads(run([sim, "trace", "--topology", topo, "--flows", flows, "--lb", "ecmp",
@@ -116,6 +128,7 @@ def main():
     bad = []
     with tempfile.TemporaryDirectory(prefix="hp3-sim-") as tmp:
         same_results(sys.argv[1], tmp, bad)
+        policy_file(sys.argv[1], tmp, bad)
         what_was_read(sys.argv[1], tmp, bad)
         sources(sys.argv[2], tmp, bad)
     for line in bad:
