@@ -47,7 +47,7 @@ def frames(pcap):
 
 def run(args):
     return subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
-                          encoding="utf-8", timeout=60)
+                          encoding="utf-8", timeout=250)
 
 
 def trace(sim, tmp, topo, flows, more):

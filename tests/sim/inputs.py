@@ -39,7 +39,7 @@ def sha256(text):
 
 def run(args):
     return subprocess.run(args, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                          encoding="utf-8", timeout=60).stdout
+                          encoding="utf-8", timeout=250).stdout
 
 
 def same_results(sim, tmp, bad):

@@ -33,7 +33,7 @@ def on_terminal(args):
 
 def on_pipe(args):
     done = subprocess.run(args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False,
-                          encoding="utf-8", timeout=100)
+                          encoding="utf-8", timeout=250)
     return done.returncode, done.stderr
 
 

@@ -66,10 +66,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix="hp3 sim-") as tmp:
         args = ["run", "incast", "micro-collision", "--quick", "--lbs", "ecmp,hp3", "--set",
                 "sweep.quick_seeds=2", "--out", tmp]
-        subprocess.run([sim, *args, "--no-report"], check=True, stderr=subprocess.DEVNULL, timeout=60)
+        subprocess.run([sim, *args, "--no-report"], check=True, stderr=subprocess.DEVNULL, timeout=250)
         if os.path.exists(os.path.join(tmp, "report.html")):
             bad.append("--no-report makes one")
-        subprocess.run([sim, "report", tmp], check=True, stderr=subprocess.DEVNULL, timeout=60)
+        subprocess.run([sim, "report", tmp], check=True, stderr=subprocess.DEVNULL, timeout=250)
         for path in glob.glob(os.path.join(tmp, "incast-*.json")):
             with open(path, encoding="utf-8") as f:
                 results[os.path.basename(path)[:-len(".json")]] = json.load(f)
