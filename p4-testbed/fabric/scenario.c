@@ -64,7 +64,8 @@ static const struct hp3_ini_key keys[] = {
 		.def = HP3_TOPO_ON,
 		.help = "hosts react to CNPs (times and rates scaled to the testbed)"},
 	PLAIN(rc, window, "packets", 128, 1, 4096, "unacknowledged on a queue pair"),
-	PLAIN(rc, timeout, "", 18, 8, 31, "retransmission after 4.096 us * 2^N"),
+	PLAIN(rc, timeout, "", 14, 1, 22,
+		"retransmission after 4.096 us * 2^N, at full speed: slowed down as all times are"),
 
 	FLOW_TEXT(src, "", 1, "host that requests"),
 	FLOW_TEXT(dst, "", 1, "host that responds"),

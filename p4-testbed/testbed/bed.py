@@ -236,7 +236,7 @@ class Bed:
         all of it keeps step with the clock."""
         log = open(self.path(what + ".log"), "ab")
         process = subprocess.Popen(["ip", "netns", "exec", self.ns(who), *words], stdin=subprocess.DEVNULL,
-                                   stdout=kw.pop("stdout", log), stderr=log, start_new_session=True, preexec_fn=lambda: os.nice(-15), **kw)
+                                   stdout=kw.pop("stdout", log), stderr=log, start_new_session=True, preexec_fn=tools.ahead, **kw)
         log.close()
         self.record(what, process)
         return process
@@ -281,12 +281,12 @@ class Bed:
             "control": {"socket": self.path(name + ".sock")},
         }
         with open(self.path(name + ".ini"), "w", encoding="ascii") as f:
-            f.write(hp3d.ini(fixed, host["rate_mbps"], chosen))
+            f.write(hp3d.ini(self.build, fixed, host["rate_mbps"], chosen))
         self.spawn(f"hp3d-{name}", name, [tools.binary(self.build, "hp3d"), "--config", self.path(name + ".ini")])
 
     def await_hp3d(self, host):
         what, end = f"hp3d-{host['name']}", time.monotonic() + START_S
-        while not os.path.exists(self.path(host["name"] + ".sock")):
+        while not tools.listens(self.path(host["name"] + ".sock")):
             if not tools.alive(self.recorded(what)) or time.monotonic() > end:
                 raise Problem(f"hp3d of {host['name']} does not start: {self.log(what)}")
             time.sleep(0.05)

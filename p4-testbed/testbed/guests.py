@@ -248,7 +248,7 @@ def page(a):
     for r in results:
         if evidence.moves_of(r):
             parts.append(f"<h2>Moves, as hp3d tells them (mode {r['mode']})</h2>" + evidence.move_table(r))
-    parts.append("<h2>How it was made</h2>" + report.setup(plan, s).replace("Hosts: roce-gen behind hp3d, in network namespaces.", (
+    parts.append("<h2>How it was made</h2>" + report.setup(plan, s, (
         "Hosts: Debian's kernel with Soft-RoCE and perftest (8 KiB RDMA WRITE, MTU 1024, two in flight on each of two queue "
         "pairs) in emulated virtual machines, hp3d in each of them. ECMP's choice of one spine for both connections is "
         "imitated by two moves before the clock starts, in each mode alike.")))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The hosts' load: roce-gen processes for the flows and rings of a scenario."""
 import json
+import math
 import os
 import subprocess
 import time
@@ -12,12 +13,19 @@ from .tools import Problem
 PORTS = range(49152, 65536)
 INTERVAL_MS = 100
 
-# DCQCN's paper preset (40 Gb/s, 50 us) at the testbed's scale: times x 80 (4 ms), and the smallest
-# steps that whole Mb/s allow. On slow links those steps are large: all times are longer there (tools.stretch).
-SCALED = {"rpg_time_reset": 4400, "rate_reduce_monitor_period": 4000, "dce_tcp_rtt": 4400,
-          "rpg_byte_reset": 500000, "rpg_ai_rate": 1, "rpg_hai_rate": 1, "rpg_min_rate": 1}
-TIMES = ("rpg_time_reset", "rate_reduce_monitor_period", "dce_tcp_rtt")
-CNP_INTERVAL_US = 4000
+# DCQCN's paper preset: periods in us at full speed, and the smallest steps that whole Mb/s allow.
+PERIODS = {"rpg_time_reset": 55, "rate_reduce_monitor_period": 50, "dce_tcp_rtt": 55}
+STEPS = {"rpg_byte_reset": 500000, "rpg_ai_rate": 1, "rpg_hai_rate": 1, "rpg_min_rate": 1}
+CNP_INTERVAL_US = 50
+
+
+def dcqcn(rate_mbps, slow):
+    """roce-gen's words for DCQCN on a link; times are `slow` times as long as at full speed."""
+    words = ["--dcqcn", "paper"]
+    for key, value in ({"rpg_max_rate": rate_mbps} | {k: round(v * slow) for k, v in PERIODS.items()} | STEPS).items():
+        words += ["--dcqcn-set", f"{key}={value}"]
+    return words
+
 
 # roce-gen's rate counts frames; a link also carries FCS, preamble and gap (24 bytes to 1,098). A host that
 # ignored them would keep a queue in its own NIC.
@@ -89,18 +97,14 @@ class Load:
                 self.ports[who] = paths.port(src, dst, r["via"], start) if r["via"] else PORTS[start]
 
     def words(self, name, host, seed):
-        rc, rate = self.scenario["rc"], str(int(self.hosts[host]["rate_mbps"] * FRAMES_SHARE))
-        slow = tools.stretch(self.hosts[host]["rate_mbps"])
+        rc, rate = self.scenario["rc"], int(self.hosts[host]["rate_mbps"] * FRAMES_SHARE)
+        slow = tools.slowness(self.hosts[host]["rate_mbps"])
         words = [tools.binary(self.bed.build, "roce-gen"), "--interface", "rnic0", "--name", name, "--seed", str(seed),
-                 "--link-mbps", rate, "--window", str(rc["window"]),
-                 "--timeout", str(rc["timeout"]), "--interval-ms", str(INTERVAL_MS), "--setup-ms", "20000",
-                 "--cnp-interval-us", str(CNP_INTERVAL_US * slow), "--drain-ms", "5000",
+                 "--link-mbps", str(rate), "--window", str(rc["window"]),
+                 "--timeout", str(rc["timeout"] + round(math.log2(slow))), "--interval-ms", str(INTERVAL_MS),
+                 "--setup-ms", "20000", "--cnp-interval-us", str(round(CNP_INTERVAL_US * slow)), "--drain-ms", "5000",
                  "--output", self.bed.path(f"gen-{name}.json"), "--messages-out", self.bed.path(f"gen-{name}.messages")]
-        if rc["dcqcn"] == "on":
-            words += ["--dcqcn", "paper", "--dcqcn-set", f"rpg_max_rate={rate}"]
-            for key, value in SCALED.items():
-                words += ["--dcqcn-set", f"{key}={value * (slow if key in TIMES else 1)}"]
-        return words
+        return words + (dcqcn(rate, slow) if rc["dcqcn"] == "on" else [])
 
     def spawn(self, name, host, words):
         self.processes[name] = self.bed.spawn(f"gen-{name}", host, words)

@@ -4,6 +4,7 @@ import html
 import json
 import os
 
+from . import tools, verdict
 from .evidence import held_back, move_table, moves_of, number, table
 from .figures import Figure
 from .measures import TAILS, flows_of, intervals, life, longest_wait, mean, percentile, row_of, times
@@ -20,7 +21,7 @@ def smooth(points):
 
 
 def summary(scenario, results):
-    lines = [f"{scenario['scenario']['title']} (seed {scenario['scenario']['seed']})", ""]
+    lines = [f"{scenario['scenario']['title']} (seed {scenario['scenario']['seed']})", verdict.sentence(scenario, results), ""]
     lines.append(f"{'mode':8}{'goodput':>10}{'FCT mean':>11}{'p99':>9}{'p99.9':>9}{'RTT p50':>9}{'CE':>8}{'probes':>8}{'moves':>7}"
                  f"{'out of seq':>12}{'retrans':>9}{'drops':>7}")
     for result in results:
@@ -34,7 +35,7 @@ def summary(scenario, results):
 
 def marks_of(result):
     """What happened, for the time axis; of many moves only the lines."""
-    out = [(round(e["t"], 3), f"{e['action']} {e['link']}") for e in result["events"] if e["action"] != "move"]
+    out = [(round(e["t"], 3), f"{e['action']} {e.get('link', '')}".strip()) for e in result["events"] if e["action"] != "move"]
     moves = moves_of(result)
     out += [(round(m["t"], 3), f"{m['name'] or '?'} moves ({m['cause']})" if len(moves) <= 4 else "") for m in moves]
     return sorted(out)
@@ -105,7 +106,7 @@ STYLE = """body{font:15px/1.5 -apple-system,"Segoe UI",Helvetica,Arial,sans-seri
 padding:0 1em}h1{font-size:1.7em;margin-bottom:.2em}h2{font-size:1.2em;margin-top:2em;border-bottom:1px solid #ddd}
 table{border-collapse:collapse;margin:1em 0}th,td{padding:.35em .8em;text-align:right;border-bottom:1px solid #e4e4e4}
 th:first-child,td:first-child{text-align:left}th{font-weight:600;background:#f6f6f6}svg{width:100%;height:auto}
-.lead{font-size:1.1em;color:#444}code,pre{font:13px/1.45 ui-monospace,Menlo,Consolas,monospace}pre{background:#f6f6f6;
+.lead{font-size:1.1em;color:#444}.verdict{font-size:1.15em;border-left:4px solid #0b6e99;padding:.3em .8em;background:#f2f7fa}code,pre{font:13px/1.45 ui-monospace,Menlo,Consolas,monospace}pre{background:#f6f6f6;
 padding:.8em;overflow-x:auto}small{color:#666}"""
 
 
@@ -162,7 +163,12 @@ def fct_table(scenario, results):
     return table(head, rows)
 
 
-def setup(plan, s):
+def beds_hosts(plan):
+    return ("Hosts: roce-gen behind hp3d, in network namespaces. hp3d has the thresholds that ship; its times, DCQCN's and the RNICs' "
+            f"timer are {tools.slowness(plan['hosts'][0]['rate_mbps']):.0f} times as long, as for 10 Gb/s in slow motion.")
+
+
+def setup(plan, s, hosts):
     rates = sorted({(link["rate_mbps"], link["delay_us"]) for link in plan["links"]})
     leaves = sum(sw["name"][0] == "l" for sw in plan["switches"])
     return (f"<p>{leaves} leaves, {len(plan['switches']) - leaves} spines, {len(plan['hosts'])} hosts; links of "
@@ -170,14 +176,15 @@ def setup(plan, s):
             + f"; ECN from {plan['kmin_bytes']:,} to {plan['kmax_bytes']:,} bytes of queue, {plan['pmax_percent']} %; "
             + ("lossless (PFC)" if plan["lossless"] else "lossy")
             + f"; seeds: fabric {plan['seed']}, hosts {s['seed']}. Switches: hp3's P4 program on DPDK SWX, "
-            "real-time, on this machine. Hosts: roce-gen behind hp3d, in network namespaces.</p>")
+            f"real-time, on this machine. {hosts}</p>")
 
 
 def write(out, stem, scenario, plan, results):
     os.makedirs(out, exist_ok=True)
     parts = []
     s = scenario["scenario"]
-    parts.append(f"<h1>{html.escape(s['title'])}</h1><p class=lead>{html.escape(s['text'])}</p>")
+    parts.append(f"<h1>{html.escape(s['title'])}</h1><p class=lead>{html.escape(s['text'])}</p>"
+                 f"<p class=verdict>{html.escape(verdict.sentence(scenario, results))}</p>")
     parts.append(mode_table(scenario, results))
     parts.append("<h2>Goodput of each flow, Mb/s</h2>" + flow_table(scenario, results))
     parts.append("<small>From the end of the warm-up; after the moves: from one second after the last one on. Payload "
@@ -192,13 +199,14 @@ def write(out, stem, scenario, plan, results):
             parts.append(f"<h2>Moves and their evidence (mode {result['mode']})</h2>" + move_table(result))
         elif any(e["type"] == "would" for e in result["decisions"]):
             parts.append(f"<h2>What hp3d would have done (mode {result['mode']})</h2>" + held_back(result))
-    parts.append("<h2>How it was made</h2>" + setup(plan, s))
+    parts.append("<h2>How it was made</h2>" + verdict.origin() + setup(plan, s, beds_hosts(plan)))
     page = (f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(s['title'])}</title>"
             f"<style>{STYLE}</style>" + "\n".join(parts) + "</html>\n")
     path = os.path.join(out, stem + ".html")
     with open(path, "w", encoding="utf-8") as f:
         f.write(page)
     with open(os.path.join(out, stem + ".json"), "w", encoding="utf-8") as f:
-        json.dump({"v": 1, "scenario": scenario, "plan": plan, "results": results,
+        json.dump({"v": 1, "commit": verdict.commit(), "command": verdict.command(), "verdict": verdict.sentence(scenario, results),
+                   "scenario": scenario, "plan": plan, "results": results,
                    "summary": {r["mode"]: row_of(scenario, r) for r in results}}, f)
     return path

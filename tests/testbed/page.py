@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a report says first, and that its figures can be read: no fabric needed.
+
+usage: page.py
+"""
+import random
+import sys
+
+import bench_bed  # noqa: F401 (its path to the testbed's modules)
+from testbed import figures, report, verdict
+
+SEED = 20261122
+SCENARIO = {"scenario": {"seconds": 12, "warmup_ms": 500, "seed": 7}, "flow.a": {"start_ms": 0, "stop_ms": 0},
+            "flow.b": {"start_ms": 3000, "stop_ms": 0}}
+COUNTED = dict.fromkeys(("ce", "ect", "out_of_seq_request", "overtaken", "overtaken_across_ports", "late_duplicates", "retransmissions"), 0)
+
+
+def flow(begin, rate_at):
+    series = [{"from_s": t / 10, "to_s": (t + 1) / 10, "tx_mbps": rate_at(t / 10)} for t in range(begin * 10, 120)]
+    return {"series": series, "fct": [[t * 100000, 50000, 65536] for t in range(begin * 10, 120)], "rtt_us": {"p50": 3000, "p99": 9000},
+            "sum": dict(COUNTED), "content": {"wrong": 0, "wrong_read_packets": 0}, "messages": {"open": 0}}
+
+
+def result(mode, moves, rate_at):
+    kinds = ("severe", "rounds", "probes", "paid_off", "wasted")
+    return {"mode": mode, "reports": {"a": flow(0, rate_at), "b": flow(3, rate_at)}, "events": [], "fabric": {"lanes": []},
+            "decisions": [{"type": "switch", "t": t, "name": name, "flow": name, "cause": "cnp"} for t, name in moves],
+            "counters": {"h1": dict.fromkeys(kinds, 0)}}
+
+
+def sentences():
+    off, on = result("off", [], lambda t: 22.5), result("on", [(4.0, "b")], lambda t: 22.5 if t < 4.5 else 45.25)
+    text = verdict.sentence(SCENARIO, [off, on])
+    print(text)
+    assert text == ("hp3d moved 1 flow (b) once, at 4.00 s, 1.00 s after the last flow began; goodput of all flows went from 45.0 to "
+                    "90.5 Mb/s (hp3 off in the same time: 45.0); 0 retransmissions, 0 out of sequence.")
+    on["reports"]["a"]["sum"]["retransmissions"] = 1
+    text = verdict.sentence(SCENARIO, [off, on])
+    assert "; 1 retransmission, 0 out" in text, text
+    text = verdict.sentence(SCENARIO, [off])
+    assert text.startswith("mode off: nothing was moved; goodput of all flows was 45.0 Mb/s; 0 retr"), text
+    off["events"] = on["events"] = [{"action": "fail", "link": "l1-s1", "t": 5.0}]
+    off["reports"]["a"]["fct"] = [m for m in off["reports"]["a"]["fct"] if not 5e6 <= m[0] < 9e6]
+    text = verdict.sentence(SCENARIO, [off, on])
+    print(text)
+    assert "after l1-s1 was cut nothing completed for: a 0.1 s, b 0.1 s (hp3 off: a 4.1 s, b 0.1 s)" in text, text
+
+
+def origin():
+    page = verdict.origin("p4-testbed/hp3-testbed run 'a b'")
+    assert "<code>p4-testbed/hp3-testbed run &#x27;a b&#x27;</code>" in page and "commit <code>" in page, page
+
+
+def labels():
+    """None prints over another, over a curve, or outside."""
+    rng, width = random.Random(SEED), figures.PANEL - figures.MARGINS
+    for _ in range(500):
+        marks = sorted((rng.uniform(0, 12), "x" * rng.randint(1, 24)) for _ in range(rng.randint(1, 6)))
+        rows = {}
+        for x, label, row, left in figures.rows_of(marks, (0, 12), width):
+            at, long = x / 12 * width, figures.CHAR_PX * len(label)
+            begin, end = (at - long, at) if left else (at, at + long)
+            assert begin >= 0 and end <= width + 1, (marks, label)
+            assert all(end <= b or e <= begin for b, e in rows.get(row, [])), (marks, label)
+            rows.setdefault(row, []).append((begin, end))
+    fig = report.time_figure("t", "y", SCENARIO, [result("on", [(4.0, "b")], lambda t: 1)], lambda r: [("a", [(0, 1), (12, 1)])])
+    script = fig.script()
+    said = [line for line in script.splitlines() if line.startswith("set label")]
+    assert len(said) == 1 and ",graph 1 offset 0," in said[0] and "b moves (cnp)" in said[0], said
+    assert "set tmargin 3" in script, "there is room above the frame"
+
+
+def main():
+    sentences()
+    origin()
+    labels()
+    print("page: holds")
+
+
+sys.exit(main())
