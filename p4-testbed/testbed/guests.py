@@ -2,7 +2,7 @@
 """micro-collision with real RNIC stacks: two connections of perftest between Soft-RoCE guests of the lab.
 
 ../demo-rxe boots the guests, starts hp3d and perftest, and calls this:
-    record  one mode: watches the fabric, moves a connection at its time, writes what it saw
+    record  one mode: watches the fabric, writes what it and hp3d did
     page    the report of all modes: page, figures, numbers as those of hp3-testbed run
 
 What arrives of a connection is read from the last leaf's flow counters, the rest from the fabric and from hp3d. perftest
@@ -12,13 +12,12 @@ import argparse
 import html
 import json
 import os
-import subprocess
 import sys
 import threading
 import time
 
 from . import bed as beds
-from . import evidence, measures, report, tools
+from . import evidence, measures, report, tools, verdict
 from .tools import Problem
 
 SAMPLE_S = 0.2
@@ -26,7 +25,7 @@ SIZE, MTU, DEPTH = 8192, 1024, 2  # of a message; messages of a connection in fl
 FRAMES = SIZE / (SIZE // MTU * (MTU + 58) + 16)  # payload's share of what switches count
 NAMES = ("a", "b")
 RTT_S = 1.0
-TRIES = 4
+SETTLED_S = 3  # after a move
 CLOCK_ASKS = 4
 COUNTERS = (("rcvd_pkts", "packets received"), ("out_of_seq_request", "out-of-sequence requests"),
             ("duplicate_request", "duplicate requests"), ("rcvd_seq_err", "NAKs for a PSN"),
@@ -43,32 +42,6 @@ class Guest:
     def ask(self, *words):
         out = tools.run(self.words + list(words))
         return [json.loads(line) for line in out.splitlines() if line.startswith("{")]
-
-
-class Mover:
-    """Moves a connection, once it is time; once more where hp3d gave up (the old path did not empty in time)."""
-
-    def __init__(self, guest, flow, port):
-        self.words = guest.words + ["move", flow, "--port", str(port)]
-        self.process, self.tries, self.asked = None, 0, 0.0
-
-    def poke(self, now):
-        """True when a new attempt begins."""
-        if self.process is not None and self.process.poll() in (None, 0):
-            return False
-        if self.tries == TRIES or now < self.asked + 2:
-            return False
-        if self.process is not None:
-            print(f"demo: {self.process.communicate()[0].strip()[-200:]}; once more")
-        self.process = subprocess.Popen(self.words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        self.tries, self.asked = self.tries + 1, now
-        return True
-
-    def finish(self):
-        if self.process is not None:
-            text = self.process.communicate()[0]
-            if self.process.returncode != 0:
-                raise Problem(f"hp3ctl move: {text.strip()[-300:]}")
 
 
 class RoundTrips(threading.Thread):
@@ -90,36 +63,37 @@ class RoundTrips(threading.Thread):
 
 
 class Watch:
-    """What the fabric counts: rows for the figures, and a series of goodput for each flow."""
+    """What the fabric counts: rows for the figures, and what arrived over each source port."""
 
-    def __init__(self, bed, flows):
-        self.control, self.flows = bed.fabric(), flows
-        self.rows, self.series, self.last = [], {n: [] for n in flows}, None
-        self.index = {n: {self.index_of(f["port"])} for n, f in flows.items()}
+    def __init__(self, bed):
+        self.control, self.rows, self.last = bed.fabric(), [], None
+        self.counted = []  # (seconds, fabric's clock, {index: bytes}) of the last leaf's flow counters
 
     def index_of(self, port):
         return self.control.ask("path", src="h1", dst="h2", sport=port)["flows"][-1]
 
-    def moved(self, name, port):
-        self.index[name].add(self.index_of(port))
-
     def take(self, now, rtt):
         data = self.control.ask("stats", flows="l2")
-        counted = {f["index"]: f["bytes"] for f in data.pop("flows")}
-        sent = {n: sum(counted.get(i, 0) for i in self.index[n]) for n in self.flows}
+        self.counted.append((now, data["t_ns"], {f["index"]: f["bytes"] for f in data.pop("flows")}))
         lanes = {f"{x['from']}>{x['to']}": x for x in data["lanes"]}
         total = {s["name"]: (sum(s["port_ce_packets"]), sum(s["port_tx_packets"])) for s in data["switches"]}
         if self.last is not None:
-            t0, before, lanes0, total0, sent0 = self.last
+            t0, lanes0, total0 = self.last
             dt = (data["t_ns"] - t0) / 1e9
             self.rows.append({
                 "t": now, "mbps": {n: (x["bytes"] - lanes0[n]) * 8e-6 / dt for n, x in lanes.items()},
                 "queue": {n: x["peak"] for n, x in lanes.items()}, "marks": {n: v[0] - total0[n][0] for n, v in total.items()},
                 "packets": {n: v[1] - total0[n][1] for n, v in total.items()}, "rtt_ms": dict(rtt)})
-            for n in self.flows:
-                self.series[n].append({"from_s": before, "to_s": now, "tx_mbps": max(sent[n] - sent0[n], 0) * 8e-6 / dt * FRAMES})
-        self.last = (data["t_ns"], now, {n: x["bytes"] for n, x in lanes.items()}, total, sent)
+        self.last = (data["t_ns"], {n: x["bytes"] for n, x in lanes.items()}, total)
         return data
+
+    def series(self, ports):
+        """Goodput of a flow that used these ports."""
+        index, found = {self.index_of(p) for p in ports}, []
+        for (t0, clock0, before), (t1, clock1, after) in zip(self.counted, self.counted[1:]):
+            got = sum(after.get(i, 0) - before.get(i, 0) for i in index)
+            found.append({"from_s": t0, "to_s": t1, "tx_mbps": got * 8e3 / (clock1 - clock0) * FRAMES})
+        return found
 
 
 def decisions_of(guest, begin, flows):
@@ -150,26 +124,26 @@ def record(a):
     bed = beds.Bed(a.bed, os.path.realpath(a.build))
     flows = {n: {"flow": w.split("=")[0], "port": int(w.split("=")[1])} for n, w in zip(NAMES, a.flow)}
     guest, events = Guest(a.lab, bed.build), []
-    mover = Mover(guest, flows["b"]["flow"], a.port)
-    watch, rtt = Watch(bed, flows), RoundTrips(guest, flows)
+    watch, rtt = Watch(bed), RoundTrips(guest, flows)
     rtt.start()
     begin = following = time.time()
     first = watch.take(0.0, {})
     while time.time() < begin + a.seconds:
         now = time.time() - begin
-        if a.mode == "manual" and now >= a.move_at and mover.poke(now):
-            watch.moved("b", a.port)
-            events.append({"t": now, "action": "move", "flow": "b", "port": a.port, "to": a.to})
+        if not events and os.path.exists(a.watches):
+            events.append({"t": now, "action": "hp3d watches"})
         last = watch.take(now, rtt.latest)
         following += SAMPLE_S
         time.sleep(max(following - time.time(), 0))
     rtt.stop.set()
     rtt.join()
-    mover.finish()
+    decisions = decisions_of(guest, begin, flows)
+    moves = evidence.moves_of({"decisions": decisions})
+    ports_of = {n: {w["port"], *(m["to"] for m in moves if m["name"] == n)} for n, w in flows.items()}
     with open(a.out, "w", encoding="utf-8") as f:
         json.dump({"mode": a.mode, "ports": {n: w["port"] for n, w in flows.items()}, "events": events, "samples": watch.rows,
-                   "reports": {n: {"series": s, "fct": []} for n, s in watch.series.items()},
-                   "decisions": decisions_of(guest, begin, flows), "fabric_before": first, "fabric": last}, f)
+                   "reports": {n: {"series": watch.series(p), "fct": []} for n, p in ports_of.items()},
+                   "decisions": decisions, "fabric_before": first, "fabric": last}, f)
 
 
 def drops(data):
@@ -177,11 +151,11 @@ def drops(data):
 
 
 def spans(result, seconds, warm):
-    """[(what, begin, end)]: before and after the move, or all of it."""
-    at = max([e["t"] for e in evidence.moves_of(result)], default=None)
-    if at is None:
+    """[(what, begin, end)]: before the first and after the last move, or all of it."""
+    times = [e["t"] for e in evidence.moves_of(result)]
+    if not times or max(times) + SETTLED_S + 1 > seconds:
         return [("", warm, seconds)]
-    return [(": before", warm, at), (": after", at + 3, seconds)]
+    return [(": before", warm, min(times)), (": after", max(times) + SETTLED_S, seconds)]
 
 
 def rate(scenario, result, name, begin, end):
@@ -233,9 +207,11 @@ def page(a):
     scenario = {"scenario": {
         "title": "Two connections of real RNIC stacks on one spine", "seconds": a.seconds, "seed": plan["seed"], "warmup_ms": 500,
         "text": "Two virtual machines with Linux Soft-RoCE, hp3d between each RNIC and the P4 fabric, perftest (RDMA WRITE) on top. "
-                "Both connections are on spine s1, so each gets half a link. In mode manual one of them is moved to s3 while it runs."}}
+                "Both connections are on spine s1, so each gets half a link. In mode on, hp3d begins to watch after a third of the time, "
+                "finds out by itself and leaves."}}
     s, parts = scenario["scenario"], []
-    parts.append(f"<h1>{html.escape(s['title'])}</h1><p class=lead>{html.escape(s['text'])}</p>" + tables(scenario, results))
+    parts.append(f"<h1>{html.escape(s['title'])}</h1><p class=lead>{html.escape(s['text'])}</p>"
+                 f"<p class=verdict>{html.escape(sentence(scenario, results))}</p>" + tables(scenario, results))
     parts.append("<small>Before and after: up to the move, and from three seconds after it. Payload only, as it "
                  "arrives at the receiver's leaf; retransmissions count.</small><h2>The RNICs' own word</h2>" + rnic_table(results))
     parts.append("<h2>Figures</h2>")
@@ -248,7 +224,7 @@ def page(a):
     for r in results:
         if evidence.moves_of(r):
             parts.append(f"<h2>Moves, as hp3d tells them (mode {r['mode']})</h2>" + evidence.move_table(r))
-    parts.append("<h2>How it was made</h2>" + report.setup(plan, s, (
+    parts.append("<h2>How it was made</h2>" + verdict.origin(a.made_by) + report.setup(plan, s, (
         "Hosts: Debian's kernel with Soft-RoCE and perftest (8 KiB RDMA WRITE, MTU 1024, two in flight on each of two queue "
         "pairs) in emulated virtual machines, hp3d in each of them. ECMP's choice of one spine for both connections is "
         "imitated by two moves before the clock starts, in each mode alike.")))
@@ -257,24 +233,38 @@ def page(a):
         f.write(f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(s['title'])}</title>"
                 f"<style>{report.STYLE}</style>" + "\n".join(parts) + "</html>\n")
     with open(os.path.join(a.out, a.stem + ".json"), "w", encoding="utf-8") as f:
-        json.dump({"v": 1, "scenario": scenario, "plan": plan, "results": results}, f)
+        json.dump({"v": 1, "commit": verdict.commit(), "command": a.made_by, "verdict": sentence(scenario, results),
+                   "scenario": scenario, "plan": plan, "results": results}, f)
     return judge(scenario, results, path)
 
 
+def disordered(result):
+    return sum(result["rnic"][g]["out_of_seq_request"] + result["rnic"][g]["rcvd_seq_err"] for g in ("1", "2"))
+
+
+def sentence(scenario, results):
+    result, off = verdict.chosen(results)
+    repeated = sum(result["rnic"][g]["duplicate_request"] for g in ("1", "2"))
+    parts = [verdict.what_moved(scenario, result), verdict.goodput(scenario, result, off, SETTLED_S),
+             f"the RNICs counted {repeated} packets again, {disordered(result)} out of sequence"]
+    return "; ".join(p for p in parts if p) + "."
+
+
 def judge(scenario, results, path):
-    """Prints the short version; 1 if a packet was out of order or the move did not help."""
+    """Prints the short version; 1 if a packet was out of order, or hp3d did not leave."""
     s, code = scenario["scenario"], 0
+    print(sentence(scenario, results))
     for r in results:
         for what, b, e in spans(r, s["seconds"], s["warmup_ms"] / 1000):
             print(f"hp3 {r['mode'] + what:16} goodput of a and b, Mb/s: " + " ".join(f"{rate(scenario, r, n, b, e):.2f}" for n in NAMES))
-        ooo = sum(r["rnic"][g]["out_of_seq_request"] + r["rnic"][g]["rcvd_seq_err"] for g in ("1", "2"))
+        ooo = disordered(r)
         got = r["rnic"]["2"]["rcvd_pkts"]
         print(f"    the RNICs: {got:,} packets received, {ooo} out of sequence; the fabric lost {drops(r['fabric']) - drops(r['fabric_before'])} frames")
         if ooo or got < 200:
             print(f"demo: mode {r['mode']}: out of order, or hardly anything sent", file=sys.stderr)
             code = 1
-        if r["mode"] == "manual" and not evidence.moves_of(r):
-            print("demo: the move was not done in time; hp3d's events tell why", file=sys.stderr)
+        if r["mode"] == "on" and not evidence.moves_of(r):
+            print("demo: hp3d did not leave; its events tell why", file=sys.stderr)
             code = 1
     print(f"report: {path}")
     return code
@@ -284,16 +274,15 @@ def main():
     p = argparse.ArgumentParser(prog="guests", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     sub = p.add_subparsers(dest="command", required=True)
     c = sub.add_parser("record")
-    for word in ("--bed", "--lab", "--mode", "--out", "--to"):
+    for word in ("--bed", "--lab", "--mode", "--out"):
         c.add_argument(word, required=True)
     c.add_argument("--flow", action="append", required=True, metavar="ID=PORT")
-    c.add_argument("--port", type=int, required=True)
-    c.add_argument("--move-at", type=float, required=True)
+    c.add_argument("--watches", required=True, metavar="FILE", help="is there once hp3d watches")
     e = sub.add_parser("ports")
     e.add_argument("--bed", required=True)
     e.add_argument("spines", nargs="+")
     d = sub.add_parser("page")
-    for word in ("--work", "--modes", "--topology", "--stem", "--out"):
+    for word in ("--work", "--modes", "--topology", "--stem", "--out", "--made-by"):
         d.add_argument(word, required=True)
     for q in (c, d, e):
         q.add_argument("--build", required=True)
