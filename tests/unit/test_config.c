@@ -204,6 +204,26 @@ static void sample_file(void **state)
 	assert_memory_equal(&cfg, &defaults, sizeof(cfg));
 }
 
+static void count_change(void *arg, const struct hp3_config_change *c)
+{
+	unsigned *keys = arg;
+
+	*keys += strncmp(c->section, "rail.", strlen("rail.")) != 0;
+}
+
+/* A profile loads as it is, and says nothing that is the default anyway. */
+static void profiles(void **state)
+{
+	struct hp3_config cfg, defaults;
+	struct hp3_config_errors errs = {0};
+	unsigned keys = 0;
+
+	hp3_config_defaults(&defaults);
+	assert_int_equal(hp3_config_load(HP3_PROFILES "/training.ini", 0, &cfg, &errs), 0);
+	hp3_config_diff_reload(&defaults, &cfg, count_change, &keys);
+	assert_int_equal(keys, 2);
+}
+
 static void look_up_by_name(void **state)
 {
 	static const char *const wrong[][2] = {
@@ -326,6 +346,7 @@ int main(void)
 		cmocka_unit_test(dump_loads_back),
 		cmocka_unit_test(ranges_are_inclusive),
 		cmocka_unit_test(sample_file),
+		cmocka_unit_test(profiles),
 		cmocka_unit_test(look_up_by_name),
 		cmocka_unit_test(reload),
 		cmocka_unit_test(table_of_another_tool),
