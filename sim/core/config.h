@@ -10,7 +10,7 @@
 #include "engine/engine.h"
 
 enum sim_fabric_kind { SIM_LEAF_SPINE, SIM_FAT_TREE, SIM_RAIL, SIM_FILE };
-enum sim_recovery { SIM_GO_BACK_N, SIM_SELECTIVE, SIM_UNORDERED };
+enum sim_recovery { SIM_GO_BACK_N, SIM_IRN, SIM_UNORDERED };
 enum sim_cc { SIM_CC_NONE, SIM_CC_DCQCN };
 enum sim_qps { SIM_QPS_FRESH, SIM_QPS_KEPT };
 enum sim_feedback { SIM_FEEDBACK_ACK, SIM_FEEDBACK_CNP };
@@ -59,7 +59,7 @@ struct sim_config {
 	struct {
 		uint32_t payload_bytes, header_bytes, ack_bytes, ack_every;
 		enum sim_recovery recovery;
-		uint32_t rto_us, nak_us;
+		uint32_t rto_us, rto_low_us, rto_high_us, nak_us;
 		enum sim_cc cc;
 		char preset[16];
 		enum sim_feedback feedback;

@@ -36,7 +36,7 @@ static const char *const onoff[] = {"off", "on", NULL};
 static const char *const kinds[] = {"leaf-spine", "fat-tree", "rail", "file", NULL};
 static const char *const hashes[] = {"crc32", "crc16-ccitt", "crc16-ibm", "xor", "murmur3", NULL};
 static const char *const inputs[] = {"tuple", "ns3", NULL};
-static const char *const recoveries[] = {"go-back-n", "selective", "unordered", NULL};
+static const char *const recoveries[] = {"go-back-n", "irn", "unordered", NULL};
 static const char *const ccs[] = {"none", "dcqcn", NULL};
 static const char *const feedbacks[] = {"ack", "cnp", NULL};
 static const char *const qp_kinds[] = {"fresh", "kept", NULL};
@@ -106,6 +106,8 @@ static const struct hp3_ini_key keys[] = {
 	ENUM(rnic, recovery, recoveries, SIM_GO_BACK_N, "from loss; see docs/sim.md"),
 	NUM(rnic, rto_us, "us", 4000, 0, 10000000, "retransmission time-out; 0: none"),
 	NUM(rnic, nak_us, "us", 4, 0, 1000000, "before the same NAK is sent again"),
+	NUM(rnic, rto_low_us, "us", 100, 1, 10000000, "irn: three packets in flight or fewer"),
+	NUM(rnic, rto_high_us, "us", 320, 1, 10000000, "irn: more of them"),
 	ENUM(rnic, cc, ccs, SIM_CC_DCQCN, "congestion control"),
 	TEXT(rnic, preset, "conweave", "DCQCN: paper, connectx, hpcc or conweave"),
 	ENUM(rnic, feedback, feedbacks, SIM_FEEDBACK_ACK, "marks come back on ACKs or by CNPs"),

@@ -54,9 +54,10 @@ struct sim_flow {
 
 	/* Requester. */
 	uint32_t una, nxt, top; /* top: first never sent */
-	uint32_t hole,
-		hole_end; /* selective, unordered: what lies here and is not sacked is lost */
-	uint32_t recover; /* selective: in recovery while una is below */
+	uint32_t hole, hole_end; /* unordered: what lies here and is not sacked is lost */
+	uint32_t cumulative; /* irn: the PSN that ACKs and NAKs expect; una may be beyond */
+	uint32_t recover; /* irn: recovering until una is here */
+	bool recovering;
 	struct sim_bits sacked; /* acknowledged out of order */
 	uint64_t next_at; /* ps, not before */
 	uint64_t up_at; /* ps, set up: from here on completion times count */
@@ -70,7 +71,8 @@ struct sim_flow {
 	bool echo; /* one of them was marked */
 	struct hp3_np np;
 	uint64_t nak_until; /* ps, no second NAK for nak_psn before */
-	struct sim_bits got; /* selective, unordered: what came out of order */
+	struct sim_bits got; /* irn, unordered: what came out of order */
+	uint32_t kept_end; /* irn: behind the last of it */
 
 	/* READs: the requester, at the destination. */
 	struct sim_message *unasked; /* next one to ask for */

@@ -7,10 +7,9 @@
  * packet yet is woken when it does. Pacing is per packet: the next one not before packet size /
  * rate after the last one.
  *
- * Responder: go back N (one NAK per gap, again after nak_us), selective repeat after IRN (SIGCOMM
- * 2018: what comes out of order is kept, a NAK names it), or unordered (kept and acknowledged, no
- * NAK: only the requester's timer finds a loss, as custom RNICs do that spray). READs go back N,
- * but for unordered.
+ * Responder: go back N (one NAK per gap, again after nak_us), IRN (irn.c: what comes out of order
+ * is kept, a NAK names it), or unordered (kept and acknowledged, no NAK: only the requester's timer
+ * finds a loss, as custom RNICs do that spray). READs go back N, but for unordered.
  *
  * A host with several links sends a packet by the one that the hash of its own addresses and ports
  * names; answers go back by the link that their cause came in by.
@@ -54,6 +53,17 @@ void sim_reply(struct sim *s, struct sim_port *in, const struct sim_packet *caus
 void sim_notify(struct sim *s, struct sim_port *in, const struct sim_packet *p);
 /* rnic_tx.c: the sender of data got an ACK, NAK or CNP. */
 void sim_requester_reply(struct sim *s, struct sim_flow *f, const struct sim_packet *p);
+
+/* irn.c, requester: may it send, and f->nxt is what; how long to wait for an answer, ps; none has
+ * come; one has come. */
+bool sim_irn_ready(const struct sim *s, struct sim_flow *f);
+uint64_t sim_irn_rto(const struct sim *s, const struct sim_flow *f);
+void sim_irn_timeout(struct sim_flow *f);
+void sim_irn_reply(struct sim_flow *f, const struct sim_packet *p);
+/* irn.c, responder: what a packet in order or a duplicate is answered by; one out of order came:
+ * false if it is not answered. */
+uint8_t sim_irn_answer(const struct sim_flow *f);
+bool sim_irn_keep(struct sim *s, struct sim_flow *f, uint32_t psn);
 
 /* read.c: at the requester, whose queue pair is up; that may ask for more; that asks again; that
  * got a response. At the responder: a request. */

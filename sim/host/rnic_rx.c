@@ -63,7 +63,8 @@ static void in_sequence(struct sim *s, struct sim_port *in, const struct sim_pac
 	if (f->ack_wait < s->cfg.rnic.ack_every && !(p->flags & (SIM_LAST | SIM_ACKREQ)) &&
 		f->got.words == 0)
 		return;
-	reply(s, in, p, SIM_ACK, f->echo && s->cfg.rnic.feedback == SIM_FEEDBACK_ACK);
+	reply(s, in, p, s->cfg.rnic.recovery == SIM_IRN ? sim_irn_answer(f) : SIM_ACK,
+		f->echo && s->cfg.rnic.feedback == SIM_FEEDBACK_ACK);
 	f->ack_wait = 0;
 	f->echo = false;
 }
@@ -77,16 +78,18 @@ static void out_of_sequence(struct sim *s, struct sim_port *in, const struct sim
 		gap(s, in, p);
 		return;
 	}
+	if (s->cfg.rnic.recovery == SIM_IRN) {
+		if (sim_irn_keep(s, f, p->psn))
+			reply(s, in, p, SIM_NAK, true);
+		return;
+	}
 	if (sim_bits_has(&f->got, p->psn)) {
 		s->n.duplicates++;
 	} else {
 		sim_bits_set(&f->got, p->psn);
 		s->n.delivered++;
 	}
-	if (s->cfg.rnic.recovery == SIM_SELECTIVE)
-		reply(s, in, p, SIM_NAK, echo);
-	else
-		reply(s, in, p, SIM_ACK, echo);
+	reply(s, in, p, SIM_ACK, echo);
 }
 
 /* Congestion by a packet of its own: a notification point with its interval. */
@@ -125,7 +128,7 @@ static void receive_data(struct sim *s, struct sim_port *in, struct sim_packet *
 		out_of_sequence(s, in, p);
 	} else {
 		s->n.duplicates++;
-		reply(s, in, p, SIM_ACK,
+		reply(s, in, p, s->cfg.rnic.recovery == SIM_IRN ? sim_irn_answer(f) : SIM_ACK,
 			(p->flags & SIM_CE) && s->cfg.rnic.feedback == SIM_FEEDBACK_ACK);
 	}
 }

@@ -29,7 +29,9 @@ static bool has_data(const struct sim *s, struct sim_flow *f)
 			f->nxt = f->oldest->first;
 		return f->nxt < f->limit;
 	}
-	if (s->cfg.rnic.recovery != SIM_GO_BACK_N && find_hole(f))
+	if (s->cfg.rnic.recovery == SIM_IRN)
+		return sim_irn_ready(s, f) && window_open(s, f, f->nxt);
+	if (s->cfg.rnic.recovery == SIM_UNORDERED && find_hole(f))
 		return true;
 	return f->nxt < f->packets && window_open(s, f, f->nxt);
 }
@@ -76,10 +78,11 @@ static void timeout(struct sim *s, struct sim_flow *f)
 	}
 	if (s->cfg.rnic.recovery == SIM_GO_BACK_N) {
 		f->nxt = f->una;
+	} else if (s->cfg.rnic.recovery == SIM_IRN) {
+		sim_irn_timeout(f);
 	} else {
 		f->hole = f->una;
 		f->hole_end = f->top;
-		f->recover = f->top;
 	}
 	if (s->lb->timeout != NULL)
 		s->lb->timeout(s, f);
@@ -92,10 +95,20 @@ static bool unanswered(const struct sim_flow *f)
 	return f->read ? f->outstanding > 0 : f->una != f->top;
 }
 
+/* The shortest time-out that an answer can be waited for with; ps, 0: none. */
+static uint64_t shortest_rto(const struct sim *s)
+{
+	uint64_t rto = s->cfg.rnic.rto_us * SIM_US, low = s->cfg.rnic.rto_low_us * SIM_US;
+
+	if (s->cfg.rnic.recovery == SIM_IRN && (rto == 0 || low < rto))
+		return low;
+	return rto;
+}
+
 static void timer(struct sim *s, struct sim_event *ev)
 {
 	struct sim_host *h = (struct sim_host *)((char *)ev - offsetof(struct sim_host, timer));
-	uint64_t next = UINT64_MAX;
+	uint64_t next = UINT64_MAX, soon = s->now + shortest_rto(s);
 
 	for (struct sim_flow *f = h->open; f != NULL; f = f->next) {
 		if (!unanswered(f))
@@ -107,7 +120,7 @@ static void timer(struct sim *s, struct sim_event *ev)
 	}
 	h->timer_pending = next != UINT64_MAX;
 	if (h->timer_pending)
-		sim_at(s, ev, next);
+		sim_at(s, ev, next < soon ? next : soon);
 }
 
 void sim_host_init(struct sim *s, struct sim_host *h, uint32_t node)
@@ -119,11 +132,14 @@ void sim_host_arm(struct sim *s, struct sim_flow *f)
 {
 	struct sim_host *h = &s->host[sim_flow_requester(f)];
 
-	f->timer_at = s->now + s->cfg.rnic.rto_us * SIM_US;
-	if (h->timer_pending || s->cfg.rnic.rto_us == 0)
+	bool irn = s->cfg.rnic.recovery == SIM_IRN && !f->read;
+	uint64_t rto = irn ? sim_irn_rto(s, f) : s->cfg.rnic.rto_us * SIM_US;
+
+	f->timer_at = rto > 0 ? s->now + rto : UINT64_MAX;
+	if (h->timer_pending || rto == 0)
 		return;
 	h->timer_pending = true;
-	sim_at(s, &h->timer, f->timer_at);
+	sim_at(s, &h->timer, s->now + shortest_rto(s));
 }
 
 /* When the next packet may follow one of `bytes`. */
@@ -143,7 +159,7 @@ static void pace(struct sim *s, struct sim_flow *f, uint32_t bytes)
 
 static uint32_t next_psn(const struct sim *s, struct sim_flow *f)
 {
-	if (!f->read && s->cfg.rnic.recovery != SIM_GO_BACK_N && find_hole(f))
+	if (!f->read && s->cfg.rnic.recovery == SIM_UNORDERED && find_hole(f))
 		return f->hole++;
 	return f->nxt++;
 }
@@ -219,25 +235,11 @@ struct sim_packet *sim_host_next(struct sim *s, struct sim_port *port)
 	return p;
 }
 
-/* IRN: a NAK says that what lies below the PSN that caused it, and did not come, is lost. */
-static void selective_reply(struct sim *s, struct sim_flow *f, const struct sim_packet *p)
+/* Unordered: an ACK names the packet that caused it. */
+static void named(struct sim_flow *f, uint32_t psn)
 {
-	uint32_t psn = p->arg_psn;
-
-	if (f->una >= f->recover)
-		f->recover = 0;
-	if (psn < f->una || psn >= f->top)
-		return;
-	sim_bits_set(&f->sacked, psn);
-	if (p->kind != SIM_NAK)
-		return;
-	if (f->recover == 0) {
-		f->recover = f->top;
-		f->hole = f->una;
-		f->hole_end = psn;
-	} else if (psn > f->hole_end) {
-		f->hole_end = psn;
-	}
+	if (psn >= f->una && psn < f->top)
+		sim_bits_set(&f->sacked, psn);
 }
 
 /*
@@ -268,8 +270,10 @@ void sim_requester_reply(struct sim *s, struct sim_flow *f, const struct sim_pac
 			f->una = p->psn;
 		if (f->nxt < f->una)
 			f->nxt = f->una;
-		if (s->cfg.rnic.recovery != SIM_GO_BACK_N)
-			selective_reply(s, f, p);
+		if (s->cfg.rnic.recovery == SIM_IRN)
+			sim_irn_reply(f, p);
+		else if (s->cfg.rnic.recovery == SIM_UNORDERED)
+			named(f, p->arg_psn);
 		else if (p->kind == SIM_NAK)
 			f->nxt = f->una;
 		if (f->una < f->top)

@@ -145,7 +145,7 @@ static void go_back_n_resends_much(void **state)
 	silent_loss_is_recovered("rnic.recovery=go-back-n");
 	all = s.n.again;
 	sim_destroy(&s);
-	silent_loss_is_recovered("rnic.recovery=selective");
+	silent_loss_is_recovered("rnic.recovery=irn");
 	assert_true(s.n.again * 3 < all);
 	sim_destroy(&s);
 	silent_loss_is_recovered("rnic.recovery=unordered");

@@ -98,7 +98,7 @@ static void readers_notify_the_responder(void **state)
 static void lost_reads_are_asked_for_again(void **state)
 {
 	static const char *const recoveries[] = {
-		"rnic.recovery=go-back-n", "rnic.recovery=selective", "rnic.recovery=unordered"};
+		"rnic.recovery=go-back-n", "rnic.recovery=irn", "rnic.recovery=unordered"};
 
 	for (unsigned r = 0; r < 6; r++) {
 		WORLD(&s, SMALL, READS, recoveries[r % 3], "rnic.rto_us=250",
