@@ -82,6 +82,10 @@ struct sim_config {
 	struct {
 		uint32_t paths, rto_us;
 	} stellar;
+	struct {
+		uint32_t ecn_percent, rtt_low_us, rtt_high_us, delta_rtt_us, delta_ecn_percent;
+		uint32_t rate_percent, sent_bytes, probe_us, forget_us;
+	} hermes;
 	/* Sections of engine/policy.def, as the balancer chosen has them; see engine/policy.h. */
 	struct hp3_engine_config engine;
 	struct hp3_engine_config policy[SIM_POLICIES]; /* of all that have some: no keys */

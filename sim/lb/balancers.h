@@ -10,6 +10,7 @@ extern const struct sim_lb sim_lb_conweave;
 extern const struct sim_lb sim_lb_drill;
 extern const struct sim_lb sim_lb_ecmp;
 extern const struct sim_lb sim_lb_flowbender;
+extern const struct sim_lb sim_lb_hermes;
 extern const struct sim_lb sim_lb_hopper;
 extern const struct sim_lb sim_lb_hp3;
 extern const struct sim_lb sim_lb_hp3_ideal;

@@ -11,6 +11,7 @@ static const struct sim_lb *const balancers[] = {
 	&sim_lb_flowbender,
 	&sim_lb_plb,
 	&sim_lb_hopper,
+	&sim_lb_hermes,
 	&sim_lb_letflow,
 	&sim_lb_conga,
 	&sim_lb_drill,

@@ -78,7 +78,8 @@ struct sim_where sim_paths_where(struct sim *s, struct sim_paths *p, const struc
 	const struct sim_flow *f = packet->flow;
 	struct sim_where w = {.place = SIM_OTHER};
 
-	if (packet->kind != SIM_DATA || s->topo.leaf[f->src] == s->topo.leaf[f->dst])
+	if ((packet->kind != SIM_DATA && packet->kind != SIM_PROBE) ||
+		s->topo.leaf[f->src] == s->topo.leaf[f->dst])
 		return w;
 	w.src = sim_paths_leaf(s, p, f->src);
 	w.dst = sim_paths_leaf(s, p, f->dst);

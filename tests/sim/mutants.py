@@ -28,6 +28,7 @@ MUTANTS = [  # what is broken, test program, test
     ("idle:ar", BALANCERS, "ar_takes_the_shortest_queue"),
     ("idle:flowbender", BALANCERS, "collisions_are_resolved"),
     ("idle:hopper", BALANCERS, "collisions_are_resolved"),
+    ("idle:hermes", BALANCERS, "hermes_leaves_congested_paths"),
     ("idle:plb", BALANCERS, "plb_is_slower_to_move"),
     ("idle:conweave", BALANCERS, "conweave_hides_its_moves"),
     ("idle:hp3-ideal", HP3, "elephants_are_parted"),

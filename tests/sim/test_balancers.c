@@ -198,13 +198,60 @@ static void stellar_sprays(void **state)
 	sim_destroy(&s);
 }
 
+/* A tenth of the rate on one spine of four. */
+static void slow_spine(uint32_t spine)
+{
+	uint32_t node = 2 * HOSTS + 2 + spine;
+
+	for (uint32_t p = s.topo.first_port[node]; p < s.topo.first_port[node + 1]; p++) {
+		s.port[p].bps /= 10;
+		s.port[p].ps_per_kib *= 10;
+		s.port[p].peer->bps /= 10;
+		s.port[p].peer->ps_per_kib *= 10;
+	}
+}
+
+/* Four flows of a host begin on four spines, one of them slow: bytes that stay there, and moves. */
+static uint64_t stay_on_slow_spine(const char *key, uint64_t *moves)
+{
+	uint64_t bytes;
+
+	WORLD(&s, PAIR("hermes"), key, "fabric.kmin_bytes=50000", "fabric.kmax_bytes=50000");
+	slow_spine(0);
+	for (uint32_t h = 0; h < HOSTS; h++)
+		world_flow(&s, 0, HOSTS + h, 8000000, 0);
+	world_run(&s);
+	assert_int_equal(spines_used(), 4);
+	assert_true(s.n.probes > 0);
+	bytes = up(0);
+	*moves = s.n.moves;
+	sim_destroy(&s);
+	return bytes;
+}
+
+/* Timely: a flow leaves a congested path for a good one. Cautious: not a short one, not a fast one.
+ */
+static void hermes_leaves_congested_paths(void **state)
+{
+	uint64_t moves;
+
+	assert_true(stay_on_slow_spine("hermes.rate_percent=30", &moves) < 6000000);
+	assert_true(moves >= 1);
+	assert_true(stay_on_slow_spine("hermes.sent_bytes=8500000", &moves) > 8000000);
+	assert_int_equal(moves, 0);
+	stay_on_slow_spine("hermes.rate_percent=1", &moves);
+	assert_int_equal(moves, 0);
+	stay_on_slow_spine("hermes.delta_rtt_us=1000000", &moves);
+	assert_int_equal(moves, 0);
+}
+
 /* A link of four is down: whoever picks paths at the source leaf avoids it once routing knows. */
 static void withdrawn_links_are_avoided(void **state)
 {
-	static const char *const kinds[] = {
-		"run.lb=ecmp", "run.lb=letflow", "run.lb=conga", "run.lb=conweave"};
+	static const char *const kinds[] = {"run.lb=ecmp", "run.lb=letflow", "run.lb=conga",
+		"run.lb=conweave", "run.lb=hermes"};
 
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < 5; i++) {
 		uint32_t dead;
 		bool down[64] = {false};
 
@@ -234,6 +281,7 @@ int main(void)
 		cmocka_unit_test(collisions_are_resolved),
 		cmocka_unit_test(plb_is_slower_to_move),
 		cmocka_unit_test(conweave_hides_its_moves),
+		cmocka_unit_test(hermes_leaves_congested_paths),
 		cmocka_unit_test(stellar_sprays),
 		cmocka_unit_test(withdrawn_links_are_avoided),
 	};
