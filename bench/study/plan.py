@@ -115,7 +115,7 @@ PARAMETERS = {"parameters": [v for v in VARIANTS if v not in ("ecmp", "default")
               "shipped": ["default", "shipped"]}
 
 # On the trace of tests/data/sim: title, balancer, settings.
-KEPT_TRACE = ["rnic.qps=kept", "rnic.setup_us=20"]
+KEPT_TRACE = ["rnic.qps=kept", "rnic.setup_us=20", "rnic.setup_counts=off"]
 TRACES = {
     "wake": [("conweave", "conweave", KEPT_TRACE),
              ("hp3-ideal, no message waits (`ppp.wake=0`)", "hp3-ideal", KEPT_TRACE + ["ppp.wake=0"]),

@@ -67,6 +67,7 @@ struct sim_config {
 		uint64_t window_bytes;
 		enum sim_ports ports;
 		uint32_t setup_us;
+		enum sim_onoff setup_counts;
 		enum sim_qps qps;
 		uint32_t read_depth;
 	} rnic;

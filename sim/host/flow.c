@@ -95,6 +95,20 @@ static void post(struct sim *s, struct sim_flow *f, uint32_t demand)
 	s->outcome[demand].base = base_time(s, d, packets);
 }
 
+/* Until the first data may leave. Where it counts, only who has a use for it waits. */
+static uint64_t setup_time(const struct sim *s)
+{
+	if (s->cfg.rnic.setup_counts == SIM_ON && !s->lb->probes_at_setup)
+		return 0;
+	return s->cfg.rnic.setup_us * SIM_US;
+}
+
+/* From when does the completion time of a message count that was posted at `start`? */
+static uint64_t counts_from(const struct sim *s, const struct sim_flow *f, uint64_t start)
+{
+	return s->cfg.rnic.setup_counts == SIM_OFF && start < f->up_at ? f->up_at : start;
+}
+
 static struct sim_flow *new_flow(struct sim *s, uint32_t demand)
 {
 	const struct sim_demand *d = &s->demand[demand];
@@ -109,7 +123,7 @@ static struct sim_flow *new_flow(struct sim *s, uint32_t demand)
 	f->kept = s->cfg.rnic.qps == SIM_QPS_KEPT;
 	f->nak_psn = UINT32_MAX;
 	f->wake.fire = f->read ? sim_read_up : sim_host_wake;
-	f->next_at = f->up_at = s->now + s->cfg.rnic.setup_us * SIM_US;
+	f->next_at = f->up_at = s->now + setup_time(s);
 	sim_flow_ports(s, f);
 	p.sport = f->sport;
 	f->port = sim_flow_out(s, &p, f->src);
@@ -196,7 +210,7 @@ void sim_flow_progress(struct sim *s, struct sim_flow *f, uint32_t psn)
 		if (f->read)
 			f->outstanding--;
 		sim_pool_put(&s->message_pool, m);
-		s->outcome[demand].fct = s->now - (start > f->up_at ? start : f->up_at);
+		s->outcome[demand].fct = s->now - counts_from(s, f, start);
 		s->last_end = s->now;
 		s->finished++;
 		s->known_done += demand < s->n_known;

@@ -60,7 +60,7 @@ struct sim_flow {
 	bool recovering;
 	struct sim_bits sacked; /* acknowledged out of order */
 	uint64_t next_at; /* ps, not before */
-	uint64_t up_at; /* ps, set up: from here on completion times count */
+	uint64_t up_at; /* ps, set up: data may leave */
 	uint64_t timer_at; /* ps, when the retransmission timer fires */
 	struct hp3_dcqcn rp;
 

@@ -12,6 +12,7 @@
 struct sim_lb {
 	const char *name;
 	size_t flow_bytes; /* of sim_flow.lb, zeroed at the start of each flow */
+	bool probes_at_setup; /* before the first data: it needs rnic.setup_us, and has to wait */
 	int (*start)(struct sim *s); /* makes s->lb_state */
 	void (*stop)(struct sim *s);
 

@@ -88,22 +88,38 @@ static void placement_spreads(void **state)
 	sim_destroy(&s);
 }
 
-/* FCT counts from the first data, not from the queue pair's setup. */
-static void setup_is_not_charged(void **state)
+static uint64_t fct_of(const char *lb, const char *setup, const char *counts)
 {
 	uint64_t fct;
 
-	WORLD(&s, "fabric.leaves=2", "fabric.spines=2", "fabric.hosts_per_leaf=2", "run.lb=ecmp");
+	WORLD(&s, "fabric.leaves=2", "fabric.spines=2", "fabric.hosts_per_leaf=2", lb, setup,
+		counts);
 	world_flow(&s, 0, 2, 10000, 0);
 	world_run(&s);
+	assert_int_equal(s.n.probes > 0, s.lb->probes_at_setup && s.cfg.rnic.setup_us > 0);
 	fct = s.outcome[0].fct;
 	sim_destroy(&s);
+	return fct;
+}
+
+/* Time to probe in is paid for by who probes; or all wait for it, and it counts for nobody. */
+static void setup_counts_for_who_probes(void **state)
+{
+	uint64_t fct = fct_of("run.lb=ecmp", "rnic.setup_us=0", "rnic.setup_counts=on");
+
+	assert_int_equal(
+		fct_of("run.lb=hp3-ideal", "rnic.setup_us=0", "rnic.setup_counts=on"), fct);
+	assert_int_equal(fct_of("run.lb=ecmp", "rnic.setup_us=30", "rnic.setup_counts=on"), fct);
+	assert_int_equal(fct_of("run.lb=hp3-ideal", "rnic.setup_us=30", "rnic.setup_counts=on"),
+		fct + 30 * SIM_US);
+	assert_int_equal(fct_of("run.lb=ecmp", "rnic.setup_us=30", "rnic.setup_counts=off"), fct);
+	assert_int_equal(
+		fct_of("run.lb=hp3-ideal", "rnic.setup_us=30", "rnic.setup_counts=off"), fct);
 	WORLD(&s, "fabric.leaves=2", "fabric.spines=2", "fabric.hosts_per_leaf=2",
-		"run.lb=hp3-ideal", "rnic.setup_us=30");
+		"rnic.setup_us=30", "rnic.setup_counts=off");
 	world_flow(&s, 0, 2, 10000, 0);
 	world_run(&s);
-	assert_true(s.n.probes > 0);
-	assert_int_equal(s.outcome[0].fct, fct);
+	assert_int_equal(s.last_end, fct + 30 * SIM_US); /* ECMP has waited, too */
 	sim_destroy(&s);
 }
 
@@ -284,7 +300,7 @@ int main(void)
 		cmocka_unit_test(elephants_are_parted),
 		cmocka_unit_test(nothing_is_overtaken),
 		cmocka_unit_test(placement_spreads),
-		cmocka_unit_test(setup_is_not_charged),
+		cmocka_unit_test(setup_counts_for_who_probes),
 		cmocka_unit_test(answers_wait_behind_data),
 		cmocka_unit_test(traces_cost_packets_and_time),
 		cmocka_unit_test(placement_by_traces_spreads),
