@@ -107,11 +107,11 @@ static void ar_takes_the_shortest_queue(void **state)
 	sim_destroy(&s);
 }
 
-static void collide(const char *lb)
+static void collide(const char *lb, const char *feedback)
 {
 	char name[64], err[256] = "";
 	const char *set[] = {"fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=4",
-		"traffic.kind=collision", "traffic.bytes=20000000", name, NULL};
+		"traffic.kind=collision", "traffic.bytes=20000000", feedback, name, NULL};
 
 	snprintf(name, sizeof(name), "run.lb=%s", lb);
 	world_make(&s, set);
@@ -119,19 +119,20 @@ static void collide(const char *lb)
 	world_run(&s);
 }
 
-/* Two elephants whose first choice is one spine: ECMP keeps them there, the others part them. */
+/* Two elephants whose first choice is one spine: ECMP keeps them there, the others part them, also
+ * where marks come back by CNPs. */
 static void collisions_are_resolved(void **state)
 {
 	static const char *const parted[] = {"flowbender", "hopper"};
 	uint64_t together;
 
-	collide("ecmp");
+	collide("ecmp", "rnic.feedback=ack");
 	assert_int_equal(spines_used(), 1);
 	assert_true(s.n.marked > 0);
 	together = s.last_end;
 	sim_destroy(&s);
-	for (unsigned i = 0; i < 2; i++) {
-		collide(parted[i]);
+	for (unsigned i = 0; i < 4; i++) {
+		collide(parted[i / 2], i % 2 == 0 ? "rnic.feedback=ack" : "rnic.feedback=cnp");
 		assert_true(s.n.moves > 0);
 		assert_true(spines_used() > 1);
 		assert_true(s.last_end * 10 < together * 9);
