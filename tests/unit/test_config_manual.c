@@ -117,7 +117,9 @@ static void every_key_is_there(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(every_key_is_there)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_key_is_there),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
