@@ -150,8 +150,19 @@ static bool is_time(struct world *w, uint32_t every_us)
 	return rnd(w, w->p.every_us ? w->p.every_us / (STEP_NS / US) : every_us) == 0;
 }
 
-static void strike(struct world *w, uint32_t path, uint64_t until)
+/* Draws stand in statements of their own: compilers order those within one as they like. */
+static void change_delay(struct world *w)
 {
+	uint64_t delay = (5 + rnd(w, 200)) * US;
+
+	w->path_delay[rnd(w, w->p.paths)] = delay;
+}
+
+static void strike(struct world *w, uint32_t dead_us)
+{
+	uint64_t until = w->now + rnd(w, dead_us) * US;
+	uint32_t path = rnd(w, w->p.paths);
+
 	for (uint32_t i = 0; i < w->p.paths; i++) {
 		if (i == path || w->p.all_paths)
 			w->path_dead[i] = until;
@@ -163,11 +174,11 @@ void world_paths_change(struct world *w)
 	uint32_t dead_us = w->p.dead_us ? w->p.dead_us : 3000;
 
 	if (w->p.rtt_us == 0)
-		w->path_delay[rnd(w, w->p.paths)] = (5 + rnd(w, 200)) * US;
+		change_delay(w);
 	if (w->p.incast_us != 0)
 		w->incast_ns = (3 * w->incast_ns + rnd(w, w->p.incast_us) * US) / 4;
 	if (w->p.kill_paths && is_time(w, dead_us / 300))
-		strike(w, rnd(w, w->p.paths), w->now + rnd(w, dead_us) * US);
+		strike(w, dead_us);
 	if (w->p.kill_back && is_time(w, dead_us / 50))
 		w->back_dead = w->now + rnd(w, dead_us) * US;
 	world_at(w, STEP_NS, EV_PATHS, 0, 0);
