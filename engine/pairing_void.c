@@ -43,7 +43,8 @@ void hp3_void_elsewhere(struct hp3_engine *e, const struct hp3_pair *p, const st
 		const struct hp3_flow *f = &e->flows[i];
 
 		n++;
-		if (f->pairing != HP3_PAIRING_CHALLENGE || hp3_psn_diff(psn, f->stream.una) < 0 ||
+		if (f->pairing != HP3_PAIRING_CHALLENGE || f->lqpn == pkt->v.dest_qpn ||
+			hp3_psn_diff(psn, f->stream.una) < 0 ||
 			hp3_psn_diff(psn, hp3_stream_end(&f->stream)) >= 0)
 			continue;
 		if (!hp3_others_near(e, i, psn, now) && hp3_pkt_icrc_ok(e, pkt))

@@ -127,6 +127,31 @@ static void forced_when_nothing_asks(void **state)
 	assert_int_equal(stats()->challenge_hits, 1);
 }
 
+/* It is another reply to the same queue pair that ends the wait for a second answer: it comes to
+ * where the flow was just paired, not elsewhere. */
+static void rule_15_the_reply_that_settles_contradicts_nothing(void **state)
+{
+	struct qp q = make_qp(0);
+	uint32_t psn = 0, at;
+
+	rig.cfg.challenge_hits = 1;
+	rig_configure();
+	do {
+		at = psn;
+		middle(&q, psn++);
+	} while (!asked() && psn < 400);
+	for (unsigned i = 0; i < 8; i++)
+		middle(&q, psn++);
+	rig.now += 10 * US; /* round trip */
+	ack(&q, at);
+	assert_int_equal(stats()->paired_challenge, 0);
+	rig.now += 20 * US;
+	ack(&q, at + 4);
+	assert_int_equal(stats()->paired_challenge, 1);
+	assert_int_equal(stats()->contradictions, 0);
+	assert_int_equal(info(&q).lqpn, q.lqpn);
+}
+
 /* One forced challenge at a time per address pair; a flow that falls silent loses its turn. */
 static void forced_challenges_take_turns(void **state)
 {
@@ -188,6 +213,7 @@ int main(void)
 		CHALLENGE_TEST(rule_15_forced_in_lockstep),
 		CHALLENGE_TEST(rule_15_two_answers_are_none),
 		CHALLENGE_TEST(forced_when_nothing_asks),
+		CHALLENGE_TEST(rule_15_the_reply_that_settles_contradicts_nothing),
 		CHALLENGE_TEST(forced_challenges_take_turns),
 		CHALLENGE_TEST(rule_15_setup_ends_the_challenge),
 	};
