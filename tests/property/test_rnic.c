@@ -24,7 +24,7 @@ static void rule_11_our_hp3d_crashes_at_any_step(void **state)
 	r = run(p);
 	assert_true(r.crashes > 5 * run_seeds);
 	p.probing = false;
-	p.move_every_us = 50;
+	p.move_every_us = 20; /* few of a millisecond's moves are over before the next crash */
 	p.crash_every_us = 1000;
 	r = run(p);
 	assert_true(r.discarded > 10 * run_seeds);
