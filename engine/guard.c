@@ -3,10 +3,11 @@
  * Duplicates of ours (probes of kind STANDARD, urges) make an RNIC acknowledge once more how far it
  * is. The engine forwards that: it is true, and the local RNIC may not know it yet (rule 24). One
  * answer is not true: late, with the PSN of a READ or ATOMIC that was emitted since. It says that
- * the request was executed, and an RNIC takes it for the data (rule 25). No responder sends such an
- * ACK by itself, for data come first. So for as long as a duplicate may be on its way, the spans of
- * READs and ATOMICs that leave, for the first time or again, are remembered, and an ACK within one
- * ends here: also when its last data were seen, for the RNIC may lack some in the middle.
+ * the request was executed, and an RNIC takes it for the data (rule 25). A responder sends such an
+ * ACK by itself only to an RNIC that goes back over WRITEs before the READ; else data come first.
+ * So for as long as a duplicate may be on its way, the spans of READs and ATOMICs that leave, for
+ * the first time or again, are remembered, and an ACK within one ends here: also when its last data
+ * were seen, for the RNIC may lack some in the middle.
  */
 #include "engine/internal.h"
 

@@ -18,7 +18,6 @@ static uint64_t line_rate(const struct hp3_engine *e)
 void hp3_rate_init(struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
 	struct hp3_flow *f = &e->flows[flow];
-
 	bool waits = f->slot != HP3_NO_SLOT && e->moves[f->slot].held_pkts != 0;
 
 	if (!waits)
@@ -151,9 +150,7 @@ static void watch_run(struct hp3_rate *r, const struct hp3_flow *f, const struct
 	r->again = false;
 }
 
-/* Have acknowledgements let the RNIC skip what is before this PSN? A claim decides nothing (rule
- * 26).
- */
+/* Have acknowledgements let the RNIC skip what is before? A claim decides nothing (rule 26). */
 static bool is_skipped(const struct hp3_flow *f, uint32_t psn)
 {
 	return (f->watch & HP3_FW_SURE) && hp3_psn_diff(psn, f->stream.una) <= 0;

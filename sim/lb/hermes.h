@@ -20,12 +20,12 @@
  * Parameters: S 600 KB, R 30 %, 40 % and 5 % of marks, as in the paper. Its times hold for 10 Gb/s,
  * where a hop whose queue is at the marking threshold takes 80 us: base RTT + 20, base RTT + 1.5
  * hops, one hop, a probe every 500 us. Here a hop takes kmin_bytes at the core's rate, a quarter of
- * it stands for the 20 us, and 50 us for the 500.
+ * it stands for the 20 us.
  *
  * Ours: the weight of a new round-trip time is a half, counts of marks are halved every 100 us (so
- * the authors' simulation), what is older than forget_us is not known any more (docs/sim.md shows
- * what that does); sending rates decay by half in 50 us; a loss is a NAK; a failed path is so for
- * 100 ms.
+ * the authors' simulation), what is older than forget_us is not known any more; probe_us and
+ * forget_us are the best of those tried (docs/sim.md: the table); sending rates decay by half in 50
+ * us; a loss is a NAK; a failed path is so for 100 ms.
  */
 #include "sim/lb/paths.h"
 

@@ -177,44 +177,15 @@ static bool reply(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 	return vd.kind == HP3_PASS;
 }
 
-const struct sim_lb sim_lb_hp3 = {
-	.name = "hp3",
-	.flow_bytes = sizeof(struct hp3_sim_flow),
-	.probes_at_setup = true,
-	.start = start_hp3,
-	.stop = stop,
-	.flow_start = hp3_sim_flow_start,
-	.flow_end = hp3_sim_flow_end,
-	.data = data,
-	.reply = reply,
-	.answers = hp3_sim_answers,
-	.other = hp3_sim_other,
-};
+/* One engine, three configurations. */
+#define BALANCER(text, begin)                                                                      \
+	{                                                                                          \
+		.name = text, .flow_bytes = sizeof(struct hp3_sim_flow), .probes_at_setup = true,  \
+		.start = begin, .stop = stop, .flow_start = hp3_sim_flow_start,                    \
+		.flow_end = hp3_sim_flow_end, .data = data, .reply = reply,                        \
+		.answers = hp3_sim_answers, .other = hp3_sim_other                                 \
+	}
 
-const struct sim_lb sim_lb_hp3_ideal = {
-	.name = "hp3-ideal",
-	.flow_bytes = sizeof(struct hp3_sim_flow),
-	.probes_at_setup = true,
-	.start = start_ideal,
-	.stop = stop,
-	.flow_start = hp3_sim_flow_start,
-	.flow_end = hp3_sim_flow_end,
-	.data = data,
-	.reply = reply,
-	.answers = hp3_sim_answers,
-	.other = hp3_sim_other,
-};
-
-const struct sim_lb sim_lb_hp3_paper = {
-	.name = "hp3-paper",
-	.flow_bytes = sizeof(struct hp3_sim_flow),
-	.probes_at_setup = true,
-	.start = start_paper,
-	.stop = stop,
-	.flow_start = hp3_sim_flow_start,
-	.flow_end = hp3_sim_flow_end,
-	.data = data,
-	.reply = reply,
-	.answers = hp3_sim_answers,
-	.other = hp3_sim_other,
-};
+const struct sim_lb sim_lb_hp3 = BALANCER("hp3", start_hp3);
+const struct sim_lb sim_lb_hp3_ideal = BALANCER("hp3-ideal", start_ideal);
+const struct sim_lb sim_lb_hp3_paper = BALANCER("hp3-paper", start_paper);

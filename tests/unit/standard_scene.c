@@ -24,7 +24,7 @@ void standard_config(enum hp3_probe_choice probes)
 	rig.cfg.round.allow_nak = probes == HP3_PROBES_NAK;
 }
 
-void standard_congested(void)
+void standard_congested_behind(int (*newest)(uint32_t psn))
 {
 	probing_engine();
 	for (unsigned i = 0; i < 4; i++)
@@ -33,7 +33,7 @@ void standard_congested(void)
 		struct hp3_fields f = {.opcode = HP3_OP_RC_ACK, .becn = true, .psn = psn};
 
 		last(&q, psn++);
-		plain(psn++);
+		newest(psn++);
 		pass_time(RTT);
 		response(&q, &f);
 		if (info(&q).state == HP3_RFR_STEADY)
@@ -41,6 +41,11 @@ void standard_congested(void)
 	}
 	assert_int_equal(info(&q).state, HP3_RFR_CLOSING);
 	assert_int_equal(rig.nprobes, 0);
+}
+
+void standard_congested(void)
+{
+	standard_congested_behind(plain);
 }
 
 void standard_asking(void)

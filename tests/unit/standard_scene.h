@@ -12,6 +12,8 @@ extern bool standard_short; /* no packet is as long as the PMTU: none teaches it
 void standard_config(enum hp3_probe_choice probes);
 /* Severely congested; one MIDDLE is in flight, so that there is something to drain. */
 void standard_congested(void);
+/* The same with another packet in flight, the newest one. */
+void standard_congested_behind(int (*newest)(uint32_t psn));
 /* Drained, one packet is held, the first probe is in the air: on the port in use. */
 void standard_asking(void);
 /* It is answered after RTT, and the first candidate's probe is in the air. */

@@ -51,24 +51,16 @@ static void rule_02_a_send_or_write_closes(void **state)
 	assert_int_equal(rig.probe_psns[0], closing);
 }
 
+static int a_read(uint32_t p)
+{
+	return read_request(&q, p, 100);
+}
+
 /* The newest packet is a READ that would be answered: it does not close. */
 static void rule_02_a_read_in_flight_does_not_close(void **state)
 {
 	standard_config(HP3_PROBES_STANDARD);
-	probing_engine();
-	for (unsigned i = 0; i < 4; i++)
-		exchange(false);
-	for (unsigned i = 0; info(&q).state == HP3_RFR_STEADY && i < 10; i++) {
-		struct hp3_fields f = {.opcode = HP3_OP_RC_ACK, .becn = true, .psn = psn};
-
-		last(&q, psn++);
-		read_request(&q, psn++, 100);
-		pass_time(RTT);
-		response(&q, &f);
-		pass_time(CYCLE);
-	}
-	assert_int_equal(info(&q).state, HP3_RFR_CLOSING);
-	assert_int_equal(rig.nprobes, 0);
+	standard_congested_behind(a_read);
 }
 
 /* --- one in the air --- */
