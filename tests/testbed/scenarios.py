@@ -103,7 +103,7 @@ def link_failure(report):
     moves = decisions(report, "on", "failover")
     assert any(e["name"] == "a" and 5 < e["t"] < 18 for e in moves), moves
     assert on["a"] < 0.6 * off["a"], "the data took the dead link"
-    assert on["b"] < 1.05 * off["b"], "the acknowledgements took it: what ships is no sooner than the timer there"
+    assert on["b"] < off["b"], "the acknowledgements took it: what ships is hardly sooner than the timer there"
 
 
 def asymmetric(report):
