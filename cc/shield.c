@@ -25,23 +25,28 @@ enum hp3_cnp_verdict hp3_shield_cnp(const struct hp3_shield *s, uint64_t now)
 	return HP3_CNP_PASS;
 }
 
-uint32_t hp3_slow_ask(
-	struct hp3_slow *s, const struct hp3_slow_params *p, uint64_t rate, uint64_t wanted)
+void hp3_withheld_begin(struct hp3_withheld *w, uint64_t until)
 {
-	s->owed = 0;
-	if (wanted >= rate || p->max_cnps == 0)
-		return 0;
-	s->owed = 1;
-	for (rate /= 4; rate >= wanted && s->owed < p->max_cnps && rate > 0; rate /= 2)
-		s->owed++;
-	return s->owed;
+	w->until = until;
 }
 
-bool hp3_slow_due(struct hp3_slow *s, const struct hp3_slow_params *p, uint64_t now)
+enum hp3_cnp_verdict hp3_withheld_cnp(struct hp3_withheld *w, uint16_t pkey, uint64_t now)
 {
-	if (s->owed == 0 || now < s->next)
-		return false;
-	s->owed--;
-	s->next = now + p->interval * UINT64_C(1000);
-	return true;
+	if (now >= w->until)
+		return HP3_CNP_PASS;
+	w->owed = true;
+	w->pkey = pkey;
+	return HP3_CNP_CONSUME;
+}
+
+bool hp3_withheld_end(struct hp3_withheld *w, bool left)
+{
+	bool owed = w->owed && !left;
+
+#ifdef HP3_BREAK_CNP_SWALLOWED
+	owed = false;
+#endif
+	w->until = 0;
+	w->owed = false;
+	return owed;
 }

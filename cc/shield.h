@@ -12,8 +12,13 @@
  * the new path itself reports goes unheard at most that long. The same verdict serves cc = dcqcn,
  * where a consumed CNP is not handed to the reaction point either.
  *
- * Slow-down: the RNIC has no call to limit one queue pair, but a CNP of ours makes it reduce. Never
- * for an RNIC that does not know CNPs (rule 5): the caller asks under cc = native only.
+ * Withheld: while a better path is looked for, and while the one in use is drained, a CNP may be of
+ * a path that the queue pair is about to leave; the RNIC would take the rate that it falls to
+ * along. So it waits for what becomes of the search. Who leaves needs it no more: the reduction was
+ * for the path that is left. Who stays is owed one, for all that came (RNICs merge those that come
+ * within a period of theirs, so one is what they may count on), and so is who has not decided when
+ * the bound is over. Never longer, for meanwhile nobody slows down: as long as a few round trips
+ * while packets leave; while all are held, until the drain ends.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,27 +44,21 @@ void hp3_shield_reply(struct hp3_shield *s, uint32_t psn);
 /* A CNP for the flow arrived. */
 enum hp3_cnp_verdict hp3_shield_cnp(const struct hp3_shield *s, uint64_t now);
 
-struct hp3_slow_params {
-	uint32_t max_cnps; /* handed to the RNIC per request; 0: never any */
-	uint32_t interval; /* us between them: the RNIC's rate_reduce_monitor_period or more, for it
-			      merges those that come closer */
+/* All 0: none are. */
+struct hp3_withheld {
+	uint64_t until; /* ns; CNPs before wait */
+	uint16_t pkey; /* of the newest one */
+	bool owed; /* one came */
 };
 
-/* All 0 to begin with. */
-struct hp3_slow {
-	uint64_t next; /* no CNP before */
-	uint32_t owed;
-};
+/* From now on; what is owed already stays so. */
+void hp3_withheld_begin(struct hp3_withheld *w, uint64_t until);
 
-/*
- * Slow the flow down from `rate` to `wanted` (same unit). Returns how many CNPs will be handed
- * over: a reduction halves the rate at most (alpha <= 1), so floor(log2(rate / wanted)) CNPs never
- * go below `wanted`; one at least if wanted < rate. A new request replaces what the last one left.
- */
-uint32_t hp3_slow_ask(
-	struct hp3_slow *s, const struct hp3_slow_params *p, uint64_t rate, uint64_t wanted);
+/* A CNP for the flow arrived that the shield lets pass. */
+enum hp3_cnp_verdict hp3_withheld_cnp(struct hp3_withheld *w, uint16_t pkey, uint64_t now);
 
-/* True: hand the RNIC one CNP now. While s->owed, ask again at s->next. */
-bool hp3_slow_due(struct hp3_slow *s, const struct hp3_slow_params *p, uint64_t now);
+/* The search, the drain or the bound is over; `left`: so is the old path. True: the RNIC is to be
+ * handed a CNP. */
+bool hp3_withheld_end(struct hp3_withheld *w, bool left);
 
 #endif

@@ -48,6 +48,8 @@ struct hp3_cc_params {
 	uint32_t burst_bytes; /* DCQCN: may leave at once */
 	uint64_t rto_ns; /* DCQCN: the RNIC's retransmission time-out; 0: it has none (rule 14) */
 	uint64_t max_rtt_ns; /* longest round trip: how long a CNP may be stale */
+	uint64_t withhold_ns; /* NATIVE: how long a flow that looks for a better path keeps CNPs
+				 from the RNIC (rule 30); 0: no CNP waits */
 };
 
 /* Which probes? */
@@ -175,6 +177,7 @@ enum hp3_act_kind {
 	HP3_ACT_PROBE, /* send a probe of the flow on `port`; see struct hp3_act */
 	HP3_ACT_NAK, /* to the local RNIC: PSN sequence error, `psn` is expected (rule 4) */
 	HP3_ACT_CNP, /* to the network: tell the flow's sender of congestion (rule 5) */
+	HP3_ACT_CNP_OWED, /* to the local RNIC: a CNP in place of those withheld (rule 30) */
 	HP3_ACT_REPORT, /* to the peer's hp3d on `port`: no reply to this flow comes through; `psn`
 			   as for a PROBE of kind PEER */
 	HP3_ACT_URGE, /* to the peer's RNIC on `port`: zero-length WRITE ONLY with the old PSN
@@ -199,7 +202,7 @@ struct hp3_act {
 	uint8_t op; /* PROBE: enum hp3_probe_kind; TRACE: its TTL */
 	uint16_t port;
 	uint16_t slot;
-	uint16_t pkey; /* NAK, CNP */
+	uint16_t pkey; /* NAK, CNP, CNP_OWED */
 	uint32_t count; /* RELEASE, DISCARD */
 	uint32_t flow;
 	uint32_t probe_id; /* PROBE, TRACE */

@@ -32,6 +32,43 @@ static bool is_stale(struct hp3_engine *e, const struct hp3_flow *f, uint64_t no
 	return hp3_shield_cnp(&m->shield, now) == HP3_CNP_CONSUME;
 }
 
+void hp3_cnps_wait(struct hp3_engine *e, struct hp3_move *m, uint64_t until)
+{
+	if (e->cfg.cc.mode != HP3_CC_NATIVE || e->cfg.cc.withhold_ns == 0 || e->cfg.observe ||
+		e->cfg.beside)
+		return;
+	hp3_withheld_begin(&m->withheld, until);
+	hp3_slot_timer(e, m, &m->cnp_at, until);
+}
+
+void hp3_cnps_end(struct hp3_engine *e, struct hp3_move *m, bool left, struct hp3_acts *acts)
+{
+	hp3_slot_timer(e, m, &m->cnp_at, UINT64_MAX);
+	if (!hp3_withheld_end(&m->withheld, left))
+		return;
+	hp3_act(acts, HP3_ACT_CNP_OWED, m->flow)->pkey = m->withheld.pkey;
+	e->stats.cnps_owed++;
+}
+
+static bool is_withheld(
+	struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_pkt *pkt, uint64_t now)
+{
+	return f->slot != HP3_NO_SLOT &&
+	       hp3_withheld_cnp(&e->moves[f->slot].withheld, pkt->v.pkey, now) == HP3_CNP_CONSUME;
+}
+
+/*
+ * An RNIC halves a rate with each CNP, and gives it back after hundreds of microseconds: to wait
+ * until congestion control has had its chance is to leave with what little is left. So the first
+ * one sets off a search, where probes cost the flow nothing; until it has ended, or failed, the
+ * RNIC does not know (rule 30).
+ */
+static bool is_at_once(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+{
+	return e->cfg.cc.mode == HP3_CC_NATIVE && e->cfg.cc.withhold_ns != 0 && e->cfg.probing &&
+	       f->monitor.cnp && hp3_probe_kind_of(e, f->pair, now) == HP3_PROBE_PEER;
+}
+
 /* Rule 5: where the RNIC does not do congestion control, what speaks of it stops here. */
 void hp3_cnp_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now,
 	struct hp3_verdict *vd, struct hp3_acts *acts)
@@ -54,8 +91,13 @@ void hp3_cnp_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now,
 	if (f->state == HP3_RFR_PROBING)
 		e->moves[f->slot].marked = true;
 	hp3_rate_marked(e, flow, now);
-	if (is_watched(e, f) && hp3_monitor_cnp(&f->monitor, &e->cfg.monitor, now))
+	if (is_watched(e, f) &&
+		(hp3_monitor_cnp(&f->monitor, &e->cfg.monitor, now) || is_at_once(e, f, now)))
 		hp3_severe(e, flow, now, acts);
+	if (is_withheld(e, f, pkt, now)) {
+		e->stats.cnps_withheld++;
+		vd->kind = HP3_CONSUME;
+	}
 }
 
 void hp3_becn_seen(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_verdict *vd)

@@ -68,6 +68,7 @@ static void take_new_path(struct hp3_engine *e, uint32_t flow, uint64_t now, str
 	bool active = f->path != HP3_NO_PATH;
 	uint32_t first = m->t_close != 0 ? m->closing.end : hp3_stream_end(&f->stream);
 
+	hp3_cnps_end(e, m, true, acts);
 	hp3_path_leave(e, flow, now);
 	hp3_set_port(e, f, m->to);
 	if (active)
@@ -164,6 +165,9 @@ static void end_move(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action ac
 	bool switched = action == HP3_RFR_DO_SWITCH;
 	uint64_t id;
 
+	if (action != HP3_RFR_DO_DISCARD)
+		hp3_cnps_end(e, m, switched, acts);
+
 	if (switched)
 		take_new_path(e, flow, now, acts);
 	else if (action == HP3_RFR_DO_RECOVER && m->clear)
@@ -229,6 +233,7 @@ void hp3_move_close(struct hp3_engine *e, uint32_t flow, uint32_t psn, uint32_t 
 	f->mark_psn = psn;
 	f->flags |= HP3_FF_CLOSE_ACK;
 	hp3_slot_timer(e, m, &m->move_at, now + e->cfg.max_hold_ns);
+	hp3_cnps_wait(e, m, UINT64_MAX);
 	hp3_rate_suspend(e, flow, now);
 	ev = hp3_event(e, flow, HP3_EV_SUSPEND, now, acts);
 	ev->cause = m->cause;

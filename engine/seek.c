@@ -218,6 +218,7 @@ void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts
 	if (kind != HP3_PROBE_PEER) {
 		m->ask = true;
 		m->round = (struct hp3_round){0};
+		hp3_cnps_wait(e, m, now + e->cfg.cc.withhold_ns);
 		hp3_move_start(e, flow, now, acts);
 		return;
 	}
@@ -227,6 +228,7 @@ void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts
 		return;
 	}
 	m->seeking = true;
+	hp3_cnps_wait(e, m, now + e->cfg.cc.withhold_ns);
 	e->stats.rounds++;
 	hp3_move_input(e, flow, HP3_RFR_IN_SEEK, now, acts);
 	hp3_send_probes(e, m, now, acts);

@@ -44,7 +44,8 @@ struct hp3_move *hp3_slot_take(struct hp3_engine *e, uint32_t flow, uint8_t use)
 			.move_at = UINT64_MAX,
 			.pace_at = UINT64_MAX,
 			.verify_at = UINT64_MAX,
-			.guard_at = UINT64_MAX};
+			.guard_at = UINT64_MAX,
+			.cnp_at = UINT64_MAX};
 	}
 	m = slot_of(e, flow);
 	m->use |= use;
@@ -58,8 +59,11 @@ void hp3_slot_drop(struct hp3_engine *e, uint32_t flow, uint8_t use)
 	uint16_t slot = f->slot, at = m->active, last;
 
 	m->use &= (uint8_t)~use;
-	if (use & HP3_USE_MOVE)
+	if (use & HP3_USE_MOVE) {
 		hp3_slot_timer(e, m, &m->move_at, UINT64_MAX);
+		hp3_slot_timer(e, m, &m->cnp_at, UINT64_MAX);
+		m->withheld = (struct hp3_withheld){0};
+	}
 	if (use & HP3_USE_PACE)
 		hp3_slot_timer(e, m, &m->pace_at, UINT64_MAX);
 	if (use & HP3_USE_VERIFY)
@@ -83,7 +87,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 void hp3_slot_timer(struct hp3_engine *e, struct hp3_move *m, uint64_t *timer, uint64_t t)
 {
 	*timer = t;
-	m->deadline = least(least(m->move_at, m->pace_at), least(m->verify_at, m->guard_at));
+	m->deadline = least(
+		least(least(m->move_at, m->pace_at), least(m->verify_at, m->guard_at)), m->cnp_at);
 	e->move_due = least(e->move_due, m->deadline);
 }
 
@@ -173,6 +178,8 @@ static void due(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct h
 {
 	if (m->pace_at <= now)
 		hp3_rate_due(e, m, now, acts);
+	else if (m->cnp_at <= now)
+		hp3_cnps_end(e, m, false, acts);
 	else if (m->move_at <= now && m->seeking)
 		hp3_seek_timeout(e, m, now, acts);
 	else if (m->move_at <= now && e->flows[m->flow].state == HP3_RFR_PROBING)

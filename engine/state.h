@@ -63,7 +63,7 @@ struct hp3_move {
 			   */
 	uint64_t held_bytes;
 	uint64_t deadline; /* the earliest of the following */
-	uint64_t move_at, pace_at, verify_at, guard_at;
+	uint64_t move_at, pace_at, verify_at, guard_at, cnp_at;
 	uint64_t t_ask, t_close, tag;
 	uint64_t moved_pkts, moved_bytes; /* held in all during this move */
 	bool seeking; /* `round` is under way while traffic flows on */
@@ -95,6 +95,7 @@ struct hp3_move {
 	uint64_t ref; /* id of the event to be judged; 0: none */
 	uint64_t bytes0; /* VERIFY: bytes sent when the flow had moved */
 	struct hp3_shield shield;
+	struct hp3_withheld withheld;
 	struct hp3_guard guard;
 	struct hp3_dcqcn_snapshot rate;
 };

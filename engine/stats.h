@@ -66,6 +66,8 @@
 		"answers to probes of ours that would end a READ without data, or to NAK probes")  \
 	X(cnps, "CNPs for local queue pairs")                                                      \
 	X(cnps_stale, "CNPs of the old path after a move: consumed")                               \
+	X(cnps_withheld, "CNPs kept from the RNIC in searches and in drains")                      \
+	X(cnps_owed, "CNPs handed to the RNIC in place of those, where the flow stayed")           \
 	X(cnps_made, "CNPs sent for marked packets that arrived")                                  \
 	X(ce_seen, "marked packets that arrived (notification point)")                             \
 	X(paced, "packets that waited for the pacer")                                              \

@@ -226,7 +226,9 @@ uint32_t hp3_monitor_evidence(const struct hp3_monitor *m, uint8_t cycles[HP3_CY
 		if (cycle != HP3_CYCLE_SILENT)
 			cycles[n++] = cycle;
 	}
-	if (m->silent != 0)
+	if (m->cnp)
+		cycles[n++] = HP3_CYCLE_CNP;
+	else if (m->silent != 0)
 		cycles[n++] = HP3_CYCLE_SILENT;
 	return n;
 }

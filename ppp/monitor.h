@@ -273,8 +273,9 @@ void hp3_monitor_estimates(
 	const struct hp3_monitor *m, const struct hp3_monitor_params *p, struct hp3_estimates *est);
 
 /*
- * Why: the latest cycles that were not silent, oldest first, HP3_CYCLE_* each, and HP3_CYCLE_SILENT
- * behind them if silence followed. Returns how many.
+ * Why: the latest cycles that were not silent, oldest first, HP3_CYCLE_* each, and behind them
+ * HP3_CYCLE_CNP if the open cycle has had a CNP, or else HP3_CYCLE_SILENT if silence followed.
+ * Returns how many.
  */
 uint32_t hp3_monitor_evidence(const struct hp3_monitor *m, uint8_t cycles[HP3_CYCLES_KEPT + 1]);
 const char *hp3_cycle_name(uint8_t cycle);

@@ -47,8 +47,8 @@ void hp3d_agent_reconfigure(struct hp3d_agent *a, const struct hp3_config *cfg);
 void hp3d_agent_learn(
 	struct hp3d_agent *a, const void *frame, uint32_t len, const struct hp3_view *v);
 
-/* The packet for a PROBE, TRACE, TELL, NAK, CNP, REPORT or URGE action, and where it goes; NULL:
- * cannot be sent, counted. */
+/* The packet for a PROBE, TRACE, TELL, NAK, CNP, CNP_OWED, REPORT or URGE action, and where it
+ * goes; NULL: cannot be sent, counted. */
 struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *e,
 	const struct hp3_act *act, uint64_t now, enum hp3_dir *dir);
 

@@ -67,6 +67,11 @@ static int build_loads(struct hp3d_agent *a, const struct hp3_engine *e, void *b
 	return hp3_loads_build(buf, HP3D_AGENT_FRAME_MAX, to, &r, a->port, &a->key);
 }
 
+static bool is_for_the_rnic(const struct hp3_act *act)
+{
+	return act->kind == HP3_ACT_NAK || act->kind == HP3_ACT_CNP_OWED;
+}
+
 static int build(struct hp3d_agent *a, void *buf, const struct hp3_addressing *from_here,
 	const struct hp3_act *act, const struct hp3_flow_info *f, uint64_t now)
 {
@@ -74,10 +79,12 @@ static int build(struct hp3d_agent *a, void *buf, const struct hp3_addressing *f
 		.cookie = act->probe_id, .qpn = f->rqpn, .psn = act->psn, .ttl = act->op};
 	struct hp3_addressing to = *from_here;
 
-	if (act->kind == HP3_ACT_NAK) {
+	if (is_for_the_rnic(act)) {
 		to = turned(&to);
 		to.sport = f->port;
 		to.pkey = act->pkey;
+		if (act->kind == HP3_ACT_CNP_OWED)
+			return hp3_build_cnp(buf, HP3D_AGENT_FRAME_MAX, &to, f->lqpn);
 		return hp3_build_ack(buf, HP3D_AGENT_FRAME_MAX, &to, f->lqpn, act->psn,
 			HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE, act->msn);
 	}
@@ -122,6 +129,6 @@ struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *
 		len = build_loads(a, e, rte_pktmbuf_mtod(m, void *), &n->a, act->flow);
 	else
 		len = build(a, rte_pktmbuf_mtod(m, void *), &n->a, act, &f, now);
-	*dir = act->kind == HP3_ACT_NAK ? HP3_DIR_RX : HP3_DIR_TX;
+	*dir = is_for_the_rnic(act) ? HP3_DIR_RX : HP3_DIR_TX;
 	return hp3d_agent_sized(m, len);
 }

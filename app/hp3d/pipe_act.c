@@ -88,9 +88,9 @@ void hp3d_pipe_carry_out(struct hp3d_pipe *p, uint64_t now)
 		else if (a->kind == HP3_ACT_EVENT)
 			report(p, &a->event);
 		else if (a->kind == HP3_ACT_PROBE || a->kind == HP3_ACT_NAK ||
-			 a->kind == HP3_ACT_CNP || a->kind == HP3_ACT_TRACE ||
-			 a->kind == HP3_ACT_REPORT || a->kind == HP3_ACT_URGE ||
-			 a->kind == HP3_ACT_TELL)
+			 a->kind == HP3_ACT_CNP || a->kind == HP3_ACT_CNP_OWED ||
+			 a->kind == HP3_ACT_TRACE || a->kind == HP3_ACT_REPORT ||
+			 a->kind == HP3_ACT_URGE || a->kind == HP3_ACT_TELL)
 			say(p, a, now);
 	}
 }

@@ -49,6 +49,14 @@ static void hand_nak(struct sim *s, struct sim_flow *f, uint32_t psn)
 		sim_requester_reply(s, f, &nak);
 }
 
+static void hand_cnp(struct sim *s, struct sim_flow *f)
+{
+	struct sim_packet cnp = {.kind = SIM_CNP, .flow = f};
+
+	if (!f->done)
+		sim_requester_reply(s, f, &cnp);
+}
+
 static void count_event(struct sim *s, const struct hp3_event *ev)
 {
 	if ((ev->type == HP3_EV_SWITCH || ev->type == HP3_EV_FAILOVER ||
@@ -80,6 +88,9 @@ static void for_flow(struct sim *s, struct hp3_balancer *b, uint32_t host, struc
 		break;
 	case HP3_ACT_NAK:
 		hand_nak(s, f, a->psn);
+		break;
+	case HP3_ACT_CNP_OWED:
+		hand_cnp(s, f);
 		break;
 	case HP3_ACT_EVENT:
 		if (b->rates)

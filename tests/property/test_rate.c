@@ -134,6 +134,27 @@ static void paced_flows_leave_bad_paths(void **state)
 	run(p);
 }
 
+/* cc = native: no CNP is lost to a flow that stays, whatever ends its search or its drain. */
+static void rule_30_who_stays_hears_of_congestion(void **state)
+{
+	struct world_params p = rate_base();
+	struct world_result r;
+
+	p.cc = HP3_CC_NATIVE;
+	p.throttle_us = 100;
+	p.probing = true;
+	r = run(p);
+	assert_true(r.cnps_withheld > 10 * run_seeds);
+	assert_true(r.cnps_owed > run_seeds);
+	p.hot_paths = p.paths;
+	p.reads = p.rnr = true;
+	p.loss_ppm = 2000;
+	p.stall_us = 1000;
+	p.kill_paths = p.resets = true;
+	r = run(p);
+	assert_true(r.cnps_owed > 10 * run_seeds);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +166,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(recovery_restores_the_rate),
 		cmocka_unit_test(paced_flows_leave_bad_paths),
 		cmocka_unit_test(bursts_were_long),
+		cmocka_unit_test(rule_30_who_stays_hears_of_congestion),
 	};
 
 	run_arguments(argc, argv);

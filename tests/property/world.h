@@ -175,6 +175,8 @@ struct world_params {
 	X(simulated_ms)                                                                            \
 	X(stale_cnps)                                                                              \
 	X(cnps)                                                                                    \
+	X(cnps_withheld)                                                                           \
+	X(cnps_owed)                                                                               \
 	X(rollbacks)                                                                               \
 	X(raises)                                                                                  \
 	X(outcomes)                                                                                \

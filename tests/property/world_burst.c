@@ -94,6 +94,8 @@ static void engage(struct world *w, struct burst *b)
 		obey_all(w, b, from, to - 1, to);
 		w->becn = b->dir == HP3_DIR_RX && (b->pkt[to - 1].v.flags & HP3_VF_BECN);
 		world_carry_out(w, &acts);
+		if (b->dir == HP3_DIR_RX)
+			world_cnps_kept(w, b, from, to);
 		w->becn = false;
 		obey_all(w, b, to - 1, to, to);
 	}

@@ -172,6 +172,8 @@ void world_carry_out(struct world *w, const struct hp3_acts *acts)
 			world_send_probe(w, a);
 		} else if (a->kind == HP3_ACT_NAK) {
 			hand_nak(w, a);
+		} else if (a->kind == HP3_ACT_CNP_OWED) {
+			world_cnp_owed(w, world_qp_of(w, a));
 		} else if (a->kind == HP3_ACT_REPORT) {
 			world_send_report(w, a);
 		} else if (a->kind == HP3_ACT_URGE) {

@@ -89,6 +89,8 @@ struct qp {
 	uint32_t dead_rounds;
 	uint16_t dead_port;
 	/* rate */
+	bool owed; /* a CNP was withheld, and the flow has not left */
+	uint64_t owed_since;
 	uint64_t saved_rate, switched_at;
 	bool suspended;
 };
@@ -391,6 +393,10 @@ void world_check_sum(struct world *w);
 void world_rate_config(const struct world_params *p, struct hp3_cc_params *cc, uint64_t rto_ns);
 uint64_t world_rate_of(const struct world *w, uint32_t flow);
 void world_rate_event(struct world *w, struct qp *q, const struct hp3_event *ev);
+/* The engine is done with packets [from, to): of which queue pairs does it keep CNPs? */
+void world_cnps_kept(struct world *w, const struct burst *b, uint32_t from, uint32_t to);
+/* One is handed to the RNIC in place of those. */
+void world_cnp_owed(struct world *w, uint32_t i);
 bool world_cnp_is_stale(const struct world *w, const struct qp *q, uint16_t port);
 
 #endif

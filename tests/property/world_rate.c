@@ -7,6 +7,8 @@
 #include "world_inside.h"
 
 #define LINE_MBPS 10000u
+#define WITHHOLD  (50 * US)
+#define LATE      (1000 * US) /* hp3d is called that late */
 
 void world_rate_config(const struct world_params *p, struct hp3_cc_params *cc, uint64_t rto_ns)
 {
@@ -17,6 +19,7 @@ void world_rate_config(const struct world_params *p, struct hp3_cc_params *cc, u
 	cc->burst_bytes = 2048;
 	cc->rto_ns = rto_ns;
 	cc->max_rtt_ns = MAX_RTT;
+	cc->withhold_ns = WITHHOLD;
 }
 
 uint64_t world_rate_of(const struct world *w, uint32_t flow)
@@ -38,6 +41,46 @@ bool world_cnp_is_stale(const struct world *w, const struct qp *q, uint16_t port
 	       hp3_flow_info(w->e, q->flow, w->now, &info) == 0 && info.port != port;
 }
 
+void world_cnps_kept(struct world *w, const struct burst *b, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++) {
+		struct qp *q = &w->qps[b->ev[i].qp];
+		uint16_t slot = b->vd[i].flow == HP3_NO_FLOW ? HP3_NO_SLOT
+							     : w->e->flows[b->vd[i].flow].slot;
+
+		if (b->ev[i].kind != EV_CNP || b->vd[i].kind != HP3_CONSUME ||
+			slot == HP3_NO_SLOT || !w->e->moves[slot].withheld.owed)
+			continue;
+		w->r.cnps_withheld++;
+		if (!q->owed)
+			q->owed_since = w->now;
+		q->owed = true;
+	}
+}
+
+void world_cnp_owed(struct world *w, uint32_t i)
+{
+	struct qp *q = &w->qps[i];
+
+	w->r.cnps_owed++;
+	if (q->owed && w->now > q->owed_since + WITHHOLD + w->cfg.max_hold_ns + LATE)
+		VIOLATION(w, "queue pair %u waits %llu ns for a CNP (rule 30)", i,
+			(unsigned long long)(w->now - q->owed_since));
+	q->owed = false;
+	world_throttle(w, i);
+}
+
+/* Rule 30: who leaves a path is owed nothing; who stays has got it by then. */
+static void settle_cnps(struct world *w, struct qp *q, const struct hp3_event *ev)
+{
+	if (ev->type == HP3_EV_SWITCH || ev->type == HP3_EV_IDLE_SWITCH ||
+		ev->type == HP3_EV_FAILOVER || ev->type == HP3_EV_EPOCH)
+		q->owed = false;
+	if (ev->type == HP3_EV_RECOVER && q->owed)
+		VIOLATION(w, "queue pair %u stays, and CNPs for it were lost (rule 30)",
+			(unsigned)(q - w->qps));
+}
+
 void world_rate_event(struct world *w, struct qp *q, const struct hp3_event *ev)
 {
 	uint64_t rate, line = LINE_MBPS * 1000000ull, raised;
@@ -45,6 +88,7 @@ void world_rate_event(struct world *w, struct qp *q, const struct hp3_event *ev)
 	if (ev->type == HP3_EV_SWITCH || ev->type == HP3_EV_IDLE_SWITCH ||
 		ev->type == HP3_EV_FAILOVER)
 		q->switched_at = w->now;
+	settle_cnps(w, q, ev);
 	if (w->p.cc != HP3_CC_DCQCN)
 		return;
 	rate = world_rate_of(w, ev->flow);

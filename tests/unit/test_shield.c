@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shield: CNPs of the old path are not charged to the new one. Slow-down by CNPs of ours. */
+/* The shield: CNPs of the old path are not charged to the new one. Those that wait for what a
+ * search finds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,56 +70,34 @@ static void after_a_dead_path_only_time_ends_the_window(void **state)
 	assert_int_equal(hp3_shield_cnp(&s, 8000), HP3_CNP_PASS);
 }
 
-static const struct hp3_slow_params slow = {.max_cnps = 4, .interval = 4};
+/* --- CNPs that wait for what a search finds --- */
 
-static void as_many_cnps_as_halvings_fit(void **state)
+static void rule_30_who_stays_is_owed_one_cnp(void **state)
 {
-	struct hp3_slow s = {0};
+	struct hp3_withheld w = {0};
 
-	assert_int_equal(hp3_slow_ask(&s, &slow, 100, 100), 0);
-	assert_int_equal(hp3_slow_ask(&s, &slow, 100, 120), 0);
-	assert_int_equal(hp3_slow_ask(&s, &slow, 100, 99), 1);
-	assert_int_equal(hp3_slow_ask(&s, &slow, 100, 50), 1);
-	assert_int_equal(hp3_slow_ask(&s, &slow, 100, 26), 1);
-	assert_int_equal(hp3_slow_ask(&s, &slow, 100, 25), 2);
-	assert_int_equal(hp3_slow_ask(&s, &slow, 1600, 100), 4);
-	assert_int_equal(hp3_slow_ask(&s, &slow, 100000, 1), 4); /* max_cnps */
-	assert_int_equal(hp3_slow_ask(&s, &slow, 100000, 0), 4);
+	assert_int_equal(hp3_withheld_cnp(&w, 1, 0), HP3_CNP_PASS);
+	assert_false(hp3_withheld_end(&w, false));
+	hp3_withheld_begin(&w, 1000);
+	assert_int_equal(hp3_withheld_cnp(&w, 1, 100), HP3_CNP_CONSUME);
+	assert_int_equal(hp3_withheld_cnp(&w, 2, 999), HP3_CNP_CONSUME);
+	assert_int_equal(hp3_withheld_cnp(&w, 3, 1000), HP3_CNP_PASS);
+	assert_true(hp3_withheld_end(&w, false));
+	assert_int_equal(w.pkey, 2);
+	assert_false(hp3_withheld_end(&w, false)); /* all of them once */
 }
 
-static void one_cnp_per_interval(void **state)
+static void rule_30_who_leaves_is_owed_none(void **state)
 {
-	struct hp3_slow s = {0};
+	struct hp3_withheld w = {0};
 
-	assert_int_equal(hp3_slow_ask(&s, &slow, 400, 100), 2);
-	assert_true(hp3_slow_due(&s, &slow, 1000));
-	assert_false(hp3_slow_due(&s, &slow, 1000));
-	assert_int_equal(s.next, 5000);
-	assert_false(hp3_slow_due(&s, &slow, 4999));
-	/* a new request replaces the rest but not the interval */
-	assert_int_equal(hp3_slow_ask(&s, &slow, 1600, 100), 4);
-	assert_false(hp3_slow_due(&s, &slow, 4999));
-	for (uint64_t t = 5000; t <= 17000; t += 4000)
-		assert_true(hp3_slow_due(&s, &slow, t));
-	assert_false(hp3_slow_due(&s, &slow, 1000000));
-}
-
-static void a_withdrawn_request_hands_out_nothing(void **state)
-{
-	struct hp3_slow s = {0};
-
-	assert_int_equal(hp3_slow_ask(&s, &slow, 400, 100), 2);
-	assert_int_equal(hp3_slow_ask(&s, &slow, 400, 400), 0);
-	assert_false(hp3_slow_due(&s, &slow, 0));
-}
-
-static void rule_05_switched_off_no_rnic_gets_a_cnp(void **state)
-{
-	struct hp3_slow_params off = {.interval = 4};
-	struct hp3_slow s = {0};
-
-	assert_int_equal(hp3_slow_ask(&s, &off, 1000, 1), 0);
-	assert_false(hp3_slow_due(&s, &off, 0));
+	hp3_withheld_begin(&w, 1000);
+	assert_int_equal(hp3_withheld_cnp(&w, 1, 100), HP3_CNP_CONSUME);
+	hp3_withheld_begin(&w, UINT64_MAX); /* the drain */
+	assert_int_equal(hp3_withheld_cnp(&w, 1, 5000), HP3_CNP_CONSUME);
+	assert_false(hp3_withheld_end(&w, true));
+	assert_int_equal(hp3_withheld_cnp(&w, 1, 5001), HP3_CNP_PASS);
+	assert_false(hp3_withheld_end(&w, false));
 }
 
 int main(void)
@@ -129,10 +108,8 @@ int main(void)
 		cmocka_unit_test(the_first_reply_from_the_new_port_ends_the_window),
 		cmocka_unit_test(psns_are_compared_modulo_2_24),
 		cmocka_unit_test(after_a_dead_path_only_time_ends_the_window),
-		cmocka_unit_test(as_many_cnps_as_halvings_fit),
-		cmocka_unit_test(one_cnp_per_interval),
-		cmocka_unit_test(a_withdrawn_request_hands_out_nothing),
-		cmocka_unit_test(rule_05_switched_off_no_rnic_gets_a_cnp),
+		cmocka_unit_test(rule_30_who_stays_is_owed_one_cnp),
+		cmocka_unit_test(rule_30_who_leaves_is_owed_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
