@@ -81,6 +81,13 @@ PARAMETER_SPOT = "permutation"
 # Of what hp3d ships: when to act, and whom to ask.
 COARSE = ["ppp.cycle_us", "ppp.congestion_tolerance", "ppp.ecn_fraction", "ppp.candidates",
           "ppp.rtt_factor", "rfr.max_hold_us"]
+# Rates after a move: marks come back by CNPs, as RNICs tell of them. Where hp3d reacts (dcqcn) the RNIC does not; it has
+# 250 kB in flight, and DCQCN is that of the simulator's RNICs (preset conweave).
+CNPS = ["rnic.feedback=cnp"]
+NATIVE = CNPS + ["hp3-ideal.rate_acts=off"]
+DCQCN = NATIVE + ["rnic.cc=none", "rnic.window_bytes=250000", "rnic.rto_us=67109", "cc.mode=dcqcn", "cc.rpg_byte_reset=0",
+                  "cc.rpg_ai_rate=40", "cc.rpg_hai_rate=100", "cc.rpg_min_rate=100", "cc.dce_tcp_g=1020",
+                  "cc.initial_alpha_value=1024"]
 # Scheme, settings; a setting without a value takes the one that ships.
 VARIANTS = {
     "ecmp": ("ecmp", []),
@@ -109,10 +116,24 @@ VARIANTS = {
     "shipped": ("hp3", []),
     "shipped, tolerance 1": ("hp3", ["ppp.congestion_tolerance=1"]),
     "shipped, tolerance 3": ("hp3", ["ppp.congestion_tolerance=3"]),
+    "ecmp, CNPs": ("ecmp", CNPS),
+    "RNICs' rates follow moves": ("hp3-ideal", CNPS),
+    "native, no CNP waits": ("hp3-ideal", NATIVE + ["cc.withhold_us=0"]),
+    "native": ("hp3-ideal", NATIVE),
+    "dcqcn": ("hp3-ideal", DCQCN),
+    "as it ships, native, no CNP waits": ("hp3", CNPS + ["cc.withhold_us=0"]),
+    "as it ships, native": ("hp3", CNPS),
+    "as it ships, dcqcn": ("hp3", DCQCN),
 }
-# Table: its variants, of which the last one is repeated.
-PARAMETERS = {"parameters": [v for v in VARIANTS if v not in ("ecmp", "default")] + ["default"],
-              "shipped": ["default", "shipped"]}
+# A table of ratios: its variants, of which the last one is repeated, workloads, and what they are ratios to.
+Study = namedtuple("Study", "variants workloads base", defaults=[WORKLOADS, "ecmp"])
+RATES = list(VARIANTS)[list(VARIANTS).index("ecmp, CNPs") + 1:]
+PARAMETERS = {
+    "parameters": Study([v for v in VARIANTS if v not in ["ecmp", "ecmp, CNPs", "default"] + RATES] + ["default"]),
+    "shipped": Study(["default", "shipped"]),
+    "rates": Study([v for v in RATES if v != "native"] + ["native"],
+                   ["allreduce", "alltoall", "incast", "permutation"], "ecmp, CNPs"),
+}
 
 # On the trace of tests/data/sim: title, balancer, settings.
 KEPT_TRACE = ["rnic.qps=kept", "rnic.setup_us=20", "rnic.setup_counts=off"]

@@ -104,12 +104,12 @@ def variant_ratio(ecmp, ours):
 
 
 def parameters(how, name):
-    base = {w: runs.variant(how, "ecmp", w, how.seeds) for w in plan.WORKLOADS}
-    lines = []
-    for v in plan.PARAMETERS[name]:
-        cells = [variant_ratio(base[w], runs.variant(how, v, w, how.seeds)) for w in plan.WORKLOADS]
+    study, lines = plan.PARAMETERS[name], []
+    base = {w: runs.variant(how, study.base, w, how.seeds) for w in study.workloads}
+    for v in study.variants:
+        cells = [variant_ratio(base[w], runs.variant(how, v, w, how.seeds)) for w in study.workloads]
         lines.append(f"| {v} | " + " | ".join(cells) + " |")
-    return frame("over ECMP", plan.WORKLOADS, lines)
+    return frame("over ECMP", study.workloads, lines)
 
 
 def reference():

@@ -38,7 +38,7 @@ class Evaluate:
         plan.WORKLOADS, plan.PARAMETER_SPOT = ["incast"], "incast"
         plan.VARIANTS = {"ecmp": ("ecmp", []), "shipped": ("hp3", []),
                          "one round": ("hp3-ideal", ["ppp.setup_rounds=1", "ppp.candidates"])}
-        plan.PARAMETERS = {"parameters": list(plan.VARIANTS)}
+        plan.PARAMETERS = {"parameters": plan.Study(list(plan.VARIANTS), plan.WORKLOADS)}
         self.docs, self.out = os.path.join(tmp, "docs"), os.path.join(tmp, "out")
         os.makedirs(self.docs)
         self.always = ["--sim", sim, "--out", self.out, "--docs", self.docs, "--seeds", "2"]
