@@ -5,7 +5,7 @@
 usage: fidelity.py HP3-SIM DATA [SEED...]      DATA: tests/data/sim
 
 For each balancer of reference.json: average and p99 of the slowdown, overall and for the two size
-classes, within the tolerances there; no drops; two runs of the last one give the same bytes. With
+classes, within the tolerances there; so for those under IRN; no drops; two runs of the last one give the same bytes. With
 several seeds it is their mean that must be within wider ones: the reference itself is one seed, and
 the tail of short flows under ECMP depends on one hot spot (docs/sim.md).
 """
@@ -19,9 +19,11 @@ import tempfile
 VARYING = ("cpu_s", "peak_bytes")
 
 
-def run(sim, data, ref, flows, lb, seed):
+def run(sim, data, ref, flows, lb, seed, settings=()):
     args = [sim, "trace", "--topology", os.path.join(data, ref["topology"]), "--flows", flows,
             "--lb", lb, "--seed", str(seed), "--json", "-"]
+    for s in settings:
+        args += ["--set", s]
     out = subprocess.run(args, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     result = json.loads(out.stdout)
     cost = {k: result.pop(k) for k in VARYING}
@@ -55,6 +57,22 @@ def compare(ref, lb, result, tolerance):
     return bad
 
 
+def under_irn(sim, data, ref, text, seed):
+    """The first milliseconds of the trace, by RNICs that have IRN, without PFC."""
+    irn, bad = ref["irn"], []
+    lines = [x for x in text.decode().splitlines()[1:] if x.strip()]
+    end = float(lines[0].split()[4]) // 1 + irn["first_ms"] / 1000
+    lines = [x for x in lines if float(x.split()[4]) < end]
+    with tempfile.NamedTemporaryFile("w", prefix="hp3-sim-", suffix=".flows") as flows:
+        flows.write("\n".join([str(len(lines))] + lines + [""]))
+        flows.flush()
+        for lb in irn["slowdown"]:
+            result, _ = run(sim, data, ref, flows.name, lb, seed, irn["settings"])
+            print("irn:")
+            bad += compare(irn, lb, result, irn["tolerance"])
+    return bad
+
+
 def main():
     sim, data = sys.argv[1:3]
     seeds = [int(s) for s in sys.argv[3:]] or [1]
@@ -64,7 +82,8 @@ def main():
     bad = []
     with tempfile.NamedTemporaryFile(prefix="hp3-sim-", suffix=".flows") as flows:
         with lzma.open(os.path.join(data, ref["flows"])) as f:
-            flows.write(f.read())
+            text = f.read()
+        flows.write(text)
         flows.flush()
         print("seeds", *seeds)
         for lb in ref["slowdown"]:
@@ -79,6 +98,7 @@ def main():
         again, _ = run(sim, data, ref, flows.name, lb, seed)
         if result != again:
             bad.append(f"{lb}: two runs with seed {seed} differ")
+    bad += under_irn(sim, data, ref, text, seeds[0])
     for line in bad:
         print("fidelity:", line)
     return 1 if bad else 0
