@@ -125,6 +125,14 @@ int sim_config_load(struct sim_config *cfg, const char *path, const char *text,
 	return ret;
 }
 
+bool sim_has_policy(const char *lb)
+{
+	for (unsigned who = 0; who < SIM_POLICIES; who++)
+		if (strcmp(policies[who].lb, lb) == 0)
+			return true;
+	return false;
+}
+
 void sim_config_choose(struct sim_config *cfg, const char *lb)
 {
 	cfg->engine = cfg->policy[SIM_POLICY_HP3];

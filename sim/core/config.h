@@ -139,5 +139,7 @@ int sim_config_load(struct sim_config *cfg, const char *path, const char *text,
 
 /* Sets run.lb, and `engine` to its policy. */
 void sim_config_choose(struct sim_config *cfg, const char *lb);
+/* An engine runs for it: hp3, hp3-ideal, hp3-paper. */
+bool sim_has_policy(const char *lb);
 
 #endif

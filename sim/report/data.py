@@ -78,9 +78,9 @@ class Group:
         return interval([what(r) for r in self.runs[lb]])
 
     def settings(self):
-        """Those that all runs share, and the names of those that differ."""
+        """Those that all runs share which use them, and the names of those that differ."""
         runs = [r["settings"] for r in self.all()]
-        same = {k: v for k, v in runs[0].items() if all(s.get(k) == v for s in runs)}
+        same = {k: v for one in runs for k, v in one.items() if all(s.get(k, v) == v for s in runs)}
         differ = {k for s in runs for k in s} - set(same) - {"run.lb", "run.seed"}
         return same, sorted(differ)
 

@@ -150,7 +150,7 @@ json_t *sim_result_json(const struct sim *s, const struct sim_cost *cost, bool p
 	sim_key(&s->asked, &in, key);
 	json_object_set_new(j, "v", json_integer(1));
 	json_object_set_new(j, "commit", json_string(sim_commit()));
-	json_object_set_new(j, "source", json_string(sim_source()));
+	json_object_set_new(j, "source", json_string(sim_source(s->asked.run.lb)));
 	json_object_set_new(j, "key", json_string(key));
 	json_object_set_new(j, "seed", json_integer((json_int_t)s->cfg.run.seed));
 	json_object_set_new(j, "lb", json_string(s->lb->name));

@@ -9,6 +9,7 @@
 struct used {
 	json_t *out;
 	const struct sim_inputs *in;
+	bool policy;
 };
 
 const char *sim_commit(void)
@@ -16,9 +17,9 @@ const char *sim_commit(void)
 	return HP3_SIM_COMMIT;
 }
 
-const char *sim_source(void)
+const char *sim_source(const char *lb)
 {
-	return HP3_SIM_SOURCE;
+	return sim_has_policy(lb) ? HP3_SIM_SOURCE : HP3_SIM_SOURCE_MODEL;
 }
 
 static bool was_read(const struct sim_input *in)
@@ -39,12 +40,28 @@ static bool is_shape(const char *key)
 	return false;
 }
 
+static bool is_policy(const char *section)
+{
+	static const char *const policy[] = {
+#define HP3_POLICY_SECTION(title, text) #title,
+#include "engine/policy.def"
+		"hp3-ideal",
+	};
+
+	for (size_t i = 0; i < sizeof(policy) / sizeof(policy[0]); i++)
+		if (strcmp(policy[i], section) == 0)
+			return true;
+	return false;
+}
+
 static bool is_used(const struct used *u, const char *section, const char *key)
 {
 	bool trace = was_read(u->in->flows), file = was_read(u->in->topology);
 
 	if (strcmp(section, "sweep") == 0)
 		return false;
+	if (is_policy(section))
+		return u->policy;
 	if (strcmp(section, "fabric") == 0)
 		return strcmp(key, "topology") == 0 ? file : !file || !is_shape(key);
 	if (strcmp(section, "background") == 0 || strcmp(section, "fault") == 0)
@@ -71,7 +88,7 @@ static int add(void *arg, const struct hp3_ini_item *item)
 
 json_t *sim_settings_json(const struct sim_config *cfg, const struct sim_inputs *in)
 {
-	struct used u = {.out = json_object(), .in = in};
+	struct used u = {.out = json_object(), .in = in, .policy = sim_has_policy(cfg->run.lb)};
 
 	hp3_ini_each(&sim_schema, cfg, add, &u);
 	if (was_read(in->topology)) {
@@ -108,8 +125,8 @@ void sim_key(const struct sim_config *cfg, const struct sim_inputs *in, char key
 	json_object_del(settings, "traffic.cdf");
 	json_object_foreach (inputs, role, input)
 		json_object_del(input, "name");
-	all = json_pack(
-		"{s:s, s:o, s:o}", "source", sim_source(), "settings", settings, "inputs", inputs);
+	all = json_pack("{s:s, s:o, s:o}", "source", sim_source(cfg->run.lb), "settings", settings,
+		"inputs", inputs);
 	text = json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
 	sim_sha256(text, strlen(text), key);
 	free(text);

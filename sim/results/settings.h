@@ -5,9 +5,11 @@
  * What a run was made from, and the key under which its result is kept.
  *
  * Settings are those that the run used: [sweep] is of many runs, [traffic] and faults are not of a
- * trace (but traffic.read_percent), the shape of a fabric is not of one that was read from a file.
- * The key is the SHA-256 of the settings, of the contents of all files read, and of the simulator's
- * sources; names of files are no part of it. Equal keys: the same result, but for its costs.
+ * trace (but traffic.read_percent), the shape of a fabric is not of one that was read from a file,
+ * policy is of those balancers alone that run an engine.
+ * The key is the SHA-256 of the settings, of the contents of all files read, and of the sources
+ * that the run depends on: without an engine those of the model, which the engine's are no part of.
+ * Names of files are no part of it, either. Equal keys: the same result, but for its costs.
  */
 #include <jansson.h>
 #include "sim/core/config.h"
@@ -17,9 +19,10 @@ struct sim_inputs { /* NULL, or one without a name: not read */
 	const struct sim_input *topology, *sizes, *flows;
 };
 
-/* Of the source this was built from: git describe; SHA-256 of the files that make the simulator. */
+/* Of the source this was built from: git describe; SHA-256 of the files that the balancer's
+ * runs depend on. */
 const char *sim_commit(void);
-const char *sim_source(void);
+const char *sim_source(const char *lb);
 
 /* Object: "section.key": value. */
 json_t *sim_settings_json(const struct sim_config *cfg, const struct sim_inputs *in);

@@ -81,15 +81,26 @@ def same_results(sim, tmp, bad):
 
 
 def policy_file(sim, tmp, bad):
-    keys = []
+    made = {"ecmp": [], "hp3": []}
     for candidates in 1, 1, 3:
         policy = write(tmp, "hp3.ini", f"[ppp]\ncandidates = {candidates}\n")
-        run([sim, "run", "micro-collision", "--quick", "--lbs", "hp3", "--hp3", policy,
-             "--no-report", "--out", os.path.join(tmp, "policy")])
-        with open(os.path.join(tmp, "policy", "micro-collision-hp3-50-1.json"), encoding="utf-8") as f:
-            keys.append(json.load(f)["key"])
+        run([sim, "run", "micro-collision", "--quick", "--lbs", "ecmp,hp3", "--hp3", policy, "--set",
+             f"rfr.cooldown_us={candidates}000", "--no-report", "--out", os.path.join(tmp, "policy")])
+        for lb, results in made.items():
+            with open(os.path.join(tmp, "policy", f"micro-collision-{lb}-50-1.json"),
+                      encoding="utf-8") as f:
+                results.append(json.load(f))
+    keys = [r["key"] for r in made["hp3"]]
     if keys[0] != keys[1] or keys[1] == keys[2]:
         bad.append(f"hp3.ini edited in place: {keys}")
+    if len({r["key"] for r in made["ecmp"]}) != 1:
+        bad.append("what only hp3 reads is in the key of ecmp's results")
+    ours = made["hp3"][0]["settings"].keys() - made["ecmp"][0]["settings"].keys()
+    sections = {"policy", "flows", "pairing", "ppp", "rfr", "cc", "hp3-ideal"}
+    if {k.split(".")[0] for k in ours} != sections:
+        bad.append(f"settings that only hp3 has: {sorted(ours)}")
+    if made["hp3"][0]["source"] == made["ecmp"][0]["source"]:
+        bad.append("ecmp's results depend on the engine's sources")
 
 
 def what_was_read(sim, tmp, bad):
@@ -112,16 +123,27 @@ def what_was_read(sim, tmp, bad):
 
 def sources(script, tmp, bad):
     root = os.path.join(tmp, "root")
-    os.makedirs(os.path.join(root, "sim", "core"))
+    for folder in "sim/core", "sim/lb", "cc", "engine":
+        os.makedirs(os.path.join(root, folder))
     header = os.path.join(tmp, "source.h")
-    texts = []
-    for name, text in (("sim/core/x.c", "1"), ("sim/core/x.c", "2"), ("sim/readme", "3")):
+    before = [None, None]
+    # What is written, whether the results of all change, and those of balancers without an engine.
+    for name, text, ours, others in (
+            ("sim/core/x.c", '#include "cc/y.h"\n#include "engine/e.h"\n', True, True),
+            ("sim/core/x.c", '#include "cc/y.h"\n#include "engine/e.h"\n\n', True, True),
+            ("sim/readme", "1", False, False), ("sim/lb/hp3.c", "1", True, False),
+            ("engine/e.h", "1", True, False), ("cc/other.c", "1", True, False),
+            ("cc/y.h", '#include "cc/z.h"\n', True, True), ("cc/z.c", "1", True, True)):
         write(root, name, text)
-        run([script, header, root, "break=none", "sim"])
+        if name == "cc/y.h":
+            write(root, "cc/z.h", "1")
+        run([script, header, root, "break=none", "sim", "cc", "engine"])
         with open(header, encoding="utf-8") as f:
-            texts.append(f.read())
-    if texts[0] == texts[1] or texts[1] != texts[2]:
-        bad.append(f"source.py: must change with sources, and only with them: {texts}")
+            now = [line.split()[2] for line in f]
+        changed = [old != new for old, new in zip(before, now)]
+        if changed != [ours, others]:
+            bad.append(f"source.py: {name}: of all, of those without an engine: {changed}")
+        before = now
 
 
 def main():
