@@ -48,8 +48,8 @@ struct hp3_cc_params {
 	uint32_t burst_bytes; /* DCQCN: may leave at once */
 	uint64_t rto_ns; /* DCQCN: the RNIC's retransmission time-out; 0: it has none (rule 14) */
 	uint64_t max_rtt_ns; /* longest round trip: how long a CNP may be stale */
-	uint64_t withhold_ns; /* NATIVE: how long a flow that looks for a better path keeps CNPs
-				 from the RNIC (rule 30); 0: no CNP waits */
+	uint16_t withhold_percent; /* NATIVE: of a base RTT, how long a flow that looks for a better
+				      path keeps CNPs from the RNIC (rule 30); 0: no CNP waits */
 };
 
 /* Which probes? */
@@ -105,9 +105,11 @@ struct hp3_engine_config {
 	uint8_t probes; /* enum hp3_probe_choice */
 	uint8_t candidates; /* ports per round beside the one in use, up to 7 */
 	uint16_t max_concurrent; /* rounds and moves of an address pair at a time */
-	uint64_t cooldown_ns; /* a flow that was moved stays that long */
-	uint64_t move_wait_ns; /* a better path is asked about once more after a random part of it
-				  (rule 29); 0: it is taken at once */
+	uint64_t cooldown_ns; /* a flow that was moved stays that long, ... */
+	uint8_t cooldown_rtts; /* ... or so many base RTTs */
+	uint64_t move_wait_ns; /* a better path is asked about once more after a random part of
+				  this (rule 29), or ...; 0: it is taken at once */
+	uint8_t move_wait_rtts; /* ... of so many base RTTs, if that is longer */
 	uint64_t verify_ns; /* after a move: when to judge whether it paid off; 0: never */
 	uint64_t stall_ns; /* nothing acknowledged for so long (and 4 RTT): dead path? 0: never */
 	uint64_t peer_ns; /* AUTO: a peer that does not answer is asked again after this */

@@ -32,13 +32,24 @@ static bool is_stale(struct hp3_engine *e, const struct hp3_flow *f, uint64_t no
 	return hp3_shield_cnp(&m->shield, now) == HP3_CNP_CONSUME;
 }
 
+static bool may_withhold(const struct hp3_engine *e)
+{
+	return e->cfg.cc.mode == HP3_CC_NATIVE && e->cfg.cc.withhold_percent != 0;
+}
+
 void hp3_cnps_wait(struct hp3_engine *e, struct hp3_move *m, uint64_t until)
 {
-	if (e->cfg.cc.mode != HP3_CC_NATIVE || e->cfg.cc.withhold_ns == 0 || e->cfg.observe ||
-		e->cfg.beside)
+	if (!may_withhold(e) || e->cfg.observe || e->cfg.beside)
 		return;
 	hp3_withheld_begin(&m->withheld, until);
 	hp3_slot_timer(e, m, &m->cnp_at, until);
+}
+
+void hp3_cnps_wait_for_round(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+{
+	uint64_t base = e->flows[m->flow].monitor.base;
+
+	hp3_cnps_wait(e, m, now + base * e->cfg.cc.withhold_percent / 100);
 }
 
 void hp3_cnps_end(struct hp3_engine *e, struct hp3_move *m, bool left, struct hp3_acts *acts)
@@ -65,8 +76,8 @@ static bool is_withheld(
  */
 static bool is_at_once(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
 {
-	return e->cfg.cc.mode == HP3_CC_NATIVE && e->cfg.cc.withhold_ns != 0 && e->cfg.probing &&
-	       f->monitor.cnp && hp3_probe_kind_of(e, f->pair, now) == HP3_PROBE_PEER;
+	return may_withhold(e) && e->cfg.probing && f->monitor.cnp &&
+	       hp3_probe_kind_of(e, f->pair, now) == HP3_PROBE_PEER;
 }
 
 /* Rule 5: where the RNIC does not do congestion control, what speaks of it stops here. */

@@ -28,6 +28,8 @@ void hp3_tx_slow(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt,
 void hp3_severe(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
 /* A search or a drain begins: CNPs of the flow wait for what becomes of it (shield.h, rule 30). */
 void hp3_cnps_wait(struct hp3_engine *e, struct hp3_move *m, uint64_t until);
+/* A round of probes begins: so long as cc.withhold_percent says. */
+void hp3_cnps_wait_for_round(struct hp3_engine *e, struct hp3_move *m, uint64_t now);
 /* `left`: the path that they speak of; else the RNIC is handed the one that it is owed. */
 void hp3_cnps_end(struct hp3_engine *e, struct hp3_move *m, bool left, struct hp3_acts *acts);
 void hp3_cnp_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now,

@@ -41,6 +41,13 @@ struct hp3_move *hp3_move_prepare(
 	return m;
 }
 
+static uint64_t cooldown_of(const struct hp3_engine *e, const struct hp3_move *m)
+{
+	uint64_t rtts = (uint64_t)m->before.base_rtt_ns * e->cfg.cooldown_rtts;
+
+	return rtts > e->cfg.cooldown_ns ? rtts : e->cfg.cooldown_ns;
+}
+
 /* A move of our own is over: how long until the flow may be looked after again. */
 static void settle_sought(struct hp3_engine *e, struct hp3_flow *f, const struct hp3_move *m,
 	bool switched, uint64_t now)
@@ -52,7 +59,7 @@ static void settle_sought(struct hp3_engine *e, struct hp3_flow *f, const struct
 	} else if (switched) {
 		if (e->cfg.verify_ns == 0) /* else that is for the verdict to say */
 			hp3_backoff_paid(&f->backoff);
-		hp3_backoff_wait(&f->backoff, e->cfg.cooldown_ns, now);
+		hp3_backoff_wait(&f->backoff, cooldown_of(e, m), now);
 		hp3_monitor_offer_base(&f->monitor, m->round.probe[m->round.winner].rtt_ns);
 	} else {
 		hp3_backoff_fruitless(

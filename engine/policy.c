@@ -58,7 +58,6 @@ static void settle_paths(struct hp3_engine_config *c)
 	c->paths.rtt_factor = c->monitor.rtt_factor;
 	c->paths.ecn_fraction = c->monitor.ecn_fraction;
 	c->load_paths = c->trace && c->words.placement ? HP3_HOPS : 0;
-	c->load_age_ns = c->paths.fresh_ns;
 }
 
 struct hp3_engine_config hp3_policy_settled(const struct hp3_engine_config *table)

@@ -218,7 +218,7 @@ void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts
 	if (kind != HP3_PROBE_PEER) {
 		m->ask = true;
 		m->round = (struct hp3_round){0};
-		hp3_cnps_wait(e, m, now + e->cfg.cc.withhold_ns);
+		hp3_cnps_wait_for_round(e, m, now);
 		hp3_move_start(e, flow, now, acts);
 		return;
 	}
@@ -228,11 +228,19 @@ void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts
 		return;
 	}
 	m->seeking = true;
-	hp3_cnps_wait(e, m, now + e->cfg.cc.withhold_ns);
+	hp3_cnps_wait_for_round(e, m, now);
 	e->stats.rounds++;
 	hp3_move_input(e, flow, HP3_RFR_IN_SEEK, now, acts);
 	hp3_send_probes(e, m, now, acts);
 	hp3_slot_timer(e, m, &m->move_at, m->round.deadline);
+}
+
+static uint64_t wait_of(struct hp3_engine *e, const struct hp3_move *m)
+{
+	uint64_t rtts = (uint64_t)e->flows[m->flow].monitor.base * e->cfg.move_wait_rtts;
+	uint64_t most = rtts > e->cfg.move_wait_ns ? rtts : e->cfg.move_wait_ns;
+
+	return 1 + hp3_random(&e->rng) % most;
 }
 
 /*
@@ -253,7 +261,7 @@ static bool will_look(struct hp3_engine *e, struct hp3_move *m, bool won, uint64
 		return false;
 	m->looks++;
 	m->asked_at = now;
-	m->again = now + 1 + hp3_random(&e->rng) % e->cfg.move_wait_ns;
+	m->again = now + wait_of(e, m);
 	hp3_slot_timer(e, m, &m->move_at, m->again);
 	return true;
 }

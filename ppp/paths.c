@@ -58,6 +58,13 @@ uint32_t hp3_paths_least_rtt(const struct hp3_paths *t)
 	return least;
 }
 
+static bool is_fresh(const struct hp3_paths_params *c, const struct hp3_path *p, uint64_t now)
+{
+	uint64_t age = now - p->seen, rtts = (uint64_t)p->min_rtt * c->fresh_rtts;
+
+	return p->seen && (age <= c->fresh_ns || age <= rtts);
+}
+
 enum hp3_quality hp3_path_quality(
 	const struct hp3_paths *t, const struct hp3_path *p, uint32_t least, uint64_t now)
 {
@@ -65,7 +72,7 @@ enum hp3_quality hp3_path_quality(
 
 	if (p->retry_at)
 		return now < p->retry_at ? HP3_QUALITY_FAILED : HP3_QUALITY_UNKNOWN;
-	if (p->losses || !p->seen || now - p->seen > c->fresh_ns)
+	if (p->losses || !is_fresh(c, p, now))
 		return HP3_QUALITY_UNKNOWN;
 	if ((p->marked + HP3_MARKED_ALL / 200) / (HP3_MARKED_ALL / 100) >= c->ecn_fraction)
 		return HP3_QUALITY_CONGESTED;
@@ -180,7 +187,7 @@ void hp3_paths_reply(struct hp3_paths *t, int index, uint32_t rtt, bool marked, 
 
 	if (now < p->seen)
 		return;
-	if (!p->seen || now - p->seen > c->fresh_ns) {
+	if (!is_fresh(c, p, now)) {
 		p->rtt = rtt;
 		p->marked = (uint16_t)share;
 	} else {

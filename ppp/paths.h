@@ -49,12 +49,13 @@ enum hp3_quality {
 };
 
 struct hp3_paths_params {
-	uint64_t fresh_ns; /* what is older is unknown */
+	uint64_t fresh_ns; /* what is older is unknown, but for ... */
 	uint64_t recheck_ns; /* a trace that is older is due again */
 	uint64_t retry_ns; /* a failed path may be tried again after this, doubling up to 64 x */
 	uint64_t window_ns; /* losses closer together count once (rule 13: >= max RTT) */
 	uint16_t rtt_factor; /* percent of the pair's least RTT: congested from here */
 	uint8_t ecn_fraction; /* percent of marked replies: congested from here */
+	uint8_t fresh_rtts; /* ... so many of the path's least round trips: younger is known */
 	uint8_t losses; /* in separate windows: failed (rule 13: >= 3) */
 	uint8_t equal; /* percent above the best RTT that counts as equally good */
 };

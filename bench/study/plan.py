@@ -118,10 +118,10 @@ VARIANTS = {
     "shipped, tolerance 3": ("hp3", ["ppp.congestion_tolerance=3"]),
     "ecmp, CNPs": ("ecmp", CNPS),
     "RNICs' rates follow moves": ("hp3-ideal", CNPS),
-    "native, no CNP waits": ("hp3-ideal", NATIVE + ["cc.withhold_us=0"]),
+    "native, no CNP waits": ("hp3-ideal", NATIVE + ["cc.withhold=0"]),
     "native": ("hp3-ideal", NATIVE),
     "dcqcn": ("hp3-ideal", DCQCN),
-    "as it ships, native, no CNP waits": ("hp3", CNPS + ["cc.withhold_us=0"]),
+    "as it ships, native, no CNP waits": ("hp3", CNPS + ["cc.withhold=0"]),
     "as it ships, native": ("hp3", CNPS),
     "as it ships, dcqcn": ("hp3", DCQCN),
 }

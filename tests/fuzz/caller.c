@@ -252,7 +252,7 @@ static struct hp3_engine_config config_of(uint8_t how)
 			.np = {.min_time_between_cnps = 50, .mode = how & 8 ? HP3_NP_BECN : 0},
 			.rp = hp3_dcqcn_presets[0].rp,
 			.burst_bytes = 1000,
-			.withhold_ns = how & 4 ? 50 * US : 0,
+			.withhold_percent = how & 4 ? 200 : 0,
 			.rto_ns = 4000 * US,
 			.max_rtt_ns = 500 * US},
 		.round = {.timeout_ns = 500 * US,

@@ -7,7 +7,7 @@
 #include "world_inside.h"
 
 #define LINE_MBPS 10000u
-#define WITHHOLD  (50 * US)
+#define WITHHOLD  100u /* % */
 #define LATE      (1000 * US) /* hp3d is called that late */
 
 void world_rate_config(const struct world_params *p, struct hp3_cc_params *cc, uint64_t rto_ns)
@@ -19,7 +19,7 @@ void world_rate_config(const struct world_params *p, struct hp3_cc_params *cc, u
 	cc->burst_bytes = 2048;
 	cc->rto_ns = rto_ns;
 	cc->max_rtt_ns = MAX_RTT;
-	cc->withhold_ns = WITHHOLD;
+	cc->withhold_percent = WITHHOLD;
 }
 
 uint64_t world_rate_of(const struct world *w, uint32_t flow)
@@ -61,9 +61,10 @@ void world_cnps_kept(struct world *w, const struct burst *b, uint32_t from, uint
 void world_cnp_owed(struct world *w, uint32_t i)
 {
 	struct qp *q = &w->qps[i];
+	uint64_t bound = (uint64_t)w->e->flows[q->flow].monitor.base * WITHHOLD / 100;
 
 	w->r.cnps_owed++;
-	if (q->owed && w->now > q->owed_since + WITHHOLD + w->cfg.max_hold_ns + LATE)
+	if (q->owed && w->now > q->owed_since + bound + w->cfg.max_hold_ns + LATE)
 		VIOLATION(w, "queue pair %u waits %llu ns for a CNP (rule 30)", i,
 			(unsigned long long)(w->now - q->owed_since));
 	q->owed = false;

@@ -97,7 +97,7 @@ static void defaults_are_the_policy(void **state)
 static void policy_settles(void **state)
 {
 	struct hp3_config cfg = parse("[ppp]\nwatch = off\nprobe = nak\nrtt_factor = 300\n"
-				      "probe_timeout_us = 70\npath_fresh_us = 5\n"
+				      "probe_timeout_us = 70\npath_fresh_us = 5\nplacement = on\n"
 				      "[policy]\nmode = observe\n[cc]\nmode = dcqcn\n",
 		HP3_CONFIG_NO_RAILS);
 	struct hp3_engine_config e = hp3_policy_settled(&cfg.engine);
@@ -111,7 +111,7 @@ static void policy_settles(void **state)
 	assert_int_equal(e.round.guard_ns, 70000);
 	assert_int_equal(e.paths.window_ns, 70000);
 	assert_int_equal(e.trace_timeout_ns, 70000);
-	assert_int_equal(e.load_age_ns, 5000);
+	assert_int_equal(e.paths.fresh_ns, 5000);
 	assert_true(e.trace && e.load_paths > 0 && e.observe && !e.moves_allowed && e.cc.notify);
 	cfg = parse("[ppp]\nplacement = off\nprobe = off\n[cc]\nnp = off\nmode = off\n",
 		HP3_CONFIG_NO_RAILS);

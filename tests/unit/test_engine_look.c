@@ -9,10 +9,11 @@
 #define WAIT (2 * MS)
 
 /* A congested flow has found a better path; it has not left yet. */
-static void found(void)
+static void found_after(uint64_t wait_ns, uint8_t wait_rtts)
 {
 	probing_config();
-	rig.cfg.move_wait_ns = WAIT;
+	rig.cfg.move_wait_ns = wait_ns;
+	rig.cfg.move_wait_rtts = wait_rtts;
 	probing_engine();
 	congest();
 	assert_int_equal(rig.nprobes, ASKED);
@@ -24,6 +25,11 @@ static void found(void)
 	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
 	assert_int_equal(stats()->rounds_won, 1);
 	assert_false(info(&q).moved);
+}
+
+static void found(void)
+{
+	found_after(WAIT, 6);
 }
 
 /* Marks go on until the second round is out; when was that? */
@@ -38,9 +44,8 @@ static uint64_t until_looked(void)
 	return rig.now - begin;
 }
 
-static void rule_29_still_congested_it_moves(void **state)
+static void moves_on(void)
 {
-	found();
 	assert_true(until_looked() <= WAIT + 2 * RTT);
 	pass_time(10 * US);
 	probe_reply(ASKED + 1, false);
@@ -51,6 +56,38 @@ static void rule_29_still_congested_it_moves(void **state)
 	last(&q, psn++);
 	ack(&q, psn - 1);
 	assert_int_equal(info(&q).port, rig.probe_ports[ASKED + 1]);
+}
+
+static void rule_29_still_congested_it_moves(void **state)
+{
+	found();
+	moves_on();
+}
+
+/* The new path is marked, too: when are others asked about again? */
+static uint64_t until_next(uint64_t cooldown_ns, uint8_t cooldown_rtts)
+{
+	uint64_t begin;
+
+	found();
+	rig.cfg.cooldown_ns = cooldown_ns;
+	rig.cfg.cooldown_rtts = cooldown_rtts;
+	hp3_engine_reconfigure(rig.e, &rig.cfg);
+	moves_on();
+	begin = rig.now;
+	for (unsigned i = 0; i < 1000 && rig.nprobes == ASKED + 2; i++)
+		marked_reply();
+	assert_int_equal(rig.nprobes, ASKED + 2 + ASKED);
+	return rig.now - begin;
+}
+
+static void who_moved_stays_for_a_while(void **state)
+{
+	assert_in_range(until_next(0, 0), 0, MS);
+	rig_setup(state);
+	assert_in_range(until_next(4 * MS, 0), 4 * MS, 5 * MS);
+	rig_setup(state);
+	assert_in_range(until_next(0, 200), 200 * 10 * US, 201 * RTT + MS);
 }
 
 /* Marks go on, but the path in use is as good as the one found, three times. */
@@ -89,7 +126,7 @@ static void rule_29_it_stays_where_cycles_are_clean(void **state)
 }
 
 /* Two hosts that feel the same do not come to the same time. */
-static void rule_29_the_wait_is_drawn(void **state)
+static void is_drawn(void **state, uint64_t wait_ns, uint8_t wait_rtts)
 {
 	uint64_t least = UINT64_MAX, most = 0;
 
@@ -98,14 +135,25 @@ static void rule_29_the_wait_is_drawn(void **state)
 
 		rig_setup(state);
 		rig.cfg.seed = i;
-		found();
+		found_after(wait_ns, wait_rtts);
 		t = until_looked();
 		least = t < least ? t : least;
 		most = t > most ? t : most;
 		rig_teardown(state);
 	}
 	rig_setup(state);
-	assert_true(least < WAIT / 4 && most > WAIT * 3 / 4);
+	assert_true(least < WAIT / 4 && most > WAIT * 3 / 4 && most < WAIT + 4 * RTT);
+}
+
+static void rule_29_the_wait_is_drawn(void **state)
+{
+	is_drawn(state, WAIT, 0);
+}
+
+/* A wait shorter than a round trip keeps nobody apart. */
+static void rule_29_the_wait_is_some_round_trips(void **state)
+{
+	is_drawn(state, 1, WAIT / RTT);
 }
 
 static void slow_reply(void)
@@ -191,9 +239,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(rule_29_still_congested_it_moves),
+		RIG_TEST(who_moved_stays_for_a_while),
 		RIG_TEST(rule_29_it_stays_where_it_is_as_good),
 		RIG_TEST(rule_29_it_stays_where_cycles_are_clean),
 		RIG_TEST(rule_29_the_wait_is_drawn),
+		RIG_TEST(rule_29_the_wait_is_some_round_trips),
 		RIG_TEST(rule_29_round_trips_alone_have_to_say_so_every_time),
 		RIG_TEST(rule_29_round_trips_alone_move_nobody_by_chance),
 		RIG_TEST(rule_10_rnr_calls_it_off),

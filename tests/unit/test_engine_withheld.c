@@ -6,13 +6,13 @@
 #include <cmocka.h>
 #include "scene.h"
 
-#define BOUND (500 * US)
+#define BOUND (5 * RTT)
 
 static void config(enum hp3_cc_mode mode)
 {
 	probing_config();
 	rig.cfg.cc.mode = mode;
-	rig.cfg.cc.withhold_ns = BOUND;
+	rig.cfg.cc.withhold_percent = 500;
 	rig.cfg.max_hold_ns = 4 * BOUND;
 	rig.cfg.cc.max_rtt_ns = 0; /* no shield: what ends here is withheld */
 }
@@ -104,7 +104,7 @@ static void rule_30_nobody_waits_longer_than_the_bound(void **state)
 	searching();
 	pass_time(BOUND - 10 * US);
 	expect_cnps(2, 0);
-	pass_time(10 * US);
+	pass_time(10 * US + RTT / 2);
 	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
 	expect_cnps(2, 1);
 	expect_cnp(HP3_PASS);
@@ -123,7 +123,7 @@ static void rule_30_of_a_queue_pair_that_is_gone_nobody_is_told(void **state)
 static void rule_05_only_an_rnic_with_congestion_control_is_owed_any(void **state)
 {
 	config(HP3_CC_NATIVE);
-	rig.cfg.cc.withhold_ns = 0;
+	rig.cfg.cc.withhold_percent = 0;
 	probing_engine();
 	congest();
 	expect_cnp(HP3_PASS);

@@ -96,6 +96,8 @@ static void severe_is_evident(
 	uint8_t seen[HP3_CYCLES_KEPT + 1];
 	uint32_t n = hp3_monitor_evidence(m, seen);
 
+	if (r->cnp) /* of the open cycle */
+		assert_int_equal(seen[--n], HP3_CYCLE_CNP);
 	while (n > 0 && seen[n - 1] == HP3_CYCLE_SILENT)
 		n--;
 	assert_in_range(n, p->congestion_tolerance, HP3_CYCLES_KEPT);

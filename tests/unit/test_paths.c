@@ -21,6 +21,22 @@ static void unknown_until_a_reply_and_after_fresh_ns(void **state)
 	assert_int_equal(table.path[entry(0xc001, 0)].rtt, 90 * US);
 }
 
+/* Where a round trip takes long, an answer says something for longer. */
+static void fresh_for_some_round_trips(void **state)
+{
+	struct hp3_paths_params some = params;
+
+	some.fresh_ns = 100 * US;
+	some.fresh_rtts = 12;
+	table.params = &some;
+	reply(0xc001, 10 * US, false, MS);
+	assert_int_equal(quality(0xc001, MS + 121 * US), HP3_QUALITY_UNKNOWN);
+	reply(0xc002, 15 * US, false, MS);
+	assert_int_equal(quality(0xc002, MS + 180 * US), HP3_QUALITY_GOOD);
+	assert_int_equal(quality(0xc002, MS + 180 * US + 1), HP3_QUALITY_UNKNOWN);
+	table.params = &params;
+}
+
 static void congested_by_marks_or_by_rtt(void **state)
 {
 	reply(0xc001, 10 * US, false, MS);
@@ -123,6 +139,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PATHS_TEST(unknown_until_a_reply_and_after_fresh_ns),
+		PATHS_TEST(fresh_for_some_round_trips),
 		PATHS_TEST(congested_by_marks_or_by_rtt),
 		PATHS_TEST(every_mark_reaches_full_share),
 		PATHS_TEST(failed_only_on_evidence),
