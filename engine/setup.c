@@ -1,51 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A path before the first data (HP3, probing at queue-pair setup), and placement by the counts of
- * both ends (ppp/placement.h). Nothing of a queue pair that was just set up is in flight, so its
+ * A path before the first data (HP3, probing at queue-pair setup). The first unmarked answer
+ * decides; where flows are counted (counts.c) the counts of both ends do among answers that are
+ * alike. Nothing of a queue pair that was just set up is in flight, so its
  * port is chosen freely; once it has sent, what is still under way here is too late and void.
  */
 #include "engine/internal.h"
 
 #define NOISE 95u /* percent: a round trip that is not shorter than this is no shorter */
-
-/* Paths that some port of this pair is known to draw, failed ones left out. */
-static void usable(struct hp3_engine *e, uint32_t pair, uint64_t *map, uint64_t now)
-{
-	const struct hp3_paths *t = hp3_paths_of(e, pair);
-
-	hp3_paths_drawn(t, map, HP3_LOAD_PATHS);
-	for (uint32_t i = 0; i < HP3_PATHS; i++) {
-		uint32_t id = t->path[i].id;
-
-		if (id < HP3_LOAD_PATHS && hp3_paths_quality(t, (int)i, now) == HP3_QUALITY_FAILED)
-			map[id / 64] &= ~(1ull << (id & 63));
-	}
-}
-
-/* Are flows counted, and can ports be told apart by path? */
-static bool counts_tell(struct hp3_engine *e, uint32_t pair)
-{
-	return e->cfg.load_paths != 0 && hp3_paths_of(e, pair)->identity != HP3_IDENTITY_NONE;
-}
-
-/* By counts, if ports can be told apart by path and (`fresh`) the peer has spoken recently. */
-static bool place(struct hp3_engine *e, uint32_t flow, bool fresh, uint16_t *port, uint64_t now)
-{
-	const struct hp3_flow *f = &e->flows[flow];
-	struct hp3_paths *t = hp3_paths_of(e, f->pair);
-	uint64_t map[HP3_LOAD_PATHS / 64];
-	const struct hp3_peer_load *peer;
-	int path;
-
-	if (!counts_tell(e, f->pair))
-		return false;
-	peer = &e->peers[f->pair];
-	if (fresh && (peer->told == 0 || now - peer->told > e->cfg.load_age_ns))
-		return false;
-	usable(e, f->pair, map, now);
-	path = hp3_place(&e->out, peer, map, e->cfg.load_age_ns, now, &e->rng);
-	return path >= 0 && hp3_paths_port(t, (uint32_t)path, f->rqpn, port) == 0;
-}
 
 /* The flow will leave on `port` from its first packet on. */
 static void settle(
@@ -107,9 +69,8 @@ void hp3_setup(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_act
 		return;
 	m->cause = HP3_CAUSE_SETUP;
 	m->round = (struct hp3_round){0};
-	if (place(e, flow, true, &port, now) ||
-		(!counts_tell(e, f->pair) &&
-			hp3_paths_pick(hp3_paths_of(e, f->pair), f->rqpn, &port, now) == 0)) {
+	if (!hp3_counts_tell(e, f->pair) &&
+		hp3_paths_pick(hp3_paths_of(e, f->pair), f->rqpn, &port, now) == 0) {
 		settle(e, flow, port, now, acts);
 		return;
 	}
@@ -176,7 +137,26 @@ static const struct hp3_probe *decide(const struct hp3_move *m, uint64_t now, ui
 	return now < *wait ? NULL : best;
 }
 
-/* An answer, or the time to ask again, or to wait no more; or the counts that answers brought. */
+/*
+ * Where counts tell, all answers that are alike are waited for, and the path that is least used
+ * wins. A probe sees the queues of everybody, counts only the flows of two hosts: they break ties.
+ */
+static const struct hp3_probe *decide_by_counts(
+	struct hp3_engine *e, const struct hp3_move *m, uint64_t now, uint64_t *wait)
+{
+	const struct hp3_probe *best = decide(m, now, wait);
+	uint64_t until;
+
+	if (best == NULL || !hp3_counts_tell(e, e->flows[m->flow].pair))
+		return best;
+	until = m->round.start + best->sent_ns + hp3_counts_alike(e, best->rtt_ns);
+	if (now >= until)
+		return hp3_counts_least_used(e, m, best, now);
+	*wait = until;
+	return NULL;
+}
+
+/* An answer, or the time to ask again, or to wait no more. */
 void hp3_setup_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
 	const struct hp3_probe *best;
@@ -187,7 +167,7 @@ void hp3_setup_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, stru
 		ask_again(e, m, now, acts);
 		return;
 	}
-	best = decide(m, now, &wait);
+	best = decide_by_counts(e, m, now, &wait);
 	if (best == NULL && now < wait) {
 		hp3_slot_timer(e, m, &m->move_at, wait);
 		return;
@@ -199,12 +179,12 @@ void hp3_setup_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, stru
 		m->found = true;
 	}
 	hp3_round_report(e, m, now, acts);
-	if (place(e, m->flow, false, &port, now)) {
-		settle(e, m->flow, port, now, acts);
-	} else if (best != NULL) {
+	if (best != NULL) {
 		ask_again(e, m, now, acts);
 	} else if (m->found) {
 		settle(e, m->flow, m->to, now, acts);
+	} else if (hp3_counts_place(e, m->flow, &port, now)) {
+		settle(e, m->flow, port, now, acts);
 	} else {
 		m->seeking = false;
 		hp3_move_input(e, m->flow, HP3_RFR_IN_NO_BETTER, now, acts);
@@ -222,73 +202,6 @@ void hp3_setup_late(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp
 	m->seeking = false;
 	e->stats.placed_late++;
 	hp3_move_input(e, flow, HP3_RFR_IN_NO_BETTER, now, acts);
-}
-
-/* --- counts --- */
-
-static uint16_t *from_of(const struct hp3_engine *e, uint32_t pair)
-{
-	return e->counts + (size_t)(2 * pair + 1) * e->cfg.load_paths;
-}
-
-void hp3_pair_forget(struct hp3_engine *e, uint32_t pair)
-{
-	uint16_t *from;
-
-	if (e->tracing != NULL)
-		hp3_trace_forget(e, pair);
-	if (e->cfg.load_paths == 0)
-		return;
-	from = from_of(e, pair);
-	for (uint32_t i = 0; i < e->cfg.load_paths; i++) {
-		e->in.count[i] = (uint16_t)(e->in.count[i] - from[i]);
-		from[i] = 0;
-	}
-	hp3_peer_load_init(&e->peers[pair], e->counts + (size_t)2 * pair * e->cfg.load_paths,
-		e->cfg.load_paths);
-}
-
-uint32_t hp3_load_in(const struct hp3_engine *e, uint16_t *count, uint32_t max)
-{
-	return e->cfg.load_paths == 0 ? 0 : hp3_load_tell(&e->in, count, max);
-}
-
-void hp3_load_from(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
-	const void *remote, const uint16_t *count, uint32_t n, uint64_t now)
-{
-	uint32_t pair = hp3_pairs_find(&e->pairs, ipv6, vlan, local, remote);
-	uint16_t *from;
-
-	if (pair == HP3_NO_PAIR || e->cfg.load_paths == 0)
-		return;
-	e->pairs.pairs[pair].peer_seen = now;
-	from = from_of(e, pair);
-	for (uint32_t i = 0; i < e->cfg.load_paths; i++) {
-		uint16_t is = i < n ? count[i] : 0, room;
-
-		e->in.count[i] = (uint16_t)(e->in.count[i] - from[i]);
-		room = (uint16_t)(UINT16_MAX - e->in.count[i]);
-		from[i] = is < room ? is : room;
-		e->in.count[i] = (uint16_t)(e->in.count[i] + from[i]);
-	}
-}
-
-uint32_t hp3_load_to(const struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
-	const void *remote, uint16_t *count, uint32_t max)
-{
-	uint32_t pair = hp3_pairs_find(&e->pairs, ipv6, vlan, local, remote);
-	uint32_t n = e->cfg.load_paths < max ? e->cfg.load_paths : max;
-
-	memset(count, 0, n * sizeof(*count));
-	if (pair == HP3_NO_PAIR || !e->pairs.pairs[pair].paths_ready)
-		return n;
-	for (uint32_t i = 0; i < HP3_PATHS; i++) {
-		const struct hp3_path *p = &e->paths[pair].path[i];
-
-		if (p->id < n)
-			count[p->id] = (uint16_t)(count[p->id] + p->flows);
-	}
-	return n;
 }
 
 void hp3_peer_seen(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,

@@ -104,7 +104,8 @@ static void late_data_leaves_at_once(void **state)
 	assert_true(r.placed > run_seeds);
 }
 
-/* Half of the paths carry eight flows of other hosts each; ours fill up the others evenly. */
+/* Half of the paths carry eight flows of other hosts each, and all answer alike; ours fill up the
+ * others evenly. */
 static void placement_spreads_flows(void **state)
 {
 	struct world_params p = run_base();
@@ -114,6 +115,7 @@ static void placement_spreads_flows(void **state)
 	p.probing = p.model = true;
 	p.qps = 32;
 	p.paths = 8;
+	p.rtt_us = 60;
 	p.lead_us = 5000;
 	r = run(p);
 	for (unsigned i = 0; i < 4; i++) {

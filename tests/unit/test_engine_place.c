@@ -33,22 +33,40 @@ static void config(void)
 	psn = 100;
 }
 
-static uint32_t path_of(const struct qp *p)
+static uint32_t path_of_port(const struct qp *p, uint16_t port)
 {
-	struct hp3_tuple t = {.sport = info(p).port, .dport = HP3_ROCE_UDP_PORT, .qpn = p->rqpn};
+	struct hp3_tuple t = {.sport = port, .dport = HP3_ROCE_UDP_PORT, .qpn = p->rqpn};
 
 	memcpy(t.src, p->local, 16);
 	memcpy(t.dst, p->remote, 16);
 	return hp3_model_path(&model, &t);
 }
 
-/* The peer answers the round of q and tells how many flows come in there by each path. */
+static uint32_t path_of(const struct qp *p)
+{
+	return path_of_port(p, info(p).port);
+}
+
+/* All ports of the round that `p` has set off answer alike, and the first answer brings counts. */
+static void answered(struct qp *p, const uint16_t *count)
+{
+	uint32_t first = rig.nprobes;
+
+	assert_int_equal(set_up_at(p, psn), 0);
+	assert_int_equal(rig.nprobes, first + ASKED);
+	if (count != NULL)
+		hp3_load_told_by(rig.e, rig.probe_ids[first], count, PATHS, rig.now);
+	pass_time(10 * US);
+	for (uint32_t i = 0; i < ASKED; i++)
+		probe_reply(first + i, false);
+	pass_time(10 * US);
+	assert_int_equal(info(p).state, HP3_RFR_STEADY);
+}
+
+/* The peer tells how many flows come in there by each path. */
 static void told(const uint16_t *count)
 {
-	assert_int_equal(set_up_at(&q, psn), 0);
-	assert_int_equal(rig.nprobes, ASKED);
-	hp3_load_told_by(rig.e, rig.probe_ids[0], count, PATHS, rig.now);
-	probe_reply(0, false);
+	answered(&q, count);
 	assert_true(info(&q).moved);
 }
 
@@ -91,8 +109,30 @@ static void the_path_that_is_least_used_at_the_peer(void **state)
 	}
 }
 
-/* Eight queue pairs set up at once: none waits for news of the ones before. */
-static void queue_pairs_set_up_at_once_spread(void **state)
+/* A probe sees everybody's queues: counts only break ties. */
+static void a_better_answer_beats_counts(void **state)
+{
+	for (uint32_t best = 0; best < ASKED; best++) {
+		uint16_t count[PATHS] = {0};
+
+		rig_setup(state);
+		config();
+		assert_int_equal(set_up_at(&q, psn), 0);
+		pass_time(10 * US);
+		probe_reply(best, false);
+		count[path_of_port(&q, rig.probe_ports[best])] = 9;
+		hp3_load_told_by(rig.e, rig.probe_ids[best], count, PATHS, rig.now);
+		pass_time(5 * US);
+		for (uint32_t i = 0; i < ASKED; i++)
+			if (i != best)
+				probe_reply(i, false);
+		pass_time(5 * US);
+		assert_int_equal(info(&q).port, rig.probe_ports[best]);
+	}
+}
+
+/* Queue pairs set up one after another, before the peer has told of the ones before. */
+static void queue_pairs_spread(void **state)
 {
 	uint16_t used[PATHS] = {0};
 
@@ -102,11 +142,9 @@ static void queue_pairs_set_up_at_once_spread(void **state)
 	for (unsigned i = 1; i < 2 * PATHS; i++) {
 		struct qp other = make_qp(i);
 
-		assert_int_equal(set_up_at(&other, 7), 0);
-		assert_int_equal(info(&other).state, HP3_RFR_STEADY);
+		answered(&other, NULL);
 		used[path_of(&other)]++;
 	}
-	assert_int_equal(rig.nprobes, ASKED); /* what the peer told is fresh */
 	assert_memory_equal(used, COUNTS(2, 2, 2, 2), sizeof(used));
 	expect_to(&q, COUNTS(2, 2, 2, 2));
 }
@@ -114,42 +152,40 @@ static void queue_pairs_set_up_at_once_spread(void **state)
 /* Where this host sends much already, the peer's idle path is no use. */
 static void the_worse_of_both_ends_counts(void **state)
 {
-	uint32_t first, second;
 	struct qp elsewhere = make_qp(1);
 
 	config();
 	told(COUNTS(0));
-	first = path_of(&q);
-	elsewhere.remote[3] = 77; /* another peer, which tells nothing yet */
-	assert_int_equal(set_up_at(&elsewhere, 7), 0);
-	hp3_load_told_by(rig.e, rig.probe_ids[ASKED], COUNTS(0), PATHS, rig.now);
-	probe_reply(ASKED, false);
-	second = path_of(&elsewhere);
-	assert_int_not_equal(first, second);
+	elsewhere.remote[3] = 77; /* another peer */
+	answered(&elsewhere, COUNTS(0));
+	assert_int_not_equal(path_of(&q), path_of(&elsewhere));
 }
 
 static void what_the_peer_told_gets_old(void **state)
 {
-	struct qp other = make_qp(1);
+	struct qp soon = make_qp(1), late = make_qp(2);
 
 	config();
-	told(COUNTS(0));
+	told(COUNTS(0, 9, 9, 9));
+	assert_int_equal(path_of(&q), 0);
+	answered(&soon, NULL);
+	assert_int_equal(path_of(&soon), 0);
 	pass_time(rig.cfg.load_age_ns + MS);
-	assert_int_equal(set_up_at(&other, 7), 0);
-	assert_int_equal(rig.nprobes, 2 * ASKED);
+	answered(&late, NULL);
+	assert_int_not_equal(path_of(&late), 0);
 }
 
 static void an_unknown_probe_tells_nothing(void **state)
 {
 	struct qp other = make_qp(1);
+	uint16_t count[PATHS] = {9, 9, 9, 9};
 
 	config();
-	assert_int_equal(set_up_at(&q, psn), 0);
-	hp3_load_told_by(rig.e, rig.probe_ids[0] ^ 0x80000000u, COUNTS(0), PATHS, rig.now);
-	probe_reply(0, false); /* bears no counts: the answer itself decides */
-	assert_int_equal(rig.nprobes, ASKED);
-	assert_int_equal(set_up_at(&other, 7), 0);
-	assert_int_equal(rig.nprobes, 2 * ASKED); /* nothing told, so it is asked again */
+	told(NULL);
+	count[path_of(&q)] = 0;
+	hp3_load_told_by(rig.e, rig.probe_ids[0] ^ 0x80000000u, count, PATHS, rig.now);
+	answered(&other, NULL);
+	assert_int_not_equal(path_of(&other), path_of(&q));
 }
 
 /* --- our own flows, as the peer is told of them --- */
@@ -229,7 +265,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(the_path_that_is_least_used_at_the_peer),
-		RIG_TEST(queue_pairs_set_up_at_once_spread),
+		RIG_TEST(a_better_answer_beats_counts),
+		RIG_TEST(queue_pairs_spread),
 		RIG_TEST(the_worse_of_both_ends_counts),
 		RIG_TEST(what_the_peer_told_gets_old),
 		RIG_TEST(an_unknown_probe_tells_nothing),

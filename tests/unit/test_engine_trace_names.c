@@ -137,7 +137,10 @@ static void placed_by_counts_told_in_parts(void **state)
 
 			hp3_load_told_names(rig.e, rig.probe_ids[0], &told, 1, rig.now);
 		}
-		probe_reply(0, false);
+		pass_time(10 * US);
+		for (uint32_t i = 0; i < ASKED; i++)
+			probe_reply(i, false);
+		pass_time(10 * US);
 		assert_true(info(&fresh).moved);
 		assert_true(hp3_path_of_port(rig.e, flow_of(&fresh), info(&fresh).port, &id, &hop));
 		assert_int_equal(hop.addr[3], spine);
