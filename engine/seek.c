@@ -13,7 +13,7 @@
 #define SILENT_NEVER 4u /* rounds without an answer: nobody there, if nobody ever answered */
 #define SILENT_ONCE  8u /* ... if somebody did, long ago: it may be starting anew */
 #define SILENT_PART  10u /* of the time to the next question: so much they span at least */
-#define LOOKS        3u /* at a better path that was found: queues swing, one may be short by chance */
+#define LOOKS        1u /* at a better path that was found */
 #define SLOW_LOOKS   2u /* ... where nothing but round trips speaks against the path in use */
 #define NAK_AHEAD    2u /* PSNs beyond the expected one */
 
@@ -249,15 +249,16 @@ static uint64_t wait_of(struct hp3_engine *e, const struct hp3_move *m)
  * in use are asked once more, at the same moment, and whoever comes last finds the link empty and
  * stays. Noise has to deceive twice, too.
  *
- * Where marks say that the path in use is congested, one of LOOKS has to find the other one better.
- * Round trips alone grow for many reasons, those of the hosts among them: then all SLOW_LOOKS have.
+ * Round trips alone grow for many reasons, those of the hosts among them: then SLOW_LOOKS in a row
+ * have to find the other path better, and one LOOK where marks say that the path in use is
+ * congested.
  */
 static bool will_look(struct hp3_engine *e, struct hp3_move *m, bool won, uint64_t now)
 {
 	bool slow = m->cause == HP3_CAUSE_RTT;
 
-	if (m->ask || e->cfg.observe || e->cfg.move_wait_ns == 0 ||
-		won != (m->looks == 0 || slow) || m->looks == (slow ? SLOW_LOOKS : LOOKS))
+	if (m->ask || e->cfg.observe || e->cfg.move_wait_ns == 0 || !won ||
+		m->looks == (slow ? SLOW_LOOKS : LOOKS))
 		return false;
 	m->looks++;
 	m->asked_at = now;

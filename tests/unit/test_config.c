@@ -212,16 +212,22 @@ static void count_change(void *arg, const struct hp3_config_change *c)
 }
 
 /* A profile loads as it is, and says nothing that is the default anyway. */
-static void profiles(void **state)
+static void differs(const char *path, unsigned want)
 {
 	struct hp3_config cfg, defaults;
 	struct hp3_config_errors errs = {0};
 	unsigned keys = 0;
 
 	hp3_config_defaults(&defaults);
-	assert_int_equal(hp3_config_load(HP3_PROFILES "/training.ini", 0, &cfg, &errs), 0);
+	assert_int_equal(hp3_config_load(path, 0, &cfg, &errs), 0);
 	hp3_config_diff_reload(&defaults, &cfg, count_change, &keys);
-	assert_int_equal(keys, 2);
+	assert_int_equal(keys, want);
+}
+
+static void profiles(void **state)
+{
+	differs(HP3_PROFILES "/training.ini", 3);
+	differs(HP3_PROFILES "/storage.ini", 2);
 }
 
 static void look_up_by_name(void **state)
