@@ -347,6 +347,7 @@ int hp3_flow_info(
 		.idle_ns = (uint64_t)((uint32_t)(now >> HP3_TICK_SHIFT) - f->last)
 			   << HP3_TICK_SHIFT,
 	};
+	info->rate = hp3_rate_now(e, flow, now);
 	info->severe = f->flags & HP3_FF_SEVERE;
 	if ((f->flags & HP3_FF_PAIRED) && e->cfg.monitor.cycle_ns != 0)
 		hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &info->path);

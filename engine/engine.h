@@ -258,6 +258,7 @@ struct hp3_flow_info {
 	uint8_t state, pairing;
 	uint32_t moves, retransmits;
 	uint64_t bytes, idle_ns;
+	uint64_t rate; /* bit/s that DCQCN lets it send at; 0: that is not ours (cc) */
 	bool severe;
 	struct hp3_estimates path; /* all 0: not watched, or nothing seen yet */
 };

@@ -176,6 +176,8 @@ void hp3_rate_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h, 
 	struct hp3_verdict *vd, struct hp3_acts *acts);
 /* The pacer's time has come: packets leave the FIFO. */
 void hp3_rate_due(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+/* bit/s; 0: cc is not dcqcn. */
+uint64_t hp3_rate_now(const struct hp3_engine *e, uint32_t flow, uint64_t now);
 void hp3_rate_schedule(struct hp3_engine *e, uint32_t flow, uint64_t now);
 
 /* outcome.c: the decision record */

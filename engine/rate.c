@@ -31,6 +31,17 @@ void hp3_rate_init(struct hp3_engine *e, uint32_t flow, uint64_t now)
 	hp3_pacer_init(&e->rates[flow].pacer, line_rate(e), now);
 }
 
+uint64_t hp3_rate_now(const struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	struct hp3_dcqcn rp;
+
+	if (e->rates == NULL)
+		return 0;
+	rp = e->rates[flow].rp;
+	hp3_dcqcn_advance(&rp, &e->cfg.cc.rp, now);
+	return hp3_dcqcn_rate(&rp);
+}
+
 /* Beside the RNIC there is nothing to hold, and so nothing to pace. What it sent while it was not
  * paced was not seen here. */
 static void note_rate(struct hp3_engine *e, uint32_t flow)

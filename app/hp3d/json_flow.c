@@ -41,7 +41,7 @@ static json_t *flow_json(
 	hp3d_flow_name(cfg, rail, f, id);
 	return json_pack(
 		"{s:s, s:s, s:i, s:b, s:s, s:o, s:i, s:i, s:i, s:b, s:s, s:i, s:i, s:I, s:i,"
-		" s:I, s:I, s:I, s:I, s:b, s:o}",
+		" s:I, s:I, s:I, s:I, s:I, s:b, s:o}",
 		"flow", id, "rail", cfg->rails[rail].name, "worker", (int)worker, "paired",
 		f->paired, "pairing", hp3_pairing_name((enum hp3_pairing)f->pairing), "local_qpn",
 		f->paired ? json_integer(f->lqpn) : json_null(), "port", f->port, "home", f->home,
@@ -49,8 +49,9 @@ static json_t *flow_json(
 		hp3_rfr_state_name((enum hp3_rfr_state)f->state), "una", (int)f->una, "nxt",
 		(int)f->nxt, "in_flight", (json_int_t)f->inflight, "pmtu", f->pmtu, "moves",
 		(json_int_t)f->moves, "retransmits", (json_int_t)f->retransmits, "bytes",
-		(json_int_t)f->bytes, "idle_ns", (json_int_t)f->idle_ns, "severe", f->severe,
-		"path", hp3d_path_json(&f->path));
+		(json_int_t)f->bytes, "idle_ns", (json_int_t)f->idle_ns, "dcqcn_kbps",
+		(json_int_t)(f->rate / 1000), "severe", f->severe, "path",
+		hp3d_path_json(&f->path));
 }
 
 json_t *hp3d_json_timed_out(void)

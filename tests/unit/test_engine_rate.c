@@ -19,10 +19,9 @@ static void config(enum hp3_cc_mode mode)
 	rig.cfg.peer_ns = 100 * MS;
 }
 
-/* The engine's own figure, which no interface tells. */
 static uint64_t rate_mbps(void)
 {
-	return hp3_dcqcn_rate(&rig.e->rates[flow_of(&q)].rp) / 1000000;
+	return info(&q).rate / 1000000;
 }
 
 static void marked_ack(uint32_t p)
@@ -76,6 +75,7 @@ static void native_feedback_goes_to_the_rnic(void **state)
 	in_flight(2);
 	cnp();
 	assert_int_equal(rig.vd.kind, HP3_PASS);
+	assert_int_equal(info(&q).rate, 0);
 	marked_ack(100);
 	assert_int_equal(rig.vd.flags, 0);
 }
@@ -95,6 +95,8 @@ static void cnps_and_marked_acks_reduce_the_rate(void **state)
 	pass_time(60 * US);
 	cnp();
 	assert_in_range(rate_mbps(), 240, 260);
+	pass_time(101 * MS); /* one step of fast recovery, though nothing is sent */
+	assert_in_range(rate_mbps(), 360, 380);
 }
 
 /* --- a move --- */
