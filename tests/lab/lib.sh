@@ -79,14 +79,19 @@ lab_paths() {
 		tc filter add dev eth0 parent 1: protocol ip u32 match ip protocol 17 0xff match ip sport 1 1 flowid 1:2' sh "$2"
 }
 
-# hp3d_ini GUEST [SECTION.KEY=VALUE...]: writes /lab/hp3d.ini of that guest.
+# hp3d_ini GUEST [SECTION.KEY=VALUE...]: writes /lab/hp3d.ini of that guest: config/lab.ini, its ports as large as the lab's
+# frames, and on top what the words say.
 hp3d_ini() {
-	local n=$1 word key
-	local -A ini=(
-		[eal.hugepages]=off [eal.file_prefix]=hp3 [eal.idle]=sleep [rfr.max_hold_us]=100000
-		[ppp.probe]=off [cc.mode]=off
-		[rail.rail0.rnic]=$(lab_port 0 port0) [rail.rail0.net]=$(lab_port 1 eth0)
-	)
+	local n=$1 word key section='' value
+	local -A ini=()
+	while IFS='= ' read -r key value; do
+		case $key in
+		'' | '#'*) ;;
+		'['*) section=${key//[][]/} ;;
+		*) ini[$section.$key]=${value//\"/} ;;
+		esac
+	done <"$LIB_DIR/../../config/lab.ini"
+	ini[rail.rail0.rnic]=$(lab_port 0 port0) ini[rail.rail0.net]=$(lab_port 1 eth0)
 	for word in "${@:2}"; do ini[${word%%=*}]=${word#*=}; done
 	for key in "${!ini[@]}"; do
 		echo "${key%.*} ${key##*.} = \"${ini[$key]}\""

@@ -228,6 +228,7 @@ static void profiles(void **state)
 {
 	differs(HP3_PROFILES "/training.ini", 3);
 	differs(HP3_PROFILES "/storage.ini", 2);
+	differs(HP3_PROFILES "/lab.ini", 12);
 }
 
 static void look_up_by_name(void **state)
