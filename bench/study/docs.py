@@ -6,7 +6,8 @@ A file: title, command, what was run, the table, and one row that is cheap, by s
 
     Repeated by `make test`: `hp3` at `40 %` with `ppp.wake=0`, seed 1: 1.213 / 3.774.
 
-Settings ("with") are those that the table was made with and that are no longer the defaults.
+A row that is repeated is of --quick size, which the table may not be. Settings ("with") are those
+that it was made with and that are no longer the defaults.
 Where code and table are known to part until the study is run again, the file says so in a line that
 begins with "Outdated: "; such a row is shown, but not held against the code.
 """
@@ -70,8 +71,8 @@ def manifest(folder):
     lines = ["# Results of the simulator", "",
              "One command makes each table; docs/sim.md says what they mean. The command runs what is not",
              "there yet, from minutes to hours of CPU, and writes the file and this one.",
-             "`bench/evaluate check` repeats one row of each, as `make test` does, and fails where average",
-             f"or p99 is more than {100 * WITHIN[0]:.0f} % or {100 * WITHIN[1]:.0f} % off: then the table is "
+             "`bench/evaluate check` repeats one row of each at `--quick` size, as `make test` does, and fails where",
+             f"average or p99 is more than {100 * WITHIN[0]:.0f} % or {100 * WITHIN[1]:.0f} % off: then the table is "
              "made again, or says \"Outdated: \" and why.",
              "", "| table | command | `make test` repeats |", "|---|---|---|"]
     for p in all_of(folder):

@@ -2,77 +2,67 @@
 """What is run for the study of docs/results, and which table shows what of it."""
 from collections import namedtuple
 
-CLOS = ["ecmp", "letflow", "conga", "conweave", "flowbender", "plb", "hopper"]
-OURS = ["hp3-paper", "hp3-ideal", "hp3"]
-SPRAYS = ["stellar-obs", "stellar-rr", "stellar-dwrr", "stellar-bestrtt", "stellar-mprdma"]
-PER_PACKET = ["rps", "ar", "drill"]
+OURS = "hp3", "hp3-ideal", "hp3-paper"
+
+# What a row of a headline table is: title, balancer, profile (a file that hp3d loads) or None, settings.
+Row = namedtuple("Row", "title lb profile settings", defaults=[None, []])
+# Of rivals: what their papers assume of RNICs. IRN is for fabrics without PFC.
+IRN = ["rnic.recovery=irn", "fabric.pfc=off"]
 ANY_ORDER = ["rnic.recovery=unordered"]
-JOB = ["traffic.bytes=8000000", "traffic.repeat=1"]
-FIVE_MS = ["traffic.duration_us=5000"]
-THREE = "40,60,80"
+NO_WINDOW = ["rnic.setup_us=0"]
+ON_ACKS = ["rnic.feedback=ack"]
+# Marks come back by CNPs, as RNICs tell of them. Where hp3d reacts (dcqcn) the RNIC does not; it has 250 kB in
+# flight, and DCQCN is that of the simulator's RNICs (preset conweave).
+CNPS = ["rnic.feedback=cnp"]
+REACTION_POINT = ["rnic.cc=none", "rnic.window_bytes=250000", "rnic.rto_us=67109", "cc.mode=dcqcn",
+                  "cc.rpg_byte_reset=0", "cc.rpg_ai_rate=40", "cc.rpg_hai_rate=100", "cc.rpg_min_rate=100",
+                  "cc.dce_tcp_g=1020", "cc.initial_alpha_value=1024"]
+TRAINING, STORAGE = "config/training.ini", "config/storage.ini"
+ROWS = [Row(lb, lb) for lb in ("ecmp", "letflow", "conga", "conweave", "flowbender", "plb", "hermes")]
+ROWS += [Row("hopper, go back N", "hopper"), Row("hopper, IRN", "hopper", None, IRN),
+         Row("ecmp, IRN", "ecmp", None, IRN)]
+ROWS += [Row(f"{lb}, any order", lb, None, ANY_ORDER) for lb in ("rps", "ar", "drill")]
+ROWS += [
+    Row("hp3", "hp3"),
+    Row("hp3, training", "hp3", TRAINING),
+    Row("hp3, storage", "hp3", STORAGE),
+    Row("hp3, training, cc = dcqcn", "hp3", TRAINING, REACTION_POINT),
+    Row("hp3, identity = none", "hp3", None, ["ppp.identity=none"]),
+    Row("hp3-ideal (nobody can run it)", "hp3-ideal"),
+]
+ROWS += [Row(f"{lb}, {what}", lb, None, settings)
+         for what, settings in (("no time to set up", NO_WINDOW), ("marks on ACKs", ON_ACKS))
+         for lb in ("ecmp", "conweave", "hp3")]
 
-# A scenario, what makes it smaller, settings, loads, balancers.
-Run = namedtuple("Run", "scenario smaller settings loads lbs")
-RUNS = {
-    "alistorage": Run("alistorage", FIVE_MS, [], THREE, CLOS + OURS),
-    "allreduce": Run("allreduce", JOB, [], "", CLOS + PER_PACKET + ["stellar-obs"] + OURS),
-    "alltoall": Run("alltoall", JOB, [], "", CLOS + PER_PACKET + ["stellar-obs"] + OURS),
-    "hadoop": Run("hadoop", FIVE_MS, [], THREE, CLOS + OURS),
-    "websearch": Run("websearch", FIVE_MS, [], THREE, CLOS + OURS),
-    "solar": Run("solar", ["traffic.duration_us=3000"], [], THREE, CLOS + OURS),
-    "incast": Run("incast", [], [], "", CLOS + ["stellar-obs"] + OURS),
-    "micro-collision": Run("micro-collision", [], [], "", CLOS + ["stellar-obs"] + OURS),
-    "link-failure": Run("link-failure", ["traffic.duration_us=6000"], [], "",
-                        CLOS + ["stellar-obs"] + OURS),
-    "asymmetric": Run("asymmetric", FIVE_MS, [], "", CLOS + ["stellar-obs"] + OURS),
-    "permutation": Run("permutation", [], [], "", CLOS + ["stellar-obs"] + OURS),
-    "stellar-paths": Run("stellar-paths", ["traffic.bytes=10000000"], [], "",
-                         ["ecmp"] + SPRAYS + OURS),
-    "kept": Run("alistorage", FIVE_MS, ["rnic.qps=kept"], "60", CLOS + OURS),
-    "storage": Run("storage", FIVE_MS, [], "60", CLOS + OURS),
-    "alistorage-packet": Run("alistorage", FIVE_MS, [], "60", PER_PACKET),
-    "allreduce-any-order": Run("allreduce", JOB, ANY_ORDER, "", PER_PACKET),
-    "alltoall-any-order": Run("alltoall", JOB, ANY_ORDER, "", PER_PACKET),
-    "alistorage-any-order": Run("alistorage", FIVE_MS, ANY_ORDER, "60", PER_PACKET),
-    "googlerpc": Run("googlerpc", ["traffic.duration_us=1000"], [], THREE, CLOS + OURS),
-    "rail": Run("rail", ["traffic.bytes=4000000", "traffic.repeat=1"], [], "",
-                ["ecmp", "flowbender", "plb", "hopper", "stellar-obs", "stellar-rr"] + OURS),
-    "bursty": Run("bursty", ["traffic.bytes=4000000", "traffic.repeat=1",
-                             "background.bytes=2000000"], [], "", CLOS + ["stellar-obs"] + OURS),
-    "datamining": Run("datamining", ["traffic.duration_us=20000"], [], "60",
-                      ["ecmp", "conga", "conweave", "hp3-ideal", "hp3"]),
-}
-
-ROWS = [(lb, lb, "") for lb in CLOS + OURS + SPRAYS + PER_PACKET]
-ROWS += [(lb, lb, "-packet") for lb in PER_PACKET]
-ROWS += [(f"{lb}, any order", lb, "-any-order") for lb in PER_PACKET]
-
-# Head, columns (title, run, load), and what `make test` repeats: row, column.
-Table = namedtuple("Table", "head columns spot")
+# Of a headline table: title, scenario, load, settings that make it smaller than the scenario is.
+Column = namedtuple("Column", "title scenario load smaller", defaults=[[]])
+# Head, columns, what `make test` repeats at --quick size (row, column), rows, whether all is of that
+# size.
+Table = namedtuple("Table", "head columns spot rows quick", defaults=[ROWS, False])
 
 
-def by_load(head, name, loads=(40, 60, 80), spot=("hp3", 0)):
-    return Table(head, [(f"{load} %", name, load) for load in loads], spot)
+def at_80(scenario, duration_us=None):
+    return Column(scenario, scenario, 80, [f"traffic.duration_us={duration_us}"] if duration_us else [])
 
 
-TABLES = {
-    "alistorage": by_load("AliStorage2019", "alistorage"),
-    "hadoop": by_load("Hadoop", "hadoop"),
-    "websearch": by_load("WebSearch", "websearch"),
-    "solar": by_load("Solar2022", "solar"),
-    "googlerpc": by_load("GoogleRPC2008", "googlerpc"),
-    "datamining": by_load("DataMining", "datamining", [60]),
-    "jobs": Table("JCT, ms", [(n, n, 50) for n in ("allreduce", "alltoall", "rail", "bursty")],
-                  ("hp3", 1)),
-    "faults": Table("slowdown", [("link-failure", "link-failure", 40),
-                                 ("asymmetric", "asymmetric", 30), ("incast", "incast", 50)],
-                    ("hp3", 2)),
-    "permutations": Table("slowdown", [("two elephants", "micro-collision", 50),
-                                       ("permutation", "permutation", 50),
-                                       ("permutation, three tiers", "stellar-paths", 50)],
-                          ("hp3", 1)),
-    "kept": Table("slowdown", [("kept, WRITE", "kept", 60), ("kept, half READ", "storage", 60)],
-                  ("hp3", 0)),
+ONE_ROUND = ["traffic.bytes=8000000", "traffic.repeat=1"]
+PRESETS = "conweave", "connectx"
+HEADLINE = {
+    "traces": Table("slowdown at 80 %",
+                    [at_80("alistorage", 3000), at_80("hadoop", 3000), at_80("websearch", 5000),
+                     at_80("solar", 2000), at_80("googlerpc", 1000)], ("hp3", "solar")),
+    "jobs": Table("JCT in ms; permutation: slowdown",
+                  [Column("alltoall", "alltoall", 50, ONE_ROUND),
+                   Column("allreduce", "allreduce", 50, ONE_ROUND),
+                   Column("permutation", "permutation", 50)], ("hp3, training", "alltoall")),
+    "faults": Table("slowdown", [Column("incast", "incast", 50),
+                                 Column("link-failure", "link-failure", 40, ["traffic.duration_us=6000"])],
+                    ("hp3", "incast")),
+    "kept": Table("slowdown at 80 %", [at_80("storage", 3000)], ("hp3, storage", "storage")),
+    "presets": Table("DCQCN's preset", [at_80("alistorage"), Column("alltoall", "alltoall", 50)],
+                     ("hp3, connectx", "alltoall"),
+                     [Row(f"{lb}, {preset}", lb, None, [f"rnic.preset={preset}"])
+                      for preset in PRESETS for lb in ("ecmp", "conga", "conweave", "hp3")], True),
 }
 
 # Of the study of hp3's own parameters: at --quick sizes, ratios to ECMP.
@@ -81,13 +71,8 @@ PARAMETER_SPOT = "permutation"
 # Of what hp3d ships: when to act, and whom to ask.
 COARSE = ["ppp.cycle_us", "ppp.congestion_tolerance", "ppp.ecn_fraction", "ppp.candidates",
           "ppp.rtt_factor", "rfr.max_hold_us"]
-# Rates after a move: marks come back by CNPs, as RNICs tell of them. Where hp3d reacts (dcqcn) the RNIC does not; it has
-# 250 kB in flight, and DCQCN is that of the simulator's RNICs (preset conweave).
-CNPS = ["rnic.feedback=cnp"]
 NATIVE = CNPS + ["hp3-ideal.rate_acts=off"]
-DCQCN = NATIVE + ["rnic.cc=none", "rnic.window_bytes=250000", "rnic.rto_us=67109", "cc.mode=dcqcn", "cc.rpg_byte_reset=0",
-                  "cc.rpg_ai_rate=40", "cc.rpg_hai_rate=100", "cc.rpg_min_rate=100", "cc.dce_tcp_g=1020",
-                  "cc.initial_alpha_value=1024"]
+DCQCN = NATIVE + REACTION_POINT
 # Scheme, settings; a setting without a value takes the one that ships.
 VARIANTS = {
     "ecmp": ("ecmp", []),

@@ -6,7 +6,9 @@ import glob
 import json
 import lzma
 import os
+import re
 import subprocess
+import sys
 import tempfile
 from collections import namedtuple
 
@@ -15,17 +17,21 @@ from study import plan
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TRACE = os.path.join(ROOT, "tests", "data", "sim")
 
-# How: the simulator, folder of results, runs at a time, number of seeds, sizes, balancers (None: all).
-How = namedtuple("How", "sim out jobs seeds full lbs")
+# How: the simulator, folder of results, runs at a time, number of seeds, balancers (None: all).
+How = namedtuple("How", "sim out jobs seeds lbs")
 
 
-def simulate(how, scenario, out, lbs, settings, quick=False, quiet=False):
-    args = [how.sim, "run", scenario, "--no-report", "--jobs", str(how.jobs), "--lbs", ",".join(lbs),
+def simulate(how, scenario, out, lb, settings, quick=False, profile=None):
+    args = [how.sim, "run", scenario, "--no-report", "--jobs", str(how.jobs), "--lbs", lb,
             "--out", out] + ["--quick"] * quick
+    if profile is not None:
+        args += ["--hp3", os.path.join(ROOT, profile)]
     for s in settings:
         args += ["--set", s]
-    subprocess.run(args, check=True, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL if quiet else None)
+    done = subprocess.run(args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8",
+                          check=False)
+    if done.returncode != 0:
+        sys.exit(f"evaluate: {' '.join(args)}\n{done.stderr}")
 
 
 def commit(how):
@@ -34,49 +40,62 @@ def commit(how):
     return done.stdout.split()[-1]
 
 
-def folder(how, name):
-    return os.path.join(how.out, "full" if how.full else "small", name)
-
-
-def settings_of(how, name):
-    run = plan.RUNS[name]
-    return run.settings + ([] if how.full else run.smaller)
-
-
-def make(how, name):
-    """One entry of plan.RUNS, of its balancers those that are wanted."""
-    run = plan.RUNS[name]
-    lbs = [lb for lb in run.lbs if how.lbs is None or lb in how.lbs]
-    if not lbs:
-        return
-    settings = settings_of(how, name) + [f"sweep.seeds={how.seeds}"]
-    settings += [f"sweep.loads={run.loads}"] * bool(run.loads)
-    simulate(how, run.scenario, folder(how, name), lbs, settings)
-
-
-def one(how, name, lb, load, seed, more):
-    """The single run behind a cell of a table, with `more` settings."""
-    run = plan.RUNS[name]
-    settings = settings_of(how, name) + more + [f"sweep.seeds={seed}"]
-    settings += [f"sweep.loads={load}"] * bool(run.loads)
-    with tempfile.TemporaryDirectory(prefix="hp3-study-") as out:
-        simulate(how, run.scenario, out, [lb], settings, quiet=True)
-        return load_one(os.path.join(out, f"{run.scenario}-{lb}-{load}-{seed}.json"))
-
-
 def load_one(path):
     with open(path, encoding="utf-8") as f:
         return json.load(f)
 
 
-def results(how, names):
-    """(name of plan.RUNS, load, balancer, seed): result."""
-    found = {}
-    for name in names:
-        for path in glob.glob(os.path.join(folder(how, name), "*.json")):
-            r = load_one(path)
-            found[name, r["load_percent"], r["lb"], r["seed"]] = r
-    return found
+def wanted(how, table):
+    return [row for row in table.rows if how.lbs is None or row.lb in how.lbs]
+
+
+def folder(how, table, column, row):
+    return os.path.join(how.out, "quick" if table.quick else "headline", column.title,
+                        re.sub("[^a-z0-9]+", "-", row.title.lower()).strip("-"))
+
+
+def make_cell(how, out, column, row, quick, more=()):
+    """All seeds of a row in a column."""
+    size = "quick_" * quick
+    settings = plan.CNPS + ([] if quick else column.smaller) + row.settings + [
+        *more, f"sweep.{size}seeds={how.seeds}", f"sweep.{size}loads={column.load}"]
+    simulate(how, column.scenario, out, row.lb, settings, quick, row.profile)
+
+
+def make(how, table):
+    """What is missing of a headline table; first all that is of seed 1."""
+    for seeds in range(1, how.seeds + 1):
+        for column in table.columns:
+            for row in wanted(how, table):
+                make_cell(how._replace(seeds=seeds), folder(how, table, column, row), column, row,
+                          table.quick)
+            print(f"{column.title}, {seeds} of {how.seeds} seeds", flush=True)
+
+
+def spot(how, name, spot):
+    """Result of the row that the table's page names, at --quick size."""
+    table = plan.HEADLINE[name]
+    row = next(r for r in table.rows if r.title == spot.row)
+    column = next(c for c in table.columns if c.title == spot.column)
+    with tempfile.TemporaryDirectory(prefix="hp3-study-") as out:
+        make_cell(how._replace(seeds=spot.seed), out, column, row, True, spot.settings)
+        return load_one(os.path.join(out, f"{column.scenario}-{row.lb}-{column.load}-{spot.seed}.json"))
+
+
+def results(how, table):
+    """(title of the column, title of the row, seed): result. Those that other sources made than the
+    last one's are left out; balancers with an engine and those without have one last each."""
+    found, last = {}, {}
+    for column in table.columns:
+        for row in table.rows:
+            for path in glob.glob(os.path.join(folder(how, table, column, row), "*.json")):
+                r = load_one(path)
+                if r["seed"] <= how.seeds:
+                    found[column.title, row.title, r["seed"]] = r
+                    last[row.lb in plan.OURS] = max(last.get(row.lb in plan.OURS, (0,)),
+                                                    (os.stat(path).st_mtime_ns, r["source"]))
+    sources = {source for _, source in last.values()}
+    return {k: r for k, r in found.items() if r["source"] in sources}
 
 
 def shipped(sim):
@@ -93,8 +112,7 @@ def variant(how, name, workload, seeds, more=()):
     lb, settings = plan.VARIANTS[name]
     values = shipped(how.sim)
     settings = [s if "=" in s else f"{s}={values[s]}" for s in settings]
-    simulate(how, workload, out, [lb], [f"sweep.quick_seeds={seeds}", *settings, *more], quick=True,
-             quiet=True)
+    simulate(how, workload, out, lb, [f"sweep.quick_seeds={seeds}", *settings, *more], quick=True)
     found = {}
     for path in glob.glob(os.path.join(out, "*.json")):
         r = load_one(path)

@@ -19,8 +19,9 @@ def tail(r):
     return r["jobs"]["jct_p99_us"] / 1000 if "jobs" in r else r["slowdown"]["overall"]["p99"]
 
 
-def bold(text):
-    return f"**{text}**" if text == "hp3" else text
+def bold(row):
+    """What ships is bold."""
+    return f"**{row.title}**" if row.lb == "hp3" and not row.settings else row.title
 
 
 def frame(head, titles, lines, right=False):
@@ -28,74 +29,82 @@ def frame(head, titles, lines, right=False):
             "|---" + ("|---:" if right else "|---") * len(titles) + "|", *lines]
 
 
-def seeds(found, name, load, lb):
-    return sorted(s for n, l, b, s in found if (n, l, b) == (name, load, lb))
+def of_cell(found, column, row):
+    """Its results by seed."""
+    return {s: r for (c, w, s), r in sorted(found.items()) if (c, w) == (column.title, row.title)}
 
 
-def cell(found, name, load, lb):
-    values = [found[name, load, lb, s] for s in seeds(found, name, load, lb)]
-    if not values:
+def cell(results):
+    if not results:
         return "-"
     parts = []
     for what in average, tail:
-        middle, half = interval([what(r) for r in values])
+        middle, half = interval([what(r) for r in results.values()])
         n = 2 if middle < 20 else 1
-        parts.append(f"{middle:.{n}f} ± {half:.{n}f}")
+        parts.append(f"{middle:.{n}f}" + (f" ± {half:.{n}f}" if len(results) > 1 else ""))
     return " / ".join(parts)
 
 
-def names_of(table):
-    """Entries of plan.RUNS that a table shows."""
-    return [n + suffix for _, n, _ in table.columns for suffix in ("", "-packet", "-any-order")
-            if n + suffix in plan.RUNS]
-
-
-def means(table, found):
+def means(table, found, seeds):
+    """A line per row; a cell with fewer seeds than asked for says how many."""
     lines = []
-    for title, lb, suffix in plan.ROWS:
-        cells = [cell(found, name + suffix, load, lb) for _, name, load in table.columns]
+    for row in table.rows:
+        cells = []
+        for column in table.columns:
+            results = of_cell(found, column, row)
+            cells.append(cell(results) + f" ({len(results)})" * (0 < len(results) < seeds))
         if any(c != "-" for c in cells):
-            lines.append(f"| {bold(title)} | " + " | ".join(cells) + " |")
-    return frame(table.head, [c[0] for c in table.columns], lines)
+            lines.append(f"| {bold(row)} | " + " | ".join(cells) + " |")
+    return frame(table.head, [c.title for c in table.columns], lines)
 
 
-def with_hp3(found):
-    return sorted({(n, load) for n, load, b, _ in found if b == "hp3"})
+def all_columns():
+    return [(table, column) for table in plan.HEADLINE.values() if not table.quick
+            for column in table.columns]
+
+
+def ratio_cell(ours, ecmp):
+    both = sorted(set(ours) & set(ecmp))
+    if not both:
+        return "-"
+    parts = []
+    for what in average, tail:
+        middle, half = interval([what(ours[s]) / what(ecmp[s]) for s in both])
+        parts.append(f"{middle:.3f}" + (f" (≤ {middle + half:.3f})" if len(both) > 1 else ""))
+    return " / ".join(parts)
 
 
 def ratio(found):
+    """Rows of hp3 with the RNICs' set-up and marks of all, by column."""
+    ecmp = plan.ROWS[0]
+    ours = [row for row in plan.ROWS if row.lb in plan.OURS
+            and row.settings not in (plan.NO_WINDOW, plan.ON_ACKS)]
     lines = []
-    for name, load in with_hp3(found):
-        row, used = [], seeds(found, name, load, "hp3")
-        for lb, what in (("hp3", average), ("hp3", tail), ("hp3-ideal", average),
-                         ("hp3-ideal", tail), ("hp3-paper", average)):
-            both = set(seeds(found, name, load, lb)) & set(seeds(found, name, load, "ecmp"))
-            pairs = [what(found[name, load, lb, s]) / what(found[name, load, "ecmp", s])
-                     for s in sorted(both)]
-            middle, half = interval(pairs) if pairs else (0, 0)
-            row.append(f"{middle:.3f} (≤ {middle + half:.3f})" if pairs else "-")
-        poisson = found[name, load, "hp3", used[0]]["settings"]["traffic.kind"] == "poisson"
-        lines.append(f"| {name} | {f'{load} %' if poisson else ''} | {len(used)} | "
-                     + " | ".join(row) + " |")
-    return ["| over ECMP | load | seeds | hp3, average | p99 | hp3-ideal, average | p99 | hp3-paper, average |",
-            "|---|---:|---:|---|---|---|---|---|", *lines]
+    for _, column in all_columns():
+        base = of_cell(found, column, ecmp)
+        cells = [ratio_cell(of_cell(found, column, row), base) for row in ours]
+        lines.append(f"| {column.title} | " + " | ".join(cells) + " |")
+    return frame("over ECMP", [bold(row) for row in ours], lines)
 
 
 def costs(found):
     lines = []
-    for name, load in with_hp3(found):
-        all_seeds = [r for k, r in found.items() if k[:3] == (name, load, "hp3")]
-        total = {k: sum(r.get(k, 0) for r in all_seeds) for k in (
-            "reordered", "moves", "moves_wasted", "finished", "probe_bytes", "data_bytes",
-            "held_ns", "held_packets", "reports")}
-        lines.append(f"| {name} | {load} | {total['reordered']} "
-                     f"| {1000 * total['moves'] / total['finished']:.1f} "
-                     f"| {100 * total['moves_wasted'] / max(1, total['moves']):.0f} "
-                     f"| {100 * total['probe_bytes'] / total['data_bytes']:.2f} "
-                     f"| {total['held_ns'] / 1e3 / max(1, total['held_packets']):.1f} "
-                     f"| {total['reports']} |")
-    return frame("hp3", ["load", "reordered", "moves per 1,000 flows", "wasted %",
-                         "probes, % of bytes", "held us per packet held", "reports"], lines, True)
+    for row in plan.ROWS:
+        for _, column in all_columns() if row.lb == "hp3" and not row.settings else []:
+            results = of_cell(found, column, row).values()
+            if not results:
+                continue
+            total = {k: sum(r.get(k, 0) for r in results) for k in (
+                "reordered", "moves", "moves_wasted", "finished", "probe_bytes", "data_bytes",
+                "held_ns", "held_packets", "reports")}
+            lines.append(f"| {row.title} | {column.title} | {total['reordered']} "
+                         f"| {1000 * total['moves'] / total['finished']:.1f} "
+                         f"| {100 * total['moves_wasted'] / max(1, total['moves']):.0f} "
+                         f"| {100 * total['probe_bytes'] / total['data_bytes']:.2f} "
+                         f"| {total['held_ns'] / 1e3 / max(1, total['held_packets']):.1f} "
+                         f"| {total['reports']} |")
+    return frame("", ["", "reordered", "moves per 1,000 flows", "wasted %",
+                      "probes, % of bytes", "held us per packet held", "reports"], lines, True)
 
 
 def variant_ratio(ecmp, ours):
