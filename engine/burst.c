@@ -230,8 +230,8 @@ INLINE bool steady_rx(struct hp3_engine *e, const struct hp3_pkt *p, uint64_t no
 	f->last = (uint32_t)(now >> HP3_TICK_SHIFT);
 	f->msn = v->msn;
 	f->pkey = v->pkey;
-	f->watch = (uint16_t)((f->watch & ~(HP3_FW_SURE | HP3_FW_ASK)) | HP3_FW_HEARD |
-			      (p->trusted ? HP3_FW_SURE : 0));
+	f->watch &= (uint16_t) ~(HP3_FW_SURE | HP3_FW_ASK | (p->trusted ? HP3_FW_UNREAD : 0));
+	f->watch |= HP3_FW_HEARD | (p->trusted ? HP3_FW_SURE : 0);
 	say_pass(vd, v->sport, p->flow);
 	if (UNLIKELY(e->cfg.monitor.cycle_ns == 0))
 		return true;

@@ -55,7 +55,7 @@
 #define HP3_FW_SURE 0x80u /* the reply that moved una to where it is had a right ICRC (rule 26) */
 #define HP3_FW_ASK  0x100u /* the next packet that leaves asks for its acknowledgement */
 #define HP3_FW_UNREAD                                                                              \
-	0x200u /* una was moved by READ data whose ICRC nobody looked at: the RNIC may lack them   \
+	0x200u /* una was moved by READ data, and by no checked ACK since: the RNIC may lack them  \
 		*/
 #define HP3_FW_BLAMED 0x400u /* stalled, and probes say that it is the path */
 

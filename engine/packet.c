@@ -178,8 +178,8 @@ static void note_refusal(struct hp3_engine *e, struct hp3_flow *f, const struct 
 
 /*
  * A READ response behind one that was lost: the RNIC knows less than the PSNs say. An ACK does not
- * heal that: it may be what tells the RNIC that it has to ask again. Data that nobody looked at may
- * be lost, too: the last response, which is short and was checked, says nothing of those before.
+ * heal that: it may be what tells the RNIC that it has to ask again. Data that passed us, checked
+ * or not, may yet be lost behind us, and the RNIC waits for them until an ACK tells it.
  */
 static inline void note_progress(
 	struct hp3_flow *f, const struct hp3_view *v, uint32_t una_before, bool sound)
@@ -188,10 +188,7 @@ static inline void note_progress(
 	bool data = v->flags & (HP3_VF_READ | HP3_VF_ATOMIC);
 
 	f->watch &= (uint16_t) ~(HP3_FW_SURE | HP3_FW_ASK | (sound && !data ? HP3_FW_UNREAD : 0));
-	if (sound)
-		f->watch |= HP3_FW_SURE;
-	else if (data)
-		f->watch |= HP3_FW_UNREAD;
+	f->watch |= (sound ? HP3_FW_SURE : 0) | (data ? HP3_FW_UNREAD : 0);
 	if (v->flags & HP3_VF_AETH)
 		f->watch |= HP3_FW_HEARD;
 	if (__builtin_expect((v->flags & (HP3_VF_READ | HP3_VF_FIRST)) == HP3_VF_READ, 0))

@@ -113,6 +113,34 @@ static void rule_04_no_nak_behind_data_that_nobody_checked(void **state)
 	}
 }
 
+/* One response, which was checked; it may have been lost between us and the RNIC all the same. */
+static void rule_04_no_nak_behind_data_that_the_rnic_may_lack(void **state)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		rig_setup(state);
+		alive();
+		if (i & 1) {
+			request(&q,
+				&(struct hp3_fields){.opcode = HP3_OP_RC_FETCH_ADD, .psn = psn});
+			response(&q,
+				&(struct hp3_fields){.opcode = HP3_OP_RC_ATOMIC_ACK, .psn = psn});
+		} else {
+			read_request(&q, psn, 8);
+			read_response(&q, HP3_OP_RC_READ_RESP_ONLY, psn, 8);
+		}
+		psn++;
+		if (i & 2) {
+			last(&q, psn++);
+			ack(&q, psn - 1); /* an RNIC that lacks it asks again now */
+		}
+		middle(&q, psn++);
+		last(&q, psn++);
+		dies();
+		assert_int_equal(rig.acts[HP3_ACT_NAK], i >> 1);
+		assert_int_equal(rig.acts[HP3_ACT_URGE], 0);
+	}
+}
+
 static void rule_04_once_per_oldest_packet(void **state)
 {
 	failed_over();
@@ -325,6 +353,7 @@ int main(void)
 		RIG_TEST(rule_04_no_nak_with_a_read_or_atomic_outstanding),
 		RIG_TEST(rule_04_no_nak_with_a_read_half_answered),
 		RIG_TEST(rule_04_no_nak_behind_data_that_nobody_checked),
+		RIG_TEST(rule_04_no_nak_behind_data_that_the_rnic_may_lack),
 		RIG_TEST(rule_04_once_per_oldest_packet),
 		RIG_TEST(rule_13_the_first_packet_on_the_new_port_is_the_oldest),
 		RIG_TEST(going_back_n_supersedes_what_is_held),

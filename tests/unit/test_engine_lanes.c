@@ -57,6 +57,7 @@ static void same_state(const struct hp3_engine *a, const struct hp3_engine *b, u
 		assert_int_equal(hp3_flow_info(a, f, now, &x), 0);
 		assert_int_equal(hp3_flow_info(b, f, now, &y), 0);
 		assert_memory_equal(&x, &y, sizeof(x));
+		assert_int_equal(a->flows[f].watch, b->flows[f].watch);
 	}
 }
 
@@ -75,13 +76,14 @@ static void one_burst(
 		uint32_t len = damage(f,
 			dir == HP3_DIR_TX ? draw_request(f, draw(QPS)) : draw_reply(f, draw(QPS)));
 
-		pkts[i] = (struct hp3_pkt){.frame = f, .len = len};
+		pkts[i] = (struct hp3_pkt){.frame = f, .len = len, .trusted = draw(8) == 0};
 		if (draw(dir == HP3_DIR_TX ? 3000 : 100) == 0)
 			pkts[i].frame = NULL;
 	}
 	others = hp3_see_burst(a, pkts, n, dir);
 	for (uint32_t i = 0; i < n; i++) {
-		struct hp3_pkt p = {.frame = pkts[i].frame, .len = pkts[i].len};
+		struct hp3_pkt p = {
+			.frame = pkts[i].frame, .len = pkts[i].len, .trusted = pkts[i].trusted};
 		struct hp3_verdict vd;
 
 		if (p.frame == NULL)
