@@ -65,59 +65,30 @@ HEADLINE = {
                       for preset in PRESETS for lb in ("ecmp", "conga", "conweave", "hp3")], True),
 }
 
-# Of the study of hp3's own parameters: at --quick sizes, ratios to ECMP.
+# Of the studies of what ships: at --quick sizes, ratios to ECMP, one key at a time.
 WORKLOADS = ["alistorage", "allreduce", "alltoall", "hadoop", "permutation", "websearch"]
 PARAMETER_SPOT = "permutation"
-# Of what hp3d ships: when to act, and whom to ask.
-COARSE = ["ppp.cycle_us", "ppp.congestion_tolerance", "ppp.ecn_fraction", "ppp.candidates",
-          "ppp.rtt_factor", "rfr.max_hold_us"]
-NATIVE = CNPS + ["hp3-ideal.rate_acts=off"]
-DCQCN = NATIVE + REACTION_POINT
-# Scheme, settings; a setting without a value takes the one that ships.
-VARIANTS = {
-    "ecmp": ("ecmp", []),
-    "default": ("hp3-ideal", []),
-    "tolerance 2": ("hp3-ideal", ["ppp.congestion_tolerance=2"]),
-    "tolerance 3": ("hp3-ideal", ["ppp.congestion_tolerance=3"]),
-    "cycle 50 us": ("hp3-ideal", ["ppp.cycle_us=50"]),
-    "25 % marks": ("hp3-ideal", ["ppp.ecn_fraction=25"]),
-    "rtt_factor 200": ("hp3-ideal", ["ppp.rtt_factor=200"]),
-    "1 candidate": ("hp3-ideal", ["ppp.candidates=1"]),
-    "3 candidates": ("hp3-ideal", ["ppp.candidates=3"]),
-    "6 candidates": ("hp3-ideal", ["ppp.candidates=6"]),
-    "improve 60": ("hp3-ideal", ["ppp.improve=60"]),
-    "improve 95": ("hp3-ideal", ["ppp.improve=95"]),
-    "cool-down 1,000 us": ("hp3-ideal", ["rfr.cooldown_us=1000"]),
-    "hold bound 50 us": ("hp3-ideal", ["rfr.max_hold_us=50"]),
-    "hold bound 200 us": ("hp3-ideal", ["rfr.max_hold_us=200"]),
-    "rate_acts off": ("hp3-ideal", ["hp3-ideal.rate_acts=off"]),
-    "placement by counts": ("hp3-ideal", ["ppp.placement=on"]),
-    "1 round at set-up": ("hp3-ideal", ["ppp.setup_rounds=1"]),
-    "coarse": ("hp3-ideal", COARSE),
-    "coarse, tolerance 1": ("hp3-ideal", COARSE + ["ppp.congestion_tolerance=1"]),
-    "coarse, tolerance 3": ("hp3-ideal", COARSE + ["ppp.congestion_tolerance=3"]),
-    "coarse, 5 % marks": ("hp3-ideal", COARSE + ["ppp.ecn_fraction=5"]),
-    "coarse, 2 candidates": ("hp3-ideal", COARSE + ["ppp.candidates=2"]),
-    "shipped": ("hp3", []),
-    "shipped, tolerance 1": ("hp3", ["ppp.congestion_tolerance=1"]),
-    "shipped, tolerance 3": ("hp3", ["ppp.congestion_tolerance=3"]),
-    "ecmp, CNPs": ("ecmp", CNPS),
-    "RNICs' rates follow moves": ("hp3-ideal", CNPS),
-    "native, no CNP waits": ("hp3-ideal", NATIVE + ["cc.withhold=0"]),
-    "native": ("hp3-ideal", NATIVE),
-    "dcqcn": ("hp3-ideal", DCQCN),
-    "as it ships, native, no CNP waits": ("hp3", CNPS + ["cc.withhold=0"]),
-    "as it ships, native": ("hp3", CNPS),
-    "as it ships, dcqcn": ("hp3", DCQCN),
-}
-# A table of ratios: its variants, of which the last one is repeated, workloads, and what they are ratios to.
-Study = namedtuple("Study", "variants workloads base", defaults=[WORKLOADS, "ecmp"])
-RATES = list(VARIANTS)[list(VARIANTS).index("ecmp, CNPs") + 1:]
+KEYS = [("tolerance 1", "ppp.congestion_tolerance=1"), ("tolerance 3", "ppp.congestion_tolerance=3"),
+        ("cycle 20 us", "ppp.cycle_us=20"), ("5 % marks", "ppp.ecn_fraction=5"), ("2 candidates", "ppp.candidates=2"),
+        ("4 candidates", "ppp.candidates=4"), ("6 candidates", "ppp.candidates=6"), ("improve 95", "ppp.improve=95"),
+        ("1 round at set-up", "ppp.setup_rounds=1"), ("known for 1 ms", "ppp.path_fresh_us=1000"),
+        ("known for 200 ms", "ppp.path_fresh_us=200000"), ("no wait", "rfr.move_wait_us=0"),
+        ("wait up to 2 ms", "rfr.move_wait_us=2000"), ("cool-down 100 us", "rfr.cooldown_us=100"),
+        ("cool-down 10 ms", "rfr.cooldown_us=10000"), ("hold bound 200 us", "rfr.max_hold_us=200"),
+        ("no CNP waits", "cc.withhold=0"), ("CNPs wait for three round trips", "cc.withhold=300")]
+VARIANTS = {row.title: row for row in [
+    Row("ecmp", "ecmp"), Row("hp3", "hp3"), *[Row(f"hp3, {title}", "hp3", None, [key]) for title, key in KEYS],
+    Row("hp3, training", "hp3", TRAINING), Row("hp3, cc = dcqcn", "hp3", None, REACTION_POINT),
+    Row("hp3, training, cc = dcqcn", "hp3", TRAINING, REACTION_POINT),
+    Row("RNICs' rates follow moves (hp3-ideal)", "hp3-ideal"),
+    Row("hp3-ideal, but for that", "hp3-ideal", None, ["hp3-ideal.rate_acts=off"])]}
+# A table of them: rows, of which the last one is repeated, and columns.
+Study = namedtuple("Study", "variants workloads", defaults=[WORKLOADS])
+RATES = ["RNICs' rates follow moves (hp3-ideal)", "hp3-ideal, but for that", "hp3, no CNP waits", "hp3",
+         "hp3, cc = dcqcn", "hp3, training", "hp3, training, cc = dcqcn"]
 PARAMETERS = {
-    "parameters": Study([v for v in VARIANTS if v not in ["ecmp", "ecmp, CNPs", "default"] + RATES] + ["default"]),
-    "shipped": Study(["default", "shipped"]),
-    "rates": Study([v for v in RATES if v != "native"] + ["native"],
-                   ["allreduce", "alltoall", "incast", "permutation"], "ecmp, CNPs"),
+    "parameters": Study([f"hp3, {title}" for title, _ in KEYS] + ["hp3"]),
+    "rates": Study(RATES, ["allreduce", "alltoall", "incast", "permutation"]),
 }
 
 # On the trace of tests/data/sim: title, balancer, settings.

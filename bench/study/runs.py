@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs hp3-sim for the study, and reads what it left. What is there already is not run again, so it
 may be stopped at any time."""
-import configparser
 import glob
 import json
 import lzma
@@ -98,21 +97,12 @@ def results(how, table):
     return {k: r for k, r in found.items() if r["source"] in sources}
 
 
-def shipped(sim):
-    """{section.key: value} of `hp3-sim keys`."""
-    text = subprocess.run([sim, "keys"], check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
-    keys = configparser.ConfigParser(interpolation=None)
-    keys.read_string(text)
-    return {f"{section}.{key}": value for section in keys for key, value in keys[section].items()}
-
-
 def variant(how, name, workload, seeds, more=()):
     """One of plan.VARIANTS at --quick size. Seed: result."""
     out = os.path.join(how.out, "parameters", name, workload)
-    lb, settings = plan.VARIANTS[name]
-    values = shipped(how.sim)
-    settings = [s if "=" in s else f"{s}={values[s]}" for s in settings]
-    simulate(how, workload, out, lb, [f"sweep.quick_seeds={seeds}", *settings, *more], quick=True)
+    row = plan.VARIANTS[name]
+    simulate(how, workload, out, row.lb, [f"sweep.quick_seeds={seeds}", *plan.CNPS, *row.settings, *more],
+             quick=True, profile=row.profile)
     found = {}
     for path in glob.glob(os.path.join(out, "*.json")):
         r = load_one(path)

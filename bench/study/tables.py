@@ -114,10 +114,10 @@ def variant_ratio(ecmp, ours):
 
 def parameters(how, name):
     study, lines = plan.PARAMETERS[name], []
-    base = {w: runs.variant(how, study.base, w, how.seeds) for w in study.workloads}
+    base = {w: runs.variant(how, "ecmp", w, how.seeds) for w in study.workloads}
     for v in study.variants:
         cells = [variant_ratio(base[w], runs.variant(how, v, w, how.seeds)) for w in study.workloads]
-        lines.append(f"| {v} | " + " | ".join(cells) + " |")
+        lines.append(f"| {bold(plan.VARIANTS[v])} | " + " | ".join(cells) + " |")
     return frame("over ECMP", study.workloads, lines)
 
 

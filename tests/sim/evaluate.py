@@ -42,8 +42,9 @@ class Evaluate:
             "slowdown", [plan.Column("burst", "incast", 50, ["traffic.duration_us=5000"])],
             ("hp3, off", "burst"), plan.ROWS)}
         plan.WORKLOADS, plan.PARAMETER_SPOT = ["incast"], "incast"
-        plan.VARIANTS = {"ecmp": ("ecmp", []), "shipped": ("hp3", []),
-                         "one round": ("hp3-ideal", ["ppp.setup_rounds=1", "ppp.candidates"])}
+        plan.VARIANTS = {"ecmp": plan.Row("ecmp", "ecmp"), "shipped": plan.Row("shipped", "hp3"),
+                         "one round": plan.Row("one round", "hp3-ideal", None,
+                                               ["ppp.setup_rounds=1", "ppp.candidates=3"])}
         plan.PARAMETERS = {"parameters": plan.Study(list(plan.VARIANTS), plan.WORKLOADS)}
         self.docs, self.out = os.path.join(tmp, "docs"), os.path.join(tmp, "out")
         os.makedirs(self.docs)
