@@ -69,15 +69,15 @@ static bool is_withheld(
 }
 
 /*
- * An RNIC halves a rate with each CNP, and gives it back after hundreds of microseconds: to wait
- * until congestion control has had its chance is to leave with what little is left. So the first
- * one sets off a search, where probes cost the flow nothing; until it has ended, or failed, the
- * RNIC does not know (rule 30).
+ * A reaction point halves a rate with each CNP, and gives it back after hundreds of microseconds:
+ * to wait until congestion control has had its chance is to leave with what little is left. So the
+ * first one sets off a search, where probes cost the flow nothing; until it has ended, or failed,
+ * an RNIC that reacts itself does not know (rule 30).
  */
 static bool is_at_once(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
 {
-	return may_withhold(e) && e->cfg.probing && f->monitor.cnp &&
-	       hp3_probe_kind_of(e, f->pair, now) == HP3_PROBE_PEER;
+	return e->cfg.cc.mode != HP3_CC_OFF && e->cfg.cc.withhold_percent != 0 && e->cfg.probing &&
+	       f->monitor.cnp && hp3_probe_kind_of(e, f->pair, now) == HP3_PROBE_PEER;
 }
 
 /* Rule 5: where the RNIC does not do congestion control, what speaks of it stops here. */
