@@ -20,10 +20,10 @@ static uint32_t lost_in(const struct hp3_event *ev)
 	return ev->n_probes != 0 && ev->probes[0].state == HP3_PROBE_LOST && others != 0;
 }
 
-/* Rule 30: under cc = native the newest cycle is enough if a CNP came in it. */
+/* Rule 30: unless cc = off the newest cycle is enough if a CNP came in it. */
 static bool is_at_once(const struct world *w, const struct hp3_event *ev)
 {
-	return w->p.cc == HP3_CC_NATIVE && w->cfg.cc.withhold_percent != 0 && ev->n_cycles != 0 &&
+	return w->p.cc != HP3_CC_OFF && w->cfg.cc.withhold_percent != 0 && ev->n_cycles != 0 &&
 	       (ev->cycles[ev->n_cycles - 1] & HP3_CYCLE_CNP);
 }
 
