@@ -12,9 +12,10 @@ RC_LAST_REQUEST = 0x17  # RC opcodes; replies lie between 0x0d and 0x12
 RC_REPLIES = range(0x0D, 0x13)
 ACK = 0x11
 UC_WRITE_ONLY = 0x2A
+CNP = 0x81
 
-# t: seconds since an arbitrary start; src: as text; psn, qpn: of the BTH; syndrome: None without AETH
-Packet = collections.namedtuple("Packet", "t src sport opcode qpn psn ackreq syndrome length dma_length")
+# t: seconds since an arbitrary start; src: as text; psn, qpn, becn: of the BTH; syndrome: None without AETH
+Packet = collections.namedtuple("Packet", "t src sport opcode qpn psn ackreq syndrome length dma_length becn")
 
 
 def records(path):
@@ -64,7 +65,7 @@ def packets(path):
         yield Packet(t, src, sport, opcode, int.from_bytes(p[b + 5 : b + 8], "big"),
                      int.from_bytes(p[b + 9 : b + 12], "big"), bool(p[b + 8] & 0x80),
                      p[b + 12] if has_aeth else None, length,
-                     int.from_bytes(p[b + 24 : b + 28], "big") if has_reth else None)
+                     int.from_bytes(p[b + 24 : b + 28], "big") if has_reth else None, bool(p[b + 4] & 0x40))
 
 
 def is_request(p):
