@@ -144,7 +144,7 @@ static void rule_30_who_stays_hears_of_congestion(void **state)
 	p.throttle_us = 100;
 	p.probing = true;
 	r = run(p);
-	assert_true(r.cnps_withheld > 10 * run_seeds); /* some path is better: they leave */
+	assert_true(r.cnps_withheld > 3 * run_seeds); /* some path is better: they leave */
 	p.hot_paths = p.paths;
 	p.reads = p.rnr = true;
 	p.loss_ppm = 2000;

@@ -4,7 +4,8 @@
  * that it gives up. Its application makes another one, soon, on the same QPNs.
  *
  * To give up is fair only if each of the attempts had a reason: something of the queue pair was
- * lost, damaged or held by a path since the one before, or its peer is gone.
+ * lost, damaged or held by a path since the one before, its peer is gone, or its RNIC, for CNPs, is
+ * too slow for its own timer.
  */
 #include "world_internal.h"
 
@@ -29,6 +30,17 @@ void world_fatal(struct world *w, uint32_t i)
 	die(w, i);
 }
 
+/*
+ * CNPs have slowed the RNIC down so much that its timer goes off before it has sent again all of
+ * the message that it went back to: no answer completes that, whatever comes through.
+ */
+static bool is_too_slow(const struct world *w, uint32_t i)
+{
+	const struct qp *q = &w->qps[i];
+
+	return q->throttle > LINE_GAP && q->nxt < w->ring[i][q->una % RING].end;
+}
+
 /* True: it goes back, unless it has done so for the same loss; its timer knows of another one. */
 bool world_retry(struct world *w, uint32_t i, bool timeout)
 {
@@ -37,7 +49,7 @@ bool world_retry(struct world *w, uint32_t i, bool timeout)
 	if (q->retrying && !timeout)
 		return false;
 	q->retrying = true;
-	if (q->hurt <= q->tried && !q->gone) {
+	if (q->hurt <= q->tried && !q->gone && !(timeout && is_too_slow(w, i))) {
 		q->unfair = true;
 		w->r.unfair++;
 	}
