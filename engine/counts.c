@@ -25,18 +25,6 @@ bool hp3_counts_tell(struct hp3_engine *e, uint32_t pair)
 	return e->cfg.load_paths != 0 && hp3_paths_of(e, pair)->identity != HP3_IDENTITY_NONE;
 }
 
-uint64_t hp3_counts_alike(const struct hp3_engine *e, uint32_t rtt)
-{
-	return (uint64_t)rtt * (100u + e->cfg.paths.equal) / 100;
-}
-
-static bool is_alike(
-	const struct hp3_engine *e, const struct hp3_probe *p, const struct hp3_probe *best)
-{
-	return p->state == HP3_PROBE_ANSWERED && !p->ce &&
-	       p->rtt_ns <= hp3_counts_alike(e, best->rtt_ns);
-}
-
 const struct hp3_probe *hp3_counts_least_used(
 	struct hp3_engine *e, const struct hp3_move *m, const struct hp3_probe *best, uint64_t now)
 {
@@ -50,7 +38,7 @@ const struct hp3_probe *hp3_counts_least_used(
 		const struct hp3_probe *p = &m->round.probe[i];
 		uint32_t id = hp3_paths_id(t, p->port, f->rqpn);
 
-		if (id >= HP3_LOAD_PATHS || !is_alike(e, p, best))
+		if (id >= HP3_LOAD_PATHS || !hp3_setup_is_alike(e, p, best))
 			continue;
 		on[id] = p;
 		map[id / 64] |= 1ull << (id & 63);

@@ -115,6 +115,8 @@ struct hp3_engine_config {
 	uint64_t peer_ns; /* AUTO: a peer that does not answer is asked again after this */
 	bool setup_probing; /* look for a path between queue-pair setup and first data */
 	uint8_t setup_rounds; /* ... in up to so many rounds */
+	uint8_t setup_alike; /* ... answers up to so many percent later than the first are alike;
+				0: the first decides */
 	uint16_t wake_percent; /* of a base RTT that a message takes at cc.rp.rpg_max_rate: from
 				  here on it waits for a path, if its queue pair is idle; 0: none
 				  does */

@@ -107,8 +107,6 @@ bool hp3_guard_stops(const struct hp3_engine *e, const struct hp3_flow *f, const
 
 /* counts.c: active flows per path, at both ends */
 bool hp3_counts_tell(struct hp3_engine *e, uint32_t pair);
-/* A round trip up to this is like `rtt`. ns. */
-uint64_t hp3_counts_alike(const struct hp3_engine *e, uint32_t rtt);
 /* Of the unmarked answers that are like `best` the one on the path that is least used. */
 const struct hp3_probe *hp3_counts_least_used(
 	struct hp3_engine *e, const struct hp3_move *m, const struct hp3_probe *best, uint64_t now);
@@ -118,6 +116,11 @@ bool hp3_counts_place(struct hp3_engine *e, uint32_t flow, uint16_t *port, uint6
 void hp3_pair_forget(struct hp3_engine *e, uint32_t pair);
 
 /* setup.c: a path before the first data */
+/* A round trip up to this is like `rtt`. ns. */
+uint64_t hp3_setup_alike(const struct hp3_engine *e, uint32_t rtt);
+/* An unmarked answer, and as good as the best. */
+bool hp3_setup_is_alike(
+	const struct hp3_engine *e, const struct hp3_probe *p, const struct hp3_probe *best);
 void hp3_setup(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
 void hp3_setup_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
 /* The first data comes while the round is under way: it leaves at once. */

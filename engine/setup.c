@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A path before the first data (HP3, probing at queue-pair setup). The first unmarked answer
- * decides; where flows are counted (counts.c) the counts of both ends do among answers that are
- * alike. Nothing of a queue pair that was just set up is in flight, so its
+ * A path before the first data (HP3, probing at queue-pair setup). Unmarked answers
+ * decide that are as early as the first; where flows are counted (counts.c) the counts of both ends
+ * do among them. Nothing of a queue pair that was just set up is in flight, so its
  * port is chosen freely; once it has sent, what is still under way here is too late and void.
  */
 #include "engine/internal.h"
 
 #define NOISE 95u /* percent: a round trip that is not shorter than this is no shorter */
+
+uint64_t hp3_setup_alike(const struct hp3_engine *e, uint32_t rtt)
+{
+	return (uint64_t)rtt * (100u + e->cfg.setup_alike) / 100;
+}
+
+bool hp3_setup_is_alike(
+	const struct hp3_engine *e, const struct hp3_probe *p, const struct hp3_probe *best)
+{
+	return p->state == HP3_PROBE_ANSWERED && !p->ce &&
+	       p->rtt_ns <= hp3_setup_alike(e, best->rtt_ns);
+}
 
 /* The flow will leave on `port` from its first packet on. */
 static void settle(
@@ -138,22 +150,30 @@ static const struct hp3_probe *decide(const struct hp3_move *m, uint64_t now, ui
 }
 
 /*
- * Where counts tell, all answers that are alike are waited for, and the path that is least used
- * wins. A probe sees the queues of everybody, counts only the flows of two hosts: they break ties.
+ * Answers that are alike are waited for. Where everybody sets up at a time, the first one is first
+ * by chance, and the same for many: who went by it would meet on that path. So one of those that
+ * are alike is drawn, and ports are drawn already: the first in the round. Where counts tell, the
+ * one on the path that is least used: a probe sees the queues of everybody, counts only the flows
+ * of two hosts, so they break ties.
  */
-static const struct hp3_probe *decide_by_counts(
+static const struct hp3_probe *decide_among_alike(
 	struct hp3_engine *e, const struct hp3_move *m, uint64_t now, uint64_t *wait)
 {
-	const struct hp3_probe *best = decide(m, now, wait);
+	const struct hp3_probe *best = decide(m, now, wait), *p = m->round.probe;
 	uint64_t until;
 
-	if (best == NULL || !hp3_counts_tell(e, e->flows[m->flow].pair))
-		return best;
-	until = m->round.start + best->sent_ns + hp3_counts_alike(e, best->rtt_ns);
-	if (now >= until)
+	if (best == NULL)
+		return NULL;
+	until = m->round.start + best->sent_ns + hp3_setup_alike(e, best->rtt_ns);
+	if (e->cfg.setup_alike != 0 && now < until) {
+		*wait = until;
+		return NULL;
+	}
+	if (hp3_counts_tell(e, e->flows[m->flow].pair))
 		return hp3_counts_least_used(e, m, best, now);
-	*wait = until;
-	return NULL;
+	while (!hp3_setup_is_alike(e, p, best))
+		p++;
+	return p;
 }
 
 /* An answer, or the time to ask again, or to wait no more. */
@@ -167,7 +187,7 @@ void hp3_setup_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, stru
 		ask_again(e, m, now, acts);
 		return;
 	}
-	best = decide_by_counts(e, m, now, &wait);
+	best = decide_among_alike(e, m, now, &wait);
 	if (best == NULL && now < wait) {
 		hp3_slot_timer(e, m, &m->move_at, wait);
 		return;

@@ -48,6 +48,7 @@ struct hp3_engine_config world_config(const struct world *w)
 		.peer_ns = 50000 * US,
 		.setup_probing = p->lead_us != 0,
 		.setup_rounds = (uint8_t)(1 + p->seed % 4),
+		.setup_alike = 10,
 		.wake_percent = (uint16_t)p->wake_percent,
 		.observe = p->observe,
 		.round = {.timeout_ns = MAX_RTT,

@@ -24,6 +24,7 @@ static void config(void)
 	}
 	probing_config();
 	rig.cfg.setup_probing = true;
+	rig.cfg.setup_alike = 20;
 	rig.cfg.model = &model;
 	rig.cfg.load_paths = PATHS;
 	rig.cfg.load_age_ns = 100 * MS;

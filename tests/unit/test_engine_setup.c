@@ -93,6 +93,23 @@ static void data_that_comes_first_leaves_at_once(void **state)
 	expect_left(1, FIRST + 1, q.home, false);
 }
 
+/* Of answers within a tenth the first in the round counts: its port was drawn. */
+static void who_is_first_by_chance_does_not_decide(void **state)
+{
+	setup_config();
+	rig.cfg.setup_alike = 10;
+	setting_up();
+	pass_time(100 * US);
+	probe_reply(2, false);
+	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	pass_time(8 * US);
+	probe_reply(1, false);
+	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	pass_time(8 * US); /* too late to be alike */
+	probe_reply(0, false);
+	assert_int_equal(info(&q).port, rig.probe_ports[1]);
+}
+
 static void a_fresh_path_table_needs_no_round(void **state)
 {
 	struct qp other = make_qp(1);
@@ -153,6 +170,7 @@ int main(void)
 		RIG_TEST(marks_everywhere_leave_it_at_home),
 		RIG_TEST(nobody_answers),
 		RIG_TEST(data_that_comes_first_leaves_at_once),
+		RIG_TEST(who_is_first_by_chance_does_not_decide),
 		RIG_TEST(a_fresh_path_table_needs_no_round),
 		RIG_TEST(cm_places_what_no_watcher_sees),
 	};

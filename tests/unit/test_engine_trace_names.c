@@ -125,6 +125,7 @@ static void placed_by_counts_told_in_parts(void **state)
 		rig_setup(state);
 		trace_config();
 		rig.cfg.setup_probing = true;
+		rig.cfg.setup_alike = 20;
 		trace_begin();
 		trace_run(300 * MS);
 		rig.cfg.paths.fresh_ns = 1;
