@@ -116,8 +116,6 @@ bool hp3_counts_place(struct hp3_engine *e, uint32_t flow, uint16_t *port, uint6
 void hp3_pair_forget(struct hp3_engine *e, uint32_t pair);
 
 /* setup.c: a path before the first data */
-/* A round trip up to this is like `rtt`. ns. */
-uint64_t hp3_setup_alike(const struct hp3_engine *e, uint32_t rtt);
 /* An unmarked answer, and as good as the best. */
 bool hp3_setup_is_alike(
 	const struct hp3_engine *e, const struct hp3_probe *p, const struct hp3_probe *best);

@@ -9,7 +9,8 @@
 
 #define NOISE 95u /* percent: a round trip that is not shorter than this is no shorter */
 
-uint64_t hp3_setup_alike(const struct hp3_engine *e, uint32_t rtt)
+/* A round trip up to this is like `rtt`. ns. */
+static uint64_t alike(const struct hp3_engine *e, uint32_t rtt)
 {
 	return (uint64_t)rtt * (100u + e->cfg.setup_alike) / 100;
 }
@@ -17,8 +18,7 @@ uint64_t hp3_setup_alike(const struct hp3_engine *e, uint32_t rtt)
 bool hp3_setup_is_alike(
 	const struct hp3_engine *e, const struct hp3_probe *p, const struct hp3_probe *best)
 {
-	return p->state == HP3_PROBE_ANSWERED && !p->ce &&
-	       p->rtt_ns <= hp3_setup_alike(e, best->rtt_ns);
+	return p->state == HP3_PROBE_ANSWERED && !p->ce && p->rtt_ns <= alike(e, best->rtt_ns);
 }
 
 /* The flow will leave on `port` from its first packet on. */
@@ -164,7 +164,7 @@ static const struct hp3_probe *decide_among_alike(
 
 	if (best == NULL)
 		return NULL;
-	until = m->round.start + best->sent_ns + hp3_setup_alike(e, best->rtt_ns);
+	until = m->round.start + best->sent_ns + alike(e, best->rtt_ns);
 	if (e->cfg.setup_alike != 0 && now < until) {
 		*wait = until;
 		return NULL;
