@@ -7,7 +7,8 @@
  */
 #include "engine/internal.h"
 
-#define NOISE 95u /* percent: a round trip that is not shorter than this is no shorter */
+#define LATE     3u
+#define LATE_MAX (LATE + 4u)
 
 /* A round trip up to this is like `rtt`. ns. */
 static uint64_t alike(const struct hp3_engine *e, uint32_t rtt)
@@ -67,6 +68,28 @@ static bool start_round(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
 		       &m->round, &e->cfg.round, &e->pairs.pairs[f->pair].budget, &ask, now) == 0;
 }
 
+/*
+ * Where data come before the answers, probes are load and nothing else: whether there is time
+ * depends on the applications of this host. After LATE such set-ups in a row the next one does not
+ * ask, after another the next two, then four ...
+ */
+static bool leaves_no_time(struct hp3_engine *e)
+{
+	if (e->setup_skip == 0)
+		return false;
+	e->setup_skip--;
+	return true;
+}
+
+static void came_late(struct hp3_engine *e)
+{
+	if (e->setup_late < LATE_MAX)
+		e->setup_late++;
+	if (e->setup_late >= LATE)
+		e->setup_skip = (uint8_t)(1u << (e->setup_late - LATE));
+	e->stats.placed_late++;
+}
+
 void hp3_setup(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
 {
 	const struct hp3_flow *f = &e->flows[flow];
@@ -86,7 +109,8 @@ void hp3_setup(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_act
 		settle(e, flow, port, now, acts);
 		return;
 	}
-	if (hp3_probe_kind_of(e, f->pair, now) != HP3_PROBE_PEER || !start_round(e, m, now)) {
+	if (leaves_no_time(e) || hp3_probe_kind_of(e, f->pair, now) != HP3_PROBE_PEER ||
+		!start_round(e, m, now)) {
 		hp3_slot_drop(e, flow, HP3_USE_MOVE);
 		return;
 	}
@@ -129,45 +153,25 @@ static void ask_again(struct hp3_engine *e, struct hp3_move *m, uint64_t now, st
 }
 
 /*
- * What to go by: the first unmarked answer. In later rounds the path found before keeps its place
- * unless another one is better by more than noise; else all that set up queue pairs at a time would
- * change places together. NULL and *wait: not yet.
- */
-static const struct hp3_probe *decide(const struct hp3_move *m, uint64_t now, uint64_t *wait)
-{
-	const struct hp3_probe *best = hp3_round_unmarked(&m->round), *found = &m->round.probe[0];
-
-	*wait = m->round.deadline;
-	if (best == NULL || !m->found || best == found)
-		return best;
-	if (found->state == HP3_PROBE_ANSWERED && !found->ce &&
-		(uint64_t)best->rtt_ns * 100 > (uint64_t)found->rtt_ns * NOISE)
-		return found;
-	if (found->state != HP3_PROBE_OPEN)
-		return best;
-	*wait = m->round.start + found->sent_ns + (uint64_t)best->rtt_ns * 100 / NOISE;
-	return now < *wait ? NULL : best;
-}
-
-/*
  * Answers that are alike are waited for. Where everybody sets up at a time, the first one is first
  * by chance, and the same for many: who went by it would meet on that path. So one of those that
- * are alike is drawn, and ports are drawn already: the first in the round. Where counts tell, the
- * one on the path that is least used: a probe sees the queues of everybody, counts only the flows
- * of two hosts, so they break ties.
+ * are alike is drawn, and ports are drawn already: the first in the round. In later rounds that is
+ * the one found before, which so keeps its place unless another one is better by more than noise.
+ * Where counts tell, the one on the path that is least used: a probe sees the queues of everybody,
+ * counts only the flows of two hosts, so they break ties. NULL and *wait: not yet.
  */
-static const struct hp3_probe *decide_among_alike(
+static const struct hp3_probe *decide(
 	struct hp3_engine *e, const struct hp3_move *m, uint64_t now, uint64_t *wait)
 {
-	const struct hp3_probe *best = decide(m, now, wait), *p = m->round.probe;
-	uint64_t until;
+	const struct hp3_probe *best = hp3_round_unmarked(&m->round), *p = m->round.probe;
 
+	*wait = m->round.deadline;
 	if (best == NULL)
 		return NULL;
-	until = m->round.start + best->sent_ns + alike(e, best->rtt_ns);
-	if (e->cfg.setup_alike != 0 && now < until) {
-		*wait = until;
-		return NULL;
+	if (e->cfg.setup_alike != 0) {
+		*wait = m->round.start + best->sent_ns + alike(e, best->rtt_ns);
+		if (now < *wait)
+			return NULL;
 	}
 	if (hp3_counts_tell(e, e->flows[m->flow].pair))
 		return hp3_counts_least_used(e, m, best, now);
@@ -187,7 +191,7 @@ void hp3_setup_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, stru
 		ask_again(e, m, now, acts);
 		return;
 	}
-	best = decide_among_alike(e, m, now, &wait);
+	best = decide(e, m, now, &wait);
 	if (best == NULL && now < wait) {
 		hp3_slot_timer(e, m, &m->move_at, wait);
 		return;
@@ -197,6 +201,7 @@ void hp3_setup_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, stru
 	if (best != NULL) {
 		m->to = best->port;
 		m->found = true;
+		e->setup_late = 0;
 	}
 	hp3_round_report(e, m, now, acts);
 	if (best != NULL) {
@@ -219,8 +224,8 @@ void hp3_setup_late(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp
 		settle(e, flow, m->to, now, acts);
 		return;
 	}
+	came_late(e);
 	m->seeking = false;
-	e->stats.placed_late++;
 	hp3_move_input(e, flow, HP3_RFR_IN_NO_BETTER, now, acts);
 }
 

@@ -178,6 +178,8 @@ struct hp3_engine {
 			 */
 	uint64_t events; /* so far */
 	uint64_t rng;
+	uint8_t setup_late; /* set-ups in a row whose data came before any answer */
+	uint8_t setup_skip; /* the next ones that do not ask */
 	uint64_t hold_bytes;
 	uint32_t hold_packets;
 	uint32_t cm_next;

@@ -27,7 +27,7 @@ ROWS += [
     Row("hp3, training", "hp3", TRAINING),
     Row("hp3, storage", "hp3", STORAGE),
     Row("hp3, training, cc = dcqcn", "hp3", TRAINING, REACTION_POINT),
-    Row("hp3, identity = none", "hp3", None, ["ppp.identity=none"]),
+    Row("hp3, identity = trace", "hp3", None, ["ppp.identity=trace"]),
     Row("hp3-ideal (nobody can run it)", "hp3-ideal"),
 ]
 ROWS += [Row(f"{lb}, {what}", lb, None, settings)

@@ -96,10 +96,11 @@ static void defaults_are_the_policy(void **state)
 /* What is said in one word, or in one number for two. */
 static void policy_settles(void **state)
 {
-	struct hp3_config cfg = parse("[ppp]\nwatch = off\nprobe = nak\nrtt_factor = 300\n"
-				      "probe_timeout_us = 70\npath_fresh_us = 5\nplacement = on\n"
-				      "[policy]\nmode = observe\n[cc]\nmode = dcqcn\n",
-		HP3_CONFIG_NO_RAILS);
+	struct hp3_config cfg =
+		parse("[ppp]\nwatch = off\nprobe = nak\nrtt_factor = 300\n"
+		      "probe_timeout_us = 70\npath_fresh_us = 5\nidentity = trace\nplacement = on\n"
+		      "[policy]\nmode = observe\n[cc]\nmode = dcqcn\n",
+			HP3_CONFIG_NO_RAILS);
 	struct hp3_engine_config e = hp3_policy_settled(&cfg.engine);
 
 	assert_int_equal(e.monitor.cycle_ns, 0);
@@ -118,7 +119,7 @@ static void policy_settles(void **state)
 	e = hp3_policy_settled(&cfg.engine);
 	assert_true(!e.probing && e.load_paths == 0 && !e.observe && e.moves_allowed);
 	assert_false(e.cc.notify);
-	cfg = parse("[ppp]\nidentity = none\n[cc]\nnp = on\n", HP3_CONFIG_NO_RAILS);
+	cfg = parse("[ppp]\nidentity = none\nplacement = on\n[cc]\nnp = on\n", HP3_CONFIG_NO_RAILS);
 	e = hp3_policy_settled(&cfg.engine);
 	assert_true(!e.trace && e.load_paths == 0 && e.cc.notify && e.cc.mode == HP3_CC_NATIVE);
 }

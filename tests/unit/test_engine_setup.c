@@ -93,6 +93,40 @@ static void data_that_comes_first_leaves_at_once(void **state)
 	expect_left(1, FIRST + 1, q.home, false);
 }
 
+/* After two in a row one set-up does not ask, after three two, then four; an answer in time ends
+ * it. */
+static void where_data_always_come_first_probes_get_rare(void **state)
+{
+	static const bool asks[] = {1, 1, 1, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1};
+	struct qp other;
+
+	setup_config();
+	rig.cfg.paths.fresh_ns = 1;
+	rig_configure();
+	for (unsigned i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
+		other = make_qp(i);
+		rig.nprobes = 0;
+		assert_int_equal(set_up_at(&other, FIRST), 0);
+		assert_int_equal(rig.nprobes, asks[i] ? ASKED : 0);
+		middle(&other, FIRST);
+		assert_int_equal(tear_down(&other), 0);
+		pass_time(10 * MS);
+	}
+	rig.nprobes = 0;
+	for (unsigned i = 0; i <= 8; i++) { /* none of the next eight */
+		other = make_qp(i);
+		assert_int_equal(set_up_at(&other, FIRST), 0);
+		assert_int_equal(rig.nprobes, i < 8 ? 0 : ASKED);
+	}
+	probe_reply(0, false);
+	for (unsigned i = 10; i < 12; i++) {
+		pass_time(MS);
+		other = make_qp(i);
+		assert_int_equal(set_up_at(&other, FIRST), 0);
+		assert_int_equal(rig.nprobes, (i - 8) * ASKED);
+	}
+}
+
 /* Of answers within a tenth the first in the round counts: its port was drawn. */
 static void who_is_first_by_chance_does_not_decide(void **state)
 {
@@ -170,6 +204,7 @@ int main(void)
 		RIG_TEST(marks_everywhere_leave_it_at_home),
 		RIG_TEST(nobody_answers),
 		RIG_TEST(data_that_comes_first_leaves_at_once),
+		RIG_TEST(where_data_always_come_first_probes_get_rare),
 		RIG_TEST(who_is_first_by_chance_does_not_decide),
 		RIG_TEST(a_fresh_path_table_needs_no_round),
 		RIG_TEST(cm_places_what_no_watcher_sees),

@@ -155,7 +155,8 @@ class Probing(Wired):
 
     def test_paths_are_named(self):
         """A few traces tell all ports, and more traces agree; switches that fall silent are borne."""
-        a, b = self.pair_of_daemons(ppp={**EAGER, "traces_per_second": 1000, "trace_recheck_ms": 500, "placement": "on"},
+        a, b = self.pair_of_daemons(ppp={**EAGER, "identity": "trace", "traces_per_second": 1000, "trace_recheck_ms": 500,
+                                              "placement": "on"},
                                     probes={"probe_key": KEY}, rfr={"cooldown_us": 1000})
         ends = self.endpoints(qps=2)
         self.relay("hops")
