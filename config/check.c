@@ -137,7 +137,7 @@ static void check_ppp(struct hp3_ini_doc *doc, const struct hp3_engine_config *e
 	if (e->round.backoff_max_ns < e->round.backoff_min_ns &&
 		good2(doc, "ppp", "backoff_max_us", "ppp", "backoff_min_us"))
 		hp3_ini_complain(doc, "ppp", "backoff_max_us",
-			"%u us is shorter than backoff_min_us = %u: set it to at least %u",
+			"%" PRIu64 " us is shorter than backoff_min_us = %u: set it to at least %u",
 			e->round.backoff_max_ns / US, least, least);
 	if (e->round.probe_burst <= e->candidates &&
 		good2(doc, "ppp", "probe_burst", "ppp", "candidates"))
@@ -186,6 +186,16 @@ void hp3_config_check_policy(struct hp3_ini_doc *doc, const struct hp3_engine_co
 	check_flows(doc, e);
 	check_ppp(doc, e);
 	check_cc(doc, e);
+}
+
+/* Of hp3d: a simulator may know paths by other means. */
+static void check_placement(struct hp3_ini_doc *doc, const struct hp3_engine_config *e)
+{
+	if (e->words.placement && !e->trace && good2(doc, "ppp", "placement", "ppp", "identity"))
+		hp3_ini_complain(doc, "ppp", "placement",
+			"flows are counted on paths, and identity = none tells none: set identity "
+			"= "
+			"trace, too, or placement = off");
 }
 
 static void check_probes(struct hp3_ini_doc *doc, const struct hp3_config *c)
@@ -243,6 +253,7 @@ void hp3_config_check_rules(struct hp3_ini_doc *doc, const void *obj, unsigned f
 	check_idle(doc, c);
 	check_pool(doc, c);
 	hp3_config_check_policy(doc, &c->engine);
+	check_placement(doc, &c->engine);
 	check_probes(doc, c);
 	check_devices(doc, c);
 	if (c->n_rails == 0 && (flags & HP3_CONFIG_NO_RAILS) == 0)

@@ -37,10 +37,10 @@
 enum hp3_probe_kind { HP3_PROBE_PEER, HP3_PROBE_STANDARD, HP3_PROBE_NAK };
 
 struct hp3_round_params {
+	uint64_t backoff_max_ns; /* the wait after a fruitless round doubles up to this */
 	uint32_t timeout_ns; /* unanswered for so long: lost; >= the largest RTT, < 2^29 */
 	uint32_t guard_ns; /* STANDARD: silence after a loss; >= the largest RTT */
 	uint32_t backoff_min_ns; /* wait after the first fruitless round */
-	uint32_t backoff_max_ns; /* it doubles up to this */
 	uint32_t probes_per_second; /* of an address pair; 0: none */
 	uint16_t probe_burst; /* of an address pair */
 	uint16_t improve; /* percent of the incumbent's RTT that a winner may have, 1..100 */

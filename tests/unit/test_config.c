@@ -119,7 +119,7 @@ static void policy_settles(void **state)
 	e = hp3_policy_settled(&cfg.engine);
 	assert_true(!e.probing && e.load_paths == 0 && !e.observe && e.moves_allowed);
 	assert_false(e.cc.notify);
-	cfg = parse("[ppp]\nidentity = none\nplacement = on\n[cc]\nnp = on\n", HP3_CONFIG_NO_RAILS);
+	cfg = parse("[ppp]\nidentity = none\n[cc]\nnp = on\n", HP3_CONFIG_NO_RAILS);
 	e = hp3_policy_settled(&cfg.engine);
 	assert_true(!e.trace && e.load_paths == 0 && e.cc.notify && e.cc.mode == HP3_CC_NATIVE);
 }

@@ -246,6 +246,14 @@ static void rules_between_keys(void **state)
 		"f.ini:5: [flows] dead_age_ms = 59999: 59999 ms is shorter than idle_age_ms = "
 		"60000, so that flows with packets in flight would be forgotten first: set it to "
 		"at least 60000\n");
+	expect(RAIL "[ppp]\nbackoff_min_us = 2000\nbackoff_max_us = 1999\n", 0,
+		"f.ini:6: [ppp] backoff_max_us = 1999: 1999 us is shorter than backoff_min_us = "
+		"2000: "
+		"set it to at least 2000\n");
+	expect(RAIL "[ppp]\nplacement = on\n", 0,
+		"f.ini:5: [ppp] placement = on: flows are counted on paths, and identity = none "
+		"tells "
+		"none: set identity = trace, too, or placement = off\n");
 	/* No verdict from a value that is wrong in itself. */
 	expect(RAIL "[rfr]\nhold_packets = 20000\n[eal]\nmbufs = 9999999\n", 0,
 		"f.ini:7: [eal] mbufs = 9999999: too large: write a plain number, 1024..4194304 "
