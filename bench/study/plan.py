@@ -45,6 +45,10 @@ def at_80(scenario, duration_us=None):
     return Column(scenario, scenario, 80, [f"traffic.duration_us={duration_us}"] if duration_us else [])
 
 
+def whole(scenario, load, size):
+    return Column(f"{scenario}, {size}", scenario, load)
+
+
 ONE_ROUND = ["traffic.bytes=8000000", "traffic.repeat=1"]
 PRESETS = "conweave", "connectx"
 HEADLINE = {
@@ -59,6 +63,12 @@ HEADLINE = {
                                  Column("link-failure", "link-failure", 40, ["traffic.duration_us=6000"])],
                     ("hp3", "incast")),
     "kept": Table("slowdown at 80 %", [at_80("storage", 3000)], ("hp3, storage", "storage")),
+    # Scenarios as they are built in.
+    "full": Table("slowdown at 80 %; jobs: JCT in ms",
+                  [whole("alistorage", 80, "20 ms"), whole("storage", 80, "10 ms"), whole("alltoall", 50, "64 MB"),
+                   whole("allreduce", 50, "64 MB"), whole("solar", 80, "20 ms"), whole("hadoop", 80, "20 ms")],
+                  ("hp3", "alistorage, 20 ms"),
+                  [Row(*row[:4]) for row in ROWS if row.title in ("ecmp", "conweave", "hp3", "hp3, training")]),
     "presets": Table("DCQCN's preset", [at_80("alistorage"), Column("alltoall", "alltoall", 50)],
                      ("hp3, connectx", "alltoall"),
                      [Row(f"{lb}, {preset}", lb, None, [f"rnic.preset={preset}"])
@@ -75,7 +85,8 @@ KEYS = [("tolerance 1", "ppp.congestion_tolerance=1"), ("tolerance 3", "ppp.cong
         ("known for 200 ms", "ppp.path_fresh_us=200000"), ("no wait", "rfr.move_wait_us=0"),
         ("wait up to 2 ms", "rfr.move_wait_us=2000"), ("cool-down 100 us", "rfr.cooldown_us=100"),
         ("cool-down 10 ms", "rfr.cooldown_us=10000"), ("hold bound 200 us", "rfr.max_hold_us=200"),
-        ("no CNP waits", "cc.withhold=0"), ("CNPs wait for three round trips", "cc.withhold=300")]
+        ("a CNP sets off no search", "cc.withhold=0"), ("no CNP waits", "cc.withhold=1"),
+        ("CNPs wait for one round trip", "cc.withhold=100"), ("CNPs wait for three", "cc.withhold=300")]
 VARIANTS = {row.title: row for row in [
     Row("ecmp", "ecmp"), Row("hp3", "hp3"), *[Row(f"hp3, {title}", "hp3", None, [key]) for title, key in KEYS],
     Row("hp3, training", "hp3", TRAINING), Row("hp3, cc = dcqcn", "hp3", None, REACTION_POINT),
@@ -84,7 +95,7 @@ VARIANTS = {row.title: row for row in [
     Row("hp3-ideal, but for that", "hp3-ideal", None, ["hp3-ideal.rate_acts=off"])]}
 # A table of them: rows, of which the last one is repeated, and columns.
 Study = namedtuple("Study", "variants workloads", defaults=[WORKLOADS])
-RATES = ["RNICs' rates follow moves (hp3-ideal)", "hp3-ideal, but for that", "hp3, no CNP waits", "hp3",
+RATES = ["RNICs' rates follow moves (hp3-ideal)", "hp3-ideal, but for that", "hp3, a CNP sets off no search", "hp3",
          "hp3, cc = dcqcn", "hp3, training", "hp3, training, cc = dcqcn"]
 PARAMETERS = {
     "parameters": Study([f"hp3, {title}" for title, _ in KEYS] + ["hp3"]),
