@@ -18,8 +18,9 @@ static struct hp3_move *move_of(struct hp3_engine *e, uint32_t id)
 	uint32_t slot = (id >> SLOT_SHIFT) & UINT16_MAX;
 	struct hp3_move *m = slot < e->cfg.max_moves ? &e->moves[slot] : NULL;
 
-	if (m == NULL || m->active >= e->nmoves || e->slots[m->active] != slot || !m->seeking ||
-		(id & ~(HP3_ROUND_PROBES - 1)) != m->round.id)
+	if (m == NULL || m->active >= e->nmoves || e->slots[m->active] != slot ||
+		!m->errand.asking || m->errand.round.kind != HP3_PROBE_PEER ||
+		(id & ~(HP3_ROUND_PROBES - 1)) != m->errand.round.id)
 		return NULL;
 	return m;
 }
@@ -59,6 +60,5 @@ void hp3_probe_reply(
 	p->peer_seen = now;
 	p->peer_silent = 0;
 	p->peer_plain = false;
-	hp3_round_reply(&m->round, &e->cfg.round, id, ce, now);
-	hp3_seek_timeout(e, m, now, acts);
+	hp3_errand_answer(e, m, id, ce, now, acts);
 }

@@ -19,13 +19,13 @@ static uint16_t random_port(struct hp3_engine *e, const struct hp3_flow *f)
 static int begin(struct hp3_engine *e, const struct hp3_cmd *cmd, uint16_t to, uint64_t now,
 	struct hp3_acts *acts)
 {
-	struct hp3_move *m = hp3_move_prepare(e, cmd->flow, now, acts);
+	struct hp3_move *m = hp3_move_prepare(e, cmd->flow, HP3_ERRAND_OPERATOR, now, acts);
 
 	if (m == NULL)
 		return -ENOSPC;
 	m->to = to;
-	m->cause = cmd->cause;
-	m->tag = cmd->tag;
+	m->errand.cause = cmd->cause;
+	m->errand.operator.tag = cmd->tag;
 	hp3_move_start(e, cmd->flow, now, acts);
 	return 0;
 }

@@ -34,8 +34,8 @@ const struct hp3_probe *hp3_counts_least_used(
 	uint64_t map[HP3_LOAD_PATHS / 64] = {0};
 	int path;
 
-	for (uint32_t i = 0; i < m->round.n; i++) {
-		const struct hp3_probe *p = &m->round.probe[i];
+	for (uint32_t i = 0; i < m->errand.round.n; i++) {
+		const struct hp3_probe *p = &m->errand.round.probe[i];
 		uint32_t id = hp3_paths_id(t, p->port, f->rqpn);
 
 		if (id >= HP3_LOAD_PATHS || !hp3_setup_is_alike(e, p, best))

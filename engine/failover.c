@@ -54,12 +54,13 @@ static bool hand_nak(struct hp3_engine *e, uint32_t flow, uint64_t now, struct h
 	if (e->cfg.beside) /* nothing is handed to the RNIC */
 		return false;
 	if (!is_nak_safe(f)) {
-		m->owed = hp3_rnic_is_plain(f) && !(f->watch & (HP3_FW_NAKED | HP3_FW_SURE));
-		if (m->owed)
+		m->errand.dead.owed =
+			hp3_rnic_is_plain(f) && !(f->watch & (HP3_FW_NAKED | HP3_FW_SURE));
+		if (m->errand.dead.owed)
 			hp3_urge(e, flow, m->to, now, acts);
 		return false;
 	}
-	m->owed = false;
+	m->errand.dead.owed = false;
 	f->watch |= HP3_FW_NAKED;
 	a = hp3_act(acts, HP3_ACT_NAK, flow);
 	a->psn = f->stream.una;
@@ -78,13 +79,13 @@ static void report(struct hp3_engine *e, uint32_t flow, enum hp3_event_type type
 	ev->cause = HP3_CAUSE_DEAD;
 	ev->from = m->from;
 	ev->to = m->to;
-	ev->wait_ns = now - m->since;
+	ev->wait_ns = now - m->errand.dead.since;
 	ev->held_pkts = m->held_pkts;
 	ev->held_bytes = m->held_bytes;
 	ev->nak = nak;
-	ev->outcome = m->round.outcome;
-	ev->n_probes = m->round.n;
-	memcpy(ev->probes, m->round.probe, sizeof(ev->probes));
+	ev->outcome = m->errand.round.outcome;
+	ev->n_probes = m->errand.round.n;
+	memcpy(ev->probes, m->errand.round.probe, sizeof(ev->probes));
 	if (type == HP3_EV_FAILOVER)
 		hp3_outcome_watch(e, flow, ev->id, now);
 }
@@ -97,8 +98,7 @@ void hp3_failover(
 	bool nak;
 
 	m->to = port;
-	m->cause = HP3_CAUSE_DEAD;
-	m->seeking = m->watching = false;
+	m->errand.asking = false;
 	if (e->cfg.observe) {
 		report(e, flow, HP3_EV_WOULD, is_nak_safe(f), now, acts);
 		f->watch |= HP3_FW_QUIET;
@@ -122,7 +122,7 @@ void hp3_failover(
 static bool is_caught_up(
 	const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_move *m)
 {
-	uint32_t psn = m->resume;
+	uint32_t psn = m->errand.dead.resume;
 
 	for (uint32_t i = m->head; i != 0; i = e->held[i].next) {
 		if (hp3_psn_diff(e->held[i].psn, psn) > 0)
@@ -142,10 +142,10 @@ static void release_repeated(struct hp3_engine *e, uint32_t flow, struct hp3_act
 	uint32_t n = 0;
 
 	for (uint32_t i = m->head; i != 0 && (e->held[i].flags & HP3_HELD_AGAIN) &&
-				   hp3_psn_diff(e->held[i].psn, m->resume) <= 0;
+				   hp3_psn_diff(e->held[i].psn, m->errand.dead.resume) <= 0;
 		i = e->held[i].next, n++) {
-		if (e->held[i].psn == m->resume)
-			m->resume = hp3_psn_add(m->resume, 1);
+		if (e->held[i].psn == m->errand.dead.resume)
+			m->errand.dead.resume = hp3_psn_add(m->errand.dead.resume, 1);
 	}
 	hp3_hold_release(e, flow, n, 0, acts);
 }
@@ -161,7 +161,7 @@ bool hp3_resume_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pk
 	struct hp3_flow *f = &e->flows[flow];
 	struct hp3_move *m = &e->moves[f->slot];
 	uint32_t psn = pkt->v.psn;
-	int32_t ahead = hp3_psn_diff(psn, m->resume);
+	int32_t ahead = hp3_psn_diff(psn, m->errand.dead.resume);
 
 	if (kind == HP3_TX_NEW && m->head != 0 && is_caught_up(e, f, m)) {
 		hp3_move_input(e, flow, HP3_RFR_IN_CAUGHT_UP, now, acts);
@@ -169,7 +169,7 @@ bool hp3_resume_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pk
 	}
 	if (ahead > 0 && m->head != 0) {
 		release_repeated(e, flow, acts);
-		ahead = hp3_psn_diff(psn, m->resume);
+		ahead = hp3_psn_diff(psn, m->errand.dead.resume);
 	}
 	if (ahead > 0) {
 		hp3_move_input(e, flow, HP3_RFR_IN_TX_AHEAD, now, acts);
@@ -182,7 +182,7 @@ bool hp3_resume_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pk
 		return true;
 	}
 	hp3_move_input(e, flow, HP3_RFR_IN_TX_WANTED, now, acts);
-	m->resume = hp3_psn_add(psn, hp3_request_span(&pkt->v, f->pmtu_log2));
+	m->errand.dead.resume = hp3_psn_add(psn, hp3_request_span(&pkt->v, f->pmtu_log2));
 	if (m->head == 0 && is_caught_up(e, f, m))
 		hp3_move_input(e, flow, HP3_RFR_IN_CAUGHT_UP, now, acts);
 	return true;
@@ -193,12 +193,12 @@ void hp3_resume_rx(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3
 	struct hp3_flow *f = &e->flows[flow];
 	struct hp3_move *m = &e->moves[f->slot];
 
-	if (hp3_psn_diff(f->stream.una, m->resume) > 0)
-		m->resume = f->stream.una;
+	if (hp3_psn_diff(f->stream.una, m->errand.dead.resume) > 0)
+		m->errand.dead.resume = f->stream.una;
 	if (is_caught_up(e, f, m))
 		hp3_move_input(e, flow, HP3_RFR_IN_CAUGHT_UP, now, acts);
 	else
 		release_repeated(e, flow, acts);
-	if (f->state == HP3_RFR_RESUMING && m->owed && (f->watch & HP3_FW_SURE))
+	if (f->state == HP3_RFR_RESUMING && m->errand.dead.owed && (f->watch & HP3_FW_SURE))
 		hand_nak(e, flow, now, acts);
 }

@@ -100,7 +100,7 @@ void hp3_cnp_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now,
 		return;
 	}
 	if (f->state == HP3_RFR_PROBING)
-		e->moves[f->slot].marked = true;
+		hp3_seek_marked(&e->moves[f->slot]);
 	hp3_rate_marked(e, flow, now);
 	if (is_watched(e, f) &&
 		(hp3_monitor_cnp(&f->monitor, &e->cfg.monitor, now) || is_at_once(e, f, now)))

@@ -41,9 +41,9 @@ void hp3_reply_leaves(
 	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd);
 
 /* moves.c: the actions of rfr */
-/* A slot for a new round or move; what a move before is still to be judged by is judged now. */
-struct hp3_move *hp3_move_prepare(
-	struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+/* A slot for a new errand; what a move before is still to be judged by is judged now. */
+struct hp3_move *hp3_move_prepare(struct hp3_engine *e, uint32_t flow, enum hp3_errand_kind kind,
+	uint64_t now, struct hp3_acts *acts);
 /* Feeds an input to the flow's state machine and carries out what ends a move; returns the action.
  */
 enum hp3_rfr_action hp3_move_input(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_input input,
@@ -51,7 +51,8 @@ enum hp3_rfr_action hp3_move_input(struct hp3_engine *e, uint32_t flow, enum hp3
 /* A packet with this BTH PSN closes the old path; nothing from `end` on has left. */
 void hp3_move_close(struct hp3_engine *e, uint32_t flow, uint32_t psn, uint32_t end, uint64_t now,
 	struct hp3_acts *acts);
-/* The target is known, or will be asked for (m->ask): close the old path, or go on at once. */
+/* The target is known, or will be asked for (BEHIND_DRAIN): close the old path, or go on at once.
+ */
 void hp3_move_start(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
 void hp3_set_port(struct hp3_engine *e, struct hp3_flow *f, uint16_t port);
 
@@ -70,7 +71,7 @@ void hp3_slots_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 
 /* seek.c: rounds of probes */
 void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
-void hp3_seek_timeout(
+void hp3_congested_step(
 	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
 /* The old path is empty: ask where to go (STANDARD, NAK). */
 void hp3_seek_drained(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
@@ -80,11 +81,31 @@ void hp3_seek_drained(struct hp3_engine *e, uint32_t flow, uint64_t now, struct 
  */
 bool hp3_seek_reply(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now,
 	struct hp3_verdict *vd, struct hp3_acts *acts);
-/* What kinds of rounds share. */
+void hp3_drained_step(
+	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+/* PROBING: a CNP came. */
+void hp3_seek_marked(struct hp3_move *m);
+
+/* errand.c: an errand that asks, `m->errand.asking` */
+void hp3_errand_answer(struct hp3_engine *e, struct hp3_move *m, uint32_t id, bool ce, uint64_t now,
+	struct hp3_acts *acts);
+void hp3_errand_timeout(
+	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+
+/* round.c: what errands share */
 struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair);
 enum hp3_probe_kind hp3_probe_kind_of(struct hp3_engine *e, uint32_t pair, uint64_t now);
 uint32_t hp3_probe_nonce(struct hp3_engine *e, uint16_t slot); /* answers.c */
+/* What to ask, but for the candidates: the port in use, or as the errand says. */
+struct hp3_round_ask hp3_round_ask(
+	struct hp3_engine *e, const struct hp3_move *m, enum hp3_probe_kind kind);
+/* From now on the errand asks; false: nobody to ask, or no budget. Nothing is sent yet. */
+bool hp3_round_begin(
+	struct hp3_engine *e, struct hp3_move *m, const struct hp3_round_ask *ask, uint64_t now);
 void hp3_send_probes(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+/* Probes leave, and are waited for; await: once more, what has left. */
+void hp3_round_go(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+void hp3_round_await(struct hp3_engine *e, struct hp3_move *m, uint64_t now);
 void hp3_round_learn(struct hp3_engine *e, const struct hp3_move *m, uint64_t now);
 struct hp3_event *hp3_round_report(
 	struct hp3_engine *e, const struct hp3_move *m, uint64_t now, struct hp3_acts *acts);

@@ -13,9 +13,16 @@ void hp3_set_port(struct hp3_engine *e, struct hp3_flow *f, uint16_t port)
 	e->nmoved += !!(f->flags & HP3_FF_MOVED);
 }
 
-struct hp3_move *hp3_move_prepare(
-	struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+struct hp3_move *hp3_move_prepare(struct hp3_engine *e, uint32_t flow, enum hp3_errand_kind kind,
+	uint64_t now, struct hp3_acts *acts)
 {
+	/* Until somebody knows better: of congestion its evidence says which. */
+	static const uint8_t cause_of[] = {[HP3_ERRAND_OPERATOR] = HP3_CAUSE_OPERATOR,
+		[HP3_ERRAND_CONGESTED] = HP3_CAUSE_RTT,
+		[HP3_ERRAND_BEHIND_DRAIN] = HP3_CAUSE_RTT,
+		[HP3_ERRAND_SETUP] = HP3_CAUSE_SETUP,
+		[HP3_ERRAND_MESSAGE_START] = HP3_CAUSE_WAKE,
+		[HP3_ERRAND_DEAD] = HP3_CAUSE_DEAD};
 	const struct hp3_flow *f = &e->flows[flow];
 	struct hp3_move *m = hp3_slot_take(e, flow, HP3_USE_MOVE);
 
@@ -24,43 +31,38 @@ struct hp3_move *hp3_move_prepare(
 	if (m->use & HP3_USE_VERIFY)
 		hp3_outcome_judge(e, m, now, acts);
 	m->from = m->to = hp3_flow_port(f);
-	m->cause = HP3_CAUSE_OPERATOR;
-	m->t_ask = now;
-	m->t_close = m->tag = m->moved_pkts = m->moved_bytes = 0;
 	m->closing = (struct hp3_closing){0};
-	m->seeking = m->sought = m->ask = m->watching = m->marked = m->suspended = false;
-	m->clear = m->found = m->owed = false;
-	m->looks = 0;
-	m->again = 0;
-	m->n_also = 0;
-	m->n_cycles = 0;
-	m->live = (struct hp3_liveness){0};
-	m->before = (struct hp3_estimates){0};
+	m->t_ask = now;
+	m->t_close = m->moved_pkts = m->moved_bytes = 0;
+	m->suspended = false;
+	m->errand = (struct hp3_errand){.kind = (uint8_t)kind, .cause = cause_of[kind]};
 	if ((f->flags & HP3_FF_PAIRED) && e->cfg.monitor.cycle_ns != 0)
-		hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &m->before);
+		hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &m->errand.before);
 	return m;
 }
 
 static uint64_t cooldown_of(const struct hp3_engine *e, const struct hp3_move *m)
 {
-	uint64_t rtts = (uint64_t)m->before.base_rtt_ns * e->cfg.cooldown_rtts;
+	uint64_t rtts = (uint64_t)m->errand.before.base_rtt_ns * e->cfg.cooldown_rtts;
 
 	return rtts > e->cfg.cooldown_ns ? rtts : e->cfg.cooldown_ns;
 }
 
 /* A move of our own is over: how long until the flow may be looked after again. */
-static void settle_sought(struct hp3_engine *e, struct hp3_flow *f, const struct hp3_move *m,
+static void settle_own(struct hp3_engine *e, struct hp3_flow *f, const struct hp3_move *m,
 	bool switched, uint64_t now)
 {
 	e->pairs.pairs[f->pair].nmoves--;
-	if (m->cause == HP3_CAUSE_WAKE) {
+	if (m->errand.kind == HP3_ERRAND_MESSAGE_START) {
 		if (switched)
-			hp3_monitor_offer_base(&f->monitor, hp3_round_unmarked(&m->round)->rtt_ns);
+			hp3_monitor_offer_base(
+				&f->monitor, hp3_round_unmarked(&m->errand.round)->rtt_ns);
 	} else if (switched) {
 		if (e->cfg.verify_ns == 0) /* else that is for the verdict to say */
 			hp3_backoff_paid(&f->backoff);
 		hp3_backoff_wait(&f->backoff, cooldown_of(e, m), now);
-		hp3_monitor_offer_base(&f->monitor, m->round.probe[m->round.winner].rtt_ns);
+		hp3_monitor_offer_base(
+			&f->monitor, m->errand.round.probe[m->errand.round.winner].rtt_ns);
 	} else {
 		hp3_backoff_fruitless(
 			&f->backoff, &e->cfg.round, (uint32_t)hp3_random(&e->rng), now);
@@ -83,7 +85,8 @@ static void take_new_path(struct hp3_engine *e, uint32_t flow, uint64_t now, str
 	f->flags &= (uint16_t)~HP3_FF_SEVERE;
 	f->flags |= HP3_FF_FRESH;
 	hp3_monitor_moved(&f->monitor);
-	hp3_shield_switch(&m->shield, first, m->cause != HP3_CAUSE_DEAD, e->cfg.cc.max_rtt_ns, now);
+	hp3_shield_switch(
+		&m->shield, first, m->errand.kind != HP3_ERRAND_DEAD, e->cfg.cc.max_rtt_ns, now);
 	if (f->moves < UINT8_MAX)
 		f->moves++;
 	if (m->t_close == 0)
@@ -99,7 +102,7 @@ static void fail_over(struct hp3_engine *e, uint32_t flow, uint64_t now, struct 
 	struct hp3_flow *f = &e->flows[flow];
 	struct hp3_move *m = &e->moves[f->slot];
 
-	m->resume = f->stream.una;
+	m->errand.dead.resume = f->stream.una;
 	take_new_path(e, flow, now, acts);
 	hp3_slot_timer(e, m, &m->move_at, now + e->cfg.close_timeout_ns);
 	if (m->held_pkts != 0)
@@ -128,7 +131,7 @@ static uint64_t report(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action 
 	const struct hp3_move *m = &e->moves[e->flows[flow].slot];
 	struct hp3_event *ev = hp3_event(e, flow, event_type(action, m), now, acts);
 
-	ev->cause = m->cause;
+	ev->cause = m->errand.cause;
 	ev->reason = (uint8_t)input;
 	ev->from = m->from;
 	ev->to = m->to;
@@ -137,9 +140,10 @@ static uint64_t report(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action 
 	ev->close_psn = m->closing.psn;
 	ev->held_pkts = (uint32_t)m->moved_pkts;
 	ev->held_bytes = m->moved_bytes;
-	ev->tag = m->tag;
-	ev->n_cycles = m->n_cycles;
-	memcpy(ev->cycles, m->cycles, sizeof(ev->cycles));
+	if (m->errand.kind == HP3_ERRAND_OPERATOR)
+		ev->tag = m->errand.operator.tag;
+	ev->n_cycles = m->errand.n_cycles;
+	memcpy(ev->cycles, m->errand.cycles, sizeof(ev->cycles));
 	return ev->id;
 }
 
@@ -164,6 +168,12 @@ static void count(struct hp3_engine *e, enum hp3_rfr_action action, const struct
 	}
 }
 
+/* A message that waited goes where it would have gone, and the path answered first. */
+static bool is_clear(const struct hp3_errand *d)
+{
+	return d->kind == HP3_ERRAND_MESSAGE_START && d->start.clear;
+}
+
 static void end_move(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action action,
 	enum hp3_rfr_input input, uint64_t now, struct hp3_acts *acts)
 {
@@ -177,11 +187,11 @@ static void end_move(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action ac
 
 	if (switched)
 		take_new_path(e, flow, now, acts);
-	else if (action == HP3_RFR_DO_RECOVER && m->clear)
+	else if (action == HP3_RFR_DO_RECOVER && is_clear(&m->errand))
 		hp3_rate_raise(e, flow, now);
 	else if (action == HP3_RFR_DO_RECOVER && m->t_close != 0)
 		hp3_rate_rollback(e, flow, now);
-	m->seeking = m->watching = false; /* what is still said of the round is too late */
+	m->errand.asking = false; /* what is still said of the round is too late */
 	count(e, action, m);
 	if (action == HP3_RFR_DO_DISCARD || action == HP3_RFR_DO_SUPERSEDE)
 		hp3_hold_discard(e, flow, acts);
@@ -190,8 +200,8 @@ static void end_move(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action ac
 	if (m->suspended && action == HP3_RFR_DO_RECOVER)
 		hp3_act(acts, HP3_ACT_RESUME, flow)->port = m->from;
 	id = report(e, flow, action, input, now, acts);
-	if (m->sought)
-		settle_sought(e, f, m, switched || event_type(action, m) == HP3_EV_RESUME, now);
+	if (hp3_errand_is_own(&m->errand))
+		settle_own(e, f, m, switched || event_type(action, m) == HP3_EV_RESUME, now);
 	if (switched)
 		hp3_outcome_watch(e, flow, id, now);
 	m->backlog = m->held_pkts;
@@ -243,32 +253,32 @@ void hp3_move_close(struct hp3_engine *e, uint32_t flow, uint32_t psn, uint32_t 
 	hp3_cnps_wait(e, m, UINT64_MAX);
 	hp3_rate_suspend(e, flow, now);
 	ev = hp3_event(e, flow, HP3_EV_SUSPEND, now, acts);
-	ev->cause = m->cause;
+	ev->cause = m->errand.cause;
 	ev->from = m->from;
 	ev->to = m->to;
 	ev->close_psn = psn;
 	ev->wait_ns = now - m->t_ask;
-	ev->n_cycles = m->n_cycles;
-	memcpy(ev->cycles, m->cycles, sizeof(ev->cycles));
+	ev->n_cycles = m->errand.n_cycles;
+	memcpy(ev->cycles, m->errand.cycles, sizeof(ev->cycles));
 }
 
 /*
  * Which input a wish to move is. Idle must be proven by a reply with a right ICRC, with nothing
  * sent again since (rule 7). The newest packet can close if it is a first transmission that will be
- * answered, is not yet, and has left. Before probes that look like a duplicate (m->ask) a SEND or
- * WRITE has to close, for their answers speak of it (rule 2).
+ * answered, is not yet, and has left. Before probes that look like a duplicate (BEHIND_DRAIN) a
+ * SEND or WRITE has to close, for their answers speak of it (rule 2).
  */
 static enum hp3_rfr_input wish(const struct hp3_engine *e, const struct hp3_flow *f)
 {
 	const struct hp3_move *m = &e->moves[f->slot];
-	bool idle = hp3_stream_idle(&f->stream);
+	bool idle = hp3_stream_idle(&f->stream), behind = m->errand.kind == HP3_ERRAND_BEHIND_DRAIN;
 
 	if (e->cfg.beside)
 		return HP3_RFR_IN_MOVE;
-	if (idle && (f->flags & HP3_FF_IDLE_PROOF) && !m->ask)
+	if (idle && (f->flags & HP3_FF_IDLE_PROOF) && !behind)
 		return HP3_RFR_IN_MOVE_IDLE;
 	if (!idle && (f->flags & HP3_FF_LAST_CLOSE) && m->held_pkts == 0 &&
-		!(m->ask && (f->flags & HP3_FF_READS)))
+		!(behind && (f->flags & HP3_FF_READS)))
 		return HP3_RFR_IN_MOVE_CLOSED;
 	return HP3_RFR_IN_MOVE;
 }

@@ -95,9 +95,9 @@ void hp3_outcome_judge(
 	}
 	ev = hp3_event(e, m->flow, HP3_EV_OUTCOME, now, acts);
 	ev->ref = m->ref;
-	ev->cause = m->cause;
+	ev->cause = m->errand.cause;
 	ev->from = m->from;
-	ev->path = m->before;
+	ev->path = m->errand.before;
 	if (f->flags & HP3_FF_PAIRED)
 		hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &ev->after);
 	ev->outcome = HP3_PAYOFF_UNKNOWN;
@@ -105,7 +105,8 @@ void hp3_outcome_judge(
 		ev->outcome = (uint8_t)payoff(&ev->path, &ev->after);
 	e->stats.paid_off += ev->outcome == HP3_PAYOFF_BETTER;
 	e->stats.wasted += ev->outcome == HP3_PAYOFF_WORSE;
-	if (m->sought && m->cause != HP3_CAUSE_WAKE) /* the message before says little */
+	if (hp3_errand_is_own(&m->errand) &&
+		m->errand.kind != HP3_ERRAND_MESSAGE_START) /* the message before says little */
 		learn_from(e, f, (enum hp3_payoff)ev->outcome, now);
 	hp3_slot_drop(e, m->flow, HP3_USE_VERIFY);
 }

@@ -125,7 +125,7 @@ static void rx_moving(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 		return;
 	/* Idle is no proof while a retransmission may still travel (rule 7). */
 	if (input == HP3_RFR_IN_DRAINED && f->state == HP3_RFR_CLOSING &&
-		((f->flags & HP3_FF_WENT_BACK) || m->ask))
+		((f->flags & HP3_FF_WENT_BACK) || m->errand.kind == HP3_ERRAND_BEHIND_DRAIN))
 		input = HP3_RFR_IN_NONE;
 	if (input == HP3_RFR_IN_DRAINED && e->cfg.beside)
 		input = HP3_RFR_IN_NONE; /* the actuator knows */
@@ -136,7 +136,7 @@ static void rx_moving(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 	if (input == HP3_RFR_IN_CONTRADICTION) {
 		e->stats.contradictions++;
 		hp3_flow_unpair(e, flow, now, acts);
-	} else if (input == HP3_RFR_IN_DRAINED && m->ask) {
+	} else if (input == HP3_RFR_IN_DRAINED && m->errand.kind == HP3_ERRAND_BEHIND_DRAIN) {
 		hp3_move_input(e, flow, HP3_RFR_IN_ASK, now, acts);
 	} else if (input != HP3_RFR_IN_NONE) {
 		hp3_move_input(e, flow, input, now, acts);
@@ -208,10 +208,10 @@ static void confirm(struct hp3_engine *e, struct hp3_flow *f, const struct hp3_v
 		HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK || behind < 0)
 		return;
 	if (behind != 0) {
-		if (f->state != HP3_RFR_RESUMING || !e->moves[f->slot].owed ||
+		if (f->state != HP3_RFR_RESUMING || !e->moves[f->slot].errand.dead.owed ||
 			(uint32_t)behind > f->stream.win)
 			return;
-		f->stream.una = e->moves[f->slot].resume = next;
+		f->stream.una = e->moves[f->slot].errand.dead.resume = next;
 	}
 	f->watch |= HP3_FW_SURE;
 }

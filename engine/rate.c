@@ -280,7 +280,7 @@ static bool close_with(
 		hp3_move_input(e, m->flow, HP3_RFR_IN_TX_RETRANSMIT, now, acts);
 		return false;
 	}
-	if (m->ask && (h.flags & HP3_HELD_READ))
+	if (m->errand.kind == HP3_ERRAND_BEHIND_DRAIN && (h.flags & HP3_HELD_READ))
 		return false;
 	hp3_move_input(e, m->flow, HP3_RFR_IN_TX_NEW, now, acts);
 	hp3_hold_release(e, m->flow, 1, h.flags & HP3_HELD_ASKS ? 0 : HP3_SET_ACKREQ, acts);

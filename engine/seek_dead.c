@@ -67,9 +67,9 @@ static uint32_t candidates(struct hp3_engine *e, const struct hp3_move *m, uint3
 	uint32_t n = 0, others;
 
 	others = hp3_paths_candidates(hp3_paths_of(e, f->pair), f->rqpn, m->from, drawn, want, now);
-	for (uint32_t i = 0; i < m->n_also; i++) {
-		if (!has_failed(e, f, m->also[i], now))
-			ports[n++] = m->also[i];
+	for (uint32_t i = 0; i < m->errand.dead.n_also; i++) {
+		if (!has_failed(e, f, m->errand.dead.also[i], now))
+			ports[n++] = m->errand.dead.also[i];
 	}
 	for (uint32_t i = 0; i < others && n < HP3_ROUND_PROBES - 1; i++) {
 		if (!is_among(ports, n, drawn[i]))
@@ -78,32 +78,20 @@ static uint32_t candidates(struct hp3_engine *e, const struct hp3_move *m, uint3
 	return n;
 }
 
-static bool start_round(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+static bool ask(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
 {
-	const struct hp3_flow *f = &e->flows[m->flow];
 	uint16_t ports[HP3_ROUND_PROBES];
 	uint32_t want = e->cfg.candidates;
-	struct hp3_round_ask ask = {.kind = HP3_PROBE_PEER,
-		.port = m->from,
-		.rtt_ns = m->before.rtt_ns,
-		.candidates = ports,
-		.nonce = hp3_probe_nonce(e, f->slot)};
+	struct hp3_round_ask what = hp3_round_ask(e, m, HP3_PROBE_PEER);
 
-	if (want < CANDIDATES && m->alive == 0 && best_answer(&m->round) == NULL)
+	what.candidates = ports;
+	if (want < CANDIDATES && m->errand.dead.alive == 0 && best_answer(&m->errand.round) == NULL)
 		want = CANDIDATES;
-	ask.n = candidates(e, m, want, ports, now);
-	if (hp3_round_start(&m->round, &e->cfg.round, &e->pairs.pairs[f->pair].budget, &ask, now) <
-		0)
+	what.n = candidates(e, m, want, ports, now);
+	if (!hp3_round_begin(e, m, &what, now))
 		return false;
-	m->waits = 0;
+	m->errand.dead.waits = 0;
 	return true;
-}
-
-static void send(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
-{
-	e->stats.rounds++;
-	hp3_send_probes(e, m, now, acts);
-	hp3_slot_timer(e, m, &m->move_at, m->round.deadline);
 }
 
 /* It was no dead path: the next watch of the pair waits longer. */
@@ -131,16 +119,6 @@ static void give_up(struct hp3_engine *e, struct hp3_move *m, uint64_t now, stru
 	hp3_move_input(e, m->flow, HP3_RFR_IN_NO_BETTER, now, acts);
 }
 
-static void begin(struct hp3_engine *e, struct hp3_move *m, uint32_t una, uint64_t since)
-{
-	m->cause = HP3_CAUSE_DEAD;
-	m->una = una;
-	m->since = since;
-	m->silent = m->alive = m->reports = m->waits = 0;
-	m->again = 0;
-	m->round = (struct hp3_round){0};
-}
-
 /* Probes of other flows may have found the path failed already: then it takes no round more. */
 static bool is_known_dead(struct hp3_engine *e, uint32_t flow, uint16_t *port, uint64_t now)
 {
@@ -152,13 +130,18 @@ static bool is_known_dead(struct hp3_engine *e, uint32_t flow, uint16_t *port, u
 	       hp3_paths_pick(t, f->rqpn, port, now) == 0 && *port != hp3_flow_port(f);
 }
 
+static bool is_watch(const struct hp3_move *m)
+{
+	return m->errand.kind == HP3_ERRAND_DEAD && m->errand.asking;
+}
+
 /* The watch of the address pair that is under way, or NULL. */
 static struct hp3_move *watch_of(struct hp3_engine *e, uint32_t pair)
 {
 	uint16_t slot = e->pairs.pairs[pair].watch_slot;
 	struct hp3_move *m = slot < e->cfg.max_moves ? &e->moves[slot] : NULL;
 
-	if (m == NULL || m->active >= e->nmoves || e->slots[m->active] != slot || !m->watching ||
+	if (m == NULL || m->active >= e->nmoves || e->slots[m->active] != slot || !is_watch(m) ||
 		e->flows[m->flow].pair != pair)
 		return NULL;
 	return m;
@@ -167,8 +150,9 @@ static struct hp3_move *watch_of(struct hp3_engine *e, uint32_t pair)
 /* Another flow of the pair is asking already: from its next round on for this one, too. */
 static void join(struct hp3_move *m, uint16_t port)
 {
-	if (port != m->from && m->n_also < HP3_DEAD_ALSO && !is_among(m->also, m->n_also, port))
-		m->also[m->n_also++] = port;
+	if (port != m->from && m->errand.dead.n_also < HP3_DEAD_ALSO &&
+		!is_among(m->errand.dead.also, m->errand.dead.n_also, port))
+		m->errand.dead.also[m->errand.dead.n_also++] = port;
 }
 
 static bool may_watch(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
@@ -197,22 +181,22 @@ void hp3_seek_dead(struct hp3_engine *e, uint32_t flow, uint32_t una, uint64_t s
 	}
 	if (!known && now < p->dead_wait)
 		return;
-	m = hp3_move_prepare(e, flow, now, acts);
+	m = hp3_move_prepare(e, flow, HP3_ERRAND_DEAD, now, acts);
 	if (m == NULL)
 		return;
-	begin(e, m, una, since);
+	m->errand.dead.una = una;
+	m->errand.dead.since = since;
 	if (known) {
 		hp3_failover(e, flow, port, now, acts);
 		return;
 	}
-	if (!start_round(e, m, now)) {
+	if (!ask(e, m, now)) {
 		hp3_slot_drop(e, flow, HP3_USE_MOVE);
 		return;
 	}
 	p->watch_slot = f->slot;
-	m->seeking = m->watching = true;
 	hp3_move_input(e, flow, HP3_RFR_IN_SEEK, now, acts);
-	send(e, m, now, acts);
+	hp3_round_go(e, m, now, acts);
 }
 
 static void tell_peer(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
@@ -222,13 +206,13 @@ static void tell_peer(struct hp3_engine *e, struct hp3_move *m, uint64_t now, st
 
 	a->port = m->from;
 	a->psn = (e->flows[m->flow].stream.una - 1) & HP3_PSN_MASK;
-	m->reports++;
-	m->alive = 0;
+	m->errand.dead.reports++;
+	m->errand.dead.alive = 0;
 	e->stats.reports++;
 	ev = hp3_event(e, m->flow, HP3_EV_REPORT, now, acts);
 	ev->cause = HP3_CAUSE_DEAD;
 	ev->from = ev->to = m->from;
-	ev->wait_ns = now - m->since;
+	ev->wait_ns = now - m->errand.dead.since;
 }
 
 /* How long an answer may take: the probe's own took one round trip, the responder may be slow. */
@@ -252,15 +236,15 @@ static bool came_through(
 	struct hp3_flow *f = &e->flows[m->flow];
 	bool asked = f->watch & HP3_FW_ASK;
 
-	if (e->cfg.observe || m->reports == REPORTS)
+	if (e->cfg.observe || m->errand.dead.reports == REPORTS)
 		return false;
-	if (++m->alive == ALIVE_ROUNDS)
+	if (++m->errand.dead.alive == ALIVE_ROUNDS)
 		tell_peer(e, m, now, acts);
 	if (asked && hp3_rnic_is_plain(f))
 		hp3_urge(e, m->flow, m->from, now, acts);
 	f->watch |= HP3_FW_ASK;
-	m->again = now + window_of(e, &m->round.probe[0]);
-	hp3_slot_timer(e, m, &m->move_at, m->again);
+	m->errand.dead.again = now + window_of(e, &m->errand.round.probe[0]);
+	hp3_slot_timer(e, m, &m->move_at, m->errand.dead.again);
 	return true;
 }
 
@@ -268,25 +252,25 @@ static bool came_through(
 static void wait_for_budget(
 	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
-	if (++m->waits > WAITS) {
+	if (++m->errand.dead.waits > WAITS) {
 		give_up(e, m, now, acts);
 		return;
 	}
-	m->again = now + e->cfg.round.timeout_ns;
-	hp3_slot_timer(e, m, &m->move_at, m->again);
+	m->errand.dead.again = now + e->cfg.round.timeout_ns;
+	hp3_slot_timer(e, m, &m->move_at, m->errand.dead.again);
 }
 
 /* The window is over: once more. */
 static void next_window(
 	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
-	if (now < m->again) {
-		hp3_slot_timer(e, m, &m->move_at, m->again);
+	if (now < m->errand.dead.again) {
+		hp3_slot_timer(e, m, &m->move_at, m->errand.dead.again);
 		return;
 	}
-	m->again = 0;
-	if (start_round(e, m, now))
-		send(e, m, now, acts);
+	m->errand.dead.again = 0;
+	if (ask(e, m, now))
+		hp3_round_go(e, m, now, acts);
 	else
 		wait_for_budget(e, m, now, acts);
 }
@@ -295,40 +279,39 @@ void hp3_seek_dead_step(
 	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
 	struct hp3_flow *f = &e->flows[m->flow];
-	const struct hp3_probe *mine = &m->round.probe[0], *best;
+	const struct hp3_probe *mine = &m->errand.round.probe[0], *best;
 
-	if (f->stream.una != m->una || (f->flags & HP3_FF_RNR)) {
+	if (f->stream.una != m->errand.dead.una || (f->flags & HP3_FF_RNR)) {
 		give_up(e, m, now, acts);
 		return;
 	}
-	if (m->again != 0) {
+	if (m->errand.dead.again != 0) {
 		next_window(e, m, now, acts);
 		return;
 	}
-	if (!hp3_round_settled(&m->round)) {
-		hp3_slot_timer(
-			e, m, &m->move_at, m->round.deadline > now ? m->round.deadline : now + 1);
+	if (!hp3_round_settled(&m->errand.round)) {
+		hp3_round_await(e, m, now);
 		return;
 	}
-	hp3_liveness_round(&m->live, &m->round);
+	hp3_liveness_round(&m->errand.dead.live, &m->errand.round);
 	hp3_round_learn(e, m, now);
 	hp3_round_report(e, m, now, acts);
-	best = best_answer(&m->round);
-	if (mine->state == HP3_PROBE_LOST || m->alive + 1 == ALIVE_ROUNDS)
+	best = best_answer(&m->errand.round);
+	if (mine->state == HP3_PROBE_LOST || m->errand.dead.alive + 1 == ALIVE_ROUNDS)
 		f->watch |= HP3_FW_BLAMED;
 	if (mine->state == HP3_PROBE_ANSWERED || mine->state == HP3_PROBE_LATE) {
 		if (came_through(e, m, now, acts))
 			return;
 		f->watch |= HP3_FW_QUIET;
 		give_up(e, m, now, acts);
-	} else if (best == NULL && ++m->silent == SILENT_ROUNDS) {
+	} else if (best == NULL && ++m->errand.dead.silent == SILENT_ROUNDS) {
 		f->watch |= HP3_FW_QUIET;
 		give_up(e, m, now, acts);
-	} else if (best != NULL && hp3_liveness_dead(&m->live, m->from)) {
+	} else if (best != NULL && hp3_liveness_dead(&m->errand.dead.live, m->from)) {
 		e->pairs.pairs[f->pair].dead_level = 0;
 		hp3_failover(e, m->flow, best->port, now, acts);
-	} else if (start_round(e, m, now)) {
-		send(e, m, now, acts);
+	} else if (ask(e, m, now)) {
+		hp3_round_go(e, m, now, acts);
 	} else {
 		wait_for_budget(e, m, now, acts);
 	}

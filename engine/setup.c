@@ -29,7 +29,7 @@ static void settle(
 	struct hp3_move *m = &e->moves[e->flows[flow].slot];
 
 	m->to = port;
-	m->seeking = false;
+	m->errand.asking = false;
 	if (e->cfg.observe) {
 		struct hp3_event *ev = hp3_event(e, flow, HP3_EV_WOULD, now, acts);
 
@@ -46,26 +46,28 @@ static void settle(
 }
 
 /* In the first round nothing is in use yet: all ports are alike. In later ones the one found is. */
-static bool start_round(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+static bool ask(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
 {
 	const struct hp3_flow *f = &e->flows[m->flow];
 	uint16_t ports[HP3_ROUND_PROBES + 1] = {m->to};
-	struct hp3_round_ask ask = {.kind = HP3_PROBE_PEER,
-		.candidates = ports + 1,
-		.nonce = hp3_probe_nonce(e, f->slot)};
+	struct hp3_round_ask what = hp3_round_ask(e, m, HP3_PROBE_PEER);
 	struct hp3_paths *t = hp3_paths_of(e, f->pair);
 	uint32_t n;
 
-	if (m->found)
+	if (m->errand.setup.found)
 		n = 1 + hp3_paths_candidates(t, f->rqpn, m->to, ports + 1, e->cfg.candidates, now);
 	else
 		n = hp3_paths_candidates(t, f->rqpn, 0, ports, e->cfg.candidates + 1u, now);
 	if (n < 2)
 		return false;
-	ask.port = ports[0];
-	ask.n = n - 1;
-	return hp3_round_start(
-		       &m->round, &e->cfg.round, &e->pairs.pairs[f->pair].budget, &ask, now) == 0;
+	what.port = ports[0];
+	what.rtt_ns = 0;
+	what.candidates = ports + 1;
+	what.n = n - 1;
+	if (!hp3_round_begin(e, m, &what, now))
+		return false;
+	m->errand.setup.rounds++;
+	return true;
 }
 
 /*
@@ -99,27 +101,21 @@ void hp3_setup(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_act
 
 	if (!e->cfg.setup_probing || !(e->cfg.moves_allowed || e->cfg.observe) || p->pinned)
 		return;
-	m = hp3_move_prepare(e, flow, now, acts);
+	m = hp3_move_prepare(e, flow, HP3_ERRAND_SETUP, now, acts);
 	if (m == NULL)
 		return;
-	m->cause = HP3_CAUSE_SETUP;
-	m->round = (struct hp3_round){0};
 	if (!hp3_counts_tell(e, f->pair) &&
 		hp3_paths_pick(hp3_paths_of(e, f->pair), f->rqpn, &port, now) == 0) {
 		settle(e, flow, port, now, acts);
 		return;
 	}
 	if (leaves_no_time(e) || hp3_probe_kind_of(e, f->pair, now) != HP3_PROBE_PEER ||
-		!start_round(e, m, now)) {
+		!ask(e, m, now)) {
 		hp3_slot_drop(e, flow, HP3_USE_MOVE);
 		return;
 	}
-	m->seeking = true;
-	m->rounds = 1;
-	e->stats.rounds++;
 	hp3_move_input(e, flow, HP3_RFR_IN_SEEK, now, acts);
-	hp3_send_probes(e, m, now, acts);
-	hp3_slot_timer(e, m, &m->move_at, m->round.deadline);
+	hp3_round_go(e, m, now, acts);
 }
 
 /*
@@ -130,26 +126,23 @@ void hp3_setup(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_act
  */
 static void ask_again(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
-	uint64_t next = 2 * m->round.start - m->t_ask;
+	uint64_t next = 2 * m->errand.round.start - m->t_ask;
 
-	if (m->rounds >= e->cfg.setup_rounds || e->cfg.beside) {
+	if (m->errand.setup.rounds >= e->cfg.setup_rounds || e->cfg.beside) {
 		settle(e, m->flow, m->to, now, acts);
 		return;
 	}
-	m->again = next;
+	m->errand.setup.again = next;
 	if (next > now) {
 		hp3_slot_timer(e, m, &m->move_at, next);
 		return;
 	}
-	m->again = 0;
-	if (!start_round(e, m, now)) { /* the budget: what is known decides */
+	m->errand.setup.again = 0;
+	if (!ask(e, m, now)) { /* the budget: what is known decides */
 		settle(e, m->flow, m->to, now, acts);
 		return;
 	}
-	m->rounds++;
-	e->stats.rounds++;
-	hp3_send_probes(e, m, now, acts);
-	hp3_slot_timer(e, m, &m->move_at, m->round.deadline);
+	hp3_round_go(e, m, now, acts);
 }
 
 /*
@@ -163,13 +156,14 @@ static void ask_again(struct hp3_engine *e, struct hp3_move *m, uint64_t now, st
 static const struct hp3_probe *decide(
 	struct hp3_engine *e, const struct hp3_move *m, uint64_t now, uint64_t *wait)
 {
-	const struct hp3_probe *best = hp3_round_unmarked(&m->round), *p = m->round.probe;
+	const struct hp3_probe *best = hp3_round_unmarked(&m->errand.round),
+			       *p = m->errand.round.probe;
 
-	*wait = m->round.deadline;
+	*wait = m->errand.round.deadline;
 	if (best == NULL)
 		return NULL;
 	if (e->cfg.setup_alike != 0) {
-		*wait = m->round.start + best->sent_ns + alike(e, best->rtt_ns);
+		*wait = m->errand.round.start + best->sent_ns + alike(e, best->rtt_ns);
 		if (now < *wait)
 			return NULL;
 	}
@@ -187,7 +181,7 @@ void hp3_setup_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, stru
 	uint16_t port;
 	uint64_t wait;
 
-	if (m->again != 0) {
+	if (m->errand.setup.again != 0) {
 		ask_again(e, m, now, acts);
 		return;
 	}
@@ -196,22 +190,22 @@ void hp3_setup_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, stru
 		hp3_slot_timer(e, m, &m->move_at, wait);
 		return;
 	}
-	hp3_round_cancel(&m->round);
+	hp3_round_cancel(&m->errand.round);
 	hp3_round_learn(e, m, now);
 	if (best != NULL) {
 		m->to = best->port;
-		m->found = true;
+		m->errand.setup.found = true;
 		e->setup_late = 0;
 	}
 	hp3_round_report(e, m, now, acts);
 	if (best != NULL) {
 		ask_again(e, m, now, acts);
-	} else if (m->found) {
+	} else if (m->errand.setup.found) {
 		settle(e, m->flow, m->to, now, acts);
 	} else if (hp3_counts_place(e, m->flow, &port, now)) {
 		settle(e, m->flow, port, now, acts);
 	} else {
-		m->seeking = false;
+		m->errand.asking = false;
 		hp3_move_input(e, m->flow, HP3_RFR_IN_NO_BETTER, now, acts);
 	}
 }
@@ -220,12 +214,12 @@ void hp3_setup_late(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp
 {
 	struct hp3_move *m = &e->moves[e->flows[flow].slot];
 
-	if (m->found) { /* by an earlier round: nothing has left yet */
+	if (m->errand.setup.found) { /* by an earlier round: nothing has left yet */
 		settle(e, flow, m->to, now, acts);
 		return;
 	}
 	came_late(e);
-	m->seeking = false;
+	m->errand.asking = false;
 	hp3_move_input(e, flow, HP3_RFR_IN_NO_BETTER, now, acts);
 }
 

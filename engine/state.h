@@ -9,6 +9,7 @@
 #include "cc/pacer.h"
 #include "cc/shield.h"
 #include "engine/engine.h"
+#include "engine/errand.h"
 #include "engine/pairs.h"
 #include "engine/table.h"
 #include "engine/trace.h"
@@ -38,7 +39,6 @@ struct hp3_held {
 #define HP3_USE_GUARD  0x08u /* an RNIC may answer a duplicate of ours */
 
 #define HP3_GUARD_READS 16u /* an RNIC has no more READs and ATOMICs outstanding, as a rule */
-#define HP3_DEAD_ALSO   3u
 
 /* READs and ATOMICs emitted while an RNIC may answer a duplicate of ours (guard.c). */
 struct hp3_guard {
@@ -47,53 +47,31 @@ struct hp3_guard {
 };
 
 /*
- * What a flow needs beside its record while something is going on; its index is the slot that names
- * the flow's FIFO.
+ * What a flow needs beside its record while something is going on: its errand, the move that comes
+ * of it, the FIFO, timers, and what outlives the move. Its index is the slot that names the flow's
+ * FIFO.
  */
 struct hp3_move {
 	uint32_t flow;
-	uint16_t from, to;
-	struct hp3_closing closing;
 	uint8_t use; /* HP3_USE_* */
-	uint8_t cause;
 	uint16_t active; /* position in the list of slots taken */
 	/* FIFO of held packets: move and pacer share it (rule 14) */
 	uint32_t head, tail, held_pkts;
-	uint32_t backlog; /* of these, held by a move that is over: no other move before they leave
-			   */
+	/* of these, held by a move that is over: no other move before they leave */
+	uint32_t backlog;
 	uint64_t held_bytes;
 	uint64_t deadline; /* the earliest of the following */
 	uint64_t move_at, pace_at, verify_at, guard_at, cnp_at;
-	uint64_t t_ask, t_close, tag;
-	uint64_t moved_pkts, moved_bytes; /* held in all during this move */
-	bool seeking; /* `round` is under way while traffic flows on */
-	bool sought; /* by a round, not by an operator */
-	bool ask; /* probes only behind the drain (STANDARD, NAK) */
+	/* the move: from the wish for it on */
+	uint16_t from, to;
+	struct hp3_closing closing;
+	uint64_t t_ask, t_close; /* wished for; the closing packet left, 0: none did */
+	uint64_t moved_pkts, moved_bytes; /* held in all */
 	bool suspended; /* beside: the actuator was told to stop the queue pair */
-	bool marked; /* PROBING: a CNP came, the probe in the air may have been marked */
-	bool clear; /* WAKE: the path in use answered first, unmarked */
-	bool watching; /* DEAD: rounds until the path in use is found dead or alive */
-	uint8_t n_cycles, cycles[HP3_CYCLES_KEPT + 1]; /* what set the round off */
-	uint32_t resume; /* RESUMING: the PSN with which the receiver can go on */
-	uint32_t una; /* DEAD: as the stall began */
-	uint64_t since; /* DEAD: no progress since */
-	uint8_t silent; /* DEAD: rounds that nobody answered */
-	uint8_t alive, reports; /* DEAD: rounds that the port in use survived; reports since */
-	uint8_t waits; /* DEAD: for probes of the address pair's budget, since the last round */
-	uint64_t hold_end; /* WAKE: what is held leaves then, at the latest */
-	uint64_t again; /* the next round, not before; 0: one is under way */
-	uint8_t looks; /* at a better path that was found, before it is taken */
-	uint64_t asked_at; /* when it was asked about last */
-	bool owed; /* DEAD: a NAK, as soon as it is sure what has arrived */
-	uint8_t n_also; /* DEAD: ports of other flows of the pair that stalled, too */
-	uint16_t also[HP3_DEAD_ALSO];
-	uint8_t rounds; /* SETUP: so far */
-	bool found; /* SETUP: `to` answered an earlier round */
-	struct hp3_liveness live;
-	struct hp3_round round;
-	struct hp3_estimates before; /* of the path in use, as the round or move began */
+	struct hp3_errand errand;
+	/* behind it */
 	uint64_t ref; /* id of the event to be judged; 0: none */
-	uint64_t bytes0; /* VERIFY: bytes sent when the flow had moved */
+	uint64_t bytes0; /* bytes sent when the flow had moved */
 	struct hp3_shield shield;
 	struct hp3_withheld withheld;
 	struct hp3_guard guard;

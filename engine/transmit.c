@@ -85,7 +85,8 @@ static void tx_moving(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 		return;
 	}
 	if (kind == HP3_TX_RETRANSMIT || e->cfg.beside ||
-		(f->state == HP3_RFR_CLOSING && (m->held_pkts != 0 || (m->ask && read))))
+		(f->state == HP3_RFR_CLOSING &&
+			(m->held_pkts != 0 || (m->errand.kind == HP3_ERRAND_BEHIND_DRAIN && read))))
 		return; /* what waits for the pacer closes first */
 	switch (hp3_move_input(e, flow, HP3_RFR_IN_TX_NEW, now, acts)) {
 	case HP3_RFR_DO_CLOSE:

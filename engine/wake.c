@@ -51,23 +51,20 @@ static bool may_wake(const struct hp3_engine *e, const struct hp3_flow *f, uint6
 }
 
 /* Twice as many ports as for a flow under way: the message waits for the best of them. */
-static bool start_round(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+static bool ask(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
 {
 	const struct hp3_flow *f = &e->flows[m->flow];
 	uint16_t ports[HP3_ROUND_PROBES];
 	uint32_t want = 2u * e->cfg.candidates;
-	struct hp3_round_ask ask = {.kind = HP3_PROBE_PEER,
-		.port = m->from,
-		.rtt_ns = m->before.rtt_ns,
-		.candidates = ports,
-		.drained = true,
-		.nonce = hp3_probe_nonce(e, f->slot)};
+	struct hp3_round_ask what = hp3_round_ask(e, m, HP3_PROBE_PEER);
 
+	what.candidates = ports;
+	what.drained = true;
 	if (want > HP3_ROUND_PROBES - 1)
 		want = HP3_ROUND_PROBES - 1;
-	ask.n = hp3_paths_candidates(hp3_paths_of(e, f->pair), f->rqpn, ask.port, ports, want, now);
-	return hp3_round_start(
-		       &m->round, &e->cfg.round, &e->pairs.pairs[f->pair].budget, &ask, now) == 0;
+	what.n = hp3_paths_candidates(
+		hp3_paths_of(e, f->pair), f->rqpn, what.port, ports, want, now);
+	return hp3_round_begin(e, m, &what, now);
 }
 
 void hp3_wake(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now,
@@ -85,41 +82,38 @@ void hp3_wake(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uin
 	if (!is_long(e, v, path.base_rtt_ns))
 		return;
 	hold = (uint64_t)BOUND_RTT * path.base_rtt_ns;
-	m = hp3_move_prepare(e, flow, now, acts);
+	m = hp3_move_prepare(e, flow, HP3_ERRAND_MESSAGE_START, now, acts);
 	if (m == NULL)
 		return;
-	m->cause = HP3_CAUSE_WAKE;
-	if (!start_round(e, m, now)) {
+	if (!ask(e, m, now)) {
 		hp3_slot_drop(e, flow, HP3_USE_MOVE);
 		return;
 	}
-	m->seeking = m->sought = true;
 	m->closing = (struct hp3_closing){.psn = f->stream.hi, .end = f->stream.nxt};
 	m->t_close = now;
-	m->hold_end = now + (hold < e->cfg.max_hold_ns ? hold : e->cfg.max_hold_ns);
+	m->errand.start.hold_end = now + (hold < e->cfg.max_hold_ns ? hold : e->cfg.max_hold_ns);
 	e->pairs.pairs[f->pair].nmoves++;
-	e->stats.rounds++;
 	e->stats.wakes++;
 	hp3_move_input(e, flow, HP3_RFR_IN_WAKE, now, acts);
 	hp3_rate_suspend(e, flow, now);
 	hp3_send_probes(e, m, now, acts);
 	hp3_active_add(e, flow, now); /* what is held leaves unseen: is its path dead? */
-	hp3_slot_timer(e, m, &m->move_at, m->hold_end);
+	hp3_slot_timer(e, m, &m->move_at, m->errand.start.hold_end);
 }
 
 /* The first unmarked answer decides. */
 void hp3_wake_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
-	const struct hp3_probe *best = hp3_round_unmarked(&m->round);
+	const struct hp3_probe *best = hp3_round_unmarked(&m->errand.round);
 	uint32_t flow = m->flow;
 
-	if (best == NULL && now < m->hold_end) {
-		hp3_slot_timer(e, m, &m->move_at, m->hold_end);
+	if (best == NULL && now < m->errand.start.hold_end) {
+		hp3_slot_timer(e, m, &m->move_at, m->errand.start.hold_end);
 		return;
 	}
-	m->seeking = false;
-	hp3_round_cancel(&m->round);
-	if (hp3_round_heard(&m->round))
+	m->errand.asking = false;
+	hp3_round_cancel(&m->errand.round);
+	if (hp3_round_heard(&m->errand.round))
 		hp3_round_learn(e, m, now); /* else: not answered yet, which says nothing */
 	if (best != NULL)
 		m->to = best->port;
@@ -128,7 +122,7 @@ void hp3_wake_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struc
 		hp3_move_input(e, flow, HP3_RFR_IN_WON, now, acts);
 		return;
 	}
-	m->clear = best != NULL;
+	m->errand.start.clear = best != NULL;
 	hp3_move_input(e, flow, HP3_RFR_IN_NO_BETTER, now, acts);
 	if (best == NULL)
 		hp3_backoff_fruitless(

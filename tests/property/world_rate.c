@@ -116,7 +116,7 @@ bool world_round_is_dead(const struct world *w, uint32_t flow)
 {
 	uint16_t slot = w->e->flows[flow].slot;
 
-	return slot != HP3_NO_SLOT && w->e->moves[slot].cause == HP3_CAUSE_DEAD;
+	return slot != HP3_NO_SLOT && w->e->moves[slot].errand.kind == HP3_ERRAND_DEAD;
 }
 
 uint32_t world_dead_rounds(const struct world *w, uint32_t flow)
@@ -126,7 +126,8 @@ uint32_t world_dead_rounds(const struct world *w, uint32_t flow)
 	for (uint32_t i = 0; i < w->e->nmoves; i++) {
 		const struct hp3_move *m = &w->e->moves[w->e->slots[i]];
 
-		n += (m->use & HP3_USE_MOVE) && m->seeking && m->cause == HP3_CAUSE_DEAD &&
+		n += (m->use & HP3_USE_MOVE) && m->errand.asking &&
+		     m->errand.kind == HP3_ERRAND_DEAD &&
 		     w->e->flows[m->flow].pair == w->e->flows[flow].pair;
 	}
 	return n;
