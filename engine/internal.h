@@ -69,7 +69,7 @@ void hp3_hold_shed(struct hp3_engine *e, uint32_t flow, uint32_t count, struct h
 void hp3_hold_discard(struct hp3_engine *e, uint32_t flow, struct hp3_acts *acts); /* all */
 void hp3_slots_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 
-/* seek.c: rounds of probes */
+/* seek.c: the path in use is congested: is another one better? */
 void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
 void hp3_congested_step(
 	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
