@@ -37,12 +37,6 @@ void hp3_config_dump(FILE *out, const struct hp3_config *cfg)
 	hp3_ini_dump(&hp3_config_schema, cfg, out);
 }
 
-int hp3_config_get(const struct hp3_config *cfg, const char *name, char *buf, size_t cap,
-	struct hp3_config_errors *errs)
-{
-	return hp3_ini_get(&hp3_config_schema, cfg, name, buf, cap, errs);
-}
-
 /* The other configuration's field of the same section and key, or NULL if it has no such rail. */
 struct same {
 	const struct hp3_ini_item *item;

@@ -78,11 +78,6 @@ int hp3_config_parse(const char *file, const char *text, size_t len, unsigned fl
 
 void hp3_config_dump(FILE *out, const struct hp3_config *cfg);
 
-/* Value of "rfr.max_hold_us", "rail.rail0.net". 0 or -ENOENT with one error that names the nearest.
- */
-int hp3_config_get(const struct hp3_config *cfg, const char *name, char *buf, size_t cap,
-	struct hp3_config_errors *errs);
-
 /*
  * Reload. hp3_config_diff_reload() calls fn (may be NULL) for each key whose value differs (rails
  * are matched by name; NULL stands for the value of a rail that is absent) and returns how many of

@@ -135,8 +135,4 @@ void hp3_ini_allowed(const struct hp3_ini_key *key, char *buf, size_t cap);
 /* A complete file with comments that loads back to the same values. */
 void hp3_ini_dump(const struct hp3_ini_schema *schema, const void *obj, FILE *out);
 
-/* Value by "section.key". -ENOENT lists one error that names the nearest key. */
-int hp3_ini_get(const struct hp3_ini_schema *schema, const void *obj, const char *name, char *buf,
-	size_t cap, struct hp3_config_errors *errs);
-
 #endif

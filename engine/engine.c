@@ -376,11 +376,6 @@ uint32_t hp3_engine_moved(const struct hp3_engine *e)
 	return e->nmoved;
 }
 
-void hp3_set_moves_allowed(struct hp3_engine *e, bool allowed)
-{
-	e->cfg.moves_allowed = allowed;
-}
-
 const struct hp3_stat_info hp3_stat_info[] = {
 #define X(field, help) {#field, help, (uint16_t)offsetof(struct hp3_stats, field)},
 	HP3_STATS(X)

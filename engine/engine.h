@@ -420,6 +420,5 @@ const struct hp3_stats *hp3_engine_stats(const struct hp3_engine *e);
 uint32_t hp3_engine_flows(const struct hp3_engine *e); /* in use */
 uint32_t hp3_engine_moves(const struct hp3_engine *e); /* rounds and moves in progress */
 uint32_t hp3_engine_moved(const struct hp3_engine *e); /* flows away from home */
-void hp3_set_moves_allowed(struct hp3_engine *e, bool allowed);
 
 #endif

@@ -188,30 +188,6 @@ int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, uint16_t *port, uint64_t n
 	return 0;
 }
 
-int hp3_paths_choose(struct hp3_paths *t, uint32_t qpn, const uint16_t *ports, unsigned n,
-	uint16_t *port, uint64_t now)
-{
-	uint32_t weights[ROUND_MAX], least = hp3_paths_least_rtt(t);
-	int i;
-
-	if (n > ROUND_MAX)
-		n = ROUND_MAX;
-	for (unsigned c = 0; c < n; c++) {
-		uint32_t id = hp3_paths_id(t, ports[c], qpn);
-		int e = hp3_paths_find(t, id, qpn);
-
-		weights[c] = INELIGIBLE;
-		if (e < 0 || !failed(hp3_path_quality(t, &t->path[e], least, now)))
-			weights[c] = hp3_paths_flows_on(t, id, qpn);
-	}
-	weigh(weights, n);
-	i = draw(t, weights, n);
-	if (i < 0)
-		return i;
-	*port = ports[i];
-	return 0;
-}
-
 int hp3_paths_port(struct hp3_paths *t, uint32_t id, uint32_t qpn, uint16_t *port)
 {
 	if (id >= HP3_PATH_BY_PORT) {

@@ -216,12 +216,6 @@ struct hp3_liveness {
  */
 void hp3_liveness_round(struct hp3_liveness *l, const struct hp3_round *r);
 
-/* The port in use carried something: progress of the data, or an answer that came very late. */
-static inline void hp3_liveness_alive(struct hp3_liveness *l)
-{
-	l->lost = 0;
-}
-
 /*
  * True if `port` is dead as far as probes can tell. Before failing over the caller also sees to it
  * that there was no progress for >= 4 RTT and that the peer is ready to receive.

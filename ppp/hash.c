@@ -261,16 +261,3 @@ bool hp3_model_believed(const struct hp3_model *m)
 {
 	return !m->refused && m->proof >= HP3_MODEL_PROOF;
 }
-
-const char *hp3_hash_name(enum hp3_hash_kind kind)
-{
-	static const char *const names[HP3_HASH_KINDS] = {
-		[HP3_HASH_CRC32] = "crc32",
-		[HP3_HASH_CRC16_CCITT] = "crc16-ccitt",
-		[HP3_HASH_CRC16_IBM] = "crc16-ibm",
-		[HP3_HASH_XOR] = "xor",
-		[HP3_HASH_MURMUR3] = "murmur3",
-	};
-
-	return kind < HP3_HASH_KINDS ? names[kind] : "?";
-}

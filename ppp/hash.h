@@ -103,6 +103,4 @@ uint32_t hp3_model_path(const struct hp3_model *m, const struct hp3_tuple *t);
 bool hp3_model_trace(struct hp3_model *m, const struct hp3_tuple *t, uint32_t label);
 bool hp3_model_believed(const struct hp3_model *m);
 
-const char *hp3_hash_name(enum hp3_hash_kind kind);
-
 #endif

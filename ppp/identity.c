@@ -219,10 +219,3 @@ bool hp3_paths_traced(struct hp3_paths *t, uint16_t port, uint32_t qpn, uint32_t
 	}
 	return changed;
 }
-
-bool hp3_paths_trace_due(const struct hp3_paths *t, uint16_t port, uint32_t qpn, uint64_t now)
-{
-	int trace = find_trace(t, port, qpn);
-
-	return trace < 0 || now - t->traces->trace[trace].checked > t->params->recheck_ns;
-}

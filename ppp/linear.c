@@ -205,27 +205,6 @@ uint16_t hp3_linear_next(struct hp3_linear *l)
 	return (uint16_t)(HP3_PORT_FIRST | port);
 }
 
-uint32_t hp3_linear_needed(const struct hp3_linear *l)
-{
-	uint32_t need = 0, proof = l->proof, bits = l->bits, per;
-
-	if (l->state == HP3_LINEAR_REFUSED || l->state == HP3_LINEAR_BELIEVED)
-		return 0;
-	if (l->state == HP3_LINEAR_TRACING) {
-		need = HP3_PORT_BITS - l->rank;
-		if (l->labels == HP3_LABELS_INDEX) {
-			need += l->traces == 0;
-		} else {
-			/* The kernel will have at most 14 - log2(paths) dimensions unless
-			 * some path is never drawn. */
-			need = need > bits ? need - bits : 0;
-			need += (1u << bits) - l->names;
-		}
-	}
-	per = worth(l, l->state == HP3_LINEAR_TRACING ? 1u << bits : l->names);
-	return need + (proof < HP3_LINEAR_PROOF ? (HP3_LINEAR_PROOF - proof + per - 1) / per : 0);
-}
-
 bool hp3_linear_path(const struct hp3_linear *l, uint16_t port, uint32_t *label)
 {
 	return l->state == HP3_LINEAR_BELIEVED && predict(l, port & PORT_MASK, label);

@@ -97,10 +97,6 @@ enum hp3_linear_state hp3_linear_add(struct hp3_linear *l, uint16_t port, uint32
 /* The port to trace next: one that teaches something, later a random held-out one. */
 uint16_t hp3_linear_next(struct hp3_linear *l);
 
-/* Traces still needed if all goes well, held-out ones included; exact for INDEX, and for NAME if
- * the paths given are the paths there are. 0 once believed or refused. */
-uint32_t hp3_linear_needed(const struct hp3_linear *l);
-
 /* True and the label of `port` once believed. */
 bool hp3_linear_path(const struct hp3_linear *l, uint16_t port, uint32_t *label);
 

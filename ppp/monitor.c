@@ -169,18 +169,6 @@ bool hp3_monitor_cnp(struct hp3_monitor *m, const struct hp3_monitor_params *p, 
 	return severe;
 }
 
-enum hp3_path_state hp3_monitor_check(
-	struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now)
-{
-	if (now >= m->cycle_end)
-		hp3_monitor_close(m, p, now);
-	if (m->silent != 0 || m->history == 0)
-		return HP3_PATH_SILENT;
-	if (m->run == 0)
-		return HP3_PATH_CLEAN;
-	return m->run >= p->congestion_tolerance ? HP3_PATH_SEVERE : HP3_PATH_CONGESTED;
-}
-
 bool hp3_monitor_congested_since(
 	struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t t, uint64_t now)
 {

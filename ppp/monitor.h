@@ -48,8 +48,6 @@ struct hp3_monitor_params {
 #define HP3_CYCLE_CONGESTED (HP3_CYCLE_CNP | HP3_CYCLE_ECN | HP3_CYCLE_RTT)
 #define HP3_CYCLE_CLEAN     0x8u
 
-enum hp3_path_state { HP3_PATH_SILENT, HP3_PATH_CLEAN, HP3_PATH_CONGESTED, HP3_PATH_SEVERE };
-
 /* hp3_monitor.watch */
 #define HP3_WATCH_TIMING 1u /* packet `psn` is being timed */
 #define HP3_WATCH_FRESH  2u /* moved, and nothing left on the new path yet */
@@ -245,13 +243,6 @@ static inline bool hp3_monitor_reply(struct hp3_monitor *m, const struct hp3_mon
 
 /* A CNP for the flow arrived. Result as of hp3_monitor_reply(). */
 bool hp3_monitor_cnp(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now);
-
-/*
- * Closes the cycles that are over; what the newest of them was. SEVERE: congested, and so were the
- * congestion_tolerance - 1 before it that were not silent.
- */
-enum hp3_path_state hp3_monitor_check(
-	struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now);
 
 /*
  * Was it congested after `t`? True if one of the cycles since then was, as far back as they are

@@ -161,11 +161,6 @@ void hp3_paths_leave(struct hp3_paths *t, int index)
 		hp3_path_free(p);
 }
 
-uint32_t hp3_paths_flows(const struct hp3_paths *t, uint16_t port, uint32_t qpn)
-{
-	return hp3_paths_flows_on(t, hp3_paths_id(t, port, qpn), qpn);
-}
-
 uint32_t hp3_paths_flows_on(const struct hp3_paths *t, uint32_t id, uint32_t qpn)
 {
 	uint32_t flows = 0;

@@ -142,9 +142,6 @@ void hp3_paths_drawn(const struct hp3_paths *t, uint64_t *map, uint32_t n);
  */
 bool hp3_paths_traced(struct hp3_paths *t, uint16_t port, uint32_t qpn, uint32_t id, uint64_t now);
 
-/* True if (port, qpn) was never traced, or longer ago than recheck_ns. */
-bool hp3_paths_trace_due(const struct hp3_paths *t, uint16_t port, uint32_t qpn, uint64_t now);
-
 /*
  * Index of the entry of (port, qpn): found, or taken from the least useful one. -ENOSPC if all
  * entries bear flows. Failures are forgotten only when they fill half of the table. Valid until the
@@ -155,9 +152,6 @@ int hp3_paths_get(struct hp3_paths *t, uint16_t port, uint32_t qpn, uint64_t now
 /* A flow of ours becomes active on (port, qpn): index to keep, or -ENOSPC: not counted. */
 int hp3_paths_enter(struct hp3_paths *t, uint16_t port, uint32_t qpn, uint64_t now);
 void hp3_paths_leave(struct hp3_paths *t, int index); /* negative: nothing to do */
-
-/* Flows of ours on the path that (port, qpn) draws. */
-uint32_t hp3_paths_flows(const struct hp3_paths *t, uint16_t port, uint32_t qpn);
 
 /*
  * A reply to data or to a probe that went by this entry; for data once per timed packet or
@@ -185,11 +179,6 @@ unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use
  * of the best, at random by the same weights. -ENOENT if none is remembered.
  */
 int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, uint16_t *port, uint64_t now);
-
-/* Of n ports that answered a round equally well: one, by the same weights, never a failed path.
- * -ENOENT if all failed. */
-int hp3_paths_choose(struct hp3_paths *t, uint32_t qpn, const uint16_t *ports, unsigned n,
-	uint16_t *port, uint64_t now);
 
 /* A port that draws path `id` for this QPN. -ENOENT: none is known, or none found by drawing. */
 int hp3_paths_port(struct hp3_paths *t, uint32_t id, uint32_t qpn, uint16_t *port);

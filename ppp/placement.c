@@ -26,12 +26,6 @@ void hp3_load_end(struct hp3_load *l, uint32_t path)
 		l->count[path]--;
 }
 
-void hp3_load_move(struct hp3_load *l, uint32_t from, uint32_t to)
-{
-	hp3_load_end(l, from);
-	hp3_load_start(l, to);
-}
-
 int hp3_peer_load_init(struct hp3_peer_load *p, uint16_t *count, uint32_t paths)
 {
 	p->told = 0;

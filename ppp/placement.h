@@ -33,7 +33,6 @@ int hp3_load_init(struct hp3_load *l, uint16_t *count, uint32_t paths);
 /* A path out of range is not counted (its id is unknown); callers need not check. */
 void hp3_load_start(struct hp3_load *l, uint32_t path);
 void hp3_load_end(struct hp3_load *l, uint32_t path);
-void hp3_load_move(struct hp3_load *l, uint32_t from, uint32_t to);
 
 /* What a peer told of its inbound flows. */
 struct hp3_peer_load {

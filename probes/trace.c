@@ -177,17 +177,6 @@ bool hp3_trace_expire(struct hp3_tracer *t, uint64_t now, struct hp3_trace_resul
 	return false;
 }
 
-uint64_t hp3_trace_deadline(const struct hp3_tracer *t)
-{
-	uint64_t end = UINT64_MAX;
-
-	for (uint32_t i = 0; t->used && i < HP3_TRACES_MAX; i++) {
-		if (t->slot[i].state != FREE && t->slot[i].end < end)
-			end = t->slot[i].end;
-	}
-	return end;
-}
-
 const char *hp3_trace_outcome_name(enum hp3_trace_outcome o)
 {
 	static const char *const names[] = {

@@ -105,9 +105,6 @@ bool hp3_trace_reached(
 /* Time passes: true with the result of a trace whose time is out; call again until false. */
 bool hp3_trace_expire(struct hp3_tracer *t, uint64_t now, struct hp3_trace_result *res);
 
-/* When to call hp3_trace_expire(); UINT64_MAX: nothing is under way. */
-uint64_t hp3_trace_deadline(const struct hp3_tracer *t);
-
 const char *hp3_trace_outcome_name(enum hp3_trace_outcome o);
 
 #endif

@@ -78,13 +78,3 @@ const char *hp3_rfr_input_name(enum hp3_rfr_input i)
 	};
 	return i < HP3_RFR_IN_MAX ? names[i] : "?";
 }
-
-const char *hp3_rfr_action_name(enum hp3_rfr_action a)
-{
-	static const char *const names[] = {
-#define X(sym, text) [HP3_RFR_DO_##sym] = text,
-		HP3_RFR_ACTIONS(X)
-#undef X
-	};
-	return a < HP3_RFR_DO_MAX ? names[a] : "?";
-}

@@ -84,6 +84,5 @@ enum hp3_rfr_input hp3_rfr_reply(enum hp3_rfr_state state, struct hp3_stream *s,
 
 const char *hp3_rfr_state_name(enum hp3_rfr_state s);
 const char *hp3_rfr_input_name(enum hp3_rfr_input i);
-const char *hp3_rfr_action_name(enum hp3_rfr_action a);
 
 #endif

@@ -300,12 +300,6 @@ void hp3_set_becn(void *frame, struct hp3_view *v, bool on)
 	v->flags = (v->flags & ~HP3_VF_BECN) | (on ? HP3_VF_BECN : 0);
 }
 
-/* 20 bits of label fold into 14 bits of port (ibv_flow_label_to_udp_sport). */
-uint16_t hp3_flow_label_to_sport(uint32_t flow_label)
-{
-	return (uint16_t)(((flow_label & 0x3fff) ^ (flow_label >> 14 & 0x3f)) | 0xc000);
-}
-
 uint32_t hp3_sport_to_flow_label(uint16_t sport)
 {
 	return sport_to_flow_label(sport);

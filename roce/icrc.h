@@ -50,11 +50,9 @@ void hp3_set_sport_ackreq(void *frame, struct hp3_view *v, uint16_t sport, bool 
 void hp3_set_becn(void *frame, struct hp3_view *v, bool on);
 
 /*
- * The UDP source port that Linux and mlx5 derive from an IPv6 flow label / GRH flow label, and the
- * label that hp3 writes for a port so that both agree (ibv_flow_label_to_udp_sport, rdma-core >=
- * 29).
+ * The IPv6 flow label that hp3 writes for a UDP source port: one from which Linux and mlx5 derive
+ * that port (ibv_flow_label_to_udp_sport, rdma-core >= 29).
  */
-uint16_t hp3_flow_label_to_sport(uint32_t flow_label);
 uint32_t hp3_sport_to_flow_label(uint16_t sport);
 
 #endif

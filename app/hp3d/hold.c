@@ -86,11 +86,6 @@ struct rte_mbuf *hp3d_hold_get(struct hp3d_hold *h, uint16_t slot)
 	return m;
 }
 
-uint32_t hp3d_hold_count(const struct hp3d_hold *h)
-{
-	return h->count;
-}
-
 uint32_t hp3d_hold_peak(const struct hp3d_hold *h)
 {
 	return h->peak;

@@ -19,7 +19,6 @@ void hp3d_hold_free(struct hp3d_hold *h);
 int hp3d_hold_put(struct hp3d_hold *h, uint16_t slot, struct rte_mbuf *m);
 /* The oldest packet of a slot, or NULL. */
 struct rte_mbuf *hp3d_hold_get(struct hp3d_hold *h, uint16_t slot);
-uint32_t hp3d_hold_count(const struct hp3d_hold *h);
 uint32_t hp3d_hold_peak(const struct hp3d_hold *h);
 
 #endif

@@ -96,11 +96,6 @@ struct hp3d_pipe_counters *hp3d_pipe_counters(struct hp3d_pipe *p)
 	return &p->c;
 }
 
-uint32_t hp3d_pipe_held(const struct hp3d_pipe *p)
-{
-	return hp3d_hold_count(p->hold);
-}
-
 uint32_t hp3d_pipe_held_peak(const struct hp3d_pipe *p)
 {
 	return hp3d_hold_peak(p->hold);

@@ -260,11 +260,6 @@ void hp3_tm_run(struct hp3_tm *tm, uint64_t until)
 		tm->now = until;
 }
 
-uint64_t hp3_tm_next(const struct hp3_tm *tm)
-{
-	return tm->n_heap > 0 ? tm->heap[0].at : HP3_TM_NEVER;
-}
-
 static void empty(struct hp3_tm *tm, uint32_t lane)
 {
 	struct hp3_lane *l = &tm->lane[lane];

@@ -127,7 +127,6 @@ void hp3_tm_enqueue(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f, uint3
 
 /* Every event up to and including `until`; afterwards tm->now = until. */
 void hp3_tm_run(struct hp3_tm *tm, uint64_t until);
-uint64_t hp3_tm_next(const struct hp3_tm *tm); /* time of the next event or HP3_TM_NEVER */
 
 /* Takes a lane down with all that waits and flies, or up again. */
 void hp3_tm_set_up(struct hp3_tm *tm, uint32_t lane, bool up);

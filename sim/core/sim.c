@@ -63,11 +63,6 @@ void sim_packet_drop(struct sim *s, struct sim_packet *p, enum sim_drop reason)
 	sim_packet_end(s, p);
 }
 
-bool sim_conserved(const struct sim *s)
-{
-	return s->n.made == s->n.ended && s->packets.used == 0;
-}
-
 static int by_start(const void *x, const void *y)
 {
 	const struct sim_demand *a = x, *b = y;

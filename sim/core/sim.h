@@ -7,7 +7,7 @@
  *
  * Invariants: the same configuration, topology, flows and seed give the same events, to the byte of
  * every output. A packet that was created is delivered, consumed, or dropped with a reason
- * (sim_counters): when nothing is on its way any more the numbers match (sim_conserved()).
+ * (sim_counters): when nothing is on its way any more the numbers match.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -96,9 +96,6 @@ void sim_demand_now(struct sim *s, const struct sim_demand *d);
 
 /* Until nothing is left to do, or `limit` ps have passed. Returns 0, -ETIME at the limit. */
 int sim_run(struct sim *s, uint64_t limit);
-
-/* Every packet made is accounted for, and none is on its way. */
-bool sim_conserved(const struct sim *s);
 
 static inline void sim_at(struct sim *s, struct sim_event *ev, uint64_t at)
 {

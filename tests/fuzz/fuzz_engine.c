@@ -297,7 +297,8 @@ static void step(void)
 	} else if (op < 0xfe) {
 		raw_frame();
 	} else {
-		hp3_set_moves_allowed(c.e, op & 1);
+		c.cfg.moves_allowed = op & 1;
+		hp3_engine_reconfigure(c.e, &c.cfg);
 	}
 }
 

@@ -175,9 +175,9 @@ static void patched_expired(const uint8_t *data, size_t size, bool ipv6)
 	if (hp3_trace_icmp(&tracer, f.b, f.len, &f.v, NOW, &res) == 0) {
 		MUST(res.ask.cookie == 3 && res.port == 0xc321 && res.ipv6 == ipv6);
 		MUST(res.outcome == HP3_TRACE_HOP || res.outcome == HP3_TRACE_ODD);
-		MUST(hp3_trace_deadline(&tracer) == UINT64_MAX);
+		MUST(!hp3_trace_expire(&tracer, NOW + 1, &res));
 	} else {
-		MUST(hp3_trace_deadline(&tracer) == NOW + 1);
+		MUST(hp3_trace_expire(&tracer, NOW + 1, &res));
 	}
 }
 

@@ -203,7 +203,7 @@ static unsigned check_packets(const struct capture *in, const struct capture *ou
 		if (p->v.sport != to)
 			FAIL("packet %u left on port %u", i + 1, p->v.sport);
 		if ((p->v.flags & HP3_VF_IPV6) &&
-			hp3_flow_label_to_sport(hp3_be32(p->data + p->v.l3_off) & 0xfffff) != to)
+			(hp3_be32(p->data + p->v.l3_off) & 0xfffff) != hp3_sport_to_flow_label(to))
 			FAIL("packet %u: flow label does not go with its port", i + 1);
 	}
 	return moved;

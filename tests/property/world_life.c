@@ -164,9 +164,12 @@ void world_engine_crash(struct world *w)
 /* Flows are moved home, in order, before the engine goes (rule 11). */
 void world_engine_stop(struct world *w)
 {
+	struct hp3_engine_config cfg = world_config(w);
+
 	if (w->stopping == 0)
 		w->stopping = w->now;
-	hp3_set_moves_allowed(w->e, false);
+	cfg.moves_allowed = false;
+	hp3_engine_reconfigure(w->e, &cfg);
 	for (uint32_t f = 0; (f = hp3_flow_next(w->e, f)) != HP3_NO_FLOW; f++) {
 		struct hp3_flow_info info;
 

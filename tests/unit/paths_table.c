@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include "ppp/paths_internal.h"
 
 const struct hp3_paths_params params = {
 	.fresh_ns = 100 * MS,
@@ -35,6 +36,11 @@ int entry(uint16_t port, uint64_t now)
 void reply(uint16_t port, uint32_t rtt, bool marked, uint64_t now)
 {
 	hp3_paths_reply(&table, entry(port, now), rtt, marked, now);
+}
+
+uint32_t flows_on(uint16_t port)
+{
+	return hp3_paths_flows_on(&table, hp3_paths_id(&table, port, 0), 0);
 }
 
 enum hp3_quality quality(uint16_t port, uint64_t now)

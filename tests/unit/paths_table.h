@@ -19,6 +19,7 @@ int paths_setup(void **state);
 /* Index of the entry of `port`, made if there is none. */
 int entry(uint16_t port, uint64_t now);
 void reply(uint16_t port, uint32_t rtt, bool marked, uint64_t now);
+uint32_t flows_on(uint16_t port); /* the path that it draws */
 enum hp3_quality quality(uint16_t port, uint64_t now);
 /* Makes `port` fail: three losses in separate windows while 0xc000 answers. Returns when. */
 uint64_t break_path(uint16_t port, uint64_t now);

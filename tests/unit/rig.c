@@ -45,6 +45,12 @@ void rig_configure(void)
 	assert_non_null(rig.e);
 }
 
+void rig_allow_moves(bool allowed)
+{
+	rig.cfg.moves_allowed = allowed;
+	hp3_engine_reconfigure(rig.e, &rig.cfg);
+}
+
 int rig_setup(void **state)
 {
 	rig.cfg = defaults;

@@ -61,6 +61,7 @@ int rig_teardown(void **state);
 #define RIG_TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 /* A new engine with rig.cfg; everything seen before is forgotten. */
 void rig_configure(void);
+void rig_allow_moves(bool allowed); /* by a reload: nothing else changes */
 
 /* Queue pair i of 10.9.0.1 -> 10.9.0.2: QPN 0x1000 + i here, 0x2000 + i there, port 50000 + i. */
 struct qp make_qp(unsigned i);

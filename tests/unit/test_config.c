@@ -232,32 +232,6 @@ static void profiles(void **state)
 	differs(HP3_PROFILES "/lab.ini", 12);
 }
 
-static void look_up_by_name(void **state)
-{
-	static const char *const wrong[][2] = {
-		{"rfr.max_hold", "rfr.max_hold: no such key: did you mean 'rfr.max_hold_us'?"},
-		{"rail.b.nett", "rail.b.nett: no such key: did you mean 'rail.b.net'?"},
-		{"x", "x: no such key: write section.key, such as eal.file_prefix"},
-	};
-	struct hp3_config cfg = parse(CHANGED, 0);
-	struct hp3_config_errors errs = {0};
-	char value[HP3_INI_VALUE_MAX];
-
-	assert_int_equal(hp3_config_get(&cfg, "rail.a.net", value, sizeof(value), &errs), 0);
-	assert_string_equal(value, "net_ring1,x=1;2");
-	assert_int_equal(hp3_config_get(&cfg, "rfr.max_hold_us", value, sizeof(value), &errs), 0);
-	assert_string_equal(value, "1000000");
-	assert_int_equal(hp3_config_get(&cfg, "policy.mode", value, sizeof(value), &errs), 0);
-	assert_string_equal(value, "off");
-	for (size_t i = 0; i < 3; i++) {
-		assert_int_equal(
-			hp3_config_get(&cfg, wrong[i][0], value, sizeof(value), &errs), -ENOENT);
-		assert_int_equal(errs.count, 1);
-		assert_string_equal(errs.list[0].text, wrong[i][1]);
-		hp3_config_errors_free(&errs);
-	}
-}
-
 static void note_change(void *arg, const struct hp3_config_change *c)
 {
 	char *text = arg;
@@ -355,7 +329,6 @@ int main(void)
 		cmocka_unit_test(ranges_are_inclusive),
 		cmocka_unit_test(sample_file),
 		cmocka_unit_test(profiles),
-		cmocka_unit_test(look_up_by_name),
 		cmocka_unit_test(reload),
 		cmocka_unit_test(table_of_another_tool),
 	};

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include "engine/internal.h"
+#include "ppp/paths_internal.h"
 #include "scene.h"
 
 /* --- white box: what no interface tells --- */
@@ -16,7 +17,7 @@ static struct hp3_paths *paths(void)
 
 static uint32_t flows_on(uint16_t port)
 {
-	return hp3_paths_flows(paths(), port, q.rqpn);
+	return hp3_paths_flows_on(paths(), hp3_paths_id(paths(), port, q.rqpn), q.rqpn);
 }
 
 static enum hp3_quality quality_of(uint16_t port)
@@ -230,7 +231,7 @@ static void data_refreshes_the_path_table(void **state)
 	assert_int_equal(quality_of(q.home), HP3_QUALITY_UNKNOWN);
 	carry(50, false);
 	assert_int_equal(quality_of(q.home), HP3_QUALITY_GOOD);
-	hp3_set_moves_allowed(rig.e, false);
+	rig_allow_moves(false);
 	carry(100, true);
 	assert_int_equal(quality_of(q.home), HP3_QUALITY_CONGESTED);
 }

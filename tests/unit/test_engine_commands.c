@@ -38,9 +38,9 @@ static void refusals(void **state)
 	assert_int_equal(move(&unpaired, NEW_PORT), -ENOLINK);
 	assert_int_equal(move(&silent, NEW_PORT), -ENODATA);
 	assert_int_equal(move(&q, q.home), -EALREADY);
-	hp3_set_moves_allowed(rig.e, false);
+	rig_allow_moves(false);
 	assert_int_equal(move(&q, NEW_PORT), -EPERM);
-	hp3_set_moves_allowed(rig.e, true);
+	rig_allow_moves(true);
 	assert_int_equal(move(&q, NEW_PORT), 0);
 	assert_int_equal(move(&q, NEW_PORT), -EBUSY);
 	last(&silent, 1);

@@ -44,12 +44,12 @@ static const struct hp3_event *moved_then(
 {
 	config();
 	probing_engine();
-	hp3_set_moves_allowed(rig.e, false); /* no rounds of its own */
+	rig_allow_moves(false); /* no rounds of its own */
 	bursts(30, before, was);
-	hp3_set_moves_allowed(rig.e, true);
+	rig_allow_moves(true);
 	assert_int_equal(move(&q, NEW_PORT), 0);
 	assert_int_equal(rig.last.type, HP3_EV_IDLE_SWITCH);
-	hp3_set_moves_allowed(rig.e, false);
+	rig_allow_moves(false);
 	bursts(n, after, is);
 	pass_time(VERIFY);
 	assert_int_equal(seen(HP3_EV_OUTCOME), 1);

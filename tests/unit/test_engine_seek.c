@@ -169,7 +169,7 @@ static void one_flow_of_a_pair_at_a_time(void **state)
 static void moves_off_means_no_probe(void **state)
 {
 	seeking_engine();
-	hp3_set_moves_allowed(rig.e, false);
+	rig_allow_moves(false);
 	for (unsigned i = 0; i < 12; i++)
 		exchange(true);
 	assert_int_equal(rig.events[HP3_EV_SEVERE], 1);

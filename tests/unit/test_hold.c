@@ -80,7 +80,6 @@ static void hold_keeps_order(void **state)
 		}
 		if (held > peak)
 			peak = held;
-		assert_int_equal(hp3d_hold_count(h), held);
 	}
 	assert_true(refused > 0);
 	assert_int_equal(peak, NODES);
@@ -91,7 +90,6 @@ static void hold_keeps_order(void **state)
 		while ((m = hp3d_hold_get(h, slot)) != NULL)
 			rte_pktmbuf_free(m);
 	}
-	assert_int_equal(hp3d_hold_count(h), 0);
 	hp3d_hold_free(h);
 	all_given_back();
 }

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "ppp/monitor.h"
+#include "monitor_state.h"
 
 #define T0    1000000000ull
 #define CYCLE 100000u
@@ -25,7 +25,7 @@ static struct hp3_monitor start(void)
 	struct hp3_monitor m;
 
 	hp3_monitor_init(&m, T0);
-	assert_int_equal(hp3_monitor_check(&m, &params, T0), HP3_PATH_SILENT);
+	assert_int_equal(path_state(&m, &params, T0), PATH_SILENT);
 	return m;
 }
 
@@ -49,9 +49,9 @@ static void round_trip(struct hp3_monitor *m, uint32_t psn, uint64_t now, uint32
 	hp3_monitor_reply(m, &params, psn, false, 1000, now + rtt);
 }
 
-static enum hp3_path_state after(struct hp3_monitor *m, uint64_t cycle)
+static enum path_state after(struct hp3_monitor *m, uint64_t cycle)
 {
-	return hp3_monitor_check(m, &params, T0 + (cycle + 1) * CYCLE);
+	return path_state(m, &params, T0 + (cycle + 1) * CYCLE);
 }
 
 static struct hp3_estimates estimates(const struct hp3_monitor *m)
@@ -68,20 +68,20 @@ static void each_signal_alone_congests_a_cycle(void **state)
 	uint8_t seen[HP3_CYCLES_KEPT + 1];
 
 	hp3_monitor_cnp(&m, &params, in(0));
-	assert_int_equal(after(&m, 0), HP3_PATH_CONGESTED);
+	assert_int_equal(after(&m, 0), PATH_CONGESTED);
 	replies(&m, 1, 10, 5);
-	assert_int_equal(after(&m, 1), HP3_PATH_CONGESTED);
+	assert_int_equal(after(&m, 1), PATH_CONGESTED);
 	replies(&m, 2, 10, 4); /* below ecn_fraction */
-	assert_int_equal(after(&m, 2), HP3_PATH_CLEAN);
+	assert_int_equal(after(&m, 2), PATH_CLEAN);
 	round_trip(&m, 7, in(3), RTT);
-	assert_int_equal(after(&m, 3), HP3_PATH_CLEAN);
+	assert_int_equal(after(&m, 3), PATH_CLEAN);
 	round_trip(&m, 8, in(4), RTT * 3 / 2 - 1); /* below rtt_factor */
-	assert_int_equal(after(&m, 4), HP3_PATH_CLEAN);
+	assert_int_equal(after(&m, 4), PATH_CLEAN);
 	round_trip(&m, 9, in(5), RTT * 3 / 2);
-	assert_int_equal(after(&m, 5), HP3_PATH_CONGESTED);
+	assert_int_equal(after(&m, 5), PATH_CONGESTED);
 	round_trip(&m, 10, in(6), 2 * RTT);
 	hp3_monitor_cnp(&m, &params, in(6) + 2 * RTT);
-	assert_int_equal(after(&m, 7), HP3_PATH_SILENT);
+	assert_int_equal(after(&m, 7), PATH_SILENT);
 
 	assert_int_equal(hp3_monitor_evidence(&m, seen), 8);
 	assert_string_equal(hp3_cycle_name(seen[0]), "cnp");
@@ -98,9 +98,9 @@ static void severe_after_tolerance_cycles_in_a_row(void **state)
 
 	replies(&m, 0, 4, 4);
 	replies(&m, 1, 4, 4);
-	assert_int_equal(after(&m, 1), HP3_PATH_CONGESTED);
+	assert_int_equal(after(&m, 1), PATH_CONGESTED);
 	replies(&m, 2, 4, 0); /* one clean cycle: from the beginning */
-	assert_int_equal(after(&m, 2), HP3_PATH_CLEAN);
+	assert_int_equal(after(&m, 2), PATH_CLEAN);
 	replies(&m, 3, 4, 4);
 	replies(&m, 4, 4, 4);
 	replies(&m, 5, 4, 4);
@@ -108,9 +108,9 @@ static void severe_after_tolerance_cycles_in_a_row(void **state)
 	assert_true(hp3_monitor_reply(&m, &params, 1, true, 0, in(6)));
 	assert_false(hp3_monitor_reply(&m, &params, 2, true, 0, in(6)));
 	assert_true(hp3_monitor_cnp(&m, &params, in(7)));
-	assert_int_equal(after(&m, 7), HP3_PATH_SEVERE);
+	assert_int_equal(after(&m, 7), PATH_SEVERE);
 	replies(&m, 8, 1, 0);
-	assert_int_equal(after(&m, 8), HP3_PATH_CLEAN);
+	assert_int_equal(after(&m, 8), PATH_CLEAN);
 }
 
 /* ACKs are sparse: what happens between two of them neither raises nor resets. */
@@ -126,14 +126,14 @@ static void silence_says_nothing(void **state)
 
 		replies(&m, 0, 2, 2);
 		replies(&m, at, 2, 2);
-		assert_int_equal(after(&m, at), HP3_PATH_CONGESTED);
+		assert_int_equal(after(&m, at), PATH_CONGESTED);
 		before = estimates(&m);
-		assert_int_equal(after(&m, 2 * at), HP3_PATH_SILENT);
+		assert_int_equal(after(&m, 2 * at), PATH_SILENT);
 		behind = estimates(&m);
 		assert_memory_equal(&before, &behind, sizeof(before));
 		replies(&m, 2 * at + 1, 2, 2);
-		assert_int_equal(after(&m, 2 * at + 1), HP3_PATH_SEVERE);
-		assert_int_equal(after(&m, 3 * at + 1), HP3_PATH_SILENT);
+		assert_int_equal(after(&m, 2 * at + 1), PATH_SEVERE);
+		assert_int_equal(after(&m, 3 * at + 1), PATH_SILENT);
 		assert_int_equal(hp3_monitor_evidence(&m, seen), 4);
 		for (int k = 0; k < 3; k++)
 			assert_int_equal(seen[k], HP3_CYCLE_ECN);
@@ -145,10 +145,10 @@ static void a_cycle_lasts_at_least_the_base_rtt(void **state)
 	struct hp3_monitor m = start();
 
 	hp3_monitor_offer_base(&m, 4 * CYCLE);
-	hp3_monitor_check(&m, &params, in(0));
+	path_state(&m, &params, in(0));
 	hp3_monitor_cnp(&m, &params, in(1));
-	assert_int_equal(hp3_monitor_check(&m, &params, in(4)), HP3_PATH_SILENT);
-	assert_int_equal(hp3_monitor_check(&m, &params, in(5)), HP3_PATH_CONGESTED);
+	assert_int_equal(path_state(&m, &params, in(4)), PATH_SILENT);
+	assert_int_equal(path_state(&m, &params, in(5)), PATH_CONGESTED);
 }
 
 static void one_packet_is_timed_until_a_reply_at_or_behind_it(void **state)
@@ -215,7 +215,7 @@ static void base_rtt_rises_slowly(void **state)
 	uint64_t cycle = 0, clean_at;
 
 	round_trip(&m, 1, in(cycle++), RTT);
-	while (hp3_monitor_check(&m, &params, in(cycle)) != HP3_PATH_CLEAN || cycle < 3)
+	while (path_state(&m, &params, in(cycle)) != PATH_CLEAN || cycle < 3)
 		round_trip(&m, 2, in(cycle++), 2 * RTT);
 	clean_at = cycle * CYCLE / 1000000000ull;
 	assert_in_range(clean_at, 10, 60);
@@ -239,12 +239,12 @@ static void marked_share_and_rate(void **state)
 
 	for (; cycle < 100; cycle++)
 		replies(&m, cycle, 20, 5);
-	hp3_monitor_check(&m, &params, in(cycle));
+	path_state(&m, &params, in(cycle));
 	assert_int_equal(estimates(&m).marked_permille, 250);
 	assert_int_equal(estimates(&m).rate_kbps, 20 * 8 * 1000000 / 100); /* 20 kB in 100 us */
 	for (uint32_t i = 0; i < 100; i++, cycle += 4)
 		replies(&m, cycle, 20, 0); /* three silent cycles in each four */
-	hp3_monitor_check(&m, &params, in(cycle));
+	path_state(&m, &params, in(cycle));
 	assert_int_equal(estimates(&m).marked_permille, 0);
 	assert_int_equal(estimates(&m).rate_kbps, 5 * 8 * 1000000 / 100);
 }
@@ -255,7 +255,7 @@ static void bytes_and_replies_saturate(void **state)
 
 	for (uint32_t i = 0; i < 5000; i++)
 		hp3_monitor_reply(&m, &params, i, i < 512, UINT32_MAX, in(0));
-	assert_int_equal(after(&m, 0), HP3_PATH_CONGESTED); /* 512 of the 1023 that count */
+	assert_int_equal(after(&m, 0), PATH_CONGESTED); /* 512 of the 1023 that count */
 	assert_int_equal(estimates(&m).marked_permille, 500);
 	assert_int_equal(estimates(&m).rate_kbps, UINT32_MAX);
 }
@@ -269,10 +269,10 @@ static void nothing_counts_before_the_new_path_answers(void **state)
 	round_trip(&m, 1, in(0), RTT);
 	for (uint64_t c = 1; c < 8; c++)
 		replies(&m, c, 4, 4);
-	assert_int_equal(after(&m, 7), HP3_PATH_SEVERE);
+	assert_int_equal(after(&m, 7), PATH_SEVERE);
 
 	hp3_monitor_moved(&m);
-	assert_int_equal(hp3_monitor_check(&m, &params, now), HP3_PATH_SILENT);
+	assert_int_equal(path_state(&m, &params, now), PATH_SILENT);
 	assert_int_equal(estimates(&m).base_rtt_ns, 0);
 	hp3_monitor_cnp(&m, &params, now); /* before anything left on the new path */
 	hp3_monitor_reply(&m, &params, 99, true, 0, now);
@@ -280,15 +280,15 @@ static void nothing_counts_before_the_new_path_answers(void **state)
 	hp3_monitor_sent(&m, 101, true, now + 1000);
 	hp3_monitor_cnp(&m, &params, now + 2000);
 	hp3_monitor_reply(&m, &params, 99, true, 1000, now + 3000);
-	assert_int_equal(after(&m, 9), HP3_PATH_SILENT);
+	assert_int_equal(after(&m, 9), PATH_SILENT);
 
 	hp3_monitor_reply(&m, &params, 100, true, 1000, in(10)); /* the new path speaks */
 	assert_int_equal(estimates(&m).rtt_ns, CYCLE);
-	assert_int_equal(after(&m, 10), HP3_PATH_CONGESTED);
+	assert_int_equal(after(&m, 10), PATH_CONGESTED);
 	hp3_monitor_cnp(&m, &params, in(11));
-	assert_int_equal(after(&m, 11), HP3_PATH_CONGESTED);
+	assert_int_equal(after(&m, 11), PATH_CONGESTED);
 	hp3_monitor_cnp(&m, &params, in(12));
-	assert_int_equal(after(&m, 12), HP3_PATH_SEVERE);
+	assert_int_equal(after(&m, 12), PATH_SEVERE);
 }
 
 /* A retransmission on the new path, as after a dead one, is no answerable first packet. */
@@ -302,10 +302,10 @@ static void the_guard_outlives_retransmissions(void **state)
 	hp3_monitor_sent(&m, 60, true, in(0));
 	hp3_monitor_retransmit(&m);
 	hp3_monitor_reply(&m, &params, 59, true, 0, in(0) + 10);
-	assert_int_equal(after(&m, 0), HP3_PATH_SILENT);
+	assert_int_equal(after(&m, 0), PATH_SILENT);
 	hp3_monitor_reply(&m, &params, 60, true, 0, in(1));
 	assert_int_equal(estimates(&m).rtt_ns, 0);
-	assert_int_equal(after(&m, 1), HP3_PATH_CONGESTED);
+	assert_int_equal(after(&m, 1), PATH_CONGESTED);
 }
 
 static void calm_is_a_spell_of_clean_cycles(void **state)

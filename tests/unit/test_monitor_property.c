@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "ppp/monitor.h"
+#include "monitor_state.h"
 #include "engine/hash.h"
 
 #define EVENTS 20000u
@@ -79,13 +79,13 @@ static void ref_reply(struct reference *r, const struct hp3_monitor_params *p, u
 	r->marked += marked;
 }
 
-static enum hp3_path_state ref_state(const struct reference *r, const struct hp3_monitor_params *p)
+static enum path_state ref_state(const struct reference *r, const struct hp3_monitor_params *p)
 {
 	if (r->nheard == 0 || r->silent != 0)
-		return HP3_PATH_SILENT;
+		return PATH_SILENT;
 	if (r->run == 0)
-		return HP3_PATH_CLEAN;
-	return r->run >= p->congestion_tolerance ? HP3_PATH_SEVERE : HP3_PATH_CONGESTED;
+		return PATH_CLEAN;
+	return r->run >= p->congestion_tolerance ? PATH_SEVERE : PATH_CONGESTED;
 }
 
 /* Severe means: the last `tolerance` cycles that said anything were congested; evidence shows it.
@@ -193,7 +193,7 @@ static uint32_t one_run(uint64_t seed)
 				r.timing = false;
 			}
 			ref_close(&r, &p, now);
-			assert_int_equal(hp3_monitor_check(&m, &p, now), ref_state(&r, &p));
+			assert_int_equal(path_state(&m, &p, now), ref_state(&r, &p));
 			before = r.nheard; /* nothing is told here */
 		}
 		assert_true(!told || r.nheard == before + 1); /* once per cycle */
@@ -245,13 +245,13 @@ static void silent_cycles_change_nothing(void **state)
 			hp3_monitor_sent(&once, k, true, now);
 			hp3_monitor_reply(&once, &p, k, marked, bytes, now + rtt);
 		}
-		hp3_monitor_check(&once, &p, now);
+		path_state(&once, &p, now);
 		hp3_monitor_estimates(&once, &p, &before);
 		steps = once;
 		for (uint64_t t = 0; t < pause; t += p.cycle_ns / 3)
-			hp3_monitor_check(&steps, &p, now + t);
-		hp3_monitor_check(&steps, &p, now + pause);
-		hp3_monitor_check(&once, &p, now + pause);
+			path_state(&steps, &p, now + t);
+		path_state(&steps, &p, now + pause);
+		path_state(&once, &p, now + pause);
 		assert_memory_equal(&once, &steps, sizeof(once));
 		hp3_monitor_estimates(&once, &p, &after);
 		assert_memory_equal(&before, &after, sizeof(before));

@@ -21,16 +21,13 @@ static void traced_ports_share_a_path(void **state)
 	b = hp3_paths_enter(&table, 0xc002, 0, MS);
 	hp3_paths_reply(&table, a, 30 * US, false, MS);
 	hp3_paths_reply(&table, b, 10 * US, true, 2 * MS);
-	assert_true(hp3_paths_trace_due(&table, 0xc001, 0, MS));
 	assert_false(hp3_paths_traced(&table, 0xc001, 0, 7, MS));
 	assert_false(hp3_paths_traced(&table, 0xc002, 0, 7, MS));
 	assert_false(hp3_paths_traced(&table, 0xc003, 0, 7, MS));
-	assert_false(hp3_paths_trace_due(&table, 0xc001, 0, MS + params.recheck_ns));
-	assert_true(hp3_paths_trace_due(&table, 0xc001, 0, MS + params.recheck_ns + 1));
 
 	/* One path, two flows on it; the newer news count, the least RTT of both. */
 	assert_int_equal(entry(0xc001, MS), entry(0xc003, MS));
-	assert_int_equal(hp3_paths_flows(&table, 0xc003, 0), 2);
+	assert_int_equal(flows_on(0xc003), 2);
 	assert_int_equal(quality(0xc003, 2 * MS), HP3_QUALITY_CONGESTED);
 	assert_int_equal(table.path[entry(0xc003, MS)].min_rtt, 10 * US);
 	/* Both indices still stand for it, whoever leaves first. */
@@ -38,9 +35,9 @@ static void traced_ports_share_a_path(void **state)
 		hp3_paths_reply(&table, b, 10 * US, false, 3 * MS);
 	assert_int_equal(quality(0xc001, 3 * MS), HP3_QUALITY_GOOD);
 	hp3_paths_leave(&table, b);
-	assert_int_equal(hp3_paths_flows(&table, 0xc001, 0), 1);
+	assert_int_equal(flows_on(0xc001), 1);
 	hp3_paths_leave(&table, a);
-	assert_int_equal(hp3_paths_flows(&table, 0xc001, 0), 0);
+	assert_int_equal(flows_on(0xc001), 0);
 	assert_int_equal(quality(0xc002, 3 * MS), HP3_QUALITY_GOOD);
 }
 
@@ -85,9 +82,9 @@ static void a_changed_trace_voids_what_was_learnt(void **state)
 	assert_int_equal(hp3_paths_id(&table, 0xc002, 0), HP3_PATH_BY_PORT | 0xc002);
 	assert_int_equal(quality(0xc001, 3 * MS), HP3_QUALITY_UNKNOWN);
 	assert_int_equal(quality(0xc002, 3 * MS), HP3_QUALITY_UNKNOWN);
-	assert_int_equal(hp3_paths_flows(&table, 0xc001, 0), 1);
+	assert_int_equal(flows_on(0xc001), 1);
 	hp3_paths_leave(&table, a);
-	assert_int_equal(hp3_paths_flows(&table, 0xc001, 0), 0);
+	assert_int_equal(flows_on(0xc001), 0);
 }
 
 /* The cache of traces is bounded; ports in the table keep their path beyond it. */
@@ -97,7 +94,6 @@ static void more_ports_than_the_trace_cache_holds(void **state)
 	hp3_paths_enter(&table, 0xc000, 0, MS);
 	for (uint16_t i = 0; i < 3 * HP3_TRACES; i++)
 		assert_false(hp3_paths_traced(&table, 0xc000 + i, 0, i % 8, MS + i));
-	assert_true(hp3_paths_trace_due(&table, 0xc000, 0, MS));
 	assert_int_equal(hp3_paths_id(&table, 0xc000, 0), 0);
 	assert_int_equal(hp3_paths_id(&table, 0xc001, 0), HP3_PATH_BY_PORT | 0xc001);
 	for (uint16_t i = 2 * HP3_TRACES; i < 3 * HP3_TRACES; i++)
@@ -159,7 +155,7 @@ static void models_must_be_believed(void **state)
 			paths |= 1u << hp3_paths_id(&table, (uint16_t)port, 0);
 		}
 		assert_int_equal(paths, 0xff);
-		assert_int_equal(hp3_paths_flows(&table, 0xc123, 0), 1);
+		assert_int_equal(flows_on(0xc123), 1);
 		assert_int_equal(entry(0xc123, MS), flow);
 	}
 	hp3_paths_identity_none(&table);

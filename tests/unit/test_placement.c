@@ -48,7 +48,8 @@ static void counts_follow_flows(void **state)
 			break;
 		default:
 			if (n) {
-				hp3_load_move(&l, flow[i].path, path);
+				hp3_load_end(&l, flow[i].path);
+				hp3_load_start(&l, path);
 				flow[i].path = path;
 			}
 		}

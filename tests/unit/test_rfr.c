@@ -74,6 +74,12 @@ static const struct {
 	{"resuming", "cancel", "steady", "resume"},
 };
 
+static const char *const actions[HP3_RFR_DO_MAX] = {
+#define X(sym, text) [HP3_RFR_DO_##sym] = text,
+	HP3_RFR_ACTIONS(X)
+#undef X
+};
+
 static void every_state_with_every_input(void **state)
 {
 	size_t seen = 0;
@@ -92,7 +98,7 @@ static void every_state_with_every_input(void **state)
 				seen++;
 			}
 			assert_string_equal(hp3_rfr_state_name(step.next), next);
-			assert_string_equal(hp3_rfr_action_name(step.action), action);
+			assert_string_equal(actions[step.action], action);
 		}
 	}
 	assert_int_equal(seen, sizeof(happens) / sizeof(happens[0]));
@@ -135,7 +141,6 @@ static void names(void **state)
 {
 	assert_string_equal(hp3_rfr_state_name(HP3_RFR_STATE_MAX), "?");
 	assert_string_equal(hp3_rfr_input_name(HP3_RFR_IN_MAX), "?");
-	assert_string_equal(hp3_rfr_action_name(HP3_RFR_DO_MAX), "?");
 }
 
 /* --- replies: PSN 100 to 109 were emitted, 104 closes, 105 to 109 are held ------------------ */
