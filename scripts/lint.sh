@@ -32,6 +32,8 @@ data=$(git ls-files 'app/hp3d/pipe*.[ch]' 'app/hp3d/hold.[ch]' 'engine/*.[ch]' '
 # shellcheck disable=SC2086
 grep -nE '\b(rte_panic|rte_exit|printf|fprintf|RTE_LOG|malloc|calloc|volatile)\b' $data && fail "forbidden in the data path"
 
+scripts/check-walks.py || fail "walks: name the functions that do it now"
+
 for f in $(git ls-files '*.sh') .ci/run; do bash -n "$f" || fail "$f: syntax"; done
 [ $bad = 0 ] && echo "lint: ok (${#c_files[@]} C files)"
 exit $bad
