@@ -19,7 +19,7 @@ help:
 	@echo 'make check       the fast ring: unit, property, replay, pipeline (about 2 minutes)'
 	@echo 'make build       build/app/hp3d/hp3d, build/app/hp3ctl/hp3ctl'
 	@echo 'make aarch64     the same for a DPU, in build-aarch64 (docs/aarch64.md)'
-	@echo 'make lint        format, licence lines, spelling, forbidden words'
+	@echo 'make lint        format, licence lines, spelling, forbidden words, functions without a caller'
 	@echo 'make bench       cycles per packet beside testpmd (QUICK=1: within a minute)'
 	@echo 'make bench-compare BASE=REV   this tree and another revision, in one run'
 	@echo 'make install     to PREFIX (default /usr/local)'

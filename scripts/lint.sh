@@ -33,6 +33,7 @@ data=$(git ls-files 'app/hp3d/pipe*.[ch]' 'app/hp3d/hold.[ch]' 'engine/*.[ch]' '
 grep -nE '\b(rte_panic|rte_exit|printf|fprintf|RTE_LOG|malloc|calloc|volatile)\b' $data && fail "forbidden in the data path"
 
 scripts/check-walks.py || fail "walks: name the functions that do it now"
+scripts/unused.py || fail "functions without a caller: delete them, with what tests them alone"
 
 for f in $(git ls-files '*.sh') .ci/run; do bash -n "$f" || fail "$f: syntax"; done
 [ $bad = 0 ] && echo "lint: ok (${#c_files[@]} C files)"
