@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cc/np.h"
 
-enum hp3_np_do hp3_np_ce(struct hp3_np *flow, struct hp3_np *pair, const struct hp3_np_params *p,
-	bool peer_hp3d, uint64_t now)
+enum hp3_np_do hp3_np_ce(
+	struct hp3_np *flow, const struct hp3_np_params *p, bool peer_hp3d, uint64_t now)
 {
-	struct hp3_np *limiter = p->scope == HP3_NP_PER_ADDRESS ? pair : flow;
-
 	if (!peer_hp3d)
 		return HP3_NP_NONE;
 	if (p->mode == HP3_NP_BECN) {
 		flow->becn = true;
 		return HP3_NP_NONE;
 	}
-	if (now < limiter->next)
+	if (now < flow->next)
 		return HP3_NP_NONE;
-	limiter->next = now + p->min_time_between_cnps * UINT64_C(1000);
+	flow->next = now + p->min_time_between_cnps * UINT64_C(1000);
 	return HP3_NP_SEND_CNP;
 }
 

@@ -6,7 +6,7 @@
  * on data packets tells the sender, for RNICs that do not. Says only what to do; the caller builds
  * it.
  *
- * Invariants: CNPs of one flow, or of one address pair, are at least min_time_between_cnps apart;
+ * Invariants: CNPs of one flow are at least min_time_between_cnps apart;
  * one ACK at most carries BECN for the marks since the ACK before; nothing at all goes to a peer
  * whose hp3d did not answer recently (rule 5): an RNIC must never get what only hp3d understands.
  *
@@ -18,13 +18,9 @@
 
 enum hp3_np_mode { HP3_NP_CNP, HP3_NP_BECN };
 
-/* Who shares one CNP interval; ConnectX knows both (CNP moderation per QP or per address). */
-enum hp3_np_scope { HP3_NP_PER_FLOW, HP3_NP_PER_ADDRESS };
-
 struct hp3_np_params {
 	uint32_t min_time_between_cnps; /* us; 0: with every mark */
 	uint8_t mode; /* enum hp3_np_mode */
-	uint8_t scope; /* enum hp3_np_scope */
 };
 
 /* All 0 to begin with. */
@@ -35,13 +31,9 @@ struct hp3_np {
 
 enum hp3_np_do { HP3_NP_NONE, HP3_NP_SEND_CNP, HP3_NP_SET_BECN };
 
-/*
- * A data packet of the flow arrived with CE. `pair` is what all flows of the address pair share
- * (used by HP3_NP_PER_ADDRESS only, else it may be NULL). `peer_hp3d`: the sender's hp3d answered
- * recently.
- */
-enum hp3_np_do hp3_np_ce(struct hp3_np *flow, struct hp3_np *pair, const struct hp3_np_params *p,
-	bool peer_hp3d, uint64_t now);
+/* A data packet of the flow arrived with CE. `peer_hp3d`: the sender's hp3d answered recently. */
+enum hp3_np_do hp3_np_ce(
+	struct hp3_np *flow, const struct hp3_np_params *p, bool peer_hp3d, uint64_t now);
 
 /* The local RNIC emits an ACK for the flow. */
 enum hp3_np_do hp3_np_ack(struct hp3_np *flow, const struct hp3_np_params *p, bool peer_hp3d);

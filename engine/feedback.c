@@ -140,8 +140,7 @@ void hp3_ce_seen(
 		return;
 	f = &e->flows[flow];
 	e->stats.ce_seen++;
-	if (hp3_np_ce(&e->np[flow], &e->pairs.pairs[f->pair].np, &e->cfg.cc.np,
-		    peer_listens(e, f, now), now) != HP3_NP_SEND_CNP)
+	if (hp3_np_ce(&e->np[flow], &e->cfg.cc.np, peer_listens(e, f, now), now) != HP3_NP_SEND_CNP)
 		return;
 	a = hp3_act(acts, HP3_ACT_CNP, flow);
 	a->pkey = pkt->v.pkey;

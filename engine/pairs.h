@@ -8,7 +8,6 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
-#include "cc/np.h"
 #include "ppp/discovery.h"
 
 #define HP3_NO_PAIR UINT32_MAX
@@ -48,7 +47,6 @@ struct hp3_pair {
 	bool told_some; /* the last one told of flows */
 	uint64_t told_at; /* when the last one left; 0: never */
 	uint64_t load_stamp; /* of the last one that came */
-	struct hp3_np np; /* CNPs to this peer, where its flows share an interval */
 	/* forced challenge (rule 15) */
 	uint8_t ch_state;
 	bool ch_ambiguous; /* two queue pairs answered */

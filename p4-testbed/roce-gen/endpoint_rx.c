@@ -60,7 +60,7 @@ static void note_ecn(
 		return;
 	q->ce++;
 	if (!ep->p.np || q->cnp_due ||
-		hp3_np_ce(&q->np, NULL, &ep->p.np_params, true, now) != HP3_NP_SEND_CNP)
+		hp3_np_ce(&q->np, &ep->p.np_params, true, now) != HP3_NP_SEND_CNP)
 		return;
 	q->cnp_due = true;
 	ep->cnps[(ep->cnp_first + ep->cnps_due++) % ep->p.max_qps] = q;

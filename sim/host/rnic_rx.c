@@ -95,11 +95,10 @@ static void out_of_sequence(struct sim *s, struct sim_port *in, const struct sim
 /* Congestion by a packet of its own: a notification point with its interval. */
 void sim_notify(struct sim *s, struct sim_port *in, const struct sim_packet *p)
 {
-	struct hp3_np_params np = {.min_time_between_cnps = s->cfg.rnic.cnp_interval_us,
-		.mode = HP3_NP_CNP,
-		.scope = HP3_NP_PER_FLOW};
+	struct hp3_np_params np = {
+		.min_time_between_cnps = s->cfg.rnic.cnp_interval_us, .mode = HP3_NP_CNP};
 
-	if (hp3_np_ce(&p->flow->np, NULL, &np, true, s->now / SIM_NS) == HP3_NP_SEND_CNP)
+	if (hp3_np_ce(&p->flow->np, &np, true, s->now / SIM_NS) == HP3_NP_SEND_CNP)
 		reply(s, in, p, SIM_CNP, false);
 }
 

@@ -176,19 +176,18 @@ static void stale_is_nothing_after_the_longest_round_trip(void **state)
 
 /* --- the notification point --- */
 
-static void listening(uint8_t mode, uint8_t scope)
+static void listening(uint8_t mode)
 {
 	config(HP3_CC_NATIVE);
 	rig.cfg.cc.notify = true;
-	rig.cfg.cc.np =
-		(struct hp3_np_params){.min_time_between_cnps = 50, .mode = mode, .scope = scope};
+	rig.cfg.cc.np = (struct hp3_np_params){.min_time_between_cnps = 50, .mode = mode};
 	rig_configure();
 	in_flight(1);
 }
 
 static void rule_05_nothing_is_said_to_a_peer_without_hp3d(void **state)
 {
-	listening(HP3_NP_CNP, HP3_NP_PER_FLOW);
+	listening(HP3_NP_CNP);
 	peer_request(&q, 7, true);
 	assert_int_equal(rig.acts[HP3_ACT_CNP], 0);
 	peer_alive(&q);
@@ -211,24 +210,9 @@ static void rule_05_nothing_is_said_to_a_peer_without_hp3d(void **state)
 	assert_int_equal(stats()->cnps_made, 2);
 }
 
-static void cnps_per_address_share_an_interval(void **state)
-{
-	struct qp other = make_qp(1);
-
-	for (unsigned shared = 0; shared < 2; shared++) {
-		rig_setup(state);
-		listening(HP3_NP_CNP, shared ? HP3_NP_PER_ADDRESS : HP3_NP_PER_FLOW);
-		assert_int_equal(set_up(&other), 0);
-		peer_alive(&q);
-		peer_request(&q, 8, true);
-		peer_request(&other, 9, true);
-		assert_int_equal(rig.acts[HP3_ACT_CNP], shared ? 1 : 2);
-	}
-}
-
 static void becn_rides_on_the_next_ack(void **state)
 {
-	listening(HP3_NP_BECN, HP3_NP_PER_FLOW);
+	listening(HP3_NP_BECN);
 	peer_alive(&q);
 	peer_request(&q, 7, true);
 	assert_int_equal(rig.acts[HP3_ACT_CNP], 0);
@@ -256,7 +240,6 @@ int main(void)
 		RIG_TEST(cnps_of_the_old_path_are_not_charged_to_the_new_one),
 		RIG_TEST(stale_is_nothing_after_the_longest_round_trip),
 		RIG_TEST(rule_05_nothing_is_said_to_a_peer_without_hp3d),
-		RIG_TEST(cnps_per_address_share_an_interval),
 		RIG_TEST(becn_rides_on_the_next_ack),
 	};
 
