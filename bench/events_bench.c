@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include "ppp/rand.h"
+#include "base/random.h"
 #include "sim/core/memory.h"
 #include "sim/core/queue.h"
 
@@ -25,7 +25,7 @@ static double seconds(void)
 
 static uint64_t ahead(uint64_t *rng)
 {
-	return (hp3_rand(rng) & 1 ? 83840u : 1083840u) + hp3_rand_below(rng, 1000);
+	return (hp3_random(rng) & 1 ? 83840u : 1083840u) + hp3_random_below(rng, 1000);
 }
 
 static double queue_ns(uint32_t pending)

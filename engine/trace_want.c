@@ -103,7 +103,7 @@ static bool want_port(struct hp3_engine *e, uint32_t pair, uint64_t now)
 			t->checks = HP3_TRACE_CHECKS;
 			t->silent = 0;
 		}
-		t->port = hp3_rand_port(&e->rng);
+		t->port = hp3_random_port(&e->rng);
 		return true;
 	case HP3_TRACE_TRACES:
 		return want_unknown(e, pair, now);

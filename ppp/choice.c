@@ -42,7 +42,7 @@ static int draw(struct hp3_paths *t, const uint32_t *weights, unsigned n)
 		sum += weights[i];
 	if (sum == 0)
 		return -ENOENT;
-	at = hp3_rand_below(&t->rng, sum);
+	at = hp3_random_below(&t->rng, sum);
 	for (unsigned i = 0;; i++) {
 		if (at < weights[i])
 			return (int)i;
@@ -133,7 +133,7 @@ static void take_unexplored(struct round *r, unsigned until)
 	unsigned draws = DRAWS_BASE + DRAWS_EACH * until;
 
 	while (r->n < until && draws--) {
-		uint16_t port = hp3_rand_port(&t->rng);
+		uint16_t port = hp3_random_port(&t->rng);
 		uint32_t id = hp3_paths_id(t, port, r->qpn);
 		int e = hp3_paths_find(t, id, r->qpn);
 		enum hp3_quality q = HP3_QUALITY_UNKNOWN;
@@ -209,7 +209,7 @@ int hp3_paths_port(struct hp3_paths *t, uint32_t id, uint32_t qpn, uint16_t *por
 		}
 	}
 	for (unsigned i = 0; t->identity == HP3_IDENTITY_MODEL && i < DRAWS_SEARCH; i++) {
-		*port = hp3_rand_port(&t->rng);
+		*port = hp3_random_port(&t->rng);
 		if (hp3_paths_id(t, *port, qpn) == id)
 			return 0;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ppp/depth.h"
 #include <string.h>
-#include "ppp/rand.h"
+#include "ppp/ports.h"
 
 static void look_at(struct hp3_depth *d, uint8_t level)
 {
@@ -23,7 +23,7 @@ void hp3_depth_init(struct hp3_depth *d, uint8_t hint, uint64_t *rng)
 	memset(d, 0, sizeof(*d));
 	for (unsigned i = 0; i < HP3_DEPTH_PORTS; i++) {
 		do {
-			d->port[i] = hp3_rand_port(rng);
+			d->port[i] = hp3_random_port(rng);
 		} while (drawn(d, i, d->port[i]));
 	}
 	d->hint = hint;

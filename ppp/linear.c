@@ -188,12 +188,12 @@ uint16_t hp3_linear_next(struct hp3_linear *l)
 	uint16_t port;
 
 	if (l->traces == 0)
-		return hp3_rand_port(&l->rng);
+		return hp3_random_port(&l->rng);
 	if (l->state != HP3_LINEAR_TRACING) {
 		unsigned i;
 
 		do { /* traces < 192 of 16,384 */
-			port = hp3_rand_port(&l->rng);
+			port = hp3_random_port(&l->rng);
 			for (i = 0; i < l->traces && l->port[i] != (port & PORT_MASK); i++)
 				;
 		} while (i < l->traces);

@@ -28,7 +28,7 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
-#include "ppp/rand.h"
+#include "ppp/ports.h"
 
 #define HP3_LINEAR_PATHS  64u /* most paths */
 #define HP3_LINEAR_TRACES 192u /* most traces of one solution */

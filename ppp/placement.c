@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include "ppp/placement.h"
-#include "ppp/rand.h"
+#include "base/random.h"
 
 int hp3_load_init(struct hp3_load *l, uint16_t *count, uint32_t paths)
 {
@@ -86,7 +86,7 @@ int hp3_place(const struct hp3_load *out, const struct hp3_peer_load *peer, cons
 			ties = 0;
 		}
 		/* Each of n equals is taken with 1 / n. */
-		if (cost == best && hp3_rand_below(rng, ++ties) == 0)
+		if (cost == best && hp3_random_below(rng, ++ties) == 0)
 			path = (int)i;
 	}
 	return path;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <arpa/inet.h>
 #include <jansson.h>
+#include "base/random.h"
 #include "content.h"
 #include "control_internal.h"
 #include "stream.h"
@@ -16,10 +17,7 @@
 
 static uint32_t random_psn(struct gen_control *c)
 {
-	uint64_t x = c->random += UINT64_C(0x9e3779b97f4a7c15);
-
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	return (uint32_t)(x >> 40) & HP3_PSN_MASK;
+	return (uint32_t)hp3_random(&c->random) & HP3_PSN_MASK;
 }
 
 static int add_qps(struct gen_control *c, struct gen_peer *p, uint32_t n, uint64_t now)

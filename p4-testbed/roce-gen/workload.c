@@ -2,23 +2,14 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include "base/random.h"
 #include "workload.h"
 
 #define NS_PER_SEC 1e9
 
-/* splitmix64: any seed is a good one. */
-static uint64_t random64(struct gen_workload *w)
-{
-	uint64_t x = w->random += UINT64_C(0x9e3779b97f4a7c15);
-
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
 static double uniform(struct gen_workload *w)
 {
-	return (double)(random64(w) >> 11) / 9007199254740992.0; /* 2^53 */
+	return (double)(hp3_random(&w->random) >> 11) / 9007199254740992.0; /* 2^53 */
 }
 
 static enum gen_op draw_op(struct gen_workload *w)
@@ -89,7 +80,7 @@ static void post_arrivals(struct gen_workload *w, uint64_t now)
 {
 	while (w->next <= now) {
 		enum gen_op op = draw_op(w);
-		uint32_t i = (uint32_t)(random64(w) % w->n_qps);
+		uint32_t i = (uint32_t)(hp3_random(&w->random) % w->n_qps);
 
 		/* The arrival counts, not when there was time for it. */
 		post(w, i, op, draw_size(w), w->next);

@@ -101,7 +101,7 @@ static bool is_read(const struct sim *s, uint32_t demand)
 	uint64_t state = s->cfg.run.seed ^ ((uint64_t)demand << 32 | READ_STREAM);
 
 	return s->cfg.traffic.read_percent > 0 &&
-	       hp3_rand_below(&state, 100) < s->cfg.traffic.read_percent;
+	       hp3_random_below(&state, 100) < s->cfg.traffic.read_percent;
 }
 
 uint32_t sim_demand_add(struct sim *s, const struct sim_demand *d)

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "cc/dcqcn.h"
-#include "ppp/rand.h"
+#include "base/random.h"
 #include "sim/core/config.h"
 #include "sim/core/counters.h"
 #include "sim/core/memory.h"
@@ -105,7 +105,7 @@ static inline void sim_at(struct sim *s, struct sim_event *ev, uint64_t at)
 
 static inline uint32_t sim_rand_below(struct sim *s, uint32_t n)
 {
-	return hp3_rand_below(&s->rng, n);
+	return hp3_random_below(&s->rng, n);
 }
 
 /* A packet with `ev` and `tag` undefined, all else 0 or as given. */

@@ -107,5 +107,5 @@ bool sim_mmu_marks(struct sim *s, const struct sim_port *out)
 	if (queue > kmax || kmin == kmax)
 		return true;
 	share = ((uint64_t)(queue - kmin) << 32) / (kmax - kmin) * s->cfg.fabric.pmax_percent / 100;
-	return (hp3_rand(&s->rng) >> 32) < share;
+	return (hp3_random(&s->rng) >> 32) < share;
 }

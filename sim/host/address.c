@@ -62,7 +62,7 @@ void sim_flow_ports(const struct sim *s, struct sim_flow *f)
 	uint64_t state = s->cfg.run.seed ^ ((uint64_t)f->src << 32 | nth);
 
 	if (s->cfg.rnic.ports == SIM_PORTS_ROCE) {
-		f->sport = hp3_rand_port(&state);
+		f->sport = hp3_random_port(&state);
 		f->dport = ROCE_PORT;
 	} else {
 		f->sport = (uint16_t)(FIRST_SPORT + nth);

@@ -42,7 +42,7 @@ static void probe(struct sim *s, struct sim_flow *f, struct hopper *h)
 	for (unsigned i = 0; i < PROBES; i++) {
 		struct sim_packet *p = sim_packet_new(s, SIM_PROBE, PROBE_BYTES, f, f->nxt);
 
-		p->sport = hp3_rand_port(&s->rng);
+		p->sport = hp3_random_port(&s->rng);
 		s->n.probes++;
 		s->n.probe_bytes += PROBE_BYTES;
 		sim_port_queue_control(s, f->port, p);

@@ -38,7 +38,7 @@ static inline void sim_round_next(struct sim_round *r, const struct sim_flow *f)
 /* A new path at random: another source port. The packets in flight stay where they are. */
 static inline void sim_repath(struct sim *s, struct sim_flow *f)
 {
-	f->sport = hp3_rand_port(&s->rng);
+	f->sport = hp3_random_port(&s->rng);
 	s->n.moves++;
 }
 

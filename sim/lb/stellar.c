@@ -43,7 +43,7 @@ static struct stellar *of(struct sim_flow *f)
 
 static void flow_start(struct sim *s, struct sim_flow *f)
 {
-	of(f)->ports = hp3_rand(&s->rng);
+	of(f)->ports = hp3_random(&s->rng);
 }
 
 static bool use(struct sim_flow *f, struct sim_packet *p, uint32_t path)
@@ -53,7 +53,7 @@ static bool use(struct sim_flow *f, struct sim_packet *p, uint32_t path)
 	if (p->kind != SIM_DATA)
 		return true; /* READ requests are executed in order: they keep to one path */
 	p->arg = (uint16_t)path;
-	p->sport = hp3_rand_port(&state);
+	p->sport = hp3_random_port(&state);
 	return true;
 }
 

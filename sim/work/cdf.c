@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "ppp/rand.h"
+#include "base/random.h"
 #include "sim/work/builtin.h"
 #include "sim/work/cdf.h"
 
@@ -60,7 +60,7 @@ int sim_cdf_load(struct sim_cdf *c, const char *name, char *err, uint32_t err_si
 
 uint64_t sim_cdf_draw(const struct sim_cdf *c, uint64_t *rng)
 {
-	uint64_t u = hp3_rand(rng) >> 32, size;
+	uint64_t u = hp3_random(rng) >> 32, size;
 	uint32_t i = 1;
 
 	while (i + 1 < c->n && c->share[i] <= u)

@@ -75,12 +75,12 @@ static void draw_links(struct sim *s, struct sim_faults *f)
 			f->link[core++] = i;
 	if (s->cfg.fault.links_percent > 0) {
 		for (uint32_t i = 0; i < core; i++)
-			if (hp3_rand_below(&rng, 100) < s->cfg.fault.links_percent)
+			if (hp3_random_below(&rng, 100) < s->cfg.fault.links_percent)
 				f->link[f->n++] = f->link[i];
 		return;
 	}
 	for (; f->n < want && f->n < core; f->n++) {
-		uint32_t j = f->n + hp3_rand_below(&rng, core - f->n), l = f->link[j];
+		uint32_t j = f->n + hp3_random_below(&rng, core - f->n), l = f->link[j];
 
 		f->link[j] = f->link[f->n];
 		f->link[f->n] = l;

@@ -78,7 +78,7 @@ static void wait(struct sim *s, struct job *j)
 	uint64_t ns = j->plan.off / SIM_NS;
 
 	if (ns > 0)
-		ns = hp3_rand_below(&j->rng, (uint32_t)(2 * ns + 1));
+		ns = hp3_random_below(&j->rng, (uint32_t)(2 * ns + 1));
 	sim_at(s, &j->next, s->now + ns * SIM_NS);
 }
 
@@ -153,7 +153,7 @@ static void make_job(
 		.first_tag = jobs->n > 0 ? j[-1].first_tag + j[-1].plan.ranks : 1,
 		.rounds_left = plan->rounds,
 		.chunk = chunk > 0 ? chunk : 1,
-		.rng = plan->off > 0 ? hp3_rand(rng) : 0};
+		.rng = plan->off > 0 ? hp3_random(rng) : 0};
 	j->host = sim_alloc(plan->ranks, sizeof(*j->host));
 	j->begun = sim_alloc(plan->ranks, sizeof(*j->begun));
 	j->sent = sim_alloc(plan->ranks, sizeof(*j->sent));

@@ -13,7 +13,7 @@
 /* Exponential with this mean: the only use of a logarithm, before the simulation begins. */
 static uint64_t exponential(uint64_t mean, uint64_t *rng)
 {
-	double u = (double)(hp3_rand(rng) >> 11) * 0x1p-53;
+	double u = (double)(hp3_random(rng) >> 11) * 0x1p-53;
 
 	return (uint64_t)(-log1p(-u) * (double)mean);
 }
@@ -54,7 +54,7 @@ static int poisson(struct sim *s, uint64_t *rng, char *err, uint32_t err_size)
 			struct sim_demand d = {.start = at, .src = h};
 
 			d.bytes = sim_cdf_draw(&cdf, rng);
-			d.dst = hp3_rand_below(rng, s->topo.hosts - 1);
+			d.dst = hp3_random_below(rng, s->topo.hosts - 1);
 			d.dst += d.dst >= h;
 			sim_demand_add(s, &d);
 		}
@@ -148,7 +148,7 @@ static int collision(struct sim *s, char *err, uint32_t err_size)
 void sim_shuffle(uint32_t *order, uint32_t n, uint64_t *rng)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t j = hp3_rand_below(rng, i + 1);
+		uint32_t j = hp3_random_below(rng, i + 1);
 
 		order[i] = order[j];
 		order[j] = i;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "ppp/rand.h"
+#include "base/random.h"
 #include "sim/core/queue.h"
 
 #define EVENTS 200000u
@@ -23,7 +23,7 @@ static uint64_t step(uint64_t *rng)
 {
 	static const uint64_t spans[] = {1, 100, 2048, 100000, 16000000, 20000000, 4000000000};
 
-	return hp3_rand(rng) % spans[hp3_rand_below(rng, 7)];
+	return hp3_random(rng) % spans[hp3_random_below(rng, 7)];
 }
 
 static void add(struct sim_queue *q, struct numbered *e, uint64_t at, uint64_t *order)
@@ -52,7 +52,7 @@ static void ordered(void **state)
 		now = last_at = ev->at;
 		last_order = x->order;
 		last = x;
-		for (uint32_t k = hp3_rand_below(&rng, 3); k > 0 && i < EVENTS; k--)
+		for (uint32_t k = hp3_random_below(&rng, 3); k > 0 && i < EVENTS; k--)
 			add(&q, &e[i++], now + step(&rng), &order);
 		if (q.pending == 0 && i < EVENTS)
 			add(&q, &e[i++], now + step(&rng), &order);

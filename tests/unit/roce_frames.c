@@ -3,14 +3,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "roce_frames.h"
+#include "base/random.h"
 #include "roce/build.h"
 
 uint64_t rng_next(struct rng *r)
 {
-	uint64_t z = r->state += 0x9e3779b97f4a7c15u;
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
+	return hp3_random(&r->state);
 }
 
 uint32_t rng_below(struct rng *r, uint32_t n)

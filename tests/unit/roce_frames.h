@@ -10,7 +10,7 @@
 
 #define FRAME_CAP 65535u
 
-/* splitmix64: every test prints the seed it starts from. */
+/* Every test prints the seed it starts from. */
 struct rng {
 	uint64_t state;
 };

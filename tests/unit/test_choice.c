@@ -24,7 +24,7 @@ static int setup_model(void **state)
 	paths_setup(state);
 	hp3_model_init(&model, &stage, 1);
 	while (!hp3_model_believed(&model)) {
-		t.sport = hp3_rand_port(&rng);
+		t.sport = hp3_random_port(&rng);
 		hp3_model_trace(&model, &t, hp3_model_path(&model, &t));
 	}
 	return hp3_paths_identity_model(&table, &model, &pair);
@@ -249,7 +249,7 @@ static void rule_18_every_qpn_has_ports_of_its_own(void **state)
 	hashed.hash.qpn = true;
 	hp3_model_init(&model, &hashed, 1);
 	while (!hp3_model_believed(&model)) {
-		t.sport = hp3_rand_port(&rng);
+		t.sport = hp3_random_port(&rng);
 		hp3_model_trace(&model, &t, hp3_model_path(&model, &t));
 	}
 	hp3_paths_by_qpn(&table);

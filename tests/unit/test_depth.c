@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include "ppp/depth.h"
-#include "ppp/rand.h"
+#include "ppp/ports.h"
 
 #define PEER UINT32_MAX /* names of a level: the peer answers there */
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "ppp/hash.h"
-#include "ppp/rand.h"
+#include "ppp/ports.h"
 
 #define SEED 0x4a5eedu
 
@@ -22,14 +22,14 @@ static const struct hp3_tuple tuple4 = {.src = {10, 9, 0, 1},
 
 static struct hp3_tuple random_tuple(uint64_t *rng)
 {
-	struct hp3_tuple t = {.ipv6 = hp3_rand_below(rng, 2), .dport = 4791};
+	struct hp3_tuple t = {.ipv6 = hp3_random_below(rng, 2), .dport = 4791};
 
 	for (unsigned i = 0; i < (t.ipv6 ? 16 : 4); i++) {
-		t.src[i] = (uint8_t)hp3_rand(rng);
-		t.dst[i] = (uint8_t)hp3_rand(rng);
+		t.src[i] = (uint8_t)hp3_random(rng);
+		t.dst[i] = (uint8_t)hp3_random(rng);
 	}
-	t.sport = hp3_rand_port(rng);
-	t.qpn = hp3_rand_below(rng, 1 << 24);
+	t.sport = hp3_random_port(rng);
+	t.qpn = hp3_random_below(rng, 1 << 24);
 	return t;
 }
 
@@ -132,15 +132,15 @@ static void reads_what_it_says(void **state)
 		struct hp3_hash h = {.kind = HP3_HASH_CRC32, .paths = 64};
 		struct hp3_tuple a = random_tuple(&rng), b = a;
 
-		b.qpn ^= 1u << hp3_rand_below(&rng, 24);
+		b.qpn ^= 1u << hp3_random_below(&rng, 24);
 		assert_int_equal(hp3_hash(&h, &a), hp3_hash(&h, &b));
 		h.qpn = true;
 		assert_int_not_equal(hp3_hash(&h, &a), hp3_hash(&h, &b));
 		b = a;
-		b.sport ^= (uint16_t)(1u << hp3_rand_below(&rng, 16));
+		b.sport ^= (uint16_t)(1u << hp3_random_below(&rng, 16));
 		assert_int_not_equal(hp3_hash(&h, &a), hp3_hash(&h, &b));
 		b = a;
-		b.src[hp3_rand_below(&rng, a.ipv6 ? 16 : 4)] ^= 1;
+		b.src[hp3_random_below(&rng, a.ipv6 ? 16 : 4)] ^= 1;
 		assert_int_not_equal(hp3_hash(&h, &a), hp3_hash(&h, &b));
 		assert_true(hp3_hash_hop(&h, &a) < h.paths);
 		struct hp3_hash seeded = h;
@@ -159,11 +159,11 @@ static void linear_are_crc_and_xor_only(void **state)
 
 		for (unsigned i = 0; i < 1000; i++) {
 			struct hp3_hash h = {.kind = (uint8_t)kind,
-				.seed = (uint32_t)hp3_rand(&rng),
+				.seed = (uint32_t)hp3_random(&rng),
 				.qpn = i & 1,
 				.paths = 8};
 			struct hp3_tuple t = random_tuple(&rng);
-			uint16_t p = t.sport, d = (uint16_t)hp3_rand(&rng);
+			uint16_t p = t.sport, d = (uint16_t)hp3_random(&rng);
 			uint32_t sum = hp3_hash(&h, &t);
 
 			t.sport = d;

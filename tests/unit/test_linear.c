@@ -15,21 +15,21 @@
 
 static struct hp3_tuple random_pair(uint64_t *rng)
 {
-	struct hp3_tuple t = {.ipv6 = hp3_rand_below(rng, 2), .dport = 4791};
+	struct hp3_tuple t = {.ipv6 = hp3_random_below(rng, 2), .dport = 4791};
 
 	for (unsigned i = 0; i < 16; i++) {
-		t.src[i] = (uint8_t)hp3_rand(rng);
-		t.dst[i] = (uint8_t)hp3_rand(rng);
+		t.src[i] = (uint8_t)hp3_random(rng);
+		t.dst[i] = (uint8_t)hp3_random(rng);
 	}
-	t.qpn = hp3_rand_below(rng, 1 << 24);
+	t.qpn = hp3_random_below(rng, 1 << 24);
 	return t;
 }
 
 static struct hp3_hash random_linear_hash(uint64_t *rng, uint32_t paths)
 {
-	return (struct hp3_hash){.kind = (uint8_t)hp3_rand_below(rng, HP3_HASH_MURMUR3),
-		.seed = (uint32_t)hp3_rand(rng),
-		.qpn = hp3_rand_below(rng, 2),
+	return (struct hp3_hash){.kind = (uint8_t)hp3_random_below(rng, HP3_HASH_MURMUR3),
+		.seed = (uint32_t)hp3_random(rng),
+		.qpn = hp3_random_below(rng, 2),
 		.paths = (uint16_t)paths};
 }
 
@@ -135,7 +135,7 @@ static void any_ports_in_any_order(void **state)
 
 		hp3_linear_init(&l, run & 1 ? HP3_LABELS_INDEX : HP3_LABELS_NAME, 64, run);
 		while (l.state == HP3_LINEAR_TRACING || l.state == HP3_LINEAR_VERIFYING) {
-			uint16_t port = hp3_rand_port(&rng);
+			uint16_t port = hp3_random_port(&rng);
 			uint32_t index = hop(&h, t, port);
 
 			hp3_linear_add(&l, port, run & 1 ? index : name_of(index));
@@ -196,7 +196,7 @@ static void refuses_a_modulo_that_is_no_power_of_two(void **state)
 	for (unsigned run = 0; run < 2400; run++) {
 		/* The user does not know it: upper bound 64. */
 		struct hp3_hash h = {.kind = (uint8_t)(run / 24 % HP3_HASH_MURMUR3),
-			.seed = (uint32_t)hp3_rand(&rng),
+			.seed = (uint32_t)hp3_random(&rng),
 			.paths = modulo[run % 12]};
 		struct hp3_tuple t = random_pair(&rng);
 
@@ -307,7 +307,7 @@ static void another_pair_is_a_shift(void **state)
 	for (unsigned run = 0; run < 20; run++) {
 		struct hp3_hash h = {.kind = (uint8_t)(run % 3), .paths = 8, .seed = run};
 		struct hp3_tuple a = random_pair(&rng), b = random_pair(&rng);
-		uint16_t port = hp3_rand_port(&rng), shift;
+		uint16_t port = hp3_random_port(&rng), shift;
 		struct hp3_linear l;
 		uint32_t label;
 

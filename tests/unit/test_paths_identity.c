@@ -137,7 +137,7 @@ static void models_must_be_believed(void **state)
 	assert_int_equal(hp3_paths_identity_linear(&table, &linear, 0), -EAGAIN);
 	flow = hp3_paths_enter(&table, 0xc123, 0, MS);
 	while (!hp3_model_believed(&model)) {
-		t.sport = hp3_rand_port(&rng);
+		t.sport = hp3_random_port(&rng);
 		hp3_model_trace(&model, &t, hp3_model_path(&model, &t));
 	}
 	while (linear.state != HP3_LINEAR_BELIEVED) {

@@ -92,11 +92,11 @@ static void flow_counts_are_exact(void **state)
 
 	hp3_paths_identity_trace(&table, &traces);
 	for (unsigned step = 0; step < 100000; step++, now += MS) {
-		uint16_t port = (uint16_t)(0xc000 + hp3_rand_below(&rng, 60));
-		unsigned i = flows ? hp3_rand_below(&rng, flows) : 0;
+		uint16_t port = (uint16_t)(0xc000 + hp3_random_below(&rng, 60));
+		unsigned i = flows ? hp3_random_below(&rng, flows) : 0;
 		int e;
 
-		switch (hp3_rand_below(&rng, 8)) {
+		switch (hp3_random_below(&rng, 8)) {
 		case 0:
 		case 1:
 			e = flows < FLOWS ? hp3_paths_enter(&table, port, 0, now) : -ENOSPC;
@@ -124,7 +124,7 @@ static void flow_counts_are_exact(void **state)
 		case 5:
 		case 6:
 			if (table.identity == HP3_IDENTITY_TRACE) {
-				uint32_t id = port % 7u + (hp3_rand_below(&rng, 500) == 0);
+				uint32_t id = port % 7u + (hp3_random_below(&rng, 500) == 0);
 
 				if (hp3_paths_traced(&table, port, 0, id, now)) {
 					enter_anew(now);
@@ -133,7 +133,7 @@ static void flow_counts_are_exact(void **state)
 			}
 			break;
 		default:
-			if (hp3_rand_below(&rng, 100) < 2) {
+			if (hp3_random_below(&rng, 100) < 2) {
 				if (table.identity == HP3_IDENTITY_TRACE)
 					hp3_paths_identity_none(&table);
 				else
@@ -141,7 +141,7 @@ static void flow_counts_are_exact(void **state)
 				enter_anew(now);
 			}
 		}
-		assert_counts(flows ? hp3_rand_below(&rng, flows) : 0);
+		assert_counts(flows ? hp3_random_below(&rng, flows) : 0);
 	}
 	assert_true(changes > 20 && full > 0);
 }

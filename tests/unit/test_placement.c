@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "ppp/placement.h"
-#include "ppp/rand.h"
+#include "base/random.h"
 
 #define SEED    0x91ace5u
 #define MAX_AGE 1000u
@@ -29,11 +29,11 @@ static void counts_follow_flows(void **state)
 	assert_int_equal(hp3_load_init(&l, count, HP3_LOAD_PATHS + 1), -EINVAL);
 	assert_int_equal(hp3_load_init(&l, count, 16), 0);
 	for (unsigned step = 0; step < 50000; step++) {
-		unsigned i = n ? hp3_rand_below(&rng, n) : 0;
-		uint32_t path = hp3_rand_below(&rng, 17); /* 16: unknown, not counted */
+		unsigned i = n ? hp3_random_below(&rng, n) : 0;
+		uint32_t path = hp3_random_below(&rng, 17); /* 16: unknown, not counted */
 		uint16_t expect[16] = {0};
 
-		switch (hp3_rand_below(&rng, 3)) {
+		switch (hp3_random_below(&rng, 3)) {
 		case 0:
 			if (n < 200) {
 				hp3_load_start(&l, path);
@@ -177,18 +177,18 @@ static uint64_t max_load(enum scheme scheme, uint64_t seed)
 		unsigned i = n, most = 0, from, to;
 
 		if (n == ACTIVE) { /* one ends */
-			i = hp3_rand_below(&rng, n);
+			i = hp3_random_below(&rng, n);
 			hp3_load_end(&out[flow[i].from], flow[i].path);
 			hp3_load_end(&in[flow[i].to], flow[i].path);
 		} else {
 			n++;
 		}
-		from = hp3_rand_below(&rng, HOSTS);
-		to = (from + 1 + hp3_rand_below(&rng, HOSTS - 1)) % HOSTS;
+		from = hp3_random_below(&rng, HOSTS);
+		to = (from + 1 + hp3_random_below(&rng, HOSTS - 1)) % HOSTS;
 		flow[i].from = from;
 		flow[i].to = to;
 		if (scheme == RANDOM) {
-			flow[i].path = hp3_rand_below(&rng, PATHS);
+			flow[i].path = hp3_random_below(&rng, PATHS);
 		} else {
 			struct hp3_peer_load peer;
 			uint16_t wire[PATHS];

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include "ppp/rand.h"
+#include "base/random.h"
 #include "ppp/selftest.h"
 
 #define SEED 0x5e1f7e57u
@@ -20,7 +20,7 @@ struct fabric {
 
 static void probe(struct fabric *f, uint32_t queued, struct hp3_selftest_sample *s, unsigned i)
 {
-	s->rtt[i] = f->base + queued + (f->noise ? hp3_rand_below(&f->rng, f->noise) : 0);
+	s->rtt[i] = f->base + queued + (f->noise ? hp3_random_below(&f->rng, f->noise) : 0);
 	s->mark[i] = queued > f->mark;
 }
 
@@ -30,8 +30,8 @@ static void measure(struct hp3_selftest *t, struct fabric *f, bool shared, unsig
 	hp3_selftest_init(t, 50);
 	for (unsigned i = 0; i < n; i++) {
 		struct hp3_selftest_sample s;
-		uint32_t a = f->queue ? hp3_rand_below(&f->rng, f->queue) : 0;
-		uint32_t b = f->queue ? hp3_rand_below(&f->rng, f->queue) : 0;
+		uint32_t a = f->queue ? hp3_random_below(&f->rng, f->queue) : 0;
+		uint32_t b = f->queue ? hp3_random_below(&f->rng, f->queue) : 0;
 
 		probe(f, a, &s, 0);
 		probe(f, shared ? a : b, &s, 1);
@@ -173,7 +173,7 @@ static void rule_18_sees_that_switches_hash_the_qpn(void **state)
 
 			f.rng = SEED + run;
 			for (unsigned qpn = 0; qpn < 20; qpn++) {
-				bool shared = !hashed || hp3_rand_below(&f.rng, 4) == 0;
+				bool shared = !hashed || hp3_random_below(&f.rng, 4) == 0;
 
 				f.rng++;
 				hp3_tally_add(&tally, verdict(f, shared, HP3_SELFTEST_SAMPLES));
