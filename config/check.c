@@ -193,9 +193,8 @@ static void check_placement(struct hp3_ini_doc *doc, const struct hp3_engine_con
 {
 	if (e->words.placement && !e->trace && good2(doc, "ppp", "placement", "ppp", "identity"))
 		hp3_ini_complain(doc, "ppp", "placement",
-			"flows are counted on paths, and identity = none tells none: set identity "
-			"= "
-			"trace, too, or placement = off");
+			"flows are counted on paths, and identity = none tells none: set "
+			"identity = trace, too, or placement = off");
 }
 
 static void check_probes(struct hp3_ini_doc *doc, const struct hp3_config *c)
