@@ -268,7 +268,7 @@ static void age(struct hp3_engine *e, uint64_t now)
 	for (; n > 0; n--) {
 		uint32_t i = e->age_hand;
 
-		hp3_backoff_age(&e->flows[i].backoff, now);
+		hp3_backoff_age(&e->flows[i].backoff, &e->cfg.round, now);
 		if (is_old(e, &e->flows[i], now)) {
 			hp3_flow_remove(e, i, now);
 			e->stats.flows_aged++;

@@ -35,8 +35,17 @@ struct hp3_errand_operator {
 struct hp3_errand_congested {
 	uint64_t again; /* the next look, not before; 0: a round is under way */
 	uint64_t asked_at; /* when the better path was asked about last */
+	uint8_t doubt; /* hp3_backoff_doubt() */
 	uint8_t looks; /* at a better path that was found, before it is taken */
+	uint8_t missed; /* looks that could not be made */
 	bool slow; /* nothing but round trips speaks against the path in use */
+};
+
+/* What a search in doubt knows, until its next look (looks.c). */
+struct hp3_put_off {
+	uint16_t from, to;
+	uint8_t cause, n_cycles, cycles[HP3_CYCLES_KEPT + 1]; /* what set it off */
+	struct hp3_errand_congested so_far;
 };
 
 struct hp3_errand_behind_drain {

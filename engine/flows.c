@@ -133,7 +133,8 @@ void hp3_flow_remove(struct hp3_engine *e, uint32_t flow, uint64_t now)
 	if (f->flags & HP3_FF_MOVED)
 		e->nmoved--;
 	if (f->slot != HP3_NO_SLOT)
-		hp3_slot_drop(e, flow, HP3_USE_PACE | HP3_USE_VERIFY | HP3_USE_GUARD);
+		hp3_slot_drop(
+			e, flow, HP3_USE_PACE | HP3_USE_VERIFY | HP3_USE_GUARD | HP3_USE_LOOK);
 	hp3_path_leave(e, flow, now);
 	hp3_replies_home(e, flow);
 	unlink_from_pair(e, flow);

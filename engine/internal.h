@@ -71,6 +71,17 @@ void hp3_slots_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 
 /* seek.c: the path in use is congested: is another one better? */
 void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+/* Goes on with a search that was put off; false: not now. */
+bool hp3_seek_on(struct hp3_engine *e, uint32_t flow, const struct hp3_put_off *off, uint64_t now,
+	struct hp3_acts *acts);
+/* A round of a search has an outcome: what now? */
+enum hp3_look { HP3_LOOK_MOVE, HP3_LOOK_STAY, HP3_LOOK_AGAIN };
+enum hp3_look hp3_look_decide(const struct hp3_engine *e, struct hp3_move *m, bool won);
+void hp3_put_off(struct hp3_engine *e, struct hp3_move *m, uint64_t now);
+bool hp3_is_put_off(const struct hp3_engine *e, const struct hp3_flow *f);
+void hp3_look_due(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+/* The next one waits (ppp/discovery.h), least_ns at least. */
+void hp3_search_ended(struct hp3_engine *e, uint32_t flow, uint64_t least_ns, uint64_t now);
 void hp3_congested_step(
 	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
 /* The old path is empty: ask where to go (STANDARD, NAK). */
@@ -106,6 +117,8 @@ void hp3_send_probes(struct hp3_engine *e, struct hp3_move *m, uint64_t now, str
 /* Probes leave, and are waited for; await: once more, what has left. */
 void hp3_round_go(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
 void hp3_round_await(struct hp3_engine *e, struct hp3_move *m, uint64_t now);
+/* The round has an outcome, which is known to all then; true: a better path. */
+bool hp3_round_won(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
 void hp3_round_learn(struct hp3_engine *e, const struct hp3_move *m, uint64_t now);
 struct hp3_event *hp3_round_report(
 	struct hp3_engine *e, const struct hp3_move *m, uint64_t now, struct hp3_acts *acts);

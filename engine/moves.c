@@ -48,6 +48,12 @@ static uint64_t cooldown_of(const struct hp3_engine *e, const struct hp3_move *m
 	return rtts > e->cfg.cooldown_ns ? rtts : e->cfg.cooldown_ns;
 }
 
+void hp3_search_ended(struct hp3_engine *e, uint32_t flow, uint64_t least_ns, uint64_t now)
+{
+	hp3_backoff_search(&e->flows[flow].backoff, &e->cfg.round, least_ns,
+		(uint32_t)hp3_random(&e->rng), now);
+}
+
 /* A move of our own is over: how long until the flow may be looked after again. */
 static void settle_own(struct hp3_engine *e, struct hp3_flow *f, const struct hp3_move *m,
 	bool switched, uint64_t now)
@@ -58,14 +64,11 @@ static void settle_own(struct hp3_engine *e, struct hp3_flow *f, const struct hp
 			hp3_monitor_offer_base(
 				&f->monitor, hp3_round_unmarked(&m->errand.round)->rtt_ns);
 	} else if (switched) {
-		if (e->cfg.verify_ns == 0) /* else that is for the verdict to say */
-			hp3_backoff_paid(&f->backoff);
-		hp3_backoff_wait(&f->backoff, cooldown_of(e, m), now);
+		hp3_search_ended(e, m->flow, cooldown_of(e, m), now);
 		hp3_monitor_offer_base(
 			&f->monitor, m->errand.round.probe[m->errand.round.winner].rtt_ns);
-	} else {
-		hp3_backoff_fruitless(
-			&f->backoff, &e->cfg.round, (uint32_t)hp3_random(&e->rng), now);
+	} else if (!(m->use & HP3_USE_LOOK)) {
+		hp3_search_ended(e, m->flow, e->cfg.round.guard_ns, now);
 	}
 }
 
@@ -82,6 +85,8 @@ static void take_new_path(struct hp3_engine *e, uint32_t flow, uint64_t now, str
 	hp3_set_port(e, f, m->to);
 	if (active)
 		hp3_path_enter(e, flow, now);
+	if (m->use & HP3_USE_LOOK)
+		hp3_slot_drop(e, flow, HP3_USE_LOOK);
 	f->flags &= (uint16_t)~HP3_FF_SEVERE;
 	f->flags |= HP3_FF_FRESH;
 	hp3_monitor_moved(&f->monitor);

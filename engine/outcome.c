@@ -72,17 +72,6 @@ static enum hp3_payoff payoff(const struct hp3_estimates *was, const struct hp3_
 	return percent < SLOWER && !calmer ? HP3_PAYOFF_WORSE : HP3_PAYOFF_SAME;
 }
 
-/* A move that brought nothing is as fruitless as a round that found nothing. */
-static void learn_from(
-	struct hp3_engine *e, struct hp3_flow *f, enum hp3_payoff outcome, uint64_t now)
-{
-	if (outcome == HP3_PAYOFF_BETTER)
-		hp3_backoff_paid(&f->backoff);
-	else if (outcome == HP3_PAYOFF_SAME || outcome == HP3_PAYOFF_WORSE)
-		hp3_backoff_fruitless(
-			&f->backoff, &e->cfg.round, (uint32_t)hp3_random(&e->rng), now);
-}
-
 void hp3_outcome_judge(
 	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
@@ -105,9 +94,6 @@ void hp3_outcome_judge(
 		ev->outcome = (uint8_t)payoff(&ev->path, &ev->after);
 	e->stats.paid_off += ev->outcome == HP3_PAYOFF_BETTER;
 	e->stats.wasted += ev->outcome == HP3_PAYOFF_WORSE;
-	if (hp3_errand_is_own(&m->errand) &&
-		m->errand.kind != HP3_ERRAND_MESSAGE_START) /* the message before says little */
-		learn_from(e, f, (enum hp3_payoff)ev->outcome, now);
 	hp3_slot_drop(e, m->flow, HP3_USE_VERIFY);
 }
 

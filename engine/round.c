@@ -170,3 +170,16 @@ void hp3_round_learn(struct hp3_engine *e, const struct hp3_move *m, uint64_t no
 	if (m->errand.round.kind == HP3_PROBE_PEER)
 		note_peer(e, f->pair, &m->errand.round, now);
 }
+
+bool hp3_round_won(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	bool won = m->errand.round.outcome == HP3_ROUND_WINNER;
+
+	hp3_round_learn(e, m, now);
+	if (won) {
+		m->to = m->errand.round.probe[m->errand.round.winner].port;
+		e->stats.rounds_won++;
+	}
+	hp3_round_report(e, m, now, acts);
+	return won;
+}

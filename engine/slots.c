@@ -10,8 +10,8 @@ static struct hp3_move *slot_of(struct hp3_engine *e, uint32_t flow)
 }
 
 /*
- * All slots are taken: one that only waits for its move to be judged makes room, unjudged. A few
- * are looked at, another few the next time.
+ * All slots are taken: one that only waits for its move to be judged makes room, unjudged, or for
+ * another look. A few are examined, another few the next time.
  */
 static bool make_room(struct hp3_engine *e)
 {
@@ -19,9 +19,9 @@ static bool make_room(struct hp3_engine *e)
 		uint32_t at = e->room_hand++ % e->nmoves;
 		struct hp3_move *m = &e->moves[e->slots[at]];
 
-		if (m->use == HP3_USE_VERIFY) {
-			e->stats.unjudged++;
-			hp3_slot_drop(e, m->flow, HP3_USE_VERIFY);
+		if ((m->use & (uint8_t) ~(HP3_USE_VERIFY | HP3_USE_LOOK)) == 0) {
+			e->stats.unjudged += !!(m->use & HP3_USE_VERIFY);
+			hp3_slot_drop(e, m->flow, HP3_USE_VERIFY | HP3_USE_LOOK);
 			return true;
 		}
 	}
@@ -45,6 +45,7 @@ struct hp3_move *hp3_slot_take(struct hp3_engine *e, uint32_t flow, uint8_t use)
 			.pace_at = UINT64_MAX,
 			.verify_at = UINT64_MAX,
 			.guard_at = UINT64_MAX,
+			.look_at = UINT64_MAX,
 			.cnp_at = UINT64_MAX};
 	}
 	m = slot_of(e, flow);
@@ -70,6 +71,8 @@ void hp3_slot_drop(struct hp3_engine *e, uint32_t flow, uint8_t use)
 		hp3_slot_timer(e, m, &m->verify_at, UINT64_MAX);
 	if (use & HP3_USE_GUARD)
 		hp3_slot_timer(e, m, &m->guard_at, UINT64_MAX);
+	if (use & HP3_USE_LOOK)
+		hp3_slot_timer(e, m, &m->look_at, UINT64_MAX);
 	if (m->use != 0)
 		return;
 	last = e->slots[--e->nmoves];
@@ -87,8 +90,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 void hp3_slot_timer(struct hp3_engine *e, struct hp3_move *m, uint64_t *timer, uint64_t t)
 {
 	*timer = t;
-	m->deadline = least(
-		least(least(m->move_at, m->pace_at), least(m->verify_at, m->guard_at)), m->cnp_at);
+	m->deadline = least(least(least(m->move_at, m->pace_at), least(m->verify_at, m->guard_at)),
+		least(m->cnp_at, m->look_at));
 	e->move_due = least(e->move_due, m->deadline);
 }
 
@@ -186,6 +189,8 @@ static void due(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct h
 		hp3_move_input(e, m->flow, HP3_RFR_IN_TIMEOUT, now, acts);
 	else if (m->guard_at <= now)
 		hp3_guard_end(e, m);
+	else if (m->look_at <= now)
+		hp3_look_due(e, m, now, acts);
 	else
 		hp3_outcome_judge(e, m, now, acts);
 }

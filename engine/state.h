@@ -37,6 +37,7 @@ struct hp3_held {
 #define HP3_USE_PACE   0x02u /* packets wait for the pacer */
 #define HP3_USE_VERIFY 0x04u /* moved; to be judged, and stale CNPs are to be known */
 #define HP3_USE_GUARD  0x08u /* an RNIC may answer a duplicate of ours */
+#define HP3_USE_LOOK   0x10u /* a better path is asked about again, later (looks.c) */
 
 #define HP3_GUARD_READS 16u /* an RNIC has no more READs and ATOMICs outstanding, as a rule */
 
@@ -61,7 +62,7 @@ struct hp3_move {
 	uint32_t backlog;
 	uint64_t held_bytes;
 	uint64_t deadline; /* the earliest of the following */
-	uint64_t move_at, pace_at, verify_at, guard_at, cnp_at;
+	uint64_t move_at, pace_at, verify_at, guard_at, cnp_at, look_at;
 	/* the move: from the wish for it on */
 	uint16_t from, to;
 	struct hp3_closing closing;
@@ -69,6 +70,7 @@ struct hp3_move {
 	uint64_t moved_pkts, moved_bytes; /* held in all */
 	bool suspended; /* beside: the actuator was told to stop the queue pair */
 	struct hp3_errand errand;
+	struct hp3_put_off put_off; /* HP3_USE_LOOK */
 	/* behind it */
 	uint64_t ref; /* id of the event to be judged; 0: none */
 	uint64_t bytes0; /* bytes sent when the flow had moved */

@@ -42,10 +42,8 @@ static inline void watch_reply(struct hp3_engine *e, uint32_t flow, const struct
 	if (hp3_monitor_reply(&f->monitor, &e->cfg.monitor, v->psn, v->flags & HP3_VF_BECN,
 		    acked << f->pmtu_log2, now))
 		hp3_severe(e, flow, now, acts);
-	else if (__builtin_expect(f->flags & HP3_FF_SEVERE, 0) && hp3_monitor_calm(&f->monitor)) {
+	else if (__builtin_expect(f->flags & HP3_FF_SEVERE, 0) && hp3_monitor_calm(&f->monitor))
 		f->flags &= (uint16_t)~HP3_FF_SEVERE;
-		hp3_backoff_calm(&f->backoff, now);
-	}
 }
 /* The newest packet of the flow left or will leave; what does it mean for a later move? */
 static inline void note_new(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v)

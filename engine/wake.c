@@ -125,6 +125,5 @@ void hp3_wake_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struc
 	m->errand.start.clear = best != NULL;
 	hp3_move_input(e, flow, HP3_RFR_IN_NO_BETTER, now, acts);
 	if (best == NULL)
-		hp3_backoff_fruitless(
-			&e->flows[flow].backoff, &e->cfg.round, (uint32_t)hp3_random(&e->rng), now);
+		hp3_search_ended(e, flow, e->cfg.round.guard_ns, now);
 }

@@ -7,6 +7,7 @@
 #define BACKOFF_UNIT      8192u /* ns */
 #define BACKOFF_SPAN      (1u << 26) /* units */
 #define BACKOFF_LEVEL_MAX 63u
+#define BACKOFF_FORGET    32u /* waits */
 
 uint32_t hp3_probe_budget_take(struct hp3_probe_budget *b, const struct hp3_round_params *p,
 	uint32_t least, uint32_t want, uint64_t now)
@@ -249,7 +250,8 @@ bool hp3_round_settled(const struct hp3_round *r)
 	return r->outcome != HP3_ROUND_PENDING && first_in(r, HP3_PROBE_OPEN) == HP3_NO_PROBE;
 }
 
-void hp3_backoff_wait(struct hp3_backoff *b, uint64_t wait_ns, uint64_t now)
+/* No search for so long (at most 4.5 minutes), whatever was before. */
+static void wait_for(struct hp3_backoff *b, uint64_t wait_ns, uint64_t now)
 {
 	uint64_t units = ((now & (BACKOFF_UNIT - 1)) + wait_ns + BACKOFF_UNIT - 1) / BACKOFF_UNIT;
 
@@ -260,43 +262,56 @@ void hp3_backoff_wait(struct hp3_backoff *b, uint64_t wait_ns, uint64_t now)
 		b->until = 1; /* one unit later: 0 means no wait */
 }
 
-void hp3_backoff_fruitless(
-	struct hp3_backoff *b, const struct hp3_round_params *p, uint32_t random, uint64_t now)
+uint32_t hp3_backoff_doubt(const struct hp3_backoff *b, const struct hp3_round_params *p)
 {
+	return b->level < p->backoff_after ? 0 : b->level - p->backoff_after + 1u;
+}
+
+/* After so many searches, before anything is drawn; the first ones wait for nothing. */
+static uint64_t longest_wait(const struct hp3_backoff *b, const struct hp3_round_params *p)
+{
+	uint32_t doubt = hp3_backoff_doubt(b, p);
 	uint64_t wait = p->backoff_max_ns;
 
-	if (b->level < 32 && (uint64_t)p->backoff_min_ns << b->level < wait)
-		wait = (uint64_t)p->backoff_min_ns << b->level;
-	wait -= (wait / 4 * 3 * random) >> 32;
-	if (wait < p->guard_ns)
-		wait = p->guard_ns;
-	hp3_backoff_wait(b, wait, now);
+	if (doubt == 0)
+		return 0;
+	if (doubt <= 32 && (uint64_t)p->backoff_min_ns << (doubt - 1) < wait)
+		wait = (uint64_t)p->backoff_min_ns << (doubt - 1);
+	return wait;
+}
+
+void hp3_backoff_search(struct hp3_backoff *b, const struct hp3_round_params *p, uint64_t least_ns,
+	uint32_t random, uint64_t now)
+{
+	uint64_t wait;
+
 	if (b->level < BACKOFF_LEVEL_MAX)
 		b->level++;
+	wait = longest_wait(b, p);
+	wait -= (wait / 4 * 3 * random) >> 32;
+	wait_for(b, wait < least_ns ? least_ns : wait, now);
+}
+
+static uint64_t units_since(const struct hp3_backoff *b, uint64_t now)
+{
+	return ((uint32_t)(now / BACKOFF_UNIT) - b->until) & (BACKOFF_SPAN - 1);
 }
 
 bool hp3_backoff_ready(const struct hp3_backoff *b, uint64_t now)
 {
-	uint32_t past = ((uint32_t)(now / BACKOFF_UNIT) - b->until) & (BACKOFF_SPAN - 1);
-
-	return b->until == 0 || past < BACKOFF_SPAN / 2;
+	return b->until == 0 || units_since(b, now) < BACKOFF_SPAN / 2;
 }
 
-void hp3_backoff_age(struct hp3_backoff *b, uint64_t now)
+void hp3_backoff_age(struct hp3_backoff *b, const struct hp3_round_params *p, uint64_t now)
 {
-	if (hp3_backoff_ready(b, now))
-		b->until = 0;
-}
+	uint64_t wait = longest_wait(b, p), past = units_since(b, now);
 
-void hp3_backoff_paid(struct hp3_backoff *b)
-{
-	b->level = 0;
-}
-
-void hp3_backoff_calm(struct hp3_backoff *b, uint64_t now)
-{
-	if (hp3_backoff_ready(b, now))
-		b->level = 0;
+	if (wait < p->backoff_min_ns)
+		wait = p->backoff_min_ns;
+	if (b->until == 0 || !hp3_backoff_ready(b, now))
+		return;
+	if (past >= BACKOFF_SPAN / 4 || past * BACKOFF_UNIT >= BACKOFF_FORGET * wait)
+		*b = (struct hp3_backoff){0};
 }
 
 void hp3_liveness_round(struct hp3_liveness *l, const struct hp3_round *r)

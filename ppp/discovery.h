@@ -37,13 +37,14 @@
 enum hp3_probe_kind { HP3_PROBE_PEER, HP3_PROBE_STANDARD, HP3_PROBE_NAK };
 
 struct hp3_round_params {
-	uint64_t backoff_max_ns; /* the wait after a fruitless round doubles up to this */
+	uint64_t backoff_max_ns; /* the wait after a search doubles up to this */
 	uint32_t timeout_ns; /* unanswered for so long: lost; >= the largest RTT, < 2^29 */
 	uint32_t guard_ns; /* STANDARD: silence after a loss; >= the largest RTT */
-	uint32_t backoff_min_ns; /* wait after the first fruitless round */
+	uint32_t backoff_min_ns; /* the shortest such wait */
 	uint32_t probes_per_second; /* of an address pair; 0: none */
 	uint16_t probe_burst; /* of an address pair */
 	uint16_t improve; /* percent of the incumbent's RTT that a winner may have, 1..100 */
+	uint8_t backoff_after; /* searches, from which on they wait, >= 1 */
 	bool allow_nak;
 };
 
@@ -165,7 +166,12 @@ const char *hp3_round_outcome_name(enum hp3_round_outcome o);
 const char *hp3_probe_kind_name(enum hp3_probe_kind k);
 const char *hp3_probe_state_name(enum hp3_probe_state s);
 
-/* --- Back-off of a flow: rounds that bring nothing become rare. Ready when zeroed. --- */
+/*
+ * --- Back-off of a flow: who searches again and again finds nothing that lasts, whether he moved
+ * or not, for congestion control leaves a queue on every path now and then, and what it takes back
+ * of a rate comes back slowly. So searches become rare, and are made in doubt (engine/looks.c).
+ * Ready, and without a doubt, when zeroed. ---
+ */
 
 /*
  * 32 bits, so that it fits every flow record: `until` counts units of 2^13 ns (8 us) modulo 2^26. A
@@ -174,27 +180,27 @@ const char *hp3_probe_state_name(enum hp3_probe_state s);
  */
 struct hp3_backoff {
 	uint32_t until : 26; /* 0: no wait */
-	uint32_t level : 6; /* fruitless rounds in a row */
+	uint32_t level : 6; /* searches, one soon after the other */
 };
 
 _Static_assert(sizeof(struct hp3_backoff) == 4, "part of every flow record");
 
+/* 0 for the first `backoff_after` searches, 1 for the next one, and so on. */
+uint32_t hp3_backoff_doubt(const struct hp3_backoff *b, const struct hp3_round_params *p);
 /*
- * A round ended without winner. The wait is backoff_min_ns x 2^(fruitless rounds before), at most
- * backoff_max_ns, less up to three quarters drawn from `random`: who failed together must not come
- * back together (rule 29); never less than guard_ns.
+ * A search ended, with a move or without. From the backoff_after-th on the next one waits for
+ * backoff_min_ns, doubled for every further one, at most backoff_max_ns, less up to three quarters
+ * drawn from `random`: who failed together must not come back together (rule 29). Never less than
+ * least_ns.
  */
-void hp3_backoff_fruitless(
-	struct hp3_backoff *b, const struct hp3_round_params *p, uint32_t random, uint64_t now);
-/* No round for so long (at most 4.5 minutes), whatever was before. */
-void hp3_backoff_wait(struct hp3_backoff *b, uint64_t wait_ns, uint64_t now);
+void hp3_backoff_search(struct hp3_backoff *b, const struct hp3_round_params *p, uint64_t least_ns,
+	uint32_t random, uint64_t now);
 bool hp3_backoff_ready(const struct hp3_backoff *b, uint64_t now);
-/* To be called at least every four minutes: a wait that is over is forgotten. */
-void hp3_backoff_age(struct hp3_backoff *b, uint64_t now);
-/* A move brought something: the next wait is the shortest again. */
-void hp3_backoff_paid(struct hp3_backoff *b);
-/* The path had a clean spell: if the wait is over too, the next one is the shortest again. */
-void hp3_backoff_calm(struct hp3_backoff *b, uint64_t now);
+/*
+ * To be called before a search, and at least every two minutes: who did not search for long after
+ * his wait was over, 32 times as long as it was, begins anew.
+ */
+void hp3_backoff_age(struct hp3_backoff *b, const struct hp3_round_params *p, uint64_t now);
 
 /*
  * --- Dead path (rule 13): three probes of the port in use lost in separate windows, while others

@@ -257,6 +257,7 @@ static struct hp3_engine_config config_of(uint8_t how)
 			.max_rtt_ns = 500 * US},
 		.round = {.timeout_ns = 500 * US,
 			.guard_ns = 500 * US,
+			.backoff_after = 1,
 			.backoff_min_ns = 20 * US,
 			.backoff_max_ns = 500 * US,
 			.probes_per_second = 1000000,

@@ -53,6 +53,7 @@ struct hp3_engine_config world_config(const struct world *w)
 		.observe = p->observe,
 		.round = {.timeout_ns = MAX_RTT,
 			.guard_ns = MAX_RTT,
+			.backoff_after = 1,
 			.backoff_min_ns = 500 * US,
 			.backoff_max_ns = 20000 * US,
 			.probes_per_second = 20000,

@@ -47,6 +47,7 @@ static void let_probe(struct hp3_engine_config *cfg)
 	cfg->peer_ns = 10000000000u;
 	cfg->round = (struct hp3_round_params){.timeout_ns = 1000000,
 		.guard_ns = 200000,
+		.backoff_after = 1,
 		.backoff_min_ns = 1000000,
 		.backoff_max_ns = 4000000,
 		.probes_per_second = 1000000,

@@ -56,6 +56,7 @@ void probing_config(void)
 	rig.cfg.peer_ns = 1000 * MS;
 	rig.cfg.round = (struct hp3_round_params){.timeout_ns = TIMEOUT,
 		.guard_ns = 200 * US,
+		.backoff_after = 1,
 		.backoff_min_ns = MS,
 		.backoff_max_ns = 100 * MS,
 		.probes_per_second = 100000,

@@ -22,6 +22,7 @@ static uint64_t first_seed = 1;
 
 static const struct hp3_round_params params = {.timeout_ns = TIMEOUT,
 	.guard_ns = TIMEOUT,
+	.backoff_after = 1,
 	.backoff_min_ns = 4000000,
 	.backoff_max_ns = 100000000,
 	.probes_per_second = 1000,
@@ -103,38 +104,70 @@ static void rounds_never_exceed_the_budget(void **state)
 
 #define UNIT 8192u /* ns; the grain of a wait */
 
-static uint64_t wait_of(struct hp3_backoff *b, uint32_t random, uint64_t now)
+static uint64_t wait_of(
+	struct hp3_backoff *b, const struct hp3_round_params *p, uint32_t random, uint64_t now)
 {
 	uint64_t wait = 0;
 
-	hp3_backoff_fruitless(b, &params, random, now);
+	hp3_backoff_search(b, p, 0, random, now);
 	while (!hp3_backoff_ready(b, now + wait))
 		wait += UNIT / 8;
 	return wait;
 }
 
-static void fruitless_rounds_become_rare(void **state)
+static void searches_become_rare(void **state)
 {
 	static const uint64_t waits[] = {4, 8, 16, 32, 64, 100, 100, 100};
 	struct hp3_backoff b = {0};
 	uint64_t now = T0, wait;
 
 	assert_true(hp3_backoff_ready(&b, now));
+	assert_int_equal(hp3_backoff_doubt(&b, &params), 0);
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
-		wait = wait_of(&b, 0, now);
+		wait = wait_of(&b, &params, 0, now);
 		assert_in_range(wait, waits[i] * 1000000, waits[i] * 1000000 + 2 * UNIT);
+		assert_int_equal(hp3_backoff_doubt(&b, &params), i + 1);
 		now += 200000000;
 	}
 	for (int i = 0; i < 100; i++) /* stays at the longest */
-		wait = wait_of(&b, UINT32_MAX, now);
+		wait = wait_of(&b, &params, UINT32_MAX, now);
 	assert_in_range(
 		wait, 25000000, 25000000 + 2 * UNIT); /* less what was drawn: three quarters */
+}
 
-	hp3_backoff_calm(&b, now); /* the wait has to be over first */
-	assert_false(hp3_backoff_ready(&b, now));
-	assert_true(wait_of(&b, 0, now) > 99000000);
-	hp3_backoff_calm(&b, now + 100000000 + 2 * UNIT);
-	assert_in_range(wait_of(&b, 0, now + 100000000 + 2 * UNIT), 4000000, 4000000 + 3 * UNIT);
+/* The first ones follow one another, as soon as the caller says. */
+static void a_few_searches_may_follow_one_another(void **state)
+{
+	struct hp3_round_params p = params;
+	struct hp3_backoff b = {0};
+
+	p.backoff_after = 3;
+	for (unsigned i = 0; i < 2; i++) {
+		assert_in_range(wait_of(&b, &p, 0, T0), 0, 2 * UNIT);
+		assert_int_equal(hp3_backoff_doubt(&b, &p), 0);
+	}
+	assert_in_range(wait_of(&b, &p, 0, T0), 4000000, 4000000 + 2 * UNIT);
+	assert_int_equal(hp3_backoff_doubt(&b, &p), 1);
+	b = (struct hp3_backoff){0};
+	hp3_backoff_search(&b, &p, 7000000, 0, T0);
+	assert_false(hp3_backoff_ready(&b, T0 + 6999999));
+	assert_true(hp3_backoff_ready(&b, T0 + 7000000 + 2 * UNIT));
+}
+
+/* Only who did without a search for long begins anew: the shortest wait is 4 ms, times 32. */
+static void searches_are_forgotten(void **state)
+{
+	struct hp3_backoff b = {0};
+	uint64_t end = T0 + 8000000;
+
+	wait_of(&b, &params, 0, T0);
+	wait_of(&b, &params, 0, T0);
+	hp3_backoff_age(&b, &params, T0 + 1000000);
+	assert_false(hp3_backoff_ready(&b, T0 + 1000000));
+	hp3_backoff_age(&b, &params, end + 32 * 8000000ull - 3 * UNIT);
+	assert_int_equal(hp3_backoff_doubt(&b, &params), 2);
+	hp3_backoff_age(&b, &params, end + 32 * 8000000ull + 3 * UNIT);
+	assert_int_equal(hp3_backoff_doubt(&b, &params), 0);
 }
 
 /* Waits are counted modulo 2^26 units: what is over is forgotten in time, whenever that is. */
@@ -146,12 +179,12 @@ static void waits_end_for_good(void **state)
 		struct hp3_backoff b = {0};
 		uint64_t now = start;
 
-		hp3_backoff_wait(&b, 200000000000, now);
+		hp3_backoff_search(&b, &params, 200000000000, 0, now);
 		assert_false(hp3_backoff_ready(&b, now));
 		assert_false(hp3_backoff_ready(&b, now + 199999999999));
 		assert_true(hp3_backoff_ready(&b, now + 200000000000 + 2 * UNIT));
 		for (unsigned i = 0; i < 40; i++) { /* three rounds of the counter */
-			hp3_backoff_age(&b, now);
+			hp3_backoff_age(&b, &params, now);
 			now += 60000000000;
 			assert_true(i < 3 || hp3_backoff_ready(&b, now));
 		}
@@ -162,12 +195,9 @@ static void a_wait_has_an_end(void **state)
 {
 	struct hp3_backoff b = {0};
 
-	hp3_backoff_wait(&b, UINT64_MAX / 2, T0);
+	hp3_backoff_search(&b, &params, UINT64_MAX / 2, 0, T0);
 	assert_false(hp3_backoff_ready(&b, T0 + 270000000000));
 	assert_true(hp3_backoff_ready(&b, T0 + 280000000000));
-	b = (struct hp3_backoff){0};
-	hp3_backoff_wait(&b, 0, T0);
-	assert_true(hp3_backoff_ready(&b, T0 + 2 * UNIT));
 }
 
 /* A settled peer round: who answered (bit 0: the port in use, bit 1: the candidate). */
@@ -349,7 +379,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(budget_is_a_token_bucket),
 		cmocka_unit_test(a_round_keeps_to_the_budget),
 		cmocka_unit_test(rounds_never_exceed_the_budget),
-		cmocka_unit_test(fruitless_rounds_become_rare),
+		cmocka_unit_test(searches_become_rare),
+		cmocka_unit_test(a_few_searches_may_follow_one_another),
+		cmocka_unit_test(searches_are_forgotten),
 		cmocka_unit_test(waits_end_for_good),
 		cmocka_unit_test(a_wait_has_an_end),
 		cmocka_unit_test(rule_13_dead_after_three_losses_while_others_answer),
