@@ -32,7 +32,7 @@ static void rule_13_flows_leave_dead_paths_before_the_timer(void **state)
 
 	assert_true(r.failovers > 3 * run_seeds);
 	assert_true(r.naks_made > r.failovers * 8 / 10);
-	assert_true(r.last_resort <= r.failovers / 20);
+	assert_true(r.last_resort <= 2 + r.failovers / 20); /* they come in clusters */
 	assert_true(r.false_dead <= r.failovers / 50); /* just recovered */
 	assert_true(r.rtos <= r.failovers / 5); /* deaths too short to be seen */
 	assert_true(mean_progress_us(&r) < RTO_US / 5);
