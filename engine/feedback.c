@@ -17,7 +17,7 @@ void hp3_severe(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_ac
 		ev->cause = hp3_cause_of(ev->cycles, ev->n_cycles);
 		hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &ev->path);
 	}
-	if (e->cfg.probing && f->state == HP3_RFR_STEADY)
+	if (e->cfg.probing)
 		hp3_seek(e, flow, now, acts);
 }
 /* CNPs and BECN of the old path after a move (cc/shield.h). */

@@ -24,15 +24,20 @@ static uint64_t mean_progress_us(const struct world_result *r)
 	return r->progressed == 0 ? 0 : r->progress_ns / r->progressed / 1000;
 }
 
+#define MORE 3u
+
 /* WRITEs only: the NAK is safe, and all goes on long before the RNIC's timer ends. */
 static void rule_13_flows_leave_dead_paths_before_the_timer(void **state)
 {
 	struct world_params p = dead_base();
-	struct world_result r = run(p);
+	struct world_result r;
 
+	run_seeds *= MORE; /* last resorts are rare, and come in clusters */
+	r = run(p);
 	assert_true(r.failovers > 3 * run_seeds);
+	run_seeds /= MORE;
 	assert_true(r.naks_made > r.failovers * 8 / 10);
-	assert_true(r.last_resort <= 2 + r.failovers / 20); /* they come in clusters */
+	assert_true(r.last_resort <= r.failovers / 20);
 	assert_true(r.false_dead <= r.failovers / 50); /* just recovered */
 	assert_true(r.rtos <= r.failovers / 5); /* deaths too short to be seen */
 	assert_true(mean_progress_us(&r) < RTO_US / 5);

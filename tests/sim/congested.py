@@ -4,8 +4,7 @@
 
 usage: congested.py HP3-SIM [SEEDS [MBYTES [SECTION.KEY=VALUE...]]]
 
-Modes observe and on with what ships, RNICs with DCQCN and CNPs; both take paths by chance (observe) or by a first round of
-probes. Where they start two and two nothing can be gained, and congestion control takes long to mend what is spoilt: it must
+Modes observe and on with what ships, RNICs with DCQCN and CNPs; in mode observe flows stay where their first data went. Where they start two and two nothing can be gained, and congestion control takes long to mend what is spoilt: it must
 cost next to nothing. Where three or four start on one path, moves gain. Slowdown of the flows, on over observe.
 """
 import concurrent.futures
@@ -16,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-EVEN, NOTHING = 1.08, 1.0  # most that is allowed: of worlds that begin two and two, and of all
+EVEN, ALL = 1.02, 1.0  # most that is allowed: of worlds that begin two and two, and of all
 LEAF, SPINE, HOSTS = (8, 9), (10, 11), 8
 
 
@@ -57,7 +56,7 @@ def main():
     error = statistics.stdev(ratios) / len(ratios) ** 0.5
     print(f"mean ratio {statistics.mean(ratios):.3f}, standard error {error:.3f}; of {len(even)} that begin two and two "
           f"{statistics.mean(even):.3f}, at most {max(even):.3f}; {moves / seeds / 4:.1f} moves a flow")
-    assert statistics.mean(even) <= EVEN and statistics.mean(ratios) <= NOTHING, "moves cost more than they may"
+    assert statistics.mean(even) <= EVEN and statistics.mean(ratios) <= ALL, "moves cost more than they may"
 
 
 main()

@@ -181,7 +181,7 @@ static void a_forgotten_flow_looks_no_more(void **state)
 	assert_int_equal(tear_down(&q), 0);
 	pass_time(20 * MS);
 	assert_int_equal(rig.nprobes, looked + 2);
-	assert_int_equal(rig.last.type == HP3_EV_SWITCH, false);
+	assert_int_not_equal(rig.last.type, HP3_EV_SWITCH);
 }
 
 /* Nobody searches behind a look that is to come, however congested the path is. */
