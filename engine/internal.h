@@ -81,7 +81,8 @@ void hp3_put_off(struct hp3_engine *e, struct hp3_move *m, uint64_t now);
 bool hp3_is_put_off(const struct hp3_engine *e, const struct hp3_flow *f);
 void hp3_look_due(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
 /* The next one waits (ppp/discovery.h), least_ns at least. */
-void hp3_search_ended(struct hp3_engine *e, uint32_t flow, uint64_t least_ns, uint64_t now);
+void hp3_search_ended(
+	struct hp3_engine *e, uint32_t flow, bool slow, uint64_t least_ns, uint64_t now);
 void hp3_congested_step(
 	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
 /* The old path is empty: ask where to go (STANDARD, NAK). */

@@ -6,8 +6,9 @@
  * one search soon follows another: congestion control then has its equilibrium, in which the queue
  * of every path grows and goes, and a flow that asks when its own has grown finds most others
  * empty, also those that carry more. So a search in doubt (hp3_backoff_doubt()) looks at random
- * times, that have nothing to do with its own queue, and every time the other path has to be empty:
- * that of one that carries much sometimes is not. Then it is taken as soon as it is faster, too.
+ * times, that have nothing to do with its own queue, and the other path has to be empty or far
+ * shorter, never longer: that of one that carries much sometimes is. Then it is taken as soon as it
+ * is faster.
  *
  * Between these looks the flow is as if nobody had searched, and the address pair may do something
  * else.
@@ -20,28 +21,13 @@
 #define MORE_LOOKS  4u /* for each further one */
 #define DOUBTS      4u /* beyond that nothing changes */
 #define LAST_LOOKS  48u /* then: for the moment in which it is faster */
-#define EMPTY       110u /* percent of the base round trip: there is no queue */
+#define QUEUE       10u /* percent of the base round trip: less than that is none */
 #define SPREAD      5u /* looks in the shortest wait, or more */
-#define MISSED      16u /* looks that could not be made: enough of it */
+#define MISSED      16u /* looks that could not be made, or said nothing: enough of it */
 
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
-}
-
-static bool is_empty(const struct hp3_engine *e, const struct hp3_move *m)
-{
-	const struct hp3_round *r = &m->errand.round;
-
-	for (uint32_t i = 1; i < r->n; i++) {
-		const struct hp3_probe *p = &r->probe[i];
-
-		if (p->port == m->to)
-			return p->state == HP3_PROBE_ANSWERED && !p->ce &&
-			       (uint64_t)p->rtt_ns * 100 <=
-				       (uint64_t)e->flows[m->flow].monitor.base * EMPTY;
-	}
-	return false;
 }
 
 static enum hp3_look once_more(const struct hp3_engine *e, struct hp3_move *m, bool won)
@@ -56,13 +42,45 @@ static enum hp3_look once_more(const struct hp3_engine *e, struct hp3_move *m, b
 	return HP3_LOOK_AGAIN;
 }
 
+enum says { NOTHING, FOR, AGAINST };
+
+static const struct hp3_probe *other(const struct hp3_move *m)
+{
+	const struct hp3_round *r = &m->errand.round;
+
+	for (uint32_t i = 1; i < r->n; i++)
+		if (r->probe[i].port == m->to && r->probe[i].state == HP3_PROBE_ANSWERED)
+			return &r->probe[i];
+	return NULL;
+}
+
+/*
+ * A host that was late makes every path look longer at the same moment. So a queue counts against
+ * the other path only where the one in use has less of it, and for it where that one has far more.
+ */
+static enum says ask_round(const struct hp3_engine *e, const struct hp3_move *m, bool won)
+{
+	const struct hp3_probe *home = &m->errand.round.probe[0], *p = other(m);
+	uint64_t base = e->flows[m->flow].monitor.base, queue = base * QUEUE / 100;
+
+	if (p == NULL || p->ce)
+		return AGAINST;
+	if (won || p->rtt_ns <= base + queue)
+		return FOR;
+	return home->state == HP3_PROBE_ANSWERED && p->rtt_ns > home->rtt_ns + queue ? AGAINST
+										     : NOTHING;
+}
+
 static enum hp3_look in_doubt(const struct hp3_engine *e, struct hp3_move *m, bool won)
 {
 	struct hp3_errand_congested *c = &m->errand.congested;
 	uint32_t needed = EMPTY_LOOKS + MORE_LOOKS * (smaller(c->doubt, DOUBTS) - 1);
+	enum says says = ask_round(e, m, won);
 
-	if ((!won && c->looks == 0) || !is_empty(e, m))
+	if ((!won && c->looks == 0) || says == AGAINST)
 		return HP3_LOOK_STAY;
+	if (says == NOTHING)
+		return c->missed++ < MISSED ? HP3_LOOK_AGAIN : HP3_LOOK_STAY;
 	if (won && c->looks >= needed)
 		return HP3_LOOK_MOVE;
 	if (c->looks == needed + LAST_LOOKS)
@@ -116,7 +134,7 @@ void hp3_look_due(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct
 		return;
 	m = off.so_far.missed++ < MISSED ? hp3_slot_take(e, flow, HP3_USE_LOOK) : NULL;
 	if (m == NULL) {
-		hp3_search_ended(e, flow, e->cfg.round.guard_ns, now);
+		hp3_search_ended(e, flow, off.so_far.slow, e->cfg.round.guard_ns, now);
 		return;
 	}
 	m->put_off = off;

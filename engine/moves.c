@@ -48,9 +48,10 @@ static uint64_t cooldown_of(const struct hp3_engine *e, const struct hp3_move *m
 	return rtts > e->cfg.cooldown_ns ? rtts : e->cfg.cooldown_ns;
 }
 
-void hp3_search_ended(struct hp3_engine *e, uint32_t flow, uint64_t least_ns, uint64_t now)
+void hp3_search_ended(
+	struct hp3_engine *e, uint32_t flow, bool slow, uint64_t least_ns, uint64_t now)
 {
-	hp3_backoff_search(&e->flows[flow].backoff, &e->cfg.round, least_ns,
+	hp3_backoff_search(&e->flows[flow].backoff, &e->cfg.round, slow, least_ns,
 		(uint32_t)hp3_random(&e->rng), now);
 }
 
@@ -64,11 +65,12 @@ static void settle_own(struct hp3_engine *e, struct hp3_flow *f, const struct hp
 			hp3_monitor_offer_base(
 				&f->monitor, hp3_round_unmarked(&m->errand.round)->rtt_ns);
 	} else if (switched) {
-		hp3_search_ended(e, m->flow, cooldown_of(e, m), now);
+		hp3_search_ended(e, m->flow, false, cooldown_of(e, m), now);
 		hp3_monitor_offer_base(
 			&f->monitor, m->errand.round.probe[m->errand.round.winner].rtt_ns);
 	} else if (!(m->use & HP3_USE_LOOK)) {
-		hp3_search_ended(e, m->flow, e->cfg.round.guard_ns, now);
+		hp3_search_ended(
+			e, m->flow, m->errand.cause == HP3_CAUSE_RTT, e->cfg.round.guard_ns, now);
 	}
 }
 

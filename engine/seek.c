@@ -103,7 +103,8 @@ void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts
 		return;
 	}
 	m->errand.congested.slow = m->errand.cause == HP3_CAUSE_RTT;
-	m->errand.congested.doubt = (uint8_t)hp3_backoff_doubt(&f->backoff, &e->cfg.round);
+	m->errand.congested.doubt =
+		(uint8_t)hp3_backoff_doubt(&f->backoff, &e->cfg.round, m->errand.congested.slow);
 	ask_at_once(e, m, now, acts);
 }
 

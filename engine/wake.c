@@ -47,7 +47,7 @@ static bool may_wake(const struct hp3_engine *e, const struct hp3_flow *f, uint6
 	       p->peer_seen != 0 && p->nmoves < e->cfg.max_concurrent &&
 	       (f->watch & HP3_FW_HEARD) && !(f->flags & (HP3_FF_RNR | HP3_FF_READS)) &&
 	       is_idle(f) && (f->slot == HP3_NO_SLOT || e->moves[f->slot].held_pkts == 0) &&
-	       (f->backoff.level == 0 || hp3_backoff_ready(&f->backoff, now));
+	       (f->backoff.searches == 0 || hp3_backoff_ready(&f->backoff, now));
 }
 
 /* Twice as many ports as for a flow under way: the message waits for the best of them. */
@@ -125,5 +125,5 @@ void hp3_wake_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struc
 	m->errand.start.clear = best != NULL;
 	hp3_move_input(e, flow, HP3_RFR_IN_NO_BETTER, now, acts);
 	if (best == NULL)
-		hp3_search_ended(e, flow, e->cfg.round.guard_ns, now);
+		hp3_search_ended(e, flow, false, e->cfg.round.guard_ns, now);
 }

@@ -3,11 +3,12 @@
 #include <stddef.h>
 #include "ppp/discovery.h"
 
-#define ID_MASK           (~(uint32_t)(HP3_ROUND_PROBES - 1))
-#define BACKOFF_UNIT      8192u /* ns */
-#define BACKOFF_SPAN      (1u << 26) /* units */
-#define BACKOFF_LEVEL_MAX 63u
-#define BACKOFF_FORGET    32u /* waits */
+#define ID_MASK          (~(uint32_t)(HP3_ROUND_PROBES - 1))
+#define BACKOFF_UNIT     32768u /* ns */
+#define BACKOFF_SPAN     (1u << 24) /* units */
+#define BACKOFF_SEARCHES 31u
+#define BACKOFF_SLOW     7u
+#define BACKOFF_FORGET   32u /* waits */
 
 uint32_t hp3_probe_budget_take(struct hp3_probe_budget *b, const struct hp3_round_params *p,
 	uint32_t least, uint32_t want, uint64_t now)
@@ -262,15 +263,20 @@ static void wait_for(struct hp3_backoff *b, uint64_t wait_ns, uint64_t now)
 		b->until = 1; /* one unit later: 0 means no wait */
 }
 
-uint32_t hp3_backoff_doubt(const struct hp3_backoff *b, const struct hp3_round_params *p)
+static uint32_t doubt_of(uint32_t searches, const struct hp3_round_params *p)
 {
-	return b->level < p->backoff_after ? 0 : b->level - p->backoff_after + 1u;
+	return searches < p->backoff_after ? 0 : searches - p->backoff_after + 1u;
+}
+
+uint32_t hp3_backoff_doubt(const struct hp3_backoff *b, const struct hp3_round_params *p, bool slow)
+{
+	return doubt_of(b->searches + (slow ? b->slow : 0u), p);
 }
 
 /* After so many searches, before anything is drawn; the first ones wait for nothing. */
 static uint64_t longest_wait(const struct hp3_backoff *b, const struct hp3_round_params *p)
 {
-	uint32_t doubt = hp3_backoff_doubt(b, p);
+	uint32_t doubt = doubt_of((uint32_t)b->searches + b->slow, p);
 	uint64_t wait = p->backoff_max_ns;
 
 	if (doubt == 0)
@@ -280,13 +286,15 @@ static uint64_t longest_wait(const struct hp3_backoff *b, const struct hp3_round
 	return wait;
 }
 
-void hp3_backoff_search(struct hp3_backoff *b, const struct hp3_round_params *p, uint64_t least_ns,
-	uint32_t random, uint64_t now)
+void hp3_backoff_search(struct hp3_backoff *b, const struct hp3_round_params *p, bool slow,
+	uint64_t least_ns, uint32_t random, uint64_t now)
 {
 	uint64_t wait;
 
-	if (b->level < BACKOFF_LEVEL_MAX)
-		b->level++;
+	if (slow && b->slow < BACKOFF_SLOW)
+		b->slow++;
+	if (!slow && b->searches < BACKOFF_SEARCHES)
+		b->searches++;
 	wait = longest_wait(b, p);
 	wait -= (wait / 4 * 3 * random) >> 32;
 	wait_for(b, wait < least_ns ? least_ns : wait, now);

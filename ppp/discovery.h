@@ -174,27 +174,33 @@ const char *hp3_probe_state_name(enum hp3_probe_state s);
  */
 
 /*
- * 32 bits, so that it fits every flow record: `until` counts units of 2^13 ns (8 us) modulo 2^26. A
- * wait can be at most 2^25 units (4.5 minutes) long, and hp3_backoff_age() must forget it within as
- * much again.
+ * 32 bits, so that it fits every flow record: `until` counts units of 2^15 ns (33 us) modulo 2^24.
+ * A wait can be at most 2^23 units (4.5 minutes) long, and hp3_backoff_age() must forget it within
+ * as much again.
  */
 struct hp3_backoff {
-	uint32_t until : 26; /* 0: no wait */
-	uint32_t level : 6; /* searches, one soon after the other */
+	uint32_t until : 24; /* 0: no wait */
+	uint32_t searches : 5; /* one soon after the other, but for those of `slow`; up to 31 */
+	uint32_t slow : 3; /* set off by round trips alone, and found nothing; up to 7 */
 };
 
 _Static_assert(sizeof(struct hp3_backoff) == 4, "part of every flow record");
 
-/* 0 for the first `backoff_after` searches, 1 for the next one, and so on. */
-uint32_t hp3_backoff_doubt(const struct hp3_backoff *b, const struct hp3_round_params *p);
 /*
- * A search ended, with a move or without. From the backoff_after-th on the next one waits for
- * backoff_min_ns, doubled for every further one, at most backoff_max_ns, less up to three quarters
- * drawn from `random`: who failed together must not come back together (rule 29). Never less than
- * least_ns.
+ * 0 for the first `backoff_after` searches, 1 for the next one, and so on. What found nothing and
+ * was set off by round trips alone casts doubt on its likes only: they grow for reasons of hosts,
+ * too, and say nothing about a queue that marks.
  */
-void hp3_backoff_search(struct hp3_backoff *b, const struct hp3_round_params *p, uint64_t least_ns,
-	uint32_t random, uint64_t now);
+uint32_t hp3_backoff_doubt(
+	const struct hp3_backoff *b, const struct hp3_round_params *p, bool slow);
+/*
+ * A search ended, with a move or without; `slow`: found nothing, and round trips alone had set it
+ * off. From the backoff_after-th on the next one waits for backoff_min_ns, doubled for every
+ * further one, at most backoff_max_ns, less up to three quarters drawn from `random`: who failed
+ * together must not come back together (rule 29). Never less than least_ns.
+ */
+void hp3_backoff_search(struct hp3_backoff *b, const struct hp3_round_params *p, bool slow,
+	uint64_t least_ns, uint32_t random, uint64_t now);
 bool hp3_backoff_ready(const struct hp3_backoff *b, uint64_t now);
 /*
  * To be called before a search, and at least every two minutes: who did not search for long after

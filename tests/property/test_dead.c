@@ -206,9 +206,11 @@ static void rules_12_13_paths_die_both_ways(void **state)
 	struct world_result r;
 
 	p.both_ways = true;
+	run_seeds *= MORE; /* the mean of thirty fail-overs is off by a sixth easily */
 	r = run(p);
 	assert_true(r.failovers > 3 * run_seeds);
 	assert_true(r.replies_moved > 2 * run_seeds);
+	run_seeds /= MORE;
 	assert_true(r.rtos <= r.failovers / 3); /* one watch at a time asks for all */
 	assert_true(mean_progress_us(&r) < RTO_US / 4);
 	p.reads = p.rnr = true;

@@ -252,9 +252,9 @@ static void rule_02_a_lost_standard_probe_ends_the_round(void **state)
 	assert_int_equal(hp3_round_tick(&r, &params, T0 + 90000 + TIMEOUT), HP3_ROUND_TIMEOUT);
 	assert_int_equal(hp3_round_send(&r, &params, T0 + 90000 + TIMEOUT), HP3_NO_PROBE);
 	p.backoff_min_ns = 0; /* the guard time holds whatever the back-off is */
-	hp3_backoff_search(&b, &p, p.guard_ns, 0, T0);
+	hp3_backoff_search(&b, &p, false, p.guard_ns, 0, T0);
 	assert_false(hp3_backoff_ready(&b, T0 + p.guard_ns - 1));
-	assert_true(hp3_backoff_ready(&b, T0 + p.guard_ns + 2 * 8192));
+	assert_true(hp3_backoff_ready(&b, T0 + p.guard_ns + 2 * 32768));
 }
 
 static void rule_02_standard_probes_only_behind_a_drain(void **state)

@@ -102,14 +102,14 @@ static void rounds_never_exceed_the_budget(void **state)
 	}
 }
 
-#define UNIT 8192u /* ns; the grain of a wait */
+#define UNIT 32768u /* ns; the grain of a wait */
 
 static uint64_t wait_of(
 	struct hp3_backoff *b, const struct hp3_round_params *p, uint32_t random, uint64_t now)
 {
 	uint64_t wait = 0;
 
-	hp3_backoff_search(b, p, 0, random, now);
+	hp3_backoff_search(b, p, false, 0, random, now);
 	while (!hp3_backoff_ready(b, now + wait))
 		wait += UNIT / 8;
 	return wait;
@@ -122,11 +122,11 @@ static void searches_become_rare(void **state)
 	uint64_t now = T0, wait;
 
 	assert_true(hp3_backoff_ready(&b, now));
-	assert_int_equal(hp3_backoff_doubt(&b, &params), 0);
+	assert_int_equal(hp3_backoff_doubt(&b, &params, false), 0);
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
 		wait = wait_of(&b, &params, 0, now);
 		assert_in_range(wait, waits[i] * 1000000, waits[i] * 1000000 + 2 * UNIT);
-		assert_int_equal(hp3_backoff_doubt(&b, &params), i + 1);
+		assert_int_equal(hp3_backoff_doubt(&b, &params, false), i + 1);
 		now += 200000000;
 	}
 	for (int i = 0; i < 100; i++) /* stays at the longest */
@@ -144,12 +144,12 @@ static void a_few_searches_may_follow_one_another(void **state)
 	p.backoff_after = 3;
 	for (unsigned i = 0; i < 2; i++) {
 		assert_in_range(wait_of(&b, &p, 0, T0), 0, 2 * UNIT);
-		assert_int_equal(hp3_backoff_doubt(&b, &p), 0);
+		assert_int_equal(hp3_backoff_doubt(&b, &p, false), 0);
 	}
 	assert_in_range(wait_of(&b, &p, 0, T0), 4000000, 4000000 + 2 * UNIT);
-	assert_int_equal(hp3_backoff_doubt(&b, &p), 1);
+	assert_int_equal(hp3_backoff_doubt(&b, &p, false), 1);
 	b = (struct hp3_backoff){0};
-	hp3_backoff_search(&b, &p, 7000000, 0, T0);
+	hp3_backoff_search(&b, &p, false, 7000000, 0, T0);
 	assert_false(hp3_backoff_ready(&b, T0 + 6999999));
 	assert_true(hp3_backoff_ready(&b, T0 + 7000000 + 2 * UNIT));
 }
@@ -165,21 +165,40 @@ static void searches_are_forgotten(void **state)
 	hp3_backoff_age(&b, &params, T0 + 1000000);
 	assert_false(hp3_backoff_ready(&b, T0 + 1000000));
 	hp3_backoff_age(&b, &params, end + 32 * 8000000ull - 3 * UNIT);
-	assert_int_equal(hp3_backoff_doubt(&b, &params), 2);
+	assert_int_equal(hp3_backoff_doubt(&b, &params, false), 2);
 	hp3_backoff_age(&b, &params, end + 32 * 8000000ull + 3 * UNIT);
-	assert_int_equal(hp3_backoff_doubt(&b, &params), 0);
+	assert_int_equal(hp3_backoff_doubt(&b, &params, false), 0);
 }
 
-/* Waits are counted modulo 2^26 units: what is over is forgotten in time, whenever that is. */
+/* Round trips grow for reasons of hosts, too: they make all searches wait, but doubt their likes.
+ */
+static void what_was_slow_casts_no_doubt_on_marks(void **state)
+{
+	struct hp3_backoff b = {0};
+	uint64_t wait = 0;
+
+	for (unsigned i = 0; i < 10; i++)
+		hp3_backoff_search(&b, &params, true, 0, 0, T0);
+	assert_int_equal(hp3_backoff_doubt(&b, &params, false), 0);
+	assert_int_equal(hp3_backoff_doubt(&b, &params, true), 7);
+	while (!hp3_backoff_ready(&b, T0 + wait))
+		wait += UNIT / 8;
+	assert_in_range(wait, 100000000, 100000000 + 2 * UNIT);
+	hp3_backoff_search(&b, &params, false, 0, 0, T0);
+	assert_int_equal(hp3_backoff_doubt(&b, &params, false), 1);
+	assert_int_equal(hp3_backoff_doubt(&b, &params, true), 8);
+}
+
+/* Waits are counted modulo 2^24 units: what is over is forgotten in time, whenever that is. */
 static void waits_end_for_good(void **state)
 {
-	const uint64_t span = (uint64_t)UNIT << 26;
+	const uint64_t span = (uint64_t)UNIT << 24;
 
 	for (uint64_t start = 1; start < 3 * span; start += span / 7) {
 		struct hp3_backoff b = {0};
 		uint64_t now = start;
 
-		hp3_backoff_search(&b, &params, 200000000000, 0, now);
+		hp3_backoff_search(&b, &params, false, 200000000000, 0, now);
 		assert_false(hp3_backoff_ready(&b, now));
 		assert_false(hp3_backoff_ready(&b, now + 199999999999));
 		assert_true(hp3_backoff_ready(&b, now + 200000000000 + 2 * UNIT));
@@ -195,7 +214,7 @@ static void a_wait_has_an_end(void **state)
 {
 	struct hp3_backoff b = {0};
 
-	hp3_backoff_search(&b, &params, UINT64_MAX / 2, 0, T0);
+	hp3_backoff_search(&b, &params, false, UINT64_MAX / 2, 0, T0);
 	assert_false(hp3_backoff_ready(&b, T0 + 270000000000));
 	assert_true(hp3_backoff_ready(&b, T0 + 280000000000));
 }
@@ -382,6 +401,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(searches_become_rare),
 		cmocka_unit_test(a_few_searches_may_follow_one_another),
 		cmocka_unit_test(searches_are_forgotten),
+		cmocka_unit_test(what_was_slow_casts_no_doubt_on_marks),
 		cmocka_unit_test(waits_end_for_good),
 		cmocka_unit_test(a_wait_has_an_end),
 		cmocka_unit_test(rule_13_dead_after_three_losses_while_others_answer),

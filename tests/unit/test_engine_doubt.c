@@ -6,8 +6,9 @@
 #include <cmocka.h>
 #include "scene.h"
 
-#define NEEDED 12u /* looks that have to find it empty, at the first doubt */
-#define LAST   48u /* and so many more, if it is not faster */
+#define NEEDED  12u /* looks that have to find it empty, at the first doubt */
+#define LAST    48u /* and so many more, if it is not faster */
+#define NOTHING 16u /* looks that may say nothing */
 
 static uint32_t looked; /* probes, when the latest look went out */
 static uint32_t gone; /* looks */
@@ -130,13 +131,58 @@ static void who_never_sees_it_faster_stays(void **state)
 	stays(2);
 }
 
-static void what_has_a_queue_once_is_not_taken(void **state)
+static void what_takes_longer_once_is_not_taken(void **state)
 {
 	doubted();
 	win(NEEDED - 1);
 	next_look();
-	other_first(60 * US, 100 * US);
+	pass_time(10 * US);
+	probe_reply(looked, false);
+	pass_time(50 * US);
+	probe_reply(looked + 1, false);
 	stays(2);
+}
+
+/* A queue on the way of both, or a host that was late. */
+static void both_long(unsigned times)
+{
+	while (times-- > 0) {
+		next_look();
+		pass_time(60 * US);
+		probe_reply(looked, false);
+		assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+		probe_reply(looked + 1, false);
+	}
+}
+
+static void what_is_long_for_both_says_nothing(void **state)
+{
+	doubted();
+	both_long(NOTHING);
+	tie(NEEDED - 1);
+	has_moved(false);
+	win(1);
+	has_moved(true);
+}
+
+static void who_learns_nothing_stays(void **state)
+{
+	doubted();
+	both_long(NOTHING);
+	assert_int_equal(stats()->moves_called_off, 0);
+	both_long(1);
+	stays(2);
+}
+
+/* Noise on its way, but the one in use takes far longer. */
+static void what_is_better_need_not_be_empty(void **state)
+{
+	doubted();
+	for (unsigned i = 0; i < NEEDED; i++) {
+		next_look();
+		other_first(60 * US, 100 * US);
+	}
+	has_moved(true);
 }
 
 static void what_is_marked_once_is_not_taken(void **state)
@@ -202,7 +248,10 @@ int main(void)
 		RIG_TEST(what_is_always_empty_is_taken),
 		RIG_TEST(not_before_it_is_faster),
 		RIG_TEST(who_never_sees_it_faster_stays),
-		RIG_TEST(what_has_a_queue_once_is_not_taken),
+		RIG_TEST(what_takes_longer_once_is_not_taken),
+		RIG_TEST(what_is_long_for_both_says_nothing),
+		RIG_TEST(who_learns_nothing_stays),
+		RIG_TEST(what_is_better_need_not_be_empty),
 		RIG_TEST(what_is_marked_once_is_not_taken),
 		RIG_TEST(what_is_lost_once_is_not_taken),
 		RIG_TEST(others_may_move_it_meanwhile),
