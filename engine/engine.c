@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creation, set-up events, the clock hand of ageing, lists and names. */
-#include "engine/burst.h"
+/* The memory of an engine and its configuration; lists and names. */
+#include "engine/pass/burst.h"
 #include <errno.h>
 
-#define CACHE_LINE  64u
-#define SECOND      1000000000u /* ns */
-#define AGE_STEP_NS 50000000u /* ageing looks at a part of the table this often */
-#define AGE_STEPS   64u /* steps of one round through the table */
+#define CACHE_LINE 64u
+#define SECOND     1000000000u /* ns */
 
 static size_t align_up(size_t n)
 {
@@ -179,129 +177,6 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
 	e->cfg.beside = was.beside;
 	if (!is_sound(&e->cfg))
 		e->cfg = was;
-}
-
-/*
- * Rule 16: connection management, the verbs and a watcher that catches up may all tell of one queue
- * pair, before its first data and after. The same numbers, beginning at the same PSN, are the same
- * life of it; at most the pairing is better founded now.
- */
-static bool is_known_life(const struct hp3_engine *e, uint32_t flow, const struct hp3_qp_event *ev)
-{
-	const struct hp3_flow *f = &e->flows[flow];
-
-	if (!ev->psn_known || e->began[flow] != ev->psn)
-		return false;
-	return !(f->flags & HP3_FF_PAIRED) || f->lqpn == ev->lqpn ||
-	       f->pairing == HP3_PAIRING_CHALLENGE;
-}
-
-int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, struct hp3_acts *acts)
-{
-	uint32_t flow = hp3_flow_find(e, ev->ipv6, ev->vlan, ev->local, ev->remote, ev->rqpn);
-	struct hp3_flow *f;
-	bool fresh = true, known;
-
-	if (ev->psn > HP3_PSN_MASK || ev->lqpn > HP3_QPN_MASK || ev->rqpn > HP3_QPN_MASK ||
-		ev->pairing == HP3_PAIRING_NONE || ev->pairing > HP3_PAIRING_EVENT)
-		return -EINVAL;
-	if (ev->kind == HP3_QP_DOWN) {
-		if (flow != HP3_NO_FLOW) {
-			hp3_path_leave(e, flow, now); /* while it is known what replies said */
-			hp3_flow_epoch(e, flow, now, acts);
-			hp3_flow_remove(e, flow, now);
-		}
-		return 0;
-	}
-	if (flow == HP3_NO_FLOW) {
-		flow = hp3_flow_add(e, ev->ipv6, ev->vlan, ev->local, ev->remote, ev->rqpn, now);
-		if (flow == HP3_NO_FLOW)
-			return -ENOSPC;
-	}
-	f = &e->flows[flow];
-	known = is_known_life(e, flow, ev);
-	if (known && (f->flags & HP3_FF_PAIRED) && f->lqpn == ev->lqpn) {
-		if (f->pairing < ev->pairing)
-			f->pairing = ev->pairing;
-		return 0;
-	}
-	if (f->flags & HP3_FF_STARTED) {
-		if (known)
-			hp3_flow_unpair(e, flow, now, acts); /* the inference was wrong, if any */
-		else
-			hp3_flow_epoch(e, flow, now, acts);
-		fresh = false; /* what may still travel went by the port in use */
-	}
-	if (f->flags & HP3_FF_MOVED)
-		fresh = false; /* CM has told of it before the verbs did: it has a path */
-	if (!hp3_flow_pair(e, flow, ev->lqpn, ev->pairing, now, acts))
-		return -ENOSPC;
-	if (ev->psn_known && !(f->flags & HP3_FF_STARTED)) {
-		hp3_stream_reset(&f->stream, ev->psn);
-		e->began[flow] = ev->psn;
-	}
-	if (fresh && e->cfg.probing && f->state == HP3_RFR_STEADY &&
-		ev->psn_known) /* else a probe might be no duplicate (rule 1) */
-		hp3_setup(e, flow, now, acts);
-	return 0;
-}
-
-/* Rule 11: never evicted unless nothing is in flight, or nobody has asked for very long; never in a
- * move. */
-static bool is_old(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
-{
-	uint64_t idle;
-
-	if (!(f->flags & HP3_FF_USED) || f->state != HP3_RFR_STEADY ||
-		(f->slot != HP3_NO_SLOT && e->moves[f->slot].held_pkts != 0))
-		return false;
-	idle = (uint64_t)((uint32_t)(now >> HP3_TICK_SHIFT) - f->last) << HP3_TICK_SHIFT;
-	if (!(f->flags & HP3_FF_STARTED) || hp3_stream_idle(&f->stream))
-		return idle > e->cfg.idle_age_ns;
-	return idle > e->cfg.dead_age_ns;
-}
-
-static void age(struct hp3_engine *e, uint64_t now)
-{
-	uint32_t n = e->cfg.max_flows / AGE_STEPS + 1;
-
-	for (; n > 0; n--) {
-		uint32_t i = e->age_hand;
-
-		hp3_backoff_age(&e->flows[i].backoff, &e->cfg.round, now);
-		if (is_old(e, &e->flows[i], now)) {
-			hp3_flow_remove(e, i, now);
-			e->stats.flows_aged++;
-		}
-		e->age_hand = i + 1 == e->cfg.max_flows ? 0 : i + 1;
-	}
-	e->age_due = now + AGE_STEP_NS;
-}
-
-uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
-{
-	acts->more = false;
-	hp3_slots_tick(e, now, acts);
-	if (!acts->more)
-		hp3_active_tick(e, now, acts);
-	if (e->tracing != NULL && !acts->more)
-		hp3_trace_tick(e, now, acts);
-	if (now >= e->age_due)
-		age(e, now);
-	if (e->tell.ring != NULL && !acts->more)
-		hp3_tell_tick(e, now, acts);
-	return hp3_engine_due(e);
-}
-
-uint64_t hp3_engine_due(const struct hp3_engine *e)
-{
-	uint64_t due = e->move_due < e->active_due ? e->move_due : e->active_due;
-
-	if (e->tracing != NULL && e->tracing->due < due)
-		due = e->tracing->due;
-	if (e->tell.ring != NULL && e->tell.due < due)
-		due = e->tell.due;
-	return due < e->age_due ? due : e->age_due;
 }
 
 uint32_t hp3_flow_next(const struct hp3_engine *e, uint32_t from)

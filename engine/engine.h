@@ -18,7 +18,7 @@
 #include "cc/dcqcn.h"
 #include "cc/np.h"
 #include "engine/event.h"
-#include "engine/flow.h"
+#include "engine/flows/flow.h"
 #include "engine/stats.h"
 #include "ppp/paths.h"
 #include "probes/cm.h"
@@ -349,7 +349,6 @@ int hp3_path_number(struct hp3_engine *e, uint16_t name, bool add);
  * their replies, or whenever the caller likes.
  * - hp3_load_told_by(): the peer of probe `id` said how many flows come in at its host, from
  *   everywhere, by paths 0 .. n - 1; call before hp3_probe_reply();
- * - hp3_load_told_part(): the same of the n paths from `first` on; others hold as told before;
  * - hp3_load_in(): our own inbound flows, from everywhere, for such a reply;
  * - hp3_load_from(): the peer of these addresses sends us so many flows on each path;
  * - hp3_load_to(): what to tell it in turn.
@@ -357,8 +356,6 @@ int hp3_path_number(struct hp3_engine *e, uint16_t name, bool add);
  */
 void hp3_load_told_by(
 	struct hp3_engine *e, uint32_t id, const uint16_t *count, uint32_t n, uint64_t now);
-void hp3_load_told_part(struct hp3_engine *e, uint32_t id, uint32_t first, const uint16_t *count,
-	uint32_t n, uint64_t now);
 uint32_t hp3_load_in(const struct hp3_engine *e, uint16_t *count, uint32_t max);
 void hp3_load_from(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
 	const void *remote, const uint16_t *count, uint32_t n, uint64_t now);

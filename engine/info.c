@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/info.h"
 #include <errno.h>
-#include "engine/internal.h"
+#include "engine/paths/paths.h"
 
 static bool is_used(const struct hp3_engine *e, uint32_t pair)
 {

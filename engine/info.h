@@ -6,8 +6,8 @@
  * thread that drives the engine.
  */
 #include "engine/engine.h"
-#include "engine/pairs.h"
-#include "engine/trace.h"
+#include "engine/flows/pairs.h"
+#include "engine/paths/trace.h"
 
 enum hp3_peer { HP3_PEER_UNKNOWN, HP3_PEER_HP3D, HP3_PEER_PLAIN };
 

@@ -9,10 +9,10 @@
 #include "cc/pacer.h"
 #include "cc/shield.h"
 #include "engine/engine.h"
-#include "engine/errand.h"
-#include "engine/pairs.h"
-#include "engine/table.h"
-#include "engine/trace.h"
+#include "engine/moves/errand.h"
+#include "engine/flows/pairs.h"
+#include "engine/flows/table.h"
+#include "engine/paths/trace.h"
 #include "ppp/placement.h"
 
 #define HP3_CM_PENDING 256u /* connection requests remembered until their REP */

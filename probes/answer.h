@@ -16,7 +16,7 @@
  *
  * Invariant: its IP length equals that of the smallest probe, 60 bytes with IPv4 and 80 with IPv6,
  * so that a responder amplifies nothing. More than 4 paths are told in turns, 4 with each answer to
- * the same source. Paths bear names that all hosts agree on (engine/trace.h).
+ * the same source. Paths bear names that all hosts agree on (engine/paths/trace.h).
  */
 #include "probes/loads.h"
 #include "probes/stats.h"

@@ -13,9 +13,9 @@
  *      3  zero 8
  *      4  wall clock of the sender, us 64
  *
- * Paths bear names that all hosts agree on (engine/trace.h). The clock orders the reports of a pair
- * of hosts, so that an old one cannot undo a newer one; with a key it is also compared with the
- * receiver's, as that of probes is. Counts are advice: at worst a flow begins on a busier path.
+ * Paths bear names that all hosts agree on (engine/paths/trace.h). The clock orders the reports of
+ * a pair of hosts, so that an old one cannot undo a newer one; with a key it is also compared with
+ * the receiver's, as that of probes is. Counts are advice: at worst a flow begins on a busier path.
  */
 #include "probes/stats.h"
 #include "probes/tag.h"

@@ -2,7 +2,7 @@
 /* Probes, traces and what answers them, with the counts of flows per path that they bear. */
 #include <stddef.h>
 #include <string.h>
-#include "engine/trace.h"
+#include "engine/paths/trace.h"
 #include "ppp/placement.h"
 #include "sim/lb/hp3.h"
 

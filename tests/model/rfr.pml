@@ -2,7 +2,7 @@
 /*
  * A move of one queue pair: a requester that goes back, the engine with its hold, two paths, a
  * responder. The state machine itself, step(), is generated from the table in the C code; what
- * feeds it follows engine/packet.c and engine/moves.c. README.md tells what is modelled and what
+ * feeds it follows engine/pass/packet.c and engine/moves/moves.c. README.md tells what is modelled and what
  * not.
  *
  * Claims, in the words of docs/rules.md rule 23 and rfr/rfr.h:

@@ -9,7 +9,7 @@
  */
 #include "world_internal.h"
 #include <string.h>
-#include "engine/burst.h"
+#include "engine/pass/burst.h"
 
 #define POLL_MIN 200u /* ns between two polls */
 #define POLL_MAX 3000u

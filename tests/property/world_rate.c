@@ -3,7 +3,7 @@
  * The rate across moves: fast recovery goes on with the rate from before the suspension, a switch
  * raises it, and marks of the old path do not count against the new one.
  */
-#include "engine/internal.h"
+#include "engine/pass/pass.h"
 #include "world_inside.h"
 
 #define LINE_MBPS 10000u

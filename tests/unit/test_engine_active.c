@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include "engine/internal.h"
+#include "engine/pass/pass.h"
 #include "ppp/paths_internal.h"
 #include "scene.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include <errno.h>
-#include "engine/table.h"
+#include "engine/flows/table.h"
 #include "packets.h"
 
 /* A round through the table takes 64 steps of 50 ms. */

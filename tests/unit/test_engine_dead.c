@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include "engine/internal.h"
+#include "engine/pass/pass.h"
 #include "scene.h"
 
 static void rule_13_three_losses_while_others_answer(void **state)

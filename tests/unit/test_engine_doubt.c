@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Searches that follow one another: a better path has to be empty many times (engine/looks.c). */
+/* Searches that follow one another: a better path has to be empty many times (engine/seek/looks.c).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include <errno.h>
-#include "engine/table.h"
+#include "engine/flows/table.h"
 #include "packets.h"
 
 static void only_a_request_that_leaves_creates_a_flow(void **state)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "engine/burst.h"
+#include "engine/pass/burst.h"
 #include "lanes_traffic.h"
 #include "roce/parse_plain.h"
 

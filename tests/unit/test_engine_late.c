@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "engine/internal.h"
+#include "engine/pass/pass.h"
 #include "scene.h"
 
 static void paced_config(void)

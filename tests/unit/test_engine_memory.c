@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <cmocka.h>
-#include "engine/burst.h"
+#include "engine/pass/burst.h"
 
 #define MI (1u << 20)
 

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include "engine/paths/paths.h"
 #include "trace_fabric.h"
 
 /* --- belief ends --- */

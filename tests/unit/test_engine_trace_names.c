@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include "engine/internal.h"
+#include "engine/pass/pass.h"
 #include "trace_fabric.h"
 
 /* --- names --- */

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include "engine/internal.h"
+#include "engine/pass/pass.h"
 #include "scene.h"
 
 #define LINE  10000u /* Mb/s: half a round trip (RTT, and a microsecond) is 13,125 bytes */

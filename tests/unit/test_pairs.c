@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include <string.h>
-#include "engine/flow.h"
-#include "engine/pairs.h"
+#include "engine/flows/flow.h"
+#include "engine/flows/pairs.h"
 
 #define MAX 6u /* not a power of two; eight hash slots */
 

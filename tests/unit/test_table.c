@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "engine/hash.h"
-#include "engine/table.h"
+#include "engine/flows/table.h"
 
 #define SEED 0x7ab1eu
 

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The decision record: how an event begins, and the names of what it tells. */
+#include "engine/common.h"
+
+struct hp3_event *hp3_event(struct hp3_engine *e, uint32_t flow, enum hp3_event_type type,
+	uint64_t now, struct hp3_acts *acts)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+	struct hp3_act *a = hp3_act(acts, HP3_ACT_EVENT, flow);
+
+	a->slot = f->slot;
+	a->event = (struct hp3_event){.t_ns = now,
+		.id = ++e->events,
+		.type = (uint8_t)type,
+		.cause = HP3_CAUSE_SETUP,
+		.pairing = f->pairing,
+		.from = hp3_flow_port(f),
+		.to = hp3_flow_port(f),
+		.flow = flow,
+		.rqpn = f->rqpn,
+		.lqpn = f->lqpn,
+		.pair = f->pair};
+	return &a->event;
+}
+
+uint8_t hp3_cause_of(const uint8_t *cycles, uint32_t n)
+{
+	uint8_t all = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		all |= cycles[i];
+	if (all & HP3_CYCLE_CNP)
+		return HP3_CAUSE_CNP;
+	return all & HP3_CYCLE_ECN ? HP3_CAUSE_ECN : HP3_CAUSE_RTT;
+}
+
+const char *hp3_event_name(enum hp3_event_type t)
+{
+	static const char *const names[] = {[HP3_EV_SWITCH] = "switch",
+		[HP3_EV_IDLE_SWITCH] = "idle_switch",
+		[HP3_EV_RECOVER] = "recover",
+		[HP3_EV_EPOCH] = "epoch",
+		[HP3_EV_PAIR] = "pair",
+		[HP3_EV_UNPAIR] = "unpair",
+		[HP3_EV_ROUND] = "round",
+		[HP3_EV_SEVERE] = "severe",
+		[HP3_EV_SUSPEND] = "suspend",
+		[HP3_EV_FAILOVER] = "failover",
+		[HP3_EV_RESUME] = "resume",
+		[HP3_EV_OUTCOME] = "outcome",
+		[HP3_EV_REPORT] = "report",
+		[HP3_EV_REPLIES] = "replies",
+		[HP3_EV_WOULD] = "would"};
+
+	return t < HP3_EV_MAX ? names[t] : "?";
+}
+
+const char *hp3_cause_name(enum hp3_cause c)
+{
+	static const char *const names[] = {[HP3_CAUSE_OPERATOR] = "operator",
+		[HP3_CAUSE_SETUP] = "setup",
+		[HP3_CAUSE_STOP] = "stop",
+		[HP3_CAUSE_CNP] = "cnp",
+		[HP3_CAUSE_ECN] = "ecn",
+		[HP3_CAUSE_RTT] = "rtt",
+		[HP3_CAUSE_DEAD] = "dead",
+		[HP3_CAUSE_WAKE] = "wake"};
+
+	return c < HP3_CAUSE_MAX ? names[c] : "?";
+}
+
+const char *hp3_payoff_name(enum hp3_payoff p)
+{
+	static const char *const names[] = {[HP3_PAYOFF_UNKNOWN] = "unknown",
+		[HP3_PAYOFF_BETTER] = "better",
+		[HP3_PAYOFF_SAME] = "same",
+		[HP3_PAYOFF_WORSE] = "worse"};
+
+	return p < HP3_PAYOFF_MAX ? names[p] : "?";
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/flows/pairs.h"
+#include <string.h>
+#include "engine/flows/flow.h"
+#include "engine/hash.h"
+
+uint32_t hp3_pairs_heads(uint32_t max)
+{
+	uint32_t n = 1;
+
+	while (n < max && n < (1u << 30))
+		n <<= 1;
+	return n;
+}
+
+void hp3_pairs_init(
+	struct hp3_pairs *t, struct hp3_pair *pairs, uint32_t *heads, uint32_t max, uint64_t seed)
+{
+	*t = (struct hp3_pairs){.pairs = pairs,
+		.heads = heads,
+		.mask = hp3_pairs_heads(max) - 1,
+		.max = max,
+		.free = HP3_NO_PAIR,
+		.seed = seed};
+	memset(heads, 0xff, (size_t)(t->mask + 1) * sizeof(*heads));
+	memset(pairs, 0, (size_t)max * sizeof(*pairs));
+	for (uint32_t i = max; i-- > 0;) {
+		pairs[i].chain = t->free;
+		t->free = i;
+	}
+}
+
+static void load(bool ipv6, const void *addr, uint8_t out[16])
+{
+	memset(out, 0, 16);
+	memcpy(out, addr, ipv6 ? 16 : 4);
+}
+
+static uint32_t hash_of(
+	const struct hp3_pairs *t, uint16_t vlan, const uint8_t l[16], const uint8_t r[16])
+{
+	uint64_t w[4], h = t->seed ^ vlan;
+
+	memcpy(&w[0], l, 16);
+	memcpy(&w[2], r, 16);
+	for (unsigned i = 0; i < 4; i++)
+		h = hp3_mix(h ^ w[i], 0xa0761d6478bd642fu + 2 * i);
+	return (uint32_t)(h >> 32);
+}
+
+static uint32_t find(const struct hp3_pairs *t, uint32_t hash, bool ipv6, uint16_t vlan,
+	const uint8_t l[16], const uint8_t r[16])
+{
+	for (uint32_t i = t->heads[hash & t->mask]; i != HP3_NO_PAIR; i = t->pairs[i].chain) {
+		const struct hp3_pair *p = &t->pairs[i];
+
+		if (p->hash == hash && p->ipv6 == ipv6 && p->vlan == vlan &&
+			memcmp(p->local, l, 16) == 0 && memcmp(p->remote, r, 16) == 0)
+			return i;
+	}
+	return HP3_NO_PAIR;
+}
+
+uint32_t hp3_pairs_find(
+	const struct hp3_pairs *t, bool ipv6, uint16_t vlan, const void *local, const void *remote)
+{
+	uint8_t l[16], r[16];
+
+	load(ipv6, local, l);
+	load(ipv6, remote, r);
+	return find(t, hash_of(t, vlan, l, r), ipv6, vlan, l, r);
+}
+
+uint32_t hp3_pairs_get(
+	struct hp3_pairs *t, bool ipv6, uint16_t vlan, const void *local, const void *remote)
+{
+	uint8_t l[16], r[16];
+	uint32_t hash, i;
+	struct hp3_pair *p;
+
+	load(ipv6, local, l);
+	load(ipv6, remote, r);
+	hash = hash_of(t, vlan, l, r);
+	i = find(t, hash, ipv6, vlan, l, r);
+	if (i != HP3_NO_PAIR || t->free == HP3_NO_PAIR)
+		return i;
+	i = t->free;
+	p = &t->pairs[i];
+	t->free = p->chain;
+	*p = (struct hp3_pair){.vlan = vlan,
+		.ipv6 = ipv6,
+		.hash = hash,
+		.chain = t->heads[hash & t->mask],
+		.flows = HP3_NO_FLOW,
+		.ch_flow = HP3_NO_FLOW};
+	memcpy(p->local, l, 16);
+	memcpy(p->remote, r, 16);
+	t->heads[hash & t->mask] = i;
+	t->used++;
+	return i;
+}
+
+void hp3_pairs_free(struct hp3_pairs *t, uint32_t index)
+{
+	struct hp3_pair *p = &t->pairs[index];
+	uint32_t *link = &t->heads[p->hash & t->mask];
+
+	while (*link != index)
+		link = &t->pairs[*link].chain;
+	*link = p->chain;
+	p->chain = t->free;
+	t->free = index;
+	t->used--;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ENGINE_PAIRS_H
+#define HP3_ENGINE_PAIRS_H
+/*
+ * Address pairs: the local and the remote end (and VLAN) between which flows run. Holds what flows
+ * of a pair share: the addresses themselves, the list of flows, the challenge under way. Touched
+ * only off the steady path.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include "ppp/discovery.h"
+
+#define HP3_NO_PAIR UINT32_MAX
+
+enum hp3_challenge_state {
+	HP3_CH_IDLE,
+	HP3_CH_CHOOSING, /* ch_flow has the turn, its packet is not chosen yet */
+	HP3_CH_ARMED, /* AckReq went out on ch_psn */
+	HP3_CH_ANSWERED, /* that PSN came back; waiting whether another queue pair says the same */
+};
+
+struct hp3_pair {
+	uint8_t local[16], remote[16]; /* IPv4: first four bytes, rest 0 */
+	uint16_t vlan;
+	bool ipv6;
+	bool pinned; /* fragments were seen: flows are immovable (rule 17) */
+	uint32_t hash;
+	uint32_t chain; /* next pair of the same hash slot, or free list link */
+	uint32_t flows; /* first flow, HP3_NO_FLOW if none */
+	uint32_t nflows;
+	uint32_t nmoves; /* rounds and moves under way, not counting the operator's */
+	struct hp3_probe_budget budget;
+	bool paths_ready; /* its path table is initialised */
+	/* Does an hp3d stand in front of the peer's RNIC? */
+	bool peer_plain; /* nobody answered peer probes: not before peer_ask again */
+	uint8_t peer_silent; /* rounds in a row without an answer */
+	uint64_t peer_seen; /* its last sign of life; 0: never */
+	uint64_t peer_ask; /* plain: when to ask again; else: silence means nothing before */
+	/* Is a path dead? One round at a time asks for all flows (seek/dead.c). */
+	uint16_t watch_slot; /* that it has, if it is still the watch of this pair */
+	uint8_t dead_level; /* such watches in a row that found nothing */
+	uint8_t pause; /* longest natural pause of a flow (pause.h) */
+	uint64_t dead_wait; /* no further watch before */
+	uint64_t heard; /* some flow was seen to make progress */
+	uint64_t untracked_until; /* no inference before: a flow of ours had no room in the table */
+	/* Placement: reports of our flows to the peer, and the peer's to us (tell.c) */
+	bool told_some; /* the last one told of flows */
+	uint64_t told_at; /* when the last one left; 0: never */
+	uint64_t load_stamp; /* of the last one that came */
+	/* forced challenge (rule 15) */
+	uint8_t ch_state;
+	bool ch_ambiguous; /* two queue pairs answered */
+	uint32_t ch_flow, ch_psn, ch_lqpn, ch_count;
+	uint64_t ch_sent, ch_until;
+};
+
+struct hp3_pairs {
+	struct hp3_pair *pairs;
+	uint32_t *heads;
+	uint32_t mask, max, used, free;
+	uint64_t seed;
+};
+
+uint32_t hp3_pairs_heads(uint32_t max);
+void hp3_pairs_init(
+	struct hp3_pairs *t, struct hp3_pair *pairs, uint32_t *heads, uint32_t max, uint64_t seed);
+/* Index or HP3_NO_PAIR. Addresses: 4 bytes if !ipv6, else 16. */
+uint32_t hp3_pairs_find(
+	const struct hp3_pairs *t, bool ipv6, uint16_t vlan, const void *local, const void *remote);
+/* Finds or adds; HP3_NO_PAIR if the table is full. */
+uint32_t hp3_pairs_get(
+	struct hp3_pairs *t, bool ipv6, uint16_t vlan, const void *local, const void *remote);
+void hp3_pairs_free(struct hp3_pairs *t, uint32_t index);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What pairing by challenge (pairing.c) knows of the flows of an address pair: who could be
+ * answered with a PSN, which packet was asked about, which reply is its answer.
+ */
+#include "engine/life/life.h"
+
+#define NEAR_PSNS 65536 /* flows closer than this could answer with the same PSN */
+
+bool hp3_is_silent(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+{
+	uint32_t idle = (uint32_t)(now >> HP3_TICK_SHIFT) - f->last;
+
+	return idle > (e->cfg.challenge_timeout_ns >> HP3_TICK_SHIFT) + 1;
+}
+
+bool hp3_is_near(const struct hp3_flow *f, uint32_t psn)
+{
+	return hp3_psn_diff(psn, f->stream.una) > -NEAR_PSNS &&
+	       hp3_psn_diff(psn, hp3_stream_end(&f->stream)) < NEAR_PSNS;
+}
+
+bool hp3_others_near(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+	uint32_t n = 0;
+
+	for (uint32_t i = e->pairs.pairs[f->pair].flows; i != HP3_NO_FLOW; i = e->flows[i].next) {
+		const struct hp3_flow *g = &e->flows[i];
+
+		if (++n > HP3_NEAR_FLOWS)
+			return true;
+		if (i != flow && (g->flags & HP3_FF_STARTED) && !hp3_is_silent(e, g, now) &&
+			hp3_is_near(g, psn))
+			return true;
+	}
+	return false;
+}
+
+void hp3_challenge_stop(struct hp3_pair *p)
+{
+	p->ch_state = HP3_CH_IDLE;
+	p->ch_flow = HP3_NO_FLOW;
+}
+
+void hp3_challenge_quiet(struct hp3_engine *e, uint32_t flow, bool first, uint64_t now)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+	struct hp3_pair *p = &e->pairs.pairs[f->pair];
+	uint32_t idle = (uint32_t)(now >> HP3_TICK_SHIFT) - f->last;
+	uint64_t until = now + e->cfg.challenge_quiet_ns - ((uint64_t)idle << HP3_TICK_SHIFT);
+
+	if (until <= now || until <= p->untracked_until ||
+		(!first && (!(f->flags & HP3_FF_STARTED) ||
+				   !hp3_others_near(e, flow, f->stream.hi, now))))
+		return;
+	p->untracked_until = until;
+	hp3_challenge_stop(p);
+}
+
+void hp3_natural_drop(struct hp3_flow *f)
+{
+	f->flags &= (uint16_t) ~(HP3_FF_NATURAL | HP3_FF_NATURAL_RD);
+}
+
+/* True while an answer counts. Later, another queue pair may have come to the same PSN. */
+bool hp3_natural_under_way(struct hp3_engine *e, struct hp3_flow *f, uint64_t now)
+{
+	uint32_t age = (uint32_t)(now >> HP3_TICK_SHIFT) - f->court.nat_sent;
+
+	if (!(f->flags & HP3_FF_NATURAL))
+		return false;
+	if (age <= e->cfg.challenge_timeout_ns >> HP3_TICK_SHIFT)
+		return true;
+	e->stats.challenge_misses++;
+	hp3_natural_drop(f);
+	return false;
+}
+
+/* True for a reply that proves execution of the packet with its PSN itself. */
+static bool proves(const struct hp3_view *v, bool read)
+{
+	if (v->flags & HP3_VF_READ)
+		return read && (v->flags & HP3_VF_FIRST);
+	return !read && (v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK;
+}
+
+uint32_t hp3_asked_naturally(
+	struct hp3_engine *e, const struct hp3_pair *p, const struct hp3_view *v, uint64_t now)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = p->flows; i != HP3_NO_FLOW && n < HP3_NEAR_FLOWS; i = e->flows[i].next) {
+		struct hp3_flow *f = &e->flows[i];
+
+		n++;
+		if ((f->flags & HP3_FF_PAIRED) || f->court.nat_psn != v->psn ||
+			!hp3_natural_under_way(e, f, now) ||
+			!proves(v, f->flags & HP3_FF_NATURAL_RD))
+			continue;
+		if (!hp3_others_near(e, i, v->psn, now))
+			return i;
+		hp3_natural_drop(f); /* somebody came near since */
+	}
+	return HP3_NO_FLOW;
+}
+
+bool hp3_is_forced_answer(const struct hp3_pair *p, const struct hp3_view *v)
+{
+	return p->ch_state >= HP3_CH_ARMED && v->psn == p->ch_psn && proves(v, false);
+}

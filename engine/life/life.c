@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Life of a flow: added at its first request packet or set-up event, paired, unpaired, started
+ * over, removed. */
+#include "engine/life/life.h"
+
+static struct hp3_key key_of(const struct hp3_flow *f, enum hp3_dir dir)
+{
+	return (struct hp3_key){.addr = f->addr,
+		.qpn = dir == HP3_DIR_TX ? f->rqpn : f->lqpn,
+		.vlan = f->vlan,
+		.ipv6 = f->flags & HP3_FF_IPV6,
+		.dir = dir};
+}
+
+static bool index_add(struct hp3_engine *e, uint32_t flow, enum hp3_dir dir)
+{
+	struct hp3_key k = key_of(&e->flows[flow], dir);
+	uint32_t sig, bucket;
+
+	hp3_key_hash(e, &k, &sig, &bucket);
+	return hp3_table_insert(&e->table, bucket, sig, flow);
+}
+
+static void index_remove(struct hp3_engine *e, uint32_t flow, enum hp3_dir dir)
+{
+	struct hp3_key k = key_of(&e->flows[flow], dir);
+	uint32_t sig, bucket;
+
+	hp3_key_hash(e, &k, &sig, &bucket);
+	hp3_table_remove(&e->table, bucket, sig, flow);
+}
+
+static void link_to_pair(struct hp3_engine *e, uint32_t flow)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_pair *p = &e->pairs.pairs[f->pair];
+
+	f->prev = HP3_NO_FLOW;
+	f->next = p->flows;
+	if (p->flows != HP3_NO_FLOW)
+		e->flows[p->flows].prev = flow;
+	p->flows = flow;
+	p->nflows++;
+}
+
+/* An answer to a challenge of before says nothing about the flow any more. */
+static void stop_challenge(struct hp3_engine *e, uint32_t flow)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_pair *p = &e->pairs.pairs[f->pair];
+
+	f->flags &= (uint16_t) ~(HP3_FF_NATURAL | HP3_FF_NATURAL_RD);
+	if (p->ch_flow == flow)
+		hp3_challenge_stop(p);
+}
+
+static void unlink_from_pair(struct hp3_engine *e, uint32_t flow)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_pair *p = &e->pairs.pairs[f->pair];
+
+	stop_challenge(e, flow);
+	if (f->prev != HP3_NO_FLOW)
+		e->flows[f->prev].next = f->next;
+	else
+		p->flows = f->next;
+	if (f->next != HP3_NO_FLOW)
+		e->flows[f->next].prev = f->prev;
+	if (--p->nflows == 0) {
+		hp3_pair_forget(e, f->pair);
+		hp3_pairs_free(&e->pairs, f->pair);
+	}
+}
+
+uint32_t hp3_flow_add(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
+	const void *remote, uint32_t rqpn, uint64_t now)
+{
+	uint32_t pair, flow = e->free_flow;
+	struct hp3_flow *f;
+
+	pair = hp3_pairs_get(&e->pairs, ipv6, vlan, local, remote);
+	if (pair == HP3_NO_PAIR) {
+		e->stats.pairs_full++;
+		return HP3_NO_FLOW;
+	}
+	if (flow == HP3_NO_FLOW)
+		goto full;
+	f = &e->flows[flow];
+	e->free_flow = f->pair;
+	*f = (struct hp3_flow){
+		.addr = hp3_key_addr(e, ipv6, local, remote),
+		.rqpn = rqpn,
+		.vlan = vlan,
+		.flags = (uint16_t)(HP3_FF_USED | (ipv6 ? HP3_FF_IPV6 : 0)),
+		.slot = HP3_NO_SLOT,
+		.pair = pair,
+		.path = HP3_NO_PATH,
+		.watch = f->watch & HP3_FW_ARMED, /* an entry of the ring may name it still */
+		.last = (uint32_t)(now >> HP3_TICK_SHIFT),
+	};
+	if (!index_add(e, flow, HP3_DIR_TX)) {
+		f->flags = 0;
+		f->pair = e->free_flow;
+		e->free_flow = flow;
+		goto full;
+	}
+	if (e->np != NULL)
+		e->np[flow] = (struct hp3_np){0};
+	e->began[flow] = HP3_NO_PSN;
+	if (e->pairs.pairs[pair].nflows == 0) /* new, or hp3d is: what was sent before? */
+		hp3_challenge_quiet(e, flow, true, now);
+	link_to_pair(e, flow);
+	e->nflows++;
+	e->stats.flows_created++;
+	return flow;
+full:
+	e->stats.flows_full++;
+	e->pairs.pairs[pair].untracked_until = now + e->cfg.idle_age_ns;
+	hp3_challenge_stop(&e->pairs.pairs[pair]); /* the one without room may answer, too */
+	if (e->pairs.pairs[pair].nflows == 0)
+		hp3_pairs_free(&e->pairs, pair);
+	return HP3_NO_FLOW;
+}
+
+void hp3_flow_remove(struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	struct hp3_flow *f = &e->flows[flow];
+
+	index_remove(e, flow, HP3_DIR_TX);
+	if (f->flags & HP3_FF_PAIRED)
+		index_remove(e, flow, HP3_DIR_RX);
+	hp3_challenge_quiet(e, flow, false, now);
+	if (f->flags & HP3_FF_MOVED)
+		e->nmoved--;
+	if (f->slot != HP3_NO_SLOT)
+		hp3_slot_drop(
+			e, flow, HP3_USE_PACE | HP3_USE_VERIFY | HP3_USE_GUARD | HP3_USE_LOOK);
+	hp3_path_leave(e, flow, now);
+	hp3_replies_home(e, flow);
+	unlink_from_pair(e, flow);
+	f->flags = 0;
+	f->pair = e->free_flow;
+	e->free_flow = flow;
+	e->nflows--;
+}
+
+/*
+ * Injective (rule 15): a local QPN belongs to one flow. What CM or a set-up event says wins over
+ * what was inferred; two inferences that disagree are both wrong.
+ */
+bool hp3_flow_pair(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, enum hp3_pairing how,
+	uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
+	struct hp3_key k = key_of(f, HP3_DIR_RX);
+	/* Doubted and found right: its congestion is what it was. */
+	bool again = how == HP3_PAIRING_CHALLENGE && f->lqpn == lqpn;
+	uint32_t other;
+
+	k.qpn = lqpn;
+	other = hp3_key_find(e, &k, p->local, p->remote);
+	if (other != HP3_NO_FLOW && other != flow) {
+		if (e->flows[other].pairing == HP3_PAIRING_CHALLENGE ||
+			how != HP3_PAIRING_CHALLENGE) {
+			e->stats.contradictions++;
+			hp3_flow_unpair(e, other, now, acts);
+		}
+		if (how == HP3_PAIRING_CHALLENGE)
+			return false;
+	}
+	stop_challenge(e, flow);
+	if (f->flags & HP3_FF_PAIRED)
+		index_remove(e, flow, HP3_DIR_RX);
+	f->lqpn = lqpn;
+	f->flags |= HP3_FF_PAIRED;
+	if (!index_add(e, flow, HP3_DIR_RX)) {
+		f->flags &= (uint16_t)~HP3_FF_PAIRED;
+		f->pairing = HP3_PAIRING_NONE;
+		f->court = (struct hp3_courtship){0};
+		return false;
+	}
+	f->pairing = (uint8_t)how;
+	if (how == HP3_PAIRING_CHALLENGE)
+		e->stats.paired_challenge++;
+	else if (how == HP3_PAIRING_CM)
+		e->stats.paired_cm++;
+	else
+		e->stats.paired_event++;
+	f->flags &= (uint16_t) ~(HP3_FF_SEVERE | HP3_FF_FRESH);
+	/* This queue pair was not heard yet, and what the ring says is not of it. */
+	f->watch = f->watch & HP3_FW_ARMED ? HP3_FW_ARMED | HP3_FW_ANEW : 0;
+	hp3_monitor_init(&f->monitor, now);
+	if (!again)
+		hp3_rate_init(e, flow, now);
+	hp3_event(e, flow, HP3_EV_PAIR, now, acts);
+	return true;
+}
+
+void hp3_flow_unpair(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+
+	hp3_move_input(e, flow, HP3_RFR_IN_CONTRADICTION, now, acts);
+	stop_challenge(e, flow);
+	if (!(f->flags & HP3_FF_PAIRED)) {
+		f->court.cand_hits = 0;
+		return;
+	}
+	hp3_event(e, flow, HP3_EV_UNPAIR, now, acts);
+	index_remove(e, flow, HP3_DIR_RX);
+	f->flags &= (uint16_t) ~(HP3_FF_PAIRED | HP3_FF_IDLE_PROOF | HP3_FF_LAST_CLOSE);
+	f->pairing = HP3_PAIRING_NONE;
+	f->court = (struct hp3_courtship){0};
+	e->stats.unpaired++;
+}
+
+/*
+ * A moved flow keeps its port: whatever may still travel went there. So do its replies, which are a
+ * stream of their own (rule 12): what the requester does says nothing of READ responses under way.
+ */
+void hp3_flow_epoch(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+
+	hp3_move_input(e, flow, HP3_RFR_IN_TX_EPOCH, now, acts);
+	if (f->slot != HP3_NO_SLOT) { /* what waits for the pacer is of the old epoch, too */
+		hp3_hold_discard(e, flow, acts);
+		hp3_slot_drop(e, flow, HP3_USE_PACE);
+	}
+	hp3_flow_unpair(e, flow, now, acts);
+	hp3_challenge_quiet(e, flow, false, now);
+	f->flags &= (uint16_t)(HP3_FF_USED | HP3_FF_IPV6 | HP3_FF_MOVED);
+	f->pmtu_log2 = 0;
+	f->lqpn = 0;
+	e->began[flow] = HP3_NO_PSN;
+	e->stats.epochs++;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which local QPN do replies to a flow carry? Nobody may tell; then by challenge (rule 15): a
+ * packet is chosen, it asks for its acknowledgement, and its exact PSN must come back to one local
+ * queue pair only, several times.
+ *
+ * Natural challenges are free: a packet that carries AckReq by itself (and any READ or ATOMIC).
+ * Queue pairs that run in lockstep at equal PSNs would all answer alike, so one is used only when
+ * no other flow of the pair is anywhere near that PSN, neither when it leaves nor when it is
+ * answered. Each flow may have one under way.
+ *
+ * Forced challenges serve the rest: AckReq is set on a packet in the middle of a message, drawn at
+ * random; the others have no reason to answer just there. No other flow that is not paired has been
+ * at that PSN before, and if one comes there and asks, too, nobody is believed. One at a time per
+ * address pair, and the answer is believed only after listening for a second one.
+ *
+ * All of this speaks of flows that have a record. Whoever has none may be answered as well, for
+ * challenge_quiet_ns at most after its last request, so for that long nothing is inferred: from the
+ * first packet of an address pair on (hp3d may have started in the middle of everything), and when
+ * a flow starts over or is removed whose PSNs others are near.
+ */
+#include "engine/life/life.h"
+
+#define NATURAL_WAIT 128 /* packets to wait for a natural challenge before forcing one */
+#define MISSES       3u /* challenges in a row, unanswered though the flow goes on */
+
+/* Another flow that is not paired has sent this PSN already: it may be answered about now. */
+static bool others_ahead(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now)
+{
+	const uint16_t live = HP3_FF_STARTED | HP3_FF_PAIRED;
+	const struct hp3_flow *f = &e->flows[flow];
+	uint32_t n = 0;
+
+	for (uint32_t i = e->pairs.pairs[f->pair].flows; i != HP3_NO_FLOW; i = e->flows[i].next) {
+		const struct hp3_flow *g = &e->flows[i];
+
+		if (++n > HP3_NEAR_FLOWS)
+			return true;
+		if (i != flow && (g->flags & live) == HP3_FF_STARTED && !hp3_is_silent(e, g, now) &&
+			hp3_is_near(g, psn) && hp3_psn_diff(hp3_stream_end(&g->stream), psn) > 0)
+			return true;
+	}
+	return false;
+}
+
+static void miss(struct hp3_engine *e, struct hp3_pair *p, uint64_t now, struct hp3_acts *acts)
+{
+	uint32_t flow = p->ch_flow;
+	struct hp3_flow *f = &e->flows[flow];
+	bool goes_on = !(f->flags & HP3_FF_WENT_BACK) && f->stream.nxt != hp3_psn_add(p->ch_psn, 1);
+
+	e->stats.challenge_misses++;
+	hp3_challenge_stop(p);
+	if (p->ch_ambiguous || !goes_on || ++f->court.misses < MISSES)
+		return;
+	f->court.misses = 0;
+	hp3_void_near(e, flow, now, acts);
+}
+
+/* A PSN of the flow was answered, as three were before: so much has arrived. */
+static void begin_at(struct hp3_stream *s, uint32_t psn)
+{
+	uint32_t una = hp3_psn_add(psn, 1);
+
+	if (hp3_psn_diff(una, s->una) > 0 && hp3_psn_diff(una, hp3_stream_end(s)) <= 0)
+		s->una = una;
+	s->win = (s->nxt - s->una) & HP3_PSN_MASK;
+}
+
+/* Exactly one local queue pair answered for the flow. */
+static void hit(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, uint32_t psn, uint64_t now,
+	struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+
+	e->stats.challenge_hits++;
+	f->court.misses = 0;
+	if (f->court.cand_hits > 0 && f->court.cand_lqpn != lqpn) {
+		e->stats.contradictions++;
+		f->court.cand_hits = 0;
+	}
+	f->court.cand_lqpn = lqpn;
+	f->court.cand_hits++;
+	if (f->court.cand_hits < e->cfg.challenge_hits)
+		return;
+	if (hp3_flow_pair(e, flow, lqpn, HP3_PAIRING_CHALLENGE, now, acts))
+		begin_at(&f->stream, psn);
+	else
+		f->court.cand_hits = 0;
+}
+
+/* The time to hear a second answer to a forced challenge is over. */
+static void settle(struct hp3_engine *e, struct hp3_pair *p, uint64_t now, struct hp3_acts *acts)
+{
+	uint32_t flow = p->ch_flow;
+
+	if (p->ch_ambiguous) {
+		miss(e, p, now, acts);
+		return;
+	}
+	hp3_challenge_stop(p);
+	hit(e, flow, p->ch_lqpn, p->ch_psn, now, acts);
+}
+
+/* What time alone decides. */
+static void expire(struct hp3_engine *e, struct hp3_pair *p, uint64_t now, struct hp3_acts *acts)
+{
+	if (p->ch_state == HP3_CH_IDLE || now < p->ch_until)
+		return;
+	if (p->ch_state == HP3_CH_ANSWERED)
+		settle(e, p, now, acts);
+	else if (p->ch_state == HP3_CH_ARMED)
+		miss(e, p, now, acts);
+	else
+		hp3_challenge_stop(p);
+}
+
+/* Natural: the packet will be answered by itself. True if nobody else will say the same. */
+static bool arm_natural(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now)
+{
+	struct hp3_flow *f = &e->flows[flow];
+
+	if (hp3_natural_under_way(e, f, now))
+		return true;
+	if (hp3_others_near(e, flow, v->psn, now))
+		return false;
+	f->flags |= HP3_FF_NATURAL;
+	if (v->flags & HP3_VF_READ)
+		f->flags |= HP3_FF_NATURAL_RD;
+	f->court.nat_psn = v->psn;
+	f->court.nat_sent = (uint32_t)(now >> HP3_TICK_SHIFT);
+	f->court.ch_wait = 0;
+	e->stats.challenges++;
+	return true;
+}
+
+static void arm_forced(
+	struct hp3_engine *e, struct hp3_pair *p, const struct hp3_view *v, uint64_t now)
+{
+	p->ch_state = HP3_CH_ARMED;
+	p->ch_ambiguous = false;
+	p->ch_psn = v->psn;
+	p->ch_sent = now;
+	p->ch_until = now + e->cfg.challenge_timeout_ns;
+	e->stats.challenges++;
+}
+
+/* Forced: the flow takes its turn, if nobody has it, and draws a packet without AckReq. */
+static bool choose_forced(struct hp3_engine *e, struct hp3_pair *p, uint32_t flow,
+	const struct hp3_view *v, uint64_t now)
+{
+	if (p->ch_state == HP3_CH_IDLE && !others_ahead(e, flow, v->psn, now)) {
+		p->ch_state = HP3_CH_CHOOSING;
+		p->ch_flow = flow;
+		p->ch_count = 1 + hp3_random_below(&e->rng, e->cfg.challenge_spread);
+		p->ch_until = now + e->cfg.challenge_timeout_ns;
+	}
+	if (p->ch_state != HP3_CH_CHOOSING || p->ch_flow != flow ||
+		(p->ch_count > 0 && --p->ch_count > 0) || others_ahead(e, flow, v->psn, now))
+		return false;
+	arm_forced(e, p, v, now);
+	return true;
+}
+
+bool hp3_challenge_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
+	struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_pair *p = &e->pairs.pairs[f->pair];
+	const struct hp3_view *v = &pkt->v;
+	const bool asks = v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC);
+
+	if (!e->cfg.pair_by_challenge || now < p->untracked_until)
+		return false;
+	expire(e, p, now, acts);
+	if (asks && p->ch_state >= HP3_CH_ARMED && p->ch_flow != flow && p->ch_psn == v->psn)
+		p->ch_ambiguous = true;
+	if ((f->flags & HP3_FF_PAIRED) || (asks && arm_natural(e, flow, v, now)))
+		return false;
+	if (asks) {
+		f->court.ch_wait = NATURAL_WAIT; /* others are near: only force helps */
+		return false;
+	}
+	if (f->court.ch_wait < NATURAL_WAIT) {
+		f->court.ch_wait++;
+		return false;
+	}
+	return choose_forced(e, p, flow, v, now);
+}
+
+/* A reply to a local queue pair that no flow claims. */
+void hp3_challenge_rx(
+	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_acts *acts)
+{
+	const uint8_t *local, *remote;
+	struct hp3_pair *p;
+	uint32_t pair, flow;
+
+	hp3_pkt_addresses(pkt, HP3_DIR_RX, &local, &remote);
+	pair = hp3_pairs_find(&e->pairs, pkt->v.flags & HP3_VF_IPV6, pkt->v.vlan, local, remote);
+	if (pair == HP3_NO_PAIR || now < e->pairs.pairs[pair].untracked_until)
+		return;
+	p = &e->pairs.pairs[pair];
+	expire(e, p, now, acts);
+	flow = hp3_asked_naturally(e, p, &pkt->v, now);
+	if (flow == HP3_NO_FLOW && !hp3_is_forced_answer(p, &pkt->v)) {
+		hp3_void_elsewhere(e, p, pkt, now, acts);
+		return;
+	}
+	if (!hp3_pkt_icrc_ok(e, pkt))
+		return;
+	if (flow != HP3_NO_FLOW) {
+		hp3_natural_drop(&e->flows[flow]);
+		hit(e, flow, pkt->v.dest_qpn, pkt->v.psn, now, acts);
+		return;
+	}
+	if (p->ch_state == HP3_CH_ANSWERED) {
+		p->ch_ambiguous |= p->ch_lqpn != pkt->v.dest_qpn;
+		return;
+	}
+	p->ch_state = HP3_CH_ANSWERED;
+	p->ch_lqpn = pkt->v.dest_qpn;
+	/* Others in lockstep would answer about now: listen one more round trip. */
+	p->ch_until = now + (now - p->ch_sent);
+}
+
+/*
+ * A flow is answered with an older PSN than the latest only again, and not from far away; ACKs are
+ * not at all, so one that answers another flow's challenge is that flow's.
+ */
+static bool is_anothers(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
+
+	if (p->nflows == 1 || now < p->untracked_until || !(f->flags & HP3_FF_STARTED))
+		return false;
+	if (!hp3_is_near(f, v->psn) || hp3_asked_naturally(e, p, v, now) != HP3_NO_FLOW)
+		return true;
+	return f->pairing == HP3_PAIRING_CHALLENGE && p->ch_flow != flow &&
+	       hp3_is_forced_answer(p, v) && hp3_psn_diff(v->psn, f->stream.una) < -1;
+}
+
+void hp3_challenge_claimed(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt,
+	uint64_t now, struct hp3_acts *acts)
+{
+	if (!e->cfg.pair_by_challenge)
+		return;
+	if (e->flows[flow].flags & HP3_FF_PAIRED) {
+		if (!is_anothers(e, flow, &pkt->v, now) || !hp3_pkt_icrc_ok(e, pkt))
+			return;
+		hp3_void(e, flow, now, acts);
+	}
+	hp3_challenge_rx(e, pkt, now, acts);
+}
+
+/*
+ * What was acknowledged is sent again only if the RNIC missed the acknowledgement. A queue pair
+ * that begins anew at its old first PSN does the same, and its replies may come elsewhere. Where
+ * flows are near, those of one look like those of another, so there all going back is suspect, but
+ * for that which a failover waits for.
+ */
+void hp3_challenge_went_back(struct hp3_engine *e, uint32_t flow, uint32_t psn, bool first,
+	uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	bool behind = hp3_psn_diff(psn, f->stream.una) < 0;
+	bool paired = f->flags & HP3_FF_PAIRED;
+
+#ifdef HP3_BREAK_CLAIMS_STAY
+	return;
+#endif
+	f->flags &= (uint16_t) ~(HP3_FF_NATURAL | HP3_FF_NATURAL_RD);
+	if (e->pairs.pairs[f->pair].ch_flow == flow) /* asked in the life before, perhaps */
+		hp3_challenge_stop(&e->pairs.pairs[f->pair]);
+	if (f->state == HP3_RFR_RESUMING ||
+		(!behind && !((first || !paired) && hp3_others_near(e, flow, psn, now))))
+		return;
+	e->stats.contradictions += paired;
+	hp3_flow_unpair(e, flow, now, acts); /* not paired: what was found so far counts no more */
+	if (!behind)
+		return;
+	f->stream.una = psn; /* what was acknowledged is of another life, perhaps */
+	if (((f->stream.nxt - psn) & HP3_PSN_MASK) > f->stream.win)
+		hp3_stream_widen(&f->stream);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Queue pair numbers return, and nobody may tell. A pairing by challenge ends when its flow goes
+ * back behind what was acknowledged, or goes back at all while others are near (rule 16: it may be
+ * the next queue pair of that number, with another local one); when a reply at its local QPN lies
+ * far from or beyond what it sent, or answers the challenge of another flow; when a reply that only
+ * it can wait for comes elsewhere; and when the challenges of a flow near it stay unanswered
+ * although that flow goes on: somebody claims its answers.
+ */
+#include "engine/life/life.h"
+
+void hp3_void(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	e->stats.contradictions++;
+#ifndef HP3_BREAK_CLAIMS_STAY
+	hp3_flow_unpair(e, flow, now, acts);
+#endif
+}
+
+void hp3_void_near(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+	uint32_t n = 0;
+
+	for (uint32_t i = e->pairs.pairs[f->pair].flows; i != HP3_NO_FLOW && n < HP3_NEAR_FLOWS;
+		i = e->flows[i].next, n++) {
+		const struct hp3_flow *g = &e->flows[i];
+
+		if (g->pairing == HP3_PAIRING_CHALLENGE && !hp3_is_silent(e, g, now) &&
+			hp3_is_near(g, f->stream.nxt)) {
+			hp3_void(e, i, now, acts);
+			return;
+		}
+	}
+}
+
+void hp3_void_elsewhere(struct hp3_engine *e, const struct hp3_pair *p, const struct hp3_pkt *pkt,
+	uint64_t now, struct hp3_acts *acts)
+{
+	uint32_t psn = pkt->v.psn, n = 0;
+
+	for (uint32_t i = p->flows; i != HP3_NO_FLOW && n < HP3_NEAR_FLOWS; i = e->flows[i].next) {
+		const struct hp3_flow *f = &e->flows[i];
+
+		n++;
+		if (f->pairing != HP3_PAIRING_CHALLENGE || f->lqpn == pkt->v.dest_qpn ||
+			hp3_psn_diff(psn, f->stream.una) < 0 ||
+			hp3_psn_diff(psn, hp3_stream_end(&f->stream)) >= 0)
+			continue;
+		if (!hp3_others_near(e, i, psn, now) && hp3_pkt_icrc_ok(e, pkt))
+			hp3_void(e, i, now, acts);
+		return;
+	}
+}

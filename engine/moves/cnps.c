@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* CNPs of a flow that looks for a better path, or moves, wait for what becomes of it (rule 30). */
+#include "engine/moves/moves.h"
+
+static bool may_withhold(const struct hp3_engine *e)
+{
+	return e->cfg.cc.mode == HP3_CC_NATIVE && e->cfg.cc.withhold_percent != 0;
+}
+
+void hp3_cnps_wait(struct hp3_engine *e, struct hp3_move *m, uint64_t until)
+{
+	if (!may_withhold(e) || e->cfg.observe || e->cfg.beside)
+		return;
+	hp3_withheld_begin(&m->withheld, until);
+	hp3_slot_timer(e, m, &m->cnp_at, until);
+}
+
+void hp3_cnps_wait_for_round(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+{
+	uint64_t base = e->flows[m->flow].monitor.base;
+
+	hp3_cnps_wait(e, m, now + base * e->cfg.cc.withhold_percent / 100);
+}
+
+void hp3_cnps_end(struct hp3_engine *e, struct hp3_move *m, bool left, struct hp3_acts *acts)
+{
+	hp3_slot_timer(e, m, &m->cnp_at, UINT64_MAX);
+	if (!hp3_withheld_end(&m->withheld, left))
+		return;
+	hp3_act(acts, HP3_ACT_CNP_OWED, m->flow)->pkey = m->withheld.pkey;
+	e->stats.cnps_owed++;
+}

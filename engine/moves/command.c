@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What operators and actuators say: moves by hand, and reports of moves carried out elsewhere. */
+#include <errno.h>
+#include "engine/moves/moves.h"
+
+#define RANDOM_PORT_MIN 0xc000u /* where RNICs put their source ports; 16,384 of them */
+#define RANDOM_PORTS    0x4000u
+
+static uint16_t random_port(struct hp3_engine *e, const struct hp3_flow *f)
+{
+	uint16_t port;
+
+	do {
+		port = (uint16_t)(RANDOM_PORT_MIN + hp3_random_below(&e->rng, RANDOM_PORTS));
+	} while (port == hp3_flow_port(f));
+	return port;
+}
+
+static int begin(struct hp3_engine *e, const struct hp3_cmd *cmd, uint16_t to, uint64_t now,
+	struct hp3_acts *acts)
+{
+	struct hp3_move *m = hp3_move_prepare(e, cmd->flow, HP3_ERRAND_OPERATOR, now, acts);
+
+	if (m == NULL)
+		return -ENOSPC;
+	m->to = to;
+	m->errand.cause = cmd->cause;
+	m->errand.operator.tag = cmd->tag;
+	hp3_move_start(e, cmd->flow, now, acts);
+	return 0;
+}
+
+int hp3_command(
+	struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f;
+	uint16_t to;
+	int ret = 0;
+
+	if (cmd->flow >= e->cfg.max_flows || !(e->flows[cmd->flow].flags & HP3_FF_USED))
+		return -ENOENT;
+	f = &e->flows[cmd->flow];
+	if (cmd->kind == HP3_CMD_CANCEL) {
+		hp3_move_input(e, cmd->flow, HP3_RFR_IN_CANCEL, now, acts);
+		return 0;
+	}
+	e->stats.moves_asked++;
+	to = cmd->kind == HP3_CMD_HOME ? f->home : cmd->port;
+	if (to == 0 && cmd->kind == HP3_CMD_MOVE)
+		to = random_port(e, f);
+	if (cmd->kind == HP3_CMD_MOVE && (!e->cfg.moves_allowed || e->pairs.pairs[f->pair].pinned))
+		ret = -EPERM;
+	else if (!(f->flags & HP3_FF_PAIRED))
+		ret = -ENOLINK;
+	else if (f->state != HP3_RFR_STEADY ||
+		 (f->slot != HP3_NO_SLOT && e->moves[f->slot].backlog != 0))
+		ret = -EBUSY; /* nothing waits for two moves (rule 14) */
+	else if (f->flags & HP3_FF_RNR)
+		ret = -EAGAIN;
+	else if (!(f->flags & HP3_FF_STARTED))
+		ret = -ENODATA;
+	else if (to == hp3_flow_port(f))
+		ret = -EALREADY;
+	else
+		ret = begin(e, cmd, to, now, acts);
+	if (ret != 0)
+		e->stats.moves_refused++;
+	return ret;
+}
+
+const char *hp3_command_error(int err)
+{
+	switch (-err) {
+	case ENOENT:
+		return "no such flow: it never sent, or was idle and aged out; list flows again";
+	case EPERM:
+		return "moves are off (policy mode) or the flow is immovable (IP fragments seen)";
+	case ENOLINK:
+		return "not paired with its replies yet: try again when the flow has sent some "
+		       "more";
+	case EBUSY:
+		return "a move of this flow is under way, or the pacer has not let go yet what it "
+		       "held: wait for its event, then try again";
+	case EAGAIN:
+		return "the receiver is not ready (RNR NAK pending): try again when it has "
+		       "recovered";
+	case ENODATA:
+		return "no data packet was seen yet: nothing is known about its port";
+	case EALREADY:
+		return "the flow is on that port already";
+	case ENOSPC:
+		return "too many moves at a time: raise max_moves in [rfr] or wait";
+	default:
+		return "unknown error";
+	}
+}
+
+/*
+ * Beside the RNIC: the queue pair's own send queue is the hold, so nothing is held here, and what
+ * "drained" means is the actuator's to say (rules 20 to 22).
+ */
+int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report report, uint64_t now,
+	struct hp3_acts *acts)
+{
+	struct hp3_flow *f;
+	struct hp3_move *m;
+
+	if (flow >= e->cfg.max_flows || !(e->flows[flow].flags & HP3_FF_USED))
+		return -ENOENT;
+	f = &e->flows[flow];
+	if (!e->cfg.beside || f->state < HP3_RFR_CLOSING)
+		return -EINVAL;
+	m = &e->moves[f->slot];
+	if (report == HP3_BESIDE_DRAINED && f->state == HP3_RFR_CLOSING) {
+		hp3_move_input(e, flow, HP3_RFR_IN_TX_NEW, now, acts);
+		hp3_move_close(e, flow, f->stream.hi, hp3_stream_end(&f->stream), now, acts);
+		hp3_act(acts, HP3_ACT_MOVE, flow)->port = m->to;
+		return 0;
+	}
+	if (report == HP3_BESIDE_MOVED && f->state == HP3_RFR_DRAINING)
+		hp3_move_input(e, flow, HP3_RFR_IN_DRAINED, now, acts);
+	else if (report == HP3_BESIDE_FAILED && m->suspended) {
+		m->suspended = false; /* it goes on already */
+		hp3_move_input(e, flow, HP3_RFR_IN_CANCEL, now, acts);
+	} else
+		return -EINVAL;
+	return 0;
+}

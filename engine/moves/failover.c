@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Off a dead path (rule 13). Nothing is left there to drain, so the new port is used at once; the
+ * first packet on it is the oldest one in flight, later ones wait until the RNIC has gone back, so
+ * that the receiver sees duplicates at most and never a gap. Where that is safe the RNIC is handed
+ * a NAK so that it goes back now and not when its timer ends (rule 4).
+ */
+#include "engine/moves/moves.h"
+
+/*
+ * Rule 4: with a READ or ATOMIC outstanding a NAK would end it half done; while an RNR timer runs
+ * it would cut it short; and once per PSN, for each one costs the RNIC a retry. It names the oldest
+ * PSN in flight, which must be the RNIC's, too.
+ */
+bool hp3_rnic_is_plain(const struct hp3_flow *f)
+{
+	const uint16_t want = HP3_FW_HEARD | HP3_FW_DOUBT | HP3_FW_UNREAD;
+
+	return (f->watch & want) == HP3_FW_HEARD && !(f->flags & (HP3_FF_READS | HP3_FF_RNR));
+}
+
+/* Rule 26: were una beyond what has arrived, the NAK would complete what lies between. */
+static bool is_nak_safe(const struct hp3_flow *f)
+{
+	return hp3_rnic_is_plain(f) && (f->watch & (HP3_FW_NAKED | HP3_FW_SURE)) == HP3_FW_SURE;
+}
+
+/* A PSN that has arrived, whatever was claimed since. */
+static uint32_t old_psn(const struct hp3_flow *f)
+{
+	if (f->watch & HP3_FW_SURE)
+		return (f->stream.una - 1) & HP3_PSN_MASK;
+	return (f->stream.nxt - f->stream.win - 1) & HP3_PSN_MASK;
+}
+
+void hp3_urge(
+	struct hp3_engine *e, uint32_t flow, uint16_t port, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_act *a = hp3_act(acts, HP3_ACT_URGE, flow);
+
+	a->port = port;
+	a->psn = old_psn(&e->flows[flow]);
+	e->stats.urges++;
+	hp3_guard_begin(e, flow, now);
+}
+
+/* Not sure what has arrived: ask on the new port, and owe the NAK until that is answered. */
+static bool hand_nak(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
+	struct hp3_act *a;
+
+	if (e->cfg.beside) /* nothing is handed to the RNIC */
+		return false;
+	if (!is_nak_safe(f)) {
+		m->errand.dead.owed =
+			hp3_rnic_is_plain(f) && !(f->watch & (HP3_FW_NAKED | HP3_FW_SURE));
+		if (m->errand.dead.owed)
+			hp3_urge(e, flow, m->to, now, acts);
+		return false;
+	}
+	m->errand.dead.owed = false;
+	f->watch |= HP3_FW_NAKED;
+	a = hp3_act(acts, HP3_ACT_NAK, flow);
+	a->psn = f->stream.una;
+	a->msn = f->msn;
+	a->pkey = f->pkey;
+	e->stats.naks_made++;
+	return true;
+}
+
+static void report(struct hp3_engine *e, uint32_t flow, enum hp3_event_type type, bool nak,
+	uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_move *m = &e->moves[e->flows[flow].slot];
+	struct hp3_event *ev = hp3_event(e, flow, type, now, acts);
+
+	ev->cause = HP3_CAUSE_DEAD;
+	ev->from = m->from;
+	ev->to = m->to;
+	ev->wait_ns = now - m->errand.dead.since;
+	ev->held_pkts = m->held_pkts;
+	ev->held_bytes = m->held_bytes;
+	ev->nak = nak;
+	ev->outcome = m->errand.round.outcome;
+	ev->n_probes = m->errand.round.n;
+	memcpy(ev->probes, m->errand.round.probe, sizeof(ev->probes));
+	if (type == HP3_EV_FAILOVER)
+		hp3_outcome_watch(e, flow, ev->id, now);
+}
+
+void hp3_failover(
+	struct hp3_engine *e, uint32_t flow, uint16_t port, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
+	bool nak;
+
+	m->to = port;
+	m->errand.asking = false;
+	if (e->cfg.observe) {
+		report(e, flow, HP3_EV_WOULD, is_nak_safe(f), now, acts);
+		f->watch |= HP3_FW_QUIET;
+		if (f->state == HP3_RFR_STEADY)
+			hp3_slot_drop(e, flow, HP3_USE_MOVE);
+		else
+			hp3_move_input(e, flow, HP3_RFR_IN_NO_BETTER, now, acts);
+		return;
+	}
+	hp3_move_input(e, flow, HP3_RFR_IN_DEAD, now, acts);
+	nak = hand_nak(e, flow, now, acts);
+	report(e, flow, HP3_EV_FAILOVER, nak, now, acts);
+	hp3_replies_follow(e, flow, m->from, m->to, now, acts);
+}
+
+/*
+ * Nothing is missing any more before what is held and what comes. What a selective RNIC repeated
+ * out of the middle (m->head: AGAIN) waits until nothing is missing before it, but is no sign that
+ * nothing is missing behind it.
+ */
+static bool is_caught_up(
+	const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_move *m)
+{
+	uint32_t psn = m->errand.dead.resume;
+
+	for (uint32_t i = m->head; i != 0; i = e->held[i].next) {
+		if (hp3_psn_diff(e->held[i].psn, psn) > 0)
+			return false;
+		if (!(e->held[i].flags & HP3_HELD_AGAIN))
+			return true; /* first transmissions follow each other */
+		if (e->held[i].psn == psn)
+			psn = hp3_psn_add(psn, 1); /* of a READ: at least */
+	}
+	return hp3_psn_diff(psn, f->stream.nxt) >= 0;
+}
+
+/* What was repeated and waits at the head leaves as soon as nothing is missing before it. */
+static void release_repeated(struct hp3_engine *e, uint32_t flow, struct hp3_acts *acts)
+{
+	struct hp3_move *m = &e->moves[e->flows[flow].slot];
+	uint32_t n = 0;
+
+	for (uint32_t i = m->head; i != 0 && (e->held[i].flags & HP3_HELD_AGAIN) &&
+				   hp3_psn_diff(e->held[i].psn, m->errand.dead.resume) <= 0;
+		i = e->held[i].next, n++) {
+		if (e->held[i].psn == m->errand.dead.resume)
+			m->errand.dead.resume = hp3_psn_add(m->errand.dead.resume, 1);
+	}
+	hp3_hold_release(e, flow, n, 0, acts);
+}
+
+/*
+ * The RNIC may go back in three ways: from the oldest packet over all that is held (go-back-N: what
+ * is held is superseded), only over what is missing (selective repeat: what is held follows), or
+ * not at all, because the old path delivered after all.
+ */
+bool hp3_resume_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt,
+	enum hp3_tx_kind kind, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
+	uint32_t psn = pkt->v.psn;
+	int32_t ahead = hp3_psn_diff(psn, m->errand.dead.resume);
+
+	if (kind == HP3_TX_NEW && m->head != 0 && is_caught_up(e, f, m)) {
+		hp3_move_input(e, flow, HP3_RFR_IN_CAUGHT_UP, now, acts);
+		return true;
+	}
+	if (ahead > 0 && m->head != 0) {
+		release_repeated(e, flow, acts);
+		ahead = hp3_psn_diff(psn, m->errand.dead.resume);
+	}
+	if (ahead > 0) {
+		hp3_move_input(e, flow, HP3_RFR_IN_TX_AHEAD, now, acts);
+		return false;
+	}
+	if (ahead < 0)
+		return true; /* arrived already: a duplicate */
+	if (m->head != 0 && hp3_psn_diff(psn, e->held[m->head].psn) >= 0) {
+		hp3_move_input(e, flow, HP3_RFR_IN_TX_AGAIN, now, acts);
+		return true;
+	}
+	hp3_move_input(e, flow, HP3_RFR_IN_TX_WANTED, now, acts);
+	m->errand.dead.resume = hp3_psn_add(psn, hp3_request_span(&pkt->v, f->pmtu_log2));
+	if (m->head == 0 && is_caught_up(e, f, m))
+		hp3_move_input(e, flow, HP3_RFR_IN_CAUGHT_UP, now, acts);
+	return true;
+}
+
+void hp3_resume_rx(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
+
+	if (hp3_psn_diff(f->stream.una, m->errand.dead.resume) > 0)
+		m->errand.dead.resume = f->stream.una;
+	if (is_caught_up(e, f, m))
+		hp3_move_input(e, flow, HP3_RFR_IN_CAUGHT_UP, now, acts);
+	else
+		release_repeated(e, flow, acts);
+	if (f->state == HP3_RFR_RESUMING && m->errand.dead.owed && (f->watch & HP3_FW_SURE))
+		hand_nak(e, flow, now, acts);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Duplicates of ours (probes of kind STANDARD, urges) make an RNIC acknowledge once more how far it
+ * is. The engine forwards that: it is true, and the local RNIC may not know it yet (rule 24). One
+ * answer is not true: late, with the PSN of a READ or ATOMIC that was emitted since. It says that
+ * the request was executed, and an RNIC takes it for the data (rule 25). A responder sends such an
+ * ACK by itself only to an RNIC that goes back over WRITEs before the READ; else data come first.
+ * So for as long as a duplicate may be on its way, the spans of READs and ATOMICs that leave, for
+ * the first time or again, are remembered, and an ACK within one ends here: also when its last data
+ * were seen, for the RNIC may lack some in the middle.
+ */
+#include "engine/moves/moves.h"
+
+#define WINDOWS 2u /* of a probe's time-out: how long an answer may take */
+
+/* Those that were answered; perhaps not all of their data came, so they stay while there is room.
+ */
+static void forget_answered(struct hp3_guard *g, uint32_t una)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < g->n; i++) {
+		if (hp3_psn_diff(una, g->end[i]) >= 0)
+			continue;
+		g->psn[n] = g->psn[i];
+		g->end[n++] = g->end[i];
+	}
+	g->n = (uint8_t)n;
+}
+
+/* No room: the first one will be answered first. */
+static void forget_first(struct hp3_guard *g)
+{
+	g->n--;
+	memmove(g->psn, g->psn + 1, g->n * sizeof(g->psn[0]));
+	memmove(g->end, g->end + 1, g->n * sizeof(g->end[0]));
+}
+
+static void add(struct hp3_guard *g, uint32_t una, uint32_t psn, uint32_t end)
+{
+	for (uint32_t i = 0; i < g->n; i++) {
+		if (hp3_psn_diff(psn, g->psn[i]) >= 0 && hp3_psn_diff(end, g->end[i]) <= 0)
+			return; /* sent again */
+	}
+	if (g->n == HP3_GUARD_READS)
+		forget_answered(g, una);
+	if (g->n == HP3_GUARD_READS)
+		forget_first(g);
+	g->psn[g->n] = psn;
+	g->end[g->n++] = end;
+}
+
+/* What waits behind the drain has not left: it will leave behind the duplicate. */
+static void add_held(const struct hp3_engine *e, struct hp3_move *m)
+{
+	uint32_t una = e->flows[m->flow].stream.una;
+
+	for (uint32_t i = m->head; i != 0; i = e->held[i].next) {
+		if (e->held[i].flags & HP3_HELD_READ)
+			add(&m->guard, una, e->held[i].psn, e->held[i].end);
+	}
+}
+
+void hp3_guard_begin(struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	struct hp3_move *m = hp3_slot_take(e, flow, HP3_USE_GUARD);
+
+	if (!(e->flows[flow].watch & HP3_FW_GUARD)) {
+		m->guard.n = 0;
+		add_held(e, m);
+	}
+	e->flows[flow].watch |= HP3_FW_GUARD;
+	hp3_slot_timer(e, m, &m->guard_at, now + (uint64_t)WINDOWS * e->cfg.round.timeout_ns);
+}
+
+void hp3_guard_end(struct hp3_engine *e, struct hp3_move *m)
+{
+	e->flows[m->flow].watch &= (uint16_t)~HP3_FW_GUARD;
+	hp3_slot_drop(e, m->flow, HP3_USE_GUARD);
+}
+
+/* Where the PMTU is not known, a READ's span is guessed: it ends before a SEND or WRITE. */
+static void cut(struct hp3_guard *g, uint32_t psn)
+{
+	for (uint32_t i = 0; i < g->n; i++) {
+		if (hp3_psn_diff(psn, g->psn[i]) > 0 && hp3_psn_diff(psn, g->end[i]) < 0)
+			g->end[i] = psn;
+	}
+}
+
+void hp3_guard_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint32_t end)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_guard *g = &e->moves[f->slot].guard;
+
+	if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC))
+		add(g, f->stream.una, v->psn, end);
+	else
+		cut(g, v->psn);
+}
+
+bool hp3_guard_stops(const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_view *v,
+	uint64_t now)
+{
+	const struct hp3_move *m = &e->moves[f->slot];
+	const struct hp3_guard *g = &m->guard;
+
+	if (now >= m->guard_at || !(v->flags & HP3_VF_AETH) ||
+		(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) ||
+		HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK)
+		return false;
+#ifdef HP3_BREAK_CONSUME_PROGRESS
+	if (g->n != 0)
+		return true;
+#endif
+	for (uint32_t i = 0; i < g->n; i++) {
+		if (hp3_psn_diff(v->psn, g->psn[i]) >= 0 && hp3_psn_diff(v->psn, g->end[i]) < 0)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Carries out what the transition table of rfr says: how a move begins, closes the old path, ends.
+ */
+#include "engine/moves/moves.h"
+
+void hp3_set_port(struct hp3_engine *e, struct hp3_flow *f, uint16_t port)
+{
+	e->nmoved -= !!(f->flags & HP3_FF_MOVED);
+	f->port = port;
+	f->flags &= (uint16_t)~HP3_FF_MOVED;
+	if (port != f->home)
+		f->flags |= HP3_FF_MOVED;
+	e->nmoved += !!(f->flags & HP3_FF_MOVED);
+}
+
+struct hp3_move *hp3_move_prepare(struct hp3_engine *e, uint32_t flow, enum hp3_errand_kind kind,
+	uint64_t now, struct hp3_acts *acts)
+{
+	/* Until somebody knows better: of congestion its evidence says which. */
+	static const uint8_t cause_of[] = {[HP3_ERRAND_OPERATOR] = HP3_CAUSE_OPERATOR,
+		[HP3_ERRAND_CONGESTED] = HP3_CAUSE_RTT,
+		[HP3_ERRAND_BEHIND_DRAIN] = HP3_CAUSE_RTT,
+		[HP3_ERRAND_SETUP] = HP3_CAUSE_SETUP,
+		[HP3_ERRAND_MESSAGE_START] = HP3_CAUSE_WAKE,
+		[HP3_ERRAND_DEAD] = HP3_CAUSE_DEAD};
+	const struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = hp3_slot_take(e, flow, HP3_USE_MOVE);
+
+	if (m == NULL)
+		return NULL;
+	if (m->use & HP3_USE_VERIFY)
+		hp3_outcome_judge(e, m, now, acts);
+	m->from = m->to = hp3_flow_port(f);
+	m->closing = (struct hp3_closing){0};
+	m->t_ask = now;
+	m->t_close = m->moved_pkts = m->moved_bytes = 0;
+	m->suspended = false;
+	m->errand = (struct hp3_errand){.kind = (uint8_t)kind, .cause = cause_of[kind]};
+	if ((f->flags & HP3_FF_PAIRED) && e->cfg.monitor.cycle_ns != 0)
+		hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &m->errand.before);
+	return m;
+}
+
+static uint64_t cooldown_of(const struct hp3_engine *e, const struct hp3_move *m)
+{
+	uint64_t rtts = (uint64_t)m->errand.before.base_rtt_ns * e->cfg.cooldown_rtts;
+
+	return rtts > e->cfg.cooldown_ns ? rtts : e->cfg.cooldown_ns;
+}
+
+void hp3_search_ended(
+	struct hp3_engine *e, uint32_t flow, bool slow, uint64_t least_ns, uint64_t now)
+{
+	hp3_backoff_search(&e->flows[flow].backoff, &e->cfg.round, slow, least_ns,
+		(uint32_t)hp3_random(&e->rng), now);
+}
+
+/* A move of our own is over: how long until the flow may be looked after again. */
+static void settle_own(struct hp3_engine *e, struct hp3_flow *f, const struct hp3_move *m,
+	bool switched, uint64_t now)
+{
+	e->pairs.pairs[f->pair].nmoves--;
+	if (m->errand.kind == HP3_ERRAND_MESSAGE_START) {
+		if (switched)
+			hp3_monitor_offer_base(
+				&f->monitor, hp3_round_unmarked(&m->errand.round)->rtt_ns);
+	} else if (switched) {
+		hp3_search_ended(e, m->flow, false, cooldown_of(e, m), now);
+		hp3_monitor_offer_base(
+			&f->monitor, m->errand.round.probe[m->errand.round.winner].rtt_ns);
+	} else if (!(m->use & HP3_USE_LOOK)) {
+		hp3_search_ended(
+			e, m->flow, m->errand.cause == HP3_CAUSE_RTT, e->cfg.round.guard_ns, now);
+	}
+}
+
+/* Everything that is charged to the old path ends here. */
+static void take_new_path(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
+	bool active = f->path != HP3_NO_PATH;
+	uint32_t first = m->t_close != 0 ? m->closing.end : hp3_stream_end(&f->stream);
+
+	hp3_cnps_end(e, m, true, acts);
+	hp3_path_leave(e, flow, now);
+	hp3_set_port(e, f, m->to);
+	if (active)
+		hp3_path_enter(e, flow, now);
+	if (m->use & HP3_USE_LOOK)
+		hp3_slot_drop(e, flow, HP3_USE_LOOK);
+	f->flags &= (uint16_t)~HP3_FF_SEVERE;
+	f->flags |= HP3_FF_FRESH;
+	hp3_monitor_moved(&f->monitor);
+	hp3_shield_switch(
+		&m->shield, first, m->errand.kind != HP3_ERRAND_DEAD, e->cfg.cc.max_rtt_ns, now);
+	if (f->moves < UINT8_MAX)
+		f->moves++;
+	if (m->t_close == 0)
+		hp3_rate_suspend(e, flow, now);
+	hp3_rate_raise(e, flow, now);
+	if (e->cfg.beside && !m->suspended) /* at set-up, off a dead path: at once */
+		hp3_act(acts, HP3_ACT_MOVE, flow)->port = m->to;
+}
+
+/* A dead path is left at once: what is held, and what comes, waits for the RNIC to go back. */
+static void fail_over(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
+
+	m->errand.dead.resume = f->stream.una;
+	take_new_path(e, flow, now, acts);
+	hp3_slot_timer(e, m, &m->move_at, now + e->cfg.close_timeout_ns);
+	if (m->held_pkts != 0)
+		hp3_rate_schedule(e, flow, now); /* what waited for the pacer waits on */
+	e->stats.failovers++;
+}
+
+static enum hp3_event_type event_type(enum hp3_rfr_action action, const struct hp3_move *m)
+{
+	switch (action) {
+	case HP3_RFR_DO_DISCARD:
+		return HP3_EV_EPOCH;
+	case HP3_RFR_DO_RECOVER:
+		return HP3_EV_RECOVER;
+	case HP3_RFR_DO_SUPERSEDE:
+	case HP3_RFR_DO_RESUME:
+		return HP3_EV_RESUME;
+	default:
+		return m->t_close == 0 ? HP3_EV_IDLE_SWITCH : HP3_EV_SWITCH;
+	}
+}
+
+static uint64_t report(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action action,
+	enum hp3_rfr_input input, uint64_t now, struct hp3_acts *acts)
+{
+	const struct hp3_move *m = &e->moves[e->flows[flow].slot];
+	struct hp3_event *ev = hp3_event(e, flow, event_type(action, m), now, acts);
+
+	ev->cause = m->errand.cause;
+	ev->reason = (uint8_t)input;
+	ev->from = m->from;
+	ev->to = m->to;
+	ev->wait_ns = (m->t_close != 0 ? m->t_close : now) - m->t_ask;
+	ev->drain_ns = m->t_close != 0 ? now - m->t_close : 0;
+	ev->close_psn = m->closing.psn;
+	ev->held_pkts = (uint32_t)m->moved_pkts;
+	ev->held_bytes = m->moved_bytes;
+	if (m->errand.kind == HP3_ERRAND_OPERATOR)
+		ev->tag = m->errand.operator.tag;
+	ev->n_cycles = m->errand.n_cycles;
+	memcpy(ev->cycles, m->errand.cycles, sizeof(ev->cycles));
+	return ev->id;
+}
+
+static void count(struct hp3_engine *e, enum hp3_rfr_action action, const struct hp3_move *m)
+{
+	switch (action) {
+	case HP3_RFR_DO_SWITCH:
+		if (m->t_close == 0)
+			e->stats.moves_idle++;
+		else
+			e->stats.moves_switched++;
+		break;
+	case HP3_RFR_DO_RECOVER:
+		e->stats.moves_recovered++;
+		break;
+	case HP3_RFR_DO_DISCARD:
+		e->stats.moves_discarded++;
+		break;
+	default:
+		e->stats.resumed++;
+		break;
+	}
+}
+
+/* A message that waited goes where it would have gone, and the path answered first. */
+static bool is_clear(const struct hp3_errand *d)
+{
+	return d->kind == HP3_ERRAND_MESSAGE_START && d->start.clear;
+}
+
+static void end_move(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action action,
+	enum hp3_rfr_input input, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
+	bool switched = action == HP3_RFR_DO_SWITCH;
+	uint64_t id;
+
+	if (action != HP3_RFR_DO_DISCARD)
+		hp3_cnps_end(e, m, switched, acts);
+
+	if (switched)
+		take_new_path(e, flow, now, acts);
+	else if (action == HP3_RFR_DO_RECOVER && is_clear(&m->errand))
+		hp3_rate_raise(e, flow, now);
+	else if (action == HP3_RFR_DO_RECOVER && m->t_close != 0)
+		hp3_rate_rollback(e, flow, now);
+	m->errand.asking = false; /* what is still said of the round is too late */
+	count(e, action, m);
+	if (action == HP3_RFR_DO_DISCARD || action == HP3_RFR_DO_SUPERSEDE)
+		hp3_hold_discard(e, flow, acts);
+	else if (!(f->flags & HP3_FF_PACED))
+		hp3_hold_release(e, flow, UINT32_MAX, 0, acts);
+	if (m->suspended && action == HP3_RFR_DO_RECOVER)
+		hp3_act(acts, HP3_ACT_RESUME, flow)->port = m->from;
+	id = report(e, flow, action, input, now, acts);
+	if (hp3_errand_is_own(&m->errand))
+		settle_own(e, f, m, switched || event_type(action, m) == HP3_EV_RESUME, now);
+	if (switched)
+		hp3_outcome_watch(e, flow, id, now);
+	m->backlog = m->held_pkts;
+	if (m->held_pkts != 0)
+		hp3_rate_schedule(e, flow, now);
+	hp3_slot_drop(e, flow, HP3_USE_MOVE | (m->held_pkts == 0 ? HP3_USE_PACE : 0));
+}
+
+enum hp3_rfr_action hp3_move_input(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_input input,
+	uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_rfr_step step = hp3_rfr_step(f->state, input);
+
+	e->nmoving += (step.next != HP3_RFR_STEADY) - (f->state != HP3_RFR_STEADY);
+	f->state = step.next;
+	switch ((enum hp3_rfr_action)step.action) {
+	case HP3_RFR_DO_SWITCH:
+	case HP3_RFR_DO_RECOVER:
+	case HP3_RFR_DO_DISCARD:
+	case HP3_RFR_DO_SUPERSEDE:
+	case HP3_RFR_DO_RESUME:
+		end_move(e, flow, step.action, input, now, acts);
+		break;
+	case HP3_RFR_DO_FAILOVER:
+		fail_over(e, flow, now, acts);
+		break;
+	default:
+		break;
+	}
+	return step.action;
+}
+
+void hp3_move_close(struct hp3_engine *e, uint32_t flow, uint32_t psn, uint32_t end, uint64_t now,
+	struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
+	struct hp3_event *ev;
+
+	m->closing = (struct hp3_closing){.psn = psn, .end = end};
+	m->t_close = now;
+	f->mark_psn = psn;
+	f->flags |= HP3_FF_CLOSE_ACK;
+	hp3_slot_timer(e, m, &m->move_at, now + e->cfg.max_hold_ns);
+	hp3_cnps_wait(e, m, UINT64_MAX);
+	hp3_rate_suspend(e, flow, now);
+	ev = hp3_event(e, flow, HP3_EV_SUSPEND, now, acts);
+	ev->cause = m->errand.cause;
+	ev->from = m->from;
+	ev->to = m->to;
+	ev->close_psn = psn;
+	ev->wait_ns = now - m->t_ask;
+	ev->n_cycles = m->errand.n_cycles;
+	memcpy(ev->cycles, m->errand.cycles, sizeof(ev->cycles));
+}
+
+/*
+ * Which input a wish to move is. Idle must be proven by a reply with a right ICRC, with nothing
+ * sent again since (rule 7). The newest packet can close if it is a first transmission that will be
+ * answered, is not yet, and has left. Before probes that look like a duplicate (BEHIND_DRAIN) a
+ * SEND or WRITE has to close, for their answers speak of it (rule 2).
+ */
+static enum hp3_rfr_input wish(const struct hp3_engine *e, const struct hp3_flow *f)
+{
+	const struct hp3_move *m = &e->moves[f->slot];
+	bool idle = hp3_stream_idle(&f->stream), behind = m->errand.kind == HP3_ERRAND_BEHIND_DRAIN;
+
+	if (e->cfg.beside)
+		return HP3_RFR_IN_MOVE;
+	if (idle && (f->flags & HP3_FF_IDLE_PROOF) && !behind)
+		return HP3_RFR_IN_MOVE_IDLE;
+	if (!idle && (f->flags & HP3_FF_LAST_CLOSE) && m->held_pkts == 0 &&
+		!(behind && (f->flags & HP3_FF_READS)))
+		return HP3_RFR_IN_MOVE_CLOSED;
+	return HP3_RFR_IN_MOVE;
+}
+
+void hp3_move_start(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
+	enum hp3_rfr_input input = wish(e, f);
+
+	hp3_slot_timer(e, m, &m->move_at, now + e->cfg.close_timeout_ns);
+	if (hp3_move_input(e, flow, input, now, acts) == HP3_RFR_DO_BEHIND)
+		hp3_move_close(e, flow, f->stream.hi, hp3_stream_end(&f->stream), now, acts);
+	else if (e->cfg.beside && f->state == HP3_RFR_CLOSING) {
+		m->suspended = true;
+		hp3_act(acts, HP3_ACT_SUSPEND, flow)->port = m->from;
+	}
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Did a move pay off? For people: nothing is decided by it. */
+#include "engine/moves/moves.h"
+
+/* Before and after are compared with these margins, percent. */
+#define FASTER    110u
+#define AS_FAST   95u
+#define SLOWER    80u
+#define RTT_DOWN  90u
+#define MARKS     20u /* permille of replies */
+#define MIN_BYTES 65536u /* less sent since: nothing can be said */
+
+/* Keeps the slot: for the judgement, or else while CNPs of the old path may come. */
+void hp3_outcome_watch(struct hp3_engine *e, uint32_t flow, uint64_t id, uint64_t now)
+{
+	bool judged = e->cfg.verify_ns != 0 && e->cfg.monitor.cycle_ns != 0;
+	uint64_t wait = judged ? e->cfg.verify_ns : e->cfg.cc.max_rtt_ns;
+	struct hp3_move *m;
+
+	if (wait == 0 || (!judged && e->cfg.cc.mode == HP3_CC_OFF))
+		return;
+	m = hp3_slot_take(e, flow, HP3_USE_VERIFY);
+	m->ref = judged ? id : 0;
+	m->bytes0 = e->flows[flow].bytes;
+	hp3_slot_timer(e, m, &m->verify_at, now + wait);
+}
+
+/* By delivery rate; where the rate is the application's, by what the path does to it. */
+static enum hp3_payoff payoff(const struct hp3_estimates *was, const struct hp3_estimates *is)
+{
+	bool calmer = is->marked_permille + MARKS <= was->marked_permille ||
+		      (uint64_t)is->rtt_ns * 100 <= (uint64_t)was->rtt_ns * RTT_DOWN;
+	uint64_t percent;
+
+	if (was->rate_kbps == 0 || is->rate_kbps == 0)
+		return HP3_PAYOFF_UNKNOWN;
+	percent = (uint64_t)is->rate_kbps * 100 / was->rate_kbps;
+	if (percent >= FASTER || (calmer && percent >= AS_FAST))
+		return HP3_PAYOFF_BETTER;
+	return percent < SLOWER && !calmer ? HP3_PAYOFF_WORSE : HP3_PAYOFF_SAME;
+}
+
+void hp3_outcome_judge(
+	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[m->flow];
+	struct hp3_event *ev;
+
+	if (m->ref == 0) {
+		hp3_slot_drop(e, m->flow, HP3_USE_VERIFY);
+		return;
+	}
+	ev = hp3_event(e, m->flow, HP3_EV_OUTCOME, now, acts);
+	ev->ref = m->ref;
+	ev->cause = m->errand.cause;
+	ev->from = m->from;
+	ev->path = m->errand.before;
+	if (f->flags & HP3_FF_PAIRED)
+		hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &ev->after);
+	ev->outcome = HP3_PAYOFF_UNKNOWN;
+	if (f->bytes - m->bytes0 >= MIN_BYTES && hp3_flow_port(f) == m->to)
+		ev->outcome = (uint8_t)payoff(&ev->path, &ev->after);
+	e->stats.paid_off += ev->outcome == HP3_PAYOFF_BETTER;
+	e->stats.wasted += ev->outcome == HP3_PAYOFF_WORSE;
+	hp3_slot_drop(e, m->flow, HP3_USE_VERIFY);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Packets of a flow below line rate leave by the pacer, at the exit of the FIFO that a move uses
+ * too (rule 14). Which of what waits is still wanted when the RNIC goes back is decided here.
+ */
+#include "engine/moves/moves.h"
+
+#define COPY_SEARCH 256u /* held packets looked through for an older copy */
+#define BATCH       32u /* packets that leave at one deadline */
+
+/*
+ * Does the RNIC go back N, or repeat selectively? A run of retransmissions is over when the next
+ * first transmission follows: by then it went over all that had been emitted, or it left something
+ * out. Nothing can be told where replies came meanwhile for what is left out, nor of a READ, whose
+ * span the FIFO does not know.
+ */
+static void watch_run(struct hp3_rate *r, const struct hp3_flow *f, const struct hp3_held *h)
+{
+	if (h->flags & HP3_HELD_AGAIN) {
+		r->again = !(h->flags & HP3_HELD_READ);
+		r->again_to = hp3_psn_add(h->psn, 1);
+		r->again_end = h->end;
+		return;
+	}
+	if (r->again && h->psn == r->again_end && r->again_to != r->again_end &&
+		hp3_psn_diff(f->stream.una, r->again_to) <= 0)
+		r->selective = true;
+	r->again = false;
+}
+
+/* Have acknowledgements let the RNIC skip what is before? A claim decides nothing (rule 26). */
+static bool is_skipped(const struct hp3_flow *f, uint32_t psn)
+{
+	return (f->watch & HP3_FW_SURE) && hp3_psn_diff(psn, f->stream.una) <= 0;
+}
+
+/*
+ * The RNIC has gone back to what the peer lacks, that waits at the tail, and now comes to what is
+ * the next to leave: whatever else waits follows once more (rule 14). How many are of the past:
+ * those before the tail's run, from the head on. 0: the RNIC has not gone back so far, or it
+ * repeats selectively and what waits is not sent again.
+ */
+static uint32_t past(const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_move *m,
+	const struct hp3_held *h)
+{
+	const struct hp3_held *head = &e->held[m->head], *tail = &e->held[m->tail];
+	uint32_t n = 0;
+
+#ifdef HP3_BREAK_OLD_COPIES_STAY
+	return 0;
+#endif
+	if (e->rates[m->flow].selective || !(h->flags & tail->flags & HP3_HELD_AGAIN) ||
+		hp3_psn_diff(tail->psn, h->psn) >= 0)
+		return 0;
+	if (h->psn != head->psn && (hp3_psn_diff(h->psn, head->psn) < 0 || !is_skipped(f, h->psn)))
+		return 0; /* not yet there */
+	for (uint32_t i = m->head; i != 0 && hp3_psn_diff(e->held[i].psn, head->psn) >= 0;
+		i = e->held[i].next)
+		n++;
+	return n;
+}
+
+static void give_way(struct hp3_engine *e, uint32_t flow, uint32_t n, struct hp3_acts *acts)
+{
+	e->stats.superseded += n;
+	hp3_hold_shed(e, flow, n, acts);
+	if (e->moves[e->flows[flow].slot].held_pkts != 0)
+		return;
+	e->rates[flow].floor = 0;
+	hp3_slot_drop(e, flow, HP3_USE_PACE);
+}
+
+/*
+ * What is repeated selectively still waits: once is enough, unless only the copy asks for an
+ * answer.
+ */
+static bool is_waiting(
+	const struct hp3_engine *e, const struct hp3_move *m, const struct hp3_held *h)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = m->head; i != 0 && n < COPY_SEARCH; i = e->held[i].next, n++) {
+		const struct hp3_held *q = &e->held[i];
+
+		if (q->psn == h->psn && q->opcode == h->opcode && q->len == h->len &&
+			((q->flags & HP3_HELD_ASKS) || !(h->flags & HP3_HELD_ASKS)))
+			return true;
+	}
+	return false;
+}
+
+static struct hp3_move *slot_of(struct hp3_engine *e, const struct hp3_flow *f)
+{
+	return f->slot == HP3_NO_SLOT ? NULL : &e->moves[f->slot];
+}
+
+void hp3_rate_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h, uint64_t now,
+	struct hp3_verdict *vd, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = slot_of(e, f);
+
+	watch_run(&e->rates[flow], f, h);
+	if (m != NULL && m->held_pkts != 0) {
+		give_way(e, flow, past(e, f, m, h), acts);
+		m = slot_of(e, f);
+	}
+	if (m == NULL || m->held_pkts == 0) {
+		e->rates[flow].floor = 0;
+		hp3_rate_set(e, flow, h->len, now);
+		if (hp3_dcqcn_rate(&e->rates[flow].rp) == hp3_rate_line(e))
+			f->flags &= (uint16_t)~HP3_FF_PACED;
+		if (hp3_pacer_when(&e->rates[flow].pacer, e->cfg.cc.burst_bytes, now) <= now)
+			goto pass;
+		m = hp3_slot_take(e, flow, HP3_USE_PACE);
+		if (m == NULL)
+			goto unpaced;
+		f->flags |= HP3_FF_PACED;
+	} else if ((h->flags & HP3_HELD_AGAIN) && is_waiting(e, m, h)) {
+		e->stats.superseded++;
+		vd->kind = HP3_DROP;
+		return;
+	}
+	if (!hp3_hold_put(e, flow, h)) {
+		hp3_hold_release(e, flow, UINT32_MAX, 0, acts);
+		hp3_slot_drop(e, flow, HP3_USE_PACE);
+		goto unpaced;
+	}
+	e->stats.paced++;
+	vd->kind = HP3_HOLD;
+	vd->slot = f->slot;
+	hp3_rate_schedule(e, flow, now);
+	return;
+unpaced:
+	e->stats.unpaced++;
+pass:
+	hp3_rate_sent(e, flow, h, now);
+}
+
+/* The head of the FIFO closes the old path. */
+static bool close_with(
+	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_held h = e->held[m->head];
+
+	if (h.flags & HP3_HELD_AGAIN) {
+		hp3_move_input(e, m->flow, HP3_RFR_IN_TX_RETRANSMIT, now, acts);
+		return false;
+	}
+	if (m->errand.kind == HP3_ERRAND_BEHIND_DRAIN && (h.flags & HP3_HELD_READ))
+		return false;
+	hp3_move_input(e, m->flow, HP3_RFR_IN_TX_NEW, now, acts);
+	hp3_hold_release(e, m->flow, 1, h.flags & HP3_HELD_ASKS ? 0 : HP3_SET_ACKREQ, acts);
+	hp3_rate_sent(e, m->flow, &h, now);
+	hp3_move_close(e, m->flow, h.psn, h.end, now, acts);
+	return true;
+}
+
+void hp3_rate_due(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[m->flow];
+	struct hp3_pacer *p = &e->rates[m->flow].pacer;
+	uint32_t n = 0, i = m->head;
+	uint64_t bytes = m->held_bytes;
+
+	if (f->state == HP3_RFR_CLOSING && m->head != 0 && close_with(e, m, now, acts)) {
+		hp3_rate_schedule(e, m->flow, now);
+		return;
+	}
+	for (; i != 0 && n < BATCH; i = e->held[i].next, n++) {
+		hp3_rate_set(e, m->flow, bytes, now);
+		if (n > 0 && hp3_pacer_when(p, e->cfg.cc.burst_bytes, now) > now)
+			break;
+		bytes -= e->held[i].len;
+		hp3_rate_sent(e, m->flow, &e->held[i], now);
+	}
+	hp3_hold_release(e, m->flow, n, 0, acts);
+	if (m->held_pkts == 0) {
+		e->rates[m->flow].floor = 0;
+		hp3_slot_drop(e, m->flow, HP3_USE_PACE);
+	} else {
+		hp3_rate_schedule(e, m->flow, now);
+	}
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Congestion control of a flow. Under cc = dcqcn the engine is the reaction point and paces the
+ * flow at the exit of the FIFO that a move uses too (rule 14): what closes the old path, what is in
+ * flight and what is released is decided there. Under cc = native there is nothing to do here: no
+ * call sets the rate of one queue pair of an RNIC, which keeps its rate after a move (shield.h).
+ */
+#include "engine/moves/moves.h"
+
+uint64_t hp3_rate_line(const struct hp3_engine *e)
+{
+	return e->cfg.cc.rp.rpg_max_rate * 1000000ull;
+}
+
+void hp3_rate_init(struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	bool waits = f->slot != HP3_NO_SLOT && e->moves[f->slot].held_pkts != 0;
+
+	if (!waits)
+		f->flags &= (uint16_t)~HP3_FF_PACED; /* else what comes waits behind it */
+	if (e->rates == NULL)
+		return;
+	if (!waits)
+		e->rates[flow].floor = 0;
+	e->rates[flow].again = e->rates[flow].selective = false;
+	hp3_dcqcn_init(&e->rates[flow].rp, &e->cfg.cc.rp);
+	hp3_pacer_init(&e->rates[flow].pacer, hp3_rate_line(e), now);
+}
+
+uint64_t hp3_rate_now(const struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	struct hp3_dcqcn rp;
+
+	if (e->rates == NULL)
+		return 0;
+	rp = e->rates[flow].rp;
+	hp3_dcqcn_advance(&rp, &e->cfg.cc.rp, now);
+	return hp3_dcqcn_rate(&rp);
+}
+
+/* Beside the RNIC there is nothing to hold, and so nothing to pace. What it sent while it was not
+ * paced was not seen here. */
+static void note_rate(struct hp3_engine *e, uint32_t flow)
+{
+	struct hp3_flow *f = &e->flows[flow];
+
+	if (!(f->flags & HP3_FF_PACED))
+		e->rates[flow].again = false;
+	if (!e->cfg.beside && hp3_dcqcn_rate(&e->rates[flow].rp) < hp3_rate_line(e))
+		f->flags |= HP3_FF_PACED;
+}
+
+void hp3_rate_marked(struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	if (e->rates == NULL)
+		return;
+	if (!(e->flows[flow].flags & HP3_FF_PACED))
+		hp3_pacer_init(&e->rates[flow].pacer, hp3_rate_line(e), now);
+	hp3_dcqcn_cnp(&e->rates[flow].rp, &e->cfg.cc.rp, now);
+	note_rate(e, flow);
+}
+
+void hp3_rate_suspend(struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	if (e->rates != NULL)
+		hp3_dcqcn_take(&e->moves[e->flows[flow].slot].rate, &e->rates[flow].rp,
+			&e->cfg.cc.rp, now);
+}
+
+void hp3_rate_rollback(struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	if (e->rates == NULL)
+		return;
+	hp3_dcqcn_rollback(&e->rates[flow].rp, &e->moves[e->flows[flow].slot].rate, now);
+	note_rate(e, flow);
+}
+
+void hp3_rate_raise(struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	if (e->rates == NULL)
+		return;
+	e->rates[flow].again = false; /* nor while it was held */
+	hp3_dcqcn_raise(
+		&e->rates[flow].rp, &e->cfg.cc.rp, &e->moves[e->flows[flow].slot].rate, now);
+	note_rate(e, flow);
+}
+
+/*
+ * Brings the pacer up to DCQCN's rate, or to what drains the FIFO in time (rule 14). That floor
+ * holds until nothing waits: were it to fall with the queue, the last packets would wait for ever
+ * longer.
+ */
+void hp3_rate_set(struct hp3_engine *e, uint32_t flow, uint64_t queued, uint64_t now)
+{
+	struct hp3_rate *r = &e->rates[flow];
+	uint64_t rate, floor = hp3_pacer_floor(queued, e->cfg.cc.rto_ns);
+
+	if (floor < r->floor)
+		floor = r->floor;
+	r->floor = floor;
+	hp3_dcqcn_advance(&r->rp, &e->cfg.cc.rp, now);
+	rate = hp3_dcqcn_rate(&r->rp);
+	if (rate < floor)
+		rate = floor;
+	if (rate > hp3_rate_line(e))
+		rate = hp3_rate_line(e);
+	hp3_pacer_set_rate(&r->pacer, rate, now);
+}
+
+/* A packet leaves. Its round trip begins now, not when the RNIC handed it over (rule 27). */
+void hp3_rate_sent(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h, uint64_t now)
+{
+	const uint8_t timed = HP3_HELD_AGAIN | HP3_HELD_ASKS | HP3_HELD_READ;
+	struct hp3_flow *f = &e->flows[flow];
+
+	hp3_pacer_sent(&e->rates[flow].pacer, h->len, now);
+	hp3_dcqcn_sent(&e->rates[flow].rp, &e->cfg.cc.rp, h->len, now);
+	if (is_watched(e, f) && !(h->flags & HP3_HELD_AGAIN))
+		hp3_monitor_sent(&f->monitor, h->psn,
+			(h->flags & timed) == HP3_HELD_ASKS && !(f->flags & HP3_FF_READS), now);
+}
+
+static bool held_back(enum hp3_rfr_state s)
+{
+	return s == HP3_RFR_DRAINING || s == HP3_RFR_PROBING || s == HP3_RFR_RESUMING;
+}
+
+void hp3_rate_schedule(struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = hp3_slot_take(e, flow, HP3_USE_PACE);
+
+	hp3_rate_set(e, flow, m->held_bytes, now);
+	hp3_slot_timer(e, m, &m->pace_at,
+		held_back(f->state)
+			? UINT64_MAX
+			: hp3_pacer_when(&e->rates[flow].pacer, e->cfg.cc.burst_bytes, now));
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The responder stream of a queue pair (rule 12: READ responses, ACKs, NAKs) leaves on the RNIC's
+ * port, and that port may lead over a dead path, too. It is left on two occasions:
+ *
+ * - the requester stream of the same queue pair fails over: both left on one port, so replies
+ *   follow to the same new one;
+ * - the peer's hp3d reports that none of these replies comes through, though its probes are
+ *   answered (seek/dead.c). Then most likely there is nothing that could be overtaken: replies left
+ *   long ago and were lost, or are yet to be made (rule 13 names the exception).
+ *
+ * One stream, one port: from then on all of it leaves there, until the flow has been quiet for so
+ * long that it is forgotten. A host that only responds gets a flow record for it. Nothing tells
+ * when replies have arrived, so they cannot be drained home: a stop may reorder them once, as a
+ * crash may (rule 11).
+ */
+#include "engine/moves/moves.h"
+
+#define PORT_FIRST 0xc000u
+#define PORTS      0x4000u
+
+static void set_port(struct hp3_engine *e, uint32_t flow, uint16_t port)
+{
+	struct hp3_reply *r = &e->replies[flow];
+
+	e->nreplies -= r->port != 0;
+	r->port = port;
+	e->nreplies += r->port != 0;
+}
+
+void hp3_replies_home(struct hp3_engine *e, uint32_t flow)
+{
+	if (e->replies != NULL)
+		set_port(e, flow, 0);
+}
+
+static void move(struct hp3_engine *e, uint32_t flow, uint16_t from, uint16_t to, uint64_t now,
+	struct hp3_acts *acts)
+{
+	struct hp3_event *ev;
+
+	set_port(e, flow, to);
+	e->replies[flow].moved = now;
+	e->stats.replies_moved++;
+	ev = hp3_event(e, flow, HP3_EV_REPLIES, now, acts);
+	ev->cause = HP3_CAUSE_DEAD;
+	ev->from = from;
+	ev->to = to;
+}
+
+/* The port that replies leave on; 0: not known, none was seen. */
+static uint16_t port_of(const struct hp3_engine *e, uint32_t flow)
+{
+	const struct hp3_reply *r = &e->replies[flow];
+
+	return r->port != 0 ? r->port : e->flows[flow].home;
+}
+
+void hp3_replies_follow(struct hp3_engine *e, uint32_t flow, uint16_t from, uint16_t to,
+	uint64_t now, struct hp3_acts *acts)
+{
+	if (e->replies != NULL && !e->cfg.beside && port_of(e, flow) == from)
+		move(e, flow, from, to, now, acts);
+}
+
+/* Another path where paths are known, another port at least. */
+static uint16_t elsewhere(struct hp3_engine *e, uint32_t flow, uint16_t from, uint64_t now)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+	struct hp3_paths *t = hp3_paths_of(e, f->pair);
+	uint16_t port = from;
+	int at;
+
+	if (from != 0) {
+		at = hp3_paths_get(t, from, f->rqpn, now);
+		if (at >= 0)
+			hp3_paths_lost(t, at, now);
+		if (hp3_paths_candidates(t, f->rqpn, from, &port, 1, now) == 1)
+			return port;
+	}
+	while (port == from)
+		port = (uint16_t)(PORT_FIRST + hp3_random_below(&e->rng, PORTS));
+	return port;
+}
+
+bool hp3_replies_moved(const struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	const struct hp3_reply *r = &e->replies[flow];
+
+	return r->port != 0 && now - r->moved < e->cfg.round.timeout_ns;
+}
+
+void hp3_replies_leave(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	uint16_t from = port_of(e, flow);
+
+	move(e, flow, from, elsewhere(e, flow, from, now), now, acts);
+}
+
+void hp3_reply_reroute(
+	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd)
+{
+	uint32_t flow = hp3_pkt_flow(e, pkt, HP3_DIR_TX);
+
+	if (flow == HP3_NO_FLOW || e->replies[flow].port == 0)
+		return;
+	e->flows[flow].last = (uint32_t)(now >> HP3_TICK_SHIFT);
+	vd->sport = e->replies[flow].port;
+}

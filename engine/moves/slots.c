@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Slots, and the FIFOs that they name. What their deadlines bring: tick.c. */
+#include "engine/moves/moves.h"
+
+#define ROOM_SEARCH 32u
+
+static struct hp3_move *slot_of(struct hp3_engine *e, uint32_t flow)
+{
+	return &e->moves[e->flows[flow].slot];
+}
+
+/*
+ * All slots are taken: one that only waits for its move to be judged makes room, unjudged, or for
+ * another look. A few are examined, another few the next time.
+ */
+static bool make_room(struct hp3_engine *e)
+{
+	for (uint32_t n = 0; n < ROOM_SEARCH; n++) {
+		uint32_t at = e->room_hand++ % e->nmoves;
+		struct hp3_move *m = &e->moves[e->slots[at]];
+
+		if ((m->use & (uint8_t) ~(HP3_USE_VERIFY | HP3_USE_LOOK)) == 0) {
+			e->stats.unjudged += !!(m->use & HP3_USE_VERIFY);
+			hp3_slot_drop(e, m->flow, HP3_USE_VERIFY | HP3_USE_LOOK);
+			return true;
+		}
+	}
+	return false;
+}
+
+struct hp3_move *hp3_slot_take(struct hp3_engine *e, uint32_t flow, uint8_t use)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m;
+
+	if (f->slot == HP3_NO_SLOT) {
+		if (e->nmoves == e->cfg.max_moves && !make_room(e))
+			return NULL;
+		f->slot = e->slots[e->nmoves];
+		m = &e->moves[f->slot];
+		*m = (struct hp3_move){.flow = flow,
+			.active = (uint16_t)e->nmoves++,
+			.deadline = UINT64_MAX,
+			.move_at = UINT64_MAX,
+			.pace_at = UINT64_MAX,
+			.verify_at = UINT64_MAX,
+			.guard_at = UINT64_MAX,
+			.look_at = UINT64_MAX,
+			.cnp_at = UINT64_MAX};
+	}
+	m = slot_of(e, flow);
+	m->use |= use;
+	return m;
+}
+
+void hp3_slot_drop(struct hp3_engine *e, uint32_t flow, uint8_t use)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = slot_of(e, flow);
+	uint16_t slot = f->slot, at = m->active, last;
+
+	m->use &= (uint8_t)~use;
+	if (use & HP3_USE_MOVE) {
+		hp3_slot_timer(e, m, &m->move_at, UINT64_MAX);
+		hp3_slot_timer(e, m, &m->cnp_at, UINT64_MAX);
+		m->withheld = (struct hp3_withheld){0};
+	}
+	if (use & HP3_USE_PACE)
+		hp3_slot_timer(e, m, &m->pace_at, UINT64_MAX);
+	if (use & HP3_USE_VERIFY)
+		hp3_slot_timer(e, m, &m->verify_at, UINT64_MAX);
+	if (use & HP3_USE_GUARD)
+		hp3_slot_timer(e, m, &m->guard_at, UINT64_MAX);
+	if (use & HP3_USE_LOOK)
+		hp3_slot_timer(e, m, &m->look_at, UINT64_MAX);
+	if (m->use != 0)
+		return;
+	last = e->slots[--e->nmoves];
+	e->slots[at] = last;
+	e->moves[last].active = at;
+	e->slots[e->nmoves] = slot;
+	f->slot = HP3_NO_SLOT;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+void hp3_slot_timer(struct hp3_engine *e, struct hp3_move *m, uint64_t *timer, uint64_t t)
+{
+	*timer = t;
+	m->deadline = least(least(least(m->move_at, m->pace_at), least(m->verify_at, m->guard_at)),
+		least(m->cnp_at, m->look_at));
+	e->move_due = least(e->move_due, m->deadline);
+}
+
+/* --- FIFOs --- */
+
+bool hp3_hold_put(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h)
+{
+	struct hp3_move *m = slot_of(e, flow);
+	uint32_t i = e->free_held;
+
+	if (m->held_bytes + h->len > e->cfg.hold_bytes ||
+		e->hold_bytes + h->len > e->cfg.hold_bytes_total || i == 0)
+		return false;
+	e->free_held = e->held[i].next;
+	e->held[i] = *h;
+	e->held[i].next = 0;
+	if (m->head == 0)
+		m->head = i;
+	else
+		e->held[m->tail].next = i;
+	m->tail = i;
+	m->held_pkts++;
+	m->held_bytes += h->len;
+	e->hold_packets++;
+	e->hold_bytes += h->len;
+	e->stats.held_packets++;
+	e->stats.held_bytes += h->len;
+	return true;
+}
+
+static void take_out(struct hp3_engine *e, struct hp3_move *m, uint32_t count)
+{
+	while (count-- > 0) {
+		uint32_t i = m->head;
+
+		m->head = e->held[i].next;
+		m->held_pkts--;
+		m->backlog -= m->backlog != 0;
+		m->held_bytes -= e->held[i].len;
+		e->hold_packets--;
+		e->hold_bytes -= e->held[i].len;
+		e->held[i].next = e->free_held;
+		e->free_held = i;
+	}
+}
+
+void hp3_hold_release(
+	struct hp3_engine *e, uint32_t flow, uint32_t count, uint8_t flags, struct hp3_acts *acts)
+{
+	struct hp3_move *m = slot_of(e, flow);
+	struct hp3_act *a;
+
+	if (count > m->held_pkts)
+		count = m->held_pkts;
+	if (count == 0)
+		return;
+	a = hp3_act(acts, HP3_ACT_RELEASE, flow);
+	a->slot = e->flows[flow].slot;
+	a->port = hp3_flow_port(&e->flows[flow]);
+	a->flags = flags;
+	a->count = count;
+	take_out(e, m, count);
+}
+
+void hp3_hold_shed(struct hp3_engine *e, uint32_t flow, uint32_t count, struct hp3_acts *acts)
+{
+	struct hp3_act *a;
+
+	if (count == 0)
+		return;
+	a = hp3_act(acts, HP3_ACT_DISCARD, flow);
+	a->slot = e->flows[flow].slot;
+	a->count = count;
+	take_out(e, slot_of(e, flow), count);
+}
+
+void hp3_hold_discard(struct hp3_engine *e, uint32_t flow, struct hp3_acts *acts)
+{
+	hp3_hold_shed(e, flow, slot_of(e, flow)->held_pkts, acts);
+}

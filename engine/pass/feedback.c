@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Congestion feedback: what CNPs, BECN and CE do, and to whom they are told (rule 5). */
+#include "engine/pass/steady.h"
+
+/* Once per spell it is reported; in every cycle of it a better path may be looked for. */
+void hp3_severe(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	bool known = f->flags & HP3_FF_SEVERE;
+	struct hp3_event *ev;
+
+	f->flags |= HP3_FF_SEVERE;
+	if (!known) {
+		e->stats.severe++;
+		ev = hp3_event(e, flow, HP3_EV_SEVERE, now, acts);
+		ev->n_cycles = (uint8_t)hp3_monitor_evidence(&f->monitor, ev->cycles);
+		ev->cause = hp3_cause_of(ev->cycles, ev->n_cycles);
+		hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &ev->path);
+	}
+	if (e->cfg.probing)
+		hp3_seek(e, flow, now, acts);
+}
+/* CNPs and BECN of the old path after a move (cc/shield.h). */
+static bool is_stale(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+{
+	struct hp3_move *m;
+
+	if (f->slot == HP3_NO_SLOT)
+		return false;
+	m = &e->moves[f->slot];
+	hp3_shield_reply(&m->shield, (f->stream.una - 1) & HP3_PSN_MASK);
+	return hp3_shield_cnp(&m->shield, now) == HP3_CNP_CONSUME;
+}
+
+static bool is_withheld(
+	struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_pkt *pkt, uint64_t now)
+{
+	return f->slot != HP3_NO_SLOT &&
+	       hp3_withheld_cnp(&e->moves[f->slot].withheld, pkt->v.pkey, now) == HP3_CNP_CONSUME;
+}
+
+/*
+ * A reaction point halves a rate with each CNP, and gives it back after hundreds of microseconds:
+ * to wait until congestion control has had its chance is to leave with what little is left. So the
+ * first one sets off a search, where probes cost the flow nothing; until it has ended, or failed,
+ * an RNIC that reacts itself does not know (rule 30).
+ */
+static bool is_at_once(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+{
+	return e->cfg.cc.mode != HP3_CC_OFF && e->cfg.cc.withhold_percent != 0 && e->cfg.probing &&
+	       f->monitor.cnp && hp3_probe_kind_of(e, f->pair, now) == HP3_PROBE_PEER;
+}
+
+/* Rule 5: where the RNIC does not do congestion control, what speaks of it stops here. */
+void hp3_cnp_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now,
+	struct hp3_verdict *vd, struct hp3_acts *acts)
+{
+	uint32_t flow = hp3_pkt_flow(e, pkt, HP3_DIR_RX);
+	struct hp3_flow *f;
+
+	e->stats.cnps++;
+	vd->flow = flow;
+	if (e->cfg.cc.mode != HP3_CC_NATIVE)
+		vd->kind = HP3_CONSUME;
+	if (flow == HP3_NO_FLOW || !hp3_pkt_icrc_ok(e, pkt))
+		return;
+	f = &e->flows[flow];
+	if (is_stale(e, f, now)) {
+		e->stats.cnps_stale++;
+		vd->kind = HP3_CONSUME;
+		return;
+	}
+	if (f->state == HP3_RFR_PROBING)
+		hp3_seek_marked(&e->moves[f->slot]);
+	hp3_rate_marked(e, flow, now);
+	if (is_watched(e, f) &&
+		(hp3_monitor_cnp(&f->monitor, &e->cfg.monitor, now) || is_at_once(e, f, now)))
+		hp3_severe(e, flow, now, acts);
+	if (is_withheld(e, f, pkt, now)) {
+		e->stats.cnps_withheld++;
+		vd->kind = HP3_CONSUME;
+	}
+}
+
+void hp3_becn_seen(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_verdict *vd)
+{
+	if (e->cfg.cc.mode == HP3_CC_NATIVE)
+		return;
+	vd->flags |= HP3_CLEAR_BECN;
+	if (!is_stale(e, &e->flows[flow], now))
+		hp3_rate_marked(e, flow, now);
+}
+
+/* Only towards a peer whose hp3d is alive (rule 5). */
+static bool peer_listens(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+{
+	uint64_t seen = e->pairs.pairs[f->pair].peer_seen;
+
+	return seen != 0 && now - seen < e->cfg.peer_ns;
+}
+
+/* A request of the peer arrived marked. */
+void hp3_ce_seen(
+	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_acts *acts)
+{
+	uint32_t flow = hp3_pkt_flow(e, pkt, HP3_DIR_RX);
+	struct hp3_flow *f;
+	struct hp3_act *a;
+
+	if (flow == HP3_NO_FLOW)
+		return;
+	f = &e->flows[flow];
+	e->stats.ce_seen++;
+	if (hp3_np_ce(&e->np[flow], &e->cfg.cc.np, peer_listens(e, f, now), now) != HP3_NP_SEND_CNP)
+		return;
+	a = hp3_act(acts, HP3_ACT_CNP, flow);
+	a->pkey = pkt->v.pkey;
+	a->port = hp3_flow_port(f);
+	e->stats.cnps_made++;
+}
+
+void hp3_reply_leaves(
+	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd)
+{
+	uint32_t flow;
+
+	if (!(pkt->v.flags & HP3_VF_AETH))
+		return;
+	flow = hp3_pkt_flow(e, pkt, HP3_DIR_TX);
+	if (flow != HP3_NO_FLOW &&
+		hp3_np_ack(&e->np[flow], &e->cfg.cc.np, peer_listens(e, &e->flows[flow], now)) ==
+			HP3_NP_SET_BECN)
+		vd->flags |= HP3_SET_BECN;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include "engine/pass/burst.h"
+
+static const struct hp3_lanes *const all[] = {
+	&hp3_lanes_base,
+#ifdef __x86_64__
+	&hp3_lanes_v3,
+	&hp3_lanes_v4,
+#endif
+};
+
+#define LANES (sizeof(all) / sizeof(all[0]))
+
+static bool fits(unsigned i)
+{
+#ifdef __x86_64__
+	if (i == 1)
+		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+		       __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
+	if (i == 2)
+		return fits(1) && __builtin_cpu_supports("avx512f") &&
+		       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+		       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
+#endif
+	return i == 0;
+}
+
+const struct hp3_lanes *hp3_lanes_best(void)
+{
+	unsigned i = LANES - 1;
+
+	while (!fits(i))
+		i--;
+	return all[i];
+}
+
+const char *hp3_lane_name(unsigned i)
+{
+	return i < LANES ? all[i]->name : NULL;
+}
+
+int hp3_lane_use(struct hp3_engine *e, unsigned i)
+{
+	if (i >= LANES || !fits(i))
+		return -ENOTSUP;
+	e->lanes = all[i];
+	return 0;
+}
+
+const char *hp3_lane_in_use(const struct hp3_engine *e)
+{
+	return e->lanes->name;
+}
+
+uint32_t hp3_see_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir)
+{
+	return e->lanes->see(e, pkts, n, dir);
+}
+
+void hp3_find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir)
+{
+	e->lanes->find(e, pkts, n, dir);
+}
+
+uint32_t hp3_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir,
+	uint64_t now, struct hp3_verdict *verdicts, struct hp3_acts *acts)
+{
+	return e->lanes->burst(e, pkts, n, dir, now, verdicts, acts);
+}

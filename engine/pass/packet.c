@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What happens to a packet. In steady state one look-up, one record line, one comparison of PSNs;
+ * everything else (first packets, pairing, moves, the unexpected) leaves that way early.
+ */
+#include "engine/pass/burst.h"
+#include "engine/pass/steady.h"
+
+#define SHORT_FRAME 160u /* replies up to this long are checked before they mean anything */
+
+static uint32_t first_packet(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now)
+{
+	const uint8_t *local, *remote;
+
+	hp3_pkt_addresses(pkt, HP3_DIR_TX, &local, &remote);
+	return hp3_flow_add(
+		e, pkt->v.flags & HP3_VF_IPV6, pkt->v.vlan, local, remote, pkt->v.dest_qpn, now);
+}
+
+/* Fragments have no ports to rewrite: their address pair becomes immovable (rule 17). */
+static void fragment_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir)
+{
+	const uint8_t *local, *remote;
+	uint32_t pair;
+
+	hp3_pkt_addresses(pkt, dir, &local, &remote);
+	pair = hp3_pairs_find(&e->pairs, pkt->v.flags & HP3_VF_IPV6, pkt->v.vlan, local, remote);
+	if (pair != HP3_NO_PAIR)
+		e->pairs.pairs[pair].pinned = true;
+}
+
+static void other_packet(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir,
+	uint64_t now, struct hp3_acts *acts)
+{
+	if (pkt->v.class == HP3_CLASS_CM)
+		hp3_cm_seen(e, pkt, dir, now, acts);
+	else if (pkt->v.class == HP3_CLASS_OTHER && pkt->v.reason == HP3_PARSE_FRAGMENT)
+		fragment_seen(e, pkt, dir);
+}
+
+static inline void reply_leaves(
+	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd)
+{
+	if (e->np != NULL)
+		hp3_reply_leaves(e, pkt, now, vd);
+	if (__builtin_expect(e->nreplies != 0, 0))
+		hp3_reply_reroute(e, pkt, now, vd);
+}
+
+/* What the peer's RNIC has is asked by a packet of the flow, if one leaves (seek/dead.c). */
+static void ask(struct hp3_flow *f, const struct hp3_view *v, struct hp3_verdict *vd)
+{
+	if (vd->kind != HP3_PASS)
+		return;
+	f->watch &= (uint16_t)~HP3_FW_ASK;
+	if (!(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)))
+		vd->flags |= HP3_SET_ACKREQ;
+}
+
+void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,
+	struct hp3_acts *acts)
+{
+	const struct hp3_view *v = &pkt->v;
+	struct hp3_flow *f;
+	uint32_t flow;
+
+	acts->n = 0;
+	*vd = (struct hp3_verdict){.kind = HP3_PASS, .sport = v->sport, .flow = HP3_NO_FLOW};
+	if (v->class != HP3_CLASS_RC_REQUEST) {
+		if (v->class != HP3_CLASS_RC_REPLY)
+			other_packet(e, pkt, HP3_DIR_TX, now, acts);
+		else
+			reply_leaves(e, pkt, now, vd);
+		return;
+	}
+	e->stats.tx_requests++;
+	flow = hp3_pkt_flow(e, pkt, HP3_DIR_TX);
+	if (__builtin_expect(flow == HP3_NO_FLOW, 0)) {
+		flow = first_packet(e, pkt, now);
+		if (flow == HP3_NO_FLOW) {
+			e->stats.untracked++;
+			return;
+		}
+	}
+	vd->flow = flow;
+	f = &e->flows[flow];
+	f->last = (uint32_t)(now >> HP3_TICK_SHIFT);
+	f->bytes += pkt->len - v->l3_off;
+	if (__builtin_expect(f->state != HP3_RFR_STEADY ||
+				     (f->flags & (HP3_FF_STARTED | HP3_FF_PAIRED | HP3_FF_PACED |
+							 HP3_FF_IDLE_PROOF)) !=
+					     (HP3_FF_STARTED | HP3_FF_PAIRED) ||
+				     v->psn != f->stream.nxt || f->stream.open_len != 0 ||
+				     f->pmtu_log2 == 0,
+		    0)) {
+		hp3_tx_slow(e, flow, pkt, now, vd, acts);
+		f->home = v->sport;
+		if (f->watch & HP3_FW_ASK)
+			ask(f, v, vd);
+		return;
+	}
+	hp3_stream_emit(&f->stream, v, f->pmtu_log2);
+	note_new(e, flow, v);
+	watch_sent(e, flow, v, now);
+	f->home = v->sport;
+	if (f->flags & HP3_FF_MOVED)
+		vd->sport = f->port;
+	if (__builtin_expect(f->watch & HP3_FW_ASK, 0))
+		ask(f, v, vd);
+}
+
+/*
+ * A reply while a move is under way. One that would change anything has its ICRC checked (rule 6);
+ * `sound`: that has been done.
+ */
+static void rx_moving(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, bool sound,
+	uint64_t now, struct hp3_verdict *vd, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
+	struct hp3_stream after = f->stream;
+	enum hp3_rfr_input input = hp3_rfr_reply(f->state, &after, &m->closing, &pkt->v);
+
+	if (f->state == HP3_RFR_PROBING && sound && hp3_seek_reply(e, flow, &pkt->v, now, vd, acts))
+		return;
+	/* Idle is no proof while a retransmission may still travel (rule 7). */
+	if (input == HP3_RFR_IN_DRAINED && f->state == HP3_RFR_CLOSING &&
+		((f->flags & HP3_FF_WENT_BACK) || m->errand.kind == HP3_ERRAND_BEHIND_DRAIN))
+		input = HP3_RFR_IN_NONE;
+	if (input == HP3_RFR_IN_DRAINED && e->cfg.beside)
+		input = HP3_RFR_IN_NONE; /* the actuator knows */
+	if ((input != HP3_RFR_IN_NONE || f->state == HP3_RFR_RESUMING) && !sound &&
+		!hp3_pkt_icrc_ok(e, pkt))
+		return;
+	f->stream = after;
+	if (input == HP3_RFR_IN_CONTRADICTION) {
+		e->stats.contradictions++;
+		hp3_flow_unpair(e, flow, now, acts);
+	} else if (input == HP3_RFR_IN_DRAINED && m->errand.kind == HP3_ERRAND_BEHIND_DRAIN) {
+		if (hp3_move_input(e, flow, HP3_RFR_IN_ASK, now, acts) == HP3_RFR_DO_PROBE)
+			hp3_seek_drained(e, flow, now, acts);
+	} else if (input != HP3_RFR_IN_NONE) {
+		hp3_move_input(e, flow, input, now, acts);
+	}
+}
+
+static void rx_steady(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, bool sound,
+	uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	enum hp3_reply_kind kind = hp3_stream_reply(&f->stream, &pkt->v);
+
+	if (__builtin_expect(kind == HP3_REPLY_PROGRESS, 1)) {
+#ifdef HP3_BREAK_WAKE_IN_FLIGHT
+		f->flags |= HP3_FF_IDLE_PROOF;
+#endif
+		if (sound && hp3_stream_idle(&f->stream) && !(f->flags & HP3_FF_WENT_BACK))
+			f->flags |= HP3_FF_IDLE_PROOF;
+	} else if (kind == HP3_REPLY_BEYOND && (f->flags & HP3_FF_STARTED) &&
+		   (sound || hp3_pkt_icrc_ok(e, pkt))) {
+		e->stats.contradictions++;
+		hp3_flow_unpair(e, flow, now, acts);
+	}
+}
+
+static void note_refusal(struct hp3_engine *e, struct hp3_flow *f, const struct hp3_view *v)
+{
+	if (HP3_SYN_KIND(v->syndrome) == HP3_SYN_RNR) {
+		e->stats.rnrs++;
+		if (!(f->flags & HP3_FF_CLOSE_ACK) || hp3_psn_diff(v->psn, f->mark_psn) > 0) {
+			f->mark_psn = v->psn; /* a closing PSN before it has arrived */
+			f->flags &= (uint16_t)~HP3_FF_CLOSE_ACK;
+		}
+		f->flags |= HP3_FF_RNR;
+	} else if (HP3_SYN_KIND(v->syndrome) == HP3_SYN_NAK) {
+		e->stats.naks++;
+	}
+}
+
+/*
+ * A READ response behind one that was lost: the RNIC knows less than the PSNs say. An ACK does not
+ * heal that: it may be what tells the RNIC that it has to ask again. Data that passed us, checked
+ * or not, may yet be lost behind us, and the RNIC waits for them until an ACK tells it.
+ */
+static inline void note_progress(
+	struct hp3_flow *f, const struct hp3_view *v, uint32_t una_before, bool sound)
+{
+	uint32_t acked = (f->stream.una - una_before) & HP3_PSN_MASK;
+	bool data = v->flags & (HP3_VF_READ | HP3_VF_ATOMIC);
+
+	f->watch &= (uint16_t) ~(HP3_FW_SURE | HP3_FW_ASK | (sound && !data ? HP3_FW_UNREAD : 0));
+	f->watch |= (sound ? HP3_FW_SURE : 0) | (data ? HP3_FW_UNREAD : 0);
+	if (v->flags & HP3_VF_AETH)
+		f->watch |= HP3_FW_HEARD;
+	if (__builtin_expect((v->flags & (HP3_VF_READ | HP3_VF_FIRST)) == HP3_VF_READ, 0))
+		f->watch |= acked > 1 ? HP3_FW_DOUBT : 0;
+}
+
+/*
+ * A checked acknowledgement that is no progress: it confirms una, or, where a NAK is owed, puts it
+ * right, because a reply that nobody checked had claimed more.
+ */
+static void confirm(struct hp3_engine *e, struct hp3_flow *f, const struct hp3_view *v)
+{
+	uint32_t next = hp3_psn_add(v->psn, 1);
+	int32_t behind = hp3_psn_diff(f->stream.una, next);
+
+	if ((v->flags & (HP3_VF_AETH | HP3_VF_READ | HP3_VF_ATOMIC)) != HP3_VF_AETH ||
+		HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK || behind < 0)
+		return;
+	if (behind != 0) {
+		if (f->state != HP3_RFR_RESUMING || !e->moves[f->slot].errand.dead.owed ||
+			(uint32_t)behind > f->stream.win)
+			return;
+		f->stream.una = e->moves[f->slot].errand.dead.resume = next;
+	}
+	f->watch |= HP3_FW_SURE;
+}
+
+static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t now,
+	struct hp3_verdict *vd, struct hp3_acts *acts)
+{
+	const struct hp3_view *v = &pkt->v;
+	struct hp3_flow *f;
+	uint32_t flow, una;
+	bool refused, sound;
+
+	acts->n = 0;
+	*vd = (struct hp3_verdict){.kind = HP3_PASS, .sport = v->sport, .flow = HP3_NO_FLOW};
+	if (v->class != HP3_CLASS_RC_REPLY) {
+		if (v->class == HP3_CLASS_CNP)
+			hp3_cnp_seen(e, pkt, now, vd, acts);
+		else if (v->class != HP3_CLASS_RC_REQUEST)
+			other_packet(e, pkt, HP3_DIR_RX, now, acts);
+		else if (e->np != NULL && (v->flags & HP3_VF_CE))
+			hp3_ce_seen(e, pkt, now, acts);
+		return;
+	}
+	e->stats.rx_replies++;
+	flow = hp3_pkt_flow(e, pkt, HP3_DIR_RX);
+	if (__builtin_expect(flow == HP3_NO_FLOW, 0)) {
+		hp3_challenge_rx(e, pkt, now, acts);
+		return;
+	}
+	vd->flow = flow;
+	f = &e->flows[flow];
+	f->last = (uint32_t)(now >> HP3_TICK_SHIFT);
+	if (__builtin_expect(f->pmtu_log2 == 0, 0))
+		hp3_learn_pmtu(v, &f->pmtu_log2);
+	refused = (v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK;
+	sound = refused || pkt->trusted ||
+		(pkt->len <= SHORT_FRAME && !(of_many && is_plain_progress(f, v)));
+	if (sound && !hp3_pkt_icrc_ok(e, pkt))
+		return; /* rule 6: means nothing; the RNIC sees to it */
+	if (refused)
+		note_refusal(e, f, v);
+	if (__builtin_expect(f->watch & HP3_FW_GUARD, 0) && hp3_guard_stops(e, f, v, now)) {
+		e->stats.acks_consumed++;
+		vd->kind = HP3_CONSUME;
+		return;
+	}
+	una = f->stream.una;
+	if (__builtin_expect(f->state == HP3_RFR_STEADY, 1) ||
+		(f->state == HP3_RFR_SEEKING && !refused))
+		rx_steady(e, flow, pkt, sound, now, acts);
+	else
+		rx_moving(e, flow, pkt, sound, now, vd, acts);
+	if (v->flags & HP3_VF_AETH) { /* for a NAK of ours (rule 4) */
+		f->msn = v->msn & HP3_PSN_MASK;
+		f->pkey = v->pkey;
+	}
+	if (f->stream.una != una)
+		note_progress(f, v, una, sound);
+	else if (sound && !(f->watch & HP3_FW_SURE))
+		confirm(e, f, v);
+	if (f->state == HP3_RFR_RESUMING)
+		hp3_resume_rx(e, flow, now, acts);
+	if (__builtin_expect(v->flags & HP3_VF_BECN, 0))
+		hp3_becn_seen(e, flow, now, vd);
+	watch_reply(e, flow, v, una, now, acts);
+	if (__builtin_expect(f->flags & (HP3_FF_RNR | HP3_FF_CLOSE_ACK), 0) &&
+		hp3_psn_diff(f->stream.una, f->mark_psn) > 0)
+		f->flags &= (uint16_t) ~(HP3_FF_RNR | HP3_FF_CLOSE_ACK);
+	if (f->stream.una == una)
+		hp3_challenge_claimed(e, flow, pkt, now, acts);
+}
+
+void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,
+	struct hp3_acts *acts)
+{
+	rx(e, pkt, false, now, vd, acts);
+}
+
+void hp3_rx_of_many(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,
+	struct hp3_acts *acts)
+{
+	rx(e, pkt, true, now, vd, acts);
+}

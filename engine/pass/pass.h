@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ENGINE_PASS_H
+#define HP3_ENGINE_PASS_H
+/*
+ * What happens to a packet: bursts (burst.c, lanes.c), one at a time (packet.c, transmit.c), what
+ * it says of congestion (feedback.c), of queue pairs (cm.c, announce.c).
+ */
+#include "engine/life/life.h"
+#include "engine/seek/seek.h"
+
+/* transmit.c: everything but the next packet of a paired, unpaced flow in steady state */
+void hp3_tx_slow(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
+	struct hp3_verdict *vd, struct hp3_acts *acts);
+
+/* feedback.c */
+void hp3_severe(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+void hp3_cnp_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now,
+	struct hp3_verdict *vd, struct hp3_acts *acts);
+void hp3_becn_seen(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_verdict *vd);
+void hp3_ce_seen(
+	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_acts *acts);
+void hp3_reply_leaves(
+	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd);
+
+/* cm.c */
+void hp3_cm_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir, uint64_t now,
+	struct hp3_acts *acts);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ENGINE_STEADY_H
+#define HP3_ENGINE_STEADY_H
+/* The few steps that every packet takes: the monitor of the path in use, and what a later move must
+ * know of the newest packet. Inlined into packet.c and transmit.c. */
+#include "engine/pass/pass.h"
+
+/* A first transmission leaves now. READs outstanding would delay the ACK that is timed. */
+static inline void watch_sent(
+	struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	bool read = v->flags & (HP3_VF_READ | HP3_VF_ATOMIC);
+
+	if (__builtin_expect(read, 0))
+		f->flags |= HP3_FF_READS;
+	else if (!(v->flags & HP3_VF_ACKREQ) && !(f->flags & HP3_FF_FRESH))
+		return;
+	if (__builtin_expect(!(f->watch & HP3_FW_ARMED), 0))
+		hp3_active_add(e, flow, now);
+	f->flags &= (uint16_t)~HP3_FF_FRESH;
+	if (is_watched(e, f) && !(f->flags & HP3_FF_PACED)) /* rate.c: it may have to wait */
+		hp3_monitor_sent(&f->monitor, v->psn,
+			(v->flags & HP3_VF_ACKREQ) && !(f->flags & HP3_FF_READS), now);
+}
+static inline void watch_reply(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v,
+	uint32_t una_before, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	uint32_t acked = (f->stream.una - una_before) & HP3_PSN_MASK;
+
+	/* Answered to the last PSN: the first response of a READ is proof of arrival, no more. */
+	if (f->stream.una == f->stream.nxt && f->stream.open_len == 0)
+		f->flags &= (uint16_t)~HP3_FF_READS;
+	if (!is_watched(e, f))
+		return;
+	if (hp3_monitor_reply(&f->monitor, &e->cfg.monitor, v->psn, v->flags & HP3_VF_BECN,
+		    acked << f->pmtu_log2, now))
+		hp3_severe(e, flow, now, acts);
+	else if (__builtin_expect(f->flags & HP3_FF_SEVERE, 0) && hp3_monitor_calm(&f->monitor))
+		f->flags &= (uint16_t)~HP3_FF_SEVERE;
+}
+/* The newest packet of the flow left or will leave; what does it mean for a later move? */
+static inline void note_new(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	uint16_t flags =
+		f->flags & (uint16_t) ~(HP3_FF_LAST_CLOSE | HP3_FF_IDLE_PROOF | HP3_FF_WENT_BACK);
+
+	if (v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC))
+		flags |= HP3_FF_LAST_CLOSE;
+	if (__builtin_expect(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC), 0))
+		flags |= HP3_FF_READS; /* held or not: the RNIC waits for its response */
+	if (__builtin_expect(f->watch & HP3_FW_GUARD, 0))
+		hp3_guard_tx(e, flow, v, hp3_stream_end(&f->stream));
+	f->flags = flags;
+}
+
+/*
+ * An unmarked ACK of a flow in steady state that is progress, and not the end of what is in flight:
+ * the one reply whose ICRC is not looked at in a long burst.
+ */
+static inline __attribute__((always_inline)) bool is_plain_progress(
+	const struct hp3_flow *f, const struct hp3_view *v)
+{
+	const uint16_t packet =
+		HP3_VF_IPV6 | HP3_VF_READ | HP3_VF_ATOMIC | HP3_VF_BECN | HP3_VF_AETH;
+	const uint16_t flags = HP3_FF_USED | HP3_FF_IPV6 | HP3_FF_PAIRED | HP3_FF_RNR |
+			       HP3_FF_CLOSE_ACK | HP3_FF_SEVERE;
+	const uint16_t want = HP3_FF_USED | HP3_FF_PAIRED;
+	/* una may move on by so many, and not end */
+	uint32_t open = (f->stream.hi - f->stream.una) & HP3_PSN_MASK;
+
+	return (v->flags & packet) == HP3_VF_AETH && HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK &&
+	       (((f->flags & flags) ^ want) | (f->state ^ HP3_RFR_STEADY) |
+		       (f->watch & HP3_FW_GUARD) | f->stream.open_len) == 0 &&
+	       f->pmtu_log2 != 0 && open <= HP3_PSN_MASK / 2 &&
+	       ((v->psn - f->stream.una) & HP3_PSN_MASK) < open;
+}
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the paths of an address pair are known. */
+#include "engine/paths/paths.h"
+
+struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair)
+{
+	struct hp3_pair *p = &e->pairs.pairs[pair];
+	struct hp3_paths *t = &e->paths[pair];
+	struct hp3_tuple tuple = {.dport = HP3_ROCE_UDP_PORT, .ipv6 = p->ipv6};
+
+	if (p->paths_ready)
+		return t;
+	hp3_paths_init(t, &e->cfg.paths, hp3_random(&e->rng));
+	memcpy(tuple.src, p->local, 16);
+	memcpy(tuple.dst, p->remote, 16);
+	if (e->cfg.model != NULL)
+		hp3_paths_identity_model(t, e->cfg.model, &tuple); /* refused: port = path */
+	p->paths_ready = true;
+	return t;
+}

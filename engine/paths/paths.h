@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ENGINE_PATHS_H
+#define HP3_ENGINE_PATHS_H
+/*
+ * What is known of the paths between two addresses, beside the path table (ppp/paths.h): who counts
+ * as active on them, at both ends; which switches they cross. And the path of a flow in use.
+ */
+#include "engine/common.h"
+
+/* paths.c */
+struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair);
+
+/* use.c */
+void hp3_path_enter(struct hp3_engine *e, uint32_t flow, uint64_t now);
+/* What is known of the path goes into the path table. */
+void hp3_path_leave(struct hp3_engine *e, uint32_t flow, uint64_t now);
+/* Data that came through tells of the path as it was then, for free. */
+void hp3_path_refresh(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
+/* The pair is new, or gone: nothing is counted for it, nor known of its paths by traces. */
+void hp3_pair_forget(struct hp3_engine *e, uint32_t pair);
+
+/* counts.c: active flows per path, at both ends */
+bool hp3_counts_tell(struct hp3_engine *e, uint32_t pair);
+/* A round trip up to this is like `rtt` (cfg.setup_alike). */
+uint64_t hp3_alike_ns(const struct hp3_engine *e, uint32_t rtt);
+/* An unmarked answer, and as good as the best. */
+bool hp3_is_alike(
+	const struct hp3_engine *e, const struct hp3_probe *p, const struct hp3_probe *best);
+/* Of the unmarked answers that are like `best` the one on the path that is least used. */
+const struct hp3_probe *hp3_counts_least_used(
+	struct hp3_engine *e, const struct hp3_move *m, const struct hp3_probe *best, uint64_t now);
+/* A port by counts alone. */
+bool hp3_counts_place(struct hp3_engine *e, uint32_t flow, uint16_t *port, uint64_t now);
+void hp3_counts_forget(struct hp3_engine *e, uint32_t pair);
+
+/* tell.c: what hosts tell each other of their flows */
+void hp3_tell_init(struct hp3_engine *e, uint32_t *ring, uint8_t *waits);
+void hp3_tell_changed(struct hp3_engine *e, uint32_t pair);
+/* The pair is active: is it time to say so again? */
+void hp3_tell_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now);
+void hp3_tell_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
+
+/* trace.c: what is sent, and what comes back */
+void hp3_tracing_init(struct hp3_engine *e, void *mem, struct hp3_trace_pair *pairs);
+/* Traces that are due, as actions. */
+void hp3_trace_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
+/* The pair is new, or gone. */
+void hp3_trace_forget(struct hp3_engine *e, uint32_t pair);
+
+/* trace_state.c: one of its paths has failed: routes may change. */
+void hp3_trace_anew(struct hp3_engine *e, uint32_t pair, uint64_t now);
+
+/* hops.c: a hop with this address answered. Its number, or -ENOSPC. */
+int hp3_hop_met(struct hp3_engine *e, bool ipv6, const uint8_t addr[16]);
+uint16_t hp3_hop_name_of(bool ipv6, const uint8_t addr[16]);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What hosts tell each other of their flows by path, under names that all of them agree on
+ * (trace.h). A pair whose counts have changed waits in a ring until it may be told of: the peer of
+ * each pair gets a report every tell_ns at most. A report that got lost is made good by the next
+ * one, while something is active at the latest after half of load_age_ns.
+ */
+#include "engine/paths/paths.h"
+#include <errno.h>
+
+void hp3_tell_init(struct hp3_engine *e, uint32_t *ring, uint8_t *waits)
+{
+	e->tell = (struct hp3_tell){.ring = ring, .waits = waits, .due = UINT64_MAX};
+	memset(waits, 0, e->cfg.max_pairs);
+}
+
+void hp3_tell_changed(struct hp3_engine *e, uint32_t pair)
+{
+	struct hp3_tell *t = &e->tell;
+	uint32_t at = t->head + t->n;
+
+	if (t->ring == NULL || t->waits[pair])
+		return;
+	t->waits[pair] = 1;
+	t->ring[at < e->cfg.max_pairs ? at : at - e->cfg.max_pairs] = pair;
+	t->n++;
+	t->due = 0;
+}
+
+void hp3_tell_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now)
+{
+	if (now - e->pairs.pairs[pair].told_at > e->cfg.load_age_ns / 2)
+		hp3_tell_changed(e, pair);
+}
+
+/* Counts of this pair by path number. */
+static uint32_t counts_of(
+	const struct hp3_engine *e, uint32_t pair, struct hp3_path_count *path, uint32_t max)
+{
+	const struct hp3_paths *t = &e->paths[pair];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; e->pairs.pairs[pair].paths_ready && i < HP3_PATHS && n < max; i++) {
+		const struct hp3_path *p = &t->path[i];
+		int name = p->flows != 0 ? hp3_path_name(e, p->id) : -ENOENT;
+
+		if (name >= 0)
+			path[n++] = (struct hp3_path_count){(uint16_t)name, p->flows};
+	}
+	return n;
+}
+
+void hp3_tell_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_tell *t = &e->tell;
+
+	if (now < t->due)
+		return;
+	while (t->n != 0 && acts->n < HP3_ACTS_MAX) {
+		uint32_t pair = t->ring[t->head];
+		struct hp3_pair *p = &e->pairs.pairs[pair];
+		struct hp3_path_count any;
+		bool some;
+
+		if (p->nflows != 0 && now < p->told_at + e->cfg.tell_ns) {
+			t->due = p->told_at + e->cfg.tell_ns;
+			return;
+		}
+		t->head = t->head + 1 == e->cfg.max_pairs ? 0 : t->head + 1;
+		t->n--;
+		t->waits[pair] = 0;
+		if (p->nflows == 0 || p->peer_seen == 0)
+			continue;
+		some = counts_of(e, pair, &any, 1) != 0;
+		p->told_at = now;
+		if (some || p->told_some) /* that there are none any more is news, too */
+			hp3_act(acts, HP3_ACT_TELL, p->flows);
+		p->told_some = some;
+	}
+	t->due = t->n != 0 ? now : UINT64_MAX;
+	acts->more |= t->n != 0;
+}
+
+uint32_t hp3_load_to_names(
+	const struct hp3_engine *e, uint32_t flow, struct hp3_path_count *path, uint32_t max)
+{
+	if (e->cfg.load_paths == 0 || flow >= e->cfg.max_flows ||
+		!(e->flows[flow].flags & HP3_FF_USED))
+		return 0;
+	return counts_of(e, e->flows[flow].pair, path, max);
+}
+
+uint32_t hp3_load_in_names(const struct hp3_engine *e, struct hp3_path_count *path, uint32_t max)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < e->cfg.load_paths && n < max; i++) {
+		int name = hp3_path_name(e, i);
+
+		if (name >= 0 && (e->tracing == NULL || e->tracing->hop[i].told))
+			path[n++] = (struct hp3_path_count){(uint16_t)name, e->in.count[i]};
+	}
+	return n;
+}
+
+int hp3_load_from_names(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
+	const void *remote, uint64_t stamp, const struct hp3_path_count *path, uint32_t n,
+	uint64_t now)
+{
+	uint32_t pair = hp3_pairs_find(&e->pairs, ipv6, vlan, local, remote);
+	uint16_t count[HP3_LOAD_PATHS] = {0};
+
+	if (pair == HP3_NO_PAIR || e->cfg.load_paths == 0)
+		return -ENOENT;
+	if (stamp <= e->pairs.pairs[pair].load_stamp)
+		return -ESTALE;
+	e->pairs.pairs[pair].load_stamp = stamp;
+	for (uint32_t i = 0; i < n; i++) {
+		int at = hp3_path_number(e, path[i].name, true);
+
+		if (at >= 0 && at < e->cfg.load_paths)
+			count[at] = (uint16_t)(count[at] + path[i].count);
+	}
+	hp3_load_from(e, ipv6, vlan, local, remote, count, e->cfg.load_paths, now);
+	return 0;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Traces leave within their rate, pair by pair, and every one of them has a result. */
+#include "engine/paths/trace_state.h"
+#include <errno.h>
+#include "engine/info.h"
+
+#define SLOT_MASK (HP3_TRACE_AIR - 1)
+#define LOOKS     256u /* pairs looked at per call */
+#define PERIOD_NS 20000000u /* between calls, at most */
+#define SECOND    1000000000u
+
+void hp3_tracing_init(struct hp3_engine *e, void *mem, struct hp3_trace_pair *pairs)
+{
+	e->tracing = mem;
+	memset(e->tracing, 0, sizeof(*e->tracing));
+	e->tracing->pair = pairs;
+	for (uint32_t i = 0; i < e->cfg.max_pairs; i++)
+		pairs[i] = (struct hp3_trace_pair){.map = HP3_NO_MAP};
+}
+
+void hp3_trace_forget(struct hp3_engine *e, uint32_t pair)
+{
+	struct hp3_tracing *t = e->tracing;
+
+	hp3_trace_leave_map(e, &t->pair[pair]);
+	t->pair[pair] = (struct hp3_trace_pair){.map = HP3_NO_MAP};
+	for (uint32_t i = 0; i < HP3_TRACE_AIR; i++) {
+		if (t->air[i].pair == pair)
+			t->air[i].use = HP3_TRACE_FREE;
+	}
+	if (t->wanted.pair == pair)
+		t->wanted.n = t->wanted.next = t->wanted.told = 0;
+}
+
+static struct hp3_trace_air *free_air(struct hp3_tracing *t)
+{
+	for (uint32_t i = 0; i < HP3_TRACE_AIR; i++) {
+		if (t->air[i].use == HP3_TRACE_FREE)
+			return &t->air[i];
+	}
+	return NULL;
+}
+
+static bool may_send(const struct hp3_engine *e, uint64_t now, const struct hp3_acts *acts)
+{
+	return acts->n < HP3_ACTS_MAX &&
+	       hp3_limit_ready(&e->cfg.traces, e->tracing->spent_until, now) &&
+	       free_air(e->tracing) != NULL;
+}
+
+static struct hp3_trace_air *send(
+	struct hp3_engine *e, const struct hp3_trace_want *w, uint64_t now, struct hp3_acts *acts)
+{
+	const struct hp3_flow *f = &e->flows[w->flow];
+	struct hp3_trace_air *air = free_air(e->tracing);
+	struct hp3_act *a = hp3_act(acts, HP3_ACT_TRACE, w->flow);
+
+	*air = (struct hp3_trace_air){.end = now + 2 * e->cfg.trace_timeout_ns,
+		.id = ((uint32_t)hp3_random(&e->rng) & ~SLOT_MASK) |
+		      (uint32_t)(air - e->tracing->air),
+		.pair = f->pair,
+		.use = HP3_TRACE_PAIR};
+	a->port = w->port;
+	a->op = w->ttl;
+	a->probe_id = air->id;
+	a->psn = (f->stream.una - 1) & HP3_PSN_MASK;
+	hp3_limit_spend(&e->cfg.traces, &e->tracing->spent_until, now);
+	e->stats.trace_asks++;
+	return air;
+}
+
+/* What an operator wants to see comes first. */
+static void send_wanted(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_trace_wanted *w = &e->tracing->wanted;
+	uint32_t flow;
+
+	while (w->next < w->n && may_send(e, now, acts)) {
+		const struct hp3_trace_answer *a = &w->answer[w->next];
+		struct hp3_trace_air *air;
+
+		flow = hp3_trace_speaker(e, w->pair, e->tracing->pair[w->pair].qpn);
+		if (flow == HP3_NO_FLOW)
+			return;
+		air = send(e,
+			&(struct hp3_trace_want){.flow = flow, .port = a->port, .ttl = a->ttl}, now,
+			acts);
+		air->use = HP3_TRACE_OPERATOR;
+		air->index = (uint8_t)w->next++;
+	}
+}
+
+static void told(struct hp3_engine *e, struct hp3_trace_air *air, enum hp3_trace_outcome outcome,
+	bool ipv6, const uint8_t hop[16], uint64_t now)
+{
+	struct hp3_trace_wanted *w = &e->tracing->wanted;
+	uint32_t label = HP3_LABEL_NONE;
+	uint8_t use = air->use;
+	int at;
+
+	air->use = HP3_TRACE_FREE;
+	if (outcome == HP3_TRACE_HOP) {
+		at = hp3_hop_met(e, ipv6, hop);
+		if (at >= 0 && e->tracing->hop[at].seen > 1)
+			label = (uint32_t)at;
+	} else if (outcome == HP3_TRACE_REACHED) {
+		e->pairs.pairs[air->pair].peer_seen = now;
+	}
+	if (use == HP3_TRACE_PAIR) {
+		hp3_trace_result(e, air->pair, label, outcome == HP3_TRACE_REACHED, now);
+		return;
+	}
+	w->answer[air->index].outcome = (uint8_t)outcome;
+	w->answer[air->index].ipv6 = ipv6;
+	memcpy(w->answer[air->index].hop, hop, 16);
+	w->told++;
+}
+
+void hp3_hop_told(struct hp3_engine *e, uint32_t id, enum hp3_trace_outcome outcome, bool ipv6,
+	const void *hop, uint64_t now)
+{
+	struct hp3_trace_air *air;
+	uint8_t addr[16] = {0};
+
+	if (e->tracing == NULL)
+		return;
+	air = &e->tracing->air[id & SLOT_MASK];
+	if (air->use == HP3_TRACE_FREE || air->id != id)
+		return;
+	if (outcome == HP3_TRACE_HOP || outcome == HP3_TRACE_ODD)
+		memcpy(addr, hop, ipv6 ? 16 : 4);
+	told(e, air, outcome, ipv6, addr, now);
+	e->tracing->due = now; /* the next one may go */
+}
+
+static void expire(struct hp3_engine *e, uint64_t now)
+{
+	static const uint8_t none[16];
+
+	for (uint32_t i = 0; i < HP3_TRACE_AIR; i++) {
+		struct hp3_trace_air *air = &e->tracing->air[i];
+
+		if (air->use != HP3_TRACE_FREE && air->end <= now)
+			told(e, air, HP3_TRACE_SILENT, false, none, now);
+	}
+}
+
+void hp3_trace_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_tracing *t = e->tracing;
+	uint32_t looks = e->cfg.max_pairs < LOOKS ? e->cfg.max_pairs : LOOKS;
+	uint64_t period = SECOND / e->cfg.traces.rate;
+	struct hp3_trace_want w;
+
+	if (now < t->due)
+		return;
+	expire(e, now);
+	send_wanted(e, now, acts);
+	for (; looks > 0 && may_send(e, now, acts); looks--) {
+		uint32_t pair = t->hand;
+
+		t->hand = pair + 1 < e->cfg.max_pairs ? pair + 1 : 0;
+		if (e->pairs.pairs[pair].nflows != 0 && hp3_trace_next(e, pair, now, &w))
+			send(e, &w, now, acts);
+	}
+	t->due = now + (period < PERIOD_NS ? period : PERIOD_NS);
+}
+
+/* --- for operators --- */
+
+int hp3_trace_ask(struct hp3_engine *e, uint32_t flow, uint8_t ttl, const uint16_t *port,
+	uint32_t n, uint64_t now)
+{
+	struct hp3_trace_wanted *w;
+	uint32_t pair;
+
+	if (e->tracing == NULL)
+		return -EPERM;
+	if (flow >= e->cfg.max_flows || !(e->flows[flow].flags & HP3_FF_USED))
+		return -ENOENT;
+	w = &e->tracing->wanted;
+	pair = e->flows[flow].pair;
+	if (w->told < w->n)
+		return -EBUSY;
+	if (ttl == 0)
+		ttl = e->tracing->pair[pair].ttl;
+	if (ttl == 0 || hp3_trace_speaker(e, pair, e->tracing->pair[pair].qpn) == HP3_NO_FLOW)
+		return -ENODATA;
+	*w = (struct hp3_trace_wanted){
+		.pair = pair, .n = n < HP3_TRACE_WANTED ? n : HP3_TRACE_WANTED};
+	for (uint32_t i = 0; i < w->n; i++)
+		w->answer[i] = (struct hp3_trace_answer){.port = port[i], .ttl = ttl};
+	e->tracing->due = now;
+	return (int)w->n;
+}
+
+uint32_t hp3_trace_answers(
+	const struct hp3_engine *e, struct hp3_trace_answer *answer, uint32_t *missing)
+{
+	const struct hp3_trace_wanted *w;
+
+	*missing = 0;
+	if (e->tracing == NULL)
+		return 0;
+	w = &e->tracing->wanted;
+	*missing = w->n - w->told;
+	memcpy(answer, w->answer, w->n * sizeof(*answer));
+	return w->n;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the path table of an address pair is told of its paths, and where belief begins and ends:
+ * the search, the rest that follows a vain one, what turned out wrong, what is to be looked at
+ * anew. The linear map of a pair is shared with pairs that differ by a shift alone, else learnt in
+ * one of the maps that nobody uses; without one that fits, the traces themselves are what is told.
+ */
+#include "engine/paths/trace_state.h"
+
+#define SPEAKERS    32u /* flows of a pair looked at for one that may be traced with */
+#define LABELS_MOST 64u
+
+/* --- which of the pair's flows a trace bears the QPN of --- */
+
+static bool may_trace(const struct hp3_engine *e, const struct hp3_pair *p)
+{
+	return (e->cfg.moves_allowed || e->cfg.observe) && !p->pinned && !p->peer_plain &&
+	       (p->peer_seen != 0 || e->cfg.probes == HP3_PROBES_PEER);
+}
+
+/* Its PSN before una is known to be a duplicate, and an answer of an RNIC would do no harm. */
+static bool may_speak(const struct hp3_flow *f, const struct hp3_pair *p)
+{
+	const uint16_t want = HP3_FF_USED | HP3_FF_PAIRED | HP3_FF_STARTED;
+
+	return (f->flags & want) == want && (f->watch & HP3_FW_HEARD) &&
+	       !(p->peer_seen == 0 && (f->flags & HP3_FF_READS));
+}
+
+/* First flow with this QPN (`with`), or without it; else HP3_NO_FLOW. */
+uint32_t hp3_trace_find_speaker(const struct hp3_engine *e, uint32_t pair, uint32_t qpn, bool with)
+{
+	const struct hp3_pair *p = &e->pairs.pairs[pair];
+	uint32_t flow = p->flows;
+
+	for (uint32_t n = 0; n < SPEAKERS && flow != HP3_NO_FLOW; n++) {
+		const struct hp3_flow *f = &e->flows[flow];
+
+		if ((f->rqpn == qpn) == with && may_speak(f, p))
+			return flow;
+		flow = f->next;
+	}
+	return HP3_NO_FLOW;
+}
+
+uint32_t hp3_trace_speaker(const struct hp3_engine *e, uint32_t pair, uint32_t qpn)
+{
+	uint32_t flow = HP3_NO_FLOW;
+
+	if (!may_trace(e, &e->pairs.pairs[pair]))
+		return flow;
+	flow = hp3_trace_find_speaker(e, pair, qpn, true);
+	return flow != HP3_NO_FLOW ? flow : hp3_trace_find_speaker(e, pair, qpn, false);
+}
+
+/* --- what is told --- */
+
+/* Paths get other numbers: what is counted for placement follows. The entries keep their flows. */
+static void count(struct hp3_engine *e, uint32_t pair, int sign)
+{
+	const struct hp3_paths *paths = hp3_paths_of(e, pair);
+
+	for (uint32_t i = 0; e->cfg.load_paths != 0 && i < HP3_PATHS; i++) {
+		const struct hp3_path *p = &paths->path[i];
+
+		if (p->id < e->cfg.load_paths)
+			e->out.count[p->id] = (uint16_t)(e->out.count[p->id] + sign * p->flows);
+	}
+	hp3_tell_changed(e, pair);
+}
+
+void hp3_trace_tell_nothing(struct hp3_engine *e, uint32_t pair, bool void_all)
+{
+	struct hp3_paths *paths = hp3_paths_of(e, pair);
+
+	count(e, pair, -1);
+	hp3_paths_identity_none(paths);
+	if (void_all)
+		hp3_paths_reset(paths);
+	count(e, pair, 1);
+}
+
+bool hp3_trace_tell_port(
+	struct hp3_engine *e, uint32_t pair, uint16_t port, uint32_t label, uint64_t now)
+{
+	bool changed;
+
+	count(e, pair, -1);
+	changed = hp3_paths_traced(
+		hp3_paths_of(e, pair), port, e->tracing->pair[pair].qpn, label, now);
+	count(e, pair, 1);
+	return changed;
+}
+
+static void tell_map(struct hp3_engine *e, uint32_t pair, uint16_t shift)
+{
+	const struct hp3_trace_pair *t = &e->tracing->pair[pair];
+
+	count(e, pair, -1);
+	hp3_paths_identity_linear(hp3_paths_of(e, pair), &e->tracing->map[t->map].l, shift);
+	count(e, pair, 1);
+}
+
+void hp3_trace_leave_map(struct hp3_engine *e, struct hp3_trace_pair *t)
+{
+	if (t->map != HP3_NO_MAP)
+		e->tracing->map[t->map].users--;
+	t->map = HP3_NO_MAP;
+}
+
+/* --- states --- */
+
+void hp3_trace_seek(struct hp3_engine *e, uint32_t pair, uint8_t hint)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+	uint32_t flow = hp3_trace_speaker(e, pair, t->qpn);
+
+	hp3_trace_leave_map(e, t);
+	hp3_depth_init(&t->depth, hint, &e->rng);
+	t->state = HP3_TRACE_SEEK;
+	t->due = 0;
+	t->qpn_at = t->tries = 0;
+	t->again = t->doubt = t->qpn_differs = false;
+	if (flow != HP3_NO_FLOW)
+		t->qpn = e->flows[flow].rqpn;
+}
+
+void hp3_trace_rest(struct hp3_engine *e, uint32_t pair, uint64_t now)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+
+	hp3_trace_leave_map(e, t);
+	hp3_trace_tell_nothing(e, pair, false);
+	t->state = HP3_TRACE_REST;
+	t->due = now + e->cfg.paths.recheck_ns;
+	t->ttl = 0;
+	t->restarts = 0;
+	e->stats.trace_nothing++;
+}
+
+void hp3_trace_wrong(struct hp3_engine *e, uint32_t pair, uint64_t now)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+
+	e->stats.trace_wrong++;
+	hp3_trace_tell_nothing(e, pair, true);
+	if (++t->restarts > HP3_TRACE_RESTARTS)
+		hp3_trace_rest(e, pair, now);
+	else
+		hp3_trace_seek(e, pair, 0);
+}
+
+void hp3_trace_anew(struct hp3_engine *e, uint32_t pair, uint64_t now)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+	uint64_t at = now + e->cfg.paths.retry_ns; /* when routes have settled */
+
+	if (t->state == HP3_TRACE_LINEAR && at < t->due)
+		t->due = at;
+	else if (t->state == HP3_TRACE_TRACES && at < t->anew)
+		t->anew = at;
+}
+
+/* --- the map --- */
+
+static void use_map(struct hp3_engine *e, uint32_t pair, uint16_t shift, uint64_t now)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+
+	tell_map(e, pair, shift);
+	t->state = HP3_TRACE_LINEAR;
+	t->reason = HP3_LINEAR_WHY_NONE;
+	t->due = now + e->cfg.paths.recheck_ns;
+	t->checks = t->tries = 0;
+	t->again = false;
+	e->stats.trace_linear++;
+}
+
+void hp3_trace_use_traces(struct hp3_engine *e, struct hp3_trace_pair *t, uint64_t now)
+{
+	hp3_trace_leave_map(e, t);
+	t->state = HP3_TRACE_TRACES;
+	t->due = now;
+	t->anew = now + e->cfg.paths.recheck_ns;
+	t->entry = t->tries = 0;
+	t->again = false;
+}
+
+/* --- shared --- */
+
+static bool knows(const struct hp3_linear *l, uint32_t label)
+{
+	for (uint32_t i = 0; i < l->traces; i++) {
+		if (l->label[i] == label)
+			return true;
+	}
+	return false;
+}
+
+/* Does this map tell the whole sample, shifted by what its first port says? */
+static bool fits(const struct hp3_trace_map *m, const struct hp3_trace_pair *t, uint16_t *shift)
+{
+	const struct hp3_depth *d = &t->depth;
+	uint32_t first = 0, label;
+
+	if (m->ttl != t->ttl || m->l.state != HP3_LINEAR_BELIEVED)
+		return false;
+	while (d->label[first] == HP3_LABEL_NONE)
+		first++;
+	if (!knows(&m->l, d->label[first]) ||
+		!hp3_linear_shift(&m->l, d->port[first], d->label[first], shift))
+		return false;
+	for (uint32_t i = 0; i < HP3_DEPTH_PORTS; i++) {
+		if (d->label[i] != HP3_LABEL_NONE &&
+			(!hp3_linear_path(&m->l, d->port[i] ^ *shift, &label) ||
+				label != d->label[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool share_map(struct hp3_engine *e, uint32_t pair, uint64_t now)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+	uint16_t shift;
+
+	for (uint8_t i = 0; i < HP3_TRACE_MAPS; i++) {
+		struct hp3_trace_map *m = &e->tracing->map[i];
+
+		if (!fits(m, t, &shift))
+			continue;
+		m->users++;
+		t->map = i;
+		use_map(e, pair, shift, now);
+		return true;
+	}
+	return false;
+}
+
+/* --- learnt --- */
+
+/* One that nobody uses; of these one that is not believed, if there is. */
+static uint8_t free_map(const struct hp3_tracing *t)
+{
+	uint8_t at = HP3_NO_MAP;
+
+	for (uint8_t i = 0; i < HP3_TRACE_MAPS; i++) {
+		if (t->map[i].users == 0 &&
+			(at == HP3_NO_MAP || t->map[i].l.state != HP3_LINEAR_BELIEVED))
+			at = i;
+	}
+	return at;
+}
+
+void hp3_trace_map_says(struct hp3_engine *e, uint32_t pair, uint64_t now)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+	const struct hp3_linear *l = &e->tracing->map[t->map].l;
+
+	if (l->state == HP3_LINEAR_BELIEVED) {
+		use_map(e, pair, 0, now);
+	} else if (l->state == HP3_LINEAR_REFUSED) {
+		t->reason = l->reason;
+		e->stats.trace_refused++;
+		hp3_trace_use_traces(e, t, now);
+	}
+}
+
+static void learn_map(struct hp3_engine *e, uint32_t pair, uint64_t now)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+	struct hp3_trace_map *m;
+
+	t->map = free_map(e->tracing);
+	if (t->map == HP3_NO_MAP) {
+		t->reason = HP3_LINEAR_WHY_TOO_FEW;
+		hp3_trace_use_traces(e, t, now);
+		return;
+	}
+	m = &e->tracing->map[t->map];
+	m->users = 1;
+	m->ttl = t->ttl;
+	hp3_linear_init(&m->l, HP3_LABELS_NAME, LABELS_MOST, hp3_random(&e->rng));
+	t->state = HP3_TRACE_MAP;
+	for (uint32_t i = 0; i < HP3_DEPTH_PORTS; i++) {
+		if (t->depth.label[i] != HP3_LABEL_NONE)
+			hp3_linear_add(&m->l, t->depth.port[i], t->depth.label[i]);
+	}
+	hp3_trace_map_says(e, pair, now);
+}
+
+/* The switches that name paths are found, and the ports of the sample have a path each. */
+void hp3_trace_found(struct hp3_engine *e, uint32_t pair, uint64_t now)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+	struct hp3_paths *paths = hp3_paths_of(e, pair);
+
+	e->tracing->hint = t->ttl = t->depth.ttl;
+	if (paths->identity != HP3_IDENTITY_TRACE)
+		hp3_paths_identity_trace(paths, &t->traces); /* no number of a path changes yet */
+	for (uint32_t i = 0; i < HP3_DEPTH_PORTS; i++) {
+		if (t->depth.label[i] != HP3_LABEL_NONE)
+			hp3_trace_tell_port(e, pair, t->depth.port[i], t->depth.label[i], now);
+	}
+	if (!share_map(e, pair, now))
+		learn_map(e, pair, now);
+}

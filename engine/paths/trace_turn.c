@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The turns of an address pair. What its next trace is for, by its state: search, map, check, a
+ * port that came into use, another QPN. And what to make of what it showed: where nobody answered,
+ * the port is asked again; a believed map is given up only if the same port contradicts it twice,
+ * since single answers may be forged.
+ */
+#include "engine/paths/trace_state.h"
+
+#define QPN_PORTS 8u /* ports held against another QPN: of two paths all agree with 2^-8 */
+#define POLLS     16u /* per recheck_ns: are ports in use that were never traced? */
+
+/* --- what to trace --- */
+
+static bool want_qpn(const struct hp3_engine *e, uint32_t pair, struct hp3_trace_want *w)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+
+	while (t->qpn_at < QPN_PORTS && t->depth.label[t->qpn_at] == HP3_LABEL_NONE)
+		t->qpn_at++;
+	if (t->state < HP3_TRACE_MAP || t->qpn_at >= QPN_PORTS)
+		return false;
+	w->flow = hp3_trace_find_speaker(e, pair, t->qpn, t->qpn_differs);
+	w->port = t->depth.port[t->qpn_at];
+	w->ttl = t->ttl;
+	if (w->flow == HP3_NO_FLOW && t->qpn_differs) /* it has gone: begin anew with another */
+		t->qpn_differs = false;
+	return w->flow != HP3_NO_FLOW;
+}
+
+/* TRACES: the next port of the path table whose path is not known. */
+static bool want_unknown(struct hp3_engine *e, uint32_t pair, uint64_t now)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+	const struct hp3_paths *paths = hp3_paths_of(e, pair);
+
+	while (t->entry < HP3_PATHS) {
+		const struct hp3_path *p = &paths->path[t->entry++];
+
+		if (p->id == (HP3_PATH_BY_PORT | p->port)) {
+			t->port = p->port;
+			return true;
+		}
+	}
+	t->entry = 0;
+	t->due = now + e->cfg.paths.recheck_ns / POLLS;
+	return false;
+}
+
+/* The port in hand, with t->ttl; or that of the search. */
+static bool want_port(struct hp3_engine *e, uint32_t pair, uint64_t now)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+
+	if (t->again)
+		return true;
+	switch ((enum hp3_trace_state)t->state) {
+	case HP3_TRACE_MAP:
+		t->port = hp3_linear_next(&e->tracing->map[t->map].l);
+		return true;
+	case HP3_TRACE_LINEAR:
+		if (t->checks == 0) {
+			t->checks = HP3_TRACE_CHECKS;
+			t->silent = 0;
+		}
+		t->port = hp3_random_port(&e->rng);
+		return true;
+	case HP3_TRACE_TRACES:
+		return want_unknown(e, pair, now);
+	default:
+		return false;
+	}
+}
+
+bool hp3_trace_next(struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp3_trace_want *w)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+
+	if (t->in_air || t->state == HP3_TRACE_BY_QPN)
+		return false;
+	w->flow = hp3_trace_speaker(e, pair, t->qpn);
+	if (w->flow == HP3_NO_FLOW)
+		return false;
+	t->qpn_asked = want_qpn(e, pair, w);
+	if (t->qpn_asked)
+		return t->in_air = true;
+	if (now < t->due)
+		return false;
+	w->flow = hp3_trace_speaker(e, pair, t->qpn);
+	if (t->state == HP3_TRACE_REST)
+		hp3_trace_seek(e, pair, e->tracing->hint);
+	else if (t->state == HP3_TRACE_TRACES && now >= t->anew)
+		hp3_trace_seek(e, pair, t->ttl);
+	if (t->state == HP3_TRACE_SEEK) {
+		w->port = hp3_depth_next(&t->depth, &w->ttl);
+	} else {
+		if (!want_port(e, pair, now))
+			return false;
+		w->port = t->port;
+		w->ttl = t->ttl;
+	}
+	return t->in_air = true;
+}
+
+/* --- what it showed --- */
+
+static void result_qpn(struct hp3_engine *e, uint32_t pair, uint32_t label, uint64_t now)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+	bool same = label == t->depth.label[t->qpn_at];
+
+	if (label == HP3_LABEL_NONE) {
+		if (++t->tries < HP3_DEPTH_TRIES)
+			return;
+		t->qpn_at++;
+		t->qpn_differs = false;
+	} else if (!t->qpn_differs) {
+		t->qpn_at += same;
+		t->qpn_differs = !same;
+	} else if (!same) {
+		hp3_trace_wrong(e, pair, now);
+		return;
+	} else {
+		hp3_trace_leave_map(e, t);
+		hp3_trace_tell_nothing(e, pair, true);
+		hp3_paths_by_qpn(hp3_paths_of(e, pair));
+		t->state = HP3_TRACE_BY_QPN;
+		e->stats.trace_by_qpn++;
+	}
+	t->tries = 0;
+}
+
+/* Nobody answered, or nobody who counts: once more, or leave it. True: leave it. */
+static bool give_up(struct hp3_trace_pair *t)
+{
+	t->again = ++t->tries < HP3_DEPTH_TRIES;
+	if (!t->again)
+		t->tries = 0;
+	return !t->again;
+}
+
+static void result_seek(
+	struct hp3_engine *e, uint32_t pair, uint32_t label, bool reached, uint64_t now)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+	enum hp3_depth_state s =
+		reached ? hp3_depth_reached(&t->depth) : hp3_depth_told(&t->depth, label);
+
+	if (s == HP3_DEPTH_FOUND)
+		hp3_trace_found(e, pair, now);
+	else if (s == HP3_DEPTH_NOTHING)
+		hp3_trace_rest(e, pair, now);
+}
+
+static void result_map(struct hp3_engine *e, uint32_t pair, uint32_t label, uint64_t now)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+
+	if (label == HP3_LABEL_NONE) {
+		t->reason = HP3_LINEAR_WHY_UNCONFIRMED;
+		if (give_up(t))
+			hp3_trace_use_traces(e, t, now);
+		return;
+	}
+	t->again = false;
+	t->tries = 0;
+	hp3_trace_tell_port(e, pair, t->port, label, now);
+	hp3_linear_add(&e->tracing->map[t->map].l, t->port, label);
+	hp3_trace_map_says(e, pair, now);
+}
+
+static void result_linear(struct hp3_engine *e, uint32_t pair, uint32_t label, uint64_t now)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+	bool as_told = label == hp3_paths_id(hp3_paths_of(e, pair), t->port, t->qpn);
+
+	if (label == HP3_LABEL_NONE) {
+		if (!give_up(t))
+			return;
+		t->silent++;
+	} else if (!as_told && t->doubt) {
+		hp3_trace_wrong(e, pair, now);
+		return;
+	} else if (!as_told) {
+		t->doubt = t->again = true;
+		t->tries = 0;
+		return;
+	}
+	t->again = t->doubt = false;
+	t->tries = 0;
+	if (--t->checks != 0)
+		return;
+	if (t->silent == HP3_TRACE_CHECKS) {
+		hp3_trace_wrong(e, pair, now);
+		return;
+	}
+	t->restarts = 0;
+	t->due = now + e->cfg.paths.recheck_ns;
+}
+
+static void result_traces(struct hp3_engine *e, uint32_t pair, uint32_t label, uint64_t now)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+
+	if (label == HP3_LABEL_NONE) {
+		give_up(t);
+		return;
+	}
+	t->again = false;
+	t->tries = 0;
+	if (hp3_trace_tell_port(e, pair, t->port, label, now))
+		hp3_trace_wrong(e, pair, now);
+}
+
+void hp3_trace_result(
+	struct hp3_engine *e, uint32_t pair, uint32_t label, bool reached, uint64_t now)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+
+	t->in_air = false;
+	if (t->qpn_asked)
+		result_qpn(e, pair, label, now);
+	else if (t->state == HP3_TRACE_SEEK)
+		result_seek(e, pair, label, reached, now);
+	else if (t->state == HP3_TRACE_MAP)
+		result_map(e, pair, label, now);
+	else if (t->state == HP3_TRACE_LINEAR)
+		result_linear(e, pair, label, now);
+	else if (t->state == HP3_TRACE_TRACES)
+		result_traces(e, pair, label, now);
+}

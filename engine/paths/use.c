@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The path of a flow in use: it counts as active in the path table until it is found idle, and what
+ * its data tell of the path goes there.
+ */
+#include "engine/paths/paths.h"
+
+void hp3_path_refresh(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+{
+	struct hp3_estimates path;
+
+	if (f->path == HP3_NO_PATH || e->cfg.monitor.cycle_ns == 0 || !(f->flags & HP3_FF_PAIRED))
+		return;
+	hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &path);
+	if (path.rtt_ns != 0)
+		hp3_paths_reply(hp3_paths_of(e, f->pair), (int)f->path, path.rtt_ns,
+			path.marked_permille >= e->cfg.paths.ecn_fraction * 10u,
+			hp3_monitor_heard(&f->monitor, now));
+}
+
+void hp3_path_enter(struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_paths *t;
+	int at;
+
+	if (e->paths == NULL || f->path != HP3_NO_PATH)
+		return;
+	t = hp3_paths_of(e, f->pair);
+	at = hp3_paths_enter(t, hp3_flow_port(f), f->rqpn, now);
+	if (at < 0)
+		return;
+	f->path = (uint32_t)at;
+	if (e->cfg.load_paths != 0) {
+		hp3_load_start(&e->out, t->path[at].id);
+		hp3_peer_load_placed(&e->peers[f->pair], t->path[at].id);
+		hp3_tell_changed(e, f->pair);
+	}
+}
+
+void hp3_path_leave(struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_paths *t;
+
+	if (f->path == HP3_NO_PATH)
+		return;
+	hp3_path_refresh(e, f, now);
+	t = hp3_paths_of(e, f->pair);
+	if (e->cfg.load_paths != 0) {
+		hp3_load_end(&e->out, t->path[f->path].id);
+		hp3_tell_changed(e, f->pair);
+	}
+	hp3_paths_leave(t, (int)f->path);
+	f->path = HP3_NO_PATH;
+}
+
+void hp3_pair_forget(struct hp3_engine *e, uint32_t pair)
+{
+	if (e->tracing != NULL)
+		hp3_trace_forget(e, pair);
+	if (e->cfg.load_paths != 0)
+		hp3_counts_forget(e, pair);
+}

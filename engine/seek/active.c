@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Flows with something in flight. Each has one entry in a ring and is looked at again every
+ * stall_ns: did anything come back meanwhile? Its path is refreshed in the path table; it counts as
+ * active there until it is found idle.
+ *
+ * Where an answer is due and does not come, the path may be dead. When to suspect it is told by the
+ * flow's own clock (rule 28): not before 4 RTT, nor before a multiple of the longest pause that
+ * this flow, or another one of the address pair, was seen to make and go on from by itself; later
+ * where nobody of the pair was heard either, for then it may be the peer; much later where a READ
+ * waits, unless the RNIC's own timer has gone off. What waits here, and what asks for no answer, is
+ * not missing. And who was late oneself has not listened.
+ *
+ * Bounded work: a few looks per call, so with very many active flows each is looked at less often.
+ */
+#include "engine/seek/seek.h"
+#include "engine/seek/pause.h"
+
+#define LOOKS    8u /* per call */
+#define GAP_NS   20000u /* between calls */
+#define LOOK_NS  4000000u /* without dead-path detection */
+#define DEAD_RTT 4u /* rule 13 */
+#define PAUSES   2u /* times the longest pause seen */
+#define ALONE    2u /* times as long if nobody of the pair was heard */
+#define SERVICE  8u /* times stall_ns for a READ */
+#define LEARN    2u /* steps of pause.h */
+#define FORGET   64u /* looks until a pause seen counts for a step less, on average */
+
+static uint64_t period(const struct hp3_engine *e)
+{
+	return e->cfg.stall_ns != 0 ? e->cfg.stall_ns : LOOK_NS;
+}
+
+static void push(struct hp3_engine *e, const struct hp3_active *a)
+{
+	uint32_t at = e->active_head + e->active_n++;
+
+	e->active[at < e->cfg.max_flows ? at : at - e->cfg.max_flows] = *a;
+	if (a->due < e->active_due)
+		e->active_due = a->due;
+}
+
+void hp3_active_add(struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	struct hp3_flow *f = &e->flows[flow];
+
+	if (e->active == NULL)
+		return;
+	hp3_path_enter(e, flow, now);
+	if (f->watch & HP3_FW_ARMED)
+		return;
+	f->watch |= HP3_FW_ARMED;
+	push(e, &(struct hp3_active){.due = now + period(e),
+			.since = now,
+			.flow = flow,
+			.una = f->stream.una,
+			.retransmits = f->retransmits,
+			.asked = true});
+}
+
+/*
+ * Is an answer due? In the middle of a message nobody may have asked for one; the RNIC that goes
+ * back says that one is missing. While packets wait for the pacer only for what has left (rule 27).
+ */
+static bool is_due(const struct hp3_engine *e, const struct hp3_flow *f)
+{
+	const uint16_t asked = HP3_FF_READS | HP3_FF_LAST_CLOSE | HP3_FF_WENT_BACK;
+	const struct hp3_move *m = f->slot == HP3_NO_SLOT ? NULL : &e->moves[f->slot];
+	bool timed = e->cfg.monitor.cycle_ns == 0 || hp3_monitor_waits(&f->monitor, f->stream.una);
+
+	if (m != NULL && m->held_pkts != 0)
+		return e->cfg.monitor.cycle_ns != 0 && timed &&
+		       hp3_psn_diff(f->monitor.psn, e->held[m->head].psn) < 0;
+	return timed || (f->flags & asked);
+}
+
+static uint64_t longest(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* How long an answer may fail to come before that means anything. */
+static uint64_t patience(
+	const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_active *a)
+{
+	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
+	uint32_t pause = f->pause > p->pause ? f->pause : p->pause;
+	struct hp3_estimates path = {0};
+	uint64_t wait = e->cfg.stall_ns;
+
+	if (e->cfg.monitor.cycle_ns != 0)
+		hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &path);
+	if ((f->flags & (HP3_FF_READS | HP3_FF_WENT_BACK)) == HP3_FF_READS)
+		wait *= SERVICE;
+	wait = longest(wait, PAUSES * hp3_pause_ns(pause));
+	if (p->heard < a->since)
+		wait *= ALONE;
+	wait = longest(wait, (uint64_t)DEAD_RTT * path.rtt_ns);
+#ifdef HP3_BREAK_FIXED_STALL
+	wait = e->cfg.stall_ns;
+#endif
+	return wait;
+}
+
+static bool is_stalled(const struct hp3_engine *e, const struct hp3_flow *f,
+	const struct hp3_active *a, uint64_t now)
+{
+	return e->cfg.stall_ns != 0 && f->state == HP3_RFR_STEADY &&
+	       now - longest(a->since, e->awake) >= patience(e, f, a);
+}
+
+static uint32_t learnt(uint32_t was, uint32_t seen, uint32_t least)
+{
+	uint32_t most = (was > least ? was : least) + LEARN;
+
+	return was >= seen ? was : seen < most ? seen : most;
+}
+
+/*
+ * It goes on: what pause was that? What is natural comes again, so a longer one counts as twice the
+ * longest at most. Shorter ones than can be seen here are none; nor is one that the RNIC ended, or
+ * during which the port in use lost probes.
+ */
+static void note_pause(
+	struct hp3_engine *e, struct hp3_flow *f, const struct hp3_active *a, uint64_t now)
+{
+	struct hp3_pair *p = &e->pairs.pairs[f->pair];
+	uint64_t pause = now - longest(a->since, e->awake);
+
+	p->heard = now;
+	if (f->retransmits != a->retransmits || (f->watch & HP3_FW_BLAMED))
+		return;
+	if (pause >= 2 * period(e)) {
+		f->pause = learnt(f->pause, hp3_pause_code(pause), hp3_pause_code(period(e)));
+		p->pause =
+			(uint8_t)learnt(p->pause, hp3_pause_code(pause), hp3_pause_code(period(e)));
+	} else if (hp3_random_below(&e->rng, FORGET) == 0) {
+		f->pause -= f->pause != 0;
+		p->pause -= p->pause != 0;
+	}
+}
+
+/* The newest READ has arrived, but has not been answered to its last PSN, as far as that is known.
+ */
+static bool read_waits(const struct hp3_flow *f)
+{
+	const struct hp3_stream *s = &f->stream;
+
+	if (!(f->flags & HP3_FF_READS) || s->open_len == 0)
+		return f->flags & HP3_FF_READS;
+	return f->pmtu_log2 != 0 &&
+	       s->una != hp3_psn_add(s->hi, hp3_read_span(s->open_len, f->pmtu_log2));
+}
+
+static void go_on(struct hp3_engine *e, struct hp3_flow *f, struct hp3_active *a, uint64_t now)
+{
+	note_pause(e, f, a, now);
+	f->watch &= (uint16_t) ~(HP3_FW_NAKED | HP3_FW_QUIET | HP3_FW_ANEW | HP3_FW_BLAMED);
+	a->una = f->stream.una;
+	a->retransmits = f->retransmits;
+	a->since = now;
+	hp3_path_refresh(e, f, now);
+	if (e->tell.ring != NULL)
+		hp3_tell_refresh(e, f->pair, now);
+}
+
+/* True: it stays in the ring. */
+static bool look(struct hp3_engine *e, struct hp3_active *a, uint64_t now, struct hp3_acts *acts)
+{
+	const uint16_t live = HP3_FF_USED | HP3_FF_PAIRED | HP3_FF_STARTED;
+	struct hp3_flow *f = &e->flows[a->flow];
+	bool due;
+
+	if ((f->flags & live) != live)
+		return false;
+	if (f->stream.una != a->una || (f->watch & HP3_FW_ANEW))
+		go_on(e, f, a, now);
+	due = is_due(e, f);
+	if (!due || !a->asked)
+		a->since = now; /* perhaps it has just been asked for */
+	a->asked = due;
+	if (hp3_stream_idle(&f->stream) && !read_waits(f))
+		return false;
+	if (is_stalled(e, f, a, now)) {
+		if (f->watch & HP3_FW_QUIET)
+			return false;
+		hp3_seek_dead(e, a->flow, a->una, a->since, now, acts);
+	}
+	return true;
+}
+
+void hp3_active_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
+{
+	uint32_t looks = LOOKS;
+
+	if (now < e->active_due)
+		return;
+	if (now - e->active_due > period(e) / 2)
+		e->awake = now;
+	while (e->active_n != 0 && e->active[e->active_head].due <= now) {
+		struct hp3_active a = e->active[e->active_head];
+
+		if (acts->n + HP3_ROUND_PROBES + 2 > HP3_ACTS_MAX) {
+			acts->more = true;
+			return;
+		}
+		if (looks-- == 0)
+			break;
+		e->active_head = e->active_head + 1 == e->cfg.max_flows ? 0 : e->active_head + 1;
+		e->active_n--;
+		if (look(e, &a, now, acts)) {
+			a.due = now + period(e);
+			push(e, &a);
+		} else {
+			e->flows[a.flow].watch &=
+				(uint16_t) ~(HP3_FW_ARMED | HP3_FW_QUIET | HP3_FW_ANEW);
+			hp3_path_leave(e, a.flow, now);
+		}
+	}
+	e->active_due = e->active_n == 0 ? UINT64_MAX : e->active[e->active_head].due;
+	if (e->active_due < now + GAP_NS)
+		e->active_due = now + GAP_NS;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Answers of peers' hp3d: they bear the id of the probe, which names the slot of the round that
+ * asked for it. What names no round under way is a stray.
+ */
+#include "engine/seek/seek.h"
+
+static struct hp3_move *move_of(struct hp3_engine *e, uint32_t id)
+{
+	uint32_t slot = (id >> HP3_PROBE_SLOT_SHIFT) & UINT16_MAX;
+	struct hp3_move *m = slot < e->cfg.max_moves ? &e->moves[slot] : NULL;
+
+	if (m == NULL || m->active >= e->nmoves || e->slots[m->active] != slot ||
+		!m->errand.asking || m->errand.round.kind != HP3_PROBE_PEER ||
+		(id & ~(HP3_ROUND_PROBES - 1)) != m->errand.round.id)
+		return NULL;
+	return m;
+}
+
+void hp3_load_told_by(
+	struct hp3_engine *e, uint32_t id, const uint16_t *count, uint32_t n, uint64_t now)
+{
+	const struct hp3_move *m = move_of(e, id);
+
+	if (m != NULL && e->cfg.load_paths != 0)
+		hp3_peer_load_told(&e->peers[e->flows[m->flow].pair], count, n, now);
+}
+
+static void told_part(struct hp3_engine *e, uint32_t id, uint32_t first, const uint16_t *count,
+	uint32_t n, uint64_t now)
+{
+	const struct hp3_move *m = move_of(e, id);
+
+	if (m != NULL && e->cfg.load_paths != 0)
+		hp3_peer_load_told_part(&e->peers[e->flows[m->flow].pair], first, count, n,
+			e->cfg.load_age_ns, now);
+}
+
+void hp3_load_told_names(struct hp3_engine *e, uint32_t id, const struct hp3_path_count *path,
+	uint32_t n, uint64_t now)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		int at = hp3_path_number(e, path[i].name, false);
+
+		if (at >= 0)
+			told_part(e, id, (uint32_t)at, &path[i].count, 1, now);
+	}
+}
+
+void hp3_probe_reply(
+	struct hp3_engine *e, uint32_t id, bool ce, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_move *m = move_of(e, id);
+	struct hp3_pair *p;
+
+	acts->n = 0;
+	if (m == NULL) {
+		e->stats.probe_strays++;
+		return;
+	}
+	e->stats.probe_replies++;
+	p = &e->pairs.pairs[e->flows[m->flow].pair];
+	p->peer_seen = now;
+	p->peer_silent = 0;
+	p->peer_plain = false;
+	hp3_errand_answer(e, m, id, ce, now, acts);
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Is the path in use dead (rule 13)? Rounds of PEER probes, one window after the other, until the
+ * port in use has lost three of them while others answered, or until nobody answers at all: then it
+ * is the peer, and no other path would help.
+ *
+ * One such watch at a time asks for all flows of an address pair: others that stall meanwhile have
+ * their ports probed along, and find in the path table what came of it. A watch that found nothing
+ * makes the next one wait, for twice as long each time (rule 28).
+ *
+ * If the port in use answers, requests arrive but replies do not. Perhaps just the last one was
+ * lost: the next packet that leaves asks for it (ASK). If none leaves, a duplicate makes the peer's
+ * RNIC say again how far it is (URGE): with no READ or ATOMIC outstanding (rule 25). If that does
+ * not help either, three windows long, the way back is dead, and the peer's hp3d is told
+ * (replies.c).
+ */
+#include "engine/seek/seek.h"
+
+#define SILENT_ROUNDS 3u
+#define ALIVE_ROUNDS  HP3_DEAD_LOSSES
+#define REPORTS       4u
+#define WAITS         16u
+/* Other ports asked while nobody answers, at least: where paths are few, one may lead over the dead
+ * one as well. */
+#define CANDIDATES 3u
+#define CALM       8u /* times the longest wait without a watch: the next one is the first again */
+
+/* The fastest answer of another port, unmarked ones first; NULL: nobody answered. */
+static const struct hp3_probe *best_answer(const struct hp3_round *r)
+{
+	const struct hp3_probe *best = NULL;
+
+	for (uint32_t i = 1; i < r->n; i++) {
+		const struct hp3_probe *p = &r->probe[i];
+
+		if (p->state == HP3_PROBE_ANSWERED &&
+			(best == NULL || p->ce < best->ce ||
+				(p->ce == best->ce && p->rtt_ns < best->rtt_ns)))
+			best = p;
+	}
+	return best;
+}
+
+static bool is_among(const uint16_t *ports, uint32_t n, uint16_t port)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (ports[i] == port)
+			return true;
+	}
+	return false;
+}
+
+static bool has_failed(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now)
+{
+	struct hp3_paths *t = hp3_paths_of(e, f->pair);
+	int at = hp3_paths_get(t, port, f->rqpn, now);
+
+	return at >= 0 && hp3_paths_quality(t, at, now) == HP3_QUALITY_FAILED;
+}
+
+/* Ports of other flows that stalled go first; returns how many there are. */
+static uint32_t candidates(struct hp3_engine *e, const struct hp3_move *m, uint32_t want,
+	uint16_t *ports, uint64_t now)
+{
+	const struct hp3_flow *f = &e->flows[m->flow];
+	uint16_t drawn[HP3_ROUND_PROBES];
+	uint32_t n = 0, others;
+
+	others = hp3_paths_candidates(hp3_paths_of(e, f->pair), f->rqpn, m->from, drawn, want, now);
+	for (uint32_t i = 0; i < m->errand.dead.n_also; i++) {
+		if (!has_failed(e, f, m->errand.dead.also[i], now))
+			ports[n++] = m->errand.dead.also[i];
+	}
+	for (uint32_t i = 0; i < others && n < HP3_ROUND_PROBES - 1; i++) {
+		if (!is_among(ports, n, drawn[i]))
+			ports[n++] = drawn[i];
+	}
+	return n;
+}
+
+static bool ask(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+{
+	uint16_t ports[HP3_ROUND_PROBES];
+	uint32_t want = e->cfg.candidates;
+	struct hp3_round_ask what = hp3_round_ask(e, m, HP3_PROBE_PEER);
+
+	what.candidates = ports;
+	if (want < CANDIDATES && m->errand.dead.alive == 0 && best_answer(&m->errand.round) == NULL)
+		want = CANDIDATES;
+	what.n = candidates(e, m, want, ports, now);
+	if (!hp3_round_begin(e, m, &what, now))
+		return false;
+	m->errand.dead.waits = 0;
+	return true;
+}
+
+/* It was no dead path: the next watch of the pair waits longer. */
+static void wait_longer(struct hp3_engine *e, struct hp3_pair *p, uint64_t now)
+{
+	uint64_t most = e->cfg.round.backoff_max_ns, wait = e->cfg.stall_ns;
+
+	if (now > p->dead_wait + CALM * most)
+		p->dead_level = 0;
+#ifdef HP3_BREAK_NO_BACKOFF
+	p->dead_level = 0;
+#endif
+	for (uint32_t i = 0; i < p->dead_level && wait < most; i++)
+		wait *= 2;
+	if (wait < most && p->dead_level < UINT8_MAX)
+		p->dead_level++;
+	wait = wait < most ? wait : most;
+	p->dead_wait = now + wait - hp3_random(&e->rng) % (wait / 2 + 1);
+}
+
+static void give_up(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	if (!(e->flows[m->flow].watch & HP3_FW_BLAMED))
+		wait_longer(e, &e->pairs.pairs[e->flows[m->flow].pair], now);
+	hp3_move_input(e, m->flow, HP3_RFR_IN_NO_BETTER, now, acts);
+}
+
+/* Probes of other flows may have found the path failed already: then it takes no round more. */
+static bool is_known_dead(struct hp3_engine *e, uint32_t flow, uint16_t *port, uint64_t now)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+	struct hp3_paths *t = hp3_paths_of(e, f->pair);
+
+	return f->path != HP3_NO_PATH &&
+	       hp3_paths_quality(t, (int)f->path, now) == HP3_QUALITY_FAILED &&
+	       hp3_paths_pick(t, f->rqpn, port, now) == 0 && *port != hp3_flow_port(f);
+}
+
+static bool is_watch(const struct hp3_move *m)
+{
+	return m->errand.kind == HP3_ERRAND_DEAD && m->errand.asking;
+}
+
+/* The watch of the address pair that is under way, or NULL. */
+static struct hp3_move *watch_of(struct hp3_engine *e, uint32_t pair)
+{
+	uint16_t slot = e->pairs.pairs[pair].watch_slot;
+	struct hp3_move *m = slot < e->cfg.max_moves ? &e->moves[slot] : NULL;
+
+	if (m == NULL || m->active >= e->nmoves || e->slots[m->active] != slot || !is_watch(m) ||
+		e->flows[m->flow].pair != pair)
+		return NULL;
+	return m;
+}
+
+/* Another flow of the pair is asking already: from its next round on for this one, too. */
+static void join(struct hp3_move *m, uint16_t port)
+{
+	if (port != m->from && m->errand.dead.n_also < HP3_DEAD_ALSO &&
+		!is_among(m->errand.dead.also, m->errand.dead.n_also, port))
+		m->errand.dead.also[m->errand.dead.n_also++] = port;
+}
+
+static bool may_watch(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+{
+	return (e->cfg.moves_allowed || e->cfg.observe) && !e->pairs.pairs[f->pair].pinned &&
+	       !(f->flags & HP3_FF_RNR) && (f->watch & HP3_FW_HEARD) &&
+	       hp3_probe_kind_of(e, f->pair, now) == HP3_PROBE_PEER;
+}
+
+void hp3_seek_dead(struct hp3_engine *e, uint32_t flow, uint32_t una, uint64_t since, uint64_t now,
+	struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_pair *p = &e->pairs.pairs[f->pair];
+	struct hp3_move *m;
+	bool known;
+	uint16_t port;
+
+	if (!may_watch(e, f, now))
+		return;
+	known = is_known_dead(e, flow, &port, now);
+	m = known ? NULL : watch_of(e, f->pair);
+	if (m != NULL) {
+		join(m, hp3_flow_port(f));
+		return;
+	}
+	if (!known && now < p->dead_wait)
+		return;
+	m = hp3_move_prepare(e, flow, HP3_ERRAND_DEAD, now, acts);
+	if (m == NULL)
+		return;
+	m->errand.dead.una = una;
+	m->errand.dead.since = since;
+	if (known) {
+		hp3_failover(e, flow, port, now, acts);
+		return;
+	}
+	if (!ask(e, m, now)) {
+		hp3_slot_drop(e, flow, HP3_USE_MOVE);
+		return;
+	}
+	p->watch_slot = f->slot;
+	hp3_move_input(e, flow, HP3_RFR_IN_SEEK, now, acts);
+	hp3_round_go(e, m, now, acts);
+}
+
+static void tell_peer(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_act *a = hp3_act(acts, HP3_ACT_REPORT, m->flow);
+	struct hp3_event *ev;
+
+	a->port = m->from;
+	a->psn = (e->flows[m->flow].stream.una - 1) & HP3_PSN_MASK;
+	m->errand.dead.reports++;
+	m->errand.dead.alive = 0;
+	e->stats.reports++;
+	ev = hp3_event(e, m->flow, HP3_EV_REPORT, now, acts);
+	ev->cause = HP3_CAUSE_DEAD;
+	ev->from = ev->to = m->from;
+	ev->wait_ns = now - m->errand.dead.since;
+}
+
+/* How long an answer may take: the probe's own took one round trip, the responder may be slow. */
+static uint64_t window_of(const struct hp3_engine *e, const struct hp3_probe *mine)
+{
+	uint64_t window = 4ull * mine->rtt_ns, least = e->cfg.stall_ns / 2;
+
+	if (mine->state != HP3_PROBE_ANSWERED)
+		window = e->cfg.round.timeout_ns;
+	return window > least ? window : least;
+}
+
+/*
+ * Requests arrive, replies do not; false: no more can be done. First a packet of the flow is to
+ * ask; if none has left in a window, an urge does. A report goes first, so that what the urge
+ * brings about leaves on the other port already.
+ */
+static bool came_through(
+	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[m->flow];
+	bool asked = f->watch & HP3_FW_ASK;
+
+	if (e->cfg.observe || m->errand.dead.reports == REPORTS)
+		return false;
+	if (++m->errand.dead.alive == ALIVE_ROUNDS)
+		tell_peer(e, m, now, acts);
+	if (asked && hp3_rnic_is_plain(f))
+		hp3_urge(e, m->flow, m->from, now, acts);
+	f->watch |= HP3_FW_ASK;
+	m->errand.dead.again = now + window_of(e, &m->errand.round.probe[0]);
+	hp3_slot_timer(e, m, &m->move_at, m->errand.dead.again);
+	return true;
+}
+
+/* What was found so far counts on: many flows of an address pair may share its budget of probes. */
+static void wait_for_budget(
+	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	if (++m->errand.dead.waits > WAITS) {
+		give_up(e, m, now, acts);
+		return;
+	}
+	m->errand.dead.again = now + e->cfg.round.timeout_ns;
+	hp3_slot_timer(e, m, &m->move_at, m->errand.dead.again);
+}
+
+/* The window is over: once more. */
+static void next_window(
+	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	if (now < m->errand.dead.again) {
+		hp3_slot_timer(e, m, &m->move_at, m->errand.dead.again);
+		return;
+	}
+	m->errand.dead.again = 0;
+	if (ask(e, m, now))
+		hp3_round_go(e, m, now, acts);
+	else
+		wait_for_budget(e, m, now, acts);
+}
+
+void hp3_seek_dead_step(
+	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[m->flow];
+	const struct hp3_probe *mine = &m->errand.round.probe[0], *best;
+
+	if (f->stream.una != m->errand.dead.una || (f->flags & HP3_FF_RNR)) {
+		give_up(e, m, now, acts);
+		return;
+	}
+	if (m->errand.dead.again != 0) {
+		next_window(e, m, now, acts);
+		return;
+	}
+	if (!hp3_round_settled(&m->errand.round)) {
+		hp3_round_await(e, m, now);
+		return;
+	}
+	hp3_liveness_round(&m->errand.dead.live, &m->errand.round);
+	hp3_round_learn(e, m, now);
+	hp3_round_report(e, m, now, acts);
+	best = best_answer(&m->errand.round);
+	if (mine->state == HP3_PROBE_LOST || m->errand.dead.alive + 1 == ALIVE_ROUNDS)
+		f->watch |= HP3_FW_BLAMED;
+	if (mine->state == HP3_PROBE_ANSWERED || mine->state == HP3_PROBE_LATE) {
+		if (came_through(e, m, now, acts))
+			return;
+		f->watch |= HP3_FW_QUIET;
+		give_up(e, m, now, acts);
+	} else if (best == NULL && ++m->errand.dead.silent == SILENT_ROUNDS) {
+		f->watch |= HP3_FW_QUIET;
+		give_up(e, m, now, acts);
+	} else if (best != NULL && hp3_liveness_dead(&m->errand.dead.live, m->from)) {
+		e->pairs.pairs[f->pair].dead_level = 0;
+		hp3_failover(e, m->flow, best->port, now, acts);
+	} else if (ask(e, m, now)) {
+		hp3_round_go(e, m, now, acts);
+	} else {
+		wait_for_budget(e, m, now, acts);
+	}
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Looks for a better path with probes that look like a duplicate (STANDARD) or a gap (NAK): behind
+ * the drain, one at a time (rules 2 and 3), while the flow is suspended.
+ */
+#include "engine/seek/seek.h"
+
+static bool ask_behind_drain(
+	struct hp3_engine *e, struct hp3_move *m, enum hp3_probe_kind kind, uint64_t now)
+{
+	const struct hp3_flow *f = &e->flows[m->flow];
+	uint16_t ports[HP3_ROUND_PROBES];
+	struct hp3_round_ask what = hp3_round_ask(e, m, kind);
+
+	what.candidates = ports;
+	what.drained = true;
+	what.patient = e->cfg.move_wait_ns != 0;
+	what.n = hp3_paths_candidates(
+		hp3_paths_of(e, f->pair), f->rqpn, m->from, ports, e->cfg.candidates, now);
+	return hp3_round_begin(e, m, &what, now);
+}
+
+static void wait_for_answer(struct hp3_engine *e, struct hp3_move *m)
+{
+	uint64_t end = m->t_close + e->cfg.max_hold_ns;
+
+	hp3_slot_timer(
+		e, m, &m->move_at, m->errand.round.deadline < end ? m->errand.round.deadline : end);
+}
+
+void hp3_seek_drained(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
+	enum hp3_probe_kind kind = hp3_probe_kind_of(e, f->pair, now);
+
+	if (kind == HP3_PROBE_PEER || !ask_behind_drain(e, m, kind, now)) {
+		hp3_move_input(e, flow, HP3_RFR_IN_NO_BETTER, now, acts);
+		return;
+	}
+	hp3_send_probes(e, m, now, acts);
+	wait_for_answer(e, m);
+}
+
+static void conclude_drained(
+	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	bool won = hp3_round_won(e, m, now, acts);
+
+	hp3_move_input(e, m->flow, won ? HP3_RFR_IN_WON : HP3_RFR_IN_NO_BETTER, now, acts);
+}
+
+void hp3_drained_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	if (m->errand.round.outcome != HP3_ROUND_PENDING)
+		conclude_drained(e, m, now, acts);
+	else
+		wait_for_answer(e, m);
+}
+
+void hp3_seek_marked(struct hp3_move *m)
+{
+	if (m->errand.kind == HP3_ERRAND_BEHIND_DRAIN)
+		m->errand.behind.marked = true;
+}
+
+/* True if the reply is what a probe in the air would provoke: it speaks of nothing else. */
+static bool is_answer(const struct hp3_move *m, const struct hp3_view *v)
+{
+	uint32_t expected = hp3_psn_add(m->closing.psn, 1);
+
+	if (!(v->flags & HP3_VF_AETH) || (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)))
+		return false;
+	if (m->errand.round.kind == HP3_PROBE_NAK)
+		return v->syndrome == (HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE) && v->psn == expected;
+	return HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK && v->psn == m->closing.psn;
+}
+
+bool hp3_seek_reply(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now,
+	struct hp3_verdict *vd, struct hp3_acts *acts)
+{
+	struct hp3_move *m = &e->moves[e->flows[flow].slot];
+	int i = hp3_round_in_air(&m->errand.round);
+	bool ce;
+
+	if (m->errand.kind != HP3_ERRAND_BEHIND_DRAIN || i == HP3_NO_PROBE || !is_answer(m, v))
+		return false;
+	ce = (v->flags & HP3_VF_BECN) || m->errand.behind.marked;
+	m->errand.behind.marked = false;
+	if (m->errand.round.kind == HP3_PROBE_NAK) {
+		e->stats.acks_consumed++;
+		vd->kind = HP3_CONSUME;
+	}
+	e->stats.probe_replies++;
+	if (hp3_round_reply(&m->errand.round, &e->cfg.round,
+		    hp3_round_probe_id(&m->errand.round, (uint32_t)i), ce,
+		    now) != HP3_ROUND_PENDING) {
+		conclude_drained(e, m, now, acts);
+	} else {
+		hp3_send_probes(e, m, now, acts);
+		wait_for_answer(e, m);
+	}
+	return true;
+}

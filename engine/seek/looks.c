@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How often a better path has to be seen before it is taken.
+ *
+ * Where it is found by the first search for long, it has to win once more (rule 29). Not so where
+ * one search soon follows another: congestion control then has its equilibrium, in which the queue
+ * of every path grows and goes, and a flow that asks when its own has grown finds most others
+ * empty, also those that carry more. So a search in doubt (hp3_backoff_doubt()) looks at random
+ * times, that have nothing to do with its own queue, and the other path has to be empty or far
+ * shorter, never longer: that of one that carries much sometimes is. Then it is taken as soon as it
+ * is faster.
+ *
+ * Between these looks the flow is as if nobody had searched, and the address pair may do something
+ * else.
+ */
+#include "engine/seek/seek.h"
+
+#define LOOKS       1u /* after the round that found the path */
+#define SLOW_LOOKS  2u /* ... if round trips alone speak: they grow for reasons of hosts, too */
+#define EMPTY_LOOKS 12u /* at the first doubt */
+#define MORE_LOOKS  4u /* for each further one */
+#define DOUBTS      4u /* beyond that nothing changes */
+#define LAST_LOOKS  48u /* then: for the moment in which it is faster */
+#define QUEUE       10u /* percent of the base round trip: less than that is none */
+#define SPREAD      5u /* looks in the shortest wait, or more */
+#define MISSED      16u /* looks that could not be made, or said nothing: enough of it */
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static enum hp3_look once_more(const struct hp3_engine *e, struct hp3_move *m, bool won)
+{
+	struct hp3_errand_congested *c = &m->errand.congested;
+
+	if (!won)
+		return HP3_LOOK_STAY;
+	if (e->cfg.move_wait_ns == 0 || c->looks == (c->slow ? SLOW_LOOKS : LOOKS))
+		return HP3_LOOK_MOVE;
+	c->looks++;
+	return HP3_LOOK_AGAIN;
+}
+
+enum says { NOTHING, FOR, AGAINST };
+
+static const struct hp3_probe *other(const struct hp3_move *m)
+{
+	const struct hp3_round *r = &m->errand.round;
+
+	for (uint32_t i = 1; i < r->n; i++)
+		if (r->probe[i].port == m->to && r->probe[i].state == HP3_PROBE_ANSWERED)
+			return &r->probe[i];
+	return NULL;
+}
+
+/*
+ * A host that was late makes every path look longer at the same moment. So a queue counts against
+ * the other path only where the one in use has less of it, and for it where that one has far more.
+ */
+static enum says ask_round(const struct hp3_engine *e, const struct hp3_move *m, bool won)
+{
+	const struct hp3_probe *home = &m->errand.round.probe[0], *p = other(m);
+	uint64_t base = e->flows[m->flow].monitor.base, queue = base * QUEUE / 100;
+
+	if (p == NULL || p->ce)
+		return AGAINST;
+	if (won || p->rtt_ns <= base + queue)
+		return FOR;
+	return home->state == HP3_PROBE_ANSWERED && p->rtt_ns > home->rtt_ns + queue ? AGAINST
+										     : NOTHING;
+}
+
+static enum hp3_look in_doubt(const struct hp3_engine *e, struct hp3_move *m, bool won)
+{
+	struct hp3_errand_congested *c = &m->errand.congested;
+	uint32_t needed = EMPTY_LOOKS + MORE_LOOKS * (smaller(c->doubt, DOUBTS) - 1);
+	enum says says = ask_round(e, m, won);
+
+	if ((!won && c->looks == 0) || says == AGAINST)
+		return HP3_LOOK_STAY;
+	if (says == NOTHING)
+		return c->missed++ < MISSED ? HP3_LOOK_AGAIN : HP3_LOOK_STAY;
+	if (won && c->looks >= needed)
+		return HP3_LOOK_MOVE;
+	if (c->looks == needed + LAST_LOOKS)
+		return HP3_LOOK_STAY;
+	c->looks++;
+	return HP3_LOOK_AGAIN;
+}
+
+enum hp3_look hp3_look_decide(const struct hp3_engine *e, struct hp3_move *m, bool won)
+{
+	if (e->cfg.observe)
+		return HP3_LOOK_STAY;
+	return m->errand.congested.doubt == 0 ? once_more(e, m, won) : in_doubt(e, m, won);
+}
+
+bool hp3_is_put_off(const struct hp3_engine *e, const struct hp3_flow *f)
+{
+	return f->slot != HP3_NO_SLOT && (e->moves[f->slot].use & HP3_USE_LOOK);
+}
+
+static void await(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+{
+	uint64_t most = (uint64_t)e->cfg.round.backoff_min_ns
+			<< (smaller(m->put_off.so_far.doubt, DOUBTS) - 1);
+
+	hp3_slot_timer(e, m, &m->look_at, now + 1 + hp3_random(&e->rng) % (most / SPREAD + 1));
+}
+
+void hp3_put_off(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+{
+	hp3_slot_take(e, m->flow, HP3_USE_LOOK);
+	m->put_off = (struct hp3_put_off){
+		.from = m->from,
+		.to = m->to,
+		.cause = m->errand.cause,
+		.n_cycles = m->errand.n_cycles,
+		.so_far = m->errand.congested,
+	};
+	memcpy(m->put_off.cycles, m->errand.cycles, sizeof(m->put_off.cycles));
+	await(e, m, now);
+}
+
+void hp3_put_off_again(
+	struct hp3_engine *e, uint32_t flow, const struct hp3_put_off *off, uint64_t now)
+{
+	struct hp3_move *m =
+		off->so_far.missed < MISSED ? hp3_slot_take(e, flow, HP3_USE_LOOK) : NULL;
+
+	if (m == NULL) {
+		hp3_search_ended(e, flow, off->so_far.slow, e->cfg.round.guard_ns, now);
+		return;
+	}
+	m->put_off = *off;
+	m->put_off.so_far.missed++;
+	await(e, m, now);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A path for the next long message of a queue pair that stays. Only the first message of a queue
+ * pair has a time before it to probe in (setup.c); the others would go where the last one went. So
+ * where nothing is in flight and a long WRITE begins, it waits for the first unmarked answer to a
+ * round of probes, the port in use among them, and leaves on that port, also if it is the one in
+ * use: then the rate is raised, too, for the queues are as short as after a move.
+ *
+ * What it costs is one round trip, known from the packets before. So the message has to be long:
+ * `wake` percent of a base round trip, or more, at line rate. And it is bounded: two base round
+ * trips, then it leaves where it would have. Only where the peer's hp3d has answered before, for
+ * else nobody tells; where all answers are marked or none comes, the flow backs off. A cool-down
+ * after a move bars nothing: there is no drain to pay for.
+ *
+ * Order: the state is PROBING as behind a drain, so that what ends a move ends this one. The
+ * closing packet is the newest one, known to have arrived by a reply with a right ICRC and not sent
+ * again since (rule 7); a retransmission never begins a message here. READs wait for nothing: their
+ * data come back, and their requests are short.
+ */
+#include "engine/seek/seek.h"
+
+#define BOUND_RTT 2u /* longest hold */
+#define KBIT_NS   8000u /* bytes x this / (Mb/s) = ns */
+
+static bool is_long(const struct hp3_engine *e, const struct hp3_view *v, uint32_t base_rtt)
+{
+	uint64_t cost = (uint64_t)base_rtt * e->cfg.wake_percent / 100;
+
+	return cost != 0 && (uint64_t)v->dma_len * KBIT_NS >= cost * e->cfg.cc.rp.rpg_max_rate;
+}
+
+/* To the last PSN: the first response of a READ proves no more than that its request arrived. */
+static bool is_idle(const struct hp3_flow *f)
+{
+#ifdef HP3_BREAK_WAKE_IN_FLIGHT
+	return true;
+#endif
+	return f->stream.una == f->stream.nxt && f->stream.open_len == 0;
+}
+
+static bool may_wake(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+{
+	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
+
+	return e->cfg.wake_percent != 0 && e->cfg.probing && e->cfg.moves_allowed &&
+	       !e->cfg.beside && !e->cfg.observe && e->cfg.monitor.cycle_ns != 0 && !p->pinned &&
+	       p->peer_seen != 0 && p->nmoves < e->cfg.max_concurrent &&
+	       (f->watch & HP3_FW_HEARD) && !(f->flags & (HP3_FF_RNR | HP3_FF_READS)) &&
+	       is_idle(f) && (f->slot == HP3_NO_SLOT || e->moves[f->slot].held_pkts == 0) &&
+	       (f->backoff.searches == 0 || hp3_backoff_ready(&f->backoff, now));
+}
+
+/* Twice as many ports as for a flow under way: the message waits for the best of them. */
+static bool ask(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+{
+	const struct hp3_flow *f = &e->flows[m->flow];
+	uint16_t ports[HP3_ROUND_PROBES];
+	uint32_t want = 2u * e->cfg.candidates;
+	struct hp3_round_ask what = hp3_round_ask(e, m, HP3_PROBE_PEER);
+
+	what.candidates = ports;
+	what.drained = true;
+	if (want > HP3_ROUND_PROBES - 1)
+		want = HP3_ROUND_PROBES - 1;
+	what.n = hp3_paths_candidates(
+		hp3_paths_of(e, f->pair), f->rqpn, what.port, ports, want, now);
+	return hp3_round_begin(e, m, &what, now);
+}
+
+void hp3_wake(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now,
+	struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_estimates path;
+	struct hp3_move *m;
+	uint64_t hold;
+
+	if ((v->flags & (HP3_VF_FIRST | HP3_VF_READ)) != HP3_VF_FIRST || v->dma_len == 0 ||
+		!may_wake(e, f, now) || hp3_probe_kind_of(e, f->pair, now) != HP3_PROBE_PEER)
+		return;
+	hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &path);
+	if (!is_long(e, v, path.base_rtt_ns))
+		return;
+	hold = (uint64_t)BOUND_RTT * path.base_rtt_ns;
+	m = hp3_move_prepare(e, flow, HP3_ERRAND_MESSAGE_START, now, acts);
+	if (m == NULL)
+		return;
+	if (!ask(e, m, now)) {
+		hp3_slot_drop(e, flow, HP3_USE_MOVE);
+		return;
+	}
+	m->closing = (struct hp3_closing){.psn = f->stream.hi, .end = f->stream.nxt};
+	m->t_close = now;
+	m->errand.start.hold_end = now + (hold < e->cfg.max_hold_ns ? hold : e->cfg.max_hold_ns);
+	e->pairs.pairs[f->pair].nmoves++;
+	e->stats.wakes++;
+	hp3_move_input(e, flow, HP3_RFR_IN_WAKE, now, acts);
+	hp3_rate_suspend(e, flow, now);
+	hp3_send_probes(e, m, now, acts);
+	hp3_active_add(e, flow, now); /* what is held leaves unseen: is its path dead? */
+	hp3_slot_timer(e, m, &m->move_at, m->errand.start.hold_end);
+}
+
+/* The first unmarked answer decides. */
+void hp3_wake_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+{
+	const struct hp3_probe *best = hp3_round_unmarked(&m->errand.round);
+	uint32_t flow = m->flow;
+
+	if (best == NULL && now < m->errand.start.hold_end) {
+		hp3_slot_timer(e, m, &m->move_at, m->errand.start.hold_end);
+		return;
+	}
+	m->errand.asking = false;
+	hp3_round_cancel(&m->errand.round);
+	if (hp3_round_heard(&m->errand.round))
+		hp3_round_learn(e, m, now); /* else: not answered yet, which says nothing */
+	if (best != NULL)
+		m->to = best->port;
+	hp3_round_report(e, m, now, acts);
+	if (m->to != m->from) {
+		hp3_move_input(e, flow, HP3_RFR_IN_WON, now, acts);
+		return;
+	}
+	m->errand.start.clear = best != NULL;
+	hp3_move_input(e, flow, HP3_RFR_IN_NO_BETTER, now, acts);
+	if (best == NULL)
+		hp3_search_ended(e, flow, false, e->cfg.round.guard_ns, now);
+}
