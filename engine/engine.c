@@ -41,7 +41,7 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	l.heads = lay(&at, hp3_pairs_heads(cfg->max_pairs), sizeof(uint32_t));
 	l.moves = lay(&at, cfg->max_moves, sizeof(struct hp3_move));
 	l.slots = lay(&at, cfg->max_moves, sizeof(uint16_t));
-	l.held = lay(&at, (size_t)cfg->hold_packets + 1, sizeof(struct hp3_held));
+	l.held = lay(&at, (size_t)HP3_HELD(cfg->hold_packets) + 1, sizeof(struct hp3_held));
 	l.rates = lay(&at, cfg->cc.mode == HP3_CC_DCQCN ? flows : 0, sizeof(struct hp3_rate));
 	l.np = lay(&at, cfg->cc.notify ? flows : 0, sizeof(struct hp3_np));
 	l.paths = lay(&at, probing * pairs, sizeof(struct hp3_paths));
@@ -148,10 +148,10 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	}
 	for (uint32_t i = 0; i < cfg->max_moves; i++)
 		e->slots[i] = (uint16_t)i;
-	for (uint32_t i = cfg->hold_packets; i > 0; i--) {
-		e->held[i].next = e->free_held;
-		e->free_held = i;
-	}
+	e->free_held = 1;
+	e->last_free = HP3_HELD(cfg->hold_packets);
+	for (uint32_t i = 1; i <= e->last_free; i++)
+		e->held[i].next = i < e->last_free ? i + 1 : 0;
 	e->lanes = hp3_lanes_best();
 	e->move_due = e->active_due = UINT64_MAX;
 	return e;

@@ -168,15 +168,17 @@ struct hp3_verdict {
 	uint8_t flags; /* HP3_SET_* */
 	uint16_t sport; /* source port to leave with; equals the packet's own if nothing is to
 			   change */
-	uint16_t slot; /* HOLD: names the FIFO; flags hold for a held packet, too, sport does not */
+	uint32_t held; /* HOLD: the packet's number while it is held, 1 to HP3_HELD(hold_packets):
+			  the caller keeps packet[held]; flags hold for it, too, sport does not */
 	uint32_t flow;
 };
 
 enum hp3_act_kind {
-	HP3_ACT_RELEASE, /* send the first `count` packets that `slot` holds, in order, with source
-			    port `port`; flags: HP3_SET_ACKREQ on the last of them */
-	HP3_ACT_DISCARD, /* drop the first `count` packets that `slot` holds: their queue pair is
-			    gone, or they are sent again */
+	HP3_ACT_RELEASE, /* send the first `count` packets that the flow holds, in order (`held` is
+			    the first, hp3_held_next() the one behind), with source port `port`;
+			    flags: HP3_SET_ACKREQ on the last of them */
+	HP3_ACT_DISCARD, /* drop the first `count` packets that the flow holds (as for RELEASE):
+			    their queue pair is gone, or they are sent again */
 	HP3_ACT_EVENT,
 	HP3_ACT_PROBE, /* send a probe of the flow on `port`; see struct hp3_act */
 	HP3_ACT_NAK, /* to the local RNIC: PSN sequence error, `psn` is expected (rule 4) */
@@ -205,15 +207,18 @@ struct hp3_act {
 	uint8_t flags; /* RELEASE: HP3_SET_ACKREQ */
 	uint8_t op; /* PROBE: enum hp3_probe_kind; TRACE: its TTL */
 	uint16_t port;
-	uint16_t slot;
 	uint16_t pkey; /* NAK, CNP, CNP_OWED */
-	uint32_t count; /* RELEASE, DISCARD */
+	uint32_t count, held; /* RELEASE, DISCARD */
 	uint32_t flow;
 	uint32_t probe_id; /* PROBE, TRACE */
 	uint32_t psn; /* PROBE, NAK, TRACE, REPORT, URGE */
 	uint32_t msn; /* NAK */
 	struct hp3_event event;
 };
+
+/* Numbers of held packets end here: one more than can be held, so that none is given away twice
+ * before its packet has left. */
+#define HP3_HELD(hold_packets) ((hold_packets) + 1u)
 
 #define HP3_ACTS_MAX 20u /* no call but hp3_tick() needs more than 16 */
 
@@ -275,6 +280,10 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
  * hp3_engine_create() would refuse changes nothing.
  */
 void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config *cfg);
+
+/* Of the packets that one RELEASE or DISCARD names, the one behind `held`. To be asked before the
+ * engine is called again. */
+uint32_t hp3_held_next(const struct hp3_engine *e, uint32_t held);
 
 /* Fills addr, sig, bucket and flow of RC packets; prefetches what hp3_tx/hp3_rx will touch. */
 void hp3_find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir);

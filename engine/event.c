@@ -8,7 +8,6 @@ struct hp3_event *hp3_event(struct hp3_engine *e, uint32_t flow, enum hp3_event_
 	const struct hp3_flow *f = &e->flows[flow];
 	struct hp3_act *a = hp3_act(acts, HP3_ACT_EVENT, flow);
 
-	a->slot = f->slot;
 	a->event = (struct hp3_event){.t_ns = now,
 		.id = ++e->events,
 		.type = (uint8_t)type,

@@ -134,7 +134,7 @@ struct hp3_engine {
 	struct hp3_pairs pairs;
 	struct hp3_move *moves;
 	uint16_t *slots; /* first nmoves: taken; the rest: free */
-	struct hp3_held *held; /* pool of FIFO entries, free_held first free */
+	struct hp3_held *held; /* FIFO entries 1 to HP3_HELD(hold_packets) */
 	struct hp3_paths *paths; /* by pair; these five only if cfg.probing */
 	struct hp3_active *active; /* ring of max_flows */
 	struct hp3_reply *replies; /* by flow */
@@ -152,7 +152,8 @@ struct hp3_engine {
 	uint32_t nflows, free_flow, nmoved;
 	uint32_t nreplies; /* flows whose replies are away from home */
 	uint32_t age_hand, room_hand;
-	uint32_t free_held;
+	uint32_t free_held,
+		last_free; /* entries of `held`, oldest first; never the last one in use */
 	uint64_t age_due, move_due, active_due;
 	uint64_t awake; /* since then this lcore was never late: what it did not hear was not there
 			 */

@@ -169,8 +169,8 @@ const char *hp3_probe_state_name(enum hp3_probe_state s);
 /*
  * --- Back-off of a flow: who searches again and again finds nothing that lasts, whether he moved
  * or not, for congestion control leaves a queue on every path now and then, and what it takes back
- * of a rate comes back slowly. So searches become rare, and are made in doubt (engine/seek/looks.c).
- * Ready, and without a doubt, when zeroed. ---
+ * of a rate comes back slowly. So searches become rare, and are made in doubt
+ * (engine/seek/looks.c). Ready, and without a doubt, when zeroed. ---
  */
 
 /*

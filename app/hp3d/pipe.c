@@ -54,10 +54,9 @@ static void obey(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m, stru
 	case HP3_HOLD:
 		if ((vd->flags & HP3_SET_ACKREQ) && !(pkt->v.flags & HP3_VF_ACKREQ))
 			hp3_set_ackreq(rte_pktmbuf_mtod(m, void *), &pkt->v, true);
-		if (hp3d_hold_put(p->hold, vd->slot, m) < 0) {
-			p->c.drop_no_node++;
-			rte_pktmbuf_free(m);
-		}
+		p->held[vd->held] = m;
+		if (++p->nheld > p->held_peak)
+			p->held_peak = p->nheld;
 		break;
 	case HP3_CONSUME:
 		p->c.consumed++;

@@ -34,7 +34,6 @@
 	X(not_linear, "packets in several or shared buffers: passed untouched", 0)                 \
 	X(handed_over, "packets passed on to the lcore of their addresses", 0)                     \
 	X(drop_discarded, "held packets whose queue pair went away, or that came again", 1)        \
-	X(drop_no_node, "held packets without a node left", 1)                                     \
 	X(consumed, "stale CNPs and answers to probes, which are not for the RNIC", 1)             \
 	X(drop_engine, "packets that the engine took out of the stream", 1)                        \
 	X(drop_handover, "packets that the lcore of their addresses had no room for", 1)           \

@@ -10,10 +10,12 @@
 /* Held packets are rewritten when they leave: only then the port is known. */
 static void release(struct hp3d_pipe *p, const struct hp3_act *a)
 {
-	struct rte_mbuf *m;
+	uint32_t i = a->held;
 	struct hp3_view v;
 
-	for (uint32_t n = a->count; n > 0 && (m = hp3d_hold_get(p->hold, a->slot)) != NULL; n--) {
+	p->nheld -= a->count;
+	for (uint32_t n = a->count; n > 0; n--, i = hp3_held_next(p->engine, i)) {
+		struct rte_mbuf *m = p->held[i];
 		void *frame = rte_pktmbuf_mtod(m, void *);
 		bool ackreq = n == 1 && (a->flags & HP3_SET_ACKREQ);
 
@@ -30,12 +32,12 @@ static void release(struct hp3d_pipe *p, const struct hp3_act *a)
 
 static void discard(struct hp3d_pipe *p, const struct hp3_act *a)
 {
-	struct rte_mbuf *m;
+	uint32_t i = a->held;
 
-	for (uint32_t n = a->count; n > 0 && (m = hp3d_hold_get(p->hold, a->slot)) != NULL; n--) {
-		p->c.drop_discarded++;
-		rte_pktmbuf_free(m);
-	}
+	p->nheld -= a->count;
+	p->c.drop_discarded += a->count;
+	for (uint32_t n = a->count; n > 0; n--, i = hp3_held_next(p->engine, i))
+		rte_pktmbuf_free(p->held[i]);
 }
 
 static void count_fruitless(struct hp3d_pipe_counters *c, enum hp3_cause cause)

@@ -5,7 +5,6 @@
  * What a pipe consists of, for its own files: the way of packets (pipe.c), what the engine wants
  * done beside them (pipe_act.c), commands (pipe_command.c), set-up (pipe_setup.c).
  */
-#include "app/hp3d/hold.h"
 #include "app/hp3d/pipe.h"
 
 #define HP3D_OUT_VECTOR 64u
@@ -20,7 +19,8 @@ struct hp3d_pipe_out {
 struct hp3d_pipe {
 	struct hp3_engine *engine;
 	size_t engine_size;
-	struct hp3d_hold *hold;
+	struct rte_mbuf **held; /* by the engine's number */
+	uint32_t nheld, held_peak;
 	struct hp3d_agent *agent; /* NULL: hp3d says nothing by itself (replay) */
 	uint64_t learnt; /* flows created when neighbours were learnt last */
 	struct hp3d_pipe_out out[2];

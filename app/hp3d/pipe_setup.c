@@ -28,11 +28,12 @@ struct hp3d_pipe *hp3d_pipe_create(
 	p->rail = (uint16_t)rail;
 	p->worker = (uint16_t)worker;
 	p->out[HP3_DIR_TX].send = p->out[HP3_DIR_RX].send = no_output;
-	p->hold = hp3d_hold_create(ec.max_moves, ec.hold_packets, socket);
+	p->held = rte_malloc_socket(
+		"hp3d held", (HP3_HELD(ec.hold_packets) + 1) * sizeof(*p->held), 0, socket);
 	p->engine_size = size;
 	mem = hp3d_memory_get(cfg, HP3D_MEMORY_TABLES, size, socket);
 	p->engine = hp3_engine_create(mem, size, &ec);
-	if (p->hold == NULL || p->engine == NULL) {
+	if (p->held == NULL || p->engine == NULL) {
 		if (p->engine == NULL)
 			hp3d_memory_put(mem, HP3D_MEMORY_TABLES, size);
 		hp3d_pipe_free(p);
@@ -54,7 +55,7 @@ void hp3d_pipe_free(struct hp3d_pipe *p)
 {
 	if (p == NULL)
 		return;
-	hp3d_hold_free(p->hold);
+	rte_free(p->held);
 	hp3d_agent_free(p->agent);
 	hp3d_memory_put(p->engine, HP3D_MEMORY_TABLES, p->engine_size);
 	rte_free(p);
@@ -98,5 +99,5 @@ struct hp3d_pipe_counters *hp3d_pipe_counters(struct hp3d_pipe *p)
 
 uint32_t hp3d_pipe_held_peak(const struct hp3d_pipe *p)
 {
-	return hp3d_hold_peak(p->hold);
+	return p->held_peak;
 }

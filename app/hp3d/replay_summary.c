@@ -38,7 +38,7 @@ void hp3d_replay_count_pipe(struct hp3d_replay_summary *s, struct hp3d_pipe *p)
 	for (unsigned i = 0; i < HP3_PARSE_REASON_MAX; i++)
 		s->reason[i] += c->reason[i];
 	s->changed += c->changed;
-	s->discarded += c->drop_discarded + c->drop_no_node;
+	s->discarded += c->drop_discarded;
 	s->consumed += c->consumed;
 	s->held += st->held_packets;
 	s->retransmits += st->retransmits;

@@ -14,7 +14,8 @@
 struct hp3_move *hp3_slot_take(struct hp3_engine *e, uint32_t flow, uint8_t use);
 void hp3_slot_drop(struct hp3_engine *e, uint32_t flow, uint8_t use);
 void hp3_slot_timer(struct hp3_engine *e, struct hp3_move *m, uint64_t *timer, uint64_t t);
-bool hp3_hold_put(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h);
+/* The packet's number; 0: no room. */
+uint32_t hp3_hold_put(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h);
 /* The first `count` packets of the FIFO leave, or are dropped. */
 void hp3_hold_release(
 	struct hp3_engine *e, uint32_t flow, uint32_t count, uint8_t flags, struct hp3_acts *acts);

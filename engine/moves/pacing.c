@@ -121,14 +121,14 @@ void hp3_rate_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h, 
 		vd->kind = HP3_DROP;
 		return;
 	}
-	if (!hp3_hold_put(e, flow, h)) {
+	vd->held = hp3_hold_put(e, flow, h);
+	if (vd->held == 0) {
 		hp3_hold_release(e, flow, UINT32_MAX, 0, acts);
 		hp3_slot_drop(e, flow, HP3_USE_PACE);
 		goto unpaced;
 	}
 	e->stats.paced++;
 	vd->kind = HP3_HOLD;
-	vd->slot = f->slot;
 	hp3_rate_schedule(e, flow, now);
 	return;
 unpaced:

@@ -97,14 +97,15 @@ void hp3_slot_timer(struct hp3_engine *e, struct hp3_move *m, uint64_t *timer, u
 
 /* --- FIFOs --- */
 
-bool hp3_hold_put(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h)
+uint32_t hp3_hold_put(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h)
 {
 	struct hp3_move *m = slot_of(e, flow);
 	uint32_t i = e->free_held;
 
 	if (m->held_bytes + h->len > e->cfg.hold_bytes ||
-		e->hold_bytes + h->len > e->cfg.hold_bytes_total || i == 0)
-		return false;
+		e->hold_bytes + h->len > e->cfg.hold_bytes_total ||
+		e->hold_packets == e->cfg.hold_packets)
+		return 0;
 	e->free_held = e->held[i].next;
 	e->held[i] = *h;
 	e->held[i].next = 0;
@@ -119,23 +120,26 @@ bool hp3_hold_put(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h)
 	e->hold_bytes += h->len;
 	e->stats.held_packets++;
 	e->stats.held_bytes += h->len;
-	return true;
+	return i;
 }
 
+/* Out of the FIFO, behind all free entries: the caller still has to go from one to the next. */
 static void take_out(struct hp3_engine *e, struct hp3_move *m, uint32_t count)
 {
-	while (count-- > 0) {
-		uint32_t i = m->head;
+	uint32_t last = 0;
 
-		m->head = e->held[i].next;
+	e->held[e->last_free].next = m->head;
+	for (; count > 0; count--) {
+		last = m->head;
+		m->head = e->held[last].next;
 		m->held_pkts--;
 		m->backlog -= m->backlog != 0;
-		m->held_bytes -= e->held[i].len;
+		m->held_bytes -= e->held[last].len;
 		e->hold_packets--;
-		e->hold_bytes -= e->held[i].len;
-		e->held[i].next = e->free_held;
-		e->free_held = i;
+		e->hold_bytes -= e->held[last].len;
 	}
+	e->held[last].next = 0;
+	e->last_free = last;
 }
 
 void hp3_hold_release(
@@ -149,7 +153,7 @@ void hp3_hold_release(
 	if (count == 0)
 		return;
 	a = hp3_act(acts, HP3_ACT_RELEASE, flow);
-	a->slot = e->flows[flow].slot;
+	a->held = m->head;
 	a->port = hp3_flow_port(&e->flows[flow]);
 	a->flags = flags;
 	a->count = count;
@@ -158,17 +162,23 @@ void hp3_hold_release(
 
 void hp3_hold_shed(struct hp3_engine *e, uint32_t flow, uint32_t count, struct hp3_acts *acts)
 {
+	struct hp3_move *m = slot_of(e, flow);
 	struct hp3_act *a;
 
 	if (count == 0)
 		return;
 	a = hp3_act(acts, HP3_ACT_DISCARD, flow);
-	a->slot = e->flows[flow].slot;
+	a->held = m->head;
 	a->count = count;
-	take_out(e, slot_of(e, flow), count);
+	take_out(e, m, count);
 }
 
 void hp3_hold_discard(struct hp3_engine *e, uint32_t flow, struct hp3_acts *acts)
 {
 	hp3_hold_shed(e, flow, slot_of(e, flow)->held_pkts, acts);
+}
+
+uint32_t hp3_held_next(const struct hp3_engine *e, uint32_t held)
+{
+	return e->held[held].next;
 }

@@ -60,14 +60,14 @@ static bool hold(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt,
 	struct hp3_flow *f = &e->flows[flow];
 	struct hp3_held h = held_of(f, pkt, kind, 0);
 
-	if (!hp3_hold_put(e, flow, &h)) {
+	vd->held = hp3_hold_put(e, flow, &h);
+	if (vd->held == 0) {
 		hp3_move_input(e, flow, HP3_RFR_IN_HOLD_FULL, now, acts);
 		return false;
 	}
 	e->moves[f->slot].moved_pkts++;
 	e->moves[f->slot].moved_bytes += pkt->len;
 	vd->kind = HP3_HOLD;
-	vd->slot = f->slot;
 	return true;
 }
 

@@ -96,7 +96,6 @@ void hp3_send_probes(struct hp3_engine *e, struct hp3_move *m, uint64_t now, str
 		struct hp3_act *a = hp3_act(acts, HP3_ACT_PROBE, m->flow);
 
 		a->port = m->errand.round.probe[i].port;
-		a->slot = f->slot;
 		a->op = m->errand.round.kind;
 		a->probe_id = hp3_round_probe_id(&m->errand.round, (uint32_t)i);
 		a->psn = probe_psn(f, m);

@@ -147,7 +147,7 @@ static bool data(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 	if (vd.kind == HP3_HOLD) {
 		p->tag.word[0] = s->now;
 		s->n.held_packets++;
-		sim_fifo_put(&h->held[vd.slot], p);
+		h->held[vd.held] = p;
 	} else {
 		sim_packet_drop(s, p, SIM_DROP_SUPERSEDED);
 	}

@@ -37,7 +37,7 @@
 struct hp3_host {
 	struct hp3_engine *engine;
 	void *memory;
-	struct sim_fifo *held; /* by slot */
+	struct sim_packet **held; /* by the engine's number */
 	struct sim_flow *qp[HP3_SIM_QPS]; /* by local QPN */
 	uint32_t next_qpn;
 	uint64_t tick_at; /* ps, 0: no tick is pending */

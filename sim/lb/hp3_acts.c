@@ -24,9 +24,11 @@ static struct sim_flow *flow_of(struct sim *s, struct hp3_host *h, uint32_t flow
 
 static void release(struct sim *s, uint32_t host, struct hp3_host *h, const struct hp3_act *a)
 {
-	struct sim_packet *p;
+	uint32_t i = a->held;
 
-	for (uint32_t n = a->count; n > 0 && (p = sim_fifo_take(&h->held[a->slot])) != NULL; n--) {
+	for (uint32_t n = a->count; n > 0; n--, i = hp3_held_next(h->engine, i)) {
+		struct sim_packet *p = h->held[i];
+
 		if (a->kind == HP3_ACT_DISCARD) {
 			sim_packet_drop(s, p, SIM_DROP_SUPERSEDED);
 			continue;

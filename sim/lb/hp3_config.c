@@ -183,7 +183,7 @@ int hp3_sim_engines(struct sim *s, struct hp3_balancer *b)
 		host->engine = hp3_engine_create(host->memory, size, &cfg);
 		if (host->engine == NULL)
 			return -EINVAL;
-		host->held = sim_alloc(cfg.max_moves, sizeof(*host->held));
+		host->held = sim_alloc(HP3_HELD(cfg.hold_packets) + 1, sizeof(struct sim_packet *));
 		host->next_qpn = HP3_SIM_QPN;
 		host->met = sim_alloc(s->topo.hosts, 1);
 	}

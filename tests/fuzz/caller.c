@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "caller.h"
 
-/* Whether `more` packets with `len` bytes fit into the hold, one of them into `slot`. */
-static bool fits(const struct caller *c, uint32_t slot, uint32_t more, uint32_t len)
+/* Whether `more` packets with `len` bytes fit into the hold, one of them of `flow`. */
+static bool fits(const struct caller *c, uint32_t flow, uint32_t more, uint32_t len)
 {
 	uint32_t pkts = more;
 	uint64_t bytes = len;
 
-	for (uint32_t s = 0; s < SLOTS; s++) {
+	for (uint32_t s = 0; s < FLOWS; s++) {
 		pkts += c->hold[s].n;
 		bytes += c->hold[s].bytes;
-		if (c->hold[s].bytes + (s == slot ? len : 0) > c->cfg.hold_bytes)
+		if (c->hold[s].bytes + (s == flow ? len : 0) > c->cfg.hold_bytes)
 			return false;
 	}
 	return pkts <= c->cfg.hold_packets && bytes <= c->cfg.hold_bytes_total;
@@ -20,7 +20,7 @@ static void check_totals(const struct caller *c)
 {
 	uint32_t flows = 0, moves = 0, moved = 0;
 
-	MUST(fits(c, SLOTS, 0, 0));
+	MUST(fits(c, FLOWS, 0, 0));
 	for (uint32_t f = hp3_flow_next(c->e, 0); f != HP3_NO_FLOW;
 		f = hp3_flow_next(c->e, f + 1)) {
 		struct hp3_flow_info i;
@@ -30,10 +30,9 @@ static void check_totals(const struct caller *c)
 		flows++;
 		moves += i.state != HP3_RFR_STEADY;
 		moved += i.moved;
-		for (uint32_t s = 0; s < SLOTS; s++)
-			MUST(c->hold[s].n == 0 || c->hold[s].flow != f ||
-				i.state == HP3_RFR_DRAINING || i.state == HP3_RFR_PROBING ||
-				i.state == HP3_RFR_RESUMING || c->cfg.cc.mode == HP3_CC_DCQCN);
+		MUST(c->hold[f].n == 0 || i.state == HP3_RFR_DRAINING ||
+			i.state == HP3_RFR_PROBING || i.state == HP3_RFR_RESUMING ||
+			c->cfg.cc.mode == HP3_CC_DCQCN);
 	}
 	MUST(flows == hp3_engine_flows(c->e) && flows <= FLOWS);
 	MUST(moves == hp3_engine_moves(c->e) && moves <= SLOTS);
@@ -47,8 +46,21 @@ static void take_out(struct caller_hold *h, uint32_t count)
 		h->bytes -= h->len[k];
 	h->n -= count;
 	for (uint32_t k = 0; k < h->n; k++) {
+		h->number[k] = h->number[k + count];
 		h->len[k] = h->len[k + count];
 		h->since[k] = h->since[k + count];
+	}
+}
+
+/* What is to leave is what was held first. */
+static void check_numbers(const struct caller *c, const struct hp3_act *a)
+{
+	const struct caller_hold *h = &c->hold[a->flow];
+	uint32_t number = a->held;
+
+	for (uint32_t k = 0; k < a->count; k++) {
+		MUST(k < h->n && h->number[k] == number);
+		number = hp3_held_next(c->e, number);
 	}
 }
 
@@ -60,9 +72,9 @@ static void take(struct caller *c, const struct hp3_acts *acts, uint32_t max)
 
 		MUST(a->kind <= HP3_ACT_TRACE && a->flow < FLOWS);
 		if (a->kind == HP3_ACT_RELEASE || a->kind == HP3_ACT_DISCARD) {
-			MUST(a->slot < SLOTS && a->count > 0);
-			MUST(c->hold[a->slot].flow == a->flow);
-			take_out(&c->hold[a->slot], a->count);
+			MUST(a->count > 0);
+			check_numbers(c, a);
+			take_out(&c->hold[a->flow], a->count);
 		} else if (a->kind == HP3_ACT_PROBE) {
 			c->probe_ids[c->nprobes++ % IDS] = a->probe_id;
 		} else if (a->kind == HP3_ACT_TRACE) {
@@ -103,7 +115,7 @@ static uint64_t tick(struct caller *c)
 
 static bool holds(const struct caller *c)
 {
-	for (uint32_t s = 0; s < SLOTS; s++) {
+	for (uint32_t s = 0; s < FLOWS; s++) {
 		if (c->hold[s].n != 0)
 			return true;
 	}
@@ -143,7 +155,7 @@ void caller_time(struct caller *c, uint64_t ns)
 	c->now = until;
 	tick(c);
 	answer_traces(c);
-	for (uint32_t s = 0; s < SLOTS; s++)
+	for (uint32_t s = 0; s < FLOWS; s++)
 		MUST(c->hold[s].n == 0 || c->now < c->hold[s].since[0] + longest_hold(c));
 	check_totals(c);
 }
@@ -164,26 +176,25 @@ void caller_packet(struct caller *c, struct hp3_pkt *pkt, enum hp3_dir dir)
 
 		if (a->kind == HP3_ACT_EVENT && a->event.type == HP3_EV_RECOVER &&
 			a->event.reason == HP3_RFR_IN_HOLD_FULL)
-			MUST(!fits(c, a->slot, 1, pkt->len)); /* nothing was taken out yet */
+			MUST(!fits(c, a->flow, 1, pkt->len)); /* nothing was taken out yet */
 	}
 	take(c, &acts, ACTS_MAX);
 	MUST(vd.kind <= HP3_DROP && (vd.flow == HP3_NO_FLOW || vd.flow < FLOWS));
 	if (vd.kind == HP3_HOLD) {
-		MUST(dir == HP3_DIR_TX && vd.slot < SLOTS);
-		MUST(c->hold[vd.slot].n == 0 || c->hold[vd.slot].flow == vd.flow);
-		c->hold[vd.slot].flow = vd.flow;
-		MUST(c->hold[vd.slot].n < HELD);
-		c->hold[vd.slot].since[c->hold[vd.slot].n] = c->now;
-		c->hold[vd.slot].len[c->hold[vd.slot].n++] = pkt->len;
-		c->hold[vd.slot].bytes += pkt->len;
+		struct caller_hold *h = &c->hold[vd.flow];
+
+		MUST(dir == HP3_DIR_TX && vd.flow != HP3_NO_FLOW && h->n < HELD);
+		MUST(vd.held >= 1 && vd.held <= HP3_HELD(c->cfg.hold_packets));
+		h->number[h->n] = vd.held;
+		h->since[h->n] = c->now;
+		h->len[h->n++] = pkt->len;
+		h->bytes += pkt->len;
 	} else if (dir == HP3_DIR_TX && vd.kind == HP3_PASS && vd.flow != HP3_NO_FLOW) {
 		struct hp3_flow_info i;
 
 		MUST(hp3_flow_info(c->e, vd.flow, c->now, &i) == 0);
-		for (uint32_t s = 0; s < SLOTS; s++)
-			MUST(c->hold[s].n == 0 || c->hold[s].flow != vd.flow ||
-				pkt->v.class != HP3_CLASS_RC_REQUEST ||
-				i.state == HP3_RFR_RESUMING);
+		MUST(c->hold[vd.flow].n == 0 || pkt->v.class != HP3_CLASS_RC_REQUEST ||
+			i.state == HP3_RFR_RESUMING);
 	}
 	check_totals(c);
 }
@@ -305,7 +316,7 @@ void caller_end(struct caller *c, bool by_time)
 	for (uint32_t i = 0; i < 400 && (by_time || i < 200); i++)
 		caller_time(c, 100 * US + 1);
 	MUST(hp3_engine_moves(c->e) == 0);
-	for (uint32_t s = 0; s < SLOTS; s++)
+	for (uint32_t s = 0; s < FLOWS; s++)
 		MUST(c->hold[s].n == 0);
 	free(c->e);
 }

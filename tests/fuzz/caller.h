@@ -38,9 +38,9 @@ struct caller {
 	struct hp3_engine *e;
 	uint64_t now;
 	struct caller_hold {
-		uint32_t n, flow, len[HELD];
+		uint32_t n, number[HELD], len[HELD];
 		uint64_t bytes, since[HELD];
-	} hold[SLOTS];
+	} hold[FLOWS];
 	uint64_t events;
 	uint32_t probe_ids[IDS], nprobes; /* the latest ones sent */
 	struct hp3_act traces[IDS]; /* the same */

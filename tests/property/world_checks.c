@@ -154,7 +154,7 @@ void world_check_holds(struct world *w)
 	if (w->p.cc == HP3_CC_DCQCN)
 		bound += w->rto_ns / 2;
 	bound += 1000 * US;
-	for (uint32_t s = 0; s < w->cfg.max_moves && w->nheld != 0; s++) {
+	for (uint32_t s = 0; s < w->cfg.max_flows && w->nheld != 0; s++) {
 		const struct pkt *k = w->hold[s].head;
 
 		if (k != NULL && w->now - k->held_at > bound)
@@ -178,7 +178,7 @@ void world_check_sum(struct world *w)
 		inside++;
 		free(w->ports[HP3_DIR_TX].ev[i].pkt);
 	}
-	for (uint32_t s = 0; s < w->cfg.max_moves; s++) {
+	for (uint32_t s = 0; s < w->cfg.max_flows; s++) {
 		for (struct pkt *k = w->hold[s].head, *next; k != NULL; k = next) {
 			next = k->next;
 			inside++;

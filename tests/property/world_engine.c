@@ -5,11 +5,12 @@
 
 /* --- FIFOs --- */
 
-static void put(struct world *w, struct pkt *k, uint16_t slot)
+static void put(struct world *w, struct pkt *k, const struct hp3_verdict *vd)
 {
-	struct fifo *f = &w->hold[slot];
+	struct fifo *f = &w->hold[vd->flow];
 
 	k->next = NULL;
+	k->number = vd->held;
 	k->held_at = w->now;
 	w->r.held++;
 	w->nheld++;
@@ -26,7 +27,7 @@ static void put(struct world *w, struct pkt *k, uint16_t slot)
 /* A retransmission may be dropped only while an older copy waits (rule 14). */
 static void check_waits(struct world *w, const struct pkt *k)
 {
-	for (uint32_t s = 0; s < w->cfg.max_moves; s++) {
+	for (uint32_t s = 0; s < w->cfg.max_flows; s++) {
 		for (const struct pkt *h = w->hold[s].head; h != NULL; h = h->next) {
 			if (h->qp == k->qp && h->epoch == k->epoch && h->lin == k->lin)
 				return;
@@ -65,7 +66,7 @@ void world_hold(struct world *w, struct pkt *k, const struct hp3_verdict *vd, ui
 	}
 	switch ((enum hp3_verdict_kind)vd->kind) {
 	case HP3_HOLD:
-		put(w, k, vd->slot);
+		put(w, k, vd);
 		break;
 	case HP3_DROP:
 		w->r.superseded++;
@@ -88,7 +89,8 @@ static void note_release(struct qp *q)
 
 static void empty_hold(struct world *w, const struct hp3_act *a)
 {
-	struct fifo *f = &w->hold[a->slot];
+	struct fifo *f = &w->hold[a->flow];
+	uint32_t number = a->held;
 
 	if (a->kind == HP3_ACT_RELEASE && f->head != NULL)
 		note_release(&w->qps[f->head->qp]);
@@ -99,6 +101,9 @@ static void empty_hold(struct world *w, const struct hp3_act *a)
 			VIOLATION(w, "%u packets more than are held", n);
 			return;
 		}
+		if (k->number != number)
+			VIOLATION(w, "%u is to leave, %u was held first", number, k->number);
+		number = hp3_held_next(w->e, number);
 		f->head = k->next;
 		w->nheld--;
 		f->bytes -= k->len;

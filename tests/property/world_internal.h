@@ -22,6 +22,7 @@
 #define MAX_RTT   (1500 * US)
 #define LINE_GAP  82u /* ns of a packet at 100 Gb/s */
 #define SLOTS     320u
+#define FLOWS     1024u
 #define HOME_PORT 50000u
 #define OP_ODD    0x1f /* reserved opcode of the RC transport */
 
@@ -98,6 +99,7 @@ struct qp {
 struct pkt {
 	struct pkt *next;
 	uint32_t qp, epoch, span, len;
+	uint32_t number; /* the engine's, while it is held */
 	uint64_t emit, lin, held_at;
 	uint64_t sends_to; /* see struct qp */
 	uint8_t opcode, era, probe; /* probe: its kind + 1 */
@@ -195,7 +197,7 @@ struct world {
 	void *mem;
 	uint64_t rto_ns;
 	uint64_t stopping; /* since; 0: not */
-	struct fifo hold[SLOTS];
+	struct fifo hold[FLOWS]; /* by flow */
 	uint32_t nheld; /* packets in them */
 	uint32_t pairs, pmtu;
 	uint8_t tx_hdr[MAX_PAIRS][64], rx_hdr[MAX_PAIRS][64];

@@ -11,7 +11,7 @@ static struct hp3_engine_config shipped(const struct world *w, uint64_t seed)
 	struct hp3_engine_config cfg = *w->p.shipped;
 
 	cfg.seed = seed;
-	cfg.max_flows = 1024;
+	cfg.max_flows = FLOWS;
 	cfg.max_pairs = 16;
 	cfg.max_moves = SLOTS;
 	return cfg;
@@ -140,7 +140,7 @@ void world_engine_crash(struct world *w)
 {
 	w->r.crashes++;
 	world_lose_ports(w);
-	for (uint32_t s = 0; s < w->cfg.max_moves; s++) {
+	for (uint32_t s = 0; s < w->cfg.max_flows; s++) {
 		for (struct pkt *k = w->hold[s].head, *next; k != NULL; k = next) {
 			next = k->next;
 			w->r.discarded++;

@@ -9,8 +9,10 @@
 
 struct rig rig;
 
+/* By flow: that packets leave in order is seen here, the engine is not asked. */
 static struct hold {
 	struct left queue[WIRE_MAX];
+	uint32_t number[WIRE_MAX]; /* the engine's */
 	uint32_t n;
 } holds[SLOTS];
 
@@ -90,12 +92,15 @@ static void leave(struct left l)
 /* The first packets of a FIFO leave, or are dropped; the rest moves up. */
 static void empty_hold(const struct hp3_act *a)
 {
-	struct hold *h = &holds[a->slot];
+	struct hold *h = &holds[a->flow];
+	uint32_t number = a->held;
 
-	assert_true(a->slot < SLOTS && a->count > 0 && a->count <= h->n);
+	assert_true(a->flow < SLOTS && a->count > 0 && a->count <= h->n);
 	for (uint32_t k = 0; k < a->count; k++) {
 		struct left l = h->queue[k];
 
+		assert_int_equal(h->number[k], number);
+		number = hp3_held_next(rig.e, number);
 		l.port = a->port;
 		if (k + 1 == a->count && (a->flags & HP3_SET_ACKREQ))
 			l.ackreq = true;
@@ -105,6 +110,7 @@ static void empty_hold(const struct hp3_act *a)
 			rig.discarded++;
 	}
 	memmove(h->queue, h->queue + a->count, (h->n - a->count) * sizeof(h->queue[0]));
+	memmove(h->number, h->number + a->count, (h->n - a->count) * sizeof(h->number[0]));
 	h->n -= a->count;
 	rig.held -= a->count;
 }
@@ -169,8 +175,11 @@ int rig_transmit(struct hp3_pkt *pkt)
 	l.port = rig.vd.sport;
 	l.ackreq = (pkt->v.flags & HP3_VF_ACKREQ) || (rig.vd.flags & HP3_SET_ACKREQ);
 	if (rig.vd.kind == HP3_HOLD) {
-		assert_true(rig.vd.slot < SLOTS && holds[rig.vd.slot].n < WIRE_MAX);
-		holds[rig.vd.slot].queue[holds[rig.vd.slot].n++] = l;
+		struct hold *h = &holds[rig.vd.flow];
+
+		assert_true(rig.vd.flow < SLOTS && h->n < WIRE_MAX);
+		h->number[h->n] = rig.vd.held;
+		h->queue[h->n++] = l;
 		rig.held++;
 	} else if (rig.vd.kind == HP3_DROP) {
 		rig.dropped++;

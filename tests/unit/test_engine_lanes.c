@@ -28,7 +28,7 @@ static void same_actions(const struct hp3_acts *a, const struct hp3_acts *b)
 		assert_int_equal(x->kind, y->kind);
 		assert_int_equal(x->flow, y->flow);
 		if (x->kind == HP3_ACT_RELEASE || x->kind == HP3_ACT_DISCARD) {
-			assert_int_equal(x->slot, y->slot);
+			assert_int_equal(x->held, y->held);
 			assert_int_equal(x->count, y->count);
 			assert_int_equal(x->port, y->port);
 			assert_int_equal(x->flags, y->flags);

@@ -147,6 +147,23 @@ static void rule_14_what_waits_gives_way_when_the_rnic_goes_back(void **state)
 		expect_left(i, 98 + i, q.home, false);
 }
 
+/* All room is taken: who takes the place of what gives way must not bear its number yet. */
+static void numbers_are_not_given_away_twice(void **state)
+{
+	config();
+	rig.cfg.hold_packets = 5;
+	waiting(3);
+	assert_int_equal(middle(&q, 100), HP3_HOLD);
+	assert_int_equal(middle(&q, 101), HP3_HOLD);
+	assert_int_equal(rig.held, 5);
+	assert_int_equal(middle(&q, 102), HP3_HOLD);
+	assert_int_equal(rig.discarded, 3);
+	pace_on(200 * US);
+	assert_int_equal(rig.nwire, 5);
+	for (uint32_t i = 2; i < rig.nwire; i++)
+		expect_left(i, 98 + i, q.home, false);
+}
+
 /* It goes back once more while copies wait: those that are next to leave go. */
 static void rule_14_copies_give_way_to_newer_ones(void **state)
 {
@@ -359,6 +376,7 @@ int main(void)
 		RIG_TEST(rule_14_a_copy_of_a_waiting_packet_is_superfluous),
 		RIG_TEST(rule_14_a_copy_that_asks_is_kept),
 		RIG_TEST(rule_14_what_waits_gives_way_when_the_rnic_goes_back),
+		RIG_TEST(numbers_are_not_given_away_twice),
 		RIG_TEST(rule_14_copies_give_way_to_newer_ones),
 		RIG_TEST(rule_26_a_claim_drops_nothing_that_waits),
 		RIG_TEST(rule_14_what_is_not_sent_again_waits_on),

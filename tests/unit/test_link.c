@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hold queues and links: order, bounds, and every packet accounted for. */
+/* Links: order, bounds, and every packet accounted for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <rte_eal.h>
 #include <rte_mbuf.h>
-#include "app/hp3d/hold.h"
 #include "app/hp3d/link.h"
 
-#define SLOTS   5u
-#define NODES   16u
 #define PACKETS 64u
 #define STEPS   20000u
 #define SEED    20261121u
@@ -45,53 +41,6 @@ static uint32_t number_of(struct rte_mbuf *m)
 static void all_given_back(void)
 {
 	assert_int_equal(rte_mempool_in_use_count(pool), 0);
-}
-
-/* Random puts and gets against counters: FIFO per slot, whatever the other slots do. */
-static void hold_keeps_order(void **state)
-{
-	struct hp3d_hold *h = hp3d_hold_create(SLOTS, NODES, SOCKET_ID_ANY);
-	uint32_t in[SLOTS] = {0}, out[SLOTS] = {0}, held = 0, peak = 0, refused = 0, rng = SEED;
-
-	assert_non_null(h);
-	for (uint32_t i = 0; i < STEPS; i++) {
-		uint16_t slot = (uint16_t)(next_random(&rng) % SLOTS);
-		struct rte_mbuf *m;
-
-		if (next_random(&rng) % 2) {
-			m = packet(in[slot]);
-			if (held == NODES) {
-				assert_int_equal(hp3d_hold_put(h, slot, m), -ENOSPC);
-				rte_pktmbuf_free(m);
-				refused++;
-				continue;
-			}
-			assert_int_equal(hp3d_hold_put(h, slot, m), 0);
-			in[slot]++;
-			held++;
-		} else {
-			m = hp3d_hold_get(h, slot);
-			assert_int_equal(m == NULL, in[slot] == out[slot]);
-			if (m == NULL)
-				continue;
-			assert_int_equal(number_of(m), out[slot]++);
-			rte_pktmbuf_free(m);
-			held--;
-		}
-		if (held > peak)
-			peak = held;
-	}
-	assert_true(refused > 0);
-	assert_int_equal(peak, NODES);
-	assert_int_equal(hp3d_hold_peak(h), NODES);
-	for (uint16_t slot = 0; slot < SLOTS; slot++) {
-		struct rte_mbuf *m;
-
-		while ((m = hp3d_hold_get(h, slot)) != NULL)
-			rte_pktmbuf_free(m);
-	}
-	hp3d_hold_free(h);
-	all_given_back();
 }
 
 static uint32_t take_out(struct rte_ring *ring, uint32_t expected)
@@ -200,12 +149,11 @@ static void link_frees_what_waits(void **state)
 int main(void)
 {
 	char line[] =
-		"test_hold --no-huge --no-shconf --no-pci --no-telemetry -m 32 --lcores 0@(0) "
-		"--log-level 1 --file-prefix hp3-test-hold";
+		"test_link --no-huge --no-shconf --no-pci --no-telemetry -m 32 --lcores 0@(0) "
+		"--log-level 1 --file-prefix hp3-test-link";
 	char *args[32], *save = NULL;
 	int n = 0;
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hold_keeps_order),
 		cmocka_unit_test(link_keeps_order),
 		cmocka_unit_test(link_drops_the_newest),
 		cmocka_unit_test(link_frees_what_waits),
