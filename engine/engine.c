@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The memory of an engine and its configuration; lists and names. */
+#include "base/names.h"
 #include "engine/pass/burst.h"
 #include <errno.h>
 
@@ -266,5 +267,5 @@ const char *hp3_pairing_name(enum hp3_pairing p)
 		[HP3_PAIRING_CM] = "cm",
 		[HP3_PAIRING_EVENT] = "event",
 	};
-	return p < sizeof(names) / sizeof(names[0]) ? names[p] : "?";
+	return HP3_NAME(names, p);
 }

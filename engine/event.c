@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The decision record: how an event begins, and the names of what it tells. */
+#include "base/names.h"
 #include "engine/common.h"
 
 struct hp3_event *hp3_event(struct hp3_engine *e, uint32_t flow, enum hp3_event_type type,
@@ -51,7 +52,7 @@ const char *hp3_event_name(enum hp3_event_type t)
 		[HP3_EV_REPLIES] = "replies",
 		[HP3_EV_WOULD] = "would"};
 
-	return t < HP3_EV_MAX ? names[t] : "?";
+	return HP3_NAME(names, t);
 }
 
 const char *hp3_cause_name(enum hp3_cause c)
@@ -65,7 +66,7 @@ const char *hp3_cause_name(enum hp3_cause c)
 		[HP3_CAUSE_DEAD] = "dead",
 		[HP3_CAUSE_WAKE] = "wake"};
 
-	return c < HP3_CAUSE_MAX ? names[c] : "?";
+	return HP3_NAME(names, c);
 }
 
 const char *hp3_payoff_name(enum hp3_payoff p)
@@ -75,5 +76,5 @@ const char *hp3_payoff_name(enum hp3_payoff p)
 		[HP3_PAYOFF_SAME] = "same",
 		[HP3_PAYOFF_WORSE] = "worse"};
 
-	return p < HP3_PAYOFF_MAX ? names[p] : "?";
+	return HP3_NAME(names, p);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/names.h"
 #include "engine/info.h"
 #include <errno.h>
 #include "engine/paths/paths.h"
@@ -103,7 +104,7 @@ const char *hp3_identity_name(enum hp3_identity i)
 		[HP3_IDENTITY_TRACE] = "trace",
 		[HP3_IDENTITY_MODEL] = "model"};
 
-	return (unsigned)i < sizeof(names) / sizeof(names[0]) ? names[i] : "?";
+	return HP3_NAME(names, i);
 }
 
 const char *hp3_trace_state_name(enum hp3_trace_state s)
@@ -115,7 +116,7 @@ const char *hp3_trace_state_name(enum hp3_trace_state s)
 		[HP3_TRACE_TRACES] = "traces",
 		[HP3_TRACE_BY_QPN] = "by-qpn"};
 
-	return (unsigned)s < sizeof(names) / sizeof(names[0]) ? names[s] : "?";
+	return HP3_NAME(names, s);
 }
 
 const char *hp3_peer_name(enum hp3_peer p)
@@ -124,5 +125,5 @@ const char *hp3_peer_name(enum hp3_peer p)
 		[HP3_PEER_HP3D] = "hp3d",
 		[HP3_PEER_PLAIN] = "plain"};
 
-	return (unsigned)p < sizeof(names) / sizeof(names[0]) ? names[p] : "?";
+	return HP3_NAME(names, p);
 }

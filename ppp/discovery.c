@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stddef.h>
+#include "base/names.h"
 #include "ppp/discovery.h"
 
 #define ID_MASK          (~(uint32_t)(HP3_ROUND_PROBES - 1))
@@ -349,7 +350,7 @@ const char *hp3_round_outcome_name(enum hp3_round_outcome o)
 		[HP3_ROUND_TIMEOUT] = "timeout",
 		[HP3_ROUND_CANCELLED] = "cancelled"};
 
-	return (unsigned)o < sizeof(names) / sizeof(names[0]) ? names[o] : "?";
+	return HP3_NAME(names, o);
 }
 
 const char *hp3_probe_kind_name(enum hp3_probe_kind k)
@@ -358,7 +359,7 @@ const char *hp3_probe_kind_name(enum hp3_probe_kind k)
 		[HP3_PROBE_STANDARD] = "standard",
 		[HP3_PROBE_NAK] = "nak"};
 
-	return (unsigned)k < sizeof(names) / sizeof(names[0]) ? names[k] : "?";
+	return HP3_NAME(names, k);
 }
 
 const char *hp3_probe_state_name(enum hp3_probe_state s)
@@ -369,5 +370,5 @@ const char *hp3_probe_state_name(enum hp3_probe_state s)
 		[HP3_PROBE_LATE] = "late",
 		[HP3_PROBE_LOST] = "lost"};
 
-	return (unsigned)s < sizeof(names) / sizeof(names[0]) ? names[s] : "?";
+	return HP3_NAME(names, s);
 }

@@ -7,6 +7,7 @@
  * if it turns out to lie in the kernel.
  */
 #include <string.h>
+#include "base/names.h"
 #include "ppp/linear.h"
 
 #define PORT_MASK (HP3_PORT_COUNT - 1)
@@ -233,5 +234,5 @@ const char *hp3_linear_reason_text(enum hp3_linear_reason r)
 #undef X
 	};
 
-	return r < HP3_LINEAR_WHY_MAX ? text[r] : "?";
+	return HP3_NAME(text, r);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/names.h"
 #include "ppp/monitor.h"
 
 #define SHARE_ONE   4000u
@@ -226,5 +227,5 @@ const char *hp3_cycle_name(uint8_t cycle)
 	static const char *const names[] = {"silent", "cnp", "ecn", "cnp+ecn", "rtt", "cnp+rtt",
 		"ecn+rtt", "cnp+ecn+rtt", "clean"};
 
-	return cycle < sizeof(names) / sizeof(names[0]) ? names[cycle] : "?";
+	return HP3_NAME(names, cycle);
 }

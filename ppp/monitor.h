@@ -26,6 +26,7 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/likely.h"
 #include "roce/wire.h"
 
 struct hp3_monitor_params {
@@ -133,8 +134,7 @@ void hp3_monitor_offer_base(struct hp3_monitor *m, uint32_t rtt_ns);
  */
 static inline void hp3_monitor_sent(struct hp3_monitor *m, uint32_t psn, bool ackreq, uint64_t now)
 {
-	if (__builtin_expect(
-		    (!ackreq || (m->watch & HP3_WATCH_TIMING)) && !(m->watch & HP3_WATCH_FRESH), 1))
+	if (HP3_LIKELY((!ackreq || (m->watch & HP3_WATCH_TIMING)) && !(m->watch & HP3_WATCH_FRESH)))
 		return;
 	if (m->watch & HP3_WATCH_GUARD)
 		return;
@@ -198,7 +198,7 @@ static inline bool hp3_monitor_turn(struct hp3_monitor *m, const struct hp3_moni
 	end = m->cycle_end + (uint64_t)len * over + len;
 	if (((m->cycle_end ^ end) >> (p->base_age_log2 & 63u)) != 0 && m->base != 0)
 		return false;
-	if (__builtin_expect(share != 0, 0))
+	if (HP3_UNLIKELY(share != 0))
 		share = share == HP3_TALLY_SHARE_NONE ? 0 : hp3_monitor_smoothed(share, 0);
 	m->per_cycle = hp3_monitor_per_cycle(m);
 	m->past = HP3_PAST_CLEAN(m->past) | (over < HP3_PAST_SILENT ? over : HP3_PAST_SILENT);
@@ -228,7 +228,7 @@ static inline bool hp3_monitor_reply(struct hp3_monitor *m, const struct hp3_mon
 			return false;
 		severe = hp3_monitor_close(m, p, now);
 	}
-	if (__builtin_expect((m->state & HP3_WATCH_NEWS) != 0, 0) && m->watch != 0) {
+	if (HP3_UNLIKELY((m->state & HP3_WATCH_NEWS) != 0) && m->watch != 0) {
 		if (!(m->watch & HP3_WATCH_FRESH) && hp3_psn_diff(psn, m->psn) >= 0)
 			hp3_monitor_answered(m, p, now);
 		else if (m->watch & (HP3_WATCH_FRESH | HP3_WATCH_GUARD))
@@ -236,7 +236,7 @@ static inline bool hp3_monitor_reply(struct hp3_monitor *m, const struct hp3_mon
 	}
 	if (__builtin_add_overflow(m->bytes, bytes_acked, &m->bytes))
 		m->bytes = UINT32_MAX;
-	if (__builtin_expect((m->tally & HP3_TALLY_MAX) != HP3_TALLY_MAX, 1))
+	if (HP3_LIKELY((m->tally & HP3_TALLY_MAX) != HP3_TALLY_MAX))
 		m->tally += 1 + ((uint32_t)marked << HP3_TALLY_MARKED_SHIFT);
 	return severe;
 }

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "base/names.h"
 #include "ppp/paths_internal.h"
 
 #define BACKOFF_MAX 6u
@@ -239,5 +240,5 @@ const char *hp3_quality_name(enum hp3_quality q)
 		[HP3_QUALITY_FAILED] = "failed",
 	};
 
-	return q <= HP3_QUALITY_FAILED ? names[q] : "?";
+	return HP3_NAME(names, q);
 }

@@ -5,6 +5,7 @@
  * former; below LOW lies all but 4 % of what unrelated ports give at the least number of samples.
  */
 #include <string.h>
+#include "base/names.h"
 #include "ppp/selftest.h"
 
 #define HIGH            500
@@ -121,5 +122,5 @@ const char *hp3_selftest_verdict_name(enum hp3_selftest_verdict v)
 		[HP3_SELFTEST_DIFFERENT] = "different",
 	};
 
-	return v <= HP3_SELFTEST_DIFFERENT ? names[v] : "?";
+	return HP3_NAME(names, v);
 }

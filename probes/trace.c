@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include "base/names.h"
 #include "probes/trace.h"
 #include "roce/icrc.h"
 
@@ -185,5 +186,5 @@ const char *hp3_trace_outcome_name(enum hp3_trace_outcome o)
 		[HP3_TRACE_REACHED] = "reached",
 		[HP3_TRACE_SILENT] = "silent",
 	};
-	return (unsigned)o < sizeof(names) / sizeof(names[0]) ? names[o] : "?";
+	return HP3_NAME(names, o);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/names.h"
 #include "rfr/rfr.h"
 
 static const struct hp3_rfr_step steps[HP3_RFR_STATE_MAX][HP3_RFR_IN_MAX] = {
@@ -66,7 +67,7 @@ const char *hp3_rfr_state_name(enum hp3_rfr_state s)
 		HP3_RFR_STATES(X)
 #undef X
 	};
-	return s < HP3_RFR_STATE_MAX ? names[s] : "?";
+	return HP3_NAME(names, s);
 }
 
 const char *hp3_rfr_input_name(enum hp3_rfr_input i)
@@ -76,5 +77,5 @@ const char *hp3_rfr_input_name(enum hp3_rfr_input i)
 		HP3_RFR_INPUTS(X)
 #undef X
 	};
-	return i < HP3_RFR_IN_MAX ? names[i] : "?";
+	return HP3_NAME(names, i);
 }

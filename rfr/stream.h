@@ -18,6 +18,7 @@
  * at or behind it comes back (rule 11).
  */
 #include <stdbool.h>
+#include "base/likely.h"
 #include "roce/parse.h"
 
 #define HP3_PMTU_LOG2_MIN 8u /* 256 bytes */
@@ -115,9 +116,9 @@ static inline void hp3_stream_emit(
 static inline enum hp3_tx_kind hp3_stream_tx(
 	struct hp3_stream *s, const struct hp3_view *v, uint8_t *pmtu_log2)
 {
-	if (__builtin_expect(*pmtu_log2 == 0, 0))
+	if (HP3_UNLIKELY(*pmtu_log2 == 0))
 		hp3_learn_pmtu(v, pmtu_log2);
-	if (__builtin_expect(v->psn == s->nxt && s->open_len == 0, 1)) {
+	if (HP3_LIKELY(v->psn == s->nxt && s->open_len == 0)) {
 		hp3_stream_emit(s, v, *pmtu_log2);
 		return HP3_TX_NEW;
 	}

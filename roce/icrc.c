@@ -4,6 +4,7 @@
  * multiplication each (crc.h). In a change everything is computed before the frame is written: a
  * load of bytes just stored would stall.
  */
+#include "base/likely.h"
 #include "roce/icrc.h"
 #include "roce/crc.h"
 
@@ -255,7 +256,7 @@ static inline void change(uint8_t *f, struct hp3_view *v, uint16_t sport, bool f
 {
 	if (v->sport == sport && !flip)
 		return;
-	if (__builtin_expect((uint32_t)v->icrc_off - v->udp_off > NEAR_MAX, 0)) {
+	if (HP3_UNLIKELY((uint32_t)v->icrc_off - v->udp_off > NEAR_MAX)) {
 		rewrite_far(f, v, sport, flip);
 		return;
 	}

@@ -3,6 +3,8 @@
  * The parser: Ethernet and IP decide where UDP lies, the opcode table decides what lies behind the
  * BTH. Untagged IPv4 without options, which is nearly everything, takes no loop and no second look.
  */
+#include "base/names.h"
+#include "base/likely.h"
 #include "roce/parse_plain.h"
 
 #define ETHER_LEN      14u
@@ -30,8 +32,8 @@
 #define BTH_ACKREQ    0x80000000u
 #define FRAME_MAX     65535u /* offsets in the view have 16 bits */
 
-#define likely(x)   __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
+#define likely(x)   HP3_LIKELY(!!(x))
+#define unlikely(x) HP3_UNLIKELY(!!(x))
 
 static const uint16_t ecn_flags[4] = {
 	[HP3_ECN_ECT1] = HP3_VF_ECT,
@@ -208,7 +210,7 @@ const char *hp3_class_name(enum hp3_class c)
 		[HP3_CLASS_UC] = "uc",
 		[HP3_CLASS_ROCE_OTHER] = "roce-other",
 	};
-	return (unsigned)c < HP3_CLASS_MAX ? names[c] : "?";
+	return HP3_NAME(names, c);
 }
 
 const char *hp3_parse_reason_name(enum hp3_parse_reason r)
@@ -218,5 +220,5 @@ const char *hp3_parse_reason_name(enum hp3_parse_reason r)
 		HP3_PARSE_REASONS(X)
 #undef X
 	};
-	return (unsigned)r < HP3_PARSE_REASON_MAX ? names[r] : "?";
+	return HP3_NAME(names, r);
 }

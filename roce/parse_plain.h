@@ -11,6 +11,7 @@
  * four fields of the view in one shuffle where the compiler may use SSSE3 or has NEON.
  */
 #include <stddef.h>
+#include "base/likely.h"
 #include "roce/opcode.h"
 #ifdef __SSSE3__
 #include <tmmintrin.h>
@@ -90,7 +91,7 @@ static inline __attribute__((always_inline)) uint32_t hp3_plain_marks(
 
 	flags |= (uint32_t)f[HP3_PLAIN_BTH + 8] >> 5 & HP3_VF_ACKREQ;
 	flags |= (uint32_t)f[HP3_PLAIN_BTH + 4] >> 3 & (HP3_VF_BECN | HP3_VF_FECN);
-	if (__builtin_expect((c & 0xffff00000000u) != 0, 0))
+	if (HP3_UNLIKELY((c & 0xffff00000000u) != 0))
 		flags |= HP3_VF_UDP_CSUM;
 	return flags;
 }
@@ -107,7 +108,7 @@ static inline __attribute__((always_inline)) bool hp3_parse_plain(
 	uint64_t a, b, c, word;
 	uint32_t behind, head;
 
-	if (__builtin_expect(len - HP3_PLAIN_MIN > UINT16_MAX - HP3_PLAIN_MIN, 0))
+	if (HP3_UNLIKELY(len - HP3_PLAIN_MIN > UINT16_MAX - HP3_PLAIN_MIN))
 		return false;
 	a = hp3_plain_load(f + 12);
 	b = hp3_plain_load(f + 18);
@@ -118,8 +119,7 @@ static inline __attribute__((always_inline)) bool hp3_parse_plain(
 		udp_mask;
 	op = &hp3_opcodes[c >> 48 & 0xff];
 	behind = op->plain_len + (uint32_t)(c >> 60 & 3); /* and the pad */
-	if (__builtin_expect(
-		    word != 0 || len - HP3_PLAIN_MIN < behind || behind >= HP3_NOT_PLAIN, 0))
+	if (HP3_UNLIKELY(word != 0 || len - HP3_PLAIN_MIN < behind || behind >= HP3_NOT_PLAIN))
 		return false;
 	memcpy(&head, op, sizeof(head));
 	head = (head & 0xffff00ffu) | hp3_plain_marks(f, a, c) << 16;

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <rte_interrupts.h>
+#include "base/likely.h"
 
 #define HP3D_SLEEPER_QUEUES 32u
 
@@ -47,7 +48,7 @@ void hp3d_sleeper_ring_bell(struct hp3d_sleeper *s);
 static inline void hp3d_sleeper_wake(struct hp3d_sleeper *s)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (__builtin_expect(__atomic_load_n(&s->asleep, __ATOMIC_RELAXED) != 0, 0))
+	if (HP3_UNLIKELY(__atomic_load_n(&s->asleep, __ATOMIC_RELAXED) != 0))
 		hp3d_sleeper_ring_bell(s);
 }
 

@@ -5,6 +5,7 @@
  * Which flow does a packet belong to? The keys of flow.h, how they are hashed, and the look-up
  * (keys.c); what was found ahead of time is held against the flow's record first.
  */
+#include "base/likely.h"
 #include "engine/state.h"
 
 struct hp3_key {
@@ -68,9 +69,8 @@ uint32_t hp3_pkt_flow_slow(struct hp3_engine *e, const struct hp3_pkt *pkt, enum
 static inline uint32_t hp3_pkt_flow(
 	struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir)
 {
-	if (__builtin_expect(pkt->flow != HP3_NO_FLOW && !(pkt->v.flags & HP3_VF_IPV6) &&
-				     hp3_flow_is(e, &e->flows[pkt->flow], pkt, dir),
-		    1))
+	if (HP3_LIKELY(pkt->flow != HP3_NO_FLOW && !(pkt->v.flags & HP3_VF_IPV6) &&
+		       hp3_flow_is(e, &e->flows[pkt->flow], pkt, dir)))
 		return pkt->flow;
 	return hp3_pkt_flow_slow(e, pkt, dir);
 }

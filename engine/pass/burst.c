@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Compiled once per level, which gives it its name (HP3_LEVEL). */
+#include "base/likely.h"
 #include "engine/pass/burst.h"
 #include "engine/pass/steady.h"
 #include "roce/parse_wide.h"
@@ -8,8 +9,8 @@
 #define NAME(level) PASTE(hp3_lanes_, level)
 #define TEXT(x)     #x
 #define STRING(x)   TEXT(x)
-#define LIKELY(x)   __builtin_expect(!!(x), 1)
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define LIKELY(x)   HP3_LIKELY(!!(x))
+#define UNLIKELY(x) HP3_UNLIKELY(!!(x))
 #define INLINE      static inline __attribute__((always_inline))
 #define AHEAD       24u /* packets between the look into the bucket and the flow */
 

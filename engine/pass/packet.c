@@ -3,6 +3,7 @@
  * What happens to a packet. In steady state one look-up, one record line, one comparison of PSNs;
  * everything else (first packets, pairing, moves, the unexpected) leaves that way early.
  */
+#include "base/likely.h"
 #include "engine/pass/burst.h"
 #include "engine/pass/steady.h"
 
@@ -43,7 +44,7 @@ static inline void reply_leaves(
 {
 	if (e->np != NULL)
 		hp3_reply_leaves(e, pkt, now, vd);
-	if (__builtin_expect(e->nreplies != 0, 0))
+	if (HP3_UNLIKELY(e->nreplies != 0))
 		hp3_reply_reroute(e, pkt, now, vd);
 }
 
@@ -75,7 +76,7 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	}
 	e->stats.tx_requests++;
 	flow = hp3_pkt_flow(e, pkt, HP3_DIR_TX);
-	if (__builtin_expect(flow == HP3_NO_FLOW, 0)) {
+	if (HP3_UNLIKELY(flow == HP3_NO_FLOW)) {
 		flow = first_packet(e, pkt, now);
 		if (flow == HP3_NO_FLOW) {
 			e->stats.untracked++;
@@ -86,13 +87,11 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	f = &e->flows[flow];
 	f->last = (uint32_t)(now >> HP3_TICK_SHIFT);
 	f->bytes += pkt->len - v->l3_off;
-	if (__builtin_expect(f->state != HP3_RFR_STEADY ||
-				     (f->flags & (HP3_FF_STARTED | HP3_FF_PAIRED | HP3_FF_PACED |
-							 HP3_FF_IDLE_PROOF)) !=
-					     (HP3_FF_STARTED | HP3_FF_PAIRED) ||
-				     v->psn != f->stream.nxt || f->stream.open_len != 0 ||
-				     f->pmtu_log2 == 0,
-		    0)) {
+	if (HP3_UNLIKELY(
+		    f->state != HP3_RFR_STEADY ||
+		    (f->flags & (HP3_FF_STARTED | HP3_FF_PAIRED | HP3_FF_PACED |
+					HP3_FF_IDLE_PROOF)) != (HP3_FF_STARTED | HP3_FF_PAIRED) ||
+		    v->psn != f->stream.nxt || f->stream.open_len != 0 || f->pmtu_log2 == 0)) {
 		hp3_tx_slow(e, flow, pkt, now, vd, acts);
 		f->home = v->sport;
 		if (f->watch & HP3_FW_ASK)
@@ -105,7 +104,7 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	f->home = v->sport;
 	if (f->flags & HP3_FF_MOVED)
 		vd->sport = f->port;
-	if (__builtin_expect(f->watch & HP3_FW_ASK, 0))
+	if (HP3_UNLIKELY(f->watch & HP3_FW_ASK))
 		ask(f, v, vd);
 }
 
@@ -150,7 +149,7 @@ static void rx_steady(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 	struct hp3_flow *f = &e->flows[flow];
 	enum hp3_reply_kind kind = hp3_stream_reply(&f->stream, &pkt->v);
 
-	if (__builtin_expect(kind == HP3_REPLY_PROGRESS, 1)) {
+	if (HP3_LIKELY(kind == HP3_REPLY_PROGRESS)) {
 #ifdef HP3_BREAK_WAKE_IN_FLIGHT
 		f->flags |= HP3_FF_IDLE_PROOF;
 #endif
@@ -192,7 +191,7 @@ static inline void note_progress(
 	f->watch |= (sound ? HP3_FW_SURE : 0) | (data ? HP3_FW_UNREAD : 0);
 	if (v->flags & HP3_VF_AETH)
 		f->watch |= HP3_FW_HEARD;
-	if (__builtin_expect((v->flags & (HP3_VF_READ | HP3_VF_FIRST)) == HP3_VF_READ, 0))
+	if (HP3_UNLIKELY((v->flags & (HP3_VF_READ | HP3_VF_FIRST)) == HP3_VF_READ))
 		f->watch |= acked > 1 ? HP3_FW_DOUBT : 0;
 }
 
@@ -238,14 +237,14 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 	}
 	e->stats.rx_replies++;
 	flow = hp3_pkt_flow(e, pkt, HP3_DIR_RX);
-	if (__builtin_expect(flow == HP3_NO_FLOW, 0)) {
+	if (HP3_UNLIKELY(flow == HP3_NO_FLOW)) {
 		hp3_challenge_rx(e, pkt, now, acts);
 		return;
 	}
 	vd->flow = flow;
 	f = &e->flows[flow];
 	f->last = (uint32_t)(now >> HP3_TICK_SHIFT);
-	if (__builtin_expect(f->pmtu_log2 == 0, 0))
+	if (HP3_UNLIKELY(f->pmtu_log2 == 0))
 		hp3_learn_pmtu(v, &f->pmtu_log2);
 	refused = (v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK;
 	sound = refused || pkt->trusted ||
@@ -254,14 +253,13 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 		return; /* rule 6: means nothing; the RNIC sees to it */
 	if (refused)
 		note_refusal(e, f, v);
-	if (__builtin_expect(f->watch & HP3_FW_GUARD, 0) && hp3_guard_stops(e, f, v, now)) {
+	if (HP3_UNLIKELY(f->watch & HP3_FW_GUARD) && hp3_guard_stops(e, f, v, now)) {
 		e->stats.acks_consumed++;
 		vd->kind = HP3_CONSUME;
 		return;
 	}
 	una = f->stream.una;
-	if (__builtin_expect(f->state == HP3_RFR_STEADY, 1) ||
-		(f->state == HP3_RFR_SEEKING && !refused))
+	if (HP3_LIKELY(f->state == HP3_RFR_STEADY) || (f->state == HP3_RFR_SEEKING && !refused))
 		rx_steady(e, flow, pkt, sound, now, acts);
 	else
 		rx_moving(e, flow, pkt, sound, now, vd, acts);
@@ -275,10 +273,10 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 		confirm(e, f, v);
 	if (f->state == HP3_RFR_RESUMING)
 		hp3_resume_rx(e, flow, now, acts);
-	if (__builtin_expect(v->flags & HP3_VF_BECN, 0))
+	if (HP3_UNLIKELY(v->flags & HP3_VF_BECN))
 		hp3_becn_seen(e, flow, now, vd);
 	watch_reply(e, flow, v, una, now, acts);
-	if (__builtin_expect(f->flags & (HP3_FF_RNR | HP3_FF_CLOSE_ACK), 0) &&
+	if (HP3_UNLIKELY(f->flags & (HP3_FF_RNR | HP3_FF_CLOSE_ACK)) &&
 		hp3_psn_diff(f->stream.una, f->mark_psn) > 0)
 		f->flags &= (uint16_t) ~(HP3_FF_RNR | HP3_FF_CLOSE_ACK);
 	if (f->stream.una == una)

@@ -3,6 +3,7 @@
 #define HP3_ENGINE_STEADY_H
 /* The few steps that every packet takes: the monitor of the path in use, and what a later move must
  * know of the newest packet. Inlined into packet.c and transmit.c. */
+#include "base/likely.h"
 #include "engine/pass/pass.h"
 
 /* A first transmission leaves now. READs outstanding would delay the ACK that is timed. */
@@ -12,11 +13,11 @@ static inline void watch_sent(
 	struct hp3_flow *f = &e->flows[flow];
 	bool read = v->flags & (HP3_VF_READ | HP3_VF_ATOMIC);
 
-	if (__builtin_expect(read, 0))
+	if (HP3_UNLIKELY(read))
 		f->flags |= HP3_FF_READS;
 	else if (!(v->flags & HP3_VF_ACKREQ) && !(f->flags & HP3_FF_FRESH))
 		return;
-	if (__builtin_expect(!(f->watch & HP3_FW_ARMED), 0))
+	if (HP3_UNLIKELY(!(f->watch & HP3_FW_ARMED)))
 		hp3_active_add(e, flow, now);
 	f->flags &= (uint16_t)~HP3_FF_FRESH;
 	if (is_watched(e, f) && !(f->flags & HP3_FF_PACED)) /* rate.c: it may have to wait */
@@ -37,7 +38,7 @@ static inline void watch_reply(struct hp3_engine *e, uint32_t flow, const struct
 	if (hp3_monitor_reply(&f->monitor, &e->cfg.monitor, v->psn, v->flags & HP3_VF_BECN,
 		    acked << f->pmtu_log2, now))
 		hp3_severe(e, flow, now, acts);
-	else if (__builtin_expect(f->flags & HP3_FF_SEVERE, 0) && hp3_monitor_calm(&f->monitor))
+	else if (HP3_UNLIKELY(f->flags & HP3_FF_SEVERE) && hp3_monitor_calm(&f->monitor))
 		f->flags &= (uint16_t)~HP3_FF_SEVERE;
 }
 /* The newest packet of the flow left or will leave; what does it mean for a later move? */
@@ -49,9 +50,9 @@ static inline void note_new(struct hp3_engine *e, uint32_t flow, const struct hp
 
 	if (v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC))
 		flags |= HP3_FF_LAST_CLOSE;
-	if (__builtin_expect(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC), 0))
+	if (HP3_UNLIKELY(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)))
 		flags |= HP3_FF_READS; /* held or not: the RNIC waits for its response */
-	if (__builtin_expect(f->watch & HP3_FW_GUARD, 0))
+	if (HP3_UNLIKELY(f->watch & HP3_FW_GUARD))
 		hp3_guard_tx(e, flow, v, hp3_stream_end(&f->stream));
 	f->flags = flags;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/names.h"
 #include "p4-testbed/fabric/tm.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -307,5 +308,5 @@ const char *hp3_tm_drop_name(enum hp3_tm_drop d)
 #undef X
 	};
 
-	return d < HP3_TM_DROP_MAX ? names[d] : "?";
+	return HP3_NAME(names, d);
 }
