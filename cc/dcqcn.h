@@ -39,27 +39,28 @@
 /* Names, units and ranges are those of ConnectX (ecn/roce_rp), which uses 802.1Qau's. */
 struct hp3_dcqcn_params {
 	uint32_t clamp_tgt_rate; /* 1: every reduction sets target = rate, as in the paper */
-	uint32_t clamp_tgt_rate_after_time_inc; /* 1: only if the timer raised the rate since the
-						   last */
+	/* 1: only if the timer raised the rate since the last */
+	uint32_t clamp_tgt_rate_after_time_inc;
 	uint32_t rpg_time_reset; /* us between increase steps by time */
-	uint32_t rpg_byte_reset; /* bytes between increase steps by volume; 0: none, time alone
-				    counts */
+	/* bytes between increase steps by volume; 0: none, time alone counts */
+	uint32_t rpg_byte_reset;
 	uint32_t rpg_threshold; /* F, steps of fast recovery; 1 to 31 */
-	uint32_t
-		rpg_max_rate; /* Mb/s, the line rate; presets of NICs leave it 0, to be filled in */
+	/* Mb/s, the line rate; presets of NICs leave it 0, to be filled in */
+	uint32_t rpg_max_rate;
 	uint32_t rpg_ai_rate; /* Mb/s */
 	uint32_t rpg_hai_rate; /* Mb/s; equal to rpg_ai_rate: no hyper increase */
 	uint32_t rpg_min_rate; /* Mb/s */
 	uint32_t rpg_gd; /* 10: a reduction by alpha, 11: by alpha / 2 */
 	uint32_t rpg_min_dec_fac; /* %, what one reduction leaves at least */
 	uint32_t rate_to_set_on_first_cnp; /* Mb/s; 0: the first CNP reduces like any other */
-	uint32_t dce_tcp_g; /* of 1024: what alpha keeps per period; the paper's g is 1 - this /
-			       1024 */
+	/* of 1024: what alpha keeps per period; the paper's g is 1 - this / 1024 */
+	uint32_t dce_tcp_g;
 	uint32_t dce_tcp_rtt; /* us, the alpha period */
 	uint32_t rate_reduce_monitor_period; /* us, the decrease interval */
 	uint32_t initial_alpha_value; /* of 1024: alpha at the first CNP */
-	uint32_t alpha_per_cnp; /* 1: alpha grows with each CNP and its timer starts over (paper);
-				   0: with the timer (ConnectX, simulators) */
+	/* 1: alpha grows with each CNP and its timer starts over (paper); 0: with the timer
+	 * (ConnectX, simulators) */
+	uint32_t alpha_per_cnp;
 	uint32_t raise; /* %, see hp3_dcqcn_raise(); not a DCQCN parameter */
 };
 

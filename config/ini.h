@@ -25,8 +25,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define HP3_INI_LINE_MAX                                                                           \
-	1022u /* iniparser 4.1 reads lines into 1024 bytes, '\n' and NUL included */
+/* iniparser 4.1 reads lines into 1024 bytes, '\n' and NUL included */
+#define HP3_INI_LINE_MAX  1022u
 #define HP3_INI_FILE_MAX  (1u << 20) /* bytes */
 #define HP3_INI_NAME_MAX  64u /* section and key names, with NUL */
 #define HP3_INI_VALUE_MAX 512u /* string fields, with NUL */

@@ -48,8 +48,9 @@ struct hp3_cc_params {
 	uint32_t burst_bytes; /* DCQCN: may leave at once */
 	uint64_t rto_ns; /* DCQCN: the RNIC's retransmission time-out; 0: it has none (rule 14) */
 	uint64_t max_rtt_ns; /* longest round trip: how long a CNP may be stale */
-	uint16_t withhold_percent; /* NATIVE: of a base RTT, how long a flow that looks for a better
-				      path keeps CNPs from the RNIC (rule 30); 0: no CNP waits */
+	/* NATIVE: of a base RTT, how long a flow that looks for a better path keeps CNPs from the
+	 * RNIC (rule 30); 0: no CNP waits */
+	uint16_t withhold_percent;
 };
 
 /* Which probes? */
@@ -97,8 +98,9 @@ struct hp3_engine_config {
 	uint64_t challenge_timeout_ns;
 	uint32_t challenge_hits; /* answers wanted before a pairing is believed */
 	uint32_t challenge_spread; /* the challenged packet is drawn from so many */
-	uint64_t challenge_quiet_ns; /* so long replies may come that belong to requests which no
-					record knows of: no inference */
+	/* so long replies may come that belong to requests which no record knows of: no inference
+	 */
+	uint64_t challenge_quiet_ns;
 	struct hp3_monitor_params monitor; /* cycle_ns 0: paths are not watched */
 	/* Rounds of probes; the watch of the path in use sets them off. */
 	bool probing;
@@ -107,19 +109,20 @@ struct hp3_engine_config {
 	uint16_t max_concurrent; /* rounds and moves of an address pair at a time */
 	uint64_t cooldown_ns; /* a flow that was moved stays that long, ... */
 	uint8_t cooldown_rtts; /* ... or so many base RTTs */
-	uint64_t move_wait_ns; /* a better path is asked about once more after a random part of
-				  this (rule 29), or ...; 0: it is taken at once */
+	/* a better path is asked about once more after a random part of this (rule 29), or ...; 0:
+	 * it is taken at once */
+	uint64_t move_wait_ns;
 	uint8_t move_wait_rtts; /* ... of so many base RTTs, if that is longer */
 	uint64_t verify_ns; /* after a move: when to judge whether it paid off; 0: never */
 	uint64_t stall_ns; /* nothing acknowledged for so long (and 4 RTT): dead path? 0: never */
 	uint64_t peer_ns; /* AUTO: a peer that does not answer is asked again after this */
 	bool setup_probing; /* look for a path between queue-pair setup and first data */
 	uint8_t setup_rounds; /* ... in up to so many rounds */
-	uint8_t setup_alike; /* ... answers up to so many percent later than the first are alike;
-				0: the first decides */
-	uint16_t wake_percent; /* of a base RTT that a message takes at cc.rp.rpg_max_rate: from
-				  here on it waits for a path, if its queue pair is idle; 0: none
-				  does */
+	/* ... answers up to so many percent later than the first are alike; 0: the first decides */
+	uint8_t setup_alike;
+	/* of a base RTT that a message takes at cc.rp.rpg_max_rate: from here on it waits for a
+	 * path, if its queue pair is idle; 0: none does */
+	uint16_t wake_percent;
 	bool observe; /* take every decision, report it, move nothing */
 	struct hp3_round_params round;
 	struct hp3_paths_params paths;
@@ -133,8 +136,8 @@ struct hp3_engine_config {
 	uint64_t load_age_ns; /* the peer's counts are used for so long */
 	uint64_t tell_ns; /* between TELL actions of an address pair; 0: the caller tells */
 	struct hp3_cc_params cc;
-	bool beside; /* moves are carried out by hp3_actuator()'s caller; nothing is held or paced
-		      */
+	/* moves are carried out by hp3_actuator()'s caller; nothing is held or paced */
+	bool beside;
 	bool pair_by_cm, pair_by_challenge;
 	bool moves_allowed;
 	struct hp3_policy_words words;
@@ -166,31 +169,37 @@ enum hp3_verdict_kind { HP3_PASS, HP3_HOLD, HP3_CONSUME, HP3_DROP };
 struct hp3_verdict {
 	uint8_t kind; /* enum hp3_verdict_kind */
 	uint8_t flags; /* HP3_SET_* */
-	uint16_t sport; /* source port to leave with; equals the packet's own if nothing is to
-			   change */
-	uint32_t held; /* HOLD: the packet's number while it is held, 1 to HP3_HELD(hold_packets):
-			  the caller keeps packet[held]; flags hold for it, too, sport does not */
+	/* source port to leave with; equals the packet's own if nothing is to change */
+	uint16_t sport;
+	/* HOLD: the packet's number while it is held, 1 to HP3_HELD(hold_packets): the caller keeps
+	 * packet[held]; flags hold for it, too, sport does not */
+	uint32_t held;
 	uint32_t flow;
 };
 
 enum hp3_act_kind {
-	HP3_ACT_RELEASE, /* send the first `count` packets that the flow holds, in order (`held` is
-			    the first, hp3_held_next() the one behind), with source port `port`;
-			    flags: HP3_SET_ACKREQ on the last of them */
-	HP3_ACT_DISCARD, /* drop the first `count` packets that the flow holds (as for RELEASE):
-			    their queue pair is gone, or they are sent again */
+	/* send the first `count` packets that the flow holds, in order (`held` is the first,
+	   hp3_held_next() the one behind), with source port `port`; flags: HP3_SET_ACKREQ on the
+	   last of them */
+	HP3_ACT_RELEASE,
+	/* drop the first `count` packets that the flow holds (as for RELEASE): their queue pair is
+	   gone, or they are sent again */
+	HP3_ACT_DISCARD,
 	HP3_ACT_EVENT,
 	HP3_ACT_PROBE, /* send a probe of the flow on `port`; see struct hp3_act */
 	HP3_ACT_NAK, /* to the local RNIC: PSN sequence error, `psn` is expected (rule 4) */
 	HP3_ACT_CNP, /* to the network: tell the flow's sender of congestion (rule 5) */
 	HP3_ACT_CNP_OWED, /* to the local RNIC: a CNP in place of those withheld (rule 30) */
-	HP3_ACT_REPORT, /* to the peer's hp3d on `port`: no reply to this flow comes through; `psn`
-			   as for a PROBE of kind PEER */
-	HP3_ACT_URGE, /* to the peer's RNIC on `port`: zero-length WRITE ONLY with the old PSN
-			 `psn`, AckReq, so that it says again how far it is */
+	/* to the peer's hp3d on `port`: no reply to this flow comes through; `psn` as for a PROBE
+	   of kind PEER */
+	HP3_ACT_REPORT,
+	/* to the peer's RNIC on `port`: zero-length WRITE ONLY with the old PSN `psn`, AckReq, so
+	   that it says again how far it is */
+	HP3_ACT_URGE,
 	HP3_ACT_SUSPEND, /* beside: let the queue pair's send queue drain, report DRAINED */
-	HP3_ACT_MOVE, /* beside: use `port` from now on, report MOVED; without SUSPEND before it
-			 (queue pair just set up, path dead): at once, nothing to report */
+	/* beside: use `port` from now on, report MOVED; without SUSPEND before it (queue pair just
+	   set up, path dead): at once, nothing to report */
+	HP3_ACT_MOVE,
 	HP3_ACT_RESUME, /* beside: send on, on the old port */
 	HP3_ACT_TELL, /* report to the flow's peer what hp3_load_to_names() says */
 	HP3_ACT_TRACE, /* send a trace of the flow on `port`; what came of it: hp3_hop_told() */

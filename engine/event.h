@@ -36,8 +36,8 @@ enum hp3_cause {
 	HP3_CAUSE_OPERATOR,
 	HP3_CAUSE_SETUP,
 	HP3_CAUSE_STOP,
-	HP3_CAUSE_CNP, /* which signal made the cycles congested; with several, the first of these
-			*/
+	/* which signal made the cycles congested; with several, the first of these */
+	HP3_CAUSE_CNP,
 	HP3_CAUSE_ECN,
 	HP3_CAUSE_RTT,
 	HP3_CAUSE_DEAD, /* nothing comes through any more */
@@ -66,8 +66,8 @@ struct hp3_event {
 	uint32_t flow;
 	uint32_t rqpn, lqpn;
 	uint32_t pair;
-	uint64_t wait_ns; /* from the request to the closing packet; FAILOVER: since the last
-			     progress */
+	/* from the request to the closing packet; FAILOVER: since the last progress */
+	uint64_t wait_ns;
 	uint64_t drain_ns; /* from the closing packet to the end */
 	uint32_t close_psn;
 	uint32_t held_pkts;

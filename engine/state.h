@@ -155,8 +155,8 @@ struct hp3_engine {
 	uint32_t free_held,
 		last_free; /* entries of `held`, oldest first; never the last one in use */
 	uint64_t age_due, move_due, active_due;
-	uint64_t awake; /* since then this lcore was never late: what it did not hear was not there
-			 */
+	/* since then this lcore was never late: what it did not hear was not there */
+	uint64_t awake;
 	uint64_t events; /* so far */
 	uint64_t rng;
 	uint8_t setup_late; /* set-ups in a row whose data came before any answer */

@@ -111,8 +111,9 @@ struct hp3_round_ask {
 	uint32_t n;
 	uint32_t rtt_ns; /* smoothed RTT of the port in use, 0: unknown */
 	uint32_t nonce; /* drawn at random by the caller: unguessable, tells rounds apart */
-	bool patient; /* PEER: no winner before the port in use has answered: queues change, and
-			 what it took a while ago is no measure of what another one takes now */
+	/* PEER: no winner before the port in use has answered: queues change, and what it took a
+	 * while ago is no measure of what another one takes now */
+	bool patient;
 	bool again; /* the candidate has won before: half of `improve` is enough */
 	bool drained; /* nothing is in flight on the port in use */
 	bool reads; /* READ or ATOMIC outstanding */

@@ -35,8 +35,9 @@ struct hp3_responder_config {
 	uint32_t clock_s; /* most difference of clocks, up to HP3_CLOCK_S_MAX; 30 by default */
 	struct hp3_limit source, all; /* answers to one source, and to all */
 	uint32_t sources; /* records of sources: a power of two, at least 8 */
-	uint32_t window; /* probes remembered: a power of two, at least 8; 3 x clock_s x all.rate
-			    serves that rate with hardly a refusal where clocks agree */
+	/* probes remembered: a power of two, at least 8; 3 x clock_s x all.rate serves that rate
+	 * with hardly a refusal where clocks agree */
+	uint32_t window;
 };
 
 struct hp3_responder;

@@ -70,8 +70,8 @@ struct hp3_rfr_step hp3_rfr_step(enum hp3_rfr_state state, enum hp3_rfr_input in
 /* What a move must know of its closing packet. */
 struct hp3_closing {
 	uint32_t psn; /* its BTH PSN */
-	uint32_t end; /* first PSN behind it: nothing from here on has left (upper bound for a READ)
-		       */
+	/* first PSN behind it: nothing from here on has left (upper bound for a READ) */
+	uint32_t end;
 };
 
 /*

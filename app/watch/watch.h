@@ -24,8 +24,8 @@ struct hp3_watch;
 
 struct hp3_watch_event {
 	struct hp3_qp_event qp; /* what the engine takes; DOWN bears the same addresses as UP */
-	uint64_t
-		time_ns; /* CLOCK_MONOTONIC, when the call began; DOWN of a process: when noticed */
+	/* CLOCK_MONOTONIC, when the call began; DOWN of a process: when noticed */
+	uint64_t time_ns;
 	uint32_t pid;
 	uint32_t rq_psn; /* first PSN that the peer will send */
 	uint32_t mtu; /* path MTU, bytes */

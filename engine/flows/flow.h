@@ -19,14 +19,14 @@
 #define HP3_FF_USED   0x01u
 #define HP3_FF_PAIRED 0x02u /* lqpn is known: replies belong to this flow */
 #define HP3_FF_MOVED  0x04u /* port differs from what the RNIC writes */
-#define HP3_FF_LAST_CLOSE                                                                          \
-	0x08u /* newest packet: first transmission with AckReq, nothing went back since */
+/* newest packet: first transmission with AckReq, nothing went back since */
+#define HP3_FF_LAST_CLOSE 0x08u
 #define HP3_FF_IDLE_PROOF 0x10u /* a reply with a right ICRC proved that nothing is in flight */
 #define HP3_FF_RNR        0x20u /* RNR NAK seen, mark_psn not yet acknowledged (rule 10) */
 #define HP3_FF_IPV6       0x40u
 #define HP3_FF_STARTED    0x80u /* a request packet was seen: stream is valid */
-#define HP3_FF_WENT_BACK                                                                           \
-	0x100u /* the newest packet was a retransmission: duplicates may travel (rule 7) */
+/* the newest packet was a retransmission: duplicates may travel (rule 7) */
+#define HP3_FF_WENT_BACK  0x100u
 #define HP3_FF_CLOSE_ACK  0x200u /* AckReq on every transmission of mark_psn (rule 8) */
 #define HP3_FF_NATURAL    0x400u /* a natural challenge is under way */
 #define HP3_FF_NATURAL_RD 0x800u /* ... and its packet is a READ */
@@ -37,26 +37,21 @@
 
 /* hp3_flow.watch */
 #define HP3_FW_ARMED 0x01u /* active: an entry of the ring in active.c names it */
-#define HP3_FW_HEARD                                                                               \
-	0x02u /* a reply made progress: the peer is ready to receive, msn and pkey are known, and  \
-	       * what lies before una has arrived, so that a probe may bear its PSN (rule 1)       \
-	       */
+/* a reply made progress: the peer is ready to receive, msn and pkey are known, and what lies before
+ * una has arrived, so that a probe may bear its PSN (rule 1) */
+#define HP3_FW_HEARD 0x02u
 #define HP3_FW_NAKED 0x04u /* a NAK was handed over for the oldest PSN in flight (rule 4) */
-#define HP3_FW_QUIET                                                                               \
-	0x08u /* stalled, but probes come through: not asked again until it moves on or sends      \
-	       */
-#define HP3_FW_DOUBT                                                                               \
-	0x10u /* the RNIC may lack what una says has come: part of a READ, or it was reset: no NAK \
-		 (rule 4) */
-#define HP3_FW_ANEW 0x20u /* the ring's entry is of the queue pair before */
-#define HP3_FW_GUARD                                                                               \
-	0x40u /* an RNIC may answer a duplicate of ours: the slot knows which ACKs stop (guard.c)  \
-	       */
-#define HP3_FW_SURE 0x80u /* the reply that moved una to where it is had a right ICRC (rule 26) */
-#define HP3_FW_ASK  0x100u /* the next packet that leaves asks for its acknowledgement */
-#define HP3_FW_UNREAD                                                                              \
-	0x200u /* una was moved by READ data, and by no checked ACK since: the RNIC may lack them  \
-		*/
+/* stalled, but probes come through: not asked again until it moves on or sends */
+#define HP3_FW_QUIET 0x08u
+/* the RNIC may lack what una says has come: part of a READ, or it was reset: no NAK (rule 4) */
+#define HP3_FW_DOUBT 0x10u
+#define HP3_FW_ANEW  0x20u /* the ring's entry is of the queue pair before */
+/* an RNIC may answer a duplicate of ours: the slot knows which ACKs stop (guard.c) */
+#define HP3_FW_GUARD 0x40u
+#define HP3_FW_SURE  0x80u /* the reply that moved una to where it is had a right ICRC (rule 26) */
+#define HP3_FW_ASK   0x100u /* the next packet that leaves asks for its acknowledgement */
+/* una was moved by READ data, and by no checked ACK since: the RNIC may lack them */
+#define HP3_FW_UNREAD 0x200u
 #define HP3_FW_BLAMED 0x400u /* stalled, and probes say that it is the path */
 
 #define HP3_NO_PATH         0xffu
@@ -78,8 +73,8 @@ struct hp3_courtship {
 
 struct hp3_flow {
 	/* hot */
-	uint64_t addr; /* IPv4: local << 32 | remote; IPv6: keyed hash of both, the pair has the
-			  addresses */
+	/* IPv4: local << 32 | remote; IPv6: keyed hash of both, the pair has the addresses */
+	uint64_t addr;
 	uint32_t rqpn; /* remote QPN, on packets that leave */
 	uint32_t lqpn; /* local QPN, on packets that arrive; valid if paired */
 	struct hp3_stream stream;
@@ -100,12 +95,12 @@ struct hp3_flow {
 	/* cold */
 	uint32_t pair; /* index in the pair table; free list link while unused */
 	uint32_t next, prev; /* flows of the same pair */
-	uint32_t
-		mark_psn : 24; /* closing PSN (CLOSE_ACK), refused PSN (RNR); both: the later one */
+	/* closing PSN (CLOSE_ACK), refused PSN (RNR); both: the later one */
+	uint32_t mark_psn : 24;
 	uint32_t moves : 8; /* completed; up to 255 */
 	uint32_t msn : 24; /* of the last reply */
-	uint32_t path : 8; /* entry of the pair's path table that counts it as active, or
-			      HP3_NO_PATH */
+	/* entry of the pair's path table that counts it as active, or HP3_NO_PATH */
+	uint32_t path : 8;
 	struct hp3_backoff backoff; /* no round of probes before */
 	union {
 		struct hp3_courtship court; /* until it is paired */

@@ -21,10 +21,9 @@
 #endif
 
 #define HP3_BUCKET_KEYS 8u
-#define HP3_BUCKET_OVER                                                                            \
-	0x80000000u /* in ref[0]: keys of this bucket stand in the other one too                   \
-		     */
-#define HP3_BUCKET_REF 0x7fffffffu /* record index + 1; 0: free */
+/* in ref[0]: keys of this bucket stand in the other one too */
+#define HP3_BUCKET_OVER 0x80000000u
+#define HP3_BUCKET_REF  0x7fffffffu /* record index + 1; 0: free */
 
 struct hp3_bucket {
 	uint32_t sig[HP3_BUCKET_KEYS];

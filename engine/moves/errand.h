@@ -7,13 +7,14 @@
  * of it, or with none. `kind` says which member of the union is there; what steps it:
  * seek/errand.c.
  *
- *     OPERATOR       a port is named (hp3ctl, an actuator): nobody is asked
- *     CONGESTED      the path in use is, severely: rounds while traffic flows on (seek/congested.c)
- *     BEHIND_DRAIN   the same where probes look like a duplicate or a gap: one by one, the flow
- * drained SETUP          a queue pair was set up: rounds until its first data (seek/setup.c)
- *     MESSAGE_START  a long message begins on an idle queue pair: it waits for an answer
- * (seek/wake.c) DEAD           nothing is acknowledged any more: is the path dead? (seek/dead.c,
- * failover.c)
+ * - OPERATOR: a port is named (hp3ctl, an actuator), nobody is asked;
+ * - CONGESTED: the path in use is, severely: rounds while traffic flows on (seek/congested.c);
+ * - BEHIND_DRAIN: the same where probes look like a duplicate or a gap: one by one, the flow
+ *   drained (seek/drained.c);
+ * - SETUP: a queue pair was set up: rounds until its first data (seek/setup.c);
+ * - MESSAGE_START: a long message begins on an idle queue pair: it waits for an answer
+ *   (seek/wake.c);
+ * - DEAD: nothing is acknowledged any more: is the path dead? (seek/dead.c, failover.c).
  */
 #include "engine/event.h"
 #include "ppp/discovery.h"

@@ -18,9 +18,8 @@
 #include <stdint.h>
 
 #define GEN_WORD 8u
-#define GEN_MEMORY_BASE                                                                            \
-	UINT64_C(0x100000000) /* virtual address of the memory that peers may use                  \
-			       */
+/* virtual address of the memory that peers may use */
+#define GEN_MEMORY_BASE UINT64_C(0x100000000)
 #define GEN_MEMORY_SIZE UINT64_C(0x100000000) /* bytes of it */
 
 static inline uint64_t gen_header(uint32_t number, uint32_t len)

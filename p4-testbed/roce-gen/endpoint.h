@@ -35,8 +35,8 @@ struct gen_endpoint_params {
 	struct gen_responder_params responder;
 	uint32_t first_qpn;
 	uint32_t max_qps;
-	uint64_t link_bps; /* of the port; 0: as fast as the machine, and quanta count as at 1 Gb/s
-			    */
+	/* of the port; 0: as fast as the machine, and quanta count as at 1 Gb/s */
+	uint64_t link_bps;
 	uint64_t qp_bps; /* of a queue pair without DCQCN; 0: no limit */
 	uint64_t burst_ns; /* what may leave at once after an idle time, as time at the rate */
 	uint64_t catch_up_ns; /* what may when the caller came late, at least burst_ns */

@@ -19,15 +19,15 @@ enum sim_kind {
 	SIM_ACK,
 	SIM_NAK, /* PSN sequence error: psn is the one expected */
 	SIM_CNP,
-	SIM_READ, /* request, in the class of data; psn: first one wanted, arg_psn: how many bytes
-		   */
+	/* request, in the class of data; psn: first one wanted, arg_psn: how many bytes */
+	SIM_READ,
 	SIM_PFC, /* of one link; psn: pause time in ns, 0 resumes */
 	SIM_CTRL, /* between switches of a balancer, in the class of ACKs */
 	SIM_PROBE, /* of a host-based balancer, in the class of data */
 	SIM_PROBE_REPLY, /* what answers one: in the class of ACKs, but for SIM_BEHIND */
 	SIM_TRACE, /* a probe whose TTL, arg, ends on the way */
-	SIM_TRACE_REPLY, /* ICMP time exceeded: arg_psn is the switch's node; the peer's answer: 0
-			  */
+	/* ICMP time exceeded: arg_psn is the switch's node; the peer's answer: 0 */
+	SIM_TRACE_REPLY,
 	SIM_KINDS
 };
 
@@ -62,8 +62,9 @@ struct sim_packet {
 	uint32_t psn;
 	uint16_t bytes; /* on the wire */
 	uint16_t sport; /* source port of the flow's direction; ACKs echo what they acknowledge */
-	uint16_t back; /* ACKs, NAKs, CNPs, answers to probes: source port given to them; 0: the
-			  flow's home port */
+	/* ACKs, NAKs, CNPs, answers to probes: source port given to them; 0: the flow's home port
+	 */
+	uint16_t back;
 	uint8_t kind; /* enum sim_kind */
 	uint8_t flags;
 	uint8_t hop; /* switches behind it, of a path that the source leaf set */

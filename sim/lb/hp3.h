@@ -55,8 +55,8 @@ struct hp3_balancer {
 	struct hp3_host *host;
 	struct hp3_model *model; /* by place; NULL: identity none */
 	uint32_t **seeds; /* by place: of the models' stages */
-	uint32_t *
-		place; /* by host: those of a leaf share one, hosts that choose themselves do not */
+	/* by host: those of a leaf share one, hosts that choose themselves do not */
+	uint32_t *place;
 	uint32_t places, paths; /* paths: numbers of them with placement by model, else 0 */
 	bool named; /* placement by traces: paths have names */
 	bool rates; /* the RNICs' rates follow moves, which no hp3d can make them do */

@@ -37,8 +37,9 @@ enum world_responder {
 struct world_params {
 	uint64_t seed;
 	uint32_t packets; /* stop after so many first transmissions */
-	uint32_t burst; /* hp3d polls, and takes up to so many packets at once, 32 at most; 0, 1:
-			   each packet goes through it at once, by itself */
+	/* hp3d polls, and takes up to so many packets at once, 32 at most; 0, 1: each packet goes
+	 * through it at once, by itself */
+	uint32_t burst;
 	uint32_t qps; /* 1..256 */
 	uint32_t msg_packets; /* longest message */
 	uint32_t window; /* unacknowledged PSNs that a requester allows itself */
@@ -74,8 +75,9 @@ struct world_params {
 	bool pause_paths; /* it delivers what it held when the while is over (PFC) */
 	bool all_paths; /* they die, or pause, all at once */
 	bool kill_back; /* the way back dies instead */
-	bool both_ways; /* replies take paths by their port, too, which die both ways; the peer's
-			   hp3d sends them elsewhere when it is told */
+	/* replies take paths by their port, too, which die both ways; the peer's hp3d sends them
+	 * elsewhere when it is told */
+	bool both_ways;
 	uint32_t dead_us; /* longest such while; 0: 3000 */
 	uint32_t every_us; /* between deaths and pauses; 0: so that half of the paths work */
 	uint32_t hot_paths; /* so many paths are congested: slower, and all they carry is marked */

@@ -58,8 +58,8 @@ struct qp {
 	bool retrying, unfair; /* it sent again for nothing */
 	bool dead; /* in ERR; gone: its peer is */
 	bool gone;
-	uint64_t
-		asks; /* the last packet that asks for an answer ends here: the timer runs for it */
+	/* the last packet that asks for an answer ends here: the timer runs for it */
+	uint64_t asks;
 	uint64_t throttle; /* ns between packets, where CNPs slow the RNIC down */
 	uint32_t since_ack;
 	uint32_t rto_timer, send_timer; /* generation of the live timer */

@@ -21,8 +21,8 @@ struct shape {
 	uint8_t opcode;
 	bool ipv6;
 	uint8_t tags; /* 0 to 2 VLAN tags */
-	uint8_t ext_words; /* IPv4: option words (0 to 10); IPv6: hop-by-hop header of 2 words each
-			    */
+	/* IPv4: option words (0 to 10); IPv6: hop-by-hop header of 2 words each */
+	uint8_t ext_words;
 	uint16_t payload;
 	bool unpadded; /* leave pad away: a UDP length that is no multiple of 4 */
 	bool udp_csum;
