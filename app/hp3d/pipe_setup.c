@@ -61,7 +61,8 @@ void hp3d_pipe_free(struct hp3d_pipe *p)
 	rte_free(p);
 }
 
-int hp3d_pipe_speak(struct hp3d_pipe *p, const struct hp3_config *cfg, uint64_t seed, int socket)
+int hp3d_pipe_add_agent(
+	struct hp3d_pipe *p, const struct hp3_config *cfg, uint64_t seed, int socket)
 {
 	char name[RTE_MEMPOOL_NAMESIZE];
 

@@ -62,7 +62,7 @@ enum hp3_pairing { HP3_PAIRING_NONE, HP3_PAIRING_CHALLENGE, HP3_PAIRING_CM, HP3_
 const char *hp3_pairing_name(enum hp3_pairing p);
 
 /* While a flow looks for its local QPN (pairing.c). */
-struct hp3_courtship {
+struct hp3_unpaired {
 	uint32_t cand_lqpn; /* candidate by challenge */
 	uint32_t nat_psn; /* PSN of the natural challenge under way */
 	uint32_t nat_sent; /* when, in HP3_TICK_SHIFT units */
@@ -103,7 +103,7 @@ struct hp3_flow {
 	uint32_t path : 8;
 	struct hp3_backoff backoff; /* no round of probes before */
 	union {
-		struct hp3_courtship court; /* until it is paired */
+		struct hp3_unpaired unpaired; /* until it is paired */
 		struct hp3_monitor monitor; /* from then on */
 	};
 } __attribute__((aligned(64)));

@@ -66,7 +66,7 @@ void hp3_natural_drop(struct hp3_flow *f)
 /* True while an answer counts. Later, another queue pair may have come to the same PSN. */
 bool hp3_natural_under_way(struct hp3_engine *e, struct hp3_flow *f, uint64_t now)
 {
-	uint32_t age = (uint32_t)(now >> HP3_TICK_SHIFT) - f->court.nat_sent;
+	uint32_t age = (uint32_t)(now >> HP3_TICK_SHIFT) - f->unpaired.nat_sent;
 
 	if (!(f->flags & HP3_FF_NATURAL))
 		return false;
@@ -94,7 +94,7 @@ uint32_t hp3_asked_naturally(
 		struct hp3_flow *f = &e->flows[i];
 
 		n++;
-		if ((f->flags & HP3_FF_PAIRED) || f->court.nat_psn != v->psn ||
+		if ((f->flags & HP3_FF_PAIRED) || f->unpaired.nat_psn != v->psn ||
 			!hp3_natural_under_way(e, f, now) ||
 			!proves(v, f->flags & HP3_FF_NATURAL_RD))
 			continue;

@@ -177,7 +177,7 @@ bool hp3_flow_pair(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, enum hp3_
 	if (!index_add(e, flow, HP3_DIR_RX)) {
 		f->flags &= (uint16_t)~HP3_FF_PAIRED;
 		f->pairing = HP3_PAIRING_NONE;
-		f->court = (struct hp3_courtship){0};
+		f->unpaired = (struct hp3_unpaired){0};
 		return false;
 	}
 	f->pairing = (uint8_t)how;
@@ -204,14 +204,14 @@ void hp3_flow_unpair(struct hp3_engine *e, uint32_t flow, uint64_t now, struct h
 	hp3_move_input(e, flow, HP3_RFR_IN_CONTRADICTION, now, acts);
 	stop_challenge(e, flow);
 	if (!(f->flags & HP3_FF_PAIRED)) {
-		f->court.cand_hits = 0;
+		f->unpaired.cand_hits = 0;
 		return;
 	}
 	hp3_event(e, flow, HP3_EV_UNPAIR, now, acts);
 	index_remove(e, flow, HP3_DIR_RX);
 	f->flags &= (uint16_t) ~(HP3_FF_PAIRED | HP3_FF_IDLE_PROOF | HP3_FF_LAST_CLOSE);
 	f->pairing = HP3_PAIRING_NONE;
-	f->court = (struct hp3_courtship){0};
+	f->unpaired = (struct hp3_unpaired){0};
 	e->stats.unpaired++;
 }
 

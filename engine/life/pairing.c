@@ -51,9 +51,9 @@ static void miss(struct hp3_engine *e, struct hp3_pair *p, uint64_t now, struct 
 
 	e->stats.challenge_misses++;
 	hp3_challenge_stop(p);
-	if (p->ch_ambiguous || !goes_on || ++f->court.misses < MISSES)
+	if (p->ch_ambiguous || !goes_on || ++f->unpaired.misses < MISSES)
 		return;
-	f->court.misses = 0;
+	f->unpaired.misses = 0;
 	hp3_void_near(e, flow, now, acts);
 }
 
@@ -74,19 +74,19 @@ static void hit(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, uint32_t psn
 	struct hp3_flow *f = &e->flows[flow];
 
 	e->stats.challenge_hits++;
-	f->court.misses = 0;
-	if (f->court.cand_hits > 0 && f->court.cand_lqpn != lqpn) {
+	f->unpaired.misses = 0;
+	if (f->unpaired.cand_hits > 0 && f->unpaired.cand_lqpn != lqpn) {
 		e->stats.contradictions++;
-		f->court.cand_hits = 0;
+		f->unpaired.cand_hits = 0;
 	}
-	f->court.cand_lqpn = lqpn;
-	f->court.cand_hits++;
-	if (f->court.cand_hits < e->cfg.challenge_hits)
+	f->unpaired.cand_lqpn = lqpn;
+	f->unpaired.cand_hits++;
+	if (f->unpaired.cand_hits < e->cfg.challenge_hits)
 		return;
 	if (hp3_flow_pair(e, flow, lqpn, HP3_PAIRING_CHALLENGE, now, acts))
 		begin_at(&f->stream, psn);
 	else
-		f->court.cand_hits = 0;
+		f->unpaired.cand_hits = 0;
 }
 
 /* The time to hear a second answer to a forced challenge is over. */
@@ -127,9 +127,9 @@ static bool arm_natural(struct hp3_engine *e, uint32_t flow, const struct hp3_vi
 	f->flags |= HP3_FF_NATURAL;
 	if (v->flags & HP3_VF_READ)
 		f->flags |= HP3_FF_NATURAL_RD;
-	f->court.nat_psn = v->psn;
-	f->court.nat_sent = (uint32_t)(now >> HP3_TICK_SHIFT);
-	f->court.ch_wait = 0;
+	f->unpaired.nat_psn = v->psn;
+	f->unpaired.nat_sent = (uint32_t)(now >> HP3_TICK_SHIFT);
+	f->unpaired.ch_wait = 0;
 	e->stats.challenges++;
 	return true;
 }
@@ -178,11 +178,11 @@ bool hp3_challenge_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 	if ((f->flags & HP3_FF_PAIRED) || (asks && arm_natural(e, flow, v, now)))
 		return false;
 	if (asks) {
-		f->court.ch_wait = NATURAL_WAIT; /* others are near: only force helps */
+		f->unpaired.ch_wait = NATURAL_WAIT; /* others are near: only force helps */
 		return false;
 	}
-	if (f->court.ch_wait < NATURAL_WAIT) {
-		f->court.ch_wait++;
+	if (f->unpaired.ch_wait < NATURAL_WAIT) {
+		f->unpaired.ch_wait++;
 		return false;
 	}
 	return choose_forced(e, p, flow, v, now);

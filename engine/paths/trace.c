@@ -79,7 +79,7 @@ static void send_wanted(struct hp3_engine *e, uint64_t now, struct hp3_acts *act
 		const struct hp3_trace_answer *a = &w->answer[w->next];
 		struct hp3_trace_air *air;
 
-		flow = hp3_trace_speaker(e, w->pair, e->tracing->pair[w->pair].qpn);
+		flow = hp3_trace_flow(e, w->pair, e->tracing->pair[w->pair].qpn);
 		if (flow == HP3_NO_FLOW)
 			return;
 		air = send(e,
@@ -184,7 +184,7 @@ int hp3_trace_ask(struct hp3_engine *e, uint32_t flow, uint8_t ttl, const uint16
 		return -EBUSY;
 	if (ttl == 0)
 		ttl = e->tracing->pair[pair].ttl;
-	if (ttl == 0 || hp3_trace_speaker(e, pair, e->tracing->pair[pair].qpn) == HP3_NO_FLOW)
+	if (ttl == 0 || hp3_trace_flow(e, pair, e->tracing->pair[pair].qpn) == HP3_NO_FLOW)
 		return -ENODATA;
 	*w = (struct hp3_trace_wanted){
 		.pair = pair, .n = n < HP3_TRACE_WANTED ? n : HP3_TRACE_WANTED};

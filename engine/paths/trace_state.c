@@ -7,7 +7,7 @@
  */
 #include "engine/paths/trace_state.h"
 
-#define SPEAKERS    32u /* flows of a pair looked at for one that may be traced with */
+#define FLOWS_SEEN  32u /* flows of a pair looked at for one that may be traced with */
 #define LABELS_MOST 64u
 
 /* --- which of the pair's flows a trace bears the QPN of --- */
@@ -19,7 +19,7 @@ static bool may_trace(const struct hp3_engine *e, const struct hp3_pair *p)
 }
 
 /* Its PSN before una is known to be a duplicate, and an answer of an RNIC would do no harm. */
-static bool may_speak(const struct hp3_flow *f, const struct hp3_pair *p)
+static bool may_carry(const struct hp3_flow *f, const struct hp3_pair *p)
 {
 	const uint16_t want = HP3_FF_USED | HP3_FF_PAIRED | HP3_FF_STARTED;
 
@@ -28,29 +28,29 @@ static bool may_speak(const struct hp3_flow *f, const struct hp3_pair *p)
 }
 
 /* First flow with this QPN (`with`), or without it; else HP3_NO_FLOW. */
-uint32_t hp3_trace_find_speaker(const struct hp3_engine *e, uint32_t pair, uint32_t qpn, bool with)
+uint32_t hp3_trace_find_flow(const struct hp3_engine *e, uint32_t pair, uint32_t qpn, bool with)
 {
 	const struct hp3_pair *p = &e->pairs.pairs[pair];
 	uint32_t flow = p->flows;
 
-	for (uint32_t n = 0; n < SPEAKERS && flow != HP3_NO_FLOW; n++) {
+	for (uint32_t n = 0; n < FLOWS_SEEN && flow != HP3_NO_FLOW; n++) {
 		const struct hp3_flow *f = &e->flows[flow];
 
-		if ((f->rqpn == qpn) == with && may_speak(f, p))
+		if ((f->rqpn == qpn) == with && may_carry(f, p))
 			return flow;
 		flow = f->next;
 	}
 	return HP3_NO_FLOW;
 }
 
-uint32_t hp3_trace_speaker(const struct hp3_engine *e, uint32_t pair, uint32_t qpn)
+uint32_t hp3_trace_flow(const struct hp3_engine *e, uint32_t pair, uint32_t qpn)
 {
 	uint32_t flow = HP3_NO_FLOW;
 
 	if (!may_trace(e, &e->pairs.pairs[pair]))
 		return flow;
-	flow = hp3_trace_find_speaker(e, pair, qpn, true);
-	return flow != HP3_NO_FLOW ? flow : hp3_trace_find_speaker(e, pair, qpn, false);
+	flow = hp3_trace_find_flow(e, pair, qpn, true);
+	return flow != HP3_NO_FLOW ? flow : hp3_trace_find_flow(e, pair, qpn, false);
 }
 
 /* --- what is told --- */
@@ -113,7 +113,7 @@ void hp3_trace_leave_map(struct hp3_engine *e, struct hp3_trace_pair *t)
 void hp3_trace_seek(struct hp3_engine *e, uint32_t pair, uint8_t hint)
 {
 	struct hp3_trace_pair *t = &e->tracing->pair[pair];
-	uint32_t flow = hp3_trace_speaker(e, pair, t->qpn);
+	uint32_t flow = hp3_trace_flow(e, pair, t->qpn);
 
 	hp3_trace_leave_map(e, t);
 	hp3_depth_init(&t->depth, hint, &e->rng);

@@ -22,9 +22,9 @@ void hp3_trace_result(
 
 /* trace_state.c */
 /* First flow of the pair that may be traced with, with this QPN, or another one; HP3_NO_FLOW. */
-uint32_t hp3_trace_find_speaker(const struct hp3_engine *e, uint32_t pair, uint32_t qpn, bool with);
+uint32_t hp3_trace_find_flow(const struct hp3_engine *e, uint32_t pair, uint32_t qpn, bool with);
 /* A flow of the pair that a trace may bear the QPN of: `qpn` if that can be had; HP3_NO_FLOW. */
-uint32_t hp3_trace_speaker(const struct hp3_engine *e, uint32_t pair, uint32_t qpn);
+uint32_t hp3_trace_flow(const struct hp3_engine *e, uint32_t pair, uint32_t qpn);
 void hp3_trace_leave_map(struct hp3_engine *e, struct hp3_trace_pair *t);
 /* No port's path is known; `void_all`: nor is what was learnt of paths. */
 void hp3_trace_tell_nothing(struct hp3_engine *e, uint32_t pair, bool void_all);

@@ -20,7 +20,7 @@ static bool want_qpn(const struct hp3_engine *e, uint32_t pair, struct hp3_trace
 		t->qpn_at++;
 	if (t->state < HP3_TRACE_MAP || t->qpn_at >= QPN_PORTS)
 		return false;
-	w->flow = hp3_trace_find_speaker(e, pair, t->qpn, t->qpn_differs);
+	w->flow = hp3_trace_find_flow(e, pair, t->qpn, t->qpn_differs);
 	w->port = t->depth.port[t->qpn_at];
 	w->ttl = t->ttl;
 	if (w->flow == HP3_NO_FLOW && t->qpn_differs) /* it has gone: begin anew with another */
@@ -78,7 +78,7 @@ bool hp3_trace_next(struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp
 
 	if (t->in_air || t->state == HP3_TRACE_BY_QPN)
 		return false;
-	w->flow = hp3_trace_speaker(e, pair, t->qpn);
+	w->flow = hp3_trace_flow(e, pair, t->qpn);
 	if (w->flow == HP3_NO_FLOW)
 		return false;
 	t->qpn_asked = want_qpn(e, pair, w);
@@ -86,7 +86,7 @@ bool hp3_trace_next(struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp
 		return t->in_air = true;
 	if (now < t->due)
 		return false;
-	w->flow = hp3_trace_speaker(e, pair, t->qpn);
+	w->flow = hp3_trace_flow(e, pair, t->qpn);
 	if (t->state == HP3_TRACE_REST)
 		hp3_trace_seek(e, pair, e->tracing->hint);
 	else if (t->state == HP3_TRACE_TRACES && now >= t->anew)
