@@ -21,7 +21,7 @@ struct gen_run {
 	struct gen_control control;
 	struct gen_workload w;
 	struct gen_workload_params load;
-	struct gen_cdf cdf;
+	struct hp3_cdf cdf;
 	struct gen_report report;
 	int epoll, signals;
 	enum gen_phase phase;

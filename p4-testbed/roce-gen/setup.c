@@ -26,6 +26,25 @@ static int open_signals(struct gen_run *r)
 	return r->signals < 0 ? -errno : watch(r->epoll, r->signals, GEN_TAG_SIGNAL);
 }
 
+static int load_cdf(struct hp3_cdf *c, const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char err[512];
+	int ret;
+
+	if (f == NULL) {
+		ret = -errno;
+		fprintf(stderr, "roce-gen: %s: %s: check the path of --cdf\n", path,
+			strerror(-ret));
+		return ret;
+	}
+	ret = hp3_cdf_read(c, f, path, GEN_LEN_MAX, err, sizeof(err));
+	fclose(f);
+	if (ret != 0)
+		fprintf(stderr, "roce-gen: %s\n", err);
+	return ret;
+}
+
 static int load_params(struct gen_run *r)
 {
 	const struct gen_options *o = r->o;
@@ -44,7 +63,7 @@ static int load_params(struct gen_run *r)
 	if (o->cdf == NULL)
 		return 0;
 	r->load.cdf = &r->cdf;
-	return gen_cdf_load(&r->cdf, o->cdf);
+	return load_cdf(&r->cdf, o->cdf);
 }
 
 int gen_run_setup(struct gen_run *r, uint64_t now)
@@ -93,7 +112,6 @@ void gen_run_teardown(struct gen_run *r)
 	gen_report_close(&r->report);
 	gen_workload_free(&r->w);
 	gen_endpoint_free(&r->ep);
-	gen_cdf_free(&r->cdf);
 	gen_port_close(&r->port);
 	if (r->signals >= 0)
 		close(r->signals);

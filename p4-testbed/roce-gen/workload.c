@@ -27,7 +27,9 @@ static enum gen_op draw_op(struct gen_workload *w)
 
 static uint32_t draw_size(struct gen_workload *w)
 {
-	return w->p.cdf != NULL ? gen_cdf_size(w->p.cdf, uniform(w)) : w->p.size;
+	return w->p.cdf != NULL
+		       ? (uint32_t)hp3_cdf_size(w->p.cdf, (uint32_t)(hp3_random(&w->random) >> 32))
+		       : w->p.size;
 }
 
 static void post(struct gen_workload *w, uint32_t i, enum gen_op op, uint32_t len, uint64_t now)
@@ -71,7 +73,7 @@ static void post_round(struct gen_workload *w, uint64_t now)
 
 static double gap(struct gen_workload *w)
 {
-	double mean = w->p.cdf != NULL ? gen_cdf_mean(w->p.cdf) : w->p.size;
+	double mean = w->p.cdf != NULL ? (double)hp3_cdf_mean(w->p.cdf) : w->p.size;
 
 	return -log(1 - uniform(w)) * mean * 8 * NS_PER_SEC / (double)w->p.bps;
 }
@@ -120,7 +122,7 @@ static void note_allreduce(struct gen_workload *w, uint64_t now)
 
 static uint32_t largest(const struct gen_workload_params *p)
 {
-	return p->cdf != NULL ? (uint32_t)ceil(p->cdf->bytes[p->cdf->n - 1]) : p->size;
+	return p->cdf != NULL ? (uint32_t)p->cdf->size[p->cdf->n - 1] : p->size;
 }
 
 static int collect(struct gen_workload *w)

@@ -18,7 +18,7 @@
  * messages = 0: until stopped. A message's time runs from its arrival here, so waiting behind
  * others counts.
  */
-#include "cdf.h"
+#include "config/cdf.h"
 #include "endpoint.h"
 
 enum gen_load {
@@ -33,7 +33,7 @@ struct gen_workload_params {
 	enum gen_load load;
 	uint32_t weight[GEN_OPS]; /* shares of WRITE, WRITE with immediate, SEND, READ */
 	uint32_t size; /* bytes, unless cdf */
-	const struct gen_cdf *cdf;
+	const struct hp3_cdf *cdf;
 	uint32_t depth, ranks;
 	uint64_t messages, bps, gap_ns, seed;
 };

@@ -22,7 +22,8 @@ static void describe_sizes(const struct sim_builtin *b)
 
 	if (sim_cdf_load(&c, b->name, err, sizeof(err)) == 0)
 		printf("  %-16s mean %llu bytes, at most %llu\n", b->name,
-			(unsigned long long)sim_cdf_mean(&c), (unsigned long long)c.size[c.n - 1]);
+			(unsigned long long)hp3_cdf_mean(&c.cdf),
+			(unsigned long long)c.cdf.size[c.cdf.n - 1]);
 }
 
 static void each(const char *title, const char *kind, void (*describe)(const struct sim_builtin *))

@@ -46,7 +46,7 @@ static int poisson(struct sim *s, uint64_t *rng, char *err, uint32_t err_size)
 	if (ret < 0)
 		return ret;
 	s->sizes = cdf.file;
-	gap = (uint64_t)((unsigned __int128)sim_cdf_mean(&cdf) * 8 * SIM_SEC / rate);
+	gap = (uint64_t)((unsigned __int128)hp3_cdf_mean(&cdf.cdf) * 8 * SIM_SEC / rate);
 	for (uint32_t h = 0; h < s->topo.hosts; h++) {
 		uint64_t at = exponential(gap, rng);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* roce-gen's order check (rule 23), its percentiles, its message content, its size distributions.
- */
+/* roce-gen's order check (rule 23), its percentiles, its message content. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "cdf.h"
 #include "content.h"
 #include "histogram.h"
 #include "order.h"
@@ -110,53 +108,6 @@ static void content_notices_every_single_bit(void **state)
 	assert_false(gen_memory_ok(a, 6, GEN_MEMORY_BASE + 64, 100));
 }
 
-static int load(const char *text, struct gen_cdf *c)
-{
-	char path[] = "/tmp/hp3-cdf-XXXXXX";
-	int fd = mkstemp(path), ret;
-
-	assert_true(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
-	close(fd);
-	ret = gen_cdf_load(c, path);
-	unlink(path);
-	return ret;
-}
-
-static void sizes_follow_the_distribution(void **state)
-{
-	struct gen_cdf c;
-	double sum = 0;
-
-	assert_int_equal(
-		load("# bytes percent\n0 0\n1000 50\n1000 75 # a step\n5000 100\n", &c), 0);
-	/* 50 % average 500, 25 % are 1000, 25 % average 3000 */
-	assert_in_range((uint64_t)(gen_cdf_mean(&c) + 0.5), 1250, 1250);
-	assert_int_equal(gen_cdf_size(&c, 0), 1);
-	assert_int_equal(gen_cdf_size(&c, 0.25), 500);
-	assert_int_equal(gen_cdf_size(&c, 0.6), 1000);
-	assert_int_equal(gen_cdf_size(&c, 0.875), 3000);
-	for (int i = 0; i < 100000; i++)
-		sum += gen_cdf_size(&c, (i + 0.5) / 100000);
-	assert_in_range((uint64_t)(sum / 100000), 1249, 1251);
-	gen_cdf_free(&c);
-	assert_int_equal(load("10 0.2\n20 1\n", &c), 0);
-	assert_int_equal(gen_cdf_size(&c, 0.1), 10);
-	assert_int_equal(gen_cdf_size(&c, 0.6), 15);
-	gen_cdf_free(&c);
-}
-
-static void bad_distributions_are_refused(void **state)
-{
-	static const char *const bad[] = {"", "0 0\n10 99\n", "0 0\n10 50\n5 100\n",
-		"0 0\n10 60\n20 50\n30 100\n", "0 0\nten 100\n", "0 0\n10 100 3\n",
-		"0 0\n2147483648 100\n", "0 -1\n10 100\n", "100 100\n"};
-	struct gen_cdf c;
-
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_true(load(bad[i], &c) < 0);
-	assert_true(gen_cdf_load(&c, "/nonexistent/cdf") < 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,8 +116,6 @@ int main(void)
 		cmocka_unit_test(a_late_duplicate_from_another_port_counts),
 		cmocka_unit_test(percentiles_are_within_a_class),
 		cmocka_unit_test(content_notices_every_single_bit),
-		cmocka_unit_test(sizes_follow_the_distribution),
-		cmocka_unit_test(bad_distributions_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
