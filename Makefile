@@ -15,7 +15,7 @@ all: build
 help:
 	@echo 'make demo        two elephants on one spine of a P4 fabric, hp3d parts them: view, page, figures'
 	@echo 'make demo RNIC=rxe  the same with real RNIC stacks (Soft-RoCE) in virtual machines'
-	@echo 'make test        lint, gcc, clang with sanitizers, testbed, harm, lab (25 minutes on 2 cores)'
+	@echo 'make test        lint, gcc, clang with sanitizers, testbed, harm, lab (30 minutes on 2 cores)'
 	@echo 'make check       the fast ring: unit, property, replay, pipeline (about 2 minutes)'
 	@echo 'make build       build/app/hp3d/hp3d, build/app/hp3ctl/hp3ctl'
 	@echo 'make aarch64     the same for a DPU, in build-aarch64 (docs/aarch64.md)'
