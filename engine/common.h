@@ -13,7 +13,8 @@
  *     seek     where to: rounds of probes, by what set them off
  *     pass     what happens to a packet
  *
- * Above them engine.c (the engine's memory) and tick.c (what time brings).
+ * life and seek know nothing of each other. On top of all: engine.c (the engine's memory), tick.c
+ * (what time brings), info.c.
  */
 #include "engine/hash.h"
 #include "engine/state.h"

@@ -20,8 +20,10 @@ bool hp3_is_near(const struct hp3_flow *f, uint32_t psn)
 	       hp3_psn_diff(psn, hp3_stream_end(&f->stream)) < NEAR_PSNS;
 }
 
-bool hp3_others_near(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now)
+static bool others(
+	const struct hp3_engine *e, uint32_t flow, uint32_t psn, bool ahead, uint64_t now)
 {
+	const uint16_t live = HP3_FF_STARTED | (ahead ? HP3_FF_PAIRED : 0);
 	const struct hp3_flow *f = &e->flows[flow];
 	uint32_t n = 0;
 
@@ -30,11 +32,22 @@ bool hp3_others_near(const struct hp3_engine *e, uint32_t flow, uint32_t psn, ui
 
 		if (++n > HP3_NEAR_FLOWS)
 			return true;
-		if (i != flow && (g->flags & HP3_FF_STARTED) && !hp3_is_silent(e, g, now) &&
-			hp3_is_near(g, psn))
+		if (i != flow && (g->flags & live) == HP3_FF_STARTED && !hp3_is_silent(e, g, now) &&
+			hp3_is_near(g, psn) &&
+			(!ahead || hp3_psn_diff(hp3_stream_end(&g->stream), psn) > 0))
 			return true;
 	}
 	return false;
+}
+
+bool hp3_others_near(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now)
+{
+	return others(e, flow, psn, false, now);
+}
+
+bool hp3_others_ahead(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now)
+{
+	return others(e, flow, psn, true, now);
 }
 
 void hp3_challenge_stop(struct hp3_pair *p)

@@ -27,8 +27,10 @@ void hp3_challenge_stop(struct hp3_pair *p);
 bool hp3_is_silent(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
 /* Could the flow be answered with this PSN, about now? */
 bool hp3_is_near(const struct hp3_flow *f, uint32_t psn);
-/* Is any other flow of the address pair near it, and not silent? */
+/* Is any other flow of the address pair near it, and not silent? ahead: one that is not paired, and
+ * has sent this PSN already: it may be answered about now. */
 bool hp3_others_near(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now);
+bool hp3_others_ahead(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now);
 #define HP3_NEAR_FLOWS 256u /* flows of a pair looked at; more count as near */
 /* Is the flow's natural challenge under way? And an end of it. */
 bool hp3_natural_under_way(struct hp3_engine *e, struct hp3_flow *f, uint64_t now);

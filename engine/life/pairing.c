@@ -24,25 +24,6 @@
 #define NATURAL_WAIT 128 /* packets to wait for a natural challenge before forcing one */
 #define MISSES       3u /* challenges in a row, unanswered though the flow goes on */
 
-/* Another flow that is not paired has sent this PSN already: it may be answered about now. */
-static bool others_ahead(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now)
-{
-	const uint16_t live = HP3_FF_STARTED | HP3_FF_PAIRED;
-	const struct hp3_flow *f = &e->flows[flow];
-	uint32_t n = 0;
-
-	for (uint32_t i = e->pairs.pairs[f->pair].flows; i != HP3_NO_FLOW; i = e->flows[i].next) {
-		const struct hp3_flow *g = &e->flows[i];
-
-		if (++n > HP3_NEAR_FLOWS)
-			return true;
-		if (i != flow && (g->flags & live) == HP3_FF_STARTED && !hp3_is_silent(e, g, now) &&
-			hp3_is_near(g, psn) && hp3_psn_diff(hp3_stream_end(&g->stream), psn) > 0)
-			return true;
-	}
-	return false;
-}
-
 static void miss(struct hp3_engine *e, struct hp3_pair *p, uint64_t now, struct hp3_acts *acts)
 {
 	uint32_t flow = p->ch_flow;
@@ -149,14 +130,14 @@ static void arm_forced(
 static bool choose_forced(struct hp3_engine *e, struct hp3_pair *p, uint32_t flow,
 	const struct hp3_view *v, uint64_t now)
 {
-	if (p->ch_state == HP3_CH_IDLE && !others_ahead(e, flow, v->psn, now)) {
+	if (p->ch_state == HP3_CH_IDLE && !hp3_others_ahead(e, flow, v->psn, now)) {
 		p->ch_state = HP3_CH_CHOOSING;
 		p->ch_flow = flow;
 		p->ch_count = 1 + hp3_random_below(&e->rng, e->cfg.challenge_spread);
 		p->ch_until = now + e->cfg.challenge_timeout_ns;
 	}
 	if (p->ch_state != HP3_CH_CHOOSING || p->ch_flow != flow ||
-		(p->ch_count > 0 && --p->ch_count > 0) || others_ahead(e, flow, v->psn, now))
+		(p->ch_count > 0 && --p->ch_count > 0) || hp3_others_ahead(e, flow, v->psn, now))
 		return false;
 	arm_forced(e, p, v, now);
 	return true;

@@ -5,7 +5,8 @@
  * the next queue pair of that number, with another local one); when a reply at its local QPN lies
  * far from or beyond what it sent, or answers the challenge of another flow; when a reply that only
  * it can wait for comes elsewhere; and when the challenges of a flow near it stay unanswered
- * although that flow goes on: somebody claims its answers.
+ * although that flow goes on: somebody claims its answers. Who goes back, and who answers for
+ * another flow, is seen in pairing.c.
  */
 #include "engine/life/life.h"
 
