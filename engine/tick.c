@@ -13,7 +13,7 @@ static void due(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct h
 		hp3_rate_due(e, m, now, acts);
 	else if (m->cnp_at <= now)
 		hp3_cnps_end(e, m, false, acts);
-	else if (m->move_at <= now && m->errand.asking)
+	else if (m->move_at <= now && m->errand.state != HP3_ERRAND_QUIET)
 		hp3_errand_timeout(e, m, now, acts);
 	else if (m->move_at <= now)
 		hp3_move_input(e, m->flow, HP3_RFR_IN_TIMEOUT, now, acts);

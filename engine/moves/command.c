@@ -26,7 +26,7 @@ static int begin(struct hp3_engine *e, const struct hp3_cmd *cmd, uint16_t to, u
 	m->to = to;
 	m->errand.cause = cmd->cause;
 	m->errand.operator.tag = cmd->tag;
-	hp3_move_start(e, cmd->flow, now, acts);
+	hp3_errand_input(e, m, HP3_ERRAND_IN_GO, now, acts);
 	return 0;
 }
 

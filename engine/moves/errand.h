@@ -4,7 +4,8 @@
 /*
  * Why a flow may move, and how far it has come with finding out where to. An errand begins in
  * hp3_move_prepare(), asks (rounds of probes, or nothing at all), and ends with the move that comes
- * of it, or with none. `kind` says which member of the union is there; what steps it:
+ * of it, or with none. `kind` says which member of the union is there. How far it has come is its
+ * state, which steps by one table (errand_steps.h); what is asked, and what is made of answers:
  * seek/errand.c.
  *
  * - OPERATOR: a port is named (hp3ctl, an actuator), nobody is asked;
@@ -17,26 +18,66 @@
  * - DEAD: nothing is acknowledged any more: is the path dead? (seek/dead.c, failover.c).
  */
 #include "engine/event.h"
+#include "engine/moves/errand_steps.h"
 #include "ppp/discovery.h"
 #include "ppp/monitor.h"
+#include "rfr/rfr.h"
 
 #define HP3_DEAD_ALSO 3u
 
 enum hp3_errand_kind {
-	HP3_ERRAND_OPERATOR,
-	HP3_ERRAND_CONGESTED,
-	HP3_ERRAND_BEHIND_DRAIN,
-	HP3_ERRAND_SETUP,
-	HP3_ERRAND_MESSAGE_START,
-	HP3_ERRAND_DEAD
+#define X(sym, text) HP3_ERRAND_##sym,
+	HP3_ERRAND_KINDS(X)
+#undef X
+		HP3_ERRAND_KIND_MAX
 };
+
+enum hp3_errand_state {
+#define X(sym, text) HP3_ERRAND_##sym,
+	HP3_ERRAND_STATES(X)
+#undef X
+		HP3_ERRAND_STATE_MAX
+};
+
+enum hp3_errand_input {
+#define X(sym, text) HP3_ERRAND_IN_##sym,
+	HP3_ERRAND_INPUTS(X)
+#undef X
+		HP3_ERRAND_IN_MAX
+};
+
+struct hp3_errand_step {
+	bool known; /* in the table; else nothing changes */
+	uint8_t next; /* enum hp3_errand_state */
+	uint8_t move; /* enum hp3_rfr_input; MOVE: whichever wish to move it is (moves.c) */
+};
+
+/* What `input` does to an errand of this kind in `state`. */
+struct hp3_errand_step hp3_errand_step(
+	enum hp3_errand_kind kind, enum hp3_errand_state state, enum hp3_errand_input input);
+
+/*
+ * The invariant of both tables: an errand asks, or waits to ask again, exactly where answers can be
+ * used: while traffic flows on in SEEKING, or for what is held in PROBING. Everywhere else it is
+ * quiet.
+ */
+static inline bool hp3_errand_fits(
+	enum hp3_errand_kind kind, enum hp3_errand_state state, enum hp3_rfr_state move)
+{
+	bool held = kind == HP3_ERRAND_BEHIND_DRAIN || kind == HP3_ERRAND_MESSAGE_START;
+
+	if (move == HP3_RFR_SEEKING)
+		return state != HP3_ERRAND_QUIET && !held;
+	if (move == HP3_RFR_PROBING)
+		return state == HP3_ERRAND_ASKING && held;
+	return state == HP3_ERRAND_QUIET;
+}
 
 struct hp3_errand_operator {
 	uint64_t tag; /* of the command */
 };
 
 struct hp3_errand_congested {
-	uint64_t again; /* the next look, not before; 0: a round is under way */
 	uint64_t asked_at; /* when the better path was asked about last */
 	uint8_t doubt; /* hp3_backoff_doubt() */
 	uint8_t looks; /* at a better path that was found, before it is taken */
@@ -56,7 +97,6 @@ struct hp3_errand_behind_drain {
 };
 
 struct hp3_errand_setup {
-	uint64_t again; /* the next round, not before; 0: one is under way */
 	uint8_t rounds; /* so far */
 	bool found; /* the target answered an earlier round */
 };
@@ -68,7 +108,6 @@ struct hp3_errand_message_start {
 
 struct hp3_errand_dead {
 	uint64_t since; /* no progress since */
-	uint64_t again; /* the next window, not before; 0: a round is under way */
 	uint32_t una; /* as the stall began */
 	uint32_t resume; /* RESUMING: the PSN with which the receiver can go on */
 	struct hp3_liveness live;
@@ -82,9 +121,9 @@ struct hp3_errand_dead {
 
 struct hp3_errand {
 	uint8_t kind; /* enum hp3_errand_kind */
-	/* Answers and time-outs of probes are the errand's; else it has nothing to ask yet, or any
-	 * more, and the deadline is the move's. */
-	bool asking;
+	/* enum hp3_errand_state. QUIET: the deadline is the move's; else it is the errand's: of the
+	 * round, or of the wait for the next one. */
+	uint8_t state;
 	/* For people, and for nothing else: what set it off. */
 	uint8_t cause; /* enum hp3_cause */
 	uint8_t n_cycles, cycles[HP3_CYCLES_KEPT + 1];

@@ -98,17 +98,13 @@ void hp3_failover(
 	bool nak;
 
 	m->to = port;
-	m->errand.asking = false;
 	if (e->cfg.observe) {
 		report(e, flow, HP3_EV_WOULD, is_nak_safe(f), now, acts);
 		f->watch |= HP3_FW_QUIET;
-		if (f->state == HP3_RFR_STEADY)
-			hp3_slot_drop(e, flow, HP3_USE_MOVE);
-		else
-			hp3_move_input(e, flow, HP3_RFR_IN_NO_BETTER, now, acts);
+		hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
 		return;
 	}
-	hp3_move_input(e, flow, HP3_RFR_IN_DEAD, now, acts);
+	hp3_errand_input(e, m, HP3_ERRAND_IN_GO, now, acts);
 	nak = hand_nak(e, flow, now, acts);
 	report(e, flow, HP3_EV_FAILOVER, nak, now, acts);
 	hp3_replies_follow(e, flow, m->from, m->to, now, acts);

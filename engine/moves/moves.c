@@ -198,7 +198,9 @@ static void end_move(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action ac
 		hp3_rate_raise(e, flow, now);
 	else if (action == HP3_RFR_DO_RECOVER && m->t_close != 0)
 		hp3_rate_rollback(e, flow, now);
-	m->errand.asking = false; /* what is still said of the round is too late */
+#ifndef HP3_BREAK_LATE_ANSWERS
+	hp3_errand_input(e, m, HP3_ERRAND_IN_OVER, now, acts); /* what is said now is too late */
+#endif
 	count(e, action, m);
 	if (action == HP3_RFR_DO_DISCARD || action == HP3_RFR_DO_SUPERSEDE)
 		hp3_hold_discard(e, flow, acts);

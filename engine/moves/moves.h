@@ -22,6 +22,10 @@ void hp3_hold_release(
 void hp3_hold_shed(struct hp3_engine *e, uint32_t flow, uint32_t count, struct hp3_acts *acts);
 void hp3_hold_discard(struct hp3_engine *e, uint32_t flow, struct hp3_acts *acts); /* all */
 
+/* errand.c: a step of the errand, and what it means for the move */
+void hp3_errand_input(struct hp3_engine *e, struct hp3_move *m, enum hp3_errand_input input,
+	uint64_t now, struct hp3_acts *acts);
+
 /* moves.c: the actions of rfr */
 /* A slot for a new errand; what a move before is still to be judged by is judged now. */
 struct hp3_move *hp3_move_prepare(struct hp3_engine *e, uint32_t flow, enum hp3_errand_kind kind,

@@ -11,7 +11,7 @@ static struct hp3_move *move_of(struct hp3_engine *e, uint32_t id)
 	struct hp3_move *m = slot < e->cfg.max_moves ? &e->moves[slot] : NULL;
 
 	if (m == NULL || m->active >= e->nmoves || e->slots[m->active] != slot ||
-		!m->errand.asking || m->errand.round.kind != HP3_PROBE_PEER ||
+		m->errand.state == HP3_ERRAND_QUIET || m->errand.round.kind != HP3_PROBE_PEER ||
 		(id & ~(HP3_ROUND_PROBES - 1)) != m->errand.round.id)
 		return NULL;
 	return m;

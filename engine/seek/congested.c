@@ -36,7 +36,8 @@ static struct hp3_move *begin(struct hp3_engine *e, uint32_t flow, enum hp3_erra
 }
 
 /* Ports to be asked beside the one in use; of a look only the one that was found. */
-static bool ask_while_flowing(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+static bool ask_while_flowing(
+	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
 	const struct hp3_flow *f = &e->flows[m->flow];
 	const struct hp3_errand_congested *c = &m->errand.congested;
@@ -50,7 +51,7 @@ static bool ask_while_flowing(struct hp3_engine *e, struct hp3_move *m, uint64_t
 	if (c->looks == 0)
 		what.n = hp3_paths_candidates(
 			hp3_paths_of(e, f->pair), f->rqpn, m->from, ports, e->cfg.candidates, now);
-	return hp3_round_begin(e, m, &what, now);
+	return hp3_round_begin(e, m, &what, now, acts);
 }
 
 /*
@@ -69,15 +70,12 @@ static bool is_slow_only(const struct hp3_engine *e, const struct hp3_flow *f)
 static bool ask_at_once(
 	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
-	uint32_t flow = m->flow;
-
-	if (!ask_while_flowing(e, m, now)) {
-		e->pairs.pairs[e->flows[flow].pair].nmoves--;
-		hp3_slot_drop(e, flow, HP3_USE_MOVE);
+	if (!ask_while_flowing(e, m, now, acts)) {
+		e->pairs.pairs[e->flows[m->flow].pair].nmoves--;
+		hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
 		return false;
 	}
 	hp3_cnps_wait_for_round(e, m, now);
-	hp3_move_input(e, flow, HP3_RFR_IN_SEEK, now, acts);
 	hp3_round_go(e, m, now, acts);
 	return true;
 }
@@ -99,7 +97,7 @@ void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts
 		return;
 	if (kind != HP3_PROBE_PEER) {
 		hp3_cnps_wait_for_round(e, m, now);
-		hp3_move_start(e, flow, now, acts);
+		hp3_errand_input(e, m, HP3_ERRAND_IN_GO, now, acts);
 		return;
 	}
 	m->errand.congested.slow = m->errand.cause == HP3_CAUSE_RTT;
@@ -144,20 +142,18 @@ static uint64_t wait_of(struct hp3_engine *e, const struct hp3_move *m)
  *
  * How often: looks.c.
  */
-static void look_soon(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+static void look_soon(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
-	struct hp3_errand_congested *c = &m->errand.congested;
-
-	c->asked_at = now;
-	c->again = now + wait_of(e, m);
-	hp3_slot_timer(e, m, &m->move_at, c->again);
+	m->errand.congested.asked_at = now;
+	hp3_errand_input(e, m, HP3_ERRAND_IN_LATER, now, acts);
+	hp3_slot_timer(e, m, &m->move_at, now + wait_of(e, m));
 }
 
 static void stay(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
 	e->stats.moves_called_off++;
 	m->to = m->from;
-	hp3_move_input(e, m->flow, HP3_RFR_IN_NO_BETTER, now, acts);
+	hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
 }
 
 /* The wait is over. Congestion control, or somebody who left, may have cured the path meanwhile. */
@@ -165,14 +161,9 @@ static void look(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct 
 {
 	struct hp3_flow *f = &e->flows[m->flow];
 
-	if (now < m->errand.congested.again) {
-		hp3_slot_timer(e, m, &m->move_at, m->errand.congested.again);
-		return;
-	}
-	m->errand.congested.again = 0;
 	if (!hp3_monitor_congested_since(
 		    &f->monitor, &e->cfg.monitor, m->errand.congested.asked_at, now) ||
-		!ask_while_flowing(e, m, now)) {
+		!ask_while_flowing(e, m, now, acts)) {
 		stay(e, m, now, acts);
 		return;
 	}
@@ -197,12 +188,11 @@ static void conclude(struct hp3_engine *e, struct hp3_move *m, uint64_t now, str
 	enum hp3_look next = hp3_look_decide(e, m, won);
 
 	if (next == HP3_LOOK_AGAIN && c->doubt == 0) {
-		look_soon(e, m, now);
+		look_soon(e, m, now, acts);
 		return;
 	}
-	m->errand.asking = false;
 	if (next == HP3_LOOK_MOVE) {
-		hp3_move_start(e, m->flow, now, acts);
+		hp3_errand_input(e, m, HP3_ERRAND_IN_GO, now, acts);
 		return;
 	}
 	if (won && e->cfg.observe)
@@ -212,7 +202,7 @@ static void conclude(struct hp3_engine *e, struct hp3_move *m, uint64_t now, str
 	if (next == HP3_LOOK_STAY && c->looks != 0)
 		stay(e, m, now, acts);
 	else
-		hp3_move_input(e, m->flow, HP3_RFR_IN_NO_BETTER, now, acts);
+		hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
 }
 
 /* A look in doubt wants to know how long the other path takes, if it is the slower one, too. */
@@ -225,12 +215,14 @@ static bool is_answered(const struct hp3_errand *d)
 void hp3_congested_step(
 	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
-	if (m->errand.congested.again != 0)
-		look(e, m, now, acts);
-	else if (is_answered(&m->errand))
+	if (m->errand.state == HP3_ERRAND_WAITING) {
+		if (now >= m->move_at)
+			look(e, m, now, acts);
+	} else if (is_answered(&m->errand)) {
 		conclude(e, m, now, acts);
-	else
+	} else {
 		hp3_round_await(e, m, now);
+	}
 }
 
 /* What cannot be asked now is asked later, a limited number of times. */

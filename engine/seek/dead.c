@@ -78,7 +78,7 @@ static uint32_t candidates(struct hp3_engine *e, const struct hp3_move *m, uint3
 	return n;
 }
 
-static bool ask(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+static bool ask(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
 	uint16_t ports[HP3_ROUND_PROBES];
 	uint32_t want = e->cfg.candidates;
@@ -88,7 +88,7 @@ static bool ask(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
 	if (want < CANDIDATES && m->errand.dead.alive == 0 && best_answer(&m->errand.round) == NULL)
 		want = CANDIDATES;
 	what.n = candidates(e, m, want, ports, now);
-	if (!hp3_round_begin(e, m, &what, now))
+	if (!hp3_round_begin(e, m, &what, now, acts))
 		return false;
 	m->errand.dead.waits = 0;
 	return true;
@@ -116,7 +116,7 @@ static void give_up(struct hp3_engine *e, struct hp3_move *m, uint64_t now, stru
 {
 	if (!(e->flows[m->flow].watch & HP3_FW_BLAMED))
 		wait_longer(e, &e->pairs.pairs[e->flows[m->flow].pair], now);
-	hp3_move_input(e, m->flow, HP3_RFR_IN_NO_BETTER, now, acts);
+	hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
 }
 
 /* Probes of other flows may have found the path failed already: then it takes no round more. */
@@ -132,7 +132,7 @@ static bool is_known_dead(struct hp3_engine *e, uint32_t flow, uint16_t *port, u
 
 static bool is_watch(const struct hp3_move *m)
 {
-	return m->errand.kind == HP3_ERRAND_DEAD && m->errand.asking;
+	return m->errand.kind == HP3_ERRAND_DEAD && m->errand.state != HP3_ERRAND_QUIET;
 }
 
 /* The watch of the address pair that is under way, or NULL. */
@@ -190,12 +190,11 @@ void hp3_seek_dead(struct hp3_engine *e, uint32_t flow, uint32_t una, uint64_t s
 		hp3_failover(e, flow, port, now, acts);
 		return;
 	}
-	if (!ask(e, m, now)) {
-		hp3_slot_drop(e, flow, HP3_USE_MOVE);
+	if (!ask(e, m, now, acts)) {
+		hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
 		return;
 	}
 	p->watch_slot = f->slot;
-	hp3_move_input(e, flow, HP3_RFR_IN_SEEK, now, acts);
 	hp3_round_go(e, m, now, acts);
 }
 
@@ -225,6 +224,13 @@ static uint64_t window_of(const struct hp3_engine *e, const struct hp3_probe *mi
 	return window > least ? window : least;
 }
 
+static void ask_later(struct hp3_engine *e, struct hp3_move *m, uint64_t wait, uint64_t now,
+	struct hp3_acts *acts)
+{
+	hp3_errand_input(e, m, HP3_ERRAND_IN_LATER, now, acts);
+	hp3_slot_timer(e, m, &m->move_at, now + wait);
+}
+
 /*
  * Requests arrive, replies do not; false: no more can be done. First a packet of the flow is to
  * ask; if none has left in a window, an urge does. A report goes first, so that what the urge
@@ -243,8 +249,7 @@ static bool came_through(
 	if (asked && hp3_rnic_is_plain(f))
 		hp3_urge(e, m->flow, m->from, now, acts);
 	f->watch |= HP3_FW_ASK;
-	m->errand.dead.again = now + window_of(e, &m->errand.round.probe[0]);
-	hp3_slot_timer(e, m, &m->move_at, m->errand.dead.again);
+	ask_later(e, m, window_of(e, &m->errand.round.probe[0]), now, acts);
 	return true;
 }
 
@@ -256,20 +261,14 @@ static void wait_for_budget(
 		give_up(e, m, now, acts);
 		return;
 	}
-	m->errand.dead.again = now + e->cfg.round.timeout_ns;
-	hp3_slot_timer(e, m, &m->move_at, m->errand.dead.again);
+	ask_later(e, m, e->cfg.round.timeout_ns, now, acts);
 }
 
 /* The window is over: once more. */
 static void next_window(
 	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
-	if (now < m->errand.dead.again) {
-		hp3_slot_timer(e, m, &m->move_at, m->errand.dead.again);
-		return;
-	}
-	m->errand.dead.again = 0;
-	if (ask(e, m, now))
+	if (ask(e, m, now, acts))
 		hp3_round_go(e, m, now, acts);
 	else
 		wait_for_budget(e, m, now, acts);
@@ -285,8 +284,9 @@ void hp3_seek_dead_step(
 		give_up(e, m, now, acts);
 		return;
 	}
-	if (m->errand.dead.again != 0) {
-		next_window(e, m, now, acts);
+	if (m->errand.state == HP3_ERRAND_WAITING) {
+		if (now >= m->move_at)
+			next_window(e, m, now, acts);
 		return;
 	}
 	if (!hp3_round_settled(&m->errand.round)) {
@@ -310,7 +310,7 @@ void hp3_seek_dead_step(
 	} else if (best != NULL && hp3_liveness_dead(&m->errand.dead.live, m->from)) {
 		e->pairs.pairs[f->pair].dead_level = 0;
 		hp3_failover(e, m->flow, best->port, now, acts);
-	} else if (ask(e, m, now)) {
+	} else if (ask(e, m, now, acts)) {
 		hp3_round_go(e, m, now, acts);
 	} else {
 		wait_for_budget(e, m, now, acts);

@@ -5,8 +5,8 @@
  */
 #include "engine/seek/seek.h"
 
-static bool ask_behind_drain(
-	struct hp3_engine *e, struct hp3_move *m, enum hp3_probe_kind kind, uint64_t now)
+static bool ask_behind_drain(struct hp3_engine *e, struct hp3_move *m, enum hp3_probe_kind kind,
+	uint64_t now, struct hp3_acts *acts)
 {
 	const struct hp3_flow *f = &e->flows[m->flow];
 	uint16_t ports[HP3_ROUND_PROBES];
@@ -17,7 +17,7 @@ static bool ask_behind_drain(
 	what.patient = e->cfg.move_wait_ns != 0;
 	what.n = hp3_paths_candidates(
 		hp3_paths_of(e, f->pair), f->rqpn, m->from, ports, e->cfg.candidates, now);
-	return hp3_round_begin(e, m, &what, now);
+	return hp3_round_begin(e, m, &what, now, acts);
 }
 
 static void wait_for_answer(struct hp3_engine *e, struct hp3_move *m)
@@ -34,8 +34,8 @@ void hp3_seek_drained(struct hp3_engine *e, uint32_t flow, uint64_t now, struct 
 	struct hp3_move *m = &e->moves[f->slot];
 	enum hp3_probe_kind kind = hp3_probe_kind_of(e, f->pair, now);
 
-	if (kind == HP3_PROBE_PEER || !ask_behind_drain(e, m, kind, now)) {
-		hp3_move_input(e, flow, HP3_RFR_IN_NO_BETTER, now, acts);
+	if (kind == HP3_PROBE_PEER || !ask_behind_drain(e, m, kind, now, acts)) {
+		hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
 		return;
 	}
 	hp3_send_probes(e, m, now, acts);
@@ -47,7 +47,7 @@ static void conclude_drained(
 {
 	bool won = hp3_round_won(e, m, now, acts);
 
-	hp3_move_input(e, m->flow, won ? HP3_RFR_IN_WON : HP3_RFR_IN_NO_BETTER, now, acts);
+	hp3_errand_input(e, m, won ? HP3_ERRAND_IN_GO : HP3_ERRAND_IN_STAY, now, acts);
 }
 
 void hp3_drained_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an errand does next (errand.h): when a probe is answered, and when its time has come. */
+/*
+ * What an errand does next (moves/errand.h): when a probe is answered, and when its time has come.
+ * While it waits to ask again answers are noted, and decide nothing.
+ */
 #include "engine/seek/seek.h"
 
 static void step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
@@ -22,6 +25,7 @@ static void step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct 
 		hp3_seek_dead_step(e, m, now, acts);
 		break;
 	case HP3_ERRAND_OPERATOR: /* never asks */
+	case HP3_ERRAND_KIND_MAX:
 		break;
 	}
 }
@@ -37,7 +41,7 @@ void hp3_errand_timeout(
 	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
 	if (is_held_too_long(e, m, now))
-		hp3_move_input(e, m->flow, HP3_RFR_IN_TIMEOUT, now, acts);
+		hp3_errand_input(e, m, HP3_ERRAND_IN_HELD, now, acts);
 	else
 		step(e, m, now, acts);
 }

@@ -74,16 +74,16 @@ struct hp3_round_ask hp3_round_ask(
 		.nonce = probe_nonce(e, e->flows[m->flow].slot)};
 }
 
-bool hp3_round_begin(
-	struct hp3_engine *e, struct hp3_move *m, const struct hp3_round_ask *ask, uint64_t now)
+bool hp3_round_begin(struct hp3_engine *e, struct hp3_move *m, const struct hp3_round_ask *ask,
+	uint64_t now, struct hp3_acts *acts)
 {
 	const struct hp3_flow *f = &e->flows[m->flow];
 
 	if (hp3_round_start(
 		    &m->errand.round, &e->cfg.round, &e->pairs.pairs[f->pair].budget, ask, now) < 0)
 		return false;
-	m->errand.asking = true;
 	e->stats.rounds++;
+	hp3_errand_input(e, m, HP3_ERRAND_IN_BEGUN, now, acts);
 	return true;
 }
 

@@ -37,7 +37,7 @@ void hp3_drained_step(
 /* PROBING: a CNP came. */
 void hp3_seek_marked(struct hp3_move *m);
 
-/* errand.c: an errand that asks, `m->errand.asking` */
+/* errand.c: an errand that asks, or waits to ask again */
 void hp3_errand_answer(struct hp3_engine *e, struct hp3_move *m, uint32_t id, bool ce, uint64_t now,
 	struct hp3_acts *acts);
 void hp3_errand_timeout(
@@ -53,8 +53,8 @@ enum hp3_probe_kind hp3_probe_kind_of(struct hp3_engine *e, uint32_t pair, uint6
 struct hp3_round_ask hp3_round_ask(
 	struct hp3_engine *e, const struct hp3_move *m, enum hp3_probe_kind kind);
 /* From now on the errand asks; false: nobody to ask, or no budget. Nothing is sent yet. */
-bool hp3_round_begin(
-	struct hp3_engine *e, struct hp3_move *m, const struct hp3_round_ask *ask, uint64_t now);
+bool hp3_round_begin(struct hp3_engine *e, struct hp3_move *m, const struct hp3_round_ask *ask,
+	uint64_t now, struct hp3_acts *acts);
 void hp3_send_probes(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
 /* Probes leave, and are waited for; await: once more, what has left. */
 void hp3_round_go(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);

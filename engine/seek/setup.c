@@ -17,24 +17,18 @@ static void settle(
 	struct hp3_move *m = &e->moves[e->flows[flow].slot];
 
 	m->to = port;
-	m->errand.asking = false;
 	if (e->cfg.observe) {
-		struct hp3_event *ev = hp3_event(e, flow, HP3_EV_WOULD, now, acts);
-
-		ev->to = port;
-		if (e->flows[flow].state == HP3_RFR_STEADY)
-			hp3_slot_drop(e, flow, HP3_USE_MOVE);
-		else
-			hp3_move_input(e, flow, HP3_RFR_IN_NO_BETTER, now, acts);
+		hp3_event(e, flow, HP3_EV_WOULD, now, acts)->to = port;
+		hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
 		return;
 	}
-	hp3_move_input(e, flow, HP3_RFR_IN_MOVE_IDLE, now, acts);
+	hp3_errand_input(e, m, HP3_ERRAND_IN_GO, now, acts);
 	hp3_active_add(e, flow, now);
 	e->stats.placed++;
 }
 
 /* In the first round nothing is in use yet: all ports are alike. In later ones the one found is. */
-static bool ask(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+static bool ask(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
 	const struct hp3_flow *f = &e->flows[m->flow];
 	uint16_t ports[HP3_ROUND_PROBES + 1] = {m->to};
@@ -52,7 +46,7 @@ static bool ask(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
 	what.rtt_ns = 0;
 	what.candidates = ports + 1;
 	what.n = n - 1;
-	if (!hp3_round_begin(e, m, &what, now))
+	if (!hp3_round_begin(e, m, &what, now, acts))
 		return false;
 	m->errand.setup.rounds++;
 	return true;
@@ -98,11 +92,10 @@ void hp3_setup(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_act
 		return;
 	}
 	if (leaves_no_time(e) || hp3_probe_kind_of(e, f->pair, now) != HP3_PROBE_PEER ||
-		!ask(e, m, now)) {
-		hp3_slot_drop(e, flow, HP3_USE_MOVE);
+		!ask(e, m, now, acts)) {
+		hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
 		return;
 	}
-	hp3_move_input(e, flow, HP3_RFR_IN_SEEK, now, acts);
 	hp3_round_go(e, m, now, acts);
 }
 
@@ -120,13 +113,13 @@ static void ask_again(struct hp3_engine *e, struct hp3_move *m, uint64_t now, st
 		settle(e, m->flow, m->to, now, acts);
 		return;
 	}
-	m->errand.setup.again = next;
+	if (m->errand.state == HP3_ERRAND_ASKING)
+		hp3_errand_input(e, m, HP3_ERRAND_IN_LATER, now, acts);
 	if (next > now) {
 		hp3_slot_timer(e, m, &m->move_at, next);
 		return;
 	}
-	m->errand.setup.again = 0;
-	if (!ask(e, m, now)) { /* the budget: what is known decides */
+	if (!ask(e, m, now, acts)) { /* the budget: what is known decides */
 		settle(e, m->flow, m->to, now, acts);
 		return;
 	}
@@ -169,7 +162,7 @@ void hp3_setup_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, stru
 	uint16_t port;
 	uint64_t wait;
 
-	if (m->errand.setup.again != 0) {
+	if (m->errand.state == HP3_ERRAND_WAITING) {
 		ask_again(e, m, now, acts);
 		return;
 	}
@@ -193,8 +186,7 @@ void hp3_setup_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, stru
 	} else if (hp3_counts_place(e, m->flow, &port, now)) {
 		settle(e, m->flow, port, now, acts);
 	} else {
-		m->errand.asking = false;
-		hp3_move_input(e, m->flow, HP3_RFR_IN_NO_BETTER, now, acts);
+		hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
 	}
 }
 
@@ -207,8 +199,7 @@ void hp3_setup_late(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp
 		return;
 	}
 	came_late(e);
-	m->errand.asking = false;
-	hp3_move_input(e, flow, HP3_RFR_IN_NO_BETTER, now, acts);
+	hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
 }
 
 void hp3_peer_seen(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,

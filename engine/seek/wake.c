@@ -51,7 +51,7 @@ static bool may_wake(const struct hp3_engine *e, const struct hp3_flow *f, uint6
 }
 
 /* Twice as many ports as for a flow under way: the message waits for the best of them. */
-static bool ask(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+static bool ask(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
 {
 	const struct hp3_flow *f = &e->flows[m->flow];
 	uint16_t ports[HP3_ROUND_PROBES];
@@ -64,7 +64,7 @@ static bool ask(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
 		want = HP3_ROUND_PROBES - 1;
 	what.n = hp3_paths_candidates(
 		hp3_paths_of(e, f->pair), f->rqpn, what.port, ports, want, now);
-	return hp3_round_begin(e, m, &what, now);
+	return hp3_round_begin(e, m, &what, now, acts);
 }
 
 void hp3_wake(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now,
@@ -85,8 +85,8 @@ void hp3_wake(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uin
 	m = hp3_move_prepare(e, flow, HP3_ERRAND_MESSAGE_START, now, acts);
 	if (m == NULL)
 		return;
-	if (!ask(e, m, now)) {
-		hp3_slot_drop(e, flow, HP3_USE_MOVE);
+	if (!ask(e, m, now, acts)) {
+		hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
 		return;
 	}
 	m->closing = (struct hp3_closing){.psn = f->stream.hi, .end = f->stream.nxt};
@@ -94,7 +94,6 @@ void hp3_wake(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uin
 	m->errand.start.hold_end = now + (hold < e->cfg.max_hold_ns ? hold : e->cfg.max_hold_ns);
 	e->pairs.pairs[f->pair].nmoves++;
 	e->stats.wakes++;
-	hp3_move_input(e, flow, HP3_RFR_IN_WAKE, now, acts);
 	hp3_rate_suspend(e, flow, now);
 	hp3_send_probes(e, m, now, acts);
 	hp3_active_add(e, flow, now); /* what is held leaves unseen: is its path dead? */
@@ -111,7 +110,6 @@ void hp3_wake_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struc
 		hp3_slot_timer(e, m, &m->move_at, m->errand.start.hold_end);
 		return;
 	}
-	m->errand.asking = false;
 	hp3_round_cancel(&m->errand.round);
 	if (hp3_round_heard(&m->errand.round))
 		hp3_round_learn(e, m, now); /* else: not answered yet, which says nothing */
@@ -119,11 +117,11 @@ void hp3_wake_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struc
 		m->to = best->port;
 	hp3_round_report(e, m, now, acts);
 	if (m->to != m->from) {
-		hp3_move_input(e, flow, HP3_RFR_IN_WON, now, acts);
+		hp3_errand_input(e, m, HP3_ERRAND_IN_GO, now, acts);
 		return;
 	}
 	m->errand.start.clear = best != NULL;
-	hp3_move_input(e, flow, HP3_RFR_IN_NO_BETTER, now, acts);
+	hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
 	if (best == NULL)
 		hp3_search_ended(e, flow, false, e->cfg.round.guard_ns, now);
 }

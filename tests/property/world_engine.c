@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What hp3d does around the engine: hands packets in, keeps the FIFOs, carries out actions. */
-#include "world_internal.h"
+#include "world_inside.h"
 #include <string.h>
 
 /* --- FIFOs --- */
@@ -217,6 +217,7 @@ void world_tick(struct world *w)
 	w->ticking = false;
 	world_peer_tick(w);
 	world_check_holds(w);
+	world_check_errands(w);
 	if (w->p.rewire_every_us != 0)
 		world_check_claims(w);
 	world_at(w, next_tick(w), EV_TICK, 0, 0);

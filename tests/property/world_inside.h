@@ -3,11 +3,15 @@
 #define HP3_TESTS_WORLD_INSIDE_H
 /*
  * What the world reads from inside the engine, because nothing outside shows it at the moment when
- * it counts: the rate of a flow (cc = dcqcn), and what the path table says of a port.
+ * it counts: the rate of a flow (cc = dcqcn), what the path table says of a port, and how far
+ * errands have come.
  */
 #include "world_internal.h"
 
 /* Was the path that `port` draws for this flow known to have failed before this moment? */
 bool world_is_failed(const struct world *w, uint32_t flow, uint16_t port);
+
+/* Nobody asks, or waits for an answer, whose move is over (engine/moves/errand.h). */
+void world_check_errands(struct world *w);
 
 #endif

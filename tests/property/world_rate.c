@@ -126,11 +126,24 @@ uint32_t world_dead_rounds(const struct world *w, uint32_t flow)
 	for (uint32_t i = 0; i < w->e->nmoves; i++) {
 		const struct hp3_move *m = &w->e->moves[w->e->slots[i]];
 
-		n += (m->use & HP3_USE_MOVE) && m->errand.asking &&
+		n += (m->use & HP3_USE_MOVE) && m->errand.state != HP3_ERRAND_QUIET &&
 		     m->errand.kind == HP3_ERRAND_DEAD &&
 		     w->e->flows[m->flow].pair == w->e->flows[flow].pair;
 	}
 	return n;
+}
+
+/* Nobody asks, or waits for an answer, whose move is over (errand.h). */
+void world_check_errands(struct world *w)
+{
+	for (uint32_t i = 0; i < w->e->nmoves; i++) {
+		const struct hp3_move *m = &w->e->moves[w->e->slots[i]];
+
+		if (!hp3_errand_fits(m->errand.kind, m->errand.state, w->e->flows[m->flow].state))
+			VIOLATION(w, "flow %u: move in %s, errand of kind %u in state %u", m->flow,
+				hp3_rfr_state_name(w->e->flows[m->flow].state), m->errand.kind,
+				m->errand.state);
+	}
 }
 
 bool world_is_failed(const struct world *w, uint32_t flow, uint16_t port)

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ENGINE_ERRAND_STEPS_H
+#define HP3_ENGINE_ERRAND_STEPS_H
+/*
+ * How far errands come with asking, and what that means for the move (rfr/transitions.h), as one
+ * table. errand.c compiles it; tests hold engines against it; the model is generated from it.
+ */
+
+/* X(symbol, text): what is meant by each: errand.h */
+#define HP3_ERRAND_KINDS(X)                                                                        \
+	X(OPERATOR, "operator")                                                                    \
+	X(CONGESTED, "congested")                                                                  \
+	X(BEHIND_DRAIN, "behind-drain")                                                            \
+	X(SETUP, "setup")                                                                          \
+	X(MESSAGE_START, "message-start")                                                          \
+	X(DEAD, "dead")
+
+#define HP3_ERRAND_STATES(X)                                                                       \
+	X(QUIET, "quiet") /* nothing is asked yet, or any more: answers mean nothing */            \
+	X(ASKING, "asking") /* a round of probes is out */                                         \
+	X(WAITING, "waiting") /* between two rounds */
+
+#define HP3_ERRAND_INPUTS(X)                                                                       \
+	X(BEGUN, "begun") /* a round begins */                                                     \
+	X(LATER, "later") /* to be asked once more, but not now */                                 \
+	X(GO, "go") /* where to is known */                                                        \
+	X(STAY, "stay") /* nothing better, nobody to ask, or no longer wanted */                   \
+	X(HELD, "held") /* packets have waited for the answer long enough */                       \
+	X(OVER, "over") /* the move has ended, whatever ended it */
+
+/* X(kind, state, input, next state, input for the move) */
+#define HP3_ERRAND_STEPS(X)                                                                        \
+	X(OPERATOR, QUIET, GO, QUIET, MOVE)                                                        \
+	X(CONGESTED, QUIET, BEGUN, ASKING, SEEK)                                                   \
+	X(CONGESTED, QUIET, STAY, QUIET, NONE)                                                     \
+	X(CONGESTED, ASKING, LATER, WAITING, NONE)                                                 \
+	X(CONGESTED, ASKING, GO, QUIET, MOVE)                                                      \
+	X(CONGESTED, ASKING, STAY, QUIET, NO_BETTER)                                               \
+	X(CONGESTED, ASKING, OVER, QUIET, NONE)                                                    \
+	X(CONGESTED, WAITING, BEGUN, ASKING, NONE)                                                 \
+	X(CONGESTED, WAITING, STAY, QUIET, NO_BETTER)                                              \
+	X(CONGESTED, WAITING, OVER, QUIET, NONE)                                                   \
+	X(BEHIND_DRAIN, QUIET, GO, QUIET, MOVE) /* drained first, and asked then */                \
+	X(BEHIND_DRAIN, QUIET, BEGUN, ASKING, NONE)                                                \
+	X(BEHIND_DRAIN, QUIET, STAY, QUIET, NO_BETTER)                                             \
+	X(BEHIND_DRAIN, ASKING, GO, QUIET, WON)                                                    \
+	X(BEHIND_DRAIN, ASKING, STAY, QUIET, NO_BETTER)                                            \
+	X(BEHIND_DRAIN, ASKING, HELD, QUIET, TIMEOUT)                                              \
+	X(BEHIND_DRAIN, ASKING, OVER, QUIET, NONE)                                                 \
+	X(SETUP, QUIET, BEGUN, ASKING, SEEK)                                                       \
+	X(SETUP, QUIET, GO, QUIET, MOVE_IDLE)                                                      \
+	X(SETUP, QUIET, STAY, QUIET, NONE)                                                         \
+	X(SETUP, ASKING, LATER, WAITING, NONE)                                                     \
+	X(SETUP, ASKING, GO, QUIET, MOVE_IDLE)                                                     \
+	X(SETUP, ASKING, STAY, QUIET, NO_BETTER)                                                   \
+	X(SETUP, ASKING, OVER, QUIET, NONE)                                                        \
+	X(SETUP, WAITING, BEGUN, ASKING, NONE)                                                     \
+	X(SETUP, WAITING, GO, QUIET, MOVE_IDLE)                                                    \
+	X(SETUP, WAITING, STAY, QUIET, NO_BETTER)                                                  \
+	X(SETUP, WAITING, OVER, QUIET, NONE)                                                       \
+	X(MESSAGE_START, QUIET, BEGUN, ASKING, WAKE)                                               \
+	X(MESSAGE_START, QUIET, STAY, QUIET, NONE)                                                 \
+	X(MESSAGE_START, ASKING, GO, QUIET, WON)                                                   \
+	X(MESSAGE_START, ASKING, STAY, QUIET, NO_BETTER)                                           \
+	X(MESSAGE_START, ASKING, HELD, QUIET, TIMEOUT)                                             \
+	X(MESSAGE_START, ASKING, OVER, QUIET, NONE)                                                \
+	X(DEAD, QUIET, BEGUN, ASKING, SEEK)                                                        \
+	X(DEAD, QUIET, GO, QUIET, DEAD)                                                            \
+	X(DEAD, QUIET, STAY, QUIET, NONE)                                                          \
+	X(DEAD, ASKING, BEGUN, ASKING, NONE) /* the next window, at once */                        \
+	X(DEAD, ASKING, LATER, WAITING, NONE)                                                      \
+	X(DEAD, ASKING, GO, QUIET, DEAD)                                                           \
+	X(DEAD, ASKING, STAY, QUIET, NO_BETTER)                                                    \
+	X(DEAD, ASKING, OVER, QUIET, NONE)                                                         \
+	X(DEAD, WAITING, BEGUN, ASKING, NONE)                                                      \
+	X(DEAD, WAITING, LATER, WAITING, NONE)                                                     \
+	X(DEAD, WAITING, STAY, QUIET, NO_BETTER)                                                   \
+	X(DEAD, WAITING, OVER, QUIET, NONE)
+
+#endif
