@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of errand_steps.h, and what its steps mean for the move. */
+/* The table of errand_steps.h. What its steps mean for the move: start.c. */
 #include "engine/moves/moves.h"
 
 static const struct hp3_errand_step steps[HP3_ERRAND_KIND_MAX][HP3_ERRAND_STATE_MAX]
@@ -19,18 +19,4 @@ struct hp3_errand_step hp3_errand_step(
 	if (!step.known)
 		step.next = (uint8_t)state;
 	return step;
-}
-
-void hp3_errand_input(struct hp3_engine *e, struct hp3_move *m, enum hp3_errand_input input,
-	uint64_t now, struct hp3_acts *acts)
-{
-	struct hp3_errand_step step = hp3_errand_step(m->errand.kind, m->errand.state, input);
-
-	m->errand.state = step.next;
-	if (step.known && step.move == HP3_RFR_IN_NONE && input == HP3_ERRAND_IN_STAY)
-		hp3_slot_drop(e, m->flow, HP3_USE_MOVE); /* nothing had begun */
-	else if (step.move == HP3_RFR_IN_MOVE)
-		hp3_move_start(e, m->flow, now, acts);
-	else if (step.move != HP3_RFR_IN_NONE)
-		hp3_move_input(e, m->flow, step.move, now, acts);
 }

@@ -21,7 +21,6 @@
 #include "engine/moves/errand_steps.h"
 #include "ppp/discovery.h"
 #include "ppp/monitor.h"
-#include "rfr/rfr.h"
 
 #define HP3_DEAD_ALSO 3u
 
@@ -55,23 +54,6 @@ struct hp3_errand_step {
 /* What `input` does to an errand of this kind in `state`. */
 struct hp3_errand_step hp3_errand_step(
 	enum hp3_errand_kind kind, enum hp3_errand_state state, enum hp3_errand_input input);
-
-/*
- * The invariant of both tables: an errand asks, or waits to ask again, exactly where answers can be
- * used: while traffic flows on in SEEKING, or for what is held in PROBING. Everywhere else it is
- * quiet.
- */
-static inline bool hp3_errand_fits(
-	enum hp3_errand_kind kind, enum hp3_errand_state state, enum hp3_rfr_state move)
-{
-	bool held = kind == HP3_ERRAND_BEHIND_DRAIN || kind == HP3_ERRAND_MESSAGE_START;
-
-	if (move == HP3_RFR_SEEKING)
-		return state != HP3_ERRAND_QUIET && !held;
-	if (move == HP3_RFR_PROBING)
-		return state == HP3_ERRAND_ASKING && held;
-	return state == HP3_ERRAND_QUIET;
-}
 
 struct hp3_errand_operator {
 	uint64_t tag; /* of the command */

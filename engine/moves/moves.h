@@ -22,14 +22,16 @@ void hp3_hold_release(
 void hp3_hold_shed(struct hp3_engine *e, uint32_t flow, uint32_t count, struct hp3_acts *acts);
 void hp3_hold_discard(struct hp3_engine *e, uint32_t flow, struct hp3_acts *acts); /* all */
 
-/* errand.c: a step of the errand, and what it means for the move */
+/* start.c: errands */
+/* A slot for a new errand; what a move before is still to be judged by is judged now. */
+struct hp3_move *hp3_move_prepare(struct hp3_engine *e, uint32_t flow, enum hp3_errand_kind kind,
+	uint64_t now, struct hp3_acts *acts);
+/* A step of the errand (errand_steps.h), and what it means for the move. One that is told to STAY
+ * before it has asked gives its slot back. */
 void hp3_errand_input(struct hp3_engine *e, struct hp3_move *m, enum hp3_errand_input input,
 	uint64_t now, struct hp3_acts *acts);
 
 /* moves.c: the actions of rfr */
-/* A slot for a new errand; what a move before is still to be judged by is judged now. */
-struct hp3_move *hp3_move_prepare(struct hp3_engine *e, uint32_t flow, enum hp3_errand_kind kind,
-	uint64_t now, struct hp3_acts *acts);
 /* Feeds an input to the flow's state machine and carries out what ends a move; returns the action.
  */
 enum hp3_rfr_action hp3_move_input(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_input input,
@@ -37,9 +39,6 @@ enum hp3_rfr_action hp3_move_input(struct hp3_engine *e, uint32_t flow, enum hp3
 /* A packet with this BTH PSN closes the old path; nothing from `end` on has left. */
 void hp3_move_close(struct hp3_engine *e, uint32_t flow, uint32_t psn, uint32_t end, uint64_t now,
 	struct hp3_acts *acts);
-/* The target is known, or will be asked for (BEHIND_DRAIN): close the old path, or go on at once.
- */
-void hp3_move_start(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
 void hp3_set_port(struct hp3_engine *e, struct hp3_flow *f, uint16_t port);
 /* The next one waits (ppp/discovery.h), least_ns at least. */
 void hp3_search_ended(

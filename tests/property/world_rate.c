@@ -4,6 +4,7 @@
  * raises it, and marks of the old path do not count against the new one.
  */
 #include "engine/pass/pass.h"
+#include "tests/errand_fits.h"
 #include "world_inside.h"
 
 #define LINE_MBPS 10000u

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <cmocka.h>
-#include "engine/moves/errand.h"
+#include "tests/errand_fits.h"
 
 #define PAIRS (HP3_ERRAND_KIND_MAX * HP3_RFR_STATE_MAX * HP3_ERRAND_STATE_MAX)
 

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How a move begins: an errand, its steps, and the wish to move that may come of them. */
+#include "engine/moves/moves.h"
+
+struct hp3_move *hp3_move_prepare(struct hp3_engine *e, uint32_t flow, enum hp3_errand_kind kind,
+	uint64_t now, struct hp3_acts *acts)
+{
+	/* Until somebody knows better: of congestion its evidence says which. */
+	static const uint8_t cause_of[] = {[HP3_ERRAND_OPERATOR] = HP3_CAUSE_OPERATOR,
+		[HP3_ERRAND_CONGESTED] = HP3_CAUSE_RTT,
+		[HP3_ERRAND_BEHIND_DRAIN] = HP3_CAUSE_RTT,
+		[HP3_ERRAND_SETUP] = HP3_CAUSE_SETUP,
+		[HP3_ERRAND_MESSAGE_START] = HP3_CAUSE_WAKE,
+		[HP3_ERRAND_DEAD] = HP3_CAUSE_DEAD};
+	const struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = hp3_slot_take(e, flow, HP3_USE_MOVE);
+
+	if (m == NULL)
+		return NULL;
+	if (m->use & HP3_USE_VERIFY)
+		hp3_outcome_judge(e, m, now, acts);
+	m->from = m->to = hp3_flow_port(f);
+	m->closing = (struct hp3_closing){0};
+	m->t_ask = now;
+	m->t_close = m->moved_pkts = m->moved_bytes = 0;
+	m->suspended = false;
+	m->errand = (struct hp3_errand){.kind = (uint8_t)kind, .cause = cause_of[kind]};
+	if ((f->flags & HP3_FF_PAIRED) && e->cfg.monitor.cycle_ns != 0)
+		hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &m->errand.before);
+	return m;
+}
+
+/*
+ * Which input a wish to move is. Idle must be proven by a reply with a right ICRC, with nothing
+ * sent again since (rule 7). The newest packet can close if it is a first transmission that will be
+ * answered, is not yet, and has left. Before probes that look like a duplicate (BEHIND_DRAIN) a
+ * SEND or WRITE has to close, for their answers speak of it (rule 2).
+ */
+static enum hp3_rfr_input wish(const struct hp3_engine *e, const struct hp3_flow *f)
+{
+	const struct hp3_move *m = &e->moves[f->slot];
+	bool idle = hp3_stream_idle(&f->stream), behind = m->errand.kind == HP3_ERRAND_BEHIND_DRAIN;
+
+	if (e->cfg.beside)
+		return HP3_RFR_IN_MOVE;
+	if (idle && (f->flags & HP3_FF_IDLE_PROOF) && !behind)
+		return HP3_RFR_IN_MOVE_IDLE;
+	if (!idle && (f->flags & HP3_FF_LAST_CLOSE) && m->held_pkts == 0 &&
+		!(behind && (f->flags & HP3_FF_READS)))
+		return HP3_RFR_IN_MOVE_CLOSED;
+	return HP3_RFR_IN_MOVE;
+}
+
+static void start(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_move *m = &e->moves[f->slot];
+	enum hp3_rfr_input input = wish(e, f);
+
+	hp3_slot_timer(e, m, &m->move_at, now + e->cfg.close_timeout_ns);
+	if (hp3_move_input(e, flow, input, now, acts) == HP3_RFR_DO_BEHIND)
+		hp3_move_close(e, flow, f->stream.hi, hp3_stream_end(&f->stream), now, acts);
+	else if (e->cfg.beside && f->state == HP3_RFR_CLOSING) {
+		m->suspended = true;
+		hp3_act(acts, HP3_ACT_SUSPEND, flow)->port = m->from;
+	}
+}
+
+void hp3_errand_input(struct hp3_engine *e, struct hp3_move *m, enum hp3_errand_input input,
+	uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_errand_step step = hp3_errand_step(m->errand.kind, m->errand.state, input);
+
+	m->errand.state = step.next;
+	if (step.known && step.move == HP3_RFR_IN_NONE && input == HP3_ERRAND_IN_STAY)
+		hp3_slot_drop(e, m->flow, HP3_USE_MOVE); /* nothing had begun */
+	else if (step.move == HP3_RFR_IN_MOVE)
+		start(e, m->flow, now, acts);
+	else if (step.move != HP3_RFR_IN_NONE)
+		hp3_move_input(e, m->flow, step.move, now, acts);
+}
