@@ -7,9 +7,9 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
-#include "app/hp3d/control_socket.h"
+#include "app/control/socket.h"
 #include "app/hp3d/events.h"
-#include "app/hp3d/json_client.h"
+#include "app/control/client.h"
 #include "app/hp3d/json_request.h"
 #include "app/hp3d/watch.h"
 

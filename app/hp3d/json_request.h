@@ -9,7 +9,7 @@
  * Error codes: bad-request, unknown-command, not-found, refused (a move; `code` is then the
  * reason's own name, see json_flow.c), timeout (a data lcore did not answer), no-memory.
  */
-#include <jansson.h>
+#include "app/control/reply.h"
 #include "config/config.h"
 
 #define HP3D_PAGE_DEFAULT 100
@@ -17,17 +17,5 @@
 
 /* arg: the const struct hp3_config in effect. An hp3d_answer_fn. */
 json_t *hp3d_json_answer(void *arg, const char *line, size_t len);
-
-/* An answer; takes the reference to `data`. NULL if data is NULL or memory is out. */
-json_t *hp3d_json_ok(json_t *data);
-json_t *hp3d_json_error(const char *code, const char *fix, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-/*
- * Numbers of a request. Absent: *value stays as it is. False: *error is the answer. limits of a
- * page: 1 to HP3D_PAGE_MAX.
- */
-bool hp3d_json_number(
-	json_t *req, const char *key, uint64_t min, uint64_t max, uint64_t *value, json_t **error);
 
 #endif

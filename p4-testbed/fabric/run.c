@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 #include <rte_eal.h>
-#include "app/hp3d/control_socket.h"
-#include "app/hp3d/json_client.h"
+#include "app/control/client.h"
+#include "app/control/socket.h"
 #include "p4-testbed/fabric/fabric_main.h"
 
 #define CLIENTS     8u

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdlib.h>
-#include "app/hp3d/json_request.h"
+#include "app/control/reply.h"
 
 static void answers_say_what_went_wrong(void **state)
 {

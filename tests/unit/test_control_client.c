@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "app/hp3d/json_client.h"
-#include "app/hp3d/json_request.h"
+#include "app/control/client.h"
+#include "app/control/reply.h"
 
 struct fixture {
 	struct hp3d_client client;

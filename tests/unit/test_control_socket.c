@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "app/hp3d/control_socket.h"
+#include "app/control/socket.h"
 
 /* A path in a directory of our own below /tmp. */
 static void in_directory(char *path, size_t cap, const char *name)

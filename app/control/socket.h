@@ -2,7 +2,11 @@
 #ifndef HP3D_CONTROL_SOCKET_H
 #define HP3D_CONTROL_SOCKET_H
 /*
- * The listening Unix socket of hp3d, mode 0600. One process serves one path: a socket that nobody
+ * This room: a socket that answers lines of JSON, as hp3d and hp3-fabric have one. It listens
+ * (here), serves clients (client.h) and shapes answers (reply.h); what the requests mean is the
+ * program's. It calls nothing of hp3.
+ *
+ * The listening Unix socket, mode 0600. One process serves one path: a socket that nobody
  * serves any more is replaced, one that is being served is refused. Two starting at once are told
  * apart by a lock on the directory, held only while starting.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_JSON_CLIENT_H
-#define HP3D_JSON_CLIENT_H
+#ifndef HP3D_CLIENT_H
+#define HP3D_CLIENT_H
 /*
  * One client of the control socket: bytes in, lines out to the answering function, its answers
  * back, in order.

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/hp3d/json_client.h"
+#include "app/control/client.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "app/hp3d/json_request.h"
+#include "app/control/reply.h"
 
 int hp3d_client_open(struct hp3d_client *c, int fd)
 {

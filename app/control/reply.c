@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of an answer; apart from the requests, so that they stand without DPDK. */
 #include <inttypes.h>
 #include <stdarg.h>
-#include "app/hp3d/json_request.h"
+#include "app/control/reply.h"
 
 json_t *hp3d_json_ok(json_t *data)
 {

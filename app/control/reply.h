@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_REPLY_H
+#define HP3D_REPLY_H
+/*
+ * The parts of an answer, and the numbers of a request:
+ *     {"v":1,"ok":true,"data":...}   or   {"v":1,"ok":false,"error":{"code","text","fix"}}
+ */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* An answer; takes the reference to `data`. NULL if data is NULL or memory is out. */
+json_t *hp3d_json_ok(json_t *data);
+json_t *hp3d_json_error(const char *code, const char *fix, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* A number of a request. Absent: *value stays as it is. False: *error is the answer. */
+bool hp3d_json_number(
+	json_t *req, const char *key, uint64_t min, uint64_t max, uint64_t *value, json_t **error);
+
+#endif
