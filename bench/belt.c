@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <rte_dev.h>
 #include <rte_eth_ring.h>
-#include "app/hp3d/memory.h"
+#include "app/hp3d/pipe/memory.h"
 
 static int start_port(struct belt *b)
 {

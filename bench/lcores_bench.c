@@ -22,9 +22,9 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <rte_version.h>
-#include "app/hp3d/eal.h"
-#include "app/hp3d/memory.h"
-#include "app/hp3d/workers_internal.h"
+#include "app/hp3d/lcores/eal.h"
+#include "app/hp3d/lcores/internal.h"
+#include "app/hp3d/pipe/memory.h"
 #include "bench/belt.h"
 #include "bench/ring_rail.h"
 #include "engine/hash.h"

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <rte_ip.h>
-#include "app/hp3d/eal.h"
+#include "app/hp3d/lcores/eal.h"
 #include "engine/hash.h"
 #include "roce/build.h"
 #include "roce/icrc.h"

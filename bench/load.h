@@ -11,7 +11,7 @@
  * PSNs were in flight before, 2^20 WRITE packets per flow.
  */
 #include <rte_mbuf.h>
-#include "app/hp3d/pipe.h"
+#include "app/hp3d/pipe/pipe.h"
 
 #define LOAD_BURST 32u
 #define LOAD_BYTES 1024u /* payload of a WRITE MIDDLE */

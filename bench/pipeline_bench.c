@@ -18,7 +18,7 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_version.h>
-#include "app/hp3d/eal.h"
+#include "app/hp3d/lcores/eal.h"
 #include "bench/belt.h"
 #include "bench/load.h"
 

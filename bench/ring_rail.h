@@ -3,11 +3,11 @@
 #define HP3_BENCH_RING_RAIL_H
 /*
  * A rail without devices, for bench and tests of the workers: two net_ring ports whose queues are
- * rings that the caller fills and empties. It stands in for app/hp3d/ports.c. With two queues the
- * caller plays a NIC that spreads (RSS), with one the workers have to.
+ * rings that the caller fills and empties. It stands in for app/hp3d/lcores/ports.c. With two
+ * queues the caller plays a NIC that spreads (RSS), with one the workers have to.
  */
 #include <rte_ring.h>
-#include "app/hp3d/ports.h"
+#include "app/hp3d/lcores/ports.h"
 
 #define RING_RAIL_QUEUES 2u
 

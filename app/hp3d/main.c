@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "app/hp3d/control.h"
-#include "app/hp3d/eal.h"
-#include "app/hp3d/pipe.h"
-#include "app/hp3d/ports.h"
-#include "app/hp3d/replay.h"
-#include "app/hp3d/telemetry.h"
-#include "app/hp3d/watch.h"
-#include "app/hp3d/workers.h"
+#include "app/hp3d/control/control.h"
+#include "app/hp3d/control/telemetry.h"
+#include "app/hp3d/control/watch.h"
+#include "app/hp3d/lcores/eal.h"
+#include "app/hp3d/lcores/ports.h"
+#include "app/hp3d/lcores/workers.h"
+#include "app/hp3d/pipe/pipe.h"
+#include "app/hp3d/replay/replay.h"
 
 #define DEFAULT_CONFIG "/etc/hp3/hp3.ini"
 #define POLL_MS        50

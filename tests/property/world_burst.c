@@ -2,8 +2,8 @@
 /*
  * hp3d's poll-mode loop. What RNICs and network deliver waits in the rings of two ports; every poll
  * takes what is there, in the order in which it came and up to a burst, of the RNIC's side first,
- * and does with it precisely what app/hp3d/pipe.c does. Now and then a poll is late, as behind a
- * long burst or a sleep.
+ * and does with it precisely what app/hp3d/pipe/pipe.c does. Now and then a poll is late, as behind
+ * a long burst or a sleep.
  *
  * With bursts of one packet each goes through the engine at the moment when it comes.
  */

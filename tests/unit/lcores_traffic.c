@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include <rte_eal.h>
 #include <rte_launch.h>
-#include "app/hp3d/eal.h"
-#include "app/hp3d/pipe.h"
+#include "app/hp3d/lcores/eal.h"
+#include "app/hp3d/pipe/pipe.h"
 #include "engine/hash.h"
 #include "lcores_traffic.h"
 #include "roce/build.h"

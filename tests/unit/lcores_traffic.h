@@ -5,7 +5,7 @@
  * Two workers on a rail of rings, and the packets of flows whose addresses belong to the one or the
  * other: WRITEs that leave, ACKs that arrive. The test is the NIC.
  */
-#include "app/hp3d/workers_internal.h"
+#include "app/hp3d/lcores/internal.h"
 #include "bench/ring_rail.h"
 
 #define LCORES_FLOWS   32u

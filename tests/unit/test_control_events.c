@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <jansson.h>
-#include "app/hp3d/events.h"
+#include "app/hp3d/control/events.h"
 
 static struct hp3_config small_config(void)
 {

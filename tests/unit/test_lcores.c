@@ -11,8 +11,8 @@
 #include <cmocka.h>
 #include <time.h>
 #include <rte_launch.h>
-#include "app/hp3d/eal.h"
-#include "app/hp3d/pipe.h"
+#include "app/hp3d/lcores/eal.h"
+#include "app/hp3d/pipe/pipe.h"
 #include "lcores_traffic.h"
 
 static void all_out(struct ring_rail *r, enum hp3_dir dir, uint32_t next[LCORES_FLOWS])

@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <sys/rseq.h>
 #include <rte_launch.h>
-#include "app/hp3d/eal.h"
+#include "app/hp3d/lcores/eal.h"
 #include "lcores_traffic.h"
 
 #define LINE 64u

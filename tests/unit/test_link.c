@@ -9,7 +9,7 @@
 #include <string.h>
 #include <rte_eal.h>
 #include <rte_mbuf.h>
-#include "app/hp3d/link.h"
+#include "app/hp3d/lcores/link.h"
 
 #define PACKETS 64u
 #define STEPS   20000u

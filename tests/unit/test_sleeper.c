@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <time.h>
-#include "app/hp3d/sleeper.h"
+#include "app/hp3d/lcores/sleeper.h"
 
 #define LONG  20000000000ull /* far beyond what a ring takes on a busy machine */
 #define TURNS 2000u

@@ -10,7 +10,7 @@
 #include <numa.h>
 #include <numaif.h>
 #include <rte_memory.h>
-#include "app/hp3d/sockets.h"
+#include "app/hp3d/pipe/sockets.h"
 
 #define ANY   SOCKET_ID_ANY
 #define BYTES ((size_t)2 << 20)

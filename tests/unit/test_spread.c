@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <rte_thash.h>
-#include "app/hp3d/spread.h"
+#include "app/hp3d/lcores/spread.h"
 #include "engine/hash.h"
 #include "roce/wire.h"
 

@@ -22,7 +22,7 @@ class Counters(Wired):
             body = re.search(rf"#define {name}\(X\)(.*)", text).group(1)
             return re.findall(r'X\((\w+), "([^"]*)"(?:, (\d))?', body)
         engine = [x[0] for x in macro("engine/stats.h", "HP3_STATS")]
-        pipe = macro("app/hp3d/pipe.h", "HP3D_PIPE_COUNTERS")
+        pipe = macro("app/hp3d/pipe/pipe.h", "HP3D_PIPE_COUNTERS")
         reasons = ["reason_" + x[1] for x in macro("roce/parse.h", "HP3_PARSE_REASONS")]
         with open(os.path.join(SOURCE, "roce/parse.h")) as f:
             classes = ["class_" + c.lower() for c in re.findall(r"\tHP3_CLASS_(\w+),", f.read()) if c != "MAX"]

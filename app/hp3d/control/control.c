@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/control/control.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include "app/control/client.h"
+#include "app/control/socket.h"
+#include "app/hp3d/control/events.h"
+#include "app/hp3d/control/requests.h"
+#include "app/hp3d/control/watch.h"
+#include "app/hp3d/lcores/worker.h"
+
+#define EVENTS_PER_TAKE 32u
+#define EVENTS_PER_POLL 4096u /* of one worker: bounds the delay of an answer */
+
+static struct {
+	const struct hp3_config *cfg; /* NULL: not started */
+	struct hp3d_control_socket socket;
+	struct hp3d_client clients[HP3D_CLIENTS_MAX]; /* the first n_clients are open */
+	unsigned n_clients;
+} control;
+
+int hp3d_control_start(const struct hp3_config *cfg)
+{
+	int rc = hp3d_events_init(cfg);
+
+	if (rc < 0) {
+		fprintf(stderr,
+			"hp3d: no memory to keep %u events: lower events_kept= in [control]\n",
+			cfg->control.events_kept);
+		return rc;
+	}
+	rc = hp3d_control_listen(&control.socket, cfg->control.socket);
+	if (rc < 0) {
+		hp3d_events_free();
+		return rc;
+	}
+	control.cfg = cfg;
+	return 0;
+}
+
+void hp3d_control_stop(void)
+{
+	if (!control.cfg)
+		return;
+	while (control.n_clients)
+		hp3d_client_close(&control.clients[--control.n_clients]);
+	hp3d_control_unlisten(&control.socket);
+	hp3d_events_free();
+	control.cfg = NULL;
+}
+
+static void take_events(void)
+{
+	struct hp3d_event ev[EVENTS_PER_TAKE];
+
+	for (unsigned i = 0; i < hp3d_worker_count(); i++) {
+		struct hp3d_worker *w = hp3d_worker(i);
+		unsigned n, taken = 0;
+		do {
+			n = hp3d_worker_events(w, ev, EVENTS_PER_TAKE);
+			for (unsigned k = 0; k < n; k++)
+				hp3d_events_add(&ev[k]);
+			taken += n;
+		} while (n && taken < EVENTS_PER_POLL);
+	}
+}
+
+static void accept_clients(void)
+{
+	while (control.n_clients < HP3D_CLIENTS_MAX) {
+		int fd = accept4(control.socket.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd < 0)
+			return;
+		if (hp3d_client_open(&control.clients[control.n_clients], fd) == 0)
+			control.n_clients++;
+		else
+			close(fd);
+	}
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000 + 1;
+}
+
+static void serve_clients(const struct pollfd *polled)
+{
+	uint64_t now = now_ms();
+
+	/* Backwards: a closed one's place is taken by the last, which was served already. */
+	for (unsigned i = control.n_clients; i-- > 0;) {
+		struct hp3d_client *c = &control.clients[i];
+		bool open = hp3d_client_service(
+			c, polled[i].revents, now, hp3d_json_answer, (void *)control.cfg);
+		take_events(); /* of its moves, before the rings are full */
+		if (open)
+			continue;
+		hp3d_client_close(c);
+		*c = control.clients[--control.n_clients];
+	}
+}
+
+void hp3d_control_poll(int timeout_ms)
+{
+	struct pollfd polled[HP3D_CLIENTS_MAX + 2];
+	unsigned n = control.n_clients;
+
+	if (!control.cfg) {
+		poll(NULL, 0, timeout_ms);
+		return;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		const struct hp3d_client *c = &control.clients[i];
+		polled[i] = (struct pollfd){.fd = c->fd, .events = hp3d_client_wants(c)};
+		if (hp3d_client_ready(c))
+			timeout_ms = 0;
+	}
+	/* With all places taken, further clients wait in the kernel's backlog. */
+	polled[n] = (struct pollfd){
+		.fd = n < HP3D_CLIENTS_MAX ? control.socket.fd : -1, .events = POLLIN};
+	polled[n + 1] = (struct pollfd){.fd = hp3d_watch_fd(), .events = POLLIN};
+	int rc = poll(polled, n + 2, timeout_ms);
+	take_events();
+	if (rc < 0) /* interrupted by a signal: revents are undefined */
+		return;
+	if (polled[n + 1].revents & POLLIN)
+		hp3d_watch_poll();
+	serve_clients(polled);
+	if (polled[n].revents & POLLIN)
+		accept_clients();
+}

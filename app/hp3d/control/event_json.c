@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/control/event_json.h"
+#include <string.h>
+
+_Static_assert(sizeof(((struct hp3_config_rail *)0)->name) == HP3_FLOWID_RAIL_MAX, "rail names");
+
+void hp3d_flow_name(const struct hp3_config *cfg, unsigned rail, const struct hp3_flow_info *f,
+	char buf[HP3_FLOWID_MAX])
+{
+	struct hp3_flowid id = {.ipv6 = f->ipv6, .vlan = f->vlan, .rqpn = f->rqpn};
+
+	memcpy(id.rail, cfg->rails[rail].name, sizeof(id.rail));
+	memcpy(id.local, f->local, sizeof(id.local));
+	memcpy(id.remote, f->remote, sizeof(id.remote));
+	hp3_flowid_format(&id, buf, HP3_FLOWID_MAX);
+}
+
+static const char *outcome(const struct hp3_event *ev)
+{
+	switch ((enum hp3_event_type)ev->type) {
+	case HP3_EV_SWITCH:
+	case HP3_EV_IDLE_SWITCH:
+		return "moved";
+	case HP3_EV_RECOVER:
+		return "kept";
+	case HP3_EV_EPOCH:
+		return "discarded";
+	case HP3_EV_PAIR:
+		return "paired";
+	case HP3_EV_UNPAIR:
+		return "unpaired";
+	case HP3_EV_SEVERE:
+		return "reported";
+	case HP3_EV_ROUND:
+		return hp3_round_outcome_name((enum hp3_round_outcome)ev->outcome);
+	case HP3_EV_SUSPEND:
+		return "suspended";
+	case HP3_EV_FAILOVER:
+		return ev->nak ? "moved, nak" : "moved";
+	case HP3_EV_RESUME:
+		return "resumed";
+	case HP3_EV_OUTCOME:
+		return hp3_payoff_name((enum hp3_payoff)ev->outcome);
+	case HP3_EV_REPORT:
+		return "peer told";
+	case HP3_EV_REPLIES:
+		return "moved";
+	case HP3_EV_WOULD:
+		return "not moved";
+	case HP3_EV_MAX:
+		break;
+	}
+	return "unknown";
+}
+
+static json_t *pair_evidence(const struct hp3_event *ev)
+{
+	return json_pack("{s:s, s:i}", "by", hp3_pairing_name((enum hp3_pairing)ev->pairing),
+		"local_qpn", (int)ev->lqpn);
+}
+
+static json_t *move_evidence(const struct hp3_event *ev)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:i}", "drain_ns", (json_int_t)ev->drain_ns,
+		"held_pkts", (json_int_t)ev->held_pkts, "held_bytes", (json_int_t)ev->held_bytes,
+		"wait_ns", (json_int_t)ev->wait_ns, "close_psn", (int)ev->close_psn);
+}
+
+json_t *hp3d_path_json(const struct hp3_estimates *p)
+{
+	return json_pack("{s:I, s:I, s:I, s:I}", "base_rtt_ns", (json_int_t)p->base_rtt_ns,
+		"rtt_ns", (json_int_t)p->rtt_ns, "marked_permille", (json_int_t)p->marked_permille,
+		"rate_kbps", (json_int_t)p->rate_kbps);
+}
+
+static void add_cycles(json_t *j, const struct hp3_event *ev)
+{
+	json_t *cycles = json_array();
+
+	for (unsigned i = 0; cycles && i < ev->n_cycles; i++)
+		json_array_append_new(cycles, json_string(hp3_cycle_name(ev->cycles[i])));
+	json_object_set_new(j, "cycles", cycles);
+}
+
+static json_t *severe_evidence(const struct hp3_event *ev)
+{
+	json_t *j = json_pack("{s:o}", "path", hp3d_path_json(&ev->path));
+
+	add_cycles(j, ev);
+	return j;
+}
+
+static json_t *outcome_evidence(const struct hp3_event *ev)
+{
+	return json_pack("{s:o, s:o}", "before", hp3d_path_json(&ev->path), "after",
+		hp3d_path_json(&ev->after));
+}
+
+static json_t *failover_evidence(const struct hp3_event *ev)
+{
+	return json_pack("{s:I, s:b, s:I, s:I}", "stalled_ns", (json_int_t)ev->wait_ns, "nak",
+		ev->nak, "held_pkts", (json_int_t)ev->held_pkts, "held_bytes",
+		(json_int_t)ev->held_bytes);
+}
+
+static void add_probes(json_t *j, const struct hp3_event *ev)
+{
+	json_t *probes = json_array();
+
+	for (unsigned i = 0; probes && i < ev->n_probes; i++) {
+		const struct hp3_probe *p = &ev->probes[i];
+
+		json_array_append_new(
+			probes, json_pack("{s:i, s:I, s:b, s:s}", "port", p->port, "rtt_ns",
+					(json_int_t)p->rtt_ns, "ce", p->ce, "state",
+					hp3_probe_state_name((enum hp3_probe_state)p->state)));
+	}
+	json_object_set_new(
+		j, "kind", json_string(hp3_probe_kind_name((enum hp3_probe_kind)ev->probe_kind)));
+	json_object_set_new(j, "probes", probes);
+}
+
+static json_t *evidence(const struct hp3_event *ev)
+{
+	json_t *j;
+
+	switch ((enum hp3_event_type)ev->type) {
+	case HP3_EV_PAIR:
+	case HP3_EV_UNPAIR:
+		return pair_evidence(ev);
+	case HP3_EV_OUTCOME:
+		return outcome_evidence(ev);
+	case HP3_EV_SEVERE:
+	case HP3_EV_WOULD:
+		return severe_evidence(ev);
+	case HP3_EV_ROUND:
+		j = severe_evidence(ev);
+		add_probes(j, ev);
+		return j;
+	case HP3_EV_FAILOVER:
+		j = failover_evidence(ev);
+		add_probes(j, ev);
+		return j;
+	default:
+		j = move_evidence(ev);
+		if (ev->n_cycles != 0)
+			add_cycles(j, ev);
+		return j;
+	}
+}
+
+static bool has_reason(const struct hp3_event *ev)
+{
+	return ev->type <= HP3_EV_EPOCH || ev->type == HP3_EV_RESUME;
+}
+
+json_t *hp3d_event_json(const struct hp3_config *cfg, const struct hp3d_kept *k, uint64_t ref)
+{
+	const struct hp3_event *ev = &k->e.ev;
+	bool pairing = ev->type == HP3_EV_PAIR || ev->type == HP3_EV_UNPAIR;
+	char id[HP3_FLOWID_MAX];
+	json_t *j;
+
+	hp3d_flow_name(cfg, k->e.rail, &k->e.flow, id);
+	j = json_pack("{s:i, s:I, s:I, s:s, s:s}", "v", 1, "seq", (json_int_t)k->seq, "t_ns",
+		(json_int_t)ev->t_ns, "flow", id, "type",
+		hp3_event_name((enum hp3_event_type)ev->type));
+	if (!j)
+		return NULL;
+	if (!pairing) {
+		json_object_set_new(
+			j, "cause", json_string(hp3_cause_name((enum hp3_cause)ev->cause)));
+		json_object_set_new(j, "from", json_integer(ev->from));
+		json_object_set_new(j, "to", json_integer(ev->to));
+		if (has_reason(ev))
+			json_object_set_new(j, "reason",
+				json_string(hp3_rfr_input_name((enum hp3_rfr_input)ev->reason)));
+	}
+	if (ev->type == HP3_EV_OUTCOME)
+		json_object_set_new(j, "ref", ref ? json_integer((json_int_t)ref) : json_null());
+	json_object_set_new(j, "evidence", evidence(ev));
+	json_object_set_new(j, "outcome", json_string(outcome(ev)));
+	if (k->nth)
+		json_object_set_new(j, "nth", json_integer(k->nth));
+	if (ev->tag)
+		json_object_set_new(j, "tag", json_integer((json_int_t)ev->tag));
+	return j;
+}

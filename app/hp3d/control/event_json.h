@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_EVENT_JSON_H
+#define HP3D_EVENT_JSON_H
+/* A kept event as JSON, in the form that hp3d(8) describes. */
+#include <jansson.h>
+#include "app/flowid.h"
+#include "app/hp3d/control/spells.h"
+#include "config/config.h"
+
+/* ref: number of the move that an OUTCOME judges, 0: forgotten. NULL: no memory. */
+json_t *hp3d_event_json(const struct hp3_config *cfg, const struct hp3d_kept *k, uint64_t ref);
+
+/* The flow id of what a flow's record says. */
+void hp3d_flow_name(const struct hp3_config *cfg, unsigned rail, const struct hp3_flow_info *f,
+	char buf[HP3_FLOWID_MAX]);
+
+/* What is known of a path, as it stands in events and flows. */
+json_t *hp3d_path_json(const struct hp3_estimates *p);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/control/events.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "app/hp3d/control/event_json.h"
+
+#define SAMPLES_SHARE 4u /* of events_kept: one sample for so many decisions */
+#define FLOWS_SHARE   8u /* ... one flow remembered */
+#define LEAST         16u
+
+/* In the order of their numbers; entry i (0, 1, ...) lies at i % cap. */
+struct ring {
+	struct hp3d_kept *at;
+	uint64_t n; /* so far */
+	uint32_t cap;
+};
+
+static struct {
+	const struct hp3_config *cfg;
+	struct ring decisions, samples;
+	struct hp3d_spells spells;
+	uint64_t last;
+} kept;
+
+static int ring_init(struct ring *r, uint32_t cap)
+{
+	*r = (struct ring){.at = calloc(cap, sizeof(*r->at)), .cap = cap};
+	return r->at ? 0 : -ENOMEM;
+}
+
+static uint32_t share(uint32_t n, uint32_t of)
+{
+	return n / of < LEAST ? LEAST : n / of;
+}
+
+int hp3d_events_init(const struct hp3_config *cfg)
+{
+	uint32_t n = cfg->control.events_kept;
+
+	kept.cfg = cfg;
+	kept.last = 0;
+	if (ring_init(&kept.decisions, n) == 0 &&
+		ring_init(&kept.samples, share(n, SAMPLES_SHARE)) == 0 &&
+		hp3d_spells_init(&kept.spells, share(n, FLOWS_SHARE)) == 0)
+		return 0;
+	hp3d_events_free();
+	return -ENOMEM;
+}
+
+void hp3d_events_free(void)
+{
+	free(kept.decisions.at);
+	free(kept.samples.at);
+	hp3d_spells_free(&kept.spells);
+	memset(&kept, 0, sizeof(kept));
+}
+
+static uint64_t put(struct ring *r, const struct hp3d_event *e, uint64_t sample, uint32_t nth)
+{
+	r->at[r->n++ % r->cap] =
+		(struct hp3d_kept){.seq = ++kept.last, .sample = sample, .nth = nth, .e = *e};
+	return kept.last;
+}
+
+/* What the decision rests on gets its number now, so that whoever reads on sees it. */
+static void decide(struct hp3d_spell *spell, const struct hp3d_event *e)
+{
+	for (uint32_t i = 0; spell && i < spell->n_last; i++) {
+		const struct hp3d_kept *k = &spell->last[i];
+
+		if (hp3d_spell_rests_on(&e->ev, &k->e.ev))
+			put(&kept.decisions, &k->e, k->sample, 0);
+	}
+	put(&kept.decisions, e, 0, 0);
+	if (spell)
+		hp3d_spell_end(spell, &e->ev);
+}
+
+void hp3d_events_add(const struct hp3d_event *e)
+{
+	bool opens = e->ev.type == HP3_EV_ROUND || e->ev.type == HP3_EV_SEVERE ||
+		     (e->ev.type == HP3_EV_RECOVER && e->ev.reason == HP3_RFR_IN_NO_BETTER);
+	struct hp3d_spell *spell =
+		hp3d_spell_of(&kept.spells, e->rail, e->worker, e->ev.flow, e->ev.rqpn, opens);
+	struct hp3d_kept *k;
+	uint64_t sample;
+	uint32_t nth;
+
+	if (hp3d_spell_decision(spell, &e->ev)) {
+		decide(spell, e);
+		return;
+	}
+	k = hp3d_spell_add(spell, e, &nth);
+	sample = nth ? put(&kept.samples, e, 0, nth) : 0;
+	if (k)
+		k->sample = sample;
+}
+
+uint64_t hp3d_events_last(void)
+{
+	return kept.last;
+}
+
+json_t *hp3d_events_fruitless(unsigned rail, unsigned worker, const struct hp3_flow_info *f)
+{
+	const struct hp3d_spell *s =
+		hp3d_spell_of(&kept.spells, rail, worker, f->flow, f->rqpn, false);
+	json_t *j = json_object();
+
+	for (unsigned i = 0; s && i < HP3_CAUSE_MAX; i++)
+		if (s->fruitless[i])
+			json_object_set_new(j, hp3_cause_name((enum hp3_cause)i),
+				json_integer((json_int_t)s->fruitless[i]));
+	return j;
+}
+
+/* --- pages --- */
+
+static uint64_t oldest(const struct ring *r)
+{
+	return r->n > r->cap ? r->n - r->cap : 0;
+}
+
+static const struct hp3d_kept *entry(const struct ring *r, uint64_t i)
+{
+	return i < r->n ? &r->at[i % r->cap] : NULL;
+}
+
+/* The first entry with a number above `seq`. */
+static uint64_t behind(const struct ring *r, uint64_t seq)
+{
+	uint64_t low = oldest(r), high = r->n;
+
+	while (low < high) {
+		uint64_t mid = low + (high - low) / 2;
+
+		if (entry(r, mid)->seq <= seq)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* What a verdict is about has an id of its engine; here it is found by that, if it is kept still.
+ */
+static uint64_t ref_of(const struct hp3d_kept *k)
+{
+	const struct ring *r = &kept.decisions;
+
+	if (k->e.ev.type != HP3_EV_OUTCOME)
+		return 0;
+	for (uint64_t i = behind(r, k->seq - 1); i-- > oldest(r);) {
+		const struct hp3d_kept *m = entry(r, i);
+
+		if (m->e.rail == k->e.rail && m->e.worker == k->e.worker &&
+			m->e.ev.id == k->e.ev.ref)
+			return m->seq;
+	}
+	return 0;
+}
+
+/* The same event lies among the samples, under its first number. */
+static bool is_sampled(const struct hp3d_kept *k)
+{
+	const struct hp3d_kept *first = entry(&kept.samples, oldest(&kept.samples));
+
+	return k->sample != 0 && first && first->seq <= k->sample;
+}
+
+json_t *hp3d_events_page(uint64_t since, unsigned limit, bool all, uint64_t *next)
+{
+	uint64_t d, s;
+	json_t *list = json_array();
+
+	*next = since < kept.last ? since : kept.last; /* else of an hp3d that ran before */
+	d = behind(&kept.decisions, *next);
+	s = all ? behind(&kept.samples, *next) : kept.samples.n;
+	while (list && limit) {
+		const struct hp3d_kept *a = entry(&kept.decisions, d), *b = entry(&kept.samples, s);
+		bool decision = a && (!b || a->seq < b->seq);
+		const struct hp3d_kept *k = decision ? a : b;
+
+		if (!k) {
+			*next = kept.last;
+			break;
+		}
+		*next = k->seq;
+		if (decision)
+			d++;
+		else
+			s++;
+		if (decision && all && is_sampled(k))
+			continue;
+		json_array_append_new(list, hp3d_event_json(kept.cfg, k, ref_of(k)));
+		limit--;
+	}
+	return list;
+}

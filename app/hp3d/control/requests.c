@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/control/requests.h"
+#include <string.h>
+#include "app/hp3d/control/commands.h"
+#include "app/hp3d/control/events.h"
+
+static const struct {
+	const char *name;
+	json_t *(*run)(const struct hp3_config *cfg, json_t *req);
+} commands[] = {
+	{"flows", hp3d_json_flows},
+	{"flow", hp3d_json_flow},
+	{"move", hp3d_json_move},
+	{"paths", hp3d_json_paths},
+	{"trace", hp3d_json_trace},
+	{"events", hp3d_json_events},
+	{"stats", hp3d_json_stats},
+	{"config", hp3d_json_config},
+	{"health", hp3d_json_health},
+};
+
+#define KNOWN "the commands are flows, flow, move, paths, trace, events, stats, config, health"
+
+json_t *hp3d_json_answer(void *arg, const char *line, size_t len)
+{
+	json_error_t where;
+	json_t *req = json_loadb(line, len, JSON_REJECT_DUPLICATES, &where);
+	const char *cmd = json_string_value(json_object_get(req, "cmd"));
+	json_t *answer = NULL;
+	size_t i;
+
+	if (!req) {
+		return hp3d_json_error("bad-request",
+			"send one JSON object per line, such as "
+			"{\"cmd\":\"health\"}",
+			"not JSON (column %d)", where.column);
+	}
+	if (!cmd) {
+		answer = hp3d_json_error("bad-request", KNOWN, "the request has no \"cmd\"");
+		goto end;
+	}
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(cmd, commands[i].name) == 0) {
+			answer = commands[i].run(arg, req);
+			goto end;
+		}
+	}
+	answer = hp3d_json_error("unknown-command", KNOWN, "unknown command \"%s\"", cmd);
+end:
+	json_decref(req);
+	return answer;
+}
+
+json_t *hp3d_json_events(const struct hp3_config *cfg, json_t *req)
+{
+	bool all = json_is_true(json_object_get(req, "all"));
+	uint64_t since = 0, limit = HP3D_PAGE_DEFAULT, next;
+	json_t *answer, *error;
+
+	if (!hp3d_json_number(req, "since", 0, INT64_MAX, &since, &error) ||
+		!hp3d_json_number(req, "limit", 1, HP3D_PAGE_MAX, &limit, &error))
+		return error;
+	answer = hp3d_json_ok(hp3d_events_page(since, (unsigned)limit, all, &next));
+	if (answer)
+		json_object_set_new(answer, "next", json_integer((json_int_t)next));
+	return answer;
+}

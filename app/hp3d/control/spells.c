@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/control/spells.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/hash.h"
+
+#define WAYS        4u /* places where a flow may be */
+#define SILENCE_NS  60000000000ull /* ends a spell */
+#define EVIDENCE_NS 10000000000ull /* no decision rests on what is older */
+
+int hp3d_spells_init(struct hp3d_spells *s, uint32_t n)
+{
+	s->n = WAYS;
+	while (s->n < n)
+		s->n *= 2;
+	s->spell = calloc(s->n, sizeof(*s->spell));
+	return s->spell ? 0 : -ENOMEM;
+}
+
+void hp3d_spells_free(struct hp3d_spells *s)
+{
+	free(s->spell);
+	*s = (struct hp3d_spells){0};
+}
+
+struct hp3d_spell *hp3d_spell_of(struct hp3d_spells *s, unsigned rail, unsigned worker,
+	uint32_t flow, uint32_t rqpn, bool add)
+{
+	uint64_t key = (uint64_t)(rail + 1) << 48 | (uint64_t)worker << 32 | flow, mixed = key;
+	struct hp3d_spell *set, *oldest;
+
+	mixed = hp3_random(&mixed);
+	set = oldest = &s->spell[mixed % (s->n / WAYS) * WAYS];
+	for (uint32_t i = 0; i < WAYS; i++) {
+		if (set[i].key == key && set[i].rqpn == rqpn)
+			return &set[i];
+		if (set[i].t_ns < oldest->t_ns)
+			oldest = &set[i];
+	}
+	if (!add)
+		return NULL;
+	memset(oldest, 0, sizeof(*oldest));
+	oldest->key = key;
+	oldest->rqpn = rqpn;
+	return oldest;
+}
+
+/* Rounds about a dead path decide nothing by themselves, whoever answered. */
+bool hp3d_spell_decision(const struct hp3d_spell *spell, const struct hp3_event *ev)
+{
+	switch ((enum hp3_event_type)ev->type) {
+	case HP3_EV_SEVERE:
+		return false;
+	case HP3_EV_ROUND:
+		return ev->cause != HP3_CAUSE_DEAD && ev->outcome == HP3_ROUND_WINNER;
+	case HP3_EV_RECOVER: /* nothing was held, no path was found: the end of a round */
+		return ev->reason != HP3_RFR_IN_NO_BETTER || ev->drain_ns != 0 ||
+		       (spell && spell->won);
+	default:
+		return true;
+	}
+}
+
+static enum hp3d_spell_kind kind_of(const struct hp3_event *ev)
+{
+	if (ev->type == HP3_EV_ROUND)
+		return HP3D_SPELL_ROUND;
+	return ev->type == HP3_EV_SEVERE ? HP3D_SPELL_SEVERE : HP3D_SPELL_OFF;
+}
+
+struct hp3d_kept *hp3d_spell_add(
+	struct hp3d_spell *spell, const struct hp3d_event *e, uint32_t *nth)
+{
+	enum hp3d_spell_kind kind = kind_of(&e->ev);
+
+	if (e->ev.t_ns > spell->t_ns + SILENCE_NS)
+		memset(spell->nth, 0, sizeof(spell->nth));
+	spell->t_ns = e->ev.t_ns;
+	spell->fruitless[e->ev.cause] += hp3_event_is_fruitless(&e->ev);
+	*nth = ++spell->nth[kind];
+	if (*nth & (*nth - 1))
+		*nth = 0; /* no sample */
+	if (kind == HP3D_SPELL_OFF)
+		return NULL;
+	if (spell->n_last == HP3D_SPELL_LAST)
+		memmove(spell->last, spell->last + 1, --spell->n_last * sizeof(spell->last[0]));
+	spell->last[spell->n_last] = (struct hp3d_kept){.e = *e};
+	return &spell->last[spell->n_last++];
+}
+
+static bool is_about_paths(const struct hp3_event *ev)
+{
+	switch ((enum hp3_event_type)ev->type) {
+	case HP3_EV_SWITCH:
+	case HP3_EV_IDLE_SWITCH:
+	case HP3_EV_RECOVER:
+	case HP3_EV_ROUND:
+	case HP3_EV_SUSPEND:
+	case HP3_EV_FAILOVER:
+	case HP3_EV_REPORT:
+	case HP3_EV_WOULD:
+		return ev->cause != HP3_CAUSE_OPERATOR && ev->cause != HP3_CAUSE_STOP;
+	default:
+		return false;
+	}
+}
+
+bool hp3d_spell_rests_on(const struct hp3_event *decision, const struct hp3_event *ev)
+{
+	return is_about_paths(decision) && decision->t_ns <= ev->t_ns + EVIDENCE_NS &&
+	       (decision->cause == HP3_CAUSE_DEAD) == (ev->cause == HP3_CAUSE_DEAD);
+}
+
+void hp3d_spell_end(struct hp3d_spell *spell, const struct hp3_event *decision)
+{
+	spell->t_ns = decision->t_ns;
+	spell->won = decision->type == HP3_EV_ROUND;
+	memset(spell->nth, 0, sizeof(spell->nth));
+	if (is_about_paths(decision))
+		spell->n_last = 0;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Commands about hp3d as a whole: stats, config, health. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "app/hp3d/control/commands.h"
+#include "app/hp3d/control/counters.h"
+#include "app/hp3d/control/events.h"
+#include "app/hp3d/control/watch.h"
+#include "app/hp3d/lcores/eal.h"
+#include "app/hp3d/pipe/pipe.h"
+#include "config/keys.h"
+#include "engine/policy.h"
+#include "roce/icrc.h"
+
+/* 64-bit numbers that JSON readers cannot be trusted with become strings. */
+static json_t *big(uint64_t v)
+{
+	char text[24];
+
+	if (v <= INT64_MAX)
+		return json_integer((json_int_t)v);
+	snprintf(text, sizeof(text), "%" PRIu64, v);
+	return json_string(text);
+}
+
+/* `rail` and `worker` may be HP3D_ALL. */
+static json_t *counters(const struct hp3_config *cfg, unsigned rail, unsigned worker)
+{
+	json_t *j = json_object();
+
+	for (unsigned i = 0; i < hp3d_counter_count(); i++)
+		json_object_set_new(j, hp3d_counter(i).name,
+			big(hp3d_counter_sum(i, cfg->n_rails, rail, worker)));
+	return j;
+}
+
+static json_t *explanations(void)
+{
+	json_t *j = json_object();
+
+	for (unsigned i = 0; i < hp3d_counter_count(); i++)
+		json_object_set_new(j, hp3d_counter(i).name, json_string(hp3d_counter(i).help));
+	json_object_set_new(j, "events_lost",
+		json_string("events that found the way to the control thread full"));
+	json_object_set_new(j, "size", json_string("packet buffers of the pool"));
+	json_object_set_new(j, "free", json_string("packet buffers not in use"));
+	json_object_set_new(j, "last", json_string("number of the latest event"));
+	return j;
+}
+
+json_t *hp3d_json_stats(const struct hp3_config *cfg, json_t *req)
+{
+	json_t *rails = json_object(), *lcores = json_object(), *j;
+	char name[16];
+
+	for (unsigned i = 0; i < cfg->n_rails; i++)
+		json_object_set_new(rails, cfg->rails[i].name, counters(cfg, i, HP3D_ALL));
+	for (unsigned i = 0; i < hp3d_worker_count(); i++) {
+		snprintf(name, sizeof(name), "%u", i);
+		j = counters(cfg, HP3D_ALL, i);
+		json_object_set_new(j, "events_lost", big(hp3d_worker_events_lost(hp3d_worker(i))));
+		json_object_set_new(lcores, name, j);
+	}
+	j = json_pack("{s:o, s:o, s:o, s:{s:I}}", "rail", rails, "lcore", lcores, "pool",
+		hp3d_json_pools(), "events", "last", (json_int_t)hp3d_events_last());
+	if (j && json_is_true(json_object_get(req, "explain")))
+		json_object_set_new(j, "help", explanations());
+	return hp3d_json_ok(j);
+}
+
+static int add_key(void *arg, const struct hp3_ini_item *item)
+{
+	json_t *section = json_object_get(arg, item->section);
+	char text[HP3_INI_VALUE_MAX];
+	json_t *value;
+
+	if (!section) {
+		json_object_set_new(arg, item->section, json_object());
+		section = json_object_get(arg, item->section);
+	}
+	hp3_ini_format(item->key, item->field, text, sizeof(text));
+	if (item->key->type == HP3_INI_INT)
+		value = big(strtoull(text, NULL, 10));
+	else
+		value = json_string(text);
+	return json_object_set_new(section, item->key->key, value);
+}
+
+json_t *hp3d_json_config(const struct hp3_config *cfg, json_t *req)
+{
+	json_t *j = json_object();
+
+	hp3_ini_each(&hp3_config_schema, cfg, add_key, j);
+	return hp3d_json_ok(j);
+}
+
+/* Asked on its own lcore. */
+struct pulse {
+	unsigned rails;
+	uint32_t flows, moves, moved;
+};
+
+static void take_pulse(struct hp3d_worker *w, void *arg)
+{
+	struct pulse *p = arg;
+
+	for (unsigned rail = 0; rail < p->rails; rail++) {
+		const struct hp3_engine *e = hp3d_pipe_engine(hp3d_worker_pipe(w, rail));
+		p->flows += hp3_engine_flows(e);
+		p->moves += hp3_engine_moves(e);
+		p->moved += hp3_engine_moved(e);
+	}
+}
+
+/* Who watches queue-pair setup, and what came of it. */
+static json_t *watch_json(void)
+{
+	struct hp3d_watch_stats s = hp3d_watch_stats();
+
+	return json_pack("{s:s, s:I, s:I, s:I, s:I}", "by", hp3d_watch_name(), "up",
+		(json_int_t)s.up, "down", (json_int_t)s.down, "refused", (json_int_t)s.refused,
+		"no_rail", (json_int_t)s.no_rail);
+}
+
+/* By lcore: where its time went, and the instructions that its loops use. */
+static json_t *work_json(unsigned workers)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < workers; i++) {
+		struct hp3d_worker *w = hp3d_worker(i);
+		struct hp3d_worker_time t = hp3d_worker_time(w);
+
+		json_array_append_new(
+			list, json_pack("{s:I, s:I, s:s}", "busy_ns", (json_int_t)t.busy_ns,
+				      "idle_ns", (json_int_t)t.idle_ns, "level",
+				      hp3_lane_in_use(hp3d_pipe_engine(hp3d_worker_pipe(w, 0)))));
+	}
+	return list;
+}
+
+json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req)
+{
+	unsigned workers = hp3d_worker_count(), answering = 0;
+	struct pulse p = {.rails = cfg->n_rails};
+	uint64_t lost = 0;
+
+	for (unsigned i = 0; i < workers; i++) {
+		answering += hp3d_worker_call(hp3d_worker(i), take_pulse, &p) == 0;
+		lost += hp3d_worker_events_lost(hp3d_worker(i));
+	}
+	return hp3d_json_ok(json_pack(
+		"{s:s, s:s, s:i, s:I, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:o, s:s, s:o}",
+		"status", answering == workers ? "ok" : "lcore-hangs", "version", HP3_VERSION,
+		"pid", (int)getpid(), "t_ns", (json_int_t)hp3d_now(), "mode",
+		hp3_policy_modes[cfg->engine.words.mode], "rails", (int)cfg->n_rails, "lcores",
+		(int)workers, "lcores_answering", (int)answering, "flows", (json_int_t)p.flows,
+		"moves_under_way", (json_int_t)p.moves, "flows_moved", (json_int_t)p.moved,
+		"events_lost", (json_int_t)lost, "watch", watch_json(), "icrc", hp3_icrc_in_use(),
+		"work", work_json(workers)));
+}

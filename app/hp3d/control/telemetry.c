@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/control/telemetry.h"
+#include <errno.h>
+#include <rte_telemetry.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "app/hp3d/control/counters.h"
+#include "app/hp3d/lcores/worker.h"
+
+static const struct hp3_config *config;
+
+static int counters(struct rte_tel_data *d, unsigned rail, unsigned worker, bool drops_only)
+{
+	rte_tel_data_start_dict(d);
+	for (unsigned i = 0; i < hp3d_counter_count(); i++) {
+		struct hp3d_counter c = hp3d_counter(i);
+		char name[RTE_TEL_MAX_STRING_LEN];
+		if (drops_only && !c.drop)
+			continue;
+		snprintf(name, sizeof(name), "%s", c.name);
+		for (char *p = name; (p = strchr(p, '-'));) /* not allowed here */
+			*p = '_';
+		rte_tel_data_add_dict_u64(
+			d, name, hp3d_counter_sum(i, config->n_rails, rail, worker));
+	}
+	return 0;
+}
+
+static int stats(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	return counters(d, HP3D_ALL, HP3D_ALL, false);
+}
+
+static int drops(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	return counters(d, HP3D_ALL, HP3D_ALL, true);
+}
+
+static int rail(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	if (!params || !*params) {
+		rte_tel_data_start_array(d, RTE_TEL_STRING_VAL);
+		for (unsigned i = 0; i < config->n_rails; i++)
+			rte_tel_data_add_array_string(d, config->rails[i].name);
+		return 0;
+	}
+	for (unsigned i = 0; i < config->n_rails; i++)
+		if (strcmp(params, config->rails[i].name) == 0)
+			return counters(d, i, HP3D_ALL, false);
+	return -ENOENT;
+}
+
+static int lcore(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	unsigned long worker;
+	char *end;
+
+	if (!params || !*params) {
+		rte_tel_data_start_array(d, RTE_TEL_INT_VAL);
+		for (unsigned i = 0; i < hp3d_worker_count(); i++)
+			rte_tel_data_add_array_int(d, (int)i);
+		return 0;
+	}
+	worker = strtoul(params, &end, 10);
+	if (end == params || *end != '\0' || worker >= hp3d_worker_count())
+		return -ENOENT;
+	return counters(d, HP3D_ALL, (unsigned)worker, false);
+}
+
+int hp3d_telemetry_start(const struct hp3_config *cfg)
+{
+	static const struct {
+		const char *cmd;
+		telemetry_cb fn;
+		const char *help;
+	} commands[] = {
+		{"/hp3/stats", stats, "Counters over all rails and lcores. Takes no parameters"},
+		{"/hp3/drops", drops, "Counters of packets not forwarded. Takes no parameters"},
+		{"/hp3/rail", rail, "The rails, or the counters of one. Parameters: string name"},
+		{"/hp3/lcore", lcore,
+			"The workers, or the counters of one. Parameters: int worker"},
+	};
+	int rc = 0;
+
+	config = cfg;
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]) && rc == 0; i++)
+		rc = rte_telemetry_register_cmd(commands[i].cmd, commands[i].fn, commands[i].help);
+	if (rc < 0)
+		fprintf(stderr, "hp3d: no DPDK telemetry (%s); hp3ctl stats shows the same\n",
+			strerror(-rc));
+	return rc;
+}

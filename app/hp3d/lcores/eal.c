@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/lcores/eal.h"
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <rte_cycles.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+#define ARGS_MAX  384 /* 32 PCI devices, 256 words of extra, and our own: never full */
+#define CPUS_TEXT 1024
+
+struct args {
+	char *v[ARGS_MAX + 1];
+	int n;
+};
+
+static void add(struct args *a, const char *text)
+{
+	if (a->n < ARGS_MAX)
+		a->v[a->n++] = strdup(text);
+}
+
+/* The CPUs that we may run on, as EAL wants them: "0,1,5". */
+static void allowed_cpus(char *buf, size_t cap)
+{
+	cpu_set_t set;
+	size_t n = 0;
+
+	buf[0] = '\0';
+	if (sched_getaffinity(0, sizeof(set), &set) != 0)
+		CPU_SET(0, &set);
+	for (int i = 0; i < CPU_SETSIZE && n + 8 < cap; i++) {
+		if (CPU_ISSET(i, &set))
+			n += (size_t)snprintf(buf + n, cap - n, "%s%d", n ? "," : "", i);
+	}
+}
+
+/* lcore 0 is the main one, workers follow; each floats over all CPUs named. */
+static void add_lcores(struct args *a, const struct hp3_config *cfg, unsigned workers)
+{
+	char cpus[CPUS_TEXT], text[(CPUS_TEXT + 16) * 8];
+	size_t n = 0;
+
+	if (cfg->eal.cpus[0] != '\0')
+		snprintf(cpus, sizeof(cpus), "%s", cfg->eal.cpus);
+	else
+		allowed_cpus(cpus, sizeof(cpus));
+	n = (size_t)snprintf(text, sizeof(text), "0@(%s)", cpus);
+	if (workers > 0)
+		snprintf(text + n, sizeof(text) - n, ",(1-%u)@(%s)", workers, cpus);
+	add(a, "--lcores");
+	add(a, text);
+}
+
+static bool is_pci(const char *devargs)
+{
+	/* [dddd:]bb:dd.f */
+	return strchr(devargs, ':') != NULL && strncmp(devargs, "net_", 4) != 0 &&
+	       strspn(devargs, "0123456789abcdefABCDEF:.") >= 7;
+}
+
+/* Only the PCI devices that rails name: EAL would take every one that its drivers know. */
+static void add_pci(struct args *a, const struct hp3_config *cfg)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < 2 * cfg->n_rails; i++) {
+		const struct hp3_config_rail *r = &cfg->rails[i / 2];
+		const char *devargs = i % 2 == 0 ? r->rnic : r->net;
+
+		if (!is_pci(devargs))
+			continue;
+		add(a, "-a");
+		add(a, devargs);
+		any = true;
+	}
+	if (!any)
+		add(a, "--no-pci");
+}
+
+static void add_extra(struct args *a, const char *extra)
+{
+	char *copy = strdup(extra), *save = NULL;
+
+	for (char *w = strtok_r(copy, " \t", &save); w != NULL; w = strtok_r(NULL, " \t", &save))
+		add(a, w);
+	free(copy);
+}
+
+int hp3d_eal_init(const struct hp3_config *cfg, unsigned workers, bool quiet)
+{
+	static struct args a; /* EAL keeps the strings, and reorders the list that it is given */
+	char text[64], *argv[ARGS_MAX + 1];
+	int ret;
+
+	add(&a, "hp3d");
+	if (cfg->eal.hugepages == HP3_OFF) {
+		add(&a, "--no-huge");
+		add(&a, "--no-shconf");
+		add(&a, "-m");
+		snprintf(text, sizeof(text), "%u", cfg->eal.memory_mb);
+		add(&a, text);
+	}
+	add(&a, "--file-prefix");
+	add(&a, cfg->eal.file_prefix);
+	add_lcores(&a, cfg, workers);
+	if (quiet) {
+		add(&a, "--no-pci");
+		add(&a, "--no-telemetry");
+	} else {
+		add_pci(&a, cfg);
+	}
+	add(&a, quiet ? "--log-level=1" : "--log-level=4");
+	if (!quiet)
+		add_extra(&a, cfg->eal.extra);
+	memcpy(argv, a.v, sizeof(argv));
+	ret = rte_eal_init(a.n, argv);
+	if (ret < 0)
+		fprintf(stderr,
+			"hp3d: DPDK does not start: %s; see the lines above, check [eal] "
+			"(memory_mb, cpus, "
+			"file_prefix, extra) and that no other hp3d uses file_prefix = %s\n",
+			rte_strerror(rte_errno), cfg->eal.file_prefix);
+	return ret < 0 ? -1 : 0;
+}
+
+static uint64_t mult; /* ns per cycle, 32 fractional bits */
+
+static void calibrate(void)
+{
+	mult = (uint64_t)(((unsigned __int128)NS_PER_S << 32) / rte_get_tsc_hz());
+}
+
+uint64_t hp3d_now(void)
+{
+	if (unlikely(mult == 0))
+		calibrate();
+	return (uint64_t)(((unsigned __int128)rte_rdtsc() * mult) >> 32);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_LCORES_INTERNAL_H
+#define HP3D_LCORES_INTERNAL_H
+/*
+ * What the life of the workers (workers.c) and their loop (loop.c) share. Set up before the
+ * lcores run, and then only read, but for what a comment gives to somebody.
+ */
+#include <rte_ring.h>
+#include "app/hp3d/lcores/link.h"
+#include "app/hp3d/lcores/ports.h"
+#include "app/hp3d/lcores/sleeper.h"
+#include "app/hp3d/lcores/workers.h"
+
+#define HP3D_WORKERS_MAX 64u
+#define HP3D_TAGS_MAX    (2u * HP3_CONFIG_RAILS_MAX)
+
+enum hp3d_call_state { HP3D_CALL_NONE, HP3D_CALL_ASKED, HP3D_CALL_RUNNING, HP3D_CALL_DONE };
+
+/*
+ * What a worker writes while packets pass lies on cache lines that no other thread writes; what
+ * others write lies on lines of its own, which they write only when they have something to say.
+ * hp3d/lcores_lines holds it to that. The rings between workers are shared by their nature, with a
+ * line for each end.
+ */
+struct hp3d_worker {
+	unsigned index, lcore;
+	struct hp3d_pipe *pipes[HP3_CONFIG_RAILS_MAX];
+	struct rte_ring *events;
+	/* Where packets leave, by tag. The worker's own; others read backlogs. */
+	struct hp3d_link out[HP3D_TAGS_MAX];
+	/* the worker's own; others read the times and the count */
+	struct {
+		uint64_t due;
+		uint64_t sleep_ns;
+		uint64_t round; /* when the latest round of the loop began */
+		uint64_t busy_until; /* when the latest round that moved packets ended */
+		uint64_t events_lost;
+		struct hp3d_worker_time time;
+		uint32_t idle_loops;
+	} own __rte_cache_aligned;
+	/* between worker and control thread */
+	struct {
+		int state; /* enum hp3d_call_state, atomic */
+		int quit; /* atomic; the control thread writes */
+		void (*fn)(struct hp3d_worker *w, void *arg);
+		void *arg;
+	} call __rte_cache_aligned;
+	struct hp3d_sleeper sleeper;
+} __rte_cache_aligned;
+
+_Static_assert(offsetof(struct hp3d_worker, own) % RTE_CACHE_LINE_SIZE == 0, "own lines");
+_Static_assert(offsetof(struct hp3d_worker, call) % RTE_CACHE_LINE_SIZE == 0, "others' lines");
+_Static_assert(offsetof(struct hp3d_worker, sleeper) % RTE_CACHE_LINE_SIZE == 0 &&
+		       offsetof(struct hp3d_sleeper, asleep) % RTE_CACHE_LINE_SIZE == 0,
+	"others' lines");
+_Static_assert(sizeof(struct hp3d_worker) % RTE_CACHE_LINE_SIZE == 0, "the next worker's line");
+
+/* Nobody writes it while the lcores run, but for a reload. */
+struct hp3d_lcores {
+	struct hp3d_worker *workers;
+	unsigned n, rails;
+	uint16_t burst;
+	bool may_sleep;
+	uint64_t sleep_ns, deep_ns; /* longest sleep at once, and after long idleness */
+	uint32_t idle_spins;
+	/* [from][to]: packets to be handled, packets to be sent; several workers only */
+	struct rte_ring *work[HP3D_WORKERS_MAX][HP3D_WORKERS_MAX];
+	struct rte_ring *back[HP3D_WORKERS_MAX][HP3D_WORKERS_MAX];
+};
+
+extern struct hp3d_lcores hp3d_lcores;
+
+/* Rail and direction in one number, which mbuf.port carries from worker to worker. */
+static inline uint16_t hp3d_tag(unsigned rail, enum hp3_dir dir)
+{
+	return (uint16_t)(2 * rail + dir);
+}
+
+/* Does this worker receive packets of this direction from their port, and by which queue? */
+static inline bool hp3d_receives(unsigned worker, unsigned rail, unsigned dir, uint16_t *queue)
+{
+	bool spreads = hp3d_rail_ports(rail)->spreads[dir];
+
+	*queue = spreads ? (uint16_t)worker : 0;
+	return spreads || (2 * rail + dir) % hp3d_lcores.n == worker;
+}
+
+/* The worker that sends to the network or the RNIC what `worker` has handled, and by which queue:
+ * each for itself where the port has queues for all, else who receives from that port. */
+static inline unsigned hp3d_sender(
+	unsigned worker, unsigned rail, enum hp3_dir dir, uint16_t *queue)
+{
+	bool spreads = hp3d_rail_ports(rail)->spreads[!dir];
+
+	*queue = spreads ? (uint16_t)worker : 0;
+	return spreads ? worker : (2 * rail + !dir) % hp3d_lcores.n;
+}
+
+/* hp3d_workers_start() without starting any loop. */
+int hp3d_workers_make(const struct hp3_config *cfg);
+/* One round: receive, spread, handle, send. Returns how many packets moved on. */
+uint32_t hp3d_worker_round(struct hp3d_worker *w);
+/* The loop of an lcore; `worker` is a struct hp3d_worker. Ends when its quit is set. */
+int hp3d_worker_run(void *worker);
+/* Handles what waits in the worker's rings and links; returns how many packets moved on. For the
+ * control thread once all loops have ended. */
+uint32_t hp3d_worker_finish(struct hp3d_worker *w);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/lcores/link.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <rte_ethdev.h>
+
+int hp3d_link_init(struct hp3d_link *l, const struct hp3d_way *way, uint32_t cap, uint64_t *drops)
+{
+	cap = rte_align32pow2(cap);
+	*l = (struct hp3d_link){
+		.way = *way, .cap = cap, .fifo = calloc(cap, sizeof(*l->fifo)), .drops = drops};
+	return l->fifo == NULL ? -ENOMEM : 0;
+}
+
+void hp3d_link_free(struct hp3d_link *l)
+{
+	for (; l->n > 0; l->n--)
+		rte_pktmbuf_free(l->fifo[l->head++ & (l->cap - 1)]);
+	free(l->fifo);
+	l->fifo = NULL;
+}
+
+static uint16_t take(const struct hp3d_link *l, struct rte_mbuf **m, uint16_t n)
+{
+	uint16_t taken;
+
+	if (l->way.ring == NULL)
+		return rte_eth_tx_burst(l->way.port, l->way.queue, m, n);
+	for (uint16_t i = 0; i < n; i++)
+		m[i]->port = l->way.tag;
+	taken = (uint16_t)rte_ring_sp_enqueue_burst(l->way.ring, (void **)m, n, NULL);
+	hp3d_sleeper_wake(l->way.reader);
+	return taken;
+}
+
+uint32_t hp3d_link_drain(struct hp3d_link *l)
+{
+	uint32_t total = 0, n = l->n;
+
+	while (n > 0) {
+		uint32_t at = l->head & (l->cap - 1);
+		uint32_t run = RTE_MIN(RTE_MIN(n, l->cap - at), (uint32_t)UINT16_MAX);
+		uint16_t sent = take(l, &l->fifo[at], (uint16_t)run);
+
+		if (sent == 0)
+			break;
+		l->head += sent;
+		n -= sent;
+		total += sent;
+	}
+	if (total != 0)
+		__atomic_store_n(&l->n, n, __ATOMIC_RELAXED);
+	return total;
+}
+
+static void queue(struct hp3d_link *l, struct rte_mbuf **m, uint16_t n)
+{
+	uint32_t waiting = l->n;
+	uint16_t room = (uint16_t)RTE_MIN(l->cap - waiting, (uint32_t)n);
+
+	for (uint16_t i = 0; i < room; i++)
+		l->fifo[(l->head + waiting + i) & (l->cap - 1)] = m[i];
+	__atomic_store_n(&l->n, waiting + room, __ATOMIC_RELAXED);
+	if (room < n) {
+		*l->drops += n - room;
+		rte_pktmbuf_free_bulk(m + room, n - room);
+	}
+}
+
+void hp3d_link_send(struct hp3d_link *l, struct rte_mbuf **m, uint16_t n)
+{
+	uint16_t sent = 0;
+
+	if (unlikely(l->n > 0))
+		hp3d_link_drain(l);
+	if (likely(l->n == 0))
+		sent = take(l, m, n);
+	if (unlikely(sent < n))
+		queue(l, m + sent, (uint16_t)(n - sent));
+}

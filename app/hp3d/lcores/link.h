@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_LINK_H
+#define HP3D_LINK_H
+/*
+ * The way out for packets: a port, or a ring to the worker that owns the port, with a bounded FIFO
+ * for what is not taken at once. Order is kept: while something waits, everything queues behind it.
+ * Full: the newest packets are dropped and counted. Whoever feeds a link stops receiving while it
+ * has a backlog, so the FIFO has to take no more than one release of all held packets.
+ *
+ * One worker sends, drains and owns the counter; others may read the backlog. As long as all is
+ * taken at once, nothing in here is written.
+ */
+#include <stdint.h>
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+#include "app/hp3d/lcores/sleeper.h"
+
+/* Where packets go: a queue of a port, or a ring and who sleeps at its other end. */
+struct hp3d_way {
+	uint16_t port, queue;
+	struct rte_ring *ring; /* NULL: to the port */
+	struct hp3d_sleeper *reader;
+	uint16_t tag; /* what the reader finds in mbuf.port */
+};
+
+struct hp3d_link {
+	struct hp3d_way way;
+	uint32_t head, n, cap; /* cap: a power of two */
+	struct rte_mbuf **fifo;
+	uint64_t *drops; /* counter of the pipe that feeds it */
+};
+
+/* 0 or -ENOMEM. */
+int hp3d_link_init(struct hp3d_link *l, const struct hp3d_way *way, uint32_t cap, uint64_t *drops);
+void hp3d_link_free(struct hp3d_link *l); /* frees packets that still wait */
+void hp3d_link_send(struct hp3d_link *l, struct rte_mbuf **m, uint16_t n);
+/* Sends what waits, as far as it is taken; returns how many packets went. */
+uint32_t hp3d_link_drain(struct hp3d_link *l);
+
+static inline uint32_t hp3d_link_backlog(const struct hp3d_link *l)
+{
+	return __atomic_load_n(&l->n, __ATOMIC_RELAXED);
+}
+
+#endif

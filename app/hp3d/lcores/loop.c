@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an lcore does: receive, spread, handle, send, timers, calls, rest. */
+#include <rte_ethdev.h>
+#include <rte_prefetch.h>
+#include "app/hp3d/lcores/eal.h"
+#include "app/hp3d/lcores/internal.h"
+#include "app/hp3d/lcores/ports.h"
+#include "app/hp3d/pipe/pipe.h"
+
+#define SLEEP_MIN_NS 10000u
+#define DEEP_LOG2    6u
+#define DOZE_NS      10000000u
+
+unsigned hp3d_worker_of(bool ipv6, const uint8_t *a, const uint8_t *b)
+{
+	return hp3d_spread_of(hp3d_ports_spread(), ipv6, a, b);
+}
+
+/* A packet may set a deadline before the one that we know: a drain, the pacer, a round. */
+static void handle(
+	struct hp3d_worker *w, unsigned rail, enum hp3_dir dir, struct rte_mbuf **m, uint16_t n)
+{
+	uint64_t due;
+
+	hp3d_pipe_burst(w->pipes[rail], dir, m, n, hp3d_now());
+	due = hp3_engine_due(hp3d_pipe_engine(w->pipes[rail]));
+	if (unlikely(due < w->own.due))
+		w->own.due = due;
+}
+
+/* First packets of m[0..n) that have the same tag. */
+static uint16_t run_of(struct rte_mbuf **m, unsigned n)
+{
+	uint16_t i = 1;
+
+	while (i < n && m[i]->port == m[0]->port)
+		i++;
+	return i;
+}
+
+/* Packets of m[0..n) that belong to worker `to`, in order. */
+static uint16_t those_of(
+	unsigned to, const uint8_t *owner, struct rte_mbuf **m, uint16_t n, struct rte_mbuf **some)
+{
+	uint16_t got = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		some[got] = m[i];
+		got += owner[i] == to;
+	}
+	return got;
+}
+
+static void hand_over(struct hp3d_worker *w, unsigned rail, enum hp3_dir dir, unsigned to,
+	struct rte_mbuf **m, uint16_t n)
+{
+	struct hp3d_pipe_counters *c = hp3d_pipe_counters(w->pipes[rail]);
+	unsigned taken;
+
+	for (uint16_t i = 0; i < n; i++)
+		m[i]->port = hp3d_tag(rail, dir);
+	taken = rte_ring_sp_enqueue_burst(hp3d_lcores.work[w->index][to], (void **)m, n, NULL);
+	hp3d_sleeper_wake(&hp3d_lcores.workers[to].sleeper);
+	c->handed_over += taken;
+	if (unlikely(taken < n)) {
+		c->drop_handover += n - taken;
+		rte_pktmbuf_free_bulk(m + taken, n - taken);
+	}
+}
+
+/* Packets for the same worker are handed over in order. */
+static void dispatch(
+	struct hp3d_worker *w, unsigned rail, enum hp3_dir dir, struct rte_mbuf **m, uint16_t n)
+{
+	const struct hp3d_spread *s = hp3d_ports_spread();
+	struct rte_mbuf *some[HP3D_BURST_MAX];
+	uint8_t owner[HP3D_BURST_MAX];
+	uint64_t others = 0;
+
+	for (uint16_t i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
+	for (uint16_t i = 0; i < n; i++) {
+		owner[i] = (uint8_t)hp3d_spread_frame(
+			s, rte_pktmbuf_mtod(m[i], uint8_t *), rte_pktmbuf_data_len(m[i]));
+		others |= (uint64_t)(owner[i] != w->index) << owner[i];
+	}
+	if (likely(others == 0)) {
+		handle(w, rail, dir, m, n);
+		return;
+	}
+	for (; others != 0; others &= others - 1) {
+		unsigned to = (unsigned)__builtin_ctzll(others);
+
+		hand_over(w, rail, dir, to, some, those_of(to, owner, m, n, some));
+	}
+	n = those_of(w->index, owner, m, n, some);
+	if (n > 0)
+		handle(w, rail, dir, some, n);
+}
+
+static bool work_rings_have_room(const struct hp3d_worker *w)
+{
+	for (unsigned to = 0; to < hp3d_lcores.n; to++) {
+		if (to != w->index &&
+			rte_ring_free_count(hp3d_lcores.work[w->index][to]) < hp3d_lcores.burst)
+			return false;
+	}
+	return true;
+}
+
+static unsigned poll_ports(struct hp3d_worker *w)
+{
+	struct rte_mbuf *m[HP3D_BURST_MAX];
+	unsigned total = 0;
+
+	for (unsigned tag = 0; tag < 2 * hp3d_lcores.rails; tag++) {
+		unsigned rail = tag / 2, dir = tag & 1, sender;
+		uint16_t queue, out, n;
+
+		if (!hp3d_receives(w->index, rail, dir, &queue))
+			continue;
+		/* Backpressure: what cannot be sent or handed over is not received. */
+		sender = hp3d_sender(w->index, rail, dir, &out);
+		if (hp3d_link_backlog(&hp3d_lcores.workers[sender].out[tag]) > 0 ||
+			(hp3d_lcores.n > 1 && !work_rings_have_room(w)))
+			continue;
+		n = rte_eth_rx_burst(hp3d_rail_ports(rail)->in[dir], queue, m, hp3d_lcores.burst);
+		if (n == 0)
+			continue;
+		total += n;
+		if (hp3d_lcores.n == 1)
+			handle(w, rail, dir, m, n);
+		else
+			dispatch(w, rail, dir, m, n);
+	}
+	return total;
+}
+
+/* Packets that others handled and this worker's ports send. */
+static unsigned poll_back(struct hp3d_worker *w, unsigned from)
+{
+	struct rte_mbuf *m[HP3D_BURST_MAX];
+	unsigned n = rte_ring_sc_dequeue_burst(
+		hp3d_lcores.back[from][w->index], (void **)m, hp3d_lcores.burst, NULL);
+
+	for (unsigned i = 0, run = 0; i < n; i += run) {
+		uint16_t tag = m[i]->port;
+
+		run = run_of(m + i, n - i);
+		hp3d_link_send(&w->out[tag], m + i, (uint16_t)run);
+	}
+	return n;
+}
+
+/* Packets that others received and this worker handles. */
+static unsigned poll_work(struct hp3d_worker *w, unsigned from)
+{
+	struct rte_mbuf *m[HP3D_BURST_MAX];
+	unsigned n = rte_ring_sc_dequeue_burst(
+		hp3d_lcores.work[from][w->index], (void **)m, hp3d_lcores.burst, NULL);
+
+	for (unsigned i = 0, run = 0; i < n; i += run) {
+		uint16_t tag = m[i]->port;
+
+		run = run_of(m + i, n - i);
+		handle(w, tag / 2, tag & 1, m + i, (uint16_t)run);
+	}
+	return n;
+}
+
+static unsigned poll_rings(struct hp3d_worker *w)
+{
+	unsigned total = 0;
+	bool stalled = false;
+
+	for (unsigned tag = 0; tag < 2 * hp3d_lcores.rails; tag++)
+		stalled |= w->out[tag].way.ring != NULL && hp3d_link_backlog(&w->out[tag]) > 0;
+	for (unsigned from = 0; from < hp3d_lcores.n; from++) {
+		if (from == w->index)
+			continue;
+		total += poll_back(w, from);
+		if (!stalled)
+			total += poll_work(w, from);
+	}
+	return total;
+}
+
+static uint32_t drain_links(struct hp3d_worker *w)
+{
+	uint32_t sent = 0;
+
+	for (unsigned tag = 0; tag < 2 * hp3d_lcores.rails; tag++)
+		sent += hp3d_link_drain(&w->out[tag]);
+	return sent;
+}
+
+static void tick(struct hp3d_worker *w, uint64_t now)
+{
+	if (now < w->own.due)
+		return;
+	w->own.due = UINT64_MAX;
+	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
+		uint64_t due = hp3d_pipe_tick(w->pipes[rail], now);
+
+		w->own.due = RTE_MIN(w->own.due, due);
+	}
+}
+
+static void answer_call(struct hp3d_worker *w)
+{
+	int asked = HP3D_CALL_ASKED;
+
+	if (likely(__atomic_load_n(&w->call.state, __ATOMIC_RELAXED) != HP3D_CALL_ASKED) ||
+		!__atomic_compare_exchange_n(&w->call.state, &asked, HP3D_CALL_RUNNING, false,
+			__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return;
+	w->call.fn(w, w->call.arg);
+	w->own.due = 0; /* a command may have set an earlier deadline */
+	__atomic_store_n(&w->call.state, HP3D_CALL_DONE, __ATOMIC_RELEASE);
+}
+
+/*
+ * Sleeps double up to sleep_ns. After long idleness they may be longer: 1/64 of it, up to deep_ns.
+ * Where packets wake the lcore, only the engine's deadline bounds them, and DOZE_NS, in case that a
+ * driver fails to.
+ */
+static uint64_t longest_sleep(const struct hp3d_worker *w, uint64_t now)
+{
+	uint64_t deep = RTE_MIN((now - w->own.busy_until) >> DEEP_LOG2, hp3d_lcores.deep_ns);
+
+	if (w->sleeper.by_packets)
+		return DOZE_NS;
+	return RTE_MAX(hp3d_lcores.sleep_ns, deep);
+}
+
+/* A link that takes nothing counts as idle: it will not sooner for being asked without pause. */
+static void rest(struct hp3d_worker *w, bool idle)
+{
+	uint64_t now;
+	bool woken;
+
+	if (!idle || !hp3d_lcores.may_sleep) {
+		w->own.idle_loops = 0;
+		w->own.sleep_ns = SLEEP_MIN_NS;
+		if (w->sleeper.armed)
+			hp3d_sleeper_disarm(&w->sleeper);
+		return;
+	}
+	if (++w->own.idle_loops < hp3d_lcores.idle_spins)
+		return;
+	now = hp3d_now();
+	if (w->own.due <= now)
+		return;
+	if (!w->sleeper.armed) {
+		hp3d_sleeper_arm(&w->sleeper);
+		return; /* one more look */
+	}
+	woken = hp3d_sleeper_sleep(&w->sleeper, RTE_MIN(w->own.sleep_ns, w->own.due - now));
+	now = hp3d_now();
+	w->own.time.idle_ns += now - w->own.round;
+	w->own.round = now;
+	w->own.sleep_ns = RTE_MIN(2 * w->own.sleep_ns, longest_sleep(w, now));
+	/* What woke us may be there only in a moment: net_tap waits for a signal, too. */
+	if (woken)
+		w->own.sleep_ns = SLEEP_MIN_NS;
+}
+
+uint32_t hp3d_worker_round(struct hp3d_worker *w)
+{
+	uint32_t n = poll_ports(w);
+
+	if (hp3d_lcores.n > 1)
+		n += poll_rings(w);
+	return n + drain_links(w);
+}
+
+int hp3d_worker_run(void *worker)
+{
+	struct hp3d_worker *w = worker;
+
+	w->own.sleep_ns = SLEEP_MIN_NS;
+	w->own.round = w->own.busy_until = hp3d_now();
+	while (!__atomic_load_n(&w->call.quit, __ATOMIC_RELAXED)) {
+		uint32_t n = hp3d_worker_round(w);
+		uint64_t now = hp3d_now();
+
+		tick(w, now);
+		answer_call(w);
+		if (n != 0) {
+			w->own.time.busy_ns += now - w->own.round;
+			w->own.busy_until = now;
+		} else {
+			w->own.time.idle_ns += now - w->own.round;
+		}
+		w->own.round = now;
+		rest(w, n == 0);
+	}
+	return 0;
+}
+
+uint32_t hp3d_worker_finish(struct hp3d_worker *w)
+{
+	return (hp3d_lcores.n > 1 ? poll_rings(w) : 0) + drain_links(w);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/lcores/ports.h"
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <rte_dev.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include "app/hp3d/lcores/port_setup.h"
+#include "app/hp3d/pipe/memory.h"
+#include "app/hp3d/pipe/sockets.h"
+
+#define POOL_CACHE      256u
+#define RING_HEAD       66u /* af_packet: what the kernel writes before the frame (TPACKET_V2) */
+#define FRAMESZ_DEFAULT "2048"
+#define FRAMESZ_STEP    256u /* 16 frames of a multiple of it are whole pages */
+#define ETH_EXTRA       (RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 2 * RTE_VLAN_HLEN)
+
+static struct hp3d_rail_ports rails[HP3_CONFIG_RAILS_MAX];
+static unsigned n_rails;
+static struct hp3d_spread spread;
+static uint16_t started[2 * HP3_CONFIG_RAILS_MAX];
+static unsigned n_started;
+
+struct where {
+	const char *rail, *side, *devargs;
+};
+
+static int fail(const struct where *w, const char *what, int err, const char *fix)
+{
+	fprintf(stderr, "hp3d: [rail.%s] %s = \"%s\": %s: %s; %s\n", w->rail, w->side, w->devargs,
+		what, rte_strerror(-err), fix);
+	return -1;
+}
+
+static int probe(const struct where *w, uint16_t *port)
+{
+	char name[HP3_CONFIG_DEVARGS_MAX];
+	int ret = rte_dev_probe(w->devargs);
+
+	if (ret < 0 && ret != -EEXIST)
+		return fail(w, "no such device", ret,
+			"check the driver's name, its arguments, that the interface exists and "
+			"that we may use it");
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(w->devargs, ","), w->devargs);
+	ret = rte_eth_dev_get_port_by_name(name, port);
+	if (ret < 0)
+		return fail(w, "the device made no Ethernet port", ret,
+			"use a network driver (net_...)");
+	return 0;
+}
+
+/* The value of key= in devargs. */
+static bool argument(const char *devargs, const char *key, char *buf, size_t cap)
+{
+	const char *at = strchr(devargs, ',');
+
+	for (; at != NULL; at = strchr(at, ',')) {
+		size_t n = strlen(key);
+
+		at++;
+		if (strncmp(at, key, n) != 0 || at[n] != '=')
+			continue;
+		snprintf(buf, cap, "%.*s", (int)strcspn(at + n + 1, ","), at + n + 1);
+		return true;
+	}
+	return false;
+}
+
+/* Asks the kernel about the interface below a port; false if there is none. */
+static bool ask_kernel(const char *devargs, unsigned long what, struct ifreq *ifr)
+{
+	int fd, ret;
+
+	*ifr = (struct ifreq){0};
+	if (!argument(devargs, "iface", ifr->ifr_name, sizeof(ifr->ifr_name)))
+		return false;
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	ret = ioctl(fd, what, ifr);
+	close(fd);
+	return ret == 0;
+}
+
+/* net_af_packet cuts frames that do not fit its ring's without a word. */
+static int check_framesz(const struct where *w, uint32_t mtu)
+{
+	uint32_t frame = mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN + RING_HEAD;
+	uint32_t need = RTE_ALIGN(frame, FRAMESZ_STEP);
+	char text[16] = FRAMESZ_DEFAULT;
+
+	if (strncmp(w->devargs, "net_af_packet", 13) != 0)
+		return 0;
+	argument(w->devargs, "framesz", text, sizeof(text));
+	if (strtoul(text, NULL, 10) >= frame)
+		return 0;
+	fprintf(stderr,
+		"hp3d: [rail.%s] %s = \"%s\": framesz of %s would cut frames of MTU %u; append "
+		"framesz=%u,blocksz=%u (and see that [eal] mbuf_bytes is at least %u)\n",
+		w->rail, w->side, w->devargs, text, mtu, need, 16 * need,
+		need + RTE_PKTMBUF_HEADROOM);
+	return -1;
+}
+
+/* Frames must fit one buffer: RoCE packets in pieces could not be held or rewritten. */
+static int check_mtu(const struct where *w, uint16_t port, uint32_t mbuf_bytes)
+{
+	uint32_t room = mbuf_bytes - RTE_PKTMBUF_HEADROOM, mtu = 0;
+	uint16_t device_mtu;
+	struct ifreq ifr;
+
+	/* DPDK says 1500 of any kernel interface. */
+	if (ask_kernel(w->devargs, SIOCGIFMTU, &ifr))
+		mtu = (uint32_t)ifr.ifr_mtu;
+	else if (rte_eth_dev_get_mtu(port, &device_mtu) == 0)
+		mtu = device_mtu;
+	if (mtu + ETH_EXTRA <= room)
+		return check_framesz(w, mtu);
+	fprintf(stderr,
+		"hp3d: [rail.%s] %s: MTU %u does not fit one buffer of %u bytes; set [eal] "
+		"mbuf_bytes to at least %u or lower the interface's MTU\n",
+		w->rail, w->side, mtu, room, mtu + ETH_EXTRA + RTE_PKTMBUF_HEADROOM);
+	return -1;
+}
+
+/* The largest frames that fit a buffer; without this a NIC drops what is longer than 1518 bytes. */
+static uint32_t nic_mtu(const struct where *w, uint16_t port, uint32_t mbuf_bytes)
+{
+	uint32_t mtu = mbuf_bytes - RTE_PKTMBUF_HEADROOM - ETH_EXTRA;
+	struct rte_eth_dev_info info;
+
+	if (strncmp(w->devargs, "net_", 4) == 0 || rte_eth_dev_info_get(port, &info) != 0)
+		return 0; /* as the driver likes: what lies below a virtual device sets its MTU */
+	return RTE_MIN(mtu, (uint32_t)info.max_mtu);
+}
+
+static void check_link(const struct where *w, uint16_t port)
+{
+	struct rte_eth_link link;
+	struct ifreq ifr;
+	bool down;
+
+	if (ask_kernel(w->devargs, SIOCGIFFLAGS, &ifr))
+		down = !(ifr.ifr_flags & IFF_UP) || !(ifr.ifr_flags & IFF_RUNNING);
+	else
+		down = rte_eth_link_get_nowait(port, &link) == 0 &&
+		       link.link_status == RTE_ETH_LINK_DOWN;
+	if (down)
+		fprintf(stderr,
+			"hp3d: [rail.%s] %s = \"%s\": the link is down: nothing passes until it is "
+			"up\n",
+			w->rail, w->side, w->devargs);
+}
+
+static void say_spread(const struct where *w, unsigned lcores, const char *lacks)
+{
+	if (lcores == 1)
+		return;
+	if (lacks == NULL)
+		fprintf(stderr,
+			"hp3d: [rail.%s] %s: the NIC spreads packets over %u lcores, by address "
+			"pair (RSS)\n",
+			w->rail, w->side, lcores);
+	else
+		fprintf(stderr,
+			"hp3d: [rail.%s] %s: packets are spread over %u lcores in software, by "
+			"address pair: %s\n",
+			w->rail, w->side, lcores, lacks);
+}
+
+static int start(const struct where *w, const struct hp3_config *cfg, struct rte_mempool *pool,
+	uint16_t port, bool *spreads)
+{
+	const struct hp3d_port_wish wish = {.pool = pool,
+		.spread = &spread,
+		.mtu = (uint16_t)nic_mtu(w, port, cfg->eal.mbuf_bytes),
+		.interrupts = cfg->eal.idle == HP3_IDLE_SLEEP,
+		.virtual = strncmp(w->devargs, "net_", 4) == 0};
+	const char *lacks;
+	int ret = hp3d_port_setup(port, &wish, &lacks);
+
+	if (ret < 0)
+		return fail(w, "does not start", ret,
+			"see the driver's lines above; for net_af_packet framesz must fit "
+			"mbuf_bytes, for others lower mbufs or mbuf_bytes");
+	started[n_started++] = port;
+	*spreads = lacks == NULL;
+	say_spread(w, cfg->eal.lcores, lacks);
+	/* Some virtual devices know no promiscuous mode: they deliver everything anyway. */
+	ret = rte_eth_promiscuous_enable(port);
+	if (ret < 0 && ret != -ENOTSUP)
+		return fail(w, "cannot be made promiscuous", ret,
+			"hp3d needs packets that are not addressed to it");
+	check_link(w, port);
+	return 0;
+}
+
+/* The two ports of a rail by direction. */
+static struct where side(const struct hp3_config_rail *r, unsigned dir)
+{
+	if (dir == HP3_DIR_TX)
+		return (struct where){r->name, "rnic", r->rnic};
+	return (struct where){r->name, "net", r->net};
+}
+
+static int find_ports(const struct hp3_config *cfg, unsigned rail)
+{
+	for (unsigned dir = 0; dir < 2; dir++) {
+		struct where w = side(&cfg->rails[rail], dir);
+
+		if (probe(&w, &rails[rail].in[dir]) < 0 ||
+			check_mtu(&w, rails[rail].in[dir], cfg->eal.mbuf_bytes) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int make_pool(const struct hp3_config *cfg, unsigned rail)
+{
+	const struct hp3_config_rail *r = &cfg->rails[rail];
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	const int sockets[] = {
+		rte_eth_dev_socket_id(rails[rail].in[0]), rte_eth_dev_socket_id(rails[rail].in[1])};
+
+	snprintf(name, sizeof(name), "hp3d_%s", r->name);
+	rails[rail].pool = hp3d_packet_pool(cfg, name, cfg->eal.mbufs, POOL_CACHE,
+		hp3d_socket_choose(SOCKET_ID_ANY, sockets, RTE_DIM(sockets)));
+	if (rails[rail].pool != NULL)
+		return 0;
+	fprintf(stderr,
+		"hp3d: [rail.%s]: no memory for %u packet buffers of %u bytes; raise [eal] "
+		"memory_mb or lower mbufs\n",
+		r->name, cfg->eal.mbufs, cfg->eal.mbuf_bytes);
+	return -1;
+}
+
+/* All ports that spread use one map, so that it fits the smallest table. */
+static void make_spread(const struct hp3_config *cfg)
+{
+	uint32_t table = 0;
+
+	for (unsigned i = 0; i < 2 * n_rails; i++) {
+		uint16_t port = rails[i / 2].in[i % 2];
+		struct rte_eth_dev_info info;
+
+		if (hp3d_port_lacks(port, cfg->eal.lcores) != NULL ||
+			rte_eth_dev_info_get(port, &info) != 0)
+			continue;
+		if (table == 0 || hp3d_rss_table(&info) < table)
+			table = hp3d_rss_table(&info);
+	}
+	hp3d_spread_init(&spread, cfg->eal.lcores, table);
+}
+
+int hp3d_ports_start(const struct hp3_config *cfg)
+{
+	for (n_rails = 0; n_rails < cfg->n_rails; n_rails++) {
+		if (find_ports(cfg, n_rails) < 0 || make_pool(cfg, n_rails) < 0)
+			return -1;
+	}
+	make_spread(cfg);
+	for (unsigned i = 0; i < 2 * n_rails; i++) {
+		struct where w = side(&cfg->rails[i / 2], i % 2);
+		struct hp3d_rail_ports *r = &rails[i / 2];
+
+		if (start(&w, cfg, r->pool, r->in[i % 2], &r->spreads[i % 2]) < 0) {
+			hp3d_ports_stop();
+			return -1;
+		}
+	}
+	return 0;
+}
+
+void hp3d_ports_stop(void)
+{
+	while (n_started > 0) {
+		uint16_t port = started[--n_started];
+
+		rte_eth_dev_stop(port);
+		rte_eth_dev_close(port);
+	}
+}
+
+const struct hp3d_rail_ports *hp3d_rail_ports(unsigned rail)
+{
+	return &rails[rail];
+}
+
+unsigned hp3d_rail_count(void)
+{
+	return n_rails;
+}
+
+const struct hp3d_spread *hp3d_ports_spread(void)
+{
+	return &spread;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_PORTS_H
+#define HP3D_PORTS_H
+/*
+ * The two ports of each rail: made from devargs, any PMD, promiscuous, since packets of others
+ * pass. With several lcores a port has a queue each way for every lcore if its NIC can spread
+ * packets by their addresses (spread.h), else one queue, and the lcores pass packets on; which of
+ * the two, and why, is said when hp3d starts.
+ */
+#include <rte_mempool.h>
+#include "app/hp3d/lcores/spread.h"
+#include "config/config.h"
+#include "engine/engine.h"
+
+/* Port through which packets of a direction come in: TX from the RNIC's side, RX from the
+ * network's. */
+struct hp3d_rail_ports {
+	uint16_t in[2];
+	bool spreads[2]; /* by direction: queue i of that port, in and out, is worker i's */
+	struct rte_mempool *pool;
+};
+
+/* 0, or -1 after a message on stderr that names rail, side and fix; what was started is stopped
+ * again. */
+int hp3d_ports_start(const struct hp3_config *cfg);
+void hp3d_ports_stop(void);
+const struct hp3d_rail_ports *hp3d_rail_ports(unsigned rail);
+unsigned hp3d_rail_count(void);
+const struct hp3d_spread *hp3d_ports_spread(void);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_WORKER_H
+#define HP3D_WORKER_H
+/*
+ * A worker is one data lcore. It owns one pipe (engine, hold queues, counters) per rail; nobody
+ * else touches them. Other threads reach a worker in two ways only: hp3d_worker_call() runs a
+ * function on it between two bursts, and single counters may be read at any time.
+ */
+#include "app/hp3d/pipe/event.h"
+
+struct hp3d_pipe;
+struct hp3d_worker;
+
+unsigned hp3d_worker_count(void);
+struct hp3d_worker *hp3d_worker(unsigned index);
+struct hp3d_pipe *hp3d_worker_pipe(struct hp3d_worker *w, unsigned rail);
+/* The worker that has the flows between two addresses (IPv4: four bytes), in either direction. */
+unsigned hp3d_worker_of(bool ipv6, const uint8_t *a, const uint8_t *b);
+
+/*
+ * Runs fn(w, arg) on the worker's lcore between two bursts and waits for it. fn must be short (a
+ * page of a list): packets wait meanwhile. Returns 0, -ETIMEDOUT if the worker did not come by
+ * within a second. To be called from the control thread only.
+ */
+int hp3d_worker_call(
+	struct hp3d_worker *w, void (*fn)(struct hp3d_worker *w, void *arg), void *arg);
+
+/* Takes up to n events that the worker left; control thread only. Returns how many. */
+unsigned hp3d_worker_events(struct hp3d_worker *w, struct hp3d_event *ev, unsigned n);
+uint64_t hp3d_worker_events_lost(const struct hp3d_worker *w); /* ring was full */
+
+/* Where the time of a worker went since its start; by rounds of its loop. */
+struct hp3d_worker_time {
+	uint64_t busy_ns; /* rounds that moved packets */
+	uint64_t idle_ns; /* others, sleep included */
+};
+struct hp3d_worker_time hp3d_worker_time(const struct hp3d_worker *w);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/lcores/internal.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <rte_ethdev.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+#include <rte_random.h>
+#include <rte_ring_elem.h>
+#include "app/hp3d/lcores/eal.h"
+#include "app/hp3d/lcores/ports.h"
+#include "app/hp3d/pipe/pipe.h"
+#include "app/hp3d/pipe/sockets.h"
+
+#define HANDOVER     2048u
+#define EVENT_RING   4096u
+#define LINK_EXTRA   1024u
+#define CALL_WAIT_NS 1000000000ull
+
+struct hp3d_lcores hp3d_lcores;
+
+static void send_link(void *ctx, struct rte_mbuf **m, uint16_t n)
+{
+	hp3d_link_send(ctx, m, n);
+}
+
+static void keep_event(void *ctx, const struct hp3d_event *ev)
+{
+	struct hp3d_worker *w = ctx;
+
+	if (rte_ring_sp_enqueue_elem(w->events, (void *)(uintptr_t)ev, sizeof(*ev)) != 0)
+		w->own.events_lost++;
+}
+
+/* Where the memory of a worker lies; says it if its ports are elsewhere. */
+static int find_socket(unsigned index, unsigned lcore)
+{
+	int own = (int)rte_lcore_to_socket_id(lcore), ports[HP3D_TAGS_MAX];
+	unsigned n = 0;
+	bool told = false;
+
+	for (unsigned tag = 0; tag < 2 * hp3d_lcores.rails; tag++) {
+		char text[256];
+		uint16_t queue;
+
+		if (!hp3d_receives(index, tag / 2, tag & 1, &queue))
+			continue;
+		ports[n] = rte_eth_dev_socket_id(hp3d_rail_ports(tag / 2)->in[tag & 1]);
+		if (!told && hp3d_socket_advice(text, sizeof(text), lcore, own, ports[n],
+				     rte_socket_count())) {
+			fprintf(stderr, "hp3d: %s\n", text);
+			told = true;
+		}
+		n++;
+	}
+	return hp3d_socket_choose(own, ports, n);
+}
+
+static struct rte_ring *make_ring(
+	const char *kind, unsigned a, unsigned b, unsigned size, unsigned elem, int socket)
+{
+	char name[RTE_RING_NAMESIZE];
+
+	snprintf(name, sizeof(name), "hp3d_%s_%u_%u", kind, a, b);
+	return rte_ring_create_elem(name, elem, size, socket, RING_F_SP_ENQ | RING_F_SC_DEQ);
+}
+
+/* The rings from this worker to the others. */
+static int make_rings(unsigned from, int socket)
+{
+	for (unsigned to = 0; to < hp3d_lcores.n; to++) {
+		hp3d_lcores.work[from][to] =
+			make_ring("work", from, to, HANDOVER, sizeof(void *), socket);
+		hp3d_lcores.back[from][to] =
+			make_ring("back", from, to, HANDOVER, sizeof(void *), socket);
+		if (hp3d_lcores.work[from][to] == NULL || hp3d_lcores.back[from][to] == NULL)
+			return -1;
+	}
+	return 0;
+}
+
+/* Where packets of a pipe leave: by a port of this worker's own, or by the worker that owns it. */
+static int make_way(
+	struct hp3d_worker *w, unsigned rail, enum hp3_dir dir, const struct hp3_config *cfg)
+{
+	struct hp3d_pipe *p = w->pipes[rail];
+	uint64_t *drops = &hp3d_pipe_counters(p)->drop_tx_full;
+	uint32_t cap = cfg->engine.hold_packets + LINK_EXTRA;
+	struct hp3d_link *link = &w->out[hp3d_tag(rail, dir)];
+	struct hp3d_way way = {.port = hp3d_rail_ports(rail)->in[!dir], .tag = hp3d_tag(rail, dir)};
+	unsigned sender = hp3d_sender(w->index, rail, dir, &way.queue);
+
+	if (sender != w->index) {
+		way.ring = hp3d_lcores.back[w->index][sender];
+		way.reader = &hp3d_lcores.workers[sender].sleeper;
+	}
+	hp3d_pipe_output(p, dir, send_link, link);
+	return hp3d_link_init(link, &way, cap, drops);
+}
+
+static int make_worker(struct hp3d_worker *w, const struct hp3_config *cfg)
+{
+	int socket = find_socket(w->index, w->lcore);
+
+	w->events = make_ring("events", w->index, 0, EVENT_RING, sizeof(struct hp3d_event), socket);
+	if (w->events == NULL || (hp3d_lcores.n > 1 && make_rings(w->index, socket) < 0) ||
+		hp3d_sleeper_init(&w->sleeper) < 0)
+		return -1;
+	for (unsigned tag = 0; tag < 2 * hp3d_lcores.rails; tag++) {
+		uint16_t queue;
+
+		if (hp3d_receives(w->index, tag / 2, tag & 1, &queue))
+			hp3d_sleeper_add(&w->sleeper, hp3d_rail_ports(tag / 2)->in[tag & 1], queue);
+	}
+	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
+		w->pipes[rail] = hp3d_pipe_create(cfg, rail, w->index,
+			cfg->engine.seed + rail * HP3D_WORKERS_MAX + w->index, socket);
+		if (w->pipes[rail] == NULL)
+			return -1;
+		if (hp3d_pipe_add_agent(w->pipes[rail], cfg, rte_rand(), socket) < 0)
+			return -1;
+		hp3d_pipe_on_event(w->pipes[rail], keep_event, w);
+		if (make_way(w, rail, HP3_DIR_TX, cfg) < 0 ||
+			make_way(w, rail, HP3_DIR_RX, cfg) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int hp3d_workers_make(const struct hp3_config *cfg)
+{
+	unsigned lcore = rte_get_main_lcore();
+
+	hp3d_lcores = (struct hp3d_lcores){.n = cfg->eal.lcores,
+		.rails = hp3d_rail_count(),
+		.burst = (uint16_t)cfg->eal.burst,
+		.may_sleep = cfg->eal.idle == HP3_IDLE_SLEEP,
+		.sleep_ns = cfg->eal.idle_sleep_us * 1000ull,
+		.deep_ns = cfg->eal.idle_deep_us * 1000ull,
+		.idle_spins = cfg->eal.idle_spins};
+	if (posix_memalign((void **)&hp3d_lcores.workers, RTE_CACHE_LINE_SIZE,
+		    hp3d_lcores.n * sizeof(*hp3d_lcores.workers)) != 0)
+		goto no_memory;
+	memset(hp3d_lcores.workers, 0, hp3d_lcores.n * sizeof(*hp3d_lcores.workers));
+	for (unsigned i = 0; i < hp3d_lcores.n; i++) {
+		hp3d_lcores.workers[i].index = i;
+		hp3d_lcores.workers[i].lcore = lcore = rte_get_next_lcore(lcore, 1, 0);
+		if (make_worker(&hp3d_lcores.workers[i], cfg) < 0)
+			goto no_memory;
+	}
+	return 0;
+no_memory:
+	fprintf(stderr, "hp3d: no memory for the flow tables; raise [eal] memory_mb or lower "
+			"[flows] max_flows, max_pairs, "
+			"[rfr] hold_packets\n");
+	hp3d_lcores.n = 0;
+	return -1;
+}
+
+int hp3d_workers_start(const struct hp3_config *cfg)
+{
+	if (hp3d_workers_make(cfg) < 0)
+		return -1;
+	for (unsigned i = 0; i < hp3d_lcores.n; i++)
+		rte_eal_remote_launch(
+			hp3d_worker_run, &hp3d_lcores.workers[i], hp3d_lcores.workers[i].lcore);
+	return 0;
+}
+
+/* *arg: flows that are not at home yet, or under way. */
+static void go_home(struct hp3d_worker *w, void *arg)
+{
+	unsigned *away = arg;
+
+	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
+		hp3d_pipe_home_all(w->pipes[rail], hp3d_now());
+		*away += hp3_engine_moved(hp3d_pipe_engine(w->pipes[rail]));
+		*away += hp3_engine_moves(hp3d_pipe_engine(w->pipes[rail]));
+	}
+}
+
+static void cancel(struct hp3d_worker *w, void *arg)
+{
+	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++)
+		hp3d_pipe_cancel_all(w->pipes[rail], hp3d_now());
+}
+
+/* The loops have ended: what they left in rings, links and (a late command's) hold queues leaves
+ * now. Returns how many flows stay on another port. */
+static unsigned finish(void)
+{
+	unsigned moved = 0;
+	uint32_t n;
+
+	for (unsigned i = 0; i < hp3d_lcores.n; i++)
+		cancel(&hp3d_lcores.workers[i], NULL);
+	do {
+		n = 0;
+		for (unsigned i = 0; i < hp3d_lcores.n; i++)
+			n += hp3d_worker_finish(&hp3d_lcores.workers[i]);
+	} while (n > 0);
+	for (unsigned i = 0; i < hp3d_lcores.n; i++) {
+		for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++)
+			moved += hp3_engine_moved(
+				hp3d_pipe_engine(hp3d_lcores.workers[i].pipes[rail]));
+	}
+	return moved;
+}
+
+static void reload(struct hp3d_worker *w, void *arg)
+{
+	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++)
+		hp3d_pipe_reconfigure(w->pipes[rail], arg);
+}
+
+void hp3d_workers_reload(const struct hp3_config *cfg)
+{
+	hp3d_lcores.may_sleep = cfg->eal.idle == HP3_IDLE_SLEEP;
+	hp3d_lcores.sleep_ns = cfg->eal.idle_sleep_us * 1000ull;
+	hp3d_lcores.deep_ns = cfg->eal.idle_deep_us * 1000ull;
+	hp3d_lcores.idle_spins = cfg->eal.idle_spins;
+	for (unsigned i = 0; i < hp3d_lcores.n; i++)
+		hp3d_worker_call(&hp3d_lcores.workers[i], reload, (void *)(uintptr_t)cfg);
+}
+
+static void quit(struct hp3d_worker *w)
+{
+	__atomic_store_n(&w->call.quit, 1, __ATOMIC_RELAXED);
+	hp3d_sleeper_wake(&w->sleeper);
+}
+
+unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeout_ms))
+{
+	uint64_t end = hp3d_now() + cfg->control.stop_drain_ms * 1000000ull;
+	unsigned away;
+
+	do {
+		away = 0;
+		for (unsigned i = 0; i < hp3d_lcores.n; i++)
+			hp3d_worker_call(&hp3d_lcores.workers[i], go_home, &away);
+		poll(5);
+	} while (away > 0 && hp3d_now() < end);
+	for (unsigned i = 0; i < hp3d_lcores.n; i++)
+		hp3d_worker_call(&hp3d_lcores.workers[i], cancel, NULL);
+	poll(20); /* let the lcores send what was released */
+	for (unsigned i = 0; i < hp3d_lcores.n; i++)
+		quit(&hp3d_lcores.workers[i]);
+	rte_eal_mp_wait_lcore();
+	away = finish();
+	poll(0);
+	return away;
+}
+
+unsigned hp3d_workers_free(void)
+{
+	unsigned used = 0;
+
+	for (unsigned i = 0; i < hp3d_lcores.n; i++) {
+		for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++)
+			hp3d_pipe_free(hp3d_lcores.workers[i].pipes[rail]);
+		rte_ring_free(hp3d_lcores.workers[i].events);
+		for (unsigned to = 0; to < hp3d_lcores.n; to++) {
+			rte_ring_free(hp3d_lcores.work[i][to]);
+			rte_ring_free(hp3d_lcores.back[i][to]);
+		}
+		for (unsigned tag = 0; tag < HP3D_TAGS_MAX; tag++)
+			hp3d_link_free(&hp3d_lcores.workers[i].out[tag]);
+		hp3d_sleeper_free(&hp3d_lcores.workers[i].sleeper);
+	}
+	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++)
+		used += rte_mempool_in_use_count(hp3d_rail_ports(rail)->pool);
+	free(hp3d_lcores.workers);
+	hp3d_lcores.n = 0;
+	return used;
+}
+
+struct hp3d_worker_time hp3d_worker_time(const struct hp3d_worker *w)
+{
+	return (struct hp3d_worker_time){__atomic_load_n(&w->own.time.busy_ns, __ATOMIC_RELAXED),
+		__atomic_load_n(&w->own.time.idle_ns, __ATOMIC_RELAXED)};
+}
+
+uint64_t hp3d_workers_tx_drops(void)
+{
+	uint64_t drops = 0;
+
+	for (unsigned i = 0; i < hp3d_lcores.n; i++) {
+		for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
+			const struct hp3d_pipe_counters *c =
+				hp3d_pipe_counters(hp3d_lcores.workers[i].pipes[rail]);
+
+			drops += c->drop_tx_full + c->drop_handover;
+		}
+	}
+	return drops;
+}
+
+unsigned hp3d_worker_count(void)
+{
+	return hp3d_lcores.n;
+}
+
+struct hp3d_worker *hp3d_worker(unsigned index)
+{
+	return &hp3d_lcores.workers[index];
+}
+
+struct hp3d_pipe *hp3d_worker_pipe(struct hp3d_worker *w, unsigned rail)
+{
+	return w->pipes[rail];
+}
+
+int hp3d_worker_call(struct hp3d_worker *w, void (*fn)(struct hp3d_worker *w, void *arg), void *arg)
+{
+	uint64_t end = hp3d_now() + CALL_WAIT_NS;
+	struct timespec ts = {.tv_nsec = 20000};
+
+	if (__atomic_load_n(&w->call.quit, __ATOMIC_RELAXED))
+		return -ETIMEDOUT;
+	w->call.fn = fn;
+	w->call.arg = arg;
+	__atomic_store_n(&w->call.state, HP3D_CALL_ASKED, __ATOMIC_RELEASE);
+	hp3d_sleeper_wake(&w->sleeper);
+	while (__atomic_load_n(&w->call.state, __ATOMIC_ACQUIRE) != HP3D_CALL_DONE) {
+		int asked = HP3D_CALL_ASKED;
+
+		/* Take the question back, unless it is being answered right now. */
+		if (hp3d_now() > end &&
+			__atomic_compare_exchange_n(&w->call.state, &asked, HP3D_CALL_NONE, false,
+				__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			return -ETIMEDOUT;
+		nanosleep(&ts, NULL);
+	}
+	__atomic_store_n(&w->call.state, HP3D_CALL_NONE, __ATOMIC_RELAXED);
+	return 0;
+}
+
+unsigned hp3d_worker_events(struct hp3d_worker *w, struct hp3d_event *ev, unsigned n)
+{
+	return rte_ring_sc_dequeue_burst_elem(w->events, ev, sizeof(*ev), n, NULL);
+}
+
+uint64_t hp3d_worker_events_lost(const struct hp3d_worker *w)
+{
+	return w->own.events_lost;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_WORKERS_H
+#define HP3D_WORKERS_H
+/*
+ * This room: lcores that run pipes, from DPDK's start (eal.h) and the ports to what an lcore does
+ * all day and how it sleeps. It calls pipes, and leaves to its caller what becomes of events.
+ *
+ * The data lcores. One worker polls all ports and sends directly. Several share the ports: each
+ * polls those it owns, spreads packets over the workers by a symmetric hash of the two IP addresses
+ * (so that flows of an address pair stay on one worker) and sends for the others what leaves
+ * through its ports; all hand-overs are FIFO rings, so order within a flow is kept. With idle =
+ * sleep a worker that finds nothing sleeps, longer and longer up to idle_sleep_us, never past its
+ * next deadline.
+ */
+#include "app/hp3d/lcores/worker.h"
+#include "config/config.h"
+
+/* Ports must be started. 0, or -1 after a message on stderr. */
+int hp3d_workers_start(const struct hp3_config *cfg);
+/* Reloadable keys take effect on all lcores, between bursts. */
+void hp3d_workers_reload(const struct hp3_config *cfg);
+
+/*
+ * Clean stop: moved flows are drained home within stop_drain_ms, what is still held then leaves on
+ * its old port, lcores end. `poll` is called meanwhile (control socket, events). Returns how many
+ * flows could not be brought home.
+ */
+unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeout_ms));
+/* Frees pipes and queues; ports must be stopped. Returns packet buffers still in use: 0 unless
+ * there is a leak. */
+unsigned hp3d_workers_free(void);
+uint64_t hp3d_workers_tx_drops(void);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the engine wants done beside its verdicts: held packets leave or are given up, events are
+ * told, packets of our own are sent. Part of the data path, as pipe.c is, but not of every burst.
+ */
+#include "app/hp3d/pipe/agent.h"
+#include "app/hp3d/pipe/internal.h"
+#include "roce/icrc.h"
+
+/* Held packets are rewritten when they leave: only then the port is known. */
+static void release(struct hp3d_pipe *p, const struct hp3_act *a)
+{
+	uint32_t i = a->held;
+	struct hp3_view v;
+
+	p->nheld -= a->count;
+	for (uint32_t n = a->count; n > 0; n--, i = hp3_held_next(p->engine, i)) {
+		struct rte_mbuf *m = p->held[i];
+		void *frame = rte_pktmbuf_mtod(m, void *);
+		bool ackreq = n == 1 && (a->flags & HP3_SET_ACKREQ);
+
+		hp3_parse(frame, rte_pktmbuf_data_len(m), &v);
+		if (v.sport != a->port || ackreq) {
+			hp3_set_sport_ackreq(
+				frame, &v, a->port, ackreq || (v.flags & HP3_VF_ACKREQ));
+			p->c.changed++;
+		}
+		p->c.released++;
+		hp3d_pipe_emit(p, HP3_DIR_TX, m);
+	}
+}
+
+static void discard(struct hp3d_pipe *p, const struct hp3_act *a)
+{
+	uint32_t i = a->held;
+
+	p->nheld -= a->count;
+	p->c.drop_discarded += a->count;
+	for (uint32_t n = a->count; n > 0; n--, i = hp3_held_next(p->engine, i))
+		rte_pktmbuf_free(p->held[i]);
+}
+
+static void count_fruitless(struct hp3d_pipe_counters *c, enum hp3_cause cause)
+{
+	c->rounds_fruitless++;
+	c->fruitless_cnp += cause == HP3_CAUSE_CNP;
+	c->fruitless_ecn += cause == HP3_CAUSE_ECN;
+	c->fruitless_rtt += cause == HP3_CAUSE_RTT;
+	c->fruitless_dead += cause == HP3_CAUSE_DEAD;
+	c->fruitless_setup += cause == HP3_CAUSE_SETUP;
+	c->fruitless_wake += cause == HP3_CAUSE_WAKE;
+}
+
+static void report(struct hp3d_pipe *p, const struct hp3_event *ev)
+{
+	struct hp3d_event out = {.ev = *ev, .rail = p->rail, .worker = p->worker};
+
+	if (hp3_event_is_fruitless(ev))
+		count_fruitless(&p->c, (enum hp3_cause)ev->cause);
+	if (p->on_event == NULL)
+		return;
+	if (hp3_flow_info(p->engine, ev->flow, ev->t_ns, &out.flow) < 0 &&
+		p->leaving.flow == ev->flow)
+		out.flow = p->leaving;
+	p->on_event(p->event_ctx, &out);
+}
+
+/* A packet of our own. */
+static void say(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now)
+{
+	enum hp3_dir dir;
+	struct rte_mbuf *m;
+
+	if (p->agent == NULL)
+		return;
+	m = hp3d_agent_make(p->agent, p->engine, a, now, &dir);
+	if (m != NULL)
+		hp3d_pipe_emit(p, dir, m);
+}
+
+void hp3d_pipe_carry_out(struct hp3d_pipe *p, uint64_t now)
+{
+	for (uint32_t i = 0; i < p->acts.n; i++) {
+		const struct hp3_act *a = &p->acts.act[i];
+
+		if (a->kind == HP3_ACT_RELEASE)
+			release(p, a);
+		else if (a->kind == HP3_ACT_DISCARD)
+			discard(p, a);
+		else if (a->kind == HP3_ACT_EVENT)
+			report(p, &a->event);
+		else if (a->kind == HP3_ACT_PROBE || a->kind == HP3_ACT_NAK ||
+			 a->kind == HP3_ACT_CNP || a->kind == HP3_ACT_CNP_OWED ||
+			 a->kind == HP3_ACT_TRACE || a->kind == HP3_ACT_REPORT ||
+			 a->kind == HP3_ACT_URGE || a->kind == HP3_ACT_TELL)
+			say(p, a, now);
+	}
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_AGENT_H
+#define HP3D_AGENT_H
+/*
+ * Everything that hp3d says by itself, and what is said to it: probes, answers to probes of peers,
+ * traces and what switches say of them, reports of flows by path, the NAK after a failover, CNPs.
+ * One agent per pipe, on the pipe's lcore; its packets come from a small pool of its own, so that
+ * probing never takes a buffer from the traffic.
+ *
+ * A packet of ours is addressed as the local host's own packets to that place are
+ * (neighbours.h). Where nothing was ever sent, nothing can be said: counted, and no harm.
+ */
+#include <rte_mbuf.h>
+#include "app/hp3d/pipe/neighbours.h"
+#include "config/config.h"
+#include "engine/engine.h"
+#include "probes/stats.h"
+
+/* X(field, help) */
+#define HP3D_AGENT_COUNTERS(X)                                                                     \
+	X(probes_peer, "peer probes sent")                                                         \
+	X(probes_standard, "probes sent that look like a duplicate")                               \
+	X(probes_nak, "probes sent that look like a gap")                                          \
+	X(reports_sent, "reports sent to peers: no reply of theirs comes through")                 \
+	X(urges_sent, "duplicates sent to make a peer's RNIC say again how far it is")             \
+	X(loads_sent, "reports of our flows sent to peers")                                        \
+	X(loads_stale, "reports of peers ignored: not newer than the last one")                    \
+	X(probe_no_way, "packets of ours not sent: nothing ever went there")                       \
+	X(probe_no_buffer, "packets of ours not sent: no packet buffer")
+
+struct hp3d_agent_counters {
+#define X(field, help) uint64_t field;
+	HP3D_AGENT_COUNTERS(X)
+#undef X
+};
+
+struct hp3d_agent;
+
+/* `name` tells its pool apart from others; the pool lives as long as the process. NULL: no memory.
+ */
+struct hp3d_agent *hp3d_agent_create(
+	const struct hp3_config *cfg, const char *name, uint64_t seed, int socket);
+void hp3d_agent_free(struct hp3d_agent *a);
+void hp3d_agent_reconfigure(struct hp3d_agent *a, const struct hp3_config *cfg);
+
+/* A packet from the RNIC's side: how to address that place. */
+void hp3d_agent_learn(
+	struct hp3d_agent *a, const void *frame, uint32_t len, const struct hp3_view *v);
+
+/* The packet for a PROBE, TRACE, TELL, NAK, CNP, CNP_OWED, REPORT or URGE action, and where it
+ * goes; NULL: cannot be sent, counted. */
+struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *e,
+	const struct hp3_act *act, uint64_t now, enum hp3_dir *dir);
+
+/* Cheap: may this packet from the network be for us? */
+static inline bool hp3d_agent_wants(const struct hp3_view *v)
+{
+	return (v->class == HP3_CLASS_OTHER &&
+		       (v->reason == HP3_PARSE_NOT_ROCE || v->reason == HP3_PARSE_NOT_UDP)) ||
+	       (v->class == HP3_CLASS_UC && v->opcode == HP3_OP_UC_WRITE_ONLY && v->dma_len == 0);
+}
+
+/*
+ * A packet from the network that may be for us. True: it is, and is not to be passed on; then acts
+ * are to be carried out, and *answer, if it is not NULL, is to be sent to the network.
+ */
+bool hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
+	uint64_t now, struct hp3_acts *acts, struct rte_mbuf **answer);
+
+/* Time passes; before hp3_tick(). */
+void hp3d_agent_tick(struct hp3d_agent *a, uint64_t now);
+
+const struct hp3d_agent_counters *hp3d_agent_counters(const struct hp3d_agent *a);
+const struct hp3_probe_stats *hp3d_agent_stats(const struct hp3d_agent *a);
+
+#endif

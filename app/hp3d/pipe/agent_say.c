@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an agent says: the packets for the engine's actions. */
+#include <string.h>
+#include "app/hp3d/pipe/agent_internal.h"
+#include "ppp/placement.h"
+#include "probes/standard.h"
+
+static uint64_t wall_clock_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+}
+
+/* From the flow's remote end to its local one. */
+static struct hp3_addressing turned(const struct hp3_addressing *a)
+{
+	struct hp3_addressing t = *a;
+
+	memcpy(t.dst_mac, a->src_mac, sizeof(t.dst_mac));
+	memcpy(t.src_mac, a->dst_mac, sizeof(t.src_mac));
+	memcpy(t.dst_ip, a->src_ip, sizeof(t.dst_ip));
+	memcpy(t.src_ip, a->dst_ip, sizeof(t.src_ip));
+	return t;
+}
+
+static int build_probe(struct hp3d_agent *a, void *buf, const struct hp3_addressing *to,
+	const struct hp3_act *act, uint32_t qpn)
+{
+	struct hp3_peer_probe p = {
+		.dest_qpn = qpn, .psn = act->psn, .id = act->probe_id, .time = hp3d_agent_clock()};
+
+	switch ((enum hp3_probe_kind)act->op) {
+	case HP3_PROBE_STANDARD:
+		a->c.probes_standard++;
+		return hp3_standard_build(buf, HP3D_AGENT_FRAME_MAX, to, qpn, act->psn);
+	case HP3_PROBE_NAK:
+		a->c.probes_nak++;
+		return hp3_nak_probe_build(buf, HP3D_AGENT_FRAME_MAX, to, qpn, act->psn);
+	default:
+		a->c.probes_peer++;
+		return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, &a->key);
+	}
+}
+
+static int build_report(struct hp3d_agent *a, void *buf, const struct hp3_addressing *to,
+	const struct hp3_act *act, const struct hp3_flow_info *f)
+{
+	struct hp3_peer_probe p = {.dest_qpn = f->rqpn,
+		.psn = act->psn,
+		.id = hp3_report_id(f->lqpn, (uint8_t)a->c.reports_sent++),
+		.time = hp3d_agent_clock(),
+		.report = true};
+
+	return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, &a->key);
+}
+
+/* How many flows of ours go to this peer, by path. */
+static int build_loads(struct hp3d_agent *a, const struct hp3_engine *e, void *buf,
+	const struct hp3_addressing *to, uint32_t flow)
+{
+	struct hp3_loads r = {.clock_us = wall_clock_us()};
+
+	r.n = (uint8_t)hp3_load_to_names(e, flow, r.path, HP3_LOADS_PATHS);
+	a->c.loads_sent++;
+	return hp3_loads_build(buf, HP3D_AGENT_FRAME_MAX, to, &r, a->port, &a->key);
+}
+
+static bool is_for_the_rnic(const struct hp3_act *act)
+{
+	return act->kind == HP3_ACT_NAK || act->kind == HP3_ACT_CNP_OWED;
+}
+
+static int build(struct hp3d_agent *a, void *buf, const struct hp3_addressing *from_here,
+	const struct hp3_act *act, const struct hp3_flow_info *f, uint64_t now)
+{
+	struct hp3_trace_ask ask = {
+		.cookie = act->probe_id, .qpn = f->rqpn, .psn = act->psn, .ttl = act->op};
+	struct hp3_addressing to = *from_here;
+
+	if (is_for_the_rnic(act)) {
+		to = turned(&to);
+		to.sport = f->port;
+		to.pkey = act->pkey;
+		if (act->kind == HP3_ACT_CNP_OWED)
+			return hp3_build_cnp(buf, HP3D_AGENT_FRAME_MAX, &to, f->lqpn);
+		return hp3_build_ack(buf, HP3D_AGENT_FRAME_MAX, &to, f->lqpn, act->psn,
+			HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE, act->msn);
+	}
+	to.sport = act->port;
+	if (act->kind == HP3_ACT_REPORT)
+		return build_report(a, buf, &to, act, f);
+	if (act->kind == HP3_ACT_URGE) {
+		a->c.urges_sent++;
+		return hp3_standard_build(buf, HP3D_AGENT_FRAME_MAX, &to, f->rqpn, act->psn);
+	}
+	if (act->kind == HP3_ACT_CNP) {
+		to.pkey = act->pkey;
+		return hp3_build_cnp(buf, HP3D_AGENT_FRAME_MAX, &to, f->rqpn);
+	}
+	if (act->kind == HP3_ACT_TRACE)
+		return hp3_trace_start(
+			&a->tracer, &to, &ask, hp3d_agent_clock(), now, buf, HP3D_AGENT_FRAME_MAX);
+	return build_probe(a, buf, &to, act, f->rqpn);
+}
+
+struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *e,
+	const struct hp3_act *act, uint64_t now, enum hp3_dir *dir)
+{
+	const struct hp3d_neighbour *n;
+	struct hp3_flow_info f;
+	struct rte_mbuf *m;
+	int len;
+
+	if (hp3_flow_info(e, act->flow, now, &f) < 0)
+		return NULL;
+	n = hp3d_neighbours_find(&a->neighbours, f.ipv6, f.vlan, f.local, f.remote);
+	if (n == NULL) {
+		a->c.probe_no_way++;
+		return NULL;
+	}
+	m = rte_pktmbuf_alloc(a->pool);
+	if (m == NULL) {
+		a->c.probe_no_buffer++;
+		return NULL;
+	}
+	if (act->kind == HP3_ACT_TELL)
+		len = build_loads(a, e, rte_pktmbuf_mtod(m, void *), &n->a, act->flow);
+	else
+		len = build(a, rte_pktmbuf_mtod(m, void *), &n->a, act, &f, now);
+	*dir = is_for_the_rnic(act) ? HP3_DIR_RX : HP3_DIR_TX;
+	return hp3d_agent_sized(m, len);
+}

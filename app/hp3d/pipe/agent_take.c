@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is said to an agent: probes, answers, what switches say of traces, reports of peers. */
+#include <errno.h>
+#include "app/hp3d/pipe/agent_internal.h"
+#include "ppp/placement.h"
+
+static struct rte_mbuf *answer_to(struct hp3d_agent *a, const struct hp3_engine *e,
+	const struct hp3_pkt *pkt, struct hp3_answer *reply, uint32_t turn)
+{
+	struct hp3_path_count count[HP3_LOAD_PATHS];
+	uint32_t n = hp3_load_in_names(e, count, HP3_LOAD_PATHS);
+	struct rte_mbuf *m = rte_pktmbuf_alloc(a->pool);
+	int len;
+
+	if (m == NULL) {
+		a->c.probe_no_buffer++;
+		return NULL;
+	}
+	hp3_answer_tell(reply, turn, count, n);
+	len = hp3_answer_build(rte_pktmbuf_mtod(m, void *), HP3D_AGENT_FRAME_MAX, pkt->frame,
+		&pkt->v, reply, a->port, &a->key);
+	return hp3d_agent_sized(m, len);
+}
+
+static bool take_probe(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
+	uint64_t now, struct hp3_acts *acts, struct rte_mbuf **answer)
+{
+	const uint8_t *ip = (const uint8_t *)pkt->frame + pkt->v.l3_off;
+	bool ipv6 = pkt->v.flags & HP3_VF_IPV6;
+	const uint8_t *local = ip + (ipv6 ? 24 : 16), *remote = ip + (ipv6 ? 8 : 12);
+	struct hp3_answer reply;
+	uint32_t turn;
+
+	switch (hp3_responder_take(
+		a->responder, pkt->frame, &pkt->v, hp3d_agent_clock(), now, &reply, &turn)) {
+	case HP3_RESPOND_PASS:
+		return false;
+	case HP3_RESPOND_ANSWER:
+		*answer = answer_to(a, e, pkt, &reply, turn);
+		hp3_peer_seen(e, ipv6, pkt->v.vlan, local, remote, now);
+		return true;
+	case HP3_RESPOND_REPORT:
+		hp3_peer_report(
+			e, ipv6, pkt->v.vlan, local, remote, hp3_report_qpn(reply.id), now, acts);
+		hp3_peer_seen(e, ipv6, pkt->v.vlan, local, remote, now);
+		return true;
+	default:
+		return true;
+	}
+}
+
+static void tell(struct hp3_engine *e, const struct hp3_trace_result *r, uint64_t now)
+{
+	hp3_hop_told(e, (uint32_t)r->ask.cookie, (enum hp3_trace_outcome)r->outcome, r->ipv6,
+		r->hop, now);
+}
+
+/* What does not end a trace of ours goes to the host. */
+static bool take_icmp(
+	struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now)
+{
+	struct hp3_trace_result r;
+	int err = hp3_trace_icmp(&a->tracer, pkt->frame, pkt->len, &pkt->v, now, &r);
+
+	if (err == 0)
+		tell(e, &r, now);
+	return err == 0 || err == -ESTALE;
+}
+
+static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
+	uint64_t now, struct hp3_acts *acts)
+{
+	const uint8_t *ip = (const uint8_t *)pkt->frame + pkt->v.l3_off;
+	bool ipv6 = pkt->v.flags & HP3_VF_IPV6;
+	struct hp3_trace_result traced;
+	struct hp3_answer reply;
+
+	switch (hp3_answer_read(
+		pkt->frame, pkt->len, &pkt->v, a->port, &a->key, &reply, &a->stats)) {
+	case HP3_ANSWER_NONE:
+		return false;
+	case HP3_ANSWER_OK:
+		hp3_peer_seen(
+			e, ipv6, pkt->v.vlan, ip + (ipv6 ? 24 : 16), ip + (ipv6 ? 8 : 12), now);
+		if (hp3_trace_reached(&a->tracer, reply.id, now, &traced)) {
+			tell(e, &traced, now);
+			return true;
+		}
+		hp3_load_told_names(e, reply.id, reply.path, reply.n, now);
+		hp3_probe_reply(e, reply.id, reply.ce, now, acts);
+		return true;
+	default:
+		return true;
+	}
+}
+
+static bool take_loads(
+	struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now)
+{
+	const uint8_t *ip = (const uint8_t *)pkt->frame + pkt->v.l3_off;
+	bool ipv6 = pkt->v.flags & HP3_VF_IPV6;
+	struct hp3_loads r;
+
+	switch (hp3_loads_read(pkt->frame, pkt->len, &pkt->v, a->port, &a->key, hp3d_agent_clock(),
+		a->clock_s, &r, &a->stats)) {
+	case HP3_LOADS_NONE:
+		return false;
+	case HP3_LOADS_OK:
+		a->c.loads_stale +=
+			hp3_load_from_names(e, ipv6, pkt->v.vlan, ip + (ipv6 ? 24 : 16),
+				ip + (ipv6 ? 8 : 12), r.clock_us, r.path, r.n, now) == -ESTALE;
+		return true;
+	default:
+		return true;
+	}
+}
+
+bool hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
+	uint64_t now, struct hp3_acts *acts, struct rte_mbuf **answer)
+{
+	acts->n = 0;
+	*answer = NULL;
+	if (pkt->v.class == HP3_CLASS_UC)
+		return take_probe(a, e, pkt, now, acts, answer);
+	if (pkt->v.reason == HP3_PARSE_NOT_UDP)
+		return take_icmp(a, e, pkt, now);
+	return take_answer(a, e, pkt, now, acts) || take_loads(a, e, pkt, now);
+}

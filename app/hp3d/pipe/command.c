@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a pipe is told beside packets: commands, queue pairs that come and go, the end. */
+#include "app/hp3d/pipe/internal.h"
+
+int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t now)
+{
+	int ret;
+
+	p->acts.n = 0;
+	ret = hp3_command(p->engine, cmd, now, &p->acts);
+	hp3d_pipe_carry_out(p, now);
+	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
+	return ret;
+}
+
+/* The last events of a flow that goes are carried out when it is gone. */
+static void note_leaving(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t now)
+{
+	uint32_t flow =
+		hp3_flow_find(p->engine, ev->ipv6, ev->vlan, ev->local, ev->remote, ev->rqpn);
+
+	p->leaving.flow = HP3_NO_FLOW;
+	if (flow != HP3_NO_FLOW)
+		hp3_flow_info(p->engine, flow, now, &p->leaving);
+}
+
+int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t now)
+{
+	int ret;
+
+	note_leaving(p, ev, now);
+	p->acts.n = 0;
+	ret = hp3_qp(p->engine, ev, now, &p->acts);
+	hp3d_pipe_carry_out(p, now);
+	p->leaving.flow = HP3_NO_FLOW;
+	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
+	return ret;
+}
+
+static void command_all(struct hp3d_pipe *p, enum hp3_cmd_kind kind, uint64_t now)
+{
+	struct hp3_flow_info info;
+
+	for (uint32_t f = hp3_flow_next(p->engine, 0); f != HP3_NO_FLOW;
+		f = hp3_flow_next(p->engine, f + 1)) {
+		struct hp3_cmd cmd = {.kind = (uint8_t)kind, .cause = HP3_CAUSE_STOP, .flow = f};
+
+		if (hp3_flow_info(p->engine, f, now, &info) != 0)
+			continue;
+		if (kind == HP3_CMD_HOME ? info.moved : info.state != HP3_RFR_STEADY)
+			hp3d_pipe_command(p, &cmd, now);
+	}
+}
+
+void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now)
+{
+	command_all(p, HP3_CMD_CANCEL, now);
+}
+
+void hp3d_pipe_home_all(struct hp3d_pipe *p, uint64_t now)
+{
+	command_all(p, HP3_CMD_HOME, now);
+}

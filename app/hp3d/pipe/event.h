@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_EVENT_H
+#define HP3D_EVENT_H
+#include "engine/engine.h"
+
+/* What a pipe tells: an engine event with everything needed to print it. */
+struct hp3d_event {
+	struct hp3_event ev;
+	struct hp3_flow_info flow; /* addresses and QPNs at the time of the event */
+	uint16_t rail; /* index into hp3_config.rails */
+	uint16_t worker;
+};
+
+#endif

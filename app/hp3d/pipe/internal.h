@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_PIPE_INTERNAL_H
+#define HP3D_PIPE_INTERNAL_H
+/*
+ * What a pipe consists of, for its own files: the way of packets (pipe.c), what the engine wants
+ * done beside them (act.c), commands (command.c), set-up (setup.c).
+ */
+#include "app/hp3d/pipe/pipe.h"
+
+#define HP3D_OUT_VECTOR 64u
+
+struct hp3d_pipe_out {
+	hp3d_send_fn *send;
+	void *ctx;
+	uint16_t n;
+	struct rte_mbuf *m[HP3D_OUT_VECTOR];
+};
+
+struct hp3d_pipe {
+	struct hp3_engine *engine;
+	size_t engine_size;
+	struct rte_mbuf **held; /* by the engine's number */
+	uint32_t nheld, held_peak;
+	struct hp3d_agent *agent; /* NULL: hp3d says nothing by itself (replay) */
+	uint64_t learnt; /* flows created when neighbours were learnt last */
+	struct hp3d_pipe_out out[2];
+	hp3d_event_fn *on_event;
+	void *event_ctx;
+	struct hp3_flow_info leaving; /* while the engine removes that flow */
+	uint16_t rail, worker;
+	struct hp3d_pipe_counters c;
+	struct hp3_acts acts;
+	struct hp3_pkt pkts[HP3D_BURST_MAX];
+	struct hp3_verdict verdicts[HP3D_BURST_MAX];
+};
+
+/* What waits in the vector is handed over. */
+void hp3d_pipe_flush(struct hp3d_pipe_out *o);
+
+static inline void hp3d_pipe_emit(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m)
+{
+	struct hp3d_pipe_out *o = &p->out[dir];
+
+	o->m[o->n++] = m;
+	if (o->n == HP3D_OUT_VECTOR)
+		hp3d_pipe_flush(o);
+}
+
+/* The engine's actions in p->acts; packets that they set free wait in the vectors. */
+void hp3d_pipe_carry_out(struct hp3d_pipe *p, uint64_t now);
+
+#endif

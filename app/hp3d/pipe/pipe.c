@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The way of a burst: prefetch, parse, engine, verdicts. All that is done for every packet is in
+ * this file, so that the compiler sees it as one.
+ */
+#include <string.h>
+#include <rte_ether.h>
+#include <rte_prefetch.h>
+#include "app/hp3d/pipe/agent.h"
+#include "app/hp3d/pipe/internal.h"
+#include "roce/icrc.h"
+
+#define LEARN_EVERY 64u /* bursts */
+#define GROUP       8u /* packets, see_all() */
+
+/* The vector is empty before it is handed over, so that send() may lead back here. */
+void hp3d_pipe_flush(struct hp3d_pipe_out *o)
+{
+	struct rte_mbuf *m[HP3D_OUT_VECTOR];
+	uint16_t n = o->n;
+
+	if (n == 0)
+		return;
+	memcpy(m, o->m, n * sizeof(m[0]));
+	o->n = 0;
+	o->send(o->ctx, m, n);
+}
+
+static inline void pass(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m,
+	struct hp3_pkt *pkt, const struct hp3_verdict *vd)
+{
+	void *frame = rte_pktmbuf_mtod(m, void *);
+	bool ackreq = (vd->flags & HP3_SET_ACKREQ) && !(pkt->v.flags & HP3_VF_ACKREQ);
+
+	if (ackreq) {
+		hp3_set_sport_ackreq(frame, &pkt->v, vd->sport, true);
+		p->c.changed++;
+	} else if (vd->sport != pkt->v.sport) {
+		hp3_set_sport(frame, &pkt->v, vd->sport);
+		p->c.changed++;
+	}
+	if (unlikely(vd->flags & (HP3_SET_BECN | HP3_CLEAR_BECN)))
+		hp3_set_becn(frame, &pkt->v, vd->flags & HP3_SET_BECN);
+	hp3d_pipe_emit(p, dir, m);
+}
+
+static void obey(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m, struct hp3_pkt *pkt,
+	const struct hp3_verdict *vd)
+{
+	switch (vd->kind) {
+	case HP3_PASS:
+		pass(p, dir, m, pkt, vd);
+		break;
+	case HP3_HOLD:
+		if ((vd->flags & HP3_SET_ACKREQ) && !(pkt->v.flags & HP3_VF_ACKREQ))
+			hp3_set_ackreq(rte_pktmbuf_mtod(m, void *), &pkt->v, true);
+		p->held[vd->held] = m;
+		if (++p->nheld > p->held_peak)
+			p->held_peak = p->nheld;
+		break;
+	case HP3_CONSUME:
+		p->c.consumed++;
+		rte_pktmbuf_free(m);
+		break;
+	default:
+		p->c.drop_engine++;
+		rte_pktmbuf_free(m);
+		break;
+	}
+}
+
+/* One buffer of our own. A chain is joined where its first buffer has room. */
+static bool is_writable(struct rte_mbuf *m)
+{
+	return !RTE_MBUF_CLONED(m) && rte_mbuf_refcnt_read(m) == 1 &&
+	       (m->nb_segs == 1 || rte_pktmbuf_linearize(m) == 0);
+}
+
+/*
+ * Drivers that strip VLAN tags (net_af_packet does, unasked) hand them over beside the packet. The
+ * tag belongs to the flow's key and must go out again: back into the frame with it. A packet that
+ * cannot be read or written in place is shown without a frame.
+ */
+static __attribute__((noinline)) void show_odd(
+	struct hp3d_pipe *p, struct rte_mbuf **m, struct hp3_pkt *pkt)
+{
+	if ((*m)->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED)
+		rte_vlan_insert(m);
+	pkt->len = rte_pktmbuf_pkt_len(*m);
+	pkt->frame = NULL;
+	if (is_writable(*m))
+		pkt->frame = rte_pktmbuf_mtod(*m, void *);
+	else
+		p->c.not_linear++;
+}
+
+static inline void show(struct hp3d_pipe *p, struct rte_mbuf **m, struct hp3_pkt *pkt)
+{
+	const uint64_t odd =
+		RTE_MBUF_F_RX_VLAN_STRIPPED | RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
+	uint32_t shape; /* one segment, one reference */
+
+	memcpy(&shape, &(*m)->refcnt, sizeof(shape));
+	pkt->trusted = false;
+	if (unlikely(shape != 0x10001u || ((*m)->ol_flags & odd) != 0)) {
+		show_odd(p, m, pkt);
+		return;
+	}
+	pkt->frame = rte_pktmbuf_mtod(*m, void *);
+	pkt->len = rte_pktmbuf_data_len(*m);
+	rte_prefetch0(pkt->frame);
+}
+
+_Static_assert(offsetof(struct rte_mbuf, nb_segs) == offsetof(struct rte_mbuf, refcnt) + 2,
+	"read together");
+
+/*
+ * In groups, each step one group ahead of the next: buffer headers, frames, then parsing, which
+ * itself asks for the buckets. So a load has the time of a group, and never do more than a core can
+ * have under way wait for each other. Returns how many packets are not what this way is for.
+ */
+static uint32_t see_all(
+	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t n, uint64_t *bytes)
+{
+	uint32_t asked = RTE_MIN(n, 2 * GROUP), shown = 0, others = 0;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < asked; i++)
+		rte_prefetch0(m[i]);
+	for (uint32_t seen = 0; seen < n;) {
+		uint32_t end = RTE_MIN(n, seen + 2 * GROUP);
+
+		for (; shown < end; shown++) {
+			if (asked < n)
+				rte_prefetch0(m[asked++]);
+			show(p, &m[shown], &p->pkts[shown]);
+			sum += p->pkts[shown].len;
+		}
+		end = RTE_MIN(n, seen + GROUP);
+		others += hp3_see_burst(p->engine, p->pkts + seen, end - seen, dir);
+		seen = end;
+	}
+	*bytes = sum;
+	return others;
+}
+
+/* Probes of peers and their answers end here, before the RNIC. */
+static bool is_ours(struct hp3d_pipe *p, const struct hp3_pkt *pkt, uint64_t now)
+{
+	struct rte_mbuf *answer;
+
+	if (p->agent == NULL || !hp3d_agent_take(p->agent, p->engine, pkt, now, &p->acts, &answer))
+		return false;
+	hp3d_pipe_carry_out(p, now);
+	if (answer != NULL)
+		hp3d_pipe_emit(p, HP3_DIR_TX, answer);
+	return true;
+}
+
+/*
+ * How hosts are addressed is learnt from what the local one sends: from packets of reliable
+ * connections now and then, and where a flow is new; from others whenever the place changes.
+ */
+static void learn(struct hp3d_pipe *p, uint16_t n, bool all)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		const struct hp3_pkt *pkt = &p->pkts[i];
+		bool rc =
+			pkt->v.class == HP3_CLASS_RC_REQUEST || pkt->v.class == HP3_CLASS_RC_REPLY;
+
+		if (all || !rc)
+			hp3d_agent_learn(p->agent, pkt->frame, pkt->len, &pkt->v);
+	}
+}
+
+/* The verdicts of packets [from, to) are carried out. */
+static void obey_all(
+	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++) {
+		if (likely(p->verdicts[i].kind == HP3_PASS))
+			pass(p, dir, m[i], &p->pkts[i], &p->verdicts[i]);
+		else
+			obey(p, dir, m[i], &p->pkts[i], &p->verdicts[i]);
+	}
+}
+
+/* Packets leave as they came. */
+static void pass_all(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t n)
+{
+	struct hp3d_pipe_out *o = &p->out[dir];
+
+	hp3d_pipe_flush(o);
+	o->send(o->ctx, m, (uint16_t)n);
+}
+
+/* Packets [from, to) go through the engine; actions leave before the packet that they came with. */
+static void engage(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t from,
+	uint32_t to, uint64_t now)
+{
+	while (from < to) {
+		uint32_t done = hp3_burst(p->engine, p->pkts + from, to - from, dir, now,
+			p->verdicts + from, &p->acts);
+
+		if (likely(p->acts.n == 0)) {
+			if (likely(!p->acts.obey))
+				pass_all(p, dir, m + from, done);
+			else
+				obey_all(p, dir, m, from, from + done);
+		} else {
+			obey_all(p, dir, m, from, from + done - 1);
+			hp3d_pipe_carry_out(p, now);
+			obey_all(p, dir, m, from + done - 1, from + done);
+		}
+		from += done;
+	}
+}
+
+static void count(
+	struct hp3d_pipe *p, enum hp3_dir dir, uint32_t n, uint32_t others, uint64_t bytes)
+{
+	const uint8_t main = dir == HP3_DIR_TX ? HP3_CLASS_RC_REQUEST : HP3_CLASS_RC_REPLY;
+
+	p->c.class[main] += n - others;
+	p->c.reason[HP3_PARSE_OK] += n - others;
+	p->c.bursts++;
+	*(dir == HP3_DIR_TX ? &p->c.packets_tx : &p->c.packets_rx) += n;
+	*(dir == HP3_DIR_TX ? &p->c.bytes_tx : &p->c.bytes_rx) += bytes;
+	for (uint32_t i = 0; unlikely(others != 0) && i < n; i++) {
+		const struct hp3_view *v = &p->pkts[i].v;
+
+		if (v->class != main) {
+			p->c.class[v->class]++;
+			p->c.reason[v->reason]++;
+		}
+	}
+}
+
+void hp3d_pipe_burst(
+	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint16_t n, uint64_t now)
+{
+	uint32_t from = 0, others;
+	uint64_t bytes;
+
+	others = see_all(p, dir, m, n, &bytes);
+	count(p, dir, n, others, bytes);
+	for (uint32_t i = 0; dir == HP3_DIR_RX && others != 0 && i < n; i++) {
+		if (likely(!hp3d_agent_wants(&p->pkts[i].v)))
+			continue;
+		engage(p, dir, m, from, i, now); /* what came before it comes first */
+		from = i;
+		if (is_ours(p, &p->pkts[i], now)) {
+			rte_pktmbuf_free(m[i]);
+			from++;
+		}
+	}
+	engage(p, dir, m, from, n, now);
+	if (dir == HP3_DIR_TX && p->agent != NULL) {
+		uint64_t flows = hp3_engine_stats(p->engine)->flows_created;
+		bool all = flows != p->learnt || p->c.bursts % LEARN_EVERY == 0;
+
+		if (all || others != 0)
+			learn(p, n, all);
+		p->learnt = flows;
+	}
+	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
+	hp3d_pipe_flush(&p->out[HP3_DIR_RX]);
+}
+
+uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now)
+{
+	uint64_t due;
+
+	if (p->agent != NULL)
+		hp3d_agent_tick(p->agent, now);
+	do {
+		p->acts.n = 0;
+		due = hp3_tick(p->engine, now, &p->acts);
+		hp3d_pipe_carry_out(p, now);
+	} while (p->acts.more);
+	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
+	hp3d_pipe_flush(&p->out[HP3_DIR_RX]);
+	return due;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_PIPE_H
+#define HP3D_PIPE_H
+/*
+ * This room: what a burst of packets runs through, and what it needs on the way: the engine's
+ * memory, packets of our own (agent.h), how to address them (neighbours.h). It calls the engine and
+ * the libraries below it, and knows neither lcores nor who asks.
+ *
+ * A pipe is one rail on one worker: an engine, its hold queues and its counters. hp3d_pipe_burst()
+ * is the one way of packets through hp3d; workers, replay and bench call it alike. Only the pipe's
+ * own thread may call what is here, except that counters may be read at any time.
+ *
+ * Per burst: prefetch, parse all, look up all, then packet by packet the engine's actions and its
+ * verdict. Nothing is allocated, logged or locked.
+ */
+#include <rte_mbuf.h>
+#include "app/hp3d/pipe/event.h"
+#include "config/config.h"
+
+#define HP3D_BURST_MAX 256u
+
+/* X(field, help, 1 if it counts packets that were not forwarded) */
+#define HP3D_PIPE_COUNTERS(X)                                                                      \
+	X(packets_tx, "packets from the RNIC", 0)                                                  \
+	X(packets_rx, "packets from the network", 0)                                               \
+	X(bytes_tx, "bytes from the RNIC", 0)                                                      \
+	X(bytes_rx, "bytes from the network", 0)                                                   \
+	X(bursts, "bursts handled", 0)                                                             \
+	X(changed, "packets whose source port or AckReq was changed", 0)                           \
+	X(released, "held packets released", 0)                                                    \
+	X(rounds_fruitless, "rounds of probes that found nothing", 0)                              \
+	X(fruitless_cnp, "those among them that CNPs set off", 0)                                  \
+	X(fruitless_ecn, "those that marked replies set off", 0)                                   \
+	X(fruitless_rtt, "those that long round trips set off", 0)                                 \
+	X(fruitless_dead, "those about a path that is not dead", 0)                                \
+	X(fruitless_setup, "those before the first data of a queue pair", 0)                       \
+	X(fruitless_wake, "those before a long message of an idle queue pair", 0)                  \
+	X(not_linear, "packets in several or shared buffers: passed untouched", 0)                 \
+	X(handed_over, "packets passed on to the lcore of their addresses", 0)                     \
+	X(drop_discarded, "held packets whose queue pair went away, or that came again", 1)        \
+	X(consumed, "stale CNPs and answers to probes, which are not for the RNIC", 1)             \
+	X(drop_engine, "packets that the engine took out of the stream", 1)                        \
+	X(drop_handover, "packets that the lcore of their addresses had no room for", 1)           \
+	X(drop_tx_full, "packets that the output did not take", 1)
+
+struct hp3d_pipe_counters {
+#define X(field, help, drop) uint64_t field;
+	HP3D_PIPE_COUNTERS(X)
+#undef X
+	uint64_t class[HP3_CLASS_MAX];
+	uint64_t reason[HP3_PARSE_REASON_MAX];
+};
+
+struct hp3d_pipe_counter_info {
+	const char *name, *help;
+	uint16_t offset; /* in struct hp3d_pipe_counters */
+	bool drop;
+};
+
+/* All of them as one list: the named ones, then class_NAME and reason_NAME. */
+unsigned hp3d_pipe_counter_count(void);
+struct hp3d_pipe_counter_info hp3d_pipe_counter(unsigned i);
+
+/* Takes packets over, in order. Called outside the per-packet loop, or with a full vector. */
+typedef void hp3d_send_fn(void *ctx, struct rte_mbuf **m, uint16_t n);
+typedef void hp3d_event_fn(void *ctx, const struct hp3d_event *ev);
+
+/* NULL if memory does not suffice; `seed` makes the engine's choices. */
+struct hp3d_pipe *hp3d_pipe_create(
+	const struct hp3_config *cfg, unsigned rail, unsigned worker, uint64_t seed, int socket);
+void hp3d_pipe_free(struct hp3d_pipe *p);
+/* Reloadable keys take effect. */
+void hp3d_pipe_reconfigure(struct hp3d_pipe *p, const struct hp3_config *cfg);
+
+/*
+ * From now on the pipe sends what its engine asks to be sent, and answers probes. 0 or -ENOMEM.
+ * Without it a pipe only forwards (replay, bench).
+ */
+struct hp3d_agent;
+int hp3d_pipe_add_agent(
+	struct hp3d_pipe *p, const struct hp3_config *cfg, uint64_t seed, int socket);
+struct hp3d_agent *hp3d_pipe_agent(struct hp3d_pipe *p); /* NULL: it does not */
+
+/* Where packets of a direction leave (TX: the network side), and where events go. */
+void hp3d_pipe_output(struct hp3d_pipe *p, enum hp3_dir dir, hp3d_send_fn *send, void *ctx);
+void hp3d_pipe_on_event(struct hp3d_pipe *p, hp3d_event_fn *fn, void *ctx);
+
+/* n <= HP3D_BURST_MAX packets that came from the RNIC (TX) or the network (RX), in order; owns them
+ * afterwards. */
+void hp3d_pipe_burst(
+	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint16_t n, uint64_t now);
+/* Timers; returns the next deadline. */
+uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now);
+/* hp3_command() and hp3_qp() with their actions carried out. */
+int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t now);
+int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t now);
+
+/* Ends moves under way, whatever is held leaves on the old port (stop). */
+void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now);
+/* Asks every moved flow to move home (stop). */
+void hp3d_pipe_home_all(struct hp3d_pipe *p, uint64_t now);
+
+struct hp3_engine *hp3d_pipe_engine(struct hp3d_pipe *p);
+struct hp3d_pipe_counters *hp3d_pipe_counters(struct hp3d_pipe *p);
+uint32_t hp3d_pipe_held_peak(const struct hp3d_pipe *p);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A pipe begins and ends; what it is connected to, and what others may know of it. */
+#include <errno.h>
+#include <stdio.h>
+#include <rte_malloc.h>
+#include "app/hp3d/pipe/agent.h"
+#include "app/hp3d/pipe/internal.h"
+#include "app/hp3d/pipe/memory.h"
+#include "engine/policy.h"
+
+static void no_output(void *ctx, struct rte_mbuf **m, uint16_t n)
+{
+	rte_pktmbuf_free_bulk(m, n);
+}
+
+struct hp3d_pipe *hp3d_pipe_create(
+	const struct hp3_config *cfg, unsigned rail, unsigned worker, uint64_t seed, int socket)
+{
+	struct hp3_engine_config ec = hp3_policy_settled(&cfg->engine);
+	size_t size = hp3_engine_size(&ec);
+	struct hp3d_pipe *p =
+		rte_zmalloc_socket("hp3d pipe", sizeof(*p), RTE_CACHE_LINE_SIZE, socket);
+	void *mem;
+
+	if (p == NULL)
+		return NULL;
+	ec.seed = seed;
+	p->rail = (uint16_t)rail;
+	p->worker = (uint16_t)worker;
+	p->out[HP3_DIR_TX].send = p->out[HP3_DIR_RX].send = no_output;
+	p->held = rte_malloc_socket(
+		"hp3d held", (HP3_HELD(ec.hold_packets) + 1) * sizeof(*p->held), 0, socket);
+	p->engine_size = size;
+	mem = hp3d_memory_get(cfg, HP3D_MEMORY_TABLES, size, socket);
+	p->engine = hp3_engine_create(mem, size, &ec);
+	if (p->held == NULL || p->engine == NULL) {
+		if (p->engine == NULL)
+			hp3d_memory_put(mem, HP3D_MEMORY_TABLES, size);
+		hp3d_pipe_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void hp3d_pipe_reconfigure(struct hp3d_pipe *p, const struct hp3_config *cfg)
+{
+	struct hp3_engine_config ec = hp3_policy_settled(&cfg->engine);
+
+	hp3_engine_reconfigure(p->engine, &ec);
+	if (p->agent != NULL)
+		hp3d_agent_reconfigure(p->agent, cfg);
+}
+
+void hp3d_pipe_free(struct hp3d_pipe *p)
+{
+	if (p == NULL)
+		return;
+	rte_free(p->held);
+	hp3d_agent_free(p->agent);
+	hp3d_memory_put(p->engine, HP3D_MEMORY_TABLES, p->engine_size);
+	rte_free(p);
+}
+
+int hp3d_pipe_add_agent(
+	struct hp3d_pipe *p, const struct hp3_config *cfg, uint64_t seed, int socket)
+{
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	snprintf(name, sizeof(name), "hp3d_agent_%u_%u", p->rail, p->worker);
+	p->agent = hp3d_agent_create(cfg, name, seed, socket);
+	return p->agent != NULL ? 0 : -ENOMEM;
+}
+
+struct hp3d_agent *hp3d_pipe_agent(struct hp3d_pipe *p)
+{
+	return p->agent;
+}
+
+void hp3d_pipe_output(struct hp3d_pipe *p, enum hp3_dir dir, hp3d_send_fn *send, void *ctx)
+{
+	p->out[dir].send = send;
+	p->out[dir].ctx = ctx;
+}
+
+void hp3d_pipe_on_event(struct hp3d_pipe *p, hp3d_event_fn *fn, void *ctx)
+{
+	p->on_event = fn;
+	p->event_ctx = ctx;
+}
+
+struct hp3_engine *hp3d_pipe_engine(struct hp3d_pipe *p)
+{
+	return p->engine;
+}
+
+struct hp3d_pipe_counters *hp3d_pipe_counters(struct hp3d_pipe *p)
+{
+	return &p->c;
+}
+
+uint32_t hp3d_pipe_held_peak(const struct hp3d_pipe *p)
+{
+	return p->held_peak;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The pipes beside both ends, the packets between them, and the capture's time for both. */
+#include <stdio.h>
+#include "app/hp3d/replay/internal.h"
+
+#define AGE_ROUND_NS 4000000000ull
+
+void hp3d_replay_queue(
+	struct hp3d_replay_run *r, struct rte_mbuf *m, unsigned end, enum hp3_dir dir)
+{
+	if (r->n == HP3D_REPLAY_QUEUE) {
+		r->failed = true;
+		rte_pktmbuf_free(m);
+		return;
+	}
+	r->queue[(r->head + r->n++) % HP3D_REPLAY_QUEUE] = (struct hp3d_replay_hop){m, end, dir};
+}
+
+static void write_packet(struct hp3d_replay_run *r, struct rte_mbuf *m)
+{
+	if (r->write) {
+		r->s.packets_out++;
+		hp3d_replay_count_icrc(rte_pktmbuf_mtod(m, const void *), rte_pktmbuf_data_len(m),
+			&r->s.icrc_good_out, &r->s.icrc_bad_out);
+		hp3d_replay_capture_write(&r->capture, m);
+	}
+	rte_pktmbuf_free(m);
+}
+
+/* Towards the network: on to the other end's pipe. */
+static void leave_tx(void *ctx, struct rte_mbuf **m, uint16_t n)
+{
+	struct hp3d_replay_end *e = ctx;
+
+	for (uint16_t i = 0; i < n; i++)
+		hp3d_replay_queue(e->r, m[i], !e->index, HP3_DIR_RX);
+}
+
+static void leave_rx(void *ctx, struct rte_mbuf **m, uint16_t n)
+{
+	struct hp3d_replay_end *e = ctx;
+
+	for (uint16_t i = 0; i < n; i++)
+		write_packet(e->r, m[i]);
+}
+
+static void on_event(void *ctx, const struct hp3d_event *ev)
+{
+	struct hp3d_replay_end *e = ctx;
+	struct hp3d_replay_run *r = e->r;
+
+	if (r->write)
+		hp3d_replay_count_event(&r->s, ev);
+	else if (ev->ev.type == HP3_EV_PAIR && hp3d_replay_pairs_learn(&e->pairs, ev) < 0)
+		r->failed = true;
+}
+
+void hp3d_replay_forward(struct hp3d_replay_run *r)
+{
+	while (r->n > 0) {
+		struct hp3d_replay_hop h = r->queue[r->head];
+
+		r->head = (r->head + 1) % HP3D_REPLAY_QUEUE;
+		r->n--;
+		hp3d_pipe_burst(r->ends[h.end].pipe, h.dir, &h.m, 1, r->now);
+	}
+}
+
+/*
+ * Timers that end before the next packet. Where no move is under way only ageing is left: of a long
+ * gap (captures joined, stamps from 1970) its last round is enough.
+ */
+void hp3d_replay_advance(struct hp3d_replay_run *r, uint64_t to)
+{
+	for (unsigned i = 0; i < HP3D_REPLAY_ENDS; i++) {
+		struct hp3d_pipe *p = r->ends[i].pipe;
+		uint64_t due = r->now;
+
+		while ((due = hp3d_pipe_tick(p, due)) <= to && !r->failed) {
+			if (to - due > AGE_ROUND_NS && hp3_engine_moves(hp3d_pipe_engine(p)) == 0)
+				due = to - AGE_ROUND_NS;
+			r->now = due > r->now ? due : r->now;
+			hp3d_replay_forward(r);
+		}
+	}
+	r->now = to;
+	hp3d_replay_forward(r);
+}
+
+/*
+ * A capture is short and nobody answers what hp3 would ask, so the pass that learns takes every
+ * packet that asks by itself as a challenge, and is content with one answer: a stream that is
+ * taken for another's endangers no connection here, and its replies soon contradict.
+ */
+int hp3d_replay_make_ends(struct hp3d_replay_run *r)
+{
+	struct hp3_config cfg = *r->cfg;
+
+	if (!r->write)
+		cfg.engine.challenge_spread = cfg.engine.challenge_hits = 1;
+	cfg.engine.challenge_quiet_ns = 0;
+	cfg.engine.words.probe = HP3_PROBE_MODE_OFF; /* a capture answers no probe */
+	for (unsigned i = 0; i < HP3D_REPLAY_ENDS; i++) {
+		struct hp3d_replay_end *e = &r->ends[i];
+
+		e->r = r;
+		e->index = i;
+		e->pipe = hp3d_pipe_create(&cfg, 0, i, cfg.engine.seed + i, SOCKET_ID_ANY);
+		if (e->pipe == NULL) {
+			fprintf(stderr, "hp3d: no memory for the flow tables; raise [eal] "
+					"memory_mb or lower "
+					"[flows] max_flows\n");
+			return -1;
+		}
+		hp3d_pipe_output(e->pipe, HP3_DIR_TX, leave_tx, e);
+		hp3d_pipe_output(e->pipe, HP3_DIR_RX, leave_rx, e);
+		hp3d_pipe_on_event(e->pipe, on_event, e);
+	}
+	return 0;
+}
+
+void hp3d_replay_free_ends(struct hp3d_replay_run *r)
+{
+	for (unsigned i = 0; i < HP3D_REPLAY_ENDS; i++) {
+		hp3d_pipe_free(r->ends[i].pipe);
+		r->ends[i].pipe = NULL;
+	}
+}

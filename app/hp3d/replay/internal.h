@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_REPLAY_INTERNAL_H
+#define HP3D_REPLAY_INTERNAL_H
+/*
+ * What the passes over a capture (replay.c) and the two ends with what is between them
+ * (ends.c) share.
+ */
+#include "app/hp3d/pipe/pipe.h"
+#include "app/hp3d/replay/capture.h"
+#include "app/hp3d/replay/pairs.h"
+#include "app/hp3d/replay/replay.h"
+#include "app/hp3d/replay/summary.h"
+
+#define HP3D_REPLAY_ENDS 2u
+/* Packets between the pipes: far more than one event can set free. */
+#define HP3D_REPLAY_QUEUE 65536u
+
+/* A packet on its way from one pipe to the next. */
+struct hp3d_replay_hop {
+	struct rte_mbuf *m;
+	unsigned end;
+	enum hp3_dir dir;
+};
+
+struct hp3d_replay_end {
+	struct hp3d_replay_run *r;
+	unsigned index;
+	struct hp3d_pipe *pipe;
+	struct hp3d_replay_pairs pairs; /* learnt in the first passes */
+};
+
+struct hp3d_replay_run {
+	const struct hp3_config *cfg;
+	const struct hp3d_replay *opt;
+	struct hp3d_replay_capture capture;
+	struct rte_mempool *pool;
+	struct hp3d_replay_end ends[HP3D_REPLAY_ENDS];
+	struct hp3d_replay_hop *queue;
+	uint32_t head, n;
+	uint64_t now;
+	struct hp3d_replay_summary s;
+	bool moving, write; /* the last pass: streams are moved; packets are written and counted */
+	bool failed;
+};
+
+/* The pipes of a pass. 0, or -1 after a message. */
+int hp3d_replay_make_ends(struct hp3d_replay_run *r);
+void hp3d_replay_free_ends(struct hp3d_replay_run *r);
+
+/* A packet for a pipe; takes it over. */
+void hp3d_replay_queue(
+	struct hp3d_replay_run *r, struct rte_mbuf *m, unsigned end, enum hp3_dir dir);
+/* All packets go as far as they get. */
+void hp3d_replay_forward(struct hp3d_replay_run *r);
+/* So does the time, with all that it ends. */
+void hp3d_replay_advance(struct hp3d_replay_run *r, uint64_t to);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The passes over a capture: those that learn, and the one that writes and counts. */
+#include "app/hp3d/replay/replay.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "app/hp3d/replay/internal.h"
+
+#define MBUF_ROOM    10240u
+#define MBUF_EXTRA   1024u
+#define LEARN_PASSES 64u
+
+/* A: the end with the lower address. Packets without addresses go A's way. */
+static unsigned end_of(const void *frame, uint32_t len)
+{
+	const uint8_t *p = frame;
+	uint32_t at = 12;
+
+	while (at + 4 <= len && (hp3_be16(p + at) == 0x8100 || hp3_be16(p + at) == 0x88a8))
+		at += 4;
+	if (at + 22 <= len && hp3_be16(p + at) == 0x0800)
+		return memcmp(p + at + 14, p + at + 18, 4) > 0;
+	if (at + 42 <= len && hp3_be16(p + at) == 0x86dd)
+		return memcmp(p + at + 10, p + at + 26, 16) > 0;
+	return 0;
+}
+
+/*
+ * In a capture nobody answers an AckReq that was not there: a stream can be moved only behind a
+ * packet that asked for its acknowledgement by itself (or is answered anyway).
+ */
+static void move_sender(
+	struct hp3d_replay_run *r, unsigned end, const struct hp3_view *v, const uint8_t *ip)
+{
+	struct hp3_engine *e = hp3d_pipe_engine(r->ends[end].pipe);
+	bool ipv6 = v->flags & HP3_VF_IPV6;
+	const uint8_t *src = ip + (ipv6 ? 8 : 12);
+	struct hp3_cmd cmd = {.kind = HP3_CMD_MOVE, .port = r->opt->move_to};
+
+	if (v->class != HP3_CLASS_RC_REQUEST ||
+		!(v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC)))
+		return;
+	cmd.flow = hp3_flow_find(e, ipv6, v->vlan, src, src + (ipv6 ? 16 : 4), v->dest_qpn);
+	hp3d_pipe_command(r->ends[end].pipe, &cmd, r->now);
+	hp3d_replay_forward(r);
+}
+
+static int feed(struct hp3d_replay_run *r, const struct pcap_pkthdr *h, const u_char *data)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(r->pool);
+	unsigned end = end_of(data, h->caplen);
+	struct hp3_view v;
+	struct hp3d_replay_stamp *st;
+
+	if (m == NULL || h->caplen > rte_pktmbuf_tailroom(m)) {
+		fprintf(stderr,
+			"hp3d: %s: packet of %u bytes does not fit a buffer of %u; record with "
+			"segmentation and receive offloads off (ethtool -K IF tso off gro off)\n",
+			r->opt->in, h->caplen, MBUF_ROOM);
+		rte_pktmbuf_free(m);
+		return -1;
+	}
+	memcpy(rte_pktmbuf_append(m, (uint16_t)h->caplen), data, h->caplen);
+	st = rte_mbuf_to_priv(m);
+	*st = (struct hp3d_replay_stamp){h->ts, h->len};
+	hp3_parse(data, h->caplen, &v);
+	hp3d_replay_queue(r, m, end, HP3_DIR_TX);
+	hp3d_replay_forward(r);
+	if (r->moving)
+		move_sender(r, end, &v, data + v.l3_off);
+	return r->failed ? -1 : 0;
+}
+
+static int read_all(struct hp3d_replay_run *r)
+{
+	struct pcap_pkthdr *h;
+	const u_char *data;
+	bool first = true;
+	int ret;
+
+	while ((ret = hp3d_replay_capture_next(&r->capture, &h, &data)) == 1) {
+		uint64_t t = hp3d_replay_capture_time(h);
+
+		if (first) {
+			r->now = t;
+			for (unsigned i = 0; i < HP3D_REPLAY_ENDS; i++)
+				hp3d_replay_pairs_announce(&r->ends[i].pairs, r->ends[i].pipe, t);
+		}
+		first = false;
+		if (t > r->now)
+			hp3d_replay_advance(r, t);
+		if (r->write) {
+			r->s.packets_in++;
+			r->s.truncated += h->caplen < h->len;
+			hp3d_replay_count_icrc(
+				data, h->caplen, &r->s.icrc_good_in, &r->s.icrc_bad_in);
+		}
+		if (feed(r, h, data) < 0)
+			return -1;
+	}
+	if (ret < 0)
+		return -1;
+	for (unsigned i = 0; i < HP3D_REPLAY_ENDS; i++) {
+		hp3d_pipe_cancel_all(r->ends[i].pipe, r->now);
+		hp3d_replay_forward(r);
+	}
+	return 0;
+}
+
+static int pass(struct hp3d_replay_run *r)
+{
+	int ret = -1;
+
+	r->now = r->head = r->n = 0;
+	if (hp3d_replay_make_ends(r) == 0 &&
+		hp3d_replay_capture_open(&r->capture, r->opt->in) == 0 &&
+		(!r->write || r->opt->out == NULL ||
+			hp3d_replay_capture_create(&r->capture, r->opt->out) == 0))
+		ret = read_all(r);
+	for (unsigned i = 0; ret == 0 && r->write && i < HP3D_REPLAY_ENDS; i++)
+		hp3d_replay_count_pipe(&r->s, r->ends[i].pipe);
+	hp3d_replay_free_ends(r);
+	if (hp3d_replay_capture_close(&r->capture) < 0)
+		ret = -1;
+	return ret;
+}
+
+static uint32_t pairs_known(const struct hp3d_replay_run *r)
+{
+	return r->ends[0].pairs.n + r->ends[1].pairs.n;
+}
+
+/* Streams between the same addresses are challenged one by one: read again while that finds more.
+ */
+static int learn(struct hp3d_replay_run *r)
+{
+	uint32_t known;
+
+	for (unsigned i = 0; i < LEARN_PASSES; i++) {
+		known = pairs_known(r);
+		if (pass(r) < 0)
+			return -1;
+		if (pairs_known(r) == known)
+			break;
+	}
+	return 0;
+}
+
+int hp3d_replay(const struct hp3_config *cfg, const struct hp3d_replay *opt)
+{
+	struct hp3d_replay_run r = {.cfg = cfg, .opt = opt};
+	int ret = -1;
+
+	r.pool = rte_pktmbuf_pool_create("replay", cfg->engine.hold_packets + MBUF_EXTRA, 0,
+		RTE_ALIGN(sizeof(struct hp3d_replay_stamp), RTE_MBUF_PRIV_ALIGN), MBUF_ROOM,
+		SOCKET_ID_ANY);
+	r.queue = calloc(HP3D_REPLAY_QUEUE, sizeof(*r.queue));
+	if (r.pool == NULL || r.queue == NULL) {
+		fprintf(stderr, "hp3d: no memory for packets; raise [eal] memory_mb or lower [rfr] "
+				"hold_packets\n");
+		goto out;
+	}
+	if (opt->move_to != 0 && learn(&r) < 0)
+		goto out;
+	r.moving = opt->move_to != 0;
+	r.write = true;
+	ret = pass(&r);
+	if (ret == 0) {
+		r.s.leaked = rte_mempool_in_use_count(r.pool);
+		hp3d_replay_print(&r.s, opt->json);
+		if (r.s.leaked != 0 ||
+			r.s.packets_out + r.s.discarded + r.s.consumed != r.s.packets_in) {
+			fprintf(stderr, "hp3d: packets were lost in the replay\n");
+			ret = -1;
+		}
+	}
+out:
+	rte_mempool_free(r.pool);
+	free(r.queue);
+	free(r.ends[0].pairs.list);
+	free(r.ends[1].pairs.list);
+	return ret;
+}

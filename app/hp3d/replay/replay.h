@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_REPLAY_H
+#define HP3D_REPLAY_H
+/*
+ * This room: pipes without lcores, fed from a file. It calls pipes alone.
+ *
+ * Runs the real pipeline over a capture, with capture time as the clock. Both directions of a link
+ * may be in one file: the end with the lower address is A, the other B, and each has a pipe beside
+ * it, so a packet from A leaves through A's pipe and arrives through B's.
+ *
+ * With a port to move to, the capture is first read to learn which queue pairs belong together, as
+ * often as that finds more; then with those announced before the first packet, every requester
+ * stream moved to the port as soon as a packet of its own can close the old path.
+ *
+ * OUT has the same packets with their original stamps, in the order in which they left; two runs
+ * give identical bytes.
+ */
+#include "config/config.h"
+
+struct hp3d_replay {
+	const char *in, *out; /* out may be NULL */
+	uint16_t move_to; /* 0: move nothing */
+	bool json;
+};
+
+/* 0, or -1 after a message on stderr. Prints a summary on stdout. EAL must run. */
+int hp3d_replay(const struct hp3_config *cfg, const struct hp3d_replay *r);
+
+#endif
