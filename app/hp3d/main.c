@@ -167,7 +167,7 @@ static void catch_signals(void)
 	sigaction(SIGPIPE, &sa, NULL);
 }
 
-static void summary(unsigned away, unsigned used)
+static void summary(unsigned away)
 {
 	uint64_t n = 0, moves = 0, recovered = 0;
 
@@ -232,7 +232,7 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 	away = hp3d_workers_stop(cfg, hp3d_control_poll);
 	hp3d_control_stop();
 	hp3d_watch_stop();
-	summary(away, 0);
+	summary(away);
 	hp3d_ports_stop();
 	used = hp3d_workers_free();
 	if (used > 0)

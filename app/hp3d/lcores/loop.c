@@ -11,11 +11,6 @@
 #define DEEP_LOG2    6u
 #define DOZE_NS      10000000u
 
-unsigned hp3d_worker_of(bool ipv6, const uint8_t *a, const uint8_t *b)
-{
-	return hp3d_spread_of(hp3d_ports_spread(), ipv6, a, b);
-}
-
 /* A packet may set a deadline before the one that we know: a drain, the pacer, a round. */
 static void handle(
 	struct hp3d_worker *w, unsigned rail, enum hp3_dir dir, struct rte_mbuf **m, uint16_t n)
@@ -136,34 +131,21 @@ static unsigned poll_ports(struct hp3d_worker *w)
 	return total;
 }
 
-/* Packets that others handled and this worker's ports send. */
-static unsigned poll_back(struct hp3d_worker *w, unsigned from)
+/* What waits in a ring from another worker: handled here, or handled there and sent by our ports.
+ */
+static unsigned poll_ring(struct hp3d_worker *w, struct rte_ring *ring, bool handled)
 {
 	struct rte_mbuf *m[HP3D_BURST_MAX];
-	unsigned n = rte_ring_sc_dequeue_burst(
-		hp3d_lcores.back[from][w->index], (void **)m, hp3d_lcores.burst, NULL);
+	unsigned n = rte_ring_sc_dequeue_burst(ring, (void **)m, hp3d_lcores.burst, NULL);
 
 	for (unsigned i = 0, run = 0; i < n; i += run) {
 		uint16_t tag = m[i]->port;
 
 		run = run_of(m + i, n - i);
-		hp3d_link_send(&w->out[tag], m + i, (uint16_t)run);
-	}
-	return n;
-}
-
-/* Packets that others received and this worker handles. */
-static unsigned poll_work(struct hp3d_worker *w, unsigned from)
-{
-	struct rte_mbuf *m[HP3D_BURST_MAX];
-	unsigned n = rte_ring_sc_dequeue_burst(
-		hp3d_lcores.work[from][w->index], (void **)m, hp3d_lcores.burst, NULL);
-
-	for (unsigned i = 0, run = 0; i < n; i += run) {
-		uint16_t tag = m[i]->port;
-
-		run = run_of(m + i, n - i);
-		handle(w, tag / 2, tag & 1, m + i, (uint16_t)run);
+		if (handled)
+			hp3d_link_send(&w->out[tag], m + i, (uint16_t)run);
+		else
+			handle(w, tag / 2, tag & 1, m + i, (uint16_t)run);
 	}
 	return n;
 }
@@ -178,9 +160,9 @@ static unsigned poll_rings(struct hp3d_worker *w)
 	for (unsigned from = 0; from < hp3d_lcores.n; from++) {
 		if (from == w->index)
 			continue;
-		total += poll_back(w, from);
+		total += poll_ring(w, hp3d_lcores.back[from][w->index], true);
 		if (!stalled)
-			total += poll_work(w, from);
+			total += poll_ring(w, hp3d_lcores.work[from][w->index], false);
 	}
 	return total;
 }

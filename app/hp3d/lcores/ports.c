@@ -57,16 +57,15 @@ static int probe(const struct where *w, uint16_t *port)
 /* The value of key= in devargs. */
 static bool argument(const char *devargs, const char *key, char *buf, size_t cap)
 {
-	const char *at = strchr(devargs, ',');
+	size_t n = strlen(key);
 
-	for (; at != NULL; at = strchr(at, ',')) {
-		size_t n = strlen(key);
-
-		at++;
-		if (strncmp(at, key, n) != 0 || at[n] != '=')
-			continue;
-		snprintf(buf, cap, "%.*s", (int)strcspn(at + n + 1, ","), at + n + 1);
-		return true;
+	while ((devargs = strchr(devargs, ',')) != NULL) {
+		devargs++;
+		if (strncmp(devargs, key, n) == 0 && devargs[n] == '=') {
+			devargs += n + 1;
+			snprintf(buf, cap, "%.*s", (int)strcspn(devargs, ","), devargs);
+			return true;
+		}
 	}
 	return false;
 }
@@ -159,14 +158,12 @@ static void check_link(const struct where *w, uint16_t port)
 
 static void say_spread(const struct where *w, unsigned lcores, const char *lacks)
 {
-	if (lcores == 1)
-		return;
 	if (lacks == NULL)
 		fprintf(stderr,
 			"hp3d: [rail.%s] %s: the NIC spreads packets over %u lcores, by address "
 			"pair (RSS)\n",
 			w->rail, w->side, lcores);
-	else
+	else if (lcores > 1)
 		fprintf(stderr,
 			"hp3d: [rail.%s] %s: packets are spread over %u lcores in software, by "
 			"address pair: %s\n",
@@ -224,7 +221,6 @@ static int make_pool(const struct hp3_config *cfg, unsigned rail)
 {
 	const struct hp3_config_rail *r = &cfg->rails[rail];
 	char name[RTE_MEMPOOL_NAMESIZE];
-
 	const int sockets[] = {
 		rte_eth_dev_socket_id(rails[rail].in[0]), rte_eth_dev_socket_id(rails[rail].in[1])};
 
