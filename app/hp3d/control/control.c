@@ -14,13 +14,14 @@
 #include "app/hp3d/control/watch.h"
 #include "app/hp3d/lcores/worker.h"
 
+#define CLIENTS_MAX     64u
 #define EVENTS_PER_TAKE 32u
 #define EVENTS_PER_POLL 4096u /* of one worker: bounds the delay of an answer */
 
 static struct {
 	const struct hp3_config *cfg; /* NULL: not started */
 	struct hp3d_control_socket socket;
-	struct hp3d_client clients[HP3D_CLIENTS_MAX]; /* the first n_clients are open */
+	struct hp3d_client clients[CLIENTS_MAX]; /* the first n_clients are open */
 	unsigned n_clients;
 } control;
 
@@ -72,7 +73,7 @@ static void take_events(void)
 
 static void accept_clients(void)
 {
-	while (control.n_clients < HP3D_CLIENTS_MAX) {
+	while (control.n_clients < CLIENTS_MAX) {
 		int fd = accept4(control.socket.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd < 0)
 			return;
@@ -110,7 +111,7 @@ static void serve_clients(const struct pollfd *polled)
 
 void hp3d_control_poll(int timeout_ms)
 {
-	struct pollfd polled[HP3D_CLIENTS_MAX + 2];
+	struct pollfd polled[CLIENTS_MAX + 2];
 	unsigned n = control.n_clients;
 
 	if (!control.cfg) {
@@ -124,8 +125,8 @@ void hp3d_control_poll(int timeout_ms)
 			timeout_ms = 0;
 	}
 	/* With all places taken, further clients wait in the kernel's backlog. */
-	polled[n] = (struct pollfd){
-		.fd = n < HP3D_CLIENTS_MAX ? control.socket.fd : -1, .events = POLLIN};
+	polled[n] =
+		(struct pollfd){.fd = n < CLIENTS_MAX ? control.socket.fd : -1, .events = POLLIN};
 	polled[n + 1] = (struct pollfd){.fd = hp3d_watch_fd(), .events = POLLIN};
 	int rc = poll(polled, n + 2, timeout_ms);
 	take_events();

@@ -19,8 +19,6 @@
  */
 #include "config/config.h"
 
-#define HP3D_CLIENTS_MAX 64u
-
 /*
  * `cfg` must outlive hp3d_control_stop(); workers and pipes must exist. Returns 0 or a negative
  * errno after a message on stderr that names the fix (-EADDRINUSE: another hp3d serves the socket).

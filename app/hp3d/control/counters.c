@@ -16,13 +16,56 @@ struct place {
 struct named {
 	const char *name, *help;
 	size_t offset;
+	bool drop;
 };
 
 static const struct named agent_counters[] = {
-#define X(field, help) {#field, help, offsetof(struct hp3d_agent_counters, field)},
+#define X(field, help) {#field, help, offsetof(struct hp3d_agent_counters, field), false},
 	HP3D_AGENT_COUNTERS(X)
 #undef X
 };
+
+static const struct named pipe_counters[] = {
+#define X(field, help, drop) {#field, help, offsetof(struct hp3d_pipe_counters, field), drop},
+	HP3D_PIPE_COUNTERS(X)
+#undef X
+};
+
+static const char *const reason_names[] = {
+#define X(sym, text) "reason_" text,
+	HP3_PARSE_REASONS(X)
+#undef X
+};
+
+static const char *const class_names[HP3_CLASS_MAX] = {
+	[HP3_CLASS_OTHER] = "class_other",
+	[HP3_CLASS_RC_REQUEST] = "class_rc_request",
+	[HP3_CLASS_RC_REPLY] = "class_rc_reply",
+	[HP3_CLASS_CNP] = "class_cnp",
+	[HP3_CLASS_CM] = "class_cm",
+	[HP3_CLASS_UD] = "class_ud",
+	[HP3_CLASS_UC] = "class_uc",
+	[HP3_CLASS_ROCE_OTHER] = "class_roce_other",
+};
+
+static struct place at(const struct named *n, const void *base)
+{
+	return (struct place){n->name, n->help, base, n->offset, n->drop};
+}
+
+/* The pipe's own: the named ones, then class_NAME and reason_NAME. */
+static struct place place_in_pipe(unsigned i, const struct hp3d_pipe_counters *c)
+{
+	if (i < RTE_DIM(pipe_counters))
+		return at(&pipe_counters[i], c);
+	i -= RTE_DIM(pipe_counters);
+	if (i < HP3_CLASS_MAX)
+		return (struct place){class_names[i], "packets of this class", c,
+			offsetof(struct hp3d_pipe_counters, class[i]), false};
+	i -= HP3_CLASS_MAX;
+	return (struct place){reason_names[i], "packets that the parser judged so; forwarded", c,
+		offsetof(struct hp3d_pipe_counters, reason[i]), false};
+}
 
 static struct place place(unsigned i, struct hp3d_pipe *p)
 {
@@ -38,16 +81,14 @@ static struct place place(unsigned i, struct hp3d_pipe *p)
 			a ? hp3d_agent_stats(a) : NULL, hp3_probe_stat_info[i].offset, false};
 	i -= hp3_probe_stat_count;
 	if (i < RTE_DIM(agent_counters))
-		return (struct place){agent_counters[i].name, agent_counters[i].help,
-			a ? hp3d_agent_counters(a) : NULL, agent_counters[i].offset, false};
-	struct hp3d_pipe_counter_info c = hp3d_pipe_counter(i - RTE_DIM(agent_counters));
-	return (struct place){c.name, c.help, p ? hp3d_pipe_counters(p) : NULL, c.offset, c.drop};
+		return at(&agent_counters[i], a ? hp3d_agent_counters(a) : NULL);
+	return place_in_pipe(i - RTE_DIM(agent_counters), p ? hp3d_pipe_counters(p) : NULL);
 }
 
 unsigned hp3d_counter_count(void)
 {
 	return hp3_stat_count + hp3_probe_stat_count + RTE_DIM(agent_counters) +
-	       hp3d_pipe_counter_count();
+	       RTE_DIM(pipe_counters) + HP3_CLASS_MAX + HP3_PARSE_REASON_MAX;
 }
 
 struct hp3d_counter hp3d_counter(unsigned i)

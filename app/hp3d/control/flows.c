@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "app/hp3d/control/commands.h"
+#include "app/hp3d/control/requests.h"
 #include "app/hp3d/control/event_json.h"
 #include "app/hp3d/control/events.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/pipe/pipe.h"
+
+#define FLOWS_PER_CALL 64u
 
 /* Where a list goes on: rail by rail, in each worker by worker, in each by index. */
 struct cursor {
@@ -18,7 +20,7 @@ struct cursor {
 struct page {
 	unsigned rail, n, want;
 	uint32_t index; /* in: first to look at; out: where to go on, HP3_NO_FLOW at the end */
-	struct hp3_flow_info info[HP3D_FLOWS_PER_CALL];
+	struct hp3_flow_info info[FLOWS_PER_CALL];
 };
 
 static void collect(struct hp3d_worker *w, void *arg)
@@ -156,7 +158,7 @@ json_t *hp3d_json_flows(const struct hp3_config *cfg, json_t *req)
 		}
 		p.rail = at.rail;
 		p.index = at.index;
-		p.want = left < HP3D_FLOWS_PER_CALL ? (unsigned)left : HP3D_FLOWS_PER_CALL;
+		p.want = left < FLOWS_PER_CALL ? (unsigned)left : FLOWS_PER_CALL;
 		if (hp3d_worker_call(hp3d_worker(at.worker), collect, &p) < 0) {
 			json_decref(list);
 			return hp3d_json_timed_out();

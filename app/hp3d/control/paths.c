@@ -2,7 +2,7 @@
 /* paths: the address pairs, who answers there, and what is known of their paths. */
 #include <arpa/inet.h>
 #include <stdio.h>
-#include "app/hp3d/control/commands.h"
+#include "app/hp3d/control/requests.h"
 #include "app/hp3d/control/event_json.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/pipe/pipe.h"

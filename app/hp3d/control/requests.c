@@ -1,8 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/control/requests.h"
 #include <string.h>
-#include "app/hp3d/control/commands.h"
 #include "app/hp3d/control/events.h"
+
+static json_t *events(const struct hp3_config *cfg, json_t *req)
+{
+	bool all = json_is_true(json_object_get(req, "all"));
+	uint64_t since = 0, limit = HP3D_PAGE_DEFAULT, next;
+	json_t *answer, *error;
+
+	if (!hp3d_json_number(req, "since", 0, INT64_MAX, &since, &error) ||
+		!hp3d_json_number(req, "limit", 1, HP3D_PAGE_MAX, &limit, &error))
+		return error;
+	answer = hp3d_json_ok(hp3d_events_page(since, (unsigned)limit, all, &next));
+	if (answer)
+		json_object_set_new(answer, "next", json_integer((json_int_t)next));
+	return answer;
+}
 
 static const struct {
 	const char *name;
@@ -13,7 +27,7 @@ static const struct {
 	{"move", hp3d_json_move},
 	{"paths", hp3d_json_paths},
 	{"trace", hp3d_json_trace},
-	{"events", hp3d_json_events},
+	{"events", events},
 	{"stats", hp3d_json_stats},
 	{"config", hp3d_json_config},
 	{"health", hp3d_json_health},
@@ -48,20 +62,5 @@ json_t *hp3d_json_answer(void *arg, const char *line, size_t len)
 	answer = hp3d_json_error("unknown-command", KNOWN, "unknown command \"%s\"", cmd);
 end:
 	json_decref(req);
-	return answer;
-}
-
-json_t *hp3d_json_events(const struct hp3_config *cfg, json_t *req)
-{
-	bool all = json_is_true(json_object_get(req, "all"));
-	uint64_t since = 0, limit = HP3D_PAGE_DEFAULT, next;
-	json_t *answer, *error;
-
-	if (!hp3d_json_number(req, "since", 0, INT64_MAX, &since, &error) ||
-		!hp3d_json_number(req, "limit", 1, HP3D_PAGE_MAX, &limit, &error))
-		return error;
-	answer = hp3d_json_ok(hp3d_events_page(since, (unsigned)limit, all, &next));
-	if (answer)
-		json_object_set_new(answer, "next", json_integer((json_int_t)next));
 	return answer;
 }

@@ -10,6 +10,7 @@
  * reason's own name, see flows.c), timeout (a data lcore did not answer), no-memory.
  */
 #include "app/control/reply.h"
+#include "app/hp3d/lcores/worker.h"
 #include "config/config.h"
 
 #define HP3D_PAGE_DEFAULT 100
@@ -17,5 +18,29 @@
 
 /* arg: the const struct hp3_config in effect. An hp3d_answer_fn. */
 json_t *hp3d_json_answer(void *arg, const char *line, size_t len);
+
+/*
+ * The commands behind the requests. Each gets the whole request and returns the whole answer, or
+ * NULL if memory is out. Those that read or change an engine do so through hp3d_worker_call(), a
+ * few records at a time: packets wait meanwhile.
+ */
+json_t *hp3d_json_flows(const struct hp3_config *cfg, json_t *req);
+json_t *hp3d_json_flow(const struct hp3_config *cfg, json_t *req);
+json_t *hp3d_json_move(const struct hp3_config *cfg, json_t *req);
+json_t *hp3d_json_trace(const struct hp3_config *cfg, json_t *req);
+json_t *hp3d_json_paths(const struct hp3_config *cfg, json_t *req);
+json_t *hp3d_json_stats(const struct hp3_config *cfg, json_t *req);
+json_t *hp3d_json_config(const struct hp3_config *cfg, json_t *req);
+json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req);
+
+/* Calls fn for the flow that `text` names, on its lcore. NULL: done; else why not, as an answer. */
+typedef void hp3d_flow_fn(struct hp3d_pipe *p, uint32_t flow, uint64_t now, void *arg);
+json_t *hp3d_json_at_flow(
+	const struct hp3_config *cfg, const char *text, hp3d_flow_fn *fn, void *arg);
+
+json_t *hp3d_json_hop(bool ipv6, const uint8_t addr[16]); /* an address as text */
+
+/* A data lcore did not answer in time. */
+json_t *hp3d_json_timed_out(void);
 
 #endif

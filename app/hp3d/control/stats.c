@@ -2,10 +2,11 @@
 /* Commands about hp3d as a whole: stats, config, health. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
-#include "app/hp3d/control/commands.h"
+#include <rte_mempool.h>
+#include "app/hp3d/control/requests.h"
 #include "app/hp3d/control/counters.h"
 #include "app/hp3d/control/events.h"
 #include "app/hp3d/control/watch.h"
@@ -51,6 +52,23 @@ static json_t *explanations(void)
 	return j;
 }
 
+static void add_pool(struct rte_mempool *pool, void *arg)
+{
+	json_object_set_new(arg, pool->name,
+		json_pack("{s:I, s:I}", "size", (json_int_t)pool->size, "free",
+			(json_int_t)rte_mempool_avail_count(pool)));
+}
+
+/* Every packet buffer pool of the process, by name: size and free. */
+static json_t *pools_json(void)
+{
+	json_t *pools = json_object();
+
+	if (pools)
+		rte_mempool_walk(add_pool, pools);
+	return pools;
+}
+
 json_t *hp3d_json_stats(const struct hp3_config *cfg, json_t *req)
 {
 	json_t *rails = json_object(), *lcores = json_object(), *j;
@@ -65,7 +83,7 @@ json_t *hp3d_json_stats(const struct hp3_config *cfg, json_t *req)
 		json_object_set_new(lcores, name, j);
 	}
 	j = json_pack("{s:o, s:o, s:o, s:{s:I}}", "rail", rails, "lcore", lcores, "pool",
-		hp3d_json_pools(), "events", "last", (json_int_t)hp3d_events_last());
+		pools_json(), "events", "last", (json_int_t)hp3d_events_last());
 	if (j && json_is_true(json_object_get(req, "explain")))
 		json_object_set_new(j, "help", explanations());
 	return hp3d_json_ok(j);

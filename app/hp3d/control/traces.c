@@ -4,7 +4,7 @@
  * answers come later: without "ports" the request returns those that are there.
  */
 #include <errno.h>
-#include "app/hp3d/control/commands.h"
+#include "app/hp3d/control/requests.h"
 #include "app/hp3d/pipe/pipe.h"
 #include "engine/info.h"
 

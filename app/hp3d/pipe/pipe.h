@@ -51,16 +51,6 @@ struct hp3d_pipe_counters {
 	uint64_t reason[HP3_PARSE_REASON_MAX];
 };
 
-struct hp3d_pipe_counter_info {
-	const char *name, *help;
-	uint16_t offset; /* in struct hp3d_pipe_counters */
-	bool drop;
-};
-
-/* All of them as one list: the named ones, then class_NAME and reason_NAME. */
-unsigned hp3d_pipe_counter_count(void);
-struct hp3d_pipe_counter_info hp3d_pipe_counter(unsigned i);
-
 /* Takes packets over, in order. Called outside the per-packet loop, or with a full vector. */
 typedef void hp3d_send_fn(void *ctx, struct rte_mbuf **m, uint16_t n);
 typedef void hp3d_event_fn(void *ctx, const struct hp3d_event *ev);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The pipes beside both ends, the packets between them, and the capture's time for both. */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include "app/hp3d/replay/internal.h"
 
 #define AGE_ROUND_NS 4000000000ull
@@ -44,6 +47,35 @@ static void leave_rx(void *ctx, struct rte_mbuf **m, uint16_t n)
 		write_packet(e->r, m[i]);
 }
 
+static bool is_known(const struct hp3d_replay_pairs *l, const struct hp3d_event *ev)
+{
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct hp3d_event *p = &l->list[i];
+
+		if (p->ev.lqpn == ev->ev.lqpn && p->ev.rqpn == ev->ev.rqpn &&
+			p->flow.vlan == ev->flow.vlan &&
+			memcmp(p->flow.local, ev->flow.local, 16) == 0 &&
+			memcmp(p->flow.remote, ev->flow.remote, 16) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* 0, also for one that is known, or -ENOMEM. */
+static int learn_pair(struct hp3d_replay_pairs *l, const struct hp3d_event *ev)
+{
+	struct hp3d_event *list;
+
+	if (is_known(l, ev))
+		return 0;
+	list = realloc(l->list, (l->n + 1) * sizeof(*list));
+	if (list == NULL)
+		return -ENOMEM;
+	list[l->n++] = *ev;
+	l->list = list;
+	return 0;
+}
+
 static void on_event(void *ctx, const struct hp3d_event *ev)
 {
 	struct hp3d_replay_end *e = ctx;
@@ -51,7 +83,7 @@ static void on_event(void *ctx, const struct hp3d_event *ev)
 
 	if (r->write)
 		hp3d_replay_count_event(&r->s, ev);
-	else if (ev->ev.type == HP3_EV_PAIR && hp3d_replay_pairs_learn(&e->pairs, ev) < 0)
+	else if (ev->ev.type == HP3_EV_PAIR && learn_pair(&e->pairs, ev) < 0)
 		r->failed = true;
 }
 
@@ -63,6 +95,23 @@ void hp3d_replay_forward(struct hp3d_replay_run *r)
 		r->head = (r->head + 1) % HP3D_REPLAY_QUEUE;
 		r->n--;
 		hp3d_pipe_burst(r->ends[h.end].pipe, h.dir, &h.m, 1, r->now);
+	}
+}
+
+void hp3d_replay_announce(const struct hp3d_replay_pairs *l, struct hp3d_pipe *p, uint64_t now)
+{
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct hp3d_event *pair = &l->list[i];
+		struct hp3_qp_event ev = {.kind = HP3_QP_UP,
+			.pairing = HP3_PAIRING_EVENT,
+			.ipv6 = pair->flow.ipv6,
+			.vlan = pair->flow.vlan,
+			.lqpn = pair->ev.lqpn,
+			.rqpn = pair->ev.rqpn};
+
+		memcpy(ev.local, pair->flow.local, 16);
+		memcpy(ev.remote, pair->flow.remote, 16);
+		hp3d_pipe_qp(p, &ev, now);
 	}
 }
 

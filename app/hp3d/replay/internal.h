@@ -7,7 +7,6 @@
  */
 #include "app/hp3d/pipe/pipe.h"
 #include "app/hp3d/replay/capture.h"
-#include "app/hp3d/replay/pairs.h"
 #include "app/hp3d/replay/replay.h"
 #include "app/hp3d/replay/summary.h"
 
@@ -20,6 +19,12 @@ struct hp3d_replay_hop {
 	struct rte_mbuf *m;
 	unsigned end;
 	enum hp3_dir dir;
+};
+
+/* Which queue pairs belong together, as one pass learns it and the next one is told. */
+struct hp3d_replay_pairs {
+	struct hp3d_event *list; /* HP3_EV_PAIR; free() */
+	uint32_t n;
 };
 
 struct hp3d_replay_end {
@@ -46,6 +51,9 @@ struct hp3d_replay_run {
 /* The pipes of a pass. 0, or -1 after a message. */
 int hp3d_replay_make_ends(struct hp3d_replay_run *r);
 void hp3d_replay_free_ends(struct hp3d_replay_run *r);
+
+/* A pipe is told what was learnt beside it. */
+void hp3d_replay_announce(const struct hp3d_replay_pairs *l, struct hp3d_pipe *p, uint64_t now);
 
 /* A packet for a pipe; takes it over. */
 void hp3d_replay_queue(

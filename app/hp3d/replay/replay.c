@@ -84,7 +84,7 @@ static int read_all(struct hp3d_replay_run *r)
 		if (first) {
 			r->now = t;
 			for (unsigned i = 0; i < HP3D_REPLAY_ENDS; i++)
-				hp3d_replay_pairs_announce(&r->ends[i].pairs, r->ends[i].pipe, t);
+				hp3d_replay_announce(&r->ends[i].pairs, r->ends[i].pipe, t);
 		}
 		first = false;
 		if (t > r->now)
