@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rooms of engine/ (engine/common.h): who calls whom, and includes what, against the order of rooms; circles of files.
+"""The rooms of engine/ (engine/common.h) and of hp3d: who calls whom, and includes what, against the order of rooms;
+circles of files.
 
 usage: check-rooms.py [--graph]
 
@@ -12,24 +13,41 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-ROOMS = ["flows", "paths", "moves", "life", "seek", "pass", ""]  # "": engine.c, tick.c, what people ask
+BELOW = {"base", "roce", "probes", "ppp", "rfr", "cc"}
+ENGINE = ["engine/flows", "engine/paths", "engine/moves", "engine/life", "engine/seek", "engine/pass",
+          "engine"]  # the last: engine.c, tick.c, what people ask
+HP3D = BELOW | {"engine", "config", "app/hp3d/pipe"}
+# What each room may use beside itself.
+MAY = {room: BELOW | set(ENGINE[:i]) for i, room in enumerate(ENGINE)} | {
+    "app/control": set(),
+    "app/hp3d/pipe": HP3D,
+    "app/hp3d/lcores": HP3D,
+    "app/hp3d/replay": HP3D,
+    "app/hp3d/control": HP3D | {"app", "app/control", "app/watch", "app/hp3d/lcores"},
+    "app/hp3d": HP3D | {"app/hp3d/lcores", "app/hp3d/replay", "app/hp3d/control"},
+}
+MAY["engine/seek"].remove("engine/life")  # side by side: they know nothing of each other
 COMMON = {"engine/event.c"}  # for all
-# Rooms side by side know nothing of each other.
-ASIDE = {("life", "seek"), ("seek", "life")}
-# What any file may include: types, and what is common to all (data of rooms come with state.h).
+# What any file of the engine may include: these types, and what is common to all (engine/*.h; data of rooms come with state.h).
 TYPES = {"engine/flows/flow.h", "engine/flows/pairs.h", "engine/flows/table.h", "engine/paths/trace.h", "engine/moves/errand.h"}
-DEFINED = re.compile(r"^(?!static)[\w*][^;={}\n]*\b(hp3_\w+)\([^;{}]*\)\s*\{", re.M)
-USED = re.compile(r"\b(hp3_\w+)\(")
-INCLUDED = re.compile(r'#include "(engine/[\w/]+\.h)"')
-
-
-def room(path):
-    parts = path.split("/")
-    return parts[1] if len(parts) == 3 else ""
+DEFINED = re.compile(r"^(?!static)[\w*][^;={}\n]*\b(hp3d?_\w+)\([^;{}]*\)\s*\{", re.M)
+USED = re.compile(r"\b(hp3d?_\w+)\(")
+INCLUDED = re.compile(r'#include "([\w/.-]+/[\w.-]+\.h)"')
 
 
 def may_use(user, used):
-    return (user, used) not in ASIDE and ROOMS.index(used) <= ROOMS.index(user)
+    rooms = os.path.dirname(user), os.path.dirname(used)
+    return rooms[0] == rooms[1] or rooms[1] in MAY[rooms[0]]
+
+
+def may_include(user, header):
+    common = header in TYPES or os.path.dirname(header) == "engine"
+    return may_use(user, header) or (common and user.startswith("engine/"))
+
+
+def may_call(user, called):
+    """What hp3d calls of the engine is behind the engine's headers."""
+    return called in COMMON or may_use(user, called) or (user.startswith("app/") and called.startswith("engine/"))
 
 
 def circle(graph):
@@ -58,21 +76,26 @@ def circle(graph):
 
 def main():
     text, home, bad = {}, {}, []
-    for path in sorted(glob.glob("engine/**/*.[ch]", root_dir=ROOT, recursive=True)):
+    for path in sorted(glob.glob("engine/**/*.[ch]", root_dir=ROOT, recursive=True) +
+                       glob.glob("app/control/*.[ch]", root_dir=ROOT) +
+                       glob.glob("app/hp3d/**/*.[ch]", root_dir=ROOT, recursive=True)):
         with open(os.path.join(ROOT, path), encoding="utf-8") as f:
             text[path] = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+    if set(map(os.path.dirname, text)) != set(MAY):
+        print("engine/ or app/hp3d/ has other rooms than this script knows")
+        return 1
     for path in text:
         if path.endswith(".c"):
             home.update(dict.fromkeys(DEFINED.findall(text[path]), path))
     graph = {}
     for path, body in text.items():
         for header in INCLUDED.findall(body):
-            if room(header) and header not in TYPES and not may_use(room(path), room(header)):
-                bad.append(f"{path} includes {header}, which is of a room above")
+            if not may_include(path, header):
+                bad.append(f"{path} includes {header}, which is of no room below")
         if path.endswith(".c"):
             graph[path] = {home[n] for n in USED.findall(body) if n in home} - {path}
-            bad += [f"{path} calls {other}, which is of a room above" for other in sorted(graph[path] - COMMON)
-                    if not may_use(room(path), room(other))]
+            bad += [f"{path} calls {other}, which is of no room below" for other in sorted(graph[path])
+                    if not may_call(path, other)]
     if "--graph" in sys.argv:
         for path, others in sorted(graph.items()):
             print(f"{path}: {' '.join(sorted(others))}")
@@ -81,9 +104,6 @@ def main():
         bad.append("files call each other in a circle: " + " -> ".join(found))
     for line in bad:
         print(line)
-    if not home or set(map(room, text)) != set(ROOMS):
-        print("engine/ has other rooms than this script knows")
-        return 1
     return 1 if bad else 0
 
 

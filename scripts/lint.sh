@@ -32,7 +32,7 @@ data=$(git ls-files 'app/hp3d/pipe/*.[ch]' 'engine/*.[ch]' 'rfr/*.[ch]' 'roce/*.
 # shellcheck disable=SC2086
 grep -nE '\b(rte_panic|rte_exit|printf|fprintf|RTE_LOG|malloc|calloc|volatile)\b' $data && fail "forbidden in the data path"
 
-scripts/check-rooms.py || fail "rooms: call downwards, or hand back a value (engine/common.h)"
+scripts/check-rooms.py || fail "rooms: call downwards, or hand back a value (docs/architecture.md)"
 scripts/check-walks.py || fail "walks: name the functions that do it now"
 scripts/unused.py || fail "functions without a caller: delete them, with what tests them alone"
 
