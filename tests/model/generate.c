@@ -1,57 +1,121 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints the state machine of a move as Promela, from the very table that rfr.c compiles: the model
- * cannot drift from the code. rfr.pml includes the result.
+ * Prints the state machine of a move, and that of its errand, as Promela, from the very tables that
+ * the engine compiles: the model cannot drift from the code. rfr.pml includes the result.
  *
  * step(state, input): what `input` does in `state`; sets `state`, and `act` to what is to be done.
- * Two expressions, not a choice between guards: that is quicker to compile and to search.
+ * errand_step(input): the same of the errand of `kind` in state `asks`; sets `asks`, and `wish` to
+ * the input for the move. errand_over(): its step where the move ends. Expressions, not choices
+ * between guards: that is quicker to compile and to search.
  */
 #include <stdio.h>
+#include <string.h>
+#include "engine/moves/errand_steps.h"
 #include "rfr/transitions.h"
 
-int main(void)
-{
-	const char *sep = "";
+#define X(sym, text)                                                                               \
+	printf("%s%s%s", sep, prefix, #sym);                                                       \
+	sep = ", ";
 
-	printf("/* generated from rfr/transitions.h */\n");
-#define X(sym, text)                                                                               \
-	printf("%sST_%s", sep, #sym);                                                              \
-	sep = ", ";
-	printf("mtype:state = { ");
-	HP3_RFR_STATES(X)
+/* One function per list of names: "mtype:NAME = { PREFIX_A, ... };" */
+#define NAMES(function, list)                                                                      \
+	static void function(const char *name, const char *prefix)                                 \
+	{                                                                                          \
+		const char *sep = "";                                                              \
+                                                                                                   \
+		printf("mtype:%s = { ", name);                                                     \
+		list(X) printf(" };\n");                                                           \
+	}
+
+NAMES(states, HP3_RFR_STATES)
+NAMES(inputs, HP3_RFR_INPUTS)
+NAMES(actions, HP3_RFR_ACTIONS)
+NAMES(kinds, HP3_ERRAND_KINDS)
+NAMES(errand_states, HP3_ERRAND_STATES)
+NAMES(errand_inputs, HP3_ERRAND_INPUTS)
 #undef X
-#define X(sym, text)                                                                               \
-	printf("%sIN_%s", sep, #sym);                                                              \
-	sep = ", ";
-	sep = "";
-	printf(" };\nmtype:input = { ");
-	HP3_RFR_INPUTS(X)
-#undef X
-#define X(sym, text)                                                                               \
-	printf("%sDO_%s", sep, #sym);                                                              \
-	sep = ", ";
-	sep = "";
-	printf(" };\nmtype:action = { ");
-	HP3_RFR_ACTIONS(X)
-#undef X
-	printf(" };\n\ninline step(state, input)\n{\n\tact = ");
+
+static void close_all(unsigned n)
+{
+	while (n-- > 0)
+		putchar(')');
+	printf(";\n");
+}
+
+static void step(void)
+{
+	unsigned n = 0;
+
+	printf("\ninline step(state, input)\n{\n\tact = ");
 #define X(st, in, next, action)                                                                    \
+	n++;                                                                                       \
 	printf("(state == ST_%s && input == IN_%s -> DO_%s :\n\t\t", #st, #in, #action);
 	HP3_RFR_TRANSITIONS(X)
 #undef X
 	printf("DO_NONE");
-#define X(st, in, next, action) printf(")");
-	HP3_RFR_TRANSITIONS(X)
-#undef X
-	printf(";\n\tstate = ");
+	close_all(n);
+	printf("\tstate = ");
 #define X(st, in, next, action)                                                                    \
 	printf("(state == ST_%s && input == IN_%s -> ST_%s :\n\t\t", #st, #in, #next);
 	HP3_RFR_TRANSITIONS(X)
 #undef X
 	printf("state");
-#define X(st, in, next, action) printf(")");
-	HP3_RFR_TRANSITIONS(X)
+	close_all(n);
+	printf("}\n");
+}
+
+static void errand_step(void)
+{
+	unsigned n = 0;
+
+	printf("\ninline errand_step(input)\n{\n\twish = ");
+#define X(k, st, in, next, move)                                                                   \
+	n++;                                                                                       \
+	printf("(kind == K_%s && asks == ES_%s && input == EI_%s -> IN_%s :\n\t\t", #k, #st, #in,  \
+		#move);
+	HP3_ERRAND_STEPS(X)
 #undef X
-	printf("\n}\n");
+	printf("IN_NONE");
+	close_all(n);
+	printf("\tasks = ");
+#define X(k, st, in, next, move)                                                                   \
+	printf("(kind == K_%s && asks == ES_%s && input == EI_%s -> ES_%s :\n\t\t", #k, #st, #in,  \
+		#next);
+	HP3_ERRAND_STEPS(X)
+#undef X
+	printf("asks");
+	close_all(n);
+	printf("}\n");
+}
+
+static void errand_over(void)
+{
+	unsigned n = 0;
+
+	printf("\ninline errand_over()\n{\n\tasks = ");
+#define X(k, st, in, next, move)                                                                   \
+	if (!strcmp(#in, "OVER")) {                                                                \
+		n++;                                                                               \
+		printf("(kind == K_%s && asks == ES_%s -> ES_%s :\n\t\t", #k, #st, #next);         \
+	}
+	HP3_ERRAND_STEPS(X)
+#undef X
+	printf("asks");
+	close_all(n);
+	printf("}\n");
+}
+
+int main(void)
+{
+	printf("/* generated from rfr/transitions.h and engine/moves/errand_steps.h */\n");
+	states("state", "ST_");
+	inputs("input", "IN_");
+	actions("action", "DO_");
+	kinds("kind", "K_");
+	errand_states("asks", "ES_");
+	errand_inputs("said", "EI_");
+	step();
+	errand_step();
+	errand_over();
 	return 0;
 }

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A move of one queue pair: a requester that goes back, the engine with its hold, two paths, a
- * responder. The state machine itself, step(), is generated from the table in the C code; what
- * feeds it follows engine/pass/packet.c and engine/moves/moves.c. README.md tells what is modelled and what
- * not.
+ * A move of one queue pair and the errand behind it: a requester that goes back, the engine with its
+ * hold, two paths, a responder. The state machines themselves, step() and errand_step(), are
+ * generated from the tables in the C code; what feeds them follows engine/pass, engine/moves and
+ * engine/seek. README.md tells what is modelled and what not.
  *
  * Claims, in the words of docs/rules.md rule 23 and rfr/rfr.h:
  *  order     no packet arrives while one that was emitted before it is still on its way
  *  once      every first transmission leaves exactly once, or is discarded with its epoch
- *  bounded   never more than HOLD packets held, and none unless a drain is under way
+ *  bounded   never more than HOLD packets held, and none but by a move or the pacer
  *  rule 10   no move while a receiver that was not ready has not acknowledged
  *  rule 1    nothing completes at the requester that the responder has not received
- *  rule 2    the answer to a probe reaches the RNIC only with news, and no news is kept from it
- *  rule 4    no NAK of ours while the RNIC waits for the receiver
+ *  rule 4    no NAK of ours while the RNIC waits for a receiver that has not received since
+ *  rule 24   what is kept from the RNIC is no news to it
  *  gapless   off a dead path: what leaves on the new one is at most what the receiver expects next
+ *  fits      an errand asks exactly where answers can be used (tests/errand_fits.h)
+ *  tick      a deadline that has come is over, or put off: else a tick would never end
  *  move_ends, drain_ends, resume_ends   every move ends, and with it every hold
  *
  * -DWAKE: long messages of an idle queue pair wait for answers. Not with -DPROBES.
  * -DQUIET: without loss, time-outs and mishaps. -DRESETS: with resets, fatal NAKs and replies to
  * others, without RNR. -DPROBES: moves ask where to go once the old path is empty. -DFAILOVER:
- * paths die. A rule is broken on purpose by -DBREAK_..., the search then ends with a
- * counterexample. So it does with -DREACH=INPUT, if a move can end by that input while packets are
- * held (in state -DREACH_IN): what is claimed of such a state is not claimed of nothing.
+ * paths die. -DPACE: packets wait for a pacer. A rule is broken on purpose by -DBREAK_..., the search
+ * then ends with a counterexample; -DUNFIT and -DUNTIMED leave out the claims `fits` and `tick`,
+ * which would be hurt first. So it does with -DREACH=INPUT, if a move can end by that input while
+ * packets are held (in state -DREACH_IN): what is claimed of such a state is not claimed of nothing.
  */
 #include "transitions.pml"
 
@@ -46,8 +49,16 @@
 #define BEHIND(a, b) AHEAD(b, a)
 #define NEXT(a) (((a) + 1) % PSNS)
 
+#ifdef PACE
+#define HOLDING true
+#else
 #define HOLDING (st == ST_DRAINING || st == ST_PROBING || st == ST_RESUMING)
-#define MOVING (st == ST_CLOSING || HOLDING)
+#endif
+#define ASKS_HELD (kind == K_BEHIND_DRAIN || kind == K_MESSAGE_START)
+#define FITS \
+	(st == ST_SEEKING && asks != ES_QUIET && !ASKS_HELD || \
+	 st == ST_PROBING && asks == ES_ASKING && ASKS_HELD || \
+	 st != ST_SEEKING && st != ST_PROBING && asks == ES_QUIET)
 
 /* A packet in one byte. */
 #define PKT(psn, ackreq, epoch) ((psn) + 16 * (ackreq) + 32 * (epoch))
@@ -58,7 +69,7 @@
 #define EPOCH(k) (((k) >> 5) & 1)
 #define PATH(k) ((k) & OTHER)
 
-mtype:reply = { ACK, NAK, RNR, FATAL, ANSWER }; /* ANSWER: an ACK that a probe provoked */
+mtype:reply = { ACK, NAK, RNR, FATAL };
 mtype:rnic = { READY, RNR_WAIT, ERROR };
 
 /* The network: packets in the order in which they were emitted, each on its path: 0 the one of the
@@ -83,18 +94,19 @@ bool nak_sent; /* or an RNR NAK: nothing more is said until `expected` comes */
 
 /* The engine. */
 mtype:state st = ST_STEADY;
+mtype:kind kind = K_OPERATOR; /* of the errand */
+mtype:asks asks = ES_QUIET;
+bool twice; /* it has asked again: rounds are few */
+bool timer; /* the deadline of the move, or of its errand, is set */
 bool started, paired = true;
 byte e_una, e_nxt;
 bool last_close, idle_proof, went_back, rnr_seen, close_ack;
-byte closing; /* PSN of the closing packet, in DRAINING */
+byte closing; /* PSN of the closing packet, in DRAINING and PROBING */
 byte mark; /* closing PSN (close_ack), refused PSN (rnr_seen); both: the later one */
 byte hold[HOLD];
 byte held;
-#ifdef PROBES
-bool ask; /* the move asks where to go when the old path is empty */
-#ifdef QUIET
+#if defined(PROBES) && defined(QUIET)
 bool more; /* another probe may follow */
-#endif
 #endif
 #ifdef FAILOVER
 byte resume; /* RESUMING: the PSN with which the receiver can go on */
@@ -110,10 +122,12 @@ bool gap; /* the engine gave up waiting: until all is sent again the receiver ma
 /* Scratch, of no meaning between two events. */
 hidden mtype:action act;
 hidden mtype:input in;
-hidden mtype:reply kind;
+hidden mtype:input wish;
+hidden mtype:said said;
+hidden mtype:reply what;
 hidden mtype:state from;
 hidden byte i, k, psn, way, ackreq, whose, overtaken;
-hidden byte consumed, provoked; /* bool: a hidden one may be no bit */
+hidden byte put_off, consumed; /* bool: a hidden one may be no bit */
 
 /* --- network ---------------------------------------------------------------------------------- */
 
@@ -149,10 +163,10 @@ inline enter(pkt)
 	fi
 }
 
-inline reply(what, number)
+inline reply(answer, number)
 {
 	if
-	:: nfull(back) -> back!what(number, epoch)
+	:: nfull(back) -> back!answer(number, epoch)
 #ifndef QUIET
 	:: true /* lost */
 #endif
@@ -194,6 +208,35 @@ inline release()
 	empty_hold()
 }
 
+#ifdef PACE
+/* What a paced flow holds goes on waiting, and leaves in its turn. */
+inline let_go()
+{
+	if
+	:: release()
+	:: held > 0
+	fi
+}
+
+/* The oldest one leaves the FIFO. */
+inline release_one(number)
+{
+	if
+	:: hold[0] < AGAIN -> leave(hold[0] | number)
+	:: else -> enter(hold[0] - AGAIN)
+	fi;
+	i = 0;
+	do
+	:: i + 1 < held -> hold[i] = hold[i + 1]; i++
+	:: else -> break
+	od;
+	held--;
+	hold[held] = 0
+}
+#else
+#define let_go() release()
+#endif
+
 /* The other path is the one in use now. */
 inline switch_path()
 {
@@ -219,6 +262,13 @@ inline send_probe()
 }
 #endif
 
+/* hp3_slot_timer(): not before now. */
+inline arm()
+{
+	timer = true;
+	put_off = true
+}
+
 /* Feeds the state machine and carries out what ends a move. */
 inline move_input(input)
 {
@@ -238,18 +288,25 @@ inline move_input(input)
 	assert(!(in == REACH && from == REACH_IN && act != DO_NONE && act != DO_HOLD && held > 0));
 #endif
 	if
-	:: act == DO_SWITCH -> switch_path(); release()
+	:: act == DO_SWITCH || act == DO_RECOVER || act == DO_DISCARD || act == DO_SUPERSEDE ||
+			act == DO_RESUME ->
+		timer = false;
+#ifndef BREAK_LATE_ANSWERS
+		errand_over()
+#endif
+	:: else
+	fi;
+	if
+	:: act == DO_SWITCH -> switch_path(); let_go()
 #ifdef BREAK_RECOVER_KEEPS
 	:: act == DO_RECOVER
 #else
-	:: act == DO_RECOVER -> release()
+	:: act == DO_RECOVER -> let_go()
 #endif
 	:: act == DO_DISCARD -> empty_hold(); leaves = e_nxt
-#ifdef PROBES
-	:: act == DO_PROBE -> send_probe()
-#endif
 #ifdef FAILOVER
 	:: act == DO_FAILOVER ->
+		arm();
 		switch_path();
 #ifdef BREAK_RESUME_AT_NEWEST
 		resume = (e_nxt + PSNS - 1) % PSNS;
@@ -274,12 +331,46 @@ inline move_input(input)
 	fi
 }
 
-/* The newest packet closes the old path. */
-inline close()
+/* This packet closes the old path. */
+inline close(number)
 {
-	closing = (e_nxt + PSNS - 1) % PSNS;
+	arm();
+	closing = number;
 	mark = closing;
 	close_ack = true
+}
+#define NEWEST ((e_nxt + PSNS - 1) % PSNS)
+
+/* An errand begins, hp3_move_prepare(). */
+inline prepare(why)
+{
+	kind = why;
+	asks = ES_QUIET;
+	twice = false
+}
+
+/* hp3_errand_input(): a step of the errand, and what it means for the move. */
+inline errand_input(what_now)
+{
+	errand_step(what_now);
+	if
+	:: asks != ES_QUIET || wish == IN_MOVE -> arm()
+	:: else
+	fi;
+	if /* which wish to move it is: wish() in start.c */
+	:: wish == IN_MOVE && e_una == e_nxt && idle_proof && kind != K_BEHIND_DRAIN -> wish = IN_MOVE_IDLE
+	:: wish == IN_MOVE && e_una != e_nxt && last_close && held == 0 -> wish = IN_MOVE_CLOSED
+	:: else
+	fi;
+	act = DO_NONE;
+	if
+	:: wish != IN_NONE -> move_input(wish)
+	:: else
+	fi;
+	if
+	:: act == DO_BEHIND -> close(NEWEST)
+	:: else
+	fi
 }
 
 inline forget_mark()
@@ -310,8 +401,20 @@ inline new_epoch()
 	leaves = 0
 }
 
+/* A set-up that still asks as the first data comes is late: what it found before, or nothing. */
 inline start_stream()
 {
+#ifndef BREAK_SETUP_LATE
+	if
+	:: st == ST_SEEKING && asks != ES_QUIET ->
+		if
+		:: said = EI_GO
+		:: said = EI_STAY
+		fi;
+		errand_input(said)
+	:: else
+	fi;
+#endif
 	started = true;
 	e_una = psn;
 	e_nxt = psn;
@@ -364,6 +467,34 @@ inline resume_tx(again)
 }
 #endif
 
+#ifdef PACE
+#ifdef BREAK_CLOSE_PAST_QUEUE
+#define QUEUED false
+#else
+#define QUEUED (st == ST_CLOSING && held > 0) /* what waits for the pacer closes first */
+#endif
+/* hp3_rate_tx(): it leaves now, or has to wait; without room all leaves. */
+inline pass_on(pkt, again)
+{
+	if
+	:: st == ST_DRAINING || held == 0 -> leave_now(pkt, again)
+	:: st != ST_DRAINING && held < HOLD -> hold[held] = pkt + again; held++
+	:: st != ST_DRAINING && held == HOLD -> release(); leave_now(pkt, again)
+	fi
+}
+#else
+#define QUEUED false
+#define pass_on(pkt, again) leave_now(pkt, again)
+#endif
+
+inline leave_now(pkt, again)
+{
+	if
+	:: again == 0 -> leave(pkt)
+	:: else -> enter(pkt + way)
+	fi
+}
+
 inline tx_retransmit()
 {
 	last_close = false;
@@ -393,7 +524,7 @@ inline tx_retransmit()
 	:: else
 	fi;
 	if
-	:: act != DO_HOLD -> enter(PKT(psn, ackreq, epoch) + way)
+	:: act != DO_HOLD -> pass_on(PKT(psn, ackreq, epoch), AGAIN)
 	:: else
 	fi
 }
@@ -409,7 +540,7 @@ inline tx_new()
 	went_back = false;
 	last_close = ackreq;
 	if
-	:: st == ST_STEADY || st == ST_SEEKING -> act = DO_NONE
+	:: st == ST_STEADY || st == ST_SEEKING || QUEUED -> act = DO_NONE
 #ifdef FAILOVER
 	:: st == ST_RESUMING -> resume_tx(false)
 #endif
@@ -417,7 +548,7 @@ inline tx_new()
 	fi;
 	if
 	:: act == DO_CLOSE ->
-		close();
+		close(NEWEST);
 #ifndef BREAK_NO_ACKREQ
 		ackreq = 1
 #endif
@@ -425,7 +556,7 @@ inline tx_new()
 	:: else
 	fi;
 	if
-	:: act != DO_HOLD -> leave(PKT(psn, ackreq, epoch))
+	:: act != DO_HOLD -> pass_on(PKT(psn, ackreq, epoch), 0)
 	:: else
 	fi
 }
@@ -442,8 +573,9 @@ inline wake()
 	if
 	:: st == ST_STEADY && paired && IDLE && !rnr_seen && psn == e_nxt ->
 		if
-		:: move_input(IN_WAKE);
-			closing = (e_nxt + PSNS - 1) % PSNS
+		:: prepare(K_MESSAGE_START);
+			closing = NEWEST;
+			errand_input(EI_BEGUN)
 		:: true
 		fi
 	:: else
@@ -471,7 +603,7 @@ inline tx()
 inline classify()
 {
 	in = IN_NONE;
-	k = (kind == ACK -> NEXT(psn) : psn);
+	k = (what == ACK -> NEXT(psn) : psn);
 	if
 	:: (st == ST_DRAINING || st == ST_PROBING) && AHEAD(psn, closing) ->
 		in = IN_CONTRADICTION
@@ -480,15 +612,15 @@ inline classify()
 		:: AHEAD(k, e_una) && DIFF(k, e_una) > DIFF(e_nxt, e_una) -> in = IN_CONTRADICTION
 		:: else ->
 			if
-			:: kind == RNR -> in = IN_RNR
-			:: kind == NAK -> in = IN_NAK
-			:: kind == FATAL -> in = IN_FATAL
+			:: what == RNR -> in = IN_RNR
+			:: what == NAK -> in = IN_NAK
+			:: what == FATAL -> in = IN_FATAL
 #ifdef BREAK_RELEASE_EARLY
-			:: kind == ACK && AHEAD(k, e_una) && st == ST_DRAINING -> in = IN_DRAINED
+			:: what == ACK && AHEAD(k, e_una) && st == ST_DRAINING -> in = IN_DRAINED
 #endif
-			:: kind == ACK && AHEAD(k, e_una) && st == ST_CLOSING && k == e_nxt ->
+			:: what == ACK && AHEAD(k, e_una) && st == ST_CLOSING && k == e_nxt ->
 				in = IN_DRAINED
-			:: kind == ACK && AHEAD(k, e_una) && st == ST_DRAINING &&
+			:: what == ACK && AHEAD(k, e_una) && st == ST_DRAINING &&
 				!BEHIND(psn, closing) -> in = IN_DRAINED
 			:: else
 			fi;
@@ -503,29 +635,37 @@ inline classify()
 #ifdef BREAK_SEEK_THROUGH_RNR
 #define LIKE_STEADY (st == ST_STEADY || st == ST_SEEKING)
 #else
-#define LIKE_STEADY (st == ST_STEADY || st == ST_SEEKING && kind == ACK)
+#define LIKE_STEADY (st == ST_STEADY || st == ST_SEEKING && what == ACK)
 #endif
 
 #ifdef PROBES
-#ifdef BREAK_FORWARD_ANSWERS
-#define OURS (st == ST_PROBING && psn == closing)
-#elif defined(BREAK_CONSUME_NEWS)
-#define OURS true
-#else
-#define OURS (e_una == i) /* no news */
-#endif
+#define OURS (st == ST_PROBING && what == ACK && psn == closing)
+
+/* hp3_seek_drained(): the old path is empty. */
+inline ask_behind_drain()
+{
+	if
+	:: said = EI_BEGUN; send_probe()
+	:: said = EI_STAY /* nobody to ask */
+	fi;
+	errand_input(said)
+}
 
 /* hp3_seek_reply(): the next probe, or the round is over. */
 inline probe_answered()
 {
 	if
 #ifdef QUIET
-	:: more -> more = false; send_probe()
+	:: more -> more = false; said = EI_OVER; send_probe(); arm()
 #else
-	:: send_probe()
+	:: said = EI_OVER; send_probe(); arm()
 #endif
-	:: move_input(IN_WON)
-	:: move_input(IN_NO_BETTER)
+	:: said = EI_GO
+	:: said = EI_STAY
+	fi;
+	if
+	:: said != EI_OVER -> errand_input(said)
+	:: else
 	fi
 }
 #endif
@@ -533,7 +673,7 @@ inline probe_answered()
 inline rx()
 {
 	if
-	:: kind == RNR ->
+	:: what == RNR ->
 		if
 		:: !close_ack || AHEAD(psn, mark) -> mark = psn; close_ack = false
 		:: else
@@ -551,10 +691,9 @@ inline rx()
 #endif
 #ifdef PROBES
 	if
-	:: in == IN_DRAINED && ask -> in = (st == ST_DRAINING -> IN_ASK : IN_NONE)
+	:: in == IN_DRAINED && kind == K_BEHIND_DRAIN -> in = (st == ST_DRAINING -> IN_ASK : IN_NONE)
 	:: else
 	fi;
-	consumed = kind == ACK && in != IN_CONTRADICTION && OURS; /* rule 2 */
 #endif
 	if
 	:: in == IN_CONTRADICTION && started -> unpair()
@@ -564,9 +703,17 @@ inline rx()
 		:: LIKE_STEADY && e_una != i && e_una == e_nxt && !went_back -> idle_proof = true
 		:: LIKE_STEADY && !(e_una != i && e_una == e_nxt && !went_back)
 #ifdef PROBES
-		:: st == ST_PROBING && consumed && psn == closing -> probe_answered()
-		:: !LIKE_STEADY && !(st == ST_PROBING && consumed && psn == closing) ->
-			move_input(in)
+		:: OURS ->
+#ifdef BREAK_CONSUME_ANSWERS
+			consumed = true;
+#endif
+			probe_answered()
+		:: !LIKE_STEADY && !OURS ->
+			move_input(in);
+			if
+			:: act == DO_PROBE -> ask_behind_drain()
+			:: else
+			fi
 #else
 		:: else -> move_input(in)
 #endif
@@ -588,36 +735,6 @@ inline rx()
 #endif
 	if
 	:: (rnr_seen || close_ack) && AHEAD(e_una, mark) -> forget_mark()
-	:: else
-	fi
-}
-
-/* The target is known, from an operator or from the probe that won, or will be asked for. */
-inline start_move()
-{
-#ifdef PROBES
-	if
-#ifdef QUIET
-	:: ask = st == ST_STEADY && probes == 0
-#else
-	:: ask = st == ST_STEADY
-#endif
-	:: ask = false
-	fi;
-#ifdef QUIET
-	more = ask;
-#endif
-#else
-#define ask false
-#endif
-	if
-	:: e_una == e_nxt && idle_proof && !ask -> move_input(IN_MOVE_IDLE)
-	:: e_una != e_nxt && last_close -> move_input(IN_MOVE_CLOSED)
-	:: !(e_una == e_nxt && idle_proof && !ask) && !(e_una != e_nxt && last_close) ->
-		move_input(IN_MOVE)
-	fi;
-	if
-	:: act == DO_BEHIND -> close()
 	:: else
 	fi
 }
@@ -666,7 +783,7 @@ inline rebase()
 	od;
 	i = len(back);
 	do
-	:: i > 0 -> back?kind(psn, whose); back!kind(DIFF(psn, una), whose); i--
+	:: i > 0 -> back?what(psn, whose); back!what(DIFF(psn, una), whose); i--
 	:: else -> break
 	od;
 	una = 0
@@ -678,17 +795,20 @@ inline check()
 {
 	assert(held <= HOLD && (held == 0 || HOLDING)); /* bounded */
 	assert(!rnr_seen || st == ST_STEADY || st == ST_RESUMING); /* rule 10 */
+#ifndef UNFIT
+	assert(FITS);
+#endif
 	assert(DIFF(expected, una) <= WINDOW); /* rule 1 */
 	if
 	:: st != ST_DRAINING && st != ST_PROBING -> closing = 0
 	:: else
 	fi;
-#ifdef PROBES
-	if
-	:: !MOVING -> ask = false
+	if /* of what is over nothing counts */
+	:: asks == ES_QUIET && !(kind == K_BEHIND_DRAIN && st != ST_STEADY) ->
+		kind = K_OPERATOR;
+		twice = false
 	:: else
 	fi;
-#endif
 #ifdef FAILOVER
 	if
 	:: st != ST_RESUMING -> resume = 0
@@ -787,7 +907,7 @@ inline requester_rx()
 	if
 	:: whose != epoch || rnic == ERROR
 	:: else ->
-		k = (kind == ACK -> NEXT(psn) : psn);
+		k = (what == ACK -> NEXT(psn) : psn);
 		if
 		:: AHEAD(k, una) && DIFF(k, una) <= WINDOW ->
 			if
@@ -802,9 +922,9 @@ inline requester_rx()
 		:: else
 		fi;
 		if
-		:: kind == NAK && rnic == READY -> nxt = una
-		:: kind == RNR -> rnic = RNR_WAIT; nxt = una
-		:: kind == FATAL -> rnic = ERROR
+		:: what == NAK && rnic == READY -> nxt = una
+		:: what == RNR -> rnic = RNR_WAIT; nxt = una
+		:: what == FATAL -> rnic = ERROR
 		:: else
 		fi
 	fi
@@ -814,27 +934,20 @@ active proctype replies()
 {
 end:	do
 	:: atomic {
-		back?kind(psn, whose) ->
-#ifdef PROBES
-		provoked = kind == ANSWER;
-		if
-		:: provoked -> kind = ACK
-		:: else
-		fi;
-#endif
+		back?what(psn, whose) ->
+		consumed = false;
 		if
 		:: paired -> rx()
 		:: !paired && whose == epoch && started -> paired = true /* by challenge */
 		:: else
 		fi;
-#ifdef PROBES
-		if /* rule 2 */
-		:: consumed -> assert(!AHEAD(NEXT(psn), una))
-		:: else -> assert(!provoked || AHEAD(NEXT(psn), una)); requester_rx()
-		fi;
-#else
-		requester_rx();
+		if
+		:: consumed -> assert(!AHEAD(NEXT(psn), una)) /* rule 24 */
+		:: !consumed -> requester_rx()
+#ifndef QUIET
+		:: true /* lost or damaged behind us: what the engine has heard the RNIC has not */
 #endif
+		fi;
 		rebase();
 		check()
 	}
@@ -859,73 +972,144 @@ end:	do
 #endif
 
 /* hp3_failover(): the RNIC is handed a NAK, or is left to its timer. */
-inline fail_over()
+inline hand_nak()
 {
-	move_input(IN_DEAD);
 	if
-	:: assert(rnic != RNR_WAIT); /* rule 4 */
-		kind = NAK;
+	:: what = NAK;
 		psn = OLDEST;
+		assert(rnic != RNR_WAIT || AHEAD(psn, una)); /* rule 4 */
 		whose = epoch;
 		requester_rx()
 	:: true
 	fi
 }
+#define IS_DEAD (DEAD_VERDICT && e_una != e_nxt)
+#else
+#define IS_DEAD false
 #endif
 
+inline errand_goes_on()
+{
+	errand_input(said);
+#ifdef FAILOVER
+	if
+	:: act == DO_FAILOVER -> hand_nak()
+	:: else
+	fi
+#endif
+}
+
+/* The steps of errands in engine/seek: what may come of answers, and of the time when it is over. */
+inline decide(by_time)
+{
+	if
+	:: asks == ES_ASKING && !ASKS_HELD && !twice -> twice = true; said = EI_LATER
+	:: asks == ES_ASKING && kind == K_DEAD && !twice -> twice = true; said = EI_BEGUN
+	:: asks == ES_WAITING -> said = EI_BEGUN
+	:: (asks == ES_ASKING || kind == K_SETUP) && (kind != K_DEAD || IS_DEAD) -> said = EI_GO
+	:: by_time && ASKS_HELD -> said = EI_HELD
+	:: said = EI_STAY
+	fi;
+	errand_goes_on()
+}
+
+/* What sets errands off. */
 active proctype operator()
 {
 end:	do
 	:: atomic {
 		st == ST_STEADY && paired && started && !rnr_seen ->
 		if
-		:: start_move()
-		:: move_input(IN_SEEK) /* severely congested: probes go out */
+		:: prepare(K_OPERATOR); said = EI_GO
+		:: prepare(K_CONGESTED); said = EI_BEGUN
+#ifdef PROBES
+#ifdef QUIET
+		:: probes == 0 -> prepare(K_BEHIND_DRAIN); more = true; said = EI_GO
+#else
+		:: prepare(K_BEHIND_DRAIN); said = EI_GO
+#endif
+#endif
+#ifdef FAILOVER
+		:: e_una != e_nxt -> prepare(K_DEAD); said = EI_BEGUN
+#endif
 		fi;
+		errand_goes_on();
+		check()
+	}
+	:: atomic {
+		!started && epoch == 0 && st == ST_STEADY ->
+		prepare(K_SETUP);
+		if
+		:: said = EI_BEGUN
+		:: said = EI_GO /* a good path is known */
+		fi;
+		errand_input(said);
 		check()
 	}
 #ifdef FAILOVER
-	:: atomic {
-		(st == ST_STEADY || st == ST_SEEKING) && paired && started && DEAD_VERDICT &&
-			RECEIVER_READY && e_una != e_nxt ->
-		fail_over();
-		check()
-	}
-#endif
-	:: atomic {
-		st == ST_SEEKING ->
-		if
-		:: start_move()
-		:: move_input(IN_NO_BETTER)
-		fi;
-		check()
-	}
-#ifdef WAKE
-	:: atomic { /* an answer from the peer's hp3d, which no RNIC sees */
-		st == ST_PROBING ->
-		if
-		:: move_input(IN_WON)
-		:: move_input(IN_NO_BETTER)
-		fi;
+	:: atomic { /* known from another flow's watch */
+		st == ST_STEADY && paired && started && RECEIVER_READY && IS_DEAD ->
+		prepare(K_DEAD);
+		said = EI_GO;
+		errand_goes_on();
 		check()
 	}
 #endif
 	od
 }
 
+/* Answers from the peer's hp3d, which no RNIC sees; to whom they are late they say nothing. */
+active proctype answers()
+{
+end:	do
+	:: atomic { asks == ES_ASKING && kind != K_BEHIND_DRAIN -> decide(false); check() }
+#ifdef QUIET
+	:: atomic { asks == ES_WAITING -> decide(false); check() } /* there is no timer() */
+#endif
+	od
+}
+
 #if !defined(QUIET) && !defined(BREAK_NO_TIMEOUT)
-/* close_timeout and max_hold: at any time, but some time. */
-active proctype timer()
+/* due() in tick.c: a deadline comes at any time, but some time. */
+active proctype timer_runs()
 {
 end:	do
 #ifdef BREAK_PROBE_WAITS
-	:: atomic { MOVING && st != ST_PROBING -> move_input(IN_TIMEOUT); check() }
+	:: atomic { timer && st != ST_PROBING ->
 #else
-	:: atomic { MOVING -> move_input(IN_TIMEOUT); check() }
+	:: atomic { timer ->
 #endif
-#if defined(PROBES) && !defined(BREAK_PROBE_WAITS)
-	:: atomic { st == ST_PROBING -> move_input(IN_NO_BETTER); check() } /* no answer */
+		put_off = false;
+		if
+		:: asks != ES_QUIET -> decide(true)
+		:: else -> move_input(IN_TIMEOUT)
+		fi;
+#ifndef UNTIMED
+		assert(!timer || put_off); /* tick */
 #endif
+		check()
+	}
+	od
+}
+#endif
+
+#ifdef PACE
+/* hp3_rate_due() */
+active proctype pacer()
+{
+end:	do
+	:: atomic { held > 0 && (st == ST_STEADY || st == ST_SEEKING) -> release_one(0); check() }
+	:: atomic { /* close_with() */
+		held > 0 && st == ST_CLOSING ->
+		if
+		:: hold[0] >= AGAIN -> move_input(IN_TX_RETRANSMIT)
+		:: else ->
+			move_input(IN_TX_NEW);
+			close(PSN(hold[0]));
+			release_one(PKT(0, 1, 0))
+		fi;
+		check()
+	}
 	od
 }
 #endif
@@ -939,7 +1123,7 @@ end:	do
 		probes > 0 && ROOM_FOR_REPLY ->
 		probes--;
 		psn = (expected + PSNS - 1) % PSNS;
-		reply(ANSWER, psn)
+		reply(ACK, psn)
 	}
 	od
 }

@@ -17,7 +17,7 @@ cp "$src/rfr.pml" .
 
 # search WHAT EXPECT DEFINES...
 search() {
-    local what=$1 expect=$2 flags=(-DMEMLIM=3000 -DNFAIR=3) args=(-m5000000)
+    local what=$1 expect=$2 flags=(-DMEMLIM=3000 -DNFAIR=3) args=(-m10000000)
     shift 2
     if [ "$what" = safety ]; then
         flags+=(-DSAFETY -DNOCLAIM)
