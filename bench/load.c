@@ -196,15 +196,20 @@ static int announce(struct load *l, uint32_t flow)
 	return hp3d_pipe_qp(l->pipe, &ev, hp3d_now());
 }
 
-static int move_to(struct load *l, uint32_t flow, uint16_t port)
+static uint32_t find(const struct load *l, uint32_t flow)
 {
 	uint8_t local[4], remote[4];
-	struct hp3_cmd cmd = {.kind = HP3_CMD_MOVE, .port = port};
 
 	hp3_put_be32(local, local_ip(flow));
 	hp3_put_be32(remote, remote_ip(flow));
-	cmd.flow =
-		hp3_flow_find(hp3d_pipe_engine(l->pipe), false, 0, local, remote, RQPN_BASE + flow);
+	return hp3_flow_find(hp3d_pipe_engine(l->pipe),
+		&(struct hp3_ends){.local = local, .remote = remote}, RQPN_BASE + flow);
+}
+
+static int move_to(struct load *l, uint32_t flow, uint16_t port)
+{
+	struct hp3_cmd cmd = {.kind = HP3_CMD_MOVE, .port = port, .flow = find(l, flow)};
+
 	return hp3d_pipe_command(l->pipe, &cmd, hp3d_now());
 }
 
@@ -387,13 +392,8 @@ const char *load_check(const struct load *l)
 	if (s->paired_event != l->flows)
 		return "flows are not paired";
 	for (uint32_t f = 0; f < l->flows; f++) {
-		uint8_t local[4], remote[4];
-		uint32_t id;
+		uint32_t id = find(l, f);
 
-		hp3_put_be32(local, local_ip(f));
-		hp3_put_be32(remote, remote_ip(f));
-		id = hp3_flow_find(
-			hp3d_pipe_engine(l->pipe), false, 0, local, remote, RQPN_BASE + f);
 		if (id == HP3_NO_FLOW ||
 			hp3_flow_info(hp3d_pipe_engine(l->pipe), id, 0, &info) != 0)
 			return "a flow is missing";

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include "cc/dcqcn.h"
 #include "cc/np.h"
+#include "engine/ends.h"
 #include "engine/event.h"
 #include "engine/flows/flow.h"
 #include "engine/stats.h"
@@ -27,11 +28,6 @@
 #include "probes/trace.h"
 
 struct hp3_engine;
-
-enum hp3_dir {
-	HP3_DIR_TX, /* from the local RNIC towards the network */
-	HP3_DIR_RX, /* from the network towards the local RNIC */
-};
 
 /* Who reduces the rate of a flow whose packets are marked (design: "cc")? */
 enum hp3_cc_mode {
@@ -368,17 +364,17 @@ int hp3_path_number(struct hp3_engine *e, uint16_t name, bool add);
  * - hp3_load_told_by(): the peer of probe `id` said how many flows come in at its host, from
  *   everywhere, by paths 0 .. n - 1; call before hp3_probe_reply();
  * - hp3_load_in(): our own inbound flows, from everywhere, for such a reply;
- * - hp3_load_from(): the peer of these addresses sends us so many flows on each path;
+ * - hp3_load_from(): the peer there sends us so many flows on each path;
  * - hp3_load_to(): what to tell it in turn.
  * The fillers write at most `max` counts and return how many.
  */
 void hp3_load_told_by(
 	struct hp3_engine *e, uint32_t id, const uint16_t *count, uint32_t n, uint64_t now);
 uint32_t hp3_load_in(const struct hp3_engine *e, uint16_t *count, uint32_t max);
-void hp3_load_from(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
-	const void *remote, const uint16_t *count, uint32_t n, uint64_t now);
-uint32_t hp3_load_to(const struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
-	const void *remote, uint16_t *count, uint32_t max);
+void hp3_load_from(struct hp3_engine *e, const struct hp3_ends *ends, const uint16_t *count,
+	uint32_t n, uint64_t now);
+uint32_t hp3_load_to(
+	const struct hp3_engine *e, const struct hp3_ends *ends, uint16_t *count, uint32_t max);
 
 /*
  * The same under names, for hosts whose paths bear different numbers. What goes into a report
@@ -388,25 +384,22 @@ uint32_t hp3_load_to(const struct hp3_engine *e, bool ipv6, uint16_t vlan, const
  */
 uint32_t hp3_load_to_names(
 	const struct hp3_engine *e, uint32_t flow, struct hp3_path_count *path, uint32_t max);
-int hp3_load_from_names(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
-	const void *remote, uint64_t stamp, const struct hp3_path_count *path, uint32_t n,
-	uint64_t now);
+int hp3_load_from_names(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t stamp,
+	const struct hp3_path_count *path, uint32_t n, uint64_t now);
 uint32_t hp3_load_in_names(const struct hp3_engine *e, struct hp3_path_count *path, uint32_t max);
 void hp3_load_told_names(struct hp3_engine *e, uint32_t id, const struct hp3_path_count *path,
 	uint32_t n, uint64_t now);
 
-/* A sound probe of a peer's hp3d, or its answer to one of ours, however late: it is alive (rule 5).
- * Addresses as in hp3_qp_event. */
-void hp3_peer_seen(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
-	const void *remote, uint64_t now);
+/* A sound probe of a peer's hp3d, or an answer to ours, however late: it is alive (rule 5). */
+void hp3_peer_seen(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now);
 
 /*
  * A sound report of a peer's hp3d arrived (probes/peer.h): no reply to its queue pair `rqpn` comes
- * through; from now on they leave on another port. Addresses as in hp3_qp_event. Returns 0;
- * -EALREADY: moved just now; -EPERM: moves are off, or not this engine's; -ENOSPC: tables full.
+ * through; from now on they leave on another port. Returns 0; -EALREADY: moved just now; -EPERM:
+ * moves are off, or not this engine's; -ENOSPC: tables full.
  */
-int hp3_peer_report(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
-	const void *remote, uint32_t rqpn, uint64_t now, struct hp3_acts *acts);
+int hp3_peer_report(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn, uint64_t now,
+	struct hp3_acts *acts);
 
 /*
  * Reports of the `beside` actuator, which carries out SUSPEND, MOVE and RESUME. DRAINED: everything
@@ -427,9 +420,8 @@ uint64_t hp3_engine_due(const struct hp3_engine *e);
 uint32_t hp3_flow_next(const struct hp3_engine *e, uint32_t from);
 int hp3_flow_info(
 	const struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_flow_info *info);
-/* By what a flow id names; addresses as in hp3_qp_event. HP3_NO_FLOW if unknown. */
-uint32_t hp3_flow_find(const struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
-	const void *remote, uint32_t rqpn);
+/* By what a flow id names. HP3_NO_FLOW if unknown. */
+uint32_t hp3_flow_find(const struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn);
 
 const struct hp3_stats *hp3_engine_stats(const struct hp3_engine *e);
 uint32_t hp3_engine_flows(const struct hp3_engine *e); /* in use */

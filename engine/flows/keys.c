@@ -7,12 +7,14 @@
 #include "engine/flows/keys.h"
 #include "engine/common.h"
 
-uint64_t hp3_key_addr6(const struct hp3_engine *e, const void *local, const void *remote)
+uint64_t hp3_key_addr(const struct hp3_engine *e, const struct hp3_ends *ends)
 {
 	uint64_t l[2], r[2];
 
-	memcpy(l, local, 16);
-	memcpy(r, remote, 16);
+	if (!ends->ipv6)
+		return (uint64_t)hp3_be32(ends->local) << 32 | hp3_be32(ends->remote);
+	memcpy(l, ends->local, 16);
+	memcpy(r, ends->remote, 16);
 	return hp3_mix(hp3_mix(l[0] ^ e->seed[2], l[1] ^ e->seed[3]) ^ r[0] ^ e->seed[1],
 		r[1] ^ e->seed[0]);
 }
@@ -23,20 +25,13 @@ void hp3_key_hash(
 	hp3_key_mix(e, k->addr, k->qpn, k->vlan, k->dir, sig, bucket);
 }
 
-uint64_t hp3_key_addr(const struct hp3_engine *e, bool ipv6, const void *local, const void *remote)
-{
-	if (ipv6)
-		return hp3_key_addr6(e, local, remote);
-	return (uint64_t)hp3_be32(local) << 32 | hp3_be32(remote);
-}
-
 static bool same_addresses(
-	const struct hp3_engine *e, const struct hp3_flow *f, const void *local, const void *remote)
+	const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_ends *ends)
 {
 	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
 
 	return !(f->flags & HP3_FF_IPV6) ||
-	       (memcmp(p->local, local, 16) == 0 && memcmp(p->remote, remote, 16) == 0);
+	       (memcmp(p->local, ends->local, 16) == 0 && memcmp(p->remote, ends->remote, 16) == 0);
 }
 
 static bool is_key(const struct hp3_flow *f, const struct hp3_key *k)
@@ -49,54 +44,58 @@ static bool is_key(const struct hp3_flow *f, const struct hp3_key *k)
 }
 
 static uint32_t find_in(const struct hp3_engine *e, const struct hp3_bucket *b, uint32_t sig,
-	const struct hp3_key *k, const void *local, const void *remote)
+	const struct hp3_key *k, const struct hp3_ends *ends)
 {
 	for (uint32_t hits = hp3_bucket_match(b, sig); hits != 0; hits &= hits - 1) {
 		uint32_t ref = b->ref[__builtin_ctz(hits)] & HP3_BUCKET_REF;
 
 		if (ref != 0 && is_key(&e->flows[ref - 1], k) &&
-			same_addresses(e, &e->flows[ref - 1], local, remote))
+			same_addresses(e, &e->flows[ref - 1], ends))
 			return ref - 1;
 	}
 	return HP3_NO_FLOW;
 }
 
 uint32_t hp3_key_find(
-	const struct hp3_engine *e, const struct hp3_key *k, const void *local, const void *remote)
+	const struct hp3_engine *e, const struct hp3_key *k, const struct hp3_ends *ends)
 {
 	uint32_t sig, bucket, flow;
 	const struct hp3_bucket *b;
 
 	hp3_key_hash(e, k, &sig, &bucket);
 	b = &e->table.buckets[bucket];
-	flow = find_in(e, b, sig, k, local, remote);
+	flow = find_in(e, b, sig, k, ends);
 	if (flow == HP3_NO_FLOW && (b->ref[0] & HP3_BUCKET_OVER))
 		flow = find_in(e, &e->table.buckets[hp3_table_other(&e->table, bucket, sig)], sig,
-			k, local, remote);
+			k, ends);
 	return flow;
 }
 
 uint32_t hp3_pkt_flow_slow(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir)
 {
-	const uint8_t *local, *remote;
+	const struct hp3_ends ends = hp3_pkt_ends(pkt, dir);
 	struct hp3_key k = {.addr = pkt->addr,
 		.qpn = pkt->v.dest_qpn,
-		.vlan = pkt->v.vlan,
-		.ipv6 = pkt->v.flags & HP3_VF_IPV6,
+		.vlan = ends.vlan,
+		.ipv6 = ends.ipv6,
 		.dir = dir};
 
-	hp3_pkt_addresses(pkt, dir, &local, &remote);
-	return hp3_key_find(e, &k, local, remote);
+	return hp3_key_find(e, &k, &ends);
 }
 
-uint32_t hp3_flow_find(const struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
-	const void *remote, uint32_t rqpn)
+uint32_t hp3_flow_at(
+	const struct hp3_engine *e, const struct hp3_ends *ends, uint32_t qpn, enum hp3_dir dir)
 {
-	struct hp3_key k = {.addr = hp3_key_addr(e, ipv6, local, remote),
-		.qpn = rqpn,
-		.vlan = vlan,
-		.ipv6 = ipv6,
-		.dir = HP3_DIR_TX};
+	struct hp3_key k = {.addr = hp3_key_addr(e, ends),
+		.qpn = qpn,
+		.vlan = ends->vlan,
+		.ipv6 = ends->ipv6,
+		.dir = dir};
 
-	return hp3_key_find(e, &k, local, remote);
+	return hp3_key_find(e, &k, ends);
+}
+
+uint32_t hp3_flow_find(const struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn)
+{
+	return hp3_flow_at(e, ends, rqpn, HP3_DIR_TX);
 }

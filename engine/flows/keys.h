@@ -19,8 +19,7 @@ struct hp3_key {
 #define HP3_KEY_SPREAD 0x9e3779b1u
 void hp3_key_hash(
 	const struct hp3_engine *e, const struct hp3_key *k, uint32_t *sig, uint32_t *bucket);
-uint64_t hp3_key_addr(const struct hp3_engine *e, bool ipv6, const void *local, const void *remote);
-uint64_t hp3_key_addr6(const struct hp3_engine *e, const void *local, const void *remote);
+uint64_t hp3_key_addr(const struct hp3_engine *e, const struct hp3_ends *ends);
 /*
  * Signature and bucket of a key: a sum of two keyed products (NH of UMAC, RFC 4418 section 5.2),
  * whose halves are folded and spread for the bucket. burst.c has it for several packets at once.
@@ -38,17 +37,13 @@ static inline void hp3_key_mix(const struct hp3_engine *e, uint64_t addr, uint32
 }
 
 uint32_t hp3_key_find(
-	const struct hp3_engine *e, const struct hp3_key *k, const void *local, const void *remote);
-/* Local and remote address of a packet, in place. */
-static inline void hp3_pkt_addresses(
-	const struct hp3_pkt *pkt, enum hp3_dir dir, const uint8_t **local, const uint8_t **remote)
+	const struct hp3_engine *e, const struct hp3_key *k, const struct hp3_ends *ends);
+/* The flow of a packet from here (TX: to remote QPN `qpn`) or there (RX: to local QPN `qpn`). */
+uint32_t hp3_flow_at(
+	const struct hp3_engine *e, const struct hp3_ends *ends, uint32_t qpn, enum hp3_dir dir);
+static inline struct hp3_ends hp3_pkt_ends(const struct hp3_pkt *pkt, enum hp3_dir dir)
 {
-	const uint8_t *ip = (const uint8_t *)pkt->frame + pkt->v.l3_off;
-	const uint8_t *src = ip + (pkt->v.flags & HP3_VF_IPV6 ? 8 : 12);
-	const uint8_t *dst = src + (pkt->v.flags & HP3_VF_IPV6 ? 16 : 4);
-
-	*local = dir == HP3_DIR_TX ? src : dst;
-	*remote = dir == HP3_DIR_TX ? dst : src;
+	return hp3_ends_of(pkt->frame, &pkt->v, dir);
 }
 
 static inline bool hp3_flow_is(const struct hp3_engine *e, const struct hp3_flow *f,

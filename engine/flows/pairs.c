@@ -30,71 +30,61 @@ void hp3_pairs_init(
 	}
 }
 
-static void load(bool ipv6, const void *addr, uint8_t out[16])
+/* As a pair has them; returns their hash. */
+static uint32_t load(const struct hp3_pairs *t, const struct hp3_ends *ends, uint8_t both[32])
 {
-	memset(out, 0, 16);
-	memcpy(out, addr, ipv6 ? 16 : 4);
-}
+	const size_t len = ends->ipv6 ? 16 : 4;
+	uint64_t w[4], h = t->seed ^ ends->vlan;
 
-static uint32_t hash_of(
-	const struct hp3_pairs *t, uint16_t vlan, const uint8_t l[16], const uint8_t r[16])
-{
-	uint64_t w[4], h = t->seed ^ vlan;
-
-	memcpy(&w[0], l, 16);
-	memcpy(&w[2], r, 16);
+	memset(both, 0, 32);
+	memcpy(both, ends->local, len);
+	memcpy(both + 16, ends->remote, len);
+	memcpy(w, both, 32);
 	for (unsigned i = 0; i < 4; i++)
 		h = hp3_mix(h ^ w[i], 0xa0761d6478bd642fu + 2 * i);
 	return (uint32_t)(h >> 32);
 }
 
-static uint32_t find(const struct hp3_pairs *t, uint32_t hash, bool ipv6, uint16_t vlan,
-	const uint8_t l[16], const uint8_t r[16])
+static uint32_t find(const struct hp3_pairs *t, const struct hp3_ends *ends, uint32_t hash,
+	const uint8_t both[32])
 {
 	for (uint32_t i = t->heads[hash & t->mask]; i != HP3_NO_PAIR; i = t->pairs[i].chain) {
 		const struct hp3_pair *p = &t->pairs[i];
 
-		if (p->hash == hash && p->ipv6 == ipv6 && p->vlan == vlan &&
-			memcmp(p->local, l, 16) == 0 && memcmp(p->remote, r, 16) == 0)
+		if (p->hash == hash && p->ipv6 == ends->ipv6 && p->vlan == ends->vlan &&
+			memcmp(p->local, both, 16) == 0 && memcmp(p->remote, both + 16, 16) == 0)
 			return i;
 	}
 	return HP3_NO_PAIR;
 }
 
-uint32_t hp3_pairs_find(
-	const struct hp3_pairs *t, bool ipv6, uint16_t vlan, const void *local, const void *remote)
+uint32_t hp3_pairs_find(const struct hp3_pairs *t, const struct hp3_ends *ends)
 {
-	uint8_t l[16], r[16];
+	uint8_t both[32];
+	uint32_t hash = load(t, ends, both);
 
-	load(ipv6, local, l);
-	load(ipv6, remote, r);
-	return find(t, hash_of(t, vlan, l, r), ipv6, vlan, l, r);
+	return find(t, ends, hash, both);
 }
 
-uint32_t hp3_pairs_get(
-	struct hp3_pairs *t, bool ipv6, uint16_t vlan, const void *local, const void *remote)
+uint32_t hp3_pairs_get(struct hp3_pairs *t, const struct hp3_ends *ends)
 {
-	uint8_t l[16], r[16];
-	uint32_t hash, i;
+	uint8_t both[32];
+	uint32_t hash = load(t, ends, both), i = find(t, ends, hash, both);
 	struct hp3_pair *p;
 
-	load(ipv6, local, l);
-	load(ipv6, remote, r);
-	hash = hash_of(t, vlan, l, r);
-	i = find(t, hash, ipv6, vlan, l, r);
 	if (i != HP3_NO_PAIR || t->free == HP3_NO_PAIR)
 		return i;
 	i = t->free;
 	p = &t->pairs[i];
 	t->free = p->chain;
-	*p = (struct hp3_pair){.vlan = vlan,
-		.ipv6 = ipv6,
+	*p = (struct hp3_pair){.vlan = ends->vlan,
+		.ipv6 = ends->ipv6,
 		.hash = hash,
 		.chain = t->heads[hash & t->mask],
 		.flows = HP3_NO_FLOW,
 		.ch_flow = HP3_NO_FLOW};
-	memcpy(p->local, l, 16);
-	memcpy(p->remote, r, 16);
+	memcpy(p->local, both, 16);
+	memcpy(p->remote, both + 16, 16);
 	t->heads[hash & t->mask] = i;
 	t->used++;
 	return i;

@@ -6,8 +6,7 @@
  * of a pair share: the addresses themselves, the list of flows, the challenge under way. Touched
  * only off the steady path.
  */
-#include <stdbool.h>
-#include <stdint.h>
+#include "engine/ends.h"
 #include "ppp/discovery.h"
 
 #define HP3_NO_PAIR UINT32_MAX
@@ -64,12 +63,10 @@ struct hp3_pairs {
 uint32_t hp3_pairs_heads(uint32_t max);
 void hp3_pairs_init(
 	struct hp3_pairs *t, struct hp3_pair *pairs, uint32_t *heads, uint32_t max, uint64_t seed);
-/* Index or HP3_NO_PAIR. Addresses: 4 bytes if !ipv6, else 16. */
-uint32_t hp3_pairs_find(
-	const struct hp3_pairs *t, bool ipv6, uint16_t vlan, const void *local, const void *remote);
+/* Index or HP3_NO_PAIR. */
+uint32_t hp3_pairs_find(const struct hp3_pairs *t, const struct hp3_ends *ends);
 /* Finds or adds; HP3_NO_PAIR if the table is full. */
-uint32_t hp3_pairs_get(
-	struct hp3_pairs *t, bool ipv6, uint16_t vlan, const void *local, const void *remote);
+uint32_t hp3_pairs_get(struct hp3_pairs *t, const struct hp3_ends *ends);
 void hp3_pairs_free(struct hp3_pairs *t, uint32_t index);
 
 #endif

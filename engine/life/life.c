@@ -72,13 +72,12 @@ static void unlink_from_pair(struct hp3_engine *e, uint32_t flow)
 	}
 }
 
-uint32_t hp3_flow_add(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
-	const void *remote, uint32_t rqpn, uint64_t now)
+uint32_t hp3_flow_add(
+	struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn, uint64_t now)
 {
-	uint32_t pair, flow = e->free_flow;
+	uint32_t pair = hp3_pairs_get(&e->pairs, ends), flow = e->free_flow;
 	struct hp3_flow *f;
 
-	pair = hp3_pairs_get(&e->pairs, ipv6, vlan, local, remote);
 	if (pair == HP3_NO_PAIR) {
 		e->stats.pairs_full++;
 		return HP3_NO_FLOW;
@@ -88,10 +87,10 @@ uint32_t hp3_flow_add(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void
 	f = &e->flows[flow];
 	e->free_flow = f->pair;
 	*f = (struct hp3_flow){
-		.addr = hp3_key_addr(e, ipv6, local, remote),
+		.addr = hp3_key_addr(e, ends),
 		.rqpn = rqpn,
-		.vlan = vlan,
-		.flags = (uint16_t)(HP3_FF_USED | (ipv6 ? HP3_FF_IPV6 : 0)),
+		.vlan = ends->vlan,
+		.flags = (uint16_t)(HP3_FF_USED | (ends->ipv6 ? HP3_FF_IPV6 : 0)),
 		.slot = HP3_NO_SLOT,
 		.pair = pair,
 		.path = HP3_NO_PATH,
@@ -152,14 +151,10 @@ bool hp3_flow_pair(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, enum hp3_
 	uint64_t now, struct hp3_acts *acts)
 {
 	struct hp3_flow *f = &e->flows[flow];
-	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
-	struct hp3_key k = key_of(f, HP3_DIR_RX);
 	/* Doubted and found right: its congestion is what it was. */
 	bool again = how == HP3_PAIRING_CHALLENGE && f->lqpn == lqpn;
-	uint32_t other;
+	uint32_t other = hp3_flow_at(e, HP3_ENDS(&e->pairs.pairs[f->pair]), lqpn, HP3_DIR_RX);
 
-	k.qpn = lqpn;
-	other = hp3_key_find(e, &k, p->local, p->remote);
 	if (other != HP3_NO_FLOW && other != flow) {
 		if (e->flows[other].pairing == HP3_PAIRING_CHALLENGE ||
 			how != HP3_PAIRING_CHALLENGE) {

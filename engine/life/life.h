@@ -8,8 +8,8 @@
 #include "engine/moves/moves.h"
 
 /* life.c */
-uint32_t hp3_flow_add(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
-	const void *remote, uint32_t rqpn, uint64_t now);
+uint32_t hp3_flow_add(
+	struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn, uint64_t now);
 void hp3_flow_remove(struct hp3_engine *e, uint32_t flow, uint64_t now);
 bool hp3_flow_pair(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, enum hp3_pairing how,
 	uint64_t now, struct hp3_acts *acts);

@@ -173,12 +173,10 @@ bool hp3_challenge_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 void hp3_challenge_rx(
 	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_acts *acts)
 {
-	const uint8_t *local, *remote;
+	const struct hp3_ends ends = hp3_pkt_ends(pkt, HP3_DIR_RX);
+	uint32_t pair = hp3_pairs_find(&e->pairs, &ends), flow;
 	struct hp3_pair *p;
-	uint32_t pair, flow;
 
-	hp3_pkt_addresses(pkt, HP3_DIR_RX, &local, &remote);
-	pair = hp3_pairs_find(&e->pairs, pkt->v.flags & HP3_VF_IPV6, pkt->v.vlan, local, remote);
 	if (pair == HP3_NO_PAIR || now < e->pairs.pairs[pair].untracked_until)
 		return;
 	p = &e->pairs.pairs[pair];

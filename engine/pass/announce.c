@@ -23,7 +23,7 @@ static bool is_known_life(const struct hp3_engine *e, uint32_t flow, const struc
 
 int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, struct hp3_acts *acts)
 {
-	uint32_t flow = hp3_flow_find(e, ev->ipv6, ev->vlan, ev->local, ev->remote, ev->rqpn);
+	uint32_t flow = hp3_flow_find(e, HP3_ENDS(ev), ev->rqpn);
 	struct hp3_flow *f;
 	bool fresh = true, known;
 
@@ -39,7 +39,7 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, st
 		return 0;
 	}
 	if (flow == HP3_NO_FLOW) {
-		flow = hp3_flow_add(e, ev->ipv6, ev->vlan, ev->local, ev->remote, ev->rqpn, now);
+		flow = hp3_flow_add(e, HP3_ENDS(ev), ev->rqpn, now);
 		if (flow == HP3_NO_FLOW)
 			return -ENOSPC;
 	}
@@ -71,16 +71,16 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, st
 	return 0;
 }
 
-int hp3_peer_report(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
-	const void *remote, uint32_t rqpn, uint64_t now, struct hp3_acts *acts)
+int hp3_peer_report(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn, uint64_t now,
+	struct hp3_acts *acts)
 {
-	uint32_t flow = hp3_flow_find(e, ipv6, vlan, local, remote, rqpn);
+	uint32_t flow = hp3_flow_find(e, ends, rqpn);
 
 	e->stats.reports_taken++;
 	if (e->replies == NULL || e->cfg.beside || !e->cfg.moves_allowed || e->cfg.observe)
 		return -EPERM;
 	if (flow == HP3_NO_FLOW)
-		flow = hp3_flow_add(e, ipv6, vlan, local, remote, rqpn, now);
+		flow = hp3_flow_add(e, ends, rqpn, now);
 	if (flow == HP3_NO_FLOW)
 		return -ENOSPC;
 	if (e->pairs.pairs[e->flows[flow].pair].pinned)

@@ -35,13 +35,13 @@ static bool is_wanted(const struct hp3_engine *e, const struct hp3_pkt *pkt, enu
 static __attribute__((noinline)) void key(
 	const struct hp3_engine *e, struct hp3_pkt *p, enum hp3_dir dir)
 {
-	const uint8_t *local, *remote;
+	struct hp3_ends ends;
 
 	p->bucket = HP3_NO_BUCKET;
 	if (!is_wanted(e, p, dir))
 		return;
-	hp3_pkt_addresses(p, dir, &local, &remote);
-	p->addr = hp3_key_addr(e, p->v.flags & HP3_VF_IPV6, local, remote);
+	ends = hp3_ends_of(p->frame, &p->v, dir);
+	p->addr = hp3_key_addr(e, &ends);
 	hp3_key_mix(e, p->addr, p->v.dest_qpn, p->v.vlan, dir, &p->sig, &p->bucket);
 }
 

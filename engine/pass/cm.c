@@ -39,12 +39,8 @@ static void connect(struct hp3_engine *e, struct hp3_cm_pending *req, const stru
 static void disconnect(
 	struct hp3_engine *e, const struct hp3_cm_pending *by, uint64_t now, struct hp3_acts *acts)
 {
-	struct hp3_key k = {.addr = hp3_key_addr(e, by->ipv6, by->local, by->remote),
-		.qpn = by->qpn,
-		.vlan = by->vlan,
-		.ipv6 = by->ipv6,
-		.dir = by->from_local ? HP3_DIR_TX : HP3_DIR_RX};
-	uint32_t flow = hp3_key_find(e, &k, by->local, by->remote);
+	uint32_t flow =
+		hp3_flow_at(e, HP3_ENDS(by), by->qpn, by->from_local ? HP3_DIR_TX : HP3_DIR_RX);
 
 	if (flow != HP3_NO_FLOW)
 		hp3_flow_epoch(e, flow, now, acts);
@@ -53,8 +49,11 @@ static void disconnect(
 void hp3_cm_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir, uint64_t now,
 	struct hp3_acts *acts)
 {
-	struct hp3_cm_pending c = {.used = true, .from_local = dir == HP3_DIR_TX};
-	const uint8_t *local, *remote;
+	const struct hp3_ends ends = hp3_pkt_ends(pkt, dir);
+	struct hp3_cm_pending c = {.used = true,
+		.from_local = dir == HP3_DIR_TX,
+		.ipv6 = ends.ipv6,
+		.vlan = ends.vlan};
 	struct hp3_cm_msg m;
 
 	if (!e->cfg.pair_by_cm)
@@ -62,14 +61,11 @@ void hp3_cm_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir d
 	hp3_cm_parse(pkt->frame, &pkt->v, &m);
 	if (m.kind == HP3_CM_NONE || !hp3_pkt_icrc_ok(e, pkt))
 		return;
-	hp3_pkt_addresses(pkt, dir, &local, &remote);
-	c.ipv6 = pkt->v.flags & HP3_VF_IPV6;
-	c.vlan = pkt->v.vlan;
 	c.comm_id = m.local_id;
 	c.qpn = m.qpn;
 	c.psn = m.psn;
-	memcpy(c.local, local, c.ipv6 ? 16 : 4);
-	memcpy(c.remote, remote, c.ipv6 ? 16 : 4);
+	memcpy(c.local, ends.local, c.ipv6 ? 16 : 4);
+	memcpy(c.remote, ends.remote, c.ipv6 ? 16 : 4);
 	if (m.kind == HP3_CM_REQ) {
 		remember_request(e, &c);
 	} else if (m.kind == HP3_CM_DREQ) {

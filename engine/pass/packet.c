@@ -11,21 +11,17 @@
 
 static uint32_t first_packet(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now)
 {
-	const uint8_t *local, *remote;
+	const struct hp3_ends ends = hp3_pkt_ends(pkt, HP3_DIR_TX);
 
-	hp3_pkt_addresses(pkt, HP3_DIR_TX, &local, &remote);
-	return hp3_flow_add(
-		e, pkt->v.flags & HP3_VF_IPV6, pkt->v.vlan, local, remote, pkt->v.dest_qpn, now);
+	return hp3_flow_add(e, &ends, pkt->v.dest_qpn, now);
 }
 
 /* Fragments have no ports to rewrite: their address pair becomes immovable (rule 17). */
 static void fragment_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir)
 {
-	const uint8_t *local, *remote;
-	uint32_t pair;
+	const struct hp3_ends ends = hp3_pkt_ends(pkt, dir);
+	uint32_t pair = hp3_pairs_find(&e->pairs, &ends);
 
-	hp3_pkt_addresses(pkt, dir, &local, &remote);
-	pair = hp3_pairs_find(&e->pairs, pkt->v.flags & HP3_VF_IPV6, pkt->v.vlan, local, remote);
 	if (pair != HP3_NO_PAIR)
 		e->pairs.pairs[pair].pinned = true;
 }

@@ -95,10 +95,10 @@ uint32_t hp3_load_in(const struct hp3_engine *e, uint16_t *count, uint32_t max)
 	return e->cfg.load_paths == 0 ? 0 : hp3_load_tell(&e->in, count, max);
 }
 
-void hp3_load_from(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
-	const void *remote, const uint16_t *count, uint32_t n, uint64_t now)
+void hp3_load_from(struct hp3_engine *e, const struct hp3_ends *ends, const uint16_t *count,
+	uint32_t n, uint64_t now)
 {
-	uint32_t pair = hp3_pairs_find(&e->pairs, ipv6, vlan, local, remote);
+	uint32_t pair = hp3_pairs_find(&e->pairs, ends);
 	uint16_t *from;
 
 	if (pair == HP3_NO_PAIR || e->cfg.load_paths == 0)
@@ -115,10 +115,10 @@ void hp3_load_from(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *l
 	}
 }
 
-uint32_t hp3_load_to(const struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
-	const void *remote, uint16_t *count, uint32_t max)
+uint32_t hp3_load_to(
+	const struct hp3_engine *e, const struct hp3_ends *ends, uint16_t *count, uint32_t max)
 {
-	uint32_t pair = hp3_pairs_find(&e->pairs, ipv6, vlan, local, remote);
+	uint32_t pair = hp3_pairs_find(&e->pairs, ends);
 	uint32_t n = e->cfg.load_paths < max ? e->cfg.load_paths : max;
 
 	memset(count, 0, n * sizeof(*count));

@@ -103,11 +103,10 @@ uint32_t hp3_load_in_names(const struct hp3_engine *e, struct hp3_path_count *pa
 	return n;
 }
 
-int hp3_load_from_names(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
-	const void *remote, uint64_t stamp, const struct hp3_path_count *path, uint32_t n,
-	uint64_t now)
+int hp3_load_from_names(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t stamp,
+	const struct hp3_path_count *path, uint32_t n, uint64_t now)
 {
-	uint32_t pair = hp3_pairs_find(&e->pairs, ipv6, vlan, local, remote);
+	uint32_t pair = hp3_pairs_find(&e->pairs, ends);
 	uint16_t count[HP3_LOAD_PATHS] = {0};
 
 	if (pair == HP3_NO_PAIR || e->cfg.load_paths == 0)
@@ -121,6 +120,6 @@ int hp3_load_from_names(struct hp3_engine *e, bool ipv6, uint16_t vlan, const vo
 		if (at >= 0 && at < e->cfg.load_paths)
 			count[at] = (uint16_t)(count[at] + path[i].count);
 	}
-	hp3_load_from(e, ipv6, vlan, local, remote, count, e->cfg.load_paths, now);
+	hp3_load_from(e, ends, count, e->cfg.load_paths, now);
 	return 0;
 }

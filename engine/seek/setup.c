@@ -202,10 +202,9 @@ void hp3_setup_late(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp
 	hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
 }
 
-void hp3_peer_seen(struct hp3_engine *e, bool ipv6, uint16_t vlan, const void *local,
-	const void *remote, uint64_t now)
+void hp3_peer_seen(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now)
 {
-	uint32_t pair = hp3_pairs_find(&e->pairs, ipv6, vlan, local, remote);
+	uint32_t pair = hp3_pairs_find(&e->pairs, ends);
 	struct hp3_pair *p;
 
 	if (pair == HP3_NO_PAIR)

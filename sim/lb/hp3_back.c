@@ -56,14 +56,14 @@ void hp3_sim_reported(struct sim *s, struct hp3_balancer *b, const struct sim_pa
 	struct hp3_engine *e = b->host[here].engine;
 	uint64_t now = s->now / SIM_NS;
 	uint8_t local[4], remote[4];
+	struct hp3_ends ends = {.local = hp3_sim_address(local, here),
+		.remote = hp3_sim_address(remote, sim_flow_requester(f))};
 	struct hp3_acts acts = {0};
 
 	if (!x->managed)
 		return;
-	hp3_sim_address(local, here);
-	hp3_sim_address(remote, sim_flow_requester(f));
-	hp3_peer_report(e, false, 0, local, remote, x->lqpn, now, &acts);
-	hp3_peer_seen(e, false, 0, local, remote, now);
+	hp3_peer_report(e, &ends, x->lqpn, now, &acts);
+	hp3_peer_seen(e, &ends, now);
 	x->reported = true;
 	hp3_sim_carry_out(s, b, here, &acts);
 	hp3_sim_wake(s, b, here);

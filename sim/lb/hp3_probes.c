@@ -55,14 +55,15 @@ static void tell_outbound(
 	struct hp3_engine *e = b->host[host].engine;
 	struct told *t = new_told(b, p);
 	uint8_t local[4], remote[4];
+	struct hp3_ends ends = {.local = hp3_sim_address(local, host),
+		.remote = hp3_sim_address(remote, sim_flow_responder(p->flow))};
 
 	if (t == NULL)
 		return;
 	if (b->named)
 		t->n = hp3_load_to_names(e, flow, t->path, HP3_HOPS);
 	else
-		t->n = hp3_load_to(e, false, 0, hp3_sim_address(local, host),
-			hp3_sim_address(remote, sim_flow_responder(p->flow)), t->count, b->paths);
+		t->n = hp3_load_to(e, &ends, t->count, b->paths);
 	grow(b, p, t);
 }
 
@@ -136,16 +137,15 @@ static void answer(struct sim *s, struct hp3_balancer *b, const struct sim_packe
 	const struct told *t = told_by(probe);
 	uint64_t now = s->now / SIM_NS;
 	uint8_t local[4], remote[4];
+	struct hp3_ends ends = {.local = hp3_sim_address(local, sim_flow_responder(f)),
+		.remote = hp3_sim_address(remote, sim_flow_requester(f))};
 	struct sim_packet *p;
 
-	hp3_sim_address(local, sim_flow_responder(f));
-	hp3_sim_address(remote, sim_flow_requester(f));
-	hp3_peer_seen(e, false, 0, local, remote, now);
+	hp3_peer_seen(e, &ends, now);
 	if (t != NULL && b->named)
-		hp3_load_from_names(
-			e, false, 0, local, remote, probe->sent_at / SIM_NS, t->path, t->n, now);
+		hp3_load_from_names(e, &ends, probe->sent_at / SIM_NS, t->path, t->n, now);
 	else if (t != NULL)
-		hp3_load_from(e, false, 0, local, remote, t->count, b->paths, now);
+		hp3_load_from(e, &ends, t->count, b->paths, now);
 	p = sim_packet_new(s, SIM_PROBE_REPLY, PROBE_BYTES, f, probe->psn);
 	p->flags |= probe->flags & SIM_CE ? SIM_ECHO : 0;
 	p->back = probe->sport;

@@ -53,7 +53,7 @@ static struct hp3_qp_event some_qp(void)
 
 static uint32_t flow_of(const struct hp3_qp_event *q)
 {
-	return hp3_flow_find(c.e, q->ipv6, q->vlan, q->local, q->remote, q->rqpn);
+	return hp3_flow_find(c.e, HP3_ENDS(q), q->rqpn);
 }
 
 static struct hp3_addressing addressing(const struct hp3_qp_event *q, enum hp3_dir dir)
@@ -247,14 +247,14 @@ static void say(uint8_t what)
 		caller_acts(&c, &acts, ACTS_MAX);
 		return;
 	}
-	hp3_peer_seen(c.e, q.ipv6, q.vlan, q.local, q.remote, c.now);
-	hp3_load_from(c.e, q.ipv6, q.vlan, q.local, q.remote, counts, what % 7, c.now);
-	hp3_load_from_names(c.e, q.ipv6, q.vlan, q.local, q.remote, c.now,
+	hp3_peer_seen(c.e, HP3_ENDS(&q), c.now);
+	hp3_load_from(c.e, HP3_ENDS(&q), counts, what % 7, c.now);
+	hp3_load_from_names(c.e, HP3_ENDS(&q), c.now,
 		(const struct hp3_path_count[]){{what, 1}, {what & 3, 9}}, what % 3, c.now);
 	MUST(hp3_load_in_names(c.e, names, 8) <= 8);
 	MUST(hp3_load_to_names(c.e, flow, names, 8) <= 8);
 	MUST(hp3_load_in(c.e, told, 8) <= PATHS);
-	MUST(hp3_load_to(c.e, q.ipv6, q.vlan, q.local, q.remote, told, what % 9) <= PATHS);
+	MUST(hp3_load_to(c.e, HP3_ENDS(&q), told, what % 9) <= PATHS);
 }
 
 static void probe_reply(void)

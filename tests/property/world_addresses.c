@@ -50,11 +50,11 @@ void world_pkt(struct world *w, uint32_t i, enum hp3_dir dir, struct hp3_pkt *pk
 	pkt->len += 20;
 }
 
-struct world_ends world_ends(const struct world *w, uint32_t i)
+struct hp3_ends world_ends(const struct world *w, uint32_t i)
 {
 	uint32_t pair = i % w->pairs;
 	bool ipv6 = is_ipv6(w, pair);
 	const uint8_t *at = w->tx_hdr[pair] + (ipv6 ? V6_OFF : V4_OFF);
 
-	return (struct world_ends){.local = at, .remote = at + (ipv6 ? 16 : 4), .ipv6 = ipv6};
+	return (struct hp3_ends){ipv6, 0, at, at + (ipv6 ? 16 : 4)};
 }

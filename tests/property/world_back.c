@@ -101,13 +101,13 @@ void world_send_report(struct world *w, const struct hp3_act *a)
 
 void world_report_seen(struct world *w, const struct ev *ev)
 {
-	struct world_ends ends = world_ends(w, ev->qp);
+	struct hp3_ends here = world_ends(w, ev->qp),
+			there = {here.ipv6, here.vlan, here.remote, here.local};
 	struct hp3_acts acts = {0};
 
 	if (w->peer == NULL)
 		return;
-	if (hp3_peer_report(w->peer, ends.ipv6, 0, ends.remote, ends.local, w->qps[ev->qp].lqpn,
-		    w->now, &acts) == 0)
+	if (hp3_peer_report(w->peer, &there, w->qps[ev->qp].lqpn, w->now, &acts) == 0)
 		w->r.replies_moved++;
 	for (uint32_t i = 0; i < acts.n; i++) {
 		if (acts.act[i].kind != HP3_ACT_EVENT || acts.act[i].event.type != HP3_EV_REPLIES)

@@ -226,7 +226,7 @@ void world_tick(struct world *w)
 void world_announce(struct world *w, uint32_t i)
 {
 	struct qp *q = &w->qps[i];
-	struct world_ends ends = world_ends(w, i);
+	struct hp3_ends ends = world_ends(w, i);
 	struct hp3_qp_event ev = {.kind = HP3_QP_UP,
 		.pairing = HP3_PAIRING_EVENT,
 		.lqpn = q->lqpn,

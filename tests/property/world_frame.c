@@ -14,7 +14,7 @@
 static uint32_t build(struct world *w, const struct ev *ev, uint8_t *frame)
 {
 	static const uint8_t zeros[MAX_PMTU];
-	const struct world_ends ends = world_ends(w, ev->qp);
+	const struct hp3_ends ends = world_ends(w, ev->qp);
 	const struct hp3_view *v = &ev->view;
 	struct hp3_addressing a = {.ipv6 = ends.ipv6, .ttl = 64, .sport = v->sport, .pkey = 0xffff};
 	const struct hp3_fields f = {.opcode = v->opcode,

@@ -273,15 +273,10 @@ bool world_round_is_dead(const struct world *w, uint32_t flow);
 uint32_t world_dead_rounds(const struct world *w, uint32_t flow);
 
 /* world_addresses.c */
-struct world_ends {
-	const uint8_t *local, *remote;
-	bool ipv6;
-};
-
 void world_addresses(struct world *w);
 /* Completes a packet, all but whose addresses and length are in its view. */
 void world_pkt(struct world *w, uint32_t i, enum hp3_dir dir, struct hp3_pkt *pkt);
-struct world_ends world_ends(const struct world *w, uint32_t i);
+struct hp3_ends world_ends(const struct world *w, uint32_t i);
 
 /* world_knobs.c */
 void world_turn_knobs(struct world_params *p);

@@ -97,12 +97,12 @@ WRAP(void, hp3_tx,
 
 /* The peer's engine does not heed reports. */
 WRAP(int, hp3_peer_report,
-	(struct hp3_engine * e, bool ipv6, uint16_t vlan, const void *local, const void *remote,
-		uint32_t rqpn, uint64_t now, struct hp3_acts *acts))
+	(struct hp3_engine * e, const struct hp3_ends *ends, uint32_t rqpn, uint64_t now,
+		struct hp3_acts *acts))
 {
 	if (broken("deaf-peer"))
 		return 0;
-	return __real_hp3_peer_report(e, ipv6, vlan, local, remote, rqpn, now, acts);
+	return __real_hp3_peer_report(e, ends, rqpn, now, acts);
 }
 
 /* A request that comes again is not executed. */

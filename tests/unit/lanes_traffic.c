@@ -140,7 +140,7 @@ void greet(struct hp3_engine *e, uint64_t now)
 		struct hp3_addressing a;
 
 		addresses(i, &a, true);
-		hp3_peer_seen(e, a.ipv6, a.vlan, a.src_ip, a.dst_ip, now);
+		hp3_peer_seen(e, &(struct hp3_ends){a.ipv6, a.vlan, a.src_ip, a.dst_ip}, now);
 	}
 }
 

@@ -241,7 +241,7 @@ int tear_down(const struct qp *q)
 
 void peer_alive(const struct qp *q)
 {
-	hp3_peer_seen(rig.e, q->ipv6, q->vlan, q->local, q->remote, rig.now);
+	hp3_peer_seen(rig.e, HP3_ENDS(q), rig.now);
 }
 
 int command(const struct qp *q, enum hp3_cmd_kind kind, uint16_t port)
@@ -294,7 +294,7 @@ void probe_reply(uint32_t i, bool ce)
 
 uint32_t flow_of(const struct qp *q)
 {
-	return hp3_flow_find(rig.e, q->ipv6, q->vlan, q->local, q->remote, q->rqpn);
+	return hp3_flow_find(rig.e, HP3_ENDS(q), q->rqpn);
 }
 
 struct hp3_flow_info info(const struct qp *q)

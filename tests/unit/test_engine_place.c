@@ -73,7 +73,7 @@ static void told(const uint16_t *count)
 
 static void load_from(const struct qp *p, const uint16_t *count, uint32_t n)
 {
-	hp3_load_from(rig.e, p->ipv6, p->vlan, p->local, p->remote, count, n, rig.now);
+	hp3_load_from(rig.e, HP3_ENDS(p), count, n, rig.now);
 }
 
 static void expect_in(const uint16_t *want)
@@ -88,8 +88,7 @@ static void expect_to(const struct qp *p, const uint16_t *want)
 {
 	uint16_t got[PATHS] = {0};
 
-	assert_int_equal(
-		hp3_load_to(rig.e, p->ipv6, p->vlan, p->local, p->remote, got, PATHS), PATHS);
+	assert_int_equal(hp3_load_to(rig.e, HP3_ENDS(p), got, PATHS), PATHS);
 	assert_memory_equal(got, want, sizeof(got));
 }
 
@@ -259,7 +258,7 @@ static void without_placement_nothing_is_counted(void **state)
 	assert_int_equal(set_up(&q), 0);
 	load_from(&q, COUNTS(1, 1, 1, 1), PATHS);
 	assert_int_equal(hp3_load_in(rig.e, got, PATHS), 0);
-	assert_int_equal(hp3_load_to(rig.e, q.ipv6, q.vlan, q.local, q.remote, got, PATHS), 0);
+	assert_int_equal(hp3_load_to(rig.e, HP3_ENDS(&q), got, PATHS), 0);
 }
 
 int main(void)

@@ -22,8 +22,7 @@ static void come_through(void)
 static int told(const struct qp *q)
 {
 	struct hp3_acts acts = {0};
-	int rc = hp3_peer_report(
-		rig.e, q->ipv6, q->vlan, q->local, q->remote, q->rqpn, rig.now, &acts);
+	int rc = hp3_peer_report(rig.e, HP3_ENDS(q), q->rqpn, rig.now, &acts);
 
 	for (uint32_t i = 0; i < acts.n; i++) {
 		assert_int_equal(acts.act[i].kind, HP3_ACT_EVENT);

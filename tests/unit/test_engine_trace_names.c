@@ -48,7 +48,7 @@ static void names_that_peers_tell_of_find_room(void **state)
 	assert_in_range(first, 0, HP3_HOPS - 1);
 	assert_int_equal(hp3_path_number(rig.e, 7, true), first);
 	count[first] = 3;
-	hp3_load_from(rig.e, false, 0, q.local, q.remote, count, HP3_HOPS, rig.now);
+	hp3_load_from(rig.e, HP3_ENDS(&q), count, HP3_HOPS, rig.now);
 	for (n = 0; n < 1000; n++) { /* a flood does not take what is counted */
 		int at = hp3_path_number(rig.e, (uint16_t)(1000 + n), true);
 
@@ -75,8 +75,7 @@ static uint32_t total(const uint16_t *count)
 static void to(const struct qp *p, uint16_t *count)
 {
 	memset(count, 0, HP3_HOPS * sizeof(*count));
-	assert_int_equal(hp3_load_to(rig.e, p->ipv6, p->vlan, p->local, p->remote, count, HP3_HOPS),
-		HP3_HOPS);
+	assert_int_equal(hp3_load_to(rig.e, HP3_ENDS(p), count, HP3_HOPS), HP3_HOPS);
 }
 
 /* Flows were active before anything was known of paths, and while it changed. */
@@ -196,27 +195,23 @@ static void what_comes_in_is_told_by_name(void **state)
 	other.remote[3] = 77;
 	speak(&other, 7);
 	assert_int_equal(hp3_load_in_names(rig.e, in, HP3_HOPS), 0);
-	assert_int_equal(
-		hp3_load_from_names(rig.e, false, 0, q.local, q.remote, 100, first, 2, rig.now), 0);
-	assert_int_equal(
-		hp3_load_from_names(rig.e, false, 0, q.local, other.remote, 5, second, 1, rig.now),
-		0);
+	assert_int_equal(hp3_load_from_names(rig.e, HP3_ENDS(&q), 100, first, 2, rig.now), 0);
+	assert_int_equal(hp3_load_from_names(rig.e, HP3_ENDS(&other), 5, second, 1, rig.now), 0);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(hp3_load_in_names(rig.e, in, HP3_HOPS), 2);
 		assert_int_equal(in[0].name + in[1].name, 16);
 		assert_int_equal(in[in[0].name == 9 ? 0 : 1].count, 5);
 		assert_int_equal(in[in[0].name == 7 ? 0 : 1].count, 3);
-		assert_int_equal(hp3_load_from_names(rig.e, false, 0, q.local, q.remote, 100 - i,
-					 second, 1, rig.now),
+		assert_int_equal(
+			hp3_load_from_names(rig.e, HP3_ENDS(&q), 100 - i, second, 1, rig.now),
 			-ESTALE);
 	}
-	assert_int_equal(
-		hp3_load_from_names(rig.e, false, 0, q.local, q.remote, 101, first, 0, rig.now), 0);
+	assert_int_equal(hp3_load_from_names(rig.e, HP3_ENDS(&q), 101, first, 0, rig.now), 0);
 	assert_int_equal(hp3_load_in_names(rig.e, in, HP3_HOPS), 2); /* none is news, too */
 	assert_int_equal(in[in[0].name == 7 ? 0 : 1].count, 0);
 	assert_int_equal(in[in[0].name == 9 ? 0 : 1].count, 4);
-	assert_int_equal(
-		hp3_load_from_names(rig.e, false, 0, q.remote, q.local, 9, first, 2, rig.now),
+	assert_int_equal(hp3_load_from_names(rig.e, &(struct hp3_ends){false, 0, q.remote, q.local},
+				 9, first, 2, rig.now),
 		-ENOENT);
 }
 

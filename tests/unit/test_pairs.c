@@ -26,14 +26,14 @@ static uint32_t get(uint8_t local, uint8_t remote, uint16_t vlan)
 {
 	const uint8_t l[4] = {10, 0, 0, local}, r[4] = {10, 0, 0, remote};
 
-	return hp3_pairs_get(&t, false, vlan, l, r);
+	return hp3_pairs_get(&t, &(struct hp3_ends){false, vlan, l, r});
 }
 
 static uint32_t find(uint8_t local, uint8_t remote, uint16_t vlan)
 {
 	const uint8_t l[4] = {10, 0, 0, local}, r[4] = {10, 0, 0, remote};
 
-	return hp3_pairs_find(&t, false, vlan, l, r);
+	return hp3_pairs_find(&t, &(struct hp3_ends){false, vlan, l, r});
 }
 
 static void every_part_of_the_key_counts(void **state)
@@ -49,11 +49,12 @@ static void every_part_of_the_key_counts(void **state)
 	assert_int_equal(find(2, 1, 0), HP3_NO_PAIR);
 	b = get(2, 1, 0);
 	c = get(1, 2, 100);
-	d = hp3_pairs_get(&t, true, 0, l, r); /* the same bytes as an IPv6 address */
+	d = hp3_pairs_get(
+		&t, &(struct hp3_ends){true, 0, l, r}); /* the same bytes as an IPv6 address */
 	assert_true(a != b && a != c && a != d && b != c && b != d && c != d);
 	assert_int_equal(find(1, 2, 0), a);
 	assert_int_equal(find(1, 2, 100), c);
-	assert_int_equal(hp3_pairs_find(&t, true, 0, l, r), d);
+	assert_int_equal(hp3_pairs_find(&t, &(struct hp3_ends){true, 0, l, r}), d);
 }
 
 static void ipv6_compares_all_bytes(void **state)
@@ -64,8 +65,8 @@ static void ipv6_compares_all_bytes(void **state)
 
 		memcpy(b, a, 32);
 		b[i] ^= 0x80;
-		x = hp3_pairs_get(&t, true, 0, a, a + 16);
-		y = hp3_pairs_get(&t, true, 0, b, b + 16);
+		x = hp3_pairs_get(&t, &(struct hp3_ends){true, 0, a, a + 16});
+		y = hp3_pairs_get(&t, &(struct hp3_ends){true, 0, b, b + 16});
 		assert_int_not_equal(x, y);
 		assert_memory_equal(pairs[y].local, b, 16);
 		assert_memory_equal(pairs[y].remote, b + 16, 16);

@@ -86,8 +86,7 @@ static void look_up(struct hp3d_worker *w, void *arg)
 	struct hp3d_pipe *p = hp3d_worker_pipe(w, l->rail);
 	struct hp3_engine *e = hp3d_pipe_engine(p);
 	uint64_t now = hp3d_now();
-	uint32_t flow =
-		hp3_flow_find(e, l->id.ipv6, l->id.vlan, l->id.local, l->id.remote, l->id.rqpn);
+	uint32_t flow = hp3_flow_find(e, HP3_ENDS(&l->id), l->id.rqpn);
 
 	l->found = flow != HP3_NO_FLOW && hp3_flow_info(e, flow, now, &l->info) == 0;
 	if (l->found && l->fn)

@@ -115,7 +115,7 @@ struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *
 
 	if (hp3_flow_info(e, act->flow, now, &f) < 0)
 		return NULL;
-	n = hp3d_neighbours_find(&a->neighbours, f.ipv6, f.vlan, f.local, f.remote);
+	n = hp3d_neighbours_find(&a->neighbours, HP3_ENDS(&f));
 	if (n == NULL) {
 		a->c.probe_no_way++;
 		return NULL;

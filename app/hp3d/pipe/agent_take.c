@@ -25,9 +25,7 @@ static struct rte_mbuf *answer_to(struct hp3d_agent *a, const struct hp3_engine 
 static bool take_probe(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
 	uint64_t now, struct hp3_acts *acts, struct rte_mbuf **answer)
 {
-	const uint8_t *ip = (const uint8_t *)pkt->frame + pkt->v.l3_off;
-	bool ipv6 = pkt->v.flags & HP3_VF_IPV6;
-	const uint8_t *local = ip + (ipv6 ? 24 : 16), *remote = ip + (ipv6 ? 8 : 12);
+	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
 	struct hp3_answer reply;
 	uint32_t turn;
 
@@ -37,12 +35,11 @@ static bool take_probe(struct hp3d_agent *a, struct hp3_engine *e, const struct 
 		return false;
 	case HP3_RESPOND_ANSWER:
 		*answer = answer_to(a, e, pkt, &reply, turn);
-		hp3_peer_seen(e, ipv6, pkt->v.vlan, local, remote, now);
+		hp3_peer_seen(e, &ends, now);
 		return true;
 	case HP3_RESPOND_REPORT:
-		hp3_peer_report(
-			e, ipv6, pkt->v.vlan, local, remote, hp3_report_qpn(reply.id), now, acts);
-		hp3_peer_seen(e, ipv6, pkt->v.vlan, local, remote, now);
+		hp3_peer_report(e, &ends, hp3_report_qpn(reply.id), now, acts);
+		hp3_peer_seen(e, &ends, now);
 		return true;
 	default:
 		return true;
@@ -70,8 +67,7 @@ static bool take_icmp(
 static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
 	uint64_t now, struct hp3_acts *acts)
 {
-	const uint8_t *ip = (const uint8_t *)pkt->frame + pkt->v.l3_off;
-	bool ipv6 = pkt->v.flags & HP3_VF_IPV6;
+	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
 	struct hp3_trace_result traced;
 	struct hp3_answer reply;
 
@@ -80,8 +76,7 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 	case HP3_ANSWER_NONE:
 		return false;
 	case HP3_ANSWER_OK:
-		hp3_peer_seen(
-			e, ipv6, pkt->v.vlan, ip + (ipv6 ? 24 : 16), ip + (ipv6 ? 8 : 12), now);
+		hp3_peer_seen(e, &ends, now);
 		if (hp3_trace_reached(&a->tracer, reply.id, now, &traced)) {
 			tell(e, &traced, now);
 			return true;
@@ -97,8 +92,7 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 static bool take_loads(
 	struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now)
 {
-	const uint8_t *ip = (const uint8_t *)pkt->frame + pkt->v.l3_off;
-	bool ipv6 = pkt->v.flags & HP3_VF_IPV6;
+	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
 	struct hp3_loads r;
 
 	switch (hp3_loads_read(pkt->frame, pkt->len, &pkt->v, a->port, &a->key, hp3d_agent_clock(),
@@ -107,8 +101,7 @@ static bool take_loads(
 		return false;
 	case HP3_LOADS_OK:
 		a->c.loads_stale +=
-			hp3_load_from_names(e, ipv6, pkt->v.vlan, ip + (ipv6 ? 24 : 16),
-				ip + (ipv6 ? 8 : 12), r.clock_us, r.path, r.n, now) == -ESTALE;
+			hp3_load_from_names(e, &ends, r.clock_us, r.path, r.n, now) == -ESTALE;
 		return true;
 	default:
 		return true;

@@ -16,8 +16,7 @@ int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t n
 /* The last events of a flow that goes are carried out when it is gone. */
 static void note_leaving(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t now)
 {
-	uint32_t flow =
-		hp3_flow_find(p->engine, ev->ipv6, ev->vlan, ev->local, ev->remote, ev->rqpn);
+	uint32_t flow = hp3_flow_find(p->engine, HP3_ENDS(ev), ev->rqpn);
 
 	p->leaving.flow = HP3_NO_FLOW;
 	if (flow != HP3_NO_FLOW)

@@ -5,33 +5,33 @@
 #define WAYS      4u
 #define MULTICAST 1u /* in the first byte of an Ethernet address */
 
-static uint32_t set_of(bool ipv6, uint16_t vlan, const uint8_t *local, const uint8_t *remote)
+static uint32_t set_of(const struct hp3_ends *to)
 {
-	uint32_t h = 2166136261u ^ vlan;
+	const uint8_t *local = to->local, *remote = to->remote;
+	uint32_t h = 2166136261u ^ to->vlan;
 
-	for (uint32_t i = 0; i < (ipv6 ? 16u : 4u); i++) {
+	for (uint32_t i = 0; i < (to->ipv6 ? 16u : 4u); i++) {
 		h = (h ^ local[i]) * 16777619u;
 		h = (h ^ remote[i]) * 16777619u;
 	}
 	return (h >> 8) % (HP3D_NEIGHBOURS / WAYS) * WAYS;
 }
 
-static bool is(const struct hp3d_neighbour *n, bool ipv6, uint16_t vlan, const uint8_t *local,
-	const uint8_t *remote)
+static bool is(const struct hp3d_neighbour *n, const struct hp3_ends *to)
 {
-	size_t len = ipv6 ? 16 : 4;
+	size_t len = to->ipv6 ? 16 : 4;
 
-	return n->used != 0 && n->a.ipv6 == ipv6 && (n->a.vlan & 0xfff) == vlan &&
-	       memcmp(n->a.src_ip, local, len) == 0 && memcmp(n->a.dst_ip, remote, len) == 0;
+	return n->used != 0 && n->a.ipv6 == to->ipv6 && (n->a.vlan & 0xfff) == to->vlan &&
+	       memcmp(n->a.src_ip, to->local, len) == 0 &&
+	       memcmp(n->a.dst_ip, to->remote, len) == 0;
 }
 
-static struct hp3d_neighbour *find(struct hp3d_neighbours *t, bool ipv6, uint16_t vlan,
-	const uint8_t *local, const uint8_t *remote)
+struct hp3d_neighbour *hp3d_neighbours_find(struct hp3d_neighbours *t, const struct hp3_ends *to)
 {
-	uint32_t at = set_of(ipv6, vlan, local, remote);
+	uint32_t at = set_of(to);
 
 	for (uint32_t i = at; i < at + WAYS; i++) {
-		if (is(&t->n[i], ipv6, vlan, local, remote)) {
+		if (is(&t->n[i], to)) {
 			t->n[i].used = ++t->stamp;
 			return &t->n[i];
 		}
@@ -65,13 +65,15 @@ void hp3d_neighbours_learn(
 	bool rc = v->class == HP3_CLASS_RC_REQUEST;
 	struct hp3d_neighbour *n;
 	struct hp3_addressing a;
+	struct hp3_ends to;
 
 	if (!is_ip(frame, len, v))
 		return;
 	hp3_addressing_same(frame, v, &a);
-	n = find(t, a.ipv6, v->vlan, a.src_ip, a.dst_ip);
+	to = hp3_ends_of(frame, v, HP3_DIR_TX);
+	n = hp3d_neighbours_find(t, &to);
 	if (n == NULL) {
-		n = oldest(t, set_of(a.ipv6, v->vlan, a.src_ip, a.dst_ip));
+		n = oldest(t, set_of(&to));
 		*n = (struct hp3d_neighbour){.a = a, .used = ++t->stamp, .rc = rc};
 	} else if (rc || !n->rc) {
 		n->a = a;
@@ -84,10 +86,4 @@ void hp3d_neighbours_learn(
 		n->a.pkey = 0xffff;
 		n->a.ttl = 64;
 	}
-}
-
-const struct hp3d_neighbour *hp3d_neighbours_find(
-	struct hp3d_neighbours *t, bool ipv6, uint16_t vlan, const void *local, const void *remote)
-{
-	return find(t, ipv6, vlan, local, remote);
 }

@@ -6,8 +6,8 @@
  * packet of the local RNIC (or of its host) to that address had them. hp3d has no routes and asks
  * nobody; it copies. A fixed table; the entry longest unused makes room.
  */
+#include "engine/ends.h"
 #include "roce/build.h"
-#include "roce/parse.h"
 
 #define HP3D_NEIGHBOURS 1024u
 
@@ -26,8 +26,7 @@ struct hp3d_neighbours {
 void hp3d_neighbours_learn(
 	struct hp3d_neighbours *t, const void *frame, uint32_t len, const struct hp3_view *v);
 
-/* NULL if nothing was ever sent there. IPv4: the first four bytes count. */
-const struct hp3d_neighbour *hp3d_neighbours_find(
-	struct hp3d_neighbours *t, bool ipv6, uint16_t vlan, const void *local, const void *remote);
+/* NULL if nothing was ever sent there. */
+struct hp3d_neighbour *hp3d_neighbours_find(struct hp3d_neighbours *t, const struct hp3_ends *to);
 
 #endif

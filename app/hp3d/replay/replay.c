@@ -30,17 +30,16 @@ static unsigned end_of(const void *frame, uint32_t len)
  * packet that asked for its acknowledgement by itself (or is answered anyway).
  */
 static void move_sender(
-	struct hp3d_replay_run *r, unsigned end, const struct hp3_view *v, const uint8_t *ip)
+	struct hp3d_replay_run *r, unsigned end, const struct hp3_view *v, const void *frame)
 {
 	struct hp3_engine *e = hp3d_pipe_engine(r->ends[end].pipe);
-	bool ipv6 = v->flags & HP3_VF_IPV6;
-	const uint8_t *src = ip + (ipv6 ? 8 : 12);
+	struct hp3_ends ends = hp3_ends_of(frame, v, HP3_DIR_TX);
 	struct hp3_cmd cmd = {.kind = HP3_CMD_MOVE, .port = r->opt->move_to};
 
 	if (v->class != HP3_CLASS_RC_REQUEST ||
 		!(v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC)))
 		return;
-	cmd.flow = hp3_flow_find(e, ipv6, v->vlan, src, src + (ipv6 ? 16 : 4), v->dest_qpn);
+	cmd.flow = hp3_flow_find(e, &ends, v->dest_qpn);
 	hp3d_pipe_command(r->ends[end].pipe, &cmd, r->now);
 	hp3d_replay_forward(r);
 }
@@ -67,7 +66,7 @@ static int feed(struct hp3d_replay_run *r, const struct pcap_pkthdr *h, const u_
 	hp3d_replay_queue(r, m, end, HP3_DIR_TX);
 	hp3d_replay_forward(r);
 	if (r->moving)
-		move_sender(r, end, &v, data + v.l3_off);
+		move_sender(r, end, &v, data);
 	return r->failed ? -1 : 0;
 }
 

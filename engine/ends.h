@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ENGINE_ENDS_H
+#define HP3_ENGINE_ENDS_H
+/*
+ * Between whom: the addresses of the local and the remote host and the VLAN (0: none), which name
+ * an address pair. Only points to the addresses: in network order, 4 bytes (IPv4) or 16.
+ */
+#include "roce/parse.h"
+
+enum hp3_dir {
+	HP3_DIR_TX, /* from the local RNIC towards the network */
+	HP3_DIR_RX, /* from the network towards the local RNIC */
+};
+
+struct hp3_ends {
+	bool ipv6;
+	uint16_t vlan;
+	const void *local, *remote;
+};
+
+/* Of whatever has members of these names: hp3_qp_event, hp3_flow_info, hp3_pair ... */
+#define HP3_ENDS(x) (&(const struct hp3_ends){(x)->ipv6, (x)->vlan, (x)->local, (x)->remote})
+
+/* Of a packet, in place. */
+static inline struct hp3_ends hp3_ends_of(
+	const void *frame, const struct hp3_view *v, enum hp3_dir dir)
+{
+	const bool ipv6 = v->flags & HP3_VF_IPV6;
+	const uint8_t *src = (const uint8_t *)frame + v->l3_off + (ipv6 ? 8 : 12);
+	const uint8_t *dst = src + (ipv6 ? 16 : 4);
+
+	if (dir == HP3_DIR_TX)
+		return (struct hp3_ends){ipv6, v->vlan, src, dst};
+	return (struct hp3_ends){ipv6, v->vlan, dst, src};
+}
+
+#endif
