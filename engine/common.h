@@ -20,9 +20,18 @@
 #include "engine/state.h"
 #include "roce/icrc.h"
 
+/*
+ * One call of the engine that has left the steady path: whose, when, and where its actions go.
+ * Nothing makes one for a packet that only passes.
+ */
+struct hp3_turn {
+	struct hp3_engine *e;
+	uint64_t now;
+	struct hp3_acts *acts;
+};
+
 /* event.c: the decision record */
-struct hp3_event *hp3_event(struct hp3_engine *e, uint32_t flow, enum hp3_event_type type,
-	uint64_t now, struct hp3_acts *acts);
+struct hp3_event *hp3_event(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type);
 uint8_t hp3_cause_of(const uint8_t *cycles, uint32_t n);
 
 static inline uint16_t hp3_flow_port(const struct hp3_flow *f)
@@ -38,9 +47,9 @@ static inline bool hp3_pkt_icrc_ok(struct hp3_engine *e, const struct hp3_pkt *p
 	return false;
 }
 
-static inline struct hp3_act *hp3_act(struct hp3_acts *acts, enum hp3_act_kind kind, uint32_t flow)
+static inline struct hp3_act *hp3_act(struct hp3_turn *t, enum hp3_act_kind kind, uint32_t flow)
 {
-	struct hp3_act *a = &acts->act[acts->n++];
+	struct hp3_act *a = &t->acts->act[t->acts->n++];
 
 	a->kind = (uint8_t)kind;
 	a->flags = 0;

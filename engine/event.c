@@ -3,14 +3,13 @@
 #include "base/names.h"
 #include "engine/common.h"
 
-struct hp3_event *hp3_event(struct hp3_engine *e, uint32_t flow, enum hp3_event_type type,
-	uint64_t now, struct hp3_acts *acts)
+struct hp3_event *hp3_event(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type)
 {
-	const struct hp3_flow *f = &e->flows[flow];
-	struct hp3_act *a = hp3_act(acts, HP3_ACT_EVENT, flow);
+	const struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_act *a = hp3_act(t, HP3_ACT_EVENT, flow);
 
-	a->event = (struct hp3_event){.t_ns = now,
-		.id = ++e->events,
+	a->event = (struct hp3_event){.t_ns = t->now,
+		.id = ++t->e->events,
 		.type = (uint8_t)type,
 		.cause = HP3_CAUSE_SETUP,
 		.pairing = f->pairing,

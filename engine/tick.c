@@ -7,45 +7,45 @@
 #define AGE_STEPS     64u /* steps of one round through the table */
 
 /* The one deadline that has come first. */
-static void due(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static void due(struct hp3_turn *t, struct hp3_move *m)
 {
-	if (m->pace_at <= now)
-		hp3_rate_due(e, m, now, acts);
-	else if (m->cnp_at <= now)
-		hp3_cnps_end(e, m, false, acts);
-	else if (m->move_at <= now && m->errand.state != HP3_ERRAND_QUIET)
-		hp3_errand_timeout(e, m, now, acts);
-	else if (m->move_at <= now)
-		hp3_move_input(e, m->flow, HP3_RFR_IN_TIMEOUT, now, acts);
-	else if (m->guard_at <= now)
-		hp3_guard_end(e, m);
-	else if (m->look_at <= now)
-		hp3_look_due(e, m, now, acts);
+	if (m->pace_at <= t->now)
+		hp3_rate_due(t, m);
+	else if (m->cnp_at <= t->now)
+		hp3_cnps_end(t, m, false);
+	else if (m->move_at <= t->now && m->errand.state != HP3_ERRAND_QUIET)
+		hp3_errand_timeout(t, m);
+	else if (m->move_at <= t->now)
+		hp3_move_input(t, m->flow, HP3_RFR_IN_TIMEOUT);
+	else if (m->guard_at <= t->now)
+		hp3_guard_end(t->e, m);
+	else if (m->look_at <= t->now)
+		hp3_look_due(t, m);
 	else
-		hp3_outcome_judge(e, m, now, acts);
+		hp3_outcome_judge(t, m);
 }
 
-static void slots_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
+static void slots_tick(struct hp3_turn *t)
 {
 	uint64_t next = UINT64_MAX;
 
-	if (now < e->move_due)
+	if (t->now < t->e->move_due)
 		return;
-	for (uint32_t i = 0; i < e->nmoves;) {
-		struct hp3_move *m = &e->moves[e->slots[i]];
+	for (uint32_t i = 0; i < t->e->nmoves;) {
+		struct hp3_move *m = &t->e->moves[t->e->slots[i]];
 
-		if (m->deadline > now) {
+		if (m->deadline > t->now) {
 			next = m->deadline < next ? m->deadline : next;
 			i++;
 			continue;
 		}
-		if (acts->n + ACTS_PER_SLOT > HP3_ACTS_MAX) {
-			acts->more = true;
+		if (t->acts->n + ACTS_PER_SLOT > HP3_ACTS_MAX) {
+			t->acts->more = true;
 			return;
 		}
-		due(e, m, now, acts);
+		due(t, m);
 	}
-	e->move_due = next;
+	t->e->move_due = next;
 }
 
 /* Rule 11: never evicted unless nothing is in flight, or nobody has asked for very long; never in a
@@ -63,35 +63,38 @@ static bool is_old(const struct hp3_engine *e, const struct hp3_flow *f, uint64_
 	return idle > e->cfg.dead_age_ns;
 }
 
-static void age(struct hp3_engine *e, uint64_t now)
+static void age(struct hp3_turn *t)
 {
+	struct hp3_engine *e = t->e;
 	uint32_t n = e->cfg.max_flows / AGE_STEPS + 1;
 
 	for (; n > 0; n--) {
 		uint32_t i = e->age_hand;
 
-		hp3_backoff_age(&e->flows[i].backoff, &e->cfg.round, now);
-		if (is_old(e, &e->flows[i], now)) {
-			hp3_flow_remove(e, i, now);
+		hp3_backoff_age(&e->flows[i].backoff, &e->cfg.round, t->now);
+		if (is_old(e, &e->flows[i], t->now)) {
+			hp3_flow_remove(t, i);
 			e->stats.flows_aged++;
 		}
 		e->age_hand = i + 1 == e->cfg.max_flows ? 0 : i + 1;
 	}
-	e->age_due = now + AGE_STEP_NS;
+	e->age_due = t->now + AGE_STEP_NS;
 }
 
 uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
 {
+	struct hp3_turn t = {e, now, acts};
+
 	acts->more = false;
-	slots_tick(e, now, acts);
+	slots_tick(&t);
 	if (!acts->more)
-		hp3_active_tick(e, now, acts);
+		hp3_active_tick(&t);
 	if (e->tracing != NULL && !acts->more)
-		hp3_trace_tick(e, now, acts);
+		hp3_trace_tick(&t);
 	if (now >= e->age_due)
-		age(e, now);
+		age(&t);
 	if (e->tell.ring != NULL && !acts->more)
-		hp3_tell_tick(e, now, acts);
+		hp3_tell_tick(&t);
 	return hp3_engine_due(e);
 }
 

@@ -56,16 +56,16 @@ void hp3_challenge_stop(struct hp3_pair *p)
 	p->ch_flow = HP3_NO_FLOW;
 }
 
-void hp3_challenge_quiet(struct hp3_engine *e, uint32_t flow, bool first, uint64_t now)
+void hp3_challenge_quiet(struct hp3_turn *t, uint32_t flow, bool first)
 {
-	const struct hp3_flow *f = &e->flows[flow];
-	struct hp3_pair *p = &e->pairs.pairs[f->pair];
-	uint32_t idle = (uint32_t)(now >> HP3_TICK_SHIFT) - f->last;
-	uint64_t until = now + e->cfg.challenge_quiet_ns - ((uint64_t)idle << HP3_TICK_SHIFT);
+	const struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
+	uint32_t idle = (uint32_t)(t->now >> HP3_TICK_SHIFT) - f->last;
+	uint64_t until = t->now + t->e->cfg.challenge_quiet_ns - ((uint64_t)idle << HP3_TICK_SHIFT);
 
-	if (until <= now || until <= p->untracked_until ||
+	if (until <= t->now || until <= p->untracked_until ||
 		(!first && (!(f->flags & HP3_FF_STARTED) ||
-				   !hp3_others_near(e, flow, f->stream.hi, now))))
+				   !hp3_others_near(t->e, flow, f->stream.hi, t->now))))
 		return;
 	p->untracked_until = until;
 	hp3_challenge_stop(p);
@@ -77,15 +77,15 @@ void hp3_natural_drop(struct hp3_flow *f)
 }
 
 /* True while an answer counts. Later, another queue pair may have come to the same PSN. */
-bool hp3_natural_under_way(struct hp3_engine *e, struct hp3_flow *f, uint64_t now)
+bool hp3_natural_under_way(struct hp3_turn *t, struct hp3_flow *f)
 {
-	uint32_t age = (uint32_t)(now >> HP3_TICK_SHIFT) - f->unpaired.nat_sent;
+	uint32_t age = (uint32_t)(t->now >> HP3_TICK_SHIFT) - f->unpaired.nat_sent;
 
 	if (!(f->flags & HP3_FF_NATURAL))
 		return false;
-	if (age <= e->cfg.challenge_timeout_ns >> HP3_TICK_SHIFT)
+	if (age <= t->e->cfg.challenge_timeout_ns >> HP3_TICK_SHIFT)
 		return true;
-	e->stats.challenge_misses++;
+	t->e->stats.challenge_misses++;
 	hp3_natural_drop(f);
 	return false;
 }
@@ -98,20 +98,19 @@ static bool proves(const struct hp3_view *v, bool read)
 	return !read && (v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK;
 }
 
-uint32_t hp3_asked_naturally(
-	struct hp3_engine *e, const struct hp3_pair *p, const struct hp3_view *v, uint64_t now)
+uint32_t hp3_asked_naturally(struct hp3_turn *t, const struct hp3_pair *p, const struct hp3_view *v)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = p->flows; i != HP3_NO_FLOW && n < HP3_NEAR_FLOWS; i = e->flows[i].next) {
-		struct hp3_flow *f = &e->flows[i];
+	for (uint32_t i = p->flows; i != HP3_NO_FLOW && n < HP3_NEAR_FLOWS;
+		i = t->e->flows[i].next) {
+		struct hp3_flow *f = &t->e->flows[i];
 
 		n++;
 		if ((f->flags & HP3_FF_PAIRED) || f->unpaired.nat_psn != v->psn ||
-			!hp3_natural_under_way(e, f, now) ||
-			!proves(v, f->flags & HP3_FF_NATURAL_RD))
+			!hp3_natural_under_way(t, f) || !proves(v, f->flags & HP3_FF_NATURAL_RD))
 			continue;
-		if (!hp3_others_near(e, i, v->psn, now))
+		if (!hp3_others_near(t->e, i, v->psn, t->now))
 			return i;
 		hp3_natural_drop(f); /* somebody came near since */
 	}

@@ -72,9 +72,9 @@ static void unlink_from_pair(struct hp3_engine *e, uint32_t flow)
 	}
 }
 
-uint32_t hp3_flow_add(
-	struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn, uint64_t now)
+uint32_t hp3_flow_add(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rqpn)
 {
+	struct hp3_engine *e = t->e;
 	uint32_t pair = hp3_pairs_get(&e->pairs, ends), flow = e->free_flow;
 	struct hp3_flow *f;
 
@@ -95,7 +95,7 @@ uint32_t hp3_flow_add(
 		.pair = pair,
 		.path = HP3_NO_PATH,
 		.watch = f->watch & HP3_FW_ARMED, /* an entry of the ring may name it still */
-		.last = (uint32_t)(now >> HP3_TICK_SHIFT),
+		.last = (uint32_t)(t->now >> HP3_TICK_SHIFT),
 	};
 	if (!index_add(e, flow, HP3_DIR_TX)) {
 		f->flags = 0;
@@ -107,34 +107,35 @@ uint32_t hp3_flow_add(
 		e->np[flow] = (struct hp3_np){0};
 	e->began[flow] = HP3_NO_PSN;
 	if (e->pairs.pairs[pair].nflows == 0) /* new, or hp3d is: what was sent before? */
-		hp3_challenge_quiet(e, flow, true, now);
+		hp3_challenge_quiet(t, flow, true);
 	link_to_pair(e, flow);
 	e->nflows++;
 	e->stats.flows_created++;
 	return flow;
 full:
 	e->stats.flows_full++;
-	e->pairs.pairs[pair].untracked_until = now + e->cfg.idle_age_ns;
+	e->pairs.pairs[pair].untracked_until = t->now + e->cfg.idle_age_ns;
 	hp3_challenge_stop(&e->pairs.pairs[pair]); /* the one without room may answer, too */
 	if (e->pairs.pairs[pair].nflows == 0)
 		hp3_pairs_free(&e->pairs, pair);
 	return HP3_NO_FLOW;
 }
 
-void hp3_flow_remove(struct hp3_engine *e, uint32_t flow, uint64_t now)
+void hp3_flow_remove(struct hp3_turn *t, uint32_t flow)
 {
+	struct hp3_engine *e = t->e;
 	struct hp3_flow *f = &e->flows[flow];
 
 	index_remove(e, flow, HP3_DIR_TX);
 	if (f->flags & HP3_FF_PAIRED)
 		index_remove(e, flow, HP3_DIR_RX);
-	hp3_challenge_quiet(e, flow, false, now);
+	hp3_challenge_quiet(t, flow, false);
 	if (f->flags & HP3_FF_MOVED)
 		e->nmoved--;
 	if (f->slot != HP3_NO_SLOT)
 		hp3_slot_drop(
 			e, flow, HP3_USE_PACE | HP3_USE_VERIFY | HP3_USE_GUARD | HP3_USE_LOOK);
-	hp3_path_leave(e, flow, now);
+	hp3_path_leave(e, flow, t->now);
 	hp3_replies_home(e, flow);
 	unlink_from_pair(e, flow);
 	f->flags = 0;
@@ -147,9 +148,9 @@ void hp3_flow_remove(struct hp3_engine *e, uint32_t flow, uint64_t now)
  * Injective (rule 15): a local QPN belongs to one flow. What CM or a set-up event says wins over
  * what was inferred; two inferences that disagree are both wrong.
  */
-bool hp3_flow_pair(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, enum hp3_pairing how,
-	uint64_t now, struct hp3_acts *acts)
+bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pairing how)
 {
+	struct hp3_engine *e = t->e;
 	struct hp3_flow *f = &e->flows[flow];
 	/* Doubted and found right: its congestion is what it was. */
 	bool again = how == HP3_PAIRING_CHALLENGE && f->lqpn == lqpn;
@@ -159,7 +160,7 @@ bool hp3_flow_pair(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, enum hp3_
 		if (e->flows[other].pairing == HP3_PAIRING_CHALLENGE ||
 			how != HP3_PAIRING_CHALLENGE) {
 			e->stats.contradictions++;
-			hp3_flow_unpair(e, other, now, acts);
+			hp3_flow_unpair(t, other);
 		}
 		if (how == HP3_PAIRING_CHALLENGE)
 			return false;
@@ -185,49 +186,49 @@ bool hp3_flow_pair(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, enum hp3_
 	f->flags &= (uint16_t) ~(HP3_FF_SEVERE | HP3_FF_FRESH);
 	/* This queue pair was not heard yet, and what the ring says is not of it. */
 	f->watch = f->watch & HP3_FW_ARMED ? HP3_FW_ARMED | HP3_FW_ANEW : 0;
-	hp3_monitor_init(&f->monitor, now);
+	hp3_monitor_init(&f->monitor, t->now);
 	if (!again)
-		hp3_rate_init(e, flow, now);
-	hp3_event(e, flow, HP3_EV_PAIR, now, acts);
+		hp3_rate_init(t, flow);
+	hp3_event(t, flow, HP3_EV_PAIR);
 	return true;
 }
 
-void hp3_flow_unpair(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+void hp3_flow_unpair(struct hp3_turn *t, uint32_t flow)
 {
-	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_flow *f = &t->e->flows[flow];
 
-	hp3_move_input(e, flow, HP3_RFR_IN_CONTRADICTION, now, acts);
-	stop_challenge(e, flow);
+	hp3_move_input(t, flow, HP3_RFR_IN_CONTRADICTION);
+	stop_challenge(t->e, flow);
 	if (!(f->flags & HP3_FF_PAIRED)) {
 		f->unpaired.cand_hits = 0;
 		return;
 	}
-	hp3_event(e, flow, HP3_EV_UNPAIR, now, acts);
-	index_remove(e, flow, HP3_DIR_RX);
+	hp3_event(t, flow, HP3_EV_UNPAIR);
+	index_remove(t->e, flow, HP3_DIR_RX);
 	f->flags &= (uint16_t) ~(HP3_FF_PAIRED | HP3_FF_IDLE_PROOF | HP3_FF_LAST_CLOSE);
 	f->pairing = HP3_PAIRING_NONE;
 	f->unpaired = (struct hp3_unpaired){0};
-	e->stats.unpaired++;
+	t->e->stats.unpaired++;
 }
 
 /*
  * A moved flow keeps its port: whatever may still travel went there. So do its replies, which are a
  * stream of their own (rule 12): what the requester does says nothing of READ responses under way.
  */
-void hp3_flow_epoch(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow)
 {
-	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_flow *f = &t->e->flows[flow];
 
-	hp3_move_input(e, flow, HP3_RFR_IN_TX_EPOCH, now, acts);
+	hp3_move_input(t, flow, HP3_RFR_IN_TX_EPOCH);
 	if (f->slot != HP3_NO_SLOT) { /* what waits for the pacer is of the old epoch, too */
-		hp3_hold_discard(e, flow, acts);
-		hp3_slot_drop(e, flow, HP3_USE_PACE);
+		hp3_hold_discard(t, flow);
+		hp3_slot_drop(t->e, flow, HP3_USE_PACE);
 	}
-	hp3_flow_unpair(e, flow, now, acts);
-	hp3_challenge_quiet(e, flow, false, now);
+	hp3_flow_unpair(t, flow);
+	hp3_challenge_quiet(t, flow, false);
 	f->flags &= (uint16_t)(HP3_FF_USED | HP3_FF_IPV6 | HP3_FF_MOVED);
 	f->pmtu_log2 = 0;
 	f->lqpn = 0;
-	e->began[flow] = HP3_NO_PSN;
-	e->stats.epochs++;
+	t->e->began[flow] = HP3_NO_PSN;
+	t->e->stats.epochs++;
 }

@@ -8,19 +8,17 @@
 #include "engine/moves/moves.h"
 
 /* life.c */
-uint32_t hp3_flow_add(
-	struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn, uint64_t now);
-void hp3_flow_remove(struct hp3_engine *e, uint32_t flow, uint64_t now);
-bool hp3_flow_pair(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, enum hp3_pairing how,
-	uint64_t now, struct hp3_acts *acts);
-void hp3_flow_unpair(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+uint32_t hp3_flow_add(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rqpn);
+void hp3_flow_remove(struct hp3_turn *t, uint32_t flow);
+bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pairing how);
+void hp3_flow_unpair(struct hp3_turn *t, uint32_t flow);
 /* New epoch: held packets discarded, unpaired, in-flight unknown (rule 16). */
-void hp3_flow_epoch(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow);
 
 /* challenge.c */
 /* What `flow` sent until its last packet may be answered, and its record will not say so; `first`
  * of its address pair: what anybody sent. */
-void hp3_challenge_quiet(struct hp3_engine *e, uint32_t flow, bool first, uint64_t now);
+void hp3_challenge_quiet(struct hp3_turn *t, uint32_t flow, bool first);
 /* Forgets the challenge under way: what it would prove is no longer asked or no longer sound. */
 void hp3_challenge_stop(struct hp3_pair *p);
 /* All that the flow sent until its last packet was answered by now, or never will be. */
@@ -33,33 +31,29 @@ bool hp3_others_near(const struct hp3_engine *e, uint32_t flow, uint32_t psn, ui
 bool hp3_others_ahead(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now);
 #define HP3_NEAR_FLOWS 256u /* flows of a pair looked at; more count as near */
 /* Is the flow's natural challenge under way? And an end of it. */
-bool hp3_natural_under_way(struct hp3_engine *e, struct hp3_flow *f, uint64_t now);
+bool hp3_natural_under_way(struct hp3_turn *t, struct hp3_flow *f);
 void hp3_natural_drop(struct hp3_flow *f);
 /* The flow whose natural challenge a reply answers, if nobody else can be meant; HP3_NO_FLOW. */
 uint32_t hp3_asked_naturally(
-	struct hp3_engine *e, const struct hp3_pair *p, const struct hp3_view *v, uint64_t now);
+	struct hp3_turn *t, const struct hp3_pair *p, const struct hp3_view *v);
 bool hp3_is_forced_answer(const struct hp3_pair *p, const struct hp3_view *v);
 
 /* void.c: pairings by challenge that are not true, or not any more */
-void hp3_void(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+void hp3_void(struct hp3_turn *t, uint32_t flow);
 /* Somebody near the flow claims the local QPN at which it is answered. One at a time starts over.
  */
-void hp3_void_near(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+void hp3_void_near(struct hp3_turn *t, uint32_t flow);
 /* Nobody claims the reply. It may be one that a flow waits for at another local queue pair. */
-void hp3_void_elsewhere(struct hp3_engine *e, const struct hp3_pair *p, const struct hp3_pkt *pkt,
-	uint64_t now, struct hp3_acts *acts);
+void hp3_void_elsewhere(struct hp3_turn *t, const struct hp3_pair *p, const struct hp3_pkt *pkt);
 
 /* pairing.c */
-bool hp3_challenge_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
-	struct hp3_acts *acts); /* true: set AckReq on this packet */
-void hp3_challenge_rx(
-	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_acts *acts);
+/* True: set AckReq on this packet. */
+bool hp3_challenge_tx(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt);
+void hp3_challenge_rx(struct hp3_turn *t, const struct hp3_pkt *pkt);
 /* A reply that proved nothing to the flow which claims its QPN: perhaps the claim is wrong. */
-void hp3_challenge_claimed(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt,
-	uint64_t now, struct hp3_acts *acts);
+void hp3_challenge_claimed(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt);
 /* A flow that nothing but challenges may have paired sends `psn` again; `first`: it has just gone
  * back. */
-void hp3_challenge_went_back(struct hp3_engine *e, uint32_t flow, uint32_t psn, bool first,
-	uint64_t now, struct hp3_acts *acts);
+void hp3_challenge_went_back(struct hp3_turn *t, uint32_t flow, uint32_t psn, bool first);
 
 #endif

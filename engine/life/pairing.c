@@ -24,18 +24,18 @@
 #define NATURAL_WAIT 128 /* packets to wait for a natural challenge before forcing one */
 #define MISSES       3u /* challenges in a row, unanswered though the flow goes on */
 
-static void miss(struct hp3_engine *e, struct hp3_pair *p, uint64_t now, struct hp3_acts *acts)
+static void miss(struct hp3_turn *t, struct hp3_pair *p)
 {
 	uint32_t flow = p->ch_flow;
-	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_flow *f = &t->e->flows[flow];
 	bool goes_on = !(f->flags & HP3_FF_WENT_BACK) && f->stream.nxt != hp3_psn_add(p->ch_psn, 1);
 
-	e->stats.challenge_misses++;
+	t->e->stats.challenge_misses++;
 	hp3_challenge_stop(p);
 	if (p->ch_ambiguous || !goes_on || ++f->unpaired.misses < MISSES)
 		return;
 	f->unpaired.misses = 0;
-	hp3_void_near(e, flow, now, acts);
+	hp3_void_near(t, flow);
 }
 
 /* A PSN of the flow was answered, as three were before: so much has arrived. */
@@ -49,114 +49,112 @@ static void begin_at(struct hp3_stream *s, uint32_t psn)
 }
 
 /* Exactly one local queue pair answered for the flow. */
-static void hit(struct hp3_engine *e, uint32_t flow, uint32_t lqpn, uint32_t psn, uint64_t now,
-	struct hp3_acts *acts)
+static void hit(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, uint32_t psn)
 {
-	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_flow *f = &t->e->flows[flow];
 
-	e->stats.challenge_hits++;
+	t->e->stats.challenge_hits++;
 	f->unpaired.misses = 0;
 	if (f->unpaired.cand_hits > 0 && f->unpaired.cand_lqpn != lqpn) {
-		e->stats.contradictions++;
+		t->e->stats.contradictions++;
 		f->unpaired.cand_hits = 0;
 	}
 	f->unpaired.cand_lqpn = lqpn;
 	f->unpaired.cand_hits++;
-	if (f->unpaired.cand_hits < e->cfg.challenge_hits)
+	if (f->unpaired.cand_hits < t->e->cfg.challenge_hits)
 		return;
-	if (hp3_flow_pair(e, flow, lqpn, HP3_PAIRING_CHALLENGE, now, acts))
+	if (hp3_flow_pair(t, flow, lqpn, HP3_PAIRING_CHALLENGE))
 		begin_at(&f->stream, psn);
 	else
 		f->unpaired.cand_hits = 0;
 }
 
 /* The time to hear a second answer to a forced challenge is over. */
-static void settle(struct hp3_engine *e, struct hp3_pair *p, uint64_t now, struct hp3_acts *acts)
+static void settle(struct hp3_turn *t, struct hp3_pair *p)
 {
 	uint32_t flow = p->ch_flow;
 
 	if (p->ch_ambiguous) {
-		miss(e, p, now, acts);
+		miss(t, p);
 		return;
 	}
 	hp3_challenge_stop(p);
-	hit(e, flow, p->ch_lqpn, p->ch_psn, now, acts);
+	hit(t, flow, p->ch_lqpn, p->ch_psn);
 }
 
 /* What time alone decides. */
-static void expire(struct hp3_engine *e, struct hp3_pair *p, uint64_t now, struct hp3_acts *acts)
+static void expire(struct hp3_turn *t, struct hp3_pair *p)
 {
-	if (p->ch_state == HP3_CH_IDLE || now < p->ch_until)
+	if (p->ch_state == HP3_CH_IDLE || t->now < p->ch_until)
 		return;
 	if (p->ch_state == HP3_CH_ANSWERED)
-		settle(e, p, now, acts);
+		settle(t, p);
 	else if (p->ch_state == HP3_CH_ARMED)
-		miss(e, p, now, acts);
+		miss(t, p);
 	else
 		hp3_challenge_stop(p);
 }
 
 /* Natural: the packet will be answered by itself. True if nobody else will say the same. */
-static bool arm_natural(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now)
+static bool arm_natural(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 {
-	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_flow *f = &t->e->flows[flow];
 
-	if (hp3_natural_under_way(e, f, now))
+	if (hp3_natural_under_way(t, f))
 		return true;
-	if (hp3_others_near(e, flow, v->psn, now))
+	if (hp3_others_near(t->e, flow, v->psn, t->now))
 		return false;
 	f->flags |= HP3_FF_NATURAL;
 	if (v->flags & HP3_VF_READ)
 		f->flags |= HP3_FF_NATURAL_RD;
 	f->unpaired.nat_psn = v->psn;
-	f->unpaired.nat_sent = (uint32_t)(now >> HP3_TICK_SHIFT);
+	f->unpaired.nat_sent = (uint32_t)(t->now >> HP3_TICK_SHIFT);
 	f->unpaired.ch_wait = 0;
-	e->stats.challenges++;
+	t->e->stats.challenges++;
 	return true;
 }
 
-static void arm_forced(
-	struct hp3_engine *e, struct hp3_pair *p, const struct hp3_view *v, uint64_t now)
+static void arm_forced(struct hp3_turn *t, struct hp3_pair *p, const struct hp3_view *v)
 {
 	p->ch_state = HP3_CH_ARMED;
 	p->ch_ambiguous = false;
 	p->ch_psn = v->psn;
-	p->ch_sent = now;
-	p->ch_until = now + e->cfg.challenge_timeout_ns;
-	e->stats.challenges++;
+	p->ch_sent = t->now;
+	p->ch_until = t->now + t->e->cfg.challenge_timeout_ns;
+	t->e->stats.challenges++;
 }
 
 /* Forced: the flow takes its turn, if nobody has it, and draws a packet without AckReq. */
-static bool choose_forced(struct hp3_engine *e, struct hp3_pair *p, uint32_t flow,
-	const struct hp3_view *v, uint64_t now)
+static bool choose_forced(
+	struct hp3_turn *t, struct hp3_pair *p, uint32_t flow, const struct hp3_view *v)
 {
-	if (p->ch_state == HP3_CH_IDLE && !hp3_others_ahead(e, flow, v->psn, now)) {
+	if (p->ch_state == HP3_CH_IDLE && !hp3_others_ahead(t->e, flow, v->psn, t->now)) {
 		p->ch_state = HP3_CH_CHOOSING;
 		p->ch_flow = flow;
-		p->ch_count = 1 + hp3_random_below(&e->rng, e->cfg.challenge_spread);
-		p->ch_until = now + e->cfg.challenge_timeout_ns;
+		p->ch_count = 1 + hp3_random_below(&t->e->rng, t->e->cfg.challenge_spread);
+		p->ch_until = t->now + t->e->cfg.challenge_timeout_ns;
 	}
 	if (p->ch_state != HP3_CH_CHOOSING || p->ch_flow != flow ||
-		(p->ch_count > 0 && --p->ch_count > 0) || hp3_others_ahead(e, flow, v->psn, now))
+		(p->ch_count > 0 && --p->ch_count > 0) ||
+		hp3_others_ahead(t->e, flow, v->psn, t->now))
 		return false;
-	arm_forced(e, p, v, now);
+	arm_forced(t, p, v);
 	return true;
 }
 
-bool hp3_challenge_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
-	struct hp3_acts *acts)
+bool hp3_challenge_tx(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt)
 {
-	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_pair *p = &e->pairs.pairs[f->pair];
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
 	const struct hp3_view *v = &pkt->v;
 	const bool asks = v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC);
 
-	if (!e->cfg.pair_by_challenge || now < p->untracked_until)
+	if (!t->e->cfg.pair_by_challenge || t->now < p->untracked_until)
 		return false;
-	expire(e, p, now, acts);
+	expire(t, p);
 	if (asks && p->ch_state >= HP3_CH_ARMED && p->ch_flow != flow && p->ch_psn == v->psn)
 		p->ch_ambiguous = true;
-	if ((f->flags & HP3_FF_PAIRED) || (asks && arm_natural(e, flow, v, now)))
+	if ((f->flags & HP3_FF_PAIRED) || (asks && arm_natural(t, flow, v)))
 		return false;
 	if (asks) {
 		f->unpaired.ch_wait = NATURAL_WAIT; /* others are near: only force helps */
@@ -166,31 +164,30 @@ bool hp3_challenge_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 		f->unpaired.ch_wait++;
 		return false;
 	}
-	return choose_forced(e, p, flow, v, now);
+	return choose_forced(t, p, flow, v);
 }
 
 /* A reply to a local queue pair that no flow claims. */
-void hp3_challenge_rx(
-	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_acts *acts)
+void hp3_challenge_rx(struct hp3_turn *t, const struct hp3_pkt *pkt)
 {
 	const struct hp3_ends ends = hp3_pkt_ends(pkt, HP3_DIR_RX);
-	uint32_t pair = hp3_pairs_find(&e->pairs, &ends), flow;
+	uint32_t pair = hp3_pairs_find(&t->e->pairs, &ends), flow;
 	struct hp3_pair *p;
 
-	if (pair == HP3_NO_PAIR || now < e->pairs.pairs[pair].untracked_until)
+	if (pair == HP3_NO_PAIR || t->now < t->e->pairs.pairs[pair].untracked_until)
 		return;
-	p = &e->pairs.pairs[pair];
-	expire(e, p, now, acts);
-	flow = hp3_asked_naturally(e, p, &pkt->v, now);
+	p = &t->e->pairs.pairs[pair];
+	expire(t, p);
+	flow = hp3_asked_naturally(t, p, &pkt->v);
 	if (flow == HP3_NO_FLOW && !hp3_is_forced_answer(p, &pkt->v)) {
-		hp3_void_elsewhere(e, p, pkt, now, acts);
+		hp3_void_elsewhere(t, p, pkt);
 		return;
 	}
-	if (!hp3_pkt_icrc_ok(e, pkt))
+	if (!hp3_pkt_icrc_ok(t->e, pkt))
 		return;
 	if (flow != HP3_NO_FLOW) {
-		hp3_natural_drop(&e->flows[flow]);
-		hit(e, flow, pkt->v.dest_qpn, pkt->v.psn, now, acts);
+		hp3_natural_drop(&t->e->flows[flow]);
+		hit(t, flow, pkt->v.dest_qpn, pkt->v.psn);
 		return;
 	}
 	if (p->ch_state == HP3_CH_ANSWERED) {
@@ -200,37 +197,36 @@ void hp3_challenge_rx(
 	p->ch_state = HP3_CH_ANSWERED;
 	p->ch_lqpn = pkt->v.dest_qpn;
 	/* Others in lockstep would answer about now: listen one more round trip. */
-	p->ch_until = now + (now - p->ch_sent);
+	p->ch_until = t->now + (t->now - p->ch_sent);
 }
 
 /*
  * A flow is answered with an older PSN than the latest only again, and not from far away; ACKs are
  * not at all, so one that answers another flow's challenge is that flow's.
  */
-static bool is_anothers(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now)
+static bool is_anothers(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 {
-	const struct hp3_flow *f = &e->flows[flow];
-	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
+	const struct hp3_flow *f = &t->e->flows[flow];
+	const struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
 
-	if (p->nflows == 1 || now < p->untracked_until || !(f->flags & HP3_FF_STARTED))
+	if (p->nflows == 1 || t->now < p->untracked_until || !(f->flags & HP3_FF_STARTED))
 		return false;
-	if (!hp3_is_near(f, v->psn) || hp3_asked_naturally(e, p, v, now) != HP3_NO_FLOW)
+	if (!hp3_is_near(f, v->psn) || hp3_asked_naturally(t, p, v) != HP3_NO_FLOW)
 		return true;
 	return f->pairing == HP3_PAIRING_CHALLENGE && p->ch_flow != flow &&
 	       hp3_is_forced_answer(p, v) && hp3_psn_diff(v->psn, f->stream.una) < -1;
 }
 
-void hp3_challenge_claimed(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt,
-	uint64_t now, struct hp3_acts *acts)
+void hp3_challenge_claimed(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt)
 {
-	if (!e->cfg.pair_by_challenge)
+	if (!t->e->cfg.pair_by_challenge)
 		return;
-	if (e->flows[flow].flags & HP3_FF_PAIRED) {
-		if (!is_anothers(e, flow, &pkt->v, now) || !hp3_pkt_icrc_ok(e, pkt))
+	if (t->e->flows[flow].flags & HP3_FF_PAIRED) {
+		if (!is_anothers(t, flow, &pkt->v) || !hp3_pkt_icrc_ok(t->e, pkt))
 			return;
-		hp3_void(e, flow, now, acts);
+		hp3_void(t, flow);
 	}
-	hp3_challenge_rx(e, pkt, now, acts);
+	hp3_challenge_rx(t, pkt);
 }
 
 /*
@@ -239,10 +235,9 @@ void hp3_challenge_claimed(struct hp3_engine *e, uint32_t flow, const struct hp3
  * flows are near, those of one look like those of another, so there all going back is suspect, but
  * for that which a failover waits for.
  */
-void hp3_challenge_went_back(struct hp3_engine *e, uint32_t flow, uint32_t psn, bool first,
-	uint64_t now, struct hp3_acts *acts)
+void hp3_challenge_went_back(struct hp3_turn *t, uint32_t flow, uint32_t psn, bool first)
 {
-	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_flow *f = &t->e->flows[flow];
 	bool behind = hp3_psn_diff(psn, f->stream.una) < 0;
 	bool paired = f->flags & HP3_FF_PAIRED;
 
@@ -250,13 +245,13 @@ void hp3_challenge_went_back(struct hp3_engine *e, uint32_t flow, uint32_t psn, 
 	return;
 #endif
 	f->flags &= (uint16_t) ~(HP3_FF_NATURAL | HP3_FF_NATURAL_RD);
-	if (e->pairs.pairs[f->pair].ch_flow == flow) /* asked in the life before, perhaps */
-		hp3_challenge_stop(&e->pairs.pairs[f->pair]);
+	if (t->e->pairs.pairs[f->pair].ch_flow == flow) /* asked in the life before, perhaps */
+		hp3_challenge_stop(&t->e->pairs.pairs[f->pair]);
 	if (f->state == HP3_RFR_RESUMING ||
-		(!behind && !((first || !paired) && hp3_others_near(e, flow, psn, now))))
+		(!behind && !((first || !paired) && hp3_others_near(t->e, flow, psn, t->now))))
 		return;
-	e->stats.contradictions += paired;
-	hp3_flow_unpair(e, flow, now, acts); /* not paired: what was found so far counts no more */
+	t->e->stats.contradictions += paired;
+	hp3_flow_unpair(t, flow); /* not paired: what was found so far counts no more */
 	if (!behind)
 		return;
 	f->stream.una = psn; /* what was acknowledged is of another life, perhaps */

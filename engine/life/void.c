@@ -10,46 +10,46 @@
  */
 #include "engine/life/life.h"
 
-void hp3_void(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+void hp3_void(struct hp3_turn *t, uint32_t flow)
 {
-	e->stats.contradictions++;
+	t->e->stats.contradictions++;
 #ifndef HP3_BREAK_CLAIMS_STAY
-	hp3_flow_unpair(e, flow, now, acts);
+	hp3_flow_unpair(t, flow);
 #endif
 }
 
-void hp3_void_near(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+void hp3_void_near(struct hp3_turn *t, uint32_t flow)
 {
-	const struct hp3_flow *f = &e->flows[flow];
+	const struct hp3_flow *f = &t->e->flows[flow];
 	uint32_t n = 0;
 
-	for (uint32_t i = e->pairs.pairs[f->pair].flows; i != HP3_NO_FLOW && n < HP3_NEAR_FLOWS;
-		i = e->flows[i].next, n++) {
-		const struct hp3_flow *g = &e->flows[i];
+	for (uint32_t i = t->e->pairs.pairs[f->pair].flows; i != HP3_NO_FLOW && n < HP3_NEAR_FLOWS;
+		i = t->e->flows[i].next, n++) {
+		const struct hp3_flow *g = &t->e->flows[i];
 
-		if (g->pairing == HP3_PAIRING_CHALLENGE && !hp3_is_silent(e, g, now) &&
+		if (g->pairing == HP3_PAIRING_CHALLENGE && !hp3_is_silent(t->e, g, t->now) &&
 			hp3_is_near(g, f->stream.nxt)) {
-			hp3_void(e, i, now, acts);
+			hp3_void(t, i);
 			return;
 		}
 	}
 }
 
-void hp3_void_elsewhere(struct hp3_engine *e, const struct hp3_pair *p, const struct hp3_pkt *pkt,
-	uint64_t now, struct hp3_acts *acts)
+void hp3_void_elsewhere(struct hp3_turn *t, const struct hp3_pair *p, const struct hp3_pkt *pkt)
 {
 	uint32_t psn = pkt->v.psn, n = 0;
 
-	for (uint32_t i = p->flows; i != HP3_NO_FLOW && n < HP3_NEAR_FLOWS; i = e->flows[i].next) {
-		const struct hp3_flow *f = &e->flows[i];
+	for (uint32_t i = p->flows; i != HP3_NO_FLOW && n < HP3_NEAR_FLOWS;
+		i = t->e->flows[i].next) {
+		const struct hp3_flow *f = &t->e->flows[i];
 
 		n++;
 		if (f->pairing != HP3_PAIRING_CHALLENGE || f->lqpn == pkt->v.dest_qpn ||
 			hp3_psn_diff(psn, f->stream.una) < 0 ||
 			hp3_psn_diff(psn, hp3_stream_end(&f->stream)) >= 0)
 			continue;
-		if (!hp3_others_near(e, i, psn, now) && hp3_pkt_icrc_ok(e, pkt))
-			hp3_void(e, i, now, acts);
+		if (!hp3_others_near(t->e, i, psn, t->now) && hp3_pkt_icrc_ok(t->e, pkt))
+			hp3_void(t, i);
 		return;
 	}
 }

@@ -15,18 +15,18 @@ void hp3_cnps_wait(struct hp3_engine *e, struct hp3_move *m, uint64_t until)
 	hp3_slot_timer(e, m, &m->cnp_at, until);
 }
 
-void hp3_cnps_wait_for_round(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+void hp3_cnps_wait_for_round(struct hp3_turn *t, struct hp3_move *m)
 {
-	uint64_t base = e->flows[m->flow].monitor.base;
+	uint64_t base = t->e->flows[m->flow].monitor.base;
 
-	hp3_cnps_wait(e, m, now + base * e->cfg.cc.withhold_percent / 100);
+	hp3_cnps_wait(t->e, m, t->now + base * t->e->cfg.cc.withhold_percent / 100);
 }
 
-void hp3_cnps_end(struct hp3_engine *e, struct hp3_move *m, bool left, struct hp3_acts *acts)
+void hp3_cnps_end(struct hp3_turn *t, struct hp3_move *m, bool left)
 {
-	hp3_slot_timer(e, m, &m->cnp_at, UINT64_MAX);
+	hp3_slot_timer(t->e, m, &m->cnp_at, UINT64_MAX);
 	if (!hp3_withheld_end(&m->withheld, left))
 		return;
-	hp3_act(acts, HP3_ACT_CNP_OWED, m->flow)->pkey = m->withheld.pkey;
-	e->stats.cnps_owed++;
+	hp3_act(t, HP3_ACT_CNP_OWED, m->flow)->pkey = m->withheld.pkey;
+	t->e->stats.cnps_owed++;
 }

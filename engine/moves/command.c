@@ -16,23 +16,23 @@ static uint16_t random_port(struct hp3_engine *e, const struct hp3_flow *f)
 	return port;
 }
 
-static int begin(struct hp3_engine *e, const struct hp3_cmd *cmd, uint16_t to, uint64_t now,
-	struct hp3_acts *acts)
+static int begin(struct hp3_turn *t, const struct hp3_cmd *cmd, uint16_t to)
 {
-	struct hp3_move *m = hp3_move_prepare(e, cmd->flow, HP3_ERRAND_OPERATOR, now, acts);
+	struct hp3_move *m = hp3_move_prepare(t, cmd->flow, HP3_ERRAND_OPERATOR);
 
 	if (m == NULL)
 		return -ENOSPC;
 	m->to = to;
 	m->errand.cause = cmd->cause;
 	m->errand.operator.tag = cmd->tag;
-	hp3_errand_input(e, m, HP3_ERRAND_IN_GO, now, acts);
+	hp3_errand_input(t, m, HP3_ERRAND_IN_GO);
 	return 0;
 }
 
 int hp3_command(
 	struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts)
 {
+	struct hp3_turn t = {e, now, acts};
 	struct hp3_flow *f;
 	uint16_t to;
 	int ret = 0;
@@ -41,7 +41,7 @@ int hp3_command(
 		return -ENOENT;
 	f = &e->flows[cmd->flow];
 	if (cmd->kind == HP3_CMD_CANCEL) {
-		hp3_move_input(e, cmd->flow, HP3_RFR_IN_CANCEL, now, acts);
+		hp3_move_input(&t, cmd->flow, HP3_RFR_IN_CANCEL);
 		return 0;
 	}
 	e->stats.moves_asked++;
@@ -62,7 +62,7 @@ int hp3_command(
 	else if (to == hp3_flow_port(f))
 		ret = -EALREADY;
 	else
-		ret = begin(e, cmd, to, now, acts);
+		ret = begin(&t, cmd, to);
 	if (ret != 0)
 		e->stats.moves_refused++;
 	return ret;
@@ -102,6 +102,7 @@ const char *hp3_command_error(int err)
 int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report report, uint64_t now,
 	struct hp3_acts *acts)
 {
+	struct hp3_turn t = {e, now, acts};
 	struct hp3_flow *f;
 	struct hp3_move *m;
 
@@ -112,16 +113,16 @@ int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report r
 		return -EINVAL;
 	m = &e->moves[f->slot];
 	if (report == HP3_BESIDE_DRAINED && f->state == HP3_RFR_CLOSING) {
-		hp3_move_input(e, flow, HP3_RFR_IN_TX_NEW, now, acts);
-		hp3_move_close(e, flow, f->stream.hi, hp3_stream_end(&f->stream), now, acts);
-		hp3_act(acts, HP3_ACT_MOVE, flow)->port = m->to;
+		hp3_move_input(&t, flow, HP3_RFR_IN_TX_NEW);
+		hp3_move_close(&t, flow, f->stream.hi, hp3_stream_end(&f->stream));
+		hp3_act(&t, HP3_ACT_MOVE, flow)->port = m->to;
 		return 0;
 	}
 	if (report == HP3_BESIDE_MOVED && f->state == HP3_RFR_DRAINING)
-		hp3_move_input(e, flow, HP3_RFR_IN_DRAINED, now, acts);
+		hp3_move_input(&t, flow, HP3_RFR_IN_DRAINED);
 	else if (report == HP3_BESIDE_FAILED && m->suspended) {
 		m->suspended = false; /* it goes on already */
-		hp3_move_input(e, flow, HP3_RFR_IN_CANCEL, now, acts);
+		hp3_move_input(&t, flow, HP3_RFR_IN_CANCEL);
 	} else
 		return -EINVAL;
 	return 0;

@@ -33,53 +33,51 @@ static uint32_t old_psn(const struct hp3_flow *f)
 	return (f->stream.nxt - f->stream.win - 1) & HP3_PSN_MASK;
 }
 
-void hp3_urge(
-	struct hp3_engine *e, uint32_t flow, uint16_t port, uint64_t now, struct hp3_acts *acts)
+void hp3_urge(struct hp3_turn *t, uint32_t flow, uint16_t port)
 {
-	struct hp3_act *a = hp3_act(acts, HP3_ACT_URGE, flow);
+	struct hp3_act *a = hp3_act(t, HP3_ACT_URGE, flow);
 
 	a->port = port;
-	a->psn = old_psn(&e->flows[flow]);
-	e->stats.urges++;
-	hp3_guard_begin(e, flow, now);
+	a->psn = old_psn(&t->e->flows[flow]);
+	t->e->stats.urges++;
+	hp3_guard_begin(t, flow);
 }
 
 /* Not sure what has arrived: ask on the new port, and owe the NAK until that is answered. */
-static bool hand_nak(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+static bool hand_nak(struct hp3_turn *t, uint32_t flow)
 {
-	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_move *m = &e->moves[f->slot];
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_move *m = &t->e->moves[f->slot];
 	struct hp3_act *a;
 
-	if (e->cfg.beside) /* nothing is handed to the RNIC */
+	if (t->e->cfg.beside) /* nothing is handed to the RNIC */
 		return false;
 	if (!is_nak_safe(f)) {
 		m->errand.dead.owed =
 			hp3_rnic_is_plain(f) && !(f->watch & (HP3_FW_NAKED | HP3_FW_SURE));
 		if (m->errand.dead.owed)
-			hp3_urge(e, flow, m->to, now, acts);
+			hp3_urge(t, flow, m->to);
 		return false;
 	}
 	m->errand.dead.owed = false;
 	f->watch |= HP3_FW_NAKED;
-	a = hp3_act(acts, HP3_ACT_NAK, flow);
+	a = hp3_act(t, HP3_ACT_NAK, flow);
 	a->psn = f->stream.una;
 	a->msn = f->msn;
 	a->pkey = f->pkey;
-	e->stats.naks_made++;
+	t->e->stats.naks_made++;
 	return true;
 }
 
-static void report(struct hp3_engine *e, uint32_t flow, enum hp3_event_type type, bool nak,
-	uint64_t now, struct hp3_acts *acts)
+static void report(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type, bool nak)
 {
-	struct hp3_move *m = &e->moves[e->flows[flow].slot];
-	struct hp3_event *ev = hp3_event(e, flow, type, now, acts);
+	struct hp3_move *m = &t->e->moves[t->e->flows[flow].slot];
+	struct hp3_event *ev = hp3_event(t, flow, type);
 
 	ev->cause = HP3_CAUSE_DEAD;
 	ev->from = m->from;
 	ev->to = m->to;
-	ev->wait_ns = now - m->errand.dead.since;
+	ev->wait_ns = t->now - m->errand.dead.since;
 	ev->held_pkts = m->held_pkts;
 	ev->held_bytes = m->held_bytes;
 	ev->nak = nak;
@@ -87,27 +85,26 @@ static void report(struct hp3_engine *e, uint32_t flow, enum hp3_event_type type
 	ev->n_probes = m->errand.round.n;
 	memcpy(ev->probes, m->errand.round.probe, sizeof(ev->probes));
 	if (type == HP3_EV_FAILOVER)
-		hp3_outcome_watch(e, flow, ev->id, now);
+		hp3_outcome_watch(t, flow, ev->id);
 }
 
-void hp3_failover(
-	struct hp3_engine *e, uint32_t flow, uint16_t port, uint64_t now, struct hp3_acts *acts)
+void hp3_failover(struct hp3_turn *t, uint32_t flow, uint16_t port)
 {
-	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_move *m = &e->moves[f->slot];
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_move *m = &t->e->moves[f->slot];
 	bool nak;
 
 	m->to = port;
-	if (e->cfg.observe) {
-		report(e, flow, HP3_EV_WOULD, is_nak_safe(f), now, acts);
+	if (t->e->cfg.observe) {
+		report(t, flow, HP3_EV_WOULD, is_nak_safe(f));
 		f->watch |= HP3_FW_QUIET;
-		hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
+		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 		return;
 	}
-	hp3_errand_input(e, m, HP3_ERRAND_IN_GO, now, acts);
-	nak = hand_nak(e, flow, now, acts);
-	report(e, flow, HP3_EV_FAILOVER, nak, now, acts);
-	hp3_replies_follow(e, flow, m->from, m->to, now, acts);
+	hp3_errand_input(t, m, HP3_ERRAND_IN_GO);
+	nak = hand_nak(t, flow);
+	report(t, flow, HP3_EV_FAILOVER, nak);
+	hp3_replies_follow(t, flow, m->from, m->to);
 }
 
 /*
@@ -132,18 +129,18 @@ static bool is_caught_up(
 }
 
 /* What was repeated and waits at the head leaves as soon as nothing is missing before it. */
-static void release_repeated(struct hp3_engine *e, uint32_t flow, struct hp3_acts *acts)
+static void release_repeated(struct hp3_turn *t, uint32_t flow)
 {
-	struct hp3_move *m = &e->moves[e->flows[flow].slot];
+	struct hp3_move *m = &t->e->moves[t->e->flows[flow].slot];
 	uint32_t n = 0;
 
-	for (uint32_t i = m->head; i != 0 && (e->held[i].flags & HP3_HELD_AGAIN) &&
-				   hp3_psn_diff(e->held[i].psn, m->errand.dead.resume) <= 0;
-		i = e->held[i].next, n++) {
-		if (e->held[i].psn == m->errand.dead.resume)
+	for (uint32_t i = m->head; i != 0 && (t->e->held[i].flags & HP3_HELD_AGAIN) &&
+				   hp3_psn_diff(t->e->held[i].psn, m->errand.dead.resume) <= 0;
+		i = t->e->held[i].next, n++) {
+		if (t->e->held[i].psn == m->errand.dead.resume)
 			m->errand.dead.resume = hp3_psn_add(m->errand.dead.resume, 1);
 	}
-	hp3_hold_release(e, flow, n, 0, acts);
+	hp3_hold_release(t, flow, n, 0);
 }
 
 /*
@@ -151,50 +148,50 @@ static void release_repeated(struct hp3_engine *e, uint32_t flow, struct hp3_act
  * is held is superseded), only over what is missing (selective repeat: what is held follows), or
  * not at all, because the old path delivered after all.
  */
-bool hp3_resume_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt,
-	enum hp3_tx_kind kind, uint64_t now, struct hp3_acts *acts)
+bool hp3_resume_tx(
+	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, enum hp3_tx_kind kind)
 {
-	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_move *m = &e->moves[f->slot];
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_move *m = &t->e->moves[f->slot];
 	uint32_t psn = pkt->v.psn;
 	int32_t ahead = hp3_psn_diff(psn, m->errand.dead.resume);
 
-	if (kind == HP3_TX_NEW && m->head != 0 && is_caught_up(e, f, m)) {
-		hp3_move_input(e, flow, HP3_RFR_IN_CAUGHT_UP, now, acts);
+	if (kind == HP3_TX_NEW && m->head != 0 && is_caught_up(t->e, f, m)) {
+		hp3_move_input(t, flow, HP3_RFR_IN_CAUGHT_UP);
 		return true;
 	}
 	if (ahead > 0 && m->head != 0) {
-		release_repeated(e, flow, acts);
+		release_repeated(t, flow);
 		ahead = hp3_psn_diff(psn, m->errand.dead.resume);
 	}
 	if (ahead > 0) {
-		hp3_move_input(e, flow, HP3_RFR_IN_TX_AHEAD, now, acts);
+		hp3_move_input(t, flow, HP3_RFR_IN_TX_AHEAD);
 		return false;
 	}
 	if (ahead < 0)
 		return true; /* arrived already: a duplicate */
-	if (m->head != 0 && hp3_psn_diff(psn, e->held[m->head].psn) >= 0) {
-		hp3_move_input(e, flow, HP3_RFR_IN_TX_AGAIN, now, acts);
+	if (m->head != 0 && hp3_psn_diff(psn, t->e->held[m->head].psn) >= 0) {
+		hp3_move_input(t, flow, HP3_RFR_IN_TX_AGAIN);
 		return true;
 	}
-	hp3_move_input(e, flow, HP3_RFR_IN_TX_WANTED, now, acts);
+	hp3_move_input(t, flow, HP3_RFR_IN_TX_WANTED);
 	m->errand.dead.resume = hp3_psn_add(psn, hp3_request_span(&pkt->v, f->pmtu_log2));
-	if (m->head == 0 && is_caught_up(e, f, m))
-		hp3_move_input(e, flow, HP3_RFR_IN_CAUGHT_UP, now, acts);
+	if (m->head == 0 && is_caught_up(t->e, f, m))
+		hp3_move_input(t, flow, HP3_RFR_IN_CAUGHT_UP);
 	return true;
 }
 
-void hp3_resume_rx(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+void hp3_resume_rx(struct hp3_turn *t, uint32_t flow)
 {
-	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_move *m = &e->moves[f->slot];
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_move *m = &t->e->moves[f->slot];
 
 	if (hp3_psn_diff(f->stream.una, m->errand.dead.resume) > 0)
 		m->errand.dead.resume = f->stream.una;
-	if (is_caught_up(e, f, m))
-		hp3_move_input(e, flow, HP3_RFR_IN_CAUGHT_UP, now, acts);
+	if (is_caught_up(t->e, f, m))
+		hp3_move_input(t, flow, HP3_RFR_IN_CAUGHT_UP);
 	else
-		release_repeated(e, flow, acts);
+		release_repeated(t, flow);
 	if (f->state == HP3_RFR_RESUMING && m->errand.dead.owed && (f->watch & HP3_FW_SURE))
-		hand_nak(e, flow, now, acts);
+		hand_nak(t, flow);
 }

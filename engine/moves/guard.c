@@ -61,16 +61,17 @@ static void add_held(const struct hp3_engine *e, struct hp3_move *m)
 	}
 }
 
-void hp3_guard_begin(struct hp3_engine *e, uint32_t flow, uint64_t now)
+void hp3_guard_begin(struct hp3_turn *t, uint32_t flow)
 {
-	struct hp3_move *m = hp3_slot_take(e, flow, HP3_USE_GUARD);
+	struct hp3_move *m = hp3_slot_take(t->e, flow, HP3_USE_GUARD);
 
-	if (!(e->flows[flow].watch & HP3_FW_GUARD)) {
+	if (!(t->e->flows[flow].watch & HP3_FW_GUARD)) {
 		m->guard.n = 0;
-		add_held(e, m);
+		add_held(t->e, m);
 	}
-	e->flows[flow].watch |= HP3_FW_GUARD;
-	hp3_slot_timer(e, m, &m->guard_at, now + (uint64_t)WINDOWS * e->cfg.round.timeout_ns);
+	t->e->flows[flow].watch |= HP3_FW_GUARD;
+	hp3_slot_timer(
+		t->e, m, &m->guard_at, t->now + (uint64_t)WINDOWS * t->e->cfg.round.timeout_ns);
 }
 
 void hp3_guard_end(struct hp3_engine *e, struct hp3_move *m)

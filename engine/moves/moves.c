@@ -20,73 +20,72 @@ static uint64_t cooldown_of(const struct hp3_engine *e, const struct hp3_move *m
 	return rtts > e->cfg.cooldown_ns ? rtts : e->cfg.cooldown_ns;
 }
 
-void hp3_search_ended(
-	struct hp3_engine *e, uint32_t flow, bool slow, uint64_t least_ns, uint64_t now)
+void hp3_search_ended(struct hp3_turn *t, uint32_t flow, bool slow, uint64_t least_ns)
 {
-	hp3_backoff_search(&e->flows[flow].backoff, &e->cfg.round, slow, least_ns,
-		(uint32_t)hp3_random(&e->rng), now);
+	hp3_backoff_search(&t->e->flows[flow].backoff, &t->e->cfg.round, slow, least_ns,
+		(uint32_t)hp3_random(&t->e->rng), t->now);
 }
 
 /* A move of our own is over: how long until the flow may be looked after again. */
-static void settle_own(struct hp3_engine *e, struct hp3_flow *f, const struct hp3_move *m,
-	bool switched, uint64_t now)
+static void settle_own(
+	struct hp3_turn *t, struct hp3_flow *f, const struct hp3_move *m, bool switched)
 {
-	e->pairs.pairs[f->pair].nmoves--;
+	t->e->pairs.pairs[f->pair].nmoves--;
 	if (m->errand.kind == HP3_ERRAND_MESSAGE_START) {
 		if (switched)
 			hp3_monitor_offer_base(
 				&f->monitor, hp3_round_unmarked(&m->errand.round)->rtt_ns);
 	} else if (switched) {
-		hp3_search_ended(e, m->flow, false, cooldown_of(e, m), now);
+		hp3_search_ended(t, m->flow, false, cooldown_of(t->e, m));
 		hp3_monitor_offer_base(
 			&f->monitor, m->errand.round.probe[m->errand.round.winner].rtt_ns);
 	} else if (!(m->use & HP3_USE_LOOK)) {
 		hp3_search_ended(
-			e, m->flow, m->errand.cause == HP3_CAUSE_RTT, e->cfg.round.guard_ns, now);
+			t, m->flow, m->errand.cause == HP3_CAUSE_RTT, t->e->cfg.round.guard_ns);
 	}
 }
 
 /* Everything that is charged to the old path ends here. */
-static void take_new_path(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+static void take_new_path(struct hp3_turn *t, uint32_t flow)
 {
-	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_move *m = &e->moves[f->slot];
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_move *m = &t->e->moves[f->slot];
 	bool active = f->path != HP3_NO_PATH;
 	uint32_t first = m->t_close != 0 ? m->closing.end : hp3_stream_end(&f->stream);
 
-	hp3_cnps_end(e, m, true, acts);
-	hp3_path_leave(e, flow, now);
-	hp3_set_port(e, f, m->to);
+	hp3_cnps_end(t, m, true);
+	hp3_path_leave(t->e, flow, t->now);
+	hp3_set_port(t->e, f, m->to);
 	if (active)
-		hp3_path_enter(e, flow, now);
+		hp3_path_enter(t->e, flow, t->now);
 	if (m->use & HP3_USE_LOOK)
-		hp3_slot_drop(e, flow, HP3_USE_LOOK);
+		hp3_slot_drop(t->e, flow, HP3_USE_LOOK);
 	f->flags &= (uint16_t)~HP3_FF_SEVERE;
 	f->flags |= HP3_FF_FRESH;
 	hp3_monitor_moved(&f->monitor);
-	hp3_shield_switch(
-		&m->shield, first, m->errand.kind != HP3_ERRAND_DEAD, e->cfg.cc.max_rtt_ns, now);
+	hp3_shield_switch(&m->shield, first, m->errand.kind != HP3_ERRAND_DEAD,
+		t->e->cfg.cc.max_rtt_ns, t->now);
 	if (f->moves < UINT8_MAX)
 		f->moves++;
 	if (m->t_close == 0)
-		hp3_rate_suspend(e, flow, now);
-	hp3_rate_raise(e, flow, now);
-	if (e->cfg.beside && !m->suspended) /* at set-up, off a dead path: at once */
-		hp3_act(acts, HP3_ACT_MOVE, flow)->port = m->to;
+		hp3_rate_suspend(t, flow);
+	hp3_rate_raise(t, flow);
+	if (t->e->cfg.beside && !m->suspended) /* at set-up, off a dead path: at once */
+		hp3_act(t, HP3_ACT_MOVE, flow)->port = m->to;
 }
 
 /* A dead path is left at once: what is held, and what comes, waits for the RNIC to go back. */
-static void fail_over(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+static void fail_over(struct hp3_turn *t, uint32_t flow)
 {
-	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_move *m = &e->moves[f->slot];
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_move *m = &t->e->moves[f->slot];
 
 	m->errand.dead.resume = f->stream.una;
-	take_new_path(e, flow, now, acts);
-	hp3_slot_timer(e, m, &m->move_at, now + e->cfg.close_timeout_ns);
+	take_new_path(t, flow);
+	hp3_slot_timer(t->e, m, &m->move_at, t->now + t->e->cfg.close_timeout_ns);
 	if (m->held_pkts != 0)
-		hp3_rate_schedule(e, flow, now); /* what waited for the pacer waits on */
-	e->stats.failovers++;
+		hp3_rate_schedule(t, flow); /* what waited for the pacer waits on */
+	t->e->stats.failovers++;
 }
 
 static enum hp3_event_type event_type(enum hp3_rfr_action action, const struct hp3_move *m)
@@ -104,18 +103,18 @@ static enum hp3_event_type event_type(enum hp3_rfr_action action, const struct h
 	}
 }
 
-static uint64_t report(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action action,
-	enum hp3_rfr_input input, uint64_t now, struct hp3_acts *acts)
+static uint64_t report(
+	struct hp3_turn *t, uint32_t flow, enum hp3_rfr_action action, enum hp3_rfr_input input)
 {
-	const struct hp3_move *m = &e->moves[e->flows[flow].slot];
-	struct hp3_event *ev = hp3_event(e, flow, event_type(action, m), now, acts);
+	const struct hp3_move *m = &t->e->moves[t->e->flows[flow].slot];
+	struct hp3_event *ev = hp3_event(t, flow, event_type(action, m));
 
 	ev->cause = m->errand.cause;
 	ev->reason = (uint8_t)input;
 	ev->from = m->from;
 	ev->to = m->to;
-	ev->wait_ns = (m->t_close != 0 ? m->t_close : now) - m->t_ask;
-	ev->drain_ns = m->t_close != 0 ? now - m->t_close : 0;
+	ev->wait_ns = (m->t_close != 0 ? m->t_close : t->now) - m->t_ask;
+	ev->drain_ns = m->t_close != 0 ? t->now - m->t_close : 0;
 	ev->close_psn = m->closing.psn;
 	ev->held_pkts = (uint32_t)m->moved_pkts;
 	ev->held_bytes = m->moved_bytes;
@@ -153,51 +152,50 @@ static bool is_clear(const struct hp3_errand *d)
 	return d->kind == HP3_ERRAND_MESSAGE_START && d->start.clear;
 }
 
-static void end_move(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_action action,
-	enum hp3_rfr_input input, uint64_t now, struct hp3_acts *acts)
+static void end_move(
+	struct hp3_turn *t, uint32_t flow, enum hp3_rfr_action action, enum hp3_rfr_input input)
 {
-	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_move *m = &e->moves[f->slot];
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_move *m = &t->e->moves[f->slot];
 	bool switched = action == HP3_RFR_DO_SWITCH;
 	uint64_t id;
 
 	if (action != HP3_RFR_DO_DISCARD)
-		hp3_cnps_end(e, m, switched, acts);
+		hp3_cnps_end(t, m, switched);
 
 	if (switched)
-		take_new_path(e, flow, now, acts);
+		take_new_path(t, flow);
 	else if (action == HP3_RFR_DO_RECOVER && is_clear(&m->errand))
-		hp3_rate_raise(e, flow, now);
+		hp3_rate_raise(t, flow);
 	else if (action == HP3_RFR_DO_RECOVER && m->t_close != 0)
-		hp3_rate_rollback(e, flow, now);
+		hp3_rate_rollback(t, flow);
 #ifndef HP3_BREAK_LATE_ANSWERS
 	m->errand.state = hp3_errand_step(m->errand.kind, m->errand.state, HP3_ERRAND_IN_OVER).next;
 #endif
-	count(e, action, m);
+	count(t->e, action, m);
 	if (action == HP3_RFR_DO_DISCARD || action == HP3_RFR_DO_SUPERSEDE)
-		hp3_hold_discard(e, flow, acts);
+		hp3_hold_discard(t, flow);
 	else if (!(f->flags & HP3_FF_PACED))
-		hp3_hold_release(e, flow, UINT32_MAX, 0, acts);
+		hp3_hold_release(t, flow, UINT32_MAX, 0);
 	if (m->suspended && action == HP3_RFR_DO_RECOVER)
-		hp3_act(acts, HP3_ACT_RESUME, flow)->port = m->from;
-	id = report(e, flow, action, input, now, acts);
+		hp3_act(t, HP3_ACT_RESUME, flow)->port = m->from;
+	id = report(t, flow, action, input);
 	if (hp3_errand_is_own(&m->errand))
-		settle_own(e, f, m, switched || event_type(action, m) == HP3_EV_RESUME, now);
+		settle_own(t, f, m, switched || event_type(action, m) == HP3_EV_RESUME);
 	if (switched)
-		hp3_outcome_watch(e, flow, id, now);
+		hp3_outcome_watch(t, flow, id);
 	m->backlog = m->held_pkts;
 	if (m->held_pkts != 0)
-		hp3_rate_schedule(e, flow, now);
-	hp3_slot_drop(e, flow, HP3_USE_MOVE | (m->held_pkts == 0 ? HP3_USE_PACE : 0));
+		hp3_rate_schedule(t, flow);
+	hp3_slot_drop(t->e, flow, HP3_USE_MOVE | (m->held_pkts == 0 ? HP3_USE_PACE : 0));
 }
 
-enum hp3_rfr_action hp3_move_input(struct hp3_engine *e, uint32_t flow, enum hp3_rfr_input input,
-	uint64_t now, struct hp3_acts *acts)
+enum hp3_rfr_action hp3_move_input(struct hp3_turn *t, uint32_t flow, enum hp3_rfr_input input)
 {
-	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_rfr_step step = hp3_rfr_step(f->state, input);
 
-	e->nmoving += (step.next != HP3_RFR_STEADY) - (f->state != HP3_RFR_STEADY);
+	t->e->nmoving += (step.next != HP3_RFR_STEADY) - (f->state != HP3_RFR_STEADY);
 	f->state = step.next;
 	switch ((enum hp3_rfr_action)step.action) {
 	case HP3_RFR_DO_SWITCH:
@@ -205,10 +203,10 @@ enum hp3_rfr_action hp3_move_input(struct hp3_engine *e, uint32_t flow, enum hp3
 	case HP3_RFR_DO_DISCARD:
 	case HP3_RFR_DO_SUPERSEDE:
 	case HP3_RFR_DO_RESUME:
-		end_move(e, flow, step.action, input, now, acts);
+		end_move(t, flow, step.action, input);
 		break;
 	case HP3_RFR_DO_FAILOVER:
-		fail_over(e, flow, now, acts);
+		fail_over(t, flow);
 		break;
 	default:
 		break;
@@ -216,26 +214,25 @@ enum hp3_rfr_action hp3_move_input(struct hp3_engine *e, uint32_t flow, enum hp3
 	return step.action;
 }
 
-void hp3_move_close(struct hp3_engine *e, uint32_t flow, uint32_t psn, uint32_t end, uint64_t now,
-	struct hp3_acts *acts)
+void hp3_move_close(struct hp3_turn *t, uint32_t flow, uint32_t psn, uint32_t end)
 {
-	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_move *m = &e->moves[f->slot];
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_move *m = &t->e->moves[f->slot];
 	struct hp3_event *ev;
 
 	m->closing = (struct hp3_closing){.psn = psn, .end = end};
-	m->t_close = now;
+	m->t_close = t->now;
 	f->mark_psn = psn;
 	f->flags |= HP3_FF_CLOSE_ACK;
-	hp3_slot_timer(e, m, &m->move_at, now + e->cfg.max_hold_ns);
-	hp3_cnps_wait(e, m, UINT64_MAX);
-	hp3_rate_suspend(e, flow, now);
-	ev = hp3_event(e, flow, HP3_EV_SUSPEND, now, acts);
+	hp3_slot_timer(t->e, m, &m->move_at, t->now + t->e->cfg.max_hold_ns);
+	hp3_cnps_wait(t->e, m, UINT64_MAX);
+	hp3_rate_suspend(t, flow);
+	ev = hp3_event(t, flow, HP3_EV_SUSPEND);
 	ev->cause = m->errand.cause;
 	ev->from = m->from;
 	ev->to = m->to;
 	ev->close_psn = psn;
-	ev->wait_ns = now - m->t_ask;
+	ev->wait_ns = t->now - m->t_ask;
 	ev->n_cycles = m->errand.n_cycles;
 	memcpy(ev->cycles, m->errand.cycles, sizeof(ev->cycles));
 }

@@ -11,18 +11,18 @@
 #define MIN_BYTES 65536u /* less sent since: nothing can be said */
 
 /* Keeps the slot: for the judgement, or else while CNPs of the old path may come. */
-void hp3_outcome_watch(struct hp3_engine *e, uint32_t flow, uint64_t id, uint64_t now)
+void hp3_outcome_watch(struct hp3_turn *t, uint32_t flow, uint64_t id)
 {
-	bool judged = e->cfg.verify_ns != 0 && e->cfg.monitor.cycle_ns != 0;
-	uint64_t wait = judged ? e->cfg.verify_ns : e->cfg.cc.max_rtt_ns;
+	bool judged = t->e->cfg.verify_ns != 0 && t->e->cfg.monitor.cycle_ns != 0;
+	uint64_t wait = judged ? t->e->cfg.verify_ns : t->e->cfg.cc.max_rtt_ns;
 	struct hp3_move *m;
 
-	if (wait == 0 || (!judged && e->cfg.cc.mode == HP3_CC_OFF))
+	if (wait == 0 || (!judged && t->e->cfg.cc.mode == HP3_CC_OFF))
 		return;
-	m = hp3_slot_take(e, flow, HP3_USE_VERIFY);
+	m = hp3_slot_take(t->e, flow, HP3_USE_VERIFY);
 	m->ref = judged ? id : 0;
-	m->bytes0 = e->flows[flow].bytes;
-	hp3_slot_timer(e, m, &m->verify_at, now + wait);
+	m->bytes0 = t->e->flows[flow].bytes;
+	hp3_slot_timer(t->e, m, &m->verify_at, t->now + wait);
 }
 
 /* By delivery rate; where the rate is the application's, by what the path does to it. */
@@ -40,27 +40,26 @@ static enum hp3_payoff payoff(const struct hp3_estimates *was, const struct hp3_
 	return percent < SLOWER && !calmer ? HP3_PAYOFF_WORSE : HP3_PAYOFF_SAME;
 }
 
-void hp3_outcome_judge(
-	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+void hp3_outcome_judge(struct hp3_turn *t, struct hp3_move *m)
 {
-	struct hp3_flow *f = &e->flows[m->flow];
+	struct hp3_flow *f = &t->e->flows[m->flow];
 	struct hp3_event *ev;
 
 	if (m->ref == 0) {
-		hp3_slot_drop(e, m->flow, HP3_USE_VERIFY);
+		hp3_slot_drop(t->e, m->flow, HP3_USE_VERIFY);
 		return;
 	}
-	ev = hp3_event(e, m->flow, HP3_EV_OUTCOME, now, acts);
+	ev = hp3_event(t, m->flow, HP3_EV_OUTCOME);
 	ev->ref = m->ref;
 	ev->cause = m->errand.cause;
 	ev->from = m->from;
 	ev->path = m->errand.before;
 	if (f->flags & HP3_FF_PAIRED)
-		hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &ev->after);
+		hp3_monitor_estimates(&f->monitor, &t->e->cfg.monitor, &ev->after);
 	ev->outcome = HP3_PAYOFF_UNKNOWN;
 	if (f->bytes - m->bytes0 >= MIN_BYTES && hp3_flow_port(f) == m->to)
 		ev->outcome = (uint8_t)payoff(&ev->path, &ev->after);
-	e->stats.paid_off += ev->outcome == HP3_PAYOFF_BETTER;
-	e->stats.wasted += ev->outcome == HP3_PAYOFF_WORSE;
-	hp3_slot_drop(e, m->flow, HP3_USE_VERIFY);
+	t->e->stats.paid_off += ev->outcome == HP3_PAYOFF_BETTER;
+	t->e->stats.wasted += ev->outcome == HP3_PAYOFF_WORSE;
+	hp3_slot_drop(t->e, m->flow, HP3_USE_VERIFY);
 }

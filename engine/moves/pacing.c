@@ -60,14 +60,14 @@ static uint32_t past(const struct hp3_engine *e, const struct hp3_flow *f, const
 	return n;
 }
 
-static void give_way(struct hp3_engine *e, uint32_t flow, uint32_t n, struct hp3_acts *acts)
+static void give_way(struct hp3_turn *t, uint32_t flow, uint32_t n)
 {
-	e->stats.superseded += n;
-	hp3_hold_shed(e, flow, n, acts);
-	if (e->moves[e->flows[flow].slot].held_pkts != 0)
+	t->e->stats.superseded += n;
+	hp3_hold_shed(t, flow, n);
+	if (t->e->moves[t->e->flows[flow].slot].held_pkts != 0)
 		return;
-	e->rates[flow].floor = 0;
-	hp3_slot_drop(e, flow, HP3_USE_PACE);
+	t->e->rates[flow].floor = 0;
+	hp3_slot_drop(t->e, flow, HP3_USE_PACE);
 }
 
 /*
@@ -94,23 +94,24 @@ static struct hp3_move *slot_of(struct hp3_engine *e, const struct hp3_flow *f)
 	return f->slot == HP3_NO_SLOT ? NULL : &e->moves[f->slot];
 }
 
-void hp3_rate_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h, uint64_t now,
-	struct hp3_verdict *vd, struct hp3_acts *acts)
+void hp3_rate_tx(
+	struct hp3_turn *t, uint32_t flow, const struct hp3_held *h, struct hp3_verdict *vd)
 {
+	struct hp3_engine *e = t->e;
 	struct hp3_flow *f = &e->flows[flow];
 	struct hp3_move *m = slot_of(e, f);
 
 	watch_run(&e->rates[flow], f, h);
 	if (m != NULL && m->held_pkts != 0) {
-		give_way(e, flow, past(e, f, m, h), acts);
+		give_way(t, flow, past(e, f, m, h));
 		m = slot_of(e, f);
 	}
 	if (m == NULL || m->held_pkts == 0) {
 		e->rates[flow].floor = 0;
-		hp3_rate_set(e, flow, h->len, now);
+		hp3_rate_set(t, flow, h->len);
 		if (hp3_dcqcn_rate(&e->rates[flow].rp) == hp3_rate_line(e))
 			f->flags &= (uint16_t)~HP3_FF_PACED;
-		if (hp3_pacer_when(&e->rates[flow].pacer, e->cfg.cc.burst_bytes, now) <= now)
+		if (hp3_pacer_when(&e->rates[flow].pacer, e->cfg.cc.burst_bytes, t->now) <= t->now)
 			goto pass;
 		m = hp3_slot_take(e, flow, HP3_USE_PACE);
 		if (m == NULL)
@@ -123,62 +124,60 @@ void hp3_rate_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h, 
 	}
 	vd->held = hp3_hold_put(e, flow, h);
 	if (vd->held == 0) {
-		hp3_hold_release(e, flow, UINT32_MAX, 0, acts);
+		hp3_hold_release(t, flow, UINT32_MAX, 0);
 		hp3_slot_drop(e, flow, HP3_USE_PACE);
 		goto unpaced;
 	}
 	e->stats.paced++;
 	vd->kind = HP3_HOLD;
-	hp3_rate_schedule(e, flow, now);
+	hp3_rate_schedule(t, flow);
 	return;
 unpaced:
 	e->stats.unpaced++;
 pass:
-	hp3_rate_sent(e, flow, h, now);
+	hp3_rate_sent(t, flow, h);
 }
 
 /* The head of the FIFO closes the old path. */
-static bool close_with(
-	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static bool close_with(struct hp3_turn *t, struct hp3_move *m)
 {
-	struct hp3_held h = e->held[m->head];
+	struct hp3_held h = t->e->held[m->head];
 
 	if (h.flags & HP3_HELD_AGAIN) {
-		hp3_move_input(e, m->flow, HP3_RFR_IN_TX_RETRANSMIT, now, acts);
+		hp3_move_input(t, m->flow, HP3_RFR_IN_TX_RETRANSMIT);
 		return false;
 	}
 	if (m->errand.kind == HP3_ERRAND_BEHIND_DRAIN && (h.flags & HP3_HELD_READ))
 		return false;
-	hp3_move_input(e, m->flow, HP3_RFR_IN_TX_NEW, now, acts);
-	hp3_hold_release(e, m->flow, 1, h.flags & HP3_HELD_ASKS ? 0 : HP3_SET_ACKREQ, acts);
-	hp3_rate_sent(e, m->flow, &h, now);
-	hp3_move_close(e, m->flow, h.psn, h.end, now, acts);
+	hp3_move_input(t, m->flow, HP3_RFR_IN_TX_NEW);
+	hp3_hold_release(t, m->flow, 1, h.flags & HP3_HELD_ASKS ? 0 : HP3_SET_ACKREQ);
+	hp3_rate_sent(t, m->flow, &h);
+	hp3_move_close(t, m->flow, h.psn, h.end);
 	return true;
 }
 
-void hp3_rate_due(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+void hp3_rate_due(struct hp3_turn *t, struct hp3_move *m)
 {
-	struct hp3_flow *f = &e->flows[m->flow];
-	struct hp3_pacer *p = &e->rates[m->flow].pacer;
+	struct hp3_pacer *p = &t->e->rates[m->flow].pacer;
 	uint32_t n = 0, i = m->head;
 	uint64_t bytes = m->held_bytes;
 
-	if (f->state == HP3_RFR_CLOSING && m->head != 0 && close_with(e, m, now, acts)) {
-		hp3_rate_schedule(e, m->flow, now);
+	if (t->e->flows[m->flow].state == HP3_RFR_CLOSING && m->head != 0 && close_with(t, m)) {
+		hp3_rate_schedule(t, m->flow);
 		return;
 	}
-	for (; i != 0 && n < BATCH; i = e->held[i].next, n++) {
-		hp3_rate_set(e, m->flow, bytes, now);
-		if (n > 0 && hp3_pacer_when(p, e->cfg.cc.burst_bytes, now) > now)
+	for (; i != 0 && n < BATCH; i = t->e->held[i].next, n++) {
+		hp3_rate_set(t, m->flow, bytes);
+		if (n > 0 && hp3_pacer_when(p, t->e->cfg.cc.burst_bytes, t->now) > t->now)
 			break;
-		bytes -= e->held[i].len;
-		hp3_rate_sent(e, m->flow, &e->held[i], now);
+		bytes -= t->e->held[i].len;
+		hp3_rate_sent(t, m->flow, &t->e->held[i]);
 	}
-	hp3_hold_release(e, m->flow, n, 0, acts);
+	hp3_hold_release(t, m->flow, n, 0);
 	if (m->held_pkts == 0) {
-		e->rates[m->flow].floor = 0;
-		hp3_slot_drop(e, m->flow, HP3_USE_PACE);
+		t->e->rates[m->flow].floor = 0;
+		hp3_slot_drop(t->e, m->flow, HP3_USE_PACE);
 	} else {
-		hp3_rate_schedule(e, m->flow, now);
+		hp3_rate_schedule(t, m->flow);
 	}
 }

@@ -12,8 +12,9 @@ uint64_t hp3_rate_line(const struct hp3_engine *e)
 	return e->cfg.cc.rp.rpg_max_rate * 1000000ull;
 }
 
-void hp3_rate_init(struct hp3_engine *e, uint32_t flow, uint64_t now)
+void hp3_rate_init(struct hp3_turn *t, uint32_t flow)
 {
+	struct hp3_engine *e = t->e;
 	struct hp3_flow *f = &e->flows[flow];
 	bool waits = f->slot != HP3_NO_SLOT && e->moves[f->slot].held_pkts != 0;
 
@@ -25,7 +26,7 @@ void hp3_rate_init(struct hp3_engine *e, uint32_t flow, uint64_t now)
 		e->rates[flow].floor = 0;
 	e->rates[flow].again = e->rates[flow].selective = false;
 	hp3_dcqcn_init(&e->rates[flow].rp, &e->cfg.cc.rp);
-	hp3_pacer_init(&e->rates[flow].pacer, hp3_rate_line(e), now);
+	hp3_pacer_init(&e->rates[flow].pacer, hp3_rate_line(e), t->now);
 }
 
 uint64_t hp3_rate_now(const struct hp3_engine *e, uint32_t flow, uint64_t now)
@@ -61,29 +62,30 @@ void hp3_rate_marked(struct hp3_engine *e, uint32_t flow, uint64_t now)
 	note_rate(e, flow);
 }
 
-void hp3_rate_suspend(struct hp3_engine *e, uint32_t flow, uint64_t now)
+void hp3_rate_suspend(struct hp3_turn *t, uint32_t flow)
 {
-	if (e->rates != NULL)
-		hp3_dcqcn_take(&e->moves[e->flows[flow].slot].rate, &e->rates[flow].rp,
-			&e->cfg.cc.rp, now);
+	if (t->e->rates != NULL)
+		hp3_dcqcn_take(&t->e->moves[t->e->flows[flow].slot].rate, &t->e->rates[flow].rp,
+			&t->e->cfg.cc.rp, t->now);
 }
 
-void hp3_rate_rollback(struct hp3_engine *e, uint32_t flow, uint64_t now)
+void hp3_rate_rollback(struct hp3_turn *t, uint32_t flow)
 {
-	if (e->rates == NULL)
+	if (t->e->rates == NULL)
 		return;
-	hp3_dcqcn_rollback(&e->rates[flow].rp, &e->moves[e->flows[flow].slot].rate, now);
-	note_rate(e, flow);
+	hp3_dcqcn_rollback(
+		&t->e->rates[flow].rp, &t->e->moves[t->e->flows[flow].slot].rate, t->now);
+	note_rate(t->e, flow);
 }
 
-void hp3_rate_raise(struct hp3_engine *e, uint32_t flow, uint64_t now)
+void hp3_rate_raise(struct hp3_turn *t, uint32_t flow)
 {
-	if (e->rates == NULL)
+	if (t->e->rates == NULL)
 		return;
-	e->rates[flow].again = false; /* nor while it was held */
-	hp3_dcqcn_raise(
-		&e->rates[flow].rp, &e->cfg.cc.rp, &e->moves[e->flows[flow].slot].rate, now);
-	note_rate(e, flow);
+	t->e->rates[flow].again = false; /* nor while it was held */
+	hp3_dcqcn_raise(&t->e->rates[flow].rp, &t->e->cfg.cc.rp,
+		&t->e->moves[t->e->flows[flow].slot].rate, t->now);
+	note_rate(t->e, flow);
 }
 
 /*
@@ -91,34 +93,34 @@ void hp3_rate_raise(struct hp3_engine *e, uint32_t flow, uint64_t now)
  * holds until nothing waits: were it to fall with the queue, the last packets would wait for ever
  * longer.
  */
-void hp3_rate_set(struct hp3_engine *e, uint32_t flow, uint64_t queued, uint64_t now)
+void hp3_rate_set(struct hp3_turn *t, uint32_t flow, uint64_t queued)
 {
-	struct hp3_rate *r = &e->rates[flow];
-	uint64_t rate, floor = hp3_pacer_floor(queued, e->cfg.cc.rto_ns);
+	struct hp3_rate *r = &t->e->rates[flow];
+	uint64_t rate, floor = hp3_pacer_floor(queued, t->e->cfg.cc.rto_ns);
 
 	if (floor < r->floor)
 		floor = r->floor;
 	r->floor = floor;
-	hp3_dcqcn_advance(&r->rp, &e->cfg.cc.rp, now);
+	hp3_dcqcn_advance(&r->rp, &t->e->cfg.cc.rp, t->now);
 	rate = hp3_dcqcn_rate(&r->rp);
 	if (rate < floor)
 		rate = floor;
-	if (rate > hp3_rate_line(e))
-		rate = hp3_rate_line(e);
-	hp3_pacer_set_rate(&r->pacer, rate, now);
+	if (rate > hp3_rate_line(t->e))
+		rate = hp3_rate_line(t->e);
+	hp3_pacer_set_rate(&r->pacer, rate, t->now);
 }
 
 /* A packet leaves. Its round trip begins now, not when the RNIC handed it over (rule 27). */
-void hp3_rate_sent(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h, uint64_t now)
+void hp3_rate_sent(struct hp3_turn *t, uint32_t flow, const struct hp3_held *h)
 {
 	const uint8_t timed = HP3_HELD_AGAIN | HP3_HELD_ASKS | HP3_HELD_READ;
-	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_flow *f = &t->e->flows[flow];
 
-	hp3_pacer_sent(&e->rates[flow].pacer, h->len, now);
-	hp3_dcqcn_sent(&e->rates[flow].rp, &e->cfg.cc.rp, h->len, now);
-	if (is_watched(e, f) && !(h->flags & HP3_HELD_AGAIN))
+	hp3_pacer_sent(&t->e->rates[flow].pacer, h->len, t->now);
+	hp3_dcqcn_sent(&t->e->rates[flow].rp, &t->e->cfg.cc.rp, h->len, t->now);
+	if (is_watched(t->e, f) && !(h->flags & HP3_HELD_AGAIN))
 		hp3_monitor_sent(&f->monitor, h->psn,
-			(h->flags & timed) == HP3_HELD_ASKS && !(f->flags & HP3_FF_READS), now);
+			(h->flags & timed) == HP3_HELD_ASKS && !(f->flags & HP3_FF_READS), t->now);
 }
 
 static bool held_back(enum hp3_rfr_state s)
@@ -126,14 +128,13 @@ static bool held_back(enum hp3_rfr_state s)
 	return s == HP3_RFR_DRAINING || s == HP3_RFR_PROBING || s == HP3_RFR_RESUMING;
 }
 
-void hp3_rate_schedule(struct hp3_engine *e, uint32_t flow, uint64_t now)
+void hp3_rate_schedule(struct hp3_turn *t, uint32_t flow)
 {
-	const struct hp3_flow *f = &e->flows[flow];
-	struct hp3_move *m = hp3_slot_take(e, flow, HP3_USE_PACE);
+	struct hp3_move *m = hp3_slot_take(t->e, flow, HP3_USE_PACE);
+	uint64_t at = UINT64_MAX;
 
-	hp3_rate_set(e, flow, m->held_bytes, now);
-	hp3_slot_timer(e, m, &m->pace_at,
-		held_back(f->state)
-			? UINT64_MAX
-			: hp3_pacer_when(&e->rates[flow].pacer, e->cfg.cc.burst_bytes, now));
+	hp3_rate_set(t, flow, m->held_bytes);
+	if (!held_back(t->e->flows[flow].state))
+		at = hp3_pacer_when(&t->e->rates[flow].pacer, t->e->cfg.cc.burst_bytes, t->now);
+	hp3_slot_timer(t->e, m, &m->pace_at, at);
 }

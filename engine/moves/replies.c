@@ -34,15 +34,14 @@ void hp3_replies_home(struct hp3_engine *e, uint32_t flow)
 		set_port(e, flow, 0);
 }
 
-static void move(struct hp3_engine *e, uint32_t flow, uint16_t from, uint16_t to, uint64_t now,
-	struct hp3_acts *acts)
+static void move(struct hp3_turn *t, uint32_t flow, uint16_t from, uint16_t to)
 {
 	struct hp3_event *ev;
 
-	set_port(e, flow, to);
-	e->replies[flow].moved = now;
-	e->stats.replies_moved++;
-	ev = hp3_event(e, flow, HP3_EV_REPLIES, now, acts);
+	set_port(t->e, flow, to);
+	t->e->replies[flow].moved = t->now;
+	t->e->stats.replies_moved++;
+	ev = hp3_event(t, flow, HP3_EV_REPLIES);
 	ev->cause = HP3_CAUSE_DEAD;
 	ev->from = from;
 	ev->to = to;
@@ -56,30 +55,29 @@ static uint16_t port_of(const struct hp3_engine *e, uint32_t flow)
 	return r->port != 0 ? r->port : e->flows[flow].home;
 }
 
-void hp3_replies_follow(struct hp3_engine *e, uint32_t flow, uint16_t from, uint16_t to,
-	uint64_t now, struct hp3_acts *acts)
+void hp3_replies_follow(struct hp3_turn *t, uint32_t flow, uint16_t from, uint16_t to)
 {
-	if (e->replies != NULL && !e->cfg.beside && port_of(e, flow) == from)
-		move(e, flow, from, to, now, acts);
+	if (t->e->replies != NULL && !t->e->cfg.beside && port_of(t->e, flow) == from)
+		move(t, flow, from, to);
 }
 
 /* Another path where paths are known, another port at least. */
-static uint16_t elsewhere(struct hp3_engine *e, uint32_t flow, uint16_t from, uint64_t now)
+static uint16_t elsewhere(struct hp3_turn *t, uint32_t flow, uint16_t from)
 {
-	const struct hp3_flow *f = &e->flows[flow];
-	struct hp3_paths *t = hp3_paths_of(e, f->pair);
+	const struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_paths *paths = hp3_paths_of(t->e, f->pair);
 	uint16_t port = from;
 	int at;
 
 	if (from != 0) {
-		at = hp3_paths_get(t, from, f->rqpn, now);
+		at = hp3_paths_get(paths, from, f->rqpn, t->now);
 		if (at >= 0)
-			hp3_paths_lost(t, at, now);
-		if (hp3_paths_candidates(t, f->rqpn, from, &port, 1, now) == 1)
+			hp3_paths_lost(paths, at, t->now);
+		if (hp3_paths_candidates(paths, f->rqpn, from, &port, 1, t->now) == 1)
 			return port;
 	}
 	while (port == from)
-		port = (uint16_t)(PORT_FIRST + hp3_random_below(&e->rng, PORTS));
+		port = (uint16_t)(PORT_FIRST + hp3_random_below(&t->e->rng, PORTS));
 	return port;
 }
 
@@ -90,11 +88,11 @@ bool hp3_replies_moved(const struct hp3_engine *e, uint32_t flow, uint64_t now)
 	return r->port != 0 && now - r->moved < e->cfg.round.timeout_ns;
 }
 
-void hp3_replies_leave(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+void hp3_replies_leave(struct hp3_turn *t, uint32_t flow)
 {
-	uint16_t from = port_of(e, flow);
+	uint16_t from = port_of(t->e, flow);
 
-	move(e, flow, from, elsewhere(e, flow, from, now), now, acts);
+	move(t, flow, from, elsewhere(t, flow, from));
 }
 
 void hp3_reply_reroute(

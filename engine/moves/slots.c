@@ -142,40 +142,39 @@ static void take_out(struct hp3_engine *e, struct hp3_move *m, uint32_t count)
 	e->last_free = last;
 }
 
-void hp3_hold_release(
-	struct hp3_engine *e, uint32_t flow, uint32_t count, uint8_t flags, struct hp3_acts *acts)
+void hp3_hold_release(struct hp3_turn *t, uint32_t flow, uint32_t count, uint8_t flags)
 {
-	struct hp3_move *m = slot_of(e, flow);
+	struct hp3_move *m = slot_of(t->e, flow);
 	struct hp3_act *a;
 
 	if (count > m->held_pkts)
 		count = m->held_pkts;
 	if (count == 0)
 		return;
-	a = hp3_act(acts, HP3_ACT_RELEASE, flow);
+	a = hp3_act(t, HP3_ACT_RELEASE, flow);
 	a->held = m->head;
-	a->port = hp3_flow_port(&e->flows[flow]);
+	a->port = hp3_flow_port(&t->e->flows[flow]);
 	a->flags = flags;
 	a->count = count;
-	take_out(e, m, count);
+	take_out(t->e, m, count);
 }
 
-void hp3_hold_shed(struct hp3_engine *e, uint32_t flow, uint32_t count, struct hp3_acts *acts)
+void hp3_hold_shed(struct hp3_turn *t, uint32_t flow, uint32_t count)
 {
-	struct hp3_move *m = slot_of(e, flow);
+	struct hp3_move *m = slot_of(t->e, flow);
 	struct hp3_act *a;
 
 	if (count == 0)
 		return;
-	a = hp3_act(acts, HP3_ACT_DISCARD, flow);
+	a = hp3_act(t, HP3_ACT_DISCARD, flow);
 	a->held = m->head;
 	a->count = count;
-	take_out(e, m, count);
+	take_out(t->e, m, count);
 }
 
-void hp3_hold_discard(struct hp3_engine *e, uint32_t flow, struct hp3_acts *acts)
+void hp3_hold_discard(struct hp3_turn *t, uint32_t flow)
 {
-	hp3_hold_shed(e, flow, slot_of(e, flow)->held_pkts, acts);
+	hp3_hold_shed(t, flow, slot_of(t->e, flow)->held_pkts);
 }
 
 uint32_t hp3_held_next(const struct hp3_engine *e, uint32_t held)

@@ -2,8 +2,7 @@
 /* How a move begins: an errand, its steps, and the wish to move that may come of them. */
 #include "engine/moves/moves.h"
 
-struct hp3_move *hp3_move_prepare(struct hp3_engine *e, uint32_t flow, enum hp3_errand_kind kind,
-	uint64_t now, struct hp3_acts *acts)
+struct hp3_move *hp3_move_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_errand_kind kind)
 {
 	/* Until somebody knows better: of congestion its evidence says which. */
 	static const uint8_t cause_of[] = {[HP3_ERRAND_OPERATOR] = HP3_CAUSE_OPERATOR,
@@ -12,21 +11,21 @@ struct hp3_move *hp3_move_prepare(struct hp3_engine *e, uint32_t flow, enum hp3_
 		[HP3_ERRAND_SETUP] = HP3_CAUSE_SETUP,
 		[HP3_ERRAND_MESSAGE_START] = HP3_CAUSE_WAKE,
 		[HP3_ERRAND_DEAD] = HP3_CAUSE_DEAD};
-	const struct hp3_flow *f = &e->flows[flow];
-	struct hp3_move *m = hp3_slot_take(e, flow, HP3_USE_MOVE);
+	const struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_move *m = hp3_slot_take(t->e, flow, HP3_USE_MOVE);
 
 	if (m == NULL)
 		return NULL;
 	if (m->use & HP3_USE_VERIFY)
-		hp3_outcome_judge(e, m, now, acts);
+		hp3_outcome_judge(t, m);
 	m->from = m->to = hp3_flow_port(f);
 	m->closing = (struct hp3_closing){0};
-	m->t_ask = now;
+	m->t_ask = t->now;
 	m->t_close = m->moved_pkts = m->moved_bytes = 0;
 	m->suspended = false;
 	m->errand = (struct hp3_errand){.kind = (uint8_t)kind, .cause = cause_of[kind]};
-	if ((f->flags & HP3_FF_PAIRED) && e->cfg.monitor.cycle_ns != 0)
-		hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &m->errand.before);
+	if ((f->flags & HP3_FF_PAIRED) && t->e->cfg.monitor.cycle_ns != 0)
+		hp3_monitor_estimates(&f->monitor, &t->e->cfg.monitor, &m->errand.before);
 	return m;
 }
 
@@ -51,31 +50,30 @@ static enum hp3_rfr_input wish(const struct hp3_engine *e, const struct hp3_flow
 	return HP3_RFR_IN_MOVE;
 }
 
-static void start(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+static void start(struct hp3_turn *t, uint32_t flow)
 {
-	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_move *m = &e->moves[f->slot];
-	enum hp3_rfr_input input = wish(e, f);
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_move *m = &t->e->moves[f->slot];
+	enum hp3_rfr_input input = wish(t->e, f);
 
-	hp3_slot_timer(e, m, &m->move_at, now + e->cfg.close_timeout_ns);
-	if (hp3_move_input(e, flow, input, now, acts) == HP3_RFR_DO_BEHIND)
-		hp3_move_close(e, flow, f->stream.hi, hp3_stream_end(&f->stream), now, acts);
-	else if (e->cfg.beside && f->state == HP3_RFR_CLOSING) {
+	hp3_slot_timer(t->e, m, &m->move_at, t->now + t->e->cfg.close_timeout_ns);
+	if (hp3_move_input(t, flow, input) == HP3_RFR_DO_BEHIND)
+		hp3_move_close(t, flow, f->stream.hi, hp3_stream_end(&f->stream));
+	else if (t->e->cfg.beside && f->state == HP3_RFR_CLOSING) {
 		m->suspended = true;
-		hp3_act(acts, HP3_ACT_SUSPEND, flow)->port = m->from;
+		hp3_act(t, HP3_ACT_SUSPEND, flow)->port = m->from;
 	}
 }
 
-void hp3_errand_input(struct hp3_engine *e, struct hp3_move *m, enum hp3_errand_input input,
-	uint64_t now, struct hp3_acts *acts)
+void hp3_errand_input(struct hp3_turn *t, struct hp3_move *m, enum hp3_errand_input input)
 {
 	struct hp3_errand_step step = hp3_errand_step(m->errand.kind, m->errand.state, input);
 
 	m->errand.state = step.next;
 	if (step.known && step.move == HP3_RFR_IN_NONE && input == HP3_ERRAND_IN_STAY)
-		hp3_slot_drop(e, m->flow, HP3_USE_MOVE); /* nothing had begun */
+		hp3_slot_drop(t->e, m->flow, HP3_USE_MOVE); /* nothing had begun */
 	else if (step.move == HP3_RFR_IN_MOVE)
-		start(e, m->flow, now, acts);
+		start(t, m->flow);
 	else if (step.move != HP3_RFR_IN_NONE)
-		hp3_move_input(e, m->flow, step.move, now, acts);
+		hp3_move_input(t, m->flow, step.move);
 }

@@ -23,6 +23,7 @@ static bool is_known_life(const struct hp3_engine *e, uint32_t flow, const struc
 
 int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, struct hp3_acts *acts)
 {
+	struct hp3_turn t = {e, now, acts};
 	uint32_t flow = hp3_flow_find(e, HP3_ENDS(ev), ev->rqpn);
 	struct hp3_flow *f;
 	bool fresh = true, known;
@@ -33,13 +34,13 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, st
 	if (ev->kind == HP3_QP_DOWN) {
 		if (flow != HP3_NO_FLOW) {
 			hp3_path_leave(e, flow, now); /* while it is known what replies said */
-			hp3_flow_epoch(e, flow, now, acts);
-			hp3_flow_remove(e, flow, now);
+			hp3_flow_epoch(&t, flow);
+			hp3_flow_remove(&t, flow);
 		}
 		return 0;
 	}
 	if (flow == HP3_NO_FLOW) {
-		flow = hp3_flow_add(e, HP3_ENDS(ev), ev->rqpn, now);
+		flow = hp3_flow_add(&t, HP3_ENDS(ev), ev->rqpn);
 		if (flow == HP3_NO_FLOW)
 			return -ENOSPC;
 	}
@@ -52,14 +53,14 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, st
 	}
 	if (f->flags & HP3_FF_STARTED) {
 		if (known)
-			hp3_flow_unpair(e, flow, now, acts); /* the inference was wrong, if any */
+			hp3_flow_unpair(&t, flow); /* the inference was wrong, if any */
 		else
-			hp3_flow_epoch(e, flow, now, acts);
+			hp3_flow_epoch(&t, flow);
 		fresh = false; /* what may still travel went by the port in use */
 	}
 	if (f->flags & HP3_FF_MOVED)
 		fresh = false; /* CM has told of it before the verbs did: it has a path */
-	if (!hp3_flow_pair(e, flow, ev->lqpn, ev->pairing, now, acts))
+	if (!hp3_flow_pair(&t, flow, ev->lqpn, ev->pairing))
 		return -ENOSPC;
 	if (ev->psn_known && !(f->flags & HP3_FF_STARTED)) {
 		hp3_stream_reset(&f->stream, ev->psn);
@@ -67,26 +68,27 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, st
 	}
 	if (fresh && e->cfg.probing && f->state == HP3_RFR_STEADY &&
 		ev->psn_known) /* else a probe might be no duplicate (rule 1) */
-		hp3_setup(e, flow, now, acts);
+		hp3_setup(&t, flow);
 	return 0;
 }
 
 int hp3_peer_report(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn, uint64_t now,
 	struct hp3_acts *acts)
 {
+	struct hp3_turn t = {e, now, acts};
 	uint32_t flow = hp3_flow_find(e, ends, rqpn);
 
 	e->stats.reports_taken++;
 	if (e->replies == NULL || e->cfg.beside || !e->cfg.moves_allowed || e->cfg.observe)
 		return -EPERM;
 	if (flow == HP3_NO_FLOW)
-		flow = hp3_flow_add(e, ends, rqpn, now);
+		flow = hp3_flow_add(&t, ends, rqpn);
 	if (flow == HP3_NO_FLOW)
 		return -ENOSPC;
 	if (e->pairs.pairs[e->flows[flow].pair].pinned)
 		return -EPERM;
 	if (hp3_replies_moved(e, flow, now))
 		return -EALREADY; /* the report crossed what it asks for */
-	hp3_replies_leave(e, flow, now, acts);
+	hp3_replies_leave(&t, flow);
 	return 0;
 }

@@ -238,7 +238,7 @@ INLINE bool steady_rx(struct hp3_engine *e, const struct hp3_pkt *p, uint64_t no
 		return true;
 	if (UNLIKELY(hp3_monitor_reply(&f->monitor, &e->cfg.monitor, v->psn, false,
 		    ((f->stream.una - before) & HP3_PSN_MASK) << f->pmtu_log2, now)))
-		hp3_severe(e, p->flow, now, acts);
+		hp3_severe(&(struct hp3_turn){e, now, acts}, p->flow);
 	return true;
 }
 

@@ -18,8 +18,7 @@ static void remember_request(struct hp3_engine *e, const struct hp3_cm_pending *
 	*slot = *req;
 }
 
-static void connect(struct hp3_engine *e, struct hp3_cm_pending *req, const struct hp3_cm_msg *m,
-	uint64_t now, struct hp3_acts *acts)
+static void connect(struct hp3_turn *t, struct hp3_cm_pending *req, const struct hp3_cm_msg *m)
 {
 	struct hp3_qp_event ev = {.kind = HP3_QP_UP,
 		.pairing = HP3_PAIRING_CM,
@@ -32,22 +31,20 @@ static void connect(struct hp3_engine *e, struct hp3_cm_pending *req, const stru
 
 	memcpy(ev.local, req->local, 16);
 	memcpy(ev.remote, req->remote, 16);
-	hp3_qp(e, &ev, now, acts);
+	hp3_qp(t->e, &ev, t->now, t->acts);
 	req->used = false;
 }
 
-static void disconnect(
-	struct hp3_engine *e, const struct hp3_cm_pending *by, uint64_t now, struct hp3_acts *acts)
+static void disconnect(struct hp3_turn *t, const struct hp3_cm_pending *by)
 {
 	uint32_t flow =
-		hp3_flow_at(e, HP3_ENDS(by), by->qpn, by->from_local ? HP3_DIR_TX : HP3_DIR_RX);
+		hp3_flow_at(t->e, HP3_ENDS(by), by->qpn, by->from_local ? HP3_DIR_TX : HP3_DIR_RX);
 
 	if (flow != HP3_NO_FLOW)
-		hp3_flow_epoch(e, flow, now, acts);
+		hp3_flow_epoch(t, flow);
 }
 
-void hp3_cm_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir, uint64_t now,
-	struct hp3_acts *acts)
+void hp3_cm_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, enum hp3_dir dir)
 {
 	const struct hp3_ends ends = hp3_pkt_ends(pkt, dir);
 	struct hp3_cm_pending c = {.used = true,
@@ -56,10 +53,10 @@ void hp3_cm_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir d
 		.vlan = ends.vlan};
 	struct hp3_cm_msg m;
 
-	if (!e->cfg.pair_by_cm)
+	if (!t->e->cfg.pair_by_cm)
 		return;
 	hp3_cm_parse(pkt->frame, &pkt->v, &m);
-	if (m.kind == HP3_CM_NONE || !hp3_pkt_icrc_ok(e, pkt))
+	if (m.kind == HP3_CM_NONE || !hp3_pkt_icrc_ok(t->e, pkt))
 		return;
 	c.comm_id = m.local_id;
 	c.qpn = m.qpn;
@@ -67,16 +64,16 @@ void hp3_cm_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir d
 	memcpy(c.local, ends.local, c.ipv6 ? 16 : 4);
 	memcpy(c.remote, ends.remote, c.ipv6 ? 16 : 4);
 	if (m.kind == HP3_CM_REQ) {
-		remember_request(e, &c);
+		remember_request(t->e, &c);
 	} else if (m.kind == HP3_CM_DREQ) {
-		disconnect(e, &c, now, acts);
+		disconnect(t, &c);
 	} else if (m.kind == HP3_CM_REP) {
 		for (uint32_t i = 0; i < HP3_CM_PENDING; i++) {
-			struct hp3_cm_pending *r = &e->cm[i];
+			struct hp3_cm_pending *r = &t->e->cm[i];
 
 			if (r->used && r->comm_id == m.remote_id && r->from_local != c.from_local &&
 				r->vlan == c.vlan && memcmp(r->local, c.local, 32) == 0)
-				connect(e, r, &m, now, acts);
+				connect(t, r, &m);
 		}
 	}
 }

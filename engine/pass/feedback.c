@@ -3,22 +3,22 @@
 #include "engine/pass/steady.h"
 
 /* Once per spell it is reported; in every cycle of it a better path may be looked for. */
-void hp3_severe(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+void hp3_severe(struct hp3_turn *t, uint32_t flow)
 {
-	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_flow *f = &t->e->flows[flow];
 	bool known = f->flags & HP3_FF_SEVERE;
 	struct hp3_event *ev;
 
 	f->flags |= HP3_FF_SEVERE;
 	if (!known) {
-		e->stats.severe++;
-		ev = hp3_event(e, flow, HP3_EV_SEVERE, now, acts);
+		t->e->stats.severe++;
+		ev = hp3_event(t, flow, HP3_EV_SEVERE);
 		ev->n_cycles = (uint8_t)hp3_monitor_evidence(&f->monitor, ev->cycles);
 		ev->cause = hp3_cause_of(ev->cycles, ev->n_cycles);
-		hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &ev->path);
+		hp3_monitor_estimates(&f->monitor, &t->e->cfg.monitor, &ev->path);
 	}
-	if (e->cfg.probing)
-		hp3_seek(e, flow, now, acts);
+	if (t->e->cfg.probing)
+		hp3_seek(t, flow);
 }
 /* CNPs and BECN of the old path after a move (cc/shield.h). */
 static bool is_stale(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
@@ -32,11 +32,10 @@ static bool is_stale(struct hp3_engine *e, const struct hp3_flow *f, uint64_t no
 	return hp3_shield_cnp(&m->shield, now) == HP3_CNP_CONSUME;
 }
 
-static bool is_withheld(
-	struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_pkt *pkt, uint64_t now)
+static bool is_withheld(struct hp3_turn *t, const struct hp3_flow *f, const struct hp3_pkt *pkt)
 {
-	return f->slot != HP3_NO_SLOT &&
-	       hp3_withheld_cnp(&e->moves[f->slot].withheld, pkt->v.pkey, now) == HP3_CNP_CONSUME;
+	return f->slot != HP3_NO_SLOT && hp3_withheld_cnp(&t->e->moves[f->slot].withheld,
+						 pkt->v.pkey, t->now) == HP3_CNP_CONSUME;
 }
 
 /*
@@ -45,16 +44,17 @@ static bool is_withheld(
  * first one sets off a search, where probes cost the flow nothing; until it has ended, or failed,
  * an RNIC that reacts itself does not know (rule 30).
  */
-static bool is_at_once(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+static bool is_at_once(struct hp3_turn *t, const struct hp3_flow *f)
 {
-	return e->cfg.cc.mode != HP3_CC_OFF && e->cfg.cc.withhold_percent != 0 && e->cfg.probing &&
-	       f->monitor.cnp && hp3_probe_kind_of(e, f->pair, now) == HP3_PROBE_PEER;
+	return t->e->cfg.cc.mode != HP3_CC_OFF && t->e->cfg.cc.withhold_percent != 0 &&
+	       t->e->cfg.probing && f->monitor.cnp &&
+	       hp3_probe_kind_of(t, f->pair) == HP3_PROBE_PEER;
 }
 
 /* Rule 5: where the RNIC does not do congestion control, what speaks of it stops here. */
-void hp3_cnp_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now,
-	struct hp3_verdict *vd, struct hp3_acts *acts)
+void hp3_cnp_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
 {
+	struct hp3_engine *e = t->e;
 	uint32_t flow = hp3_pkt_flow(e, pkt, HP3_DIR_RX);
 	struct hp3_flow *f;
 
@@ -65,18 +65,18 @@ void hp3_cnp_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now,
 	if (flow == HP3_NO_FLOW || !hp3_pkt_icrc_ok(e, pkt))
 		return;
 	f = &e->flows[flow];
-	if (is_stale(e, f, now)) {
+	if (is_stale(e, f, t->now)) {
 		e->stats.cnps_stale++;
 		vd->kind = HP3_CONSUME;
 		return;
 	}
 	if (f->state == HP3_RFR_PROBING)
 		hp3_seek_marked(&e->moves[f->slot]);
-	hp3_rate_marked(e, flow, now);
+	hp3_rate_marked(e, flow, t->now);
 	if (is_watched(e, f) &&
-		(hp3_monitor_cnp(&f->monitor, &e->cfg.monitor, now) || is_at_once(e, f, now)))
-		hp3_severe(e, flow, now, acts);
-	if (is_withheld(e, f, pkt, now)) {
+		(hp3_monitor_cnp(&f->monitor, &e->cfg.monitor, t->now) || is_at_once(t, f)))
+		hp3_severe(t, flow);
+	if (is_withheld(t, f, pkt)) {
 		e->stats.cnps_withheld++;
 		vd->kind = HP3_CONSUME;
 	}
@@ -100,23 +100,23 @@ static bool peer_listens(const struct hp3_engine *e, const struct hp3_flow *f, u
 }
 
 /* A request of the peer arrived marked. */
-void hp3_ce_seen(
-	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_acts *acts)
+void hp3_ce_seen(struct hp3_turn *t, const struct hp3_pkt *pkt)
 {
-	uint32_t flow = hp3_pkt_flow(e, pkt, HP3_DIR_RX);
+	uint32_t flow = hp3_pkt_flow(t->e, pkt, HP3_DIR_RX);
 	struct hp3_flow *f;
 	struct hp3_act *a;
 
 	if (flow == HP3_NO_FLOW)
 		return;
-	f = &e->flows[flow];
-	e->stats.ce_seen++;
-	if (hp3_np_ce(&e->np[flow], &e->cfg.cc.np, peer_listens(e, f, now), now) != HP3_NP_SEND_CNP)
+	f = &t->e->flows[flow];
+	t->e->stats.ce_seen++;
+	if (hp3_np_ce(&t->e->np[flow], &t->e->cfg.cc.np, peer_listens(t->e, f, t->now), t->now) !=
+		HP3_NP_SEND_CNP)
 		return;
-	a = hp3_act(acts, HP3_ACT_CNP, flow);
+	a = hp3_act(t, HP3_ACT_CNP, flow);
 	a->pkey = pkt->v.pkey;
 	a->port = hp3_flow_port(f);
-	e->stats.cnps_made++;
+	t->e->stats.cnps_made++;
 }
 
 void hp3_reply_leaves(

@@ -9,11 +9,11 @@
 
 #define SHORT_FRAME 160u /* replies up to this long are checked before they mean anything */
 
-static uint32_t first_packet(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now)
+static uint32_t first_packet(struct hp3_turn *t, const struct hp3_pkt *pkt)
 {
 	const struct hp3_ends ends = hp3_pkt_ends(pkt, HP3_DIR_TX);
 
-	return hp3_flow_add(e, &ends, pkt->v.dest_qpn, now);
+	return hp3_flow_add(t, &ends, pkt->v.dest_qpn);
 }
 
 /* Fragments have no ports to rewrite: their address pair becomes immovable (rule 17). */
@@ -26,13 +26,12 @@ static void fragment_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, enum 
 		e->pairs.pairs[pair].pinned = true;
 }
 
-static void other_packet(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir,
-	uint64_t now, struct hp3_acts *acts)
+static void other_packet(struct hp3_turn *t, const struct hp3_pkt *pkt, enum hp3_dir dir)
 {
 	if (pkt->v.class == HP3_CLASS_CM)
-		hp3_cm_seen(e, pkt, dir, now, acts);
+		hp3_cm_seen(t, pkt, dir);
 	else if (pkt->v.class == HP3_CLASS_OTHER && pkt->v.reason == HP3_PARSE_FRAGMENT)
-		fragment_seen(e, pkt, dir);
+		fragment_seen(t->e, pkt, dir);
 }
 
 static inline void reply_leaves(
@@ -65,7 +64,7 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	*vd = (struct hp3_verdict){.kind = HP3_PASS, .sport = v->sport, .flow = HP3_NO_FLOW};
 	if (v->class != HP3_CLASS_RC_REQUEST) {
 		if (v->class != HP3_CLASS_RC_REPLY)
-			other_packet(e, pkt, HP3_DIR_TX, now, acts);
+			other_packet(&(struct hp3_turn){e, now, acts}, pkt, HP3_DIR_TX);
 		else
 			reply_leaves(e, pkt, now, vd);
 		return;
@@ -73,7 +72,7 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	e->stats.tx_requests++;
 	flow = hp3_pkt_flow(e, pkt, HP3_DIR_TX);
 	if (HP3_UNLIKELY(flow == HP3_NO_FLOW)) {
-		flow = first_packet(e, pkt, now);
+		flow = first_packet(&(struct hp3_turn){e, now, acts}, pkt);
 		if (flow == HP3_NO_FLOW) {
 			e->stats.untracked++;
 			return;
@@ -88,7 +87,7 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 		    (f->flags & (HP3_FF_STARTED | HP3_FF_PAIRED | HP3_FF_PACED |
 					HP3_FF_IDLE_PROOF)) != (HP3_FF_STARTED | HP3_FF_PAIRED) ||
 		    v->psn != f->stream.nxt || f->stream.open_len != 0 || f->pmtu_log2 == 0)) {
-		hp3_tx_slow(e, flow, pkt, now, vd, acts);
+		hp3_tx_slow(&(struct hp3_turn){e, now, acts}, flow, pkt, vd);
 		f->home = v->sport;
 		if (f->watch & HP3_FW_ASK)
 			ask(f, v, vd);
@@ -108,34 +107,34 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
  * A reply while a move is under way. One that would change anything has its ICRC checked (rule 6);
  * `sound`: that has been done.
  */
-static void rx_moving(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, bool sound,
-	uint64_t now, struct hp3_verdict *vd, struct hp3_acts *acts)
+static void rx_moving(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, bool sound,
+	struct hp3_verdict *vd)
 {
-	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_move *m = &e->moves[f->slot];
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_move *m = &t->e->moves[f->slot];
 	struct hp3_stream after = f->stream;
 	enum hp3_rfr_input input = hp3_rfr_reply(f->state, &after, &m->closing, &pkt->v);
 
-	if (f->state == HP3_RFR_PROBING && sound && hp3_seek_reply(e, flow, &pkt->v, now, vd, acts))
+	if (f->state == HP3_RFR_PROBING && sound && hp3_seek_reply(t, flow, &pkt->v, vd))
 		return;
 	/* Idle is no proof while a retransmission may still travel (rule 7). */
 	if (input == HP3_RFR_IN_DRAINED && f->state == HP3_RFR_CLOSING &&
 		((f->flags & HP3_FF_WENT_BACK) || m->errand.kind == HP3_ERRAND_BEHIND_DRAIN))
 		input = HP3_RFR_IN_NONE;
-	if (input == HP3_RFR_IN_DRAINED && e->cfg.beside)
+	if (input == HP3_RFR_IN_DRAINED && t->e->cfg.beside)
 		input = HP3_RFR_IN_NONE; /* the actuator knows */
 	if ((input != HP3_RFR_IN_NONE || f->state == HP3_RFR_RESUMING) && !sound &&
-		!hp3_pkt_icrc_ok(e, pkt))
+		!hp3_pkt_icrc_ok(t->e, pkt))
 		return;
 	f->stream = after;
 	if (input == HP3_RFR_IN_CONTRADICTION) {
-		e->stats.contradictions++;
-		hp3_flow_unpair(e, flow, now, acts);
+		t->e->stats.contradictions++;
+		hp3_flow_unpair(t, flow);
 	} else if (input == HP3_RFR_IN_DRAINED && m->errand.kind == HP3_ERRAND_BEHIND_DRAIN) {
-		if (hp3_move_input(e, flow, HP3_RFR_IN_ASK, now, acts) == HP3_RFR_DO_PROBE)
-			hp3_seek_drained(e, flow, now, acts);
+		if (hp3_move_input(t, flow, HP3_RFR_IN_ASK) == HP3_RFR_DO_PROBE)
+			hp3_seek_drained(t, flow);
 	} else if (input != HP3_RFR_IN_NONE) {
-		hp3_move_input(e, flow, input, now, acts);
+		hp3_move_input(t, flow, input);
 	}
 }
 
@@ -154,7 +153,7 @@ static void rx_steady(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 	} else if (kind == HP3_REPLY_BEYOND && (f->flags & HP3_FF_STARTED) &&
 		   (sound || hp3_pkt_icrc_ok(e, pkt))) {
 		e->stats.contradictions++;
-		hp3_flow_unpair(e, flow, now, acts);
+		hp3_flow_unpair(&(struct hp3_turn){e, now, acts}, flow);
 	}
 }
 
@@ -224,17 +223,17 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 	*vd = (struct hp3_verdict){.kind = HP3_PASS, .sport = v->sport, .flow = HP3_NO_FLOW};
 	if (v->class != HP3_CLASS_RC_REPLY) {
 		if (v->class == HP3_CLASS_CNP)
-			hp3_cnp_seen(e, pkt, now, vd, acts);
+			hp3_cnp_seen(&(struct hp3_turn){e, now, acts}, pkt, vd);
 		else if (v->class != HP3_CLASS_RC_REQUEST)
-			other_packet(e, pkt, HP3_DIR_RX, now, acts);
+			other_packet(&(struct hp3_turn){e, now, acts}, pkt, HP3_DIR_RX);
 		else if (e->np != NULL && (v->flags & HP3_VF_CE))
-			hp3_ce_seen(e, pkt, now, acts);
+			hp3_ce_seen(&(struct hp3_turn){e, now, acts}, pkt);
 		return;
 	}
 	e->stats.rx_replies++;
 	flow = hp3_pkt_flow(e, pkt, HP3_DIR_RX);
 	if (HP3_UNLIKELY(flow == HP3_NO_FLOW)) {
-		hp3_challenge_rx(e, pkt, now, acts);
+		hp3_challenge_rx(&(struct hp3_turn){e, now, acts}, pkt);
 		return;
 	}
 	vd->flow = flow;
@@ -258,7 +257,7 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 	if (HP3_LIKELY(f->state == HP3_RFR_STEADY) || (f->state == HP3_RFR_SEEKING && !refused))
 		rx_steady(e, flow, pkt, sound, now, acts);
 	else
-		rx_moving(e, flow, pkt, sound, now, vd, acts);
+		rx_moving(&(struct hp3_turn){e, now, acts}, flow, pkt, sound, vd);
 	if (v->flags & HP3_VF_AETH) { /* for a NAK of ours (rule 4) */
 		f->msn = v->msn & HP3_PSN_MASK;
 		f->pkey = v->pkey;
@@ -268,7 +267,7 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 	else if (sound && !(f->watch & HP3_FW_SURE))
 		confirm(e, f, v);
 	if (f->state == HP3_RFR_RESUMING)
-		hp3_resume_rx(e, flow, now, acts);
+		hp3_resume_rx(&(struct hp3_turn){e, now, acts}, flow);
 	if (HP3_UNLIKELY(v->flags & HP3_VF_BECN))
 		hp3_becn_seen(e, flow, now, vd);
 	watch_reply(e, flow, v, una, now, acts);
@@ -276,7 +275,7 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 		hp3_psn_diff(f->stream.una, f->mark_psn) > 0)
 		f->flags &= (uint16_t) ~(HP3_FF_RNR | HP3_FF_CLOSE_ACK);
 	if (f->stream.una == una)
-		hp3_challenge_claimed(e, flow, pkt, now, acts);
+		hp3_challenge_claimed(&(struct hp3_turn){e, now, acts}, flow, pkt);
 }
 
 void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,

@@ -9,21 +9,18 @@
 #include "engine/seek/seek.h"
 
 /* transmit.c: everything but the next packet of a paired, unpaced flow in steady state */
-void hp3_tx_slow(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
-	struct hp3_verdict *vd, struct hp3_acts *acts);
+void hp3_tx_slow(
+	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
 
 /* feedback.c */
-void hp3_severe(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
-void hp3_cnp_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now,
-	struct hp3_verdict *vd, struct hp3_acts *acts);
+void hp3_severe(struct hp3_turn *t, uint32_t flow);
+void hp3_cnp_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
 void hp3_becn_seen(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_verdict *vd);
-void hp3_ce_seen(
-	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_acts *acts);
+void hp3_ce_seen(struct hp3_turn *t, const struct hp3_pkt *pkt);
 void hp3_reply_leaves(
 	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd);
 
 /* cm.c */
-void hp3_cm_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir, uint64_t now,
-	struct hp3_acts *acts);
+void hp3_cm_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, enum hp3_dir dir);
 
 #endif

@@ -37,7 +37,7 @@ static inline void watch_reply(struct hp3_engine *e, uint32_t flow, const struct
 		return;
 	if (hp3_monitor_reply(&f->monitor, &e->cfg.monitor, v->psn, v->flags & HP3_VF_BECN,
 		    acked << f->pmtu_log2, now))
-		hp3_severe(e, flow, now, acts);
+		hp3_severe(&(struct hp3_turn){e, now, acts}, flow);
 	else if (HP3_UNLIKELY(f->flags & HP3_FF_SEVERE) && hp3_monitor_calm(&f->monitor))
 		f->flags &= (uint16_t)~HP3_FF_SEVERE;
 }

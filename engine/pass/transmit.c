@@ -2,34 +2,34 @@
 /* Request packets that are not simply the next one of a flow in steady state. */
 #include "engine/pass/steady.h"
 
-static void tx_retransmit(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v,
-	uint64_t now, struct hp3_verdict *vd, struct hp3_acts *acts)
+static void tx_retransmit(
+	struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, struct hp3_verdict *vd)
 {
-	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_flow *f = &t->e->flows[flow];
 	bool first = !(f->flags & HP3_FF_WENT_BACK);
 
-	e->stats.retransmits++;
+	t->e->stats.retransmits++;
 	if (f->retransmits < HP3_RETRANSMITS_MAX)
 		f->retransmits++;
 	f->flags &= (uint16_t) ~(HP3_FF_LAST_CLOSE | HP3_FF_IDLE_PROOF);
 	f->flags |= HP3_FF_WENT_BACK;
 	if (hp3_psn_diff(v->psn, f->stream.una) < 0)
 		f->watch |= HP3_FW_DOUBT;
-	if (is_watched(e, f))
+	if (is_watched(t->e, f))
 		hp3_monitor_retransmit(&f->monitor);
 	if (!(f->watch & HP3_FW_ARMED) && (f->flags & HP3_FF_PAIRED))
-		hp3_active_add(e, flow, now);
+		hp3_active_add(t->e, flow, t->now);
 	if (f->watch & HP3_FW_GUARD)
-		hp3_guard_tx(e, flow, v, hp3_psn_add(v->psn, hp3_request_span(v, f->pmtu_log2)));
+		hp3_guard_tx(t->e, flow, v, hp3_psn_add(v->psn, hp3_request_span(v, f->pmtu_log2)));
 #ifdef HP3_BREAK_RETRANSMIT_NEW_PORT
 	if (f->state == HP3_RFR_DRAINING) {
-		vd->sport = e->moves[f->slot].to;
+		vd->sport = t->e->moves[f->slot].to;
 		return;
 	}
 #endif
-	hp3_move_input(e, flow, HP3_RFR_IN_TX_RETRANSMIT, now, acts);
+	hp3_move_input(t, flow, HP3_RFR_IN_TX_RETRANSMIT);
 	if (f->pairing <= HP3_PAIRING_CHALLENGE)
-		hp3_challenge_went_back(e, flow, v->psn, first, now, acts);
+		hp3_challenge_went_back(t, flow, v->psn, first);
 	if ((f->flags & HP3_FF_CLOSE_ACK) && v->psn == f->mark_psn &&
 		!(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)))
 		vd->flags |= HP3_SET_ACKREQ;
@@ -54,50 +54,50 @@ static struct hp3_held held_of(const struct hp3_flow *f, const struct hp3_pkt *p
 }
 
 /* Held by a move; false: no room, the move is over, and what was held has left. */
-static bool hold(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt,
-	enum hp3_tx_kind kind, uint64_t now, struct hp3_verdict *vd, struct hp3_acts *acts)
+static bool hold(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt,
+	enum hp3_tx_kind kind, struct hp3_verdict *vd)
 {
-	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_held h = held_of(f, pkt, kind, 0);
 
-	vd->held = hp3_hold_put(e, flow, &h);
+	vd->held = hp3_hold_put(t->e, flow, &h);
 	if (vd->held == 0) {
-		hp3_move_input(e, flow, HP3_RFR_IN_HOLD_FULL, now, acts);
+		hp3_move_input(t, flow, HP3_RFR_IN_HOLD_FULL);
 		return false;
 	}
-	e->moves[f->slot].moved_pkts++;
-	e->moves[f->slot].moved_bytes += pkt->len;
+	t->e->moves[f->slot].moved_pkts++;
+	t->e->moves[f->slot].moved_bytes += pkt->len;
 	vd->kind = HP3_HOLD;
 	return true;
 }
 
 /* A packet while a move is under way. */
-static void tx_moving(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt,
-	enum hp3_tx_kind kind, uint64_t now, struct hp3_verdict *vd, struct hp3_acts *acts)
+static void tx_moving(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt,
+	enum hp3_tx_kind kind, struct hp3_verdict *vd)
 {
 	const bool read = pkt->v.flags & (HP3_VF_READ | HP3_VF_ATOMIC);
-	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_move *m = &e->moves[f->slot];
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_move *m = &t->e->moves[f->slot];
 
 	if (f->state == HP3_RFR_RESUMING) {
-		if (!e->cfg.beside && !hp3_resume_tx(e, flow, pkt, kind, now, acts))
-			hold(e, flow, pkt, kind, now, vd, acts);
+		if (!t->e->cfg.beside && !hp3_resume_tx(t, flow, pkt, kind))
+			hold(t, flow, pkt, kind, vd);
 		return;
 	}
-	if (kind == HP3_TX_RETRANSMIT || e->cfg.beside ||
+	if (kind == HP3_TX_RETRANSMIT || t->e->cfg.beside ||
 		(f->state == HP3_RFR_CLOSING &&
 			(m->held_pkts != 0 || (m->errand.kind == HP3_ERRAND_BEHIND_DRAIN && read))))
 		return; /* what waits for the pacer closes first */
-	switch (hp3_move_input(e, flow, HP3_RFR_IN_TX_NEW, now, acts)) {
+	switch (hp3_move_input(t, flow, HP3_RFR_IN_TX_NEW)) {
 	case HP3_RFR_DO_CLOSE:
-		hp3_move_close(e, flow, f->stream.hi, hp3_stream_end(&f->stream), now, acts);
+		hp3_move_close(t, flow, f->stream.hi, hp3_stream_end(&f->stream));
 #ifndef HP3_BREAK_NO_ACKREQ
 		if (!read)
 			vd->flags |= HP3_SET_ACKREQ;
 #endif
 		break;
 	case HP3_RFR_DO_HOLD:
-		hold(e, flow, pkt, kind, now, vd, acts);
+		hold(t, flow, pkt, kind, vd);
 		break;
 	default:
 		break;
@@ -105,60 +105,59 @@ static void tx_moving(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 }
 
 /* The first packet of a queue pair, or of its next epoch. */
-static void start(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now,
-	struct hp3_acts *acts)
+static void start(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 {
-	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_flow *f = &t->e->flows[flow];
 
 	hp3_stream_reset(&f->stream, v->psn);
-	if (e->began[flow] == HP3_NO_PSN)
-		e->began[flow] = v->psn;
+	if (t->e->began[flow] == HP3_NO_PSN)
+		t->e->began[flow] = v->psn;
 	f->flags |= HP3_FF_STARTED;
 	f->home = v->sport;
 	if (f->flags & HP3_FF_MOVED)
-		hp3_set_port(e, f, f->port); /* placed: perhaps just where the RNIC would go */
+		hp3_set_port(t->e, f, f->port); /* placed: perhaps just where the RNIC would go */
 	if (f->state == HP3_RFR_SEEKING)
-		hp3_setup_late(e, flow, now, acts);
+		hp3_setup_late(t, flow);
 }
 
 /* Everything but the next packet of a paired, unpaced flow in steady state. */
-void hp3_tx_slow(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt, uint64_t now,
-	struct hp3_verdict *vd, struct hp3_acts *acts)
+void hp3_tx_slow(
+	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
 {
-	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_flow *f = &t->e->flows[flow];
 	enum hp3_tx_kind kind;
 	struct hp3_held h;
 
 	if (!(f->flags & HP3_FF_STARTED))
-		start(e, flow, &pkt->v, now, acts);
+		start(t, flow, &pkt->v);
 	else if ((f->flags & HP3_FF_IDLE_PROOF) && f->state == HP3_RFR_STEADY &&
 		 pkt->v.psn == f->stream.nxt)
-		hp3_wake(e, flow, &pkt->v, now, acts);
+		hp3_wake(t, flow, &pkt->v);
 	kind = hp3_stream_tx(&f->stream, &pkt->v, &f->pmtu_log2);
 	if (kind == HP3_TX_EPOCH) {
-		hp3_flow_epoch(e, flow, now, acts);
-		start(e, flow, &pkt->v, now, acts);
+		hp3_flow_epoch(t, flow);
+		start(t, flow, &pkt->v);
 		kind = hp3_stream_tx(&f->stream, &pkt->v, &f->pmtu_log2);
 	}
 	if (kind == HP3_TX_RETRANSMIT)
-		tx_retransmit(e, flow, &pkt->v, now, vd, acts);
+		tx_retransmit(t, flow, &pkt->v, vd);
 	else
-		note_new(e, flow, &pkt->v);
+		note_new(t->e, flow, &pkt->v);
 	if (f->state > HP3_RFR_SEEKING) {
-		tx_moving(e, flow, pkt, kind, now, vd, acts);
+		tx_moving(t, flow, pkt, kind, vd);
 	} else if (kind == HP3_TX_NEW) {
-		watch_sent(e, flow, &pkt->v, now);
-		if (!(f->flags & HP3_FF_PAIRED) && hp3_challenge_tx(e, flow, pkt, now, acts))
+		watch_sent(t->e, flow, &pkt->v, t->now);
+		if (!(f->flags & HP3_FF_PAIRED) && hp3_challenge_tx(t, flow, pkt))
 			vd->flags |= HP3_SET_ACKREQ;
 	}
 	vd->sport = f->flags & HP3_FF_MOVED ? f->port : pkt->v.sport;
 #ifdef HP3_BREAK_RETRANSMIT_NEW_PORT
 	if (kind == HP3_TX_RETRANSMIT && f->state == HP3_RFR_DRAINING)
-		vd->sport = e->moves[f->slot].to;
+		vd->sport = t->e->moves[f->slot].to;
 #endif
 	/* In DRAINING only the closing packet passes, and in RESUMING what goes first. */
 	if ((f->flags & HP3_FF_PACED) && vd->kind == HP3_PASS && f->state <= HP3_RFR_CLOSING) {
 		h = held_of(f, pkt, kind, vd->flags);
-		hp3_rate_tx(e, flow, &h, now, vd, acts);
+		hp3_rate_tx(t, flow, &h, vd);
 	}
 }

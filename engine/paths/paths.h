@@ -38,12 +38,12 @@ void hp3_tell_init(struct hp3_engine *e, uint32_t *ring, uint8_t *waits);
 void hp3_tell_changed(struct hp3_engine *e, uint32_t pair);
 /* The pair is active: is it time to say so again? */
 void hp3_tell_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now);
-void hp3_tell_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
+void hp3_tell_tick(struct hp3_turn *t);
 
 /* trace.c: what is sent, and what comes back */
 void hp3_tracing_init(struct hp3_engine *e, void *mem, struct hp3_trace_pair *pairs);
 /* Traces that are due, as actions. */
-void hp3_trace_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
+void hp3_trace_tick(struct hp3_turn *t);
 /* The pair is new, or gone. */
 void hp3_trace_forget(struct hp3_engine *e, uint32_t pair);
 

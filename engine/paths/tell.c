@@ -50,35 +50,35 @@ static uint32_t counts_of(
 	return n;
 }
 
-void hp3_tell_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
+void hp3_tell_tick(struct hp3_turn *t)
 {
-	struct hp3_tell *t = &e->tell;
+	struct hp3_tell *tell = &t->e->tell;
 
-	if (now < t->due)
+	if (t->now < tell->due)
 		return;
-	while (t->n != 0 && acts->n < HP3_ACTS_MAX) {
-		uint32_t pair = t->ring[t->head];
-		struct hp3_pair *p = &e->pairs.pairs[pair];
+	while (tell->n != 0 && t->acts->n < HP3_ACTS_MAX) {
+		uint32_t pair = tell->ring[tell->head];
+		struct hp3_pair *p = &t->e->pairs.pairs[pair];
 		struct hp3_path_count any;
 		bool some;
 
-		if (p->nflows != 0 && now < p->told_at + e->cfg.tell_ns) {
-			t->due = p->told_at + e->cfg.tell_ns;
+		if (p->nflows != 0 && t->now < p->told_at + t->e->cfg.tell_ns) {
+			tell->due = p->told_at + t->e->cfg.tell_ns;
 			return;
 		}
-		t->head = t->head + 1 == e->cfg.max_pairs ? 0 : t->head + 1;
-		t->n--;
-		t->waits[pair] = 0;
+		tell->head = tell->head + 1 == t->e->cfg.max_pairs ? 0 : tell->head + 1;
+		tell->n--;
+		tell->waits[pair] = 0;
 		if (p->nflows == 0 || p->peer_seen == 0)
 			continue;
-		some = counts_of(e, pair, &any, 1) != 0;
-		p->told_at = now;
+		some = counts_of(t->e, pair, &any, 1) != 0;
+		p->told_at = t->now;
 		if (some || p->told_some) /* that there are none any more is news, too */
-			hp3_act(acts, HP3_ACT_TELL, p->flows);
+			hp3_act(t, HP3_ACT_TELL, p->flows);
 		p->told_some = some;
 	}
-	t->due = t->n != 0 ? now : UINT64_MAX;
-	acts->more |= t->n != 0;
+	tell->due = tell->n != 0 ? t->now : UINT64_MAX;
+	t->acts->more |= tell->n != 0;
 }
 
 uint32_t hp3_load_to_names(

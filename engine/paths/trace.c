@@ -41,50 +41,48 @@ static struct hp3_trace_air *free_air(struct hp3_tracing *t)
 	return NULL;
 }
 
-static bool may_send(const struct hp3_engine *e, uint64_t now, const struct hp3_acts *acts)
+static bool may_send(struct hp3_turn *t)
 {
-	return acts->n < HP3_ACTS_MAX &&
-	       hp3_limit_ready(&e->cfg.traces, e->tracing->spent_until, now) &&
-	       free_air(e->tracing) != NULL;
+	return t->acts->n < HP3_ACTS_MAX &&
+	       hp3_limit_ready(&t->e->cfg.traces, t->e->tracing->spent_until, t->now) &&
+	       free_air(t->e->tracing) != NULL;
 }
 
-static struct hp3_trace_air *send(
-	struct hp3_engine *e, const struct hp3_trace_want *w, uint64_t now, struct hp3_acts *acts)
+static struct hp3_trace_air *send(struct hp3_turn *t, const struct hp3_trace_want *w)
 {
-	const struct hp3_flow *f = &e->flows[w->flow];
-	struct hp3_trace_air *air = free_air(e->tracing);
-	struct hp3_act *a = hp3_act(acts, HP3_ACT_TRACE, w->flow);
+	const struct hp3_flow *f = &t->e->flows[w->flow];
+	struct hp3_trace_air *air = free_air(t->e->tracing);
+	struct hp3_act *a = hp3_act(t, HP3_ACT_TRACE, w->flow);
 
-	*air = (struct hp3_trace_air){.end = now + 2 * e->cfg.trace_timeout_ns,
-		.id = ((uint32_t)hp3_random(&e->rng) & ~SLOT_MASK) |
-		      (uint32_t)(air - e->tracing->air),
+	*air = (struct hp3_trace_air){.end = t->now + 2 * t->e->cfg.trace_timeout_ns,
+		.id = ((uint32_t)hp3_random(&t->e->rng) & ~SLOT_MASK) |
+		      (uint32_t)(air - t->e->tracing->air),
 		.pair = f->pair,
 		.use = HP3_TRACE_PAIR};
 	a->port = w->port;
 	a->op = w->ttl;
 	a->probe_id = air->id;
 	a->psn = (f->stream.una - 1) & HP3_PSN_MASK;
-	hp3_limit_spend(&e->cfg.traces, &e->tracing->spent_until, now);
-	e->stats.trace_asks++;
+	hp3_limit_spend(&t->e->cfg.traces, &t->e->tracing->spent_until, t->now);
+	t->e->stats.trace_asks++;
 	return air;
 }
 
 /* What an operator wants to see comes first. */
-static void send_wanted(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
+static void send_wanted(struct hp3_turn *t)
 {
-	struct hp3_trace_wanted *w = &e->tracing->wanted;
+	struct hp3_trace_wanted *w = &t->e->tracing->wanted;
 	uint32_t flow;
 
-	while (w->next < w->n && may_send(e, now, acts)) {
+	while (w->next < w->n && may_send(t)) {
 		const struct hp3_trace_answer *a = &w->answer[w->next];
 		struct hp3_trace_air *air;
 
-		flow = hp3_trace_flow(e, w->pair, e->tracing->pair[w->pair].qpn);
+		flow = hp3_trace_flow(t->e, w->pair, t->e->tracing->pair[w->pair].qpn);
 		if (flow == HP3_NO_FLOW)
 			return;
-		air = send(e,
-			&(struct hp3_trace_want){.flow = flow, .port = a->port, .ttl = a->ttl}, now,
-			acts);
+		air = send(
+			t, &(struct hp3_trace_want){.flow = flow, .port = a->port, .ttl = a->ttl});
 		air->use = HP3_TRACE_OPERATOR;
 		air->index = (uint8_t)w->next++;
 	}
@@ -145,25 +143,25 @@ static void expire(struct hp3_engine *e, uint64_t now)
 	}
 }
 
-void hp3_trace_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
+void hp3_trace_tick(struct hp3_turn *t)
 {
-	struct hp3_tracing *t = e->tracing;
-	uint32_t looks = e->cfg.max_pairs < LOOKS ? e->cfg.max_pairs : LOOKS;
-	uint64_t period = SECOND / e->cfg.traces.rate;
+	struct hp3_tracing *tracing = t->e->tracing;
+	uint32_t looks = t->e->cfg.max_pairs < LOOKS ? t->e->cfg.max_pairs : LOOKS;
+	uint64_t period = SECOND / t->e->cfg.traces.rate;
 	struct hp3_trace_want w;
 
-	if (now < t->due)
+	if (t->now < tracing->due)
 		return;
-	expire(e, now);
-	send_wanted(e, now, acts);
-	for (; looks > 0 && may_send(e, now, acts); looks--) {
-		uint32_t pair = t->hand;
+	expire(t->e, t->now);
+	send_wanted(t);
+	for (; looks > 0 && may_send(t); looks--) {
+		uint32_t pair = tracing->hand;
 
-		t->hand = pair + 1 < e->cfg.max_pairs ? pair + 1 : 0;
-		if (e->pairs.pairs[pair].nflows != 0 && hp3_trace_next(e, pair, now, &w))
-			send(e, &w, now, acts);
+		tracing->hand = pair + 1 < t->e->cfg.max_pairs ? pair + 1 : 0;
+		if (t->e->pairs.pairs[pair].nflows != 0 && hp3_trace_next(t->e, pair, t->now, &w))
+			send(t, &w);
 	}
-	t->due = now + (period < PERIOD_NS ? period : PERIOD_NS);
+	tracing->due = t->now + (period < PERIOD_NS ? period : PERIOD_NS);
 }
 
 /* --- for operators --- */

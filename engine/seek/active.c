@@ -121,20 +121,19 @@ static uint32_t learnt(uint32_t was, uint32_t seen, uint32_t least)
  * longest at most. Shorter ones than can be seen here are none; nor is one that the RNIC ended, or
  * during which the port in use lost probes.
  */
-static void note_pause(
-	struct hp3_engine *e, struct hp3_flow *f, const struct hp3_active *a, uint64_t now)
+static void note_pause(struct hp3_turn *t, struct hp3_flow *f, const struct hp3_active *a)
 {
-	struct hp3_pair *p = &e->pairs.pairs[f->pair];
-	uint64_t pause = now - longest(a->since, e->awake);
+	struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
+	uint64_t pause = t->now - longest(a->since, t->e->awake);
 
-	p->heard = now;
+	p->heard = t->now;
 	if (f->retransmits != a->retransmits || (f->watch & HP3_FW_BLAMED))
 		return;
-	if (pause >= 2 * period(e)) {
-		f->pause = learnt(f->pause, hp3_pause_code(pause), hp3_pause_code(period(e)));
-		p->pause =
-			(uint8_t)learnt(p->pause, hp3_pause_code(pause), hp3_pause_code(period(e)));
-	} else if (hp3_random_below(&e->rng, FORGET) == 0) {
+	if (pause >= 2 * period(t->e)) {
+		f->pause = learnt(f->pause, hp3_pause_code(pause), hp3_pause_code(period(t->e)));
+		p->pause = (uint8_t)learnt(
+			p->pause, hp3_pause_code(pause), hp3_pause_code(period(t->e)));
+	} else if (hp3_random_below(&t->e->rng, FORGET) == 0) {
 		f->pause -= f->pause != 0;
 		p->pause -= p->pause != 0;
 	}
@@ -152,72 +151,73 @@ static bool read_waits(const struct hp3_flow *f)
 	       s->una != hp3_psn_add(s->hi, hp3_read_span(s->open_len, f->pmtu_log2));
 }
 
-static void go_on(struct hp3_engine *e, struct hp3_flow *f, struct hp3_active *a, uint64_t now)
+static void go_on(struct hp3_turn *t, struct hp3_flow *f, struct hp3_active *a)
 {
-	note_pause(e, f, a, now);
+	note_pause(t, f, a);
 	f->watch &= (uint16_t) ~(HP3_FW_NAKED | HP3_FW_QUIET | HP3_FW_ANEW | HP3_FW_BLAMED);
 	a->una = f->stream.una;
 	a->retransmits = f->retransmits;
-	a->since = now;
-	hp3_path_refresh(e, f, now);
-	if (e->tell.ring != NULL)
-		hp3_tell_refresh(e, f->pair, now);
+	a->since = t->now;
+	hp3_path_refresh(t->e, f, t->now);
+	if (t->e->tell.ring != NULL)
+		hp3_tell_refresh(t->e, f->pair, t->now);
 }
 
 /* True: it stays in the ring. */
-static bool look(struct hp3_engine *e, struct hp3_active *a, uint64_t now, struct hp3_acts *acts)
+static bool look(struct hp3_turn *t, struct hp3_active *a)
 {
 	const uint16_t live = HP3_FF_USED | HP3_FF_PAIRED | HP3_FF_STARTED;
-	struct hp3_flow *f = &e->flows[a->flow];
+	struct hp3_flow *f = &t->e->flows[a->flow];
 	bool due;
 
 	if ((f->flags & live) != live)
 		return false;
 	if (f->stream.una != a->una || (f->watch & HP3_FW_ANEW))
-		go_on(e, f, a, now);
-	due = is_due(e, f);
+		go_on(t, f, a);
+	due = is_due(t->e, f);
 	if (!due || !a->asked)
-		a->since = now; /* perhaps it has just been asked for */
+		a->since = t->now; /* perhaps it has just been asked for */
 	a->asked = due;
 	if (hp3_stream_idle(&f->stream) && !read_waits(f))
 		return false;
-	if (is_stalled(e, f, a, now)) {
+	if (is_stalled(t->e, f, a, t->now)) {
 		if (f->watch & HP3_FW_QUIET)
 			return false;
-		hp3_seek_dead(e, a->flow, a->una, a->since, now, acts);
+		hp3_seek_dead(t, a->flow, a->una, a->since);
 	}
 	return true;
 }
 
-void hp3_active_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
+void hp3_active_tick(struct hp3_turn *t)
 {
+	struct hp3_engine *e = t->e;
 	uint32_t looks = LOOKS;
 
-	if (now < e->active_due)
+	if (t->now < e->active_due)
 		return;
-	if (now - e->active_due > period(e) / 2)
-		e->awake = now;
-	while (e->active_n != 0 && e->active[e->active_head].due <= now) {
+	if (t->now - e->active_due > period(e) / 2)
+		e->awake = t->now;
+	while (e->active_n != 0 && e->active[e->active_head].due <= t->now) {
 		struct hp3_active a = e->active[e->active_head];
 
-		if (acts->n + HP3_ROUND_PROBES + 2 > HP3_ACTS_MAX) {
-			acts->more = true;
+		if (t->acts->n + HP3_ROUND_PROBES + 2 > HP3_ACTS_MAX) {
+			t->acts->more = true;
 			return;
 		}
 		if (looks-- == 0)
 			break;
 		e->active_head = e->active_head + 1 == e->cfg.max_flows ? 0 : e->active_head + 1;
 		e->active_n--;
-		if (look(e, &a, now, acts)) {
-			a.due = now + period(e);
+		if (look(t, &a)) {
+			a.due = t->now + period(e);
 			push(e, &a);
 		} else {
 			e->flows[a.flow].watch &=
 				(uint16_t) ~(HP3_FW_ARMED | HP3_FW_QUIET | HP3_FW_ANEW);
-			hp3_path_leave(e, a.flow, now);
+			hp3_path_leave(e, a.flow, t->now);
 		}
 	}
 	e->active_due = e->active_n == 0 ? UINT64_MAX : e->active[e->active_head].due;
-	if (e->active_due < now + GAP_NS)
-		e->active_due = now + GAP_NS;
+	if (e->active_due < t->now + GAP_NS)
+		e->active_due = t->now + GAP_NS;
 }

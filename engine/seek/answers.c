@@ -63,5 +63,5 @@ void hp3_probe_reply(
 	p->peer_seen = now;
 	p->peer_silent = 0;
 	p->peer_plain = false;
-	hp3_errand_answer(e, m, id, ce, now, acts);
+	hp3_errand_answer(&(struct hp3_turn){e, now, acts}, m, id, ce);
 }

@@ -21,37 +21,35 @@ static bool may_seek(const struct hp3_engine *e, const struct hp3_flow *f, uint6
 }
 
 /* What set the round off, and what is known of the path in use. */
-static struct hp3_move *begin(struct hp3_engine *e, uint32_t flow, enum hp3_errand_kind kind,
-	uint64_t now, struct hp3_acts *acts)
+static struct hp3_move *begin(struct hp3_turn *t, uint32_t flow, enum hp3_errand_kind kind)
 {
-	const struct hp3_flow *f = &e->flows[flow];
-	struct hp3_move *m = hp3_move_prepare(e, flow, kind, now, acts);
+	const struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_move *m = hp3_move_prepare(t, flow, kind);
 
 	if (m == NULL)
 		return NULL;
 	m->errand.n_cycles = (uint8_t)hp3_monitor_evidence(&f->monitor, m->errand.cycles);
 	m->errand.cause = hp3_cause_of(m->errand.cycles, m->errand.n_cycles);
-	e->pairs.pairs[f->pair].nmoves++;
+	t->e->pairs.pairs[f->pair].nmoves++;
 	return m;
 }
 
 /* Ports to be asked beside the one in use; of a look only the one that was found. */
-static bool ask_while_flowing(
-	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static bool ask_while_flowing(struct hp3_turn *t, struct hp3_move *m)
 {
-	const struct hp3_flow *f = &e->flows[m->flow];
+	const struct hp3_flow *f = &t->e->flows[m->flow];
 	const struct hp3_errand_congested *c = &m->errand.congested;
 	uint16_t ports[HP3_ROUND_PROBES] = {m->to};
-	struct hp3_round_ask what = hp3_round_ask(e, m, HP3_PROBE_PEER);
+	struct hp3_round_ask what = hp3_round_ask(t->e, m, HP3_PROBE_PEER);
 
 	what.candidates = ports;
 	what.n = 1;
-	what.patient = e->cfg.move_wait_ns != 0 || c->doubt != 0;
+	what.patient = t->e->cfg.move_wait_ns != 0 || c->doubt != 0;
 	what.again = c->looks != 0 && !c->slow && c->doubt == 0;
 	if (c->looks == 0)
-		what.n = hp3_paths_candidates(
-			hp3_paths_of(e, f->pair), f->rqpn, m->from, ports, e->cfg.candidates, now);
-	return hp3_round_begin(e, m, &what, now, acts);
+		what.n = hp3_paths_candidates(hp3_paths_of(t->e, f->pair), f->rqpn, m->from, ports,
+			t->e->cfg.candidates, t->now);
+	return hp3_round_begin(t, m, &what);
 }
 
 /*
@@ -67,55 +65,53 @@ static bool is_slow_only(const struct hp3_engine *e, const struct hp3_flow *f)
 }
 
 /* Peer probes, while traffic flows on; false: none may leave now. */
-static bool ask_at_once(
-	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static bool ask_at_once(struct hp3_turn *t, struct hp3_move *m)
 {
-	if (!ask_while_flowing(e, m, now, acts)) {
-		e->pairs.pairs[e->flows[m->flow].pair].nmoves--;
-		hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
+	if (!ask_while_flowing(t, m)) {
+		t->e->pairs.pairs[t->e->flows[m->flow].pair].nmoves--;
+		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 		return false;
 	}
-	hp3_cnps_wait_for_round(e, m, now);
-	hp3_round_go(e, m, now, acts);
+	hp3_cnps_wait_for_round(t, m);
+	hp3_round_go(t, m);
 	return true;
 }
 
-void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+void hp3_seek(struct hp3_turn *t, uint32_t flow)
 {
-	struct hp3_flow *f = &e->flows[flow];
-	enum hp3_probe_kind kind = hp3_probe_kind_of(e, f->pair, now);
+	struct hp3_flow *f = &t->e->flows[flow];
+	enum hp3_probe_kind kind = hp3_probe_kind_of(t, f->pair);
 	struct hp3_move *m;
 
-	hp3_backoff_age(&f->backoff, &e->cfg.round, now);
-	if (hp3_is_put_off(e, f) || !may_seek(e, f, now))
+	hp3_backoff_age(&f->backoff, &t->e->cfg.round, t->now);
+	if (hp3_is_put_off(t->e, f) || !may_seek(t->e, f, t->now))
 		return;
-	if (kind != HP3_PROBE_PEER && (e->cfg.observe || e->cfg.beside || is_slow_only(e, f)))
+	if (kind != HP3_PROBE_PEER &&
+		(t->e->cfg.observe || t->e->cfg.beside || is_slow_only(t->e, f)))
 		return; /* observe suspends none; beside the RNIC nothing is held */
-	m = begin(e, flow, kind == HP3_PROBE_PEER ? HP3_ERRAND_CONGESTED : HP3_ERRAND_BEHIND_DRAIN,
-		now, acts);
+	m = begin(t, flow, kind == HP3_PROBE_PEER ? HP3_ERRAND_CONGESTED : HP3_ERRAND_BEHIND_DRAIN);
 	if (m == NULL)
 		return;
 	if (kind != HP3_PROBE_PEER) {
-		hp3_cnps_wait_for_round(e, m, now);
-		hp3_errand_input(e, m, HP3_ERRAND_IN_GO, now, acts);
+		hp3_cnps_wait_for_round(t, m);
+		hp3_errand_input(t, m, HP3_ERRAND_IN_GO);
 		return;
 	}
 	m->errand.congested.slow = m->errand.cause == HP3_CAUSE_RTT;
 	m->errand.congested.doubt =
-		(uint8_t)hp3_backoff_doubt(&f->backoff, &e->cfg.round, m->errand.congested.slow);
-	ask_at_once(e, m, now, acts);
+		(uint8_t)hp3_backoff_doubt(&f->backoff, &t->e->cfg.round, m->errand.congested.slow);
+	ask_at_once(t, m);
 }
 
 /* Goes on with a search that was put off; false: not now. */
-static bool seek_on(struct hp3_engine *e, uint32_t flow, const struct hp3_put_off *off,
-	uint64_t now, struct hp3_acts *acts)
+static bool seek_on(struct hp3_turn *t, uint32_t flow, const struct hp3_put_off *off)
 {
-	struct hp3_flow *f = &e->flows[flow];
+	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_move *m;
 
-	if (!may_seek(e, f, now) || hp3_probe_kind_of(e, f->pair, now) != HP3_PROBE_PEER)
+	if (!may_seek(t->e, f, t->now) || hp3_probe_kind_of(t, f->pair) != HP3_PROBE_PEER)
 		return false;
-	m = begin(e, flow, HP3_ERRAND_CONGESTED, now, acts);
+	m = begin(t, flow, HP3_ERRAND_CONGESTED);
 	if (m == NULL)
 		return false;
 	m->to = off->to;
@@ -123,7 +119,7 @@ static bool seek_on(struct hp3_engine *e, uint32_t flow, const struct hp3_put_of
 	m->errand.n_cycles = off->n_cycles;
 	memcpy(m->errand.cycles, off->cycles, sizeof(m->errand.cycles));
 	m->errand.congested = off->so_far;
-	return ask_at_once(e, m, now, acts);
+	return ask_at_once(t, m);
 }
 
 static uint64_t wait_of(struct hp3_engine *e, const struct hp3_move *m)
@@ -142,38 +138,37 @@ static uint64_t wait_of(struct hp3_engine *e, const struct hp3_move *m)
  *
  * How often: looks.c.
  */
-static void look_soon(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static void look_soon(struct hp3_turn *t, struct hp3_move *m)
 {
-	m->errand.congested.asked_at = now;
-	hp3_errand_input(e, m, HP3_ERRAND_IN_LATER, now, acts);
-	hp3_slot_timer(e, m, &m->move_at, now + wait_of(e, m));
+	m->errand.congested.asked_at = t->now;
+	hp3_errand_input(t, m, HP3_ERRAND_IN_LATER);
+	hp3_slot_timer(t->e, m, &m->move_at, t->now + wait_of(t->e, m));
 }
 
-static void stay(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static void stay(struct hp3_turn *t, struct hp3_move *m)
 {
-	e->stats.moves_called_off++;
+	t->e->stats.moves_called_off++;
 	m->to = m->from;
-	hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
+	hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 }
 
 /* The wait is over. Congestion control, or somebody who left, may have cured the path meanwhile. */
-static void look(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static void look(struct hp3_turn *t, struct hp3_move *m)
 {
-	struct hp3_flow *f = &e->flows[m->flow];
+	struct hp3_flow *f = &t->e->flows[m->flow];
 
 	if (!hp3_monitor_congested_since(
-		    &f->monitor, &e->cfg.monitor, m->errand.congested.asked_at, now) ||
-		!ask_while_flowing(e, m, now, acts)) {
-		stay(e, m, now, acts);
+		    &f->monitor, &t->e->cfg.monitor, m->errand.congested.asked_at, t->now) ||
+		!ask_while_flowing(t, m)) {
+		stay(t, m);
 		return;
 	}
-	hp3_round_go(e, m, now, acts);
+	hp3_round_go(t, m);
 }
 
-static void would(
-	struct hp3_engine *e, const struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static void would(struct hp3_turn *t, const struct hp3_move *m)
 {
-	struct hp3_event *ev = hp3_event(e, m->flow, HP3_EV_WOULD, now, acts);
+	struct hp3_event *ev = hp3_event(t, m->flow, HP3_EV_WOULD);
 
 	ev->cause = m->errand.cause;
 	ev->to = m->to;
@@ -181,28 +176,28 @@ static void would(
 }
 
 /* Go there, stay and back off, or ask once more. */
-static void conclude(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static void conclude(struct hp3_turn *t, struct hp3_move *m)
 {
 	const struct hp3_errand_congested *c = &m->errand.congested;
-	bool won = hp3_round_won(e, m, now, acts);
-	enum hp3_look next = hp3_look_decide(e, m, won);
+	bool won = hp3_round_won(t, m);
+	enum hp3_look next = hp3_look_decide(t->e, m, won);
 
 	if (next == HP3_LOOK_AGAIN && c->doubt == 0) {
-		look_soon(e, m, now, acts);
+		look_soon(t, m);
 		return;
 	}
 	if (next == HP3_LOOK_MOVE) {
-		hp3_errand_input(e, m, HP3_ERRAND_IN_GO, now, acts);
+		hp3_errand_input(t, m, HP3_ERRAND_IN_GO);
 		return;
 	}
-	if (won && e->cfg.observe)
-		would(e, m, now, acts);
+	if (won && t->e->cfg.observe)
+		would(t, m);
 	if (next == HP3_LOOK_AGAIN)
-		hp3_put_off(e, m, now);
+		hp3_put_off(t, m);
 	if (next == HP3_LOOK_STAY && c->looks != 0)
-		stay(e, m, now, acts);
+		stay(t, m);
 	else
-		hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
+		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 }
 
 /* A look in doubt wants to know how long the other path takes, if it is the slower one, too. */
@@ -212,26 +207,25 @@ static bool is_answered(const struct hp3_errand *d)
 	       (d->congested.doubt == 0 || d->congested.looks == 0 || hp3_round_settled(&d->round));
 }
 
-void hp3_congested_step(
-	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+void hp3_congested_step(struct hp3_turn *t, struct hp3_move *m)
 {
 	if (m->errand.state == HP3_ERRAND_WAITING) {
-		if (now >= m->move_at)
-			look(e, m, now, acts);
+		if (t->now >= m->move_at)
+			look(t, m);
 	} else if (is_answered(&m->errand)) {
-		conclude(e, m, now, acts);
+		conclude(t, m);
 	} else {
-		hp3_round_await(e, m, now);
+		hp3_round_await(t, m);
 	}
 }
 
 /* What cannot be asked now is asked later, a limited number of times. */
-void hp3_look_due(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+void hp3_look_due(struct hp3_turn *t, struct hp3_move *m)
 {
 	struct hp3_put_off off = m->put_off;
 	uint32_t flow = m->flow;
 
-	hp3_slot_drop(e, flow, HP3_USE_LOOK);
-	if (hp3_flow_port(&e->flows[flow]) == off.from && !seek_on(e, flow, &off, now, acts))
-		hp3_put_off_again(e, flow, &off, now);
+	hp3_slot_drop(t->e, flow, HP3_USE_LOOK);
+	if (hp3_flow_port(&t->e->flows[flow]) == off.from && !seek_on(t, flow, &off))
+		hp3_put_off_again(t, flow, &off);
 }

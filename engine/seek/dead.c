@@ -50,25 +50,26 @@ static bool is_among(const uint16_t *ports, uint32_t n, uint16_t port)
 	return false;
 }
 
-static bool has_failed(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now)
+static bool has_failed(struct hp3_turn *t, const struct hp3_flow *f, uint16_t port)
 {
-	struct hp3_paths *t = hp3_paths_of(e, f->pair);
-	int at = hp3_paths_get(t, port, f->rqpn, now);
+	struct hp3_paths *paths = hp3_paths_of(t->e, f->pair);
+	int at = hp3_paths_get(paths, port, f->rqpn, t->now);
 
-	return at >= 0 && hp3_paths_quality(t, at, now) == HP3_QUALITY_FAILED;
+	return at >= 0 && hp3_paths_quality(paths, at, t->now) == HP3_QUALITY_FAILED;
 }
 
 /* Ports of other flows that stalled go first; returns how many there are. */
-static uint32_t candidates(struct hp3_engine *e, const struct hp3_move *m, uint32_t want,
-	uint16_t *ports, uint64_t now)
+static uint32_t candidates(
+	struct hp3_turn *t, const struct hp3_move *m, uint32_t want, uint16_t *ports)
 {
-	const struct hp3_flow *f = &e->flows[m->flow];
+	const struct hp3_flow *f = &t->e->flows[m->flow];
 	uint16_t drawn[HP3_ROUND_PROBES];
 	uint32_t n = 0, others;
 
-	others = hp3_paths_candidates(hp3_paths_of(e, f->pair), f->rqpn, m->from, drawn, want, now);
+	others = hp3_paths_candidates(
+		hp3_paths_of(t->e, f->pair), f->rqpn, m->from, drawn, want, t->now);
 	for (uint32_t i = 0; i < m->errand.dead.n_also; i++) {
-		if (!has_failed(e, f, m->errand.dead.also[i], now))
+		if (!has_failed(t, f, m->errand.dead.also[i]))
 			ports[n++] = m->errand.dead.also[i];
 	}
 	for (uint32_t i = 0; i < others && n < HP3_ROUND_PROBES - 1; i++) {
@@ -78,28 +79,28 @@ static uint32_t candidates(struct hp3_engine *e, const struct hp3_move *m, uint3
 	return n;
 }
 
-static bool ask(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static bool ask(struct hp3_turn *t, struct hp3_move *m)
 {
 	uint16_t ports[HP3_ROUND_PROBES];
-	uint32_t want = e->cfg.candidates;
-	struct hp3_round_ask what = hp3_round_ask(e, m, HP3_PROBE_PEER);
+	uint32_t want = t->e->cfg.candidates;
+	struct hp3_round_ask what = hp3_round_ask(t->e, m, HP3_PROBE_PEER);
 
 	what.candidates = ports;
 	if (want < CANDIDATES && m->errand.dead.alive == 0 && best_answer(&m->errand.round) == NULL)
 		want = CANDIDATES;
-	what.n = candidates(e, m, want, ports, now);
-	if (!hp3_round_begin(e, m, &what, now, acts))
+	what.n = candidates(t, m, want, ports);
+	if (!hp3_round_begin(t, m, &what))
 		return false;
 	m->errand.dead.waits = 0;
 	return true;
 }
 
 /* It was no dead path: the next watch of the pair waits longer. */
-static void wait_longer(struct hp3_engine *e, struct hp3_pair *p, uint64_t now)
+static void wait_longer(struct hp3_turn *t, struct hp3_pair *p)
 {
-	uint64_t most = e->cfg.round.backoff_max_ns, wait = e->cfg.stall_ns;
+	uint64_t most = t->e->cfg.round.backoff_max_ns, wait = t->e->cfg.stall_ns;
 
-	if (now > p->dead_wait + CALM * most)
+	if (t->now > p->dead_wait + CALM * most)
 		p->dead_level = 0;
 #ifdef HP3_BREAK_NO_BACKOFF
 	p->dead_level = 0;
@@ -109,25 +110,25 @@ static void wait_longer(struct hp3_engine *e, struct hp3_pair *p, uint64_t now)
 	if (wait < most && p->dead_level < UINT8_MAX)
 		p->dead_level++;
 	wait = wait < most ? wait : most;
-	p->dead_wait = now + wait - hp3_random(&e->rng) % (wait / 2 + 1);
+	p->dead_wait = t->now + wait - hp3_random(&t->e->rng) % (wait / 2 + 1);
 }
 
-static void give_up(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static void give_up(struct hp3_turn *t, struct hp3_move *m)
 {
-	if (!(e->flows[m->flow].watch & HP3_FW_BLAMED))
-		wait_longer(e, &e->pairs.pairs[e->flows[m->flow].pair], now);
-	hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
+	if (!(t->e->flows[m->flow].watch & HP3_FW_BLAMED))
+		wait_longer(t, &t->e->pairs.pairs[t->e->flows[m->flow].pair]);
+	hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 }
 
 /* Probes of other flows may have found the path failed already: then it takes no round more. */
-static bool is_known_dead(struct hp3_engine *e, uint32_t flow, uint16_t *port, uint64_t now)
+static bool is_known_dead(struct hp3_turn *t, uint32_t flow, uint16_t *port)
 {
-	const struct hp3_flow *f = &e->flows[flow];
-	struct hp3_paths *t = hp3_paths_of(e, f->pair);
+	const struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_paths *paths = hp3_paths_of(t->e, f->pair);
 
 	return f->path != HP3_NO_PATH &&
-	       hp3_paths_quality(t, (int)f->path, now) == HP3_QUALITY_FAILED &&
-	       hp3_paths_pick(t, f->rqpn, port, now) == 0 && *port != hp3_flow_port(f);
+	       hp3_paths_quality(paths, (int)f->path, t->now) == HP3_QUALITY_FAILED &&
+	       hp3_paths_pick(paths, f->rqpn, port, t->now) == 0 && *port != hp3_flow_port(f);
 }
 
 static bool is_watch(const struct hp3_move *m)
@@ -155,63 +156,62 @@ static void join(struct hp3_move *m, uint16_t port)
 		m->errand.dead.also[m->errand.dead.n_also++] = port;
 }
 
-static bool may_watch(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+static bool may_watch(struct hp3_turn *t, const struct hp3_flow *f)
 {
-	return (e->cfg.moves_allowed || e->cfg.observe) && !e->pairs.pairs[f->pair].pinned &&
-	       !(f->flags & HP3_FF_RNR) && (f->watch & HP3_FW_HEARD) &&
-	       hp3_probe_kind_of(e, f->pair, now) == HP3_PROBE_PEER;
+	return (t->e->cfg.moves_allowed || t->e->cfg.observe) &&
+	       !t->e->pairs.pairs[f->pair].pinned && !(f->flags & HP3_FF_RNR) &&
+	       (f->watch & HP3_FW_HEARD) && hp3_probe_kind_of(t, f->pair) == HP3_PROBE_PEER;
 }
 
-void hp3_seek_dead(struct hp3_engine *e, uint32_t flow, uint32_t una, uint64_t since, uint64_t now,
-	struct hp3_acts *acts)
+void hp3_seek_dead(struct hp3_turn *t, uint32_t flow, uint32_t una, uint64_t since)
 {
-	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_pair *p = &e->pairs.pairs[f->pair];
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
 	struct hp3_move *m;
 	bool known;
 	uint16_t port;
 
-	if (!may_watch(e, f, now))
+	if (!may_watch(t, f))
 		return;
-	known = is_known_dead(e, flow, &port, now);
-	m = known ? NULL : watch_of(e, f->pair);
+	known = is_known_dead(t, flow, &port);
+	m = known ? NULL : watch_of(t->e, f->pair);
 	if (m != NULL) {
 		join(m, hp3_flow_port(f));
 		return;
 	}
-	if (!known && now < p->dead_wait)
+	if (!known && t->now < p->dead_wait)
 		return;
-	m = hp3_move_prepare(e, flow, HP3_ERRAND_DEAD, now, acts);
+	m = hp3_move_prepare(t, flow, HP3_ERRAND_DEAD);
 	if (m == NULL)
 		return;
 	m->errand.dead.una = una;
 	m->errand.dead.since = since;
 	if (known) {
-		hp3_failover(e, flow, port, now, acts);
+		hp3_failover(t, flow, port);
 		return;
 	}
-	if (!ask(e, m, now, acts)) {
-		hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
+	if (!ask(t, m)) {
+		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 		return;
 	}
 	p->watch_slot = f->slot;
-	hp3_round_go(e, m, now, acts);
+	hp3_round_go(t, m);
 }
 
-static void tell_peer(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static void tell_peer(struct hp3_turn *t, struct hp3_move *m)
 {
-	struct hp3_act *a = hp3_act(acts, HP3_ACT_REPORT, m->flow);
+	struct hp3_act *a = hp3_act(t, HP3_ACT_REPORT, m->flow);
 	struct hp3_event *ev;
 
 	a->port = m->from;
-	a->psn = (e->flows[m->flow].stream.una - 1) & HP3_PSN_MASK;
+	a->psn = (t->e->flows[m->flow].stream.una - 1) & HP3_PSN_MASK;
 	m->errand.dead.reports++;
 	m->errand.dead.alive = 0;
-	e->stats.reports++;
-	ev = hp3_event(e, m->flow, HP3_EV_REPORT, now, acts);
+	t->e->stats.reports++;
+	ev = hp3_event(t, m->flow, HP3_EV_REPORT);
 	ev->cause = HP3_CAUSE_DEAD;
 	ev->from = ev->to = m->from;
-	ev->wait_ns = now - m->errand.dead.since;
+	ev->wait_ns = t->now - m->errand.dead.since;
 }
 
 /* How long an answer may take: the probe's own took one round trip, the responder may be slow. */
@@ -224,11 +224,10 @@ static uint64_t window_of(const struct hp3_engine *e, const struct hp3_probe *mi
 	return window > least ? window : least;
 }
 
-static void ask_later(struct hp3_engine *e, struct hp3_move *m, uint64_t wait, uint64_t now,
-	struct hp3_acts *acts)
+static void ask_later(struct hp3_turn *t, struct hp3_move *m, uint64_t wait)
 {
-	hp3_errand_input(e, m, HP3_ERRAND_IN_LATER, now, acts);
-	hp3_slot_timer(e, m, &m->move_at, now + wait);
+	hp3_errand_input(t, m, HP3_ERRAND_IN_LATER);
+	hp3_slot_timer(t->e, m, &m->move_at, t->now + wait);
 }
 
 /*
@@ -236,83 +235,79 @@ static void ask_later(struct hp3_engine *e, struct hp3_move *m, uint64_t wait, u
  * ask; if none has left in a window, an urge does. A report goes first, so that what the urge
  * brings about leaves on the other port already.
  */
-static bool came_through(
-	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static bool came_through(struct hp3_turn *t, struct hp3_move *m)
 {
-	struct hp3_flow *f = &e->flows[m->flow];
+	struct hp3_flow *f = &t->e->flows[m->flow];
 	bool asked = f->watch & HP3_FW_ASK;
 
-	if (e->cfg.observe || m->errand.dead.reports == REPORTS)
+	if (t->e->cfg.observe || m->errand.dead.reports == REPORTS)
 		return false;
 	if (++m->errand.dead.alive == ALIVE_ROUNDS)
-		tell_peer(e, m, now, acts);
+		tell_peer(t, m);
 	if (asked && hp3_rnic_is_plain(f))
-		hp3_urge(e, m->flow, m->from, now, acts);
+		hp3_urge(t, m->flow, m->from);
 	f->watch |= HP3_FW_ASK;
-	ask_later(e, m, window_of(e, &m->errand.round.probe[0]), now, acts);
+	ask_later(t, m, window_of(t->e, &m->errand.round.probe[0]));
 	return true;
 }
 
 /* What was found so far counts on: many flows of an address pair may share its budget of probes. */
-static void wait_for_budget(
-	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static void wait_for_budget(struct hp3_turn *t, struct hp3_move *m)
 {
 	if (++m->errand.dead.waits > WAITS) {
-		give_up(e, m, now, acts);
+		give_up(t, m);
 		return;
 	}
-	ask_later(e, m, e->cfg.round.timeout_ns, now, acts);
+	ask_later(t, m, t->e->cfg.round.timeout_ns);
 }
 
 /* The window is over: once more. */
-static void next_window(
-	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static void next_window(struct hp3_turn *t, struct hp3_move *m)
 {
-	if (ask(e, m, now, acts))
-		hp3_round_go(e, m, now, acts);
+	if (ask(t, m))
+		hp3_round_go(t, m);
 	else
-		wait_for_budget(e, m, now, acts);
+		wait_for_budget(t, m);
 }
 
-void hp3_seek_dead_step(
-	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+void hp3_seek_dead_step(struct hp3_turn *t, struct hp3_move *m)
 {
-	struct hp3_flow *f = &e->flows[m->flow];
+	struct hp3_flow *f = &t->e->flows[m->flow];
 	const struct hp3_probe *mine = &m->errand.round.probe[0], *best;
 
 	if (f->stream.una != m->errand.dead.una || (f->flags & HP3_FF_RNR)) {
-		give_up(e, m, now, acts);
+		give_up(t, m);
 		return;
 	}
 	if (m->errand.state == HP3_ERRAND_WAITING) {
-		if (now >= m->move_at)
-			next_window(e, m, now, acts);
+		if (t->now >= m->move_at)
+			next_window(t, m);
 		return;
 	}
 	if (!hp3_round_settled(&m->errand.round)) {
-		hp3_round_await(e, m, now);
+		hp3_round_await(t, m);
 		return;
 	}
 	hp3_liveness_round(&m->errand.dead.live, &m->errand.round);
-	hp3_round_learn(e, m, now);
-	hp3_round_report(e, m, now, acts);
+	hp3_round_learn(t, m);
+	hp3_round_report(t, m);
 	best = best_answer(&m->errand.round);
 	if (mine->state == HP3_PROBE_LOST || m->errand.dead.alive + 1 == ALIVE_ROUNDS)
 		f->watch |= HP3_FW_BLAMED;
 	if (mine->state == HP3_PROBE_ANSWERED || mine->state == HP3_PROBE_LATE) {
-		if (came_through(e, m, now, acts))
+		if (came_through(t, m))
 			return;
 		f->watch |= HP3_FW_QUIET;
-		give_up(e, m, now, acts);
+		give_up(t, m);
 	} else if (best == NULL && ++m->errand.dead.silent == SILENT_ROUNDS) {
 		f->watch |= HP3_FW_QUIET;
-		give_up(e, m, now, acts);
+		give_up(t, m);
 	} else if (best != NULL && hp3_liveness_dead(&m->errand.dead.live, m->from)) {
-		e->pairs.pairs[f->pair].dead_level = 0;
-		hp3_failover(e, m->flow, best->port, now, acts);
-	} else if (ask(e, m, now, acts)) {
-		hp3_round_go(e, m, now, acts);
+		t->e->pairs.pairs[f->pair].dead_level = 0;
+		hp3_failover(t, m->flow, best->port);
+	} else if (ask(t, m)) {
+		hp3_round_go(t, m);
 	} else {
-		wait_for_budget(e, m, now, acts);
+		wait_for_budget(t, m);
 	}
 }

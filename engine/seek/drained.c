@@ -5,19 +5,18 @@
  */
 #include "engine/seek/seek.h"
 
-static bool ask_behind_drain(struct hp3_engine *e, struct hp3_move *m, enum hp3_probe_kind kind,
-	uint64_t now, struct hp3_acts *acts)
+static bool ask_behind_drain(struct hp3_turn *t, struct hp3_move *m, enum hp3_probe_kind kind)
 {
-	const struct hp3_flow *f = &e->flows[m->flow];
+	const struct hp3_flow *f = &t->e->flows[m->flow];
 	uint16_t ports[HP3_ROUND_PROBES];
-	struct hp3_round_ask what = hp3_round_ask(e, m, kind);
+	struct hp3_round_ask what = hp3_round_ask(t->e, m, kind);
 
 	what.candidates = ports;
 	what.drained = true;
-	what.patient = e->cfg.move_wait_ns != 0;
+	what.patient = t->e->cfg.move_wait_ns != 0;
 	what.n = hp3_paths_candidates(
-		hp3_paths_of(e, f->pair), f->rqpn, m->from, ports, e->cfg.candidates, now);
-	return hp3_round_begin(e, m, &what, now, acts);
+		hp3_paths_of(t->e, f->pair), f->rqpn, m->from, ports, t->e->cfg.candidates, t->now);
+	return hp3_round_begin(t, m, &what);
 }
 
 static void wait_for_answer(struct hp3_engine *e, struct hp3_move *m)
@@ -28,34 +27,33 @@ static void wait_for_answer(struct hp3_engine *e, struct hp3_move *m)
 		e, m, &m->move_at, m->errand.round.deadline < end ? m->errand.round.deadline : end);
 }
 
-void hp3_seek_drained(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+void hp3_seek_drained(struct hp3_turn *t, uint32_t flow)
 {
-	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_move *m = &e->moves[f->slot];
-	enum hp3_probe_kind kind = hp3_probe_kind_of(e, f->pair, now);
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_move *m = &t->e->moves[f->slot];
+	enum hp3_probe_kind kind = hp3_probe_kind_of(t, f->pair);
 
-	if (kind == HP3_PROBE_PEER || !ask_behind_drain(e, m, kind, now, acts)) {
-		hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
+	if (kind == HP3_PROBE_PEER || !ask_behind_drain(t, m, kind)) {
+		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 		return;
 	}
-	hp3_send_probes(e, m, now, acts);
-	wait_for_answer(e, m);
+	hp3_send_probes(t, m);
+	wait_for_answer(t->e, m);
 }
 
-static void conclude_drained(
-	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static void conclude_drained(struct hp3_turn *t, struct hp3_move *m)
 {
-	bool won = hp3_round_won(e, m, now, acts);
+	bool won = hp3_round_won(t, m);
 
-	hp3_errand_input(e, m, won ? HP3_ERRAND_IN_GO : HP3_ERRAND_IN_STAY, now, acts);
+	hp3_errand_input(t, m, won ? HP3_ERRAND_IN_GO : HP3_ERRAND_IN_STAY);
 }
 
-void hp3_drained_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+void hp3_drained_step(struct hp3_turn *t, struct hp3_move *m)
 {
 	if (m->errand.round.outcome != HP3_ROUND_PENDING)
-		conclude_drained(e, m, now, acts);
+		conclude_drained(t, m);
 	else
-		wait_for_answer(e, m);
+		wait_for_answer(t->e, m);
 }
 
 void hp3_seek_marked(struct hp3_move *m)
@@ -76,10 +74,10 @@ static bool is_answer(const struct hp3_move *m, const struct hp3_view *v)
 	return HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK && v->psn == m->closing.psn;
 }
 
-bool hp3_seek_reply(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now,
-	struct hp3_verdict *vd, struct hp3_acts *acts)
+bool hp3_seek_reply(
+	struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, struct hp3_verdict *vd)
 {
-	struct hp3_move *m = &e->moves[e->flows[flow].slot];
+	struct hp3_move *m = &t->e->moves[t->e->flows[flow].slot];
 	int i = hp3_round_in_air(&m->errand.round);
 	bool ce;
 
@@ -88,17 +86,17 @@ bool hp3_seek_reply(struct hp3_engine *e, uint32_t flow, const struct hp3_view *
 	ce = (v->flags & HP3_VF_BECN) || m->errand.behind.marked;
 	m->errand.behind.marked = false;
 	if (m->errand.round.kind == HP3_PROBE_NAK) {
-		e->stats.acks_consumed++;
+		t->e->stats.acks_consumed++;
 		vd->kind = HP3_CONSUME;
 	}
-	e->stats.probe_replies++;
-	if (hp3_round_reply(&m->errand.round, &e->cfg.round,
+	t->e->stats.probe_replies++;
+	if (hp3_round_reply(&m->errand.round, &t->e->cfg.round,
 		    hp3_round_probe_id(&m->errand.round, (uint32_t)i), ce,
-		    now) != HP3_ROUND_PENDING) {
-		conclude_drained(e, m, now, acts);
+		    t->now) != HP3_ROUND_PENDING) {
+		conclude_drained(t, m);
 	} else {
-		hp3_send_probes(e, m, now, acts);
-		wait_for_answer(e, m);
+		hp3_send_probes(t, m);
+		wait_for_answer(t->e, m);
 	}
 	return true;
 }

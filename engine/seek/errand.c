@@ -5,24 +5,24 @@
  */
 #include "engine/seek/seek.h"
 
-static void step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static void step(struct hp3_turn *t, struct hp3_move *m)
 {
-	hp3_round_tick(&m->errand.round, &e->cfg.round, now);
+	hp3_round_tick(&m->errand.round, &t->e->cfg.round, t->now);
 	switch ((enum hp3_errand_kind)m->errand.kind) {
 	case HP3_ERRAND_CONGESTED:
-		hp3_congested_step(e, m, now, acts);
+		hp3_congested_step(t, m);
 		break;
 	case HP3_ERRAND_BEHIND_DRAIN:
-		hp3_drained_step(e, m, now, acts);
+		hp3_drained_step(t, m);
 		break;
 	case HP3_ERRAND_SETUP:
-		hp3_setup_step(e, m, now, acts);
+		hp3_setup_step(t, m);
 		break;
 	case HP3_ERRAND_MESSAGE_START:
-		hp3_wake_step(e, m, now, acts);
+		hp3_wake_step(t, m);
 		break;
 	case HP3_ERRAND_DEAD:
-		hp3_seek_dead_step(e, m, now, acts);
+		hp3_seek_dead_step(t, m);
 		break;
 	case HP3_ERRAND_OPERATOR: /* never asks */
 	case HP3_ERRAND_KIND_MAX:
@@ -37,18 +37,16 @@ static bool is_held_too_long(const struct hp3_engine *e, const struct hp3_move *
 	return e->flows[m->flow].state == HP3_RFR_PROBING && now >= m->t_close + e->cfg.max_hold_ns;
 }
 
-void hp3_errand_timeout(
-	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+void hp3_errand_timeout(struct hp3_turn *t, struct hp3_move *m)
 {
-	if (is_held_too_long(e, m, now))
-		hp3_errand_input(e, m, HP3_ERRAND_IN_HELD, now, acts);
+	if (is_held_too_long(t->e, m, t->now))
+		hp3_errand_input(t, m, HP3_ERRAND_IN_HELD);
 	else
-		step(e, m, now, acts);
+		step(t, m);
 }
 
-void hp3_errand_answer(struct hp3_engine *e, struct hp3_move *m, uint32_t id, bool ce, uint64_t now,
-	struct hp3_acts *acts)
+void hp3_errand_answer(struct hp3_turn *t, struct hp3_move *m, uint32_t id, bool ce)
 {
-	hp3_round_reply(&m->errand.round, &e->cfg.round, id, ce, now);
-	hp3_errand_timeout(e, m, now, acts);
+	hp3_round_reply(&m->errand.round, &t->e->cfg.round, id, ce, t->now);
+	hp3_errand_timeout(t, m);
 }

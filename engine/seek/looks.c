@@ -101,17 +101,18 @@ bool hp3_is_put_off(const struct hp3_engine *e, const struct hp3_flow *f)
 	return f->slot != HP3_NO_SLOT && (e->moves[f->slot].use & HP3_USE_LOOK);
 }
 
-static void await(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+static void await(struct hp3_turn *t, struct hp3_move *m)
 {
-	uint64_t most = (uint64_t)e->cfg.round.backoff_min_ns
+	uint64_t most = (uint64_t)t->e->cfg.round.backoff_min_ns
 			<< (smaller(m->put_off.so_far.doubt, DOUBTS) - 1);
 
-	hp3_slot_timer(e, m, &m->look_at, now + 1 + hp3_random(&e->rng) % (most / SPREAD + 1));
+	hp3_slot_timer(
+		t->e, m, &m->look_at, t->now + 1 + hp3_random(&t->e->rng) % (most / SPREAD + 1));
 }
 
-void hp3_put_off(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+void hp3_put_off(struct hp3_turn *t, struct hp3_move *m)
 {
-	hp3_slot_take(e, m->flow, HP3_USE_LOOK);
+	hp3_slot_take(t->e, m->flow, HP3_USE_LOOK);
 	m->put_off = (struct hp3_put_off){
 		.from = m->from,
 		.to = m->to,
@@ -120,20 +121,19 @@ void hp3_put_off(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
 		.so_far = m->errand.congested,
 	};
 	memcpy(m->put_off.cycles, m->errand.cycles, sizeof(m->put_off.cycles));
-	await(e, m, now);
+	await(t, m);
 }
 
-void hp3_put_off_again(
-	struct hp3_engine *e, uint32_t flow, const struct hp3_put_off *off, uint64_t now)
+void hp3_put_off_again(struct hp3_turn *t, uint32_t flow, const struct hp3_put_off *off)
 {
 	struct hp3_move *m =
-		off->so_far.missed < MISSED ? hp3_slot_take(e, flow, HP3_USE_LOOK) : NULL;
+		off->so_far.missed < MISSED ? hp3_slot_take(t->e, flow, HP3_USE_LOOK) : NULL;
 
 	if (m == NULL) {
-		hp3_search_ended(e, flow, off->so_far.slow, e->cfg.round.guard_ns, now);
+		hp3_search_ended(t, flow, off->so_far.slow, t->e->cfg.round.guard_ns);
 		return;
 	}
 	m->put_off = *off;
 	m->put_off.so_far.missed++;
-	await(e, m, now);
+	await(t, m);
 }

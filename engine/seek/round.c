@@ -11,11 +11,11 @@
 #define SILENT_PART  10u /* of the time to the next question: so much they span at least */
 #define NAK_AHEAD    2u /* PSNs beyond the expected one */
 
-enum hp3_probe_kind hp3_probe_kind_of(struct hp3_engine *e, uint32_t pair, uint64_t now)
+enum hp3_probe_kind hp3_probe_kind_of(struct hp3_turn *t, uint32_t pair)
 {
-	const struct hp3_pair *p = &e->pairs.pairs[pair];
+	const struct hp3_pair *p = &t->e->pairs.pairs[pair];
 
-	switch ((enum hp3_probe_choice)e->cfg.probes) {
+	switch ((enum hp3_probe_choice)t->e->cfg.probes) {
 	case HP3_PROBES_PEER:
 		return HP3_PROBE_PEER;
 	case HP3_PROBES_STANDARD:
@@ -23,27 +23,28 @@ enum hp3_probe_kind hp3_probe_kind_of(struct hp3_engine *e, uint32_t pair, uint6
 	case HP3_PROBES_NAK:
 		return HP3_PROBE_NAK;
 	default:
-		return p->peer_plain && now < p->peer_ask ? HP3_PROBE_STANDARD : HP3_PROBE_PEER;
+		return p->peer_plain && t->now < p->peer_ask ? HP3_PROBE_STANDARD : HP3_PROBE_PEER;
 	}
 }
 
 /* Who answers peer probes, and who does not (probes = auto)? */
-static void note_peer(struct hp3_engine *e, uint32_t pair, const struct hp3_round *r, uint64_t now)
+static void note_peer(struct hp3_turn *t, uint32_t pair, const struct hp3_round *r)
 {
-	struct hp3_pair *p = &e->pairs.pairs[pair];
+	struct hp3_pair *p = &t->e->pairs.pairs[pair];
 
 	for (uint32_t i = 0; i < r->n; i++) {
 		if (r->probe[i].state == HP3_PROBE_ANSWERED || r->probe[i].state == HP3_PROBE_LATE)
 			return; /* hp3_probe_reply() has noted it */
 	}
 	if (p->peer_silent == 0)
-		p->peer_ask = now + e->cfg.peer_ns / SILENT_PART;
+		p->peer_ask = t->now + t->e->cfg.peer_ns / SILENT_PART;
 	if (p->peer_silent < UINT8_MAX)
 		p->peer_silent++;
 	if (p->peer_silent >= (p->peer_seen != 0 ? SILENT_ONCE : SILENT_NEVER) &&
-		now >= p->peer_ask && (p->peer_seen == 0 || now - p->peer_seen >= e->cfg.peer_ns)) {
+		t->now >= p->peer_ask &&
+		(p->peer_seen == 0 || t->now - p->peer_seen >= t->e->cfg.peer_ns)) {
 		p->peer_plain = true;
-		p->peer_ask = now + e->cfg.peer_ns;
+		p->peer_ask = t->now + t->e->cfg.peer_ns;
 	}
 }
 
@@ -74,59 +75,57 @@ struct hp3_round_ask hp3_round_ask(
 		.nonce = probe_nonce(e, e->flows[m->flow].slot)};
 }
 
-bool hp3_round_begin(struct hp3_engine *e, struct hp3_move *m, const struct hp3_round_ask *ask,
-	uint64_t now, struct hp3_acts *acts)
+bool hp3_round_begin(struct hp3_turn *t, struct hp3_move *m, const struct hp3_round_ask *ask)
 {
-	const struct hp3_flow *f = &e->flows[m->flow];
+	const struct hp3_flow *f = &t->e->flows[m->flow];
 
-	if (hp3_round_start(
-		    &m->errand.round, &e->cfg.round, &e->pairs.pairs[f->pair].budget, ask, now) < 0)
+	if (hp3_round_start(&m->errand.round, &t->e->cfg.round, &t->e->pairs.pairs[f->pair].budget,
+		    ask, t->now) < 0)
 		return false;
-	e->stats.rounds++;
-	hp3_errand_input(e, m, HP3_ERRAND_IN_BEGUN, now, acts);
+	t->e->stats.rounds++;
+	hp3_errand_input(t, m, HP3_ERRAND_IN_BEGUN);
 	return true;
 }
 
-void hp3_send_probes(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+void hp3_send_probes(struct hp3_turn *t, struct hp3_move *m)
 {
-	const struct hp3_flow *f = &e->flows[m->flow];
+	const struct hp3_flow *f = &t->e->flows[m->flow];
 	int i;
 
-	while ((i = hp3_round_send(&m->errand.round, &e->cfg.round, now)) != HP3_NO_PROBE) {
-		struct hp3_act *a = hp3_act(acts, HP3_ACT_PROBE, m->flow);
+	while ((i = hp3_round_send(&m->errand.round, &t->e->cfg.round, t->now)) != HP3_NO_PROBE) {
+		struct hp3_act *a = hp3_act(t, HP3_ACT_PROBE, m->flow);
 
 		a->port = m->errand.round.probe[i].port;
 		a->op = m->errand.round.kind;
 		a->probe_id = hp3_round_probe_id(&m->errand.round, (uint32_t)i);
 		a->psn = probe_psn(f, m);
-		e->stats.probes++;
+		t->e->stats.probes++;
 		if (m->errand.round.kind == HP3_PROBE_STANDARD)
-			hp3_guard_begin(e, m->flow, now);
+			hp3_guard_begin(t, m->flow);
 	}
 }
 
-void hp3_round_await(struct hp3_engine *e, struct hp3_move *m, uint64_t now)
+void hp3_round_await(struct hp3_turn *t, struct hp3_move *m)
 {
 	uint64_t end = m->errand.round.deadline;
 
-	hp3_slot_timer(e, m, &m->move_at, end > now ? end : now + 1);
+	hp3_slot_timer(t->e, m, &m->move_at, end > t->now ? end : t->now + 1);
 }
 
-void hp3_round_go(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+void hp3_round_go(struct hp3_turn *t, struct hp3_move *m)
 {
-	hp3_send_probes(e, m, now, acts);
-	hp3_slot_timer(e, m, &m->move_at, m->errand.round.deadline);
+	hp3_send_probes(t, m);
+	hp3_slot_timer(t->e, m, &m->move_at, m->errand.round.deadline);
 }
 
-struct hp3_event *hp3_round_report(
-	struct hp3_engine *e, const struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+struct hp3_event *hp3_round_report(struct hp3_turn *t, const struct hp3_move *m)
 {
-	struct hp3_event *ev = hp3_event(e, m->flow, HP3_EV_ROUND, now, acts);
+	struct hp3_event *ev = hp3_event(t, m->flow, HP3_EV_ROUND);
 
 	ev->cause = m->errand.cause;
 	ev->from = m->from;
 	ev->to = m->to;
-	ev->wait_ns = now - m->t_ask;
+	ev->wait_ns = t->now - m->t_ask;
 	ev->outcome = m->errand.round.outcome;
 	ev->probe_kind = m->errand.round.kind;
 	ev->n_probes = m->errand.round.n;
@@ -137,10 +136,10 @@ struct hp3_event *hp3_round_report(
 	return ev;
 }
 
-void hp3_round_learn(struct hp3_engine *e, const struct hp3_move *m, uint64_t now)
+void hp3_round_learn(struct hp3_turn *t, const struct hp3_move *m)
 {
-	const struct hp3_flow *f = &e->flows[m->flow];
-	struct hp3_paths *t = hp3_paths_of(e, f->pair);
+	const struct hp3_flow *f = &t->e->flows[m->flow];
+	struct hp3_paths *paths = hp3_paths_of(t->e, f->pair);
 
 	for (uint32_t i = 0; i < m->errand.round.n; i++) {
 		const struct hp3_probe *p = &m->errand.round.probe[i];
@@ -148,26 +147,26 @@ void hp3_round_learn(struct hp3_engine *e, const struct hp3_move *m, uint64_t no
 
 		if (p->state != HP3_PROBE_ANSWERED && p->state != HP3_PROBE_LOST)
 			continue;
-		at = hp3_paths_get(t, p->port, f->rqpn, now);
+		at = hp3_paths_get(paths, p->port, f->rqpn, t->now);
 		if (at >= 0 && p->state == HP3_PROBE_LOST) {
-			if (hp3_paths_lost(t, at, now) && e->tracing != NULL)
-				hp3_trace_anew(e, f->pair, now);
+			if (hp3_paths_lost(paths, at, t->now) && t->e->tracing != NULL)
+				hp3_trace_anew(t->e, f->pair, t->now);
 		} else if (at >= 0)
-			hp3_paths_reply(t, at, p->rtt_ns, p->ce, now);
+			hp3_paths_reply(paths, at, p->rtt_ns, p->ce, t->now);
 	}
 	if (m->errand.round.kind == HP3_PROBE_PEER)
-		note_peer(e, f->pair, &m->errand.round, now);
+		note_peer(t, f->pair, &m->errand.round);
 }
 
-bool hp3_round_won(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+bool hp3_round_won(struct hp3_turn *t, struct hp3_move *m)
 {
 	bool won = m->errand.round.outcome == HP3_ROUND_WINNER;
 
-	hp3_round_learn(e, m, now);
+	hp3_round_learn(t, m);
 	if (won) {
 		m->to = m->errand.round.probe[m->errand.round.winner].port;
-		e->stats.rounds_won++;
+		t->e->stats.rounds_won++;
 	}
-	hp3_round_report(e, m, now, acts);
+	hp3_round_report(t, m);
 	return won;
 }

@@ -8,83 +8,73 @@
 #include "engine/moves/moves.h"
 
 /* congested.c: the path in use is congested: is another one better? */
-void hp3_seek(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+void hp3_seek(struct hp3_turn *t, uint32_t flow);
 /* The next look at a better path is due. */
-void hp3_look_due(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
-void hp3_congested_step(
-	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+void hp3_look_due(struct hp3_turn *t, struct hp3_move *m);
+void hp3_congested_step(struct hp3_turn *t, struct hp3_move *m);
 
 /* looks.c: a round of a search has an outcome: what now? */
 enum hp3_look { HP3_LOOK_MOVE, HP3_LOOK_STAY, HP3_LOOK_AGAIN };
 enum hp3_look hp3_look_decide(const struct hp3_engine *e, struct hp3_move *m, bool won);
 /* The next look is made later; again: it could not be made now. */
-void hp3_put_off(struct hp3_engine *e, struct hp3_move *m, uint64_t now);
-void hp3_put_off_again(
-	struct hp3_engine *e, uint32_t flow, const struct hp3_put_off *off, uint64_t now);
+void hp3_put_off(struct hp3_turn *t, struct hp3_move *m);
+void hp3_put_off_again(struct hp3_turn *t, uint32_t flow, const struct hp3_put_off *off);
 bool hp3_is_put_off(const struct hp3_engine *e, const struct hp3_flow *f);
 
 /* drained.c: probes that look like a duplicate, or a gap, behind the drain */
 /* The old path is empty: ask where to go (STANDARD, NAK). */
-void hp3_seek_drained(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+void hp3_seek_drained(struct hp3_turn *t, uint32_t flow);
 /*
  * PROBING: a checked reply that may answer the probe in the air; true: it did. An acknowledgement
  * passes, for the RNIC may need it (rule 24); the NAK that answers a NAK probe does not.
  */
-bool hp3_seek_reply(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now,
-	struct hp3_verdict *vd, struct hp3_acts *acts);
-void hp3_drained_step(
-	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+bool hp3_seek_reply(
+	struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, struct hp3_verdict *vd);
+void hp3_drained_step(struct hp3_turn *t, struct hp3_move *m);
 /* PROBING: a CNP came. */
 void hp3_seek_marked(struct hp3_move *m);
 
 /* errand.c: an errand that asks, or waits to ask again */
-void hp3_errand_answer(struct hp3_engine *e, struct hp3_move *m, uint32_t id, bool ce, uint64_t now,
-	struct hp3_acts *acts);
-void hp3_errand_timeout(
-	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+void hp3_errand_answer(struct hp3_turn *t, struct hp3_move *m, uint32_t id, bool ce);
+void hp3_errand_timeout(struct hp3_turn *t, struct hp3_move *m);
 
 /* An id of a probe names the slot of its round (answers.c). */
 #define HP3_PROBE_SLOT_SHIFT  3u /* below: number of the probe */
 #define HP3_PROBE_NONCE_SHIFT 19u /* above: random */
 
 /* round.c: what errands share */
-enum hp3_probe_kind hp3_probe_kind_of(struct hp3_engine *e, uint32_t pair, uint64_t now);
+enum hp3_probe_kind hp3_probe_kind_of(struct hp3_turn *t, uint32_t pair);
 /* What to ask, but for the candidates: the port in use, or as the errand says. */
 struct hp3_round_ask hp3_round_ask(
 	struct hp3_engine *e, const struct hp3_move *m, enum hp3_probe_kind kind);
 /* From now on the errand asks; false: nobody to ask, or no budget. Nothing is sent yet. */
-bool hp3_round_begin(struct hp3_engine *e, struct hp3_move *m, const struct hp3_round_ask *ask,
-	uint64_t now, struct hp3_acts *acts);
-void hp3_send_probes(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+bool hp3_round_begin(struct hp3_turn *t, struct hp3_move *m, const struct hp3_round_ask *ask);
+void hp3_send_probes(struct hp3_turn *t, struct hp3_move *m);
 /* Probes leave, and are waited for; await: once more, what has left. */
-void hp3_round_go(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
-void hp3_round_await(struct hp3_engine *e, struct hp3_move *m, uint64_t now);
+void hp3_round_go(struct hp3_turn *t, struct hp3_move *m);
+void hp3_round_await(struct hp3_turn *t, struct hp3_move *m);
 /* The round has an outcome, which is known to all then; true: a better path. */
-bool hp3_round_won(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
-void hp3_round_learn(struct hp3_engine *e, const struct hp3_move *m, uint64_t now);
-struct hp3_event *hp3_round_report(
-	struct hp3_engine *e, const struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+bool hp3_round_won(struct hp3_turn *t, struct hp3_move *m);
+void hp3_round_learn(struct hp3_turn *t, const struct hp3_move *m);
+struct hp3_event *hp3_round_report(struct hp3_turn *t, const struct hp3_move *m);
 
 /* dead.c: nothing is acknowledged since `since`; is the path dead? */
-void hp3_seek_dead(struct hp3_engine *e, uint32_t flow, uint32_t una, uint64_t since, uint64_t now,
-	struct hp3_acts *acts);
-void hp3_seek_dead_step(
-	struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+void hp3_seek_dead(struct hp3_turn *t, uint32_t flow, uint32_t una, uint64_t since);
+void hp3_seek_dead_step(struct hp3_turn *t, struct hp3_move *m);
 
 /* setup.c: a path before the first data */
-void hp3_setup(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
-void hp3_setup_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+void hp3_setup(struct hp3_turn *t, uint32_t flow);
+void hp3_setup_step(struct hp3_turn *t, struct hp3_move *m);
 /* The first data comes while the round is under way: it leaves at once. */
-void hp3_setup_late(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
+void hp3_setup_late(struct hp3_turn *t, uint32_t flow);
 
 /* wake.c: a path for a long message of an idle queue pair */
 /* Nothing is in flight, and the next packet leaves: shall it wait? Then the state is PROBING. */
-void hp3_wake(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now,
-	struct hp3_acts *acts);
-void hp3_wake_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts);
+void hp3_wake(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v);
+void hp3_wake_step(struct hp3_turn *t, struct hp3_move *m);
 
 /* active.c: flows with something in flight */
 void hp3_active_add(struct hp3_engine *e, uint32_t flow, uint64_t now);
-void hp3_active_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
+void hp3_active_tick(struct hp3_turn *t);
 
 #endif

@@ -11,42 +11,43 @@
 #define LATE_MAX (LATE + 4u)
 
 /* The flow will leave on `port` from its first packet on. */
-static void settle(
-	struct hp3_engine *e, uint32_t flow, uint16_t port, uint64_t now, struct hp3_acts *acts)
+static void settle(struct hp3_turn *t, uint32_t flow, uint16_t port)
 {
-	struct hp3_move *m = &e->moves[e->flows[flow].slot];
+	struct hp3_move *m = &t->e->moves[t->e->flows[flow].slot];
 
 	m->to = port;
-	if (e->cfg.observe) {
-		hp3_event(e, flow, HP3_EV_WOULD, now, acts)->to = port;
-		hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
+	if (t->e->cfg.observe) {
+		hp3_event(t, flow, HP3_EV_WOULD)->to = port;
+		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 		return;
 	}
-	hp3_errand_input(e, m, HP3_ERRAND_IN_GO, now, acts);
-	hp3_active_add(e, flow, now);
-	e->stats.placed++;
+	hp3_errand_input(t, m, HP3_ERRAND_IN_GO);
+	hp3_active_add(t->e, flow, t->now);
+	t->e->stats.placed++;
 }
 
 /* In the first round nothing is in use yet: all ports are alike. In later ones the one found is. */
-static bool ask(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static bool ask(struct hp3_turn *t, struct hp3_move *m)
 {
-	const struct hp3_flow *f = &e->flows[m->flow];
+	const struct hp3_flow *f = &t->e->flows[m->flow];
 	uint16_t ports[HP3_ROUND_PROBES + 1] = {m->to};
-	struct hp3_round_ask what = hp3_round_ask(e, m, HP3_PROBE_PEER);
-	struct hp3_paths *t = hp3_paths_of(e, f->pair);
+	struct hp3_round_ask what = hp3_round_ask(t->e, m, HP3_PROBE_PEER);
+	struct hp3_paths *paths = hp3_paths_of(t->e, f->pair);
 	uint32_t n;
 
 	if (m->errand.setup.found)
-		n = 1 + hp3_paths_candidates(t, f->rqpn, m->to, ports + 1, e->cfg.candidates, now);
+		n = 1 + hp3_paths_candidates(
+				paths, f->rqpn, m->to, ports + 1, t->e->cfg.candidates, t->now);
 	else
-		n = hp3_paths_candidates(t, f->rqpn, 0, ports, e->cfg.candidates + 1u, now);
+		n = hp3_paths_candidates(
+			paths, f->rqpn, 0, ports, t->e->cfg.candidates + 1u, t->now);
 	if (n < 2)
 		return false;
 	what.port = ports[0];
 	what.rtt_ns = 0;
 	what.candidates = ports + 1;
 	what.n = n - 1;
-	if (!hp3_round_begin(e, m, &what, now, acts))
+	if (!hp3_round_begin(t, m, &what))
 		return false;
 	m->errand.setup.rounds++;
 	return true;
@@ -74,29 +75,29 @@ static void came_late(struct hp3_engine *e)
 	e->stats.placed_late++;
 }
 
-void hp3_setup(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+void hp3_setup(struct hp3_turn *t, uint32_t flow)
 {
-	const struct hp3_flow *f = &e->flows[flow];
-	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
+	const struct hp3_flow *f = &t->e->flows[flow];
+	const struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
 	struct hp3_move *m;
 	uint16_t port;
 
-	if (!e->cfg.setup_probing || !(e->cfg.moves_allowed || e->cfg.observe) || p->pinned)
+	if (!t->e->cfg.setup_probing || !(t->e->cfg.moves_allowed || t->e->cfg.observe) ||
+		p->pinned)
 		return;
-	m = hp3_move_prepare(e, flow, HP3_ERRAND_SETUP, now, acts);
+	m = hp3_move_prepare(t, flow, HP3_ERRAND_SETUP);
 	if (m == NULL)
 		return;
-	if (!hp3_counts_tell(e, f->pair) &&
-		hp3_paths_pick(hp3_paths_of(e, f->pair), f->rqpn, &port, now) == 0) {
-		settle(e, flow, port, now, acts);
+	if (!hp3_counts_tell(t->e, f->pair) &&
+		hp3_paths_pick(hp3_paths_of(t->e, f->pair), f->rqpn, &port, t->now) == 0) {
+		settle(t, flow, port);
 		return;
 	}
-	if (leaves_no_time(e) || hp3_probe_kind_of(e, f->pair, now) != HP3_PROBE_PEER ||
-		!ask(e, m, now, acts)) {
-		hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
+	if (leaves_no_time(t->e) || hp3_probe_kind_of(t, f->pair) != HP3_PROBE_PEER || !ask(t, m)) {
+		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 		return;
 	}
-	hp3_round_go(e, m, now, acts);
+	hp3_round_go(t, m);
 }
 
 /*
@@ -105,25 +106,25 @@ void hp3_setup(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_act
  * in hand is hardly older than half the wait. Not beside the RNIC, where the first data have left
  * when they are seen.
  */
-static void ask_again(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static void ask_again(struct hp3_turn *t, struct hp3_move *m)
 {
 	uint64_t next = 2 * m->errand.round.start - m->t_ask;
 
-	if (m->errand.setup.rounds >= e->cfg.setup_rounds || e->cfg.beside) {
-		settle(e, m->flow, m->to, now, acts);
+	if (m->errand.setup.rounds >= t->e->cfg.setup_rounds || t->e->cfg.beside) {
+		settle(t, m->flow, m->to);
 		return;
 	}
 	if (m->errand.state == HP3_ERRAND_ASKING)
-		hp3_errand_input(e, m, HP3_ERRAND_IN_LATER, now, acts);
-	if (next > now) {
-		hp3_slot_timer(e, m, &m->move_at, next);
+		hp3_errand_input(t, m, HP3_ERRAND_IN_LATER);
+	if (next > t->now) {
+		hp3_slot_timer(t->e, m, &m->move_at, next);
 		return;
 	}
-	if (!ask(e, m, now, acts)) { /* the budget: what is known decides */
-		settle(e, m->flow, m->to, now, acts);
+	if (!ask(t, m)) { /* the budget: what is known decides */
+		settle(t, m->flow, m->to);
 		return;
 	}
-	hp3_round_go(e, m, now, acts);
+	hp3_round_go(t, m);
 }
 
 /*
@@ -134,8 +135,7 @@ static void ask_again(struct hp3_engine *e, struct hp3_move *m, uint64_t now, st
  * Where counts tell, the one on the path that is least used: a probe sees the queues of everybody,
  * counts only the flows of two hosts, so they break ties. NULL and *wait: not yet.
  */
-static const struct hp3_probe *decide(
-	struct hp3_engine *e, const struct hp3_move *m, uint64_t now, uint64_t *wait)
+static const struct hp3_probe *decide(struct hp3_turn *t, const struct hp3_move *m, uint64_t *wait)
 {
 	const struct hp3_probe *best = hp3_round_unmarked(&m->errand.round),
 			       *p = m->errand.round.probe;
@@ -143,63 +143,63 @@ static const struct hp3_probe *decide(
 	*wait = m->errand.round.deadline;
 	if (best == NULL)
 		return NULL;
-	if (e->cfg.setup_alike != 0) {
-		*wait = m->errand.round.start + best->sent_ns + hp3_alike_ns(e, best->rtt_ns);
-		if (now < *wait)
+	if (t->e->cfg.setup_alike != 0) {
+		*wait = m->errand.round.start + best->sent_ns + hp3_alike_ns(t->e, best->rtt_ns);
+		if (t->now < *wait)
 			return NULL;
 	}
-	if (hp3_counts_tell(e, e->flows[m->flow].pair))
-		return hp3_counts_least_used(e, m, best, now);
-	while (!hp3_is_alike(e, p, best))
+	if (hp3_counts_tell(t->e, t->e->flows[m->flow].pair))
+		return hp3_counts_least_used(t->e, m, best, t->now);
+	while (!hp3_is_alike(t->e, p, best))
 		p++;
 	return p;
 }
 
 /* An answer, or the time to ask again, or to wait no more. */
-void hp3_setup_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+void hp3_setup_step(struct hp3_turn *t, struct hp3_move *m)
 {
 	const struct hp3_probe *best;
 	uint16_t port;
 	uint64_t wait;
 
 	if (m->errand.state == HP3_ERRAND_WAITING) {
-		ask_again(e, m, now, acts);
+		ask_again(t, m);
 		return;
 	}
-	best = decide(e, m, now, &wait);
-	if (best == NULL && now < wait) {
-		hp3_slot_timer(e, m, &m->move_at, wait);
+	best = decide(t, m, &wait);
+	if (best == NULL && t->now < wait) {
+		hp3_slot_timer(t->e, m, &m->move_at, wait);
 		return;
 	}
 	hp3_round_cancel(&m->errand.round);
-	hp3_round_learn(e, m, now);
+	hp3_round_learn(t, m);
 	if (best != NULL) {
 		m->to = best->port;
 		m->errand.setup.found = true;
-		e->setup_late = 0;
+		t->e->setup_late = 0;
 	}
-	hp3_round_report(e, m, now, acts);
+	hp3_round_report(t, m);
 	if (best != NULL) {
-		ask_again(e, m, now, acts);
+		ask_again(t, m);
 	} else if (m->errand.setup.found) {
-		settle(e, m->flow, m->to, now, acts);
-	} else if (hp3_counts_place(e, m->flow, &port, now)) {
-		settle(e, m->flow, port, now, acts);
+		settle(t, m->flow, m->to);
+	} else if (hp3_counts_place(t->e, m->flow, &port, t->now)) {
+		settle(t, m->flow, port);
 	} else {
-		hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
+		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 	}
 }
 
-void hp3_setup_late(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+void hp3_setup_late(struct hp3_turn *t, uint32_t flow)
 {
-	struct hp3_move *m = &e->moves[e->flows[flow].slot];
+	struct hp3_move *m = &t->e->moves[t->e->flows[flow].slot];
 
 	if (m->errand.setup.found) { /* by an earlier round: nothing has left yet */
-		settle(e, flow, m->to, now, acts);
+		settle(t, flow, m->to);
 		return;
 	}
-	came_late(e);
-	hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
+	came_late(t->e);
+	hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 }
 
 void hp3_peer_seen(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now)

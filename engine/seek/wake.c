@@ -51,77 +51,77 @@ static bool may_wake(const struct hp3_engine *e, const struct hp3_flow *f, uint6
 }
 
 /* Twice as many ports as for a flow under way: the message waits for the best of them. */
-static bool ask(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+static bool ask(struct hp3_turn *t, struct hp3_move *m)
 {
-	const struct hp3_flow *f = &e->flows[m->flow];
+	const struct hp3_flow *f = &t->e->flows[m->flow];
 	uint16_t ports[HP3_ROUND_PROBES];
-	uint32_t want = 2u * e->cfg.candidates;
-	struct hp3_round_ask what = hp3_round_ask(e, m, HP3_PROBE_PEER);
+	uint32_t want = 2u * t->e->cfg.candidates;
+	struct hp3_round_ask what = hp3_round_ask(t->e, m, HP3_PROBE_PEER);
 
 	what.candidates = ports;
 	what.drained = true;
 	if (want > HP3_ROUND_PROBES - 1)
 		want = HP3_ROUND_PROBES - 1;
 	what.n = hp3_paths_candidates(
-		hp3_paths_of(e, f->pair), f->rqpn, what.port, ports, want, now);
-	return hp3_round_begin(e, m, &what, now, acts);
+		hp3_paths_of(t->e, f->pair), f->rqpn, what.port, ports, want, t->now);
+	return hp3_round_begin(t, m, &what);
 }
 
-void hp3_wake(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now,
-	struct hp3_acts *acts)
+void hp3_wake(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 {
+	struct hp3_engine *e = t->e;
 	struct hp3_flow *f = &e->flows[flow];
 	struct hp3_estimates path;
 	struct hp3_move *m;
 	uint64_t hold;
 
 	if ((v->flags & (HP3_VF_FIRST | HP3_VF_READ)) != HP3_VF_FIRST || v->dma_len == 0 ||
-		!may_wake(e, f, now) || hp3_probe_kind_of(e, f->pair, now) != HP3_PROBE_PEER)
+		!may_wake(e, f, t->now) || hp3_probe_kind_of(t, f->pair) != HP3_PROBE_PEER)
 		return;
 	hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &path);
 	if (!is_long(e, v, path.base_rtt_ns))
 		return;
 	hold = (uint64_t)BOUND_RTT * path.base_rtt_ns;
-	m = hp3_move_prepare(e, flow, HP3_ERRAND_MESSAGE_START, now, acts);
+	m = hp3_move_prepare(t, flow, HP3_ERRAND_MESSAGE_START);
 	if (m == NULL)
 		return;
-	if (!ask(e, m, now, acts)) {
-		hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
+	if (!ask(t, m)) {
+		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 		return;
 	}
 	m->closing = (struct hp3_closing){.psn = f->stream.hi, .end = f->stream.nxt};
-	m->t_close = now;
-	m->errand.start.hold_end = now + (hold < e->cfg.max_hold_ns ? hold : e->cfg.max_hold_ns);
+	m->t_close = t->now;
+	m->errand.start.hold_end = t->now + (hold < e->cfg.max_hold_ns ? hold : e->cfg.max_hold_ns);
 	e->pairs.pairs[f->pair].nmoves++;
 	e->stats.wakes++;
-	hp3_rate_suspend(e, flow, now);
-	hp3_send_probes(e, m, now, acts);
-	hp3_active_add(e, flow, now); /* what is held leaves unseen: is its path dead? */
+	hp3_rate_suspend(t, flow);
+	hp3_send_probes(t, m);
+	hp3_active_add(e, flow, t->now); /* what is held leaves unseen: is its path dead? */
 	hp3_slot_timer(e, m, &m->move_at, m->errand.start.hold_end);
 }
 
 /* The first unmarked answer decides. */
-void hp3_wake_step(struct hp3_engine *e, struct hp3_move *m, uint64_t now, struct hp3_acts *acts)
+void hp3_wake_step(struct hp3_turn *t, struct hp3_move *m)
 {
 	const struct hp3_probe *best = hp3_round_unmarked(&m->errand.round);
 	uint32_t flow = m->flow;
 
-	if (best == NULL && now < m->errand.start.hold_end) {
-		hp3_slot_timer(e, m, &m->move_at, m->errand.start.hold_end);
+	if (best == NULL && t->now < m->errand.start.hold_end) {
+		hp3_slot_timer(t->e, m, &m->move_at, m->errand.start.hold_end);
 		return;
 	}
 	hp3_round_cancel(&m->errand.round);
 	if (hp3_round_heard(&m->errand.round))
-		hp3_round_learn(e, m, now); /* else: not answered yet, which says nothing */
+		hp3_round_learn(t, m); /* else: not answered yet, which says nothing */
 	if (best != NULL)
 		m->to = best->port;
-	hp3_round_report(e, m, now, acts);
+	hp3_round_report(t, m);
 	if (m->to != m->from) {
-		hp3_errand_input(e, m, HP3_ERRAND_IN_GO, now, acts);
+		hp3_errand_input(t, m, HP3_ERRAND_IN_GO);
 		return;
 	}
 	m->errand.start.clear = best != NULL;
-	hp3_errand_input(e, m, HP3_ERRAND_IN_STAY, now, acts);
+	hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 	if (best == NULL)
-		hp3_search_ended(e, flow, false, e->cfg.round.guard_ns, now);
+		hp3_search_ended(t, flow, false, t->e->cfg.round.guard_ns);
 }
