@@ -124,7 +124,7 @@ struct hp3_engine_config {
 	struct hp3_paths_params paths;
 	/* What turns ports into paths: a model, or traces (trace.h); neither: the port is the path
 	 */
-	const struct hp3_model *model; /* the caller's, believed; lives as long as the engine */
+	const struct hp3_path_model *model; /* the caller's; lives as long as the engine */
 	bool trace; /* not with a model */
 	struct hp3_limit traces; /* switches answer few per second: keep it low */
 	uint64_t trace_timeout_ns;

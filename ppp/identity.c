@@ -31,7 +31,7 @@ static uint32_t provided_id(const struct hp3_paths *t, uint16_t port, uint32_t q
 		tuple = t->tuple;
 		tuple.sport = port;
 		tuple.qpn = qpn;
-		return hp3_model_path(t->model, &tuple);
+		return t->model->path(t->model, &tuple);
 	}
 	if (t->linear && hp3_linear_path(t->linear, port ^ t->shift, &id))
 		return id;
@@ -62,7 +62,7 @@ static void draw(uint64_t *map, uint32_t n, uint32_t id)
 void hp3_paths_drawn(const struct hp3_paths *t, uint64_t *map, uint32_t n)
 {
 	memset(map, 0, n / 8);
-	for (uint32_t i = 0; t->model && i < hp3_model_paths(t->model); i++)
+	for (uint32_t i = 0; t->model && i < t->model->paths; i++)
 		draw(map, n, i);
 	for (uint32_t i = 0; t->linear && i < t->linear->traces; i++)
 		draw(map, n, t->linear->label[i]);
@@ -130,7 +130,7 @@ static void rekey(struct hp3_paths *t)
 }
 
 static void identity(struct hp3_paths *t, enum hp3_identity kind, struct hp3_traces *traces,
-	const struct hp3_model *model, const struct hp3_linear *linear)
+	const struct hp3_path_model *model, const struct hp3_linear *linear)
 {
 	t->identity = (uint8_t)kind;
 	t->traces = traces;
@@ -150,14 +150,11 @@ void hp3_paths_identity_trace(struct hp3_paths *t, struct hp3_traces *traces)
 	identity(t, HP3_IDENTITY_TRACE, traces, NULL, NULL);
 }
 
-int hp3_paths_identity_model(
-	struct hp3_paths *t, const struct hp3_model *model, const struct hp3_tuple *tuple)
+void hp3_paths_identity_model(
+	struct hp3_paths *t, const struct hp3_path_model *model, const struct hp3_tuple *tuple)
 {
-	if (!hp3_model_believed(model))
-		return -EAGAIN;
 	t->tuple = *tuple;
 	identity(t, HP3_IDENTITY_MODEL, NULL, model, NULL);
-	return 0;
 }
 
 int hp3_paths_identity_linear(struct hp3_paths *t, const struct hp3_linear *linear, uint16_t shift)

@@ -50,13 +50,13 @@ enum hp3_linear_state {
 	X(UNCONFIRMED, "determined, not confirmed yet: trace the ports that are named next")       \
 	X(PATHS, "number of paths is not a power of two from 2 to 64: the modulo breaks "          \
 		 "linearity, "                                                                     \
-		 "use a hash model or traces")                                                     \
+		 "use traces")                                                                     \
 	X(LABEL, "a label is not below the number of paths: give the real number, or use names")   \
 	X(MANY, "more paths seen than given: give the real number of paths")                       \
 	X(CHANGED, "one port was seen on two paths: routes changed, start over")                   \
 	X(CONTRADICTION,                                                                           \
 		"a trace contradicts the linear map: the hash is not linear, or its modulo "       \
-		"is not a power of two: use a hash model or traces")                               \
+		"is not a power of two: use traces")                                               \
 	X(FULL, "too many traces that teach nothing: trace the ports that are named next")
 
 enum hp3_linear_reason {

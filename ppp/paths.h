@@ -8,7 +8,7 @@
  *
  *     NONE   nothing does: the port stands for the path
  *     TRACE  hops seen by probes of limited TTL, remembered per port, due anew after recheck_ns
- *     MODEL  a hash model or a solved linear hash; only once it is believed
+ *     MODEL  a solved linear hash, once it is believed, or what a caller knows of the switches
  *
  * Where switches hash the destination QPN (rule 18, `by_qpn`), port and QPN together are the
  * ticket.
@@ -29,8 +29,8 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
-#include "ppp/hash.h"
 #include "ppp/linear.h"
+#include "ppp/model.h"
 
 #define HP3_PATHS  32u /* entries per address pair */
 #define HP3_TRACES 64u /* ports whose trace is remembered */
@@ -95,7 +95,7 @@ struct hp3_paths {
 	struct hp3_path path[HP3_PATHS];
 	const struct hp3_paths_params *params;
 	struct hp3_traces *traces; /* TRACE, else NULL */
-	const struct hp3_model *model; /* MODEL: this one, or ... */
+	const struct hp3_path_model *model; /* MODEL: this one, or ... */
 	const struct hp3_linear *linear; /* ... this one (shifted), or NULL */
 	struct hp3_tuple tuple; /* addresses and destination port, for `model` */
 	uint64_t rng;
@@ -108,14 +108,14 @@ struct hp3_paths {
 void hp3_paths_init(struct hp3_paths *t, const struct hp3_paths_params *params, uint64_t seed);
 
 /*
- * Another provider: what is known moves over to the new ids. Models are for the caller to verify;
- * one that is not believed is refused with -EAGAIN, and one that is refuted later must be left by
- * hp3_paths_identity_none().
+ * Another provider: what is known moves over to the new ids. Models and linear hashes are for the
+ * caller to verify. A linear one that is not believed is refused with -EAGAIN; one that is refuted
+ * later must be left by hp3_paths_identity_none().
  */
 void hp3_paths_identity_none(struct hp3_paths *t);
 void hp3_paths_identity_trace(struct hp3_paths *t, struct hp3_traces *traces);
-int hp3_paths_identity_model(
-	struct hp3_paths *t, const struct hp3_model *model, const struct hp3_tuple *tuple);
+void hp3_paths_identity_model(
+	struct hp3_paths *t, const struct hp3_path_model *model, const struct hp3_tuple *tuple);
 int hp3_paths_identity_linear(struct hp3_paths *t, const struct hp3_linear *linear, uint16_t shift);
 
 /*

@@ -14,7 +14,7 @@ struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair)
 	memcpy(tuple.src, p->local, 16);
 	memcpy(tuple.dst, p->remote, 16);
 	if (e->cfg.model != NULL)
-		hp3_paths_identity_model(t, e->cfg.model, &tuple); /* refused: port = path */
+		hp3_paths_identity_model(t, e->cfg.model, &tuple);
 	p->paths_ready = true;
 	return t;
 }

@@ -50,8 +50,8 @@ struct sim_config {
 		uint32_t pause_us;
 		enum sim_onoff pause_renew;
 		uint32_t kmin_bytes, kmax_bytes, pmax_percent;
-		uint32_t hash; /* enum hp3_hash_kind */
-		uint32_t hash_input; /* enum hp3_hash_input */
+		uint32_t hash; /* enum sim_hash_kind */
+		uint32_t hash_input; /* enum sim_hash_input */
 		uint32_t hash_seed;
 		uint32_t grain_ps;
 		uint32_t icmp_per_second;

@@ -29,7 +29,7 @@ static uint16_t source_port(const struct sim_packet *p)
 uint32_t sim_flow_hash(const struct sim *s, const struct sim_packet *p, uint32_t node)
 {
 	const struct sim_flow *f = p->flow;
-	struct hp3_hash h = {.kind = (uint8_t)s->cfg.fabric.hash,
+	struct sim_hash h = {.kind = (uint8_t)s->cfg.fabric.hash,
 		.input = (uint8_t)s->cfg.fabric.hash_input,
 		.paths = 1,
 		.seed = s->cfg.fabric.hash_seed + node};
@@ -53,7 +53,7 @@ uint32_t sim_flow_hash(const struct sim *s, const struct sim_packet *p, uint32_t
 	}
 	if (p->kind == SIM_PROBE_REPLY && p->back != 0)
 		t.dport = ANSWER_PORT;
-	return hp3_hash(&h, &t);
+	return sim_hash(&h, &t);
 }
 
 void sim_flow_ports(const struct sim *s, struct sim_flow *f)

@@ -17,7 +17,7 @@
  */
 #include "cc/dcqcn.h"
 #include "cc/np.h"
-#include "ppp/hash.h"
+#include "sim/fabric/hash.h"
 #include "sim/core/sim.h"
 #include "sim/fabric/packet.h"
 

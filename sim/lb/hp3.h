@@ -53,7 +53,7 @@ enum hp3_sim_kind {
 struct hp3_balancer {
 	enum hp3_sim_kind kind;
 	struct hp3_host *host;
-	struct hp3_model *model; /* by place; NULL: identity none */
+	struct sim_model *model; /* by place; NULL: identity none */
 	uint32_t **seeds; /* by place: of the models' stages */
 	/* by host: those of a leaf share one, hosts that choose themselves do not */
 	uint32_t *place;

@@ -91,7 +91,7 @@ static uint32_t farthest(const struct sim *s, uint32_t src)
 }
 
 /* As an operator would: the hash is configured, then held against traces until it is believed. */
-static int believe(struct sim *s, struct hp3_model *m, uint32_t src, uint32_t dst)
+static int believe(struct sim *s, struct sim_model *m, uint32_t src, uint32_t dst)
 {
 	struct hp3_tuple t = {.dport = 4791};
 
@@ -99,9 +99,9 @@ static int believe(struct sim *s, struct hp3_model *m, uint32_t src, uint32_t ds
 	hp3_sim_address(t.dst, dst);
 	for (uint32_t port = HP3_PORT_FIRST; port < HP3_PORT_FIRST + HP3_PORT_COUNT; port++) {
 		t.sport = (uint16_t)port;
-		if (!hp3_model_trace(m, &t, 1000 + hp3_model_path(m, &t)))
+		if (!sim_model_trace(m, &t, 1000 + sim_model_path(m, &t)))
 			return -EINVAL;
-		if (hp3_model_believed(m))
+		if (sim_model_believed(m))
 			return 0;
 	}
 	return -EAGAIN;
@@ -110,11 +110,11 @@ static int believe(struct sim *s, struct hp3_model *m, uint32_t src, uint32_t ds
 /* One stage of the hash for each place where there is a choice on the way, hosts included. */
 static int model_from(struct sim *s, struct hp3_balancer *b, uint32_t index, uint32_t src)
 {
-	struct hp3_hash hash = {
+	struct sim_hash hash = {
 		.kind = (uint8_t)s->cfg.fabric.hash, .input = (uint8_t)s->cfg.fabric.hash_input};
-	struct hp3_stage stage[HP3_MODEL_STAGES];
-	uint32_t at[HP3_MODEL_PATHS] = {src}, up[HP3_MODEL_PATHS], dst = farthest(s, src), n = 1;
-	uint32_t *seeds = sim_alloc(HP3_MODEL_STAGES * HP3_MODEL_PATHS, sizeof(*seeds));
+	struct sim_stage stage[SIM_MODEL_STAGES];
+	uint32_t at[SIM_MODEL_PATHS] = {src}, up[SIM_MODEL_PATHS], dst = farthest(s, src), n = 1;
+	uint32_t *seeds = sim_alloc(SIM_MODEL_STAGES * SIM_MODEL_PATHS, sizeof(*seeds));
 	unsigned stages = 0;
 	int ret;
 
@@ -122,10 +122,10 @@ static int model_from(struct sim *s, struct hp3_balancer *b, uint32_t index, uin
 	while (at[0] != dst) {
 		uint32_t ways = choices(s, at[0], dst);
 
-		if (n * ways > HP3_MODEL_PATHS || (ways > 1 && stages == HP3_MODEL_STAGES))
+		if (n * ways > SIM_MODEL_PATHS || (ways > 1 && stages == SIM_MODEL_STAGES))
 			return -E2BIG;
 		for (uint32_t i = 0; i < n; i++) {
-			seeds[stages * HP3_MODEL_PATHS + i] = s->cfg.fabric.hash_seed + at[i];
+			seeds[stages * SIM_MODEL_PATHS + i] = s->cfg.fabric.hash_seed + at[i];
 			for (uint32_t k = 0; k < ways; k++)
 				up[i * ways + k] = next_node(s, at[i], dst, k);
 		}
@@ -134,10 +134,10 @@ static int model_from(struct sim *s, struct hp3_balancer *b, uint32_t index, uin
 		if (ways == 1)
 			continue;
 		stage[stages] =
-			(struct hp3_stage){.hash = hash, .seeds = &seeds[stages * HP3_MODEL_PATHS]};
+			(struct sim_stage){.hash = hash, .seeds = &seeds[stages * SIM_MODEL_PATHS]};
 		stage[stages++].hash.paths = (uint16_t)ways;
 	}
-	ret = hp3_model_init(&b->model[index], stage, stages);
+	ret = sim_model_init(&b->model[index], stage, stages);
 	return ret < 0 ? ret : believe(s, &b->model[index], src, dst);
 }
 
@@ -149,10 +149,10 @@ int hp3_sim_models(struct sim *s, struct hp3_balancer *b)
 	b->model = sim_alloc(b->places, sizeof(*b->model));
 	b->seeds = sim_alloc(b->places, sizeof(*b->seeds));
 	for (uint32_t h = 0; h < t->hosts && ret == 0; h++)
-		if (!hp3_model_believed(&b->model[b->place[h]]))
+		if (!sim_model_believed(&b->model[b->place[h]]))
 			ret = model_from(s, b, b->place[h], h);
 	if (ret == 0 && b->cfg.words.placement)
-		b->paths = hp3_model_paths(&b->model[0]);
+		b->paths = b->model[0].told.paths;
 	return ret;
 }
 
@@ -175,7 +175,7 @@ int hp3_sim_engines(struct sim *s, struct hp3_balancer *b)
 		cfg.load_paths = (uint16_t)(b->named ? HP3_HOPS : b->paths);
 		cfg.cc.rp.rpg_max_rate = line_mbps(s, h);
 		if (b->model != NULL)
-			cfg.model = &b->model[b->place[h]];
+			cfg.model = &b->model[b->place[h]].told;
 		size = (hp3_engine_size(&cfg) + 63) & ~(size_t)63;
 		host->memory = aligned_alloc(64, size);
 		if (host->memory == NULL)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "caller.h"
+#include "sim/fabric/hash.h"
 
 /* Whether `more` packets with `len` bytes fit into the hold, one of them of `flow`. */
 static bool fits(const struct caller *c, uint32_t flow, uint32_t more, uint32_t len)
@@ -200,19 +201,19 @@ void caller_packet(struct caller *c, struct hp3_pkt *pkt, enum hp3_dir dir)
 }
 
 /* Four paths by a CRC, held against itself until it is believed. */
-static const struct hp3_model *model(void)
+static const struct hp3_path_model *model(void)
 {
-	static struct hp3_model m;
-	const struct hp3_stage stage = {
-		.hash = {.kind = HP3_HASH_CRC32, .paths = PATHS, .seed = 7}};
+	static struct sim_model m;
+	const struct sim_stage stage = {
+		.hash = {.kind = SIM_HASH_CRC32, .paths = PATHS, .seed = 7}};
 
-	MUST(hp3_model_init(&m, &stage, 1) == 0);
-	for (uint16_t port = 1; !hp3_model_believed(&m); port++) {
+	MUST(sim_model_init(&m, &stage, 1) == 0);
+	for (uint16_t port = 1; !sim_model_believed(&m); port++) {
 		struct hp3_tuple t = {.sport = port};
 
-		MUST(hp3_model_trace(&m, &t, hp3_model_path(&m, &t)));
+		MUST(sim_model_trace(&m, &t, sim_model_path(&m, &t)));
 	}
-	return &m;
+	return &m.told;
 }
 
 static struct hp3_engine_config config_of(uint8_t how)

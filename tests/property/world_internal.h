@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include "engine/hash.h"
 #include "roce/opcode.h"
+#include "sim/fabric/hash.h"
 #include "world.h"
 
 #define RING      8192u
@@ -188,7 +189,7 @@ struct world {
 	void *peer_mem;
 	uint64_t incast_ns, incast_free; /* the receiver's queue */
 	uint64_t path_free[MAX_PATHS], path_delay[MAX_PATHS], path_dead[MAX_PATHS], back_dead;
-	struct hp3_model model;
+	struct sim_model model;
 	uint8_t port_lost[65536]; /* probes lost since the last answer */
 	bool peer_up;
 	uint16_t told[HP3_LOAD_PATHS]; /* inbound flows at the peer, from elsewhere */

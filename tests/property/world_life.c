@@ -68,7 +68,7 @@ struct hp3_engine_config world_config(const struct world *w)
 			.ecn_fraction = 25,
 			.losses = 3,
 			.equal = 20},
-		.model = p->model ? &w->model : NULL,
+		.model = p->model ? &w->model.told : NULL,
 		.load_paths = p->model ? (uint16_t)p->paths : 0,
 		.load_age_ns = 20000 * US,
 		.challenge_timeout_ns = 2000 * US,
@@ -102,16 +102,16 @@ void world_engine_tally(struct world *w)
 /* The switches' hash, believed after enough traces. */
 static void learn_model(struct world *w)
 {
-	struct hp3_stage stage = {.hash = {.kind = HP3_HASH_CRC32,
+	struct sim_stage stage = {.hash = {.kind = SIM_HASH_CRC32,
 					  .paths = (uint16_t)w->p.paths,
 					  .seed = (uint32_t)w->p.seed}};
 	struct hp3_tuple t = {.dport = HP3_ROCE_UDP_PORT};
 
-	hp3_model_init(&w->model, &stage, 1);
+	sim_model_init(&w->model, &stage, 1);
 	memcpy(t.src, w->tx_hdr[0] + 26, 4);
 	memcpy(t.dst, w->tx_hdr[0] + 30, 4);
-	for (t.sport = 0xc000; !hp3_model_believed(&w->model); t.sport++)
-		hp3_model_trace(&w->model, &t, 100 + hp3_model_path(&w->model, &t));
+	for (t.sport = 0xc000; !sim_model_believed(&w->model); t.sport++)
+		sim_model_trace(&w->model, &t, 100 + sim_model_path(&w->model, &t));
 }
 
 void world_engine_start(struct world *w)

@@ -17,7 +17,7 @@ uint32_t world_path(const struct world *w, uint16_t port, uint32_t qpn)
 		return (uint32_t)(port * 2654435761u >> 16) % w->p.paths;
 	memcpy(t.src, w->tx_hdr[0] + 26, 4);
 	memcpy(t.dst, w->tx_hdr[0] + 30, 4);
-	return hp3_model_path(&w->model, &t);
+	return sim_model_path(&w->model, &t);
 }
 
 /* The first ones: a queue stands on them. */

@@ -5,27 +5,28 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include "scene.h"
+#include "sim/fabric/hash.h"
 
 #define PATHS 4u
 
-static struct hp3_model model;
+static struct sim_model model;
 
 /* Four paths, told apart by a CRC that is held against itself until it is believed. */
 static void config(void)
 {
-	const struct hp3_stage stage = {
-		.hash = {.kind = HP3_HASH_CRC32, .paths = PATHS, .seed = 7}};
+	const struct sim_stage stage = {
+		.hash = {.kind = SIM_HASH_CRC32, .paths = PATHS, .seed = 7}};
 
-	assert_int_equal(hp3_model_init(&model, &stage, 1), 0);
-	for (uint16_t port = 1; !hp3_model_believed(&model); port++) {
+	assert_int_equal(sim_model_init(&model, &stage, 1), 0);
+	for (uint16_t port = 1; !sim_model_believed(&model); port++) {
 		struct hp3_tuple t = {.sport = port};
 
-		assert_true(hp3_model_trace(&model, &t, hp3_model_path(&model, &t)));
+		assert_true(sim_model_trace(&model, &t, sim_model_path(&model, &t)));
 	}
 	probing_config();
 	rig.cfg.setup_probing = true;
 	rig.cfg.setup_alike = 20;
-	rig.cfg.model = &model;
+	rig.cfg.model = &model.told;
 	rig.cfg.load_paths = PATHS;
 	rig.cfg.load_age_ns = 100 * MS;
 	rig.cfg.stall_ns = 500 * US;
@@ -40,7 +41,7 @@ static uint32_t path_of_port(const struct qp *p, uint16_t port)
 
 	memcpy(t.src, p->local, 16);
 	memcpy(t.dst, p->remote, 16);
-	return hp3_model_path(&model, &t);
+	return sim_model_path(&model, &t);
 }
 
 static uint32_t path_of(const struct qp *p)

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <cmocka.h>
-#include "ppp/hash.h"
+#include "sim/fabric/hash.h"
 #include "ppp/linear.h"
 
 #define SEED 0x11ea5u
@@ -25,18 +25,18 @@ static struct hp3_tuple random_pair(uint64_t *rng)
 	return t;
 }
 
-static struct hp3_hash random_linear_hash(uint64_t *rng, uint32_t paths)
+static struct sim_hash random_linear_hash(uint64_t *rng, uint32_t paths)
 {
-	return (struct hp3_hash){.kind = (uint8_t)hp3_random_below(rng, HP3_HASH_MURMUR3),
+	return (struct sim_hash){.kind = (uint8_t)hp3_random_below(rng, SIM_HASH_MURMUR3),
 		.seed = (uint32_t)hp3_random(rng),
 		.qpn = hp3_random_below(rng, 2),
 		.paths = (uint16_t)paths};
 }
 
-static uint32_t hop(const struct hp3_hash *h, struct hp3_tuple t, uint16_t port)
+static uint32_t hop(const struct sim_hash *h, struct hp3_tuple t, uint16_t port)
 {
 	t.sport = port;
-	return hp3_hash_hop(h, &t);
+	return sim_hash_hop(h, &t);
 }
 
 /* Names of paths: an arbitrary one-to-one map of indices. */
@@ -46,7 +46,7 @@ static uint32_t name_of(uint32_t index)
 }
 
 /* Traces what the solver asks for until it believes or refuses. */
-static unsigned solve(struct hp3_linear *l, const struct hp3_hash *h, const struct hp3_tuple *t)
+static unsigned solve(struct hp3_linear *l, const struct sim_hash *h, const struct hp3_tuple *t)
 {
 	unsigned traces = 0;
 
@@ -62,7 +62,7 @@ static unsigned solve(struct hp3_linear *l, const struct hp3_hash *h, const stru
 	return traces;
 }
 
-static void assert_map(const struct hp3_linear *l, const struct hp3_hash *h,
+static void assert_map(const struct hp3_linear *l, const struct sim_hash *h,
 	const struct hp3_tuple *t, uint16_t shift)
 {
 	for (uint32_t i = 0; i < HP3_PORT_COUNT; i++) {
@@ -81,7 +81,7 @@ static void indices_of_all_ports_from_15_traces(void **state)
 
 	for (unsigned run = 0; run < 60; run++) {
 		uint32_t paths = 2u << run % 6;
-		struct hp3_hash h = random_linear_hash(&rng, paths);
+		struct sim_hash h = random_linear_hash(&rng, paths);
 		struct hp3_tuple t = random_pair(&rng);
 		struct hp3_linear l;
 
@@ -109,7 +109,7 @@ static void names_of_all_ports(void **state)
 
 	for (unsigned run = 0; run < 60; run++) {
 		unsigned bits = 1 + run % 6;
-		struct hp3_hash h = random_linear_hash(&rng, 1u << bits);
+		struct sim_hash h = random_linear_hash(&rng, 1u << bits);
 		struct hp3_tuple t = random_pair(&rng);
 		struct hp3_linear l;
 		unsigned traces;
@@ -129,7 +129,7 @@ static void any_ports_in_any_order(void **state)
 	uint64_t rng = SEED + 2;
 
 	for (unsigned run = 0; run < 40; run++) {
-		struct hp3_hash h = random_linear_hash(&rng, 2u << run % 4);
+		struct sim_hash h = random_linear_hash(&rng, 2u << run % 4);
 		struct hp3_tuple t = random_pair(&rng);
 		struct hp3_linear l;
 
@@ -167,8 +167,8 @@ static void refuses_a_hash_that_is_not_linear(void **state)
 
 	for (unsigned run = 0; run < 3000; run++) {
 		uint32_t paths = 2u << run % 6;
-		struct hp3_hash h = {
-			.kind = HP3_HASH_MURMUR3, .seed = run, .paths = (uint16_t)paths};
+		struct sim_hash h = {
+			.kind = SIM_HASH_MURMUR3, .seed = run, .paths = (uint16_t)paths};
 		struct hp3_tuple t = random_pair(&rng);
 		struct hp3_linear l;
 
@@ -195,7 +195,7 @@ static void refuses_a_modulo_that_is_no_power_of_two(void **state)
 	}
 	for (unsigned run = 0; run < 2400; run++) {
 		/* The user does not know it: upper bound 64. */
-		struct hp3_hash h = {.kind = (uint8_t)(run / 24 % HP3_HASH_MURMUR3),
+		struct sim_hash h = {.kind = (uint8_t)(run / 24 % SIM_HASH_MURMUR3),
 			.seed = (uint32_t)hp3_random(&rng),
 			.paths = modulo[run % 12]};
 		struct hp3_tuple t = random_pair(&rng);
@@ -210,7 +210,7 @@ static void refuses_a_modulo_that_is_no_power_of_two(void **state)
 static void refuses_contradictions(void **state)
 {
 	uint64_t rng = SEED + 5;
-	struct hp3_hash h = {.kind = HP3_HASH_CRC32, .paths = 8};
+	struct sim_hash h = {.kind = SIM_HASH_CRC32, .paths = 8};
 	struct hp3_tuple t = random_pair(&rng);
 	struct hp3_linear l;
 	uint32_t label;
@@ -251,7 +251,7 @@ static void refuses_contradictions(void **state)
 static void repeated_traces_prove_nothing(void **state)
 {
 	uint64_t rng = SEED + 6;
-	struct hp3_hash h = {.kind = HP3_HASH_CRC16_IBM, .paths = 4};
+	struct sim_hash h = {.kind = SIM_HASH_CRC16_IBM, .paths = 4};
 	struct hp3_tuple t = random_pair(&rng);
 	struct hp3_linear l;
 
@@ -275,26 +275,26 @@ static void several_stages_by_name(void **state)
 
 	for (unsigned run = 0; run < 20; run++) {
 		/* The core stage's polynomial sits in the high bits: CRC-16 against CRC-32. */
-		const struct hp3_stage stage[2] = {
-			{.hash = {.kind = HP3_HASH_CRC32, .paths = 4, .seed = run}},
-			{.hash = {.kind = HP3_HASH_CRC16_CCITT, .paths = 4}, .seeds = seeds},
+		const struct sim_stage stage[2] = {
+			{.hash = {.kind = SIM_HASH_CRC32, .paths = 4, .seed = run}},
+			{.hash = {.kind = SIM_HASH_CRC16_CCITT, .paths = 4}, .seeds = seeds},
 		};
 		struct hp3_tuple t = random_pair(&rng);
-		struct hp3_model m;
+		struct sim_model m;
 		struct hp3_linear l;
 		uint32_t label;
 
-		assert_int_equal(hp3_model_init(&m, stage, 2), 0);
+		assert_int_equal(sim_model_init(&m, stage, 2), 0);
 		hp3_linear_init(&l, HP3_LABELS_NAME, 16, run);
 		while (l.state == HP3_LINEAR_TRACING || l.state == HP3_LINEAR_VERIFYING) {
 			t.sport = hp3_linear_next(&l);
-			hp3_linear_add(&l, t.sport, name_of(hp3_model_path(&m, &t)));
+			hp3_linear_add(&l, t.sport, name_of(sim_model_path(&m, &t)));
 		}
 		assert_int_equal(l.state, HP3_LINEAR_BELIEVED);
 		for (uint32_t i = 0; i < HP3_PORT_COUNT; i++) {
 			t.sport = (uint16_t)(HP3_PORT_FIRST + i);
 			assert_true(hp3_linear_path(&l, t.sport, &label));
-			assert_int_equal(label, name_of(hp3_model_path(&m, &t)));
+			assert_int_equal(label, name_of(sim_model_path(&m, &t)));
 		}
 	}
 }
@@ -305,7 +305,7 @@ static void another_pair_is_a_shift(void **state)
 	uint64_t rng = SEED + 8;
 
 	for (unsigned run = 0; run < 20; run++) {
-		struct hp3_hash h = {.kind = (uint8_t)(run % 3), .paths = 8, .seed = run};
+		struct sim_hash h = {.kind = (uint8_t)(run % 3), .paths = 8, .seed = run};
 		struct hp3_tuple a = random_pair(&rng), b = random_pair(&rng);
 		uint16_t port = hp3_random_port(&rng), shift;
 		struct hp3_linear l;

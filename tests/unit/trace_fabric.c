@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include "ppp/hash.h"
+#include "sim/fabric/hash.h"
 
 #define RATE  1000u /* traces per second */
 #define PORTS 16384u
@@ -26,7 +26,7 @@ void trace_config(void)
 
 uint32_t spine_of(const struct qp *p, uint16_t port, uint32_t qpn)
 {
-	const struct hp3_hash h = {.kind = HP3_HASH_CRC32,
+	const struct sim_hash h = {.kind = SIM_HASH_CRC32,
 		.qpn = net.qpn,
 		.paths = (uint16_t)net.spines,
 		.seed = net.seed};
@@ -35,7 +35,7 @@ uint32_t spine_of(const struct qp *p, uint16_t port, uint32_t qpn)
 
 	memcpy(t.src, p->local, 16);
 	memcpy(t.dst, p->remote, 16);
-	return hp3_hash_hop(&h, &t) + 1;
+	return sim_hash_hop(&h, &t) + 1;
 }
 
 static void answer(const struct qp *p, const struct hp3_act *a)

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "ppp/hash.h"
+#include "sim/fabric/hash.h"
 
 #define PROTO_UDP 17u
 #define INPUT_MAX 40u /* two IPv6 addresses, ports, protocol, QPN */
@@ -134,16 +134,16 @@ static uint32_t murmur3(uint32_t h, const uint8_t *p, size_t n)
 	return h ^ h >> 16;
 }
 
-uint32_t hp3_hash_bytes(enum hp3_hash_kind kind, uint32_t seed, const void *bytes, size_t n)
+uint32_t sim_hash_bytes(enum sim_hash_kind kind, uint32_t seed, const void *bytes, size_t n)
 {
 	switch (kind) {
-	case HP3_HASH_CRC32:
+	case SIM_HASH_CRC32:
 		return crc32(seed, bytes, n);
-	case HP3_HASH_CRC16_CCITT:
+	case SIM_HASH_CRC16_CCITT:
 		return crc16_ccitt(seed, bytes, n);
-	case HP3_HASH_CRC16_IBM:
+	case SIM_HASH_CRC16_IBM:
 		return crc16_ibm(seed, bytes, n);
-	case HP3_HASH_XOR:
+	case SIM_HASH_XOR:
 		return xor_fold(seed, bytes, n);
 	default:
 		return murmur3(seed, bytes, n);
@@ -171,12 +171,12 @@ static uint32_t fold_address(const uint8_t *addr, bool ipv6)
 	return x;
 }
 
-uint32_t hp3_hash(const struct hp3_hash *h, const struct hp3_tuple *t)
+uint32_t sim_hash(const struct sim_hash *h, const struct hp3_tuple *t)
 {
 	uint8_t in[INPUT_MAX];
 	size_t n = 0, addr = t->ipv6 ? 16 : 4;
 
-	if (h->input == HP3_INPUT_NS3) {
+	if (h->input == SIM_INPUT_NS3) {
 		n = put_le32(in, n, fold_address(t->src, t->ipv6));
 		n = put_le32(in, n, fold_address(t->dst, t->ipv6));
 		n = put_le32(in, n, t->sport | (uint32_t)t->dport << 16);
@@ -189,56 +189,52 @@ uint32_t hp3_hash(const struct hp3_hash *h, const struct hp3_tuple *t)
 	}
 	if (h->qpn)
 		n = put(in, n, t->qpn, 3);
-	return hp3_hash_bytes(h->kind, h->seed, in, n);
+	return sim_hash_bytes(h->kind, h->seed, in, n);
 }
 
-int hp3_model_init(struct hp3_model *m, const struct hp3_stage *stage, unsigned stages)
+static uint32_t path_told(const struct hp3_path_model *told, const struct hp3_tuple *t)
+{
+	return sim_model_path((const struct sim_model *)told, t);
+}
+
+int sim_model_init(struct sim_model *m, const struct sim_stage *stage, unsigned stages)
 {
 	uint32_t paths = 1;
 
-	if (stages == 0 || stages > HP3_MODEL_STAGES)
+	if (stages == 0 || stages > SIM_MODEL_STAGES)
 		return -EINVAL;
 	for (unsigned i = 0; i < stages; i++) {
-		if (stage[i].hash.kind >= HP3_HASH_KINDS || stage[i].hash.paths == 0)
+		if (stage[i].hash.kind >= SIM_HASH_KINDS || stage[i].hash.paths == 0)
 			return -EINVAL;
 		paths *= stage[i].hash.paths;
-		if (paths > HP3_MODEL_PATHS)
+		if (paths > SIM_MODEL_PATHS)
 			return -E2BIG;
 	}
 	if (paths == 1)
 		return -EDOM;
-	memset(m, 0, sizeof(*m));
+	*m = (struct sim_model){.told = {path_told, paths}};
 	memcpy(m->stage, stage, stages * sizeof(*stage));
 	m->stages = (uint8_t)stages;
 	return 0;
 }
 
-uint32_t hp3_model_paths(const struct hp3_model *m)
-{
-	uint32_t paths = 1;
-
-	for (unsigned i = 0; i < m->stages; i++)
-		paths *= m->stage[i].hash.paths;
-	return paths;
-}
-
-uint32_t hp3_model_path(const struct hp3_model *m, const struct hp3_tuple *t)
+uint32_t sim_model_path(const struct sim_model *m, const struct hp3_tuple *t)
 {
 	uint32_t id = 0;
 
 	for (unsigned i = 0; i < m->stages; i++) {
-		struct hp3_hash h = m->stage[i].hash;
+		struct sim_hash h = m->stage[i].hash;
 
 		if (m->stage[i].seeds)
 			h.seed = m->stage[i].seeds[id];
-		id = id * h.paths + hp3_hash_hop(&h, t);
+		id = id * h.paths + sim_hash_hop(&h, t);
 	}
 	return id;
 }
 
-bool hp3_model_trace(struct hp3_model *m, const struct hp3_tuple *t, uint32_t label)
+bool sim_model_trace(struct sim_model *m, const struct hp3_tuple *t, uint32_t label)
 {
-	uint32_t paths = hp3_model_paths(m), path = hp3_model_path(m, t);
+	uint32_t paths = m->told.paths, path = sim_model_path(m, t);
 
 	for (uint32_t i = 0; i < paths && !m->refused; i++) {
 		if (m->seen >> i & 1 && (i == path) != (m->label[i] == label))
@@ -248,7 +244,7 @@ bool hp3_model_trace(struct hp3_model *m, const struct hp3_tuple *t, uint32_t la
 		return false;
 	if (m->seen >> path & 1) {
 		/* A wrong model would have hit the label by chance with 1 / paths. */
-		if (m->proof < HP3_MODEL_PROOF)
+		if (m->proof < SIM_MODEL_PROOF)
 			m->proof += (uint8_t)(31 - __builtin_clz(paths));
 	} else {
 		m->seen |= 1ull << path;
@@ -257,7 +253,7 @@ bool hp3_model_trace(struct hp3_model *m, const struct hp3_tuple *t, uint32_t la
 	return true;
 }
 
-bool hp3_model_believed(const struct hp3_model *m)
+bool sim_model_believed(const struct sim_model *m)
 {
-	return !m->refused && m->proof >= HP3_MODEL_PROOF;
+	return !m->refused && m->proof >= SIM_MODEL_PROOF;
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <cmocka.h>
-#include "ppp/hash.h"
+#include "sim/fabric/hash.h"
 #include "ppp/ports.h"
 
 #define SEED 0x4a5eedu
@@ -37,39 +37,39 @@ static struct hp3_tuple random_tuple(uint64_t *rng)
 static void known_answers_of_byte_strings(void **state)
 {
 	static const struct {
-		enum hp3_hash_kind kind;
+		enum sim_hash_kind kind;
 		uint32_t seed;
 		const char *text;
 		uint32_t hash;
 	} known[] = {
-		{HP3_HASH_CRC32, 0xffffffff, "123456789", ~0xcbf43926u},
-		{HP3_HASH_CRC16_CCITT, 0xffff, "123456789", 0x29b1},
-		{HP3_HASH_CRC16_CCITT, 0, "123456789", 0x31c3}, /* XMODEM */
-		{HP3_HASH_CRC16_IBM, 0, "123456789", 0xbb3d}, /* ARC */
-		{HP3_HASH_CRC16_IBM, 0xffff, "123456789", 0x4b37}, /* MODBUS */
-		{HP3_HASH_XOR, 0, "\x12\x34\x00\xff\x01", 0x13cb},
-		{HP3_HASH_XOR, 0x00010002, "", 3},
-		{HP3_HASH_MURMUR3, 0, "", 0},
-		{HP3_HASH_MURMUR3, 1, "", 0x514e28b7},
-		{HP3_HASH_MURMUR3, 0, "test", 0xba6bd213},
-		{HP3_HASH_MURMUR3, 0, "Hello, world!", 0xc0363e43},
-		{HP3_HASH_MURMUR3, 0x9747b28c, "The quick brown fox jumps over the lazy dog",
+		{SIM_HASH_CRC32, 0xffffffff, "123456789", ~0xcbf43926u},
+		{SIM_HASH_CRC16_CCITT, 0xffff, "123456789", 0x29b1},
+		{SIM_HASH_CRC16_CCITT, 0, "123456789", 0x31c3}, /* XMODEM */
+		{SIM_HASH_CRC16_IBM, 0, "123456789", 0xbb3d}, /* ARC */
+		{SIM_HASH_CRC16_IBM, 0xffff, "123456789", 0x4b37}, /* MODBUS */
+		{SIM_HASH_XOR, 0, "\x12\x34\x00\xff\x01", 0x13cb},
+		{SIM_HASH_XOR, 0x00010002, "", 3},
+		{SIM_HASH_MURMUR3, 0, "", 0},
+		{SIM_HASH_MURMUR3, 1, "", 0x514e28b7},
+		{SIM_HASH_MURMUR3, 0, "test", 0xba6bd213},
+		{SIM_HASH_MURMUR3, 0, "Hello, world!", 0xc0363e43},
+		{SIM_HASH_MURMUR3, 0x9747b28c, "The quick brown fox jumps over the lazy dog",
 			0x2fa826cd},
 	};
 
 	for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		size_t n = strlen(known[i].text);
 
-		if (known[i].kind == HP3_HASH_XOR && n)
+		if (known[i].kind == SIM_HASH_XOR && n)
 			n = 5;
-		assert_int_equal(hp3_hash_bytes(known[i].kind, known[i].seed, known[i].text, n),
+		assert_int_equal(sim_hash_bytes(known[i].kind, known[i].seed, known[i].text, n),
 			known[i].hash);
 	}
 }
 
 static void known_answers_of_tuples(void **state)
 {
-	struct hp3_hash h = {.kind = HP3_HASH_CRC32, .seed = 0x1234, .paths = 8};
+	struct sim_hash h = {.kind = SIM_HASH_CRC32, .seed = 0x1234, .paths = 8};
 	struct hp3_tuple t6 = {.ipv6 = true,
 		.src = {0x20, 0x01, 0x0d, 0xb8, [15] = 1},
 		.dst = {0x20, 0x01, 0x0d, 0xb8, [15] = 2},
@@ -77,18 +77,18 @@ static void known_answers_of_tuples(void **state)
 		.dport = 4791,
 		.qpn = 0x11c};
 
-	assert_int_equal(hp3_hash(&h, &tuple4), 0x274113c0);
+	assert_int_equal(sim_hash(&h, &tuple4), 0x274113c0);
 	h.qpn = true;
-	assert_int_equal(hp3_hash(&h, &tuple4), 0xfc81cbfd);
-	h = (struct hp3_hash){.kind = HP3_HASH_MURMUR3, .seed = 7, .paths = 8};
-	assert_int_equal(hp3_hash(&h, &tuple4), 0xdd8ed8d5);
-	assert_int_equal(hp3_hash_hop(&h, &tuple4), 0xdd8ed8d5 % 8);
-	h = (struct hp3_hash){.kind = HP3_HASH_XOR, .seed = 0x1234abcd, .paths = 8};
-	assert_int_equal(hp3_hash(&h, &tuple4), 0x7a4c);
-	h = (struct hp3_hash){.kind = HP3_HASH_CRC16_CCITT, .seed = 0xffff, .paths = 8};
-	assert_int_equal(hp3_hash(&h, &t6), 0xceaa);
-	h = (struct hp3_hash){.kind = HP3_HASH_CRC16_IBM, .qpn = true, .paths = 8};
-	assert_int_equal(hp3_hash(&h, &t6), 0x0f7a);
+	assert_int_equal(sim_hash(&h, &tuple4), 0xfc81cbfd);
+	h = (struct sim_hash){.kind = SIM_HASH_MURMUR3, .seed = 7, .paths = 8};
+	assert_int_equal(sim_hash(&h, &tuple4), 0xdd8ed8d5);
+	assert_int_equal(sim_hash_hop(&h, &tuple4), 0xdd8ed8d5 % 8);
+	h = (struct sim_hash){.kind = SIM_HASH_XOR, .seed = 0x1234abcd, .paths = 8};
+	assert_int_equal(sim_hash(&h, &tuple4), 0x7a4c);
+	h = (struct sim_hash){.kind = SIM_HASH_CRC16_CCITT, .seed = 0xffff, .paths = 8};
+	assert_int_equal(sim_hash(&h, &t6), 0xceaa);
+	h = (struct sim_hash){.kind = SIM_HASH_CRC16_IBM, .qpn = true, .paths = 8};
+	assert_int_equal(sim_hash(&h, &t6), 0x0f7a);
 }
 
 /*
@@ -109,8 +109,8 @@ static void known_answers_of_the_ns3_layout(void **state)
 	};
 
 	for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		struct hp3_hash h = {.kind = HP3_HASH_MURMUR3,
-			.input = HP3_INPUT_NS3,
+		struct sim_hash h = {.kind = SIM_HASH_MURMUR3,
+			.input = SIM_INPUT_NS3,
 			.paths = 8,
 			.seed = known[i].seed};
 		struct hp3_tuple t = {.src = {11, 0, (uint8_t)known[i].from, 1},
@@ -118,8 +118,8 @@ static void known_answers_of_the_ns3_layout(void **state)
 			.sport = known[i].sport,
 			.dport = known[i].dport};
 
-		assert_int_equal(hp3_hash(&h, &t), known[i].hash);
-		assert_int_equal(hp3_hash_hop(&h, &t), known[i].hop);
+		assert_int_equal(sim_hash(&h, &t), known[i].hash);
+		assert_int_equal(sim_hash_hop(&h, &t), known[i].hop);
 	}
 }
 
@@ -129,23 +129,23 @@ static void reads_what_it_says(void **state)
 	uint64_t rng = SEED;
 
 	for (unsigned i = 0; i < 2000; i++) {
-		struct hp3_hash h = {.kind = HP3_HASH_CRC32, .paths = 64};
+		struct sim_hash h = {.kind = SIM_HASH_CRC32, .paths = 64};
 		struct hp3_tuple a = random_tuple(&rng), b = a;
 
 		b.qpn ^= 1u << hp3_random_below(&rng, 24);
-		assert_int_equal(hp3_hash(&h, &a), hp3_hash(&h, &b));
+		assert_int_equal(sim_hash(&h, &a), sim_hash(&h, &b));
 		h.qpn = true;
-		assert_int_not_equal(hp3_hash(&h, &a), hp3_hash(&h, &b));
+		assert_int_not_equal(sim_hash(&h, &a), sim_hash(&h, &b));
 		b = a;
 		b.sport ^= (uint16_t)(1u << hp3_random_below(&rng, 16));
-		assert_int_not_equal(hp3_hash(&h, &a), hp3_hash(&h, &b));
+		assert_int_not_equal(sim_hash(&h, &a), sim_hash(&h, &b));
 		b = a;
 		b.src[hp3_random_below(&rng, a.ipv6 ? 16 : 4)] ^= 1;
-		assert_int_not_equal(hp3_hash(&h, &a), hp3_hash(&h, &b));
-		assert_true(hp3_hash_hop(&h, &a) < h.paths);
-		struct hp3_hash seeded = h;
+		assert_int_not_equal(sim_hash(&h, &a), sim_hash(&h, &b));
+		assert_true(sim_hash_hop(&h, &a) < h.paths);
+		struct sim_hash seeded = h;
 		seeded.seed = 1;
-		assert_int_not_equal(hp3_hash(&h, &a), hp3_hash(&seeded, &a));
+		assert_int_not_equal(sim_hash(&h, &a), sim_hash(&seeded, &a));
 	}
 }
 
@@ -154,26 +154,26 @@ static void linear_are_crc_and_xor_only(void **state)
 {
 	uint64_t rng = SEED + 1;
 
-	for (unsigned kind = 0; kind < HP3_HASH_KINDS; kind++) {
+	for (unsigned kind = 0; kind < SIM_HASH_KINDS; kind++) {
 		unsigned broken = 0;
 
 		for (unsigned i = 0; i < 1000; i++) {
-			struct hp3_hash h = {.kind = (uint8_t)kind,
+			struct sim_hash h = {.kind = (uint8_t)kind,
 				.seed = (uint32_t)hp3_random(&rng),
 				.qpn = i & 1,
 				.paths = 8};
 			struct hp3_tuple t = random_tuple(&rng);
 			uint16_t p = t.sport, d = (uint16_t)hp3_random(&rng);
-			uint32_t sum = hp3_hash(&h, &t);
+			uint32_t sum = sim_hash(&h, &t);
 
 			t.sport = d;
-			sum ^= hp3_hash(&h, &t);
+			sum ^= sim_hash(&h, &t);
 			t.sport = 0;
-			sum ^= hp3_hash(&h, &t);
+			sum ^= sim_hash(&h, &t);
 			t.sport = p ^ d;
-			broken += sum != hp3_hash(&h, &t);
+			broken += sum != sim_hash(&h, &t);
 		}
-		if (kind == HP3_HASH_MURMUR3)
+		if (kind == SIM_HASH_MURMUR3)
 			assert_true(broken > 950);
 		else
 			assert_int_equal(broken, 0);
@@ -184,42 +184,43 @@ static void linear_are_crc_and_xor_only(void **state)
 static void paths_of_several_stages(void **state)
 {
 	static const uint32_t seeds[4] = {11, 22, 33, 44};
-	const struct hp3_stage stage[2] = {
-		{.hash = {.kind = HP3_HASH_CRC32, .paths = 4, .seed = 5}},
-		{.hash = {.kind = HP3_HASH_MURMUR3, .paths = 2}, .seeds = seeds},
+	const struct sim_stage stage[2] = {
+		{.hash = {.kind = SIM_HASH_CRC32, .paths = 4, .seed = 5}},
+		{.hash = {.kind = SIM_HASH_MURMUR3, .paths = 2}, .seeds = seeds},
 	};
-	struct hp3_model m;
+	struct sim_model m;
 	uint64_t rng = SEED + 2;
 	uint32_t drawn = 0;
 
-	assert_int_equal(hp3_model_init(&m, stage, 2), 0);
-	assert_int_equal(hp3_model_paths(&m), 8);
+	assert_int_equal(sim_model_init(&m, stage, 2), 0);
+	assert_int_equal(m.told.paths, 8);
 	for (unsigned i = 0; i < 1000; i++) {
 		struct hp3_tuple t = random_tuple(&rng);
-		struct hp3_hash core = stage[1].hash;
-		uint32_t spine = hp3_hash_hop(&stage[0].hash, &t);
+		struct sim_hash core = stage[1].hash;
+		uint32_t spine = sim_hash_hop(&stage[0].hash, &t);
 
 		core.seed = seeds[spine];
-		assert_int_equal(hp3_model_path(&m, &t), spine * 2 + hp3_hash_hop(&core, &t));
-		drawn |= 1u << hp3_model_path(&m, &t);
+		assert_int_equal(sim_model_path(&m, &t), spine * 2 + sim_hash_hop(&core, &t));
+		assert_int_equal(m.told.path(&m.told, &t), sim_model_path(&m, &t));
+		drawn |= 1u << sim_model_path(&m, &t);
 	}
 	assert_int_equal(drawn, 0xff);
 }
 
 static void refuses_models_without_sense(void **state)
 {
-	struct hp3_stage stage[HP3_MODEL_STAGES + 1] = {{.hash = {.paths = 8}}};
-	struct hp3_model m;
+	struct sim_stage stage[SIM_MODEL_STAGES + 1] = {{.hash = {.paths = 8}}};
+	struct sim_model m;
 
-	assert_int_equal(hp3_model_init(&m, stage, 0), -EINVAL);
-	assert_int_equal(hp3_model_init(&m, stage, HP3_MODEL_STAGES + 1), -EINVAL);
-	assert_int_equal(hp3_model_init(&m, stage, 2), -EINVAL);
-	stage[0].hash.kind = HP3_HASH_KINDS;
-	assert_int_equal(hp3_model_init(&m, stage, 1), -EINVAL);
-	stage[0].hash = (struct hp3_hash){.paths = HP3_MODEL_PATHS + 1};
-	assert_int_equal(hp3_model_init(&m, stage, 1), -E2BIG);
+	assert_int_equal(sim_model_init(&m, stage, 0), -EINVAL);
+	assert_int_equal(sim_model_init(&m, stage, SIM_MODEL_STAGES + 1), -EINVAL);
+	assert_int_equal(sim_model_init(&m, stage, 2), -EINVAL);
+	stage[0].hash.kind = SIM_HASH_KINDS;
+	assert_int_equal(sim_model_init(&m, stage, 1), -EINVAL);
+	stage[0].hash = (struct sim_hash){.paths = SIM_MODEL_PATHS + 1};
+	assert_int_equal(sim_model_init(&m, stage, 1), -E2BIG);
 	stage[0].hash.paths = 1;
-	assert_int_equal(hp3_model_init(&m, stage, 1), -EDOM);
+	assert_int_equal(sim_model_init(&m, stage, 1), -EDOM);
 }
 
 /* Traces name paths by hop addresses. The right model is believed, after enough of them, always. */
@@ -228,21 +229,21 @@ static void belief_needs_traces(void **state)
 	uint64_t rng = SEED + 3;
 
 	for (unsigned run = 0; run < 200; run++) {
-		const struct hp3_stage truth = {.hash = {.kind = (uint8_t)(run % HP3_HASH_KINDS),
+		const struct sim_stage truth = {.hash = {.kind = (uint8_t)(run % SIM_HASH_KINDS),
 							.paths = (uint16_t)(2 + run % 20),
 							.seed = (uint32_t)run}};
-		struct hp3_model m;
+		struct sim_model m;
 		unsigned traces = 0;
 
-		assert_int_equal(hp3_model_init(&m, &truth, 1), 0);
-		while (!hp3_model_believed(&m)) {
+		assert_int_equal(sim_model_init(&m, &truth, 1), 0);
+		while (!sim_model_believed(&m)) {
 			struct hp3_tuple t = random_tuple(&rng);
-			uint32_t hop = hp3_hash_hop(&truth.hash, &t);
+			uint32_t hop = sim_hash_hop(&truth.hash, &t);
 
-			assert_true(hp3_model_trace(&m, &t, 0x0a000001 + hop * 77));
+			assert_true(sim_model_trace(&m, &t, 0x0a000001 + hop * 77));
 			assert_true(++traces < 500);
 		}
-		assert_true(traces > HP3_MODEL_PROOF / 5);
+		assert_true(traces > SIM_MODEL_PROOF / 5);
 	}
 }
 
@@ -253,31 +254,31 @@ static void wrong_models_are_refuted(void **state)
 	unsigned most = 0;
 
 	for (unsigned run = 0; run < 300; run++) {
-		struct hp3_hash truth = {.kind = HP3_HASH_MURMUR3, .paths = 8, .seed = run};
-		struct hp3_stage wrong = {.hash = truth};
+		struct sim_hash truth = {.kind = SIM_HASH_MURMUR3, .paths = 8, .seed = run};
+		struct sim_stage wrong = {.hash = truth};
 		struct hp3_tuple t;
-		struct hp3_model m;
+		struct sim_model m;
 		unsigned traces = 0;
 
 		if (run % 3 == 0)
 			wrong.hash.seed++;
 		else if (run % 3 == 1)
-			wrong.hash.kind = HP3_HASH_CRC32;
+			wrong.hash.kind = SIM_HASH_CRC32;
 		else
 			wrong.hash.paths = 7;
-		assert_int_equal(hp3_model_init(&m, &wrong, 1), 0);
+		assert_int_equal(sim_model_init(&m, &wrong, 1), 0);
 		do {
 			t = random_tuple(&rng);
 			traces++;
-			assert_false(hp3_model_believed(&m));
-		} while (hp3_model_trace(&m, &t, 100 + hp3_hash_hop(&truth, &t)));
+			assert_false(sim_model_believed(&m));
+		} while (sim_model_trace(&m, &t, 100 + sim_hash_hop(&truth, &t)));
 		if (traces > most)
 			most = traces;
 		for (unsigned i = 0; i < 100; i++) {
 			t = random_tuple(&rng);
-			assert_false(hp3_model_trace(&m, &t, 100 + hp3_model_path(&m, &t)));
+			assert_false(sim_model_trace(&m, &t, 100 + sim_model_path(&m, &t)));
 		}
-		assert_false(hp3_model_believed(&m));
+		assert_false(sim_model_believed(&m));
 	}
 	assert_true(most < 30);
 }
@@ -285,16 +286,16 @@ static void wrong_models_are_refuted(void **state)
 /* All traces show one path while the model says that there are eight. */
 static void one_label_for_two_paths_refutes(void **state)
 {
-	const struct hp3_stage stage = {.hash = {.kind = HP3_HASH_CRC32, .paths = 8}};
+	const struct sim_stage stage = {.hash = {.kind = SIM_HASH_CRC32, .paths = 8}};
 	uint64_t rng = SEED + 5;
-	struct hp3_model m;
+	struct sim_model m;
 	unsigned traces = 0;
 
-	assert_int_equal(hp3_model_init(&m, &stage, 1), 0);
+	assert_int_equal(sim_model_init(&m, &stage, 1), 0);
 	for (bool fits = true; fits; traces++) {
 		struct hp3_tuple t = random_tuple(&rng);
 
-		fits = hp3_model_trace(&m, &t, 5);
+		fits = sim_model_trace(&m, &t, 5);
 		assert_true(fits == (__builtin_popcountll(m.seen) == 1 && !m.refused));
 	}
 	assert_true(traces < 10);
