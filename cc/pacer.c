@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cc/pacer.h"
+#include "base/minmax.h"
 
 #define UNITS_PER_BYTE UINT64_C(8000000000) /* 8 bit of 10^9 units */
 #define RATE_MIN       UINT64_C(10000) /* bit/s */
@@ -25,13 +26,13 @@ static void settle(struct hp3_pacer *p, uint64_t now)
 
 void hp3_pacer_init(struct hp3_pacer *p, uint64_t rate, uint64_t now)
 {
-	*p = (struct hp3_pacer){.at = now, .rate = rate < RATE_MIN ? RATE_MIN : rate};
+	*p = (struct hp3_pacer){.at = now, .rate = hp3_max_u64(rate, RATE_MIN)};
 }
 
 void hp3_pacer_set_rate(struct hp3_pacer *p, uint64_t rate, uint64_t now)
 {
 	settle(p, now);
-	p->rate = rate < RATE_MIN ? RATE_MIN : rate;
+	p->rate = hp3_max_u64(rate, RATE_MIN);
 }
 
 uint64_t hp3_pacer_when(const struct hp3_pacer *p, uint32_t burst_bytes, uint64_t now)
@@ -47,7 +48,7 @@ uint64_t hp3_pacer_when(const struct hp3_pacer *p, uint32_t burst_bytes, uint64_
 	if (debt <= allowed)
 		return now;
 	wait = (debt - allowed - 1) / p->rate + 1;
-	return (now > p->at ? now : p->at) + wait;
+	return hp3_max_u64(now, p->at) + wait;
 }
 
 void hp3_pacer_sent(struct hp3_pacer *p, uint32_t bytes, uint64_t now)

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/minmax.h"
 #include "config/doc.h"
 
 void hp3_config_errors_add(struct hp3_config_errors *errs, uint32_t line, char *text)
@@ -131,9 +132,7 @@ bool hp3_ini_good(const struct hp3_ini_doc *doc, const char *section, const char
 
 static unsigned min3(unsigned a, unsigned b, unsigned c)
 {
-	unsigned m = a < b ? a : b;
-
-	return m < c ? m : c;
+	return hp3_min_u32(hp3_min_u32(a, b), c);
 }
 
 /*

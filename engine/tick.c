@@ -35,7 +35,7 @@ static void slots_tick(struct hp3_turn *t)
 		struct hp3_move *m = &t->e->moves[t->e->slots[i]];
 
 		if (m->deadline > t->now) {
-			next = m->deadline < next ? m->deadline : next;
+			next = hp3_min_u64(next, m->deadline);
 			i++;
 			continue;
 		}
@@ -100,11 +100,11 @@ uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
 
 uint64_t hp3_engine_due(const struct hp3_engine *e)
 {
-	uint64_t due = e->move_due < e->active_due ? e->move_due : e->active_due;
+	uint64_t due = hp3_min_u64(e->move_due, e->active_due);
 
 	if (e->tracing != NULL && e->tracing->due < due)
 		due = e->tracing->due;
 	if (e->tell.ring != NULL && e->tell.due < due)
 		due = e->tell.due;
-	return due < e->age_due ? due : e->age_due;
+	return hp3_min_u64(due, e->age_due);
 }

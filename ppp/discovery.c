@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stddef.h>
+#include "base/minmax.h"
 #include "base/names.h"
 #include "ppp/discovery.h"
 
@@ -21,7 +22,7 @@ uint32_t hp3_probe_budget_take(struct hp3_probe_budget *b, const struct hp3_roun
 	/* rounded up: never more than configured */
 	interval = (1000000000u + (uint64_t)p->probes_per_second - 1) / p->probes_per_second;
 	full = interval * p->probe_burst;
-	from = b->spent_until > now ? b->spent_until : now;
+	from = hp3_max_u64(b->spent_until, now);
 	/* a smaller burst or rate may have been configured meanwhile */
 	if (from - now > full)
 		return 0;
@@ -298,7 +299,7 @@ void hp3_backoff_search(struct hp3_backoff *b, const struct hp3_round_params *p,
 		b->searches++;
 	wait = longest_wait(b, p);
 	wait -= (wait / 4 * 3 * random) >> 32;
-	wait_for(b, wait < least_ns ? least_ns : wait, now);
+	wait_for(b, hp3_max_u64(wait, least_ns), now);
 }
 
 static uint64_t units_since(const struct hp3_backoff *b, uint64_t now)

@@ -150,7 +150,7 @@ bool hp3_monitor_close(struct hp3_monitor *m, const struct hp3_monitor_params *p
 		severe = cycle != HP3_CYCLE_CLEAN && m->run >= p->congestion_tolerance;
 	}
 	silent += m->silent;
-	m->silent = silent < HP3_PAST_SILENT ? (uint32_t)silent : HP3_PAST_SILENT;
+	m->silent = (uint32_t)hp3_min_u64(silent, HP3_PAST_SILENT);
 	if ((m->watch & (HP3_WATCH_TIMING | HP3_WATCH_GUARD)) && timed_out(m, now))
 		m->watch = 0;
 	m->paused = 0;

@@ -27,6 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/likely.h"
+#include "base/minmax.h"
 #include "roce/wire.h"
 
 struct hp3_monitor_params {
@@ -173,10 +174,10 @@ static inline uint32_t hp3_monitor_per_cycle(const struct hp3_monitor *m)
 static inline uint32_t hp3_monitor_cycle(
 	const struct hp3_monitor *m, const struct hp3_monitor_params *p)
 {
-	uint32_t len = m->base > p->cycle_ns ? m->base : p->cycle_ns;
+	uint32_t len = hp3_max_u32(m->base, p->cycle_ns);
 
 	len |= len == 0;
-	return len < HP3_CYCLE_NS_MAX ? len : HP3_CYCLE_NS_MAX;
+	return hp3_min_u32(len, HP3_CYCLE_NS_MAX);
 }
 
 /*
@@ -201,7 +202,7 @@ static inline bool hp3_monitor_turn(struct hp3_monitor *m, const struct hp3_moni
 	if (HP3_UNLIKELY(share != 0))
 		share = share == HP3_TALLY_SHARE_NONE ? 0 : hp3_monitor_smoothed(share, 0);
 	m->per_cycle = hp3_monitor_per_cycle(m);
-	m->past = HP3_PAST_CLEAN(m->past) | (over < HP3_PAST_SILENT ? over : HP3_PAST_SILENT);
+	m->past = HP3_PAST_CLEAN(m->past) | hp3_min_u32(over, HP3_PAST_SILENT);
 	m->state &= ~HP3_WATCH_RUN;
 	m->tally = share << HP3_TALLY_SHARE_SHIFT | 1;
 	m->cycle_end = end;
@@ -257,7 +258,7 @@ bool hp3_monitor_calm(const struct hp3_monitor *m);
 /* When the newest reply that the estimates know of came, at the latest; not after `now`. */
 static inline uint64_t hp3_monitor_heard(const struct hp3_monitor *m, uint64_t now)
 {
-	return m->cycle_end < now ? m->cycle_end : now;
+	return hp3_min_u64(m->cycle_end, now);
 }
 
 void hp3_monitor_estimates(

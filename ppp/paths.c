@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "base/minmax.h"
 #include "base/names.h"
 #include "ppp/paths_internal.h"
 
@@ -99,7 +100,7 @@ static int victim(const struct hp3_paths *t, uint64_t now)
 
 	for (int i = 0; i < (int)HP3_PATHS; i++) {
 		const struct hp3_path *p = &t->path[i];
-		uint64_t news = p->seen > p->lost ? p->seen : p->lost;
+		uint64_t news = hp3_max_u64(p->seen, p->lost);
 
 		if (p->id == HP3_PATH_NONE)
 			return i;

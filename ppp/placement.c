@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include "ppp/placement.h"
+#include "base/minmax.h"
 #include "base/random.h"
 
 int hp3_load_init(struct hp3_load *l, uint16_t *count, uint32_t paths)
@@ -53,7 +54,7 @@ void hp3_peer_load_told_part(struct hp3_peer_load *p, uint32_t first, const uint
 
 uint32_t hp3_load_tell(const struct hp3_load *in, uint16_t *count, uint32_t max)
 {
-	uint32_t n = in->paths < max ? in->paths : max;
+	uint32_t n = hp3_min_u32(in->paths, max);
 
 	memcpy(count, in->count, n * sizeof(*count));
 	return n;
@@ -80,7 +81,7 @@ int hp3_place(const struct hp3_load *out, const struct hp3_peer_load *peer, cons
 			continue;
 		if (told && i < peer->in.paths)
 			there = peer->in.count[i];
-		cost = (uint64_t)(here > there ? here : there) << 32 | (here + there);
+		cost = (uint64_t)hp3_max_u32(here, there) << 32 | (here + there);
 		if (cost < best) {
 			best = cost;
 			ties = 0;

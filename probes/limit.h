@@ -7,6 +7,7 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/minmax.h"
 
 struct hp3_limit {
 	uint32_t rate; /* tokens per second; 0: none at all */
@@ -24,7 +25,7 @@ static inline bool hp3_limit_ready(const struct hp3_limit *l, uint64_t spent_unt
 
 static inline void hp3_limit_spend(const struct hp3_limit *l, uint64_t *spent_until, uint64_t now)
 {
-	uint64_t start = *spent_until > now ? *spent_until : now;
+	uint64_t start = hp3_max_u64(*spent_until, now);
 
 	*spent_until = start + (1000000000u + (uint64_t)l->rate - 1) / l->rate;
 }

@@ -17,7 +17,7 @@ static uint64_t cooldown_of(const struct hp3_engine *e, const struct hp3_move *m
 {
 	uint64_t rtts = (uint64_t)m->errand.before.base_rtt_ns * e->cfg.cooldown_rtts;
 
-	return rtts > e->cfg.cooldown_ns ? rtts : e->cfg.cooldown_ns;
+	return hp3_max_u64(rtts, e->cfg.cooldown_ns);
 }
 
 void hp3_search_ended(struct hp3_turn *t, uint32_t flow, bool slow, uint64_t least_ns)

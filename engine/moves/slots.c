@@ -82,17 +82,13 @@ void hp3_slot_drop(struct hp3_engine *e, uint32_t flow, uint8_t use)
 	f->slot = HP3_NO_SLOT;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 void hp3_slot_timer(struct hp3_engine *e, struct hp3_move *m, uint64_t *timer, uint64_t t)
 {
 	*timer = t;
-	m->deadline = least(least(least(m->move_at, m->pace_at), least(m->verify_at, m->guard_at)),
-		least(m->cnp_at, m->look_at));
-	e->move_due = least(e->move_due, m->deadline);
+	m->deadline = hp3_min_u64(hp3_min_u64(hp3_min_u64(m->move_at, m->pace_at),
+					  hp3_min_u64(m->verify_at, m->guard_at)),
+		hp3_min_u64(m->cnp_at, m->look_at));
+	e->move_due = hp3_min_u64(e->move_due, m->deadline);
 }
 
 /* --- FIFOs --- */

@@ -119,7 +119,7 @@ uint32_t hp3_load_to(
 	const struct hp3_engine *e, const struct hp3_ends *ends, uint16_t *count, uint32_t max)
 {
 	uint32_t pair = hp3_pairs_find(&e->pairs, ends);
-	uint32_t n = e->cfg.load_paths < max ? e->cfg.load_paths : max;
+	uint32_t n = hp3_min_u32(e->cfg.load_paths, max);
 
 	memset(count, 0, n * sizeof(*count));
 	if (pair == HP3_NO_PAIR || !e->pairs.pairs[pair].paths_ready)

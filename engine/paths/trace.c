@@ -146,7 +146,7 @@ static void expire(struct hp3_engine *e, uint64_t now)
 void hp3_trace_tick(struct hp3_turn *t)
 {
 	struct hp3_tracing *tracing = t->e->tracing;
-	uint32_t looks = t->e->cfg.max_pairs < LOOKS ? t->e->cfg.max_pairs : LOOKS;
+	uint32_t looks = hp3_min_u32(t->e->cfg.max_pairs, LOOKS);
 	uint64_t period = SECOND / t->e->cfg.traces.rate;
 	struct hp3_trace_want w;
 
@@ -161,7 +161,7 @@ void hp3_trace_tick(struct hp3_turn *t)
 		if (t->e->pairs.pairs[pair].nflows != 0 && hp3_trace_next(t->e, pair, t->now, &w))
 			send(t, &w);
 	}
-	tracing->due = t->now + (period < PERIOD_NS ? period : PERIOD_NS);
+	tracing->due = t->now + hp3_min_u64(period, PERIOD_NS);
 }
 
 /* --- for operators --- */

@@ -74,17 +74,12 @@ static bool is_due(const struct hp3_engine *e, const struct hp3_flow *f)
 	return timed || (f->flags & asked);
 }
 
-static uint64_t longest(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* How long an answer may fail to come before that means anything. */
 static uint64_t patience(
 	const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_active *a)
 {
 	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
-	uint32_t pause = f->pause > p->pause ? f->pause : p->pause;
+	uint32_t pause = hp3_max_u32(f->pause, p->pause);
 	struct hp3_estimates path = {0};
 	uint64_t wait = e->cfg.stall_ns;
 
@@ -92,10 +87,10 @@ static uint64_t patience(
 		hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &path);
 	if ((f->flags & (HP3_FF_READS | HP3_FF_WENT_BACK)) == HP3_FF_READS)
 		wait *= SERVICE;
-	wait = longest(wait, PAUSES * hp3_pause_ns(pause));
+	wait = hp3_max_u64(wait, PAUSES * hp3_pause_ns(pause));
 	if (p->heard < a->since)
 		wait *= ALONE;
-	wait = longest(wait, (uint64_t)DEAD_RTT * path.rtt_ns);
+	wait = hp3_max_u64(wait, (uint64_t)DEAD_RTT * path.rtt_ns);
 #ifdef HP3_BREAK_FIXED_STALL
 	wait = e->cfg.stall_ns;
 #endif
@@ -106,14 +101,14 @@ static bool is_stalled(const struct hp3_engine *e, const struct hp3_flow *f,
 	const struct hp3_active *a, uint64_t now)
 {
 	return e->cfg.stall_ns != 0 && f->state == HP3_RFR_STEADY &&
-	       now - longest(a->since, e->awake) >= patience(e, f, a);
+	       now - hp3_max_u64(a->since, e->awake) >= patience(e, f, a);
 }
 
 static uint32_t learnt(uint32_t was, uint32_t seen, uint32_t least)
 {
-	uint32_t most = (was > least ? was : least) + LEARN;
+	uint32_t most = hp3_max_u32(was, least) + LEARN;
 
-	return was >= seen ? was : seen < most ? seen : most;
+	return was >= seen ? was : hp3_min_u32(seen, most);
 }
 
 /*
@@ -124,7 +119,7 @@ static uint32_t learnt(uint32_t was, uint32_t seen, uint32_t least)
 static void note_pause(struct hp3_turn *t, struct hp3_flow *f, const struct hp3_active *a)
 {
 	struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
-	uint64_t pause = t->now - longest(a->since, t->e->awake);
+	uint64_t pause = t->now - hp3_max_u64(a->since, t->e->awake);
 
 	p->heard = t->now;
 	if (f->retransmits != a->retransmits || (f->watch & HP3_FW_BLAMED))

@@ -125,7 +125,7 @@ static bool seek_on(struct hp3_turn *t, uint32_t flow, const struct hp3_put_off 
 static uint64_t wait_of(struct hp3_engine *e, const struct hp3_move *m)
 {
 	uint64_t rtts = (uint64_t)e->flows[m->flow].monitor.base * e->cfg.move_wait_rtts;
-	uint64_t most = rtts > e->cfg.move_wait_ns ? rtts : e->cfg.move_wait_ns;
+	uint64_t most = hp3_max_u64(rtts, e->cfg.move_wait_ns);
 
 	return 1 + hp3_random(&e->rng) % most;
 }

@@ -23,8 +23,7 @@ static void wait_for_answer(struct hp3_engine *e, struct hp3_move *m)
 {
 	uint64_t end = m->t_close + e->cfg.max_hold_ns;
 
-	hp3_slot_timer(
-		e, m, &m->move_at, m->errand.round.deadline < end ? m->errand.round.deadline : end);
+	hp3_slot_timer(e, m, &m->move_at, hp3_min_u64(m->errand.round.deadline, end));
 }
 
 void hp3_seek_drained(struct hp3_turn *t, uint32_t flow)

@@ -25,11 +25,6 @@
 #define SPREAD      5u /* looks in the shortest wait, or more */
 #define MISSED      16u /* looks that could not be made, or said nothing: enough of it */
 
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 static enum hp3_look once_more(const struct hp3_engine *e, struct hp3_move *m, bool won)
 {
 	struct hp3_errand_congested *c = &m->errand.congested;
@@ -74,7 +69,7 @@ static enum says ask_round(const struct hp3_engine *e, const struct hp3_move *m,
 static enum hp3_look in_doubt(const struct hp3_engine *e, struct hp3_move *m, bool won)
 {
 	struct hp3_errand_congested *c = &m->errand.congested;
-	uint32_t needed = EMPTY_LOOKS + MORE_LOOKS * (smaller(c->doubt, DOUBTS) - 1);
+	uint32_t needed = EMPTY_LOOKS + MORE_LOOKS * (hp3_min_u32(c->doubt, DOUBTS) - 1);
 	enum says says = ask_round(e, m, won);
 
 	if ((!won && c->looks == 0) || says == AGAINST)
@@ -104,7 +99,7 @@ bool hp3_is_put_off(const struct hp3_engine *e, const struct hp3_flow *f)
 static void await(struct hp3_turn *t, struct hp3_move *m)
 {
 	uint64_t most = (uint64_t)t->e->cfg.round.backoff_min_ns
-			<< (smaller(m->put_off.so_far.doubt, DOUBTS) - 1);
+			<< (hp3_min_u32(m->put_off.so_far.doubt, DOUBTS) - 1);
 
 	hp3_slot_timer(
 		t->e, m, &m->look_at, t->now + 1 + hp3_random(&t->e->rng) % (most / SPREAD + 1));

@@ -91,7 +91,7 @@ void hp3_wake(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 	}
 	m->closing = (struct hp3_closing){.psn = f->stream.hi, .end = f->stream.nxt};
 	m->t_close = t->now;
-	m->errand.start.hold_end = t->now + (hold < e->cfg.max_hold_ns ? hold : e->cfg.max_hold_ns);
+	m->errand.start.hold_end = t->now + hp3_min_u64(hold, e->cfg.max_hold_ns);
 	e->pairs.pairs[f->pair].nmoves++;
 	e->stats.wakes++;
 	hp3_rate_suspend(t, flow);

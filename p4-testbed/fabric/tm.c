@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/minmax.h"
 #include "base/names.h"
 #include "p4-testbed/fabric/tm.h"
 #include <errno.h>
@@ -133,7 +134,7 @@ static void kick(struct hp3_tm *tm, uint32_t lane)
 	if (l->dequeue_due || !l->up || eligible(l, tm->now) < 0)
 		return;
 	l->dequeue_due = true;
-	hp3_tm_at(tm, l->free_at > tm->now ? l->free_at : tm->now, lane, HP3_TM_DEQUEUE, 0);
+	hp3_tm_at(tm, hp3_max_u64(l->free_at, tm->now), lane, HP3_TM_DEQUEUE, 0);
 }
 
 static bool swallowed(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f)

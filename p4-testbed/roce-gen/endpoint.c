@@ -2,6 +2,7 @@
 /* Queue pairs, the heap of who is served next, and the way out. The way in: endpoint_rx.c. */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/minmax.h"
 #include "content.h"
 #include "endpoint_internal.h"
 
@@ -79,11 +80,6 @@ static bool has_data(const struct gen_qp *q, uint64_t now)
 	       gen_requester_ready(&q->requester, now);
 }
 
-static uint64_t sooner(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Whoever has something to send again after an idle time. */
 static void wake(const struct gen_endpoint *ep, struct gen_qp *q, uint64_t now)
 {
@@ -105,8 +101,8 @@ void gen_endpoint_touch(struct gen_endpoint *ep, struct gen_qp *q, uint64_t now)
 	else
 		q->idle = true;
 	if (answer > now)
-		due = sooner(due, answer);
-	q->due = sooner(due, gen_requester_deadline(&q->requester));
+		due = hp3_min_u64(due, answer);
+	q->due = hp3_min_u64(due, gen_requester_deadline(&q->requester));
 	q->turn_no = ++ep->turns;
 	sift(ep, q);
 }
@@ -323,21 +319,17 @@ uint32_t gen_endpoint_tx(struct gen_endpoint *ep, void *buf, uint64_t now)
 	return 0;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 uint64_t gen_endpoint_deadline(const struct gen_endpoint *ep, uint64_t now)
 {
 	uint64_t port = port_ready(ep, now), due = UINT64_MAX;
 
 	if (ep->n_qps > 0 && ep->heap[0]->due != UINT64_MAX)
-		due = later(later(ep->heap[0]->due, port), ep->paused_until[ep->p.priority]);
+		due = hp3_max_u64(
+			hp3_max_u64(ep->heap[0]->due, port), ep->paused_until[ep->p.priority]);
 	if (ep->cnps_due > 0) {
-		uint64_t cnp = later(port, ep->paused_until[ep->p.cnp_priority]);
+		uint64_t cnp = hp3_max_u64(port, ep->paused_until[ep->p.cnp_priority]);
 
-		due = cnp < due ? cnp : due;
+		due = hp3_min_u64(due, cnp);
 	}
 	return due;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The way in: requests, replies, CNPs, pause frames. */
+#include "base/minmax.h"
 #include "content.h"
 #include "endpoint_internal.h"
 #include "roce/icrc.h"
@@ -30,7 +31,7 @@ static void take_pause(struct gen_endpoint *ep, const uint8_t *frame, uint32_t l
 			continue;
 		until = now + quanta * PAUSE_QUANTUM * NS_PER_SEC / bps;
 		if (i == ep->p.priority) {
-			uint64_t from = ep->paused_until[i] > now ? ep->paused_until[i] : now;
+			uint64_t from = hp3_max_u64(ep->paused_until[i], now);
 
 			ep->n.pauses += quanta > 0;
 			ep->n.paused_ns += until - from;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include "base/minmax.h"
 #include "options.h"
 
 #define RKEY_DEFAULT 0x68703301u
@@ -213,7 +214,7 @@ int gen_options_endpoint(const struct gen_options *o, struct gen_endpoint_params
 		.link_bps = o->link_mbps * 1000000,
 		.qp_bps = o->qp_mbps * 1000000,
 		.burst_ns = o->burst_us * 1000,
-		.catch_up_ns = (o->catch_up_us > o->burst_us ? o->catch_up_us : o->burst_us) * 1000,
+		.catch_up_ns = hp3_max_u64(o->catch_up_us, o->burst_us) * 1000,
 		.np = !o->no_np,
 		.np_params = {.min_time_between_cnps = (uint32_t)o->cnp_interval_us,
 			.mode = HP3_NP_CNP},

@@ -2,6 +2,7 @@
 /* The way out: messages become packets. The way back: requester_reply.c. */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/minmax.h"
 #include "content.h"
 #include "requester_internal.h"
 
@@ -133,7 +134,7 @@ static void next_data(struct gen_requester *r, const struct gen_message *m, stru
 	uint32_t at = (uint32_t)hp3_psn_diff(r->nxt, m->psn);
 	bool last = at == m->packets - 1;
 	/* Half a window at most, so that the answer comes before the window is full. */
-	uint32_t every = r->p->ack_every < r->p->window / 2 ? r->p->ack_every : r->p->window / 2;
+	uint32_t every = hp3_min_u32(r->p->ack_every, r->p->window / 2);
 
 	out->opcode = opcode(m, at == 0, last);
 	out->va = m->va;

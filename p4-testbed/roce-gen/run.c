@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include "base/minmax.h"
 #include "run_internal.h"
 
 #define EVENTS_MAX 32
@@ -210,25 +211,20 @@ static void step(struct gen_run *r, uint64_t now)
 	}
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Nothing waits for longer than this; what is only paced may wait until some tokens came. */
 static uint64_t wake_at(struct gen_run *r, uint64_t control, uint64_t load, uint64_t now)
 {
-	uint64_t paced = gen_endpoint_deadline(&r->ep, now), at = least(control, load);
+	uint64_t paced = gen_endpoint_deadline(&r->ep, now), at = hp3_min_u64(control, load);
 
 	if (paced > now && paced != UINT64_MAX && paced < now + r->o->burst_us * 1000)
 		paced = now + r->o->burst_us * 1000;
 	if (r->blocked)
 		paced = now + BLOCKED_NS;
-	at = least(at, paced);
+	at = hp3_min_u64(at, paced);
 	if (r->phase != LINGER && r->phase != END)
-		at = least(at, r->phase_end);
+		at = hp3_min_u64(at, r->phase_end);
 	if (r->phase >= LOAD)
-		at = least(at, r->interval_at);
+		at = hp3_min_u64(at, r->interval_at);
 	return at;
 }
 

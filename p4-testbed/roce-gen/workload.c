@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include "base/minmax.h"
 #include "base/random.h"
 #include "workload.h"
 
@@ -113,7 +114,7 @@ static void note_allreduce(struct gen_workload *w, uint64_t now)
 	uint64_t least = UINT64_MAX;
 
 	for (uint32_t i = 0; i < w->n_qps; i++)
-		least = w->arrived[i] < least ? w->arrived[i] : least;
+		least = hp3_min_u64(least, w->arrived[i]);
 	if (least / steps(w) <= w->rounds)
 		return;
 	w->rounds++;

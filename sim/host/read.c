@@ -5,6 +5,7 @@
  * PSN that it expects (IBTA 9.7.5.2.3: an implied NAK). The responder sends what it is asked for,
  * at its own rate, which CNPs of the requester lower; it remembers nothing that it has sent.
  */
+#include "base/minmax.h"
 #include "sim/host/host.h"
 #include "sim/lb/lb.h"
 
@@ -51,7 +52,7 @@ void sim_read_again(struct sim *s, struct sim_flow *f)
 	const struct sim_message *m = f->oldest;
 
 	for (uint32_t n = f->outstanding; n > 0; n--, m = m->next)
-		request(s, f, m, m->first > f->expected ? m->first : f->expected);
+		request(s, f, m, hp3_max_u32(m->first, f->expected));
 }
 
 /* The requester: one implied NAK per gap, again only when nak_us have passed. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ConWeave: the destination leaf, which holds what overtook the TAIL of the old path. */
+#include "base/minmax.h"
 #include "sim/lb/conweave.h"
 
 #define CONTROL_BYTES 64u
@@ -111,7 +112,7 @@ static void hold(struct sim *s, struct conweave *c, struct sim_packet *p, uint64
 
 	if (!rx->reordering) {
 		rx->reordering = true;
-		rx->flush_at = until > s->now ? until : s->now;
+		rx->flush_at = hp3_max_u64(until, s->now);
 		set_timer(s, c, p->flow);
 	}
 	p->tag.word[0] = s->now;

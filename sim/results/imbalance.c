@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include "base/minmax.h"
 #include "sim/fabric/port.h"
 #include "sim/results/imbalance.h"
 
@@ -32,8 +33,8 @@ static void look_at(struct sim *s, struct sim_imbalance *m, uint32_t node)
 		if (!is_uplink(s, p))
 			continue;
 		m->before[p] = s->port[p].sent_bytes;
-		most = bytes > most ? bytes : most;
-		least = bytes < least ? bytes : least;
+		most = hp3_max_u64(most, bytes);
+		least = hp3_min_u64(least, bytes);
 		sum += bytes;
 		n++;
 	}

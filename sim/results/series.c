@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include "base/minmax.h"
 #include "sim/fabric/port.h"
 #include "sim/results/series.h"
 
@@ -18,11 +19,6 @@ struct sim_series {
 	uint64_t moves, marked, data_bytes; /* so far */
 };
 
-static uint32_t larger(uint32_t a, uint32_t b)
-{
-	return a > b ? a : b;
-}
-
 static void look(const struct sim *s, struct point *p)
 {
 	const struct sim_topo *t = &s->topo;
@@ -32,10 +28,10 @@ static void look(const struct sim *s, struct point *p)
 		uint32_t bytes = s->port[i].data_bytes;
 
 		if (t->owner[t->peer_port[i]] < t->hosts) {
-			p->host_max = larger(p->host_max, bytes);
+			p->host_max = hp3_max_u32(p->host_max, bytes);
 			continue;
 		}
-		p->core_max = larger(p->core_max, bytes);
+		p->core_max = hp3_max_u32(p->core_max, bytes);
 		sum += bytes;
 		n++;
 	}
@@ -49,8 +45,8 @@ static void halve(struct sim_series *r)
 		const struct point *a = &r->point[2 * i], *b = a + 1;
 
 		r->point[i] = (struct point){.core_sum = a->core_sum + b->core_sum,
-			.core_max = larger(a->core_max, b->core_max),
-			.host_max = larger(a->host_max, b->host_max),
+			.core_max = hp3_max_u32(a->core_max, b->core_max),
+			.host_max = hp3_max_u32(a->host_max, b->host_max),
 			.moves = a->moves + b->moves,
 			.marked = a->marked + b->marked,
 			.data_bytes = a->data_bytes + b->data_bytes};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_BASE_MINMAX_H
+#define HP3_BASE_MINMAX_H
+/* The lesser and the greater of two numbers. */
+#include <stdint.h>
+
+static inline uint64_t hp3_min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline uint64_t hp3_max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline uint32_t hp3_min_u32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline uint32_t hp3_max_u32(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+#endif
