@@ -187,7 +187,7 @@ static void refresh_shared(enum load_kind kind)
 		uint8_t local[4], remote[4];
 
 		load_addresses(flow, local, remote);
-		load_next(&shared[hp3d_worker_of(false, local, remote)], kind, packets[i], flow);
+		load_next(&shared[hp3d_worker_of(0, false, local, remote)], kind, packets[i], flow);
 	}
 }
 

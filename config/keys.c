@@ -6,6 +6,8 @@
 #include "engine/policy.h"
 
 static const char *const onoff[] = {[HP3_OFF] = "off", [HP3_ON] = "on", NULL};
+static const char *const spread[] = {
+	[HP3_SPREAD_NIC] = "nic", [HP3_SPREAD_SOFTWARE] = "software", NULL};
 static const char *const idle[] = {[HP3_IDLE_POLL] = "poll", [HP3_IDLE_SLEEP] = "sleep", NULL};
 
 static const char *const verbs[] = {[HP3_WATCH_AUTO] = "auto",
@@ -72,6 +74,10 @@ static const struct hp3_ini_key keys[] = {
 	ENUM(eal, hugepages, onoff, HP3_OFF, RESTART, "take memory from hugepages"),
 	INT(eal, lcores, "lcores", 1, 1, 64, RESTART,
 		"worker lcores; the flows of an address pair stay on one"),
+	ENUM(eal, spread, spread, HP3_SPREAD_NIC, RESTART,
+		"who spreads a rail's packets over the lcores: nic, and where it cannot the rail "
+		"stays on one; software: there the lcores hand packets to each other, and two are "
+		"hardly faster than one, or slower"),
 	STRING(eal, cpus, "", 0, hp3_config_valid_cpus, "CPU numbers and ranges, such as \"0,2-3\"",
 		"CPUs to run on, such as \"0,2-3\"; empty: any"),
 	STRING(eal, extra, "", 0, NULL, NULL, "further EAL arguments, such as \"--log-level=8\""),

@@ -41,7 +41,7 @@ unsigned lcores_owner_of(uint32_t flow)
 	uint8_t local[16], remote[16];
 
 	addresses(flow, local, remote);
-	return hp3d_worker_of(false, local, remote);
+	return hp3d_worker_of(0, false, local, remote);
 }
 
 /* A WRITE MIDDLE that leaves, or the ACK of it that arrives. */
@@ -118,9 +118,10 @@ void lcores_collect(struct ring_rail *r, enum hp3_dir dir, uint32_t next[LCORES_
 	}
 }
 
-void lcores_begin(struct ring_rail *r, const char *name, unsigned queues)
+void lcores_begin(struct ring_rail *r, const char *name, unsigned queues, bool whole)
 {
 	assert_int_equal(ring_rail_make(r, name, queues, SIZE, false), 0);
+	r->ports.whole = whole;
 	assert_int_equal(ring_rail_start(r, lcores_cfg.eal.lcores, pool), 0);
 	assert_int_equal(hp3d_workers_make(&lcores_cfg), 0);
 	announce();

@@ -18,10 +18,11 @@ extern struct hp3_config lcores_cfg;
 int lcores_start(void **state);
 int lcores_stop(void **state);
 
-/* The workers are made, the rail is theirs, all flows are known; nothing runs yet. */
-void lcores_begin(struct ring_rail *r, const char *name, unsigned queues);
+/* The workers are made, the rail is theirs, or as a whole that of one; all flows are known; nothing
+ * runs yet. */
+void lcores_begin(struct ring_rail *r, const char *name, unsigned queues, bool whole);
 
-/* The worker of the flow's addresses. */
+/* The worker of the flow's addresses, or of the whole rail. */
 unsigned lcores_owner_of(uint32_t flow);
 /* Packet n of every flow, in another order each time; `aside`: the NIC puts all into one queue. */
 void lcores_feed(struct ring_rail *r, enum hp3_dir dir, uint32_t n, bool aside);

@@ -146,7 +146,7 @@ static void two_rails(void **state)
 
 #define CHANGED                                                                                    \
 	"[eal]\nfile_prefix = h-1\nmemory_mb = 512\nhugepages = on\nlcores = 2\ncpus = 0,2-3\n"    \
-	"extra = '--log-level \"x\"; #'\nidle = poll\n"                                            \
+	"spread = software\nextra = '--log-level \"x\"; #'\nidle = poll\n"                         \
 	"[rail.a]\nrnic = net_ring0\nnet = \"net_ring1,x=1;2\"\n"                                  \
 	"[rail.b]\nrnic = net_ring2\nnet = net_ring3\n"                                            \
 	"[policy]\nmode = off\nseed = 18446744073709551615\n"                                      \

@@ -192,7 +192,7 @@ static void write_apart(const char *name, unsigned queues)
 	static struct ring_rail r;
 	uint32_t next[2][LCORES_FLOWS] = {0}, lines[2] = {0}, both;
 
-	lcores_begin(&r, name, queues);
+	lcores_begin(&r, name, queues, false);
 	for (unsigned w = 0; w < 2; w++) {
 		turns[w] = (struct turns){.w = hp3d_worker(w)};
 		rte_eal_remote_launch(make_rounds, &turns[w], hp3d_lcores.workers[w].lcore);

@@ -60,7 +60,7 @@ static void on_event(void *ctx, const struct hp3_watch_event *ev)
 		return;
 	}
 	qp.pairing = HP3_PAIRING_EVENT;
-	w = hp3d_worker(hp3d_worker_of(qp.ipv6, qp.local, qp.remote));
+	w = hp3d_worker(hp3d_worker_of(h.rail, qp.ipv6, qp.local, qp.remote));
 	if (hp3d_worker_call(w, hand, &h) < 0 || h.ret < 0)
 		watching.stats.refused++;
 	else if (qp.kind == HP3_QP_UP)

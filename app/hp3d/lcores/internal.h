@@ -79,10 +79,12 @@ static inline uint16_t hp3d_tag(unsigned rail, enum hp3_dir dir)
 /* Does this worker receive packets of this direction from their port, and by which queue? */
 static inline bool hp3d_receives(unsigned worker, unsigned rail, unsigned dir, uint16_t *queue)
 {
-	bool spreads = hp3d_rail_ports(rail)->spreads[dir];
+	const struct hp3d_rail_ports *r = hp3d_rail_ports(rail);
 
-	*queue = spreads ? (uint16_t)worker : 0;
-	return spreads || (2 * rail + dir) % hp3d_lcores.n == worker;
+	*queue = r->spreads[dir] ? (uint16_t)worker : 0;
+	if (r->whole)
+		return rail % hp3d_lcores.n == worker;
+	return r->spreads[dir] || (2 * rail + dir) % hp3d_lcores.n == worker;
 }
 
 /* The worker that sends to the network or the RNIC what `worker` has handled, and by which queue:
@@ -90,10 +92,12 @@ static inline bool hp3d_receives(unsigned worker, unsigned rail, unsigned dir, u
 static inline unsigned hp3d_sender(
 	unsigned worker, unsigned rail, enum hp3_dir dir, uint16_t *queue)
 {
-	bool spreads = hp3d_rail_ports(rail)->spreads[!dir];
+	const struct hp3d_rail_ports *r = hp3d_rail_ports(rail);
 
-	*queue = spreads ? (uint16_t)worker : 0;
-	return spreads ? worker : (2 * rail + !dir) % hp3d_lcores.n;
+	*queue = r->spreads[!dir] ? (uint16_t)worker : 0;
+	if (r->whole)
+		return rail % hp3d_lcores.n;
+	return r->spreads[!dir] ? worker : (2 * rail + !dir) % hp3d_lcores.n;
 }
 
 /* hp3d_workers_start() without starting any loop. */

@@ -110,6 +110,7 @@ static unsigned poll_ports(struct hp3d_worker *w)
 
 	for (unsigned tag = 0; tag < 2 * hp3d_lcores.rails; tag++) {
 		unsigned rail = tag / 2, dir = tag & 1, sender;
+		bool alone = hp3d_lcores.n == 1 || hp3d_rail_ports(rail)->whole;
 		uint16_t queue, out, n;
 
 		if (!hp3d_receives(w->index, rail, dir, &queue))
@@ -117,13 +118,13 @@ static unsigned poll_ports(struct hp3d_worker *w)
 		/* Backpressure: what cannot be sent or handed over is not received. */
 		sender = hp3d_sender(w->index, rail, dir, &out);
 		if (hp3d_link_backlog(&hp3d_lcores.workers[sender].out[tag]) > 0 ||
-			(hp3d_lcores.n > 1 && !work_rings_have_room(w)))
+			(!alone && !work_rings_have_room(w)))
 			continue;
 		n = rte_eth_rx_burst(hp3d_rail_ports(rail)->in[dir], queue, m, hp3d_lcores.burst);
 		if (n == 0)
 			continue;
 		total += n;
-		if (hp3d_lcores.n == 1)
+		if (alone)
 			handle(w, rail, dir, m, n);
 		else
 			dispatch(w, rail, dir, m, n);

@@ -117,7 +117,7 @@ int hp3d_port_setup(uint16_t port, const struct hp3d_port_wish *wish, const char
 	struct shape sh = {.queues = 1, .interrupts = wish->interrupts};
 	int ret;
 
-	*lacks = hp3d_port_lacks(port, lcores);
+	*lacks = wish->one_queue ? "one queue is wanted" : hp3d_port_lacks(port, lcores);
 	if (*lacks == NULL)
 		sh.queues = lcores;
 	ret = try(port, &sh, wish);

@@ -13,6 +13,7 @@ struct hp3d_port_wish {
 	struct rte_mempool *pool;
 	const struct hp3d_spread *spread;
 	uint16_t mtu; /* 0: as the driver likes */
+	bool one_queue; /* one lcore has the whole rail */
 	bool interrupts; /* an lcore that sleeps wants to be woken by packets */
 	bool virtual; /* ignores what it does not know, rather than fail */
 };

@@ -163,18 +163,38 @@ static void say_spread(const struct where *w, unsigned lcores, const char *lacks
 			"hp3d: [rail.%s] %s: the NIC spreads packets over %u lcores, by address "
 			"pair (RSS)\n",
 			w->rail, w->side, lcores);
-	else if (lcores > 1)
+	else
 		fprintf(stderr,
 			"hp3d: [rail.%s] %s: packets are spread over %u lcores in software, by "
 			"address pair: %s\n",
 			w->rail, w->side, lcores, lacks);
 }
 
-static int start(const struct where *w, const struct hp3_config *cfg, struct rte_mempool *pool,
-	uint16_t port, bool *spreads)
+/* Lcores hand nothing over but what a NIC put wrong. */
+static bool by_nic(const struct hp3_config *cfg)
 {
-	const struct hp3d_port_wish wish = {.pool = pool,
+	return cfg->eal.lcores > 1 && cfg->eal.spread == HP3_SPREAD_NIC;
+}
+
+/* `lcores`: so many would hand nothing over. */
+static int refuse_lcores(
+	const struct where *w, const struct hp3_config *cfg, const char *lacks, unsigned lcores)
+{
+	fprintf(stderr,
+		"hp3d: [eal] lcores = %u: [rail.%s] %s cannot spread packets over them: %s; two "
+		"that hand packets to each other are hardly faster than one, or slower; set lcores "
+		"= %u, or spread = software to have them do it\n",
+		cfg->eal.lcores, w->rail, w->side, lacks, lcores);
+	return -1;
+}
+
+static int start(const struct where *w, const struct hp3_config *cfg, struct hp3d_rail_ports *r,
+	unsigned dir)
+{
+	uint16_t port = r->in[dir];
+	const struct hp3d_port_wish wish = {.pool = r->pool,
 		.spread = &spread,
+		.one_queue = r->whole,
 		.mtu = (uint16_t)nic_mtu(w, port, cfg->eal.mbuf_bytes),
 		.interrupts = cfg->eal.idle == HP3_IDLE_SLEEP,
 		.virtual = strncmp(w->devargs, "net_", 4) == 0};
@@ -186,8 +206,11 @@ static int start(const struct where *w, const struct hp3_config *cfg, struct rte
 			"see the driver's lines above; for net_af_packet framesz must fit "
 			"mbuf_bytes, for others lower mbufs or mbuf_bytes");
 	started[n_started++] = port;
-	*spreads = lacks == NULL;
-	say_spread(w, cfg->eal.lcores, lacks);
+	r->spreads[dir] = lacks == NULL;
+	if (lacks != NULL && by_nic(cfg) && !r->whole)
+		return refuse_lcores(w, cfg, lacks, 1);
+	if (cfg->eal.lcores > 1 && !r->whole)
+		say_spread(w, cfg->eal.lcores, lacks);
 	/* Some virtual devices know no promiscuous mode: they deliver everything anyway. */
 	ret = rte_eth_promiscuous_enable(port);
 	if (ret < 0 && ret != -ENOTSUP)
@@ -236,6 +259,44 @@ static int make_pool(const struct hp3_config *cfg, unsigned rail)
 	return -1;
 }
 
+/* Why a rail cannot be spread over the lcores, and which side of it; NULL: it can. */
+static const char *lacking(const struct hp3_config *cfg, unsigned rail, struct where *w)
+{
+	const char *lacks = NULL;
+
+	for (unsigned dir = 0; dir < 2 && lacks == NULL; dir++) {
+		*w = side(&cfg->rails[rail], dir);
+		lacks = hp3d_port_lacks(rails[rail].in[dir], cfg->eal.lcores);
+	}
+	return lacks;
+}
+
+/* Rails that cannot be spread stay whole; then no lcore may be left without one. */
+static int keep_whole(const struct hp3_config *cfg)
+{
+	const char *lacks = NULL;
+	unsigned whole = 0;
+	struct where w;
+
+	for (unsigned i = 0; i < n_rails; i++) {
+		rails[i].whole = by_nic(cfg) && lacking(cfg, i, &w) != NULL;
+		whole += rails[i].whole;
+	}
+	if (whole == n_rails && n_rails < cfg->eal.lcores) {
+		lacks = lacking(cfg, 0, &w);
+		return refuse_lcores(&w, cfg, lacks, n_rails);
+	}
+	for (unsigned i = 0; i < n_rails && whole > 0; i++) {
+		lacks = lacking(cfg, i, &w);
+		if (lacks != NULL)
+			fprintf(stderr,
+				"hp3d: [rail.%s]: all packets stay on one lcore of %u, since %s "
+				"cannot spread them: %s\n",
+				w.rail, cfg->eal.lcores, w.side, lacks);
+	}
+	return 0;
+}
+
 /* All ports that spread use one map, so that it fits the smallest table. */
 static void make_spread(const struct hp3_config *cfg)
 {
@@ -245,7 +306,7 @@ static void make_spread(const struct hp3_config *cfg)
 		uint16_t port = rails[i / 2].in[i % 2];
 		struct rte_eth_dev_info info;
 
-		if (hp3d_port_lacks(port, cfg->eal.lcores) != NULL ||
+		if (rails[i / 2].whole || hp3d_port_lacks(port, cfg->eal.lcores) != NULL ||
 			rte_eth_dev_info_get(port, &info) != 0)
 			continue;
 		if (table == 0 || hp3d_rss_table(&info) < table)
@@ -260,12 +321,14 @@ int hp3d_ports_start(const struct hp3_config *cfg)
 		if (find_ports(cfg, n_rails) < 0 || make_pool(cfg, n_rails) < 0)
 			return -1;
 	}
+	if (keep_whole(cfg) < 0)
+		return -1;
 	make_spread(cfg);
 	for (unsigned i = 0; i < 2 * n_rails; i++) {
 		struct where w = side(&cfg->rails[i / 2], i % 2);
 		struct hp3d_rail_ports *r = &rails[i / 2];
 
-		if (start(&w, cfg, r->pool, r->in[i % 2], &r->spreads[i % 2]) < 0) {
+		if (start(&w, cfg, r, i % 2) < 0) {
 			hp3d_ports_stop();
 			return -1;
 		}

@@ -4,8 +4,9 @@
 /*
  * The two ports of each rail: made from devargs, any PMD, promiscuous, since packets of others
  * pass. With several lcores a port has a queue each way for every lcore if its NIC can spread
- * packets by their addresses (spread.h), else one queue, and the lcores pass packets on; which of
- * the two, and why, is said when hp3d starts.
+ * packets by their addresses (spread.h), else one queue. A rail with a port that cannot stays on
+ * one lcore as a whole, rail i on lcore i modulo lcores; with spread = software the lcores pass its
+ * packets on instead. What a rail does, and why, is said when hp3d starts.
  */
 #include <rte_mempool.h>
 #include "app/hp3d/lcores/spread.h"
@@ -17,11 +18,12 @@
 struct hp3d_rail_ports {
 	uint16_t in[2];
 	bool spreads[2]; /* by direction: queue i of that port, in and out, is worker i's */
+	bool whole; /* one worker has all of it */
 	struct rte_mempool *pool;
 };
 
 /* 0, or -1 after a message on stderr that names rail, side and fix; what was started is stopped
- * again. */
+ * again. More lcores than rails are refused where no rail can be spread over them. */
 int hp3d_ports_start(const struct hp3_config *cfg);
 void hp3d_ports_stop(void);
 const struct hp3d_rail_ports *hp3d_rail_ports(unsigned rail);

@@ -18,8 +18,10 @@ struct hp3d_worker *hp3d_worker(unsigned index)
 	return &hp3d_lcores.workers[index];
 }
 
-unsigned hp3d_worker_of(bool ipv6, const uint8_t *a, const uint8_t *b)
+unsigned hp3d_worker_of(unsigned rail, bool ipv6, const uint8_t *a, const uint8_t *b)
 {
+	if (hp3d_rail_ports(rail)->whole)
+		return rail % hp3d_lcores.n;
 	return hp3d_spread_of(hp3d_ports_spread(), ipv6, a, b);
 }
 

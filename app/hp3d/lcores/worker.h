@@ -14,8 +14,9 @@ struct hp3d_worker;
 unsigned hp3d_worker_count(void);
 struct hp3d_worker *hp3d_worker(unsigned index);
 struct hp3d_pipe *hp3d_worker_pipe(struct hp3d_worker *w, unsigned rail);
-/* The worker that has the flows between two addresses (IPv4: four bytes), in either direction. */
-unsigned hp3d_worker_of(bool ipv6, const uint8_t *a, const uint8_t *b);
+/* The worker that has the flows of a rail between two addresses (IPv4: four bytes), in either
+ * direction. */
+unsigned hp3d_worker_of(unsigned rail, bool ipv6, const uint8_t *a, const uint8_t *b);
 
 /*
  * Runs fn(w, arg) on the worker's lcore between two bursts and waits for it. fn must be short (a

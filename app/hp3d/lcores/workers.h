@@ -5,12 +5,12 @@
  * This room: lcores that run pipes, from DPDK's start (eal.h) and the ports to what an lcore does
  * all day and how it sleeps. It calls pipes, and leaves to its caller what becomes of events.
  *
- * The data lcores. One worker polls all ports and sends directly. Several share the ports: each
- * polls those it owns, spreads packets over the workers by a symmetric hash of the two IP addresses
- * (so that flows of an address pair stay on one worker) and sends for the others what leaves
- * through its ports; all hand-overs are FIFO rings, so order within a flow is kept. With idle =
- * sleep a worker that finds nothing sleeps, longer and longer up to idle_sleep_us, never past its
- * next deadline.
+ * The data lcores. One worker polls all ports and sends directly; so does, of several, the one that
+ * has a rail as a whole. They share the ports of other rails: each polls those it owns, spreads
+ * packets over the workers by a symmetric hash of the two IP addresses (so that flows of an address
+ * pair stay on one worker) and sends for the others what leaves through its ports; all hand-overs
+ * are FIFO rings, so order within a flow is kept. With idle = sleep a worker that finds nothing
+ * sleeps, longer and longer up to idle_sleep_us, never past its next deadline.
  */
 #include "app/hp3d/lcores/worker.h"
 #include "config/config.h"

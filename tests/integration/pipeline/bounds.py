@@ -10,7 +10,7 @@ import struct
 import sys
 import unittest
 import zlib
-from harness import Daemon, Link, RawPort, own_namespace, wait_for
+from harness import TWO_LCORES, Daemon, Link, RawPort, own_namespace, wait_for
 
 HP3D, HP3CTL = sys.argv[1:3]
 LQPN, RQPN, HOME, PORT = 0x11, 0x1C, 49152, 50123
@@ -106,9 +106,9 @@ class Bounds(unittest.TestCase):
         self.assertLess(statistics.median(held), 10.0, f"ms of hold: {held}")
         self.assertEqual(d.stop(), 0, d.output())
 
-    def release(self, lcores, number):
+    def release(self, eal, number):
         n = 4000
-        d, (left, right) = self.start(eal={"lcores": lcores}, rfr={"max_hold_us": 1000000})
+        d, (left, right) = self.start(eal=eal, rfr={"max_hold_us": 1000000})
         p = Peers(left, right, number)
         p.pair(d)
         p.send(LAST, 1)
@@ -129,13 +129,13 @@ class Bounds(unittest.TestCase):
 
     def test_a_large_release(self):
         """Twice what a ring between two lcores holds leaves at once, in order, nothing lost."""
-        self.release(1, 1)
+        self.release({}, 1)
 
     def test_a_large_release_by_another_lcore(self):
-        self.assertEqual(self.release(2, 3), 0)  # lcore 1 owns the port where it leaves
+        self.assertEqual(self.release(TWO_LCORES, 3), 0)  # lcore 1 owns the port where it leaves
 
     def test_a_large_release_by_the_owner_of_the_port(self):
-        self.assertEqual(self.release(2, 5), 1)
+        self.assertEqual(self.release(TWO_LCORES, 5), 1)
 
 
 if __name__ == "__main__":

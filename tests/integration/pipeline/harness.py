@@ -63,6 +63,10 @@ def wait_for(what, check, seconds=SETTLE):
         time.sleep(0.02)
 
 
+# The ports of these tests have one queue: packets are handed over.
+TWO_LCORES = {"lcores": 2, "spread": "software"}
+
+
 class Link:
     """A veth pair: `far` is the endpoint's, `near` is hp3d's."""
 

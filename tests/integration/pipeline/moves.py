@@ -5,7 +5,7 @@
 usage: moves.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """
 from cases import Wired, run
-from harness import Link
+from harness import TWO_LCORES, Link
 
 
 class Moves(Wired):
@@ -61,7 +61,7 @@ class Moves(Wired):
         self.stop(d)
 
     def test_two_lcores(self):
-        d, flows = self.run_moves(rounds=2, qps=8, pairs=8, sections={"eal": {"lcores": 2}})
+        d, flows = self.run_moves(rounds=2, qps=8, pairs=8, sections={"eal": TWO_LCORES})
         self.assertEqual({f["worker"] for f in d.flows()}, {0, 1})
         for side in ("rnic", "net"):
             self.assertRegex(d.output(), rf"{side}: packets are spread over 2 lcores in software, .*driver")

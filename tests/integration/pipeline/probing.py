@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from cases import Wired, run
-from harness import Link, RawPort, wait_for
+from harness import TWO_LCORES, Link, RawPort, wait_for
 
 EAGER = {"probe": "peer", "rtt_factor": 101, "congestion_tolerance": 1, "improve": 100, "cycle_us": 1000,
          "backoff_min_us": 1000, "backoff_max_us": 5000, "probe_timeout_us": 100000}
@@ -123,7 +123,7 @@ class Probing(Wired):
     def test_two_lcores(self):
         """What an lcore says itself, too, leaves by the lcore that owns the port, and what is answered
         comes back to the one that asked."""
-        a, b = self.pair_of_daemons(eal={"lcores": 2}, ppp=EAGER, probes={"probe_key": KEY},
+        a, b = self.pair_of_daemons(eal=TWO_LCORES, ppp=EAGER, probes={"probe_key": KEY},
                                     rfr={"stall_us": 1000000})  # else a busy machine makes it urge the peer
         ends = self.endpoints(qps=4, pairs=4)
         self.traffic(*ends)

@@ -59,6 +59,49 @@ class Start(Base):
             with self.subTest(rnic=rnic, net=net):
                 self.refused(self.daemon({"rail0": (rnic, net)}), message)
 
+    def test_lcores_that_would_hand_packets_over(self):
+        """Refused with the key to change; what the message offers starts."""
+        ports, more = ("net_ring0", "net_ring1"), ("net_ring2", "net_ring3")
+        for rails, lcores, fix in (({"rail0": ports}, 2, 1), ({"rail0": ports, "rail1": more}, 3, 2),
+                                   ({"rail0": ("net_null0", "net_ring1")}, 2, 0)):
+            with self.subTest(rails=rails, lcores=lcores):
+                def daemon(**eal):
+                    return self.daemon(rails, eal={"mbufs": 4096, **eal}, rfr={"hold_packets": 512})
+                self.refused(daemon(lcores=lcores),
+                             rf"\[eal\] lcores = {lcores}: \[rail\.rail0\] (rnic|net) cannot spread .*driver.*; "
+                             rf"set lcores = {fix or 1}, or spread = software")
+                if fix == 0:
+                    continue  # net_null's frames would stay in the ring
+                for eal in ({"lcores": fix}, {"lcores": lcores, "spread": "software"}):
+                    d = daemon(**eal).up()
+                    self.assertEqual(d.json("health")[0]["lcores"], eal["lcores"])
+                    self.stop(d)
+
+    def test_a_rail_for_each_lcore(self):
+        """Ports of one queue: whatever its addresses, a packet stays on the lcore of its rail."""
+        links = [Link(side + rail) for rail in "01" for side in "rn"]
+        for link in links:
+            self.addCleanup(link.remove)
+        devargs = [link.devargs(i) for i, link in enumerate(links)]
+        d = self.daemon({"rail0": devargs[:2], "rail1": devargs[2:]}, eal={"lcores": 2, "mbufs": 4096},
+                        rfr={"hold_packets": 1024}).up()
+        for rail in (0, 1):
+            self.assertRegex(d.output(), rf"\[rail\.rail{rail}\]: all packets stay on one lcore of 2, since rnic "
+                                         r"cannot spread them: .*driver")
+        ends = [RawPort(link.far) for link in links]
+        for end in ends:
+            self.addCleanup(end.close)
+        for i in range(64):
+            for source, sink in ((0, 1), (1, 0), (2, 3), (3, 2)):
+                frame = bytes(12) + b"\x08\x00\x45" + bytes(11) + bytes((10, 9, source, i, 10, 9, sink, i)) + bytes(64)
+                ends[source].send(frame)
+                self.assertEqual(ends[sink].receive(), frame)
+        lcores = d.stats()["lcore"]
+        for name in ("packets_tx", "packets_rx"):
+            self.assertEqual([lcores[i][name] for i in "01"], [64, 64])
+        self.assertEqual([lcores[i]["handed_over"] for i in "01"], [0, 0])
+        self.stop(d)
+
     def test_memory_that_does_not_suffice(self):
         ports = ("net_ring0", "net_ring1")
         self.refused(self.daemon({"rail0": ports}, eal={"memory_mb": 64, "mbufs": 1048576}),

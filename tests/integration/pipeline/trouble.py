@@ -6,7 +6,7 @@ usage: trouble.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest ar
 """
 import time
 from cases import Wired, run
-from harness import Client, wait_for
+from harness import TWO_LCORES, Client, wait_for
 
 UNKNOWN = "rail0/10.9.0.1-10.9.0.2/0x00abcd"
 
@@ -41,9 +41,9 @@ class Trouble(Wired):
 
     def test_stop_brings_moved_flows_home(self):
         """In the midst of traffic, behind a drain like every move; to the last packet in order."""
-        for lcores in (1, 2):
-            with self.subTest(lcores=lcores):
-                d = self.start(eal={"lcores": lcores})
+        for eal in ({}, TWO_LCORES):
+            with self.subTest(eal=eal):
+                d = self.start(eal=eal)
                 a, b = self.endpoints(qps=8, pairs=8)
                 a.tell("send 1000000")
                 for flow in d.paired(8):
