@@ -76,6 +76,7 @@ struct hp3_put_off {
 
 struct hp3_errand_behind_drain {
 	bool marked; /* a CNP came: the probe in the air may have been marked */
+	bool slow; /* nothing but round trips speaks against the path in use */
 };
 
 struct hp3_errand_setup {
@@ -121,6 +122,14 @@ struct hp3_errand {
 		struct hp3_errand_dead dead;
 	};
 };
+
+/* Does nothing but round trips speak against the path in use? */
+static inline bool hp3_errand_is_slow(const struct hp3_errand *d)
+{
+	return d->kind == HP3_ERRAND_CONGESTED
+		       ? d->congested.slow
+		       : d->kind == HP3_ERRAND_BEHIND_DRAIN && d->behind.slow;
+}
 
 /* Set off by the engine, which learns from what came of it: not by people, nor by the pair's life.
  */

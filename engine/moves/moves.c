@@ -41,7 +41,7 @@ static void settle_own(
 			&f->monitor, m->errand.round.probe[m->errand.round.winner].rtt_ns);
 	} else if (!(m->use & HP3_USE_LOOK)) {
 		hp3_search_ended(
-			t, m->flow, m->errand.cause == HP3_CAUSE_RTT, t->e->cfg.round.guard_ns);
+			t, m->flow, hp3_errand_is_slow(&m->errand), t->e->cfg.round.guard_ns);
 	}
 }
 

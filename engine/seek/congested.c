@@ -20,6 +20,15 @@ static bool may_seek(const struct hp3_engine *e, const struct hp3_flow *f, uint6
 	       p->nmoves < e->cfg.max_concurrent && hp3_backoff_ready(&f->backoff, now);
 }
 
+/* Nothing but round trips speaks against the path in use. */
+static bool is_slow(const struct hp3_flow *f)
+{
+	uint8_t cycles[HP3_CYCLES_KEPT + 1];
+	uint32_t n = hp3_monitor_evidence(&f->monitor, cycles);
+
+	return hp3_cause_of(cycles, n) == HP3_CAUSE_RTT;
+}
+
 /* What set the round off, and what is known of the path in use. */
 static struct hp3_move *begin(struct hp3_turn *t, uint32_t flow, enum hp3_errand_kind kind)
 {
@@ -30,6 +39,10 @@ static struct hp3_move *begin(struct hp3_turn *t, uint32_t flow, enum hp3_errand
 		return NULL;
 	m->errand.n_cycles = (uint8_t)hp3_monitor_evidence(&f->monitor, m->errand.cycles);
 	m->errand.cause = hp3_cause_of(m->errand.cycles, m->errand.n_cycles);
+	if (kind == HP3_ERRAND_CONGESTED)
+		m->errand.congested.slow = is_slow(f);
+	else
+		m->errand.behind.slow = is_slow(f);
 	t->e->pairs.pairs[f->pair].nmoves++;
 	return m;
 }
@@ -58,10 +71,7 @@ static bool ask_while_flowing(struct hp3_turn *t, struct hp3_move *m)
  */
 static bool is_slow_only(const struct hp3_engine *e, const struct hp3_flow *f)
 {
-	uint8_t cycles[HP3_CYCLES_KEPT + 1];
-	uint32_t n = hp3_monitor_evidence(&f->monitor, cycles);
-
-	return e->cfg.probes == HP3_PROBES_AUTO && hp3_cause_of(cycles, n) == HP3_CAUSE_RTT;
+	return e->cfg.probes == HP3_PROBES_AUTO && is_slow(f);
 }
 
 /* Peer probes, while traffic flows on; false: none may leave now. */
@@ -97,7 +107,6 @@ void hp3_seek(struct hp3_turn *t, uint32_t flow)
 		hp3_errand_input(t, m, HP3_ERRAND_IN_GO);
 		return;
 	}
-	m->errand.congested.slow = m->errand.cause == HP3_CAUSE_RTT;
 	m->errand.congested.doubt =
 		(uint8_t)hp3_backoff_doubt(&f->backoff, &t->e->cfg.round, m->errand.congested.slow);
 	ask_at_once(t, m);
