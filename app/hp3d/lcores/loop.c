@@ -216,7 +216,7 @@ static uint64_t longest_sleep(const struct hp3d_worker *w, uint64_t now)
 	return RTE_MAX(hp3d_lcores.sleep_ns, deep);
 }
 
-/* A link that takes nothing counts as idle: it will not sooner for being asked without pause. */
+/* A link that takes nothing counts as idle: to try it again and again would only burn the CPU. */
 static void rest(struct hp3d_worker *w, bool idle)
 {
 	uint64_t now;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3D_EVENT_H
 #define HP3D_EVENT_H
+/* What a pipe tells: an engine event with everything needed to print it. */
 #include "engine/engine.h"
 
-/* What a pipe tells: an engine event with everything needed to print it. */
 struct hp3d_event {
 	struct hp3_event ev;
 	struct hp3_flow_info flow; /* addresses and QPNs at the time of the event */
