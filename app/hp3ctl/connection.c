@@ -49,7 +49,7 @@ static int unreachable(const struct hp3ctl *ctl, int err)
 	if (err == EACCES || err == EPERM)
 		fix = "run hp3ctl as the user who runs hp3d (root)";
 	return hp3ctl_fail(ctl, HP3CTL_UNREACHABLE, "unreachable", fix, "no hp3d answers at %s: %s",
-		ctl->socket, strerror(err));
+		ctl->text[HP3CTL_SOCKET], strerror(err));
 }
 
 int hp3ctl_connect(struct hp3ctl *ctl)
@@ -57,9 +57,9 @@ int hp3ctl_connect(struct hp3ctl *ctl)
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	struct timeval timeout = {.tv_sec = ANSWER_TIMEOUT_S};
 
-	if (strlen(ctl->socket) >= sizeof(addr.sun_path))
+	if (strlen(ctl->text[HP3CTL_SOCKET]) >= sizeof(addr.sun_path))
 		return unreachable(ctl, ENAMETOOLONG);
-	strcpy(addr.sun_path, ctl->socket);
+	strcpy(addr.sun_path, ctl->text[HP3CTL_SOCKET]);
 	ctl->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (ctl->fd < 0 ||
 		setsockopt(ctl->fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) < 0 ||
@@ -84,10 +84,11 @@ static int lost(const struct hp3ctl *ctl, int err)
 	if (err == EAGAIN)
 		return hp3ctl_fail(ctl, HP3CTL_UNREACHABLE, "unreachable",
 			"hp3d hangs or its machine is overloaded: look at its log, restart it",
-			"hp3d at %s did not answer within %d s", ctl->socket, ANSWER_TIMEOUT_S);
+			"hp3d at %s did not answer within %d s", ctl->text[HP3CTL_SOCKET],
+			ANSWER_TIMEOUT_S);
 	return hp3ctl_fail(ctl, HP3CTL_UNREACHABLE, "unreachable",
 		"hp3d was stopped or restarted: try again", "the connection to %s was lost: %s",
-		ctl->socket, err ? strerror(err) : "closed by hp3d");
+		ctl->text[HP3CTL_SOCKET], err ? strerror(err) : "closed by hp3d");
 }
 
 static int no_memory(const struct hp3ctl *ctl)
@@ -162,7 +163,7 @@ int hp3ctl_receive(struct hp3ctl *ctl, json_t **answer)
 		return hp3ctl_fail(ctl, HP3CTL_FAILED, "bad-answer",
 			"hp3ctl and hp3d must be of one version; does another program own the "
 			"socket?",
-			"the answer from %s is no JSON object", ctl->socket);
+			"the answer from %s is no JSON object", ctl->text[HP3CTL_SOCKET]);
 	}
 	return HP3CTL_DONE;
 }

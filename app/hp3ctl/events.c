@@ -115,7 +115,7 @@ void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev)
 
 int hp3ctl_events(struct hp3ctl *ctl)
 {
-	json_int_t since = (json_int_t)ctl->since;
+	json_int_t since = (json_int_t)ctl->number[HP3CTL_SINCE];
 	size_t n;
 
 	do {

@@ -81,7 +81,7 @@ int hp3ctl_show(struct hp3ctl *ctl)
 	char id[HP3_FLOWID_MAX];
 	json_t *answer, *flow, *value;
 	const char *key;
-	int rc = hp3ctl_resolve(ctl, ctl->flow, id, sizeof(id));
+	int rc = hp3ctl_resolve(ctl, ctl->args[0], id, sizeof(id));
 
 	if (rc == HP3CTL_DONE)
 		rc = hp3ctl_ask(ctl, json_pack("{s:s, s:s}", "cmd", "flow", "flow", id), &answer);

@@ -18,44 +18,40 @@ enum hp3ctl_exit {
 	HP3CTL_NOT_FOUND = 4,
 };
 
-/* Options of the command line; `given` says which were there. */
-#define HP3CTL_OPTIONS(X)                                                                          \
-	X(SOCKET, "socket", "PATH")                                                                \
-	X(JSON, "json", NULL)                                                                      \
-	X(HELP, "help", NULL)                                                                      \
-	X(VERSION, "version", NULL)                                                                \
-	X(NONZERO, "nonzero", NULL)                                                                \
-	X(EXPLAIN, "explain", NULL)                                                                \
-	X(PORT, "port", "N")                                                                       \
-	X(RANDOM, "random", NULL)                                                                  \
-	X(HOME, "home", NULL)                                                                      \
-	X(ALL, "all", NULL)                                                                        \
-	X(WAIT, "wait", "MS")                                                                      \
-	X(NO_WAIT, "no-wait", NULL)                                                                \
-	X(REPEAT, "repeat", "N")                                                                   \
-	X(INTERVAL, "interval", "MS")                                                              \
-	X(FOLLOW, "follow", NULL)                                                                  \
-	X(SINCE, "since", "N")                                                                     \
-	X(TTL, "ttl", "N")                                                                         \
-	X(KNOWN, "known", NULL)
+#define HP3CTL_DEFAULT_SOCKET "/run/hp3/hp3.sock"
 
+/* Options of the command line (commands.c); `given` says which were there. */
 enum hp3ctl_option {
-#define X(sym, name, arg) HP3CTL_##sym,
-	HP3CTL_OPTIONS(X)
-#undef X
-		HP3CTL_OPTION_MAX
+	HP3CTL_SOCKET,
+	HP3CTL_JSON,
+	HP3CTL_HELP,
+	HP3CTL_VERSION,
+	HP3CTL_NONZERO,
+	HP3CTL_EXPLAIN,
+	HP3CTL_PORT,
+	HP3CTL_RANDOM,
+	HP3CTL_HOME,
+	HP3CTL_ALL,
+	HP3CTL_WAIT,
+	HP3CTL_NO_WAIT,
+	HP3CTL_REPEAT,
+	HP3CTL_INTERVAL,
+	HP3CTL_FOLLOW,
+	HP3CTL_SINCE,
+	HP3CTL_TTL,
+	HP3CTL_KNOWN,
+	HP3CTL_OPTION_MAX
 };
 
-#define HP3CTL_BIT(sym) (1u << HP3CTL_##sym)
+#define HP3CTL_BIT(sym) (1ull << HP3CTL_##sym)
 
 struct hp3ctl {
-	const char *socket;
-	uint32_t given; /* HP3CTL_BIT() */
-	uint64_t port, wait_ms, since, repeat, interval_ms, ttl;
+	uint64_t given; /* HP3CTL_BIT() */
+	const char *text[HP3CTL_OPTION_MAX]; /* an option's value */
+	uint64_t number[HP3CTL_OPTION_MAX]; /* the same, where it is a number; 0: not given */
 	bool json;
-	const char *flow; /* the argument of show, move, why, trace */
-	char **ports; /* further ones of trace */
-	int n_ports;
+	char **args; /* behind the command; the first one may be a FLOW */
+	int n_args;
 	int fd; /* connection; -1: none yet */
 	char *buf; /* bytes received behind the last answer */
 	size_t len, cap;

@@ -8,7 +8,8 @@
 #include "app/flowid.h"
 #include "app/hp3ctl/hp3ctl.h"
 
-#define PAGE 1000
+#define PAGE            1000
+#define DEFAULT_WAIT_MS 2000u
 #define WINDOW                                                                                     \
 	64u /* requests in flight: fits the socket's buffer, whatever the other side does          \
 	     */
@@ -48,7 +49,8 @@ static json_t *move_request(const struct hp3ctl *ctl, const char *flow)
 	if (!req)
 		return NULL;
 	if (ctl->given & HP3CTL_BIT(PORT))
-		json_object_set_new(req, "port", json_integer((json_int_t)ctl->port));
+		json_object_set_new(
+			req, "port", json_integer((json_int_t)ctl->number[HP3CTL_PORT]));
 	else
 		json_object_set_new(
 			req, ctl->given & HP3CTL_BIT(HOME) ? "home" : "random", json_true());
@@ -107,7 +109,9 @@ static void take_event(struct moves *m, json_t *ev)
 /* Returns when each of the moves has ended or the time is over. */
 static int await(struct moves *m)
 {
-	uint64_t end = now_ms() + m->ctl->wait_ms;
+	uint64_t wait =
+		m->ctl->given & HP3CTL_BIT(WAIT) ? m->ctl->number[HP3CTL_WAIT] : DEFAULT_WAIT_MS;
+	uint64_t end = now_ms() + wait;
 
 	while (m->done < m->n) {
 		json_t *answer, *ev;
@@ -130,7 +134,7 @@ static int await(struct moves *m)
 				"wait longer with --wait MS, or look at hp3ctl events: the move "
 				"goes on",
 				"%zu of %zu moves without a result after %llu ms", m->n - m->done,
-				m->n, (unsigned long long)m->ctl->wait_ms);
+				m->n, (unsigned long long)wait);
 		if (n < PAGE)
 			usleep(PAUSE_US);
 	}
@@ -146,7 +150,7 @@ int hp3ctl_move(struct hp3ctl *ctl)
 
 	if (ctl->given & HP3CTL_BIT(ALL))
 		return hp3ctl_move_all(ctl);
-	rc = hp3ctl_resolve(ctl, ctl->flow, id, sizeof(id));
+	rc = hp3ctl_resolve(ctl, ctl->args[0], id, sizeof(id));
 	if (rc == HP3CTL_DONE)
 		rc = hp3ctl_ask(ctl, move_request(ctl, id), &answer);
 	if (rc != HP3CTL_DONE)

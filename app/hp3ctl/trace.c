@@ -37,13 +37,13 @@ static json_t *ports_of(const struct hp3ctl *ctl, int first)
 {
 	json_t *list = json_array();
 
-	for (int i = first; i < ctl->n_ports && i < first + BATCH; i++) {
+	for (int i = first; i < ctl->n_args && i < first + BATCH; i++) {
 		char *end;
-		long port = strtol(ctl->ports[i], &end, 10);
+		long port = strtol(ctl->args[i], &end, 10);
 
 		if (*end != '\0' || port < 1 || port > UINT16_MAX) {
 			hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", "ports are numbers from 1 to 65535",
-				"%s is no port", ctl->ports[i]);
+				"%s is no port", ctl->args[i]);
 			json_decref(list);
 			return NULL;
 		}
@@ -86,8 +86,8 @@ static int batch(struct hp3ctl *ctl, const char *id, int first)
 		return HP3CTL_USAGE;
 	req = json_pack(
 		"{s:s, s:s, s:o, s:b}", "cmd", "trace", "flow", id, "ports", ports, "known", known);
-	if (req && ctl->ttl)
-		json_object_set_new(req, "ttl", json_integer((json_int_t)ctl->ttl));
+	if (req && ctl->number[HP3CTL_TTL])
+		json_object_set_new(req, "ttl", json_integer((json_int_t)ctl->number[HP3CTL_TTL]));
 	rc = hp3ctl_ask(ctl, req, &answer);
 	if (rc != HP3CTL_DONE)
 		return rc;
@@ -100,11 +100,11 @@ static int batch(struct hp3ctl *ctl, const char *id, int first)
 int hp3ctl_trace(struct hp3ctl *ctl)
 {
 	char id[HP3_FLOWID_MAX];
-	int rc = hp3ctl_resolve(ctl, ctl->flow, id, sizeof(id));
+	int rc = hp3ctl_resolve(ctl, ctl->args[0], id, sizeof(id));
 
 	if (rc == HP3CTL_DONE && !ctl->json)
 		printf("%5s  %-8s %-39s %s\n", "PORT", "OUTCOME", "HOP", "KNOWN AS");
-	for (int i = 0; rc == HP3CTL_DONE && i < ctl->n_ports; i += BATCH)
+	for (int i = 1; rc == HP3CTL_DONE && i < ctl->n_args; i += BATCH)
 		rc = batch(ctl, id, i);
 	return rc;
 }

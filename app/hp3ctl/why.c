@@ -88,7 +88,7 @@ int hp3ctl_why(struct hp3ctl *ctl)
 {
 	json_t *list = json_array(), *answer;
 	char id[HP3_FLOWID_MAX];
-	int rc = hp3ctl_resolve(ctl, ctl->flow, id, sizeof(id));
+	int rc = hp3ctl_resolve(ctl, ctl->args[0], id, sizeof(id));
 
 	if (rc == HP3CTL_DONE)
 		rc = latest(ctl, id, WHY_EVENTS, list);
@@ -113,7 +113,8 @@ int hp3ctl_why(struct hp3ctl *ctl)
 int hp3ctl_watch(struct hp3ctl *ctl)
 {
 	useconds_t pause =
-		(useconds_t)((ctl->given & HP3CTL_BIT(INTERVAL) ? ctl->interval_ms : WATCH_MS) *
+		(useconds_t)((ctl->given & HP3CTL_BIT(INTERVAL) ? ctl->number[HP3CTL_INTERVAL]
+								: WATCH_MS) *
 			     1000);
 	bool screen = isatty(STDOUT_FILENO);
 	int rc;

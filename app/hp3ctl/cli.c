@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line: help, options, arguments, by the table of commands. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "app/hp3ctl/commands.h"
+
+#define TARGET     (HP3CTL_BIT(PORT) | HP3CTL_BIT(RANDOM) | HP3CTL_BIT(HOME))
+#define HELP_WIDTH 16
+
+static void print_uses(const struct hp3ctl_use *use)
+{
+	for (; use && use->help; use++) {
+		const struct hp3ctl_option_row *o = &hp3ctl_options[use->option];
+		char text[48];
+
+		snprintf(text, sizeof(text), "--%s%s%s", o->name, o->value ? " " : "",
+			o->value ? o->value : "");
+		printf("  %-*s%s\n", HELP_WIDTH, text, use->help);
+	}
+}
+
+void hp3ctl_print_help(const struct hp3ctl_command *c)
+{
+	if (c) {
+		printf("Usage: hp3ctl %s%s%s\n\n%s\n", c->name, *c->usage ? " " : "", c->usage,
+			c->help);
+		if (c->uses || c->details)
+			putchar('\n');
+		print_uses(c->uses);
+		if (c->details)
+			fputs(c->details, stdout);
+		return;
+	}
+	printf("Usage: hp3ctl [--socket PATH] [--json] COMMAND\n\n");
+	for (c = hp3ctl_commands; c->name; c++)
+		printf("  %-8s%s\n", c->name, c->help);
+	putchar('\n');
+	print_uses(hp3ctl_common);
+	printf("\nExit codes: 0 done, 1 refused or failed, 2 usage, 3 hp3d not reachable, 4 not "
+	       "found.\n");
+}
+
+static bool number(const char *text, uint64_t min, uint64_t max, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *out >= min &&
+	       *out <= max;
+}
+
+static int take_option(struct hp3ctl *ctl, int opt)
+{
+	const struct hp3ctl_option_row *o = &hp3ctl_options[opt];
+
+	ctl->given |= 1ull << opt;
+	ctl->text[opt] = optarg;
+	if (o->max && !number(optarg, o->min, o->max, &ctl->number[opt]))
+		return hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", "see hp3ctl COMMAND --help",
+			"--%s does not take %s", o->name, optarg);
+	ctl->json |= opt == HP3CTL_JSON;
+	return HP3CTL_DONE;
+}
+
+static int parse_options(struct hp3ctl *ctl, int argc, char **argv)
+{
+	struct option options[HP3CTL_OPTION_MAX + 1] = {0};
+	int opt, rc = HP3CTL_DONE;
+
+	for (int i = 0; i < HP3CTL_OPTION_MAX; i++)
+		options[i] = (struct option){hp3ctl_options[i].name,
+			hp3ctl_options[i].value ? required_argument : no_argument, NULL, i};
+	opterr = 0;
+	while (rc == HP3CTL_DONE && (opt = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+		if (opt == ':' || opt == '?')
+			rc = hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", "see hp3ctl --help",
+				opt == ':' ? "%s wants a value" : "unknown option %s",
+				argv[optind - 1]);
+		else
+			rc = take_option(ctl, opt);
+	}
+	return rc;
+}
+
+static int misused(struct hp3ctl *ctl, const struct hp3ctl_command *c, const char *text)
+{
+	char fix[64];
+
+	snprintf(fix, sizeof(fix), "see hp3ctl %s --help", c->name);
+	return hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", fix, "%s %s", c->name, text);
+}
+
+static int check_word(struct hp3ctl *ctl, const struct hp3ctl_command *c)
+{
+	for (const char *const *w = c->words; *w && ctl->n_args; w++)
+		if (strcmp(*w, ctl->args[0]) == 0)
+			return HP3CTL_DONE;
+	if (ctl->n_args == 0 && c->optional)
+		return HP3CTL_DONE;
+	return misused(ctl, c, ctl->n_args ? "does not know that word" : "wants a word");
+}
+
+static int check_arguments(struct hp3ctl *ctl, const struct hp3ctl_command *c)
+{
+	bool all = ctl->given & HP3CTL_BIT(ALL);
+	int n = ctl->n_args;
+
+	switch (c->takes) {
+	case HP3CTL_TAKES_NOTHING:
+		return n == 0 ? HP3CTL_DONE : misused(ctl, c, "takes no argument");
+	case HP3CTL_TAKES_FLOW:
+		return n == !all ? HP3CTL_DONE : misused(ctl, c, "wants one FLOW");
+	case HP3CTL_TAKES_FLOW_PORTS:
+		return n >= 2 ? HP3CTL_DONE : misused(ctl, c, "wants a FLOW and one PORT or more");
+	case HP3CTL_TAKES_WORD:
+		return n <= 1 ? check_word(ctl, c) : misused(ctl, c, "takes one word");
+	case HP3CTL_TAKES_TEXT:
+		return n == 1 || (n == 0 && c->optional) ? HP3CTL_DONE
+							 : misused(ctl, c, "takes one argument");
+	}
+	return HP3CTL_USAGE;
+}
+
+/* What the command's row demands of options and arguments. */
+static int check_usage(struct hp3ctl *ctl, const struct hp3ctl_command *c)
+{
+	uint64_t known = hp3ctl_command_options(c), wrong = ctl->given & ~known;
+	char text[64];
+
+	if (wrong) {
+		snprintf(text, sizeof(text), "does not know --%s",
+			hp3ctl_options[__builtin_ctzll(wrong)].name);
+		return misused(ctl, c, text);
+	}
+	if (known & TARGET && __builtin_popcountll(ctl->given & TARGET) != 1)
+		return misused(ctl, c, "wants one of --port N, --random, --home");
+	if (ctl->given & HP3CTL_BIT(WAIT) && ctl->given & HP3CTL_BIT(NO_WAIT))
+		return misused(ctl, c, "cannot have both --wait and --no-wait");
+	return check_arguments(ctl, c);
+}
+
+/* The command, as often as asked for; the exit code is that of the first run that failed. */
+static int run_command(struct hp3ctl *ctl, const struct hp3ctl_command *c)
+{
+	int rc = c->run(ctl);
+
+	for (uint64_t i = 1; i < ctl->number[HP3CTL_REPEAT]; i++) {
+		int again;
+
+		if (rc == HP3CTL_UNREACHABLE || fflush(stdout) != 0)
+			break;
+		usleep((useconds_t)(ctl->number[HP3CTL_INTERVAL] * 1000));
+		again = c->run(ctl);
+		if (again == HP3CTL_UNREACHABLE)
+			return again;
+		if (rc == HP3CTL_DONE)
+			rc = again;
+	}
+	return rc;
+}
+
+int hp3ctl_run(struct hp3ctl *ctl, int argc, char **argv)
+{
+	const struct hp3ctl_command *c = NULL;
+	int rc = parse_options(ctl, argc, argv);
+
+	if (rc != HP3CTL_DONE)
+		return rc;
+	if (ctl->given & HP3CTL_BIT(VERSION)) {
+		printf("hp3ctl " HP3_VERSION "\n");
+		return HP3CTL_DONE;
+	}
+	if (optind < argc) {
+		c = hp3ctl_command(argv[optind]);
+		if (!c)
+			return hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", "see hp3ctl --help",
+				"unknown command %s", argv[optind]);
+	}
+	if (ctl->given & HP3CTL_BIT(HELP)) {
+		hp3ctl_print_help(c);
+		return HP3CTL_DONE;
+	}
+	if (!c)
+		return hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", "see hp3ctl --help", "no command");
+	ctl->args = argv + optind + 1;
+	ctl->n_args = argc - optind - 1;
+	rc = check_usage(ctl, c);
+	if (rc == HP3CTL_DONE && !c->offline)
+		rc = hp3ctl_connect(ctl);
+	return rc == HP3CTL_DONE ? run_command(ctl, c) : rc;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3ctl/commands.h"
+#include <string.h>
+
+#define WAIT_MS_MAX 600000u
+#define REPEAT_MAX  1000000000u
+#define TTL_MAX     16u
+
+const struct hp3ctl_option_row hp3ctl_options[HP3CTL_OPTION_MAX] = {
+	[HP3CTL_SOCKET] = {"socket", "PATH"},
+	[HP3CTL_JSON] = {"json"},
+	[HP3CTL_HELP] = {"help"},
+	[HP3CTL_VERSION] = {"version"},
+	[HP3CTL_NONZERO] = {"nonzero"},
+	[HP3CTL_EXPLAIN] = {"explain"},
+	[HP3CTL_PORT] = {"port", "N", 1, UINT16_MAX},
+	[HP3CTL_RANDOM] = {"random"},
+	[HP3CTL_HOME] = {"home"},
+	[HP3CTL_ALL] = {"all"},
+	[HP3CTL_WAIT] = {"wait", "MS", 1, WAIT_MS_MAX},
+	[HP3CTL_NO_WAIT] = {"no-wait"},
+	[HP3CTL_REPEAT] = {"repeat", "N", 1, REPEAT_MAX},
+	[HP3CTL_INTERVAL] = {"interval", "MS", 0, WAIT_MS_MAX},
+	[HP3CTL_FOLLOW] = {"follow"},
+	[HP3CTL_SINCE] = {"since", "N", 0, INT64_MAX},
+	[HP3CTL_TTL] = {"ttl", "N", 1, TTL_MAX},
+	[HP3CTL_KNOWN] = {"known"},
+};
+
+#define USES(...) ((const struct hp3ctl_use[]){__VA_ARGS__, {0}})
+
+const struct hp3ctl_use hp3ctl_common[] = {
+	{HP3CTL_SOCKET, "control socket of hp3d (" HP3CTL_DEFAULT_SOCKET ")"},
+	{HP3CTL_JSON, "JSON instead of tables; lists: one object per line"},
+	{HP3CTL_VERSION, "version"},
+	{HP3CTL_HELP, "this text; behind a command: its own"},
+	{0},
+};
+
+#define A_FLOW                                                                                     \
+	"FLOW is a flow id or what is enough of it: its beginning, its end from a '/' on,\n"       \
+	"or its QPN such as 0x1c.\n"
+
+const struct hp3ctl_command hp3ctl_commands[] = {
+	{.name = "flows",
+		.usage = "",
+		.help = "list the flows: one requester stream each",
+		.run = hp3ctl_flows},
+	{.name = "show",
+		.usage = "FLOW",
+		.help = "everything about one flow",
+		.details = A_FLOW,
+		.run = hp3ctl_show,
+		.takes = HP3CTL_TAKES_FLOW},
+	{.name = "stats",
+		.usage = "[--nonzero] [--explain]",
+		.help = "counters, lcores and packet buffers",
+		.run = hp3ctl_stats,
+		.uses = USES({HP3CTL_NONZERO, "leave out counters that are 0"},
+			{HP3CTL_EXPLAIN, "say what each counter counts"})},
+	{.name = "move",
+		.usage = "FLOW|--all --port N|--random|--home [--wait MS|--no-wait] [--repeat N "
+			 "[--interval MS]]",
+		.help = "move a flow to another source port behind a drain",
+		.details = A_FLOW,
+		.run = hp3ctl_move,
+		.uses = USES({HP3CTL_PORT, "to UDP source port N"},
+			{HP3CTL_RANDOM, "to a random port from 49152 to 65535"},
+			{HP3CTL_HOME, "back to the port that the RNIC writes"},
+			{HP3CTL_ALL, "every paired flow instead of one"},
+			{HP3CTL_WAIT, "wait so long for the result (2000)"},
+			{HP3CTL_NO_WAIT, "return as soon as the move is under way"},
+			{HP3CTL_REPEAT, "do it N times"},
+			{HP3CTL_INTERVAL, "with a pause in between (0)"}),
+		.takes = HP3CTL_TAKES_FLOW},
+	{.name = "events",
+		.usage = "[--all] [--follow] [--since N]",
+		.help = "what was decided, with its evidence",
+		.run = hp3ctl_events,
+		.uses = USES({HP3CTL_ALL, "samples of rounds that found nothing, too"},
+			{HP3CTL_FOLLOW, "go on with new ones until interrupted"},
+			{HP3CTL_SINCE, "only events with a number above N"})},
+	{.name = "why",
+		.usage = "FLOW",
+		.help = "the evidence behind the last decisions about a flow",
+		.details = A_FLOW,
+		.run = hp3ctl_why,
+		.takes = HP3CTL_TAKES_FLOW},
+	{.name = "paths",
+		.usage = "",
+		.help = "address pairs, who answers there, and what is known of their paths",
+		.details = "A path is named by a source port that draws it, and by its id where "
+			   "that is "
+			   "known.\n",
+		.run = hp3ctl_paths},
+	{.name = "trace",
+		.usage = "FLOW [--ttl N|--known] PORT...",
+		.help = "which switch do these source ports lead to, between the ends of a flow",
+		.details = A_FLOW,
+		.run = hp3ctl_trace,
+		.uses = USES(
+			{HP3CTL_TTL,
+				"so many hops away; else where the ways part, if that is known"},
+			{HP3CTL_KNOWN, "say what is known or predicted, send nothing"}),
+		.takes = HP3CTL_TAKES_FLOW_PORTS},
+	{.name = "probes",
+		.usage = "",
+		.help = "what probing costs and what it brings",
+		.run = hp3ctl_probes},
+	{.name = "watch",
+		.usage = "[--interval MS]",
+		.help = "flows, paths and the latest events, again and again",
+		.run = hp3ctl_watch,
+		.uses = USES({HP3CTL_INTERVAL, "pause in between (1000)"})},
+	{.name = "config",
+		.usage = "",
+		.help = "the configuration in effect",
+		.run = hp3ctl_config},
+	{.name = "health",
+		.usage = "",
+		.help = "whether hp3d and its lcores answer",
+		.run = hp3ctl_health},
+	{0},
+};
+
+const struct hp3ctl_command *hp3ctl_command(const char *name)
+{
+	for (const struct hp3ctl_command *c = hp3ctl_commands; c->name; c++)
+		if (strcmp(c->name, name) == 0)
+			return c;
+	return NULL;
+}
+
+static uint64_t bits(const struct hp3ctl_use *use)
+{
+	uint64_t given = 0;
+
+	for (; use && use->help; use++)
+		given |= 1ull << use->option;
+	return given;
+}
+
+uint64_t hp3ctl_command_options(const struct hp3ctl_command *c)
+{
+	return bits(hp3ctl_common) | bits(c->uses);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3CTL_COMMANDS_H
+#define HP3CTL_COMMANDS_H
+/*
+ * The one table of commands and their options: --help, what is accepted, and completion come from
+ * it; the test hp3ctl/commands holds hp3ctl(1) to it. A new command is a row, its options' rows, a
+ * handler (hp3ctl.h), and a paragraph of the manual.
+ */
+#include "app/hp3ctl/hp3ctl.h"
+
+/* What a command takes behind its name. */
+enum hp3ctl_takes {
+	HP3CTL_TAKES_NOTHING,
+	HP3CTL_TAKES_FLOW, /* one, but for --all */
+	HP3CTL_TAKES_FLOW_PORTS, /* one, and one port or more */
+	HP3CTL_TAKES_WORD, /* one of `words`, or nothing if `optional` */
+	HP3CTL_TAKES_TEXT, /* anything, or nothing if `optional` */
+};
+
+/* An option of a command, and what it means there. */
+struct hp3ctl_use {
+	enum hp3ctl_option option;
+	const char *help;
+};
+
+struct hp3ctl_command {
+	const char *name;
+	const char *usage; /* behind the name, as help shows it */
+	const char *help; /* a line without a full stop */
+	const char *details; /* further lines, each ends with '\n'; NULL: none */
+	int (*run)(struct hp3ctl *ctl); /* an enum hp3ctl_exit */
+	const struct hp3ctl_use *uses; /* ends with an entry without help; NULL: none */
+	const char *const *words; /* of TAKES_WORD; ends with NULL */
+	enum hp3ctl_takes takes;
+	bool optional;
+	bool offline; /* not connected before it runs; it may call hp3ctl_connect() */
+};
+
+extern const struct hp3ctl_command hp3ctl_commands[]; /* ends with an entry without name */
+
+/* An option of the command line: its value, if it has one, is a number of min..max, or text where
+ * max is 0. */
+struct hp3ctl_option_row {
+	const char *name; /* without dashes */
+	const char *value; /* its name in help; NULL: the option takes none */
+	uint64_t min, max;
+};
+
+extern const struct hp3ctl_option_row hp3ctl_options[HP3CTL_OPTION_MAX];
+extern const struct hp3ctl_use
+	hp3ctl_common[]; /* of every command; ends with an entry without help */
+
+const struct hp3ctl_command *hp3ctl_command(const char *name); /* NULL: none has it */
+uint64_t hp3ctl_command_options(const struct hp3ctl_command *c); /* HP3CTL_BIT(), common ones too */
+
+void hp3ctl_print_help(const struct hp3ctl_command *c); /* NULL: of hp3ctl as a whole */
+
+/* The whole program but for its state: takes the command line, runs the command. */
+int hp3ctl_run(struct hp3ctl *ctl, int argc, char **argv);
+
+#endif
