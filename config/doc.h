@@ -46,13 +46,6 @@ void hp3_ini_report(struct hp3_ini_doc *doc, uint32_t line, const char *section,
 	const char *value, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 void hp3_config_errors_add(struct hp3_config_errors *errs, uint32_t line, char *text);
 
-/* The nearest of the offered names, or NULL if none is near enough to be a slip of the hand. */
-struct hp3_ini_nearest {
-	const char *asked, *best;
-	unsigned distance;
-};
-void hp3_ini_offer(struct hp3_ini_nearest *n, const char *name);
-
 const struct hp3_ini_section *hp3_ini_section_row(const struct hp3_ini_schema *s, const char *name);
 
 #endif

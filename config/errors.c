@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of errors, their wording, and the search for the name that was meant. */
+/* The list of errors, and their wording. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/minmax.h"
 #include "config/doc.h"
 
 void hp3_config_errors_add(struct hp3_config_errors *errs, uint32_t line, char *text)
@@ -128,50 +127,4 @@ bool hp3_ini_good(const struct hp3_ini_doc *doc, const char *section, const char
 			return false;
 	}
 	return true;
-}
-
-static unsigned min3(unsigned a, unsigned b, unsigned c)
-{
-	return hp3_min_u32(hp3_min_u32(a, b), c);
-}
-
-/*
- * Edit distance with a swap of neighbours as one edit (optimal string alignment), in three rolling
- * rows; b is lower case and a's case does not count.
- */
-static unsigned distance(const char *a, const char *b)
-{
-	unsigned rows[3][HP3_INI_NAME_MAX];
-	size_t n = strlen(a), m = strlen(b);
-
-	if (n >= HP3_INI_NAME_MAX || m >= HP3_INI_NAME_MAX)
-		return HP3_INI_NAME_MAX;
-	for (size_t j = 0; j <= m; j++)
-		rows[0][j] = (unsigned)j;
-	for (size_t i = 1; i <= n; i++) {
-		unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3],
-			 *above2 = rows[(i + 1) % 3];
-
-		row[0] = (unsigned)i;
-		for (size_t j = 1; j <= m; j++) {
-			unsigned differ = tolower((unsigned char)a[i - 1]) != b[j - 1];
-
-			row[j] = min3(above[j] + 1, row[j - 1] + 1, above[j - 1] + differ);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-				above2[j - 2] + 1 < row[j])
-				row[j] = above2[j - 2] + 1;
-		}
-	}
-	return rows[n % 3][m];
-}
-
-/* A third of the name may be wrong, one letter at least: further off it is another word. */
-void hp3_ini_offer(struct hp3_ini_nearest *n, const char *name)
-{
-	unsigned d = distance(n->asked, name), bound = (unsigned)strlen(name) / 3;
-
-	if (d > (bound > 0 ? bound : 1) || (n->best != NULL && d >= n->distance))
-		return;
-	n->best = name;
-	n->distance = d;
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/nearest.h"
 #include "config/doc.h"
 
 #define NO_SECTION  (-1L) /* none has begun */
@@ -46,7 +47,7 @@ static void unknown_section(struct scan *s, const char *name)
 	const char *dot = strchr(name, '.');
 	size_t len = dot != NULL ? (size_t)(dot - name) : strlen(name);
 	char stem[HP3_INI_NAME_MAX], known[512] = "";
-	struct hp3_ini_nearest near = {.asked = stem};
+	struct hp3_nearest near = {.asked = stem};
 	const struct hp3_ini_section *row;
 
 	snprintf(stem, sizeof(stem), "%.*s", (int)(len < sizeof(stem) ? len : sizeof(stem) - 1),
@@ -55,7 +56,7 @@ static void unknown_section(struct scan *s, const char *name)
 		size_t used = strlen(known);
 
 		row = &schema->sections[i];
-		hp3_ini_offer(&near, row->name);
+		hp3_nearest_offer(&near, row->name);
 		snprintf(known + used, sizeof(known) - used, "%s[%s%s]", i > 0 ? " " : "",
 			row->name, row->max > 0 ? ".NAME" : "");
 	}
@@ -166,7 +167,7 @@ static void unknown_key(struct scan *s, const char *key, const char *shown)
 {
 	const struct hp3_ini_schema *schema = s->doc->schema;
 	struct hp3_ini_instance *inst = instance_of(s);
-	struct hp3_ini_nearest near = {.asked = key};
+	struct hp3_nearest near = {.asked = key};
 	const char *elsewhere = NULL;
 	char known[1024] = "";
 
@@ -175,7 +176,7 @@ static void unknown_key(struct scan *s, const char *key, const char *shown)
 		size_t used = strlen(known);
 
 		if (strcmp(k->section, inst->row->name) == 0) {
-			hp3_ini_offer(&near, k->key);
+			hp3_nearest_offer(&near, k->key);
 			snprintf(known + used, sizeof(known) - used, "%s%s", used > 0 ? ", " : "",
 				k->key);
 		} else if (strcmp(k->key, key) == 0) {

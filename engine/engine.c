@@ -189,6 +189,13 @@ uint32_t hp3_flow_next(const struct hp3_engine *e, uint32_t from)
 	return HP3_NO_FLOW;
 }
 
+uint32_t hp3_flow_rqpn(const struct hp3_engine *e, uint32_t flow)
+{
+	const struct hp3_flow *f = flow < e->cfg.max_flows ? &e->flows[flow] : NULL;
+
+	return f != NULL && (f->flags & HP3_FF_USED) ? f->rqpn : UINT32_MAX;
+}
+
 int hp3_flow_info(
 	const struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_flow_info *info)
 {

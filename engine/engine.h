@@ -418,6 +418,9 @@ uint64_t hp3_engine_due(const struct hp3_engine *e);
 
 /* Lists: first flow with index >= `from` that is in use, or HP3_NO_FLOW. */
 uint32_t hp3_flow_next(const struct hp3_engine *e, uint32_t from);
+/* Its remote QPN, as a flow id has it; UINT32_MAX: not in use. Cheap, for those who look for one.
+ */
+uint32_t hp3_flow_rqpn(const struct hp3_engine *e, uint32_t flow);
 int hp3_flow_info(
 	const struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_flow_info *info);
 /* By what a flow id names. HP3_NO_FLOW if unknown. */

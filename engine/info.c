@@ -9,13 +9,11 @@ static bool is_used(const struct hp3_engine *e, uint32_t pair)
 	return pair < e->cfg.max_pairs && e->pairs.pairs[pair].nflows != 0;
 }
 
-uint32_t hp3_pair_next(const struct hp3_engine *e, uint32_t from)
+uint32_t hp3_pair_of(const struct hp3_engine *e, uint32_t flow)
 {
-	for (uint32_t i = from; i < e->cfg.max_pairs; i++) {
-		if (is_used(e, i))
-			return i;
-	}
-	return HP3_NO_PAIR;
+	const struct hp3_flow *f = flow < e->cfg.max_flows ? &e->flows[flow] : NULL;
+
+	return f != NULL && (f->flags & HP3_FF_USED) ? f->pair : HP3_NO_PAIR;
 }
 
 int hp3_pair_info(

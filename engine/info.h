@@ -55,9 +55,9 @@ uint32_t hp3_trace_answers(
 bool hp3_path_of_port(const struct hp3_engine *e, uint32_t flow, uint16_t port, uint32_t *id,
 	struct hp3_hop *hop);
 
-/* First pair with index >= `from` that has flows, or HP3_NO_PAIR. */
-uint32_t hp3_pair_next(const struct hp3_engine *e, uint32_t from);
-/* 0, or -ENOENT. */
+/* The pair of a flow, or HP3_NO_PAIR. */
+uint32_t hp3_pair_of(const struct hp3_engine *e, uint32_t flow);
+/* 0, or -ENOENT: no flow has it. Pairs are below `max_pairs`. */
 int hp3_pair_info(
 	const struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp3_pair_info *info);
 /* Up to `max` paths of a pair; returns how many. */

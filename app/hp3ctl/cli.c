@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "app/hp3ctl/commands.h"
+#include "base/nearest.h"
 
 #define TARGET     (HP3CTL_BIT(PORT) | HP3CTL_BIT(RANDOM) | HP3CTL_BIT(HOME))
 #define HELP_WIDTH 16
@@ -54,17 +55,68 @@ static bool number(const char *text, uint64_t min, uint64_t max, uint64_t *out)
 	       *out <= max;
 }
 
+/* What is wrong with a word, and the one that may have been meant, or where to look. */
+static int no_such(
+	struct hp3ctl *ctl, const struct hp3_nearest *near, const char *help, const char *text)
+{
+	char fix[128];
+
+	if (near->best)
+		snprintf(fix, sizeof(fix), "did you mean %s? see %s", near->best, help);
+	else
+		snprintf(fix, sizeof(fix), "see %s", help);
+	return hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", fix, "%s", text);
+}
+
+static bool offer_words(const struct hp3ctl_option_row *o, struct hp3_nearest *near)
+{
+	const char *w;
+
+	for (unsigned i = 0; (w = o->word(i)) != NULL; i++) {
+		if (strcmp(w, near->asked) == 0)
+			return true;
+		hp3_nearest_offer(near, w);
+	}
+	return false;
+}
+
 static int take_option(struct hp3ctl *ctl, int opt)
 {
 	const struct hp3ctl_option_row *o = &hp3ctl_options[opt];
+	struct hp3_nearest near = {.asked = optarg};
+	char text[128];
 
 	ctl->given |= 1ull << opt;
 	ctl->text[opt] = optarg;
-	if (o->max && !number(optarg, o->min, o->max, &ctl->number[opt]))
-		return hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", "see hp3ctl COMMAND --help",
-			"--%s does not take %s", o->name, optarg);
 	ctl->json |= opt == HP3CTL_JSON;
-	return HP3CTL_DONE;
+	if ((!o->max || number(optarg, o->min, o->max, &ctl->number[opt])) &&
+		(!o->word || offer_words(o, &near)))
+		return HP3CTL_DONE;
+	snprintf(text, sizeof(text), "--%s does not take %s", o->name, optarg);
+	return no_such(ctl, &near, "hp3ctl COMMAND --help", text);
+}
+
+/* getopt does not know it: of all options, which was meant? */
+static int unknown_option(struct hp3ctl *ctl, const char *word)
+{
+	struct hp3_nearest near = {.asked = word + strspn(word, "-")};
+	char text[128];
+
+	for (int i = 0; i < HP3CTL_OPTION_MAX; i++)
+		hp3_nearest_offer(&near, hp3ctl_options[i].name);
+	snprintf(text, sizeof(text), "unknown option %s", word);
+	return no_such(ctl, &near, "hp3ctl --help", text);
+}
+
+static int unknown_command(struct hp3ctl *ctl, const char *word)
+{
+	struct hp3_nearest near = {.asked = word};
+	char text[128];
+
+	for (const struct hp3ctl_command *c = hp3ctl_commands; c->name; c++)
+		hp3_nearest_offer(&near, c->name);
+	snprintf(text, sizeof(text), "unknown command %s", word);
+	return no_such(ctl, &near, "hp3ctl --help", text);
 }
 
 static int parse_options(struct hp3ctl *ctl, int argc, char **argv)
@@ -77,10 +129,11 @@ static int parse_options(struct hp3ctl *ctl, int argc, char **argv)
 			hp3ctl_options[i].value ? required_argument : no_argument, NULL, i};
 	opterr = 0;
 	while (rc == HP3CTL_DONE && (opt = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-		if (opt == ':' || opt == '?')
+		if (opt == ':')
 			rc = hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", "see hp3ctl --help",
-				opt == ':' ? "%s wants a value" : "unknown option %s",
-				argv[optind - 1]);
+				"%s wants a value", argv[optind - 1]);
+		else if (opt == '?')
+			rc = unknown_option(ctl, argv[optind - 1]);
 		else
 			rc = take_option(ctl, opt);
 	}
@@ -97,12 +150,17 @@ static int misused(struct hp3ctl *ctl, const struct hp3ctl_command *c, const cha
 
 static int check_word(struct hp3ctl *ctl, const struct hp3ctl_command *c)
 {
-	for (const char *const *w = c->words; *w && ctl->n_args; w++)
+	struct hp3_nearest near = {.asked = ctl->args[0]};
+	char text[128], help[64];
+
+	for (const char *const *w = c->words; *w; w++) {
 		if (strcmp(*w, ctl->args[0]) == 0)
 			return HP3CTL_DONE;
-	if (ctl->n_args == 0 && c->optional)
-		return HP3CTL_DONE;
-	return misused(ctl, c, ctl->n_args ? "does not know that word" : "wants a word");
+		hp3_nearest_offer(&near, *w);
+	}
+	snprintf(text, sizeof(text), "%s does not take %s", c->name, ctl->args[0]);
+	snprintf(help, sizeof(help), "hp3ctl %s --help", c->name);
+	return no_such(ctl, &near, help, text);
 }
 
 static int check_arguments(struct hp3ctl *ctl, const struct hp3ctl_command *c)
@@ -114,11 +172,15 @@ static int check_arguments(struct hp3ctl *ctl, const struct hp3ctl_command *c)
 	case HP3CTL_TAKES_NOTHING:
 		return n == 0 ? HP3CTL_DONE : misused(ctl, c, "takes no argument");
 	case HP3CTL_TAKES_FLOW:
-		return n == !all ? HP3CTL_DONE : misused(ctl, c, "wants one FLOW");
+		if (n == !all || (n == 0 && c->optional))
+			return HP3CTL_DONE;
+		return misused(ctl, c, "wants one FLOW");
 	case HP3CTL_TAKES_FLOW_PORTS:
 		return n >= 2 ? HP3CTL_DONE : misused(ctl, c, "wants a FLOW and one PORT or more");
 	case HP3CTL_TAKES_WORD:
-		return n <= 1 ? check_word(ctl, c) : misused(ctl, c, "takes one word");
+		if (n == 0 && c->optional)
+			return HP3CTL_DONE;
+		return n == 1 ? check_word(ctl, c) : misused(ctl, c, "wants one word");
 	case HP3CTL_TAKES_TEXT:
 		return n == 1 || (n == 0 && c->optional) ? HP3CTL_DONE
 							 : misused(ctl, c, "takes one argument");
@@ -167,7 +229,11 @@ static int run_command(struct hp3ctl *ctl, const struct hp3ctl_command *c)
 int hp3ctl_run(struct hp3ctl *ctl, int argc, char **argv)
 {
 	const struct hp3ctl_command *c = NULL;
-	int rc = parse_options(ctl, argc, argv);
+	int rc;
+
+	if (argc > 1 && strcmp(argv[1], "__complete") == 0)
+		return hp3ctl_complete(argc - 2, argv + 2);
+	rc = parse_options(ctl, argc, argv);
 
 	if (rc != HP3CTL_DONE)
 		return rc;
@@ -178,8 +244,7 @@ int hp3ctl_run(struct hp3ctl *ctl, int argc, char **argv)
 	if (optind < argc) {
 		c = hp3ctl_command(argv[optind]);
 		if (!c)
-			return hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", "see hp3ctl --help",
-				"unknown command %s", argv[optind]);
+			return unknown_command(ctl, argv[optind]);
 	}
 	if (ctl->given & HP3CTL_BIT(HELP)) {
 		hp3ctl_print_help(c);

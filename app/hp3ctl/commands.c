@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3ctl/commands.h"
 #include <string.h>
+#include "app/hp3ctl/columns.h"
+#include "engine/engine.h"
 
 #define WAIT_MS_MAX 600000u
 #define REPEAT_MAX  1000000000u
 #define TTL_MAX     16u
+
+static const char *event_type(unsigned i)
+{
+	return i < HP3_EV_MAX ? hp3_event_name((enum hp3_event_type)i) : NULL;
+}
 
 const struct hp3ctl_option_row hp3ctl_options[HP3CTL_OPTION_MAX] = {
 	[HP3CTL_SOCKET] = {"socket", "PATH"},
@@ -25,6 +32,10 @@ const struct hp3ctl_option_row hp3ctl_options[HP3CTL_OPTION_MAX] = {
 	[HP3CTL_SINCE] = {"since", "N", 0, INT64_MAX},
 	[HP3CTL_TTL] = {"ttl", "N", 1, TTL_MAX},
 	[HP3CTL_KNOWN] = {"known"},
+	[HP3CTL_SORT] = {"sort", "COLUMN", .word = hp3ctl_column_name},
+	[HP3CTL_REVERSE] = {"reverse"},
+	[HP3CTL_FILTER] = {"filter", "TERMS"},
+	[HP3CTL_TYPE] = {"type", "TYPE", .word = event_type},
 };
 
 #define USES(...) ((const struct hp3ctl_use[]){__VA_ARGS__, {0}})
@@ -41,11 +52,23 @@ const struct hp3ctl_use hp3ctl_common[] = {
 	"FLOW is a flow id or what is enough of it: its beginning, its end from a '/' on,\n"       \
 	"or its QPN such as 0x1c.\n"
 
+#define A_FILTER                                                                                   \
+	"TERMS are separated by blanks: a part of the id; a state (steady, draining ...); "        \
+	"moved,\n"                                                                                 \
+	"home, paired, unpaired, severe; a number compared, such as rtt>100 (us), marked>50 (of\n" \
+	"1000), idle<5 (ms), in_flight, moves, bytes, port; !TERM: not so.\n"
+
 const struct hp3ctl_command hp3ctl_commands[] = {
 	{.name = "flows",
-		.usage = "",
+		.usage = "[--sort COLUMN [--reverse]] [--filter TERMS] [--interval MS]",
 		.help = "list the flows: one requester stream each",
-		.run = hp3ctl_flows},
+		.details = A_FILTER,
+		.run = hp3ctl_flows,
+		.uses = USES(
+			{HP3CTL_SORT, "by flow, port, state, rate, rtt ..., largest number on top"},
+			{HP3CTL_REVERSE, "the other way round"},
+			{HP3CTL_FILTER, "only flows for which all TERMS are true"},
+			{HP3CTL_INTERVAL, "time between the two reads that tell the rate (200)"})},
 	{.name = "show",
 		.usage = "FLOW",
 		.help = "everything about one flow",
@@ -74,12 +97,13 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 			{HP3CTL_INTERVAL, "with a pause in between (0)"}),
 		.takes = HP3CTL_TAKES_FLOW},
 	{.name = "events",
-		.usage = "[--all] [--follow] [--since N]",
+		.usage = "[--all] [--follow] [--since N] [--type TYPE]",
 		.help = "what was decided, with its evidence",
 		.run = hp3ctl_events,
 		.uses = USES({HP3CTL_ALL, "samples of rounds that found nothing, too"},
 			{HP3CTL_FOLLOW, "go on with new ones until interrupted"},
-			{HP3CTL_SINCE, "only events with a number above N"})},
+			{HP3CTL_SINCE, "only events with a number above N"},
+			{HP3CTL_TYPE, "only events of this type"})},
 	{.name = "why",
 		.usage = "FLOW",
 		.help = "the evidence behind the last decisions about a flow",
@@ -87,12 +111,14 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 		.run = hp3ctl_why,
 		.takes = HP3CTL_TAKES_FLOW},
 	{.name = "paths",
-		.usage = "",
+		.usage = "[FLOW]",
 		.help = "address pairs, who answers there, and what is known of their paths",
-		.details = "A path is named by a source port that draws it, and by its id where "
-			   "that is "
-			   "known.\n",
-		.run = hp3ctl_paths},
+		.details =
+			"A path is named by a source port that draws it, and by its id where "
+			"that is known.\nWith FLOW: the address pair of this flow only.\n" A_FLOW,
+		.run = hp3ctl_paths,
+		.takes = HP3CTL_TAKES_FLOW,
+		.optional = true},
 	{.name = "trace",
 		.usage = "FLOW [--ttl N|--known] PORT...",
 		.help = "which switch do these source ports lead to, between the ends of a flow",
@@ -113,9 +139,12 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 		.run = hp3ctl_watch,
 		.uses = USES({HP3CTL_INTERVAL, "pause in between (1000)"})},
 	{.name = "config",
-		.usage = "",
+		.usage = "[KEY]",
 		.help = "the configuration in effect",
-		.run = hp3ctl_config},
+		.details = "KEY is a section, a key, or SECTION.KEY.\n",
+		.run = hp3ctl_config,
+		.takes = HP3CTL_TAKES_TEXT,
+		.optional = true},
 	{.name = "health",
 		.usage = "",
 		.help = "whether hp3d and its lcores answer",

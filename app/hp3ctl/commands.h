@@ -11,7 +11,7 @@
 /* What a command takes behind its name. */
 enum hp3ctl_takes {
 	HP3CTL_TAKES_NOTHING,
-	HP3CTL_TAKES_FLOW, /* one, but for --all */
+	HP3CTL_TAKES_FLOW, /* one, but for --all; or none if `optional` */
 	HP3CTL_TAKES_FLOW_PORTS, /* one, and one port or more */
 	HP3CTL_TAKES_WORD, /* one of `words`, or nothing if `optional` */
 	HP3CTL_TAKES_TEXT, /* anything, or nothing if `optional` */
@@ -38,12 +38,13 @@ struct hp3ctl_command {
 
 extern const struct hp3ctl_command hp3ctl_commands[]; /* ends with an entry without name */
 
-/* An option of the command line: its value, if it has one, is a number of min..max, or text where
- * max is 0. */
+/* An option of the command line: its value, if it has one, is a number of min..max, where max is 0
+ * one of the words, or any text. */
 struct hp3ctl_option_row {
 	const char *name; /* without dashes */
 	const char *value; /* its name in help; NULL: the option takes none */
 	uint64_t min, max;
+	const char *(*word)(unsigned i); /* NULL behind the last one */
 };
 
 extern const struct hp3ctl_option_row hp3ctl_options[HP3CTL_OPTION_MAX];
@@ -54,6 +55,9 @@ const struct hp3ctl_command *hp3ctl_command(const char *name); /* NULL: none has
 uint64_t hp3ctl_command_options(const struct hp3ctl_command *c); /* HP3CTL_BIT(), common ones too */
 
 void hp3ctl_print_help(const struct hp3ctl_command *c); /* NULL: of hp3ctl as a whole */
+
+/* complete.c: offers for the last of these words of a command line. */
+int hp3ctl_complete(int argc, char **argv);
 
 /* The whole program but for its state: takes the command line, runs the command. */
 int hp3ctl_run(struct hp3ctl *ctl, int argc, char **argv);

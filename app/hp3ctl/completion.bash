@@ -1,56 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# bash completion of hp3ctl
-
-_hp3ctl_flows() {
-	# The id is the first column; ids have ':' only with IPv6, which readline splits at.
-	hp3ctl ${1:+--socket "$1"} flows 2>/dev/null | awk 'NR > 1 { print $1 }'
-}
+# bash completion of hp3ctl: the program itself knows what a word may become (app/hp3ctl/complete.c).
 
 _hp3ctl() {
-	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='flows show stats move events why paths trace probes watch config health'
-	local options='--socket --json --help --version'
-	local command='' socket='' i
+	local line=${COMP_LINE:0:COMP_POINT} words cur i
 	COMPREPLY=()
 
-	for ((i = 1; i < COMP_CWORD; i++)); do
-		case ${COMP_WORDS[i]} in
-		--socket) socket=${COMP_WORDS[++i]} ;;
-		--port | --wait | --since | --repeat | --interval | --ttl) ((i++)) ;;
-		-*) ;;
-		*) command=${command:-${COMP_WORDS[i]}} ;;
-		esac
-	done
-	case $prev in
-	--socket)
+	# Not COMP_WORDS: it is split at the colons of IPv6 addresses.
+	read -ra words <<<"$line"
+	[[ $line == *[[:space:]] ]] && words+=("")
+	cur=${words[-1]}
+	if ((${#words[@]} > 2)) && [[ ${words[-2]} == --socket ]]; then
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
-		;;
-	--port | --wait | --since | --repeat | --interval | --ttl) return ;;
-	esac
-	case $command in
-	'') options="$commands $options" ;;
-	stats) options+=' --nonzero --explain' ;;
-	events) options+=' --all --follow --since' ;;
-	watch) options+=' --interval' ;;
-	trace) options+=' --ttl --known' ;;
-	move) options+=' --port --random --home --all --wait --no-wait --repeat --interval' ;;
-	esac
-	case $command in
-	show | move | why | trace)
-		if [[ $cur != -* ]]; then
-			options=$(_hp3ctl_flows "$socket")
-			# What readline regards as words before the last ':' must not come again.
-			if [[ $cur == *:* && $COMP_WORDBREAKS == *:* ]] &&
-				declare -F __ltrim_colon_completions >/dev/null; then
-				mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
-				__ltrim_colon_completions "$cur"
-				return
-			fi
-		fi
-		;;
-	esac
-	mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+	fi
+	mapfile -t COMPREPLY < <("${words[0]}" __complete "${words[@]:1}" 2>/dev/null)
+	# What readline regards as words before the last ':' must not come again.
+	if [[ $cur == *:* && $COMP_WORDBREAKS == *:* ]]; then
+		for i in "${!COMPREPLY[@]}"; do
+			COMPREPLY[i]=${COMPREPLY[i]#"${cur%:*}:"}
+		done
+	fi
 }
 
 complete -F _hp3ctl hp3ctl

@@ -181,12 +181,26 @@ const char *hp3ctl_error_code(json_t *answer)
 int hp3ctl_report(struct hp3ctl *ctl, json_t *answer)
 {
 	const char *code = hp3ctl_error_code(answer), *text = "hp3d gave no reason", *fix = "";
+	json_t *error, *candidate;
+	size_t i = 0;
+	int exit;
 
 	if (!code)
 		return HP3CTL_DONE;
-	json_unpack(answer, "{s:{s?s, s?s}}", "error", "text", &text, "fix", &fix);
-	return hp3ctl_fail(ctl, strcmp(code, "not-found") == 0 ? HP3CTL_NOT_FOUND : HP3CTL_FAILED,
-		code, fix, "%s", text);
+	exit = strcmp(code, "not-found") == 0 ? HP3CTL_NOT_FOUND : HP3CTL_FAILED;
+	if (ctl->json) {
+		hp3ctl_print_json(answer);
+		return exit;
+	}
+	error = json_object_get(answer, "error");
+	json_unpack(error, "{s?s, s?s}", "text", &text, "fix", &fix);
+	hp3ctl_fail(ctl, exit, code, fix, "%s", text);
+	json_array_foreach (json_object_get(error, "candidates"), i, candidate)
+		fprintf(stderr, "    %s\n", json_string_value(candidate));
+	if (i < (size_t)json_integer_value(json_object_get(error, "found")))
+		fprintf(stderr, "    and %lld more\n",
+			json_integer_value(json_object_get(error, "found")) - (json_int_t)i);
+	return exit;
 }
 
 int hp3ctl_ask(struct hp3ctl *ctl, json_t *req, json_t **answer)

@@ -5,7 +5,6 @@
 #include <unistd.h>
 #include "app/hp3ctl/hp3ctl.h"
 
-#define PAGE            500
 #define FOLLOW_PAUSE_US 100000
 
 static const char *text(json_t *j, const char *key)
@@ -113,28 +112,27 @@ void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev)
 			text(evidence, "by"));
 }
 
+static void print(void *arg, json_t *ev)
+{
+	hp3ctl_print_event(arg, ev);
+}
+
 int hp3ctl_events(struct hp3ctl *ctl)
 {
 	json_int_t since = (json_int_t)ctl->number[HP3CTL_SINCE];
-	size_t n;
+	bool follow = ctl->given & HP3CTL_BIT(FOLLOW);
+	int rc;
 
 	do {
-		json_t *answer, *ev;
-		size_t i;
-		int rc = hp3ctl_ask(ctl,
-			json_pack("{s:s, s:I, s:i, s:b}", "cmd", "events", "since", since, "limit",
-				PAGE, "all", !!(ctl->given & HP3CTL_BIT(ALL))),
-			&answer);
-		if (rc != HP3CTL_DONE)
-			return rc;
-		n = json_array_size(json_object_get(answer, "data"));
-		json_array_foreach (json_object_get(answer, "data"), i, ev)
-			hp3ctl_print_event(ctl, ev);
-		since = number(answer, "next");
-		json_decref(answer);
+		json_t *req = json_pack(
+			"{s:s, s:b}", "cmd", "events", "all", !!(ctl->given & HP3CTL_BIT(ALL)));
+
+		if (ctl->given & HP3CTL_BIT(TYPE))
+			json_object_set_new(req, "type", json_string(ctl->text[HP3CTL_TYPE]));
+		rc = hp3ctl_each_event(ctl, req, &since, print, ctl);
 		fflush(stdout);
-		if (n == 0 && ctl->given & HP3CTL_BIT(FOLLOW))
+		if (follow && rc == HP3CTL_DONE)
 			usleep(FOLLOW_PAUSE_US);
-	} while (n || ctl->given & HP3CTL_BIT(FOLLOW));
-	return HP3CTL_DONE;
+	} while (follow && rc == HP3CTL_DONE);
+	return rc;
 }

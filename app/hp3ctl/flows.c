@@ -2,89 +2,116 @@
 /* flows, show */
 #include <stdio.h>
 #include <string.h>
-#include "app/flowid.h"
+#include <unistd.h>
+#include "app/hp3ctl/columns.h"
 #include "app/hp3ctl/hp3ctl.h"
 
-#define FLOW_WIDTH_MIN 42
+#define BETWEEN_READS_MS 200u
 
-struct table {
-	bool json, begun;
-	int width; /* of the first column; the first page decides */
-};
-
-static const char *text(json_t *flow, const char *key)
+static int collect(void *arg, json_t *flows)
 {
-	const char *s = json_string_value(json_object_get(flow, key));
-
-	return s ? s : "-";
+	return json_array_extend(arg, flows) == 0 ? HP3CTL_DONE : HP3CTL_FAILED;
 }
 
-static json_int_t number(json_t *flow, const char *key)
+int hp3ctl_read_flows(struct hp3ctl *ctl, const char *filter, json_t **flows)
 {
-	return json_integer_value(json_object_get(flow, key));
-}
+	json_t *req = json_pack("{s:s}", "cmd", "flows");
+	int rc;
 
-static void begin(struct table *t, json_t *flows)
-{
-	json_t *flow;
-	size_t i;
-
-	t->width = FLOW_WIDTH_MIN;
-	json_array_foreach (flows, i, flow) {
-		int n = (int)strlen(text(flow, "flow"));
-		if (n > t->width)
-			t->width = n;
+	if (filter)
+		json_object_set_new(req, "filter", json_string(filter));
+	*flows = json_array();
+	rc = hp3ctl_each_page(ctl, req, collect, *flows);
+	if (rc != HP3CTL_DONE) {
+		json_decref(*flows);
+		*flows = NULL;
 	}
-	printf("%-*s %8s %6s %6s %-9s %9s %6s %15s %9s\n", t->width, "FLOW", "LOCALQPN", "PORT",
-		"HOME", "STATE", "IN FLIGHT", "MOVES", "BYTES", "IDLE ms");
-	t->begun = true;
+	return rc;
 }
 
-static void row(const struct table *t, json_t *flow)
+/* Twice, for the rates; JSON only if it was asked for. */
+static int read_rated(struct hp3ctl *ctl, json_t **flows)
 {
-	char local[16] = "-";
+	bool given = ctl->given & HP3CTL_BIT(INTERVAL);
+	uint64_t ms = given ? ctl->number[HP3CTL_INTERVAL] : BETWEEN_READS_MS;
+	const char *filter = ctl->text[HP3CTL_FILTER];
+	bool by_rate = ctl->given & HP3CTL_BIT(SORT) && strcmp(ctl->text[HP3CTL_SORT], "rate") == 0;
+	json_t *before;
+	int rc = hp3ctl_read_flows(ctl, filter, flows);
 
-	if (json_is_integer(json_object_get(flow, "local_qpn")))
-		snprintf(local, sizeof(local), "0x%06x", (unsigned)number(flow, "local_qpn"));
-	printf("%-*s %8s %6lld %6lld %-9s %9lld %6lld %15lld %9.1f\n", t->width, text(flow, "flow"),
-		local, number(flow, "port"), number(flow, "home"), text(flow, "state"),
-		number(flow, "in_flight"), number(flow, "moves"), number(flow, "bytes"),
-		(double)number(flow, "idle_ns") / 1e6);
+	if (rc != HP3CTL_DONE || ms == 0 || (ctl->json && !given && !by_rate) ||
+		json_array_size(*flows) == 0)
+		return rc;
+	before = hp3ctl_rates(*flows, NULL);
+	json_decref(*flows);
+	usleep((useconds_t)(ms * 1000));
+	rc = hp3ctl_read_flows(ctl, filter, flows);
+	if (rc == HP3CTL_DONE)
+		before = hp3ctl_rates(*flows, before);
+	json_decref(before);
+	return rc;
 }
 
-static int print_page(void *arg, json_t *flows)
+static void print_row(json_t *flow, int first_width)
 {
-	struct table *t = arg;
-	json_t *flow;
-	size_t i;
+	char text[HP3CTL_CELL_MAX];
 
-	if (!t->json && !t->begun)
-		begin(t, flows);
-	json_array_foreach (flows, i, flow) {
-		if (t->json)
-			hp3ctl_print_json(flow);
+	for (unsigned i = 0; hp3ctl_columns[i].name; i++) {
+		const struct hp3ctl_column *c = &hp3ctl_columns[i];
+
+		if (flow)
+			hp3ctl_cell(i, flow, text);
 		else
-			row(t, flow);
+			snprintf(text, sizeof(text), "%s", c->title);
+		printf("%s%*s", i ? " " : "", i ? c->width : -first_width, text);
 	}
-	return HP3CTL_DONE;
+	putchar('\n');
+}
+
+static void print_table(json_t *flows)
+{
+	int width = -hp3ctl_columns[0].width;
+	json_t *flow;
+	size_t i;
+
+	json_array_foreach (flows, i, flow) {
+		int n = (int)json_string_length(json_object_get(flow, "flow"));
+
+		width = n > width ? n : width;
+	}
+	print_row(NULL, width);
+	json_array_foreach (flows, i, flow)
+		print_row(flow, width);
 }
 
 int hp3ctl_flows(struct hp3ctl *ctl)
 {
-	struct table t = {.json = ctl->json};
+	json_t *flows, *flow;
+	size_t i;
+	int rc = read_rated(ctl, &flows);
 
-	return hp3ctl_each_page(ctl, print_page, &t);
+	if (rc != HP3CTL_DONE)
+		return rc;
+	if (ctl->given & HP3CTL_BIT(SORT))
+		hp3ctl_sort(flows, hp3ctl_column(ctl->text[HP3CTL_SORT]),
+			ctl->given & HP3CTL_BIT(REVERSE));
+	if (ctl->json) {
+		json_array_foreach (flows, i, flow)
+			hp3ctl_print_json(flow);
+	} else {
+		print_table(flows);
+	}
+	json_decref(flows);
+	return rc;
 }
 
 int hp3ctl_show(struct hp3ctl *ctl)
 {
-	char id[HP3_FLOWID_MAX];
 	json_t *answer, *flow, *value;
 	const char *key;
-	int rc = hp3ctl_resolve(ctl, ctl->args[0], id, sizeof(id));
+	int rc = hp3ctl_ask(
+		ctl, json_pack("{s:s, s:s}", "cmd", "flow", "flow", ctl->args[0]), &answer);
 
-	if (rc == HP3CTL_DONE)
-		rc = hp3ctl_ask(ctl, json_pack("{s:s, s:s}", "cmd", "flow", "flow", id), &answer);
 	if (rc != HP3CTL_DONE)
 		return rc;
 	flow = json_object_get(answer, "data");

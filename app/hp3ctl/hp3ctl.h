@@ -40,6 +40,10 @@ enum hp3ctl_option {
 	HP3CTL_SINCE,
 	HP3CTL_TTL,
 	HP3CTL_KNOWN,
+	HP3CTL_SORT,
+	HP3CTL_REVERSE,
+	HP3CTL_FILTER,
+	HP3CTL_TYPE,
 	HP3CTL_OPTION_MAX
 };
 
@@ -72,10 +76,16 @@ int hp3ctl_fail(const struct hp3ctl *ctl, int exit, const char *code, const char
 	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void hp3ctl_print_json(json_t *j); /* one line */
 
-/* list.c: every flow, page by page; fn returns an exit code, other than DONE ends the walk. */
-int hp3ctl_each_page(struct hp3ctl *ctl, int (*fn)(void *arg, json_t *flows), void *arg);
-/* The one flow that the abbreviation names; writes its id. */
-int hp3ctl_resolve(struct hp3ctl *ctl, const char *text, char *id, size_t cap);
+/* list.c, both take the request's reference. A list, page by page; fn returns an exit code, other
+ * than DONE ends the walk. */
+int hp3ctl_each_page(
+	struct hp3ctl *ctl, json_t *req, int (*fn)(void *arg, json_t *items), void *arg);
+/* The events behind *since that the request asks for; *since moves on to the last one. */
+int hp3ctl_each_event(struct hp3ctl *ctl, json_t *req, json_int_t *since,
+	void (*fn)(void *arg, json_t *ev), void *arg);
+
+/* flows.c: all flows that the filter (NULL: none) lets through, as an array; NULL with an error. */
+int hp3ctl_read_flows(struct hp3ctl *ctl, const char *filter, json_t **flows);
 
 void hp3ctl_print_value(const char *name, json_t *value); /* one line of a table */
 void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev);

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "app/flowid.h"
 #include "app/hp3ctl/hp3ctl.h"
 
 #define PAGE            1000
@@ -144,15 +143,12 @@ static int await(struct moves *m)
 int hp3ctl_move(struct hp3ctl *ctl)
 {
 	struct moves m = {.ctl = ctl};
-	char id[HP3_FLOWID_MAX];
 	json_t *answer;
 	int rc;
 
 	if (ctl->given & HP3CTL_BIT(ALL))
 		return hp3ctl_move_all(ctl);
-	rc = hp3ctl_resolve(ctl, ctl->args[0], id, sizeof(id));
-	if (rc == HP3CTL_DONE)
-		rc = hp3ctl_ask(ctl, move_request(ctl, id), &answer);
+	rc = hp3ctl_ask(ctl, move_request(ctl, ctl->args[0]), &answer);
 	if (rc != HP3CTL_DONE)
 		return rc;
 	rc = note(&m, answer);
@@ -160,7 +156,9 @@ int hp3ctl_move(struct hp3ctl *ctl)
 		if (ctl->json)
 			hp3ctl_print_json(json_object_get(answer, "data"));
 		else
-			printf("%s: move under way\n", id);
+			printf("%s: move under way\n",
+				json_string_value(
+					json_object_get(json_object_get(answer, "data"), "flow")));
 	} else if (rc == HP3CTL_DONE) {
 		rc = await(&m);
 		if (rc == HP3CTL_DONE && m.failed)
@@ -204,11 +202,6 @@ static int take_answer(struct moves *m)
 	}
 	json_decref(answer);
 	return rc;
-}
-
-static int collect(void *arg, json_t *flows)
-{
-	return json_array_extend(arg, flows) == 0 ? HP3CTL_DONE : HP3CTL_FAILED;
 }
 
 static int take_answers(struct moves *m, size_t left)
@@ -280,8 +273,8 @@ static void summary(const struct moves *m)
 int hp3ctl_move_all(struct hp3ctl *ctl)
 {
 	struct moves m = {.ctl = ctl, .reasons = json_object()};
-	json_t *flows = json_array();
-	int rc = hp3ctl_each_page(ctl, collect, flows);
+	json_t *flows;
+	int rc = hp3ctl_read_flows(ctl, NULL, &flows);
 
 	if (rc == HP3CTL_DONE)
 		rc = ask_all(&m, flows);

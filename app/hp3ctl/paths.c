@@ -4,8 +4,6 @@
 #include <string.h>
 #include "app/hp3ctl/hp3ctl.h"
 
-#define PAGE 100
-
 static const char *text(json_t *j, const char *key)
 {
 	const char *s = json_string_value(json_object_get(j, key));
@@ -60,33 +58,28 @@ static void print_pair(json_t *pair)
 		print_path(p);
 }
 
+static int print_page(void *arg, json_t *pairs)
+{
+	const struct hp3ctl *ctl = arg;
+	json_t *pair;
+	size_t i;
+
+	json_array_foreach (pairs, i, pair) {
+		if (ctl->json)
+			hp3ctl_print_json(pair);
+		else
+			print_pair(pair);
+	}
+	return HP3CTL_DONE;
+}
+
 int hp3ctl_paths(struct hp3ctl *ctl)
 {
-	char after[64] = "";
-	int rc;
+	json_t *req = json_pack("{s:s}", "cmd", "paths");
 
-	do {
-		json_t *answer, *pair,
-			*req = json_pack("{s:s, s:i}", "cmd", "paths", "limit", PAGE);
-		const char *next;
-		size_t i;
-
-		if (req && *after)
-			json_object_set_new(req, "after", json_string(after));
-		rc = hp3ctl_ask(ctl, req, &answer);
-		if (rc != HP3CTL_DONE)
-			return rc;
-		json_array_foreach (json_object_get(answer, "data"), i, pair) {
-			if (ctl->json)
-				hp3ctl_print_json(pair);
-			else
-				print_pair(pair);
-		}
-		next = json_string_value(json_object_get(answer, "next"));
-		snprintf(after, sizeof(after), "%s", next ? next : "");
-		json_decref(answer);
-	} while (*after);
-	return HP3CTL_DONE;
+	if (ctl->n_args)
+		json_object_set_new(req, "flow", json_string(ctl->args[0]));
+	return hp3ctl_each_page(ctl, req, print_page, ctl);
 }
 
 /* Counters of this sort, in the order in which a round goes. */

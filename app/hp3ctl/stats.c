@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "app/hp3ctl/hp3ctl.h"
+#include "base/nearest.h"
 
 #define NAME_MAX_LEN 160u
 #define NAME_WIDTH   36
@@ -90,29 +91,87 @@ int hp3ctl_stats(struct hp3ctl *ctl)
 	return HP3CTL_DONE;
 }
 
+/* "policy.mode", "mode" and "policy" name a key of section policy. */
+static bool is_asked(const char *asked, const char *section, const char *key)
+{
+	size_t n = strlen(section);
+
+	return !asked || strcmp(asked, key) == 0 || strcmp(asked, section) == 0 ||
+	       (strncmp(asked, section, n) == 0 && asked[n] == '.' &&
+		       strcmp(asked + n + 1, key) == 0);
+}
+
+/* Only what is asked for stays. */
+static void choose(json_t *config, const char *asked)
+{
+	json_t *section, *value;
+	const char *name, *key;
+	void *tmp, *tmp2;
+
+	json_object_foreach_safe(config, tmp, name, section)
+	{
+		json_object_foreach_safe(section, tmp2, key, value) if (!is_asked(asked, name, key))
+			json_object_del(section, key);
+		if (json_object_size(section) == 0)
+			json_object_del(config, name);
+	}
+}
+
+static int no_key(const struct hp3ctl *ctl, json_t *config)
+{
+	const char *asked = ctl->args[0], *dot = strrchr(asked, '.');
+	struct hp3_nearest near = {.asked = dot ? dot + 1 : asked};
+	json_t *section, *value;
+	const char *name, *key;
+	char fix[128];
+
+	json_object_foreach (config, name, section) {
+		hp3_nearest_offer(&near, name);
+		json_object_foreach (section, key, value)
+			hp3_nearest_offer(&near, key);
+	}
+	if (near.best)
+		snprintf(fix, sizeof(fix), "did you mean %s?", near.best);
+	else
+		snprintf(fix, sizeof(fix),
+			"hp3ctl config lists all of them, hp3.ini(5) explains "
+			"them");
+	return hp3ctl_fail(ctl, HP3CTL_NOT_FOUND, "not-found", fix, "no key %s", asked);
+}
+
+static void print_sections(json_t *config)
+{
+	json_t *section, *value;
+	const char *name, *key;
+
+	json_object_foreach (config, name, section) {
+		printf("[%s]\n", name);
+		json_object_foreach (section, key, value) {
+			printf("%s = ", key);
+			json_dumpf(value, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
+			putchar('\n');
+		}
+	}
+}
+
 int hp3ctl_config(struct hp3ctl *ctl)
 {
-	json_t *answer, *data, *section, *value;
-	const char *name, *key;
+	json_t *answer, *chosen;
 	int rc = hp3ctl_ask(ctl, json_pack("{s:s}", "cmd", "config"), &answer);
 
 	if (rc != HP3CTL_DONE)
 		return rc;
-	data = json_object_get(answer, "data");
-	if (ctl->json) {
-		hp3ctl_print_json(data);
-	} else {
-		json_object_foreach (data, name, section) {
-			printf("[%s]\n", name);
-			json_object_foreach (section, key, value) {
-				printf("%s = ", key);
-				json_dumpf(value, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
-				putchar('\n');
-			}
-		}
-	}
+	chosen = json_deep_copy(json_object_get(answer, "data"));
+	choose(chosen, ctl->n_args ? ctl->args[0] : NULL);
+	if (json_object_size(chosen) == 0)
+		rc = no_key(ctl, json_object_get(answer, "data"));
+	else if (ctl->json)
+		hp3ctl_print_json(chosen);
+	else
+		print_sections(chosen);
+	json_decref(chosen);
 	json_decref(answer);
-	return HP3CTL_DONE;
+	return rc;
 }
 
 int hp3ctl_health(struct hp3ctl *ctl)

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "app/flowid.h"
 #include "app/hp3ctl/hp3ctl.h"
 
 #define BATCH    64
@@ -53,12 +52,12 @@ static json_t *ports_of(const struct hp3ctl *ctl, int first)
 }
 
 /* The answers of one batch. */
-static int await(struct hp3ctl *ctl, const char *id)
+static int await(struct hp3ctl *ctl, const char *flow)
 {
 	for (int i = 0; i < POLLS; i++) {
 		json_t *answer, *data;
 		int rc = hp3ctl_ask(
-			ctl, json_pack("{s:s, s:s}", "cmd", "trace", "flow", id), &answer);
+			ctl, json_pack("{s:s, s:s}", "cmd", "trace", "flow", flow), &answer);
 
 		if (rc != HP3CTL_DONE)
 			return rc;
@@ -76,7 +75,7 @@ static int await(struct hp3ctl *ctl, const char *id)
 		"traces without a result");
 }
 
-static int batch(struct hp3ctl *ctl, const char *id, int first)
+static int batch(struct hp3ctl *ctl, const char *flow, int first)
 {
 	bool known = ctl->given & HP3CTL_BIT(KNOWN);
 	json_t *answer, *req, *ports = ports_of(ctl, first);
@@ -84,8 +83,8 @@ static int batch(struct hp3ctl *ctl, const char *id, int first)
 
 	if (!ports)
 		return HP3CTL_USAGE;
-	req = json_pack(
-		"{s:s, s:s, s:o, s:b}", "cmd", "trace", "flow", id, "ports", ports, "known", known);
+	req = json_pack("{s:s, s:s, s:o, s:b}", "cmd", "trace", "flow", flow, "ports", ports,
+		"known", known);
 	if (req && ctl->number[HP3CTL_TTL])
 		json_object_set_new(req, "ttl", json_integer((json_int_t)ctl->number[HP3CTL_TTL]));
 	rc = hp3ctl_ask(ctl, req, &answer);
@@ -94,17 +93,16 @@ static int batch(struct hp3ctl *ctl, const char *id, int first)
 	if (known)
 		print(ctl, answer);
 	json_decref(answer);
-	return known ? rc : await(ctl, id);
+	return known ? rc : await(ctl, flow);
 }
 
 int hp3ctl_trace(struct hp3ctl *ctl)
 {
-	char id[HP3_FLOWID_MAX];
-	int rc = hp3ctl_resolve(ctl, ctl->args[0], id, sizeof(id));
+	int rc = HP3CTL_DONE;
 
-	if (rc == HP3CTL_DONE && !ctl->json)
+	if (!ctl->json)
 		printf("%5s  %-8s %-39s %s\n", "PORT", "OUTCOME", "HOP", "KNOWN AS");
 	for (int i = 1; rc == HP3CTL_DONE && i < ctl->n_args; i += BATCH)
-		rc = batch(ctl, id, i);
+		rc = batch(ctl, ctl->args[0], i);
 	return rc;
 }

@@ -1,46 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* why: the evidence behind the last decisions about one flow; watch: all of it, again and again. */
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-#include "app/flowid.h"
 #include "app/hp3ctl/hp3ctl.h"
 
-#define PAGE        500
 #define WHY_EVENTS  24u /* the latest ones of the flow */
 #define WATCH_LINES 12u
 #define WATCH_MS    1000u
 
-/* The latest events, of one flow or of all (id NULL), oldest first. */
-static int latest(struct hp3ctl *ctl, const char *id, unsigned max, json_t *list)
+/* The latest events, oldest first. */
+struct latest {
+	json_t *list;
+	size_t max;
+};
+
+static void keep(void *arg, json_t *ev)
 {
+	struct latest *l = arg;
+
+	json_array_append(l->list, ev);
+	if (json_array_size(l->list) > l->max)
+		json_array_remove(l->list, 0);
+}
+
+/* Of one flow, or of all (NULL). */
+static int latest(struct hp3ctl *ctl, const char *flow, size_t max, json_t *list)
+{
+	struct latest l = {list, max};
+	json_t *req = json_pack("{s:s}", "cmd", "events");
 	json_int_t since = 0;
-	size_t n;
 
-	do {
-		json_t *answer, *ev;
-		size_t i;
-		int rc = hp3ctl_ask(ctl,
-			json_pack(
-				"{s:s, s:I, s:i}", "cmd", "events", "since", since, "limit", PAGE),
-			&answer);
-
-		if (rc != HP3CTL_DONE)
-			return rc;
-		n = json_array_size(json_object_get(answer, "data"));
-		json_array_foreach (json_object_get(answer, "data"), i, ev) {
-			const char *flow = json_string_value(json_object_get(ev, "flow"));
-
-			if (id && (!flow || strcmp(flow, id) != 0))
-				continue;
-			json_array_append(list, ev);
-			if (json_array_size(list) > max)
-				json_array_remove(list, 0);
-		}
-		since = json_integer_value(json_object_get(answer, "next"));
-		json_decref(answer);
-	} while (n == PAGE);
-	return HP3CTL_DONE;
+	if (flow)
+		json_object_set_new(req, "flow", json_string(flow));
+	return hp3ctl_each_event(ctl, req, &since, keep, &l);
 }
 
 static void print_all(const struct hp3ctl *ctl, json_t *list)
@@ -87,13 +79,11 @@ static void print_fruitless(json_t *flow)
 int hp3ctl_why(struct hp3ctl *ctl)
 {
 	json_t *list = json_array(), *answer;
-	char id[HP3_FLOWID_MAX];
-	int rc = hp3ctl_resolve(ctl, ctl->args[0], id, sizeof(id));
+	int rc = latest(ctl, ctl->args[0], WHY_EVENTS, list);
 
 	if (rc == HP3CTL_DONE)
-		rc = latest(ctl, id, WHY_EVENTS, list);
-	if (rc == HP3CTL_DONE)
-		rc = hp3ctl_ask(ctl, json_pack("{s:s, s:s}", "cmd", "flow", "flow", id), &answer);
+		rc = hp3ctl_ask(
+			ctl, json_pack("{s:s, s:s}", "cmd", "flow", "flow", ctl->args[0]), &answer);
 	if (rc == HP3CTL_DONE) {
 		print_all(ctl, list);
 		if (!ctl->json && json_array_size(list) == 0)

@@ -209,7 +209,7 @@ class ControlTest(unittest.TestCase):
             for request in ({"flow": UNKNOWN}, {"flow": UNKNOWN, "port": 0},
                             {"flow": UNKNOWN, "port": 65536}, {"flow": UNKNOWN, "port": "1"},
                             {"flow": UNKNOWN, "port": 5, "home": True}, {"port": 5},
-                            {"flow": 7, "random": True}, {"flow": "rail0", "home": True}):
+                            {"flow": 7, "random": True}, {"flow": "", "home": True}):
                 answer = c.ask(cmd="move", **request)
                 self.assertEqual(answer["error"]["code"], "bad-request", request)
             # After all that the connection still serves.
@@ -281,13 +281,25 @@ class ControlTest(unittest.TestCase):
 
     def test_completion(self):
         script = os.path.join(os.path.dirname(__file__), "../../app/hp3ctl/completion.bash")
-        for words, wanted in (("hp3ctl mo", {"move"}), ("hp3ctl events --f", {"--follow"}),
-                              ("hp3ctl --socket x st", {"stats"}), ("hp3ctl move --port 5", set())):
+        commands = set(re.findall(r"(?m)^  (\w\S*)", self.ctl("--help").stdout))
+        self.assertGreater(len(commands), 11)
+        sorts = {"flow", "local_qpn", "port", "home", "path", "state", "rate", "rtt", "marked", "in_flight", "moves",
+                 "bytes", "idle"}
+        for words, wanted in (("hp3ctl ", commands), ("hp3ctl mo", {c for c in commands if c.startswith("mo")}),
+                              ("hp3ctl events --f", {"--follow"}), ("hp3ctl --socket x st", {"stats"}),
+                              ("hp3ctl move --port 5", set()), ("hp3ctl flows --sort ", sorts),
+                              ("hp3ctl flows --sort r", {"rate", "rtt"}), ("hp3ctl events --type un", {"unpair"}),
+                              ("hp3ctl health -", {"--socket", "--json", "--help", "--version"}),
+                              ("hp3ctl -", {"--socket", "--json", "--help", "--version"}),
+                              ("hp3ctl health x", set()), ("hp3ctl --socket /nowhere show ", set()),
+                              ("hp3ctl --socket /etc/passw", {"/etc/passwd", "/etc/passwd-"})):
+            line = words.replace("hp3ctl", HP3CTL, 1)
             run = subprocess.run(
-                ["bash", "-c", 'source "$1"; COMP_WORDS=($2); COMP_CWORD=$((${#COMP_WORDS[@]} - 1));'
-                 '_hp3ctl; printf "%s\\n" "${COMPREPLY[@]}"', "-", script, words],
+                ["bash", "-c", 'source "$1"; COMP_LINE=$2; COMP_POINT=${#2}; _hp3ctl;'
+                 'printf "%s\\n" "${COMPREPLY[@]}"', "-", script, line],
                 capture_output=True, text=True, check=True)
-            self.assertEqual(set(run.stdout.split()), wanted, words)
+            self.assertEqual({w for w in run.stdout.split() if not w.startswith("/etc/passwd-")}, wanted - {"/etc/passwd-"},
+                             words)
 
 
 class ReloadTest(unittest.TestCase):

@@ -10,6 +10,8 @@
 #include <jansson.h>
 #include "app/hp3d/control/events.h"
 
+static const struct hp3d_events_wanted decisions = {0}, everything = {.all = true};
+
 static struct hp3_config small_config(void)
 {
 	struct hp3_config cfg = {.control.events_kept = 16, .n_rails = 1};
@@ -25,7 +27,7 @@ static void events_are_numbered_and_the_latest_kept(void **state)
 	json_t *list;
 
 	assert_int_equal(hp3d_events_init(&cfg), 0);
-	list = hp3d_events_page(0, 100, false, &next);
+	list = hp3d_events_page(0, 100, &decisions, &next);
 	assert_int_equal(json_array_size(list), 0);
 	assert_int_equal(next, 0);
 	json_decref(list);
@@ -34,7 +36,7 @@ static void events_are_numbered_and_the_latest_kept(void **state)
 		hp3d_events_add(&ev);
 	}
 	assert_int_equal(hp3d_events_last(), 40);
-	list = hp3d_events_page(0, 5, false, &next);
+	list = hp3d_events_page(0, 5, &decisions, &next);
 	assert_int_equal(json_array_size(list), 5);
 	assert_int_equal(next, 29);
 	for (size_t i = 0; i < 5; i++) {
@@ -43,11 +45,11 @@ static void events_are_numbered_and_the_latest_kept(void **state)
 		assert_int_equal(json_integer_value(json_object_get(ev, "tag")), 25 + i);
 	}
 	json_decref(list);
-	list = hp3d_events_page(next, 100, false, &next);
+	list = hp3d_events_page(next, 100, &decisions, &next);
 	assert_int_equal(json_array_size(list), 11);
 	assert_int_equal(next, 40);
 	json_decref(list);
-	list = hp3d_events_page(1000, 100, false, &next); /* from an hp3d that ran before */
+	list = hp3d_events_page(1000, 100, &decisions, &next); /* from an hp3d that ran before */
 	assert_int_equal(json_array_size(list), 0);
 	assert_int_equal(next, 40);
 	json_decref(list);
@@ -86,7 +88,7 @@ static void an_event_carries_its_evidence(void **state)
 	ev.ev.lqpn = 0x11;
 	ev.ev.tag = 0;
 	hp3d_events_add(&ev);
-	list = hp3d_events_page(0, 2, false, &next);
+	list = hp3d_events_page(0, 2, &decisions, &next);
 	text = json_dumps(json_array_get(list, 0), JSON_COMPACT);
 	assert_string_equal(text,
 		"{\"v\":1,\"seq\":1,\"t_ns\":5,\"flow\":\"rail0/10.9.0.1-10.9.0.2/0x00001c\","
@@ -200,7 +202,7 @@ static void fruitless_rounds_do_not_push_out_a_decision(void **state)
 		round_of(i % 8, i % 16 < 8 ? HP3_CAUSE_CNP : HP3_CAUSE_DEAD, HP3_ROUND_NO_BETTER);
 		stays(i % 8, HP3_CAUSE_CNP);
 	}
-	list = hp3d_events_page(0, 1000, false, &next);
+	list = hp3d_events_page(0, 1000, &decisions, &next);
 	assert_int_equal(json_array_size(list), 1);
 	assert_string_equal(type_of(list, 0), "switch");
 	assert_int_equal(number_of(list, 0, "seq"), 1);
@@ -228,7 +230,7 @@ static void samples_thin_out(void **state)
 		round_of(3, HP3_CAUSE_RTT, HP3_ROUND_TIMEOUT);
 		stays(3, HP3_CAUSE_RTT);
 	}
-	list = hp3d_events_page(0, 1000, true, &next);
+	list = hp3d_events_page(0, 1000, &everything, &next);
 	assert_int_equal(in_order(list), 20);
 	for (size_t i = 0; i < 20; i++) {
 		unsigned *n = strcmp(type_of(list, i), "round") == 0 ? &rounds : &ends;
@@ -239,7 +241,7 @@ static void samples_thin_out(void **state)
 	json_decref(list);
 	happens(3, HP3_EV_SWITCH, HP3_CAUSE_OPERATOR);
 	round_of(3, HP3_CAUSE_RTT, HP3_ROUND_TIMEOUT);
-	list = hp3d_events_page(next, 1000, true, &next);
+	list = hp3d_events_page(next, 1000, &everything, &next);
 	assert_int_equal(in_order(list), 2);
 	assert_int_equal(number_of(list, 1, "nth"), 1);
 	json_decref(list);
@@ -247,7 +249,7 @@ static void samples_thin_out(void **state)
 	round_of(3, HP3_CAUSE_RTT, HP3_ROUND_TIMEOUT);
 	round_of(3, HP3_CAUSE_RTT, HP3_ROUND_TIMEOUT);
 	round_of(3, HP3_CAUSE_RTT, HP3_ROUND_TIMEOUT);
-	list = hp3d_events_page(next, 1000, true, &next);
+	list = hp3d_events_page(next, 1000, &everything, &next);
 	assert_int_equal(in_order(list), 2);
 	json_decref(list);
 	hp3d_events_free();
@@ -273,7 +275,7 @@ static void a_failover_keeps_its_rounds(void **state)
 	happens(1, HP3_EV_RESUME, HP3_CAUSE_DEAD);
 	assert_int_equal(fruitless(1, "dead"), 0);
 	assert_int_equal(fruitless(1, "cnp"), 5);
-	list = hp3d_events_page(0, 1000, false, &next);
+	list = hp3d_events_page(0, 1000, &decisions, &next);
 	assert_int_equal(in_order(list), 5);
 	for (size_t i = 0; i < 5; i++)
 		assert_string_equal(type_of(list, i), types[i]);
@@ -282,7 +284,7 @@ static void a_failover_keeps_its_rounds(void **state)
 		dead_round_of(2);
 	now += 11000000000;
 	happens(2, HP3_EV_FAILOVER, HP3_CAUSE_DEAD);
-	list = hp3d_events_page(next, 1000, false, &next);
+	list = hp3d_events_page(next, 1000, &decisions, &next);
 	assert_int_equal(json_array_size(list), 1);
 	json_decref(list);
 	hp3d_events_free();
@@ -306,7 +308,7 @@ static void a_move_keeps_what_set_it_off(void **state)
 	round_of(1, HP3_CAUSE_CNP, HP3_ROUND_WINNER);
 	stays(1, HP3_CAUSE_CNP);
 	stays(1, HP3_CAUSE_CNP); /* of a round that was called off */
-	list = hp3d_events_page(0, 1000, false, &next);
+	list = hp3d_events_page(0, 1000, &decisions, &next);
 	assert_int_equal(in_order(list), 7);
 	for (size_t i = 0; i < 7; i++)
 		assert_string_equal(type_of(list, i), types[i]);
@@ -324,7 +326,7 @@ static unsigned read_on(unsigned limit, bool all, uint64_t *next, uint8_t *seen)
 	do {
 		uint64_t since = *next;
 
-		list = hp3d_events_page(since, limit, all, next);
+		list = hp3d_events_page(since, limit, all ? &everything : &decisions, next);
 		assert_true(json_array_size(list) <= limit);
 		for (size_t i = 0; i < in_order(list); i++, n++) {
 			assert_in_range(number_of(list, i, "seq"), since + 1, *next);
@@ -385,7 +387,7 @@ static void flows_beyond_the_room_are_forgotten(void **state)
 		round_of(f, HP3_CAUSE_CNP, HP3_ROUND_NO_BETTER);
 	assert_int_equal(fruitless(0, "cnp"), 0);
 	assert_int_equal(fruitless(4999, "cnp"), 1);
-	list = hp3d_events_page(0, 1000, true, &next);
+	list = hp3d_events_page(0, 1000, &everything, &next);
 	assert_int_equal(in_order(list), 1 + 16);
 	json_decref(list);
 	hp3d_events_free();

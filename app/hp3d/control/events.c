@@ -8,6 +8,7 @@
 #define SAMPLES_SHARE 4u /* of events_kept: one sample for so many decisions */
 #define FLOWS_SHARE   8u /* ... one flow remembered */
 #define LEAST         16u
+#define LOOKED_MAX    65536u /* for one page: bounds the delay of other clients */
 
 /* In the order of their numbers; entry i (0, 1, ...) lies at i % cap. */
 struct ring {
@@ -169,15 +170,33 @@ static bool is_sampled(const struct hp3d_kept *k)
 	return k->sample != 0 && first && first->seq <= k->sample;
 }
 
-json_t *hp3d_events_page(uint64_t since, unsigned limit, bool all, uint64_t *next)
+static bool is_of(const struct hp3d_kept *k, const struct hp3_flowid *id)
 {
+	const struct hp3_flow_info *f = &k->e.flow;
+
+	return f->rqpn == id->rqpn && f->vlan == id->vlan && f->ipv6 == id->ipv6 &&
+	       memcmp(f->local, id->local, sizeof(id->local)) == 0 &&
+	       memcmp(f->remote, id->remote, sizeof(id->remote)) == 0 &&
+	       strcmp(kept.cfg->rails[k->e.rail].name, id->rail) == 0;
+}
+
+static bool is_wanted(const struct hp3d_kept *k, const struct hp3d_events_wanted *w)
+{
+	return (w->types == 0 || (w->types >> k->e.ev.type & 1)) && (!w->flow || is_of(k, w->flow));
+}
+
+json_t *hp3d_events_page(
+	uint64_t since, unsigned limit, const struct hp3d_events_wanted *wanted, uint64_t *next)
+{
+	bool all = wanted->all;
+	unsigned looked = 0;
 	uint64_t d, s;
 	json_t *list = json_array();
 
 	*next = since < kept.last ? since : kept.last; /* else of an hp3d that ran before */
 	d = behind(&kept.decisions, *next);
 	s = all ? behind(&kept.samples, *next) : kept.samples.n;
-	while (list && limit) {
+	while (list && limit && looked++ < LOOKED_MAX) {
 		const struct hp3d_kept *a = entry(&kept.decisions, d), *b = entry(&kept.samples, s);
 		bool decision = a && (!b || a->seq < b->seq);
 		const struct hp3d_kept *k = decision ? a : b;
@@ -192,6 +211,8 @@ json_t *hp3d_events_page(uint64_t since, unsigned limit, bool all, uint64_t *nex
 		else
 			s++;
 		if (decision && all && is_sampled(k))
+			continue;
+		if (!is_wanted(k, wanted))
 			continue;
 		json_array_append_new(list, hp3d_event_json(kept.cfg, k, ref_of(k)));
 		limit--;

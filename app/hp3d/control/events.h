@@ -11,6 +11,7 @@
  * In each ring the oldest makes room for the newest. Control thread only.
  */
 #include <jansson.h>
+#include "app/flowid.h"
 #include "app/hp3d/pipe/event.h"
 #include "config/config.h"
 
@@ -21,9 +22,17 @@ void hp3d_events_free(void);
 void hp3d_events_add(const struct hp3d_event *e);
 uint64_t hp3d_events_last(void); /* number of the newest, 0: none yet */
 
-/* Up to `limit` decisions after number `since`, with `all` samples, too, as an array; *next is what
- * to ask for next. NULL: no memory. */
-json_t *hp3d_events_page(uint64_t since, unsigned limit, bool all, uint64_t *next);
+/* Which ones. */
+struct hp3d_events_wanted {
+	const struct hp3_flowid *flow; /* of this flow only; NULL: of all */
+	uint32_t types; /* 1 << enum hp3_event_type; 0: all */
+	bool all; /* samples, too */
+};
+
+/* Up to `limit` decisions after number `since` as an array; *next is what to ask for next, until it
+ * is what was asked for. NULL: no memory. */
+json_t *hp3d_events_page(
+	uint64_t since, unsigned limit, const struct hp3d_events_wanted *wanted, uint64_t *next);
 
 /* How many rounds of a flow found nothing, by cause, as far as it is remembered. NULL: no memory.
  */

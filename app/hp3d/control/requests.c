@@ -2,17 +2,47 @@
 #include "app/hp3d/control/requests.h"
 #include <string.h>
 #include "app/hp3d/control/events.h"
+#include "app/hp3d/control/find.h"
+#include "base/nearest.h"
+
+/* NULL: good. */
+static json_t *event_type(json_t *req, uint32_t *types)
+{
+	json_t *type = json_object_get(req, "type");
+	struct hp3_nearest near = {.asked = json_string_value(type)};
+	const char *name;
+
+	if (!type)
+		return NULL;
+	if (!near.asked)
+		return hp3d_json_error("bad-request", "name one", "\"type\" is no text");
+	for (unsigned i = 0; i < HP3_EV_MAX; i++) {
+		name = hp3_event_name((enum hp3_event_type)i);
+		if (strcmp(name, near.asked) == 0) {
+			*types = 1u << i;
+			return NULL;
+		}
+		hp3_nearest_offer(&near, name);
+	}
+	return hp3d_json_error("bad-request", "hp3ctl(1) lists the types of events",
+		"no events of type %s%s%s%s", near.asked, near.best ? "; did you mean " : "",
+		near.best ? near.best : "", near.best ? "?" : "");
+}
 
 static json_t *events(const struct hp3_config *cfg, json_t *req)
 {
-	bool all = json_is_true(json_object_get(req, "all"));
+	struct hp3d_events_wanted w = {.all = json_is_true(json_object_get(req, "all"))};
+	json_t *answer, *error, *flow = json_object_get(req, "flow");
 	uint64_t since = 0, limit = HP3D_PAGE_DEFAULT, next;
-	json_t *answer, *error;
+	struct hp3_flowid id;
 
 	if (!hp3d_json_number(req, "since", 0, INT64_MAX, &since, &error) ||
-		!hp3d_json_number(req, "limit", 1, HP3D_PAGE_MAX, &limit, &error))
+		!hp3d_json_number(req, "limit", 1, HP3D_PAGE_MAX, &limit, &error) ||
+		(error = event_type(req, &w.types)) ||
+		(flow && (error = hp3d_find_id(cfg, json_string_value(flow), &id))))
 		return error;
-	answer = hp3d_json_ok(hp3d_events_page(since, (unsigned)limit, all, &next));
+	w.flow = flow ? &id : NULL;
+	answer = hp3d_json_ok(hp3d_events_page(since, (unsigned)limit, &w, &next));
 	if (answer)
 		json_object_set_new(answer, "next", json_integer((json_int_t)next));
 	return answer;
@@ -40,6 +70,7 @@ json_t *hp3d_json_answer(void *arg, const char *line, size_t len)
 	json_error_t where;
 	json_t *req = json_loadb(line, len, JSON_REJECT_DUPLICATES, &where);
 	const char *cmd = json_string_value(json_object_get(req, "cmd"));
+	struct hp3_nearest near = {.asked = cmd};
 	json_t *answer = NULL;
 	size_t i;
 
@@ -58,8 +89,11 @@ json_t *hp3d_json_answer(void *arg, const char *line, size_t len)
 			answer = commands[i].run(arg, req);
 			goto end;
 		}
+		hp3_nearest_offer(&near, commands[i].name);
 	}
-	answer = hp3d_json_error("unknown-command", KNOWN, "unknown command \"%s\"", cmd);
+	answer = hp3d_json_error("unknown-command", KNOWN, "unknown command \"%s\"%s%s%s", cmd,
+		near.best ? "; did you mean " : "", near.best ? near.best : "",
+		near.best ? "?" : "");
 end:
 	json_decref(req);
 	return answer;

@@ -6,8 +6,8 @@
  *     {"cmd":"flows","after":ID,"limit":100}
  *     {"v":1,"ok":true,"data":...,"next":...}   or {"v":1,"ok":false,"error":{"code","text","fix"}}
  *
- * Error codes: bad-request, unknown-command, not-found, refused (a move; `code` is then the
- * reason's own name, see flows.c), timeout (a data lcore did not answer), no-memory.
+ * Error codes: bad-request, unknown-command, not-found, ambiguous (find.h), refused (a move; `code`
+ * is then the reason's own name, see moves.c), timeout (a data lcore did not answer), no-memory.
  */
 #include "app/control/reply.h"
 #include "app/hp3d/lcores/worker.h"
@@ -32,11 +32,6 @@ json_t *hp3d_json_paths(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_stats(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_config(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req);
-
-/* Calls fn for the flow that `text` names, on its lcore. NULL: done; else why not, as an answer. */
-typedef void hp3d_flow_fn(struct hp3d_pipe *p, uint32_t flow, uint64_t now, void *arg);
-json_t *hp3d_json_at_flow(
-	const struct hp3_config *cfg, const char *text, hp3d_flow_fn *fn, void *arg);
 
 json_t *hp3d_json_hop(bool ipv6, const uint8_t addr[16]); /* an address as text */
 

@@ -4,6 +4,7 @@
  * answers come later: without "ports" the request returns those that are there.
  */
 #include <errno.h>
+#include "app/hp3d/control/find.h"
 #include "app/hp3d/control/requests.h"
 #include "app/hp3d/pipe/pipe.h"
 #include "engine/info.h"
@@ -101,6 +102,7 @@ json_t *hp3d_json_trace(const struct hp3_config *cfg, json_t *req)
 	json_t *ports = json_object_get(req, "ports"), *error = NULL, *list;
 	bool known = json_is_true(json_object_get(req, "known"));
 	struct traces t = {.ask = ports && !known};
+	struct hp3d_found f;
 	uint64_t ttl = 0;
 
 	if (!hp3d_json_number(req, "ttl", 1, HP3_TRACE_TTL, &ttl, &error))
@@ -109,8 +111,8 @@ json_t *hp3d_json_trace(const struct hp3_config *cfg, json_t *req)
 	if (ports)
 		error = read_ports(ports, &t);
 	if (!error)
-		error = hp3d_json_at_flow(
-			cfg, json_string_value(json_object_get(req, "flow")), at_flow, &t);
+		error = hp3d_find(
+			cfg, json_string_value(json_object_get(req, "flow")), at_flow, &t, &f);
 	if (error)
 		return error;
 	if (t.ask)

@@ -91,7 +91,8 @@ class Daemon:
     """hp3d with a configuration and a directory of its own."""
     count = 0
 
-    def __init__(self, hp3d, hp3ctl, rails, sections=None):
+    def __init__(self, hp3d, hp3ctl, rails, sections=None, defaults=False):
+        """defaults: nothing is set but what keeps it apart from others, and small."""
         Daemon.count += 1
         self.hp3ctl = hp3ctl
         self.directory = tempfile.mkdtemp(prefix=f"hp3-pipeline-{os.getpid()}-", dir="/tmp")
@@ -105,6 +106,8 @@ class Daemon:
             "ppp": {"probe": "off"},  # moves are asked for; the endpoints know no probes
             "control": {"socket": self.socket},
         }
+        if defaults:
+            config = {section: config[section] for section in ("eal", "control")}
         for name, (rnic, net) in rails.items():
             config["rail." + name] = {"rnic": rnic, "net": net}
         for section, keys in (sections or {}).items():

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_FILTER_H
+#define HP3D_FILTER_H
+/*
+ * Which flows a list has: blank-separated terms that must all be true of a flow.
+ *     rtt>100         a number of it (hp3d_filter_keys) is above, below (<) or equal to (=) N
+ *     draining moved  its state, or what else is true of it (hp3d_filter_words)
+ *     10.9.0.2        any other text: a part of its id
+ *     !moved          not so
+ */
+#include <jansson.h>
+#include "engine/engine.h"
+
+#define HP3D_FILTER_TERMS 8u
+#define HP3D_FILTER_TEXT  128u
+
+enum hp3d_term_kind { HP3D_TERM_TEXT, HP3D_TERM_WORD, HP3D_TERM_STATE, HP3D_TERM_NUMBER };
+
+struct hp3d_term {
+	enum hp3d_term_kind kind;
+	bool not ;
+	char op; /* NUMBER: < = > */
+	unsigned which; /* WORD, STATE, NUMBER: index */
+	double number;
+	const char *text; /* TEXT: in `buf` of the filter */
+};
+
+struct hp3d_filter {
+	struct hp3d_term term[HP3D_FILTER_TERMS];
+	unsigned n;
+	char buf[HP3D_FILTER_TEXT];
+};
+
+/* The filter of a request ("filter"; absent: every flow fits). NULL: good; else an answer. */
+json_t *hp3d_filter_read(json_t *req, struct hp3d_filter *f);
+bool hp3d_filter_fits(
+	const struct hp3d_filter *f, const char *id, const struct hp3_flow_info *info);
+
+extern const char *const hp3d_filter_words[]; /* end with NULL */
+extern const char *const hp3d_filter_keys[];
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/control/list.h"
+#include <errno.h>
+#include <stdio.h>
+#include "app/hp3d/control/requests.h"
+#include "app/hp3d/lcores/eal.h"
+#include "app/hp3d/pipe/pipe.h"
+#include "base/minmax.h"
+
+json_t *hp3d_json_timed_out(void)
+{
+	return hp3d_json_error("timeout",
+		"try again; if it stays, the core is overloaded or hung: see hp3ctl health and "
+		"cpus= in [eal]",
+		"a data lcore did not answer within a second");
+}
+
+struct step {
+	const struct hp3d_list *list;
+	unsigned rail, want, n;
+	uint32_t index; /* in: first to look at; out: where to go on */
+};
+
+static void take(struct hp3d_worker *w, void *arg)
+{
+	struct step *s = arg;
+	const struct hp3d_list *l = s->list;
+	const struct hp3_engine *e = hp3d_pipe_engine(hp3d_worker_pipe(w, s->rail));
+	uint32_t end = s->index + hp3_min_u32(HP3D_STRETCH, l->records - s->index);
+	uint64_t now = hp3d_now();
+
+	for (s->n = 0; s->index < end && s->n < s->want; s->index++)
+		s->n += l->take(e, s->index, now, (char *)l->items + s->n * l->size, l->arg);
+}
+
+/* To the next pipe that there is, if this one has no more records. False: there is none. */
+static bool settle(const struct hp3_config *cfg, const struct hp3d_list *l, struct hp3d_place *at)
+{
+	while (at->rail < cfg->n_rails) {
+		if (at->worker >= hp3d_worker_count())
+			*at = (struct hp3d_place){.rail = at->rail + 1};
+		else if (at->index >= l->records)
+			*at = (struct hp3d_place){.rail = at->rail, .worker = at->worker + 1};
+		else
+			return true;
+	}
+	return false;
+}
+
+int hp3d_list_step(const struct hp3_config *cfg, const struct hp3d_list *l, struct hp3d_place *at,
+	unsigned want, struct hp3d_place *from, unsigned *n)
+{
+	struct step s = {.list = l, .want = hp3_min_u32(want, l->room)};
+
+	*n = 0;
+	if (!settle(cfg, l, at))
+		return 0;
+	*from = *at;
+	s.rail = at->rail;
+	s.index = at->index;
+	if (hp3d_worker_call(hp3d_worker(at->worker), take, &s) < 0)
+		return -ETIMEDOUT;
+	*n = s.n;
+	at->index = s.index;
+	return (int)(s.index - from->index);
+}
+
+/* NULL: good. */
+static json_t *read_after(json_t *req, struct hp3d_place *at)
+{
+	const char *after = json_string_value(json_object_get(req, "after"));
+	int used = 0;
+
+	if (!after ||
+		(sscanf(after, "@%u.%u.%u%n", &at->rail, &at->worker, &at->index, &used) == 3 &&
+			after[used] == '\0'))
+		return NULL;
+	return hp3d_json_error("bad-request", "pass what \"next\" said",
+		"\"after\" is no place in this list: %s", after);
+}
+
+json_t *hp3d_list_page(const struct hp3_config *cfg, json_t *req, const struct hp3d_list *l)
+{
+	uint64_t left = HP3D_PAGE_DEFAULT, looked = 0;
+	struct hp3d_place at = {0}, from;
+	json_t *error, *answer, *list;
+	char next[48];
+	int rc = 1;
+
+	if (!hp3d_json_number(req, "limit", 1, HP3D_PAGE_MAX, &left, &error) ||
+		(error = read_after(req, &at)))
+		return error;
+	list = json_array();
+	while (left && looked < HP3D_LOOKED) {
+		unsigned n;
+
+		rc = hp3d_list_step(cfg, l, &at, (unsigned)left, &from, &n);
+		if (rc <= 0)
+			break;
+		for (unsigned i = 0; i < n; i++) {
+			json_t *j = l->json(cfg, &from, (char *)l->items + i * l->size, l->arg);
+
+			left -= j != NULL;
+			if (j)
+				json_array_append_new(list, j);
+		}
+		looked += (unsigned)rc;
+	}
+	if (rc < 0) {
+		json_decref(list);
+		return hp3d_json_timed_out();
+	}
+	answer = hp3d_json_ok(list);
+	snprintf(next, sizeof(next), "@%u.%u.%u", at.rail, at.worker, at.index);
+	if (answer && settle(cfg, l, &at))
+		json_object_set_new(answer, "next", json_string(next));
+	return answer;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* move: a flow is to leave on another port. */
+#include <errno.h>
+#include "app/hp3d/control/events.h"
+#include "app/hp3d/control/find.h"
+#include "app/hp3d/control/requests.h"
+#include "app/hp3d/pipe/pipe.h"
+
+/* What the engine says to the command. */
+struct order {
+	struct hp3_cmd cmd;
+	int rc;
+};
+
+static json_t *refused(int rc, const char *flow)
+{
+	static const struct {
+		int err;
+		const char *code, *text;
+	} reasons[] = {
+		{ENOLINK, "not-paired", "is not paired with its replies yet"},
+		{EALREADY, "already-there", "is on that port already"},
+		{EBUSY, "busy", "has a move under way"},
+		{EAGAIN, "rnr-pending", "waits for a receiver that is not ready"},
+		{ENOSPC, "no-slots", "cannot move: all move slots are taken"},
+		{EPERM, "not-permitted", "may not be moved"},
+		{ENODATA, "no-data", "has sent nothing yet"},
+	};
+	const char *code = "refused", *text = "cannot be moved";
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		if (reasons[i].err == -rc) {
+			code = reasons[i].code;
+			text = reasons[i].text;
+		}
+	}
+	return hp3d_json_error(code, hp3_command_error(rc), "%s %s", flow, text);
+}
+
+/* Reads where to: exactly one of "port", "random", "home". NULL: good. */
+static json_t *target(json_t *req, struct hp3_cmd *cmd)
+{
+	bool random = json_is_true(json_object_get(req, "random"));
+	bool home = json_is_true(json_object_get(req, "home"));
+	bool given = json_object_get(req, "port") != NULL;
+	uint64_t port = 0;
+	json_t *error;
+
+	if (!hp3d_json_number(req, "port", 1, UINT16_MAX, &port, &error))
+		return error;
+	if (given + random + home != 1)
+		return hp3d_json_error("bad-request",
+			"give one of \"port\":N, \"random\":true, \"home\":true",
+			"where to move is %s", given || random || home ? "said twice" : "missing");
+	cmd->kind = home ? HP3_CMD_HOME : HP3_CMD_MOVE;
+	cmd->port = (uint16_t)port;
+	return NULL;
+}
+
+static void give_order(struct hp3d_pipe *p, uint32_t flow, uint64_t now, void *arg)
+{
+	struct order *o = arg;
+
+	o->cmd.flow = flow;
+	o->rc = hp3d_pipe_command(p, &o->cmd, now);
+}
+
+json_t *hp3d_json_move(const struct hp3_config *cfg, json_t *req)
+{
+	static uint64_t tag;
+	struct order o = {.cmd = {.cause = HP3_CAUSE_OPERATOR, .tag = ++tag}};
+	uint64_t since = hp3d_events_last();
+	json_t *error = target(req, &o.cmd);
+	struct hp3d_found f;
+
+	if (!error)
+		error = hp3d_find(
+			cfg, json_string_value(json_object_get(req, "flow")), give_order, &o, &f);
+	if (error)
+		return error;
+	if (o.rc < 0)
+		return refused(o.rc, f.id);
+	return hp3d_json_ok(json_pack("{s:s, s:I, s:I, s:i}", "flow", f.id, "tag",
+		(json_int_t)o.cmd.tag, "since", (json_int_t)since, "from", f.info.port));
+}
