@@ -29,6 +29,27 @@ static int begin(struct hp3_turn *t, const struct hp3_cmd *cmd, uint16_t to)
 	return 0;
 }
 
+/* It has sent nothing since it was placed, restored or began anew: nothing of it travels. */
+static bool is_past(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+{
+	uint32_t idle = (uint32_t)(now >> HP3_TICK_SHIFT) - f->last;
+
+	return (f->flags & (HP3_FF_STARTED | HP3_FF_MOVED)) == HP3_FF_MOVED &&
+	       f->state == HP3_RFR_STEADY &&
+	       (uint64_t)idle << HP3_TICK_SHIFT > e->cfg.round.guard_ns;
+}
+
+static void put_home(struct hp3_turn *t, const struct hp3_cmd *cmd)
+{
+	struct hp3_flow *f = &t->e->flows[cmd->flow];
+	struct hp3_event *ev = hp3_event(t, cmd->flow, HP3_EV_IDLE_SWITCH);
+
+	ev->cause = cmd->cause;
+	ev->tag = cmd->tag;
+	ev->to = f->home;
+	hp3_set_port(t->e, f, f->home);
+}
+
 int hp3_command(
 	struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts)
 {
@@ -48,7 +69,10 @@ int hp3_command(
 	to = cmd->kind == HP3_CMD_HOME ? f->home : cmd->port;
 	if (to == 0 && cmd->kind == HP3_CMD_MOVE)
 		to = random_port(e, f);
-	if (cmd->kind == HP3_CMD_MOVE && (!e->cfg.moves_allowed || e->pairs.pairs[f->pair].pinned))
+	if (cmd->kind == HP3_CMD_HOME && is_past(e, f, now))
+		put_home(&t, cmd);
+	else if (cmd->kind == HP3_CMD_MOVE &&
+		 (!e->cfg.moves_allowed || e->pairs.pairs[f->pair].pinned))
 		ret = -EPERM;
 	else if (!(f->flags & HP3_FF_PAIRED))
 		ret = -ENOLINK;

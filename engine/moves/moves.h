@@ -98,6 +98,7 @@ void hp3_replies_follow(struct hp3_turn *t, uint32_t flow, uint16_t from, uint16
 void hp3_replies_leave(struct hp3_turn *t, uint32_t flow);
 /* Moved just now, and perhaps the peer does not know. */
 bool hp3_replies_moved(const struct hp3_engine *e, uint32_t flow, uint64_t now);
+void hp3_replies_restore(struct hp3_engine *e, uint32_t flow, uint16_t port);
 void hp3_replies_home(struct hp3_engine *e, uint32_t flow);
 void hp3_reply_reroute(
 	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd);

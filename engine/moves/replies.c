@@ -55,6 +55,12 @@ static uint16_t port_of(const struct hp3_engine *e, uint32_t flow)
 	return r->port != 0 ? r->port : e->flows[flow].home;
 }
 
+void hp3_replies_restore(struct hp3_engine *e, uint32_t flow, uint16_t port)
+{
+	if (e->replies != NULL)
+		set_port(e, flow, port);
+}
+
 void hp3_replies_follow(struct hp3_turn *t, uint32_t flow, uint16_t from, uint16_t to)
 {
 	if (t->e->replies != NULL && !t->e->cfg.beside && port_of(t->e, flow) == from)

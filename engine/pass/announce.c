@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What others say of a queue pair: the verbs, a watcher or connection management that it is there,
- * or gone (rule 16); the peer that it hears none of its replies (moves/replies.c).
+ * or gone (rule 16); the peer that it hears none of its replies (moves/replies.c); an hp3d that ran
+ * before, where it was.
  */
 #include <errno.h>
 #include "engine/pass/pass.h"
@@ -69,6 +70,27 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, st
 	if (fresh && e->cfg.probing && f->state == HP3_RFR_STEADY &&
 		ev->psn_known) /* else a probe might be no duplicate (rule 1) */
 		hp3_setup(&t, flow);
+	return 0;
+}
+
+int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn,
+	uint16_t port, uint16_t replies, uint64_t now)
+{
+	struct hp3_turn t = {e, now, NULL};
+	uint32_t flow;
+
+	if (rqpn > HP3_QPN_MASK || (port == 0 && replies == 0))
+		return -EINVAL;
+	if (!e->cfg.moves_allowed || e->cfg.observe || e->cfg.beside)
+		return -EPERM;
+	if (hp3_flow_find(e, ends, rqpn) != HP3_NO_FLOW)
+		return -EEXIST;
+	flow = hp3_flow_add(&t, ends, rqpn);
+	if (flow == HP3_NO_FLOW)
+		return -ENOSPC;
+	if (port != 0)
+		hp3_set_port(e, &e->flows[flow], port);
+	hp3_replies_restore(e, flow, replies);
 	return 0;
 }
 

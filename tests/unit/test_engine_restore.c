@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What survives hp3d: a flow begins where the one before had it (rule 11). */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "scene.h"
+
+static int restore(uint16_t port, uint16_t replies)
+{
+	return hp3_flow_restore(rig.e, HP3_ENDS(&q), q.rqpn, port, replies, rig.now);
+}
+
+static void a_flow_begins_where_it_was(void **state)
+{
+	q = make_qp(0);
+	assert_int_equal(restore(NEW_PORT, 0), 0);
+	assert_int_equal(restore(NEW_PORT + 1, 0), -EEXIST);
+	assert_true(info(&q).moved);
+	assert_int_equal(hp3_engine_moved(rig.e), 1);
+	assert_int_equal(middle(&q, 100), HP3_PASS);
+	expect_left(0, 100, NEW_PORT, false);
+	assert_int_equal(info(&q).home, q.home);
+	/* A set-up event that comes late gives it no other path. */
+	assert_int_equal(set_up(&q), 0);
+	assert_int_equal(info(&q).port, NEW_PORT);
+	/* Home by a drain, as any other. */
+	last(&q, 101);
+	assert_int_equal(command(&q, HP3_CMD_HOME, 0), 0);
+	assert_int_equal(middle(&q, 102), HP3_HOLD);
+	assert_int_equal(info(&q).port, NEW_PORT);
+	ack(&q, 101);
+	assert_int_equal(rig.held, 0);
+	assert_int_equal(info(&q).port, q.home);
+}
+
+/* A stop does not wait for a queue pair that sends no more. */
+static void one_that_never_sends_is_home_at_once(void **state)
+{
+	q = make_qp(0);
+	assert_int_equal(restore(NEW_PORT, 0), 0);
+	assert_int_not_equal(command(&q, HP3_CMD_HOME, 0), 0); /* something may travel still */
+	pass_time(rig.cfg.round.guard_ns + 3 * MS);
+	assert_int_equal(command(&q, HP3_CMD_HOME, 0), 0);
+	assert_int_equal(rig.last.type, HP3_EV_IDLE_SWITCH);
+	assert_int_equal(rig.last.from, NEW_PORT);
+	assert_int_equal(hp3_engine_moved(rig.e), 0);
+	middle(&q, 100);
+	expect_left(0, 100, q.home, false);
+}
+
+static void refusals(void **state)
+{
+	q = make_qp(0);
+	assert_int_equal(restore(0, 0), -EINVAL);
+	q.rqpn = HP3_QPN_MASK + 1;
+	assert_int_equal(restore(NEW_PORT, 0), -EINVAL);
+	rig_allow_moves(false);
+	q = make_qp(0);
+	assert_int_equal(restore(NEW_PORT, 0), -EPERM);
+	assert_int_equal(flow_of(&q), HP3_NO_FLOW);
+	rig_allow_moves(true);
+	for (unsigned i = 0; i < rig.cfg.max_flows; i++) {
+		q = make_qp(i);
+		assert_int_equal(restore(NEW_PORT, 0), 0);
+	}
+	q = make_qp(rig.cfg.max_flows);
+	assert_int_equal(restore(NEW_PORT, 0), -ENOSPC);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST(a_flow_begins_where_it_was),
+		RIG_TEST(one_that_never_sends_is_home_at_once),
+		RIG_TEST(refusals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
