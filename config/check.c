@@ -55,6 +55,11 @@ bool hp3_config_valid_path(const char *s)
 	return s[0] == '/' && s[1] != '\0' && s[strlen(s) - 1] != '/';
 }
 
+bool hp3_config_valid_moved(const char *s)
+{
+	return s[0] == '\0' || strcmp(s, "off") == 0 || hp3_config_valid_path(s);
+}
+
 bool hp3_config_valid_key(const char *s)
 {
 	return *s == '\0' || (strlen(s) == 32 && strspn(s, "0123456789abcdefABCDEF") == 32);

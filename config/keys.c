@@ -132,6 +132,9 @@ static const struct hp3_ini_key keys[] = {
 	STRING(control, socket, "/run/hp3/hp3.sock", 1, hp3_config_valid_path,
 		"an absolute path, such as \"/run/hp3/hp3.sock\"",
 		"UNIX socket that hp3ctl talks to"),
+	STRING(control, moved, "", 0, hp3_config_valid_moved, "an absolute path, off, or nothing",
+		"file that tells an hp3d that comes after one that was killed where flows are; "
+		"off: none; empty: the socket's path with .moved behind it"),
 	INT(control, events_kept, "events", 4096, 16, 1048576, RESTART,
 		"latest decisions kept for hp3ctl events; samples of rounds that found nothing: "
 		"a quarter as many"),

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "app/hp3d/control/control.h"
+#include "app/hp3d/control/whereabouts.h"
 #include "app/hp3d/control/telemetry.h"
 #include "app/hp3d/control/watch.h"
 #include "app/hp3d/lcores/eal.h"
@@ -217,7 +218,7 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 
 	if (hp3d_ports_start(cfg) < 0)
 		return EXIT_FAILED;
-	if (hp3d_workers_start(cfg) < 0) {
+	if (hp3d_workers_start(cfg, hp3d_whereabouts_begin) < 0) {
 		hp3d_ports_stop();
 		return EXIT_FAILED;
 	}
@@ -230,6 +231,7 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 			reload(o, cfg);
 	}
 	away = hp3d_workers_stop(cfg, hp3d_control_poll);
+	hp3d_whereabouts_end();
 	hp3d_control_stop();
 	hp3d_watch_stop();
 	summary(away);

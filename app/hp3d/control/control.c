@@ -10,6 +10,7 @@
 #include "app/control/client.h"
 #include "app/control/socket.h"
 #include "app/hp3d/control/events.h"
+#include "app/hp3d/control/whereabouts.h"
 #include "app/hp3d/control/requests.h"
 #include "app/hp3d/control/watch.h"
 #include "app/hp3d/lcores/worker.h"
@@ -55,6 +56,12 @@ void hp3d_control_stop(void)
 	control.cfg = NULL;
 }
 
+static void note(const struct hp3d_event *e)
+{
+	hp3d_events_add(e);
+	hp3d_whereabouts_note(e);
+}
+
 static void take_events(void)
 {
 	struct hp3d_event ev[EVENTS_PER_TAKE];
@@ -65,7 +72,7 @@ static void take_events(void)
 		do {
 			n = hp3d_worker_events(w, ev, EVENTS_PER_TAKE);
 			for (unsigned k = 0; k < n; k++)
-				hp3d_events_add(&ev[k]);
+				note(&ev[k]);
 			taken += n;
 		} while (n && taken < EVENTS_PER_POLL);
 	}
@@ -130,6 +137,7 @@ void hp3d_control_poll(int timeout_ms)
 	polled[n + 1] = (struct pollfd){.fd = hp3d_watch_fd(), .events = POLLIN};
 	int rc = poll(polled, n + 2, timeout_ms);
 	take_events();
+	hp3d_whereabouts_poll();
 	if (rc < 0) /* interrupted by a signal: revents are undefined */
 		return;
 	if (polled[n + 1].revents & POLLIN)

@@ -156,10 +156,11 @@ no_memory:
 	return -1;
 }
 
-int hp3d_workers_start(const struct hp3_config *cfg)
+int hp3d_workers_start(const struct hp3_config *cfg, void (*before)(const struct hp3_config *cfg))
 {
 	if (hp3d_workers_make(cfg) < 0)
 		return -1;
+	before(cfg);
 	for (unsigned i = 0; i < hp3d_lcores.n; i++)
 		rte_eal_remote_launch(
 			hp3d_worker_run, &hp3d_lcores.workers[i], hp3d_lcores.workers[i].lcore);

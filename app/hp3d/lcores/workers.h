@@ -15,8 +15,9 @@
 #include "app/hp3d/lcores/worker.h"
 #include "config/config.h"
 
-/* Ports must be started. 0, or -1 after a message on stderr. */
-int hp3d_workers_start(const struct hp3_config *cfg);
+/* Ports must be started; `before` is called when all is made and no lcore runs yet. 0, or -1 after
+ * a message on stderr. */
+int hp3d_workers_start(const struct hp3_config *cfg, void (*before)(const struct hp3_config *cfg));
 /* Reloadable keys take effect on all lcores, between bursts. */
 void hp3d_workers_reload(const struct hp3_config *cfg);
 

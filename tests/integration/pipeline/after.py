@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an hp3d that was killed leaves to the next one: where flows are.
+
+usage: after.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
+"""
+import json
+import os
+import signal
+import time
+from cases import Wired, run
+from harness import TWO_LCORES, wait_for
+
+
+class After(Wired):
+    def file(self, d):
+        return d.socket + ".moved"
+
+    def moved_and_killed(self, **sections):
+        """Three flows, two of them moved, everything acknowledged; hp3d is killed."""
+        d = self.start(**sections)
+        a, b = self.endpoints(qps=3, pairs=3)
+        a.tell("send 1000000")
+        flows = sorted(d.paired(3))
+        ports = [self.port(0), self.port(0)]
+        for flow, port in zip(flows, ports):
+            self.move(d, flow, port)
+        self.seen_on(b, flows, ports)
+        self.settle(a)
+        wait_for("the file", lambda: os.path.exists(self.file(d)) and len(self.kept(d)) == 2)
+        self.assertEqual(os.stat(self.file(d)).st_mode & 0o777, 0o600)
+        self.assertEqual(self.kept(d), dict(zip(flows, ports)))
+        d.process.send_signal(signal.SIGKILL)
+        d.process.wait()
+        os.unlink(d.socket)
+        return d, a, b, flows, ports
+
+    def kept(self, d):
+        with open(self.file(d)) as f:
+            return {e["flow"]: e["port"] for e in json.load(f)["flows"]}
+
+    def seen_on(self, b, flows, ports):
+        wait_for("packets on the new ports", lambda: {
+            q["ports"][-1][0] for q in b.report()["qps"]} >= set(ports))
+
+    def again(self, d):
+        d.begin()
+        d.up()
+
+    def test_flows_go_on_where_they_were(self):
+        for eal in ({}, TWO_LCORES):
+            with self.subTest(eal=eal):
+                d, a, b, flows, ports = self.moved_and_killed(eal=eal)
+                before = [len(q["ports"]) for q in b.report()["qps"]]
+                self.again(d)
+                self.assertIn("2 of 2 flows go on where an hp3d before had moved them", d.output())
+                self.assertEqual({f["flow"]: f["port"] for f in d.flows()}, dict(zip(flows, ports)))
+                a.tell("send 1000000")
+                self.assertEqual(sorted(d.paired(3)), flows)
+                self.settle(a)
+                _, rb = self.whole(a, b)
+                self.assertEqual([len(q["ports"]) for q in rb["qps"]], before)  # no packet went elsewhere
+                a.tell("send 1000000")
+                self.assertIn("0 flows not brought home", self.stop(d))
+                self.assertFalse(os.path.exists(self.file(d)))
+                a.kill()
+                b.kill()
+
+    def test_flows_that_never_send_again_delay_no_stop(self):
+        d, a, _, _, _ = self.moved_and_killed(control={"stop_drain_ms": 20000})
+        a.kill()
+        self.again(d)
+        since = time.monotonic()
+        self.assertIn("0 flows not brought home", self.stop(d))
+        self.assertLess(time.monotonic() - since, 15)
+        self.assertFalse(os.path.exists(self.file(d)))
+
+    def test_a_file_that_cannot_be_used(self):
+        d, a, b, flows, _ = self.moved_and_killed()
+        with open(self.file(d)) as f:
+            sound = f.read()
+        other = json.loads(sound)
+        other["boot"] = "0" * 36
+        newer = json.loads(sound)
+        newer["v"] = 2
+        strange = json.loads(sound)
+        strange["flows"] = [{"flow": flows[0], "port": 70000, "replies": 0}, {"flow": 7}, "x",
+                            {"flow": "rail9" + flows[1][5:], "port": 50000, "replies": 0}]
+        for text, mode, says in ((sound[:-20], 0o600, "not used, it is damaged"),
+                                 (sound, 0o620, "not used, others may have written it"),
+                                 (json.dumps(other), 0o600, "not used, the machine has booted since"),
+                                 (json.dumps(newer), 0o600, "not used, it is of another version of hp3d"),
+                                 (json.dumps(strange), 0o600, "0 of 4 flows go on")):
+            with self.subTest(says=says):
+                with open(self.file(d), "w") as f:
+                    f.write(text)
+                os.chmod(self.file(d), mode)
+                self.again(d)
+                self.assertIn(says, d.output())
+                self.assertEqual(d.flows(), [])
+                self.stop(d)
+        os.symlink("/etc/passwd", self.file(d))
+        self.again(d)
+        self.assertIn("not used, Too many levels of symbolic links", d.output())
+        self.stop(d)
+
+    def test_no_file_is_wanted(self):
+        d = self.start(control={"moved": "off"})
+        a, b = self.endpoints(qps=1)
+        a.tell("send 1000000")
+        flow, = d.paired(1)
+        self.move(d, flow, self.port(0))
+        time.sleep(0.3)
+        self.assertFalse(os.path.exists(self.file(d)))
+        self.settle(a)
+        self.whole(a, b)
+        self.stop(d)
+
+
+if __name__ == "__main__":
+    run()
