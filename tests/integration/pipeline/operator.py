@@ -153,7 +153,7 @@ class Operator(Wired):
     def check_did_you_mean(self):
         for args, wanted in ((("flow",), "flows"), (("halth",), "health"), (("mvoe", "0x200"), "move"),
                              (("flows", "--srot", "rate"), "sort"), (("flows", "--sort", "marks"), "marked"),
-                             (("events", "--type", "swich"), "switch")):
+                             (("events", "--type", "swetch"), "switch")):
             self.assertIn(f"did you mean {wanted}?", self.d.ctl(*args, code=2).stderr)
         for asked, wanted in (("polcy", "policy"), ("max_flow", "max_flows"), ("policy.mod", "mode")):
             self.assertIn(f"did you mean {wanted}?", self.d.ctl("config", asked, code=4).stderr)
@@ -163,7 +163,7 @@ class Operator(Wired):
         self.assertEqual(self.d.json("config", "idle_age_ms"), [{"flows": {"idle_age_ms": 60000}}])
         c = Client(self.d.socket)
         self.addCleanup(c.close)
-        self.assertIn("did you mean switch?", c.ask(cmd="events", type="swich")["error"]["text"])
+        self.assertIn("did you mean switch?", c.ask(cmd="events", type="swetch")["error"]["text"])
         self.assertIn("did you mean flows?", c.ask(cmd="flwos")["error"]["text"])
 
 
