@@ -21,7 +21,7 @@ static int fail(int err, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	fputs("hp3d: control socket ", stderr);
+	fputs("hp3d: socket ", stderr);
 	vfprintf(stderr, fmt, ap);
 	fputc('\n', stderr);
 	va_end(ap);
@@ -37,7 +37,7 @@ static void parent(const char *path, char *dir)
 }
 
 /* mkdir -p */
-static int make_directory(const char *path, char *dir)
+static int make_directory(const struct hp3d_control_socket *s, char *dir)
 {
 	for (char *p = dir; p;) {
 		p = strchr(p + 1, '/');
@@ -45,10 +45,9 @@ static int make_directory(const char *path, char *dir)
 			*p = '\0';
 		if (mkdir(dir, 0755) < 0 && errno != EEXIST)
 			return fail(errno,
-				"%s: cannot create %s: %s; create it, or set socket= in [control] "
-				"to a "
+				"%s: cannot create %s: %s; create it, or set socket= in [%s] to a "
 				"place that can be written",
-				path, dir, strerror(errno));
+				s->addr.sun_path, dir, strerror(errno), s->section);
 		if (p)
 			*p = '/';
 	}
@@ -56,14 +55,14 @@ static int make_directory(const char *path, char *dir)
 }
 
 /* Returns the locked directory's descriptor. */
-static int lock_directory(const char *path, const char *dir)
+static int lock_directory(const struct hp3d_control_socket *s, const char *dir)
 {
+	const char *path = s->addr.sun_path;
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)
-		return fail(errno,
-			"%s: cannot open %s: %s; set socket= in [control] to another place", path,
-			dir, strerror(errno));
+		return fail(errno, "%s: cannot open %s: %s; set socket= in [%s] to another place",
+			path, dir, strerror(errno), s->section);
 	for (int i = 0; i < LOCK_TRIES; i++) {
 		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
 			return fd;
@@ -71,10 +70,9 @@ static int lock_directory(const char *path, const char *dir)
 	}
 	close(fd);
 	return fail(EAGAIN,
-		"%s: %s is locked by another process; try again, or set socket= in [control] to "
-		"another "
+		"%s: %s is locked by another process; try again, or set socket= in [%s] to another "
 		"directory",
-		path, dir);
+		path, dir, s->section);
 }
 
 /* Whether somebody listens there. 0 no, 1 yes, or a negative errno: cannot tell. */
@@ -91,32 +89,29 @@ static int served(const struct sockaddr_un *addr)
 }
 
 /* Removes a socket that nobody serves. */
-static int replace_stale(const struct sockaddr_un *addr)
+static int replace_stale(const struct hp3d_control_socket *s)
 {
-	const char *path = addr->sun_path;
+	const char *path = s->addr.sun_path;
 	struct stat st;
 	int rc;
 
 	if (lstat(path, &st) < 0)
-		return errno == ENOENT
-			       ? 0
-			       : fail(errno, "%s: %s; set socket= in [control] to another place",
-					 path, strerror(errno));
+		return errno == ENOENT ? 0
+				       : fail(errno, "%s: %s; set socket= in [%s] to another place",
+						 path, strerror(errno), s->section);
 	if (!S_ISSOCK(st.st_mode))
 		return fail(EEXIST,
-			"%s: the file exists and is no socket; remove it, or set socket= in "
-			"[control] to "
-			"another path",
-			path);
-	rc = served(addr);
+			"%s: the file exists and is no socket; remove it, or set socket= in [%s] "
+			"to another path",
+			path, s->section);
+	rc = served(&s->addr);
 	if (rc < 0)
 		return fail(-rc, "%s: %s; raise the limit of open files", path, strerror(-rc));
 	if (rc)
 		return fail(EADDRINUSE,
-			"%s: another process serves it; stop that one, or set socket= in [control] "
-			"(and "
+			"%s: another process serves it; stop that one, or set socket= in [%s] (and "
 			"file_prefix= in [eal]) to run beside it",
-			path);
+			path, s->section);
 	if (unlink(path) < 0 && errno != ENOENT)
 		return fail(errno, "%s: cannot remove the stale socket: %s; remove it by hand",
 			path, strerror(errno));
@@ -138,29 +133,29 @@ static int open_socket(struct hp3d_control_socket *s)
 	if (s->fd >= 0)
 		close(s->fd);
 	s->fd = -1;
-	return fail(err, "%s: %s; set socket= in [control] to a place that can be written",
-		s->addr.sun_path, strerror(err));
+	return fail(err, "%s: %s; set socket= in [%s] to a place that can be written",
+		s->addr.sun_path, strerror(err), s->section);
 }
 
-int hp3d_control_listen(struct hp3d_control_socket *s, const char *path)
+int hp3d_control_listen(struct hp3d_control_socket *s, const char *path, const char *section)
 {
 	char dir[sizeof(s->addr.sun_path)];
 	int lock, rc;
 
-	*s = (struct hp3d_control_socket){.fd = -1, .addr.sun_family = AF_UNIX};
+	*s = (struct hp3d_control_socket){.fd = -1, .section = section, .addr.sun_family = AF_UNIX};
 	if (strlen(path) >= sizeof(s->addr.sun_path) || *path != '/')
 		return fail(EINVAL,
-			"%s: set socket= in [control] to an absolute path of at most %zu bytes",
-			path, sizeof(s->addr.sun_path) - 1);
+			"%s: set socket= in [%s] to an absolute path of at most %zu bytes", path,
+			section, sizeof(s->addr.sun_path) - 1);
 	strcpy(s->addr.sun_path, path);
 	parent(path, dir);
-	rc = make_directory(path, dir);
+	rc = make_directory(s, dir);
 	if (rc < 0)
 		return rc;
-	lock = lock_directory(path, dir);
+	lock = lock_directory(s, dir);
 	if (lock < 0)
 		return lock;
-	rc = replace_stale(&s->addr);
+	rc = replace_stale(s);
 	if (rc == 0)
 		rc = open_socket(s);
 	close(lock);
@@ -179,7 +174,7 @@ void hp3d_control_unlisten(struct hp3d_control_socket *s)
 	s->fd = -1;
 	/* Somebody may have removed ours and put another in its place. */
 	parent(path, dir);
-	lock = lock_directory(path, dir);
+	lock = lock_directory(s, dir);
 	if (lock < 0)
 		return;
 	if (served(&s->addr) == 0)

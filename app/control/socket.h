@@ -15,12 +15,13 @@
 
 struct hp3d_control_socket {
 	int fd;
+	const char *section; /* of hp3.ini, whose key socket= names it */
 	struct sockaddr_un addr;
 };
 
 /* Creates missing directories, too. 0, or a negative errno after a message on stderr that names the
- * fix. */
-int hp3d_control_listen(struct hp3d_control_socket *s, const char *path);
+ * fix, socket= in this section of the configuration. */
+int hp3d_control_listen(struct hp3d_control_socket *s, const char *path, const char *section);
 /* Closes it and removes the file, unless another process serves that by now. */
 void hp3d_control_unlisten(struct hp3d_control_socket *s);
 

@@ -124,7 +124,7 @@ int hp3_fabric_run(const struct hp3_fabric_args *a, const struct hp3_topo *topo)
 		return 1;
 	snprintf(dir, sizeof(dir), "%s", a->socket);
 	if (hp3_fabric_attach(&fabric, a->devargs, dirname(dir)) == 0 &&
-		hp3d_control_listen(&control.listener, a->socket) == 0) {
+		hp3d_control_listen(&control.listener, a->socket, "control") == 0) {
 		fcntl(control.listener.fd, F_SETFL, O_NONBLOCK);
 		loop(&control);
 		for (unsigned i = 0; i < control.n; i++)

@@ -42,11 +42,11 @@ static void the_socket_is_ours_alone(void **state)
 	struct stat st;
 
 	in_directory(path, sizeof(path), "a/b/hp3.sock");
-	assert_int_equal(hp3d_control_listen(&s, path), 0);
+	assert_int_equal(hp3d_control_listen(&s, path, "control"), 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
 	/* A second one is refused and leaves the first alone. */
-	assert_int_equal(hp3d_control_listen(&second, path), -EADDRINUSE);
+	assert_int_equal(hp3d_control_listen(&second, path, "control"), -EADDRINUSE);
 	hp3d_control_unlisten(&second);
 	assert_int_equal(stat(path, &st), 0);
 	hp3d_control_unlisten(&s);
@@ -62,9 +62,9 @@ static void a_stale_socket_is_replaced_another_file_is_not(void **state)
 	struct stat st;
 
 	in_directory(path, sizeof(path), "hp3.sock");
-	assert_int_equal(hp3d_control_listen(&old, path), 0);
+	assert_int_equal(hp3d_control_listen(&old, path, "control"), 0);
 	close(old.fd); /* as a killed process leaves it */
-	assert_int_equal(hp3d_control_listen(&s, path), 0);
+	assert_int_equal(hp3d_control_listen(&s, path, "control"), 0);
 	/* The old one's clean-up, were it to come late, must not take the new socket away. */
 	old.fd = dup(s.fd);
 	hp3d_control_unlisten(&old);
@@ -73,9 +73,9 @@ static void a_stale_socket_is_replaced_another_file_is_not(void **state)
 
 	int fd = open(path, O_CREAT | O_WRONLY, 0600);
 	close(fd);
-	assert_int_equal(hp3d_control_listen(&s, path), -EEXIST);
+	assert_int_equal(hp3d_control_listen(&s, path, "control"), -EEXIST);
 	assert_int_equal(stat(path, &st), 0);
-	assert_int_equal(hp3d_control_listen(&s, "/proc/hp3/hp3.sock"), -ENOENT);
+	assert_int_equal(hp3d_control_listen(&s, "/proc/hp3/hp3.sock", "control"), -ENOENT);
 	remove_directory(path);
 }
 

@@ -36,7 +36,7 @@ int hp3d_control_start(const struct hp3_config *cfg)
 			cfg->control.events_kept);
 		return rc;
 	}
-	rc = hp3d_control_listen(&control.socket, cfg->control.socket);
+	rc = hp3d_control_listen(&control.socket, cfg->control.socket, "control");
 	if (rc < 0) {
 		hp3d_events_free();
 		return rc;
