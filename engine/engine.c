@@ -249,6 +249,11 @@ uint32_t hp3_engine_flows(const struct hp3_engine *e)
 	return e->nflows;
 }
 
+uint32_t hp3_engine_pairs(const struct hp3_engine *e)
+{
+	return e->pairs.used;
+}
+
 uint32_t hp3_engine_moves(const struct hp3_engine *e)
 {
 	return e->nmoving;

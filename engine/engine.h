@@ -438,6 +438,7 @@ uint32_t hp3_flow_find(const struct hp3_engine *e, const struct hp3_ends *ends, 
 
 const struct hp3_stats *hp3_engine_stats(const struct hp3_engine *e);
 uint32_t hp3_engine_flows(const struct hp3_engine *e); /* in use */
+uint32_t hp3_engine_pairs(const struct hp3_engine *e); /* address pairs in use */
 uint32_t hp3_engine_moves(const struct hp3_engine *e); /* rounds and moves in progress */
 uint32_t hp3_engine_moved(const struct hp3_engine *e); /* flows away from home */
 

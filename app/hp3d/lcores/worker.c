@@ -70,3 +70,8 @@ struct hp3d_worker_time hp3d_worker_time(const struct hp3d_worker *w)
 	return (struct hp3d_worker_time){__atomic_load_n(&w->own.time.busy_ns, __ATOMIC_RELAXED),
 		__atomic_load_n(&w->own.time.idle_ns, __ATOMIC_RELAXED)};
 }
+
+uint64_t hp3d_worker_round_at(const struct hp3d_worker *w)
+{
+	return __atomic_load_n(&w->own.round, __ATOMIC_RELAXED);
+}

@@ -36,5 +36,8 @@ struct hp3d_worker_time {
 	uint64_t idle_ns; /* others, sleep included */
 };
 struct hp3d_worker_time hp3d_worker_time(const struct hp3d_worker *w);
+/* When the latest round of its loop began (hp3d_now()): a sleeping lcore comes by, too, one that
+ * hangs does not. */
+uint64_t hp3d_worker_round_at(const struct hp3d_worker *w);
 
 #endif

@@ -55,6 +55,7 @@ static void report(struct hp3d_pipe *p, const struct hp3_event *ev)
 {
 	struct hp3d_event out = {.ev = *ev, .rail = p->rail, .worker = p->worker};
 
+	hp3d_tally_event(&p->tally, ev);
 	if (hp3_event_is_fruitless(ev))
 		count_fruitless(&p->c, (enum hp3_cause)ev->cause);
 	if (p->on_event == NULL)

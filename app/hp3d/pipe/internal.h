@@ -6,6 +6,7 @@
  * done beside them (act.c), commands (command.c), set-up (setup.c).
  */
 #include "app/hp3d/pipe/pipe.h"
+#include "app/hp3d/pipe/tally.h"
 
 #define HP3D_OUT_VECTOR 64u
 
@@ -32,6 +33,7 @@ struct hp3d_pipe {
 	struct hp3_acts acts;
 	struct hp3_pkt pkts[HP3D_BURST_MAX];
 	struct hp3_verdict verdicts[HP3D_BURST_MAX];
+	struct hp3d_tally tally;
 };
 
 /* What waits in the vector is handed over. */

@@ -92,6 +92,9 @@ void hp3d_pipe_home_all(struct hp3d_pipe *p, uint64_t now);
 
 struct hp3_engine *hp3d_pipe_engine(struct hp3d_pipe *p);
 struct hp3d_pipe_counters *hp3d_pipe_counters(struct hp3d_pipe *p);
+/* What its events add up to (tally.h). */
+struct hp3d_tally;
+const struct hp3d_tally *hp3d_pipe_tally(const struct hp3d_pipe *p);
 uint32_t hp3d_pipe_held_peak(const struct hp3d_pipe *p);
 
 #endif

@@ -98,6 +98,11 @@ struct hp3d_pipe_counters *hp3d_pipe_counters(struct hp3d_pipe *p)
 	return &p->c;
 }
 
+const struct hp3d_tally *hp3d_pipe_tally(const struct hp3d_pipe *p)
+{
+	return &p->tally;
+}
+
 uint32_t hp3d_pipe_held_peak(const struct hp3d_pipe *p)
 {
 	return p->held_peak;

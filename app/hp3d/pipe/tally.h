@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_TALLY_H
+#define HP3D_TALLY_H
+/*
+ * What a pipe's events add up to: how its moves ended and why they were made, and how long things
+ * took. Nothing here is touched by a packet in steady state, and nothing is lost where events are
+ * (their way to the control thread may be full). Written by the pipe's own thread; others may read
+ * single values at any time.
+ *
+ * Histograms have fixed memory: bucket k counts what took 2^k us or less and more than the bucket
+ * before, the last one whatever took longer still.
+ */
+#include "engine/event.h"
+
+#define HP3D_BUCKETS 24u /* with a bound: 1 us .. 8.4 s */
+
+struct hp3d_histogram {
+	uint64_t bucket[HP3D_BUCKETS + 1];
+	uint64_t sum_ns;
+};
+
+/* X(field, help) */
+#define HP3D_TIMES(X)                                                                              \
+	X(move_drain, "from the packet that closes the old path to the proof that it is empty")    \
+	X(move_hold, "for how long packets were held by a move, or by a message that waited")      \
+	X(move_decision, "from the wish to move to the new port; searches are part of it")         \
+	X(failover_stall, "from the last progress on a path to leaving it as dead")                \
+	X(probe_rtt, "round trips of the probes that were answered in time")
+
+struct hp3d_tally {
+	/* by cause, and by the event that ends a move: SWITCH, IDLE_SWITCH, RECOVER, EPOCH,
+	 * FAILOVER */
+	uint64_t moves[HP3_EV_MAX][HP3_CAUSE_MAX];
+	uint64_t observed[HP3_CAUSE_MAX]; /* moves that mode observe did not make */
+	uint64_t verdicts[HP3_PAYOFF_MAX];
+	uint64_t events[HP3_EV_MAX];
+#define X(field, help) struct hp3d_histogram field;
+	HP3D_TIMES(X)
+#undef X
+};
+
+/* The bucket of a time. */
+static inline unsigned hp3d_bucket_of(uint64_t ns)
+{
+	uint64_t us = ns > 0 ? (ns - 1) / 1000 : 0; /* rounded up, less one */
+	unsigned k = us > 0 ? 64u - (unsigned)__builtin_clzll(us) : 0;
+
+	return k < HP3D_BUCKETS ? k : HP3D_BUCKETS;
+}
+
+void hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *ev);
+
+#endif
