@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
+#include "config/address.h"
 #include "config/config.h"
 #include "config/keys.h"
 
@@ -63,6 +64,11 @@ bool hp3_config_valid_moved(const char *s)
 bool hp3_config_valid_key(const char *s)
 {
 	return *s == '\0' || (strlen(s) == 32 && strspn(s, "0123456789abcdefABCDEF") == 32);
+}
+
+bool hp3_config_valid_metrics_socket(const char *s)
+{
+	return strcmp(s, "auto") == 0 || strcmp(s, "off") == 0 || hp3_config_valid_path(s);
 }
 
 static bool good2(const struct hp3_ini_doc *doc, const char *sec1, const char *key1,
@@ -210,6 +216,20 @@ static void check_probes(struct hp3_ini_doc *doc, const struct hp3_config *c)
 			"such as 4795");
 }
 
+static void check_metrics(struct hp3_ini_doc *doc, const struct hp3_config *c)
+{
+	struct hp3_address a;
+
+	if (*c->metrics.listen == '\0' || c->metrics.remote == HP3_ON ||
+		!hp3_ini_good(doc, "metrics", "listen") ||
+		!hp3_address_parse(c->metrics.listen, &a) || a.loopback)
+		return;
+	hp3_ini_complain(doc, "metrics", "listen",
+		"%s is no loopback address, others could read the metrics: take 127.0.0.1:%u, or "
+		"set remote = on",
+		c->metrics.listen, a.port);
+}
+
 static bool same_device(const char *a, const char *b)
 {
 	size_t n = strcspn(a, ",");
@@ -259,6 +279,7 @@ void hp3_config_check_rules(struct hp3_ini_doc *doc, const void *obj, unsigned f
 	hp3_config_check_policy(doc, &c->engine);
 	check_placement(doc, &c->engine);
 	check_probes(doc, c);
+	check_metrics(doc, c);
 	check_devices(doc, c);
 	if (c->n_rails == 0 && (flags & HP3_CONFIG_NO_RAILS) == 0)
 		hp3_ini_complain(doc, NULL, NULL,

@@ -64,6 +64,12 @@ struct hp3_config {
 		uint32_t events_kept;
 		uint32_t stop_drain_ms;
 	} control;
+	struct {
+		char socket[108];
+		char listen[64];
+		enum hp3_onoff remote;
+		char sysfs[128];
+	} metrics;
 };
 
 #define HP3_CONFIG_NO_RAILS 1u /* flag: a file without a rail is complete (replay) */

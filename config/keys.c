@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table; its sections of policy are those of engine/policy.def. Order of the sections is order
  * in dumps and in hp3.ini. */
+#include "config/address.h"
 #include "config/config.h"
 #include "config/keys.h"
 #include "engine/policy.h"
@@ -63,6 +64,7 @@ static const struct hp3_ini_section sections[] = {
 #include "engine/policy.def"
 	{"probes", "Probes between hosts that run hp3d; all hosts of a fabric agree on these."},
 	{"control", "Control socket and shutdown."},
+	{"metrics", "Metrics for Prometheus and its like (hp3-metrics(7)), over HTTP at /metrics."},
 };
 
 static const struct hp3_ini_key keys[] = {
@@ -140,6 +142,21 @@ static const struct hp3_ini_key keys[] = {
 		"a quarter as many"),
 	INT(control, stop_drain_ms, "ms", 500, 0, 60000, RELOAD,
 		"longest time a clean stop spends on draining moved flows home"),
+
+	STRING(metrics, socket, "auto", 1, hp3_config_valid_metrics_socket,
+		"an absolute path, such as \"/run/hp3/hp3-metrics.sock\", or auto, or off",
+		"UNIX socket; auto: beside [control] socket, hp3.sock becomes hp3-metrics.sock; "
+		"off: none"),
+	STRING(metrics, listen, "", 0, hp3_address_is_valid,
+		"an address and a port, such as \"127.0.0.1:9795\" or \"[::1]:9795\"",
+		"TCP address and port, such as 127.0.0.1:9795 or [::1]:9795; empty: none"),
+	ENUM(metrics, remote, onoff, HP3_OFF, RESTART,
+		"let listen= be an address that other hosts reach: there is neither password nor "
+		"encryption"),
+	STRING(metrics, sysfs, "/sys", 1, hp3_config_valid_path,
+		"an absolute path, such as \"/sys\"",
+		"where sysfs is, whose class/infiniband has the counters of RNICs; another one "
+		"where the host's is mounted into a container"),
 };
 
 const struct hp3_ini_schema hp3_config_schema = {

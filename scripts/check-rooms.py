@@ -24,7 +24,8 @@ MAY = {room: BELOW | set(ENGINE[:i]) for i, room in enumerate(ENGINE)} | {
     "app/hp3d/lcores": HP3D,
     "app/hp3d/replay": HP3D,
     "app/hp3d/control": HP3D | {"app", "app/control", "app/watch", "app/hp3d/lcores"},
-    "app/hp3d": HP3D | {"app/hp3d/lcores", "app/hp3d/replay", "app/hp3d/control"},
+    "app/hp3d/metrics": HP3D | {"app/control", "app/hp3d/lcores", "app/hp3d/control"},
+    "app/hp3d": HP3D | {"app/hp3d/lcores", "app/hp3d/replay", "app/hp3d/control", "app/hp3d/metrics"},
 }
 MAY["engine/seek"].remove("engine/life")  # side by side: they know nothing of each other
 COMMON = {"engine/event.c"}  # for all

@@ -16,7 +16,18 @@ if [ "$(id -u)" != 0 ]; then
     exit 1
 fi
 echo "installing:$missing"
+# What is installed for its tools (prometheus) starts no service: not now, and not when the machine starts.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e $policy ]; then
+    trap 'rm -f $policy' EXIT
+    trap 'exit 1' HUP INT TERM
+    printf '#!/bin/sh\nexit 101\n' >$policy
+    chmod 755 $policy
+fi
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
 # shellcheck disable=SC2086
 apt-get install -y -qq --no-install-recommends $missing >/dev/null
+case " $missing " in
+*' prometheus '*) update-rc.d prometheus disable >/dev/null 2>&1 || echo 'install-deps: prometheus may start with the machine' >&2 ;;
+esac

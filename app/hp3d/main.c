@@ -14,6 +14,7 @@
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/ports.h"
 #include "app/hp3d/lcores/workers.h"
+#include "app/hp3d/metrics/metrics.h"
 #include "app/hp3d/pipe/pipe.h"
 #include "app/hp3d/replay/replay.h"
 
@@ -223,14 +224,16 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 		return EXIT_FAILED;
 	}
 	hp3d_telemetry_start(cfg);
-	if (hp3d_watch_start(cfg) < 0 || hp3d_control_start(cfg) < 0)
+	if (hp3d_watch_start(cfg) < 0 || hp3d_control_start(cfg) < 0 || hp3d_metrics_start(cfg) < 0)
 		stop_signal = -1;
 	while (stop_signal == 0) {
 		hp3d_control_poll(POLL_MS);
+		hp3d_metrics_beat();
 		if (reload_wanted)
 			reload(o, cfg);
 	}
 	away = hp3d_workers_stop(cfg, hp3d_control_poll);
+	hp3d_metrics_stop();
 	hp3d_whereabouts_end();
 	hp3d_control_stop();
 	hp3d_watch_stop();

@@ -59,7 +59,7 @@ static void names(void **state)
 		"f.ini:4: [pairng]: unknown section: did you mean [pairing]?\n");
 	expect(RAIL "[weather]\ncm = nonsense\n", 0,
 		"f.ini:4: [weather]: unknown section; known: [eal] [rail.NAME] [watch] [policy] "
-		"[flows] [pairing] [ppp] [rfr] [cc] [probes] [control]\n");
+		"[flows] [pairing] [ppp] [rfr] [cc] [probes] [control] [metrics]\n");
 	expect(RAIL "[eal.x]\n", 0, "f.ini:4: [eal.x]: unknown section: did you mean [eal]?\n");
 	expect("burst = 32\n" RAIL, 0,
 		"f.ini:1: burst = 32: key before the first section: write its [section] above "
@@ -226,6 +226,43 @@ static void rails(void **state)
 	expect(ini, 0, expected);
 }
 
+/* Metrics are for this host, unless somebody says otherwise. */
+static void addresses_of_metrics(void **state)
+{
+	static const char *const bad[] = {"9795", "127.0.0.1", "127.0.0.1:", "127.0.0.1:0",
+		"127.0.0.1:65536", "127.0.0.1:x", ":9795", "localhost:9795", "::1:9795", "[::1]",
+		"[::1:9795", "[]:9795", "127.1:9795", "[127.0.0.1]:9795", "127.0.0.1:000001"};
+	static const char *const good[] = {"listen = 0.0.0.0:9795\nremote = on",
+		"listen = 127.8.0.1:65535\nsocket = off", "listen = \"[::1]:1\"\nsocket = /run/m",
+		"listen = \"\"\nsocket = auto"};
+	char ini[512], expected[512];
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(ini, sizeof(ini), RAIL "[metrics]\nlisten = \"%s\"\n", bad[i]);
+		snprintf(expected, sizeof(expected),
+			"f.ini:5: [metrics] listen = \"%s\": not allowed: write an address and a "
+			"port, such as \"127.0.0.1:9795\" or \"[::1]:9795\"\n",
+			bad[i]);
+		expect(ini, 0, expected);
+	}
+	expect(RAIL "[metrics]\nlisten = 0.0.0.0:9795\n", 0,
+		"f.ini:5: [metrics] listen = 0.0.0.0:9795: 0.0.0.0:9795 is no loopback address, "
+		"others could read the metrics: take 127.0.0.1:9795, or set remote = on\n");
+	expect(RAIL "[metrics]\nlisten = \"[fd00::1]:80\"\n", 0,
+		"f.ini:5: [metrics] listen = \"[fd00::1]:80\": [fd00::1]:80 is no loopback "
+		"address, others could read the metrics: take 127.0.0.1:80, or set remote = on\n");
+	expect(RAIL "[metrics]\nsocket = metrics.sock\n", 0,
+		"f.ini:5: [metrics] socket = metrics.sock: not allowed: write an absolute path, "
+		"such as \"/run/hp3/hp3-metrics.sock\", or auto, or off\n");
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		struct hp3_config cfg;
+		struct hp3_config_errors errs = {0};
+
+		snprintf(ini, sizeof(ini), RAIL "[metrics]\n%s\n", good[i]);
+		assert_int_equal(hp3_config_parse("f.ini", ini, strlen(ini), 0, &cfg, &errs), 0);
+	}
+}
+
 static void rules_between_keys(void **state)
 {
 	expect(RAIL "[eal]\nmbufs = 65536\n", 0,
@@ -323,6 +360,7 @@ int main(void)
 		cmocka_unit_test(quotes),
 		cmocka_unit_test(lines),
 		cmocka_unit_test(rails),
+		cmocka_unit_test(addresses_of_metrics),
 		cmocka_unit_test(rules_between_keys),
 		cmocka_unit_test(lcores_hold_from_one_pool),
 		cmocka_unit_test(all_in_line_order),

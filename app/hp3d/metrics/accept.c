@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/metrics/accept.h"
+#include <ctype.h>
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+#define WHOLE   1000 /* quality is counted in thousandths */
+#define VERSION "1.0.0"
+
+struct word {
+	const char *at;
+	size_t n;
+};
+
+static bool is(struct word w, const char *text)
+{
+	return w.n == strlen(text) && strncasecmp(w.at, text, w.n) == 0;
+}
+
+/* What stands before one of `ends`, without blanks and quotes around; *s goes behind it. */
+static struct word take(const char **s, const char *ends)
+{
+	struct word w = {*s, strcspn(*s, ends)};
+
+	*s += w.n;
+	while (w.n > 0 && (isspace((unsigned char)*w.at) || *w.at == '"')) {
+		w.at++;
+		w.n--;
+	}
+	while (w.n > 0 && (isspace((unsigned char)w.at[w.n - 1]) || w.at[w.n - 1] == '"'))
+		w.n--;
+	return w;
+}
+
+/* "1", "0.5", "0.125"; what is no number counts as 0: not wanted. */
+static int quality(struct word w)
+{
+	int q, digit = WHOLE / 10;
+
+	if (w.n == 0 || (*w.at != '0' && *w.at != '1') || (w.n > 1 && w.at[1] != '.'))
+		return 0;
+	q = (*w.at - '0') * WHOLE;
+	for (size_t i = 2; i < w.n && i < 5; i++, digit /= 10) {
+		if (!isdigit((unsigned char)w.at[i]))
+			return 0;
+		q += (w.at[i] - '0') * digit;
+	}
+	return q < WHOLE ? q : WHOLE;
+}
+
+bool hp3d_accepts_openmetrics(const char *accept)
+{
+	int open = 0, text = 0;
+
+	for (const char *s = accept != NULL ? accept : ""; *s != '\0'; s += *s == ',') {
+		struct word type = take(&s, ";,");
+		bool ours = true;
+		int q = WHOLE;
+
+		while (*s == ';') {
+			struct word key, value = {"", 0};
+
+			s++;
+			key = take(&s, "=;,");
+			if (*s == '=') {
+				s++;
+				value = take(&s, ";,");
+			}
+			if (is(key, "q"))
+				q = quality(value);
+			else if (is(key, "version"))
+				ours = is(value, VERSION);
+		}
+		if (is(type, "application/openmetrics-text") && ours && q > open)
+			open = q;
+		if ((is(type, "text/plain") || is(type, "text/*")) && q > text)
+			text = q;
+	}
+	return open > 0 && open >= text;
+}

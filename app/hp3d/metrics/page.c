@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/metrics/page.h"
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_CAP 65536u
+
+static bool make_room(struct hp3d_page *p, size_t n)
+{
+	size_t cap = p->cap > 0 ? p->cap : FIRST_CAP;
+	char *text;
+
+	if (p->failed)
+		return false;
+	while (cap < p->len + n)
+		cap *= 2;
+	if (cap == p->cap)
+		return true;
+	text = realloc(p->text, cap);
+	if (text == NULL) {
+		p->failed = true;
+		return false;
+	}
+	p->text = text;
+	p->cap = cap;
+	return true;
+}
+
+static void add(struct hp3d_page *p, const char *s, size_t n)
+{
+	if (!make_room(p, n))
+		return;
+	memcpy(p->text + p->len, s, n);
+	p->len += n;
+}
+
+static void put(struct hp3d_page *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void put(struct hp3d_page *p, const char *fmt, ...)
+{
+	char piece[256];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(piece, sizeof(piece), fmt, ap);
+	va_end(ap);
+	if (n >= 0 && (size_t)n < sizeof(piece))
+		add(p, piece, (size_t)n);
+	else
+		p->failed = true;
+}
+
+/* Backslash and newline, and in quotes the quote, stand behind a backslash. OpenMetrics wants it of
+ * HELP's quotes, too. */
+static void put_escaped(struct hp3d_page *p, const char *s, bool quotes)
+{
+	const char *special = quotes ? "\\\n\"" : "\\\n";
+
+	for (;; s++) {
+		size_t plain = strcspn(s, special);
+
+		add(p, s, plain);
+		s += plain;
+		if (*s == '\0')
+			return;
+		put(p, "\\%c", *s == '\n' ? 'n' : *s);
+	}
+}
+
+/* What samples have behind the name of the family. */
+static const char *suffix(const struct hp3d_metric *m)
+{
+	switch (m->type) {
+	case HP3D_METRIC_COUNTER:
+		return "_total";
+	case HP3D_METRIC_INFO:
+		return "_info";
+	default:
+		return "";
+	}
+}
+
+static void put_head(struct hp3d_page *p)
+{
+	const struct hp3d_metric *m = p->metric;
+	const char *type = hp3d_metric_type_name(m->type), *unit = hp3d_metric_unit(m);
+	const char *behind = p->openmetrics ? "" : suffix(m);
+
+	if (m->type == HP3D_METRIC_INFO && !p->openmetrics)
+		type = hp3d_metric_type_name(HP3D_METRIC_GAUGE);
+	put(p, "# HELP %s%s ", m->name, behind);
+	put_escaped(p, m->help, p->openmetrics);
+	put(p, "\n# TYPE %s%s %s\n", m->name, behind, type);
+	if (p->openmetrics && *unit != '\0')
+		put(p, "# UNIT %s %s\n", m->name, unit);
+	p->begun = true;
+}
+
+/* NAME{LABELS,le="LE"}, le NULL: none. */
+static void put_name(
+	struct hp3d_page *p, const char *behind, const struct hp3d_labels *labels, const char *le)
+{
+	const char *name = p->metric->labels;
+	char open = '{';
+
+	if (!p->begun)
+		put_head(p);
+	put(p, "%s%s", p->metric->name, behind);
+	for (unsigned i = 0; *name != '\0'; i++) {
+		size_t n = strcspn(name, ",");
+
+		put(p, "%c%.*s=\"", open, (int)n, name);
+		put_escaped(p, labels->value[i], true);
+		put(p, "\"");
+		open = ',';
+		name += n + (name[n] == ',');
+	}
+	if (le != NULL)
+		put(p, "%cle=\"%s\"", open, le);
+	put(p, open == ',' || le != NULL ? "} " : " ");
+}
+
+void hp3d_page_family(struct hp3d_page *p, const struct hp3d_metric *m)
+{
+	p->metric = m;
+	p->begun = false;
+}
+
+void hp3d_page_count(struct hp3d_page *p, struct hp3d_labels labels, uint64_t value)
+{
+	put_name(p, suffix(p->metric), &labels, NULL);
+	put(p, "%" PRIu64 "\n", value);
+}
+
+void hp3d_page_number(struct hp3d_page *p, struct hp3d_labels labels, double value)
+{
+	put_name(p, suffix(p->metric), &labels, NULL);
+	put(p, "%.15g\n", value);
+}
+
+void hp3d_page_histogram(
+	struct hp3d_page *p, struct hp3d_labels labels, const struct hp3d_histogram *h)
+{
+	uint64_t count = 0;
+	char le[32];
+
+	for (unsigned k = 0; k <= HP3D_BUCKETS; k++) {
+		count += h->bucket[k];
+		snprintf(le, sizeof(le), "%.9g", (double)(UINT64_C(1) << k) / 1e6);
+		put_name(p, "_bucket", &labels, k < HP3D_BUCKETS ? le : "+Inf");
+		put(p, "%" PRIu64 "\n", count);
+	}
+	put_name(p, "_sum", &labels, NULL);
+	put(p, "%.15g\n", (double)h->sum_ns / 1e9);
+	put_name(p, "_count", &labels, NULL);
+	put(p, "%" PRIu64 "\n", count);
+}
+
+bool hp3d_page_end(struct hp3d_page *p)
+{
+	if (p->openmetrics)
+		put(p, "# EOF\n");
+	return !p->failed;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_METRICS_PAGE_H
+#define HP3D_METRICS_PAGE_H
+/*
+ * A page of metrics in the making: families in the order of the table, each with its samples, in
+ * OpenMetrics 1.0.0 or Prometheus' text format 0.0.4. The two differ in the names that TYPE and
+ * HELP bear (OpenMetrics: a counter's without _total), in UNIT, in the type of an info, and in the
+ * last line.
+ *
+ * A family without samples leaves nothing on the page. Once memory is out nothing more is written,
+ * and hp3d_page_end() says so.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "app/hp3d/metrics/table.h"
+#include "app/hp3d/pipe/tally.h"
+
+#define HP3D_LABELS_MAX 3u
+
+struct hp3d_page {
+	char *text; /* len bytes; the caller frees it */
+	size_t len, cap;
+	bool openmetrics, failed;
+	const struct hp3d_metric *metric; /* the family */
+	bool begun; /* its head is written */
+};
+
+/* Values of the row's labels, in its order. */
+struct hp3d_labels {
+	const char *value[HP3D_LABELS_MAX];
+};
+
+void hp3d_page_family(struct hp3d_page *p, const struct hp3d_metric *m);
+void hp3d_page_count(struct hp3d_page *p, struct hp3d_labels labels, uint64_t value);
+void hp3d_page_number(struct hp3d_page *p, struct hp3d_labels labels, double value);
+void hp3d_page_histogram(
+	struct hp3d_page *p, struct hp3d_labels labels, const struct hp3d_histogram *h);
+/* True: the page is whole. */
+bool hp3d_page_end(struct hp3d_page *p);
+
+#endif

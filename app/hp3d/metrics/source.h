@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_METRICS_SOURCE_H
+#define HP3D_METRICS_SOURCE_H
+/*
+ * Where metrics come from. A reader adds the samples of a row of metrics.def to the page; it may
+ * read single counters of workers and pipes, ask DPDK and the kernel, and waits for nobody.
+ */
+#include "app/hp3d/metrics/table.h"
+#include "config/config.h"
+
+enum hp3d_pool_value { HP3D_POOL_SIZE, HP3D_POOL_FREE };
+enum hp3d_table_value {
+	HP3D_TABLE_FLOWS,
+	HP3D_TABLE_FLOWS_MAX,
+	HP3D_TABLE_MOVED,
+	HP3D_TABLE_MOVING,
+	HP3D_TABLE_PAIRS,
+	HP3D_TABLE_PAIRS_MAX
+};
+
+struct hp3d_source {
+	const struct hp3_config *cfg;
+	double started; /* Unix time */
+	uint64_t beat; /* atomic; hp3d_now() when the control thread came round last */
+};
+
+/* The whole page into `page`, which is begun; false: no memory. */
+bool hp3d_source_read(struct hp3d_page *page, const struct hp3d_source *from);
+
+#define HP3D_READERS(X)                                                                            \
+	X(build)                                                                                   \
+	X(mode)                                                                                    \
+	X(started)                                                                                 \
+	X(cpu)                                                                                     \
+	X(memory)                                                                                  \
+	X(heartbeat)                                                                               \
+	X(lcore_time)                                                                              \
+	X(events_lost)                                                                             \
+	X(pool)                                                                                    \
+	X(watch)                                                                                   \
+	X(packets)                                                                                 \
+	X(bytes)                                                                                   \
+	X(drops)                                                                                   \
+	X(classes)                                                                                 \
+	X(reasons)                                                                                 \
+	X(port_up)                                                                                 \
+	X(port_errors)                                                                             \
+	X(table)                                                                                   \
+	X(moves)                                                                                   \
+	X(observed)                                                                                \
+	X(verdicts)                                                                                \
+	X(fruitless)                                                                               \
+	X(events)                                                                                  \
+	X(times)                                                                                   \
+	X(rnic_ports)                                                                              \
+	X(rnic_counters)                                                                           \
+	X(engine)                                                                                  \
+	X(pipe)                                                                                    \
+	X(responder)                                                                               \
+	X(agent)
+
+#define X(name)                                                                                    \
+	void hp3d_read_##name(struct hp3d_page *page, const struct hp3d_source *from, size_t which);
+HP3D_READERS(X)
+#undef X
+
+#endif

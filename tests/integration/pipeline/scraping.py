@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Asking hp3d for its metrics, and reading what it says."""
+import http.client
+import re
+import socket
+import subprocess
+
+OPENMETRICS = "application/openmetrics-text; version=1.0.0"
+SAMPLE = re.compile(r'([a-z_:][a-z0-9_:]*)(?:\{((?:[a-z_]+="(?:[^"\\]|\\.)*",?)*)\})? (\S+)')
+LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
+
+
+def loopback():
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path, timeout=20):
+        super().__init__("hp3", timeout=timeout)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+def metrics_socket(daemon):
+    """Where [metrics] socket = auto is."""
+    return daemon.socket.removesuffix(".sock") + "-metrics.sock"
+
+
+def ask(where, path="/metrics", method="GET", body=None, **headers):
+    """The response, its text read; `where`: a path, or an address and port."""
+    connection = UnixConnection(where) if isinstance(where, str) else http.client.HTTPConnection(*where, timeout=20)
+    try:
+        connection.request(method, path, body, headers)
+        response = connection.getresponse()
+        response.text = response.read().decode()
+        return response
+    finally:
+        connection.close()
+
+
+def samples(text):
+    """{(name, ((label, value), ...)): value}; a line that is none raises."""
+    found = {}
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        match = SAMPLE.fullmatch(line)
+        if match is None:
+            raise AssertionError("no sample: " + line)
+        key = match[1], tuple(sorted(LABEL.findall(match[2] or "")))
+        if key in found:
+            raise AssertionError("twice: " + line)
+        found[key] = float(match[3])
+    return found
+
+
+def value(found, name, **labels):
+    """The one sample of this name and these labels, or the sum of those that have these labels."""
+    wanted = set(labels.items())
+    hits = [v for (n, have), v in found.items() if n == name and wanted <= set(have)]
+    if not hits:
+        raise AssertionError(f"no {name} {labels}")
+    return sum(hits)
+
+
+def promtool(*args, text=None):
+    """What it says; it must find nothing wrong."""
+    run = subprocess.run(["promtool", *args], input=text, capture_output=True, text=True, timeout=60)
+    if run.returncode != 0 or run.stderr.strip():
+        raise AssertionError(f"promtool {' '.join(args)}: {run.returncode}: {run.stdout}{run.stderr}")
+    return run.stdout
