@@ -61,6 +61,11 @@ bool hp3_config_valid_moved(const char *s)
 	return s[0] == '\0' || strcmp(s, "off") == 0 || hp3_config_valid_path(s);
 }
 
+bool hp3_config_valid_log(const char *s)
+{
+	return strcmp(s, "off") == 0 || hp3_config_valid_path(s);
+}
+
 bool hp3_config_valid_key(const char *s)
 {
 	return *s == '\0' || (strlen(s) == 32 && strspn(s, "0123456789abcdefABCDEF") == 32);

@@ -19,6 +19,7 @@
 enum hp3_onoff { HP3_OFF = 0, HP3_ON = 1 };
 enum hp3_spread { HP3_SPREAD_NIC, HP3_SPREAD_SOFTWARE };
 enum hp3_idle { HP3_IDLE_POLL, HP3_IDLE_SLEEP };
+enum hp3_capabilities { HP3_CAPABILITIES_DROP, HP3_CAPABILITIES_KEEP };
 enum hp3_watch_verbs { HP3_WATCH_AUTO, HP3_WATCH_KERNEL, HP3_WATCH_LIBRARY, HP3_WATCH_OFF };
 struct hp3_config_rail {
 	char name[16];
@@ -70,6 +71,13 @@ struct hp3_config {
 		enum hp3_onoff remote;
 		char sysfs[128];
 	} metrics;
+	struct {
+		char audit[HP3_INI_VALUE_MAX];
+		uint32_t records_per_second;
+	} log;
+	struct {
+		enum hp3_capabilities capabilities;
+	} service;
 };
 
 #define HP3_CONFIG_NO_RAILS 1u /* flag: a file without a rail is complete (replay) */

@@ -11,6 +11,9 @@ static const char *const spread[] = {
 	[HP3_SPREAD_NIC] = "nic", [HP3_SPREAD_SOFTWARE] = "software", NULL};
 static const char *const idle[] = {[HP3_IDLE_POLL] = "poll", [HP3_IDLE_SLEEP] = "sleep", NULL};
 
+static const char *const capabilities[] = {
+	[HP3_CAPABILITIES_DROP] = "drop", [HP3_CAPABILITIES_KEEP] = "keep", NULL};
+
 static const char *const verbs[] = {[HP3_WATCH_AUTO] = "auto",
 	[HP3_WATCH_KERNEL] = "kernel",
 	[HP3_WATCH_LIBRARY] = "library",
@@ -65,6 +68,8 @@ static const struct hp3_ini_section sections[] = {
 	{"probes", "Probes between hosts that run hp3d; all hosts of a fabric agree on these."},
 	{"control", "Control socket and shutdown."},
 	{"metrics", "Metrics for Prometheus and its like (hp3-metrics(7)), over HTTP at /metrics."},
+	{"log", "What is kept of moves, failovers and refusals when hp3d is gone."},
+	{"service", "hp3d as a service of the host."},
 };
 
 static const struct hp3_ini_key keys[] = {
@@ -157,6 +162,19 @@ static const struct hp3_ini_key keys[] = {
 		"an absolute path, such as \"/sys\"",
 		"where sysfs is, whose class/infiniband has the counters of RNICs; another one "
 		"where the host's is mounted into a container"),
+
+	STRING(log, audit, "/var/log/hp3/audit.log", 1, hp3_config_valid_log,
+		"an absolute path, such as \"/var/log/hp3/audit.log\", or \"off\"",
+		"file to which every decision is appended, a line of JSON each; off: none. Its "
+		"directory has to exist; SIGHUP opens it anew"),
+	INT(log, records_per_second, "records/s", 100, 1, 10000, RELOAD,
+		"most records in the audit log and the journal, on average; ten times as many at "
+		"once. What is more is counted"),
+
+	ENUM(service, capabilities, capabilities, HP3_CAPABILITIES_DROP, RESTART,
+		"drop: once packets pass hp3d gives up the capabilities (capabilities(7)) that it "
+		"needed to start, but for those that its ports and watchers go on to need; keep: "
+		"all stay"),
 };
 
 const struct hp3_ini_schema hp3_config_schema = {

@@ -17,6 +17,9 @@
 #include "app/hp3d/metrics/metrics.h"
 #include "app/hp3d/pipe/pipe.h"
 #include "app/hp3d/replay/replay.h"
+#include "app/hp3d/service/capabilities.h"
+#include "app/hp3d/service/service.h"
+#include "app/record/record.h"
 
 #define DEFAULT_CONFIG "/etc/hp3/hp3.ini"
 #define POLL_MS        50
@@ -197,24 +200,43 @@ static void tell_change(void *arg, const struct hp3_config_change *c)
 		c->key->reloadable ? "" : ": needs a restart, unchanged");
 }
 
-/* A file with errors changes nothing. */
+static struct hp3_record_options record_options(const struct hp3_config *cfg)
+{
+	return (struct hp3_record_options){
+		.audit = cfg->log.audit, .per_second = cfg->log.records_per_second};
+}
+
+/* A file with errors changes nothing, but the audit log is opened anew. */
 static void reload(const struct options *o, struct hp3_config *running)
 {
 	struct hp3_config wanted;
+	struct hp3_record_options record;
+	bool taken = load(o, &wanted) >= 0;
 
 	reload_wanted = 0;
-	if (load(o, &wanted) < 0) {
-		fprintf(stderr, "hp3d: reload refused, the configuration stays as it was\n");
-		return;
+	hp3d_service_reloading();
+	if (taken) {
+		hp3_config_diff_reload(running, &wanted, tell_change, NULL);
+		hp3_config_apply_reload(running, &wanted);
+		hp3d_workers_reload(running);
 	}
-	hp3_config_diff_reload(running, &wanted, tell_change, NULL);
-	hp3_config_apply_reload(running, &wanted);
-	hp3d_workers_reload(running);
-	fprintf(stderr, "hp3d: reloaded\n");
+	record = record_options(running);
+	hp3_record_reopen(&record);
+	hp3_record(HP3_RECORD_QUIET, "reload", json_pack("{s:b}", "taken", taken), "reload");
+	fprintf(stderr, "hp3d: %s\n",
+		taken ? "reloaded" : "reload refused, the configuration stays as it was");
+	hp3d_service_reloaded();
+}
+
+static void poll_all(int timeout_ms)
+{
+	hp3d_control_poll(timeout_ms);
+	hp3d_service_pulse();
 }
 
 static int serve(const struct options *o, struct hp3_config *cfg)
 {
+	struct hp3_record_options record = record_options(cfg);
 	unsigned away, used;
 
 	if (hp3d_ports_start(cfg) < 0)
@@ -224,20 +246,26 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 		return EXIT_FAILED;
 	}
 	hp3d_telemetry_start(cfg);
-	if (hp3d_watch_start(cfg) < 0 || hp3d_control_start(cfg) < 0 || hp3d_metrics_start(cfg) < 0)
+	if (hp3_record_start(&record) < 0 || hp3d_watch_start(cfg) < 0 ||
+		hp3d_control_start(cfg) < 0 || hp3d_metrics_start(cfg) < 0)
 		stop_signal = -1;
+	else
+		hp3d_service_start(cfg,
+			hp3d_capabilities_needed(cfg, strcmp(hp3d_watch_name(), "library") == 0));
 	while (stop_signal == 0) {
-		hp3d_control_poll(POLL_MS);
+		poll_all(POLL_MS);
 		hp3d_metrics_beat();
 		if (reload_wanted)
 			reload(o, cfg);
 	}
-	away = hp3d_workers_stop(cfg, hp3d_control_poll);
+	hp3d_service_stopping();
+	away = hp3d_workers_stop(cfg, poll_all);
 	hp3d_metrics_stop();
 	hp3d_whereabouts_end();
 	hp3d_control_stop();
 	hp3d_watch_stop();
 	summary(away);
+	hp3_record_stop();
 	hp3d_ports_stop();
 	used = hp3d_workers_free();
 	if (used > 0)

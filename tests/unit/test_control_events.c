@@ -12,6 +12,8 @@
 
 static const struct hp3d_events_wanted decisions = {0}, everything = {.all = true};
 
+#define WALL 1000000000000000000ull /* 2001-09-09T01:46:40Z */
+
 static struct hp3_config small_config(void)
 {
 	struct hp3_config cfg = {.control.events_kept = 16, .n_rails = 1};
@@ -33,7 +35,7 @@ static void events_are_numbered_and_the_latest_kept(void **state)
 	json_decref(list);
 	for (uint64_t i = 1; i <= 40; i++) {
 		struct hp3d_event ev = {.ev.type = HP3_EV_SWITCH, .ev.tag = i};
-		hp3d_events_add(&ev);
+		hp3d_events_add(&ev, WALL + ev.ev.t_ns);
 	}
 	assert_int_equal(hp3d_events_last(), 40);
 	list = hp3d_events_page(0, 5, &decisions, &next);
@@ -60,7 +62,7 @@ static void an_event_carries_its_evidence(void **state)
 {
 	struct hp3_config cfg = small_config();
 	struct hp3d_event ev = {
-		.ev = {.t_ns = 5,
+		.ev = {.t_ns = 5005,
 			.type = HP3_EV_RECOVER,
 			.cause = HP3_CAUSE_OPERATOR,
 			.reason = HP3_RFR_IN_NAK,
@@ -82,25 +84,28 @@ static void an_event_carries_its_evidence(void **state)
 	char *text;
 
 	assert_int_equal(hp3d_events_init(&cfg), 0);
-	hp3d_events_add(&ev);
+	hp3d_events_add(&ev, WALL + ev.ev.t_ns);
 	ev.ev.type = HP3_EV_PAIR;
 	ev.ev.pairing = HP3_PAIRING_CM;
 	ev.ev.lqpn = 0x11;
 	ev.ev.tag = 0;
-	hp3d_events_add(&ev);
+	hp3d_events_add(&ev, WALL + ev.ev.t_ns);
 	list = hp3d_events_page(0, 2, &decisions, &next);
 	text = json_dumps(json_array_get(list, 0), JSON_COMPACT);
 	assert_string_equal(text,
-		"{\"v\":1,\"seq\":1,\"t_ns\":5,\"flow\":\"rail0/10.9.0.1-10.9.0.2/0x00001c\","
+		"{\"v\":1,\"seq\":1,\"t_ns\":5005,\"time\":\"2001-09-09T01:46:40.000005Z\","
+		"\"flow\":"
+		"\"rail0/10.9.0.1-10.9.0.2/0x00001c\","
 		"\"type\":\"recover\",\"cause\":\"operator\",\"from\":50000,\"to\":50001,"
 		"\"reason\":\"nak\",\"evidence\":{\"drain_ns\":7,\"held_pkts\":9,\"held_bytes\":10,"
 		"\"wait_ns\":6,\"close_psn\":8},\"outcome\":\"kept\",\"tag\":11}");
 	free(text);
 	text = json_dumps(json_array_get(list, 1), JSON_COMPACT);
-	assert_string_equal(text,
-		"{\"v\":1,\"seq\":2,\"t_ns\":5,\"flow\":\"rail0/10.9.0.1-10.9.0.2/0x00001c\","
-		"\"type\":\"pair\",\"evidence\":{\"by\":\"cm\",\"local_qpn\":17},"
-		"\"outcome\":\"paired\"}");
+	assert_string_equal(text, "{\"v\":1,\"seq\":2,\"t_ns\":5005,\"time\":\"2001-09-09T01:46:40."
+				  "000005Z\",\"flow\":"
+				  "\"rail0/10.9.0.1-10.9.0.2/0x00001c\","
+				  "\"type\":\"pair\",\"evidence\":{\"by\":\"cm\",\"local_qpn\":17},"
+				  "\"outcome\":\"paired\"}");
 	free(text);
 	json_decref(list);
 	hp3d_events_free();
@@ -126,7 +131,7 @@ static void happens(uint32_t flow, enum hp3_event_type type, enum hp3_cause caus
 {
 	struct hp3d_event e = of(flow, type, cause);
 
-	hp3d_events_add(&e);
+	hp3d_events_add(&e, WALL + e.ev.t_ns);
 }
 
 static void round_of(uint32_t flow, enum hp3_cause cause, enum hp3_round_outcome outcome)
@@ -137,7 +142,7 @@ static void round_of(uint32_t flow, enum hp3_cause cause, enum hp3_round_outcome
 	e.ev.n_probes = 2;
 	e.ev.probes[0] = (struct hp3_probe){.port = 50000, .state = HP3_PROBE_ANSWERED};
 	e.ev.probes[1] = (struct hp3_probe){.port = 50001, .state = HP3_PROBE_ANSWERED};
-	hp3d_events_add(&e);
+	hp3d_events_add(&e, WALL + e.ev.t_ns);
 }
 
 /* The port in use lost its probe, another one answered. */
@@ -149,7 +154,7 @@ static void dead_round_of(uint32_t flow)
 	e.ev.n_probes = 2;
 	e.ev.probes[0] = (struct hp3_probe){.port = 50000, .state = HP3_PROBE_LOST};
 	e.ev.probes[1] = (struct hp3_probe){.port = 50001, .state = HP3_PROBE_ANSWERED};
-	hp3d_events_add(&e);
+	hp3d_events_add(&e, WALL + e.ev.t_ns);
 }
 
 /* The end of such a round. */
@@ -158,7 +163,7 @@ static void stays(uint32_t flow, enum hp3_cause cause)
 	struct hp3d_event e = of(flow, HP3_EV_RECOVER, cause);
 
 	e.ev.reason = HP3_RFR_IN_NO_BETTER;
-	hp3d_events_add(&e);
+	hp3d_events_add(&e, WALL + e.ev.t_ns);
 }
 
 static const char *type_of(json_t *list, size_t i)

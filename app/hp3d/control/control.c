@@ -13,7 +13,9 @@
 #include "app/hp3d/control/whereabouts.h"
 #include "app/hp3d/control/requests.h"
 #include "app/hp3d/control/watch.h"
+#include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/worker.h"
+#include "app/record/wall.h"
 
 #define CLIENTS_MAX     64u
 #define EVENTS_PER_TAKE 32u
@@ -56,14 +58,16 @@ void hp3d_control_stop(void)
 	control.cfg = NULL;
 }
 
-static void note(const struct hp3d_event *e)
+static void note(const struct hp3d_event *e, uint64_t wall_ns)
 {
-	hp3d_events_add(e);
+	hp3d_events_add(e, wall_ns);
 	hp3d_whereabouts_note(e);
 }
 
 static void take_events(void)
 {
+	/* What the wall clock shows is what the events' clock shows, and this. */
+	uint64_t apart = hp3_wall_now() - hp3d_now();
 	struct hp3d_event ev[EVENTS_PER_TAKE];
 
 	for (unsigned i = 0; i < hp3d_worker_count(); i++) {
@@ -72,7 +76,7 @@ static void take_events(void)
 		do {
 			n = hp3d_worker_events(w, ev, EVENTS_PER_TAKE);
 			for (unsigned k = 0; k < n; k++)
-				note(&ev[k]);
+				note(&ev[k], ev[k].ev.t_ns + apart);
 			taken += n;
 		} while (n && taken < EVENTS_PER_POLL);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/control/event_json.h"
 #include <string.h>
+#include "app/record/wall.h"
 
 _Static_assert(sizeof(((struct hp3_config_rail *)0)->name) == HP3_FLOWID_RAIL_MAX, "rail names");
 
@@ -158,12 +159,13 @@ json_t *hp3d_event_json(const struct hp3_config *cfg, const struct hp3d_kept *k,
 {
 	const struct hp3_event *ev = &k->e.ev;
 	bool pairing = ev->type == HP3_EV_PAIR || ev->type == HP3_EV_UNPAIR;
-	char id[HP3_FLOWID_MAX];
+	char id[HP3_FLOWID_MAX], time[HP3_WALL_TEXT];
 	json_t *j;
 
 	hp3d_flow_name(cfg, k->e.rail, &k->e.flow, id);
-	j = json_pack("{s:i, s:I, s:I, s:s, s:s}", "v", 1, "seq", (json_int_t)k->seq, "t_ns",
-		(json_int_t)ev->t_ns, "flow", id, "type",
+	hp3_wall_text(k->wall_ns, time);
+	j = json_pack("{s:i, s:I, s:I, s:s, s:s, s:s}", "v", 1, "seq", (json_int_t)k->seq, "t_ns",
+		(json_int_t)ev->t_ns, "time", time, "flow", id, "type",
 		hp3_event_name((enum hp3_event_type)ev->type));
 	if (!j)
 		return NULL;

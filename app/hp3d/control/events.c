@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "app/hp3d/control/event_json.h"
+#include "app/hp3d/control/tell.h"
 
 #define SAMPLES_SHARE 4u /* of events_kept: one sample for so many decisions */
 #define FLOWS_SHARE   8u /* ... one flow remembered */
@@ -57,67 +58,6 @@ void hp3d_events_free(void)
 	memset(&kept, 0, sizeof(kept));
 }
 
-static uint64_t put(struct ring *r, const struct hp3d_event *e, uint64_t sample, uint32_t nth)
-{
-	r->at[r->n++ % r->cap] =
-		(struct hp3d_kept){.seq = ++kept.last, .sample = sample, .nth = nth, .e = *e};
-	return kept.last;
-}
-
-/* What the decision rests on gets its number now, so that whoever reads on sees it. */
-static void decide(struct hp3d_spell *spell, const struct hp3d_event *e)
-{
-	for (uint32_t i = 0; spell && i < spell->n_last; i++) {
-		const struct hp3d_kept *k = &spell->last[i];
-
-		if (hp3d_spell_rests_on(&e->ev, &k->e.ev))
-			put(&kept.decisions, &k->e, k->sample, 0);
-	}
-	put(&kept.decisions, e, 0, 0);
-	if (spell)
-		hp3d_spell_end(spell, &e->ev);
-}
-
-void hp3d_events_add(const struct hp3d_event *e)
-{
-	bool opens = e->ev.type == HP3_EV_ROUND || e->ev.type == HP3_EV_SEVERE ||
-		     (e->ev.type == HP3_EV_RECOVER && e->ev.reason == HP3_RFR_IN_NO_BETTER);
-	struct hp3d_spell *spell =
-		hp3d_spell_of(&kept.spells, e->rail, e->worker, e->ev.flow, e->ev.rqpn, opens);
-	struct hp3d_kept *k;
-	uint64_t sample;
-	uint32_t nth;
-
-	if (hp3d_spell_decision(spell, &e->ev)) {
-		decide(spell, e);
-		return;
-	}
-	k = hp3d_spell_add(spell, e, &nth);
-	sample = nth ? put(&kept.samples, e, 0, nth) : 0;
-	if (k)
-		k->sample = sample;
-}
-
-uint64_t hp3d_events_last(void)
-{
-	return kept.last;
-}
-
-json_t *hp3d_events_fruitless(unsigned rail, unsigned worker, const struct hp3_flow_info *f)
-{
-	const struct hp3d_spell *s =
-		hp3d_spell_of(&kept.spells, rail, worker, f->flow, f->rqpn, false);
-	json_t *j = json_object();
-
-	for (unsigned i = 0; s && i < HP3_CAUSE_MAX; i++)
-		if (s->fruitless[i])
-			json_object_set_new(j, hp3_cause_name((enum hp3_cause)i),
-				json_integer((json_int_t)s->fruitless[i]));
-	return j;
-}
-
-/* --- pages --- */
-
 static uint64_t oldest(const struct ring *r)
 {
 	return r->n > r->cap ? r->n - r->cap : 0;
@@ -161,6 +101,76 @@ static uint64_t ref_of(const struct hp3d_kept *k)
 	}
 	return 0;
 }
+
+static const struct hp3d_kept *put(struct ring *r, const struct hp3d_kept *k)
+{
+	struct hp3d_kept *at = &r->at[r->n++ % r->cap];
+
+	*at = *k;
+	at->seq = ++kept.last;
+	return at;
+}
+
+static void put_decision(const struct hp3d_kept *k)
+{
+	const struct hp3d_kept *at = put(&kept.decisions, k);
+
+	hp3d_tell_decision(kept.cfg, at, ref_of(at));
+}
+
+/* What the decision rests on gets its number now, so that whoever reads on sees it. */
+static void decide(struct hp3d_spell *spell, const struct hp3d_kept *decision)
+{
+	const struct hp3_event *ev = &decision->e.ev;
+
+	for (uint32_t i = 0; spell && i < spell->n_last; i++) {
+		if (hp3d_spell_rests_on(ev, &spell->last[i].e.ev))
+			put_decision(&spell->last[i]);
+	}
+	put_decision(decision);
+	if (spell)
+		hp3d_spell_end(spell, ev);
+}
+
+void hp3d_events_add(const struct hp3d_event *e, uint64_t wall_ns)
+{
+	struct hp3d_kept now = {.wall_ns = wall_ns, .e = *e};
+	bool opens = e->ev.type == HP3_EV_ROUND || e->ev.type == HP3_EV_SEVERE ||
+		     (e->ev.type == HP3_EV_RECOVER && e->ev.reason == HP3_RFR_IN_NO_BETTER);
+	struct hp3d_spell *spell =
+		hp3d_spell_of(&kept.spells, e->rail, e->worker, e->ev.flow, e->ev.rqpn, opens);
+	struct hp3d_kept *k;
+	uint64_t sample;
+
+	if (hp3d_spell_decision(spell, &e->ev)) {
+		decide(spell, &now);
+		return;
+	}
+	k = hp3d_spell_add(spell, e, wall_ns, &now.nth);
+	sample = now.nth ? put(&kept.samples, &now)->seq : 0;
+	if (k)
+		k->sample = sample;
+}
+
+uint64_t hp3d_events_last(void)
+{
+	return kept.last;
+}
+
+json_t *hp3d_events_fruitless(unsigned rail, unsigned worker, const struct hp3_flow_info *f)
+{
+	const struct hp3d_spell *s =
+		hp3d_spell_of(&kept.spells, rail, worker, f->flow, f->rqpn, false);
+	json_t *j = json_object();
+
+	for (unsigned i = 0; s && i < HP3_CAUSE_MAX; i++)
+		if (s->fruitless[i])
+			json_object_set_new(j, hp3_cause_name((enum hp3_cause)i),
+				json_integer((json_int_t)s->fruitless[i]));
+	return j;
+}
+
+/* --- pages --- */
 
 /* The same event lies among the samples, under its first number. */
 static bool is_sampled(const struct hp3d_kept *k)

@@ -19,7 +19,9 @@
 int hp3d_events_init(const struct hp3_config *cfg);
 void hp3d_events_free(void);
 
-void hp3d_events_add(const struct hp3d_event *e);
+/* wall_ns: when it was, by the wall clock. Decisions are told to the journal and the audit log, too
+ * (tell.h). */
+void hp3d_events_add(const struct hp3d_event *e, uint64_t wall_ns);
 uint64_t hp3d_events_last(void); /* number of the newest, 0: none yet */
 
 /* Which ones. */

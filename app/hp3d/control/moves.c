@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* move: a flow is to leave on another port. */
 #include <errno.h>
+#include <syslog.h>
 #include "app/hp3d/control/events.h"
 #include "app/hp3d/control/find.h"
 #include "app/hp3d/control/requests.h"
 #include "app/hp3d/pipe/pipe.h"
+#include "app/record/record.h"
 
 /* What the engine says to the command. */
 struct order {
@@ -34,6 +36,10 @@ static json_t *refused(int rc, const char *flow)
 			text = reasons[i].text;
 		}
 	}
+	hp3_record(LOG_NOTICE, "refusal",
+		json_pack("{s:s, s:s, s:s, s:s}", "flow", flow, "cause",
+			hp3_cause_name(HP3_CAUSE_OPERATOR), "code", code, "text", text),
+		"%s: move refused: it %s", flow, text);
 	return hp3d_json_error(code, hp3_command_error(rc), "%s %s", flow, text);
 }
 

@@ -70,7 +70,7 @@ static enum hp3d_spell_kind kind_of(const struct hp3_event *ev)
 }
 
 struct hp3d_kept *hp3d_spell_add(
-	struct hp3d_spell *spell, const struct hp3d_event *e, uint32_t *nth)
+	struct hp3d_spell *spell, const struct hp3d_event *e, uint64_t wall_ns, uint32_t *nth)
 {
 	enum hp3d_spell_kind kind = kind_of(&e->ev);
 
@@ -85,7 +85,7 @@ struct hp3d_kept *hp3d_spell_add(
 		return NULL;
 	if (spell->n_last == HP3D_SPELL_LAST)
 		memmove(spell->last, spell->last + 1, --spell->n_last * sizeof(spell->last[0]));
-	spell->last[spell->n_last] = (struct hp3d_kept){.e = *e};
+	spell->last[spell->n_last] = (struct hp3d_kept){.wall_ns = wall_ns, .e = *e};
 	return &spell->last[spell->n_last++];
 }
 

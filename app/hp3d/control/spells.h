@@ -23,6 +23,7 @@ struct hp3d_kept {
 	uint64_t seq; /* number; 0: none yet */
 	uint64_t sample; /* number of the same event among the samples; 0: it is none */
 	uint32_t nth; /* of the spell, if this is a sample; else 0 */
+	uint64_t wall_ns; /* when it was, by the wall clock (app/record/wall.h) */
 	struct hp3d_event e;
 };
 
@@ -61,7 +62,7 @@ bool hp3d_spell_decision(const struct hp3d_spell *spell, const struct hp3_event 
  * that a decision could rest on, *nth says the same of it.
  */
 struct hp3d_kept *hp3d_spell_add(
-	struct hp3d_spell *spell, const struct hp3d_event *e, uint32_t *nth);
+	struct hp3d_spell *spell, const struct hp3d_event *e, uint64_t wall_ns, uint32_t *nth);
 
 /* Does the decision rest on what is remembered there? */
 bool hp3d_spell_rests_on(const struct hp3_event *decision, const struct hp3_event *ev);

@@ -12,6 +12,7 @@
 #include "app/hp3d/control/watch.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/pipe/pipe.h"
+#include "app/record/record.h"
 #include "config/keys.h"
 #include "engine/policy.h"
 #include "roce/icrc.h"
@@ -160,6 +161,18 @@ static json_t *work_json(unsigned workers)
 	return list;
 }
 
+static json_t *audit_json(const struct hp3_config *cfg)
+{
+	struct hp3_record_stats s = hp3_record_stats();
+
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "path", cfg->log.audit, "state",
+		s.off          ? "off"
+		: s.error == 0 ? "ok"
+			       : strerror(-s.error),
+		"written", (json_int_t)s.written, "lost_rate", (json_int_t)s.lost_rate,
+		"lost_queue", (json_int_t)s.lost_queue, "lost_disk", (json_int_t)s.lost_disk);
+}
+
 json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req)
 {
 	unsigned workers = hp3d_worker_count(), answering = 0;
@@ -171,12 +184,12 @@ json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req)
 		lost += hp3d_worker_events_lost(hp3d_worker(i));
 	}
 	return hp3d_json_ok(json_pack(
-		"{s:s, s:s, s:i, s:I, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:o, s:s, s:o}",
+		"{s:s, s:s, s:i, s:I, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:o, s:s, s:o, s:o}",
 		"status", answering == workers ? "ok" : "lcore-hangs", "version", HP3_VERSION,
 		"pid", (int)getpid(), "t_ns", (json_int_t)hp3d_now(), "mode",
 		hp3_policy_modes[cfg->engine.words.mode], "rails", (int)cfg->n_rails, "lcores",
 		(int)workers, "lcores_answering", (int)answering, "flows", (json_int_t)p.flows,
 		"moves_under_way", (json_int_t)p.moves, "flows_moved", (json_int_t)p.moved,
 		"events_lost", (json_int_t)lost, "watch", watch_json(), "icrc", hp3_icrc_in_use(),
-		"work", work_json(workers)));
+		"work", work_json(workers), "audit", audit_json(cfg)));
 }

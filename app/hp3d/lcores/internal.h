@@ -28,7 +28,7 @@ struct hp3d_worker {
 	struct rte_ring *events;
 	/* Where packets leave, by tag. The worker's own; others read backlogs. */
 	struct hp3d_link out[HP3D_TAGS_MAX];
-	/* the worker's own; others read the times and the count */
+	/* the worker's own; others read round, the times and the count */
 	struct {
 		uint64_t due;
 		uint64_t sleep_ns;

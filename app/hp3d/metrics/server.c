@@ -172,10 +172,14 @@ static int earlier(int a, int b)
 static void *serve(void *arg)
 {
 	struct pollfd polled[HP3D_SERVER_LISTENERS + 1] = {{.fd = server.stop, .events = POLLIN}};
-	sigset_t all;
+	sigset_t mains;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, NULL); /* signals are the control thread's */
+	/* These are the control thread's; capabilities.h's is everybody's. */
+	sigemptyset(&mains);
+	sigaddset(&mains, SIGINT);
+	sigaddset(&mains, SIGTERM);
+	sigaddset(&mains, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &mains, NULL);
 	for (unsigned i = 0; i < server.n; i++)
 		polled[i + 1] = (struct pollfd){.events = POLLIN,
 			.fd = MHD_get_daemon_info(server.daemon[i], MHD_DAEMON_INFO_EPOLL_FD)
