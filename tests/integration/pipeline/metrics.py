@@ -16,20 +16,11 @@ import tempfile
 import time
 from cases import SOURCE, Base, Wired, run
 from harness import wait_for
-from scraping import OPENMETRICS, ask, loopback, metrics_socket, promtool, samples, value
+from scraping import OPENMETRICS, ask, loopback, make_rnic, metrics_socket, promtool, samples, value
 
 TCP = ("127.0.0.1", 9795)
 NULL = {"rail0": ("net_null0,no-rx=1", "net_null1,no-rx=1")}
 LISTEN = {"listen": "127.0.0.1:9795"}
-
-
-def rnic(root, device, port, state="4: ACTIVE", **counters):
-    """An RNIC as sysfs shows it."""
-    directory = os.path.join(root, "class/infiniband", device, "ports", port)
-    os.makedirs(os.path.join(directory, "hw_counters"), exist_ok=True)
-    for name, text in {"state": state, **{"hw_counters/" + k: v for k, v in counters.items()}}.items():
-        with open(os.path.join(directory, name), "w") as f:
-            f.write(f"{text}\n")
 
 
 def threads(daemon):
@@ -138,8 +129,8 @@ class Page(Wired):
             time.sleep(0.15)
             return samples(text := ask(where).text), text
         self.assertFalse([k for k in page()[0] if k[0].startswith("hp3_rnic")])
-        rnic(root, "mlx5_0", "1", out_of_sequence=7, lifespan=10, np_cnp_sent=2**63 + 1)
-        rnic(root, "mlx5_1", "1", state="1: DOWN", rx_write_requests="gibberish")
+        make_rnic(root, "mlx5_0", "1", out_of_sequence=7, lifespan=10, np_cnp_sent=2**63 + 1)
+        make_rnic(root, "mlx5_1", "1", state="1: DOWN", rx_write_requests="gibberish")
         found, text = page()
         self.assertEqual(value(found, "hp3_rnic_hw_events_total", device="mlx5_0", port="1", event="out_of_sequence"), 7)
         self.assertIn('event="np_cnp_sent"} 9223372036854775809\n', text)
@@ -201,6 +192,9 @@ class Clients(Base):
         s.sendall(data)
         return s
 
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.d.process.pid}/fd"))
+
     def test_errors(self):
         for path in ("/", "/metrics/", "/metricsx", "/%2e%2e/etc/passwd", "//metrics"):
             self.assertEqual(ask(TCP, path).status, 404, path)
@@ -220,11 +214,13 @@ class Clients(Base):
 
     def test_slow_and_many(self):
         """All places taken by clients that say nothing, or drip: they are cut off, and who waits is served."""
-        descriptors = len(os.listdir(f"/proc/{self.d.process.pid}/fd"))
+        descriptors = self.descriptors()
         begin = time.monotonic()
         unread = [self.open(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 50) for _ in range(4)]
         silent = [self.open() for _ in range(8)]
         dripping = [self.open(b"GET /metrics HTTP/1.1\r\nX-Drip: ") for _ in range(16)]  # and those in the backlog
+        time.sleep(0.2)
+        self.assertLessEqual(self.descriptors() - descriptors, 16)  # the places of this listener
         # On the other socket nobody waits for them.
         self.assertEqual(ask(metrics_socket(self.d)).status, 200)
         self.assertLess(time.monotonic() - begin, 2)
@@ -246,7 +242,7 @@ class Clients(Base):
         for s in dripping + silent + unread:
             s.close()
         self.assertEqual(ask(TCP).status, 200)
-        wait_for("closed connections", lambda: len(os.listdir(f"/proc/{self.d.process.pid}/fd")) == descriptors)
+        wait_for("closed connections", lambda: self.descriptors() == descriptors)
 
     def test_a_page_is_shared(self):
         """A thousand requests cost few pages: within 100 ms all get the same."""

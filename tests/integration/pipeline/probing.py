@@ -8,14 +8,12 @@ There is no congestion here; a round trip one percent above the least one has to
 probes are answered before the endpoints see them, flows leave the slow path and the dead one by
 themselves, and every packet arrives once and in order.
 """
-import os
 import socket
 import struct
-import subprocess
-import sys
 import time
 from cases import Wired, run
-from harness import TWO_LCORES, Link, RawPort, wait_for
+from harness import TWO_LCORES, RawPort, wait_for
+from two_paths import TwoPaths
 
 EAGER = {"probe": "peer", "rtt_factor": 101, "congestion_tolerance": 1, "improve": 100, "cycle_us": 1000,
          "backoff_min_us": 1000, "backoff_max_us": 5000, "probe_timeout_us": 100000}
@@ -37,28 +35,7 @@ def is_probe(frame):
     return frame[12:14] == b"\x08\x00" and len(frame) == 74 and frame[42] == 0x2a and frame[54:56] == b"H3"
 
 
-class Probing(Wired):
-    def setUp(self):
-        super().setUp()
-        self.wires = Link("v"), Link("w")
-        for wire in self.wires:
-            self.addCleanup(wire.remove)
-        self.network = subprocess.Popen(
-            [sys.executable, os.path.join(os.path.dirname(__file__), "relay.py"), self.wires[0].far,
-             self.wires[1].far, "3000"], stdin=subprocess.PIPE, text=True)
-        self.addCleanup(self.network.wait)
-        self.addCleanup(self.network.stdin.close)
-
-    def pair_of_daemons(self, far=None, **sections):
-        """`far`: what only the second one's configuration says."""
-        a = self.daemon({"rail0": (self.rnic.devargs(0), self.wires[0].devargs(1))}, **sections).up()
-        b = self.daemon({"rail0": (self.net.devargs(0), self.wires[1].devargs(1))}, **{**sections, **(far or {})}).up()
-        return a, b
-
-    def endpoints(self, **options):
-        return (self.endpoint(self.rnic, "a", slow_us=0, **options),
-                self.endpoint(self.net, "b", slow_us=0, **options))
-
+class Probing(TwoPaths):
     def one_way(self, **sections):
         """Only the first endpoint sends, over a path that hp3d has no reason to leave but its death."""
         a, b = self.pair_of_daemons(ppp={"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 20000},
@@ -69,20 +46,12 @@ class Probing(Wired):
         wait_for("traffic", lambda: ends[0].report()["acked"] > 500)
         return a, b, ends
 
-    def relay(self, line):
-        self.network.stdin.write(line + "\n")
-        self.network.stdin.flush()
-
     def all_acked(self, near, far):
         """Everything that `near` sent is acknowledged: the reports of both."""
         def acked():
             r = near.report()
             return r if r["acked"] == r["sent"] - r["faults"]["again"] else None
         return wait_for("all ACKs", acked), far.report()
-
-    def traffic(self, *ends):
-        for e in ends:
-            e.tell("send 1000000")
 
     def test_flows_move_by_themselves(self):
         a, b = self.pair_of_daemons(ppp=EAGER, probes={"probe_key": KEY}, rfr={"cooldown_us": 1000,

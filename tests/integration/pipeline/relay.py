@@ -10,8 +10,12 @@ Each path is a FIFO; nothing is lost or changed. Ends with its standard input. L
     hops    from now on three switches on each path say where a TTL of 1, 2 or 3 ended: the middle one
             is 10.8.2.1 on the path of odd ports, 10.8.2.2 on the other
     silent  they do not say so any more
+    narrow  from now on both paths end in one link of 500 packets a second, each way; what comes faster
+            waits there
+    wide    that link is fast again, and so are both paths
 """
-import collections
+import heapq
+import itertools
 import os
 import select
 import socket
@@ -20,6 +24,9 @@ import sys
 import time
 
 ETH_P_ALL, SOL_PACKET, PACKET_IGNORE_OUTGOING, SO_RCVBUFFORCE = 3, 263, 23, 33
+
+
+NARROW_S = 1 / 500
 
 
 def attach(interface):
@@ -50,8 +57,10 @@ def expired(frame, hop):
 def main():
     ends = [attach(name) for name in sys.argv[1:3]]
     slow = float(sys.argv[3]) / 1e6
-    waiting = [collections.deque(), collections.deque()]  # by direction: (due, frame)
-    dead, hops, silent = set(), False, False
+    waiting = [[], []]  # by direction, a heap: (due, number, frame)
+    number = itertools.count()
+    dead, hops, silent, narrow = set(), False, False, False
+    leaves = dict.fromkeys(itertools.product((0, 1), (0, 1)), 0)  # by direction and parity: when the latest one does
     while True:
         due = min((q[0][0] for q in waiting if q), default=None)
         ready, _, _ = select.select([*ends, sys.stdin], [], [], None if due is None else max(0, due - time.monotonic()))
@@ -61,7 +70,12 @@ def main():
                 return
             dead.update({b"dead": (0, 1), b"dead0": (0,), b"dead1": (1,)}.get(lines[0], ()))
             hops, silent = hops or b"hops" in lines, b"silent" in lines
+            if lines[0] in (b"narrow", b"wide"):
+                narrow, slow = lines[0] == b"narrow", 0
         now = time.monotonic()
+        for i, q in enumerate(waiting):
+            while q and q[0][0] <= now:
+                ends[1 - i].send(heapq.heappop(q)[2])
         for i, s in enumerate(ends):
             for _ in range(64 if s in ready else 0):
                 try:
@@ -76,13 +90,14 @@ def main():
                     if not silent:
                         s.send(expired(frame, bytes(hop)))
                     continue
-                if parity:
-                    waiting[i].append((now + slow, frame))
+                if narrow:
+                    leaves[i, parity] = max(leaves[i, 0], leaves[i, 1], now) + NARROW_S
                 else:
+                    leaves[i, parity] = max(leaves[i, parity], now + parity * slow)
+                if leaves[i, parity] <= now:
                     ends[1 - i].send(frame)
-        for i, q in enumerate(waiting):
-            while q and q[0][0] <= now:
-                ends[1 - i].send(q.popleft()[1])
+                else:
+                    heapq.heappush(waiting[i], (leaves[i, parity], next(number), frame))
 
 
 if __name__ == "__main__":

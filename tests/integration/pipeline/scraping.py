@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Asking hp3d for its metrics, and reading what it says."""
 import http.client
+import os
 import re
 import socket
 import subprocess
@@ -73,3 +74,12 @@ def promtool(*args, text=None):
     if run.returncode != 0 or run.stderr.strip():
         raise AssertionError(f"promtool {' '.join(args)}: {run.returncode}: {run.stdout}{run.stderr}")
     return run.stdout
+
+
+def make_rnic(root, device, port, state="4: ACTIVE", **counters):
+    """An RNIC as sysfs shows it."""
+    directory = os.path.join(root, "class/infiniband", device, "ports", port)
+    os.makedirs(os.path.join(directory, "hw_counters"), exist_ok=True)
+    for name, text in {"state": state, **{"hw_counters/" + k: v for k, v in counters.items()}}.items():
+        with open(os.path.join(directory, name), "w") as f:
+            f.write(f"{text}\n")

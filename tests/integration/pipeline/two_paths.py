@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two hp3d, an endpoint behind each, two paths between them (relay.py)."""
+import os
+import subprocess
+import sys
+from cases import Wired
+from harness import Link
+
+
+class TwoPaths(Wired):
+    def setUp(self):
+        super().setUp()
+        self.wires = Link("v"), Link("w")
+        for wire in self.wires:
+            self.addCleanup(wire.remove)
+        self.network = subprocess.Popen(
+            [sys.executable, os.path.join(os.path.dirname(__file__), "relay.py"), self.wires[0].far,
+             self.wires[1].far, "3000"], stdin=subprocess.PIPE, text=True)
+        self.addCleanup(self.network.wait)
+        self.addCleanup(self.network.stdin.close)
+
+    def pair_of_daemons(self, far=None, **sections):
+        """`far`: what only the second one's configuration says."""
+        a = self.daemon({"rail0": (self.rnic.devargs(0), self.wires[0].devargs(1))}, **sections).up()
+        b = self.daemon({"rail0": (self.net.devargs(0), self.wires[1].devargs(1))}, **{**sections, **(far or {})}).up()
+        return a, b
+
+    def endpoints(self, **options):
+        return (self.endpoint(self.rnic, "a", slow_us=0, **options),
+                self.endpoint(self.net, "b", slow_us=0, **options))
+
+    def relay(self, line):
+        self.network.stdin.write(line + "\n")
+        self.network.stdin.flush()
+
+    def traffic(self, *ends):
+        for e in ends:
+            e.tell("send 1000000")
