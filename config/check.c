@@ -5,6 +5,7 @@
 #include <string.h>
 #include "config/address.h"
 #include "config/config.h"
+#include "config/devargs.h"
 #include "config/keys.h"
 
 #define US 1000u
@@ -237,9 +238,21 @@ static void check_metrics(struct hp3_ini_doc *doc, const struct hp3_config *c)
 
 static bool same_device(const char *a, const char *b)
 {
+	char pci[2][16];
 	size_t n = strcspn(a, ",");
 
+	if (hp3_devargs_pci(a, pci[0]) && hp3_devargs_pci(b, pci[1]))
+		return strcmp(pci[0], pci[1]) == 0;
 	return n > 0 && n == strcspn(b, ",") && strncmp(a, b, n) == 0;
+}
+
+/* What lies below two devices of different names. */
+static bool same_interface(const char *a, const char *b, char *name, size_t cap)
+{
+	char other[HP3_CONFIG_DEVARGS_MAX];
+
+	return hp3_devarg(a, "iface", name, cap) && hp3_devarg(b, "iface", other, sizeof(other)) &&
+	       strcmp(name, other) == 0;
 }
 
 static const char *port(const struct hp3_config *c, uint32_t i)
@@ -253,24 +266,41 @@ static void rail_section(const struct hp3_config *c, uint32_t i, char *buf, size
 }
 
 /* Each port is a device of its own: EAL refuses a second one of the same name without saying why.
+ * Two devices on one interface would each see what the other sends.
  */
-static void check_devices(struct hp3_ini_doc *doc, const struct hp3_config *c)
+static bool taken(
+	struct hp3_ini_doc *doc, const struct hp3_config *c, uint32_t mine, uint32_t other)
 {
 	static const char *const names[] = {"rnic", "net"};
-	char here[HP3_INI_NAME_MAX], there[HP3_INI_NAME_MAX];
+	char here[HP3_INI_NAME_MAX], there[HP3_INI_NAME_MAX], name[HP3_CONFIG_DEVARGS_MAX];
+	const char *a = port(c, mine), *b = port(c, other);
 
+	rail_section(c, mine, here, sizeof(here));
+	rail_section(c, other, there, sizeof(there));
+	if (same_device(a, b)) {
+		hp3_ini_complain(doc, here, names[mine % 2],
+			"device '%.*s' is taken by [%s] %s: number the devices of a driver, such "
+			"as net_af_packet0, net_af_packet1",
+			(int)strcspn(a, ","), a, there, names[other % 2]);
+		return true;
+	}
+	if (same_interface(a, b, name, sizeof(name))) {
+		hp3_ini_complain(doc, here, names[mine % 2],
+			"interface '%s' is taken by [%s] %s: a rail stands between two of them, "
+			"give this port its own",
+			name, there, names[other % 2]);
+		return true;
+	}
+	return false;
+}
+
+static void check_devices(struct hp3_ini_doc *doc, const struct hp3_config *c)
+{
 	for (uint32_t i = 1; i < 2 * c->n_rails; i++) {
-		for (uint32_t j = 0; j < i; j++) {
-			if (!same_device(port(c, i), port(c, j)))
-				continue;
-			rail_section(c, i, here, sizeof(here));
-			rail_section(c, j, there, sizeof(there));
-			hp3_ini_complain(doc, here, names[i % 2],
-				"device '%.*s' is taken by [%s] %s: number the devices of a "
-				"driver, such as net_af_packet0, net_af_packet1",
-				(int)strcspn(port(c, i), ","), port(c, i), there, names[j % 2]);
-			break;
-		}
+		uint32_t j = 0;
+
+		while (j < i && !taken(doc, c, i, j))
+			j++;
 	}
 }
 
