@@ -21,13 +21,14 @@ HP3D = BELOW | {"engine", "config", "app/hp3d/pipe"}
 MAY = {room: BELOW | set(ENGINE[:i]) for i, room in enumerate(ENGINE)} | {
     "app/control": set(),
     "app/record": set(),
+    "app/doctor": BELOW | {"engine", "config"},
     "app/hp3d/pipe": HP3D,
     "app/hp3d/lcores": HP3D,
     "app/hp3d/replay": HP3D,
     "app/hp3d/control": HP3D | {"app", "app/control", "app/record", "app/watch", "app/hp3d/lcores"},
     "app/hp3d/metrics": HP3D | {"app/control", "app/hp3d/lcores", "app/hp3d/control"},
     "app/hp3d/service": HP3D | {"app/record", "app/hp3d/lcores"},
-    "app/hp3d": HP3D | {"app/record", "app/hp3d/lcores", "app/hp3d/replay", "app/hp3d/control", "app/hp3d/metrics",
+    "app/hp3d": HP3D | {"app/doctor", "app/record", "app/hp3d/lcores", "app/hp3d/replay", "app/hp3d/control", "app/hp3d/metrics",
                         "app/hp3d/service"},
 }
 MAY["engine/seek"].remove("engine/life")  # side by side: they know nothing of each other
@@ -83,6 +84,7 @@ def main():
     for path in sorted(glob.glob("engine/**/*.[ch]", root_dir=ROOT, recursive=True) +
                        glob.glob("app/control/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/record/*.[ch]", root_dir=ROOT) +
+                       glob.glob("app/doctor/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/hp3d/**/*.[ch]", root_dir=ROOT, recursive=True)):
         with open(os.path.join(ROOT, path), encoding="utf-8") as f:
             text[path] = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/control/socket.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "app/control/lock.h"
 
-#define BACKLOG       128
-#define LOCK_TRIES    40
-#define LOCK_PAUSE_US 50000
+#define BACKLOG   128
+#define LOCK_PATH (sizeof(((struct sockaddr_un *)0)->sun_path) + 8)
 
 static int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -54,25 +52,9 @@ static int make_directory(const struct hp3d_control_socket *s, char *dir)
 	return 0;
 }
 
-/* Returns the locked directory's descriptor. */
-static int lock_directory(const struct hp3d_control_socket *s, const char *dir)
+static void lock_path(const struct hp3d_control_socket *s, char path[LOCK_PATH])
 {
-	const char *path = s->addr.sun_path;
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0)
-		return fail(errno, "%s: cannot open %s: %s; set socket= in [%s] to another place",
-			path, dir, strerror(errno), s->section);
-	for (int i = 0; i < LOCK_TRIES; i++) {
-		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-			return fd;
-		usleep(LOCK_PAUSE_US);
-	}
-	close(fd);
-	return fail(EAGAIN,
-		"%s: %s is locked by another process; try again, or set socket= in [%s] to another "
-		"directory",
-		path, dir, s->section);
+	snprintf(path, LOCK_PATH, "%s.lock", s->addr.sun_path);
 }
 
 /* Whether somebody listens there. 0 no, 1 yes, or a negative errno: cannot tell. */
@@ -102,16 +84,17 @@ static int replace_stale(const struct hp3d_control_socket *s)
 	if (!S_ISSOCK(st.st_mode))
 		return fail(EEXIST,
 			"%s: the file exists and is no socket; remove it, or set socket= in [%s] "
-			"to another path",
+			"to "
+			"another path",
 			path, s->section);
 	rc = served(&s->addr);
 	if (rc < 0)
 		return fail(-rc, "%s: %s; raise the limit of open files", path, strerror(-rc));
 	if (rc)
 		return fail(EADDRINUSE,
-			"%s: another process serves it; stop that one, or set socket= in [%s] (and "
-			"file_prefix= in [eal]) to run beside it",
-			path, s->section);
+			"%s: another program serves it (fuser %s tells which); stop that one, or "
+			"set socket= in [%s] to another path",
+			path, path, s->section);
 	if (unlink(path) < 0 && errno != ENOENT)
 		return fail(errno, "%s: cannot remove the stale socket: %s; remove it by hand",
 			path, strerror(errno));
@@ -137,12 +120,42 @@ static int open_socket(struct hp3d_control_socket *s)
 		s->addr.sun_path, strerror(err), s->section);
 }
 
-int hp3d_control_listen(struct hp3d_control_socket *s, const char *path, const char *section)
+/* Takes the lock; says whom it waits for. */
+static int take_lock(const struct hp3d_control_socket *s, const char *lock, unsigned wait_ms)
 {
-	char dir[sizeof(s->addr.sun_path)];
-	int lock, rc;
+	const char *path = s->addr.sun_path;
+	int holder, ret = hp3d_lock_take(lock, 0, &holder);
 
-	*s = (struct hp3d_control_socket){.fd = -1, .section = section, .addr.sun_family = AF_UNIX};
+	if (ret == -EWOULDBLOCK && wait_ms > 0) {
+		fprintf(stderr,
+			"hp3d: %s belongs to process %d: waiting up to %.1f s for its end\n", path,
+			holder, wait_ms / 1e3);
+		ret = hp3d_lock_take(lock, wait_ms, &holder);
+	}
+	if (ret == -EWOULDBLOCK)
+		return fail(EWOULDBLOCK,
+			"%s: process %d has it; stop that one (kill %d), or set socket= in [%s] to "
+			"another path, file_prefix= in [eal] to another name, and use other ports",
+			path, holder, holder, s->section);
+	if (ret == -EPERM)
+		return fail(EPERM, "%s: %s was made by another user, or is open to others; rm %s",
+			path, lock, lock);
+	if (ret < 0)
+		return fail(-ret,
+			"%s: cannot lock %s: %s; set socket= in [%s] to a place that can be "
+			"written",
+			path, lock, strerror(-ret), s->section);
+	return ret;
+}
+
+int hp3d_control_claim(
+	struct hp3d_control_socket *s, const char *path, const char *section, unsigned wait_ms)
+{
+	char dir[sizeof(s->addr.sun_path)], lock[LOCK_PATH];
+	int rc;
+
+	*s = (struct hp3d_control_socket){
+		.fd = -1, .lock = -1, .section = section, .addr.sun_family = AF_UNIX};
 	if (strlen(path) >= sizeof(s->addr.sun_path) || *path != '/')
 		return fail(EINVAL,
 			"%s: set socket= in [%s] to an absolute path of at most %zu bytes", path,
@@ -152,32 +165,39 @@ int hp3d_control_listen(struct hp3d_control_socket *s, const char *path, const c
 	rc = make_directory(s, dir);
 	if (rc < 0)
 		return rc;
-	lock = lock_directory(s, dir);
-	if (lock < 0)
-		return lock;
-	rc = replace_stale(s);
-	if (rc == 0)
-		rc = open_socket(s);
-	close(lock);
-	return rc;
+	lock_path(s, lock);
+	rc = take_lock(s, lock, wait_ms);
+	if (rc < 0)
+		return rc;
+	s->lock = rc;
+	return 0;
+}
+
+int hp3d_control_listen(struct hp3d_control_socket *s)
+{
+	int rc = replace_stale(s);
+
+	return rc == 0 ? open_socket(s) : rc;
 }
 
 void hp3d_control_unlisten(struct hp3d_control_socket *s)
 {
-	const char *path = s->addr.sun_path;
-	char dir[sizeof(s->addr.sun_path)];
-	int lock;
-
 	if (s->fd < 0)
 		return;
 	close(s->fd);
 	s->fd = -1;
 	/* Somebody may have removed ours and put another in its place. */
-	parent(path, dir);
-	lock = lock_directory(s, dir);
-	if (lock < 0)
-		return;
 	if (served(&s->addr) == 0)
-		unlink(path);
-	close(lock);
+		unlink(s->addr.sun_path);
+}
+
+void hp3d_control_release(struct hp3d_control_socket *s)
+{
+	char lock[LOCK_PATH];
+
+	if (s->lock < 0)
+		return;
+	lock_path(s, lock);
+	hp3d_lock_free(lock, s->lock);
+	s->lock = -1;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "app/doctor/doctor.h"
 #include "app/hp3d/control/control.h"
 #include "app/hp3d/control/whereabouts.h"
 #include "app/hp3d/control/telemetry.h"
@@ -34,7 +35,7 @@ static const char usage_text[] =
 	"       hp3d --replay IN.pcap [--out OUT.pcap] [--config FILE] [--move PORT] [--json]\n"
 	"\n"
 	"  -c, --config FILE         configuration\n"
-	"      --check-config FILE   check it and end: exit code 0 or 2\n"
+	"      --check-config FILE   check it and the devices that it names: exit code 0 or 2\n"
 	"      --dump-config [FILE]  print the complete configuration as an INI file\n"
 	"  -r, --replay IN.pcap      run the pipeline over a capture and end\n"
 	"  -o, --out OUT.pcap        replay: write what leaves the pipeline\n"
@@ -273,6 +274,22 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 	return stop_signal < 0 || used > 0 ? EXIT_FAILED : EXIT_OK;
 }
 
+/* What can be said beforehand is said before DPDK takes memory, and before a port is touched. */
+static int run(const struct options *o, struct hp3_config *cfg)
+{
+	const char *file = o->config != NULL ? o->config : DEFAULT_CONFIG;
+	int ret = EXIT_FAILED;
+
+	if (hp3_doctor_tell(cfg, file, HP3_CHECK_START, stderr) > 0 ||
+		hp3d_control_reserve(cfg) < 0)
+		return EXIT_FAILED;
+	catch_signals();
+	if (hp3d_eal_init(cfg, cfg->eal.lcores, false) == 0)
+		ret = serve(o, cfg);
+	hp3d_control_leave();
+	return ret;
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = {0};
@@ -284,6 +301,8 @@ int main(int argc, char **argv)
 	if (load(&o, &cfg) < 0)
 		return EXIT_USAGE;
 	if (o.check) {
+		if (hp3_doctor_tell(&cfg, o.config, HP3_CHECK_CONFIG, stderr) > 0)
+			return EXIT_USAGE;
 		printf("%s: ok\n", o.config);
 		return EXIT_OK;
 	}
@@ -292,10 +311,8 @@ int main(int argc, char **argv)
 		return EXIT_OK;
 	}
 	if (o.replay.in == NULL)
-		catch_signals();
-	if (hp3d_eal_init(&cfg, o.replay.in != NULL ? 0 : cfg.eal.lcores, o.replay.in != NULL) < 0)
+		return run(&o, &cfg);
+	if (hp3d_eal_init(&cfg, 0, true) < 0)
 		return EXIT_FAILED;
-	if (o.replay.in != NULL)
-		return hp3d_replay(&cfg, &o.replay) < 0 ? EXIT_FAILED : EXIT_OK;
-	return serve(&o, &cfg);
+	return hp3d_replay(&cfg, &o.replay) < 0 ? EXIT_FAILED : EXIT_OK;
 }

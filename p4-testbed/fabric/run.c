@@ -110,7 +110,7 @@ static void loop(struct control *c)
 int hp3_fabric_run(const struct hp3_fabric_args *a, const struct hp3_topo *topo)
 {
 	static struct hp3_fabric fabric;
-	static struct control control = {.fabric = &fabric};
+	static struct control control = {.fabric = &fabric, .listener = {.fd = -1, .lock = -1}};
 	struct sigaction sa = {.sa_handler = on_signal};
 	char dir[PATH_MAX];
 	int code = 1;
@@ -124,7 +124,8 @@ int hp3_fabric_run(const struct hp3_fabric_args *a, const struct hp3_topo *topo)
 		return 1;
 	snprintf(dir, sizeof(dir), "%s", a->socket);
 	if (hp3_fabric_attach(&fabric, a->devargs, dirname(dir)) == 0 &&
-		hp3d_control_listen(&control.listener, a->socket, "control") == 0) {
+		hp3d_control_claim(&control.listener, a->socket, "control", 0) == 0 &&
+		hp3d_control_listen(&control.listener) == 0) {
 		fcntl(control.listener.fd, F_SETFL, O_NONBLOCK);
 		loop(&control);
 		for (unsigned i = 0; i < control.n; i++)
@@ -132,6 +133,7 @@ int hp3_fabric_run(const struct hp3_fabric_args *a, const struct hp3_topo *topo)
 		hp3d_control_unlisten(&control.listener);
 		code = 0;
 	}
+	hp3d_control_release(&control.listener);
 	hp3_fabric_detach(&fabric);
 	hp3_fabric_close(&fabric);
 	rte_eal_cleanup();

@@ -17,6 +17,7 @@
 #include "app/hp3d/lcores/worker.h"
 #include "app/record/wall.h"
 
+#define STOP_EXTRA_MS   3000u /* beyond the drain, for memory and threads of an earlier hp3d */
 #define CLIENTS_MAX     64u
 #define EVENTS_PER_TAKE 32u
 #define EVENTS_PER_POLL 4096u /* of one worker: bounds the delay of an answer */
@@ -26,7 +27,18 @@ static struct {
 	struct hp3d_control_socket socket;
 	struct hp3d_client clients[CLIENTS_MAX]; /* the first n_clients are open */
 	unsigned n_clients;
-} control;
+} control = {.socket = {.fd = -1, .lock = -1}};
+
+int hp3d_control_reserve(const struct hp3_config *cfg)
+{
+	return hp3d_control_claim(&control.socket, cfg->control.socket, "control",
+		cfg->control.stop_drain_ms + STOP_EXTRA_MS);
+}
+
+void hp3d_control_leave(void)
+{
+	hp3d_control_release(&control.socket);
+}
 
 int hp3d_control_start(const struct hp3_config *cfg)
 {
@@ -38,7 +50,7 @@ int hp3d_control_start(const struct hp3_config *cfg)
 			cfg->control.events_kept);
 		return rc;
 	}
-	rc = hp3d_control_listen(&control.socket, cfg->control.socket, "control");
+	rc = hp3d_control_listen(&control.socket);
 	if (rc < 0) {
 		hp3d_events_free();
 		return rc;

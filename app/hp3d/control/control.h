@@ -20,8 +20,19 @@
 #include "config/config.h"
 
 /*
- * `cfg` must outlive hp3d_control_stop(); workers and pipes must exist. Returns 0 or a negative
- * errno after a message on stderr that names the fix (-EADDRINUSE: another hp3d serves the socket).
+ * Before anything else is touched: the socket's path is ours, and with it the rails. An hp3d that
+ * has it and is about to end (an upgrade) is waited for, as long as a clean stop may take. 0, or a
+ * negative errno after a message on stderr that names the fix. hp3d_control_leave(), after
+ * everything else was given back, lets the next one begin.
+ */
+int hp3d_control_reserve(const struct hp3_config *cfg);
+void hp3d_control_leave(void);
+
+/*
+ * `cfg` must outlive hp3d_control_stop(); workers and pipes must exist, the path be
+ * reserved. Returns 0 or a negative
+ * errno after a message on stderr that names the fix (-EADDRINUSE: another program serves the
+ * socket).
  */
 int hp3d_control_start(const struct hp3_config *cfg);
 

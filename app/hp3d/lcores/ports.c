@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/lcores/ports.h"
-#include <net/if.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
+#include "app/hp3d/lcores/claim.h"
 #include "app/hp3d/lcores/port_setup.h"
 #include "app/hp3d/pipe/memory.h"
 #include "app/hp3d/pipe/sockets.h"
+#include "config/devargs.h"
 
-#define POOL_CACHE      256u
-#define RING_HEAD       66u /* af_packet: what the kernel writes before the frame (TPACKET_V2) */
-#define FRAMESZ_DEFAULT "2048"
-#define FRAMESZ_STEP    256u /* 16 frames of a multiple of it are whole pages */
-#define ETH_EXTRA       (RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 2 * RTE_VLAN_HLEN)
+#define POOL_CACHE 256u
+#define ETH_EXTRA  (RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 2 * RTE_VLAN_HLEN)
 
 static struct hp3d_rail_ports rails[HP3_CONFIG_RAILS_MAX];
 static unsigned n_rails;
@@ -39,9 +33,24 @@ static int fail(const struct where *w, const char *what, int err, const char *fi
 
 static int probe(const struct where *w, uint16_t *port)
 {
-	char name[HP3_CONFIG_DEVARGS_MAX];
-	int ret = rte_dev_probe(w->devargs);
+	char name[HP3_CONFIG_DEVARGS_MAX] = "";
+	int ret;
 
+	if (hp3_devargs_interface(w->devargs, name, sizeof(name))) {
+		pid_t owner = hp3d_claim_interface(name);
+
+		if (owner != 0) {
+			fprintf(stderr,
+				"hp3d: [rail.%s] %s = \"%s\": the hp3d of process %d works on %s; "
+				"stop "
+				"that one (kill %d), or use another interface\n",
+				w->rail, w->side, w->devargs, (int)owner, name, (int)owner);
+			return -1;
+		}
+		hp3d_fanout_begin(name);
+	}
+	ret = rte_dev_probe(w->devargs);
+	hp3d_fanout_end();
 	if (ret < 0 && ret != -EEXIST)
 		return fail(w, "no such device", ret,
 			"check the driver's name, its arguments, that the interface exists and "
@@ -54,72 +63,15 @@ static int probe(const struct where *w, uint16_t *port)
 	return 0;
 }
 
-/* The value of key= in devargs. */
-static bool argument(const char *devargs, const char *key, char *buf, size_t cap)
-{
-	size_t n = strlen(key);
-
-	while ((devargs = strchr(devargs, ',')) != NULL) {
-		devargs++;
-		if (strncmp(devargs, key, n) == 0 && devargs[n] == '=') {
-			devargs += n + 1;
-			snprintf(buf, cap, "%.*s", (int)strcspn(devargs, ","), devargs);
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Asks the kernel about the interface below a port; false if there is none. */
-static bool ask_kernel(const char *devargs, unsigned long what, struct ifreq *ifr)
-{
-	int fd, ret;
-
-	*ifr = (struct ifreq){0};
-	if (!argument(devargs, "iface", ifr->ifr_name, sizeof(ifr->ifr_name)))
-		return false;
-	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return false;
-	ret = ioctl(fd, what, ifr);
-	close(fd);
-	return ret == 0;
-}
-
-/* net_af_packet cuts frames that do not fit its ring's without a word. */
-static int check_framesz(const struct where *w, uint32_t mtu)
-{
-	uint32_t frame = mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN + RING_HEAD;
-	uint32_t need = RTE_ALIGN(frame, FRAMESZ_STEP);
-	char text[16] = FRAMESZ_DEFAULT;
-
-	if (strncmp(w->devargs, "net_af_packet", 13) != 0)
-		return 0;
-	argument(w->devargs, "framesz", text, sizeof(text));
-	if (strtoul(text, NULL, 10) >= frame)
-		return 0;
-	fprintf(stderr,
-		"hp3d: [rail.%s] %s = \"%s\": framesz of %s would cut frames of MTU %u; append "
-		"framesz=%u,blocksz=%u (and see that [eal] mbuf_bytes is at least %u)\n",
-		w->rail, w->side, w->devargs, text, mtu, need, 16 * need,
-		need + RTE_PKTMBUF_HEADROOM);
-	return -1;
-}
-
-/* Frames must fit one buffer: RoCE packets in pieces could not be held or rewritten. */
+/* Frames must fit one buffer: RoCE packets in pieces could not be held or rewritten. Of interfaces
+ * of the kernel DPDK says 1500 always: app/doctor has asked them. */
 static int check_mtu(const struct where *w, uint16_t port, uint32_t mbuf_bytes)
 {
-	uint32_t room = mbuf_bytes - RTE_PKTMBUF_HEADROOM, mtu = 0;
-	uint16_t device_mtu;
-	struct ifreq ifr;
+	uint32_t room = mbuf_bytes - RTE_PKTMBUF_HEADROOM;
+	uint16_t mtu;
 
-	/* DPDK says 1500 of any kernel interface. */
-	if (ask_kernel(w->devargs, SIOCGIFMTU, &ifr))
-		mtu = (uint32_t)ifr.ifr_mtu;
-	else if (rte_eth_dev_get_mtu(port, &device_mtu) == 0)
-		mtu = device_mtu;
-	if (mtu + ETH_EXTRA <= room)
-		return check_framesz(w, mtu);
+	if (rte_eth_dev_get_mtu(port, &mtu) != 0 || (uint32_t)mtu + ETH_EXTRA <= room)
+		return 0;
 	fprintf(stderr,
 		"hp3d: [rail.%s] %s: MTU %u does not fit one buffer of %u bytes; set [eal] "
 		"mbuf_bytes to at least %u or lower the interface's MTU\n",
@@ -138,18 +90,14 @@ static uint32_t nic_mtu(const struct where *w, uint16_t port, uint32_t mbuf_byte
 	return RTE_MIN(mtu, (uint32_t)info.max_mtu);
 }
 
+/* Of an interface of the kernel app/doctor has said it. */
 static void check_link(const struct where *w, uint16_t port)
 {
+	char name[HP3_CONFIG_DEVARGS_MAX];
 	struct rte_eth_link link;
-	struct ifreq ifr;
-	bool down;
 
-	if (ask_kernel(w->devargs, SIOCGIFFLAGS, &ifr))
-		down = !(ifr.ifr_flags & IFF_UP) || !(ifr.ifr_flags & IFF_RUNNING);
-	else
-		down = rte_eth_link_get_nowait(port, &link) == 0 &&
-		       link.link_status == RTE_ETH_LINK_DOWN;
-	if (down)
+	if (!hp3_devargs_interface(w->devargs, name, sizeof(name)) &&
+		rte_eth_link_get_nowait(port, &link) == 0 && link.link_status == RTE_ETH_LINK_DOWN)
 		fprintf(stderr,
 			"hp3d: [rail.%s] %s = \"%s\": the link is down: nothing passes until it is "
 			"up\n",

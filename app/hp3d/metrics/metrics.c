@@ -21,7 +21,7 @@ static struct {
 	struct hp3d_source from;
 	struct hp3d_control_socket socket; /* fd -1: none */
 	int tcp; /* -1: none */
-} metrics = {.socket.fd = -1, .tcp = -1};
+} metrics = {.socket = {.fd = -1, .lock = -1}, .tcp = -1};
 
 /* [metrics] socket = auto: the control socket's path, with -metrics before its .sock. */
 static void auto_path(const char *control, char *path, size_t cap)
@@ -36,6 +36,7 @@ static void auto_path(const char *control, char *path, size_t cap)
 static int listen_unix(const struct hp3_config *cfg)
 {
 	char path[sizeof(cfg->control.socket) + sizeof("-metrics" SOCK)];
+	int ret;
 
 	if (strcmp(cfg->metrics.socket, "off") == 0)
 		return 0;
@@ -43,7 +44,8 @@ static int listen_unix(const struct hp3_config *cfg)
 		auto_path(cfg->control.socket, path, sizeof(path));
 	else
 		snprintf(path, sizeof(path), "%s", cfg->metrics.socket);
-	return hp3d_control_listen(&metrics.socket, path, "metrics");
+	ret = hp3d_control_claim(&metrics.socket, path, "metrics", 0);
+	return ret == 0 ? hp3d_control_listen(&metrics.socket) : ret;
 }
 
 static int listen_tcp(const struct hp3_config *cfg)
@@ -119,6 +121,7 @@ void hp3d_metrics_stop(void)
 {
 	hp3d_server_stop();
 	hp3d_control_unlisten(&metrics.socket);
+	hp3d_control_release(&metrics.socket);
 	if (metrics.tcp >= 0)
 		close(metrics.tcp);
 	metrics.tcp = -1;

@@ -21,8 +21,8 @@ def run():
 
 
 class Base(unittest.TestCase):
-    def daemon(self, rails, defaults=False, **sections):
-        d = Daemon(HP3D, HP3CTL, rails, sections, defaults)
+    def daemon(self, rails, defaults=False, begin=True, **sections):
+        d = Daemon(HP3D, HP3CTL, rails, sections, defaults, begin)
         self.addCleanup(d.clean_up)
         return d
 

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/control/lock.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAUSE_US 20000u
+
+static unsigned long long now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (unsigned long long)ts.tv_sec * 1000 + (unsigned long long)ts.tv_nsec / 1000000;
+}
+
+static int open_own(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+		(st.st_mode & 077) == 0)
+		return fd;
+	close(fd);
+	return -EPERM; /* somebody else made it, and could hold the lock */
+}
+
+/* Who had the lock before may have removed the file since it was opened. */
+static bool still_there(const char *path, int fd)
+{
+	struct stat here, there;
+
+	return fstat(fd, &here) == 0 && stat(path, &there) == 0 && here.st_ino == there.st_ino &&
+	       here.st_dev == there.st_dev;
+}
+
+static int holder_of(int fd)
+{
+	char text[16] = "";
+
+	return pread(fd, text, sizeof(text) - 1, 0) > 0 ? atoi(text) : 0;
+}
+
+int hp3d_lock_take(const char *path, unsigned wait_ms, int *holder)
+{
+	unsigned long long end = now_ms() + wait_ms;
+
+	for (;;) {
+		int fd = open_own(path);
+
+		if (fd < 0)
+			return fd;
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+			if (still_there(path, fd)) {
+				if (ftruncate(fd, 0) == 0)
+					dprintf(fd, "%d\n", (int)getpid());
+				return fd;
+			}
+			close(fd);
+			continue;
+		}
+		*holder = holder_of(fd);
+		close(fd);
+		if (now_ms() >= end)
+			return -EWOULDBLOCK;
+		usleep(PAUSE_US);
+	}
+}
+
+void hp3d_lock_free(const char *path, int lock)
+{
+	unlink(path);
+	close(lock);
+}

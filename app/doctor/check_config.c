@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Files: the configuration, and where the control socket is to be. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "app/doctor/internal.h"
+
+void hp3_check_config(struct hp3_doctor *d)
+{
+	if (d->cfg != NULL)
+		return;
+	for (unsigned i = 0; d->errors != NULL && i < d->errors->count; i++) {
+		hp3_find(d, "%s", d->errors->list[i].text);
+		if (access(d->file, F_OK) < 0)
+			hp3_fix(d, "hp3d --dump-config > %s, and add one [rail.NAME] to it",
+				d->file);
+		else if (access(d->file, R_OK) < 0)
+			hp3_fix(d, "sudo hp3ctl doctor --config %s", d->file);
+		else
+			hp3_fix(d, "hp3d --check-config %s", d->file);
+	}
+}
+
+void hp3_check_secret(struct hp3_doctor *d)
+{
+	struct stat st;
+
+	if (d->cfg == NULL || d->cfg->probes.probe_key[0] == '\0' || d->file == NULL ||
+		stat(d->file, &st) < 0 || (st.st_mode & 077) == 0)
+		return;
+	hp3_find(d, "%s has a probe_key, and its mode is %04o: other users can read or change it",
+		d->file, st.st_mode & 07777);
+	hp3_fix(d, "chmod 600 %s", d->file);
+}
+
+/* The part of a path that exists already. */
+static void existing(char *path)
+{
+	char *end;
+
+	while (access(path, F_OK) < 0 && (end = strrchr(path, '/')) != NULL && end != path)
+		*end = '\0';
+}
+
+void hp3_check_run_directory(struct hp3_doctor *d)
+{
+	char dir[sizeof(d->cfg->control.socket)];
+	struct stat st;
+
+	if (d->cfg == NULL)
+		return;
+	snprintf(dir, sizeof(dir), "%s", d->cfg->control.socket);
+	*strrchr(dir, '/') = '\0';
+	existing(dir);
+	if (*dir == '\0')
+		strcpy(dir, "/");
+	if (stat(dir, &st) == 0 && !S_ISDIR(st.st_mode)) {
+		hp3_find(d, "[control] socket = %s: %s is no directory", d->cfg->control.socket,
+			dir);
+		hp3_fix(d, "rm %s, or set socket = to another place", dir);
+	} else if (access(dir, W_OK | X_OK) < 0) {
+		hp3_find(d, "[control] socket = %s: cannot write to %s: %s", d->cfg->control.socket,
+			dir, strerror(errno));
+		hp3_fix(d, "start hp3d as root, or set socket = to a place that can be written");
+	}
+}

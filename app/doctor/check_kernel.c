@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the kernel offers. */
+#include <errno.h>
+#include <string.h>
+#include <zlib.h>
+#include "app/doctor/internal.h"
+#include "config/devargs.h"
+
+/* -EPERM is of who asks, not of the kernel. */
+void hp3_check_bpf(struct hp3_doctor *d)
+{
+	int ret = d->host->bpf(HP3_BPF_TC);
+
+	if (ret == 0)
+		return;
+	hp3_find(d, "the kernel takes no BPF program for tc: %s", strerror(-ret));
+	if (ret == -EPERM || ret == -EACCES)
+		hp3_fix(d, "run it as root, or with CAP_BPF and CAP_NET_ADMIN: sudo hp3ctl doctor");
+	else
+		hp3_fix(d, "use a kernel with CONFIG_BPF_SYSCALL=y, such as Debian's: apt-get "
+			   "install linux-image-amd64");
+}
+
+/* How an option of the kernel's build is set: 'y', 'm', 'n', or 0 if nothing tells. */
+static char option(const struct hp3_host *h, const char *name)
+{
+	char release[128], path[2][512], line[256];
+	size_t n = strlen(name);
+	char set = 0;
+
+	if (!hp3_host_line(h, release, sizeof(release), "/proc/sys/kernel/osrelease"))
+		return 0;
+	snprintf(path[0], sizeof(path[0]), "%s/boot/config-%s", h->root, release);
+	snprintf(path[1], sizeof(path[1]), "%s/proc/config.gz", h->root);
+	for (unsigned i = 0; set == 0 && i < 2; i++) {
+		gzFile f = gzopen(path[i], "r"); /* plain files, too */
+
+		if (f == NULL)
+			continue;
+		set = 'n';
+		while (gzgets(f, line, sizeof(line)) != NULL) {
+			if (strncmp(line, name, n) == 0 && line[n] == '=')
+				set = line[n + 1];
+		}
+		gzclose(f);
+	}
+	return set;
+}
+
+void hp3_check_clsact(struct hp3_doctor *d)
+{
+	static const char *const wanted[] = {
+		"CONFIG_NET_SCH_INGRESS", "CONFIG_NET_CLS_BPF", "CONFIG_NET_CLS_ACT"};
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		if (option(d->host, wanted[i]) != 'n')
+			continue;
+		hp3_find(d, "the kernel was built without %s", wanted[i]);
+		hp3_fix(d, "use a kernel that has it, such as Debian's: apt-get install "
+			   "linux-image-amd64");
+	}
+}
+
+static void af_xdp(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	char driver[32];
+
+	hp3_devargs_driver(p->devargs, driver, sizeof(driver));
+	if (strcmp(driver, "net_af_xdp") != 0 || option(d->host, "CONFIG_XDP_SOCKETS") != 'n')
+		return;
+	hp3_find(d, HP3_PORT_FMT " = \"%s\": the kernel was built without CONFIG_XDP_SOCKETS",
+		HP3_PORT_ARGS(p), p->devargs);
+	hp3_fix(d, "use net_af_packet instead of net_af_xdp");
+}
+
+void hp3_check_af_xdp(struct hp3_doctor *d)
+{
+	hp3_each_port(d, af_xdp);
+}
+
+void hp3_check_lockdown(struct hp3_doctor *d)
+{
+	char text[128];
+
+	if (!hp3_host_line(d->host, text, sizeof(text), "/sys/kernel/security/lockdown") ||
+		strstr(text, "[confidentiality]") == NULL ||
+		(d->cfg != NULL && d->cfg->watch.verbs == HP3_WATCH_OFF))
+		return;
+	hp3_find(d, "the kernel is locked down: %s", text);
+	hp3_fix(d, "boot with lockdown=integrity, or set [watch] verbs = off");
+}

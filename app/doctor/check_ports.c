@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The devices that the configuration names. */
+#include <stdlib.h>
+#include <string.h>
+#include "app/doctor/internal.h"
+#include "config/devargs.h"
+
+#define RING_HEAD        66u /* af_packet: what the kernel writes before the frame (TPACKET_V2) */
+#define RING_HIDDEN      32u /* of that, what the driver does not count as the frame */
+#define FRAMESZ_DEFAULT  2048u
+#define FRAMECNT_DEFAULT 512u
+#define FRAMESZ_STEP     256u /* 16 frames of a multiple of it are whole pages */
+#define HEADROOM         128u /* RTE_PKTMBUF_HEADROOM */
+#define ETH_HEADER       14u
+#define VLAN_HEADER      4u
+#define ETH_EXTRA        (ETH_HEADER + 4 /* CRC */ + 2 * VLAN_HEADER)
+#define WMEM_OFFERED     16777216u
+
+/* Of DPDK 22.11; what the loader brings besides ([eal] extra = "-d ...") is not judged. */
+static const char *const drivers[] = {"net_af_packet", "net_af_xdp", "net_bonding", "net_failsafe",
+	"net_kni", "net_memif", "net_null", "net_pcap", "net_ring", "net_softnic", "net_tap",
+	"net_tun", "net_vdev_netvsc", "net_vhost", "net_virtio_user"};
+
+static void driver(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	char name[32], pci[16];
+
+	hp3_devargs_driver(p->devargs, name, sizeof(name));
+	if (hp3_devargs_pci(p->devargs, pci) || strncmp(name, "net_", 4) != 0)
+		return;
+	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++) {
+		if (strcmp(name, drivers[i]) == 0)
+			return;
+	}
+	hp3_find(d, HP3_PORT_FMT " = \"%s\": DPDK has no driver %s", HP3_PORT_ARGS(p), p->devargs,
+		name);
+	hp3_fix(d, "check the name: net_af_packet0,iface=NAME takes an interface of the kernel; "
+		   "others are net_af_xdp, net_memif, net_vhost, net_tap, or a PCI address");
+}
+
+void hp3_check_driver(struct hp3_doctor *d)
+{
+	if (d->cfg != NULL && strstr(d->cfg->eal.extra, "-d") == NULL)
+		hp3_each_port(d, driver);
+}
+
+static void interface(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	if (!p->named || p->there)
+		return;
+	hp3_find(d, HP3_PORT_FMT " = \"%s\": there is no interface %s in this network namespace",
+		HP3_PORT_ARGS(p), p->devargs, p->itf.name);
+	hp3_fix(d, "check the name with: ip link show");
+}
+
+void hp3_check_interface(struct hp3_doctor *d)
+{
+	hp3_each_port(d, interface);
+}
+
+static void pci(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	/* These share the device with the kernel; of others DPDK needs all. */
+	static const char *const usable[] = {
+		"mlx5_core", "mlx4_core", "mana", "vfio-pci", "uio_pci_generic", "igb_uio"};
+	char address[16], name[64] = "";
+
+	if (!hp3_devargs_pci(p->devargs, address))
+		return;
+	if (!hp3_host_exists(d->host, "/sys/bus/pci/devices/%s", address)) {
+		hp3_find(d, HP3_PORT_FMT " = \"%s\": there is no PCI device %s", HP3_PORT_ARGS(p),
+			p->devargs, address);
+		hp3_fix(d, "check the address with: lspci -D -d ::0200");
+		return;
+	}
+	hp3_host_link(d->host, name, sizeof(name), "/sys/bus/pci/devices/%s/driver", address);
+	for (size_t i = 0; i < sizeof(usable) / sizeof(usable[0]); i++) {
+		if (strcmp(name, usable[i]) == 0)
+			return;
+	}
+	hp3_find(d, HP3_PORT_FMT " = \"%s\": %s%s has the device", HP3_PORT_ARGS(p), p->devargs,
+		*name != '\0' ? "the kernel's driver " : "no driver", name);
+	hp3_fix(d, "dpdk-devbind.py -b vfio-pci %s", address);
+}
+
+void hp3_check_pci(struct hp3_doctor *d)
+{
+	hp3_each_port(d, pci);
+}
+
+static void mtu(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	uint32_t room = d->cfg->eal.mbuf_bytes - HEADROOM;
+
+	if (!p->there || p->itf.mtu + ETH_EXTRA <= room)
+		return;
+	hp3_find(d, HP3_PORT_FMT ": MTU %u of %s does not fit one buffer of %u bytes",
+		HP3_PORT_ARGS(p), p->itf.mtu, p->itf.name, room);
+	hp3_fix(d, "set [eal] mbuf_bytes to at least %u, or: ip link set %s mtu %u",
+		p->itf.mtu + ETH_EXTRA + HEADROOM, p->itf.name, room - ETH_EXTRA);
+}
+
+void hp3_check_mtu(struct hp3_doctor *d)
+{
+	hp3_each_port(d, mtu);
+}
+
+static uint32_t number(const struct hp3_port *p, const char *key, uint32_t none)
+{
+	char text[16];
+
+	return hp3_devarg(p->devargs, key, text, sizeof(text)) ? (uint32_t)strtoul(text, NULL, 10)
+							       : none;
+}
+
+static void frame_size(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	uint32_t frame = p->itf.mtu + ETH_HEADER + VLAN_HEADER + RING_HEAD;
+	uint32_t need = (frame + FRAMESZ_STEP - 1) / FRAMESZ_STEP * FRAMESZ_STEP;
+	uint32_t framesz = number(p, "framesz", FRAMESZ_DEFAULT);
+
+	uint32_t room = d->cfg->eal.mbuf_bytes - HEADROOM + RING_HIDDEN;
+
+	if (!p->af_packet || !p->there)
+		return;
+	if (framesz > room) {
+		hp3_find(d,
+			HP3_PORT_FMT " = \"%s\": framesz of %u does not fit packet buffers with "
+				     "[eal] mbuf_bytes = %u",
+			HP3_PORT_ARGS(p), p->devargs, framesz, d->cfg->eal.mbuf_bytes);
+		hp3_fix(d, "set mbuf_bytes to at least %u, or lower framesz",
+			framesz + HEADROOM - RING_HIDDEN);
+	}
+	if (framesz >= frame)
+		return;
+	hp3_find(d, HP3_PORT_FMT " = \"%s\": framesz of %u would cut frames of MTU %u",
+		HP3_PORT_ARGS(p), p->devargs, framesz, p->itf.mtu);
+	hp3_fix(d, "append framesz=%u,blocksz=%u (and see that [eal] mbuf_bytes is at least %u)",
+		need, 16 * need, need + HEADROOM);
+}
+
+void hp3_check_frame_size(struct hp3_doctor *d)
+{
+	hp3_each_port(d, frame_size);
+}
+
+static void link_down(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	if (!p->there || p->itf.flags & IFF_UP)
+		return;
+	hp3_find(d, HP3_PORT_FMT " = \"%s\": the link is down: nothing passes until it is up",
+		HP3_PORT_ARGS(p), p->devargs);
+	hp3_fix(d, "ip link set %s up", p->itf.name);
+}
+
+void hp3_check_link_down(struct hp3_doctor *d)
+{
+	hp3_each_port(d, link_down);
+}
+
+static void no_carrier(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	const struct hp3_interface_peer *other = &p->itf.peer;
+
+	if (!p->there || !(p->itf.flags & IFF_UP) || p->itf.carrier)
+		return;
+	hp3_find(d, HP3_PORT_FMT " = \"%s\": the link is down: %s is up, but has no carrier",
+		HP3_PORT_ARGS(p), p->devargs, p->itf.name);
+	if (other->found)
+		hp3_fix(d, "%sip link set %s up", other->inside, other->name);
+	else
+		hp3_fix(d, "ethtool %s, and look at the cable and the switch's port", p->itf.name);
+}
+
+void hp3_check_no_carrier(struct hp3_doctor *d)
+{
+	hp3_each_port(d, no_carrier);
+}
+
+static bool has(uint32_t offloads, enum hp3_offload which)
+{
+	return offloads >> which & 1;
+}
+
+static void tx_checksum(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	const struct hp3_interface_peer *other = &p->itf.peer;
+
+	if (!p->there || !other->found || !has(other->offloads, HP3_OFFLOAD_TX_CHECKSUM))
+		return;
+	hp3_find(d,
+		HP3_PORT_FMT ": %s, the other end of %s, has tx checksum offload on: its TCP and "
+			     "UDP arrive with unfinished checksums",
+		HP3_PORT_ARGS(p), other->name, p->itf.name);
+	hp3_fix(d, "%sethtool -K %s tx off", other->inside, other->name);
+}
+
+void hp3_check_tx_checksum(struct hp3_doctor *d)
+{
+	hp3_each_port(d, tx_checksum);
+}
+
+static void merged_frames(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	static const struct {
+		enum hp3_offload offload;
+		const char *name;
+	} kinds[] = {{HP3_OFFLOAD_LRO, "lro"}, {HP3_OFFLOAD_GRO_LIST, "rx-gro-list"},
+		{HP3_OFFLOAD_UDP_GRO, "rx-udp-gro-forwarding"}};
+
+	for (size_t i = 0; p->there && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!has(p->itf.offloads, kinds[i].offload))
+			continue;
+		hp3_find(d, HP3_PORT_FMT ": %s merges received packets (%s)", HP3_PORT_ARGS(p),
+			p->itf.name, kinds[i].name);
+		hp3_fix(d, "ethtool -K %s %s off", p->itf.name, kinds[i].name);
+	}
+}
+
+void hp3_check_merged_frames(struct hp3_doctor *d)
+{
+	hp3_each_port(d, merged_frames);
+}
+
+static void gro(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	if (!p->there || !has(p->itf.offloads, HP3_OFFLOAD_GRO))
+		return;
+	hp3_find(d, HP3_PORT_FMT ": %s merges received TCP segments (gro)", HP3_PORT_ARGS(p),
+		p->itf.name);
+	hp3_fix(d, "ethtool -K %s gro off", p->itf.name);
+}
+
+void hp3_check_gro(struct hp3_doctor *d)
+{
+	hp3_each_port(d, gro);
+}
+
+static void vlan_offload(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	if (!p->there || !p->af_packet || !has(p->itf.offloads, HP3_OFFLOAD_RX_VLAN))
+		return;
+	hp3_find(
+		d, HP3_PORT_FMT ": %s takes VLAN tags off (rxvlan)", HP3_PORT_ARGS(p), p->itf.name);
+	hp3_fix(d, "ethtool -K %s rxvlan off, if the network uses 802.1ad", p->itf.name);
+}
+
+void hp3_check_vlan_offload(struct hp3_doctor *d)
+{
+	hp3_each_port(d, vlan_offload);
+}
+
+static void arp(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	if (!p->there || !p->af_packet || p->itf.flags & IFF_NOARP)
+		return;
+	hp3_find(d, HP3_PORT_FMT ": the kernel answers ARP on %s", HP3_PORT_ARGS(p), p->itf.name);
+	hp3_fix(d, "ip link set %s arp off", p->itf.name);
+}
+
+void hp3_check_arp(struct hp3_doctor *d)
+{
+	hp3_each_port(d, arp);
+}
+
+static void rx_ring(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	if (!p->there || p->itf.rx_ring >= p->itf.rx_ring_max)
+		return;
+	hp3_find(d, HP3_PORT_FMT ": %s queues %u received frames, and could queue %u",
+		HP3_PORT_ARGS(p), p->itf.name, p->itf.rx_ring, p->itf.rx_ring_max);
+	hp3_fix(d, "ethtool -G %s rx %u", p->itf.name, p->itf.rx_ring_max);
+}
+
+void hp3_check_rx_ring(struct hp3_doctor *d)
+{
+	hp3_each_port(d, rx_ring);
+}
+
+static void wmem(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	uint64_t frames = number(p, "framecnt", FRAMECNT_DEFAULT);
+	/* The kernel counts the buffer that it makes of a frame twice as long, roughly. */
+	uint64_t ring = 2 * frames * number(p, "framesz", FRAMESZ_DEFAULT);
+	uint32_t have = d->host->send_buffer();
+
+	if (!p->af_packet || !p->there || have >= ring)
+		return;
+	if (d->n > 0 && d->found[d->n - 1].check == d->check)
+		return; /* one setting for all ports */
+	hp3_find(d,
+		HP3_PORT_FMT ": net.core.wmem_default = %u is less than the %llu bytes of the "
+			     "driver's ring: frames of a burst would wait in it",
+		HP3_PORT_ARGS(p), have, (unsigned long long)ring);
+	hp3_fix(d, "%ssysctl -w net.core.wmem_default=%llu",
+		hp3_host_writable(d->host, "/proc/sys/net/core/wmem_default") ? ""
+									      : "nsenter -t 1 -n ",
+		(unsigned long long)(ring > WMEM_OFFERED ? ring : WMEM_OFFERED));
+}
+
+void hp3_check_wmem(struct hp3_doctor *d)
+{
+	hp3_each_port(d, wmem);
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* RNICs, and what they send. */
+#include <stdlib.h>
+#include <string.h>
+#include "app/doctor/internal.h"
+#include "app/doctor/rdma.h"
+#include "config/devargs.h"
+
+#define TOS_OFFERED 106 /* DSCP 26, ECT(0): what RoCE deployments use most */
+
+void hp3_check_rdma_name(struct hp3_doctor *d)
+{
+	for (uint32_t i = 0; d->cfg != NULL && i < d->cfg->n_rails; i++) {
+		const struct hp3_config_rail *r = &d->cfg->rails[i];
+
+		if (r->rdma[0] == '\0' || strchr(r->rdma, '/') != NULL ||
+			hp3_host_exists(d->host, "/sys/class/infiniband/%s", r->rdma))
+			continue;
+		hp3_find(d, "[rail.%s] rdma = %s: there is no such RDMA device", r->name, r->rdma);
+		hp3_fix(d, "check the name with: rdma link show");
+	}
+}
+
+static const char *live_move(const struct hp3_host *h, const struct hp3_rdma_port *p)
+{
+	static const struct {
+		const char *driver, *library, *symbol, *there, *missing;
+	} methods[] = {
+		{"rxe", NULL, NULL, "SQD, a new flow label, RTS (ibv_modify_qp)", NULL},
+		{"mlx5_core", "libmlx5.so.1", "mlx5dv_modify_qp_udp_sport",
+			"mlx5dv_modify_qp_udp_sport",
+			"mlx5dv_modify_qp_udp_sport, which this libmlx5 lacks (rdma-core 33)"},
+		{"bnxt_en", "libbnxt_re.so", "bnxt_re_dv_modify_qp_udp_sport",
+			"bnxt_re_dv_modify_qp_udp_sport",
+			"bnxt_re_dv_modify_qp_udp_sport, which this libbnxt_re lacks"},
+	};
+
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		if (strcmp(p->driver, methods[i].driver) == 0)
+			return methods[i].library == NULL ||
+					       h->has_symbol(methods[i].library, methods[i].symbol)
+				       ? methods[i].there
+				       : methods[i].missing;
+	}
+	return "none known, inline only";
+}
+
+/* A rail that says which device is behind it. */
+static bool claimed(const struct hp3_doctor *d, const char *device)
+{
+	for (uint32_t i = 0; d->cfg != NULL && i < d->cfg->n_rails; i++) {
+		if (strcmp(d->cfg->rails[i].rdma, device) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void device(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+{
+	char cnp[16] = "-";
+
+	hp3_host_line(
+		d->host, cnp, sizeof(cnp), "/sys/class/net/%s/ecn/roce_np/cnp_dscp", p->netdev);
+	hp3_find(d,
+		"%s: driver %s, firmware %s, port %u %s, %s, %u RoCE v2 addresses (%s, %s), CNPs "
+		"with DSCP %s; live move: %s",
+		p->device, p->driver, p->firmware[0] != '\0' ? p->firmware : "-", p->number,
+		p->state, p->ethernet ? "Ethernet" : "InfiniBand", p->roce_v2,
+		p->address[0] != '\0' ? p->address : "-",
+		p->netdev[0] != '\0' ? p->netdev : "no interface", cnp, live_move(d->host, p));
+	if (d->cfg != NULL && !claimed(d, p->device))
+		hp3_fix(d, "set rdma = %s in the [rail.NAME] that is in front of it", p->device);
+}
+
+void hp3_check_rdma_device(struct hp3_doctor *d)
+{
+	hp3_each_rdma_port(d, device);
+}
+
+static void port(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+{
+	if (p->active)
+		return;
+	hp3_find(d, "%s port %u: %s", p->device, p->number, p->state);
+	if (p->netdev[0] != '\0')
+		hp3_fix(d, "ip link set %s up", p->netdev);
+	else
+		hp3_fix(d, "rdma link show %s/%u", p->device, p->number);
+}
+
+void hp3_check_rdma_port(struct hp3_doctor *d)
+{
+	hp3_each_rdma_port(d, port);
+}
+
+static void gid(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+{
+	if (p->roce_v2 > 0)
+		return;
+	if (p->ethernet) {
+		hp3_find(d, "%s port %u has no RoCE v2 address", p->device, p->number);
+		hp3_fix(d, "give its interface an address: ip addr add ADDRESS/BITS dev NAME");
+	} else {
+		hp3_find(d, "%s port %u is InfiniBand: hp3 moves RoCE v2 alone", p->device,
+			p->number);
+		hp3_fix(d, "leave it out, or for a ConnectX: mlxconfig -d %s set LINK_TYPE_P%u=2",
+			p->device, p->number);
+	}
+}
+
+void hp3_check_rdma_gid(struct hp3_doctor *d)
+{
+	hp3_each_rdma_port(d, gid);
+}
+
+/* Whether a rail stands on this interface, or on its PCI device. */
+static bool has_rail(const struct hp3_doctor *d, const char *name)
+{
+	char device[64] = "", pci[16], itf[64];
+
+	hp3_host_link(d->host, device, sizeof(device), "/sys/class/net/%s/device", name);
+	for (uint32_t i = 0; d->cfg != NULL && i < 2 * d->cfg->n_rails; i++) {
+		const struct hp3_config_rail *r = &d->cfg->rails[i / 2];
+		const char *devargs = i % 2 == 0 ? r->rnic : r->net;
+
+		if ((hp3_devargs_pci(devargs, pci) && strcmp(pci, device) == 0) ||
+			(hp3_devargs_interface(devargs, itf, sizeof(itf)) &&
+				strcmp(itf, name) == 0))
+			return true;
+	}
+	return false;
+}
+
+static void bond(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+{
+	char slaves[256], *save = NULL, *name;
+
+	if (p->netdev[0] == '\0' || !hp3_host_line(d->host, slaves, sizeof(slaves),
+					    "/sys/class/net/%s/bonding/slaves", p->netdev))
+		return;
+	for (name = strtok_r(slaves, " ", &save); name != NULL; name = strtok_r(NULL, " ", &save)) {
+		if (d->cfg == NULL || has_rail(d, name))
+			continue;
+		hp3_find(d, "%s works on the bond %s, and no rail is on its port %s", p->device,
+			p->netdev, name);
+		hp3_fix(d,
+			"add a [rail.NAME] for %s, with rdma = %s; what connections agreed on "
+			"(ECE): mlxreg -d %s --reg_name ROCE_ACCL --get",
+			name, p->device, p->device);
+	}
+	if (d->cfg != NULL && !claimed(d, p->device)) {
+		hp3_find(d, "%s works on the bond %s, and no rail names it", p->device, p->netdev);
+		hp3_fix(d, "set rdma = %s in the [rail.NAME] of each port of %s", p->device,
+			p->netdev);
+	}
+}
+
+void hp3_check_rdma_bond(struct hp3_doctor *d)
+{
+	hp3_each_rdma_port(d, bond);
+}
+
+/* The kernel's version; Debian's release says 6.1.0, and the version after "Debian" the real one.
+ */
+static bool kernel_version(const struct hp3_host *h, unsigned v[3])
+{
+	char text[512];
+	const char *debian;
+
+	if (!hp3_host_line(h, text, sizeof(text), "/proc/version"))
+		return false;
+	debian = strstr(text, " Debian ");
+	if (debian != NULL && sscanf(debian, " Debian %u.%u.%u", &v[0], &v[1], &v[2]) == 3)
+		return true;
+	return sscanf(text, "Linux version %u.%u.%u", &v[0], &v[1], &v[2]) == 3;
+}
+
+/* Rule 5: mended in 6.1.175, 6.6.140, 6.12.88 and whatever is newer than that branch. */
+static bool reads_beyond(const unsigned v[3])
+{
+	static const unsigned mended[][3] = {{6, 1, 175}, {6, 6, 140}, {6, 12, 88}};
+
+	for (size_t i = 0; i < sizeof(mended) / sizeof(mended[0]); i++) {
+		const unsigned *m = mended[i];
+
+		if (v[0] < m[0] || (v[0] == m[0] && v[1] < m[1]))
+			return true; /* of a branch before this one: mended there or nowhere */
+		if (v[0] == m[0] && v[1] == m[1])
+			return v[2] < m[2];
+	}
+	return false;
+}
+
+static void rxe(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+{
+	unsigned v[3];
+
+	if (strcmp(p->driver, "rxe") != 0 || !kernel_version(d->host, v) || !reads_beyond(v))
+		return;
+	hp3_find(d, "%s is Soft-RoCE of Linux %u.%u.%u, which reads beyond the end of CNPs",
+		p->device, v[0], v[1], v[2]);
+	if (d->cfg != NULL && d->cfg->engine.cc.mode == HP3_CC_NATIVE)
+		hp3_fix(d, "set [cc] mode = off, and: apt-get update && apt-get install "
+			   "linux-image-amd64");
+	else
+		hp3_fix(d, "apt-get update && apt-get install linux-image-amd64 (6.1.175, 6.6.140, "
+			   "6.12.88 or later)");
+}
+
+static bool native(const struct hp3_doctor *d)
+{
+	return d->cfg != NULL && d->cfg->engine.cc.mode == HP3_CC_NATIVE;
+}
+
+void hp3_check_rxe_cnp(struct hp3_doctor *d)
+{
+	if (native(d))
+		hp3_each_rdma_port(d, rxe);
+}
+
+void hp3_check_rxe_kernel(struct hp3_doctor *d)
+{
+	if (!native(d))
+		hp3_each_rdma_port(d, rxe);
+}
+
+/* How many of the eight priorities a side of DCQCN is on for; -1: the driver does not say. */
+static int enabled(const struct hp3_host *h, const char *netdev, const char *side)
+{
+	int n = -1;
+
+	for (int i = 0; i < 8; i++) {
+		long long on = hp3_host_number(
+			h, -1, "/sys/class/net/%s/ecn/%s/enable/%d", netdev, side, i);
+
+		if (on >= 0)
+			n = (n < 0 ? 0 : n) + (on != 0);
+	}
+	return n;
+}
+
+static void ecn(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+{
+	static const char *const sides[][2] = {
+		{"roce_np", "answers no marks with CNPs"}, {"roce_rp", "ignores CNPs"}};
+
+	for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++) {
+		if (p->netdev[0] == '\0' || enabled(d->host, p->netdev, sides[i][0]) != 0)
+			continue;
+		hp3_find(d, "%s (%s) %s, on any priority", p->device, p->netdev, sides[i][1]);
+		hp3_fix(d, "echo 1 > /sys/class/net/%s/ecn/%s/enable/3 (the priority of RoCE)",
+			p->netdev, sides[i][0]);
+	}
+}
+
+void hp3_check_ecn(struct hp3_doctor *d)
+{
+	hp3_each_rdma_port(d, ecn);
+}
+
+static void traffic_class(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+{
+	char text[64];
+	long long tos = hp3_host_number(d->host, 0,
+		"/sys/kernel/config/rdma_cm/%s/ports/%u/default_roce_tos", p->device, p->number);
+
+	if (p->roce_v2 == 0)
+		return;
+	/* The driver's own default, for whoever does not use rdma_cm. */
+	if (hp3_host_line(d->host, text, sizeof(text),
+		    "/sys/class/infiniband/%s/tc/%u/traffic_class", p->device, p->number) &&
+		strrchr(text, '=') != NULL)
+		tos = strtoll(strrchr(text, '=') + 1, NULL, 0);
+	if ((tos & 3) == 1 || (tos & 3) == 2)
+		return;
+	hp3_find(d,
+		"%s port %u: connections that ask for no traffic class leave with ToS %lld (DSCP "
+		"%lld), which is not ECN-capable",
+		p->device, p->number, tos, tos >> 2);
+	hp3_fix(d, "cma_roce_tos -d %s -p %u -t %d (rdma_cm); NCCL_IB_TC=%d, perftest --tclass=%d",
+		p->device, p->number, TOS_OFFERED, TOS_OFFERED, TOS_OFFERED);
+}
+
+void hp3_check_traffic_class(struct hp3_doctor *d)
+{
+	hp3_each_rdma_port(d, traffic_class);
+}

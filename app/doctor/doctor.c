@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/doctor/doctor.h"
+#include <stdarg.h>
+#include <string.h>
+#include "app/doctor/internal.h"
+#include "config/devargs.h"
+
+#define HP3_CHECK(sym, id, severity, when, about, why)                                             \
+	{id, HP3_##severity, when, about, why, hp3_check_##sym},
+const struct hp3_check hp3_checks[] = {
+#include "app/doctor/checks.def"
+};
+#undef HP3_CHECK
+const unsigned hp3_n_checks = sizeof(hp3_checks) / sizeof(hp3_checks[0]);
+
+const char *hp3_severity_name(enum hp3_severity s)
+{
+	static const char *const names[] = {
+		[HP3_INFO] = "info", [HP3_WARNING] = "warning", [HP3_ERROR] = "error"};
+
+	return names[s];
+}
+
+/* Names of devices come from files that may hold anything. */
+static void printable(char *s)
+{
+	for (; *s != '\0'; s++) {
+		if (*s < ' ' || *s > '~')
+			*s = '?';
+	}
+}
+
+void hp3_find(struct hp3_doctor *d, const char *fmt, ...)
+{
+	struct hp3_finding *f;
+	va_list ap;
+
+	if (d->n == HP3_FINDINGS_MAX)
+		d->n--; /* the latest gives way: hp3_fix() is about one that is there */
+	f = &d->found[d->n++];
+	*f = (struct hp3_finding){.check = d->check};
+	va_start(ap, fmt);
+	vsnprintf(f->what, sizeof(f->what), fmt, ap);
+	va_end(ap);
+	printable(f->what);
+}
+
+void hp3_fix(struct hp3_doctor *d, const char *fmt, ...)
+{
+	struct hp3_finding *f = &d->found[d->n - 1];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(f->fix, sizeof(f->fix), fmt, ap);
+	va_end(ap);
+	printable(f->fix);
+}
+
+void hp3_each_port(struct hp3_doctor *d, void (*fn)(struct hp3_doctor *d, const struct hp3_port *p))
+{
+	for (uint32_t i = 0; d->cfg != NULL && i < 2 * d->cfg->n_rails; i++) {
+		const struct hp3_config_rail *r = &d->cfg->rails[i / 2];
+		struct hp3_port p = {.rail = r,
+			.side = i % 2 == 0 ? "rnic" : "net",
+			.devargs = i % 2 == 0 ? r->rnic : r->net};
+		char driver[32], name[HP3_CONFIG_DEVARGS_MAX];
+
+		hp3_devargs_driver(p.devargs, driver, sizeof(driver));
+		p.af_packet = strcmp(driver, "net_af_packet") == 0;
+		p.named = hp3_devargs_interface(p.devargs, name, sizeof(name));
+		if (p.named)
+			p.there = d->host->interface(name, &p.itf);
+		if (p.named && !p.there)
+			snprintf(p.itf.name, sizeof(p.itf.name), "%.*s", IFNAMSIZ - 1, name);
+		fn(d, &p);
+	}
+}
+
+void hp3_doctor_run(struct hp3_doctor *d, enum hp3_check_when when)
+{
+	d->n = 0;
+	for (int severity = HP3_ERROR; severity >= HP3_INFO; severity--) {
+		for (unsigned i = 0; i < hp3_n_checks; i++) {
+			const struct hp3_check *c = &hp3_checks[i];
+
+			if ((int)c->severity != severity || (c->when & when) != (unsigned)when)
+				continue;
+			d->check = c;
+			c->run(d);
+		}
+	}
+}
+
+unsigned hp3_doctor_count(const struct hp3_doctor *d, enum hp3_severity at_least)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < d->n; i++)
+		n += d->found[i].check->severity >= at_least;
+	return n;
+}
+
+unsigned hp3_doctor_tell(
+	const struct hp3_config *cfg, const char *file, enum hp3_check_when when, FILE *out)
+{
+	static struct hp3_doctor d; /* large */
+	unsigned errors;
+
+	d = (struct hp3_doctor){.host = &hp3_host, .cfg = cfg, .file = file};
+	hp3_doctor_run(&d, when);
+	errors = hp3_doctor_count(&d, HP3_ERROR);
+	for (unsigned i = 0; i < d.n; i++) {
+		const struct hp3_finding *f = &d.found[i];
+
+		if (f->check->severity >= (errors > 0 ? HP3_ERROR : HP3_WARNING))
+			fprintf(out, "hp3d: %s; %s\n", f->what, f->fix);
+	}
+	return errors;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What this host tells where no file does. */
+#include "app/doctor/host.h"
+#include <bpf/libbpf.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/timex.h>
+#include <unistd.h>
+#include "app/doctor/interface.h"
+
+static int bpf(enum hp3_bpf_kind kind)
+{
+	static const enum bpf_prog_type types[] = {[HP3_BPF_TC] = BPF_PROG_TYPE_SCHED_CLS,
+		[HP3_BPF_XDP] = BPF_PROG_TYPE_XDP,
+		[HP3_BPF_TRACING] = BPF_PROG_TYPE_KPROBE};
+	int ret = libbpf_probe_bpf_prog_type(types[kind], NULL);
+
+	return ret == 1 ? 0 : ret < 0 ? ret : -EOPNOTSUPP;
+}
+
+static bool has_symbol(const char *library, const char *symbol)
+{
+	void *l = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+	bool found = l != NULL && dlsym(l, symbol) != NULL;
+
+	if (l != NULL)
+		dlclose(l);
+	return found;
+}
+
+static bool clock_synchronised(void)
+{
+	struct timex t = {0};
+
+	return adjtimex(&t) >= 0 && !(t.status & STA_UNSYNC);
+}
+
+static uint32_t send_buffer(void)
+{
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), bytes = 0;
+	socklen_t len = sizeof(bytes);
+
+	if (fd < 0)
+		return 0;
+	getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, &len);
+	close(fd);
+	return (uint32_t)bytes;
+}
+
+static bool may_use(enum hp3_cap cap)
+{
+	char text[32] = "0";
+
+	hp3_host_field(&hp3_host, "/proc/self/status", "CapEff", text, sizeof(text));
+	return strtoull(text, NULL, 16) >> cap & 1;
+}
+
+const struct hp3_host hp3_host = {
+	.root = "",
+	.interface = hp3_interface_look,
+	.bpf = bpf,
+	.has_symbol = has_symbol,
+	.clock_synchronised = clock_synchronised,
+	.send_buffer = send_buffer,
+	.may_use = may_use,
+};

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_DOCTOR_HOST_H
+#define HP3_DOCTOR_HOST_H
+/*
+ * What is known of this host: files below a root (sysfs, procfs, /boot), and what no file tells.
+ * Tests bring a root and answers of their own, for hardware that is not here.
+ */
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Offloads that matter to who takes frames off an interface, by their names in ethtool -k. */
+#define HP3_OFFLOADS(X)                                                                            \
+	X(TX_CHECKSUM, "tx-checksum-ip-generic")                                                   \
+	X(GRO, "rx-gro")                                                                           \
+	X(GRO_LIST, "rx-gro-list")                                                                 \
+	X(UDP_GRO, "rx-udp-gro-forwarding")                                                        \
+	X(LRO, "rx-lro")                                                                           \
+	X(RX_VLAN, "rx-vlan-hw-parse")
+
+enum hp3_offload {
+#define X(sym, name) HP3_OFFLOAD_##sym,
+	HP3_OFFLOADS(X)
+#undef X
+		HP3_OFFLOAD_MAX
+};
+
+/* The other end of a veth pair, and how to run a command there. */
+struct hp3_interface_peer {
+	bool found;
+	char name[IFNAMSIZ];
+	char inside[128]; /* "", or "ip netns exec h1 " */
+	uint32_t offloads;
+};
+
+struct hp3_interface {
+	char name[IFNAMSIZ];
+	char kind[16]; /* veth, bond, vlan ...; "": a device */
+	unsigned index, flags; /* IFF_UP, IFF_NOARP ... */
+	unsigned mtu; /* bytes */
+	bool carrier;
+	bool addressed; /* has an IPv4 address, or an IPv6 one beyond link-local */
+	char master[IFNAMSIZ]; /* the bond or bridge that it belongs to; "": none */
+	uint32_t offloads; /* bits of enum hp3_offload */
+	uint32_t rx_ring, rx_ring_max; /* descriptors; 0: it tells none */
+	struct hp3_interface_peer peer;
+};
+
+enum hp3_bpf_kind { HP3_BPF_TC, HP3_BPF_XDP, HP3_BPF_TRACING };
+#define HP3_CAPS(X) /* of Linux, by number: what hp3d may need */                                  \
+	X(NET_ADMIN, 12)                                                                           \
+	X(NET_RAW, 13)                                                                             \
+	X(SYS_PTRACE, 19)                                                                          \
+	X(SYS_ADMIN, 21)                                                                           \
+	X(PERFMON, 38)                                                                             \
+	X(BPF, 39)
+enum hp3_cap {
+#define X(sym, number) HP3_CAP_##sym = number,
+	HP3_CAPS(X)
+#undef X
+};
+
+struct hp3_host {
+	const char *root; /* "" of the host itself */
+	/* False: there is no such interface. */
+	bool (*interface)(const char *name, struct hp3_interface *out);
+	/* 0, or a negative errno: a program of this kind is not taken. */
+	int (*bpf)(enum hp3_bpf_kind kind);
+	bool (*has_symbol)(const char *library, const char *symbol);
+	bool (*clock_synchronised)(void);
+	uint32_t (*send_buffer)(void); /* bytes that a new socket may send ahead */
+	bool (*may_use)(enum hp3_cap cap);
+};
+
+/* This host. */
+extern const struct hp3_host hp3_host;
+
+/* The first line of a file below the root, without its end; false: it cannot be read. */
+bool hp3_host_line(const struct hp3_host *h, char *buf, size_t cap, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The number that a file begins with, or `none`. */
+long long hp3_host_number(const struct hp3_host *h, long long none, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+bool hp3_host_exists(const struct hp3_host *h, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+bool hp3_host_writable(const struct hp3_host *h, const char *path);
+/* The last part of what a link points to. */
+bool hp3_host_link(const struct hp3_host *h, char *buf, size_t cap, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The rest of the line that begins with `key`, blanks and a colon behind it skipped. */
+bool hp3_host_field(
+	const struct hp3_host *h, const char *path, const char *key, char *buf, size_t cap);
+/* Calls fn for every entry of a directory, in the order of names. */
+void hp3_host_each(const struct hp3_host *h, const char *dir,
+	void (*fn)(void *arg, const char *name), void *arg);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_DOCTOR_INTERNAL_H
+#define HP3_DOCTOR_INTERNAL_H
+/* Between the checks and the table. */
+#include "app/doctor/doctor.h"
+
+/* Notes a finding of the check that runs; hp3_fix() says what to do about the latest one. */
+void hp3_find(struct hp3_doctor *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void hp3_fix(struct hp3_doctor *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* One port of the configuration. */
+struct hp3_port {
+	const struct hp3_config_rail *rail;
+	const char *side; /* "rnic", "net" */
+	const char *devargs;
+	bool af_packet;
+	bool named; /* works on an interface of this kernel */
+	bool there; /* and that exists: */
+	struct hp3_interface itf;
+};
+/* "[rail.NAME] SIDE" */
+#define HP3_PORT_FMT     "[rail.%s] %s"
+#define HP3_PORT_ARGS(p) (p)->rail->name, (p)->side
+
+/* Calls fn for each port of the configuration; none if there is no configuration. */
+void hp3_each_port(
+	struct hp3_doctor *d, void (*fn)(struct hp3_doctor *d, const struct hp3_port *p));
+
+#define HP3_CHECK(sym, id, severity, when, about, why) void hp3_check_##sym(struct hp3_doctor *d);
+#include "app/doctor/checks.def"
+#undef HP3_CHECK
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What rtnetlink and ethtool tell of an interface: sysfs may be that of another network namespace.
+ */
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/ethtool.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "app/doctor/interface.h"
+
+#define STRINGS_MAX 512u /* features of an interface: 64 in Linux 6.18 */
+
+/* One request and its one answer; 0, or a negative errno. */
+int hp3_netlink(struct nlmsghdr *request, mnl_cb_t take, void *arg)
+{
+	struct mnl_socket *nl = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+	char answer[16384];
+	int ret = -EIO;
+	ssize_t n;
+
+	if (nl == NULL)
+		return -errno;
+	request->nlmsg_flags |= NLM_F_REQUEST | NLM_F_ACK;
+	if (mnl_socket_bind(nl, 0, MNL_SOCKET_AUTOPID) == 0 &&
+		mnl_socket_sendto(nl, request, request->nlmsg_len) >= 0) {
+		do {
+			n = mnl_socket_recvfrom(nl, answer, sizeof(answer));
+			ret = n < 0 ? -1 : mnl_cb_run(answer, (size_t)n, 0, 0, take, arg);
+		} while (ret > 0);
+		ret = ret < 0 ? -errno : 0;
+	}
+	mnl_socket_close(nl);
+	return ret;
+}
+
+static int take_link(const struct nlmsghdr *nlh, void *arg)
+{
+	const struct ifinfomsg *ifm = mnl_nlmsg_get_payload(nlh);
+	struct hp3_link_info *l = arg;
+	const struct nlattr *a, *inner;
+
+	l->itf.index = (unsigned)ifm->ifi_index;
+	l->itf.flags = ifm->ifi_flags;
+	l->peer_nsid = -1;
+	mnl_attr_for_each(a, nlh, sizeof(*ifm))
+	{
+		switch (mnl_attr_get_type(a)) {
+		case IFLA_IFNAME:
+			snprintf(l->itf.name, sizeof(l->itf.name), "%s", mnl_attr_get_str(a));
+			break;
+		case IFLA_MTU:
+			l->itf.mtu = mnl_attr_get_u32(a);
+			break;
+		case IFLA_CARRIER:
+			l->itf.carrier = mnl_attr_get_u8(a) != 0;
+			break;
+		case IFLA_LINK:
+			l->peer = mnl_attr_get_u32(a);
+			break;
+		case IFLA_LINK_NETNSID:
+			l->peer_nsid = (int)mnl_attr_get_u32(a);
+			break;
+		case IFLA_MASTER:
+			if_indextoname(mnl_attr_get_u32(a), l->itf.master);
+			break;
+		case IFLA_LINKINFO:
+			mnl_attr_for_each_nested(inner, a)
+			{
+				if (mnl_attr_get_type(inner) == IFLA_INFO_KIND)
+					snprintf(l->itf.kind, sizeof(l->itf.kind), "%s",
+						mnl_attr_get_str(inner));
+			}
+			break;
+		default:
+			break;
+		}
+	}
+	return MNL_CB_OK;
+}
+
+int hp3_link_by(const char *name, unsigned index, struct hp3_link_info *l)
+{
+	union {
+		struct nlmsghdr hdr;
+		char room[512];
+	} request = {0};
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&request);
+	struct ifinfomsg *ifm = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifm));
+
+	*l = (struct hp3_link_info){0};
+	nlh->nlmsg_type = RTM_GETLINK;
+	ifm->ifi_index = (int)index;
+	if (name != NULL)
+		mnl_attr_put_strz(nlh, IFLA_IFNAME, name);
+	return hp3_netlink(nlh, take_link, l);
+}
+
+static int ethtool(const char *name, void *command)
+{
+	int ret, fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq ifr = {.ifr_data = command};
+
+	if (fd < 0)
+		return -errno;
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name);
+	ret = ioctl(fd, SIOCETHTOOL, &ifr) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+/* Where the kernel has the bits of our offloads; it numbers features as it likes. */
+static uint32_t features(const char *name)
+{
+	static const char *const wanted[] = {
+#define X(sym, text) text,
+		HP3_OFFLOADS(X)
+#undef X
+	};
+	struct {
+		struct ethtool_sset_info info;
+		uint32_t count;
+	} set = {.info = {.cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ull << ETH_SS_FEATURES}};
+	struct ethtool_gstrings *strings;
+	struct ethtool_gfeatures *state;
+	uint32_t found = 0;
+
+	if (ethtool(name, &set) < 0 || set.count == 0 || set.count > STRINGS_MAX)
+		return 0;
+	strings = calloc(1, sizeof(*strings) + set.count * ETH_GSTRING_LEN);
+	state = calloc(1, sizeof(*state) + (set.count + 31) / 32 * sizeof(state->features[0]));
+	if (strings == NULL || state == NULL)
+		goto out;
+	*strings = (struct ethtool_gstrings){
+		.cmd = ETHTOOL_GSTRINGS, .string_set = ETH_SS_FEATURES, .len = set.count};
+	*state =
+		(struct ethtool_gfeatures){.cmd = ETHTOOL_GFEATURES, .size = (set.count + 31) / 32};
+	if (ethtool(name, strings) < 0 || ethtool(name, state) < 0)
+		goto out;
+	for (uint32_t i = 0; i < set.count; i++) {
+		const char *text = (const char *)&strings->data[i * ETH_GSTRING_LEN];
+
+		for (int k = 0; k < HP3_OFFLOAD_MAX; k++) {
+			if (strncmp(text, wanted[k], ETH_GSTRING_LEN) == 0 &&
+				(state->features[i / 32].active & (1u << i % 32)))
+				found |= 1u << k;
+		}
+	}
+out:
+	free(strings);
+	free(state);
+	return found;
+}
+
+void hp3_link_offloads(struct hp3_interface *itf)
+{
+	struct ethtool_ringparam ring = {.cmd = ETHTOOL_GRINGPARAM};
+
+	itf->offloads = features(itf->name);
+	if (ethtool(itf->name, &ring) == 0) {
+		itf->rx_ring = ring.rx_pending;
+		itf->rx_ring_max = ring.rx_max_pending;
+	}
+}
