@@ -36,6 +36,7 @@ const struct hp3ctl_option_row hp3ctl_options[HP3CTL_OPTION_MAX] = {
 	[HP3CTL_REVERSE] = {"reverse"},
 	[HP3CTL_FILTER] = {"filter", "TERMS"},
 	[HP3CTL_TYPE] = {"type", "TYPE", .word = event_type},
+	[HP3CTL_CONFIG] = {"config", "FILE"},
 };
 
 #define USES(...) ((const struct hp3ctl_use[]){__VA_ARGS__, {0}})
@@ -149,6 +150,14 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 		.usage = "",
 		.help = "whether hp3d and its lcores answer",
 		.run = hp3ctl_health},
+	{.name = "doctor",
+		.usage = "[--config FILE]",
+		.help = "what on this host keeps hp3 from working well, and what to type",
+		.details = "Works without hp3d. Exit codes: 0 fine, 1 an error or a warning was "
+			   "found.\n",
+		.run = hp3ctl_doctor,
+		.uses = USES({HP3CTL_CONFIG, "hp3d's configuration (/etc/hp3/hp3.ini)"}),
+		.offline = true},
 	{0},
 };
 

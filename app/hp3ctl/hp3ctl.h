@@ -44,6 +44,7 @@ enum hp3ctl_option {
 	HP3CTL_REVERSE,
 	HP3CTL_FILTER,
 	HP3CTL_TYPE,
+	HP3CTL_CONFIG,
 	HP3CTL_OPTION_MAX
 };
 
@@ -103,6 +104,7 @@ int hp3ctl_probes(struct hp3ctl *ctl);
 int hp3ctl_why(struct hp3ctl *ctl);
 int hp3ctl_watch(struct hp3ctl *ctl);
 int hp3ctl_config(struct hp3ctl *ctl);
+int hp3ctl_doctor(struct hp3ctl *ctl);
 int hp3ctl_health(struct hp3ctl *ctl);
 
 #endif

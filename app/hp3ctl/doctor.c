@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* doctor: what of this host and its configuration keeps hp3 from working well. */
+#include "app/doctor/doctor.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "app/hp3ctl/hp3ctl.h"
+
+#define DEFAULT_CONFIG "/etc/hp3/hp3.ini"
+#define PAIRS_MAX      64u /* address pairs that are asked about */
+#define PORTS_ASKED    64u
+#define PORT_FIRST     0xC000u
+#define PORT_STEP      257u /* prime: all bits of a port change */
+
+static const char *string(json_t *j, const char *key)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+
+	return s ? s : "";
+}
+
+/* Whether somebody answers there: doctor works without hp3d, too. */
+static bool running(const char *path)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool yes = false;
+
+	if (fd < 0)
+		return false;
+	if (strlen(path) < sizeof(addr.sun_path)) {
+		strcpy(addr.sun_path, path);
+		yes = connect(fd, (const struct sockaddr *)&addr, sizeof(addr)) == 0;
+	}
+	close(fd);
+	return yes;
+}
+
+/* The name of a port's path; false: it is not known. */
+static bool path_name(json_t *row, char *buf, size_t cap)
+{
+	json_t *path = json_object_get(row, "path");
+
+	if (json_is_string(json_object_get(row, "known")))
+		snprintf(buf, cap, "%s", string(row, "known"));
+	else if (json_is_integer(path))
+		snprintf(buf, cap, "%lld", json_integer_value(path));
+	else
+		return false;
+	return true;
+}
+
+static void count_paths(json_t *rows, struct hp3_drawn *drawn)
+{
+	json_t *seen = json_object(), *row, *n;
+	const char *key;
+	size_t i;
+
+	json_array_foreach (rows, i, row) {
+		char name[64];
+
+		if (!path_name(row, name, sizeof(name)))
+			continue;
+		drawn->ports++;
+		json_object_set_new(seen, name,
+			json_integer(1 + json_integer_value(json_object_get(seen, name))));
+	}
+	drawn->paths = (unsigned)json_object_size(seen);
+	json_object_foreach (seen, key, n) {
+		if (json_integer_value(n) > drawn->most)
+			drawn->most = (unsigned)json_integer_value(n);
+	}
+	json_decref(seen);
+}
+
+/* What is known, or predicted, of some source ports of a flow's address pair. */
+static int ask_ports(struct hp3ctl *ctl, const char *flow, struct hp3_drawn *drawn)
+{
+	json_t *ports = json_array(), *answer;
+	int rc;
+
+	for (unsigned i = 0; i < PORTS_ASKED; i++)
+		json_array_append_new(
+			ports, json_integer(PORT_FIRST + i * PORT_STEP % (0x10000 - PORT_FIRST)));
+	rc = hp3ctl_ask(ctl,
+		json_pack("{s:s, s:s, s:b, s:o}", "cmd", "trace", "flow", flow, "known", 1, "ports",
+			ports),
+		&answer);
+	if (rc != HP3CTL_DONE)
+		return rc;
+	count_paths(json_object_get(json_object_get(answer, "data"), "ports"), drawn);
+	json_decref(answer);
+	return HP3CTL_DONE;
+}
+
+struct pairs {
+	struct hp3_drawn drawn[PAIRS_MAX];
+	char flow[PAIRS_MAX][160]; /* one of each */
+	unsigned n;
+};
+
+static int take_flows(void *arg, json_t *flows)
+{
+	struct pairs *p = arg;
+	json_t *flow;
+	size_t i;
+
+	json_array_foreach (flows, i, flow) {
+		const char *id = string(flow, "flow"), *end = strrchr(id, '/');
+		unsigned k = 0;
+
+		if (end == NULL || p->n == PAIRS_MAX)
+			continue;
+		while (k < p->n && (strncmp(p->drawn[k].pair, id, (size_t)(end - id)) != 0 ||
+					   p->drawn[k].pair[end - id] != '\0'))
+			k++;
+		if (k < p->n)
+			continue;
+		snprintf(p->drawn[k].pair, sizeof(p->drawn[k].pair), "%.*s", (int)(end - id), id);
+		snprintf(p->flow[k], sizeof(p->flow[k]), "%s", id);
+		p->n++;
+	}
+	return HP3CTL_DONE;
+}
+
+/* Which pairs have switches that hash the queue pair number. */
+static int take_pairs(void *arg, json_t *pairs)
+{
+	struct pairs *p = arg;
+	json_t *pair;
+	size_t i;
+
+	json_array_foreach (pairs, i, pair) {
+		const char *tracing = string(json_object_get(pair, "identity"), "tracing");
+
+		for (unsigned k = 0; k < p->n; k++) {
+			if (strcmp(p->drawn[k].pair, string(pair, "pair")) == 0)
+				p->drawn[k].by_qpn = strcmp(tracing, "by-qpn") == 0;
+		}
+	}
+	return HP3CTL_DONE;
+}
+
+/* What a running hp3d knows; a flow that has gone meanwhile is no reason to fail. */
+static void ask(struct hp3ctl *ctl, struct pairs *p)
+{
+	if (hp3ctl_connect(ctl) != HP3CTL_DONE ||
+		hp3ctl_each_page(ctl, json_pack("{s:s}", "cmd", "flows"), take_flows, p) !=
+			HP3CTL_DONE ||
+		hp3ctl_each_page(ctl, json_pack("{s:s}", "cmd", "paths"), take_pairs, p) !=
+			HP3CTL_DONE)
+		return;
+	for (unsigned i = 0; i < p->n; i++) {
+		if (ask_ports(ctl, p->flow[i], &p->drawn[i]) == HP3CTL_UNREACHABLE)
+			return;
+	}
+}
+
+static void print(const struct hp3ctl *ctl, const struct hp3_finding *f)
+{
+	const char *severity = hp3_severity_name(f->check->severity);
+
+	if (ctl->json) {
+		json_t *j = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s}", "v", 1, "id", f->check->id,
+			"severity", severity, "what", f->what, "why", f->check->why, "fix", f->fix);
+
+		hp3ctl_print_json(j);
+		json_decref(j);
+		return;
+	}
+	printf("%s: %s: %s\n", severity, f->check->id, f->what);
+	printf("    why: %s\n", f->check->why);
+	if (f->fix[0] != '\0')
+		printf("    fix: %s\n", f->fix);
+}
+
+int hp3ctl_doctor(struct hp3ctl *ctl)
+{
+	static struct hp3_doctor d; /* large */
+	static struct hp3_config cfg;
+	static struct pairs pairs;
+	const char *socket = HP3CTL_DEFAULT_SOCKET;
+	struct hp3_config_errors errors = {0};
+	unsigned bad;
+
+	d = (struct hp3_doctor){.host = &hp3_host, .file = DEFAULT_CONFIG, .errors = &errors};
+	if (ctl->given & HP3CTL_BIT(CONFIG))
+		d.file = ctl->text[HP3CTL_CONFIG];
+	hp3_config_defaults(&cfg);
+	if (hp3_config_load(d.file, 0, &cfg, &errors) == 0) {
+		d.cfg = &cfg;
+		socket = cfg.control.socket;
+	}
+	if (ctl->given & HP3CTL_BIT(SOCKET))
+		socket = ctl->text[HP3CTL_SOCKET];
+	ctl->text[HP3CTL_SOCKET] = socket;
+	if (running(socket)) {
+		ask(ctl, &pairs);
+		d.drawn = pairs.drawn;
+		d.n_drawn = pairs.n;
+	}
+	hp3_doctor_run(&d, HP3_CHECK_DOCTOR);
+	hp3_config_errors_free(&errors);
+	for (unsigned i = 0; i < d.n; i++)
+		print(ctl, &d.found[i]);
+	bad = hp3_doctor_count(&d, HP3_WARNING);
+	if (!ctl->json)
+		printf("%u checks, %u errors, %u warnings\n", hp3_n_checks,
+			hp3_doctor_count(&d, HP3_ERROR), bad - hp3_doctor_count(&d, HP3_ERROR));
+	return bad > 0 ? HP3CTL_FAILED : HP3CTL_DONE;
+}

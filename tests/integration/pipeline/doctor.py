@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""hp3ctl doctor on this host, in a namespace with what is wrong there: found, its command typed, gone.
+
+usage: doctor.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
+"""
+import json
+import subprocess
+from cases import HP3CTL, Base, Wired, run
+from harness import Link
+
+
+def doctor(*args):
+    done = subprocess.run([HP3CTL, "--json", "doctor", *args], capture_output=True, text=True)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    for f in found:
+        assert f["v"] == 1 and f["why"] and f["severity"] in ("info", "warning", "error"), f
+    return done.returncode, found
+
+
+class Doctor(Base):
+    def find(self, d):
+        code, found = doctor("--config", d.config)
+        self.assertEqual(code, any(f["severity"] != "info" for f in found))
+        return found
+
+    def test_found_typed_gone(self):
+        rnic, net = Link("r"), Link("n")
+        for link in (rnic, net):
+            self.addCleanup(link.remove)
+        ports = [link.devargs(i, framecnt=32) for i, link in enumerate((rnic, net))]
+        d = self.daemon({"rail0": ports}, begin=False)
+        self.assertEqual({f["id"] for f in self.find(d)} & {"tx-checksum", "mtu", "frame-size", "link-down", "no-carrier",
+                                                            "wmem", "interface", "config", "secret"}, set())
+        for broken, id, severity, what in (
+                (["ethtool", "-K", rnic.far, "tx", "on"], "tx-checksum", "warning", rnic.far),
+                (["ip", "link", "set", net.near, "mtu", "4000"], "mtu", "error", "MTU 4000 of " + net.near),
+                (["ip", "link", "set", net.near, "down"], "link-down", "warning", "net = "),
+                (["ip", "link", "set", rnic.far, "down"], "no-carrier", "warning", rnic.near),
+                (["ethtool", "-K", net.near, "rx-udp-gro-forwarding", "on"], "merged-frames", "warning", net.near),
+                (["ethtool", "-K", net.near, "gro", "on"], "gro", "info", net.near)):
+            with self.subTest(id=id):
+                subprocess.run(broken, check=True, stdout=subprocess.DEVNULL)
+                finding, = [f for f in self.find(d) if f["id"] == id]
+                self.assertEqual(finding["severity"], severity)
+                self.assertIn(what, finding["what"])
+                fix = finding["fix"].split(", or: ")[-1]
+                subprocess.run(fix, shell=True, check=True, stdout=subprocess.DEVNULL)
+                if id == "mtu":  # what fits a buffer is still more than the ring was made for
+                    subprocess.run(["ip", "link", "set", net.near, "mtu", "1500"], check=True)
+                self.assertNotIn(id, {f["id"] for f in self.find(d)})
+
+    def test_a_configuration_that_is_none(self):
+        d = self.daemon({"rail0": ("net_null0", "net_null1")}, begin=False)
+        code, found = doctor("--config", d.config + "x")
+        self.assertEqual(code, 1)
+        self.assertIn(("config", "error"), [(f["id"], f["severity"]) for f in found])
+        with open(d.config, "a") as f:
+            f.write("[eal]\nburst = 1000\nburts = 32\n")
+        fixes = [f["fix"] for f in doctor("--config", d.config)[1] if f["id"] == "config"]
+        self.assertGreater(len(fixes), 1)
+        self.assertEqual(set(fixes), {f"hp3d --check-config {d.config}"})
+        self.assertEqual(subprocess.run([HP3CTL, "doctor", "more"], capture_output=True).returncode, 2)
+
+    def test_as_a_table(self):
+        d = self.daemon({"rail0": ("net_null0", "net_nosuch1")}, begin=False)
+        out = subprocess.run([HP3CTL, "doctor", "--config", d.config], capture_output=True, text=True).stdout
+        self.assertRegex(out, r"error: driver: \[rail\.rail0\] net = .*\n    why: .*\n    fix: check the name")
+        self.assertRegex(out, r"\n\d+ checks, 1 errors, \d+ warnings\n$")
+
+
+class Running(Wired):
+    def test_beside_a_running_hp3d(self):
+        """It is asked about its flows' paths; where the port stands for the path nothing is said of hashes."""
+        d = self.start()
+        a, b = self.endpoints()
+        a.tell("send 1000000")
+        d.paired(1)
+        code, found = doctor("--config", d.config)
+        self.assertIn(code, (0, 1))
+        self.assertEqual({f["id"] for f in found} & {"config", "polarised", "qpn-hashed", "interface"}, set())
+        self.settle(a)
+        self.whole(a, b)
+        self.stop(d)
+
+
+if __name__ == "__main__":
+    run()
