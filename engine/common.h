@@ -40,6 +40,12 @@ static inline uint16_t hp3_flow_port(const struct hp3_flow *f)
 	return f->flags & HP3_FF_MOVED ? f->port : f->home;
 }
 
+/* Are better paths looked for? Else nothing is asked for to be sent, but the CNPs of `cc`. */
+static inline bool hp3_may_search(const struct hp3_engine *e)
+{
+	return e->cfg.moves_allowed || (e->cfg.observe && !e->cfg.silent);
+}
+
 static inline bool hp3_pkt_icrc_ok(struct hp3_engine *e, const struct hp3_pkt *pkt)
 {
 	if (pkt->trusted || hp3_icrc_ok(pkt->frame, &pkt->v))

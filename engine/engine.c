@@ -196,6 +196,27 @@ uint32_t hp3_flow_rqpn(const struct hp3_engine *e, uint32_t flow)
 	return f != NULL && (f->flags & HP3_FF_USED) ? f->rqpn : UINT32_MAX;
 }
 
+bool hp3_flow_is_moved(const struct hp3_engine *e, uint32_t flow)
+{
+	const uint16_t moved = HP3_FF_USED | HP3_FF_MOVED;
+
+	return flow < e->cfg.max_flows && (e->flows[flow].flags & moved) == moved;
+}
+
+uint32_t hp3_engine_slots(const struct hp3_engine *e)
+{
+	return e->nmoves;
+}
+
+bool hp3_slot_open(const struct hp3_engine *e, uint32_t i, uint32_t *flow)
+{
+	enum hp3_rfr_state state;
+
+	*flow = e->moves[e->slots[i]].flow;
+	state = (enum hp3_rfr_state)e->flows[*flow].state;
+	return state != HP3_RFR_STEADY && state != HP3_RFR_RESUMING;
+}
+
 int hp3_flow_info(
 	const struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_flow_info *info)
 {

@@ -70,7 +70,8 @@ enum hp3_np_key { HP3_NP_KEY_AUTO, HP3_NP_KEY_ON, HP3_NP_KEY_OFF };
 
 /* What is said in one word and means several fields: hp3_policy_settled() sets these. */
 struct hp3_policy_words {
-	uint8_t mode; /* enum hp3_policy_mode: observe, moves_allowed */
+	uint8_t mode; /* enum hp3_policy_mode: hp3_policy_mode() */
+	bool observe_probes; /* observe searches */
 	uint8_t probe; /* enum hp3_probe_mode: probing, probes, round.allow_nak */
 	uint8_t notify; /* enum hp3_np_key: cc.notify */
 	bool watch; /* false: monitor.cycle_ns is 0 */
@@ -119,7 +120,8 @@ struct hp3_engine_config {
 	/* of a base RTT that a message takes at cc.rp.rpg_max_rate: from here on it waits for a
 	 * path, if its queue pair is idle; 0: none does */
 	uint16_t wake_percent;
-	bool observe; /* take every decision, report it, move nothing */
+	bool observe; /* tell what would be done (WOULD), move nothing */
+	bool silent; /* ... and ask nobody: what would be done is to look for a better path */
 	struct hp3_round_params round;
 	struct hp3_paths_params paths;
 	/* What turns ports into paths: a model, or traces (trace.h); neither: the port is the path
@@ -286,6 +288,14 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
  */
 void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config *cfg);
 
+/*
+ * Of the slots in use, of which there are so many: does slot i have a search or a move under way
+ * that can be called off (HP3_CMD_CANCEL) without a gap? A flow that leaves a dead path cannot. To
+ * be asked from the last one down: what is called off gives its slot back.
+ */
+uint32_t hp3_engine_slots(const struct hp3_engine *e);
+bool hp3_slot_open(const struct hp3_engine *e, uint32_t i, uint32_t *flow);
+
 /* Of the packets that one RELEASE or DISCARD names, the one behind `held`. To be asked before the
  * engine is called again. */
 uint32_t hp3_held_next(const struct hp3_engine *e, uint32_t held);
@@ -431,6 +441,7 @@ uint32_t hp3_flow_next(const struct hp3_engine *e, uint32_t from);
 /* Its remote QPN, as a flow id has it; UINT32_MAX: not in use. Cheap, for those who look for one.
  */
 uint32_t hp3_flow_rqpn(const struct hp3_engine *e, uint32_t flow);
+bool hp3_flow_is_moved(const struct hp3_engine *e, uint32_t flow);
 int hp3_flow_info(
 	const struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_flow_info *info);
 /* By what a flow id names. HP3_NO_FLOW if unknown. */

@@ -49,7 +49,8 @@ const char *hp3_event_name(enum hp3_event_type t)
 		[HP3_EV_OUTCOME] = "outcome",
 		[HP3_EV_REPORT] = "report",
 		[HP3_EV_REPLIES] = "replies",
-		[HP3_EV_WOULD] = "would"};
+		[HP3_EV_WOULD] = "would",
+		[HP3_EV_MODE] = "mode"};
 
 	return HP3_NAME(names, t);
 }

@@ -29,6 +29,7 @@ enum hp3_event_type {
 	HP3_EV_REPORT, /* nothing is acknowledged, but probes come through: the peer was told */
 	HP3_EV_REPLIES, /* replies to the peer leave on another port */
 	HP3_EV_WOULD, /* mode observe: what would have been done */
+	HP3_EV_MODE, /* hp3d's own, of no flow: enum hp3_policy_mode, from and to */
 	HP3_EV_MAX
 };
 

@@ -60,6 +60,23 @@ static void settle_paths(struct hp3_engine_config *c)
 	c->load_paths = c->trace && c->words.placement ? HP3_HOPS : 0;
 }
 
+/*
+ * Off: packets are forwarded and counted, none is changed but those of flows that are on their way
+ * home. Observe: paths are watched, too, for which pairs are learnt by challenges.
+ */
+void hp3_policy_mode(struct hp3_engine_config *c, enum hp3_policy_mode mode)
+{
+	c->moves_allowed = mode == HP3_POLICY_ON;
+	c->observe = mode == HP3_POLICY_OBSERVE;
+	c->silent = !c->words.observe_probes;
+	if (mode == HP3_POLICY_ON)
+		return;
+	c->cc.withhold_percent = 0;
+	c->pair_by_challenge &= c->observe;
+	if (!c->observe)
+		c->stall_ns = 0;
+}
+
 struct hp3_engine_config hp3_policy_settled(const struct hp3_engine_config *table)
 {
 	struct hp3_engine_config c = *table;
@@ -70,8 +87,7 @@ struct hp3_engine_config hp3_policy_settled(const struct hp3_engine_config *tabl
 	settle_paths(&c);
 	if (!c.words.watch)
 		c.monitor.cycle_ns = 0;
-	c.observe = c.words.mode == HP3_POLICY_OBSERVE;
-	c.moves_allowed = c.words.mode == HP3_POLICY_ON;
+	hp3_policy_mode(&c, (enum hp3_policy_mode)c.words.mode);
 	c.cc.notify = c.words.notify == HP3_NP_KEY_ON ||
 		      (c.words.notify == HP3_NP_KEY_AUTO && c.cc.mode != HP3_CC_NATIVE);
 	return c;

@@ -23,6 +23,9 @@ void hp3_policy_defaults(struct hp3_engine_config *table);
  */
 struct hp3_engine_config hp3_policy_settled(const struct hp3_engine_config *table);
 
+/* A settled configuration in another mode: what a mode means is said here, and nowhere else. */
+void hp3_policy_mode(struct hp3_engine_config *settled, enum hp3_policy_mode mode);
+
 /* The words of the table's lists, by index; NULL behind the last. */
 extern const char *const hp3_policy_onoff[];
 extern const char *const hp3_policy_modes[]; /* enum hp3_policy_mode */

@@ -2,7 +2,7 @@
 #include "app/hp3ctl/commands.h"
 #include <string.h>
 #include "app/hp3ctl/columns.h"
-#include "engine/engine.h"
+#include "engine/policy.h"
 
 #define WAIT_MS_MAX 600000u
 #define REPEAT_MAX  1000000000u
@@ -139,6 +139,14 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 		.help = "flows, paths and the latest events, again and again",
 		.run = hp3ctl_watch,
 		.uses = USES({HP3CTL_INTERVAL, "pause in between (1000)"})},
+	{.name = "mode",
+		.usage = "[off|observe|on]",
+		.help = "whether hp3d moves flows, only watches them, or only forwards",
+		.details = "off, observe: what moved comes home, each flow behind a drain.\n",
+		.run = hp3ctl_mode,
+		.takes = HP3CTL_TAKES_WORD,
+		.words = hp3_policy_modes,
+		.optional = true},
 	{.name = "config",
 		.usage = "[KEY]",
 		.help = "the configuration in effect",

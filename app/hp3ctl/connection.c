@@ -13,8 +13,11 @@
 #define ANSWER_TIMEOUT_S 10
 #define CHUNK            65536u
 
+/* The one place that prints JSON, and that adds the version where hp3d has not. */
 void hp3ctl_print_json(json_t *j)
 {
+	if (!json_object_get(j, "v"))
+		json_object_set_new(j, "v", json_integer(HP3CTL_JSON_VERSION));
 	json_dumpf(j, stdout, JSON_COMPACT);
 	putchar('\n');
 }
@@ -29,8 +32,8 @@ int hp3ctl_fail(
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	if (ctl->json) {
-		json_t *j = json_pack("{s:i, s:b, s:{s:s, s:s, s:s}}", "v", 1, "ok", 0, "error",
-			"code", code, "text", text, "fix", fix);
+		json_t *j = json_pack("{s:i, s:b, s:{s:s, s:s, s:s}}", "v", HP3CTL_JSON_VERSION,
+			"ok", 0, "error", "code", code, "text", text, "fix", fix);
 		if (j) {
 			hp3ctl_print_json(j);
 			json_decref(j);

@@ -95,6 +95,12 @@ void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev)
 		hp3ctl_print_json(ev);
 		return;
 	}
+	if (json_is_string(json_object_get(ev, "from"))) { /* no ports: of hp3d itself */
+		printf("%-6lld %14.6f %-11s %s -> %s, set by the %s\n", number(ev, "seq"),
+			(double)number(ev, "t_ns") / 1e9, text(ev, "type"), text(ev, "from"),
+			text(ev, "to"), text(ev, "by"));
+		return;
+	}
 	printf("%-6lld %14.6f %-11s %s ", number(ev, "seq"), (double)number(ev, "t_ns") / 1e9,
 		text(ev, "type"), text(ev, "flow"));
 	if (number(ev, "nth") > 1)

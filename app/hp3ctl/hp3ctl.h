@@ -18,6 +18,7 @@ enum hp3ctl_exit {
 	HP3CTL_NOT_FOUND = 4,
 };
 
+#define HP3CTL_JSON_VERSION   1 /* of every object; hp3ctl(1) says what it promises */
 #define HP3CTL_DEFAULT_SOCKET "/run/hp3/hp3.sock"
 
 /* Options of the command line (commands.c); `given` says which were there. */
@@ -105,6 +106,7 @@ int hp3ctl_why(struct hp3ctl *ctl);
 int hp3ctl_watch(struct hp3ctl *ctl);
 int hp3ctl_config(struct hp3ctl *ctl);
 int hp3ctl_doctor(struct hp3ctl *ctl);
+int hp3ctl_mode(struct hp3ctl *ctl);
 int hp3ctl_health(struct hp3ctl *ctl);
 
 #endif

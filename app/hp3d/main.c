@@ -10,6 +10,7 @@
 #include "app/doctor/doctor.h"
 #include "app/hp3d/control/control.h"
 #include "app/hp3d/control/whereabouts.h"
+#include "app/hp3d/control/mode.h"
 #include "app/hp3d/control/telemetry.h"
 #include "app/hp3d/control/watch.h"
 #include "app/hp3d/lcores/eal.h"
@@ -217,9 +218,11 @@ static void reload(const struct options *o, struct hp3_config *running)
 	reload_wanted = 0;
 	hp3d_service_reloading();
 	if (taken) {
+		hp3d_mode_reload(&wanted);
 		hp3_config_diff_reload(running, &wanted, tell_change, NULL);
 		hp3_config_apply_reload(running, &wanted);
 		hp3d_workers_reload(running);
+		hp3d_mode_changed();
 	}
 	record = record_options(running);
 	hp3_record_reopen(&record);
@@ -253,11 +256,13 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 	else
 		hp3d_service_start(cfg,
 			hp3d_capabilities_needed(cfg, strcmp(hp3d_watch_name(), "library") == 0));
+	hp3d_mode_start(cfg);
 	while (stop_signal == 0) {
 		poll_all(POLL_MS);
 		hp3d_metrics_beat();
 		if (reload_wanted)
 			reload(o, cfg);
+		hp3d_mode_poll();
 	}
 	hp3d_service_stopping();
 	away = hp3d_workers_stop(cfg, poll_all);

@@ -2,20 +2,28 @@
 /* Congestion feedback: what CNPs, BECN and CE do, and to whom they are told (rule 5). */
 #include "engine/pass/steady.h"
 
+static void report(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type)
+{
+	const struct hp3_monitor *m = &t->e->flows[flow].monitor;
+	struct hp3_event *ev = hp3_event(t, flow, type);
+
+	ev->n_cycles = (uint8_t)hp3_monitor_evidence(m, ev->cycles);
+	ev->cause = hp3_cause_of(ev->cycles, ev->n_cycles);
+	hp3_monitor_estimates(m, &t->e->cfg.monitor, &ev->path);
+}
+
 /* Once per spell it is reported; in every cycle of it a better path may be looked for. */
 void hp3_severe(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	bool known = f->flags & HP3_FF_SEVERE;
-	struct hp3_event *ev;
 
 	f->flags |= HP3_FF_SEVERE;
 	if (!known) {
 		t->e->stats.severe++;
-		ev = hp3_event(t, flow, HP3_EV_SEVERE);
-		ev->n_cycles = (uint8_t)hp3_monitor_evidence(&f->monitor, ev->cycles);
-		ev->cause = hp3_cause_of(ev->cycles, ev->n_cycles);
-		hp3_monitor_estimates(&f->monitor, &t->e->cfg.monitor, &ev->path);
+		report(t, flow, HP3_EV_SEVERE);
+		if (t->e->cfg.observe && t->e->cfg.silent)
+			report(t, flow, HP3_EV_WOULD);
 	}
 	if (t->e->cfg.probing)
 		hp3_seek(t, flow);

@@ -73,7 +73,8 @@ void hp3_tell_tick(struct hp3_turn *t)
 			continue;
 		some = counts_of(t->e, pair, &any, 1) != 0;
 		p->told_at = t->now;
-		if (some || p->told_some) /* that there are none any more is news, too */
+		/* that there are none any more is news, too */
+		if ((some || p->told_some) && hp3_may_search(t->e))
 			hp3_act(t, HP3_ACT_TELL, p->flows);
 		p->told_some = some;
 	}

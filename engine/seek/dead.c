@@ -158,9 +158,23 @@ static void join(struct hp3_move *m, uint16_t port)
 
 static bool may_watch(struct hp3_turn *t, const struct hp3_flow *f)
 {
-	return (t->e->cfg.moves_allowed || t->e->cfg.observe) &&
-	       !t->e->pairs.pairs[f->pair].pinned && !(f->flags & HP3_FF_RNR) &&
+	return !t->e->pairs.pairs[f->pair].pinned && !(f->flags & HP3_FF_RNR) &&
 	       (f->watch & HP3_FW_HEARD) && hp3_probe_kind_of(t, f->pair) == HP3_PROBE_PEER;
+}
+
+/* Once: it is not looked at again until it goes on. */
+static void would_ask(struct hp3_turn *t, uint32_t flow, uint64_t since)
+{
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_event *ev;
+
+	f->watch |= HP3_FW_QUIET;
+	if (!t->e->cfg.observe)
+		return;
+	ev = hp3_event(t, flow, HP3_EV_WOULD);
+	ev->cause = HP3_CAUSE_DEAD;
+	ev->wait_ns = t->now - since;
+	hp3_monitor_estimates(&f->monitor, &t->e->cfg.monitor, &ev->path);
 }
 
 void hp3_seek_dead(struct hp3_turn *t, uint32_t flow, uint32_t una, uint64_t since)
@@ -171,6 +185,10 @@ void hp3_seek_dead(struct hp3_turn *t, uint32_t flow, uint32_t una, uint64_t sin
 	bool known;
 	uint16_t port;
 
+	if (!hp3_may_search(t->e)) {
+		would_ask(t, flow, since);
+		return;
+	}
 	if (!may_watch(t, f))
 		return;
 	known = is_known_dead(t, flow, &port);

@@ -82,8 +82,7 @@ void hp3_setup(struct hp3_turn *t, uint32_t flow)
 	struct hp3_move *m;
 	uint16_t port;
 
-	if (!t->e->cfg.setup_probing || !(t->e->cfg.moves_allowed || t->e->cfg.observe) ||
-		p->pinned)
+	if (!t->e->cfg.setup_probing || !hp3_may_search(t->e) || p->pinned)
 		return;
 	m = hp3_move_prepare(t, flow, HP3_ERRAND_SETUP);
 	if (m == NULL)

@@ -20,7 +20,7 @@ from .tools import Problem
 # What each mode sets in hp3d's configuration.
 MODES = {
     "off": {"policy": {"mode": "off"}, "ppp": {"probe": "off"}},
-    "observe": {"policy": {"mode": "observe"}},
+    "observe": {"policy": {"mode": "observe", "observe_probes": "on"}},
     "on": {"policy": {"mode": "on"}},
     "manual": {"policy": {"mode": "on"}, "ppp": {"probe": "off"}},
 }

@@ -200,6 +200,9 @@ static void dispatch(struct world *w, struct ev *ev)
 	case EV_UP:
 		world_announced(w, ev);
 		break;
+	case EV_MODE:
+		world_engine_mode(w);
+		break;
 	case EV_STOP:
 		world_engine_stop(w);
 		break;
@@ -213,6 +216,7 @@ static void begin(struct world *w)
 	if (w->p.burst > WORLD_BURST)
 		w->p.burst = WORLD_BURST;
 	w->rng = p->seed;
+	w->mode = HP3_POLICY_ON;
 	world_addresses(w);
 	w->pmtu = p->any_pmtu ? 256u << rnd(w, 5) : 1024;
 	w->peer_up = !p->no_peer;
@@ -246,6 +250,8 @@ static void begin(struct world *w)
 		world_at(w, 2000 * US, EV_CRASH, 0, 0);
 	if (p->peer_crash_every_us)
 		world_at(w, 3000 * US, EV_PEER, 0, 0);
+	if (p->mode_every_us)
+		world_at(w, p->mode_every_us * US, EV_MODE, 0, 0);
 	if (p->stop_every_us)
 		world_at(w, p->stop_every_us * US, EV_STOP, 0, 0);
 }

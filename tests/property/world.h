@@ -111,6 +111,7 @@ struct world_params {
 	uint32_t crash_every_us; /* hp3d crashes and starts again without memory */
 	uint32_t peer_crash_every_us; /* the peer's hp3d is gone for a while */
 	bool no_peer; /* it was never there */
+	uint32_t mode_every_us; /* the mode changes: on, then off or observe, and on again */
 	uint32_t stop_every_us; /* clean stop: flows are moved home, then hp3d starts again */
 };
 
@@ -158,6 +159,13 @@ struct world_params {
 	X(progressed)                                                                              \
 	X(crashes)                                                                                 \
 	X(peer_crashes)                                                                            \
+	X(mode_changes)                                                                            \
+	X(off_seeking)                                                                             \
+	X(off_closing)                                                                             \
+	X(off_draining)                                                                            \
+	X(off_probing)                                                                             \
+	X(off_resuming)                                                                            \
+	X(restless)                                                                                \
 	X(stops)                                                                                   \
 	X(forced_stops)                                                                            \
 	X(aged)                                                                                    \

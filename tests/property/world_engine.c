@@ -66,6 +66,8 @@ void world_hold(struct world *w, struct pkt *k, const struct hp3_verdict *vd, ui
 	}
 	switch ((enum hp3_verdict_kind)vd->kind) {
 	case HP3_HOLD:
+		if (w->quiet)
+			world_check_silent(w, "a packet is held");
 		put(w, k, vd);
 		break;
 	case HP3_DROP:
@@ -174,14 +176,18 @@ void world_carry_out(struct world *w, const struct hp3_acts *acts)
 		} else if (a->kind == HP3_ACT_EVENT && !(seen & 1u << i)) {
 			world_check_event(w, &a->event);
 		} else if (a->kind == HP3_ACT_PROBE) {
+			world_check_silent(w, "a probe");
 			world_send_probe(w, a);
 		} else if (a->kind == HP3_ACT_NAK) {
+			world_check_silent(w, "a NAK");
 			hand_nak(w, a);
 		} else if (a->kind == HP3_ACT_CNP_OWED) {
 			world_cnp_owed(w, world_qp_of(w, a));
 		} else if (a->kind == HP3_ACT_REPORT) {
+			world_check_silent(w, "a report");
 			world_send_report(w, a);
 		} else if (a->kind == HP3_ACT_URGE) {
+			world_check_silent(w, "an urge");
 			w->r.urges++;
 			HARM(w, "an urge");
 			world_check_urge(w, world_qp_of(w, a), a);

@@ -156,6 +156,9 @@ void world_check_event(struct world *w, const struct hp3_event *ev)
 
 	if (w->p.observe && moves)
 		VIOLATION(w, "%s while only observing", hp3_event_name(ev->type));
+	if (moves && ev->to != HOME_PORT + (ev->rqpn - 0x2000) % MAX_QPS)
+		world_check_silent(w, hp3_event_name(ev->type));
+	world_check_mode(w);
 	if (moves && ev->cause != HP3_CAUSE_SETUP)
 		HARM(w, "queue pair %u: %s because of %s", ev->rqpn - 0x2000,
 			hp3_event_name(ev->type), hp3_cause_name(ev->cause));

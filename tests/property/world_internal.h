@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "engine/hash.h"
+#include "engine/policy.h"
 #include "roce/opcode.h"
 #include "sim/fabric/hash.h"
 #include "world.h"
@@ -131,6 +132,7 @@ enum ev_kind {
 	EV_CRASH,
 	EV_PEER,
 	EV_STOP,
+	EV_MODE,
 	EV_REPORT, /* of hp3d, for the peer's */
 	EV_NEW_QP, /* the application's, in place of one that died */
 	EV_REWIRE,
@@ -198,6 +200,10 @@ struct world {
 	void *mem;
 	uint64_t rto_ns;
 	uint64_t stopping; /* since; 0: not */
+	enum hp3_policy_mode mode; /* as it was set last */
+	uint64_t mode_since;
+	uint64_t withheld; /* CNPs, when it was set */
+	bool quiet; /* the mode is another one than on, and all flows are home */
 	struct fifo hold[FLOWS]; /* by flow */
 	uint32_t nheld; /* packets in them */
 	uint32_t pairs, pmtu;
@@ -323,6 +329,13 @@ void world_engine_start(struct world *w);
 void world_engine_tally(struct world *w); /* its counters, before it goes */
 void world_engine_crash(struct world *w);
 void world_engine_stop(struct world *w);
+
+/* world_mode.c */
+void world_engine_mode(struct world *w);
+void world_mode_restored(struct world *w); /* the engine is a new one */
+void world_check_mode(struct world *w);
+void world_check_silent(struct world *w, const char *what); /* would be sent, or held */
+struct hp3_engine_config world_config(const struct world *w);
 
 struct hp3_engine_config world_config(const struct world *w);
 

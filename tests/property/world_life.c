@@ -130,6 +130,7 @@ void world_engine_start(struct world *w)
 		fprintf(stderr, "test bug: unsound configuration\n");
 		abort();
 	}
+	world_mode_restored(w);
 	for (uint32_t i = 0; i < w->p.qps; i++)
 		w->qps[i].flow = HP3_NO_FLOW;
 }

@@ -31,7 +31,7 @@ def files(directory, mbytes):
 def run(sim, directory, mode, seed, settings):
     words = [sim, "trace", "--topology", os.path.join(directory, "topology"), "--flows", os.path.join(directory, "flows"),
              "--lb", "hp3", "--seed", str(seed), "--json", "-"]
-    for setting in ["rnic.feedback=cnp", f"policy.mode={mode}"] + settings:
+    for setting in ["rnic.feedback=cnp", f"policy.mode={mode}", "policy.observe_probes=on"] + settings:
         words += ["--set", setting]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

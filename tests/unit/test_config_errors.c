@@ -52,7 +52,8 @@ static void names(void **state)
 	expect(RAIL "[eal]\nBURST = 5\n", 0,
 		"f.ini:5: [eal] BURST = 5: unknown key: did you mean 'burst'?\n");
 	expect(RAIL "[policy]\ncolour = red\n", 0,
-		"f.ini:5: [policy] colour = red: unknown key; keys of this section: mode, seed\n");
+		"f.ini:5: [policy] colour = red: unknown key; keys of this section: mode, "
+		"observe_probes, seed\n");
 	expect(RAIL "[rfr]\nburst = 32\n", 0,
 		"f.ini:5: [rfr] burst = 32: unknown key here: it belongs to section [eal]\n");
 	expect(RAIL "[pairng]\ncm = nonsense\n", 0,

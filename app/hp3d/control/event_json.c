@@ -2,6 +2,7 @@
 #include "app/hp3d/control/event_json.h"
 #include <string.h>
 #include "app/record/wall.h"
+#include "engine/policy.h"
 
 _Static_assert(sizeof(((struct hp3_config_rail *)0)->name) == HP3_FLOWID_RAIL_MAX, "rail names");
 
@@ -48,6 +49,8 @@ static const char *outcome(const struct hp3_event *ev)
 		return "moved";
 	case HP3_EV_WOULD:
 		return "not moved";
+	case HP3_EV_MODE:
+		return "changed";
 	case HP3_EV_MAX:
 		break;
 	}
@@ -155,6 +158,23 @@ static bool has_reason(const struct hp3_event *ev)
 	return ev->type <= HP3_EV_EPOCH || ev->type == HP3_EV_RESUME;
 }
 
+const char *hp3d_mode_setter(const struct hp3_event *ev)
+{
+	return ev->cause == HP3_CAUSE_OPERATOR ? "operator" : "configuration";
+}
+
+static json_t *mode_json(const struct hp3d_kept *k)
+{
+	const struct hp3_event *ev = &k->e.ev;
+	char time[HP3_WALL_TEXT];
+
+	hp3_wall_text(k->wall_ns, time);
+	return json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:s, s:s, s:s}", "v", 1, "seq",
+		(json_int_t)k->seq, "t_ns", (json_int_t)ev->t_ns, "time", time, "type",
+		hp3_event_name((enum hp3_event_type)ev->type), "from", hp3_policy_modes[ev->from],
+		"to", hp3_policy_modes[ev->to], "by", hp3d_mode_setter(ev), "outcome", outcome(ev));
+}
+
 json_t *hp3d_event_json(const struct hp3_config *cfg, const struct hp3d_kept *k, uint64_t ref)
 {
 	const struct hp3_event *ev = &k->e.ev;
@@ -162,6 +182,8 @@ json_t *hp3d_event_json(const struct hp3_config *cfg, const struct hp3d_kept *k,
 	char id[HP3_FLOWID_MAX], time[HP3_WALL_TEXT];
 	json_t *j;
 
+	if (ev->type == HP3_EV_MODE)
+		return mode_json(k);
 	hp3d_flow_name(cfg, k->e.rail, &k->e.flow, id);
 	hp3_wall_text(k->wall_ns, time);
 	j = json_pack("{s:i, s:I, s:I, s:s, s:s, s:s}", "v", 1, "seq", (json_int_t)k->seq, "t_ns",

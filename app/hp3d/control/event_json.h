@@ -17,4 +17,7 @@ void hp3d_flow_name(const struct hp3_config *cfg, unsigned rail, const struct hp
 /* What is known of a path, as it stands in events and flows. */
 json_t *hp3d_path_json(const struct hp3_estimates *p);
 
+/* Who set the mode that a MODE event tells of: operator, configuration. */
+const char *hp3d_mode_setter(const struct hp3_event *ev);
+
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "app/hp3d/control/events.h"
 #include "app/hp3d/control/find.h"
+#include "app/hp3d/control/mode.h"
 #include "base/nearest.h"
 
 /* NULL: good. */
@@ -58,12 +59,14 @@ static const struct {
 	{"paths", hp3d_json_paths},
 	{"trace", hp3d_json_trace},
 	{"events", events},
+	{"mode", hp3d_json_mode},
 	{"stats", hp3d_json_stats},
 	{"config", hp3d_json_config},
 	{"health", hp3d_json_health},
 };
 
-#define KNOWN "the commands are flows, flow, move, paths, trace, events, stats, config, health"
+#define KNOWN                                                                                      \
+	"the commands are flows, flow, move, paths, trace, events, mode, stats, config, health"
 
 json_t *hp3d_json_answer(void *arg, const char *line, size_t len)
 {

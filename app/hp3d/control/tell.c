@@ -4,6 +4,7 @@
 #include <syslog.h>
 #include "app/hp3d/control/event_json.h"
 #include "app/record/record.h"
+#include "engine/policy.h"
 
 #define TEXT_MAX 256u
 
@@ -20,6 +21,7 @@ int hp3d_tell_priority(enum hp3_event_type type)
 	case HP3_EV_WOULD:
 		return LOG_INFO;
 	case HP3_EV_REPLIES:
+	case HP3_EV_MODE:
 		return LOG_NOTICE;
 	case HP3_EV_FAILOVER:
 	case HP3_EV_REPORT:
@@ -84,6 +86,12 @@ void hp3d_tell_decision(const struct hp3_config *cfg, const struct hp3d_kept *k,
 
 	if (priority < 0)
 		return;
+	if (k->e.ev.type == HP3_EV_MODE) {
+		hp3_record(priority, hp3_event_name(HP3_EV_MODE), hp3d_event_json(cfg, k, ref),
+			"mode %s, was %s; set by the %s", hp3_policy_modes[k->e.ev.to],
+			hp3_policy_modes[k->e.ev.from], hp3d_mode_setter(&k->e.ev));
+		return;
+	}
 	hp3d_flow_name(cfg, k->e.rail, &k->e.flow, id);
 	sentence(&k->e.ev, text, sizeof(text));
 	hp3_record(priority, hp3_event_name((enum hp3_event_type)k->e.ev.type),

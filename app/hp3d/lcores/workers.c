@@ -15,6 +15,7 @@
 #define HANDOVER   2048u
 #define EVENT_RING 4096u
 #define LINK_EXTRA 1024u
+#define HOMING     2048u /* records looked at in one call */
 
 struct hp3d_lcores hp3d_lcores;
 
@@ -207,10 +208,47 @@ static unsigned finish(void)
 	return moved;
 }
 
+/* Where nothing may move, nothing that was under way ends as a move. */
 static void reload(struct hp3d_worker *w, void *arg)
 {
-	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++)
-		hp3d_pipe_reconfigure(w->pipes[rail], arg);
+	const struct hp3_config *cfg = arg;
+
+	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
+		hp3d_pipe_reconfigure(w->pipes[rail], cfg);
+		if (cfg->engine.words.mode != HP3_POLICY_ON)
+			hp3d_pipe_call_off(w->pipes[rail], hp3d_now());
+	}
+}
+
+struct homing {
+	uint32_t from;
+	bool away; /* somebody is */
+};
+
+static void bring_home(struct hp3d_worker *w, void *arg)
+{
+	struct homing *h = arg;
+
+	h->away = false;
+	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
+		if (hp3_engine_moved(hp3d_pipe_engine(w->pipes[rail])) == 0)
+			continue;
+		h->away = true;
+		hp3d_pipe_home(w->pipes[rail], h->from, HOMING, hp3d_now());
+	}
+}
+
+void hp3d_workers_home(uint32_t max_flows)
+{
+	for (unsigned i = 0; i < hp3d_lcores.n; i++) {
+		struct homing h = {0};
+
+		do {
+			if (hp3d_worker_call(&hp3d_lcores.workers[i], bring_home, &h) < 0)
+				break;
+			h.from += HOMING;
+		} while (h.away && h.from < max_flows);
+	}
 }
 
 void hp3d_workers_reload(const struct hp3_config *cfg)

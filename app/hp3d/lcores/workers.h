@@ -20,6 +20,8 @@
 int hp3d_workers_start(const struct hp3_config *cfg, void (*before)(const struct hp3_config *cfg));
 /* Reloadable keys take effect on all lcores, between bursts. */
 void hp3d_workers_reload(const struct hp3_config *cfg);
+/* Asks all flows that are elsewhere to move home, a few records to a call. */
+void hp3d_workers_home(uint32_t max_flows);
 
 /*
  * Clean stop: moved flows are drained home within stop_drain_ms, what is still held then leaves on

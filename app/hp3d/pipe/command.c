@@ -51,6 +51,26 @@ static void command_all(struct hp3d_pipe *p, enum hp3_cmd_kind kind, uint64_t no
 	}
 }
 
+void hp3d_pipe_call_off(struct hp3d_pipe *p, uint64_t now)
+{
+	for (uint32_t i = hp3_engine_slots(p->engine); i-- > 0;) {
+		struct hp3_cmd cmd = {.kind = HP3_CMD_CANCEL, .cause = HP3_CAUSE_STOP};
+
+		if (hp3_slot_open(p->engine, i, &cmd.flow))
+			hp3d_pipe_command(p, &cmd, now);
+	}
+}
+
+void hp3d_pipe_home(struct hp3d_pipe *p, uint32_t from, uint32_t n, uint64_t now)
+{
+	for (uint32_t f = from; f < from + n; f++) {
+		struct hp3_cmd cmd = {.kind = HP3_CMD_HOME, .cause = HP3_CAUSE_STOP, .flow = f};
+
+		if (hp3_flow_is_moved(p->engine, f))
+			hp3d_pipe_command(p, &cmd, now);
+	}
+}
+
 void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now)
 {
 	command_all(p, HP3_CMD_CANCEL, now);

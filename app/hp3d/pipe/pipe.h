@@ -85,6 +85,11 @@ uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now);
 int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t now);
 int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t now);
 
+/* Ends what is under way but for flows that leave a dead path; what is held leaves on the old
+ * port, in order (mode). */
+void hp3d_pipe_call_off(struct hp3d_pipe *p, uint64_t now);
+/* Asks those of n flows from `from` on that are elsewhere to move home (mode). */
+void hp3d_pipe_home(struct hp3d_pipe *p, uint32_t from, uint32_t n, uint64_t now);
 /* Ends moves under way, whatever is held leaves on the old port (stop). */
 void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now);
 /* Asks every moved flow to move home (stop). */

@@ -107,7 +107,8 @@ class Daemon:
             "control": {"socket": self.socket},
         }
         if defaults:
-            config = {section: config[section] for section in ("eal", "control")}
+            config = {"eal": config["eal"], "control": config["control"], **(sections or {})}
+            sections = None
         for name, (rnic, net) in rails.items():
             config["rail." + name] = {"rnic": rnic, "net": net}
         for section, keys in (sections or {}).items():

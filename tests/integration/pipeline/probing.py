@@ -198,7 +198,7 @@ class Probing(TwoPaths):
         self.assertEqual((ra["faults"]["naks"], rb["faults"]["gaps"], rb["faults"]["runs_lost"]), (1, 0, 0))
 
     def test_observe_moves_nothing(self):
-        a, b = self.pair_of_daemons(ppp=EAGER, policy={"mode": "observe"})
+        a, b = self.pair_of_daemons(ppp=EAGER, policy={"mode": "observe", "observe_probes": "on"})
         ends = self.endpoints(qps=2)
         self.traffic(*ends)
         a.paired(2)

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mode: the kill switch. */
+#include <stdio.h>
+#include "app/hp3ctl/hp3ctl.h"
+
+int hp3ctl_mode(struct hp3ctl *ctl)
+{
+	json_t *answer, *data, *req = json_pack("{s:s}", "cmd", "mode");
+	int rc;
+
+	if (ctl->n_args)
+		json_object_set_new(req, "mode", json_string(ctl->args[0]));
+	rc = hp3ctl_ask(ctl, req, &answer);
+	if (rc != HP3CTL_DONE)
+		return rc;
+	data = json_object_get(answer, "data");
+	if (ctl->json)
+		hp3ctl_print_json(data);
+	else
+		printf("mode %s, set by the %s\n", json_string_value(json_object_get(data, "mode")),
+			json_string_value(json_object_get(data, "mode_by")));
+	json_decref(answer);
+	return HP3CTL_DONE;
+}
