@@ -122,27 +122,29 @@ static uint32_t features(const char *name)
 		HP3_OFFLOADS(X)
 #undef X
 	};
-	struct {
+	union {
 		struct ethtool_sset_info info;
-		uint32_t count;
+		char room[sizeof(struct ethtool_sset_info) + sizeof(uint32_t)];
 	} set = {.info = {.cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ull << ETH_SS_FEATURES}};
 	struct ethtool_gstrings *strings;
 	struct ethtool_gfeatures *state;
-	uint32_t found = 0;
+	uint32_t found = 0, count;
 
-	if (ethtool(name, &set) < 0 || set.count == 0 || set.count > STRINGS_MAX)
+	if (ethtool(name, &set) < 0)
 		return 0;
-	strings = calloc(1, sizeof(*strings) + set.count * ETH_GSTRING_LEN);
-	state = calloc(1, sizeof(*state) + (set.count + 31) / 32 * sizeof(state->features[0]));
+	count = set.info.data[0];
+	if (count == 0 || count > STRINGS_MAX)
+		return 0;
+	strings = calloc(1, sizeof(*strings) + count * ETH_GSTRING_LEN);
+	state = calloc(1, sizeof(*state) + (count + 31) / 32 * sizeof(state->features[0]));
 	if (strings == NULL || state == NULL)
 		goto out;
 	*strings = (struct ethtool_gstrings){
-		.cmd = ETHTOOL_GSTRINGS, .string_set = ETH_SS_FEATURES, .len = set.count};
-	*state =
-		(struct ethtool_gfeatures){.cmd = ETHTOOL_GFEATURES, .size = (set.count + 31) / 32};
+		.cmd = ETHTOOL_GSTRINGS, .string_set = ETH_SS_FEATURES, .len = count};
+	*state = (struct ethtool_gfeatures){.cmd = ETHTOOL_GFEATURES, .size = (count + 31) / 32};
 	if (ethtool(name, strings) < 0 || ethtool(name, state) < 0)
 		goto out;
-	for (uint32_t i = 0; i < set.count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		const char *text = (const char *)&strings->data[i * ETH_GSTRING_LEN];
 
 		for (int k = 0; k < HP3_OFFLOAD_MAX; k++) {
