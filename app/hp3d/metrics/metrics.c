@@ -97,9 +97,9 @@ int hp3d_metrics_start(const struct hp3_config *cfg)
 	unsigned n = 0;
 
 	metrics.from = (struct hp3d_source){.cfg = cfg, .started = unix_time(), .beat = hp3d_now()};
-	ret = listen_unix(cfg);
+	ret = listen_tcp(cfg);
 	if (ret == 0)
-		ret = listen_tcp(cfg);
+		ret = listen_unix(cfg); /* last: who sees it there may ask on both */
 	if (ret < 0)
 		return ret;
 	if (metrics.socket.fd >= 0)

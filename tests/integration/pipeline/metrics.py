@@ -16,7 +16,7 @@ import tempfile
 import time
 from cases import SOURCE, Base, Wired, run
 from harness import wait_for
-from scraping import OPENMETRICS, ask, loopback, make_rnic, metrics_socket, promtool, samples, value
+from scraping import OPENMETRICS, ask, auto_socket, loopback, make_rnic, metrics_socket, promtool, samples, value
 
 TCP = ("127.0.0.1", 9795)
 NULL = {"rail0": ("net_null0,no-rx=1", "net_null1,no-rx=1")}
@@ -81,13 +81,16 @@ class Page(Wired):
         self.assertEqual([value(found, "hp3_mode", mode=m) for m in ("off", "observe", "on")], [0, 0, 1])
         self.assertGreater(value(found, "hp3_lcore_seconds_total", lcore="0", state="busy"), 0)
         self.assertLess(abs(time.time() - value(found, "process_start_time_seconds")), 60)
-        self.rnic.remove()
-        wait_for("a port without a link", lambda: value(samples(ask(where).text), "hp3_port_up", side="rnic") == 0)
+        for state, up in (("down", 0), ("up", 1)):
+            subprocess.run(["ip", "link", "set", self.rnic.far, state], check=True)
+            wait_for("a link " + state, lambda: value(samples(ask(where).text), "hp3_port_up", side="rnic") == up)
+        self.assertEqual(value(samples(ask(where).text), "hp3_port_up", side="net"), 1)
         d.stop()
         self.assertFalse(os.path.exists(where))
 
     def test_both_formats_say_the_same(self):
         d = self.daemon(NULL, metrics=LISTEN).up()
+        metrics_socket(d)
         time.sleep(0.15)
         plain = ask(TCP)
         opened = ask(TCP, Accept=OPENMETRICS + ", text/plain;q=0.5")
@@ -185,6 +188,7 @@ class Clients(Base):
         loopback()
         self.d = self.daemon(NULL, metrics=LISTEN).up()
         self.addCleanup(self.d.stop)
+        metrics_socket(self.d)
 
     def open(self, data=b""):
         s = socket.create_connection(TCP, timeout=20)
@@ -237,8 +241,8 @@ class Clients(Base):
             time.sleep(0.2)
             return len(ends) >= 6  # those that had a place
         wait_for("an end of dripping", drip, 30)
-        self.assertGreater(min(ends.values()), 4.5)
-        self.assertLess(min(ends.values()), 8)
+        self.assertGreater(min(ends.values()), 2.5)
+        self.assertLess(min(ends.values()), 6)
         for s in dripping + silent + unread:
             s.close()
         self.assertEqual(ask(TCP).status, 200)
@@ -262,9 +266,17 @@ class Places(Base):
         self.assertEqual(d.process.wait(timeout=40), 1, d.output())
         self.assertRegex(d.output(), message)
 
+    @staticmethod
+    def answers(where):
+        try:
+            return ask(where).status == 200
+        except OSError:
+            return False
+
     def test_off(self):
         d = self.daemon(NULL, metrics={"socket": "off"}).up()
-        self.assertFalse(os.path.exists(metrics_socket(d)))
+        time.sleep(0.2)
+        self.assertFalse(os.path.exists(auto_socket(d)))
         self.assertNotIn("hp3d-metrics", threads(d).values())
         self.stop(d)
 
@@ -272,11 +284,13 @@ class Places(Base):
         with open("/proc/sys/net/ipv6/conf/lo/disable_ipv6", "w") as f:
             f.write("0")
         d = self.daemon(NULL, metrics={"listen": "[::1]:9796"}).up()
+        metrics_socket(d)
         self.assertEqual(ask(("::1", 9796)).status, 200)
         with self.assertRaises(OSError):
             ask(("127.0.0.1", 9796))
         own = os.path.join(d.directory, "deep", "er.sock")
         second = self.daemon(NULL, metrics={"socket": own}).up()
+        wait_for("its own place", lambda: os.path.exists(own))
         self.assertEqual(ask(own).status, 200)
         self.stop(d)
         self.stop(second)
@@ -292,6 +306,7 @@ class Places(Base):
         self.assertEqual(ask(taken).status, 200)
         self.assertEqual(d.stop(signal.SIGKILL), -signal.SIGKILL)
         again = self.daemon(NULL, metrics={**LISTEN, "socket": taken}).up()  # what a dead one left is replaced
+        wait_for("an answer", lambda: self.answers(taken))
         self.assertEqual(ask(TCP).status, 200)
         self.assertEqual(ask(taken).status, 200)
         self.stop(again)

@@ -5,6 +5,7 @@ import os
 import re
 import socket
 import subprocess
+from harness import wait_for
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0"
 SAMPLE = re.compile(r'([a-z_:][a-z0-9_:]*)(?:\{((?:[a-z_]+="(?:[^"\\]|\\.)*",?)*)\})? (\S+)')
@@ -26,9 +27,16 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self.path)
 
 
-def metrics_socket(daemon):
+def auto_socket(daemon):
     """Where [metrics] socket = auto is."""
     return daemon.socket.removesuffix(".sock") + "-metrics.sock"
+
+
+def metrics_socket(daemon):
+    """The same, once it is there: a moment after the control socket."""
+    path = auto_socket(daemon)
+    wait_for("the socket for metrics", lambda: os.path.exists(path))
+    return path
 
 
 def ask(where, path="/metrics", method="GET", body=None, **headers):
