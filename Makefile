@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The product's face. Each target is complete on a fresh Debian 12: it installs what is missing,
-# builds and runs. `make help` lists them.
+# builds and runs. `make help` lists them. WERROR=true: a compiler's warning is an error, as in the project's CI.
 
 BUILD ?= build
 SUITES_FAST := unit property replay pipeline
@@ -8,7 +8,7 @@ SUITES_FAST := unit property replay pipeline
 DEMO := app/hp3d/hp3d app/hp3ctl/hp3ctl p4-testbed/fabric/hp3-fabric p4-testbed/roce-gen/roce-gen
 BENCH := bench/hp3-bench bench/hp3-bench-lcores bench/hp3-events-bench p4-testbed/fabric/hp3-fabric sim/hp3-sim
 
-.PHONY: all help deps build aarch64 demo test check lint bench bench-compare install clean test-long soak
+.PHONY: all help deps build aarch64 demo test check lint bench bench-compare install deb clean test-long soak
 
 all: build
 
@@ -23,13 +23,14 @@ help:
 	@echo 'make bench       cycles per packet beside testpmd (QUICK=1: within a minute)'
 	@echo 'make bench-compare BASE=REV   this tree and another revision, in one run'
 	@echo 'make install     to PREFIX (default /usr/local)'
+	@echo 'make deb         Debian package, in the folder above this one'
 	@echo 'make test-long   wide matrices; make soak: hours'
 
 deps:
 	@scripts/install-deps.sh
 
 $(BUILD)/build.ninja: | deps
-	meson setup $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
+	meson setup $(BUILD) $(if $(PREFIX),--prefix $(PREFIX)) $(if $(WERROR),-Dwerror=$(WERROR))
 
 build: deps $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -73,6 +74,9 @@ bench-compare: build
 
 install: build
 	meson install -C $(BUILD)
+
+deb: deps
+	DEB_BUILD_OPTIONS="nocheck noddebs parallel=$(shell nproc)" dpkg-buildpackage -us -uc -b
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-san $(BUILD)-gcc-san $(BUILD)-aarch64

@@ -6,6 +6,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+export WERROR=true
 make test 2>&1 | tee "$log"
 bad=${PIPESTATUS[0]}
 make demo || { echo 'ci: make demo failed'; bad=1; }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # usage: fresh-root.sh COMMAND...           such as: scripts/fresh-root.sh make check
+#        fresh-root.sh --bare               prints where a minimal Debian 12 lies, made if need be; exit code 77: none can be had
 #
 # Runs COMMAND in a clone of this repository (its last commit) on a fresh Debian 12: a minimal root, then
 # scripts/packages.txt, nothing else. What somebody once installed by hand on this machine cannot hide that a
@@ -52,6 +53,13 @@ bare_root() {
     mv "$cache/bare.new" "$cache/bare"
 }
 
+bare() {
+    if [ ! -d "$cache/bare" ]; then
+        mkdir -p "$cache" && exec 8>"$cache/lock" && flock -w 900 8 && bare_root >&2 || { say "${why:-$cache is not ours}" >&2; exit 77; }
+    fi
+    echo "$cache/bare"
+}
+
 # A copy of it with this machine's way to the mirrors, and the sources to build.
 fill() {
     local file
@@ -80,6 +88,8 @@ inside() {
     [ ! -d sys/fs/bpf ] || mount -t bpf bpf sys/fs/bpf
     [ ! -d sys/kernel/tracing ] || mount -t tracefs tracefs sys/kernel/tracing
     mount --bind "$2" var/cache/apt/archives || exit 77
+    # For tests that want a fresh root of their own.
+    mkdir -p ".$cache/bare" && mount --bind -o ro "$cache/bare" ".$cache/bare" || exit 77
     # Not chroot: unshare and ip want a root that is a mount.
     pivot_root . . && umount -l . && cd /hp3 || exit 77
     "${@:3}"
@@ -127,7 +137,8 @@ main() {
     local old
     command=("$@")
     case ${1--h} in
-    -h | --help) sed -n '3,18s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '3,19s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    --bare) bare; exit ;;
     _inside) inside "${@:2}"; exit ;;
     _keep) work=$2 && flock "$work/lock" true && clean_up; exit ;;
     esac

@@ -32,6 +32,11 @@ data=$(git ls-files 'app/hp3d/pipe/*.[ch]' 'engine/*.[ch]' 'rfr/*.[ch]' 'roce/*.
 # shellcheck disable=SC2086
 grep -nE '\b(rte_panic|rte_exit|printf|fprintf|RTE_LOG|malloc|calloc|volatile)\b' $data && fail "forbidden in the data path"
 
+# One version, meson.build's.
+version=$(sed -n "s/^    version: '\(.*\)',$/\1/p" meson.build)
+[ "$(sed -n '1s/^hp3 (\(.*\)) .*/\1/p' debian/changelog)" = "$version" ] || fail "debian/changelog: the newest version is not meson.build's, $version"
+[ "$(grep -m 1 '^## ' CHANGELOG.md)" = "## $version" ] || fail "CHANGELOG.md: the newest version is not meson.build's, $version"
+
 scripts/check-rooms.py || fail "rooms: call downwards, or hand back a value (docs/architecture.md)"
 scripts/check-walks.py || fail "walks: name the functions that do it now"
 scripts/unused.py || fail "functions without a caller: delete them, with what tests them alone"

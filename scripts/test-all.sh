@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # usage: test-all.sh BUILD
 # Every ring but the long ones: gcc, clang with sanitizers, then the testbed, hp3d as shipped on healthy networks, and the lab's
-# virtual machines.
+# virtual machines; the package.
 set -u
 build=$1
 cd "$(dirname "$0")/.." || exit 1
@@ -18,7 +18,7 @@ scripts/run-tests.py "$build" unit property model replay pipeline sim fuzz || ba
 # Mutations show that tests notice, once; each is a library of its own to build.
 say 'clang with ASan and UBSan: library suites and replay'
 [ -f "$build-san/build.ninja" ] ||
-    CC=clang meson setup "$build-san" -Db_sanitize=address,undefined -Db_lundef=false >/dev/null || exit 1
+    CC=clang meson setup "$build-san" -Dwerror=true -Db_sanitize=address,undefined -Db_lundef=false >/dev/null || exit 1
 HP3_SEED_BASE='' scripts/run-tests.py "$build-san" unit property replay sim fuzz ^mutation || bad=1
 
 say 'testbed: P4 switches, links, hosts'
@@ -29,6 +29,9 @@ scripts/run-tests.py "$build" harm || bad=1
 
 say 'lab: real RNIC stacks in virtual machines'
 scripts/run-tests.py "$build" lab || bad=1
+
+say 'package: built, checked, installed, upgraded and purged in a fresh root'
+scripts/run-tests.py "$build" package || bad=1
 
 say 'done'
 awk '{ p += $1; f += $2; s += $3 } END { printf "tests: %d passed, %d failed, %d skipped\n", p, f, s }' "$sum"

@@ -13,9 +13,9 @@ tests/lab/moves --build "$build" --seconds 30 --path-delay 2
 tests/lab/moves --build "$build" --seconds 30 --path-delay 20
 tests/lab/reroute --build "$build" --slow-ms 400 peer congested dead dead_acks standard
 tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 2 3 4 5 6
-[ -f "$build-clang/build.ninja" ] || CC=clang meson setup "$build-clang" >/dev/null
+[ -f "$build-clang/build.ninja" ] || CC=clang meson setup "$build-clang" -Dwerror=true >/dev/null
 [ -f "$build-gcc-san/build.ninja" ] ||
-    meson setup "$build-gcc-san" -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
+    meson setup "$build-gcc-san" -Dwerror=true -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
 for b in "$build-clang" "$build-gcc-san"; do
     ninja -C "$b"
     scripts/run-tests.py "$b" unit property replay sim fuzz
