@@ -52,6 +52,7 @@ struct hp3_ini_key {
 	const char *rule; /* and what it demands, as part of a sentence */
 	bool required; /* no default: each section must set it */
 	bool reloadable; /* may change in a running process */
+	bool secret; /* not for logs and bundles */
 	const char *help; /* one line */
 	size_t offset, size;
 };

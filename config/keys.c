@@ -123,10 +123,14 @@ static const struct hp3_ini_key keys[] = {
 #define HP3_POLICY_OBJECT struct hp3_config
 #include "config/policy_keys.h"
 
-	STRING(probes, probe_key, "", 0, hp3_config_valid_key,
-		"32 hexadecimal digits, such as the output of \"openssl rand -hex 16\", or nothing",
-		"secret of the fabric, which authenticates probes and answers; empty: anybody may "
-		"probe, and clocks are not compared"),
+	{WHERE(probes, probe_key), .type = HP3_INI_STRING, .def_string = "",
+		.max = SIZEOF(struct hp3_config, probes.probe_key) - 1,
+		.valid = hp3_config_valid_key,
+		.rule = "32 hexadecimal digits, such as the output of \"openssl rand -hex 16\", or "
+			"nothing",
+		.secret = true,
+		.help = "secret of the fabric, which authenticates probes and answers; empty: "
+			"anybody may probe, and clocks are not compared"},
 	INT(probes, port, "", 4795, 1, 65535, RESTART,
 		"UDP port of answers; not 4791, which is RoCEv2's"),
 	INT(probes, clock_s, "s", 30, 1, 3600, RELOAD,

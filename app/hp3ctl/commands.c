@@ -166,6 +166,16 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 		.run = hp3ctl_doctor,
 		.uses = USES({HP3CTL_CONFIG, "hp3d's configuration (/etc/hp3/hp3.ini)"}),
 		.offline = true},
+	{.name = "bundle",
+		.usage = "[FILE]",
+		.help = "a file for who helps from afar: hp3d and the host, without secrets",
+		.details =
+			"FILE (hp3-bundle-HOST-TIME.tar.gz) is never overwritten. Without hp3d it "
+			"has the host\nalone.\n",
+		.run = hp3ctl_bundle,
+		.takes = HP3CTL_TAKES_TEXT,
+		.optional = true,
+		.offline = true},
 	{0},
 };
 

@@ -197,8 +197,11 @@ static void summary(unsigned away)
 
 static void tell_change(void *arg, const struct hp3_config_change *c)
 {
+	const char *from = c->key->secret ? "(secret)" : c->from;
+	const char *to = c->key->secret ? "(secret)" : c->to;
+
 	fprintf(stderr, "hp3d: [%s] %s: %s -> %s%s\n", c->section, c->key->key,
-		c->from != NULL ? c->from : "(none)", c->to != NULL ? c->to : "(none)",
+		from != NULL ? from : "(none)", to != NULL ? to : "(none)",
 		c->key->reloadable ? "" : ": needs a restart, unchanged");
 }
 

@@ -12,6 +12,7 @@ import socket
 import stat
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import unittest
@@ -35,9 +36,12 @@ max_flows = 64
 max_pairs = 16
 [rfr]
 hold_packets = 512
+[probes]
+probe_key = "{secret}"
 [control]
 socket = "{socket}"
 """
+SECRET = "5ec4e700" * 4
 UNKNOWN = "rail0/10.9.0.1-10.9.0.2/0x00001c"
 
 
@@ -48,7 +52,7 @@ class Daemon:
         self.socket = sock or os.path.join(directory, "run", "hp3.sock")
         self.config = os.path.join(directory, name + ".ini")
         with open(self.config, "w") as f:
-            f.write(CONFIG.format(prefix=f"hp3-{os.getpid()}-{name}", socket=self.socket))
+            f.write(CONFIG.format(prefix=f"hp3-{os.getpid()}-{name}", socket=self.socket, secret=SECRET))
         self.log = open(os.path.join(directory, name + ".log"), "w+")
         self.process = subprocess.Popen([HP3D, "--config", self.config], stdout=self.log,
                                         stderr=subprocess.STDOUT)
@@ -184,6 +188,36 @@ class ControlTest(unittest.TestCase):
         check = subprocess.run([HP3D, "--check-config", again], capture_output=True, text=True)
         self.assertEqual(check.returncode, 0, check.stderr)
 
+    def test_bundle(self):
+        """Everything in one private file, without the secret; never over another one."""
+        path = os.path.join(self.directory.name, "bundle.tar.gz")
+        run = self.ctl("bundle", path)
+        self.assertEqual(run.stdout, path + "\n")
+        self.assertIn("hp3ctl: hp3d/flows.json", run.stderr)
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        with tarfile.open(path) as tar:
+            members = {m.name: tar.extractfile(m).read().decode() for m in tar}
+        self.assertLessEqual({"version.txt", "hp3d/health.json", "hp3d/stats.json", "hp3d/flows.json", "hp3d/paths.json",
+                              "hp3d/events.json", "host/uname.txt", "host/link.txt", "host/doctor.txt",
+                              "host/ethtool/lo-driver.txt"}, set(members))
+        self.assertEqual(json.loads(members["hp3d/health.json"])["pid"], self.daemon.process.pid)
+        self.assertIn("lo:", members["host/link.txt"])
+        config = json.loads(members["hp3d/config.json"])
+        self.assertEqual((config["probes"]["probe_key"], config["rail.east"]["net"]), ("(set)", "net_null3,no-rx=1"))
+        self.assertFalse([name for name, text in members.items() if SECRET in text])
+        with open(path, "rb") as f:
+            before = f.read()
+        self.assertIn("File exists", self.ctl("bundle", path, code=1).stderr)
+        with open(path, "rb") as f:
+            self.assertEqual(f.read(), before)
+        # Without hp3d it has the host.
+        alone = os.path.join(self.directory.name, "alone.tar.gz")
+        self.ctl("bundle", alone, sock=os.path.join(self.directory.name, "none.sock"))
+        with tarfile.open(alone) as tar:
+            names = set(tar.getnames())
+        self.assertIn("host/uname.txt", names)
+        self.assertFalse([name for name in names if name.startswith("hp3d/")])
+
     def test_unknown_flow(self):
         for flow in (UNKNOWN, "0x1c", "rail0/", "10.9.0.1-10.9.0.2/0x1c", "nonsense",
                      "west/10.9.0.1-10.9.0.2/0x1c", "rail0.7/fd00::1-fd00::2/0x1c"):
@@ -266,7 +300,7 @@ class ControlTest(unittest.TestCase):
                      ("move", UNKNOWN, "--random", "--home"), ("events", "--since", "-1"),
                      ("move", UNKNOWN, "--random", "--wait", "5", "--no-wait"), ("health", "--all")):
             self.assertIn("--help", self.ctl(*args, code=2).stderr)
-        for command in ("flows", "show", "stats", "move", "events", "why", "paths", "probes", "watch", "config",
+        for command in ("flows", "show", "stats", "move", "events", "why", "paths", "probes", "watch", "config", "bundle",
                         "health"):
             self.assertIn("Usage: hp3ctl " + command, self.ctl(command, "--help").stdout)
         self.assertRegex(self.ctl("--version").stdout, r"^hp3ctl \d")

@@ -91,18 +91,26 @@ json_t *hp3d_json_stats(const struct hp3_config *cfg, json_t *req)
 	return hp3d_json_ok(j);
 }
 
+struct keys {
+	json_t *sections;
+	bool mask; /* secrets */
+};
+
 static int add_key(void *arg, const struct hp3_ini_item *item)
 {
-	json_t *section = json_object_get(arg, item->section);
+	const struct keys *keys = arg;
+	json_t *section = json_object_get(keys->sections, item->section);
 	char text[HP3_INI_VALUE_MAX];
 	json_t *value;
 
 	if (!section) {
-		json_object_set_new(arg, item->section, json_object());
-		section = json_object_get(arg, item->section);
+		json_object_set_new(keys->sections, item->section, json_object());
+		section = json_object_get(keys->sections, item->section);
 	}
 	hp3_ini_format(item->key, item->field, text, sizeof(text));
-	if (item->key->type == HP3_INI_INT)
+	if (keys->mask && item->key->secret && text[0] != '\0')
+		value = json_string("(set)");
+	else if (item->key->type == HP3_INI_INT)
 		value = big(strtoull(text, NULL, 10));
 	else
 		value = json_string(text);
@@ -111,10 +119,11 @@ static int add_key(void *arg, const struct hp3_ini_item *item)
 
 json_t *hp3d_json_config(const struct hp3_config *cfg, json_t *req)
 {
-	json_t *j = json_object();
+	struct keys keys = {
+		.sections = json_object(), .mask = json_is_true(json_object_get(req, "mask"))};
 
-	hp3_ini_each(&hp3_config_schema, cfg, add_key, j);
-	return hp3d_json_ok(j);
+	hp3_ini_each(&hp3_config_schema, cfg, add_key, &keys);
+	return hp3d_json_ok(keys.sections);
 }
 
 /* Asked on its own lcore. */
