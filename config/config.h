@@ -20,6 +20,7 @@ enum hp3_onoff { HP3_OFF = 0, HP3_ON = 1 };
 enum hp3_spread { HP3_SPREAD_NIC, HP3_SPREAD_SOFTWARE };
 enum hp3_idle { HP3_IDLE_POLL, HP3_IDLE_SLEEP };
 enum hp3_capabilities { HP3_CAPABILITIES_DROP, HP3_CAPABILITIES_KEEP };
+enum hp3_fail_open { HP3_FAIL_OPEN_AUTO, HP3_FAIL_OPEN_ON, HP3_FAIL_OPEN_OFF };
 enum hp3_watch_verbs { HP3_WATCH_AUTO, HP3_WATCH_KERNEL, HP3_WATCH_LIBRARY, HP3_WATCH_OFF };
 struct hp3_config_rail {
 	char name[16];
@@ -48,6 +49,11 @@ struct hp3_config {
 	struct hp3_config_rail rails[HP3_CONFIG_RAILS_MAX];
 	uint32_t n_rails;
 	struct hp3_engine_config engine; /* sections of engine/policy.def; see engine/policy.h */
+	struct {
+		enum hp3_fail_open fail_open;
+		uint32_t stale_ms;
+		uint32_t back_ms;
+	} bypass;
 	struct {
 		enum hp3_watch_verbs verbs;
 		char libraries[HP3_INI_VALUE_MAX];

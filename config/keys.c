@@ -19,6 +19,10 @@ static const char *const verbs[] = {[HP3_WATCH_AUTO] = "auto",
 	[HP3_WATCH_LIBRARY] = "library",
 	[HP3_WATCH_OFF] = "off",
 	NULL};
+static const char *const fail_open[] = {[HP3_FAIL_OPEN_AUTO] = "auto",
+	[HP3_FAIL_OPEN_ON] = "on",
+	[HP3_FAIL_OPEN_OFF] = "off",
+	NULL};
 #define RELOAD       true
 #define RESTART      false
 #define SIZEOF(t, f) sizeof(((t *)0)->f)
@@ -62,6 +66,9 @@ static const struct hp3_ini_section sections[] = {
 		.stride = sizeof(struct hp3_config_rail),
 		.count = offsetof(struct hp3_config, n_rails),
 		.name_size = SIZEOF(struct hp3_config_rail, name)},
+	{"bypass", "Fail-open: what hp3d does not take, and everything when it is gone, goes from "
+		   "port to "
+		   "port in the kernel."},
 	{"watch", "How the set-up of queue pairs on this host is seen, before their first packet."},
 #define HP3_POLICY_SECTION(name, text) {#name, text},
 #include "engine/policy.def"
@@ -113,6 +120,15 @@ static const struct hp3_ini_key keys[] = {
 		.max = SIZEOF(struct hp3_config_rail, rdma) - 1,
 		.help = "RDMA device behind this rail, such as mlx5_0, whose queue pairs [watch] "
 			"hands to it; empty: those of devices that no rail names"},
+
+	ENUM(bypass, fail_open, fail_open, HP3_FAIL_OPEN_AUTO, RESTART,
+		"auto: where both ports of a rail are net_af_packet, BPF can be had and one lcore "
+		"has the rail; on: hp3d does not start without; off: not at all"),
+	INT(bypass, stale_ms, "ms", 40, 5, 1000, RESTART,
+		"packets go direct if hp3d gives no sign of life for so long"),
+	INT(bypass, back_ms, "ms", 200, 0, 60000, RESTART,
+		"after such a silence: how long hp3d has to be awake before it takes packets "
+		"again"),
 
 	ENUM(watch, verbs, verbs, HP3_WATCH_AUTO, RESTART,
 		"kernel: ib_core's calls, by BPF, all processes; library: libibverbs' calls, by "

@@ -19,17 +19,18 @@ ENGINE = ["engine/flows", "engine/paths", "engine/moves", "engine/life", "engine
 HP3D = BELOW | {"engine", "config", "app/hp3d/pipe"}
 # What each room may use beside itself.
 MAY = {room: BELOW | set(ENGINE[:i]) for i, room in enumerate(ENGINE)} | {
+    "app/bypass": {"app/bpf"},
     "app/control": set(),
     "app/record": set(),
     "app/doctor": BELOW | {"engine", "config"},
     "app/hp3d/pipe": HP3D,
-    "app/hp3d/lcores": HP3D,
+    "app/hp3d/lcores": HP3D | {"app/bypass"},
     "app/hp3d/replay": HP3D,
-    "app/hp3d/control": HP3D | {"app", "app/control", "app/record", "app/watch", "app/hp3d/lcores"},
-    "app/hp3d/metrics": HP3D | {"app/control", "app/hp3d/lcores", "app/hp3d/control"},
-    "app/hp3d/service": HP3D | {"app/record", "app/hp3d/lcores"},
-    "app/hp3d": HP3D | {"app/doctor", "app/record", "app/hp3d/lcores", "app/hp3d/replay", "app/hp3d/control", "app/hp3d/metrics",
-                        "app/hp3d/service"},
+    "app/hp3d/control": HP3D | {"app/bypass", "app", "app/control", "app/record", "app/watch", "app/hp3d/lcores"},
+    "app/hp3d/metrics": HP3D | {"app/bypass", "app/control", "app/hp3d/lcores", "app/hp3d/control"},
+    "app/hp3d/service": HP3D | {"app/bypass", "app/record", "app/hp3d/lcores"},
+    "app/hp3d": HP3D | {"app/bypass", "app/doctor", "app/record", "app/hp3d/lcores", "app/hp3d/replay", "app/hp3d/control",
+                        "app/hp3d/metrics", "app/hp3d/service"},
 }
 MAY["engine/seek"].remove("engine/life")  # side by side: they know nothing of each other
 COMMON = {"engine/event.c"}  # for all
@@ -82,6 +83,7 @@ def circle(graph):
 def main():
     text, home, bad = {}, {}, []
     for path in sorted(glob.glob("engine/**/*.[ch]", root_dir=ROOT, recursive=True) +
+                       glob.glob("app/bypass/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/control/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/record/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/doctor/*.[ch]", root_dir=ROOT) +

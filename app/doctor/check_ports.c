@@ -250,9 +250,11 @@ void hp3_check_vlan_offload(struct hp3_doctor *d)
 	hp3_each_port(d, vlan_offload);
 }
 
+/* Where hp3d fails open, the host's network stack sees nothing that comes in there. */
 static void arp(struct hp3_doctor *d, const struct hp3_port *p)
 {
-	if (!p->there || !p->af_packet || p->itf.flags & IFF_NOARP)
+	if (d->cfg->bypass.fail_open != HP3_FAIL_OPEN_OFF || !p->there || !p->af_packet ||
+		p->itf.flags & IFF_NOARP)
 		return;
 	hp3_find(d, HP3_PORT_FMT ": the kernel answers ARP on %s", HP3_PORT_ARGS(p), p->itf.name);
 	hp3_fix(d, "ip link set %s arp off", p->itf.name);

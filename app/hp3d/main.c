@@ -8,11 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 #include "app/doctor/doctor.h"
+#include "app/hp3d/control/bypass.h"
 #include "app/hp3d/control/control.h"
 #include "app/hp3d/control/whereabouts.h"
 #include "app/hp3d/control/mode.h"
 #include "app/hp3d/control/telemetry.h"
 #include "app/hp3d/control/watch.h"
+#include "app/hp3d/lcores/bypass.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/ports.h"
 #include "app/hp3d/lcores/workers.h"
@@ -33,11 +35,13 @@ static const char usage_text[] =
 	"       hp3d --check-config FILE             say what is wrong with FILE\n"
 	"       hp3d --dump-config [FILE]            print every key, as FILE sets it or by "
 	"default\n"
+	"       hp3d --detach [--config FILE]        take away what hp3d leaves in the kernel\n"
 	"       hp3d --replay IN.pcap [--out OUT.pcap] [--config FILE] [--move PORT] [--json]\n"
 	"\n"
 	"  -c, --config FILE         configuration\n"
 	"      --check-config FILE   check it and the devices that it names: exit code 0 or 2\n"
 	"      --dump-config [FILE]  print the complete configuration as an INI file\n"
+	"      --detach              take the fail-open programs off the ports of all rails\n"
 	"  -r, --replay IN.pcap      run the pipeline over a capture and end\n"
 	"  -o, --out OUT.pcap        replay: write what leaves the pipeline\n"
 	"  -m, --move PORT           replay: move every requester stream to this UDP source port\n"
@@ -47,11 +51,11 @@ static const char usage_text[] =
 	"\n"
 	"Exit codes: 0 done, 1 failed, 2 usage or configuration. See hp3d(8), hp3ctl(1).\n";
 
-enum { OPT_CHECK = 256, OPT_DUMP };
+enum { OPT_CHECK = 256, OPT_DUMP, OPT_DETACH };
 
 struct options {
 	const char *config;
-	bool check, dump;
+	bool check, dump, detach;
 	struct hp3d_replay replay;
 };
 
@@ -80,6 +84,7 @@ static int parse_args(int argc, char **argv, struct options *o)
 		{"config", required_argument, NULL, 'c'},
 		{"check-config", required_argument, NULL, OPT_CHECK},
 		{"dump-config", optional_argument, NULL, OPT_DUMP},
+		{"detach", no_argument, NULL, OPT_DETACH},
 		{"replay", required_argument, NULL, 'r'},
 		{"out", required_argument, NULL, 'o'},
 		{"move", required_argument, NULL, 'm'},
@@ -107,6 +112,9 @@ static int parse_args(int argc, char **argv, struct options *o)
 				optarg = argv[optind++];
 			if (optarg != NULL)
 				o->config = optarg;
+			break;
+		case OPT_DETACH:
+			o->detach = true;
 			break;
 		case 'r':
 			o->replay.in = optarg;
@@ -248,10 +256,12 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 
 	if (hp3d_ports_start(cfg) < 0)
 		return EXIT_FAILED;
-	if (hp3d_workers_start(cfg, hp3d_whereabouts_begin) < 0) {
+	if (hp3d_bypass_start(cfg) < 0 || hp3d_workers_start(cfg, hp3d_whereabouts_begin) < 0) {
+		hp3d_bypass_stop();
 		hp3d_ports_stop();
 		return EXIT_FAILED;
 	}
+	hp3d_bypass_wait();
 	hp3d_telemetry_start(cfg);
 	if (hp3_record_start(&record) < 0 || hp3d_watch_start(cfg) < 0 ||
 		hp3d_control_start(cfg) < 0 || hp3d_metrics_start(cfg) < 0)
@@ -263,18 +273,21 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 	while (stop_signal == 0) {
 		poll_all(POLL_MS);
 		hp3d_metrics_beat();
+		hp3d_bypass_watch(cfg);
 		if (reload_wanted)
 			reload(o, cfg);
 		hp3d_mode_poll();
 	}
 	hp3d_service_stopping();
 	away = hp3d_workers_stop(cfg, poll_all);
+	hp3d_bypass_watch(cfg);
 	hp3d_metrics_stop();
 	hp3d_whereabouts_end();
 	hp3d_control_stop();
 	hp3d_watch_stop();
 	summary(away);
 	hp3_record_stop();
+	hp3d_bypass_stop();
 	hp3d_ports_stop();
 	used = hp3d_workers_free();
 	if (used > 0)
@@ -318,6 +331,8 @@ int main(int argc, char **argv)
 		hp3_config_dump(stdout, &cfg);
 		return EXIT_OK;
 	}
+	if (o.detach)
+		return hp3d_bypass_detach(&cfg) < 0 ? EXIT_FAILED : EXIT_OK;
 	if (o.replay.in == NULL)
 		return run(&o, &cfg);
 	if (hp3d_eal_init(&cfg, 0, true) < 0)

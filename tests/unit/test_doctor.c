@@ -312,6 +312,7 @@ static void vlan_offload(void)
 
 static void arp(void)
 {
+	cfg.bypass.fail_open = HP3_FAIL_OPEN_OFF;
 	interfaces[1].flags &= ~(unsigned)IFF_NOARP;
 }
 

@@ -62,6 +62,7 @@ struct hp3d_lcores {
 	uint16_t burst;
 	bool may_sleep;
 	uint64_t sleep_ns, deep_ns; /* longest sleep at once, and after long idleness */
+	uint64_t beat_ns; /* longest sleep of who has a heartbeat to keep up; none: UINT64_MAX */
 	uint32_t idle_spins;
 	/* [from][to]: packets to be handled, packets to be sent; several workers only */
 	struct rte_ring *work[HP3D_WORKERS_MAX][HP3D_WORKERS_MAX];

@@ -24,6 +24,12 @@ static uint16_t take(const struct hp3d_link *l, struct rte_mbuf **m, uint16_t n)
 {
 	uint16_t taken;
 
+	if (l->way.bypass != NULL &&
+		!hp3d_bypass_may_send(l->way.bypass, (enum hp3_dir)(l->way.tag & 1))) {
+		*l->way.bypassed += n;
+		rte_pktmbuf_free_bulk(m, n);
+		return n;
+	}
 	if (l->way.ring == NULL)
 		return rte_eth_tx_burst(l->way.port, l->way.queue, m, n);
 	for (uint16_t i = 0; i < n; i++)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <rte_mbuf.h>
 #include <rte_ring.h>
+#include "app/hp3d/lcores/bypass.h"
 #include "app/hp3d/lcores/sleeper.h"
 
 /* Where packets go: a queue of a port, or a ring and who sleeps at its other end. */
@@ -21,6 +22,8 @@ struct hp3d_way {
 	struct rte_ring *ring; /* NULL: to the port */
 	struct hp3d_sleeper *reader;
 	uint16_t tag; /* what the reader finds in mbuf.port */
+	struct hp3d_bypass *bypass; /* of the rail, or NULL; tells whether packets may leave */
+	uint64_t *bypassed; /* counts those that may not */
 };
 
 struct hp3d_link {

@@ -103,6 +103,22 @@ static bool work_rings_have_room(const struct hp3d_worker *w)
 	return true;
 }
 
+/* What the rings of a rail hold is received here only if it is to be handled. */
+static bool bypass_receives(struct hp3d_worker *w, unsigned rail, enum hp3_dir dir, uint16_t queue)
+{
+	struct hp3d_bypass *b = w->out[hp3d_tag(rail, dir)].way.bypass;
+	struct rte_mbuf *m[HP3D_BURST_MAX];
+	enum hp3d_bypass_use use = b == NULL ? HP3D_BYPASS_HANDLE : hp3d_bypass_use(b);
+	uint16_t n;
+
+	if (likely(use == HP3D_BYPASS_HANDLE) || use == HP3D_BYPASS_WAIT)
+		return use == HP3D_BYPASS_HANDLE;
+	n = rte_eth_rx_burst(hp3d_rail_ports(rail)->in[dir], queue, m, hp3d_lcores.burst);
+	if (n > 0)
+		hp3d_bypass_give_up(b, w->pipes[rail], m, n, hp3d_now());
+	return false;
+}
+
 static unsigned poll_ports(struct hp3d_worker *w)
 {
 	struct rte_mbuf *m[HP3D_BURST_MAX];
@@ -120,10 +136,14 @@ static unsigned poll_ports(struct hp3d_worker *w)
 		if (hp3d_link_backlog(&hp3d_lcores.workers[sender].out[tag]) > 0 ||
 			(!alone && !work_rings_have_room(w)))
 			continue;
+		if (unlikely(!bypass_receives(w, rail, (enum hp3_dir)dir, queue)))
+			continue;
 		n = rte_eth_rx_burst(hp3d_rail_ports(rail)->in[dir], queue, m, hp3d_lcores.burst);
 		if (n == 0)
 			continue;
 		total += n;
+		if (w->out[tag].way.bypass != NULL)
+			hp3d_bypass_received(w->out[tag].way.bypass, (enum hp3_dir)dir, n);
 		if (alone)
 			handle(w, rail, dir, m, n);
 		else
@@ -189,6 +209,23 @@ static void tick(struct hp3d_worker *w, uint64_t now)
 	}
 }
 
+/* Heartbeats of the rails that this worker has; what of them has not left yet. */
+static void bypass(struct hp3d_worker *w, uint64_t now)
+{
+	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
+		struct hp3d_bypass *b = hp3d_bypass(rail);
+		struct hp3d_pipe *p = w->pipes[rail];
+
+		if (b == NULL || rail % hp3d_lcores.n != w->index)
+			continue;
+		hp3d_bypass_inside(b, HP3_DIR_TX,
+			hp3d_pipe_held(p) + hp3d_link_backlog(&w->out[hp3d_tag(rail, HP3_DIR_TX)]));
+		hp3d_bypass_inside(
+			b, HP3_DIR_RX, hp3d_link_backlog(&w->out[hp3d_tag(rail, HP3_DIR_RX)]));
+		hp3d_bypass_round(b, p, now);
+	}
+}
+
 static void answer_call(struct hp3d_worker *w)
 {
 	int asked = HP3D_CALL_ASKED;
@@ -205,7 +242,7 @@ static void answer_call(struct hp3d_worker *w)
 /*
  * Sleeps double up to sleep_ns. After long idleness they may be longer: 1/64 of it, up to deep_ns.
  * Where packets wake the lcore, only the engine's deadline bounds them, and DOZE_NS, in case that a
- * driver fails to.
+ * driver fails to. Who has a heartbeat to keep up wakes for it.
  */
 static uint64_t longest_sleep(const struct hp3d_worker *w, uint64_t now)
 {
@@ -213,7 +250,7 @@ static uint64_t longest_sleep(const struct hp3d_worker *w, uint64_t now)
 
 	if (w->sleeper.by_packets)
 		return DOZE_NS;
-	return RTE_MAX(hp3d_lcores.sleep_ns, deep);
+	return RTE_MIN(RTE_MAX(hp3d_lcores.sleep_ns, deep), hp3d_lcores.beat_ns);
 }
 
 /* A link that takes nothing counts as idle: to try it again and again would only burn the CPU. */
@@ -269,6 +306,8 @@ int hp3d_worker_run(void *worker)
 
 		tick(w, now);
 		answer_call(w);
+		if (hp3d_lcores.beat_ns != UINT64_MAX)
+			bypass(w, now);
 		if (n != 0) {
 			w->own.time.busy_ns += now - w->own.round;
 			w->own.busy_until = now;

@@ -87,7 +87,10 @@ static int make_way(
 	uint64_t *drops = &hp3d_pipe_counters(p)->drop_tx_full;
 	uint32_t cap = cfg->engine.hold_packets + LINK_EXTRA;
 	struct hp3d_link *link = &w->out[hp3d_tag(rail, dir)];
-	struct hp3d_way way = {.port = hp3d_rail_ports(rail)->in[!dir], .tag = hp3d_tag(rail, dir)};
+	struct hp3d_way way = {.port = hp3d_rail_ports(rail)->in[!dir],
+		.tag = hp3d_tag(rail, dir),
+		.bypass = hp3d_bypass(rail),
+		.bypassed = &hp3d_pipe_counters(p)->drop_bypassed};
 	unsigned sender = hp3d_sender(w->index, rail, dir, &way.queue);
 
 	if (sender != w->index) {
@@ -137,6 +140,7 @@ int hp3d_workers_make(const struct hp3_config *cfg)
 		.may_sleep = cfg->eal.idle == HP3_IDLE_SLEEP,
 		.sleep_ns = cfg->eal.idle_sleep_us * 1000ull,
 		.deep_ns = cfg->eal.idle_deep_us * 1000ull,
+		.beat_ns = hp3d_bypass_sleep_ns(),
 		.idle_spins = cfg->eal.idle_spins};
 	if (posix_memalign((void **)&hp3d_lcores.workers, RTE_CACHE_LINE_SIZE,
 		    hp3d_lcores.n * sizeof(*hp3d_lcores.workers)) != 0)
@@ -267,6 +271,24 @@ static void quit(struct hp3d_worker *w)
 	hp3d_sleeper_wake(&w->sleeper);
 }
 
+/* Nothing begins to move, nothing is held. */
+static void stand_still(struct hp3d_worker *w, void *arg)
+{
+	reload(w, arg);
+	cancel(w, NULL);
+}
+
+/* Rails with a bypass go direct, each in a moment in which nothing is inside. */
+static void hand_back(const struct hp3_config *cfg, void (*poll)(int timeout_ms))
+{
+	struct hp3_config still = *cfg;
+
+	still.engine.words.mode = HP3_POLICY_OFF;
+	for (unsigned i = 0; i < hp3d_lcores.n; i++)
+		hp3d_worker_call(&hp3d_lcores.workers[i], stand_still, &still);
+	hp3d_bypass_end(poll);
+}
+
 unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeout_ms))
 {
 	uint64_t end = hp3d_now() + cfg->control.stop_drain_ms * 1000000ull;
@@ -278,8 +300,7 @@ unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeou
 			hp3d_worker_call(&hp3d_lcores.workers[i], go_home, &away);
 		poll(5);
 	} while (away > 0 && hp3d_now() < end);
-	for (unsigned i = 0; i < hp3d_lcores.n; i++)
-		hp3d_worker_call(&hp3d_lcores.workers[i], cancel, NULL);
+	hand_back(cfg, poll);
 	poll(20); /* let the lcores send what was released */
 	for (unsigned i = 0; i < hp3d_lcores.n; i++)
 		quit(&hp3d_lcores.workers[i]);

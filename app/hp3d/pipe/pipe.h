@@ -41,7 +41,8 @@
 	X(consumed, "stale CNPs and answers to probes, which are not for the RNIC", 1)             \
 	X(drop_engine, "packets that the engine took out of the stream", 1)                        \
 	X(drop_handover, "packets that the lcore of their addresses had no room for", 1)           \
-	X(drop_tx_full, "packets that the output did not take", 1)
+	X(drop_tx_full, "packets that the output did not take", 1)                                 \
+	X(drop_bypassed, "packets given up since newer ones had gone direct, past hp3d", 1)
 
 struct hp3d_pipe_counters {
 #define X(field, help, drop) uint64_t field;
@@ -92,6 +93,10 @@ void hp3d_pipe_call_off(struct hp3d_pipe *p, uint64_t now);
 void hp3d_pipe_home(struct hp3d_pipe *p, uint32_t from, uint32_t n, uint64_t now);
 /* Ends moves under way, whatever is held leaves on the old port (stop). */
 void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now);
+/* All flows are as never seen; what is held is dropped. No event tells of it. */
+void hp3d_pipe_forget_all(struct hp3d_pipe *p, uint64_t now);
+/* Packets that the engine holds. */
+uint32_t hp3d_pipe_held(const struct hp3d_pipe *p);
 /* Asks every moved flow to move home (stop). */
 void hp3d_pipe_home_all(struct hp3d_pipe *p, uint64_t now);
 

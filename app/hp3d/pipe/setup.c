@@ -103,6 +103,11 @@ const struct hp3d_tally *hp3d_pipe_tally(const struct hp3d_pipe *p)
 	return &p->tally;
 }
 
+uint32_t hp3d_pipe_held(const struct hp3d_pipe *p)
+{
+	return p->nheld;
+}
+
 uint32_t hp3d_pipe_held_peak(const struct hp3d_pipe *p)
 {
 	return p->held_peak;

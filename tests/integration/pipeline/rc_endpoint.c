@@ -6,11 +6,13 @@
  *
  * keys: qps, pairs (of addresses, the queue pairs are dealt out), message and window (packets),
  * payload (bytes, a multiple of 8), rate (packets per second, all queue pairs), slow_us (paths, see
- * wire.h), vlan, ipv6, spread (distance of first PSNs). Queue pair i of end a is 0x100 + i, of end
+ * wire.h), vlan, ipv6, spread (distance of first PSNs), stamps (0, 1; see wire.h), timeout (IBTA
+ * code). Queue pair i of end a is 0x100 + i, of end
  * b 0x200 + i.
  *
  * Commands on stdin, a line each: send N (messages more on each queue pair), stop (when the
- * messages begun are complete), withhold 0|1 (ACKs), report (one line of JSON), quit.
+ * messages begun are complete), withhold 0|1 (ACKs), report (one line of JSON; pauses of the wire
+ * and of this process are counted anew from then on), quit.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -25,7 +27,8 @@
 #define NS_PER_SEC 1000000000ull
 
 struct options {
-	uint32_t qps, pairs, message, window, payload, rate, slow_us, vlan, ipv6, spread;
+	uint32_t qps, pairs, message, window, payload, rate, slow_us, vlan, ipv6, spread, stamps,
+		timeout;
 };
 
 static struct options opt = {.qps = 1,
@@ -39,6 +42,7 @@ static struct rc_shape shape;
 static struct rc_qp qps[QPS_MAX];
 static struct wire wire;
 static uint64_t others, kernel_lost;
+static uint64_t late_ns; /* longest time that this process was not there, since the last report */
 static bool is_b;
 
 static uint64_t now_ns(void)
@@ -57,7 +61,7 @@ static void set_option(const char *text)
 	} keys[] = {{"qps", &opt.qps}, {"pairs", &opt.pairs}, {"message", &opt.message},
 		{"window", &opt.window}, {"payload", &opt.payload}, {"rate", &opt.rate},
 		{"slow_us", &opt.slow_us}, {"vlan", &opt.vlan}, {"ipv6", &opt.ipv6},
-		{"spread", &opt.spread}};
+		{"spread", &opt.spread}, {"stamps", &opt.stamps}, {"timeout", &opt.timeout}};
 	size_t n = strcspn(text, "=");
 
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -116,7 +120,7 @@ static void acknowledge(struct rc_qp *q)
 		wire_send(&wire, frame, len);
 }
 
-static void take(const uint8_t *frame, uint32_t len)
+static void take(const uint8_t *frame, uint32_t len, uint64_t now)
 {
 	struct hp3_view v;
 	uint32_t i;
@@ -128,7 +132,7 @@ static void take(const uint8_t *frame, uint32_t len)
 		return;
 	}
 	if (v.class == HP3_CLASS_RC_REPLY) {
-		rc_take_reply(&qps[i], frame, &v);
+		rc_take_reply(&qps[i], now, frame, &v);
 		return;
 	}
 	rc_take_request(&qps[i], frame, &v);
@@ -136,14 +140,14 @@ static void take(const uint8_t *frame, uint32_t len)
 }
 
 /* At most `tokens` requests, fairly; returns how many. */
-static uint32_t emit(uint32_t tokens)
+static uint32_t emit(uint32_t tokens, uint64_t now)
 {
 	static uint32_t turn;
 	uint8_t frame[WIRE_FRAME];
 	uint32_t sent = 0;
 
 	for (uint32_t idle = 0; idle < opt.qps && sent < tokens; turn++) {
-		uint32_t len = rc_request(&qps[turn % opt.qps], frame, sizeof(frame));
+		uint32_t len = rc_request(&qps[turn % opt.qps], now, frame, sizeof(frame));
 
 		idle = len == 0 ? idle + 1 : 0;
 		if (len > 0) {
@@ -173,7 +177,7 @@ static void add_faults(struct faults *f, const struct rc_qp *q)
 
 static void report(void)
 {
-	uint64_t sent = 0, acked = 0, received = 0;
+	uint64_t sent = 0, acked = 0, received = 0, timeouts = 0;
 	struct faults faults = {0};
 
 	kernel_lost += wire_lost(&wire);
@@ -182,6 +186,7 @@ static void report(void)
 		const struct rc_qp *q = &qps[i];
 
 		sent += q->requester.n.sent;
+		timeouts += q->requester.n.timeouts;
 		acked += q->acked;
 		received += q->responder.n.executed;
 		add_faults(&faults, q);
@@ -192,7 +197,16 @@ static void report(void)
 			printf("%s[%u,%u]", k == 0 ? "" : ",", q->runs[k].port, q->runs[k].packets);
 		printf("]}");
 	}
-	printf("],\"sent\":%llu,\"acked\":%llu,\"received\":%llu,\"others\":%llu,\"faults\":{"
+	printf("],\"wire\":{\"sent\":%u,\"frames\":%llu,\"twice\":%llu,\"late\":%llu,\"pause_us\":%"
+	       "llu}",
+		wire.serial - 1, (unsigned long long)wire.seen.frames,
+		(unsigned long long)wire.seen.twice, (unsigned long long)wire.seen.late,
+		(unsigned long long)wire.seen.pause_ns / 1000u);
+	wire.seen.pause_ns = wire.seen_at = 0;
+	printf(",\"timeouts\":%llu,\"late_us\":%llu", (unsigned long long)timeouts,
+		(unsigned long long)late_ns / 1000u);
+	late_ns = 0;
+	printf(",\"sent\":%llu,\"acked\":%llu,\"received\":%llu,\"others\":%llu,\"faults\":{"
 	       "\"gaps\":%llu,\"duplicates\":%llu,\"bad_icrc\":%llu,\"bad_payload\":%llu,"
 	       "\"stray_acks\":%llu,\"naks\":%llu,\"again\":%llu,\"runs_lost\":%llu,"
 	       "\"kernel_lost\":%llu}}\n",
@@ -260,16 +274,17 @@ static void run(void)
 	for (;;) {
 		poll(p, 2, 1);
 		now = now_ns();
+		late_ns = now - last > late_ns ? now - last : late_ns;
 		if ((p[0].revents & (POLLIN | POLLHUP)) && !commands())
 			return;
 		for (uint32_t i = 0; i < 4 * BURST && (len = wire_receive(&wire, frame, now)) > 0;
 			i++)
-			take(frame, len);
+			take(frame, len, now);
 		credit += (now - last) * opt.rate;
 		last = now;
 		if (credit > BURST * NS_PER_SEC)
 			credit = BURST * NS_PER_SEC;
-		credit -= emit((uint32_t)(credit / NS_PER_SEC)) * NS_PER_SEC;
+		credit -= emit((uint32_t)(credit / NS_PER_SEC), now) * NS_PER_SEC;
 	}
 }
 
@@ -283,13 +298,15 @@ int main(int argc, char **argv)
 	for (int i = 3; i < argc; i++)
 		set_option(argv[i]);
 	if (opt.qps == 0 || opt.qps > QPS_MAX || opt.pairs == 0 || opt.message == 0 ||
-		opt.payload > 1400 || opt.payload % 8 != 0 || opt.payload == 0) {
+		opt.payload > 1400 || opt.payload % 8 != 0 || opt.payload == 0 ||
+		opt.timeout > 31) {
 		fprintf(stderr, "rc_endpoint: value out of range\n");
 		return 2;
 	}
-	shape = (struct rc_shape){opt.message, opt.payload, opt.window, false};
+	shape = (struct rc_shape){
+		opt.message, opt.payload, opt.window, (uint8_t)opt.timeout, false};
 	rc_set_shape(&shape);
-	if (!wire_open(&wire, argv[1], opt.slow_us * 1000ull))
+	if (!wire_open(&wire, argv[1], opt.slow_us * 1000ull, opt.stamps != 0))
 		return 1;
 	make_qps();
 	printf("ready\n");

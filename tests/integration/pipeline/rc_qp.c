@@ -15,6 +15,7 @@ void rc_set_shape(const struct rc_shape *s)
 {
 	requester.mtu = responder.mtu = s->payload;
 	requester.window = s->window;
+	requester.timeout = s->timeout;
 	message_bytes = s->message * s->payload;
 }
 
@@ -47,7 +48,7 @@ static uint32_t build(const struct rc_qp *q, const struct gen_packet *p, void *f
 	return n < 0 ? 0 : (uint32_t)n;
 }
 
-uint32_t rc_request(struct rc_qp *q, void *frame, uint32_t cap)
+uint32_t rc_request(struct rc_qp *q, uint64_t now, void *frame, uint32_t cap)
 {
 	struct gen_packet p;
 
@@ -56,7 +57,9 @@ uint32_t rc_request(struct rc_qp *q, void *frame, uint32_t cap)
 		gen_requester_post(&q->requester, GEN_WRITE, message_bytes, GEN_MEMORY_BASE, 0) ==
 			0)
 		q->messages--;
-	return gen_requester_next(&q->requester, 0, &p) ? build(q, &p, frame, cap) : 0;
+	if (gen_requester_deadline(&q->requester) <= now)
+		gen_requester_timer(&q->requester, now);
+	return gen_requester_next(&q->requester, now, &p) ? build(q, &p, frame, cap) : 0;
 }
 
 static void note_port(struct rc_qp *q, uint16_t port)
@@ -84,7 +87,7 @@ void rc_take_request(struct rc_qp *q, const void *frame, const struct hp3_view *
 		note_port(q, v->sport);
 }
 
-void rc_take_reply(struct rc_qp *q, const void *frame, const struct hp3_view *v)
+void rc_take_reply(struct rc_qp *q, uint64_t now, const void *frame, const struct hp3_view *v)
 {
 	uint32_t una = q->requester.una;
 	struct gen_message done;
@@ -94,7 +97,7 @@ void rc_take_reply(struct rc_qp *q, const void *frame, const struct hp3_view *v)
 		q->bad_icrc++;
 		return;
 	}
-	gen_requester_reply(&q->requester, v, 0, &reply);
+	gen_requester_reply(&q->requester, v, now, &reply);
 	q->acked += (uint32_t)hp3_psn_diff(q->requester.una, una);
 	while (gen_requester_completed(&q->requester, &done))
 		continue;

@@ -3,8 +3,8 @@
 #define TEST_RC_QP_H
 /*
  * One queue pair of the tests' endpoint: roce-gen's requester and responder, told what to send from
- * outside. The requester has no timer: on these wires nothing may get lost, and whatever is sent
- * twice is a fault.
+ * outside. The requester has a timer only if it is given one: on most of these wires nothing may
+ * get lost, and whatever is sent twice is a fault.
  */
 #include "requester.h"
 #include "responder.h"
@@ -32,6 +32,7 @@ struct rc_qp {
 
 struct rc_shape {
 	uint32_t message, payload, window; /* packets, bytes, PSNs */
+	uint8_t timeout; /* IBTA code; 0: none */
 	bool withhold; /* ACKs */
 };
 
@@ -40,9 +41,9 @@ void rc_set_shape(const struct rc_shape *s);
 /* Both ends begin at the same PSN; the rest of *q is filled already. */
 void rc_init(struct rc_qp *q, uint32_t first_psn);
 /* The next request as a frame: its length, or 0 if there is nothing to send or no window. */
-uint32_t rc_request(struct rc_qp *q, void *frame, uint32_t cap);
+uint32_t rc_request(struct rc_qp *q, uint64_t now, void *frame, uint32_t cap);
 void rc_take_request(struct rc_qp *q, const void *frame, const struct hp3_view *v);
-void rc_take_reply(struct rc_qp *q, const void *frame, const struct hp3_view *v);
+void rc_take_reply(struct rc_qp *q, uint64_t now, const void *frame, const struct hp3_view *v);
 /* The ACK that is due, or 0. */
 uint32_t rc_ack(struct rc_qp *q, void *frame, uint32_t cap);
 

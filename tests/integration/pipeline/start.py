@@ -93,7 +93,8 @@ class Start(Base):
             self.addCleanup(end.close)
         for i in range(64):
             for source, sink in ((0, 1), (1, 0), (2, 3), (3, 2)):
-                frame = bytes(12) + b"\x08\x00\x45" + bytes(11) + bytes((10, 9, source, i, 10, 9, sink, i)) + bytes(64)
+                frame = (bytes(12) + b"\x08\x00\x45" + bytes(8) + b"\x11" + bytes(2) + bytes((10, 9, source, i, 10, 9, sink, i)) +
+                         b"\xc0\x01\x12\xb7" + bytes(64))  # RoCEv2, or it would not come through hp3d
                 ends[source].send(frame)
                 self.assertEqual(ends[sink].receive(), frame)
         lcores = d.stats()["lcore"]

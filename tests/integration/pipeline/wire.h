@@ -9,18 +9,36 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WIRE_FRAME 2048u
+#define WIRE_FRAME  2048u
+#define WIRE_SERIAL (1u << 20) /* serial numbers that are told apart */
 
 struct late;
 
+/*
+ * With stamps each frame ends in a serial number, behind the packet: whatever becomes of packets,
+ * how the wire treats frames is seen.
+ */
+struct wire_seen {
+	uint64_t frames, twice; /* different ones; others that were there before */
+	uint64_t late; /* behind one that was sent after it */
+	uint64_t pause_ns; /* longest time between two of them, by the kernel's clock */
+};
+
 struct wire {
 	int fd;
+	bool stamps;
+	uint32_t serial; /* of the next one to be sent; 0: none */
+	struct wire_seen seen;
+	uint64_t seen_at; /* the latest one; 0: none, or pauses are counted anew */
+	uint32_t newest;
+	uint8_t *had; /* by serial number */
 	uint64_t slow_ns;
 	struct late *head, **tail; /* on the slow path */
 };
 
-/* False with a message on stderr. */
-bool wire_open(struct wire *w, const char *interface, uint64_t slow_ns);
+/* False with a message on stderr. `slow_ns` and stamps do not go together: the slow path is not the
+ * wire. */
+bool wire_open(struct wire *w, const char *interface, uint64_t slow_ns, bool stamps);
 void wire_close(struct wire *w);
 /* Waits while the device is busy; a frame that the kernel refuses ends the program. */
 void wire_send(struct wire *w, const void *frame, uint32_t len);

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Fail-open for a port that is an interface of the kernel. A frame that comes in meets two
+ * programs, one after the other, on one CPU, with nothing in between:
+ *
+ * - tap, a filter of hp3d's own AF_PACKET socket: does hp3d take the frame?
+ * - detour, at tc ingress (clsact): the kernel's copy of what was taken ends here; everything else
+ *   is sent out of the peer port.
+ *
+ * The tap decides, and leaves word for the detour in memory of that CPU, so a frame goes one way
+ * and never both. Where hp3d is gone its sockets go with it, one after the other. The first frame
+ * that meets no tap ends the taking on both ports: requests that pass are no use while their
+ * acknowledgements do not. The heartbeat is for an hp3d that hangs.
+ *
+ * net_af_packet has the kernel put IPv4 fragments together before the tap sees them; the detour
+ * still has the fragments. It notes them, and the tap leaves what was put together alone.
+ */
+#include <stddef.h>
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <linux/in.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/pkt_cls.h>
+#include <linux/types.h>
+#include <linux/udp.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include "app/bpf/bypass.h"
+
+#define ROCE_PORT     4791
+#define ICMP_EXPIRED  11
+#define ICMP6_EXPIRED 3
+#define QUOTE         8 /* bytes of ICMP before the packet that it quotes */
+#define FRAGMENT      0x3fff /* more fragments, offset */
+#define FRAGMENTED    1024 /* datagrams in pieces at a time */
+#define FRAGMENT_NS   60000000000ull /* twice what the kernel waits for the last piece */
+#define TRIES         64
+#define WHOLE_FRAME   0x40000
+#define SECOND_TAG    0x88a8
+
+/* Which port this is: set before the programs are loaded. */
+const volatile __u64 me = 0; /* the owner that the tap belongs to */
+const volatile __u32 frame_max = 0; /* longest frame that the ring holds */
+const volatile __u16 own_port = 0; /* UDP port of hp3d's own datagrams; 0: none come this way */
+const volatile __u8 from_network = 0; /* switches' answers to traces may come in */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct hp3_bypass_port);
+} hp3_port SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct hp3_bypass_cpu);
+} hp3_cpu SEC(".maps");
+
+/* The peer's hp3_port. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(
+		values, struct {
+			__uint(type, BPF_MAP_TYPE_ARRAY);
+			__uint(max_entries, 1);
+			__uint(map_flags, BPF_F_MMAPABLE);
+			__type(key, __u32);
+			__type(value, struct hp3_bypass_port);
+		});
+} hp3_peer SEC(".maps");
+
+struct fragment {
+	__be32 saddr, daddr;
+	__be16 id;
+	__u8 protocol, pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, FRAGMENTED);
+	__type(key, struct fragment);
+	__type(value, __u64);
+} hp3_pieces SEC(".maps");
+
+/* When the last fragment came by; else the tap need not look for any. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} hp3_last_piece SEC(".maps");
+
+static __always_inline struct fragment datagram(const struct iphdr *ip)
+{
+	return (struct fragment){ip->saddr, ip->daddr, ip->id, ip->protocol, 0};
+}
+
+static __always_inline int is_udp_to(struct __sk_buff *skb, __u32 at, __u16 port)
+{
+	__be16 dest;
+
+	return bpf_skb_load_bytes(skb, at + offsetof(struct udphdr, dest), &dest, sizeof(dest)) ==
+		       0 &&
+	       dest == bpf_htons(port);
+}
+
+static __always_inline int read_ip4(struct __sk_buff *skb, __u32 at, struct iphdr *ip)
+{
+	return bpf_skb_load_bytes(skb, at, ip, sizeof(*ip)) == 0 && ip->version == 4;
+}
+
+static __always_inline int read_ip6(struct __sk_buff *skb, __u32 at, struct ipv6hdr *ip)
+{
+	return bpf_skb_load_bytes(skb, at, ip, sizeof(*ip)) == 0 && ip->version == 6;
+}
+
+static __always_inline int is_expired(struct __sk_buff *skb, __u32 at, __u8 expired)
+{
+	__u8 type;
+
+	return from_network && bpf_skb_load_bytes(skb, at, &type, sizeof(type)) == 0 &&
+	       type == expired;
+}
+
+static __always_inline int is_ours_ip4(struct __sk_buff *skb, __u32 at)
+{
+	struct iphdr ip;
+
+	if (!read_ip4(skb, at, &ip) || (ip.frag_off & bpf_htons(FRAGMENT)))
+		return 0;
+	at += ip.ihl * 4;
+	if (ip.protocol == IPPROTO_UDP)
+		return is_udp_to(skb, at, ROCE_PORT) ||
+		       (own_port != 0 && is_udp_to(skb, at, own_port));
+	if (ip.protocol != IPPROTO_ICMP || !is_expired(skb, at, ICMP_EXPIRED))
+		return 0;
+	at += QUOTE;
+	return read_ip4(skb, at, &ip) && ip.protocol == IPPROTO_UDP &&
+	       is_udp_to(skb, at + ip.ihl * 4, ROCE_PORT);
+}
+
+static __always_inline int is_ours_ip6(struct __sk_buff *skb, __u32 at)
+{
+	struct ipv6hdr ip;
+
+	if (!read_ip6(skb, at, &ip))
+		return 0;
+	at += sizeof(ip);
+	if (ip.nexthdr == IPPROTO_UDP)
+		return is_udp_to(skb, at, ROCE_PORT) ||
+		       (own_port != 0 && is_udp_to(skb, at, own_port));
+	if (ip.nexthdr != IPPROTO_ICMPV6 || !is_expired(skb, at, ICMP6_EXPIRED))
+		return 0;
+	at += QUOTE;
+	return read_ip6(skb, at, &ip) && ip.nexthdr == IPPROTO_UDP &&
+	       is_udp_to(skb, at + sizeof(ip), ROCE_PORT);
+}
+
+static __always_inline int is_tagged_twice(const struct __sk_buff *skb)
+{
+	return skb->vlan_present && skb->vlan_proto == bpf_htons(SECOND_TAG);
+}
+
+/* RoCEv2, datagrams of peers' hp3d, and what switches answer to traces. */
+static __always_inline int is_ours(struct __sk_buff *skb)
+{
+	if (is_tagged_twice(skb))
+		return 0;
+	if (skb->protocol == bpf_htons(ETH_P_IP))
+		return is_ours_ip4(skb, ETH_HLEN);
+	return skb->protocol == bpf_htons(ETH_P_IPV6) && is_ours_ip6(skb, ETH_HLEN);
+}
+
+/*
+ * The kernel put it together for the tap. The note of it stays: the kernel sees each piece again as
+ * it leaves, and what is left of that in its queue may complete a later datagram of that number.
+ */
+static __always_inline int was_in_pieces(struct __sk_buff *skb, __u64 now)
+{
+	__u32 zero = 0;
+	__u64 *last = bpf_map_lookup_elem(&hp3_last_piece, &zero), *seen;
+	struct fragment key;
+	struct iphdr ip;
+
+	if (last == NULL || *last == 0 || now - *last > FRAGMENT_NS ||
+		skb->protocol != bpf_htons(ETH_P_IP) || !read_ip4(skb, ETH_HLEN, &ip))
+		return 0;
+	key = datagram(&ip);
+	seen = bpf_map_lookup_elem(&hp3_pieces, &key);
+	return seen != NULL && now - *seen <= FRAGMENT_NS;
+}
+
+static __always_inline void note_piece(struct __sk_buff *skb)
+{
+	__u32 zero = 0;
+	__u64 now = bpf_ktime_get_ns(), *last = bpf_map_lookup_elem(&hp3_last_piece, &zero);
+	struct fragment key;
+	struct iphdr ip;
+
+	if (skb->protocol != bpf_htons(ETH_P_IP) || !read_ip4(skb, ETH_HLEN, &ip) ||
+		!(ip.frag_off & bpf_htons(FRAGMENT)))
+		return;
+	key = datagram(&ip);
+	bpf_map_update_elem(&hp3_pieces, &key, &now, BPF_ANY);
+	if (last != NULL)
+		*last = now;
+}
+
+/* What becomes of the word with one frame more. */
+static __always_inline __u64 next_word(const struct hp3_bypass_port *p, __u64 word, __u64 now)
+{
+	__u64 state = word & HP3_BYPASS_STATE;
+
+	if (state != HP3_BYPASS_TAKEN && state != HP3_BYPASS_LEAVING)
+		return word;
+	if (state == HP3_BYPASS_LEAVING && word / HP3_BYPASS_FRAME == p->done + p->lost)
+		return word - HP3_BYPASS_LEAVING + HP3_BYPASS_DIRECT;
+	if ((__s64)(now - p->beat) > (__s64)p->stale_ns)
+		return word - state + HP3_BYPASS_STALE;
+	return word + HP3_BYPASS_FRAME;
+}
+
+/* True: hp3d takes the frame in hand. */
+static __always_inline int take(struct hp3_bypass_port *p, __u64 now)
+{
+	for (int i = 0; i < TRIES; i++) {
+		__u64 word = *(volatile __u64 *)&p->word, next = next_word(p, word, now);
+
+		if (next == word || __sync_val_compare_and_swap(&p->word, word, next) == word)
+			return next == word + HP3_BYPASS_FRAME;
+	}
+	return 0;
+}
+
+SEC("socket")
+int tap(struct __sk_buff *skb)
+{
+	__u32 zero = 0;
+	struct hp3_bypass_port *p = bpf_map_lookup_elem(&hp3_port, &zero);
+	struct hp3_bypass_cpu *cpu = bpf_map_lookup_elem(&hp3_cpu, &zero);
+	__u64 now = bpf_ktime_get_ns();
+
+	if (p == NULL || cpu == NULL || skb->pkt_type == PACKET_OUTGOING || p->owner != me)
+		return 0;
+	cpu->seen = 1;
+	if (skb->len > frame_max || skb->gso_size != 0 || !is_ours(skb) ||
+		was_in_pieces(skb, now) || !take(p, now))
+		return 0;
+	cpu->taken = skb->len;
+	return WHOLE_FRAME;
+}
+
+/* Counted, and dropped where the operator wants that. */
+static __always_inline int is_roce(struct __sk_buff *skb)
+{
+	struct iphdr ip;
+	struct ipv6hdr ip6;
+
+	if (skb->protocol == bpf_htons(ETH_P_IP) && read_ip4(skb, ETH_HLEN, &ip))
+		return ip.protocol == IPPROTO_UDP && !(ip.frag_off & bpf_htons(FRAGMENT)) &&
+		       is_udp_to(skb, ETH_HLEN + ip.ihl * 4, ROCE_PORT);
+	return skb->protocol == bpf_htons(ETH_P_IPV6) && read_ip6(skb, ETH_HLEN, &ip6) &&
+	       ip6.nexthdr == IPPROTO_UDP && is_udp_to(skb, ETH_HLEN + sizeof(ip6), ROCE_PORT);
+}
+
+static __always_inline void end_taking(struct hp3_bypass_port *p)
+{
+	for (int i = 0; i < TRIES; i++) {
+		__u64 word = *(volatile __u64 *)&p->word, state = word & HP3_BYPASS_STATE;
+
+		if ((state != HP3_BYPASS_TAKEN && state != HP3_BYPASS_LEAVING) ||
+			__sync_val_compare_and_swap(
+				&p->word, word, word - state + HP3_BYPASS_STALE) == word)
+			return;
+	}
+}
+
+/* The tap of an hp3d that takes frames did not see this one, which is not in pieces. */
+static __always_inline void hp3d_is_gone(struct hp3_bypass_port *p)
+{
+	__u64 state = p->word & HP3_BYPASS_STATE;
+	struct hp3_bypass_port *peer;
+	__u32 zero = 0;
+	void *map;
+
+	if (state != HP3_BYPASS_TAKEN && state != HP3_BYPASS_LEAVING)
+		return;
+	end_taking(p);
+	map = bpf_map_lookup_elem(&hp3_peer, &zero);
+	peer = map == NULL ? NULL : bpf_map_lookup_elem(map, &zero);
+	if (peer != NULL)
+		end_taking(peer);
+}
+
+SEC("tc")
+int detour(struct __sk_buff *skb)
+{
+	__u32 zero = 0;
+	struct hp3_bypass_port *p = bpf_map_lookup_elem(&hp3_port, &zero);
+	struct hp3_bypass_cpu *cpu = bpf_map_lookup_elem(&hp3_cpu, &zero);
+	__u32 taken, seen;
+
+	if (p == NULL || cpu == NULL || p->peer == 0)
+		return TC_ACT_OK;
+	taken = cpu->taken;
+	seen = cpu->seen;
+	cpu->taken = cpu->seen = 0;
+	if (taken == skb->len)
+		return TC_ACT_STOLEN;
+	if (!is_roce(skb)) {
+		cpu->others++;
+		note_piece(skb);
+		return bpf_redirect(p->peer, 0);
+	}
+	if (!seen)
+		hp3d_is_gone(p);
+	if (p->closed) {
+		cpu->closed++;
+		return TC_ACT_SHOT;
+	}
+	cpu->roce++;
+	return bpf_redirect(p->peer, 0);
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_BPF_BYPASS_H
+#define HP3_BPF_BYPASS_H
+/*
+ * What hp3d and the two programs of a port (bypass.bpf.c) share; both sides include this file, and
+ * the includer brings the __u types (linux/types.h). It outlives hp3d, in a pinned map: who changes
+ * a field raises HP3_BYPASS_LAYOUT.
+ *
+ * `word` is the one thing that several write, always by compare and exchange: the state in its low
+ * bits, above it how many frames hp3d was handed. So "hp3d has sent all that it took, frames go
+ * direct from here on" is one atomic step, against frames that other CPUs hand over meanwhile
+ * (rule 19).
+ */
+
+#define HP3_BYPASS_MAGIC  0x62337068u /* "hp3b" */
+#define HP3_BYPASS_LAYOUT 1u
+
+enum hp3_bypass_state {
+	HP3_BYPASS_DIRECT, /* everything goes to the peer port */
+	HP3_BYPASS_TAKEN, /* hp3d has what is its own */
+	HP3_BYPASS_LEAVING, /* as TAKEN until hp3d has sent all that it took, then DIRECT */
+	HP3_BYPASS_STALE, /* as DIRECT: hp3d's heartbeat stopped, what its ring holds is void */
+	HP3_BYPASS_STATES
+};
+
+#define HP3_BYPASS_STATE 7u /* bits of the word */
+#define HP3_BYPASS_FRAME 8u /* one frame in the word */
+
+/* A port by its own map; ifindex 0: not in use. */
+struct hp3_bypass_port {
+	/* written when an hp3d begins or ends, and by operators */
+	__u32 magic, layout;
+	__u32 ifindex, peer; /* where frames come in, where they go */
+	__u64 owner; /* the tap that may take frames; 0: none */
+	__u32 pid; /* the owner's */
+	__u32 closed; /* 1: RoCEv2 that hp3d does not take is dropped */
+	__u64 stale_ns; /* age of `beat` at which hp3d counts as gone */
+	__u64 pad0[3];
+	/* written by the tap and by the owner */
+	__u64 word;
+	__u64 pad1[7];
+	/* written by the owner */
+	__u64 beat; /* CLOCK_MONOTONIC */
+	__u64 done; /* of the frames taken: sent, or dropped and counted by hp3d */
+	__u64 lost; /* of the frames taken: those that the ring had no room for */
+	__u64 pad2[5];
+};
+
+/* Each CPU's own; all but `taken` count. */
+struct hp3_bypass_cpu {
+	__u32 taken; /* length of the frame in hand if the tap took it; else 0 */
+	__u32 seen; /* 1: the tap saw the frame in hand */
+	__u64 roce; /* RoCEv2 that went direct */
+	__u64 others; /* all else, which always does */
+	__u64 closed; /* RoCEv2 dropped since `closed` is set */
+};
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/bypass/bypass.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include "app/bypass/internal.h"
+
+#define NS            1000000000ull
+#define ALIVE_PERIODS 2u /* of the owner's stale_ns without a heartbeat: it is gone */
+
+uint64_t hp3_bypass_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NS + (uint64_t)ts.tv_nsec;
+}
+
+static int say(char *why, size_t cap, int err, const char *what)
+{
+	const char *cause = strerror(-err);
+
+	if (err == -EPERM || err == -EACCES)
+		cause = "no permission: run as root, or with CAP_BPF, CAP_NET_ADMIN and "
+			"CAP_NET_RAW";
+	else if (err == -ENOSYS)
+		cause = "the kernel was built without BPF (CONFIG_BPF_SYSCALL)";
+	else if (err == -EPROTO)
+		cause = "it is of a version of hp3 that this one does not know: what comes in goes "
+			"direct to the other port until it is removed (hp3d --detach)";
+	snprintf(why, cap, "%s: %s", what, cause);
+	return err;
+}
+
+static int load(struct hp3_bypass *b, char *why, size_t cap)
+{
+	struct bpf_map *maps[] = {b->bpf->maps.hp3_port, b->bpf->maps.hp3_cpu,
+		b->bpf->maps.hp3_pieces, b->bpf->maps.hp3_last_piece};
+	char path[HP3_BYPASS_PATH];
+	int err = hp3_bypass_mount();
+
+	if (err < 0)
+		return say(why, cap, err, "mounting /sys/fs/bpf");
+	err = hp3_bypass_adopt(b->o.ifindex, b->bpf);
+	if (err == -ENOENT || (err == -EPROTO && !hp3_bypass_attached(b->o.ifindex))) {
+		hp3_bypass_unpin(b->o.ifindex);
+		err = 0;
+	}
+	if (err < 0)
+		return say(why, cap, err, "the program attached to the interface");
+	err = hp3_bypass_make_directory(b->o.ifindex);
+	if (err < 0)
+		return say(why, cap, err, HP3_BYPASS_PINS);
+	b->bpf->rodata->me = b->o.owner;
+	b->bpf->rodata->frame_max = b->o.frame_max;
+	b->bpf->rodata->own_port = b->o.own_port;
+	b->bpf->rodata->from_network = b->o.from_network;
+	for (unsigned i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+		hp3_bypass_path(b->o.ifindex, bpf_map__name(maps[i]), path);
+		err = bpf_map__set_pin_path(maps[i], path);
+		if (err < 0)
+			return say(why, cap, err, path);
+	}
+	err = bpf_bypass__load(b->bpf);
+	return err < 0 ? say(why, cap, err, "loading its BPF programs") : 0;
+}
+
+static int tap(struct hp3_bypass *b, char *why, size_t cap)
+{
+	int fd = bpf_program__fd(b->bpf->progs.tap), err = hp3_bypass_find_sockets(b);
+
+	for (unsigned i = 0; i < b->n_sockets && err == 0; i++) {
+		if (setsockopt(b->sockets[i], SOL_SOCKET, SO_ATTACH_BPF, &fd, sizeof(fd)) != 0)
+			err = -errno;
+	}
+	return err < 0 ? say(why, cap, err, "the driver's AF_PACKET socket") : 0;
+}
+
+int hp3_bypass_open(
+	const struct hp3_bypass_options *o, struct hp3_bypass **out, char *why, size_t cap)
+{
+	struct hp3_bypass *b = calloc(1, sizeof(*b));
+	int err = -ENOMEM;
+
+	if (b == NULL)
+		return say(why, cap, err, "bypass");
+	b->o = *o;
+	libbpf_set_print(NULL);
+	b->bpf = bpf_bypass__open();
+	if (b->bpf == NULL) {
+		err = say(why, cap, -errno, "its BPF programs");
+		goto fail;
+	}
+	err = load(b, why, cap);
+	if (err < 0)
+		goto fail;
+	b->port = hp3_bypass_map(bpf_map__fd(b->bpf->maps.hp3_port));
+	if (b->port == NULL) {
+		err = say(why, cap, -errno, "the map of the port");
+		goto fail;
+	}
+	b->port->magic = HP3_BYPASS_MAGIC;
+	b->port->layout = HP3_BYPASS_LAYOUT;
+	err = tap(b, why, cap);
+	if (err < 0)
+		goto fail;
+	*out = b;
+	return 0;
+fail:
+	hp3_bypass_close(b);
+	return err;
+}
+
+int hp3_bypass_attach(struct hp3_bypass *b, const struct hp3_bypass *peer, char *why, size_t cap)
+{
+	int fd = bpf_map__fd(peer->bpf->maps.hp3_port);
+	uint32_t zero = 0;
+	int err = bpf_map_update_elem(bpf_map__fd(b->bpf->maps.hp3_peer), &zero, &fd, BPF_ANY);
+
+	if (err < 0)
+		return say(why, cap, err, "the map of the peer port");
+
+	b->port->ifindex = (uint32_t)b->o.ifindex;
+	b->port->peer = (uint32_t)b->o.peer;
+	err = hp3_bypass_tc_attach(b->o.ifindex, bpf_program__fd(b->bpf->progs.detour));
+	return err < 0 ? say(why, cap, err, "tc ingress (clsact)") : 0;
+}
+
+void hp3_bypass_close(struct hp3_bypass *b)
+{
+	if (b == NULL)
+		return;
+	for (unsigned i = 0; i < b->n_sockets; i++)
+		setsockopt(b->sockets[i], SOL_SOCKET, SO_DETACH_FILTER, NULL, 0);
+	if (b->port != NULL)
+		munmap(b->port, sizeof(*b->port));
+	bpf_bypass__destroy(b->bpf);
+	free(b);
+}
+
+int hp3_bypass_remove(int ifindex, char *why, size_t cap)
+{
+	struct hp3_bypass_port *port;
+	int err;
+
+	libbpf_set_print(NULL);
+	err = hp3_bypass_peek(ifindex, &port);
+	if (err == 0) {
+		bool used = hp3_bypass_is_used(port, 0, hp3_bypass_now());
+		unsigned pid = port->pid;
+
+		munmap(port, sizeof(*port));
+		if (used) {
+			snprintf(why, cap, "hp3d of process %u uses it: stop it first", pid);
+			return -EBUSY;
+		}
+	}
+	err = hp3_bypass_tc_detach(ifindex);
+	hp3_bypass_unpin(ifindex);
+	if (err == -EINVAL) /* no clsact there */
+		err = -ENOENT;
+	return err < 0 ? say(why, cap, err, "tc ingress (clsact)") : 0;
+}
+
+struct hp3_bypass_port *hp3_bypass_port(struct hp3_bypass *b)
+{
+	return b->port;
+}
+
+struct hp3_bypass_counts hp3_bypass_counts(const struct hp3_bypass *b)
+{
+	uint64_t done = __atomic_load_n(&b->port->done, __ATOMIC_ACQUIRE);
+	struct hp3_bypass_counts c = {.taken = hp3_bypass_taken(b->port), .lost = b->port->lost};
+	int cpus = libbpf_num_possible_cpus();
+	struct hp3_bypass_cpu *each = calloc((size_t)(cpus > 0 ? cpus : 1), sizeof(*each));
+	uint32_t zero = 0;
+
+	c.inside = c.taken - done - c.lost;
+	if (each != NULL && cpus > 0 &&
+		bpf_map_lookup_elem(bpf_map__fd(b->bpf->maps.hp3_cpu), &zero, each) == 0) {
+		for (int i = 0; i < cpus; i++) {
+			c.roce += each[i].roce;
+			c.others += each[i].others;
+			c.closed += each[i].closed;
+		}
+	}
+	free(each);
+	return c;
+}
+
+bool hp3_bypass_change(
+	struct hp3_bypass_port *p, enum hp3_bypass_state from, enum hp3_bypass_state to)
+{
+	__u64 word = __atomic_load_n(&p->word, __ATOMIC_ACQUIRE);
+
+	do {
+		if ((word & HP3_BYPASS_STATE) != from)
+			return false;
+	} while (!__atomic_compare_exchange_n(&p->word, &word,
+		(word & ~(uint64_t)HP3_BYPASS_STATE) | to, false, __ATOMIC_ACQ_REL,
+		__ATOMIC_ACQUIRE));
+	return true;
+}
+
+bool hp3_bypass_gone(struct hp3_bypass_port *p)
+{
+	__u64 word = __atomic_load_n(&p->word, __ATOMIC_ACQUIRE);
+
+	if ((word & HP3_BYPASS_STATE) != HP3_BYPASS_LEAVING)
+		return (word & HP3_BYPASS_STATE) == HP3_BYPASS_DIRECT;
+	return word / HP3_BYPASS_FRAME == p->done + p->lost &&
+	       __atomic_compare_exchange_n(&p->word, &word,
+		       word - HP3_BYPASS_LEAVING + HP3_BYPASS_DIRECT, false, __ATOMIC_ACQ_REL,
+		       __ATOMIC_ACQUIRE);
+}
+
+bool hp3_bypass_is_used(const struct hp3_bypass_port *p, uint64_t owner, uint64_t now)
+{
+	return p->owner != 0 && p->owner != owner &&
+	       (int64_t)(now - p->beat) < (int64_t)(ALIVE_PERIODS * p->stale_ns);
+}
+
+void hp3_bypass_own(struct hp3_bypass *b, uint64_t now)
+{
+	struct hp3_bypass_port *p = b->port;
+
+	/* From here on the tap of whoever was here takes nothing. */
+	__atomic_store_n(&p->owner, b->o.owner, __ATOMIC_SEQ_CST);
+	__atomic_and_fetch(&p->word, ~(uint64_t)HP3_BYPASS_STATE, __ATOMIC_SEQ_CST);
+	p->pid = (uint32_t)getpid();
+	p->closed = 0;
+	p->stale_ns = b->o.stale_ns;
+	hp3_bypass_beat(p, now);
+	__atomic_store_n(&p->lost, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&p->done, hp3_bypass_taken(p), __ATOMIC_RELEASE);
+}

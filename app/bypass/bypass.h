@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_BYPASS_H
+#define HP3_BYPASS_H
+/*
+ * Fail-open for ports that are interfaces of the kernel (app/bpf/bypass.bpf.c): frames that hp3d
+ * does not take go from port to port in the kernel, whether hp3d lives or not.
+ *
+ * Invariant: each frame goes one way, by hp3d or direct. The order of a flow is kept where hp3d
+ * leaves or comes back by itself; who dies or hangs loses what it holds, and never sends it late.
+ *
+ * This room calls nothing of hp3's; it knows neither DPDK nor configurations. One thread opens,
+ * attaches and closes; the words of a port (the inline functions) may be used by the one thread
+ * that handles its frames.
+ *
+ * What outlives hp3d: the program at tc ingress of each port (clsact, priority HP3_BYPASS_PRIORITY)
+ * and, below HP3_BYPASS_PINS/NETNS/IFINDEX, its maps. NETNS is the network namespace's cookie,
+ * which the kernel gives once per boot: interface numbers of other namespaces do not collide.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <linux/types.h>
+#include "app/bpf/bypass.h"
+
+#define HP3_BYPASS_PINS     "/sys/fs/bpf/hp3"
+#define HP3_BYPASS_PRIORITY 4791u
+
+struct hp3_bypass;
+
+struct hp3_bypass_options {
+	int ifindex, peer; /* interfaces of this network namespace */
+	uint64_t owner; /* of this process: not 0, never used before (hp3_bypass_now()) */
+	uint64_t stale_ns;
+	uint32_t frame_max; /* longer frames go direct */
+	uint16_t own_port; /* UDP port of datagrams between hp3ds that come in here; 0: none */
+	bool from_network; /* what switches answer to traces comes in here */
+};
+
+struct hp3_bypass_counts {
+	uint64_t taken; /* frames handed to hp3d */
+	uint64_t inside; /* of them: neither sent nor dropped yet */
+	uint64_t lost; /* of them: those that the ring had no room for */
+	uint64_t roce; /* RoCEv2 frames that went direct */
+	uint64_t others; /* all else */
+	uint64_t closed; /* RoCEv2 frames dropped since the operator forbade to go direct */
+};
+
+/*
+ * Puts the tap on every AF_PACKET socket of this process that is bound to the interface, and finds
+ * or makes the maps. From now on the sockets receive nothing until hp3_bypass_own() and
+ * HP3_BYPASS_TAKEN. 0, or a negative errno with the cause and its fix in `why`: -EPROTO: what is
+ * attached is of a version of hp3 that shares no layout with this one.
+ */
+int hp3_bypass_open(
+	const struct hp3_bypass_options *o, struct hp3_bypass **b, char *why, size_t cap);
+/* From now on what is not taken goes to the peer port. Replaces what an earlier hp3d attached,
+ * without a gap. */
+int hp3_bypass_attach(struct hp3_bypass *b, const struct hp3_bypass *peer, char *why, size_t cap);
+/* What is attached stays; the sockets are as they were before hp3_bypass_open(). */
+void hp3_bypass_close(struct hp3_bypass *b);
+
+/* Is such a program attached to the interface? */
+bool hp3_bypass_attached(int ifindex);
+/* Takes program and maps away: 0; -ENOENT: there are none; -EBUSY: an hp3d uses them. */
+int hp3_bypass_remove(int ifindex, char *why, size_t cap);
+
+struct hp3_bypass_port *hp3_bypass_port(struct hp3_bypass *b);
+/* Asks the sockets how many frames found no room, and sends what waits in them. */
+void hp3_bypass_settle(struct hp3_bypass *b);
+struct hp3_bypass_counts hp3_bypass_counts(const struct hp3_bypass *b);
+uint64_t hp3_bypass_now(void); /* CLOCK_MONOTONIC, ns, as the programs see it */
+
+static inline enum hp3_bypass_state hp3_bypass_state(const struct hp3_bypass_port *p)
+{
+	return (enum hp3_bypass_state)(
+		__atomic_load_n(&p->word, __ATOMIC_ACQUIRE) & HP3_BYPASS_STATE);
+}
+
+static inline uint64_t hp3_bypass_taken(const struct hp3_bypass_port *p)
+{
+	return __atomic_load_n(&p->word, __ATOMIC_ACQUIRE) / HP3_BYPASS_FRAME;
+}
+
+static inline void hp3_bypass_beat(struct hp3_bypass_port *p, uint64_t now)
+{
+	__atomic_store_n(&p->beat, now, __ATOMIC_RELAXED);
+}
+
+/* False: it was in another state. */
+bool hp3_bypass_change(
+	struct hp3_bypass_port *p, enum hp3_bypass_state from, enum hp3_bypass_state to);
+/* LEAVING -> DIRECT if nothing is inside. True: it is DIRECT. */
+bool hp3_bypass_gone(struct hp3_bypass_port *p);
+
+/* Does an hp3d other than `owner` live on this port? */
+bool hp3_bypass_is_used(const struct hp3_bypass_port *p, uint64_t owner, uint64_t now);
+/* The port is ours: DIRECT, nothing inside. */
+void hp3_bypass_own(struct hp3_bypass *b, uint64_t now);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_BYPASS_INTERNAL_H
+#define HP3_BYPASS_INTERNAL_H
+/* What the files of this room share. */
+#include "app/bypass/bypass.h"
+#include "app/bpf/bypass.skel.h"
+
+#define HP3_BYPASS_SOCKETS 16u
+#define HP3_BYPASS_PATH    128u
+
+struct hp3_bypass {
+	struct bpf_bypass *bpf;
+	struct hp3_bypass_port *port; /* the map, in our memory */
+	struct hp3_bypass_options o;
+	int sockets[HP3_BYPASS_SOCKETS]; /* the process's own, which others close */
+	unsigned n_sockets;
+};
+
+/* pins.c */
+/* Mounts the file system of pins if it is not there. 0 or a negative errno. */
+int hp3_bypass_mount(void);
+/* PINS/NETNS/IFINDEX[/NAME] */
+void hp3_bypass_path(int ifindex, const char *name, char path[HP3_BYPASS_PATH]);
+int hp3_bypass_make_directory(int ifindex);
+void hp3_bypass_unpin(int ifindex);
+/* The maps of what is attached or pinned there take the place of those of `bpf`. 0; -ENOENT: there
+ * are none; -EPROTO: of another layout. */
+int hp3_bypass_adopt(int ifindex, struct bpf_bypass *bpf);
+/* The map of an interface in our memory; NULL: errno. */
+struct hp3_bypass_port *hp3_bypass_map(int fd);
+/* The map that is attached or pinned, likewise; release with munmap(). -EPROTO: of another layout.
+ */
+int hp3_bypass_peek(int ifindex, struct hp3_bypass_port **port);
+
+/* tc.c: the program at ingress. */
+int hp3_bypass_tc_attach(int ifindex, int prog_fd);
+int hp3_bypass_tc_detach(int ifindex);
+int hp3_bypass_tc_query(int ifindex, uint32_t *prog_id);
+
+/* sockets.c */
+/* Fills in b->sockets; 0 or -ENOENT. */
+int hp3_bypass_find_sockets(struct hp3_bypass *b);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of a rail's bypass on its lcore. */
+#include "app/hp3d/lcores/bypass.h"
+#include <string.h>
+#include "app/hp3d/lcores/bypass_internal.h"
+#include "app/hp3d/lcores/eal.h"
+
+#define MS        1000000ull
+#define BEAT_NS   MS
+#define EMPTY_NS  (2 * MS) /* nothing in the rings for so long: nothing is under way to them */
+#define SETTLE_NS MS
+#define LEAVE_NS  (200 * MS) /* then frames that are still inside are left behind */
+
+/* The control thread reads it. */
+static void enter(struct hp3d_bypass *b, enum hp3d_bypass_phase phase)
+{
+	b->since = b->beat;
+	__atomic_store_n(&b->phase, phase, __ATOMIC_RELEASE);
+}
+
+/* A frame that came when our heartbeat was old went direct: so do all behind it. */
+static bool went_stale(const struct hp3d_bypass *b)
+{
+	return hp3_bypass_state(b->port[0]) == HP3_BYPASS_STALE ||
+	       hp3_bypass_state(b->port[1]) == HP3_BYPASS_STALE;
+}
+
+/* All that was taken is out, or given up. */
+static void count_anew(struct hp3d_bypass *b)
+{
+	for (unsigned dir = 0; dir < 2; dir++) {
+		struct hp3_bypass_port *p = b->port[dir];
+
+		hp3_bypass_settle(b->side[dir]);
+		b->received[dir] = hp3_bypass_taken(p);
+		__atomic_store_n(&p->lost, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&p->done, b->received[dir], __ATOMIC_RELEASE);
+	}
+}
+
+/* To QUIET, from whatever state the words are in. */
+static void go_quiet(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now, uint64_t back_ns)
+{
+	for (unsigned dir = 0; dir < 2; dir++) {
+		hp3_bypass_change(b->port[dir], HP3_BYPASS_TAKEN, HP3_BYPASS_DIRECT);
+		hp3_bypass_change(b->port[dir], HP3_BYPASS_LEAVING, HP3_BYPASS_DIRECT);
+		hp3_bypass_change(b->port[dir], HP3_BYPASS_STALE, HP3_BYPASS_DIRECT);
+	}
+	enter(b, HP3D_BYPASS_QUIET);
+	b->back_at = now + back_ns;
+	b->emptied = now;
+	if (b->wish != HP3D_BYPASS_END)
+		hp3d_pipe_forget_all(p, now);
+}
+
+bool hp3d_bypass_was_used(const struct hp3d_bypass *b)
+{
+	return hp3_bypass_state(b->port[0]) != HP3_BYPASS_TAKEN ||
+	       hp3_bypass_state(b->port[1]) != HP3_BYPASS_TAKEN;
+}
+
+static void begin(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
+{
+	uint64_t wall = hp3_bypass_now();
+
+	if (hp3_bypass_is_used(b->port[0], b->owner, wall) ||
+		hp3_bypass_is_used(b->port[1], b->owner, wall))
+		return;
+	if (hp3d_bypass_was_used(b))
+		hp3d_pipe_forget_all(p, now);
+	hp3_bypass_own(b->side[0], wall);
+	hp3_bypass_own(b->side[1], wall);
+	b->back_at = b->emptied = now;
+	enter(b, HP3D_BYPASS_QUIET);
+}
+
+static void take_over(struct hp3d_bypass *b)
+{
+	count_anew(b);
+	for (unsigned dir = 0; dir < 2; dir++)
+		hp3_bypass_change(b->port[dir], HP3_BYPASS_DIRECT, HP3_BYPASS_TAKEN);
+	enter(b, HP3D_BYPASS_SETTLING);
+}
+
+static void stay_quiet(struct hp3d_bypass *b, uint64_t now, uint64_t gap)
+{
+	uint32_t wish = __atomic_load_n(&b->wish, __ATOMIC_ACQUIRE);
+
+	/* Who slept through half a period is not back. */
+	if (gap > b->stale_ns / 2)
+		b->back_at = now + b->back_ns;
+	if (wish == HP3D_BYPASS_END) {
+		__atomic_store_n(&b->port[0]->owner, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&b->port[1]->owner, 0, __ATOMIC_RELEASE);
+		enter(b, HP3D_BYPASS_WAITING);
+	} else if (wish == HP3D_BYPASS_TAKE && now >= b->back_at && now - b->emptied >= EMPTY_NS) {
+		take_over(b);
+	}
+}
+
+static void leave(struct hp3d_bypass *b)
+{
+	for (unsigned dir = 0; dir < 2; dir++)
+		hp3_bypass_change(b->port[dir], HP3_BYPASS_TAKEN, HP3_BYPASS_LEAVING);
+	enter(b, HP3D_BYPASS_LEAVING);
+}
+
+/* Both directions end by themselves, each in the moment in which nothing is inside. */
+static void keep_leaving(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
+{
+	bool gone = true;
+
+	for (unsigned dir = 0; dir < 2; dir++) {
+		hp3_bypass_settle(b->side[dir]);
+		gone &= hp3_bypass_gone(b->port[dir]);
+	}
+	if (!gone && now - b->since < LEAVE_NS)
+		return;
+	for (unsigned dir = 0; dir < 2; dir++)
+		b->left_behind += (uint32_t)(hp3_bypass_taken(b->port[dir]) - b->port[dir]->done -
+					     b->port[dir]->lost);
+	go_quiet(b, p, now, 0);
+}
+
+/* `gap`: since the last heartbeat. */
+static void step(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now, uint64_t gap)
+{
+	if (b->phase == HP3D_BYPASS_WAITING) {
+		if (__atomic_load_n(&b->wish, __ATOMIC_ACQUIRE) != HP3D_BYPASS_END)
+			begin(b, p, now);
+		return;
+	}
+	if (b->phase == HP3D_BYPASS_REPLACED)
+		return;
+	if (b->port[0]->owner != b->owner || b->port[1]->owner != b->owner) {
+		enter(b, HP3D_BYPASS_REPLACED);
+		hp3d_pipe_forget_all(p, now);
+		return;
+	}
+	if (b->phase == HP3D_BYPASS_QUIET) {
+		stay_quiet(b, now, gap);
+		return;
+	}
+	if (went_stale(b)) {
+		b->hangs++;
+		go_quiet(b, p, now, b->back_ns);
+	} else if (b->phase == HP3D_BYPASS_LEAVING) {
+		keep_leaving(b, p, now);
+	} else if (__atomic_load_n(&b->wish, __ATOMIC_ACQUIRE) != HP3D_BYPASS_TAKE) {
+		leave(b);
+	} else if (b->phase == HP3D_BYPASS_SETTLING && now - b->since >= SETTLE_NS) {
+		enter(b, HP3D_BYPASS_RUNNING);
+	}
+}
+
+/* The words are looked at after it: a frame that finds the new heartbeat leaves them as they are.
+ */
+static void beat(struct hp3d_bypass *b, uint64_t now)
+{
+	uint64_t wall = hp3_bypass_now();
+
+	b->beat = now;
+	if (b->phase == HP3D_BYPASS_WAITING || b->phase == HP3D_BYPASS_REPLACED)
+		return;
+	hp3_bypass_beat(b->port[0], wall);
+	hp3_bypass_beat(b->port[1], wall);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+void hp3d_bypass_round(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
+{
+	uint64_t gap = now - b->stepped;
+
+	if (likely(gap < BEAT_NS))
+		return;
+	b->stepped = now;
+	beat(b, now);
+	step(b, p, now, gap);
+}
+
+enum hp3d_bypass_use hp3d_bypass_use(const struct hp3d_bypass *b)
+{
+	if (likely(b->phase == HP3D_BYPASS_RUNNING || b->phase == HP3D_BYPASS_LEAVING))
+		return HP3D_BYPASS_HANDLE;
+	return b->phase == HP3D_BYPASS_SETTLING ? HP3D_BYPASS_WAIT : HP3D_BYPASS_GIVE_UP;
+}
+
+void hp3d_bypass_give_up(
+	struct hp3d_bypass *b, struct hp3d_pipe *p, struct rte_mbuf **m, uint16_t n, uint64_t now)
+{
+	b->emptied = now;
+	hp3d_pipe_counters(p)->drop_bypassed += n;
+	rte_pktmbuf_free_bulk(m, n);
+}
+
+void hp3d_bypass_received(struct hp3d_bypass *b, enum hp3_dir dir, uint16_t n)
+{
+	b->received[dir] += n;
+}
+
+void hp3d_bypass_inside(struct hp3d_bypass *b, enum hp3_dir dir, uint64_t n)
+{
+	uint64_t done = b->received[dir] - RTE_MIN(n, b->received[dir]);
+
+	if (b->port[dir]->done != done)
+		__atomic_store_n(&b->port[dir]->done, done, __ATOMIC_RELEASE);
+}
+
+bool hp3d_bypass_may_send(struct hp3d_bypass *b, enum hp3_dir dir)
+{
+	enum hp3_bypass_state state;
+	uint64_t now = hp3d_now();
+
+	if (hp3d_bypass_use(b) != HP3D_BYPASS_HANDLE)
+		return false;
+	if (unlikely(now - b->beat >= BEAT_NS))
+		beat(b, now);
+	state = hp3_bypass_state(b->port[dir]);
+	return (state == HP3_BYPASS_TAKEN || state == HP3_BYPASS_LEAVING) &&
+	       b->port[dir]->owner == b->owner;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which rails have a bypass, and what the control thread asks of it. */
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include <rte_ethdev.h>
+#include "app/hp3d/lcores/bypass_internal.h"
+#include "app/hp3d/lcores/eal.h"
+#include "app/hp3d/lcores/ports.h"
+
+#define DRIVER      "net_af_packet"
+#define FRAME_EXTRA (RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)
+#define WAIT_NS     200000000ull
+#define WAIT_STEP   1000000l
+#define END_NS      300000000ull
+#define WHY         256
+
+static struct hp3d_bypass *rails[HP3_CONFIG_RAILS_MAX];
+static unsigned n_rails;
+
+/* The two interfaces of a rail by direction; false: *why says what is no such port. */
+static bool interfaces(unsigned rail, int ifindex[2], const char **why)
+{
+	static const char *const no_port[] = {
+		"rnic is no net_af_packet port", "net is no net_af_packet port"};
+
+	for (unsigned dir = 0; dir < 2; dir++) {
+		struct rte_eth_dev_info info;
+
+		if (rte_eth_dev_info_get(hp3d_rail_ports(rail)->in[dir], &info) != 0 ||
+			strcmp(info.driver_name, DRIVER) != 0 || info.if_index == 0) {
+			*why = no_port[dir];
+			return false;
+		}
+		ifindex[dir] = (int)info.if_index;
+	}
+	return true;
+}
+
+/* Frames beyond the MTU would be cut by the driver's ring. */
+static uint32_t frame_max(int ifindex)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq ifr = {0};
+	uint32_t mtu = RTE_ETHER_MTU;
+
+	if (fd < 0)
+		return mtu + FRAME_EXTRA;
+	if (if_indextoname((unsigned)ifindex, ifr.ifr_name) != NULL &&
+		ioctl(fd, SIOCGIFMTU, &ifr) == 0)
+		mtu = (uint32_t)ifr.ifr_mtu;
+	close(fd);
+	return mtu + FRAME_EXTRA;
+}
+
+static int open_sides(
+	struct hp3d_bypass *b, const struct hp3_config *cfg, const int ifindex[2], char *why)
+{
+	int err = 0;
+
+	for (unsigned dir = 0; dir < 2 && err == 0; dir++) {
+		const struct hp3_bypass_options o = {.ifindex = ifindex[dir],
+			.peer = ifindex[!dir],
+			.owner = b->owner,
+			.stale_ns = b->stale_ns,
+			.frame_max = frame_max(ifindex[dir]),
+			.own_port = dir == HP3_DIR_RX ? (uint16_t)cfg->probes.port : 0,
+			.from_network = dir == HP3_DIR_RX};
+
+		err = hp3_bypass_open(&o, &b->side[dir], why, WHY);
+		if (err == 0)
+			b->port[dir] = hp3_bypass_port(b->side[dir]);
+	}
+	/* Both taps are there: from now on what they do not take must go on. */
+	for (unsigned dir = 0; dir < 2 && err == 0; dir++)
+		err = hp3_bypass_attach(b->side[dir], b->side[!dir], why, WHY);
+	return err;
+}
+
+static void free_rail(unsigned rail)
+{
+	if (rails[rail] == NULL)
+		return;
+	hp3_bypass_close(rails[rail]->side[0]);
+	hp3_bypass_close(rails[rail]->side[1]);
+	free(rails[rail]);
+	rails[rail] = NULL;
+}
+
+static int make_rail(
+	const struct hp3_config *cfg, unsigned rail, const int ifindex[2], char why[WHY])
+{
+	struct hp3d_bypass *b;
+	int err;
+
+	if (posix_memalign((void **)&b, RTE_CACHE_LINE_SIZE, sizeof(*b)) != 0) {
+		snprintf(why, WHY, "no memory");
+		return -ENOMEM;
+	}
+	memset(b, 0, sizeof(*b));
+	b->rail = rail;
+	b->owner = hp3_bypass_now();
+	b->stale_ns = cfg->bypass.stale_ms * 1000000ull;
+	b->back_ns = cfg->bypass.back_ms * 1000000ull;
+	rails[rail] = b;
+	err = open_sides(b, cfg, ifindex, why);
+	if (err < 0)
+		free_rail(rail);
+	return err;
+}
+
+/* Nothing of an earlier hp3d may forward beside one that forwards everything itself. */
+static int clear(const struct hp3_config *cfg, unsigned rail, const int ifindex[2])
+{
+	for (unsigned dir = 0; dir < 2; dir++) {
+		char why[WHY];
+		int err;
+
+		if (!hp3_bypass_attached(ifindex[dir]))
+			continue;
+		err = hp3_bypass_remove(ifindex[dir], why, sizeof(why));
+		if (err < 0 && err != -ENOENT) {
+			fprintf(stderr,
+				"hp3d: [rail.%s] %s: what an earlier hp3d attached forwards beside "
+				"us and cannot be removed: %s\n",
+				cfg->rails[rail].name, dir == HP3_DIR_TX ? "rnic" : "net", why);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* What follows where a rail cannot have it. */
+static int without(const struct hp3_config *cfg, unsigned rail, const char *why)
+{
+	fprintf(stderr,
+		"hp3d: [rail.%s]: no fail-open: %s; if hp3d dies or hangs, nothing passes\n",
+		cfg->rails[rail].name, why);
+	if (cfg->bypass.fail_open != HP3_FAIL_OPEN_ON)
+		return 0;
+	fprintf(stderr, "hp3d: [bypass] fail_open = on: set it to auto to run without\n");
+	return -1;
+}
+
+static int start_rail(const struct hp3_config *cfg, unsigned rail)
+{
+	char text[WHY];
+	const char *why = text;
+	int ifindex[2], err;
+
+	if (!interfaces(rail, ifindex, &why))
+		return cfg->bypass.fail_open == HP3_FAIL_OPEN_OFF ? 0 : without(cfg, rail, why);
+	if (cfg->bypass.fail_open == HP3_FAIL_OPEN_OFF)
+		return clear(cfg, rail, ifindex);
+	if (cfg->eal.lcores > 1 && !hp3d_rail_ports(rail)->whole) {
+		if (clear(cfg, rail, ifindex) < 0)
+			return -1;
+		return without(cfg, rail, "several lcores share the rail (spread = software)");
+	}
+	err = make_rail(cfg, rail, ifindex, text);
+	if (err == 0)
+		return 0;
+	if (err == -EPROTO) {
+		fprintf(stderr, "hp3d: [rail.%s]: %s\n", cfg->rails[rail].name, text);
+		return -1;
+	}
+	return clear(cfg, rail, ifindex) < 0 ? -1 : without(cfg, rail, text);
+}
+
+int hp3d_bypass_start(const struct hp3_config *cfg)
+{
+	for (n_rails = 0; n_rails < hp3d_rail_count(); n_rails++) {
+		if (start_rail(cfg, n_rails) < 0) {
+			hp3d_bypass_stop();
+			return -1;
+		}
+	}
+	return 0;
+}
+
+void hp3d_bypass_wait(void)
+{
+	const struct timespec step = {.tv_nsec = WAIT_STEP};
+	uint64_t end = hp3d_now() + WAIT_NS;
+
+	for (unsigned rail = 0; rail < n_rails; rail++) {
+		const struct hp3d_bypass *b = rails[rail];
+
+		while (b != NULL && !hp3d_bypass_is_done(b, HP3D_BYPASS_TAKE) && hp3d_now() < end)
+			nanosleep(&step, NULL);
+	}
+}
+
+void hp3d_bypass_end(void (*poll)(int timeout_ms))
+{
+	uint64_t end = hp3d_now() + END_NS;
+
+	for (unsigned rail = 0; rail < n_rails; rail++) {
+		if (rails[rail] != NULL)
+			hp3d_bypass_wish(rails[rail], HP3D_BYPASS_END);
+	}
+	for (unsigned rail = 0; rail < n_rails; rail++) {
+		while (rails[rail] != NULL && !hp3d_bypass_is_done(rails[rail], HP3D_BYPASS_END) &&
+			hp3d_now() < end)
+			poll(1);
+	}
+}
+
+uint64_t hp3d_bypass_sleep_ns(void)
+{
+	uint64_t ns = UINT64_MAX;
+
+	for (unsigned rail = 0; rail < n_rails; rail++) {
+		if (rails[rail] != NULL)
+			ns = RTE_MIN(ns, rails[rail]->stale_ns / 4);
+	}
+	return ns;
+}
+
+void hp3d_bypass_stop(void)
+{
+	for (unsigned rail = 0; rail < HP3_CONFIG_RAILS_MAX; rail++)
+		free_rail(rail);
+}
+
+/* The value of iface= in devargs of net_af_packet; 0: there is none, or no such interface. */
+static int interface_of(const char *devargs)
+{
+	const char *at = strstr(devargs, ",iface=");
+	char name[IF_NAMESIZE];
+
+	if (strncmp(devargs, DRIVER, strlen(DRIVER)) != 0 || at == NULL)
+		return 0;
+	at += strlen(",iface=");
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ","), at);
+	return (int)if_nametoindex(name);
+}
+
+int hp3d_bypass_detach(const struct hp3_config *cfg)
+{
+	int ret = 0;
+
+	for (unsigned i = 0; i < 2 * cfg->n_rails; i++) {
+		const struct hp3_config_rail *r = &cfg->rails[i / 2];
+		int ifindex = interface_of(i % 2 == 0 ? r->rnic : r->net), err;
+		char why[WHY];
+
+		if (ifindex == 0)
+			continue;
+		err = hp3_bypass_remove(ifindex, why, sizeof(why));
+		if (err == 0 || err == -ENOENT) {
+			printf("[rail.%s] %s: %s\n", r->name, i % 2 == 0 ? "rnic" : "net",
+				err == 0 ? "detached" : "nothing is attached");
+			continue;
+		}
+		fprintf(stderr, "hp3d: [rail.%s] %s: %s\n", r->name, i % 2 == 0 ? "rnic" : "net",
+			why);
+		ret = -1;
+	}
+	return ret;
+}
+
+struct hp3d_bypass *hp3d_bypass(unsigned rail)
+{
+	return rails[rail];
+}
+
+void hp3d_bypass_wish(struct hp3d_bypass *b, enum hp3d_bypass_wish wish)
+{
+	__atomic_store_n(&b->wish, wish, __ATOMIC_RELEASE);
+}
+
+bool hp3d_bypass_is_done(const struct hp3d_bypass *b, enum hp3d_bypass_wish wish)
+{
+	static const enum hp3d_bypass_phase leads_to[] = {[HP3D_BYPASS_TAKE] = HP3D_BYPASS_RUNNING,
+		[HP3D_BYPASS_LEAVE] = HP3D_BYPASS_QUIET,
+		[HP3D_BYPASS_END] = HP3D_BYPASS_WAITING};
+	enum hp3d_bypass_phase phase = __atomic_load_n(&b->phase, __ATOMIC_ACQUIRE);
+
+	return phase == leads_to[wish] || phase == HP3D_BYPASS_REPLACED;
+}
+
+struct hp3d_bypass_info hp3d_bypass_info(const struct hp3d_bypass *b)
+{
+	return (struct hp3d_bypass_info){.phase = __atomic_load_n(&b->phase, __ATOMIC_ACQUIRE),
+		.hangs = __atomic_load_n(&b->hangs, __ATOMIC_RELAXED),
+		.left_behind = __atomic_load_n(&b->left_behind, __ATOMIC_RELAXED),
+		.owner_pid = b->port[0]->pid,
+		.dir = {hp3_bypass_counts(b->side[0]), hp3_bypass_counts(b->side[1])}};
+}
+
+const char *hp3d_bypass_phase_name(enum hp3d_bypass_phase phase)
+{
+	static const char *const names[HP3D_BYPASS_PHASES] = {[HP3D_BYPASS_WAITING] = "waiting",
+		[HP3D_BYPASS_QUIET] = "direct",
+		[HP3D_BYPASS_SETTLING] = "settling",
+		[HP3D_BYPASS_RUNNING] = "taken",
+		[HP3D_BYPASS_LEAVING] = "leaving",
+		[HP3D_BYPASS_REPLACED] = "replaced"};
+
+	return names[phase];
+}

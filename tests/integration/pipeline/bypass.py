@@ -1,0 +1,322 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""hp3d dies, hangs, ends, begins in the midst of traffic: the kernel forwards meanwhile.
+
+usage: bypass.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
+
+Endpoints number their frames: what comes twice, late or not at all is seen, whatever the connections make of it.
+"""
+import glob
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import time
+from cases import HP3D, Wired, run
+from harness import RawPort, wait_for
+
+PAUSE_US = 60000  # longest without a frame: 40 ms (stale_ms) until it is noticed, the rest is the machine's
+TIMEOUT = 14  # the default of RNICs: 67 ms
+LATE_US = 15000  # endpoints that wait longer for a CPU may see a time-out that is not ours
+PATIENT = {"stale_ms": 1000}  # whatever else runs on the machine, hp3d does not seem to hang
+DIRECT, TAKEN, LEAVING, STALE = range(4)
+LAYOUT = 4  # offset in the map of a port
+
+
+class Port:
+    """The map of a port, as it is pinned."""
+
+    def __init__(self, link):
+        self.path, = glob.glob(f"/sys/fs/bpf/hp3/*/{socket.if_nametoindex(link.near)}/hp3_port")
+        self.bytes = self.dump()
+        words = struct.unpack("=24Q", self.bytes)
+        self.state, self.taken = words[8] & 7, words[8] >> 3
+        self.inside = self.taken - words[17] - words[18]
+
+    def dump(self):
+        out = subprocess.run(["bpftool", "-j", "map", "dump", "pinned", self.path], check=True, capture_output=True)
+        return bytes(int(b, 16) for b in json.loads(out.stdout)[0]["value"])
+
+    def poke(self, offset, value):
+        changed = self.bytes[:offset] + bytes([value]) + self.bytes[offset + 1:]
+        subprocess.run(["bpftool", "map", "update", "pinned", self.path, "key", "0", "0", "0", "0", "value",
+                        *map(str, changed)], check=True)
+
+
+class Bypass(Wired):
+    late_us = 0  # longest that an endpoint did not get a CPU
+
+    def traffic(self, rate=4000):
+        """Both endpoints send. No packet takes a slow path. The window stays open for as long as hp3d is silent."""
+        a, b = (self.endpoint(link, side, stamps=1, timeout=TIMEOUT, window=4096, rate=rate, message=16)
+                for link, side in ((self.rnic, "a"), (self.net, "b")))
+        for e in (a, b):
+            e.tell("send 1000000")
+        return a, b
+
+    def states(self):
+        return Port(self.rnic).state, Port(self.net).state
+
+    def inside(self):
+        return Port(self.rnic).inside + Port(self.net).inside
+
+    def wire(self, a, b):
+        """No frame came twice or late; the longest pause since the last call, but for what endpoints were not there."""
+        reports = [e.report() for e in (a, b)]
+        for r in reports:
+            self.assertEqual((r["wire"]["twice"], r["wire"]["late"]), (0, 0), r)
+        late = max(r["late_us"] for r in reports)
+        self.late_us = max(self.late_us, late)
+        return max(r["wire"]["pause_us"] for r in reports) - late
+
+    def taking(self, d):
+        """Waits until hp3d has the packets of both directions."""
+        before = d.counters()
+        wait_for("packets", lambda: all(d.counters()[n] > before[n] + 100 for n in ("packets_tx", "packets_rx")))
+
+    def again(self, d):
+        """The next hp3d, on the same ports."""
+        if os.path.exists(d.socket):
+            os.unlink(d.socket)  # a killed one leaves it
+        d.begin()
+        d.up()
+
+    def hangs(self, d):
+        return d.output().count("no sign of life for more than 40 ms")
+
+    def ended(self, a, b, timeouts=True):
+        """All messages complete, both ways; without `timeouts` no RNIC's timer went off. How many frames never came."""
+        self.settle(a, b)
+        self.wire(a, b)
+        reports = [e.report() for e in (a, b)]
+        if not timeouts and self.late_us < LATE_US:
+            self.assertEqual([r["timeouts"] for r in reports], [0, 0])
+        for sender, receiver in (reports, reports[::-1]):
+            self.assertEqual(sender["sent"] - sender["faults"]["again"], receiver["received"])
+            self.assertEqual((receiver["faults"]["bad_icrc"], receiver["faults"]["bad_payload"]), (0, 0))
+        return sum(r["wire"]["sent"] - r["wire"]["frames"] for r in reports)
+
+    def test_kill(self):
+        """What was inside is lost, nothing else; the next hp3d takes over."""
+        d = self.start()
+        a, b = self.traffic()
+        inside = 0
+        for _ in range(3):
+            self.taking(d)
+            self.wire(a, b)
+            d.process.kill()
+            d.process.wait()
+            inside += self.inside()
+            time.sleep(0.2)
+            self.assertLess(self.wire(a, b), PAUSE_US)
+            self.again(d)
+            self.assertLess(self.wire(a, b), PAUSE_US)
+        self.taking(d)
+        busy = self.hangs(d) > 0  # the machine: hp3d itself got no CPU
+        lost = self.ended(a, b, timeouts=busy)
+        if not busy:
+            self.assertLessEqual(lost, inside)
+        self.stop(d)
+
+    def hang(self, d):
+        """Until both ports have noticed; a busy machine may have had hp3d hang already."""
+        for _ in range(5):
+            wait_for("the take-over", lambda: self.states() == (TAKEN, TAKEN))
+            d.process.send_signal(signal.SIGSTOP)
+            time.sleep(0.2)
+            if self.states() == (STALE, STALE):
+                return
+            d.process.send_signal(signal.SIGCONT)
+        self.fail(f"states {self.states()}")
+
+    def test_hang(self):
+        """What is inside when hp3d awakes is older than what went direct: given up. Then it takes over again."""
+        d = self.start()
+        a, b = self.traffic()
+        inside = 0
+        for i in range(3):
+            self.taking(d)
+            self.wire(a, b)
+            self.hang(d)
+            inside += self.inside()
+            d.process.send_signal(signal.SIGCONT)
+            wait_for("the take-over", lambda: self.states() == (TAKEN, TAKEN))
+            self.assertLess(self.wire(a, b), PAUSE_US)
+            wait_for("the line of the log", lambda: self.hangs(d) > i)
+        self.taking(d)
+        busy = self.hangs(d) > 3
+        lost = self.ended(a, b, timeouts=busy)
+        self.assertGreater(lost, 0)
+        if not busy:
+            self.assertLessEqual(lost, inside)
+        self.assertEqual(d.counters()["drop_bypassed"], lost)
+        self.stop(d)
+
+    def test_stop_and_start(self):
+        """Nothing is lost: hp3d leaves in a moment in which nothing is inside. There always is, as small bursts see to."""
+        d = self.start(eal={"burst": 4}, bypass=PATIENT)
+        a, b = self.traffic(rate=16000)
+        for _ in range(3):
+            self.taking(d)
+            self.assertNotIn("were left behind", self.stop(d))
+            self.assertEqual(self.states(), (DIRECT, DIRECT))
+            self.again(d)
+        self.taking(d)
+        self.assertEqual(self.ended(a, b), 0)
+        self.stop(d)
+
+    def elsewhere(self, **sections):
+        """hp3d that does not see whose the interfaces are, as in a container: its /run is its own."""
+        d = self.daemon({"rail0": self.ports()}, begin=False, **sections)
+        d.command = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs run /run && exec "$@"', "sh", *d.command]
+        d.begin()
+        return d.up()
+
+    def test_the_next_one_waits(self):
+        """The next hp3d is there before this one ends: it waits, then takes over; nothing is lost."""
+        d = self.start(bypass=PATIENT)
+        a, b = self.traffic()
+        self.taking(d)
+        later = self.elsewhere(bypass=PATIENT)
+        wait_for("the line of the log", lambda: f"hp3d of process {d.process.pid} has these ports" in later.output())
+        self.taking(d)
+        self.assertEqual(later.counters()["packets_tx"], 0)
+        self.assertNotIn("were left behind", self.stop(d))
+        self.taking(later)
+        self.assertEqual(self.ended(a, b), 0)
+        self.stop(later)
+
+    def test_replaced(self):
+        """A hung hp3d whose ports another one has taken sends nothing when it awakes, and says so."""
+        d = self.start()
+        a, b = self.traffic()
+        self.taking(d)
+        d.process.send_signal(signal.SIGSTOP)
+        time.sleep(0.1)
+        inside = self.inside()
+        later = self.elsewhere()
+        self.taking(later)
+        d.process.send_signal(signal.SIGCONT)
+        wait_for("the line of the log", lambda: "has taken these ports over" in d.output())
+        self.taking(later)
+        d.stop()
+        self.taking(later)
+        lost = self.ended(a, b)
+        if self.hangs(later) == 0:
+            self.assertLessEqual(lost, inside)
+        self.stop(later)
+
+    def frames(self, host):
+        """What is not hp3d's, by name: TCP, ARP, a datagram in pieces, two tags."""
+        ethernet = bytes.fromhex("020000000002020000000001")
+        ends = bytes([10, 9, 0, host, 10, 9, 0, 3 - host])
+        tcp = bytes.fromhex("450000280001000040060000") + ends + bytes(20)
+
+        def piece(offset, more, data, number=7):
+            head = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(data), number, more << 13 | offset // 8, 64, 17, 0)
+            return ethernet + b"\x08\x00" + head + ends + data
+        roce = struct.pack(">HHHH", 0xc001, 4791, 72, 0) + os.urandom(64)
+        return {"TCP": ethernet + b"\x08\x00" + tcp,
+                "ARP": b"\xff" * 6 + ethernet[6:] + b"\x08\x06" + os.urandom(46),
+                "first piece": piece(0, 1, roce[:40]), "last piece": piece(40, 0, roce[40:]),
+                "last piece first": piece(40, 0, roce[40:], 8), "first piece last": piece(0, 1, roce[:40], 8),
+                "802.1ad": ethernet + b"\x88\xa8\x00\x64\x81\x00\x00\x65\x08\x00" + tcp,
+                "802.1ad, RoCEv2": ethernet + b"\x88\xa8\x00\x64" + piece(0, 0, roce)[12:],
+                "802.1Q": ethernet + b"\x81\x00\x00\x64\x08\x00" + tcp}
+
+    def test_others(self):
+        """They go as they are, once, whether hp3d runs, hangs or is gone, and past it."""
+        d = self.start()
+        ends = RawPort(self.rnic.far), RawPort(self.net.far)
+        for end in ends:
+            self.addCleanup(end.close)
+
+        def all_pass():
+            for host, (source, sink) in enumerate((ends, ends[::-1]), 1):
+                for name, frame in self.frames(host).items():
+                    source.send(frame)
+                    self.assertEqual(sink.receive(), frame, name)
+            for end in ends:
+                self.assertIsNone(end.receive(0.05))
+        all_pass()
+        counters = d.counters()
+        self.assertEqual((counters["packets_tx"], counters["packets_rx"]), (0, 0))
+        d.process.send_signal(signal.SIGSTOP)
+        all_pass()
+        d.process.kill()
+        d.process.wait()
+        all_pass()
+
+    def refused(self, d, *texts, code=1):
+        self.assertEqual(d.process.wait(timeout=40), code, d.output())
+        for text in texts:
+            self.assertRegex(d.output(), text)
+
+    def test_another_version(self):
+        """What is attached stays as it is and forwards, until somebody takes it away."""
+        d = self.start()
+        self.stop(d)
+        Port(self.rnic).poke(LAYOUT, 99)
+        self.refused(self.daemon({"rail0": self.ports()}), r"\[rail\.rail0\]: .*a version of hp3 that .*hp3d --detach")
+        a, b = self.traffic()
+        wait_for("packets", lambda: b.report()["received"] > 100)
+        self.assertEqual(self.ended(a, b), 0)
+        out = subprocess.run([HP3D, "--detach", "--config", d.config], check=True, capture_output=True, text=True)
+        self.assertEqual(out.stdout, "[rail.rail0] rnic: detached\n[rail.rail0] net: detached\n")
+        self.assertEqual(glob.glob("/sys/fs/bpf/hp3/*/*"), [])
+        self.again(d)
+        self.stop(d)
+
+    def test_detach(self):
+        """Not from below a running hp3d; a second time there is nothing to take away."""
+        d = self.start()
+        command = [HP3D, "--detach", "--config", d.config]
+        out = subprocess.run(command, check=False, capture_output=True, text=True)
+        self.assertEqual(out.returncode, 1)
+        self.assertEqual(out.stderr.count(f"process {d.process.pid} uses it: stop it first"), 2, out.stderr)
+        self.stop(d)
+        for text in ("detached", "nothing is attached"):
+            out = subprocess.run(command, check=True, capture_output=True, text=True)
+            self.assertEqual(out.stdout, f"[rail.rail0] rnic: {text}\n[rail.rail0] net: {text}\n")
+
+    def test_off(self):
+        """hp3d that is to forward everything takes away what would forward beside it."""
+        d = self.start()
+        self.stop(d)
+        d = self.start(bypass={"fail_open": "off"})
+        ends = RawPort(self.rnic.far), RawPort(self.net.far)
+        for end in ends:
+            self.addCleanup(end.close)
+        frame = self.frames(1)["TCP"]
+        ends[0].send(frame)
+        self.assertEqual(ends[1].receive(), frame)
+        self.assertIsNone(ends[1].receive(0.05))
+        self.assertEqual(d.counters()["packets_tx"], 1)
+        self.stop(d)
+
+    def without_bpf(self, **sections):
+        d = self.daemon({"rail0": self.ports()}, begin=False, **sections)
+        d.command = ["setpriv", "--bounding-set=-bpf,-sys_admin", *d.command]
+        d.begin()
+        return d
+
+    def test_no_permission(self):
+        """hp3d says so and forwards by itself, unless it was told not to run without."""
+        d = self.without_bpf().up()
+        self.assertRegex(d.output(), r"\[rail\.rail0\]: no fail-open: .*no permission: run as root, or with CAP_BPF")
+        a, b = self.traffic()
+        self.taking(d)
+        self.assertEqual(self.ended(a, b), 0)
+        self.stop(d)
+        self.refused(self.without_bpf(bypass={"fail_open": "on"}), "no permission", "fail_open = on: set it to auto")
+
+    def test_other_ports(self):
+        d = self.daemon({"rail0": ("net_ring0", "net_ring1")}, eal={"mbufs": 4096}, rfr={"hold_packets": 1024}).up()
+        self.assertRegex(d.output(), r"\[rail\.rail0\]: no fail-open: rnic is no net_af_packet port")
+        self.stop(d)
+
+
+if __name__ == "__main__":
+    run()
