@@ -35,6 +35,7 @@ const struct hp3ctl_option_row hp3ctl_options[HP3CTL_OPTION_MAX] = {
 	[HP3CTL_SORT] = {"sort", "COLUMN", .word = hp3ctl_column_name},
 	[HP3CTL_REVERSE] = {"reverse"},
 	[HP3CTL_FILTER] = {"filter", "TERMS"},
+	[HP3CTL_PLAIN] = {"plain"},
 	[HP3CTL_TYPE] = {"type", "TYPE", .word = event_type},
 	[HP3CTL_CONFIG] = {"config", "FILE"},
 };
@@ -135,10 +136,15 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 		.help = "what probing costs and what it brings",
 		.run = hp3ctl_probes},
 	{.name = "watch",
-		.usage = "[--interval MS]",
-		.help = "flows, paths and the latest events, again and again",
+		.usage = "[--interval MS] [--plain]",
+		.help = "flows, their paths and last decisions on a screen, again and again",
+		.details = "Keys: q quits, < and > choose the column to sort by, r reverses, / "
+			   "takes a "
+			   "filter\n(as flows --filter), j and k scroll, the space bar reads at "
+			   "once.\n",
 		.run = hp3ctl_watch,
-		.uses = USES({HP3CTL_INTERVAL, "pause in between (1000)"})},
+		.uses = USES({HP3CTL_INTERVAL, "pause in between (1000)"},
+			{HP3CTL_PLAIN, "as lines, as where the output is no terminal"})},
 	{.name = "mode",
 		.usage = "[off|observe|on]",
 		.help = "whether hp3d moves flows, only watches them, or only forwards",

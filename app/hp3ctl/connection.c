@@ -31,6 +31,10 @@ int hp3ctl_fail(
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	if (ctl->said) {
+		snprintf(ctl->said, HP3CTL_SAID_MAX, "%.300s; %.200s", text, fix);
+		return exit;
+	}
 	if (ctl->json) {
 		json_t *j = json_pack("{s:i, s:b, s:{s:s, s:s, s:s}}", "v", HP3CTL_JSON_VERSION,
 			"ok", 0, "error", "code", code, "text", text, "fix", fix);
@@ -138,7 +142,7 @@ static int receive_more(struct hp3ctl *ctl)
 	}
 	do
 		n = recv(ctl->fd, ctl->buf + ctl->len, ctl->cap - ctl->len, 0);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && errno == EINTR && !(ctl->stop && *ctl->stop));
 	if (n <= 0)
 		return lost(ctl, n < 0 ? errno : 0);
 	ctl->len += (size_t)n;
@@ -198,6 +202,8 @@ int hp3ctl_report(struct hp3ctl *ctl, json_t *answer)
 	error = json_object_get(answer, "error");
 	json_unpack(error, "{s?s, s?s}", "text", &text, "fix", &fix);
 	hp3ctl_fail(ctl, exit, code, fix, "%s", text);
+	if (ctl->said)
+		return exit;
 	json_array_foreach (json_object_get(error, "candidates"), i, candidate)
 		fprintf(stderr, "    %s\n", json_string_value(candidate));
 	if (i < (size_t)json_integer_value(json_object_get(error, "found")))

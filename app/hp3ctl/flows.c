@@ -84,10 +84,21 @@ static void print_table(json_t *flows)
 		print_row(flow, width);
 }
 
+void hp3ctl_print_flows(const struct hp3ctl *ctl, json_t *flows)
+{
+	json_t *flow;
+	size_t i;
+
+	if (!ctl->json)
+		print_table(flows);
+	else
+		json_array_foreach (flows, i, flow)
+			hp3ctl_print_json(flow);
+}
+
 int hp3ctl_flows(struct hp3ctl *ctl)
 {
-	json_t *flows, *flow;
-	size_t i;
+	json_t *flows;
 	int rc = read_rated(ctl, &flows);
 
 	if (rc != HP3CTL_DONE)
@@ -95,12 +106,7 @@ int hp3ctl_flows(struct hp3ctl *ctl)
 	if (ctl->given & HP3CTL_BIT(SORT))
 		hp3ctl_sort(flows, hp3ctl_column(ctl->text[HP3CTL_SORT]),
 			ctl->given & HP3CTL_BIT(REVERSE));
-	if (ctl->json) {
-		json_array_foreach (flows, i, flow)
-			hp3ctl_print_json(flow);
-	} else {
-		print_table(flows);
-	}
+	hp3ctl_print_flows(ctl, flows);
 	json_decref(flows);
 	return rc;
 }

@@ -7,6 +7,7 @@
  * to do about it, with --json as an error object on stdout.
  */
 #include <jansson.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -45,10 +46,12 @@ enum hp3ctl_option {
 	HP3CTL_REVERSE,
 	HP3CTL_FILTER,
 	HP3CTL_TYPE,
+	HP3CTL_PLAIN,
 	HP3CTL_CONFIG,
 	HP3CTL_OPTION_MAX
 };
 
+#define HP3CTL_SAID_MAX 512u
 #define HP3CTL_BIT(sym) (1ull << HP3CTL_##sym)
 
 struct hp3ctl {
@@ -56,6 +59,8 @@ struct hp3ctl {
 	const char *text[HP3CTL_OPTION_MAX]; /* an option's value */
 	uint64_t number[HP3CTL_OPTION_MAX]; /* the same, where it is a number; 0: not given */
 	bool json;
+	char *said; /* room for HP3CTL_SAID_MAX: an error goes here, not to stderr */
+	const volatile sig_atomic_t *stop; /* not 0: wait for no answer any more */
 	char **args; /* behind the command; the first one may be a FLOW */
 	int n_args;
 	int fd; /* connection; -1: none yet */
@@ -87,6 +92,7 @@ int hp3ctl_each_event(struct hp3ctl *ctl, json_t *req, json_int_t *since,
 	void (*fn)(void *arg, json_t *ev), void *arg);
 
 /* flows.c: all flows that the filter (NULL: none) lets through, as an array; NULL with an error. */
+void hp3ctl_print_flows(const struct hp3ctl *ctl, json_t *flows);
 int hp3ctl_read_flows(struct hp3ctl *ctl, const char *filter, json_t **flows);
 
 void hp3ctl_print_value(const char *name, json_t *value); /* one line of a table */

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* why: the evidence behind the last decisions about one flow; watch: all of it, again and again. */
+/* why: the evidence behind the last decisions about one flow. */
 #include <stdio.h>
-#include <unistd.h>
 #include "app/hp3ctl/hp3ctl.h"
 
-#define WHY_EVENTS  24u /* the latest ones of the flow */
-#define WATCH_LINES 12u
-#define WATCH_MS    1000u
+#define WHY_EVENTS 24u /* the latest ones of the flow */
 
 /* The latest events, oldest first. */
 struct latest {
@@ -97,34 +94,5 @@ int hp3ctl_why(struct hp3ctl *ctl)
 		json_decref(answer);
 	}
 	json_decref(list);
-	return rc;
-}
-
-int hp3ctl_watch(struct hp3ctl *ctl)
-{
-	useconds_t pause =
-		(useconds_t)((ctl->given & HP3CTL_BIT(INTERVAL) ? ctl->number[HP3CTL_INTERVAL]
-								: WATCH_MS) *
-			     1000);
-	bool screen = isatty(STDOUT_FILENO);
-	int rc;
-
-	do {
-		json_t *list = json_array();
-
-		if (screen)
-			fputs("\033[H\033[J", stdout);
-		rc = hp3ctl_flows(ctl);
-		if (rc == HP3CTL_DONE)
-			rc = hp3ctl_paths(ctl);
-		if (rc == HP3CTL_DONE)
-			rc = latest(ctl, NULL, WATCH_LINES, list);
-		if (rc == HP3CTL_DONE)
-			print_all(ctl, list);
-		json_decref(list);
-		if (fflush(stdout) != 0)
-			return HP3CTL_FAILED;
-		usleep(pause);
-	} while (rc == HP3CTL_DONE);
 	return rc;
 }
