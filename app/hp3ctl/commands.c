@@ -60,6 +60,8 @@ const struct hp3ctl_use hp3ctl_common[] = {
 	"home, paired, unpaired, severe; a number compared, such as rtt>100 (us), marked>50 (of\n" \
 	"1000), idle<5 (ms), in_flight, moves, bytes, port; !TERM: not so.\n"
 
+static const char *const bypass_words[] = {"auto", "on", "off", NULL};
+
 const struct hp3ctl_command hp3ctl_commands[] = {
 	{.name = "flows",
 		.usage = "[--sort COLUMN [--reverse]] [--filter TERMS] [--interval MS]",
@@ -152,6 +154,16 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 		.run = hp3ctl_mode,
 		.takes = HP3CTL_TAKES_WORD,
 		.words = hp3_policy_modes,
+		.optional = true},
+	{.name = "bypass",
+		.usage = "[auto|on|off]",
+		.help = "whether packets go past hp3d: when they have to, always, never",
+		.details = "auto: when hp3d dies or hangs. on: at once, what moved comes home "
+			   "before. off:\n"
+			   "RoCEv2 passes through hp3d or not at all.\n",
+		.run = hp3ctl_bypass,
+		.takes = HP3CTL_TAKES_WORD,
+		.words = bypass_words,
 		.optional = true},
 	{.name = "config",
 		.usage = "[KEY]",

@@ -113,6 +113,7 @@ int hp3ctl_watch(struct hp3ctl *ctl);
 int hp3ctl_config(struct hp3ctl *ctl);
 int hp3ctl_doctor(struct hp3ctl *ctl);
 int hp3ctl_mode(struct hp3ctl *ctl);
+int hp3ctl_bypass(struct hp3ctl *ctl);
 int hp3ctl_bundle(struct hp3ctl *ctl);
 int hp3ctl_health(struct hp3ctl *ctl);
 

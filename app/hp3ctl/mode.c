@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mode: the kill switch. */
+/* mode and bypass: the kill switches. */
 #include <stdio.h>
 #include "app/hp3ctl/hp3ctl.h"
 
@@ -19,6 +19,32 @@ int hp3ctl_mode(struct hp3ctl *ctl)
 	else
 		printf("mode %s, set by the %s\n", json_string_value(json_object_get(data, "mode")),
 			json_string_value(json_object_get(data, "mode_by")));
+	json_decref(answer);
+	return HP3CTL_DONE;
+}
+
+int hp3ctl_bypass(struct hp3ctl *ctl)
+{
+	json_t *answer, *data, *rail, *req = json_pack("{s:s}", "cmd", "bypass");
+	const char *name;
+	int rc;
+
+	if (ctl->n_args)
+		json_object_set_new(req, "bypass", json_string(ctl->args[0]));
+	rc = hp3ctl_ask(ctl, req, &answer);
+	if (rc != HP3CTL_DONE)
+		return rc;
+	data = json_object_get(answer, "data");
+	if (ctl->json)
+		hp3ctl_print_json(data);
+	else
+		printf("bypass %s\n", json_string_value(json_object_get(data, "bypass")));
+	json_object_foreach (json_object_get(data, "rails"), name, rail) {
+		const char *state = json_string_value(json_object_get(rail, "state"));
+
+		if (!ctl->json)
+			printf("%s %s\n", name, state ? state : "has none");
+	}
 	json_decref(answer);
 	return HP3CTL_DONE;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/control/bypass.h"
 #include <stdio.h>
+#include <string.h>
+#include "app/hp3d/control/requests.h"
 #include "app/hp3d/lcores/bypass.h"
 
 /* What was told last, by rail. */
@@ -69,4 +71,72 @@ void hp3d_bypass_watch(const struct hp3_config *cfg)
 		told[rail].hangs = i.hangs;
 		told[rail].left_behind = i.left_behind;
 	}
+}
+
+static const char *const modes[] = {
+	[HP3D_BYPASS_AUTO] = "auto", [HP3D_BYPASS_ON] = "on", [HP3D_BYPASS_OFF] = "off"};
+static enum hp3d_bypass_mode mode;
+
+const char *hp3d_bypass_mode_name(void)
+{
+	return modes[mode];
+}
+
+static json_t *side_json(const struct hp3_bypass_counts *c)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "taken", (json_int_t)c->taken, "inside",
+		(json_int_t)c->inside, "direct", (json_int_t)c->roce, "others",
+		(json_int_t)c->others, "closed", (json_int_t)c->closed);
+}
+
+json_t *hp3d_bypass_json(const struct hp3_config *cfg)
+{
+	json_t *j = json_object();
+
+	for (unsigned rail = 0; j && rail < cfg->n_rails; rail++) {
+		const struct hp3d_bypass *b = hp3d_bypass(rail);
+		struct hp3d_bypass_info i;
+
+		if (b == NULL) {
+			json_object_set_new(j, cfg->rails[rail].name, json_null());
+			continue;
+		}
+		i = hp3d_bypass_info(b);
+		json_object_set_new(j, cfg->rails[rail].name,
+			json_pack("{s:s, s:i, s:o, s:o}", "state", hp3d_bypass_phase_name(i.phase),
+				"hangs", (int)i.hangs, "rnic", side_json(&i.dir[HP3_DIR_TX]), "net",
+				side_json(&i.dir[HP3_DIR_RX])));
+	}
+	return j;
+}
+
+static void set(const struct hp3_config *cfg, enum hp3d_bypass_mode wanted)
+{
+	mode = wanted;
+	fprintf(stderr, "hp3d: bypass %s, set by the operator\n", modes[mode]);
+	for (unsigned rail = 0; rail < cfg->n_rails; rail++) {
+		struct hp3d_bypass *b = hp3d_bypass(rail);
+
+		if (b == NULL)
+			continue;
+		hp3d_bypass_close(b, mode == HP3D_BYPASS_OFF);
+		hp3d_bypass_wish(b, mode == HP3D_BYPASS_ON ? HP3D_BYPASS_LEAVE : HP3D_BYPASS_TAKE);
+	}
+}
+
+json_t *hp3d_json_bypass(const struct hp3_config *cfg, json_t *req)
+{
+	const char *wanted = json_string_value(json_object_get(req, "bypass"));
+	unsigned i = 0;
+
+	if (json_object_get(req, "bypass")) {
+		while (i < HP3D_BYPASS_OFF + 1 && (!wanted || strcmp(modes[i], wanted) != 0))
+			i++;
+		if (i > HP3D_BYPASS_OFF)
+			return hp3d_json_error("bad-request", "say auto, on or off",
+				"no such bypass: %s", wanted ? wanted : "(no text)");
+		set(cfg, (enum hp3d_bypass_mode)i);
+	}
+	return hp3d_json_ok(json_pack(
+		"{s:s, s:o}", "bypass", hp3d_bypass_mode_name(), "rails", hp3d_bypass_json(cfg)));
 }

@@ -60,13 +60,15 @@ static const struct {
 	{"trace", hp3d_json_trace},
 	{"events", events},
 	{"mode", hp3d_json_mode},
+	{"bypass", hp3d_json_bypass},
 	{"stats", hp3d_json_stats},
 	{"config", hp3d_json_config},
 	{"health", hp3d_json_health},
 };
 
 #define KNOWN                                                                                      \
-	"the commands are flows, flow, move, paths, trace, events, mode, stats, config, health"
+	"the commands are flows, flow, move, paths, trace, events, mode, bypass, stats, config, "  \
+	"health"
 
 json_t *hp3d_json_answer(void *arg, const char *line, size_t len)
 {

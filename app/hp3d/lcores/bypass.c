@@ -9,6 +9,7 @@
 #define BEAT_NS   MS
 #define EMPTY_NS  (2 * MS) /* nothing in the rings for so long: nothing is under way to them */
 #define SETTLE_NS MS
+#define HOME_NS   (250 * MS) /* longest that moved flows are waited for */
 #define LEAVE_NS  (200 * MS) /* then frames that are still inside are left behind */
 
 /* The control thread reads it. */
@@ -122,6 +123,22 @@ static void keep_leaving(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t no
 	go_quiet(b, p, now, 0);
 }
 
+/* Before an operator's rail goes direct moved flows go home, each behind a drain. */
+static bool is_home(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
+{
+	const struct hp3_engine *e = hp3d_pipe_engine(p);
+
+	if (b->homing == 0)
+		b->homing = now;
+	if (hp3_engine_moved(e) + hp3_engine_moves(e) > 0 && now - b->homing < HOME_NS) {
+		hp3d_pipe_home_all(p, now);
+		return false;
+	}
+	hp3d_pipe_cancel_all(p, now);
+	b->homing = 0;
+	return true;
+}
+
 /* `gap`: since the last heartbeat. */
 static void step(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now, uint64_t gap)
 {
@@ -147,7 +164,8 @@ static void step(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now, uint6
 	} else if (b->phase == HP3D_BYPASS_LEAVING) {
 		keep_leaving(b, p, now);
 	} else if (__atomic_load_n(&b->wish, __ATOMIC_ACQUIRE) != HP3D_BYPASS_TAKE) {
-		leave(b);
+		if (is_home(b, p, now))
+			leave(b);
 	} else if (b->phase == HP3D_BYPASS_SETTLING && now - b->since >= SETTLE_NS) {
 		enter(b, HP3D_BYPASS_RUNNING);
 	}

@@ -44,7 +44,7 @@ struct hp3d_bypass;
 int hp3d_bypass_start(const struct hp3_config *cfg);
 /* Waits until every rail that can is RUNNING, 0.2 s at most; says what others wait for. */
 void hp3d_bypass_wait(void);
-/* All rails go direct, and stay so; takes 0.3 s at most. `poll` is called meanwhile. */
+/* All rails go direct, and stay so; takes 0.6 s at most. `poll` is called meanwhile. */
 void hp3d_bypass_end(void (*poll)(int timeout_ms));
 /* Longest sleep of an lcore that keeps heartbeats fresh; no rail has one: UINT64_MAX. */
 uint64_t hp3d_bypass_sleep_ns(void);
@@ -62,6 +62,10 @@ bool hp3d_bypass_was_used(const struct hp3d_bypass *b);
 /* What the control thread asks of a rail; it comes true at the next heartbeats. */
 enum hp3d_bypass_wish { HP3D_BYPASS_TAKE, HP3D_BYPASS_LEAVE, HP3D_BYPASS_END };
 void hp3d_bypass_wish(struct hp3d_bypass *b, enum hp3d_bypass_wish wish);
+/* RoCEv2 never goes direct, whatever becomes of hp3d, until this is taken back or another one
+ * comes.
+ */
+void hp3d_bypass_close(struct hp3d_bypass *b, bool closed);
 /* Is the rail where that wish leads? */
 bool hp3d_bypass_is_done(const struct hp3d_bypass *b, enum hp3d_bypass_wish wish);
 

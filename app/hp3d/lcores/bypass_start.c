@@ -18,7 +18,7 @@
 #define FRAME_EXTRA (RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)
 #define WAIT_NS     200000000ull
 #define WAIT_STEP   1000000l
-#define END_NS      300000000ull
+#define END_NS      600000000ull
 #define WHY         256
 
 static struct hp3d_bypass *rails[HP3_CONFIG_RAILS_MAX];
@@ -274,6 +274,11 @@ struct hp3d_bypass *hp3d_bypass(unsigned rail)
 void hp3d_bypass_wish(struct hp3d_bypass *b, enum hp3d_bypass_wish wish)
 {
 	__atomic_store_n(&b->wish, wish, __ATOMIC_RELEASE);
+}
+
+void hp3d_bypass_close(struct hp3d_bypass *b, bool closed)
+{
+	b->port[0]->closed = b->port[1]->closed = closed;
 }
 
 bool hp3d_bypass_is_done(const struct hp3d_bypass *b, enum hp3d_bypass_wish wish)

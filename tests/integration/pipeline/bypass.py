@@ -312,6 +312,36 @@ class Bypass(Wired):
         self.stop(d)
         self.refused(self.without_bpf(bypass={"fail_open": "on"}), "no permission", "fail_open = on: set it to auto")
 
+    def test_operator(self):
+        """Direct and back without a loss; closed, RoCEv2 stops with hp3d, and nothing else does."""
+        d = self.start(bypass=PATIENT)
+        a, b = self.traffic()
+        self.taking(d)
+        flow = d.paired(1)[0]
+        self.move(d, flow, self.port(0))
+        self.taking(d)
+        d.ctl("bypass", "on")
+        wait_for("the way past hp3d", lambda: d.ctl("bypass").stdout == "bypass on\nrail0 direct\n")
+        before = d.counters()["packets_tx"]
+        received = b.report()["received"]
+        wait_for("packets", lambda: b.report()["received"] > received + 100)
+        self.assertEqual(d.counters()["packets_tx"], before)
+        self.assertEqual(d.json("bypass", "auto")[0]["bypass"], "auto")
+        self.taking(d)
+        self.assertEqual(d.ctl("bypass", "of", code=2).stdout, "")
+        d.ctl("bypass", "off")
+        self.assertEqual(self.ended(a, b), 0)
+        d.process.kill()
+        d.process.wait()
+        ends = RawPort(self.rnic.far), RawPort(self.net.far)
+        for end in ends:
+            self.addCleanup(end.close)
+        tcp = self.frames(1)["TCP"]
+        ends[0].send(tcp[:23] + b"\x11" + tcp[24:34] + b"\xc0\x01\x12\xb7" + bytes(32))
+        ends[0].send(tcp)
+        self.assertEqual(ends[1].receive(), tcp)
+        self.assertIsNone(ends[1].receive(0.05))
+
     def test_other_ports(self):
         d = self.daemon({"rail0": ("net_ring0", "net_ring1")}, eal={"mbufs": 4096}, rfr={"hold_packets": 1024}).up()
         self.assertRegex(d.output(), r"\[rail\.rail0\]: no fail-open: rnic is no net_af_packet port")
