@@ -335,11 +335,20 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
  * What an hp3d that ran before knew of a flow, to be told before its first packet: its requests
  * leave on `port` (0: as the RNIC sends them), its replies on `replies` (0: likewise). Packets of
  * that time may travel there still, so the flow begins where they are, and comes home by a drain as
- * any other. Whose replies they are is found anew. Returns 0; -EEXIST: the flow is there, nothing
+ * any other. Whose replies they are is found anew. Returns 0; -EEXIST: it has sent already, nothing
  * changes; -EPERM: moves are off; -ENOSPC: tables full; -EINVAL.
  */
 int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn,
 	uint16_t port, uint16_t replies, uint64_t now);
+
+/*
+ * hp3d did not poll for a while, and somebody else let packets pass, in either direction. What is
+ * held and what is under way is given up, flows begin anew on the RNICs' ports, and no queue pair
+ * is paired for a while by what it is answered; where those packets left on other ports,
+ * hp3_flow_restore() says so next. To be called with an empty list before the next packet: with
+ * `from` 0, then with what it returns, until that is HP3_NO_FLOW.
+ */
+uint32_t hp3_missed(struct hp3_engine *e, uint32_t from, uint64_t now, struct hp3_acts *acts);
 
 /* Returns 0, or -ENOSPC if the tables are full, -EINVAL. */
 int hp3_qp(

@@ -2,10 +2,12 @@
 /*
  * What others say of a queue pair: the verbs, a watcher or connection management that it is there,
  * or gone (rule 16); the peer that it hears none of its replies (moves/replies.c); an hp3d that ran
- * before, where it was.
+ * before, where it was; whoever polls, that packets have passed unseen.
  */
 #include <errno.h>
 #include "engine/pass/pass.h"
+
+#define ACTS_PER_FLOW 10u /* most that the end of one flow's life adds */
 
 /*
  * Rule 16: connection management, the verbs and a watcher that catches up may all tell of one queue
@@ -77,21 +79,57 @@ int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t
 	uint16_t port, uint16_t replies, uint64_t now)
 {
 	struct hp3_turn t = {e, now, NULL};
-	uint32_t flow;
+	uint32_t flow = hp3_flow_find(e, ends, rqpn);
 
 	if (rqpn > HP3_QPN_MASK || (port == 0 && replies == 0))
 		return -EINVAL;
 	if (!e->cfg.moves_allowed || e->cfg.observe || e->cfg.beside)
 		return -EPERM;
-	if (hp3_flow_find(e, ends, rqpn) != HP3_NO_FLOW)
-		return -EEXIST;
-	flow = hp3_flow_add(&t, ends, rqpn);
+	if (flow == HP3_NO_FLOW)
+		flow = hp3_flow_add(&t, ends, rqpn);
 	if (flow == HP3_NO_FLOW)
 		return -ENOSPC;
+	if ((e->flows[flow].flags & HP3_FF_STARTED) || e->flows[flow].state != HP3_RFR_STEADY)
+		return -EEXIST;
+#ifndef HP3_BREAK_RESTORED_IS_OLD
+	e->flows[flow].last = (uint32_t)(now >> HP3_TICK_SHIFT); /* it has sent just now, perhaps */
+#endif
 	if (port != 0)
 		hp3_set_port(e, &e->flows[flow], port);
 	hp3_replies_restore(e, flow, replies);
 	return 0;
+}
+
+static void forget(struct hp3_turn *t, uint32_t flow)
+{
+	struct hp3_flow *f = &t->e->flows[flow];
+	bool began =
+		(f->flags & HP3_FF_STARTED) || f->state != HP3_RFR_STEADY || f->slot != HP3_NO_SLOT;
+
+	if (began)
+		hp3_flow_epoch(t, flow);
+	hp3_set_port(t->e, f, f->home);
+	hp3_replies_home(t->e, flow);
+}
+
+uint32_t hp3_missed(struct hp3_engine *e, uint32_t from, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_turn t = {e, now, acts};
+
+	for (uint32_t i = 0; from == 0 && i < e->cfg.max_pairs; i++) {
+		struct hp3_pair *p = &e->pairs.pairs[i];
+
+		p->untracked_until =
+			hp3_max_u64(p->untracked_until, now + e->cfg.challenge_quiet_ns);
+		hp3_challenge_stop(p);
+	}
+	for (; from < e->cfg.max_flows; from++) {
+		if (acts->n + ACTS_PER_FLOW > HP3_ACTS_MAX)
+			return from;
+		if (e->flows[from].flags & HP3_FF_USED)
+			forget(&t, from);
+	}
+	return HP3_NO_FLOW;
 }
 
 int hp3_peer_report(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn, uint64_t now,

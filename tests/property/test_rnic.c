@@ -31,6 +31,31 @@ static void rule_11_our_hp3d_crashes_at_any_step(void **state)
 	assert_true(r.switched > 10 * run_seeds);
 }
 
+/* It hangs or dies, somebody stands in, it goes on or another begins: order holds all along. */
+static void rule_19_somebody_stands_in(void **state)
+{
+	struct world_params p = rnic_base();
+	struct world_result r;
+
+	p.hang_every_us = 4000;
+	p.loss_ppm = 200;
+	r = run(p);
+	assert_true(r.hangs > 5 * run_seeds);
+	p.probing = false;
+	p.move_every_us = 20;
+	p.hang_every_us = 2000;
+	r = run(p);
+	assert_true(r.restored > 5 * run_seeds);
+	assert_true(r.switched > 10 * run_seeds);
+	p = rnic_base();
+	p.kill_paths = p.rnr = p.resets = true;
+	p.pairs = 3;
+	p.hang_every_us = 4000;
+	p.probes = HP3_PROBES_STANDARD;
+	r = run(p);
+	assert_true(r.hangs > 5 * run_seeds);
+}
+
 /* Probes of kind PEER reach the RNIC, which drops them. */
 static void rule_1_the_peers_hp3d_crashes_at_any_step(void **state)
 {
@@ -131,6 +156,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rule_11_our_hp3d_crashes_at_any_step),
+		cmocka_unit_test(rule_19_somebody_stands_in),
 		cmocka_unit_test(rule_1_the_peers_hp3d_crashes_at_any_step),
 		cmocka_unit_test(both_crash),
 		cmocka_unit_test(rule_11_a_clean_stop_reorders_nothing),

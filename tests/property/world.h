@@ -109,6 +109,7 @@ struct world_params {
 	uint8_t cc; /* enum hp3_cc_mode */
 	uint32_t min_rate_mbps; /* cc = dcqcn */
 	uint32_t crash_every_us; /* hp3d crashes and starts again without memory */
+	uint32_t hang_every_us; /* hp3d hangs or dies, somebody stands in (world_away.c) */
 	uint32_t peer_crash_every_us; /* the peer's hp3d is gone for a while */
 	bool no_peer; /* it was never there */
 	uint32_t mode_every_us; /* the mode changes: on, then off or observe, and on again */
@@ -158,6 +159,8 @@ struct world_params {
 	X(progress_ns)                                                                             \
 	X(progressed)                                                                              \
 	X(crashes)                                                                                 \
+	X(hangs)                                                                                   \
+	X(restored)                                                                                \
 	X(peer_crashes)                                                                            \
 	X(mode_changes)                                                                            \
 	X(off_seeking)                                                                             \

@@ -144,6 +144,10 @@ void world_receive(struct world *w, enum hp3_dir dir, const struct ev *ev)
 {
 	struct port_ring *r = &w->ports[dir];
 
+	if (w->away != WORLD_HERE) {
+		world_unseen(w, ev);
+		return;
+	}
 	if (!polls(w)) {
 		handle(w, dir, ev, 1);
 		return;

@@ -3,6 +3,8 @@
 #include "world_inside.h"
 #include <string.h>
 
+#define TICK_AWAY (20 * US)
+
 /* --- FIFOs --- */
 
 static void put(struct world *w, struct pkt *k, const struct hp3_verdict *vd)
@@ -214,6 +216,11 @@ void world_tick(struct world *w)
 {
 	struct hp3_acts acts;
 
+	if (w->away != WORLD_HERE) {
+		world_peer_tick(w);
+		world_at(w, TICK_AWAY, EV_TICK, 0, 0);
+		return;
+	}
 	w->ticking = true;
 	do {
 		acts.n = 0;
@@ -265,7 +272,7 @@ void world_move(struct world *w)
 	enum hp3_cmd_kind kind = rnd(w, 8) == 0 ? HP3_CMD_HOME : HP3_CMD_MOVE;
 	uint32_t i = rnd(w, w->p.qps);
 
-	if (w->stopping == 0)
+	if (w->stopping == 0 && w->away == WORLD_HERE)
 		world_command(w, w->qps[i].flow, kind, HP3_CAUSE_OPERATOR);
 	world_at(w, 1 + rnd(w, 2 * w->p.move_every_us) * US, EV_MOVE, 0, 0);
 }

@@ -138,6 +138,7 @@ enum ev_kind {
 	EV_REWIRE,
 	EV_UP, /* a set-up event, late */
 	EV_POLL,
+	EV_AWAY, /* hp3d gets stuck, somebody stands in, it is back */
 };
 
 struct ev {
@@ -173,6 +174,8 @@ struct burst {
 	} was[WORLD_BURST];
 	bool damaged[WORLD_BURST];
 };
+
+enum away { WORLD_HERE, WORLD_STUCK, WORLD_DIRECT };
 
 struct world {
 	unsigned turn; /* which of the engine's entries the next burst takes */
@@ -211,6 +214,9 @@ struct world {
 	uint8_t frame[WORLD_BURST][MAX_PMTU + 128]; /* the replies in hand */
 	bool ticking; /* the list in hand comes of hp3_tick() */
 	bool becn; /* the reply in hand bore a mark */
+	enum away away;
+	bool stand_in_home; /* who stands in knows no ports in use */
+	uint16_t direct[MAX_QPS]; /* ports that it sends on */
 	bool announcing; /* the list in hand comes of a set-up event */
 	bool failed;
 };
@@ -338,6 +344,10 @@ void world_check_silent(struct world *w, const char *what); /* would be sent, or
 struct hp3_engine_config world_config(const struct world *w);
 
 struct hp3_engine_config world_config(const struct world *w);
+
+/* world_away.c: hp3d does not poll; the next thing happens; what comes to it meanwhile */
+void world_away(struct world *w);
+void world_unseen(struct world *w, const struct ev *ev);
 
 /* world_back.c: the way back, and the peer's hp3d */
 uint64_t world_way_back(struct world *w, uint32_t i, const struct hp3_view *v);

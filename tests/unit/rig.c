@@ -269,6 +269,18 @@ int actuator(const struct qp *q, enum hp3_actuator_report report)
 	return ret;
 }
 
+void missed(void)
+{
+	struct hp3_acts acts;
+	uint32_t from = 0;
+
+	do {
+		acts.n = 0;
+		from = hp3_missed(rig.e, from, rig.now, &acts);
+		carry_out(&acts);
+	} while (from != HP3_NO_FLOW);
+}
+
 void pass_time(uint64_t ns)
 {
 	struct hp3_acts acts;

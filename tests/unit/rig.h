@@ -86,6 +86,9 @@ int command(const struct qp *q, enum hp3_cmd_kind kind, uint16_t port);
 /* The actuator's report on its own part of a move (mode beside). */
 int actuator(const struct qp *q, enum hp3_actuator_report report);
 
+/* Packets have passed unseen (hp3_missed()). */
+void missed(void);
+
 /* Time goes by, in one step: deadlines and ageing. */
 void pass_time(uint64_t ns);
 /* The peer's hp3d answers probe i of those sent. */

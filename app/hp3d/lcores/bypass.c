@@ -51,7 +51,7 @@ static void go_quiet(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now, u
 	b->back_at = now + back_ns;
 	b->emptied = now;
 	if (b->wish != HP3D_BYPASS_END)
-		hp3d_pipe_forget_all(p, now);
+		hp3d_pipe_missed(p, now);
 }
 
 bool hp3d_bypass_was_used(const struct hp3d_bypass *b)
@@ -68,22 +68,25 @@ static void begin(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 		hp3_bypass_is_used(b->port[1], b->owner, wall))
 		return;
 	if (hp3d_bypass_was_used(b))
-		hp3d_pipe_forget_all(p, now);
+		hp3d_pipe_missed(p, now);
 	hp3_bypass_own(b->side[0], wall);
 	hp3_bypass_own(b->side[1], wall);
 	b->back_at = b->emptied = now;
 	enter(b, HP3D_BYPASS_QUIET);
 }
 
-static void take_over(struct hp3d_bypass *b)
+/* Flows go on on the ports that the kernel has kept. */
+static void take_over(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 {
+	hp3d_pipe_missed(p, now);
+	hp3d_bypass_restore(b, p, now);
 	count_anew(b);
 	for (unsigned dir = 0; dir < 2; dir++)
 		hp3_bypass_change(b->port[dir], HP3_BYPASS_DIRECT, HP3_BYPASS_TAKEN);
 	enter(b, HP3D_BYPASS_SETTLING);
 }
 
-static void stay_quiet(struct hp3d_bypass *b, uint64_t now, uint64_t gap)
+static void stay_quiet(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now, uint64_t gap)
 {
 	uint32_t wish = __atomic_load_n(&b->wish, __ATOMIC_ACQUIRE);
 
@@ -95,7 +98,7 @@ static void stay_quiet(struct hp3d_bypass *b, uint64_t now, uint64_t gap)
 		__atomic_store_n(&b->port[1]->owner, 0, __ATOMIC_RELEASE);
 		enter(b, HP3D_BYPASS_WAITING);
 	} else if (wish == HP3D_BYPASS_TAKE && now >= b->back_at && now - b->emptied >= EMPTY_NS) {
-		take_over(b);
+		take_over(b, p, now);
 	}
 }
 
@@ -151,11 +154,11 @@ static void step(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now, uint6
 		return;
 	if (b->port[0]->owner != b->owner || b->port[1]->owner != b->owner) {
 		enter(b, HP3D_BYPASS_REPLACED);
-		hp3d_pipe_forget_all(p, now);
+		hp3d_pipe_missed(p, now);
 		return;
 	}
 	if (b->phase == HP3D_BYPASS_QUIET) {
-		stay_quiet(b, now, gap);
+		stay_quiet(b, p, now, gap);
 		return;
 	}
 	if (went_stale(b)) {

@@ -72,32 +72,23 @@ void hp3d_pipe_home(struct hp3d_pipe *p, uint32_t from, uint32_t n, uint64_t now
 	}
 }
 
+void hp3d_pipe_missed(struct hp3d_pipe *p, uint64_t now)
+{
+	hp3d_event_fn *tell = p->on_event;
+	uint32_t from = 0;
+
+	p->on_event = NULL; /* thousands of them would push out what was decided */
+	do {
+		p->acts.n = 0;
+		from = hp3_missed(p->engine, from, now, &p->acts);
+		hp3d_pipe_carry_out(p, now);
+	} while (from != HP3_NO_FLOW);
+	p->on_event = tell;
+}
+
 void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now)
 {
 	command_all(p, HP3_CMD_CANCEL, now);
-}
-
-void hp3d_pipe_forget_all(struct hp3d_pipe *p, uint64_t now)
-{
-	hp3d_event_fn *tell = p->on_event;
-	struct hp3_flow_info f;
-
-	p->on_event = NULL; /* thousands of them would push out what was decided */
-	for (uint32_t i = hp3_flow_next(p->engine, 0); i != HP3_NO_FLOW;
-		i = hp3_flow_next(p->engine, i + 1)) {
-		struct hp3_qp_event down = {.kind = HP3_QP_DOWN, .pairing = HP3_PAIRING_EVENT};
-
-		if (hp3_flow_info(p->engine, i, now, &f) != 0)
-			continue;
-		down.ipv6 = f.ipv6;
-		down.vlan = f.vlan;
-		memcpy(down.local, f.local, sizeof(down.local));
-		memcpy(down.remote, f.remote, sizeof(down.remote));
-		down.lqpn = f.lqpn;
-		down.rqpn = f.rqpn;
-		hp3d_pipe_qp(p, &down, now);
-	}
-	p->on_event = tell;
 }
 
 void hp3d_pipe_home_all(struct hp3d_pipe *p, uint64_t now)

@@ -93,8 +93,8 @@ void hp3d_pipe_call_off(struct hp3d_pipe *p, uint64_t now);
 void hp3d_pipe_home(struct hp3d_pipe *p, uint32_t from, uint32_t n, uint64_t now);
 /* Ends moves under way, whatever is held leaves on the old port (stop). */
 void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now);
-/* All flows are as never seen; what is held is dropped. No event tells of it. */
-void hp3d_pipe_forget_all(struct hp3d_pipe *p, uint64_t now);
+/* Packets have passed unseen (hp3_missed()): what is held is dropped. No event tells of it. */
+void hp3d_pipe_missed(struct hp3d_pipe *p, uint64_t now);
 /* Packets that the engine holds. */
 uint32_t hp3d_pipe_held(const struct hp3d_pipe *p);
 /* Asks every moved flow to move home (stop). */
