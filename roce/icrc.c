@@ -166,6 +166,11 @@ static inline uint32_t power_any(uint32_t n)
 		hp3_crc_pow_low[n % HP3_CRC_POW_STEP], hp3_crc_pow_high[n / HP3_CRC_POW_STEP]);
 }
 
+uint32_t hp3_icrc_sport_weight(uint32_t after)
+{
+	return power_any(after + 2);
+}
+
 #define NEAR_MAX (HP3_CRC_POW_LOW - 1 - 2) /* bytes from the UDP header to the ICRC */
 
 /* The upper six bits are 1, so that no port yields label 0, which means "unlabelled" (RFC 6437). */

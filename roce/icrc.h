@@ -50,6 +50,13 @@ void hp3_set_sport_ackreq(void *frame, struct hp3_view *v, uint16_t sport, bool 
 void hp3_set_becn(void *frame, struct hp3_view *v, bool on);
 
 /*
+ * For those who change the port of a frame elsewhere: product of a change of the port (its two
+ * bytes, loaded little-endian, in the upper half of the register) and this, mod P, is the change of
+ * the ICRC. `after`: bytes from the UDP header to the ICRC.
+ */
+uint32_t hp3_icrc_sport_weight(uint32_t after);
+
+/*
  * The IPv6 flow label that hp3 writes for a UDP source port: one from which Linux and mlx5 derive
  * that port (ibv_flow_label_to_udp_sport, rdma-core >= 29).
  */

@@ -168,6 +168,17 @@ static __always_inline int is_tagged_twice(const struct __sk_buff *skb)
 	return skb->vlan_present && skb->vlan_proto == bpf_htons(SECOND_TAG);
 }
 
+/* Where flows are that hp3d has moved. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, HP3_BYPASS_MOVED);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct hp3_bypass_flow);
+	__type(value, struct hp3_bypass_ports);
+} hp3_moved SEC(".maps");
+
+#include "app/bpf/ports.h"
+
 /* RoCEv2, datagrams of peers' hp3d, and what switches answer to traces. */
 static __always_inline int is_ours(struct __sk_buff *skb)
 {
@@ -326,6 +337,8 @@ int detour(struct __sk_buff *skb)
 		return TC_ACT_SHOT;
 	}
 	cpu->roce++;
+	if (!from_network)
+		cpu->kept += keep_port(skb);
 	return bpf_redirect(p->peer, 0);
 }
 

@@ -51,8 +51,25 @@ struct hp3_bypass_cpu {
 	__u32 taken; /* length of the frame in hand if the tap took it; else 0 */
 	__u32 seen; /* 1: the tap saw the frame in hand */
 	__u64 roce; /* RoCEv2 that went direct */
+	__u64 kept; /* of them: on the port that their flow had been moved to */
 	__u64 others; /* all else, which always does */
 	__u64 closed; /* RoCEv2 dropped since `closed` is set */
+};
+
+/* Frames of flows that were moved keep their ports when they go direct (ports.h). */
+#define HP3_BYPASS_MOVED 65536u /* flows; those beyond are on the RNIC's port then */
+#define HP3_BYPASS_WEIGHTS                                                                         \
+	9216u /* bytes from the UDP header to the ICRC; longer frames likewise                     \
+	       */
+
+struct hp3_bypass_flow {
+	__u8 local[16], remote[16]; /* IPv4: first four bytes; the rest 0 */
+	__u32 qpn; /* destination of what the RNIC sends */
+	__u16 vlan, ipv6;
+};
+
+struct hp3_bypass_ports {
+	__u16 requests, replies; /* 0: as the RNIC sends them */
 };
 
 #endif

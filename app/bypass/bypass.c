@@ -42,7 +42,7 @@ static int say(char *why, size_t cap, int err, const char *what)
 static int load(struct hp3_bypass *b, char *why, size_t cap)
 {
 	struct bpf_map *maps[] = {b->bpf->maps.hp3_port, b->bpf->maps.hp3_cpu,
-		b->bpf->maps.hp3_pieces, b->bpf->maps.hp3_last_piece};
+		b->bpf->maps.hp3_pieces, b->bpf->maps.hp3_last_piece, b->bpf->maps.hp3_moved};
 	char path[HP3_BYPASS_PATH];
 	int err = hp3_bypass_mount();
 
@@ -62,6 +62,8 @@ static int load(struct hp3_bypass *b, char *why, size_t cap)
 	b->bpf->rodata->frame_max = b->o.frame_max;
 	b->bpf->rodata->own_port = b->o.own_port;
 	b->bpf->rodata->from_network = b->o.from_network;
+	for (uint32_t i = 0; i < HP3_BYPASS_WEIGHTS; i++)
+		b->bpf->rodata->port_weight[i] = b->o.port_weight(i);
 	for (unsigned i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
 		hp3_bypass_path(b->o.ifindex, bpf_map__name(maps[i]), path);
 		err = bpf_map__set_pin_path(maps[i], path);
@@ -187,6 +189,7 @@ struct hp3_bypass_counts hp3_bypass_counts(const struct hp3_bypass *b)
 		bpf_map_lookup_elem(bpf_map__fd(b->bpf->maps.hp3_cpu), &zero, each) == 0) {
 		for (int i = 0; i < cpus; i++) {
 			c.roce += each[i].roce;
+			c.kept += each[i].kept;
 			c.others += each[i].others;
 			c.closed += each[i].closed;
 		}

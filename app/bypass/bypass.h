@@ -33,7 +33,9 @@ struct hp3_bypass_options {
 	uint64_t stale_ns;
 	uint32_t frame_max; /* longer frames go direct */
 	uint16_t own_port; /* UDP port of datagrams between hp3ds that come in here; 0: none */
-	bool from_network; /* what switches answer to traces comes in here */
+	bool from_network; /* what switches answer to traces comes in here; else what the RNIC sends
+			    */
+	uint32_t (*port_weight)(uint32_t after); /* as hp3_icrc_sport_weight() */
 };
 
 struct hp3_bypass_counts {
@@ -41,6 +43,7 @@ struct hp3_bypass_counts {
 	uint64_t inside; /* of them: neither sent nor dropped yet */
 	uint64_t lost; /* of them: those that the ring had no room for */
 	uint64_t roce; /* RoCEv2 frames that went direct */
+	uint64_t kept; /* of them: on another port than the RNIC's */
 	uint64_t others; /* all else */
 	uint64_t closed; /* RoCEv2 frames dropped since the operator forbade to go direct */
 };
@@ -63,6 +66,17 @@ void hp3_bypass_close(struct hp3_bypass *b);
 bool hp3_bypass_attached(int ifindex);
 /* Takes program and maps away: 0; -ENOENT: there are none; -EBUSY: an hp3d uses them. */
 int hp3_bypass_remove(int ifindex, char *why, size_t cap);
+
+/*
+ * Flows that are away from the RNIC's ports stay there when their frames go direct. To be told of
+ * the side where the RNIC's frames come in; ports of 0: the flow is at home. 0 or a negative errno
+ * (-E2BIG: HP3_BYPASS_MOVED flows are away). What was told outlives hp3d: hp3_bypass_kept() gives
+ * the flow behind `before` (NULL: the first), false at the end; one at a time may change meanwhile.
+ */
+int hp3_bypass_keep(struct hp3_bypass *b, const struct hp3_bypass_flow *flow,
+	const struct hp3_bypass_ports *ports);
+bool hp3_bypass_kept(const struct hp3_bypass *b, const struct hp3_bypass_flow *before,
+	struct hp3_bypass_flow *flow, struct hp3_bypass_ports *ports);
 
 struct hp3_bypass_port *hp3_bypass_port(struct hp3_bypass *b);
 /* Asks the sockets how many frames found no room, and sends what waits in them. */

@@ -87,7 +87,8 @@ int hp3_bypass_make_directory(int ifindex)
 	return 0;
 }
 
-static const char *const pinned[] = {"hp3_port", "hp3_cpu", "hp3_pieces", "hp3_last_piece"};
+static const char *const pinned[] = {
+	"hp3_port", "hp3_cpu", "hp3_pieces", "hp3_last_piece", "hp3_moved"};
 #define PINNED (sizeof(pinned) / sizeof(pinned[0]))
 
 void hp3_bypass_unpin(int ifindex)

@@ -4,11 +4,15 @@
 #include <string.h>
 #include "app/hp3d/control/requests.h"
 #include "app/hp3d/lcores/bypass.h"
+#include "app/hp3d/lcores/eal.h"
+
+#define TIDY_NS 5000000000ull
 
 /* What was told last, by rail. */
 static struct {
 	enum hp3d_bypass_phase phase;
 	uint32_t hangs, left_behind;
+	uint64_t tidy; /* when the kernel is to forget what is over */
 	bool told;
 } told[HP3_CONFIG_RAILS_MAX];
 
@@ -28,6 +32,11 @@ static void tell(const struct hp3_config *cfg, unsigned rail, const struct hp3d_
 			"hp3d: [rail.%s]: takes RoCEv2 packets; all others, and these too if hp3d "
 			"dies or hangs, go from port to port in the kernel\n",
 			name);
+		if (i->restored > 0)
+			fprintf(stderr,
+				"hp3d: [rail.%s]: %u flows go on on the ports to which they had "
+				"been moved\n",
+				name, i->restored);
 		break;
 	case HP3D_BYPASS_REPLACED:
 		fprintf(stderr,
@@ -45,7 +54,7 @@ static void tell(const struct hp3_config *cfg, unsigned rail, const struct hp3d_
 void hp3d_bypass_watch(const struct hp3_config *cfg)
 {
 	for (unsigned rail = 0; rail < cfg->n_rails; rail++) {
-		const struct hp3d_bypass *b = hp3d_bypass(rail);
+		struct hp3d_bypass *b = hp3d_bypass(rail);
 		struct hp3d_bypass_info i;
 
 		if (b == NULL)
@@ -70,6 +79,10 @@ void hp3d_bypass_watch(const struct hp3_config *cfg)
 		}
 		told[rail].hangs = i.hangs;
 		told[rail].left_behind = i.left_behind;
+		if (i.phase == HP3D_BYPASS_RUNNING && hp3d_now() >= told[rail].tidy) {
+			hp3d_bypass_tidy(b);
+			told[rail].tidy = hp3d_now() + TIDY_NS;
+		}
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "app/hp3d/control/event_json.h"
 #include "app/hp3d/control/whereabouts_file.h"
 #include "app/hp3d/lcores/bypass.h"
+#include "app/hp3d/lcores/bypass.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/worker.h"
 #include "app/hp3d/pipe/pipe.h"
@@ -77,6 +78,8 @@ static int write_all(bool ended)
 	int rc = 0;
 
 	for (unsigned rail = 0; rail < moved.cfg->n_rails && rc == 0; rail++) {
+		if (hp3d_bypass(rail) != NULL)
+			continue; /* the kernel knows */
 		for (unsigned w = 0; w < hp3d_worker_count() && rc == 0; w++)
 			rc = add_all(list, rail, hp3d_worker(w), ended);
 	}
@@ -153,7 +156,7 @@ static bool restore(const struct hp3_config *cfg, json_t *entry)
 	if (json_unpack(entry, "{s:s, s:i, s:i}", "flow", &text, "port", &port, "replies",
 		    &replies) != 0 ||
 		!is_port(port) || !is_port(replies) || hp3_flowid_parse(text, &id) < 0 ||
-		!rail_of(cfg, id.rail, &rail))
+		!rail_of(cfg, id.rail, &rail) || hp3d_bypass(rail) != NULL)
 		return false;
 	ends = (struct hp3_ends){id.ipv6, id.vlan, id.local, id.remote};
 	if (hp3d_bypass(rail) != NULL && hp3d_bypass_was_used(hp3d_bypass(rail)))

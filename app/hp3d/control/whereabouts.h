@@ -5,7 +5,8 @@
  * Where flows are, for an hp3d that comes after this one: a file with every flow that is away from
  * its RNIC's port. Written shortly after each move, never in place. An hp3d that was killed leaves
  * it behind, and the next one begins with it, so that packets of its time are not overtaken. A
- * clean stop brings flows home and removes the file.
+ * clean stop brings flows home and removes the file. Rails that fail open need no file: the kernel
+ * has kept the ports, and knows them (lcores/bypass_ports.c).
  *
  * The file is JSON: {"v":1,"hp3":VERSION,"boot":ID,"flows":[{"flow":ID,"port":N,"replies":N}]}, a
  * port of 0 is the RNIC's. It counts until the machine boots again, and only if nobody but the

@@ -74,13 +74,22 @@ struct hp3d_bypass_info {
 	uint32_t hangs; /* how often what was inside was given up */
 	uint32_t left_behind; /* frames that were still inside when leaving took too long */
 	uint32_t owner_pid; /* of rnic's port */
+	uint32_t restored; /* flows that began where the kernel had kept them, when it took over
+			      last */
+	uint32_t not_kept; /* moves that the kernel had no room to remember */
 	struct hp3_bypass_counts dir[2];
 };
 /* Control thread only. */
 struct hp3d_bypass_info hp3d_bypass_info(const struct hp3d_bypass *b);
 const char *hp3d_bypass_phase_name(enum hp3d_bypass_phase phase);
 
+/* The kernel forgets flows that are no longer away; control thread, now and then. */
+void hp3d_bypass_tidy(struct hp3d_bypass *b);
+
 /* The lcore's part. */
+
+/* An event that may be a move. */
+void hp3d_bypass_note(struct hp3d_bypass *b, const struct hp3d_event *e);
 
 /* Every round of the loop: heartbeat, at most once in a millisecond, and what it brings. */
 void hp3d_bypass_round(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now);

@@ -17,11 +17,15 @@ struct hp3d_bypass {
 	/* the lcore's; others read phase and counts */
 	enum hp3d_bypass_phase phase __rte_cache_aligned;
 	uint32_t hangs, left_behind;
+	uint32_t restored, not_kept; /* flows: see struct hp3d_bypass_info */
 	uint64_t beat, stepped, since; /* heartbeat; look at it; begin of the phase */
 	uint64_t homing; /* RUNNING: since when moved flows go home; 0: they need not */
 	uint64_t back_at; /* QUIET: not before */
 	uint64_t emptied; /* QUIET: when something was given up last */
 	uint64_t received[2];
 } __rte_cache_aligned;
+
+/* bypass_ports.c: flows begin on the ports that the kernel has kept. */
+void hp3d_bypass_restore(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now);
 
 #endif

@@ -13,6 +13,7 @@
 #include "app/hp3d/lcores/bypass_internal.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/ports.h"
+#include "roce/icrc.h"
 
 #define DRIVER      "net_af_packet"
 #define FRAME_EXTRA (RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)
@@ -71,7 +72,8 @@ static int open_sides(
 			.stale_ns = b->stale_ns,
 			.frame_max = frame_max(ifindex[dir]),
 			.own_port = dir == HP3_DIR_RX ? (uint16_t)cfg->probes.port : 0,
-			.from_network = dir == HP3_DIR_RX};
+			.from_network = dir == HP3_DIR_RX,
+			.port_weight = hp3_icrc_sport_weight};
 
 		err = hp3_bypass_open(&o, &b->side[dir], why, WHY);
 		if (err == 0)
@@ -297,6 +299,8 @@ struct hp3d_bypass_info hp3d_bypass_info(const struct hp3d_bypass *b)
 		.hangs = __atomic_load_n(&b->hangs, __ATOMIC_RELAXED),
 		.left_behind = __atomic_load_n(&b->left_behind, __ATOMIC_RELAXED),
 		.owner_pid = b->port[0]->pid,
+		.restored = __atomic_load_n(&b->restored, __ATOMIC_RELAXED),
+		.not_kept = __atomic_load_n(&b->not_kept, __ATOMIC_RELAXED),
 		.dir = {hp3_bypass_counts(b->side[0]), hp3_bypass_counts(b->side[1])}};
 }
 

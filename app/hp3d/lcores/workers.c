@@ -26,8 +26,11 @@ static void send_link(void *ctx, struct rte_mbuf **m, uint16_t n)
 
 static void keep_event(void *ctx, const struct hp3d_event *ev)
 {
+	struct hp3d_bypass *b = hp3d_bypass(ev->rail);
 	struct hp3d_worker *w = ctx;
 
+	if (b != NULL)
+		hp3d_bypass_note(b, ev);
 	if (rte_ring_sp_enqueue_elem(w->events, (void *)(uintptr_t)ev, sizeof(*ev)) != 0)
 		w->own.events_lost++;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an hp3d that was killed leaves to the next one: where flows are.
+"""What an hp3d that was killed leaves to the next one, and to the kernel: where flows are.
 
 usage: after.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """
@@ -12,7 +12,15 @@ from cases import Wired, run
 from harness import TWO_LCORES, wait_for
 
 
+TIMEOUT = 14  # of RNICs: 67 ms
+PER_RUN = 200  # packets of each flow that show where it is
+
+
 class After(Wired):
+    """Nobody forwards while hp3d is away: a file is all that the next one has."""
+    def start(self, **sections):
+        return super().start(bypass={"fail_open": "off"}, **sections)
+
     def file(self, d):
         return d.socket + ".moved"
 
@@ -114,6 +122,108 @@ class After(Wired):
         self.assertFalse(os.path.exists(self.file(d)))
         self.settle(a)
         self.whole(a, b)
+        self.stop(d)
+
+
+class Kept(Wired):
+    """The kernel forwards, on the ports that flows had been moved to."""
+
+    def moved(self, **shape):
+        """hp3d as it ships but for where things lie, four flows in mid-traffic; two of them are moved."""
+        d = self.start()
+        a, b = (self.endpoint(link, side, qps=4, pairs=2, timeout=TIMEOUT, window=1024, rate=4000, **shape)
+                for link, side in ((self.rnic, "a"), (self.net, "b")))
+        a.tell("send 1000000")
+        ports = {flow: self.port(0) for flow in sorted(d.paired(4))[:2]}
+        for flow, port in ports.items():
+            self.move(d, flow, port)
+        self.on(b, ports.values())
+        return d, a, b, ports
+
+    def runs(self, b):
+        return [[port for port, _ in q["ports"]] for q in b.report()["qps"]]
+
+    def on(self, b, ports):
+        wait_for("packets on the new ports", lambda: {r[-1] for r in self.runs(b)} >= set(ports))
+
+    def flows_go_on(self, b):
+        """Every queue pair receives more."""
+        before = [q["received"] for q in b.report()["qps"]]
+        wait_for("packets", lambda: all(
+            q["received"] > n + PER_RUN for q, n in zip(b.report()["qps"], before)))
+
+    def intact(self, a, b, runs):
+        """Whole, in order, with right ICRCs, and no flow has left its port since."""
+        self.settle(a)
+        ra, rb = a.report(), b.report()
+        self.assertEqual(ra["sent"] - ra["faults"]["again"], rb["received"])
+        self.assertEqual((rb["faults"]["bad_icrc"], rb["faults"]["bad_payload"]), (0, 0))
+        self.assertEqual(self.runs(b), runs)
+
+    def says(self, d, n):
+        wait_for("the line of the log", lambda: f"{n} flows go on on the ports to which they had" in d.output())
+
+    def killed(self, **shape):
+        d, a, b, ports = self.moved(**shape)
+        runs = self.runs(b)
+        d.process.kill()
+        d.process.wait()
+        os.unlink(d.socket)
+        self.flows_go_on(b)
+        self.assertEqual(self.runs(b), runs)
+        d.begin()
+        d.up()
+        self.says(d, 2)
+        self.flows_go_on(b)
+        wait_for("the flows", lambda: {f["flow"]: f["port"] for f in d.flows() if f["moved"]} == ports)
+        self.intact(a, b, runs)
+        self.stop(d)
+        a.kill()
+        b.kill()
+
+    def test_killed(self):
+        for shape in ({"payload": 8}, {"payload": 1400, "vlan": 7}, {"ipv6": 1}):
+            with self.subTest(shape=shape):
+                self.killed(**shape)
+
+    def test_hangs(self):
+        d, a, b, ports = self.moved()
+        runs = self.runs(b)
+        for _ in range(3):
+            d.process.send_signal(signal.SIGSTOP)
+            time.sleep(0.1)
+            self.flows_go_on(b)
+            d.process.send_signal(signal.SIGCONT)
+            self.flows_go_on(b)
+            wait_for("the flows", lambda: {f["flow"]: f["port"] for f in d.flows() if f["moved"]} == ports)
+        self.intact(a, b, runs)
+        self.stop(d)
+
+    def test_home_again(self):
+        """What has come home, by an operator or by a stop, stays at home."""
+        d, a, b, ports = self.moved()
+        self.assertEqual(d.json("move", next(iter(ports)), "--home")[0]["outcome"], "moved")
+        self.flows_go_on(b)
+        runs = self.runs(b)
+        d.process.kill()
+        d.process.wait()
+        os.unlink(d.socket)
+        self.flows_go_on(b)
+        self.assertEqual(self.runs(b), runs)
+        d.begin()
+        d.up()
+        self.says(d, 1)
+        d.paired(4)
+        self.flows_go_on(b)
+        self.assertIn("0 flows not brought home", self.stop(d))
+        self.flows_go_on(b)
+        d.begin()
+        d.up()
+        self.flows_go_on(b)
+        self.assertNotIn("flows go on on the ports", d.output()[d.output().index("stopped:"):])
+        self.assertEqual([r[-1] for r in self.runs(b)], [r[0] for r in self.runs(b)])
+        self.assertEqual([f["flow"] for f in d.flows() if f["moved"]], [])
+        self.settle(a)
         self.stop(d)
 
 

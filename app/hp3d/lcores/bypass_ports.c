@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Flows keep their ports when their rail goes direct: the kernel is told of every move in the
+ * moment in which it is made, and who takes over asks it.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "app/hp3d/lcores/bypass_internal.h"
+#include "app/hp3d/lcores/eal.h"
+#include "app/hp3d/lcores/worker.h"
+
+#define PER_CALL 64u
+
+void hp3d_bypass_note(struct hp3d_bypass *b, const struct hp3d_event *e)
+{
+	const struct hp3_flow_info *f = &e->flow;
+	struct hp3_bypass_ports ports = {.requests = f->moved ? f->port : 0, .replies = f->replies};
+	struct hp3_bypass_flow flow = {.qpn = f->rqpn, .vlan = f->vlan, .ipv6 = f->ipv6};
+
+	switch ((enum hp3_event_type)e->ev.type) {
+	case HP3_EV_SWITCH:
+	case HP3_EV_IDLE_SWITCH:
+	case HP3_EV_FAILOVER:
+	case HP3_EV_REPLIES:
+		break;
+	default:
+		return;
+	}
+	memcpy(flow.local, f->local, f->ipv6 ? 16 : 4);
+	memcpy(flow.remote, f->remote, f->ipv6 ? 16 : 4);
+	b->not_kept += hp3_bypass_keep(b->side[HP3_DIR_TX], &flow, &ports) < 0;
+}
+
+static struct hp3_ends ends_of(const struct hp3_bypass_flow *f)
+{
+	return (struct hp3_ends){f->ipv6, f->vlan, f->local, f->remote};
+}
+
+void hp3d_bypass_restore(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
+{
+	struct hp3_bypass_flow flow, *before = NULL;
+	struct hp3_bypass_ports ports;
+	uint32_t n = 0;
+
+	for (; hp3_bypass_kept(b->side[HP3_DIR_TX], before, &flow, &ports); before = &flow) {
+		struct hp3_ends ends = ends_of(&flow);
+
+		n += hp3_flow_restore(hp3d_pipe_engine(p), &ends, flow.qpn, ports.requests,
+			     ports.replies, now) == 0;
+	}
+	b->restored = n;
+}
+
+/* Flows that the kernel knows, to be looked for in the engine. */
+struct page {
+	struct hp3d_bypass *b;
+	unsigned n;
+	struct hp3_bypass_flow flow[PER_CALL];
+};
+
+/* The kernel forgets those that are at home, or not there any more. */
+static void forget(struct hp3d_worker *w, void *arg)
+{
+	static const struct hp3_bypass_ports home;
+	struct page *g = arg;
+	struct hp3_engine *e = hp3d_pipe_engine(hp3d_worker_pipe(w, g->b->rail));
+
+	if (g->b->phase != HP3D_BYPASS_RUNNING)
+		return;
+	for (unsigned i = 0; i < g->n; i++) {
+		struct hp3_ends ends = ends_of(&g->flow[i]);
+		struct hp3_flow_info f;
+		uint32_t flow = hp3_flow_find(e, &ends, g->flow[i].qpn);
+
+		if (flow == HP3_NO_FLOW || hp3_flow_info(e, flow, hp3d_now(), &f) != 0 ||
+			(!f.moved && f.replies == 0))
+			hp3_bypass_keep(g->b->side[HP3_DIR_TX], &g->flow[i], &home);
+	}
+}
+
+void hp3d_bypass_tidy(struct hp3d_bypass *b)
+{
+	struct page g = {.b = b};
+	struct hp3_bypass_flow flow, *before = NULL;
+	struct hp3_bypass_ports ports;
+	bool more;
+
+	do {
+		more = hp3_bypass_kept(b->side[HP3_DIR_TX], before, &flow, &ports);
+		before = &flow;
+		if (more)
+			g.flow[g.n++] = flow;
+		if (g.n == PER_CALL || (!more && g.n > 0)) {
+			hp3d_worker_call(hp3d_worker(b->rail % hp3d_worker_count()), forget, &g);
+			g.n = 0;
+		}
+	} while (more);
+}
