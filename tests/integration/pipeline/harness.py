@@ -96,7 +96,7 @@ class Daemon:
     count = 0
 
     def __init__(self, hp3d, hp3ctl, rails, sections=None, defaults=False, begin=True):
-        """defaults: nothing is set but what keeps it apart from others, and small."""
+        """defaults: nothing is set but what keeps it apart from others, small, and patient."""
         Daemon.count += 1
         self.hp3ctl = hp3ctl
         self.directory = tempfile.mkdtemp(prefix=f"hp3-pipeline-{os.getpid()}-", dir="/tmp")
@@ -112,6 +112,7 @@ class Daemon:
         }
         if defaults:
             config = {"eal": config["eal"], "control": config["control"], **(sections or {})}
+            config.setdefault("bypass", {"stale_ms": 1000})  # on a busy machine it does not seem to hang
             sections = None
         for name, (rnic, net) in rails.items():
             config["rail." + name] = {"rnic": rnic, "net": net}

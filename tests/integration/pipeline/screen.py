@@ -63,9 +63,15 @@ class Terminal:
         return [line.rstrip() for line in self.screen.display]
 
     def shows(self, what, check):
-        """The lines, once they are as they should be."""
+        """The lines, once they are as they should be; a screen may be read half drawn, and lack rows."""
+        def good():
+            lines = self.read()
+            try:
+                return lines if check(lines) else None
+            except IndexError:
+                return None
         try:
-            return wait_for(what, lambda: (lambda lines: lines if check(lines) else None)(self.read()))
+            return wait_for(what, good)
         except AssertionError as e:
             raise AssertionError(f"{e}\n" + "\n".join(self.read())) from None
 
