@@ -46,6 +46,8 @@ class Port:
 
 
 class Bypass(Wired):
+    BYPASS = {}
+
     late_us = 0  # longest that an endpoint did not get a CPU
 
     def traffic(self, rate=4000):

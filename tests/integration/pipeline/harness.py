@@ -112,7 +112,6 @@ class Daemon:
         }
         if defaults:
             config = {"eal": config["eal"], "control": config["control"], **(sections or {})}
-            config.setdefault("bypass", {"stale_ms": 1000})  # on a busy machine it does not seem to hang
             sections = None
         for name, (rnic, net) in rails.items():
             config["rail." + name] = {"rnic": rnic, "net": net}
