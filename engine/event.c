@@ -50,7 +50,9 @@ const char *hp3_event_name(enum hp3_event_type t)
 		[HP3_EV_REPORT] = "report",
 		[HP3_EV_REPLIES] = "replies",
 		[HP3_EV_WOULD] = "would",
-		[HP3_EV_MODE] = "mode"};
+		[HP3_EV_MODE] = "mode",
+		[HP3_EV_BYPASS] = "bypass",
+		[HP3_EV_LINK] = "link"};
 
 	return HP3_NAME(names, t);
 }

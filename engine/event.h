@@ -30,6 +30,8 @@ enum hp3_event_type {
 	HP3_EV_REPLIES, /* replies to the peer leave on another port */
 	HP3_EV_WOULD, /* mode observe: what would have been done */
 	HP3_EV_MODE, /* hp3d's own, of no flow: enum hp3_policy_mode, from and to */
+	HP3_EV_BYPASS, /* of a rail: enum hp3d_bypass_phase, from and to */
+	HP3_EV_LINK, /* of a port of a rail: 1 is up, from and to; `reason`: the direction */
 	HP3_EV_MAX
 };
 

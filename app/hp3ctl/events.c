@@ -87,6 +87,21 @@ static void print_move(json_t *ev, json_t *evidence)
 		number(evidence, "held_bytes"), us(evidence, "wait_ns"));
 }
 
+/* Of hp3d itself, a rail, or a port. */
+static void print_own(json_t *ev)
+{
+	printf("%-6lld %14.6f %-11s ", number(ev, "seq"), (double)number(ev, "t_ns") / 1e9,
+		text(ev, "type"));
+	if (json_object_get(ev, "rail"))
+		printf("%s ", text(ev, "rail"));
+	if (json_object_get(ev, "side"))
+		printf("%s ", text(ev, "side"));
+	printf("%s -> %s", text(ev, "from"), text(ev, "to"));
+	if (json_object_get(ev, "by"))
+		printf(", set by the %s", text(ev, "by"));
+	putchar('\n');
+}
+
 void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev)
 {
 	json_t *evidence = json_object_get(ev, "evidence");
@@ -95,10 +110,8 @@ void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev)
 		hp3ctl_print_json(ev);
 		return;
 	}
-	if (json_is_string(json_object_get(ev, "from"))) { /* no ports: of hp3d itself */
-		printf("%-6lld %14.6f %-11s %s -> %s, set by the %s\n", number(ev, "seq"),
-			(double)number(ev, "t_ns") / 1e9, text(ev, "type"), text(ev, "from"),
-			text(ev, "to"), text(ev, "by"));
+	if (json_is_string(json_object_get(ev, "from"))) { /* no ports */
+		print_own(ev);
 		return;
 	}
 	printf("%-6lld %14.6f %-11s %s ", number(ev, "seq"), (double)number(ev, "t_ns") / 1e9,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "app/doctor/doctor.h"
 #include "app/hp3d/control/bypass.h"
+#include "app/hp3d/control/links.h"
 #include "app/hp3d/control/control.h"
 #include "app/hp3d/control/whereabouts.h"
 #include "app/hp3d/control/mode.h"
@@ -274,6 +275,7 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 		poll_all(POLL_MS);
 		hp3d_metrics_beat();
 		hp3d_bypass_watch(cfg);
+		hp3d_links_watch(cfg);
 		if (reload_wanted)
 			reload(o, cfg);
 		hp3d_mode_poll();

@@ -36,12 +36,12 @@ class Decisions:
         return [(self.names.get(f["flow"]), f) for f in found]
 
     def take(self):
-        """Events since the last call, in the order of time."""
+        """Events of flows since the last call, in the order of time."""
         new = []
         for host, control in self.hosts.items():
             while True:
                 page = control.ask("events", since=self.since[host], limit=PAGE, all=True)
-                new += [{"host": host, "t": e["t_ns"] / 1e9 - self.zero[host], **e} for e in page]
+                new += [{"host": host, "t": e["t_ns"] / 1e9 - self.zero[host], **e} for e in page if "flow" in e]
                 if page:
                     self.since[host] = page[-1]["seq"]
                 if len(page) < PAGE:

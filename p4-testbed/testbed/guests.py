@@ -97,7 +97,7 @@ class Watch:
 
 
 def decisions_of(guest, begin, flows):
-    """hp3d's events since `begin` (Unix time), on the run's clock."""
+    """hp3d's events of flows since `begin` (Unix time), on the run's clock."""
     asked = []
     for _ in range(CLOCK_ASKS):
         before = time.time()
@@ -106,7 +106,7 @@ def decisions_of(guest, begin, flows):
     zero = min(asked)[1]  # of the quickest answer
     names = {w["flow"]: n for n, w in flows.items()}
     return [{"host": "h1", "t": e["t_ns"] / 1e9 - zero, "name": names.get(e["flow"]), **e} for e in guest.ask("events")
-            if e["t_ns"] / 1e9 > zero]
+            if "flow" in e and e["t_ns"] / 1e9 > zero]
 
 
 def ports(a):

@@ -28,11 +28,13 @@ def first_data(path, since, source):
 
 
 def chosen(path):
-    """Port that hp3d chose at set-up, and those that it asked for, by QPN. Every event names its flow."""
+    """Port that hp3d chose at set-up, and those that it asked for, by QPN. Every event of a flow names it."""
     found, asked = {}, {}
     with open(path, encoding="utf-8") as f:
         for line in f:
             e = json.loads(line)
+            if e["type"] in ("mode", "bypass", "link"):  # of hp3d itself
+                continue
             if "0.0.0.0" in e["flow"]:
                 sys.exit(f"setup: an event of nobody: {line}")
             if e.get("cause") != "setup":

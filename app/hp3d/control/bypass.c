@@ -2,9 +2,11 @@
 #include "app/hp3d/control/bypass.h"
 #include <stdio.h>
 #include <string.h>
+#include "app/hp3d/control/events.h"
 #include "app/hp3d/control/requests.h"
 #include "app/hp3d/lcores/bypass.h"
 #include "app/hp3d/lcores/eal.h"
+#include "app/record/wall.h"
 
 #define TIDY_NS 5000000000ull
 
@@ -51,6 +53,30 @@ static void tell(const struct hp3_config *cfg, unsigned rail, const struct hp3d_
 	}
 }
 
+static void note(unsigned rail, enum hp3d_bypass_phase from, enum hp3d_bypass_phase to)
+{
+	struct hp3d_event e = {.rail = (uint16_t)rail,
+		.ev = {.t_ns = hp3d_now(),
+			.type = HP3_EV_BYPASS,
+			.from = (uint16_t)from,
+			.to = (uint16_t)to,
+			.flow = HP3_NO_FLOW}};
+
+	hp3d_events_add(&e, hp3_wall_now());
+}
+
+unsigned hp3d_bypass_direct(const struct hp3_config *cfg)
+{
+	unsigned n = 0;
+
+	for (unsigned rail = 0; rail < cfg->n_rails; rail++) {
+		const struct hp3d_bypass *b = hp3d_bypass(rail);
+
+		n += b != NULL && hp3d_bypass_is_direct(hp3d_bypass_info(b).phase);
+	}
+	return n;
+}
+
 void hp3d_bypass_watch(const struct hp3_config *cfg)
 {
 	for (unsigned rail = 0; rail < cfg->n_rails; rail++) {
@@ -74,6 +100,7 @@ void hp3d_bypass_watch(const struct hp3_config *cfg)
 			    i.hangs != told[rail].hangs) &&
 			i.phase != HP3D_BYPASS_SETTLING && i.phase != HP3D_BYPASS_LEAVING) {
 			tell(cfg, rail, &i);
+			note(rail, told[rail].phase, i.phase);
 			told[rail].phase = i.phase;
 			told[rail].told = true;
 		}

@@ -14,7 +14,10 @@ enum hp3d_bypass_mode { HP3D_BYPASS_AUTO, HP3D_BYPASS_ON, HP3D_BYPASS_OFF };
 json_t *hp3d_bypass_json(const struct hp3_config *cfg);
 const char *hp3d_bypass_mode_name(void);
 
-/* A line on stderr for each change since the last call. */
+unsigned hp3d_bypass_direct(
+	const struct hp3_config *cfg); /* rails whose RoCEv2 packets pass hp3d by */
+
+/* A line on stderr and an event for each change since the last call. */
 void hp3d_bypass_watch(const struct hp3_config *cfg);
 
 #endif

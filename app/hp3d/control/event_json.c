@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/control/event_json.h"
 #include <string.h>
+#include "app/hp3d/lcores/bypass.h"
 #include "app/record/wall.h"
 #include "engine/policy.h"
 
@@ -50,6 +51,8 @@ static const char *outcome(const struct hp3_event *ev)
 	case HP3_EV_WOULD:
 		return "not moved";
 	case HP3_EV_MODE:
+	case HP3_EV_BYPASS:
+	case HP3_EV_LINK:
 		return "changed";
 	case HP3_EV_MAX:
 		break;
@@ -163,16 +166,44 @@ const char *hp3d_mode_setter(const struct hp3_event *ev)
 	return ev->cause == HP3_CAUSE_OPERATOR ? "operator" : "configuration";
 }
 
-static json_t *mode_json(const struct hp3d_kept *k)
-{
-	const struct hp3_event *ev = &k->e.ev;
-	char time[HP3_WALL_TEXT];
+const char *const hp3d_side_names[] = {[HP3_DIR_TX] = "rnic", [HP3_DIR_RX] = "net"};
 
+/* What hp3d itself became, or a rail, or a port of one. */
+static json_t *own_json(const struct hp3_config *cfg, const struct hp3d_kept *k)
+{
+	static const char *const link[] = {"down", "up"};
+	const struct hp3_event *ev = &k->e.ev;
+	const char *rail = cfg->rails[k->e.rail].name;
+	char time[HP3_WALL_TEXT];
+	json_t *j;
+
+	switch ((enum hp3_event_type)ev->type) {
+	case HP3_EV_MODE:
+		j = json_pack("{s:s, s:s, s:s}", "from", hp3_policy_modes[ev->from], "to",
+			hp3_policy_modes[ev->to], "by", hp3d_mode_setter(ev));
+		break;
+	case HP3_EV_BYPASS:
+		j = json_pack("{s:s, s:s, s:s}", "rail", rail, "from",
+			hp3d_bypass_phase_name((enum hp3d_bypass_phase)ev->from), "to",
+			hp3d_bypass_phase_name((enum hp3d_bypass_phase)ev->to));
+		break;
+	default:
+		j = json_pack("{s:s, s:s, s:s, s:s}", "rail", rail, "side",
+			hp3d_side_names[ev->reason & 1], "from", link[ev->from & 1], "to",
+			link[ev->to & 1]);
+		break;
+	}
 	hp3_wall_text(k->wall_ns, time);
-	return json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:s, s:s, s:s}", "v", 1, "seq",
-		(json_int_t)k->seq, "t_ns", (json_int_t)ev->t_ns, "time", time, "type",
-		hp3_event_name((enum hp3_event_type)ev->type), "from", hp3_policy_modes[ev->from],
-		"to", hp3_policy_modes[ev->to], "by", hp3d_mode_setter(ev), "outcome", outcome(ev));
+	json_object_update_new(
+		j, json_pack("{s:i, s:I, s:I, s:s, s:s, s:s}", "v", 1, "seq", (json_int_t)k->seq,
+			   "t_ns", (json_int_t)ev->t_ns, "time", time, "type",
+			   hp3_event_name((enum hp3_event_type)ev->type), "outcome", outcome(ev)));
+	return j;
+}
+
+bool hp3d_event_is_own(const struct hp3_event *ev)
+{
+	return ev->type == HP3_EV_MODE || ev->type == HP3_EV_BYPASS || ev->type == HP3_EV_LINK;
 }
 
 json_t *hp3d_event_json(const struct hp3_config *cfg, const struct hp3d_kept *k, uint64_t ref)
@@ -182,8 +213,8 @@ json_t *hp3d_event_json(const struct hp3_config *cfg, const struct hp3d_kept *k,
 	char id[HP3_FLOWID_MAX], time[HP3_WALL_TEXT];
 	json_t *j;
 
-	if (ev->type == HP3_EV_MODE)
-		return mode_json(k);
+	if (hp3d_event_is_own(ev))
+		return own_json(cfg, k);
 	hp3d_flow_name(cfg, k->e.rail, &k->e.flow, id);
 	hp3_wall_text(k->wall_ns, time);
 	j = json_pack("{s:i, s:I, s:I, s:s, s:s, s:s}", "v", 1, "seq", (json_int_t)k->seq, "t_ns",

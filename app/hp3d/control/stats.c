@@ -7,8 +7,10 @@
 #include <unistd.h>
 #include <rte_mempool.h>
 #include "app/hp3d/control/requests.h"
+#include "app/hp3d/control/bypass.h"
 #include "app/hp3d/control/counters.h"
 #include "app/hp3d/control/events.h"
+#include "app/hp3d/control/links.h"
 #include "app/hp3d/control/mode.h"
 #include "app/hp3d/control/watch.h"
 #include "app/hp3d/lcores/eal.h"
@@ -183,6 +185,15 @@ static json_t *audit_json(const struct hp3_config *cfg)
 		"lost_queue", (json_int_t)s.lost_queue, "lost_disk", (json_int_t)s.lost_disk);
 }
 
+static const char *status(const struct hp3_config *cfg, bool answering)
+{
+	if (!answering)
+		return "lcore-hangs";
+	if (hp3d_links_down(cfg) != 0)
+		return "link-down";
+	return hp3d_bypass_direct(cfg) != 0 ? "direct" : "ok";
+}
+
 json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req)
 {
 	unsigned workers = hp3d_worker_count(), answering = 0;
@@ -194,12 +205,13 @@ json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req)
 		lost += hp3d_worker_events_lost(hp3d_worker(i));
 	}
 	return hp3d_json_ok(json_pack("{s:s, s:s, s:i, s:I, s:s, s:s, s:i, s:i, s:i, s:I, s:I, "
-				      "s:I, s:I, s:o, s:s, s:o, s:o}",
-		"status", answering == workers ? "ok" : "lcore-hangs", "version", HP3_VERSION,
-		"pid", (int)getpid(), "t_ns", (json_int_t)hp3d_now(), "mode",
+				      "s:I, s:I, s:o, s:s, s:o, s:o, s:o, s:o}",
+		"status", status(cfg, answering == workers), "version", HP3_VERSION, "pid",
+		(int)getpid(), "t_ns", (json_int_t)hp3d_now(), "mode",
 		hp3_policy_modes[cfg->engine.words.mode], "mode_by", hp3d_mode_by(), "rails",
 		(int)cfg->n_rails, "lcores", (int)workers, "lcores_answering", (int)answering,
 		"flows", (json_int_t)p.flows, "moves_under_way", (json_int_t)p.moves, "flows_moved",
 		(json_int_t)p.moved, "events_lost", (json_int_t)lost, "watch", watch_json(), "icrc",
-		hp3_icrc_in_use(), "work", work_json(workers), "audit", audit_json(cfg)));
+		hp3_icrc_in_use(), "work", work_json(workers), "audit", audit_json(cfg), "links",
+		hp3d_links_json(cfg), "bypass", hp3d_bypass_json(cfg)));
 }

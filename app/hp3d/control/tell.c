@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <syslog.h>
 #include "app/hp3d/control/event_json.h"
+#include "app/hp3d/lcores/bypass.h"
 #include "app/record/record.h"
 #include "engine/policy.h"
 
@@ -22,9 +23,11 @@ int hp3d_tell_priority(enum hp3_event_type type)
 		return LOG_INFO;
 	case HP3_EV_REPLIES:
 	case HP3_EV_MODE:
+	case HP3_EV_BYPASS:
 		return LOG_NOTICE;
 	case HP3_EV_FAILOVER:
 	case HP3_EV_REPORT:
+	case HP3_EV_LINK:
 		return LOG_WARNING;
 	case HP3_EV_EPOCH:
 	case HP3_EV_ROUND:
@@ -79,6 +82,24 @@ static void sentence(const struct hp3_event *ev, char *buf, size_t cap)
 	}
 }
 
+/* Of hp3d, a rail or a port. */
+static void own(const struct hp3_config *cfg, const struct hp3d_kept *k, char *buf, size_t cap)
+{
+	const struct hp3_event *ev = &k->e.ev;
+	const char *rail = cfg->rails[k->e.rail].name;
+
+	if (ev->type == HP3_EV_MODE)
+		snprintf(buf, cap, "mode %s, was %s; set by the %s", hp3_policy_modes[ev->to],
+			hp3_policy_modes[ev->from], hp3d_mode_setter(ev));
+	else if (ev->type == HP3_EV_BYPASS)
+		snprintf(buf, cap, "[rail.%s]: bypass %s, was %s", rail,
+			hp3d_bypass_phase_name((enum hp3d_bypass_phase)ev->to),
+			hp3d_bypass_phase_name((enum hp3d_bypass_phase)ev->from));
+	else
+		snprintf(buf, cap, "[rail.%s] %s: the link is %s", rail,
+			hp3d_side_names[ev->reason & 1], ev->to ? "up" : "down");
+}
+
 void hp3d_tell_decision(const struct hp3_config *cfg, const struct hp3d_kept *k, uint64_t ref)
 {
 	int priority = hp3d_tell_priority((enum hp3_event_type)k->e.ev.type);
@@ -86,10 +107,10 @@ void hp3d_tell_decision(const struct hp3_config *cfg, const struct hp3d_kept *k,
 
 	if (priority < 0)
 		return;
-	if (k->e.ev.type == HP3_EV_MODE) {
-		hp3_record(priority, hp3_event_name(HP3_EV_MODE), hp3d_event_json(cfg, k, ref),
-			"mode %s, was %s; set by the %s", hp3_policy_modes[k->e.ev.to],
-			hp3_policy_modes[k->e.ev.from], hp3d_mode_setter(&k->e.ev));
+	if (hp3d_event_is_own(&k->e.ev)) {
+		own(cfg, k, text, sizeof(text));
+		hp3_record(priority, hp3_event_name((enum hp3_event_type)k->e.ev.type),
+			hp3d_event_json(cfg, k, ref), "%s", text);
 		return;
 	}
 	hp3d_flow_name(cfg, k->e.rail, &k->e.flow, id);

@@ -79,8 +79,10 @@ struct hp3d_bypass_info {
 	uint32_t not_kept; /* moves that the kernel had no room to remember */
 	struct hp3_bypass_counts dir[2];
 };
-/* Control thread only. */
+/* Not for lcores: it asks the kernel. */
 struct hp3d_bypass_info hp3d_bypass_info(const struct hp3d_bypass *b);
+/* Do RoCEv2 packets go past this hp3d? */
+bool hp3d_bypass_is_direct(enum hp3d_bypass_phase phase);
 const char *hp3d_bypass_phase_name(enum hp3d_bypass_phase phase);
 
 /* The kernel forgets flows that are no longer away; control thread, now and then. */

@@ -304,6 +304,12 @@ struct hp3d_bypass_info hp3d_bypass_info(const struct hp3d_bypass *b)
 		.dir = {hp3_bypass_counts(b->side[0]), hp3_bypass_counts(b->side[1])}};
 }
 
+bool hp3d_bypass_is_direct(enum hp3d_bypass_phase phase)
+{
+	return phase != HP3D_BYPASS_RUNNING && phase != HP3D_BYPASS_SETTLING &&
+	       phase != HP3D_BYPASS_LEAVING;
+}
+
 const char *hp3d_bypass_phase_name(enum hp3d_bypass_phase phase)
 {
 	static const char *const names[HP3D_BYPASS_PHASES] = {[HP3D_BYPASS_WAITING] = "waiting",

@@ -45,6 +45,9 @@ bool hp3d_source_read(struct hp3d_page *page, const struct hp3d_source *from);
 	X(reasons)                                                                                 \
 	X(port_up)                                                                                 \
 	X(port_errors)                                                                             \
+	X(bypass_direct)                                                                           \
+	X(bypass_hangs)                                                                            \
+	X(bypass_packets)                                                                          \
 	X(table)                                                                                   \
 	X(moves)                                                                                   \
 	X(observed)                                                                                \

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_LINKS_H
+#define HP3D_LINKS_H
+/*
+ * A port that loses its link, or whose interface is deleted, is told of: a line on stderr, an
+ * event, and health. The other port of its rail stays up: who sends there is not to lose what goes
+ * elsewhere. Control thread only.
+ */
+#include <jansson.h>
+#include "config/config.h"
+
+/* Looks at the ports, a few times in a second. */
+void hp3d_links_watch(const struct hp3_config *cfg);
+unsigned hp3d_links_down(const struct hp3_config *cfg); /* ports without a link */
+/* By rail: {"rnic":up,"net":up}. */
+json_t *hp3d_links_json(const struct hp3_config *cfg);
+
+#endif
