@@ -8,6 +8,7 @@
 #include <net/if.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -20,6 +21,8 @@
 	    */
 #define GROUPS_MAX                                                                                 \
 	16 /* tried; where none seems free it is something else, and the driver says it */
+
+#define IGNORE_OUTGOING 0x4000 /* PACKET_FANOUT_FLAG_IGNORE_OUTGOING */
 
 pid_t hp3d_claim_interface(const char *name)
 {
@@ -45,6 +48,24 @@ static __thread pid_t disguise; /* 0: none */
 pid_t getpid(void)
 {
 	return disguise != 0 ? disguise : (pid_t)syscall(SYS_getpid);
+}
+
+/*
+ * Likewise. The group takes nothing of what leaves the interface: without this the kernel makes a
+ * copy of each such frame for the driver, which throws it away. A kernel that does not know the
+ * flag (such as 6.1) gets what the driver asked for.
+ */
+int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
+{
+	int arg;
+
+	if (disguise != 0 && level == SOL_PACKET && name == PACKET_FANOUT && len == sizeof(arg)) {
+		memcpy(&arg, value, sizeof(arg));
+		arg |= IGNORE_OUTGOING << 16;
+		if (syscall(SYS_setsockopt, fd, level, name, &arg, sizeof(arg)) == 0)
+			return 0;
+	}
+	return (int)syscall(SYS_setsockopt, fd, level, name, value, len);
 }
 
 /* Nobody is in the group: a socket of another kind than the driver's may found it. */
