@@ -14,6 +14,7 @@
 static struct {
 	enum hp3d_bypass_phase phase;
 	uint32_t hangs, left_behind;
+	bool not_kept;
 	uint64_t tidy; /* when the kernel is to forget what is over */
 	bool told;
 } told[HP3_CONFIG_RAILS_MAX];
@@ -91,6 +92,17 @@ void hp3d_bypass_watch(const struct hp3_config *cfg)
 				"hp3d: [rail.%s]: %u packets were left behind: there was no moment "
 				"in which nothing was inside\n",
 				cfg->rails[rail].name, i.left_behind - told[rail].left_behind);
+		if (i.not_kept > 0 && !told[rail].not_kept) {
+			fprintf(stderr,
+				"hp3d: [rail.%s]: the kernel took no note of a move: %s; that flow "
+				"leaves on its RNIC's port if packets go direct\n",
+				cfg->rails[rail].name,
+				i.forbidden ? "it needs a capability that hp3d gave up; set "
+					      "capabilities = "
+					      "keep in [service]"
+					    : "it has no room for more");
+			told[rail].not_kept = true;
+		}
 		if (i.hangs != told[rail].hangs)
 			fprintf(stderr,
 				"hp3d: [rail.%s]: no sign of life for more than %u ms: packets "
@@ -143,8 +155,10 @@ json_t *hp3d_bypass_json(const struct hp3_config *cfg)
 		}
 		i = hp3d_bypass_info(b);
 		json_object_set_new(j, cfg->rails[rail].name,
-			json_pack("{s:s, s:i, s:o, s:o}", "state", hp3d_bypass_phase_name(i.phase),
-				"hangs", (int)i.hangs, "rnic", side_json(&i.dir[HP3_DIR_TX]), "net",
+			json_pack("{s:s, s:i, s:i, s:i, s:o, s:o}", "state",
+				hp3d_bypass_phase_name(i.phase), "hangs", (int)i.hangs, "restored",
+				(int)i.restored, "not_kept", (int)i.not_kept, "rnic",
+				side_json(&i.dir[HP3_DIR_TX]), "net",
 				side_json(&i.dir[HP3_DIR_RX])));
 	}
 	return j;

@@ -76,7 +76,8 @@ struct hp3d_bypass_info {
 	uint32_t owner_pid; /* of rnic's port */
 	uint32_t restored; /* flows that began where the kernel had kept them, when it took over
 			      last */
-	uint32_t not_kept; /* moves that the kernel had no room to remember */
+	uint32_t not_kept; /* moves of which the kernel took no note */
+	bool forbidden; /* ... because it needs a capability that was given up */
 	struct hp3_bypass_counts dir[2];
 };
 /* Not for lcores: it asks the kernel. */

@@ -3,7 +3,7 @@
  * Flows keep their ports when their rail goes direct: the kernel is told of every move in the
  * moment in which it is made, and who takes over asks it.
  */
-#include <stdio.h>
+#include <errno.h>
 #include <string.h>
 #include "app/hp3d/lcores/bypass_internal.h"
 #include "app/hp3d/lcores/eal.h"
@@ -17,6 +17,8 @@ void hp3d_bypass_note(struct hp3d_bypass *b, const struct hp3d_event *e)
 	struct hp3_bypass_ports ports = {.requests = f->moved ? f->port : 0, .replies = f->replies};
 	struct hp3_bypass_flow flow = {.qpn = f->rqpn, .vlan = f->vlan, .ipv6 = f->ipv6};
 
+	int err;
+
 	switch ((enum hp3_event_type)e->ev.type) {
 	case HP3_EV_SWITCH:
 	case HP3_EV_IDLE_SWITCH:
@@ -28,7 +30,9 @@ void hp3d_bypass_note(struct hp3d_bypass *b, const struct hp3d_event *e)
 	}
 	memcpy(flow.local, f->local, f->ipv6 ? 16 : 4);
 	memcpy(flow.remote, f->remote, f->ipv6 ? 16 : 4);
-	b->not_kept += hp3_bypass_keep(b->side[HP3_DIR_TX], &flow, &ports) < 0;
+	err = hp3_bypass_keep(b->side[HP3_DIR_TX], &flow, &ports);
+	b->not_kept += err < 0;
+	b->forbidden |= err == -EPERM;
 }
 
 static struct hp3_ends ends_of(const struct hp3_bypass_flow *f)

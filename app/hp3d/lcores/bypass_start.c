@@ -301,6 +301,7 @@ struct hp3d_bypass_info hp3d_bypass_info(const struct hp3d_bypass *b)
 		.owner_pid = b->port[0]->pid,
 		.restored = __atomic_load_n(&b->restored, __ATOMIC_RELAXED),
 		.not_kept = __atomic_load_n(&b->not_kept, __ATOMIC_RELAXED),
+		.forbidden = __atomic_load_n(&b->forbidden, __ATOMIC_RELAXED),
 		.dir = {hp3_bypass_counts(b->side[0]), hp3_bypass_counts(b->side[1])}};
 }
 

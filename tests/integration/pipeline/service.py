@@ -230,6 +230,8 @@ class Service(Wired):
         """With stderr in the journal a move is an entry with fields, and no line on stderr."""
         sock = self.journal()
         d = self.with_stderr_in_the_journal()
+        entry = self.fields(sock.recv(65536))  # the rail is ours
+        self.assertEqual((entry["HP3_TYPE"], entry["HP3_RAIL"], entry["HP3_TO"]), ("bypass", "rail0", "taken"))
         a, b = self.endpoints(qps=1)
         a.tell("send 1000000")
         flow, = d.paired(1)
