@@ -19,7 +19,7 @@ scripts/run-tests.py "$build" unit property model replay pipeline sim fuzz || ba
 say 'clang with ASan and UBSan: library suites and replay'
 [ -f "$build-san/build.ninja" ] ||
     CC=clang meson setup "$build-san" -Dwerror=true -Db_sanitize=address,undefined -Db_lundef=false >/dev/null || exit 1
-HP3_SEED_BASE='' scripts/run-tests.py "$build-san" unit property replay sim fuzz ^mutation || bad=1
+HP3_SEED_BASE='' scripts/run-tests.py "$build-san" unit property replay fuzz ^mutation || bad=1
 
 say 'testbed: P4 switches, links, hosts'
 scripts/run-tests.py "$build" testbed || bad=1

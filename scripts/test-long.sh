@@ -20,4 +20,5 @@ for b in "$build-clang" "$build-gcc-san"; do
     ninja -C "$b"
     scripts/run-tests.py "$b" unit property replay sim fuzz
 done
+scripts/run-tests.py "$build-gcc-san" property-long
 scripts/run-tests.py "$build" model-long testbed-long harm-long lab-long package-long pipeline-long
