@@ -336,7 +336,7 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
  * leave on `port` (0: as the RNIC sends them), its replies on `replies` (0: likewise). Packets of
  * that time may travel there still, so the flow begins where they are, and comes home by a drain as
  * any other. Whose replies they are is found anew. Returns 0; -EEXIST: it has sent already, nothing
- * changes; -EPERM: moves are off; -ENOSPC: tables full; -EINVAL.
+ * changes; -EPERM: not in the data path; -ENOSPC: tables full; -EINVAL.
  */
 int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn,
 	uint16_t port, uint16_t replies, uint64_t now);

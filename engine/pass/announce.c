@@ -83,7 +83,7 @@ int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t
 
 	if (rqpn > HP3_QPN_MASK || (port == 0 && replies == 0))
 		return -EINVAL;
-	if (!e->cfg.moves_allowed || e->cfg.observe || e->cfg.beside)
+	if (e->cfg.beside)
 		return -EPERM;
 	if (flow == HP3_NO_FLOW)
 		flow = hp3_flow_add(&t, ends, rqpn);
