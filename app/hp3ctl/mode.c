@@ -3,14 +3,21 @@
 #include <stdio.h>
 #include "app/hp3ctl/hp3ctl.h"
 
-int hp3ctl_mode(struct hp3ctl *ctl)
+/* Tells `what`, or sets it to the argument. */
+static int turn(struct hp3ctl *ctl, const char *what, json_t **answer)
 {
-	json_t *answer, *data, *req = json_pack("{s:s}", "cmd", "mode");
-	int rc;
+	json_t *req = json_pack("{s:s}", "cmd", what);
 
 	if (ctl->n_args)
-		json_object_set_new(req, "mode", json_string(ctl->args[0]));
-	rc = hp3ctl_ask(ctl, req, &answer);
+		json_object_set_new(req, what, json_string(ctl->args[0]));
+	return hp3ctl_ask(ctl, req, answer);
+}
+
+int hp3ctl_mode(struct hp3ctl *ctl)
+{
+	json_t *answer, *data;
+	int rc = turn(ctl, "mode", &answer);
+
 	if (rc != HP3CTL_DONE)
 		return rc;
 	data = json_object_get(answer, "data");
@@ -25,13 +32,10 @@ int hp3ctl_mode(struct hp3ctl *ctl)
 
 int hp3ctl_bypass(struct hp3ctl *ctl)
 {
-	json_t *answer, *data, *rail, *req = json_pack("{s:s}", "cmd", "bypass");
+	json_t *answer, *data, *rail;
 	const char *name;
-	int rc;
+	int rc = turn(ctl, "bypass", &answer);
 
-	if (ctl->n_args)
-		json_object_set_new(req, "bypass", json_string(ctl->args[0]));
-	rc = hp3ctl_ask(ctl, req, &answer);
 	if (rc != HP3CTL_DONE)
 		return rc;
 	data = json_object_get(answer, "data");
