@@ -69,7 +69,7 @@
 	X(SEEKING, NO_BETTER, STEADY, RECOVER)                                                     \
 	X(SEEKING, TX_EPOCH, STEADY, DISCARD)                                                      \
 	X(SEEKING, RNR, STEADY, RECOVER)                                                           \
-	X(SEEKING, FATAL, STEADY, DISCARD)                                                         \
+	X(SEEKING, FATAL, STEADY, RECOVER)                                                         \
 	X(SEEKING, CONTRADICTION, STEADY, RECOVER)                                                 \
 	X(SEEKING, CANCEL, STEADY, RECOVER)                                                        \
 	X(CLOSING, TX_NEW, DRAINING, CLOSE)                                                        \
@@ -78,7 +78,7 @@
 	X(CLOSING, DRAINED, STEADY, SWITCH)                                                        \
 	X(CLOSING, NAK, STEADY, RECOVER)                                                           \
 	X(CLOSING, RNR, STEADY, RECOVER)                                                           \
-	X(CLOSING, FATAL, STEADY, DISCARD)                                                         \
+	X(CLOSING, FATAL, STEADY, RECOVER)                                                         \
 	X(CLOSING, CONTRADICTION, STEADY, RECOVER)                                                 \
 	X(CLOSING, TIMEOUT, STEADY, RECOVER)                                                       \
 	X(CLOSING, CANCEL, STEADY, RECOVER)                                                        \
@@ -88,7 +88,7 @@
 	X(DRAINING, DRAINED, STEADY, SWITCH)                                                       \
 	X(DRAINING, NAK, STEADY, RECOVER)                                                          \
 	X(DRAINING, RNR, STEADY, RECOVER)                                                          \
-	X(DRAINING, FATAL, STEADY, DISCARD)                                                        \
+	X(DRAINING, FATAL, STEADY, RECOVER)                                                        \
 	X(DRAINING, CONTRADICTION, STEADY, RECOVER)                                                \
 	X(DRAINING, HOLD_FULL, STEADY, RECOVER)                                                    \
 	X(DRAINING, TIMEOUT, STEADY, RECOVER)                                                      \
@@ -101,7 +101,7 @@
 	X(PROBING, TX_EPOCH, STEADY, DISCARD)                                                      \
 	X(PROBING, NAK, STEADY, RECOVER)                                                           \
 	X(PROBING, RNR, STEADY, RECOVER)                                                           \
-	X(PROBING, FATAL, STEADY, DISCARD)                                                         \
+	X(PROBING, FATAL, STEADY, RECOVER)                                                         \
 	X(PROBING, CONTRADICTION, STEADY, RECOVER)                                                 \
 	X(PROBING, HOLD_FULL, STEADY, RECOVER)                                                     \
 	X(PROBING, TIMEOUT, STEADY, RECOVER)                                                       \
@@ -113,7 +113,6 @@
 	X(RESUMING, TX_AGAIN, STEADY, SUPERSEDE)                                                   \
 	X(RESUMING, CAUGHT_UP, STEADY, RESUME)                                                     \
 	X(RESUMING, TX_EPOCH, STEADY, DISCARD)                                                     \
-	X(RESUMING, FATAL, STEADY, DISCARD)                                                        \
 	X(RESUMING, CONTRADICTION, STEADY, RESUME)                                                 \
 	X(RESUMING, HOLD_FULL, STEADY, RESUME)                                                     \
 	X(RESUMING, TIMEOUT, STEADY, RESUME)                                                       \

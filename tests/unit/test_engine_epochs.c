@@ -116,16 +116,20 @@ static void rule_16_epoch_keeps_the_port(void **state)
 	assert_int_equal(hp3_engine_moved(rig.e), 1);
 }
 
-/* Rule 16: a fatal NAK ends the queue pair; what is held goes with it. */
-static void rule_16_fatal_nak_discards(void **state)
+/*
+ * Rule 16: a fatal NAK ends the move. What is held goes out as it would have: the NAK may be one of
+ * the queue pair that had this number before, and a queue pair in error ignores what comes.
+ */
+static void rule_16_fatal_nak_releases(void **state)
 {
 	for (uint8_t code = 1; code <= 4; code++) {
 		rig_setup(NULL);
 		draining(3);
 		reply(&q, HP3_SYN_NAK | code, 100);
-		assert_int_equal(rig.discarded, 3);
-		assert_int_equal(rig.nwire, 1);
-		assert_int_equal(rig.last.type, HP3_EV_EPOCH);
+		assert_int_equal(rig.discarded, 0);
+		assert_int_equal(rig.nwire, 4);
+		expect_left(3, 103, q.home, false);
+		assert_int_equal(rig.last.type, HP3_EV_RECOVER);
 		assert_int_equal(rig.last.reason, HP3_RFR_IN_FATAL);
 	}
 }
@@ -219,7 +223,7 @@ int main(void)
 		RIG_TEST(rule_16_epoch_in_mid_hold),
 		RIG_TEST(rule_16_epoch_by_event),
 		RIG_TEST(rule_16_epoch_keeps_the_port),
-		RIG_TEST(rule_16_fatal_nak_discards),
+		RIG_TEST(rule_16_fatal_nak_releases),
 		RIG_TEST(rule_15_contradiction_in_a_drain),
 		RIG_TEST(rule_17_fragments_pin_the_pair),
 		RIG_TEST(moves_across_the_psn_wrap),
