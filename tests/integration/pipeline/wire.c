@@ -72,9 +72,17 @@ static uint32_t stamp(struct wire *w, const void *frame, uint32_t len, uint8_t *
 	return len + (uint32_t)sizeof(s);
 }
 
+static bool is_request(const uint8_t *frame, uint32_t len, struct hp3_view *v)
+{
+	hp3_parse(frame, len, v);
+	return v->class == HP3_CLASS_RC_REQUEST;
+}
+
 static void note_stamp(struct wire *w, const uint8_t *frame, uint32_t len, uint64_t at)
 {
 	struct stamp s = {0};
+	struct hp3_view v;
+	uint32_t *newest;
 	uint8_t *had, bit;
 
 	if (len > sizeof(s))
@@ -89,8 +97,9 @@ static void note_stamp(struct wire *w, const uint8_t *frame, uint32_t len, uint6
 	}
 	*had |= bit;
 	w->seen.frames++;
-	w->seen.late += s.serial < w->newest;
-	w->newest = s.serial > w->newest ? s.serial : w->newest;
+	newest = &w->newest[is_request(frame, len - (uint32_t)sizeof(s), &v)];
+	w->seen.late += s.serial < *newest;
+	*newest = s.serial > *newest ? s.serial : *newest;
 	if (w->seen_at != 0 && at - w->seen_at > w->seen.pause_ns)
 		w->seen.pause_ns = at - w->seen_at;
 	w->seen_at = at;
@@ -165,10 +174,7 @@ static bool is_slow(const struct wire *w, const uint8_t *frame, uint32_t len)
 {
 	struct hp3_view v;
 
-	if (w->slow_ns == 0)
-		return false;
-	hp3_parse(frame, len, &v);
-	return v.class == HP3_CLASS_RC_REQUEST && (v.sport & 1);
+	return w->slow_ns != 0 && is_request(frame, len, &v) && (v.sport & 1);
 }
 
 static void delay(struct wire *w, const uint8_t *frame, uint32_t len, uint64_t due)

@@ -16,11 +16,12 @@ struct late;
 
 /*
  * With stamps each frame ends in a serial number, behind the packet: whatever becomes of packets,
- * how the wire treats frames is seen.
+ * how the wire treats frames is seen. Requests and replies are two streams: replies pass requests
+ * that wait for a move.
  */
 struct wire_seen {
 	uint64_t frames, twice; /* different ones; others that were there before */
-	uint64_t late; /* behind one that was sent after it */
+	uint64_t late; /* behind one of its stream that was sent after it */
 	uint64_t pause_ns; /* longest time between two of them, by the kernel's clock */
 };
 
@@ -30,7 +31,7 @@ struct wire {
 	uint32_t serial; /* of the next one to be sent; 0: none */
 	struct wire_seen seen;
 	uint64_t seen_at; /* the latest one; 0: none, or pauses are counted anew */
-	uint32_t newest;
+	uint32_t newest[2]; /* by stream */
 	uint8_t *had; /* by serial number */
 	uint64_t slow_ns;
 	struct late *head, **tail; /* on the slow path */
