@@ -50,6 +50,11 @@ struct hp3_config {
 	uint32_t n_rails;
 	struct hp3_engine_config engine; /* sections of engine/policy.def; see engine/policy.h */
 	struct {
+		char peers[HP3_INI_VALUE_MAX];
+		char dscp[128];
+		char qpns[HP3_INI_VALUE_MAX];
+	} filter; /* hp3_filter_make() */
+	struct {
 		enum hp3_fail_open fail_open;
 		uint32_t stale_ms;
 		uint32_t back_ms;

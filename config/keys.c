@@ -3,6 +3,7 @@
  * in dumps and in hp3.ini. */
 #include "config/address.h"
 #include "config/config.h"
+#include "config/filter.h"
 #include "config/keys.h"
 #include "engine/policy.h"
 
@@ -47,6 +48,13 @@ static const char *const fail_open[] = {[HP3_FAIL_OPEN_AUTO] = "auto",
 				  .max = SIZEOF(struct hp3_config, sec.name) - 1, .valid = ok,     \
 				  .rule = r, .help = h                                             \
 	}
+/* A list, empty by default. Reloadable. */
+#define LIST(sec, name, ok, r, h)                                                                  \
+	{                                                                                          \
+		WHERE(sec, name), .type = HP3_INI_STRING, .def_string = "",                        \
+				  .max = SIZEOF(struct hp3_config, sec.name) - 1, .valid = ok,     \
+				  .rule = r, .reloadable = RELOAD, .help = h                       \
+	}
 #define DEVARGS(name, h)                                                                           \
 	{                                                                                          \
 		.section = "rail", .key = #name, .offset = offsetof(struct hp3_config_rail, name), \
@@ -69,6 +77,10 @@ static const struct hp3_ini_section sections[] = {
 	{"bypass", "Fail-open: what hp3d does not take, and everything when it is gone, goes from "
 		   "port to "
 		   "port in the kernel."},
+	{"filter",
+		"Which flows may be moved: those that fit all that is said here. The others are "
+		"forwarded as they come; one that was moved before it was barred comes home behind "
+		"a drain."},
 	{"watch", "How the set-up of queue pairs on this host is seen, before their first packet."},
 #define HP3_POLICY_SECTION(name, text) {#name, text},
 #include "engine/policy.def"
@@ -129,6 +141,18 @@ static const struct hp3_ini_key keys[] = {
 	INT(bypass, back_ms, "ms", 200, 0, 60000, RESTART,
 		"after such a silence: how long hp3d has to be awake before it takes packets "
 		"again"),
+
+	LIST(filter, peers, hp3_filter_valid_peers,
+		"up to 16 addresses or prefixes by comma, such as \"10.1.0.0/16, fd00::/8\"",
+		"remote hosts, such as \"10.1.0.0/16, fd00::/8\"; empty: all"),
+	LIST(filter, dscp, hp3_filter_valid_dscp,
+		"numbers and ranges from 0 to 63, such as \"26,46-48\"",
+		"DSCP of a queue pair's first packet, such as \"26,46-48\"; empty: all"),
+	LIST(filter, qpns, hp3_filter_valid_qpns,
+		"up to 16 local QPNs or ranges by comma, decimal or 0x..., at most 0xffffff",
+		"local QPNs, as \"rdma resource show qp\" tells them, such as \"0x100-0x1ff\"; "
+		"empty: "
+		"all"),
 
 	ENUM(watch, verbs, verbs, HP3_WATCH_AUTO, RESTART,
 		"kernel: ib_core's calls, by BPF, all processes; library: libibverbs' calls, by "

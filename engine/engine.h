@@ -19,6 +19,7 @@
 #include "cc/np.h"
 #include "engine/ends.h"
 #include "engine/event.h"
+#include "engine/filter.h"
 #include "engine/flows/flow.h"
 #include "engine/stats.h"
 #include "ppp/paths.h"
@@ -139,6 +140,7 @@ struct hp3_engine_config {
 	bool pair_by_cm, pair_by_challenge;
 	bool moves_allowed;
 	struct hp3_policy_words words;
+	struct hp3_filter filter; /* which flows may be moved */
 };
 
 /*
@@ -274,6 +276,8 @@ struct hp3_flow_info {
 	uint64_t bytes, idle_ns;
 	uint64_t rate; /* bit/s that DCQCN lets it send at; 0: that is not ours (cc) */
 	bool severe;
+	uint8_t barred; /* enum hp3_bar: what of the filter keeps it where it is */
+	uint8_t dscp; /* HP3_NO_DSCP: not known yet */
 	struct hp3_estimates path; /* all 0: not watched, or nothing seen yet */
 };
 

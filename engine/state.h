@@ -144,6 +144,7 @@ struct hp3_engine {
 	struct hp3_tell tell;
 	struct hp3_rate *rates; /* by flow; cc = dcqcn */
 	struct hp3_np *np; /* by flow; cc.notify */
+	uint8_t *dscp; /* by flow, of its first request; HP3_NO_DSCP */
 	uint32_t *began; /* by flow: PSN of its first request, announced or seen; HP3_NO_PSN */
 	uint32_t active_head, active_n; /* of the ring */
 	struct hp3_load out, in;

@@ -63,6 +63,19 @@ static bool is_old(const struct hp3_engine *e, const struct hp3_flow *f, uint64_
 	return idle > e->cfg.dead_age_ns;
 }
 
+/* A flow that the filter bars since it was moved. */
+static void bring_home(struct hp3_turn *t, uint32_t flow)
+{
+	const struct hp3_cmd home = {
+		.kind = HP3_CMD_HOME, .cause = HP3_CAUSE_OPERATOR, .flow = flow};
+	const struct hp3_flow *f = &t->e->flows[flow];
+	const uint16_t want = HP3_FF_USED | HP3_FF_MOVED | HP3_FF_PAIRED;
+
+	if ((f->flags & want) == want && f->state == HP3_RFR_STEADY &&
+		t->acts->n + ACTS_PER_SLOT <= HP3_ACTS_MAX && hp3_flow_bar(t->e, f) != HP3_BAR_NONE)
+		hp3_command(t->e, &home, t->now, t->acts);
+}
+
 static void age(struct hp3_turn *t)
 {
 	struct hp3_engine *e = t->e;
@@ -75,6 +88,8 @@ static void age(struct hp3_turn *t)
 		if (is_old(e, &e->flows[i], t->now)) {
 			hp3_flow_remove(t, i);
 			e->stats.flows_aged++;
+		} else if (hp3_filter_is_set(&e->cfg.filter)) {
+			bring_home(t, i);
 		}
 		e->age_hand = i + 1 == e->cfg.max_flows ? 0 : i + 1;
 	}

@@ -96,6 +96,14 @@ struct hp3_view {
 
 void hp3_parse(const void *frame, uint32_t len, struct hp3_view *v);
 
+/* Differentiated services code point (RFC 2474) of a frame that was parsed and has an IP header. */
+static inline uint8_t hp3_dscp(const void *frame, const struct hp3_view *v)
+{
+	const uint8_t *ip = (const uint8_t *)frame + v->l3_off;
+
+	return v->flags & HP3_VF_IPV6 ? (uint8_t)((ip[0] & 0xf) << 2 | ip[1] >> 6) : ip[1] >> 2;
+}
+
 const char *hp3_class_name(enum hp3_class c);
 const char *hp3_parse_reason_name(enum hp3_parse_reason r);
 

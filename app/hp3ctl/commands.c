@@ -57,8 +57,8 @@ const struct hp3ctl_use hp3ctl_common[] = {
 #define A_FILTER                                                                                   \
 	"TERMS are separated by blanks: a part of the id; a state (steady, draining ...); "        \
 	"moved,\n"                                                                                 \
-	"home, paired, unpaired, severe; a number compared, such as rtt>100 (us), marked>50 (of\n" \
-	"1000), idle<5 (ms), in_flight, moves, bytes, port; !TERM: not so.\n"
+	"home, paired, unpaired, severe, barred; a number compared, such as rtt>100 (us),\n"       \
+	"marked>50 (of 1000), idle<5 (ms), in_flight, moves, bytes, port; !TERM: not so.\n"
 
 static const char *const bypass_words[] = {"auto", "on", "off", NULL};
 

@@ -128,7 +128,8 @@ static void arm_forced(struct hp3_turn *t, struct hp3_pair *p, const struct hp3_
 static bool choose_forced(
 	struct hp3_turn *t, struct hp3_pair *p, uint32_t flow, const struct hp3_view *v)
 {
-	if (p->ch_state == HP3_CH_IDLE && !hp3_others_ahead(t->e, flow, v->psn, t->now)) {
+	if (p->ch_state == HP3_CH_IDLE && !hp3_pair_is_barred(t->e, p) &&
+		!hp3_others_ahead(t->e, flow, v->psn, t->now)) {
 		p->ch_state = HP3_CH_CHOOSING;
 		p->ch_flow = flow;
 		p->ch_count = 1 + hp3_random_below(&t->e->rng, t->e->cfg.challenge_spread);

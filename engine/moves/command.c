@@ -74,6 +74,8 @@ int hp3_command(
 	else if (cmd->kind == HP3_CMD_MOVE &&
 		 (!e->cfg.moves_allowed || e->pairs.pairs[f->pair].pinned))
 		ret = -EPERM;
+	else if (cmd->kind == HP3_CMD_MOVE && hp3_flow_bar(e, f) != HP3_BAR_NONE)
+		ret = -EACCES;
 	else if (!(f->flags & HP3_FF_PAIRED))
 		ret = -ENOLINK;
 	else if (f->state != HP3_RFR_STEADY ||
@@ -99,6 +101,9 @@ const char *hp3_command_error(int err)
 		return "no such flow: it never sent, or was idle and aged out; list flows again";
 	case EPERM:
 		return "moves are off (policy mode) or the flow is immovable (IP fragments seen)";
+	case EACCES:
+		return "[filter] bars it, by its peer, DSCP or QPN: see \"barred\" of hp3ctl "
+		       "flow, change [filter] and reload";
 	case ENOLINK:
 		return "not paired with its replies yet: try again when the flow has sent some "
 		       "more";

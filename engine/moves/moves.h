@@ -6,6 +6,7 @@
  * table of rfr says, carried out; what becomes of its rate, its CNPs and its replies. Where to is
  * not decided here.
  */
+#include "engine/flows/barred.h"
 #include "engine/flows/keys.h"
 #include "engine/paths/paths.h"
 

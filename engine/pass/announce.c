@@ -145,7 +145,7 @@ int hp3_peer_report(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t 
 		flow = hp3_flow_add(&t, ends, rqpn);
 	if (flow == HP3_NO_FLOW)
 		return -ENOSPC;
-	if (e->pairs.pairs[e->flows[flow].pair].pinned)
+	if (!hp3_flow_may_leave(e, &e->flows[flow]))
 		return -EPERM;
 	if (hp3_replies_moved(e, flow, now))
 		return -EALREADY; /* the report crossed what it asks for */

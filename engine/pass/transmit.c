@@ -105,13 +105,15 @@ static void tx_moving(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 }
 
 /* The first packet of a queue pair, or of its next epoch. */
-static void start(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
+static void start(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt)
 {
+	const struct hp3_view *v = &pkt->v;
 	struct hp3_flow *f = &t->e->flows[flow];
 
 	hp3_stream_reset(&f->stream, v->psn);
 	if (t->e->began[flow] == HP3_NO_PSN)
 		t->e->began[flow] = v->psn;
+	t->e->dscp[flow] = hp3_dscp(pkt->frame, v);
 	f->flags |= HP3_FF_STARTED;
 	f->home = v->sport;
 	if (f->flags & HP3_FF_MOVED)
@@ -129,14 +131,14 @@ void hp3_tx_slow(
 	struct hp3_held h;
 
 	if (!(f->flags & HP3_FF_STARTED))
-		start(t, flow, &pkt->v);
+		start(t, flow, pkt);
 	else if ((f->flags & HP3_FF_IDLE_PROOF) && f->state == HP3_RFR_STEADY &&
 		 pkt->v.psn == f->stream.nxt)
 		hp3_wake(t, flow, &pkt->v);
 	kind = hp3_stream_tx(&f->stream, &pkt->v, &f->pmtu_log2);
 	if (kind == HP3_TX_EPOCH) {
 		hp3_flow_epoch(t, flow);
-		start(t, flow, &pkt->v);
+		start(t, flow, pkt);
 		kind = hp3_stream_tx(&f->stream, &pkt->v, &f->pmtu_log2);
 	}
 	if (kind == HP3_TX_RETRANSMIT)

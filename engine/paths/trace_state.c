@@ -14,7 +14,7 @@
 
 static bool may_trace(const struct hp3_engine *e, const struct hp3_pair *p)
 {
-	return hp3_may_search(e) && !p->pinned && !p->peer_plain &&
+	return hp3_may_search(e) && !p->pinned && !hp3_pair_is_barred(e, p) && !p->peer_plain &&
 	       (p->peer_seen != 0 || e->cfg.probes == HP3_PROBES_PEER);
 }
 

@@ -6,6 +6,7 @@
  * what to trace next, and what to make of it; trace_state.c changes the state and tells the path
  * table, so that what is counted by path follows.
  */
+#include "engine/flows/barred.h"
 #include "engine/paths/paths.h"
 
 /* trace_turn.c */

@@ -78,11 +78,10 @@ static void came_late(struct hp3_engine *e)
 void hp3_setup(struct hp3_turn *t, uint32_t flow)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
-	const struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
 	struct hp3_move *m;
 	uint16_t port;
 
-	if (!t->e->cfg.setup_probing || !hp3_may_search(t->e) || p->pinned)
+	if (!t->e->cfg.setup_probing || !hp3_may_search(t->e) || !hp3_flow_may_leave(t->e, f))
 		return;
 	m = hp3_move_prepare(t, flow, HP3_ERRAND_SETUP);
 	if (m == NULL)

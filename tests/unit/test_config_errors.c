@@ -59,9 +59,9 @@ static void names(void **state)
 	expect(RAIL "[pairng]\ncm = nonsense\n", 0,
 		"f.ini:4: [pairng]: unknown section: did you mean [pairing]?\n");
 	expect(RAIL "[weather]\ncm = nonsense\n", 0,
-		"f.ini:4: [weather]: unknown section; known: [eal] [rail.NAME] [bypass] [watch] "
-		"[policy] [flows] [pairing] [ppp] [rfr] [cc] [probes] [control] [metrics] [log] "
-		"[service]\n");
+		"f.ini:4: [weather]: unknown section; known: [eal] [rail.NAME] [bypass] [filter] "
+		"[watch] [policy] [flows] [pairing] [ppp] [rfr] [cc] [probes] [control] [metrics] "
+		"[log] [service]\n");
 	expect(RAIL "[eal.x]\n", 0, "f.ini:4: [eal.x]: unknown section: did you mean [eal]?\n");
 	expect("burst = 32\n" RAIL, 0,
 		"f.ini:1: burst = 32: key before the first section: write its [section] above "

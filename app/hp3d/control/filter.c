@@ -5,7 +5,7 @@
 #include "app/control/reply.h"
 #include "base/nearest.h"
 
-enum word { MOVED, HOME, PAIRED, UNPAIRED, SEVERE };
+enum word { MOVED, HOME, PAIRED, UNPAIRED, SEVERE, BARRED };
 enum key { RTT, MARKED, MOVES, BYTES, IDLE, IN_FLIGHT, PORT, HOME_PORT };
 
 const char *const hp3d_filter_words[] = {[MOVED] = "moved",
@@ -13,6 +13,7 @@ const char *const hp3d_filter_words[] = {[MOVED] = "moved",
 	[PAIRED] = "paired",
 	[UNPAIRED] = "unpaired",
 	[SEVERE] = "severe",
+	[BARRED] = "barred",
 	NULL};
 const char *const hp3d_filter_keys[] = {[RTT] = "rtt",
 	[MARKED] = "marked",
@@ -37,6 +38,8 @@ static bool word_fits(enum word w, const struct hp3_flow_info *f)
 		return !f->paired;
 	case SEVERE:
 		return f->severe;
+	case BARRED:
+		return f->barred != HP3_BAR_NONE;
 	}
 	return false;
 }

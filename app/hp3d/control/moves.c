@@ -26,6 +26,7 @@ static json_t *refused(int rc, const char *flow)
 		{EAGAIN, "rnr-pending", "waits for a receiver that is not ready"},
 		{ENOSPC, "no-slots", "cannot move: all move slots are taken"},
 		{EPERM, "not-permitted", "may not be moved"},
+		{EACCES, "barred", "is barred by [filter]"},
 		{ENODATA, "no-data", "has sent nothing yet"},
 	};
 	const char *code = "refused", *text = "cannot be moved";

@@ -6,6 +6,7 @@
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/internal.h"
 #include "app/hp3d/pipe/memory.h"
+#include "config/filter.h"
 #include "engine/policy.h"
 
 static void no_output(void *ctx, struct rte_mbuf **m, uint16_t n)
@@ -13,10 +14,18 @@ static void no_output(void *ctx, struct rte_mbuf **m, uint16_t n)
 	rte_pktmbuf_free_bulk(m, n);
 }
 
+static struct hp3_engine_config engine_config(const struct hp3_config *cfg)
+{
+	struct hp3_engine_config ec = hp3_policy_settled(&cfg->engine);
+
+	ec.filter = hp3_filter_make(cfg->filter.peers, cfg->filter.dscp, cfg->filter.qpns);
+	return ec;
+}
+
 struct hp3d_pipe *hp3d_pipe_create(
 	const struct hp3_config *cfg, unsigned rail, unsigned worker, uint64_t seed, int socket)
 {
-	struct hp3_engine_config ec = hp3_policy_settled(&cfg->engine);
+	struct hp3_engine_config ec = engine_config(cfg);
 	size_t size = hp3_engine_size(&ec);
 	struct hp3d_pipe *p =
 		rte_zmalloc_socket("hp3d pipe", sizeof(*p), RTE_CACHE_LINE_SIZE, socket);
@@ -44,7 +53,7 @@ struct hp3d_pipe *hp3d_pipe_create(
 
 void hp3d_pipe_reconfigure(struct hp3d_pipe *p, const struct hp3_config *cfg)
 {
-	struct hp3_engine_config ec = hp3_policy_settled(&cfg->engine);
+	struct hp3_engine_config ec = engine_config(cfg);
 
 	hp3_engine_reconfigure(p->engine, &ec);
 	if (p->agent != NULL)

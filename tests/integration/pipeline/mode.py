@@ -22,6 +22,19 @@ class Mode(Wired):
             e.tell("send 1000000")
         return d, a, b, d.paired(QPS)
 
+    def reload(self, d, more, good=True):
+        """With more at the end of the first file. What hp3d says of it."""
+        path = os.path.join(d.directory, "hp3.ini")
+        if not hasattr(d, "first_file"):
+            with open(path) as f:
+                d.first_file = f.read()
+        with open(path, "w") as f:
+            f.write(d.first_file + more)
+        said = len(d.output())
+        d.process.send_signal(signal.SIGHUP)
+        wait_for("the reload", lambda: ("hp3d: reloaded" if good else "reload refused") in d.output()[said:])
+        return d.output()[said:]
+
     def home(self, d):
         wait_for("all flows at home", lambda: not any(f["moved"] or f["state"] != "steady" for f in d.flows()))
 
@@ -61,18 +74,9 @@ class Mode(Wired):
     def test_reload(self):
         """What an operator said holds until the file says something else."""
         d, a, b, flows = self.traffic()
-        path = os.path.join(d.directory, "hp3.ini")
-        with open(path) as f:
-            text = f.read()
-        reloads = 0
 
         def reload(more):
-            nonlocal reloads
-            with open(path, "w") as f:
-                f.write(text + more)
-            d.process.send_signal(signal.SIGHUP)
-            reloads += 1
-            wait_for("the reload", lambda: d.output().count("hp3d: reloaded") == reloads)
+            self.reload(d, more)
             return d.json("mode")[0]
 
         self.move(d, flows[0], self.port(1))
@@ -84,6 +88,30 @@ class Mode(Wired):
         self.move(d, flows[0], self.port(1))
         self.assertEqual(reload("[policy]\nmode = off\n")["mode"], "off")
         self.home(d)
+        self.settle(a, b)
+        self.whole(a, b)
+        self.stop(d)
+
+    def test_filter(self):
+        """What [filter] bars stays, and comes home if it was elsewhere; the rest goes on to be moved."""
+        d, a, b, flows = self.traffic()
+        local = {f["flow"]: f["local_qpn"] for f in d.flows()}
+        barred = flows[:2]
+        for flow in flows:
+            self.move(d, flow, self.port(1))
+        self.reload(d, f"[filter]\nqpns = {','.join(str(q) for f, q in local.items() if f not in barred)}\n")
+
+        def away():
+            return {f["flow"] for f in d.flows() if f["moved"]}
+        wait_for("what is barred at home", lambda: away() == set(flows) - set(barred))
+        for flow in barred:
+            self.assertEqual(d.json("move", flow, "--random", code=1)[0]["error"]["code"], "barred")
+            self.assertIn("[filter] bars it", d.ctl("move", flow, "--random", code=1).stderr)
+        for flow in set(flows) - set(barred):
+            self.move(d, flow, self.port(0))
+        self.assertEqual({f["flow"]: f["barred"] for f in d.flows()},
+                         {f: "qpn" if f in barred else None for f in local})
+        self.assertEqual(self.reload(d, "[filter]\npeers = 192.0.2.0/33\n", good=False).count("addresses or prefixes"), 1)
         self.settle(a, b)
         self.whole(a, b)
         self.stop(d)
