@@ -62,6 +62,7 @@ struct hp3_config {
 	struct {
 		enum hp3_watch_verbs verbs;
 		char libraries[HP3_INI_VALUE_MAX];
+		bool discover;
 	} watch;
 	struct {
 		char probe_key[33];

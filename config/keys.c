@@ -158,7 +158,12 @@ static const struct hp3_ini_key keys[] = {
 		"kernel: ib_core's calls, by BPF, all processes; library: libibverbs' calls, by "
 		"uprobes; auto: the first of them that this host offers, or none; off: none"),
 	STRING(watch, libraries, "", 0, NULL, NULL,
-		"for library: paths of libibverbs, by comma; empty: what the loader takes"),
+		"for library: paths of libibverbs, by comma; empty: what the loader takes. Each "
+		"is a file of root's that nobody else may write"),
+	ENUM(watch, discover, onoff, HP3_OFF, RESTART,
+		"for library: on: processes that use RDMA are looked into for other copies of "
+		"libibverbs (of containers, bundled ones), and these are watched, too, if they "
+		"are root's"),
 
 #define HP3_POLICY_OBJECT struct hp3_config
 #include "config/policy_keys.h"

@@ -1,41 +1,70 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/watch/elf_symbols.h"
+#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <gelf.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#define HIDDEN 0x8000 /* of a versym: not the default version */
+#define HIDDEN       0x8000 /* of a versym: not the default version */
+#define SEGMENTS_MAX 256u /* more has no library; bounds the search for each symbol */
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define HOST_DATA ELFDATA2LSB
+#else
+#define HOST_DATA ELFDATA2MSB
+#endif
+
+/* A part of the file, which is inside it. */
+struct part {
+	const uint8_t *at;
+	size_t size;
+};
 
 struct file {
-	Elf *elf;
-	Elf_Data *symbols, *versions, *definitions; /* .dynsym, .gnu.version, .gnu.version_d */
-	size_t n_symbols, symbol_names, definition_names; /* names: sections of strings */
+	struct part all;
+	Elf64_Ehdr h;
+	struct part symbols, versions, definitions; /* .dynsym, .gnu.version, .gnu.version_d */
+	struct part symbol_names, definition_names;
 };
+
+static bool get(struct part p, uint64_t offset, void *to, size_t size)
+{
+	if (offset > p.size || size > p.size - offset)
+		return false;
+	memcpy(to, p.at + offset, size);
+	return true;
+}
+
+static bool section(const struct file *f, unsigned index, Elf64_Shdr *s, struct part *p)
+{
+	uint64_t at = f->h.e_shoff + (uint64_t)index * sizeof(*s);
+
+	if (index >= f->h.e_shnum || f->h.e_shoff > f->all.size ||
+		!get(f->all, at, s, sizeof(*s)) || s->sh_type == SHT_NOBITS ||
+		s->sh_offset > f->all.size || s->sh_size > f->all.size - s->sh_offset)
+		return false;
+	*p = (struct part){f->all.at + s->sh_offset, s->sh_size};
+	return true;
+}
 
 static void find_sections(struct file *f)
 {
-	Elf_Scn *s = NULL;
+	for (unsigned i = 0; i < f->h.e_shnum; i++) {
+		Elf64_Shdr s, names;
+		struct part p;
 
-	while ((s = elf_nextscn(f->elf, s)) != NULL) {
-		GElf_Shdr h;
-
-		if (gelf_getshdr(s, &h) == NULL)
+		if (!section(f, i, &s, &p))
 			continue;
-		switch (h.sh_type) {
+		switch (s.sh_type) {
 		case SHT_DYNSYM:
-			f->symbols = elf_getdata(s, NULL);
-			f->n_symbols = h.sh_entsize > 0 ? h.sh_size / h.sh_entsize : 0;
-			f->symbol_names = h.sh_link;
+			f->symbols = p;
+			section(f, s.sh_link, &names, &f->symbol_names);
 			break;
 		case SHT_GNU_versym:
-			f->versions = elf_getdata(s, NULL);
+			f->versions = p;
 			break;
 		case SHT_GNU_verdef:
-			f->definitions = elf_getdata(s, NULL);
-			f->definition_names = h.sh_link;
+			f->definitions = p;
+			section(f, s.sh_link, &names, &f->definition_names);
 			break;
 		default:
 			break;
@@ -43,96 +72,93 @@ static void find_sections(struct file *f)
 	}
 }
 
-static const char *version_name(const struct file *f, size_t symbol)
+static bool is_called(struct part names, uint32_t at, const char *name, size_t len)
 {
-	GElf_Versym v;
-	GElf_Verdef def;
-	GElf_Verdaux aux;
-	int at = 0;
-
-	if (f->versions == NULL || f->definitions == NULL ||
-		gelf_getversym(f->versions, (int)symbol, &v) == NULL)
-		return "";
-	while (gelf_getverdef(f->definitions, at, &def) != NULL) {
-		if (def.vd_ndx == (v & ~HIDDEN)) {
-			const char *s = NULL;
-
-			if (gelf_getverdaux(f->definitions, at + (int)def.vd_aux, &aux) != NULL)
-				s = elf_strptr(f->elf, f->definition_names, aux.vda_name);
-			return s != NULL ? s : "";
-		}
-		if (def.vd_next == 0)
-			break;
-		at += (int)def.vd_next;
-	}
-	return "";
+	return at <= names.size && len < names.size - at &&
+	       memcmp(names.at + at, name, len + 1) == 0;
 }
 
-static bool is_hidden(const struct file *f, size_t symbol)
+static void copy_text(struct part names, uint32_t at, char *to, size_t cap)
 {
-	GElf_Versym v;
+	size_t len;
 
-	return f->versions != NULL && gelf_getversym(f->versions, (int)symbol, &v) != NULL &&
-	       (v & HIDDEN) != 0;
+	if (at >= names.size)
+		return;
+	len = strnlen((const char *)names.at + at, names.size - at);
+	if (len >= cap)
+		len = cap - 1;
+	memcpy(to, names.at + at, len);
+	to[len] = '\0';
+}
+
+static void put_version(const struct file *f, Elf64_Versym v, char *to, size_t cap)
+{
+	Elf64_Verdef def;
+	Elf64_Verdaux aux;
+
+	for (uint64_t at = 0; get(f->definitions, at, &def, sizeof(def)); at += def.vd_next) {
+		if (def.vd_ndx == (v & ~HIDDEN)) {
+			if (get(f->definitions, at + def.vd_aux, &aux, sizeof(aux)))
+				copy_text(f->definition_names, aux.vda_name, to, cap);
+			return;
+		}
+		/* The chain goes on behind this one, or it might never end. */
+#ifndef HP3_BREAK_ENDLESS_CHAIN
+		if (def.vd_next < sizeof(def))
+			return;
+#endif
+	}
 }
 
 /* From the address in memory to the place in the file. */
 static bool file_offset(const struct file *f, uint64_t address, uint64_t *offset)
 {
-	size_t n;
+	for (unsigned i = 0; i < f->h.e_phnum; i++) {
+		Elf64_Phdr p;
 
-	if (elf_getphdrnum(f->elf, &n) != 0)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		GElf_Phdr p;
-
-		if (gelf_getphdr(f->elf, (int)i, &p) == NULL || p.p_type != PT_LOAD ||
-			address < p.p_vaddr || address - p.p_vaddr >= p.p_filesz)
+		if (!get(f->all, f->h.e_phoff + (uint64_t)i * sizeof(p), &p, sizeof(p)))
+			return false;
+		if (p.p_type != PT_LOAD || address < p.p_vaddr || address - p.p_vaddr >= p.p_filesz)
 			continue;
 		*offset = address - p.p_vaddr + p.p_offset;
-		return true;
+		return p.p_offset < f->all.size && address - p.p_vaddr < f->all.size - p.p_offset;
 	}
 	return false;
 }
 
-static unsigned collect(
-	const struct file *f, const char *name, struct hp3_elf_symbol *out, unsigned max)
+static bool is_elf(const struct file *f)
 {
-	unsigned n = 0;
-
-	for (size_t i = 0; f->symbols != NULL && i < f->n_symbols && n < max; i++) {
-		const char *s;
-		GElf_Sym sym;
-
-		if (gelf_getsym(f->symbols, (int)i, &sym) == NULL || sym.st_shndx == SHN_UNDEF ||
-			GELF_ST_TYPE(sym.st_info) != STT_FUNC)
-			continue;
-		s = elf_strptr(f->elf, f->symbol_names, sym.st_name);
-		if (s == NULL || strcmp(s, name) != 0 ||
-			!file_offset(f, sym.st_value, &out[n].offset))
-			continue;
-		snprintf(out[n].version, sizeof(out[n].version), "%s", version_name(f, i));
-		out[n].latest = !is_hidden(f, i);
-		n++;
-	}
-	return n;
+	return memcmp(f->h.e_ident, ELFMAG, SELFMAG) == 0 && f->h.e_ident[EI_CLASS] == ELFCLASS64 &&
+	       f->h.e_ident[EI_DATA] == HOST_DATA && f->h.e_shentsize == sizeof(Elf64_Shdr) &&
+	       f->h.e_phentsize == sizeof(Elf64_Phdr) && f->h.e_phnum <= SEGMENTS_MAX &&
+	       f->h.e_phoff <= f->all.size;
 }
 
-int hp3_elf_symbols(const char *path, const char *name, struct hp3_elf_symbol *out, unsigned max)
+int hp3_elf_symbols(
+	const void *file, size_t size, const char *name, struct hp3_elf_symbol *out, unsigned max)
 {
-	struct file f = {0};
-	int fd, n = -ENOEXEC;
+	struct file f = {.all = {file, size}};
+	size_t len = strlen(name);
+	Elf64_Sym sym;
+	unsigned n = 0;
 
-	elf_version(EV_CURRENT);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	f.elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (f.elf != NULL && elf_kind(f.elf) == ELF_K_ELF) {
-		find_sections(&f);
-		n = (int)collect(&f, name, out, max);
+	if (!get(f.all, 0, &f.h, sizeof(f.h)) || !is_elf(&f))
+		return -ENOEXEC;
+	find_sections(&f);
+	for (uint64_t i = 0; n < max && get(f.symbols, i * sizeof(sym), &sym, sizeof(sym)); i++) {
+		struct hp3_elf_symbol *s = &out[n];
+		Elf64_Versym v;
+
+		*s = (struct hp3_elf_symbol){.latest = true};
+		if (sym.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(sym.st_info) != STT_FUNC ||
+			!is_called(f.symbol_names, sym.st_name, name, len) ||
+			!file_offset(&f, sym.st_value, &s->offset))
+			continue;
+		if (get(f.versions, i * sizeof(v), &v, sizeof(v))) {
+			s->latest = (v & HIDDEN) == 0;
+			put_version(&f, v, s->version, sizeof(s->version));
+		}
+		n++;
 	}
-	elf_end(f.elf);
-	close(fd);
-	return n;
+	return (int)n;
 }

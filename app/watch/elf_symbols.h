@@ -4,8 +4,12 @@
 /*
  * Where the functions of a shared library begin, version by version. A name alone is ambiguous:
  * libibverbs exports ibv_modify_qp twice, @IBVERBS_1.0 and @@IBVERBS_1.1.
+ *
+ * Pure, and nothing in the file is believed: it reads inside `size` bytes only, and its time is
+ * bounded by them.
  */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct hp3_elf_symbol {
@@ -14,8 +18,9 @@ struct hp3_elf_symbol {
 	bool latest; /* what programs that are linked today get (@@), or there are no versions */
 };
 
-/* All versions of a function in path's dynamic symbol table, up to max. Returns how many;
- * -ENOEXEC if the file is no ELF file, or why it cannot be read. */
-int hp3_elf_symbols(const char *path, const char *name, struct hp3_elf_symbol *out, unsigned max);
+/* All versions of a function in the dynamic symbol table of a file, up to max. Returns how many;
+ * -ENOEXEC if it is no 64-bit ELF file of this machine's byte order. */
+int hp3_elf_symbols(
+	const void *file, size_t size, const char *name, struct hp3_elf_symbol *out, unsigned max);
 
 #endif

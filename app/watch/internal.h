@@ -17,13 +17,14 @@ struct hp3_watch {
 	struct hp3_watch_kernel *kernel;
 	struct hp3_watch_library *library;
 	struct hp3_processes *processes; /* with library: whose end is waited for */
-	struct hp3_unseen *unseen; /* with library: who uses RDMA without it */
+	struct hp3_unseen *unseen; /* with library, if asked for: who uses RDMA without it */
 	struct ring_buffer *ring; /* of kernel or library */
 	int epoll;
 	uint64_t lost; /* records, as far as told */
 	unsigned refused; /* queue pairs not followed, as far as told */
 };
 
+/* Any text may be in it (base/plain.h). */
 void hp3_watch_notice(struct hp3_watch *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* data.u64 of the epoll event: tag in the upper half, `value` in the lower. */
@@ -42,8 +43,9 @@ uint64_t hp3_watch_kernel_lost(const struct hp3_watch_kernel *k);
 int hp3_watch_library_open(struct hp3_watch *w);
 void hp3_watch_library_close(struct hp3_watch_library *l);
 uint64_t hp3_watch_library_lost(const struct hp3_watch_library *l);
+struct hp3_file;
 /* Watches another copy of the library: 1, 0 if it is watched already, or negative errno. */
-int hp3_watch_library_attach(struct hp3_watch *w, const char *path);
+int hp3_watch_library_attach(struct hp3_watch *w, const struct hp3_file *f);
 
 /* processes.c: DOWN for what a process leaves behind. */
 int hp3_processes_open(struct hp3_watch *w);

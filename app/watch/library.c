@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <infiniband/verbs.h>
 #include "app/bpf/library.skel.h"
 #include "app/watch/elf_symbols.h"
+#include "app/watch/file.h"
 #include "app/watch/internal.h"
 
 #define COPIES_MAX   64u
@@ -84,20 +86,47 @@ static int attach_at(
 	return 0;
 }
 
+/* What of a file is watched. */
+struct image {
+	const char *path;
+	uint8_t *bytes;
+	size_t size;
+};
+
 /* The latest version of a function: older ones call it (rdma-core's compat-1_0.c). */
-static int attach_function(struct copy *c, const struct bpf_library *bpf, const char *path,
+static int attach_function(struct copy *c, const struct bpf_library *bpf, const struct image *file,
 	const char *name, struct bpf_program *begin)
 {
 	struct hp3_elf_symbol s[VERSIONS_MAX];
-	int n = hp3_elf_symbols(path, name, s, VERSIONS_MAX), i = 0, err;
+	int n = hp3_elf_symbols(file->bytes, file->size, name, s, VERSIONS_MAX), i = 0, err;
 
 	while (i < n && !s[i].latest)
 		i++;
 	if (i >= n)
 		return n < 0 ? n : -ENOENT;
 	/* The end first: a call whose begin is seen is seen to its end. */
-	err = attach_at(c, bpf->progs.call_end, true, path, s[i].offset);
-	return err < 0 ? err : attach_at(c, begin, false, path, s[i].offset);
+	err = attach_at(c, bpf->progs.call_end, true, file->path, s[i].offset);
+	return err < 0 ? err : attach_at(c, begin, false, file->path, s[i].offset);
+}
+
+static int read_all(int fd, struct image *file)
+{
+	size_t n = 0;
+
+	file->bytes = malloc(file->size + 1);
+	if (file->bytes == NULL)
+		return -ENOMEM;
+	while (n < file->size) {
+		ssize_t got = pread(fd, file->bytes + n, file->size - n, (off_t)n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break; /* it was truncated */
+		n += (size_t)got;
+	}
+	file->size = n;
+	return 0;
 }
 
 static void detach(struct copy *c)
@@ -106,14 +135,15 @@ static void detach(struct copy *c)
 		bpf_link__destroy(c->link[--c->n_links]);
 }
 
-int hp3_watch_library_attach(struct hp3_watch *w, const char *path)
+int hp3_watch_library_attach(struct hp3_watch *w, const struct hp3_file *f)
 {
 	struct hp3_watch_library *l = w->library;
 	struct copy *c = &l->copies[l->n];
+	struct image file = {.path = f->path};
 	struct stat st;
 	int err;
 
-	if (stat(path, &st) < 0)
+	if (fstat(f->fd, &st) < 0)
 		return -errno;
 	for (unsigned i = 0; i < l->n; i++) {
 		if (l->copies[i].dev == st.st_dev && l->copies[i].ino == st.st_ino)
@@ -122,9 +152,13 @@ int hp3_watch_library_attach(struct hp3_watch *w, const char *path)
 	if (l->n == COPIES_MAX)
 		return -ENOSPC;
 	*c = (struct copy){.dev = st.st_dev, .ino = st.st_ino};
-	err = attach_function(c, l->bpf, path, "ibv_modify_qp", l->bpf->progs.modify_qp);
+	file.size = (size_t)st.st_size;
+	err = read_all(f->fd, &file);
 	if (err == 0)
-		err = attach_function(c, l->bpf, path, "ibv_destroy_qp", l->bpf->progs.destroy_qp);
+		err = attach_function(c, l->bpf, &file, "ibv_modify_qp", l->bpf->progs.modify_qp);
+	if (err == 0)
+		err = attach_function(c, l->bpf, &file, "ibv_destroy_qp", l->bpf->progs.destroy_qp);
+	free(file.bytes);
 	if (err < 0) {
 		detach(c);
 		return err;
@@ -135,9 +169,18 @@ int hp3_watch_library_attach(struct hp3_watch *w, const char *path)
 
 static int attach_or_tell(struct hp3_watch *w, const char *path)
 {
-	int err = hp3_watch_library_attach(w, path);
+	struct hp3_file f;
+	const char *why;
+	int err = hp3_file_open(path, &f, &why);
 
-	if (err == -ENOENT)
+	if (err == 0) {
+		err = hp3_watch_library_attach(w, &f);
+		hp3_file_close(&f);
+	}
+	if (err == -ELIBACC)
+		hp3_watch_notice(w, "queue-pair setup is not watched in %s: %s: it is not touched",
+			path, why);
+	else if (err == -ENOENT)
 		hp3_watch_notice(w,
 			"queue-pair setup is not watched in %s: no such file, or it has no "
 			"ibv_modify_qp; name the libibverbs in use with libraries=",

@@ -13,14 +13,17 @@
 enum exit_code { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
 static const char usage_text[] =
-	"usage: hp3-watch [--verbs auto|kernel|library] [--library PATH[,PATH...]]\n"
+	"usage: hp3-watch [--verbs auto|kernel|library] [--library PATH[,PATH...]] [--discover]\n"
 	"\n"
 	"Prints the set-up and the end of each RC queue pair over RoCEv2 on this host as a JSON\n"
-	"line, until a signal ends it. Needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE.\n"
+	"line, until a signal ends it. Needs root, or CAP_BPF and CAP_PERFMON (--discover:\n"
+	"CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH, too).\n"
 	"\n"
 	"  -v, --verbs WHICH     kernel: ib_core, all processes; library: libibverbs, by uprobe;\n"
 	"                        auto (default): the first of them that is to be had\n"
 	"  -l, --library PATHS   copies of libibverbs to watch (default: the loader's choice)\n"
+	"  -d, --discover        look for other copies in processes that use RDMA, watch them, "
+	"too\n"
 	"      --sysfs DIR       where GID tables are read (default /sys)\n"
 	"      --dev DIR         where infiniband/uverbsN are (default /dev)\n"
 	"  -V, --version         print the version\n"
@@ -80,6 +83,7 @@ static int parse_args(int argc, char **argv, struct hp3_watch_options *o)
 	static const struct option longs[] = {
 		{"verbs", required_argument, NULL, 'v'},
 		{"library", required_argument, NULL, 'l'},
+		{"discover", no_argument, NULL, 'd'},
 		{"sysfs", required_argument, NULL, OPT_SYSFS},
 		{"dev", required_argument, NULL, OPT_DEV},
 		{"version", no_argument, NULL, 'V'},
@@ -88,7 +92,7 @@ static int parse_args(int argc, char **argv, struct hp3_watch_options *o)
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "v:l:Vh", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "v:l:dVh", longs, NULL)) != -1) {
 		switch (c) {
 		case 'v':
 			for (o->verbs = 0; o->verbs < HP3_WATCH_OFF; o->verbs++) {
@@ -100,6 +104,9 @@ static int parse_args(int argc, char **argv, struct hp3_watch_options *o)
 			break;
 		case 'l':
 			o->libraries = optarg;
+			break;
+		case 'd':
+			o->discover = true;
 			break;
 		case OPT_SYSFS:
 			o->sysfs = optarg;

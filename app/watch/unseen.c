@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The library's watcher sees only who uses the library. Whoever opens an RDMA device is looked at
- * shortly after: a copy of libibverbs that is new (a container's, a bundled one) is watched from
- * then on; a process without any (statically linked) is named, once.
+ * The library's watcher sees only who uses the library. If the operator wants it, whoever opens an
+ * RDMA device is looked at shortly after: a copy of libibverbs that is new (a container's, a
+ * bundled one) is watched from then on; a process without any (statically linked) is named, once.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -14,6 +14,7 @@
 #include <sys/inotify.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
+#include "app/watch/file.h"
 #include "app/watch/internal.h"
 
 #define TOLD_MAX     256u
@@ -84,35 +85,55 @@ static bool uses_rdma(const struct hp3_unseen *u, const char *pid)
 	return found;
 }
 
+/* The copy of libibverbs that the process has mapped; false: it has none. */
+static bool find_library(FILE *maps, struct hp3_mapped *m, char *path)
+{
+	char line[PATH_MAX + 128], *mapped;
+
+	while (fgets(line, sizeof(line), maps) != NULL) {
+		if (!hp3_file_maps_line(line, m, &mapped) ||
+			strstr(mapped, "/libibverbs.so") == NULL)
+			continue;
+		snprintf(path, PATH_MAX, "%s", mapped);
+		return true;
+	}
+	return false;
+}
+
 static void examine(struct hp3_watch *w, uint32_t pid)
 {
-	char line[PATH_MAX + 128], path[2 * PATH_MAX], *lib = NULL;
-	int err = 0;
-	FILE *f;
+	char root[64], lib[PATH_MAX], text[PATH_MAX + 64];
+	struct hp3_mapped m;
+	struct hp3_file f;
+	const char *why = "it cannot be read";
+	bool found;
+	FILE *maps;
+	int err;
 
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	f = fopen(path, "re");
-	if (f == NULL)
+	snprintf(root, sizeof(root), "/proc/%u/maps", pid);
+	maps = fopen(root, "re");
+	if (maps == NULL)
 		return;
-	while (lib == NULL && fgets(line, sizeof(line), f) != NULL) {
-		line[strcspn(line, "\n")] = '\0';
-		lib = strchr(line, '/');
-		if (lib != NULL && strstr(lib, "/libibverbs.so") == NULL)
-			lib = NULL;
-	}
-	fclose(f);
-	if (lib == NULL) {
+	found = find_library(maps, &m, lib);
+	fclose(maps);
+	if (!found) {
 		tell(w, pid, "uses RDMA without libibverbs (statically linked?)");
 		return;
 	}
-	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, lib);
-	err = hp3_watch_library_attach(w, path);
+	snprintf(root, sizeof(root), "/proc/%u/root", pid);
+	err = hp3_file_open_mapped(root, lib, &m, &f, &why);
+	if (err == 0) {
+		why = "it has no ibv_modify_qp, or no more can be watched";
+		err = hp3_watch_library_attach(w, &f);
+		hp3_file_close(&f);
+	}
+	snprintf(text, sizeof(text), "uses a libibverbs that is not watched (%s: %s)", lib, why);
 	if (err > 0)
 		hp3_watch_notice(w,
 			"process %u uses a libibverbs of its own (%s): watched from now on", pid,
 			lib);
 	else if (err < 0)
-		tell(w, pid, "uses a libibverbs that cannot be watched");
+		tell(w, pid, text);
 }
 
 void hp3_unseen_scan(struct hp3_watch *w)
@@ -120,13 +141,14 @@ void hp3_unseen_scan(struct hp3_watch *w)
 	struct hp3_unseen *u = w->unseen;
 	struct dirent *e;
 	uint64_t expired;
-	DIR *d = opendir("/proc");
+	DIR *d;
 
 	if (read(u->timer, &expired, sizeof(expired)) < 0 && errno != EAGAIN)
 		return;
 	memcpy(u->before, u->told, sizeof(u->before));
 	u->n_before = u->n;
 	u->n = 0;
+	d = opendir("/proc");
 	while (d != NULL && (e = readdir(d)) != NULL) {
 		uint32_t pid = (uint32_t)strtoul(e->d_name, NULL, 10);
 

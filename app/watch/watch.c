@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "app/watch/gid.h"
 #include "app/watch/internal.h"
+#include "base/plain.h"
 
 #define EVENTS_PER_WAIT 32
 
@@ -21,7 +22,7 @@ void hp3_watch_notice(struct hp3_watch *w, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	w->o.notice(w->o.ctx, text);
+	w->o.notice(w->o.ctx, hp3_plain(text));
 }
 
 const char *hp3_watch_bpf_error(int err)
@@ -29,8 +30,7 @@ const char *hp3_watch_bpf_error(int err)
 	switch (err) {
 	case -EPERM:
 	case -EACCES:
-		return "no permission for BPF: run as root, or with CAP_BPF, CAP_PERFMON and "
-		       "CAP_SYS_PTRACE";
+		return "no permission for BPF: run as root, or with CAP_BPF and CAP_PERFMON";
 	case -ENOSYS:
 		return "the kernel was built without BPF (CONFIG_BPF_SYSCALL)";
 	case -ENOENT:
@@ -96,7 +96,7 @@ static int choose(struct hp3_watch *w)
 		err = hp3_watch_library_open(w);
 	if (w->library != NULL) {
 		err = hp3_processes_open(w);
-		if (err == 0)
+		if (err == 0 && w->o.discover)
 			err = hp3_unseen_open(w);
 		if (err < 0)
 			return err;

@@ -16,6 +16,7 @@
  * One thread; nothing blocks. No UP have queue pairs that were set up before the watcher started,
  * and those that stay in RTR, since they only answer.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include "config/config.h"
 #include "engine/engine.h"
@@ -36,6 +37,7 @@ struct hp3_watch_event {
 struct hp3_watch_options {
 	uint8_t verbs; /* enum hp3_watch_verbs; AUTO: the kernel's, else the library's, else none */
 	const char *libraries; /* paths of libibverbs, by comma; NULL or "": the loader's choice */
+	bool discover; /* other processes' copies of libibverbs are looked for */
 	const char *sysfs; /* NULL: "/sys" */
 	const char *dev; /* NULL: "/dev" */
 	void (*event)(void *ctx, const struct hp3_watch_event *ev);

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <cmocka.h>
 #include <infiniband/verbs.h>
-#include "app/watch/elf_symbols.h"
 #include "app/watch/qps.h"
 
 static struct {
@@ -182,16 +181,6 @@ static void memory_is_bounded(void **state)
 	give(c);
 }
 
-/* What is no library, or has no such function, is told apart. */
-static void elf_files_that_are_none(void **state)
-{
-	struct hp3_elf_symbol s[2];
-
-	assert_int_equal(hp3_elf_symbols("/nonexistent", "f", s, 2), -ENOENT);
-	assert_int_equal(hp3_elf_symbols("/proc/self/cmdline", "f", s, 2), -ENOEXEC);
-	assert_int_equal(hp3_elf_symbols("/proc/self/exe", "no_such_function", s, 2), 0);
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -203,7 +192,6 @@ int main(void)
 		TEST(values_beyond_24_bits),
 		TEST(process_takes_only_its_own),
 		TEST(memory_is_bounded),
-		cmocka_unit_test(elf_files_that_are_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

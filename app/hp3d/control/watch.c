@@ -78,6 +78,7 @@ int hp3d_watch_start(const struct hp3_config *cfg)
 {
 	struct hp3_watch_options o = {.verbs = (uint8_t)cfg->watch.verbs,
 		.libraries = cfg->watch.libraries,
+		.discover = cfg->watch.discover,
 		.event = on_event,
 		.notice = on_notice};
 	int ret;

@@ -41,10 +41,10 @@ def die_with_parent():
 class Process:
     """A child whose lines are read with a time limit."""
 
-    def __init__(self, *args, env=None, pass_fds=()):
+    def __init__(self, *args, env=None, pass_fds=(), executable=None):
         self.err = tempfile.TemporaryFile("w+")
         self.p = subprocess.Popen(args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.err,
-                                  preexec_fn=die_with_parent, env=env, pass_fds=pass_fds)
+                                  preexec_fn=die_with_parent, env=env, pass_fds=pass_fds, executable=executable)
         self.buffer = b""
 
     def line(self, seconds=SETTLE):
@@ -79,6 +79,11 @@ class Process:
     def forget(self):
         self.end(signal.SIGKILL)
         self.err.close()
+
+
+def library_of(process):
+    with open(f"/proc/{process.p.pid}/maps") as f:
+        return re.search(r"/\S+/libibverbs\.so\S*", f.read())[0]
 
 
 class Base(unittest.TestCase):
@@ -276,13 +281,27 @@ class Trouble(Base):
         self.assertEqual(run.returncode, 1)
 
     def test_wrong_library(self):
+        fifo, writable, foreign = (os.path.join(self.directory, name) for name in ("fifo.so", "writable.so", "foreign.so"))
+        os.mkfifo(fifo)
+        for path, mode, owner in ((writable, 0o666, 0), (foreign, 0o644, 65534)):
+            shutil.copy(library_of(self.caller()), path)
+            os.chmod(path, mode)
+            os.chown(path, owner, 0)
         for path, why in (("/nonexistent.so", "no such file"), (HP3_WATCH, "no ibv_modify_qp"),
-                          (__file__, "Exec format error")):
+                          (__file__, "Exec format error"), (fifo, "it is no regular file"),
+                          (writable, "others than root may write it"), (foreign, "it does not belong to root")):
             run = subprocess.run((HP3_WATCH, "-v", "library", "-l", path), capture_output=True, text=True,
                                  timeout=SETTLE)
             self.assertEqual(run.returncode, 1)
             self.assertIn(path, run.stderr)
             self.assertIn(why, run.stderr)
+
+
+class Discover(Base):
+    """What is looked for in other processes, and only if the operator wants it."""
+
+    def watch(self, *more):
+        return super().watch("--discover", *more)
 
     def test_static_program_is_named(self):
         """Once, however often devices are opened; one without a device is of no interest."""
@@ -301,20 +320,57 @@ class Trouble(Base):
         p.line()
         self.wait_error(self.watch(), rf"process {p.p.pid} \(busybox\) uses RDMA without libibverbs")
 
+    def test_name_that_is_no_text(self):
+        """Nothing that a terminal would obey reaches the log."""
+        name = os.path.join(self.directory.encode(), b"\x1b[2Jhp3\xff\x9b")
+        shutil.copy(shutil.which("busybox"), name)
+        p = self.child("busybox", "sh", "-c", f"exec 3<{self.device}; echo; read x", executable=name)
+        p.line()
+        w = self.watch()
+        self.wait_error(w, rf"process {p.p.pid} \(.*\) uses RDMA")
+        self.assertIn("(?[2Jhp3??)", w.errors())
+
+    def own_copy(self):
+        shutil.copy(library_of(self.caller()), os.path.join(self.directory, "libibverbs.so.1"))
+        return os.path.join(self.directory, "libibverbs.so.1")
+
+    def user_of_own_copy(self):
+        with open(self.device) as device:
+            return self.caller(env={**os.environ, "LD_LIBRARY_PATH": self.directory}, pass_fds=[device.fileno()])
+
     def test_library_of_its_own(self):
         """A container's or a bundled copy is another file: it is watched once it is met."""
-        maps = self.caller()
-        with open(f"/proc/{maps.p.pid}/maps") as f:
-            library = re.search(r"/\S+/libibverbs\.so\S*", f.read())[0]
-        shutil.copy(library, os.path.join(self.directory, "libibverbs.so.1"))
+        self.own_copy()
         w = self.watch()
-        with open(self.device) as device:
-            c = self.caller(env={**os.environ, "LD_LIBRARY_PATH": self.directory},
-                            pass_fds=[device.fileno()])
+        c = self.user_of_own_copy()
         self.wait_error(w, rf"process {c.p.pid} uses a libibverbs of its own .*: watched from now on")
         self.tell(c, "create 50 rc", *self.UP)
         self.assertEqual(self.event(w)["lqpn"], 50)
         self.assertEqual(len(w.errors().splitlines()), 1)
+
+    def test_library_of_a_user(self):
+        """What others than root may write is not touched, nor what is not the mapped file any more."""
+        path = self.own_copy()
+        os.chown(path, 65534, 65534)
+        w = self.watch()
+        c = self.user_of_own_copy()
+        self.wait_error(w, rf"process {c.p.pid} .* not watched \({path}: it does not belong to root\)")
+        os.unlink(path)
+        self.own_copy()
+        subprocess.run(("cat", self.device), check=True)
+        d = self.user_of_own_copy()
+        self.wait_error(w, rf"process {d.p.pid} uses a libibverbs of its own")
+        self.tell(c, "create 51 rc", *self.UP)
+        self.silence(w)
+        self.tell(d, "create 52 rc", *self.UP)
+        self.assertEqual(self.event(w)["lqpn"], 52)
+
+    def test_not_unless_asked(self):
+        self.own_copy()
+        w = Base.watch(self)
+        self.tell(self.user_of_own_copy(), "create 53 rc", *self.UP)
+        self.silence(w)
+        self.assertEqual(w.errors(), "")
 
 
 class Daemon(Base):
