@@ -14,7 +14,7 @@ static size_t align_up(size_t n)
 
 struct layout {
 	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, replies,
-		peers, counts, tracing, traced, tell, waits, began, dscp, end;
+		peers, counts, tracing, traced, tell, waits, began, end;
 	uint32_t nbuckets;
 };
 
@@ -37,8 +37,7 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	lay(&at, 1, sizeof(struct hp3_engine));
 	l.buckets = lay(&at, l.nbuckets, sizeof(struct hp3_bucket));
 	l.flows = lay(&at, flows, sizeof(struct hp3_flow));
-	l.began = lay(&at, flows, sizeof(uint32_t));
-	l.dscp = lay(&at, flows, 1);
+	l.began = lay(&at, flows, sizeof(struct hp3_began));
 	l.pairs = lay(&at, pairs, sizeof(struct hp3_pair));
 	l.heads = lay(&at, hp3_pairs_heads(cfg->max_pairs), sizeof(uint32_t));
 	l.moves = lay(&at, cfg->max_moves, sizeof(struct hp3_move));
@@ -127,8 +126,7 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 		e->key[i] = (uint32_t)e->seed[i] | 1;
 	hp3_table_init(&e->table, at + l.buckets, l.nbuckets);
 	e->flows = (struct hp3_flow *)(at + l.flows);
-	e->began = (uint32_t *)(at + l.began);
-	e->dscp = at + l.dscp;
+	e->began = (struct hp3_began *)(at + l.began);
 	e->moves = (struct hp3_move *)(at + l.moves);
 	e->slots = (uint16_t *)(at + l.slots);
 	e->held = (struct hp3_held *)(at + l.held);
@@ -256,7 +254,7 @@ int hp3_flow_info(
 	info->rate = hp3_rate_now(e, flow, now);
 	info->severe = f->flags & HP3_FF_SEVERE;
 	info->barred = (uint8_t)hp3_flow_bar(e, f);
-	info->dscp = e->dscp[flow];
+	info->dscp = (uint8_t)e->began[flow].dscp;
 	if ((f->flags & HP3_FF_PAIRED) && e->cfg.monitor.cycle_ns != 0)
 		hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &info->path);
 	memcpy(info->local, p->local, 16);

@@ -10,7 +10,7 @@
 
 #define HP3_FILTER_MAX 16u /* prefixes; ranges */
 #define HP3_DSCPS      64u
-#define HP3_NO_DSCP    0xffu /* no request was seen yet */
+#define HP3_NO_DSCP    0x7fu /* no request was seen yet */
 
 struct hp3_prefix {
 	bool ipv6;

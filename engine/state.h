@@ -16,7 +16,7 @@
 #include "ppp/placement.h"
 
 #define HP3_CM_PENDING 256u /* connection requests remembered until their REP */
-#define HP3_NO_PSN     UINT32_MAX
+#define HP3_NO_PSN     0x1000000u
 
 /* What a packet in a FIFO is to the engine; the caller has the packet. 0 is never a free index. */
 struct hp3_held {
@@ -122,6 +122,12 @@ struct hp3_cm_pending {
 	uint32_t psn; /* first one that the other side shall send */
 };
 
+/* How a queue pair began: the first request of a flow. */
+struct hp3_began {
+	uint32_t psn : 25; /* announced or seen; HP3_NO_PSN */
+	uint32_t dscp : 7; /* seen; HP3_NO_DSCP */
+};
+
 struct hp3_engine {
 	/* read per packet */
 	struct hp3_table table;
@@ -144,8 +150,7 @@ struct hp3_engine {
 	struct hp3_tell tell;
 	struct hp3_rate *rates; /* by flow; cc = dcqcn */
 	struct hp3_np *np; /* by flow; cc.notify */
-	uint8_t *dscp; /* by flow, of its first request; HP3_NO_DSCP */
-	uint32_t *began; /* by flow: PSN of its first request, announced or seen; HP3_NO_PSN */
+	struct hp3_began *began; /* by flow */
 	uint32_t active_head, active_n; /* of the ring */
 	struct hp3_load out, in;
 	uint32_t nmoves; /* slots taken */

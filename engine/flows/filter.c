@@ -54,7 +54,7 @@ enum hp3_bar hp3_flow_bar(const struct hp3_engine *e, const struct hp3_flow *f)
 
 	if (hp3_pair_is_barred(e, &e->pairs.pairs[f->pair]))
 		return HP3_BAR_PEER;
-	if (!hp3_filter_has_dscp(filter, e->dscp[f - e->flows]))
+	if (!hp3_filter_has_dscp(filter, (uint8_t)e->began[f - e->flows].dscp))
 		return HP3_BAR_DSCP;
 	if (filter->qpns != 0 &&
 		!((f->flags & HP3_FF_PAIRED) && hp3_filter_has_qpn(filter, f->lqpn)))

@@ -105,8 +105,7 @@ uint32_t hp3_flow_add(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t 
 	}
 	if (e->np != NULL)
 		e->np[flow] = (struct hp3_np){0};
-	e->began[flow] = HP3_NO_PSN;
-	e->dscp[flow] = HP3_NO_DSCP;
+	e->began[flow] = (struct hp3_began){HP3_NO_PSN, HP3_NO_DSCP};
 	if (e->pairs.pairs[pair].nflows == 0) /* new, or hp3d is: what was sent before? */
 		hp3_challenge_quiet(t, flow, true);
 	link_to_pair(e, flow);
@@ -230,7 +229,6 @@ void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow)
 	f->flags &= (uint16_t)(HP3_FF_USED | HP3_FF_IPV6 | HP3_FF_MOVED);
 	f->pmtu_log2 = 0;
 	f->lqpn = 0;
-	t->e->began[flow] = HP3_NO_PSN;
-	t->e->dscp[flow] = HP3_NO_DSCP;
+	t->e->began[flow] = (struct hp3_began){HP3_NO_PSN, HP3_NO_DSCP};
 	t->e->stats.epochs++;
 }

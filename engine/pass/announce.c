@@ -18,7 +18,7 @@ static bool is_known_life(const struct hp3_engine *e, uint32_t flow, const struc
 {
 	const struct hp3_flow *f = &e->flows[flow];
 
-	if (!ev->psn_known || e->began[flow] != ev->psn)
+	if (!ev->psn_known || e->began[flow].psn != ev->psn)
 		return false;
 	return !(f->flags & HP3_FF_PAIRED) || f->lqpn == ev->lqpn ||
 	       f->pairing == HP3_PAIRING_CHALLENGE;
@@ -67,7 +67,7 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, st
 		return -ENOSPC;
 	if (ev->psn_known && !(f->flags & HP3_FF_STARTED)) {
 		hp3_stream_reset(&f->stream, ev->psn);
-		e->began[flow] = ev->psn;
+		e->began[flow].psn = ev->psn & HP3_PSN_MASK;
 	}
 	if (fresh && e->cfg.probing && f->state == HP3_RFR_STEADY &&
 		ev->psn_known) /* else a probe might be no duplicate (rule 1) */

@@ -111,9 +111,9 @@ static void start(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt)
 	struct hp3_flow *f = &t->e->flows[flow];
 
 	hp3_stream_reset(&f->stream, v->psn);
-	if (t->e->began[flow] == HP3_NO_PSN)
-		t->e->began[flow] = v->psn;
-	t->e->dscp[flow] = hp3_dscp(pkt->frame, v);
+	if (t->e->began[flow].psn == HP3_NO_PSN)
+		t->e->began[flow].psn = v->psn & HP3_PSN_MASK;
+	t->e->began[flow].dscp = hp3_dscp(pkt->frame, v) & (HP3_DSCPS - 1);
 	f->flags |= HP3_FF_STARTED;
 	f->home = v->sport;
 	if (f->flags & HP3_FF_MOVED)

@@ -26,7 +26,7 @@ static void per_flow(void **state)
 	size_t bytes = (hp3_engine_size(&large) - hp3_engine_size(&small)) / MI;
 
 	assert_int_equal(bytes, 2 * 2 * 8 + sizeof(struct hp3_flow) + sizeof(struct hp3_active) +
-					sizeof(struct hp3_reply) + sizeof(uint32_t));
+					sizeof(struct hp3_reply) + sizeof(struct hp3_began));
 	assert_in_range(bytes, 1, 212);
 }
 

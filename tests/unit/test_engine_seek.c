@@ -116,8 +116,10 @@ static void a_lost_queue_pair_is_not_moved(void **state)
 	congested();
 	last(&q, psn++);
 	reply(&q, HP3_SYN_NAK | 2, psn - 1); /* remote access error */
-	assert_int_equal(rig.events[HP3_EV_EPOCH], 1);
+	assert_int_equal(rig.events[HP3_EV_RECOVER], 1);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+	probe_reply(2, false);
+	assert_false(info(&q).moved);
 }
 
 /* Loss on the path in use speaks for leaving it. */
