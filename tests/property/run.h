@@ -3,8 +3,9 @@
 #define HP3_TESTS_RUN_H
 /*
  * What the property programs share. Usage of each: PROGRAM [SEEDS [PACKETS [FIRST_SEED]]];
- * HP3_TEST selects one of its tests. Where HP3_SEED_BASE is set (scripts/run-tests.py makes it from
- * the commit) and FIRST_SEED is not, every world runs with as many seeds again, counted from there.
+ * HP3_TEST selects one of its tests; with HP3_ONE_VIOLATION set the first violation ends the
+ * program. Where HP3_SEED_BASE is set (scripts/run-tests.py makes it from the commit) and
+ * FIRST_SEED is not, every world runs with as many seeds again, counted from there.
  */
 #include <setjmp.h>
 #include <stdarg.h>
