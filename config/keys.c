@@ -222,7 +222,7 @@ static const struct hp3_ini_key keys[] = {
 
 	ENUM(service, capabilities, capabilities, HP3_CAPABILITIES_DROP, RESTART,
 		"drop: once packets pass hp3d gives up the capabilities (capabilities(7)) that it "
-		"needed to start, but for those that its ports and watchers go on to need; keep: "
+		"needed to start, but for those that its ports go on to need; keep: "
 		"all stay"),
 };
 

@@ -264,12 +264,11 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 	}
 	hp3d_bypass_wait();
 	hp3d_telemetry_start(cfg);
-	if (hp3_record_start(&record) < 0 || hp3d_watch_start(cfg) < 0 ||
+	if (hp3_record_start(&record) < 0 || hp3d_watch_start() < 0 ||
 		hp3d_control_start(cfg) < 0 || hp3d_metrics_start(cfg) < 0)
 		stop_signal = -1;
 	else
-		hp3d_service_start(cfg,
-			hp3d_capabilities_needed(cfg, strcmp(hp3d_watch_name(), "library") == 0));
+		hp3d_service_start(cfg, hp3d_capabilities_needed(cfg));
 	hp3d_mode_start(cfg);
 	while (stop_signal == 0) {
 		poll_all(POLL_MS);
@@ -286,7 +285,6 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 	hp3d_metrics_stop();
 	hp3d_whereabouts_end();
 	hp3d_control_stop();
-	hp3d_watch_stop();
 	summary(away);
 	hp3_record_stop();
 	hp3d_bypass_stop();
@@ -306,9 +304,12 @@ static int run(const struct options *o, struct hp3_config *cfg)
 	if (hp3_doctor_tell(cfg, file, HP3_CHECK_START, stderr) > 0 ||
 		hp3d_control_reserve(cfg) < 0)
 		return EXIT_FAILED;
-	catch_signals();
-	if (hp3d_eal_init(cfg, cfg->eal.lcores, false) == 0)
-		ret = serve(o, cfg);
+	if (hp3d_watch_begin(cfg) == 0) {
+		catch_signals();
+		if (hp3d_eal_init(cfg, cfg->eal.lcores, false) == 0)
+			ret = serve(o, cfg);
+	}
+	hp3d_watch_stop();
 	hp3d_control_leave();
 	return ret;
 }

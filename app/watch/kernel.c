@@ -23,8 +23,9 @@ static const char *reason(int err)
 	switch (err) {
 	case -ESRCH:
 		return "the kernel has no ib_modify_qp_with_udata with type information: load "
-		       "ib_core before hp3d (modprobe ib_core), and see that "
-		       "/sys/kernel/btf/ib_core is there";
+		       "ib_core before hp3d (modprobe ib_core), see that "
+		       "/sys/kernel/btf/ib_core is there, and that CAP_SYS_ADMIN is, without "
+		       "which it cannot be read";
 	case -EOPNOTSUPP:
 	case -KERNEL_ENOTSUPP:
 	case -EBUSY:

@@ -7,7 +7,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <sys/prctl.h>
+#include "app/watch/confine.h"
+#include "app/watch/keeper.h"
 #include "app/watch/watch.h"
 
 enum exit_code { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
@@ -16,8 +21,8 @@ static const char usage_text[] =
 	"usage: hp3-watch [--verbs auto|kernel|library] [--library PATH[,PATH...]] [--discover]\n"
 	"\n"
 	"Prints the set-up and the end of each RC queue pair over RoCEv2 on this host as a JSON\n"
-	"line, until a signal ends it. Needs root, or CAP_BPF and CAP_PERFMON (--discover:\n"
-	"CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH, too).\n"
+	"line, until a signal ends it. Needs root, or CAP_BPF, CAP_PERFMON and mostly\n"
+	"CAP_SYS_ADMIN (--discover: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH, too).\n"
 	"\n"
 	"  -v, --verbs WHICH     kernel: ib_core, all processes; library: libibverbs, by uprobe;\n"
 	"                        auto (default): the first of them that is to be had\n"
@@ -26,12 +31,15 @@ static const char usage_text[] =
 	"too\n"
 	"      --sysfs DIR       where GID tables are read (default /sys)\n"
 	"      --dev DIR         where infiniband/uverbsN are (default /dev)\n"
+	"      --report FD       for hp3d, which started it: says what it sees on this socket, "
+	"not\n"
+	"                        on standard output\n"
 	"  -V, --version         print the version\n"
 	"  -h, --help            print this\n"
 	"\n"
 	"Exit codes: 0 ended by a signal, 1 nothing to watch with, 2 usage.\n";
 
-enum { OPT_SYSFS = 256, OPT_DEV };
+enum { OPT_SYSFS = 256, OPT_DEV, OPT_REPORT };
 
 static volatile sig_atomic_t stop_signal;
 static const char *const verbs_names[] = {
@@ -78,7 +86,7 @@ static int usage(const char *what)
 }
 
 /* -1: go on. */
-static int parse_args(int argc, char **argv, struct hp3_watch_options *o)
+static int parse_args(int argc, char **argv, struct hp3_watch_options *o, int *report)
 {
 	static const struct option longs[] = {
 		{"verbs", required_argument, NULL, 'v'},
@@ -86,6 +94,7 @@ static int parse_args(int argc, char **argv, struct hp3_watch_options *o)
 		{"discover", no_argument, NULL, 'd'},
 		{"sysfs", required_argument, NULL, OPT_SYSFS},
 		{"dev", required_argument, NULL, OPT_DEV},
+		{"report", required_argument, NULL, OPT_REPORT},
 		{"version", no_argument, NULL, 'V'},
 		{"help", no_argument, NULL, 'h'},
 		{0},
@@ -114,6 +123,11 @@ static int parse_args(int argc, char **argv, struct hp3_watch_options *o)
 		case OPT_DEV:
 			o->dev = optarg;
 			break;
+		case OPT_REPORT:
+			*report = (int)strtol(optarg, NULL, 10);
+			if (*report <= STDERR_FILENO)
+				return usage("--report takes a socket's number");
+			break;
 		case 'V':
 			puts("hp3-watch " HP3_VERSION);
 			return EXIT_OK;
@@ -128,28 +142,42 @@ static int parse_args(int argc, char **argv, struct hp3_watch_options *o)
 	return optind < argc ? usage("unexpected argument") : -1;
 }
 
+/* In a session of its own: a terminal's interrupt is hp3d's affair. */
+static int report_to(int socket, const struct hp3_watch_options *o)
+{
+	setsid();
+	hp3_confine_limits();
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	return hp3_keep(socket, o) < 0 ? EXIT_FAILED : EXIT_OK;
+}
+
 int main(int argc, char **argv)
 {
 	struct hp3_watch_options o = {.event = put_event, .notice = put_notice};
 	struct sigaction sa = {.sa_handler = on_signal};
 	struct hp3_watch *w;
-	int ret = parse_args(argc, argv, &o);
+	int report = -1, ret = parse_args(argc, argv, &o, &report);
 
 	if (ret >= 0)
 		return ret;
+	ret = hp3_confine(hp3_confine_to_open(&o));
+	if (ret == 0 && report >= 0)
+		return report_to(report, &o);
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	ret = hp3_watch_open(&o, &w);
+	if (ret == 0)
+		ret = hp3_watch_open(&o, &w);
 	if (ret < 0) {
 		fprintf(stderr, "hp3-watch: cannot watch: %s\n", strerror(-ret));
 		return EXIT_FAILED;
 	}
-	if (hp3_watch_fd(w) < 0) {
+	if (hp3_watch_fd(w) < 0 || hp3_confine(hp3_confine_to_go_on(&o)) < 0) {
 		fprintf(stderr, "hp3-watch: no watcher is left\n");
 		hp3_watch_close(w);
 		return EXIT_FAILED;
 	}
-	put(json_pack("{s:i, s:s, s:s}", "v", 1, "event", "ready", "by", hp3_watch_name(w)));
+	put(json_pack("{s:i, s:s, s:s}", "v", 1, "event", "ready", "by",
+		hp3_watch_by_name(hp3_watch_by(w))));
 	while (stop_signal == 0 && !ferror(stdout)) {
 		struct pollfd p = {.fd = hp3_watch_fd(w), .events = POLLIN};
 

@@ -30,7 +30,8 @@ const char *hp3_watch_bpf_error(int err)
 	switch (err) {
 	case -EPERM:
 	case -EACCES:
-		return "no permission for BPF: run as root, or with CAP_BPF and CAP_PERFMON";
+		return "no permission for BPF: run as root, or with CAP_BPF, CAP_PERFMON and (for "
+		       "uprobes since Linux 6.16) CAP_SYS_ADMIN";
 	case -ENOSYS:
 		return "the kernel was built without BPF (CONFIG_BPF_SYSCALL)";
 	case -ENOENT:
@@ -148,9 +149,11 @@ void hp3_watch_close(struct hp3_watch *w)
 	free(w);
 }
 
-const char *hp3_watch_name(const struct hp3_watch *w)
+enum hp3_watch_by hp3_watch_by(const struct hp3_watch *w)
 {
-	return w->kernel != NULL ? "kernel" : w->library != NULL ? "library" : "none";
+	return w->kernel != NULL    ? HP3_BY_KERNEL
+	       : w->library != NULL ? HP3_BY_LIBRARY
+				    : HP3_BY_NONE;
 }
 
 int hp3_watch_fd(const struct hp3_watch *w)

@@ -23,6 +23,8 @@
 
 struct hp3_watch;
 
+enum hp3_watch_by { HP3_BY_NONE, HP3_BY_KERNEL, HP3_BY_LIBRARY };
+
 struct hp3_watch_event {
 	struct hp3_qp_event qp; /* what the engine takes; DOWN bears the same addresses as UP */
 	/* CLOCK_MONOTONIC, when the call began; DOWN of a process: when noticed */
@@ -47,13 +49,14 @@ struct hp3_watch_options {
 };
 
 /*
- * 0, also under AUTO if no watcher is to be had (hp3_watch_name() tells). Negative errno if the
+ * 0, also under AUTO if no watcher is to be had (hp3_watch_by() tells). Negative errno if the
  * watcher asked for by name is not to be had, after a notice; -ENOMEM.
  */
 int hp3_watch_open(const struct hp3_watch_options *o, struct hp3_watch **out);
 void hp3_watch_close(struct hp3_watch *w); /* NULL is harmless */
 
-const char *hp3_watch_name(const struct hp3_watch *w); /* kernel, library, none */
+enum hp3_watch_by hp3_watch_by(const struct hp3_watch *w);
+const char *hp3_watch_by_name(enum hp3_watch_by by); /* none, kernel, library */
 int hp3_watch_fd(
 	const struct hp3_watch *w); /* readable: call hp3_watch_poll(); -1: nothing to wait for */
 void hp3_watch_poll(struct hp3_watch *w); /* hands out everything that there is */

@@ -151,9 +151,9 @@ static json_t *watch_json(void)
 {
 	struct hp3d_watch_stats s = hp3d_watch_stats();
 
-	return json_pack("{s:s, s:I, s:I, s:I, s:I}", "by", hp3d_watch_name(), "up",
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "by", hp3d_watch_name(), "up",
 		(json_int_t)s.up, "down", (json_int_t)s.down, "refused", (json_int_t)s.refused,
-		"no_rail", (json_int_t)s.no_rail);
+		"no_rail", (json_int_t)s.no_rail, "ends", (json_int_t)s.ends);
 }
 
 /* By lcore: where its time went, and the instructions that its loops use. */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/control/watch.h"
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/worker.h"
 #include "app/hp3d/pipe/pipe.h"
-#include "app/watch/watch.h"
+#include "app/watch/watcher.h"
 
 static struct {
 	const struct hp3_config *cfg;
-	struct hp3_watch *watch; /* NULL: not started */
+	struct hp3_watcher *watcher; /* NULL: none */
 	struct hp3d_watch_stats stats;
 } watching;
 
@@ -74,53 +75,72 @@ static void on_notice(void *ctx, const char *text)
 	fprintf(stderr, "hp3d: %s\n", text);
 }
 
-int hp3d_watch_start(const struct hp3_config *cfg)
+static int cannot_be_had(const struct hp3_config *cfg)
+{
+	if (cfg->watch.verbs == HP3_WATCH_AUTO)
+		return 0;
+	fprintf(stderr, "hp3d: [watch] verbs: cannot be had: set it to auto, or to off\n");
+	return -1;
+}
+
+int hp3d_watch_begin(const struct hp3_config *cfg)
 {
 	struct hp3_watch_options o = {.verbs = (uint8_t)cfg->watch.verbs,
 		.libraries = cfg->watch.libraries,
 		.discover = cfg->watch.discover,
 		.event = on_event,
 		.notice = on_notice};
-	int ret;
 
 	watching.cfg = cfg;
 	watching.stats = (struct hp3d_watch_stats){0};
-	ret = hp3_watch_open(&o, &watching.watch);
-	if (ret < 0) {
-		fprintf(stderr,
-			"hp3d: [watch] verbs: cannot be had (%s): set it to auto, or to off\n",
-			strerror(-ret));
+	if (cfg->watch.verbs == HP3_WATCH_OFF || hp3_watcher_start(&o, &watching.watcher) == 0)
+		return 0;
+	return cannot_be_had(cfg);
+}
+
+int hp3d_watch_start(void)
+{
+	int ret;
+
+	if (watching.cfg->watch.verbs == HP3_WATCH_OFF)
+		return 0;
+	ret = watching.watcher != NULL ? hp3_watcher_wait(watching.watcher) : -ENOENT;
+	if (ret == -ENOENT && cannot_be_had(watching.cfg) < 0)
 		return -1;
-	}
-	if (cfg->watch.verbs != HP3_WATCH_OFF)
-		fprintf(stderr, "hp3d: queue-pair setup is watched by: %s\n",
-			hp3_watch_fd(watching.watch) >= 0 ? hp3_watch_name(watching.watch)
-							  : "connection management on the wire");
+	fprintf(stderr, "hp3d: queue-pair setup is watched by: %s\n",
+		ret == 0            ? hp3d_watch_name()
+		: ret == -ETIMEDOUT ? "nobody yet: the watcher takes its time to begin"
+				    : "connection management on the wire");
 	return 0;
 }
 
 void hp3d_watch_stop(void)
 {
-	hp3_watch_close(watching.watch);
-	watching.watch = NULL;
+	hp3_watcher_stop(watching.watcher);
+	watching.watcher = NULL;
 }
 
 int hp3d_watch_fd(void)
 {
-	return watching.watch != NULL ? hp3_watch_fd(watching.watch) : -1;
+	return watching.watcher != NULL ? hp3_watcher_fd(watching.watcher) : -1;
 }
 
 void hp3d_watch_poll(void)
 {
-	hp3_watch_poll(watching.watch);
+	hp3_watcher_poll(watching.watcher);
 }
 
 const char *hp3d_watch_name(void)
 {
-	return watching.watch != NULL ? hp3_watch_name(watching.watch) : "none";
+	return hp3_watch_by_name(
+		watching.watcher != NULL ? hp3_watcher_by(watching.watcher) : HP3_BY_NONE);
 }
 
 struct hp3d_watch_stats hp3d_watch_stats(void)
 {
-	return watching.stats;
+	struct hp3d_watch_stats s = watching.stats;
+
+	if (watching.watcher != NULL)
+		s.ends = hp3_watcher_ends(watching.watcher);
+	return s;
 }

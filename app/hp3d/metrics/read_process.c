@@ -135,3 +135,8 @@ void hp3d_read_watch(struct hp3d_page *page, const struct hp3d_source *from, siz
 	hp3d_page_count(page, (struct hp3d_labels){{"refused"}}, s.refused);
 	hp3d_page_count(page, (struct hp3d_labels){{"no_rail"}}, s.no_rail);
 }
+
+void hp3d_read_watch_ends(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
+{
+	hp3d_page_count(page, (struct hp3d_labels){0}, hp3d_watch_stats().ends);
+}

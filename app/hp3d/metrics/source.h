@@ -38,6 +38,7 @@ bool hp3d_source_read(struct hp3d_page *page, const struct hp3d_source *from);
 	X(events_lost)                                                                             \
 	X(pool)                                                                                    \
 	X(watch)                                                                                   \
+	X(watch_ends)                                                                              \
 	X(packets)                                                                                 \
 	X(bytes)                                                                                   \
 	X(drops)                                                                                   \

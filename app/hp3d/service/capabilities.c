@@ -26,11 +26,6 @@ static const char *const frugal[] = {
 #define BY_DRIVER                                                                                  \
 	(BIT(CAP_NET_ADMIN) | BIT(CAP_NET_RAW) | BIT(CAP_IPC_LOCK) | BIT(CAP_SYS_RAWIO) |          \
 		BIT(CAP_BPF))
-/* The library's watcher attaches to processes that come later, looks at their memory map and opens
- * the libraries that it finds there. */
-#define BY_LIBRARY                                                                                 \
-	(BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH))
-
 static bool is_frugal(const char *devargs)
 {
 	for (size_t i = 0; i < sizeof(frugal) / sizeof(frugal[0]); i++) {
@@ -42,9 +37,9 @@ static bool is_frugal(const char *devargs)
 	return false;
 }
 
-uint64_t hp3d_capabilities_needed(const struct hp3_config *cfg, bool library)
+uint64_t hp3d_capabilities_needed(const struct hp3_config *cfg)
 {
-	uint64_t needed = library ? BY_LIBRARY : 0;
+	uint64_t needed = 0;
 
 	for (uint32_t i = 0; i < cfg->n_rails; i++)
 		if (!is_frugal(cfg->rails[i].rnic) || !is_frugal(cfg->rails[i].net))
@@ -151,13 +146,10 @@ int hp3d_capabilities_drop(uint64_t keep)
 
 void hp3d_capabilities_text(char *buf, size_t cap)
 {
-	static const char *const names[] = {[CAP_DAC_READ_SEARCH] = "dac_read_search",
-		[CAP_NET_ADMIN] = "net_admin",
+	static const char *const names[] = {[CAP_NET_ADMIN] = "net_admin",
 		[CAP_NET_RAW] = "net_raw",
 		[CAP_IPC_LOCK] = "ipc_lock",
 		[CAP_SYS_RAWIO] = "sys_rawio",
-		[CAP_SYS_PTRACE] = "sys_ptrace",
-		[CAP_PERFMON] = "perfmon",
 		[CAP_BPF] = "bpf"};
 	struct __user_cap_data_struct data[2] = {0};
 	uint64_t all;
@@ -166,7 +158,7 @@ void hp3d_capabilities_text(char *buf, size_t cap)
 	have(data);
 	all = data[0].permitted | (uint64_t)data[1].permitted << 32;
 	snprintf(buf, cap, all == 0 ? "none" : "all that it had");
-	if ((all & ~(BY_DRIVER | BY_LIBRARY)) != 0)
+	if ((all & ~BY_DRIVER) != 0)
 		return;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && n < cap; i++) {
 		if (names[i] && (all & BIT(i)))

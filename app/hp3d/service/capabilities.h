@@ -12,9 +12,8 @@
 #include <stdint.h>
 #include "config/config.h"
 
-/* Which of them hp3d goes on to need with this configuration: bit n is capability n. `library`: the
- * library's watcher serves (app/watch/watch.h). */
-uint64_t hp3d_capabilities_needed(const struct hp3_config *cfg, bool library);
+/* Which of them hp3d goes on to need with this configuration: bit n is capability n. */
+uint64_t hp3d_capabilities_needed(const struct hp3_config *cfg);
 
 /*
  * All threads keep those of `keep` that they have, and lose the others. 0, or -1 after a message on

@@ -373,8 +373,7 @@ class Discover(Base):
         self.assertEqual(w.errors(), "")
 
 
-class Daemon(Base):
-    """hp3d: what the watcher sees is in its flow table before the first packet."""
+class WithDaemon(Base):
     CONFIG = """
 [eal]
 file_prefix = "hp3-watch-{pid}"
@@ -428,10 +427,14 @@ socket = "{directory}/hp3.sock"
             self.assertLess(time.monotonic(), end, self.ctl("health"))
             time.sleep(0.02)
 
+
+class Daemon(WithDaemon):
+    """hp3d: what the watcher sees is in its flow table before the first packet."""
+
     def test_set_up_reaches_the_engine(self):
         d, c = self.hp3d(lcores=2), self.caller()
         self.assertEqual(self.ctl("health")[0]["watch"],
-                         {"by": "library", "up": 0, "down": 0, "refused": 0, "no_rail": 0})
+                         {"by": "library", "up": 0, "down": 0, "refused": 0, "no_rail": 0, "ends": 0})
         for i in range(8):
             self.tell(c, f"create {28 + i} rc", "init", f"rtr {4660 + i} 1 1024 1 1 ::ffff:10.9.0.{2 + i}",
                       "rts 77")
@@ -462,7 +465,113 @@ socket = "{directory}/hp3.sock"
         if not os.path.isdir("/sys/class/infiniband"):
             d = self.hp3d(verbs="kernel")
             self.assertEqual(d.p.wait(timeout=SETTLE), 1)
-            self.assertRegex(d.errors(), r"\[watch\] verbs: cannot be had .*: set it to auto")
+            self.assertRegex(d.errors(), r"\[watch\] verbs: cannot be had: set it to auto")
+
+
+def status(pid):
+    with open(f"/proc/{pid}/status") as f:
+        return dict(line.rstrip("\n").split(":\t", 1) for line in f if ":\t" in line)
+
+
+def child_of(pid):
+    """The one that there is, and that lives; else None."""
+    for other in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            said = status(other)
+        except OSError:
+            continue
+        if said["PPid"] == str(pid) and said["State"][0] != "Z":
+            return int(other)
+    return None
+
+
+class Apart(WithDaemon):
+    """The watcher's process dies, hangs, and may little; hp3d goes on."""
+
+    def setUp(self):
+        super().setUp()
+        self.d = self.hp3d()
+        self.assertEqual(self.ctl("health")[0]["watch"]["by"], "library", self.d.errors())
+
+    def processes(self):
+        keeper = child_of(self.d.p.pid)
+        return keeper, keeper and child_of(keeper)
+
+    def wait(self, what, true):
+        end = time.monotonic() + SETTLE
+        while not true():
+            self.assertLess(time.monotonic(), end, f"{what}: {self.d.errors()}")
+            time.sleep(0.02)
+
+    def seen(self, n):
+        """hp3d is told of a queue pair that is set up now."""
+        c = self.caller()
+        self.tell(c, f"create {60 + n} rc", *self.UP)
+        self.watch_count("up", n)
+
+    def ended(self, times):
+        """... and another one watches."""
+        self.wait(f"{times} ends", lambda: (w := self.ctl("health")[0]["watch"])["ends"] == times and w["by"] == "library")
+
+    def told(self, pattern):
+        self.assertEqual(len(re.findall(r"another one is started", self.d.errors())), 1, self.d.errors())
+        self.assertRegex(self.d.errors(), pattern)
+
+    def over(self):
+        self.assertEqual(self.d.end(), 0, self.d.errors())
+        self.assertNotIn("watched any more", self.d.errors())
+
+    def check_capabilities(self):
+        """hp3d keeps none for it, who watches has none either, and none comes back."""
+        def caps(pid):
+            said = status(pid)
+            return int(said["CapPrm"], 16) | int(said["CapEff"], 16), said["NoNewPrivs"]
+        keeper, worker = self.processes()
+        self.wait("ready", lambda: "hp3d: ready:" in self.d.errors())
+        self.assertEqual(caps(self.d.p.pid), (0, "1"))
+        self.assertEqual(caps(worker), (0, "1"))
+        bpf, perfmon, admin = 1 << 39, 1 << 38, 1 << 21
+        self.assertEqual(caps(keeper), (bpf | perfmon | admin, "1"))
+        with open(f"/proc/{worker}/limits") as f:
+            limits = f.read()
+        self.assertRegex(limits, r"Max file size +0 +0 ")
+        self.assertRegex(limits, r"Max core file size +0 +0 ")
+
+    def test_killed(self):
+        """Told once, counted each time; the pause before the next one doubles."""
+        self.check_capabilities()
+        self.seen(1)
+        for times in (1, 2, 3):
+            killed = time.monotonic()
+            os.kill(self.processes()[1], signal.SIGKILL)
+            self.ended(times)
+        self.assertGreater(time.monotonic() - killed, 0.8)
+        self.seen(2)
+        self.check_capabilities()
+        self.told(r"the watcher of queue-pair setup was ended by signal 9:")
+        self.over()
+
+    def test_hung(self):
+        """Told as that; and both end with hp3d, however it does."""
+        before = self.processes()
+        os.kill(before[1], signal.SIGSTOP)
+        self.ended(1)
+        self.assertEqual(self.processes()[0], before[0])
+        self.assertFalse(os.path.exists(f"/proc/{before[1]}"))
+        self.seen(1)
+        self.told(r"the watcher of queue-pair setup hung")
+        after = self.processes()
+        self.d.end(signal.SIGKILL)
+        self.wait("the end of both", lambda: not any(os.path.exists(f"/proc/{p}/fd/0") for p in after))
+
+    def test_gone(self):
+        """Nobody is left to start another one: told, and hp3d goes on and ends well."""
+        keeper, worker = self.processes()
+        os.kill(keeper, signal.SIGKILL)
+        self.wait("by none", lambda: self.ctl("health")[0]["watch"]["by"] == "none")
+        self.wait("the end of both", lambda: not any(os.path.exists(f"/proc/{p}/fd/0") for p in (keeper, worker)))
+        self.assertEqual(len(re.findall("not watched any more", self.d.errors())), 1)
+        self.assertEqual(self.d.end(), 0, self.d.errors())
 
 
 def uprobes_allowed():

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/watch/confine.h"
+#include <errno.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define BIT(cap)     (1ull << (cap))
+#define FILES_MAX    8192u /* a descriptor per process that is watched, and per uprobe */
+#define MEMORY_MAX   (512ull << 20)
+#define CAPABILITIES 64
+
+/* The last one is asked for by kernels since 6.16, for uprobes, and by all for the type information
+ * of modules, such as ib_core. */
+#define TO_OPEN (BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_ADMIN))
+/* Processes come later, with copies of the library that are looked for. */
+#define TO_DISCOVER (TO_OPEN | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH))
+
+uint64_t hp3_confine_to_open(const struct hp3_watch_options *o)
+{
+	return o->discover ? TO_DISCOVER : TO_OPEN;
+}
+
+uint64_t hp3_confine_to_go_on(const struct hp3_watch_options *o)
+{
+	return o->discover ? TO_DISCOVER : 0;
+}
+
+int hp3_confine(uint64_t keep)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &header, data) != 0)
+		return -errno;
+	/* The bound is one more fence where it may be lowered; no_new_privs is enough. */
+	for (unsigned cap = 0; cap < CAPABILITIES; cap++) {
+		if ((keep & BIT(cap)) == 0)
+			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		data[i].permitted &= (uint32_t)(keep >> 32 * i);
+		data[i].effective = data[i].permitted;
+		data[i].inheritable = 0;
+	}
+	if (syscall(SYS_capset, &header, data) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return -errno;
+	return 0;
+}
+
+static void limit(int what, rlim_t to)
+{
+	struct rlimit r;
+
+	if (getrlimit(what, &r) != 0)
+		return;
+	r.rlim_cur = r.rlim_max = r.rlim_max < to ? r.rlim_max : to;
+	setrlimit(what, &r);
+}
+
+void hp3_confine_limits(void)
+{
+	limit(RLIMIT_NOFILE, FILES_MAX);
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_FSIZE, 0);
+#ifndef HP3_SANITIZED /* whose shadow of the memory takes terabytes of addresses */
+	limit(RLIMIT_AS, MEMORY_MAX);
+#endif
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/watch/keeper.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include "app/watch/internal.h"
+#include "app/watch/message.h"
+#include "app/watch/report.h"
+
+#define MS           1000000ull
+#define OPEN_MS      30000u /* to load programs into a slow kernel */
+#define SILENCE_MS   4000u /* then it hangs: 16 times the time between signs of life */
+#define PAUSE_MS     200u
+#define PAUSE_MAX_MS 60000u
+#define WENT_WELL_MS 60000u /* after so long the next pause is the first one again */
+
+enum ending { LEFT, DIED, HUNG };
+
+struct keeper {
+	int socket; /* to hp3d */
+	const struct hp3_watch_options *o;
+	pid_t worker;
+	int life; /* where its signs of life come */
+	uint64_t start, heard;
+	bool served; /* once there was a watcher */
+	unsigned times, pause_ms;
+};
+
+static uint64_t now_ms(void)
+{
+	return hp3_watch_now() / MS;
+}
+
+/* hp3d has closed its end, or is no more. */
+static bool has_left(const struct pollfd *p)
+{
+	return (p->revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+static int start(struct keeper *k)
+{
+	pid_t keeper = getpid();
+	int life[2];
+
+	if (pipe2(life, O_CLOEXEC | O_NONBLOCK) < 0)
+		return -errno;
+	k->worker = fork();
+	if (k->worker == 0) {
+		close(life[0]);
+		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		_exit(getppid() == keeper ? hp3_report(k->socket, life[1], k->o) : 0);
+	}
+	close(life[1]);
+	k->life = life[0];
+	k->start = k->heard = now_ms();
+	return k->worker < 0 ? -errno : 0;
+}
+
+static enum ending watch_over(struct keeper *k)
+{
+	bool open = false;
+	char signs[64];
+
+	for (;;) {
+		struct pollfd p[2] = {{.fd = k->socket}, {.fd = k->life, .events = POLLIN}};
+		uint64_t limit = open ? SILENCE_MS : OPEN_MS;
+
+		poll(p, 2, (int)(SILENCE_MS / 4));
+		if (has_left(&p[0]))
+			return LEFT;
+		if ((p[1].revents & POLLIN) != 0) {
+			if (read(k->life, signs, sizeof(signs)) > 0)
+				k->heard = now_ms();
+			open = k->served = true;
+		} else if (p[1].revents != 0) {
+			return DIED;
+		} else if (now_ms() - k->heard > limit) {
+			return HUNG;
+		}
+	}
+}
+
+/* How it ended, in hp3d's words. */
+static int bury(struct keeper *k, enum ending ending, struct hp3_watch_message *m)
+{
+	int status = 0;
+
+	kill(k->worker, SIGKILL);
+	while (waitpid(k->worker, &status, 0) < 0 && errno == EINTR)
+		;
+	close(k->life);
+	*m = (struct hp3_watch_message){.magic = HP3_WATCH_MAGIC,
+		.kind = HP3_SAID_ENDED,
+		.ended.times = ++k->times,
+		.ended.how = ending == HUNG        ? HP3_ENDED_HUNG
+			     : WIFSIGNALED(status) ? HP3_ENDED_SIGNAL
+						   : HP3_ENDED_EXIT};
+	if (ending == DIED)
+		m->ended.number =
+			(uint32_t)(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	return status;
+}
+
+/* False: hp3d has left meanwhile. */
+static bool pause_a_while(struct keeper *k)
+{
+	struct pollfd p = {.fd = k->socket};
+	uint64_t end = now_ms();
+
+	if (end - k->start > WENT_WELL_MS)
+		k->pause_ms = PAUSE_MS;
+	end += k->pause_ms;
+	k->pause_ms = k->pause_ms * 2 > PAUSE_MAX_MS ? PAUSE_MAX_MS : k->pause_ms * 2;
+	for (uint64_t now = now_ms(); now < end && !has_left(&p); now = now_ms())
+		poll(&p, 1, (int)(end - now));
+	return !has_left(&p);
+}
+
+int hp3_keep(int socket, const struct hp3_watch_options *o)
+{
+	struct keeper k = {.socket = socket, .o = o, .pause_ms = PAUSE_MS};
+	struct hp3_watch_message m;
+
+	do {
+		enum ending ending;
+
+		if (start(&k) < 0)
+			return -1;
+		ending = watch_over(&k);
+		bury(&k, ending, &m);
+		if (ending == LEFT)
+			return 0;
+		if (!k.served && m.ended.how == HP3_ENDED_EXIT)
+			return -1;
+		send(socket, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
+	} while (pause_a_while(&k));
+	return 0;
+}

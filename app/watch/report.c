@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/watch/report.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/socket.h>
+#include "app/watch/confine.h"
+#include "app/watch/message.h"
+
+#define SIGN_MS 250 /* between signs of life */
+
+struct report {
+	int socket, life;
+};
+
+static void live(const struct report *r)
+{
+	if (write(r->life, "", 1) < 0 && errno != EAGAIN)
+		_exit(EXIT_FAILURE);
+}
+
+/* hp3d may be slow; as long as it is there, what it is told waits. */
+static void say(const struct report *r, const struct hp3_watch_message *m)
+{
+	struct pollfd p = {.fd = r->socket, .events = POLLOUT};
+
+	while (send(r->socket, m, sizeof(*m), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+		if (errno != EAGAIN && errno != EINTR)
+			_exit(EXIT_FAILURE);
+		poll(&p, 1, SIGN_MS);
+		live(r);
+	}
+}
+
+static void say_event(void *ctx, const struct hp3_watch_event *ev)
+{
+	struct hp3_watch_message m;
+
+	hp3_watch_message_event(&m, ev);
+	say(ctx, &m);
+}
+
+static void say_notice(void *ctx, const char *text)
+{
+	struct hp3_watch_message m = {.magic = HP3_WATCH_MAGIC, .kind = HP3_SAID_NOTICE};
+
+	snprintf(m.text, sizeof(m.text), "%s", text);
+	say(ctx, &m);
+}
+
+int hp3_report(int socket, int life, const struct hp3_watch_options *o)
+{
+	struct report r = {.socket = socket, .life = life};
+	struct hp3_watch_options mine = *o;
+	struct hp3_watch_message m = {.magic = HP3_WATCH_MAGIC, .kind = HP3_SAID_BY};
+	struct hp3_watch *w;
+
+	mine.event = say_event;
+	mine.notice = say_notice;
+	mine.ctx = &r;
+	if (hp3_watch_open(&mine, &w) < 0 || hp3_watch_fd(w) < 0 ||
+		hp3_confine(hp3_confine_to_go_on(o)) < 0)
+		return EXIT_FAILURE;
+	m.by = hp3_watch_by(w);
+	say(&r, &m);
+	for (;;) {
+		struct pollfd p = {.fd = hp3_watch_fd(w), .events = POLLIN};
+
+		live(&r);
+		if (poll(&p, 1, SIGN_MS) > 0)
+			hp3_watch_poll(w);
+	}
+}

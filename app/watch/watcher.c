@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/watch/watcher.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include "app/watch/message.h"
+#include "base/names.h"
+#include "base/plain.h"
+
+#define PROGRAM            "hp3-watch"
+#define CHILD_FD           3
+#define OPEN_MS            10000u
+#define STOP_MS            2000u
+#define NAP_NS             5000000
+#define MESSAGES_PER_POLL  256u
+#define NOTICES_PER_MINUTE 32u
+#define NS_PER_MINUTE      60000000000ull
+
+struct hp3_watcher {
+	struct hp3_watch_options o;
+	int fd; /* -1: gone */
+	pid_t pid; /* of the keeper; 0: gone */
+	enum hp3_watch_by by;
+	uint32_t ends;
+	uint64_t minute; /* when it began */
+	unsigned notices; /* in it */
+	bool told_noise, told_end;
+};
+
+const char *hp3_watch_by_name(enum hp3_watch_by by)
+{
+	static const char *const names[] = {
+		[HP3_BY_NONE] = "none", [HP3_BY_KERNEL] = "kernel", [HP3_BY_LIBRARY] = "library"};
+
+	return HP3_NAME(names, by);
+}
+
+static __attribute__((format(printf, 2, 3))) void notice(
+	struct hp3_watcher *w, const char *fmt, ...)
+{
+	char text[HP3_WATCH_TEXT];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	w->o.notice(w->o.ctx, hp3_plain(text));
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* --- start --- */
+
+/* Beside this program. */
+static int find_program(char *path, size_t cap)
+{
+	ssize_t n = readlink("/proc/self/exe", path, cap - sizeof(PROGRAM) - 1);
+	char *slash;
+
+	if (n < 0)
+		return -errno;
+	path[n] = '\0';
+	slash = strrchr(path, '/');
+	if (slash == NULL)
+		return -ENOENT;
+	memcpy(slash + 1, PROGRAM, sizeof(PROGRAM));
+	return access(path, X_OK) < 0 ? -errno : 0;
+}
+
+static _Noreturn void become(const char *path, int fd, const struct hp3_watch_options *o)
+{
+	static const char *const verbs[] = {[HP3_WATCH_AUTO] = "auto",
+		[HP3_WATCH_KERNEL] = "kernel",
+		[HP3_WATCH_LIBRARY] = "library"};
+	const char *args[] = {PROGRAM, "--report", "3", "--verbs", HP3_NAME(verbs, o->verbs),
+		"--library", o->libraries != NULL ? o->libraries : "",
+		o->discover ? "--discover" : NULL, NULL};
+
+	/* To another number first: of the same one the flag to close it would stay. */
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, CHILD_FD + 1);
+	if (fd >= 0 && dup2(fd, CHILD_FD) == CHILD_FD) {
+		close_range(CHILD_FD + 1, ~0u, 0);
+		execv(path, (char **)args);
+	}
+	_exit(127);
+}
+
+static int start(struct hp3_watcher *w)
+{
+	char path[PATH_MAX];
+	int pair[2], err = find_program(path, sizeof(path));
+
+	if (err < 0)
+		return err;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	w->pid = fork();
+	if (w->pid == 0)
+		become(path, pair[1], &w->o);
+	err = w->pid < 0 ? -errno : 0;
+	close(pair[1]);
+	if (err < 0)
+		close(pair[0]);
+	else
+		w->fd = pair[0];
+	return err;
+}
+
+int hp3_watcher_start(const struct hp3_watch_options *o, struct hp3_watcher **out)
+{
+	struct hp3_watcher *w = calloc(1, sizeof(*w));
+	int err;
+
+	if (w == NULL)
+		return -ENOMEM;
+	w->o = *o;
+	w->fd = -1;
+	err = start(w);
+	if (err < 0) {
+		notice(w,
+			"queue-pair setup is not watched: " PROGRAM
+			" beside this program cannot be "
+			"started: %s",
+			strerror(-err));
+		free(w);
+		return err;
+	}
+	*out = w;
+	return 0;
+}
+
+/* --- what it says --- */
+
+/* It is gone, and nobody is left to start it again. */
+static void forget(struct hp3_watcher *w)
+{
+	close(w->fd);
+	w->fd = -1;
+	kill(w->pid, SIGKILL);
+	while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	w->pid = 0;
+	if (w->by != HP3_BY_NONE || w->told_end)
+		notice(w, "queue-pair setup is not watched any more: the watcher is gone; set-ups "
+			  "are paired by what is on the wire until hp3d starts anew");
+	w->by = HP3_BY_NONE;
+}
+
+static void ended(struct hp3_watcher *w, const struct hp3_watch_message *m)
+{
+	static const char *const how[] = {[HP3_ENDED_EXIT] = "ended, exit code",
+		[HP3_ENDED_SIGNAL] = "was ended by signal",
+		[HP3_ENDED_HUNG] = "hung, and was ended:"};
+
+	w->by = HP3_BY_NONE;
+	w->ends = m->ended.times;
+	if (!w->told_end)
+		notice(w,
+			"the watcher of queue-pair setup %s %u: another one is started; meanwhile "
+			"set-ups are paired by what is on the wire. Further times are counted only",
+			HP3_NAME(how, m->ended.how), m->ended.number);
+	w->told_end = true;
+}
+
+/* Its notices are few, unless somebody else speaks for it. */
+static void pass_notice(struct hp3_watcher *w, const char *text)
+{
+	uint64_t now = now_ns();
+
+	if (w->minute == 0 || now - w->minute > NS_PER_MINUTE) {
+		w->minute = now;
+		w->notices = 0;
+	}
+	if (w->notices++ < NOTICES_PER_MINUTE)
+		notice(w, "%s", text);
+	else if (w->notices == NOTICES_PER_MINUTE + 1)
+		notice(w, "the watcher says too much: what more it says within a minute is "
+			  "dropped");
+}
+
+static void take(struct hp3_watcher *w, const struct hp3_watch_message *m)
+{
+	struct hp3_watch_event ev;
+
+	switch ((enum hp3_watch_said)m->kind) {
+	case HP3_SAID_BY:
+		w->by = (enum hp3_watch_by)m->by;
+		break;
+	case HP3_SAID_NOTICE:
+		pass_notice(w, m->text);
+		break;
+	case HP3_SAID_EVENT:
+		ev = hp3_watch_message_to_event(m);
+		hp3_plain(ev.device);
+		w->o.event(w->o.ctx, &ev);
+		break;
+	case HP3_SAID_ENDED:
+		ended(w, m);
+		break;
+	}
+}
+
+/* False: nothing is there. */
+static bool take_one(struct hp3_watcher *w)
+{
+	struct hp3_watch_message m;
+	ssize_t n = recv(w->fd, &m, sizeof(m), MSG_DONTWAIT | MSG_TRUNC);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (n <= 0) {
+		forget(w);
+		return false;
+	}
+	if (hp3_watch_message_ok(&m, (size_t)n)) {
+		take(w, &m);
+	} else if (!w->told_noise) {
+		w->told_noise = true;
+		notice(w,
+			"the watcher says what cannot be understood, which is ignored: is " PROGRAM
+			" of the same version?");
+	}
+	return true;
+}
+
+void hp3_watcher_poll(struct hp3_watcher *w)
+{
+	for (unsigned i = 0; i < MESSAGES_PER_POLL && w->fd >= 0 && take_one(w); i++)
+		;
+}
+
+int hp3_watcher_wait(struct hp3_watcher *w)
+{
+	uint64_t end = now_ns() + OPEN_MS * 1000000ull;
+
+	while (w->by == HP3_BY_NONE) {
+		struct pollfd p = {.fd = w->fd, .events = POLLIN};
+		uint64_t now = now_ns();
+
+		if (w->fd < 0)
+			return -ENOENT;
+		if (now >= end)
+			return -ETIMEDOUT;
+		/* One by one: queue pairs are for when somebody is there to take them. */
+		if (poll(&p, 1, (int)((end - now) / 1000000u) + 1) > 0)
+			take_one(w);
+	}
+	return 0;
+}
+
+int hp3_watcher_fd(const struct hp3_watcher *w)
+{
+	return w->fd;
+}
+
+enum hp3_watch_by hp3_watcher_by(const struct hp3_watcher *w)
+{
+	return w->by;
+}
+
+uint32_t hp3_watcher_ends(const struct hp3_watcher *w)
+{
+	return w->ends;
+}
+
+void hp3_watcher_stop(struct hp3_watcher *w)
+{
+	struct timespec nap = {.tv_nsec = NAP_NS};
+
+	if (w == NULL)
+		return;
+	if (w->fd >= 0)
+		close(w->fd);
+	for (uint64_t end = now_ns() + STOP_MS * 1000000ull; w->pid > 0; nanosleep(&nap, NULL)) {
+		if (now_ns() > end)
+			kill(w->pid, SIGKILL);
+		if (waitpid(w->pid, NULL, WNOHANG) != 0)
+			break;
+	}
+	free(w);
+}
