@@ -19,6 +19,8 @@
 #include "app/bypass/internal.h"
 
 #define MOUNT_POINT "/sys/fs/bpf"
+#define RUN         "/run/hp3"
+#define MOUNT_LOCK  RUN "/bpf.lock" /* no other user can open it, and so have it locked */
 #define MAPS_MAX    16u
 
 #ifndef SO_NETNS_COOKIE
@@ -39,7 +41,8 @@ int hp3_bypass_mount(void)
 
 	if (is_mounted())
 		return 0;
-	lock = open("/sys/fs", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	mkdir(RUN, 0755);
+	lock = open(MOUNT_LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (lock < 0)
 		return -errno;
 	if (flock(lock, LOCK_EX) != 0 ||
