@@ -39,6 +39,7 @@ version=$(sed -n "s/^    version: '\(.*\)',$/\1/p" meson.build)
 
 scripts/check-rooms.py || fail "rooms: call downwards, or hand back a value (docs/architecture.md)"
 scripts/check-walks.py || fail "walks: name the functions that do it now"
+scripts/check-security.py || fail "docs/security.md: a line for each hostile test, a test for each line"
 scripts/unused.py || fail "functions without a caller: delete them, with what tests them alone"
 
 for f in $(git ls-files '*.sh') .ci/run; do bash -n "$f" || fail "$f: syntax"; done

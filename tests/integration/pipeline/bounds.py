@@ -9,26 +9,13 @@ import statistics
 import struct
 import sys
 import unittest
-import zlib
+from frames import ACK, LAST, roce
 from harness import TWO_LCORES, Daemon, Link, RawPort, own_namespace, wait_for
 
 HP3D, HP3CTL = sys.argv[1:3]
 LQPN, RQPN, HOME, PORT = 0x11, 0x1C, 49152, 50123
 SO_RCVBUFFORCE = 33
-MIDDLE, LAST, ACK = 7, 8, 17
-
-
-def roce(source, target, sport, opcode, qpn, psn, ackreq, rest):
-    """A RoCEv2 frame with the right ICRC; `rest` is what follows the BTH."""
-    bth = struct.pack(">BBHII", opcode, 0, 0xFFFF, qpn, ackreq << 31 | psn)
-    length = 8 + len(bth) + len(rest) + 4
-    udp = struct.pack(">HHHH", sport, 4791, length, 0)
-    ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + length, 0, 0x4000, 64, 17, 0, source, target)
-    # A17.3.3: ones instead of ToS, TTL, header and UDP checksum, and of the BTH's resv8a
-    covered = (b"\xff" * 8 + ip[:1] + b"\xff" + ip[2:8] + b"\xff" + ip[9:10] + b"\xff\xff" + ip[12:] +
-               udp[:6] + b"\xff\xff" + bth[:4] + b"\xff" + bth[5:] + rest)
-    return (bytes.fromhex("020000000002 020000000001 0800") + ip + udp + bth + rest +
-            struct.pack("<I", zlib.crc32(covered)))
+MIDDLE = 7
 
 
 class Peers:

@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""An application on the same host that may use the RNIC.
+
+usage: application.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
+"""
+from hostile import VICTIM_A, Hostile, run
+from frames import WRITE_ONLY, roce
+
+MAX_FLOWS, MAX_PAIRS = 16384, 8192
+
+
+class Application(Hostile):
+    def test_more_queue_pairs_than_fit(self):
+        """Every place for flows and address pairs is taken: who was there before is served on, what is more passes as it is."""
+        d = self.shipped(flows={"max_flows": MAX_FLOWS})
+        a, b, flows = self.victims(d)
+        before = d.free_buffers()
+        sink = self.attacker(self.net)
+        self.flood(self.attacker(self.rnic), (
+            roce(VICTIM_A, bytes((10, 66, pair >> 8, pair & 255)), 50000, WRITE_ONLY, 0x1000 + i, i, 1, bytes(16))
+            for i in range(MAX_FLOWS // MAX_PAIRS + 1) for pair in range(MAX_PAIRS + 100)))
+        counters = d.counters()
+        self.assertGreater(counters["flows_full"], 0)
+        self.assertGreater(counters["pairs_full"], 0)
+        self.assertEqual(counters["changed"], 0)
+        sink.close()
+        self.assertEqual(d.free_buffers(), before)
+        self.unhurt(d, a, b, flows)
+
+
+if __name__ == "__main__":
+    run()

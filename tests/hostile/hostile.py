@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the attackers of docs/security.md derive from: hp3d as it ships, between two victims that go on sending.
+
+usage of a module of tests: MODULE.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
+"""
+import json
+import os
+import socket
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../integration/pipeline"))
+from cases import Wired, run  # noqa: E402, F401
+from harness import RawPort, wait_for  # noqa: E402
+
+VICTIM_A, VICTIM_B = (socket.inet_aton(a) for a in ("10.9.0.1", "10.9.0.2"))
+QPN_A, QPN_B = 0x100, 0x200  # their first ones
+BATCH, PAUSE_S = 200, 0.01  # frames at once, such that the ports of tests have room for them
+
+
+class Hostile(Wired):
+    def shipped(self, **sections):
+        """Nothing is set but what keeps it apart from others, and what the case is about."""
+        return self.daemon({"rail0": self.ports()}, defaults=True, **sections).up()
+
+    def victims(self, d, qps=2, **options):
+        """Both send, on one path, and hp3d knows their flows."""
+        a, b = (self.endpoint(link, side, slow_us=0, qps=qps, **options)
+                for link, side in ((self.rnic, "a"), (self.net, "b")))
+        for e in (a, b):
+            e.tell("send 1000000")
+        return a, b, d.paired(qps)
+
+    def attacker(self, link):
+        """Sends from where this link's endpoint is."""
+        port = RawPort(link.far)
+        self.addCleanup(port.close)
+        return port
+
+    def flood(self, port, frames):
+        """How many it was."""
+        n = 0
+        for n, frame in enumerate(frames, 1):
+            port.send(frame)
+            if n % BATCH == 0:
+                time.sleep(PAUSE_S)
+        return n
+
+    def by_itself(self, d):
+        """Moves and failovers that nobody asked for."""
+        return [e for e in d.json("events") if e["type"] in ("switch", "idle_switch", "failover", "replies") and
+                e.get("cause") != "operator"]
+
+    def moves(self, d, flow):
+        """hp3d may be looking for a better path of it by itself: then it is asked again."""
+        def moved():
+            answer = json.loads(d.ctl("--json", "move", flow, "--port", str(self.port(0)), code=None).stdout)
+            if answer.get("ok", True):
+                return answer["outcome"] == "moved"
+            self.assertEqual(answer["error"]["code"], "busy", answer)
+        wait_for("a move", moved)
+
+    def unhurt(self, d, a, b, flows):
+        """Every flow can still be moved; no packet is missing, changed, twice or out of order."""
+        self.assertEqual(d.json("health")[0]["status"], "ok")
+        for flow in flows:
+            self.moves(d, flow)
+        self.settle(a, b)
+        self.whole(a, b)
+        self.stop(d)

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A user of the host without privileges.
+
+usage: local.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
+"""
+import fcntl
+import glob
+import os
+import signal
+import socket
+import stat
+import subprocess
+from hostile import Hostile, run
+from cases import HP3CTL
+from harness import LIBC, wait_for
+
+NOBODY = 65534
+MNT_DETACH = 2
+
+
+def as_nobody(attempt):
+    """What attempt() returns, or the name of the exception that ends it, where nobody does it."""
+    out, into = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.setgroups([])
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
+        try:
+            said = str(attempt())
+        except OSError as e:
+            said = type(e).__name__
+        os.write(into, said.encode())
+        os._exit(0)
+    os.close(into)
+    with os.fdopen(out) as f:
+        said = f.read()
+    os.waitpid(child, 0)
+    return said
+
+
+class Local(Hostile):
+    def installed(self, **sections):
+        """Its directory is one that everybody may enter, as /run/hp3 is."""
+        d = self.daemon({"rail0": self.ports()}, defaults=True, begin=False, **sections)
+        os.chmod(d.directory, 0o755)
+        os.chmod(d.config, 0o600)
+        os.chmod(d.log.name, 0o600)
+        with open(d.config, "a") as f:
+            f.write(f'[log]\naudit = "{d.directory}/audit.log"\n')
+        d.begin()
+        return d.up()
+
+    def refused(self, attempt, what):
+        self.assertEqual(as_nobody(attempt), "PermissionError", what)
+
+    def connects(self, kind, path):
+        with socket.socket(socket.AF_UNIX, kind) as s:
+            s.connect(path)
+
+    def sockets(self, d):
+        """All that hp3d listens on: paths, abstract names begin with @."""
+        mine = {os.readlink(fd) for fd in glob.glob(f"/proc/{d.process.pid}/fd/*")}
+        with open(f"/proc/{d.process.pid}/net/unix") as f:
+            lines = [line.split() for line in f.readlines()[1:]]
+        return [words[7] for words in lines if len(words) > 7 and f"socket:[{words[6]}]" in mine]
+
+    def test_sockets(self):
+        """Nobody can connect to any socket of hp3d's."""
+        d = self.installed()
+        paths = self.sockets(d)
+        self.assertIn(d.socket, paths)
+        self.assertIn(d.socket.replace("hp3.sock", "hp3-metrics.sock"), paths)
+        for path in paths:
+            self.assertEqual(path[0], "/", "an abstract name is open to everybody")
+            for kind in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET, socket.SOCK_DGRAM):
+                self.refused(lambda: self.connects(kind, path), path)
+        tool = subprocess.run([HP3CTL, "--socket", d.socket, "flows"], user=NOBODY, group=NOBODY, extra_groups=[],
+                              capture_output=True, text=True)
+        self.assertNotEqual(tool.returncode, 0)
+        self.assertIn("ermission denied", tool.stderr)
+        self.stop(d)
+
+    def test_files(self):
+        """What hp3d makes others neither write nor, but for directories, read; links that they would plant have no place."""
+        d = self.installed()
+        places = [d.directory, os.path.join("/var/run/dpdk", d.prefix), "/run/hp3", "/sys/fs/bpf/hp3"]
+        seen = 0
+        for place in places:
+            for directory, _, files in os.walk(place):
+                self.refused(lambda: os.symlink("/etc/passwd", os.path.join(directory, "planted")), directory)
+                for path in (os.path.join(directory, name) for name in files):
+                    seen += 1
+                    for how in (os.O_RDONLY, os.O_WRONLY):
+                        if not stat.S_ISSOCK(os.lstat(path).st_mode):
+                            self.refused(lambda: os.open(path, how), path)
+                    self.refused(lambda: os.unlink(path), path)
+        self.assertGreater(seen, 10)
+        self.stop(d)
+
+    def test_locks(self):
+        """He holds the locks of all that he can open, and hp3d starts, with all that there is to be mounted."""
+        while LIBC.umount2(b"/sys/fs/bpf", MNT_DETACH) == 0:
+            pass
+        os.makedirs("/run/hp3", exist_ok=True)
+        d = self.daemon({"rail0": self.ports()}, defaults=True, begin=False)
+        os.chmod(d.directory, 0o755)
+        places = (d.directory, d.config, d.command[0], "/run/hp3", "/run", "/sys/fs", "/sys/fs/bpf", "/dev/shm")
+        told, tell = os.pipe()
+
+        def hold():
+            for path in filter(lambda path: os.access(path, os.R_OK), places):
+                fcntl.flock(os.open(path, os.O_RDONLY), fcntl.LOCK_EX)
+            os.write(tell, b"held")
+            signal.pause()
+        holder = os.fork()
+        if holder == 0:
+            signal.alarm(60)
+            os.setpgid(0, 0)
+            os.write(tell, as_nobody(hold).encode())
+            os._exit(1)
+        os.close(tell)
+        self.addCleanup(os.waitpid, holder, 0)
+        self.addCleanup(os.killpg, holder, signal.SIGKILL)
+        self.assertEqual(os.read(told, 99), b"held")
+        d.begin()
+        d.up()
+        for path in (d.socket + ".lock", "/run/hp3/ports.lock", "/run/hp3/bpf.lock"):
+            self.refused(lambda: os.open(path, os.O_RDONLY), path)
+        wait_for("fail-open", lambda: "takes RoCEv2 packets; all others" in d.output())
+        self.stop(d)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Somebody in the network who sends with the addresses of others.
+
+usage: spoofing.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
+"""
+from hostile import QPN_A, VICTIM_A, VICTIM_B, Hostile, run
+from frames import ACK, CNP, roce
+from harness import wait_for
+
+
+class Spoofing(Hostile):
+    def test_wrong_icrc_ends_no_hold(self):
+        """He knows queue pair and PSN: with a wrong ICRC the acknowledgement of the closing packet releases nothing."""
+        d = self.shipped(ppp={"probe": "off"}, rfr={"max_hold_us": 1000000})
+        a, b, flows = self.victims(d, qps=1, window=4096, rate=2000)
+        b.tell("withhold 1")
+        d.ctl("move", flows[0], "--port", str(self.port(0)), "--no-wait")
+        wait_for("a drain", lambda: d.json("show", flows[0])[0]["state"] == "draining")
+        psn = a.report()["qps"][0]["sent"]
+        forged = [bytearray(roce(VICTIM_B, VICTIM_A, 0xc001, ACK, QPN_A, p & 0xffffff, 0, b"\x1f\0\0\0"))
+                  for p in range(psn + 0x200)]
+        for f in forged:
+            f[-1] ^= 1
+        self.flood(self.attacker(self.net), forged)
+        self.assertEqual(d.json("show", flows[0])[0]["state"], "draining")
+        b.tell("withhold 0")
+        wait_for("the end of the move", lambda: [e for e in d.json("events") if e["type"] == "switch"])
+        self.settle(a)
+        ra, rb = a.report(), b.report()
+        self.assertEqual(set(rb["faults"].values()), {0}, rb["faults"])
+        self.assertEqual(ra["faults"].pop("bad_icrc"), len(forged))
+        self.assertEqual(set(ra["faults"].values()), {0}, ra["faults"])
+        self.assertEqual(ra["sent"], rb["received"])
+        self.stop(d)
+
+    def test_cnps_move_nothing(self):
+        """Congestion that is made up: hp3d asks other paths, and no answer speaks for one. Who stays is told."""
+        d = self.shipped(ppp={"probe": "peer"})
+        a, b, flows = self.victims(d)
+        n = self.flood(self.attacker(self.net), (
+            roce(VICTIM_B, VICTIM_A, 0xc001, CNP, QPN_A + i % 2, 0, 0, bytes(16)) for i in range(5000)))
+        counters = d.counters()
+        self.assertEqual(counters["class_cnp"], n)
+        self.assertLess(counters["probes"], n // 10)
+        self.assertLess(counters["cnps_withheld"], n // 10)
+        self.assertEqual(self.by_itself(d), [])
+        self.unhurt(d, a, b, flows)
+
+
+if __name__ == "__main__":
+    run()
