@@ -65,17 +65,32 @@ static __always_inline void set_flow_label(struct __sk_buff *skb, __u32 l3, __u1
 	bpf_skb_store_bytes(skb, l3, &word, sizeof(word), 0);
 }
 
+/*
+ * Of a port `after` bytes before the ICRC; false: for none so far. Verifiers up to Linux 6.1 at least
+ * have to see the bound on the very register that the address is made of.
+ */
+static __always_inline int weight_of(__u32 after, __u32 *weight)
+{
+	__u64 at = after;
+
+	asm volatile("" : "+r"(at));
+	if (at >= HP3_BYPASS_WEIGHTS)
+		return 0;
+	*weight = *(const volatile __u32 *)((const char *)port_weight + at * sizeof(*weight));
+	return 1;
+}
+
 /* 1: the frame has got another port. */
 static __always_inline int set_port(struct __sk_buff *skb, const struct roce *r, __u16 port)
 {
-	__u32 after = r->icrc - r->udp, old, icrc;
+	__u32 old, icrc, weight;
 	__be16 from, to = bpf_htons(port);
 
-	if (port == 0 || after >= HP3_BYPASS_WEIGHTS ||
+	if (port == 0 || !weight_of(r->icrc - r->udp, &weight) ||
 		bpf_skb_load_bytes(skb, r->udp, &from, sizeof(from)) != 0 || from == to ||
 		bpf_skb_load_bytes(skb, r->icrc, &old, sizeof(old)) != 0)
 		return 0;
-	icrc = old ^ crc_mul16(from ^ to, port_weight[after]);
+	icrc = old ^ crc_mul16(from ^ to, weight);
 	replace(skb, r, from, to, old, icrc);
 	if (r->ipv6)
 		set_flow_label(skb, r->l3, port);

@@ -23,11 +23,16 @@ uint64_t hp3_bypass_now(void)
 	return (uint64_t)ts.tv_sec * NS + (uint64_t)ts.tv_nsec;
 }
 
+static const char loading[] = "loading its BPF programs";
+
 static int say(char *why, size_t cap, int err, const char *what)
 {
 	const char *cause = strerror(-err);
 
-	if (err == -EPERM || err == -EACCES)
+	if (err == -EACCES && what == loading)
+		cause = "the verifier of this kernel refuses them: report it with the output of "
+			"uname -r";
+	else if (err == -EPERM || err == -EACCES)
 		cause = "no permission: run as root, or with CAP_BPF, CAP_NET_ADMIN and "
 			"CAP_NET_RAW";
 	else if (err == -ENOSYS)
@@ -71,7 +76,7 @@ static int load(struct hp3_bypass *b, char *why, size_t cap)
 			return say(why, cap, err, path);
 	}
 	err = bpf_bypass__load(b->bpf);
-	return err < 0 ? say(why, cap, err, "loading its BPF programs") : 0;
+	return err < 0 ? say(why, cap, err, loading) : 0;
 }
 
 static int tap(struct hp3_bypass *b, char *why, size_t cap)
