@@ -66,8 +66,8 @@ static __always_inline void set_flow_label(struct __sk_buff *skb, __u32 l3, __u1
 }
 
 /*
- * Of a port `after` bytes before the ICRC; false: for none so far. Verifiers up to Linux 6.1 at least
- * have to see the bound on the very register that the address is made of.
+ * Of a port `after` bytes before the ICRC; false: for none so far. Verifiers up to Linux 6.1 at
+ * least have to see the bound on the very register that the address is made of.
  */
 static __always_inline int weight_of(__u32 after, __u32 *weight)
 {

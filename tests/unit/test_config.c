@@ -229,7 +229,7 @@ static void profiles(void **state)
 {
 	differs(HP3_PROFILES "/training.ini", 4);
 	differs(HP3_PROFILES "/storage.ini", 1);
-	differs(HP3_PROFILES "/lab.ini", 12);
+	differs(HP3_PROFILES "/lab.ini", 13);
 }
 
 static void note_change(void *arg, const struct hp3_config_change *c)
