@@ -304,23 +304,56 @@ static int key_line(struct scan *s, char *text)
 	return 0;
 }
 
+/* Bytes of the character at p, or 0: it is no UTF-8 (RFC 3629). */
+static size_t utf8(const unsigned char *p, size_t len)
+{
+	size_t n = *p < 0x80   ? 1
+		   : *p < 0xc2 ? 0
+		   : *p < 0xe0 ? 2
+		   : *p < 0xf0 ? 3
+		   : *p < 0xf5 ? 4
+			       : 0;
+
+	if (n > len)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
+		(*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+/* Values go into JSON, which is UTF-8, and to terminals. */
+static bool is_plain(const char *raw, size_t len)
+{
+	size_t n;
+
+	for (; len > 0; raw += n, len -= n) {
+		n = utf8((const unsigned char *)raw, len);
+		if (n == 0 || (iscntrl((unsigned char)*raw) && *raw != '\t' && *raw != '\r'))
+			return false;
+	}
+	return true;
+}
+
 static int scan_line(struct scan *s, const char *raw, size_t len)
 {
 	char text[HP3_INI_LINE_MAX + 1], shown[HP3_INI_SHOWN_MAX], *p;
-	bool control = false;
+	bool plain = is_plain(raw, len);
 
-	for (size_t i = 0; i < len; i++)
-		control |= iscntrl((unsigned char)raw[i]) && raw[i] != '\t' && raw[i] != '\r';
 	memcpy(text, raw, len < HP3_INI_LINE_MAX ? len : HP3_INI_LINE_MAX);
 	text[len < HP3_INI_LINE_MAX ? len : HP3_INI_LINE_MAX] = '\0';
 	p = trim(text);
-	if (len > HP3_INI_LINE_MAX || control) {
+	if (len > HP3_INI_LINE_MAX || !plain) {
 		show(shown, p);
 		if (s->current >= 0)
 			instance_of(s)->touched = true;
-		if (control)
+		if (!plain)
 			hp3_ini_report(s->doc, s->line, NULL, NULL, shown,
-				"control character in the line: the file has to be plain text");
+				"control character in the line: the file has to be plain text, in "
+				"UTF-8");
 		else
 			hp3_ini_report(s->doc, s->line, NULL, NULL, shown,
 				"line of %zu bytes: at most %u are allowed", len, HP3_INI_LINE_MAX);

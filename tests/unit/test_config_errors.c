@@ -171,6 +171,11 @@ static void lines(void **state)
 	struct hp3_config cfg;
 	struct hp3_config_errors errs = {0};
 	size_t start = strlen(RAIL "[eal]\n");
+	/* Cut short, no beginning, too long a form, a surrogate, beyond U+10FFFF. */
+	static const char *const broken[] = {"\xc3", "\xa9", "\xc0\xaf", "\xe0\x80\xaf",
+		"\xed\xa0\x80", "\xf0\x80\x80\xaf", "\xf4\x90\x80\x80", "\xff", "\xe2\x82x"};
+	static const char *const whole[] = {
+		"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbf"};
 
 	expect(RAIL "[eal\nburst = 1\n", 0, "f.ini:4: [eal: the section's ] is missing\n");
 	expect(RAIL "[eal] # memory\nburst = 1\n", 0,
@@ -178,7 +183,18 @@ static void lines(void **state)
 		"of its own\n");
 	expect(RAIL "[eal]\nburst = 1\001\n", 0,
 		"f.ini:5: burst = 1?: control character in the line: the file has to be plain "
-		"text\n");
+		"text, in UTF-8\n");
+	for (unsigned i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
+		snprintf(ini, sizeof(ini), RAIL "# %s\n", broken[i]);
+		assert_int_equal(
+			hp3_config_parse("f.ini", ini, strlen(ini), 0, &cfg, &errs), -EINVAL);
+		hp3_config_errors_free(&errs);
+		errs = (struct hp3_config_errors){0};
+	}
+	for (unsigned i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
+		snprintf(ini, sizeof(ini), RAIL "# %s\n", whole[i]);
+		assert_int_equal(hp3_config_parse("f.ini", ini, strlen(ini), 0, &cfg, &errs), 0);
+	}
 
 	/* The longest line, then one byte more; a comment is no exception. */
 	memset(ini, 'x', sizeof(ini));
