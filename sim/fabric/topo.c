@@ -62,7 +62,7 @@ static int read_links(struct sim_topo *t, FILE *f, const char *path, char *err, 
 		if (!quantity(rate, rates, &l->bps) || !quantity(delay, times, &l->delay))
 			return fail(err, err_size, path, i + 3,
 				"rate or delay: write a number with unit, as 100Gbps 1000ns");
-		if (loss < 0 || loss >= 1)
+		if (!(loss >= 0 && loss < 1))
 			return fail(err, err_size, path, i + 3, "loss: a share from 0 to below 1");
 		l->loss = (uint32_t)(loss * 1e9 + 0.5);
 	}
