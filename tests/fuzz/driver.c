@@ -3,12 +3,14 @@
  * Runs a fuzz target without libFuzzer, the same way each time: every seed as it is, then seeded
  * mutations.
  *
- *     fuzz-NAME-seeded [--seed N] [--runs N] FILE...
+ *     fuzz-NAME-seeded [--kind frames|text|file] [--seed N] [--runs N] FILE...
  *
- * A .pcap file is one seed per packet, any other file is one seed (for example what libFuzzer kept
- * of a crash). Random frames of every shape join the seeds. A finding aborts; the seed, run and
- * input length are printed.
+ * frames: a .pcap file is one seed per packet, any other file is one seed (for example what
+ * libFuzzer kept of a crash); random frames of every shape join the seeds. text: every file is a
+ * seed, and mutations know lines, words and numbers. file: every file is a seed of bytes. A finding
+ * aborts; the seed, run and input length are printed.
  */
+#include <ctype.h>
 #include <pcap.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define MAX_INPUT     9000u
 #define RANDOM_FRAMES 500u
 
+enum kind { FRAMES, TEXT, BYTES };
+
 struct input {
 	uint8_t *data;
 	uint32_t len;
@@ -30,6 +34,7 @@ struct input {
 static struct input seeds[MAX_SEEDS];
 static uint32_t n_seeds;
 static char where[128];
+static enum kind kind;
 
 static void add(const uint8_t *data, size_t len)
 {
@@ -66,7 +71,7 @@ static int add_file(const char *path)
 	static uint8_t buf[MAX_INPUT];
 	size_t n = strlen(path);
 
-	if (n > 5 && !strcmp(path + n - 5, ".pcap"))
+	if (kind == FRAMES && n > 5 && !strcmp(path + n - 5, ".pcap"))
 		return add_pcap(path);
 	FILE *f = fopen(path, "rb");
 	if (!f) {
@@ -121,6 +126,105 @@ static uint32_t mutate(uint8_t *b, uint32_t len, struct rng *r)
 	return len;
 }
 
+/* The word (letters, digits) that byte `at` lies in. */
+static uint32_t word(const uint8_t *b, uint32_t len, uint32_t *at)
+{
+	uint32_t end = *at;
+
+	while (*at > 0 && (isalnum(b[*at - 1])))
+		(*at)--;
+	while (end < len && (isalnum(b[end])))
+		end++;
+	return end - *at;
+}
+
+static uint32_t line(const uint8_t *b, uint32_t len, uint32_t *at)
+{
+	uint32_t end = *at;
+
+	while (*at > 0 && b[*at - 1] != '\n')
+		(*at)--;
+	while (end < len && b[end] != '\n')
+		end++;
+	return end + (end < len) - *at;
+}
+
+/* In place of n bytes at `at`, `by` others. Returns the new length. */
+static uint32_t replace(
+	uint8_t *b, uint32_t len, uint32_t at, uint32_t n, const void *with, uint32_t by)
+{
+	if (len - n + by > MAX_INPUT)
+		return len;
+	memmove(b + at + by, b + at + n, len - at - n);
+	memcpy(b + at, with, by);
+	return len - n + by;
+}
+
+/* The next number from `at` on becomes another one. */
+static uint32_t other_number(uint8_t *b, uint32_t len, uint32_t at, struct rng *r)
+{
+	char text[16];
+	uint32_t n = 0;
+	int by = snprintf(
+		text, sizeof(text), "%u", (unsigned)rng_below(r, 1u << (1 + rng_below(r, 31))));
+
+	while (at < len && !isdigit(b[at]))
+		at++;
+	while (at + n < len && isdigit(b[at + n]))
+		n++;
+	return n ? replace(b, len, at, n, text, (uint32_t)by) : len;
+}
+
+/* Lines, words and single bytes go, come twice, or are those of another seed. */
+static uint32_t mutate_text(uint8_t *b, uint32_t len, struct rng *r)
+{
+	static const char *const edge[] = {"0", "1", "-1", "nan", "inf", "1e300", "0.5", "100",
+		"255", "256", "65535", "65536", "4294967295", "4294967296", "18446744073709551615",
+		"18446744073709551616", "9223372036854775807", "\"", "{", "[]", "null", "true",
+		"\"\"", "a", "\n", "=", "#", " ", "0x1p-1074", ""};
+	static const char marks[] = "\n\r\t \"'=#;,.:-/[]{}\\<>!@%0129az\x7f\xff";
+
+	for (uint32_t n = 1 + rng_below(r, 4); n && len; n--) {
+		const struct input *from = &seeds[rng_below(r, n_seeds)];
+		uint32_t at = rng_below(r, len), other = from->len ? rng_below(r, from->len) : 0;
+		uint32_t part = rng_below(r, 3) ? word(b, len, &at) : line(b, len, &at), took;
+		const char *e = edge[rng_below(r, sizeof(edge) / sizeof(edge[0]))];
+		uint8_t copy[256];
+
+		switch (rng_below(r, 8)) {
+		case 0:
+			len = other_number(b, len, at, r);
+			break;
+		case 1:
+			len = replace(b, len, at, part, e, (uint32_t)strlen(e));
+			break;
+		case 2:
+			took = rng_below(r, 2) ? word(from->data, from->len, &other)
+					       : line(from->data, from->len, &other);
+			len = replace(
+				b, len, at, rng_below(r, 2) ? part : 0, from->data + other, took);
+			break;
+		case 3: /* twice */
+			part = part < sizeof(copy) ? part : (uint32_t)sizeof(copy);
+			memcpy(copy, b + at, part);
+			len = replace(b, len, at, 0, copy, part);
+			break;
+		case 4:
+			len = replace(b, len, at, part, "", 0);
+			break;
+		case 5:
+			copy[0] = (uint8_t)marks[rng_below(r, sizeof(marks))];
+			len = replace(b, len, rng_below(r, len), rng_below(r, 2), copy, 1);
+			break;
+		default:
+			at = rng_below(r, len);
+			b[at] = isdigit(b[at]) ? (uint8_t)('0' + rng_below(r, 10))
+					       : (uint8_t)(b[at] ^ 1u << rng_below(r, 8));
+		}
+	}
+	return len;
+}
+
 static void on_abort(int sig)
 {
 	ssize_t n = write(STDERR_FILENO, where, strlen(where));
@@ -138,6 +242,10 @@ int main(int argc, char **argv)
 			seed = strtoul(argv[i + 1], NULL, 0);
 		else if (!strcmp(argv[i], "--runs"))
 			runs = strtoul(argv[i + 1], NULL, 0);
+		else if (!strcmp(argv[i], "--kind"))
+			kind = *argv[i + 1] == 't'           ? TEXT
+			       : strcmp(argv[i + 1], "file") ? FRAMES
+							     : BYTES;
 		else
 			break;
 	}
@@ -145,7 +253,8 @@ int main(int argc, char **argv)
 		if (add_file(argv[i]))
 			return 1;
 	struct rng r = {seed};
-	add_random_frames(&r);
+	if (kind == FRAMES)
+		add_random_frames(&r);
 	signal(SIGABRT, on_abort);
 	signal(SIGSEGV, on_abort);
 
@@ -157,7 +266,8 @@ int main(int argc, char **argv)
 	for (unsigned long k = 0; k < runs; k++) {
 		const struct input *in = &seeds[rng_below(&r, n_seeds)];
 		memcpy(buf, in->data, in->len);
-		uint32_t len = mutate(buf, in->len, &r);
+		uint32_t len =
+			kind == TEXT ? mutate_text(buf, in->len, &r) : mutate(buf, in->len, &r);
 		snprintf(where, sizeof(where), "finding: seed %lu, mutation %lu, %u bytes\n", seed,
 			k, len);
 		LLVMFuzzerTestOneInput(buf, len);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTS_FUZZ_INPUT_H
+#define HP3_TESTS_FUZZ_INPUT_H
+/* What the targets that read files share. A finding ends the process by abort(). */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "config/ini.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#undef MUST
+#define MUST(x)                                                                                    \
+	do {                                                                                       \
+		if (!(x)) {                                                                        \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x);                    \
+			abort();                                                                   \
+		}                                                                                  \
+	} while (0)
+
+/* The path of a file with these bytes, the same one each time. */
+static inline const char *fuzz_file(const uint8_t *data, size_t size)
+{
+	static char path[32];
+	static int fd = -1;
+
+	if (fd < 0) {
+		fd = memfd_create("fuzz", 0);
+		MUST(fd >= 0);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	}
+	MUST(ftruncate(fd, 0) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
+	return path;
+}
+
+/* Every error is one line that can be printed, in the order of the file; there are some if and only
+ * if the load failed. Frees them. */
+static inline void fuzz_check_errors(int ret, struct hp3_config_errors *errs)
+{
+	uint32_t line = 0;
+
+	MUST((ret == 0) == (errs->count == 0 && errs->lost == 0));
+	for (unsigned i = 0; i < errs->count; i++) {
+		const struct hp3_config_error *e = &errs->list[i];
+
+		MUST(e->text != NULL && e->text[0] != '\0' && strchr(e->text, '\n') == NULL);
+		MUST(e->line == 0 || e->line >= line);
+		line = e->line;
+	}
+	hp3_config_errors_free(errs);
+}
+
+#endif
