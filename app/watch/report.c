@@ -10,7 +10,7 @@
 #include "app/watch/confine.h"
 #include "app/watch/message.h"
 
-#define SIGN_MS 250 /* between signs of life */
+#define SIGN_MS 200 /* between signs of life */
 
 struct report {
 	int socket, life;

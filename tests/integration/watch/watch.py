@@ -565,8 +565,15 @@ class Apart(WithDaemon):
         self.wait("the end of both", lambda: not any(os.path.exists(f"/proc/{p}/fd/0") for p in after))
 
     def test_gone(self):
-        """Nobody is left to start another one: told, and hp3d goes on and ends well."""
+        """Both stand still, as on a machine that does: that is no hang. Then nobody is left to start another
+        one: told, and hp3d goes on and ends well."""
         keeper, worker = self.processes()
+        for sig, wait in ((signal.SIGSTOP, 4.5), (signal.SIGCONT, 0.5)):
+            for pid in (keeper, worker):
+                os.kill(pid, sig)
+                time.sleep(0.1)
+            time.sleep(wait)
+        self.assertEqual(self.ctl("health")[0]["watch"]["ends"], 0, self.d.errors())
         os.kill(keeper, signal.SIGKILL)
         self.wait("by none", lambda: self.ctl("health")[0]["watch"]["by"] == "none")
         self.wait("the end of both", lambda: not any(os.path.exists(f"/proc/{p}/fd/0") for p in (keeper, worker)))
