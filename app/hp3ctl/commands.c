@@ -35,6 +35,7 @@ const struct hp3ctl_option_row hp3ctl_options[HP3CTL_OPTION_MAX] = {
 	[HP3CTL_SORT] = {"sort", "COLUMN", .word = hp3ctl_column_name},
 	[HP3CTL_REVERSE] = {"reverse"},
 	[HP3CTL_FILTER] = {"filter", "TERMS"},
+	[HP3CTL_RAIL] = {"rail", "NAME"},
 	[HP3CTL_PLAIN] = {"plain"},
 	[HP3CTL_TYPE] = {"type", "TYPE", .word = event_type},
 	[HP3CTL_CONFIG] = {"config", "FILE"},
@@ -156,7 +157,7 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 		.words = hp3_policy_modes,
 		.optional = true},
 	{.name = "bypass",
-		.usage = "[auto|on|off]",
+		.usage = "[auto|on|off] [--rail NAME]",
 		.help = "whether packets go past hp3d: when they have to, always, never",
 		.details = "auto: when hp3d dies or hangs. on: at once, what moved comes home "
 			   "before. off:\n"
@@ -164,7 +165,8 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 		.run = hp3ctl_bypass,
 		.takes = HP3CTL_TAKES_WORD,
 		.words = bypass_words,
-		.optional = true},
+		.optional = true,
+		.uses = USES({HP3CTL_RAIL, "of this rail instead of all"})},
 	{.name = "config",
 		.usage = "[KEY]",
 		.help = "the configuration in effect",

@@ -7,9 +7,12 @@
 static int turn(struct hp3ctl *ctl, const char *what, json_t **answer)
 {
 	json_t *req = json_pack("{s:s}", "cmd", what);
+	const char *rail = ctl->text[HP3CTL_RAIL];
 
 	if (ctl->n_args)
 		json_object_set_new(req, what, json_string(ctl->args[0]));
+	if (rail != NULL)
+		json_object_set_new(req, "rail", json_string(rail));
 	return hp3ctl_ask(ctl, req, answer);
 }
 
@@ -33,21 +36,27 @@ int hp3ctl_mode(struct hp3ctl *ctl)
 int hp3ctl_bypass(struct hp3ctl *ctl)
 {
 	json_t *answer, *data, *rail;
-	const char *name;
+	const char *name, *all;
+	bool mixed;
 	int rc = turn(ctl, "bypass", &answer);
 
 	if (rc != HP3CTL_DONE)
 		return rc;
 	data = json_object_get(answer, "data");
+	all = json_string_value(json_object_get(data, "bypass"));
+	mixed = all == NULL;
 	if (ctl->json)
 		hp3ctl_print_json(data);
 	else
-		printf("bypass %s\n", json_string_value(json_object_get(data, "bypass")));
+		printf("bypass %s\n", mixed ? "by rail" : all);
 	json_object_foreach (json_object_get(data, "rails"), name, rail) {
 		const char *state = json_string_value(json_object_get(rail, "state"));
+		const char *own = json_string_value(json_object_get(rail, "bypass"));
 
-		if (!ctl->json)
-			printf("%s %s\n", name, state ? state : "has none");
+		if (ctl->json)
+			continue;
+		printf("%s %s%s%s\n", name, state ? state : "has none",
+			mixed && own ? ", bypass " : "", mixed && own ? own : "");
 	}
 	json_decref(answer);
 	return HP3CTL_DONE;

@@ -127,11 +127,15 @@ void hp3d_bypass_watch(const struct hp3_config *cfg)
 
 static const char *const modes[] = {
 	[HP3D_BYPASS_AUTO] = "auto", [HP3D_BYPASS_ON] = "on", [HP3D_BYPASS_OFF] = "off"};
-static enum hp3d_bypass_mode mode;
+static enum hp3d_bypass_mode mode[HP3_CONFIG_RAILS_MAX];
 
-const char *hp3d_bypass_mode_name(void)
+/* Of all rails; NULL: they differ. */
+static const char *common_mode(const struct hp3_config *cfg)
 {
-	return modes[mode];
+	for (unsigned rail = 1; rail < cfg->n_rails; rail++)
+		if (mode[rail] != mode[0])
+			return NULL;
+	return modes[mode[0]];
 }
 
 static json_t *side_json(const struct hp3_bypass_counts *c)
@@ -155,42 +159,62 @@ json_t *hp3d_bypass_json(const struct hp3_config *cfg)
 		}
 		i = hp3d_bypass_info(b);
 		json_object_set_new(j, cfg->rails[rail].name,
-			json_pack("{s:s, s:i, s:i, s:i, s:o, s:o}", "state",
-				hp3d_bypass_phase_name(i.phase), "hangs", (int)i.hangs, "restored",
-				(int)i.restored, "not_kept", (int)i.not_kept, "rnic",
-				side_json(&i.dir[HP3_DIR_TX]), "net",
+			json_pack("{s:s, s:s, s:i, s:i, s:i, s:o, s:o}", "bypass",
+				modes[mode[rail]], "state", hp3d_bypass_phase_name(i.phase),
+				"hangs", (int)i.hangs, "restored", (int)i.restored, "not_kept",
+				(int)i.not_kept, "rnic", side_json(&i.dir[HP3_DIR_TX]), "net",
 				side_json(&i.dir[HP3_DIR_RX])));
 	}
 	return j;
 }
 
-static void set(const struct hp3_config *cfg, enum hp3d_bypass_mode wanted)
+static void set(const struct hp3_config *cfg, unsigned rail, enum hp3d_bypass_mode wanted)
 {
-	mode = wanted;
-	fprintf(stderr, "hp3d: bypass %s, set by the operator\n", modes[mode]);
-	for (unsigned rail = 0; rail < cfg->n_rails; rail++) {
-		struct hp3d_bypass *b = hp3d_bypass(rail);
+	struct hp3d_bypass *b = hp3d_bypass(rail);
 
-		if (b == NULL)
+	mode[rail] = wanted;
+	fprintf(stderr, "hp3d: [rail.%s]: bypass %s, set by the operator\n", cfg->rails[rail].name,
+		modes[wanted]);
+	if (b == NULL)
+		return;
+	hp3d_bypass_close(b, wanted == HP3D_BYPASS_OFF);
+	hp3d_bypass_wish(b, wanted == HP3D_BYPASS_ON ? HP3D_BYPASS_LEAVE : HP3D_BYPASS_TAKE);
+}
+
+/* The one named, or (NULL) all. -1: there is none. */
+static int set_named(const struct hp3_config *cfg, const char *name, enum hp3d_bypass_mode wanted)
+{
+	int found = -1;
+
+	for (unsigned rail = 0; rail < cfg->n_rails; rail++) {
+		if (name != NULL && strcmp(cfg->rails[rail].name, name) != 0)
 			continue;
-		hp3d_bypass_close(b, mode == HP3D_BYPASS_OFF);
-		hp3d_bypass_wish(b, mode == HP3D_BYPASS_ON ? HP3D_BYPASS_LEAVE : HP3D_BYPASS_TAKE);
+		set(cfg, rail, wanted);
+		found = 0;
 	}
+	return found;
 }
 
 json_t *hp3d_json_bypass(const struct hp3_config *cfg, json_t *req)
 {
 	const char *wanted = json_string_value(json_object_get(req, "bypass"));
+	const char *name = json_string_value(json_object_get(req, "rail")), *all;
 	unsigned i = 0;
 
+	if (json_object_get(req, "rail") && (!name || !wanted))
+		return hp3d_json_error("bad-request", "say auto, on or off, too",
+			"a rail is named, but nothing is to be set");
 	if (json_object_get(req, "bypass")) {
 		while (i < HP3D_BYPASS_OFF + 1 && (!wanted || strcmp(modes[i], wanted) != 0))
 			i++;
 		if (i > HP3D_BYPASS_OFF)
 			return hp3d_json_error("bad-request", "say auto, on or off",
 				"no such bypass: %s", wanted ? wanted : "(no text)");
-		set(cfg, (enum hp3d_bypass_mode)i);
+		if (set_named(cfg, name, (enum hp3d_bypass_mode)i) < 0)
+			return hp3d_json_error(
+				"not-found", "hp3ctl bypass lists the rails", "no rail %s", name);
 	}
-	return hp3d_json_ok(json_pack(
-		"{s:s, s:o}", "bypass", hp3d_bypass_mode_name(), "rails", hp3d_bypass_json(cfg)));
+	all = common_mode(cfg);
+	return hp3d_json_ok(json_pack("{s:o, s:o}", "bypass", all ? json_string(all) : json_null(),
+		"rails", hp3d_bypass_json(cfg)));
 }

@@ -7,12 +7,11 @@
 #include <jansson.h>
 #include "config/config.h"
 
-/* The way past hp3d of all rails: by need, always, never for RoCEv2. In this order as text. */
+/* The way past hp3d of a rail: by need, always, never for RoCEv2. In this order as text. */
 enum hp3d_bypass_mode { HP3D_BYPASS_AUTO, HP3D_BYPASS_ON, HP3D_BYPASS_OFF };
 
 /* By rail: state and counts; null: the rail has none. */
 json_t *hp3d_bypass_json(const struct hp3_config *cfg);
-const char *hp3d_bypass_mode_name(void);
 
 unsigned hp3d_bypass_direct(
 	const struct hp3_config *cfg); /* rails whose RoCEv2 packets pass hp3d by */

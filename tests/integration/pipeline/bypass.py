@@ -15,7 +15,7 @@ import struct
 import subprocess
 import time
 from cases import HP3D, Wired, run
-from harness import RawPort, wait_for
+from harness import Link, RawPort, wait_for
 
 PAUSE_US = 60000  # longest without a frame: 40 ms (stale_ms) until it is noticed, the rest is the machine's
 TIMEOUT = 14  # the default of RNICs: 67 ms
@@ -313,6 +313,23 @@ class Bypass(Wired):
         self.assertEqual(self.ended(a, b), 0)
         self.stop(d)
         self.refused(self.without_bpf(bypass={"fail_open": "on"}), "no permission", "fail_open = on: set it to auto")
+
+    def test_one_rail_of_two(self):
+        more = Link("s"), Link("t")
+        for link in more:
+            self.addCleanup(link.remove)
+        d = self.daemon({"rail0": self.ports(), "rail1": tuple(link.devargs(2 + i) for i, link in enumerate(more))},
+                        bypass=PATIENT).up()
+        wait_for("both rails", lambda: d.ctl("bypass").stdout == "bypass auto\nrail0 taken\nrail1 taken\n")
+        d.ctl("bypass", "on", "--rail", "rail1")
+        wait_for("the way past hp3d", lambda: d.ctl("bypass").stdout ==
+                 "bypass by rail\nrail0 taken, bypass auto\nrail1 direct, bypass on\n")
+        self.assertIsNone(d.json("bypass")[0]["bypass"])
+        self.assertIn("no rail rail2", d.ctl("bypass", "on", "--rail", "rail2", code=4).stderr)
+        self.assertIn("nothing is to be set", d.ctl("bypass", "--rail", "rail1", code=1).stderr)
+        d.ctl("bypass", "auto")
+        wait_for("both rails", lambda: d.ctl("bypass").stdout == "bypass auto\nrail0 taken\nrail1 taken\n")
+        self.stop(d)
 
     def test_operator(self):
         """Direct and back without a loss; closed, RoCEv2 stops with hp3d, and nothing else does."""
