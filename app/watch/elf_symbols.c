@@ -103,10 +103,8 @@ static void put_version(const struct file *f, Elf64_Versym v, char *to, size_t c
 			return;
 		}
 		/* The chain goes on behind this one, or it might never end. */
-#ifndef HP3_BREAK_ENDLESS_CHAIN
 		if (def.vd_next < sizeof(def))
 			return;
-#endif
 	}
 }
 

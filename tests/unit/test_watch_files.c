@@ -200,7 +200,7 @@ static void notice(void *ctx, const char *text)
 static uint8_t *host_library(size_t *size)
 {
 	void *lib = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_LOCAL);
-	struct link_map *m;
+	struct link_map *m = NULL;
 	const uint8_t *p;
 	uint8_t *copy;
 
