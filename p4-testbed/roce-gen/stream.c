@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include "stream.h"
 
@@ -98,16 +99,23 @@ int gen_stream_connected(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len) == 0 ? -err : -errno;
 }
 
-/* A path that refuses connections belongs to nobody. */
-static void remove_stale(const char *where)
+/* A socket that refuses connections belongs to nobody; a file of another kind refuses them, too. */
+static int remove_stale(const char *where)
 {
+	struct stat st;
 	bool pending;
-	int fd = gen_stream_connect(where, &pending);
+	int fd;
 
+	if (lstat(where, &st) != 0)
+		return 0;
+	if (!S_ISSOCK(st.st_mode))
+		return -EEXIST;
+	fd = gen_stream_connect(where, &pending);
 	if (fd >= 0)
 		close(fd);
 	else if (fd == -ECONNREFUSED)
 		unlink(where);
+	return 0;
 }
 
 int gen_stream_listen(const char *where, char *path)
@@ -119,7 +127,9 @@ int gen_stream_listen(const char *where, char *path)
 	if (ret != 0)
 		return ret;
 	if (p.at.ss_family == AF_UNIX)
-		remove_stale(where);
+		ret = remove_stale(where);
+	if (ret != 0)
+		return ret;
 	fd = open_socket(&p);
 	if (fd < 0)
 		return fd;

@@ -430,6 +430,11 @@ class Refused(Base):
         self.refused(1, r"not all peers are there after 300 ms: /tmp.*--setup-ms", *near, "--connect", self.socket)
         self.refused(1, r"1 of 1 to be accepted", *near, "--listen", self.socket)
         self.refused(1, r"--listen nowhere: .*ADDRESS:PORT", *near, "--listen", "nowhere")
+        precious = os.path.join(os.path.dirname(self.socket), "precious")
+        for make in (lambda: open(precious, "w").close(), lambda: os.symlink("/etc/passwd", precious)):
+            make()
+            self.refused(1, rf"--listen {precious}: File exists: write a path", *near, "--listen", precious)
+            os.unlink(precious)
         self.refused(1, r"no IPv6 address", *near, "--listen", self.socket, "--ipv6")
         ip("link", "set", "ga", "mtu", "1000")
         self.refused(1, r"do not fit the MTU 1000 of ga", *near, "--listen", self.socket)
