@@ -45,6 +45,8 @@ int hp3_cdf_read(
 	last = c->n < 2 ? 0 : share[c->n - 1];
 	if (bad == NULL && last != 100 && last != 1)
 		bad = "must end at 100 percent (or 1), with two lines at least";
+	if (bad == NULL && c->size[c->n - 1] == 0)
+		bad = "all sizes are 0: the last line must have the largest size, 1 at least";
 	if (bad != NULL) {
 		snprintf(err, err_size, "%s:%u: %s (sizes up to %llu bytes)", name, number, bad,
 			(unsigned long long)most);
@@ -76,5 +78,5 @@ uint64_t hp3_cdf_mean(const struct hp3_cdf *c)
 	for (uint32_t i = 1; i < c->n; i++)
 		sum += (unsigned __int128)(c->size[i] + c->size[i - 1]) *
 		       (c->share[i] - c->share[i - 1]);
-	return (uint64_t)(sum >> 33);
+	return sum >> 33 > 0 ? (uint64_t)(sum >> 33) : 1; /* as no size is less */
 }

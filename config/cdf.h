@@ -24,6 +24,7 @@ int hp3_cdf_read(
 	struct hp3_cdf *c, FILE *f, const char *name, uint64_t most, char *err, size_t err_size);
 /* The size for u of 2^32, rounded down: at least 1 byte. */
 uint64_t hp3_cdf_size(const struct hp3_cdf *c, uint32_t u);
+/* At least 1, too. */
 uint64_t hp3_cdf_mean(const struct hp3_cdf *c);
 
 #endif

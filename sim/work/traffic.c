@@ -8,6 +8,7 @@
 #include "sim/work/jobs.h"
 #include "sim/work/traffic.h"
 
+#define FLOWS_MAX      (1u << 24)
 #define TRAFFIC_STREAM UINT64_C(0x7261666669630000) /* apart from the switches' random numbers */
 
 /* Exponential with this mean: the only use of a logarithm, before the simulation begins. */
@@ -47,6 +48,14 @@ static int poisson(struct sim *s, uint64_t *rng, char *err, uint32_t err_size)
 		return ret;
 	s->sizes = cdf.file;
 	gap = (uint64_t)((unsigned __int128)hp3_cdf_mean(&cdf.cdf) * 8 * SIM_SEC / rate);
+	if (gap == 0 || end / gap > FLOWS_MAX / s->topo.hosts) {
+		snprintf(err, err_size,
+			"traffic.cdf = %s: sizes of %llu bytes on average would make more than %u "
+			"flows: lower traffic.duration_us or traffic.load_percent, or take larger "
+			"sizes",
+			s->cfg.traffic.cdf, (unsigned long long)hp3_cdf_mean(&cdf.cdf), FLOWS_MAX);
+		return -EINVAL;
+	}
 	for (uint32_t h = 0; h < s->topo.hosts; h++) {
 		uint64_t at = exponential(gap, rng);
 

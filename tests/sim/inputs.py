@@ -80,6 +80,18 @@ def same_results(sim, tmp, bad):
         bad.append(f"inputs of a scenario: {first['inputs']}")
 
 
+def sizes_of_nothing(sim, tmp, bad):
+    """They would make flows until memory ends."""
+    scenario = write(tmp, "own.ini", SCENARIO.format(tmp=tmp).replace("= 5\n", "= 1000000\n"))
+    write(tmp, "topo", TOPO)
+    for sizes, words in ("0 0\n0 100\n", "sizes:2: all sizes are 0"), ("0 0\n1 100\n", "more than 16777216 flows: lower"):
+        write(tmp, "sizes", sizes)
+        done = subprocess.run([sim, "run", scenario, "--no-report", "--out", os.path.join(tmp, "none")], check=False,
+                              capture_output=True, encoding="utf-8", timeout=250)
+        if done.returncode != 1 or words not in done.stderr:
+            bad.append(f"sizes {sizes!r}: exit code {done.returncode}, {done.stderr!r}")
+
+
 def policy_file(sim, tmp, bad):
     made = {"ecmp": [], "hp3": []}
     for candidates in 1, 1, 3:
@@ -151,6 +163,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="hp3-sim-") as tmp:
         same_results(sys.argv[1], tmp, bad)
         policy_file(sys.argv[1], tmp, bad)
+        sizes_of_nothing(sys.argv[1], tmp, bad)
         what_was_read(sys.argv[1], tmp, bad)
         sources(sys.argv[2], tmp, bad)
     for line in bad:

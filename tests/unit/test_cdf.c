@@ -57,6 +57,9 @@ static void fractions_and_a_first_step(void **state)
 	assert_int_equal(size(&c, 0.1), 10);
 	assert_int_equal(size(&c, 0.61), 15);
 	assert_int_equal(hp3_cdf_mean(&c), 14);
+	/* Nothing is smaller than a byte, and so is no average. */
+	assert_int_equal(load("0 0\n1 100\n", &c), 0);
+	assert_int_equal(hp3_cdf_mean(&c), 1);
 }
 
 static void bad_distributions_are_refused(void **state)
@@ -68,7 +71,12 @@ static void bad_distributions_are_refused(void **state)
 		{"0 0\n10 60\n20 50\n30 100\n", "sizes:3: sizes and shares must not"},
 		{"0 0\nten 100\n", "sizes:2: write"}, {"0 0\n10 100 3\n", "sizes:2: write"},
 		{"0 0\n2147483648 100\n", "out of range (sizes up to 1073741824 bytes)"},
-		{"0 -1\n10 100\n", "0 to 100 percent"}, {"100 100\n", "two lines"}};
+		{"0 -1\n10 100\n", "0 to 100 percent"}, {"100 100\n", "two lines"},
+		{"0 0\n0 100\n", "sizes:2: all sizes are 0: the last line must have the largest"},
+		{"0 0\nnan 50\n10 100\n", "sizes:2: the size is out of range"},
+		{"0 0\n10 nan\n10 100\n", "sizes:2: shares are 0 to 100"},
+		{"0 0\ninf 100\n", "sizes:2: the size is out of range"},
+		{"0 0\n10 100\n20 1\n", "sizes:3: sizes and shares must not"}};
 	struct hp3_cdf c;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
