@@ -259,6 +259,8 @@ static void make_jumps(const char *path, const char *copy)
 		h.ts.tv_usec = (suseconds_t)i;
 		if (i > c.n / 3 && i < c.n / 3 * 2)
 			h.ts.tv_sec = (time_t)(c.p[i].t_ns / 1000000000u);
+		if (i == c.n / 2)
+			h.ts = (struct timeval){UINT32_MAX, 999999}; /* read as one before 1970 */
 		pcap_dump((u_char *)out, &h, c.p[i].data);
 	}
 	capture_free(&c);

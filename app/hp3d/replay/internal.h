@@ -43,6 +43,8 @@ struct hp3d_replay_run {
 	struct hp3d_replay_hop *queue;
 	uint32_t head, n;
 	uint64_t now;
+	uint64_t shift; /* stamps are ahead of `now` by this */
+	uint32_t leaps; /* stamps from which it was counted anew */
 	struct hp3d_replay_summary s;
 	bool moving, write; /* the last pass: streams are moved; packets are written and counted */
 	bool failed;

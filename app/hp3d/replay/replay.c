@@ -9,6 +9,8 @@
 #define MBUF_ROOM    10240u
 #define MBUF_EXTRA   1024u
 #define LEARN_PASSES 64u
+#define BEGIN_NS     3600000000000ull /* when a pass begins; all counts are zero long before */
+#define DAY_NS       86400000000000ll
 
 /* A: the end with the lower address. Packets without addresses go A's way. */
 static unsigned end_of(const void *frame, uint32_t len)
@@ -70,6 +72,27 @@ static int feed(struct hp3d_replay_run *r, const struct pcap_pkthdr *h, const u_
 	return r->failed ? -1 : 0;
 }
 
+/* A stamp that is more than a day away from the time before is no time that has passed: damaged, or
+ * of another capture. From there on time is counted anew. */
+static void take_time(struct hp3d_replay_run *r, uint64_t stamp)
+{
+	int64_t step = (int64_t)(stamp - r->shift - r->now);
+
+	if (step > DAY_NS || step < -DAY_NS) {
+		r->shift += (uint64_t)step;
+		r->leaps++;
+	} else if (step > 0) {
+		hp3d_replay_advance(r, r->now + (uint64_t)step);
+	}
+}
+
+static void begin(struct hp3d_replay_run *r, uint64_t stamp)
+{
+	r->shift = stamp - r->now;
+	for (unsigned i = 0; i < HP3D_REPLAY_ENDS; i++)
+		hp3d_replay_announce(&r->ends[i].pairs, r->ends[i].pipe, r->now);
+}
+
 static int read_all(struct hp3d_replay_run *r)
 {
 	struct pcap_pkthdr *h;
@@ -78,16 +101,12 @@ static int read_all(struct hp3d_replay_run *r)
 	int ret;
 
 	while ((ret = hp3d_replay_capture_next(&r->capture, &h, &data)) == 1) {
-		uint64_t t = hp3d_replay_capture_time(h);
+		uint64_t stamp = hp3d_replay_capture_time(h);
 
-		if (first) {
-			r->now = t;
-			for (unsigned i = 0; i < HP3D_REPLAY_ENDS; i++)
-				hp3d_replay_announce(&r->ends[i].pairs, r->ends[i].pipe, t);
-		}
+		if (first)
+			begin(r, stamp);
 		first = false;
-		if (t > r->now)
-			hp3d_replay_advance(r, t);
+		take_time(r, stamp);
 		if (r->write) {
 			r->s.packets_in++;
 			r->s.truncated += h->caplen < h->len;
@@ -110,7 +129,8 @@ static int pass(struct hp3d_replay_run *r)
 {
 	int ret = -1;
 
-	r->now = r->head = r->n = 0;
+	r->now = BEGIN_NS;
+	r->head = r->n = r->leaps = 0;
 	if (hp3d_replay_make_ends(r) == 0 &&
 		hp3d_replay_capture_open(&r->capture, r->opt->in) == 0 &&
 		(!r->write || r->opt->out == NULL ||
@@ -118,6 +138,11 @@ static int pass(struct hp3d_replay_run *r)
 		ret = read_all(r);
 	for (unsigned i = 0; ret == 0 && r->write && i < HP3D_REPLAY_ENDS; i++)
 		hp3d_replay_count_pipe(&r->s, r->ends[i].pipe);
+	if (ret == 0 && r->write && r->leaps > 0)
+		fprintf(stderr,
+			"hp3d: %s: %u stamps are more than a day from the one before: no time "
+			"counts as passed there; if they are damaged, record it again\n",
+			r->opt->in, r->leaps);
 	hp3d_replay_free_ends(r);
 	if (hp3d_replay_capture_close(&r->capture) < 0)
 		ret = -1;

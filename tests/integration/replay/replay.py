@@ -210,6 +210,22 @@ class Summary(Base):
 
 
 class Errors(Base):
+    def test_a_stamp_from_nowhere(self):
+        """No hp3d waits a century for the next packet."""
+        plain, far = os.path.join(self.generated, "gen_plain.pcap"), self.path("far.pcap")
+        with open(plain, "rb") as f:
+            data = bytearray(f.read())
+        second = 24 + 16 + int.from_bytes(data[32:36], "little")
+        for stamp, leaps in ((2**32 - 1, 2), (2**31 - 1, 2), (int.from_bytes(data[24:28], "little") + 86000, 0)):
+            data[second:second + 8] = stamp.to_bytes(4, "little") + (999999).to_bytes(4, "little")
+            with open(far, "wb") as f:
+                f.write(data)
+            said = self.run_hp3d("--replay", far, "--move", "50000").stderr
+            if leaps:
+                self.assertIn(f"far.pcap: {leaps} stamps are more than a day from the one before", said)
+            else:
+                self.assertNotIn("stamps", said)
+
     def test_errors_name_the_fix(self):
         plain = os.path.join(self.generated, "gen_plain.pcap")
         garbage, jumbo = self.path("garbage.pcap"), self.path("jumbo.pcap")
