@@ -8,9 +8,17 @@
 #include <unistd.h>
 #include "app/control/reply.h"
 
-int hp3d_client_open(struct hp3d_client *c, int fd)
+int hp3d_client_open(struct hp3d_client *c, int fd, uint64_t now_ms)
 {
-	*c = (struct hp3d_client){.fd = fd, .in = malloc(HP3D_LINE_MAX)};
+	struct ucred who = {.uid = (uid_t)-1};
+	socklen_t len = sizeof(who);
+
+	getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len);
+	*c = (struct hp3d_client){.fd = fd,
+		.in = malloc(HP3D_LINE_MAX),
+		.uid = who.uid,
+		.guest = who.uid != 0 && who.uid != geteuid(),
+		.asked_ms = now_ms};
 	return c->in ? 0 : -ENOMEM;
 }
 
@@ -87,7 +95,7 @@ end:
 	return done;
 }
 
-static bool answer_lines(struct hp3d_client *c, hp3d_answer_fn answer, void *arg)
+static bool answer_lines(struct hp3d_client *c, uint64_t now_ms, hp3d_answer_fn answer, void *arg)
 {
 	size_t used = 0;
 	char *end;
@@ -101,6 +109,8 @@ static bool answer_lines(struct hp3d_client *c, hp3d_answer_fn answer, void *arg
 		used += len + 1;
 		if (len && !reply(c, answer(arg, line, len)))
 			return false;
+		if (len)
+			c->asked_ms = now_ms;
 	}
 	c->in_len -= used;
 	memmove(c->in, c->in + used, c->in_len);
@@ -137,7 +147,7 @@ bool hp3d_client_service(
 	if ((hp3d_client_wants(c) & POLLIN) && (revents & (POLLIN | POLLHUP | POLLERR)) &&
 		!receive(c))
 		return false;
-	if (!answer_lines(c, answer, arg) || !flush(c, now_ms))
+	if (!answer_lines(c, now_ms, answer, arg) || !flush(c, now_ms))
 		return false;
 	return waiting(c) || hp3d_client_ready(c) || !(c->eof || c->closing);
 }

@@ -13,6 +13,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define HP3D_LINE_MAX       65536u
 #define HP3D_OUT_HIGH       262144u
@@ -26,14 +27,17 @@ struct hp3d_client {
 	size_t in_len, out_off, out_len, out_cap;
 	bool eof; /* the peer sends no more */
 	bool closing; /* no more requests: flush, then close */
+	uid_t uid; /* who connected */
+	bool guest; /* neither root nor who we are */
+	uint64_t asked_ms; /* when the latest request was answered, or it connected */
 	uint64_t stalled_ms; /* since when answers wait untouched; 0: they flow */
 };
 
 /* The answer to one request line without its '\n'; NULL: no memory, which ends the connection. */
 typedef json_t *(*hp3d_answer_fn)(void *arg, const char *line, size_t len);
 
-/* Takes over a non-blocking socket. 0 or -ENOMEM (fd stays the caller's). */
-int hp3d_client_open(struct hp3d_client *c, int fd);
+/* Takes over a non-blocking socket. 0 or -ENOMEM (fd stays the caller's). now_ms: as below. */
+int hp3d_client_open(struct hp3d_client *c, int fd, uint64_t now_ms);
 void hp3d_client_close(struct hp3d_client *c);
 
 short hp3d_client_wants(const struct hp3d_client *c); /* events for poll() */

@@ -49,14 +49,14 @@ static json_t *answer(void *arg, const char *line, size_t len)
 	return rp;
 }
 
-static void accept_clients(struct control *c)
+static void accept_clients(struct control *c, uint64_t now_ms)
 {
 	while (c->n < CLIENTS) {
 		int fd = accept4(c->listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd < 0)
 			return;
-		if (hp3d_client_open(&c->client[c->n], fd) == 0)
+		if (hp3d_client_open(&c->client[c->n], fd, now_ms) == 0)
 			c->n++;
 		else
 			close(fd);
@@ -67,7 +67,7 @@ static void serve(struct control *c, uint64_t now)
 {
 	struct pollfd fds[CLIENTS];
 
-	accept_clients(c);
+	accept_clients(c, now / 1000000 + 1);
 	for (unsigned i = 0; i < c->n; i++)
 		fds[i] = (struct pollfd){
 			.fd = c->client[i].fd, .events = hp3d_client_wants(&c->client[i])};

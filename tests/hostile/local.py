@@ -13,7 +13,7 @@ import stat
 import subprocess
 from hostile import Hostile, run
 from cases import HP3CTL
-from harness import LIBC, wait_for
+from harness import LIBC, SETTLE, wait_for
 
 NOBODY = 65534
 MNT_DETACH = 2
@@ -24,13 +24,15 @@ def as_nobody(attempt):
     out, into = os.pipe()
     child = os.fork()
     if child == 0:
-        os.setgroups([])
-        os.setresgid(NOBODY, NOBODY, NOBODY)
-        os.setresuid(NOBODY, NOBODY, NOBODY)
         try:
+            os.setgroups([])
+            os.setresgid(NOBODY, NOBODY, NOBODY)
+            os.setresuid(NOBODY, NOBODY, NOBODY)
             said = str(attempt())
         except OSError as e:
             said = type(e).__name__
+        except BaseException as e:  # never back into the test
+            said = repr(e)
         os.write(into, said.encode())
         os._exit(0)
     os.close(into)
@@ -130,6 +132,63 @@ class Local(Hostile):
             self.refused(lambda: os.open(path, os.O_RDONLY), path)
         wait_for("fail-open", lambda: "takes RoCEv2 packets; all others" in d.output())
         self.stop(d)
+
+
+class Guest(Hostile):
+    """A user who was given the socket; root made it open to others."""
+
+    def open(self, seconds=SETTLE):
+        s = socket.socket(socket.AF_UNIX)
+        s.connect(self.d.socket)  # waits for room in the backlog, as hp3ctl does
+        s.settimeout(seconds)
+        return s
+
+    def ask(self):
+        with self.open() as s:
+            s.sendall(b'{"cmd":"health"}\n')
+            with s.makefile("rb") as lines:
+                return b'"ok":true' in lines.readline()
+
+    def setUp(self):
+        super().setUp()
+        self.d = self.shipped()
+        os.chmod(self.d.directory, 0o755)
+        os.chmod(self.d.socket, 0o666)
+
+    def test_connections_without_end(self):
+        """He opens hundreds that are silent, send half a request or never read an answer: root, and he himself, are served."""
+        silent = [self.open() for _ in range(20)]  # root's own
+        for s in silent:
+            self.addCleanup(s.close)
+        told, tell = os.pipe()
+
+        def hold():
+            first = (b"", b'{"cmd":', b'{"cmd":"config"}\n' * 3000)
+            held = [self.open(0.2) for _ in range(300)]
+            for i, s in enumerate(held):
+                try:
+                    s.sendall(first[i % 3])
+                except OSError:
+                    pass  # it was closed, or takes no more
+            said = self.ask()
+            os.write(tell, str(said).encode())
+            signal.pause()
+        holder = os.fork()
+        if holder == 0:
+            signal.alarm(60)
+            os.setpgid(0, 0)
+            os.write(tell, as_nobody(hold).encode())
+            os._exit(1)
+        os.close(tell)
+        self.addCleanup(os.waitpid, holder, 0)
+        self.addCleanup(os.killpg, holder, signal.SIGKILL)
+        self.assertEqual(os.read(told, 99), b"True")
+        for _ in range(40):
+            self.assertTrue(self.ask())
+        for s in silent:
+            s.sendall(b'{"cmd":"health"}\n')
+            self.assertIn(b'"ok":true', s.recv(65536))
+        self.stop(self.d)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ static int setup(void **state)
 
 	assert_non_null(f);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
-	assert_int_equal(hp3d_client_open(&f->client, pair[0]), 0);
+	assert_int_equal(hp3d_client_open(&f->client, pair[0], 1), 0);
 	f->peer = pair[1];
 	*state = f;
 	return 0;

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "app/control/client.h"
+#include "app/control/places.h"
 #include "app/control/socket.h"
 #include "app/hp3d/control/events.h"
 #include "app/hp3d/control/whereabouts.h"
@@ -94,25 +95,50 @@ static void take_events(void)
 	}
 }
 
-static void accept_clients(void)
-{
-	while (control.n_clients < CLIENTS_MAX) {
-		int fd = accept4(control.socket.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (fd < 0)
-			return;
-		if (hp3d_client_open(&control.clients[control.n_clients], fd) == 0)
-			control.n_clients++;
-		else
-			close(fd);
-	}
-}
-
 static uint64_t now_ms(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000 + 1;
+}
+
+static void end(unsigned i)
+{
+	hp3d_client_close(&control.clients[i]);
+	control.clients[i] = control.clients[--control.n_clients];
+}
+
+static void admit(struct hp3d_client *comes, uint64_t now)
+{
+	int who = hp3d_places_for(control.clients, control.n_clients, CLIENTS_MAX, comes, now);
+
+	if (who < 0) {
+		hp3d_client_close(comes);
+		return;
+	}
+	if ((unsigned)who < control.n_clients)
+		end((unsigned)who);
+	control.clients[control.n_clients++] = *comes;
+}
+
+static bool is_open(uint64_t now)
+{
+	return hp3d_places_open(control.clients, control.n_clients, CLIENTS_MAX, now);
+}
+
+static void accept_clients(uint64_t now)
+{
+	for (unsigned i = 0; i < CLIENTS_MAX && is_open(now); i++) {
+		struct hp3d_client comes;
+		int fd = accept4(control.socket.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd < 0)
+			return;
+		if (hp3d_client_open(&comes, fd, now) == 0)
+			admit(&comes, now);
+		else
+			close(fd);
+	}
 }
 
 static void serve_clients(const struct pollfd *polled)
@@ -125,10 +151,8 @@ static void serve_clients(const struct pollfd *polled)
 		bool open = hp3d_client_service(
 			c, polled[i].revents, now, hp3d_json_answer, (void *)control.cfg);
 		take_events(); /* of its moves, before the rings are full */
-		if (open)
-			continue;
-		hp3d_client_close(c);
-		*c = control.clients[--control.n_clients];
+		if (!open)
+			end(i);
 	}
 }
 
@@ -147,9 +171,9 @@ void hp3d_control_poll(int timeout_ms)
 		if (hp3d_client_ready(c))
 			timeout_ms = 0;
 	}
-	/* With all places taken, further clients wait in the kernel's backlog. */
+	/* Where nobody gives up a place, further clients wait in the kernel's backlog. */
 	polled[n] =
-		(struct pollfd){.fd = n < CLIENTS_MAX ? control.socket.fd : -1, .events = POLLIN};
+		(struct pollfd){.fd = is_open(now_ms()) ? control.socket.fd : -1, .events = POLLIN};
 	polled[n + 1] = (struct pollfd){.fd = hp3d_watch_fd(), .events = POLLIN};
 	int rc = poll(polled, n + 2, timeout_ms);
 	take_events();
@@ -160,5 +184,5 @@ void hp3d_control_poll(int timeout_ms)
 		hp3d_watch_poll();
 	serve_clients(polled);
 	if (polled[n].revents & POLLIN)
-		accept_clients();
+		accept_clients(now_ms());
 }
