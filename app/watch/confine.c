@@ -2,6 +2,7 @@
 #include "app/watch/confine.h"
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/landlock.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -12,23 +13,24 @@
 #define MEMORY_MAX   (512ull << 20)
 #define CAPABILITIES 64
 
+/* Of Landlock's, those that change something, and execution. */
+#define CHANGES                                                                                    \
+	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |                              \
+		LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |                   \
+		LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |                       \
+		LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |                       \
+		LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |                     \
+		LANDLOCK_ACCESS_FS_MAKE_SYM)
+#define TRUNCATE     (1ull << 14) /* LANDLOCK_ACCESS_FS_TRUNCATE, in headers since Linux 6.2 */
+#define TRUNCATE_ABI 3
+
 /* The last one is asked for by kernels since 6.16, for uprobes, and by all for the type information
  * of modules, such as ib_core. */
 #define TO_OPEN (BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_ADMIN))
 /* Processes come later, with copies of the library that are looked for. */
 #define TO_DISCOVER (TO_OPEN | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH))
 
-uint64_t hp3_confine_to_open(const struct hp3_watch_options *o)
-{
-	return o->discover ? TO_DISCOVER : TO_OPEN;
-}
-
-uint64_t hp3_confine_to_go_on(const struct hp3_watch_options *o)
-{
-	return o->discover ? TO_DISCOVER : 0;
-}
-
-int hp3_confine(uint64_t keep)
+static int keep_only(uint64_t keep)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[2];
@@ -48,6 +50,34 @@ int hp3_confine(uint64_t keep)
 	if (syscall(SYS_capset, &header, data) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -errno;
 	return 0;
+}
+
+int hp3_confine(const struct hp3_watch_options *o)
+{
+	return keep_only(o->discover ? TO_DISCOVER : TO_OPEN);
+}
+
+static void close_file_systems(void)
+{
+	struct landlock_ruleset_attr rules = {.handled_access_fs = CHANGES};
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	int fd;
+
+	if (abi >= TRUNCATE_ABI)
+		rules.handled_access_fs |= TRUNCATE;
+	fd = abi < 0 ? -1 : (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
+	if (fd < 0)
+		return;
+	syscall(SYS_landlock_restrict_self, fd, 0); /* without a rule: nowhere */
+	close(fd);
+}
+
+int hp3_confine_more(const struct hp3_watch_options *o)
+{
+	if (o->discover)
+		return 0;
+	close_file_systems();
+	return keep_only(0);
 }
 
 static void limit(int what, rlim_t to)

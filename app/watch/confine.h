@@ -2,19 +2,20 @@
 #ifndef HP3_WATCH_CONFINE_H
 #define HP3_WATCH_CONFINE_H
 /*
- * What a process may that reads strangers' files and memory: hardly anything. Bit n is capability n
- * (capabilities(7)).
+ * What a process may that reads strangers' files and memory: hardly anything.
  */
-#include <stdint.h>
 #include "app/watch/watch.h"
 
-/* Needed until the watcher is there, and to go on from then. */
-uint64_t hp3_confine_to_open(const struct hp3_watch_options *o);
-uint64_t hp3_confine_to_go_on(const struct hp3_watch_options *o);
+/* This thread keeps the capabilities (capabilities(7)) that it takes to begin to watch, if it has
+ * them; neither it nor what it executes gets others back. 0, or negative errno. */
+int hp3_confine(const struct hp3_watch_options *o);
 
-/* This thread keeps those of `keep` that it has; neither it nor what it executes gets others back.
- * 0, or negative errno. */
-int hp3_confine(uint64_t keep);
+/*
+ * Watching goes on with fewer: none, unless processes are to be looked into. Then nothing is
+ * changed in file systems any more, nor executed, either, as far as the kernel can see to that
+ * (Landlock, which would close other processes to those who look into them). 0, or negative errno.
+ */
+int hp3_confine_more(const struct hp3_watch_options *o);
 
 /* Open files, memory; no core, no byte into any file. */
 void hp3_confine_limits(void);

@@ -160,7 +160,7 @@ int main(int argc, char **argv)
 
 	if (ret >= 0)
 		return ret;
-	ret = hp3_confine(hp3_confine_to_open(&o));
+	ret = hp3_confine(&o);
 	if (ret == 0 && report >= 0)
 		return report_to(report, &o);
 	sigaction(SIGINT, &sa, NULL);
@@ -171,7 +171,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "hp3-watch: cannot watch: %s\n", strerror(-ret));
 		return EXIT_FAILED;
 	}
-	if (hp3_watch_fd(w) < 0 || hp3_confine(hp3_confine_to_go_on(&o)) < 0) {
+	if (hp3_watch_fd(w) < 0 || hp3_confine_more(&o) < 0) {
 		fprintf(stderr, "hp3-watch: no watcher is left\n");
 		hp3_watch_close(w);
 		return EXIT_FAILED;

@@ -61,8 +61,7 @@ int hp3_report(int socket, int life, const struct hp3_watch_options *o)
 	mine.event = say_event;
 	mine.notice = say_notice;
 	mine.ctx = &r;
-	if (hp3_watch_open(&mine, &w) < 0 || hp3_watch_fd(w) < 0 ||
-		hp3_confine(hp3_confine_to_go_on(o)) < 0)
+	if (hp3_watch_open(&mine, &w) < 0 || hp3_watch_fd(w) < 0 || hp3_confine_more(o) < 0)
 		return EXIT_FAILURE;
 	m.by = hp3_watch_by(w);
 	say(&r, &m);

@@ -14,8 +14,11 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <cmocka.h>
 #include <bpf/libbpf.h>
+#include "app/watch/confine.h"
 #include "app/watch/elf_symbols.h"
 #include "app/watch/file.h"
 #include "app/watch/watch.h"
@@ -244,6 +247,45 @@ static void exchanged_before_it_is_attached(void **state)
 	free(bytes);
 }
 
+/* --- what a watcher may --- */
+
+/* Each thing that it can do all the same is a bit. */
+static int can_do(void)
+{
+	struct hp3_watch_options o = {.verbs = HP3_WATCH_LIBRARY};
+	char name[] = "false", *args[] = {name, NULL}, made[sizeof(rig.dir) + 8];
+	int can = 0;
+
+	if (hp3_confine(&o) < 0 || hp3_confine_more(&o) < 0)
+		return 1;
+	can |= open(rig.lib, O_RDONLY | O_CLOEXEC) < 0 ? 2 : 0;
+	can |= open(rig.lib, O_WRONLY | O_CLOEXEC) >= 0 ? 4 : 0;
+	snprintf(made, sizeof(made), "%s/new", rig.dir);
+	can |= open(made, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) >= 0 ? 8 : 0;
+	can |= unlink(rig.other) == 0 ? 16 : 0;
+	can |= truncate(rig.lib, 0) == 0 ? 32 : 0;
+	can |= setuid(65534) == 0 ? 64 : 0;
+	execv("/bin/false", args); /* exit code 1 */
+	return can;
+}
+
+static void what_a_watcher_may(void **state)
+{
+	int status;
+	pid_t pid;
+
+	if (syscall(SYS_landlock_create_ruleset, NULL, 0, 1) < 3)
+		skip(); /* the kernel lacks it, or the part about truncation */
+	write_file(rig.lib, "x", 1, 0644);
+	write_file(rig.other, "y", 1, 0644);
+	pid = fork();
+	if (pid == 0)
+		_exit(can_do());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(access(rig.other, F_OK), 0);
+}
+
 /* --- what a file says of itself --- */
 
 static void functions_by_version(void **state)
@@ -304,6 +346,7 @@ int main(void)
 		TEST(another_file_than_the_process_uses),
 		TEST(lines_of_maps),
 		TEST(exchanged_before_it_is_attached),
+		TEST(what_a_watcher_may),
 		TEST(functions_by_version),
 		TEST(the_hosts_library),
 		TEST(chains_that_do_not_end),
