@@ -61,8 +61,8 @@ static void settle_paths(struct hp3_engine_config *c)
 }
 
 /*
- * Off: packets are forwarded and counted, none is changed but those of flows that are on their way
- * home. Observe: paths are watched, too, for which pairs are learnt by challenges.
+ * Off: packets are forwarded and counted, none is changed but those of flows that are away, which
+ * are brought home. Observe: paths are watched, too, for which pairs are learnt by challenges.
  */
 void hp3_policy_mode(struct hp3_engine_config *c, enum hp3_policy_mode mode)
 {
@@ -72,7 +72,6 @@ void hp3_policy_mode(struct hp3_engine_config *c, enum hp3_policy_mode mode)
 	if (mode == HP3_POLICY_ON)
 		return;
 	c->cc.withhold_percent = 0;
-	c->pair_by_challenge &= c->observe;
 	if (!c->observe)
 		c->stall_ns = 0;
 }

@@ -143,6 +143,12 @@ static bool choose_forced(
 	return true;
 }
 
+/* Where nothing is moved only what has to come home is asked: a drain needs its replies. */
+static bool is_wanted(const struct hp3_engine *e, const struct hp3_flow *f)
+{
+	return e->cfg.moves_allowed || e->cfg.observe || (f->flags & HP3_FF_MOVED);
+}
+
 bool hp3_challenge_tx(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
@@ -155,7 +161,7 @@ bool hp3_challenge_tx(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 	expire(t, p);
 	if (asks && p->ch_state >= HP3_CH_ARMED && p->ch_flow != flow && p->ch_psn == v->psn)
 		p->ch_ambiguous = true;
-	if ((f->flags & HP3_FF_PAIRED) || (asks && arm_natural(t, flow, v)))
+	if ((f->flags & HP3_FF_PAIRED) || !is_wanted(t->e, f) || (asks && arm_natural(t, flow, v)))
 		return false;
 	if (asks) {
 		f->unpaired.ch_wait = NATURAL_WAIT; /* others are near: only force helps */

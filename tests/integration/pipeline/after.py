@@ -74,6 +74,25 @@ class After(Wired):
                 a.kill()
                 b.kill()
 
+    def test_the_next_one_moves_nothing(self):
+        """What an hp3d before had moved comes home behind a drain, from an hp3d that is told to move nothing."""
+        for mode in ("observe", "off"):
+            with self.subTest(mode=mode):
+                d, a, b, flows, ports = self.moved_and_killed()
+                with open(os.path.join(d.directory, "hp3.ini"), "a") as f:
+                    f.write(f"[policy]\nmode = {mode}\n")
+                self.again(d)
+                self.assertIn("2 of 2 flows go on where an hp3d before had moved them", d.output())
+                a.tell("send 1000000")
+                wait_for("all flows at home", lambda: len(d.flows()) == 3 and not any(f["moved"] for f in d.flows()))
+                self.settle(a)
+                _, rb = self.whole(a, b)
+                homes = {q["ports"][0][0] for q in rb["qps"]}
+                self.assertEqual({q["ports"][-1][0] for q in rb["qps"]}, homes)
+                self.stop(d)
+                a.kill()
+                b.kill()
+
     def test_flows_that_never_send_again_delay_no_stop(self):
         d, a, _, _, _ = self.moved_and_killed(control={"stop_drain_ms": 20000})
         a.kill()
