@@ -220,6 +220,10 @@ static void check_probes(struct hp3_ini_doc *doc, const struct hp3_config *c)
 		hp3_ini_complain(doc, "probes", "port",
 			"4791 is the port of RoCEv2: an answer could reach an RNIC; take another, "
 			"such as 4795");
+	if (c->probes.probe_key[0] == '\0' && c->probes.probe_key_old[0] != '\0' &&
+		good2(doc, "probes", "probe_key", "probes", "probe_key_old"))
+		hp3_ini_complain(doc, "probes", "probe_key_old",
+			"there is no probe_key: set it to the new one, or to this one");
 }
 
 static void check_metrics(struct hp3_ini_doc *doc, const struct hp3_config *c)

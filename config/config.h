@@ -66,10 +66,13 @@ struct hp3_config {
 	} watch;
 	struct {
 		char probe_key[33];
+		char probe_key_old[33];
+		uint32_t probe_key_wait_s;
 		uint32_t port;
 		uint32_t clock_s;
 		uint32_t answers_per_second;
 		uint32_t answers_per_source;
+		uint32_t answers_unknown;
 	} probes;
 	struct {
 		char socket[108]; /* sun_path */

@@ -41,7 +41,7 @@ static const char *const fail_open[] = {[HP3_FAIL_OPEN_AUTO] = "auto",
 		WHERE(sec, name), .type = HP3_INI_ENUM, .choices = list, .def = d,                 \
 				  .reloadable = rl, .help = h                                      \
 	}
-/* Strings of min..(field size - 1) bytes. None is reloadable. */
+/* Strings of min..(field size - 1) bytes, not reloadable. */
 #define STRING(sec, name, d, lo, ok, r, h)                                                         \
 	{                                                                                          \
 		WHERE(sec, name), .type = HP3_INI_STRING, .def_string = d, .min = lo,              \
@@ -54,6 +54,16 @@ static const char *const fail_open[] = {[HP3_FAIL_OPEN_AUTO] = "auto",
 		WHERE(sec, name), .type = HP3_INI_STRING, .def_string = "",                        \
 				  .max = SIZEOF(struct hp3_config, sec.name) - 1, .valid = ok,     \
 				  .rule = r, .reloadable = RELOAD, .help = h                       \
+	}
+/* Text that nobody is shown. */
+#define SECRET(sec, name, h)                                                                       \
+	{                                                                                          \
+		WHERE(sec, name), .type = HP3_INI_STRING, .def_string = "",                        \
+				  .max = SIZEOF(struct hp3_config, sec.name) - 1,                  \
+				  .valid = hp3_config_valid_key,                                   \
+				  .rule = "32 hexadecimal digits, such as the output of "          \
+					  "\"openssl rand -hex 16\", or nothing",                  \
+				  .secret = true, .reloadable = RELOAD, .help = h                  \
 	}
 #define DEVARGS(name, h)                                                                           \
 	{                                                                                          \
@@ -168,14 +178,15 @@ static const struct hp3_ini_key keys[] = {
 #define HP3_POLICY_OBJECT struct hp3_config
 #include "config/policy_keys.h"
 
-	{WHERE(probes, probe_key), .type = HP3_INI_STRING, .def_string = "",
-		.max = SIZEOF(struct hp3_config, probes.probe_key) - 1,
-		.valid = hp3_config_valid_key,
-		.rule = "32 hexadecimal digits, such as the output of \"openssl rand -hex 16\", or "
-			"nothing",
-		.secret = true,
-		.help = "secret of the fabric, which authenticates probes and answers; empty: "
-			"anybody may probe, and clocks are not compared"},
+	SECRET(probes, probe_key,
+		"secret of the fabric; hosts authenticate what they tell each other with keys made "
+		"of it and of their addresses; empty: probes are answered, within bounds, but no "
+		"host believes another's reports, and clocks are not compared"),
+	SECRET(probes, probe_key_old,
+		"a second one that is believed, too, while hosts change from it to probe_key"),
+	INT(probes, probe_key_wait_s, "s", 60, 0, 86400, RELOAD,
+		"where a reload brings a new probe_key, and the former one as probe_key_old: speak "
+		"with the former one for so long, until other hosts have the new one"),
 	INT(probes, port, "", 4795, 1, 65535, RESTART,
 		"UDP port of answers; not 4791, which is RoCEv2's"),
 	INT(probes, clock_s, "s", 30, 1, 3600, RELOAD,
@@ -184,6 +195,9 @@ static const struct hp3_ini_key keys[] = {
 		"most probes answered by an lcore"),
 	INT(probes, answers_per_source, "answers/s", 4000, 1, 1000000, RELOAD,
 		"most probes of one host answered by an lcore"),
+	INT(probes, answers_unknown, "answers/s", 2000, 16, 1000000, RELOAD,
+		"without a key: most probes answered by an lcore of all hosts that the RNIC has no "
+		"connection with; of one of them a sixteenth"),
 
 	STRING(control, socket, "/run/hp3/hp3.sock", 1, hp3_config_valid_path,
 		"an absolute path, such as \"/run/hp3/hp3.sock\"",

@@ -123,6 +123,7 @@ struct hp3_engine_config {
 	uint16_t wake_percent;
 	bool observe; /* tell what would be done (WOULD), move nothing */
 	bool silent; /* ... and ask nobody: what would be done is to look for a better path */
+	bool unkeyed; /* peers would not believe us: no reports, and nothing of our flows */
 	struct hp3_round_params round;
 	struct hp3_paths_params paths;
 	/* What turns ports into paths: a model, or traces (trace.h); neither: the port is the path

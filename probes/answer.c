@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
 #include "probes/answer.h"
 #include "probes/datagram.h"
+#include "probes/peer.h"
 
 #define MAGIC   0x68u
 #define FLAG_CE 0x01u
-#define COUNTS  16u
-#define TAG     28u
+#define COUNTS  12u
+#define TAG     24u
 #define ITEM    3u
 
 void hp3_answer_tell(
@@ -19,30 +21,35 @@ void hp3_answer_tell(
 	memcpy(answer->path, path + first, answer->n * sizeof(*path));
 }
 
-static uint32_t tag_of(const uint8_t *p, const struct hp3_addressing *a, uint16_t port,
-	const struct hp3_probe_key *key)
+static uint64_t tag_of(const uint8_t *p, const struct hp3_addressing *a, uint16_t port,
+	const struct hp3_probe_key *key, uint32_t cookie)
 {
-	return (uint32_t)hp3_tag(key, HP3_TAG_ANSWER, a, port, p, TAG);
+	uint8_t in[TAG + sizeof(cookie)];
+
+	memcpy(in, p, TAG);
+	hp3_put_be32(in + TAG, hp3_probe_keyed(key) ? 0 : cookie);
+	return hp3_tag(key, HP3_TAG_ANSWER, a, port, in, sizeof(in));
 }
 
 int hp3_answer_build(void *buf, size_t cap, const void *frame, const struct hp3_view *v,
-	const struct hp3_answer *answer, uint16_t port, const struct hp3_probe_key *key)
+	const struct hp3_answer *answer, uint16_t port, const struct hp3_probe_keys *keys)
 {
 	uint8_t p[HP3_ANSWER_LEN] = {MAGIC};
 	struct hp3_addressing a;
 
 	hp3_addressing_reply(frame, v, v->sport, &a);
-	p[1] = (uint8_t)(HP3_ANSWER_VERSION << 4 | (answer->ce ? FLAG_CE : 0));
+	p[1] = (uint8_t)(HP3_PROBES_VERSION << 4 | (answer->ce ? FLAG_CE : 0));
 	p[3] = answer->n;
 	hp3_put_be32(p + 4, answer->id);
-	hp3_put_be64(p + 8, answer->stamp_ns);
+	hp3_put_be32(p + 8, answer->stamp_ns);
 	for (uint32_t i = 0; i < HP3_ANSWER_COUNTS; i++) {
 		uint16_t count = answer->path[i].count;
 
 		hp3_put_be16(p + COUNTS + ITEM * i, answer->path[i].name);
 		p[COUNTS + ITEM * i + 2] = count < UINT8_MAX ? (uint8_t)count : UINT8_MAX;
 	}
-	hp3_put_be32(p + TAG, tag_of(p, &a, port, key));
+	hp3_put_be64(
+		p + TAG, tag_of(p, &a, port, &keys->key[answer->key], hp3_peer_cookie(frame, v)));
 	return hp3_build_udp(buf, cap, &a, port, p, sizeof(p));
 }
 
@@ -52,13 +59,41 @@ static enum hp3_answer_fate drop(uint64_t *counter)
 	return HP3_ANSWER_DROP;
 }
 
+/* Of the probe that *d answers. */
+static uint32_t cookie_of(
+	const struct hp3_datagram *d, uint32_t id, const struct hp3_probe_key *secret)
+{
+	struct hp3_addressing to = {.ipv6 = d->ipv6, .sport = hp3_be16(d->l4)};
+
+	memcpy(to.src_ip, d->dst, d->ipv6 ? 16 : 4);
+	memcpy(to.dst_ip, d->src, d->ipv6 ? 16 : 4);
+	return hp3_probe_cookie(secret, &to, id);
+}
+
+/* Which key made the tag, or -EACCES. */
+static int key_of(const struct hp3_datagram *d, uint16_t port, const struct hp3_probe_keys *keys,
+	const struct hp3_probe_key *secret)
+{
+	struct hp3_addressing a = {.ipv6 = d->ipv6, .sport = hp3_be16(d->l4)};
+	const uint8_t *p = d->l4 + 8;
+	uint32_t cookie = cookie_of(d, hp3_be32(p + 4), secret);
+
+	memcpy(a.src_ip, d->src, d->ipv6 ? 16 : 4);
+	memcpy(a.dst_ip, d->dst, d->ipv6 ? 16 : 4);
+	for (uint32_t i = 0; i < hp3_probe_keys(keys); i++) {
+		if (hp3_be64(p + TAG) == tag_of(p, &a, port, &keys->key[i], cookie))
+			return (int)i;
+	}
+	return -EACCES;
+}
+
 enum hp3_answer_fate hp3_answer_read(const void *frame, uint32_t len, const struct hp3_view *v,
-	uint16_t port, const struct hp3_probe_key *key, struct hp3_answer *answer,
-	struct hp3_probe_stats *stats)
+	uint16_t port, const struct hp3_probe_keys *keys, const struct hp3_probe_key *secret,
+	struct hp3_answer *answer, struct hp3_probe_stats *stats)
 {
 	struct hp3_datagram d;
-	struct hp3_addressing a;
 	const uint8_t *p;
+	int key;
 
 	if (v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(frame, len, v, 17, &d) < 0 ||
 		d.len != 8 + HP3_ANSWER_LEN || hp3_be16(d.l4 + 2) != port || d.l4[8] != MAGIC)
@@ -66,21 +101,21 @@ enum hp3_answer_fate hp3_answer_read(const void *frame, uint32_t len, const stru
 	p = d.l4 + 8;
 	if (hp3_be16(d.l4 + 4) != d.len || hp3_datagram_sum(&d) != 0)
 		return drop(&stats->answers_bad_sum);
-	if (p[1] >> 4 != HP3_ANSWER_VERSION)
+	if (p[1] >> 4 != HP3_PROBES_VERSION)
 		return drop(&stats->answers_version);
 
-	a = (struct hp3_addressing){.ipv6 = d.ipv6, .sport = hp3_be16(d.l4)};
-	memcpy(a.src_ip, d.src, d.ipv6 ? 16 : 4);
-	memcpy(a.dst_ip, d.dst, d.ipv6 ? 16 : 4);
-	if (hp3_be32(p + TAG) != tag_of(p, &a, port, key) || p[3] > HP3_ANSWER_COUNTS)
+	key = key_of(&d, port, keys, secret);
+	if (key < 0 || p[3] > HP3_ANSWER_COUNTS)
 		return drop(&stats->answers_bad_tag);
 	*answer = (struct hp3_answer){.id = hp3_be32(p + 4),
 		.ce = p[1] & FLAG_CE,
-		.stamp_ns = hp3_be64(p + 8),
+		.key = (uint8_t)key,
+		.stamp_ns = hp3_be32(p + 8),
 		.n = p[3]};
 	for (uint32_t i = 0; i < HP3_ANSWER_COUNTS; i++)
 		answer->path[i] = (struct hp3_path_count){
 			.name = hp3_be16(p + COUNTS + ITEM * i), .count = p[COUNTS + ITEM * i + 2]};
 	stats->answers++;
+	stats->old_key += (uint64_t)key;
 	return HP3_ANSWER_OK;
 }

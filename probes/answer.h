@@ -6,13 +6,15 @@
  * that no RNIC can take it for progress (rule 1). It goes back to the probe's sender with the
  * probe's source port and DSCP, and is consumed by hp3d there. All numbers big-endian:
  *
- *      0  magic 8                 16  4 x { name of a path 16, inbound flows of the answering host
+ *      0  magic 8                 12  4 x { name of a path 16, inbound flows of the answering host
  *      1  version 4 | flags 4         there 8, 255 = that many or more }
- *      2  zero 8                  28  tag 32 (tag.h) over addresses, ports and everything above
- *      3  number of counts 8
- *      4  probe id 32             flag 1: the probe was marked CE on its way
- *      8  receive stamp, ns 64, of the answering host's own clock: differences between the probes
+ *      2  zero 8                  24  tag 64 (tag.h) over addresses, ports, everything above and,
+ *      3  number of counts 8          without a key, the cookie of the probe
+ *      4  probe id 32
+ *      8  receive stamp, ns 32, of the answering host's own clock: differences between the probes
  *         of a round are differences of their one-way delays
+ *
+ * Flag 1: the probe was marked CE on its way. Without a key nothing is counted in it.
  *
  * Invariant: its IP length equals that of the smallest probe, 60 bytes with IPv4 and 80 with IPv6,
  * so that a responder amplifies nothing. More than 4 paths are told in turns, 4 with each answer to
@@ -27,15 +29,15 @@
  * that no socket gets it by chance. 4792 and 4793, next to RoCEv2's, belong to other transports
  * (Unified Bus, Ultra Ethernet).
  */
-#define HP3_PROBE_PORT     4795
-#define HP3_ANSWER_LEN     32u
-#define HP3_ANSWER_COUNTS  4u
-#define HP3_ANSWER_VERSION 2u
+#define HP3_PROBE_PORT    4795
+#define HP3_ANSWER_LEN    32u
+#define HP3_ANSWER_COUNTS 4u
 
 struct hp3_answer {
 	uint32_t id; /* of the probe */
 	bool ce; /* the probe was marked */
-	uint64_t stamp_ns;
+	uint8_t key; /* of the probe, and of its answer */
+	uint32_t stamp_ns;
 	uint8_t n;
 	struct hp3_path_count path[HP3_ANSWER_COUNTS];
 };
@@ -45,11 +47,11 @@ void hp3_answer_tell(
 	struct hp3_answer *answer, uint32_t turn, const struct hp3_path_count *path, uint32_t n);
 
 /*
- * The answer to the probe in `frame`. Length of the frame in buf, -ENOSPC, or -EINVAL: port is that
- * of RoCEv2.
+ * The answer to the probe in `frame`, under the key that the probe came with. Length of the frame
+ * in buf, -ENOSPC, or -EINVAL: port is that of RoCEv2.
  */
 int hp3_answer_build(void *buf, size_t cap, const void *frame, const struct hp3_view *v,
-	const struct hp3_answer *answer, uint16_t port, const struct hp3_probe_key *key);
+	const struct hp3_answer *answer, uint16_t port, const struct hp3_probe_keys *keys);
 
 enum hp3_answer_fate {
 	HP3_ANSWER_NONE, /* no answer at all: passes */
@@ -59,10 +61,10 @@ enum hp3_answer_fate {
 
 /*
  * Is the frame an answer? To be asked for frames that hp3_parse() calls NOT_ROCE; others are none.
- * `port`: hp3's own.
+ * `port`: hp3's own; `secret`: what the cookies of the host's probes were made with.
  */
 enum hp3_answer_fate hp3_answer_read(const void *frame, uint32_t len, const struct hp3_view *v,
-	uint16_t port, const struct hp3_probe_key *key, struct hp3_answer *answer,
-	struct hp3_probe_stats *stats);
+	uint16_t port, const struct hp3_probe_keys *keys, const struct hp3_probe_key *secret,
+	struct hp3_answer *answer, struct hp3_probe_stats *stats);
 
 #endif

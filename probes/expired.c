@@ -23,7 +23,7 @@ static int read_udp(const uint8_t *udp, uint32_t n, struct hp3_expired *x)
 		return -ENOMSG;
 	x->sport = hp3_be16(udp);
 	x->has_id = n >= VA + 8 && udp[UDP_LEN] == HP3_OP_UC_WRITE_ONLY &&
-		    hp3_be16(udp + VA) == HP3_PEER_MAGIC;
+		    hp3_be16(udp + VA) == HP3_PEER_HEAD(HP3_PEER_KIND_PROBE);
 	x->id = x->has_id ? hp3_be32(udp + VA + 4) : 0;
 	return 0;
 }

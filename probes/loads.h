@@ -9,19 +9,19 @@
  *
  *      0  magic 8                  12  n x { name of the path 16, active flows 8, 255 = that many
  *      1  version 4 | zero 4           or more }: all paths in use, the rest have none
- *      2  n 8                      12 + 3 n  tag 32 (tag.h) over all of the above
+ *      2  n 8                      12 + 3 n  tag 64 (tag.h) over all of the above
  *      3  zero 8
  *      4  wall clock of the sender, us 64
  *
  * Paths bear names that all hosts agree on (engine/paths/trace.h). The clock orders the reports of
- * a pair of hosts, so that an old one cannot undo a newer one; with a key it is also compared with
- * the receiver's, as that of probes is. Counts are advice: at worst a flow begins on a busier path.
+ * a pair of hosts, so that an old one cannot undo a newer one; it is also compared with the
+ * receiver's, as that of probes is, and with the time at which the receiver began. Counts are
+ * advice: at worst a flow begins on a busier path. Without a key none is believed.
  */
 #include "probes/stats.h"
 #include "probes/tag.h"
 
-#define HP3_LOADS_PATHS   32u
-#define HP3_LOADS_VERSION 1u
+#define HP3_LOADS_PATHS 32u
 
 struct hp3_path_count {
 	uint16_t name, count;
@@ -43,12 +43,28 @@ enum hp3_loads_fate {
 	HP3_LOADS_DROP, /* one by its looks, but unsound: counted and consumed */
 };
 
-/*
- * To be asked for frames that hp3_parse() calls NOT_ROCE. `clock`: this host's, s; `clock_s`: how
- * far the peer's may be from it, looked at with a key only.
- */
+/* By this host's wall clock. */
+struct hp3_loads_time {
+	uint64_t clock; /* now, s */
+	uint64_t born; /* since then it listens, us: what was sent before may be a replay */
+	uint32_t clock_s; /* how far the peer's may be from it */
+};
+
+/* To be asked for frames that hp3_parse() calls NOT_ROCE. */
 enum hp3_loads_fate hp3_loads_read(const void *frame, uint32_t len, const struct hp3_view *v,
-	uint16_t port, const struct hp3_probe_key *key, uint64_t clock, uint32_t clock_s,
+	uint16_t port, const struct hp3_probe_keys *keys, const struct hp3_loads_time *time,
 	struct hp3_loads *report, struct hp3_probe_stats *stats);
+
+/*
+ * The stamp of the next report, us: the clock's, but never that of an earlier one, so that a clock
+ * that is set back silences nobody. Where it is set back by more than clock_s the old stamps are
+ * worth nothing to others, and it begins anew.
+ */
+static inline uint64_t hp3_loads_stamp(uint64_t last, uint64_t clock_us, uint32_t clock_s)
+{
+	if (clock_us > last || last - clock_us > clock_s * 1000000ull)
+		return clock_us;
+	return last + 1;
+}
 
 #endif

@@ -3,8 +3,7 @@
 #include "probes/peer.h"
 #include "roce/icrc.h"
 
-#define RETH_RKEY 28u /* behind the start of UDP */
-#define REPORT    0x80000000u /* in what the tag speaks for, above the QPN */
+#define REPORT 0x80000000u /* in what the tag speaks for, above the QPN */
 
 static uint64_t hash_of(const struct hp3_addressing *a, const struct hp3_peer_probe *p,
 	const struct hp3_probe_key *key)
@@ -14,22 +13,31 @@ static uint64_t hash_of(const struct hp3_addressing *a, const struct hp3_peer_pr
 	hp3_put_be32(b, p->dest_qpn | (p->report ? REPORT : 0));
 	hp3_put_be32(b + 4, p->psn);
 	hp3_put_be32(b + 8, p->id);
-	hp3_put_be64(b + 12, hp3_probe_keyed(key) ? p->time : p->time & UINT16_MAX);
+	hp3_put_be64(b + 12, hp3_probe_keyed(key) || p->report ? p->time : p->time & UINT16_MAX);
 	return hp3_tag(key, HP3_TAG_PROBE, a, HP3_ROCE_UDP_PORT, b, sizeof(b));
 }
 
 int hp3_peer_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	const struct hp3_peer_probe *p, const struct hp3_probe_key *key)
 {
-	uint64_t magic = p->report ? HP3_REPORT_MAGIC : HP3_PEER_MAGIC;
-	uint64_t va = magic << 48 | (p->time & UINT16_MAX) << 32 | p->id;
+	uint64_t head = HP3_PEER_HEAD(p->report ? HP3_PEER_KIND_REPORT : HP3_PEER_KIND_PROBE);
+	uint64_t seconds = p->report ? p->time / 1000000 : p->time;
+	uint64_t va = head << 48 | (seconds & UINT16_MAX) << 32 | p->id;
+	uint64_t hash = hash_of(a, p, key);
+	uint8_t written[HP3_PEER_REPORT_LENGTH];
+	uint16_t length = p->report ? sizeof(written) : 0;
 
+	hp3_put_be64(written, p->time);
+	hp3_put_be32(written + 8, (uint32_t)(hash >> 32));
 	return hp3_build(buf, cap, a,
 		&(struct hp3_fields){.opcode = HP3_OP_UC_WRITE_ONLY,
 			.dest_qpn = p->dest_qpn,
 			.psn = p->psn,
 			.va = va,
-			.rkey = (uint32_t)hash_of(a, p, key)});
+			.rkey = hp3_probe_keyed(key) ? (uint32_t)hash : p->cookie,
+			.dma_len = length,
+			.payload = written,
+			.payload_len = length});
 }
 
 /* The time nearest to `clock` whose low 16 bits are these. */
@@ -38,24 +46,48 @@ static uint64_t whole_time(uint16_t low, uint64_t clock)
 	return clock + (uint64_t)(int64_t)(int16_t)(low - (uint16_t)clock);
 }
 
-int hp3_peer_read(const void *frame, const struct hp3_view *v, const struct hp3_probe_key *key,
+/* Which key made the tag in the frame, or -EACCES. */
+static int key_of(const void *frame, const struct hp3_view *v, const struct hp3_peer_probe *p,
+	const struct hp3_probe_keys *keys, uint64_t *hash)
+{
+	const uint8_t *upper = (const uint8_t *)frame + v->icrc_off - sizeof(uint32_t);
+	struct hp3_addressing a;
+
+	hp3_addressing_same(frame, v, &a);
+	for (uint32_t i = 0; i < hp3_probe_keys(keys); i++) {
+		*hash = hash_of(&a, p, &keys->key[i]);
+		if (!hp3_probe_keyed(&keys->key[i]) ||
+			((uint32_t)*hash == p->cookie &&
+				(!p->report || *hash >> 32 == hp3_be32(upper))))
+			return (int)i;
+	}
+	return -EACCES;
+}
+
+int hp3_peer_read(const void *frame, const struct hp3_view *v, const struct hp3_probe_keys *keys,
 	uint64_t clock, struct hp3_peer_probe *p, uint64_t *hash)
 {
 	uint64_t va = hp3_peer_va(frame, v), h;
-	uint32_t tag = hp3_be32((const uint8_t *)frame + v->udp_off + RETH_RKEY);
 	uint16_t low = (uint16_t)(va >> 32);
-	struct hp3_addressing a;
+	int key;
 
+	if (!hp3_icrc_ok(frame, v))
+		return -EBADMSG;
+	if (hp3_peer_version(frame, v) != HP3_PROBES_VERSION)
+		return -EPROTONOSUPPORT;
 	*p = (struct hp3_peer_probe){.dest_qpn = v->dest_qpn,
 		.psn = v->psn,
 		.id = (uint32_t)va,
-		.report = va >> 48 == HP3_REPORT_MAGIC,
-		.time = hp3_probe_keyed(key) ? whole_time(low, clock) : low};
-	hp3_addressing_same(frame, v, &a);
-	h = hash_of(&a, p, key);
+		.report = (va >> 48 & 15) == HP3_PEER_KIND_REPORT,
+		.cookie = hp3_peer_cookie(frame, v),
+		.time = hp3_probe_keyed(&keys->key[0]) ? whole_time(low, clock) : low};
+	if (p->report)
+		p->time = hp3_be64((const uint8_t *)frame + v->icrc_off - HP3_PEER_REPORT_LENGTH);
+	key = key_of(frame, v, p, keys, &h);
+	if (key < 0)
+		return key;
+	p->key = (uint8_t)key;
 	if (hash != NULL)
 		*hash = h;
-	if (!hp3_icrc_ok(frame, v))
-		return -EBADMSG;
-	return (uint32_t)h == tag ? 0 : -EACCES;
+	return 0;
 }

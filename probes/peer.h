@@ -7,8 +7,9 @@
  * mark it like the data; its source port names the path.
  *
  *     UC RDMA WRITE ONLY, no payload, DMA length 0, AckReq clear, PSN: of the flow, an old one
- *     RETH VA      magic 16 | wall clock in seconds, low 16 bits | probe id 32
- *     RETH R_Key   tag 32 (tag.h) over addresses, ports, QPN, PSN, id and the whole time
+ *     RETH VA      magic 8 | version 4 | kind 4 | wall clock in seconds, low 16 bits | probe id 32
+ *     RETH R_Key   tag 32 (tag.h) over addresses, ports, QPN, PSN, id and the whole time; without a
+ *                  key a cookie, which the answer is to know
  *     60 bytes from the IP header on with IPv4, 80 with IPv6
  *
  * Invariant (rule 1): should it reach an RNIC because its hp3d is gone, it is dropped silently:
@@ -20,27 +21,34 @@
  * (in Linux 5.12 and the stable ones of March 2021): there the check never fails, and what has an
  * old PSN is a duplicate.
  *
- * The same packet with another magic is a report: "no reply to my queue pair comes through". It is
- * for the hp3d at the other end, which then sends these replies on another port; nobody answers it.
- * Its id names the queue pair: QPN << 8 | number.
+ * The same packet of another kind is a report: "no reply to my queue pair comes through". It is for
+ * the hp3d at the other end, which then sends these replies on another port; nobody answers it, and
+ * without a key nobody believes it. Its id names the queue pair: QPN << 8 | number. It writes 12
+ * bytes: wall clock in us 64, which is its whole time, and the upper half of its tag.
  *
  * The magic makes the VA non-canonical: bits 63 to 56 differ among themselves, which no virtual
- * address of a 48, 52 or 57 bit space does. A zero-length write of an application over an
- * unreliable connection is told apart by it and by the tag.
+ * address of a 48, 52 or 57 bit space does. A short write of an application over an unreliable
+ * connection is told apart by it and by the tag. Packets of other versions, which may be as long as
+ * these, are recognised, and no more; those before 4 had none, but 3 where it is now.
  */
 #include "probes/tag.h"
 #include "roce/opcode.h"
 
-#define HP3_PEER_MAGIC   0x4833u /* 0100 1000...: "H3" */
-#define HP3_REPORT_MAGIC 0x4834u
-#define HP3_PEER_IP_LEN4 60u
-#define HP3_PEER_IP_LEN6 80u
+#define HP3_PEER_MAGIC         0x48u /* 0100 1000 */
+#define HP3_PEER_KIND_PROBE    3u
+#define HP3_PEER_KIND_REPORT   4u
+#define HP3_PEER_HEAD(kind)    (HP3_PEER_MAGIC << 8 | HP3_PROBES_VERSION << 4 | (kind))
+#define HP3_PEER_IP_LEN4       60u
+#define HP3_PEER_IP_LEN6       80u
+#define HP3_PEER_REPORT_LENGTH 12u /* that a report writes */
 
 struct hp3_peer_probe {
 	uint32_t dest_qpn, psn;
 	uint32_t id;
-	uint64_t time; /* of the sender's wall clock, s */
+	uint64_t time; /* of the sender's wall clock, s; of a report us */
 	bool report; /* see above; part of what the tag speaks for */
+	uint32_t cookie; /* without a key */
+	uint8_t key; /* read: which one made the tag */
 };
 
 /* The queue pair that a report is about: of its sender. */
@@ -64,27 +72,52 @@ static inline uint64_t hp3_peer_va(const void *frame, const struct hp3_view *v)
 	return hp3_be64((const uint8_t *)frame + v->udp_off + 20);
 }
 
-/* Does it look like a peer probe, or a report? Cheap, and means nothing yet; *v: hp3_parse() of the
- * frame. */
+/* What is in the place of the tag. */
+static inline uint32_t hp3_peer_cookie(const void *frame, const struct hp3_view *v)
+{
+	return hp3_be32((const uint8_t *)frame + v->udp_off + 28);
+}
+
+static inline uint32_t hp3_peer_version(const void *frame, const struct hp3_view *v)
+{
+	return hp3_peer_va(frame, v) >> 52 & 15;
+}
+
+/* May it be a peer probe, or a report, of this host's version or another one? */
+static inline bool hp3_peer_looks(const struct hp3_view *v)
+{
+	return v->class == HP3_CLASS_UC && v->opcode == HP3_OP_UC_WRITE_ONLY &&
+	       v->dma_len <= HP3_PEER_REPORT_LENGTH && v->payload_len == v->dma_len;
+}
+
+/* Does it look like one? Cheap, and means nothing yet; *v: hp3_parse() of the frame. */
 static inline bool hp3_peer_is(const void *frame, const struct hp3_view *v)
 {
-	uint64_t magic;
+	uint64_t va;
+	uint32_t kind;
 
-	if (v->class != HP3_CLASS_UC || v->opcode != HP3_OP_UC_WRITE_ONLY || v->dma_len != 0 ||
-		v->payload_len != 0 || (v->flags & HP3_VF_ACKREQ))
+	if (!hp3_peer_looks(v) || (v->flags & HP3_VF_ACKREQ))
 		return false;
-	magic = hp3_peer_va(frame, v) >> 48;
-	return magic == HP3_PEER_MAGIC || magic == HP3_REPORT_MAGIC;
+	va = hp3_peer_va(frame, v);
+	kind = va >> 48 & 15;
+	if (va >> 56 != HP3_PEER_MAGIC)
+		return false;
+	if (hp3_peer_version(frame, v) != HP3_PROBES_VERSION)
+		return kind == HP3_PEER_KIND_PROBE || kind == HP3_PEER_KIND_REPORT;
+	return (kind == HP3_PEER_KIND_PROBE && v->dma_len == 0) ||
+	       (kind == HP3_PEER_KIND_REPORT && v->dma_len == HP3_PEER_REPORT_LENGTH);
 }
 
 /*
  * Reads what hp3_peer_is() found, and checks ICRC and tag (rule 6). `clock`: this host's wall
  * clock in seconds; the probe's whole time is the one nearest to it, so that a tag does not come
- * true again every 18 hours. With the zero key the time is the 16 bits themselves.
+ * true again every 18 hours. With the zero key the time is the 16 bits themselves, and there is no
+ * tag.
  * *hash (NULL: not wanted): the whole hash, which names this probe among all others.
- * Returns 0, -EBADMSG: wrong ICRC, -EACCES: wrong tag; *p is filled in any case.
+ * Returns 0; -EBADMSG: wrong ICRC, -EPROTONOSUPPORT: of another version, *p is not valid in either
+ * case; -EACCES: wrong tag.
  */
-int hp3_peer_read(const void *frame, const struct hp3_view *v, const struct hp3_probe_key *key,
+int hp3_peer_read(const void *frame, const struct hp3_view *v, const struct hp3_probe_keys *keys,
 	uint64_t clock, struct hp3_peer_probe *p, uint64_t *hash);
 
 #endif

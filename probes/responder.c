@@ -2,7 +2,8 @@
 #include <errno.h>
 #include "probes/responder.h"
 
-#define WAYS 8u
+#define WAYS  8u
+#define SHARE 16u /* of what all unknown sources get: that of one bucket */
 
 struct source {
 	uint64_t print; /* hash of the address; 0: free */
@@ -16,6 +17,8 @@ struct hp3_responder {
 	struct hp3_probe_stats *stats;
 	struct hp3_window window;
 	uint64_t spent_until; /* by all */
+	uint64_t unknown_until; /* by all that are unknown */
+	uint64_t unknown[HP3_RESPONDER_UNKNOWN];
 	struct source *source;
 };
 
@@ -32,7 +35,7 @@ static bool power_of_two(uint32_t n)
 static bool limits_ok(const struct hp3_responder_config *cfg)
 {
 	return cfg->clock_s <= HP3_CLOCK_S_MAX && cfg->source.rate && cfg->source.burst &&
-	       cfg->all.rate && cfg->all.burst;
+	       cfg->all.rate && cfg->all.burst && cfg->unknown.rate && cfg->unknown.burst;
 }
 
 size_t hp3_responder_size(const struct hp3_responder_config *cfg)
@@ -68,24 +71,28 @@ int hp3_responder_reconfigure(struct hp3_responder *r, const struct hp3_responde
 {
 	if (!limits_ok(cfg))
 		return -EINVAL;
-	r->cfg.key = cfg->key;
+	r->cfg.keys = cfg->keys;
 	r->cfg.source = cfg->source;
 	r->cfg.all = cfg->all;
+	r->cfg.unknown = cfg->unknown;
 	r->cfg.clock_s = r->window.span = cfg->clock_s;
 	return 0;
 }
 
-/* The record of the source, or one that can be given up without losing anything; else NULL. */
-static struct source *source_of(
-	struct hp3_responder *r, const void *frame, const struct hp3_view *v, uint64_t now)
+static uint64_t print_of(const struct hp3_responder *r, const void *frame, const struct hp3_view *v)
 {
 	struct hp3_addressing a, from = {.ipv6 = v->flags & HP3_VF_IPV6};
-	struct source *free = NULL, *s;
-	uint64_t print;
 
 	hp3_addressing_same(frame, v, &a);
 	memcpy(from.src_ip, a.src_ip, sizeof(from.src_ip));
-	print = hp3_tag(&r->source_key, HP3_TAG_SOURCE, &from, 0, "", 0) | 1;
+	return hp3_tag(&r->source_key, HP3_TAG_SOURCE, &from, 0, "", 0) | 1;
+}
+
+/* The record of the source, or one that can be given up without losing anything; else NULL. */
+static struct source *source_of(struct hp3_responder *r, uint64_t print, uint64_t now)
+{
+	struct source *free = NULL, *s;
+
 	s = &r->source[(print >> 32 & (r->cfg.sources / WAYS - 1)) * WAYS];
 	for (struct source *end = s + WAYS; s < end; s++) {
 		if (s->print == print)
@@ -104,54 +111,112 @@ static enum hp3_respond_fate drop(uint64_t *counter)
 	return HP3_RESPOND_DROP;
 }
 
+static bool is_keyed(const struct hp3_responder *r)
+{
+	return hp3_probe_keyed(&r->cfg.keys.key[0]);
+}
+
+static uint64_t seconds_of(const struct hp3_peer_probe *p)
+{
+	return p->report ? p->time / 1000000 : p->time;
+}
+
 static bool on_time(const struct hp3_responder *r, const struct hp3_peer_probe *p, uint64_t clock)
 {
-	uint64_t apart = p->time > clock ? p->time - clock : clock - p->time;
+	uint64_t time = seconds_of(p);
+	uint64_t apart = time > clock ? time - clock : clock - time;
 
-	return !hp3_probe_keyed(&r->cfg.key) || apart <= r->cfg.clock_s;
+	return !is_keyed(r) || apart <= r->cfg.clock_s;
+}
+
+/* May a source that is not known have an answer? If so it is paid for. */
+static bool spend_unknown(struct hp3_responder *r, uint64_t print, uint64_t now)
+{
+	const struct hp3_limit *all = &r->cfg.unknown;
+	struct hp3_limit one = {
+		hp3_max_u32(all->rate / SHARE, 1), hp3_max_u32(all->burst / SHARE, 1)};
+	uint64_t *bucket = &r->unknown[(print >> 32) % HP3_RESPONDER_UNKNOWN];
+
+	if (!hp3_limit_ready(&one, *bucket, now) || !hp3_limit_ready(all, r->unknown_until, now))
+		return false;
+	hp3_limit_spend(&one, bucket, now);
+	hp3_limit_spend(all, &r->unknown_until, now);
+	return true;
+}
+
+/* NULL, or what the probe is refused for; its source pays. `turn`: answers to it so far. */
+static uint64_t *refused(
+	struct hp3_responder *r, uint64_t print, bool known, uint64_t now, uint32_t *turn)
+{
+	struct source *s = NULL;
+
+	*turn = 0;
+	if (is_keyed(r) || known) {
+		s = source_of(r, print, now);
+		if (s == NULL)
+			return &r->stats->sources_full;
+		if (!hp3_limit_ready(&r->cfg.source, s->spent_until, now))
+			return &r->stats->flood_source;
+	}
+	if (!hp3_limit_ready(&r->cfg.all, r->spent_until, now))
+		return &r->stats->flood_all;
+	if (s == NULL && !spend_unknown(r, print, now))
+		return &r->stats->flood_unknown;
+	hp3_limit_spend(&r->cfg.all, &r->spent_until, now);
+	if (s != NULL) {
+		hp3_limit_spend(&r->cfg.source, &s->spent_until, now);
+		*turn = s->turn++;
+	}
+	return NULL;
+}
+
+/* NULL, or what it is refused for before anybody pays. */
+static uint64_t *unsound(struct hp3_responder *r, const void *frame, const struct hp3_view *v,
+	uint64_t clock, struct hp3_peer_probe *p, uint64_t *hash)
+{
+	int err = hp3_peer_read(frame, v, &r->cfg.keys, clock, p, hash);
+
+	if (err == -EPROTONOSUPPORT)
+		return &r->stats->other_version;
+	if (err < 0)
+		return err == -EBADMSG ? &r->stats->bad_icrc : &r->stats->bad_tag;
+	if (p->report && !is_keyed(r))
+		return &r->stats->reports_unkeyed;
+	if (!on_time(r, p, clock))
+		return &r->stats->bad_clock;
+	if (p->report && p->time <= r->cfg.born)
+		return &r->stats->reports_old;
+	return NULL;
 }
 
 enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *frame,
-	const struct hp3_view *v, uint64_t clock, uint64_t now, struct hp3_answer *answer,
-	uint32_t *turn)
+	const struct hp3_view *v, bool known, uint64_t clock, uint64_t now,
+	struct hp3_answer *answer, uint32_t *turn)
 {
-	struct hp3_probe_stats *st = r->stats;
 	struct hp3_peer_probe p;
-	struct source *s;
-	uint64_t hash;
+	uint64_t hash, *why;
 	int64_t place;
-	int err;
 
 	if (!hp3_peer_is(frame, v))
 		return HP3_RESPOND_PASS;
-	st->peer_probes++;
-	err = hp3_peer_read(frame, v, &r->cfg.key, clock, &p, &hash);
-	if (err < 0)
-		return drop(err == -EBADMSG ? &st->bad_icrc : &st->bad_tag);
-	if (!on_time(r, &p, clock))
-		return drop(&st->bad_clock);
+	r->stats->peer_probes++;
+	why = unsound(r, frame, v, clock, &p, &hash);
+	if (why != NULL)
+		return drop(why);
 	place = hp3_window_look(&r->window, hash, clock);
-	if (place == -EEXIST)
-		return drop(&st->replayed);
-	s = source_of(r, frame, v, now);
-	if (s == NULL)
-		return drop(&st->sources_full);
-	if (!hp3_limit_ready(&r->cfg.source, s->spent_until, now))
-		return drop(&st->flood_source);
-	if (!hp3_limit_ready(&r->cfg.all, r->spent_until, now))
-		return drop(&st->flood_all);
 	if (place < 0)
-		return drop(&st->window_full);
-
-	hp3_limit_spend(&r->cfg.source, &s->spent_until, now);
-	hp3_limit_spend(&r->cfg.all, &r->spent_until, now);
-	hp3_window_keep(&r->window, place, hash, hp3_probe_keyed(&r->cfg.key) ? p.time : clock);
-	*answer = (struct hp3_answer){.id = p.id, .ce = v->flags & HP3_VF_CE, .stamp_ns = now};
+		return drop(place == -EEXIST ? &r->stats->replayed : &r->stats->window_full);
+	why = refused(r, print_of(r, frame, v), known, now, turn);
+	if (why != NULL)
+		return drop(why);
+	hp3_window_keep(&r->window, place, hash, is_keyed(r) ? seconds_of(&p) : clock);
+	*answer = (struct hp3_answer){
+		.id = p.id, .key = p.key, .ce = v->flags & HP3_VF_CE, .stamp_ns = (uint32_t)now};
 	if (p.report) {
-		st->reports++;
+		r->stats->reports++;
 		return HP3_RESPOND_REPORT;
 	}
-	*turn = s->turn++;
-	st->answered++;
+	r->stats->answered++;
+	r->stats->old_key += p.key;
 	return HP3_RESPOND_ANSWER;
 }

@@ -5,18 +5,27 @@
  * What becomes of a peer probe, or a report, that arrives: it is answered, or believed, or dropped
  * with a named, counted reason. In no case does the RNIC see it. Checked in this order:
  *
- *     ICRC, tag      unsound or forged
- *     time           further from this host's clock than clock_s; only with a key
- *     replay         answered before (window.h)
+ *     ICRC           damaged
+ *     version        of another one
+ *     tag            forged; without a key there is none, and reports end here
+ *     time           further from this host's clock than clock_s; only with a key. Of a report: not
+ *                    made since the responder began
+ *     replay         answered before, or no room to remember that it was (window.h)
  *     rate           of its source address, then of all; only sound probes spend tokens
  *
  * so that what an outsider sends costs time to refuse, but takes nothing from the probes of peers.
  * Restarts of either side are no event: no state is agreed upon.
  *
+ * Without a key anybody is sound. Sources that the local RNIC has no connection with, be they real
+ * or invented, get no record; they share HP3_RESPONDER_UNKNOWN buckets, each a sixteenth of what
+ * `unknown` gives to all of them, and which ones share a bucket only the seed tells. What they ask
+ * takes no more than that from the answers to others.
+ *
  * Invariants: at most one answer per probe, never larger (answer.h); a probe is answered once; a
  * source never gets more than burst + rate x time answers, whatever becomes of its record: a record
  * is given up only when its bucket is full again. After a restart of the responder, probes up to
- * clock_s old may be answered once more: an answer that nobody waits for, ignored by its id.
+ * clock_s old may be answered once more: an answer that nobody waits for, ignored by its id. What
+ * acts, a report, is not believed once more.
  *
  * Two times: `clock`, wall clock in seconds, for the probes' times (it may differ between hosts by
  * clock_s); `now`, monotonic in ns, for rates and stamps. Memory is the caller's; one instance is
@@ -27,13 +36,16 @@
 #include "probes/peer.h"
 #include "probes/window.h"
 
-#define HP3_CLOCK_S_MAX 3600u
+#define HP3_CLOCK_S_MAX       3600u
+#define HP3_RESPONDER_UNKNOWN 256u
 
 struct hp3_responder_config {
-	struct hp3_probe_key key;
-	uint64_t seed; /* hides from outsiders which sources share a set of records */
+	struct hp3_probe_keys keys;
+	uint64_t seed; /* hides from outsiders which sources share a set of records, or a bucket */
+	uint64_t born; /* wall clock, us: reports that are no newer are not believed */
 	uint32_t clock_s; /* most difference of clocks, up to HP3_CLOCK_S_MAX; 30 by default */
 	struct hp3_limit source, all; /* answers to one source, and to all */
+	struct hp3_limit unknown; /* without a key: to all that are unknown */
 	uint32_t sources; /* records of sources: a power of two, at least 8 */
 	/* probes remembered: a power of two, at least 8; 3 x clock_s x all.rate serves that rate
 	 * with hardly a refusal where clocks agree */
@@ -49,7 +61,8 @@ size_t hp3_responder_size(const struct hp3_responder_config *cfg);
 struct hp3_responder *hp3_responder_create(void *mem, size_t size,
 	const struct hp3_responder_config *cfg, struct hp3_probe_stats *stats);
 
-/* Key, clock_s and limits change; what sizes memory, and the seed, stay. -EINVAL: out of range. */
+/* Keys, clock_s and limits change; what sizes memory, seed and birth stay. -EINVAL: out of range.
+ */
 int hp3_responder_reconfigure(struct hp3_responder *r, const struct hp3_responder_config *cfg);
 
 enum hp3_respond_fate {
@@ -60,12 +73,13 @@ enum hp3_respond_fate {
 };
 
 /*
- * ANSWER: *answer has id, CE and stamp, and the turn-th of what hp3_load_in_names() of the engine
- * tells is to be filled in by hp3_answer_tell(answer, *turn, ...). REPORT: answer->id is that of
- * the report (peer.h). In both cases the sender is alive (rule 5).
+ * `known`: the local RNIC has a connection with the sender; looked at without a key.
+ * ANSWER: *answer has id, CE, key and stamp, and the turn-th of what hp3_load_in_names() of the
+ * engine tells is to be filled in by hp3_answer_tell(answer, *turn, ...). REPORT: answer->id is
+ * that of the report (peer.h). In both cases the sender, if it has a key, is alive (rule 5).
  */
 enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *frame,
-	const struct hp3_view *v, uint64_t clock, uint64_t now, struct hp3_answer *answer,
-	uint32_t *turn);
+	const struct hp3_view *v, bool known, uint64_t clock, uint64_t now,
+	struct hp3_answer *answer, uint32_t *turn);
 
 #endif

@@ -5,7 +5,7 @@
  * What became of probes, answers and traces: one struct per lcore, written by the thread that
  * drives it only; others may read single values at any time (aligned 64-bit loads). One list feeds
  * struct, names and help texts. Every probe that arrives is counted in peer_probes and in exactly
- * one of the ten below it.
+ * one of the fourteen below it.
  */
 #include <stdint.h>
 
@@ -16,8 +16,12 @@
 	X(reports, "reports that replies do not come through, believed")                           \
 	X(bad_icrc, "peer probes dropped: wrong ICRC")                                             \
 	X(bad_tag, "peer probes dropped: wrong tag; forged, or the hosts' probe_key differ")       \
+	X(other_version, "peer probes dropped: of an hp3d that speaks another version")            \
+	X(reports_unkeyed, "reports dropped: without a probe_key none is believed")                \
+	X(reports_old, "reports dropped: made before this hp3d began, perhaps replayed")           \
 	X(bad_clock, "peer probes dropped: their time is too far from this host's clock")          \
 	X(replayed, "peer probes dropped: seen before")                                            \
+	X(flood_unknown, "peer probes dropped: no probe_key, too many from hosts not talked to")   \
 	X(flood_source, "peer probes dropped: too many from their source")                         \
 	X(flood_all, "peer probes dropped: too many in all")                                       \
 	X(window_full, "peer probes dropped: no room to remember that they were answered")         \
@@ -26,10 +30,14 @@
 	X(answers_bad_sum, "answers dropped: wrong UDP checksum")                                  \
 	X(answers_bad_tag, "answers dropped: wrong tag; forged, or the hosts' probe_key differ")   \
 	X(answers_version, "answers dropped: of another version")                                  \
+	X(old_key, "probes and answers that were believed for probe_key_old")                      \
 	X(loads, "reports of peers' flows that arrived")                                           \
-	X(loads_bad_form, "reports dropped: malformed, or of another version")                     \
+	X(loads_version, "reports of peers' flows dropped: of another version")                    \
+	X(loads_unkeyed, "reports of peers' flows dropped: without a probe_key none is believed")  \
+	X(loads_bad_form, "reports dropped: malformed")                                            \
 	X(loads_bad_tag, "reports dropped: wrong tag; forged, or the hosts' probe_key differ")     \
 	X(loads_bad_clock, "reports dropped: their time is too far from this host's clock")        \
+	X(loads_old, "reports dropped: made before this hp3d began, perhaps replayed")             \
 	X(traces, "trace probes sent")                                                             \
 	X(traces_hop, "traces that found a hop")                                                   \
 	X(traces_odd, "traces answered from an address that names no switch")                      \

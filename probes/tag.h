@@ -2,18 +2,36 @@
 #ifndef HP3_PROBES_TAG_H
 #define HP3_PROBES_TAG_H
 /*
- * What probes and answers are authenticated with: SipHash-2-4 (Aumasson and Bernstein, 2012),
- * keyed with the 128 bits of `probe_key`, which all hosts of a fabric share. On the wire it is cut
- * to 32 bits: a forger needs 2^31 attempts on average, every one of which is counted.
+ * What hosts tell each other is authenticated with: SipHash-2-4 (Aumasson and Bernstein, 2012). The
+ * hosts of a fabric share 128 bits, `probe_key`. No tag is made with these, but with a key of the
+ * sender's and the receiver's addresses in this order, which SipHash-2-4-128 derives from them:
+ * what is known of one such key speaks for one host towards one other, and not back. Of what acts
+ * (answers, reports, loads) the tag has 64 bits on the wire; of a probe, which has no room for more
+ * and gets an answer at most, 32: a forger needs 2^31 attempts on average, all of which are
+ * counted.
  *
- * The zero key means "not authenticated": the tag is then a checksum that anybody can compute, and
- * the clock is not looked at, because nothing would follow from it.
+ * The zero key means "not authenticated". The clock is not looked at, because nothing would follow
+ * from it, and neither reports nor loads are believed. A probe then bears a cookie, which its
+ * answer has to prove that it knows: who does not see the probes cannot forge answers.
  */
 #include <stddef.h>
 #include "roce/build.h"
 
+/* Of probes, reports, answers and loads together: what hosts of different ones say to each other is
+ * counted by this name and dropped. */
+#define HP3_PROBES_VERSION 4u
+
 struct hp3_probe_key {
 	uint8_t bytes[16];
+};
+
+/*
+ * What is believed: the key in use and, while hosts change from one to the other, a second one
+ * (zero: none). Without the first there is no second.
+ */
+#define HP3_PROBE_KEYS 2u
+struct hp3_probe_keys {
+	struct hp3_probe_key key[HP3_PROBE_KEYS];
 };
 
 /* What a tag speaks for: a tag of one kind is worth nothing in another. */
@@ -22,17 +40,25 @@ enum hp3_tag_kind {
 	HP3_TAG_ANSWER,
 	HP3_TAG_SOURCE,
 	HP3_TAG_RANDOM,
-	HP3_TAG_LOADS
+	HP3_TAG_LOADS,
+	HP3_TAG_COOKIE
 };
 
 bool hp3_probe_keyed(const struct hp3_probe_key *key);
 
+/* How many of the keys there are: the zero key alone is one. */
+uint32_t hp3_probe_keys(const struct hp3_probe_keys *keys);
+
 /*
  * SipHash over kind, addresses and source port of *a (IPv4: four bytes each), destination port, and
- * n <= HP3_TAG_MAX further bytes.
+ * n <= HP3_TAG_MAX further bytes; of what hosts tell each other under the key of these addresses.
  */
 #define HP3_TAG_MAX 108u
 uint64_t hp3_tag(const struct hp3_probe_key *key, enum hp3_tag_kind kind,
 	const struct hp3_addressing *a, uint16_t dport, const void *bytes, size_t n);
+
+/* Without a key: the cookie of the probe `id` that leaves as *a says. `secret`: the host's own. */
+uint32_t hp3_probe_cookie(
+	const struct hp3_probe_key *secret, const struct hp3_addressing *a, uint32_t id);
 
 #endif

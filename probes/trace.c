@@ -68,6 +68,7 @@ int hp3_trace_start(struct hp3_tracer *t, const struct hp3_addressing *a,
 	if (!hp3_limit_ready(&t->params.limit, t->spent_until, now))
 		return -EAGAIN;
 	p.id = draw_id(t, a, (uint32_t)i);
+	p.cookie = hp3_probe_cookie(&t->params.secret, a, p.id);
 	to.ttl = ask->ttl;
 	to.ipv4_id = (uint16_t)p.id;
 	len = hp3_peer_build(buf, cap, &to, &p, &t->params.key);

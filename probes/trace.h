@@ -33,6 +33,7 @@ struct hp3_trace_params {
 	uint64_t timeout_ns;
 	struct hp3_limit limit; /* switches answer few per second: keep it low */
 	struct hp3_probe_key key; /* of peer probes */
+	struct hp3_probe_key secret; /* of their cookies (tag.h) */
 };
 
 enum hp3_trace_outcome {

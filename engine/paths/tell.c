@@ -74,7 +74,7 @@ void hp3_tell_tick(struct hp3_turn *t)
 		some = counts_of(t->e, pair, &any, 1) != 0;
 		p->told_at = t->now;
 		/* that there are none any more is news, too */
-		if ((some || p->told_some) && hp3_may_search(t->e))
+		if ((some || p->told_some) && hp3_may_search(t->e) && !t->e->cfg.unkeyed)
 			hp3_act(t, HP3_ACT_TELL, p->flows);
 		p->told_some = some;
 	}

@@ -218,13 +218,16 @@ void hp3_seek_dead(struct hp3_turn *t, uint32_t flow, uint32_t una, uint64_t sin
 
 static void tell_peer(struct hp3_turn *t, struct hp3_move *m)
 {
-	struct hp3_act *a = hp3_act(t, HP3_ACT_REPORT, m->flow);
+	struct hp3_act *a;
 	struct hp3_event *ev;
 
-	a->port = m->from;
-	a->psn = (t->e->flows[m->flow].stream.una - 1) & HP3_PSN_MASK;
 	m->errand.dead.reports++;
 	m->errand.dead.alive = 0;
+	if (t->e->cfg.unkeyed)
+		return;
+	a = hp3_act(t, HP3_ACT_REPORT, m->flow);
+	a->port = m->from;
+	a->psn = (t->e->flows[m->flow].stream.una - 1) & HP3_PSN_MASK;
 	t->e->stats.reports++;
 	ev = hp3_event(t, m->flow, HP3_EV_REPORT);
 	ev->cause = HP3_CAUSE_DEAD;

@@ -25,14 +25,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct hp3_probe_stats stats;
 static struct hp3_tracer tracer;
-static _Alignas(64) uint8_t memory[4096];
+static const struct hp3_loads_time awake = {CLOCK, 0, 30};
+static _Alignas(64) uint8_t memory[8192];
 
-static struct hp3_responder *fresh_responder(const struct hp3_probe_key *key)
+static struct hp3_responder *fresh_responder(const struct hp3_probe_keys *keys)
 {
-	struct hp3_responder_config cfg = {.key = *key,
+	struct hp3_responder_config cfg = {.keys = *keys,
 		.clock_s = 30,
 		.source = {.rate = 1, .burst = 1},
 		.all = {.rate = 1, .burst = 1},
+		.unknown = {.rate = 1, .burst = 1},
 		.sources = 8,
 		.window = 8};
 	struct hp3_responder *r = hp3_responder_create(memory, sizeof(memory), &cfg, &stats);
@@ -43,25 +45,25 @@ static struct hp3_responder *fresh_responder(const struct hp3_probe_key *key)
 
 /* Returns whether it was answered; if so, once, and the answer is no larger. */
 static bool ask_responder(
-	const uint8_t *f, const struct hp3_view *v, const struct hp3_probe_key *key)
+	const uint8_t *f, const struct hp3_view *v, const struct hp3_probe_keys *keys)
 {
-	struct hp3_responder *r = fresh_responder(key);
+	struct hp3_responder *r = fresh_responder(keys);
 	struct hp3_answer answer, got;
 	struct frame out;
 	uint32_t turn;
-	enum hp3_respond_fate fate = hp3_responder_take(r, f, v, CLOCK, NOW, &answer, &turn);
+	enum hp3_respond_fate fate = hp3_responder_take(r, f, v, true, CLOCK, NOW, &answer, &turn);
 
 	MUST((fate == HP3_RESPOND_PASS) == !hp3_peer_is(f, v));
 	if (fate != HP3_RESPOND_ANSWER)
 		return false;
 	MUST(hp3_icrc_ok(f, v));
-	MUST(hp3_responder_take(r, f, v, CLOCK, NOW, &got, &turn) == HP3_RESPOND_DROP);
-	int n = hp3_answer_build(out.b, sizeof(out.b), f, v, &answer, HP3_PROBE_PORT, key);
+	MUST(hp3_responder_take(r, f, v, true, CLOCK, NOW, &got, &turn) == HP3_RESPOND_DROP);
+	int n = hp3_answer_build(out.b, sizeof(out.b), f, v, &answer, HP3_PROBE_PORT, keys);
 	MUST(n > 0 && n - L3 <= v->icrc_off + HP3_ICRC_LEN - v->l3_off + 4u);
 	out.len = (uint32_t)n;
 	reparse(&out);
-	MUST(hp3_answer_read(out.b, out.len, &out.v, HP3_PROBE_PORT, key, &got, &stats) ==
-		HP3_ANSWER_OK);
+	MUST(hp3_answer_read(out.b, out.len, &out.v, HP3_PROBE_PORT, keys, &host_secret, &got,
+		     &stats) == HP3_ANSWER_OK);
 	MUST(got.id == answer.id && got.ce == answer.ce);
 	return true;
 }
@@ -74,14 +76,15 @@ static void read_all(const uint8_t *f, uint32_t len)
 	struct hp3_view v;
 
 	hp3_parse(f, len, &v);
-	MUST(!ask_responder(f, &v, &probe_key));
-	ask_responder(f, &v, &no_key);
-	MUST(hp3_answer_read(f, len, &v, HP3_PROBE_PORT, &probe_key, &answer, &stats) !=
-		HP3_ANSWER_OK);
-	hp3_answer_read(f, len, &v, HP3_PROBE_PORT, &no_key, &answer, &stats);
-	MUST(hp3_loads_read(f, len, &v, HP3_PROBE_PORT, &probe_key, CLOCK, 30, &report, &stats) !=
+	MUST(!ask_responder(f, &v, &probe_keys));
+	ask_responder(f, &v, &no_keys);
+	MUST(hp3_answer_read(f, len, &v, HP3_PROBE_PORT, &probe_keys, &host_secret, &answer,
+		     &stats) != HP3_ANSWER_OK);
+	hp3_answer_read(f, len, &v, HP3_PROBE_PORT, &no_keys, &host_secret, &answer, &stats);
+	MUST(hp3_loads_read(f, len, &v, HP3_PROBE_PORT, &probe_keys, &awake, &report, &stats) !=
 		HP3_LOADS_OK);
-	hp3_loads_read(f, len, &v, HP3_PROBE_PORT, &no_key, CLOCK, 30, &report, &stats);
+	MUST(hp3_loads_read(f, len, &v, HP3_PROBE_PORT, &no_keys, &awake, &report, &stats) !=
+		HP3_LOADS_OK);
 	hp3_tracer_init(&tracer, &(struct hp3_trace_params){.timeout_ns = 1}, 1, &stats);
 	MUST(hp3_trace_icmp(&tracer, f, len, &v, NOW, &res) == -ENOMSG);
 }
@@ -110,10 +113,10 @@ static void patched_probe(const uint8_t *data, size_t size, bool ipv6)
 	if (f.v.class == HP3_CLASS_OTHER)
 		return;
 	hp3_icrc_store(f.b, &f.v);
-	if (!ask_responder(f.b, &f.v, &probe_key))
+	if (!ask_responder(f.b, &f.v, &probe_keys))
 		return;
-	MUST(hp3_peer_read(f.b, &f.v, &probe_key, CLOCK, &p, &h1) == 0);
-	MUST(hp3_peer_read(good.b, &good.v, &probe_key, CLOCK, &q, &h2) == 0);
+	MUST(hp3_peer_read(f.b, &f.v, &probe_keys, CLOCK, &p, &h1) == 0);
+	MUST(hp3_peer_read(good.b, &good.v, &probe_keys, CLOCK, &q, &h2) == 0);
 	MUST(h1 == h2 && p.id == q.id && p.time == q.time && p.psn == q.psn);
 	MUST(p.dest_qpn == q.dest_qpn && f.v.sport == good.v.sport);
 }
@@ -126,14 +129,14 @@ static void patched_answer(const uint8_t *data, size_t size, bool ipv6)
 
 	make_probe(&probe, ipv6, 7, CLOCK, &probe_key);
 	good.len = (uint32_t)hp3_answer_build(
-		good.b, sizeof(good.b), probe.b, &probe.v, &answer, HP3_PROBE_PORT, &probe_key);
+		good.b, sizeof(good.b), probe.b, &probe.v, &answer, HP3_PROBE_PORT, &probe_keys);
 	reparse(&good);
 	f = good;
 	patch(&f, data, size);
 	if (f.b[L3] >> 4 == (ipv6 ? 6 : 4) && hp3_be16(f.b + L3 + ip + 4) == f.len - L3 - ip)
 		store_udp_csum(f.b, L3, L3 + ip);
-	if (hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &probe_key, &got, &stats) ==
-		HP3_ANSWER_OK)
+	if (hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &probe_keys, &host_secret, &got,
+		    &stats) == HP3_ANSWER_OK)
 		MUST(got.id == 7 && !got.ce && got.stamp_ns == 9 && got.n == 4 &&
 			!memcmp(got.path, answer.path, sizeof(got.path)));
 }
@@ -151,7 +154,7 @@ static void patched_report(const uint8_t *data, size_t size, bool ipv6)
 	patch(&f, data, size);
 	if (f.b[L3] >> 4 == (ipv6 ? 6 : 4) && hp3_be16(f.b + L3 + ip + 4) == f.len - L3 - ip)
 		store_udp_csum(f.b, L3, L3 + ip);
-	if (hp3_loads_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &probe_key, CLOCK, 30, &got, &stats) ==
+	if (hp3_loads_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &probe_keys, &awake, &got, &stats) ==
 		HP3_LOADS_OK)
 		MUST(got.n == 3 && !memcmp(got.path, report.path, sizeof(got.path)));
 }
@@ -196,8 +199,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		patched_report(data, size, ipv6);
 		patched_expired(data, size, ipv6);
 	}
-	MUST(stats.peer_probes == stats.answered + stats.bad_icrc + stats.bad_tag +
-					  stats.bad_clock + stats.replayed + stats.flood_source +
-					  stats.flood_all + stats.window_full + stats.sources_full);
+	MUST(stats.peer_probes ==
+		stats.answered + stats.bad_icrc + stats.bad_tag + stats.bad_clock + stats.replayed +
+			stats.flood_source + stats.flood_all + stats.window_full +
+			stats.sources_full + stats.reports + stats.other_version +
+			stats.reports_unkeyed + stats.reports_old + stats.flood_unknown);
 	return 0;
 }

@@ -80,7 +80,7 @@ lab_paths() {
 }
 
 # hp3d_ini GUEST [SECTION.KEY=VALUE...]: writes /lab/hp3d.ini of that guest: config/lab.ini, its ports as large as the lab's
-# frames, and on top what the words say.
+# frames, a key that all guests share, and on top what the words say.
 hp3d_ini() {
 	local n=$1 word key section='' value
 	local -A ini=()
@@ -92,6 +92,7 @@ hp3d_ini() {
 		esac
 	done <"$LIB_DIR/../../config/lab.ini"
 	ini[rail.rail0.rnic]=$(lab_port 0 port0) ini[rail.rail0.net]=$(lab_port 1 eth0)
+	ini[probes.probe_key]=6c61626c61626c61626c61626c61626c
 	for word in "${@:2}"; do ini[${word%%=*}]=${word#*=}; done
 	for key in "${!ini[@]}"; do
 		echo "${key%.*} ${key##*.} = \"${ini[$key]}\""

@@ -6,6 +6,10 @@
 
 const struct hp3_probe_key probe_key = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}};
 const struct hp3_probe_key no_key;
+const struct hp3_probe_keys probe_keys = {
+	{{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}}}};
+const struct hp3_probe_keys no_keys;
+const struct hp3_probe_key host_secret = {{77, 7}};
 
 struct hp3_addressing flow_addressing(bool ipv6, uint16_t sport)
 {
@@ -39,7 +43,11 @@ void make_probe(
 	struct frame *f, bool ipv6, uint32_t id, uint64_t time, const struct hp3_probe_key *key)
 {
 	struct hp3_addressing a = flow_addressing(ipv6, 0xc123);
-	struct hp3_peer_probe p = {.dest_qpn = 0x1234, .psn = 0x777, .id = id, .time = time};
+	struct hp3_peer_probe p = {.dest_qpn = 0x1234,
+		.psn = 0x777,
+		.id = id,
+		.cookie = hp3_probe_cookie(&host_secret, &a, id),
+		.time = time};
 	int n = hp3_peer_build(f->b, sizeof(f->b), &a, &p, key);
 
 	if (n < 0)

@@ -16,6 +16,9 @@ struct frame {
 
 extern const struct hp3_probe_key probe_key;
 extern const struct hp3_probe_key no_key;
+extern const struct hp3_probe_keys probe_keys; /* probe_key alone */
+extern const struct hp3_probe_keys no_keys;
+extern const struct hp3_probe_key host_secret; /* of cookies */
 
 /* 10.9.0.1 -> 10.9.0.2 or fd00::1 -> fd00::2, DSCP 26, ECT(0). */
 struct hp3_addressing flow_addressing(bool ipv6, uint16_t sport);

@@ -25,11 +25,12 @@ void responder_anew(void)
 
 int responder_setup(void **state)
 {
-	cfg = (struct hp3_responder_config){.key = probe_key,
+	cfg = (struct hp3_responder_config){.keys = probe_keys,
 		.seed = 1,
 		.clock_s = 30,
 		.source = {.rate = 100, .burst = 20},
 		.all = {.rate = 1000, .burst = 200},
+		.unknown = {.rate = 160, .burst = 32},
 		.sources = 64,
 		.window = 8192};
 	memset(&st, 0, sizeof(st));
@@ -50,7 +51,7 @@ int take_at(const struct frame *f, uint64_t clock)
 	struct hp3_answer answer;
 	uint32_t turn;
 
-	return hp3_responder_take(r, f->b, &f->v, clock, now, &answer, &turn);
+	return hp3_responder_take(r, f->b, &f->v, true, clock, now, &answer, &turn);
 }
 
 int take(const struct frame *f)
@@ -64,7 +65,7 @@ void peer_probe(struct frame *f, uint32_t peer, uint32_t id, uint64_t time)
 	struct hp3_peer_probe p = {.dest_qpn = 1, .psn = 2, .id = id, .time = time};
 
 	hp3_put_be32(a.src_ip, 0x0a000000 + peer);
-	f->len = (uint32_t)hp3_peer_build(f->b, sizeof(f->b), &a, &p, &cfg.key);
+	f->len = (uint32_t)hp3_peer_build(f->b, sizeof(f->b), &a, &p, &cfg.keys.key[0]);
 	reparse(f);
 }
 
@@ -72,5 +73,7 @@ void expect_sum(void)
 {
 	assert_int_equal(st.peer_probes, st.answered + st.bad_icrc + st.bad_tag + st.bad_clock +
 						 st.replayed + st.flood_source + st.flood_all +
-						 st.window_full + st.sources_full);
+						 st.window_full + st.sources_full + st.reports +
+						 st.other_version + st.reports_unkeyed +
+						 st.reports_old + st.flood_unknown);
 }

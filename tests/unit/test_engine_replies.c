@@ -99,6 +99,27 @@ static void rule_13_three_windows_then_the_peer_is_told(void **state)
 	assert_false(info(&q).moved);
 }
 
+/* Who would not be believed says nothing, and does not try for ever. */
+static void without_a_key_nobody_is_told(void **state)
+{
+	uint32_t probes;
+
+	stall_config();
+	rig.cfg.unkeyed = true;
+	stalled();
+	for (unsigned i = 0; i < 30; i++)
+		come_through();
+	probes = rig.nprobes;
+	for (unsigned i = 0; i < 10; i++)
+		come_through();
+	assert_int_equal(rig.nprobes, probes);
+	assert_int_equal(rig.acts[HP3_ACT_REPORT], 0);
+	assert_int_equal(seen(HP3_EV_REPORT), 0);
+	assert_int_equal(stats()->reports, 0);
+	assert_true(rig.acts[HP3_ACT_URGE] > 1);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+}
+
 /* Behind unfinished responses the answer would be an implicit NAK. */
 static void rule_25_no_urge_with_a_read_outstanding(void **state)
 {
@@ -344,6 +365,7 @@ int main(void)
 		RIG_TEST(the_next_packet_asks),
 		RIG_TEST(rule_24_the_last_acknowledgement_was_lost),
 		RIG_TEST(rule_13_three_windows_then_the_peer_is_told),
+		RIG_TEST(without_a_key_nobody_is_told),
 		RIG_TEST(rule_25_no_urge_with_a_read_outstanding),
 		RIG_TEST(rule_25_no_answer_to_an_urge_before_the_data_of_a_read),
 		RIG_TEST(rule_25_no_late_answer_to_an_urge_either),

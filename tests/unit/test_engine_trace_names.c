@@ -183,6 +183,23 @@ static void the_peer_is_told_of_our_flows(void **state)
 	assert_int_equal(rig.acts[HP3_ACT_TELL], 0);
 }
 
+static void without_a_key_nobody_is_told(void **state)
+{
+	trace_config();
+	rig.cfg.tell_ns = 5 * MS;
+	rig.cfg.stall_ns = 0;
+	rig.cfg.unkeyed = true;
+	trace_begin();
+	trace_run(300 * MS);
+	for (uint32_t i = 0; i < 20; i++) {
+		last(&q, 101 + i);
+		trace_run(MS);
+		ack(&q, 101 + i);
+		trace_run(MS);
+	}
+	assert_int_equal(rig.acts[HP3_ACT_TELL], 0);
+}
+
 /* Reports are summed up by name, an old one changes nothing, and answers say the sum. */
 static void what_comes_in_is_told_by_name(void **state)
 {
@@ -223,6 +240,7 @@ int main(void)
 		RIG_TEST(counts_follow_what_is_learnt),
 		RIG_TEST(placed_by_counts_told_in_parts),
 		RIG_TEST(the_peer_is_told_of_our_flows),
+		RIG_TEST(without_a_key_nobody_is_told),
 		RIG_TEST(what_comes_in_is_told_by_name),
 	};
 

@@ -15,14 +15,14 @@
 
 static const struct hp3_answer some = {.id = 0xa1b2c3d4,
 	.ce = true,
-	.stamp_ns = 0x1122334455667788,
+	.stamp_ns = 0x11223344,
 	.n = 2,
 	.path = {{0x1234, 3}, {0xfedc, 255}}};
 
 static void answer_to(struct frame *f, const struct frame *probe, const struct hp3_answer *answer)
 {
 	int n = hp3_answer_build(
-		f->b, sizeof(f->b), probe->b, &probe->v, answer, HP3_PROBE_PORT, &probe_key);
+		f->b, sizeof(f->b), probe->b, &probe->v, answer, HP3_PROBE_PORT, &probe_keys);
 
 	assert_true(n > 0);
 	f->len = (uint32_t)n;
@@ -40,7 +40,8 @@ static void make_answer(struct frame *f, bool ipv6)
 static enum hp3_answer_fate read_answer(
 	const struct frame *f, struct hp3_answer *answer, struct hp3_probe_stats *st)
 {
-	return hp3_answer_read(f->b, f->len, &f->v, HP3_PROBE_PORT, &probe_key, answer, st);
+	return hp3_answer_read(
+		f->b, f->len, &f->v, HP3_PROBE_PORT, &probe_keys, &host_secret, answer, st);
 }
 
 static void rule_01_answer_is_no_rocev2(void **state)
@@ -49,7 +50,7 @@ static void rule_01_answer_is_no_rocev2(void **state)
 		struct frame probe, f;
 		make_probe(&probe, ipv6, 1, 1, &probe_key);
 		assert_int_equal(hp3_answer_build(f.b, sizeof(f.b), probe.b, &probe.v, &some,
-					 HP3_ROCE_UDP_PORT, &probe_key),
+					 HP3_ROCE_UDP_PORT, &probe_keys),
 			-EINVAL);
 		answer_to(&f, &probe, &some);
 		assert_int_equal(f.v.class, HP3_CLASS_OTHER);
@@ -79,7 +80,7 @@ static void never_larger_than_the_question(void **state)
 		s.payload = 0;
 		uint32_t len = make_frame(b, &s, &r);
 		hp3_parse(b, len, &v);
-		int n = hp3_answer_build(f.b, sizeof(f.b), b, &v, &some, HP3_PROBE_PORT, &no_key);
+		int n = hp3_answer_build(f.b, sizeof(f.b), b, &v, &some, HP3_PROBE_PORT, &no_keys);
 		assert_in_range(n, 1, len);
 	}
 }
@@ -168,7 +169,8 @@ static void rule_06_other_addresses_and_keys(void **state)
 	struct frame f;
 
 	make_answer(&f, false);
-	assert_int_equal(hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &no_key, &answer, &st),
+	assert_int_equal(hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &no_keys, &host_secret,
+				 &answer, &st),
 		HP3_ANSWER_DROP);
 	f.b[L3 + 15] ^= 1; /* source address; the checksum follows */
 	store_udp_csum(f.b, L3, L3 + 20);
@@ -177,19 +179,33 @@ static void rule_06_other_addresses_and_keys(void **state)
 	assert_int_equal(st.answers, 0);
 }
 
-static void zero_key_is_a_checksum(void **state)
+/* Whoever has not seen the probe, or has seen another one, cannot answer it. */
+static void without_a_key_an_answer_knows_the_cookie(void **state)
 {
+	const struct hp3_probe_key other_host = {{78}};
 	struct hp3_probe_stats st = {0};
-	struct hp3_answer answer;
+	struct hp3_answer answer, wrong = some;
 	struct frame probe, f;
 
-	make_probe(&probe, true, 1, 1, &no_key);
+	make_probe(&probe, true, some.id, 1, &no_key);
 	f.len = (uint32_t)hp3_answer_build(
-		f.b, sizeof(f.b), probe.b, &probe.v, &some, HP3_PROBE_PORT, &no_key);
+		f.b, sizeof(f.b), probe.b, &probe.v, &some, HP3_PROBE_PORT, &no_keys);
 	reparse(&f);
-	assert_int_equal(hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &no_key, &answer, &st),
+	assert_int_equal(hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &no_keys, &host_secret,
+				 &answer, &st),
 		HP3_ANSWER_OK);
 	assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_DROP);
+	assert_int_equal(hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &no_keys, &other_host,
+				 &answer, &st),
+		HP3_ANSWER_DROP);
+	wrong.id++;
+	f.len = (uint32_t)hp3_answer_build(
+		f.b, sizeof(f.b), probe.b, &probe.v, &wrong, HP3_PROBE_PORT, &no_keys);
+	reparse(&f);
+	assert_int_equal(hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &no_keys, &host_secret,
+				 &answer, &st),
+		HP3_ANSWER_DROP);
+	assert_int_equal(st.answers_bad_tag, 3);
 }
 
 static void others_pass(void **state)
@@ -201,7 +217,8 @@ static void others_pass(void **state)
 
 	make_answer(&f, false);
 	assert_int_equal(
-		hp3_answer_read(f.b, f.len, &f.v, 5000, &probe_key, &answer, &st), HP3_ANSWER_NONE);
+		hp3_answer_read(f.b, f.len, &f.v, 5000, &probe_keys, &host_secret, &answer, &st),
+		HP3_ANSWER_NONE);
 	f.b[L3 + 6] |= 0x20; /* a fragment */
 	reparse(&f);
 	assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_NONE);
@@ -228,8 +245,8 @@ static void truncated(void **state)
 			const uint8_t *b = guarded_copy(f.b, len);
 			struct hp3_view v;
 			hp3_parse(b, len, &v);
-			enum hp3_answer_fate fate = hp3_answer_read(
-				b, len, &v, HP3_PROBE_PORT, &probe_key, &answer, &st);
+			enum hp3_answer_fate fate = hp3_answer_read(b, len, &v, HP3_PROBE_PORT,
+				&probe_keys, &host_secret, &answer, &st);
 			assert_int_equal(fate, len == f.len ? HP3_ANSWER_OK : HP3_ANSWER_NONE);
 		}
 	}
@@ -271,7 +288,7 @@ static void too_small_a_buffer(void **state)
 
 	make_probe(&probe, false, 1, 1, &probe_key);
 	assert_int_equal(hp3_answer_build(f.b, L3 + 59, probe.b, &probe.v, &some, HP3_PROBE_PORT,
-				 &probe_key),
+				 &probe_keys),
 		-ENOSPC);
 }
 
@@ -285,7 +302,7 @@ int main(void)
 		cmocka_unit_test(checksum_as_any_host_computes_it),
 		cmocka_unit_test(rule_06_no_bit_can_be_changed),
 		cmocka_unit_test(rule_06_other_addresses_and_keys),
-		cmocka_unit_test(zero_key_is_a_checksum),
+		cmocka_unit_test(without_a_key_an_answer_knows_the_cookie),
 		cmocka_unit_test(others_pass),
 		cmocka_unit_test(truncated),
 		cmocka_unit_test(counts_are_told_in_turns),

@@ -10,6 +10,7 @@
 
 #define CLOCK   1700000000u
 #define CLOCK_S 30u
+#define BORN    ((CLOCK - 1000) * 1000000ull)
 
 static struct hp3_probe_stats st;
 
@@ -36,7 +37,10 @@ static void build(
 static enum hp3_loads_fate take(
 	const struct frame *f, const struct hp3_probe_key *key, struct hp3_loads *r)
 {
-	return hp3_loads_read(f->b, f->len, &f->v, HP3_PROBE_PORT, key, CLOCK, CLOCK_S, r, &st);
+	const struct hp3_loads_time time = {CLOCK, BORN, CLOCK_S};
+	const struct hp3_probe_keys keys = {{*key}};
+
+	return hp3_loads_read(f->b, f->len, &f->v, HP3_PROBE_PORT, &keys, &time, r, &st);
 }
 
 static int setup(void **state)
@@ -92,7 +96,6 @@ static void neither_another_key_nor_another_time(void **state)
 	build(&f, false, &r, &no_key);
 	assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
 	assert_int_equal(st.loads_bad_tag, 1);
-	assert_int_equal(take(&f, &no_key, &got), HP3_LOADS_OK);
 	for (int sign = -1; sign <= 1; sign += 2) {
 		r = make_report(1, CLOCK + sign * (int)CLOCK_S);
 		build(&f, true, &r, &probe_key);
@@ -100,10 +103,69 @@ static void neither_another_key_nor_another_time(void **state)
 		r = make_report(1, CLOCK + sign * (int)(CLOCK_S + 1));
 		build(&f, true, &r, &probe_key);
 		assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
-		build(&f, true, &r, &no_key); /* nothing would follow from the clock */
-		assert_int_equal(take(&f, &no_key, &got), HP3_LOADS_OK);
 	}
 	assert_int_equal(st.loads_bad_clock, 2);
+	r.clock_us = UINT64_MAX;
+	build(&f, true, &r, &probe_key);
+	assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
+	assert_int_equal(st.loads_bad_clock, 3);
+}
+
+static void without_a_key_none_is_believed(void **state)
+{
+	struct hp3_loads r = make_report(1, CLOCK), got;
+	struct frame f;
+
+	build(&f, false, &r, &no_key);
+	assert_int_equal(take(&f, &no_key, &got), HP3_LOADS_DROP);
+	build(&f, false, &r, &probe_key);
+	assert_int_equal(take(&f, &no_key, &got), HP3_LOADS_DROP);
+	assert_int_equal(st.loads_unkeyed, 2);
+	assert_int_equal(st.loads, 0);
+}
+
+/* What was told before the receiver began may be a replay. */
+static void what_is_older_than_the_receiver(void **state)
+{
+	struct hp3_loads_time time = {CLOCK, (CLOCK - 10) * 1000000ull + 7, CLOCK_S};
+	struct frame f;
+
+	for (int age = 0; age <= 20; age++) {
+		struct hp3_loads r = make_report(1, CLOCK - (uint64_t)age), got;
+
+		build(&f, false, &r, &probe_key);
+		assert_int_equal(hp3_loads_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &probe_keys,
+					 &time, &got, &st),
+			age < 10 ? HP3_LOADS_OK : HP3_LOADS_DROP);
+	}
+	assert_int_equal(st.loads_old, 11);
+}
+
+static void another_version_is_named(void **state)
+{
+	struct hp3_loads r = make_report(3, CLOCK), got;
+	struct frame f;
+
+	build(&f, false, &r, &probe_key);
+	f.b[14 + 20 + 8 + 1] = 1 << 4;
+	assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
+	assert_int_equal(take(&f, &no_key, &got), HP3_LOADS_DROP);
+	assert_int_equal(st.loads_version, 2);
+	assert_int_equal(st.loads_bad_form + st.loads_bad_tag + st.loads_unkeyed, 0);
+}
+
+/* Stamps grow, whatever the clock does, or begin anew where old ones are worth nothing. */
+static void a_clock_that_is_set_back(void **state)
+{
+	const uint64_t s = 1000000, at = CLOCK * s;
+
+	assert_int_equal(hp3_loads_stamp(0, at, CLOCK_S), at);
+	assert_int_equal(hp3_loads_stamp(at, at, CLOCK_S), at + 1);
+	assert_int_equal(hp3_loads_stamp(at, at + 5, CLOCK_S), at + 5);
+	assert_int_equal(hp3_loads_stamp(at, at - s, CLOCK_S), at + 1);
+	assert_int_equal(hp3_loads_stamp(at, at - CLOCK_S * s, CLOCK_S), at + 1);
+	assert_int_equal(hp3_loads_stamp(at, at - CLOCK_S * s - 1, CLOCK_S), at - CLOCK_S * s - 1);
+	assert_int_equal(hp3_loads_stamp(UINT64_MAX, at, CLOCK_S), at);
 }
 
 static void others_are_left_alone(void **state)
@@ -115,11 +177,12 @@ static void others_are_left_alone(void **state)
 	make_probe(&probe, false, 1, 1, &probe_key);
 	assert_int_equal(take(&probe, &probe_key, &got), HP3_LOADS_NONE);
 	f.len = (uint32_t)hp3_answer_build(
-		f.b, sizeof(f.b), probe.b, &probe.v, &answer, HP3_PROBE_PORT, &probe_key);
+		f.b, sizeof(f.b), probe.b, &probe.v, &answer, HP3_PROBE_PORT, &probe_keys);
 	reparse(&f);
 	assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_NONE);
 	build(&f, false, &r, &probe_key);
-	assert_int_equal(hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &probe_key, &read, &st),
+	assert_int_equal(hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &probe_keys,
+				 &host_secret, &read, &st),
 		HP3_ANSWER_NONE);
 	for (uint32_t len = 0; len < f.len; len++) {
 		struct frame cut = f;
@@ -138,7 +201,7 @@ static void too_small_a_buffer(void **state)
 	uint8_t b[64];
 
 	assert_int_equal(
-		hp3_loads_build(b, 14 + 20 + 8 + 12 + 9 + 3, &a, &r, HP3_PROBE_PORT, &no_key),
+		hp3_loads_build(b, 14 + 20 + 8 + 12 + 9 + 7, &a, &r, HP3_PROBE_PORT, &no_key),
 		-ENOSPC);
 }
 
@@ -148,6 +211,10 @@ int main(void)
 		cmocka_unit_test_setup(tells_what_it_was_told, setup),
 		cmocka_unit_test_setup(a_changed_bit_is_noticed, setup),
 		cmocka_unit_test_setup(neither_another_key_nor_another_time, setup),
+		cmocka_unit_test_setup(without_a_key_none_is_believed, setup),
+		cmocka_unit_test_setup(what_is_older_than_the_receiver, setup),
+		cmocka_unit_test_setup(another_version_is_named, setup),
+		cmocka_unit_test_setup(a_clock_that_is_set_back, setup),
 		cmocka_unit_test_setup(others_are_left_alone, setup),
 		cmocka_unit_test_setup(too_small_a_buffer, setup),
 	};

@@ -20,10 +20,11 @@
 
 static int read_probe(const struct frame *f, const struct hp3_probe_key *key, uint64_t clock)
 {
+	const struct hp3_probe_keys keys = {{*key}};
 	struct hp3_peer_probe p;
 
 	assert_true(hp3_peer_is(f->b, &f->v));
-	return hp3_peer_read(f->b, &f->v, key, clock, &p, NULL);
+	return hp3_peer_read(f->b, &f->v, &keys, clock, &p, NULL);
 }
 
 /* Tags computed with another SipHash-2-4. */
@@ -32,14 +33,14 @@ static void wire_format(void **state)
 	static const struct {
 		bool ipv6;
 		uint32_t ip_len, tag;
-	} cases[] = {{false, 60, 0xaa917fee}, {true, 80, 0x259bc69b}};
+	} cases[] = {{false, 60, 0x54ce95ba}, {true, 80, 0x334b847c}};
 
 	for (int i = 0; i < 2; i++) {
 		struct frame f;
 		make_probe(&f, cases[i].ipv6, 0xdeadbeef, CLOCK, &probe_key);
 		const uint8_t *bth = f.b + f.v.udp_off + 8;
 		assert_int_equal(f.len - L3, cases[i].ip_len);
-		assert_int_equal(hp3_be16(bth + 12), HP3_PEER_MAGIC);
+		assert_int_equal(hp3_be16(bth + 12), 0x4843);
 		assert_int_equal(hp3_be16(bth + 14), CLOCK & 0xffff);
 		assert_int_equal(hp3_be32(bth + 16), 0xdeadbeef);
 		assert_int_equal(hp3_be32(bth + 20), cases[i].tag);
@@ -53,14 +54,15 @@ static void make_report(struct frame *f)
 	struct hp3_peer_probe p = {.dest_qpn = 0x1234,
 		.psn = 0x777,
 		.id = hp3_report_id(0xabcdef, 9),
-		.time = CLOCK,
+		.time = CLOCK * 1000000ull + 5,
 		.report = true};
 
 	f->len = (uint32_t)hp3_peer_build(f->b, sizeof(f->b), &a, &p, &probe_key);
 	reparse(f);
 }
 
-/* The same packet; what it says cannot be taken for what a probe says. */
+/* The same packet, with 12 bytes that it writes: its time, and the upper half of the tag. What it
+ * says cannot be taken for what a probe says. */
 static void a_report_names_its_senders_queue_pair(void **state)
 {
 	struct hp3_peer_probe p;
@@ -71,15 +73,37 @@ static void a_report_names_its_senders_queue_pair(void **state)
 	va = f.b + f.v.udp_off + 20;
 	assert_true(hp3_peer_is(f.b, &f.v));
 	assert_int_equal(f.v.opcode, HP3_OP_UC_WRITE_ONLY);
-	assert_int_equal(hp3_be16(va), HP3_REPORT_MAGIC);
-	assert_int_equal(hp3_peer_read(f.b, &f.v, &probe_key, CLOCK, &p, NULL), 0);
+	assert_int_equal(hp3_be16(va), 0x4844);
+	assert_int_equal(f.len - L3, HP3_PEER_IP_LEN4 + 12);
+	assert_int_equal(hp3_be32(va + 8), 0xe57204da);
+	assert_int_equal(hp3_be32(va + 12), 12); /* DMA length */
+	assert_int_equal(hp3_be64(va + 16), CLOCK * 1000000ull + 5);
+	assert_int_equal(hp3_be32(va + 24), 0x564a5bae);
+	assert_true(hp3_icrc_ok(f.b, &f.v));
+	assert_int_equal(hp3_peer_read(f.b, &f.v, &probe_keys, CLOCK, &p, NULL), 0);
 	assert_true(p.report);
 	assert_int_equal(hp3_report_qpn(p.id), 0xabcdef);
 	assert_int_equal(p.dest_qpn, 0x1234);
-	hp3_put_be16(va, HP3_PEER_MAGIC);
+	for (uint32_t bit = 0; bit < 128; bit++) { /* of tag and time */
+		uint8_t *at = va + (bit < 32 ? 8 : 12) + bit / 8;
+
+		*at ^= (uint8_t)(1 << bit % 8);
+		hp3_icrc_store(f.b, &f.v);
+		assert_int_equal(read_probe(&f, &probe_key, CLOCK), -EACCES);
+		*at ^= (uint8_t)(1 << bit % 8);
+	}
+	hp3_put_be16(va, 0x4843);
+	reparse(&f);
+	assert_false(hp3_peer_is(f.b, &f.v)); /* a probe writes nothing */
+	hp3_put_be32(va + 12, 0);
+	f.len -= 12;
+	hp3_put_be16(f.b + L3 + 2, (uint16_t)(f.len - L3));
+	store_ip_csum(f.b + L3);
+	hp3_put_be16(f.b + L3 + 24, (uint16_t)(f.len - L3 - 20));
+	reparse(&f);
 	hp3_icrc_store(f.b, &f.v);
-	assert_int_equal(hp3_peer_read(f.b, &f.v, &probe_key, CLOCK, &p, NULL), -EACCES);
-	assert_false(p.report);
+	assert_true(hp3_peer_is(f.b, &f.v));
+	assert_int_equal(read_probe(&f, &probe_key, CLOCK), -EACCES);
 }
 
 /* The upper three bits of an opcode are its transport service, 0 that of reliable connections: a
@@ -112,7 +136,7 @@ static void rule_01_no_probe_is_taken_from_a_reliable_connection(void **state)
 		reparse(&f);
 		hp3_icrc_store(f.b, &f.v);
 		assert_int_equal(f.v.class, HP3_CLASS_RC_REQUEST);
-		assert_int_equal(hp3_peer_va(f.b, &f.v) >> 48, HP3_PEER_MAGIC);
+		assert_int_equal(hp3_peer_va(f.b, &f.v) >> 56, HP3_PEER_MAGIC);
 		assert_false(hp3_peer_is(f.b, &f.v));
 	}
 }
@@ -223,7 +247,7 @@ static void keys(void **state)
 	make_probe(&f, false, 7, CLOCK, &probe_key);
 	assert_int_equal(read_probe(&f, &probe_key, CLOCK), 0);
 	assert_int_equal(read_probe(&f, &other, CLOCK), -EACCES);
-	assert_int_equal(read_probe(&f, &no_key, CLOCK), -EACCES);
+	assert_int_equal(read_probe(&f, &no_key, CLOCK), 0); /* who has none looks at none */
 	make_probe(&f, false, 7, CLOCK, &no_key);
 	assert_int_equal(read_probe(&f, &no_key, CLOCK), 0);
 	assert_int_equal(read_probe(&f, &probe_key, CLOCK), -EACCES);
@@ -238,7 +262,7 @@ static void time_is_whole(void **state)
 	for (size_t i = 0; i < sizeof(apart) / sizeof(apart[0]); i++) {
 		uint64_t sent = CLOCK + (uint64_t)apart[i];
 		make_probe(&f, true, 7, sent, &probe_key);
-		assert_int_equal(hp3_peer_read(f.b, &f.v, &probe_key, CLOCK, &p, NULL), 0);
+		assert_int_equal(hp3_peer_read(f.b, &f.v, &probe_keys, CLOCK, &p, NULL), 0);
 		assert_int_equal(p.time, sent);
 	}
 	make_probe(&f, true, 7, CLOCK, &probe_key);
@@ -251,7 +275,7 @@ static void time_is_whole(void **state)
 /* Zero-length writes of an application, and whatever else is not a probe. */
 static void others_are_not_taken(void **state)
 {
-	static const uint64_t magic = (uint64_t)HP3_PEER_MAGIC << 48;
+	static const uint64_t magic = 0x4843ull << 48, report = 0x4844ull << 48;
 	static const uint8_t byte;
 	const struct hp3_fields others[] = {
 		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = magic, .ackreq = true},
@@ -261,6 +285,9 @@ static void others_are_not_taken(void **state)
 			.payload = &byte,
 			.payload_len = 1},
 		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = magic, .dma_len = 1},
+		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = report},
+		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = 0x4845ull << 48},
+		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = 0x4943ull << 48},
 		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = magic, .payload = &byte, .payload_len = 1},
 		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = 0x00007f0012345678},
 		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = 0xffff800012345678},

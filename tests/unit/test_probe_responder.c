@@ -21,11 +21,11 @@ static void answered(void **state)
 			f.b[15] |= 0x30; /* marked on its way */
 		reparse(&f);
 		now += SEC;
-		assert_int_equal(hp3_responder_take(r, f.b, &f.v, CLOCK, now, &answer, &turn),
+		assert_int_equal(hp3_responder_take(r, f.b, &f.v, true, CLOCK, now, &answer, &turn),
 			HP3_RESPOND_ANSWER);
 		assert_int_equal(answer.id, 100 + i);
 		assert_int_equal(answer.ce, i == 3);
-		assert_int_equal(answer.stamp_ns, now);
+		assert_int_equal(answer.stamp_ns, (uint32_t)now);
 		assert_int_equal(turn, i);
 	}
 	assert_int_equal(st.answered, 5);
@@ -75,8 +75,8 @@ static void truncated(void **state)
 		struct hp3_view v;
 		uint32_t turn;
 		hp3_parse(b, len, &v);
-		assert_int_equal(
-			hp3_responder_take(r, b, &v, CLOCK, now, &answer, &turn), HP3_RESPOND_PASS);
+		assert_int_equal(hp3_responder_take(r, b, &v, true, CLOCK, now, &answer, &turn),
+			HP3_RESPOND_PASS);
 	}
 	assert_int_equal(st.peer_probes, 0);
 }
@@ -88,24 +88,24 @@ static void a_report_is_taken_once(void **state)
 	struct hp3_peer_probe p = {.dest_qpn = 1,
 		.psn = 2,
 		.id = hp3_report_id(0x42, 1),
-		.time = CLOCK,
+		.time = CLOCK * 1000000ull,
 		.report = true};
 	struct hp3_answer answer;
 	struct frame f;
 	uint32_t turn;
 
-	f.len = (uint32_t)hp3_peer_build(f.b, sizeof(f.b), &a, &p, &cfg.key);
+	f.len = (uint32_t)hp3_peer_build(f.b, sizeof(f.b), &a, &p, &cfg.keys.key[0]);
 	reparse(&f);
-	assert_int_equal(
-		hp3_responder_take(r, f.b, &f.v, CLOCK, now, &answer, &turn), HP3_RESPOND_REPORT);
+	assert_int_equal(hp3_responder_take(r, f.b, &f.v, true, CLOCK, now, &answer, &turn),
+		HP3_RESPOND_REPORT);
 	assert_int_equal(hp3_report_qpn(answer.id), 0x42);
 	assert_int_equal(take(&f), HP3_RESPOND_DROP);
 	assert_int_equal(st.reports, 1);
 	assert_int_equal(st.replayed, 1);
 	assert_int_equal(st.answered, 0);
 	p.id = hp3_report_id(0x42, 2);
-	p.time = CLOCK - 31;
-	f.len = (uint32_t)hp3_peer_build(f.b, sizeof(f.b), &a, &p, &cfg.key);
+	p.time = (CLOCK - 31) * 1000000ull;
+	f.len = (uint32_t)hp3_peer_build(f.b, sizeof(f.b), &a, &p, &cfg.keys.key[0]);
 	reparse(&f);
 	assert_int_equal(take(&f), HP3_RESPOND_DROP);
 	assert_int_equal(st.bad_clock, 1);
@@ -115,11 +115,11 @@ static void new_key_takes_effect(void **state)
 {
 	struct frame f;
 
-	cfg.key.bytes[0] ^= 1;
+	cfg.keys.key[0].bytes[0] ^= 1;
 	assert_int_equal(hp3_responder_reconfigure(r, &cfg), 0);
 	make_probe(&f, false, 1, CLOCK, &probe_key);
 	assert_int_equal(take(&f), HP3_RESPOND_DROP);
-	make_probe(&f, false, 1, CLOCK, &cfg.key);
+	make_probe(&f, false, 1, CLOCK, &cfg.keys.key[0]);
 	assert_int_equal(take(&f), HP3_RESPOND_ANSWER);
 	cfg.all.rate = 0;
 	assert_int_equal(hp3_responder_reconfigure(r, &cfg), -EINVAL);

@@ -50,9 +50,9 @@ static void rule_06_outsiders_take_nothing_from_peers(void **state)
 		peer_probe(&good, 1, i, CLOCK + i / 100);
 		assert_int_equal(take_at(&good, CLOCK + i / 100), HP3_RESPOND_ANSWER);
 		for (uint32_t k = 0; k < 50; k++) {
-			cfg.key = no_key; /* the forger does not know better */
+			cfg.keys.key[0] = no_key; /* the forger does not know better */
 			peer_probe(&bad, k % 2 ? 1 : k, i * 50 + k, CLOCK + i / 100);
-			cfg.key = probe_key;
+			cfg.keys.key[0] = probe_key;
 			assert_int_equal(take_at(&bad, CLOCK + i / 100), HP3_RESPOND_DROP);
 			assert_int_equal(take_at(&good, CLOCK + i / 100), HP3_RESPOND_DROP);
 		}

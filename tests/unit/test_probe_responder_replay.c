@@ -69,7 +69,7 @@ static void zero_key_needs_no_clock(void **state)
 {
 	struct frame f;
 
-	cfg.key = no_key;
+	cfg.keys.key[0] = no_key;
 	responder_anew();
 	for (uint32_t i = 0; i < 10; i++) {
 		peer_probe(&f, 1, i, CLOCK * (uint64_t)i);

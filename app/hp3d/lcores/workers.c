@@ -123,7 +123,7 @@ static int make_worker(struct hp3d_worker *w, const struct hp3_config *cfg)
 			cfg->engine.seed + rail * HP3D_WORKERS_MAX + w->index, socket);
 		if (w->pipes[rail] == NULL)
 			return -1;
-		if (hp3d_pipe_add_agent(w->pipes[rail], cfg, rte_rand(), socket) < 0)
+		if (hp3d_pipe_add_agent(w->pipes[rail], cfg, socket) < 0)
 			return -1;
 		hp3d_pipe_on_event(w->pipes[rail], keep_event, w);
 		if (make_way(w, rail, HP3_DIR_TX, cfg) < 0 ||

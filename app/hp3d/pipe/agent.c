@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An agent begins, is configured anew and ends; its key, window and limits. */
 #include <stdlib.h>
+#include <sys/random.h>
 #include <rte_malloc.h>
 #include "app/hp3d/pipe/agent_internal.h"
 
@@ -35,11 +36,20 @@ static uint32_t window(const struct hp3_config *c)
 	return n;
 }
 
-static struct hp3_responder_config responder_config(const struct hp3_config *c, uint64_t seed)
+static struct hp3_probe_keys keys_of(const struct hp3_config *c)
 {
-	return (struct hp3_responder_config){.key = key_of(c->probes.probe_key),
+	return (struct hp3_probe_keys){
+		{key_of(c->probes.probe_key), key_of(c->probes.probe_key_old)}};
+}
+
+static struct hp3_responder_config responder_config(
+	const struct hp3_config *c, uint64_t seed, uint64_t born)
+{
+	return (struct hp3_responder_config){.keys = keys_of(c),
 		.seed = seed,
+		.born = born,
 		.clock_s = c->probes.clock_s,
+		.unknown = {c->probes.answers_unknown, c->probes.answers_unknown},
 		.source = {c->probes.answers_per_source, c->probes.answers_per_source},
 		.all = {c->probes.answers_per_second, c->probes.answers_per_second},
 		.sources = SOURCES,
@@ -47,18 +57,46 @@ static struct hp3_responder_config responder_config(const struct hp3_config *c, 
 }
 
 /* The engine keeps the rate; here it is but a bound. */
-static struct hp3_trace_params trace_params(const struct hp3_config *c)
+static struct hp3_trace_params trace_params(const struct hp3d_agent *a, const struct hp3_config *c)
 {
 	return (struct hp3_trace_params){.timeout_ns = c->engine.round.timeout_ns,
 		.limit = {c->engine.traces.rate, HP3_TRACES_MAX},
-		.key = key_of(c->probes.probe_key)};
+		.key = a->keys.key[a->use],
+		.secret = a->secret};
 }
 
-struct hp3d_agent *hp3d_agent_create(
-	const struct hp3_config *cfg, const char *name, uint64_t seed, int socket)
+static bool is_same(const struct hp3_probe_key *a, const struct hp3_probe_key *b)
 {
-	struct hp3_responder_config rc = responder_config(cfg, seed);
-	struct hp3_trace_params tp = trace_params(cfg);
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+/*
+ * New keys. Where the one that we have spoken with so far is still believed, it goes on to be
+ * spoken with for a while: other hosts may not have the new one yet.
+ */
+static void take_keys(struct hp3d_agent *a, const struct hp3_config *c)
+{
+	struct hp3_probe_keys keys = keys_of(c);
+	bool wait = hp3_probe_keys(&keys) > 1 && is_same(&keys.key[1], &a->keys.key[a->use]) &&
+		    c->probes.probe_key_wait_s != 0;
+
+	if (is_same(&keys.key[0], &a->keys.key[0]) && is_same(&keys.key[1], &a->keys.key[1]))
+		return; /* and a change under way goes on */
+	a->keys = keys;
+	a->use = wait;
+	a->wait_s = wait ? c->probes.probe_key_wait_s : 0;
+}
+
+static bool draw(void *buf, size_t n)
+{
+	return getrandom(buf, n, 0) == (ssize_t)n;
+}
+
+struct hp3d_agent *hp3d_agent_create(const struct hp3_config *cfg, const char *name, int socket)
+{
+	struct hp3_responder_config rc = responder_config(cfg, 0, hp3d_agent_clock_us());
+	struct hp3_trace_params tp;
+	uint64_t seed;
 	size_t size = hp3_responder_size(&rc);
 	struct hp3d_agent *a = rte_zmalloc_socket("hp3d agent", sizeof(*a), 0, socket);
 	void *mem = rte_malloc_socket("hp3d responder", size, RTE_CACHE_LINE_SIZE, socket);
@@ -68,9 +106,17 @@ struct hp3d_agent *hp3d_agent_create(
 		rte_free(a);
 		return NULL;
 	}
-	a->key = rc.key;
+	if (!draw(&rc.seed, sizeof(rc.seed)) || !draw(&a->secret, sizeof(a->secret)) ||
+		!draw(&seed, sizeof(seed))) {
+		rte_free(mem);
+		rte_free(a);
+		return NULL;
+	}
+	a->keys = rc.keys;
+	a->born = rc.born;
 	a->clock_s = rc.clock_s;
 	a->port = (uint16_t)cfg->probes.port;
+	tp = trace_params(a, cfg);
 	hp3_tracer_init(&a->tracer, &tp, seed, &a->stats);
 	a->responder = hp3_responder_create(mem, size, &rc, &a->stats);
 	a->pool = rte_mempool_lookup(name); /* of an agent that is gone */
@@ -93,11 +139,11 @@ void hp3d_agent_free(struct hp3d_agent *a)
 
 void hp3d_agent_reconfigure(struct hp3d_agent *a, const struct hp3_config *cfg)
 {
-	struct hp3_responder_config rc = responder_config(cfg, 0);
+	struct hp3_responder_config rc = responder_config(cfg, 0, a->born);
 
-	a->key = rc.key;
+	take_keys(a, cfg);
 	a->clock_s = rc.clock_s;
-	a->tracer.params = trace_params(cfg);
+	a->tracer.params = trace_params(a, cfg);
 	hp3_responder_reconfigure(a->responder, &rc);
 }
 
@@ -111,6 +157,14 @@ void hp3d_agent_tick(struct hp3d_agent *a, uint64_t now)
 {
 	struct hp3_trace_result r;
 
+	if (a->wait_s != 0) {
+		a->change_ns = now + a->wait_s * 1000000000ull;
+		a->wait_s = 0;
+	}
+	if (a->use != 0 && now >= a->change_ns) {
+		a->use = 0;
+		a->tracer.params.key = a->keys.key[0];
+	}
 	while (hp3_trace_expire(&a->tracer, now, &r))
 		; /* the engine has a time-out of its own, behind this one */
 }

@@ -9,11 +9,15 @@
  *
  * A packet of ours is addressed as the local host's own packets to that place are
  * (neighbours.h). Where nothing was ever sent, nothing can be said: counted, and no harm.
+ *
+ * Without a probe_key what arrives is nobody's word: probes are answered (probes/responder.h),
+ * answers end the probes that they prove to have seen, and that is all.
  */
 #include <rte_mbuf.h>
 #include "app/hp3d/pipe/neighbours.h"
 #include "config/config.h"
 #include "engine/engine.h"
+#include "probes/peer.h"
 #include "probes/stats.h"
 
 /* X(field, help) */
@@ -38,8 +42,7 @@ struct hp3d_agent;
 
 /* `name` tells its pool apart from others; the pool lives as long as the process. NULL: no memory.
  */
-struct hp3d_agent *hp3d_agent_create(
-	const struct hp3_config *cfg, const char *name, uint64_t seed, int socket);
+struct hp3d_agent *hp3d_agent_create(const struct hp3_config *cfg, const char *name, int socket);
 void hp3d_agent_free(struct hp3d_agent *a);
 void hp3d_agent_reconfigure(struct hp3d_agent *a, const struct hp3_config *cfg);
 
@@ -57,7 +60,7 @@ static inline bool hp3d_agent_wants(const struct hp3_view *v)
 {
 	return (v->class == HP3_CLASS_OTHER &&
 		       (v->reason == HP3_PARSE_NOT_ROCE || v->reason == HP3_PARSE_NOT_UDP)) ||
-	       (v->class == HP3_CLASS_UC && v->opcode == HP3_OP_UC_WRITE_ONLY && v->dma_len == 0);
+	       hp3_peer_looks(v);
 }
 
 /*

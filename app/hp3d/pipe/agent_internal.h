@@ -14,7 +14,13 @@
 struct hp3d_agent {
 	struct rte_mempool *pool;
 	struct hp3_responder *responder;
-	struct hp3_probe_key key;
+	struct hp3_probe_keys keys; /* that are believed */
+	uint8_t use; /* the one of them that we speak with */
+	uint64_t change_ns; /* use the first one from then on */
+	uint32_t wait_s; /* of a change under way that has no time yet; 0: none */
+	struct hp3_probe_key secret; /* of our cookies */
+	uint64_t born; /* wall clock, us */
+	uint64_t told_us; /* stamp of the last report of our flows */
 	uint16_t port;
 	uint32_t clock_s;
 	struct hp3d_agent_counters c;
@@ -23,10 +29,23 @@ struct hp3d_agent {
 	struct hp3d_neighbours neighbours;
 };
 
+static inline bool hp3d_agent_is_keyed(const struct hp3d_agent *a)
+{
+	return hp3_probe_keyed(&a->keys.key[0]);
+}
+
 /* Seconds since 1970, as probes carry them. */
 static inline uint64_t hp3d_agent_clock(void)
 {
 	return (uint64_t)time(NULL);
+}
+
+static inline uint64_t hp3d_agent_clock_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
 /* `len`: of the frame that was built into it; below 0: none could be. */

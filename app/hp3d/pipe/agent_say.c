@@ -5,14 +5,6 @@
 #include "ppp/placement.h"
 #include "probes/standard.h"
 
-static uint64_t wall_clock_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
-}
-
 /* From the flow's remote end to its local one. */
 static struct hp3_addressing turned(const struct hp3_addressing *a)
 {
@@ -25,11 +17,19 @@ static struct hp3_addressing turned(const struct hp3_addressing *a)
 	return t;
 }
 
+static const struct hp3_probe_key *spoken(const struct hp3d_agent *a)
+{
+	return &a->keys.key[a->use];
+}
+
 static int build_probe(struct hp3d_agent *a, void *buf, const struct hp3_addressing *to,
 	const struct hp3_act *act, uint32_t qpn)
 {
-	struct hp3_peer_probe p = {
-		.dest_qpn = qpn, .psn = act->psn, .id = act->probe_id, .time = hp3d_agent_clock()};
+	struct hp3_peer_probe p = {.dest_qpn = qpn,
+		.psn = act->psn,
+		.id = act->probe_id,
+		.cookie = hp3_probe_cookie(&a->secret, to, act->probe_id),
+		.time = hp3d_agent_clock()};
 
 	switch ((enum hp3_probe_kind)act->op) {
 	case HP3_PROBE_STANDARD:
@@ -40,7 +40,7 @@ static int build_probe(struct hp3d_agent *a, void *buf, const struct hp3_address
 		return hp3_nak_probe_build(buf, HP3D_AGENT_FRAME_MAX, to, qpn, act->psn);
 	default:
 		a->c.probes_peer++;
-		return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, &a->key);
+		return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, spoken(a));
 	}
 }
 
@@ -50,21 +50,23 @@ static int build_report(struct hp3d_agent *a, void *buf, const struct hp3_addres
 	struct hp3_peer_probe p = {.dest_qpn = f->rqpn,
 		.psn = act->psn,
 		.id = hp3_report_id(f->lqpn, (uint8_t)a->c.reports_sent++),
-		.time = hp3d_agent_clock(),
+		.time = hp3d_agent_clock_us(),
 		.report = true};
 
-	return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, &a->key);
+	return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, spoken(a));
 }
 
 /* How many flows of ours go to this peer, by path. */
 static int build_loads(struct hp3d_agent *a, const struct hp3_engine *e, void *buf,
 	const struct hp3_addressing *to, uint32_t flow)
 {
-	struct hp3_loads r = {.clock_us = wall_clock_us()};
+	struct hp3_loads r = {
+		.clock_us = hp3_loads_stamp(a->told_us, hp3d_agent_clock_us(), a->clock_s)};
 
+	a->told_us = r.clock_us;
 	r.n = (uint8_t)hp3_load_to_names(e, flow, r.path, HP3_LOADS_PATHS);
 	a->c.loads_sent++;
-	return hp3_loads_build(buf, HP3D_AGENT_FRAME_MAX, to, &r, a->port, &a->key);
+	return hp3_loads_build(buf, HP3D_AGENT_FRAME_MAX, to, &r, a->port, spoken(a));
 }
 
 static bool is_for_the_rnic(const struct hp3_act *act)

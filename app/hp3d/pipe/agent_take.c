@@ -8,7 +8,7 @@ static struct rte_mbuf *answer_to(struct hp3d_agent *a, const struct hp3_engine 
 	const struct hp3_pkt *pkt, struct hp3_answer *reply, uint32_t turn)
 {
 	struct hp3_path_count count[HP3_LOAD_PATHS];
-	uint32_t n = hp3_load_in_names(e, count, HP3_LOAD_PATHS);
+	uint32_t n = hp3d_agent_is_keyed(a) ? hp3_load_in_names(e, count, HP3_LOAD_PATHS) : 0;
 	struct rte_mbuf *m = rte_pktmbuf_alloc(a->pool);
 	int len;
 
@@ -18,8 +18,24 @@ static struct rte_mbuf *answer_to(struct hp3d_agent *a, const struct hp3_engine 
 	}
 	hp3_answer_tell(reply, turn, count, n);
 	len = hp3_answer_build(rte_pktmbuf_mtod(m, void *), HP3D_AGENT_FRAME_MAX, pkt->frame,
-		&pkt->v, reply, a->port, &a->key);
+		&pkt->v, reply, a->port, &a->keys);
 	return hp3d_agent_sized(m, len);
+}
+
+/* It may be forged, but has the local RNIC a connection there? */
+static bool is_known(struct hp3d_agent *a, const struct hp3_ends *ends)
+{
+	const struct hp3d_neighbour *n = hp3d_neighbours_find(&a->neighbours, ends);
+
+	return n != NULL && n->peer;
+}
+
+/* A sign of life, if it is certain whose. */
+static void seen(
+	const struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now)
+{
+	if (hp3d_agent_is_keyed(a))
+		hp3_peer_seen(e, ends, now);
 }
 
 static bool take_probe(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
@@ -29,17 +45,18 @@ static bool take_probe(struct hp3d_agent *a, struct hp3_engine *e, const struct 
 	struct hp3_answer reply;
 	uint32_t turn;
 
-	switch (hp3_responder_take(
-		a->responder, pkt->frame, &pkt->v, hp3d_agent_clock(), now, &reply, &turn)) {
+	switch (hp3_responder_take(a->responder, pkt->frame, &pkt->v,
+		!hp3d_agent_is_keyed(a) && is_known(a, &ends), hp3d_agent_clock(), now, &reply,
+		&turn)) {
 	case HP3_RESPOND_PASS:
 		return false;
 	case HP3_RESPOND_ANSWER:
 		*answer = answer_to(a, e, pkt, &reply, turn);
-		hp3_peer_seen(e, &ends, now);
+		seen(a, e, &ends, now);
 		return true;
 	case HP3_RESPOND_REPORT:
 		hp3_peer_report(e, &ends, hp3_report_qpn(reply.id), now, acts);
-		hp3_peer_seen(e, &ends, now);
+		seen(a, e, &ends, now);
 		return true;
 	default:
 		return true;
@@ -72,16 +89,17 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 	struct hp3_answer reply;
 
 	switch (hp3_answer_read(
-		pkt->frame, pkt->len, &pkt->v, a->port, &a->key, &reply, &a->stats)) {
+		pkt->frame, pkt->len, &pkt->v, a->port, &a->keys, &a->secret, &reply, &a->stats)) {
 	case HP3_ANSWER_NONE:
 		return false;
 	case HP3_ANSWER_OK:
-		hp3_peer_seen(e, &ends, now);
+		seen(a, e, &ends, now);
 		if (hp3_trace_reached(&a->tracer, reply.id, now, &traced)) {
 			tell(e, &traced, now);
 			return true;
 		}
-		hp3_load_told_names(e, reply.id, reply.path, reply.n, now);
+		if (hp3d_agent_is_keyed(a))
+			hp3_load_told_names(e, reply.id, reply.path, reply.n, now);
 		hp3_probe_reply(e, reply.id, reply.ce, now, acts);
 		return true;
 	default:
@@ -93,10 +111,11 @@ static bool take_loads(
 	struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now)
 {
 	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
+	const struct hp3_loads_time time = {hp3d_agent_clock(), a->born, a->clock_s};
 	struct hp3_loads r;
 
-	switch (hp3_loads_read(pkt->frame, pkt->len, &pkt->v, a->port, &a->key, hp3d_agent_clock(),
-		a->clock_s, &r, &a->stats)) {
+	switch (hp3_loads_read(
+		pkt->frame, pkt->len, &pkt->v, a->port, &a->keys, &time, &r, &a->stats)) {
 	case HP3_LOADS_NONE:
 		return false;
 	case HP3_LOADS_OK:

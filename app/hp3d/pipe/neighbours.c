@@ -39,13 +39,17 @@ struct hp3d_neighbour *hp3d_neighbours_find(struct hp3d_neighbours *t, const str
 	return NULL;
 }
 
-static struct hp3d_neighbour *oldest(struct hp3d_neighbours *t, uint32_t at)
+/* The entry to be given up for a new one; NULL: all are worth more than it. */
+static struct hp3d_neighbour *oldest(struct hp3d_neighbours *t, uint32_t at, bool peer)
 {
-	struct hp3d_neighbour *old = &t->n[at];
+	struct hp3d_neighbour *old = NULL;
 
-	for (uint32_t i = at + 1; i < at + WAYS; i++) {
-		if (t->n[i].used < old->used)
-			old = &t->n[i];
+	for (struct hp3d_neighbour *n = &t->n[at]; n < &t->n[at + WAYS]; n++) {
+		if (n->peer && !peer)
+			continue;
+		if (old == NULL || n->peer < old->peer ||
+			(n->peer == old->peer && n->used < old->used))
+			old = n;
 	}
 	return old;
 }
@@ -62,7 +66,7 @@ static bool is_ip(const uint8_t *frame, uint32_t len, const struct hp3_view *v)
 void hp3d_neighbours_learn(
 	struct hp3d_neighbours *t, const void *frame, uint32_t len, const struct hp3_view *v)
 {
-	bool rc = v->class == HP3_CLASS_RC_REQUEST;
+	bool rc = v->class == HP3_CLASS_RC_REQUEST, peer = rc || v->class == HP3_CLASS_RC_REPLY;
 	struct hp3d_neighbour *n;
 	struct hp3_addressing a;
 	struct hp3_ends to;
@@ -73,7 +77,9 @@ void hp3d_neighbours_learn(
 	to = hp3_ends_of(frame, v, HP3_DIR_TX);
 	n = hp3d_neighbours_find(t, &to);
 	if (n == NULL) {
-		n = oldest(t, set_of(&to));
+		n = oldest(t, set_of(&to), peer);
+		if (n == NULL)
+			return;
 		*n = (struct hp3d_neighbour){.a = a, .used = ++t->stamp, .rc = rc};
 	} else if (rc || !n->rc) {
 		n->a = a;
@@ -82,6 +88,7 @@ void hp3d_neighbours_learn(
 		memcpy(n->a.dst_mac, a.dst_mac, sizeof(a.dst_mac));
 		memcpy(n->a.src_mac, a.src_mac, sizeof(a.src_mac));
 	}
+	n->peer |= peer;
 	if (!n->rc) {
 		n->a.pkey = 0xffff;
 		n->a.ttl = 64;

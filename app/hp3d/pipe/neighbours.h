@@ -4,7 +4,8 @@
 /*
  * How to address a packet of our own: link-layer addresses, VLAN, DSCP, ECT and P_Key, as the last
  * packet of the local RNIC (or of its host) to that address had them. hp3d has no routes and asks
- * nobody; it copies. A fixed table; the entry longest unused makes room.
+ * nobody; it copies. A fixed table; the entry longest unused makes room, but where the RNIC has a
+ * connection it does so only for another such place: whom a host answers, anybody can tell it.
  */
 #include "engine/ends.h"
 #include "roce/build.h"
@@ -15,6 +16,7 @@ struct hp3d_neighbour {
 	struct hp3_addressing a; /* from here to there */
 	uint32_t used; /* stamp of the last use, 0: free */
 	bool rc; /* copied from a packet of a reliable connection: DSCP, ECT and P_Key are its */
+	bool peer; /* the RNIC has a reliable connection there: it sent requests, or replies */
 };
 
 struct hp3d_neighbours {

@@ -68,8 +68,7 @@ void hp3d_pipe_reconfigure(struct hp3d_pipe *p, const struct hp3_config *cfg);
  * Without it a pipe only forwards (replay, bench).
  */
 struct hp3d_agent;
-int hp3d_pipe_add_agent(
-	struct hp3d_pipe *p, const struct hp3_config *cfg, uint64_t seed, int socket);
+int hp3d_pipe_add_agent(struct hp3d_pipe *p, const struct hp3_config *cfg, int socket);
 struct hp3d_agent *hp3d_pipe_agent(struct hp3d_pipe *p); /* NULL: it does not */
 
 /* Where packets of a direction leave (TX: the network side), and where events go. */

@@ -19,6 +19,7 @@ static struct hp3_engine_config engine_config(const struct hp3_config *cfg)
 	struct hp3_engine_config ec = hp3_policy_settled(&cfg->engine);
 
 	ec.filter = hp3_filter_make(cfg->filter.peers, cfg->filter.dscp, cfg->filter.qpns);
+	ec.unkeyed = cfg->probes.probe_key[0] == '\0';
 	return ec;
 }
 
@@ -70,13 +71,12 @@ void hp3d_pipe_free(struct hp3d_pipe *p)
 	rte_free(p);
 }
 
-int hp3d_pipe_add_agent(
-	struct hp3d_pipe *p, const struct hp3_config *cfg, uint64_t seed, int socket)
+int hp3d_pipe_add_agent(struct hp3d_pipe *p, const struct hp3_config *cfg, int socket)
 {
 	char name[RTE_MEMPOOL_NAMESIZE];
 
 	snprintf(name, sizeof(name), "hp3d_agent_%u_%u", p->rail, p->worker);
-	p->agent = hp3d_agent_create(cfg, name, seed, socket);
+	p->agent = hp3d_agent_create(cfg, name, socket);
 	return p->agent != NULL ? 0 : -ENOMEM;
 }
 

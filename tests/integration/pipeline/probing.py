@@ -31,8 +31,8 @@ def frames(port):
 
 
 def is_probe(frame):
-    """A UC WRITE ONLY with hp3's magic in its VA (probes/peer.h)."""
-    return frame[12:14] == b"\x08\x00" and len(frame) == 74 and frame[42] == 0x2a and frame[54:56] == b"H3"
+    """A UC WRITE ONLY with hp3's magic, version 4 and the kind of a probe in its VA (probes/peer.h)."""
+    return frame[12:14] == b"\x08\x00" and len(frame) == 74 and frame[42] == 0x2a and frame[54:56] == b"HC"
 
 
 class Probing(TwoPaths):
@@ -184,7 +184,7 @@ class Probing(TwoPaths):
         self.assertEqual((rb["faults"]["gaps"], rb["faults"]["runs_lost"]), (0, 0))
 
     def test_a_path_dies_both_ways(self):
-        a, b, ends = self.one_way()
+        a, b, ends = self.one_way(probes={"probe_key": KEY})
         before = ends[0].report()["acked"]
         self.relay("dead")
         wait_for("progress", lambda: ends[0].report()["acked"] > before + 1000)

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Somebody who speaks hp3's own protocol, with the addresses of others: probes, reports, loads.
+
+usage: probes.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
+"""
+import re
+import signal
+import struct
+import threading
+import time
+from hostile import QPN_B, VICTIM_A, VICTIM_B, Hostile, run
+from frames import roce
+from harness import RawPort, wait_for
+from network import HP3_PORT, datagram
+from two_paths import TwoPaths
+
+EAGER = {"probe": "peer", "rtt_factor": 101, "congestion_tolerance": 1, "improve": 100, "cycle_us": 1000,
+         "backoff_min_us": 1000, "backoff_max_us": 5000, "probe_timeout_us": 100000}
+STALLS = {"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 20000}
+KEY, NEXT_KEY = "000102030405060708090a0b0c0d0e0f", "f0e0d0c0b0a090807060504030201000"
+UC_WRITE_ONLY, PROBE, REPORT, VERSION = 0x2a, 3, 4, 4
+FORGED_PER_S, FLOOD_S = 20000, 2
+
+
+def own(kind, source, qpn, psn, number, version=VERSION):
+    """A probe, or a report, as who has no key can make it (probes/peer.h)."""
+    length = 12 if kind == REPORT else 0
+    va = 0x48 << 56 | version << 52 | kind << 48 | (int(time.time()) & 0xffff) << 32 | number
+    return roce(source, VICTIM_B, 50000, UC_WRITE_ONLY, qpn, psn, 0, struct.pack(">QII", va, number, length) + bytes(length))
+
+
+def invented(i):
+    return bytes((10, 128)) + (i & 0xffff).to_bytes(2, "big")
+
+
+def load(source, clock_us):
+    """That so many flows go to the second host by some path, from hp3's port to hp3's port."""
+    frame = bytearray(datagram(source, VICTIM_B, HP3_PORT, struct.pack(">BBBBQHB", 0x6c, VERSION << 4, 1, 0, clock_us, 1, 255) +
+                               bytes(8)))
+    frame[34:36] = struct.pack(">H", HP3_PORT)
+    pseudo = bytes(frame[26:34]) + struct.pack(">HH", 17, len(frame) - 34) + bytes(frame[34:])
+    total = sum(struct.unpack(f">{(len(pseudo) + 1) // 2}H", pseudo + bytes(len(pseudo) % 2)))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    frame[40:42] = struct.pack(">H", ~total & 0xffff)
+    return bytes(frame)
+
+
+def kind_of(frame):
+    """Of a frame that hp3d made: PROBE, REPORT; else None."""
+    if frame[12:14] != b"\x08\x00" or frame[42] != UC_WRITE_ONLY or frame[54] != 0x48 or frame[55] >> 4 != VERSION:
+        return None
+    return frame[55] & 15
+
+
+def frames_at(port):
+    """What has arrived at a raw port since."""
+    port.sock.setblocking(False)
+    try:
+        while True:
+            yield port.sock.recv(65536)
+    except BlockingIOError:
+        return
+
+
+class Probes(TwoPaths, Hostile):
+    def between(self, **sections):
+        """Two hp3d whose endpoints send to each other, and who sends to the second one with any address."""
+        a, b = self.pair_of_daemons(**sections)
+        self.relay("hops")
+        ends = self.endpoints(qps=2)
+        self.traffic(*ends)
+        for d in (a, b):
+            d.paired(2)
+        return a, b, ends, self.attacker(self.wires[1])
+
+    def over(self, a, b, ends):
+        self.settle(*ends)
+        self.whole(*ends)
+        self.stop(a)
+        self.stop(b)
+
+    def asked(self, d):
+        """Probes sent, and those of them that were answered."""
+        c = d.counters()
+        return c["probes_peer"], c["probe_replies"] + c["probe_strays"]
+
+    def test_a_flood_of_probes_starves_nobody(self):
+        """20,000 a second from ever other sources, without a key: what hosts that talk to each other ask is answered."""
+        a, b, ends, port = self.between(ppp=EAGER, rfr={"cooldown_us": 1000})
+        wait_for("answers", lambda: self.asked(a)[1] > 50)
+        frames = [own(PROBE, invented(i), QPN_B, i & 0xffffff, i) for i in range(FORGED_PER_S * FLOOD_S)]
+        before, begin = b.counters(), time.monotonic()
+        sent, answered = self.asked(a)
+        flooded = threading.Thread(target=self.flood, args=(port, frames))
+        flooded.start()
+        flooded.join()
+        seconds = time.monotonic() - begin
+        sent, answered = (now - then for now, then in zip(self.asked(a), (sent, answered)))
+        after = b.counters()
+        self.assertGreater(sent, 100)
+        self.assertGreaterEqual(answered, 0.95 * sent)
+        self.assertGreater(after["flood_unknown"] - before["flood_unknown"], 0.5 * len(frames))
+        self.assertLessEqual(after["answered"] - before["answered"], 2000 * (seconds + 2) + sent)
+        self.assertEqual([after[c] - before[c] for c in ("flood_source", "flood_all", "sources_full", "window_full")], [0] * 4)
+        self.assertEqual((after["flows_created"], len(b.json("paths"))), (before["flows_created"], 1))
+        self.over(a, b, ends)
+
+    def test_reports_and_loads_that_are_made_up(self):
+        """Without a key none of them means anything."""
+        a, b, ends, _ = self.made_up("reports_unkeyed", "loads_unkeyed")
+        self.assertEqual((b.counters()["loads"], a.counters()["loads_sent"]), (0, 0))
+        self.over(a, b, ends)
+
+    def test_made_up_where_there_is_a_key(self):
+        """And the peer is heard as before. What is of another version is counted by its name."""
+        a, b, ends, port = self.made_up("bad_tag", "loads_bad_tag", probe_key=KEY)
+        heard = b.counters()["loads"]
+        wait_for("loads of the peer", lambda: b.counters()["loads"] > heard)
+        self.flood(port, (own(kind, VICTIM_A, QPN_B, i, i, version) for i in range(100)
+                          for kind in (PROBE, REPORT) for version in (3, 5)))
+        wait_for("those of other versions", lambda: b.counters()["other_version"] == 400)
+        self.assertEqual(b.counters()["loads_stale"], 0)
+        self.over(a, b, ends)
+
+    def made_up(self, reports_end, loads_end, **probes):
+        """Reports of hosts that there are and that there are not: no record is made, replies stay where they are.
+        A load with the greatest clock that there is would silence the peer whose it seems to be."""
+        a, b, ends, port = self.between(ppp={**EAGER, "identity": "trace", "placement": "on", "traces_per_second": 1000,
+                                             "trace_recheck_ms": 500}, probes=probes, rfr={"cooldown_us": 1000})
+        before = b.counters()
+        frames = [own(REPORT, VICTIM_A if i % 2 else invented(i), QPN_B, i, (0x100 + i % 64) << 8 | i & 255)
+                  for i in range(10000)]
+        self.flood(port, frames)
+        for _ in range(10):
+            port.send(load(VICTIM_A, (1 << 64) - 1))
+        after = wait_for("all", lambda: (lambda c: c if c[reports_end] == len(frames) and c[loads_end] == 10 else None)(
+            b.counters()))
+        for counter in ("flows_created", "reports", "reports_taken", "replies_moved"):
+            self.assertEqual(after[counter], before[counter], counter)
+        self.assertEqual(len(b.json("paths")), 1)
+        self.assertEqual([e for e in b.json("events") if e["type"] == "replies"], [])
+        return a, b, ends, port
+
+    def reload(self, d, **probes):
+        """Other keys of [probes], and hp3d knows."""
+        with open(d.config) as f:
+            text = f.read()
+        text = re.sub(r"(?m)^probe_key.*\n", "", text)
+        text = text.replace("[probes]\n", "[probes]\n" + "".join(f"{k} = {v}\n" for k, v in probes.items()))
+        with open(d.config, "w") as f:
+            f.write(text)
+        before = d.output().count("reloaded")
+        d.process.send_signal(signal.SIGHUP)
+        wait_for("the reload", lambda: d.output().count("reloaded") > before)
+
+    def test_keys_change_under_traffic(self):
+        """One host after the other, by reloads: nothing that they say to each other is lost."""
+        a, b, ends, _ = self.between(ppp=EAGER, probes={"probe_key": KEY}, rfr={"cooldown_us": 1000})
+        refusals = ("bad_tag", "answers_bad_tag", "loads_bad_tag")
+
+        def goes_on(what):
+            answered = [self.asked(d)[1] for d in (a, b)]
+            wait_for("answers " + what, lambda: all(self.asked(d)[1] > n + 20 for d, n in zip((a, b), answered)))
+            for d in (a, b):
+                c = d.counters()
+                self.assertEqual([c[r] for r in refusals], [0] * 3, what)
+        goes_on("before")
+        new = {"probe_key": NEXT_KEY, "probe_key_old": KEY, "probe_key_wait_s": 2}
+        self.reload(a, **new)
+        goes_on("under the old key: only one has the new one")
+        self.reload(b, **new)
+        self.reload(b, **new)  # again: nothing new
+        wait_for("only new ones", lambda: self.spoken(a, b), 10)
+        goes_on("under the new key")
+        for d in (a, b):
+            self.reload(d, probe_key=NEXT_KEY)
+            goes_on("without the old one")
+        self.assertFalse([key for key in (KEY, NEXT_KEY) for d in (a, b) if key in d.output()])
+        self.over(a, b, ends)
+
+    def spoken(self, *daemons):
+        """Nobody speaks with the old key any more."""
+        before = [d.counters()["old_key"] for d in daemons]
+        asked = [self.asked(d)[1] for d in daemons]
+        time.sleep(0.2)
+        return [d.counters()["old_key"] for d in daemons] == before and \
+            all(self.asked(d)[1] > n for d, n in zip(daemons, asked))
+
+    def test_reports_again_after_a_restart(self):
+        """Captured, and sent again to the hp3d that comes after: its memory is gone, but they are older than it."""
+        a, b = self.pair_of_daemons(ppp=STALLS, rfr={"stall_us": 20000}, probes={"probe_key": KEY})
+        ends = self.endpoints(qps=1)
+        tap = RawPort(self.wires[0].far)
+        self.addCleanup(tap.close)
+        self.traffic(ends[0])
+        a.paired(1)
+        wait_for("traffic", lambda: ends[0].report()["acked"] > 500)
+        self.relay("dead1")
+        reports = []
+
+        def moved():
+            reports.extend(f for f in frames_at(tap) if kind_of(f) == REPORT)
+            return reports and [e for e in b.json("events") if e["type"] == "replies"]
+        wait_for("other replies", moved)
+        ends[0].tell("stop")
+        wait_for("all ACKs", lambda: (lambda r: r["acked"] == r["sent"] - r["faults"]["again"])(ends[0].report()))
+        self.stop(b)
+        b.begin()
+        wait_for("its ports", lambda: b.process.poll() is None and b.ctl("health", code=None).returncode == 0)
+        port = self.attacker(self.wires[1])
+        before = b.counters()
+        for frame in reports * 3:
+            port.send(frame)
+        after = wait_for("them", lambda: (lambda c: c if c["reports_old"] == 3 * len(reports) else None)(b.counters()))
+        for counter in ("reports", "reports_taken", "replies_moved", "flows_created"):
+            self.assertEqual(after[counter], before[counter], counter)
+        self.stop(a)
+        self.stop(b)
+
+
+if __name__ == "__main__":
+    run()
