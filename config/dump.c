@@ -136,6 +136,10 @@ static int dump_item(void *arg, const struct hp3_ini_item *item)
 	}
 	dump_comment(d->out, item->key);
 	hp3_ini_format(item->key, item->field, value, sizeof(value));
+	if (item->key->secret && value[0] != '\0') {
+		fprintf(d->out, "# %s = (set, and not shown)\n", item->key->key);
+		return 0;
+	}
 	if (item->key->type == HP3_INI_STRING)
 		quote = strchr(value, '"') != NULL ? "'" : "\"";
 	fprintf(d->out, "%s = %s%s%s\n", item->key->key, quote, value, quote);

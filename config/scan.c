@@ -12,6 +12,7 @@
 
 #define NO_SECTION  (-1L) /* none has begun */
 #define BAD_SECTION (-2L) /* one that was reported: its keys are passed over */
+#define SECRET      "(secret)" /* in place of one */
 
 struct scan {
 	struct hp3_ini_doc *doc;
@@ -163,6 +164,32 @@ static int section(struct scan *s, char *text)
 	return add_section(s, row, name);
 }
 
+/* Is a value under this name, be it misspelt or in the wrong section, nobody's business? */
+static bool is_secret(const struct hp3_ini_schema *schema, const char *name)
+{
+	struct hp3_nearest near = {.asked = name};
+
+	for (size_t i = 0; i < schema->n_keys; i++)
+		hp3_nearest_offer(&near, schema->keys[i].key);
+	for (size_t i = 0; i < schema->n_keys; i++) {
+		const struct hp3_ini_key *k = &schema->keys[i];
+
+		if (k->secret && (strcmp(k->key, name) == 0 ||
+					 (near.best != NULL && strcmp(k->key, near.best) == 0)))
+			return true;
+	}
+	return false;
+}
+
+/* A line that says no key: does the name of a secret stand in it? */
+static bool has_secret(const struct hp3_ini_schema *schema, const char *line)
+{
+	for (size_t i = 0; i < schema->n_keys; i++)
+		if (schema->keys[i].secret && strstr(line, schema->keys[i].key) != NULL)
+			return true;
+	return false;
+}
+
 static void unknown_key(struct scan *s, const char *key, const char *shown)
 {
 	const struct hp3_ini_schema *schema = s->doc->schema;
@@ -266,7 +293,7 @@ static int known_key(struct scan *s, const struct hp3_ini_key *key, char *value,
 		e->bad = true;
 		return 0;
 	}
-	show(e->shown, value);
+	show(e->shown, key->secret ? SECRET : value);
 	fprintf(doc->clean, "%s = %s\n", key->key, value);
 	return 0;
 }
@@ -280,7 +307,7 @@ static int key_line(struct scan *s, char *text)
 	if (s->current == BAD_SECTION)
 		return 0;
 	if (equals == NULL) {
-		show(shown, text);
+		show(shown, has_secret(schema, text) ? SECRET : text);
 		hp3_ini_report(s->doc, s->line, section, NULL, shown,
 			"neither [section] nor comment nor key: write key = value");
 		return 0;
@@ -290,6 +317,7 @@ static int key_line(struct scan *s, char *text)
 	value = trim(equals + 1);
 	show(shown, value);
 	if (section == NULL) {
+		show(shown, is_secret(schema, name) ? SECRET : value);
 		hp3_ini_report(s->doc, s->line, NULL, name, shown,
 			"key before the first section: write its [section] above it");
 		return 0;
@@ -297,9 +325,13 @@ static int key_line(struct scan *s, char *text)
 	for (size_t i = 0; i < schema->n_keys; i++) {
 		const struct hp3_ini_key *k = &schema->keys[i];
 
-		if (strcmp(k->key, name) == 0 && strcmp(k->section, instance_of(s)->row->name) == 0)
-			return known_key(s, k, value, shown);
+		if (strcmp(k->key, name) != 0 || strcmp(k->section, instance_of(s)->row->name) != 0)
+			continue;
+		if (k->secret)
+			show(shown, SECRET);
+		return known_key(s, k, value, shown);
 	}
+	show(shown, is_secret(schema, name) ? SECRET : value);
 	unknown_key(s, name, shown);
 	return 0;
 }
@@ -347,7 +379,7 @@ static int scan_line(struct scan *s, const char *raw, size_t len)
 	text[len < HP3_INI_LINE_MAX ? len : HP3_INI_LINE_MAX] = '\0';
 	p = trim(text);
 	if (len > HP3_INI_LINE_MAX || !plain) {
-		show(shown, p);
+		show(shown, has_secret(s->doc->schema, p) ? SECRET : p);
 		if (s->current >= 0)
 			instance_of(s)->touched = true;
 		if (!plain)

@@ -20,7 +20,7 @@ static const struct {
 	bool list;
 } asked[] = {
 	{"health.json", "{\"cmd\":\"health\"}", false},
-	{"config.json", "{\"cmd\":\"config\",\"mask\":true}", false},
+	{"config.json", "{\"cmd\":\"config\"}", false},
 	{"stats.json", "{\"cmd\":\"stats\"}", false},
 	{"flows.json", "{\"cmd\":\"flows\"}", true},
 	{"paths.json", "{\"cmd\":\"paths\"}", true},

@@ -147,6 +147,9 @@ static void print_sections(json_t *config)
 	json_object_foreach (config, name, section) {
 		printf("[%s]\n", name);
 		json_object_foreach (section, key, value) {
+			/* What is printed stays a configuration: a secret is left out. */
+			if (json_is_string(value) && strcmp(json_string_value(value), "(set)") == 0)
+				printf("# ");
 			printf("%s = ", key);
 			json_dumpf(value, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
 			putchar('\n');

@@ -38,10 +38,12 @@ max_pairs = 16
 hold_packets = 512
 [probes]
 probe_key = "{secret}"
+probe_key_old = "{old}"
 [control]
 socket = "{socket}"
 """
-SECRET = "5ec4e700" * 4
+SECRET, OLD_SECRET, NEW_SECRET = "5ec4e700" * 4, "01d5ec00" * 4, "9e35ec00" * 4
+SECRETS = (SECRET, OLD_SECRET, NEW_SECRET)
 UNKNOWN = "rail0/10.9.0.1-10.9.0.2/0x00001c"
 
 
@@ -52,7 +54,7 @@ class Daemon:
         self.socket = sock or os.path.join(directory, "run", "hp3.sock")
         self.config = os.path.join(directory, name + ".ini")
         with open(self.config, "w") as f:
-            f.write(CONFIG.format(prefix=f"hp3-{os.getpid()}-{name}", socket=self.socket, secret=SECRET))
+            f.write(CONFIG.format(prefix=f"hp3-{os.getpid()}-{name}", socket=self.socket, secret=SECRET, old=OLD_SECRET))
         self.log = open(os.path.join(directory, name + ".log"), "w+")
         self.process = subprocess.Popen([HP3D, "--config", self.config], stdout=self.log,
                                         stderr=subprocess.STDOUT)
@@ -204,7 +206,7 @@ class ControlTest(unittest.TestCase):
         self.assertIn("lo:", members["host/link.txt"])
         config = json.loads(members["hp3d/config.json"])
         self.assertEqual((config["probes"]["probe_key"], config["rail.east"]["net"]), ("(set)", "net_null3,no-rx=1"))
-        self.assertFalse([name for name, text in members.items() if SECRET in text])
+        self.assertFalse([name for name, text in members.items() for secret in SECRETS if secret in text])
         with open(path, "rb") as f:
             before = f.read()
         self.assertIn("File exists", self.ctl("bundle", path, code=1).stderr)
@@ -217,6 +219,52 @@ class ControlTest(unittest.TestCase):
             names = set(tar.getnames())
         self.assertIn("host/uname.txt", names)
         self.assertFalse([name for name in names if name.startswith("hp3d/")])
+
+    def test_secrets_are_shown_to_nobody(self):
+        """Neither by what hp3ctl prints, nor by dumps, nor by messages about a file that is wrong somewhere near them."""
+        def hp3d(option, text):
+            path = os.path.join(self.directory.name, "other.ini")
+            with open(path, "w") as f:
+                f.write(text)
+            run = subprocess.run([HP3D, option, path], capture_output=True, text=True)
+            return run.stdout + run.stderr
+        good = CONFIG.format(prefix="other", socket=os.path.join(self.directory.name, "other.sock"), secret=SECRET,
+                             old=OLD_SECRET)
+        key, old = f'probe_key = "{SECRET}"', f'probe_key_old = "{OLD_SECRET}"'
+        outputs = [self.ctl(*words).stdout for words in (("config",), ("--json", "config"), ("stats",), ("health",))]
+        self.assertRegex(outputs[0], r"(?m)^# probe_key = .*\(set\)")
+        outputs.append(hp3d("--dump-config", good))
+        self.assertIn("# probe_key = (set, and not shown)\n", outputs[-1])
+        self.assertIn("# probe_key_old = (set, and not shown)\n", outputs[-1])
+        for wrong in (good.replace(key, key[:-1] + '0"'), good.replace(key, key[:-2] + 'x"'), good.replace(key, key[:-1]),
+                      good.replace(key, key.replace("=", "")), good.replace(key, key.replace("_key", "key")),
+                      good.replace(key, key.upper()), good.replace(key, f"{key}\n{old}"), good.replace(old, f"{old} {old}"),
+                      good.replace(key, key + "\x01"), good.replace(key, f"{key} " + "#" * 2000), good.replace(key, ""),
+                      f"{key}\n{good}", good.replace("[eal]\n", f"[eal]\n{key}\n"), good.replace("[probes]", "[probe]"),
+                      good.replace(key, key.replace('"', "")[:-4] + ";" + SECRET)):
+            self.assertNotEqual(wrong, good)
+            outputs.append(hp3d("--check-config", wrong))
+            self.assertIn("other.ini", outputs[-1])
+        with open(self.daemon.config) as f:
+            text = f.read()
+        self.addCleanup(self.write_config, text)
+        for changed in (text.replace(SECRET, NEW_SECRET).replace(OLD_SECRET, SECRET), text.replace(key, key + "\n" + key)):
+            self.write_config(changed)
+            before = self.daemon.output().count("reload")
+            self.daemon.process.send_signal(signal.SIGHUP)
+            end = time.monotonic() + 20
+            while self.daemon.output().count("reload") == before and time.monotonic() < end:
+                time.sleep(0.02)
+            self.assertGreater(self.daemon.output().count("reload"), before)
+        outputs.append(self.daemon.output())
+        self.assertIn("probe_key: (secret) -> (secret)\n", outputs[-1])
+        for output in outputs:
+            for secret in SECRETS:
+                self.assertNotIn(secret[:24].lower(), output.lower())
+
+    def write_config(self, text):
+        with open(self.daemon.config, "w") as f:
+            f.write(text)
 
     def test_unknown_flow(self):
         for flow in (UNKNOWN, "0x1c", "rail0/", "10.9.0.1-10.9.0.2/0x1c", "nonsense",

@@ -93,24 +93,18 @@ json_t *hp3d_json_stats(const struct hp3_config *cfg, json_t *req)
 	return hp3d_json_ok(j);
 }
 
-struct keys {
-	json_t *sections;
-	bool mask; /* secrets */
-};
-
 static int add_key(void *arg, const struct hp3_ini_item *item)
 {
-	const struct keys *keys = arg;
-	json_t *section = json_object_get(keys->sections, item->section);
+	json_t *sections = arg, *section = json_object_get(sections, item->section);
 	char text[HP3_INI_VALUE_MAX];
 	json_t *value;
 
 	if (!section) {
-		json_object_set_new(keys->sections, item->section, json_object());
-		section = json_object_get(keys->sections, item->section);
+		json_object_set_new(sections, item->section, json_object());
+		section = json_object_get(sections, item->section);
 	}
 	hp3_ini_format(item->key, item->field, text, sizeof(text));
-	if (keys->mask && item->key->secret && text[0] != '\0')
+	if (item->key->secret && text[0] != '\0')
 		value = json_string("(set)");
 	else if (item->key->type == HP3_INI_INT)
 		value = big(strtoull(text, NULL, 10));
@@ -121,11 +115,10 @@ static int add_key(void *arg, const struct hp3_ini_item *item)
 
 json_t *hp3d_json_config(const struct hp3_config *cfg, json_t *req)
 {
-	struct keys keys = {
-		.sections = json_object(), .mask = json_is_true(json_object_get(req, "mask"))};
+	json_t *sections = json_object();
 
-	hp3_ini_each(&hp3_config_schema, cfg, add_key, &keys);
-	return hp3d_json_ok(keys.sections);
+	hp3_ini_each(&hp3_config_schema, cfg, add_key, sections);
+	return hp3d_json_ok(sections);
 }
 
 /* Asked on its own lcore. */
