@@ -34,6 +34,14 @@ void hp3_check_secret(struct hp3_doctor *d)
 	hp3_fix(d, "chmod 600 %s", d->file);
 }
 
+void hp3_check_no_key(struct hp3_doctor *d)
+{
+	if (d->cfg == NULL || d->cfg->probes.probe_key[0] != '\0')
+		return;
+	hp3_find(d, "there is no probe_key: what peers report is not believed");
+	hp3_fix(d, "set [probes] probe_key on all hosts to what \"openssl rand -hex 16\" prints");
+}
+
 /* The part of a path that exists already. */
 static void existing(char *path)
 {

@@ -167,8 +167,10 @@ static char config_text[2048];
 /* A configuration that goes on with `more`. */
 static void configure(const char *rail, const char *more)
 {
-	snprintf(config_text, sizeof(config_text), "[control]\nsocket = %s/hp3.sock\n%s%s", root,
-		rail, more);
+	static const char key[] = "[probes]\nprobe_key = 00112233445566778899aabbccddeeff\n";
+
+	snprintf(config_text, sizeof(config_text), "[control]\nsocket = %s/hp3.sock\n%s%s%s", root,
+		rail, more, strstr(more, "[probes]") == NULL ? key : "");
 	hp3_config_errors_free(&errors);
 	hp3_config_parse(file, config_text, strlen(config_text), 0, &cfg, &errors);
 	hp3_config_errors_print(&errors, stderr);
@@ -227,8 +229,12 @@ static void config(void)
 
 static void secret(void)
 {
-	configure(RAIL, "[probes]\nprobe_key = 00112233445566778899aabbccddeeff\n");
 	chmod(file, 0640);
+}
+
+static void no_key(void)
+{
+	configure(RAIL, "[probes]\nport = 4795\n");
 }
 
 static void run_directory(void)
@@ -508,7 +514,6 @@ static void qpn_hashed(void)
 
 static void clock_adrift(void)
 {
-	configure(RAIL, "[probes]\nprobe_key = 00112233445566778899aabbccddeeff\n");
 	synchronised = false;
 }
 
@@ -524,6 +529,7 @@ static const struct {
 } cases[] = {
 	{"config", config, "only digits are allowed", "hp3d --check-config /tmp/"},
 	{"secret", secret, "its mode is 0640", "chmod 600 /tmp/"},
+	{"no-key", no_key, "there is no probe_key", "openssl rand -hex 16"},
 	{"run-directory", run_directory, "/file is no directory", "rm /tmp/"},
 	{"driver", driver, "no driver net_afpacket", "net_af_packet0,iface=NAME"},
 	{"interface", no_interface, "no interface eth0", "ip link show"},
