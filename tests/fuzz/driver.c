@@ -4,6 +4,7 @@
  * mutations.
  *
  *     fuzz-NAME-seeded [--kind frames|text|file] [--seed N] [--runs N] FILE...
+ *     fuzz-NAME-seeded [--kind ...] --write DIR FILE...    the seeds as files, for libFuzzer
  *
  * frames: a .pcap file is one seed per packet, any other file is one seed (for example what
  * libFuzzer kept of a crash); random frames of every shape join the seeds. text: every file is a
@@ -231,8 +232,26 @@ static void on_abort(int sig)
 	_exit(n < 0 ? 3 : 2);
 }
 
+static int write_seeds(const char *dir)
+{
+	char path[4096];
+
+	for (uint32_t k = 0; k < n_seeds; k++) {
+		snprintf(path, sizeof(path), "%s/seed-%u", dir, k);
+		FILE *f = fopen(path, "wb");
+
+		if (!f || fwrite(seeds[k].data, 1, seeds[k].len, f) != seeds[k].len) {
+			perror(path);
+			return 1;
+		}
+		fclose(f);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	const char *dir = NULL;
 	static uint8_t buf[MAX_INPUT];
 	unsigned long seed = 1, runs = 100000;
 	int i = 1;
@@ -242,6 +261,8 @@ int main(int argc, char **argv)
 			seed = strtoul(argv[i + 1], NULL, 0);
 		else if (!strcmp(argv[i], "--runs"))
 			runs = strtoul(argv[i + 1], NULL, 0);
+		else if (!strcmp(argv[i], "--write"))
+			dir = argv[i + 1];
 		else if (!strcmp(argv[i], "--kind"))
 			kind = *argv[i + 1] == 't'           ? TEXT
 			       : strcmp(argv[i + 1], "file") ? FRAMES
@@ -255,6 +276,8 @@ int main(int argc, char **argv)
 	struct rng r = {seed};
 	if (kind == FRAMES)
 		add_random_frames(&r);
+	if (dir)
+		return write_seeds(dir);
 	signal(SIGABRT, on_abort);
 	signal(SIGSEGV, on_abort);
 
