@@ -29,6 +29,11 @@ static void tell(const struct hp3_config *cfg, unsigned rail, unsigned dir, bool
 	fprintf(stderr, "hp3d: [rail.%s] %s: the link is %s\n", cfg->rails[rail].name,
 		hp3d_side_names[dir],
 		up ? "up again" : "down: nothing passes on this rail until it is up");
+	if (!up && hp3d_port_is_gone(hp3d_rail_ports(rail)->in[dir]))
+		fprintf(stderr,
+			"hp3d: [rail.%s] %s: its interface was deleted: make it anew, then restart "
+			"hp3d\n",
+			cfg->rails[rail].name, hp3d_side_names[dir]);
 	hp3d_events_add(&e, hp3_wall_now());
 }
 

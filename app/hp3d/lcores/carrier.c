@@ -27,6 +27,15 @@ static bool has_carrier(uint16_t port)
 	return carrier;
 }
 
+bool hp3d_port_is_gone(uint16_t port)
+{
+	struct rte_eth_dev_info info;
+	char name[IF_NAMESIZE];
+
+	return rte_eth_dev_info_get(port, &info) == 0 && info.if_index != 0 &&
+	       if_indextoname(info.if_index, name) == NULL;
+}
+
 bool hp3d_port_is_up(uint16_t port)
 {
 	struct rte_eth_link link;

@@ -7,5 +7,7 @@
 #include <stdint.h>
 
 bool hp3d_port_is_up(uint16_t port);
+/* Its interface was deleted; one of the same name that comes later is another one. */
+bool hp3d_port_is_gone(uint16_t port);
 
 #endif

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import time
 from cases import Wired, run
-from harness import SETTLE, wait_for
+from harness import SETTLE, Link, wait_for
 
 
 class Seen(Wired):
@@ -92,12 +92,37 @@ class Seen(Wired):
                 self.stop(d)
 
     def test_an_interface_is_deleted(self):
+        """In the midst of traffic. Its lcore goes on to sleep, and what is made anew works after a restart."""
         d = self.start()
         self.becomes(d, "ok")
+        a, _ = self.endpoints(window=4096)
+        a.tell("send 1000000")
+        d.paired(1)
         self.net.remove()
         self.becomes(d, "link-down")
         self.assertEqual(self.changes(d, "link", "side", "to"), [("net", "down")])
+        self.assertIn("[rail.rail0] net: its interface was deleted: make it anew, then restart hp3d", d.output())
+        a.kill()
+
+        def used():
+            with open(f"/proc/{d.process.pid}/stat") as f:
+                words = f.read().rsplit(")", 1)[1].split()
+            return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+        begin, before = time.monotonic(), used()
+        time.sleep(1)
+        self.assertLess((used() - before) / (time.monotonic() - begin), 0.5)
+        self.net = Link("n")
+        self.addCleanup(self.net.remove)
+        time.sleep(0.5)
+        self.assertEqual(self.status(d), "link-down")
         d.stop()
+        self.assertNotIn("not given back", d.output())
+        d = self.start()
+        self.becomes(d, "ok")
+        a, b = self.endpoints()
+        a.tell("send 20")
+        wait_for("all ACKs", lambda: a.report()["acked"] == 20 * 16)
+        self.stop(d)
 
 
 if __name__ == "__main__":
