@@ -10,9 +10,8 @@ fail() { echo "lint: $1"; bad=1; }
 mapfile -t c_files < <(git ls-files '*.c' '*.h')
 mapfile -t text < <(git ls-files | grep -vE '\.(pcap|png|svg|xz)$')
 
-clang-format-14 --dry-run --Werror "${c_files[@]}" 2>/tmp/hp3-lint.$$ ||
-    { head -20 /tmp/hp3-lint.$$; fail "format: run clang-format-14 -i on these files"; }
-rm -f /tmp/hp3-lint.$$
+said=$(clang-format-14 --dry-run --Werror "${c_files[@]}" 2>&1) ||
+    { head -20 <<<"$said"; fail "format: run clang-format-14 -i on these files"; }
 
 for f in "${c_files[@]}" $(git ls-files '*.sh' '*.py' '*meson.build' Makefile); do
     head -3 "$f" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' || fail "$f: no SPDX line on top"

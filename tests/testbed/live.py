@@ -6,9 +6,11 @@ usage: live.py BUILD CASE
 """
 import os
 import random
+import shutil
 import signal
 import struct
 import sys
+import tempfile
 import time
 
 import reference as ref
@@ -176,18 +178,19 @@ def case_cleanup(bed):
 
     for text, words in (("[shape]\nleaves = 0\n", ("shape", "leaves")), ("[link.l9-s1]\nrate_mbps = 5\n", ("link.l9-s1",)),
                         ("[pfc]\nxoff_bytes = 390000\n", ("fabric_link", "buffer_bytes")), ("[shapes]\n", ("shape",))):
-        path = f"/tmp/hp3-live-{bed.name}.ini"
-        with open(path, "w", encoding="ascii") as f:
+        with tempfile.NamedTemporaryFile("w", prefix="hp3-live-", suffix=".ini", encoding="ascii") as f:
             f.write(text)
-        code, _, err = bed.run("up", "--bare", path)
-        os.unlink(path)
+            f.flush()
+            path = f.name
+            code, _, err = bed.run("up", "--bare", path)
         assert code == 1 and path in err and all(w in err for w in words), err
     assert bed.left() == []
 
 
 def case_killed_run(bed):
     """kill -9 of a running scenario: its keeper takes everything down."""
-    run = bed.start("run", "micro-collision", "--modes", "off", "--quiet", "--out", f"/tmp/hp3-live-{bed.name}")
+    out = tempfile.mkdtemp(prefix="hp3-live-")
+    run = bed.start("run", "micro-collision", "--modes", "off", "--quiet", "--out", out)
     end = time.monotonic() + 30
     while time.monotonic() < end and not any(p.startswith("gen-") for p in (
             os.listdir(f"/run/hp3-testbed/{bed.name}") if os.path.isdir(f"/run/hp3-testbed/{bed.name}") else [])):
@@ -200,6 +203,7 @@ def case_killed_run(bed):
     end = time.monotonic() + 15
     while bed.left() and time.monotonic() < end:
         time.sleep(0.1)
+    shutil.rmtree(out)
     assert bed.left() == [], bed.left()
 
 

@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import reference as ref
@@ -37,7 +38,7 @@ class Testpmd:
             words += ["--vdev", v]
         words += ["--", "--forward-mode=io", "--auto-start", "--stats-period=3600", "--total-num-mbufs=4096",
                   "--no-lsc-interrupt"]
-        self.log = open(f"/tmp/{bed.name}.testpmd", "w+", encoding="utf-8")
+        self.log = tempfile.NamedTemporaryFile("w+", prefix="hp3-testpmd-", encoding="utf-8")
         self.process = subprocess.Popen(["stdbuf", "-oL", *words], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
         end = time.monotonic() + 30
         while "packet forwarding" not in self.text():
@@ -56,7 +57,6 @@ class Testpmd:
             self.process.kill()
             self.process.wait()
         self.log.close()
-        os.unlink(self.log.name)
 
 
 def exchange(plan, a, b, ends, tries=20):
@@ -106,17 +106,16 @@ def errors(bed):
             ("[hosts]\nport = dpaa\n", ("[hosts] port", "af_packet|af_xdp"), ()),
             ("[host.h9]\nport = tap\n", ("[host.h9]", "no such host"), ()),
             ("[hosts]\nport = memif\n", ("h1", "memif"), ("--tap", "h1"))):
-        path = f"/tmp/hp3-ports-{bed.name}.ini"
-        with open(path, "w", encoding="ascii") as f:
+        with tempfile.NamedTemporaryFile("w", prefix="hp3-ports-", suffix=".ini", encoding="ascii") as f:
             f.write(text)
-        code, _, err = bed.run("up", "--bare", path, *more)
-        os.unlink(path)
+            f.flush()
+            code, _, err = bed.run("up", "--bare", f.name, *more)
         assert code == 1 and all(w in err for w in words), err
         bed.must("down")
         assert bed.left() == [], bed.left()
     fabric = os.path.join(bed.build, "p4-testbed", "fabric", "hp3-fabric")
     for devargs, why in (("net_nosuch_%s", "no such driver"), ("net_af_packet_%s,iface=hp3nosuch", "is the interface in this namespace")):
-        done = subprocess.run([fabric, "run", os.path.join(HERE, "topo", "ports.ini"), "--socket", f"/tmp/{bed.name}.sock",
+        done = subprocess.run([fabric, "run", os.path.join(HERE, "topo", "ports.ini"), "--socket", f"/run/{bed.name}-ports.sock",
                                "--devargs", devargs], capture_output=True, text=True, check=False, timeout=60)
         assert done.returncode == 1 and "host h1" in done.stderr and why in done.stderr and "[hosts] port" in done.stderr, done.stderr
 

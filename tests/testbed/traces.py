@@ -11,9 +11,11 @@ import ctypes
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 from bench_bed import HERE, Bed
@@ -35,14 +37,14 @@ class Fabric:
     def __init__(self, bed, more):
         self.bed, self.ours = bed, []
         self.dir = f"/run/hp3-testbed/{bed.name}"
-        topology = f"/tmp/hp3-traces-{bed.name}.ini"
+        topology = os.path.join(tempfile.mkdtemp(prefix="hp3-traces-"), "topology.ini")
         with open(os.path.join(HERE, "topo", "trace.ini"), encoding="ascii") as f, \
                 open(topology, "w", encoding="ascii") as out:
             out.write(f.read() + more)
         try:
             bed.must("up", topology)
         finally:
-            os.unlink(topology)
+            shutil.rmtree(os.path.dirname(topology))
         for host in HOSTS:
             self.restart(host)
         for host in HOSTS:

@@ -589,7 +589,7 @@ def uprobes_allowed():
 
 def alone():
     """A watcher sees all callers on this machine: one of these programs at a time."""
-    lock = open(os.path.join(tempfile.gettempdir(), "hp3-watch-tests.lock"), "w")
+    lock = open("/run/hp3-watch-tests.lock", "w")
     fcntl.flock(lock, fcntl.LOCK_EX)
     return lock
 
