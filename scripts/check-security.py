@@ -13,7 +13,8 @@ import sys
 
 ROOT = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = "docs/security.md"
-PYTHON = {"hostile": "tests/hostile", "pipeline": "tests/integration/pipeline", "watch": "tests/integration/watch"}
+PYTHON = {"hostile": "tests/hostile", "integration": "tests/integration", "pipeline": "tests/integration/pipeline",
+          "watch": "tests/integration/watch"}
 
 
 def text_of(path):

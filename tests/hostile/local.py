@@ -6,6 +6,7 @@ usage: local.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest argu
 """
 import fcntl
 import glob
+import json
 import os
 import signal
 import socket
@@ -154,6 +155,40 @@ class Guest(Hostile):
         self.d = self.shipped()
         os.chmod(self.d.directory, 0o755)
         os.chmod(self.d.socket, 0o666)
+
+    def resident(self):
+        with open(f"/proc/{self.d.process.pid}/status") as f:
+            return next(int(line.split()[1]) for line in f if line.startswith("VmRSS:"))
+
+    def test_requests_that_are_none(self):
+        """Nested deep, endless, with NULs and broken UTF-8, cut: answered with an error or cut off, at no cost to traffic."""
+        a, b, flows = self.victims(self.d)
+        bad = [b"[" * 30000, b'{"cmd":' * 9000, b"x" * 1000000, b'{"cmd":"health\0"}', b'{"cmd":"\xff\xfe"}', b"\0" * 60000,
+               b'{"cmd":"flows","limit":1e999}', b'{"cmd":"move","flow":"' + b"/" * 60000 + b'"}',
+               b'{"cmd":{"cmd":{"cmd":[]}}}', b'{"cmd":"health","cmd":"config"', b'"' * 65000, b"\xed\xa0\x80"]
+
+        def attack():
+            for request in bad * 3:
+                with self.open() as s:
+                    try:
+                        s.sendall(request + b"\n")
+                    except OSError:
+                        continue  # cut off in the midst of it
+                    with s.makefile("rb") as lines:
+                        answer = json.loads(lines.readline())
+                    if answer["ok"]:
+                        return f"{request[:40]} is taken"
+            for i in range(1000):
+                with self.open() as s:
+                    s.sendall((b"", b'{"cmd":"hea', b'{"cmd":"health"}\n')[i % 3])
+            return "done"
+        self.assertEqual(as_nobody(attack), "done")
+        before = self.resident()
+        for _ in range(3):
+            self.assertEqual(as_nobody(attack), "done")
+        self.assertLess(self.resident() - before, 2048)
+        self.assertTrue(self.ask())
+        self.unhurt(self.d, a, b, flows)
 
     def test_connections_without_end(self):
         """He opens hundreds that are silent, send half a request or never read an answer: root, and he himself, are served."""
