@@ -8,7 +8,7 @@ SUITES_FAST := unit property replay pipeline
 DEMO := app/hp3d/hp3d app/hp3ctl/hp3ctl p4-testbed/fabric/hp3-fabric p4-testbed/roce-gen/roce-gen
 BENCH := bench/hp3-bench bench/hp3-bench-lcores bench/hp3-events-bench p4-testbed/fabric/hp3-fabric sim/hp3-sim
 
-.PHONY: all help deps build aarch64 demo test check lint bench bench-compare install deb clean test-long soak fuzz
+.PHONY: all help deps build aarch64 demo test check lint bench bench-compare install deb clean test-long soak fuzz coverage
 
 all: build
 
@@ -25,6 +25,7 @@ help:
 	@echo 'make install     to PREFIX (default /usr/local)'
 	@echo 'make deb         Debian package, in the folder above this one'
 	@echo 'make test-long   wide matrices; make soak: hours'
+	@echo 'make coverage    lines of the library and config that unit tests run, per directory'
 	@echo 'make fuzz        libFuzzer on all that reads what others wrote (HOURS=1, ONLY=config: one of tests/fuzz)'
 
 deps:
@@ -63,6 +64,10 @@ test-long: build
 soak: build
 	scripts/soak.sh $(BUILD)
 
+# Lines of the library that its unit tests run, per directory (docs/testing.md).
+coverage: deps
+	scripts/coverage.sh $(BUILD)
+
 fuzz: deps
 	scripts/fuzz.sh $(BUILD)
 
@@ -83,4 +88,4 @@ deb: deps
 	DEB_BUILD_OPTIONS="nocheck noddebs parallel=$(shell nproc)" dpkg-buildpackage -us -uc -b
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-san $(BUILD)-gcc-san $(BUILD)-aarch64 $(BUILD)-fuzz
+	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-san $(BUILD)-gcc-san $(BUILD)-aarch64 $(BUILD)-fuzz $(BUILD)-cov
