@@ -98,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (lcores_cfg.n_rails == 0)
 		start();
 	MUST(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd) == 0);
-	MUST(hp3d_client_open(&c, fd[0]) == 0);
+	MUST(hp3d_client_open(&c, fd[0], 1) == 0);
 	asked = 0;
 	while (open && (at < size || hp3d_client_ready(&c))) {
 		n = size - at < piece ? size - at : piece;
