@@ -18,6 +18,8 @@ static int in_range(void *arg, const struct hp3_ini_item *item)
 
 		MUST(n < k->size && n <= k->max);
 		MUST(n == 0 || k->valid == NULL || k->valid(item->field));
+		if (k->secret) /* a dump does not tell it */
+			memset((void *)(uintptr_t)item->field, 0, k->size);
 		return 0;
 	}
 	memcpy(&v, item->field, k->size); /* little endian */
