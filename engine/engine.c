@@ -14,7 +14,7 @@ static size_t align_up(size_t n)
 
 struct layout {
 	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, replies,
-		peers, counts, tracing, traced, tell, waits, began, end;
+		peers, counts, tracing, traced, tell, waits, began, hearsay, end;
 	uint32_t nbuckets;
 };
 
@@ -38,6 +38,7 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	l.buckets = lay(&at, l.nbuckets, sizeof(struct hp3_bucket));
 	l.flows = lay(&at, flows, sizeof(struct hp3_flow));
 	l.began = lay(&at, flows, sizeof(struct hp3_began));
+	l.hearsay = lay(&at, flows, sizeof(struct hp3_hearsay));
 	l.pairs = lay(&at, pairs, sizeof(struct hp3_pair));
 	l.heads = lay(&at, hp3_pairs_heads(cfg->max_pairs), sizeof(uint32_t));
 	l.moves = lay(&at, cfg->max_moves, sizeof(struct hp3_move));
@@ -127,6 +128,7 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	hp3_table_init(&e->table, at + l.buckets, l.nbuckets);
 	e->flows = (struct hp3_flow *)(at + l.flows);
 	e->began = (struct hp3_began *)(at + l.began);
+	e->hearsay = (struct hp3_hearsay *)(at + l.hearsay);
 	e->moves = (struct hp3_move *)(at + l.moves);
 	e->slots = (uint16_t *)(at + l.slots);
 	e->held = (struct hp3_held *)(at + l.held);

@@ -88,6 +88,7 @@ struct hp3_engine_config {
 	uint32_t max_flows, max_pairs, max_moves;
 	uint64_t idle_age_ns; /* flows with nothing in flight are removed after this */
 	uint64_t dead_age_ns; /* others after this */
+	uint64_t pin_ns; /* an address pair whose RNIC sent a fragment is immovable for so long */
 	uint64_t max_hold_ns; /* from the closing packet to the end of the drain */
 	uint64_t close_timeout_ns; /* how long a move waits for a packet to close with */
 	uint64_t hold_bytes; /* per flow */
@@ -147,7 +148,8 @@ struct hp3_engine_config {
 /*
  * One packet: the caller fills frame, len, trusted and the view; hp3_find_burst() fills the rest.
  * Packets of any class may be handed in; those that do not concern the engine pass. CM datagrams
- * (pairing) and IP fragments (which make their address pair immovable) do concern it.
+ * (pairing) and IP fragments of the local RNIC's (which make their address pair immovable for a
+ * while) do concern it.
  */
 struct hp3_pkt {
 	const void *frame;

@@ -2,6 +2,7 @@
 #include "base/names.h"
 #include "engine/info.h"
 #include <errno.h>
+#include "engine/flows/barred.h"
 #include "engine/paths/paths.h"
 
 static bool is_used(const struct hp3_engine *e, uint32_t pair)
@@ -29,7 +30,7 @@ int hp3_pair_info(
 		.vlan = p->vlan,
 		.flows = p->nflows,
 		.rounds = p->nmoves,
-		.pinned = p->pinned,
+		.pinned = hp3_is_pinned(p, now),
 		.peer = HP3_PEER_UNKNOWN,
 		.peer_seen_ns = p->peer_seen != 0 ? now - p->peer_seen : 0};
 	if (p->peer_plain)

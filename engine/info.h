@@ -18,7 +18,7 @@ struct hp3_pair_info {
 	uint8_t local[16], remote[16];
 	uint32_t flows;
 	uint32_t rounds; /* rounds and moves of our own under way */
-	bool pinned; /* IP fragments were seen: immovable */
+	bool pinned; /* its RNIC sent IP fragments: immovable */
 	uint8_t peer; /* enum hp3_peer: who answers probes there? */
 	uint8_t identity; /* enum hp3_identity: what tells paths */
 	uint8_t tracing; /* enum hp3_trace_state; REST also where traces are off */

@@ -114,6 +114,25 @@ struct hp3_tell {
 	uint64_t due;
 };
 
+/* Replies that contradict a pairing (life/refuted.c): those without progress in between, and all
+ * that count. When the first one came, una of the flow then, and how many. */
+struct hp3_refutation {
+	uint32_t since, first; /* in units of HP3_REFUTATION_SHIFT */
+	uint32_t una : 24;
+	uint32_t stuck : 8;
+	uint32_t first_una : 24;
+	uint32_t all : 8;
+};
+
+#define HP3_REFUTATION_SHIFT 16u /* 2^16 ns = 66 us */
+
+/* What the network says of a flow, and anybody may have said; by flow. */
+struct hp3_hearsay {
+	uint32_t cm_local,
+		cm_remote; /* communication ids, as REQ and REP had them; both 0: unknown */
+	struct hp3_refutation refutation;
+};
+
 struct hp3_cm_pending {
 	bool used, from_local, ipv6;
 	uint16_t vlan;
@@ -151,6 +170,7 @@ struct hp3_engine {
 	struct hp3_rate *rates; /* by flow; cc = dcqcn */
 	struct hp3_np *np; /* by flow; cc.notify */
 	struct hp3_began *began; /* by flow */
+	struct hp3_hearsay *hearsay; /* by flow */
 	uint32_t active_head, active_n; /* of the ring */
 	struct hp3_load out, in;
 	uint32_t nmoves; /* slots taken */
@@ -169,7 +189,7 @@ struct hp3_engine {
 	uint8_t setup_skip; /* the next ones that do not ask */
 	uint64_t hold_bytes;
 	uint32_t hold_packets;
-	uint32_t cm_next;
+	uint32_t cm_next[2]; /* asked for by the network, by the local host */
 	struct hp3_cm_pending cm[HP3_CM_PENDING];
 	struct hp3_stats stats;
 };

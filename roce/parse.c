@@ -15,14 +15,17 @@
 #define VLAN_LEN       4u
 #define VLAN_ID_MASK   0x0fffu
 
-#define IPV4_LEN       20u
-#define IPV4_FRAG_MASK 0x3fffu /* MF and offset */
-#define IPV6_LEN       40u
-#define PROTO_HOPOPTS  0u
-#define PROTO_UDP      17u
-#define PROTO_ROUTING  43u
-#define PROTO_FRAGMENT 44u
-#define PROTO_DSTOPTS  60u
+#define IPV4_LEN         20u
+#define IPV4_MORE        0x2000u
+#define IPV4_OFFSET_MASK 0x1fffu
+#define IPV6_LEN         40u
+#define IPV6_FRAG_LEN    8u
+#define IPV6_OFFSET_MASK 0xfff8u
+#define PROTO_HOPOPTS    0u
+#define PROTO_UDP        17u
+#define PROTO_ROUTING    43u
+#define PROTO_FRAGMENT   44u
+#define PROTO_DSTOPTS    60u
 
 #define UDP_LEN       8u
 #define BTH_LEN       12u
@@ -103,6 +106,16 @@ static inline __attribute__((always_inline)) enum hp3_parse_reason parse_udp(
 	return HP3_PARSE_OK;
 }
 
+/* The first fragment of a datagram has the ports, which begin at `udp`. */
+static __attribute__((noinline)) enum hp3_parse_reason first_fragment(
+	const uint8_t *f, uint32_t udp, uint32_t end, struct hp3_view *v)
+{
+	if (udp <= end && end - udp >= UDP_LEN && end <= FRAME_MAX &&
+		hp3_be16(f + udp + 2) == HP3_ROCE_UDP_PORT)
+		v->udp_off = (uint16_t)udp;
+	return HP3_PARSE_FRAGMENT;
+}
+
 static inline __attribute__((always_inline)) enum hp3_parse_reason parse_ipv4(
 	const uint8_t *f, uint32_t l3, uint32_t len, struct hp3_view *v)
 {
@@ -117,10 +130,21 @@ static inline __attribute__((always_inline)) enum hp3_parse_reason parse_ipv4(
 		return HP3_PARSE_SHORT_IP;
 	if (ip[9] != PROTO_UDP)
 		return HP3_PARSE_NOT_UDP;
-	if (unlikely(hp3_be16(ip + 6) & IPV4_FRAG_MASK))
+	if (unlikely(hp3_be16(ip + 6) & IPV4_OFFSET_MASK))
 		return HP3_PARSE_FRAGMENT;
+	if (unlikely(hp3_be16(ip + 6) & IPV4_MORE))
+		return first_fragment(f, l3 + header, l3 + total, v);
 	v->flags |= ecn_flags[ip[1] & 3];
 	return parse_udp(f, l3 + header, l3 + total, v);
+}
+
+static enum hp3_parse_reason fragment_ipv6(
+	const uint8_t *f, uint32_t at, uint32_t end, struct hp3_view *v)
+{
+	if (end - at < IPV6_FRAG_LEN || f[at] != PROTO_UDP ||
+		(hp3_be16(f + at + 2) & IPV6_OFFSET_MASK))
+		return HP3_PARSE_FRAGMENT;
+	return first_fragment(f, at + IPV6_FRAG_LEN, end, v);
 }
 
 static enum hp3_parse_reason parse_ipv6(
@@ -140,7 +164,7 @@ static enum hp3_parse_reason parse_ipv6(
 	uint8_t next = ip[6];
 	while (next != PROTO_UDP) {
 		if (next == PROTO_FRAGMENT)
-			return HP3_PARSE_FRAGMENT;
+			return fragment_ipv6(f, at, end, v);
 		if (next != PROTO_HOPOPTS && next != PROTO_ROUTING && next != PROTO_DSTOPTS)
 			return HP3_PARSE_NOT_UDP;
 		if (end - at < 8)

@@ -82,7 +82,8 @@ struct hp3_view {
 	uint16_t sport; /* UDP source port */
 	uint16_t vlan; /* outer tag's VLAN id, 0 without tag */
 	uint16_t l3_off;
-	uint16_t udp_off; /* BTH starts at udp_off + 8 */
+	/* BTH starts at udp_off + 8; FRAGMENT: 0 unless the datagram begins here, to RoCE's port */
+	uint16_t udp_off;
 	uint16_t icrc_off;
 	uint16_t payload_len; /* bytes behind all headers, without pad and ICRC */
 	uint32_t dest_qpn;

@@ -42,7 +42,7 @@ static void print_pair(json_t *pair)
 	printf("%s: %lld flows, peer %s%s\n", text(pair, "pair"), number(pair, "flows"),
 		text(pair, "peer"),
 		json_is_true(json_object_get(pair, "immovable"))
-			? ", immovable (IP fragments were seen)"
+			? ", immovable (its RNIC sends IP fragments)"
 			: "");
 	printf("  paths told by: %s; traces: %s", text(identity, "by"), text(identity, "tracing"));
 	if (number(identity, "ttl") != 0)

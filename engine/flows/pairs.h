@@ -22,7 +22,6 @@ struct hp3_pair {
 	uint8_t local[16], remote[16]; /* IPv4: first four bytes, rest 0 */
 	uint16_t vlan;
 	bool ipv6;
-	bool pinned; /* fragments were seen: flows are immovable (rule 17) */
 	uint32_t hash;
 	uint32_t chain; /* next pair of the same hash slot, or free list link */
 	uint32_t flows; /* first flow, HP3_NO_FLOW if none */
@@ -41,6 +40,7 @@ struct hp3_pair {
 	uint8_t pause; /* longest natural pause of a flow (pause.h) */
 	uint64_t dead_wait; /* no further watch before */
 	uint64_t heard; /* some flow was seen to make progress */
+	uint64_t pinned_until; /* its RNIC sent fragments: immovable (rule 17); 0: never */
 	uint64_t untracked_until; /* no inference before: a flow of ours had no room in the table */
 	/* Placement: reports of our flows to the peer, and the peer's to us (tell.c) */
 	bool told_some; /* the last one told of flows */

@@ -106,6 +106,7 @@ uint32_t hp3_flow_add(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t 
 	if (e->np != NULL)
 		e->np[flow] = (struct hp3_np){0};
 	e->began[flow] = (struct hp3_began){HP3_NO_PSN, HP3_NO_DSCP};
+	e->hearsay[flow] = (struct hp3_hearsay){0};
 	if (e->pairs.pairs[pair].nflows == 0) /* new, or hp3d is: what was sent before? */
 		hp3_challenge_quiet(t, flow, true);
 	link_to_pair(e, flow);
@@ -177,6 +178,7 @@ bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pa
 		return false;
 	}
 	f->pairing = (uint8_t)how;
+	e->hearsay[flow].refutation = (struct hp3_refutation){0};
 	if (how == HP3_PAIRING_CHALLENGE)
 		e->stats.paired_challenge++;
 	else if (how == HP3_PAIRING_CM)
@@ -215,20 +217,34 @@ void hp3_flow_unpair(struct hp3_turn *t, uint32_t flow)
  * A moved flow keeps its port: whatever may still travel went there. So do its replies, which are a
  * stream of their own (rule 12): what the requester does says nothing of READ responses under way.
  */
-void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow)
+static void begin_anew(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 
-	hp3_move_input(t, flow, HP3_RFR_IN_TX_EPOCH);
-	if (f->slot != HP3_NO_SLOT) { /* what waits for the pacer is of the old epoch, too */
-		hp3_hold_discard(t, flow);
+	if (f->slot != HP3_NO_SLOT)
 		hp3_slot_drop(t->e, flow, HP3_USE_PACE);
-	}
 	hp3_flow_unpair(t, flow);
 	hp3_challenge_quiet(t, flow, false);
 	f->flags &= (uint16_t)(HP3_FF_USED | HP3_FF_IPV6 | HP3_FF_MOVED);
 	f->pmtu_log2 = 0;
 	f->lqpn = 0;
 	t->e->began[flow] = (struct hp3_began){HP3_NO_PSN, HP3_NO_DSCP};
+	t->e->hearsay[flow] = (struct hp3_hearsay){0};
 	t->e->stats.epochs++;
+}
+
+void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow)
+{
+	hp3_move_input(t, flow, HP3_RFR_IN_TX_EPOCH);
+	if (t->e->flows[flow].slot != HP3_NO_SLOT)
+		hp3_hold_discard(t, flow); /* what waits for the pacer is of the old epoch, too */
+	begin_anew(t, flow);
+}
+
+void hp3_flow_over(struct hp3_turn *t, uint32_t flow)
+{
+	hp3_move_input(t, flow, HP3_RFR_IN_CANCEL);
+	if (t->e->flows[flow].slot != HP3_NO_SLOT)
+		hp3_hold_release(t, flow, UINT32_MAX, 0);
+	begin_anew(t, flow);
 }

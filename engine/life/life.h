@@ -14,6 +14,8 @@ bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pa
 void hp3_flow_unpair(struct hp3_turn *t, uint32_t flow);
 /* New epoch: held packets discarded, unpaired, in-flight unknown (rule 16). */
 void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow);
+/* The same where nothing but the network says so: what is held leaves, in order. */
+void hp3_flow_over(struct hp3_turn *t, uint32_t flow);
 
 /* challenge.c */
 /* What `flow` sent until its last packet may be answered, and its record will not say so; `first`
@@ -37,6 +39,9 @@ void hp3_natural_drop(struct hp3_flow *f);
 uint32_t hp3_asked_naturally(
 	struct hp3_turn *t, const struct hp3_pair *p, const struct hp3_view *v);
 bool hp3_is_forced_answer(const struct hp3_pair *p, const struct hp3_view *v);
+
+/* refuted.c: a checked reply contradicts the pairing; true: it is not to be believed any more */
+bool hp3_is_refuted(struct hp3_turn *t, uint32_t flow);
 
 /* void.c: pairings by challenge that are not true, or not any more */
 void hp3_void(struct hp3_turn *t, uint32_t flow);

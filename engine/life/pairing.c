@@ -207,30 +207,49 @@ void hp3_challenge_rx(struct hp3_turn *t, const struct hp3_pkt *pkt)
 	p->ch_until = t->now + (t->now - p->ch_sent);
 }
 
-/*
- * A flow is answered with an older PSN than the latest only again, and not from far away; ACKs are
- * not at all, so one that answers another flow's challenge is that flow's.
- */
-static bool is_anothers(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
+/* ACKs are not answered again, so one that answers another flow's challenge is that flow's. */
+static bool is_of_another(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
 	const struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
 
-	if (p->nflows == 1 || t->now < p->untracked_until || !(f->flags & HP3_FF_STARTED))
-		return false;
-	if (!hp3_is_near(f, v->psn) || hp3_asked_naturally(t, p, v) != HP3_NO_FLOW)
+	if (hp3_asked_naturally(t, p, v) != HP3_NO_FLOW)
 		return true;
 	return f->pairing == HP3_PAIRING_CHALLENGE && p->ch_flow != flow &&
 	       hp3_is_forced_answer(p, v) && hp3_psn_diff(v->psn, f->stream.una) < -1;
 }
 
+/* A flow is answered with an older PSN than the latest only again, and not from far away. What is
+ * beyond it has been seen to (pass/packet.c). */
+static bool is_far_behind(const struct hp3_flow *f, const struct hp3_view *v)
+{
+	return hp3_psn_diff(v->psn, f->stream.una) < 0 && !hp3_is_near(f, v->psn);
+}
+
+/* Another flow of the pair may have its local queue pair now. */
+static bool may_be_wrong(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+{
+	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
+
+	return p->nflows != 1 && now >= p->untracked_until && (f->flags & HP3_FF_STARTED);
+}
+
 void hp3_challenge_claimed(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt)
 {
+	const struct hp3_flow *f = &t->e->flows[flow];
+	bool of_another;
+
 	if (!t->e->cfg.pair_by_challenge)
 		return;
-	if (t->e->flows[flow].flags & HP3_FF_PAIRED) {
-		if (!is_anothers(t, flow, &pkt->v) || !hp3_pkt_icrc_ok(t->e, pkt))
+	if (f->flags & HP3_FF_PAIRED) {
+		if (!may_be_wrong(t->e, f, t->now))
 			return;
+		of_another = is_of_another(t, flow, &pkt->v);
+		if ((!of_another && !is_far_behind(f, &pkt->v)) || !hp3_pkt_icrc_ok(t->e, pkt))
+			return;
+		if (!of_another && !hp3_is_refuted(t, flow))
+			return;
+		t->e->stats.contradictions += of_another;
 		hp3_void(t, flow);
 	}
 	hp3_challenge_rx(t, pkt);

@@ -12,7 +12,6 @@
 
 void hp3_void(struct hp3_turn *t, uint32_t flow)
 {
-	t->e->stats.contradictions++;
 #ifndef HP3_BREAK_CLAIMS_STAY
 	hp3_flow_unpair(t, flow);
 #endif
@@ -29,6 +28,7 @@ void hp3_void_near(struct hp3_turn *t, uint32_t flow)
 
 		if (g->pairing == HP3_PAIRING_CHALLENGE && !hp3_is_silent(t->e, g, t->now) &&
 			hp3_is_near(g, f->stream.nxt)) {
+			t->e->stats.contradictions++;
 			hp3_void(t, i);
 			return;
 		}
@@ -48,8 +48,10 @@ void hp3_void_elsewhere(struct hp3_turn *t, const struct hp3_pair *p, const stru
 			hp3_psn_diff(psn, f->stream.una) < 0 ||
 			hp3_psn_diff(psn, hp3_stream_end(&f->stream)) >= 0)
 			continue;
-		if (!hp3_others_near(t->e, i, psn, t->now) && hp3_pkt_icrc_ok(t->e, pkt))
+		if (!hp3_others_near(t->e, i, psn, t->now) && hp3_pkt_icrc_ok(t->e, pkt)) {
+			t->e->stats.contradictions++;
 			hp3_void(t, i);
+		}
 		return;
 	}
 }

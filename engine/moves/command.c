@@ -72,7 +72,7 @@ int hp3_command(
 	if (cmd->kind == HP3_CMD_HOME && is_past(e, f, now))
 		put_home(&t, cmd);
 	else if (cmd->kind == HP3_CMD_MOVE &&
-		 (!e->cfg.moves_allowed || e->pairs.pairs[f->pair].pinned))
+		 (!e->cfg.moves_allowed || hp3_is_pinned(&e->pairs.pairs[f->pair], now)))
 		ret = -EPERM;
 	else if (cmd->kind == HP3_CMD_MOVE && hp3_flow_bar(e, f) != HP3_BAR_NONE)
 		ret = -EACCES;
@@ -100,7 +100,8 @@ const char *hp3_command_error(int err)
 	case ENOENT:
 		return "no such flow: it never sent, or was idle and aged out; list flows again";
 	case EPERM:
-		return "moves are off (policy mode) or the flow is immovable (IP fragments seen)";
+		return "moves are off (policy mode) or the flow is immovable (its RNIC sends IP "
+		       "fragments)";
 	case EACCES:
 		return "[filter] bars it, by its peer, DSCP or QPN: see \"barred\" of hp3ctl "
 		       "flow, change [filter] and reload";

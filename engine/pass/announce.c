@@ -57,6 +57,8 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, st
 	if (f->flags & HP3_FF_STARTED) {
 		if (known)
 			hp3_flow_unpair(&t, flow); /* the inference was wrong, if any */
+		else if (ev->pairing == HP3_PAIRING_CM)
+			hp3_flow_over(&t, flow);
 		else
 			hp3_flow_epoch(&t, flow);
 		fresh = false; /* what may still travel went by the port in use */
@@ -145,7 +147,7 @@ int hp3_peer_report(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t 
 		flow = hp3_flow_add(&t, ends, rqpn);
 	if (flow == HP3_NO_FLOW)
 		return -ENOSPC;
-	if (!hp3_flow_may_leave(e, &e->flows[flow]))
+	if (!hp3_flow_may_leave(e, &e->flows[flow], now))
 		return -EPERM;
 	if (hp3_replies_moved(e, flow, now))
 		return -EALREADY; /* the report crossed what it asks for */

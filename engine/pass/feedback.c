@@ -90,12 +90,13 @@ void hp3_cnp_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verd
 	}
 }
 
-void hp3_becn_seen(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_verdict *vd)
+void hp3_becn_seen(
+	struct hp3_engine *e, uint32_t flow, bool in_window, uint64_t now, struct hp3_verdict *vd)
 {
 	if (e->cfg.cc.mode == HP3_CC_NATIVE)
 		return;
 	vd->flags |= HP3_CLEAR_BECN;
-	if (!is_stale(e, &e->flows[flow], now))
+	if (in_window && !is_stale(e, &e->flows[flow], now))
 		hp3_rate_marked(e, flow, now);
 }
 

@@ -16,22 +16,26 @@ static uint32_t first_packet(struct hp3_turn *t, const struct hp3_pkt *pkt)
 	return hp3_flow_add(t, &ends, pkt->v.dest_qpn);
 }
 
-/* Fragments have no ports to rewrite: their address pair becomes immovable (rule 17). */
-static void fragment_seen(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir)
+/*
+ * Fragments have no ports to rewrite: while the local RNIC sends some, their address pair is
+ * immovable (rule 17). The first one of a datagram tells whether it is RoCE.
+ */
+static void fragment_leaves(struct hp3_turn *t, const struct hp3_pkt *pkt)
 {
-	const struct hp3_ends ends = hp3_pkt_ends(pkt, dir);
-	uint32_t pair = hp3_pairs_find(&e->pairs, &ends);
+	const struct hp3_ends ends = hp3_pkt_ends(pkt, HP3_DIR_TX);
+	uint32_t pair = hp3_pairs_find(&t->e->pairs, &ends);
 
 	if (pair != HP3_NO_PAIR)
-		e->pairs.pairs[pair].pinned = true;
+		t->e->pairs.pairs[pair].pinned_until = t->now + t->e->cfg.pin_ns;
 }
 
 static void other_packet(struct hp3_turn *t, const struct hp3_pkt *pkt, enum hp3_dir dir)
 {
 	if (pkt->v.class == HP3_CLASS_CM)
 		hp3_cm_seen(t, pkt, dir);
-	else if (pkt->v.class == HP3_CLASS_OTHER && pkt->v.reason == HP3_PARSE_FRAGMENT)
-		fragment_seen(t->e, pkt, dir);
+	else if (pkt->v.class == HP3_CLASS_OTHER && pkt->v.reason == HP3_PARSE_FRAGMENT &&
+		 pkt->v.udp_off != 0 && dir == HP3_DIR_TX)
+		fragment_leaves(t, pkt);
 }
 
 static inline void reply_leaves(
@@ -128,8 +132,8 @@ static void rx_moving(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 		return;
 	f->stream = after;
 	if (input == HP3_RFR_IN_CONTRADICTION) {
-		t->e->stats.contradictions++;
-		hp3_flow_unpair(t, flow);
+		if (hp3_is_refuted(t, flow))
+			hp3_flow_unpair(t, flow);
 	} else if (input == HP3_RFR_IN_DRAINED && m->errand.kind == HP3_ERRAND_BEHIND_DRAIN) {
 		if (hp3_move_input(t, flow, HP3_RFR_IN_ASK) == HP3_RFR_DO_PROBE)
 			hp3_seek_drained(t, flow);
@@ -151,10 +155,30 @@ static void rx_steady(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 		if (sound && hp3_stream_idle(&f->stream) && !(f->flags & HP3_FF_WENT_BACK))
 			f->flags |= HP3_FF_IDLE_PROOF;
 	} else if (kind == HP3_REPLY_BEYOND && (f->flags & HP3_FF_STARTED) &&
-		   (sound || hp3_pkt_icrc_ok(e, pkt))) {
-		e->stats.contradictions++;
+		   (sound || hp3_pkt_icrc_ok(e, pkt)) &&
+		   hp3_is_refuted(&(struct hp3_turn){e, now, acts}, flow)) {
 		hp3_flow_unpair(&(struct hp3_turn){e, now, acts}, flow);
 	}
+}
+
+/* It answers what may be in flight, or says once more what was said last (rule 6). */
+static inline bool is_in_window(const struct hp3_flow *f, const struct hp3_view *v)
+{
+	return hp3_psn_diff(v->psn, f->stream.una) >= -1 &&
+	       hp3_psn_diff(v->psn, hp3_stream_end(&f->stream)) < 0;
+}
+
+/* Nothing before una is refused, if una is not a mere claim (rule 26). */
+static bool is_refusable(const struct hp3_flow *f, uint32_t psn)
+{
+	int32_t back = f->watch & HP3_FW_SURE ? 0 : (int32_t)f->stream.win;
+
+	return hp3_psn_diff(psn, f->stream.una) >= -back;
+}
+
+static bool is_beyond(const struct hp3_flow *f, uint32_t psn)
+{
+	return hp3_psn_diff(psn, hp3_stream_end(&f->stream)) > 0;
 }
 
 static void note_refusal(struct hp3_engine *e, struct hp3_flow *f, const struct hp3_view *v)
@@ -211,13 +235,23 @@ static void confirm(struct hp3_engine *e, struct hp3_flow *f, const struct hp3_v
 	f->watch |= HP3_FW_SURE;
 }
 
+static void learn_pmtu(
+	struct hp3_engine *e, struct hp3_flow *f, const struct hp3_pkt *pkt, bool sound)
+{
+	uint8_t log2 = 0;
+
+	hp3_learn_pmtu(&pkt->v, &log2);
+	if (log2 != 0 && (sound || hp3_pkt_icrc_ok(e, pkt)))
+		f->pmtu_log2 = log2;
+}
+
 static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t now,
 	struct hp3_verdict *vd, struct hp3_acts *acts)
 {
 	const struct hp3_view *v = &pkt->v;
 	struct hp3_flow *f;
 	uint32_t flow, una;
-	bool refused, sound;
+	bool refused, sound, in_window;
 
 	acts->n = 0;
 	*vd = (struct hp3_verdict){.kind = HP3_PASS, .sport = v->sport, .flow = HP3_NO_FLOW};
@@ -239,15 +273,18 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 	vd->flow = flow;
 	f = &e->flows[flow];
 	f->last = (uint32_t)(now >> HP3_TICK_SHIFT);
-	if (HP3_UNLIKELY(f->pmtu_log2 == 0))
-		hp3_learn_pmtu(v, &f->pmtu_log2);
 	refused = (v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK;
 	sound = refused || pkt->trusted ||
 		(pkt->len <= SHORT_FRAME && !(of_many && is_plain_progress(f, v)));
 	if (sound && !hp3_pkt_icrc_ok(e, pkt))
 		return; /* rule 6: means nothing; the RNIC sees to it */
-	if (refused)
+	if (refused && !is_refusable(f, v->psn))
+		return;
+	if (refused && !is_beyond(f, v->psn))
 		note_refusal(e, f, v);
+	in_window = is_in_window(f, v);
+	if (HP3_UNLIKELY(f->pmtu_log2 == 0) && in_window)
+		learn_pmtu(e, f, pkt, sound);
 	if (HP3_UNLIKELY(f->watch & HP3_FW_GUARD) && hp3_guard_stops(e, f, v, now)) {
 		e->stats.acks_consumed++;
 		vd->kind = HP3_CONSUME;
@@ -258,7 +295,7 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 		rx_steady(e, flow, pkt, sound, now, acts);
 	else
 		rx_moving(&(struct hp3_turn){e, now, acts}, flow, pkt, sound, vd);
-	if (v->flags & HP3_VF_AETH) { /* for a NAK of ours (rule 4) */
+	if ((v->flags & HP3_VF_AETH) && in_window) { /* for a NAK of ours (rule 4) */
 		f->msn = v->msn & HP3_PSN_MASK;
 		f->pkey = v->pkey;
 	}
@@ -269,8 +306,8 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 	if (f->state == HP3_RFR_RESUMING)
 		hp3_resume_rx(&(struct hp3_turn){e, now, acts}, flow);
 	if (HP3_UNLIKELY(v->flags & HP3_VF_BECN))
-		hp3_becn_seen(e, flow, now, vd);
-	watch_reply(e, flow, v, una, now, acts);
+		hp3_becn_seen(e, flow, in_window, now, vd);
+	watch_reply(e, flow, v, in_window, una, now, acts);
 	if (HP3_UNLIKELY(f->flags & (HP3_FF_RNR | HP3_FF_CLOSE_ACK)) &&
 		hp3_psn_diff(f->stream.una, f->mark_psn) > 0)
 		f->flags &= (uint16_t) ~(HP3_FF_RNR | HP3_FF_CLOSE_ACK);

@@ -15,7 +15,8 @@ void hp3_tx_slow(
 /* feedback.c */
 void hp3_severe(struct hp3_turn *t, uint32_t flow);
 void hp3_cnp_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
-void hp3_becn_seen(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_verdict *vd);
+void hp3_becn_seen(
+	struct hp3_engine *e, uint32_t flow, bool in_window, uint64_t now, struct hp3_verdict *vd);
 void hp3_ce_seen(struct hp3_turn *t, const struct hp3_pkt *pkt);
 void hp3_reply_leaves(
 	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd);

@@ -25,7 +25,7 @@ static inline void watch_sent(
 			(v->flags & HP3_VF_ACKREQ) && !(f->flags & HP3_FF_READS), now);
 }
 static inline void watch_reply(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v,
-	uint32_t una_before, uint64_t now, struct hp3_acts *acts)
+	bool in_window, uint32_t una_before, uint64_t now, struct hp3_acts *acts)
 {
 	struct hp3_flow *f = &e->flows[flow];
 	uint32_t acked = (f->stream.una - una_before) & HP3_PSN_MASK;
@@ -33,7 +33,7 @@ static inline void watch_reply(struct hp3_engine *e, uint32_t flow, const struct
 	/* Answered to the last PSN: the first response of a READ is proof of arrival, no more. */
 	if (f->stream.una == f->stream.nxt && f->stream.open_len == 0)
 		f->flags &= (uint16_t)~HP3_FF_READS;
-	if (!is_watched(e, f))
+	if (!is_watched(e, f) || !in_window)
 		return;
 	if (hp3_monitor_reply(&f->monitor, &e->cfg.monitor, v->psn, v->flags & HP3_VF_BECN,
 		    acked << f->pmtu_log2, now))

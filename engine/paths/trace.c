@@ -78,7 +78,7 @@ static void send_wanted(struct hp3_turn *t)
 		const struct hp3_trace_answer *a = &w->answer[w->next];
 		struct hp3_trace_air *air;
 
-		flow = hp3_trace_flow(t->e, w->pair, t->e->tracing->pair[w->pair].qpn);
+		flow = hp3_trace_flow(t->e, w->pair, t->e->tracing->pair[w->pair].qpn, t->now);
 		if (flow == HP3_NO_FLOW)
 			return;
 		air = send(
@@ -182,7 +182,7 @@ int hp3_trace_ask(struct hp3_engine *e, uint32_t flow, uint8_t ttl, const uint16
 		return -EBUSY;
 	if (ttl == 0)
 		ttl = e->tracing->pair[pair].ttl;
-	if (ttl == 0 || hp3_trace_flow(e, pair, e->tracing->pair[pair].qpn) == HP3_NO_FLOW)
+	if (ttl == 0 || hp3_trace_flow(e, pair, e->tracing->pair[pair].qpn, now) == HP3_NO_FLOW)
 		return -ENODATA;
 	*w = (struct hp3_trace_wanted){
 		.pair = pair, .n = n < HP3_TRACE_WANTED ? n : HP3_TRACE_WANTED};

@@ -12,10 +12,12 @@
 
 /* --- which of the pair's flows a trace bears the QPN of --- */
 
-static bool may_trace(const struct hp3_engine *e, const struct hp3_pair *p)
+static bool may_trace(const struct hp3_engine *e, uint32_t pair, uint64_t now)
 {
-	return hp3_may_search(e) && !p->pinned && !hp3_pair_is_barred(e, p) && !p->peer_plain &&
-	       (p->peer_seen != 0 || e->cfg.probes == HP3_PROBES_PEER);
+	const struct hp3_pair *p = &e->pairs.pairs[pair];
+
+	return hp3_may_search(e) && !hp3_is_pinned(p, now) && !hp3_pair_is_barred(e, p) &&
+	       !p->peer_plain && (p->peer_seen != 0 || e->cfg.probes == HP3_PROBES_PEER);
 }
 
 /* Its PSN before una is known to be a duplicate, and an answer of an RNIC would do no harm. */
@@ -43,11 +45,11 @@ uint32_t hp3_trace_find_flow(const struct hp3_engine *e, uint32_t pair, uint32_t
 	return HP3_NO_FLOW;
 }
 
-uint32_t hp3_trace_flow(const struct hp3_engine *e, uint32_t pair, uint32_t qpn)
+uint32_t hp3_trace_flow(const struct hp3_engine *e, uint32_t pair, uint32_t qpn, uint64_t now)
 {
 	uint32_t flow = HP3_NO_FLOW;
 
-	if (!may_trace(e, &e->pairs.pairs[pair]))
+	if (!may_trace(e, pair, now))
 		return flow;
 	flow = hp3_trace_find_flow(e, pair, qpn, true);
 	return flow != HP3_NO_FLOW ? flow : hp3_trace_find_flow(e, pair, qpn, false);
@@ -110,10 +112,10 @@ void hp3_trace_leave_map(struct hp3_engine *e, struct hp3_trace_pair *t)
 
 /* --- states --- */
 
-void hp3_trace_seek(struct hp3_engine *e, uint32_t pair, uint8_t hint)
+void hp3_trace_seek(struct hp3_engine *e, uint32_t pair, uint8_t hint, uint64_t now)
 {
 	struct hp3_trace_pair *t = &e->tracing->pair[pair];
-	uint32_t flow = hp3_trace_flow(e, pair, t->qpn);
+	uint32_t flow = hp3_trace_flow(e, pair, t->qpn, now);
 
 	hp3_trace_leave_map(e, t);
 	hp3_depth_init(&t->depth, hint, &e->rng);
@@ -147,7 +149,7 @@ void hp3_trace_wrong(struct hp3_engine *e, uint32_t pair, uint64_t now)
 	if (++t->restarts > HP3_TRACE_RESTARTS)
 		hp3_trace_rest(e, pair, now);
 	else
-		hp3_trace_seek(e, pair, 0);
+		hp3_trace_seek(e, pair, 0, now);
 }
 
 void hp3_trace_anew(struct hp3_engine *e, uint32_t pair, uint64_t now)

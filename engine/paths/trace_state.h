@@ -25,7 +25,7 @@ void hp3_trace_result(
 /* First flow of the pair that may be traced with, with this QPN, or another one; HP3_NO_FLOW. */
 uint32_t hp3_trace_find_flow(const struct hp3_engine *e, uint32_t pair, uint32_t qpn, bool with);
 /* A flow of the pair that a trace may bear the QPN of: `qpn` if that can be had; HP3_NO_FLOW. */
-uint32_t hp3_trace_flow(const struct hp3_engine *e, uint32_t pair, uint32_t qpn);
+uint32_t hp3_trace_flow(const struct hp3_engine *e, uint32_t pair, uint32_t qpn, uint64_t now);
 void hp3_trace_leave_map(struct hp3_engine *e, struct hp3_trace_pair *t);
 /* No port's path is known; `void_all`: nor is what was learnt of paths. */
 void hp3_trace_tell_nothing(struct hp3_engine *e, uint32_t pair, bool void_all);
@@ -33,7 +33,7 @@ void hp3_trace_tell_nothing(struct hp3_engine *e, uint32_t pair, bool void_all);
 bool hp3_trace_tell_port(
 	struct hp3_engine *e, uint32_t pair, uint16_t port, uint32_t label, uint64_t now);
 /* The search begins, at TTL `hint` if that is not 0. */
-void hp3_trace_seek(struct hp3_engine *e, uint32_t pair, uint8_t hint);
+void hp3_trace_seek(struct hp3_engine *e, uint32_t pair, uint8_t hint, uint64_t now);
 void hp3_trace_rest(struct hp3_engine *e, uint32_t pair, uint64_t now);
 /* What is believed is wrong: all of it is void. */
 void hp3_trace_wrong(struct hp3_engine *e, uint32_t pair, uint64_t now);

@@ -78,7 +78,7 @@ bool hp3_trace_next(struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp
 
 	if (t->in_air || t->state == HP3_TRACE_BY_QPN)
 		return false;
-	w->flow = hp3_trace_flow(e, pair, t->qpn);
+	w->flow = hp3_trace_flow(e, pair, t->qpn, now);
 	if (w->flow == HP3_NO_FLOW)
 		return false;
 	t->qpn_asked = want_qpn(e, pair, w);
@@ -86,11 +86,11 @@ bool hp3_trace_next(struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp
 		return t->in_air = true;
 	if (now < t->due)
 		return false;
-	w->flow = hp3_trace_flow(e, pair, t->qpn);
+	w->flow = hp3_trace_flow(e, pair, t->qpn, now);
 	if (t->state == HP3_TRACE_REST)
-		hp3_trace_seek(e, pair, e->tracing->hint);
+		hp3_trace_seek(e, pair, e->tracing->hint, now);
 	else if (t->state == HP3_TRACE_TRACES && now >= t->anew)
-		hp3_trace_seek(e, pair, t->ttl);
+		hp3_trace_seek(e, pair, t->ttl, now);
 	if (t->state == HP3_TRACE_SEEK) {
 		w->port = hp3_depth_next(&t->depth, &w->ttl);
 	} else {

@@ -14,7 +14,7 @@ static bool may_seek(const struct hp3_engine *e, const struct hp3_flow *f, uint6
 {
 	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
 
-	return f->state == HP3_RFR_STEADY && hp3_may_search(e) && hp3_flow_may_leave(e, f) &&
+	return f->state == HP3_RFR_STEADY && hp3_may_search(e) && hp3_flow_may_leave(e, f, now) &&
 	       !(f->flags & HP3_FF_RNR) &&
 	       (f->slot == HP3_NO_SLOT || e->moves[f->slot].backlog == 0) &&
 	       p->nmoves < e->cfg.max_concurrent && hp3_backoff_ready(&f->backoff, now);

@@ -81,7 +81,8 @@ void hp3_setup(struct hp3_turn *t, uint32_t flow)
 	struct hp3_move *m;
 	uint16_t port;
 
-	if (!t->e->cfg.setup_probing || !hp3_may_search(t->e) || !hp3_flow_may_leave(t->e, f))
+	if (!t->e->cfg.setup_probing || !hp3_may_search(t->e) ||
+		!hp3_flow_may_leave(t->e, f, t->now))
 		return;
 	m = hp3_move_prepare(t, flow, HP3_ERRAND_SETUP);
 	if (m == NULL)

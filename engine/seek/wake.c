@@ -44,9 +44,10 @@ static bool may_wake(const struct hp3_engine *e, const struct hp3_flow *f, uint6
 
 	return e->cfg.wake_percent != 0 && e->cfg.probing && e->cfg.moves_allowed &&
 	       !e->cfg.beside && !e->cfg.observe && e->cfg.monitor.cycle_ns != 0 &&
-	       hp3_flow_may_leave(e, f) && p->peer_seen != 0 && p->nmoves < e->cfg.max_concurrent &&
-	       (f->watch & HP3_FW_HEARD) && !(f->flags & (HP3_FF_RNR | HP3_FF_READS)) &&
-	       is_idle(f) && (f->slot == HP3_NO_SLOT || e->moves[f->slot].held_pkts == 0) &&
+	       hp3_flow_may_leave(e, f, now) && p->peer_seen != 0 &&
+	       p->nmoves < e->cfg.max_concurrent && (f->watch & HP3_FW_HEARD) &&
+	       !(f->flags & (HP3_FF_RNR | HP3_FF_READS)) && is_idle(f) &&
+	       (f->slot == HP3_NO_SLOT || e->moves[f->slot].held_pkts == 0) &&
 	       (f->backoff.searches == 0 || hp3_backoff_ready(&f->backoff, now));
 }
 

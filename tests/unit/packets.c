@@ -96,6 +96,15 @@ void ack(const struct qp *q, uint32_t psn)
 	reply(q, HP3_SYN_ACK | 31, psn);
 }
 
+void contradict(const struct qp *q, uint32_t psn)
+{
+	ack(q, psn);
+	pass_time(MS / 2);
+	ack(q, psn);
+	pass_time(MS / 2 + MS / 10);
+	ack(q, psn);
+}
+
 void nak(const struct qp *q, uint32_t psn)
 {
 	reply(q, HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE, psn);
@@ -170,7 +179,7 @@ void cm(enum hp3_dir who, const struct qp *q, enum hp3_cm_kind kind, uint32_t lo
 		rig_receive(&pkt);
 }
 
-void fragment(enum hp3_dir who, const struct qp *q)
+void fragment_of(enum hp3_dir who, const struct qp *q, uint16_t dport, uint16_t offset)
 {
 	struct hp3_addressing a = addressing(q, who);
 	int len = hp3_build(frame, sizeof(frame), &a,
@@ -178,17 +187,30 @@ void fragment(enum hp3_dir who, const struct qp *q)
 			.dest_qpn = q->rqpn,
 			.payload = payload,
 			.payload_len = 256});
-	uint8_t *ip = frame + (q->vlan ? 18 : 14);
+	uint8_t *ip = frame + (q->vlan ? 18 : 14), *udp = ip + (q->ipv6 ? 40 : 20);
 	struct hp3_pkt pkt;
 
-	if (q->ipv6)
+	hp3_put_be16(udp + 2, dport);
+	if (q->ipv6) {
+		memmove(udp + 8, udp, (size_t)(frame + len - udp));
+		memset(udp, 0, 8);
+		udp[0] = ip[6];
+		hp3_put_be16(udp + 2, offset | 1);
 		ip[6] = 44; /* fragment header */
-	else
-		ip[6] |= 0x20; /* more fragments */
+		hp3_put_be16(ip + 4, (uint16_t)(hp3_be16(ip + 4) + 8));
+		len += 8;
+	} else {
+		hp3_put_be16(ip + 6, 0x2000 | offset / 8); /* more fragments */
+	}
 	pkt = parse(len);
 	assert_int_equal(pkt.v.reason, HP3_PARSE_FRAGMENT);
 	if (who == HP3_DIR_TX)
 		rig_transmit(&pkt);
 	else
 		rig_receive(&pkt);
+}
+
+void fragment(enum hp3_dir who, const struct qp *q)
+{
+	fragment_of(who, q, HP3_ROCE_UDP_PORT, 0);
 }

@@ -20,6 +20,8 @@ int read_request(const struct qp *q, uint32_t psn, uint32_t bytes);
 void response(const struct qp *q, const struct hp3_fields *f);
 void ack(const struct qp *q, uint32_t psn);
 void reply(const struct qp *q, uint8_t syndrome, uint32_t psn);
+/* ACKs that contradict the pairing, until no pairing withstands them: takes a millisecond. */
+void contradict(const struct qp *q, uint32_t psn);
 void nak(const struct qp *q, uint32_t psn); /* PSN sequence error: psn is what is expected */
 void rnr(const struct qp *q, uint32_t psn);
 void read_response(const struct qp *q, uint8_t opcode, uint32_t psn, uint16_t bytes);
@@ -32,7 +34,9 @@ void ack_leaves(const struct qp *q, uint32_t psn);
 /* Connection management: who = HP3_DIR_TX if the local end sends it. */
 void cm(enum hp3_dir who, const struct qp *q, enum hp3_cm_kind kind, uint32_t local_id,
 	uint32_t remote_id, uint32_t qpn);
-/* An IP fragment of a packet of q. */
+/* The first IP fragment of a packet of q. */
 void fragment(enum hp3_dir who, const struct qp *q);
+/* Likewise of another UDP datagram, or a later one (`offset` in bytes) of that of q. */
+void fragment_of(enum hp3_dir who, const struct qp *q, uint16_t dport, uint16_t offset);
 
 #endif

@@ -33,6 +33,7 @@ static const struct hp3_engine_config defaults = {
 	.challenge_spread = 4,
 	.pair_by_cm = true,
 	.moves_allowed = true,
+	.pin_ns = 60000 * MS,
 };
 
 void rig_configure(void)

@@ -108,29 +108,104 @@ static void cm_many_requests(void **state)
 	}
 }
 
-/* Rule 16: a DREQ of either side is a new epoch. */
+/* Connected by REQ and REP (0xaaa here, 0xbbb there), in a drain, one packet held. */
+static struct qp connected_and_draining(unsigned i, enum hp3_dir asks)
+{
+	struct qp q = make_qp(i);
+
+	rig.cm_psn = 100;
+	if (asks == HERE) {
+		cm(HERE, &q, HP3_CM_REQ, 0xaaa, 0, q.lqpn);
+		cm(PEER, &q, HP3_CM_REP, 0xbbb, 0xaaa, q.rqpn);
+	} else {
+		cm(PEER, &q, HP3_CM_REQ, 0xbbb, 0, q.rqpn);
+		cm(HERE, &q, HP3_CM_REP, 0xaaa, 0xbbb, q.lqpn);
+	}
+	rig.nwire = 0;
+	last(&q, 100);
+	assert_int_equal(move(&q, 60000), 0);
+	assert_int_equal(middle(&q, 101), HP3_HOLD);
+	return q;
+}
+
+/* Rule 16: a DREQ of either side is a new epoch. Anybody may have sent it, so nothing is lost. */
 static void rule_16_dreq_is_a_new_epoch(void **state)
 {
-	for (unsigned i = 0; i < 2; i++) {
-		struct qp q = make_qp(i);
+	for (unsigned i = 0; i < 4; i++) {
+		struct qp q = connected_and_draining(i, i / 2 ? PEER : HERE);
 
-		set_up(&q);
-		last(&q, 100);
-		assert_int_equal(move(&q, 60000), 0);
-		assert_int_equal(middle(&q, 101), HP3_HOLD);
-		if (i == 0)
-			cm(HERE, &q, HP3_CM_DREQ, 1, 2, q.rqpn);
+		if (i % 2 == 0)
+			cm(HERE, &q, HP3_CM_DREQ, 0xaaa, 0xbbb, q.rqpn);
 		else
-			cm(PEER, &q, HP3_CM_DREQ, 2, 1, q.lqpn);
+			cm(PEER, &q, HP3_CM_DREQ, 0xbbb, 0xaaa, q.lqpn);
 		assert_int_equal(rig.held, 0);
-		assert_int_equal(rig.discarded, i + 1);
-		assert_int_equal(rig.events[HP3_EV_EPOCH], i + 1);
+		assert_int_equal(rig.discarded, 0);
+		expect_left(1, 101, q.home, false);
+		assert_int_equal(rig.events[HP3_EV_RECOVER], i + 1);
 		assert_false(info(&q).paired);
 		assert_int_equal(stats()->epochs, i + 1);
 		middle(&q, 50); /* anything can follow */
 		assert_int_equal(info(&q).una, 50);
 		assert_int_equal(stats()->epochs, i + 1);
 	}
+}
+
+/* Rule 16: ids and QPN have to be those of the connection; where nobody saw them, only the local
+ * host is believed. */
+static void rule_16_a_forged_dreq_means_nothing(void **state)
+{
+	struct qp q = connected_and_draining(0, HERE), other = make_qp(1);
+
+	cm(PEER, &q, HP3_CM_DREQ, 0xbbb, 0xaab, q.lqpn);
+	cm(PEER, &q, HP3_CM_DREQ, 0xbbc, 0xaaa, q.lqpn);
+	cm(PEER, &q, HP3_CM_DREQ, 0xaaa, 0xbbb, q.lqpn);
+	cm(PEER, &q, HP3_CM_DREQ, 0xbbb, 0xaaa, q.lqpn + 1);
+	cm(PEER, &q, HP3_CM_DREQ, 0xbbb, 0xaaa, q.rqpn);
+	cm(HERE, &q, HP3_CM_DREQ, 0xaab, 0xbbb, q.rqpn);
+	rig.damage = true;
+	cm(PEER, &q, HP3_CM_DREQ, 0xbbb, 0xaaa, q.lqpn);
+	assert_int_equal(rig.held, 1);
+	assert_true(info(&q).paired);
+	set_up(&other);
+	cm(PEER, &other, HP3_CM_DREQ, 0, 0, other.lqpn);
+	cm(PEER, &other, HP3_CM_DREQ, 0xbbb, 0xaaa, other.lqpn);
+	assert_true(info(&other).paired);
+	assert_int_equal(stats()->epochs, 0);
+	cm(HERE, &other, HP3_CM_DREQ, 1, 2, other.rqpn);
+	assert_false(info(&other).paired);
+	ack(&q, 100);
+	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+}
+
+/* Rule 16: what the next connection of that number says releases, too. */
+static void rule_16_a_rep_releases(void **state)
+{
+	struct qp q = connected_and_draining(0, HERE), next = q;
+
+	next.lqpn++;
+	rig.cm_psn = 7000;
+	cm(HERE, &q, HP3_CM_REQ, 0xaac, 0, next.lqpn);
+	cm(PEER, &q, HP3_CM_REP, 0xbbd, 0xaac, q.rqpn);
+	assert_int_equal(rig.held, 0);
+	assert_int_equal(rig.discarded, 0);
+	expect_left(2, 101, q.home, false); /* behind the REQ */
+	assert_int_equal(info(&next).lqpn, next.lqpn);
+	cm(PEER, &next, HP3_CM_DREQ, 0xbbb, 0xaaa, next.lqpn); /* of the one before */
+	assert_true(info(&next).paired);
+	cm(PEER, &next, HP3_CM_DREQ, 0xbbd, 0xaac, next.lqpn);
+	assert_false(info(&next).paired);
+}
+
+/* Requests from the network, however many, push out none of the local host. */
+static void forged_requests_leave_ours(void **state)
+{
+	struct qp q = make_qp(0), forged = make_qp(1);
+
+	cm(HERE, &q, HP3_CM_REQ, 0xaaa, 0, q.lqpn);
+	for (uint32_t i = 0; i < 1000; i++)
+		cm(PEER, &forged, HP3_CM_REQ, i, 0, forged.rqpn + i);
+	cm(PEER, &q, HP3_CM_REP, 0xbbb, 0xaaa, q.rqpn);
+	assert_true(info(&q).paired);
 }
 
 int main(void)
@@ -143,6 +218,9 @@ int main(void)
 		RIG_TEST(cm_switched_off),
 		RIG_TEST(cm_many_requests),
 		RIG_TEST(rule_16_dreq_is_a_new_epoch),
+		RIG_TEST(rule_16_a_forged_dreq_means_nothing),
+		RIG_TEST(rule_16_a_rep_releases),
+		RIG_TEST(forged_requests_leave_ours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

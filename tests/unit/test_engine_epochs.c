@@ -134,19 +134,26 @@ static void rule_16_fatal_nak_releases(void **state)
 	}
 }
 
-/* Rule 15: one contradiction unpairs; in a drain it releases on the old port as well. */
+/*
+ * Rule 15: contradictions unpair; in a drain they release on the old port as well. One of them may
+ * be forged, and means nothing.
+ */
 static void rule_15_contradiction_in_a_drain(void **state)
 {
 	for (uint32_t psn = 101; psn <= 104; psn++) {
 		rig_setup(NULL);
+		rig.cfg.max_hold_ns = 10 * MS;
+		rig_configure();
 		draining(3);
 		ack(&q, psn); /* 101 and behind have not left */
+		assert_int_equal(info(&q).state, HP3_RFR_DRAINING);
+		contradict(&q, psn);
 		for (uint32_t i = 0; i < 3; i++)
 			expect_left(1 + i, 101 + i, q.home, false);
 		assert_int_equal(rig.events[HP3_EV_RECOVER], 1);
 		assert_int_equal(rig.events[HP3_EV_UNPAIR], 1);
 		assert_false(info(&q).paired);
-		assert_int_equal(stats()->contradictions, 1);
+		assert_int_equal(stats()->contradictions, 4);
 		ack(&q, 100); /* nobody's reply any more */
 		assert_int_equal(rig.vd.flow, HP3_NO_FLOW);
 	}
@@ -173,10 +180,35 @@ static void rule_17_fragments_pin_the_pair(void **state)
 	assert_int_equal(move(&elsewhere, NEW_PORT), 0);
 	assert_int_equal(move(&six, NEW_PORT), 0);
 	ack(&six, 1);
-	fragment(HP3_DIR_RX, &six);
+	fragment(HP3_DIR_TX, &six);
 	assert_int_equal(move(&six, 61000), -EPERM);
 	middle(&six, 2);
 	expect_left(rig.nwire - 1, 2, NEW_PORT, false);
+}
+
+/* ... for a minute after the last one; those of other datagrams, and the network's, pin nothing. */
+static void rule_17_only_fragments_of_ours_and_for_a_while(void **state)
+{
+	rig.cfg.idle_age_ns = rig.cfg.dead_age_ns = 600000 * MS;
+	rig_configure();
+	for (unsigned six = 0; six < 2; six++) {
+		q = make_qp(six);
+		q.ipv6 = six;
+		set_up(&q);
+		last(&q, 1);
+		ack(&q, 1);
+		fragment(HP3_DIR_RX, &q);
+		fragment_of(HP3_DIR_TX, &q, 53, 0);
+		fragment_of(HP3_DIR_TX, &q, HP3_ROCE_UDP_PORT, 1480);
+		assert_int_equal(move(&q, NEW_PORT), 0);
+		fragment(HP3_DIR_TX, &q);
+		pass_time(30000 * MS);
+		fragment(HP3_DIR_TX, &q);
+		pass_time(59999 * MS);
+		assert_int_equal(move(&q, 61000), -EPERM);
+		pass_time(MS);
+		assert_int_equal(move(&q, 61000), 0);
+	}
 }
 
 /* The whole way round, through the end of the PSN space, with loss on every second move. */
@@ -226,6 +258,7 @@ int main(void)
 		RIG_TEST(rule_16_fatal_nak_releases),
 		RIG_TEST(rule_15_contradiction_in_a_drain),
 		RIG_TEST(rule_17_fragments_pin_the_pair),
+		RIG_TEST(rule_17_only_fragments_of_ours_and_for_a_while),
 		RIG_TEST(moves_across_the_psn_wrap),
 	};
 

@@ -316,6 +316,8 @@ static void rule_15_a_contradiction_releases_and_unpairs(void **state)
 {
 	hold_two();
 	ack(&q, psn + 10);
+	assert_int_equal(rig.held, 2);
+	contradict(&q, psn + 10);
 	expect_released(HP3_RFR_IN_CONTRADICTION);
 	assert_false(info(&q).paired);
 }

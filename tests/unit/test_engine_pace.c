@@ -88,12 +88,13 @@ static void rule_14_the_closing_packet_is_decided_at_the_exit(void **state)
 static void rule_14_what_waits_is_not_in_flight(void **state)
 {
 	config();
+	rig.cfg.max_hold_ns = 10 * MS;
 	waiting(3);
 	assert_int_equal(move(&q, NEW_PORT), 0);
 	while (rig.nwire < 3)
 		pass_time(US);
-	ack(&q, 103);
-	assert_int_equal(stats()->contradictions, 1);
+	contradict(&q, 103);
+	assert_int_equal(stats()->contradictions, 3);
 	assert_false(info(&q).paired);
 	pace_on(200 * US);
 	assert_int_equal(rig.held, 0);

@@ -68,6 +68,24 @@ static void rule_05_congestion_feedback_stops_in_front_of_the_rnic(void **state)
 	}
 }
 
+/* Rule 6: marks on what was never asked speak of no path. */
+static void rule_06_becn_out_of_window_slows_nobody(void **state)
+{
+	config(HP3_CC_DCQCN);
+	rig_configure();
+	in_flight(3);
+	marked_ack(5000);
+	assert_int_equal(rig.vd.flags, HP3_CLEAR_BECN);
+	marked_ack(90);
+	marked_ack(100 + (1 << 23) - 9);
+	assert_int_equal(rate_mbps(), 1000);
+	marked_ack(102);
+	assert_int_equal(rate_mbps(), 500);
+	pass_time(60 * US);
+	marked_ack(102); /* said again */
+	assert_in_range(rate_mbps(), 240, 260);
+}
+
 static void native_feedback_goes_to_the_rnic(void **state)
 {
 	config(HP3_CC_NATIVE);
@@ -232,6 +250,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(rule_05_congestion_feedback_stops_in_front_of_the_rnic),
+		RIG_TEST(rule_06_becn_out_of_window_slows_nobody),
 		RIG_TEST(native_feedback_goes_to_the_rnic),
 		RIG_TEST(cnps_and_marked_acks_reduce_the_rate),
 		RIG_TEST(a_recovery_finds_the_rate_of_before),

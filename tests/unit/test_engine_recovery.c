@@ -166,7 +166,7 @@ static void end_by_epoch(void)
 }
 static void end_by_contradiction(void)
 {
-	ack(&q, 101);
+	contradict(&q, 101);
 }
 static void end_by_time(void)
 {
@@ -203,6 +203,7 @@ static void every_end_gives_back_the_room(void **state)
 		else
 			rig.cfg.hold_bytes_total = 4 * LEN;
 		rig.cfg.max_moves = 1;
+		rig.cfg.max_hold_ns = 10 * MS;
 		rig_configure();
 		for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 			draining(4);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <errno.h>
+#include "engine/state.h"
 #include "scene.h"
 
 /* Rule 6: damaged replies pass to the RNIC, which drops them, and mean nothing here. */
@@ -35,12 +36,91 @@ static void rule_06_damaged_contradiction_does_not_unpair(void **state)
 	moved(100);
 	rig.damage = true;
 	ack(&q, 500);
-	assert_true(info(&q).paired);
-	ack(&q, 500);
+	assert_int_equal(stats()->contradictions, 0);
+	contradict(&q, 500);
 	assert_false(info(&q).paired);
-	assert_int_equal(stats()->contradictions, 1);
+	assert_int_equal(stats()->contradictions, 3);
 	assert_int_equal(rig.last.type, HP3_EV_UNPAIR);
 	assert_int_equal(info(&q).port, NEW_PORT); /* what is in flight is there */
+}
+
+/* Rule 6: a refusal of what was acknowledged, or never sent, is none: flows may be moved. */
+static void rule_06_refusals_out_of_window_mean_nothing(void **state)
+{
+	q = make_qp(0);
+	set_up(&q);
+	last(&q, 99);
+	ack(&q, 99);
+	last(&q, 100);
+	assert_int_equal(move(&q, NEW_PORT), 0);
+	for (psn = 101; psn < 104; psn++)
+		assert_int_equal(middle(&q, psn), HP3_HOLD);
+	rnr(&q, 99);
+	rnr(&q, 105);
+	nak(&q, 99);
+	reply(&q, HP3_SYN_NAK | 2, 99);
+	rnr(&q, 100 + (1 << 22));
+	assert_int_equal(rig.held, 3);
+	assert_int_equal(stats()->rnrs + stats()->naks, 0);
+	ack(&q, 100);
+	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+	rnr(&q, 100);
+	rnr(&q, 200);
+	assert_int_equal(move(&q, 61000), 0);
+}
+
+/* Replies that were not waited for teach nothing: no PMTU, no MSN for a NAK of ours. */
+static void rule_06_replies_out_of_window_teach_nothing(void **state)
+{
+	q = make_qp(0);
+	set_up(&q);
+	read_request(&q, 100, 10000);
+	read_response(&q, HP3_OP_RC_READ_RESP_FIRST, 98, 512);
+	read_response(&q, HP3_OP_RC_READ_RESP_MIDDLE, 140, 512);
+	rig.damage = true;
+	read_response(&q, HP3_OP_RC_READ_RESP_FIRST, 100, 512);
+	assert_int_equal(info(&q).pmtu, 0);
+	response(&q, &(struct hp3_fields){.opcode = HP3_OP_RC_ACK, .psn = 5000, .msn = 77});
+	assert_int_equal(rig.e->flows[flow_of(&q)].msn, 0);
+	read_response(&q, HP3_OP_RC_READ_RESP_FIRST, 100, PMTU);
+	assert_int_equal(info(&q).pmtu, PMTU);
+}
+
+/* Rule 15: replies that contradict take nothing from a flow that makes progress, or rests. */
+static void rule_15_progress_speaks_for_a_pairing(void **state)
+{
+	q = make_qp(0);
+	set_up(&q);
+	for (psn = 100; psn < 130; psn++) {
+		last(&q, psn);
+		ack(&q, psn + 1000);
+		pass_time(MS / 2);
+		ack(&q, psn + 1000);
+		pass_time(MS / 10);
+		ack(&q, psn);
+		ack(&q, psn + 1000); /* nothing is in flight */
+	}
+	assert_int_equal(stats()->contradictions, 90);
+	assert_true(info(&q).paired);
+	last(&q, psn);
+	contradict(&q, psn + 1000);
+	assert_false(info(&q).paired);
+}
+
+/* ... unless they are many for so little progress: those of one that is near, most likely. */
+static void rule_15_many_contradictions_unpair(void **state)
+{
+	uint32_t n = 0;
+
+	q = make_qp(0);
+	set_up(&q);
+	for (psn = 100; psn < 200 && info(&q).paired; psn++, n++) {
+		last(&q, psn);
+		ack(&q, psn + 1);
+		ack(&q, psn);
+	}
+	assert_in_range(n, 10, 100);
+	assert_false(info(&q).paired);
 }
 
 /* Rule 8: the closing packet was lost; the RNIC sends it again without AckReq. */
@@ -118,7 +198,8 @@ static void rule_09_closing_read_of_unknown_span(void **state)
 		read_request(&q, 100, 10000); /* 40 packets at a PMTU of 256 */
 		assert_int_equal(move(&q, NEW_PORT), 0);
 		read_response(&q, HP3_OP_RC_READ_RESP_LAST, psn, 16);
-		assert_int_equal(rig.last.type, psn == 139 ? HP3_EV_SWITCH : HP3_EV_UNPAIR);
+		assert_int_equal(rig.last.type, psn == 139 ? HP3_EV_SWITCH : HP3_EV_SUSPEND);
+		assert_int_equal(stats()->contradictions, psn == 140);
 	}
 }
 
@@ -179,6 +260,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(rule_06_damaged_replies_mean_nothing),
 		RIG_TEST(rule_06_damaged_contradiction_does_not_unpair),
+		RIG_TEST(rule_06_refusals_out_of_window_mean_nothing),
+		RIG_TEST(rule_06_replies_out_of_window_teach_nothing),
+		RIG_TEST(rule_15_progress_speaks_for_a_pairing),
+		RIG_TEST(rule_15_many_contradictions_unpair),
 		RIG_TEST(rule_08_ackreq_on_every_transmission),
 		RIG_TEST(rule_08_newest_packet_as_closing_packet),
 		RIG_TEST(rule_09_closing_read),

@@ -205,6 +205,35 @@ static void reasons_ipv4(void **state)
 	}
 }
 
+/* The first fragment of a RoCE datagram is known by its port; others say nothing of theirs. */
+static void first_fragments(void **state)
+{
+	static const struct {
+		uint8_t flags, offset;
+		uint8_t port_low; /* of 0x12b7 */
+		bool cut;
+		uint16_t udp_off;
+	} cases[] = {{0x20, 0, 0xb7, false, 34}, {0x20, 1, 0xb7, false, 0}, {0, 1, 0xb7, false, 0},
+		{0x20, 0, 0xb8, false, 0}, {0x20, 0, 0xb7, true, 0}};
+	struct shape s = {.opcode = HP3_OP_RC_WRITE_ONLY, .payload = 8};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint32_t len = make(&s);
+		struct hp3_view v;
+
+		put8(20, cases[i].flags);
+		put8(21, cases[i].offset);
+		put8(37, cases[i].port_low);
+		if (cases[i].cut) {
+			put8(16, 0);
+			put8(17, 27);
+		}
+		hp3_parse(frame, len, &v);
+		assert_int_equal(v.reason, HP3_PARSE_FRAGMENT);
+		assert_int_equal(v.udp_off, cases[i].udp_off);
+	}
+}
+
 static void reasons_ipv6(void **state)
 {
 	static const struct {
@@ -286,6 +315,7 @@ int main(void)
 		cmocka_unit_test(truncation),
 		cmocka_unit_test(short_packets),
 		cmocka_unit_test(reasons_ipv4),
+		cmocka_unit_test(first_fragments),
 		cmocka_unit_test(reasons_ipv6),
 		cmocka_unit_test(tags),
 		cmocka_unit_test(longest),

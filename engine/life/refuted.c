@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A pairing that is wrong is contradicted by each reply of the queue pair that has the number now.
+ * But who knows the addresses and a number can forge such replies, and they would take from a flow
+ * what it needs to be moved. What tells the two apart is the flow's own progress: who is wrongly
+ * paired makes none, unless those who answer are near its PSNs. So
+ *
+ * - a few contradictions, for some time, without progress of the flow in between, refute any
+ *   pairing;
+ * - one refutes a pairing by challenge where others are near: what looks like progress may be
+ *   theirs, and rather no move than a wrong one;
+ * - what connection management or an event told is refuted by many, not too few for the progress
+ *   meanwhile; where nothing waits for an answer, by none: nothing is decided then.
+ */
+#include "engine/life/life.h"
+
+#define STUCK     3u /* contradictions without progress */
+#define STUCK_NS  1000000u
+#define MANY      64u
+#define MANY_PSNS (MANY * 256u) /* most progress beside so many */
+#define FORGET_NS 1000000000u
+
+static bool is_stuck(struct hp3_refutation *r, uint32_t una, uint32_t now)
+{
+	if (r->stuck == 0 || r->una != una) {
+		r->una = una;
+		r->since = now;
+		r->stuck = 0;
+	}
+	if (r->stuck < STUCK)
+		r->stuck++;
+	return r->stuck == STUCK && now - r->since >= STUCK_NS >> HP3_REFUTATION_SHIFT;
+}
+
+static bool are_many(struct hp3_refutation *r, uint32_t una, uint32_t now)
+{
+	bool few;
+
+	if (r->all == 0 || now - r->first > FORGET_NS >> HP3_REFUTATION_SHIFT) {
+		r->first_una = una;
+		r->first = now;
+		r->all = 0;
+	}
+	if (++r->all < MANY)
+		return false;
+	few = ((una - r->first_una) & HP3_PSN_MASK) > MANY_PSNS;
+	r->all = 0;
+	return !few;
+}
+
+bool hp3_is_refuted(struct hp3_turn *t, uint32_t flow)
+{
+	const struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_refutation *r = &t->e->hearsay[flow].refutation;
+	uint32_t now = (uint32_t)(t->now >> HP3_REFUTATION_SHIFT);
+	bool stuck, many;
+
+	t->e->stats.contradictions++;
+	if (f->pairing > HP3_PAIRING_CHALLENGE && hp3_stream_idle(&f->stream))
+		return false;
+	if (f->pairing <= HP3_PAIRING_CHALLENGE &&
+		hp3_others_near(t->e, flow, f->stream.nxt, t->now))
+		return true;
+	stuck = is_stuck(r, f->stream.una, now);
+	many = are_many(r, f->stream.una, now);
+	return stuck || many;
+}
