@@ -6,6 +6,11 @@
 
 #define CACHE_LINE 64u
 #define SECOND     1000000000u /* ns */
+/* Results of a seed were published when so many of its numbers had another use. */
+#define CHOICES_BEFORE 5u
+/* One flow of so many is to be paired by a challenge at any time, at most. */
+#define ASKING       4u
+#define ASKING_LEAST 4096u
 
 static size_t align_up(size_t n)
 {
@@ -14,8 +19,8 @@ static size_t align_up(size_t n)
 
 struct layout {
 	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, replies,
-		peers, counts, tracing, traced, tell, waits, began, hearsay, end;
-	uint32_t nbuckets;
+		peers, counts, tracing, traced, tell, waits, began, hearsay, asked, end;
+	uint32_t nbuckets, nasked;
 };
 
 /* `n` records of `size` bytes at *at; returns where they begin. */
@@ -38,6 +43,8 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	l.buckets = lay(&at, l.nbuckets, sizeof(struct hp3_bucket));
 	l.flows = lay(&at, flows, sizeof(struct hp3_flow));
 	l.began = lay(&at, flows, sizeof(struct hp3_began));
+	l.nasked = hp3_pairs_heads(hp3_max_u32(cfg->max_flows / ASKING, ASKING_LEAST));
+	l.asked = lay(&at, l.nasked, sizeof(uint32_t));
 	l.hearsay = lay(&at, flows, sizeof(struct hp3_hearsay));
 	l.pairs = lay(&at, pairs, sizeof(struct hp3_pair));
 	l.heads = lay(&at, hp3_pairs_heads(cfg->max_pairs), sizeof(uint32_t));
@@ -111,6 +118,7 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 {
 	struct layout l = layout_of(cfg);
 	struct hp3_engine *e = mem;
+	uint64_t hash = cfg->hash_seed;
 	uint8_t *at = mem;
 
 	if (mem == NULL || ((uintptr_t)mem & (CACHE_LINE - 1)) != 0 || size < l.end ||
@@ -121,19 +129,24 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	if (!cfg->probing)
 		e->cfg.load_paths = 0;
 	e->rng = cfg->seed;
+	for (unsigned i = 0; i < CHOICES_BEFORE; i++)
+		hp3_random(&e->rng);
 	for (unsigned i = 0; i < 4; i++)
-		e->seed[i] = hp3_random(&e->rng);
+		e->seed[i] = hp3_random(&hash);
 	for (unsigned i = 0; i < 4; i++)
 		e->key[i] = (uint32_t)e->seed[i] | 1;
 	hp3_table_init(&e->table, at + l.buckets, l.nbuckets);
 	e->flows = (struct hp3_flow *)(at + l.flows);
 	e->began = (struct hp3_began *)(at + l.began);
+	e->asked = (uint32_t *)(at + l.asked);
+	memset(e->asked, 0xff, l.nasked * sizeof(*e->asked));
+	e->asked_mask = l.nasked - 1;
 	e->hearsay = (struct hp3_hearsay *)(at + l.hearsay);
 	e->moves = (struct hp3_move *)(at + l.moves);
 	e->slots = (uint16_t *)(at + l.slots);
 	e->held = (struct hp3_held *)(at + l.held);
 	hp3_pairs_init(&e->pairs, (struct hp3_pair *)(at + l.pairs), (uint32_t *)(at + l.heads),
-		cfg->max_pairs, hp3_random(&e->rng));
+		cfg->max_pairs, hp3_random(&hash));
 	if (cfg->probing)
 		set_up_probing(e, &l, at);
 	if (cfg->cc.mode == HP3_CC_DCQCN)
@@ -166,6 +179,7 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
 
 	e->cfg = *cfg;
 	e->cfg.seed = was.seed;
+	e->cfg.hash_seed = was.hash_seed;
 	e->cfg.max_flows = was.max_flows;
 	e->cfg.max_pairs = was.max_pairs;
 	e->cfg.max_moves = was.max_moves;

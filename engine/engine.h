@@ -8,7 +8,7 @@
  * code.
  *
  * Time is nanoseconds, monotonic, always an argument. One instance is driven by one thread;
- * instances share nothing. All randomness comes from the seed in the configuration.
+ * instances share nothing. All randomness comes from the seeds in the configuration.
  *
  * Use per burst: hp3_see_burst(), then hp3_burst() as often as it takes, or, one packet at a time:
  *     parse -> hp3_find_burst() -> hp3_tx() or hp3_rx(), carry out the actions, then the verdict.
@@ -85,6 +85,9 @@ struct hp3_policy_words {
  */
 struct hp3_engine_config {
 	uint64_t seed;
+	/* Of all hash tables, whose keys the network chooses: random where it could do harm.
+	 * Results do not depend on it. */
+	uint64_t hash_seed;
 	uint32_t max_flows, max_pairs, max_moves;
 	uint64_t idle_age_ns; /* flows with nothing in flight are removed after this */
 	uint64_t dead_age_ns; /* others after this */

@@ -171,6 +171,8 @@ struct hp3_engine {
 	struct hp3_np *np; /* by flow; cc.notify */
 	struct hp3_began *began; /* by flow */
 	struct hp3_hearsay *hearsay; /* by flow */
+	uint32_t *asked; /* flows whose natural challenge is under way, by pair and PSN */
+	uint32_t asked_mask;
 	uint32_t active_head, active_n; /* of the ring */
 	struct hp3_load out, in;
 	uint32_t nmoves; /* slots taken */
@@ -184,6 +186,8 @@ struct hp3_engine {
 	/* since then this lcore was never late: what it did not hear was not there */
 	uint64_t awake;
 	uint64_t events; /* so far */
+	uint64_t
+		strays_until; /* looks at flows for replies that nobody claims are spent (void.c) */
 	uint64_t rng;
 	uint8_t setup_late; /* set-ups in a row whose data came before any answer */
 	uint8_t setup_skip; /* the next ones that do not ask */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/random.h>
 #include "app/doctor/doctor.h"
 #include "app/hp3d/control/bypass.h"
 #include "app/hp3d/control/links.h"
@@ -295,13 +296,24 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 	return stop_signal < 0 || used > 0 ? EXIT_FAILED : EXIT_OK;
 }
 
+/* Nobody outside may know which addresses meet in a table. */
+static int draw_hash_seed(struct hp3_config *cfg)
+{
+	uint64_t *seed = &cfg->engine.hash_seed;
+
+	if (getrandom(seed, sizeof(*seed), 0) == (ssize_t)sizeof(*seed))
+		return 0;
+	fprintf(stderr, "hp3d: the kernel has no random numbers: %s\n", strerror(errno));
+	return -1;
+}
+
 /* What can be said beforehand is said before DPDK takes memory, and before a port is touched. */
 static int run(const struct options *o, struct hp3_config *cfg)
 {
 	const char *file = o->config != NULL ? o->config : DEFAULT_CONFIG;
 	int ret = EXIT_FAILED;
 
-	if (hp3_doctor_tell(cfg, file, HP3_CHECK_START, stderr) > 0 ||
+	if (hp3_doctor_tell(cfg, file, HP3_CHECK_START, stderr) > 0 || draw_hash_seed(cfg) < 0 ||
 		hp3d_control_reserve(cfg) < 0)
 		return EXIT_FAILED;
 	if (hp3d_watch_begin(cfg) == 0) {

@@ -20,8 +20,9 @@ void hp3_pairs_init(
 		.heads = heads,
 		.mask = hp3_pairs_heads(max) - 1,
 		.max = max,
-		.free = HP3_NO_PAIR,
-		.seed = seed};
+		.free = HP3_NO_PAIR};
+	for (unsigned i = 0; i < 5; i++)
+		t->key[i] = hp3_random(&seed);
 	memset(heads, 0xff, (size_t)(t->mask + 1) * sizeof(*heads));
 	memset(pairs, 0, (size_t)max * sizeof(*pairs));
 	for (uint32_t i = max; i-- > 0;) {
@@ -34,15 +35,15 @@ void hp3_pairs_init(
 static uint32_t load(const struct hp3_pairs *t, const struct hp3_ends *ends, uint8_t both[32])
 {
 	const size_t len = ends->ipv6 ? 16 : 4;
-	uint64_t w[4], h = t->seed ^ ends->vlan;
+	const uint64_t *k = t->key;
+	uint64_t w[4], h;
 
 	memset(both, 0, 32);
 	memcpy(both, ends->local, len);
 	memcpy(both + 16, ends->remote, len);
 	memcpy(w, both, 32);
-	for (unsigned i = 0; i < 4; i++)
-		h = hp3_mix(h ^ w[i], 0xa0761d6478bd642fu + 2 * i);
-	return (uint32_t)(h >> 32);
+	h = hp3_mix(hp3_mix(w[0] ^ k[0], w[1] ^ k[1]) ^ w[2] ^ k[2], w[3] ^ k[3]);
+	return (uint32_t)(hp3_mix(h ^ ends->vlan, k[4]) >> 32);
 }
 
 static uint32_t find(const struct hp3_pairs *t, const struct hp3_ends *ends, uint32_t hash,

@@ -57,7 +57,7 @@ struct hp3_pairs {
 	struct hp3_pair *pairs;
 	uint32_t *heads;
 	uint32_t mask, max, used, free;
-	uint64_t seed;
+	uint64_t key[5];
 };
 
 uint32_t hp3_pairs_heads(uint32_t max);

@@ -98,22 +98,51 @@ static bool proves(const struct hp3_view *v, bool read)
 	return !read && (v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK;
 }
 
-uint32_t hp3_asked_naturally(struct hp3_turn *t, const struct hp3_pair *p, const struct hp3_view *v)
+/* Replies to queue pairs that no flow claims cost the same, however many flows the pair has. */
+static uint32_t *place(const struct hp3_engine *e, uint32_t pair, uint32_t psn)
 {
-	uint32_t n = 0;
+	return &e->asked[hp3_mix(pair ^ e->seed[0], psn ^ e->seed[1]) & e->asked_mask];
+}
 
-	for (uint32_t i = p->flows; i != HP3_NO_FLOW && n < HP3_NEAR_FLOWS;
-		i = t->e->flows[i].next) {
-		struct hp3_flow *f = &t->e->flows[i];
+/* The flow that stands there, if its challenge is under way still. */
+static struct hp3_flow *asking(struct hp3_turn *t, uint32_t flow)
+{
+	struct hp3_flow *f = flow == HP3_NO_FLOW ? NULL : &t->e->flows[flow];
 
-		n++;
-		if ((f->flags & HP3_FF_PAIRED) || f->unpaired.nat_psn != v->psn ||
-			!hp3_natural_under_way(t, f) || !proves(v, f->flags & HP3_FF_NATURAL_RD))
-			continue;
-		if (!hp3_others_near(t->e, i, v->psn, t->now))
-			return i;
-		hp3_natural_drop(f); /* somebody came near since */
-	}
+	if (f == NULL || (f->flags & (HP3_FF_USED | HP3_FF_PAIRED)) != HP3_FF_USED ||
+		!hp3_natural_under_way(t, f))
+		return NULL;
+	return f;
+}
+
+bool hp3_ask_naturally(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
+{
+	struct hp3_flow *f = &t->e->flows[flow];
+	uint32_t *at = place(t->e, f->pair, v->psn);
+	const struct hp3_flow *other = asking(t, *at);
+
+	if (other != NULL && place(t->e, other->pair, other->unpaired.nat_psn) == at)
+		return false;
+	*at = flow;
+	f->flags |= HP3_FF_NATURAL;
+	if (v->flags & HP3_VF_READ)
+		f->flags |= HP3_FF_NATURAL_RD;
+	f->unpaired.nat_psn = v->psn;
+	f->unpaired.nat_sent = (uint32_t)(t->now >> HP3_TICK_SHIFT);
+	return true;
+}
+
+uint32_t hp3_asked_naturally(struct hp3_turn *t, uint32_t pair, const struct hp3_view *v)
+{
+	uint32_t flow = *place(t->e, pair, v->psn);
+	struct hp3_flow *f = asking(t, flow);
+
+	if (f == NULL || f->pair != pair || f->unpaired.nat_psn != v->psn ||
+		!proves(v, f->flags & HP3_FF_NATURAL_RD))
+		return HP3_NO_FLOW;
+	if (!hp3_others_near(t->e, flow, v->psn, t->now))
+		return flow;
+	hp3_natural_drop(f); /* somebody came near since */
 	return HP3_NO_FLOW;
 }
 

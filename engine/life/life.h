@@ -36,8 +36,9 @@ bool hp3_others_ahead(const struct hp3_engine *e, uint32_t flow, uint32_t psn, u
 bool hp3_natural_under_way(struct hp3_turn *t, struct hp3_flow *f);
 void hp3_natural_drop(struct hp3_flow *f);
 /* The flow whose natural challenge a reply answers, if nobody else can be meant; HP3_NO_FLOW. */
-uint32_t hp3_asked_naturally(
-	struct hp3_turn *t, const struct hp3_pair *p, const struct hp3_view *v);
+uint32_t hp3_asked_naturally(struct hp3_turn *t, uint32_t pair, const struct hp3_view *v);
+/* The flow's packet asks by itself; false: another one's is in its place of the index. */
+bool hp3_ask_naturally(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v);
 bool hp3_is_forced_answer(const struct hp3_pair *p, const struct hp3_view *v);
 
 /* refuted.c: a checked reply contradicts the pairing; true: it is not to be believed any more */
@@ -50,6 +51,7 @@ void hp3_void(struct hp3_turn *t, uint32_t flow);
 void hp3_void_near(struct hp3_turn *t, uint32_t flow);
 /* Nobody claims the reply. It may be one that a flow waits for at another local queue pair. */
 void hp3_void_elsewhere(struct hp3_turn *t, const struct hp3_pair *p, const struct hp3_pkt *pkt);
+#define HP3_STRAYS_NS 2000000u /* so far ahead of time may looks for that be spent */
 
 /* pairing.c */
 /* True: set AckReq on this packet. */

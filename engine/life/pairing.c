@@ -102,13 +102,8 @@ static bool arm_natural(struct hp3_turn *t, uint32_t flow, const struct hp3_view
 
 	if (hp3_natural_under_way(t, f))
 		return true;
-	if (hp3_others_near(t->e, flow, v->psn, t->now))
+	if (hp3_others_near(t->e, flow, v->psn, t->now) || !hp3_ask_naturally(t, flow, v))
 		return false;
-	f->flags |= HP3_FF_NATURAL;
-	if (v->flags & HP3_VF_READ)
-		f->flags |= HP3_FF_NATURAL_RD;
-	f->unpaired.nat_psn = v->psn;
-	f->unpaired.nat_sent = (uint32_t)(t->now >> HP3_TICK_SHIFT);
 	f->unpaired.ch_wait = 0;
 	t->e->stats.challenges++;
 	return true;
@@ -185,7 +180,7 @@ void hp3_challenge_rx(struct hp3_turn *t, const struct hp3_pkt *pkt)
 		return;
 	p = &t->e->pairs.pairs[pair];
 	expire(t, p);
-	flow = hp3_asked_naturally(t, p, &pkt->v);
+	flow = hp3_asked_naturally(t, pair, &pkt->v);
 	if (flow == HP3_NO_FLOW && !hp3_is_forced_answer(p, &pkt->v)) {
 		hp3_void_elsewhere(t, p, pkt);
 		return;
@@ -213,7 +208,7 @@ static bool is_of_another(struct hp3_turn *t, uint32_t flow, const struct hp3_vi
 	const struct hp3_flow *f = &t->e->flows[flow];
 	const struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
 
-	if (hp3_asked_naturally(t, p, v) != HP3_NO_FLOW)
+	if (hp3_asked_naturally(t, f->pair, v) != HP3_NO_FLOW)
 		return true;
 	return f->pairing == HP3_PAIRING_CHALLENGE && p->ch_flow != flow &&
 	       hp3_is_forced_answer(p, v) && hp3_psn_diff(v->psn, f->stream.una) < -1;

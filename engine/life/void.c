@@ -10,6 +10,8 @@
  */
 #include "engine/life/life.h"
 
+#define LOOK_NS 500u /* at one flow: what is spent in the long run is a few percent of the time */
+
 void hp3_void(struct hp3_turn *t, uint32_t flow)
 {
 #ifndef HP3_BREAK_CLAIMS_STAY
@@ -35,23 +37,38 @@ void hp3_void_near(struct hp3_turn *t, uint32_t flow)
 	}
 }
 
-void hp3_void_elsewhere(struct hp3_turn *t, const struct hp3_pair *p, const struct hp3_pkt *pkt)
+/* The flow that is believed elsewhere and waits for this reply, if any. */
+static uint32_t who_waits(struct hp3_turn *t, const struct hp3_pair *p, const struct hp3_view *v)
 {
-	uint32_t psn = pkt->v.psn, n = 0;
+	uint32_t n = 0, found = HP3_NO_FLOW;
 
-	for (uint32_t i = p->flows; i != HP3_NO_FLOW && n < HP3_NEAR_FLOWS;
-		i = t->e->flows[i].next) {
+	for (uint32_t i = p->flows; i != HP3_NO_FLOW && n < HP3_NEAR_FLOWS && found == HP3_NO_FLOW;
+		i = t->e->flows[i].next, n++) {
 		const struct hp3_flow *f = &t->e->flows[i];
 
-		n++;
-		if (f->pairing != HP3_PAIRING_CHALLENGE || f->lqpn == pkt->v.dest_qpn ||
-			hp3_psn_diff(psn, f->stream.una) < 0 ||
-			hp3_psn_diff(psn, hp3_stream_end(&f->stream)) >= 0)
-			continue;
-		if (!hp3_others_near(t->e, i, psn, t->now) && hp3_pkt_icrc_ok(t->e, pkt)) {
-			t->e->stats.contradictions++;
-			hp3_void(t, i);
-		}
-		return;
+		if (f->pairing == HP3_PAIRING_CHALLENGE && f->lqpn != v->dest_qpn &&
+			hp3_psn_diff(v->psn, f->stream.una) >= 0 &&
+			hp3_psn_diff(v->psn, hp3_stream_end(&f->stream)) < 0)
+			found = i;
 	}
+	t->e->strays_until = hp3_max_u64(t->e->strays_until, t->now) + (uint64_t)n * LOOK_NS;
+	return found;
+}
+
+/*
+ * Who is wrongly paired shows with each reply, so it is enough to look at some of them: strangers
+ * may send more than there is time for.
+ */
+void hp3_void_elsewhere(struct hp3_turn *t, const struct hp3_pair *p, const struct hp3_pkt *pkt)
+{
+	uint32_t flow;
+
+	if (t->e->strays_until > t->now + HP3_STRAYS_NS)
+		return;
+	flow = who_waits(t, p, &pkt->v);
+	if (flow == HP3_NO_FLOW || hp3_others_near(t->e, flow, pkt->v.psn, t->now) ||
+		!hp3_pkt_icrc_ok(t->e, pkt))
+		return;
+	t->e->stats.contradictions++;
+	hp3_void(t, flow);
 }

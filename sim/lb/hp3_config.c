@@ -31,7 +31,7 @@ static struct hp3_engine_config as_hp3d(const struct sim *s)
 {
 	struct hp3_engine_config cfg = hp3_policy_settled(&s->cfg.engine);
 
-	cfg.seed = s->cfg.run.seed;
+	cfg.seed = cfg.hash_seed = s->cfg.run.seed;
 	cfg.max_flows = HP3_SIM_QPS;
 	cfg.max_pairs = s->topo.hosts;
 	cfg.tell_ns = 0;

@@ -11,6 +11,7 @@ static struct hp3_engine_config shipped(const struct world *w, uint64_t seed)
 	struct hp3_engine_config cfg = *w->p.shipped;
 
 	cfg.seed = seed;
+	cfg.hash_seed = w->p.seed;
 	cfg.max_flows = FLOWS;
 	cfg.max_pairs = 16;
 	cfg.max_moves = SLOTS;
@@ -21,6 +22,7 @@ struct hp3_engine_config world_config(const struct world *w)
 {
 	const struct world_params *p = &w->p;
 	struct hp3_engine_config cfg = {.seed = p->seed + 1000 * w->r.crashes + w->r.stops,
+		.hash_seed = p->seed,
 		.max_flows = p->untracked ? p->qps - 1
 			     : p->evict   ? 16
 					  : 64,

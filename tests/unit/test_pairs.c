@@ -91,6 +91,87 @@ static void a_new_pair_knows_nothing(void **state)
 	assert_int_equal(pairs[i].flows, HP3_NO_FLOW);
 }
 
+/* Remote addresses that meet in one chain of a large table, under one seed; how long is the longest
+ * chain that the same ones make under another? */
+#define MANY  4096u
+#define CHAIN 64u
+
+static struct hp3_pairs large;
+static struct hp3_pair many[MANY];
+static uint32_t slots[MANY];
+
+static uint32_t chain_of(uint32_t i)
+{
+	uint32_t n = 0;
+
+	for (; i != HP3_NO_PAIR; i = many[i].chain)
+		n++;
+	return n;
+}
+
+static uint32_t longest(void)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < MANY; i++)
+		most = chain_of(slots[i]) > most ? chain_of(slots[i]) : most;
+	return most;
+}
+
+static uint32_t add(bool ipv6, const uint8_t addr[16])
+{
+	static const uint8_t local[16] = {10, 0, 0, 1};
+
+	return hp3_pairs_get(&large, &(struct hp3_ends){ipv6, 0, local, addr});
+}
+
+static void chosen_addresses_meet_under_one_seed_only(void **state)
+{
+	for (unsigned ipv6 = 0; ipv6 < 2; ipv6++) {
+		uint8_t chosen[CHAIN][16];
+		uint32_t n = 0;
+
+		hp3_pairs_init(&large, many, slots, MANY, 1);
+		for (uint32_t a = 1; n < CHAIN; a++) {
+			uint8_t addr[16] = {0};
+			uint32_t i;
+
+			memcpy(addr + (ipv6 ? 12 : 0), &a, 4);
+			i = add(ipv6, addr);
+			if (i == slots[0])
+				memcpy(chosen[n++], addr, 16);
+			hp3_pairs_free(&large, i);
+		}
+		for (n = 0; n < CHAIN; n++)
+			add(ipv6, chosen[n]);
+		assert_int_equal(longest(), CHAIN);
+		for (uint64_t seed = 2; seed < 50; seed++) {
+			hp3_pairs_init(&large, many, slots, MANY, seed);
+			for (n = 0; n < CHAIN; n++)
+				add(ipv6, chosen[n]);
+			assert_in_range(longest(), 1, 4);
+		}
+	}
+}
+
+/* Addresses that differ in few bits, or by a constant, meet no more often than others. */
+static void regular_addresses_spread(void **state)
+{
+	for (unsigned shift = 0; shift < 116; shift += 5) {
+		for (uint64_t seed = 0; seed < 8; seed++) {
+			hp3_pairs_init(&large, many, slots, MANY, seed);
+			for (uint32_t a = 0; a < MANY; a++) {
+				unsigned __int128 wide = (unsigned __int128)a << shift;
+				uint8_t addr[16];
+
+				memcpy(addr, &wide, 16);
+				add(true, addr);
+			}
+			assert_in_range(longest(), 1, 12);
+		}
+	}
+}
+
 static void full(void **state)
 {
 	uint32_t at[MAX];
@@ -128,6 +209,8 @@ int main(void)
 		cmocka_unit_test_setup(every_part_of_the_key_counts, setup),
 		cmocka_unit_test_setup(ipv6_compares_all_bytes, setup),
 		cmocka_unit_test_setup(a_new_pair_knows_nothing, setup),
+		cmocka_unit_test(chosen_addresses_meet_under_one_seed_only),
+		cmocka_unit_test(regular_addresses_spread),
 		cmocka_unit_test_setup(full, setup),
 		cmocka_unit_test_setup(freeing_keeps_the_chains, setup),
 	};

@@ -35,6 +35,7 @@ struct hp3d_pipe *hp3d_pipe_create(
 	if (p == NULL)
 		return NULL;
 	ec.seed = seed;
+	ec.hash_seed ^= seed;
 	p->rail = (uint16_t)rail;
 	p->worker = (uint16_t)worker;
 	p->out[HP3_DIR_TX].send = p->out[HP3_DIR_RX].send = no_output;
