@@ -103,6 +103,7 @@ struct hp3_engine_config {
 	/* so long replies may come that belong to requests which no record knows of: no inference
 	 */
 	uint64_t challenge_quiet_ns;
+	uint64_t refute_ns; /* replies that contradict what was told of a pairing: for so long */
 	struct hp3_monitor_params monitor; /* cycle_ns 0: paths are not watched */
 	/* Rounds of probes; the watch of the path in use sets them off. */
 	bool probing;

@@ -186,8 +186,7 @@ struct hp3_engine {
 	/* since then this lcore was never late: what it did not hear was not there */
 	uint64_t awake;
 	uint64_t events; /* so far */
-	uint64_t
-		strays_until; /* looks at flows for replies that nobody claims are spent (void.c) */
+	uint64_t strays_until; /* looks at flows for strangers are booked (life.h) */
 	uint64_t rng;
 	uint8_t setup_late; /* set-ups in a row whose data came before any answer */
 	uint8_t setup_skip; /* the next ones that do not ask */

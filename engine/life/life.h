@@ -51,7 +51,12 @@ void hp3_void(struct hp3_turn *t, uint32_t flow);
 void hp3_void_near(struct hp3_turn *t, uint32_t flow);
 /* Nobody claims the reply. It may be one that a flow waits for at another local queue pair. */
 void hp3_void_elsewhere(struct hp3_turn *t, const struct hp3_pair *p, const struct hp3_pkt *pkt);
-#define HP3_STRAYS_NS 2000000u /* so far ahead of time may looks for that be spent */
+/*
+ * What strangers make us look at flows for is bounded: each look is booked with so much time, and
+ * so far ahead of time may be booked (strays_until). A few percent of the time is spent so at most.
+ */
+#define HP3_LOOK_NS   500u
+#define HP3_STRAYS_NS 2000000u
 
 /* pairing.c */
 /* True: set AckReq on this packet. */

@@ -6,21 +6,21 @@
  * paired makes none, unless those who answer are near its PSNs. So
  *
  * - a few contradictions, for some time, without progress of the flow in between, refute any
- *   pairing;
+ *   pairing: what was told only after a time in which a dead path is found and left;
  * - one refutes a pairing by challenge where others are near: what looks like progress may be
  *   theirs, and rather no move than a wrong one;
- * - what connection management or an event told is refuted by many, not too few for the progress
- *   meanwhile; where nothing waits for an answer, by none: nothing is decided then.
+ * - what connection management or an event told is refuted there by many, not too few for the
+ *   progress meanwhile; where nothing waits for an answer, by none: nothing is decided then.
  */
 #include "engine/life/life.h"
 
 #define STUCK     3u /* contradictions without progress */
 #define STUCK_NS  1000000u
 #define MANY      64u
-#define MANY_PSNS (MANY * 256u) /* most progress beside so many */
+#define MANY_PSNS (MANY * 64u) /* most progress beside so many */
 #define FORGET_NS 1000000000u
 
-static bool is_stuck(struct hp3_refutation *r, uint32_t una, uint32_t now)
+static bool is_stuck(struct hp3_refutation *r, uint32_t una, uint32_t now, uint64_t least_ns)
 {
 	if (r->stuck == 0 || r->una != una) {
 		r->una = una;
@@ -29,7 +29,7 @@ static bool is_stuck(struct hp3_refutation *r, uint32_t una, uint32_t now)
 	}
 	if (r->stuck < STUCK)
 		r->stuck++;
-	return r->stuck == STUCK && now - r->since >= STUCK_NS >> HP3_REFUTATION_SHIFT;
+	return r->stuck == STUCK && now - r->since >= least_ns >> HP3_REFUTATION_SHIFT;
 }
 
 static bool are_many(struct hp3_refutation *r, uint32_t una, uint32_t now)
@@ -48,20 +48,33 @@ static bool are_many(struct hp3_refutation *r, uint32_t una, uint32_t now)
 	return !few;
 }
 
+/* Where there is no time to look, who was told of is believed, and who was inferred is not. */
+static bool are_near(struct hp3_turn *t, uint32_t flow, bool told)
+{
+	const struct hp3_flow *f = &t->e->flows[flow];
+	uint32_t n = hp3_min_u32(t->e->pairs.pairs[f->pair].nflows, HP3_NEAR_FLOWS);
+
+	if (t->e->strays_until > t->now + HP3_STRAYS_NS)
+		return !told;
+	t->e->strays_until = hp3_max_u64(t->e->strays_until, t->now) + (uint64_t)n * HP3_LOOK_NS;
+	return hp3_others_near(t->e, flow, f->stream.nxt, t->now);
+}
+
 bool hp3_is_refuted(struct hp3_turn *t, uint32_t flow)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_refutation *r = &t->e->hearsay[flow].refutation;
 	uint32_t now = (uint32_t)(t->now >> HP3_REFUTATION_SHIFT);
-	bool stuck, many;
+	bool told = f->pairing > HP3_PAIRING_CHALLENGE, stuck;
 
 	t->e->stats.contradictions++;
-	if (f->pairing > HP3_PAIRING_CHALLENGE && hp3_stream_idle(&f->stream))
+#ifdef HP3_BREAK_ONE_CONTRADICTION
+	return true;
+#endif
+	if (told && hp3_stream_idle(&f->stream))
 		return false;
-	if (f->pairing <= HP3_PAIRING_CHALLENGE &&
-		hp3_others_near(t->e, flow, f->stream.nxt, t->now))
+	if (!told && are_near(t, flow, told))
 		return true;
-	stuck = is_stuck(r, f->stream.una, now);
-	many = are_many(r, f->stream.una, now);
-	return stuck || many;
+	stuck = is_stuck(r, f->stream.una, now, told ? t->e->cfg.refute_ns : STUCK_NS);
+	return stuck || (told && are_many(r, f->stream.una, now) && are_near(t, flow, told));
 }

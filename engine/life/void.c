@@ -10,8 +10,6 @@
  */
 #include "engine/life/life.h"
 
-#define LOOK_NS 500u /* at one flow: what is spent in the long run is a few percent of the time */
-
 void hp3_void(struct hp3_turn *t, uint32_t flow)
 {
 #ifndef HP3_BREAK_CLAIMS_STAY
@@ -51,7 +49,7 @@ static uint32_t who_waits(struct hp3_turn *t, const struct hp3_pair *p, const st
 			hp3_psn_diff(v->psn, hp3_stream_end(&f->stream)) < 0)
 			found = i;
 	}
-	t->e->strays_until = hp3_max_u64(t->e->strays_until, t->now) + (uint64_t)n * LOOK_NS;
+	t->e->strays_until = hp3_max_u64(t->e->strays_until, t->now) + (uint64_t)n * HP3_LOOK_NS;
 	return found;
 }
 

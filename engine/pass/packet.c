@@ -173,6 +173,9 @@ static bool is_refusable(const struct hp3_flow *f, uint32_t psn)
 {
 	int32_t back = f->watch & HP3_FW_SURE ? 0 : (int32_t)f->stream.win;
 
+#ifdef HP3_BREAK_ANY_REFUSAL
+	return true;
+#endif
 	return hp3_psn_diff(psn, f->stream.una) >= -back;
 }
 
@@ -278,8 +281,11 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 		(pkt->len <= SHORT_FRAME && !(of_many && is_plain_progress(f, v)));
 	if (sound && !hp3_pkt_icrc_ok(e, pkt))
 		return; /* rule 6: means nothing; the RNIC sees to it */
-	if (refused && !is_refusable(f, v->psn))
+	if (refused && !is_refusable(f, v->psn)) {
+		if (v->flags & HP3_VF_BECN)
+			hp3_becn_seen(e, flow, false, now, vd);
 		return;
+	}
 	if (refused && !is_beyond(f, v->psn))
 		note_refusal(e, f, v);
 	in_window = is_in_window(f, v);

@@ -183,6 +183,9 @@ static void dispatch(struct world *w, struct ev *ev)
 	case EV_CRASH:
 		crash(w);
 		break;
+	case EV_SPOOF:
+		world_spoof(w);
+		break;
 	case EV_AWAY:
 		world_away(w);
 		break;
@@ -253,6 +256,8 @@ static void begin(struct world *w)
 		world_at(w, 2000 * US, EV_CRASH, 0, 0);
 	if (p->hang_every_us)
 		world_at(w, 2000 * US, EV_AWAY, 0, 0);
+	if (p->spoof_every_us)
+		world_at(w, 1000 * US, EV_SPOOF, 0, 0);
 	if (p->peer_crash_every_us)
 		world_at(w, 3000 * US, EV_PEER, 0, 0);
 	if (p->mode_every_us)

@@ -113,11 +113,14 @@ struct world_params {
 	uint32_t peer_crash_every_us; /* the peer's hp3d is gone for a while */
 	bool no_peer; /* it was never there */
 	uint32_t mode_every_us; /* the mode changes: on, then off or observe, and on again */
+	uint32_t spoof_every_us; /* replies in the peer's name come (world_spoofer.c) */
 	uint32_t stop_every_us; /* clean stop: flows are moved home, then hp3d starts again */
 };
 
 /* X(field): sums over a run */
 #define WORLD_SUMS(X)                                                                              \
+	X(forged)                                                                                  \
+	X(paced)                                                                                   \
 	X(sent)                                                                                    \
 	X(emitted)                                                                                 \
 	X(arrived)                                                                                 \

@@ -138,6 +138,7 @@ enum ev_kind {
 	EV_REWIRE,
 	EV_UP, /* a set-up event, late */
 	EV_POLL,
+	EV_SPOOF,
 	EV_AWAY, /* hp3d gets stuck, somebody stands in, it is back */
 };
 
@@ -344,6 +345,9 @@ void world_check_silent(struct world *w, const char *what); /* would be sent, or
 struct hp3_engine_config world_config(const struct world *w);
 
 struct hp3_engine_config world_config(const struct world *w);
+
+/* world_spoofer.c */
+void world_spoof(struct world *w);
 
 /* world_away.c: hp3d does not poll; the next thing happens; what comes to it meanwhile */
 void world_away(struct world *w);

@@ -23,6 +23,7 @@ struct hp3_engine_config world_config(const struct world *w)
 	const struct world_params *p = &w->p;
 	struct hp3_engine_config cfg = {.seed = p->seed + 1000 * w->r.crashes + w->r.stops,
 		.hash_seed = p->seed,
+		.refute_ns = 20000 * US,
 		.max_flows = p->untracked ? p->qps - 1
 			     : p->evict   ? 16
 					  : 64,
@@ -99,6 +100,7 @@ void world_engine_tally(struct world *w)
 	w->r.placed += s->placed;
 	w->r.placed_late += s->placed_late;
 	w->r.wakes += s->wakes;
+	w->r.paced += s->paced;
 }
 
 /* The switches' hash, believed after enough traces. */

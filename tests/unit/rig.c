@@ -33,6 +33,7 @@ static const struct hp3_engine_config defaults = {
 	.challenge_spread = 4,
 	.pair_by_cm = true,
 	.moves_allowed = true,
+	.refute_ns = MS,
 	.pin_ns = 60000 * MS,
 };
 
