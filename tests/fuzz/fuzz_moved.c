@@ -12,32 +12,27 @@
 #define BOOT_FILE "/proc/sys/kernel/random/boot_id"
 #define BOOT_MARK "@boot-id-of-this-machine-----------@" /* as long as an id */
 
-static char path[] = "/dev/shm/hp3-fuzz-moved-XXXXXX";
-
-static void remove_file(void)
-{
-	unlink(path);
-}
+static char path[32];
 
 /* A file of its own, since links are not followed; of this boot, where the mark is whole. */
 static void write_file(const uint8_t *data, size_t size)
 {
 	static char boot[sizeof(BOOT_MARK)];
-	static int fd = -1;
 	const uint8_t *mark = memmem(data, size, BOOT_MARK, strlen(BOOT_MARK));
 	FILE *f;
+	int fd;
 
-	if (fd < 0) {
+	if (boot[0] == '\0') {
 		f = fopen(BOOT_FILE, "r");
 		MUST(f != NULL && fgets(boot, sizeof(boot), f) != NULL);
 		fclose(f);
-		fd = mkstemp(path);
-		MUST(fd >= 0);
-		atexit(remove_file);
 	}
-	MUST(ftruncate(fd, 0) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
+	strcpy(path, "/dev/shm/hp3-fuzz-XXXXXX");
+	fd = mkstemp(path);
+	MUST(fd >= 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
 	if (mark != NULL)
 		MUST(pwrite(fd, boot, strlen(BOOT_MARK), mark - data) > 0);
+	close(fd);
 }
 
 static void restore(struct caller *c, json_t *entry)
@@ -71,6 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	write_file(data, size);
 	flows = hp3d_whereabouts_read(path, &why);
+	unlink(path);
 	MUST((flows == NULL) == (why != NULL));
 	if (flows == NULL)
 		return 0;
