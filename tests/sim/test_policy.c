@@ -24,7 +24,7 @@ static void same_as_hp3d(const struct hp3_engine_config *table)
 	struct hp3_engine_config want = hp3_policy_settled(table);
 	const struct hp3_engine_config *got = &((struct hp3_balancer *)s.lb_state)->cfg;
 
-	want.seed = s.cfg.run.seed;
+	want.seed = want.hash_seed = s.cfg.run.seed;
 	want.max_flows = HP3_SIM_QPS;
 	want.max_pairs = s.topo.hosts;
 	want.tell_ns = 0;
