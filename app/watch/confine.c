@@ -24,8 +24,8 @@
 #define TRUNCATE     (1ull << 14) /* LANDLOCK_ACCESS_FS_TRUNCATE, in headers since Linux 6.2 */
 #define TRUNCATE_ABI 3
 
-/* The last one is asked for by kernels since 6.16, for uprobes, and by all for the type information
- * of modules, such as ib_core. */
+/* The last one is asked for by new kernels (seen: 6.18), for uprobes, and by all for the type
+ * information of modules, such as ib_core. */
 #define TO_OPEN (BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_ADMIN))
 /* Processes come later, with copies of the library that are looked for. */
 #define TO_DISCOVER (TO_OPEN | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH))

@@ -31,7 +31,7 @@ const char *hp3_watch_bpf_error(int err)
 	case -EPERM:
 	case -EACCES:
 		return "no permission for BPF: run as root, or with CAP_BPF, CAP_PERFMON and (for "
-		       "uprobes since Linux 6.16) CAP_SYS_ADMIN";
+		       "uprobes on new kernels) CAP_SYS_ADMIN";
 	case -ENOSYS:
 		return "the kernel was built without BPF (CONFIG_BPF_SYSCALL)";
 	case -ENOENT:

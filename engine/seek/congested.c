@@ -47,7 +47,10 @@ static struct hp3_move *begin(struct hp3_turn *t, uint32_t flow, enum hp3_errand
 	return m;
 }
 
-/* Ports to be asked beside the one in use; of a look only the one that was found. */
+/*
+ * Ports to be asked beside the one in use; of a look only the one that was found, if its path has
+ * not failed since. False: none may leave now.
+ */
 static bool ask_while_flowing(struct hp3_turn *t, struct hp3_move *m)
 {
 	const struct hp3_flow *f = &t->e->flows[m->flow];
@@ -59,6 +62,8 @@ static bool ask_while_flowing(struct hp3_turn *t, struct hp3_move *m)
 	what.n = 1;
 	what.patient = t->e->cfg.move_wait_ns != 0 || c->doubt != 0;
 	what.again = c->looks != 0 && !c->slow && c->doubt == 0;
+	if (c->looks != 0 && hp3_path_has_failed(t->e, f, m->to, t->now))
+		return false;
 	if (c->looks == 0)
 		what.n = hp3_paths_candidates(hp3_paths_of(t->e, f->pair), f->rqpn, m->from, ports,
 			t->e->cfg.candidates, t->now);

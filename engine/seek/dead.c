@@ -50,14 +50,6 @@ static bool is_among(const uint16_t *ports, uint32_t n, uint16_t port)
 	return false;
 }
 
-static bool has_failed(struct hp3_turn *t, const struct hp3_flow *f, uint16_t port)
-{
-	struct hp3_paths *paths = hp3_paths_of(t->e, f->pair);
-	int at = hp3_paths_get(paths, port, f->rqpn, t->now);
-
-	return at >= 0 && hp3_paths_quality(paths, at, t->now) == HP3_QUALITY_FAILED;
-}
-
 /* Ports of other flows that stalled go first; returns how many there are. */
 static uint32_t candidates(
 	struct hp3_turn *t, const struct hp3_move *m, uint32_t want, uint16_t *ports)
@@ -69,7 +61,7 @@ static uint32_t candidates(
 	others = hp3_paths_candidates(
 		hp3_paths_of(t->e, f->pair), f->rqpn, m->from, drawn, want, t->now);
 	for (uint32_t i = 0; i < m->errand.dead.n_also; i++) {
-		if (!has_failed(t, f, m->errand.dead.also[i]))
+		if (!hp3_path_has_failed(t->e, f, m->errand.dead.also[i], t->now))
 			ports[n++] = m->errand.dead.also[i];
 	}
 	for (uint32_t i = 0; i < others && n < HP3_ROUND_PROBES - 1; i++) {

@@ -43,6 +43,20 @@ def as_nobody(attempt):
     return said
 
 
+def held_by_nobody(test, hold, told, tell):
+    """hold(), which does not return, goes on until the test ends. What it wrote to `tell`."""
+    holder = os.fork()
+    if holder == 0:
+        signal.alarm(60)
+        os.setpgid(0, 0)
+        os.write(tell, as_nobody(hold).encode())
+        os._exit(1)
+    os.close(tell)
+    test.addCleanup(os.waitpid, holder, 0)
+    test.addCleanup(os.killpg, holder, signal.SIGKILL)
+    return os.read(told, 99)
+
+
 class Local(Hostile):
     def installed(self, **sections):
         """Its directory is one that everybody may enter, as /run/hp3 is."""
@@ -117,16 +131,7 @@ class Local(Hostile):
                 fcntl.flock(os.open(path, os.O_RDONLY), fcntl.LOCK_EX)
             os.write(tell, b"held")
             signal.pause()
-        holder = os.fork()
-        if holder == 0:
-            signal.alarm(60)
-            os.setpgid(0, 0)
-            os.write(tell, as_nobody(hold).encode())
-            os._exit(1)
-        os.close(tell)
-        self.addCleanup(os.waitpid, holder, 0)
-        self.addCleanup(os.killpg, holder, signal.SIGKILL)
-        self.assertEqual(os.read(told, 99), b"held")
+        self.assertEqual(held_by_nobody(self, hold, told, tell), b"held")
         d.begin()
         d.up()
         for path in (d.socket + ".lock", "/run/hp3/ports.lock", "/run/hp3/bpf.lock"):
@@ -208,16 +213,7 @@ class Guest(Hostile):
             said = self.ask()
             os.write(tell, str(said).encode())
             signal.pause()
-        holder = os.fork()
-        if holder == 0:
-            signal.alarm(60)
-            os.setpgid(0, 0)
-            os.write(tell, as_nobody(hold).encode())
-            os._exit(1)
-        os.close(tell)
-        self.addCleanup(os.waitpid, holder, 0)
-        self.addCleanup(os.killpg, holder, signal.SIGKILL)
-        self.assertEqual(os.read(told, 99), b"True")
+        self.assertEqual(held_by_nobody(self, hold, told, tell), b"True")
         for _ in range(40):
             self.assertTrue(self.ask())
         for s in silent:

@@ -54,16 +54,6 @@ def kind_of(frame):
     return frame[55] & 15
 
 
-def frames_at(port):
-    """What has arrived at a raw port since."""
-    port.sock.setblocking(False)
-    try:
-        while True:
-            yield port.sock.recv(65536)
-    except BlockingIOError:
-        return
-
-
 class Probes(TwoPaths, Hostile):
     def between(self, **sections):
         """Two hp3d whose endpoints send to each other, and who sends to the second one with any address."""
@@ -209,7 +199,7 @@ class Probes(TwoPaths, Hostile):
         reports = []
 
         def moved():
-            reports.extend(f for f in frames_at(tap) if kind_of(f) == REPORT)
+            reports.extend(f for f in tap.arrived() if kind_of(f) == REPORT)
             return reports and [e for e in b.json("events") if e["type"] == "replies"]
         wait_for("other replies", moved)
         ends[0].tell("stop")

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include "engine/paths/paths.h"
 #include "scene.h"
 
 #define WAIT (2 * MS)
@@ -117,6 +118,31 @@ static void rule_29_it_stays_where_cycles_are_clean(void **state)
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 	assert_int_equal(stats()->moves_called_off, 1);
 	assert_false(info(&q).moved);
+}
+
+/* It was good when it was found. */
+static void rule_29_what_has_failed_since_is_not_asked(void **state)
+{
+	for (unsigned failed = 0; failed < 2; failed++) {
+		struct hp3_paths *t;
+		uint16_t port;
+		int at;
+
+		rig_setup(state);
+		found();
+		port = rig.newest[HP3_EV_ROUND].to;
+		t = hp3_paths_of(rig.e, 0);
+		at = hp3_paths_get(t, port, q.rqpn, rig.now);
+		for (unsigned i = 0; failed && i < 3; i++)
+			hp3_paths_lost(t, at, rig.now - (2 - i) * rig.cfg.paths.window_ns);
+		assert_int_equal(hp3_paths_quality(t, at, rig.now) == HP3_QUALITY_FAILED, failed);
+		for (unsigned i = 0;
+			i < 100 && rig.nprobes == ASKED && info(&q).state == HP3_RFR_SEEKING; i++)
+			marked_reply();
+		assert_int_equal(rig.nprobes, failed ? ASKED : ASKED + 2);
+		assert_int_equal(info(&q).state, failed ? HP3_RFR_STEADY : HP3_RFR_SEEKING);
+		assert_int_equal(stats()->moves_called_off, failed);
+	}
 }
 
 /* Two hosts that feel the same do not come to the same time. */
@@ -236,6 +262,7 @@ int main(void)
 		RIG_TEST(who_moved_stays_for_a_while),
 		RIG_TEST(rule_29_it_stays_where_it_is_as_good),
 		RIG_TEST(rule_29_it_stays_where_cycles_are_clean),
+		RIG_TEST(rule_29_what_has_failed_since_is_not_asked),
 		RIG_TEST(rule_29_the_wait_is_drawn),
 		RIG_TEST(rule_29_the_wait_is_some_round_trips),
 		RIG_TEST(rule_29_round_trips_alone_have_to_say_so_every_time),

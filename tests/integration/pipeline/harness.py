@@ -272,6 +272,15 @@ class RawPort:
                     data = data[:12] + struct.pack(">HH", tpid, tci) + data[12:]
         return data
 
+    def arrived(self):
+        """What has come since, without waiting."""
+        self.sock.setblocking(False)
+        try:
+            while True:
+                yield self.sock.recv(65536)
+        except BlockingIOError:
+            return
+
     def close(self):
         self.sock.close()
 

@@ -107,6 +107,8 @@ class Mode(Wired):
         for flow in barred:
             self.assertEqual(d.json("move", flow, "--random", code=1)[0]["error"]["code"], "barred")
             self.assertIn("[filter] bars it", d.ctl("move", flow, "--random", code=1).stderr)
+        self.assertIn("[filter] bars its qpn", d.ctl("why", barred[0]).stdout)
+        self.assertEqual({f["flow"] for f in d.json("flows", "--filter", "barred")}, set(barred))
         for flow in set(flows) - set(barred):
             self.move(d, flow, self.port(0))
         self.assertEqual({f["flow"]: f["barred"] for f in d.flows()},

@@ -20,16 +20,6 @@ EAGER = {"probe": "peer", "rtt_factor": 101, "congestion_tolerance": 1, "improve
 KEY = "000102030405060708090a0b0c0d0e0f"
 
 
-def frames(port):
-    """What has arrived at a raw port since."""
-    port.sock.setblocking(False)
-    try:
-        while True:
-            yield port.sock.recv(65536)
-    except BlockingIOError:
-        return
-
-
 def is_probe(frame):
     """A UC WRITE ONLY with hp3's magic, version 4 and the kind of a probe in its VA (probes/peer.h)."""
     return frame[12:14] == b"\x08\x00" and len(frame) == 74 and frame[42] == 0x2a and frame[54:56] == b"HC"
@@ -270,7 +260,7 @@ class Probing(TwoPaths):
         seen = []
 
         def probes():
-            seen.extend(f for f in frames(tap) if is_probe(f))
+            seen.extend(f for f in tap.arrived() if is_probe(f))
             return len(seen) >= 3
         wait_for("probes", probes)
         wait_for("answers", lambda: a.counters()["probe_replies"] > 0)
