@@ -7,16 +7,20 @@ usage: run-tests.py BUILD SUITE... [^SUITE...]
 Tests of a ^SUITE are left out.
 
 A test that is skipped must be listed in tests/skips.txt (name, reason); any other skip fails the
-run, so that nothing goes missing silently. The last line is "tests: N passed, N failed, N skipped";
-with HP3_TEST_SUM=FILE the numbers are added to FILE instead of being printed, for several runs.
+run, so that nothing goes missing silently. The last line is "tests: N passed, N failed, N skipped",
+before it stands what failed, with the end of what it said; with HP3_TEST_SUM=FILE both are added to
+FILE instead of being printed, for several runs.
 
 The worlds of suite property draw half of their seeds from the commit: a new commit sees new worlds,
 the same commit fails the same way. HP3_SEED_BASE=N in the environment sets them, empty: none.
 """
+import contextlib
 import json
 import os
 import subprocess
 import sys
+
+LAST = 25  # lines of a failed test's output that are repeated at the end
 
 
 def allowed_skips(root):
@@ -58,6 +62,7 @@ def main():
         sys.exit(f"run-tests: suites {' '.join(suites)} cannot be built or run")
     passed = failed = skipped = 0
     strange = []
+    failures = []
     allowed = allowed_skips(root)
     with open(log, encoding="utf-8") as f:
         for line in f:
@@ -71,6 +76,8 @@ def main():
                     strange.append(name)
             else:
                 failed += 1
+                said = "".join(t.get(stream) or "" for stream in ("stdout", "stderr")).splitlines()
+                failures += [f"{t['name']} in {build}: {t['result']}, {t['duration']:.0f} s", *said[-LAST:]]
     for name in strange:
         print(f"run-tests: {name} was skipped and is not listed in tests/skips.txt")
     failed += len(strange)
@@ -78,11 +85,10 @@ def main():
     if passed + failed == 0:
         sys.exit(f"run-tests: no test ran in suites {' '.join(suites)}")
     total = os.environ.get("HP3_TEST_SUM")
-    if total:
-        with open(total, "a", encoding="utf-8") as f:
-            f.write(f"{passed} {failed} {skipped}\n")
-    else:
-        print(f"tests: {passed} passed, {failed} failed, {skipped} skipped")
+    with open(total, "a", encoding="utf-8") if total else contextlib.nullcontext(sys.stdout) as out:
+        for line in failures:
+            print(f"failed> {line}", file=out)
+        print(f"tests: {passed} passed, {failed} failed, {skipped} skipped", file=out)
     sys.exit(1 if failed or code else 0)
 
 

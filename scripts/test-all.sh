@@ -35,5 +35,7 @@ say 'package: built, checked, installed, upgraded and purged in a fresh root'
 scripts/run-tests.py "$build" package || bad=1
 
 say 'done'
-awk '{ p += $1; f += $2; s += $3 } END { printf "tests: %d passed, %d failed, %d skipped\n", p, f, s }' "$sum"
+awk '/^failed> / { print; next }
+     { p += $2; f += $4; s += $6 }
+     END { printf "tests: %d passed, %d failed, %d skipped\n", p, f, s }' "$sum"
 exit $bad
