@@ -22,6 +22,7 @@ MAY = {room: BELOW | set(ENGINE[:i]) for i, room in enumerate(ENGINE)} | {
     "app/bypass": {"app/bpf"},
     "app/control": set(),
     "app/record": set(),
+    "app/watch": BELOW | {"engine", "config", "app/bpf"},
     "app/doctor": BELOW | {"engine", "config"},
     "app/hp3d/pipe": HP3D,
     "app/hp3d/lcores": HP3D | {"app/bypass"},
@@ -86,6 +87,7 @@ def main():
                        glob.glob("app/bypass/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/control/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/record/*.[ch]", root_dir=ROOT) +
+                       glob.glob("app/watch/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/doctor/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/hp3d/**/*.[ch]", root_dir=ROOT, recursive=True)):
         with open(os.path.join(ROOT, path), encoding="utf-8") as f:

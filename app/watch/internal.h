@@ -2,8 +2,8 @@
 #ifndef HP3_WATCH_INTERNAL_H
 #define HP3_WATCH_INTERNAL_H
 /*
- * The parts of a watcher (watch.c puts them together). One epoll descriptor stands for all that can
- * happen; each source registers with its tag.
+ * The parts of a watcher: watch.c puts them together, what they share is in common.c. One epoll
+ * descriptor stands for all that can happen; each source registers with its tag.
  */
 #include <bpf/libbpf.h>
 #include "app/watch/qps.h"
@@ -31,8 +31,9 @@ void hp3_watch_notice(struct hp3_watch *w, const char *fmt, ...)
 int hp3_watch_add_fd(struct hp3_watch *w, int fd, enum hp3_watch_tag tag, uint32_t value);
 uint64_t hp3_watch_now(void); /* CLOCK_MONOTONIC */
 void hp3_watch_call(struct hp3_watch *w, const struct hp3_verbs_call *c);
-/* Why BPF refused, in words that name the fix. */
-const char *hp3_watch_bpf_error(int err);
+/* Why BPF refused, in words that name the fix. `loading`: the programs, before anything was
+ * attached. */
+const char *hp3_watch_bpf_error(int err, bool loading);
 
 /* kernel.c. 0, or negative errno after a notice. Sets w->ring. */
 int hp3_watch_kernel_open(struct hp3_watch *w);

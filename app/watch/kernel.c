@@ -18,7 +18,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-static const char *reason(int err)
+static const char *reason(int err, bool loading)
 {
 	switch (err) {
 	case -ESRCH:
@@ -32,13 +32,14 @@ static const char *reason(int err)
 		return "the kernel cannot attach fentry programs: it needs "
 		       "CONFIG_FUNCTION_TRACER with CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS";
 	default:
-		return hp3_watch_bpf_error(err);
+		return hp3_watch_bpf_error(err, loading);
 	}
 }
 
 int hp3_watch_kernel_open(struct hp3_watch *w)
 {
 	struct hp3_watch_kernel *k = calloc(1, sizeof(*k));
+	bool loading = true;
 	int err = -ENOMEM;
 
 	if (k == NULL)
@@ -50,8 +51,10 @@ int hp3_watch_kernel_open(struct hp3_watch *w)
 		goto refused;
 	}
 	err = bpf_kernel__load(k->bpf);
-	if (err == 0)
-		err = bpf_kernel__attach(k->bpf);
+	if (err < 0)
+		goto refused;
+	loading = false;
+	err = bpf_kernel__attach(k->bpf);
 	if (err < 0)
 		goto refused;
 	w->ring = ring_buffer__new(bpf_map__fd(k->bpf->maps.records), on_record, w, NULL);
@@ -59,7 +62,8 @@ int hp3_watch_kernel_open(struct hp3_watch *w)
 		return 0;
 	err = -errno;
 refused:
-	hp3_watch_notice(w, "queue-pair setup is not watched in the kernel: %s", reason(err));
+	hp3_watch_notice(
+		w, "queue-pair setup is not watched in the kernel: %s", reason(err, loading));
 	hp3_watch_kernel_close(k);
 	w->kernel = NULL;
 	return err;

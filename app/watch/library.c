@@ -187,7 +187,7 @@ static int attach_or_tell(struct hp3_watch *w, const char *path)
 			path);
 	else if (err < 0)
 		hp3_watch_notice(w, "queue-pair setup is not watched in %s: %s", path,
-			hp3_watch_bpf_error(err));
+			hp3_watch_bpf_error(err, false));
 	return err < 0 ? err : 0;
 }
 
@@ -250,7 +250,7 @@ int hp3_watch_library_open(struct hp3_watch *w)
 	}
 	if (err < 0)
 		hp3_watch_notice(w, "queue-pair setup is not watched in libibverbs: %s",
-			hp3_watch_bpf_error(err));
+			hp3_watch_bpf_error(err, true));
 	else
 		err = attach_all(w);
 	if (err < 0) {

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What all sources of events use. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include "app/watch/internal.h"
+#include "base/plain.h"
+
+void hp3_watch_notice(struct hp3_watch *w, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	w->o.notice(w->o.ctx, hp3_plain(text));
+}
+
+const char *hp3_watch_bpf_error(int err, bool loading)
+{
+	/* Who lacks a capability for loading is told -EPERM. */
+	if (loading && err == -EACCES)
+		return "the verifier of this kernel refuses its BPF programs: report it with the "
+		       "output of uname -r";
+	switch (err) {
+	case -EPERM:
+	case -EACCES:
+		return "no permission for BPF: run as root, or with CAP_BPF, CAP_PERFMON and (for "
+		       "uprobes on new kernels) CAP_SYS_ADMIN";
+	case -ENOSYS:
+		return "the kernel was built without BPF (CONFIG_BPF_SYSCALL)";
+	case -ENOENT:
+	case -EINVAL:
+		return "the kernel lacks a BPF feature: it needs Linux 5.8 with uprobes "
+		       "(CONFIG_UPROBES, CONFIG_BPF_EVENTS) and type information "
+		       "(CONFIG_DEBUG_INFO_BTF)";
+	default:
+		return strerror(-err);
+	}
+}
+
+uint64_t hp3_watch_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+int hp3_watch_add_fd(struct hp3_watch *w, int fd, enum hp3_watch_tag tag, uint32_t value)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = (uint64_t)tag << 32 | value};
+
+	return epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno : 0;
+}
+
+void hp3_watch_call(struct hp3_watch *w, const struct hp3_verbs_call *c)
+{
+	int err = hp3_qps_call(w->qps, c);
+
+	if (err < 0 && w->refused++ == 0)
+		hp3_watch_notice(w, "queue pairs beyond the first %u are not followed: %s",
+			hp3_qps_count(w->qps), strerror(-err));
+}
