@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Carries traffic until a signal; answers the control socket between turns. */
 #include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <poll.h>
@@ -10,13 +9,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
-#include <unistd.h>
 #include <rte_eal.h>
-#include "app/control/client.h"
+#include "app/control/clients.h"
 #include "app/control/socket.h"
 #include "p4-testbed/fabric/fabric_main.h"
 
-#define CLIENTS     8u
 #define CONTROL_NS  2000000ull /* between two looks at the control socket */
 #define TIMER_SLACK 1000ul /* ns: sleeps of 50 us shall not take 100 */
 
@@ -30,8 +27,7 @@ static void on_signal(int sig)
 
 struct control {
 	struct hp3d_control_socket listener;
-	struct hp3d_client client[CLIENTS];
-	unsigned n;
+	struct hp3d_clients clients;
 	struct hp3_fabric *fabric;
 };
 
@@ -49,37 +45,19 @@ static json_t *answer(void *arg, const char *line, size_t len)
 	return rp;
 }
 
-static void accept_clients(struct control *c, uint64_t now_ms)
+static void serve(struct control *c, uint64_t now_ms)
 {
-	while (c->n < CLIENTS) {
-		int fd = accept4(c->listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	struct hp3d_clients *a = &c->clients;
+	struct pollfd fds[HP3D_CLIENTS_MAX];
 
-		if (fd < 0)
-			return;
-		if (hp3d_client_open(&c->client[c->n], fd, now_ms) == 0)
-			c->n++;
-		else
-			close(fd);
-	}
-}
-
-static void serve(struct control *c, uint64_t now)
-{
-	struct pollfd fds[CLIENTS];
-
-	accept_clients(c, now / 1000000 + 1);
-	for (unsigned i = 0; i < c->n; i++)
-		fds[i] = (struct pollfd){
-			.fd = c->client[i].fd, .events = hp3d_client_wants(&c->client[i])};
-	if (c->n == 0 || poll(fds, c->n, 0) < 0)
+	hp3d_clients_accept(a, c->listener.fd, now_ms);
+	for (unsigned i = 0; i < a->n; i++)
+		fds[i] = (struct pollfd){.fd = a->c[i].fd, .events = hp3d_client_wants(&a->c[i])};
+	if (a->n == 0 || poll(fds, a->n, 0) < 0)
 		return;
-	for (unsigned i = c->n; i-- > 0;) {
-		if (hp3d_client_service(
-			    &c->client[i], fds[i].revents, now / 1000000 + 1, answer, c))
-			continue;
-		hp3d_client_close(&c->client[i]);
-		c->client[i] = c->client[--c->n];
-	}
+	for (unsigned i = a->n; i-- > 0;)
+		if (!hp3d_client_service(&a->c[i], fds[i].revents, now_ms, answer, c))
+			hp3d_clients_end(a, i);
 }
 
 static void nap(uint64_t now, uint64_t ns)
@@ -100,7 +78,7 @@ static void loop(struct control *c)
 
 		ns = hp3_fabric_turn(c->fabric, now);
 		if (now >= look) {
-			serve(c, now);
+			serve(c, now / 1000000 + 1);
 			look = now + CONTROL_NS;
 		}
 		nap(now, ns);
@@ -126,10 +104,8 @@ int hp3_fabric_run(const struct hp3_fabric_args *a, const struct hp3_topo *topo)
 	if (hp3_fabric_attach(&fabric, a->devargs, dirname(dir)) == 0 &&
 		hp3d_control_claim(&control.listener, a->socket, "control", 0) == 0 &&
 		hp3d_control_listen(&control.listener) == 0) {
-		fcntl(control.listener.fd, F_SETFL, O_NONBLOCK);
 		loop(&control);
-		for (unsigned i = 0; i < control.n; i++)
-			hp3d_client_close(&control.client[i]);
+		hp3d_clients_close(&control.clients);
 		hp3d_control_unlisten(&control.listener);
 		code = 0;
 	}

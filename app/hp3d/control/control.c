@@ -4,11 +4,8 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
-#include "app/control/client.h"
-#include "app/control/places.h"
+#include "app/control/clients.h"
 #include "app/control/socket.h"
 #include "app/hp3d/control/events.h"
 #include "app/hp3d/control/whereabouts.h"
@@ -19,15 +16,13 @@
 #include "app/record/wall.h"
 
 #define STOP_EXTRA_MS   3000u /* beyond the drain, for memory and threads of an earlier hp3d */
-#define CLIENTS_MAX     64u
 #define EVENTS_PER_TAKE 32u
 #define EVENTS_PER_POLL 4096u /* of one worker: bounds the delay of an answer */
 
 static struct {
 	const struct hp3_config *cfg; /* NULL: not started */
 	struct hp3d_control_socket socket;
-	struct hp3d_client clients[CLIENTS_MAX]; /* the first n_clients are open */
-	unsigned n_clients;
+	struct hp3d_clients clients;
 } control = {.socket = {.fd = -1, .lock = -1}};
 
 int hp3d_control_reserve(const struct hp3_config *cfg)
@@ -64,8 +59,7 @@ void hp3d_control_stop(void)
 {
 	if (!control.cfg)
 		return;
-	while (control.n_clients)
-		hp3d_client_close(&control.clients[--control.n_clients]);
+	hp3d_clients_close(&control.clients);
 	hp3d_control_unlisten(&control.socket);
 	hp3d_events_free();
 	control.cfg = NULL;
@@ -103,77 +97,38 @@ static uint64_t now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000 + 1;
 }
 
-static void end(unsigned i)
-{
-	hp3d_client_close(&control.clients[i]);
-	control.clients[i] = control.clients[--control.n_clients];
-}
-
-static void admit(struct hp3d_client *comes, uint64_t now)
-{
-	int who = hp3d_places_for(control.clients, control.n_clients, CLIENTS_MAX, comes, now);
-
-	if (who < 0) {
-		hp3d_client_close(comes);
-		return;
-	}
-	if ((unsigned)who < control.n_clients)
-		end((unsigned)who);
-	control.clients[control.n_clients++] = *comes;
-}
-
-static bool is_open(uint64_t now)
-{
-	return hp3d_places_open(control.clients, control.n_clients, CLIENTS_MAX, now);
-}
-
-static void accept_clients(uint64_t now)
-{
-	for (unsigned i = 0; i < CLIENTS_MAX && is_open(now); i++) {
-		struct hp3d_client comes;
-		int fd = accept4(control.socket.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (fd < 0)
-			return;
-		if (hp3d_client_open(&comes, fd, now) == 0)
-			admit(&comes, now);
-		else
-			close(fd);
-	}
-}
-
 static void serve_clients(const struct pollfd *polled)
 {
 	uint64_t now = now_ms();
 
-	/* Backwards: a closed one's place is taken by the last, which was served already. */
-	for (unsigned i = control.n_clients; i-- > 0;) {
-		struct hp3d_client *c = &control.clients[i];
+	for (unsigned i = control.clients.n; i-- > 0;) {
+		struct hp3d_client *c = &control.clients.c[i];
 		bool open = hp3d_client_service(
 			c, polled[i].revents, now, hp3d_json_answer, (void *)control.cfg);
 		take_events(); /* of its moves, before the rings are full */
 		if (!open)
-			end(i);
+			hp3d_clients_end(&control.clients, i);
 	}
 }
 
 void hp3d_control_poll(int timeout_ms)
 {
-	struct pollfd polled[CLIENTS_MAX + 2];
-	unsigned n = control.n_clients;
+	struct pollfd polled[HP3D_CLIENTS_MAX + 2];
+	unsigned n = control.clients.n;
 
 	if (!control.cfg) {
 		poll(NULL, 0, timeout_ms);
 		return;
 	}
 	for (unsigned i = 0; i < n; i++) {
-		const struct hp3d_client *c = &control.clients[i];
+		const struct hp3d_client *c = &control.clients.c[i];
 		polled[i] = (struct pollfd){.fd = c->fd, .events = hp3d_client_wants(c)};
 		if (hp3d_client_ready(c))
 			timeout_ms = 0;
 	}
-	/* Where nobody gives up a place, further clients wait in the kernel's backlog. */
-	polled[n] =
-		(struct pollfd){.fd = is_open(now_ms()) ? control.socket.fd : -1, .events = POLLIN};
+	polled[n] = (struct pollfd){
+		.fd = hp3d_clients_open(&control.clients, now_ms()) ? control.socket.fd : -1,
+		.events = POLLIN};
 	polled[n + 1] = (struct pollfd){.fd = hp3d_watch_fd(), .events = POLLIN};
 	int rc = poll(polled, n + 2, timeout_ms);
 	take_events();
@@ -184,5 +139,5 @@ void hp3d_control_poll(int timeout_ms)
 		hp3d_watch_poll();
 	serve_clients(polled);
 	if (polled[n].revents & POLLIN)
-		accept_clients(now_ms());
+		hp3d_clients_accept(&control.clients, control.socket.fd, now_ms());
 }
