@@ -77,7 +77,7 @@ static void make_parents(char *path)
 {
 	for (char *p = path + 1; (p = strchr(p, '/')) != NULL; p++) {
 		*p = '\0';
-		mkdir(path, 0755);
+		assert_true(mkdir(path, 0755) == 0 || errno == EEXIST);
 		*p = '/';
 	}
 }
