@@ -16,7 +16,7 @@ from network import HP3_PORT, datagram
 from two_paths import TwoPaths
 
 EAGER = {"probe": "peer", "rtt_factor": 101, "congestion_tolerance": 1, "improve": 100, "cycle_us": 1000,
-         "backoff_min_us": 1000, "backoff_max_us": 5000, "probe_timeout_us": 100000}
+         "backoff_min_us": 1000, "backoff_max_us": 5000, "probe_timeout_us": 100000, "peer_retry_ms": 100}
 STALLS = {"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 20000}
 KEY, NEXT_KEY = "000102030405060708090a0b0c0d0e0f", "f0e0d0c0b0a090807060504030201000"
 UC_WRITE_ONLY, PROBE, REPORT, VERSION = 0x2a, 3, 4, 4

@@ -156,9 +156,17 @@ class Kept(Wired):
         a.tell("send 1000000")
         ports = {flow: self.port(0) for flow in sorted(d.paired(4))[:2]}
         for flow, port in ports.items():
-            self.move(d, flow, port)
+            wait_for("the move", lambda f=flow, p=port: self.moves(d, f, p))
         self.on(b, ports.values())
         return d, a, b, ports
+
+    def moves(self, d, flow, port):
+        """False: it hung meanwhile, as it may on a busy machine, and what it knew of replies was in doubt."""
+        event = d.json("move", flow, "--port", str(port), code=None)[0]
+        if event.get("error", {}).get("code") == "not-paired":
+            return False
+        self.assertEqual((event["outcome"], event["to"], event["flow"]), ("moved", port, flow))
+        return True
 
     def runs(self, b):
         return [[port for port, _ in q["ports"]] for q in b.report()["qps"]]
