@@ -12,7 +12,7 @@ from testbed import bed as beds
 from testbed import tools
 
 HANG_S = (0.1, 1.5)
-RELOADABLE = {"rfr": {"cooldown_us": ("100000", "200000", "400000")}, "eal": {"idle_sleep_us": ("100", "200")},
+RELOADABLE = {"rfr": {"cooldown_us": ("100000", "200000", "400000")}, "eal": {"idle_spins": ("32", "64")},
               "ppp": {"probes_per_second": ("10", "50"), "probe": ("auto", "peer")},
               "filter": {"dscp": ('""', '"0-63"', '"46"')}}
 
@@ -42,8 +42,8 @@ class Deeds:
     WEIGHTS = {"move": 30, "home": 4, "reload": 8, "bad_reload": 2, "mode": 4, "bypass": 3, "stop": 3, "kill": 3, "hang": 4,
                "loss": 3, "black_hole": 2, "link_down": 2, "slow_link": 3, "clients": 3}
 
-    def __init__(self, bed, plan, rng, spared, seed):
-        self.bed, self.rng, self.spared, self.seed = bed, rng, spared, seed
+    def __init__(self, bed, plan, rng, spared, chosen, seed):
+        self.bed, self.rng, self.spared, self.chosen, self.seed = bed, rng, spared, chosen, seed
         self.hosts = {h["name"]: h for h in plan["hosts"]}
         self.links = {link["name"]: link for link in plan["links"] if link["name"].split("-")[1].startswith("s")}
         self.plan, self.done, self.idle = plan, dict.fromkeys(self.WEIGHTS, 0), []
@@ -139,7 +139,7 @@ class Deeds:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.bed.path(host + ".sock"))
         h = self.hosts[host]
-        self.bed.start_hp3d(h, self.plan, {}, self.seed)
+        self.bed.start_hp3d(h, self.plan, self.chosen, self.seed)
         self.bed.await_hp3d(h)
 
     def ended(self, host, sig):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hours of everything at once: four hosts on the P4 fabric, an hp3d beside each, connections that come and go.
 
-usage: fabric.py BUILD [--minutes N] [--round-s N] [--seed N] [--report FILE]
+usage: fabric.py BUILD [--minutes N] [--round-s N] [--mbps N] [--seed N] [--report FILE] [--set SECTION.KEY=VALUE]
 
 All the time something is done to hp3d and to its network (deeds.py), drawn by the seed, which is printed. After each
 round the faults are undone, the connections end, and this must hold:
@@ -26,7 +26,7 @@ import tempfile
 import time
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../p4-testbed")]
-from testbed import load, tools  # noqa: E402
+from testbed import hp3d, load, tools  # noqa: E402
 from deeds import Bed, Deeds  # noqa: E402
 
 SPARED = "h1"
@@ -45,16 +45,15 @@ ENDS = ("class_uc", "class_other", "consumed", "drop_discarded", "drop_engine", 
 class Round:
     """The connections of one round."""
 
-    def __init__(self, bed, plan, rng, number, seconds):
+    def __init__(self, bed, plan, rng, number, a):
         self.bed, self.processes = bed, {}
-        hosts = {h["name"]: h for h in plan["hosts"]}
-        rate = hosts["h1"]["rate_mbps"]
-        slow = tools.slowness(rate)
+        seconds, line = a.round_s, plan["hosts"][0]["rate_mbps"]
+        slow, rate = tools.slowness(line), min(a.mbps, int(line * load.FRAMES_SHARE))
         for i, (src, dst) in enumerate(PAIRS):
             name = f"r{number}-{i}"
-            common = ["--interface", "rnic0", "--link-mbps", str(int(rate * load.FRAMES_SHARE)), "--timeout", "21",
+            common = ["--interface", "rnic0", "--link-mbps", str(rate), "--timeout", "21",
                       "--setup-ms", "20000", "--drain-ms", "60000", "--cnp-interval-us", str(round(load.CNP_INTERVAL_US * slow)),
-                      *load.dcqcn(rate, slow)]
+                      *load.dcqcn(line, slow)]
             words = {f"{name}-rx": ["--listen", bed.path(name + ".gen"), "--load", "none"],
                      f"{name}-tx": ["--connect", bed.path(name + ".gen"), "--qps", str(rng.choice((1, 2, 4))),
                                     "--op", rng.choice(("write", "read", "send", "write:60,read:30,send:10")),
@@ -94,8 +93,10 @@ class Soak:
     def __init__(self, a):
         self.args, self.rng = a, random.Random(a.seed)
         self.bed = Bed(f"soak{os.getpid()}", os.path.realpath(a.build))
-        self.plan = self.bed.up(os.path.join(os.path.dirname(__file__), "../../p4-testbed/topo/micro.ini"), seed=a.seed)
-        self.deeds = Deeds(self.bed, self.plan, self.rng, SPARED, a.seed)
+        chosen = hp3d.overrides(a.set)
+        self.plan = self.bed.up(os.path.join(os.path.dirname(__file__), "../../p4-testbed/topo/micro.ini"),
+                                chosen=chosen, seed=a.seed)
+        self.deeds = Deeds(self.bed, self.plan, self.rng, SPARED, chosen, a.seed)
         self.first, self.last = None, self.books(SPARED)
 
     def footprint(self, host):
@@ -150,7 +151,7 @@ class Soak:
 
     def round(self, number):
         wrong, done, began = [], [], time.monotonic()
-        connections = Round(self.bed, self.plan, self.rng, number, self.args.round_s)
+        connections = Round(self.bed, self.plan, self.rng, number, self.args)
         while time.monotonic() < began + self.args.round_s:
             time.sleep(self.rng.uniform(0.2, 3))
             done.append(f"{time.monotonic() - began:.1f} {self.deeds.one()}")
@@ -175,7 +176,9 @@ def main():
     p.add_argument("build")
     p.add_argument("--minutes", type=float, default=2)
     p.add_argument("--round-s", type=int, default=60)
+    p.add_argument("--mbps", type=int, default=1000, help="each connection sends no faster: less of the machine is used (the line's rate)")
     p.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 31))
+    p.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", help="a setting of hp3d")
     p.add_argument("--report")
     a = p.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
