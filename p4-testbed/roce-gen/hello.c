@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <arpa/inet.h>
 #include <jansson.h>
+#include "base/plain.h"
 #include "base/random.h"
 #include "content.h"
 #include "control_internal.h"
@@ -114,7 +115,8 @@ static const char *take_hello(struct gen_control *c, struct gen_peer *p, json_t 
 
 	if (json_unpack(j, "{si ss sI sI sI sI sb so}", "v", &v, "address", &address, "mtu", &mtu,
 		    "rkey", &rkey, "va", &va, "size", &size, "marks", &marks, "qps", &qps) != 0 ||
-		v != VERSION || !gen_address_parse(address, &p->address) || !json_is_array(qps) ||
+		v != VERSION || !gen_address_parse(address, &p->address) || rkey < 0 ||
+		rkey > UINT32_MAX || va < 0 || size < 0 || !json_is_array(qps) ||
 		json_array_size(qps) == 0)
 		return "hello makes no sense: is it roce-gen of this version?";
 	if (mtu != (json_int_t)c->o->mtu)
@@ -192,7 +194,7 @@ void gen_control_line(
 		const char *said = json_string_value(json_object_get(j, "text"));
 
 		snprintf(text, sizeof(text), "says: %s", said != NULL ? said : "?");
-		bad = text;
+		bad = hp3_plain(text);
 	} else {
 		bad = "sent a message out of turn";
 	}

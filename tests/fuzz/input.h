@@ -36,6 +36,22 @@ static inline const char *fuzz_file(const uint8_t *data, size_t size)
 	return path;
 }
 
+/* What is written to *stream (stdout, stderr) goes into `text`, until the end. */
+static inline FILE *fuzz_keep(FILE **stream, char *text, size_t cap)
+{
+	FILE *own = *stream;
+
+	*stream = fmemopen(text, cap, "w");
+	MUST(*stream != NULL);
+	return own;
+}
+
+static inline void fuzz_keep_end(FILE **stream, FILE *own)
+{
+	fclose(*stream);
+	*stream = own;
+}
+
 /* Every error is one line that can be printed, in the order of the file; there are some if and only
  * if the load failed. Frees them. */
 static inline void fuzz_check_errors(int ret, struct hp3_config_errors *errs)
