@@ -17,7 +17,8 @@
 	X(GRO_LIST, "rx-gro-list")                                                                 \
 	X(UDP_GRO, "rx-udp-gro-forwarding")                                                        \
 	X(LRO, "rx-lro")                                                                           \
-	X(RX_VLAN, "rx-vlan-hw-parse")
+	X(RX_VLAN, "rx-vlan-hw-parse")                                                             \
+	X(TX_VLAN, "tx-vlan-hw-insert")
 
 enum hp3_offload {
 #define X(sym, name) HP3_OFFLOAD_##sym,

@@ -267,7 +267,48 @@ static void pci_bound(void)
 static void mtu(void)
 {
 	interfaces[1].mtu = 4455;
+	strcpy(cfg.rails[0].net, "net_pcap0,iface=eth0");
+}
+
+static void fits_xdp(void)
+{
+	interfaces[0].mtu = 1500;
+	strcpy(cfg.rails[0].rnic, "net_af_packet0,iface=veth0");
+	interfaces[1].mtu = 3502;
+	cfg.eal.mbuf_bytes = 3904;
 	strcpy(cfg.rails[0].net, "net_af_xdp0,iface=eth0");
+}
+
+static void xdp_mtu(void)
+{
+	fits_xdp();
+	interfaces[1].mtu++;
+}
+
+static void xdp_buffers(void)
+{
+	fits_xdp();
+	cfg.eal.mbuf_bytes--;
+}
+
+static void xdp_large_buffers(void)
+{
+	fits_xdp();
+	cfg.eal.mbuf_bytes++;
+}
+
+static void xdp_vlan(void)
+{
+	fits_xdp();
+	interfaces[1].kind[0] = '\0';
+	interfaces[1].offloads = BIT(RX_VLAN);
+}
+
+static void xdp_vlan_of_veth(void)
+{
+	fits_xdp();
+	interfaces[1].peer = interfaces[0].peer;
+	interfaces[1].peer.offloads = BIT(TX_VLAN);
 }
 
 static void frame_size(void)
@@ -404,7 +445,7 @@ static void af_xdp(void)
 	put("/boot/config-6.1.0-40-amd64",
 		"CONFIG_NET_SCH_INGRESS=m\nCONFIG_NET_CLS_BPF=m\nCONFIG_NET_CLS_ACT=y\n"
 		"# CONFIG_XDP_SOCKETS is not set");
-	strcpy(cfg.rails[0].net, "net_af_xdp0,iface=eth0");
+	fits_xdp();
 }
 
 static void lockdown(void)
@@ -542,6 +583,13 @@ static const struct {
 		"append framesz=4352,blocksz=69632"},
 	{"frame-size", frame_size_of_ring, "framesz of 8192 does not fit",
 		"mbuf_bytes to at least 8288"},
+	{"af-xdp-frames", xdp_mtu, "MTU 3503 of eth0 does not fit net_af_xdp, which carries 3502",
+		"ip link set eth0 mtu 3502"},
+	{"af-xdp-frames", xdp_buffers, "wants packet buffers of 3904 to 3904 bytes",
+		"mbuf_bytes = 3904"},
+	{"af-xdp-frames", xdp_large_buffers, "mbuf_bytes is 3905", "mbuf_bytes = 3904"},
+	{"af-xdp-vlan", xdp_vlan, "eth0 takes VLAN tags off", "ethtool -K eth0 rxvlan off"},
+	{"af-xdp-vlan", xdp_vlan_of_veth, "keeps VLAN tags beside", "ethtool -K"},
 	{"link-down", link_down, "[rail.r0] net = ", "ip link set eth0 up"},
 	{"no-carrier", no_carrier, "veth0 is up, but has no carrier",
 		"ip netns exec h1 ip link set roce0 up"},
