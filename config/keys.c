@@ -144,8 +144,8 @@ static const struct hp3_ini_key keys[] = {
 			"hands to it; empty: those of devices that no rail names"},
 
 	ENUM(bypass, fail_open, fail_open, HP3_FAIL_OPEN_AUTO, RESTART,
-		"auto: where both ports of a rail are net_af_packet, BPF can be had and one lcore "
-		"has the rail; on: hp3d does not start without; off: not at all"),
+		"auto: where both ports of a rail are net_af_packet or net_af_xdp, BPF can be had "
+		"and one lcore has the rail; on: hp3d does not start without; off: not at all"),
 	INT(bypass, stale_ms, "ms", 40, 5, 1000, RESTART,
 		"packets go direct if hp3d gives no sign of life for so long"),
 	INT(bypass, back_ms, "ms", 200, 0, 60000, RESTART,

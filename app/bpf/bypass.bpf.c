@@ -14,6 +14,10 @@
  *
  * net_af_packet has the kernel put IPv4 fragments together before the tap sees them; the detour
  * still has the fragments. It notes them, and the tap leaves what was put together alone.
+ *
+ * net_af_xdp takes frames out before either: there the tap is an XDP program, which stays on the
+ * interface when hp3d is gone. What it does not take it passes on, to the detour; it looks for
+ * hp3d's socket itself, so the detour need not ask whether a tap was met.
  */
 #include <stddef.h>
 #include <linux/bpf.h>
@@ -29,22 +33,17 @@
 #include <bpf/bpf_helpers.h>
 #include "app/bpf/bypass.h"
 
-#define ROCE_PORT     4791
-#define ICMP_EXPIRED  11
-#define ICMP6_EXPIRED 3
-#define QUOTE         8 /* bytes of ICMP before the packet that it quotes */
-#define FRAGMENT      0x3fff /* more fragments, offset */
-#define FRAGMENTED    1024 /* datagrams in pieces at a time */
-#define FRAGMENT_NS   60000000000ull /* twice what the kernel waits for the last piece */
-#define TRIES         64
-#define WHOLE_FRAME   0x40000
-#define SECOND_TAG    0x88a8
+#define FRAGMENTED  1024 /* datagrams in pieces at a time */
+#define FRAGMENT_NS 60000000000ull /* twice what the kernel waits for the last piece */
+#define TRIES       64
+#define WHOLE_FRAME 0x40000
 
 /* Which port this is: set before the programs are loaded. */
 const volatile __u64 me = 0; /* the owner that the tap belongs to */
 const volatile __u32 frame_max = 0; /* longest frame that the ring holds */
 const volatile __u16 own_port = 0; /* UDP port of hp3d's own datagrams; 0: none come this way */
 const volatile __u8 from_network = 0; /* switches' answers to traces may come in */
+const volatile __u8 by_xdp = 0; /* the tap is the XDP program */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -97,70 +96,19 @@ struct {
 	__type(value, __u64);
 } hp3_last_piece SEC(".maps");
 
+/* hp3d's sockets by queue of the interface; one that is closed is no longer there. */
+struct {
+	__uint(type, BPF_MAP_TYPE_XSKMAP);
+	__uint(max_entries, HP3_BYPASS_QUEUES);
+	__type(key, __u32);
+	__type(value, __u32);
+} xsks_map SEC(".maps");
+
+#include "app/bpf/frame.h"
+
 static __always_inline struct fragment datagram(const struct iphdr *ip)
 {
 	return (struct fragment){ip->saddr, ip->daddr, ip->id, ip->protocol, 0};
-}
-
-static __always_inline int is_udp_to(struct __sk_buff *skb, __u32 at, __u16 port)
-{
-	__be16 dest;
-
-	return bpf_skb_load_bytes(skb, at + offsetof(struct udphdr, dest), &dest, sizeof(dest)) ==
-		       0 &&
-	       dest == bpf_htons(port);
-}
-
-static __always_inline int read_ip4(struct __sk_buff *skb, __u32 at, struct iphdr *ip)
-{
-	return bpf_skb_load_bytes(skb, at, ip, sizeof(*ip)) == 0 && ip->version == 4;
-}
-
-static __always_inline int read_ip6(struct __sk_buff *skb, __u32 at, struct ipv6hdr *ip)
-{
-	return bpf_skb_load_bytes(skb, at, ip, sizeof(*ip)) == 0 && ip->version == 6;
-}
-
-static __always_inline int is_expired(struct __sk_buff *skb, __u32 at, __u8 expired)
-{
-	__u8 type;
-
-	return from_network && bpf_skb_load_bytes(skb, at, &type, sizeof(type)) == 0 &&
-	       type == expired;
-}
-
-static __always_inline int is_ours_ip4(struct __sk_buff *skb, __u32 at)
-{
-	struct iphdr ip;
-
-	if (!read_ip4(skb, at, &ip) || (ip.frag_off & bpf_htons(FRAGMENT)))
-		return 0;
-	at += ip.ihl * 4;
-	if (ip.protocol == IPPROTO_UDP)
-		return is_udp_to(skb, at, ROCE_PORT) ||
-		       (own_port != 0 && is_udp_to(skb, at, own_port));
-	if (ip.protocol != IPPROTO_ICMP || !is_expired(skb, at, ICMP_EXPIRED))
-		return 0;
-	at += QUOTE;
-	return read_ip4(skb, at, &ip) && ip.protocol == IPPROTO_UDP &&
-	       is_udp_to(skb, at + ip.ihl * 4, ROCE_PORT);
-}
-
-static __always_inline int is_ours_ip6(struct __sk_buff *skb, __u32 at)
-{
-	struct ipv6hdr ip;
-
-	if (!read_ip6(skb, at, &ip))
-		return 0;
-	at += sizeof(ip);
-	if (ip.nexthdr == IPPROTO_UDP)
-		return is_udp_to(skb, at, ROCE_PORT) ||
-		       (own_port != 0 && is_udp_to(skb, at, own_port));
-	if (ip.nexthdr != IPPROTO_ICMPV6 || !is_expired(skb, at, ICMP6_EXPIRED))
-		return 0;
-	at += QUOTE;
-	return read_ip6(skb, at, &ip) && ip.nexthdr == IPPROTO_UDP &&
-	       is_udp_to(skb, at + sizeof(ip), ROCE_PORT);
 }
 
 static __always_inline int is_tagged_twice(const struct __sk_buff *skb)
@@ -179,21 +127,11 @@ struct {
 
 #include "app/bpf/ports.h"
 
-/* RoCEv2, datagrams of peers' hp3d, and what switches answer to traces. */
-static __always_inline int is_ours(struct __sk_buff *skb)
-{
-	if (is_tagged_twice(skb))
-		return 0;
-	if (skb->protocol == bpf_htons(ETH_P_IP))
-		return is_ours_ip4(skb, ETH_HLEN);
-	return skb->protocol == bpf_htons(ETH_P_IPV6) && is_ours_ip6(skb, ETH_HLEN);
-}
-
 /*
  * The kernel put it together for the tap. The note of it stays: the kernel sees each piece again as
  * it leaves, and what is left of that in its queue may complete a later datagram of that number.
  */
-static __always_inline int was_in_pieces(struct __sk_buff *skb, __u64 now)
+static __always_inline int was_in_pieces(const struct frame *f, __u64 now)
 {
 	__u32 zero = 0;
 	__u64 *last = bpf_map_lookup_elem(&hp3_last_piece, &zero), *seen;
@@ -201,21 +139,21 @@ static __always_inline int was_in_pieces(struct __sk_buff *skb, __u64 now)
 	struct iphdr ip;
 
 	if (last == NULL || *last == 0 || now - *last > FRAGMENT_NS ||
-		skb->protocol != bpf_htons(ETH_P_IP) || !read_ip4(skb, ETH_HLEN, &ip))
+		f->protocol != bpf_htons(ETH_P_IP) || !read_ip4(f, f->l3, &ip))
 		return 0;
 	key = datagram(&ip);
 	seen = bpf_map_lookup_elem(&hp3_pieces, &key);
 	return seen != NULL && now - *seen <= FRAGMENT_NS;
 }
 
-static __always_inline void note_piece(struct __sk_buff *skb)
+static __always_inline void note_piece(const struct frame *f)
 {
 	__u32 zero = 0;
 	__u64 now = bpf_ktime_get_ns(), *last = bpf_map_lookup_elem(&hp3_last_piece, &zero);
 	struct fragment key;
 	struct iphdr ip;
 
-	if (skb->protocol != bpf_htons(ETH_P_IP) || !read_ip4(skb, ETH_HLEN, &ip) ||
+	if (f->protocol != bpf_htons(ETH_P_IP) || !read_ip4(f, f->l3, &ip) ||
 		!(ip.frag_off & bpf_htons(FRAGMENT)))
 		return;
 	key = datagram(&ip);
@@ -256,29 +194,17 @@ int tap(struct __sk_buff *skb)
 	__u32 zero = 0;
 	struct hp3_bypass_port *p = bpf_map_lookup_elem(&hp3_port, &zero);
 	struct hp3_bypass_cpu *cpu = bpf_map_lookup_elem(&hp3_cpu, &zero);
+	struct frame f = frame_of_skb(skb);
 	__u64 now = bpf_ktime_get_ns();
 
 	if (p == NULL || cpu == NULL || skb->pkt_type == PACKET_OUTGOING || p->owner != me)
 		return 0;
 	cpu->seen = 1;
-	if (skb->len > frame_max || skb->gso_size != 0 || !is_ours(skb) ||
-		was_in_pieces(skb, now) || !take(p, now))
+	if (skb->len > frame_max || skb->gso_size != 0 || is_tagged_twice(skb) || !is_ours(&f) ||
+		was_in_pieces(&f, now) || !take(p, now))
 		return 0;
 	cpu->taken = skb->len;
 	return WHOLE_FRAME;
-}
-
-/* Counted, and dropped where the operator wants that. */
-static __always_inline int is_roce(struct __sk_buff *skb)
-{
-	struct iphdr ip;
-	struct ipv6hdr ip6;
-
-	if (skb->protocol == bpf_htons(ETH_P_IP) && read_ip4(skb, ETH_HLEN, &ip))
-		return ip.protocol == IPPROTO_UDP && !(ip.frag_off & bpf_htons(FRAGMENT)) &&
-		       is_udp_to(skb, ETH_HLEN + ip.ihl * 4, ROCE_PORT);
-	return skb->protocol == bpf_htons(ETH_P_IPV6) && read_ip6(skb, ETH_HLEN, &ip6) &&
-	       ip6.nexthdr == IPPROTO_UDP && is_udp_to(skb, ETH_HLEN + sizeof(ip6), ROCE_PORT);
 }
 
 static __always_inline void end_taking(struct hp3_bypass_port *p)
@@ -293,7 +219,7 @@ static __always_inline void end_taking(struct hp3_bypass_port *p)
 	}
 }
 
-/* The tap of an hp3d that takes frames did not see this one, which is not in pieces. */
+/* The tap of an hp3d that takes frames did not see this one, or found no socket for it. */
 static __always_inline void hp3d_is_gone(struct hp3_bypass_port *p)
 {
 	__u64 state = p->word & HP3_BYPASS_STATE;
@@ -310,12 +236,31 @@ static __always_inline void hp3d_is_gone(struct hp3_bypass_port *p)
 		end_taking(peer);
 }
 
+SEC("xdp")
+int hp3_xdp_tap(struct xdp_md *ctx)
+{
+	__u32 zero = 0, queue = ctx->rx_queue_index;
+	struct hp3_bypass_port *p = bpf_map_lookup_elem(&hp3_port, &zero);
+	struct frame f = frame_of_xdp(ctx);
+
+	if (p == NULL || p->owner != me || ctx->data_end - ctx->data > frame_max || !is_ours(&f))
+		return XDP_PASS;
+	if (bpf_map_lookup_elem(&xsks_map, &queue) == NULL) {
+		hp3d_is_gone(p);
+		return XDP_PASS;
+	}
+	if (!take(p, bpf_ktime_get_ns()))
+		return XDP_PASS;
+	return (int)bpf_redirect_map(&xsks_map, queue, XDP_PASS);
+}
+
 SEC("tc")
 int detour(struct __sk_buff *skb)
 {
 	__u32 zero = 0;
 	struct hp3_bypass_port *p = bpf_map_lookup_elem(&hp3_port, &zero);
 	struct hp3_bypass_cpu *cpu = bpf_map_lookup_elem(&hp3_cpu, &zero);
+	struct frame f = frame_of_skb(skb);
 	__u32 taken, seen;
 
 	if (p == NULL || cpu == NULL || p->peer == 0)
@@ -325,12 +270,12 @@ int detour(struct __sk_buff *skb)
 	cpu->taken = cpu->seen = 0;
 	if (taken == skb->len)
 		return TC_ACT_STOLEN;
-	if (!is_roce(skb)) {
+	if (!is_roce(&f)) {
 		cpu->others++;
-		note_piece(skb);
+		note_piece(&f);
 		return bpf_redirect(p->peer, 0);
 	}
-	if (!seen)
+	if (!seen && !by_xdp)
 		hp3d_is_gone(p);
 	if (p->closed) {
 		cpu->closed++;
@@ -338,7 +283,7 @@ int detour(struct __sk_buff *skb)
 	}
 	cpu->roce++;
 	if (!from_network)
-		cpu->kept += keep_port(skb);
+		cpu->kept += keep_port(skb, &f);
 	return bpf_redirect(p->peer, 0);
 }
 

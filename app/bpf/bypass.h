@@ -23,6 +23,8 @@ enum hp3_bypass_state {
 	HP3_BYPASS_STATES
 };
 
+#define HP3_BYPASS_QUEUES 64u /* of an interface, of which net_af_xdp has the first */
+
 #define HP3_BYPASS_STATE 7u /* bits of the word */
 #define HP3_BYPASS_FRAME 8u /* one frame in the word */
 

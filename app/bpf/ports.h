@@ -98,11 +98,11 @@ static __always_inline int set_port(struct __sk_buff *skb, const struct roce *r,
 }
 
 static __always_inline int find_roce_ip4(
-	struct __sk_buff *skb, struct roce *r, struct hp3_bypass_flow *flow)
+	const struct frame *f, struct roce *r, struct hp3_bypass_flow *flow)
 {
 	struct iphdr ip;
 
-	if (!read_ip4(skb, r->l3, &ip) || ip.protocol != IPPROTO_UDP ||
+	if (!read_ip4(f, r->l3, &ip) || ip.protocol != IPPROTO_UDP ||
 		(ip.frag_off & bpf_htons(FRAGMENT)))
 		return 0;
 	r->udp = r->l3 + ip.ihl * 4;
@@ -113,11 +113,11 @@ static __always_inline int find_roce_ip4(
 }
 
 static __always_inline int find_roce_ip6(
-	struct __sk_buff *skb, struct roce *r, struct hp3_bypass_flow *flow)
+	const struct frame *f, struct roce *r, struct hp3_bypass_flow *flow)
 {
 	struct ipv6hdr ip;
 
-	if (!read_ip6(skb, r->l3, &ip) || ip.nexthdr != IPPROTO_UDP)
+	if (!read_ip6(f, r->l3, &ip) || ip.nexthdr != IPPROTO_UDP)
 		return 0;
 	r->udp = r->l3 + sizeof(ip);
 	r->icrc = r->udp + bpf_ntohs(ip.payload_len) - ICRC_BYTES;
@@ -129,15 +129,15 @@ static __always_inline int find_roce_ip6(
 
 /* A RoCEv2 frame of the RNIC that goes direct: on the port that its flow had. 1: on another one
  * than the RNIC's. */
-static __always_inline int keep_port(struct __sk_buff *skb)
+static __always_inline int keep_port(struct __sk_buff *skb, const struct frame *f)
 {
-	struct roce r = {.l3 = ETH_HLEN};
+	struct roce r = {.l3 = f->l3};
 	struct hp3_bypass_flow flow = {};
 	struct hp3_bypass_ports *ports;
 	__u8 bth[BTH];
 
-	if (skb->protocol == bpf_htons(ETH_P_IP) ? !find_roce_ip4(skb, &r, &flow)
-						 : !find_roce_ip6(skb, &r, &flow))
+	if (f->protocol == bpf_htons(ETH_P_IP) ? !find_roce_ip4(f, &r, &flow)
+					       : !find_roce_ip6(f, &r, &flow))
 		return 0;
 	if (bpf_skb_load_bytes(skb, r.udp + sizeof(struct udphdr), bth, sizeof(bth)) != 0 ||
 		bth[0] >= RC_OPCODES)

@@ -4,24 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include "app/bypass/internal.h"
-
-#define NS            1000000000ull
-#define ALIVE_PERIODS 2u /* of the owner's stale_ns without a heartbeat: it is gone */
-
-uint64_t hp3_bypass_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS + (uint64_t)ts.tv_nsec;
-}
 
 static const char loading[] = "loading its BPF programs";
 
@@ -42,6 +30,16 @@ static int say(char *why, size_t cap, int err, const char *what)
 			"direct to the other port until it is removed (hp3d --detach)";
 	snprintf(why, cap, "%s: %s", what, cause);
 	return err;
+}
+
+/* The other tap, and what it needs of the kernel, stays away. */
+static int choose_tap(struct hp3_bypass *b)
+{
+	bpf_program__set_autoload(b->bpf->progs.tap, !b->o.by_xdp);
+	bpf_program__set_autoload(b->bpf->progs.hp3_xdp_tap, b->o.by_xdp);
+	if (b->o.by_xdp)
+		return hp3_bypass_xdp_adopt(b);
+	return bpf_map__set_autocreate(b->bpf->maps.xsks_map, false);
 }
 
 static int load(struct hp3_bypass *b, char *why, size_t cap)
@@ -67,6 +65,7 @@ static int load(struct hp3_bypass *b, char *why, size_t cap)
 	b->bpf->rodata->frame_max = b->o.frame_max;
 	b->bpf->rodata->own_port = b->o.own_port;
 	b->bpf->rodata->from_network = b->o.from_network;
+	b->bpf->rodata->by_xdp = b->o.by_xdp;
 	for (uint32_t i = 0; i < HP3_BYPASS_WEIGHTS; i++)
 		b->bpf->rodata->port_weight[i] = b->o.port_weight(i);
 	for (unsigned i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
@@ -75,6 +74,9 @@ static int load(struct hp3_bypass *b, char *why, size_t cap)
 		if (err < 0)
 			return say(why, cap, err, path);
 	}
+	err = choose_tap(b);
+	if (err < 0)
+		return say(why, cap, err, "the driver's XDP program");
 	err = bpf_bypass__load(b->bpf);
 	return err < 0 ? say(why, cap, err, loading) : 0;
 }
@@ -83,11 +85,13 @@ static int tap(struct hp3_bypass *b, char *why, size_t cap)
 {
 	int fd = bpf_program__fd(b->bpf->progs.tap), err = hp3_bypass_find_sockets(b);
 
-	for (unsigned i = 0; i < b->n_sockets && err == 0; i++) {
+	if (err == 0 && b->o.by_xdp)
+		err = hp3_bypass_xdp_tap(b);
+	for (unsigned i = 0; i < b->n_sockets && err == 0 && !b->o.by_xdp; i++) {
 		if (setsockopt(b->sockets[i], SOL_SOCKET, SO_ATTACH_BPF, &fd, sizeof(fd)) != 0)
 			err = -errno;
 	}
-	return err < 0 ? say(why, cap, err, "the driver's AF_PACKET socket") : 0;
+	return err < 0 ? say(why, cap, err, "the driver's socket") : 0;
 }
 
 int hp3_bypass_open(
@@ -144,7 +148,7 @@ void hp3_bypass_close(struct hp3_bypass *b)
 {
 	if (b == NULL)
 		return;
-	for (unsigned i = 0; i < b->n_sockets; i++)
+	for (unsigned i = 0; i < b->n_sockets && !b->o.by_xdp; i++)
 		setsockopt(b->sockets[i], SOL_SOCKET, SO_DETACH_FILTER, NULL, 0);
 	if (b->port != NULL)
 		munmap(b->port, sizeof(*b->port));
@@ -155,7 +159,7 @@ void hp3_bypass_close(struct hp3_bypass *b)
 int hp3_bypass_remove(int ifindex, char *why, size_t cap)
 {
 	struct hp3_bypass_port *port;
-	int err;
+	int err, xdp;
 
 	libbpf_set_print(NULL);
 	err = hp3_bypass_peek(ifindex, &port);
@@ -169,10 +173,15 @@ int hp3_bypass_remove(int ifindex, char *why, size_t cap)
 			return -EBUSY;
 		}
 	}
+	xdp = hp3_bypass_xdp_detach(ifindex);
+	if (xdp < 0 && xdp != -ENOENT)
+		return say(why, cap, xdp, "its XDP program");
 	err = hp3_bypass_tc_detach(ifindex);
 	hp3_bypass_unpin(ifindex);
 	if (err == -EINVAL) /* no clsact there */
 		err = -ENOENT;
+	if (err == -ENOENT && xdp == 0)
+		err = 0;
 	return err < 0 ? say(why, cap, err, "tc ingress (clsact)") : 0;
 }
 
@@ -201,38 +210,6 @@ struct hp3_bypass_counts hp3_bypass_counts(const struct hp3_bypass *b)
 	}
 	free(each);
 	return c;
-}
-
-bool hp3_bypass_change(
-	struct hp3_bypass_port *p, enum hp3_bypass_state from, enum hp3_bypass_state to)
-{
-	__u64 word = __atomic_load_n(&p->word, __ATOMIC_ACQUIRE);
-
-	do {
-		if ((word & HP3_BYPASS_STATE) != from)
-			return false;
-	} while (!__atomic_compare_exchange_n(&p->word, &word,
-		(word & ~(uint64_t)HP3_BYPASS_STATE) | to, false, __ATOMIC_ACQ_REL,
-		__ATOMIC_ACQUIRE));
-	return true;
-}
-
-bool hp3_bypass_gone(struct hp3_bypass_port *p)
-{
-	__u64 word = __atomic_load_n(&p->word, __ATOMIC_ACQUIRE);
-
-	if ((word & HP3_BYPASS_STATE) != HP3_BYPASS_LEAVING)
-		return (word & HP3_BYPASS_STATE) == HP3_BYPASS_DIRECT;
-	return word / HP3_BYPASS_FRAME == p->done + p->lost &&
-	       __atomic_compare_exchange_n(&p->word, &word,
-		       word - HP3_BYPASS_LEAVING + HP3_BYPASS_DIRECT, false, __ATOMIC_ACQ_REL,
-		       __ATOMIC_ACQUIRE);
-}
-
-bool hp3_bypass_is_used(const struct hp3_bypass_port *p, uint64_t owner, uint64_t now)
-{
-	return p->owner != 0 && p->owner != owner &&
-	       (int64_t)(now - p->beat) < (int64_t)(ALIVE_PERIODS * p->stale_ns);
 }
 
 void hp3_bypass_own(struct hp3_bypass *b, uint64_t now)

@@ -35,6 +35,7 @@ struct hp3_bypass_options {
 	uint16_t own_port; /* UDP port of datagrams between hp3ds that come in here; 0: none */
 	bool from_network; /* what switches answer to traces comes in here; else what the RNIC sends
 			    */
+	bool by_xdp; /* the driver is net_af_xdp, and has the program of hp3_bypass_xdp_door() */
 	uint32_t (*port_weight)(uint32_t after); /* as hp3_icrc_sport_weight() */
 };
 
@@ -49,22 +50,35 @@ struct hp3_bypass_counts {
 };
 
 /*
- * Puts the tap on every AF_PACKET socket of this process that is bound to the interface, and finds
- * or makes the maps. From now on the sockets receive nothing until hp3_bypass_own() and
- * HP3_BYPASS_TAKEN. 0, or a negative errno with the cause and its fix in `why`: -EPROTO: what is
- * attached is of a version of hp3 that shares no layout with this one.
+ * Puts the tap on every AF_PACKET socket of this process that is bound to the interface, or where
+ * the interface's XDP program is, and finds or makes the maps. From now on the sockets receive
+ * nothing until hp3_bypass_own() and HP3_BYPASS_TAKEN. 0, or a negative errno with the cause and
+ * its fix in `why`: -EPROTO: what is attached is of a version of hp3 that shares no layout with
+ * this one.
  */
 int hp3_bypass_open(
 	const struct hp3_bypass_options *o, struct hp3_bypass **b, char *why, size_t cap);
 /* From now on what is not taken goes to the peer port. Replaces what an earlier hp3d attached,
  * without a gap. */
 int hp3_bypass_attach(struct hp3_bypass *b, const struct hp3_bypass *peer, char *why, size_t cap);
-/* What is attached stays; the sockets are as they were before hp3_bypass_open(). */
+/* What is attached stays; AF_PACKET sockets are as they were before hp3_bypass_open(). */
 void hp3_bypass_close(struct hp3_bypass *b);
 
-/* Is such a program attached to the interface? */
+/* Is such a program attached to the interface, at tc ingress? */
 bool hp3_bypass_attached(int ifindex);
-/* Takes program and maps away: 0; -ENOENT: there are none; -EBUSY: an hp3d uses them. */
+
+/*
+ * net_af_xdp attaches a program when it opens an interface, and does not if there is one. So what
+ * an hp3d that was killed left has to go before; frames take the way past hp3d meanwhile. Waits
+ * 3 s at most until that hp3d counts as gone. 0; -EBUSY: it lives, or hangs; or another negative
+ * errno; with the cause in `why`.
+ */
+int hp3_bypass_xdp_clear(int ifindex, char *why, size_t cap);
+/* What the driver is to be given as xdp_prog=: a path in this process, valid until it ends; NULL:
+ * errno. Everything passes until hp3_bypass_open(). */
+const char *hp3_bypass_xdp_door(void);
+
+/* Takes programs and maps away: 0; -ENOENT: there are none; -EBUSY: an hp3d uses them. */
 int hp3_bypass_remove(int ifindex, char *why, size_t cap);
 
 /*

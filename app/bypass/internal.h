@@ -14,6 +14,7 @@ struct hp3_bypass {
 	struct hp3_bypass_options o;
 	int sockets[HP3_BYPASS_SOCKETS]; /* the process's own, which others close */
 	unsigned n_sockets;
+	uint64_t xdp_lost; /* what the AF_XDP socket has counted of them so far */
 };
 
 /* pins.c */
@@ -32,10 +33,22 @@ struct hp3_bypass_port *hp3_bypass_map(int fd);
  */
 int hp3_bypass_peek(int ifindex, struct hp3_bypass_port **port);
 
+/* The map of that name which a program uses: a descriptor, or a negative errno. */
+int hp3_bypass_map_of_program(uint32_t id, const char *name);
+
 /* tc.c: the program at ingress. */
 int hp3_bypass_tc_attach(int ifindex, int prog_fd);
 int hp3_bypass_tc_detach(int ifindex);
 int hp3_bypass_tc_query(int ifindex, uint32_t *prog_id);
+
+/* xdp.c: the XDP program of an interface. */
+/* The driver's map of sockets takes the place of that of b->bpf; -EEXIST: the program is not the
+ * one that the driver was given. */
+int hp3_bypass_xdp_adopt(struct hp3_bypass *b);
+/* The tap takes the place of the program that the driver was given. */
+int hp3_bypass_xdp_tap(struct hp3_bypass *b);
+/* Takes off what hp3d left: 0; -ENOENT: nothing of the kind is attached. */
+int hp3_bypass_xdp_detach(int ifindex);
 
 /* sockets.c */
 /* Fills in b->sockets; 0 or -ENOENT. */

@@ -106,16 +106,12 @@ void hp3_bypass_unpin(int ifindex)
 	rmdir(path);
 }
 
-/* The map of that name which the attached program uses: a descriptor, or a negative errno. */
-static int map_of_program(int ifindex, const char *name)
+int hp3_bypass_map_of_program(uint32_t id, const char *name)
 {
 	struct bpf_prog_info info = {0};
-	uint32_t id, maps[MAPS_MAX], len = sizeof(info);
-	int prog, err = hp3_bypass_tc_query(ifindex, &id), fd = -ENOENT;
+	uint32_t maps[MAPS_MAX], len = sizeof(info);
+	int prog = bpf_prog_get_fd_by_id(id), fd = -ENOENT;
 
-	if (err < 0)
-		return err;
-	prog = bpf_prog_get_fd_by_id(id);
 	if (prog < 0)
 		return -errno;
 	info.nr_map_ids = MAPS_MAX;
@@ -138,11 +134,20 @@ static int map_of_program(int ifindex, const char *name)
 	return fd;
 }
 
+/* The map of that name which the attached program uses: a descriptor, or a negative errno. */
+static int map_of_attached(int ifindex, const char *name)
+{
+	uint32_t id;
+	int err = hp3_bypass_tc_query(ifindex, &id);
+
+	return err < 0 ? err : hp3_bypass_map_of_program(id, name);
+}
+
 /* The program first: its maps are in use, whatever lies pinned. */
 static int find_map(int ifindex, const char *name)
 {
 	char path[HP3_BYPASS_PATH];
-	int fd = map_of_program(ifindex, name), pin;
+	int fd = map_of_attached(ifindex, name), pin;
 
 	if (fd >= 0)
 		return fd;

@@ -1,19 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The AF_PACKET sockets of this process on an interface: DPDK's driver keeps them to itself. */
+/* The sockets of this process on an interface: DPDK's drivers keep them to themselves. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <bpf/bpf.h>
 #include <linux/if_packet.h>
+#include <linux/if_xdp.h>
 #include <sys/socket.h>
 #include "app/bypass/internal.h"
 
-static bool is_bound_to(int fd, int ifindex)
+static bool is_packet_socket(int fd, int ifindex)
 {
 	struct sockaddr_ll at = {0};
 	socklen_t len = sizeof(at);
 
 	return getsockname(fd, (struct sockaddr *)&at, &len) == 0 && at.sll_family == AF_PACKET &&
 	       at.sll_protocol != 0 && at.sll_ifindex == ifindex;
+}
+
+/* The one in the map of the interface: with BPF_NOEXIST the kernel takes no other in its place. */
+static bool is_xdp_socket(int fd, int map)
+{
+	uint32_t queue = 0;
+	int domain;
+	socklen_t len = sizeof(domain);
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == AF_XDP &&
+	       bpf_map_update_elem(map, &queue, &fd, BPF_NOEXIST) == 0;
+}
+
+static bool is_ours(const struct hp3_bypass *b, int fd)
+{
+	return b->o.by_xdp ? is_xdp_socket(fd, bpf_map__fd(b->bpf->maps.xsks_map))
+			   : is_packet_socket(fd, b->o.ifindex);
 }
 
 int hp3_bypass_find_sockets(struct hp3_bypass *b)
@@ -26,23 +45,42 @@ int hp3_bypass_find_sockets(struct hp3_bypass *b)
 	while ((e = readdir(d)) != NULL && b->n_sockets < HP3_BYPASS_SOCKETS) {
 		int fd = e->d_name[0] == '.' ? -1 : atoi(e->d_name);
 
-		if (fd >= 0 && is_bound_to(fd, b->o.ifindex))
+		if (fd >= 0 && is_ours(b, fd))
 			b->sockets[b->n_sockets++] = fd;
 	}
 	closedir(d);
 	return b->n_sockets > 0 ? 0 : -ENOENT;
 }
 
+/* Frames that found no room since it was asked last. */
+static uint64_t packet_lost(int fd)
+{
+	struct tpacket_stats s;
+	socklen_t len = sizeof(s);
+
+	return getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &s, &len) == 0 ? s.tp_drops : 0;
+}
+
+static uint64_t xdp_lost(struct hp3_bypass *b, int fd)
+{
+	uint64_t before = b->xdp_lost;
+	struct xdp_statistics s;
+	socklen_t len = sizeof(s);
+
+	if (getsockopt(fd, SOL_XDP, XDP_STATISTICS, &s, &len) != 0)
+		return 0;
+	b->xdp_lost = s.rx_dropped + s.rx_ring_full;
+	return b->xdp_lost - before;
+}
+
 void hp3_bypass_settle(struct hp3_bypass *b)
 {
 	for (unsigned i = 0; i < b->n_sockets; i++) {
-		struct tpacket_stats s; /* since it was asked last */
-		socklen_t len = sizeof(s);
+		int fd = b->sockets[i];
+		uint64_t lost = b->o.by_xdp ? xdp_lost(b, fd) : packet_lost(fd);
 
-		if (getsockopt(b->sockets[i], SOL_PACKET, PACKET_STATISTICS, &s, &len) == 0 &&
-			s.tp_drops > 0)
-			__atomic_store_n(
-				&b->port->lost, b->port->lost + s.tp_drops, __ATOMIC_RELEASE);
-		sendto(b->sockets[i], NULL, 0, MSG_DONTWAIT, NULL, 0);
+		if (lost > 0)
+			__atomic_store_n(&b->port->lost, b->port->lost + lost, __ATOMIC_RELEASE);
+		sendto(fd, NULL, 0, MSG_DONTWAIT, NULL, 0);
 	}
 }

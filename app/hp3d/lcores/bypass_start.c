@@ -13,9 +13,11 @@
 #include "app/hp3d/lcores/bypass_internal.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/ports.h"
+#include "app/hp3d/lcores/xdp.h"
+#include "config/devargs.h"
 #include "roce/icrc.h"
 
-#define DRIVER      "net_af_packet"
+#define XDP_DRIVER  "net_af_xdp"
 #define FRAME_EXTRA (RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)
 #define WAIT_NS     200000000ull
 #define WAIT_STEP   1000000l
@@ -25,26 +27,36 @@
 static struct hp3d_bypass *rails[HP3_CONFIG_RAILS_MAX];
 static unsigned n_rails;
 
-/* The two interfaces of a rail by direction; false: *why says what is no such port. */
-static bool interfaces(unsigned rail, int ifindex[2], const char **why)
+/* The two ports of a rail, which fail open each in its way. */
+struct sides {
+	int ifindex[2]; /* by direction */
+	bool by_xdp[2];
+};
+
+/* False: `why` says what is no such port. */
+static bool look(const struct hp3_config *cfg, unsigned rail, struct sides *s, char why[WHY])
 {
-	static const char *const no_port[] = {
-		"rnic is no net_af_packet port", "net is no net_af_packet port"};
+	const struct hp3_config_rail *r = &cfg->rails[rail];
 
 	for (unsigned dir = 0; dir < 2; dir++) {
-		struct rte_eth_dev_info info;
+		const char *lacks = hp3d_xdp_lacks(dir == HP3_DIR_TX ? r->rnic : r->net);
+		struct rte_eth_dev_info info = {0};
 
-		if (rte_eth_dev_info_get(hp3d_rail_ports(rail)->in[dir], &info) != 0 ||
-			strcmp(info.driver_name, DRIVER) != 0 || info.if_index == 0) {
-			*why = no_port[dir];
+		if (lacks == NULL &&
+			(rte_eth_dev_info_get(hp3d_rail_ports(rail)->in[dir], &info) != 0 ||
+				info.if_index == 0))
+			lacks = "has no interface";
+		if (lacks != NULL) {
+			snprintf(why, WHY, "%s %s", dir == HP3_DIR_TX ? "rnic" : "net", lacks);
 			return false;
 		}
-		ifindex[dir] = (int)info.if_index;
+		s->ifindex[dir] = (int)info.if_index;
+		s->by_xdp[dir] = strcmp(info.driver_name, XDP_DRIVER) == 0;
 	}
 	return true;
 }
 
-/* Frames beyond the MTU would be cut by the driver's ring. */
+/* Frames beyond the MTU would be cut by net_af_packet's ring. */
 static uint32_t frame_max(int ifindex)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -61,18 +73,19 @@ static uint32_t frame_max(int ifindex)
 }
 
 static int open_sides(
-	struct hp3d_bypass *b, const struct hp3_config *cfg, const int ifindex[2], char *why)
+	struct hp3d_bypass *b, const struct hp3_config *cfg, const struct sides *s, char *why)
 {
 	int err = 0;
 
 	for (unsigned dir = 0; dir < 2 && err == 0; dir++) {
-		const struct hp3_bypass_options o = {.ifindex = ifindex[dir],
-			.peer = ifindex[!dir],
+		const struct hp3_bypass_options o = {.ifindex = s->ifindex[dir],
+			.peer = s->ifindex[!dir],
 			.owner = b->owner,
 			.stale_ns = b->stale_ns,
-			.frame_max = frame_max(ifindex[dir]),
+			.frame_max = frame_max(s->ifindex[dir]),
 			.own_port = dir == HP3_DIR_RX ? (uint16_t)cfg->probes.port : 0,
 			.from_network = dir == HP3_DIR_RX,
+			.by_xdp = s->by_xdp[dir],
 			.port_weight = hp3_icrc_sport_weight};
 
 		err = hp3_bypass_open(&o, &b->side[dir], why, WHY);
@@ -96,7 +109,7 @@ static void free_rail(unsigned rail)
 }
 
 static int make_rail(
-	const struct hp3_config *cfg, unsigned rail, const int ifindex[2], char why[WHY])
+	const struct hp3_config *cfg, unsigned rail, const struct sides *s, char why[WHY])
 {
 	struct hp3d_bypass *b;
 	int err;
@@ -111,7 +124,7 @@ static int make_rail(
 	b->stale_ns = cfg->bypass.stale_ms * 1000000ull;
 	b->back_ns = cfg->bypass.back_ms * 1000000ull;
 	rails[rail] = b;
-	err = open_sides(b, cfg, ifindex, why);
+	err = open_sides(b, cfg, s, why);
 	if (err < 0)
 		free_rail(rail);
 	return err;
@@ -150,29 +163,40 @@ static int without(const struct hp3_config *cfg, unsigned rail, const char *why)
 	return -1;
 }
 
+/* net_af_xdp has its program: nothing comes in by it without ours. */
+static int without_xdp(const struct hp3_config *cfg, unsigned rail, const char *why)
+{
+	fprintf(stderr,
+		"hp3d: [rail.%s]: no fail-open: %s; set [bypass] fail_open = off to run without\n",
+		cfg->rails[rail].name, why);
+	return -1;
+}
+
 static int start_rail(const struct hp3_config *cfg, unsigned rail)
 {
-	char text[WHY];
-	const char *why = text;
-	int ifindex[2], err;
+	char why[WHY];
+	struct sides s;
+	int err;
 
-	if (!interfaces(rail, ifindex, &why))
+	if (!look(cfg, rail, &s, why))
 		return cfg->bypass.fail_open == HP3_FAIL_OPEN_OFF ? 0 : without(cfg, rail, why);
 	if (cfg->bypass.fail_open == HP3_FAIL_OPEN_OFF)
-		return clear(cfg, rail, ifindex);
+		return clear(cfg, rail, s.ifindex);
 	if (cfg->eal.lcores > 1 && !hp3d_rail_ports(rail)->whole) {
-		if (clear(cfg, rail, ifindex) < 0)
+		if (clear(cfg, rail, s.ifindex) < 0)
 			return -1;
 		return without(cfg, rail, "several lcores share the rail (spread = software)");
 	}
-	err = make_rail(cfg, rail, ifindex, text);
+	err = make_rail(cfg, rail, &s, why);
 	if (err == 0)
 		return 0;
 	if (err == -EPROTO) {
-		fprintf(stderr, "hp3d: [rail.%s]: %s\n", cfg->rails[rail].name, text);
+		fprintf(stderr, "hp3d: [rail.%s]: %s\n", cfg->rails[rail].name, why);
 		return -1;
 	}
-	return clear(cfg, rail, ifindex) < 0 ? -1 : without(cfg, rail, text);
+	if (s.by_xdp[0] || s.by_xdp[1])
+		return without_xdp(cfg, rail, why);
+	return clear(cfg, rail, s.ifindex) < 0 ? -1 : without(cfg, rail, why);
 }
 
 int hp3d_bypass_start(const struct hp3_config *cfg)
@@ -231,16 +255,14 @@ void hp3d_bypass_stop(void)
 		free_rail(rail);
 }
 
-/* The value of iface= in devargs of net_af_packet; 0: there is none, or no such interface. */
+/* The interface of a port that fails open; 0: there is none. */
 static int interface_of(const char *devargs)
 {
-	const char *at = strstr(devargs, ",iface=");
-	char name[IF_NAMESIZE];
+	char name[IF_NAMESIZE], driver[32];
 
-	if (strncmp(devargs, DRIVER, strlen(DRIVER)) != 0 || at == NULL)
+	hp3_devargs_driver(devargs, driver, sizeof(driver));
+	if (strcmp(driver, "net_pcap") == 0 || !hp3_devargs_interface(devargs, name, sizeof(name)))
 		return 0;
-	at += strlen(",iface=");
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ","), at);
 	return (int)if_nametoindex(name);
 }
 

@@ -7,11 +7,13 @@
 #include <rte_mbuf.h>
 #include "app/hp3d/lcores/claim.h"
 #include "app/hp3d/lcores/port_setup.h"
+#include "app/hp3d/lcores/xdp.h"
 #include "app/hp3d/pipe/memory.h"
 #include "app/hp3d/pipe/sockets.h"
 #include "config/devargs.h"
 
 #define POOL_CACHE 256u
+#define WHY        256
 #define ETH_EXTRA  (RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 2 * RTE_VLAN_HLEN)
 
 static struct hp3d_rail_ports rails[HP3_CONFIG_RAILS_MAX];
@@ -31,9 +33,9 @@ static int fail(const struct where *w, const char *what, int err, const char *fi
 	return -1;
 }
 
-static int probe(const struct where *w, uint16_t *port)
+static int probe(const struct where *w, bool fails_open, uint16_t *port)
 {
-	char name[HP3_CONFIG_DEVARGS_MAX] = "";
+	char name[HP3_CONFIG_DEVARGS_MAX] = "", devargs[2 * HP3_CONFIG_DEVARGS_MAX], why[WHY];
 	int ret;
 
 	if (hp3_devargs_interface(w->devargs, name, sizeof(name))) {
@@ -47,9 +49,15 @@ static int probe(const struct where *w, uint16_t *port)
 				w->rail, w->side, w->devargs, (int)owner, name, (int)owner);
 			return -1;
 		}
-		hp3d_fanout_begin(name);
 	}
-	ret = rte_dev_probe(w->devargs);
+	ret = hp3d_xdp_devargs(w->devargs, fails_open, devargs, sizeof(devargs), why, sizeof(why));
+	if (ret < 0) {
+		fprintf(stderr, "hp3d: [rail.%s] %s = \"%s\": %s\n", w->rail, w->side, w->devargs,
+			why);
+		return -1;
+	}
+	hp3d_fanout_begin(name);
+	ret = rte_dev_probe(devargs);
 	hp3d_fanout_end();
 	if (ret < 0 && ret != -EEXIST)
 		return fail(w, "no such device", ret,
@@ -181,7 +189,8 @@ static int find_ports(const struct hp3_config *cfg, unsigned rail)
 	for (unsigned dir = 0; dir < 2; dir++) {
 		struct where w = side(&cfg->rails[rail], dir);
 
-		if (probe(&w, &rails[rail].in[dir]) < 0 ||
+		rails[rail].keeps |= hp3d_xdp_is_driver(w.devargs);
+		if (probe(&w, hp3d_xdp_fails_open(cfg, rail), &rails[rail].in[dir]) < 0 ||
 			check_mtu(&w, rails[rail].in[dir], cfg->eal.mbuf_bytes) < 0)
 			return -1;
 	}

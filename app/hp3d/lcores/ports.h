@@ -19,6 +19,7 @@ struct hp3d_rail_ports {
 	uint16_t in[2];
 	bool spreads[2]; /* by direction: queue i of that port, in and out, is worker i's */
 	bool whole; /* one worker has all of it */
+	bool keeps; /* a driver (net_af_xdp) does not give back the buffers that it was to fill */
 	struct rte_mempool *pool;
 };
 

@@ -329,8 +329,10 @@ unsigned hp3d_workers_free(void)
 			hp3d_link_free(&hp3d_lcores.workers[i].out[tag]);
 		hp3d_sleeper_free(&hp3d_lcores.workers[i].sleeper);
 	}
-	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++)
-		used += rte_mempool_in_use_count(hp3d_rail_ports(rail)->pool);
+	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
+		if (!hp3d_rail_ports(rail)->keeps)
+			used += rte_mempool_in_use_count(hp3d_rail_ports(rail)->pool);
+	}
 	free(hp3d_lcores.workers);
 	hp3d_lcores.n = 0;
 	return used;

@@ -48,8 +48,9 @@ void hp3d_memory_put(void *mem, enum hp3d_memory_use use, size_t size)
 
 static bool takes_any_buffer(const char *devargs)
 {
-	static const char *const drivers[] = {
-		"net_af_packet", "net_tap", "net_vhost", "net_ring", "net_null", "net_pcap"};
+	/* net_af_xdp takes them from one piece, which has to be no longer than they are. */
+	static const char *const drivers[] = {"net_af_packet", "net_af_xdp", "net_tap", "net_vhost",
+		"net_ring", "net_null", "net_pcap"};
 
 	for (size_t i = 0; i < RTE_DIM(drivers); i++) {
 		if (strncmp(devargs, drivers[i], strlen(drivers[i])) == 0)

@@ -267,7 +267,8 @@ class Bypass(Wired):
         self.assertEqual(self.ended(a, b), 0)
         out = subprocess.run([HP3D, "--detach", "--config", d.config], check=True, capture_output=True, text=True)
         self.assertEqual(out.stdout, "[rail.rail0] rnic: detached\n[rail.rail0] net: detached\n")
-        self.assertEqual(glob.glob("/sys/fs/bpf/hp3/*/*"), [])
+        for link in (self.rnic, self.net):
+            self.assertEqual(glob.glob(f"/sys/fs/bpf/hp3/*/{socket.if_nametoindex(link.near)}"), [])
         self.again(d)
         self.stop(d)
 

@@ -87,6 +87,9 @@ class Link:
         args = {"iface": self.near, "framesz": 2048, "blocksz": 65536, "framecnt": 2048, **more}
         return f"net_af_packet{number}," + ",".join(f"{k}={v}" for k, v in args.items())
 
+    def xdp_devargs(self, number, **more):
+        return f"net_af_xdp{number}," + ",".join(f"{k}={v}" for k, v in {"iface": self.near, **more}.items())
+
     def remove(self):
         subprocess.run(["ip", "link", "del", self.far], check=False, stderr=subprocess.DEVNULL)
 

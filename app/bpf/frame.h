@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_BPF_FRAME_H
+#define HP3_BPF_FRAME_H
+/*
+ * What a frame is, as the programs of a port see it: before the kernel made a packet of it (XDP),
+ * or after. Included by bypass.bpf.c alone, behind the numbers of its port.
+ */
+
+#define ROCE_PORT     4791
+#define ICMP_EXPIRED  11
+#define ICMP6_EXPIRED 3
+#define QUOTE         8 /* bytes of ICMP before the packet that it quotes */
+#define FRAGMENT      0x3fff /* more fragments, offset */
+#define SECOND_TAG    0x88a8
+#define TAG           4 /* bytes of an 802.1Q tag that is still in the frame */
+
+struct frame {
+	void *ctx; /* struct __sk_buff, or with `xdp` struct xdp_md */
+	__u32 xdp, l3;
+	__be16 protocol;
+};
+
+/* 0: `len` bytes were there. */
+static __always_inline int load(const struct frame *f, __u32 at, void *to, __u32 len)
+{
+	return f->xdp ? (int)bpf_xdp_load_bytes(f->ctx, at, to, len)
+		      : (int)bpf_skb_load_bytes(f->ctx, at, to, len);
+}
+
+/* The kernel has taken a tag off already. */
+static __always_inline struct frame frame_of_skb(struct __sk_buff *skb)
+{
+	return (struct frame){.ctx = skb, .l3 = ETH_HLEN, .protocol = (__be16)skb->protocol};
+}
+
+/* No address of the frame itself may be taken: `xdp` has to be a constant in each program. */
+static __always_inline struct frame frame_of_xdp(struct xdp_md *ctx)
+{
+	struct frame f = {.ctx = ctx, .xdp = 1, .l3 = ETH_HLEN};
+	__be16 protocol = 0;
+
+	load(&f, ETH_HLEN - sizeof(protocol), &protocol, sizeof(protocol));
+	if (protocol == bpf_htons(ETH_P_8021Q)) {
+		load(&f, ETH_HLEN + TAG - sizeof(protocol), &protocol, sizeof(protocol));
+		f.l3 += TAG;
+	}
+	f.protocol = protocol;
+	return f;
+}
+
+static __always_inline int is_udp_to(const struct frame *f, __u32 at, __u16 port)
+{
+	__be16 dest;
+
+	return load(f, at + offsetof(struct udphdr, dest), &dest, sizeof(dest)) == 0 &&
+	       dest == bpf_htons(port);
+}
+
+static __always_inline int read_ip4(const struct frame *f, __u32 at, struct iphdr *ip)
+{
+	return load(f, at, ip, sizeof(*ip)) == 0 && ip->version == 4;
+}
+
+static __always_inline int read_ip6(const struct frame *f, __u32 at, struct ipv6hdr *ip)
+{
+	return load(f, at, ip, sizeof(*ip)) == 0 && ip->version == 6;
+}
+
+static __always_inline int is_expired(const struct frame *f, __u32 at, __u8 expired)
+{
+	__u8 type;
+
+	return from_network && load(f, at, &type, sizeof(type)) == 0 && type == expired;
+}
+
+static __always_inline int is_ours_ip4(const struct frame *f)
+{
+	__u32 at = f->l3;
+	struct iphdr ip;
+
+	if (!read_ip4(f, at, &ip) || (ip.frag_off & bpf_htons(FRAGMENT)))
+		return 0;
+	at += ip.ihl * 4;
+	if (ip.protocol == IPPROTO_UDP)
+		return is_udp_to(f, at, ROCE_PORT) || (own_port != 0 && is_udp_to(f, at, own_port));
+	if (ip.protocol != IPPROTO_ICMP || !is_expired(f, at, ICMP_EXPIRED))
+		return 0;
+	at += QUOTE;
+	return read_ip4(f, at, &ip) && ip.protocol == IPPROTO_UDP &&
+	       is_udp_to(f, at + ip.ihl * 4, ROCE_PORT);
+}
+
+static __always_inline int is_ours_ip6(const struct frame *f)
+{
+	__u32 at = f->l3;
+	struct ipv6hdr ip;
+
+	if (!read_ip6(f, at, &ip))
+		return 0;
+	at += sizeof(ip);
+	if (ip.nexthdr == IPPROTO_UDP)
+		return is_udp_to(f, at, ROCE_PORT) || (own_port != 0 && is_udp_to(f, at, own_port));
+	if (ip.nexthdr != IPPROTO_ICMPV6 || !is_expired(f, at, ICMP6_EXPIRED))
+		return 0;
+	at += QUOTE;
+	return read_ip6(f, at, &ip) && ip.nexthdr == IPPROTO_UDP &&
+	       is_udp_to(f, at + sizeof(ip), ROCE_PORT);
+}
+
+/* RoCEv2, datagrams of peers' hp3d, and what switches answer to traces. */
+static __always_inline int is_ours(const struct frame *f)
+{
+	if (f->protocol == bpf_htons(ETH_P_IP))
+		return is_ours_ip4(f);
+	return f->protocol == bpf_htons(ETH_P_IPV6) && is_ours_ip6(f);
+}
+
+/* RoCEv2 alone, by either kind of address. */
+static __always_inline int is_roce(const struct frame *f)
+{
+	struct iphdr ip;
+	struct ipv6hdr ip6;
+
+	if (f->protocol == bpf_htons(ETH_P_IP) && read_ip4(f, f->l3, &ip))
+		return ip.protocol == IPPROTO_UDP && !(ip.frag_off & bpf_htons(FRAGMENT)) &&
+		       is_udp_to(f, f->l3 + ip.ihl * 4, ROCE_PORT);
+	return f->protocol == bpf_htons(ETH_P_IPV6) && read_ip6(f, f->l3, &ip6) &&
+	       ip6.nexthdr == IPPROTO_UDP && is_udp_to(f, f->l3 + sizeof(ip6), ROCE_PORT);
+}
+
+#endif
