@@ -86,6 +86,7 @@ inside() {
     done
     ln -s pts/ptmx dev/ptmx && ln -s /proc/self/fd dev/fd && ln -s fd/0 dev/stdin && ln -s fd/1 dev/stdout && ln -s fd/2 dev/stderr
     [ ! -d sys/fs/bpf ] || mount -t bpf bpf sys/fs/bpf
+    [ ! -d sys/fs/cgroup ] || mount --rbind /sys/fs/cgroup sys/fs/cgroup # for a systemd of a test's own
     [ ! -d sys/kernel/tracing ] || mount -t tracefs tracefs sys/kernel/tracing
     mount --bind "$2" var/cache/apt/archives || exit 77
     # For tests that want a fresh root of their own.
