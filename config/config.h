@@ -58,6 +58,7 @@ struct hp3_config {
 		enum hp3_fail_open fail_open;
 		uint32_t stale_ms;
 		uint32_t back_ms;
+		enum hp3_onoff carry_link;
 	} bypass;
 	struct {
 		enum hp3_watch_verbs verbs;

@@ -152,6 +152,10 @@ static const struct hp3_ini_key keys[] = {
 		"after such a silence: how long hp3d has to be awake before it takes packets "
 		"again"),
 
+	ENUM(bypass, carry_link, onoff, HP3_OFF, RESTART,
+		"set the other port of a rail down for as long as one has no link, so that who is "
+		"connected there sees it"),
+
 	LIST(filter, peers, hp3_filter_valid_peers,
 		"up to 16 addresses or prefixes by comma, such as \"10.1.0.0/16, fd00::/8\"",
 		"remote hosts, such as \"10.1.0.0/16, fd00::/8\"; empty: all"),

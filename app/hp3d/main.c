@@ -24,6 +24,7 @@
 #include "app/hp3d/pipe/pipe.h"
 #include "app/hp3d/replay/replay.h"
 #include "app/hp3d/service/capabilities.h"
+#include "app/hp3d/service/carry.h"
 #include "app/hp3d/service/service.h"
 #include "app/record/record.h"
 
@@ -271,6 +272,7 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 	else
 		hp3d_service_start(cfg, hp3d_capabilities_needed(cfg));
 	hp3d_mode_start(cfg);
+	hp3d_carry_start();
 	while (stop_signal == 0) {
 		poll_all(POLL_MS);
 		hp3d_metrics_beat();
@@ -288,6 +290,7 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 	hp3d_control_stop();
 	summary(away);
 	hp3_record_stop();
+	hp3d_links_end(cfg);
 	hp3d_bypass_stop();
 	hp3d_ports_stop();
 	used = hp3d_workers_free();
@@ -316,11 +319,12 @@ static int run(const struct options *o, struct hp3_config *cfg)
 	if (hp3_doctor_tell(cfg, file, HP3_CHECK_START, stderr) > 0 || draw_hash_seed(cfg) < 0 ||
 		hp3d_control_reserve(cfg) < 0)
 		return EXIT_FAILED;
-	if (hp3d_watch_begin(cfg) == 0) {
+	if (hp3d_carry_begin(cfg) == 0 && hp3d_watch_begin(cfg) == 0) {
 		catch_signals();
 		if (hp3d_eal_init(cfg, cfg->eal.lcores, false) == 0)
 			ret = serve(o, cfg);
 	}
+	hp3d_carry_end();
 	hp3d_watch_stop();
 	hp3d_control_leave();
 	return ret;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/control/links.h"
 #include <stdio.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
 #include "app/hp3d/control/event_json.h"
 #include "app/hp3d/control/events.h"
 #include "app/hp3d/lcores/carrier.h"
@@ -12,6 +14,8 @@
 
 static struct {
 	bool down[HP3_CONFIG_RAILS_MAX][2]; /* by direction: where its packets come in */
+	bool held[HP3_CONFIG_RAILS_MAX][2]; /* we took it down */
+	bool refused[HP3_CONFIG_RAILS_MAX]; /* the driver cannot */
 	uint64_t next;
 	bool known;
 } links;
@@ -37,6 +41,53 @@ static void tell(const struct hp3_config *cfg, unsigned rail, unsigned dir, bool
 	hp3d_events_add(&e, hp3_wall_now());
 }
 
+/* Not of the kernel: its driver sets it down. Interfaces are app/hp3d/service/carry.c's. */
+static bool is_driver_s(uint16_t port)
+{
+	struct rte_eth_dev_info info;
+
+	return rte_eth_dev_info_get(port, &info) == 0 && info.if_index == 0;
+}
+
+static void hold(const struct hp3_config *cfg, unsigned rail, unsigned dir, bool down)
+{
+	uint16_t port = hp3d_rail_ports(rail)->in[dir];
+	int err = down ? rte_eth_dev_set_link_down(port) : rte_eth_dev_set_link_up(port);
+
+	links.held[rail][dir] = down && err == 0;
+	links.refused[rail] = err < 0;
+	if (err < 0)
+		fprintf(stderr, "hp3d: [rail.%s] %s: its driver cannot set the link %s: %s\n",
+			cfg->rails[rail].name, hp3d_side_names[dir], down ? "down" : "up",
+			rte_strerror(-err));
+	else
+		fprintf(stderr, "hp3d: [rail.%s] %s: %s\n", cfg->rails[rail].name,
+			hp3d_side_names[dir],
+			down ? "set down, for as long as the other port has no link"
+			     : "set up again");
+}
+
+static void carry(const struct hp3_config *cfg, unsigned rail)
+{
+	for (unsigned dir = 0; dir < 2; dir++) {
+		bool lost = links.down[rail][!dir] && !links.held[rail][!dir];
+
+		if (lost == links.held[rail][dir] || links.refused[rail] ||
+			!is_driver_s(hp3d_rail_ports(rail)->in[dir]))
+			continue;
+		if (!lost || !links.down[rail][dir])
+			hold(cfg, rail, dir, lost);
+	}
+}
+
+void hp3d_links_end(const struct hp3_config *cfg)
+{
+	for (unsigned i = 0; i < 2 * cfg->n_rails; i++) {
+		if (links.held[i / 2][i % 2])
+			hold(cfg, i / 2, i % 2, false);
+	}
+}
+
 void hp3d_links_watch(const struct hp3_config *cfg)
 {
 	if (hp3d_now() < links.next)
@@ -51,6 +102,8 @@ void hp3d_links_watch(const struct hp3_config *cfg)
 			tell(cfg, i / 2, i % 2, !*down);
 	}
 	links.known = true;
+	for (unsigned rail = 0; cfg->bypass.carry_link && rail < cfg->n_rails; rail++)
+		carry(cfg, rail);
 }
 
 unsigned hp3d_links_down(const struct hp3_config *cfg)

@@ -4,6 +4,8 @@
 
 usage: seen.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """
+import glob
+import json
 import os
 import re
 import signal
@@ -90,6 +92,93 @@ class Seen(Wired):
                     self.assertIn(f"[rail.rail0] {side}: the link is down: nothing passes", d.output())
                     self.assertIn(f"[rail.rail0] {side}: the link is up again", d.output())
                 self.stop(d)
+
+    def has_carrier(self, interface):
+        out = subprocess.run(["ip", "-j", "link", "show", interface], check=True, capture_output=True, text=True).stdout
+        return "LOWER_UP" in json.loads(out)[0]["flags"]
+
+    def carried(self, carrier):
+        """What is seen beyond the other port."""
+        wait_for(f"carrier {carrier}", lambda: self.has_carrier(self.net.far) == carrier)
+
+    def test_a_link_is_carried(self):
+        """While hp3d runs or hangs; the other port is up again when it ends, however it does, and traffic passes."""
+        for ports in (self.ports(), (self.rnic.xdp_devargs(0), self.net.xdp_devargs(1))):
+            d = self.daemon({"rail0": ports}, bypass={"carry_link": "on"}).up()
+            self.becomes(d, "ok")
+            for hang in (False, True):
+                if hang:
+                    d.process.send_signal(signal.SIGSTOP)
+                self.link(self.rnic.far, "down")
+                self.carried(False)
+                self.link(self.rnic.far, "up")
+                self.carried(True)
+                if hang:
+                    d.process.send_signal(signal.SIGCONT)
+                self.becomes(d, "ok")
+            a, b = self.endpoints()
+            a.tell("send 20")
+            wait_for("all ACKs", lambda: a.report()["acked"] == 20 * 16)
+            self.link(self.rnic.far, "down")
+            self.carried(False)
+            d.process.kill()
+            d.process.wait()
+            self.carried(True)
+            a.kill()
+            b.kill()
+            self.link(self.rnic.far, "up")
+        d = self.start(bypass={"carry_link": "on"})
+        self.link(self.rnic.far, "down")
+        self.carried(False)
+        self.stop(d)
+        self.carried(True)
+        self.assertEqual(glob.glob(f"/run/hp3/down-{os.stat('/proc/self/ns/net').st_ino}-*"), [])
+
+    def keeper_of_links(self, d):
+        """The process that sets links up again, by its name."""
+        with open(f"/proc/{d.process.pid}/task/{d.process.pid}/children") as f:
+            for child in map(int, f.read().split()):
+                with open(f"/proc/{child}/comm") as name:
+                    if name.read() == "hp3d-carry\n":
+                        return child
+        raise AssertionError("no such process")
+
+    def test_all_of_it_is_killed(self):
+        """The next hp3d finds what is down, even one that is not to carry links; and an operator has the last word."""
+        d = self.start(bypass={"carry_link": "on"})
+        self.becomes(d, "ok")
+        self.link(self.rnic.far, "down")
+        self.carried(False)
+        keeper = self.keeper_of_links(d)
+        with open(f"/proc/{keeper}/status") as f:
+            self.assertIn("CapEff:\t%016x\n" % (1 << 12), f.read())
+        os.kill(keeper, signal.SIGKILL)
+        d.process.kill()
+        d.process.wait()
+        time.sleep(0.2)
+        self.assertFalse(self.has_carrier(self.net.far))
+        d = self.start()
+        self.carried(True)
+        self.assertIn("net: set up again, after an hp3d that was killed", d.output())
+        self.stop(d)
+        self.link(self.rnic.far, "up")
+        d = self.start(bypass={"carry_link": "on"})
+        self.link(self.rnic.far, "down")
+        self.carried(False)
+        self.link(self.net.near, "up")
+        time.sleep(0.3)
+        self.assertTrue(self.has_carrier(self.net.far))
+        self.stop(d)
+
+    def test_a_link_is_carried_to_a_driver(self):
+        d = self.daemon({"rail0": (self.rnic.devargs(0), "net_ring0")}, bypass={"carry_link": "on"}).up()
+        self.becomes(d, "ok")
+        for state in ("down", "up"):
+            self.link(self.rnic.far, state)
+            wait_for("both links", lambda: d.json("health", code=None)[0]["links"]["rail0"] == {
+                "rnic": state == "up", "net": state == "up"})
+        self.assertIn("[rail.rail0] net: set down, for as long as the other port has no link", d.output())
+        d.stop()
 
     def test_an_interface_is_deleted(self):
         """In the midst of traffic. Its lcore goes on to sleep, and what is made anew works after a restart."""

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/service/carry.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <linux/capability.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include "config/devargs.h"
+
+#define NOTE    "/run/hp3/down-%llu-%u" /* network namespace, interface index */
+#define LOOK_MS 1000 /* should the kernel's word of a change be lost */
+#define NONE    (-1)
+
+struct rail {
+	const char *name;
+	unsigned index[2]; /* interfaces: rnic, net */
+	int held; /* the one that we have set down, or NONE */
+	bool overruled; /* somebody set it up again: wait until there is nothing to carry */
+};
+
+static const char *const sides[] = {"rnic", "net"};
+static struct rail rails[HP3_CONFIG_RAILS_MAX];
+static unsigned n_rails;
+static int way = -1; /* to the process */
+static pid_t process;
+
+static int request(unsigned long what, struct ifreq *ifr)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int ret = fd < 0 ? -1 : ioctl(fd, what, ifr);
+
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* 0: it is gone. */
+static unsigned flags_of(unsigned index)
+{
+	struct ifreq ifr = {0};
+
+	if (if_indextoname(index, ifr.ifr_name) == NULL || request(SIOCGIFFLAGS, &ifr) < 0)
+		return 0;
+	return (unsigned short)ifr.ifr_flags;
+}
+
+static int set_up(unsigned index, bool up)
+{
+	struct ifreq ifr = {0};
+
+	if (if_indextoname(index, ifr.ifr_name) == NULL || request(SIOCGIFFLAGS, &ifr) < 0)
+		return -1;
+	ifr.ifr_flags = (short)(up ? ifr.ifr_flags | IFF_UP : ifr.ifr_flags & ~IFF_UP);
+	return request(SIOCSIFFLAGS, &ifr);
+}
+
+static void note_of(unsigned index, char path[64])
+{
+	struct stat ns = {0};
+
+	stat("/proc/self/ns/net", &ns);
+	snprintf(path, 64, NOTE, (unsigned long long)ns.st_ino, index);
+}
+
+/* The note comes before and goes after: who finds one without need sets up what is up. */
+static void take_down(struct rail *r, int side)
+{
+	char note[64];
+	int fd;
+
+	note_of(r->index[side], note);
+	fd = open(note, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd >= 0)
+		close(fd);
+	if (set_up(r->index[side], false) < 0) {
+		fprintf(stderr, "hp3d: [rail.%s] %s: cannot be set down: %s\n", r->name,
+			sides[side], strerror(errno));
+		unlink(note);
+		r->overruled = true;
+		return;
+	}
+	r->held = side;
+	fprintf(stderr, "hp3d: [rail.%s] %s: set down, for as long as %s has no link\n", r->name,
+		sides[side], sides[!side]);
+}
+
+static void let_go(struct rail *r)
+{
+	char note[64];
+	int side = r->held;
+
+	r->held = NONE;
+	note_of(r->index[side], note);
+	if (set_up(r->index[side], true) == 0)
+		fprintf(stderr, "hp3d: [rail.%s] %s: set up again\n", r->name, sides[side]);
+	unlink(note);
+}
+
+static void look_at(struct rail *r)
+{
+	unsigned flags[2] = {flags_of(r->index[0]), flags_of(r->index[1])};
+	bool runs[2] = {flags[0] & IFF_RUNNING, flags[1] & IFF_RUNNING};
+
+	if (r->held != NONE && runs[!r->held]) {
+		let_go(r);
+	} else if (r->held != NONE && (flags[r->held] & IFF_UP)) {
+		r->overruled = true;
+		let_go(r);
+	} else if (r->held == NONE && runs[0] != runs[1] && !r->overruled) {
+		take_down(r, runs[0] ? 0 : 1);
+	} else if (r->held == NONE && runs[0] && runs[1]) {
+		r->overruled = false;
+	}
+}
+
+static void keep_one_capability(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {{0}};
+
+	data[0].permitted = data[0].effective = 1u << CAP_NET_ADMIN;
+	syscall(SYS_capset, &header, data);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+/* Of links that change; -1: they are looked at in turns only. */
+static int changes(void)
+{
+	struct sockaddr_nl all = {.nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK};
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+
+	if (fd >= 0)
+		bind(fd, (struct sockaddr *)&all, sizeof(all));
+	return fd;
+}
+
+/* Nothing of hp3d's but the way to it is held open: locks, sockets. */
+static void serve(int fd)
+{
+	struct pollfd on[] = {{.fd = fd, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
+	bool begun = false;
+	char text[4096];
+
+	signal(SIGTERM, SIG_IGN); /* meant for hp3d */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	prctl(PR_SET_NAME, "hp3d-carry");
+	if (fd != STDERR_FILENO + 1) {
+		dup2(fd, STDERR_FILENO + 1);
+		on[0].fd = STDERR_FILENO + 1;
+	}
+	close_range(STDERR_FILENO + 2, ~0u, 0);
+	keep_one_capability();
+	on[1].fd = changes();
+	for (;;) {
+		poll(on, 2, LOOK_MS);
+		while (on[1].fd >= 0 && recv(on[1].fd, text, sizeof(text), 0) > 0)
+			;
+		if (on[0].revents != 0) {
+			if (read(on[0].fd, text, 1) != 1)
+				break;
+			begun = true;
+		}
+		for (unsigned i = 0; begun && i < n_rails; i++)
+			look_at(&rails[i]);
+	}
+	for (unsigned i = 0; i < n_rails; i++) {
+		if (rails[i].held != NONE)
+			let_go(&rails[i]);
+	}
+	_exit(0);
+}
+
+static unsigned interface_of(const char *devargs)
+{
+	char name[IF_NAMESIZE];
+
+	return hp3_devargs_interface(devargs, name, sizeof(name)) ? if_nametoindex(name) : 0;
+}
+
+/* What one that was killed could not set up any more. */
+static void mend(const struct hp3_config_rail *r, const char *side, unsigned index)
+{
+	char note[64];
+
+	note_of(index, note);
+	if (index == 0 || access(note, F_OK) != 0)
+		return;
+	if (set_up(index, true) == 0)
+		fprintf(stderr, "hp3d: [rail.%s] %s: set up again, after an hp3d that was killed\n",
+			r->name, side);
+	unlink(note);
+}
+
+static void find(const struct hp3_config *cfg)
+{
+	n_rails = 0;
+	for (uint32_t i = 0; i < cfg->n_rails; i++) {
+		const struct hp3_config_rail *r = &cfg->rails[i];
+		struct rail *mine = &rails[n_rails];
+
+		*mine = (struct rail){
+			r->name, {interface_of(r->rnic), interface_of(r->net)}, NONE, false};
+		mend(r, sides[0], mine->index[0]);
+		mend(r, sides[1], mine->index[1]);
+		n_rails += mine->index[0] != 0 && mine->index[1] != 0;
+	}
+}
+
+int hp3d_carry_begin(const struct hp3_config *cfg)
+{
+	int ends[2];
+
+	find(cfg);
+	if (!cfg->bypass.carry_link || n_rails == 0)
+		return 0;
+	if (pipe2(ends, O_CLOEXEC) < 0 || (process = fork()) < 0) {
+		fprintf(stderr, "hp3d: [bypass] carry_link: no process: %s\n", strerror(errno));
+		return -1;
+	}
+	if (process == 0) {
+		close(ends[1]);
+		serve(ends[0]);
+	}
+	close(ends[0]);
+	way = ends[1];
+	return 0;
+}
+
+void hp3d_carry_start(void)
+{
+	if (way >= 0 && write(way, "", 1) != 1)
+		fprintf(stderr, "hp3d: [bypass] carry_link: its process is gone\n");
+}
+
+void hp3d_carry_end(void)
+{
+	if (way < 0)
+		return;
+	close(way);
+	way = -1;
+	while (waitpid(process, NULL, 0) < 0 && errno == EINTR)
+		;
+}
