@@ -1,24 +1,46 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# usage: test-long.sh BUILD
+# usage: test-long.sh BUILD        [STAGES="worlds lab ..."]  SEEDS=N (default 1000)
 # What make test has no time for: the long searches of the model, 1,000 seeds of each world of the engine's properties, longer moves
 # in the lab over paths that differ more, paths that are slower or congested, the simulator's fidelity with other seeds, all loads of
-# the harm ring, and clang's optimised code, gcc's sanitizers, aarch64, cross-built and emulated. Several hours.
-set -eu
+# the harm ring, and clang's optimised code, gcc's sanitizers, aarch64, cross-built and emulated. Several hours: a stage that fails
+# does not keep the next one from running; the last lines say which failed, and how long each took.
+set -u
 build=$1
-cd "$(dirname "$0")/.."
-worlds=$(meson test -C "$build" --list --suite property 2>/dev/null | sed -n 's,.* property/\([a-z_]*\)$,\1,p' | grep -v '^mutation_')
-xargs -P 2 -I '{}' "$build/tests/property/test_{}" 1000 60000 1000 <<<"$worlds"
-tests/lab/moves --build "$build" --seconds 30 --path-delay 2
-tests/lab/moves --build "$build" --seconds 30 --path-delay 20
-tests/lab/reroute --build "$build" --slow-ms 400 peer congested dead dead_acks standard
-tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 2 3 4 5 6
-[ -f "$build-clang/build.ninja" ] || CC=clang meson setup "$build-clang" -Dwerror=true >/dev/null
-[ -f "$build-gcc-san/build.ninja" ] ||
-    meson setup "$build-gcc-san" -Dwerror=true -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
-for b in "$build-clang" "$build-gcc-san"; do
-    ninja -C "$b"
-    scripts/run-tests.py "$b" unit property replay sim fuzz
+cd "$(dirname "$0")/.." || exit 1
+bad=() took=()
+
+worlds() {
+    local names
+    names=$(meson test -C "$build" --list --suite property 2>/dev/null | sed -n 's,.* property/\([a-z_]*\)$,\1,p' | grep -v '^mutation_')
+    xargs -P 2 -I '{}' "$build/tests/property/test_{}" "${SEEDS:-1000}" 60000 1000 <<<"$names"
+}
+fidelity() { tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 2 3 4 5 6; }
+other() { # NAME MESON OPTIONS...: another build of everything, and what needs no real time
+    [ -f "$build-$1/build.ninja" ] || CC=${CC:-gcc} meson setup "$build-$1" -Dwerror=true "${@:2}" >/dev/null || return
+    ninja -C "$build-$1" && scripts/run-tests.py "$build-$1" unit property replay sim fuzz
+}
+clang_code() { CC=clang other clang; }
+gcc_san() { other gcc-san -Db_sanitize=address,undefined -Db_lundef=false && scripts/run-tests.py "$build-gcc-san" property-long; }
+suite() { scripts/run-tests.py "$build" "$1"; }
+model() { suite model-long; }
+pipeline() { suite pipeline-long; }
+package() { suite package-long; }
+testbed() { suite testbed-long; }
+harm() { suite harm-long; }
+lab() {
+    local code=0
+    tests/lab/moves --build "$build" --seconds 30 --path-delay 2 || code=1
+    tests/lab/moves --build "$build" --seconds 30 --path-delay 20 || code=1
+    tests/lab/reroute --build "$build" --slow-ms 400 peer congested dead dead_acks standard || code=1
+    suite lab-long && return $code
+}
+
+for stage in ${STAGES:-fidelity model pipeline worlds testbed harm lab clang_code gcc_san package}; do
+    printf '\n== %s (%d s since start)\n' "$stage" "$SECONDS"
+    began=$SECONDS
+    "$stage" || bad+=("$stage")
+    took+=("$stage $((SECONDS - began)) s")
 done
-scripts/run-tests.py "$build-gcc-san" property-long
-scripts/run-tests.py "$build" model-long testbed-long harm-long lab-long package-long pipeline-long
+printf '\ntest-long:'; printf ' %s;' "${took[@]}"; echo
+[ ${#bad[@]} -eq 0 ] || { echo "test-long: failed: ${bad[*]}"; exit 1; }
