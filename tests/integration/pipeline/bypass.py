@@ -14,7 +14,7 @@ import socket
 import struct
 import subprocess
 import time
-from cases import HP3D, Wired, run
+from cases import HP3D, SOURCE, Wired, run
 from harness import Link, RawPort, wait_for
 
 PAUSE_US = 60000  # longest without a frame: 40 ms (stale_ms) until it is noticed, the rest is the machine's
@@ -283,6 +283,32 @@ class Bypass(Wired):
         for text in ("detached", "nothing is attached"):
             out = subprocess.run(command, check=True, capture_output=True, text=True)
             self.assertEqual(out.stdout, f"[rail.rail0] rnic: {text}\n[rail.rail0] net: {text}\n")
+
+    def package_ends(self, how):
+        """The script of the Debian package, which has other directories to remove than the machine's."""
+        script = 'mount -t tmpfs run /run && mount -t tmpfs log /var/log && exec sh "$0" "$1"'
+        return subprocess.run(["unshare", "--mount", "sh", "-c", script, os.path.join(SOURCE, "debian/hp3.postrm"), how],
+                              check=True, capture_output=True, text=True).stdout
+
+    def test_package_is_purged(self):
+        """What hp3d left forwards on when the package is removed, and is taken away when that is purged."""
+        d = self.start()
+        d.process.kill()
+        d.process.wait()
+        near = [link.near for link in (self.rnic, self.net)]
+        said = self.package_ends("remove")
+        self.assertEqual([said.count(f"{n}: the kernel goes on to forward") for n in near], [1, 1], said)
+        a, b = self.traffic()
+        wait_for("packets", lambda: b.report()["received"] > 100)
+        self.assertEqual(self.ended(a, b), 0)
+        said = self.package_ends("purge")
+        self.assertEqual([said.count(f"{n}: the fail-open program is taken off") for n in near], [1, 1], said)
+        for n in near:
+            for command in (["tc", "filter", "show", "dev", n, "ingress"], ["ip", "-d", "link", "show", n]):
+                out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+                self.assertNotRegex(out, "detour|hp3_xdp")
+        self.assertFalse(os.path.exists("/sys/fs/bpf/hp3"))
+        self.assertEqual(self.package_ends("purge"), "")
 
     def test_off(self):
         """hp3d that is to forward everything takes away what would forward beside it."""
