@@ -30,7 +30,7 @@ struct hp3_pair_info {
 struct hp3_path_info {
 	uint16_t port; /* draws this path */
 	uint32_t id; /* of the path; HP3_PATH_BY_PORT | port where nothing tells */
-	uint32_t rtt_ns, min_rtt_ns; /* 0: unknown */
+	uint32_t rtt_ns, base_rtt_ns; /* 0: unknown */
 	uint16_t marked_permille;
 	uint16_t flows; /* of ours, active */
 	uint8_t losses; /* in separate windows since the last reply */

@@ -128,7 +128,7 @@ void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev)
 		print_move(ev, evidence);
 	else
 		printf("local qpn 0x%06x (%s)\n", (unsigned)number(evidence, "local_qpn"),
-			text(evidence, "by"));
+			text(evidence, "pairing"));
 }
 
 static void print(void *arg, json_t *ev)

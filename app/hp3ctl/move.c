@@ -24,7 +24,7 @@ struct moves {
 	size_t skipped, refused; /* never under way */
 	json_t *reasons; /* of refusals: code -> [how many, what to do] */
 	size_t moved, failed;
-	double drain_max_us;
+	json_int_t drain_max_ns;
 	json_int_t held_pkts, held_bytes;
 };
 
@@ -89,7 +89,7 @@ static void take_event(struct moves *m, json_t *ev)
 	json_t *evidence = json_object_get(ev, "evidence");
 	const char *outcome = json_string_value(json_object_get(ev, "outcome"));
 	json_int_t tag = number(ev, "tag");
-	double drain_us = (double)number(evidence, "drain_ns") / 1e3;
+	json_int_t drain_ns = number(evidence, "drain_ns");
 
 	if (!tag || !bsearch(&tag, m->tags, m->n, sizeof(tag), compare))
 		return;
@@ -98,8 +98,8 @@ static void take_event(struct moves *m, json_t *ev)
 		m->moved++;
 	else
 		m->failed++;
-	if (drain_us > m->drain_max_us)
-		m->drain_max_us = drain_us;
+	if (drain_ns > m->drain_max_ns)
+		m->drain_max_ns = drain_ns;
 	m->held_pkts += number(evidence, "held_pkts");
 	m->held_bytes += number(evidence, "held_bytes");
 	hp3ctl_print_event(m->ctl, ev);
@@ -250,10 +250,10 @@ static void summary(const struct moves *m)
 	const char *code;
 
 	if (m->ctl->json) {
-		json_t *j = json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I}", "asked",
+		json_t *j = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "asked",
 			(json_int_t)(m->n + m->refused), "refused", (json_int_t)m->refused,
 			"skipped", (json_int_t)m->skipped, "moved", (json_int_t)m->moved, "failed",
-			(json_int_t)m->failed, "drain_max_us", m->drain_max_us, "held_pkts",
+			(json_int_t)m->failed, "drain_max_ns", m->drain_max_ns, "held_pkts",
 			m->held_pkts, "held_bytes", m->held_bytes);
 		if (j)
 			hp3ctl_print_json(j);
@@ -263,8 +263,8 @@ static void summary(const struct moves *m)
 	printf("%zu moves asked for, %zu refused, %zu moved, %zu not moved, %zu unpaired flows "
 	       "left "
 	       "alone; longest drain %.1f us, %lld packets and %lld bytes held\n",
-		m->n + m->refused, m->refused, m->moved, m->failed, m->skipped, m->drain_max_us,
-		m->held_pkts, m->held_bytes);
+		m->n + m->refused, m->refused, m->moved, m->failed, m->skipped,
+		(double)m->drain_max_ns / 1e3, m->held_pkts, m->held_bytes);
 	json_object_foreach (m->reasons, code, reason)
 		printf("%lld refused, %s: %s\n", json_integer_value(json_array_get(reason, 0)),
 			code, json_string_value(json_array_get(reason, 1)));

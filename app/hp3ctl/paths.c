@@ -30,7 +30,7 @@ static void print_path(json_t *p)
 		snprintf(age, sizeof(age), "%.1f", (double)number(p, "age_ns") / 1e6);
 	printf("  %6lld %-15s %-9s %10.1f %10.1f %7lld %6lld %6lld %10s\n", number(p, "port"), id,
 		text(p, "state"), (double)number(p, "rtt_ns") / 1e3,
-		(double)number(p, "min_rtt_ns") / 1e3, number(p, "marked_permille"),
+		(double)number(p, "base_rtt_ns") / 1e3, number(p, "marked_permille"),
 		number(p, "flows"), number(p, "losses"), age);
 }
 
@@ -53,7 +53,7 @@ static void print_pair(json_t *pair)
 	if (json_array_size(json_object_get(pair, "paths")) == 0)
 		return;
 	printf("  %6s %-15s %-9s %10s %10s %7s %6s %6s %10s\n", "PORT", "PATH", "STATE", "RTT us",
-		"LEAST us", "MARKED", "FLOWS", "LOST", "AGE ms");
+		"BASE us", "MARKED", "FLOWS", "LOST", "AGE ms");
 	json_array_foreach (json_object_get(pair, "paths"), i, p)
 		print_path(p);
 }

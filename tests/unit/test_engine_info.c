@@ -115,7 +115,7 @@ static void paths_are_told_with_what_probes_showed(void **state)
 	hp3_pair_paths(rig.e, pair, rig.now, all, PATHS);
 	p = by_port(all, n, rig.probe_ports[asked]);
 	assert_in_range(p->rtt_ns, RTT, 2 * RTT);
-	assert_int_equal(p->min_rtt_ns, p->rtt_ns);
+	assert_int_equal(p->base_rtt_ns, p->rtt_ns);
 	assert_in_range(p->marked_permille, 100, 1000);
 	assert_in_range(p->age_ns, MS, 2 * MS);
 	assert_int_equal(p->losses, 0);

@@ -62,7 +62,7 @@ static const char *outcome(const struct hp3_event *ev)
 
 static json_t *pair_evidence(const struct hp3_event *ev)
 {
-	return json_pack("{s:s, s:i}", "by", hp3_pairing_name((enum hp3_pairing)ev->pairing),
+	return json_pack("{s:s, s:i}", "pairing", hp3_pairing_name((enum hp3_pairing)ev->pairing),
 		"local_qpn", (int)ev->lqpn);
 }
 

@@ -46,7 +46,7 @@ static json_t *entry_json(
 	return json_pack(
 		"{s:s, s:I, s:s, s:i, s:b, s:s, s:o, s:i, s:i, s:i, s:b, s:s, s:i, s:i, s:I, s:i,"
 		" s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o}",
-		"flow", id, "t_ns", (json_int_t)x->t_ns, "rail", cfg->rails[rail].name, "worker",
+		"flow", id, "t_ns", (json_int_t)x->t_ns, "rail", cfg->rails[rail].name, "lcore",
 		(int)worker, "paired", f->paired, "pairing",
 		hp3_pairing_name((enum hp3_pairing)f->pairing), "local_qpn",
 		f->paired ? json_integer(f->lqpn) : json_null(), "port", f->port, "home", f->home,

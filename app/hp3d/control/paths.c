@@ -43,7 +43,7 @@ static json_t *path_json(const struct hp3_path_info *p)
 
 	return json_pack("{s:i, s:o, s:o, s:s, s:I, s:I, s:i, s:i, s:i, s:I}", "port", p->port,
 		"path", id, "hop", hop, "state", hp3_quality_name((enum hp3_quality)p->quality),
-		"rtt_ns", (json_int_t)p->rtt_ns, "min_rtt_ns", (json_int_t)p->min_rtt_ns,
+		"rtt_ns", (json_int_t)p->rtt_ns, "base_rtt_ns", (json_int_t)p->base_rtt_ns,
 		"marked_permille", p->marked_permille, "flows", p->flows, "losses", p->losses,
 		"age_ns", (json_int_t)p->age_ns);
 }
@@ -79,7 +79,7 @@ static json_t *pair_json(const struct hp3_config *cfg, const struct hp3d_place *
 		*end = '\0';
 	for (uint32_t i = 0; i < x->n_paths; i++)
 		json_array_append_new(paths, path_json(&x->path[i]));
-	return json_pack("{s:s, s:i, s:i, s:i, s:b, s:s, s:I, s:o, s:o}", "pair", id, "worker",
+	return json_pack("{s:s, s:i, s:i, s:i, s:b, s:s, s:I, s:o, s:o}", "pair", id, "lcore",
 		(int)at->worker, "flows", (int)p->flows, "rounds", (int)p->rounds, "immovable",
 		p->pinned, "peer", hp3_peer_name((enum hp3_peer)p->peer), "peer_seen_ns",
 		(json_int_t)p->peer_seen_ns, "identity", identity_json(p), "paths", paths);

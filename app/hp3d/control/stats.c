@@ -170,7 +170,7 @@ static json_t *audit_json(const struct hp3_config *cfg)
 {
 	struct hp3_record_stats s = hp3_record_stats();
 
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "path", cfg->log.audit, "state",
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "file", cfg->log.audit, "state",
 		s.off          ? "off"
 		: s.error == 0 ? "ok"
 			       : strerror(-s.error),

@@ -106,7 +106,7 @@ class Bounds(unittest.TestCase):
             p.send()
             if i % 500 == 499:
                 wait_for("held packets", lambda: d.counters()["held_packets"] == i + 1)
-        where = d.json("show", p.flow)[0]["worker"]
+        where = d.json("show", p.flow)[0]["lcore"]
         p.ack(closing)
         self.assertEqual([p.received() for _ in range(n)],
                          [(PORT, closing + 1 + i) for i in range(n)])
