@@ -14,7 +14,7 @@ from testbed import tools
 HANG_S = (0.1, 1.5)
 RELOADABLE = {"rfr": {"cooldown_us": ("100000", "200000", "400000")}, "eal": {"idle_spins": ("32", "64")},
               "ppp": {"probes_per_second": ("10", "50"), "probe": ("auto", "peer")},
-              "filter": {"dscp": ('""', '"0-63"', '"46"')}}
+              "filter": {"dscp": ('""', '"0-63"', '""', '"46"')}}  # the last one bars all flows here
 
 
 class Bed(beds.Bed):
@@ -60,6 +60,7 @@ class Deeds:
         for link in self.links:
             self.heal(link)
         for host in self.hosts:
+            self.reloaded(host, lambda old: re.sub(r"(?m)^dscp = .*$", 'dscp = ""', old), "hp3d: reloaded")
             self.ctl(host, "mode", "on")
             self.ctl(host, "bypass", "auto")
         for s in self.idle:

@@ -104,7 +104,8 @@ class Soak:
         pid = self.deeds.pid(host)
         with open(f"/proc/{pid}/statm", encoding="ascii") as f:
             mapped, resident = (int(n) * os.sysconf("SC_PAGE_SIZE") // 1024 for n in f.read().split()[:2])
-        return {"mapped_kib": mapped, "resident_kib": resident, "descriptors": len(os.listdir(f"/proc/{pid}/fd")), "threads": len(os.listdir(f"/proc/{pid}/task"))}
+        return {"mapped_kib": mapped, "resident_kib": resident, "descriptors": len(os.listdir(f"/proc/{pid}/fd")),
+                "threads": len(os.listdir(f"/proc/{pid}/task"))}
 
     def quiet(self, host):
         """Nothing is in it. None, or what is."""
