@@ -227,9 +227,11 @@ static void reload(const struct options *o, struct hp3_config *running)
 {
 	struct hp3_config wanted;
 	struct hp3_record_options record;
-	bool taken = load(o, &wanted) >= 0;
+	bool taken;
 
+	/* Before the file is read: whoever asks from now on may have changed it. */
 	reload_wanted = 0;
+	taken = load(o, &wanted) >= 0;
 	hp3d_service_reloading();
 	if (taken) {
 		hp3d_mode_reload(&wanted);
@@ -265,13 +267,13 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 		return EXIT_FAILED;
 	}
 	hp3d_bypass_wait();
+	hp3d_mode_start(cfg);
 	hp3d_telemetry_start(cfg);
 	if (hp3_record_start(&record) < 0 || hp3d_watch_start() < 0 ||
 		hp3d_control_start(cfg) < 0 || hp3d_metrics_start(cfg) < 0)
 		stop_signal = -1;
 	else
 		hp3d_service_start(cfg, hp3d_capabilities_needed(cfg));
-	hp3d_mode_start(cfg);
 	hp3d_carry_start();
 	while (stop_signal == 0) {
 		poll_all(POLL_MS);

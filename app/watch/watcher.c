@@ -169,7 +169,7 @@ static void ended(struct hp3_watcher *w, const struct hp3_watch_message *m)
 		[HP3_ENDED_HUNG] = "hung, and was ended:"};
 
 	w->by = HP3_BY_NONE;
-	w->ends = m->ended.times;
+	__atomic_store_n(&w->ends, m->ended.times, __ATOMIC_RELAXED);
 	if (!w->told_end)
 		notice(w,
 			"the watcher of queue-pair setup %s %u: another one is started; meanwhile "
@@ -276,7 +276,7 @@ enum hp3_watch_by hp3_watcher_by(const struct hp3_watcher *w)
 
 uint32_t hp3_watcher_ends(const struct hp3_watcher *w)
 {
-	return w->ends;
+	return __atomic_load_n(&w->ends, __ATOMIC_RELAXED);
 }
 
 void hp3_watcher_stop(struct hp3_watcher *w)

@@ -12,14 +12,15 @@
 static struct {
 	struct hp3_config *cfg;
 	uint8_t filed; /* what the file says */
-	uint8_t told; /* what was in effect when it was told last */
+	uint8_t told; /* what was in effect when it was told last; atomic, any thread reads it */
 	bool by_operator; /* he set it */
 } mode;
 
 void hp3d_mode_start(struct hp3_config *cfg)
 {
 	mode.cfg = cfg;
-	mode.filed = mode.told = cfg->engine.words.mode;
+	mode.filed = cfg->engine.words.mode;
+	__atomic_store_n(&mode.told, mode.filed, __ATOMIC_RELAXED);
 	mode.by_operator = false;
 }
 
@@ -32,6 +33,11 @@ void hp3d_mode_reload(struct hp3_config *wanted)
 	else
 		mode.by_operator = false;
 	mode.filed = filed;
+}
+
+enum hp3_policy_mode hp3d_mode(void)
+{
+	return (enum hp3_policy_mode)__atomic_load_n(&mode.told, __ATOMIC_RELAXED);
 }
 
 const char *hp3d_mode_by(void)
@@ -51,7 +57,7 @@ void hp3d_mode_changed(void)
 
 	if (e.ev.from == e.ev.to)
 		return;
-	mode.told = mode.cfg->engine.words.mode;
+	__atomic_store_n(&mode.told, mode.cfg->engine.words.mode, __ATOMIC_RELAXED);
 	hp3d_events_add(&e, hp3_wall_now());
 }
 

@@ -9,7 +9,7 @@
  * What an operator set by `hp3ctl mode` holds until he sets another one, the file's own value
  * changes, or hp3d starts again: a reload for another key's sake does not turn hp3d on.
  *
- * Control thread only.
+ * Control thread only, but for hp3d_mode().
  */
 #include <jansson.h>
 #include "config/config.h"
@@ -23,6 +23,7 @@ void hp3d_mode_changed(void);
 /* Brings home what is elsewhere, where nothing may be. To be called every now and then. */
 void hp3d_mode_poll(void);
 
+enum hp3_policy_mode hp3d_mode(void); /* in effect; any thread may ask */
 const char *hp3d_mode_by(void); /* who set it: configuration, operator */
 
 /* The request: "mode" (absent: only tells). */

@@ -14,6 +14,12 @@ static struct {
 	struct hp3d_watch_stats stats;
 } watching;
 
+/* The metrics' thread reads them. */
+static uint64_t count(uint64_t *n)
+{
+	return __atomic_fetch_add(n, 1, __ATOMIC_RELAXED);
+}
+
 struct handed {
 	const struct hp3_qp_event *qp;
 	unsigned rail;
@@ -53,7 +59,7 @@ static void on_event(void *ctx, const struct hp3_watch_event *ev)
 	struct hp3d_worker *w;
 
 	if (rail < 0) {
-		if (watching.stats.no_rail++ == 0)
+		if (count(&watching.stats.no_rail) == 0)
 			fprintf(stderr,
 				"hp3d: queue pairs of RDMA device %s belong to no rail: set rdma = "
 				"\"%s\" in the [rail.NAME] that carries its packets\n",
@@ -63,11 +69,11 @@ static void on_event(void *ctx, const struct hp3_watch_event *ev)
 	qp.pairing = HP3_PAIRING_EVENT;
 	w = hp3d_worker(hp3d_worker_of(h.rail, qp.ipv6, qp.local, qp.remote));
 	if (hp3d_worker_call(w, hand, &h) < 0 || h.ret < 0)
-		watching.stats.refused++;
+		count(&watching.stats.refused);
 	else if (qp.kind == HP3_QP_UP)
-		watching.stats.up++;
+		count(&watching.stats.up);
 	else
-		watching.stats.down++;
+		count(&watching.stats.down);
 }
 
 static void on_notice(void *ctx, const char *text)
@@ -138,7 +144,11 @@ const char *hp3d_watch_name(void)
 
 struct hp3d_watch_stats hp3d_watch_stats(void)
 {
-	struct hp3d_watch_stats s = watching.stats;
+	const struct hp3d_watch_stats *of = &watching.stats;
+	struct hp3d_watch_stats s = {.up = __atomic_load_n(&of->up, __ATOMIC_RELAXED),
+		.down = __atomic_load_n(&of->down, __ATOMIC_RELAXED),
+		.refused = __atomic_load_n(&of->refused, __ATOMIC_RELAXED),
+		.no_rail = __atomic_load_n(&of->no_rail, __ATOMIC_RELAXED)};
 
 	if (watching.watcher != NULL)
 		s.ends = hp3_watcher_ends(watching.watcher);

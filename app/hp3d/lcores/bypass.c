@@ -113,6 +113,7 @@ static void leave(struct hp3d_bypass *b)
 static void keep_leaving(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 {
 	bool gone = true;
+	uint32_t left = 0;
 
 	for (unsigned dir = 0; dir < 2; dir++) {
 		hp3_bypass_settle(b->side[dir]);
@@ -121,8 +122,9 @@ static void keep_leaving(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t no
 	if (!gone && now - b->since < LEAVE_NS)
 		return;
 	for (unsigned dir = 0; dir < 2; dir++)
-		b->left_behind += (uint32_t)(hp3_bypass_taken(b->port[dir]) - b->port[dir]->done -
-					     b->port[dir]->lost);
+		left += (uint32_t)(hp3_bypass_taken(b->port[dir]) - b->port[dir]->done -
+				   b->port[dir]->lost);
+	__atomic_store_n(&b->left_behind, b->left_behind + left, __ATOMIC_RELAXED);
 	go_quiet(b, p, now, 0);
 }
 
@@ -162,7 +164,7 @@ static void step(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now, uint6
 		return;
 	}
 	if (went_stale(b)) {
-		b->hangs++;
+		__atomic_store_n(&b->hangs, b->hangs + 1, __ATOMIC_RELAXED);
 		go_quiet(b, p, now, b->back_ns);
 	} else if (b->phase == HP3D_BYPASS_LEAVING) {
 		keep_leaving(b, p, now);

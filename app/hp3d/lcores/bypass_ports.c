@@ -31,8 +31,8 @@ void hp3d_bypass_note(struct hp3d_bypass *b, const struct hp3d_event *e)
 	memcpy(flow.local, f->local, f->ipv6 ? 16 : 4);
 	memcpy(flow.remote, f->remote, f->ipv6 ? 16 : 4);
 	err = hp3_bypass_keep(b->side[HP3_DIR_TX], &flow, &ports);
-	b->not_kept += err < 0;
-	b->forbidden |= err == -EPERM;
+	__atomic_store_n(&b->not_kept, b->not_kept + (err < 0), __ATOMIC_RELAXED);
+	__atomic_store_n(&b->forbidden, b->forbidden || err == -EPERM, __ATOMIC_RELAXED);
 }
 
 static struct hp3_ends ends_of(const struct hp3_bypass_flow *f)
@@ -52,7 +52,7 @@ void hp3d_bypass_restore(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t no
 		n += hp3_flow_restore(hp3d_pipe_engine(p), &ends, flow.qpn, ports.requests,
 			     ports.replies, now) == 0;
 	}
-	b->restored = n;
+	__atomic_store_n(&b->restored, n, __ATOMIC_RELAXED);
 }
 
 /* Flows that the kernel knows, to be looked for in the engine. */

@@ -55,7 +55,7 @@ _Static_assert(offsetof(struct hp3d_worker, sleeper) % RTE_CACHE_LINE_SIZE == 0 
 	"others' lines");
 _Static_assert(sizeof(struct hp3d_worker) % RTE_CACHE_LINE_SIZE == 0, "the next worker's line");
 
-/* Nobody writes it while the lcores run, but for a reload. */
+/* Nobody writes it while the lcores run, but for a reload, which changes how they rest: atomic. */
 struct hp3d_lcores {
 	struct hp3d_worker *workers;
 	unsigned n, rails;

@@ -246,11 +246,20 @@ static void answer_call(struct hp3d_worker *w)
  */
 static uint64_t longest_sleep(const struct hp3d_worker *w, uint64_t now)
 {
-	uint64_t deep = RTE_MIN((now - w->own.busy_until) >> DEEP_LOG2, hp3d_lcores.deep_ns);
+	uint64_t deep = RTE_MIN((now - w->own.busy_until) >> DEEP_LOG2,
+		__atomic_load_n(&hp3d_lcores.deep_ns, __ATOMIC_RELAXED));
 
 	if (w->sleeper.by_packets)
 		return DOZE_NS;
-	return RTE_MIN(RTE_MAX(hp3d_lcores.sleep_ns, deep), hp3d_lcores.beat_ns);
+	return RTE_MIN(RTE_MAX(__atomic_load_n(&hp3d_lcores.sleep_ns, __ATOMIC_RELAXED), deep),
+		hp3d_lcores.beat_ns);
+}
+
+/* Others read the clocks of the loop. */
+static void count_time(struct hp3d_worker *w, uint64_t *of, uint64_t now)
+{
+	__atomic_store_n(of, *of + now - w->own.round, __ATOMIC_RELAXED);
+	__atomic_store_n(&w->own.round, now, __ATOMIC_RELAXED);
 }
 
 /* A link that takes nothing counts as idle: to try it again and again would only burn the CPU. */
@@ -259,14 +268,14 @@ static void rest(struct hp3d_worker *w, bool idle)
 	uint64_t now;
 	bool woken;
 
-	if (!idle || !hp3d_lcores.may_sleep) {
+	if (!idle || !__atomic_load_n(&hp3d_lcores.may_sleep, __ATOMIC_RELAXED)) {
 		w->own.idle_loops = 0;
 		w->own.sleep_ns = SLEEP_MIN_NS;
 		if (w->sleeper.armed)
 			hp3d_sleeper_disarm(&w->sleeper);
 		return;
 	}
-	if (++w->own.idle_loops < hp3d_lcores.idle_spins)
+	if (++w->own.idle_loops < __atomic_load_n(&hp3d_lcores.idle_spins, __ATOMIC_RELAXED))
 		return;
 	now = hp3d_now();
 	if (w->own.due <= now)
@@ -277,8 +286,7 @@ static void rest(struct hp3d_worker *w, bool idle)
 	}
 	woken = hp3d_sleeper_sleep(&w->sleeper, RTE_MIN(w->own.sleep_ns, w->own.due - now));
 	now = hp3d_now();
-	w->own.time.idle_ns += now - w->own.round;
-	w->own.round = now;
+	count_time(w, &w->own.time.idle_ns, now);
 	w->own.sleep_ns = RTE_MIN(2 * w->own.sleep_ns, longest_sleep(w, now));
 	/* What woke us may be there only in a moment: net_tap waits for a signal, too. */
 	if (woken)
@@ -299,7 +307,8 @@ int hp3d_worker_run(void *worker)
 	struct hp3d_worker *w = worker;
 
 	w->own.sleep_ns = SLEEP_MIN_NS;
-	w->own.round = w->own.busy_until = hp3d_now();
+	w->own.busy_until = hp3d_now();
+	__atomic_store_n(&w->own.round, w->own.busy_until, __ATOMIC_RELAXED);
 	while (!__atomic_load_n(&w->call.quit, __ATOMIC_RELAXED)) {
 		uint32_t n = hp3d_worker_round(w);
 		uint64_t now = hp3d_now();
@@ -308,13 +317,9 @@ int hp3d_worker_run(void *worker)
 		answer_call(w);
 		if (hp3d_lcores.beat_ns != UINT64_MAX)
 			bypass(w, now);
-		if (n != 0) {
-			w->own.time.busy_ns += now - w->own.round;
+		count_time(w, n != 0 ? &w->own.time.busy_ns : &w->own.time.idle_ns, now);
+		if (n != 0)
 			w->own.busy_until = now;
-		} else {
-			w->own.time.idle_ns += now - w->own.round;
-		}
-		w->own.round = now;
 		rest(w, n == 0);
 	}
 	return 0;

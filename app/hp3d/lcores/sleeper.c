@@ -66,7 +66,11 @@ void hp3d_sleeper_add(struct hp3d_sleeper *s, uint16_t port, uint16_t queue)
 void hp3d_sleeper_arm(struct hp3d_sleeper *s)
 {
 	s->armed = true;
-	__atomic_store_n(&s->asleep, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&s->asleep, 1, __ATOMIC_RELAXED);
+	/* Whoever does not see it has left his work before the look that follows: the fence of
+	 * hp3d_sleeper_wake() is its other half. A store alone, whatever its order, lets that look
+	 * overtake it where the CPU does (arm64). */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (unsigned i = 0; i < s->n; i++)
 		rte_eth_dev_rx_intr_enable(s->queues[i].port, s->queues[i].queue);
 }

@@ -62,7 +62,7 @@ unsigned hp3d_worker_events(struct hp3d_worker *w, struct hp3d_event *ev, unsign
 
 uint64_t hp3d_worker_events_lost(const struct hp3d_worker *w)
 {
-	return w->own.events_lost;
+	return __atomic_load_n(&w->own.events_lost, __ATOMIC_RELAXED);
 }
 
 struct hp3d_worker_time hp3d_worker_time(const struct hp3d_worker *w)

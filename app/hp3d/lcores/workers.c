@@ -32,7 +32,7 @@ static void keep_event(void *ctx, const struct hp3d_event *ev)
 	if (b != NULL)
 		hp3d_bypass_note(b, ev);
 	if (rte_ring_sp_enqueue_elem(w->events, (void *)(uintptr_t)ev, sizeof(*ev)) != 0)
-		w->own.events_lost++;
+		__atomic_store_n(&w->own.events_lost, w->own.events_lost + 1, __ATOMIC_RELAXED);
 }
 
 /* Where the memory of a worker lies; says it if its ports are elsewhere. */
@@ -260,10 +260,10 @@ void hp3d_workers_home(uint32_t max_flows)
 
 void hp3d_workers_reload(const struct hp3_config *cfg)
 {
-	hp3d_lcores.may_sleep = cfg->eal.idle == HP3_IDLE_SLEEP;
-	hp3d_lcores.sleep_ns = cfg->eal.idle_sleep_us * 1000ull;
-	hp3d_lcores.deep_ns = cfg->eal.idle_deep_us * 1000ull;
-	hp3d_lcores.idle_spins = cfg->eal.idle_spins;
+	__atomic_store_n(&hp3d_lcores.may_sleep, cfg->eal.idle == HP3_IDLE_SLEEP, __ATOMIC_RELAXED);
+	__atomic_store_n(&hp3d_lcores.sleep_ns, cfg->eal.idle_sleep_us * 1000ull, __ATOMIC_RELAXED);
+	__atomic_store_n(&hp3d_lcores.deep_ns, cfg->eal.idle_deep_us * 1000ull, __ATOMIC_RELAXED);
+	__atomic_store_n(&hp3d_lcores.idle_spins, cfg->eal.idle_spins, __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < hp3d_lcores.n; i++)
 		hp3d_worker_call(&hp3d_lcores.workers[i], reload, (void *)(uintptr_t)cfg);
 }

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <rte_mempool.h>
+#include "app/hp3d/control/mode.h"
 #include "app/hp3d/control/watch.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/worker.h"
@@ -26,9 +27,11 @@ void hp3d_read_build(struct hp3d_page *page, const struct hp3d_source *from, siz
 
 void hp3d_read_mode(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
 {
+	enum hp3_policy_mode mode = hp3d_mode(); /* once: one of them is 1 */
+
 	for (unsigned i = 0; hp3_policy_modes[i] != NULL; i++)
-		hp3d_page_count(page, (struct hp3d_labels){{hp3_policy_modes[i]}},
-			from->cfg->engine.words.mode == i);
+		hp3d_page_count(
+			page, (struct hp3d_labels){{hp3_policy_modes[i]}}, (unsigned)mode == i);
 }
 
 void hp3d_read_started(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
