@@ -56,7 +56,7 @@ static int make_queues(
 /* The key as the port has it, if it says so. */
 static bool has_key(uint16_t port, const struct rte_eth_rss_conf *wanted)
 {
-	uint8_t key[UINT8_MAX];
+	uint8_t key[UINT8_MAX] = {0}; /* not every driver fills it */
 	struct rte_eth_rss_conf rss = {.rss_key = key, .rss_key_len = sizeof(key)};
 
 	return rte_eth_dev_rss_hash_conf_get(port, &rss) != 0 ||
