@@ -1,90 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Time, what happens when, and the beginning and end of a world. */
+/* What happens when, and the beginning and end of a world. */
 #include "world_internal.h"
 #include <string.h>
 
 #define MAX_NS (600000000 * US)
-
-static bool before(const struct ev *a, const struct ev *b)
-{
-	return a->t < b->t || (a->t == b->t && a->seq < b->seq);
-}
-
-void world_push(struct world *w, struct ev ev)
-{
-	uint32_t i = w->nheap++;
-
-	if (w->nheap > w->cap) {
-		w->cap = w->cap ? 2 * w->cap : 1024;
-		w->heap = realloc(w->heap, w->cap * sizeof(*w->heap));
-	}
-	ev.seq = w->seq++;
-	for (; i > 0 && before(&ev, &w->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		w->heap[i] = w->heap[(i - 1) / 2];
-	w->heap[i] = ev;
-}
-
-static struct ev pop(struct world *w)
-{
-	struct ev top = w->heap[0], last = w->heap[--w->nheap];
-	uint32_t i = 0;
-
-	for (;;) {
-		uint32_t c = 2 * i + 1;
-
-		if (c >= w->nheap)
-			break;
-		if (c + 1 < w->nheap && before(&w->heap[c + 1], &w->heap[c]))
-			c++;
-		if (!before(&w->heap[c], &last))
-			break;
-		w->heap[i] = w->heap[c];
-		i = c;
-	}
-	w->heap[i] = last;
-	return top;
-}
-
-void world_at(struct world *w, uint64_t delay, enum ev_kind kind, uint32_t qp, uint32_t gen)
-{
-	world_push(
-		w, (struct ev){.t = w->now + delay, .kind = (uint8_t)kind, .qp = qp, .gen = gen});
-}
-
-void world_setup_qp(struct world *w, uint32_t i, uint32_t start)
-{
-	struct qp *q = &w->qps[i];
-	uint32_t was;
-	uint64_t lead = w->p.lead_us != 0 ? 1 + rnd(w, w->p.lead_us) * US : rnd(w, 5000);
-
-	was = wire(q, q->high);
-	q->epoch++;
-	q->una = q->nxt = q->made = q->exp = q->done = q->high = RING; /* lin may go back */
-	q->shown = q->got_high = q->contig = q->rtx = q->rtx_end = q->recover = q->nak_psn = RING;
-	q->written = q->retries = 0;
-	q->dead = q->gone = q->retrying = q->unfair = false;
-	q->tried = q->hurt = w->now;
-	q->last_first = q->closing = q->asks = q->throttle = 0;
-	q->start = (start - RING) & HP3_PSN_MASK;
-	q->inv_end = 0;
-	q->old_end = q->epoch == 1 ? 0 : linear(q, was, RING);
-	q->nak_sent = q->rnr_wait = q->idle = q->deaf = q->in_read = q->resuming = q->ack_due =
-		q->started = false;
-	q->resync = true;
-	q->fo_since = q->thinks_until = q->asked_until = 0;
-	q->heard = RING;
-	q->credit = q->credit_seen = 0;
-	q->rto_timer++;
-	q->send_timer++;
-	q->since_ack = 0;
-	if (w->p.selective)
-		memset(w->got[i], 0, sizeof(w->got[i]));
-	if (w->p.cm || w->p.lead_us != 0)
-		world_announce(w, i);
-	if (w->p.up_late_us != 0)
-		world_announce_late(w, i);
-	world_at(w, w->p.lockstep ? 1000 : lead, EV_SEND, i, q->send_timer);
-}
 
 static void reset(struct world *w)
 {
@@ -111,28 +30,6 @@ static void crash(struct world *w)
 {
 	world_engine_crash(w);
 	world_at(w, 1 + rnd(w, 2 * w->p.crash_every_us) * US, EV_CRASH, 0, 0);
-}
-
-static void rnr_over(struct world *w, const struct ev *ev)
-{
-	struct qp *q = &w->qps[ev->qp];
-
-	if (ev->gen != q->epoch || !q->rnr_wait)
-		return;
-	q->rnr_wait = false;
-	world_go_back(w, ev->qp);
-}
-
-static void rto(struct world *w, const struct ev *ev)
-{
-	struct qp *q = &w->qps[ev->qp];
-
-	if (ev->gen != q->rto_timer || q->una == q->high || q->rnr_wait)
-		return;
-	w->r.rtos++;
-	HARM(w, "time-out of queue pair %u", ev->qp);
-	if (world_retry(w, ev->qp, true))
-		world_go_back(w, ev->qp);
 }
 
 static void dispatch(struct world *w, struct ev *ev)
@@ -162,10 +59,10 @@ static void dispatch(struct world *w, struct ev *ev)
 			world_ack_due(w, ev->qp);
 		break;
 	case EV_RTO:
-		rto(w, ev);
+		world_rto(w, ev);
 		break;
 	case EV_RNR_OVER:
-		rnr_over(w, ev);
+		world_rnr_over(w, ev);
 		break;
 	case EV_MOVE:
 		world_move(w);
@@ -287,7 +184,7 @@ int world_run(const struct world_params *p, struct world_result *r)
 	world_turn_knobs(&w->p);
 	begin(w);
 	while (!w->failed && w->r.sent < p->packets && w->now < last) {
-		struct ev ev = pop(w);
+		struct ev ev = world_pop(w);
 
 		w->now = ev.t;
 		dispatch(w, &ev);

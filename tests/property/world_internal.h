@@ -276,10 +276,15 @@ static inline struct hp3_view view_of(uint8_t opcode)
 		.udp_off = 34};
 }
 
-/* world.c */
+/* world_time.c */
 void world_push(struct world *w, struct ev ev);
 void world_at(struct world *w, uint64_t delay, enum ev_kind kind, uint32_t qp, uint32_t gen);
+struct ev world_pop(struct world *w); /* there is one */
+
+/* world_setup.c */
 void world_setup_qp(struct world *w, uint32_t i, uint32_t start);
+void world_rnr_over(struct world *w, const struct ev *ev);
+void world_rto(struct world *w, const struct ev *ev);
 
 /* world_rate.c: is a path suspected dead that this probe is for? */
 bool world_round_is_dead(const struct world *w, uint32_t flow);
@@ -410,9 +415,11 @@ void world_check_probe(struct world *w, uint32_t i, const struct hp3_act *a);
 void world_check_urge(struct world *w, uint32_t i, const struct hp3_act *a);
 void world_check_nak(struct world *w, uint32_t i, const struct hp3_act *a);
 void world_check_entry(struct world *w, struct pkt *k);
-void world_check_arrival(struct world *w, const struct pkt *k);
 void world_check_holds(struct world *w);
 void world_check_sum(struct world *w);
+
+/* world_order.c */
+void world_check_arrival(struct world *w, const struct pkt *k);
 
 /* world_rate.c */
 void world_rate_config(const struct world_params *p, struct hp3_cc_params *cc, uint64_t rto_ns);

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A queue pair begins a life; its RNIC's timers. */
+#include "world_internal.h"
+#include <string.h>
+
+void world_setup_qp(struct world *w, uint32_t i, uint32_t start)
+{
+	struct qp *q = &w->qps[i];
+	uint32_t was;
+	uint64_t lead = w->p.lead_us != 0 ? 1 + rnd(w, w->p.lead_us) * US : rnd(w, 5000);
+
+	was = wire(q, q->high);
+	q->epoch++;
+	q->una = q->nxt = q->made = q->exp = q->done = q->high = RING; /* lin may go back */
+	q->shown = q->got_high = q->contig = q->rtx = q->rtx_end = q->recover = q->nak_psn = RING;
+	q->written = q->retries = 0;
+	q->dead = q->gone = q->retrying = q->unfair = false;
+	q->tried = q->hurt = w->now;
+	q->last_first = q->closing = q->asks = q->throttle = 0;
+	q->start = (start - RING) & HP3_PSN_MASK;
+	q->inv_end = 0;
+	q->old_end = q->epoch == 1 ? 0 : linear(q, was, RING);
+	q->nak_sent = q->rnr_wait = q->idle = q->deaf = q->in_read = q->resuming = q->ack_due =
+		q->started = false;
+	q->resync = true;
+	q->fo_since = q->thinks_until = q->asked_until = 0;
+	q->heard = RING;
+	q->credit = q->credit_seen = 0;
+	q->rto_timer++;
+	q->send_timer++;
+	q->since_ack = 0;
+	if (w->p.selective)
+		memset(w->got[i], 0, sizeof(w->got[i]));
+	if (w->p.cm || w->p.lead_us != 0)
+		world_announce(w, i);
+	if (w->p.up_late_us != 0)
+		world_announce_late(w, i);
+	world_at(w, w->p.lockstep ? 1000 : lead, EV_SEND, i, q->send_timer);
+}
+
+void world_rnr_over(struct world *w, const struct ev *ev)
+{
+	struct qp *q = &w->qps[ev->qp];
+
+	if (ev->gen != q->epoch || !q->rnr_wait)
+		return;
+	q->rnr_wait = false;
+	world_go_back(w, ev->qp);
+}
+
+void world_rto(struct world *w, const struct ev *ev)
+{
+	struct qp *q = &w->qps[ev->qp];
+
+	if (ev->gen != q->rto_timer || q->una == q->high || q->rnr_wait)
+		return;
+	w->r.rtos++;
+	HARM(w, "time-out of queue pair %u", ev->qp);
+	if (world_retry(w, ev->qp, true))
+		world_go_back(w, ev->qp);
+}
