@@ -11,7 +11,7 @@ run, so that nothing goes missing silently. The last line is "tests: N passed, N
 before it stands what failed, with the end of what it said; with HP3_TEST_SUM=FILE both are added to
 FILE instead of being printed, for several runs.
 
-The worlds of suite property draw half of their seeds from the commit: a new commit sees new worlds,
+The worlds of suites property and whole draw half of their seeds from the commit: a new commit sees new worlds,
 the same commit fails the same way. HP3_SEED_BASE=N in the environment sets them, empty: none.
 """
 import contextlib
@@ -50,7 +50,7 @@ def main():
     args = ["meson", "test", "-C", build, "--print-errorlogs", "--num-processes", "2"]
     for s in suites:
         args += ["--no-suite", s[1:]] if s.startswith("^") else ["--suite", s]
-    if "property" in suites:
+    if "property" in suites or "whole" in suites:
         base = os.environ.setdefault("HP3_SEED_BASE", str(seed_base(root)))
         if base:
             print(f"run-tests: half of the worlds' seeds are counted from HP3_SEED_BASE={base}", flush=True)

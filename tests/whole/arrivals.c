@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A frame reaches an RNIC: is it what was emitted, in its turn? Then the RNIC sees it. */
+#include <string.h>
+#include "roce/icrc.h"
+#include "tests/whole/sim.h"
+
+#define IP_AT  14u
+#define UDP_AT 34u
+#define BTH_AT 42u
+
+static bool sums_up(const uint8_t *ip)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < 20; i += 2)
+		sum += hp3_be16(ip + i);
+	return (sum >> 16) + (sum & 0xffff) == 0xffff || (sum & 0xffff) + (sum >> 16) == 0x1fffe;
+}
+
+/* Would an RNIC take it? */
+static bool is_sound(const struct frame *f, struct hp3_view *v)
+{
+	hp3_parse(f->data, f->len, v);
+	return v->class >= HP3_CLASS_RC_REQUEST && sums_up(f->data + IP_AT) &&
+	       hp3_be16(f->data + UDP_AT + 6) == 0 && hp3_icrc_ok(f->data, v);
+}
+
+/* But for what hp3d may write, and the network. */
+static bool is_unaltered(const struct frame *f)
+{
+	uint8_t d[FRAME_ROOM];
+	const uint8_t *o = f->sent;
+
+	memcpy(d, f->data, f->len);
+	d[IP_AT + 1] = o[IP_AT + 1];
+	memcpy(d + IP_AT + 10, o + IP_AT + 10, 2);
+	memcpy(d + UDP_AT, o + UDP_AT, 2);
+	d[BTH_AT + 4] = o[BTH_AT + 4];
+	if (d[BTH_AT + 8] & 0x80)
+		d[BTH_AT + 8] ^= 0x80 & ~o[BTH_AT + 8];
+	memcpy(d + f->len - 4, o + f->len - 4, 4);
+	return memcmp(d, o, f->len) == 0;
+}
+
+static void take_request(struct sim *s, const struct frame *f, const struct hp3_view *v)
+{
+	struct world *w = &s->w[f->from];
+	struct qp *q = &w->qps[f->pkt.qp];
+	uint64_t *last = &q->last_emit[f->era % ERAS];
+	struct pkt *k = malloc(sizeof(*k));
+
+	*k = f->pkt;
+	k->era = f->era;
+	k->port = v->sport;
+	k->ackreq |= (v->flags & HP3_VF_ACKREQ) != 0;
+	if (f->copy && *last == k->emit)
+		--*last; /* the network's copy follows its original */
+	s->r.arrived++;
+	world_arrive(w, k);
+}
+
+static void take_reply(struct sim *s, unsigned host, const struct frame *f)
+{
+	struct world *w = &s->w[host];
+	uint32_t i = f->reply.qp;
+	uint64_t *last = &s->reply_last[host][i];
+
+	if (f->era == s->reply_era[host][i]) {
+		if (f->seq < *last || (f->seq == *last && !f->copy))
+			WRONG(s, "order: queue pair %u of host %u, reply %llu after %llu", i, host,
+				(unsigned long long)f->seq, (unsigned long long)*last);
+		*last = f->seq;
+	}
+	if (f->reply.gen == w->qps[i].epoch)
+		world_rnic_reply(w, i, &f->reply.view, f->reply.ours);
+}
+
+/* A packet that an hp3d made: the peer's, that looks like data; or ours, that looks like the peer.
+ */
+static void take_own(struct sim *s, unsigned host, const struct frame *f, const struct hp3_view *v)
+{
+	struct world *w = &s->w[v->class == HP3_CLASS_RC_REQUEST ? !host : host];
+	uint32_t i = v->dest_qpn & 0xfff;
+	struct pkt *k;
+
+	if (i >= w->p.qps)
+		return;
+	if (v->class == HP3_CLASS_RC_REQUEST) {
+		k = malloc(sizeof(*k));
+		*k = (struct pkt){.qp = i,
+			.epoch = w->qps[i].epoch,
+			.span = 1,
+			.lin = linear(&w->qps[i], v->psn, w->qps[i].exp),
+			.opcode = v->opcode,
+			.probe = 1,
+			.ackreq = true};
+		world_arrive(w, k);
+	} else if (v->class == HP3_CLASS_RC_REPLY) {
+		world_rnic_reply(w, i, v, true);
+	} else if (v->class == HP3_CLASS_CNP) {
+		world_throttle(w, i);
+	}
+}
+
+static void take_other(struct sim *s, unsigned host, const struct frame *f)
+{
+	uint64_t *last = &s->other_last[host];
+
+	if (f->dirty)
+		return;
+	if (memcmp(f->data, f->sent, f->len) != 0)
+		WRONG(s, "a frame that is not RoCE was altered");
+	if (f->seq < *last || (f->seq == *last && !f->copy))
+		WRONG(s, "order: frame %llu after %llu", (unsigned long long)f->seq,
+			(unsigned long long)*last);
+	*last = f->seq;
+}
+
+static void take_rdma(struct sim *s, unsigned host, const struct frame *f)
+{
+	struct hp3_view v;
+
+	if (!is_sound(f, &v)) {
+		s->r.refused++;
+		if (!f->dirty)
+			WRONG(s, "frame of %u bytes, opcode 0x%x: its ICRC is wrong", f->len,
+				f->sent[BTH_AT]);
+		return;
+	}
+	if (f->kind == FRAME_OWN) {
+		take_own(s, host, f, &v);
+		return;
+	}
+	if (!f->dirty && !is_unaltered(f))
+		WRONG(s, "frame of %u bytes, opcode 0x%x, was altered", f->len, f->sent[BTH_AT]);
+	if (f->kind == FRAME_REQUEST)
+		take_request(s, f, &v);
+	else if (f->kind == FRAME_REPLY)
+		take_reply(s, host, f);
+	else
+		world_throttle(&s->w[host], f->reply.qp);
+}
+
+void rnics_take(struct sim *s, unsigned host, struct frame *f)
+{
+	if (f->kind == FRAME_OTHER)
+		take_other(s, host, f);
+	else
+		take_rdma(s, host, f);
+	free(f);
+}

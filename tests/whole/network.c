@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Paths between the hosts, drawn by the source port: each a FIFO each way, that loses, damages,
+ * copies, delays, marks, or takes nothing for a while. */
+#include "tests/whole/sim.h"
+
+#define IP_AT  14u
+#define UDP_AT 34u
+#define CE     3u
+
+void network_begin(struct sim *s)
+{
+	s->n_paths = 2 + draw(s, SIM_PATHS - 1);
+	for (uint32_t i = 0; i < s->n_paths; i++)
+		s->paths[i].delay = (5 + draw(s, 100)) * US;
+}
+
+void network_calm(struct sim *s)
+{
+	s->loss_ppm = s->damage_ppm = s->copy_ppm = 0;
+	for (uint32_t i = 0; i < s->n_paths; i++) {
+		s->paths[i].dead_until = 0;
+		s->paths[i].hot = false;
+	}
+}
+
+static uint32_t path_of(const struct sim *s, const struct frame *f)
+{
+	uint16_t port = f->data[12] == 0x08 ? hp3_be16(f->data + UDP_AT) : 0;
+
+	return (uint32_t)(port * 2654435761u >> 16) % s->n_paths;
+}
+
+static void arrive(struct sim *s, void *arg, uint64_t to)
+{
+	struct frame *f = arg;
+
+	ports_receive(&s->p[to], NET, f);
+}
+
+/* IPv4 only; the checksum of its header follows. */
+static void mark(struct frame *f)
+{
+	uint32_t sum = 0;
+
+	if (f->data[12] != 0x08 || (f->data[IP_AT + 1] & CE) == 0)
+		return;
+	f->data[IP_AT + 1] |= CE;
+	f->pkt.ce = true;
+	hp3_put_be16(f->data + IP_AT + 10, 0);
+	for (uint32_t i = 0; i < 20; i += 2)
+		sum += hp3_be16(f->data + IP_AT + i);
+	sum = (sum >> 16) + (sum & 0xffff);
+	sum = (sum >> 16) + (sum & 0xffff);
+	hp3_put_be16(f->data + IP_AT + 10, (uint16_t)~sum);
+}
+
+static void carry(struct sim *s, struct frame *f, struct path *p, unsigned from)
+{
+	uint64_t t = s->now + p->delay + draw(s, 2000) + (p->hot ? HOT_NS : 0);
+
+	if (t <= p->free[from])
+		t = p->free[from] + 1;
+	p->free[from] = t;
+	sim_at(s, t, arrive, f, !from);
+}
+
+void network_send(struct sim *s, unsigned from, struct frame *f)
+{
+	struct path *p = &s->paths[path_of(s, f)];
+	struct frame *copy = NULL;
+
+	if (s->now < p->dead_until || draws(s, s->loss_ppm)) {
+		s->r.lost++;
+		free(f);
+		return;
+	}
+	if (p->hot && !f->dirty)
+		mark(f);
+	if (draws(s, s->damage_ppm)) {
+		f->data[draw(s, f->len)] ^= (uint8_t)(1u << draw(s, 8));
+		f->dirty = true;
+		s->r.damaged++;
+	}
+	if (draws(s, s->copy_ppm)) {
+		copy = malloc(sizeof(*copy));
+		*copy = *f;
+		copy->copy = true;
+		s->r.copied++;
+	}
+	carry(s, f, p, from);
+	if (copy != NULL)
+		carry(s, copy, p, from);
+}
+
+/* What is on its way. */
+void network_free(struct sim *s)
+{
+	for (uint32_t i = 0; i < s->n_list; i++) {
+		if (s->list[i].fn == arrive)
+			free(s->list[i].arg);
+	}
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An hp3d begins, as a module that nobody else has, and ends. */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "tests/whole/sim.h"
+
+static uint64_t now(void *p)
+{
+	return ((struct process *)p)->sim->now;
+}
+
+static uint64_t wall(void *arg)
+{
+	struct process *p = arg;
+
+	return 1790000000ull * 1000 * MS + p->sim->now + (uint64_t)p->wall_off;
+}
+
+static bool asleep(void *p, uint64_t until)
+{
+	return fiber_sleep(p, until);
+}
+
+static bool interrupted(void *arg)
+{
+	struct process *p = arg;
+	bool was = p->interrupted;
+
+	p->interrupted = false;
+	return was;
+}
+
+static void kick(void *p)
+{
+	fiber_kick(p, true);
+}
+
+static uint64_t randomness(void *p)
+{
+	return hp3_random(&((struct process *)p)->rng);
+}
+
+static void launch(void *arg, int (*fn)(void *arg), void *what)
+{
+	struct process *p = arg;
+	unsigned i = 1;
+
+	while (p->fibers[i] != NULL)
+		i++;
+	p->fibers[i] = fiber_start(p, fn, what);
+}
+
+static void join(void *p)
+{
+	fiber_join(p);
+}
+
+static void on_signal(void *arg, int sig, void (*fn)(int sig))
+{
+	((struct process *)arg)->handler[sig] = fn == SIG_IGN ? NULL : fn;
+}
+
+static void event(void *arg, const struct hp3_event *ev)
+{
+	struct process *p = arg;
+
+	rnics_event(p->sim, p->host, ev);
+}
+
+/* A file of its own: what is loaded from one file is one module. */
+static void *load(struct process *p)
+{
+	char path[160];
+	int from = open(p->sim->module_path, O_RDONLY | O_CLOEXEC), to;
+	struct stat st;
+	void *module;
+
+	snprintf(path, sizeof(path), "%s/%u.so", p->dir, p->starts);
+	to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
+	if (from < 0 || to < 0 || fstat(from, &st) < 0 ||
+		sendfile(to, from, NULL, (size_t)st.st_size) != st.st_size) {
+		fprintf(stderr, "cannot copy %s to %s\n", p->sim->module_path, path);
+		abort();
+	}
+	close(from);
+	close(to);
+	module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (module == NULL) {
+		fprintf(stderr, "%s\n", dlerror());
+		abort();
+	}
+	if (getenv("HP3_WHOLE_LOG") == NULL) /* a debugger wants it */
+		unlink(path);
+	return module;
+}
+
+static int run_main(void *arg)
+{
+	struct process *p = arg;
+	char name[] = "hp3d", option[] = "--config", *argv[] = {name, option, p->file, NULL};
+
+	optind = 0;
+	return p->main(3, argv);
+}
+
+void process_start(struct process *p)
+{
+	p->starts++;
+	p->rng = p->sim->seed * 1000 + p->host * 500 + p->starts;
+	p->calls = (struct whole_host){now, wall, asleep, interrupted, kick, randomness, launch,
+		join, on_signal, ports_changed, event, (char)('a' + p->host)};
+	p->module = load(p);
+	p->main = (whole_main_fn *)dlsym(p->module, "hp3d_main");
+	p->account = (whole_account_fn *)dlsym(p->module, "whole_account");
+	p->in_ring = (whole_in_ring_fn *)dlsym(p->module, "whole_in_ring");
+	p->alloc = (whole_alloc_fn *)dlsym(p->module, "whole_alloc");
+	p->free = (whole_free_fn *)dlsym(p->module, "whole_free");
+	p->reap = (whole_reap_fn *)dlsym(p->module, "whole_reap");
+	((whole_bind_fn *)dlsym(p->module, "whole_bind"))(&p->calls, p);
+	p->state = ALIVE;
+	p->interrupted = false;
+	p->frozen_until = 0;
+	p->got = p->put = 0;
+	memset(p->handler, 0, sizeof(p->handler));
+	ports_plug(p);
+	p->fibers[0] = fiber_start(p, run_main, p);
+}
+
+void process_kill(struct process *p)
+{
+	if (p->state == GONE)
+		return;
+	for (unsigned i = 0; i < FIBERS; i++) {
+		fiber_kill(p->fibers[i]);
+		p->fibers[i] = NULL;
+	}
+	ports_unplug(p);
+	clients_close(p);
+	p->state = GONE;
+	p->closing = false;
+	p->reap();
+	dlclose(p->module);
+	p->module = NULL;
+}
+
+void process_ended(struct process *p)
+{
+	if (p->state != ENDED)
+		WRONG(p->sim, "hp3d %c does not end", p->calls.letter);
+	else if (p->code != 0)
+		WRONG(p->sim, "hp3d %c ends with code %d", p->calls.letter, p->code);
+}
+
+/* The handler of the main thread, which sleeps. */
+void process_signal(struct process *p, int sig)
+{
+	if (p->state != ALIVE || p->handler[sig] == NULL)
+		return;
+	p->handler[sig](sig);
+	p->interrupted = true;
+	fiber_kick(p, false);
+}
+
+void process_paused(struct process *p)
+{
+	if (p->state == ALIVE)
+		ports_drain(p);
+	clients_read(p);
+	if (p->state == ALIVE)
+		process_check(p);
+}
+
+/* Nothing is in anybody's hands when all threads sleep. */
+void process_check(struct process *p)
+{
+	struct whole_account a;
+	uint64_t polled = p->got, out;
+
+	if (!p->up[RNIC] || !p->up[NET])
+		return;
+	polled -= rte_ring_count(p->in[RNIC]) + rte_ring_count(p->in[NET]);
+	p->account(&a);
+	out = p->put + p->in_ring(p->out[RNIC], p->pool) + p->in_ring(p->out[NET], p->pool);
+	if (polled != out + a.gone + a.held + a.waiting)
+		WRONG(p->sim,
+			"hp3d %c: %llu frames in, %llu out, %llu not forwarded, %llu held, %llu "
+			"wait",
+			p->calls.letter, (unsigned long long)polled, (unsigned long long)out,
+			(unsigned long long)a.gone, (unsigned long long)a.held,
+			(unsigned long long)a.waiting);
+}
+
+/* The file that it reads when it starts, and at SIGHUP. What may be reloaded changes by the seed.
+ */
+void process_configure(struct process *p, const char *mode, bool sound)
+{
+	struct sim *s = p->sim;
+	char c = (char)('a' + p->host);
+	FILE *f = fopen(p->file, "w");
+	unsigned key = s->seed % 2;
+
+	if (f == NULL)
+		abort();
+	fprintf(f,
+		"[eal]\nmemory_mb = 64\nlcores = %u\nspread = software\nmbufs = 1024\n"
+		"mbuf_bytes = 2304\nburst = %u\nidle_sleep_us = 100\nidle_deep_us = 500\n"
+		"idle_spins = 2\n",
+		1 + (unsigned)(s->seed / 2 % 3 == 0), 8u << s->seed % 3);
+	fprintf(f, "[rail.%c]\nrnic = \"net_ring_%c0\"\nnet = \"net_ring_%c1\"\n", c, c, c);
+	fprintf(f, "[watch]\nverbs = off\n[metrics]\nsocket = off\n[log]\naudit = off\n"
+		   "[service]\ncapabilities = keep\n");
+	fprintf(f,
+		"[control]\nsocket = \"%s/hp3.sock\"\nmoved = \"%s/moved\"\nstop_drain_ms = 50\n"
+		"events_kept = 256\n",
+		p->dir, p->dir);
+	fprintf(f, "[flows]\nmax_flows = 256\nmax_pairs = 64\n");
+	fprintf(f,
+		"[probes]\nclock_s = 5\nanswers_per_second = 2000\nanswers_per_source = 2000\n%s",
+		key ? "probe_key = \"00112233445566778899aabbccddeeff\"\n" : "");
+	fprintf(f, "[policy]\nmode = %s\n", mode);
+	fprintf(f,
+		"[rfr]\nhold_packets = 256\nmax_moves = 32\nmax_hold_us = %u\n"
+		"close_timeout_us = 20000\nstall_us = %u\n",
+		2000 + draw(s, 4) * 1000, 5000 + draw(s, 4) * 2500);
+	fprintf(f,
+		"[ppp]\nbackoff_min_us = 1000\nbackoff_max_us = 20000\nprobe_timeout_us = %u\n"
+		"%s",
+		1000 + draw(s, 3) * 1000, sound ? "" : "cycle_us = many\n");
+	fprintf(f, "[pairing]\nchallenge_timeout_ms = 20\nchallenge_quiet_ms = 20\n");
+	fclose(f);
+}

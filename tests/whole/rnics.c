@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The RNICs of tests/property on a wire: what they emit becomes frames, and what hp3d does to their
+ * flows begins another era of order. Queue pair i runs between 0x1000 + i at host 0 and 0x2000 + i
+ * at host 1, both ways.
+ */
+#include <string.h>
+#include "roce/build.h"
+#include "tests/whole/sim.h"
+
+#define IP_AT     14u
+#define UDP_AT    34u
+#define ECT       2u
+#define OTHER_NS  (700 * US)
+#define OTHER_LEN 90u
+
+static struct sim *sim; /* the only one; a world of RNICs does not know where it is */
+
+static unsigned host_of(const struct world *w)
+{
+	return (unsigned)(w - sim->w);
+}
+
+/* Near each other queue pairs are not told apart without their set-up (rule 15): of one that was
+ * moved and began anew nobody knows then when it may go home. */
+uint32_t world_start_psn(struct world *w)
+{
+	return sim->liveness || rnd(w, 3) ? rnd(w, 1 << 24) : HP3_PSN_MASK - rnd(w, 500);
+}
+
+/* Nobody watches set-up here; hp3d finds out by itself. */
+void world_announce(struct world *w, uint32_t i)
+{
+}
+
+void world_announce_late(struct world *w, uint32_t i)
+{
+}
+
+static struct hp3_addressing way(unsigned from, uint16_t sport)
+{
+	struct hp3_addressing a = {.dst_mac = {2, 0, 0, 0, 0, (uint8_t)(2 - from)},
+		.src_mac = {2, 0, 0, 0, 0, (uint8_t)(1 + from)},
+		.src_ip = {10, 9, 0, (uint8_t)(1 + from)},
+		.dst_ip = {10, 9, 0, (uint8_t)(2 - from)},
+		.tclass = ECT,
+		.ttl = 64,
+		.sport = sport,
+		.pkey = 0xffff};
+
+	return a;
+}
+
+static void emit(struct frame *f, unsigned from, int len)
+{
+	if (len <= 0) {
+		WRONG(sim, "test bug: no such frame: %d", len);
+		free(f);
+		return;
+	}
+	f->from = (uint8_t)from;
+	f->len = (uint16_t)len;
+	memcpy(f->sent, f->data, f->len);
+	ports_receive(&sim->p[from], RNIC, f);
+}
+
+static struct frame *make(enum frame_kind kind)
+{
+	struct frame *f = calloc(1, sizeof(*f));
+
+	f->kind = (uint8_t)kind;
+	return f;
+}
+
+/* Payload that tells one packet from another. */
+static void fill(uint8_t *payload, uint32_t n, uint64_t x)
+{
+	for (uint32_t i = 0; i < n; i++)
+		payload[i] = (uint8_t)(x >> 8 * (i % 8));
+}
+
+/* A request leaves the RNIC. */
+void world_receive(struct world *w, enum hp3_dir dir, const struct ev *ev)
+{
+	const struct hp3_view *v = &ev->view;
+	struct frame *f = make(FRAME_REQUEST);
+	uint8_t payload[MAX_PMTU];
+	struct hp3_addressing a = way(host_of(w), v->sport);
+	const struct hp3_fields fields = {.opcode = v->opcode,
+		.ackreq = v->flags & HP3_VF_ACKREQ,
+		.dest_qpn = v->dest_qpn,
+		.psn = v->psn,
+		.dma_len = v->dma_len,
+		.payload = payload,
+		.payload_len = is_read(v->opcode) ? 0 : v->payload_len};
+
+	fill(payload, fields.payload_len, w->emit * 0x9e3779b97f4a7c15ull);
+	f->pkt = *ev->pkt;
+	free(ev->pkt);
+	emit(f, host_of(w), hp3_build(f->data, FRAME_ROOM, &a, &fields));
+}
+
+static void reply(struct world *w, const struct ev *ev)
+{
+	unsigned from = !host_of(w);
+	const struct hp3_view *v = &ev->view;
+	struct frame *f = make(FRAME_REPLY);
+	uint8_t payload[MAX_PMTU];
+	struct hp3_addressing a = way(from, (uint16_t)(HOME_PORT + ev->qp));
+	const struct hp3_fields fields = {.opcode = v->opcode,
+		.dest_qpn = v->dest_qpn,
+		.psn = v->psn,
+		.syndrome = v->syndrome,
+		.payload = payload,
+		.payload_len = v->payload_len};
+
+	f->reply = *ev;
+	f->seq = ++sim->reply_seq[host_of(w)];
+	fill(payload, fields.payload_len, f->seq * 0x9e3779b97f4a7c15ull);
+	emit(f, from, hp3_build(f->data, FRAME_ROOM, &a, &fields));
+}
+
+static void notify(struct world *w, const struct ev *ev)
+{
+	unsigned from = !host_of(w);
+	struct hp3_addressing a = way(from, (uint16_t)(HOME_PORT + ev->qp));
+	struct frame *f = make(FRAME_CNP);
+
+	f->reply = *ev;
+	emit(f, from, hp3_build_cnp(f->data, FRAME_ROOM, &a, w->qps[ev->qp].lqpn));
+}
+
+uint64_t world_way_back(struct world *w, uint32_t i, const struct hp3_view *v)
+{
+	struct qp *q = &w->qps[i];
+
+	q->back_free = (q->back_free > w->now ? q->back_free : w->now) + 1;
+	return q->back_free;
+}
+
+void rnics_dispatch(struct world *w, struct ev *ev)
+{
+	switch ((enum ev_kind)ev->kind) {
+	case EV_SEND:
+		if (ev->gen == w->qps[ev->qp].send_timer)
+			world_send(w, ev->qp);
+		break;
+	case EV_REPLY:
+		reply(w, ev);
+		break;
+	case EV_CNP:
+		notify(w, ev);
+		break;
+	case EV_ACK_DUE:
+		if (ev->gen == w->qps[ev->qp].epoch)
+			world_ack_due(w, ev->qp);
+		break;
+	case EV_RTO:
+		world_rto(w, ev);
+		break;
+	case EV_RNR_OVER:
+		world_rnr_over(w, ev);
+		break;
+	case EV_NEW_QP:
+		if (ev->gen == w->qps[ev->qp].epoch)
+			world_setup_qp(w, ev->qp, world_start_psn(w));
+		break;
+	default:
+		WRONG(sim, "test bug: event %u", ev->kind);
+	}
+}
+
+/* --- what hp3d does to flows --- */
+
+void rnics_leave(struct sim *s, unsigned host, struct frame *f)
+{
+	uint16_t port = hp3_be16(f->data + UDP_AT);
+	struct qp *q;
+
+	if (f->kind == FRAME_REPLY)
+		f->era = s->reply_era[!host][f->reply.qp];
+	if (f->kind != FRAME_REQUEST)
+		return;
+	q = &s->w[host].qps[f->pkt.qp];
+	if (s->resuming[host][f->pkt.qp])
+		q->last_emit[++q->era % ERAS] = 0;
+	f->era = q->era;
+	if (s->home_only && port != HOME_PORT + f->pkt.qp)
+		WRONG(s, "hp3d %c: mode off, queue pair %u leaves on port %u", 'a' + (int)host,
+			f->pkt.qp, port);
+}
+
+static void new_reply_era(struct sim *s, unsigned requester)
+{
+	for (unsigned i = 0; i < SIM_QPS; i++) {
+		s->reply_era[requester][i]++;
+		s->reply_last[requester][i] = 0;
+	}
+}
+
+/* Rule 13: what a dead path held belongs to another era, and what leaves until the responder has
+ * said how far it is. */
+void rnics_event(struct sim *s, unsigned host, const struct hp3_event *ev)
+{
+	uint32_t i = ev->rqpn & 0xfff;
+	struct qp *q = &s->w[host].qps[i];
+
+	s->r.moves += ev->type == HP3_EV_SWITCH || ev->type == HP3_EV_IDLE_SWITCH;
+	s->r.paired += ev->type == HP3_EV_PAIR;
+	s->r.recovered += ev->type == HP3_EV_RECOVER;
+	if (ev->type == HP3_EV_REPLIES)
+		new_reply_era(s, !host);
+	if ((ev->type != HP3_EV_FAILOVER && ev->type != HP3_EV_RESUME) || i >= s->w[host].p.qps)
+		return;
+	s->r.failovers += ev->type == HP3_EV_FAILOVER;
+	s->resuming[host][i] = ev->type == HP3_EV_FAILOVER;
+	q->last_emit[++q->era % ERAS] = 0;
+}
+
+/* Rule 11: may reorder once. */
+void rnics_crashed(struct sim *s, unsigned host)
+{
+	struct world *w = &s->w[host];
+
+	for (uint32_t i = 0; i < w->p.qps; i++) {
+		w->qps[i].last_emit[++w->qps[i].era % ERAS] = 0;
+		s->resuming[host][i] = false;
+	}
+	new_reply_era(s, !host);
+}
+
+/* --- life --- */
+
+void rnics_restart(struct sim *s, unsigned host)
+{
+	for (unsigned h = 0; h < 2; h++) {
+		struct world *w = &s->w[h];
+
+		for (uint32_t i = 0; i < w->p.qps; i++)
+			world_setup_qp(w, i, world_start_psn(w));
+	}
+}
+
+static void other(struct sim *s, void *arg, uint64_t from)
+{
+	struct frame *f = make(FRAME_OTHER);
+	const struct hp3_addressing a = way((unsigned)from, 0);
+
+	f->seq = ++s->other_seq[!from];
+	memcpy(f->data, a.dst_mac, 6);
+	memcpy(f->data + 6, a.src_mac, 6);
+	hp3_put_be16(f->data + 12, draw(s, 4) ? 0x0800 : 0x0806);
+	f->data[IP_AT] = 0x45;
+	f->data[IP_AT + 3] = OTHER_LEN - IP_AT;
+	f->data[IP_AT + 9] = 6;
+	memcpy(f->data + IP_AT + 12, a.src_ip, 4);
+	memcpy(f->data + IP_AT + 16, a.dst_ip, 4);
+	hp3_put_be64(f->data + 60, f->seq);
+	emit(f, (unsigned)from, OTHER_LEN);
+	sim_at(s, s->now + OTHER_NS / 2 + draw(s, OTHER_NS), other, NULL, from);
+}
+
+void rnics_begin(struct sim *s)
+{
+	static const uint32_t gaps[] = {200, 400, 800};
+
+	sim = s;
+	for (unsigned h = 0; h < 2; h++) {
+		struct world *w = &s->w[h];
+
+		w->rng = s->seed * 2 + h;
+		w->p = (struct world_params){.seed = s->seed,
+			.qps = 1 + draw(s, SIM_QPS),
+			.msg_packets = 1 + draw(s, 30),
+			.window = 64,
+			.gap_us = gaps[draw(s, 3)],
+			.rto_us = 8000,
+			.rnr = draw(s, 6) == 0,
+			.reads = draw(s, 2) == 0,
+			.sends = draw(s, 2) == 0,
+			.responder = (uint8_t)draw(s, 3),
+			.throttle_us = 200};
+		w->pmtu = 256;
+		w->rto_ns = 8000 * US;
+		w->ring = calloc(w->p.qps, sizeof(*w->ring));
+		for (uint32_t i = 0; i < w->p.qps; i++) {
+			w->qps[i].lqpn = (h == 0 ? 0x1000 : 0x2000) + i;
+			w->qps[i].rqpn = (h == 0 ? 0x2000 : 0x1000) + i;
+			world_setup_qp(w, i, world_start_psn(w));
+		}
+		sim_at(s, s->now, other, NULL, h);
+	}
+}
+
+void rnics_free(struct sim *s)
+{
+	for (unsigned h = 0; h < 2; h++) {
+		for (uint32_t i = 0; i < s->w[h].p.qps; i++)
+			s->r.done += s->w[h].qps[i].done - RING;
+		free(s->w[h].heap);
+		free(s->w[h].ring);
+	}
+}
+
+/* Remembers how far all are, or wants each of them to be further than that. */
+void rnics_progress(struct sim *s, bool check)
+{
+	for (unsigned h = 0; h < 2; h++) {
+		for (uint32_t i = 0; i < s->w[h].p.qps; i++) {
+			const struct qp *q = &s->w[h].qps[i];
+			uint64_t at = q->una + (uint64_t)q->epoch * (1ull << 32);
+
+			if (check && at <= s->done_before[h][i])
+				WRONG(s, "queue pair %u of host %u makes no progress", i, h);
+			s->done_before[h][i] = at;
+		}
+	}
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A world from its beginning to its end: trouble, and in liveness mode what has to be true when it
+ * is over. */
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "tests/whole/sim.h"
+
+#define START    (1000 * MS)
+#define TROUBLE  (120 * MS)
+#define BACK     (500 * MS) /* an hp3d that ends has ended, and one that ended is back */
+#define SETTLE   (60 * MS) /* what RNICs gave up begins anew */
+#define PROGRESS (40 * MS)
+#define OFF      (400 * MS)
+#define STOP     (400 * MS)
+
+static void host_begin(struct sim *s, unsigned h)
+{
+	struct process *p = &s->p[h];
+
+	*p = (struct process){.sim = s, .host = h, .calls.letter = (char)('a' + h)};
+	snprintf(p->dir, sizeof(p->dir), "%s/%c", s->dir, 'a' + (int)h);
+	snprintf(p->file, sizeof(p->file), "%s/%c/hp3.ini", s->dir, 'a' + (int)h);
+	mkdir(p->dir, 0700);
+	p->log = fopen(getenv("HP3_WHOLE_LOG") != NULL ? "/dev/stdout" : "/dev/null", "we");
+	process_configure(p, "on", true);
+	process_start(p);
+}
+
+static void begin(struct sim *s, uint64_t seed, const char *module)
+{
+	memset(s, 0, sizeof(*s));
+	s->seed = seed;
+	s->rng = seed;
+	s->liveness = seed % 2 == 0;
+	s->module_path = module;
+	s->now = s->w[0].now = s->w[1].now = START;
+	snprintf(s->dir, sizeof(s->dir), "/tmp/hp3-whole.XXXXXX");
+	if (mkdtemp(s->dir) == NULL)
+		abort();
+	network_begin(s);
+	host_begin(s, 0);
+	host_begin(s, 1);
+	rnics_begin(s);
+	faults_begin(s);
+}
+
+static bool runs(const struct process *p)
+{
+	return p->state == ALIVE && !p->closing && p->up[NET];
+}
+
+/* Whatever was wrong is right again; an hp3d that is not there is started. */
+static void calm_down(struct sim *s)
+{
+	uint64_t limit = s->now + BACK;
+
+	s->calm = true;
+	network_calm(s);
+	for (unsigned h = 0; h < 2; h++) {
+		struct process *p = &s->p[h];
+
+		p->stuck_until[RNIC] = p->stuck_until[NET] = 0;
+		p->wall_off = 0;
+		ports_starve(p, false);
+		process_configure(p, "on", true);
+	}
+	while (!s->failed && s->now < limit && !(runs(&s->p[0]) && runs(&s->p[1])))
+		sim_run_until(s, s->now + MS);
+	sim_run_until(s, s->now + SETTLE);
+}
+
+static void each(struct sim *s, const char *line)
+{
+	for (unsigned h = 0; h < 2 && !s->failed; h++)
+		clients_ask(&s->p[h], line);
+}
+
+static bool is_off(struct sim *s)
+{
+	struct whole_account a[2];
+
+	for (unsigned h = 0; h < 2; h++)
+		s->p[h].account(&a[h]);
+	return a[0].moved + a[0].moves + a[0].held + a[1].moved + a[1].moves + a[1].held == 0;
+}
+
+/* Flows are asked to go home again and again; a queue pair whose RNIC waits goes when it goes on.
+ */
+static void wait_until_off(struct sim *s)
+{
+	uint64_t limit = s->now + OFF;
+
+	do {
+		sim_run_until(s, s->now + 5 * MS);
+	} while (!s->failed && s->now < limit && !is_off(s));
+	if (!s->failed && !is_off(s))
+		WRONG(s, "mode off, but flows are elsewhere, or packets are held");
+}
+
+static void expect_live(struct sim *s)
+{
+	for (unsigned h = 0; h < 2; h++) {
+		if (!runs(&s->p[h]))
+			WRONG(s, "hp3d %c does not run", 'a' + (int)h);
+	}
+	each(s, "{\"cmd\":\"mode\",\"mode\":\"on\"}\n");
+	rnics_progress(s, false);
+	sim_run_until(s, s->now + PROGRESS);
+	rnics_progress(s, !s->failed);
+	each(s, "{\"cmd\":\"mode\",\"mode\":\"off\"}\n");
+	wait_until_off(s);
+	s->home_only = true;
+	rnics_progress(s, false);
+	sim_run_until(s, s->now + PROGRESS);
+	rnics_progress(s, !s->failed);
+}
+
+static void stop_all(struct sim *s)
+{
+	for (unsigned h = 0; h < 2 && !s->failed; h++) {
+		struct process *p = &s->p[h];
+
+		clients_check(p);
+		p->closing = true;
+		process_signal(p, SIGTERM);
+	}
+	for (uint64_t limit = s->now + STOP; s->now < limit && !s->failed &&
+					     !(s->p[0].state == ENDED && s->p[1].state == ENDED);)
+		sim_run_until(s, s->now + MS);
+	for (unsigned h = 0; h < 2 && !s->failed; h++) {
+		process_ended(&s->p[h]);
+	}
+}
+
+static void end(struct sim *s)
+{
+	char path[128];
+
+	s->r.ms = (s->now - START) / MS;
+	network_free(s);
+	for (unsigned h = 0; h < 2; h++) {
+		struct process *p = &s->p[h];
+
+		process_kill(p);
+		fclose(p->log);
+		unlink(p->file);
+		snprintf(path, sizeof(path), "%s/moved", p->dir);
+		unlink(path);
+		snprintf(path, sizeof(path), "%s/hp3.sock", p->dir);
+		unlink(path);
+		snprintf(path, sizeof(path), "%s/hp3.sock.lock", p->dir);
+		unlink(path);
+		rmdir(p->dir);
+	}
+	rmdir(s->dir);
+	rnics_free(s);
+	sim_time_free(s);
+}
+
+int sim_run(uint64_t seed, const char *module, struct sim_result *r)
+{
+	static struct sim s;
+
+	begin(&s, seed, module);
+	sim_run_until(&s, s.now + TROUBLE);
+	if (s.liveness) {
+		calm_down(&s);
+		if (!s.failed)
+			expect_live(&s);
+		if (!s.failed)
+			stop_all(&s);
+	}
+	end(&s);
+	*r = s.r;
+	fflush(stdout);
+	return s.failed ? -1 : 0;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTS_WHOLE_SIM_H
+#define HP3_TESTS_WHOLE_SIM_H
+/*
+ * Two hosts, each an RNIC behind an hp3d, and a network between them: all in one process, by one
+ * clock, by one seed. The hp3d are the program that ships, main() to the last file (host.h); RNICs
+ * and the check of order are those of tests/property, one world for the queue pairs of each host.
+ *
+ *     RNIC 0 --[rnic] hp3d a [net]-- paths --[net] hp3d b [rnic]-- RNIC 1
+ *
+ * What happens is in one list, by time (time.c). A thread of an hp3d runs until it sleeps, in no
+ * time, but for empty polls of its ports. Same seed, same run, to the byte.
+ *
+ * What is watched:
+ *  - order (rule 23) as the receiver sees it, of requests and of replies;
+ *  - no packet altered, but for source port, AckReq, BECN, and with them a right ICRC;
+ *  - truth: no RNIC completes what was not executed (tests/property/world_rnic.c);
+ *  - conservation, after whatever a process did: in = out + named drops + held + waiting;
+ *  - control: every request has an answer, which is JSON with a boolean "ok";
+ *  - a clean stop ends in its time, with all packet buffers given back, exit code 0.
+ * In liveness mode faults end, and then every queue pair makes progress, `mode off` brings all
+ * flows home, nothing is held, a reload takes effect.
+ */
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+#include <stdio.h>
+#include "tests/property/world_internal.h"
+#include "tests/whole/host.h"
+
+#define MS          1000000ull
+#define FRAME_ROOM  640u
+#define SIM_PATHS   8u
+#define SIM_QPS     4u
+#define CLIENTS     3u
+#define FIBERS      3u
+#define CLIENT_LINE 65536u
+
+enum side { RNIC, NET };
+
+enum frame_kind { FRAME_REQUEST, FRAME_REPLY, FRAME_CNP, FRAME_OTHER, FRAME_OWN };
+
+/* A frame anywhere between the RNICs. */
+struct frame {
+	struct frame *next, **link; /* of those that an hp3d has */
+	uint8_t kind, from; /* from: host */
+	bool dirty; /* the network has damaged it */
+	bool copy; /* made by the network */
+	uint8_t era;
+	uint16_t len;
+	uint64_t seq;
+	struct pkt pkt; /* REQUEST */
+	struct ev reply; /* REPLY */
+	uint8_t data[FRAME_ROOM], sent[FRAME_ROOM];
+};
+
+struct sim;
+struct process;
+
+struct fiber;
+
+struct client {
+	int fd; /* -1: none */
+	unsigned waits; /* answers that are to come */
+	uint64_t asked;
+	size_t n;
+	char *in;
+};
+
+enum process_state { GONE, ALIVE, ENDED };
+
+struct process {
+	struct sim *sim;
+	unsigned host;
+	enum process_state state;
+	int code; /* ENDED: of main() */
+	unsigned starts;
+	void *module;
+	whole_main_fn *main;
+	whole_account_fn *account;
+	whole_in_ring_fn *in_ring;
+	whole_alloc_fn *alloc;
+	whole_free_fn *free;
+	whole_reap_fn *reap;
+	struct fiber *fibers[FIBERS]; /* the first is the main thread */
+	struct whole_host calls;
+	void (*handler[32])(int sig);
+	bool interrupted;
+	bool closing; /* told to end */
+	uint64_t frozen_until; /* SIGSTOP */
+	int64_t wall_off; /* of its clock */
+	uint64_t rng;
+	struct rte_ring *in[2], *out[2]; /* of its ports, by side */
+	uint16_t port[2];
+	bool up[2], closed[2]; /* closed: it took its leave, its number is another one's */
+	const struct rte_eth_rxtx_callback *callback[2];
+	uint64_t stuck_until[2]; /* the line takes nothing */
+	struct rte_mempool *pool;
+	struct rte_mbuf *taken[4096]; /* by somebody else: the pool is empty */
+	unsigned n_taken;
+	struct frame *inside;
+	uint64_t got, put; /* frames that entered it and left it, not its own */
+	struct client clients[CLIENTS];
+	char flow[64]; /* an id, of the latest list */
+	FILE *log;
+	char dir[96], file[128];
+	unsigned empty; /* polls */
+};
+
+typedef void sim_fn(struct sim *s, void *arg, uint64_t n);
+
+struct happening {
+	uint64_t t, seq;
+	sim_fn *fn;
+	void *arg;
+	uint64_t n;
+};
+
+/* X(field): what there was of it */
+#define SIM_SUMS(X)                                                                                \
+	X(ms)                                                                                      \
+	X(frames)                                                                                  \
+	X(arrived)                                                                                 \
+	X(done)                                                                                    \
+	X(lost)                                                                                    \
+	X(damaged)                                                                                 \
+	X(refused)                                                                                 \
+	X(copied)                                                                                  \
+	X(dropped)                                                                                 \
+	X(paired)                                                                                  \
+	X(moves)                                                                                   \
+	X(recovered)                                                                               \
+	X(failovers)                                                                               \
+	X(answers)                                                                                 \
+	X(reloads)                                                                                 \
+	X(stops)                                                                                   \
+	X(crashes)                                                                                 \
+	X(freezes)
+
+struct sim_result {
+	uint64_t hash; /* of all that was sent */
+#define X(field) uint64_t field;
+	SIM_SUMS(X)
+#undef X
+};
+
+struct path {
+	uint64_t delay, dead_until, free[2];
+	bool hot;
+};
+
+struct sim {
+	uint64_t seed, rng, now;
+	bool liveness, failed, calm; /* calm: no faults any more */
+	struct world w[2]; /* w[h]: requesters at host h */
+	struct process p[2];
+	struct happening *list;
+	uint32_t n_list, cap;
+	uint64_t seq;
+	struct path paths[SIM_PATHS];
+	uint32_t n_paths, loss_ppm, damage_ppm, copy_ppm;
+	uint64_t reply_seq[2], reply_last[2][SIM_QPS], other_seq[2], other_last[2];
+	uint8_t reply_era[2][SIM_QPS];
+	bool resuming[2][SIM_QPS];
+	uint64_t done_before[2][SIM_QPS];
+	bool home_only; /* mode off has taken effect: requests leave on the RNIC's ports */
+	const char *module_path;
+	char dir[64];
+	struct sim_result r;
+};
+
+#define WRONG(s, ...)                                                                              \
+	do {                                                                                       \
+		if (!(s)->failed) {                                                                \
+			printf("violation, seed %llu, t %llu us: ", (unsigned long long)(s)->seed, \
+				(unsigned long long)(s)->now / 1000);                              \
+			printf(__VA_ARGS__);                                                       \
+			putchar('\n');                                                             \
+		}                                                                                  \
+		(s)->failed = true;                                                                \
+	} while (0)
+
+static inline uint32_t draw(struct sim *s, uint32_t n)
+{
+	return hp3_random_below(&s->rng, n);
+}
+
+static inline bool draws(struct sim *s, uint32_t ppm)
+{
+	return draw(s, 1000000) < ppm;
+}
+
+/* time.c */
+void sim_at(struct sim *s, uint64_t t, sim_fn *fn, void *arg, uint64_t n);
+void sim_run_until(struct sim *s, uint64_t t); /* or until something went wrong */
+void sim_time_free(struct sim *s);
+
+/* fiber.c: threads of processes */
+struct fiber *fiber_start(struct process *p, int (*fn)(void *arg), void *arg);
+void fiber_kill(struct fiber *f); /* NULL: none */
+bool fiber_sleep(struct process *p, uint64_t until); /* of the thread that runs */
+void fiber_kick(struct process *p, bool lcores); /* these, or the main thread */
+void fiber_join(struct process *p);
+struct process *fiber_process(void); /* whose thread runs; NULL: none */
+void fiber_free_stacks(void);
+
+/* process.c */
+void process_start(struct process *p);
+void process_kill(struct process *p); /* as SIGKILL does, or after its end */
+void process_ended(struct process *p); /* as it should have? */
+void process_signal(struct process *p, int sig);
+void process_paused(struct process *p); /* a thread has gone to sleep */
+void process_check(struct process *p); /* conservation */
+void process_configure(struct process *p, const char *mode, bool sound);
+
+/* ports.c */
+void ports_plug(struct process *p);
+void ports_unplug(struct process *p);
+void ports_changed(void *p, uint16_t port, bool up);
+void ports_receive(struct process *p, enum side side, struct frame *f); /* takes f */
+void ports_drain(struct process *p);
+void ports_starve(struct process *p, bool starve);
+
+/* network.c */
+void network_begin(struct sim *s);
+void network_send(struct sim *s, unsigned from, struct frame *f);
+void network_calm(struct sim *s);
+void network_free(struct sim *s);
+
+/* arrivals.c */
+void rnics_take(struct sim *s, unsigned host, struct frame *f); /* takes f */
+
+/* rnics.c */
+void rnics_begin(struct sim *s);
+void rnics_dispatch(struct world *w, struct ev *ev);
+void rnics_leave(struct sim *s, unsigned host, struct frame *f); /* hp3d lets it out */
+void rnics_event(struct sim *s, unsigned host, const struct hp3_event *ev);
+void rnics_crashed(struct sim *s, unsigned host);
+void rnics_restart(struct sim *s, unsigned host);
+void rnics_free(struct sim *s);
+void rnics_progress(struct sim *s, bool check);
+
+/* clients.c */
+void clients_act(struct process *p);
+void clients_read(struct process *p);
+void clients_close(struct process *p);
+void clients_check(struct process *p); /* no answer is overdue */
+void clients_ask(struct process *p, const char *line);
+
+/* faults.c */
+void faults_begin(struct sim *s);
+
+/* sim.c: 0, or -1 after a violation, which is printed. */
+int sim_run(uint64_t seed, const char *module, struct sim_result *r);
+
+#endif

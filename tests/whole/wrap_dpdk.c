@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* DPDK, which two processes share here; and what of hp3d looks at the real machine. */
+#include <stdio.h>
+#include <rte_ethdev.h>
+#include <rte_lcore.h>
+#include <rte_malloc.h>
+#include <rte_mbuf.h>
+#include <rte_ring_elem.h>
+#include <rte_telemetry.h>
+#include "app/doctor/doctor.h"
+#include "app/hp3d/lcores/internal.h"
+#include "app/hp3d/pipe/agent.h"
+#include "app/hp3d/pipe/pipe.h"
+#include "app/record/record.h"
+#include "tests/whole/host.h"
+
+#define NAME 32
+
+static uint64_t taken; /* by agents */
+
+whole_account_fn whole_account;
+whole_in_ring_fn whole_in_ring;
+int __wrap_hp3d_eal_init(const struct hp3_config *cfg, unsigned workers, bool quiet);
+unsigned __wrap_rte_get_next_lcore(unsigned i, int skip_main, int wrap);
+unsigned __wrap_rte_lcore_to_socket_id(unsigned lcore);
+int __wrap_rte_dev_probe(const char *devargs);
+int __real_rte_eth_dev_start(uint16_t port);
+int __wrap_rte_eth_dev_start(uint16_t port);
+int __real_rte_eth_dev_close(uint16_t port);
+int __wrap_rte_eth_dev_close(uint16_t port);
+struct rte_ring *__real_rte_ring_create_elem(
+	const char *name, unsigned elem, unsigned count, int socket, unsigned flags);
+struct rte_ring *__wrap_rte_ring_create_elem(
+	const char *name, unsigned elem, unsigned count, int socket, unsigned flags);
+void __real_rte_ring_free(struct rte_ring *r);
+void __wrap_rte_ring_free(struct rte_ring *r);
+void *__real_rte_malloc_socket(const char *type, size_t size, unsigned align, int socket);
+void *__wrap_rte_malloc_socket(const char *type, size_t size, unsigned align, int socket);
+void *__real_rte_zmalloc_socket(const char *type, size_t size, unsigned align, int socket);
+void *__wrap_rte_zmalloc_socket(const char *type, size_t size, unsigned align, int socket);
+void __real_rte_free(void *mem);
+void __wrap_rte_free(void *mem);
+struct rte_mempool *__real_rte_mempool_create_empty(const char *name, unsigned n, unsigned size,
+	unsigned cache, unsigned private_size, int socket, unsigned flags);
+struct rte_mempool *__wrap_rte_mempool_create_empty(const char *name, unsigned n, unsigned size,
+	unsigned cache, unsigned private_size, int socket, unsigned flags);
+struct rte_mempool *__real_rte_pktmbuf_pool_create(const char *name, unsigned n, unsigned cache,
+	uint16_t private_size, uint16_t room, int socket);
+struct rte_mempool *__wrap_rte_pktmbuf_pool_create(const char *name, unsigned n, unsigned cache,
+	uint16_t private_size, uint16_t room, int socket);
+struct rte_mempool *__real_rte_mempool_lookup(const char *name);
+struct rte_mempool *__wrap_rte_mempool_lookup(const char *name);
+void __real_rte_mempool_free(struct rte_mempool *mp);
+void __wrap_rte_mempool_free(struct rte_mempool *mp);
+int __wrap_rte_telemetry_register_cmd(const char *cmd, telemetry_cb fn, const char *help);
+int __wrap_hp3_doctor_tell(
+	const struct hp3_config *cfg, const char *file, enum hp3_check_when when, FILE *out);
+int __wrap_hp3_record_start(const struct hp3_record_options *o);
+void __wrap_hp3_record_reopen(const struct hp3_record_options *o);
+bool __real_hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
+	uint64_t now, struct hp3_acts *acts, struct rte_mbuf **answer);
+bool __wrap_hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
+	uint64_t now, struct hp3_acts *acts, struct rte_mbuf **answer);
+void __real_hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *ev);
+void __wrap_hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *ev);
+
+void whole_name(char *buf, size_t cap, const char *name)
+{
+	snprintf(buf, cap, "%c_%s", whole_host->letter, name);
+}
+
+int __wrap_hp3d_eal_init(const struct hp3_config *cfg, unsigned workers, bool quiet)
+{
+	return 0;
+}
+
+unsigned __wrap_rte_get_next_lcore(unsigned i, int skip_main, int wrap)
+{
+	return i + 1;
+}
+
+unsigned __wrap_rte_lcore_to_socket_id(unsigned lcore)
+{
+	return 0;
+}
+
+/* The world has plugged it in. */
+int __wrap_rte_dev_probe(const char *devargs)
+{
+	return 0;
+}
+
+int __wrap_rte_eth_dev_start(uint16_t port)
+{
+	int rc = __real_rte_eth_dev_start(port);
+
+	if (rc == 0)
+		whole_host->port(whole_process, port, true);
+	return rc;
+}
+
+int __wrap_rte_eth_dev_close(uint16_t port)
+{
+	whole_host->port(whole_process, port, false);
+	return __real_rte_eth_dev_close(port);
+}
+
+struct rte_ring *__wrap_rte_ring_create_elem(
+	const char *name, unsigned elem, unsigned count, int socket, unsigned flags)
+{
+	char text[NAME];
+
+	whole_name(text, sizeof(text), name);
+	return whole_got(__real_rte_ring_create_elem(text, elem, count, socket, flags), WHOLE_RING);
+}
+
+void __wrap_rte_ring_free(struct rte_ring *r)
+{
+	whole_gave(r);
+	__real_rte_ring_free(r);
+}
+
+void *__wrap_rte_malloc_socket(const char *type, size_t size, unsigned align, int socket)
+{
+	return whole_got(__real_rte_malloc_socket(type, size, align, socket), WHOLE_RTE);
+}
+
+void *__wrap_rte_zmalloc_socket(const char *type, size_t size, unsigned align, int socket)
+{
+	return whole_got(__real_rte_zmalloc_socket(type, size, align, socket), WHOLE_RTE);
+}
+
+void __wrap_rte_free(void *mem)
+{
+	whole_gave(mem);
+	__real_rte_free(mem);
+}
+
+struct rte_mempool *__wrap_rte_mempool_create_empty(const char *name, unsigned n, unsigned size,
+	unsigned cache, unsigned private_size, int socket, unsigned flags)
+{
+	char text[NAME];
+
+	whole_name(text, sizeof(text), name);
+	return whole_got(
+		__real_rte_mempool_create_empty(text, n, size, cache, private_size, socket, flags),
+		WHOLE_POOL);
+}
+
+struct rte_mempool *__wrap_rte_pktmbuf_pool_create(const char *name, unsigned n, unsigned cache,
+	uint16_t private_size, uint16_t room, int socket)
+{
+	char text[NAME];
+
+	whole_name(text, sizeof(text), name);
+	return whole_got(__real_rte_pktmbuf_pool_create(text, n, cache, private_size, room, socket),
+		WHOLE_POOL);
+}
+
+struct rte_mempool *__wrap_rte_mempool_lookup(const char *name)
+{
+	char text[NAME];
+
+	whole_name(text, sizeof(text), name);
+	return __real_rte_mempool_lookup(text);
+}
+
+void __wrap_rte_mempool_free(struct rte_mempool *mp)
+{
+	whole_gave(mp);
+	__real_rte_mempool_free(mp);
+}
+
+int __wrap_rte_telemetry_register_cmd(const char *cmd, telemetry_cb fn, const char *help)
+{
+	return 0;
+}
+
+int __wrap_hp3_doctor_tell(
+	const struct hp3_config *cfg, const char *file, enum hp3_check_when when, FILE *out)
+{
+	return 0;
+}
+
+/* A thread that writes to the journal: it decides nothing. */
+int __wrap_hp3_record_start(const struct hp3_record_options *o)
+{
+	return 0;
+}
+
+void __wrap_hp3_record_reopen(const struct hp3_record_options *o)
+{
+}
+
+void __wrap_hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *ev)
+{
+	whole_host->event(whole_process, ev);
+	__real_hp3d_tally_event(t, ev);
+}
+
+/* Probes, answers and reports, which the agent's own counters name. */
+bool __wrap_hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
+	uint64_t now, struct hp3_acts *acts, struct rte_mbuf **answer)
+{
+	bool is_ours = __real_hp3d_agent_take(a, e, pkt, now, acts, answer);
+
+	taken += is_ours;
+	return is_ours;
+}
+
+static void add(struct whole_account *a, struct hp3d_pipe *p)
+{
+	const struct hp3_engine *e = hp3d_pipe_engine(p);
+	const struct hp3d_pipe_counters *c = hp3d_pipe_counters(p);
+
+#define X(field, help, drop) a->gone += drop ? c->field : 0;
+	HP3D_PIPE_COUNTERS(X)
+#undef X
+	a->held += hp3d_pipe_held(p);
+	a->moved += hp3_engine_moved(e);
+	a->moves += hp3_engine_moves(e);
+}
+
+/* Buffers of that pool; others are hp3d's own packets. */
+unsigned whole_in_ring(const struct rte_ring *r, const struct rte_mempool *pool)
+{
+	struct rte_mbuf *const *m = (struct rte_mbuf *const *)&r[1];
+	unsigned n = 0;
+
+	for (uint32_t i = r->cons.tail; i != r->prod.tail; i++)
+		n += m[i & r->mask]->pool == pool;
+	return n;
+}
+
+static unsigned in_link(const struct hp3d_link *l, const struct rte_mempool *pool)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < l->n; i++)
+		n += l->fifo[(l->head + i) & (l->cap - 1)]->pool == pool;
+	return n;
+}
+
+/* One rail. */
+void whole_account(struct whole_account *a)
+{
+	const struct rte_mempool *pool = hp3d_rail_ports(0)->pool;
+
+	*a = (struct whole_account){.gone = taken};
+	for (unsigned i = 0; i < hp3d_lcores.n; i++) {
+		const struct hp3d_worker *w = &hp3d_lcores.workers[i];
+
+		add(a, w->pipes[0]);
+		for (unsigned tag = 0; tag < 2; tag++)
+			a->waiting += in_link(&w->out[tag], pool);
+		for (unsigned to = 0; hp3d_lcores.n > 1 && to < hp3d_lcores.n; to++)
+			a->waiting += whole_in_ring(hp3d_lcores.work[i][to], pool) +
+				      whole_in_ring(hp3d_lcores.back[i][to], pool);
+	}
+}
