@@ -6,7 +6,7 @@
 #include "config/devargs.h"
 
 #define PAGE         4096u
-#define BUFFER_EXTRA 192u /* of DPDK, before the room that mbuf_bytes names: its headers */
+#define BUFFER_EXTRA 256u /* DPDK's headers, and a line by which it may set buffers apart */
 #define HEADROOM     128u /* RTE_PKTMBUF_HEADROOM */
 #define XDP_HEADROOM 256u /* XDP_PACKET_HEADROOM */
 #define ETH_HEADER   18u /* with an 802.1Q tag */

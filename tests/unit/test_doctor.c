@@ -274,8 +274,8 @@ static void fits_xdp(void)
 {
 	interfaces[0].mtu = 1500;
 	strcpy(cfg.rails[0].rnic, "net_af_packet0,iface=veth0");
-	interfaces[1].mtu = 3502;
-	cfg.eal.mbuf_bytes = 3904;
+	interfaces[1].mtu = 3438;
+	cfg.eal.mbuf_bytes = 3840;
 	strcpy(cfg.rails[0].net, "net_af_xdp0,iface=eth0");
 }
 
@@ -583,11 +583,11 @@ static const struct {
 		"append framesz=4352,blocksz=69632"},
 	{"frame-size", frame_size_of_ring, "framesz of 8192 does not fit",
 		"mbuf_bytes to at least 8288"},
-	{"af-xdp-frames", xdp_mtu, "MTU 3503 of eth0 does not fit net_af_xdp, which carries 3502",
-		"ip link set eth0 mtu 3502"},
-	{"af-xdp-frames", xdp_buffers, "wants packet buffers of 3904 to 3904 bytes",
-		"mbuf_bytes = 3904"},
-	{"af-xdp-frames", xdp_large_buffers, "mbuf_bytes is 3905", "mbuf_bytes = 3904"},
+	{"af-xdp-frames", xdp_mtu, "MTU 3439 of eth0 does not fit net_af_xdp, which carries 3438",
+		"ip link set eth0 mtu 3438"},
+	{"af-xdp-frames", xdp_buffers, "wants packet buffers of 3840 to 3840 bytes",
+		"mbuf_bytes = 3840"},
+	{"af-xdp-frames", xdp_large_buffers, "mbuf_bytes is 3841", "mbuf_bytes = 3840"},
 	{"af-xdp-vlan", xdp_vlan, "eth0 takes VLAN tags off", "ethtool -K eth0 rxvlan off"},
 	{"af-xdp-vlan", xdp_vlan_of_veth, "keeps VLAN tags beside", "ethtool -K"},
 	{"link-down", link_down, "[rail.r0] net = ", "ip link set eth0 up"},

@@ -7,6 +7,7 @@ usage: xdp.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest argume
 import json
 import os
 import signal
+import struct
 import subprocess
 import time
 import bypass
@@ -102,14 +103,32 @@ class Mixed(bypass.Bypass):
 
 
 class Limits(Wired):
-    def test_mtu(self):
-        """What does not fit is said before a port is touched."""
+    def mtu(self, n):
         for link in (self.rnic, self.net):
             for end in (link.far, link.near):
-                subprocess.run(["ip", "link", "set", end, "mtu", "4200"], check=True)
+                subprocess.run(["ip", "link", "set", end, "mtu", str(n)], check=True)
+
+    def test_largest(self):
+        """What is said to fit does, through hp3d."""
+        self.mtu(3438)
+        d = self.daemon({"rail0": (self.rnic.xdp_devargs(0), self.net.xdp_devargs(1))}, eal={"mbuf_bytes": 3840}).up()
+        ends = RawPort(self.rnic.far), RawPort(self.net.far)
+        for end in ends:
+            self.addCleanup(end.close)
+        ip = struct.pack(">BBHHHBBH8B", 0x45, 0, 3438, 0, 0x4000, 64, 17, 0, 10, 9, 0, 1, 10, 9, 0, 2)
+        roce = ip + struct.pack(">HHHH", 0xc001, 4791, 3418, 0) + b"\x64" + bytes(3409)
+        frame = bytes.fromhex("0200000000020200000000010800") + roce
+        ends[0].send(frame)
+        self.assertEqual(ends[1].receive(), frame)
+        self.assertEqual(d.counters()["packets_tx"], 1)
+        self.stop(d)
+
+    def test_mtu(self):
+        """What does not fit is said before a port is touched."""
+        self.mtu(4200)
         d = self.daemon({"rail0": (self.rnic.xdp_devargs(0), self.net.xdp_devargs(1))}, eal={"mbuf_bytes": 4608})
         self.assertEqual(d.process.wait(timeout=40), 1)
-        self.assertRegex(d.output(), r"rnic: MTU 4200 of \S+ does not fit net_af_xdp, which carries 3502; ip link set \S+ mtu 3502")
+        self.assertRegex(d.output(), r"rnic: MTU 4200 of \S+ does not fit net_af_xdp, which carries 3438; ip link set \S+ mtu 3438")
 
 
 if __name__ == "__main__":
