@@ -12,7 +12,8 @@ void world_setup_qp(struct world *w, uint32_t i, uint32_t start)
 	was = wire(q, q->high);
 	q->epoch++;
 	q->una = q->nxt = q->made = q->exp = q->done = q->high = RING; /* lin may go back */
-	q->shown = q->got_high = q->contig = q->rtx = q->rtx_end = q->recover = q->nak_psn = RING;
+	q->shown = q->got_high = q->contig = q->rtx = q->rtx_end = q->recover = RING;
+	q->nak_psn = 0; /* below the first: none was handed over */
 	q->written = q->retries = 0;
 	q->dead = q->gone = q->retrying = q->unfair = false;
 	q->tried = q->hurt = w->now;
