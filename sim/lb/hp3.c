@@ -118,6 +118,15 @@ struct hp3_pkt hp3_sim_view(struct sim *s, uint8_t *frame, const struct sim_pack
 	return pkt;
 }
 
+/* What was held leaves before the packet in hand. */
+static bool has_released(const struct hp3_acts *acts)
+{
+	for (uint32_t i = 0; i < acts->n; i++)
+		if (acts->act[i].kind == HP3_ACT_RELEASE)
+			return true;
+	return false;
+}
+
 /* The RNIC emits a packet. False: it is held, or dropped. */
 static bool data(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
@@ -142,7 +151,10 @@ static bool data(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 		p->flags |= SIM_ACKREQ;
 	if (vd.kind == HP3_PASS) {
 		p->sport = vd.sport;
-		return true;
+		if (!has_released(&acts))
+			return true;
+		sim_port_queue_data(s, sim_flow_out(s, p, from), p);
+		return false;
 	}
 	if (vd.kind == HP3_HOLD) {
 		p->tag.word[0] = s->now;
