@@ -19,7 +19,7 @@ static size_t align_up(size_t n)
 
 struct layout {
 	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, replies,
-		peers, counts, tracing, traced, tell, waits, began, hearsay, asked, end;
+		peers, counts, tracing, traced, tell, waits, began, hearsay, losses, asked, end;
 	uint32_t nbuckets, nasked;
 };
 
@@ -46,6 +46,7 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	l.nasked = hp3_pairs_heads(hp3_max_u32(cfg->max_flows / ASKING, ASKING_LEAST));
 	l.asked = lay(&at, l.nasked, sizeof(uint32_t));
 	l.hearsay = lay(&at, flows, sizeof(struct hp3_hearsay));
+	l.losses = lay(&at, HP3_LOSS_SETS * HP3_LOSS_WAYS, sizeof(struct hp3_losses));
 	l.pairs = lay(&at, pairs, sizeof(struct hp3_pair));
 	l.heads = lay(&at, hp3_pairs_heads(cfg->max_pairs), sizeof(uint32_t));
 	l.moves = lay(&at, cfg->max_moves, sizeof(struct hp3_move));
@@ -142,6 +143,9 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	memset(e->asked, 0xff, l.nasked * sizeof(*e->asked));
 	e->asked_mask = l.nasked - 1;
 	e->hearsay = (struct hp3_hearsay *)(at + l.hearsay);
+	e->losses = (struct hp3_losses *)(at + l.losses);
+	for (uint32_t i = 0; i < HP3_LOSS_SETS * HP3_LOSS_WAYS; i++)
+		e->losses[i].flow = HP3_NO_FLOW;
 	e->moves = (struct hp3_move *)(at + l.moves);
 	e->slots = (uint16_t *)(at + l.slots);
 	e->held = (struct hp3_held *)(at + l.held);

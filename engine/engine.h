@@ -119,6 +119,10 @@ struct hp3_engine_config {
 	uint64_t verify_ns; /* after a move: when to judge whether it paid off; 0: never */
 	uint64_t stall_ns; /* nothing acknowledged for so long (and 4 RTT): dead path? 0: never */
 	uint64_t peer_ns; /* AUTO: a peer that does not answer is asked again after this */
+	/* an RNIC has to go back more often than so many times for a thousand requests: the path in
+	 * use is lossy; 0: never */
+	uint16_t loss_permille;
+	uint8_t loss_repeats; /* ... and at least so often, up to 30 */
 	bool setup_probing; /* look for a path between queue-pair setup and first data */
 	uint8_t setup_rounds; /* ... in up to so many rounds */
 	/* ... answers up to so many percent later than the first are alike; 0: the first decides */

@@ -66,7 +66,8 @@ const char *hp3_cause_name(enum hp3_cause c)
 		[HP3_CAUSE_ECN] = "ecn",
 		[HP3_CAUSE_RTT] = "rtt",
 		[HP3_CAUSE_DEAD] = "dead",
-		[HP3_CAUSE_WAKE] = "wake"};
+		[HP3_CAUSE_WAKE] = "wake",
+		[HP3_CAUSE_LOSS] = "loss"};
 
 	return HP3_NAME(names, c);
 }

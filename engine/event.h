@@ -21,7 +21,8 @@ enum hp3_event_type {
 	HP3_EV_PAIR,
 	HP3_EV_UNPAIR,
 	HP3_EV_ROUND, /* a round of probes has ended */
-	HP3_EV_SEVERE, /* congestion control did not cure the path in use */
+	/* congestion control did not cure the path in use; cause LOSS: it is lossy */
+	HP3_EV_SEVERE,
 	HP3_EV_SUSPEND, /* the closing packet is out; what follows is held */
 	HP3_EV_FAILOVER, /* moved off a dead path */
 	HP3_EV_RESUME, /* after a failover: sending goes on */
@@ -45,6 +46,7 @@ enum hp3_cause {
 	HP3_CAUSE_RTT,
 	HP3_CAUSE_DEAD, /* nothing comes through any more */
 	HP3_CAUSE_WAKE, /* a long message begins on an idle queue pair */
+	HP3_CAUSE_LOSS, /* the path in use loses packets */
 	HP3_CAUSE_MAX
 };
 

@@ -141,6 +141,26 @@ struct hp3_cm_pending {
 	uint32_t psn; /* first one that the other side shall send */
 };
 
+/* What a flow's retransmissions tell of the path in use (seek/loss.c). Few flows lose packets at a
+ * time: those that did last have a record (flows/losses.h). */
+struct hp3_losses {
+	uint32_t flow; /* HP3_NO_FLOW: free */
+	uint32_t nxt : 24; /* of the flow, at the newest loss */
+	uint32_t level : 8; /* of the bucket, in HP3_LOSS */
+	uint32_t again : 24; /* newest PSN that was sent again */
+	uint32_t cycles : 8; /* of the monitor with a loss, since the bucket was empty; up to 255 */
+	uint32_t at; /* newest loss, in units of HP3_LOSS_SHIFT */
+	uint32_t until; /* nothing is done about it before; in HP3_TICK_SHIFT units */
+	uint16_t to; /* port that was found better; 0: none was */
+	uint8_t tries; /* to get there, left */
+	uint8_t searches; /* one soon after the other */
+};
+
+#define HP3_LOSS       8u /* level of one; so 31 fit */
+#define HP3_LOSS_SHIFT 12u /* 2^12 ns = 4 us */
+#define HP3_LOSS_SETS  256u
+#define HP3_LOSS_WAYS  4u
+
 /* How a queue pair began: the first request of a flow. */
 struct hp3_began {
 	uint32_t psn : 25; /* announced or seen; HP3_NO_PSN */
@@ -171,6 +191,7 @@ struct hp3_engine {
 	struct hp3_np *np; /* by flow; cc.notify */
 	struct hp3_began *began; /* by flow */
 	struct hp3_hearsay *hearsay; /* by flow */
+	struct hp3_losses *losses; /* sets of HP3_LOSS_WAYS, by flow */
 	uint32_t *asked; /* flows whose natural challenge is under way, by pair and PSN */
 	uint32_t asked_mask;
 	uint32_t active_head, active_n; /* of the ring */

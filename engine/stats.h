@@ -74,6 +74,7 @@
 	X(unpaced, "packets that the pacer let go for want of room")                               \
 	X(superseded, "packets dropped by the pacer: the RNIC sent them again, one copy leaves")   \
 	X(severe, "times that a path in use became severely congested")                            \
+	X(lossy, "times that a path in use was found to lose packets")                             \
 	X(contradictions, "replies that contradict a pairing")
 
 struct hp3_stats {

@@ -61,7 +61,7 @@ static bool failed(enum hp3_quality q)
 
 static bool barred(enum hp3_quality q)
 {
-	return failed(q) || q == HP3_QUALITY_CONGESTED;
+	return failed(q) || q == HP3_QUALITY_CONGESTED || q == HP3_QUALITY_LOSSY;
 }
 
 /* One round in the making. */
@@ -71,6 +71,7 @@ struct round {
 	uint32_t qpn, least;
 	uint16_t *ports;
 	unsigned n;
+	bool lossy; /* those as well: there are no others */
 	uint32_t taken[ROUND_MAX + 1]; /* path ids; the first is the one in use */
 };
 
@@ -140,7 +141,9 @@ static void take_unexplored(struct round *r, unsigned until)
 
 		if (e >= 0)
 			q = hp3_path_quality(t, &t->path[e], r->least, r->now);
-		if (!barred(q) && q != HP3_QUALITY_GOOD && !taken(r, id))
+		if (((!barred(q) && q != HP3_QUALITY_GOOD) ||
+			    (r->lossy && q == HP3_QUALITY_LOSSY)) &&
+			!taken(r, id))
 			take(r, port, id);
 	}
 }
@@ -157,6 +160,9 @@ unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use
 	take_remembered(&r, (k + 1) / 2);
 	take_unexplored(&r, k);
 	take_remembered(&r, k);
+	r.lossy = r.n == 0;
+	if (r.lossy)
+		take_unexplored(&r, k);
 	return r.n;
 }
 

@@ -88,6 +88,7 @@ int hp3_round_start(struct hp3_round *r, const struct hp3_round_params *p,
 		.kind = (uint8_t)ask->kind,
 		.patient = peer && ask->patient,
 		.again = ask->again,
+		.lossy = ask->lossy,
 		.n = (uint8_t)got,
 		.port = ask->port};
 	for (uint32_t i = 0; i < got; i++) {
@@ -156,6 +157,8 @@ static bool find_winner(struct hp3_round *r, const struct hp3_round_params *p)
 	uint64_t ref = reference(r, p);
 	int best = HP3_NO_PROBE;
 
+	if (r->lossy)
+		improve = HP3_LOSSY_RTT;
 	if (r->patient && !incumbent_answered(r))
 		return false;
 	for (uint32_t i = asks_incumbent(r->kind); i < r->n; i++) {
@@ -175,7 +178,7 @@ static bool find_winner(struct hp3_round *r, const struct hp3_round_params *p)
 /* True if no probe that is in the air or to be sent can change the outcome any more. */
 static bool hopeless(const struct hp3_round *r, uint64_t now)
 {
-	return now >= r->deadline || (parallel(r) && incumbent_answered(r)) ||
+	return now >= r->deadline || (parallel(r) && incumbent_answered(r) && !r->lossy) ||
 	       (r->next == r->n && first_in(r, HP3_PROBE_OPEN) == HP3_NO_PROBE);
 }
 

@@ -93,15 +93,23 @@ static void merge(struct hp3_path *into, const struct hp3_path *from)
 		into->marked = from->marked;
 		if (into->seen > into->lost) {
 			into->losses = 0;
-			into->retry_at = 0;
+			if (!into->lossy)
+				into->retry_at = 0;
 		}
 	}
-	if (from->losses && from->lost > into->seen && from->retry_at >= into->retry_at) {
+	if (from->losses && !from->lossy && from->lost > into->seen &&
+		from->retry_at >= into->retry_at) {
 		into->lost = from->lost;
 		into->first_lost = from->first_lost;
 		into->losses = from->losses;
 		into->retry_at = from->retry_at;
 		into->failures = from->failures;
+		into->lossy = 0;
+	}
+	if (from->lossy && from->retry_at > into->retry_at) {
+		into->retry_at = from->retry_at;
+		into->lossy = 1;
+		into->relapses = from->relapses;
 	}
 }
 

@@ -72,8 +72,10 @@ enum hp3_quality hp3_path_quality(
 {
 	const struct hp3_paths_params *c = t->params;
 
-	if (p->retry_at)
-		return now < p->retry_at ? HP3_QUALITY_FAILED : HP3_QUALITY_UNKNOWN;
+	if (p->retry_at && now < p->retry_at)
+		return p->lossy ? HP3_QUALITY_LOSSY : HP3_QUALITY_FAILED;
+	if (p->retry_at && !p->lossy)
+		return HP3_QUALITY_UNKNOWN;
 	if (p->losses || !is_fresh(c, p, now))
 		return HP3_QUALITY_UNKNOWN;
 	if ((p->marked + HP3_MARKED_ALL / 200) / (HP3_MARKED_ALL / 100) >= c->ecn_fraction)
@@ -198,7 +200,8 @@ void hp3_paths_reply(struct hp3_paths *t, int index, uint32_t rtt, bool marked, 
 		p->failures = 0;
 	p->seen = now;
 	p->losses = 0;
-	p->retry_at = 0;
+	if (!p->lossy)
+		p->retry_at = 0;
 }
 
 static bool another_answered(const struct hp3_paths *t, const struct hp3_path *p)
@@ -212,6 +215,11 @@ static bool another_answered(const struct hp3_paths *t, const struct hp3_path *p
 	return false;
 }
 
+static bool is_failed(const struct hp3_path *p, uint64_t now)
+{
+	return !p->lossy && p->retry_at > now;
+}
+
 bool hp3_paths_lost(struct hp3_paths *t, int index, uint64_t now)
 {
 	const struct hp3_paths_params *c = t->params;
@@ -220,16 +228,32 @@ bool hp3_paths_lost(struct hp3_paths *t, int index, uint64_t now)
 	if (p->losses == 0)
 		p->first_lost = now;
 	else if (now - p->lost < c->window_ns)
-		return p->retry_at > now;
+		return is_failed(p, now);
 	p->lost = now;
 	if (p->losses < UINT8_MAX)
 		p->losses++;
-	if (p->losses >= c->losses && p->retry_at <= now && another_answered(t, p)) {
+	if (p->losses >= c->losses && (p->lossy || p->retry_at <= now) && another_answered(t, p)) {
 		p->retry_at = now + (c->retry_ns << p->failures);
+		p->lossy = 0;
 		if (p->failures < BACKOFF_MAX)
 			p->failures++;
 	}
-	return p->retry_at > now;
+	return is_failed(p, now);
+}
+
+void hp3_paths_lossy(struct hp3_paths *t, int index, uint64_t now)
+{
+	const struct hp3_paths_params *c = t->params;
+	struct hp3_path *p = primary(t, index);
+
+	if (now < p->retry_at) /* known, or worse */
+		return;
+	if (!p->lossy || now - p->retry_at > c->lossy_ns << BACKOFF_MAX)
+		p->relapses = 0;
+	p->retry_at = now + (c->lossy_ns << p->relapses);
+	p->lossy = 1;
+	if (p->relapses < BACKOFF_MAX)
+		p->relapses++;
 }
 
 const char *hp3_quality_name(enum hp3_quality q)
@@ -239,6 +263,7 @@ const char *hp3_quality_name(enum hp3_quality q)
 		[HP3_QUALITY_GOOD] = "good",
 		[HP3_QUALITY_CONGESTED] = "congested",
 		[HP3_QUALITY_FAILED] = "failed",
+		[HP3_QUALITY_LOSSY] = "lossy",
 	};
 
 	return HP3_NAME(names, q);

@@ -18,9 +18,12 @@
  * while its marked share or its RTT, against the least RTT of any path, is high; FAILED only on
  * evidence: `losses` probes lost in separate windows, while another path of the pair answered after
  * the first of these losses (else the peer may just be gone), and only until a retry time, which
- * doubles with every relapse. Any reply ends the failure.
+ * doubles with every relapse. Any reply ends the failure. LOSSY, for a while that doubles likewise,
+ * is a path of which a flow's own retransmissions tell (hp3_paths_lossy()): replies say nothing
+ * about that, for most of what it carries arrives.
  *
- * Invariants: no candidate and no pick is a FAILED path; no two candidates of a round are the same
+ * Invariants: no candidate and no pick is a FAILED path, nor a LOSSY one where there is any other
+ * to ask (no pick at all is); no two candidates of a round are the same
  * path where identity is known, nor is one the path in use; an entry that flows are counted on is
  * never evicted, so the index which hp3_paths_enter() gave stays valid until hp3_paths_leave().
  *
@@ -46,12 +49,14 @@ enum hp3_quality {
 	HP3_QUALITY_GOOD,
 	HP3_QUALITY_CONGESTED,
 	HP3_QUALITY_FAILED,
+	HP3_QUALITY_LOSSY,
 };
 
 struct hp3_paths_params {
 	uint64_t fresh_ns; /* what is older is unknown, but for ... */
 	uint64_t recheck_ns; /* a trace that is older is due again */
 	uint64_t retry_ns; /* a failed path may be tried again after this, doubling up to 64 x */
+	uint64_t lossy_ns; /* what was found LOSSY is so for so long, doubling up to 64 x */
 	uint64_t window_ns; /* losses closer together count once (rule 13: >= max RTT) */
 	uint16_t rtt_factor; /* percent of the pair's least RTT: congested from here */
 	uint8_t ecn_fraction; /* percent of marked replies: congested from here */
@@ -64,7 +69,7 @@ struct hp3_path {
 	uint64_t seen; /* last reply; 0: none since the last reset */
 	uint64_t lost; /* last loss that counted */
 	uint64_t first_lost; /* first loss since the last reply */
-	uint64_t retry_at; /* not before; 0: not failed */
+	uint64_t retry_at; /* not before; 0: neither failed nor lossy */
 	uint32_t id; /* HP3_PATH_NONE: free entry */
 	uint32_t qpn; /* QPN with which `port` draws the path; 0 unless by_qpn */
 	uint32_t rtt, min_rtt; /* smoothed by 1/8 and least; 0: unknown */
@@ -72,7 +77,9 @@ struct hp3_path {
 	uint16_t marked; /* share of marked replies in 1 / HP3_MARKED_ALL, smoothed by 1/8 */
 	uint16_t flows; /* our own active flows on this entry */
 	uint8_t losses; /* in separate windows since the last reply */
-	uint8_t failures; /* without a long good time between: exponent of the retry time */
+	/* without a long good time between: exponents of the retry time, and of lossy_ns */
+	uint8_t failures : 4, relapses : 3;
+	uint8_t lossy : 1; /* retry_at: it is, or was; else failed */
 };
 
 #define HP3_MARKED_ALL 64000u
@@ -162,6 +169,9 @@ void hp3_paths_reply(struct hp3_paths *t, int index, uint32_t rtt, bool marked, 
 
 /* A probe on this entry was not answered within its time-out. True if the path is now FAILED. */
 bool hp3_paths_lost(struct hp3_paths *t, int index, uint64_t now);
+
+/* Data that went by this entry were lost so often that it should be left. */
+void hp3_paths_lossy(struct hp3_paths *t, int index, uint64_t now);
 
 enum hp3_quality hp3_paths_quality(const struct hp3_paths *t, int index, uint64_t now);
 

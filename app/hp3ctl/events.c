@@ -31,13 +31,13 @@ static void print_path(json_t *path)
 		us(path, "rate_kbps"));
 }
 
-/* Why: the cycles, oldest first, and the path as it is. */
-static void print_severe(json_t *evidence)
+/* Why: the cycles, oldest first, or losses, and the path as it is. */
+static void print_severe(json_t *ev, json_t *evidence)
 {
 	json_t *cycle;
 	size_t i;
 
-	printf("cycles:");
+	printf(strcmp(text(ev, "cause"), "loss") == 0 ? "loses packets" : "cycles:");
 	json_array_foreach (json_object_get(evidence, "cycles"), i, cycle)
 		printf(" %s", json_string_value(cycle));
 	printf("; ");
@@ -123,7 +123,7 @@ void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev)
 	else if (json_object_get(evidence, "before"))
 		print_outcome(ev, evidence);
 	else if (json_object_get(evidence, "path"))
-		print_severe(evidence);
+		print_severe(ev, evidence);
 	else if (json_object_get(ev, "from"))
 		print_move(ev, evidence);
 	else

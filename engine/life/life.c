@@ -137,6 +137,7 @@ void hp3_flow_remove(struct hp3_turn *t, uint32_t flow)
 		hp3_slot_drop(
 			e, flow, HP3_USE_PACE | HP3_USE_VERIFY | HP3_USE_GUARD | HP3_USE_LOOK);
 	hp3_path_leave(e, flow, t->now);
+	hp3_losses_forget(e, flow);
 	hp3_replies_home(e, flow);
 	unlink_from_pair(e, flow);
 	f->flags = 0;
@@ -230,6 +231,7 @@ static void begin_anew(struct hp3_turn *t, uint32_t flow)
 	f->lqpn = 0;
 	t->e->began[flow] = (struct hp3_began){HP3_NO_PSN, HP3_NO_DSCP};
 	t->e->hearsay[flow] = (struct hp3_hearsay){0};
+	hp3_losses_forget(t->e, flow);
 	t->e->stats.epochs++;
 }
 

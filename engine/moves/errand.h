@@ -9,7 +9,8 @@
  * seek/errand.c.
  *
  * - OPERATOR: a port is named (hp3ctl, an actuator), nobody is asked;
- * - CONGESTED: the path in use is, severely: rounds while traffic flows on (seek/congested.c);
+ * - CONGESTED: the path in use is, severely, or it is lossy: rounds while traffic flows on
+ * (seek/congested.c);
  * - BEHIND_DRAIN: the same where probes look like a duplicate or a gap: one by one, the flow
  *   drained (seek/drained.c);
  * - SETUP: a queue pair was set up: rounds until its first data (seek/setup.c);
@@ -65,6 +66,7 @@ struct hp3_errand_congested {
 	uint8_t looks; /* at a better path that was found, before it is taken */
 	uint8_t missed; /* looks that could not be made */
 	bool slow; /* nothing but round trips speaks against the path in use */
+	bool lossy; /* retransmissions do */
 };
 
 /* What a search in doubt knows, until its next look (looks.c). */
@@ -77,6 +79,7 @@ struct hp3_put_off {
 struct hp3_errand_behind_drain {
 	bool marked; /* a CNP came: the probe in the air may have been marked */
 	bool slow; /* nothing but round trips speaks against the path in use */
+	bool lossy; /* retransmissions do */
 };
 
 struct hp3_errand_setup {
@@ -129,6 +132,14 @@ static inline bool hp3_errand_is_slow(const struct hp3_errand *d)
 	return d->kind == HP3_ERRAND_CONGESTED
 		       ? d->congested.slow
 		       : d->kind == HP3_ERRAND_BEHIND_DRAIN && d->behind.slow;
+}
+
+/* Do retransmissions speak against it? */
+static inline bool hp3_errand_is_lossy(const struct hp3_errand *d)
+{
+	return d->kind == HP3_ERRAND_CONGESTED
+		       ? d->congested.lossy
+		       : d->kind == HP3_ERRAND_BEHIND_DRAIN && d->behind.lossy;
 }
 
 /* Set off by the engine, which learns from what came of it: not by people, nor by the pair's life.

@@ -32,6 +32,7 @@
 #define HP3_ERRAND_STEPS(X)                                                                        \
 	X(OPERATOR, QUIET, GO, QUIET, MOVE)                                                        \
 	X(CONGESTED, QUIET, BEGUN, ASKING, SEEK)                                                   \
+	X(CONGESTED, QUIET, GO, QUIET, MOVE) /* lossy: found before, but not left */               \
 	X(CONGESTED, QUIET, STAY, QUIET, NONE)                                                     \
 	X(CONGESTED, ASKING, LATER, WAITING, NONE)                                                 \
 	X(CONGESTED, ASKING, GO, QUIET, MOVE)                                                      \

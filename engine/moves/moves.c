@@ -3,6 +3,8 @@
  */
 #include "engine/moves/moves.h"
 
+#define LOSSY_DRAIN 4u /* round trips */
+
 void hp3_set_port(struct hp3_engine *e, struct hp3_flow *f, uint16_t port)
 {
 	e->nmoved -= !!(f->flags & HP3_FF_MOVED);
@@ -39,7 +41,7 @@ static void settle_own(
 		hp3_search_ended(t, m->flow, false, cooldown_of(t->e, m));
 		hp3_monitor_offer_base(
 			&f->monitor, m->errand.round.probe[m->errand.round.winner].rtt_ns);
-	} else if (!(m->use & HP3_USE_LOOK)) {
+	} else if (!(m->use & HP3_USE_LOOK) && !hp3_errand_is_lossy(&m->errand)) {
 		hp3_search_ended(
 			t, m->flow, hp3_errand_is_slow(&m->errand), t->e->cfg.round.guard_ns);
 	}
@@ -50,6 +52,7 @@ static void take_new_path(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_move *m = &t->e->moves[f->slot];
+	struct hp3_losses *l = hp3_losses_find(t->e, flow);
 	bool active = f->path != HP3_NO_PATH;
 	uint32_t first = m->t_close != 0 ? m->closing.end : hp3_stream_end(&f->stream);
 
@@ -63,6 +66,8 @@ static void take_new_path(struct hp3_turn *t, uint32_t flow)
 	f->flags &= (uint16_t)~HP3_FF_SEVERE;
 	f->flags |= HP3_FF_FRESH;
 	hp3_monitor_moved(&f->monitor);
+	if (l != NULL)
+		l->level = l->cycles = l->tries = 0;
 	hp3_shield_switch(&m->shield, first, m->errand.kind != HP3_ERRAND_DEAD,
 		t->e->cfg.cc.max_rtt_ns, t->now);
 	if (f->moves < UINT8_MAX)
@@ -190,11 +195,32 @@ static void end_move(
 	hp3_slot_drop(t->e, flow, HP3_USE_MOVE | (m->held_pkts == 0 ? HP3_USE_PACE : 0));
 }
 
+/*
+ * Who leaves a lossy path begins while the RNIC goes back, and would never come to it if that ended
+ * the move. Nothing is held yet, and the packet that will close leaves behind all that is sent
+ * again (rule 7).
+ */
+static bool is_expected(
+	const struct hp3_engine *e, const struct hp3_flow *f, enum hp3_rfr_input input)
+{
+#ifdef HP3_BREAK_LOSS_GOES_ON
+	return (f->state == HP3_RFR_CLOSING || f->state == HP3_RFR_DRAINING) &&
+	       (input == HP3_RFR_IN_TX_RETRANSMIT || input == HP3_RFR_IN_NAK) &&
+	       hp3_errand_is_lossy(&e->moves[f->slot].errand);
+#endif
+	return f->state == HP3_RFR_CLOSING &&
+	       (input == HP3_RFR_IN_TX_RETRANSMIT || input == HP3_RFR_IN_NAK) &&
+	       hp3_errand_is_lossy(&e->moves[f->slot].errand);
+}
+
 enum hp3_rfr_action hp3_move_input(struct hp3_turn *t, uint32_t flow, enum hp3_rfr_input input)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
-	struct hp3_rfr_step step = hp3_rfr_step(f->state, input);
+	struct hp3_rfr_step step;
 
+	if (is_expected(t->e, f, input))
+		return HP3_RFR_DO_NONE;
+	step = hp3_rfr_step(f->state, input);
 	t->e->nmoving += (step.next != HP3_RFR_STEADY) - (f->state != HP3_RFR_STEADY);
 	f->state = step.next;
 	switch ((enum hp3_rfr_action)step.action) {
@@ -214,6 +240,19 @@ enum hp3_rfr_action hp3_move_input(struct hp3_turn *t, uint32_t flow, enum hp3_r
 	return step.action;
 }
 
+/*
+ * A lossy path loses the closing packet, too, and nothing follows it there that would make the
+ * receiver say so: who waits for long stands still for long.
+ */
+static uint64_t time_to_drain(const struct hp3_engine *e, const struct hp3_move *m)
+{
+	uint64_t rtts = (uint64_t)m->errand.before.rtt_ns * LOSSY_DRAIN;
+
+	if (!hp3_errand_is_lossy(&m->errand) || rtts == 0)
+		return e->cfg.max_hold_ns;
+	return hp3_min_u64(rtts, e->cfg.max_hold_ns);
+}
+
 void hp3_move_close(struct hp3_turn *t, uint32_t flow, uint32_t psn, uint32_t end)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
@@ -224,7 +263,7 @@ void hp3_move_close(struct hp3_turn *t, uint32_t flow, uint32_t psn, uint32_t en
 	m->t_close = t->now;
 	f->mark_psn = psn;
 	f->flags |= HP3_FF_CLOSE_ACK;
-	hp3_slot_timer(t->e, m, &m->move_at, t->now + t->e->cfg.max_hold_ns);
+	hp3_slot_timer(t->e, m, &m->move_at, t->now + time_to_drain(t->e, m));
 	hp3_cnps_wait(t->e, m, UINT64_MAX);
 	hp3_rate_suspend(t, flow);
 	ev = hp3_event(t, flow, HP3_EV_SUSPEND);

@@ -8,6 +8,7 @@
  */
 #include "engine/flows/barred.h"
 #include "engine/flows/keys.h"
+#include "engine/flows/losses.h"
 #include "engine/paths/paths.h"
 
 /* slots.c: slots, their deadlines, the FIFOs */

@@ -50,13 +50,21 @@ static enum hp3_rfr_input wish(const struct hp3_engine *e, const struct hp3_flow
 	return HP3_RFR_IN_MOVE;
 }
 
+/* One that outlives retransmissions hides what is dead (moves.c). */
+static uint64_t time_to_close(const struct hp3_engine *e, const struct hp3_move *m)
+{
+	return hp3_errand_is_lossy(&m->errand)
+		       ? hp3_min_u64(e->cfg.max_hold_ns, e->cfg.close_timeout_ns)
+		       : e->cfg.close_timeout_ns;
+}
+
 static void start(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_move *m = &t->e->moves[f->slot];
 	enum hp3_rfr_input input = wish(t->e, f);
 
-	hp3_slot_timer(t->e, m, &m->move_at, t->now + t->e->cfg.close_timeout_ns);
+	hp3_slot_timer(t->e, m, &m->move_at, t->now + time_to_close(t->e, m));
 	if (hp3_move_input(t, flow, input) == HP3_RFR_DO_BEHIND)
 		hp3_move_close(t, flow, f->stream.hi, hp3_stream_end(&f->stream));
 	else if (t->e->cfg.beside && f->state == HP3_RFR_CLOSING) {

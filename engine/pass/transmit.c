@@ -27,6 +27,8 @@ static void tx_retransmit(
 		return;
 	}
 #endif
+	if (is_watched(t->e, f))
+		hp3_loss_seen(t, flow, v, first);
 	hp3_move_input(t, flow, HP3_RFR_IN_TX_RETRANSMIT);
 	if (f->pairing <= HP3_PAIRING_CHALLENGE)
 		hp3_challenge_went_back(t, flow, v->psn, first);

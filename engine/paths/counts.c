@@ -6,16 +6,17 @@
  */
 #include "engine/paths/paths.h"
 
-/* Paths that some port of this pair is known to draw, failed ones left out. */
+/* Paths that some port of this pair is known to draw, failed and lossy ones left out. */
 static void usable(struct hp3_engine *e, uint32_t pair, uint64_t *map, uint64_t now)
 {
 	const struct hp3_paths *t = hp3_paths_of(e, pair);
 
 	hp3_paths_drawn(t, map, HP3_LOAD_PATHS);
 	for (uint32_t i = 0; i < HP3_PATHS; i++) {
+		enum hp3_quality q = hp3_paths_quality(t, (int)i, now);
 		uint32_t id = t->path[i].id;
 
-		if (id < HP3_LOAD_PATHS && hp3_paths_quality(t, (int)i, now) == HP3_QUALITY_FAILED)
+		if (id < HP3_LOAD_PATHS && (q == HP3_QUALITY_FAILED || q == HP3_QUALITY_LOSSY))
 			map[id / 64] &= ~(1ull << (id & 63));
 	}
 }

@@ -19,11 +19,22 @@ struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair)
 	return t;
 }
 
-bool hp3_path_has_failed(
-	struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now)
+static bool is_of(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port,
+	enum hp3_quality quality, uint64_t now)
 {
 	struct hp3_paths *t = hp3_paths_of(e, f->pair);
 	int at = hp3_paths_get(t, port, f->rqpn, now);
 
-	return at >= 0 && hp3_paths_quality(t, at, now) == HP3_QUALITY_FAILED;
+	return at >= 0 && hp3_paths_quality(t, at, now) == quality;
+}
+
+bool hp3_path_has_failed(
+	struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now)
+{
+	return is_of(e, f, port, HP3_QUALITY_FAILED, now);
+}
+
+bool hp3_path_is_lossy(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now)
+{
+	return is_of(e, f, port, HP3_QUALITY_LOSSY, now);
 }

@@ -12,6 +12,8 @@ struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair);
 /* The path that this port would take: FAILED (ppp/paths.h), so no candidate. */
 bool hp3_path_has_failed(
 	struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now);
+/* ... LOSSY. */
+bool hp3_path_is_lossy(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now);
 
 /* use.c */
 void hp3_path_enter(struct hp3_engine *e, uint32_t flow, uint64_t now);

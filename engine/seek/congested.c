@@ -10,14 +10,19 @@
  */
 #include "engine/seek/seek.h"
 
-static bool may_seek(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+bool hp3_may_leave(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
 {
 	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
 
 	return f->state == HP3_RFR_STEADY && hp3_may_search(e) && hp3_flow_may_leave(e, f, now) &&
 	       !(f->flags & HP3_FF_RNR) &&
 	       (f->slot == HP3_NO_SLOT || e->moves[f->slot].backlog == 0) &&
-	       p->nmoves < e->cfg.max_concurrent && hp3_backoff_ready(&f->backoff, now);
+	       p->nmoves < e->cfg.max_concurrent;
+}
+
+static bool may_seek(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+{
+	return hp3_may_leave(e, f, now) && hp3_backoff_ready(&f->backoff, now);
 }
 
 /* Nothing but round trips speaks against the path in use. */
@@ -60,13 +65,16 @@ static bool ask_while_flowing(struct hp3_turn *t, struct hp3_move *m)
 
 	what.candidates = ports;
 	what.n = 1;
-	what.patient = t->e->cfg.move_wait_ns != 0 || c->doubt != 0;
+	what.lossy = c->lossy;
+	what.patient = !c->lossy && (t->e->cfg.move_wait_ns != 0 || c->doubt != 0);
 	what.again = c->looks != 0 && !c->slow && c->doubt == 0;
 	if (c->looks != 0 && hp3_path_has_failed(t->e, f, m->to, t->now))
 		return false;
 	if (c->looks == 0)
 		what.n = hp3_paths_candidates(hp3_paths_of(t->e, f->pair), f->rqpn, m->from, ports,
 			t->e->cfg.candidates, t->now);
+	if (c->lossy && what.n != 0 && hp3_path_is_lossy(t->e, f, ports[0], t->now))
+		return false; /* they all are: it is not the path */
 	return hp3_round_begin(t, m, &what);
 }
 
@@ -115,6 +123,32 @@ void hp3_seek(struct hp3_turn *t, uint32_t flow)
 	m->errand.congested.doubt =
 		(uint8_t)hp3_backoff_doubt(&f->backoff, &t->e->cfg.round, m->errand.congested.slow);
 	ask_at_once(t, m);
+}
+
+void hp3_seek_lossless(struct hp3_turn *t, uint32_t flow, uint16_t to)
+{
+	struct hp3_flow *f = &t->e->flows[flow];
+	bool peer = hp3_probe_kind_of(t, f->pair) == HP3_PROBE_PEER;
+	struct hp3_move *m;
+
+	if (!hp3_may_leave(t->e, f, t->now) || (!peer && (t->e->cfg.observe || t->e->cfg.beside)))
+		return;
+	m = begin(t, flow, peer ? HP3_ERRAND_CONGESTED : HP3_ERRAND_BEHIND_DRAIN);
+	if (m == NULL)
+		return;
+	m->errand.cause = HP3_CAUSE_LOSS;
+	if (!peer) {
+		m->errand.behind = (struct hp3_errand_behind_drain){.lossy = true};
+		hp3_errand_input(t, m, HP3_ERRAND_IN_GO);
+		return;
+	}
+	m->errand.congested = (struct hp3_errand_congested){.lossy = true};
+	if (to == 0) {
+		ask_at_once(t, m);
+		return;
+	}
+	m->to = to;
+	hp3_errand_input(t, m, HP3_ERRAND_IN_GO);
 }
 
 /* Goes on with a search that was put off; false: not now. */
@@ -201,6 +235,8 @@ static void conclude(struct hp3_turn *t, struct hp3_move *m)
 		return;
 	}
 	if (next == HP3_LOOK_MOVE) {
+		if (c->lossy)
+			hp3_losses_found(t->e, m->flow, m->to);
 		hp3_errand_input(t, m, HP3_ERRAND_IN_GO);
 		return;
 	}

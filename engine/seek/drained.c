@@ -13,9 +13,12 @@ static bool ask_behind_drain(struct hp3_turn *t, struct hp3_move *m, enum hp3_pr
 
 	what.candidates = ports;
 	what.drained = true;
+	what.lossy = m->errand.behind.lossy;
 	what.patient = t->e->cfg.move_wait_ns != 0;
 	what.n = hp3_paths_candidates(
 		hp3_paths_of(t->e, f->pair), f->rqpn, m->from, ports, t->e->cfg.candidates, t->now);
+	if (what.lossy && what.n != 0 && hp3_path_is_lossy(t->e, f, ports[0], t->now))
+		return false;
 	return hp3_round_begin(t, m, &what);
 }
 

@@ -88,6 +88,9 @@ enum hp3_look hp3_look_decide(const struct hp3_engine *e, struct hp3_move *m, bo
 {
 	if (e->cfg.observe)
 		return HP3_LOOK_STAY;
+	if (m->errand.congested
+			.lossy) /* a probe more or less says nothing of a loss in a hundred */
+		return won ? HP3_LOOK_MOVE : HP3_LOOK_STAY;
 	return m->errand.congested.doubt == 0 ? once_more(e, m, won) : in_doubt(e, m, won);
 }
 

@@ -9,9 +9,16 @@
 
 /* congested.c: the path in use is congested: is another one better? */
 void hp3_seek(struct hp3_turn *t, uint32_t flow);
+/* May it leave now? Searches of congested flows wait for their back-off, too. */
+bool hp3_may_leave(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
+/* The path in use is lossy: is there another one? `to`: this one, which was found, or 0. */
+void hp3_seek_lossless(struct hp3_turn *t, uint32_t flow, uint16_t to);
 /* The next look at a better path is due. */
 void hp3_look_due(struct hp3_turn *t, struct hp3_move *m);
 void hp3_congested_step(struct hp3_turn *t, struct hp3_move *m);
+
+/* loss.c: a request was sent again; `first`: since the newest one that was not. */
+void hp3_loss_seen(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, bool first);
 
 /* looks.c: a round of a search has an outcome: what now? */
 enum hp3_look { HP3_LOOK_MOVE, HP3_LOOK_STAY, HP3_LOOK_AGAIN };

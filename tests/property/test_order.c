@@ -237,6 +237,56 @@ static void flows_leave_congested_paths(void **state)
 	assert_true(go.switched > run_seeds);
 }
 
+/* Some paths lose a packet in fifty, and answer probes as well as the others. */
+static void flows_leave_grey_paths(void **state)
+{
+	struct world_params p = run_base();
+	struct world_result stay, go;
+
+	p.grey_paths = 3;
+	p.grey_ppm = 20000;
+	p.rtt_us = 20;
+	p.window = 32;
+	p.msg_packets = 20;
+	p.cm = p.probing = p.bear_loss = true;
+	stay = run(p);
+	p.bear_loss = false;
+	go = run(p);
+	print_message("on grey paths: %llu of %llu staying, %llu of %llu leaving, in %llu moves\n",
+		(unsigned long long)stay.on_grey, (unsigned long long)stay.emitted,
+		(unsigned long long)go.on_grey, (unsigned long long)go.emitted,
+		(unsigned long long)go.left_for_loss);
+	assert_true(go.left_for_loss >= 2 * run_seeds);
+	assert_true(go.on_grey < stay.on_grey / 2);
+	p.selective = true;
+	go = run(p);
+	assert_true(go.left_for_loss >= 2 * run_seeds);
+	p.selective = false;
+	p.reads = p.rnr = p.kill_paths = true;
+	p.resets = true;
+	p.stall_us = 500;
+	go = run(p);
+	assert_true(go.left_for_loss >= run_seeds);
+}
+
+/* Nobody moves about: there is nowhere to go. */
+static void all_paths_are_grey(void **state)
+{
+	struct world_params p = run_base();
+	struct world_result r;
+
+	p.grey_paths = p.paths;
+	p.grey_ppm = 20000;
+	p.rtt_us = 20;
+	p.window = 32;
+	p.msg_packets = 20;
+	p.cm = p.probing = true;
+	r = run(p);
+	assert_true(r.lossy >= 8 * run_seeds);
+	assert_true(r.left_for_loss <= 5 * 8 * run_seeds);
+	assert_true(r.probes < r.emitted / 100);
+}
+
 /* Nowhere is better: nobody is suspended, probes become rare. */
 static void all_paths_congested(void **state)
 {
@@ -312,6 +362,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(small_hold),
 		cmocka_unit_test(flows_leave_congested_paths),
 		cmocka_unit_test(all_paths_congested),
+		cmocka_unit_test(flows_leave_grey_paths),
+		cmocka_unit_test(all_paths_are_grey),
 		cmocka_unit_test(rule_26_acks_in_long_bursts),
 		cmocka_unit_test(same_seed_same_run),
 		cmocka_unit_test(bursts_were_long),

@@ -65,6 +65,9 @@ struct world_params {
 
 	uint32_t paths; /* ports are spread over so many */
 	uint32_t loss_ppm; /* data and replies */
+	uint32_t grey_paths; /* the first so many lose data in excess of that: */
+	uint32_t grey_ppm;
+	bool bear_loss; /* the engine has no eye for that */
 	uint32_t reply_loss_ppm; /* replies and answers to probes alone */
 	uint32_t damage_ppm; /* replies that arrive with a wrong ICRC: the RNIC drops them */
 	uint32_t behind_ppm; /* replies lost between hp3d and the RNIC */
@@ -153,6 +156,9 @@ struct world_params {
 	X(probes_nak)                                                                              \
 	X(probes_at_rnic)                                                                          \
 	X(on_hot)                                                                                  \
+	X(on_grey)                                                                                 \
+	X(lossy)                                                                                   \
+	X(left_for_loss)                                                                           \
 	X(ports_used)                                                                              \
 	X(failovers)                                                                               \
 	X(resumed)                                                                                 \

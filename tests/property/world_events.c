@@ -32,7 +32,7 @@ static void check_winner(struct world *w, const struct hp3_event *ev)
 {
 	const struct hp3_probe *best = NULL, *mine = &ev->probes[0];
 	bool asked = ev->probe_kind != HP3_PROBE_NAK, peer = ev->probe_kind == HP3_PROBE_PEER;
-	uint64_t was = mine->rtt_ns;
+	uint64_t was = mine->rtt_ns, most = w->cfg.round.improve;
 	unsigned congested = 0;
 
 	for (unsigned i = 0; i < ev->n_cycles; i++)
@@ -42,7 +42,9 @@ static void check_winner(struct world *w, const struct hp3_event *ev)
 		if (ev->probes[i].port == ev->to)
 			best = &ev->probes[i];
 	}
-	if (congested < w->cfg.monitor.congestion_tolerance && !is_at_once(w, ev))
+	if (ev->cause == HP3_CAUSE_LOSS)
+		most = HP3_LOSSY_RTT;
+	else if (congested < w->cfg.monitor.congestion_tolerance && !is_at_once(w, ev))
 		VIOLATION(w, "moved after %u congested cycles", congested);
 	if (!asked)
 		was = ev->path.rtt_ns;
@@ -50,8 +52,7 @@ static void check_winner(struct world *w, const struct hp3_event *ev)
 		VIOLATION(w, "moved without asking the drained port %u", ev->from);
 	if (best == NULL || best->state != HP3_PROBE_ANSWERED || best->ce)
 		VIOLATION(w, "port %u won without an unmarked answer", ev->to);
-	else if ((!asked || mine->state == HP3_PROBE_ANSWERED) &&
-		 best->rtt_ns > was * w->cfg.round.improve / 100)
+	else if ((!asked || mine->state == HP3_PROBE_ANSWERED) && best->rtt_ns > was * most / 100)
 		VIOLATION(w, "port %u won with %u ns against %llu", ev->to, best->rtt_ns,
 			(unsigned long long)was);
 }
@@ -172,6 +173,7 @@ void world_check_event(struct world *w, const struct hp3_event *ev)
 	w->r.severe += ev->type == HP3_EV_SEVERE;
 	w->r.would += ev->type == HP3_EV_WOULD;
 	w->r.outcomes += ev->type == HP3_EV_OUTCOME;
+	w->r.left_for_loss += moves && ev->type != HP3_EV_SUSPEND && ev->cause == HP3_CAUSE_LOSS;
 	switch (ev->type) {
 	case HP3_EV_SWITCH:
 		world_check_wired(w, q, ev);

@@ -49,6 +49,8 @@ struct hp3_engine_config world_config(const struct world *w)
 		.verify_ns = 5000 * US,
 		.stall_ns = p->stall_us * US,
 		.peer_ns = 50000 * US,
+		.loss_permille = p->bear_loss ? 0 : 5,
+		.loss_repeats = 8,
 		.setup_probing = p->lead_us != 0,
 		.setup_rounds = (uint8_t)(1 + p->seed % 4),
 		.setup_alike = 10,
@@ -66,6 +68,7 @@ struct hp3_engine_config world_config(const struct world *w)
 		.paths = {.fresh_ns = 5000 * US,
 			.recheck_ns = 1000000 * US,
 			.retry_ns = 10000 * US,
+			.lossy_ns = 100000 * US,
 			.window_ns = MAX_RTT,
 			.rtt_factor = 200,
 			.ecn_fraction = 25,
@@ -97,6 +100,7 @@ void world_engine_tally(struct world *w)
 		return;
 	s = hp3_engine_stats(w->e);
 	w->r.aged += s->flows_aged;
+	w->r.lossy += s->lossy;
 	w->r.placed += s->placed;
 	w->r.placed_late += s->placed_late;
 	w->r.wakes += s->wakes;

@@ -26,6 +26,11 @@ static bool is_hot(const struct world *w, uint32_t path)
 	return path < w->p.hot_paths;
 }
 
+static bool is_grey(const struct world *w, uint32_t path)
+{
+	return path < w->p.grey_paths;
+}
+
 static bool is_marked(struct world *w, uint32_t path)
 {
 	return is_hot(w, path) && (w->p.mark_percent == 0 || rnd(w, 100) < w->p.mark_percent);
@@ -36,7 +41,8 @@ uint64_t world_arrival(struct world *w, uint32_t path, uint64_t *free)
 	bool dead = w->now < w->path_dead[path];
 	uint64_t t;
 
-	if (chance(w, w->p.loss_ppm) || (dead && !w->p.pause_paths))
+	if (chance(w, w->p.loss_ppm + (is_grey(w, path) ? w->p.grey_ppm : 0)) ||
+		(dead && !w->p.pause_paths))
 		return 0;
 	t = w->now + w->path_delay[path] + rnd(w, 2000) + (is_hot(w, path) ? HOT_NS : 0) +
 	    w->incast_ns;
@@ -59,6 +65,7 @@ void world_into_network(struct world *w, struct pkt *k, uint16_t port)
 	k->port = port;
 	k->era = q->era;
 	k->ce = is_marked(w, path);
+	w->r.on_grey += is_grey(w, path);
 	if (!k->probe) {
 		world_check_entry(w, k);
 		q->in_net++;

@@ -9,6 +9,7 @@
 const struct hp3_paths_params params = {
 	.fresh_ns = 100 * MS,
 	.recheck_ns = 1000 * MS,
+	.lossy_ns = 200 * MS,
 	.retry_ns = 50 * MS,
 	.window_ns = MS,
 	.rtt_factor = 200,

@@ -271,6 +271,34 @@ static void rule_18_every_qpn_has_ports_of_its_own(void **state)
 	}
 }
 
+/* Not asked, nor picked; but where there is nothing else they are asked. */
+static void lossy_paths_are_the_last_resort(void **state)
+{
+	uint16_t ports[8], port;
+	unsigned n;
+
+	for (uint32_t id = 0; id < 8; id++) {
+		reply(port_of(id), 10 * US, false, MS);
+		if (id >= 3)
+			hp3_paths_lossy(&table, entry(port_of(id), MS), MS);
+	}
+	for (unsigned run = 0; run < 100; run++) {
+		n = hp3_paths_candidates(&table, 0, port_of(0), ports, 6, MS);
+		assert_int_equal(n, 2);
+		for (unsigned i = 0; i < n; i++)
+			assert_in_range(hp3_paths_id(&table, ports[i], 0), 1, 2);
+		assert_int_equal(hp3_paths_pick(&table, 0, &port, MS), 0);
+		assert_in_range(hp3_paths_id(&table, port, 0), 0, 2);
+	}
+	for (uint32_t id = 0; id < 3; id++)
+		hp3_paths_lossy(&table, entry(port_of(id), MS), MS);
+	assert_int_equal(hp3_paths_pick(&table, 0, &port, MS), -ENOENT);
+	n = hp3_paths_candidates(&table, 0, port_of(0), ports, 6, MS);
+	assert_int_equal(n, 6);
+	for (unsigned i = 0; i < n; i++)
+		assert_int_not_equal(hp3_paths_id(&table, ports[i], 0), 0);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup(f, paths_setup)
@@ -287,6 +315,7 @@ int main(void)
 		T(choices_are_reproducible),
 		M(a_port_for_a_path),
 		T(rule_18_every_qpn_has_ports_of_its_own),
+		cmocka_unit_test_setup(lossy_paths_are_the_last_resort, setup_model),
 	};
 
 	print_message("seed %#x\n", PATHS_SEED);

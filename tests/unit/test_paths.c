@@ -135,6 +135,27 @@ static void failure_ends_at_retry_time_or_with_a_reply(void **state)
 	assert_true(table.path[entry(0xc001, now)].retry_at <= now + params.retry_ns);
 }
 
+/* Replies say nothing of it; a relapse takes twice as long, until it was well for long. */
+static void lossy_for_a_while(void **state)
+{
+	uint64_t now = MS, wait = params.lossy_ns;
+	int at = entry(0xc001, now);
+
+	for (unsigned i = 0; i < 10; i++) {
+		hp3_paths_lossy(&table, at, now);
+		reply(0xc001, 10 * US, false, now + 1);
+		assert_int_equal(quality(0xc001, now + wait - 1), HP3_QUALITY_LOSSY);
+		hp3_paths_lossy(&table, at, now + wait - 1); /* known */
+		now += wait;
+		assert_int_equal(quality(0xc001, now) == HP3_QUALITY_LOSSY, 0);
+		if (wait < 64 * params.lossy_ns)
+			wait *= 2;
+	}
+	now += 65 * params.lossy_ns;
+	hp3_paths_lossy(&table, at, now);
+	assert_int_equal(quality(0xc001, now + params.lossy_ns) == HP3_QUALITY_LOSSY, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +165,7 @@ int main(void)
 		PATHS_TEST(every_mark_reaches_full_share),
 		PATHS_TEST(failed_only_on_evidence),
 		PATHS_TEST(failure_ends_at_retry_time_or_with_a_reply),
+		PATHS_TEST(lossy_for_a_while),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

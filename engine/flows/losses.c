@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/flows/losses.h"
+
+#define TRIES 64u /* to leave, once a path was found */
+
+static struct hp3_losses *set_of(const struct hp3_engine *e, uint32_t flow)
+{
+	return &e->losses[flow % HP3_LOSS_SETS * HP3_LOSS_WAYS];
+}
+
+struct hp3_losses *hp3_losses_find(const struct hp3_engine *e, uint32_t flow)
+{
+	struct hp3_losses *set = set_of(e, flow);
+
+	for (uint32_t i = 0; i < HP3_LOSS_WAYS; i++)
+		if (set[i].flow == flow)
+			return &set[i];
+	return NULL;
+}
+
+struct hp3_losses *hp3_losses_take(struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	struct hp3_losses *set = set_of(e, flow), *l = hp3_losses_find(e, flow);
+	uint32_t at = (uint32_t)(now >> HP3_LOSS_SHIFT);
+
+	if (l != NULL)
+		return l;
+	l = set;
+	for (uint32_t i = 0; i < HP3_LOSS_WAYS && l->flow != HP3_NO_FLOW; i++)
+		if (set[i].flow == HP3_NO_FLOW || at - set[i].at > at - l->at)
+			l = &set[i];
+	*l = (struct hp3_losses){
+		.flow = flow, .at = at, .until = (uint32_t)(now >> HP3_TICK_SHIFT)};
+	return l;
+}
+
+void hp3_losses_forget(struct hp3_engine *e, uint32_t flow)
+{
+	struct hp3_losses *l = hp3_losses_find(e, flow);
+
+	if (l != NULL)
+		*l = (struct hp3_losses){.flow = HP3_NO_FLOW};
+}
+
+void hp3_losses_found(struct hp3_engine *e, uint32_t flow, uint16_t port)
+{
+	struct hp3_losses *l = hp3_losses_find(e, flow);
+
+	if (l == NULL)
+		return; /* those of others took its place */
+	l->to = port;
+	l->tries = TRIES;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Is the path in use lossy? One that loses a packet in a hundred answers probes as well as any
+ * other, marks nothing and never stalls; but an RNIC goes back again and again. So the times that
+ * it does are counted, by a bucket: each loss fills it by one, each first transmission takes out
+ * the share that is borne. When it has filled up, by losses in several cycles, the path is lossy:
+ * it is remembered as such, and the flow looks for another one, which needs not be faster, only
+ * not far slower.
+ *
+ * A loss is a going back of the RNIC to a SEND or WRITE for which no RNR accounts: it was told of a
+ * gap, or its timer has run out. A READ that is asked for again says nothing: its data came another
+ * way.
+ *
+ * The move is one like any other: nothing is held before a first transmission closes the old path,
+ * and a loss behind that ends it (rule 7). So it takes several tries, each with the first new
+ * packet after the RNIC has gone back, until nothing is lost in one round trip.
+ *
+ * Where every path loses, moves help nobody: after a few searches a flow waits, twice as long each
+ * time; paths that were left are not come back to for as long.
+ */
+#include "engine/flows/losses.h"
+#include "engine/seek/seek.h"
+
+#define CYCLES 4u /* with losses: a burst of them is none of the path's */
+#define FREE   4u /* searches that wait hardly */
+#define HARDLY 10u /* bits less than paths.lossy_ns */
+#define LEVELS 6u /* doublings */
+#define CALM                                                                                       \
+	8u /* times such a wait, paths.lossy_ns at least, without another search: forgotten        \
+	    */
+
+static bool is_loss(
+	const struct hp3_flow *f, const struct hp3_losses *l, const struct hp3_view *v, bool first)
+{
+	if (f->state == HP3_RFR_RESUMING || (f->flags & HP3_FF_RNR) ||
+		(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)))
+		return false;
+	return first || (l != NULL && hp3_psn_diff(v->psn, l->again) <= 0);
+}
+
+static void count(
+	const struct hp3_engine *e, const struct hp3_flow *f, struct hp3_losses *l, uint64_t now)
+{
+	uint64_t sent = (f->stream.nxt - l->nxt) & HP3_PSN_MASK;
+	uint64_t borne = sent * e->cfg.loss_permille * HP3_LOSS / 1000;
+	uint32_t at = (uint32_t)(now >> HP3_LOSS_SHIFT);
+	uint64_t since = (uint64_t)(at - l->at) << HP3_LOSS_SHIFT;
+
+	if (borne >= l->level)
+		l->level = l->cycles = 0;
+	else
+		l->level -= (uint8_t)borne;
+	if (l->cycles == 0 || since >= hp3_monitor_cycle(&f->monitor, &e->cfg.monitor)) {
+		l->cycles += l->cycles != UINT8_MAX;
+		l->at = at;
+	}
+	l->level = (uint8_t)hp3_min_u32(l->level + HP3_LOSS, UINT8_MAX);
+	l->nxt = f->stream.nxt & HP3_PSN_MASK;
+}
+
+static uint64_t wait_of(const struct hp3_engine *e, const struct hp3_losses *l)
+{
+	uint64_t wait = e->cfg.paths.lossy_ns;
+
+	if (l->searches <= FREE)
+		return wait >> HARDLY;
+	return wait << hp3_min_u32(l->searches - FREE - 1, LEVELS);
+}
+
+static uint32_t tick_of(uint64_t ns)
+{
+	return (uint32_t)(ns >> HP3_TICK_SHIFT);
+}
+
+/* No wait is longer than 2^28 ticks, three days. */
+static bool waits(const struct hp3_losses *l, uint64_t now)
+{
+	return l->until - tick_of(now) - 1 < 1u << 28;
+}
+
+static void wait(struct hp3_turn *t, struct hp3_losses *l)
+{
+	uint64_t most = wait_of(t->e, l);
+
+	l->until = tick_of(t->now + most - hp3_random(&t->e->rng) % (most / 4 + 1));
+}
+
+static void report(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type)
+{
+	struct hp3_event *ev = hp3_event(t, flow, type);
+
+	ev->cause = HP3_CAUSE_LOSS;
+	hp3_monitor_estimates(&t->e->flows[flow].monitor, &t->e->cfg.monitor, &ev->path);
+}
+
+static void lossy(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l)
+{
+	struct hp3_engine *e = t->e;
+	struct hp3_flow *f = &e->flows[flow];
+	bool may = e->cfg.probing && hp3_may_search(e) && hp3_flow_may_leave(e, f, t->now);
+	int at;
+
+	if (may && !hp3_may_leave(e, f, t->now)) { /* others of its pair do: later */
+		l->until = tick_of(t->now + (e->cfg.paths.lossy_ns >> HARDLY));
+		return;
+	}
+	if (tick_of(t->now) - l->until >
+		tick_of(CALM * hp3_max_u64(wait_of(e, l), e->cfg.paths.lossy_ns)))
+		l->searches = 0;
+	l->searches += l->searches != UINT8_MAX;
+	l->level = l->cycles = 0;
+	wait(t, l);
+	e->stats.lossy++;
+	report(t, flow, HP3_EV_SEVERE);
+	if (e->cfg.observe && e->cfg.silent)
+		report(t, flow, HP3_EV_WOULD);
+	if (e->cfg.probing) {
+		at = hp3_paths_get(hp3_paths_of(e, f->pair), hp3_flow_port(f), f->rqpn, t->now);
+		if (at >= 0)
+			hp3_paths_lossy(hp3_paths_of(e, f->pair), at, t->now);
+	}
+	if (may)
+		hp3_seek_lossless(t, flow, 0);
+}
+
+static void try_again(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l)
+{
+	const struct hp3_flow *f = &t->e->flows[flow];
+
+	l->tries--;
+	if (hp3_path_has_failed(t->e, f, l->to, t->now) ||
+		hp3_path_is_lossy(t->e, f, l->to, t->now))
+		l->tries = 0;
+	else
+		hp3_seek_lossless(t, flow, l->to);
+}
+
+void hp3_loss_seen(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, bool first)
+{
+	const struct hp3_engine_config *c = &t->e->cfg;
+	struct hp3_losses *l = hp3_losses_find(t->e, flow);
+	struct hp3_flow *f = &t->e->flows[flow];
+	bool loss = c->loss_permille != 0 && is_loss(f, l, v, first);
+
+	if (loss && l == NULL)
+		l = hp3_losses_take(t->e, flow, t->now);
+	if (l != NULL)
+		l->again = v->psn & HP3_PSN_MASK;
+	if (!loss)
+		return;
+	count(t->e, f, l, t->now);
+	if (f->state != HP3_RFR_STEADY)
+		return;
+	if (l->tries != 0)
+		try_again(t, flow, l);
+	else if (l->level >= c->loss_repeats * HP3_LOSS && l->cycles >= CYCLES && !waits(l, t->now))
+		lossy(t, flow, l);
+}
