@@ -16,6 +16,7 @@ worlds() {
     xargs -P 2 -I '{}' "$build/tests/property/test_{}" "${SEEDS:-1000}" 60000 1000 <<<"$names"
 }
 fidelity() { tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 2 3 4 5 6; }
+adverse() { tests/sim/adverse.py "$build/sim/hp3-sim" 4 10; }
 other() { # NAME MESON OPTIONS...: another build of everything, and what needs no real time
     [ -f "$build-$1/build.ninja" ] || CC=${CC:-gcc} meson setup "$build-$1" -Dwerror=true "${@:2}" >/dev/null || return
     ninja -C "$build-$1" && scripts/run-tests.py "$build-$1" unit property replay sim fuzz
@@ -36,7 +37,7 @@ lab() {
     suite lab-long && return $code
 }
 
-for stage in ${STAGES:-fidelity model pipeline worlds testbed harm lab clang_code gcc_san package}; do
+for stage in ${STAGES:-fidelity adverse model pipeline worlds testbed harm lab clang_code gcc_san package}; do
     printf '\n== %s (%d s since start)\n' "$stage" "$SECONDS"
     began=$SECONDS
     "$stage" || bad+=("$stage")
