@@ -8,7 +8,7 @@ SUITES_FAST := unit property replay pipeline
 DEMO := app/hp3d/hp3d app/hp3ctl/hp3ctl p4-testbed/fabric/hp3-fabric p4-testbed/roce-gen/roce-gen
 BENCH := bench/hp3-bench bench/hp3-bench-lcores bench/hp3-events-bench p4-testbed/fabric/hp3-fabric sim/hp3-sim
 
-.PHONY: all help deps build aarch64 demo test check lint bench bench-compare install deb clean test-long soak fuzz coverage
+.PHONY: all help deps build aarch64 demo test check lint analyze bench bench-compare install deb clean test-long soak fuzz coverage
 
 all: build
 
@@ -20,6 +20,7 @@ help:
 	@echo 'make build       build/app/hp3d/hp3d, build/app/hp3ctl/hp3ctl'
 	@echo 'make aarch64     the same for a DPU, in build-aarch64 (docs/aarch64.md)'
 	@echo 'make lint        format, licence lines, spelling, forbidden words, functions without a caller'
+	@echo 'make analyze     cppcheck, of all C that is no test'
 	@echo 'make bench       cycles per packet beside testpmd (QUICK=1: within a minute)'
 	@echo 'make bench-compare BASE=REV   this tree and another revision, in one run'
 	@echo 'make install     to PREFIX (default /usr/local)'
@@ -54,6 +55,9 @@ check: deps $(BUILD)/build.ninja
 
 lint: deps
 	scripts/lint.sh
+
+analyze: deps
+	scripts/analyze.py
 
 test: lint build
 	scripts/test-all.sh $(BUILD)

@@ -10,6 +10,7 @@ build=$1
 cd "$(dirname "$0")/.." || exit 1
 bad=() took=()
 
+analysis() { scripts/analyze.py; }
 worlds() {
     local names
     names=$(meson test -C "$build" --list --suite property 2>/dev/null | sed -n 's,.* property/\([a-z_]*\)$,\1,p' | grep -v '^mutation_')
@@ -37,7 +38,7 @@ lab() {
     suite lab-long && return $code
 }
 
-for stage in ${STAGES:-fidelity adverse model pipeline worlds testbed harm lab clang_code gcc_san package}; do
+for stage in ${STAGES:-analysis fidelity adverse model pipeline worlds testbed harm lab clang_code gcc_san package}; do
     printf '\n== %s (%d s since start)\n' "$stage" "$SECONDS"
     began=$SECONDS
     "$stage" || bad+=("$stage")
