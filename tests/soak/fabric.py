@@ -140,14 +140,16 @@ class Soak:
         links = {link["ifname"]: link["stats64"] for link in json.loads(tools.run(
             ["ip", "-n", self.bed.ns(host), "-s", "-j", "link", "show"]))}
         counters = self.bed.hp3ctl(host, "stats")[0]["rail"]["rail0"]
+        bypass = self.bed.hp3ctl(host, "health")[0]["bypass"]["rail0"]
         came, left = (sum(links[port][way]["packets"] for port in ("port0", "eth0")) for way in ("rx", "tx"))
-        return collections.Counter(came=came, left=left, **{c: counters[c] for c in MADE + ENDS})
+        return collections.Counter(came=came, left=left, closed=bypass["rnic"]["closed"] + bypass["net"]["closed"],
+                                   **{c: counters[c] for c in MADE + ENDS})
 
     def balanced(self, wrong):
         now = self.books(SPARED)
         since = {c: now[c] - self.last[c] for c in now}
         self.last = now
-        lost = since["came"] + sum(since[c] for c in MADE) - since["left"] - sum(since[c] for c in ENDS)
+        lost = since["came"] + sum(since[c] for c in MADE) - since["left"] - since["closed"] - sum(since[c] for c in ENDS)
         if lost:
             wrong.append(f"{SPARED}: {lost} frames are in no counter: {since}")
 
