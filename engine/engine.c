@@ -168,6 +168,7 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	}
 	for (uint32_t i = 0; i < cfg->max_moves; i++)
 		e->slots[i] = (uint16_t)i;
+	e->hold_most = cfg->hold_packets;
 	e->free_held = 1;
 	e->last_free = HP3_HELD(cfg->hold_packets);
 	for (uint32_t i = 1; i <= e->last_free; i++)

@@ -311,6 +311,13 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
 uint32_t hp3_engine_slots(const struct hp3_engine *e);
 bool hp3_slot_open(const struct hp3_engine *e, uint32_t i, uint32_t *flow);
 
+/*
+ * The caller has room to hold so many more packets, all flows together, until it says so again;
+ * more than hold_packets in all never count. A packet that finds no room is refused, as by a full
+ * hold.
+ */
+void hp3_hold_room(struct hp3_engine *e, uint32_t more);
+
 /* Of the packets that one RELEASE or DISCARD names, the one behind `held`. To be asked before the
  * engine is called again. */
 uint32_t hp3_held_next(const struct hp3_engine *e, uint32_t held);

@@ -213,6 +213,7 @@ struct hp3_engine {
 	uint8_t setup_skip; /* the next ones that do not ask */
 	uint64_t hold_bytes;
 	uint32_t hold_packets;
+	uint32_t hold_most; /* of hold_packets, as the caller last had room */
 	uint32_t cm_next[2]; /* asked for by the network, by the local host */
 	struct hp3_cm_pending cm[HP3_CM_PENDING];
 	struct hp3_stats stats;

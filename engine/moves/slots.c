@@ -99,8 +99,7 @@ uint32_t hp3_hold_put(struct hp3_engine *e, uint32_t flow, const struct hp3_held
 	uint32_t i = e->free_held;
 
 	if (m->held_bytes + h->len > e->cfg.hold_bytes ||
-		e->hold_bytes + h->len > e->cfg.hold_bytes_total ||
-		e->hold_packets == e->cfg.hold_packets)
+		e->hold_bytes + h->len > e->cfg.hold_bytes_total || e->hold_packets >= e->hold_most)
 		return 0;
 	e->free_held = e->held[i].next;
 	e->held[i] = *h;
@@ -117,6 +116,12 @@ uint32_t hp3_hold_put(struct hp3_engine *e, uint32_t flow, const struct hp3_held
 	e->stats.held_packets++;
 	e->stats.held_bytes += h->len;
 	return i;
+}
+
+void hp3_hold_room(struct hp3_engine *e, uint32_t more)
+{
+	e->hold_most = more < e->cfg.hold_packets - e->hold_packets ? e->hold_packets + more
+								    : e->cfg.hold_packets;
 }
 
 /* Out of the FIFO, behind all free entries: the caller still has to go from one to the next. */

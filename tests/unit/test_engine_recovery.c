@@ -144,6 +144,31 @@ static void hold_packets_full_recovers(void **state)
 	expect_recovered(2, HP3_RFR_IN_HOLD_FULL);
 }
 
+/* As much as the caller has room for, and no more; what leaves makes room again. */
+static void no_room_at_the_caller_recovers(void **state)
+{
+	rig.cfg.hold_packets = 8;
+	rig_configure();
+	draining(2);
+	hp3_hold_room(rig.e, 1);
+	assert_int_equal(middle(&q, 103), HP3_HOLD);
+	assert_int_equal(middle(&q, 104), HP3_PASS);
+	expect_recovered(3, HP3_RFR_IN_HOLD_FULL);
+	hp3_hold_room(rig.e, 0);
+	ack(&q, 104);
+	last(&q, 105);
+	move(&q, NEW_PORT);
+	assert_int_equal(middle(&q, 106), HP3_PASS);
+	assert_int_equal(rig.last.reason, HP3_RFR_IN_HOLD_FULL);
+	hp3_hold_room(rig.e, UINT32_MAX);
+	ack(&q, 106);
+	last(&q, 107);
+	move(&q, NEW_PORT);
+	for (uint32_t i = 0; i < rig.cfg.hold_packets; i++)
+		assert_int_equal(middle(&q, 108 + i), HP3_HOLD);
+	assert_int_equal(middle(&q, 108 + rig.cfg.hold_packets), HP3_PASS);
+}
+
 static void end_by_drain(void)
 {
 	ack(&q, 100);
@@ -230,6 +255,7 @@ int main(void)
 		RIG_TEST(hold_bytes_full_recovers),
 		RIG_TEST(total_hold_full_recovers),
 		RIG_TEST(hold_packets_full_recovers),
+		RIG_TEST(no_room_at_the_caller_recovers),
 		RIG_TEST(every_end_gives_back_the_room),
 	};
 

@@ -123,6 +123,7 @@ static int make_worker(struct hp3d_worker *w, const struct hp3_config *cfg)
 			cfg->engine.seed + rail * HP3D_WORKERS_MAX + w->index, socket);
 		if (w->pipes[rail] == NULL)
 			return -1;
+		hp3d_pipe_buffers(w->pipes[rail], hp3d_rail_ports(rail)->pool, hp3d_lcores.n);
 		if (hp3d_pipe_add_agent(w->pipes[rail], cfg, socket) < 0)
 			return -1;
 		hp3d_pipe_on_event(w->pipes[rail], keep_event, w);

@@ -22,6 +22,8 @@ struct hp3d_pipe {
 	size_t engine_size;
 	struct rte_mbuf **held; /* by the engine's number */
 	uint32_t nheld, held_peak;
+	struct rte_mempool *pool; /* what packets come from; NULL: it does not matter */
+	unsigned sharers;
 	struct hp3d_agent *agent; /* NULL: hp3d says nothing by itself (replay) */
 	uint64_t learnt; /* flows created when neighbours were learnt last */
 	struct hp3d_pipe_out out[2];
@@ -47,6 +49,10 @@ static inline void hp3d_pipe_emit(struct hp3d_pipe *p, enum hp3_dir dir, struct 
 	if (o->n == HP3D_OUT_VECTOR)
 		hp3d_pipe_flush(o);
 }
+
+/* The engine is told how much it may hold: now and then, and as more is held. */
+#define HP3D_ROOM_EVERY 32u /* packets */
+void hp3d_pipe_make_room(struct hp3d_pipe *p);
 
 /* The engine's actions in p->acts; packets that they set free wait in the vectors. */
 void hp3d_pipe_carry_out(struct hp3d_pipe *p, uint64_t now);

@@ -57,6 +57,8 @@ static void obey(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m, stru
 		p->held[vd->held] = m;
 		if (++p->nheld > p->held_peak)
 			p->held_peak = p->nheld;
+		if (p->nheld % HP3D_ROOM_EVERY == 0)
+			hp3d_pipe_make_room(p);
 		break;
 	case HP3_CONSUME:
 		p->c.consumed++;
@@ -271,6 +273,7 @@ uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now)
 {
 	uint64_t due;
 
+	hp3d_pipe_make_room(p);
 	if (p->agent != NULL)
 		hp3d_agent_tick(p->agent, now);
 	do {

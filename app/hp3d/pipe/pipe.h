@@ -71,6 +71,13 @@ struct hp3d_agent;
 int hp3d_pipe_add_agent(struct hp3d_pipe *p, const struct hp3_config *cfg, int socket);
 struct hp3d_agent *hp3d_pipe_agent(struct hp3d_pipe *p); /* NULL: it does not */
 
+/*
+ * Packets come from this pool, as those of so many pipes of its rail do. What these hold together
+ * leaves an eighth of it for packets that pass; a hold that would not is refused, as if
+ * hold_packets were reached. Without it only hold_packets counts (replay, bench).
+ */
+void hp3d_pipe_buffers(struct hp3d_pipe *p, struct rte_mempool *pool, unsigned sharers);
+
 /* Where packets of a direction leave (TX: the network side), and where events go. */
 void hp3d_pipe_output(struct hp3d_pipe *p, enum hp3_dir dir, hp3d_send_fn *send, void *ctx);
 void hp3d_pipe_on_event(struct hp3d_pipe *p, hp3d_event_fn *fn, void *ctx);
