@@ -125,7 +125,8 @@ int hp3_bypass_open(
 	*out = b;
 	return 0;
 fail:
-	hp3_bypass_close(b);
+	if (hp3_bypass_close(b) < 0)
+		err = -ENOTRECOVERABLE;
 	return err;
 }
 
@@ -144,16 +145,24 @@ int hp3_bypass_attach(struct hp3_bypass *b, const struct hp3_bypass *peer, char 
 	return err < 0 ? say(why, cap, err, "tc ingress (clsact)") : 0;
 }
 
-void hp3_bypass_close(struct hp3_bypass *b)
+int hp3_bypass_close(struct hp3_bypass *b)
 {
+	const int unused = 0; /* the kernel wants to be given one */
+	int err = 0;
+
 	if (b == NULL)
-		return;
-	for (unsigned i = 0; i < b->n_sockets && !b->o.by_xdp; i++)
-		setsockopt(b->sockets[i], SOL_SOCKET, SO_DETACH_FILTER, NULL, 0);
+		return 0;
+	for (unsigned i = 0; i < b->n_sockets && !b->o.by_xdp; i++) {
+		if (setsockopt(b->sockets[i], SOL_SOCKET, SO_DETACH_FILTER, &unused,
+			    sizeof(unused)) != 0 &&
+			errno != ENOENT) /* there is none */
+			err = -errno;
+	}
 	if (b->port != NULL)
 		munmap(b->port, sizeof(*b->port));
 	bpf_bypass__destroy(b->bpf);
 	free(b);
+	return err;
 }
 
 int hp3_bypass_remove(int ifindex, char *why, size_t cap)

@@ -61,8 +61,9 @@ int hp3_bypass_open(
 /* From now on what is not taken goes to the peer port. Replaces what an earlier hp3d attached,
  * without a gap. */
 int hp3_bypass_attach(struct hp3_bypass *b, const struct hp3_bypass *peer, char *why, size_t cap);
-/* What is attached stays; AF_PACKET sockets are as they were before hp3_bypass_open(). */
-void hp3_bypass_close(struct hp3_bypass *b);
+/* What is attached stays; AF_PACKET sockets are as they were before hp3_bypass_open(). Or a
+ * negative errno: a socket keeps its tap, and may receive nothing. */
+int hp3_bypass_close(struct hp3_bypass *b);
 
 /* Is such a program attached to the interface, at tc ingress? */
 bool hp3_bypass_attached(int ifindex);

@@ -2,6 +2,7 @@
 #include "app/hp3d/control/bypass.h"
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "app/hp3d/control/events.h"
 #include "app/hp3d/control/requests.h"
 #include "app/hp3d/lcores/bypass.h"
@@ -25,6 +26,13 @@ static void tell(const struct hp3_config *cfg, unsigned rail, const struct hp3d_
 
 	switch (i->phase) {
 	case HP3D_BYPASS_WAITING:
+		if (i->owner_pid == (uint32_t)getpid()) {
+			fprintf(stderr,
+				"hp3d: [rail.%s]: given up: packets go from port to port in the "
+				"kernel\n",
+				name);
+			break;
+		}
 		fprintf(stderr,
 			"hp3d: [rail.%s]: hp3d of process %u has these ports: everything is left "
 			"to it until it ends\n",

@@ -33,27 +33,31 @@ struct sides {
 	bool by_xdp[2];
 };
 
-/* False: `why` says what is no such port. */
-static bool look(const struct hp3_config *cfg, unsigned rail, struct sides *s, char why[WHY])
+/* 0; -ENOENT: `why` says what is no such port; else it is not known whether it is one, with what an
+ * earlier hp3d left there. */
+static int look(const struct hp3_config *cfg, unsigned rail, struct sides *s, char why[WHY])
 {
 	const struct hp3_config_rail *r = &cfg->rails[rail];
 
 	for (unsigned dir = 0; dir < 2; dir++) {
 		const char *lacks = hp3d_xdp_lacks(dir == HP3_DIR_TX ? r->rnic : r->net);
 		struct rte_eth_dev_info info = {0};
+		int err = 0;
 
-		if (lacks == NULL &&
-			(rte_eth_dev_info_get(hp3d_rail_ports(rail)->in[dir], &info) != 0 ||
-				info.if_index == 0))
+		if (lacks == NULL)
+			err = rte_eth_dev_info_get(hp3d_rail_ports(rail)->in[dir], &info);
+		if (err != 0)
+			return err;
+		if (lacks == NULL && info.if_index == 0)
 			lacks = "has no interface";
 		if (lacks != NULL) {
 			snprintf(why, WHY, "%s %s", dir == HP3_DIR_TX ? "rnic" : "net", lacks);
-			return false;
+			return -ENOENT;
 		}
 		s->ifindex[dir] = (int)info.if_index;
 		s->by_xdp[dir] = strcmp(info.driver_name, XDP_DRIVER) == 0;
 	}
-	return true;
+	return 0;
 }
 
 /* Frames beyond the MTU would be cut by net_af_packet's ring. */
@@ -98,14 +102,21 @@ static int open_sides(
 	return err;
 }
 
-static void free_rail(unsigned rail)
+/* 0, or a negative errno: a port may receive nothing any more. */
+static int free_rail(unsigned rail)
 {
+	int err = 0;
+
 	if (rails[rail] == NULL)
-		return;
-	hp3_bypass_close(rails[rail]->side[0]);
-	hp3_bypass_close(rails[rail]->side[1]);
+		return 0;
+	for (unsigned dir = 0; dir < 2; dir++) {
+		int ret = hp3_bypass_close(rails[rail]->side[dir]);
+
+		err = ret < 0 ? ret : err;
+	}
 	free(rails[rail]);
 	rails[rail] = NULL;
+	return err;
 }
 
 static int make_rail(
@@ -125,8 +136,8 @@ static int make_rail(
 	b->back_ns = cfg->bypass.back_ms * 1000000ull;
 	rails[rail] = b;
 	err = open_sides(b, cfg, s, why);
-	if (err < 0)
-		free_rail(rail);
+	if (err < 0 && free_rail(rail) < 0)
+		err = -ENOTRECOVERABLE;
 	return err;
 }
 
@@ -178,8 +189,15 @@ static int start_rail(const struct hp3_config *cfg, unsigned rail)
 	struct sides s;
 	int err;
 
-	if (!look(cfg, rail, &s, why))
+	err = look(cfg, rail, &s, why);
+	if (err == -ENOENT)
 		return cfg->bypass.fail_open == HP3_FAIL_OPEN_OFF ? 0 : without(cfg, rail, why);
+	if (err < 0) {
+		fprintf(stderr,
+			"hp3d: [rail.%s]: its driver does not say which interface it has: %s\n",
+			cfg->rails[rail].name, strerror(-err));
+		return -1;
+	}
 	if (cfg->bypass.fail_open == HP3_FAIL_OPEN_OFF)
 		return clear(cfg, rail, s.ifindex);
 	if (cfg->eal.lcores > 1 && !hp3d_rail_ports(rail)->whole) {
@@ -190,8 +208,9 @@ static int start_rail(const struct hp3_config *cfg, unsigned rail)
 	err = make_rail(cfg, rail, &s, why);
 	if (err == 0)
 		return 0;
-	if (err == -EPROTO) {
-		fprintf(stderr, "hp3d: [rail.%s]: %s\n", cfg->rails[rail].name, why);
+	if (err == -EPROTO || err == -ENOTRECOVERABLE) {
+		fprintf(stderr, "hp3d: [rail.%s]: %s%s\n", cfg->rails[rail].name, why,
+			err == -EPROTO ? "" : "; nor could this be undone: nothing would pass");
 		return -1;
 	}
 	if (s.by_xdp[0] || s.by_xdp[1])
