@@ -24,23 +24,29 @@ static int open_own(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	struct stat st;
+	int err;
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-		(st.st_mode & 077) == 0)
+	if (fstat(fd, &st) < 0)
+		err = -errno;
+	else if (S_ISREG(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 077) == 0)
 		return fd;
+	else
+		err = -EPERM; /* somebody else made it, and could hold the lock */
 	close(fd);
-	return -EPERM; /* somebody else made it, and could hold the lock */
+	return err;
 }
 
-/* Who had the lock before may have removed the file since it was opened. */
-static bool still_there(const char *path, int fd)
+/* Who had the lock before may have removed the file since it was opened: 0. Or 1, or a negative
+ * errno. */
+static int still_there(const char *path, int fd)
 {
 	struct stat here, there;
 
-	return fstat(fd, &here) == 0 && stat(path, &there) == 0 && here.st_ino == there.st_ino &&
-	       here.st_dev == there.st_dev;
+	if (fstat(fd, &here) < 0 || stat(path, &there) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	return here.st_ino == there.st_ino && here.st_dev == there.st_dev;
 }
 
 static int holder_of(int fd)
@@ -55,17 +61,20 @@ int hp3d_lock_take(const char *path, unsigned wait_ms, int *holder)
 	unsigned long long end = now_ms() + wait_ms;
 
 	for (;;) {
-		int fd = open_own(path);
+		int fd = open_own(path), ret;
 
 		if (fd < 0)
 			return fd;
-		if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-			if (still_there(path, fd)) {
+		ret = flock(fd, LOCK_EX | LOCK_NB) == 0 ? still_there(path, fd) : -errno;
+		if (ret != -EWOULDBLOCK) {
+			if (ret > 0) {
 				if (ftruncate(fd, 0) == 0)
 					dprintf(fd, "%d\n", (int)getpid());
 				return fd;
 			}
 			close(fd);
+			if (ret < 0 && ret != -EINTR)
+				return ret;
 			continue;
 		}
 		*holder = holder_of(fd);

@@ -46,7 +46,7 @@ void hp3_check_driver(struct hp3_doctor *d)
 
 static void interface(struct hp3_doctor *d, const struct hp3_port *p)
 {
-	if (!p->named || p->there)
+	if (!p->named || p->there || p->unknown)
 		return;
 	hp3_find(d, HP3_PORT_FMT " = \"%s\": there is no interface %s in this network namespace",
 		HP3_PORT_ARGS(p), p->devargs, p->itf.name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/doctor/doctor.h"
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 #include "app/doctor/internal.h"
@@ -68,8 +69,10 @@ void hp3_each_port(struct hp3_doctor *d, void (*fn)(struct hp3_doctor *d, const 
 		hp3_devargs_driver(p.devargs, driver, sizeof(driver));
 		p.af_packet = strcmp(driver, "net_af_packet") == 0;
 		p.named = hp3_devargs_interface(p.devargs, name, sizeof(name));
+		errno = ENODEV;
 		if (p.named)
 			p.there = d->host->interface(name, &p.itf);
+		p.unknown = p.named && !p.there && errno != ENODEV;
 		if (p.named && !p.there)
 			snprintf(p.itf.name, sizeof(p.itf.name), "%.*s", IFNAMSIZ - 1, name);
 		fn(d, &p);

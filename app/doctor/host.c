@@ -39,21 +39,24 @@ static bool clock_synchronised(void)
 
 static uint32_t send_buffer(void)
 {
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), bytes = 0;
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), bytes;
 	socklen_t len = sizeof(bytes);
+	uint32_t found = UINT32_MAX;
 
 	if (fd < 0)
-		return 0;
-	getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, &len);
+		return found;
+	if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, &len) == 0)
+		found = (uint32_t)bytes;
 	close(fd);
-	return (uint32_t)bytes;
+	return found;
 }
 
 static bool may_use(enum hp3_cap cap)
 {
-	char text[32] = "0";
+	char text[32];
 
-	hp3_host_field(&hp3_host, "/proc/self/status", "CapEff", text, sizeof(text));
+	if (!hp3_host_field(&hp3_host, "/proc/self/status", "CapEff", text, sizeof(text)))
+		return true; /* who needs it will be told */
 	return strtoull(text, NULL, 16) >> cap & 1;
 }
 

@@ -64,7 +64,7 @@ enum hp3_cap {
 
 struct hp3_host {
 	const char *root; /* "" of the host itself */
-	/* False: there is no such interface. */
+	/* False, errno ENODEV: there is no such interface; or it cannot be asked about. */
 	bool (*interface)(const char *name, struct hp3_interface *out);
 	/* 0, or a negative errno: a program of this kind is not taken. */
 	int (*bpf)(enum hp3_bpf_kind kind);

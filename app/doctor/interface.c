@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/doctor/interface.h"
+#include <errno.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -29,9 +30,12 @@ static bool addressed(const char *name)
 bool hp3_interface_look(const char *name, struct hp3_interface *out)
 {
 	struct hp3_link_info l;
+	int ret = strlen(name) >= IFNAMSIZ ? -ENODEV : hp3_link_by(name, 0, &l);
 
-	if (strlen(name) >= IFNAMSIZ || hp3_link_by(name, 0, &l) < 0)
+	if (ret < 0) {
+		errno = -ret;
 		return false;
+	}
 	hp3_link_offloads(&l.itf);
 	l.itf.addressed = addressed(name);
 	if (strcmp(l.itf.kind, "veth") == 0)

@@ -15,7 +15,8 @@ struct hp3_port {
 	const char *devargs;
 	bool af_packet;
 	bool named; /* works on an interface of this kernel */
-	bool there; /* and that exists: */
+	bool unknown; /* the kernel does not say whether that exists */
+	bool there; /* it does: */
 	struct hp3_interface itf;
 };
 /* "[rail.NAME] SIDE" */

@@ -21,8 +21,8 @@ int hp3_netlink(struct nlmsghdr *request, mnl_cb_t take, void *arg)
 {
 	struct mnl_socket *nl = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
 	char answer[16384];
-	int ret = -EIO;
 	ssize_t n;
+	int ret;
 
 	if (nl == NULL)
 		return -errno;
@@ -34,6 +34,8 @@ int hp3_netlink(struct nlmsghdr *request, mnl_cb_t take, void *arg)
 			ret = n < 0 ? -1 : mnl_cb_run(answer, (size_t)n, 0, 0, take, arg);
 		} while (ret > 0);
 		ret = ret < 0 ? -errno : 0;
+	} else {
+		ret = -errno;
 	}
 	mnl_socket_close(nl);
 	return ret;

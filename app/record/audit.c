@@ -8,15 +8,20 @@
 int hp3_audit_open(struct hp3_audit *a, const char *path)
 {
 	struct stat st;
+	int err;
 
 	/* O_NONBLOCK: a pipe without a reader is refused, not waited for. */
 	a->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0640);
 	if (a->fd < 0)
 		return errno == ENXIO ? -EINVAL : -errno;
-	if (fstat(a->fd, &st) == 0 && S_ISREG(st.st_mode))
+	if (fstat(a->fd, &st) < 0)
+		err = -errno;
+	else if (S_ISREG(st.st_mode))
 		return 0;
+	else
+		err = -EINVAL;
 	hp3_audit_close(a);
-	return -EINVAL;
+	return err;
 }
 
 int hp3_audit_write(struct hp3_audit *a, const char *line, size_t len)

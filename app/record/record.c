@@ -30,7 +30,7 @@ static struct {
 	struct record queue[QUEUE]; /* from `first` on, `n` of them */
 	uint32_t first, n;
 	bool running, stop, reopen;
-	char *path; /* NULL: off */
+	char *path; /* to be opened anew; NULL: off */
 	uint32_t per_second;
 	uint64_t tokens, token_ns; /* in records * NS; when they were counted last */
 	uint64_t untold; /* lost since the latest record of it */
@@ -43,9 +43,9 @@ static struct {
 	int said; /* the error that stderr knows of */
 } rec = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-static char *wanted_path(const struct hp3_record_options *o)
+static bool is_wanted(const struct hp3_record_options *o)
 {
-	return o->audit && o->audit[0] && strcmp(o->audit, "off") != 0 ? strdup(o->audit) : NULL;
+	return o->audit && o->audit[0] && strcmp(o->audit, "off") != 0;
 }
 
 static uint64_t monotonic(void)
@@ -104,10 +104,10 @@ void hp3_record(int priority, const char *type, json_t *what, const char *fmt, .
 		r.text = NULL;
 	va_end(ap);
 	pthread_mutex_lock(&rec.lock);
-	if (rec.running && !rec.stop && r.what && r.text) {
+	if (rec.running && !rec.stop) {
 		if (!within_rate()) {
 			rec.stats.lost_rate++;
-		} else if (rec.n == QUEUE) {
+		} else if (rec.n == QUEUE || !r.what || !r.text) {
 			rec.stats.lost_queue++;
 		} else {
 			rec.queue[(rec.first + rec.n++) % QUEUE] = r;
@@ -174,12 +174,13 @@ static void write_log(const char *path, const json_t *what)
 	char *line = json_dumps(what, JSON_COMPACT);
 	size_t len = line ? strlen(line) : 0;
 
-	if (line) {
+	int rc = line ? rec.opened : -ENOMEM;
+
+	if (rc == 0) {
 		line[len] = '\n'; /* instead of NUL: the length is known */
-		account(path,
-			rec.opened < 0 ? rec.opened : hp3_audit_write(&rec.audit, line, len + 1),
-			1);
+		rc = hp3_audit_write(&rec.audit, line, len + 1);
 	}
+	account(path, rc, 1);
 	free(line);
 }
 
@@ -220,7 +221,8 @@ static bool take(struct record *r, char **path, bool *reopen, uint64_t *lost)
 	*reopen = rec.reopen;
 	if (rec.reopen) {
 		free(*path);
-		*path = rec.path ? strdup(rec.path) : NULL;
+		*path = rec.path;
+		rec.path = NULL;
 		rec.reopen = false;
 	}
 	more = rec.n > 0 || *reopen;
@@ -261,13 +263,20 @@ static void *run(void *arg)
 
 /* --- its life --- */
 
-static void set_options(const struct hp3_record_options *o)
+static bool set_options(const struct hp3_record_options *o)
 {
+	char *path = is_wanted(o) ? strdup(o->audit) : NULL;
+
+	if (is_wanted(o) && path == NULL) {
+		fprintf(stderr, "hp3d: audit log %s: not opened: no memory\n", o->audit);
+		return false;
+	}
 	free(rec.path);
-	rec.path = wanted_path(o);
+	rec.path = path;
 	rec.per_second = o->per_second;
-	rec.stats.off = rec.path == NULL;
+	rec.stats.off = path == NULL;
 	rec.reopen = true;
+	return true;
 }
 
 int hp3_record_start(const struct hp3_record_options *o)
@@ -282,7 +291,8 @@ int hp3_record_start(const struct hp3_record_options *o)
 	rec.first = rec.n = 0;
 	rec.untold = 0;
 	rec.stop = false;
-	set_options(o);
+	if (!set_options(o))
+		return -ENOMEM;
 	rec.tokens = BURST_S * NS * rec.per_second;
 	rec.token_ns = monotonic();
 	/* These are to interrupt the main thread. */
@@ -294,7 +304,10 @@ int hp3_record_start(const struct hp3_record_options *o)
 	rc = pthread_create(&rec.thread, NULL, run, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	rec.running = rc == 0;
-	return rc == 0 ? 0 : -ENOMEM;
+	if (rc != 0)
+		fprintf(stderr, "hp3d: no thread for the audit log and the journal: %s\n",
+			strerror(rc));
+	return -rc;
 }
 
 void hp3_record_reopen(const struct hp3_record_options *o)
@@ -315,9 +328,9 @@ void hp3_record_stop(void)
 	rec.stop = true;
 	pthread_cond_signal(&rec.changed);
 	pthread_mutex_unlock(&rec.lock);
-	clock_gettime(CLOCK_REALTIME, &end);
+	clock_gettime(CLOCK_MONOTONIC, &end);
 	end.tv_sec += STOP_S;
-	if (pthread_timedjoin_np(rec.thread, NULL, &end) != 0)
+	if (pthread_clockjoin_np(rec.thread, NULL, CLOCK_MONOTONIC, &end) != 0)
 		return; /* it hangs in the disk: left alone, the process is about to end */
 	rec.running = false;
 	free(rec.path);

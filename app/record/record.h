@@ -42,7 +42,7 @@ void hp3_record(int priority, const char *type, json_t *what, const char *fmt, .
 
 struct hp3_record_stats {
 	uint64_t written; /* to the audit log */
-	uint64_t lost_rate, lost_queue; /* above per_second; the queue was full */
+	uint64_t lost_rate, lost_queue; /* above per_second; no room in the queue, or no memory */
 	uint64_t lost_disk; /* not taken by the disk */
 	int error; /* of the log, as a negative errno, 0: none */
 	bool off; /* no log is wanted */

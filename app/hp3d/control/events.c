@@ -135,13 +135,15 @@ static void decide(struct hp3d_spell *spell, const struct hp3d_kept *decision)
 void hp3d_events_add(const struct hp3d_event *e, uint64_t wall_ns)
 {
 	struct hp3d_kept now = {.wall_ns = wall_ns, .e = *e};
-	bool opens = e->ev.type == HP3_EV_ROUND || e->ev.type == HP3_EV_SEVERE ||
-		     (e->ev.type == HP3_EV_RECOVER && e->ev.reason == HP3_RFR_IN_NO_BETTER);
-	struct hp3d_spell *spell =
-		hp3d_spell_of(&kept.spells, e->rail, e->worker, e->ev.flow, e->ev.rqpn, opens);
+	struct hp3d_spell *spell;
 	struct hp3d_kept *k;
 	uint64_t sample;
+	bool opens = e->ev.type == HP3_EV_ROUND || e->ev.type == HP3_EV_SEVERE ||
+		     (e->ev.type == HP3_EV_RECOVER && e->ev.reason == HP3_RFR_IN_NO_BETTER);
 
+	if (kept.cfg == NULL)
+		return; /* a start that fails ends what it had begun */
+	spell = hp3d_spell_of(&kept.spells, e->rail, e->worker, e->ev.flow, e->ev.rqpn, opens);
 	if (hp3d_spell_decision(spell, &e->ev)) {
 		decide(spell, &now);
 		return;

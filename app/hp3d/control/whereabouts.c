@@ -64,9 +64,10 @@ static int add_all(json_t *list, unsigned rail, struct hp3d_worker *w, bool ende
 			const struct hp3_flow_info *f = &p.info[i];
 
 			hp3d_flow_name(moved.cfg, rail, f, id);
-			json_array_append_new(
-				list, json_pack("{s:s, s:i, s:i}", "flow", id, "port",
-					      f->moved ? f->port : 0, "replies", f->replies));
+			if (json_array_append_new(list,
+				    json_pack("{s:s, s:i, s:i}", "flow", id, "port",
+					    f->moved ? f->port : 0, "replies", f->replies)) < 0)
+				return -ENOMEM;
 		}
 	}
 	return 0;
@@ -75,7 +76,7 @@ static int add_all(json_t *list, unsigned rail, struct hp3d_worker *w, bool ende
 static int write_all(bool ended)
 {
 	json_t *list = json_array();
-	int rc = 0;
+	int rc = list != NULL ? 0 : -ENOMEM;
 
 	for (unsigned rail = 0; rail < moved.cfg->n_rails && rc == 0; rail++) {
 		if (hp3d_bypass(rail) != NULL)
@@ -83,16 +84,26 @@ static int write_all(bool ended)
 		for (unsigned w = 0; w < hp3d_worker_count() && rc == 0; w++)
 			rc = add_all(list, rail, hp3d_worker(w), ended);
 	}
-	moved.in_file = json_array_size(list);
-	if (rc < 0)
-		json_decref(list);
-	else if (moved.in_file != 0)
-		return hp3d_whereabouts_write(moved.path, list);
-	else {
-		json_decref(list);
+	if (rc == 0) {
+		moved.in_file = json_array_size(list);
+		if (moved.in_file != 0)
+			return hp3d_whereabouts_write(moved.path, list);
 		unlink(moved.path);
 	}
+	json_decref(list);
 	return rc;
+}
+
+static void write_or_say(bool ended)
+{
+	int rc = write_all(ended);
+
+	if (rc < 0 && !moved.failed)
+		fprintf(stderr,
+			"hp3d: %s: cannot be written: %s; an hp3d that comes after this one begins "
+			"on the RNIC's ports; make room there, or set moved= in [control]\n",
+			moved.path, strerror(-rc));
+	moved.failed = rc < 0;
 }
 
 void hp3d_whereabouts_note(const struct hp3d_event *e)
@@ -112,21 +123,14 @@ void hp3d_whereabouts_note(const struct hp3d_event *e)
 void hp3d_whereabouts_poll(void)
 {
 	uint64_t now;
-	int rc;
 
 	if (moved.cfg == NULL)
 		return;
 	now = hp3d_now();
 	if (now < moved.next || !(moved.changed || (moved.in_file != 0 && now >= moved.refresh)))
 		return;
-	rc = write_all(false);
-	if (rc < 0 && !moved.failed)
-		fprintf(stderr,
-			"hp3d: %s: cannot be written: %s; an hp3d that comes after this one begins "
-			"on the RNIC's ports; make room there, or set moved= in [control]\n",
-			moved.path, strerror(-rc));
-	moved.failed = rc < 0;
-	moved.changed = rc < 0;
+	write_or_say(false);
+	moved.changed = moved.failed;
 	moved.refresh = hp3d_now() + REFRESH_NS;
 	moved.next = hp3d_now() + PAUSE_NS + PAUSE_WORK * (hp3d_now() - now);
 }
@@ -193,6 +197,6 @@ void hp3d_whereabouts_begin(const struct hp3_config *cfg)
 void hp3d_whereabouts_end(void)
 {
 	if (moved.cfg != NULL)
-		write_all(true);
+		write_or_say(true);
 	moved.cfg = NULL;
 }

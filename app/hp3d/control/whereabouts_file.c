@@ -65,7 +65,9 @@ static const char *distrust(int fd)
 {
 	struct stat st;
 
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (fstat(fd, &st) < 0)
+		return strerror(errno);
+	if (!S_ISREG(st.st_mode))
 		return "it is no regular file";
 	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
 		return "others may have written it";

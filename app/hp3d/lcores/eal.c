@@ -15,12 +15,19 @@
 struct args {
 	char *v[ARGS_MAX + 1];
 	int n;
+	bool no_memory;
 };
 
 static void add(struct args *a, const char *text)
 {
-	if (a->n < ARGS_MAX)
-		a->v[a->n++] = strdup(text);
+	char *copy = strdup(text);
+
+	if (copy == NULL)
+		a->no_memory = true;
+	else if (a->n < ARGS_MAX)
+		a->v[a->n++] = copy;
+	else
+		free(copy);
 }
 
 /* The CPUs that we may run on, as EAL wants them: "0,1,5". */
@@ -85,6 +92,10 @@ static void add_extra(struct args *a, const char *extra)
 {
 	char *copy = strdup(extra), *save = NULL;
 
+	if (copy == NULL) {
+		a->no_memory = true;
+		return;
+	}
 	for (char *w = strtok_r(copy, " \t", &save); w != NULL; w = strtok_r(NULL, " \t", &save))
 		add(a, w);
 	free(copy);
@@ -116,6 +127,10 @@ int hp3d_eal_init(const struct hp3_config *cfg, unsigned workers, bool quiet)
 	add(&a, quiet ? "--log-level=1" : "--log-level=4");
 	if (!quiet)
 		add_extra(&a, cfg->eal.extra);
+	if (a.no_memory) {
+		fprintf(stderr, "hp3d: no memory for DPDK's arguments\n");
+		return -1;
+	}
 	memcpy(argv, a.v, sizeof(argv));
 	ret = rte_eal_init(a.n, argv);
 	if (ret < 0)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/lcores/internal.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <rte_ethdev.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
@@ -104,14 +106,17 @@ static int make_way(
 	return hp3d_link_init(link, &way, cap, drops);
 }
 
+/* 0 or a negative errno. */
 static int make_worker(struct hp3d_worker *w, const struct hp3_config *cfg)
 {
-	int socket = find_socket(w->index, w->lcore);
+	int socket = find_socket(w->index, w->lcore), err;
 
 	w->events = make_ring("events", w->index, 0, EVENT_RING, sizeof(struct hp3d_event), socket);
-	if (w->events == NULL || (hp3d_lcores.n > 1 && make_rings(w->index, socket) < 0) ||
-		hp3d_sleeper_init(&w->sleeper) < 0)
-		return -1;
+	if (w->events == NULL || (hp3d_lcores.n > 1 && make_rings(w->index, socket) < 0))
+		return -ENOMEM;
+	err = hp3d_sleeper_init(&w->sleeper);
+	if (err < 0)
+		return err;
 	for (unsigned tag = 0; tag < 2 * hp3d_lcores.rails; tag++) {
 		uint16_t queue;
 
@@ -122,14 +127,15 @@ static int make_worker(struct hp3d_worker *w, const struct hp3_config *cfg)
 		w->pipes[rail] = hp3d_pipe_create(cfg, rail, w->index,
 			cfg->engine.seed + rail * HP3D_WORKERS_MAX + w->index, socket);
 		if (w->pipes[rail] == NULL)
-			return -1;
+			return -ENOMEM;
 		hp3d_pipe_buffers(w->pipes[rail], hp3d_rail_ports(rail)->pool, hp3d_lcores.n);
-		if (hp3d_pipe_add_agent(w->pipes[rail], cfg, socket) < 0)
-			return -1;
+		err = hp3d_pipe_add_agent(w->pipes[rail], cfg, socket);
+		if (err < 0)
+			return err;
 		hp3d_pipe_on_event(w->pipes[rail], keep_event, w);
 		if (make_way(w, rail, HP3_DIR_TX, cfg) < 0 ||
 			make_way(w, rail, HP3_DIR_RX, cfg) < 0)
-			return -1;
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -137,6 +143,7 @@ static int make_worker(struct hp3d_worker *w, const struct hp3_config *cfg)
 int hp3d_workers_make(const struct hp3_config *cfg)
 {
 	unsigned lcore = rte_get_main_lcore();
+	int err = -ENOMEM;
 
 	hp3d_lcores = (struct hp3d_lcores){.n = cfg->eal.lcores,
 		.rails = hp3d_rail_count(),
@@ -148,21 +155,30 @@ int hp3d_workers_make(const struct hp3_config *cfg)
 		.idle_spins = cfg->eal.idle_spins};
 	if (posix_memalign((void **)&hp3d_lcores.workers, RTE_CACHE_LINE_SIZE,
 		    hp3d_lcores.n * sizeof(*hp3d_lcores.workers)) != 0)
-		goto no_memory;
+		goto fail;
 	memset(hp3d_lcores.workers, 0, hp3d_lcores.n * sizeof(*hp3d_lcores.workers));
 	for (unsigned i = 0; i < hp3d_lcores.n; i++) {
 		hp3d_lcores.workers[i].index = i;
 		hp3d_lcores.workers[i].lcore = lcore = rte_get_next_lcore(lcore, 1, 0);
-		if (make_worker(&hp3d_lcores.workers[i], cfg) < 0)
-			goto no_memory;
+		err = make_worker(&hp3d_lcores.workers[i], cfg);
+		if (err < 0)
+			goto fail;
 	}
 	return 0;
-no_memory:
-	fprintf(stderr, "hp3d: no memory for the flow tables; raise [eal] memory_mb or lower "
-			"[flows] max_flows, max_pairs, "
-			"[rfr] hold_packets\n");
+fail:
+	if (err == -ENOMEM)
+		fprintf(stderr, "hp3d: no memory for the flow tables; raise [eal] memory_mb or "
+				"lower [flows] max_flows, max_pairs, [rfr] hold_packets\n");
+	else
+		fprintf(stderr, "hp3d: lcore %u cannot be set up: %s\n", lcore, strerror(-err));
 	hp3d_lcores.n = 0;
 	return -1;
+}
+
+static void quit(struct hp3d_worker *w)
+{
+	__atomic_store_n(&w->call.quit, 1, __ATOMIC_RELAXED);
+	hp3d_sleeper_wake(&w->sleeper);
 }
 
 int hp3d_workers_start(const struct hp3_config *cfg, void (*before)(const struct hp3_config *cfg))
@@ -170,9 +186,19 @@ int hp3d_workers_start(const struct hp3_config *cfg, void (*before)(const struct
 	if (hp3d_workers_make(cfg) < 0)
 		return -1;
 	before(cfg);
-	for (unsigned i = 0; i < hp3d_lcores.n; i++)
-		rte_eal_remote_launch(
-			hp3d_worker_run, &hp3d_lcores.workers[i], hp3d_lcores.workers[i].lcore);
+	for (unsigned i = 0; i < hp3d_lcores.n; i++) {
+		struct hp3d_worker *w = &hp3d_lcores.workers[i];
+		int err = rte_eal_remote_launch(hp3d_worker_run, w, w->lcore);
+
+		if (err == 0)
+			continue;
+		fprintf(stderr, "hp3d: lcore %u does not start: %s\n", w->lcore, strerror(-err));
+		while (i-- > 0)
+			quit(&hp3d_lcores.workers[i]);
+		rte_eal_mp_wait_lcore();
+		hp3d_lcores.n = 0;
+		return -1;
+	}
 	return 0;
 }
 
@@ -267,12 +293,6 @@ void hp3d_workers_reload(const struct hp3_config *cfg)
 	__atomic_store_n(&hp3d_lcores.idle_spins, cfg->eal.idle_spins, __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < hp3d_lcores.n; i++)
 		hp3d_worker_call(&hp3d_lcores.workers[i], reload, (void *)(uintptr_t)cfg);
-}
-
-static void quit(struct hp3d_worker *w)
-{
-	__atomic_store_n(&w->call.quit, 1, __ATOMIC_RELAXED);
-	hp3d_sleeper_wake(&w->sleeper);
 }
 
 /* Nothing begins to move, nothing is held. */

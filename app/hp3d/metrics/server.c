@@ -209,6 +209,7 @@ static struct MHD_Daemon *start_daemon(int listener)
 
 	if (fd < 0)
 		return NULL;
+	errno = ENOMEM; /* it seldom says why */
 	d = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer, NULL, MHD_OPTION_LISTEN_SOCKET,
 		fd, MHD_OPTION_CONNECTION_LIMIT, HP3D_SERVER_CONNECTIONS,
 		MHD_OPTION_CONNECTION_TIMEOUT, HP3D_SERVER_SILENCE_S,
@@ -242,8 +243,9 @@ int hp3d_server_start(const int *listener, unsigned n, hp3d_page_fn *page_fn, vo
 	for (server.n = 0; server.n < n; server.n++) {
 		server.daemon[server.n] = start_daemon(listener[server.n]);
 		if (server.daemon[server.n] == NULL) {
+			ret = -errno;
 			stop_daemons();
-			return -ENOMEM;
+			return ret;
 		}
 	}
 	ret = rte_ctrl_thread_create(&server.thread, "hp3d-metrics", NULL, serve, NULL);

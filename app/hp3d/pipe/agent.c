@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An agent begins, is configured anew and ends; its key, window and limits. */
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <rte_malloc.h>
@@ -104,6 +105,7 @@ struct hp3d_agent *hp3d_agent_create(const struct hp3_config *cfg, const char *n
 	if (a == NULL || mem == NULL) {
 		rte_free(mem);
 		rte_free(a);
+		errno = ENOMEM;
 		return NULL;
 	}
 	if (!draw(&rc.seed, sizeof(rc.seed)) || !draw(&a->secret, sizeof(a->secret)) ||
@@ -124,6 +126,7 @@ struct hp3d_agent *hp3d_agent_create(const struct hp3_config *cfg, const char *n
 		a->pool = rte_pktmbuf_pool_create(name, BUFFERS, 0, 0, BUFFER_SIZE, socket);
 	if (a->responder == NULL || a->pool == NULL) {
 		hp3d_agent_free(a);
+		errno = ENOMEM;
 		return NULL;
 	}
 	return a;

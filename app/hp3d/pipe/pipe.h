@@ -64,8 +64,8 @@ void hp3d_pipe_free(struct hp3d_pipe *p);
 void hp3d_pipe_reconfigure(struct hp3d_pipe *p, const struct hp3_config *cfg);
 
 /*
- * From now on the pipe sends what its engine asks to be sent, and answers probes. 0 or -ENOMEM.
- * Without it a pipe only forwards (replay, bench).
+ * From now on the pipe sends what its engine asks to be sent, and answers probes. 0 or a negative
+ * errno. Without it a pipe only forwards (replay, bench).
  */
 struct hp3d_agent;
 int hp3d_pipe_add_agent(struct hp3d_pipe *p, const struct hp3_config *cfg, int socket);

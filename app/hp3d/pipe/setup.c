@@ -78,7 +78,7 @@ int hp3d_pipe_add_agent(struct hp3d_pipe *p, const struct hp3_config *cfg, int s
 
 	snprintf(name, sizeof(name), "hp3d_agent_%u_%u", p->rail, p->worker);
 	p->agent = hp3d_agent_create(cfg, name, socket);
-	return p->agent != NULL ? 0 : -ENOMEM;
+	return p->agent != NULL ? 0 : -errno;
 }
 
 struct hp3d_agent *hp3d_pipe_agent(struct hp3d_pipe *p)
