@@ -27,6 +27,7 @@ gcc_san() { other gcc-san -Db_sanitize=address,undefined -Db_lundef=false && scr
 suite() { scripts/run-tests.py "$build" "$1"; }
 model() { suite model-long; }
 pipeline() { suite pipeline-long; }
+faults() { suite faults-long; }
 package() { suite package-long; }
 testbed() { suite testbed-long; }
 harm() { suite harm-long; }
@@ -38,7 +39,7 @@ lab() {
     suite lab-long && return $code
 }
 
-for stage in ${STAGES:-analysis fidelity adverse model pipeline worlds testbed harm lab clang_code gcc_san package}; do
+for stage in ${STAGES:-analysis fidelity adverse model pipeline faults worlds testbed harm lab clang_code gcc_san package}; do
     printf '\n== %s (%d s since start)\n' "$stage" "$SECONDS"
     began=$SECONDS
     "$stage" || bad+=("$stage")
