@@ -104,7 +104,7 @@ static void an_event_carries_its_evidence(void **state)
 	assert_string_equal(text, "{\"v\":1,\"seq\":2,\"t_ns\":5005,\"time\":\"2001-09-09T01:46:40."
 				  "000005Z\",\"flow\":"
 				  "\"rail0/10.9.0.1-10.9.0.2/0x00001c\","
-				  "\"type\":\"pair\",\"evidence\":{\"by\":\"cm\",\"local_qpn\":17},"
+				  "\"type\":\"pair\",\"evidence\":{\"pairing\":\"cm\",\"local_qpn\":17},"
 				  "\"outcome\":\"paired\"}");
 	free(text);
 	json_decref(list);
