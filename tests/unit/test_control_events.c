@@ -101,11 +101,12 @@ static void an_event_carries_its_evidence(void **state)
 		"\"wait_ns\":6,\"close_psn\":8},\"outcome\":\"kept\",\"tag\":11}");
 	free(text);
 	text = json_dumps(json_array_get(list, 1), JSON_COMPACT);
-	assert_string_equal(text, "{\"v\":1,\"seq\":2,\"t_ns\":5005,\"time\":\"2001-09-09T01:46:40."
-				  "000005Z\",\"flow\":"
-				  "\"rail0/10.9.0.1-10.9.0.2/0x00001c\","
-				  "\"type\":\"pair\",\"evidence\":{\"pairing\":\"cm\",\"local_qpn\":17},"
-				  "\"outcome\":\"paired\"}");
+	assert_string_equal(text,
+		"{\"v\":1,\"seq\":2,\"t_ns\":5005,\"time\":\"2001-09-09T01:46:40."
+		"000005Z\",\"flow\":"
+		"\"rail0/10.9.0.1-10.9.0.2/0x00001c\","
+		"\"type\":\"pair\",\"evidence\":{\"pairing\":\"cm\",\"local_qpn\":17},"
+		"\"outcome\":\"paired\"}");
 	free(text);
 	json_decref(list);
 	hp3d_events_free();
