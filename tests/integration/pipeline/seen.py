@@ -116,7 +116,7 @@ class Seen(Wired):
                 if hang:
                     d.process.send_signal(signal.SIGCONT)
                 self.becomes(d, "ok")
-            a, b = self.endpoints()
+            a, b = self.endpoints(timeout=14)
             a.tell("send 20")
             wait_for("all ACKs", lambda: a.report()["acked"] == 20 * 16)
             self.link(self.rnic.far, "down")
