@@ -11,11 +11,11 @@ cd "$(dirname "$0")/.." || exit 1
 bad=() took=()
 
 analysis() { scripts/analyze.py; }
-worlds() {
-    local names
-    names=$(meson test -C "$build" --list --suite property 2>/dev/null | sed -n 's,.* property/\([a-z_]*\)$,\1,p' | grep -v '^mutation_')
-    xargs -P 2 -I '{}' "$build/tests/property/test_{}" "${SEEDS:-1000}" 60000 1000 <<<"$names"
+seeds_of_worlds() { # BUILD SEEDS PACKETS FIRST
+    meson test -C "$build" --list --suite property 2>/dev/null | sed -n 's,.* property/\([a-z_]*\)$,\1,p' | grep -v '^mutation_' |
+        xargs -P 2 -I '{}' "$1/tests/property/test_{}" "${@:2}"
 }
+worlds() { seeds_of_worlds "$build" "${SEEDS:-1000}" 60000 1000; }
 fidelity() { tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 2 3 4 5 6; }
 adverse() { tests/sim/adverse.py "$build/sim/hp3-sim" 4 10; }
 other() { # NAME MESON OPTIONS...: another build of everything, and what needs no real time
@@ -23,7 +23,7 @@ other() { # NAME MESON OPTIONS...: another build of everything, and what needs n
     ninja -C "$build-$1" && scripts/run-tests.py "$build-$1" unit property replay sim fuzz
 }
 clang_code() { CC=clang other clang; }
-gcc_san() { other gcc-san -Db_sanitize=address,undefined -Db_lundef=false && scripts/run-tests.py "$build-gcc-san" property-long; }
+gcc_san() { other gcc-san -Db_sanitize=address,undefined -Db_lundef=false && seeds_of_worlds "$build-gcc-san" 8 60000 1 && scripts/run-tests.py "$build-gcc-san" property-long; }
 suite() { scripts/run-tests.py "$build" "$1"; }
 model() { suite model-long; }
 pipeline() { suite pipeline-long; }
