@@ -29,7 +29,9 @@ static uint64_t load_int(const struct hp3_ini_key *key, const void *field)
 
 void hp3_ini_format(const struct hp3_ini_key *key, const void *field, char *buf, size_t cap)
 {
-	if (key->type == HP3_INI_INT)
+	if (key->word != NULL && load_int(key, field) > key->max)
+		snprintf(buf, cap, "%s", key->word);
+	else if (key->type == HP3_INI_INT)
 		snprintf(buf, cap, "%" PRIu64, load_int(key, field));
 	else if (key->type == HP3_INI_ENUM)
 		snprintf(buf, cap, "%s", key->choices[load_int(key, field)]);
@@ -42,8 +44,9 @@ void hp3_ini_allowed(const struct hp3_ini_key *key, char *buf, size_t cap)
 	size_t used = 0;
 
 	if (key->type == HP3_INI_INT) {
-		snprintf(buf, cap, "%" PRIu64 "..%" PRIu64 "%s%s", key->min, key->max,
-			*key->unit != '\0' ? " " : "", key->unit);
+		snprintf(buf, cap, "%" PRIu64 "..%" PRIu64 "%s%s%s%s", key->min, key->max,
+			*key->unit != '\0' ? " " : "", key->unit, key->word != NULL ? "|" : "",
+			key->word != NULL ? key->word : "");
 	} else if (key->type == HP3_INI_STRING) {
 		snprintf(buf, cap, "text of %" PRIu64 "..%" PRIu64 " bytes", key->min, key->max);
 	} else {

@@ -45,6 +45,7 @@ struct hp3_ini_key {
 	const char *unit; /* of an integer; "" where the number has none */
 	uint64_t scale; /* an integer's field holds the value times this; 0: 1 */
 	uint64_t def; /* integer, or index of the choice */
+	const char *word; /* that an integer may be instead: the field holds max + 1 */
 	const char *def_string;
 	uint64_t min, max;
 	const char *const *choices; /* NULL-terminated */
@@ -130,7 +131,7 @@ int hp3_ini_each(const struct hp3_ini_schema *schema, const void *obj,
 
 /* The value as it stands in a file, without quotes. `cap` >= HP3_INI_VALUE_MAX never cuts. */
 void hp3_ini_format(const struct hp3_ini_key *key, const void *field, char *buf, size_t cap);
-/* What is allowed: "100..1000000 us", "on|off", "at most 255 characters". */
+/* What is allowed: "100..1000000 us", "0..63|data", "on|off", "at most 255 characters". */
 void hp3_ini_allowed(const struct hp3_ini_key *key, char *buf, size_t cap);
 
 /* A complete file with comments that loads back to the same values. */

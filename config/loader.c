@@ -86,6 +86,10 @@ static void set_int(struct hp3_ini_doc *doc, const char *section, const struct h
 	uint64_t value;
 	char problem[128];
 
+	if (key->word != NULL && strcmp(text, key->word) == 0) {
+		store_int(key, field, key->max + 1);
+		return;
+	}
 	if (digits == 0 || text[digits] != '\0') {
 		if (*text == '\0')
 			snprintf(problem, sizeof(problem), "value is empty");
@@ -94,7 +98,9 @@ static void set_int(struct hp3_ini_doc *doc, const char *section, const struct h
 				text + digits,
 				unit_in_name(key) ? "; the unit is in the key's name" : "");
 		else
-			snprintf(problem, sizeof(problem), "only digits are allowed");
+			snprintf(problem, sizeof(problem), "only digits%s%s are allowed",
+				key->word != NULL ? " or " : "",
+				key->word != NULL ? key->word : "");
 		bad_int(doc, section, key, problem);
 		return;
 	}

@@ -32,7 +32,7 @@ static int in_range(void *arg, const struct hp3_ini_item *item)
 		MUST(v % k->scale == 0);
 		v /= k->scale;
 	}
-	MUST(v >= k->min && v <= k->max);
+	MUST(v >= k->min && v <= k->max + (k->word != NULL));
 	return 0;
 }
 

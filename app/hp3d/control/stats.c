@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Commands about hp3d as a whole: stats, config, health. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,7 +107,7 @@ static int add_key(void *arg, const struct hp3_ini_item *item)
 	hp3_ini_format(item->key, item->field, text, sizeof(text));
 	if (item->key->secret && text[0] != '\0')
 		value = json_string("(set)");
-	else if (item->key->type == HP3_INI_INT)
+	else if (item->key->type == HP3_INI_INT && isdigit((unsigned char)text[0]))
 		value = big(strtoull(text, NULL, 10));
 	else
 		value = json_string(text);
