@@ -9,6 +9,10 @@
 #define HP3_POLICY_INT(sec, name, u, times, d, least, most, reload, field, text)                   \
 	{HP3_POLICY_WHERE(sec, name, field), .type = HP3_INI_INT, .unit = u, .scale = times,       \
 		.def = d, .min = least, .max = most, .reloadable = reload, .help = text},
+#define HP3_POLICY_INT_OR(sec, name, u, d, least, most, text_of_it, reload, field, text)           \
+	{HP3_POLICY_WHERE(sec, name, field), .type = HP3_INI_INT, .unit = u, .def = d,             \
+		.min = least, .max = most, .word = text_of_it, .reloadable = reload,               \
+		.help = text},
 #define HP3_POLICY_WORD(sec, name, words, d, reload, field, text)                                  \
 	{HP3_POLICY_WHERE(sec, name, field), .type = HP3_INI_ENUM, .unit = "", .choices = words,   \
 		.def = d, .reloadable = reload, .help = text},

@@ -81,7 +81,7 @@ struct hp3_policy_words {
 
 /*
  * Limits and times; policy.def tells what each means to an operator, its range and its default. The
- * engine itself reads all but `words`.
+ * engine itself reads all but `words`, and `answer_dscp`, which is for who builds the packets.
  */
 struct hp3_engine_config {
 	uint64_t seed;
@@ -133,6 +133,7 @@ struct hp3_engine_config {
 	bool observe; /* tell what would be done (WOULD), move nothing */
 	bool silent; /* ... and ask nobody: what would be done is to look for a better path */
 	bool unkeyed; /* peers would not believe us: no reports, and nothing of our flows */
+	uint8_t answer_dscp; /* of what hosts tell each other; HP3_DSCP_KEPT: that of data */
 	struct hp3_round_params round;
 	struct hp3_paths_params paths;
 	/* What turns ports into paths: a model, or traces (trace.h); neither: the port is the path

@@ -32,6 +32,9 @@ static const uint8_t probe_choice[] = {[HP3_PROBE_MODE_OFF] = HP3_PROBES_AUTO,
 #define HP3_POLICY_INT(section, key, unit, scale, def, least, most, reload, field, help)           \
 	_Static_assert(FITS(field, (most) * (uint64_t)(scale)), #section "." #key);                \
 	_Static_assert((def) <= (most) && (def) >= (least), #section "." #key);
+#define HP3_POLICY_INT_OR(section, key, unit, def, least, most, word, reload, field, help)         \
+	_Static_assert(FITS(field, (most) + 1ull), #section "." #key);                             \
+	_Static_assert((def) <= (most) && (def) >= (least), #section "." #key);
 #include "engine/policy.def"
 
 void hp3_policy_defaults(struct hp3_engine_config *table)
@@ -39,6 +42,8 @@ void hp3_policy_defaults(struct hp3_engine_config *table)
 	memset(table, 0, sizeof(*table));
 #define HP3_POLICY_INT(section, key, unit, scale, def, least, most, reload, field, help)           \
 	table->field = (__typeof__(table->field))((def) * (uint64_t)(scale));
+#define HP3_POLICY_INT_OR(section, key, unit, def, least, most, word, reload, field, help)         \
+	table->field = (def);
 #define HP3_POLICY_WORD(section, key, words, def, reload, field, help) table->field = (def);
 #include "engine/policy.def"
 }

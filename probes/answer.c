@@ -38,6 +38,7 @@ int hp3_answer_build(void *buf, size_t cap, const void *frame, const struct hp3_
 	struct hp3_addressing a;
 
 	hp3_addressing_reply(frame, v, v->sport, &a);
+	hp3_addressing_class(&a, answer->dscp);
 	p[1] = (uint8_t)(HP3_PROBES_VERSION << 4 | (answer->ce ? FLAG_CE : 0));
 	p[3] = answer->n;
 	hp3_put_be32(p + 4, answer->id);

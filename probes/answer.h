@@ -4,7 +4,9 @@
 /*
  * The answer to a peer probe: a plain UDP datagram to hp3's own port, never to that of RoCEv2, so
  * that no RNIC can take it for progress (rule 1). It goes back to the probe's sender with the
- * probe's source port and DSCP, and is consumed by hp3d there. All numbers big-endian:
+ * probe's source port, and is consumed by hp3d there. Its class of service is one of its own, so
+ * that it need not wait behind the data of the way back, which nobody asked about; nothing in it is
+ * to be marked: what the probe met is told by a flag. All numbers big-endian:
  *
  *      0  magic 8                 12  4 x { name of a path 16, inbound flows of the answering host
  *      1  version 4 | flags 4         there 8, 255 = that many or more }
@@ -37,6 +39,7 @@ struct hp3_answer {
 	uint32_t id; /* of the probe */
 	bool ce; /* the probe was marked */
 	uint8_t key; /* of the probe, and of its answer */
+	uint8_t dscp; /* build: to leave with; HP3_DSCP_KEPT: the probe's */
 	uint32_t stamp_ns;
 	uint8_t n;
 	struct hp3_path_count path[HP3_ANSWER_COUNTS];

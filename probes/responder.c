@@ -34,8 +34,9 @@ static bool power_of_two(uint32_t n)
 
 static bool limits_ok(const struct hp3_responder_config *cfg)
 {
-	return cfg->clock_s <= HP3_CLOCK_S_MAX && cfg->source.rate && cfg->source.burst &&
-	       cfg->all.rate && cfg->all.burst && cfg->unknown.rate && cfg->unknown.burst;
+	return cfg->clock_s <= HP3_CLOCK_S_MAX && cfg->dscp <= HP3_DSCP_KEPT && cfg->source.rate &&
+	       cfg->source.burst && cfg->all.rate && cfg->all.burst && cfg->unknown.rate &&
+	       cfg->unknown.burst;
 }
 
 size_t hp3_responder_size(const struct hp3_responder_config *cfg)
@@ -75,6 +76,7 @@ int hp3_responder_reconfigure(struct hp3_responder *r, const struct hp3_responde
 	r->cfg.source = cfg->source;
 	r->cfg.all = cfg->all;
 	r->cfg.unknown = cfg->unknown;
+	r->cfg.dscp = cfg->dscp;
 	r->cfg.clock_s = r->window.span = cfg->clock_s;
 	return 0;
 }
@@ -210,8 +212,11 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *fr
 	if (why != NULL)
 		return drop(why);
 	hp3_window_keep(&r->window, place, hash, is_keyed(r) ? seconds_of(&p) : clock);
-	*answer = (struct hp3_answer){
-		.id = p.id, .key = p.key, .ce = v->flags & HP3_VF_CE, .stamp_ns = (uint32_t)now};
+	*answer = (struct hp3_answer){.id = p.id,
+		.key = p.key,
+		.dscp = r->cfg.dscp,
+		.ce = v->flags & HP3_VF_CE,
+		.stamp_ns = (uint32_t)now};
 	if (p.report) {
 		r->stats->reports++;
 		return HP3_RESPOND_REPORT;

@@ -44,6 +44,7 @@ struct hp3_responder_config {
 	uint64_t seed; /* hides from outsiders which sources share a set of records, or a bucket */
 	uint64_t born; /* wall clock, us: reports that are no newer are not believed */
 	uint32_t clock_s; /* most difference of clocks, up to HP3_CLOCK_S_MAX; 30 by default */
+	uint8_t dscp; /* of answers; HP3_DSCP_KEPT: each has its probe's */
 	struct hp3_limit source, all; /* answers to one source, and to all */
 	struct hp3_limit unknown; /* without a key: to all that are unknown */
 	uint32_t sources; /* records of sources: a power of two, at least 8 */
@@ -61,7 +62,8 @@ size_t hp3_responder_size(const struct hp3_responder_config *cfg);
 struct hp3_responder *hp3_responder_create(void *mem, size_t size,
 	const struct hp3_responder_config *cfg, struct hp3_probe_stats *stats);
 
-/* Keys, clock_s and limits change; what sizes memory, seed and birth stay. -EINVAL: out of range.
+/* Keys, clock_s, dscp and limits change; what sizes memory, seed and birth stay. -EINVAL: out of
+ * range.
  */
 int hp3_responder_reconfigure(struct hp3_responder *r, const struct hp3_responder_config *cfg);
 
@@ -74,8 +76,8 @@ enum hp3_respond_fate {
 
 /*
  * `known`: the local RNIC has a connection with the sender; looked at without a key.
- * ANSWER: *answer has id, CE, key and stamp, and the turn-th of what hp3_load_in_names() of the
- * engine tells is to be filled in by hp3_answer_tell(answer, *turn, ...). REPORT: answer->id is
+ * ANSWER: *answer has id, CE, key, DSCP and stamp, and the turn-th of what hp3_load_in_names() of
+ * the engine tells is to be filled in by hp3_answer_tell(answer, *turn, ...). REPORT: answer->id is
  * that of the report (peer.h). In both cases the sender, if it has a key, is alive (rule 5).
  */
 enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *frame,

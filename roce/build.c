@@ -268,3 +268,12 @@ void hp3_addressing_reply(
 	a->ttl = TTL;
 	a->sport = sport;
 }
+
+void hp3_addressing_class(struct hp3_addressing *a, uint8_t dscp)
+{
+	if (dscp >= HP3_DSCP_KEPT)
+		return;
+	a->tclass = (uint8_t)(dscp << 2);
+	if (a->vlan != 0)
+		a->vlan = (uint16_t)(dscp >> 3 << 13 | (a->vlan & 0x1fff));
+}

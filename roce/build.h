@@ -51,6 +51,13 @@ void hp3_addressing_reply(
 /* The same way as the frame itself goes. */
 void hp3_addressing_same(const void *frame, const struct hp3_view *v, struct hp3_addressing *a);
 
+/*
+ * In the class of service of a DSCP: not ECT, and where there is a VLAN tag with the priority that
+ * the DSCP's upper three bits name. HP3_DSCP_KEPT: as it was.
+ */
+#define HP3_DSCP_KEPT 64u
+void hp3_addressing_class(struct hp3_addressing *a, uint8_t dscp);
+
 int hp3_build(void *buf, size_t cap, const struct hp3_addressing *a, const struct hp3_fields *f);
 
 int hp3_build_cnp(void *buf, size_t cap, const struct hp3_addressing *a, uint32_t dest_qpn);

@@ -55,6 +55,7 @@ struct sim_config {
 		uint32_t hash_seed;
 		uint32_t grain_ps;
 		uint32_t icmp_per_second;
+		uint32_t cnp_dscp;
 	} fabric;
 	struct {
 		uint32_t payload_bytes, header_bytes, ack_bytes, ack_every;
@@ -91,7 +92,7 @@ struct sim_config {
 	struct hp3_engine_config engine;
 	struct hp3_engine_config policy[SIM_POLICIES]; /* of all that have some: no keys */
 	struct {
-		enum sim_onoff model, rate_acts, answers;
+		enum sim_onoff model, rate_acts;
 		uint32_t load_age_us;
 	} ideal; /* section [hp3-ideal] */
 	struct {

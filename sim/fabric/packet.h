@@ -37,6 +37,7 @@ enum sim_kind {
 #define SIM_LAST   0x08u /* of its message */
 #define SIM_FIRST  0x20u /* of its message, or of the responses to a request sent again */
 #define SIM_BEHIND 0x40u /* an answer to a probe that rides in the class of data */
+#define SIM_AHEAD  0x80u /* a probe that asks nothing, in the class of ACKs */
 #define SIM_ACKREQ 0x10u /* answered at once, whatever rnic.ack_every says */
 
 /* What balancers in switches carry with a data packet (a header of their own on the wire). */
@@ -82,8 +83,10 @@ struct sim_packet {
 /* The class of data: it waits behind data, is paused by PFC and takes part in the shared buffer. */
 static inline bool sim_packet_with_data(const struct sim_packet *p)
 {
+	if (p->flags & (SIM_BEHIND | SIM_AHEAD))
+		return (p->flags & SIM_BEHIND) != 0;
 	return p->kind == SIM_DATA || p->kind == SIM_READ || p->kind == SIM_PROBE ||
-	       p->kind == SIM_TRACE || (p->flags & SIM_BEHIND) != 0;
+	       p->kind == SIM_TRACE;
 }
 
 /* Queue of packets linked through ev.next. */

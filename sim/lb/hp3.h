@@ -119,6 +119,8 @@ void hp3_sim_send_probe(struct sim *s, struct hp3_balancer *b, uint32_t host, st
 	const struct hp3_act *a);
 void hp3_sim_send_trace(struct sim *s, uint32_t host, struct sim_flow *f, const struct hp3_act *a);
 void hp3_sim_other(struct sim *s, struct sim_host *host, struct sim_packet *p);
+/* Do switches serve first what bears the DSCP of answers? */
+bool hp3_sim_answers_first(const struct sim *s);
 
 /* hp3_back.c: an urge, a report; a report arrived; a reply leaves the RNIC. */
 void hp3_sim_urge(struct sim *s, uint32_t host, struct sim_flow *f, const struct hp3_act *a);

@@ -39,6 +39,7 @@ void hp3_sim_report(struct sim *s, uint32_t host, struct sim_flow *f, const stru
 		return;
 	p = sim_packet_new(s, SIM_PROBE, BYTES, f, 0);
 	p->arg = REPORT;
+	p->flags = hp3_sim_answers_first(s) ? SIM_AHEAD : 0;
 	s->n.reports++;
 	send(s, host, p, a->port);
 }

@@ -112,20 +112,19 @@ void hp3_sim_send_trace(struct sim *s, uint32_t host, struct sim_flow *f, const 
 	sim_port_queue_data(s, sim_flow_out(s, p, host), p);
 }
 
-/*
- * Answers bear the DSCP of their probe, which is that of data (probes/answer.h,
- * hp3_addressing_reply()): they wait behind data on their way back.
- */
-static void send_answer(struct sim *s, struct sim_port *out, struct sim_packet *p)
+bool hp3_sim_answers_first(const struct sim *s)
 {
 	const struct hp3_balancer *b = s->lb_state;
 
+	return b->cfg.answer_dscp != HP3_DSCP_KEPT && b->cfg.answer_dscp == s->cfg.fabric.cnp_dscp;
+}
+
+/* hp3d has one queue to its port, whatever the class: there answers wait for their turn. */
+static void send_answer(struct sim *s, struct sim_port *out, struct sim_packet *p)
+{
 	s->n.probe_bytes += p->bytes;
-	if (b->kind != HP3_SIM_SHIPPED && s->cfg.ideal.answers == SIM_ON) {
-		sim_port_queue_control(s, out, p);
-		return;
-	}
-	p->flags |= SIM_BEHIND;
+	if (!hp3_sim_answers_first(s))
+		p->flags |= SIM_BEHIND;
 	sim_port_queue_data(s, out, p);
 }
 

@@ -41,7 +41,7 @@ static void hp3_is_what_ships(void **state)
 	same_as_hp3d(&table);
 	sim_destroy(&s);
 	WORLD(&s, SMALL, "run.lb=hp3", "hp3-ideal.rate_acts=on", "hp3-ideal.model=on",
-		"hp3-ideal.answers=on", "ppp.identity=none");
+		"ppp.identity=none");
 	table.trace = false;
 	same_as_hp3d(&table);
 	sim_destroy(&s);

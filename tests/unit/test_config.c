@@ -82,6 +82,30 @@ static void empty_file_is_defaults(void **state)
 	assert_int_equal(cfg.engine.hold_bytes_total, 67108864);
 }
 
+/* A number or a word: the word is the number behind the last. */
+static void number_or_word(void **state)
+{
+	static const char *const text[] = {"0", "48", "63", "data"};
+	static const uint8_t dscp[] = {0, 48, 63, HP3_DSCP_KEPT};
+	char ini[64], line[64];
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct hp3_config cfg;
+		char *dump = NULL;
+		size_t len;
+		FILE *f = open_memstream(&dump, &len);
+
+		snprintf(ini, sizeof(ini), "[ppp]\nanswer_dscp = %s\n", text[i]);
+		snprintf(line, sizeof(line), "\nanswer_dscp = %s\n", text[i]);
+		cfg = parse(ini, HP3_CONFIG_NO_RAILS);
+		assert_int_equal(cfg.engine.answer_dscp, dscp[i]);
+		hp3_config_dump(f, &cfg);
+		fclose(f);
+		assert_non_null(strstr(dump, line));
+		free(dump);
+	}
+}
+
 /* Who has no file gets the same. */
 static void defaults_are_the_policy(void **state)
 {
@@ -322,6 +346,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table_is_sound),
 		cmocka_unit_test(empty_file_is_defaults),
+		cmocka_unit_test(number_or_word),
 		cmocka_unit_test(defaults_are_the_policy),
 		cmocka_unit_test(policy_settles),
 		cmocka_unit_test(two_rails),

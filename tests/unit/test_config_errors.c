@@ -114,6 +114,12 @@ static void integers(void **state)
 	expect(RAIL "[policy]\nseed = 18446744073709551616\n", 0,
 		"f.ini:5: [policy] seed = 18446744073709551616: too large: write a plain number, "
 		"0..18446744073709551615, default 1\n");
+	expect(RAIL "[ppp]\nanswer_dscp = 64\n", 0,
+		"f.ini:5: [ppp] answer_dscp = 64: too large: write a plain number, 0..63|data, "
+		"default 48\n");
+	expect(RAIL "[ppp]\nanswer_dscp = cs6\n", 0,
+		"f.ini:5: [ppp] answer_dscp = cs6: only digits or data are allowed: write a plain "
+		"number, 0..63|data, default 48\n");
 	expect(RAIL "[eal]\nlcores = 2x\n", 0,
 		"f.ini:5: [eal] lcores = 2x: 'x' after the number: write a plain number, 1..64 "
 		"lcores, default 1\n");

@@ -15,6 +15,7 @@
 
 static const struct hp3_answer some = {.id = 0xa1b2c3d4,
 	.ce = true,
+	.dscp = HP3_DSCP_KEPT,
 	.stamp_ns = 0x11223344,
 	.n = 2,
 	.path = {{0x1234, 3}, {0xfedc, 255}}};
@@ -100,6 +101,30 @@ static void goes_back_where_the_probe_came_from(void **state)
 	hp3_addressing_same(f.b, &f.v, &to);
 	expect_same_way(&to, &want);
 	assert_int_equal(to.tclass, 26 << 2);
+}
+
+/* Whatever the probe's class, and not to be marked; what stays is the VLAN and what the tag speaks
+ * for. */
+static void in_a_class_of_its_own(void **state)
+{
+	for (int i = 0; i < 4; i++) {
+		struct hp3_addressing a = flow_addressing(i & 1, 0xc777), to;
+		struct hp3_answer answer = some;
+		struct hp3_peer_probe p = {.id = some.id};
+		struct hp3_probe_stats st = {0};
+		struct frame probe, f;
+
+		a.vlan = i & 2 ? 0x6005 : 0;
+		probe.len = (uint32_t)hp3_peer_build(probe.b, sizeof(probe.b), &a, &p, &probe_key);
+		reparse(&probe);
+		answer.dscp = 48;
+		answer_to(&f, &probe, &answer);
+		hp3_addressing_same(f.b, &f.v, &to);
+		assert_int_equal(to.tclass, 48 << 2);
+		assert_int_equal(to.vlan, i & 2 ? 0xc005 : 0);
+		assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_OK);
+		assert_int_equal(answer.id, some.id);
+	}
 }
 
 static void tells_what_it_was_told(void **state)
@@ -298,6 +323,7 @@ int main(void)
 		cmocka_unit_test(rule_01_answer_is_no_rocev2),
 		cmocka_unit_test(never_larger_than_the_question),
 		cmocka_unit_test(goes_back_where_the_probe_came_from),
+		cmocka_unit_test(in_a_class_of_its_own),
 		cmocka_unit_test(tells_what_it_was_told),
 		cmocka_unit_test(checksum_as_any_host_computes_it),
 		cmocka_unit_test(rule_06_no_bit_can_be_changed),

@@ -125,6 +125,27 @@ static void new_key_takes_effect(void **state)
 	assert_int_equal(hp3_responder_reconfigure(r, &cfg), -EINVAL);
 }
 
+/* What the answer is to bear: told with it, changed by a reload, and a DSCP or none. */
+static void dscp_of_answers(void **state)
+{
+	static const uint8_t dscp[] = {0, 48, 63, HP3_DSCP_KEPT};
+
+	for (uint32_t i = 0; i < sizeof(dscp); i++) {
+		struct hp3_answer answer;
+		struct frame f;
+		uint32_t turn;
+
+		cfg.dscp = dscp[i];
+		assert_int_equal(hp3_responder_reconfigure(r, &cfg), 0);
+		make_probe(&f, false, 1 + i, CLOCK, &probe_key);
+		assert_int_equal(hp3_responder_take(r, f.b, &f.v, true, CLOCK, now, &answer, &turn),
+			HP3_RESPOND_ANSWER);
+		assert_int_equal(answer.dscp, dscp[i]);
+	}
+	cfg.dscp = HP3_DSCP_KEPT + 1;
+	assert_int_equal(hp3_responder_reconfigure(r, &cfg), -EINVAL);
+}
+
 static void values_out_of_range(void **state)
 {
 	struct hp3_responder_config good = cfg;
@@ -139,6 +160,7 @@ static void values_out_of_range(void **state)
 		assert_int_equal(hp3_responder_size(&cfg), 0);                                     \
 		assert_null(hp3_responder_create(mem, size, &cfg, &st));                           \
 	} while (0)
+	REFUSED(dscp, HP3_DSCP_KEPT + 1);
 	REFUSED(sources, 4);
 	REFUSED(sources, 100);
 	REFUSED(window, 0);
@@ -168,6 +190,7 @@ int main(void)
 		RESPONDER_TEST(truncated),
 		RESPONDER_TEST(a_report_is_taken_once),
 		RESPONDER_TEST(new_key_takes_effect),
+		RESPONDER_TEST(dscp_of_answers),
 		RESPONDER_TEST(values_out_of_range),
 		RESPONDER_TEST(every_counter_has_a_name),
 	};

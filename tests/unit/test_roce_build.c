@@ -201,6 +201,32 @@ static void addressing(void **state)
 	}
 }
 
+/* Class of service: in both headers, in the tag if there is one, and nowhere else. */
+static void service_class(void **state)
+{
+	for (uint32_t i = 0; i < 4 * 64; i++) {
+		struct hp3_addressing a = ipv4, was;
+		uint8_t dscp = (uint8_t)(i / 4), f[256];
+		bool tagged = i & 1;
+		a.ipv6 = i & 2;
+		a.vlan = tagged ? 0x7abc : 0;
+		a.tclass = 26 << 2 | HP3_ECN_ECT0;
+		was = a;
+		hp3_addressing_class(&a, dscp);
+
+		assert_true(hp3_build_udp(f, sizeof(f), &a, 4795, "hp3", 3) > 0);
+		const uint8_t *ip = f + (tagged ? 18 : 14);
+		assert_int_equal(a.ipv6 ? hp3_be16(ip) >> 4 & 0xff : ip[1], dscp << 2);
+		if (tagged)
+			assert_int_equal(hp3_be16(f + 14), dscp / 8 << 13 | 0x1abc);
+		a.tclass = was.tclass;
+		a.vlan = was.vlan;
+		assert_memory_equal(&a, &was, sizeof(a));
+		hp3_addressing_class(&a, HP3_DSCP_KEPT);
+		assert_memory_equal(&a, &was, sizeof(a));
+	}
+}
+
 /* Every length, odd ones too: the checksum is what any host computes. */
 static void rule_01_plain_udp(void **state)
 {
@@ -241,6 +267,7 @@ int main(void)
 		cmocka_unit_test(every_opcode),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(addressing),
+		cmocka_unit_test(service_class),
 		cmocka_unit_test(rule_01_plain_udp),
 	};
 	print_message("seed 0x%x\n", SEED);

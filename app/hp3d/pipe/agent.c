@@ -50,6 +50,7 @@ static struct hp3_responder_config responder_config(
 		.seed = seed,
 		.born = born,
 		.clock_s = c->probes.clock_s,
+		.dscp = c->engine.answer_dscp,
 		.unknown = {c->probes.answers_unknown, c->probes.answers_unknown},
 		.source = {c->probes.answers_per_source, c->probes.answers_per_source},
 		.all = {c->probes.answers_per_second, c->probes.answers_per_second},
@@ -117,6 +118,7 @@ struct hp3d_agent *hp3d_agent_create(const struct hp3_config *cfg, const char *n
 	a->keys = rc.keys;
 	a->born = rc.born;
 	a->clock_s = rc.clock_s;
+	a->dscp = rc.dscp;
 	a->port = (uint16_t)cfg->probes.port;
 	tp = trace_params(a, cfg);
 	hp3_tracer_init(&a->tracer, &tp, seed, &a->stats);
@@ -146,6 +148,7 @@ void hp3d_agent_reconfigure(struct hp3d_agent *a, const struct hp3_config *cfg)
 
 	take_keys(a, cfg);
 	a->clock_s = rc.clock_s;
+	a->dscp = rc.dscp;
 	a->tracer.params = trace_params(a, cfg);
 	hp3_responder_reconfigure(a->responder, &rc);
 }

@@ -8,7 +8,8 @@
  * probing never takes a buffer from the traffic.
  *
  * A packet of ours is addressed as the local host's own packets to that place are
- * (neighbours.h). Where nothing was ever sent, nothing can be said: counted, and no harm.
+ * (neighbours.h), but for the class of service of what is for the peer's hp3d or RNIC and asks no
+ * path (ppp.answer_dscp). Where nothing was ever sent, nothing can be said: counted, and no harm.
  *
  * Without a probe_key what arrives is nobody's word: probes are answered (probes/responder.h),
  * answers end the probes that they prove to have seen, and that is all.

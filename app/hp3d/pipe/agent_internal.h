@@ -22,6 +22,7 @@ struct hp3d_agent {
 	uint64_t born; /* wall clock, us */
 	uint64_t told_us; /* stamp of the last report of our flows */
 	uint16_t port;
+	uint8_t dscp; /* of what is for peers, HP3_DSCP_KEPT: that of data */
 	uint32_t clock_s;
 	struct hp3d_agent_counters c;
 	struct hp3_probe_stats stats;

@@ -58,15 +58,17 @@ static int build_report(struct hp3d_agent *a, void *buf, const struct hp3_addres
 
 /* How many flows of ours go to this peer, by path. */
 static int build_loads(struct hp3d_agent *a, const struct hp3_engine *e, void *buf,
-	const struct hp3_addressing *to, uint32_t flow)
+	const struct hp3_addressing *from_here, uint32_t flow)
 {
+	struct hp3_addressing to = *from_here;
 	struct hp3_loads r = {
 		.clock_us = hp3_loads_stamp(a->told_us, hp3d_agent_clock_us(), a->clock_s)};
 
 	a->told_us = r.clock_us;
 	r.n = (uint8_t)hp3_load_to_names(e, flow, r.path, HP3_LOADS_PATHS);
 	a->c.loads_sent++;
-	return hp3_loads_build(buf, HP3D_AGENT_FRAME_MAX, to, &r, a->port, spoken(a));
+	hp3_addressing_class(&to, a->dscp);
+	return hp3_loads_build(buf, HP3D_AGENT_FRAME_MAX, &to, &r, a->port, spoken(a));
 }
 
 static bool is_for_the_rnic(const struct hp3_act *act)
@@ -91,6 +93,8 @@ static int build(struct hp3d_agent *a, void *buf, const struct hp3_addressing *f
 			HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE, act->msn);
 	}
 	to.sport = act->port;
+	if (act->kind == HP3_ACT_REPORT || act->kind == HP3_ACT_CNP)
+		hp3_addressing_class(&to, a->dscp);
 	if (act->kind == HP3_ACT_REPORT)
 		return build_report(a, buf, &to, act, f);
 	if (act->kind == HP3_ACT_URGE) {

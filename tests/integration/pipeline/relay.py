@@ -13,6 +13,7 @@ Each path is a FIFO; nothing is lost or changed. Ends with its standard input. L
     narrow  from now on both paths end in one link of 500 packets a second, each way; what comes faster
             waits there
     wide    that link is fast again, and so are both paths
+    marks   from now on what is ECT, and IPv4, is marked CE
 """
 import heapq
 import itertools
@@ -54,12 +55,20 @@ def expired(frame, hop):
     return frame[6:12] + frame[:6] + frame[12:14] + ip + icmp
 
 
+def marked(frame):
+    """CE where it was ECT (RFC 3168)."""
+    if frame[12:14] != b"\x08\x00" or frame[15] & 3 == 0:
+        return frame
+    ip = frame[14:15] + bytes([frame[15] | 3]) + frame[16:24] + bytes(2) + frame[26:34]
+    return frame[:14] + ip[:10] + struct.pack(">H", ones_sum(ip)) + ip[12:] + frame[34:]
+
+
 def main():
     ends = [attach(name) for name in sys.argv[1:3]]
     slow = float(sys.argv[3]) / 1e6
     waiting = [[], []]  # by direction, a heap: (due, number, frame)
     number = itertools.count()
-    dead, hops, silent, narrow = set(), False, False, False
+    dead, hops, silent, narrow, marks = set(), False, False, False, False
     leaves = dict.fromkeys(itertools.product((0, 1), (0, 1)), 0)  # by direction and parity: when the latest one does
     while True:
         due = min((q[0][0] for q in waiting if q), default=None)
@@ -70,6 +79,7 @@ def main():
                 return
             dead.update({b"dead": (0, 1), b"dead0": (0,), b"dead1": (1,)}.get(lines[0], ()))
             hops, silent = hops or b"hops" in lines, b"silent" in lines
+            marks = marks or b"marks" in lines
             if lines[0] in (b"narrow", b"wide"):
                 narrow, slow = lines[0] == b"narrow", 0
         now = time.monotonic()
@@ -90,6 +100,8 @@ def main():
                     if not silent:
                         s.send(expired(frame, bytes(hop)))
                     continue
+                if marks:
+                    frame = marked(frame)
                 if narrow:
                     leaves[i, parity] = max(leaves[i, 0], leaves[i, 1], now) + NARROW_S
                 else:
