@@ -2,7 +2,8 @@
 /*
  * Requests: {"cmd":"stats"}, {"cmd":"path","src":"h1","dst":"h3","sport":N}, {"cmd":"fail",
  * "link":"l1-s1","reroute_ms":N}, restore, {"cmd":"degrade","link":...,"rate_mbps":N,"delay_us":N,
- * "loss_permille":N}, {"cmd":"blackhole","link":...,"percent":N}, {"cmd":"flows","switch":"l1"}.
+ * and what impair.h has}, {"cmd":"blackhole","link":...,"percent":N},
+ * {"cmd":"flows","switch":"l1"}. degrade and blackhole take {"from":"l1"}: that direction alone.
  * Answers: {"ok":true,"data":...} or {"ok":false,"error":{"text":...,"fix":...}}.
  */
 #include <stdarg.h>
@@ -39,14 +40,17 @@ static json_t *lane_stats(struct hp3_fabric *f, uint32_t lane)
 	for (int i = 0; i < HP3_TM_DROP_MAX; i++)
 		json_object_set_new(
 			drops, hp3_tm_drop_name(i), json_integer((json_int_t)l->stats.drops[i]));
-	j = json_pack("{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:b, s:o}", "link",
-		link->name, "from", lane % 2 ? b : a, "to", lane % 2 ? a : b, "up", l->up,
+	j = json_pack("{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:b, s:o, s:I, s:I, "
+		      "s:I, s:I}",
+		"link", link->name, "from", lane % 2 ? b : a, "to", lane % 2 ? a : b, "up", l->up,
 		"rate_mbps", (json_int_t)(l->rate_bps / 1000000), "packets",
 		(json_int_t)l->stats.packets, "bytes", (json_int_t)l->stats.bytes, "queue",
 		(int)l->waiting, "peak", (int)l->stats.peak_bytes, "pauses",
 		(json_int_t)l->stats.pauses, "paused_ns",
 		(json_int_t)(l->stats.paused_ns + (l->paused ? f->tm.now - l->paused_since : 0)),
-		"paused", l->paused != 0, "drops", drops);
+		"paused", l->paused != 0, "drops", drops, "delayed", (json_int_t)l->stats.delayed,
+		"duplicated", (json_int_t)l->stats.duplicated, "damaged",
+		(json_int_t)l->stats.damaged, "remarked", (json_int_t)l->stats.remarked);
 	l->stats.peak_bytes = l->waiting;
 	return j;
 }
@@ -179,39 +183,88 @@ static json_t *set_link(struct hp3_fabric *f, json_t *rq, uint32_t link, bool up
 	return accept_with(json_pack("{s:s, s:b}", "link", f->net.link[link].name, "up", up));
 }
 
+/* Is the key in the request? *bad: with a value that it may not have. */
 static bool given(
-	json_t *rq, const char *key, json_int_t lo, json_int_t hi, uint64_t *out, bool *bad)
+	json_t *rq, const char *key, json_int_t lo, json_int_t hi, uint32_t *out, const char **bad)
 {
 	json_t *v = json_object_get(rq, key);
 
 	if (v == NULL)
 		return false;
-	*bad = !json_is_integer(v) || json_integer_value(v) < lo || json_integer_value(v) > hi;
-	*out = (uint64_t)json_integer_value(v);
-	return !*bad;
+	if (!json_is_integer(v) || json_integer_value(v) < lo || json_integer_value(v) > hi) {
+		*bad = key;
+		return false;
+	}
+	*out = (uint32_t)json_integer_value(v);
+	return true;
+}
+
+/* What a lane is to be; 0: rate, delay as they are. */
+struct wish {
+	uint32_t rate_mbps, delay_us;
+	bool flaps;
+	struct hp3_impair impair;
+};
+
+/* NULL, or the key of which the value is wrong. */
+static const char *read_wish(json_t *rq, struct wish *w)
+{
+	const char *bad = NULL;
+	json_t *ecn = json_object_get(rq, "ecn");
+
+	given(rq, "rate_mbps", 1, 10000, &w->rate_mbps, &bad);
+	given(rq, "delay_us", 1, 1000000, &w->delay_us, &bad);
+	given(rq, "percent", 0, 100, &w->impair.blackhole_percent, &bad);
+	for (size_t i = 0; i < hp3_impair_n_keys; i++)
+		given(rq, hp3_impair_keys[i].name, 0, hp3_impair_keys[i].most,
+			(uint32_t *)((char *)&w->impair + hp3_impair_keys[i].offset), &bad);
+	w->flaps = json_object_get(rq, "flap_ms") != NULL;
+	for (int i = 0; ecn != NULL && i <= HP3_IMPAIR_ECN_MAX; i++) {
+		if (i == HP3_IMPAIR_ECN_MAX) {
+			bad = "ecn";
+		} else if (json_is_string(ecn) &&
+			   strcmp(json_string_value(ecn), hp3_impair_ecns[i]) == 0) {
+			w->impair.ecn = (enum hp3_impair_ecn)i;
+			break;
+		}
+	}
+	return bad;
+}
+
+/* Bits of the link's two lanes: both, or the one from a node; 0: that is none of its ends. */
+static unsigned lanes_from(const struct hp3_fabric *f, uint32_t link, const char *from)
+{
+	const struct hp3_net_link *l = &f->net.link[link];
+	const char *a = l->host ? f->net.host[l->a].name : f->net.sw[l->a].name;
+
+	if (from == NULL)
+		return 3;
+	return (strcmp(from, a) == 0 ? 1u : 0) | (strcmp(from, f->net.sw[l->b].name) == 0 ? 2u : 0);
 }
 
 static json_t *degrade(struct hp3_fabric *f, json_t *rq, uint32_t link)
 {
-	bool bad[4] = {false};
-	uint64_t v;
+	json_t *from = json_object_get(rq, "from");
+	unsigned lanes = lanes_from(f, link, json_string_value(from));
 
-	for (uint32_t lane = 2 * link; lane <= 2 * link + 1; lane++) {
-		struct hp3_lane *l = &f->tm.lane[lane];
+	if (lanes == 0 || (from != NULL && !json_is_string(from)))
+		return refuse(
+			"name one of the link's ends", "no such end of %s", f->net.link[link].name);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct hp3_lane *l = &f->tm.lane[2 * link + i];
+		struct wish w = {.impair = l->impair};
+		const char *bad = read_wish(rq, &w);
 
-		if (given(rq, "rate_mbps", 1, 10000, &v, &bad[0]))
-			l->rate_bps = v * 1000000;
-		if (given(rq, "delay_us", 1, 1000000, &v, &bad[1]))
-			l->delay_ns = v * 1000;
-		if (given(rq, "loss_permille", 0, 1000, &v, &bad[2]))
-			l->loss_permille = (uint32_t)v;
-		if (given(rq, "percent", 0, 100, &v, &bad[3]))
-			l->blackhole_percent = (uint32_t)v;
+		if (bad != NULL)
+			return refuse("hp3-testbed degrade --help has the ranges",
+				"%s: value out of range", bad);
+		if (!(lanes >> i & 1))
+			continue;
+		l->rate_bps = w.rate_mbps > 0 ? w.rate_mbps * 1000000ull : l->rate_bps;
+		l->delay_ns = w.delay_us > 0 ? w.delay_us * 1000ull : l->delay_ns;
+		l->impair = w.impair;
+		l->flaps_since = w.flaps ? f->tm.now : l->flaps_since;
 	}
-	if (bad[0] || bad[1] || bad[2] || bad[3])
-		return refuse("rate_mbps 1..10000, delay_us 1..1000000, loss_permille 0..1000, "
-			      "percent 0..100",
-			"value out of range");
 	return accept_with(json_pack("{s:s}", "link", f->net.link[link].name));
 }
 

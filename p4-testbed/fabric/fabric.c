@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <rte_ether.h>
 #include "roce/wire.h"
 
 #define POLL_NS   50000ull /* between two looks while frames are inside */
@@ -80,7 +81,71 @@ static uint32_t lane_flow(void *arg, const struct hp3_frame *frame)
 	return 0;
 }
 
-static const struct hp3_tm_ops tm_ops = {lane_deliver, lane_drop, lane_pause_host, lane_flow};
+/* RFC 1624. */
+static uint16_t checksum_after(uint16_t sum, uint16_t was, uint16_t now)
+{
+	uint32_t s = (uint16_t)~sum + (uint32_t)(uint16_t)~was + now;
+
+	s = (s & 0xffff) + (s >> 16);
+	return (uint16_t) ~((s & 0xffff) + (s >> 16));
+}
+
+/* TOS or traffic class: outside the ICRC, within IPv4's checksum. */
+static bool lane_remark(void *arg, struct hp3_frame *frame, bool ce)
+{
+	struct rte_mbuf *m = hp3_mbuf_of(frame);
+	uint8_t *p = rte_pktmbuf_mtod(m, uint8_t *);
+	uint16_t to = ce ? 3 : 2, was, now;
+
+	(void)arg;
+	if (m->data_len >= 34 && hp3_be16(p + 12) == RTE_ETHER_TYPE_IPV4) {
+		was = hp3_be16(p + 14);
+		now = (uint16_t)((was & ~3u) | to);
+		if ((was & 3) == 0 || (!ce && (was & 3) != 3) || was == now)
+			return false;
+		hp3_put_be16(p + 14, now);
+		hp3_put_be16(p + 24, checksum_after(hp3_be16(p + 24), was, now));
+		return true;
+	}
+	if (m->data_len < 54 || hp3_be16(p + 12) != RTE_ETHER_TYPE_IPV6)
+		return false;
+	was = p[15] >> 4 & 3;
+	if (was == 0 || was == to || (!ce && was != 3))
+		return false;
+	p[15] = (uint8_t)((p[15] & 0xcf) | to << 4);
+	return true;
+}
+
+/* Behind the IP header, which bears the marks by which tests tell order. */
+static void lane_damage(void *arg, struct hp3_frame *frame, uint32_t random)
+{
+	struct rte_mbuf *m = hp3_mbuf_of(frame);
+	uint8_t *p = rte_pktmbuf_mtod(m, uint8_t *);
+	uint32_t from = hp3_be16(p + 12) == RTE_ETHER_TYPE_IPV6 ? 54 : 34, bit;
+
+	(void)arg;
+	if (m->data_len <= from)
+		return;
+	bit = random % ((m->data_len - from) * 8);
+	p[from + bit / 8] ^= (uint8_t)(1u << bit % 8);
+}
+
+static struct hp3_frame *lane_copy(void *arg, const struct hp3_frame *frame)
+{
+	struct hp3_fabric *f = arg;
+	struct rte_mbuf *m = hp3_mbuf_of((struct hp3_frame *)(uintptr_t)frame);
+	struct rte_mbuf *copy = rte_pktmbuf_copy(m, f->pool, 0, UINT32_MAX);
+
+	if (copy == NULL) {
+		f->no_mbuf++;
+		return NULL;
+	}
+	*hp3_frame_of(copy) = *frame;
+	return hp3_frame_of(copy);
+}
+
+static const struct hp3_tm_ops tm_ops = {
+	lane_deliver, lane_drop, lane_pause_host, lane_flow, lane_remark, lane_damage, lane_copy};
 
 static void set_lanes(struct hp3_fabric *f)
 {

@@ -109,7 +109,20 @@ static const struct hp3_ini_key keys[] = {
 	EVENT(at_ms, "ms", 0, 0, 3600000, "after the scenario's begin"),
 	EVENT(rate_mbps, "Mb/s", 0, 0, 10000, "degrade: new rate; 0: as it is"),
 	EVENT(delay_us, "us", 0, 0, 1000000, "degrade: new delay; 0: as it is"),
-	EVENT(loss_permille, "permille", 0, 0, 1000, "degrade: random loss"),
+	EVENT_TEXT(from, "degrade, blackhole: the end from which; empty: both directions"),
+#define X(key, unit, most, help)                                                                   \
+	INT_IN(event, struct hp3_scenario_event, key, impair.key, unit, 0, 0, most,                \
+		"degrade: " help),
+	HP3_IMPAIRMENTS(X)
+#undef X
+		{.section = "event",
+			.key = "ecn",
+			FIELD(struct hp3_scenario_event, impair.ecn),
+			.type = HP3_INI_ENUM,
+			.choices = hp3_impair_ecns,
+			.def = HP3_IMPAIR_ECN_KEEP,
+			.help = "degrade: of ECN-capable packets: clear: CE becomes ECT(0); set: "
+				"all are CE"},
 	EVENT(percent, "%", 100, 0, 100, "blackhole: share of flows"),
 	EVENT(reroute_ms, "ms", 100, 0, UINT32_MAX, "fail: until routes follow; 4294967295: never"),
 };

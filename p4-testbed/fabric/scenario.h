@@ -9,6 +9,7 @@
  * [event.NAME] something that happens at a time: moves only in mode `manual`, the rest always.
  */
 #include <jansson.h>
+#include "p4-testbed/fabric/impair.h"
 #include "p4-testbed/fabric/net.h"
 
 #define HP3_SCENARIO_MAX 64u /* flows, rings, events each */
@@ -38,8 +39,9 @@ struct hp3_scenario_ring {
 struct hp3_scenario_event {
 	char name[16];
 	enum hp3_scenario_action action;
-	char flow[16], to[16], link[16];
-	uint32_t at_ms, rate_mbps, delay_us, loss_permille, percent;
+	char flow[16], to[16], link[16], from[16];
+	uint32_t at_ms, rate_mbps, delay_us, percent;
+	struct hp3_impair impair;
 	uint32_t reroute_ms; /* UINT32_MAX: never */
 };
 

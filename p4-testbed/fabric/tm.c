@@ -26,14 +26,6 @@ static struct hp3_frame *pop(struct hp3_fifo *q)
 	return f;
 }
 
-static uint32_t draw(struct hp3_tm *tm, uint32_t below)
-{
-	tm->rng ^= tm->rng << 13; /* xorshift64 */
-	tm->rng ^= tm->rng >> 7;
-	tm->rng ^= tm->rng << 17;
-	return (uint32_t)(((tm->rng >> 32) * below) >> 32);
-}
-
 int hp3_tm_init(
 	struct hp3_tm *tm, uint32_t lanes, uint64_t seed, const struct hp3_tm_ops *ops, void *arg)
 {
@@ -137,27 +129,23 @@ static void kick(struct hp3_tm *tm, uint32_t lane)
 	hp3_tm_at(tm, hp3_max_u64(l->free_at, tm->now), lane, HP3_TM_DEQUEUE, 0);
 }
 
-static bool swallowed(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f)
+/* Why the lane does not take a frame, or -1. */
+static int refused(struct hp3_tm *tm, uint32_t lane, const struct hp3_frame *f)
 {
 	const struct hp3_lane *l = &tm->lane[lane];
+	int why = l->up ? hp3_impair_drop(tm, lane, f) : HP3_TM_DROP_DOWN;
 
-	if (!l->up)
-		drop(tm, lane, f, HP3_TM_DROP_DOWN);
-	else if (l->blackhole_percent > 0 && tm->ops->flow(tm->arg, f) % 100 < l->blackhole_percent)
-		drop(tm, lane, f, HP3_TM_DROP_BLACKHOLE);
-	else if (l->loss_permille > 0 && draw(tm, 1000) < l->loss_permille)
-		drop(tm, lane, f, HP3_TM_DROP_RANDOM);
-	else if (l->waiting + f->bytes > l->buffer_bytes)
-		drop(tm, lane, f, HP3_TM_DROP_FULL);
-	else
-		return false;
-	return true;
+	return why < 0 && l->waiting + f->bytes > l->buffer_bytes ? HP3_TM_DROP_FULL : why;
 }
 
 void hp3_tm_enqueue(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f, uint32_t priority)
 {
-	if (swallowed(tm, lane, f))
+	int why = refused(tm, lane, f);
+
+	if (why >= 0) {
+		drop(tm, lane, f, (enum hp3_tm_drop)why);
 		return;
+	}
 	f->priority = priority % HP3_TM_PRIORITIES;
 	push(&tm->lane[lane].queue[f->priority], f);
 	tm->frames++;
@@ -165,11 +153,26 @@ void hp3_tm_enqueue(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f, uint3
 	kick(tm, lane);
 }
 
+static void fly(struct hp3_tm *tm, uint32_t lane, uint32_t wire, struct hp3_frame *f, uint64_t at)
+{
+	struct hp3_wire *w = &tm->lane[lane].wire[wire];
+
+	/* The delay may have been shortened: nothing overtakes on a wire. */
+	f->at = hp3_max_u64(at, w->last);
+	w->last = f->at;
+	push(&w->q, f);
+	if (!w->due) {
+		w->due = true;
+		hp3_tm_at(tm, f->at, lane, HP3_TM_ARRIVE, wire);
+	}
+}
+
 static void dequeue(struct hp3_tm *tm, uint32_t lane)
 {
 	struct hp3_lane *l = &tm->lane[lane];
 	int p = eligible(l, tm->now);
 	struct hp3_frame *f;
+	uint64_t longer;
 
 	l->dequeue_due = false;
 	if (p < 0 || !l->up)
@@ -178,40 +181,34 @@ static void dequeue(struct hp3_tm *tm, uint32_t lane)
 	account(tm, lane, f, false);
 	l->free_at =
 		tm->now + (uint64_t)(f->bytes + HP3_TOPO_WIRE) * 8 * 1000000000ull / l->rate_bps;
-	f->at = l->free_at + l->delay_ns;
-	if (f->at < l->last_arrival) /* the delay was shortened: nothing overtakes on a wire */
-		f->at = l->last_arrival;
-	l->last_arrival = f->at;
 	l->stats.packets++;
 	l->stats.bytes += f->bytes;
-	push(&l->wire, f);
-	if (!l->arrival_due) {
-		l->arrival_due = true;
-		hp3_tm_at(tm, f->at, lane, HP3_TM_ARRIVE, 0);
-	}
+	longer = hp3_impair_delay(tm, lane);
+	fly(tm, lane, longer > 0, f, l->free_at + l->delay_ns + longer);
 	kick(tm, lane);
 }
 
-static void arrive(struct hp3_tm *tm, uint32_t lane)
+static void arrive(struct hp3_tm *tm, uint32_t lane, uint32_t wire)
 {
-	struct hp3_lane *l = &tm->lane[lane];
-	struct hp3_frame *f;
+	struct hp3_wire *w = &tm->lane[lane].wire[wire];
+	struct hp3_frame *f = NULL, *copy;
 
-	l->arrival_due = false;
-	if (l->wire.head == NULL || l->wire.head->at > tm->now) { /* the link went down between */
-		f = NULL;
-	} else {
-		f = pop(&l->wire);
+	w->due = false;
+	if (w->q.head != NULL && w->q.head->at <= tm->now) { /* else the link went down between */
+		f = pop(&w->q);
 		tm->frames--;
 	}
-	if (l->wire.head != NULL) {
-		l->arrival_due = true;
-		hp3_tm_at(tm, l->wire.head->at, lane, HP3_TM_ARRIVE, 0);
+	if (w->q.head != NULL) {
+		w->due = true;
+		hp3_tm_at(tm, w->q.head->at, lane, HP3_TM_ARRIVE, wire);
 	}
-	if (f != NULL) {
-		f->lane_in = lane;
-		tm->ops->deliver(tm->arg, lane, f);
-	}
+	if (f == NULL)
+		return;
+	f->lane_in = lane;
+	copy = hp3_impair_arrival(tm, lane, f);
+	tm->ops->deliver(tm->arg, lane, f);
+	if (copy != NULL)
+		tm->ops->deliver(tm->arg, lane, copy);
 }
 
 static void set_paused(struct hp3_tm *tm, uint32_t lane, uint32_t priority, bool on)
@@ -252,7 +249,7 @@ void hp3_tm_run(struct hp3_tm *tm, uint64_t until)
 		if (e.kind == HP3_TM_DEQUEUE)
 			dequeue(tm, e.lane);
 		else if (e.kind == HP3_TM_ARRIVE)
-			arrive(tm, e.lane);
+			arrive(tm, e.lane, e.what);
 		else if (e.what == HP3_TM_PRIORITIES)
 			kick(tm, e.lane); /* a timed pause may be over */
 		else
@@ -274,9 +271,12 @@ static void empty(struct hp3_tm *tm, uint32_t lane)
 			drop(tm, lane, f, HP3_TM_DROP_DOWN);
 		}
 	}
-	while ((f = pop(&l->wire)) != NULL) {
-		tm->frames--;
-		drop(tm, lane, f, HP3_TM_DROP_DOWN);
+	for (uint32_t i = 0; i < HP3_TM_WIRES; i++) {
+		while ((f = pop(&l->wire[i].q)) != NULL) {
+			tm->frames--;
+			drop(tm, lane, f, HP3_TM_DROP_DOWN);
+		}
+		l->wire[i].last = 0;
 	}
 }
 
@@ -287,7 +287,6 @@ void hp3_tm_set_up(struct hp3_tm *tm, uint32_t lane, bool up)
 	if (!up && l->up)
 		empty(tm, lane);
 	l->up = up;
-	l->last_arrival = 0;
 }
 
 void hp3_tm_free(struct hp3_tm *tm)

@@ -17,17 +17,19 @@
  * changes by pause_host(): then real PFC frames are for the caller to send. Such a lane's own
  * queues stand for the NIC's: they report the host as well when they exceed `xoff`.
  *
- * Invariants: frames of one lane and priority leave in the order in which they came; a frame is
- * delivered or dropped with a named reason, exactly once; the events of a run happen in order of
- * time, ties in the order in which they were made.
+ * Invariants: frames of one lane and priority leave in the order in which they came, but for those
+ * that impair.h has fly longer; a frame is delivered or dropped with a named reason, exactly once;
+ * the events of a run happen in order of time, ties in the order in which they were made.
  *
  * Units: nanoseconds, bytes (a frame without FCS; on the wire it takes HP3_TOPO_WIRE more).
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "p4-testbed/fabric/impair.h"
 
 #define HP3_TM_PRIORITIES 8u
+#define HP3_TM_WIRES      2u /* for frames in order, and for those that fly longer */
 #define HP3_TM_NO_LANE    UINT32_MAX
 #define HP3_TM_NEVER      UINT64_MAX
 
@@ -36,6 +38,8 @@
 	X(FULL, "queue-full")                                                                      \
 	X(DOWN, "link-down")                                                                       \
 	X(BLACKHOLE, "blackhole")                                                                  \
+	X(FLAP, "flap")                                                                            \
+	X(TOO_BIG, "too-big")                                                                      \
 	X(RANDOM, "random-loss")
 
 enum hp3_tm_drop {
@@ -64,28 +68,38 @@ struct hp3_lane_stats {
 	uint64_t pauses; /* how often a priority was stopped */
 	uint64_t paused_ns; /* how long any was, finished stops only */
 	uint32_t peak_bytes; /* deepest queue since the reader reset it */
+	uint64_t delayed, duplicated, damaged, remarked; /* as impair.h has it */
+};
+
+/* Frames that fly, in the order in which they arrive. */
+struct hp3_wire {
+	struct hp3_fifo q;
+	uint64_t last; /* arrival of the latest */
+	bool due; /* there is an event for the first one */
 };
 
 struct hp3_lane {
-	/* set-up; rate, delay, loss and blackhole may change at any time */
+	/* set-up; rate, delay and impairments may change at any time */
 	uint64_t rate_bps, delay_ns;
 	uint32_t buffer_bytes;
 	bool from_host;
 	bool up;
-	uint32_t loss_permille; /* silent random loss */
-	uint32_t blackhole_percent; /* of flows, silently, always the same ones */
+	struct hp3_impair impair;
+	uint64_t flaps_since; /* when impair.flap_ms was set */
 	/* state */
-	struct hp3_fifo queue[HP3_TM_PRIORITIES], wire;
+	struct hp3_fifo queue[HP3_TM_PRIORITIES];
+	struct hp3_wire wire[HP3_TM_WIRES];
+	uint32_t to_lose; /* frames that are left of a burst of losses */
 	uint32_t depth[HP3_TM_PRIORITIES], waiting; /* bytes per queue and in all */
 	uint32_t inside[HP3_TM_PRIORITIES]; /* bytes that came by this lane and wait behind it */
-	uint64_t free_at, last_arrival; /* serialiser; order on the wire */
+	uint64_t free_at; /* serialiser */
 	uint64_t pause_until[HP3_TM_PRIORITIES]; /* PFC frames of a host have a time */
 	uint64_t paused_since;
 	uint8_t paused; /* by the far end, bit per priority */
 	uint8_t asked; /* pauses that we asked of this lane's sender */
 	uint8_t nic_full; /* queues of a host's lane above xoff */
 	uint8_t told; /* what the host was told last */
-	bool dequeue_due, arrival_due;
+	bool dequeue_due;
 	struct hp3_lane_stats stats;
 };
 
@@ -103,6 +117,12 @@ struct hp3_tm_ops {
 	void (*pause_host)(void *arg, uint32_t lane, uint8_t priorities);
 	/* Hash of the frame's addresses and ports: which flows a black hole takes. */
 	uint32_t (*flow)(void *arg, const struct hp3_frame *f);
+	/* An ECN-capable packet is marked CE, or its mark is cleared; was anything changed? */
+	bool (*remark)(void *arg, struct hp3_frame *f, bool ce);
+	/* One bit flips, which one says `random`. */
+	void (*damage)(void *arg, struct hp3_frame *f, uint32_t random);
+	/* Another one with the same content; NULL: no buffer is left. */
+	struct hp3_frame *(*copy)(void *arg, const struct hp3_frame *f);
 };
 
 struct hp3_tm {

@@ -6,7 +6,7 @@
 
 enum hp3_tm_kind {
 	HP3_TM_DEQUEUE, /* the serialiser is free */
-	HP3_TM_ARRIVE, /* the first frame on the wire is at the far end */
+	HP3_TM_ARRIVE, /* the first frame on a wire is at the far end; what = which wire */
 	HP3_TM_PAUSE, /* a pause message reached the lane's sender; what = priority */
 	HP3_TM_RESUME,
 };

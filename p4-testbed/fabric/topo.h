@@ -16,6 +16,7 @@
 #define HP3_TOPO_TIER_MAX  32u /* leaves, spines, hosts of a leaf */
 #define HP3_TOPO_LINKS_MAX 256u /* sections [link.NAME], and [host.NAME] */
 #define HP3_TOPO_WIRE      24u /* bytes that a frame takes on the wire beyond its own */
+#define HP3_TOPO_ETHERNET  14u /* of a frame before the IP datagram */
 
 enum hp3_topo_onoff { HP3_TOPO_OFF, HP3_TOPO_ON };
 enum hp3_topo_mode { HP3_TOPO_LOSSY, HP3_TOPO_LOSSLESS };

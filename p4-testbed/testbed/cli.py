@@ -12,6 +12,16 @@ from . import bmv2, hp3d, tools
 from .tools import Problem
 
 
+DEGRADE = {
+    "loss_ppm": "frames of a million that are lost", "loss_burst": "... so many in a row each time (to 10000)",
+    "duplicate_ppm": "frames of a million that arrive twice",
+    "reorder_ppm": "frames of a million that fly longer, past those behind them", "reorder_us": "... so much (to 1000000)",
+    "corrupt_ppm": "frames of a million of which a bit behind the IP header flips",
+    "mtu": "longer IP datagrams are swallowed; 0: none", "flap_ms": "swallows everything once in so long (to 3600000)",
+    "flap_down_ms": "... for so long each time",
+}
+
+
 def parser():
     p = argparse.ArgumentParser(prog="hp3-testbed", description="A leaf-spine fabric of P4 switches on one machine.",
                                 epilog="Exit codes: 0 done, 1 failed, 2 usage.")
@@ -46,13 +56,17 @@ def parser():
     c.add_argument("--silent", action="store_true", help="routes never follow")
     c = sub.add_parser("restore", help="bring a link up, with nothing degraded")
     c.add_argument("link")
-    c = sub.add_parser("degrade", help="slow, long or lossy")
+    c = sub.add_parser("degrade", help="slow, long, lossy, or worse", description="What is not named stays as it is.")
     c.add_argument("link")
-    c.add_argument("--rate-mbps", type=int)
-    c.add_argument("--delay-us", type=int)
-    c.add_argument("--loss-permille", type=int)
+    c.add_argument("--from", metavar="END", help="that direction alone")
+    c.add_argument("--rate-mbps", type=int, help="1 to 10000")
+    c.add_argument("--delay-us", type=int, help="1 to 1000000")
+    for key, text in DEGRADE.items():
+        c.add_argument("--" + key.replace("_", "-"), type=int, metavar="N", help=text)
+    c.add_argument("--ecn", choices=("keep", "clear", "set"), help="clear: CE becomes ECT(0); set: what is ECN-capable is CE")
     c = sub.add_parser("blackhole", help="swallow a share of flows, silently")
     c.add_argument("link")
+    c.add_argument("--from", metavar="END", help="that direction alone")
     c.add_argument("--percent", type=int, default=100)
     c = sub.add_parser("hp3ctl", help="hp3ctl of a host")
     c.add_argument("host")
@@ -133,12 +147,12 @@ def act(a, bed):
     elif a.command == "restore":
         plan = {link["name"]: link for link in bed.settings()["plan"]["links"]}
         ask(bed, "restore", link=a.link, reroute_ms=0)
-        ask(bed, "degrade", link=a.link, loss_permille=0, percent=0,
+        ask(bed, "degrade", link=a.link, **tools.WELL, percent=0,
             rate_mbps=plan[a.link]["rate_mbps"], delay_us=plan[a.link]["delay_us"])
     elif a.command == "degrade":
-        ask(bed, "degrade", link=a.link, rate_mbps=a.rate_mbps, delay_us=a.delay_us, loss_permille=a.loss_permille)
+        ask(bed, "degrade", **{k: v for k, v in vars(a).items() if k in ("link", "from", "rate_mbps", "delay_us", *tools.WELL)})
     elif a.command == "blackhole":
-        ask(bed, "blackhole", link=a.link, percent=a.percent)
+        ask(bed, "blackhole", **{k: v for k, v in vars(a).items() if k in ("link", "from", "percent")})
     elif a.command in ("hp3ctl", "exec"):
         ns = host_ns(bed, a.host)
         words = a.words[1:] if a.words[:1] == ["--"] else a.words

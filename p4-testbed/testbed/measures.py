@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The numbers of a run: what reports show, and tests ask for."""
+import math
+
 from .evidence import moves_of
 from .load import INTERVAL_MS
 
@@ -114,7 +116,10 @@ def row_of(scenario, result):
 
 def may_overtake(result):
     """How many packets of a load may overtake others of their port: none, but a window's worth where routes changed under
-    way. Then the switches hash all flows anew, and what was under way is overtaken by what follows, whatever hosts do."""
+    way. Then the switches hash all flows anew, and what was under way is overtaken by what follows, whatever hosts do.
+    Where a link reorders, it says how many."""
+    if any(e.get("reorder_ppm") for e in result["events"]):
+        return math.inf
     changed = any(e["action"] in ("fail", "restore") and e.get("reroute_ms", -1) >= 0 for e in result["events"])
     return 128 if changed else 0
 

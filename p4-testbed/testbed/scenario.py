@@ -108,7 +108,7 @@ def perform(bed, load, paths, control, event):
     """One event; what is to be told of it."""
     if event["action"] == "move":
         return move(bed, load, paths, event)
-    args = {"link": event["link"]}
+    args = {"link": event["link"], **({"from": event["from"]} if event["from"] else {})}
     if event["action"] == "fail":
         args["reroute_ms"] = -1 if event["reroute_ms"] == 0xffffffff else event["reroute_ms"]
     elif event["action"] == "restore":
@@ -117,9 +117,9 @@ def perform(bed, load, paths, control, event):
         args["percent"] = event["percent"]
     else:
         args.update({k: event[k] for k in ("rate_mbps", "delay_us") if event[k]})
-        args["loss_permille"] = event["loss_permille"]
+        args.update({k: event[k] for k in tools.WELL})
     control.ask(event["action"], **args)
-    return dict(args)
+    return {k: v for k, v in args.items() if v != tools.WELL.get(k)}
 
 
 def play(bed, scenario, mode, load, decisions, screen):

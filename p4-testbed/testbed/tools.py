@@ -11,6 +11,13 @@ HERE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 REPO = os.path.dirname(HERE)
 
 
+# What a link can do to frames (p4-testbed/fabric/impair.h), and for none of it: numbers of the control socket, of
+# scenarios' events and of hp3-testbed degrade.
+IMPAIRMENTS = ("loss_ppm", "loss_burst", "duplicate_ppm", "reorder_ppm", "reorder_us", "corrupt_ppm", "mtu", "flap_ms",
+               "flap_down_ms")
+WELL = {**dict.fromkeys(IMPAIRMENTS, 0), "ecn": "keep"}
+
+
 class Problem(Exception):
     """Something the user can do something about: printed without a trace, exit code 1."""
 

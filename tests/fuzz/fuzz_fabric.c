@@ -42,7 +42,11 @@ static void check_links(void)
 		const struct hp3_lane *l = &fabric.tm.lane[i];
 
 		MUST(l->rate_bps <= 10000 * 1000000ull && l->delay_ns <= 1000000000ull);
-		MUST(l->loss_permille <= 1000 && l->blackhole_percent <= 100);
+		MUST(l->impair.blackhole_percent <= 100 && l->impair.ecn < HP3_IMPAIR_ECN_MAX);
+		for (size_t k = 0; k < hp3_impair_n_keys; k++)
+			MUST(*(const uint32_t *)((const char *)&l->impair +
+						 hp3_impair_keys[k].offset) <=
+				hp3_impair_keys[k].most);
 	}
 }
 

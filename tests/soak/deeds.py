@@ -192,7 +192,7 @@ class Deeds:
 
     def heal(self, link):
         self.ask("restore", link=link, reroute_ms=0)
-        self.ask("degrade", link=link, loss_permille=0, percent=0, rate_mbps=self.links[link]["rate_mbps"],
+        self.ask("degrade", link=link, loss_ppm=0, percent=0, rate_mbps=self.links[link]["rate_mbps"],
                  delay_us=self.links[link]["delay_us"])
 
     def broken(self, command, seconds, **args):
@@ -203,7 +203,7 @@ class Deeds:
         return link
 
     def loss(self, _):
-        return self.broken("degrade", 2, loss_permille=self.rng.choice((1, 5, 20)))
+        return self.broken("degrade", 2, loss_ppm=self.rng.choice((1000, 5000, 20000)))
 
     def black_hole(self, _):
         return self.broken("blackhole", 2, percent=self.rng.choice((20, 100)))

@@ -129,7 +129,7 @@ def all_of(bed, other):
     bed.must("status")
     command_lines(bed)
     carries(bed)
-    for words in (("fail", "l1-s1"), ("degrade", "l1-s1", "--loss-permille", "5")):
+    for words in (("fail", "l1-s1"), ("degrade", "l1-s1", "--loss-ppm", "5000")):
         code, _, err = bed.run(*words)
         assert code == 1 and "not on bmv2" in err, err
     code, _, err = bed.run("up", "--bare", "--target", "bmv2", TOPO)

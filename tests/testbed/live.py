@@ -132,6 +132,51 @@ def case_rate(bed):
     assert all(c for c, d in zip(ce, depth) if d > 60000 + 3000) and not any(c for c, d in zip(ce, depth) if d < 15000 - 3000)
 
 
+def case_impaired(bed):
+    """What a link does to packets, one direction alone: marks, copies, bits, lengths; values out of range change nothing."""
+    bed.must("up", "--bare", TOPO)
+    a, b = Port(bed, "h1"), Port(bed, "h3")
+    there = next(p for p in range(49152, 49216) if bed.spine("h1", "h3", p) == "s1")
+    back = next(p for p in range(49152, 49216) if bed.spine("h3", "h1", p) == "s1")
+    control = Control(f"/run/hp3-testbed/{bed.name}/fabric.sock")
+
+    def differ(f, x):
+        """Bits behind the IP header, but for the byte in which spines tell their number."""
+        f, x = (int.from_bytes(y[34:46] + y[47:], "big") for y in (f, x))
+        return bin(f ^ x).count("1")
+
+    def passes(n=64, tos=26 << 2 | 3, **does):
+        """10 packets to h3 over a link that is so; as many come back from there, unharmed."""
+        control.ask("degrade", link="l1-s1", **{"from": "l1", "ecn": "keep", "duplicate_ppm": 0, "corrupt_ppm": 0, "mtu": 0, **does})
+        for number in range(10):
+            a.send(roce("h1", "h3", there, n=n, tos=tos, number=number))
+            b.send(roce("h3", "h1", back, n=n, tos=tos, number=number))
+        got = [f for _, f in b.receive(0.2, is_roce)]
+        came = [f for _, f in a.receive(0.2, is_roce)]
+        assert [(f[15], differ(f, roce("h3", "h1", back, n=n, number=i))) for i, f in enumerate(came)] == [(tos, 0)] * 10, came
+        assert all(ref.ones_sum(f[14:34]) == 0xffff for f in got), "the IP header's checksum"
+        return got
+
+    assert [f[15] & 3 for f in passes()] == [3] * 10
+    assert [f[15] for f in passes(ecn="clear")] == [26 << 2 | 2] * 10
+    assert [f[15] for f in passes(ecn="set", tos=26 << 2 | 2)] == [26 << 2 | 3] * 10
+    assert [f[15] for f in passes(ecn="set", tos=26 << 2)] == [26 << 2] * 10, "what is not ECN-capable is not marked"
+    twice = passes(duplicate_ppm=1000000)
+    assert len(twice) == 20 and twice[::2] == twice[1::2]
+    sent = [roce("h1", "h3", there, number=i) for i in range(10)]
+    flipped = [min(differ(f, x) for x in sent) for f in passes(corrupt_ppm=1000000)]
+    assert max(flipped) == 1 and sum(flipped) > 4, flipped
+    assert len(passes(mtu=300, n=300)) == 0 and len(passes(mtu=300)) == 10
+    lane = next(x for x in control.ask("stats")["lanes"] if x["from"] == "l1" and x["to"] == "s1")  # other packets pass, too
+    assert lane["drops"]["too-big"] >= 10 and min(lane[k] for k in ("duplicated", "damaged", "remarked")) >= 10, lane
+    code, _, err = bed.run("degrade", "l1-s1", "--loss-ppm", "1000001", "--duplicate-ppm", "1000000")
+    assert code == 1 and "loss_ppm" in err, err
+    code, _, err = bed.run("degrade", "l1-s1", "--from", "l2", "--loss-ppm", "1")
+    assert code == 1 and "l1-s1" in err, err
+    assert len(passes()) == 10
+    control.close()
+
+
 def case_icmp(bed):
     """TTL expiry names the hop; the rate is limited; non-RoCE hosts' traffic passes."""
     bed.must("up", "--bare", TOPO)
