@@ -6,7 +6,7 @@ import time
 from . import tools
 
 MOVES = ("switch", "idle_switch", "failover")
-COUNTERS = ("severe", "rounds", "rounds_won", "rounds_fruitless", "probes", "probe_replies", "moves_switched", "moves_idle",
+COUNTERS = ("severe", "lossy", "rounds", "rounds_won", "rounds_fruitless", "probes", "probe_replies", "moves_switched", "moves_idle",
             "moves_recovered", "failovers", "naks_made", "paid_off", "wasted", "held_packets", "cnps",
             "cnps_stale", "paced", "unpaced")
 PAGE = 500

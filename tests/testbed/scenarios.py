@@ -106,6 +106,18 @@ def link_failure(report):
     assert on["b"] < off["b"], "the acknowledgements took it: what ships is hardly sooner than the timer there"
 
 
+def grey(report):
+    """Nothing but its RNIC's going back tells flow a that spine s1 loses packets from 1 s on."""
+    off, on = of_mode(report, "off"), of_mode(report, "on")
+    lossy = {r["mode"]: sum(c["lossy"] for c in r["counters"].values()) for r in report["results"]}
+    print(f"goodput of flow a, Mb/s: off {off['goodput']['a']:.1f}, on {on['goodput']['a']:.1f}; found lossy: {lossy['on']}")
+    assert off["retransmissions"] > 200 and off["moves"] == 0 and lossy["off"] == 0, off
+    found = [e for e in decisions(report, "on", "severe") if e["cause"] == "loss" and e["name"] == "a"]
+    left = [e for e in decisions(report, "on", "switch") if e["cause"] == "loss" and e["name"] == "a"]
+    assert lossy["on"] >= 1 and found and left and 1 < found[0]["t"] < left[0]["t"] < 4, (found, left)
+    assert on["goodput"]["a"] > 1.5 * off["goodput"]["a"] and total(on) > 1.2 * total(off), (off["goodput"], on["goodput"])
+
+
 def asymmetric(report):
     off, on = of_mode(report, "off"), of_mode(report, "on")
     assert off["goodput"]["a"] < 11

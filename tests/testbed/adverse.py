@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Adverse networks on the testbed: what hp3d, with what ships, makes of them.
+
+usage: adverse.py BUILD [--seeds N] [NETWORK...]
+
+Flow a goes by spine s1, b by s2; from 1 s on links do what the network's name says. Modes off and on with the same seeds, in turns which of them is
+first. Printed: goodput of both flows from 1.5 s on, on over off (geometric mean over the seeds, and the least), moves, packets sent again. The
+mean may not be below the network's bound; no packet may come behind a later one from another port, no content be wrong, in any run; and the fabric
+must have counted that it did what was asked. A pair of runs in which this machine stood still for more than a hundredth of the time is made again, once.
+"""
+import argparse
+import json
+import math
+import os
+import shutil
+import sys
+import tempfile
+
+from bench_bed import Bed
+
+SPINES = ("s1", "s2", "s3", "s4")
+LIKE = 0.9  # least of off's goodput, where hp3d can mend nothing
+SHORT, USUAL = 8, 14  # the RNIC's time-out, IBTA codes: 1 and 67 ms at full speed
+# name: spines, what their links do, what the fabric must have counted, least ratio, seconds, time-out
+NETWORKS = {
+    "clean": ((), {}, None, LIKE, 8, SHORT),
+    "loss 0.01 %": (SPINES, {"loss_ppm": 100}, "random-loss", LIKE, 8, SHORT),
+    "loss 0.1 %": (SPINES, {"loss_ppm": 1000}, "random-loss", LIKE, 8, SHORT),
+    "loss 1 %": (SPINES, {"loss_ppm": 10000}, "random-loss", LIKE, 8, SHORT),
+    "loss 5 %": (SPINES, {"loss_ppm": 50000}, "random-loss", LIKE, 8, SHORT),
+    "bursts of 20, 1 %": (SPINES, {"loss_ppm": 10000, "loss_burst": 20}, "random-loss", LIKE, 8, SHORT),
+    "grey: s1 loses 0.1 %": (("s1",), {"loss_ppm": 1000}, "random-loss", LIKE, 8, SHORT),
+    "grey: s1 loses 1 %": (("s1",), {"loss_ppm": 10000}, "random-loss", LIKE, 8, SHORT),
+    "grey: s1 loses 2 %": (("s1",), {"loss_ppm": 20000}, "random-loss", 1.1, 8, SHORT),
+    "grey: s1 loses 5 %": (("s1",), {"loss_ppm": 50000}, "random-loss", 1.1, 8, SHORT),
+    "copies, 2 %": (SPINES, {"duplicate_ppm": 20000}, "duplicated", LIKE, 8, SHORT),
+    "reordered, 1 % by 0.7 ms": (SPINES, {"reorder_ppm": 10000, "reorder_us": 700}, "delayed", 0.8, 8, SHORT),
+    "s1 reorders 1 % by 0.7 ms": (("s1",), {"reorder_ppm": 10000, "reorder_us": 700}, "delayed", LIKE, 8, SHORT),
+    "damaged, 0.1 %": (SPINES, {"corrupt_ppm": 1000}, "damaged", LIKE, 8, SHORT),
+    "s1 damages 2 %": (("s1",), {"corrupt_ppm": 20000}, "damaged", 1.1, 8, SHORT),
+    "s1 has an MTU of 600": (("s1",), {"mtu": 600}, "too-big", LIKE, 10, USUAL),
+    "s1 flaps, 0.6 of 3 s": (("s1",), {"flap_ms": 3000, "flap_down_ms": 600}, "flap", LIKE, 10, SHORT),
+    "s1 is a black hole": (("s1",), {"percent": 100}, "blackhole", 1.1, 16, USUAL),
+    "marks cleared": (SPINES, {"ecn": "clear"}, None, LIKE, 8, SHORT),
+    "all marked": (SPINES, {"ecn": "set"}, "remarked", LIKE, 8, SHORT),
+}
+HEAD = """[scenario]
+title = {name}
+topology = micro
+seconds = {seconds}
+warmup_ms = 1500
+[rc]
+timeout = {timeout}
+[flow.a]
+src = h1
+dst = h3
+via = s1
+ack_via = s3
+[flow.b]
+src = h2
+dst = h4
+via = s2
+ack_via = s4
+"""
+
+
+def scenario(name):
+    spines, does, _, _, seconds, timeout = NETWORKS[name]
+    text = HEAD.format(name=name, seconds=seconds, timeout=timeout)
+    for spine in spines:
+        for leaf in ("l1", "l2"):
+            keys = {"at_ms": 1000, "action": "blackhole" if "percent" in does else "degrade", "link": f"{leaf}-{spine}", "from": spine, **does}
+            text += f"[event.{spine}-{leaf}]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items())
+    return text
+
+
+def counted(result, word):
+    return sum(lane["drops"].get(word, lane.get(word, 0)) for lane in result["fabric"]["lanes"])
+
+
+def pair(bed, path, name, seed, modes):
+    out = os.path.dirname(path)
+    code, _, err = bed.run("run", path, "--modes", ",".join(modes), "--seed", str(seed), "--out", out, "--quiet")
+    assert code == 0, f"{name}, seed {seed}: {err}"
+    with open(path[:-4] + ".json", encoding="utf-8") as f:
+        report = json.load(f)
+    word = NETWORKS[name][2]
+    for result in report["results"]:
+        assert word is None or counted(result, word) > 0, f"{name}: {word} 0"
+    return report["summary"]
+
+
+def measure(bed, path, name, seeds):
+    rows = []
+    for seed in range(1, seeds + 1):
+        modes = ("off", "on") if seed % 2 else ("on", "off")
+        for _ in range(2):
+            row = pair(bed, path, name, seed, modes)
+            if max(r["paused_ms"] for r in row.values()) < 10 * NETWORKS[name][4]:
+                break
+        rows.append(row)
+    return rows
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("build")
+    p.add_argument("--seeds", type=int, default=2)
+    p.add_argument("networks", nargs="*", metavar="NETWORK")
+    a = p.parse_intermixed_args()
+    bed, out, bad = Bed(a.build, f"a{os.getpid() % 100000}"), tempfile.mkdtemp(prefix="hp3-adverse-"), []
+    print(f"{'network':26} {'off, Mb/s':>9} {'on':>6} {'ratio':>6} {'least':>6} {'bound':>6} {'moves':>6} {'sent again':>16}")
+    try:
+        for name in a.networks or NETWORKS:
+            path = os.path.join(out, "adverse.ini")
+            with open(path, "w", encoding="ascii") as f:
+                f.write(scenario(name))
+            rows = measure(bed, path, name, a.seeds)
+            off, on = ([sum(r[mode]["goodput"].values()) for r in rows] for mode in ("off", "on"))
+            ratios = [y / x for x, y in zip(off, on)]
+            mean, bound = math.exp(sum(map(math.log, ratios)) / len(ratios)), NETWORKS[name][3]
+            again = [sum(r[mode]["retransmissions"] for r in rows) // len(rows) for mode in ("off", "on")]
+            print(f"{name:26} {sum(off) / len(off):9.1f} {sum(on) / len(on):6.1f} {mean:6.3f} {min(ratios):6.3f} {bound:6.2f} "
+                  f"{sum(r['on']['moves'] for r in rows) / len(rows):6.1f} {again[0]:6} -> {again[1]:6}", flush=True)
+            if mean < bound:
+                bad.append(f"{name}: {mean:.3f}, at least {bound}")
+    finally:
+        bed.run("down")
+        shutil.rmtree(out)
+    assert not bed.left(), bed.left()
+    assert not bad, "; ".join(bad)
+
+
+main()
