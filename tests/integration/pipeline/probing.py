@@ -13,6 +13,7 @@ import struct
 import time
 from cases import Wired, run
 from harness import TWO_LCORES, RawPort, wait_for
+from scraping import ask, metrics_socket, samples, value
 from two_paths import TwoPaths
 
 EAGER = {"probe": "peer", "rtt_factor": 101, "congestion_tolerance": 1, "improve": 100, "cycle_us": 1000,
@@ -110,6 +111,35 @@ class Probing(TwoPaths):
         self.stop(b)
         self.assertEqual(rb["received"], ra["acked"])
         self.assertEqual((ra["faults"]["naks"], rb["faults"]["gaps"], rb["faults"]["runs_lost"]), (1, 0, 0))
+        self.assertGreater(ra["faults"]["again"], 0)
+
+    def test_a_grey_path_is_left(self):
+        """Probes come back, nothing is marked or slow: that the endpoint goes back again and again is what tells,
+        in events, counters, metrics and in words."""
+        a, b = self.pair_of_daemons(ppp={"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 100000},
+                                    rfr={"max_hold_us": 100000, "stall_us": 1000000})
+        ends = self.endpoints(qps=1, timeout=17)
+        self.traffic(ends[0])
+        flow = a.paired(1)[0]
+        wait_for("traffic", lambda: ends[0].report()["acked"] > 500)
+        self.assertEqual(a.counters()["lossy"], 0)
+        self.relay("grey")
+        moved = wait_for("a move", lambda: [e for e in a.json("events") if e["type"] == "switch" and e["cause"] == "loss"])[0]
+        self.assertEqual((moved["flow"], moved["from"] % 2, moved["to"] % 2), (flow, 1, 0))
+        found = next(e for e in a.json("events") if e["type"] == "severe")
+        self.assertEqual((found["cause"], found["flow"], found["from"]), ("loss", flow, moved["from"]))
+        won = next(e for e in a.json("events") if e["type"] == "round" and e["outcome"] == "winner")
+        self.assertEqual((won["cause"], won["to"]), ("loss", moved["to"]))
+        self.assertEqual({p["port"]: p["state"] for p in a.json("paths")[0]["paths"]}[moved["from"]], "lossy")
+        self.assertIn("lossy", a.ctl("paths").stdout)
+        self.assertIn("loses packets", a.ctl("why", flow).stdout)
+        self.assertRegex(a.ctl("probes").stdout, r"rail0\.lossy +[1-9]")
+        self.assertGreaterEqual(value(samples(ask(metrics_socket(a)).text), "hp3_engine_lossy_total", rail="rail0"), 1)
+        ends[0].tell("stop")
+        ra, rb = self.all_acked(*ends)
+        self.stop(a)
+        self.stop(b)
+        self.assertEqual(rb["received"], ra["acked"])
         self.assertGreater(ra["faults"]["again"], 0)
 
     def test_paths_are_named(self):
