@@ -92,4 +92,4 @@ deb: deps
 	DEB_BUILD_OPTIONS="nocheck noddebs parallel=$(shell nproc)" dpkg-buildpackage -us -uc -b
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-san $(BUILD)-gcc-san $(BUILD)-aarch64 $(BUILD)-fuzz $(BUILD)-cov
+	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-san $(BUILD)-gcc-san $(BUILD)-tsan $(BUILD)-aarch64 $(BUILD)-fuzz $(BUILD)-cov

@@ -3,8 +3,8 @@
 # usage: test-long.sh BUILD        [STAGES="worlds lab ..."]  SEEDS=N (default 1000)
 # What make test has no time for: the long searches of the model, 1,000 seeds of each world of the engine's properties, longer moves
 # in the lab over paths that differ more, paths that are slower or congested, the simulator's fidelity with other seeds, all loads of
-# the harm ring, and clang's optimised code, gcc's sanitizers, aarch64, cross-built and emulated. Several hours: a stage that fails
-# does not keep the next one from running; the last lines say which failed, and how long each took.
+# the harm ring, and clang's optimised code, gcc's sanitizers, ThreadSanitizer, aarch64, cross-built and emulated. Several hours: a
+# stage that fails does not keep the next one from running; the last lines say which failed, and how long each took.
 set -u
 build=$1
 cd "$(dirname "$0")/.." || exit 1
@@ -24,6 +24,10 @@ other() { # NAME MESON OPTIONS...: another build of everything, and what needs n
 }
 clang_code() { CC=clang other clang; }
 gcc_san() { other gcc-san -Db_sanitize=address,undefined -Db_lundef=false && seeds_of_worlds "$build-gcc-san" 8 60000 1 && scripts/run-tests.py "$build-gcc-san" property-long; }
+races() {
+    [ -f "$build-tsan/build.ninja" ] || CC=clang meson setup "$build-tsan" -Db_sanitize=thread -Db_lundef=false >/dev/null || return
+    scripts/run-tests.py "$build-tsan" races
+}
 suite() { scripts/run-tests.py "$build" "$1"; }
 model() { suite model-long; }
 pipeline() { suite pipeline-long; }
@@ -39,7 +43,7 @@ lab() {
     suite lab-long && return $code
 }
 
-for stage in ${STAGES:-analysis fidelity adverse model pipeline faults worlds testbed harm lab clang_code gcc_san package}; do
+for stage in ${STAGES:-analysis fidelity adverse model pipeline races faults worlds testbed harm lab clang_code gcc_san package}; do
     printf '\n== %s (%d s since start)\n' "$stage" "$SECONDS"
     began=$SECONDS
     "$stage" || bad+=("$stage")

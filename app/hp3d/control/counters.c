@@ -102,10 +102,7 @@ static uint64_t value(unsigned i, struct hp3d_pipe *p)
 {
 	struct place x = place(i, p);
 
-	if (x.base == NULL)
-		return 0;
-	return __atomic_load_n(
-		(const uint64_t *)((const char *)x.base + x.offset), __ATOMIC_RELAXED);
+	return x.base != NULL ? hp3d_read_counter(x.base, x.offset) : 0;
 }
 
 uint64_t hp3d_counter_sum(unsigned i, unsigned rails, unsigned rail, unsigned worker)

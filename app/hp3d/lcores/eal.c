@@ -142,16 +142,22 @@ int hp3d_eal_init(const struct hp3_config *cfg, unsigned workers, bool quiet)
 	return ret < 0 ? -1 : 0;
 }
 
-static uint64_t mult; /* ns per cycle, 32 fractional bits */
+/* ns per cycle, 32 fractional bits; whichever thread asks first finds it out */
+static uint64_t mult;
 
-static void calibrate(void)
+static uint64_t calibrate(void)
 {
-	mult = (uint64_t)(((unsigned __int128)NS_PER_S << 32) / rte_get_tsc_hz());
+	uint64_t m = (uint64_t)(((unsigned __int128)NS_PER_S << 32) / rte_get_tsc_hz());
+
+	__atomic_store_n(&mult, m, __ATOMIC_RELAXED);
+	return m;
 }
 
 uint64_t hp3d_now(void)
 {
-	if (unlikely(mult == 0))
-		calibrate();
-	return (uint64_t)(((unsigned __int128)rte_rdtsc() * mult) >> 32);
+	uint64_t m = __atomic_load_n(&mult, __ATOMIC_RELAXED);
+
+	if (unlikely(m == 0))
+		m = calibrate();
+	return (uint64_t)(((unsigned __int128)rte_rdtsc() * m) >> 32);
 }

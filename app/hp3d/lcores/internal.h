@@ -14,7 +14,14 @@
 #define HP3D_WORKERS_MAX 64u
 #define HP3D_TAGS_MAX    (2u * HP3_CONFIG_RAILS_MAX)
 
-enum hp3d_call_state { HP3D_CALL_NONE, HP3D_CALL_ASKED, HP3D_CALL_RUNNING, HP3D_CALL_DONE };
+/* ended: nobody answers any more, all that the worker wrote is there to be read */
+enum hp3d_call_state {
+	HP3D_CALL_NONE,
+	HP3D_CALL_ASKED,
+	HP3D_CALL_RUNNING,
+	HP3D_CALL_DONE,
+	HP3D_CALL_ENDED
+};
 
 /*
  * What a worker writes while packets pass lies on cache lines that no other thread writes; what

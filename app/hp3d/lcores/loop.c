@@ -322,6 +322,7 @@ int hp3d_worker_run(void *worker)
 			w->own.busy_until = now;
 		rest(w, n == 0);
 	}
+	__atomic_store_n(&w->call.state, HP3D_CALL_ENDED, __ATOMIC_RELEASE);
 	return 0;
 }
 

@@ -329,6 +329,9 @@ unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeou
 	for (unsigned i = 0; i < hp3d_lcores.n; i++)
 		quit(&hp3d_lcores.workers[i]);
 	rte_eal_mp_wait_lcore();
+	/* EAL has ordered what the lcores wrote, where ThreadSanitizer does not see it. */
+	for (unsigned i = 0; i < hp3d_lcores.n; i++)
+		__atomic_load_n(&hp3d_lcores.workers[i].call.state, __ATOMIC_ACQUIRE);
 	away = finish();
 	poll(0);
 	return away;

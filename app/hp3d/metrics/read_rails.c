@@ -9,13 +9,6 @@
 #include "app/hp3d/pipe/pipe.h"
 #include "roce/parse.h"
 
-static uint64_t load(const void *base, size_t offset)
-{
-	return base != NULL ? __atomic_load_n((const uint64_t *)((const char *)base + offset),
-				      __ATOMIC_RELAXED)
-			    : 0;
-}
-
 typedef const void *part_fn(struct hp3d_pipe *p);
 
 static const void *counters_of(struct hp3d_pipe *p)
@@ -47,8 +40,12 @@ static uint64_t sum(unsigned rail, part_fn *part, size_t offset)
 {
 	uint64_t all = 0;
 
-	for (unsigned w = 0; w < hp3d_worker_count(); w++)
-		all += load(part(hp3d_worker_pipe(hp3d_worker(w), rail)), offset);
+	for (unsigned w = 0; w < hp3d_worker_count(); w++) {
+		const void *counters = part(hp3d_worker_pipe(hp3d_worker(w), rail));
+
+		if (counters != NULL)
+			all += hp3d_read_counter(counters, offset);
+	}
 	return all;
 }
 

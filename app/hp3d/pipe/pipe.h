@@ -52,6 +52,17 @@ struct hp3d_pipe_counters {
 	uint64_t reason[HP3_PARSE_REASON_MAX];
 };
 
+/*
+ * A counter of a pipe or of its engine, read by any thread. The pipe's own writes it by plain
+ * stores of 64 bits at their alignment, which processors of DPDK do as a whole; what one counter
+ * says goes with no other.
+ */
+static inline uint64_t hp3d_read_counter(const void *counters, size_t offset)
+{
+	return __atomic_load_n(
+		(const uint64_t *)((const char *)counters + offset), __ATOMIC_RELAXED);
+}
+
 /* Takes packets over, in order. Called outside the per-packet loop, or with a full vector. */
 typedef void hp3d_send_fn(void *ctx, struct rte_mbuf **m, uint16_t n);
 typedef void hp3d_event_fn(void *ctx, const struct hp3d_event *ev);
