@@ -6,6 +6,7 @@
 #include "config/address.h"
 #include "config/config.h"
 #include "config/devargs.h"
+#include "config/key_file.h"
 #include "config/keys.h"
 
 #define US 1000u
@@ -69,7 +70,7 @@ bool hp3_config_valid_log(const char *s)
 
 bool hp3_config_valid_key(const char *s)
 {
-	return *s == '\0' || (strlen(s) == 32 && strspn(s, "0123456789abcdefABCDEF") == 32);
+	return *s == '\0' || hp3_is_key_text(s) || hp3_is_key_file(s);
 }
 
 bool hp3_config_valid_metrics_socket(const char *s)

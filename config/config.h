@@ -66,8 +66,8 @@ struct hp3_config {
 		bool discover;
 	} watch;
 	struct {
-		char probe_key[33];
-		char probe_key_old[33];
+		char probe_key[HP3_INI_VALUE_MAX]; /* config/key_file.h; "": none */
+		char probe_key_old[HP3_INI_VALUE_MAX];
 		uint32_t probe_key_wait_s;
 		uint32_t port;
 		uint32_t clock_s;

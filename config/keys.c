@@ -62,7 +62,8 @@ static const char *const fail_open[] = {[HP3_FAIL_OPEN_AUTO] = "auto",
 				  .max = SIZEOF(struct hp3_config, sec.name) - 1,                  \
 				  .valid = hp3_config_valid_key,                                   \
 				  .rule = "32 hexadecimal digits, such as the output of "          \
-					  "\"openssl rand -hex 16\", or nothing",                  \
+					  "\"openssl rand -hex 16\", or the absolute path of a "   \
+					  "file that \"hp3ctl keys\" wrote, or nothing",           \
 				  .secret = true, .reloadable = RELOAD, .help = h                  \
 	}
 #define DEVARGS(name, h)                                                                           \
@@ -184,8 +185,10 @@ static const struct hp3_ini_key keys[] = {
 
 	SECRET(probes, probe_key,
 		"secret of the fabric; hosts authenticate what they tell each other with keys made "
-		"of it and of their addresses; empty: probes are answered, within bounds, but no "
-		"host believes another's reports, and clocks are not compared"),
+		"of it and of their addresses. Or the path of a file with the keys of this host, "
+		"as hp3ctl keys writes them: who reads it cannot speak for other hosts. Empty: "
+		"probes are answered, within bounds, but no host believes another's reports, and "
+		"clocks are not compared"),
 	SECRET(probes, probe_key_old,
 		"a second one that is believed, too, while hosts change from it to probe_key"),
 	INT(probes, probe_key_wait_s, "s", 60, 0, 86400, RELOAD,

@@ -5,7 +5,9 @@
  * What hosts tell each other is authenticated with: SipHash-2-4 (Aumasson and Bernstein, 2012). The
  * hosts of a fabric share 128 bits, `probe_key`. No tag is made with these, but with a key of the
  * sender's and the receiver's addresses in this order, which SipHash-2-4-128 derives from them:
- * what is known of one such key speaks for one host towards one other, and not back. Of what acts
+ * what is known of one such key speaks for one host towards one other, and not back. A host needs
+ * not have the 128 bits themselves: a table of the derived keys in which it is one of the two ends
+ * (pair_keys.h) does as well, and whoever breaks into it learns no others. Of what acts
  * (answers, reports, loads) the tag has 64 bits on the wire; of a probe, which has no room for more
  * and gets an answer at most, 32: a forger needs 2^31 attempts on average, all of which are
  * counted.
@@ -15,14 +17,17 @@
  * answer has to prove that it knows: who does not see the probes cannot forge answers.
  */
 #include <stddef.h>
+#include "probes/pair_keys.h"
 #include "roce/build.h"
 
 /* Of probes, reports, answers and loads together: what hosts of different ones say to each other is
  * counted by this name and dropped. */
 #define HP3_PROBES_VERSION 4u
 
+/* With `pairs` the keys are those of the table, and bytes tell one table from another. */
 struct hp3_probe_key {
-	uint8_t bytes[16];
+	uint8_t bytes[HP3_KEY_LEN];
+	const struct hp3_pair_keys *pairs;
 };
 
 /*

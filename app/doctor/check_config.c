@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "app/doctor/internal.h"
+#include "config/key_file.h"
 
 void hp3_check_config(struct hp3_doctor *d)
 {
@@ -26,7 +27,7 @@ void hp3_check_secret(struct hp3_doctor *d)
 {
 	struct stat st;
 
-	if (d->cfg == NULL || d->cfg->probes.probe_key[0] == '\0' || d->file == NULL ||
+	if (d->cfg == NULL || !hp3_is_key_text(d->cfg->probes.probe_key) || d->file == NULL ||
 		stat(d->file, &st) < 0 || (st.st_mode & 077) == 0)
 		return;
 	hp3_find(d, "%s has a probe_key, and its mode is %04o: other users can read or change it",

@@ -39,6 +39,8 @@ const struct hp3ctl_option_row hp3ctl_options[HP3CTL_OPTION_MAX] = {
 	[HP3CTL_PLAIN] = {"plain"},
 	[HP3CTL_TYPE] = {"type", "TYPE", .word = event_type},
 	[HP3CTL_CONFIG] = {"config", "FILE"},
+	[HP3CTL_SECRET] = {"secret", "FILE"},
+	[HP3CTL_OUT] = {"out", "DIR"},
 };
 
 #define USES(...) ((const struct hp3ctl_use[]){__VA_ARGS__, {0}})
@@ -195,6 +197,18 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 		.run = hp3ctl_bundle,
 		.takes = HP3CTL_TAKES_TEXT,
 		.optional = true,
+		.offline = true},
+	{.name = "keys",
+		.usage = "HOSTS [--secret FILE] [--out DIR]",
+		.help = "write the files that hosts have as their probe_key",
+		.details = "HOSTS has a line for each host, \"NAME ADDRESS...\"; its file is "
+			   "DIR/NAME.keys. "
+			   "Who reads it\ncannot speak for other hosts.\n",
+		.run = hp3ctl_keys,
+		.uses = USES({HP3CTL_SECRET, "make the keys of the 32 hexadecimal digits in FILE "
+					     "(a secret that nobody keeps)"},
+			{HP3CTL_OUT, "where the files go (here); none is overwritten"}),
+		.takes = HP3CTL_TAKES_TEXT,
 		.offline = true},
 	{0},
 };

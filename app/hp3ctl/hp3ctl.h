@@ -49,6 +49,8 @@ enum hp3ctl_option {
 	HP3CTL_TYPE,
 	HP3CTL_PLAIN,
 	HP3CTL_CONFIG,
+	HP3CTL_SECRET,
+	HP3CTL_OUT,
 	HP3CTL_OPTION_MAX
 };
 
@@ -116,6 +118,7 @@ int hp3ctl_doctor(struct hp3ctl *ctl);
 int hp3ctl_mode(struct hp3ctl *ctl);
 int hp3ctl_bypass(struct hp3ctl *ctl);
 int hp3ctl_bundle(struct hp3ctl *ctl);
+int hp3ctl_keys(struct hp3ctl *ctl);
 int hp3ctl_health(struct hp3ctl *ctl);
 
 #endif

@@ -21,6 +21,7 @@
 #include "app/hp3d/lcores/ports.h"
 #include "app/hp3d/lcores/workers.h"
 #include "app/hp3d/metrics/metrics.h"
+#include "app/hp3d/pipe/keyring.h"
 #include "app/hp3d/pipe/pipe.h"
 #include "app/hp3d/replay/replay.h"
 #include "app/hp3d/service/capabilities.h"
@@ -170,7 +171,7 @@ static int load(const struct options *o, struct hp3_config *cfg)
 	ret = hp3_config_load(path, no_rails ? HP3_CONFIG_NO_RAILS : 0, cfg, &errs);
 	hp3_config_errors_print(&errs, stderr);
 	hp3_config_errors_free(&errs);
-	return ret;
+	return ret < 0 || no_rails ? ret : hp3d_keyring_read(cfg, stderr);
 }
 
 static void catch_signals(void)
@@ -237,7 +238,9 @@ static void reload(const struct options *o, struct hp3_config *running)
 		hp3d_mode_reload(&wanted);
 		hp3_config_diff_reload(running, &wanted, tell_change, NULL);
 		hp3_config_apply_reload(running, &wanted);
-		hp3d_workers_reload(running);
+		hp3d_keyring_take();
+		if (hp3d_workers_reload(running))
+			hp3d_keyring_settle();
 		hp3d_mode_changed();
 	}
 	record = record_options(running);
@@ -321,6 +324,7 @@ static int run(const struct options *o, struct hp3_config *cfg)
 	if (hp3_doctor_tell(cfg, file, HP3_CHECK_START, stderr) > 0 || draw_hash_seed(cfg) < 0 ||
 		hp3d_control_reserve(cfg) < 0)
 		return EXIT_FAILED;
+	hp3d_keyring_take();
 	if (hp3d_carry_begin(cfg) == 0 && hp3d_watch_begin(cfg) == 0) {
 		catch_signals();
 		if (hp3d_eal_init(cfg, cfg->eal.lcores, false) == 0)
@@ -329,6 +333,7 @@ static int run(const struct options *o, struct hp3_config *cfg)
 	hp3d_carry_end();
 	hp3d_watch_stop();
 	hp3d_control_leave();
+	hp3d_keyring_free();
 	return ret;
 }
 

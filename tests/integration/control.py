@@ -190,6 +190,45 @@ class ControlTest(unittest.TestCase):
         check = subprocess.run([HP3D, "--check-config", again], capture_output=True, text=True)
         self.assertEqual(check.returncode, 0, check.stderr)
 
+    def test_keys(self):
+        """A private file for each host, all or none of them, none over another one; the same keys from the same secret."""
+        where = self.directory.name
+        hosts, secret = os.path.join(where, "hosts"), os.path.join(where, "fabric")
+        with open(hosts, "w", encoding="utf-8") as f:
+            f.write("# rails\na 10.0.0.1 10.1.0.1 fd00::1\nb 10.0.0.2 10.1.0.2 # no IPv6\n\nc fd00::3\n")
+        with open(secret, "w", encoding="utf-8") as f:
+            f.write("00112233445566778899aabbccddeeff\n")
+        out = [os.path.join(where, n) for n in ("one", "two", "drawn")]
+        for o in out:
+            os.mkdir(o)
+        said = json.loads(self.ctl("keys", hosts, "--secret", secret, "--out", out[0], "--json").stdout)
+        self.assertEqual(said, {"v": 1, "hosts": 3, "keys": 2 * (4 + 4) + 2 + 2, "drawn": False})
+        self.ctl("keys", hosts, "--secret", secret, "--out", out[1])
+        self.assertIn("a secret that nobody has", self.ctl("keys", hosts, "--out", out[2]).stdout)
+        lines = {}
+        for o in out:
+            self.assertEqual(sorted(os.listdir(o)), ["a.keys", "b.keys", "c.keys"])
+            self.assertEqual({stat.S_IMODE(os.stat(os.path.join(o, n)).st_mode) for n in os.listdir(o)}, {0o600})
+            for n in "abc":
+                with open(os.path.join(o, n + ".keys"), encoding="utf-8") as f:
+                    lines[o, n] = {line.strip() for line in f if not line.startswith("#")}
+        for n in "abc":
+            self.assertEqual(lines[out[0], n], lines[out[1], n])
+            self.assertFalse(lines[out[0], n] & lines[out[2], n])
+        self.assertFalse([line for line in lines[out[0], "b"] if "fd00" in line or "10.0.0.1" not in line and "10.1.0.1" not in line])
+        self.assertEqual({" ".join(line.split()[:2]) for line in lines[out[0], "c"]}, {"fd00::1 fd00::3", "fd00::3 fd00::1"})
+        self.assertLessEqual(lines[out[0], "c"], lines[out[0], "a"])
+        for n in "ac":
+            os.unlink(os.path.join(out[0], n + ".keys"))
+        self.assertIn("File exists", self.ctl("keys", hosts, "--secret", secret, "--out", out[0], code=1).stderr)
+        self.assertEqual(os.listdir(out[0]), ["b.keys"]) # not half of them
+        for text, why in (("a 10.0.0.1\n", "not two hosts"), ("a 10.0.0.1\na 10.0.0.2\n", "line 2: a host is there twice"),
+                          ("a 10.0.0.1\nb 10.0.0.1\n", "line 2: an address is there twice"), ("a\n", "line 1: a line is NAME"),
+                          ("../a 10.0.0.1\n", "line 1: a host's name"), ("a ten\n", "line 1: a line is NAME")):
+            with open(hosts, "w", encoding="utf-8") as f:
+                f.write(text)
+            self.assertIn(why, self.ctl("keys", hosts, code=1).stderr)
+
     def test_bundle(self):
         """Everything in one private file, without the secret; never over another one."""
         path = os.path.join(self.directory.name, "bundle.tar.gz")

@@ -285,14 +285,18 @@ void hp3d_workers_home(uint32_t max_flows)
 	}
 }
 
-void hp3d_workers_reload(const struct hp3_config *cfg)
+bool hp3d_workers_reload(const struct hp3_config *cfg)
 {
+	bool all = true;
+
 	__atomic_store_n(&hp3d_lcores.may_sleep, cfg->eal.idle == HP3_IDLE_SLEEP, __ATOMIC_RELAXED);
 	__atomic_store_n(&hp3d_lcores.sleep_ns, cfg->eal.idle_sleep_us * 1000ull, __ATOMIC_RELAXED);
 	__atomic_store_n(&hp3d_lcores.deep_ns, cfg->eal.idle_deep_us * 1000ull, __ATOMIC_RELAXED);
 	__atomic_store_n(&hp3d_lcores.idle_spins, cfg->eal.idle_spins, __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < hp3d_lcores.n; i++)
-		hp3d_worker_call(&hp3d_lcores.workers[i], reload, (void *)(uintptr_t)cfg);
+		all &= hp3d_worker_call(&hp3d_lcores.workers[i], reload, (void *)(uintptr_t)cfg) ==
+		       0;
+	return all;
 }
 
 /* Nothing begins to move, nothing is held. */

@@ -18,8 +18,8 @@
 /* Ports must be started; `before` is called when all is made and no lcore runs yet. 0, or -1 after
  * a message on stderr. */
 int hp3d_workers_start(const struct hp3_config *cfg, void (*before)(const struct hp3_config *cfg));
-/* Reloadable keys take effect on all lcores, between bursts. */
-void hp3d_workers_reload(const struct hp3_config *cfg);
+/* Reloadable keys take effect on all lcores, between bursts. False: one of them did not answer. */
+bool hp3d_workers_reload(const struct hp3_config *cfg);
 /* Asks all flows that are elsewhere to move home, a few records to a call. */
 void hp3d_workers_home(uint32_t max_flows);
 

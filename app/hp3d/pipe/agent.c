@@ -5,25 +5,12 @@
 #include <sys/random.h>
 #include <rte_malloc.h>
 #include "app/hp3d/pipe/agent_internal.h"
+#include "app/hp3d/pipe/keyring.h"
 
 #define BUFFERS     511u
 #define BUFFER_SIZE (RTE_PKTMBUF_HEADROOM + HP3D_AGENT_FRAME_MAX)
 #define SOURCES     1024u /* hosts whose probes are counted apart */
 #define WINDOW_MAX  (1u << 20)
-
-/* 32 hexadecimal digits; the loader has checked them. Empty: the zero key. */
-static struct hp3_probe_key key_of(const char *hex)
-{
-	struct hp3_probe_key key = {{0}};
-	char byte[3] = "";
-
-	for (unsigned i = 0; i < sizeof(key.bytes) && hex[0] != '\0'; i++, hex += 2) {
-		byte[0] = hex[0];
-		byte[1] = hex[1];
-		key.bytes[i] = (uint8_t)strtoul(byte, NULL, 16);
-	}
-	return key;
-}
 
 /* Probes remembered: what may be answered within the time that a probe is believed (responder.h).
  */
@@ -37,16 +24,10 @@ static uint32_t window(const struct hp3_config *c)
 	return n;
 }
 
-static struct hp3_probe_keys keys_of(const struct hp3_config *c)
-{
-	return (struct hp3_probe_keys){
-		{key_of(c->probes.probe_key), key_of(c->probes.probe_key_old)}};
-}
-
 static struct hp3_responder_config responder_config(
 	const struct hp3_config *c, uint64_t seed, uint64_t born)
 {
-	return (struct hp3_responder_config){.keys = keys_of(c),
+	return (struct hp3_responder_config){.keys = *hp3d_keyring(),
 		.seed = seed,
 		.born = born,
 		.clock_s = c->probes.clock_s,
@@ -69,7 +50,7 @@ static struct hp3_trace_params trace_params(const struct hp3d_agent *a, const st
 
 static bool is_same(const struct hp3_probe_key *a, const struct hp3_probe_key *b)
 {
-	return memcmp(a, b, sizeof(*a)) == 0;
+	return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
 
 /*
@@ -78,7 +59,7 @@ static bool is_same(const struct hp3_probe_key *a, const struct hp3_probe_key *b
  */
 static void take_keys(struct hp3d_agent *a, const struct hp3_config *c)
 {
-	struct hp3_probe_keys keys = keys_of(c);
+	struct hp3_probe_keys keys = *hp3d_keyring();
 	bool wait = hp3_probe_keys(&keys) > 1 && is_same(&keys.key[1], &a->keys.key[a->use]) &&
 		    c->probes.probe_key_wait_s != 0;
 
@@ -109,7 +90,7 @@ struct hp3d_agent *hp3d_agent_create(const struct hp3_config *cfg, const char *n
 		errno = ENOMEM;
 		return NULL;
 	}
-	if (!draw(&rc.seed, sizeof(rc.seed)) || !draw(&a->secret, sizeof(a->secret)) ||
+	if (!draw(&rc.seed, sizeof(rc.seed)) || !draw(a->secret.bytes, sizeof(a->secret.bytes)) ||
 		!draw(&seed, sizeof(seed))) {
 		rte_free(mem);
 		rte_free(a);

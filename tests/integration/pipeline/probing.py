@@ -8,10 +8,15 @@ There is no congestion here; a round trip one percent above the least one has to
 probes are answered before the endpoints see them, flows leave the slow path and the dead one by
 themselves, and every packet arrives once and in order.
 """
+import os
+import shutil
+import signal
 import socket
 import struct
+import subprocess
+import tempfile
 import time
-from cases import Wired, run
+from cases import HP3CTL, Wired, run
 from harness import TWO_LCORES, RawPort, wait_for
 from scraping import ask, metrics_socket, samples, value
 from two_paths import TwoPaths
@@ -19,6 +24,7 @@ from two_paths import TwoPaths
 EAGER = {"probe": "peer", "rtt_factor": 101, "congestion_tolerance": 1, "improve": 100, "cycle_us": 1000,
          "backoff_min_us": 1000, "backoff_max_us": 5000, "probe_timeout_us": 100000}
 KEY = "000102030405060708090a0b0c0d0e0f"
+A, B = "10.9.0.1", "10.9.0.2" # endpoints
 
 
 def is_probe(frame):
@@ -274,6 +280,47 @@ class Probing(TwoPaths):
         self.whole(*ends)
         self.assertEqual((b.counters()["answered"], a.counters()["probe_replies"]), (0, 0))
         self.assertEqual(a.counters()["moves_switched"], 0)
+        self.stop(a)
+        self.stop(b)
+
+    def keys_of(self, *addresses):
+        """Files of keys of hosts that have these addresses and the same secret."""
+        where = tempfile.mkdtemp(prefix="hp3-keys-", dir="/tmp")
+        self.addCleanup(shutil.rmtree, where)
+        hosts, secret = os.path.join(where, "hosts"), os.path.join(where, "secret")
+        with open(hosts, "w", encoding="utf-8") as f:
+            f.write("".join(f"h{i} {a}\n" for i, a in enumerate(addresses)))
+        with open(secret, "w", encoding="utf-8") as f:
+            f.write(KEY + "\n")
+        subprocess.run([HP3CTL, "keys", hosts, "--secret", secret, "--out", where], check=True, stdout=subprocess.DEVNULL)
+        return [os.path.join(where, f"h{i}.keys") for i, _ in enumerate(addresses)]
+
+    def reload(self, d, said):
+        already = len(d.output())
+        d.process.send_signal(signal.SIGHUP)
+        wait_for(said, lambda: said in d.output()[already:])
+
+    def test_each_host_has_its_own_keys(self):
+        """One that knows the secret, one that has its keys alone: they hear each other where the file has the pair. A file
+        that is none changes nothing."""
+        other, good = self.keys_of(B, "10.9.9.9")[0], self.keys_of(B, A)[0]
+        a, b = self.pair_of_daemons(ppp=EAGER, probes={"probe_key": KEY}, far={"probes": {"probe_key": other}})
+        ends = self.endpoints(qps=1)
+        self.traffic(*ends)
+        a.paired(1)
+        wait_for("refusals", lambda: b.counters()["bad_tag"] >= 4)
+        self.assertEqual(b.counters()["answered"], 0)
+        shutil.copy(good, other)
+        self.reload(b, "hp3d: reloaded")
+        wait_for("answers", lambda: a.counters()["probe_replies"] >= 4)
+        with open(other, "a", encoding="utf-8") as f:
+            f.write("no key\n")
+        self.reload(b, "reload refused")
+        self.assertIn(f"{other}:4: a line is SENDER RECEIVER KEY", b.output())
+        answered = b.counters()["answered"]
+        wait_for("answers", lambda: b.counters()["answered"] > answered)
+        self.settle(*ends)
+        self.whole(*ends)
         self.stop(a)
         self.stop(b)
 

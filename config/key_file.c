@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium/crypto_generichash.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "config/key_file.h"
+
+#define LINE_MIN (sizeof(":: :: ") - 1 + HP3_KEY_TEXT_LEN) /* of a line, at least */
+
+bool hp3_is_key_text(const char *s)
+{
+	return strlen(s) == HP3_KEY_TEXT_LEN &&
+	       strspn(s, "0123456789abcdefABCDEF") == HP3_KEY_TEXT_LEN;
+}
+
+bool hp3_is_key_file(const char *s)
+{
+	return s[0] == '/';
+}
+
+static void take_digits(uint8_t key[HP3_KEY_LEN], const char *hex)
+{
+	char byte[3] = "";
+
+	for (unsigned i = 0; i < HP3_KEY_LEN; i++, hex += 2) {
+		byte[0] = hex[0];
+		byte[1] = hex[1];
+		key[i] = (uint8_t)strtoul(byte, NULL, 16);
+	}
+}
+
+struct hp3_probe_key hp3_key_of_text(const char *s)
+{
+	struct hp3_probe_key key = {{0}};
+
+	if (s[0] != '\0')
+		take_digits(key.bytes, s);
+	return key;
+}
+
+/* The whole file with a NUL behind it, or NULL and *ret. */
+static char *slurp(const char *path, size_t *len, int *ret, FILE *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char *text = NULL;
+	struct stat st;
+	ssize_t n;
+
+	*ret = 0;
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		*ret = -errno;
+		fprintf(err, "%s: %s: hp3ctl keys writes such files\n", path, strerror(errno));
+	} else if (!S_ISREG(st.st_mode) || st.st_size > HP3_KEY_FILE_MAX) {
+		*ret = -EINVAL;
+		fprintf(err, "%s: no file of keys: it has to be a regular one of at most %u MiB\n",
+			path, HP3_KEY_FILE_MAX >> 20);
+	} else if (st.st_mode & 077) {
+		*ret = -EPERM;
+		fprintf(err, "%s: its mode is %04o, others can read or change keys: chmod 600 %s\n",
+			path, st.st_mode & 07777, path);
+	}
+	if (*ret == 0 && (text = malloc((size_t)st.st_size + 1)) == NULL)
+		*ret = -ENOMEM;
+	for (*len = 0; *ret == 0 && *len < (size_t)st.st_size; *len += (size_t)n) {
+		n = read(fd, text + *len, (size_t)st.st_size - *len);
+		if (n < 0) {
+			*ret = -errno;
+			fprintf(err, "%s: %s\n", path, strerror(errno));
+		}
+		if (n <= 0)
+			break;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (*ret < 0) {
+		free(text);
+		return NULL;
+	}
+	text[*len] = '\0';
+	return text;
+}
+
+/* NULL, or what is wrong with the line. */
+static const char *take_line(char *line, struct hp3_pair_key *pair)
+{
+	char *rest = NULL, *word[4];
+	uint8_t src[16], dst[16];
+	bool ipv6;
+
+	for (unsigned i = 0; i < 4; i++)
+		word[i] = strtok_r(i == 0 ? line : NULL, " \t\r", &rest);
+	if (word[2] == NULL || word[3] != NULL)
+		return "a line is SENDER RECEIVER KEY";
+	ipv6 = strchr(word[0], ':') != NULL;
+	if (inet_pton(ipv6 ? AF_INET6 : AF_INET, word[0], src) != 1)
+		return "the sender is no address";
+	if (inet_pton(ipv6 ? AF_INET6 : AF_INET, word[1], dst) != 1)
+		return "the receiver is no address of the sender's family";
+	if (!hp3_is_key_text(word[2]))
+		return "the key has to have 32 hexadecimal digits";
+	memset(pair, 0, sizeof(*pair));
+	hp3_pair_ends_set(&pair->ends, ipv6, src, dst);
+	take_digits(pair->key, word[2]);
+	return NULL;
+}
+
+static int by_ends(const void *a, const void *b)
+{
+	return hp3_pair_ends_compare(
+		&((const struct hp3_pair_key *)a)->ends, &((const struct hp3_pair_key *)b)->ends);
+}
+
+/* NULL, or what is wrong, and in which line (0: in none). */
+static const char *take_lines(char *text, struct hp3_pair_keys *keys, unsigned *number)
+{
+	const char *wrong;
+	char *next;
+
+	for (char *line = text; line != NULL; line = next) {
+		next = strchr(line, '\n');
+		if (next != NULL)
+			*next++ = '\0';
+		++*number;
+		line[strcspn(line, "#")] = '\0';
+		if (line[strspn(line, " \t\r")] == '\0')
+			continue;
+		wrong = take_line(line, &keys->pair[keys->n]);
+		if (wrong != NULL)
+			return wrong;
+		keys->n++;
+	}
+	*number = 0;
+	qsort(keys->pair, keys->n, sizeof(keys->pair[0]), by_ends);
+	for (uint32_t i = 1; i < keys->n; i++) {
+		if (by_ends(&keys->pair[i - 1], &keys->pair[i]) == 0)
+			return "two keys for one sender and receiver";
+	}
+	return keys->n == 0 ? "there is no key in it" : NULL;
+}
+
+int hp3_key_file_read(const char *path, struct hp3_probe_key *key, FILE *err)
+{
+	struct hp3_pair_keys *keys;
+	unsigned number = 0;
+	const char *wrong;
+	size_t len;
+	int ret;
+	char *text = slurp(path, &len, &ret, err);
+
+	if (text == NULL)
+		return ret;
+	memset(key, 0, sizeof(*key));
+	keys = malloc(sizeof(*keys) + (len / LINE_MIN + 1) * sizeof(keys->pair[0]));
+	if (keys == NULL || getrandom(keys->nobody, HP3_KEY_LEN, 0) != HP3_KEY_LEN) {
+		free(keys);
+		free(text);
+		return -ENOMEM;
+	}
+	keys->n = 0;
+	crypto_generichash(
+		key->bytes, sizeof(key->bytes), (const unsigned char *)text, len, NULL, 0);
+	wrong = take_lines(text, keys, &number);
+	explicit_bzero(text, len);
+	free(text);
+	if (wrong == NULL) {
+		key->pairs = keys;
+		return 0;
+	}
+	if (number != 0)
+		fprintf(err, "%s:%u: %s\n", path, number, wrong);
+	else
+		fprintf(err, "%s: %s\n", path, wrong);
+	free(keys);
+	return -EINVAL;
+}
+
+void hp3_key_file_line(
+	FILE *out, const uint8_t secret[HP3_KEY_LEN], const struct hp3_pair_ends *ends)
+{
+	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
+	int family = ends->ipv6 ? AF_INET6 : AF_INET;
+	uint8_t key[HP3_KEY_LEN];
+
+	hp3_pair_key_derive(key, secret, ends);
+	fprintf(out, "%s %s ", inet_ntop(family, ends->src, src, sizeof(src)),
+		inet_ntop(family, ends->dst, dst, sizeof(dst)));
+	for (unsigned i = 0; i < HP3_KEY_LEN; i++)
+		fprintf(out, "%02x", key[i]);
+	fputc('\n', out);
+}
