@@ -22,6 +22,7 @@ MAY = {room: BELOW | set(ENGINE[:i]) for i, room in enumerate(ENGINE)} | {
     "app/bypass": {"app/bpf"},
     "app/control": set(),
     "app/record": set(),
+    "app/verbs": set(),  # in the application's process: nothing of hp3d
     "app/watch": BELOW | {"engine", "config", "app/bpf"},
     "app/doctor": BELOW | {"engine", "config"},
     "app/hp3d/pipe": HP3D,
@@ -37,8 +38,8 @@ MAY["engine/seek"].remove("engine/life")  # side by side: they know nothing of e
 COMMON = {"engine/event.c"}  # for all
 # What any file of the engine may include: these types, and what is common to all (engine/*.h; data of rooms come with state.h).
 TYPES = {"engine/flows/flow.h", "engine/flows/pairs.h", "engine/flows/table.h", "engine/paths/trace.h", "engine/moves/errand.h"}
-DEFINED = re.compile(r"^(?!static)[\w*][^;={}\n]*\b(hp3d?_\w+)\([^;{}]*\)\s*\{", re.M)
-USED = re.compile(r"\b(hp3d?_\w+)\(")
+DEFINED = re.compile(r"^(?!static)[\w*][^;={}\n]*\b(hp3[dv]?_\w+)\([^;{}]*\)\s*\{", re.M)
+USED = re.compile(r"\b(hp3[dv]?_\w+)\(")
 INCLUDED = re.compile(r'#include "([\w/.-]+/[\w.-]+\.h)"')
 
 
@@ -87,6 +88,7 @@ def main():
                        glob.glob("app/bypass/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/control/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/record/*.[ch]", root_dir=ROOT) +
+                       glob.glob("app/verbs/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/watch/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/doctor/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/hp3d/**/*.[ch]", root_dir=ROOT, recursive=True)):

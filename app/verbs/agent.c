@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/verbs/agent.h"
+#include "app/verbs/account.h"
+#include "app/verbs/cells.h"
+#include "app/verbs/move.h"
+#include "app/verbs/qps.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define WELCOME_MS 1000
+#define MOVING_NS  50000L
+#define SOON_NS    100000000L /* one that is started again is back at once, */
+#define SOON_TRIES 50 /* or not so soon */
+
+static pthread_once_t forking = PTHREAD_ONCE_INIT;
+static bool running; /* under hp3v_lock() */
+static int hp3d = -1, tries;
+static struct hp3v_shared shared;
+
+static int ask_for_hp3d(void)
+{
+	const char *path = secure_getenv("HP3_VERBS_SOCKET");
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -1;
+	strncpy(to.sun_path, path != NULL ? path : HP3_VERBS_SOCKET, sizeof(to.sun_path) - 1u);
+	if (connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static bool say_hello(int fd)
+{
+	struct hp3_verbs_hello hello = {.magic = HP3_VERBS_MAGIC,
+		.version = HP3_VERBS_VERSION,
+		.pid = (uint32_t)getpid(),
+		.cells = HP3_VERBS_CELLS,
+		.cell_size = sizeof(struct hp3_verbs_cell),
+		.shim = HP3_VERSION};
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(3 * sizeof(int))];
+	} control = {0};
+	struct iovec iov = {&hello, sizeof(hello)};
+	struct msghdr m = {.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control)};
+	int fds[3] = {shared.memory, shared.bell, shared.hp3d_bell};
+
+	control.header.cmsg_level = SOL_SOCKET;
+	control.header.cmsg_type = SCM_RIGHTS;
+	control.header.cmsg_len = CMSG_LEN(sizeof(fds));
+	memcpy(CMSG_DATA(&control.header), fds, sizeof(fds));
+	return sendmsg(fd, &m, MSG_NOSIGNAL) == sizeof(hello);
+}
+
+static bool is_welcome(int fd)
+{
+	struct pollfd p = {fd, POLLIN, 0};
+	struct hp3_verbs_welcome w;
+
+	if (poll(&p, 1, WELCOME_MS) != 1 || recv(fd, &w, sizeof(w), 0) != sizeof(w) ||
+		w.magic != HP3_VERBS_MAGIC || w.version != HP3_VERBS_VERSION || !w.accepted)
+		return false;
+	hp3v_move_bounds(w.drain_us, w.hold_us);
+	return true;
+}
+
+static void look_for_hp3d(void)
+{
+	hp3d = ask_for_hp3d();
+	tries++;
+	if (hp3d < 0)
+		return;
+	if (say_hello(hp3d) && is_welcome(hp3d))
+		return;
+	close(hp3d);
+	hp3d = -1;
+}
+
+static void part(void)
+{
+	close(hp3d);
+	hp3d = -1;
+	tries = 0;
+}
+
+/* Of each queue pair: is something wanted of it, is something due. True: one is being moved. */
+static bool go_round(void)
+{
+	uint64_t now = hp3v_now();
+	bool moving = false;
+
+	for (uint32_t i = 0; i < hp3v_cells_used(); i++) {
+		struct hp3v_qp *q = hp3v_cell_owner(i);
+
+		if (q == NULL)
+			continue;
+		pthread_mutex_lock(&q->lock);
+		if (q->qp != NULL && q->index == (int)i) {
+			if (hp3d < 0)
+				hp3v_move_forsaken(q);
+			else
+				hp3v_move_command(
+					q, __atomic_load_n(&q->cell->want, __ATOMIC_ACQUIRE), now);
+			hp3v_move_tick(q, now);
+			hp3v_grow_older(q);
+			moving |= hp3v_is_moving(q);
+		}
+		pthread_mutex_unlock(&q->lock);
+	}
+	return moving;
+}
+
+/* hp3d says nothing more on the socket: readable is the end. */
+static void wait_a_while(bool moving)
+{
+	struct pollfd p[2] = {{shared.bell, POLLIN, 0}, {hp3d, POLLIN, 0}};
+	struct timespec soon = {0, moving ? MOVING_NS : SOON_NS}, late = {1, 0};
+	uint64_t rung;
+
+	ppoll(p, hp3d < 0 ? 1 : 2, moving || (hp3d < 0 && tries < SOON_TRIES) ? &soon : &late,
+		NULL);
+	if ((p[0].revents & POLLIN) && read(shared.bell, &rung, sizeof(rung)) < 0)
+		return; /* somebody else's: hp3d has it, too */
+	if (hp3d >= 0 && p[1].revents != 0)
+		part();
+}
+
+static void *run(void *unused)
+{
+	bool moving = false;
+
+	for (;;) {
+		if (hp3d < 0 && !moving)
+			look_for_hp3d();
+		moving = go_round();
+		wait_a_while(moving);
+	}
+	return unused;
+}
+
+static void before_fork(void)
+{
+	hp3v_lock();
+}
+
+static void after_fork(void)
+{
+	hp3v_unlock();
+}
+
+/* What the parent shares with hp3d is the parent's; who makes queue pairs here begins anew. */
+static void in_child(void)
+{
+	hp3v_lock_init();
+	hp3v_qps_orphan();
+	hp3v_cells_abandon();
+	if (hp3d >= 0)
+		part();
+	running = false;
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(before_fork, after_fork, in_child);
+}
+
+void hp3v_agent_start(void)
+{
+	sigset_t all, were;
+	pthread_attr_t attr;
+	pthread_t thread;
+	bool start;
+
+	pthread_once(&forking, watch_forks);
+	hp3v_lock();
+	start = !running;
+	running = true;
+	hp3v_unlock();
+	if (!start || !hp3v_cells_open(&shared))
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &were);
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	if (pthread_create(&thread, &attr, run, NULL) == 0)
+		pthread_setname_np(thread, "hp3-verbs");
+	pthread_attr_destroy(&attr);
+	pthread_sigmask(SIG_SETMASK, &were, NULL);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/verbs/cqs.h"
+#include "app/verbs/account.h"
+
+#include <stdlib.h>
+
+static struct hp3v_cq *free_ones;
+
+static int seen(struct ibv_cq_ex *cq, int result)
+{
+	if (result != 0)
+		return result;
+	if (cq->status != IBV_WC_SUCCESS)
+		hp3v_went_wrong(cq->context, cq->read_qp_num(cq));
+	else if (!(cq->read_opcode(cq) & IBV_WC_RECV))
+		hp3v_completed(cq->context, cq->read_qp_num(cq), 1);
+	return 0;
+}
+
+static int start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
+{
+	return seen(cq, hp3v_cq_of(cq)->start_poll(cq, attr));
+}
+
+static int next_poll(struct ibv_cq_ex *cq)
+{
+	return seen(cq, hp3v_cq_of(cq)->next_poll(cq));
+}
+
+void hp3v_cq_adopt(struct ibv_cq_ex *cq)
+{
+	struct hp3v_cq *c;
+
+	if (cq->start_poll == NULL || cq->next_poll == NULL)
+		return;
+	hp3v_lock();
+	c = free_ones;
+	if (c != NULL)
+		free_ones = c->next_free;
+	else
+		c = calloc(1, sizeof(*c));
+	if (c != NULL) {
+		c->start_poll = cq->start_poll;
+		c->next_poll = cq->next_poll;
+		if (hp3v_put(&c->key, cq, HP3V_CQ)) {
+			cq->start_poll = start_poll;
+			cq->next_poll = next_poll;
+		} else
+			free(c); /* nobody has seen it */
+	}
+	hp3v_unlock();
+}
+
+void hp3v_cq_forget(struct hp3v_cq *c)
+{
+	hp3v_lock();
+	hp3v_remove(&c->key);
+	c->next_free = free_ones;
+	free_ones = c;
+	hp3v_unlock();
+}

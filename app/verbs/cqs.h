@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_VERBS_CQS_H
+#define HP3_VERBS_CQS_H
+
+#include "app/verbs/shim.h"
+
+/* Completion queues that are polled by calls of their own, ibv_start_poll() and ibv_next_poll(). */
+void hp3v_cq_adopt(struct ibv_cq_ex *cq);
+void hp3v_cq_forget(struct hp3v_cq *c);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What this library has in place of libibverbs; all else is found in that one, which it needs. Only
+ * version IBVERBS_1.1: who was linked with IBVERBS_1.0 has other structures, and is left alone.
+ */
+#include "app/verbs/agent.h"
+#include "app/verbs/cqs.h"
+#include "app/verbs/ctx.h"
+#include "app/verbs/move.h"
+#include "app/verbs/qps.h"
+#include "app/verbs/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static bool is_off(void)
+{
+	const char *word = secure_getenv("HP3_VERBS");
+
+	return word != NULL && strcmp(word, "off") == 0;
+}
+
+static struct ibv_context *adopted(struct ibv_context *context)
+{
+	if (context != NULL && !is_off())
+		hp3v_ctx_adopt(context);
+	return context;
+}
+
+EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	return adopted(hp3v_real()->open_device(device));
+}
+
+EXPORT struct ibv_context *ibv_import_device(int cmd_fd)
+{
+	if (hp3v_real()->import_device == NULL) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	return adopted(hp3v_real()->import_device(cmd_fd));
+}
+
+EXPORT int ibv_close_device(struct ibv_context *context)
+{
+	struct hp3v_ctx *ctx = hp3v_ctx_of(context);
+
+	if (ctx != NULL)
+		hp3v_ctx_forget(ctx);
+	return hp3v_real()->close_device(context);
+}
+
+/* Contexts are also opened past ibv_open_device() (mlx5dv, librdmacm): here they are seen. */
+static struct hp3v_qp *adopt(
+	struct ibv_qp *qp, const struct ibv_qp_cap *cap, enum ibv_qp_type type, int sig_all)
+{
+	struct hp3v_ctx *ctx;
+
+	if (type != IBV_QPT_RC || is_off())
+		return NULL;
+	ctx = hp3v_ctx_adopt(qp->context);
+	return ctx == NULL ? NULL : hp3v_qp_adopt(ctx, qp, cap, sig_all != 0, 0);
+}
+
+EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp *qp = hp3v_real()->create_qp(pd, attr);
+
+	if (qp != NULL)
+		adopt(qp, &attr->cap, attr->qp_type, attr->sq_sig_all);
+	return qp;
+}
+
+/* Its making was not seen. Nothing was posted yet: it has not been in RTS. */
+static struct hp3v_qp *adopt_late(struct ibv_qp *qp, const struct ibv_qp_attr *attr, int mask)
+{
+	struct ibv_qp_init_attr init = {0};
+	struct ibv_qp_attr now = {0};
+
+	if (!(mask & IBV_QP_STATE) || attr->qp_state != IBV_QPS_INIT || qp->qp_type != IBV_QPT_RC ||
+		is_off() || hp3v_real()->query_qp(qp, &now, IBV_QP_CAP, &init) != 0)
+		return NULL;
+	return adopt(qp, &now.cap, qp->qp_type, init.sq_sig_all);
+}
+
+/* A move takes a while; what is changed in between would meet states that it does not expect. */
+static void wait_for_move(struct hp3v_qp *q)
+{
+	const struct timespec nap = {0, 200000};
+	uint64_t until = hp3v_now() + 2u * hp3v_move_longest_ns();
+
+	while (hp3v_is_moving(q) && hp3v_now() < until) {
+		pthread_mutex_unlock(&q->lock);
+		nanosleep(&nap, NULL);
+		pthread_mutex_lock(&q->lock);
+	}
+}
+
+EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	struct hp3v_qp *q = hp3v_qp_of(qp->context, qp->qp_num);
+	bool ends = (mask & IBV_QP_STATE) &&
+		    (attr->qp_state == IBV_QPS_ERR || attr->qp_state == IBV_QPS_RESET);
+	int error;
+
+	if (q == NULL)
+		q = adopt_late(qp, attr, mask);
+	if (q == NULL || q->qp != qp)
+		return hp3v_real()->modify_qp(qp, attr, mask);
+	if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RTR)
+		hp3v_agent_start();
+	pthread_mutex_lock(&q->lock);
+	if (ends)
+		hp3v_move_stop(q);
+	else
+		wait_for_move(q);
+	error = hp3v_real()->modify_qp(qp, attr, mask);
+	if (error == 0)
+		hp3v_qp_changed(q, attr, mask);
+	if (ends)
+		hp3v_move_stopped(q);
+	pthread_mutex_unlock(&q->lock);
+	return error;
+}
+
+/* To the application its queue pair is in RTS all the time. */
+EXPORT int ibv_query_qp(
+	struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init)
+{
+	struct hp3v_qp *q = hp3v_qp_of(qp->context, qp->qp_num);
+	int error;
+
+	if (q == NULL || q->qp != qp)
+		return hp3v_real()->query_qp(qp, attr, mask, init);
+	pthread_mutex_lock(&q->lock);
+	error = hp3v_real()->query_qp(qp, attr, mask, init);
+	if (error == 0 && hp3v_is_moving(q) && attr->qp_state == IBV_QPS_SQD) {
+		attr->qp_state = IBV_QPS_RTS;
+		attr->sq_draining = 0;
+	}
+	pthread_mutex_unlock(&q->lock);
+	return error;
+}
+
+EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
+{
+	struct hp3v_qp *q = hp3v_qp_of(qp->context, qp->qp_num);
+	int error;
+
+	if (q == NULL || q->qp != qp)
+		return hp3v_real()->destroy_qp(qp);
+	pthread_mutex_lock(&q->lock);
+	hp3v_move_stop(q);
+	q->qp = NULL; /* from here on the agent leaves it alone */
+	pthread_mutex_unlock(&q->lock);
+	error = hp3v_real()->destroy_qp(qp);
+	if (error == 0) {
+		hp3v_qp_forget(q);
+		return 0;
+	}
+	pthread_mutex_lock(&q->lock);
+	q->qp = qp;
+	hp3v_move_stopped(q); /* it goes on, and so does what was held */
+	pthread_mutex_unlock(&q->lock);
+	return error;
+}
+
+EXPORT int ibv_destroy_cq(struct ibv_cq *cq)
+{
+	struct hp3v_cq *c = hp3v_cq_of((struct ibv_cq_ex *)cq);
+	int error = hp3v_real()->destroy_cq(cq);
+
+	if (error == 0 && c != NULL)
+		hp3v_cq_forget(c);
+	return error;
+}
+
+/*
+ * The end of a drain that we began is no news for the application. One that waits for events waits
+ * on; where it does not want to, its descriptor is non-blocking, and the library says so.
+ */
+static bool is_ours(const struct ibv_async_event *event)
+{
+	const struct hp3v_qp *q;
+
+	if (event->event_type != IBV_EVENT_SQ_DRAINED)
+		return false;
+	q = hp3v_qp_of(event->element.qp->context, event->element.qp->qp_num);
+	return q != NULL && q->state == IBV_QPS_RTS;
+}
+
+EXPORT int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
+{
+	int error;
+
+	while ((error = hp3v_real()->get_async_event(context, event)) == 0 && is_ours(event))
+		hp3v_real()->ack_async_event(event);
+	return error;
+}

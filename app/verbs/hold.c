@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/verbs/hold.h"
+#include "app/verbs/account.h"
+#include "app/verbs/wr_replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct one {
+	struct ibv_send_wr wr;
+	bool ex, first; /* by extended calls; first of a section */
+};
+
+struct hp3v_held {
+	uint32_t max, count, sges, bytes; /* scatter entries and inline bytes of each */
+	struct one *ones;
+	struct ibv_sge *sge;
+	char *data;
+};
+
+struct hp3v_held *hp3v_held_new(const struct ibv_qp_cap *cap)
+{
+	uint32_t max = cap->max_send_wr < HP3V_HELD_MAX ? cap->max_send_wr : HP3V_HELD_MAX;
+	uint32_t sges = cap->max_send_sge > 0 ? cap->max_send_sge : 1u;
+	size_t each = sizeof(struct one) + sges * sizeof(struct ibv_sge) + cap->max_inline_data;
+	struct hp3v_held *held = calloc(1, sizeof(*held) + max * each);
+
+	if (held == NULL)
+		return NULL;
+	held->max = max;
+	held->sges = sges;
+	held->bytes = cap->max_inline_data;
+	held->ones = (struct one *)(held + 1);
+	held->sge = (struct ibv_sge *)(held->ones + max);
+	held->data = (char *)(held->sge + (size_t)max * sges);
+	return held;
+}
+
+void hp3v_held_free(struct hp3v_held *held)
+{
+	free(held);
+}
+
+uint32_t hp3v_held_count(const struct hp3v_held *held)
+{
+	return held == NULL ? 0 : held->count;
+}
+
+static uint64_t outstanding(const struct hp3v_qp *q)
+{
+	return hp3v_get(&q->posted_wrs) - hp3v_get(&q->done_wrs);
+}
+
+bool hp3v_held_is_full(const struct hp3v_qp *q)
+{
+	return q->held->count + outstanding(q) >= q->cap.max_send_wr;
+}
+
+struct ibv_send_wr *hp3v_held_add(struct hp3v_qp *q, bool ex, bool first)
+{
+	struct hp3v_held *h = q->held;
+	struct one *one;
+
+	if (h->count == h->max || hp3v_held_is_full(q))
+		return NULL;
+	one = &h->ones[h->count];
+	memset(one, 0, sizeof(*one));
+	one->ex = ex;
+	one->first = first;
+	one->wr.sg_list = &h->sge[(size_t)h->count * h->sges];
+	h->count++;
+	return &one->wr;
+}
+
+struct ibv_sge *hp3v_held_sges(struct hp3v_qp *q, uint32_t n)
+{
+	struct ibv_send_wr *wr = &q->held->ones[q->held->count - 1u].wr;
+
+	if (n > q->held->sges)
+		return NULL;
+	wr->num_sge = (int)n;
+	return wr->sg_list;
+}
+
+char *hp3v_held_inline(struct hp3v_qp *q, uint64_t bytes)
+{
+	struct hp3v_held *h = q->held;
+	struct ibv_send_wr *wr = &h->ones[h->count - 1u].wr;
+	char *data = h->data + (size_t)(h->count - 1u) * h->bytes;
+
+	if (bytes > h->bytes)
+		return NULL;
+	wr->num_sge = 1;
+	wr->sg_list[0] = (struct ibv_sge){(uintptr_t)data, (uint32_t)bytes, 0};
+	wr->send_flags |= IBV_SEND_INLINE;
+	return data;
+}
+
+void hp3v_held_cut(struct hp3v_qp *q, uint32_t count)
+{
+	q->held->count = count;
+}
+
+const struct ibv_send_wr *hp3v_held_at(const struct hp3v_qp *q, uint32_t i)
+{
+	return &q->held->ones[i].wr;
+}
+
+/* What a reliable connection may send, and we can copy. */
+static bool is_known(enum ibv_wr_opcode opcode)
+{
+	return opcode <= IBV_WR_SEND_WITH_INV;
+}
+
+/* False: not to be held, or no room. */
+static bool copy(struct hp3v_qp *q, const struct ibv_send_wr *wr)
+{
+	struct hp3v_held *h = q->held;
+	struct ibv_send_wr *to;
+	struct ibv_sge *sge;
+	uint64_t bytes = 0;
+	char *data;
+
+	if (!is_known(wr->opcode) || wr->num_sge < 0 || (uint32_t)wr->num_sge > h->sges)
+		return false;
+	for (int i = 0; i < wr->num_sge; i++)
+		bytes += wr->sg_list[i].length;
+	if ((wr->send_flags & IBV_SEND_INLINE) && bytes > h->bytes)
+		return false;
+	to = hp3v_held_add(q, false, false);
+	if (to == NULL)
+		return false;
+	sge = to->sg_list;
+	*to = *wr;
+	to->next = NULL;
+	to->sg_list = sge;
+	if (!(wr->send_flags & IBV_SEND_INLINE)) {
+		for (int i = 0; i < wr->num_sge; i++)
+			sge[i] = wr->sg_list[i];
+		return true;
+	}
+	data = hp3v_held_inline(q, bytes);
+	for (int i = 0; i < wr->num_sge; i++) {
+		memcpy(data, (const void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
+		data += wr->sg_list[i].length;
+	}
+	return true;
+}
+
+void hp3v_hold_close(struct hp3v_qp *q)
+{
+	q->hold = HP3V_CLOSING;
+	__atomic_fetch_or(&q->gate, HP3V_SLOW, __ATOMIC_ACQ_REL);
+}
+
+void hp3v_hold_try(struct hp3v_qp *q)
+{
+	if (q->hold == HP3V_CLOSING && hp3v_is_closed(q))
+		q->hold = HP3V_HELD;
+}
+
+/* Those of ibv_post_send(), in a chain. Returns how many the provider took. */
+static uint32_t post_chain(struct hp3v_qp *q, uint32_t from, uint32_t to, int *error)
+{
+	struct one *ones = q->held->ones;
+	struct ibv_send_wr *bad = NULL;
+	struct hp3v_sum sum;
+	uint64_t gate;
+	uint32_t taken = from;
+
+	for (uint32_t i = from; i < to; i++)
+		ones[i].wr.next = i + 1u < to ? &ones[i + 1u].wr : NULL;
+	sum = hp3v_sum(q, &ones[from].wr, NULL);
+	gate = __atomic_fetch_add(
+		&q->gate, 1u + ((uint64_t)sum.signalled << HP3V_SIGNALLED), __ATOMIC_ACQ_REL);
+	*error = hp3v_post_counted(q, q->qp, &ones[from].wr, &bad, &sum, gate);
+	if (*error == 0)
+		return to - from;
+	while (taken < to && &ones[taken].wr != bad)
+		taken++;
+	return taken - from;
+}
+
+/* Room is there now for `n` fewer: the others move up, with what they point to. */
+static void move_up(struct hp3v_held *h, uint32_t n)
+{
+	for (uint32_t i = n; i < h->count; i++) {
+		struct ibv_sge *sge = &h->sge[(size_t)(i - n) * h->sges];
+		char *data = h->data + (size_t)(i - n) * h->bytes;
+		struct ibv_send_wr *wr = &h->ones[i - n].wr;
+
+		h->ones[i - n] = h->ones[i];
+		memcpy(sge, wr->sg_list, h->sges * sizeof(*sge));
+		wr->sg_list = sge;
+		if (wr->send_flags & IBV_SEND_INLINE) {
+			memcpy(data, (const void *)(uintptr_t)sge[0].addr, sge[0].length);
+			sge[0].addr = (uintptr_t)data;
+		}
+	}
+	h->count -= n;
+}
+
+static uint32_t run_of(const struct hp3v_held *h, uint32_t from)
+{
+	uint32_t to = from + 1u;
+
+	while (to < h->count && h->ones[to].ex == h->ones[from].ex &&
+		!(h->ones[from].ex && h->ones[to].first))
+		to++;
+	return to;
+}
+
+static int replay(struct hp3v_qp *q, uint32_t from, uint32_t to)
+{
+	hp3v_ex_begin(q);
+	for (uint32_t i = from; i < to; i++)
+		hp3v_ex_build(q, &q->held->ones[i].wr);
+	return hp3v_ex_end(q);
+}
+
+static void fail(struct hp3v_qp *q)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+
+	hp3v_real()->modify_qp(q->qp, &attr, IBV_QP_STATE);
+	__atomic_store_n(&q->failed, 1, __ATOMIC_RELEASE);
+	q->held->count = 0;
+}
+
+bool hp3v_hold_release(struct hp3v_qp *q)
+{
+	struct hp3v_held *h = q->held;
+	uint32_t from = 0, to;
+	int error = 0;
+
+	if (q->hold == HP3V_OPEN)
+		return true;
+	while (from < h->count && error == 0) {
+		to = run_of(h, from);
+		if (!h->ones[from].ex)
+			from += post_chain(q, from, to, &error);
+		else {
+			error = replay(q, from, to);
+			from = error == 0 ? to : from;
+		}
+	}
+	move_up(h, from);
+	if (error == ENOMEM)
+		return false;
+	if (error != 0)
+		fail(q);
+	q->hold = HP3V_OPEN;
+	__atomic_fetch_and(&q->gate, ~HP3V_SLOW, __ATOMIC_RELEASE);
+	return true;
+}
+
+void hp3v_hold_drop(struct hp3v_qp *q)
+{
+	if (q->hold == HP3V_OPEN)
+		return;
+	q->held->count = 0;
+	q->hold = HP3V_OPEN;
+	__atomic_fetch_and(&q->gate, ~HP3V_SLOW, __ATOMIC_RELEASE);
+}
+
+/* While CLOSING: one thread at a time goes through, until one is signalled. */
+static int post_one_of_the_last(struct hp3v_qp *q, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	struct hp3v_sum sum = hp3v_sum(q, wr, NULL);
+	uint64_t gate = __atomic_fetch_add(
+		&q->gate, 1u + ((uint64_t)sum.signalled << HP3V_SIGNALLED), __ATOMIC_ACQ_REL);
+	int error = hp3v_post_counted(q, q->qp, wr, bad, &sum, gate);
+
+	hp3v_hold_try(q);
+	return error;
+}
+
+bool hp3v_hold_post(
+	struct hp3v_qp *q, struct ibv_send_wr **wr, struct ibv_send_wr **bad, int *error)
+{
+	bool done = true;
+
+	pthread_mutex_lock(&q->lock);
+	*error = 0;
+	if (q->hold == HP3V_CLOSING)
+		*error = post_one_of_the_last(q, *wr, bad);
+	else if (q->hold == HP3V_HELD) {
+		while (*wr != NULL && copy(q, *wr))
+			*wr = (*wr)->next;
+		if (*wr != NULL && !hp3v_held_is_full(q) && hp3v_hold_release(q))
+			done = false;
+		else if (*wr != NULL) {
+			*error = ENOMEM;
+			*bad = *wr;
+		}
+	} else
+		done = false;
+	pthread_mutex_unlock(&q->lock);
+	return done;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/verbs/methods.h"
+
+#include <errno.h>
+#include <rdma/ib_user_verbs.h>
+#include <unistd.h>
+
+uint16_t hp3v_port_of(uint32_t flow_label)
+{
+	return (uint16_t)(((flow_label & 0x3fff) ^ (flow_label & 0xfc000) >> 14) | 0xc000);
+}
+
+uint32_t hp3v_label_of(uint16_t port)
+{
+	return port == 0xc000 ? 0x4001 : port & 0x3fff;
+}
+
+int hp3v_sqd_begin(struct hp3v_qp *q)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_SQD}, now = {0};
+	struct ibv_qp_init_attr init;
+	int error = hp3v_real()->modify_qp(q->qp, &attr, IBV_QP_STATE);
+
+	if (error != EINVAL)
+		return error;
+	if (hp3v_real()->query_qp(q->qp, &now, IBV_QP_STATE, &init) == 0 &&
+		now.qp_state == IBV_QPS_RTS)
+		return EOPNOTSUPP;
+	return EIO;
+}
+
+int hp3v_sqd_drained(struct hp3v_qp *q)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr = {0};
+
+	if (hp3v_real()->query_qp(q->qp, &attr, IBV_QP_STATE, &init) != 0 ||
+		attr.qp_state != IBV_QPS_SQD)
+		return EIO;
+	return attr.sq_draining ? EAGAIN : 0;
+}
+
+int hp3v_sqd_turn(struct hp3v_qp *q, uint16_t port)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_SQD, .ah_attr = q->av};
+
+	attr.ah_attr.grh.flow_label = hp3v_label_of(port);
+	return hp3v_real()->modify_qp(q->qp, &attr, IBV_QP_STATE | IBV_QP_AV);
+}
+
+static void kick(struct hp3v_qp *q)
+{
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_post_send cmd;
+	} doorbell = {0};
+	struct ib_uverbs_post_send_resp answer;
+
+	doorbell.hdr.command = IB_USER_VERBS_CMD_POST_SEND;
+	doorbell.hdr.in_words = sizeof(doorbell) / 4u;
+	doorbell.hdr.out_words = sizeof(answer) / 4u;
+	doorbell.cmd.response = (uintptr_t)&answer;
+	doorbell.cmd.qp_handle = q->qp->handle;
+	doorbell.cmd.wqe_size = sizeof(struct ibv_send_wr);
+	if (write(q->qp->context->cmd_fd, &doorbell, sizeof(doorbell)) < 0)
+		return; /* an RNIC whose doorbells are not the kernel's needs none */
+}
+
+int hp3v_sqd_end(struct hp3v_qp *q)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS};
+	int error = hp3v_real()->modify_qp(q->qp, &attr, IBV_QP_STATE);
+
+	if (error == 0)
+		kick(q);
+	return error;
+}
+
+int hp3v_sport_turn(struct hp3v_qp *q, uint16_t port)
+{
+	return q->ctx->udp_sport(q->qp, port);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_VERBS_METHODS_H
+#define HP3_VERBS_METHODS_H
+
+#include "app/verbs/shim.h"
+
+/*
+ * The verbs of a move, each one step; under the queue pair's lock. They return 0 or an errno. What
+ * they are for, and in which order: move.h.
+ */
+uint16_t hp3v_port_of(uint32_t flow_label);
+uint32_t hp3v_label_of(uint16_t port); /* never 0, which would leave the port to the RNIC */
+
+/* EOPNOTSUPP: this RNIC has no such state, as mlx5; EIO: the queue pair is in error. */
+int hp3v_sqd_begin(struct hp3v_qp *q);
+/* 0; EAGAIN: not yet; EIO: the queue pair is in error, or somebody else's. */
+int hp3v_sqd_drained(struct hp3v_qp *q);
+int hp3v_sqd_turn(struct hp3v_qp *q, uint16_t port);
+/*
+ * Back in RTS, and going: nothing restarts the requester of Soft-RoCE by itself. The kick is a
+ * doorbell without a work request (rule 21): the kernel's call, since no library's may be empty.
+ */
+int hp3v_sqd_end(struct hp3v_qp *q);
+
+int hp3v_sport_turn(struct hp3v_qp *q, uint16_t port);
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/verbs/move.h"
+#include "app/verbs/account.h"
+#include "app/verbs/cells.h"
+#include "app/verbs/hold.h"
+#include "app/verbs/methods.h"
+#include "app/verbs/qps.h"
+
+#include <errno.h>
+
+#define DRAIN_NS   UINT64_C(100000000)
+#define HOLD_NS    UINT64_C(50000000)
+#define LONGEST_NS UINT64_C(1000000000)
+
+static struct {
+	uint64_t drain_ns, hold_ns;
+} bounds = {DRAIN_NS, HOLD_NS};
+
+static uint64_t bounded(uint64_t us, uint64_t ours)
+{
+	return us == 0 || us > LONGEST_NS / 1000u ? ours : us * 1000u;
+}
+
+void hp3v_move_bounds(uint64_t drain_us, uint64_t hold_us)
+{
+	hp3v_set(&bounds.drain_ns, bounded(drain_us, DRAIN_NS));
+	hp3v_set(&bounds.hold_ns, bounded(hold_us, HOLD_NS));
+}
+
+uint64_t hp3v_move_longest_ns(void)
+{
+	return hp3v_get(&bounds.drain_ns) + hp3v_get(&bounds.hold_ns);
+}
+
+/* Work requests were posted and have completed, and all of them through this library. */
+static bool bears(const struct hp3v_qp *q)
+{
+	return (uint32_t)__atomic_load_n(&q->done, __ATOMIC_RELAXED) != 0 && !hp3v_is_foreign(q);
+}
+
+static void set_step(struct hp3v_qp *q, enum hp3v_step step)
+{
+	__atomic_store_n(&q->step, step, __ATOMIC_RELEASE);
+}
+
+/* RETURNING until the RNIC, or the provider's queue, takes it. */
+static void go_back(struct hp3v_qp *q)
+{
+	int drained = q->method == HP3_VERBS_SQD ? hp3v_sqd_drained(q) : 0;
+	bool back = q->method == HP3_VERBS_SPORT ? hp3v_hold_release(q)
+						 : drained == EIO || hp3v_sqd_end(q) == 0;
+
+	set_step(q, back ? HP3V_IDLE : HP3V_RETURNING);
+}
+
+static void end(struct hp3v_qp *q, enum hp3_verbs_did did, int detail)
+{
+	go_back(q);
+	hp3v_cell_answer(q, did, detail);
+}
+
+static void moved(struct hp3v_qp *q)
+{
+	struct hp3_verbs_cell *c = q->cell;
+
+	__atomic_store_n(&c->version, c->version + 1u, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	c->port = q->port;
+	c->moves++;
+	__atomic_store_n(&c->version, c->version + 1u, __ATOMIC_RELEASE);
+	end(q, HP3_VERBS_MOVED, 0);
+}
+
+/* The RNIC cannot do it this way, for this queue pair and all others: the next method, or none. */
+static void refuse_method(struct hp3v_qp *q)
+{
+	__atomic_store_n(&q->ctx->method,
+		q->method == HP3_VERBS_SPORT ? HP3_VERBS_SQD : HP3_VERBS_NONE, __ATOMIC_RELAXED);
+	hp3v_qp_show(q);
+}
+
+static bool is_refusal(int error)
+{
+	return error == EOPNOTSUPP || error == ENOSYS;
+}
+
+static void turn(struct hp3v_qp *q)
+{
+	int error;
+
+	if (q->method == HP3_VERBS_SPORT && q->hold != HP3V_HELD)
+		error = ENOBUFS; /* given up by who had more to post than fits */
+	else if (q->method == HP3_VERBS_SPORT)
+		error = hp3v_sport_turn(q, q->port);
+	else
+		error = hp3v_sqd_turn(q, q->port);
+	if (error == 0) {
+		moved(q);
+		return;
+	}
+	if (is_refusal(error))
+		refuse_method(q);
+	end(q, HP3_VERBS_FAILED, error);
+}
+
+static void look_whether_drained(struct hp3v_qp *q, uint64_t now)
+{
+	int error;
+
+	if (__atomic_load_n(&q->failed, __ATOMIC_ACQUIRE)) {
+		end(q, HP3_VERBS_FAILED, EIO);
+		return;
+	}
+	if (q->method == HP3_VERBS_SQD)
+		error = hp3v_sqd_drained(q);
+	else {
+		hp3v_hold_try(q);
+		error = q->hold == HP3V_OPEN                         ? ENOBUFS
+			: q->hold == HP3V_HELD && hp3v_is_drained(q) ? 0
+								     : EAGAIN;
+	}
+	if (error == EAGAIN && now < q->deadline)
+		return;
+	if (error != 0) {
+		end(q, HP3_VERBS_FAILED, error == EAGAIN ? ETIMEDOUT : error);
+		return;
+	}
+	set_step(q, HP3V_SUSPENDED);
+	q->deadline = now + hp3v_get(&bounds.hold_ns);
+	if (q->op == HP3_VERBS_SUSPEND)
+		hp3v_cell_answer(q, HP3_VERBS_DRAINED, 0);
+	else
+		turn(q);
+}
+
+static int refusal(const struct hp3v_qp *q, uint8_t op)
+{
+	if (q->state != IBV_QPS_RTS || __atomic_load_n(&q->failed, __ATOMIC_ACQUIRE))
+		return ENOTCONN;
+	if (hp3v_responds(q))
+		return EPERM;
+	if (q->method == HP3_VERBS_NONE)
+		return EOPNOTSUPP;
+	if (q->method == HP3_VERBS_SPORT) {
+		if (q->held == NULL)
+			return ENOMEM;
+		if (__atomic_load_n(&q->ctx->unlocked, __ATOMIC_RELAXED))
+			return ENOLCK;
+		if (op != HP3_VERBS_MOVE_NOW && !bears(q))
+			return ENODATA;
+	}
+	return 0;
+}
+
+/* The path is dead: what is outstanding would never complete. Its copies may overtake (rule 13). */
+static void turn_now(struct hp3v_qp *q)
+{
+	int error = hp3v_sport_turn(q, q->port);
+
+	if (error == 0) {
+		moved(q);
+		return;
+	}
+	if (is_refusal(error))
+		refuse_method(q);
+	hp3v_cell_answer(q, HP3_VERBS_FAILED, error);
+}
+
+static void begin(struct hp3v_qp *q, uint64_t now)
+{
+	int error;
+
+	q->method = __atomic_load_n(&q->ctx->method, __ATOMIC_RELAXED);
+	error = refusal(q, q->op);
+	if (error == 0 && q->op == HP3_VERBS_MOVE_NOW && q->method == HP3_VERBS_SPORT) {
+		turn_now(q);
+		return;
+	}
+	if (error == 0 && q->method == HP3_VERBS_SQD) {
+		error = hp3v_sqd_begin(q);
+		if (is_refusal(error))
+			refuse_method(q);
+	} else if (error == 0)
+		hp3v_hold_close(q);
+	if (error != 0) {
+		hp3v_cell_answer(q, HP3_VERBS_FAILED, error);
+		return;
+	}
+	set_step(q, HP3V_DRAINING);
+	q->deadline = now + hp3v_get(&bounds.drain_ns);
+	look_whether_drained(q, now);
+}
+
+void hp3v_move_command(struct hp3v_qp *q, uint64_t want, uint64_t now)
+{
+	uint8_t op = hp3_verbs_word_what(want);
+	uint16_t port = hp3_verbs_word_detail(want);
+	bool to_port = op == HP3_VERBS_MOVE || op == HP3_VERBS_MOVE_NOW;
+
+	if (want == q->want)
+		return;
+	q->want = want;
+	if (hp3_verbs_word_generation(want) != q->cell->generation || op == HP3_VERBS_NOTHING)
+		return;
+	if (op > HP3_VERBS_RESUME || (to_port && port < 0xc000))
+		hp3v_cell_answer(q, HP3_VERBS_FAILED, EINVAL);
+	else if (q->step == HP3V_RETURNING)
+		hp3v_cell_answer(q, HP3_VERBS_FAILED, EBUSY);
+	else if (op == HP3_VERBS_RESUME) {
+		if (q->step == HP3V_IDLE)
+			hp3v_cell_answer(q, HP3_VERBS_RESUMED, 0);
+		else
+			end(q, HP3_VERBS_RESUMED, 0);
+	} else if (q->step == HP3V_IDLE) {
+		q->op = op;
+		q->port = port;
+		begin(q, now);
+	} else if (to_port) {
+		q->op = op;
+		q->port = port;
+		if (q->step == HP3V_SUSPENDED)
+			turn(q);
+	} else if (q->step == HP3V_SUSPENDED)
+		hp3v_cell_answer(q, HP3_VERBS_DRAINED, 0);
+}
+
+void hp3v_move_tick(struct hp3v_qp *q, uint64_t now)
+{
+	if (q->step == HP3V_DRAINING)
+		look_whether_drained(q, now);
+	else if (q->step == HP3V_RETURNING)
+		go_back(q);
+	else if (q->step == HP3V_SUSPENDED) {
+		if (__atomic_load_n(&q->failed, __ATOMIC_ACQUIRE))
+			end(q, HP3_VERBS_FAILED, EIO);
+		else if (q->method == HP3_VERBS_SPORT && q->hold != HP3V_HELD)
+			end(q, HP3_VERBS_FAILED, ENOBUFS);
+		else if (now >= q->deadline)
+			end(q, HP3_VERBS_FAILED, ETIMEDOUT);
+	}
+}
+
+void hp3v_move_forsaken(struct hp3v_qp *q)
+{
+	if (q->step == HP3V_DRAINING || q->step == HP3V_SUSPENDED)
+		end(q, HP3_VERBS_RESUMED, 0);
+}
+
+void hp3v_move_stop(struct hp3v_qp *q)
+{
+	if (q->step == HP3V_IDLE)
+		return;
+	set_step(q, HP3V_IDLE);
+	hp3v_cell_answer(q, HP3_VERBS_FAILED, ECANCELED);
+}
+
+void hp3v_move_stopped(struct hp3v_qp *q)
+{
+	if (q->state == IBV_QPS_RESET)
+		hp3v_hold_drop(q);
+	else if (!hp3v_hold_release(q)) {
+		q->method = HP3_VERBS_SPORT;
+		set_step(q, HP3V_RETURNING);
+	}
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The functions of the real library, by its own handle: what RTLD_NEXT finds depends on how this
+ * library was loaded, and a call by name would find this one.
+ */
+#include "app/verbs/shim.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static struct hp3v_real real;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void load(void)
+{
+	void *library = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_LOCAL);
+	const struct {
+		void **function;
+		const char *name, *version;
+	} wanted[] = {
+		{(void **)&real.open_device, "ibv_open_device", "IBVERBS_1.1"},
+		{(void **)&real.import_device, "ibv_import_device", "IBVERBS_1.10"},
+		{(void **)&real.close_device, "ibv_close_device", "IBVERBS_1.1"},
+		{(void **)&real.create_qp, "ibv_create_qp", "IBVERBS_1.1"},
+		{(void **)&real.modify_qp, "ibv_modify_qp", "IBVERBS_1.1"},
+		{(void **)&real.query_qp, "ibv_query_qp", "IBVERBS_1.1"},
+		{(void **)&real.destroy_qp, "ibv_destroy_qp", "IBVERBS_1.1"},
+		{(void **)&real.destroy_cq, "ibv_destroy_cq", "IBVERBS_1.1"},
+		{(void **)&real.query_gid, "ibv_query_gid", "IBVERBS_1.1"},
+		{(void **)&real.get_async_event, "ibv_get_async_event", "IBVERBS_1.1"},
+		{(void **)&real.ack_async_event, "ibv_ack_async_event", "IBVERBS_1.1"},
+		{(void **)&real.qp_to_qp_ex, "ibv_qp_to_qp_ex", "IBVERBS_1.6"},
+	};
+
+	if (library == NULL) {
+		fprintf(stderr, "libhp3verbs: %s\n", dlerror());
+		abort(); /* cannot be: this library needs it, the loader has found it */
+	}
+	for (unsigned int i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		*wanted[i].function = dlvsym(library, wanted[i].name, wanted[i].version);
+}
+
+const struct hp3v_real *hp3v_real(void)
+{
+	pthread_once(&once, load);
+	return &real;
+}
+
+uint64_t hp3v_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_VERBS_SHARE_H
+#define HP3_VERBS_SHARE_H
+
+#include <stdint.h>
+
+/*
+ * What an application's libhp3verbs.so and hp3d on the same host share: a hello over a UNIX socket
+ * (SOCK_SEQPACKET), then memory with a cell per queue pair, and two bells (eventfd). The shim makes
+ * all of it and hands it over; the socket says nothing more, its end is the end of either side.
+ *
+ * hp3d writes nothing but `want` of a cell; the shim writes all else. What hp3d reads is an
+ * application's word, to be judged as such. Integers are the host's. The memory is sealed: it
+ * neither grows nor shrinks.
+ */
+#define HP3_VERBS_SOCKET  "/run/hp3/verbs.sock"
+#define HP3_VERBS_MAGIC   0x33505668u /* "hVP3" */
+#define HP3_VERBS_VERSION 1u
+#define HP3_VERBS_CELLS   4096u
+#define HP3_VERBS_DEVICE  64u
+#define HP3_VERBS_CLASSES 4u /* of sizes: up to 4 KiB, 64 KiB, 1 MiB, above */
+
+/* Shim to hp3d, with three descriptors: memory, the shim's bell, hp3d's bell. */
+struct hp3_verbs_hello {
+	uint32_t magic;
+	uint32_t version;
+	uint32_t pid;
+	uint32_t cells;
+	uint32_t cell_size;
+	char shim[20]; /* version of the package */
+};
+
+/* hp3d's answer. Another version, or `accepted` 0: the shim goes on alone, and asks again later. */
+struct hp3_verbs_welcome {
+	uint32_t magic;
+	uint32_t version;
+	uint32_t accepted;
+	uint32_t drain_us; /* longest wait for outstanding work; the shim has bounds of its own */
+	uint32_t hold_us; /* longest time between DRAINED and what hp3d wants then */
+};
+
+enum hp3_verbs_state {
+	HP3_VERBS_FREE,
+	HP3_VERBS_RTR,
+	HP3_VERBS_RTS,
+	HP3_VERBS_ERR, /* or reset, or drained by the application itself */
+};
+
+/* How a queue pair is moved. */
+enum hp3_verbs_method {
+	HP3_VERBS_NONE, /* the RNIC refused all of them */
+	HP3_VERBS_SQD, /* RTS -> SQD -> SQD with a new flow label -> RTS */
+	HP3_VERBS_SPORT, /* work requests held, then <provider>dv_modify_qp_udp_sport */
+};
+
+#define HP3_VERBS_RESPONDS                                                                         \
+	0x1u /* READs or ATOMICs of the peer are let in: not to be moved (rule 20) */
+
+/*
+ * `want`, written by hp3d in one store, and `did`, by the shim: a word each. A `want` that differs
+ * from the last one is a command; one for another generation of the cell is ignored.
+ */
+enum hp3_verbs_op {
+	HP3_VERBS_NOTHING,
+	HP3_VERBS_SUSPEND, /* answer: DRAINED, or FAILED */
+	HP3_VERBS_MOVE, /* to `port`; not suspended: all steps at once. MOVED, or FAILED */
+	HP3_VERBS_MOVE_NOW, /* the path is dead: without waiting, where the method can. As MOVE */
+	HP3_VERBS_RESUME, /* RESUMED: goes on on the old port */
+};
+enum hp3_verbs_did {
+	HP3_VERBS_DRAINED = 1,
+	HP3_VERBS_MOVED,
+	HP3_VERBS_RESUMED,
+	HP3_VERBS_FAILED, /* goes on on the old port; `detail` is an errno: see docs/beside.md */
+};
+
+/* generation 24 bits, sequence 16, op or did 8, port or detail 16 */
+static inline uint64_t hp3_verbs_word(
+	uint32_t generation, uint16_t seq, uint8_t what, uint16_t detail)
+{
+	return (uint64_t)(generation & 0xffffff) << 40 | (uint64_t)seq << 24 |
+	       (uint64_t)what << 16 | detail;
+}
+
+static inline uint32_t hp3_verbs_word_generation(uint64_t word)
+{
+	return (uint32_t)(word >> 40);
+}
+
+static inline uint16_t hp3_verbs_word_seq(uint64_t word)
+{
+	return (uint16_t)(word >> 24);
+}
+
+static inline uint8_t hp3_verbs_word_what(uint64_t word)
+{
+	return (uint8_t)(word >> 16);
+}
+
+static inline uint16_t hp3_verbs_word_detail(uint64_t word)
+{
+	return (uint16_t)word;
+}
+
+struct hp3_verbs_cell {
+	/* Who it is. Odd `version`: being written; read it before and after. */
+	uint32_t version;
+	uint32_t generation; /* of the cell: the how-manieth queue pair it has, modulo 2^24 */
+	uint32_t qpn, dest_qpn;
+	uint32_t flow_label; /* the application's */
+	uint16_t port; /* UDP source port in use; 0: the RNIC's own choice */
+	uint8_t state, method, flags, port_num, traffic_class, unused;
+	uint16_t moves;
+	uint16_t unused2;
+	uint8_t sgid[16], dgid[16];
+
+	/* What it does; written where the application posts and polls. */
+	uint64_t posted_wrs __attribute__((aligned(64)));
+	uint64_t posted_bytes;
+	uint64_t done_wrs; /* unsignalled ones count once a later one has completed */
+	uint64_t done_bytes;
+	uint32_t latency_ns; /* of the newest sample, from post to completion as it was polled */
+	uint32_t latency_bytes;
+	uint32_t latency_min_ns[HP3_VERBS_CLASSES]; /* 0: none yet */
+
+	uint64_t want __attribute__((aligned(64)));
+	uint64_t did;
+
+	char device[HP3_VERBS_DEVICE] __attribute__((aligned(64)));
+};
+_Static_assert(sizeof(struct hp3_verbs_cell) == 256, "cache lines");
+
+#endif

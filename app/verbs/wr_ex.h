@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_VERBS_WR_EX_H
+#define HP3_VERBS_WR_EX_H
+
+#include "app/verbs/shim.h"
+
+/*
+ * The extended way to post: ibv_wr_start(), one call per work request and its data, then
+ * ibv_wr_complete(). The calls are pointers in the queue pair itself. A section that begins while
+ * the queue pair is held is recorded, under its lock until it ends; where it does not fit, all that
+ * is held is posted, and the section goes on with the provider.
+ */
+void hp3v_ex_attach(struct hp3v_qp *q, struct ibv_qp *qp, uint64_t send_ops);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/verbs/wr_replay.h"
+#include "app/verbs/account.h"
+
+void hp3v_ex_begin(struct hp3v_qp *q)
+{
+	uint64_t gate = __atomic_fetch_add(&q->gate, 1u, __ATOMIC_ACQ_REL);
+
+	q->ops.wr_start(q->ex);
+	q->alone = (gate & HP3V_INSIDE) == 0;
+	q->built = 0;
+	q->built_signalled = 0;
+	q->built_bytes = 0;
+	q->op_bytes = 0;
+	q->op_begun = false;
+}
+
+/* Nothing completes before the section ends, so an entry is early enough once its bytes are known.
+ */
+static void count(struct hp3v_qp *q)
+{
+	uint64_t gate = 0;
+
+	if (!q->op_begun)
+		return;
+	if (q->op_signalled)
+		gate = __atomic_fetch_add(
+			&q->gate, UINT64_C(1) << HP3V_SIGNALLED, __ATOMIC_RELAXED);
+	hp3v_posting(q, 1, q->op_bytes, q->op_signalled, (uint32_t)(gate >> HP3V_SIGNALLED));
+	q->built++;
+	q->built_signalled += q->op_signalled;
+	q->built_bytes += q->op_bytes;
+	q->op_begun = false;
+}
+
+void hp3v_ex_op(struct hp3v_qp *q)
+{
+	count(q);
+	q->op_begun = true;
+	q->op_bytes = 0;
+	q->op_signalled = hp3v_signalled(q, q->ex->wr_flags);
+}
+
+void hp3v_ex_bytes(struct hp3v_qp *q, uint64_t bytes)
+{
+	q->op_bytes += bytes;
+}
+
+static void call(struct hp3v_qp *q, const struct ibv_send_wr *wr)
+{
+	struct ibv_qp_ex *ex = q->ex;
+	const struct ibv_qp_ex *ops = &q->ops;
+
+	switch (wr->opcode) {
+	case IBV_WR_RDMA_WRITE:
+		ops->wr_rdma_write(ex, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
+		break;
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		ops->wr_rdma_write_imm(ex, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, wr->imm_data);
+		break;
+	case IBV_WR_RDMA_READ:
+		ops->wr_rdma_read(ex, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
+		break;
+	case IBV_WR_SEND:
+		ops->wr_send(ex);
+		break;
+	case IBV_WR_SEND_WITH_IMM:
+		ops->wr_send_imm(ex, wr->imm_data);
+		break;
+	case IBV_WR_SEND_WITH_INV:
+		ops->wr_send_inv(ex, wr->invalidate_rkey);
+		break;
+	case IBV_WR_LOCAL_INV:
+		ops->wr_local_inv(ex, wr->invalidate_rkey);
+		break;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+		ops->wr_atomic_cmp_swp(ex, wr->wr.atomic.rkey, wr->wr.atomic.remote_addr,
+			wr->wr.atomic.compare_add, wr->wr.atomic.swap);
+		break;
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		ops->wr_atomic_fetch_add(ex, wr->wr.atomic.rkey, wr->wr.atomic.remote_addr,
+			wr->wr.atomic.compare_add);
+		break;
+	default: /* nothing else is recorded */
+		break;
+	}
+}
+
+void hp3v_ex_build(struct hp3v_qp *q, const struct ibv_send_wr *wr)
+{
+	struct ibv_qp_ex *ex = q->ex;
+	uint64_t wr_id = ex->wr_id;
+	unsigned int flags = ex->wr_flags;
+
+	ex->wr_id = wr->wr_id;
+	ex->wr_flags = wr->send_flags & ~(unsigned int)IBV_SEND_INLINE;
+	hp3v_ex_op(q);
+	call(q, wr);
+	ex->wr_id = wr_id;
+	ex->wr_flags = flags;
+	for (int i = 0; i < wr->num_sge; i++)
+		hp3v_ex_bytes(q, wr->sg_list[i].length);
+	if (wr->send_flags & IBV_SEND_INLINE)
+		q->ops.wr_set_inline_data(
+			ex, (void *)(uintptr_t)wr->sg_list[0].addr, wr->sg_list[0].length);
+	else if (wr->num_sge > 0)
+		q->ops.wr_set_sge_list(ex, (size_t)wr->num_sge, wr->sg_list);
+}
+
+static void take_back(struct hp3v_qp *q)
+{
+	hp3v_set(&q->posted_wrs, hp3v_get(&q->posted_wrs) - q->built);
+	hp3v_set(&q->posted_bytes, hp3v_get(&q->posted_bytes) - q->built_bytes);
+}
+
+/* After the provider's last call somebody else may have begun: what is needed then is taken along.
+ */
+int hp3v_ex_end(struct hp3v_qp *q)
+{
+	uint8_t was_open = __atomic_load_n(&q->tail_open, __ATOMIC_RELAXED);
+	bool alone = q->alone;
+	uint32_t signalled;
+	int error;
+
+	if (q->op_begun)
+		__atomic_store_n(&q->tail_open, !q->op_signalled, __ATOMIC_RELAXED);
+	count(q);
+	signalled = q->built_signalled;
+	hp3v_show_posted(q);
+	error = q->ops.wr_complete(q->ex);
+	if (error != 0) {
+		take_back(q);
+		__atomic_store_n(&q->tail_open, was_open, __ATOMIC_RELAXED);
+	}
+	hp3v_leave(q, alone, error == 0 ? 0 : signalled);
+	return error;
+}
+
+void hp3v_ex_abort(struct hp3v_qp *q)
+{
+	bool alone = q->alone;
+	uint32_t signalled;
+
+	count(q);
+	signalled = q->built_signalled;
+	take_back(q);
+	q->ops.wr_abort(q->ex);
+	hp3v_leave(q, alone, signalled);
+}

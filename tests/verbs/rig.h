@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTS_VERBS_RIG_H
+#define HP3_TESTS_VERBS_RIG_H
+
+#include "app/verbs/share.h"
+#include "tests/verbs/fake.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+/* An application that loads its verbs as NCCL does, and an hp3d that does as it is told. */
+struct verbs {
+	void *library;
+	struct ibv_context *(*open_device)(struct ibv_device *device);
+	int (*close_device)(struct ibv_context *context);
+	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
+	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe, void *data,
+		struct ibv_comp_channel *channel, int vector);
+	int (*destroy_cq)(struct ibv_cq *cq);
+	struct ibv_qp *(*create_qp)(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		struct ibv_qp_init_attr *init);
+	int (*destroy_qp)(struct ibv_qp *qp);
+	int (*get_async_event)(struct ibv_context *context, struct ibv_async_event *event);
+};
+extern struct verbs verbs;
+void rig_load(void); /* the library and the providers, whose paths the environment has */
+
+enum provider { RXE, MLX5, BNXT, PROVIDERS };
+struct app {
+	struct fake_device *device;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	struct fake_qp *fake;
+	uint64_t posted, polled; /* wr_ids: the next one to post, the next one to complete */
+	uint64_t due; /* where the newest signalled one ends */
+	uint32_t errors;
+};
+struct app_options {
+	uint32_t depth; /* 0: 64 */
+	int sig_all; /* of the queue pair */
+	unsigned int access;
+	bool extended; /* ibv_create_qp_ex() with calls of its own */
+};
+void *rig_fake_break(enum provider provider); /* its fake_break() */
+void app_start(struct app *a, enum provider provider, const struct app_options *options);
+void app_ready(struct app *a, unsigned int access); /* INIT, RTR, RTS */
+void app_stop(struct app *a);
+
+/* Posts `n` WRITEs in one chain, each `every`-th signalled. Returns what ibv_post_send() does. */
+int app_post(struct app *a, uint32_t n, uint32_t every);
+void app_poll(struct app *a);
+/* Polls until all has left and completed, or a second is over. */
+void app_finish(struct app *a);
+/* What left is what was posted: all, once, in order; and nothing was overtaken. */
+void app_check_order(const struct app *a);
+
+/* Application running in a thread of its own, posting and polling, until told to end. */
+struct runner {
+	struct app *app;
+	pthread_t thread;
+	uint32_t every, chain;
+	uint32_t posts; /* atomic, as all from here on */
+	int done; /* something has completed */
+	int end;
+};
+void runner_start(struct runner *r, struct app *a, uint32_t chain, uint32_t every);
+void runner_wait(struct runner *r, uint32_t posts); /* until it has posted so many more */
+void runner_end(struct runner *r);
+
+struct hp3d {
+	int listener, connection, bell, own_bell;
+	struct hp3_verbs_cell *cells;
+	struct hp3_verbs_hello hello;
+	uint16_t seq;
+};
+void hp3d_start(struct hp3d *h, uint32_t drain_us, uint32_t hold_us); /* listens, is found */
+void hp3d_stop(struct hp3d *h);
+/* The cell of a queue pair; waits until it is there. */
+struct hp3_verbs_cell *hp3d_cell(struct hp3d *h, uint32_t qpn, enum hp3_verbs_state state);
+void hp3d_want(struct hp3d *h, struct hp3_verbs_cell *c, enum hp3_verbs_op op, uint16_t port);
+/* The answer to the newest want, waited for; 0: none came within two seconds. */
+enum hp3_verbs_did hp3d_answer(struct hp3d *h, struct hp3_verbs_cell *c, int *detail);
+/* The one that comes after DRAINED. */
+enum hp3_verbs_did hp3d_after_drained(struct hp3d *h, struct hp3_verbs_cell *c, int *detail);
+/* Both. */
+enum hp3_verbs_did hp3d_do(
+	struct hp3d *h, struct hp3_verbs_cell *c, enum hp3_verbs_op op, uint16_t port, int *detail);
+
+void rig_sleep_us(uint32_t us);
+
+#endif
