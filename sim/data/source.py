@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes a C header with the SHA-256 of the sources that make the simulator.
 
-usage: source.py OUT ROOT OPTIONS DIR...
+usage: source.py OUT ROOT DIR...
 
 HP3_SIM_SOURCE: all *.c, *.h, *.def and *.txt below ROOT/DIR. HP3_SIM_SOURCE_MODEL, of runs without
 an engine: those below ROOT/sim but sim/lb/hp3*, and what they include of other folders, with X.c
 for X.h; but for engine and config, of which such runs know settings, and these are in their key.
 
 Results are kept by it: a change of the model or the engine makes new runs, one of a document or a
-test does not. OPTIONS are those of the build that change what it computes.
+test does not.
 """
 import hashlib
 import os
@@ -44,8 +44,8 @@ def with_included(root, names):
     return found
 
 
-def digest(root, options, names):
-    of_all = hashlib.sha256(options.encode())
+def digest(root, names):
+    of_all = hashlib.sha256()
     for name in sorted(names):
         with open(os.path.join(root, name), "rb") as f:
             of_all.update(f"\n{name} {hashlib.sha256(f.read()).hexdigest()}".encode())
@@ -53,10 +53,10 @@ def digest(root, options, names):
 
 
 def main():
-    out, root, options = sys.argv[1:4]
+    out, root = sys.argv[1:3]
     model = with_included(root, below(root, ["sim"]))
-    text = "".join(f'#define {macro} "{digest(root, options, names)}"\n' for macro, names in
-                   (("HP3_SIM_SOURCE", below(root, sys.argv[4:])), ("HP3_SIM_SOURCE_MODEL", model)))
+    text = "".join(f'#define {macro} "{digest(root, names)}"\n' for macro, names in
+                   (("HP3_SIM_SOURCE", below(root, sys.argv[3:])), ("HP3_SIM_SOURCE_MODEL", model)))
     if os.path.exists(out):
         with open(out, encoding="utf-8") as f:
             if f.read() == text:

@@ -149,7 +149,7 @@ def sources(script, tmp, bad):
         write(root, name, text)
         if name == "cc/y.h":
             write(root, "cc/z.h", "1")
-        run([script, header, root, "break=none", "sim", "cc", "engine"])
+        run([script, header, root, "sim", "cc", "engine"])
         with open(header, encoding="utf-8") as f:
             now = [line.split()[2] for line in f]
         changed = [old != new for old, new in zip(before, now)]
