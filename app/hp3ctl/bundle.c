@@ -62,6 +62,15 @@ static int full(struct hp3ctl *ctl, const char *path, int rc)
 		"%s: %s", path, strerror(-rc));
 }
 
+/* hp3ctl may end in the middle (memory.c). */
+static const char *unfinished;
+
+static void remove_unfinished(void)
+{
+	if (unfinished)
+		unlink(unfinished);
+}
+
 static void progress(const struct hp3ctl *ctl, const char *what)
 {
 	if (!ctl->json)
@@ -145,7 +154,11 @@ static int add_interfaces(const struct hp3ctl *ctl, struct hp3ctl_tarball *a)
 	char name[ENTRY_MAX];
 	int rc = 0;
 
-	for (struct if_nameindex *i = list; rc == 0 && i && i->if_index != 0; i++) {
+	if (!list) {
+		snprintf(name, sizeof(name), "no interfaces: %s\n", strerror(errno));
+		return hp3ctl_tarball_add(a, "host/ethtool.txt", name, strlen(name));
+	}
+	for (struct if_nameindex *i = list; rc == 0 && i->if_index != 0; i++) {
 		snprintf(name, sizeof(name), "interface %s", i->if_name);
 		progress(ctl, name);
 		for (size_t k = 0; rc == 0 && k < sizeof(options) / sizeof(options[0]); k++) {
@@ -175,7 +188,7 @@ static void default_path(char *buf, size_t cap)
 int hp3ctl_bundle(struct hp3ctl *ctl)
 {
 	struct hp3ctl_tarball *a;
-	char path[128];
+	static char path[128];
 	const char *to = path;
 	int rc, end;
 
@@ -185,6 +198,8 @@ int hp3ctl_bundle(struct hp3ctl *ctl)
 	a = hp3ctl_tarball_create(to);
 	if (!a)
 		return full(ctl, to, -errno);
+	unfinished = to;
+	atexit(remove_unfinished);
 	rc = hp3ctl_tarball_add(a, "version.txt", "hp3ctl " HP3_VERSION "\n",
 		sizeof("hp3ctl " HP3_VERSION "\n") - 1);
 	if (rc == 0)
@@ -195,10 +210,9 @@ int hp3ctl_bundle(struct hp3ctl *ctl)
 		rc = add_interfaces(ctl, a);
 	end = hp3ctl_tarball_close(a);
 	rc = rc < 0 ? rc : end;
-	if (rc < 0) {
-		unlink(to);
+	if (rc < 0)
 		return full(ctl, to, rc);
-	}
+	unfinished = NULL;
 	if (ctl->json) {
 		json_t *j = json_pack("{s:i, s:s}", "v", 1, "file", to);
 

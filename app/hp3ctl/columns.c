@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "app/hp3ctl/hp3ctl.h"
 
 #define PSN_MASK    0xffffffu
 #define HEADERS_MAX 128u /* of a packet, IP header included */
@@ -118,10 +119,8 @@ void hp3ctl_sort(json_t *flows, unsigned column, bool reverse)
 {
 	struct order o = {column, hp3ctl_columns[column].number != reverse};
 	size_t n = json_array_size(flows);
-	json_t **list = malloc((n + 1) * sizeof(*list));
+	json_t **list = hp3ctl_need((n + 1) * sizeof(*list));
 
-	if (!list)
-		return;
 	for (size_t i = 0; i < n; i++)
 		list[i] = json_incref(json_array_get(flows, i));
 	qsort_r(list, n, sizeof(*list), compare, &o);

@@ -16,10 +16,13 @@
 /* The one place that prints JSON, and that adds the version where hp3d has not. */
 void hp3ctl_print_json(json_t *j)
 {
+	char *text;
+
 	if (!json_object_get(j, "v"))
 		json_object_set_new(j, "v", json_integer(HP3CTL_JSON_VERSION));
-	json_dumpf(j, stdout, JSON_COMPACT);
-	putchar('\n');
+	text = json_dumps(j, JSON_COMPACT);
+	puts(text); /* whole lines, whatever happens */
+	free(text);
 }
 
 int hp3ctl_fail(
@@ -38,11 +41,10 @@ int hp3ctl_fail(
 	if (ctl->json) {
 		json_t *j = json_pack("{s:i, s:b, s:{s:s, s:s, s:s}}", "v", HP3CTL_JSON_VERSION,
 			"ok", 0, "error", "code", code, "text", text, "fix", fix);
-		if (j) {
-			hp3ctl_print_json(j);
-			json_decref(j);
-			return exit;
-		}
+
+		hp3ctl_print_json(j);
+		json_decref(j);
+		return exit;
 	}
 	fprintf(stderr, "hp3ctl: %s\n  %s\n", text, fix);
 	return exit;
@@ -106,12 +108,10 @@ static int no_memory(const struct hp3ctl *ctl)
 
 int hp3ctl_send(struct hp3ctl *ctl, json_t *req)
 {
-	char *text = req ? json_dumps(req, JSON_COMPACT) : NULL;
-	size_t n = text ? strlen(text) : 0, sent = 0;
+	char *text = json_dumps(req, JSON_COMPACT);
+	size_t n = strlen(text), sent = 0;
 
 	json_decref(req);
-	if (!text)
-		return no_memory(ctl);
 	text[n++] = '\n'; /* in the place of the NUL */
 	while (sent < n) {
 		ssize_t k = send(ctl->fd, text + sent, n - sent, MSG_NOSIGNAL);

@@ -86,6 +86,10 @@ int hp3ctl_fail(const struct hp3ctl *ctl, int exit, const char *code, const char
 	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void hp3ctl_print_json(json_t *j); /* one line */
 
+/* memory.c: memory, or hp3ctl ends, and says why; JSON's, too, from the second on. */
+void *hp3ctl_need(size_t n);
+void hp3ctl_need_memory(const struct hp3ctl *ctl);
+
 /* list.c, both take the request's reference. A list, page by page; fn returns an exit code, other
  * than DONE ends the walk. */
 int hp3ctl_each_page(

@@ -45,8 +45,6 @@ static json_t *move_request(const struct hp3ctl *ctl, const char *flow)
 {
 	json_t *req = json_pack("{s:s, s:s}", "cmd", "move", "flow", flow);
 
-	if (!req)
-		return NULL;
 	if (ctl->given & HP3CTL_BIT(PORT))
 		json_object_set_new(
 			req, "port", json_integer((json_int_t)ctl->number[HP3CTL_PORT]));
@@ -255,8 +253,7 @@ static void summary(const struct moves *m)
 			"skipped", (json_int_t)m->skipped, "moved", (json_int_t)m->moved, "failed",
 			(json_int_t)m->failed, "drain_max_ns", m->drain_max_ns, "held_pkts",
 			m->held_pkts, "held_bytes", m->held_bytes);
-		if (j)
-			hp3ctl_print_json(j);
+		hp3ctl_print_json(j);
 		json_decref(j);
 		return;
 	}

@@ -38,8 +38,10 @@ struct hp3ctl_tarball *hp3ctl_tarball_create(const char *path)
 		archive_write_set_format_pax_restricted(a->tar) == ARCHIVE_OK &&
 		archive_write_open_fd(a->tar, a->fd) == ARCHIVE_OK)
 		return a;
-	if (a->fd >= 0)
+	if (a->fd >= 0) {
 		err = EIO;
+		unlink(path);
+	}
 	hp3ctl_tarball_close(a);
 	errno = err;
 	return NULL;
@@ -72,7 +74,7 @@ int hp3ctl_tarball_add(struct hp3ctl_tarball *a, const char *name, const char *d
 	return rc;
 }
 
-/* Reads to the end, or as long as there is patience. False: there was none left. */
+/* Reads to the end, or as long as there is patience. False: that was not all. */
 static bool read_all(int fd, char *buf, size_t *n)
 {
 	struct pollfd polled = {.fd = fd, .events = POLLIN};
@@ -80,14 +82,29 @@ static bool read_all(int fd, char *buf, size_t *n)
 	ssize_t got;
 
 	while (*n < OUTPUT_MAX && time(NULL) < end) {
-		if (poll(&polled, 1, 200) <= 0)
+		int ready = poll(&polled, 1, 200);
+
+		if (ready < 0 && errno != EINTR)
+			return false;
+		if (ready <= 0)
 			continue;
 		got = read(fd, buf + *n, OUTPUT_MAX - *n);
 		if (got <= 0)
-			return true;
+			return got == 0;
 		*n += (size_t)got;
 	}
 	return false;
+}
+
+static int redirect(posix_spawn_file_actions_t *actions, int out)
+{
+	int rc = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+
+	if (rc == 0)
+		rc = posix_spawn_file_actions_adddup2(actions, out, STDOUT_FILENO);
+	if (rc == 0)
+		rc = posix_spawn_file_actions_adddup2(actions, out, STDERR_FILENO);
+	return rc;
 }
 
 /* The program with both outputs in a pipe; -errno if it does not start. */
@@ -99,12 +116,14 @@ static int start(const char *const *argv, pid_t *child, int *out)
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-	rc = posix_spawnp(child, argv[0], &actions, NULL, (char *const *)argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
+	rc = posix_spawn_file_actions_init(&actions);
+	if (rc == 0) {
+		rc = redirect(&actions, ends[1]);
+		if (rc == 0)
+			rc = posix_spawnp(
+				child, argv[0], &actions, NULL, (char *const *)argv, environ);
+		posix_spawn_file_actions_destroy(&actions);
+	}
 	close(ends[1]);
 	*out = ends[0];
 	if (rc != 0)

@@ -85,7 +85,7 @@ static int batch(struct hp3ctl *ctl, const char *flow, int first)
 		return HP3CTL_USAGE;
 	req = json_pack("{s:s, s:s, s:o, s:b}", "cmd", "trace", "flow", flow, "ports", ports,
 		"known", known);
-	if (req && ctl->number[HP3CTL_TTL])
+	if (ctl->number[HP3CTL_TTL])
 		json_object_set_new(req, "ttl", json_integer((json_int_t)ctl->number[HP3CTL_TTL]));
 	rc = hp3ctl_ask(ctl, req, &answer);
 	if (rc != HP3CTL_DONE)
