@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A gate before each function of calls.def: hp3_fault() says whether the call fails. Whatever the
+ * A gate before each function of CALLS: hp3_fault() says whether the call fails. Whatever the
  * function takes, variable arguments among them, is as it was when it goes on.
  */
 	.text
@@ -60,6 +60,6 @@ gate:
 	pop %rax
 	ret
 
-#include "calls.def"
+#include CALLS
 
 	.section .note.GNU-stack, "", @progbits

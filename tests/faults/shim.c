@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "shim.h"
+#include "numbers.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -7,23 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 #include <jansson.h>
-#include <rte_errno.h>
-#include <rte_ethdev.h>
-#include <rte_mbuf.h>
-
-#define PORTS      8u
-#define POSTED_MAX 4096u
-
-enum number {
-#define X(name, value, err) NUMBER_##name,
-#define H                   X
-#include "calls.def"
-#undef X
-	NUMBERS
-};
 
 struct call {
 	const char *name;
@@ -33,7 +18,8 @@ struct call {
 
 static const struct call calls[] = {
 #define X(name, value, err) {#name, value, err},
-#include "calls.def"
+#define H                   X
+#include CALLS
 #undef X
 #undef H
 };
@@ -57,9 +43,14 @@ int hp3_fault(unsigned number, uintptr_t back)
 	return 1;
 }
 
+__attribute__((weak)) void hp3_fault_told(int err)
+{
+}
+
 long hp3_fault_answer(unsigned number)
 {
-	rte_errno = errno = calls[number].err;
+	errno = calls[number].err;
+	hp3_fault_told(errno);
 	return calls[number].value;
 }
 
@@ -120,94 +111,7 @@ __attribute__((constructor)) static void begin(void)
 	json_set_alloc_funcs(json_get, free);
 }
 
-/* --- what DPDK calls by pointer --- */
-
-static eth_tx_burst_t really_send;
-static rte_mempool_dequeue_t really_take;
-static struct rte_mbuf *posted[PORTS][POSTED_MAX];
-static unsigned n_posted[PORTS];
-
-static uint16_t send_or_not(void *queue, struct rte_mbuf **m, uint16_t n)
+int64_t hp3_fault_wall(void)
 {
-	return hp3_fault(NUMBER_tx, 0) ? 0 : really_send(queue, m, n);
-}
-
-static int take_or_not(struct rte_mempool *mp, void **objects, unsigned n)
-{
-	return hp3_fault(NUMBER_mbuf, 0) ? -ENOBUFS : really_take(mp, objects, n);
-}
-
-int __real_clock_gettime(clockid_t clock, struct timespec *ts);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
-{
-	int ret = __real_clock_gettime(clock, ts);
-
-	if (clock == CLOCK_REALTIME)
-		ts->tv_sec += page->wall_s;
-	return ret;
-}
-
-struct rte_mempool *__real_rte_mempool_create_empty(const char *name, unsigned n, unsigned size,
-	unsigned cache, unsigned room, int socket, unsigned flags);
-struct rte_mempool *__wrap_rte_mempool_create_empty(const char *name, unsigned n, unsigned size,
-	unsigned cache, unsigned room, int socket, unsigned flags);
-
-/* Without a cache: each buffer is asked of the pool. */
-struct rte_mempool *__wrap_rte_mempool_create_empty(const char *name, unsigned n, unsigned size,
-	unsigned cache, unsigned room, int socket, unsigned flags)
-{
-	if (hp3_fault(NUMBER_rte_mempool_create_empty, (uintptr_t)__builtin_return_address(0)))
-		return (void *)hp3_fault_answer(NUMBER_rte_mempool_create_empty);
-	return __real_rte_mempool_create_empty(name, n, size, 0, room, socket, flags);
-}
-
-int __real_rte_eth_rx_queue_setup(uint16_t port, uint16_t queue, uint16_t n, unsigned socket,
-	const struct rte_eth_rxconf *conf, struct rte_mempool *pool);
-int __wrap_rte_eth_rx_queue_setup(uint16_t port, uint16_t queue, uint16_t n, unsigned socket,
-	const struct rte_eth_rxconf *conf, struct rte_mempool *pool);
-int __real_rte_eth_dev_start(uint16_t port);
-int __wrap_rte_eth_dev_start(uint16_t port);
-int __real_rte_eth_dev_stop(uint16_t port);
-int __wrap_rte_eth_dev_stop(uint16_t port);
-
-int __wrap_rte_eth_rx_queue_setup(uint16_t port, uint16_t queue, uint16_t n, unsigned socket,
-	const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
-{
-	const char *want = getenv("HP3_FAULT_POSTED");
-	struct rte_mempool_ops *ops = rte_mempool_get_ops(pool->ops_index);
-	unsigned some = want == NULL ? 0 : RTE_MIN((unsigned)atoi(want), POSTED_MAX);
-
-	if (hp3_fault(NUMBER_rte_eth_rx_queue_setup, (uintptr_t)__builtin_return_address(0)))
-		return (int)hp3_fault_answer(NUMBER_rte_eth_rx_queue_setup);
-	if (ops->dequeue != take_or_not) {
-		really_take = ops->dequeue;
-		ops->dequeue = take_or_not;
-	}
-	if (some > 0 && n_posted[port] == 0 &&
-		rte_pktmbuf_alloc_bulk(pool, posted[port], some) == 0)
-		n_posted[port] = some;
-	return __real_rte_eth_rx_queue_setup(port, queue, n, socket, conf, pool);
-}
-
-int __wrap_rte_eth_dev_start(uint16_t port)
-{
-	int ret;
-
-	if (hp3_fault(NUMBER_rte_eth_dev_start, (uintptr_t)__builtin_return_address(0)))
-		return (int)hp3_fault_answer(NUMBER_rte_eth_dev_start);
-	ret = __real_rte_eth_dev_start(port);
-	if (ret == 0 && rte_eth_fp_ops[port].tx_pkt_burst != send_or_not) {
-		really_send = rte_eth_fp_ops[port].tx_pkt_burst; /* all ports have one driver */
-		rte_eth_fp_ops[port].tx_pkt_burst = send_or_not;
-	}
-	return ret;
-}
-
-int __wrap_rte_eth_dev_stop(uint16_t port)
-{
-	rte_pktmbuf_free_bulk(posted[port], n_posted[port]);
-	n_posted[port] = 0;
-	return __real_rte_eth_dev_stop(port);
+	return page->wall_s;
 }

@@ -2,9 +2,9 @@
 #ifndef HP3_FAULTS_SHIM_H
 #define HP3_FAULTS_SHIM_H
 /*
- * hp3d with calls that fail. Every function of calls.def that hp3d's own objects call (not what its
- * libraries call among themselves) passes a gate, which counts it and lets it fail when its turn
- * has come:
+ * hp3d and hp3ctl with calls that fail. Every function of calls.def or hp3ctl.def that their own
+ * objects call (not what libraries call among themselves) passes a gate, which counts it and lets
+ * it fail when its turn has come:
  *
  *     HP3_FAULT=socket:3     the third call of socket() fails
  *     HP3_FAULT=malloc:17+   the 17th one and all behind it
@@ -33,5 +33,8 @@ struct hp3_fault_page {
 int hp3_fault(unsigned number, uintptr_t back);
 /* What it returns then; sets errno and rte_errno. */
 long hp3_fault_answer(unsigned number);
+/* rte_errno, of who has it. */
+void hp3_fault_told(int err);
+int64_t hp3_fault_wall(void); /* seconds */
 
 #endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_FAULTS_NUMBERS_H
+#define HP3_FAULTS_NUMBERS_H
+/* The gates of a program, by its table: CALLS, "calls.def" or "hp3ctl.def". */
+#include "shim.h"
+
+enum number {
+#define X(name, value, err) NUMBER_##name,
+#define H                   X
+#include CALLS
+#undef H
+#undef X
+	NUMBERS
+};
+
+#endif
