@@ -4,10 +4,6 @@
 #include "roce/icrc.h"
 #include "tests/whole/sim.h"
 
-#define IP_AT  14u
-#define UDP_AT 34u
-#define BTH_AT 42u
-
 static bool sums_up(const uint8_t *ip)
 {
 	uint32_t sum = 0;
@@ -21,8 +17,15 @@ static bool sums_up(const uint8_t *ip)
 static bool is_sound(const struct frame *f, struct hp3_view *v)
 {
 	hp3_parse(f->data, f->len, v);
-	return v->class >= HP3_CLASS_RC_REQUEST && sums_up(f->data + IP_AT) &&
-	       hp3_be16(f->data + UDP_AT + 6) == 0 && hp3_icrc_ok(f->data, v);
+	return v->class >= HP3_CLASS_RC_REQUEST &&
+	       (v->flags & HP3_VF_IPV6 || sums_up(f->data + v->l3_off)) &&
+	       hp3_be16(f->data + v->udp_off + 6) == 0 && hp3_icrc_ok(f->data, v);
+}
+
+/* Rule 17: the label goes with the port. */
+static bool is_labelled(const uint8_t *d, struct where at)
+{
+	return (hp3_be32(d + at.ip) & 0xfffff) == hp3_sport_to_flow_label(hp3_be16(d + at.udp));
 }
 
 /* But for what hp3d may write, and the network. */
@@ -30,14 +33,22 @@ static bool is_unaltered(const struct frame *f)
 {
 	uint8_t d[FRAME_ROOM];
 	const uint8_t *o = f->sent;
+	const struct where at = where_in(o);
+	uint8_t *bth = d + at.udp + 8;
 
 	memcpy(d, f->data, f->len);
-	d[IP_AT + 1] = o[IP_AT + 1];
-	memcpy(d + IP_AT + 10, o + IP_AT + 10, 2);
-	memcpy(d + UDP_AT, o + UDP_AT, 2);
-	d[BTH_AT + 4] = o[BTH_AT + 4];
-	if (d[BTH_AT + 8] & 0x80)
-		d[BTH_AT + 8] ^= 0x80 & ~o[BTH_AT + 8];
+	if (at.ipv6 && !is_labelled(d, at))
+		return false;
+	if (at.ipv6) {
+		memcpy(d + at.ip + 1, o + at.ip + 1, 3);
+	} else {
+		d[at.ip + 1] = o[at.ip + 1];
+		memcpy(d + at.ip + 10, o + at.ip + 10, 2);
+	}
+	memcpy(d + at.udp, o + at.udp, 2);
+	bth[4] = o[at.udp + 12];
+	if (bth[8] & 0x80)
+		bth[8] ^= 0x80 & ~o[at.udp + 16];
 	memcpy(d + f->len - 4, o + f->len - 4, 4);
 	return memcmp(d, o, f->len) == 0;
 }
@@ -104,7 +115,7 @@ static void take_own(struct sim *s, unsigned host, const struct frame *f, const 
 
 static void take_other(struct sim *s, unsigned host, const struct frame *f)
 {
-	uint64_t *last = &s->other_last[host];
+	uint64_t *last = &s->other_last[host][where_in(f->sent).udp != 0];
 
 	if (f->dirty)
 		return;
@@ -116,6 +127,11 @@ static void take_other(struct sim *s, unsigned host, const struct frame *f)
 	*last = f->seq;
 }
 
+static unsigned opcode_of(const struct frame *f)
+{
+	return f->sent[where_in(f->sent).udp + 8];
+}
+
 static void take_rdma(struct sim *s, unsigned host, const struct frame *f)
 {
 	struct hp3_view v;
@@ -124,7 +140,7 @@ static void take_rdma(struct sim *s, unsigned host, const struct frame *f)
 		s->r.refused++;
 		if (!f->dirty)
 			WRONG(s, "frame of %u bytes, opcode 0x%x: its ICRC is wrong", f->len,
-				f->sent[BTH_AT]);
+				opcode_of(f));
 		return;
 	}
 	if (f->kind == FRAME_OWN) {
@@ -132,7 +148,7 @@ static void take_rdma(struct sim *s, unsigned host, const struct frame *f)
 		return;
 	}
 	if (!f->dirty && !is_unaltered(f))
-		WRONG(s, "frame of %u bytes, opcode 0x%x, was altered", f->len, f->sent[BTH_AT]);
+		WRONG(s, "frame of %u bytes, opcode 0x%x, was altered", f->len, opcode_of(f));
 	if (f->kind == FRAME_REQUEST)
 		take_request(s, f, &v);
 	else if (f->kind == FRAME_REPLY)

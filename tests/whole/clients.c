@@ -113,6 +113,19 @@ void clients_ask(struct process *p, const char *line)
 		c->waits++;
 }
 
+/* What was filed, and how it is. */
+static void note_state(struct process *p, json_t *answer)
+{
+	json_t *data = json_object_get(answer, "data");
+	json_t *hold = json_object_get(json_object_get(data, "rfr"), "max_hold_us");
+	const char *status = json_string_value(json_object_get(data, "status"));
+
+	if (json_is_integer(hold))
+		p->told_hold_us = json_integer_value(hold);
+	if (status != NULL)
+		p->ok = strcmp(status, "ok") == 0;
+}
+
 /* One of the flows listed, for later requests. */
 static void note_flow(struct process *p, json_t *answer)
 {
@@ -137,6 +150,7 @@ static void hear(struct process *p, struct client *c, const char *line, size_t n
 	if (!json_is_boolean(json_object_get(answer, "ok")))
 		WRONG(p->sim, "hp3d %c answers %.*s", p->calls.letter, (int)n, line);
 	note_flow(p, answer);
+	note_state(p, answer);
 	json_decref(answer);
 	if (c->waits == 0)
 		WRONG(p->sim, "hp3d %c answers what nobody asked", p->calls.letter);

@@ -110,6 +110,13 @@ static void strike_network(struct sim *s)
 		s->copy_ppm = rate / 2;
 }
 
+/* Of the RNIC or of the network; hp3d shows the other one that there is none. */
+static void strike_link(struct sim *s, struct process *p)
+{
+	p->down_until[draw(s, 2)] = s->now + draw(s, 300 * MS);
+	s->r.flaps++;
+}
+
 static void strike_process(struct sim *s, struct process *p)
 {
 	uint64_t long_ns = s->liveness ? 20 * MS : 60 * MS;
@@ -148,7 +155,9 @@ static void fault(struct sim *s, void *arg, uint64_t n)
 
 	if (s->calm)
 		return;
-	if (what < 6)
+	if (s->flaps && draw(s, 12) == 0)
+		strike_link(s, &s->p[draw(s, 2)]);
+	else if (what < 6)
 		strike_path(s);
 	else if (what < 9)
 		strike_network(s);

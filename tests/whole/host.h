@@ -26,6 +26,7 @@ struct whole_host {
 	void (*join)(void *p); /* until all that was launched has ended */
 	void (*on_signal)(void *p, int sig, void (*fn)(int sig));
 	void (*port)(void *p, uint16_t port, bool up);
+	bool (*link)(void *p, uint16_t port); /* has one */
 	void (*event)(void *p, const struct hp3_event *ev);
 	char letter; /* names of things that DPDK knows by name begin with it */
 };

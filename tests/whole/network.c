@@ -3,9 +3,25 @@
  * copies, delays, marks, or takes nothing for a while. */
 #include "tests/whole/sim.h"
 
-#define IP_AT  14u
-#define UDP_AT 34u
-#define CE     3u
+#define ETHER 14u
+#define TAG   4u
+#define CE    3u
+#define CE_6  0x30u /* likewise, in IPv6's second byte */
+
+struct where where_in(const uint8_t *frame)
+{
+	struct where w = {.ip = ETHER};
+	uint16_t type = hp3_be16(frame + 12);
+
+	if (type == 0x8100) {
+		w.ip += TAG;
+		type = hp3_be16(frame + ETHER + 2);
+	}
+	w.ipv6 = type == 0x86dd;
+	if (w.ipv6 || type == 0x0800)
+		w.udp = w.ip + (w.ipv6 ? 40 : 20);
+	return w;
+}
 
 void network_begin(struct sim *s)
 {
@@ -25,7 +41,8 @@ void network_calm(struct sim *s)
 
 static uint32_t path_of(const struct sim *s, const struct frame *f)
 {
-	uint16_t port = f->data[12] == 0x08 ? hp3_be16(f->data + UDP_AT) : 0;
+	struct where at = where_in(f->data);
+	uint16_t port = at.udp != 0 ? hp3_be16(f->data + at.udp) : 0;
 
 	return (uint32_t)(port * 2654435761u >> 16) % s->n_paths;
 }
@@ -37,21 +54,25 @@ static void arrive(struct sim *s, void *arg, uint64_t to)
 	ports_receive(&s->p[to], NET, f);
 }
 
-/* IPv4 only; the checksum of its header follows. */
+/* The checksum of IPv4's header follows. */
 static void mark(struct frame *f)
 {
+	struct where at = where_in(f->data);
+	uint8_t *ip = f->data + at.ip, ce = at.ipv6 ? CE_6 : CE;
 	uint32_t sum = 0;
 
-	if (f->data[12] != 0x08 || (f->data[IP_AT + 1] & CE) == 0)
+	if (at.udp == 0 || (ip[1] & ce) == 0)
 		return;
-	f->data[IP_AT + 1] |= CE;
+	ip[1] |= ce;
 	f->pkt.ce = true;
-	hp3_put_be16(f->data + IP_AT + 10, 0);
+	if (at.ipv6)
+		return;
+	hp3_put_be16(ip + 10, 0);
 	for (uint32_t i = 0; i < 20; i += 2)
-		sum += hp3_be16(f->data + IP_AT + i);
+		sum += hp3_be16(ip + i);
 	sum = (sum >> 16) + (sum & 0xffff);
 	sum = (sum >> 16) + (sum & 0xffff);
-	hp3_put_be16(f->data + IP_AT + 10, (uint16_t)~sum);
+	hp3_put_be16(ip + 10, (uint16_t)~sum);
 }
 
 static void carry(struct sim *s, struct frame *f, struct path *p, unsigned from)
@@ -77,7 +98,10 @@ void network_send(struct sim *s, unsigned from, struct frame *f)
 	if (p->hot && !f->dirty)
 		mark(f);
 	if (draws(s, s->damage_ppm)) {
-		f->data[draw(s, f->len)] ^= (uint8_t)(1u << draw(s, 8));
+		/* Whoever answers does so in the VLAN that the question bears. */
+		uint32_t from = s->vlan != 0 ? ETHER + TAG : 0;
+
+		f->data[from + draw(s, f->len - from)] ^= (uint8_t)(1u << draw(s, 8));
 		f->dirty = true;
 		s->r.damaged++;
 	}

@@ -173,6 +173,22 @@ void ports_changed(void *arg, uint16_t port, bool up)
 	p->closed[side] = true;
 }
 
+bool ports_link(void *arg, uint16_t port)
+{
+	const struct process *p = arg;
+
+	return p->sim->now >= p->down_until[port == p->port[NET] ? NET : RNIC];
+}
+
+bool ports_up(const struct process *p, enum side side)
+{
+	struct rte_eth_link link;
+
+	return p->sim->now >= p->down_until[side] &&
+	       rte_eth_link_get_nowait(p->port[side], &link) == 0 &&
+	       link.link_status == RTE_ETH_LINK_UP;
+}
+
 /* A buffer that comes back from the pool: what it carried before is gone. */
 static void reuse(struct process *p, struct rte_mbuf *m)
 {
@@ -187,7 +203,8 @@ static void reuse(struct process *p, struct rte_mbuf *m)
 
 void ports_receive(struct process *p, enum side side, struct frame *f)
 {
-	struct rte_mbuf *m = p->state == ALIVE && p->up[side] ? rte_pktmbuf_alloc(p->pool) : NULL;
+	bool there = p->state == ALIVE && p->up[side] && ports_up(p, side);
+	struct rte_mbuf *m = there ? rte_pktmbuf_alloc(p->pool) : NULL;
 
 	if (m != NULL) {
 		reuse(p, m);
@@ -211,6 +228,16 @@ void ports_receive(struct process *p, enum side side, struct frame *f)
 	p->got++;
 }
 
+/* The priority is the sender's to choose. */
+static bool is_of_the_vlan(const struct sim *s, struct rte_mbuf *m)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	bool tagged = hp3_be16(frame + 12) == 0x8100;
+
+	return tagged == (s->vlan != 0) &&
+	       (!tagged || ((hp3_be16(frame + 14) ^ s->vlan) & 0xfff) == 0);
+}
+
 static struct frame *take(struct process *p, struct rte_mbuf *m)
 {
 	struct frame *f;
@@ -228,6 +255,8 @@ static struct frame *take(struct process *p, struct rte_mbuf *m)
 		f = calloc(1, sizeof(*f));
 		f->kind = FRAME_OWN;
 		f->from = (uint8_t)p->host;
+		if (!is_of_the_vlan(p->sim, m))
+			WRONG(p->sim, "hp3d %c makes a frame of another VLAN", p->calls.letter);
 	}
 	if (m->nb_segs != 1 || m->data_len > FRAME_ROOM) {
 		WRONG(p->sim, "hp3d %c sends %u bytes in %u segments", p->calls.letter, m->data_len,
@@ -263,7 +292,10 @@ void ports_drain(struct process *p)
 			if (f == NULL)
 				continue;
 			remember(s, p, side, f);
-			if (side == NET) {
+			if (!ports_up(p, side)) {
+				s->r.lost++;
+				free(f);
+			} else if (side == NET) {
 				rnics_leave(s, p->host, f);
 				network_send(s, p->host, f);
 			} else {

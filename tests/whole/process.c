@@ -113,7 +113,7 @@ void process_start(struct process *p)
 	p->starts++;
 	p->rng = p->sim->seed * 1000 + p->host * 500 + p->starts;
 	p->calls = (struct whole_host){now, wall, asleep, interrupted, kick, randomness, launch,
-		join, on_signal, ports_changed, event, (char)('a' + p->host)};
+		join, on_signal, ports_changed, ports_link, event, (char)('a' + p->host)};
 	p->module = load(p);
 	p->main = (whole_main_fn *)dlsym(p->module, "hp3d_main");
 	p->account = (whole_account_fn *)dlsym(p->module, "whole_account");
@@ -202,7 +202,7 @@ void process_configure(struct process *p, const char *mode, bool sound)
 	struct sim *s = p->sim;
 	char c = (char)('a' + p->host);
 	FILE *f = fopen(p->file, "w");
-	unsigned key = s->seed % 2;
+	unsigned key = s->seed % 2, hold_us = 2000 + draw(s, 4) * 1000;
 
 	if (f == NULL)
 		abort();
@@ -222,15 +222,16 @@ void process_configure(struct process *p, const char *mode, bool sound)
 	fprintf(f,
 		"[probes]\nclock_s = 5\nanswers_per_second = 2000\nanswers_per_source = 2000\n%s",
 		key ? "probe_key = \"00112233445566778899aabbccddeeff\"\n" : "");
-	fprintf(f, "[policy]\nmode = %s\n", mode);
+	fprintf(f, "[policy]\nmode = %s\n[bypass]\ncarry_link = on\n", mode);
 	fprintf(f,
 		"[rfr]\nhold_packets = 256\nmax_moves = 32\nmax_hold_us = %u\n"
 		"close_timeout_us = 20000\nstall_us = %u\n",
-		2000 + draw(s, 4) * 1000, 5000 + draw(s, 4) * 2500);
+		hold_us, 5000 + draw(s, 4) * 2500);
 	fprintf(f,
 		"[ppp]\nbackoff_min_us = 1000\nbackoff_max_us = 20000\nprobe_timeout_us = %u\n"
 		"%s",
 		1000 + draw(s, 3) * 1000, sound ? "" : "cycle_us = many\n");
 	fprintf(f, "[pairing]\nchallenge_timeout_ms = 20\nchallenge_quiet_ms = 20\n");
 	fclose(f);
+	p->hold_us = hold_us;
 }

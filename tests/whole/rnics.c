@@ -8,8 +8,7 @@
 #include "roce/build.h"
 #include "tests/whole/sim.h"
 
-#define IP_AT     14u
-#define UDP_AT    34u
+#define IP_AT     14u /* of what is no RoCE */
 #define ECT       2u
 #define OTHER_NS  (700 * US)
 #define OTHER_LEN 90u
@@ -25,7 +24,9 @@ static unsigned host_of(const struct world *w)
  * moved and began anew nobody knows then when it may go home. */
 uint32_t world_start_psn(struct world *w)
 {
-	return sim->liveness || rnd(w, 3) ? rnd(w, 1 << 24) : HP3_PSN_MASK - rnd(w, 500);
+	if (sim->liveness) /* by the golden ratio: each far from those before */
+		return ++sim->starts * 0x9e3779u & HP3_PSN_MASK;
+	return rnd(w, 3) ? rnd(w, 1 << 24) : HP3_PSN_MASK - rnd(w, 500);
 }
 
 /* Nobody watches set-up here; hp3d finds out by itself. */
@@ -37,7 +38,7 @@ void world_announce_late(struct world *w, uint32_t i)
 {
 }
 
-static struct hp3_addressing way(unsigned from, uint16_t sport)
+static struct hp3_addressing way(unsigned from, uint32_t qp)
 {
 	struct hp3_addressing a = {.dst_mac = {2, 0, 0, 0, 0, (uint8_t)(2 - from)},
 		.src_mac = {2, 0, 0, 0, 0, (uint8_t)(1 + from)},
@@ -45,9 +46,16 @@ static struct hp3_addressing way(unsigned from, uint16_t sport)
 		.dst_ip = {10, 9, 0, (uint8_t)(2 - from)},
 		.tclass = ECT,
 		.ttl = 64,
-		.sport = sport,
+		.vlan = sim->vlan,
+		.sport = (uint16_t)(HOME_PORT + qp),
 		.pkey = 0xffff};
 
+	if (sim->ipv6 >> qp & 1) {
+		a.ipv6 = true;
+		a.src_ip[0] = a.dst_ip[0] = 0xfd;
+		a.src_ip[15] = (uint8_t)(1 + from);
+		a.dst_ip[15] = (uint8_t)(2 - from);
+	}
 	return a;
 }
 
@@ -85,7 +93,7 @@ void world_receive(struct world *w, enum hp3_dir dir, const struct ev *ev)
 	const struct hp3_view *v = &ev->view;
 	struct frame *f = make(FRAME_REQUEST);
 	uint8_t payload[MAX_PMTU];
-	struct hp3_addressing a = way(host_of(w), v->sport);
+	struct hp3_addressing a = way(host_of(w), ev->pkt->qp);
 	const struct hp3_fields fields = {.opcode = v->opcode,
 		.ackreq = v->flags & HP3_VF_ACKREQ,
 		.dest_qpn = v->dest_qpn,
@@ -106,7 +114,7 @@ static void reply(struct world *w, const struct ev *ev)
 	const struct hp3_view *v = &ev->view;
 	struct frame *f = make(FRAME_REPLY);
 	uint8_t payload[MAX_PMTU];
-	struct hp3_addressing a = way(from, (uint16_t)(HOME_PORT + ev->qp));
+	struct hp3_addressing a = way(from, ev->qp);
 	const struct hp3_fields fields = {.opcode = v->opcode,
 		.dest_qpn = v->dest_qpn,
 		.psn = v->psn,
@@ -123,7 +131,7 @@ static void reply(struct world *w, const struct ev *ev)
 static void notify(struct world *w, const struct ev *ev)
 {
 	unsigned from = !host_of(w);
-	struct hp3_addressing a = way(from, (uint16_t)(HOME_PORT + ev->qp));
+	struct hp3_addressing a = way(from, ev->qp);
 	struct frame *f = make(FRAME_CNP);
 
 	f->reply = *ev;
@@ -174,7 +182,7 @@ void rnics_dispatch(struct world *w, struct ev *ev)
 
 void rnics_leave(struct sim *s, unsigned host, struct frame *f)
 {
-	uint16_t port = hp3_be16(f->data + UDP_AT);
+	uint16_t port;
 	struct qp *q;
 
 	if (f->kind == FRAME_REPLY)
@@ -185,6 +193,7 @@ void rnics_leave(struct sim *s, unsigned host, struct frame *f)
 	if (s->resuming[host][f->pkt.qp])
 		q->last_emit[++q->era % ERAS] = 0;
 	f->era = q->era;
+	port = hp3_be16(f->data + where_in(f->data).udp);
 	if (s->home_only && port != HOME_PORT + f->pkt.qp)
 		WRONG(s, "hp3d %c: mode off, queue pair %u leaves on port %u", 'a' + (int)host,
 			f->pkt.qp, port);
@@ -265,6 +274,8 @@ void rnics_begin(struct sim *s)
 	static const uint32_t gaps[] = {200, 400, 800};
 
 	sim = s;
+	s->ipv6 = draw(s, 2) ? draw(s, 1u << SIM_QPS) : 0;
+	s->vlan = (uint16_t)(draw(s, 3) ? 0 : 3u << 13 | (1 + draw(s, 4094)));
 	for (unsigned h = 0; h < 2; h++) {
 		struct world *w = &s->w[h];
 

@@ -9,10 +9,13 @@
 
 #define START    (1000 * MS)
 #define TROUBLE  (120 * MS)
+#define LOOK     (260 * MS) /* hp3d looks at links four times a second */
+#define FLAPS    (400 * MS)
 #define BACK     (500 * MS) /* an hp3d that ends has ended, and one that ended is back */
 #define SETTLE   (60 * MS) /* what RNICs gave up begins anew */
 #define PROGRESS (40 * MS)
 #define OFF      (400 * MS)
+#define READ     (20 * MS) /* a file was read again, a request is answered */
 #define STOP     (400 * MS)
 
 static void host_begin(struct sim *s, unsigned h)
@@ -34,6 +37,7 @@ static void begin(struct sim *s, uint64_t seed, const char *module)
 	s->seed = seed;
 	s->rng = seed;
 	s->liveness = seed % 2 == 0;
+	s->flaps = seed / 2 % 6 == 0;
 	s->module_path = module;
 	s->now = s->w[0].now = s->w[1].now = START;
 	snprintf(s->dir, sizeof(s->dir), "/tmp/hp3-whole.XXXXXX");
@@ -48,7 +52,8 @@ static void begin(struct sim *s, uint64_t seed, const char *module)
 
 static bool runs(const struct process *p)
 {
-	return p->state == ALIVE && !p->closing && p->up[NET];
+	return p->state == ALIVE && !p->closing && p->up[NET] && ports_up(p, RNIC) &&
+	       ports_up(p, NET);
 }
 
 /* Whatever was wrong is right again; an hp3d that is not there is started. */
@@ -62,13 +67,14 @@ static void calm_down(struct sim *s)
 		struct process *p = &s->p[h];
 
 		p->stuck_until[RNIC] = p->stuck_until[NET] = 0;
+		p->down_until[RNIC] = p->down_until[NET] = 0;
 		p->wall_off = 0;
 		ports_starve(p, false);
 		process_configure(p, "on", true);
 	}
 	while (!s->failed && s->now < limit && !(runs(&s->p[0]) && runs(&s->p[1])))
 		sim_run_until(s, s->now + MS);
-	sim_run_until(s, s->now + SETTLE);
+	sim_run_until(s, s->now + (s->flaps ? LOOK : SETTLE));
 }
 
 static void each(struct sim *s, const char *line)
@@ -99,12 +105,32 @@ static void wait_until_off(struct sim *s)
 		WRONG(s, "mode off, but flows are elsewhere, or packets are held");
 }
 
+static void reload_all(struct sim *s)
+{
+	for (unsigned h = 0; h < 2; h++) {
+		process_configure(&s->p[h], "on", true);
+		process_signal(&s->p[h], SIGHUP);
+	}
+	sim_run_until(s, s->now + READ);
+	each(s, "{\"cmd\":\"config\"}\n");
+	each(s, "{\"cmd\":\"health\"}\n");
+	sim_run_until(s, s->now + READ);
+	for (unsigned h = 0; h < 2; h++) {
+		if (s->p[h].told_hold_us != s->p[h].hold_us)
+			WRONG(s, "hp3d %c: max_hold_us is %lld, not %lld", 'a' + (int)h,
+				(long long)s->p[h].told_hold_us, (long long)s->p[h].hold_us);
+		if (!s->p[h].ok)
+			WRONG(s, "hp3d %c: its health is not ok", 'a' + (int)h);
+	}
+}
+
 static void expect_live(struct sim *s)
 {
 	for (unsigned h = 0; h < 2; h++) {
 		if (!runs(&s->p[h]))
 			WRONG(s, "hp3d %c does not run", 'a' + (int)h);
 	}
+	reload_all(s);
 	each(s, "{\"cmd\":\"mode\",\"mode\":\"on\"}\n");
 	rnics_progress(s, false);
 	sim_run_until(s, s->now + PROGRESS);
@@ -164,7 +190,7 @@ int sim_run(uint64_t seed, const char *module, struct sim_result *r)
 	static struct sim s;
 
 	begin(&s, seed, module);
-	sim_run_until(&s, s.now + TROUBLE);
+	sim_run_until(&s, s.now + (s.flaps ? FLAPS : TROUBLE));
 	if (s.liveness) {
 		calm_down(&s);
 		if (!s.failed)

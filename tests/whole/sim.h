@@ -11,15 +11,18 @@
  * What happens is in one list, by time (time.c). A thread of an hp3d runs until it sleeps, in no
  * time, but for empty polls of its ports. Same seed, same run, to the byte.
  *
+ * Some queue pairs run over IPv6, some worlds are of one VLAN, in some links go down.
+ *
  * What is watched:
  *  - order (rule 23) as the receiver sees it, of requests and of replies;
- *  - no packet altered, but for source port, AckReq, BECN, and with them a right ICRC;
+ *  - no packet altered, but for source port, AckReq, BECN, and with them IPv6's flow label and a
+ *    right ICRC; what hp3d makes is of the VLAN, too;
  *  - truth: no RNIC completes what was not executed (tests/property/world_rnic.c);
  *  - conservation, after whatever a process did: in = out + named drops + held + waiting;
  *  - control: every request has an answer, which is JSON with a boolean "ok";
  *  - a clean stop ends in its time, with all packet buffers given back, exit code 0.
  * In liveness mode faults end, and then every queue pair makes progress, `mode off` brings all
- * flows home, nothing is held, a reload takes effect.
+ * flows home, nothing is held, a reload takes effect, what was set down is up again.
  */
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -95,6 +98,7 @@ struct process {
 	bool up[2], closed[2]; /* closed: it took its leave, its number is another one's */
 	const struct rte_eth_rxtx_callback *callback[2];
 	uint64_t stuck_until[2]; /* the line takes nothing */
+	uint64_t down_until[2]; /* there is none */
 	struct rte_mempool *pool;
 	struct rte_mbuf *taken[4096]; /* by somebody else: the pool is empty */
 	unsigned n_taken;
@@ -102,6 +106,8 @@ struct process {
 	uint64_t got, put; /* frames that entered it and left it, not its own */
 	struct client clients[CLIENTS];
 	char flow[64]; /* an id, of the latest list */
+	int64_t hold_us, told_hold_us; /* max_hold_us in its file; as it said last */
+	bool ok; /* its health, as it said last */
 	FILE *log;
 	char dir[96], file[128];
 	unsigned empty; /* polls */
@@ -135,7 +141,8 @@ struct happening {
 	X(reloads)                                                                                 \
 	X(stops)                                                                                   \
 	X(crashes)                                                                                 \
-	X(freezes)
+	X(freezes)                                                                                 \
+	X(flaps)
 
 struct sim_result {
 	uint64_t hash; /* of all that was sent */
@@ -158,8 +165,13 @@ struct sim {
 	uint32_t n_list, cap;
 	uint64_t seq;
 	struct path paths[SIM_PATHS];
+	uint32_t ipv6; /* bits: queue pairs */
+	uint32_t starts; /* of queue pairs */
+	uint16_t vlan; /* tag; 0: none */
+	bool flaps;
 	uint32_t n_paths, loss_ppm, damage_ppm, copy_ppm;
-	uint64_t reply_seq[2], reply_last[2][SIM_QPS], other_seq[2], other_last[2];
+	uint64_t reply_seq[2], reply_last[2][SIM_QPS], other_seq[2],
+		other_last[2][2]; /* the latter by address: none, some */
 	uint8_t reply_era[2][SIM_QPS];
 	bool resuming[2][SIM_QPS];
 	uint64_t done_before[2][SIM_QPS];
@@ -217,11 +229,18 @@ void process_configure(struct process *p, const char *mode, bool sound);
 void ports_plug(struct process *p);
 void ports_unplug(struct process *p);
 void ports_changed(void *p, uint16_t port, bool up);
+bool ports_link(void *p, uint16_t port);
+bool ports_up(const struct process *p, enum side side); /* has a link, and hp3d lets it */
 void ports_receive(struct process *p, enum side side, struct frame *f); /* takes f */
 void ports_drain(struct process *p);
 void ports_starve(struct process *p, bool starve);
 
 /* network.c */
+struct where {
+	uint16_t ip, udp; /* udp 0: neither IPv4 nor IPv6 */
+	bool ipv6;
+};
+struct where where_in(const uint8_t *frame);
 void network_begin(struct sim *s);
 void network_send(struct sim *s, unsigned from, struct frame *f);
 void network_calm(struct sim *s);

@@ -26,6 +26,8 @@ unsigned __wrap_rte_lcore_to_socket_id(unsigned lcore);
 int __wrap_rte_dev_probe(const char *devargs);
 int __real_rte_eth_dev_start(uint16_t port);
 int __wrap_rte_eth_dev_start(uint16_t port);
+int __real_rte_eth_link_get_nowait(uint16_t port, struct rte_eth_link *link);
+int __wrap_rte_eth_link_get_nowait(uint16_t port, struct rte_eth_link *link);
 int __real_rte_eth_dev_close(uint16_t port);
 int __wrap_rte_eth_dev_close(uint16_t port);
 struct rte_ring *__real_rte_ring_create_elem(
@@ -96,6 +98,16 @@ int __wrap_rte_eth_dev_start(uint16_t port)
 
 	if (rc == 0)
 		whole_host->port(whole_process, port, true);
+	return rc;
+}
+
+/* The driver knows what it was told; the world, what became of it. */
+int __wrap_rte_eth_link_get_nowait(uint16_t port, struct rte_eth_link *link)
+{
+	int rc = __real_rte_eth_link_get_nowait(port, link);
+
+	if (!whole_host->link(whole_process, port))
+		link->link_status = RTE_ETH_LINK_DOWN;
 	return rc;
 }
 
