@@ -58,9 +58,9 @@ class Classes(TwoPaths):
     def classes(self, kinds, endpoints, **sections):
         """Both say all of `kinds`, each in its class."""
         a, b, taps, ends = self.begin(endpoints, **sections)
+        self.relay("hops") # before the first trace: a path whose switches are silent is asked again after a minute
         self.traffic(*ends)
         a.paired(1)
-        self.relay("hops")
         self.relay("marks")
         for look in taps:
             wait_for("all kinds", lambda look=look: set(look()) >= set(kinds))
