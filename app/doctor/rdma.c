@@ -50,6 +50,21 @@ static void read_gids(const struct hp3_host *h, struct hp3_rdma_port *p)
 	}
 }
 
+/* NVIDIA's own driver has it at the interface, Linux's mlx5_ib in debugfs. */
+static void read_cnp_dscp(const struct hp3_host *h, struct hp3_rdma_port *p)
+{
+	char pci[32] = "";
+
+	snprintf(p->cnp_file, sizeof(p->cnp_file), "/sys/class/net/%s/ecn/roce_np/cnp_dscp",
+		p->netdev);
+	p->cnp_dscp = (int)hp3_host_number(h, -1, "%s", p->cnp_file);
+	if (p->cnp_dscp >= 0 || !hp3_host_link(h, pci, sizeof(pci), CLASS "/%s/device", p->device))
+		return;
+	snprintf(p->cnp_file, sizeof(p->cnp_file),
+		"/sys/kernel/debug/mlx5/%s/cc_params/np_cnp_dscp", pci);
+	p->cnp_dscp = (int)hp3_host_number(h, -1, "%s", p->cnp_file);
+}
+
 static void take_port(void *arg, const char *name)
 {
 	struct walk *w = arg;
@@ -73,6 +88,7 @@ static void take_port(void *arg, const char *name)
 			     p.number) &&
 		     strcmp(text, "Ethernet") == 0;
 	read_gids(h, &p);
+	read_cnp_dscp(h, &p);
 	w->fn(w->d, &p);
 }
 

@@ -15,6 +15,8 @@ struct hp3_rdma_port {
 	unsigned roce_v2; /* addresses */
 	char address[64]; /* the first of them that is no link-local one, else the first */
 	char netdev[IFNAMSIZ]; /* below it */
+	int cnp_dscp; /* of the CNPs that it makes; -1: the driver does not say, */
+	char cnp_file[128]; /* else says it here */
 };
 
 /* Calls fn for each port of each RDMA device. */

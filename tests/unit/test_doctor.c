@@ -527,6 +527,20 @@ static void ecn_ignored(void)
 	put("/sys/class/net/eth0/ecn/roce_rp/enable/3", "0");
 }
 
+static void cnps_of_another_class(void)
+{
+	put("/sys/class/net/eth0/ecn/roce_np/cnp_dscp", "46");
+}
+
+static void cnps_of_another_class_in_debugfs(void)
+{
+	take_away("/sys/class/net/eth0/ecn/roce_np/cnp_dscp");
+	take_away("/sys/class/infiniband/mlx5_0/device/driver");
+	take_away("/sys/class/infiniband/mlx5_0/device");
+	point("/sys/class/infiniband/mlx5_0/device", "../../../devices/pci0000:3a/0000:3b:00.1");
+	put("/sys/kernel/debug/mlx5/0000:3b:00.1/cc_params/np_cnp_dscp", "0");
+}
+
 static void traffic_class(void)
 {
 	take_away("/sys/kernel/config/rdma_cm/mlx5_0/ports/1/default_roce_tos");
@@ -637,6 +651,13 @@ static const struct {
 	{"ecn", ecn, "answers no marks with CNPs",
 		"echo 1 > /sys/class/net/eth0/ecn/roce_np/enable/3"},
 	{"ecn", ecn_ignored, "ignores CNPs", "roce_rp/enable/3"},
+	{"cnp-class", cnps_of_another_class,
+		"mlx5_0 port 1 sends CNPs with DSCP 46, and [ppp] "
+		"answer_dscp is 48",
+		"set [ppp] answer_dscp = 46, or: echo 48 > "
+		"/sys/class/net/eth0/ecn/roce_np/cnp_dscp"},
+	{"cnp-class", cnps_of_another_class_in_debugfs, "with DSCP 0,",
+		"echo 48 > /sys/kernel/debug/mlx5/0000:3b:00.1/cc_params/np_cnp_dscp"},
 	{"traffic-class", traffic_class, "ToS 0 (DSCP 0)", "cma_roce_tos -d mlx5_0 -p 1 -t 106"},
 	{"traffic-class", traffic_class_of_driver, "ToS 104 (DSCP 26)", "cma_roce_tos"},
 	{"polarised", polarised, "all 64 source ports", "seed of its own"},
@@ -754,6 +775,19 @@ static void kernels_with_the_bug(void **state)
 	}
 }
 
+static void answers_in_the_class_of_data_need_no_equal(void **state)
+{
+	all_is_well();
+	cnps_of_another_class();
+	configure(RAIL, "[ppp]\nanswer_dscp = data\n");
+	examine();
+	assert_int_equal(hp3_doctor_count(&d, HP3_WARNING), 0);
+	configure(RAIL, "[ppp]\nanswer_dscp = 46\n");
+	examine();
+	assert_int_equal(hp3_doctor_count(&d, HP3_WARNING), 0);
+	forget_host();
+}
+
 static void few_ports_say_nothing_of_a_hash(void **state)
 {
 	all_is_well();
@@ -771,6 +805,7 @@ int main(void)
 		cmocka_unit_test(each_tells_of_its_own),
 		cmocka_unit_test(every_check_has_a_case),
 		cmocka_unit_test(kernels_with_the_bug),
+		cmocka_unit_test(answers_in_the_class_of_data_need_no_equal),
 		cmocka_unit_test(few_ports_say_nothing_of_a_hash),
 	};
 	cpu_set_t one;
