@@ -6,6 +6,8 @@ does more and more, or less and less, meets both sides; and the worse of them is
 nothing, `on` would be the worst of the three once in three times, and by 5 % far less often; that is why one sample
 condemns nobody by its times:
 
+- The third run can only speak for hp3d: it widens what `on` may have and slows what `on` is held against. A sample that is
+  clean beside its first run alone is clean beside both, and goes without the third one.
 - Counters are exact. Time-outs, retransmissions, requests out of sequence, overtaken packets and duplicates that are 0
   in both outer runs must be 0 in the middle one; where they are not (RNR), it may have twice as many, and 16.
   hp3d's own deeds (moves, failovers, urges, rounds for a dead path, NAKs) must be 0.
@@ -48,7 +50,7 @@ def allowed(values):
 def counted(sample):
     """What the counters of a sample say against hp3d."""
     on, off = sample["on"], sample["off"]
-    wrong = [f"{key} {off[0][key]}, {off[1][key]} -> {on[key]}" for key in HEALTH
+    wrong = [f"{key} {', '.join(str(run[key]) for run in off)} -> {on[key]}" for key in HEALTH
              if on[key] > allowed([run[key] for run in off])]
     return wrong + [f"{key} {on[key]}" for key in (DEEDS_LOSSY if sample["lossy"] else DEEDS) if on[key]]
 
@@ -71,6 +73,11 @@ def slower(samples):
     sure = any(ratio(s) > MUCH_SLOWER and control(s) < AGREE for s in samples)
     worse = sum(ratio(s) > max(SLOWER, control(s)) for s in samples)
     return sure or worse >= max(1, len(samples) - 1), sure
+
+
+def clean(sample):
+    """Of a sample without its third run: nothing is said against hp3d that the third one could take back."""
+    return void(sample) is None and not counted(sample) and not slower([sample])[0]
 
 
 def verdict(samples):

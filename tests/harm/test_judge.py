@@ -69,6 +69,19 @@ class Judge(unittest.TestCase):
         self.assertEqual(colour(sample(lost, {"timeouts": 30}, lossy=True)), "red")
         self.assertEqual(colour(sample(lost, {"moves": 1}, lossy=True)), "red")
 
+    def test_what_is_clean_beside_one_run_is_clean_beside_two(self):
+        values = ({}, {"p99_us": 900.0}, {"p99_us": 1040.0}, {"p99_us": 1060.0}, {"p99_us": 1600.0}, {"timeouts": 1}, {"moves": 1},
+                  {"retransmissions": 40}, {"completed": 0}, {"late_ms": 500})
+        seen = set()
+        for lossy in (False, True):
+            for off in values:
+                for on in values:
+                    short = judge.clean(sample((off,), on, lossy))
+                    seen.add(short)
+                    for third in ({}, {"p99_us": 1300.0}, {"p99_us": 700.0}, {"retransmissions": 10}):
+                        self.assertTrue(not short or colour(sample((off, third), on, lossy)) == "green", (off, on, third))
+        self.assertEqual(seen, {True, False})
+
     def test_too_many_void_rows_fail(self):
         self.assertTrue(judge.too_many_void(["green", "green", "void"]))
         self.assertFalse(judge.too_many_void(["green"] * 3 + ["void"]))

@@ -6,7 +6,7 @@ usage: fidelity.py HP3-SIM DATA [SEED...]      DATA: tests/data/sim
 
 For each balancer of reference.json: average and p99 of the slowdown, overall and for the two size
 classes, within the tolerances there; so for those under IRN, and overall on the traces of heldout.json,
-by which nothing was tuned; no drops; two runs of the last one give the same bytes. With several seeds
+by which nothing was tuned; no drops; two runs of one of those give the same bytes. With several seeds
 it is their mean that must be within wider ones: the reference itself is one seed, and the tail of
 short flows under ECMP depends on one hot spot (docs/sim.md).
 """
@@ -18,6 +18,7 @@ import sys
 import tempfile
 
 VARYING = ("cpu_s", "peak_bytes")
+REPEATED = "solar_50"  # the shortest
 
 
 def run(sim, data, ref, flows, lb, seed, settings=()):
@@ -87,6 +88,8 @@ def held_out(sim, data, topology, seeds):
             print(f"{name}:")
             for lb, sizes in ref["slowdown"].items():
                 results = [run(sim, data, {"topology": topology}, flows.name, lb, s)[0] for s in seeds]
+                if name == REPEATED and results[0] != run(sim, data, {"topology": topology}, flows.name, lb, seeds[0])[0]:
+                    bad.append(f"{name}, {lb}: two runs with seed {seeds[0]} differ")
                 overall = {"n": ref["n"], "slowdown": {lb: {"overall": sizes["overall"]}}}
                 bad += compare(overall, lb, mean(results), held["tolerance"])
     return bad
@@ -114,9 +117,6 @@ def main():
             if cost["cpu_s"] > 0:
                 print(f"{lb:9} {result['hops'] / cost['cpu_s'] / 1e6:.2f} million hops per CPU "
                       f"second, {cost['peak_bytes'] / 2**20:.0f} MiB")
-        again, _ = run(sim, data, ref, flows.name, lb, seed)
-        if result != again:
-            bad.append(f"{lb}: two runs with seed {seed} differ")
     bad += under_irn(sim, data, ref, text, seeds[0])
     bad += held_out(sim, data, ref["topology"], seeds)
     for line in bad:
