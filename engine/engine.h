@@ -463,6 +463,23 @@ enum hp3_actuator_report { HP3_BESIDE_DRAINED, HP3_BESIDE_MOVED, HP3_BESIDE_FAIL
 int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report report, uint64_t now,
 	struct hp3_acts *acts);
 
+/*
+ * Beside the RNIC, where no packet is seen: what the completions of a queue pair told since the
+ * last call. `took_ns` is the newest time from post to completion (0: none), `least_ns` the least
+ * with as much before it in its send queue; they are judged as round trips are, and what is decided
+ * on them has cause COMPLETION. The ports are the actuator's word: where the engine believes
+ * otherwise and no move is under way, it yields. To be called now and then also if nothing was
+ * sent: a queue pair that nobody tells of is removed. Returns 0, -ENOENT (no such flow), -EINVAL:
+ * not beside, or not set up by an event.
+ */
+struct hp3_felt {
+	uint16_t home, port; /* as the RNIC would choose, and in use; 0: not known */
+	uint64_t posted, done; /* bytes */
+	uint32_t took_ns, least_ns;
+};
+int hp3_felt(struct hp3_engine *e, uint32_t flow, const struct hp3_felt *felt, uint64_t now,
+	struct hp3_acts *acts);
+
 /* Deadlines, ageing. Returns when it wants to be called next (at the latest). */
 uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 /* The same as of now: other calls may have set an earlier deadline. */

@@ -33,6 +33,13 @@ uint8_t hp3_cause_of(const uint8_t *cycles, uint32_t n)
 	return all & HP3_CYCLE_ECN ? HP3_CAUSE_ECN : HP3_CAUSE_RTT;
 }
 
+uint8_t hp3_cause_told(const struct hp3_flow *f, const uint8_t *cycles, uint32_t n)
+{
+	uint8_t cause = hp3_cause_of(cycles, n);
+
+	return cause == HP3_CAUSE_RTT && (f->watch & HP3_FW_FELT) ? HP3_CAUSE_COMPLETION : cause;
+}
+
 const char *hp3_event_name(enum hp3_event_type t)
 {
 	static const char *const names[] = {[HP3_EV_SWITCH] = "switch",
@@ -67,7 +74,8 @@ const char *hp3_cause_name(enum hp3_cause c)
 		[HP3_CAUSE_RTT] = "rtt",
 		[HP3_CAUSE_DEAD] = "dead",
 		[HP3_CAUSE_WAKE] = "wake",
-		[HP3_CAUSE_LOSS] = "loss"};
+		[HP3_CAUSE_LOSS] = "loss",
+		[HP3_CAUSE_COMPLETION] = "completion"};
 
 	return HP3_NAME(names, c);
 }

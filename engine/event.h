@@ -47,6 +47,8 @@ enum hp3_cause {
 	HP3_CAUSE_DEAD, /* nothing comes through any more */
 	HP3_CAUSE_WAKE, /* a long message begins on an idle queue pair */
 	HP3_CAUSE_LOSS, /* the path in use loses packets */
+	/* beside the RNIC: work requests take longer to complete than they could */
+	HP3_CAUSE_COMPLETION,
 	HP3_CAUSE_MAX
 };
 

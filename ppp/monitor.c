@@ -170,6 +170,29 @@ bool hp3_monitor_cnp(struct hp3_monitor *m, const struct hp3_monitor_params *p, 
 	return severe;
 }
 
+/* Each is compared with its own least; what is shown is as much longer than the base. */
+bool hp3_monitor_felt(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint32_t took_ns,
+	uint32_t least_ns, uint32_t bytes, uint64_t now)
+{
+	bool severe = now >= m->cycle_end && hp3_monitor_close(m, p, now);
+	uint64_t rtt;
+
+	m->watch = 0;
+	if (took_ns != 0 && least_ns != 0) {
+		hp3_monitor_offer_base(m, least_ns);
+		rtt = hp3_min_u64((uint64_t)took_ns * m->base / least_ns, UINT32_MAX);
+		m->smooth = m->smooth == 0 ? (uint32_t)rtt
+					   : hp3_monitor_smoothed(m->smooth, (uint32_t)rtt);
+		if ((uint64_t)took_ns * 100 >= (uint64_t)least_ns * p->rtt_factor)
+			m->slow = 1;
+	}
+	if (__builtin_add_overflow(m->bytes, bytes, &m->bytes))
+		m->bytes = UINT32_MAX;
+	if ((m->tally & HP3_TALLY_MAX) != HP3_TALLY_MAX)
+		m->tally++;
+	return severe;
+}
+
 bool hp3_monitor_congested_since(
 	struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t t, uint64_t now)
 {

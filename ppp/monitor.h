@@ -242,6 +242,14 @@ static inline bool hp3_monitor_reply(struct hp3_monitor *m, const struct hp3_mon
 	return severe;
 }
 
+/*
+ * Instead of packets: so many bytes completed, and a work request took so long, of which the least
+ * ever seen under its conditions is known (0: none was timed). What is told after
+ * hp3_monitor_moved() is of the new path. Result as of hp3_monitor_reply().
+ */
+bool hp3_monitor_felt(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint32_t took_ns,
+	uint32_t least_ns, uint32_t bytes, uint64_t now);
+
 /* A CNP for the flow arrived. Result as of hp3_monitor_reply(). */
 bool hp3_monitor_cnp(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now);
 

@@ -18,7 +18,6 @@ PRODUCT = ("roce", "probes", "ppp", "rfr", "cc", "engine", "config", "sim", "app
 CALLERS = PRODUCT + ("bench",)
 SELFTEST = "told by hp3ctl ports, once that exists: are two ports really two paths?"
 ALLOWED = {
-    "hp3_actuator": "for who moves queue pairs beside the RNIC instead of inline (rules 20 to 22)",
     "hp3_config_parse": "a text instead of a file, for who embeds hp3d's configuration",
     "hp3_icrc_use": "every level of the instruction set is tested on one CPU",
     "hp3_lane_name": "as hp3_icrc_use",

@@ -53,6 +53,7 @@
 /* una was moved by READ data, and by no checked ACK since: the RNIC may lack them */
 #define HP3_FW_UNREAD 0x200u
 #define HP3_FW_BLAMED 0x400u /* stalled, and probes say that it is the path */
+#define HP3_FW_FELT   0x800u /* what it does is told by its completions: no packet is seen */
 
 #define HP3_NO_PATH         0xffu
 #define HP3_RETRANSMITS_MAX 1023u

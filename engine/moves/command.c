@@ -34,7 +34,7 @@ static bool is_past(const struct hp3_engine *e, const struct hp3_flow *f, uint64
 {
 	uint32_t idle = (uint32_t)(now >> HP3_TICK_SHIFT) - f->last;
 
-	return (f->flags & (HP3_FF_STARTED | HP3_FF_MOVED)) == HP3_FF_MOVED &&
+	return !e->cfg.beside && (f->flags & (HP3_FF_STARTED | HP3_FF_MOVED)) == HP3_FF_MOVED &&
 	       f->state == HP3_RFR_STEADY &&
 	       (uint64_t)idle << HP3_TICK_SHIFT > e->cfg.round.guard_ns;
 }
@@ -83,7 +83,7 @@ int hp3_command(
 		ret = -EBUSY; /* nothing waits for two moves (rule 14) */
 	else if (f->flags & HP3_FF_RNR)
 		ret = -EAGAIN;
-	else if (!(f->flags & HP3_FF_STARTED))
+	else if (!(f->flags & HP3_FF_STARTED) || to == 0)
 		ret = -ENODATA;
 	else if (to == hp3_flow_port(f))
 		ret = -EALREADY;

@@ -4,11 +4,12 @@
 
 static void report(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type)
 {
-	const struct hp3_monitor *m = &t->e->flows[flow].monitor;
+	const struct hp3_flow *f = &t->e->flows[flow];
+	const struct hp3_monitor *m = &f->monitor;
 	struct hp3_event *ev = hp3_event(t, flow, type);
 
 	ev->n_cycles = (uint8_t)hp3_monitor_evidence(m, ev->cycles);
-	ev->cause = hp3_cause_of(ev->cycles, ev->n_cycles);
+	ev->cause = hp3_cause_told(f, ev->cycles, ev->n_cycles);
 	hp3_monitor_estimates(m, &t->e->cfg.monitor, &ev->path);
 }
 

@@ -85,6 +85,8 @@ int command(const struct qp *q, enum hp3_cmd_kind kind, uint16_t port);
 
 /* The actuator's report on its own part of a move (mode beside). */
 int actuator(const struct qp *q, enum hp3_actuator_report report);
+/* What its completions tell. */
+int felt(const struct qp *q, const struct hp3_felt *what);
 
 /* Packets have passed unseen (hp3_missed()). */
 void missed(void);
