@@ -21,6 +21,9 @@ static void take_sample(struct hp3v_qp *q, uint32_t newest)
 	least = &c->latency_min_ns[class_of(bytes)];
 	__atomic_store_n(&c->latency_ns, (uint32_t)ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->latency_bytes, bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->latency_queued, __atomic_load_n(&q->sample_queued, __ATOMIC_RELAXED),
+		__ATOMIC_RELAXED);
+	__atomic_store_n(&c->latency_count, c->latency_count + 1u, __ATOMIC_RELEASE);
 	if (__atomic_load_n(least, __ATOMIC_RELAXED) - 1u >= ns) /* 0: none yet */
 		__atomic_store_n(least, (uint32_t)ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&q->sampling, 0, __ATOMIC_RELEASE);

@@ -74,6 +74,8 @@ static inline void hp3v_posting(
 	if (__atomic_load_n(&q->sampling, __ATOMIC_ACQUIRE) == 0) {
 		__atomic_store_n(&q->sample_at, at, __ATOMIC_RELAXED);
 		__atomic_store_n(&q->sample_bytes, (uint32_t)bytes, __ATOMIC_RELAXED);
+		__atomic_store_n(&q->sample_queued,
+			(uint32_t)(all - hp3v_get(&q->cell->done_bytes)), __ATOMIC_RELAXED);
 		hp3v_set(&q->sample_ns, hp3v_now());
 		__atomic_store_n(&q->sampling, 1, __ATOMIC_RELEASE);
 	}

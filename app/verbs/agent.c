@@ -49,14 +49,14 @@ static bool say_hello(int fd)
 		.shim = HP3_VERSION};
 	union {
 		struct cmsghdr header;
-		char space[CMSG_SPACE(3 * sizeof(int))];
+		char space[CMSG_SPACE(2 * sizeof(int))];
 	} control = {0};
 	struct iovec iov = {&hello, sizeof(hello)};
 	struct msghdr m = {.msg_iov = &iov,
 		.msg_iovlen = 1,
 		.msg_control = &control,
 		.msg_controllen = sizeof(control)};
-	int fds[3] = {shared.memory, shared.bell, shared.hp3d_bell};
+	int fds[2] = {shared.memory, shared.hp3d_bell};
 
 	control.header.cmsg_level = SOL_SOCKET;
 	control.header.cmsg_type = SCM_RIGHTS;
@@ -123,19 +123,27 @@ static bool go_round(void)
 	return moving;
 }
 
-/* hp3d says nothing more on the socket: readable is the end. */
+/* What comes on the socket are bells, or its end. */
+static void listen_to_hp3d(void)
+{
+	char rung;
+	ssize_t n;
+
+	do
+		n = recv(hp3d, &rung, sizeof(rung), MSG_DONTWAIT);
+	while (n > 0);
+	if (n == 0 || (errno != EAGAIN && errno != EINTR))
+		part();
+}
+
 static void wait_a_while(bool moving)
 {
-	struct pollfd p[2] = {{shared.bell, POLLIN, 0}, {hp3d, POLLIN, 0}};
+	struct pollfd p = {hp3d, POLLIN, 0}; /* -1: nobody */
 	struct timespec soon = {0, moving ? MOVING_NS : SOON_NS}, late = {1, 0};
-	uint64_t rung;
 
-	ppoll(p, hp3d < 0 ? 1 : 2, moving || (hp3d < 0 && tries < SOON_TRIES) ? &soon : &late,
-		NULL);
-	if ((p[0].revents & POLLIN) && read(shared.bell, &rung, sizeof(rung)) < 0)
-		return; /* somebody else's: hp3d has it, too */
-	if (hp3d >= 0 && p[1].revents != 0)
-		part();
+	ppoll(&p, 1, moving || (hp3d < 0 && tries < SOON_TRIES) ? &soon : &late, NULL);
+	if (hp3d >= 0 && p.revents != 0)
+		listen_to_hp3d();
 }
 
 static void *run(void *unused)

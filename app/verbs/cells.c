@@ -13,7 +13,7 @@
 static struct hp3_verbs_cell *cells;
 static struct hp3v_qp *owners[HP3_VERBS_CELLS];
 static uint32_t used, hint;
-static struct hp3v_shared fds = {-1, -1, -1};
+static struct hp3v_shared fds = {-1, -1};
 
 static void shut(int *fd)
 {
@@ -38,13 +38,11 @@ bool hp3v_cells_open(struct hp3v_shared *shared)
 	hp3v_lock();
 	if (cells == NULL) {
 		fds.memory = memfd_create("hp3-verbs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-		fds.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		fds.hp3d_bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		if (fds.bell >= 0 && fds.hp3d_bell >= 0)
+		if (fds.hp3d_bell >= 0)
 			cells = map(fds.memory);
 		if (cells == NULL) {
 			shut(&fds.memory);
-			shut(&fds.bell);
 			shut(&fds.hp3d_bell);
 		}
 	}
@@ -62,7 +60,6 @@ void hp3v_cells_abandon(void)
 	hint = 0;
 	memset(owners, 0, sizeof(owners));
 	shut(&fds.memory);
-	shut(&fds.bell);
 	shut(&fds.hp3d_bell);
 }
 

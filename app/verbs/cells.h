@@ -4,9 +4,9 @@
 
 #include "app/verbs/shim.h"
 
-/* The memory that hp3d sees, and the bells (share.h). */
+/* The memory that hp3d sees, and its bell (share.h). */
 struct hp3v_shared {
-	int memory, bell, hp3d_bell; /* descriptors; -1: none */
+	int memory, hp3d_bell; /* descriptors; -1: none */
 };
 
 /* A cell for the queue pair, if there is one; else it keeps `own`. Under its lock. */

@@ -64,10 +64,13 @@ static void find_udp_sport(struct hp3v_ctx *ctx)
 	void *library;
 
 	ctx->udp_sport = NULL;
+	ctx->draws_otherwise = false;
 	if (dladdr((void *)ctx->post_send, &info) != 0 &&
 		(library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)) != NULL)
-		for (unsigned int i = 0; i < 2 && ctx->udp_sport == NULL; i++)
+		for (unsigned int i = 0; i < 2 && ctx->udp_sport == NULL; i++) {
 			*(void **)&ctx->udp_sport = dlsym(library, names[i]);
+			ctx->draws_otherwise = i == 1 && ctx->udp_sport != NULL;
+		}
 	ctx->method = ctx->udp_sport != NULL ? HP3_VERBS_SPORT : HP3_VERBS_SQD;
 	ctx->unlocked = getenv("MLX5_SINGLE_THREADED") != NULL;
 }

@@ -10,6 +10,19 @@ uint16_t hp3v_port_of(uint32_t flow_label)
 	return (uint16_t)(((flow_label & 0x3fff) ^ (flow_label & 0xfc000) >> 14) | 0xc000);
 }
 
+/* Without a label mlx5 and Soft-RoCE draw one of the QPNs, as rdma_get_udp_sport() of the kernel.
+ */
+uint16_t hp3v_home_of(const struct hp3v_qp *q)
+{
+	uint64_t v = (uint64_t)q->qp->qp_num * q->dest_qpn;
+
+	if (q->av.grh.flow_label != 0)
+		return hp3v_port_of(q->av.grh.flow_label);
+	v ^= v >> 20;
+	v ^= v >> 40;
+	return q->ctx->draws_otherwise ? 0 : hp3v_port_of((uint32_t)v & 0xfffff);
+}
+
 uint32_t hp3v_label_of(uint16_t port)
 {
 	return port == 0xc000 ? 0x4001 : port & 0x3fff;

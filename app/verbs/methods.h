@@ -9,6 +9,7 @@
  * they are for, and in which order: move.h.
  */
 uint16_t hp3v_port_of(uint32_t flow_label);
+uint16_t hp3v_home_of(const struct hp3v_qp *q); /* without hp3d; 0: not known */
 uint32_t hp3v_label_of(uint16_t port); /* never 0, which would leave the port to the RNIC */
 
 /* EOPNOTSUPP: this RNIC has no such state, as mlx5; EIO: the queue pair is in error. */

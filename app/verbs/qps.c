@@ -149,7 +149,8 @@ void hp3v_qp_show(struct hp3v_qp *q)
 	__atomic_store_n(&c->version, c->version + 1u, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	if (c->qpn == 0) {
-		c->port = label != 0 ? hp3v_port_of(label) : 0;
+		c->home = hp3v_home_of(q);
+		c->port = c->home;
 		show_addresses(q, c);
 	}
 	c->qpn = q->qp->qp_num;

@@ -6,8 +6,9 @@
 
 /*
  * What an application's libhp3verbs.so and hp3d on the same host share: a hello over a UNIX socket
- * (SOCK_SEQPACKET), then memory with a cell per queue pair, and two bells (eventfd). The shim makes
- * all of it and hands it over; the socket says nothing more, its end is the end of either side.
+ * (SOCK_SEQPACKET), then memory with a cell per queue pair, and a bell (eventfd) by which hp3d is
+ * told to look. The shim makes both and hands them over. hp3d rings by a byte on the socket: a
+ * descriptor that an application made could block it. The end of the socket is that of either side.
  *
  * hp3d writes nothing but `want` of a cell; the shim writes all else. What hp3d reads is an
  * application's word, to be judged as such. Integers are the host's. The memory is sealed: it
@@ -20,7 +21,7 @@
 #define HP3_VERBS_DEVICE  64u
 #define HP3_VERBS_CLASSES 4u /* of sizes: up to 4 KiB, 64 KiB, 1 MiB, above */
 
-/* Shim to hp3d, with three descriptors: memory, the shim's bell, hp3d's bell. */
+/* Shim to hp3d, with two descriptors: memory, hp3d's bell. */
 struct hp3_verbs_hello {
 	uint32_t magic;
 	uint32_t version;
@@ -108,10 +109,10 @@ struct hp3_verbs_cell {
 	uint32_t generation; /* of the cell: the how-manieth queue pair it has, modulo 2^24 */
 	uint32_t qpn, dest_qpn;
 	uint32_t flow_label; /* the application's */
-	uint16_t port; /* UDP source port in use; 0: the RNIC's own choice */
+	uint16_t port; /* UDP source port in use; 0: the RNIC's own choice, which is not known */
 	uint8_t state, method, flags, port_num, traffic_class, unused;
 	uint16_t moves;
-	uint16_t unused2;
+	uint16_t home; /* port without hp3d; 0: the RNIC's own choice, which is not known */
 	uint8_t sgid[16], dgid[16];
 
 	/* What it does; written where the application posts and polls. */
@@ -119,8 +120,10 @@ struct hp3_verbs_cell {
 	uint64_t posted_bytes;
 	uint64_t done_wrs; /* unsignalled ones count once a later one has completed */
 	uint64_t done_bytes;
-	uint32_t latency_ns; /* of the newest sample, from post to completion as it was polled */
-	uint32_t latency_bytes;
+	/* the newest sample: from post to completion as it was polled; bytes that had been posted
+	 * and were not done then, its own among them; how many samples there were */
+	uint32_t latency_ns;
+	uint32_t latency_bytes, latency_queued, latency_count;
 	uint32_t latency_min_ns[HP3_VERBS_CLASSES]; /* 0: none yet */
 
 	uint64_t want __attribute__((aligned(64)));

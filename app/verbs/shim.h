@@ -49,6 +49,7 @@ struct hp3v_ctx {
 	struct ibv_td *(*alloc_td)(struct ibv_context *c, struct ibv_td_init_attr *attr);
 	int (*udp_sport)(struct ibv_qp *qp, uint16_t port); /* the provider's; NULL: has none */
 	uint8_t method; /* enum hp3_verbs_method: best one not refused so far; atomic */
+	bool draws_otherwise; /* what it makes of a flow label of 0 is not known here */
 	uint8_t unlocked; /* the provider leaves out locks: nobody else may post; atomic */
 	struct hp3v_ctx *next;
 };
@@ -97,7 +98,7 @@ struct hp3v_qp {
 	uint32_t unsure; /* before this entry, order of posts and of entries may differ; atomic */
 	uint8_t tail_open; /* the last one posted is unsignalled; atomic */
 	uint8_t sampling; /* atomic; the sample is who posts' while 0, who polls' while 1 */
-	uint32_t sample_at, sample_bytes;
+	uint32_t sample_at, sample_bytes, sample_queued;
 	uint64_t sample_ns;
 
 	/* Written by who polls. */

@@ -15,14 +15,14 @@ static void take_hello(struct hp3d *h)
 {
 	union {
 		struct cmsghdr header;
-		char space[CMSG_SPACE(3 * sizeof(int))];
+		char space[CMSG_SPACE(2 * sizeof(int))];
 	} control = {0};
 	struct iovec iov = {&h->hello, sizeof(h->hello)};
 	struct msghdr m = {.msg_iov = &iov,
 		.msg_iovlen = 1,
 		.msg_control = &control,
 		.msg_controllen = sizeof(control)};
-	int fds[3];
+	int fds[2];
 
 	assert_int_equal(recvmsg(h->connection, &m, 0), sizeof(h->hello));
 	memcpy(fds, CMSG_DATA(&control.header), sizeof(fds));
@@ -31,7 +31,6 @@ static void take_hello(struct hp3d *h)
 	assert_true(h->cells != MAP_FAILED);
 	close(fds[0]);
 	h->bell = fds[1];
-	h->own_bell = fds[2];
 }
 
 void hp3d_start(struct hp3d *h, uint32_t drain_us, uint32_t hold_us)
@@ -59,7 +58,6 @@ void hp3d_stop(struct hp3d *h)
 	close(h->connection);
 	close(h->listener);
 	close(h->bell);
-	close(h->own_bell);
 	munmap(h->cells, h->hello.cells * sizeof(*h->cells));
 }
 
@@ -79,11 +77,9 @@ struct hp3_verbs_cell *hp3d_cell(struct hp3d *h, uint32_t qpn, enum hp3_verbs_st
 
 void hp3d_want(struct hp3d *h, struct hp3_verbs_cell *c, enum hp3_verbs_op op, uint16_t port)
 {
-	uint64_t one = 1;
-
 	__atomic_store_n(&c->want, hp3_verbs_word(c->generation, ++h->seq, (uint8_t)op, port),
 		__ATOMIC_RELEASE);
-	assert_int_equal(write(h->bell, &one, sizeof(one)), sizeof(one));
+	assert_int_equal(send(h->connection, "", 1, MSG_NOSIGNAL), 1);
 }
 
 enum hp3_verbs_did hp3d_answer(struct hp3d *h, struct hp3_verbs_cell *c, int *detail)

@@ -74,7 +74,7 @@ void runner_wait(struct runner *r, uint32_t posts); /* until it has posted so ma
 void runner_end(struct runner *r);
 
 struct hp3d {
-	int listener, connection, bell, own_bell;
+	int listener, connection, bell;
 	struct hp3_verbs_cell *cells;
 	struct hp3_verbs_hello hello;
 	uint16_t seq;
