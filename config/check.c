@@ -89,7 +89,7 @@ static void check_memory(struct hp3_ini_doc *doc, const struct hp3_config *c)
 	uint64_t pool = (uint64_t)c->eal.mbufs * (c->eal.mbuf_bytes + MBUF_OVERHEAD);
 	uint64_t need = (pool + (1u << 20) - 1) >> 20;
 
-	if (c->eal.hugepages == HP3_OFF && need > c->eal.memory_mb &&
+	if (!hp3_config_is_beside(c) && c->eal.hugepages == HP3_OFF && need > c->eal.memory_mb &&
 		hp3_ini_good(doc, "eal", "mbufs") &&
 		good2(doc, "eal", "mbuf_bytes", "eal", "memory_mb"))
 		hp3_ini_complain(doc, "eal", "memory_mb",
@@ -309,20 +309,36 @@ static void check_devices(struct hp3_ini_doc *doc, const struct hp3_config *c)
 	}
 }
 
+static void check_beside(struct hp3_ini_doc *doc, const struct hp3_config *c)
+{
+	if (!hp3_config_is_beside(c))
+		return;
+	if (c->n_rails != 0)
+		hp3_ini_complain(doc, "beside", "socket",
+			"there is a [rail.NAME], too: hp3d works inline or beside the RNICs; "
+			"remove "
+			"one of them");
+	if (c->eal.lcores != 1)
+		hp3_ini_complain(
+			doc, "beside", "socket", "one lcore does it: set lcores = 1 in [eal]");
+}
+
 void hp3_config_check_rules(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
 {
 	const struct hp3_config *c = obj;
 
 	check_memory(doc, c);
 	check_idle(doc, c);
-	check_pool(doc, c);
+	if (!hp3_config_is_beside(c)) /* no packet comes, none is held */
+		check_pool(doc, c);
 	hp3_config_check_policy(doc, &c->engine);
 	check_placement(doc, &c->engine);
 	check_probes(doc, c);
 	check_metrics(doc, c);
 	check_devices(doc, c);
-	if (c->n_rails == 0 && (flags & HP3_CONFIG_NO_RAILS) == 0)
+	check_beside(doc, c);
+	if (c->n_rails == 0 && !hp3_config_is_beside(c) && (flags & HP3_CONFIG_NO_RAILS) == 0)
 		hp3_ini_complain(doc, NULL, NULL,
 			"no [rail.NAME] section: add one with rnic = and net =, the two ports to "
-			"work between");
+			"work between, or set [beside] socket");
 }

@@ -61,6 +61,11 @@ struct hp3_config {
 		enum hp3_onoff carry_link;
 	} bypass;
 	struct {
+		char socket[108]; /* sun_path; "": inline */
+		char group[64];
+		uint32_t look_us;
+	} beside;
+	struct {
 		enum hp3_watch_verbs verbs;
 		char libraries[HP3_INI_VALUE_MAX];
 		bool discover;
@@ -95,6 +100,16 @@ struct hp3_config {
 		enum hp3_capabilities capabilities;
 	} service;
 };
+
+/* Beside the RNICs a rail has no ports: all queue pairs are on one of that name. */
+static inline bool hp3_config_is_beside(const struct hp3_config *cfg)
+{
+	return cfg->beside.socket[0] != '\0';
+}
+static inline uint32_t hp3_config_ports(const struct hp3_config *cfg)
+{
+	return hp3_config_is_beside(cfg) ? 0 : 2 * cfg->n_rails;
+}
 
 #define HP3_CONFIG_NO_RAILS 1u /* flag: a file without a rail is complete (replay) */
 

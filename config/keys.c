@@ -92,6 +92,8 @@ static const struct hp3_ini_section sections[] = {
 		"Which flows may be moved: those that fit all that is said here. The others are "
 		"forwarded as they come; one that was moved before it was barred comes home behind "
 		"a drain."},
+	{"beside", "Without a rail: the data never pass hp3d, queue pairs are moved from within "
+		   "applications by libhp3verbs.so (docs/beside.md)."},
 	{"watch", "How the set-up of queue pairs on this host is seen, before their first packet."},
 #define HP3_POLICY_SECTION(name, text) {#name, text},
 #include "engine/policy.def"
@@ -168,6 +170,17 @@ static const struct hp3_ini_key keys[] = {
 		"local QPNs, as \"rdma resource show qp\" tells them, such as \"0x100-0x1ff\"; "
 		"empty: "
 		"all"),
+
+	STRING(beside, socket, "", 0, hp3_config_valid_path,
+		"an absolute path of at most 107 bytes, such as \"/run/hp3/verbs.sock\"",
+		"where applications with libhp3verbs.so find hp3d, such as "
+		"\"/run/hp3/verbs.sock\": then hp3d works beside the RNICs, and there is no "
+		"[rail.NAME]; empty: hp3d works inline"),
+	STRING(beside, group, "", 0, NULL, NULL,
+		"group whose members may connect there, beside hp3d's own user and root, such as "
+		"\"rdma\"; empty: nobody else"),
+	INT(beside, look_us, "us", 1000, 100, 1000000, RELOAD,
+		"how often what queue pairs have done is read"),
 
 	ENUM(watch, verbs, verbs, HP3_WATCH_AUTO, RESTART,
 		"kernel: ib_core's calls, by BPF, all processes; library: libibverbs' calls, by "

@@ -115,6 +115,7 @@ int hp3ctl_events(struct hp3ctl *ctl);
 int hp3ctl_paths(struct hp3ctl *ctl);
 int hp3ctl_trace(struct hp3ctl *ctl);
 int hp3ctl_probes(struct hp3ctl *ctl);
+int hp3ctl_qps(struct hp3ctl *ctl);
 int hp3ctl_why(struct hp3ctl *ctl);
 int hp3ctl_watch(struct hp3ctl *ctl);
 int hp3ctl_config(struct hp3ctl *ctl);

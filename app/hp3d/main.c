@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <sys/random.h>
 #include "app/doctor/doctor.h"
+#include "app/hp3d/beside/beside.h"
 #include "app/hp3d/control/bypass.h"
 #include "app/hp3d/control/links.h"
 #include "app/hp3d/control/control.h"
@@ -174,6 +175,20 @@ static int load(const struct options *o, struct hp3_config *cfg)
 	return ret < 0 || no_rails ? ret : hp3d_keyring_read(cfg, stderr);
 }
 
+/*
+ * Beside the RNICs there is one rail, without ports: what has a rail's name is told and found so.
+ * Applications tell of their queue pairs, and where they are.
+ */
+static void settle_beside(struct hp3_config *cfg)
+{
+	if (!hp3_config_is_beside(cfg))
+		return;
+	cfg->n_rails = 1;
+	strcpy(cfg->rails[0].name, HP3D_BESIDE_RAIL);
+	cfg->watch.verbs = HP3_WATCH_OFF;
+	strcpy(cfg->control.moved, "off");
+}
+
 static void catch_signals(void)
 {
 	struct sigaction sa = {.sa_handler = on_signal};
@@ -235,6 +250,7 @@ static void reload(const struct options *o, struct hp3_config *running)
 	taken = load(o, &wanted) >= 0;
 	hp3d_service_reloading();
 	if (taken) {
+		settle_beside(&wanted);
 		hp3d_mode_reload(&wanted);
 		hp3_config_diff_reload(running, &wanted, tell_change, NULL);
 		hp3_config_apply_reload(running, &wanted);
@@ -324,6 +340,7 @@ static int run(const struct options *o, struct hp3_config *cfg)
 	if (hp3_doctor_tell(cfg, file, HP3_CHECK_START, stderr) > 0 || draw_hash_seed(cfg) < 0 ||
 		hp3d_control_reserve(cfg) < 0)
 		return EXIT_FAILED;
+	settle_beside(cfg);
 	hp3d_keyring_take();
 	if (hp3d_carry_begin(cfg) == 0 && hp3d_watch_begin(cfg) == 0) {
 		catch_signals();

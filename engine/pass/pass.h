@@ -3,7 +3,8 @@
 #define HP3_ENGINE_PASS_H
 /*
  * What happens to a packet: bursts (burst.c, lanes.c), one at a time (packet.c, transmit.c), what
- * it says of congestion (feedback.c), of queue pairs (cm.c, announce.c); and what completions say where no packet is seen (felt.c).
+ * it says of congestion (feedback.c), of queue pairs (cm.c, announce.c); and what completions say
+ * where no packet is seen (felt.c).
  */
 #include "engine/life/life.h"
 #include "engine/seek/seek.h"

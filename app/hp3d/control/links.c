@@ -82,7 +82,7 @@ static void carry(const struct hp3_config *cfg, unsigned rail)
 
 void hp3d_links_end(const struct hp3_config *cfg)
 {
-	for (unsigned i = 0; i < 2 * cfg->n_rails; i++) {
+	for (unsigned i = 0; i < hp3_config_ports(cfg); i++) {
 		if (links.held[i / 2][i % 2])
 			hold(cfg, i / 2, i % 2, false);
 	}
@@ -93,7 +93,7 @@ void hp3d_links_watch(const struct hp3_config *cfg)
 	if (hp3d_now() < links.next)
 		return;
 	links.next = hp3d_now() + LOOK_NS;
-	for (unsigned i = 0; i < 2 * cfg->n_rails; i++) {
+	for (unsigned i = 0; i < hp3_config_ports(cfg); i++) {
 		bool *down = &links.down[i / 2][i % 2];
 		bool was = *down;
 
@@ -102,7 +102,7 @@ void hp3d_links_watch(const struct hp3_config *cfg)
 			tell(cfg, i / 2, i % 2, !*down);
 	}
 	links.known = true;
-	for (unsigned rail = 0; cfg->bypass.carry_link && rail < cfg->n_rails; rail++)
+	for (unsigned rail = 0; cfg->bypass.carry_link && rail < hp3_config_ports(cfg) / 2; rail++)
 		carry(cfg, rail);
 }
 
@@ -110,7 +110,7 @@ unsigned hp3d_links_down(const struct hp3_config *cfg)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < 2 * cfg->n_rails; i++)
+	for (unsigned i = 0; i < hp3_config_ports(cfg); i++)
 		n += links.down[i / 2][i % 2];
 	return n;
 }
@@ -119,7 +119,7 @@ json_t *hp3d_links_json(const struct hp3_config *cfg)
 {
 	json_t *j = json_object();
 
-	for (unsigned rail = 0; j && rail < cfg->n_rails; rail++)
+	for (unsigned rail = 0; j && rail < hp3_config_ports(cfg) / 2; rail++)
 		json_object_set_new(j, cfg->rails[rail].name,
 			json_pack("{s:b, s:b}", hp3d_side_names[HP3_DIR_TX],
 				!links.down[rail][HP3_DIR_TX], hp3d_side_names[HP3_DIR_RX],

@@ -57,6 +57,7 @@ static const struct {
 	{"flow", hp3d_json_flow},
 	{"move", hp3d_json_move},
 	{"paths", hp3d_json_paths},
+	{"qps", hp3d_json_qps},
 	{"trace", hp3d_json_trace},
 	{"events", events},
 	{"mode", hp3d_json_mode},
@@ -67,7 +68,8 @@ static const struct {
 };
 
 #define KNOWN                                                                                      \
-	"the commands are flows, flow, move, paths, trace, events, mode, bypass, stats, config, "  \
+	"the commands are flows, flow, move, paths, qps, trace, events, mode, bypass, stats, "     \
+	"config, "                                                                                 \
 	"health"
 
 json_t *hp3d_json_answer(void *arg, const char *line, size_t len)

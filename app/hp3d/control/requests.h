@@ -29,6 +29,7 @@ json_t *hp3d_json_flow(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_move(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_trace(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_paths(const struct hp3_config *cfg, json_t *req);
+json_t *hp3d_json_qps(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_bypass(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_stats(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_config(const struct hp3_config *cfg, json_t *req);

@@ -8,7 +8,6 @@
 #include "app/hp3d/control/event_json.h"
 #include "app/hp3d/control/whereabouts_file.h"
 #include "app/hp3d/lcores/bypass.h"
-#include "app/hp3d/lcores/bypass.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/worker.h"
 #include "app/hp3d/pipe/pipe.h"

@@ -220,6 +220,8 @@ static int start_rail(const struct hp3_config *cfg, unsigned rail)
 
 int hp3d_bypass_start(const struct hp3_config *cfg)
 {
+	if (hp3_config_is_beside(cfg))
+		return 0; /* no port, nothing to forward */
 	for (n_rails = 0; n_rails < hp3d_rail_count(); n_rails++) {
 		if (start_rail(cfg, n_rails) < 0) {
 			hp3d_bypass_stop();

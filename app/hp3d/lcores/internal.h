@@ -35,6 +35,7 @@ struct hp3d_worker {
 	struct rte_ring *events;
 	/* Where packets leave, by tag. The worker's own; others read backlogs. */
 	struct hp3d_link out[HP3D_TAGS_MAX];
+	struct hp3d_beside *beside; /* in place of ports; NULL: inline */
 	/* the worker's own; others read round, the times and the count */
 	struct {
 		uint64_t due;
@@ -66,6 +67,7 @@ _Static_assert(sizeof(struct hp3d_worker) % RTE_CACHE_LINE_SIZE == 0, "the next 
 struct hp3d_lcores {
 	struct hp3d_worker *workers;
 	unsigned n, rails;
+	unsigned tags; /* two of each rail; beside the RNICs there are no ports, and none */
 	uint16_t burst;
 	bool may_sleep;
 	uint64_t sleep_ns, deep_ns; /* longest sleep at once, and after long idleness */

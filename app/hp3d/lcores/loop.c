@@ -2,6 +2,7 @@
 /* What an lcore does: receive, spread, handle, send, timers, calls, rest. */
 #include <rte_ethdev.h>
 #include <rte_prefetch.h>
+#include "app/hp3d/beside/beside.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/internal.h"
 #include "app/hp3d/lcores/ports.h"
@@ -124,7 +125,7 @@ static unsigned poll_ports(struct hp3d_worker *w)
 	struct rte_mbuf *m[HP3D_BURST_MAX];
 	unsigned total = 0;
 
-	for (unsigned tag = 0; tag < 2 * hp3d_lcores.rails; tag++) {
+	for (unsigned tag = 0; tag < hp3d_lcores.tags; tag++) {
 		unsigned rail = tag / 2, dir = tag & 1, sender;
 		bool alone = hp3d_lcores.n == 1 || hp3d_rail_ports(rail)->whole;
 		uint16_t queue, out, n;
@@ -176,7 +177,7 @@ static unsigned poll_rings(struct hp3d_worker *w)
 	unsigned total = 0;
 	bool stalled = false;
 
-	for (unsigned tag = 0; tag < 2 * hp3d_lcores.rails; tag++)
+	for (unsigned tag = 0; tag < hp3d_lcores.tags; tag++)
 		stalled |= w->out[tag].way.ring != NULL && hp3d_link_backlog(&w->out[tag]) > 0;
 	for (unsigned from = 0; from < hp3d_lcores.n; from++) {
 		if (from == w->index)
@@ -192,7 +193,7 @@ static uint32_t drain_links(struct hp3d_worker *w)
 {
 	uint32_t sent = 0;
 
-	for (unsigned tag = 0; tag < 2 * hp3d_lcores.rails; tag++)
+	for (unsigned tag = 0; tag < hp3d_lcores.tags; tag++)
 		sent += hp3d_link_drain(&w->out[tag]);
 	return sent;
 }
@@ -202,6 +203,8 @@ static void tick(struct hp3d_worker *w, uint64_t now)
 	if (now < w->own.due)
 		return;
 	w->own.due = UINT64_MAX;
+	if (w->beside != NULL)
+		w->own.due = hp3d_beside_tick(w->beside, now);
 	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
 		uint64_t due = hp3d_pipe_tick(w->pipes[rail], now);
 
@@ -275,7 +278,9 @@ static void rest(struct hp3d_worker *w, bool idle)
 			hp3d_sleeper_disarm(&w->sleeper);
 		return;
 	}
-	if (++w->own.idle_loops < __atomic_load_n(&hp3d_lcores.idle_spins, __ATOMIC_RELAXED))
+	if (++w->own.idle_loops <
+		(w->beside != NULL ? 1u
+				   : __atomic_load_n(&hp3d_lcores.idle_spins, __ATOMIC_RELAXED)))
 		return;
 	now = hp3d_now();
 	if (w->own.due <= now)
@@ -293,9 +298,19 @@ static void rest(struct hp3d_worker *w, bool idle)
 		w->own.sleep_ns = SLEEP_MIN_NS;
 }
 
+/* What an application said may have set an earlier deadline. */
+static uint32_t poll_beside(struct hp3d_worker *w)
+{
+	uint32_t n = hp3d_beside_poll(w->beside, hp3d_now());
+
+	if (n > 0)
+		w->own.due = 0;
+	return n;
+}
+
 uint32_t hp3d_worker_round(struct hp3d_worker *w)
 {
-	uint32_t n = poll_ports(w);
+	uint32_t n = w->beside != NULL ? poll_beside(w) : poll_ports(w);
 
 	if (hp3d_lcores.n > 1)
 		n += poll_rings(w);

@@ -274,6 +274,11 @@ static void make_spread(const struct hp3_config *cfg)
 
 int hp3d_ports_start(const struct hp3_config *cfg)
 {
+	if (hp3_config_is_beside(cfg)) { /* one rail without ports: all queue pairs are on it */
+		n_rails = 1;
+		rails[0].whole = true;
+		return 0;
+	}
 	for (n_rails = 0; n_rails < cfg->n_rails; n_rails++) {
 		if (find_ports(cfg, n_rails) < 0 || make_pool(cfg, n_rails) < 0)
 			return -1;

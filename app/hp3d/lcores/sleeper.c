@@ -63,6 +63,12 @@ void hp3d_sleeper_add(struct hp3d_sleeper *s, uint16_t port, uint16_t queue)
 	s->queues[s->n++].queue = queue;
 }
 
+int hp3d_sleeper_watch(struct hp3d_sleeper *s, int fd)
+{
+	s->work_event = (struct rte_epoll_event){.epdata.event = EPOLLIN};
+	return rte_epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &s->work_event) == 0 ? 0 : -EIO;
+}
+
 void hp3d_sleeper_arm(struct hp3d_sleeper *s)
 {
 	s->armed = true;

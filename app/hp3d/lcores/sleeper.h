@@ -25,7 +25,7 @@ struct hp3d_sleeper {
 	struct {
 		uint16_t port, queue;
 	} queues[HP3D_SLEEPER_QUEUES];
-	struct rte_epoll_event bell_event;
+	struct rte_epoll_event bell_event, work_event;
 	/* Written by the owner around a sleep, and by who rings. On a line of its own. */
 	int asleep __rte_cache_aligned;
 } __rte_cache_aligned;
@@ -35,6 +35,9 @@ int hp3d_sleeper_init(struct hp3d_sleeper *s);
 void hp3d_sleeper_free(struct hp3d_sleeper *s);
 /* A queue that the lcore polls; ports must run. */
 void hp3d_sleeper_add(struct hp3d_sleeper *s, uint16_t port, uint16_t queue);
+
+/* A descriptor that is readable when there is work. 0 or a negative errno. */
+int hp3d_sleeper_watch(struct hp3d_sleeper *s, int fd);
 
 /* The owner: about to sleep; changed its mind; sleeps at most so long, and is awake again. True: it
  * was woken. */

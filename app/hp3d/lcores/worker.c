@@ -30,6 +30,11 @@ struct hp3d_pipe *hp3d_worker_pipe(struct hp3d_worker *w, unsigned rail)
 	return w->pipes[rail];
 }
 
+struct hp3d_beside *hp3d_worker_beside(struct hp3d_worker *w)
+{
+	return w->beside;
+}
+
 int hp3d_worker_call(struct hp3d_worker *w, void (*fn)(struct hp3d_worker *w, void *arg), void *arg)
 {
 	uint64_t end = hp3d_now() + CALL_WAIT_NS;

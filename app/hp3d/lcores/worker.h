@@ -11,9 +11,12 @@
 struct hp3d_pipe;
 struct hp3d_worker;
 
+struct hp3d_beside;
+
 unsigned hp3d_worker_count(void);
 struct hp3d_worker *hp3d_worker(unsigned index);
 struct hp3d_pipe *hp3d_worker_pipe(struct hp3d_worker *w, unsigned rail);
+struct hp3d_beside *hp3d_worker_beside(struct hp3d_worker *w); /* NULL: inline */
 /* The worker that has the flows of a rail between two addresses (IPv4: four bytes), in either
  * direction. */
 unsigned hp3d_worker_of(unsigned rail, bool ipv6, const uint8_t *a, const uint8_t *b);

@@ -9,6 +9,7 @@
 #include <rte_lcore.h>
 #include <rte_random.h>
 #include <rte_ring_elem.h>
+#include "app/hp3d/beside/beside.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/ports.h"
 #include "app/hp3d/pipe/pipe.h"
@@ -44,7 +45,7 @@ static int find_socket(unsigned index, unsigned lcore)
 	unsigned n = 0;
 	bool told = false;
 
-	for (unsigned tag = 0; tag < 2 * hp3d_lcores.rails; tag++) {
+	for (unsigned tag = 0; tag < hp3d_lcores.tags; tag++) {
 		char text[256];
 		uint16_t queue;
 
@@ -106,7 +107,15 @@ static int make_way(
 	return hp3d_link_init(link, &way, cap, drops);
 }
 
-/* 0 or a negative errno. */
+static int make_beside(struct hp3d_worker *w, const struct hp3_config *cfg)
+{
+	w->beside = hp3d_beside_open(cfg, w->pipes[0]);
+	if (w->beside == NULL)
+		return -ECANCELED;
+	return hp3d_sleeper_watch(&w->sleeper, hp3d_beside_fd(w->beside));
+}
+
+/* 0 or a negative errno; -ECANCELED: it has been said why. */
 static int make_worker(struct hp3d_worker *w, const struct hp3_config *cfg)
 {
 	int socket = find_socket(w->index, w->lcore), err;
@@ -117,7 +126,7 @@ static int make_worker(struct hp3d_worker *w, const struct hp3_config *cfg)
 	err = hp3d_sleeper_init(&w->sleeper);
 	if (err < 0)
 		return err;
-	for (unsigned tag = 0; tag < 2 * hp3d_lcores.rails; tag++) {
+	for (unsigned tag = 0; tag < hp3d_lcores.tags; tag++) {
 		uint16_t queue;
 
 		if (hp3d_receives(w->index, tag / 2, tag & 1, &queue))
@@ -128,16 +137,18 @@ static int make_worker(struct hp3d_worker *w, const struct hp3_config *cfg)
 			cfg->engine.seed + rail * HP3D_WORKERS_MAX + w->index, socket);
 		if (w->pipes[rail] == NULL)
 			return -ENOMEM;
+		hp3d_pipe_on_event(w->pipes[rail], keep_event, w);
+		if (hp3d_lcores.tags == 0)
+			continue;
 		hp3d_pipe_buffers(w->pipes[rail], hp3d_rail_ports(rail)->pool, hp3d_lcores.n);
 		err = hp3d_pipe_add_agent(w->pipes[rail], cfg, socket);
 		if (err < 0)
 			return err;
-		hp3d_pipe_on_event(w->pipes[rail], keep_event, w);
 		if (make_way(w, rail, HP3_DIR_TX, cfg) < 0 ||
 			make_way(w, rail, HP3_DIR_RX, cfg) < 0)
 			return -ENOMEM;
 	}
-	return 0;
+	return hp3_config_is_beside(cfg) ? make_beside(w, cfg) : 0;
 }
 
 int hp3d_workers_make(const struct hp3_config *cfg)
@@ -147,6 +158,7 @@ int hp3d_workers_make(const struct hp3_config *cfg)
 
 	hp3d_lcores = (struct hp3d_lcores){.n = cfg->eal.lcores,
 		.rails = hp3d_rail_count(),
+		.tags = hp3_config_is_beside(cfg) ? 0 : 2 * hp3d_rail_count(),
 		.burst = (uint16_t)cfg->eal.burst,
 		.may_sleep = cfg->eal.idle == HP3_IDLE_SLEEP,
 		.sleep_ns = cfg->eal.idle_sleep_us * 1000ull,
@@ -169,7 +181,7 @@ fail:
 	if (err == -ENOMEM)
 		fprintf(stderr, "hp3d: no memory for the flow tables; raise [eal] memory_mb or "
 				"lower [flows] max_flows, max_pairs, [rfr] hold_packets\n");
-	else
+	else if (err != -ECANCELED)
 		fprintf(stderr, "hp3d: lcore %u cannot be set up: %s\n", lcore, strerror(-err));
 	hp3d_lcores.n = 0;
 	return -1;
@@ -247,6 +259,8 @@ static void reload(struct hp3d_worker *w, void *arg)
 {
 	const struct hp3_config *cfg = arg;
 
+	if (w->beside != NULL)
+		hp3d_beside_reconfigure(w->beside, cfg);
 	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
 		hp3d_pipe_reconfigure(w->pipes[rail], cfg);
 		if (cfg->engine.words.mode != HP3_POLICY_ON)
@@ -322,12 +336,15 @@ unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeou
 	uint64_t end = hp3d_now() + cfg->control.stop_drain_ms * 1000000ull;
 	unsigned away;
 
-	do {
+	while (!hp3_config_is_beside(
+		cfg)) { /* there RNICs send on as they do, and the next hp3d sees it */
 		away = 0;
 		for (unsigned i = 0; i < hp3d_lcores.n; i++)
 			hp3d_worker_call(&hp3d_lcores.workers[i], go_home, &away);
 		poll(5);
-	} while (away > 0 && hp3d_now() < end);
+		if (away == 0 || hp3d_now() >= end)
+			break;
+	}
 	hand_back(cfg, poll);
 	poll(20); /* let the lcores send what was released */
 	for (unsigned i = 0; i < hp3d_lcores.n; i++)
@@ -338,7 +355,7 @@ unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeou
 		__atomic_load_n(&hp3d_lcores.workers[i].call.state, __ATOMIC_ACQUIRE);
 	away = finish();
 	poll(0);
-	return away;
+	return hp3_config_is_beside(cfg) ? 0 : away;
 }
 
 unsigned hp3d_workers_free(void)
@@ -346,6 +363,7 @@ unsigned hp3d_workers_free(void)
 	unsigned used = 0;
 
 	for (unsigned i = 0; i < hp3d_lcores.n; i++) {
+		hp3d_beside_close(hp3d_lcores.workers[i].beside);
 		for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++)
 			hp3d_pipe_free(hp3d_lcores.workers[i].pipes[rail]);
 		rte_ring_free(hp3d_lcores.workers[i].events);
@@ -357,7 +375,7 @@ unsigned hp3d_workers_free(void)
 			hp3d_link_free(&hp3d_lcores.workers[i].out[tag]);
 		hp3d_sleeper_free(&hp3d_lcores.workers[i].sleeper);
 	}
-	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
+	for (unsigned rail = 0; rail < hp3d_lcores.tags / 2; rail++) {
 		if (!hp3d_rail_ports(rail)->keeps)
 			used += rte_mempool_in_use_count(hp3d_rail_ports(rail)->pool);
 	}

@@ -11,7 +11,7 @@ static const char *const sides[] = {[HP3_DIR_TX] = "rnic", [HP3_DIR_RX] = "net"}
 
 void hp3d_read_port_up(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
 {
-	for (unsigned r = 0; r < from->cfg->n_rails; r++)
+	for (unsigned r = 0; r < hp3_config_ports(from->cfg) / 2; r++)
 		for (unsigned d = 0; d < 2; d++)
 			hp3d_page_count(page,
 				(struct hp3d_labels){{from->cfg->rails[r].name, sides[d]}},
@@ -20,7 +20,7 @@ void hp3d_read_port_up(struct hp3d_page *page, const struct hp3d_source *from, s
 
 void hp3d_read_port_errors(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
 {
-	for (unsigned r = 0; r < from->cfg->n_rails; r++) {
+	for (unsigned r = 0; r < hp3_config_ports(from->cfg) / 2; r++) {
 		for (unsigned d = 0; d < 2; d++) {
 			const char *rail = from->cfg->rails[r].name;
 			struct rte_eth_stats s;
@@ -42,7 +42,7 @@ void hp3d_read_port_errors(struct hp3d_page *page, const struct hp3d_source *fro
 
 void hp3d_read_bypass_direct(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
 {
-	for (unsigned r = 0; r < from->cfg->n_rails; r++) {
+	for (unsigned r = 0; r < hp3_config_ports(from->cfg) / 2; r++) {
 		const struct hp3d_bypass *b = hp3d_bypass(r);
 
 		if (b != NULL)
@@ -53,7 +53,7 @@ void hp3d_read_bypass_direct(struct hp3d_page *page, const struct hp3d_source *f
 
 void hp3d_read_bypass_hangs(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
 {
-	for (unsigned r = 0; r < from->cfg->n_rails; r++) {
+	for (unsigned r = 0; r < hp3_config_ports(from->cfg) / 2; r++) {
 		const struct hp3d_bypass *b = hp3d_bypass(r);
 
 		if (b != NULL)
@@ -64,7 +64,7 @@ void hp3d_read_bypass_hangs(struct hp3d_page *page, const struct hp3d_source *fr
 
 void hp3d_read_bypass_packets(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
 {
-	for (unsigned r = 0; r < from->cfg->n_rails; r++) {
+	for (unsigned r = 0; r < hp3_config_ports(from->cfg) / 2; r++) {
 		const struct hp3d_bypass *b = hp3d_bypass(r);
 		struct hp3d_bypass_info i;
 

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <rte_mempool.h>
+#include "app/hp3d/beside/beside.h"
 #include "app/hp3d/control/mode.h"
 #include "app/hp3d/control/watch.h"
 #include "app/hp3d/lcores/eal.h"
@@ -142,4 +143,13 @@ void hp3d_read_watch(struct hp3d_page *page, const struct hp3d_source *from, siz
 void hp3d_read_watch_ends(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
 {
 	hp3d_page_count(page, (struct hp3d_labels){0}, hp3d_watch_stats().ends);
+}
+
+void hp3d_read_beside(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
+{
+	const struct hp3d_beside *b = hp3d_worker_beside(hp3d_worker(0));
+
+	if (b != NULL)
+		hp3d_page_count(page, (struct hp3d_labels){0},
+			hp3d_read_counter(hp3d_beside_counters(b), which));
 }

@@ -28,12 +28,12 @@ static const void *stats_of(struct hp3d_pipe *p)
 
 static const void *responder_of(struct hp3d_pipe *p)
 {
-	return hp3d_agent_stats(hp3d_pipe_agent(p));
+	return hp3d_pipe_agent(p) != NULL ? hp3d_agent_stats(hp3d_pipe_agent(p)) : NULL;
 }
 
 static const void *agent_of(struct hp3d_pipe *p)
 {
-	return hp3d_agent_counters(hp3d_pipe_agent(p));
+	return hp3d_pipe_agent(p) != NULL ? hp3d_agent_counters(hp3d_pipe_agent(p)) : NULL;
 }
 
 static uint64_t sum(unsigned rail, part_fn *part, size_t offset)

@@ -95,5 +95,7 @@ void hp3d_pipe_carry_out(struct hp3d_pipe *p, uint64_t now)
 			 a->kind == HP3_ACT_TRACE || a->kind == HP3_ACT_REPORT ||
 			 a->kind == HP3_ACT_URGE || a->kind == HP3_ACT_TELL)
 			say(p, a, now);
+		else if (p->actuate != NULL)
+			p->actuate(p->actuate_ctx, a);
 	}
 }

@@ -14,6 +14,25 @@ int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t n
 	return ret;
 }
 
+int hp3d_pipe_actuated(
+	struct hp3d_pipe *p, uint32_t flow, enum hp3_actuator_report report, uint64_t now)
+{
+	int ret;
+
+	p->acts.n = 0;
+	ret = hp3_actuator(p->engine, flow, report, now, &p->acts);
+	hp3d_pipe_carry_out(p, now);
+	return ret;
+}
+
+int hp3d_pipe_felt(struct hp3d_pipe *p, uint32_t flow, const struct hp3_felt *felt, uint64_t now)
+{
+	int ret = hp3_felt(p->engine, flow, felt, now, &p->acts);
+
+	hp3d_pipe_carry_out(p, now);
+	return ret;
+}
+
 /* The last events of a flow that goes are carried out when it is gone. */
 static void note_leaving(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t now)
 {

@@ -29,6 +29,8 @@ struct hp3d_pipe {
 	struct hp3d_pipe_out out[2];
 	hp3d_event_fn *on_event;
 	void *event_ctx;
+	hp3d_actuate_fn *actuate; /* NULL: inline */
+	void *actuate_ctx;
 	struct hp3_flow_info leaving; /* while the engine removes that flow */
 	uint16_t rail, worker;
 	struct hp3d_pipe_counters c;

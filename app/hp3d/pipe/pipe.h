@@ -93,6 +93,16 @@ void hp3d_pipe_buffers(struct hp3d_pipe *p, struct rte_mempool *pool, unsigned s
 void hp3d_pipe_output(struct hp3d_pipe *p, enum hp3_dir dir, hp3d_send_fn *send, void *ctx);
 void hp3d_pipe_on_event(struct hp3d_pipe *p, hp3d_event_fn *fn, void *ctx);
 
+/*
+ * Beside the RNIC: who carries out SUSPEND, MOVE and RESUME, without waiting for it; what it
+ * answers (hp3_actuator()), and what the queue pairs do (hp3_felt()).
+ */
+typedef void hp3d_actuate_fn(void *ctx, const struct hp3_act *act);
+void hp3d_pipe_on_actuate(struct hp3d_pipe *p, hp3d_actuate_fn *fn, void *ctx);
+int hp3d_pipe_actuated(
+	struct hp3d_pipe *p, uint32_t flow, enum hp3_actuator_report report, uint64_t now);
+int hp3d_pipe_felt(struct hp3d_pipe *p, uint32_t flow, const struct hp3_felt *felt, uint64_t now);
+
 /* n <= HP3D_BURST_MAX packets that came from the RNIC (TX) or the network (RX), in order; owns them
  * afterwards. */
 void hp3d_pipe_burst(

@@ -20,6 +20,9 @@ static struct hp3_engine_config engine_config(const struct hp3_config *cfg)
 
 	ec.filter = hp3_filter_make(cfg->filter.peers, cfg->filter.dscp, cfg->filter.qpns);
 	ec.unkeyed = cfg->probes.probe_key[0] == '\0';
+	ec.beside = hp3_config_is_beside(cfg);
+	if (ec.beside) /* nobody sends what asks a path */
+		ec.probing = ec.setup_probing = ec.trace = false;
 	return ec;
 }
 
@@ -96,6 +99,12 @@ void hp3d_pipe_on_event(struct hp3d_pipe *p, hp3d_event_fn *fn, void *ctx)
 {
 	p->on_event = fn;
 	p->event_ctx = ctx;
+}
+
+void hp3d_pipe_on_actuate(struct hp3d_pipe *p, hp3d_actuate_fn *fn, void *ctx)
+{
+	p->actuate = fn;
+	p->actuate_ctx = ctx;
 }
 
 struct hp3_engine *hp3d_pipe_engine(struct hp3d_pipe *p)

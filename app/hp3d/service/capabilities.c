@@ -41,7 +41,7 @@ uint64_t hp3d_capabilities_needed(const struct hp3_config *cfg)
 {
 	uint64_t needed = 0;
 
-	for (uint32_t i = 0; i < cfg->n_rails; i++)
+	for (uint32_t i = 0; i < hp3_config_ports(cfg) / 2; i++)
 		if (!is_frugal(cfg->rails[i].rnic) || !is_frugal(cfg->rails[i].net))
 			needed |= BY_DRIVER;
 	return needed;

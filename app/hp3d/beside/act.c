@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the engine wants of a queue pair, and what the application says to that. */
+#include <sys/socket.h>
+#include "app/hp3d/beside/internal.h"
+
+static void want(struct hp3d_beside_shim *s, uint16_t cell, enum hp3_verbs_op op, uint16_t port)
+{
+	struct hp3d_beside_known *k = &s->known[cell];
+
+	k->asked = (uint8_t)op;
+	__atomic_store_n(&s->cells[cell].want,
+		hp3_verbs_word(k->generation, ++k->seq, (uint8_t)op, port), __ATOMIC_RELEASE);
+	/* Full: it has bells that it did not hear yet. Gone: the socket will say so. */
+	send(s->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void hp3d_beside_act(void *beside, const struct hp3_act *act)
+{
+	struct hp3d_beside *b = beside;
+	const struct hp3d_beside_owner *o = &b->owners[act->flow];
+	struct hp3d_beside_shim *s;
+	struct hp3d_beside_known *k;
+
+	if (o->shim == 0)
+		return;
+	s = &b->shims[o->shim - 1u];
+	k = &s->known[o->cell];
+	if (act->kind == HP3_ACT_SUSPEND)
+		want(s, o->cell, HP3_VERBS_SUSPEND, 0);
+	else if (act->kind == HP3_ACT_RESUME)
+		want(s, o->cell, HP3_VERBS_RESUME, 0);
+	else
+		want(s, o->cell, k->suspended ? HP3_VERBS_MOVE : HP3_VERBS_MOVE_NOW, act->port);
+	k->suspended = act->kind == HP3_ACT_SUSPEND;
+}
+
+static void moved(struct hp3d_beside *b)
+{
+	hp3d_beside_count(&b->c.moved, b->c.moved + 1);
+}
+
+static void failed(struct hp3d_beside *b, struct hp3d_beside_known *k, uint16_t error)
+{
+	hp3d_beside_count(&b->c.failed, b->c.failed + 1);
+	k->failed = error;
+}
+
+/* A MOVE that was not suspended is not waited for by the engine: what it refuses is not missed. */
+void hp3d_beside_answer(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t now)
+{
+	struct hp3d_beside_shim *s = &b->shims[shim];
+	struct hp3d_beside_known *k = &s->known[cell];
+	uint64_t did;
+
+	if (k->asked == HP3_VERBS_NOTHING)
+		return;
+	did = __atomic_load_n(&s->cells[cell].did, __ATOMIC_ACQUIRE);
+	if (hp3_verbs_word_seq(did) != k->seq || hp3_verbs_word_generation(did) != k->generation)
+		return;
+	switch (hp3_verbs_word_what(did)) {
+	case HP3_VERBS_DRAINED:
+		if (k->asked != HP3_VERBS_SUSPEND)
+			return;
+		k->asked = HP3_VERBS_NOTHING;
+		hp3d_pipe_actuated(b->pipe, k->flow, HP3_BESIDE_DRAINED, now);
+		return;
+	case HP3_VERBS_MOVED:
+		if (k->asked != HP3_VERBS_MOVE && k->asked != HP3_VERBS_MOVE_NOW)
+			return;
+		k->asked = HP3_VERBS_NOTHING;
+		moved(b);
+		hp3d_pipe_actuated(b->pipe, k->flow, HP3_BESIDE_MOVED, now);
+		return;
+	case HP3_VERBS_FAILED:
+		k->asked = HP3_VERBS_NOTHING;
+		failed(b, k, hp3_verbs_word_detail(did));
+		hp3d_pipe_actuated(b->pipe, k->flow, HP3_BESIDE_FAILED, now);
+		return;
+	default:
+		k->asked = HP3_VERBS_NOTHING;
+		return;
+	}
+}

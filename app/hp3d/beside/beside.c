@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who is served, and when. */
+#include "app/hp3d/beside/beside.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "app/hp3d/beside/internal.h"
+#include "base/minmax.h"
+
+#define HELLO_NS  1000000000ull /* who says nothing for so long leaves */
+#define RESCAN_NS 1000000u /* between two looks at all cells of an application */
+#define EVENTS    64
+#define SLACK_US  10000u /* hp3d gives up a suspended queue pair before the application does */
+#define LONGEST   1000000u /* that the application waits, whoever asks */
+#define LISTENER  UINT32_MAX
+#define BELL      0x80000000u
+
+static struct hp3_verbs_welcome welcome(const struct hp3_config *cfg)
+{
+	uint64_t drain = cfg->engine.close_timeout_ns / 1000u;
+	uint64_t hold = cfg->engine.max_hold_ns / 1000u + SLACK_US;
+
+	return (struct hp3_verbs_welcome){.magic = HP3_VERBS_MAGIC,
+		.version = HP3_VERBS_VERSION,
+		.accepted = 1,
+		.drain_us = (uint32_t)hp3_min_u64(drain, LONGEST),
+		.hold_us = (uint32_t)hp3_min_u64(hold, LONGEST)};
+}
+
+static int watch(struct hp3d_beside *b, int fd, uint32_t events, uint32_t what)
+{
+	struct epoll_event ev = {.events = events, .data.u32 = what};
+
+	return epoll_ctl(b->epoll, EPOLL_CTL_ADD, fd, &ev);
+}
+
+void hp3d_beside_reconfigure(struct hp3d_beside *b, const struct hp3_config *cfg)
+{
+	b->welcome = welcome(cfg);
+	b->look_ns = cfg->beside.look_us * 1000ull;
+}
+
+struct hp3d_beside *hp3d_beside_open(const struct hp3_config *cfg, struct hp3d_pipe *p)
+{
+	struct hp3d_beside *b = calloc(1, sizeof(*b));
+
+	if (b != NULL)
+		b->owners = calloc(cfg->engine.max_flows, sizeof(*b->owners));
+	if (b == NULL || b->owners == NULL) {
+		fprintf(stderr, "hp3d: no memory for [beside]; lower [flows] max_flows\n");
+		free(b);
+		return NULL;
+	}
+	b->pipe = p;
+	b->due = UINT64_MAX;
+	b->listener = -1;
+	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++)
+		b->shims[i].fd = b->shims[i].bell = -1;
+	hp3d_beside_reconfigure(b, cfg);
+	b->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (hp3d_beside_listen(b, cfg) < 0 || b->epoll < 0 ||
+		watch(b, b->listener, EPOLLIN, LISTENER) < 0) {
+		hp3d_beside_close(b);
+		return NULL;
+	}
+	hp3d_pipe_on_actuate(p, hp3d_beside_act, b);
+	return b;
+}
+
+void hp3d_beside_close(struct hp3d_beside *b)
+{
+	if (b == NULL)
+		return;
+	hp3d_pipe_on_actuate(b->pipe, NULL, NULL);
+	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++)
+		if (b->shims[i].fd >= 0)
+			hp3d_beside_part(&b->shims[i]);
+	if (b->listener >= 0) {
+		unlink(b->path);
+		close(b->listener);
+	}
+	if (b->epoll >= 0)
+		close(b->epoll);
+	free(b->owners);
+	free(b);
+}
+
+int hp3d_beside_fd(const struct hp3d_beside *b)
+{
+	return b->epoll;
+}
+
+static void part(struct hp3d_beside *b, unsigned shim, uint64_t now)
+{
+	hp3d_beside_forget(b, shim, now);
+	if (b->shims[shim].cells != NULL)
+		hp3d_beside_count(&b->c.shims, b->c.shims - 1);
+	hp3d_beside_part(&b->shims[shim]);
+}
+
+static void refuse(struct hp3d_beside *b, unsigned shim, uint64_t now)
+{
+	hp3d_beside_count(&b->c.refused_hello, b->c.refused_hello + 1);
+	part(b, shim, now);
+}
+
+static void accept_one(struct hp3d_beside *b, uint64_t now)
+{
+	pid_t pid;
+	int fd = hp3d_beside_accept(b, &pid);
+	unsigned i = 0;
+
+	if (fd < 0)
+		return;
+	while (i < HP3D_BESIDE_SHIMS && b->shims[i].fd >= 0)
+		i++;
+	if (i == HP3D_BESIDE_SHIMS || hp3d_beside_is_choked() ||
+		watch(b, fd, EPOLLIN | EPOLLRDHUP, i) < 0) {
+		hp3d_beside_count(&b->c.refused_full, b->c.refused_full + 1);
+		close(fd);
+		return;
+	}
+	b->shims[i].fd = fd;
+	b->shims[i].pid = pid;
+	b->shims[i].since = now;
+	b->due = 0;
+}
+
+static void greet(struct hp3d_beside *b, unsigned shim, uint64_t now)
+{
+	struct hp3d_beside_shim *s = &b->shims[shim];
+	int rc = hp3d_beside_hello(s, &b->welcome);
+
+	if (rc == -EAGAIN)
+		return;
+	if (s->cells != NULL)
+		hp3d_beside_count(&b->c.shims, b->c.shims + 1);
+	/* It is never read, and rings each time that it is written. */
+	if (rc < 0 || watch(b, s->bell, EPOLLIN | EPOLLET, shim | BELL) < 0) {
+		refuse(b, shim, now);
+		return;
+	}
+	hp3d_beside_count(&b->c.connected, b->c.connected + 1);
+	s->rung = true;
+}
+
+/* After the hello nothing is said: readable is the end. */
+static void serve(struct hp3d_beside *b, unsigned shim, uint64_t now)
+{
+	char more;
+
+	if (b->shims[shim].fd < 0)
+		return;
+	if (b->shims[shim].cells == NULL)
+		greet(b, shim, now);
+	else if (recv(b->shims[shim].fd, &more, sizeof(more), MSG_DONTWAIT) >= 0 || errno != EAGAIN)
+		part(b, shim, now);
+}
+
+/* Who rings without end is looked at no more often than that. */
+static void look_if_rung(struct hp3d_beside *b, unsigned shim, uint64_t now)
+{
+	struct hp3d_beside_shim *s = &b->shims[shim];
+
+	if (s->cells == NULL || !s->rung || now - s->scanned < RESCAN_NS)
+		return;
+	hp3d_beside_scan(b, shim, now);
+	hp3d_beside_feel(b, shim, now);
+}
+
+static void hear(struct hp3d_beside *b, unsigned shim, uint64_t now)
+{
+	struct hp3d_beside_shim *s = &b->shims[shim];
+
+	if (s->cells == NULL)
+		return;
+	s->rung = true;
+	for (uint32_t i = 0; i < s->n_active; i++)
+		hp3d_beside_answer(b, shim, s->active[i], now);
+	look_if_rung(b, shim, now);
+}
+
+unsigned hp3d_beside_poll(struct hp3d_beside *b, uint64_t now)
+{
+	struct epoll_event ev[EVENTS];
+	int n = epoll_wait(b->epoll, ev, EVENTS, 0);
+
+	for (int i = 0; i < n; i++) {
+		uint32_t what = ev[i].data.u32;
+
+		if (what == LISTENER)
+			accept_one(b, now);
+		else if (what & BELL)
+			hear(b, what & ~BELL, now);
+		else
+			serve(b, what, now);
+	}
+	return n > 0 ? (unsigned)n : 0;
+}
+
+uint64_t hp3d_beside_tick(struct hp3d_beside *b, uint64_t now)
+{
+	bool any = false;
+
+	if (now < b->due)
+		return b->due;
+	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++) {
+		struct hp3d_beside_shim *s = &b->shims[i];
+
+		if (s->fd < 0)
+			continue;
+		if (s->cells == NULL && now - s->since >= HELLO_NS)
+			refuse(b, i, now);
+		else if (s->cells != NULL)
+			hp3d_beside_feel(b, i, now);
+		look_if_rung(b, i, now);
+		any |= s->fd >= 0;
+	}
+	b->due = any ? now + b->look_ns : UINT64_MAX;
+	return b->due;
+}
+
+bool hp3d_beside_look(
+	struct hp3d_beside *b, uint32_t index, uint64_t now, struct hp3d_beside_qp *qp)
+{
+	const struct hp3d_beside_shim *s = &b->shims[index / HP3_VERBS_CELLS];
+	const struct hp3d_beside_known *k;
+
+	if (s->cells == NULL)
+		return false;
+	k = &s->known[index % HP3_VERBS_CELLS];
+	if (k->flow == HP3_NO_FLOW ||
+		!hp3d_beside_copy(&s->cells[index % HP3_VERBS_CELLS], &qp->cell) ||
+		hp3_flow_info(hp3d_pipe_engine(b->pipe), k->flow, now, &qp->flow) < 0)
+		return false;
+	qp->cell.device[HP3_VERBS_DEVICE - 1u] = '\0';
+	qp->pid = (uint32_t)s->pid;
+	memcpy(qp->comm, s->comm, sizeof(qp->comm));
+	qp->rate = k->rate;
+	qp->least_ns = k->least_ns[hp3d_beside_size(qp->cell.latency_queued)];
+	qp->failed = k->failed;
+	return true;
+}
+
+const struct hp3d_beside_counters *hp3d_beside_counters(const struct hp3d_beside *b)
+{
+	return &b->c;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_BESIDE_H
+#define HP3D_BESIDE_H
+/*
+ * This room: queue pairs of applications that have loaded libhp3verbs.so. hp3d sees no packet of
+ * them: what they do stands in memory that the application shares (app/verbs/share.h), and moves
+ * are carried out there. It calls the pipe, whose engine decides as it does inline, and carries out
+ * SUSPEND, MOVE and RESUME.
+ *
+ * The socket is for whom its file lets in: hp3d's user and root, and the group that the
+ * configuration names; the kernel is asked who connects (SO_PEERCRED). What an application shares
+ * is a stranger's word. The memory has to be sealed, so that it cannot be taken from under us, and
+ * as large as it says; it is copied before it is judged; nothing in it is an index or an address of
+ * ours; no descriptor that an application made is read or written. What is wrong is left alone, and
+ * counted.
+ *
+ * All of it belongs to the lcore of the pipe; counters may be read by any thread.
+ */
+#include "app/hp3d/pipe/pipe.h"
+#include "app/verbs/share.h"
+
+#define HP3D_BESIDE_RAIL  "beside" /* in the names of flows */
+#define HP3D_BESIDE_SHIMS 64u /* applications at a time */
+#define HP3D_BESIDE_CELLS (HP3D_BESIDE_SHIMS * HP3_VERBS_CELLS)
+
+/* X(field, help) */
+#define HP3D_BESIDE_COUNTERS(X)                                                                    \
+	X(connected, "applications that came")                                                     \
+	X(refused_user, "connections of users that may not")                                       \
+	X(refused_hello, "connections that said something else, or shared what cannot be used")    \
+	X(refused_full, "connections beyond those that there is room for")                         \
+	X(refused_qps, "queue pairs without room, or that another application has")                \
+	X(moved, "moves that an application carried out")                                          \
+	X(failed, "moves that it could not carry out")
+
+struct hp3d_beside_counters {
+#define X(field, help) uint64_t field;
+	HP3D_BESIDE_COUNTERS(X)
+#undef X
+	uint64_t shims, qps; /* now */
+};
+
+struct hp3d_beside;
+
+/* Listens. NULL after a message on stderr that names the fix. */
+struct hp3d_beside *hp3d_beside_open(const struct hp3_config *cfg, struct hp3d_pipe *p);
+/* Applications go on by themselves, on the ports that they have. Harmless with NULL. */
+void hp3d_beside_close(struct hp3d_beside *b);
+void hp3d_beside_reconfigure(struct hp3d_beside *b, const struct hp3_config *cfg);
+
+/* Readable when hp3d_beside_poll() has something to do. */
+int hp3d_beside_fd(const struct hp3d_beside *b);
+/* Who comes, goes, or has rung. Returns how many did. */
+unsigned hp3d_beside_poll(struct hp3d_beside *b, uint64_t now);
+/* Now and then: what queue pairs have done. Returns when it wants to be called next. */
+uint64_t hp3d_beside_tick(struct hp3d_beside *b, uint64_t now);
+
+/* A queue pair, for people. */
+struct hp3d_beside_qp {
+	struct hp3_verbs_cell cell; /* as the application has it; texts end */
+	struct hp3_flow_info flow;
+	uint32_t pid;
+	char comm[16];
+	uint64_t rate; /* bit/s completed, over a tenth of a second */
+	uint32_t least_ns; /* from post to completion, with as much before it as the newest had */
+	uint16_t failed; /* errno of the newest move that failed; 0: none has */
+};
+/* Queue pair `index` of HP3D_BESIDE_CELLS. False: there is none. */
+bool hp3d_beside_look(
+	struct hp3d_beside *b, uint32_t index, uint64_t now, struct hp3d_beside_qp *qp);
+
+const struct hp3d_beside_counters *hp3d_beside_counters(const struct hp3d_beside *b);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queue pairs of an application: as they come and go, and what they do. */
+#include <string.h>
+#include "app/hp3d/beside/internal.h"
+#include "base/minmax.h"
+
+#define TRIES   8u
+#define RATE_NS 100000000u
+#define AGE_NS  1000000000u
+#define AGE     64u /* a least time grows by so much of it in AGE_NS: paths change */
+#define SIZES   (HP3D_BESIDE_SIZES - 1u)
+
+bool hp3d_beside_copy(const struct hp3_verbs_cell *cell, struct hp3_verbs_cell *copy)
+{
+	for (unsigned i = 0; i < TRIES; i++) {
+		uint32_t version = __atomic_load_n(&cell->version, __ATOMIC_ACQUIRE);
+
+		memcpy(copy, cell, sizeof(*copy));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if ((version & 1u) == 0 &&
+			__atomic_load_n(&cell->version, __ATOMIC_RELAXED) == version)
+			return true;
+	}
+	return false;
+}
+
+unsigned hp3d_beside_size(uint32_t bytes)
+{
+	return bytes == 0 ? 0 : SIZES - (unsigned)__builtin_clz(bytes);
+}
+
+/* IPv4 in the form of IPv6, as RoCEv2 writes it into GIDs; 4 bytes then. */
+static bool is_ipv4(const uint8_t gid[16])
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, 0xff};
+
+	return memcmp(gid, mapped, sizeof(mapped)) == 0;
+}
+
+static bool read_ends(const struct hp3_verbs_cell *c, struct hp3_qp_event *qp)
+{
+	bool v4 = is_ipv4(c->sgid);
+	const unsigned from = v4 ? 12 : 0, n = v4 ? 4 : 16;
+
+	*qp = (struct hp3_qp_event){.kind = HP3_QP_UP,
+		.pairing = HP3_PAIRING_EVENT,
+		.ipv6 = !v4,
+		.lqpn = c->qpn,
+		.rqpn = c->dest_qpn};
+	memcpy(qp->local, c->sgid + from, n);
+	memcpy(qp->remote, c->dgid + from, n);
+	return v4 == is_ipv4(c->dgid);
+}
+
+static bool is_live(const struct hp3_verbs_cell *c, struct hp3_qp_event *qp)
+{
+	return (c->state == HP3_VERBS_RTR || c->state == HP3_VERBS_RTS) && c->qpn != 0 &&
+	       c->qpn <= HP3_QPN_MASK && c->dest_qpn <= HP3_QPN_MASK &&
+	       c->method <= HP3_VERBS_SPORT && read_ends(c, qp);
+}
+
+static void end(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t now)
+{
+	struct hp3d_beside_shim *s = &b->shims[shim];
+	struct hp3d_beside_known *k = &s->known[cell];
+
+	k->qp.kind = HP3_QP_DOWN;
+	b->owners[k->flow].shim = 0;
+	hp3d_pipe_qp(b->pipe, &k->qp, now);
+	k->flow = HP3_NO_FLOW;
+	k->asked = 0;
+	for (uint32_t i = 0; i < s->n_active; i++)
+		if (s->active[i] == cell)
+			s->active[i--] = s->active[--s->n_active];
+	hp3d_beside_count(&b->c.qps, b->c.qps - 1);
+}
+
+static void start_counts(struct hp3d_beside_known *k, const struct hp3_verbs_cell *c, uint64_t now)
+{
+	k->failed = 0;
+	k->asked = 0;
+	k->suspended = false;
+	k->seq = hp3_verbs_word_seq(c->want);
+	k->samples = c->latency_count;
+	k->posted = 0;
+	k->done = k->rate_done = c->done_bytes;
+	k->rate = 0;
+	k->rate_at = k->aged = now;
+	memset(k->least_ns, 0, sizeof(k->least_ns));
+}
+
+static bool is_qp_of(const struct hp3_qp_event *a, const struct hp3_qp_event *b)
+{
+	return a->lqpn == b->lqpn && a->ipv6 == b->ipv6 &&
+	       memcmp(a->local, b->local, sizeof(a->local)) == 0;
+}
+
+/* A local queue pair is in one cell: who names another's gets nothing, and takes nothing away. */
+static bool is_claimed(const struct hp3d_beside *b, const struct hp3_qp_event *qp)
+{
+	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++) {
+		const struct hp3d_beside_shim *s = &b->shims[i];
+
+		for (uint32_t n = 0; n < s->n_active; n++)
+			if (is_qp_of(&s->known[s->active[n]].qp, qp))
+				return true;
+	}
+	return false;
+}
+
+static void begin(struct hp3d_beside *b, unsigned shim, uint16_t cell,
+	const struct hp3_verbs_cell *c, const struct hp3_qp_event *qp, uint64_t now)
+{
+	struct hp3d_beside_shim *s = &b->shims[shim];
+	struct hp3d_beside_known *k = &s->known[cell];
+	struct hp3_engine *e = hp3d_pipe_engine(b->pipe);
+	uint32_t flow = hp3_flow_find(e, HP3_ENDS(qp), qp->rqpn);
+
+	k->generation = c->generation;
+	k->qp = *qp;
+	k->refused = flow != HP3_NO_FLOW || is_claimed(b, qp) || hp3d_pipe_qp(b->pipe, qp, now) < 0;
+	if (k->refused) {
+		hp3d_beside_count(&b->c.refused_qps, b->c.refused_qps + 1);
+		return;
+	}
+	k->flow = flow = hp3_flow_find(e, HP3_ENDS(qp), qp->rqpn);
+	b->owners[flow] = (struct hp3d_beside_owner){(uint16_t)(shim + 1u), cell};
+	s->active[s->n_active++] = cell;
+	start_counts(k, c, now);
+	hp3d_beside_count(&b->c.qps, b->c.qps + 1);
+}
+
+static bool is_same(const struct hp3_qp_event *a, const struct hp3_qp_event *b)
+{
+	return a->lqpn == b->lqpn && a->rqpn == b->rqpn && a->ipv6 == b->ipv6 &&
+	       memcmp(a->local, b->local, sizeof(a->local)) == 0 &&
+	       memcmp(a->remote, b->remote, sizeof(a->remote)) == 0;
+}
+
+/* Gone, or another one by now. */
+static void look_at_known(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t now)
+{
+	struct hp3d_beside_known *k = &b->shims[shim].known[cell];
+	struct hp3_verbs_cell c;
+	struct hp3_qp_event qp;
+
+	if (!hp3d_beside_copy(&b->shims[shim].cells[cell], &c))
+		b->shims[shim].rung = true; /* once more */
+	else if (!is_live(&c, &qp) || k->generation != c.generation || !is_same(&k->qp, &qp))
+		end(b, shim, cell, now);
+}
+
+static void look_for_new(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t now)
+{
+	struct hp3d_beside_shim *s = &b->shims[shim];
+	struct hp3d_beside_known *k = &s->known[cell];
+	struct hp3_verbs_cell c;
+	struct hp3_qp_event qp;
+
+	if (k->flow != HP3_NO_FLOW ||
+		__atomic_load_n(&s->cells[cell].state, __ATOMIC_RELAXED) == HP3_VERBS_FREE)
+		return;
+	if (!hp3d_beside_copy(&s->cells[cell], &c))
+		s->rung = true;
+	else if (is_live(&c, &qp) &&
+		 !(k->refused && k->generation == c.generation && is_same(&k->qp, &qp)))
+		begin(b, shim, cell, &c, &qp, now);
+}
+
+void hp3d_beside_scan(struct hp3d_beside *b, unsigned shim, uint64_t now)
+{
+	struct hp3d_beside_shim *s = &b->shims[shim];
+
+	s->rung = false;
+	s->scanned = now;
+	for (uint32_t i = s->n_active; i-- > 0;)
+		look_at_known(b, shim, s->active[i], now);
+	for (uint32_t i = 0; i < HP3_VERBS_CELLS; i++)
+		look_for_new(b, shim, (uint16_t)i, now);
+}
+
+static uint64_t more(uint64_t now, uint64_t *was)
+{
+	uint64_t n = now >= *was ? now - *was : 0; /* a stranger's count */
+
+	*was = now;
+	return n;
+}
+
+/* The newest time, if there is one, beside the least that was seen with as much in the queue. */
+static void time_of(struct hp3d_beside_known *k, const struct hp3_verbs_cell *c,
+	struct hp3_felt *felt, uint64_t now)
+{
+	uint32_t *least = &k->least_ns[hp3d_beside_size(c->latency_queued)];
+
+	if (now - k->aged >= AGE_NS) {
+		k->aged = now;
+		for (unsigned i = 0; i < HP3D_BESIDE_SIZES; i++)
+			k->least_ns[i] +=
+				hp3_min_u32(k->least_ns[i] / AGE, UINT32_MAX - k->least_ns[i]);
+	}
+	if (c->latency_count == k->samples || c->latency_ns == 0)
+		return;
+	k->samples = c->latency_count;
+	if (*least == 0 || c->latency_ns < *least)
+		*least = c->latency_ns;
+	felt->took_ns = c->latency_ns;
+	felt->least_ns = *least;
+}
+
+static void rate_of(struct hp3d_beside_known *k, uint64_t done, uint64_t now)
+{
+	uint64_t bytes = done >= k->rate_done ? done - k->rate_done : 0;
+
+	if (now - k->rate_at < RATE_NS)
+		return;
+	k->rate = (uint64_t)((double)bytes * 8e9 / (double)(now - k->rate_at));
+	k->rate_at = now;
+	k->rate_done = done;
+}
+
+static void feel(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t now)
+{
+	struct hp3d_beside_known *k = &b->shims[shim].known[cell];
+	struct hp3_felt felt = {0};
+	struct hp3_verbs_cell c;
+
+	if (!hp3d_beside_copy(&b->shims[shim].cells[cell], &c) || c.generation != k->generation)
+		return; /* the bell says more */
+	felt.home = c.home;
+	felt.port = c.port;
+	felt.posted = more(c.posted_bytes, &k->posted);
+	felt.done = more(c.done_bytes, &k->done);
+	time_of(k, &c, &felt, now);
+	rate_of(k, c.done_bytes, now);
+	hp3d_pipe_felt(b->pipe, k->flow, &felt, now);
+}
+
+void hp3d_beside_feel(struct hp3d_beside *b, unsigned shim, uint64_t now)
+{
+	struct hp3d_beside_shim *s = &b->shims[shim];
+
+	for (uint32_t i = 0; i < s->n_active; i++) {
+		uint16_t cell = s->active[i];
+
+		hp3d_beside_answer(b, shim, cell, now);
+		feel(b, shim, cell, now);
+	}
+}
+
+void hp3d_beside_forget(struct hp3d_beside *b, unsigned shim, uint64_t now)
+{
+	struct hp3d_beside_shim *s = &b->shims[shim];
+
+	while (s->n_active > 0)
+		end(b, shim, s->active[s->n_active - 1u], now);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_BESIDE_INTERNAL_H
+#define HP3D_BESIDE_INTERNAL_H
+/* What the files of this room share: listen (the socket), hello (what an application hands over),
+ * cells (its queue pairs), act (what the engine wants), beside (who is when served). */
+#include <sys/types.h>
+#include "app/hp3d/beside/beside.h"
+
+#define HP3D_BESIDE_SIZES 33u /* of what was in the send queue: powers of two */
+#define HP3D_BESIDE_BYTES ((size_t)HP3_VERBS_CELLS * sizeof(struct hp3_verbs_cell))
+
+/* What we know of a cell. */
+struct hp3d_beside_known {
+	struct hp3_qp_event qp; /* as it was told; kind UP: it is in the engine */
+	uint32_t flow; /* HP3_NO_FLOW: not in the engine */
+	uint32_t generation;
+	bool refused; /* this generation */
+	bool suspended; /* the engine has asked for it */
+	uint8_t asked; /* enum hp3_verbs_op whose answer is waited for */
+	uint16_t seq; /* of the newest command */
+	uint16_t failed;
+	uint32_t samples; /* latency_count, as it was */
+	uint64_t posted, done; /* bytes, as they were */
+	uint64_t rate_at, rate_done, rate;
+	uint64_t aged; /* when the least times were made older */
+	uint32_t least_ns[HP3D_BESIDE_SIZES];
+};
+
+struct hp3d_beside_shim {
+	int fd; /* -1: free */
+	int bell; /* its eventfd, which we only wait for; -1: no hello yet */
+	uint64_t since; /* it was accepted */
+	uint64_t scanned;
+	bool rung; /* look at all cells */
+	pid_t pid;
+	char comm[16];
+	struct hp3_verbs_cell *cells;
+	struct hp3d_beside_known *known;
+	uint16_t active[HP3_VERBS_CELLS]; /* cells that are in the engine */
+	uint32_t n_active;
+};
+
+/* Whose flow it is. */
+struct hp3d_beside_owner {
+	uint16_t shim; /* number + 1; 0: nobody's */
+	uint16_t cell;
+};
+
+struct hp3d_beside {
+	struct hp3d_pipe *pipe;
+	int listener, epoll;
+	gid_t group;
+	bool by_group;
+	char path[108];
+	struct hp3_verbs_welcome welcome;
+	uint64_t look_ns, due;
+	uint32_t max_flows;
+	struct hp3d_beside_owner *owners; /* by flow */
+	struct hp3d_beside_counters c;
+	struct hp3d_beside_shim shims[HP3D_BESIDE_SHIMS];
+};
+
+static inline void hp3d_beside_count(uint64_t *counter, uint64_t value)
+{
+	__atomic_store_n(counter, value, __ATOMIC_RELAXED);
+}
+
+/* listen.c: 0 or a negative errno after a message. */
+int hp3d_beside_listen(struct hp3d_beside *b, const struct hp3_config *cfg);
+/* The next one who waits: its descriptor; -1: nobody, or nobody who may. */
+int hp3d_beside_accept(struct hp3d_beside *b, pid_t *pid);
+
+/* hello.c: what it shares is taken over, and it is welcomed. 0; -EAGAIN: it has said nothing yet;
+ * or another negative errno. */
+int hp3d_beside_hello(struct hp3d_beside_shim *s, const struct hp3_verbs_welcome *welcome);
+void hp3d_beside_part(struct hp3d_beside_shim *s); /* all that hello took */
+
+/* strangers.c */
+bool hp3d_beside_is_eventfd(int fd);
+/* Closes what a stranger handed over, without waiting for what it may be. Harmless with -1. */
+void hp3d_beside_drop(int fd);
+/* So many of them do not end: no more is taken. */
+bool hp3d_beside_is_choked(void);
+
+/* cells.c */
+/* Queue pairs that have come, gone or changed. */
+void hp3d_beside_scan(struct hp3d_beside *b, unsigned shim, uint64_t now);
+/* What those that there are have done. */
+void hp3d_beside_feel(struct hp3d_beside *b, unsigned shim, uint64_t now);
+/* All of them are gone. */
+void hp3d_beside_forget(struct hp3d_beside *b, unsigned shim, uint64_t now);
+/* A copy that nobody changes; false: the application writes it all the time. */
+bool hp3d_beside_copy(const struct hp3_verbs_cell *cell, struct hp3_verbs_cell *copy);
+/* Bytes in the send queue -> which least time. */
+unsigned hp3d_beside_size(uint32_t bytes);
+
+/* act.c */
+void hp3d_beside_act(void *beside, const struct hp3_act *act);
+/* Has the application answered? */
+void hp3d_beside_answer(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t now);
+
+#endif
