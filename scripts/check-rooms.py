@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rooms of engine/ (engine/common.h) and of hp3d: who calls whom, and includes what, against the order of rooms;
+"""The rooms of engine/ (engine/common.h), of hp3d, and the fleet: who calls whom, and includes what, against the order of rooms;
 circles of files.
 
 usage: check-rooms.py [--graph]
@@ -19,6 +19,7 @@ ENGINE = ["engine/flows", "engine/paths", "engine/moves", "engine/life", "engine
 HP3D = BELOW | {"engine", "config", "app/hp3d/pipe"}
 # What each room may use beside itself.
 MAY = {room: BELOW | set(ENGINE[:i]) for i, room in enumerate(ENGINE)} | {
+    "fleet": {"base"},  # its own beginning: it needs nothing of the engine
     "app/bypass": {"app/bpf"},
     "app/control": set(),
     "app/record": set(),
@@ -86,6 +87,7 @@ def circle(graph):
 def main():
     text, home, bad = {}, {}, []
     for path in sorted(glob.glob("engine/**/*.[ch]", root_dir=ROOT, recursive=True) +
+                       glob.glob("fleet/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/bypass/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/control/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/record/*.[ch]", root_dir=ROOT) +
@@ -96,7 +98,7 @@ def main():
         with open(os.path.join(ROOT, path), encoding="utf-8") as f:
             text[path] = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
     if set(map(os.path.dirname, text)) != set(MAY):
-        print("engine/ or app/hp3d/ has other rooms than this script knows")
+        print("engine/, fleet/ or app/hp3d/ has other rooms than this script knows")
         return 1
     for path in text:
         if path.endswith(".c"):

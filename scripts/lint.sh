@@ -8,7 +8,7 @@ bad=0
 fail() { echo "lint: $1"; bad=1; }
 
 mapfile -t c_files < <(git ls-files '*.c' '*.h')
-mapfile -t text < <(git ls-files | grep -vE '\.(pcap|png|svg|xz)$')
+mapfile -t text < <(git ls-files | grep -vE '\.(cbor|pcap|png|svg|xz)$')
 
 said=$(clang-format-14 --dry-run --Werror "${c_files[@]}" 2>&1) ||
     { head -20 <<<"$said"; fail "format: run clang-format-14 -i on these files"; }
@@ -22,7 +22,7 @@ grep -nE '\b(TODO|FIXME|XXX|HACK)\b' "${c_files[@]}" && fail "unfinished work"
 codespell -q 3 -L 'rnic,inout,inflight,ect,clos,te,nd,ue,ot,dout,ist,sie,als,wile,conext' "${text[@]}" || fail "spelling"
 
 # The library: no DPDK, no I/O, no clock (docs/architecture.md).
-lib=$(git ls-files 'base/*.h' 'roce/*.[ch]' 'ppp/*.[ch]' 'rfr/*.[ch]' 'cc/*.[ch]' 'probes/*.[ch]' 'engine/*.[ch]' | grep -v '^roce/gen_')
+lib=$(git ls-files 'base/*.h' 'roce/*.[ch]' 'ppp/*.[ch]' 'rfr/*.[ch]' 'cc/*.[ch]' 'probes/*.[ch]' 'engine/*.[ch]' 'fleet/*.[ch]' | grep -v '^roce/gen_')
 # sys/auxv.h: what the CPU has, without a system call.
 # shellcheck disable=SC2086
 grep -nE '#include <(rte_|stdio|stdlib|unistd|pthread|time\.h|sys/)' $lib | grep -v '<sys/auxv\.h>' && fail "library includes I/O, time or DPDK"

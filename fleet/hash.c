@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Hashes, and an order without memory (heap sort). */
+#include "fleet/state.h"
+
+/* FNV-1a over 64 bits, and a last mix so that low bits are good for tables. */
+uint64_t hp3_fleet_hash(uint64_t seed, const void *bytes, size_t n)
+{
+	const uint8_t *b = bytes;
+	uint64_t h = 0xcbf29ce484222325u ^ seed;
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ b[i]) * 0x100000001b3u;
+	h ^= h >> 32;
+	h *= 0x9e3779b97f4a7c15u;
+	return h ^ h >> 29;
+}
+
+static void swap(uint32_t *a, uint32_t *b)
+{
+	uint32_t t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+static void sink(uint32_t *v, uint32_t at, uint32_t n,
+	bool (*before)(const void *, uint32_t, uint32_t), const void *arg)
+{
+	for (uint32_t child; (child = 2 * at + 1) < n; at = child) {
+		if (child + 1 < n && before(arg, v[child], v[child + 1]))
+			child++;
+		if (!before(arg, v[at], v[child]))
+			return;
+		swap(&v[at], &v[child]);
+	}
+}
+
+void hp3_fleet_sort(uint32_t *v, uint32_t n,
+	bool (*before)(const void *arg, uint32_t a, uint32_t b), const void *arg)
+{
+	for (uint32_t i = n / 2; i-- > 0;)
+		sink(v, i, n, before, arg);
+	for (uint32_t end = n; end-- > 1;) {
+		swap(&v[0], &v[end]);
+		sink(v, 0, end, before, arg);
+	}
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The memory of a fleet, and the latest report of each host in it. */
+#include <errno.h>
+#include <string.h>
+#include "base/minmax.h"
+#include "fleet/state.h"
+
+#define HOSTS_MAX 65536u
+#define LINKS_MAX 262144u
+#define INTERVALS 3u /* of silence, and a host is gone */
+#define ALIGNMENT 64u
+#define PERIODS   32u /* bits of an alarm's past */
+
+static uint32_t power_of_two(uint32_t n)
+{
+	uint32_t p = 1;
+
+	while (p < n)
+		p *= 2;
+	return p;
+}
+
+static bool good(const struct hp3_fleet_params *p)
+{
+	return p->max_hosts >= 1 && p->max_hosts <= HOSTS_MAX && p->max_links >= 2 &&
+	       p->max_links <= LINKS_MAX && p->moves <= HP3_FLEET_MOVES && p->period_ms >= 1 &&
+	       p->improve_percent <= 100 && p->window_ms / p->period_ms < PERIODS &&
+	       p->middle_periods >= 1;
+}
+
+/* Each table behind the one before; with f NULL only counts. */
+static size_t lay_out(const struct hp3_fleet_params *p, struct hp3_fleet *f)
+{
+	size_t hosts = p->max_hosts, links = p->max_links, at = 0;
+	size_t buckets = power_of_two(2 * p->max_hosts) * (size_t)HP3_FLEET_ADDRS;
+	size_t link_buckets = power_of_two(4 * p->max_links);
+	char *base = (char *)f;
+
+#define TABLE(field, count)                                                                        \
+	do {                                                                                       \
+		at = (at + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;                                 \
+		if (f != NULL)                                                                     \
+			f->field = (void *)(base + at);                                            \
+		at += (count) * sizeof(*((struct hp3_fleet *)0)->field);                           \
+	} while (0)
+
+	at = sizeof(*f);
+	TABLE(slot, hosts);
+	TABLE(order, hosts);
+	TABLE(by_name, buckets);
+	TABLE(by_addr, buckets);
+	TABLE(node, links);
+	TABLE(by_node, link_buckets);
+	TABLE(link, links);
+	TABLE(by_link, link_buckets);
+	TABLE(placed, hosts * HP3_FLEET_FLOWS);
+	TABLE(scratch, links);
+#undef TABLE
+	if (f != NULL) {
+		f->buckets = (uint32_t)buckets;
+		f->link_buckets = (uint32_t)link_buckets;
+	}
+	return at;
+}
+
+size_t hp3_fleet_size(const struct hp3_fleet_params *p)
+{
+	return good(p) ? lay_out(p, NULL) : 0;
+}
+
+struct hp3_fleet *hp3_fleet_create(void *mem, const struct hp3_fleet_params *p)
+{
+	struct hp3_fleet *f = mem;
+
+	if (!good(p) || (uintptr_t)mem % ALIGNMENT != 0)
+		return NULL;
+	memset(mem, 0, hp3_fleet_size(p));
+	f->p = *p;
+	lay_out(p, f);
+	memset(f->by_name, 0xff, f->buckets * sizeof(*f->by_name));
+	return f;
+}
+
+/* Where a host is in by_name, or would be. */
+static uint32_t bucket_of(const struct hp3_fleet *f, const char *host, uint64_t instance)
+{
+	uint64_t seed = f->p.hash_seed ^ instance;
+	uint32_t b = (uint32_t)hp3_fleet_hash(seed, host, strlen(host)) & (f->buckets - 1);
+	const struct hp3_fleet_report *r;
+
+	for (; f->by_name[b] != HP3_FLEET_NONE; b = (b + 1) & (f->buckets - 1)) {
+		r = &f->slot[f->by_name[b]].r;
+		if (r->instance == instance && strcmp(r->host, host) == 0)
+			break;
+	}
+	return b;
+}
+
+static struct hp3_fleet_slot *free_slot(struct hp3_fleet *f)
+{
+	for (uint32_t i = 0; i < f->n_slots; i++)
+		if (!f->slot[i].used)
+			return &f->slot[i];
+	return f->n_slots < f->p.max_hosts ? &f->slot[f->n_slots++] : NULL;
+}
+
+/* The marks with which the period began go along with each flow; a new one begins now. */
+static void carry_marks(struct hp3_fleet_slot *s, const struct hp3_fleet_report *r)
+{
+	uint64_t before[HP3_FLEET_FLOWS];
+
+	for (unsigned i = 0; i < r->n_flows; i++) {
+		const struct hp3_fleet_flow *f = &r->flow[i];
+
+		before[i] = f->marks;
+		for (unsigned k = 0; s->used && k < s->r.n_flows; k++)
+			if (hp3_fleet_key_cmp(&s->r.flow[k].key, &f->key) == 0)
+				before[i] = hp3_min_u64(s->marks_before[k], f->marks);
+	}
+	memcpy(s->marks_before, before, r->n_flows * sizeof(before[0]));
+}
+
+int hp3_fleet_take(struct hp3_fleet *f, const struct hp3_fleet_report *r, uint64_t now_ms)
+{
+	uint32_t b = bucket_of(f, r->host, r->instance);
+	struct hp3_fleet_slot *s = NULL;
+
+	if (f->by_name[b] != HP3_FLEET_NONE)
+		s = &f->slot[f->by_name[b]];
+	if (s != NULL && r->seq <= s->r.seq) {
+		f->counts.old++;
+		return -EALREADY;
+	}
+	if (s == NULL) {
+		s = free_slot(f);
+		if (s == NULL) {
+			f->counts.refused++;
+			return -ENOSPC;
+		}
+		f->by_name[b] = (uint32_t)(s - f->slot);
+	}
+	carry_marks(s, r);
+	s->used = true;
+	s->r = *r;
+	s->seen = (struct hp3_fleet_host){.report = &s->r, .heard_ms = now_ms};
+	f->counts.reports++;
+	return 0;
+}
+
+static bool gone(const struct hp3_fleet *f, const struct hp3_fleet_slot *s, uint64_t now_ms)
+{
+	uint64_t age = hp3_max_u64(f->p.age_ms, (uint64_t)INTERVALS * s->r.interval_ms);
+
+	return now_ms - s->seen.heard_ms > age;
+}
+
+static bool host_before(const void *arg, uint32_t a, uint32_t b)
+{
+	const struct hp3_fleet *f = arg;
+	const struct hp3_fleet_report *x = &f->slot[a].r, *y = &f->slot[b].r;
+	int names = strcmp(x->host, y->host);
+
+	return names != 0 ? names < 0 : x->instance < y->instance;
+}
+
+static void mark_twins(struct hp3_fleet *f)
+{
+	f->counts.twins = 0;
+	for (uint32_t i = 0; i < f->n_order; i++) {
+		struct hp3_fleet_slot *s = &f->slot[f->order[i]];
+		const char *name = s->r.host;
+
+		s->seen.twin =
+			(i > 0 && strcmp(f->slot[f->order[i - 1]].r.host, name) == 0) ||
+			(i + 1 < f->n_order && strcmp(f->slot[f->order[i + 1]].r.host, name) == 0);
+		f->counts.twins += s->seen.twin;
+	}
+}
+
+void hp3_fleet_settle_hosts(struct hp3_fleet *f, uint64_t now_ms)
+{
+	memset(f->by_name, 0xff, f->buckets * sizeof(*f->by_name));
+	f->n_order = 0;
+	for (uint32_t i = 0; i < f->n_slots; i++) {
+		struct hp3_fleet_slot *s = &f->slot[i];
+
+		if (!s->used)
+			continue;
+		if (gone(f, s, now_ms)) {
+			s->used = false;
+			continue;
+		}
+		f->by_name[bucket_of(f, s->r.host, s->r.instance)] = i;
+		f->order[f->n_order++] = i;
+	}
+	hp3_fleet_sort(f->order, f->n_order, host_before, f);
+	mark_twins(f);
+	f->counts.hosts = f->n_order;
+}
+
+bool hp3_fleet_host_at(const struct hp3_fleet *f, uint32_t i, struct hp3_fleet_host *out)
+{
+	if (i >= f->n_order)
+		return false;
+	*out = f->slot[f->order[i]].seen;
+	return true;
+}
+
+const struct hp3_fleet_counts *hp3_fleet_counts(const struct hp3_fleet *f)
+{
+	return &f->counts;
+}

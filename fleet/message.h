@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_FLEET_MESSAGE_H
+#define HP3_FLEET_MESSAGE_H
+/*
+ * What hosts and planners tell each other, and its encoding: CBOR arrays of fixed places, the first
+ * two are version and kind. A message has one encoding only, so that what was decoded and is
+ * encoded again is the same bytes; anything else is refused as a whole.
+ *
+ *     report  hp3.report.HOST   a host: its heaviest flows, where they are and could go; its
+ *                               heartbeat as well
+ *     plan    hp3.plan          the planner that leads: which flows would best leave for which port
+ *     beat    hp3.beat          planners, to each other: who is there, who leads
+ *
+ * Rates are in kbit/s, times in the unit of the name. No receiver compares another's clock with its
+ * own: wall_ms is for people.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HP3_FLEET_VERSION 1u
+
+#define HP3_FLEET_NAME   64u /* with NUL: hosts and planners */
+#define HP3_FLEET_LEAF   32u /* with NUL */
+#define HP3_FLEET_ADDRS  8u /* of a host */
+#define HP3_FLEET_HOPS   64u /* switches that a report names */
+#define HP3_FLEET_FLOWS  32u /* of a report: the heaviest */
+#define HP3_FLEET_ALTS   8u /* other paths of a flow */
+#define HP3_FLEET_MOVES  64u /* of a plan */
+#define HP3_FLEET_BYTES  16384u /* no message is longer */
+#define HP3_FLEET_NO_HOP 0xffu
+
+struct hp3_fleet_addr {
+	uint8_t len; /* 4, 16; 0: none */
+	uint8_t b[16];
+};
+
+struct hp3_fleet_key {
+	struct hp3_fleet_addr src, dst;
+	uint32_t qpn; /* of the receiver */
+};
+
+/* Another path that the host knows of: this port leads by that switch. */
+struct hp3_fleet_alt {
+	uint16_t port;
+	uint8_t hop; /* of the report */
+};
+
+#define HP3_FLEET_MOVABLE 0x01u /* by the host's own rules, now */
+#define HP3_FLEET_SEVERE  0x02u /* the host itself finds its path severely congested */
+
+struct hp3_fleet_flow {
+	struct hp3_fleet_key key;
+	uint16_t port;
+	uint8_t hop; /* of the report, or HP3_FLEET_NO_HOP: not known */
+	uint8_t flags;
+	uint16_t marked_permille;
+	uint8_t n_alts;
+	struct hp3_fleet_alt alt[HP3_FLEET_ALTS];
+	uint32_t rtt_ns, base_rtt_ns;
+	uint32_t settled_ms; /* since it moved last, or was first seen */
+	uint32_t failures; /* retransmissions */
+	uint64_t rate_kbps;
+	uint64_t bytes;
+	uint64_t marks; /* packets that came marked, since the flow was first seen */
+};
+
+#define HP3_FLEET_CAN_MOVE  0x01u
+#define HP3_FLEET_CAN_TRACE 0x02u
+
+struct hp3_fleet_report {
+	char host[HP3_FLEET_NAME];
+	char leaf[HP3_FLEET_LEAF]; /* "": not known */
+	uint64_t instance; /* drawn at random when hp3d starts */
+	uint64_t seq; /* rises by report */
+	uint64_t wall_ms;
+	uint32_t interval_ms;
+	uint32_t capability; /* HP3_FLEET_CAN_* */
+	uint32_t all_flows; /* of the host; those that are not among the heaviest, too */
+	uint8_t n_addrs, n_hops, n_flows;
+	struct hp3_fleet_addr addr[HP3_FLEET_ADDRS];
+	struct hp3_fleet_addr hop[HP3_FLEET_HOPS];
+	struct hp3_fleet_flow flow[HP3_FLEET_FLOWS];
+};
+
+struct hp3_fleet_move {
+	char host[HP3_FLEET_NAME];
+	uint64_t instance;
+	struct hp3_fleet_key key;
+	struct hp3_fleet_addr from_hop, to_hop;
+	uint16_t from_port, to_port;
+	uint64_t rate_kbps;
+	uint64_t before_kbps; /* of the link that it is to leave */
+	uint64_t after_kbps; /* of the fullest link of its new path, with it */
+};
+
+struct hp3_fleet_plan {
+	char planner[HP3_FLEET_NAME];
+	uint64_t term, epoch; /* newer: a higher term, or the same and a higher epoch */
+	uint32_t valid_ms; /* from its arrival on */
+	uint32_t hosts, flows, links; /* that it rests on */
+	uint64_t worst_before_kbps, worst_after_kbps; /* the fullest link of all */
+	uint8_t n_moves;
+	struct hp3_fleet_move move[HP3_FLEET_MOVES];
+};
+
+struct hp3_fleet_beat {
+	char planner[HP3_FLEET_NAME];
+	uint64_t term;
+	bool leads;
+};
+
+/* Bytes written, or 0: no room. Fields beyond their ranges are the caller's bug. */
+size_t hp3_fleet_report_encode(const struct hp3_fleet_report *r, uint8_t *to, size_t room);
+size_t hp3_fleet_plan_encode(const struct hp3_fleet_plan *p, uint8_t *to, size_t room);
+size_t hp3_fleet_beat_encode(const struct hp3_fleet_beat *b, uint8_t *to, size_t room);
+
+/* 0; -EPROTONOSUPPORT: of another version; -EBADMSG: not such a message. *out is whole on success
+ * only. */
+int hp3_fleet_report_decode(const uint8_t *from, size_t len, struct hp3_fleet_report *out);
+int hp3_fleet_plan_decode(const uint8_t *from, size_t len, struct hp3_fleet_plan *out);
+int hp3_fleet_beat_decode(const uint8_t *from, size_t len, struct hp3_fleet_beat *out);
+
+/* By length, then bytes: < 0, 0, > 0. */
+int hp3_fleet_addr_cmp(const struct hp3_fleet_addr *a, const struct hp3_fleet_addr *b);
+int hp3_fleet_key_cmp(const struct hp3_fleet_key *a, const struct hp3_fleet_key *b);
+
+#endif

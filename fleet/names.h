@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_FLEET_NAMES_H
+#define HP3_FLEET_NAMES_H
+/*
+ * Names of hosts, leaves and planners: letters, digits, '-' and '_', so that each is one token of a
+ * subject and needs no quotes anywhere. "" is a name, too: none.
+ */
+#include <stdbool.h>
+
+static inline bool hp3_fleet_is_name(const char *name)
+{
+	for (; *name != '\0'; name++)
+		if (!((*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
+			    (*name >= '0' && *name <= '9') || *name == '-' || *name == '_'))
+			return false;
+	return true;
+}
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_FLEET_STATE_H
+#define HP3_FLEET_STATE_H
+/*
+ * What the files of the fleet share. hosts.c keeps the latest report of each host, map.c joins
+ * them, alarms.c watches links over time, planner.c moves flows on the map.
+ *
+ * Nodes (leaves, hops) and links are numbered in the order in which they were first met and keep
+ * their numbers, so that alarms have a past; when their tables are full all are forgotten at the
+ * next look. Numbers depend on the past, so nothing is decided by them.
+ */
+#include "fleet/fleet.h"
+
+#define HP3_FLEET_HISTORY 2048u /* flows named in the last hold_ms */
+#define HP3_FLEET_NONE    UINT32_MAX
+
+struct hp3_fleet_slot {
+	struct hp3_fleet_report r;
+	struct hp3_fleet_host seen;
+	uint64_t marks_before[HP3_FLEET_FLOWS]; /* of its flows, when the period began */
+	bool used;
+};
+
+struct hp3_fleet_node {
+	char key[HP3_FLEET_LEAF + 1]; /* 'l' and a name, or 'h', length and address; rest 0 */
+};
+
+struct hp3_fleet_edge {
+	uint32_t leaf, hop; /* nodes */
+	bool down;
+	uint8_t level;
+	uint8_t streak; /* periods in a row with too many marks */
+	uint32_t alarms; /* a bit for each of the last periods, the latest lowest */
+	uint32_t flows, severe;
+	uint64_t busy_ms; /* a plan that may still be heeded touches it: left alone until then */
+	uint64_t load_kbps;
+	uint64_t marked_kbps; /* sum of rate x permille */
+	uint64_t marks, period_marks; /* of the last period; of the one just evaluated */
+};
+
+struct hp3_fleet_placed {
+	uint32_t slot, up, down; /* links: HP3_FLEET_NONE */
+	uint8_t flow;
+	bool named; /* by the plan in hand */
+};
+
+struct hp3_fleet_named {
+	struct hp3_fleet_key key;
+	uint64_t until_ms; /* 0: free */
+};
+
+struct hp3_fleet {
+	struct hp3_fleet_params p;
+	struct hp3_fleet_counts counts;
+	uint64_t period_end_ms; /* 0: none begun */
+	uint64_t epoch;
+	uint32_t n_slots, n_order, n_nodes, n_links, n_placed;
+	uint32_t buckets; /* a power of two; of hosts and addresses, and of nodes and links */
+	uint32_t link_buckets;
+	bool full; /* nodes or links found no room */
+	struct hp3_fleet_slot *slot;
+	uint32_t *order; /* slots, by name and instance */
+	uint32_t *by_name; /* slot of a host */
+	uint32_t *by_addr; /* slot x HP3_FLEET_ADDRS + number of its address */
+	struct hp3_fleet_node *node;
+	uint32_t *by_node;
+	struct hp3_fleet_edge *link;
+	uint32_t *by_link;
+	struct hp3_fleet_placed *placed;
+	uint32_t *scratch; /* as many as links */
+	struct hp3_fleet_named named[HP3_FLEET_HISTORY];
+};
+
+/* hash.c */
+uint64_t hp3_fleet_hash(uint64_t seed, const void *bytes, size_t n);
+/* Orders n numbers by `before` (a strict order of them) in n log n steps and no memory. */
+void hp3_fleet_sort(uint32_t *v, uint32_t n,
+	bool (*before)(const void *arg, uint32_t a, uint32_t b), const void *arg);
+
+/* hosts.c: the hosts that are there, in order; marks twins. */
+void hp3_fleet_settle_hosts(struct hp3_fleet *f, uint64_t now_ms);
+
+/* map.c */
+void hp3_fleet_draw(struct hp3_fleet *f);
+void hp3_fleet_count_on(struct hp3_fleet_edge *l, const struct hp3_fleet_flow *flow);
+/* Find: HP3_FLEET_NONE if it was never met. Of: met now, HP3_FLEET_NONE if there is no room. */
+uint32_t hp3_fleet_find_hop(const struct hp3_fleet *f, const struct hp3_fleet_addr *hop);
+uint32_t hp3_fleet_hop_of(struct hp3_fleet *f, const struct hp3_fleet_addr *hop);
+uint32_t hp3_fleet_link_of(struct hp3_fleet *f, bool down, uint32_t leaf, uint32_t hop);
+uint32_t hp3_fleet_find_link(const struct hp3_fleet *f, bool down, uint32_t leaf, uint32_t hop);
+/* A strict order of links by their names. */
+bool hp3_fleet_link_before(const struct hp3_fleet *f, uint32_t a, uint32_t b);
+
+/* alarms.c: evaluates a period if one has ended. */
+void hp3_fleet_alarms(struct hp3_fleet *f, uint64_t now_ms);
+
+#endif
