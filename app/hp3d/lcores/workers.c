@@ -166,9 +166,14 @@ int hp3d_workers_make(const struct hp3_config *cfg)
 		.beat_ns = hp3d_bypass_sleep_ns(),
 		.idle_spins = cfg->eal.idle_spins};
 	if (posix_memalign((void **)&hp3d_lcores.workers, RTE_CACHE_LINE_SIZE,
-		    hp3d_lcores.n * sizeof(*hp3d_lcores.workers)) != 0)
+		    hp3d_lcores.n * sizeof(*hp3d_lcores.workers)) != 0) {
+		hp3d_lcores.workers = NULL;
+		hp3d_lcores.n = 0;
 		goto fail;
+	}
 	memset(hp3d_lcores.workers, 0, hp3d_lcores.n * sizeof(*hp3d_lcores.workers));
+	for (unsigned i = 0; i < hp3d_lcores.n; i++) /* freed as they are, if one of them fails */
+		hp3d_lcores.workers[i].sleeper.epoll = hp3d_lcores.workers[i].sleeper.bell = -1;
 	for (unsigned i = 0; i < hp3d_lcores.n; i++) {
 		hp3d_lcores.workers[i].index = i;
 		hp3d_lcores.workers[i].lcore = lcore = rte_get_next_lcore(lcore, 1, 0);
@@ -183,7 +188,7 @@ fail:
 				"lower [flows] max_flows, max_pairs, [rfr] hold_packets\n");
 	else if (err != -ECANCELED)
 		fprintf(stderr, "hp3d: lcore %u cannot be set up: %s\n", lcore, strerror(-err));
-	hp3d_lcores.n = 0;
+	hp3d_workers_free();
 	return -1;
 }
 
@@ -208,7 +213,7 @@ int hp3d_workers_start(const struct hp3_config *cfg, void (*before)(const struct
 		while (i-- > 0)
 			quit(&hp3d_lcores.workers[i]);
 		rte_eal_mp_wait_lcore();
-		hp3d_lcores.n = 0;
+		hp3d_workers_free();
 		return -1;
 	}
 	return 0;
@@ -380,6 +385,7 @@ unsigned hp3d_workers_free(void)
 			used += rte_mempool_in_use_count(hp3d_rail_ports(rail)->pool);
 	}
 	free(hp3d_lcores.workers);
+	hp3d_lcores.workers = NULL;
 	hp3d_lcores.n = 0;
 	return used;
 }
