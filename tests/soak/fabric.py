@@ -96,6 +96,13 @@ class Soak:
     def __init__(self, a):
         self.args, self.rng = a, random.Random(a.seed)
         self.bed = Bed(f"soak{os.getpid()}", os.path.realpath(a.build))
+        try:
+            self.begin(a)
+        except BaseException:
+            self.bed.down()
+            raise
+
+    def begin(self, a):
         chosen = hp3d.overrides(a.set)
         self.plan = self.bed.up(os.path.join(os.path.dirname(__file__), "../../p4-testbed/topo/micro.ini"),
                                 chosen=chosen, seed=a.seed)
@@ -206,7 +213,7 @@ def main():
             if out:
                 out.write(json.dumps(result) + "\n")
                 out.flush()
-    except BaseException:
+    except Exception:
         bad += 1
         raise
     finally:
