@@ -20,7 +20,7 @@ help:
 	@echo 'make build       build/app/hp3d/hp3d, build/app/hp3ctl/hp3ctl'
 	@echo 'make aarch64     the same for a DPU, in build-aarch64 (docs/aarch64.md)'
 	@echo 'make lint        format, licence lines, spelling, forbidden words, functions without a caller'
-	@echo 'make analyze     cppcheck, of all C that is no test'
+	@echo 'make analyze     cppcheck, clang-tidy, gcc -fanalyzer, of all C that is no test (long)'
 	@echo 'make bench       cycles per packet beside testpmd (QUICK=1: within a minute)'
 	@echo 'make bench-compare BASE=REV   this tree and another revision, in one run'
 	@echo 'make install     to PREFIX (default /usr/local)'
@@ -56,8 +56,8 @@ check: deps $(BUILD)/build.ninja
 lint: deps
 	scripts/lint.sh
 
-analyze: deps
-	scripts/analyze.py
+analyze: deps $(BUILD)/build.ninja
+	scripts/analyze.py --build $(BUILD)
 
 test: lint build
 	scripts/test-all.sh $(BUILD)

@@ -41,8 +41,12 @@ static int number(const char *s, size_t n, unsigned base, uint32_t max, uint32_t
 		return -EINVAL;
 	for (size_t i = 0; i < n; i++) {
 		static const char digits[] = "0123456789abcdef";
-		char c = s[i] >= 'A' && s[i] <= 'F' ? (char)(s[i] + 'a' - 'A') : s[i];
-		const char *d = memchr(digits, c, base);
+		char c = s[i];
+		const char *d;
+
+		if (c >= 'A' && c <= 'F')
+			c = (char)(c + 'a' - 'A');
+		d = memchr(digits, c, base);
 		if (!d)
 			return -EINVAL;
 		v = v * base + (uint32_t)(d - digits);

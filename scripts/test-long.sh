@@ -10,7 +10,7 @@ build=$1
 cd "$(dirname "$0")/.." || exit 1
 bad=() took=()
 
-analysis() { scripts/analyze.py; }
+analysis() { scripts/analyze.py --build "$build"; }
 seeds_of_worlds() { # BUILD SEEDS PACKETS FIRST
     meson test -C "$build" --list --suite property 2>/dev/null | sed -n 's,.* property/\([a-z_]*\)$,\1,p' | grep -v '^mutation_' |
         xargs -P 2 -I '{}' "$1/tests/property/test_{}" "${@:2}"

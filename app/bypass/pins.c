@@ -197,7 +197,7 @@ int hp3_bypass_peek(int ifindex, struct hp3_bypass_port **port)
 
 int hp3_bypass_adopt(int ifindex, struct bpf_bypass *bpf)
 {
-	struct hp3_bypass_port *port;
+	struct hp3_bypass_port *port = NULL;
 	int err = hp3_bypass_peek(ifindex, &port);
 
 	if (err < 0)

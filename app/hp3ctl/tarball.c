@@ -107,11 +107,12 @@ static int redirect(posix_spawn_file_actions_t *actions, int out)
 	return rc;
 }
 
-/* The program with both outputs in a pipe; -errno if it does not start. */
-static int start(const char *const *argv, pid_t *child, int *out)
+/* The program, with both outputs in a pipe; -errno if it does not start. */
+static pid_t start(const char *const *argv, int *out)
 {
 	posix_spawn_file_actions_t actions;
 	extern char **environ;
+	pid_t child = 0;
 	int ends[2], rc;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
@@ -121,13 +122,14 @@ static int start(const char *const *argv, pid_t *child, int *out)
 		rc = redirect(&actions, ends[1]);
 		if (rc == 0)
 			rc = posix_spawnp(
-				child, argv[0], &actions, NULL, (char *const *)argv, environ);
+				&child, argv[0], &actions, NULL, (char *const *)argv, environ);
 		posix_spawn_file_actions_destroy(&actions);
 	}
 	close(ends[1]);
 	*out = ends[0];
-	if (rc != 0)
-		close(ends[0]);
+	if (rc == 0)
+		return child;
+	close(ends[0]);
 	return -rc;
 }
 
@@ -140,9 +142,9 @@ int hp3ctl_tarball_add_output(struct hp3ctl_tarball *a, const char *name, const 
 
 	if (!buf)
 		return -ENOMEM;
-	rc = start(argv, &child, &out);
-	if (rc < 0) {
-		n = (size_t)sprintf(buf, "%.64s: %s\n", argv[0], strerror(-rc));
+	child = start(argv, &out);
+	if (child < 0) {
+		n = (size_t)sprintf(buf, "%.64s: %s\n", argv[0], strerror(-child));
 	} else {
 		if (!read_all(out, buf, &n)) {
 			kill(child, SIGKILL);

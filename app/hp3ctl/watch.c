@@ -120,8 +120,9 @@ static void sort_by(struct hp3ctl_view *v, int step)
 {
 	unsigned n = 0;
 
-	while (hp3ctl_columns[n].name)
+	do
 		n++;
+	while (hp3ctl_columns[n].name);
 	v->sort = (v->sort + n + (unsigned)step) % n;
 	hp3ctl_sort(v->flows, v->sort, v->reverse);
 }

@@ -129,6 +129,7 @@ static int parse_args(int argc, char **argv, struct options *o)
 			break;
 		case 'm':
 			errno = 0;
+			/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): getopt's */
 			port = strtol(optarg, &end, 0);
 			if (errno != 0 || end == optarg || *end != '\0' || port < 1 || port > 65535)
 				return usage("--move wants a UDP source port, 1..65535");

@@ -74,7 +74,7 @@ void hp3v_cell_take(struct hp3v_qp *q)
 		if (owners[i] == NULL)
 			q->index = (int)i;
 	}
-	if (q->index >= 0) {
+	if (cells != NULL && q->index >= 0) {
 		i = (uint32_t)q->index;
 		hint = i + 1u;
 		c = &cells[i];

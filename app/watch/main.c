@@ -155,7 +155,7 @@ int main(int argc, char **argv)
 {
 	struct hp3_watch_options o = {.event = put_event, .notice = put_notice};
 	struct sigaction sa = {.sa_handler = on_signal};
-	struct hp3_watch *w;
+	struct hp3_watch *w = NULL;
 	int report = -1, ret = parse_args(argc, argv, &o, &report);
 
 	if (ret >= 0)

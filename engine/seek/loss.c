@@ -144,8 +144,9 @@ void hp3_loss_seen(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, 
 
 	if (loss && l == NULL)
 		l = hp3_losses_take(t->e, flow, t->now);
-	if (l != NULL)
-		l->again = v->psn & HP3_PSN_MASK;
+	if (l == NULL)
+		return;
+	l->again = v->psn & HP3_PSN_MASK;
 	if (!loss)
 		return;
 	count(t->e, f, l, t->now);

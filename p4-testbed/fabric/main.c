@@ -190,6 +190,7 @@ int main(int argc, char **argv)
 
 	if (code != 0)
 		return code;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): usage(stderr) is not 0 */
 	if (strcmp(a.command, "program") == 0 && a.n_words == 0) {
 		hp3_program_dump(stdout);
 		return 0;

@@ -119,6 +119,10 @@ static void note_command(int argc, char **argv)
 	size_t size;
 	FILE *f = open_memstream(&command_line, &size);
 
+	if (f == NULL) {
+		fputs("hp3-sim: no memory\n", stderr);
+		exit(1);
+	}
 	fputs("hp3-sim", f);
 	for (int i = 1; i < argc; i++) {
 		bool plain = argv[i][0] != '\0' && argv[i][strcspn(argv[i], PLAIN_NOT)] == '\0';

@@ -183,7 +183,7 @@ err:
 
 void sim_destroy(struct sim *s)
 {
-	if (s->lb_state != NULL && s->lb->stop != NULL)
+	if (s->lb != NULL && s->lb_state != NULL && s->lb->stop != NULL)
 		s->lb->stop(s);
 	sim_flows_free(s);
 	sim_jobs_free(s->jobs);

@@ -63,9 +63,14 @@ static uint64_t oldest(const struct ring *r)
 	return r->n > r->cap ? r->n - r->cap : 0;
 }
 
+static const struct hp3d_kept *place(const struct ring *r, uint64_t i)
+{
+	return &r->at[i % r->cap];
+}
+
 static const struct hp3d_kept *entry(const struct ring *r, uint64_t i)
 {
-	return i < r->n ? &r->at[i % r->cap] : NULL;
+	return i < r->n ? place(r, i) : NULL;
 }
 
 /* The first entry with a number above `seq`. */
@@ -76,7 +81,7 @@ static uint64_t behind(const struct ring *r, uint64_t seq)
 	while (low < high) {
 		uint64_t mid = low + (high - low) / 2;
 
-		if (entry(r, mid)->seq <= seq)
+		if (place(r, mid)->seq <= seq)
 			low = mid + 1;
 		else
 			high = mid;
@@ -93,7 +98,7 @@ static uint64_t ref_of(const struct hp3d_kept *k)
 	if (k->e.ev.type != HP3_EV_OUTCOME)
 		return 0;
 	for (uint64_t i = behind(r, k->seq - 1); i-- > oldest(r);) {
-		const struct hp3d_kept *m = entry(r, i);
+		const struct hp3d_kept *m = place(r, i);
 
 		if (m->e.rail == k->e.rail && m->e.worker == k->e.worker &&
 			m->e.ev.id == k->e.ev.ref)

@@ -186,7 +186,7 @@ static int without_xdp(const struct hp3_config *cfg, unsigned rail, const char *
 static int start_rail(const struct hp3_config *cfg, unsigned rail)
 {
 	char why[WHY];
-	struct sides s;
+	struct sides s = {0};
 	int err;
 
 	err = look(cfg, rail, &s, why);

@@ -141,8 +141,10 @@ static int changes(void)
 	struct sockaddr_nl all = {.nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK};
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
 
-	if (fd >= 0)
-		bind(fd, (struct sockaddr *)&all, sizeof(all));
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&all, sizeof(all)) != 0) {
+		close(fd);
+		return -1;
+	}
 	return fd;
 }
 
