@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hashes, and an order without memory (heap sort). */
+#include <string.h>
 #include "fleet/state.h"
 
-/* FNV-1a over 64 bits, and a last mix so that low bits are good for tables. */
+/* Eight bytes at a time, each mixed as splitmix64 does. */
 uint64_t hp3_fleet_hash(uint64_t seed, const void *bytes, size_t n)
 {
-	const uint8_t *b = bytes;
-	uint64_t h = 0xcbf29ce484222325u ^ seed;
+	const char *b = bytes;
+	uint64_t h = seed ^ n * 0x9e3779b97f4a7c15u, word;
 
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ b[i]) * 0x100000001b3u;
-	h ^= h >> 32;
-	h *= 0x9e3779b97f4a7c15u;
-	return h ^ h >> 29;
+	for (; n > 0; b += sizeof(word)) {
+		size_t part = n < sizeof(word) ? n : sizeof(word);
+
+		word = 0;
+		memcpy(&word, b, part);
+		n -= part;
+		h = (h ^ word) * 0xbf58476d1ce4e5b9u;
+		h = (h ^ h >> 29) * 0x94d049bb133111ebu;
+	}
+	return h ^ h >> 31;
 }
 
 static void swap(uint32_t *a, uint32_t *b)

@@ -47,6 +47,7 @@ static size_t lay_out(const struct hp3_fleet_params *p, struct hp3_fleet *f)
 	at = sizeof(*f);
 	TABLE(slot, hosts);
 	TABLE(order, hosts);
+	TABLE(freed, hosts);
 	TABLE(by_name, buckets);
 	TABLE(by_addr, buckets);
 	TABLE(node, links);
@@ -55,6 +56,8 @@ static size_t lay_out(const struct hp3_fleet_params *p, struct hp3_fleet *f)
 	TABLE(by_link, link_buckets);
 	TABLE(placed, hosts * HP3_FLEET_FLOWS);
 	TABLE(scratch, links);
+	TABLE(first, links + 1);
+	TABLE(on_link, 2 * hosts * HP3_FLEET_FLOWS);
 #undef TABLE
 	if (f != NULL) {
 		f->buckets = (uint32_t)buckets;
@@ -98,9 +101,8 @@ static uint32_t bucket_of(const struct hp3_fleet *f, const char *host, uint64_t 
 
 static struct hp3_fleet_slot *free_slot(struct hp3_fleet *f)
 {
-	for (uint32_t i = 0; i < f->n_slots; i++)
-		if (!f->slot[i].used)
-			return &f->slot[i];
+	if (f->n_freed > 0)
+		return &f->slot[f->freed[--f->n_freed]];
 	return f->n_slots < f->p.max_hosts ? &f->slot[f->n_slots++] : NULL;
 }
 
@@ -188,6 +190,7 @@ void hp3_fleet_settle_hosts(struct hp3_fleet *f, uint64_t now_ms)
 			continue;
 		if (gone(f, s, now_ms)) {
 			s->used = false;
+			f->freed[f->n_freed++] = i;
 			continue;
 		}
 		f->by_name[bucket_of(f, s->r.host, s->r.instance)] = i;

@@ -147,7 +147,7 @@ static uint32_t leaf_of_addr(struct hp3_fleet *f, const struct hp3_fleet_addr *a
 {
 	uint32_t i = f->by_addr[addr_bucket(f, a)];
 
-	return leaf_node(f, i == HP3_FLEET_NONE ? "" : f->slot[i / HP3_FLEET_ADDRS].r.leaf);
+	return i == HP3_FLEET_NONE ? leaf_node(f, "") : f->slot[i / HP3_FLEET_ADDRS].leaf;
 }
 
 void hp3_fleet_count_on(struct hp3_fleet_edge *l, const struct hp3_fleet_flow *flow)
@@ -158,7 +158,7 @@ void hp3_fleet_count_on(struct hp3_fleet_edge *l, const struct hp3_fleet_flow *f
 	l->marked_kbps += flow->rate_kbps * flow->marked_permille;
 }
 
-static void place(struct hp3_fleet *f, uint32_t slot, uint32_t leaf, unsigned i)
+static void place(struct hp3_fleet *f, uint32_t slot, unsigned i)
 {
 	const struct hp3_fleet_report *r = &f->slot[slot].r;
 	const struct hp3_fleet_flow *flow = &r->flow[i];
@@ -168,7 +168,7 @@ static void place(struct hp3_fleet *f, uint32_t slot, uint32_t leaf, unsigned i)
 	if (flow->hop != HP3_FLEET_NO_HOP) {
 		uint32_t hop = hp3_fleet_hop_of(f, &r->hop[flow->hop]);
 
-		at.up = hp3_fleet_link_of(f, false, leaf, hop);
+		at.up = hp3_fleet_link_of(f, false, f->slot[slot].leaf, hop);
 		at.down = hp3_fleet_link_of(f, true, leaf_of_addr(f, &flow->key.dst), hop);
 		if (at.up == HP3_FLEET_NONE || at.down == HP3_FLEET_NONE) {
 			at.up = at.down = HP3_FLEET_NONE;
@@ -210,6 +210,26 @@ static void forget(struct hp3_fleet *f)
 	memset(f->by_link, 0xff, f->link_buckets * sizeof(*f->by_link));
 }
 
+/* Which flows are on which link: counts, then places. */
+static void list_flows(struct hp3_fleet *f)
+{
+	uint32_t at = 0;
+
+	f->n_listed = f->n_links;
+	for (uint32_t i = 0; i < f->n_links; i++) {
+		f->first[i] = at;
+		f->scratch[i] = at;
+		at += f->link[i].flows;
+	}
+	f->first[f->n_links] = at;
+	for (uint32_t i = 0; i < f->n_placed; i++) {
+		if (f->placed[i].up == HP3_FLEET_NONE)
+			continue;
+		f->on_link[f->scratch[f->placed[i].up]++] = i;
+		f->on_link[f->scratch[f->placed[i].down]++] = i;
+	}
+}
+
 void hp3_fleet_draw(struct hp3_fleet *f)
 {
 	if (f->full || f->n_nodes == 0)
@@ -224,13 +244,18 @@ void hp3_fleet_draw(struct hp3_fleet *f)
 	f->counts.unplaced = f->counts.links_full = 0;
 	place_addresses(f);
 	for (uint32_t i = 0; i < f->n_order; i++) {
+		struct hp3_fleet_slot *s = &f->slot[f->order[i]];
+
+		s->leaf = leaf_node(f, s->r.leaf);
+	}
+	for (uint32_t i = 0; i < f->n_order; i++) {
 		const struct hp3_fleet_slot *s = &f->slot[f->order[i]];
-		uint32_t leaf = leaf_node(f, s->r.leaf);
 
 		for (unsigned k = 0; k < s->r.n_flows; k++)
 			if (!s->seen.twin || !told_before(f, i, &s->r.flow[k].key))
-				place(f, f->order[i], leaf, k);
+				place(f, f->order[i], k);
 	}
+	list_flows(f);
 	f->counts.flows = f->n_placed;
 	f->counts.links = 0;
 	for (uint32_t i = 0; i < f->n_links; i++)

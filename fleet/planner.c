@@ -123,11 +123,11 @@ static struct choice choose(const struct hp3_fleet *f, uint32_t link, uint64_t n
 {
 	struct choice best = {.placed = HP3_FLEET_NONE};
 
-	for (uint32_t i = 0; i < f->n_placed; i++) {
-		const struct hp3_fleet_placed *at = &f->placed[i];
+	for (uint32_t k = link < f->n_listed ? f->first[link] : 0;
+		link < f->n_listed && k < f->first[link + 1]; k++) {
+		uint32_t i = f->on_link[k];
 
-		if ((at->up == link || at->down == link) && !at->named &&
-			may_go(f, at, now_ms) == HP3_FLEET_BETTER)
+		if (!f->placed[i].named && may_go(f, &f->placed[i], now_ms) == HP3_FLEET_BETTER)
 			weigh(f, i, link, now_ms, &best);
 	}
 	return best;

@@ -17,6 +17,7 @@
 struct hp3_fleet_slot {
 	struct hp3_fleet_report r;
 	struct hp3_fleet_host seen;
+	uint32_t leaf; /* node of its leaf */
 	uint64_t marks_before[HP3_FLEET_FLOWS]; /* of its flows, when the period began */
 	bool used;
 };
@@ -54,12 +55,14 @@ struct hp3_fleet {
 	struct hp3_fleet_counts counts;
 	uint64_t period_end_ms; /* 0: none begun */
 	uint64_t epoch;
-	uint32_t n_slots, n_order, n_nodes, n_links, n_placed;
+	uint32_t n_slots, n_order, n_freed, n_nodes, n_links, n_placed;
+	uint32_t n_listed; /* links that were there when flows were listed */
 	uint32_t buckets; /* a power of two; of hosts and addresses, and of nodes and links */
 	uint32_t link_buckets;
 	bool full; /* nodes or links found no room */
 	struct hp3_fleet_slot *slot;
 	uint32_t *order; /* slots, by name and instance */
+	uint32_t *freed; /* slots of hosts that are gone */
 	uint32_t *by_name; /* slot of a host */
 	uint32_t *by_addr; /* slot x HP3_FLEET_ADDRS + number of its address */
 	struct hp3_fleet_node *node;
@@ -67,6 +70,8 @@ struct hp3_fleet {
 	struct hp3_fleet_edge *link;
 	uint32_t *by_link;
 	struct hp3_fleet_placed *placed;
+	uint32_t *first; /* of link i in on_link; its end is the next one's */
+	uint32_t *on_link; /* placed flows, link by link, in their order */
 	uint32_t *scratch; /* as many as links */
 	struct hp3_fleet_named named[HP3_FLEET_HISTORY];
 };

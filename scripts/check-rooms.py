@@ -22,6 +22,8 @@ MAY = {room: BELOW | set(ENGINE[:i]) for i, room in enumerate(ENGINE)} | {
     "fleet": {"base"},  # its own beginning: it needs nothing of the engine
     "app/bypass": {"app/bpf"},
     "app/control": set(),
+    "app/bus": set(),
+    "app/fleet": {"base", "config", "fleet", "app/bus"},
     "app/record": set(),
     "app/verbs": set(),  # in the application's process: nothing of hp3d
     "app/watch": BELOW | {"engine", "config", "app/bpf"},
@@ -89,7 +91,9 @@ def main():
     for path in sorted(glob.glob("engine/**/*.[ch]", root_dir=ROOT, recursive=True) +
                        glob.glob("fleet/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/bypass/*.[ch]", root_dir=ROOT) +
+                       glob.glob("app/bus/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/control/*.[ch]", root_dir=ROOT) +
+                       glob.glob("app/fleet/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/record/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/verbs/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/watch/*.[ch]", root_dir=ROOT) +

@@ -14,7 +14,7 @@ say() { printf '\n== %s (%d s since start)\n' "$1" "$SECONDS"; }
 
 say 'gcc: all fast suites'
 # Replays, which the sanitizers watch below, once.
-scripts/run-tests.py "$build" unit property whole model pipeline hostile faults sim fuzz || bad=1
+scripts/run-tests.py "$build" unit property whole model pipeline fleet hostile faults sim fuzz || bad=1
 
 # Mutations show that tests notice, once; each is a library of its own to build.
 say 'clang with ASan and UBSan: library suites and replay'

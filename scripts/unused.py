@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 
-PRODUCT = ("roce", "probes", "ppp", "rfr", "cc", "engine", "config", "sim", "app", "base", "p4-testbed")
+PRODUCT = ("roce", "probes", "ppp", "rfr", "cc", "engine", "fleet", "config", "sim", "app", "base", "p4-testbed")
 CALLERS = PRODUCT + ("bench",)
 SELFTEST = "told by hp3ctl ports, once that exists: are two ports really two paths?"
 ALLOWED = {

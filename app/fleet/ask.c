@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Questions, and tables of the answers. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "app/fleet/commands.h"
+#include "app/fleet/exits.h"
+#include "app/fleet/planner.h"
+
+#define ANSWER_MS  2000u
+#define CONNECT_MS 2000u
+#define CELL       160u
+
+struct column {
+	const char *key, *head;
+	bool rate; /* kbit/s, shown in Gb/s */
+};
+
+static const struct column link_columns[] = {{"link", "LINK"}, {"load_kbps", "GB/S", true},
+	{"flows", "FLOWS"}, {"marked_permille", "MARKED/1000"}, {"severe", "SEVERE"},
+	{"marks", "MARKS"}, {"alarm", "ALARM"}, {NULL}};
+static const struct column flow_columns[] = {{"flow", "FLOW"}, {"rate_kbps", "GB/S", true},
+	{"port", "PORT"}, {"up", "UP"}, {"down", "DOWN"}, {"marked_permille", "MARKED/1000"},
+	{"movable", "MOVABLE"}, {NULL}};
+static const struct column host_columns[] = {{"host", "HOST"}, {"leaf", "LEAF"}, {"flows", "FLOWS"},
+	{"heard_ms", "HEARD_MS"}, {"twin", "TWIN"}, {NULL}};
+static const struct column plan_columns[] = {{"epoch", "EPOCH"}, {"flow", "FLOW"}, {"from", "FROM"},
+	{"to", "TO"}, {"to_port", "PORT"}, {"before_kbps", "BEFORE", true},
+	{"after_kbps", "AFTER", true}, {NULL}};
+static const struct column why_columns[] = {{"flow", "FLOW"}, {"rate_kbps", "GB/S", true},
+	{"up", "UP"}, {"to", "BEST"}, {"after_kbps", "WOULD BE", true}, {"why", "WHY"}, {NULL}};
+
+static const struct {
+	const char *name;
+	const struct column *columns;
+} kinds[] = {{"top", link_columns}, {"links", link_columns}, {"flows", flow_columns},
+	{"hosts", host_columns}, {"alarms", link_columns}, {"plan", plan_columns},
+	{"why", why_columns}};
+
+static const struct column *columns_of(const char *command)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].name, command) == 0)
+			return kinds[i].columns;
+	return NULL;
+}
+
+bool fleet_command_is_known(const char *command)
+{
+	return columns_of(command) != NULL;
+}
+
+static void cell_text(const struct column *c, const json_t *row, char text[CELL])
+{
+	const json_t *v = json_object_get(row, c->key);
+
+	if (c->rate && json_is_integer(v))
+		snprintf(text, CELL, "%.3f", (double)json_integer_value(v) / 1e6);
+	else if (json_is_integer(v))
+		snprintf(text, CELL, "%lld", (long long)json_integer_value(v));
+	else if (json_is_boolean(v))
+		snprintf(text, CELL, "%s", json_is_true(v) ? "yes" : "no");
+	else
+		snprintf(text, CELL, "%s", json_is_string(v) ? json_string_value(v) : "-");
+}
+
+#define COLUMNS_MAX 8u
+
+static void print_row(const struct column *c, const size_t *width, const json_t *row)
+{
+	char text[CELL];
+
+	for (unsigned k = 0; c[k].key != NULL; k++) {
+		if (row != NULL)
+			cell_text(&c[k], row, text);
+		else
+			snprintf(text, CELL, "%s", c[k].head);
+		printf(c[k + 1].key != NULL ? "%-*s  " : "%.*s\n",
+			c[k + 1].key != NULL ? (int)width[k] : (int)CELL, text);
+	}
+}
+
+static void print_table(const struct column *c, const json_t *rows)
+{
+	size_t width[COLUMNS_MAX] = {0}, i;
+	char text[CELL];
+	json_t *row;
+
+	for (unsigned k = 0; c[k].key != NULL; k++) {
+		width[k] = strlen(c[k].head);
+		json_array_foreach (rows, i, row) {
+			cell_text(&c[k], row, text);
+			width[k] = strlen(text) > width[k] ? strlen(text) : width[k];
+		}
+	}
+	print_row(c, width, NULL);
+	json_array_foreach (rows, i, row)
+		print_row(c, width, row);
+}
+
+static void print_summary(json_t *a)
+{
+	json_t *s = json_object_get(a, "summary");
+	const char *by = json_string_value(json_object_get(s, "plans_by"));
+
+#define N(key) ((long long)json_integer_value(json_object_get(s, key)))
+	printf("%s %s, term %lld: %lld hosts, %lld flows (%lld not traced), %lld links, alarms: "
+	       "%lld low, %lld middle, %lld high; %lld moves advised; map and plan in %.1f ms\n",
+		json_string_value(json_object_get(a, "planner")),
+		json_is_true(json_object_get(a, "leads")) ? "plans" : "looks on", N("term"),
+		N("hosts"), N("flows"), N("unplaced"), N("links"), N("alarms_low"),
+		N("alarms_middle"), N("alarms_high"), N("moves"), (double)N("look_us") / 1000);
+#undef N
+	if (!json_is_true(json_object_get(a, "leads")) && by != NULL && *by != '\0')
+		printf("%s plans\n", by);
+}
+
+struct answer {
+	json_t *json; /* NULL: none, or no JSON */
+};
+
+static void keep(void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len)
+{
+	struct answer *a = arg;
+
+	a->json = json_loadb((const char *)data, len, 0, NULL);
+}
+
+static int report(const struct fleet_options *o, json_t *a)
+{
+	if (o->json)
+		json_dumpf(a, stdout, JSON_COMPACT), putchar('\n');
+	if (!json_is_true(json_object_get(a, "ok"))) {
+		if (!o->json)
+			fprintf(stderr, "hp3-fleet: %s; %s\n",
+				json_string_value(json_object_get(a, "error")),
+				json_string_value(json_object_get(a, "fix")));
+		return FLEET_FAILED;
+	}
+	if (o->json)
+		return FLEET_DONE;
+	if (strcmp(o->command, "top") == 0)
+		print_summary(a);
+	print_table(columns_of(o->command), json_object_get(a, "rows"));
+	return FLEET_DONE;
+}
+
+/* libnats connects in the background. */
+static bool wait_until_up(const struct hp3_bus *b)
+{
+	const struct timespec pause = {.tv_nsec = 10000000};
+
+	for (unsigned ms = 0; ms < CONNECT_MS && !hp3_bus_is_up(b); ms += 10)
+		nanosleep(&pause, NULL);
+	return hp3_bus_is_up(b);
+}
+
+int fleet_ask(const struct fleet_config *cfg, const struct fleet_options *o)
+{
+	struct hp3_bus_options options = fleet_bus_options(cfg);
+	char why[256] = "no memory", question[512];
+	struct hp3_bus *b = hp3_bus_open(&options, why, sizeof(why));
+	struct answer a = {0};
+	json_t *q = json_pack("{s:s, s:i, s:s}", "ask", o->command, "limit", (int)o->limit, "flow",
+		o->flow != NULL ? o->flow : "");
+	size_t n = json_dumpb(q, question, sizeof(question), JSON_COMPACT);
+	int ret = -ENOTCONN;
+
+	json_decref(q);
+	if (b == NULL) {
+		fprintf(stderr, "hp3-fleet: %s\n", why);
+		return FLEET_FAILED;
+	}
+	if (n > 0 && n <= sizeof(question) && wait_until_up(b))
+		ret = hp3_bus_ask(b, FLEET_SUBJECT_ASK, question, n, ANSWER_MS, keep, &a);
+	hp3_bus_close(b);
+	if (ret == 0 && a.json != NULL) {
+		ret = report(o, a.json);
+		json_decref(a.json);
+		return ret;
+	}
+	fprintf(stderr,
+		"hp3-fleet: no answer by way of %s (%s); is nats-server there, and hp3-fleet "
+		"run?\n",
+		cfg->fleet.servers, strerror(ret == 0 ? EBADMSG : -ret));
+	return FLEET_UNREACHABLE;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/fleet/keys.h"
+#include "config/address.h"
+#include "fleet/names.h"
+
+#define FIELD(f)                                                                                   \
+	.offset = offsetof(struct fleet_config, f), .size = sizeof(((struct fleet_config *)0)->f)
+#define INT(sec, name, field, u, d, lo, hi, h)                                                     \
+	{                                                                                          \
+		.section = sec, .key = name, FIELD(field), .type = HP3_INI_INT, .unit = u,         \
+		.def = d, .min = lo, .max = hi, .help = h                                          \
+	}
+#define TEXT(name, field, d, ok, r, h)                                                             \
+	{                                                                                          \
+		.section = "fleet", .key = name, FIELD(field), .type = HP3_INI_STRING,             \
+		.def_string = d, .max = sizeof(((struct fleet_config *)0)->field) - 1,             \
+		.valid = ok, .rule = r, .help = h                                                  \
+	}
+
+static const struct hp3_ini_section sections[] = {
+	{"fleet", "NATS, and how hp3-fleet is reached."},
+	{"map", "What is known of the fabric, and how much of it there is room for."},
+	{"plan", "Which flows are advised to leave which links."},
+	{"alarms", "Astral's three levels: periods with too many marks."},
+};
+
+static bool is_loopback(const char *text)
+{
+	struct hp3_address a;
+
+	return hp3_address_parse(text, &a) && a.loopback;
+}
+
+static const struct hp3_ini_key keys[] = {
+	TEXT("servers", fleet.servers, "nats://127.0.0.1:4222", NULL, NULL,
+		"NATS servers, by comma: those of one cluster"),
+	TEXT("name", fleet.name, "", hp3_fleet_is_name, "letters, digits, '-' and '_'",
+		"of this process among others like it; empty: the host's, and the process id"),
+	TEXT("credentials", fleet.credentials, "", NULL, NULL,
+		"file with the JWT and the seed of a NATS user"),
+	TEXT("nkey", fleet.nkey, "", NULL, NULL, "public NKey of a NATS user"),
+	TEXT("nkey_seed", fleet.nkey_seed, "", NULL, NULL, "file with the seed of nkey"),
+	TEXT("tls_ca", fleet.tls_ca, "", NULL, NULL,
+		"file with the certificates that servers are checked against"),
+	TEXT("tls_cert", fleet.tls_cert, "", NULL, NULL, "file with the certificate of this end"),
+	TEXT("tls_key", fleet.tls_key, "", NULL, NULL, "file with its key"),
+	TEXT("listen", fleet.listen, "127.0.0.1:9796", is_loopback,
+		"an address of this host alone and a port, such as \"127.0.0.1:9796\"",
+		"where the page, its JSON and the metrics are; empty: nowhere"),
+	INT("fleet", "beat_ms", fleet.beat_ms, "ms", 500, 10, 60000,
+		"how often several hp3-fleet tell each other that they are there"),
+	INT("fleet", "takeover_ms", fleet.takeover_ms, "ms", 2000, 50, 600000,
+		"who plans was silent for so long: another one does"),
+	INT("map", "max_hosts", p.max_hosts, "hosts", 4096, 1, 65536, "room for hosts, 6 KiB each"),
+	INT("map", "max_links", p.max_links, "links", 8192, 2, 262144,
+		"room for links between leaves and spines, one for each direction"),
+	INT("map", "age_ms", p.age_ms, "ms", 3000, 10, 600000,
+		"a host that is silent for so long, and for three of its intervals, is gone"),
+	INT("map", "link_kbps", p.link_kbps, "kb/s", 0, 0, 4000000000,
+		"rate of the links between leaves and spines; 0: not known"),
+	INT("plan", "interval_ms", plan.interval_ms, "ms", 1000, 10, 600000,
+		"a plan every so often"),
+	INT("plan", "moves", p.moves, "moves", 4, 0, HP3_FLEET_MOVES,
+		"most moves in a plan; 0: look on"),
+	INT("plan", "marked", p.mark_permille, "per mille", 10, 0, 1000,
+		"a link is hot where more packets of its flows came marked"),
+	INT("plan", "full", p.full_percent, "%", 75, 1, 100,
+		"with link_kbps: a link is hot from here on, and no move fills another one more"),
+	INT("plan", "improve", p.improve_percent, "%", 20, 1, 100,
+		"the links of the new path stay so far below the load of the one that is left"),
+	INT("plan", "hold_ms", p.hold_ms, "ms", 30000, 0, 3600000,
+		"a flow that moved, or was advised to, is left alone for so long"),
+	INT("plan", "valid_ms", p.valid_ms, "ms", 3000, 10, 600000,
+		"a plan is to be heeded within this time; its links are left alone until then"),
+	INT("alarms", "period_ms", p.period_ms, "ms", 10000, 10, 3600000,
+		"marks are counted for so long"),
+	INT("alarms", "marks", p.alarm_marks, "packets", 500, 0, 4294967295,
+		"more of them in a period are an alarm of level low"),
+	INT("alarms", "periods", p.middle_periods, "periods", 3, 1, 255,
+		"so many such periods in a row are one of level middle"),
+	INT("alarms", "window_ms", p.window_ms, "ms", 30000, 10, 3600000,
+		"alarms of a switch are added up over so long; 31 periods at most"),
+	INT("alarms", "alarms", p.high_alarms, "alarms", 5, 1, 100000,
+		"so many of them are of level high"),
+};
+
+static void check(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
+{
+	const struct fleet_config *c = obj;
+
+	if (hp3_ini_good(doc, "alarms", "window_ms") && hp3_ini_good(doc, "alarms", "period_ms") &&
+		c->p.window_ms / c->p.period_ms > 31)
+		hp3_ini_complain(doc, "alarms", "window_ms",
+			"must be at most 31 times period_ms = %u", c->p.period_ms);
+	if (hp3_ini_good(doc, "fleet", "takeover_ms") && hp3_ini_good(doc, "fleet", "beat_ms") &&
+		c->fleet.takeover_ms < 3 * c->fleet.beat_ms)
+		hp3_ini_complain(doc, "fleet", "takeover_ms",
+			"must be at least three times beat_ms = %u", c->fleet.beat_ms);
+}
+
+const struct hp3_ini_schema fleet_schema = {
+	.sections = sections,
+	.n_sections = sizeof(sections) / sizeof(sections[0]),
+	.keys = keys,
+	.n_keys = sizeof(keys) / sizeof(keys[0]),
+	.title = "hp3-fleet configuration. Integers are in the unit that the key's suffix names.",
+	.check = check,
+};
+
+struct hp3_bus_options fleet_bus_options(const struct fleet_config *c)
+{
+	return (struct hp3_bus_options){.servers = c->fleet.servers,
+		.name = "hp3-fleet",
+		.credentials = c->fleet.credentials,
+		.nkey = c->fleet.nkey,
+		.nkey_seed = c->fleet.nkey_seed,
+		.tls_ca = c->fleet.tls_ca,
+		.tls_cert = c->fleet.tls_cert,
+		.tls_key = c->fleet.tls_key};
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_FLEET_KEYS_H
+#define HP3_FLEET_KEYS_H
+/* The configuration of hp3-fleet: an INI file, all of whose keys have a default. */
+#include "app/bus/bus.h"
+#include "config/ini.h"
+#include "fleet/fleet.h"
+
+struct fleet_config {
+	struct {
+		char servers[HP3_INI_VALUE_MAX];
+		char name[HP3_FLEET_NAME]; /* "": of the host, and the process */
+		char credentials[HP3_INI_VALUE_MAX];
+		char nkey[HP3_INI_VALUE_MAX];
+		char nkey_seed[HP3_INI_VALUE_MAX];
+		char tls_ca[HP3_INI_VALUE_MAX];
+		char tls_cert[HP3_INI_VALUE_MAX];
+		char tls_key[HP3_INI_VALUE_MAX];
+		char listen[64];
+		uint32_t beat_ms, takeover_ms;
+	} fleet;
+	struct {
+		uint32_t interval_ms;
+	} plan;
+	struct hp3_fleet_params p;
+};
+
+extern const struct hp3_ini_schema fleet_schema;
+
+struct hp3_bus_options fleet_bus_options(const struct fleet_config *c);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* order: a rank order for collectives, from a file of hosts and their leaves. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "app/fleet/commands.h"
+#include "app/fleet/exits.h"
+#include "fleet/names.h"
+#include "fleet/order.h"
+
+#define HOSTS_MAX 65536u
+
+struct listed {
+	char host[HP3_FLEET_NAME];
+	char leaf[HP3_FLEET_LEAF];
+};
+
+struct list {
+	struct listed *at;
+	uint32_t *leaf, *order; /* leaf: the first host that has it */
+	uint32_t n;
+};
+
+static int wrong(const char *file, unsigned line, const char *what)
+{
+	fprintf(stderr, "hp3-fleet: %s:%u: %s; a line is: HOST LEAF\n", file, line, what);
+	return -EINVAL;
+}
+
+static int add(struct list *l, const char *file, unsigned line, const char *text)
+{
+	struct listed *x = &l->at[l->n];
+	char rest[2];
+	int n = sscanf(text, "%63s %31s %1s", x->host, x->leaf, rest);
+
+	if (n <= 0 || x->host[0] == '#')
+		return 0;
+	if (n != 2)
+		return wrong(
+			file, line, n == 1 ? "a leaf is missing" : "there is more behind the leaf");
+	if (!hp3_fleet_is_name(x->leaf))
+		return wrong(file, line, "a leaf has letters, digits, '-' and '_'");
+	for (l->leaf[l->n] = 0; strcmp(l->at[l->leaf[l->n]].leaf, x->leaf) != 0; l->leaf[l->n]++)
+		;
+	for (uint32_t i = 0; i < l->n; i++)
+		if (strcmp(l->at[i].host, x->host) == 0)
+			return wrong(file, line, "this host was there before");
+	l->n++;
+	return 0;
+}
+
+static int read_hosts(struct list *l, const char *file)
+{
+	FILE *f = strcmp(file, "-") == 0 ? stdin : fopen(file, "r");
+	char text[256];
+	int ret = 0;
+
+	if (f == NULL) {
+		fprintf(stderr, "hp3-fleet: %s: %s\n", file, strerror(errno));
+		return -errno;
+	}
+	for (unsigned line = 1; ret == 0 && fgets(text, sizeof(text), f) != NULL; line++)
+		ret = l->n == HOSTS_MAX ? wrong(file, line, "more than 65536 hosts")
+					: add(l, file, line, text);
+	if (f != stdin)
+		fclose(f);
+	if (ret == 0 && l->n == 0)
+		ret = wrong(file, 0, "no host in it");
+	return ret;
+}
+
+static double share(const struct list *l, const uint32_t *order)
+{
+	return (double)hp3_fleet_crossings(l->leaf, l->n, order) / l->n;
+}
+
+/* One ring for each rank of a host: ring k goes through rank k of every host, best by a spine of
+ * its own. */
+static void print_json(const struct list *l, const struct fleet_options *o)
+{
+	json_t *ranks = json_array(), *all;
+
+	for (uint32_t i = 0; i < l->n; i++)
+		for (unsigned k = 0; k < o->ranks; k++)
+			json_array_append_new(ranks,
+				json_pack("{s:i, s:s, s:s, s:i, s:i}", "rank",
+					(int)(i * o->ranks + k), "host", l->at[l->order[i]].host,
+					"leaf", l->at[l->order[i]].leaf, "local_rank", (int)k,
+					"ring", (int)k));
+	all = json_pack("{s:b, s:o, s:i, s:f, s:f}", "ok", 1, "ranks", ranks, "rings",
+		(int)o->ranks, "crossing_before", share(l, NULL), "crossing_after",
+		share(l, l->order));
+	json_dumpf(all, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(all);
+}
+
+static void print_text(const struct list *l, const struct fleet_options *o)
+{
+	printf("# steps of a ring that cross leaves: %.1f %% as listed, %.1f %% in this order; %u "
+	       "rings\n",
+		100 * share(l, NULL), 100 * share(l, l->order), o->ranks);
+	for (uint32_t i = 0; i < l->n; i++)
+		for (unsigned k = 0; k < o->ranks; k++)
+			printf("rank %u=%s slot=%u # %s, ring %u\n", i * o->ranks + k,
+				l->at[l->order[i]].host, k, l->at[l->order[i]].leaf, k);
+}
+
+int fleet_order(const struct fleet_options *o)
+{
+	struct list l = {.at = calloc(HOSTS_MAX + 1, sizeof(*l.at)),
+		.leaf = calloc(HOSTS_MAX + 1, sizeof(*l.leaf)),
+		.order = calloc(HOSTS_MAX + 1, sizeof(*l.order))};
+	int ret = FLEET_FAILED;
+
+	if (l.at == NULL || l.leaf == NULL || l.order == NULL) {
+		fputs("hp3-fleet: no memory\n", stderr);
+	} else if (read_hosts(&l, o->hosts) == 0) {
+		hp3_fleet_order(l.leaf, l.n, l.order);
+		if (o->json)
+			print_json(&l, o);
+		else
+			print_text(&l, o);
+		ret = FLEET_DONE;
+	}
+	free(l.at);
+	free(l.leaf);
+	free(l.order);
+	return ret;
+}

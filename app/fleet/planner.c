@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/fleet/planner.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <sys/random.h>
+#include "app/fleet/answer.h"
+#include "app/fleet/exits.h"
+#include "app/fleet/http.h"
+#include "fleet/names.h"
+
+#define ALIGNMENT 64u
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int sig)
+{
+	stopped = sig;
+}
+
+static uint64_t clock_us(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}
+
+static uint64_t now_ms(void)
+{
+	return clock_us(CLOCK_MONOTONIC) / 1000;
+}
+
+static void count_bad(struct fleet_planner *p, int ret)
+{
+	if (ret == -EPROTONOSUPPORT)
+		p->other_version++;
+	else
+		p->bad++;
+}
+
+/* Who may publish on whose subject the server sees to; a report speaks for no other host. */
+static void on_report(
+	void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len)
+{
+	struct fleet_planner *p = arg;
+	struct hp3_fleet_report r;
+	int ret = hp3_fleet_report_decode(data, len, &r);
+
+	if (ret == 0 && strcmp(subject + strlen(FLEET_SUBJECT_PREFIX), r.host) != 0)
+		ret = -EBADMSG;
+	pthread_mutex_lock(&p->lock);
+	if (ret == 0)
+		hp3_fleet_take(p->fleet, &r, now_ms());
+	else
+		count_bad(p, ret);
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void on_beat(
+	void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len)
+{
+	struct fleet_planner *p = arg;
+	struct hp3_fleet_beat b;
+	int ret = hp3_fleet_beat_decode(data, len, &b);
+
+	pthread_mutex_lock(&p->lock);
+	if (ret < 0)
+		count_bad(p, ret);
+	else if (!hp3_election_heard(&p->election, &b, now_ms()))
+		p->namesakes++;
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void remember(struct fleet_planner *p, const struct hp3_fleet_plan *plan)
+{
+	p->plan = *plan;
+	for (unsigned i = 0; i < plan->n_moves; i++)
+		p->recent[p->n_recent++ % FLEET_RECENT] = (struct fleet_past_move){
+			clock_us(CLOCK_REALTIME) / 1000, plan->epoch, plan->move[i]};
+}
+
+/* Another planner's, for people who ask this one. */
+static void on_plan(
+	void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len)
+{
+	struct fleet_planner *p = arg;
+	static struct hp3_fleet_plan plan; /* one subscription, one thread */
+	int ret = hp3_fleet_plan_decode(data, len, &plan);
+
+	pthread_mutex_lock(&p->lock);
+	if (ret < 0)
+		count_bad(p, ret);
+	else
+		remember(p, &plan);
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void on_question(
+	void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len)
+{
+	struct fleet_planner *p = arg;
+	char *text = fleet_answer(p, (const char *)data, len);
+
+	if (text != NULL && reply != NULL)
+		hp3_bus_publish(p->bus, reply, text, strlen(text));
+	free(text);
+}
+
+static void beat(struct fleet_planner *p)
+{
+	uint8_t bytes[HP3_FLEET_NAME + 32];
+	struct hp3_fleet_beat b;
+	bool led = p->led_since_ms != 0;
+	uint64_t now;
+	size_t n;
+
+	pthread_mutex_lock(&p->lock);
+	now = now_ms(); /* not before anything that was heard */
+	if (!hp3_bus_is_up(p->bus)) /* alone is no majority of anything: it waits */
+		hp3_election_init(&p->election, p->election.name, p->cfg->fleet.takeover_ms, now);
+	if (!hp3_election_tick(&p->election, now))
+		p->led_since_ms = 0;
+	else if (!led)
+		p->led_since_ms = now;
+	b = hp3_election_beat(&p->election);
+	pthread_mutex_unlock(&p->lock);
+	if (led != (p->led_since_ms != 0))
+		fprintf(stderr, "hp3-fleet: %s %s, term %llu\n", b.planner,
+			led ? "plans no more" : "plans", (unsigned long long)b.term);
+	n = hp3_fleet_beat_encode(&b, bytes, sizeof(bytes));
+	hp3_bus_publish(p->bus, FLEET_SUBJECT_BEAT, bytes, n);
+}
+
+/*
+ * Who has just begun to lead waits until the last plan of the one before has expired, and all hosts
+ * have reported.
+ */
+static void look(struct fleet_planner *p)
+{
+	static struct hp3_fleet_plan plan;
+	static uint8_t bytes[HP3_FLEET_BYTES];
+	uint64_t began, now;
+	bool plans;
+	size_t n = 0;
+
+	pthread_mutex_lock(&p->lock);
+	began = clock_us(CLOCK_MONOTONIC);
+	now = began / 1000;
+	hp3_fleet_look(p->fleet, now);
+	p->now_ms = now;
+	plans = p->led_since_ms != 0 && now - p->led_since_ms >= p->cfg->p.valid_ms;
+	if (plans) {
+		hp3_fleet_plan(p->fleet, p->election.term, p->election.name, now, &plan);
+		n = hp3_fleet_plan_encode(&plan, bytes, sizeof(bytes));
+		remember(p, &plan);
+		p->plans++;
+		p->moves += plan.n_moves;
+	}
+	p->look_us = clock_us(CLOCK_MONOTONIC) - began;
+	pthread_mutex_unlock(&p->lock);
+	if (plans)
+		hp3_bus_publish(p->bus, FLEET_SUBJECT_PLAN, bytes, n);
+}
+
+static void loop(struct fleet_planner *p)
+{
+	uint64_t beat_due = 0, look_due = 0;
+
+	while (stopped == 0 && !hp3_bus_is_refused(p->bus)) {
+		uint64_t now = now_ms(), due;
+		struct timespec pause = {0};
+
+		if (now >= beat_due) {
+			beat(p);
+			beat_due = now + p->cfg->fleet.beat_ms;
+		}
+		if (now >= look_due) {
+			look(p);
+			look_due = now + p->cfg->plan.interval_ms;
+		}
+		due = beat_due < look_due ? beat_due : look_due;
+		pause.tv_sec = (time_t)((due - now) / 1000);
+		pause.tv_nsec = (long)((due - now) % 1000) * 1000000;
+		nanosleep(&pause, NULL); /* a signal cuts it short */
+	}
+}
+
+static int subscribe(struct fleet_planner *p)
+{
+	if (hp3_bus_subscribe(p->bus, FLEET_SUBJECT_REPORTS, NULL, on_report, p) < 0 ||
+		hp3_bus_subscribe(p->bus, FLEET_SUBJECT_BEAT, NULL, on_beat, p) < 0 ||
+		hp3_bus_subscribe(p->bus, FLEET_SUBJECT_PLAN, NULL, on_plan, p) < 0 ||
+		hp3_bus_subscribe(p->bus, FLEET_SUBJECT_ASK, "hp3-fleet", on_question, p) < 0) {
+		if (!hp3_bus_is_refused(p->bus))
+			fputs("hp3-fleet: no memory for subscriptions\n", stderr);
+		return -EIO;
+	}
+	return 0;
+}
+
+static void name_it(const struct fleet_config *cfg, char name[HP3_FLEET_NAME])
+{
+	char host[HP3_FLEET_NAME] = "";
+
+	if (*cfg->fleet.name != '\0') {
+		snprintf(name, HP3_FLEET_NAME, "%s", cfg->fleet.name);
+		return;
+	}
+	gethostname(host, sizeof(host) - 1);
+	host[strcspn(host, ".")] = '\0';
+	if (!hp3_fleet_is_name(host))
+		strcpy(host, "planner");
+	snprintf(name, HP3_FLEET_NAME, "%.40s-%d", host, (int)getpid());
+}
+
+static int make_core(struct fleet_planner *p)
+{
+	struct hp3_fleet_params params = p->cfg->p;
+	char name[HP3_FLEET_NAME];
+	size_t size;
+	void *mem;
+
+	if (getrandom(&params.hash_seed, sizeof(params.hash_seed), 0) < 0)
+		return -errno;
+	size = hp3_fleet_size(&params);
+	mem = size > 0 ? aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT)
+		       : NULL;
+	p->fleet = mem != NULL ? hp3_fleet_create(mem, &params) : NULL;
+	if (p->fleet == NULL) {
+		fprintf(stderr, "hp3-fleet: no memory for %u hosts: lower max_hosts= in [map]\n",
+			params.max_hosts);
+		return -ENOMEM;
+	}
+	name_it(p->cfg, name);
+	hp3_election_init(&p->election, name, p->cfg->fleet.takeover_ms, now_ms());
+	return 0;
+}
+
+int fleet_run(const struct fleet_config *cfg)
+{
+	static struct fleet_planner planner;
+	struct fleet_planner *p = &planner;
+	struct hp3_bus_options options = fleet_bus_options(cfg);
+	struct sigaction sa = {.sa_handler = on_signal};
+	char why[256] = "no memory";
+	int ret = FLEET_FAILED;
+
+	*p = (struct fleet_planner){.cfg = cfg, .lock = PTHREAD_MUTEX_INITIALIZER};
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	if (make_core(p) < 0)
+		return FLEET_FAILED;
+	p->bus = hp3_bus_open(&options, why, sizeof(why));
+	if (p->bus == NULL)
+		fprintf(stderr, "hp3-fleet: %s\n", why);
+	else if (subscribe(p) == 0 && fleet_http_start(p) == 0) {
+		fprintf(stderr, "hp3-fleet: %s, %s\n", p->election.name,
+			hp3_bus_is_up(p->bus) ? "connected" : "no server yet, goes on trying");
+		loop(p);
+		ret = FLEET_DONE;
+	}
+	if (p->bus != NULL && hp3_bus_is_refused(p->bus)) {
+		fprintf(stderr,
+			"hp3-fleet: %s refuses this user; see credentials=, nkey= and tls_cert= in "
+			"[fleet], and the server's log\n",
+			cfg->fleet.servers);
+		ret = FLEET_FAILED;
+	}
+	fleet_http_stop();
+	hp3_bus_close(p->bus);
+	free(p->fleet);
+	return ret;
+}

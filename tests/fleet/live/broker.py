@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""NATS servers, hp3-fleet and hosts that are none: started here, and gone with the test."""
+import base64
+import ctypes
+import json
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+# Everything ten times and more as fast as it ships.
+QUICK = """
+[fleet]
+servers = "{servers}"
+name = {name}
+listen = "{listen}"
+beat_ms = 100
+takeover_ms = 400
+{extra}
+[plan]
+interval_ms = 100
+valid_ms = 500
+"""
+
+
+def die_with_parent():
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_for(what, seconds=15, why="it did not happen"):
+    end = time.monotonic() + seconds
+    while True:
+        got = what()
+        if got:
+            return got
+        if time.monotonic() > end:
+            raise AssertionError(why() if callable(why) else why)
+        time.sleep(0.02)
+
+
+class Process:
+    def __init__(self, args, log):
+        self.log = log
+        with open(log, "ab") as out:
+            self.process = subprocess.Popen(args, stdout=subprocess.PIPE, stderr=out, preexec_fn=die_with_parent)
+
+    def kill(self, sig=signal.SIGKILL):
+        if self.process.poll() is None:
+            self.process.send_signal(sig)
+        self.process.stdout.close()
+        return self.process.wait(timeout=20)
+
+    def said(self):
+        with open(self.log, encoding="utf-8", errors="replace") as f:
+            return f.read()
+
+
+class Server(Process):
+    """A NATS server; start() again after kill()."""
+
+    def __init__(self, directory, name="n", cluster=None, config="", port=None):
+        self.port = port or free_port()
+        self.url = f"nats://127.0.0.1:{self.port}"
+        self.file = os.path.join(directory, f"{name}.conf")
+        self.name, self.directory = name, directory
+        with open(self.file, "w", encoding="utf-8") as f:
+            f.write(f'listen: "127.0.0.1:{self.port}"\nserver_name: {name}\n{config}\n')
+            if cluster:
+                mine, others = cluster
+                routes = ", ".join(f'"nats://127.0.0.1:{p}"' for p in others)
+                f.write(f'cluster {{ name: fleet, listen: "127.0.0.1:{mine}", routes: [ {routes} ] }}\n')
+        self.start()
+
+    def start(self):
+        super().__init__(["nats-server", "-c", self.file], os.path.join(self.directory, f"{self.name}.log"))
+        wait_for(self.answers, why=lambda: "nats-server did not come up: " + self.said())
+
+    def answers(self):
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), 1) as s:
+                return s.recv(5) == b"INFO "
+        except OSError:
+            return False
+
+
+def cluster_of_three(directory):
+    routes = [free_port() for _ in range(3)]
+    return [Server(directory, f"n{i}", (routes[i], routes)) for i in range(3)]
+
+
+class Planner(Process):
+    def __init__(self, program, directory, servers, name="p0", extra=""):
+        self.port = free_port()
+        self.program, self.name = program, name
+        self.config = os.path.join(directory, f"{name}.ini")
+        with open(self.config, "w", encoding="utf-8") as f:
+            f.write(QUICK.format(servers=servers, name=name, listen=f"127.0.0.1:{self.port}", extra=extra))
+        super().__init__([program, "--config", self.config, "run"], os.path.join(directory, f"{name}.log"))
+        wait_for(self.is_up, why=lambda: "hp3-fleet did not come up: " + self.said())
+
+    def get(self, path):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as r:
+            return r.read().decode()
+
+    def is_up(self):
+        try:
+            return self.metric("connected") is not None
+        except OSError:
+            return False
+
+    def state(self):
+        return json.loads(self.get("/state.json"))
+
+    def metric(self, name):
+        for line in self.get("/metrics").splitlines():
+            if line.startswith(f"hp3_fleet_{name} "):
+                return int(line.split()[1])
+        return None
+
+    def ask(self, *args, check=True):
+        r = subprocess.run([self.program, "--config", self.config, "--json", *args], capture_output=True, text=True,
+                           timeout=20, check=check)
+        return json.loads(r.stdout)
+
+
+def agents(program, directory, servers, *args):
+    return Process([program, "--servers", servers, "--interval", "100", *map(str, args)],
+                   os.path.join(directory, "agents.log"))
+
+
+def publish(port, subject, payload):
+    """As any stranger may who reaches the server."""
+    with socket.create_connection(("127.0.0.1", port), 5) as s:
+        s.recv(4096)
+        s.sendall(b'CONNECT {"verbose":false}\r\nPUB %s %d\r\n%s\r\nPING\r\n' % (subject.encode(), len(payload), payload))
+        while b"PONG" not in s.recv(4096):
+            pass
+
+
+def crc16(data):
+    crc = 0
+    for byte in data:
+        crc ^= byte << 8
+        for _ in range(8):
+            crc = (crc << 1 ^ 0x1021 if crc & 0x8000 else crc << 1) & 0xffff
+    return crc.to_bytes(2, "little")
+
+
+def nkey(directory, name):
+    """A user's public NKey, and the file with its seed, as `nk -gen user` makes them."""
+    pem = subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519"], capture_output=True, check=True).stdout
+    private = subprocess.run(["openssl", "pkey", "-outform", "DER"], input=pem, capture_output=True, check=True).stdout[-32:]
+    public = subprocess.run(["openssl", "pkey", "-pubout", "-outform", "DER"], input=pem, capture_output=True,
+                            check=True).stdout[-32:]
+    seed_kind, user = 18 << 3, 20 << 3
+
+    def text(data):
+        return base64.b32encode(data + crc16(data)).decode().rstrip("=")
+
+    path = os.path.join(directory, name + ".nk")
+    with open(path, "w", encoding="ascii") as f:
+        f.write(text(bytes([seed_kind | user >> 5, (user & 31) << 3]) + private))
+    os.chmod(path, 0o600)
+    return text(bytes([user]) + public), path
+
+
+def scratch():
+    return tempfile.TemporaryDirectory(prefix="hp3-fleet-")

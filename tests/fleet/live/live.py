@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""hp3-fleet on real NATS servers: what it makes of reports, who plans, strangers, brokers that die.
+
+usage: live.py HP3_FLEET HP3_FLEET_AGENTS [TEST...]
+"""
+import json
+import signal
+import subprocess
+import sys
+import unittest
+
+from broker import Planner, Server, agents, cluster_of_three, free_port, nkey, publish, scratch, wait_for
+
+FLEET, AGENTS = sys.argv[1:3]
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        held = scratch()
+        self.addCleanup(held.cleanup)
+        self.dir = held.name
+
+    def started(self, process):
+        self.addCleanup(process.kill)
+        return process
+
+    def planner(self, servers, name="p0", extra=""):
+        return self.started(Planner(FLEET, self.dir, servers, name, extra))
+
+    def agents(self, servers, *args):
+        return self.started(agents(AGENTS, self.dir, servers, *args))
+
+    def leads(self, planner):
+        return wait_for(lambda: planner.metric("leads") == 1, why=planner.said)
+
+
+class One(Case):
+    def setUp(self):
+        super().setUp()
+        self.server = self.started(Server(self.dir))
+
+    def test_two_elephants_part(self):
+        """One of two goes, as soon as there is a plan; then nothing more is advised."""
+        p = self.planner(self.server.url)
+        self.agents(self.server.url, "--collision", "--heed", "--seconds", "60")
+        wait_for(lambda: p.metric("planned_moves_total") == 1, why=p.said)
+        wait_for(lambda: p.metric("plans_total") >= 25)
+        self.assertEqual(p.metric("planned_moves_total"), 1)
+        top = p.ask("top")
+        self.assertEqual((top["summary"]["hosts"], top["summary"]["flows"], top["leads"]), (8, 2, True))
+        self.assertEqual(p.metric("worst_link_kilobits_per_second"), 10_000_000)
+        move = p.ask("plan")["rows"][0]
+        self.assertEqual((move["from"], move["before_kbps"], move["after_kbps"]), ("10.255.0.0", 20_000_000, 10_000_000))
+        self.assertNotEqual(move["to"], "10.255.0.0")
+        flows = p.ask("flows")["rows"]
+        self.assertEqual(len({f["up"] for f in flows}), 2)
+        why = p.ask("why", "h0/")["rows"][0]["why"]
+        self.assertIn(why, ("it moved, or was advised to, a short while ago", "neither of its links is hot"))
+        text = subprocess.run([FLEET, "--config", p.config, "links"], capture_output=True, text=True, check=True).stdout
+        self.assertIn("l0>10.255.0.0", text)
+        self.assertIn("LINK", text.splitlines()[0])
+        self.assertEqual(p.ask("alarms")["rows"], [])
+        self.assertTrue(p.get("/metrics").endswith("# EOF\n"))
+        self.assertIn("<svg", p.get("/"))
+        self.assertEqual(len(p.state()["rows"]["moves"]), 1)
+        self.assertEqual(p.kill(signal.SIGTERM), 0)
+
+    def test_others_take_over(self):
+        """Two planners, one plans; it dies, the other one plans within seconds, by reports alone."""
+        p = self.planner(self.server.url, "p0")
+        self.leads(p)
+        q = self.planner(self.server.url, "q1")
+        self.agents(self.server.url, "--seconds", "60")
+        wait_for(lambda: p.metric("plans_total") > 5 and q.metric("hosts") == 8)
+        self.assertEqual(q.metric("leads"), 0)
+        self.assertEqual(q.state()["summary"]["plans_by"], "p0")
+        p.kill()
+        wait_for(lambda: q.metric("plans_total") > 0, seconds=4, why=q.said)
+        self.assertEqual(q.metric("term"), 2)
+
+    def test_the_broker_dies(self):
+        """It goes on when the broker is there again; meanwhile it plans nothing."""
+        p = self.planner(self.server.url)
+        a = self.agents(self.server.url, "--seconds", "60")
+        wait_for(lambda: p.metric("plans_total") > 3)
+        self.server.kill()
+        wait_for(lambda: p.metric("leads") == 0 and p.metric("connected") == 0)
+        wait_for(lambda: p.metric("hosts") == 0)
+        self.server.start()
+        wait_for(lambda: p.metric("leads") == 1 and p.metric("hosts") == 8, why=p.said)
+        self.assertIsNone(a.process.poll())
+
+    def test_no_broker_yet(self):
+        """Started before the broker is."""
+        self.server.kill()
+        p = self.planner(self.server.url)
+        self.assertEqual(p.metric("connected"), 0)
+        r = subprocess.run([FLEET, "--config", p.config, "top"], capture_output=True, text=True, check=False)
+        self.assertEqual(r.returncode, 3)
+        self.assertIn("is nats-server there", r.stderr)
+        self.server.start()
+        self.leads(p)
+
+    def test_strangers(self):
+        """What is no report, or another host's, changes nothing and is counted."""
+        p = self.planner(self.server.url)
+        publish(self.server.port, "hp3.report.h0", b"\xff" * 100)
+        publish(self.server.port, "hp3.report.h0", b"")
+        publish(self.server.port, "hp3.beat", b"\x85\x09")
+        publish(self.server.port, "hp3.beat", b"\x85\x01\x03\x62p0\x07\x01")
+        publish(self.server.port, "hp3.plan", b"\x00" * 5000)
+        wait_for(lambda: p.metric("messages_bad_total") == 3 and p.metric("messages_other_version_total") == 1)
+        self.assertEqual((p.metric("hosts"), p.metric("namesakes_total")), (0, 1))
+        self.leads(p)
+        publish(self.server.port, "hp3.ask", b"nonsense")
+        self.assertEqual(p.ask("hosts")["rows"], [])
+
+    def test_usage(self):
+        for args, code in ((["--help"], 0), (["--version"], 0), ([], 2), (["fly"], 2), (["why"], 2), (["--limit", "0", "top"], 2),
+                           (["order"], 2), (["--config", "/nowhere", "top"], 2), (["--dump-config"], 0)):
+            r = subprocess.run([FLEET, *args], capture_output=True, text=True, check=False)
+            self.assertEqual(r.returncode, code, (args, r.stderr))
+            self.assertEqual(bool(r.stderr), code != 0, args)
+        file = self.dir + "/bad.ini"
+        with open(file, "w", encoding="ascii") as f:
+            f.write('[fleet]\nlisten = "0.0.0.0:9796"\nbeat_ms = 1000\ntakeover_ms = 1000\n')
+        r = subprocess.run([FLEET, "--config", file, "run"], capture_output=True, text=True, check=False)
+        self.assertEqual(r.returncode, 2)
+        self.assertIn("an address of this host alone", r.stderr)
+        self.assertIn("three times beat_ms", r.stderr)
+
+    def test_order(self):
+        """Neighbours of the ring under one leaf: 4 of 4 steps crossed, 2 are left."""
+        file = self.dir + "/hosts"
+        with open(file, "w", encoding="ascii") as f:
+            f.write("# host leaf\na l1\nb l2\n\nc l1\nd l2\n")
+        r = subprocess.run([FLEET, "--json", "order", "--hosts", file, "--ranks-per-host", "2"], capture_output=True,
+                           text=True, check=True)
+        got = json.loads(r.stdout)
+        self.assertEqual((got["crossing_before"], got["crossing_after"]), (1.0, 0.5))
+        self.assertEqual([x["host"] for x in got["ranks"]], list("aaccbbdd"))
+        with open(file, "a", encoding="ascii") as f:
+            f.write("a l3\n")
+        r = subprocess.run([FLEET, "order", "--hosts", file], capture_output=True, text=True, check=False)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn(":7: this host was there before", r.stderr)
+
+
+class Locked(Case):
+    def test_hosts_speak_for_themselves(self):
+        """NKeys and permissions: who has the key of h0 reports for h0 alone, and plans nothing."""
+        host, host_seed = nkey(self.dir, "host")
+        planner, planner_seed = nkey(self.dir, "planner")
+        config = f'''authorization {{ users = [
+            {{ nkey: {host}, permissions: {{ publish: "hp3.report.h0", subscribe: "hp3.plan" }} }}
+            {{ nkey: {planner}, permissions: {{ publish: ["hp3.plan", "hp3.beat", "hp3.ask", "_INBOX.>"],
+               subscribe: ["hp3.report.*", "hp3.plan", "hp3.beat", "hp3.ask", "_INBOX.>"] }} }} ] }}'''
+        server = self.started(Server(self.dir, config=config))
+        extra = f'nkey = "{planner}"\nnkey_seed = "{planner_seed}"'
+        p = self.planner(server.url, extra=extra)
+        self.agents(server.url, "--seconds", "30", "--nkey", host, "--nkey-seed", host_seed)
+        wait_for(lambda: p.metric("hosts") == 1, why=lambda: p.said() + server.said())
+        wait_for(lambda: "Publish Violation" in server.said() and p.metric("reports_total") > 20)
+        self.assertEqual([h["host"] for h in p.ask("hosts")["rows"]], ["h0"])
+        # Nor does anybody without a key.
+        r = subprocess.run([FLEET, "--servers", server.url, "run"], capture_output=True, text=True, timeout=20, check=False)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("refuses", r.stderr)
+
+
+class Three(Case):
+    def test_a_cluster_that_loses_one(self):
+        """Hosts by one server, the planner by another; each is killed in turn and comes back."""
+        servers = [self.started(s) for s in cluster_of_three(self.dir)]
+        urls = ",".join(s.url for s in servers)
+        p = self.planner(urls)
+        self.agents(urls, "--connections", "3", "--seconds", "60")
+        wait_for(lambda: p.metric("hosts") == 8 and p.metric("leads") == 1, why=p.said)
+        for s in servers:
+            s.kill()
+            plans = p.metric("plans_total")
+            wait_for(lambda plans=plans: p.metric("plans_total") > plans + 3 and p.metric("hosts") == 8, why=p.said)
+            s.start()
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
