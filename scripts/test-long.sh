@@ -31,6 +31,7 @@ races() {
 suite() { scripts/run-tests.py "$build" "$1"; }
 model() { suite model-long; }
 pipeline() { suite pipeline-long; }
+fleet() { suite fleet-long; }
 faults() { suite faults-long; }
 package() { suite package-long; }
 testbed() { suite testbed-long; }
@@ -43,7 +44,7 @@ lab() {
     suite lab-long && return $code
 }
 
-for stage in ${STAGES:-analysis fidelity adverse model pipeline races faults worlds testbed harm lab clang_code gcc_san package}; do
+for stage in ${STAGES:-analysis fidelity adverse model pipeline fleet races faults worlds testbed harm lab clang_code gcc_san package}; do
     printf '\n== %s (%d s since start)\n' "$stage" "$SECONDS"
     began=$SECONDS
     "$stage" || bad+=("$stage")
