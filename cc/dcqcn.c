@@ -307,3 +307,17 @@ void hp3_dcqcn_raise(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p,
 	rp->rate = old.rate + (rp->target - old.rate) * p->raise / 100;
 	restart(rp, p, now);
 }
+
+void hp3_dcqcn_lift(
+	struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t rate, uint64_t now)
+{
+	uint64_t line = bps(p->rpg_max_rate);
+
+	hp3_dcqcn_advance(rp, p, now);
+	if (rate > line)
+		rate = line;
+	if (rp->rate < rate)
+		rp->rate = rate;
+	if (rp->target < rp->rate)
+		rp->target = rp->rate;
+}

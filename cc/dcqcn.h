@@ -144,4 +144,11 @@ void hp3_dcqcn_rollback(struct hp3_dcqcn *rp, const struct hp3_dcqcn_snapshot *s
 void hp3_dcqcn_raise(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p,
 	const struct hp3_dcqcn_snapshot *s, uint64_t now);
 
+/*
+ * What is known of the path says that it would give `rate` (share.h): if the rate is below it, it
+ * goes there, up to line rate. All else goes on as it was.
+ */
+void hp3_dcqcn_lift(
+	struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t rate, uint64_t now);
+
 #endif

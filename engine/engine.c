@@ -19,7 +19,8 @@ static size_t align_up(size_t n)
 
 struct layout {
 	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, replies,
-		peers, counts, tracing, traced, tell, waits, began, hearsay, losses, asked, end;
+		peers, counts, tracing, traced, tell, waits, began, hearsay, losses, asked, longs,
+		end;
 	uint32_t nbuckets, nasked;
 };
 
@@ -30,6 +31,12 @@ static size_t lay(size_t *at, size_t n, size_t size)
 
 	*at = align_up(here + n * size);
 	return here;
+}
+
+/* Do peers get reports of our flows? */
+static bool tells(const struct hp3_engine_config *cfg)
+{
+	return cfg->tell_ns != 0 && cfg->probing && (cfg->load_paths != 0 || cfg->cc.share.on);
 }
 
 static struct layout layout_of(const struct hp3_engine_config *cfg)
@@ -53,6 +60,7 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	l.slots = lay(&at, cfg->max_moves, sizeof(uint16_t));
 	l.held = lay(&at, (size_t)HP3_HELD(cfg->hold_packets) + 1, sizeof(struct hp3_held));
 	l.rates = lay(&at, cfg->cc.mode == HP3_CC_DCQCN ? flows : 0, sizeof(struct hp3_rate));
+	l.longs = lay(&at, cfg->cc.share.on ? flows : 0, sizeof(struct hp3_long));
 	l.np = lay(&at, cfg->cc.notify ? flows : 0, sizeof(struct hp3_np));
 	l.paths = lay(&at, probing * pairs, sizeof(struct hp3_paths));
 	l.active = lay(&at, probing * flows, sizeof(struct hp3_active));
@@ -61,8 +69,8 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	l.counts = lay(&at, (2 * pairs + 2) * loads, sizeof(uint16_t));
 	l.tracing = lay(&at, probing && cfg->trace, sizeof(struct hp3_tracing));
 	l.traced = lay(&at, probing && cfg->trace ? pairs : 0, sizeof(struct hp3_trace_pair));
-	l.tell = lay(&at, cfg->tell_ns != 0 && loads != 0 ? pairs : 0, sizeof(uint32_t));
-	l.waits = lay(&at, cfg->tell_ns != 0 && loads != 0 ? pairs : 0, 1);
+	l.tell = lay(&at, tells(cfg) ? pairs : 0, sizeof(uint32_t));
+	l.waits = lay(&at, tells(cfg) ? pairs : 0, 1);
 	l.end = at;
 	return l;
 }
@@ -107,11 +115,11 @@ static void set_up_probing(struct hp3_engine *e, const struct layout *l, uint8_t
 		hp3_tracing_init(e, at + l->tracing, (struct hp3_trace_pair *)(at + l->traced));
 	e->replies = (struct hp3_reply *)(at + l->replies);
 	memset(e->replies, 0, e->cfg.max_flows * sizeof(*e->replies));
+	if (tells(&e->cfg))
+		hp3_tell_init(e, (uint32_t *)(at + l->tell), at + l->waits);
 	if (e->cfg.load_paths == 0)
 		return;
 	e->peers = (struct hp3_peer_load *)(at + l->peers);
-	if (e->cfg.tell_ns != 0)
-		hp3_tell_init(e, (uint32_t *)(at + l->tell), at + l->waits);
 	set_up_loads(e, (uint16_t *)(at + l->counts));
 }
 
@@ -155,6 +163,10 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 		set_up_probing(e, &l, at);
 	if (cfg->cc.mode == HP3_CC_DCQCN)
 		e->rates = (struct hp3_rate *)(at + l.rates);
+	if (cfg->cc.share.on) {
+		e->longs = (struct hp3_long *)(at + l.longs);
+		memset(e->longs, 0, cfg->max_flows * sizeof(*e->longs));
+	}
 	if (cfg->cc.notify) {
 		e->np = (struct hp3_np *)(at + l.np);
 		memset(e->np, 0, cfg->max_flows * sizeof(*e->np));
@@ -196,6 +208,7 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
 	e->cfg.tell_ns = was.tell_ns;
 	e->cfg.cc.mode = was.cc.mode;
 	e->cfg.cc.notify = was.cc.notify;
+	e->cfg.cc.share.on = was.cc.share.on;
 	e->cfg.beside = was.beside;
 	if (!is_sound(&e->cfg))
 		e->cfg = was;

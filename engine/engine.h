@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include "cc/dcqcn.h"
 #include "cc/np.h"
+#include "cc/share.h"
 #include "engine/ends.h"
 #include "engine/event.h"
 #include "engine/filter.h"
@@ -48,6 +49,7 @@ struct hp3_cc_params {
 	/* NATIVE: of a base RTT, how long a flow that looks for a better path keeps CNPs from the
 	 * RNIC (rule 30); 0: no CNP waits */
 	uint16_t withhold_percent;
+	struct hp3_share_params share;
 };
 
 /* Which probes? */

@@ -89,6 +89,8 @@ struct hp3_engine_config hp3_policy_settled(const struct hp3_engine_config *tabl
 #include "engine/policy.def"
 	settle_probing(&c);
 	settle_paths(&c);
+	if (c.cc.share.on)
+		c.tell_ns = hp3_min_u64(c.tell_ns, c.cc.share.tell_ns);
 	if (!c.words.watch)
 		c.monitor.cycle_ns = 0;
 	hp3_policy_mode(&c, (enum hp3_policy_mode)c.words.mode);

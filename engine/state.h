@@ -7,6 +7,7 @@
  * itself. All of it lies in the memory that hp3_engine_create() is given; engine.c lays it out.
  */
 #include "cc/pacer.h"
+#include "cc/share.h"
 #include "cc/shield.h"
 #include "engine/engine.h"
 #include "engine/moves/errand.h"
@@ -100,6 +101,16 @@ struct hp3_rate {
 	bool selective; /* the RNIC once left out what a going back would have brought */
 };
 
+/* A flow while one of its messages is long (paths/longs.c). */
+struct hp3_long {
+	struct hp3_share share;
+	uint32_t sent; /* bytes of the message under way, up to what makes it long */
+	uint32_t end; /* PSN behind the newest long WRITE or SEND */
+	bool out; /* it counts as a long flow that leaves this host */
+	bool open; /* `end` is not known yet: it goes on */
+	bool in; /* ... that comes in: data of a READ, until all is answered */
+};
+
 /* Where a flow's replies leave (replies.c). */
 struct hp3_reply {
 	uint64_t moved; /* when */
@@ -188,6 +199,7 @@ struct hp3_engine {
 	struct hp3_tracing *tracing; /* cfg.trace, else NULL */
 	struct hp3_tell tell;
 	struct hp3_rate *rates; /* by flow; cc = dcqcn */
+	struct hp3_long *longs; /* by flow; cc.share */
 	struct hp3_np *np; /* by flow; cc.notify */
 	struct hp3_began *began; /* by flow */
 	struct hp3_hearsay *hearsay; /* by flow */
@@ -196,6 +208,8 @@ struct hp3_engine {
 	uint32_t asked_mask;
 	uint32_t active_head, active_n; /* of the ring */
 	struct hp3_load out, in;
+	uint32_t long_out, long_in; /* long flows that leave this host; that come in, as told */
+	uint32_t long_hand; /* the next pair whose report may be too old */
 	uint32_t nmoves; /* slots taken */
 	uint32_t nmoving; /* flows whose state is not STEADY */
 	uint32_t nflows, free_flow, nmoved;

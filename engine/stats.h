@@ -68,6 +68,10 @@
 	X(cnps_stale, "CNPs of the old path after a move: consumed")                               \
 	X(cnps_withheld, "CNPs kept from the RNIC in searches and in drains")                      \
 	X(cnps_owed, "CNPs handed to the RNIC in place of those, where the flow stayed")           \
+	X(cnps_shared, "CNPs kept from the RNIC: the flow had less than its share of a free path") \
+	X(share_lifts, "times that a rate was lifted to what the path would give")                 \
+	X(share_losses, "times that a flow was granted less: it was congested with what it had")   \
+	X(share_unknown, "replies to long flows whose peer's counts are not known, or too old")    \
 	X(cnps_made, "CNPs sent for marked packets that arrived")                                  \
 	X(ce_seen, "marked packets that arrived (notification point)")                             \
 	X(paced, "packets that waited for the pacer")                                              \

@@ -27,6 +27,18 @@ struct hp3_path_count {
 	uint16_t name, count;
 };
 
+/*
+ * Names that no path has. In a report: how many long flows of the sender reach the receiver. In
+ * reports and answers: how many come into the host that says so, all senders together.
+ */
+#define HP3_NAME_LONG    0xffffu
+#define HP3_NAME_LONG_IN 0xfffeu
+
+static inline bool hp3_is_long_name(uint16_t name)
+{
+	return name >= HP3_NAME_LONG_IN;
+}
+
 struct hp3_loads {
 	uint64_t clock_us;
 	uint8_t n;

@@ -75,6 +75,24 @@ HEADLINE = {
                       for preset in PRESETS for lb in ("ecmp", "conga", "conweave", "hp3")], True),
 }
 
+# Hosts that tell each other of long flows (cc.share), beside the same without it, and rivals.
+SHARING = ["cc.share=on"]
+SHARE = Table("slowdown; jobs: JCT in ms",
+              [Column("permutation", "permutation", 50), *HEADLINE["jobs"].columns[:2],
+               Column("websearch, 80 %", "websearch", 80, ["traffic.duration_us=5000"]),
+               Column("websearch, 60 %", "websearch", 60, ["traffic.duration_us=5000"]),
+               Column("hadoop, 80 %", "hadoop", 80, ["traffic.duration_us=3000"]),
+               Column("alistorage, 80 %", "alistorage", 80, ["traffic.duration_us=2000"]),
+               Column("alistorage, 40 %", "alistorage", 40, ["traffic.duration_us=2000"]),
+               Column("solar, 80 %", "solar", 80, ["traffic.duration_us=1000"]),
+               Column("incast", "incast", 50)], None,
+              [Row("ecmp", "ecmp"), Row("conweave", "conweave"), Row("rps, any order", "rps", None, ANY_ORDER),
+               Row("hp3", "hp3"), Row("hp3, share", "hp3", None, SHARING),
+               Row("hp3, cc = dcqcn", "hp3", None, REACTION_POINT),
+               Row("hp3, cc = dcqcn, share", "hp3", None, REACTION_POINT + SHARING),
+               Row("hp3, training, cc = dcqcn", "hp3", TRAINING, REACTION_POINT),
+               Row("hp3, training, cc = dcqcn, share", "hp3", TRAINING, REACTION_POINT + SHARING)])
+
 # Of the studies of what ships: at --quick sizes, ratios to ECMP, one key at a time.
 WORKLOADS = ["alistorage", "allreduce", "alltoall", "hadoop", "permutation", "websearch"]
 PARAMETER_SPOT = "permutation"

@@ -58,6 +58,20 @@ def means(table, found, seeds):
     return frame(table.head, [c.title for c in table.columns], lines)
 
 
+def harm(table, found):
+    """PFC pauses and percent of packets that arrived marked, of the runs that means() has."""
+    lines = []
+    for row in table.rows:
+        cells = []
+        for column in table.columns:
+            results = of_cell(found, column, row).values()
+            cells.append(f"{mean([r['pfc_pauses'] for r in results]):.0f} / "
+                         f"{100 * mean([r['ecn_share'] for r in results]):.1f}" if results else "-")
+        if any(c != "-" for c in cells):
+            lines.append(f"| {bold(row)} | " + " | ".join(cells) + " |")
+    return frame("PFC pauses / % marked", [c.title for c in table.columns], lines)
+
+
 def all_columns():
     return [(table, column) for table in plan.HEADLINE.values() if not table.quick
             for column in table.columns]

@@ -46,6 +46,14 @@ struct hp3_pair {
 	bool told_some; /* the last one told of flows */
 	uint64_t told_at; /* when the last one left; 0: never */
 	uint64_t load_stamp; /* of the last one that came */
+	/* Long flows (longs.c): ours to the peer; the peer's to us, and all that come into it, as
+	 * it told */
+	uint16_t long_out, long_from, peer_in;
+	bool long_owed; /* the peer has told of some: it is told how many come in here */
+	uint64_t long_at, peer_in_at; /* when it told; 0: never */
+	uint64_t rtt_at; /* least_rtt is as of here */
+	uint32_t least_rtt; /* of all flows of the pair, ns; 0: unknown */
+	uint64_t cnps_spent; /* of the CNPs that may be kept from RNICs */
 	/* forced challenge (rule 15) */
 	uint8_t ch_state;
 	bool ch_ambiguous; /* two queue pairs answered */

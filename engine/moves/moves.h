@@ -74,6 +74,14 @@ void hp3_rate_sent(struct hp3_turn *t, uint32_t flow, const struct hp3_held *h);
 uint64_t hp3_rate_now(const struct hp3_engine *e, uint32_t flow, uint64_t now);
 void hp3_rate_schedule(struct hp3_turn *t, uint32_t flow);
 
+/* share.c: what a path would give a long flow (cc/share.h). A reply made progress, or none. */
+void hp3_share_reply(
+	struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, uint32_t una_before);
+/* It was told of a mark. */
+void hp3_share_mark(struct hp3_engine *e, uint32_t flow);
+/* This CNP does not reach the RNIC. */
+bool hp3_share_stops(struct hp3_engine *e, uint32_t flow, uint64_t now);
+
 /* pacing.c */
 /* A packet that would leave now: may it? Else it is put into the FIFO, vd says so. */
 void hp3_rate_tx(

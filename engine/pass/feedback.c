@@ -82,11 +82,14 @@ void hp3_cnp_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verd
 	if (f->state == HP3_RFR_PROBING)
 		hp3_seek_marked(&e->moves[f->slot]);
 	hp3_rate_marked(e, flow, t->now);
+	hp3_share_mark(e, flow);
 	if (is_watched(e, f) &&
 		(hp3_monitor_cnp(&f->monitor, &e->cfg.monitor, t->now) || is_at_once(t, f)))
 		hp3_severe(t, flow);
 	if (is_withheld(t, f, pkt)) {
 		e->stats.cnps_withheld++;
+		vd->kind = HP3_CONSUME;
+	} else if (hp3_share_stops(e, flow, t->now)) {
 		vd->kind = HP3_CONSUME;
 	}
 }
@@ -97,8 +100,10 @@ void hp3_becn_seen(
 	if (e->cfg.cc.mode == HP3_CC_NATIVE)
 		return;
 	vd->flags |= HP3_CLEAR_BECN;
-	if (in_window && !is_stale(e, &e->flows[flow], now))
-		hp3_rate_marked(e, flow, now);
+	if (!in_window || is_stale(e, &e->flows[flow], now))
+		return;
+	hp3_rate_marked(e, flow, now);
+	hp3_share_mark(e, flow);
 }
 
 /* Only towards a peer whose hp3d is alive (rule 5). */

@@ -52,6 +52,8 @@ static inline void note_new(struct hp3_engine *e, uint32_t flow, const struct hp
 		flags |= HP3_FF_LAST_CLOSE;
 	if (HP3_UNLIKELY(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)))
 		flags |= HP3_FF_READS; /* held or not: the RNIC waits for its response */
+	if (HP3_UNLIKELY(e->longs != NULL))
+		hp3_long_sent(e, flow, v);
 	if (HP3_UNLIKELY(f->watch & HP3_FW_GUARD))
 		hp3_guard_tx(e, flow, v, hp3_stream_end(&f->stream));
 	f->flags = flags;

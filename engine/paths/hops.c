@@ -10,7 +10,8 @@ uint16_t hp3_hop_name_of(bool ipv6, const uint8_t addr[16])
 
 	for (unsigned i = 0; i < (ipv6 ? 16u : 4u); i++)
 		h = (h ^ addr[i]) * 16777619u;
-	return (uint16_t)(h ^ h >> 16);
+	h = (uint16_t)(h ^ h >> 16);
+	return (uint16_t)(hp3_is_long_name((uint16_t)h) ? h - 2u : h);
 }
 
 /* A free entry, or one that only peers told of and nobody counts any more: they may tell lies. */

@@ -38,12 +38,35 @@ const struct hp3_probe *hp3_counts_least_used(
 bool hp3_counts_place(struct hp3_engine *e, uint32_t flow, uint16_t *port, uint64_t now);
 void hp3_counts_forget(struct hp3_engine *e, uint32_t pair);
 
-/* tell.c: what hosts tell each other of their flows */
+/* tell_ring.c, tell.c: what hosts tell each other of their flows */
 void hp3_tell_init(struct hp3_engine *e, uint32_t *ring, uint8_t *waits);
 void hp3_tell_changed(struct hp3_engine *e, uint32_t pair);
 /* The pair is active: is it time to say so again? */
 void hp3_tell_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now);
 void hp3_tell_tick(struct hp3_turn *t);
+
+/* longs.c: long flows, here and at peers */
+/* A request leaves the RNIC for the first time. */
+void hp3_long_sent(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v);
+/* All before una was answered: is the long message over? */
+void hp3_long_progress(struct hp3_engine *e, uint32_t flow);
+/* It is idle, or goes away. */
+void hp3_long_end(struct hp3_engine *e, uint32_t flow);
+/* The pair is new, or gone. */
+void hp3_longs_forget(struct hp3_engine *e, uint32_t pair);
+/* Long flows on the narrower of the two hosts' links, as far as is known; 0: it is not. */
+uint32_t hp3_longs_beside(const struct hp3_engine *e, uint32_t flow, uint64_t now);
+/* The peer is told again where it is time. */
+void hp3_longs_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now);
+/* What reports and answers say of them, under names that no path has. */
+uint32_t hp3_longs_tell(const struct hp3_engine *e, const struct hp3_pair *to,
+	struct hp3_path_count *path, uint32_t max);
+/* An answer told how many come into the peer. */
+void hp3_longs_told(struct hp3_engine *e, uint32_t pair, const struct hp3_path_count *path,
+	uint32_t n, uint64_t now);
+/* ... a report, which tells of the peer's own to us, too. */
+void hp3_longs_reported(struct hp3_engine *e, uint32_t pair, const struct hp3_path_count *path,
+	uint32_t n, uint64_t now);
 
 /* trace.c: what is sent, and what comes back */
 void hp3_tracing_init(struct hp3_engine *e, void *mem, struct hp3_trace_pair *pairs);

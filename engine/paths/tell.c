@@ -8,31 +8,6 @@
 #include "engine/paths/paths.h"
 #include <errno.h>
 
-void hp3_tell_init(struct hp3_engine *e, uint32_t *ring, uint8_t *waits)
-{
-	e->tell = (struct hp3_tell){.ring = ring, .waits = waits, .due = UINT64_MAX};
-	memset(waits, 0, e->cfg.max_pairs);
-}
-
-void hp3_tell_changed(struct hp3_engine *e, uint32_t pair)
-{
-	struct hp3_tell *t = &e->tell;
-	uint32_t at = t->head + t->n;
-
-	if (t->ring == NULL || t->waits[pair])
-		return;
-	t->waits[pair] = 1;
-	t->ring[at < e->cfg.max_pairs ? at : at - e->cfg.max_pairs] = pair;
-	t->n++;
-	t->due = 0;
-}
-
-void hp3_tell_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now)
-{
-	if (now - e->pairs.pairs[pair].told_at > e->cfg.load_age_ns / 2)
-		hp3_tell_changed(e, pair);
-}
-
 /* Counts of this pair by path number. */
 static uint32_t counts_of(
 	const struct hp3_engine *e, uint32_t pair, struct hp3_path_count *path, uint32_t max)
@@ -40,6 +15,8 @@ static uint32_t counts_of(
 	const struct hp3_paths *t = &e->paths[pair];
 	uint32_t n = 0;
 
+	if (e->cfg.load_paths == 0)
+		return 0;
 	for (uint32_t i = 0; e->pairs.pairs[pair].paths_ready && i < HP3_PATHS && n < max; i++) {
 		const struct hp3_path *p = &t->path[i];
 		int name = p->flows != 0 ? hp3_path_name(e, p->id) : -ENOENT;
@@ -71,12 +48,14 @@ void hp3_tell_tick(struct hp3_turn *t)
 		tell->waits[pair] = 0;
 		if (p->nflows == 0 || p->peer_seen == 0)
 			continue;
-		some = counts_of(t->e, pair, &any, 1) != 0;
+		some = p->long_out != 0 || counts_of(t->e, pair, &any, 1) != 0;
 		p->told_at = t->now;
 		/* that there are none any more is news, too */
-		if ((some || p->told_some) && hp3_may_search(t->e) && !t->e->cfg.unkeyed)
+		if ((some || p->told_some || p->long_owed) && hp3_may_search(t->e) &&
+			!t->e->cfg.unkeyed)
 			hp3_act(t, HP3_ACT_TELL, p->flows);
 		p->told_some = some;
+		p->long_owed = false;
 	}
 	tell->due = tell->n != 0 ? t->now : UINT64_MAX;
 	t->acts->more |= tell->n != 0;
@@ -85,15 +64,17 @@ void hp3_tell_tick(struct hp3_turn *t)
 uint32_t hp3_load_to_names(
 	const struct hp3_engine *e, uint32_t flow, struct hp3_path_count *path, uint32_t max)
 {
-	if (e->cfg.load_paths == 0 || flow >= e->cfg.max_flows ||
-		!(e->flows[flow].flags & HP3_FF_USED))
+	uint32_t n;
+
+	if (flow >= e->cfg.max_flows || !(e->flows[flow].flags & HP3_FF_USED))
 		return 0;
-	return counts_of(e, e->flows[flow].pair, path, max);
+	n = hp3_longs_tell(e, &e->pairs.pairs[e->flows[flow].pair], path, max);
+	return n + counts_of(e, e->flows[flow].pair, path + n, max - n);
 }
 
 uint32_t hp3_load_in_names(const struct hp3_engine *e, struct hp3_path_count *path, uint32_t max)
 {
-	uint32_t n = 0;
+	uint32_t n = hp3_longs_tell(e, NULL, path, max);
 
 	for (uint32_t i = 0; i < e->cfg.load_paths && n < max; i++) {
 		int name = hp3_path_name(e, i);
@@ -110,13 +91,17 @@ int hp3_load_from_names(struct hp3_engine *e, const struct hp3_ends *ends, uint6
 	uint32_t pair = hp3_pairs_find(&e->pairs, ends);
 	uint16_t count[HP3_LOAD_PATHS] = {0};
 
-	if (pair == HP3_NO_PAIR || e->cfg.load_paths == 0)
+	if (pair == HP3_NO_PAIR || (e->cfg.load_paths == 0 && e->longs == NULL))
 		return -ENOENT;
 	if (stamp <= e->pairs.pairs[pair].load_stamp)
 		return -ESTALE;
 	e->pairs.pairs[pair].load_stamp = stamp;
+	hp3_longs_reported(e, pair, path, n, now);
+	if (e->cfg.load_paths == 0)
+		return 0;
 	for (uint32_t i = 0; i < n; i++) {
-		int at = hp3_path_number(e, path[i].name, true);
+		int at = hp3_is_long_name(path[i].name) ? -ENOENT
+							: hp3_path_number(e, path[i].name, true);
 
 		if (at >= 0 && at < e->cfg.load_paths)
 			count[at] = (uint16_t)(count[at] + path[i].count);

@@ -61,4 +61,5 @@ void hp3_pair_forget(struct hp3_engine *e, uint32_t pair)
 		hp3_trace_forget(e, pair);
 	if (e->cfg.load_paths != 0)
 		hp3_counts_forget(e, pair);
+	hp3_longs_forget(e, pair);
 }

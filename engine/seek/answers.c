@@ -39,8 +39,13 @@ static void told_part(struct hp3_engine *e, uint32_t id, uint32_t first, const u
 void hp3_load_told_names(struct hp3_engine *e, uint32_t id, const struct hp3_path_count *path,
 	uint32_t n, uint64_t now)
 {
+	const struct hp3_move *m = move_of(e, id);
+
+	if (m != NULL)
+		hp3_longs_told(e, e->flows[m->flow].pair, path, n, now);
 	for (uint32_t i = 0; i < n; i++) {
-		int at = hp3_path_number(e, path[i].name, false);
+		int at = hp3_is_long_name(path[i].name) ? -1
+							: hp3_path_number(e, path[i].name, false);
 
 		if (at >= 0)
 			told_part(e, id, (uint32_t)at, &path[i].count, 1, now);

@@ -44,6 +44,7 @@ struct sim_counters {
 	uint64_t moves, moves_wasted; /* path changes; those taken back or without gain */
 	uint64_t probes, probe_bytes; /* bytes: traces and all answers, too */
 	uint64_t traces, hops_told;
+	uint64_t flow_reports; /* hp3: of long flows, cc.share */
 	uint64_t urges, reports, replies_moved; /* hp3: dead ways back */
 	uint64_t held_packets; /* by the balancer, at hosts or destination switches */
 	uint64_t held_ps; /* summed */

@@ -25,6 +25,7 @@ static void stop(struct sim *s)
 	free(b->place);
 	sim_pool_free(&b->ticks);
 	sim_pool_free(&b->counts);
+	sim_pool_free(&b->reports);
 	free(b);
 }
 
@@ -37,6 +38,7 @@ static int start_as(struct sim *s, enum hp3_sim_kind kind)
 	s->cfg.rnic.ports = SIM_PORTS_ROCE;
 	b->kind = kind;
 	hp3_sim_config(s, b);
+	hp3_sim_tell_init(b);
 	sim_pool_init(&b->ticks, sizeof(struct sim_event) + sizeof(uint64_t));
 	b->named = b->cfg.trace && b->cfg.words.placement;
 	if (kind == HP3_SIM_IDEAL && s->cfg.ideal.model == SIM_ON && !b->cfg.trace)

@@ -60,7 +60,8 @@ struct hp3_balancer {
 	uint32_t places, paths; /* paths: numbers of them with placement by model, else 0 */
 	bool named; /* placement by traces: paths have names */
 	bool rates; /* the RNICs' rates follow moves, which no hp3d can make them do */
-	struct sim_pool ticks, counts;
+	struct sim_pool ticks, counts, reports;
+	uint64_t reported; /* reports of flows so far: each has a later stamp */
 	struct hp3_engine_config cfg;
 };
 
@@ -121,6 +122,10 @@ void hp3_sim_send_trace(struct sim *s, uint32_t host, struct sim_flow *f, const 
 void hp3_sim_other(struct sim *s, struct sim_host *host, struct sim_packet *p);
 /* Do switches serve first what bears the DSCP of answers? */
 bool hp3_sim_answers_first(const struct sim *s);
+
+/* hp3_tell.c: the engine of `host` reports to the peer of this flow. */
+void hp3_sim_tell_init(struct hp3_balancer *b);
+void hp3_sim_tell(struct sim *s, struct hp3_balancer *b, uint32_t host, uint32_t flow);
 
 /* hp3_back.c: an urge, a report; a report arrived; a reply leaves the RNIC. */
 void hp3_sim_urge(struct sim *s, uint32_t host, struct sim_flow *f, const struct hp3_act *a);

@@ -116,6 +116,10 @@ void hp3_sim_carry_out(
 			release(s, host, h, a);
 			continue;
 		}
+		if (a->kind == HP3_ACT_TELL) {
+			hp3_sim_tell(s, b, host, a->flow);
+			continue;
+		}
 		if (a->kind == HP3_ACT_EVENT)
 			count_event(s, &a->event);
 		f = flow_of(s, h, a->flow);

@@ -24,8 +24,8 @@ static void set_places(const struct sim *s, struct hp3_balancer *b)
 }
 
 /*
- * As hp3d settles it. Tables are as large as the simulation needs them; no TELL: what peers tell
- * each other of paths rides on probes and answers (hp3_probes.c).
+ * As hp3d settles it. Tables are as large as the simulation needs them; what peers tell each
+ * other of paths rides on probes and answers (hp3_probes.c), TELL is of long flows alone.
  */
 static struct hp3_engine_config as_hp3d(const struct sim *s)
 {
@@ -34,7 +34,8 @@ static struct hp3_engine_config as_hp3d(const struct sim *s)
 	cfg.seed = cfg.hash_seed = s->cfg.run.seed;
 	cfg.max_flows = HP3_SIM_QPS;
 	cfg.max_pairs = s->topo.hosts;
-	cfg.tell_ns = 0;
+	if (!cfg.cc.share.on)
+		cfg.tell_ns = 0;
 	return cfg;
 }
 

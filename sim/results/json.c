@@ -98,6 +98,7 @@ static void add_counters(json_t *j, const struct sim *s)
 		{"probe_bytes", n->probe_bytes},
 		{"traces", n->traces},
 		{"hops_told", n->hops_told},
+		{"flow_reports", n->flow_reports},
 		{"urges", n->urges},
 		{"reports", n->reports},
 		{"replies_moved", n->replies_moved},

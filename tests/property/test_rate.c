@@ -154,6 +154,50 @@ static void rule_30_who_stays_hears_of_congestion(void **state)
 	assert_true(r.cnps_owed > 10 * run_seeds);
 }
 
+/*
+ * What peers tell of long flows is wrong by up to four times either way, or does not come: order,
+ * truth and liveness hold, and where paths are congested for good less and less is granted.
+ */
+static void rule_32_wrong_counts_of_long_flows_do_no_harm(void **state)
+{
+	static const uint32_t percent[] = {25, 100, 400};
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct world_params p = rate_base();
+		struct world_result r;
+
+		p.share_percent = percent[i];
+		p.share_rtt = 1000;
+		p.hot_paths = p.paths;
+		p.share_lost_ppm = 300000;
+		p.probing = i == 1;
+		p.reads = p.rnr = p.resets = i == 2;
+		p.loss_ppm = i == 2 ? 1000 : 0;
+		r = run(p);
+		assert_true(r.lifts > 10 * run_seeds);
+		assert_true(r.share_losses > run_seeds);
+	}
+}
+
+/* cc = native: CNPs are consumed, within bounds, and those that wait for a search are owed still.
+ */
+static void consumed_cnps_leave_the_owed_ones_alone(void **state)
+{
+	struct world_params p = rate_base();
+	struct world_result r;
+
+	p.cc = HP3_CC_NATIVE;
+	p.throttle_us = 100;
+	p.probing = true;
+	p.share_percent = 25;
+	p.share_rtt = 1000;
+	p.hot_paths = p.paths;
+	r = run(p);
+	assert_true(r.shared > 10 * run_seeds);
+	assert_true(r.share_losses > 10 * run_seeds);
+	assert_true(r.cnps_owed > run_seeds);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +208,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(stale_cnps_are_not_charged_to_the_new_path),
 		cmocka_unit_test(recovery_restores_the_rate),
 		cmocka_unit_test(paced_flows_leave_bad_paths),
+		cmocka_unit_test(rule_32_wrong_counts_of_long_flows_do_no_harm),
+		cmocka_unit_test(consumed_cnps_leave_the_owed_ones_alone),
 		cmocka_unit_test(bursts_were_long),
 		cmocka_unit_test(rule_30_who_stays_hears_of_congestion),
 	};

@@ -111,6 +111,11 @@ struct world_params {
 	bool model; /* placement by model and counts */
 	uint8_t cc; /* enum hp3_cc_mode */
 	uint32_t min_rate_mbps; /* cc = dcqcn */
+	/* peers tell how many long flows there are, so many percent of the truth; 0: cc.share is
+	 * off */
+	uint32_t share_percent;
+	uint32_t share_lost_ppm; /* reports that do not come */
+	uint16_t share_rtt; /* % of the base round trip; 0: as it ships */
 	uint32_t crash_every_us; /* hp3d crashes and starts again without memory */
 	uint32_t hang_every_us; /* hp3d hangs or dies, somebody stands in (world_away.c) */
 	uint32_t peer_crash_every_us; /* the peer's hp3d is gone for a while */
@@ -124,6 +129,9 @@ struct world_params {
 #define WORLD_SUMS(X)                                                                              \
 	X(forged)                                                                                  \
 	X(paced)                                                                                   \
+	X(lifts)                                                                                   \
+	X(shared)                                                                                  \
+	X(share_losses)                                                                            \
 	X(sent)                                                                                    \
 	X(emitted)                                                                                 \
 	X(arrived)                                                                                 \

@@ -229,6 +229,7 @@ void world_tick(struct world *w)
 	} while (acts.more && !w->failed);
 	w->ticking = false;
 	world_peer_tick(w);
+	world_share_tick(w);
 	world_check_holds(w);
 	world_check_errands(w);
 	if (w->p.rewire_every_us != 0)

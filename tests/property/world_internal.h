@@ -185,6 +185,7 @@ struct world {
 	struct world_params p;
 	struct world_result r;
 	uint64_t rng, now, seq, emit;
+	uint64_t share_at; /* the peer reports again (world_share.c) */
 	struct ev *heap;
 	uint32_t nheap, cap;
 	struct qp qps[MAX_QPS];
@@ -420,6 +421,11 @@ void world_check_sum(struct world *w);
 
 /* world_order.c */
 void world_check_arrival(struct world *w, const struct pkt *k);
+
+/* world_share.c */
+void world_share_config(const struct world *w, struct hp3_engine_config *cfg);
+/* The peer reports. */
+void world_share_tick(struct world *w);
 
 /* world_rate.c */
 void world_rate_config(const struct world_params *p, struct hp3_cc_params *cc, uint64_t rto_ns);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cc/share.h"
+
+#define LOSE      4u /* of what is granted: one part of so many, with each time that it was too much */
+#define EARN      (HP3_SHARE_ONE / 32) /* of the share, with each clean cycle */
+#define LOST_MOST (HP3_SHARE_ONE - HP3_SHARE_ONE / 64)
+#define PAUSE                                                                                      \
+	16u /* cycles without an acknowledgement: no rate, the application had nothing to send */
+
+static bool is_long_rtt(uint32_t rtt, const struct hp3_share_params *p, uint32_t base)
+{
+	return (uint64_t)rtt * 100 > (uint64_t)base * p->rtt;
+}
+
+static bool judge(struct hp3_share *s, const struct hp3_share_params *p)
+{
+	uint16_t has = (uint16_t)(HP3_SHARE_ONE - s->lost);
+
+	if (!s->marked && !s->slow) {
+		s->bad = 0;
+		s->lost = (uint16_t)(s->lost > EARN ? s->lost - EARN : 0);
+		return false;
+	}
+	if (!s->helped)
+		return false;
+	if (++s->bad < p->cycles)
+		return false;
+	s->bad = 0;
+#ifndef HP3_BREAK_SHARE_NEVER_FALLS
+	s->lost = (uint16_t)(s->lost + has / LOSE);
+	if (s->lost > LOST_MOST)
+		s->lost = LOST_MOST;
+#endif
+	return true;
+}
+
+static void open_cycle(struct hp3_share *s, uint64_t end)
+{
+	s->cycle_end = end;
+	s->acked = 0;
+	s->marked = s->slow = s->helped = false;
+}
+
+bool hp3_share_acked(struct hp3_share *s, const struct hp3_share_params *p, uint32_t bytes,
+	uint32_t base_rtt, uint64_t now)
+{
+	uint64_t len = (uint64_t)base_rtt * HP3_SHARE_CYCLE, took;
+	bool fell;
+
+	if (base_rtt == 0)
+		return false;
+	if (s->cycle_end == 0) {
+		open_cycle(s, now + len);
+		return false;
+	}
+	if (__builtin_add_overflow(s->acked, bytes, &s->acked))
+		s->acked = UINT32_MAX;
+	if (now < s->cycle_end)
+		return false;
+	took = len + (now - s->cycle_end);
+	s->rate = took > PAUSE * len ? 0 : (uint64_t)s->acked * 8 * 1000000000ull / took;
+	fell = judge(s, p);
+	open_cycle(s, now + len);
+	return fell;
+}
+
+void hp3_share_timed(
+	struct hp3_share *s, const struct hp3_share_params *p, uint32_t rtt, uint32_t base_rtt)
+{
+	s->rtt = rtt != 0 ? rtt : 1;
+	s->slow |= is_long_rtt(s->rtt, p, base_rtt);
+}
+
+void hp3_share_marked(struct hp3_share *s)
+{
+	s->marked = true;
+}
+
+uint64_t hp3_share_granted(const struct hp3_share *s, const struct hp3_share_params *p,
+	uint64_t share, uint32_t base_rtt)
+{
+	if (s->rtt == 0 || base_rtt == 0 || is_long_rtt(s->rtt, p, base_rtt))
+		return 0;
+	return share / HP3_SHARE_ONE * (HP3_SHARE_ONE - s->lost) / 100 * p->floor;
+}
+
+uint64_t hp3_share_lift(struct hp3_share *s, const struct hp3_share_params *p, uint64_t share,
+	uint64_t rate, uint32_t base_rtt)
+{
+	uint64_t granted = hp3_share_granted(s, p, share, base_rtt);
+
+	if (granted <= rate)
+		return 0;
+	s->helped = true;
+	return granted;
+}
+
+bool hp3_share_consumes(
+	struct hp3_share *s, const struct hp3_share_params *p, uint64_t share, uint32_t base_rtt)
+{
+	if (s->rate == 0 || s->rate >= hp3_share_granted(s, p, share, base_rtt))
+		return false;
+	s->helped = true;
+	return true;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Long flows get back what their path would give them (cc/share.h): under cc = dcqcn their rate is
+ * lifted, under cc = native their CNPs do not reach the RNIC.
+ */
+#include "engine/moves/moves.h"
+
+#define BASE_RISES_LOG2 30u /* the base round trip rises by 1/64 in 2^30 ns: routes change */
+
+/* CNPs of a pair that may be kept from RNICs. */
+static const struct hp3_limit kept = {.rate = 100000, .burst = 64};
+
+/* The shortest round trip of the pair: of one flow it may be that of a queue that always stands. */
+static uint32_t base_of(struct hp3_pair *p, uint32_t rtt, uint64_t now)
+{
+	if (p->least_rtt != 0 && (now - p->rtt_at) >> BASE_RISES_LOG2 != 0) {
+		p->least_rtt += p->least_rtt / 64 + 1;
+		p->rtt_at = now;
+	}
+	if (rtt != 0 && (p->least_rtt == 0 || rtt < p->least_rtt)) {
+		p->least_rtt = rtt;
+		p->rtt_at = now;
+	}
+	return p->least_rtt;
+}
+
+static uint64_t share_of(const struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	return hp3_share_of(hp3_rate_line(e), hp3_longs_beside(e, flow, now));
+}
+
+static void lift(struct hp3_turn *t, uint32_t flow, uint64_t share, uint32_t base)
+{
+	struct hp3_engine *e = t->e;
+	const struct hp3_flow *f = &e->flows[flow];
+	uint64_t to = hp3_share_lift(&e->longs[flow].share, &e->cfg.cc.share, share,
+		hp3_rate_now(e, flow, t->now), base);
+
+	if (to == 0)
+		return;
+	hp3_dcqcn_lift(&e->rates[flow].rp, &e->cfg.cc.rp, to, t->now);
+	e->stats.share_lifts++;
+	if (f->slot != HP3_NO_SLOT && e->moves[f->slot].held_pkts != 0)
+		hp3_rate_schedule(t, flow);
+}
+
+/* The round trip of the packet that is timed, if this reply ends it; ns, 0: it does not. */
+static uint32_t timed_by(const struct hp3_flow *f, const struct hp3_view *v, uint64_t now)
+{
+	const struct hp3_monitor *m = &f->monitor;
+
+	if (!(m->watch & HP3_WATCH_TIMING) || hp3_psn_diff(v->psn, m->psn) < 0)
+		return 0;
+	return (uint32_t)now - m->timed_at;
+}
+
+void hp3_share_reply(
+	struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, uint32_t una_before)
+{
+	struct hp3_engine *e = t->e;
+	const struct hp3_flow *f = &e->flows[flow];
+	struct hp3_long *l = &e->longs[flow];
+	const struct hp3_share_params *p = &e->cfg.cc.share;
+	uint32_t acked = (f->stream.una - una_before) & HP3_PSN_MASK, rtt, base;
+	uint64_t share;
+
+	if (!l->out && !l->in)
+		return;
+	hp3_long_progress(e, flow);
+	if (!l->out || !is_watched(e, f))
+		return;
+	rtt = timed_by(f, v, t->now);
+	base = base_of(&e->pairs.pairs[f->pair], rtt, t->now);
+	if (rtt != 0)
+		hp3_share_timed(&l->share, p, rtt, base);
+	if (hp3_share_acked(&l->share, p, acked << f->pmtu_log2, base, t->now))
+		e->stats.share_losses++;
+	hp3_longs_refresh(e, f->pair, t->now);
+	share = share_of(e, flow, t->now);
+	e->stats.share_unknown += share == 0;
+	if (e->rates != NULL && (f->flags & HP3_FF_PACED))
+		lift(t, flow, share, base);
+}
+
+void hp3_share_mark(struct hp3_engine *e, uint32_t flow)
+{
+	if (e->longs != NULL && e->longs[flow].out)
+		hp3_share_marked(&e->longs[flow].share);
+}
+
+bool hp3_share_stops(struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	struct hp3_pair *p = &e->pairs.pairs[e->flows[flow].pair];
+
+	if (e->longs == NULL || !e->longs[flow].out || e->cfg.cc.mode != HP3_CC_NATIVE ||
+		!e->cfg.moves_allowed || !hp3_limit_ready(&kept, p->cnps_spent, now))
+		return false;
+	if (!hp3_share_consumes(
+		    &e->longs[flow].share, &e->cfg.cc.share, share_of(e, flow, now), p->least_rtt))
+		return false;
+	hp3_limit_spend(&kept, &p->cnps_spent, now);
+	e->stats.cnps_shared++;
+	return true;
+}

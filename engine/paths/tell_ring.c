@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pairs whose peer is to be told of our flows wait in a ring (tell.c), each in one place. */
+#include "engine/paths/paths.h"
+
+void hp3_tell_init(struct hp3_engine *e, uint32_t *ring, uint8_t *waits)
+{
+	e->tell = (struct hp3_tell){.ring = ring, .waits = waits, .due = UINT64_MAX};
+	memset(waits, 0, e->cfg.max_pairs);
+}
+
+void hp3_tell_changed(struct hp3_engine *e, uint32_t pair)
+{
+	struct hp3_tell *t = &e->tell;
+	uint32_t at = t->head + t->n;
+
+	if (t->ring == NULL || t->waits[pair])
+		return;
+	t->waits[pair] = 1;
+	t->ring[at < e->cfg.max_pairs ? at : at - e->cfg.max_pairs] = pair;
+	t->n++;
+	t->due = 0;
+}
+
+void hp3_tell_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now)
+{
+	if (now - e->pairs.pairs[pair].told_at > e->cfg.load_age_ns / 2)
+		hp3_tell_changed(e, pair);
+}

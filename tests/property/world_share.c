@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the peer's hp3d tells of long flows: the truth, or what is wrong by a factor, and now and
+ * then a report of the past that says whatever its sender liked.
+ */
+#include "world_inside.h"
+
+#define EVERY (100 * US)
+#define LIE   UINT16_MAX
+
+void world_share_config(const struct world *w, struct hp3_engine_config *cfg)
+{
+	const struct world_params *p = &w->p;
+
+	if (p->share_percent == 0)
+		return;
+	cfg->tell_ns = EVERY;
+	cfg->cc.share = (struct hp3_share_params){.on = true,
+		.floor = 80,
+		.cycles = 2,
+		.rtt = p->share_rtt != 0 ? p->share_rtt : 170,
+		.long_bytes = 20000,
+		.tell_ns = EVERY};
+}
+
+static uint16_t wrong(const struct world *w, uint32_t truth)
+{
+	uint32_t n = truth * w->p.share_percent / 100;
+
+	return (uint16_t)(n == 0 ? 1 : n);
+}
+
+void world_share_tick(struct world *w)
+{
+	const uint32_t in = w->p.qps;
+
+	if (w->p.share_percent == 0 || w->now == 0 || w->now < w->share_at)
+		return;
+	w->share_at = w->now + EVERY;
+	for (uint32_t i = 0; i < w->p.qps; i++) {
+		const struct hp3_ends ends = world_ends(w, i);
+		struct hp3_path_count told[] = {
+			{HP3_NAME_LONG_IN, wrong(w, in)}, {HP3_NAME_LONG, wrong(w, 1)}};
+
+		if (chance(w, w->p.share_lost_ppm))
+			continue;
+		hp3_load_from_names(w->e, &ends, w->now, told, 2, w->now);
+		told[0].count = rnd(w, 2) ? LIE : 0;
+		if (hp3_load_from_names(w->e, &ends, w->now - rnd(w, 2), told, 2, w->now) == 0)
+			VIOLATION(w, "an old report of long flows is believed");
+	}
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Long flows: which ones are counted, what hosts tell each other of them, and what comes of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "engine/paths/paths.h"
+#include "scene.h"
+
+#define LONG    200000u
+#define PACKETS ((LONG + PMTU - 1) / PMTU)
+#define TELL    (50 * US)
+#define LINE    10000u /* Mb/s */
+
+static uint64_t stamp;
+
+static void begin(enum hp3_cc_mode mode)
+{
+	probing_config();
+	rig.cfg.monitor.congestion_tolerance = 7; /* no searches here */
+	rig.cfg.moves_allowed = true;
+	rig.cfg.tell_ns = TELL;
+	rig.cfg.cc.mode = mode;
+	rig.cfg.cc.rp = hp3_dcqcn_preset("paper")->rp;
+	rig.cfg.cc.rp.rpg_max_rate = LINE;
+	rig.cfg.cc.rp.rpg_time_reset = 100000; /* us: the rate stays where CNPs have put it */
+	rig.cfg.cc.burst_bytes = 1 << 20;
+	rig.cfg.cc.share = (struct hp3_share_params){.on = true,
+		.floor = 80,
+		.cycles = 2,
+		.rtt = 150,
+		.long_bytes = 100000,
+		.tell_ns = TELL};
+	probing_engine();
+	hp3_peer_seen(rig.e, HP3_ENDS(&q), rig.now);
+	stamp = 1;
+}
+
+static void first_of(uint32_t bytes)
+{
+	static const uint8_t payload[PMTU];
+
+	request(&q, &(struct hp3_fields){.opcode = HP3_OP_RC_WRITE_FIRST,
+			    .psn = psn++,
+			    .dma_len = bytes,
+			    .payload = payload,
+			    .payload_len = PMTU});
+}
+
+static uint32_t told(uint16_t name)
+{
+	struct hp3_path_count count[8];
+	uint32_t n = hp3_load_to_names(rig.e, flow_of(&q), count, 8);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (count[i].name == name)
+			return count[i].count;
+	return 0;
+}
+
+/* The peer reports that so many of its long flows come here, and how many reach it in all. */
+static void report(uint16_t own, uint16_t in)
+{
+	const struct hp3_path_count count[] = {{HP3_NAME_LONG_IN, in}, {HP3_NAME_LONG, own}};
+
+	assert_int_equal(
+		hp3_load_from_names(rig.e, HP3_ENDS(&q), stamp++, count, own != 0 ? 2 : 1, rig.now),
+		0);
+}
+
+/* A packet that asks, answered after `rtt`. */
+static void round_trip(uint64_t rtt)
+{
+	static const uint8_t payload[PMTU];
+
+	request(&q, &(struct hp3_fields){.opcode = HP3_OP_RC_WRITE_MIDDLE,
+			    .psn = psn,
+			    .ackreq = true,
+			    .payload = payload,
+			    .payload_len = PMTU});
+	pass_time(rtt);
+	ack(&q, psn++);
+}
+
+static uint64_t rate_mbps(void)
+{
+	return info(&q).rate / 1000000;
+}
+
+static void messages_count_by_their_length(void **state)
+{
+	begin(HP3_CC_NATIVE);
+	first_of(99999);
+	assert_int_equal(told(HP3_NAME_LONG), 0);
+	first_of(LONG);
+	assert_int_equal(told(HP3_NAME_LONG), 1);
+	first_of(LONG); /* two of one queue pair are one flow */
+	assert_int_equal(told(HP3_NAME_LONG), 1);
+	ack(&q, psn - 1);
+	assert_int_equal(told(HP3_NAME_LONG), 1); /* there is more to come */
+}
+
+static void a_long_message_ends_when_it_is_acknowledged(void **state)
+{
+	uint32_t from;
+
+	begin(HP3_CC_NATIVE);
+	from = psn;
+	first_of(LONG);
+	for (uint32_t i = 2; i < PACKETS; i++)
+		middle(&q, psn++);
+	last(&q, psn++);
+	assert_int_equal(psn - from, PACKETS);
+	ack(&q, psn - 2);
+	assert_int_equal(told(HP3_NAME_LONG), 1);
+	ack(&q, psn - 1);
+	assert_int_equal(told(HP3_NAME_LONG), 0);
+}
+
+static void a_send_is_long_once_it_was(void **state)
+{
+	static const uint8_t payload[PMTU];
+	struct hp3_fields f = {
+		.opcode = HP3_OP_RC_SEND_FIRST, .payload = payload, .payload_len = PMTU};
+
+	begin(HP3_CC_NATIVE);
+	for (uint32_t i = 0; i < 100000 / PMTU; i++) {
+		f.psn = psn++;
+		request(&q, &f);
+		f.opcode = HP3_OP_RC_SEND_MIDDLE;
+		assert_int_equal(told(HP3_NAME_LONG), 0);
+	}
+	f.psn = psn++;
+	request(&q, &f);
+	assert_int_equal(told(HP3_NAME_LONG), 1);
+	f.opcode = HP3_OP_RC_SEND_LAST;
+	f.ackreq = true;
+	f.psn = psn++;
+	request(&q, &f);
+	ack(&q, psn - 1);
+	assert_int_equal(told(HP3_NAME_LONG), 0);
+}
+
+/* What a READ brings comes in here, and nobody else would count it. */
+static void long_reads_come_in(void **state)
+{
+	begin(HP3_CC_NATIVE);
+	first_of(2 * PMTU); /* what READs take is known once the PMTU is */
+	round_trip(RTT);
+	read_request(&q, psn, LONG);
+	assert_int_equal(told(HP3_NAME_LONG), 0);
+	assert_int_equal(told(HP3_NAME_LONG_IN), 1);
+	read_response(&q, HP3_OP_RC_READ_RESP_FIRST, psn, PMTU);
+	assert_int_equal(told(HP3_NAME_LONG_IN), 1);
+	read_response(&q, HP3_OP_RC_READ_RESP_LAST, psn + PACKETS - 1, 8);
+	assert_int_equal(told(HP3_NAME_LONG_IN), 0);
+}
+
+static void what_peers_report_comes_in(void **state)
+{
+	begin(HP3_CC_NATIVE);
+	report(3, 3);
+	assert_int_equal(told(HP3_NAME_LONG_IN), 3);
+	report(1, 1);
+	assert_int_equal(told(HP3_NAME_LONG_IN), 1);
+	assert_int_equal(rig.acts[HP3_ACT_TELL], 0);
+	pass_time(TELL);
+	assert_int_equal(
+		rig.acts[HP3_ACT_TELL], 1); /* who tells of some is told how many come in */
+	report(0, 0);
+	assert_int_equal(told(HP3_NAME_LONG_IN), 0);
+	pass_time(10 * TELL);
+	assert_int_equal(rig.acts[HP3_ACT_TELL], 1); /* and no answer provokes another one */
+}
+
+static void an_old_report_changes_nothing(void **state)
+{
+	const struct hp3_path_count count[] = {{HP3_NAME_LONG, 9}};
+
+	begin(HP3_CC_NATIVE);
+	report(2, 2);
+	assert_true(hp3_load_from_names(rig.e, HP3_ENDS(&q), 1, count, 1, rig.now) < 0);
+	assert_int_equal(told(HP3_NAME_LONG_IN), 2);
+}
+
+static void a_peer_that_fell_silent_counts_no_more(void **state)
+{
+	const struct hp3_path_count none[] = {{HP3_NAME_LONG_IN, 0}};
+	struct qp other = make_qp(1);
+
+	begin(HP3_CC_NATIVE);
+	report(2, 2);
+	pass_time(9 * TELL);
+	assert_int_equal(set_up(&other), 0);
+	for (uint32_t i = 0; i < rig.cfg.max_pairs; i++) /* each report looks at one pair */
+		hp3_longs_reported(rig.e, rig.e->flows[flow_of(&other)].pair, none, 1, rig.now);
+	assert_int_equal(told(HP3_NAME_LONG_IN), 0);
+}
+
+/* Rates: cc = dcqcn. Of a line of 10,000 Mb/s, 80 %. */
+static void reduced(uint32_t in)
+{
+	begin(HP3_CC_DCQCN);
+	first_of(LONG * 100);
+	round_trip(RTT);
+	cnp();
+	pass_time(60 * US);
+	cnp();
+	assert_true(rate_mbps() < LINE / 3);
+	report(0, (uint16_t)in);
+}
+
+static void a_free_path_gives_a_flow_its_share_back(void **state)
+{
+	reduced(2);
+	round_trip(RTT);
+	assert_in_range(rate_mbps(), LINE / 2 * 8 / 10 - 1, LINE / 2 * 8 / 10);
+	assert_int_equal(stats()->share_lifts, 1);
+}
+
+static void not_where_a_queue_stands(void **state)
+{
+	reduced(2);
+	round_trip(2 * RTT);
+	assert_true(rate_mbps() < LINE / 3);
+	assert_int_equal(stats()->share_lifts, 0);
+}
+
+static void rule_32_old_counts_give_nothing_back(void **state)
+{
+	reduced(2);
+	pass_time(9 * TELL);
+	round_trip(RTT);
+	assert_true(rate_mbps() < LINE / 3);
+	assert_int_equal(stats()->share_lifts, 0);
+	assert_true(stats()->share_unknown > 0);
+}
+
+/* Sixteen send to one: each is helped up to a sixteenth of the receiver's link. */
+static void incast_gets_its_part_of_the_receivers_link(void **state)
+{
+	reduced(16);
+	round_trip(RTT);
+	assert_true(rate_mbps() < LINE / 3);
+	assert_int_equal(stats()->share_lifts, 0);
+	for (unsigned i = 0; i < 10; i++) {
+		pass_time(60 * US);
+		cnp();
+	}
+	report(0, 16);
+	round_trip(RTT);
+	assert_in_range(rate_mbps(), LINE / 16 * 8 / 10 - 1, LINE / 16 * 8 / 10 + 1);
+}
+
+/* cc = native: the RNIC does not hear of a mark while the flow has less than its share. */
+static void cnps_of_a_flow_below_its_share_are_consumed(void **state)
+{
+	begin(HP3_CC_NATIVE);
+	first_of(LONG * 100);
+	for (unsigned i = 0; i < 12; i++)
+		round_trip(RTT);
+	cnp();
+	assert_int_equal(rig.vd.kind, HP3_PASS); /* nobody has told anything */
+	report(0, 1);
+	cnp();
+	assert_int_equal(rig.vd.kind, HP3_CONSUME);
+	assert_int_equal(stats()->cnps_shared, 1);
+	round_trip(2 * RTT);
+	cnp();
+	assert_int_equal(rig.vd.kind, HP3_PASS);
+}
+
+static void consumed_cnps_are_bounded(void **state)
+{
+	begin(HP3_CC_NATIVE);
+	first_of(LONG * 100);
+	for (unsigned i = 0; i < 12; i++)
+		round_trip(RTT);
+	report(0, 1);
+	for (unsigned i = 0; i < 1000; i++)
+		cnp();
+	assert_in_range(stats()->cnps_shared, 64, 128);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(messages_count_by_their_length, rig_setup),
+		cmocka_unit_test_setup(a_long_message_ends_when_it_is_acknowledged, rig_setup),
+		cmocka_unit_test_setup(a_send_is_long_once_it_was, rig_setup),
+		cmocka_unit_test_setup(long_reads_come_in, rig_setup),
+		cmocka_unit_test_setup(what_peers_report_comes_in, rig_setup),
+		cmocka_unit_test_setup(an_old_report_changes_nothing, rig_setup),
+		cmocka_unit_test_setup(a_peer_that_fell_silent_counts_no_more, rig_setup),
+		cmocka_unit_test_setup(a_free_path_gives_a_flow_its_share_back, rig_setup),
+		cmocka_unit_test_setup(not_where_a_queue_stands, rig_setup),
+		cmocka_unit_test_setup(rule_32_old_counts_give_nothing_back, rig_setup),
+		cmocka_unit_test_setup(incast_gets_its_part_of_the_receivers_link, rig_setup),
+		cmocka_unit_test_setup(cnps_of_a_flow_below_its_share_are_consumed, rig_setup),
+		cmocka_unit_test_setup(consumed_cnps_are_bounded, rig_setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
