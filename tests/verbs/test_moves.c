@@ -79,6 +79,8 @@ static void test_refusals(void **state)
 		{MLX5, offsetof(struct fake_faults, sport), EINVAL, EINVAL, HP3_VERBS_SPORT},
 		{BNXT, offsetof(struct fake_faults, sport), EINVAL, EINVAL, HP3_VERBS_SPORT},
 		{BNXT, offsetof(struct fake_faults, sport), EIO, EIO, HP3_VERBS_SPORT},
+		{MLX5, offsetof(struct fake_faults, sport), ENOMEM, ENOMEM, HP3_VERBS_SPORT},
+		{MLX5, offsetof(struct fake_faults, sport), ENOSYS, ENOSYS, HP3_VERBS_SQD},
 		{RXE, offsetof(struct fake_faults, sqd), EINVAL, EOPNOTSUPP, HP3_VERBS_NONE},
 		{RXE, offsetof(struct fake_faults, sqd), EOPNOTSUPP, EOPNOTSUPP, HP3_VERBS_NONE},
 		{RXE, offsetof(struct fake_faults, sqd), ENOMEM, ENOMEM, HP3_VERBS_SQD},
@@ -189,6 +191,44 @@ static void test_broken_in_between(void **state)
 	}
 }
 
+/* The same while it drains: what has left is flushed, and what is held behind it as well. */
+static void test_broken_while_draining(void **state)
+{
+	void (*break_it)(struct fake_qp * q);
+
+	for (enum provider p = RXE; p < PROVIDERS; p++) {
+		struct hp3_verbs_cell *c;
+		struct app a;
+		int detail = 0;
+
+		app_start(&a, p, NULL);
+		*(void **)&break_it = rig_fake_break(p);
+		c = hp3d_cell(&hp3d, a.qp->qp_num, HP3_VERBS_RTS);
+		app_post(&a, 4, 1);
+		app_finish(&a);
+		__atomic_store_n(&a.device->faults.stuck, true, __ATOMIC_RELAXED);
+		assert_int_equal(app_post(&a, 4, 2), 0);
+		hp3d_want(&hp3d, c, HP3_VERBS_MOVE, PORT_A);
+		rig_sleep_us(20000);
+		assert_int_equal(app_post(&a, 4, 2), 0);
+		assert_int_equal(a.fake->logged, 8); /* the newest ones wait */
+		break_it(a.fake);
+		assert_int_equal(app_post(&a, 1, 1), 0);
+		__atomic_store_n(&a.device->faults.stuck, false, __ATOMIC_RELAXED);
+		for (int i = 0; i < 4000 && a.polled < 13; i++) {
+			app_poll(&a);
+			rig_sleep_us(500);
+		}
+		assert_int_equal(hp3d_answer(&hp3d, c, &detail), HP3_VERBS_FAILED);
+		assert_true(detail == ETIMEDOUT || detail == EIO);
+		assert_int_equal(a.polled, 13);
+		assert_int_equal(a.errors, 9);
+		assert_int_equal(a.fake->overtaken, 0);
+		assert_int_equal(c->port, c->home);
+		app_stop(&a);
+	}
+}
+
 /* Who is not to be moved, is not. */
 static void test_refused(void **state)
 {
@@ -265,6 +305,7 @@ int main(void)
 		cmocka_unit_test(test_late_return),
 		cmocka_unit_test(test_late_completions),
 		cmocka_unit_test(test_broken_in_between),
+		cmocka_unit_test(test_broken_while_draining),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_suspended_for_good),
 	};
