@@ -14,8 +14,6 @@ static bool is_long_rtt(uint32_t rtt, const struct hp3_share_params *p, uint32_t
 
 static bool judge(struct hp3_share *s, const struct hp3_share_params *p)
 {
-	uint16_t has = (uint16_t)(HP3_SHARE_ONE - s->lost);
-
 	if (!s->marked && !s->slow) {
 		s->bad = 0;
 		s->lost = (uint16_t)(s->lost > EARN ? s->lost - EARN : 0);
@@ -27,7 +25,7 @@ static bool judge(struct hp3_share *s, const struct hp3_share_params *p)
 		return false;
 	s->bad = 0;
 #ifndef HP3_BREAK_SHARE_NEVER_FALLS
-	s->lost = (uint16_t)(s->lost + has / LOSE);
+	s->lost = (uint16_t)(s->lost + (HP3_SHARE_ONE - s->lost) / LOSE);
 	if (s->lost > LOST_MOST)
 		s->lost = LOST_MOST;
 #endif
