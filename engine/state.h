@@ -150,6 +150,9 @@ struct hp3_cm_pending {
 	uint8_t local[16], remote[16];
 	uint32_t comm_id, qpn;
 	uint32_t psn; /* first one that the other side shall send */
+	/* A REP has answered it, but its queue pair's number is that of a flow: not believed yet */
+	bool answered;
+	uint32_t answer_id, answer_qpn, answer_psn; /* as comm_id, qpn, psn, of the REP */
 };
 
 /* What a flow's retransmissions tell of the path in use (seek/loss.c). Few flows lose packets at a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pairing by connection management packets on the wire: REQ, REP and DREQ (rule 16). */
+/* Pairing by connection management packets on the wire: REQ, REP, RTU and DREQ (rule 16). */
 #include "engine/pass/pass.h"
 
 #define HALF (HP3_CM_PENDING / 2) /* what the network asks for pushes out nothing of ours */
@@ -27,26 +27,87 @@ static void remember_request(struct hp3_engine *e, const struct hp3_cm_pending *
 	*slot = *req;
 }
 
-static void connect(struct hp3_turn *t, struct hp3_cm_pending *req, const struct hp3_cm_msg *m)
+static struct hp3_qp_event event_of(const struct hp3_cm_pending *c)
 {
 	struct hp3_qp_event ev = {.kind = HP3_QP_UP,
 		.pairing = HP3_PAIRING_CM,
-		.ipv6 = req->ipv6,
-		.vlan = req->vlan,
-		.lqpn = req->from_local ? req->qpn : m->qpn,
-		.rqpn = req->from_local ? m->qpn : req->qpn,
-		.psn = req->from_local ? m->psn : req->psn,
+		.ipv6 = c->ipv6,
+		.vlan = c->vlan,
+		.lqpn = c->from_local ? c->qpn : c->answer_qpn,
+		.rqpn = c->from_local ? c->answer_qpn : c->qpn,
+		.psn = c->from_local ? c->answer_psn : c->psn,
 		.psn_known = true};
-	struct hp3_hearsay *h;
 
-	memcpy(ev.local, req->local, 16);
-	memcpy(ev.remote, req->remote, 16);
-	req->used = false;
-	if (hp3_qp(t->e, &ev, t->now, t->acts) != 0)
+	memcpy(ev.local, c->local, 16);
+	memcpy(ev.remote, c->remote, 16);
+	return ev;
+}
+
+static void remember_ids(struct hp3_engine *e, uint32_t flow, const struct hp3_cm_pending *c)
+{
+	struct hp3_hearsay *h = &e->hearsay[flow];
+
+	h->cm_local = c->from_local ? c->comm_id : c->answer_id;
+	h->cm_remote = c->from_local ? c->answer_id : c->comm_id;
+}
+
+static void connect(struct hp3_turn *t, struct hp3_cm_pending *c)
+{
+	struct hp3_qp_event ev = event_of(c);
+
+	c->used = false;
+	if (hp3_qp(t->e, &ev, t->now, t->acts) == 0)
+		remember_ids(t->e, hp3_flow_find(t->e, HP3_ENDS(&ev), ev.rqpn), c);
+}
+
+/*
+ * Who asks in the peer's name is answered by a host that listens, and may name any queue pair.
+ * Where that is one of a flow that is known, REQ and REP mean nothing until he shows that he got
+ * the answer (RTU), or the local queue pair begins as was agreed.
+ */
+static bool would_disturb(const struct hp3_engine *e, const struct hp3_cm_pending *c)
+{
+	struct hp3_qp_event ev = event_of(c);
+	uint32_t flow = hp3_flow_find(e, HP3_ENDS(&ev), ev.rqpn);
+
+#ifdef HP3_BREAK_REP_IS_ENOUGH
+	return false;
+#endif
+	return flow != HP3_NO_FLOW &&
+	       (e->flows[flow].flags & (HP3_FF_STARTED | HP3_FF_PAIRED)) != 0;
+}
+
+static void answered(struct hp3_turn *t, struct hp3_cm_pending *c, const struct hp3_cm_msg *m)
+{
+	c->answer_id = m->local_id;
+	c->answer_qpn = m->qpn;
+	c->answer_psn = m->psn;
+	c->answered = would_disturb(t->e, c);
+	if (!c->answered)
+		connect(t, c);
+}
+
+void hp3_cm_began(struct hp3_turn *t, uint32_t flow, uint32_t psn)
+{
+	const struct hp3_flow *f = &t->e->flows[flow];
+	const struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
+
+	for (uint32_t i = 0; i < HP3_CM_PENDING; i++) {
+		struct hp3_cm_pending *c = &t->e->cm[i];
+		struct hp3_qp_event ev;
+
+		if (!c->used || !c->answered)
+			continue;
+		ev = event_of(c);
+		if (ev.rqpn != f->rqpn || ev.psn != psn || c->vlan != p->vlan ||
+			memcmp(c->local, p->local, 16) != 0 ||
+			memcmp(c->remote, p->remote, 16) != 0)
+			continue;
+		c->used = false;
+		if (hp3_flow_pair(t, flow, ev.lqpn, HP3_PAIRING_CM))
+			remember_ids(t->e, flow, c);
 		return;
-	h = &t->e->hearsay[hp3_flow_find(t->e, HP3_ENDS(&ev), ev.rqpn)];
-	h->cm_local = req->from_local ? req->comm_id : m->local_id;
-	h->cm_remote = req->from_local ? m->local_id : req->comm_id;
+	}
 }
 
 /*
@@ -69,6 +130,13 @@ static void disconnect(
 
 	if (flow != HP3_NO_FLOW && is_meant(&t->e->hearsay[flow], m, by->from_local))
 		hp3_flow_over(t, flow);
+}
+
+/* Who asked got the answer: he knows its id. */
+static bool is_ready(const struct hp3_cm_pending *c, const struct hp3_cm_msg *m, bool from_local)
+{
+	return c->answered && c->from_local == from_local && c->comm_id == m->local_id &&
+	       c->answer_id == m->remote_id;
 }
 
 void hp3_cm_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, enum hp3_dir dir)
@@ -94,13 +162,17 @@ void hp3_cm_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, enum hp3_dir dir
 		remember_request(t->e, &c);
 	} else if (m.kind == HP3_CM_DREQ) {
 		disconnect(t, &c, &m);
-	} else if (m.kind == HP3_CM_REP) {
+	} else if (m.kind == HP3_CM_REP || m.kind == HP3_CM_RTU) {
 		for (uint32_t i = 0; i < HP3_CM_PENDING; i++) {
 			struct hp3_cm_pending *r = &t->e->cm[i];
 
-			if (r->used && r->comm_id == m.remote_id && r->from_local != c.from_local &&
-				is_between_the_same(r, &c))
-				connect(t, r, &m);
+			if (!r->used || !is_between_the_same(r, &c))
+				continue;
+			if (m.kind == HP3_CM_REP && r->comm_id == m.remote_id &&
+				r->from_local != c.from_local)
+				answered(t, r, &m);
+			else if (m.kind == HP3_CM_RTU && is_ready(r, &m, c.from_local))
+				connect(t, r);
 		}
 	}
 }

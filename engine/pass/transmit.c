@@ -152,6 +152,7 @@ void hp3_tx_slow(
 	} else if (kind == HP3_TX_NEW) {
 		watch_sent(t->e, flow, &pkt->v, t->now);
 		if (!(f->flags & HP3_FF_PAIRED) && hp3_challenge_tx(t, flow, pkt))
+		hp3_cm_began(t, flow, pkt->v.psn);
 			vd->flags |= HP3_SET_ACKREQ;
 	}
 	vd->sport = f->flags & HP3_FF_MOVED ? f->port : pkt->v.sport;

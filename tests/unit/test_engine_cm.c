@@ -177,8 +177,8 @@ static void rule_16_a_forged_dreq_means_nothing(void **state)
 	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
 }
 
-/* Rule 16: what the next connection of that number says releases, too. */
-static void rule_16_a_rep_releases(void **state)
+/* Rule 16: what the next connection of that number says releases, too, once both sides know. */
+static void rule_16_an_rtu_releases(void **state)
 {
 	struct qp q = connected_and_draining(0, HERE), next = q;
 
@@ -186,6 +186,8 @@ static void rule_16_a_rep_releases(void **state)
 	rig.cm_psn = 7000;
 	cm(HERE, &q, HP3_CM_REQ, 0xaac, 0, next.lqpn);
 	cm(PEER, &q, HP3_CM_REP, 0xbbd, 0xaac, q.rqpn);
+	assert_int_equal(rig.held, 1);
+	cm(HERE, &q, HP3_CM_RTU, 0xaac, 0xbbd, 0);
 	assert_int_equal(rig.held, 0);
 	assert_int_equal(rig.discarded, 0);
 	expect_left(2, 101, q.home, false); /* behind the REQ */
@@ -194,6 +196,51 @@ static void rule_16_a_rep_releases(void **state)
 	assert_true(info(&next).paired);
 	cm(PEER, &next, HP3_CM_DREQ, 0xbbd, 0xaac, next.lqpn);
 	assert_false(info(&next).paired);
+}
+
+/* Somebody asks in the peer's name, with the number of its queue pair; who listens here answers,
+ * and the flow that has that number goes on: its move, its pairing, its epoch. */
+static void rule_16_a_forged_request_that_is_answered_means_nothing(void **state)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct qp q = connected_and_draining(i, i ? PEER : HERE), next = q;
+
+		next.lqpn += 77;
+		rig.cm_psn = i ? 102 : 7000; /* the next one, too */
+		cm(PEER, &next, HP3_CM_REQ, 0xccc, 0, q.rqpn);
+		rig.cm_psn = 9000;
+		cm(HERE, &next, HP3_CM_REP, 0xddd, 0xccc, next.lqpn);
+		cm(PEER, &next, HP3_CM_RTU, 0xccc, 0xdde, 0); /* he has not seen the answer */
+		cm(PEER, &next, HP3_CM_RTU, 0xccd, 0xddd, 0);
+		cm(HERE, &next, HP3_CM_RTU, 0xccc, 0xddd, 0);
+		assert_int_equal(rig.held, 1);
+		assert_int_equal(info(&q).lqpn, q.lqpn);
+		assert_int_equal(info(&q).state, HP3_RFR_DRAINING);
+		assert_int_equal(middle(&q, 102), HP3_HOLD);
+		ack(&q, 100);
+		assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+		assert_true(info(&q).moved);
+		assert_int_equal(stats()->epochs + stats()->unpaired, 0);
+		assert_int_equal(rig.held, 0);
+	}
+}
+
+/* The RTU was lost: the queue pair begins where REQ and REP had it begin. */
+static void rule_16_first_data_confirm_what_was_agreed(void **state)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct qp q = connected_and_draining(i, HERE), next = q;
+
+		next.lqpn += 77;
+		rig.cm_psn = 7000;
+		cm(HERE, &q, HP3_CM_REQ, 0xaac, 0, next.lqpn);
+		cm(PEER, &q, HP3_CM_REP, 0xbbd, 0xaac, q.rqpn);
+		middle(&q, i ? 7000 : 7001);
+		assert_int_equal(stats()->epochs, i + 1);
+		assert_int_equal(info(&next).paired, i);
+		if (i)
+			assert_int_equal(info(&next).lqpn, next.lqpn);
+	}
 }
 
 /* Requests from the network, however many, push out none of the local host. */
@@ -219,7 +266,9 @@ int main(void)
 		RIG_TEST(cm_many_requests),
 		RIG_TEST(rule_16_dreq_is_a_new_epoch),
 		RIG_TEST(rule_16_a_forged_dreq_means_nothing),
-		RIG_TEST(rule_16_a_rep_releases),
+		RIG_TEST(rule_16_an_rtu_releases),
+		RIG_TEST(rule_16_a_forged_request_that_is_answered_means_nothing),
+		RIG_TEST(rule_16_first_data_confirm_what_was_agreed),
 		RIG_TEST(forged_requests_leave_ours),
 	};
 
