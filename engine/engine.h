@@ -230,6 +230,7 @@ struct hp3_act {
 	uint8_t flags; /* RELEASE: HP3_SET_ACKREQ */
 	uint8_t op; /* PROBE: enum hp3_probe_kind; TRACE: its TTL */
 	uint16_t port;
+	uint16_t pad; /* PROBE of kind PEER: bytes that it writes, to be as long as data */
 	uint16_t pkey; /* NAK, CNP, CNP_OWED */
 	uint32_t count, held; /* RELEASE, DISCARD */
 	uint32_t flow;

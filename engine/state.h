@@ -168,6 +168,10 @@ struct hp3_losses {
 	uint16_t to; /* port that was found better; 0: none was */
 	uint8_t tries; /* to get there, left */
 	uint8_t searches; /* one soon after the other */
+	/* the RNIC went back more than once while this was the oldest PSN in flight (stuck.c) */
+	uint32_t una : 24;
+	uint32_t stuck : 8; /* una is valid */
+	uint32_t stuck_at; /* the first time, in units of HP3_LOSS_SHIFT */
 };
 
 #define HP3_LOSS       8u /* level of one; so 31 fit */

@@ -79,6 +79,9 @@
 	X(superseded, "packets dropped by the pacer: the RNIC sent them again, one copy leaves")   \
 	X(severe, "times that a path in use became severely congested")                            \
 	X(lossy, "times that a path in use was found to lose packets")                             \
+	X(swallowed,                                                                               \
+		"times that a path in use, or one looked at, answered short probes, and none as "  \
+		"long as data")                                                                    \
 	X(contradictions, "replies that contradict a pairing")
 
 struct hp3_stats {

@@ -89,6 +89,7 @@ int hp3_round_start(struct hp3_round *r, const struct hp3_round_params *p,
 		.patient = peer && ask->patient,
 		.again = ask->again,
 		.lossy = ask->lossy,
+		.as_data = peer && ask->as_data,
 		.n = (uint8_t)got,
 		.port = ask->port};
 	for (uint32_t i = 0; i < got; i++) {

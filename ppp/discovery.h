@@ -93,7 +93,8 @@ struct hp3_round {
 	uint64_t deadline; /* when hp3_round_tick() wants to be called */
 	uint32_t id; /* low 3 bits 0 */
 	uint32_t rtt_ns; /* incumbent's smoothed RTT, 0: unknown */
-	uint8_t kind : 5; /* enum hp3_probe_kind */
+	uint8_t kind : 4; /* enum hp3_probe_kind */
+	uint8_t as_data : 1;
 	uint8_t patient : 1;
 	uint8_t again : 1;
 	uint8_t lossy : 1;
@@ -120,6 +121,7 @@ struct hp3_round_ask {
 	bool patient;
 	bool again; /* the candidate has won before: half of `improve` is enough */
 	bool lossy; /* the port in use loses packets: HP3_LOSSY_RTT instead of `improve` */
+	bool as_data; /* PEER: probes are as long as packets of the flow */
 	bool drained; /* nothing is in flight on the port in use */
 	bool reads; /* READ or ATOMIC outstanding */
 };

@@ -256,6 +256,18 @@ void hp3_paths_lossy(struct hp3_paths *t, int index, uint64_t now)
 		p->relapses++;
 }
 
+void hp3_paths_swallows(struct hp3_paths *t, int index, uint64_t now)
+{
+	struct hp3_path *p = primary(t, index);
+
+	if (!p->lossy) {
+		p->retry_at =
+			0; /* what is believed of it ends with any reply, and this is not to */
+		p->losses = 0;
+	}
+	hp3_paths_lossy(t, index, now);
+}
+
 const char *hp3_quality_name(enum hp3_quality q)
 {
 	static const char *const names[] = {

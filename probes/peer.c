@@ -8,11 +8,12 @@
 static uint64_t hash_of(const struct hp3_addressing *a, const struct hp3_peer_probe *p,
 	const struct hp3_probe_key *key)
 {
-	uint8_t b[20];
+	uint8_t b[24];
 
 	hp3_put_be32(b, p->dest_qpn | (p->report ? REPORT : 0));
 	hp3_put_be32(b + 4, p->psn);
 	hp3_put_be32(b + 8, p->id);
+	hp3_put_be32(b + 20, p->pad);
 	hp3_put_be64(b + 12, hp3_probe_keyed(key) || p->report ? p->time : p->time & UINT16_MAX);
 	return hp3_tag(key, HP3_TAG_PROBE, a, HP3_ROCE_UDP_PORT, b, sizeof(b));
 }
@@ -24,8 +25,12 @@ int hp3_peer_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	uint64_t seconds = p->report ? p->time / 1000000 : p->time;
 	uint64_t va = head << 48 | (seconds & UINT16_MAX) << 32 | p->id;
 	uint64_t hash = hash_of(a, p, key);
+	static const uint8_t zeros[HP3_PEER_PAD_MAX];
 	uint8_t written[HP3_PEER_REPORT_LENGTH];
-	uint16_t length = p->report ? sizeof(written) : 0;
+	uint16_t length = p->report ? sizeof(written) : p->pad;
+
+	if (length > HP3_PEER_PAD_MAX || length % 4 != 0)
+		return -EINVAL;
 
 	hp3_put_be64(written, p->time);
 	hp3_put_be32(written + 8, (uint32_t)(hash >> 32));
@@ -36,7 +41,7 @@ int hp3_peer_build(void *buf, size_t cap, const struct hp3_addressing *a,
 			.va = va,
 			.rkey = hp3_probe_keyed(key) ? (uint32_t)hash : p->cookie,
 			.dma_len = length,
-			.payload = written,
+			.payload = p->report ? written : zeros,
 			.payload_len = length});
 }
 
@@ -83,6 +88,8 @@ int hp3_peer_read(const void *frame, const struct hp3_view *v, const struct hp3_
 		.time = hp3_probe_keyed(&keys->key[0]) ? whole_time(low, clock) : low};
 	if (p->report)
 		p->time = hp3_be64((const uint8_t *)frame + v->icrc_off - HP3_PEER_REPORT_LENGTH);
+	else
+		p->pad = (uint16_t)v->dma_len;
 	key = key_of(frame, v, p, keys, &h);
 	if (key < 0)
 		return key;

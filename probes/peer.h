@@ -6,11 +6,13 @@
  * (answer.h). It has the flow's own addresses, QPN, DSCP and ECT, so that switches hash, queue and
  * mark it like the data; its source port names the path.
  *
- *     UC RDMA WRITE ONLY, no payload, DMA length 0, AckReq clear, PSN: of the flow, an old one
+ *     UC RDMA WRITE ONLY, AckReq clear, PSN: of the flow, an old one
  *     RETH VA      magic 8 | version 4 | kind 4 | wall clock in seconds, low 16 bits | probe id 32
- *     RETH R_Key   tag 32 (tag.h) over addresses, ports, QPN, PSN, id and the whole time; without a
- *                  key a cookie, which the answer is to know
- *     60 bytes from the IP header on with IPv4, 80 with IPv6
+ *     RETH R_Key   tag 32 (tag.h) over addresses, ports, QPN, PSN, id, the whole time and the
+ *                  length; without a key a cookie, which the answer is to know
+ *     payload      none; or zeros, the DMA length of them, so that it is as long as data: on some
+ *                  paths that is what does not come through (engine/seek/size.c)
+ *     60 bytes from the IP header on with IPv4, 80 with IPv6, and the payload
  *
  * Invariant (rule 1): should it reach an RNIC because its hp3d is gone, it is dropped silently:
  * nothing is acknowledged, nothing counted as duplicate, no PSN need be known. Its transport
@@ -29,7 +31,8 @@
  * The magic makes the VA non-canonical: bits 63 to 56 differ among themselves, which no virtual
  * address of a 48, 52 or 57 bit space does. A short write of an application over an unreliable
  * connection is told apart by it and by the tag. Packets of other versions, which may be as long as
- * these, are recognised, and no more; those before 4 had none, but 3 where it is now.
+ * these, are recognised, and no more; those before 4 had none, but 3 where it is now, and before 5
+ * probes had no payload.
  */
 #include "probes/tag.h"
 #include "roce/opcode.h"
@@ -41,11 +44,13 @@
 #define HP3_PEER_IP_LEN4       60u
 #define HP3_PEER_IP_LEN6       80u
 #define HP3_PEER_REPORT_LENGTH 12u /* that a report writes */
+#define HP3_PEER_PAD_MAX       4096u /* that a probe writes, in fours: the largest MTU of RDMA */
 
 struct hp3_peer_probe {
 	uint32_t dest_qpn, psn;
 	uint32_t id;
 	uint64_t time; /* of the sender's wall clock, s; of a report us */
+	uint16_t pad; /* bytes of payload; not of a report */
 	bool report; /* see above; part of what the tag speaks for */
 	uint32_t cookie; /* without a key */
 	uint8_t key; /* read: which one made the tag */
@@ -87,7 +92,7 @@ static inline uint32_t hp3_peer_version(const void *frame, const struct hp3_view
 static inline bool hp3_peer_looks(const struct hp3_view *v)
 {
 	return v->class == HP3_CLASS_UC && v->opcode == HP3_OP_UC_WRITE_ONLY &&
-	       v->dma_len <= HP3_PEER_REPORT_LENGTH && v->payload_len == v->dma_len;
+	       v->dma_len <= HP3_PEER_PAD_MAX && v->payload_len == v->dma_len;
 }
 
 /* Does it look like one? Cheap, and means nothing yet; *v: hp3_parse() of the frame. */
@@ -104,7 +109,7 @@ static inline bool hp3_peer_is(const void *frame, const struct hp3_view *v)
 		return false;
 	if (hp3_peer_version(frame, v) != HP3_PROBES_VERSION)
 		return kind == HP3_PEER_KIND_PROBE || kind == HP3_PEER_KIND_REPORT;
-	return (kind == HP3_PEER_KIND_PROBE && v->dma_len == 0) ||
+	return (kind == HP3_PEER_KIND_PROBE && v->dma_len % 4 == 0) ||
 	       (kind == HP3_PEER_KIND_REPORT && v->dma_len == HP3_PEER_REPORT_LENGTH);
 }
 

@@ -40,6 +40,9 @@ struct hp3_pair {
 	uint8_t pause; /* longest natural pause of a flow (pause.h) */
 	uint64_t dead_wait; /* no further watch before */
 	uint64_t heard; /* some flow was seen to make progress */
+	/* Paths that swallow long packets (seek/size.c) */
+	uint16_t longest; /* of its requests so far: bytes of the IP datagram */
+	uint64_t swallows_until; /* one was met: until then no probe is shorter than data */
 	uint64_t pinned_until; /* its RNIC sent fragments: immovable (rule 17); 0: never */
 	uint64_t untracked_until; /* no inference before: a flow of ours had no room in the table */
 	/* Placement: reports of our flows to the peer, and the peer's to us (tell.c) */

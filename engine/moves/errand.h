@@ -102,6 +102,7 @@ struct hp3_errand_dead {
 	uint8_t silent; /* rounds that nobody answered */
 	uint8_t alive, reports; /* rounds that the port in use survived; reports since */
 	uint8_t waits; /* for probes of the address pair's budget, since the last round */
+	bool came_through; /* a probe of the port in use, in an earlier round */
 	bool owed; /* a NAK, as soon as it is sure what has arrived */
 };
 

@@ -74,7 +74,7 @@ static void report(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type, 
 	struct hp3_move *m = &t->e->moves[t->e->flows[flow].slot];
 	struct hp3_event *ev = hp3_event(t, flow, type);
 
-	ev->cause = HP3_CAUSE_DEAD;
+	ev->cause = m->errand.cause;
 	ev->from = m->from;
 	ev->to = m->to;
 	ev->wait_ns = t->now - m->errand.dead.since;

@@ -124,6 +124,16 @@ static void start(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt)
 		hp3_setup_late(t, flow);
 }
 
+/* Those of flows whose path MTU is known are no longer than that. */
+static void note_size(struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_pkt *pkt)
+{
+	struct hp3_pair *p = &e->pairs.pairs[f->pair];
+	uint32_t len = pkt->len - pkt->v.l3_off;
+
+	if (len > p->longest)
+		p->longest = (uint16_t)hp3_min_u32(len, UINT16_MAX);
+}
+
 /* Everything but the next packet of a paired, unpaced flow in steady state. */
 void hp3_tx_slow(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
@@ -132,6 +142,8 @@ void hp3_tx_slow(
 	enum hp3_tx_kind kind;
 	struct hp3_held h;
 
+	if (f->pmtu_log2 == 0)
+		note_size(t->e, f, pkt);
 	if (!(f->flags & HP3_FF_STARTED))
 		start(t, flow, pkt);
 	else if ((f->flags & HP3_FF_IDLE_PROOF) && f->state == HP3_RFR_STEADY &&
@@ -140,6 +152,7 @@ void hp3_tx_slow(
 	kind = hp3_stream_tx(&f->stream, &pkt->v, &f->pmtu_log2);
 	if (kind == HP3_TX_EPOCH) {
 		hp3_flow_epoch(t, flow);
+		hp3_cm_began(t, flow, pkt->v.psn);
 		start(t, flow, pkt);
 		kind = hp3_stream_tx(&f->stream, &pkt->v, &f->pmtu_log2);
 	}
@@ -152,7 +165,6 @@ void hp3_tx_slow(
 	} else if (kind == HP3_TX_NEW) {
 		watch_sent(t->e, flow, &pkt->v, t->now);
 		if (!(f->flags & HP3_FF_PAIRED) && hp3_challenge_tx(t, flow, pkt))
-		hp3_cm_began(t, flow, pkt->v.psn);
 			vd->flags |= HP3_SET_ACKREQ;
 	}
 	vd->sport = f->flags & HP3_FF_MOVED ? f->port : pkt->v.sport;

@@ -68,6 +68,7 @@ static bool ask_while_flowing(struct hp3_turn *t, struct hp3_move *m)
 	what.lossy = c->lossy;
 	what.patient = !c->lossy && (t->e->cfg.move_wait_ns != 0 || c->doubt != 0);
 	what.again = c->looks != 0 && !c->slow && c->doubt == 0;
+	what.as_data = c->looks != 0 || c->lossy || t->e->cfg.move_wait_ns == 0;
 	if (c->looks != 0 && hp3_path_has_failed(t->e, f, m->to, t->now))
 		return false;
 	if (c->looks == 0)
@@ -230,6 +231,8 @@ static void conclude(struct hp3_turn *t, struct hp3_move *m)
 	bool won = hp3_round_won(t, m);
 	enum hp3_look next = hp3_look_decide(t->e, m, won);
 
+	if (c->looks != 0)
+		hp3_size_learn(t, m);
 	if (next == HP3_LOOK_AGAIN && c->doubt == 0) {
 		look_soon(t, m);
 		return;
@@ -250,11 +253,16 @@ static void conclude(struct hp3_turn *t, struct hp3_move *m)
 		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 }
 
-/* A look in doubt wants to know how long the other path takes, if it is the slower one, too. */
+/*
+ * A look in doubt wants to know how long the other path takes, if it is the slower one, too; any
+ * other, whether it answers at all.
+ */
 static bool is_answered(const struct hp3_errand *d)
 {
+	bool moves = d->round.outcome == HP3_ROUND_WINNER && d->congested.doubt == 0;
+
 	return d->round.outcome != HP3_ROUND_PENDING &&
-	       (d->congested.doubt == 0 || d->congested.looks == 0 || hp3_round_settled(&d->round));
+	       (d->congested.looks == 0 || moves || hp3_round_settled(&d->round));
 }
 
 void hp3_congested_step(struct hp3_turn *t, struct hp3_move *m)

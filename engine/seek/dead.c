@@ -8,7 +8,8 @@
  * their ports probed along, and find in the path table what came of it. A watch that found nothing
  * makes the next one wait, for twice as long each time (rule 28).
  *
- * If the port in use answers, requests arrive but replies do not. Perhaps just the last one was
+ * If the port in use answers, requests arrive but replies do not, or just short ones arrive: from
+ * then on probes are as long as data (size.c). Perhaps just the last reply was
  * lost: the next packet that leaves asks for it (ASK). If none leaves, a duplicate makes the peer's
  * RNIC say again how far it is (URGE): with no READ or ATOMIC outstanding (rule 25). If that does
  * not help either, three windows long, the way back is dead, and the peer's hp3d is told
@@ -78,6 +79,7 @@ static bool ask(struct hp3_turn *t, struct hp3_move *m)
 	struct hp3_round_ask what = hp3_round_ask(t->e, m, HP3_PROBE_PEER);
 
 	what.candidates = ports;
+	what.as_data = m->errand.dead.came_through;
 	if (want < CANDIDATES && m->errand.dead.alive == 0 && best_answer(&m->errand.round) == NULL)
 		want = CANDIDATES;
 	what.n = candidates(t, m, want, ports);
@@ -253,6 +255,7 @@ static bool came_through(struct hp3_turn *t, struct hp3_move *m)
 	struct hp3_flow *f = &t->e->flows[m->flow];
 	bool asked = f->watch & HP3_FW_ASK;
 
+	m->errand.dead.came_through = true;
 	if (t->e->cfg.observe || m->errand.dead.reports == REPORTS)
 		return false;
 	if (++m->errand.dead.alive == ALIVE_ROUNDS)
@@ -317,6 +320,8 @@ void hp3_seek_dead_step(struct hp3_turn *t, struct hp3_move *m)
 		give_up(t, m);
 	} else if (best != NULL && hp3_liveness_dead(&m->errand.dead.live, m->from)) {
 		t->e->pairs.pairs[f->pair].dead_level = 0;
+		if (m->errand.dead.came_through)
+			hp3_swallowed(t, m->flow, m->from);
 		hp3_failover(t, m->flow, best->port);
 	} else if (ask(t, m)) {
 		hp3_round_go(t, m);

@@ -140,14 +140,14 @@ void hp3_loss_seen(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, 
 	const struct hp3_engine_config *c = &t->e->cfg;
 	struct hp3_losses *l = hp3_losses_find(t->e, flow);
 	struct hp3_flow *f = &t->e->flows[flow];
-	bool loss = c->loss_permille != 0 && is_loss(f, l, v, first);
+	bool loss = is_loss(f, l, v, first);
 
 	if (loss && l == NULL)
 		l = hp3_losses_take(t->e, flow, t->now);
 	if (l == NULL)
 		return;
 	l->again = v->psn & HP3_PSN_MASK;
-	if (!loss)
+	if (!loss || hp3_stuck_goes_home(t, flow, l) || c->loss_permille == 0)
 		return;
 	count(t->e, f, l, t->now);
 	if (f->state != HP3_RFR_STEADY)

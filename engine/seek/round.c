@@ -78,9 +78,15 @@ struct hp3_round_ask hp3_round_ask(
 bool hp3_round_begin(struct hp3_turn *t, struct hp3_move *m, const struct hp3_round_ask *ask)
 {
 	const struct hp3_flow *f = &t->e->flows[m->flow];
+	struct hp3_round_ask what = *ask;
 
+	what.as_data =
+		(what.as_data || hp3_pair_swallows(t->e, f, t->now)) && hp3_probe_pad(t->e, f) != 0;
+#ifdef HP3_BREAK_SHORT_PROBES
+	what.as_data = false;
+#endif
 	if (hp3_round_start(&m->errand.round, &t->e->cfg.round, &t->e->pairs.pairs[f->pair].budget,
-		    ask, t->now) < 0)
+		    &what, t->now) < 0)
 		return false;
 	t->e->stats.rounds++;
 	hp3_errand_input(t, m, HP3_ERRAND_IN_BEGUN);
@@ -99,6 +105,7 @@ void hp3_send_probes(struct hp3_turn *t, struct hp3_move *m)
 		a->op = m->errand.round.kind;
 		a->probe_id = hp3_round_probe_id(&m->errand.round, (uint32_t)i);
 		a->psn = probe_psn(f, m);
+		a->pad = m->errand.round.as_data ? hp3_probe_pad(t->e, f) : 0;
 		t->e->stats.probes++;
 		if (m->errand.round.kind == HP3_PROBE_STANDARD)
 			hp3_guard_begin(t, m->flow);

@@ -20,6 +20,21 @@ void hp3_congested_step(struct hp3_turn *t, struct hp3_move *m);
 /* loss.c: a request was sent again; `first`: since the newest one that was not. */
 void hp3_loss_seen(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, bool first);
 
+/* size.c: paths that swallow long packets */
+/* What a probe writes to be as long as the longest packet of the flow, or of its pair; 0: they are
+ * short, or not known. */
+uint16_t hp3_probe_pad(const struct hp3_engine *e, const struct hp3_flow *f);
+/* One was met lately: no probe of the pair is shorter than data. */
+bool hp3_pair_swallows(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
+/* Short probes come through on this port, long packets do not. */
+void hp3_swallowed(struct hp3_turn *t, uint32_t flow, uint16_t port);
+/* A look at a path that answered before has settled. */
+void hp3_size_learn(struct hp3_turn *t, const struct hp3_move *m);
+
+/* stuck.c: the RNIC has gone back; true: to where it was before, for too long, and the flow leaves
+ * on the port that its RNIC writes from now on. */
+bool hp3_stuck_goes_home(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l);
+
 /* looks.c: a round of a search has an outcome: what now? */
 enum hp3_look { HP3_LOOK_MOVE, HP3_LOOK_STAY, HP3_LOOK_AGAIN };
 enum hp3_look hp3_look_decide(const struct hp3_engine *e, struct hp3_move *m, bool won);

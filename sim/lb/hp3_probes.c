@@ -90,7 +90,7 @@ void hp3_sim_send_probe(struct sim *s, struct hp3_balancer *b, uint32_t host, st
 
 	if (a->op != HP3_PROBE_PEER || host != sim_flow_requester(f))
 		return;
-	p = sim_packet_new(s, SIM_PROBE, PROBE_BYTES, f, a->probe_id);
+	p = sim_packet_new(s, SIM_PROBE, PROBE_BYTES + a->pad, f, a->probe_id);
 	p->sport = a->port;
 	tell_outbound(b, host, a->flow, p);
 	s->n.probes++;

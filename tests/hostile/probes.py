@@ -19,7 +19,7 @@ EAGER = {"probe": "peer", "rtt_factor": 101, "congestion_tolerance": 1, "improve
          "backoff_min_us": 1000, "backoff_max_us": 5000, "probe_timeout_us": 100000, "peer_retry_ms": 100}
 STALLS = {"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 20000}
 KEY, NEXT_KEY = "000102030405060708090a0b0c0d0e0f", "f0e0d0c0b0a090807060504030201000"
-UC_WRITE_ONLY, PROBE, REPORT, VERSION = 0x2a, 3, 4, 4
+UC_WRITE_ONLY, PROBE, REPORT, VERSION = 0x2a, 3, 4, 5
 FORGED_PER_S, FLOOD_S = 20000, 2
 
 
@@ -117,7 +117,7 @@ class Probes(TwoPaths, Hostile):
         heard = b.counters()["loads"]
         wait_for("loads of the peer", lambda: b.counters()["loads"] > heard)
         self.flood(port, (own(kind, VICTIM_A, QPN_B, i, i, version) for i in range(100)
-                          for kind in (PROBE, REPORT) for version in (3, 5)))
+                          for kind in (PROBE, REPORT) for version in (VERSION - 1, VERSION + 1)))
         wait_for("those of other versions", lambda: b.counters()["other_version"] == 400)
         self.assertEqual(b.counters()["loads_stale"], 0)
         self.over(a, b, ends)

@@ -141,7 +141,8 @@ static void begin(struct world *w)
 		world_setup_qp(w, i, start);
 	}
 	world_at(w, 0, EV_TICK, 0, 0);
-	if (p->rtt_us == 0 || p->incast_us != 0 || p->kill_paths || p->kill_back)
+	if (p->rtt_us == 0 || p->incast_us != 0 || p->kill_paths || p->kill_back ||
+		p->short_paths_move)
 		world_at(w, 0, EV_PATHS, 0, 0);
 	if (!p->probing)
 		world_at(w, 1000 * US, EV_MOVE, 0, 0);

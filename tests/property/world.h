@@ -83,6 +83,10 @@ struct world_params {
 	bool both_ways;
 	uint32_t dead_us; /* longest such while; 0: 3000 */
 	uint32_t every_us; /* between deaths and pauses; 0: so that half of the paths work */
+	/* the last so many swallow packets longer than 700 bytes, from 3 ms on; which ones changes,
+	 * if they move */
+	uint32_t short_paths;
+	bool short_paths_move;
 	uint32_t hot_paths; /* so many paths are congested: slower, and all they carry is marked */
 	uint32_t rtt_us; /* of all paths alike; 0: each has its own, which changes */
 	uint32_t incast_us; /* longest queue at the receiver, behind all paths */

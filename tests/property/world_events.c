@@ -110,8 +110,15 @@ static void check_failover(struct world *w, const struct hp3_event *ev)
 	uint32_t lost = ev->n_probes != 0 ? q->dead_rounds : w->port_lost[ev->from];
 	struct hp3_flow_info info = {0};
 
+	if (ev->cause == HP3_CAUSE_LOSS) { /* the RNIC has gone back there twice (rule 32) */
+		w->r.went_home++;
+		lost = DEAD_ROUNDS;
+		if (ev->to != HOME_PORT + (ev->rqpn - 0x2000) % MAX_QPS)
+			VIOLATION(w, "went to port %u without a probe", ev->to);
+	}
 	w->r.failovers++;
-	w->r.false_dead += w->now >= w->path_dead[path] + 3 * MAX_RTT;
+	w->r.false_dead +=
+		!world_swallows(w, path, MAX_PMTU) && w->now >= w->path_dead[path] + 3 * MAX_RTT;
 	if (ev->wait_ns < w->cfg.stall_ns)
 		VIOLATION(w, "dead after %llu ns", (unsigned long long)ev->wait_ns);
 	if (lost < DEAD_ROUNDS && !w->p.model)
@@ -184,6 +191,10 @@ void world_check_event(struct world *w, const struct hp3_event *ev)
 	case HP3_EV_SUSPEND:
 		q->closing = linear(q, ev->close_psn, q->nxt);
 		break;
+		if (w->p.probes != HP3_PROBES_STANDARD && ev->cause != HP3_CAUSE_WAKE &&
+			!w->p.short_paths_move && w->now > SHORT_FROM + MAX_RTT &&
+			world_swallows(w, world_path(w, ev->to, q->rqpn), MAX_PMTU))
+			VIOLATION(w, "port %u swallows long packets (rule 32)", ev->to);
 	case HP3_EV_ROUND:
 		check_round(w, ev);
 		break;

@@ -13,20 +13,21 @@
 #include "sim/fabric/hash.h"
 #include "world.h"
 
-#define RING      8192u
-#define MAX_QPS   256u
-#define MAX_PATHS 16u
-#define ERAS      8u
-#define US        1000ull
-#define HOT_NS    (300 * US)
-#define MAX_PMTU  4096u
-#define MAX_PAIRS 4u
-#define MAX_RTT   (1500 * US)
-#define LINE_GAP  82u /* ns of a packet at 100 Gb/s */
-#define SLOTS     320u
-#define FLOWS     1024u
-#define HOME_PORT 50000u
-#define OP_ODD    0x1f /* reserved opcode of the RC transport */
+#define RING       8192u
+#define MAX_QPS    256u
+#define MAX_PATHS  16u
+#define ERAS       8u
+#define US         1000ull
+#define HOT_NS     (300 * US)
+#define MAX_PMTU   4096u
+#define MAX_PAIRS  4u
+#define MAX_RTT    (1500 * US)
+#define LINE_GAP   82u /* ns of a packet at 100 Gb/s */
+#define SLOTS      320u
+#define FLOWS      1024u
+#define HOME_PORT  50000u
+#define SHORT_FROM (3000 * US) /* paths swallow long packets */
+#define OP_ODD     0x1f /* reserved opcode of the RC transport */
 
 #define WORLD_BURST 32u
 
@@ -192,6 +193,7 @@ struct world {
 	struct desc (*ring)[RING]; /* by queue pair */
 	bool (*got)[RING]; /* by queue pair; selective repeat: arrived out of order */
 	uint64_t back_path_free[MAX_PATHS];
+	uint32_t short_first; /* short_paths_move: of those that swallow long packets */
 	struct hp3_engine *peer; /* of the peer's hp3d; both_ways only */
 	void *peer_mem;
 	uint64_t incast_ns, incast_free; /* the receiver's queue */
@@ -304,6 +306,8 @@ void world_turn_knobs(struct world_params *p);
 /* world_network.c */
 uint32_t world_path(const struct world *w, uint16_t port, uint32_t qpn);
 void world_into_network(struct world *w, struct pkt *k, uint16_t port);
+/* Is a packet so long swallowed on this path? */
+bool world_swallows(const struct world *w, uint32_t path, uint32_t len);
 void world_send_probe(struct world *w, const struct hp3_act *a);
 /* A packet of ours that an RNIC answers, as what it looks like; one that it drops. */
 void world_send_like_data(struct world *w, uint32_t i, const struct hp3_act *a, uint8_t kind);

@@ -7,7 +7,9 @@
 #include "world_internal.h"
 #include <string.h>
 
-#define STEP_NS (200 * US)
+#define STEP_NS   (200 * US)
+#define SHORT_LEN 700u
+#define PROBE_LEN 74u
 
 uint32_t world_path(const struct world *w, uint16_t port, uint32_t qpn)
 {
@@ -29,6 +31,14 @@ static bool is_hot(const struct world *w, uint32_t path)
 static bool is_grey(const struct world *w, uint32_t path)
 {
 	return path < w->p.grey_paths;
+}
+
+bool world_swallows(const struct world *w, uint32_t path, uint32_t len)
+{
+	uint32_t first = w->p.paths - w->p.short_paths + w->short_first;
+
+	return w->p.short_paths != 0 && w->now >= SHORT_FROM && len > SHORT_LEN &&
+	       (path + w->p.paths - first % w->p.paths) % w->p.paths < w->p.short_paths;
 }
 
 static bool is_marked(struct world *w, uint32_t path)
@@ -73,6 +83,10 @@ void world_into_network(struct world *w, struct pkt *k, uint16_t port)
 	t = world_arrival(w, path, &w->path_free[path]);
 	if (w->p.lose_closing && k->lin == q->closing && rnd(w, 3) != 0)
 		t = 0;
+	if (t != 0 && world_swallows(w, path, k->len)) {
+		w->r.too_long++;
+		t = 0;
+	}
 	if (t == 0 || w->now < w->path_dead[path])
 		q->hurt = w->now;
 	if (t == 0) {
@@ -124,6 +138,7 @@ void world_send_probe(struct world *w, const struct hp3_act *a)
 	uint64_t t;
 
 	w->r.probes++;
+	w->r.probes_as_data += a->pad != 0;
 	w->r.probes_standard += a->op == HP3_PROBE_STANDARD;
 	w->r.probes_nak += a->op == HP3_PROBE_NAK;
 	if (world_round_is_dead(w, a->flow)) {
@@ -142,7 +157,8 @@ void world_send_probe(struct world *w, const struct hp3_act *a)
 		return;
 	}
 	t = world_arrival(w, path, &w->path_free[path]);
-	if (t == 0 || w->now < w->back_dead || (w->p.both_ways && t < w->path_dead[path]) ||
+	if (t == 0 || world_swallows(w, path, PROBE_LEN + a->pad) || w->now < w->back_dead ||
+		(w->p.both_ways && t < w->path_dead[path]) ||
 		chance(w, w->p.loss_ppm + w->p.reply_loss_ppm))
 		return;
 	world_push(w, (struct ev){.t = t + 20 * US + rnd(w, 1000),
@@ -184,6 +200,8 @@ void world_paths_change(struct world *w)
 		change_delay(w);
 	if (w->p.incast_us != 0)
 		w->incast_ns = (3 * w->incast_ns + rnd(w, w->p.incast_us) * US) / 4;
+	if (w->p.short_paths_move && is_time(w, 100))
+		w->short_first = rnd(w, w->p.paths);
 	if (w->p.kill_paths && is_time(w, dead_us / 300))
 		strike(w, dead_us);
 	if (w->p.kill_back && is_time(w, dead_us / 50))

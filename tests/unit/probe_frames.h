@@ -9,7 +9,7 @@
 #include "roce_frames.h"
 
 struct frame {
-	uint8_t b[512];
+	uint8_t b[4608];
 	uint32_t len;
 	struct hp3_view v;
 };

@@ -138,6 +138,7 @@ static void carry_out(const struct hp3_acts *acts)
 			assert_true(rig.nprobes < 64);
 			rig.probe_ids[rig.nprobes] = a->probe_id;
 			rig.probe_psns[rig.nprobes] = a->psn;
+			rig.probe_pads[rig.nprobes] = a->pad;
 			rig.probe_ports[rig.nprobes++] = a->port;
 		} else if (a->kind == HP3_ACT_TRACE) {
 			rig.trace[(rig.acts[HP3_ACT_TRACE] - 1) % 32] = *a;

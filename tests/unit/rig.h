@@ -48,7 +48,7 @@ struct rig {
 	uint32_t acts[HP3_ACT_TRACE + 1]; /* how many of each kind */
 	struct hp3_act trace[32]; /* traces sent, a ring: the n-th of them is trace[n % 32] */
 	uint32_t nprobes, probe_ids[64], probe_psns[64]; /* probes sent */
-	uint16_t probe_ports[64];
+	uint16_t probe_ports[64], probe_pads[64];
 	uint32_t dropped; /* packets of the local RNIC that the engine dropped */
 	uint32_t events[HP3_EV_MAX]; /* how many of each type */
 };

@@ -72,6 +72,16 @@ static void never_larger_than_the_question(void **state)
 		assert_int_equal(f.len, probe.len);
 		assert_int_equal(f.len - L3, ipv6 ? HP3_PEER_IP_LEN6 : HP3_PEER_IP_LEN4);
 	}
+	for (uint16_t pad = 4; pad <= HP3_PEER_PAD_MAX; pad = (uint16_t)(pad * 4)) {
+		struct hp3_addressing a = flow_addressing(false, 0xc123);
+		struct hp3_peer_probe p = {.id = 1, .pad = pad};
+		struct frame probe, f;
+		probe.len = (uint32_t)hp3_peer_build(probe.b, sizeof(probe.b), &a, &p, &probe_key);
+		reparse(&probe);
+		answer_to(&f, &probe, &some);
+		assert_int_equal(f.len - L3, HP3_PEER_IP_LEN4);
+		assert_int_equal(probe.len, f.len + pad);
+	}
 	for (int i = 0; i < 2000; i++) {
 		static uint8_t b[FRAME_CAP];
 		struct shape s = random_shape(&r, 0);

@@ -44,7 +44,7 @@ static struct hp3_probe_key key_between(const struct hp3_addressing *a)
 /* A report that bears a tag made with `key` itself. */
 static void forge(struct frame *f, const struct hp3_addressing *a, const struct hp3_probe_key *key)
 {
-	uint8_t in[58] = {HP3_TAG_PROBE, a->ipv6}, out[8];
+	uint8_t in[62] = {HP3_TAG_PROBE, a->ipv6}, out[8];
 	uint8_t *va;
 
 	make_report(f, 1, CLOCK);
@@ -166,7 +166,7 @@ static void another_version_is_named(void **state)
 			make_report(&f, 1, CLOCK);
 		else
 			make_probe(&f, true, 1, CLOCK, &probe_key);
-		f.b[f.v.udp_off + 21] ^= 0x70; /* 4: this one; 3: where there was none yet */
+		f.b[f.v.udp_off + 21] ^= 0x60; /* 5: this one; 3: where there was none yet */
 		assert_int_equal(hp3_peer_version(f.b, &f.v), 3);
 		assert_int_equal(take(&f), HP3_RESPOND_DROP);
 		assert_int_equal(st.bad_icrc, report + 1);

@@ -33,14 +33,14 @@ static void wire_format(void **state)
 	static const struct {
 		bool ipv6;
 		uint32_t ip_len, tag;
-	} cases[] = {{false, 60, 0x54ce95ba}, {true, 80, 0x334b847c}};
+	} cases[] = {{false, 60, 0xacc5cb78}, {true, 80, 0x1e56c78b}};
 
 	for (int i = 0; i < 2; i++) {
 		struct frame f;
 		make_probe(&f, cases[i].ipv6, 0xdeadbeef, CLOCK, &probe_key);
 		const uint8_t *bth = f.b + f.v.udp_off + 8;
 		assert_int_equal(f.len - L3, cases[i].ip_len);
-		assert_int_equal(hp3_be16(bth + 12), 0x4843);
+		assert_int_equal(hp3_be16(bth + 12), 0x4853);
 		assert_int_equal(hp3_be16(bth + 14), CLOCK & 0xffff);
 		assert_int_equal(hp3_be32(bth + 16), 0xdeadbeef);
 		assert_int_equal(hp3_be32(bth + 20), cases[i].tag);
@@ -73,12 +73,12 @@ static void a_report_names_its_senders_queue_pair(void **state)
 	va = f.b + f.v.udp_off + 20;
 	assert_true(hp3_peer_is(f.b, &f.v));
 	assert_int_equal(f.v.opcode, HP3_OP_UC_WRITE_ONLY);
-	assert_int_equal(hp3_be16(va), 0x4844);
+	assert_int_equal(hp3_be16(va), 0x4854);
 	assert_int_equal(f.len - L3, HP3_PEER_IP_LEN4 + 12);
-	assert_int_equal(hp3_be32(va + 8), 0xe57204da);
+	assert_int_equal(hp3_be32(va + 8), 0xd8d662c5);
 	assert_int_equal(hp3_be32(va + 12), 12); /* DMA length */
 	assert_int_equal(hp3_be64(va + 16), CLOCK * 1000000ull + 5);
-	assert_int_equal(hp3_be32(va + 24), 0x564a5bae);
+	assert_int_equal(hp3_be32(va + 24), 0x40c5a5d5);
 	assert_true(hp3_icrc_ok(f.b, &f.v));
 	assert_int_equal(hp3_peer_read(f.b, &f.v, &probe_keys, CLOCK, &p, NULL), 0);
 	assert_true(p.report);
@@ -92,9 +92,11 @@ static void a_report_names_its_senders_queue_pair(void **state)
 		assert_int_equal(read_probe(&f, &probe_key, CLOCK), -EACCES);
 		*at ^= (uint8_t)(1 << bit % 8);
 	}
-	hp3_put_be16(va, 0x4843);
+	hp3_put_be16(va, 0x4853); /* a probe that is as long */
 	reparse(&f);
-	assert_false(hp3_peer_is(f.b, &f.v)); /* a probe writes nothing */
+	hp3_icrc_store(f.b, &f.v);
+	assert_true(hp3_peer_is(f.b, &f.v));
+	assert_int_equal(read_probe(&f, &probe_key, CLOCK), -EACCES);
 	hp3_put_be32(va + 12, 0);
 	f.len -= 12;
 	hp3_put_be16(f.b + L3 + 2, (uint16_t)(f.len - L3));
@@ -275,7 +277,7 @@ static void time_is_whole(void **state)
 /* Zero-length writes of an application, and whatever else is not a probe. */
 static void others_are_not_taken(void **state)
 {
-	static const uint64_t magic = 0x4843ull << 48, report = 0x4844ull << 48;
+	static const uint64_t magic = 0x4853ull << 48, report = 0x4854ull << 48;
 	static const uint8_t byte;
 	const struct hp3_fields others[] = {
 		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = magic, .ackreq = true},
@@ -286,8 +288,8 @@ static void others_are_not_taken(void **state)
 			.payload_len = 1},
 		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = magic, .dma_len = 1},
 		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = report},
-		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = 0x4845ull << 48},
-		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = 0x4943ull << 48},
+		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = 0x4855ull << 48},
+		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = 0x4953ull << 48},
 		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = magic, .payload = &byte, .payload_len = 1},
 		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = 0x00007f0012345678},
 		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = 0xffff800012345678},
@@ -312,6 +314,59 @@ static void others_are_not_taken(void **state)
 	}
 }
 
+static void make_long(struct frame *f, bool ipv6, uint16_t pad)
+{
+	struct hp3_addressing a = flow_addressing(ipv6, 0xc123);
+	struct hp3_peer_probe p = {
+		.dest_qpn = 0x1234, .psn = 0x777, .id = 0xdeadbeef, .time = CLOCK, .pad = pad};
+
+	f->len = (uint32_t)hp3_peer_build(f->b, sizeof(f->b), &a, &p, &probe_key);
+	reparse(f);
+}
+
+/* As long as data: the payload is zeros, the tag speaks for how many. */
+static void rule_32_as_long_as_data(void **state)
+{
+	static const uint16_t pads[] = {4, 256, 1024, HP3_PEER_PAD_MAX};
+	struct hp3_peer_probe p;
+	struct frame f;
+
+	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+		for (size_t i = 0; i < sizeof(pads) / sizeof(pads[0]); i++) {
+			make_long(&f, ipv6, pads[i]);
+			assert_int_equal(
+				f.len - L3, (ipv6 ? HP3_PEER_IP_LEN6 : HP3_PEER_IP_LEN4) + pads[i]);
+			assert_int_equal(f.v.payload_len, pads[i]);
+			assert_int_equal(f.v.class, HP3_CLASS_UC);
+			assert_true(hp3_peer_is(f.b, &f.v));
+			assert_int_equal(hp3_peer_read(f.b, &f.v, &probe_keys, CLOCK, &p, NULL), 0);
+			assert_int_equal(p.pad, pads[i]);
+			assert_int_equal(p.id, 0xdeadbeef);
+		}
+		assert_int_equal(hp3_be32(f.b + f.v.udp_off + 28),
+			ipv6 ? 0x5e6398c8 : 0x755d1890); /* another SipHash-2-4 */
+	}
+}
+
+/* Who cuts one on its way does not get it through as short. */
+static void rule_32_a_cut_probe_is_forged(void **state)
+{
+	struct frame f;
+
+	make_long(&f, false, 1024);
+	f.len -= 512;
+	hp3_put_be16(f.b + L3 + 2, (uint16_t)(f.len - L3));
+	store_ip_csum(f.b + L3);
+	hp3_put_be16(f.b + L3 + 24, (uint16_t)(f.len - L3 - 20));
+	hp3_put_be32(f.b + f.v.udp_off + 32, 512);
+	reparse(&f);
+	hp3_icrc_store(f.b, &f.v);
+	assert_int_equal(read_probe(&f, &probe_key, CLOCK), -EACCES);
+	make_long(&f, false, HP3_PEER_PAD_MAX);
+	f.v.dma_len = f.v.payload_len = HP3_PEER_PAD_MAX + 4;
+	assert_false(hp3_peer_is(f.b, &f.v));
+}
+
 static void refused(void **state)
 {
 	struct hp3_addressing a = flow_addressing(false, 0xc000);
@@ -320,6 +375,11 @@ static void refused(void **state)
 
 	assert_int_equal(hp3_peer_build(buf, L3 + 59, &a, &p, &no_key), -ENOSPC);
 	assert_int_equal(hp3_peer_build(buf, L3 + 60, &a, &p, &no_key), L3 + 60);
+	p.pad = 6;
+	assert_int_equal(hp3_peer_build(buf, sizeof(buf), &a, &p, &no_key), -EINVAL);
+	p.pad = HP3_PEER_PAD_MAX + 4;
+	assert_int_equal(hp3_peer_build(buf, sizeof(buf), &a, &p, &no_key), -EINVAL);
+	p.pad = 0;
 	p.psn = 0x1000000;
 	assert_int_equal(hp3_peer_build(buf, sizeof(buf), &a, &p, &no_key), -EINVAL);
 }
@@ -371,6 +431,8 @@ int main(void)
 		cmocka_unit_test(keys),
 		cmocka_unit_test(time_is_whole),
 		cmocka_unit_test(others_are_not_taken),
+		cmocka_unit_test(rule_32_as_long_as_data),
+		cmocka_unit_test(rule_32_a_cut_probe_is_forged),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(rule_02_standard_probe_is_a_duplicate_that_is_answered),
 		cmocka_unit_test(rule_01_nak_probe_asks_for_no_ack),

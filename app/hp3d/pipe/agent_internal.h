@@ -9,7 +9,7 @@
 #include "app/hp3d/pipe/agent.h"
 #include "probes/responder.h"
 
-#define HP3D_AGENT_FRAME_MAX 256u
+#define HP3D_AGENT_FRAME_MAX (256u + HP3_PEER_PAD_MAX)
 
 struct hp3d_agent {
 	struct rte_mempool *pool;

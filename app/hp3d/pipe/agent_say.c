@@ -28,6 +28,7 @@ static int build_probe(struct hp3d_agent *a, void *buf, const struct hp3_address
 	struct hp3_peer_probe p = {.dest_qpn = qpn,
 		.psn = act->psn,
 		.id = act->probe_id,
+		.pad = act->pad,
 		.cookie = hp3_probe_cookie(&a->secret, to, act->probe_id),
 		.time = hp3d_agent_clock()};
 

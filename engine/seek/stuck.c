@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A flow that was moved, and whose RNIC goes back to the same PSN again, for stall_us and longer:
+ * where probes say nothing, for its peer has no hp3d, or nothing was ever heard of it, it goes home
+ * (rule 32). The RNIC has gone back by itself, so it is handed no NAK.
+ */
+#include "engine/seek/seek.h"
+
+/* The RNIC has gone back; to where it went back before, and that long ago? */
+static bool is_stuck(
+	const struct hp3_engine *e, const struct hp3_flow *f, struct hp3_losses *l, uint64_t now)
+{
+	uint32_t at = (uint32_t)(now >> HP3_LOSS_SHIFT);
+
+	if (!l->stuck || l->una != (f->stream.una & HP3_PSN_MASK)) {
+		l->una = f->stream.una & HP3_PSN_MASK;
+		l->stuck = 1;
+		l->stuck_at = at;
+		return false;
+	}
+	return e->cfg.stall_ns != 0 &&
+	       (uint64_t)(at - l->stuck_at) << HP3_LOSS_SHIFT >= e->cfg.stall_ns;
+}
+
+static bool may_go_home(struct hp3_turn *t, const struct hp3_flow *f)
+{
+	struct hp3_engine *e = t->e;
+
+	if (hp3_probe_kind_of(t, f->pair) == HP3_PROBE_PEER && (f->watch & HP3_FW_HEARD))
+		return false; /* probes say what there is to say */
+	return f->state == HP3_RFR_STEADY && (f->flags & HP3_FF_MOVED) && e->cfg.probing &&
+	       e->cfg.moves_allowed && !e->cfg.observe && !e->cfg.beside &&
+	       hp3_flow_may_leave(e, f, t->now) &&
+	       (f->slot == HP3_NO_SLOT || e->moves[f->slot].backlog == 0) &&
+	       !hp3_path_has_failed(e, f, f->home, t->now);
+}
+
+bool hp3_stuck_goes_home(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l)
+{
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_move *m;
+
+	if (!is_stuck(t->e, f, l, t->now) || !may_go_home(t, f))
+		return false;
+#ifdef HP3_BREAK_STUCK_STAYS
+	return false;
+#endif
+	m = hp3_move_prepare(t, flow, HP3_ERRAND_DEAD);
+	if (m == NULL)
+		return false;
+	m->errand.cause = HP3_CAUSE_LOSS;
+	m->errand.dead.una = f->stream.una;
+	m->errand.dead.since =
+		t->now -
+		((uint64_t)((uint32_t)(t->now >> HP3_LOSS_SHIFT) - l->stuck_at) << HP3_LOSS_SHIFT);
+	hp3_swallowed(t, flow, m->from);
+	f->watch |= HP3_FW_NAKED; /* the RNIC has gone back by itself */
+	hp3_failover(t, flow, f->home);
+	return true;
+}
