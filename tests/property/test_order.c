@@ -329,6 +329,36 @@ static void rule_26_acks_in_long_bursts(void **state)
 	assert_true(r.unseen > 1000 * run_seeds);
 }
 
+/* hp3d has hardly a buffer, now and then none: moves end, nothing else does. */
+static void holds_leave_room(void **state)
+{
+	struct world_params p = run_base();
+	struct world_result r;
+
+	p.pool = 400;
+	r = run(p);
+	assert_true(r.switched > 10 * run_seeds);
+	assert_true(r.held > 100 * run_seeds);
+	assert_true(r.no_room > 10 * run_seeds);
+	assert_int_equal(r.lost + r.discarded + r.retransmitted, 0);
+	p.loss_ppm = 2000;
+	p.damage_ppm = p.behind_ppm = 1000;
+	p.reads = p.rnr = p.resets = true;
+	r = run(p);
+	assert_true(r.no_room > run_seeds);
+	p.cc = HP3_CC_DCQCN; /* what waits for the pacer waits in the same room */
+	p.cm = true;
+	p.hot_paths = 3;
+	r = run(p);
+	assert_true(r.paced > 100 * run_seeds);
+	assert_true(r.no_room > run_seeds);
+	p = run_base();
+	p.pool = 8; /* never more than seven, mostly fewer */
+	r = run(p);
+	assert_int_equal(r.lost + r.discarded + r.retransmitted, 0);
+	assert_true(r.completed > run_packets / 2 * run_seeds);
+}
+
 static void same_seed_same_run(void **state)
 {
 	struct world_params p = run_base();
@@ -360,6 +390,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(rule_15_lockstep_is_never_paired_wrongly),
 		cmocka_unit_test(rule_16_resets),
 		cmocka_unit_test(small_hold),
+		cmocka_unit_test(holds_leave_room),
 		cmocka_unit_test(flows_leave_congested_paths),
 		cmocka_unit_test(all_paths_congested),
 		cmocka_unit_test(flows_leave_grey_paths),

@@ -105,6 +105,9 @@ struct world_params {
 	uint32_t lead_us; /* set-up event with PSN; the first data follows within so long */
 	uint32_t move_every_us; /* operator moves */
 	uint64_t hold_bytes; /* per flow */
+	/* buffers of hp3d, of which others take some, now more, now fewer, and an eighth is never
+	 * held; 0: as many as the engine may hold */
+	uint32_t pool;
 	bool probing; /* the engine looks for better paths by itself; no operator moves */
 	uint8_t probes; /* enum hp3_probe_choice */
 	uint32_t stall_us; /* dead paths are looked for */
@@ -170,6 +173,10 @@ struct world_params {
 	X(on_hot)                                                                                  \
 	X(on_grey)                                                                                 \
 	X(lossy)                                                                                   \
+	X(too_long)                                                                                \
+	X(no_room)                                                                                 \
+	X(probes_as_data)                                                                          \
+	X(went_home)                                                                               \
 	X(left_for_loss)                                                                           \
 	X(ports_used)                                                                              \
 	X(failovers)                                                                               \

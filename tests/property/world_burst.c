@@ -71,6 +71,7 @@ static void engage(struct world *w, struct burst *b)
 {
 	struct hp3_acts acts;
 
+	world_make_room(w);
 	hp3_find_burst(w->e, b->pkt, b->n, b->dir);
 	for (uint32_t from = 0, to; from < b->n; from = to) {
 		if (b->dir == HP3_DIR_TX)

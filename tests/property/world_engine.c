@@ -24,6 +24,24 @@ static void put(struct world *w, struct pkt *k, const struct hp3_verdict *vd)
 	f->bytes += k->len;
 	if (f->bytes > w->cfg.hold_bytes)
 		VIOLATION(w, "holds %llu bytes", (unsigned long long)f->bytes);
+	if (w->p.pool != 0 && w->nheld > w->held_most)
+		VIOLATION(w, "holds %u packets, has room for %u", w->nheld, w->held_most);
+	if (w->p.pool != 0 && w->p.cc != HP3_CC_DCQCN && !w->qps[k->qp].draining)
+		VIOLATION(w, "holds a packet of queue pair %u, which does not move", k->qp);
+}
+
+/* Before each burst, as app/hp3d/pipe/room.c has it. */
+void world_make_room(struct world *w)
+{
+	uint32_t spare = w->p.pool / 8, taken;
+
+	if (w->p.pool == 0)
+		return;
+	if (rnd(w, 16) == 0)
+		w->elsewhere = rnd(w, w->p.pool + 1);
+	taken = w->nheld + w->elsewhere + spare;
+	w->held_most = w->nheld + (taken < w->p.pool ? w->p.pool - taken : 0);
+	hp3_hold_room(w->e, w->held_most - w->nheld);
 }
 
 /* A retransmission may be dropped only while an older copy waits (rule 14). */

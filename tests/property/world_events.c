@@ -176,6 +176,12 @@ void world_check_event(struct world *w, const struct hp3_event *ev)
 	w->r.idle += ev->type == HP3_EV_IDLE_SWITCH;
 	w->r.recovered += ev->type == HP3_EV_RECOVER;
 	w->r.timeouts += ev->type == HP3_EV_RECOVER && ev->reason == HP3_RFR_IN_TIMEOUT;
+	w->r.no_room += ev->type == HP3_EV_RECOVER && ev->reason == HP3_RFR_IN_HOLD_FULL;
+	if (ev->type == HP3_EV_SUSPEND)
+		q->draining = true;
+	else if (ev->type == HP3_EV_SWITCH || ev->type == HP3_EV_RECOVER ||
+		 ev->type == HP3_EV_EPOCH)
+		q->draining = false;
 	w->r.epochs += ev->type == HP3_EV_EPOCH;
 	w->r.severe += ev->type == HP3_EV_SEVERE;
 	w->r.would += ev->type == HP3_EV_WOULD;
@@ -185,16 +191,16 @@ void world_check_event(struct world *w, const struct hp3_event *ev)
 	case HP3_EV_SWITCH:
 		world_check_wired(w, q, ev);
 		w->r.switched++;
+		if (w->p.probes != HP3_PROBES_STANDARD && ev->cause != HP3_CAUSE_WAKE &&
+			!w->p.short_paths_move && w->now > SHORT_FROM + MAX_RTT &&
+			world_swallows(w, world_path(w, ev->to, q->rqpn), MAX_PMTU))
+			VIOLATION(w, "port %u swallows long packets (rule 32)", ev->to);
 		if (ev->drain_ns > w->r.max_drain_ns)
 			w->r.max_drain_ns = ev->drain_ns;
 		break;
 	case HP3_EV_SUSPEND:
 		q->closing = linear(q, ev->close_psn, q->nxt);
 		break;
-		if (w->p.probes != HP3_PROBES_STANDARD && ev->cause != HP3_CAUSE_WAKE &&
-			!w->p.short_paths_move && w->now > SHORT_FROM + MAX_RTT &&
-			world_swallows(w, world_path(w, ev->to, q->rqpn), MAX_PMTU))
-			VIOLATION(w, "port %u swallows long packets (rule 32)", ev->to);
 	case HP3_EV_ROUND:
 		check_round(w, ev);
 		break;

@@ -75,6 +75,7 @@ struct qp {
 	uint64_t contig; /* all below entered the network, or had arrived */
 	bool resync; /* contig is to be learnt */
 	uint64_t closing; /* PSN of the last closing packet; 0: none */
+	bool draining; /* it closed the path in use, and the move has not ended */
 	bool resuming, started;
 	uint8_t era; /* counts what may break order: failovers, crashes */
 	uint64_t last_emit[ERAS]; /* emission number of the newest arrival, by era */
@@ -192,8 +193,8 @@ struct world {
 	struct qp qps[MAX_QPS];
 	struct desc (*ring)[RING]; /* by queue pair */
 	bool (*got)[RING]; /* by queue pair; selective repeat: arrived out of order */
-	uint64_t back_path_free[MAX_PATHS];
 	uint32_t short_first; /* short_paths_move: of those that swallow long packets */
+	uint64_t back_path_free[MAX_PATHS];
 	struct hp3_engine *peer; /* of the peer's hp3d; both_ways only */
 	void *peer_mem;
 	uint64_t incast_ns, incast_free; /* the receiver's queue */
@@ -213,6 +214,7 @@ struct world {
 	bool quiet; /* the mode is another one than on, and all flows are home */
 	struct fifo hold[FLOWS]; /* by flow */
 	uint32_t nheld; /* packets in them */
+	uint32_t held_most, elsewhere; /* pool: what may be held, as said last; what others have */
 	uint32_t pairs, pmtu;
 	uint8_t tx_hdr[MAX_PAIRS][64], rx_hdr[MAX_PAIRS][64];
 	uint8_t frame[WORLD_BURST][MAX_PMTU + 128]; /* the replies in hand */
@@ -304,10 +306,10 @@ struct hp3_ends world_ends(const struct world *w, uint32_t i);
 void world_turn_knobs(struct world_params *p);
 
 /* world_network.c */
-uint32_t world_path(const struct world *w, uint16_t port, uint32_t qpn);
-void world_into_network(struct world *w, struct pkt *k, uint16_t port);
 /* Is a packet so long swallowed on this path? */
 bool world_swallows(const struct world *w, uint32_t path, uint32_t len);
+uint32_t world_path(const struct world *w, uint16_t port, uint32_t qpn);
+void world_into_network(struct world *w, struct pkt *k, uint16_t port);
 void world_send_probe(struct world *w, const struct hp3_act *a);
 /* A packet of ours that an RNIC answers, as what it looks like; one that it drops. */
 void world_send_like_data(struct world *w, uint32_t i, const struct hp3_act *a, uint8_t kind);
@@ -402,6 +404,7 @@ void world_move(struct world *w);
 void world_announce(struct world *w, uint32_t i);
 void world_carry_out(struct world *w, const struct hp3_acts *acts);
 /* A packet whose flow uses `port` as its verdict says. */
+void world_make_room(struct world *w);
 void world_hold(struct world *w, struct pkt *k, const struct hp3_verdict *vd, uint16_t port);
 
 /* world_qpns.c: who is wired to whom, and how it is announced */
