@@ -304,16 +304,18 @@ class Discover(Base):
         return super().watch("--discover", *more)
 
     def test_static_program_is_named(self):
-        """Once, however often devices are opened; one without a device is of no interest."""
+        """Once, however often devices are opened, and nothing stays open of it; one without a device is of no interest."""
         w = self.watch()
         static = [shutil.which("busybox"), "sh", "-c"]
         self.child(*static, "echo; read x")
         p = self.child(*static, f"exec 3<{self.device}; echo; read x")
         pattern = rf"process {p.p.pid} \(busybox\) uses RDMA without libibverbs \(statically linked\?\)"
         self.wait_error(w, pattern)
+        opened = os.listdir(f"/proc/{w.p.pid}/fd")
         subprocess.run(("cat", self.device), check=True)
         time.sleep(QUIET)
         self.assertEqual(len(re.findall(r"process \d+", w.errors())), 1, w.errors())
+        self.assertEqual(os.listdir(f"/proc/{w.p.pid}/fd"), opened)
 
     def test_static_program_that_was_there_before(self):
         p = self.child(shutil.which("busybox"), "sh", "-c", f"exec 3<{self.device}; echo; read x")
