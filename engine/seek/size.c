@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Paths that swallow long packets: a link of a smaller MTU drops them, and says nothing. Short
- * probes come back from there, sooner than from elsewhere, for little else travels there. Rule 32:
+ * probes come back from there, sooner than from elsewhere, for little else travels there. Rule 33:
  *
  * - what decides that a flow goes somewhere is asked with probes as long as its own packets: the
  *   looks of a search, and the windows of a watch in which short ones came through although nothing

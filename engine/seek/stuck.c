@@ -2,7 +2,7 @@
 /*
  * A flow that was moved, and whose RNIC goes back to the same PSN again, for stall_us and longer:
  * where probes say nothing, for its peer has no hp3d, or nothing was ever heard of it, it goes home
- * (rule 32). The RNIC has gone back by itself, so it is handed no NAK.
+ * (rule 33). The RNIC has gone back by itself, so it is handed no NAK.
  */
 #include "engine/seek/seek.h"
 

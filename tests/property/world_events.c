@@ -110,7 +110,7 @@ static void check_failover(struct world *w, const struct hp3_event *ev)
 	uint32_t lost = ev->n_probes != 0 ? q->dead_rounds : w->port_lost[ev->from];
 	struct hp3_flow_info info = {0};
 
-	if (ev->cause == HP3_CAUSE_LOSS) { /* the RNIC has gone back there twice (rule 32) */
+	if (ev->cause == HP3_CAUSE_LOSS) { /* the RNIC has gone back there twice (rule 33) */
 		w->r.went_home++;
 		lost = DEAD_ROUNDS;
 		if (ev->to != HOME_PORT + (ev->rqpn - 0x2000) % MAX_QPS)
@@ -194,7 +194,7 @@ void world_check_event(struct world *w, const struct hp3_event *ev)
 		if (w->p.probes != HP3_PROBES_STANDARD && ev->cause != HP3_CAUSE_WAKE &&
 			!w->p.short_paths_move && w->now > SHORT_FROM + MAX_RTT &&
 			world_swallows(w, world_path(w, ev->to, q->rqpn), MAX_PMTU))
-			VIOLATION(w, "port %u swallows long packets (rule 32)", ev->to);
+			VIOLATION(w, "port %u swallows long packets (rule 33)", ev->to);
 		if (ev->drain_ns > w->r.max_drain_ns)
 			w->r.max_drain_ns = ev->drain_ns;
 		break;

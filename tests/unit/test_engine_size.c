@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Paths that swallow long packets (rule 32): probes as long as data, and what is made of them. */
+/* Paths that swallow long packets (rule 33): probes as long as data, and what is made of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,14 +50,14 @@ static void looks(void)
 	assert_int_equal(rig.nprobes, ASKED + 2);
 }
 
-static void rule_32_a_look_is_as_long_as_data(void **state)
+static void rule_33_a_look_is_as_long_as_data(void **state)
 {
 	looks();
 	for (unsigned i = ASKED; i < ASKED + 2; i++) /* as long as the first one of a WRITE */
 		assert_int_equal(rig.probe_pads[i], PAD + HEAD);
 }
 
-static void rule_32_who_swallows_it_is_left_alone(void **state)
+static void rule_33_who_swallows_it_is_left_alone(void **state)
 {
 	uint16_t port;
 
@@ -85,7 +85,7 @@ static void rule_32_who_swallows_it_is_left_alone(void **state)
 }
 
 /* Nobody answers: that is no path. */
-static void rule_32_a_look_that_nobody_answers_says_nothing(void **state)
+static void rule_33_a_look_that_nobody_answers_says_nothing(void **state)
 {
 	looks();
 	steps(2 * TIMEOUT);
@@ -93,7 +93,7 @@ static void rule_32_a_look_that_nobody_answers_says_nothing(void **state)
 }
 
 /* Answers of short probes come, those of long ones do not: as dead as can be. */
-static void rule_32_a_path_in_use_is_left(void **state)
+static void rule_33_a_path_in_use_is_left(void **state)
 {
 	uint16_t port;
 
@@ -126,7 +126,7 @@ static void rule_32_a_path_in_use_is_left(void **state)
 }
 
 /* Probes are of no help; the RNIC has gone back to one packet for long. */
-static void rule_32_who_was_moved_comes_home(void **state)
+static void rule_33_who_was_moved_comes_home(void **state)
 {
 	for (unsigned peer = 0; peer < 2; peer++) {
 		rig_setup(state);
@@ -158,7 +158,7 @@ static void rule_32_who_was_moved_comes_home(void **state)
 }
 
 /* What goes on is not stuck, however often the RNIC goes back. */
-static void rule_32_progress_keeps_it_there(void **state)
+static void rule_33_progress_keeps_it_there(void **state)
 {
 	stall_config();
 	rig.cfg.probes = HP3_PROBES_STANDARD;
@@ -180,12 +180,12 @@ static void rule_32_progress_keeps_it_there(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RIG_TEST(rule_32_a_look_is_as_long_as_data),
-		RIG_TEST(rule_32_who_swallows_it_is_left_alone),
-		RIG_TEST(rule_32_a_look_that_nobody_answers_says_nothing),
-		RIG_TEST(rule_32_a_path_in_use_is_left),
-		RIG_TEST(rule_32_who_was_moved_comes_home),
-		RIG_TEST(rule_32_progress_keeps_it_there),
+		RIG_TEST(rule_33_a_look_is_as_long_as_data),
+		RIG_TEST(rule_33_who_swallows_it_is_left_alone),
+		RIG_TEST(rule_33_a_look_that_nobody_answers_says_nothing),
+		RIG_TEST(rule_33_a_path_in_use_is_left),
+		RIG_TEST(rule_33_who_was_moved_comes_home),
+		RIG_TEST(rule_33_progress_keeps_it_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

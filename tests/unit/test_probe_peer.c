@@ -325,7 +325,7 @@ static void make_long(struct frame *f, bool ipv6, uint16_t pad)
 }
 
 /* As long as data: the payload is zeros, the tag speaks for how many. */
-static void rule_32_as_long_as_data(void **state)
+static void rule_33_as_long_as_data(void **state)
 {
 	static const uint16_t pads[] = {4, 256, 1024, HP3_PEER_PAD_MAX};
 	struct hp3_peer_probe p;
@@ -349,7 +349,7 @@ static void rule_32_as_long_as_data(void **state)
 }
 
 /* Who cuts one on its way does not get it through as short. */
-static void rule_32_a_cut_probe_is_forged(void **state)
+static void rule_33_a_cut_probe_is_forged(void **state)
 {
 	struct frame f;
 
@@ -431,8 +431,8 @@ int main(void)
 		cmocka_unit_test(keys),
 		cmocka_unit_test(time_is_whole),
 		cmocka_unit_test(others_are_not_taken),
-		cmocka_unit_test(rule_32_as_long_as_data),
-		cmocka_unit_test(rule_32_a_cut_probe_is_forged),
+		cmocka_unit_test(rule_33_as_long_as_data),
+		cmocka_unit_test(rule_33_a_cut_probe_is_forged),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(rule_02_standard_probe_is_a_duplicate_that_is_answered),
 		cmocka_unit_test(rule_01_nak_probe_asks_for_no_ack),
