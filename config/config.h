@@ -64,6 +64,7 @@ struct hp3_config {
 		char socket[108]; /* sun_path; "": inline */
 		char group[64];
 		uint32_t look_us;
+		char ibverbs[HP3_INI_VALUE_MAX]; /* "": no queue pairs of our own */
 	} beside;
 	struct {
 		enum hp3_watch_verbs verbs;

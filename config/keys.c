@@ -181,6 +181,9 @@ static const struct hp3_ini_key keys[] = {
 		"\"rdma\"; empty: nobody else"),
 	INT(beside, look_us, "us", 1000, 100, 1000000, RELOAD,
 		"how often what queue pairs have done is read"),
+	STRING(beside, ibverbs, "libibverbs.so.1", 0, NULL, NULL,
+		"library by which hp3d has queue pairs of its own, that ask other paths; empty: "
+		"queue pairs are moved by hand only"),
 
 	ENUM(watch, verbs, verbs, HP3_WATCH_AUTO, RESTART,
 		"kernel: ib_core's calls, by BPF, all processes; library: libibverbs' calls, by "

@@ -212,7 +212,7 @@ enum hp3_act_kind {
 	HP3_ACT_URGE,
 	HP3_ACT_SUSPEND, /* beside: let the queue pair's send queue drain, report DRAINED */
 	/* beside: use `port` from now on, report MOVED; without SUSPEND before it (queue pair just
-	   set up, path dead): at once, nothing to report */
+	   set up; op HP3_MOVE_DEAD: path dead): at once, FAILED to be reported at most */
 	HP3_ACT_MOVE,
 	HP3_ACT_RESUME, /* beside: send on, on the old port */
 	HP3_ACT_TELL, /* report to the flow's peer what hp3_load_to_names() says */
@@ -225,10 +225,12 @@ enum hp3_act_kind {
  * one all the same. TRACE and REPORT have the same form. STANDARD is a duplicate: zero-length WRITE
  * ONLY with the old PSN `psn`, AckReq. NAK is a WRITE ONLY with the future PSN `psn`.
  */
+#define HP3_MOVE_DEAD 1u
+
 struct hp3_act {
 	uint8_t kind; /* enum hp3_act_kind */
 	uint8_t flags; /* RELEASE: HP3_SET_ACKREQ */
-	uint8_t op; /* PROBE: enum hp3_probe_kind; TRACE: its TTL */
+	uint8_t op; /* PROBE: enum hp3_probe_kind; TRACE: its TTL; MOVE: HP3_MOVE_DEAD */
 	uint16_t port;
 	uint16_t pad; /* PROBE of kind PEER: bytes that it writes, to be as long as data */
 	uint16_t pkey; /* NAK, CNP, CNP_OWED */
@@ -470,7 +472,8 @@ int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report r
  * Beside the RNIC, where no packet is seen: what the completions of a queue pair told since the
  * last call. `took_ns` is the newest time from post to completion (0: none), `least_ns` the least
  * with as much before it in its send queue; they are judged as round trips are, and what is decided
- * on them has cause COMPLETION. The ports are the actuator's word: where the engine believes
+ * on them has cause COMPLETION. What was posted and is not done is in flight; where nothing is done
+ * any more the path may be dead. The ports are the actuator's word: where the engine believes
  * otherwise and no move is under way, it yields. To be called now and then also if nothing was
  * sent: a queue pair that nobody tells of is removed. Returns 0, -ENOENT (no such flow), -EINVAL:
  * not beside, or not set up by an event.
@@ -478,10 +481,21 @@ int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report r
 struct hp3_felt {
 	uint16_t home, port; /* as the RNIC would choose, and in use; 0: not known */
 	uint64_t posted, done; /* bytes */
+	uint32_t posted_wrs, done_wrs;
 	uint32_t took_ns, least_ns;
 };
 int hp3_felt(struct hp3_engine *e, uint32_t flow, const struct hp3_felt *felt, uint64_t now,
 	struct hp3_acts *acts);
+
+/*
+ * Beside: between these ends no ports but n of them can be asked and used (0: all); they are the
+ * caller's, and live as long as flows between these ends. 0, -ENOENT: no such pair, or no probing.
+ */
+int hp3_qp_ports(
+	struct hp3_engine *e, const struct hp3_ends *ends, const uint16_t *ports, uint32_t n);
+/* Beside: a queue pair has been set up and nothing was posted: a path for it, as set-up probing
+ * says. */
+void hp3_qp_place(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
 
 /* Deadlines, ageing. Returns when it wants to be called next (at the latest). */
 uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);

@@ -128,13 +128,19 @@ static void take_remembered(struct round *r, unsigned until)
 	}
 }
 
+uint16_t hp3_paths_draw(struct hp3_paths *t)
+{
+	return t->ports == NULL ? hp3_random_port(&t->rng)
+				: t->ports[hp3_random_below(&t->rng, t->n_ports)];
+}
+
 static void take_unexplored(struct round *r, unsigned until)
 {
 	struct hp3_paths *t = r->t;
 	unsigned draws = DRAWS_BASE + DRAWS_EACH * until;
 
 	while (r->n < until && draws--) {
-		uint16_t port = hp3_random_port(&t->rng);
+		uint16_t port = hp3_paths_draw(t);
 		uint32_t id = hp3_paths_id(t, port, r->qpn);
 		int e = hp3_paths_find(t, id, r->qpn);
 		enum hp3_quality q = HP3_QUALITY_UNKNOWN;

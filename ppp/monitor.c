@@ -170,7 +170,10 @@ bool hp3_monitor_cnp(struct hp3_monitor *m, const struct hp3_monitor_params *p, 
 	return severe;
 }
 
-/* Each is compared with its own least; what is shown is as much longer than the base. */
+/*
+ * Each is compared with its own least; what is shown is as much longer than the base. Hosts delay
+ * single ones: what they are smoothed has to have come half of the way as well.
+ */
 bool hp3_monitor_felt(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint32_t took_ns,
 	uint32_t least_ns, uint32_t bytes, uint64_t now)
 {
@@ -183,7 +186,8 @@ bool hp3_monitor_felt(struct hp3_monitor *m, const struct hp3_monitor_params *p,
 		rtt = hp3_min_u64((uint64_t)took_ns * m->base / least_ns, UINT32_MAX);
 		m->smooth = m->smooth == 0 ? (uint32_t)rtt
 					   : hp3_monitor_smoothed(m->smooth, (uint32_t)rtt);
-		if ((uint64_t)took_ns * 100 >= (uint64_t)least_ns * p->rtt_factor)
+		if ((uint64_t)took_ns * 100 >= (uint64_t)least_ns * p->rtt_factor &&
+			(uint64_t)m->smooth * 200 >= (uint64_t)m->base * (100u + p->rtt_factor))
 			m->slow = 1;
 	}
 	if (__builtin_add_overflow(m->bytes, bytes, &m->bytes))

@@ -106,6 +106,8 @@ struct hp3_paths {
 	const struct hp3_linear *linear; /* ... this one (shifted), or NULL */
 	struct hp3_tuple tuple; /* addresses and destination port, for `model` */
 	uint64_t rng;
+	const uint16_t *ports; /* the only ones that there are, the caller's; NULL: all */
+	uint16_t n_ports;
 	uint16_t shift; /* hp3_linear_shift() of this pair */
 	uint8_t identity; /* enum hp3_identity */
 	bool by_qpn;
@@ -113,6 +115,9 @@ struct hp3_paths {
 
 /* Identity NONE. `params` stays the caller's and may change between calls. */
 void hp3_paths_init(struct hp3_paths *t, const struct hp3_paths_params *params, uint64_t seed);
+
+/* One of the ports that there are. */
+uint16_t hp3_paths_draw(struct hp3_paths *t);
 
 /*
  * Another provider: what is known moves over to the new ids. Models and linear hashes are for the

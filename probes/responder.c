@@ -81,12 +81,11 @@ int hp3_responder_reconfigure(struct hp3_responder *r, const struct hp3_responde
 	return 0;
 }
 
-static uint64_t print_of(const struct hp3_responder *r, const void *frame, const struct hp3_view *v)
+static uint64_t print_of(const struct hp3_responder *r, const struct hp3_addressing *a)
 {
-	struct hp3_addressing a, from = {.ipv6 = v->flags & HP3_VF_IPV6};
+	struct hp3_addressing from = {.ipv6 = a->ipv6};
 
-	hp3_addressing_same(frame, v, &a);
-	memcpy(from.src_ip, a.src_ip, sizeof(from.src_ip));
+	memcpy(from.src_ip, a->src_ip, sizeof(from.src_ip));
 	return hp3_tag(&r->source_key, HP3_TAG_SOURCE, &from, 0, "", 0) | 1;
 }
 
@@ -123,9 +122,8 @@ static uint64_t seconds_of(const struct hp3_peer_probe *p)
 	return p->report ? p->time / 1000000 : p->time;
 }
 
-static bool on_time(const struct hp3_responder *r, const struct hp3_peer_probe *p, uint64_t clock)
+static bool on_time(const struct hp3_responder *r, uint64_t time, uint64_t clock)
 {
-	uint64_t time = seconds_of(p);
 	uint64_t apart = time > clock ? time - clock : clock - time;
 
 	return !is_keyed(r) || apart <= r->cfg.clock_s;
@@ -184,7 +182,7 @@ static uint64_t *unsound(struct hp3_responder *r, const void *frame, const struc
 		return err == -EBADMSG ? &r->stats->bad_icrc : &r->stats->bad_tag;
 	if (p->report && !is_keyed(r))
 		return &r->stats->reports_unkeyed;
-	if (!on_time(r, p, clock))
+	if (!on_time(r, seconds_of(p), clock))
 		return &r->stats->bad_clock;
 	if (p->report && p->time <= r->cfg.born)
 		return &r->stats->reports_old;
@@ -196,6 +194,7 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *fr
 	struct hp3_answer *answer, uint32_t *turn)
 {
 	struct hp3_peer_probe p;
+	struct hp3_addressing a;
 	uint64_t hash, *why;
 	int64_t place;
 
@@ -208,7 +207,8 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *fr
 	place = hp3_window_look(&r->window, hash, clock);
 	if (place < 0)
 		return drop(place == -EEXIST ? &r->stats->replayed : &r->stats->window_full);
-	why = refused(r, print_of(r, frame, v), known, now, turn);
+	hp3_addressing_same(frame, v, &a);
+	why = refused(r, print_of(r, &a), known, now, turn);
 	if (why != NULL)
 		return drop(why);
 	hp3_window_keep(&r->window, place, hash, is_keyed(r) ? seconds_of(&p) : clock);
@@ -224,4 +224,30 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *fr
 	r->stats->answered++;
 	r->stats->old_key += p.key;
 	return HP3_RESPOND_ANSWER;
+}
+
+bool hp3_responder_hello(struct hp3_responder *r, const struct hp3_addressing *a,
+	const struct hp3_hello *ask, uint64_t hash, bool known, uint64_t clock, uint64_t now)
+{
+	uint64_t time = ask->clock_us / 1000000;
+	uint32_t turn;
+	int64_t place;
+
+	r->stats->hellos++;
+	if (!on_time(r, time, clock)) {
+		r->stats->hellos_bad_clock++;
+		return false;
+	}
+	place = hp3_window_look(&r->window, hash, clock);
+	if (place < 0) {
+		r->stats->hellos_replayed++;
+		return false;
+	}
+	if (refused(r, print_of(r, a), known, now, &turn) != NULL) {
+		r->stats->hellos_flood++;
+		return false;
+	}
+	hp3_window_keep(&r->window, place, hash, is_keyed(r) ? time : clock);
+	r->stats->hellos_told++;
+	return true;
 }

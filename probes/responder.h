@@ -32,6 +32,7 @@
  * driven by one thread.
  */
 #include "probes/answer.h"
+#include "probes/hello.h"
 #include "probes/limit.h"
 #include "probes/peer.h"
 #include "probes/window.h"
@@ -83,5 +84,13 @@ enum hp3_respond_fate {
 enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *frame,
 	const struct hp3_view *v, bool known, uint64_t clock, uint64_t now,
 	struct hp3_answer *answer, uint32_t *turn);
+
+/*
+ * A question for queue pairs (hello.h), which has been read, of this hash, from the sender of *a:
+ * true: it is to be answered. Time, replay and rate are looked at as with probes, and of the same
+ * limits.
+ */
+bool hp3_responder_hello(struct hp3_responder *r, const struct hp3_addressing *a,
+	const struct hp3_hello *ask, uint64_t hash, bool known, uint64_t clock, uint64_t now);
 
 #endif

@@ -38,6 +38,17 @@
 	X(loads_bad_tag, "reports dropped: wrong tag; forged, or the hosts' probe_key differ")     \
 	X(loads_bad_clock, "reports dropped: their time is too far from this host's clock")        \
 	X(loads_old, "reports dropped: made before this hp3d began, perhaps replayed")             \
+	X(hellos, "questions for queue pairs that arrived (beside the RNICs)")                     \
+	X(hellos_told, "questions for queue pairs answered")                                       \
+	X(hellos_bad_tag, "questions and answers for queue pairs dropped: wrong tag; forged, or "  \
+			  "the hosts' probe_key differ")                                           \
+	X(hellos_bad_form, "datagrams to the port of questions for queue pairs that are none")     \
+	X(hellos_version, "questions and answers for queue pairs dropped: of another version")     \
+	X(hellos_stray, "answers for queue pairs dropped: to no question under way")               \
+	X(hellos_bad_clock, "questions for queue pairs dropped: their time is too far from ours")  \
+	X(hellos_replayed, "questions for queue pairs dropped: seen before, or no room to "        \
+			   "remember it")                                                          \
+	X(hellos_flood, "questions for queue pairs dropped: too many")                             \
 	X(traces, "trace probes sent")                                                             \
 	X(traces_hop, "traces that found a hop")                                                   \
 	X(traces_odd, "traces answered from an address that names no switch")                      \

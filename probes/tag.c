@@ -22,7 +22,8 @@ uint32_t hp3_probe_keys(const struct hp3_probe_keys *keys)
 
 static bool is_between_hosts(enum hp3_tag_kind kind)
 {
-	return kind == HP3_TAG_PROBE || kind == HP3_TAG_ANSWER || kind == HP3_TAG_LOADS;
+	return kind == HP3_TAG_PROBE || kind == HP3_TAG_ANSWER || kind == HP3_TAG_LOADS ||
+	       kind == HP3_TAG_HELLO;
 }
 
 /* Of the sender and the receiver of *a. */

@@ -46,12 +46,10 @@ NOT_TIDY = {
 NOT_GCC = {
     "null-dereference": (
         "app/verbs/cqs.c", "app/verbs/ctx.c", "app/verbs/post.c", "app/verbs/wr_ex.c",  # who gets there has been adopted: there is an entry
-        "app/fleet/ask.c",  # the command is known, so it has columns
         "config/loader.c",  # every key's section is in the schema
         "config/scan.c",  # a section of a family has a dot, and no other: the condition above
         "engine/paths/trace.c",  # may_send() has found a free one
         "sim/work/faults.c"),  # a link that was drawn has two ends
-    "possible-null-dereference": ("app/fleet/answer.c",),  # forgets the loop's condition
     "malloc-leak": (
         "app/hp3ctl/keys.c", "app/watch/qps.c", "config/errors.c",  # kept in the caller's list or tree
         "p4-testbed/roce-gen/report.c"),  # fopen() does not return stdout

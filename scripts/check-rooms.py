@@ -29,11 +29,12 @@ MAY = {room: BELOW | set(ENGINE[:i]) for i, room in enumerate(ENGINE)} | {
     "app/watch": BELOW | {"engine", "config", "app/bpf"},
     "app/doctor": BELOW | {"engine", "config"},
     "app/hp3d/pipe": HP3D,
-    "app/hp3d/beside": HP3D | {"app/verbs"},  # what both ends share: share.h
+    "app/hp3d/ud": HP3D,
+    "app/hp3d/beside": HP3D | {"app/verbs", "app/hp3d/ud"},  # what both ends share: share.h
     "app/hp3d/lcores": HP3D | {"app/bypass", "app/hp3d/beside"},
     "app/hp3d/replay": HP3D,
     "app/hp3d/control": HP3D | {"app/bypass", "app", "app/control", "app/record", "app/watch", "app/hp3d/beside", "app/hp3d/lcores"},
-    "app/hp3d/metrics": HP3D | {"app/bypass", "app/control", "app/hp3d/beside", "app/hp3d/lcores", "app/hp3d/control"},
+    "app/hp3d/metrics": HP3D | {"app/bypass", "app/control", "app/hp3d/beside", "app/hp3d/ud", "app/hp3d/lcores", "app/hp3d/control"},
     "app/hp3d/service": HP3D | {"app/bypass", "app/record", "app/hp3d/lcores"},
     "app/hp3d": HP3D | {"app/bypass", "app/doctor", "app/record", "app/hp3d/beside", "app/hp3d/lcores", "app/hp3d/replay", "app/hp3d/control",
                         "app/hp3d/metrics", "app/hp3d/service"},

@@ -294,6 +294,8 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 		stop_signal = -1;
 	else
 		hp3d_service_start(cfg, hp3d_capabilities_needed(cfg));
+	if (hp3_config_is_beside(cfg))
+		hp3d_beside_settled(hp3d_worker_beside(hp3d_worker(0)));
 	hp3d_carry_start();
 	while (stop_signal == 0) {
 		poll_all(POLL_MS);

@@ -21,6 +21,7 @@
 
 static pthread_once_t forking = PTHREAD_ONCE_INIT;
 static bool running; /* under hp3v_lock() */
+static bool looked; /* for hp3d, since it runs; atomic */
 static int hp3d = -1, tries;
 static struct hp3v_shared shared;
 
@@ -73,7 +74,7 @@ static bool is_welcome(int fd)
 	if (poll(&p, 1, WELCOME_MS) != 1 || recv(fd, &w, sizeof(w), 0) != sizeof(w) ||
 		w.magic != HP3_VERBS_MAGIC || w.version != HP3_VERBS_VERSION || !w.accepted)
 		return false;
-	hp3v_move_bounds(w.drain_us, w.hold_us);
+	hp3v_move_bounds(w.drain_us, w.hold_us, w.place_us);
 	return true;
 }
 
@@ -89,11 +90,17 @@ static void look_for_hp3d(void)
 	hp3d = -1;
 }
 
+bool hp3v_agent_looked(void)
+{
+	return __atomic_load_n(&looked, __ATOMIC_ACQUIRE);
+}
+
 static void part(void)
 {
 	close(hp3d);
 	hp3d = -1;
 	tries = 0;
+	hp3v_move_bounds(0, 0, 0); /* nobody to wait for */
 }
 
 /* Of each queue pair: is something wanted of it, is something due. True: one is being moved. */
@@ -153,6 +160,7 @@ static void *run(void *unused)
 	for (;;) {
 		if (hp3d < 0 && !moving)
 			look_for_hp3d();
+		__atomic_store_n(&looked, true, __ATOMIC_RELEASE);
 		moving = go_round();
 		wait_a_while(moving);
 	}
@@ -178,6 +186,7 @@ static void in_child(void)
 	if (hp3d >= 0)
 		part();
 	running = false;
+	looked = false;
 }
 
 static void watch_forks(void)

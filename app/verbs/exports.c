@@ -100,11 +100,29 @@ static void wait_for_move(struct hp3v_qp *q)
 	}
 }
 
+/*
+ * It is to become ready to send: hp3d, which has known of it since RTR, may choose its port first.
+ * Ports of a queue pair that has sent nothing are changed freely.
+ */
+static void wait_for_place(struct hp3v_qp *q)
+{
+	const struct timespec nap = {0, 50000};
+	uint64_t begun = hp3v_now();
+
+	while (q->state == IBV_QPS_RTR && q->index >= 0 && q->place == 0 && !q->placed &&
+		hp3v_now() - begun < (hp3v_agent_looked() ? hp3v_move_place_ns() : HP3V_PLACE_NS)) {
+		pthread_mutex_unlock(&q->lock);
+		nanosleep(&nap, NULL);
+		pthread_mutex_lock(&q->lock);
+	}
+}
+
 EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	struct hp3v_qp *q = hp3v_qp_of(qp->context, qp->qp_num);
 	bool ends = (mask & IBV_QP_STATE) &&
 		    (attr->qp_state == IBV_QPS_ERR || attr->qp_state == IBV_QPS_RESET);
+	bool ready = (mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RTS;
 	int error;
 
 	if (q == NULL)
@@ -118,9 +136,14 @@ EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 		hp3v_move_stop(q);
 	else
 		wait_for_move(q);
+	if (ready)
+		wait_for_place(q);
+	ready &= q->state == IBV_QPS_RTR;
 	error = hp3v_real()->modify_qp(qp, attr, mask);
 	if (error == 0)
 		hp3v_qp_changed(q, attr, mask);
+	if (error == 0 && ready)
+		hp3v_move_ready(q);
 	if (ends)
 		hp3v_move_stopped(q);
 	pthread_mutex_unlock(&q->lock);

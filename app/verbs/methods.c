@@ -61,6 +61,15 @@ int hp3v_sqd_turn(struct hp3v_qp *q, uint16_t port)
 	return hp3v_real()->modify_qp(q->qp, &attr, IBV_QP_STATE | IBV_QP_AV);
 }
 
+/* The kernel refuses a change of state while it drains, but not one of the path alone. */
+int hp3v_sqd_turn_now(struct hp3v_qp *q, uint16_t port)
+{
+	struct ibv_qp_attr attr = {.ah_attr = q->av};
+
+	attr.ah_attr.grh.flow_label = hp3v_label_of(port);
+	return hp3v_real()->modify_qp(q->qp, &attr, IBV_QP_AV);
+}
+
 static void kick(struct hp3v_qp *q)
 {
 	struct {

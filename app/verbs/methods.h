@@ -16,6 +16,8 @@ uint32_t hp3v_label_of(uint16_t port); /* never 0, which would leave the port to
 int hp3v_sqd_begin(struct hp3v_qp *q);
 /* 0; EAGAIN: not yet; EIO: the queue pair is in error, or somebody else's. */
 int hp3v_sqd_drained(struct hp3v_qp *q);
+/* While it drains. */
+int hp3v_sqd_turn_now(struct hp3v_qp *q, uint16_t port);
 int hp3v_sqd_turn(struct hp3v_qp *q, uint16_t port);
 /*
  * Back in RTS, and going: nothing restarts the requester of Soft-RoCE by itself. The kick is a

@@ -13,16 +13,18 @@
 #define LONGEST_NS UINT64_C(1000000000)
 
 static struct {
-	uint64_t drain_ns, hold_ns;
-} bounds = {DRAIN_NS, HOLD_NS};
+	uint64_t drain_ns, hold_ns, place_ns;
+} bounds = {DRAIN_NS, HOLD_NS, 0};
 
 static uint64_t bounded(uint64_t us, uint64_t ours)
 {
 	return us == 0 || us > LONGEST_NS / 1000u ? ours : us * 1000u;
 }
 
-void hp3v_move_bounds(uint64_t drain_us, uint64_t hold_us)
+void hp3v_move_bounds(uint64_t drain_us, uint64_t hold_us, uint64_t place_us)
 {
+	hp3v_set(&bounds.place_ns,
+		place_us * 1000u < HP3V_PLACE_NS ? place_us * 1000u : HP3V_PLACE_NS);
 	hp3v_set(&bounds.drain_ns, bounded(drain_us, DRAIN_NS));
 	hp3v_set(&bounds.hold_ns, bounded(hold_us, HOLD_NS));
 }
@@ -30,6 +32,11 @@ void hp3v_move_bounds(uint64_t drain_us, uint64_t hold_us)
 uint64_t hp3v_move_longest_ns(void)
 {
 	return hp3v_get(&bounds.drain_ns) + hp3v_get(&bounds.hold_ns);
+}
+
+uint64_t hp3v_move_place_ns(void)
+{
+	return hp3v_get(&bounds.place_ns);
 }
 
 /* Work requests were posted and have completed, and all of them through this library. */
@@ -152,14 +159,25 @@ static int refusal(const struct hp3v_qp *q, uint8_t op)
 	return 0;
 }
 
-/* The path is dead: what is outstanding would never complete. Its copies may overtake (rule 13). */
+/*
+ * The path is dead: what is outstanding would never complete. Its copies may overtake (rule 13). An
+ * RNIC in SQD sends again what was lost, and nothing new: on the new port then.
+ */
 static void turn_now(struct hp3v_qp *q)
 {
-	int error = hp3v_sport_turn(q, q->port);
+	bool sqd = q->method == HP3_VERBS_SQD;
+	int error = 0;
 
+	if (sqd && q->step != HP3V_RETURNING) /* else it is in SQD */
+		error = hp3v_sqd_begin(q);
 	if (error == 0) {
-		moved(q);
-		return;
+		error = sqd ? hp3v_sqd_turn_now(q, q->port) : hp3v_sport_turn(q, q->port);
+		if (error == 0) {
+			moved(q);
+			return;
+		}
+		if (sqd)
+			go_back(q);
 	}
 	if (is_refusal(error))
 		refuse_method(q);
@@ -172,7 +190,7 @@ static void begin(struct hp3v_qp *q, uint64_t now)
 
 	q->method = __atomic_load_n(&q->ctx->method, __ATOMIC_RELAXED);
 	error = refusal(q, q->op);
-	if (error == 0 && q->op == HP3_VERBS_MOVE_NOW && q->method == HP3_VERBS_SPORT) {
+	if (error == 0 && q->op == HP3_VERBS_MOVE_NOW) {
 		turn_now(q);
 		return;
 	}
@@ -195,16 +213,24 @@ void hp3v_move_command(struct hp3v_qp *q, uint64_t want, uint64_t now)
 {
 	uint8_t op = hp3_verbs_word_what(want);
 	uint16_t port = hp3_verbs_word_detail(want);
-	bool to_port = op == HP3_VERBS_MOVE || op == HP3_VERBS_MOVE_NOW;
+	bool to_port = op == HP3_VERBS_MOVE || op == HP3_VERBS_MOVE_NOW || op == HP3_VERBS_PLACE;
 
 	if (want == q->want)
 		return;
 	q->want = want;
 	if (hp3_verbs_word_generation(want) != q->cell->generation || op == HP3_VERBS_NOTHING)
 		return;
-	if (op > HP3_VERBS_RESUME || (to_port && port < 0xc000))
+	if (op == HP3_VERBS_PLACE && port == 0)
+		q->placed = true;
+	else if (op > HP3_VERBS_PLACE || (to_port && port < 0xc000))
 		hp3v_cell_answer(q, HP3_VERBS_FAILED, EINVAL);
-	else if (q->step == HP3V_RETURNING)
+	else if (op == HP3_VERBS_PLACE && q->state == IBV_QPS_RTR)
+		q->place = port; /* with RTS */
+	else if (op == HP3_VERBS_MOVE_NOW && q->step == HP3V_RETURNING &&
+		 q->method == HP3_VERBS_SQD) {
+		q->port = port; /* that path is dead, too */
+		turn_now(q);
+	} else if (q->step == HP3V_RETURNING)
 		hp3v_cell_answer(q, HP3_VERBS_FAILED, EBUSY);
 	else if (op == HP3_VERBS_RESUME) {
 		if (q->step == HP3V_IDLE)
@@ -222,6 +248,24 @@ void hp3v_move_command(struct hp3v_qp *q, uint64_t want, uint64_t now)
 			turn(q);
 	} else if (q->step == HP3V_SUSPENDED)
 		hp3v_cell_answer(q, HP3_VERBS_DRAINED, 0);
+}
+
+/* Nothing was posted: it may have any port at once. */
+void hp3v_move_ready(struct hp3v_qp *q)
+{
+	int error;
+
+	if (q->place == 0)
+		return;
+	q->port = q->place;
+	q->place = 0;
+	q->op = HP3_VERBS_PLACE;
+	q->method = __atomic_load_n(&q->ctx->method, __ATOMIC_RELAXED);
+	error = hp3v_responds(q) ? EPERM : q->method == HP3_VERBS_NONE ? EOPNOTSUPP : 0;
+	if (error == 0)
+		turn_now(q);
+	else
+		hp3v_cell_answer(q, HP3_VERBS_FAILED, error);
 }
 
 void hp3v_move_tick(struct hp3v_qp *q, uint64_t now)

@@ -9,6 +9,8 @@
  *
  * SQD: the RNIC drains its send queue and keeps what is posted meanwhile; nothing is held here.
  * SPORT: work requests are held (hold.h) until what was posted before them has completed.
+ * PLACE comes before the first data, and needs no drain: in RTR it waits for RTS, which waits for
+ * it, if hp3d is there, a moment. MOVE_NOW leaves a dead path: SQD sends again what was lost.
  * Whatever fails, takes too long or is not wanted any more ends on the old port. An RNIC in SQD may
  * refuse to go back while it drains: RETURNING, asked again until it does, or is in error by
  * itself.
@@ -20,11 +22,16 @@
  * All of it under the queue pair's lock.
  */
 
-void hp3v_move_bounds(uint64_t drain_us, uint64_t hold_us); /* 0, or too much: our own */
+/* 0, or too much: our own; place_us 0: none */
+void hp3v_move_bounds(uint64_t drain_us, uint64_t hold_us, uint64_t place_us);
+#define HP3V_PLACE_NS UINT64_C(10000000) /* at most */
+uint64_t hp3v_move_place_ns(void); /* who becomes RTS waits so long for hp3d's word */
 uint64_t hp3v_move_longest_ns(void); /* after so long a move is over, but for RETURNING */
 
 /* A new `want`. */
 void hp3v_move_command(struct hp3v_qp *q, uint64_t want, uint64_t now);
+/* It is in RTS, and nothing was posted: the port that was chosen meanwhile. */
+void hp3v_move_ready(struct hp3v_qp *q);
 /* What is due. */
 void hp3v_move_tick(struct hp3v_qp *q, uint64_t now);
 /* hp3d is gone: on the old port. */

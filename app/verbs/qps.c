@@ -180,8 +180,11 @@ void hp3v_qp_changed(struct hp3v_qp *q, const struct ibv_qp_attr *attr, int mask
 	}
 	if (q->state == IBV_QPS_RTS)
 		__atomic_store_n(&q->failed, 0, __ATOMIC_RELAXED);
-	if (q->state == IBV_QPS_RTR && q->av.is_global && q->index < 0)
+	if (q->state == IBV_QPS_RTR && q->av.is_global && q->index < 0) {
+		q->place = 0;
+		q->placed = false;
 		hp3v_cell_take(q);
+	}
 	if (q->cell != &q->own) {
 		hp3v_qp_show(q);
 		hp3v_cells_ring();

@@ -16,7 +16,7 @@
  */
 #define HP3_VERBS_SOCKET  "/run/hp3/verbs.sock"
 #define HP3_VERBS_MAGIC   0x33505668u /* "hVP3" */
-#define HP3_VERBS_VERSION 1u
+#define HP3_VERBS_VERSION 2u
 #define HP3_VERBS_CELLS   4096u
 #define HP3_VERBS_DEVICE  64u
 #define HP3_VERBS_CLASSES 4u /* of sizes: up to 4 KiB, 64 KiB, 1 MiB, above */
@@ -38,6 +38,7 @@ struct hp3_verbs_welcome {
 	uint32_t accepted;
 	uint32_t drain_us; /* longest wait for outstanding work; the shim has bounds of its own */
 	uint32_t hold_us; /* longest time between DRAINED and what hp3d wants then */
+	uint32_t place_us; /* longest wait for PLACE when a queue pair is to become RTS; 0: none */
 };
 
 enum hp3_verbs_state {
@@ -67,6 +68,9 @@ enum hp3_verbs_op {
 	HP3_VERBS_MOVE, /* to `port`; not suspended: all steps at once. MOVED, or FAILED */
 	HP3_VERBS_MOVE_NOW, /* the path is dead: without waiting, where the method can. As MOVE */
 	HP3_VERBS_RESUME, /* RESUMED: goes on on the old port */
+	/* before the first data: in RTR, to be carried out with RTS (port 0: stay). As MOVE; when
+	 * it comes later it is one */
+	HP3_VERBS_PLACE,
 };
 enum hp3_verbs_did {
 	HP3_VERBS_DRAINED = 1,

@@ -121,6 +121,8 @@ struct hp3v_qp {
 	uint8_t method; /* of the move in hand */
 	uint8_t op;
 	uint16_t port; /* where to */
+	uint16_t place; /* where to with RTS; 0: nowhere */
+	bool placed; /* hp3d has said that it stays where it is */
 	uint64_t want; /* newest command seen */
 	uint64_t begun, deadline;
 

@@ -8,11 +8,18 @@
 
 static uint16_t random_port(struct hp3_engine *e, const struct hp3_flow *f)
 {
+	struct hp3_paths *t = e->paths != NULL ? &e->paths[f->pair] : NULL;
 	uint16_t port;
 
-	do {
-		port = (uint16_t)(RANDOM_PORT_MIN + hp3_random_below(&e->rng, RANDOM_PORTS));
-	} while (port == hp3_flow_port(f));
+	if (t != NULL && e->pairs.pairs[f->pair].paths_ready && t->n_ports > 1)
+		do {
+			port = hp3_paths_draw(t);
+		} while (port == hp3_flow_port(f));
+	else
+		do {
+			port = (uint16_t)(RANDOM_PORT_MIN +
+					  hp3_random_below(&e->rng, RANDOM_PORTS));
+		} while (port == hp3_flow_port(f));
 	return port;
 }
 
@@ -150,6 +157,8 @@ int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report r
 	}
 	if (report == HP3_BESIDE_MOVED && f->state == HP3_RFR_DRAINING)
 		hp3_move_input(&t, flow, HP3_RFR_IN_DRAINED);
+	else if (report == HP3_BESIDE_FAILED && f->state == HP3_RFR_RESUMING)
+		hp3_move_input(&t, flow, HP3_RFR_IN_CANCEL); /* felt() says where it is */
 	else if (report == HP3_BESIDE_FAILED && m->suspended) {
 		m->suspended = false; /* it goes on already */
 		hp3_move_input(&t, flow, HP3_RFR_IN_CANCEL);

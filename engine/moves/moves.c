@@ -47,6 +47,14 @@ static void settle_own(
 	}
 }
 
+static void act_at_once(struct hp3_turn *t, const struct hp3_move *m)
+{
+	struct hp3_act *a = hp3_act(t, HP3_ACT_MOVE, m->flow);
+
+	a->port = m->to;
+	a->op = m->errand.kind == HP3_ERRAND_DEAD ? HP3_MOVE_DEAD : 0;
+}
+
 /* Everything that is charged to the old path ends here. */
 static void take_new_path(struct hp3_turn *t, uint32_t flow)
 {
@@ -76,7 +84,7 @@ static void take_new_path(struct hp3_turn *t, uint32_t flow)
 		hp3_rate_suspend(t, flow);
 	hp3_rate_raise(t, flow);
 	if (t->e->cfg.beside && !m->suspended) /* at set-up, off a dead path: at once */
-		hp3_act(t, HP3_ACT_MOVE, flow)->port = m->to;
+		act_at_once(t, m);
 }
 
 /* A dead path is left at once: what is held, and what comes, waits for the RNIC to go back. */

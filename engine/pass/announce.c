@@ -141,8 +141,10 @@ int hp3_peer_report(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t 
 	uint32_t flow = hp3_flow_find(e, ends, rqpn);
 
 	e->stats.reports_taken++;
-	if (e->replies == NULL || e->cfg.beside || !e->cfg.moves_allowed || e->cfg.observe)
+	if (e->replies == NULL || !e->cfg.moves_allowed || e->cfg.observe)
 		return -EPERM;
+	if (e->cfg.beside)
+		return flow == HP3_NO_FLOW ? -EPERM : hp3_seek_for_replies(&t, flow);
 	if (flow == HP3_NO_FLOW)
 		flow = hp3_flow_add(&t, ends, rqpn);
 	if (flow == HP3_NO_FLOW)

@@ -8,6 +8,7 @@ static void begin(struct hp3_flow *f)
 {
 	f->flags |= HP3_FF_STARTED;
 	f->watch |= HP3_FW_FELT;
+	hp3_stream_reset(&f->stream, 0);
 }
 
 static void take_ports(struct hp3_engine *e, struct hp3_flow *f, const struct hp3_felt *felt)
@@ -19,28 +20,108 @@ static void take_ports(struct hp3_engine *e, struct hp3_flow *f, const struct hp
 		hp3_set_port(e, f, port);
 }
 
+/* Work requests in the place of PSNs: what was posted and is not done is in flight. */
+static void take_work(struct hp3_turn *t, uint32_t flow, const struct hp3_felt *felt)
+{
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_stream *s = &f->stream;
+	uint32_t open;
+
+	s->nxt = hp3_psn_add(s->nxt, felt->posted_wrs & HP3_PSN_MASK);
+	s->hi = hp3_psn_add(s->nxt, HP3_PSN_MASK);
+	open = (s->nxt - s->una) & HP3_PSN_MASK;
+	s->una = hp3_psn_add(s->una, hp3_min_u32(open, felt->done_wrs));
+	if (felt->done_wrs != 0)
+		f->watch |= HP3_FW_HEARD;
+	if (!hp3_stream_idle(s) && t->e->cfg.probing)
+		hp3_active_add(t->e, flow, t->now);
+}
+
+/* It has left a dead path, and goes on. */
+static void resume(struct hp3_turn *t, uint32_t flow, const struct hp3_felt *felt)
+{
+	if (t->e->flows[flow].state == HP3_RFR_RESUMING && felt->done_wrs != 0)
+		hp3_move_input(t, flow, HP3_RFR_IN_CAUGHT_UP);
+}
+
+/* A path that is looked for before the first data is not waited for by these. */
+static void begin_unless_placed(struct hp3_turn *t, uint32_t flow, const struct hp3_felt *felt)
+{
+	struct hp3_flow *f = &t->e->flows[flow];
+	const struct hp3_move *m = f->slot == HP3_NO_SLOT ? NULL : &t->e->moves[f->slot];
+	bool asks = m != NULL && m->errand.kind == HP3_ERRAND_SETUP &&
+		    m->errand.state != HP3_ERRAND_QUIET;
+
+	if (asks && felt->posted_wrs == 0)
+		return;
+	if (asks)
+		hp3_setup_late(t, flow);
+	begin(f);
+}
+
+static void judge(struct hp3_turn *t, uint32_t flow, const struct hp3_felt *felt)
+{
+	struct hp3_flow *f = &t->e->flows[flow];
+
+	if (t->e->cfg.monitor.cycle_ns == 0 || (felt->done == 0 && felt->took_ns == 0))
+		return;
+	if (hp3_monitor_felt(&f->monitor, &t->e->cfg.monitor, felt->took_ns, felt->least_ns,
+		    (uint32_t)hp3_min_u64(felt->done, UINT32_MAX), t->now))
+		hp3_severe(t, flow);
+	else if ((f->flags & HP3_FF_SEVERE) && hp3_monitor_calm(&f->monitor))
+		f->flags &= (uint16_t)~HP3_FF_SEVERE;
+}
+
+static int find(const struct hp3_engine *e, uint32_t flow)
+{
+	if (flow >= e->cfg.max_flows || !(e->flows[flow].flags & HP3_FF_USED))
+		return -ENOENT;
+	return e->cfg.beside && e->flows[flow].pairing == HP3_PAIRING_EVENT ? 0 : -EINVAL;
+}
+
 int hp3_felt(struct hp3_engine *e, uint32_t flow, const struct hp3_felt *felt, uint64_t now,
 	struct hp3_acts *acts)
 {
 	struct hp3_turn t = {e, now, acts};
 	struct hp3_flow *f;
+	int err = find(e, flow);
 
 	acts->n = 0;
-	if (flow >= e->cfg.max_flows || !(e->flows[flow].flags & HP3_FF_USED))
-		return -ENOENT;
+	if (err < 0)
+		return err;
 	f = &e->flows[flow];
-	if (!e->cfg.beside || f->pairing != HP3_PAIRING_EVENT)
-		return -EINVAL;
-	begin(f);
+	if (!(f->flags & HP3_FF_STARTED))
+		begin_unless_placed(&t, flow, felt);
 	take_ports(e, f, felt);
 	f->last = (uint32_t)(now >> HP3_TICK_SHIFT);
 	f->bytes += felt->posted;
-	if (e->cfg.monitor.cycle_ns == 0 || (felt->done == 0 && felt->took_ns == 0))
-		return 0;
-	if (hp3_monitor_felt(&f->monitor, &e->cfg.monitor, felt->took_ns, felt->least_ns,
-		    (uint32_t)hp3_min_u64(felt->done, UINT32_MAX), now))
-		hp3_severe(&t, flow);
-	else if ((f->flags & HP3_FF_SEVERE) && hp3_monitor_calm(&f->monitor))
-		f->flags &= (uint16_t)~HP3_FF_SEVERE;
+	take_work(&t, flow, felt);
+	resume(&t, flow, felt);
+	judge(&t, flow, felt);
 	return 0;
+}
+
+int hp3_qp_ports(
+	struct hp3_engine *e, const struct hp3_ends *ends, const uint16_t *ports, uint32_t n)
+{
+	uint32_t pair = hp3_pairs_find(&e->pairs, ends);
+	struct hp3_paths *t;
+
+	if (pair == HP3_NO_PAIR || !e->cfg.probing)
+		return -ENOENT;
+	t = hp3_paths_of(e, pair);
+	t->ports = n != 0 ? ports : NULL;
+	t->n_ports = (uint16_t)n;
+	return 0;
+}
+
+void hp3_qp_place(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+	struct hp3_turn t = {e, now, acts};
+
+	acts->n = 0;
+	if (find(e, flow) == 0 && e->cfg.probing && f->state == HP3_RFR_STEADY &&
+		!(f->flags & (HP3_FF_STARTED | HP3_FF_MOVED)))
+		hp3_setup(&t, flow);
 }

@@ -9,7 +9,8 @@ void hp3_path_refresh(struct hp3_engine *e, const struct hp3_flow *f, uint64_t n
 {
 	struct hp3_estimates path;
 
-	if (f->path == HP3_NO_PATH || e->cfg.monitor.cycle_ns == 0 || !(f->flags & HP3_FF_PAIRED))
+	if (f->path == HP3_NO_PATH || e->cfg.monitor.cycle_ns == 0 || !(f->flags & HP3_FF_PAIRED) ||
+		(f->watch & HP3_FW_FELT)) /* completions are no round trips of the path */
 		return;
 	hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &path);
 	if (path.rtt_ns != 0)

@@ -68,6 +68,8 @@ static bool is_due(const struct hp3_engine *e, const struct hp3_flow *f)
 	const struct hp3_move *m = f->slot == HP3_NO_SLOT ? NULL : &e->moves[f->slot];
 	bool timed = e->cfg.monitor.cycle_ns == 0 || hp3_monitor_waits(&f->monitor, f->stream.una);
 
+	if (f->watch & HP3_FW_FELT) /* of what was posted */
+		return !hp3_stream_idle(&f->stream);
 	if (m != NULL && m->held_pkts != 0)
 		return e->cfg.monitor.cycle_ns != 0 && timed &&
 		       hp3_psn_diff(f->monitor.psn, e->held[m->head].psn) < 0;

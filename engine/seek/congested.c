@@ -121,8 +121,10 @@ void hp3_seek(struct hp3_turn *t, uint32_t flow)
 		hp3_errand_input(t, m, HP3_ERRAND_IN_GO);
 		return;
 	}
-	m->errand.congested.doubt =
-		(uint8_t)hp3_backoff_doubt(&f->backoff, &t->e->cfg.round, m->errand.congested.slow);
+	/* Completions are late for many reasons, which probes are not: a search that they set off
+	 * and that found nothing makes the next one wait, but casts no doubt on what it finds. */
+	m->errand.congested.doubt = (uint8_t)hp3_backoff_doubt(&f->backoff, &t->e->cfg.round,
+		m->errand.congested.slow && !(f->watch & HP3_FW_FELT));
 	ask_at_once(t, m);
 }
 

@@ -15,6 +15,7 @@
  * not help either, three windows long, the way back is dead, and the peer's hp3d is told
  * (replies.c).
  */
+#include <errno.h>
 #include "engine/seek/seek.h"
 
 #define SILENT_ROUNDS 3u
@@ -210,6 +211,27 @@ void hp3_seek_dead(struct hp3_turn *t, uint32_t flow, uint32_t una, uint64_t sin
 	hp3_round_go(t, m);
 }
 
+int hp3_seek_for_replies(struct hp3_turn *t, uint32_t flow)
+{
+	const struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_move *m;
+	uint16_t port;
+
+	if (f->state != HP3_RFR_STEADY || !hp3_backoff_ready(&f->backoff, t->now))
+		return -EALREADY;
+	if (!hp3_flow_may_leave(t->e, f, t->now) ||
+		hp3_paths_candidates(hp3_paths_of(t->e, f->pair), f->rqpn, hp3_flow_port(f), &port,
+			1, t->now) == 0)
+		return -EPERM;
+	m = hp3_move_prepare(t, flow, HP3_ERRAND_DEAD);
+	if (m == NULL)
+		return -EPERM;
+	m->errand.dead.una = f->stream.una;
+	m->errand.dead.since = t->now;
+	hp3_failover(t, flow, port);
+	return 0;
+}
+
 static void tell_peer(struct hp3_turn *t, struct hp3_move *m)
 {
 	struct hp3_act *a;
@@ -260,7 +282,7 @@ static bool came_through(struct hp3_turn *t, struct hp3_move *m)
 		return false;
 	if (++m->errand.dead.alive == ALIVE_ROUNDS)
 		tell_peer(t, m);
-	if (asked && hp3_rnic_is_plain(f))
+	if (asked && hp3_rnic_is_plain(f) && !t->e->cfg.beside)
 		hp3_urge(t, m->flow, m->from);
 	f->watch |= HP3_FW_ASK;
 	ask_later(t, m, window_of(t->e, &m->errand.round.probe[0]));

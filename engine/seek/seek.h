@@ -84,6 +84,10 @@ struct hp3_event *hp3_round_report(struct hp3_turn *t, const struct hp3_move *m)
 void hp3_seek_dead(struct hp3_turn *t, uint32_t flow, uint32_t una, uint64_t since);
 void hp3_seek_dead_step(struct hp3_turn *t, struct hp3_move *m);
 
+/* Beside the RNIC, where replies go the way of requests: the peer hears none of this queue pair's.
+ * 0, -EALREADY: it is leaving, or has just left; -EPERM: it may not. */
+int hp3_seek_for_replies(struct hp3_turn *t, uint32_t flow);
+
 /* setup.c: a path before the first data */
 void hp3_setup(struct hp3_turn *t, uint32_t flow);
 void hp3_setup_step(struct hp3_turn *t, struct hp3_move *m);

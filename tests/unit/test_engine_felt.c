@@ -80,7 +80,7 @@ static void long_completions_are_severe(void **state)
 		pass_time(200 * US);
 	}
 	assert_int_equal(seen(HP3_EV_SEVERE), 0);
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < 8; i++) {
 		assert_int_equal(told(1000, 20 * US), 0);
 		pass_time(200 * US);
 	}
@@ -118,6 +118,100 @@ static void inline_packets_are_believed_and_nothing_else(void **state)
 	assert_int_equal(told(1000, 0), -EINVAL);
 }
 
+static int works(uint32_t posted, uint32_t done)
+{
+	return felt(&q, &(struct hp3_felt){.home = HOME,
+				.port = HOME,
+				.posted = posted * 1000ull,
+				.done = done * 1000ull,
+				.posted_wrs = posted,
+				.done_wrs = done});
+}
+
+static void until_dead(void)
+{
+	for (unsigned i = 0; i < 400 && seen(HP3_EV_FAILOVER) == 0; i++) {
+		uint32_t before = rig.nprobes;
+
+		assert_int_equal(works(0, 0), 0);
+		pass_time(100 * US);
+		if (rig.nprobes > before) /* the one in use is lost */
+			others_answer();
+	}
+}
+
+/* Work that is not done any more, and probes that are lost: at once, and nothing but the move. */
+static void rule_13_what_is_done_no_more_leaves_a_dead_path(void **state)
+{
+	stall_config();
+	assert_int_equal(beside(), 0);
+	for (unsigned i = 0; i < 10; i++) {
+		assert_int_equal(works(4, 4), 0);
+		pass_time(100 * US);
+	}
+	assert_int_equal(info(&q).inflight, 0);
+	assert_int_equal(works(5, 0), 0);
+	assert_int_equal(info(&q).inflight, 5);
+	until_dead();
+	assert_int_equal(seen(HP3_EV_FAILOVER), 1);
+	assert_int_equal(rig.other.kind, HP3_ACT_MOVE);
+	assert_int_equal(rig.other.op, HP3_MOVE_DEAD);
+	assert_int_equal(stats()->urges + stats()->naks_made, 0);
+	assert_int_equal(info(&q).state, HP3_RFR_RESUMING);
+	assert_int_equal(works(0, 1), 0);
+	assert_int_equal(seen(HP3_EV_RESUME), 1);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+}
+
+static void what_could_not_be_moved_is_where_it_was(void **state)
+{
+	stall_config();
+	assert_int_equal(beside(), 0);
+	for (unsigned i = 0; i < 10; i++) {
+		assert_int_equal(works(4, 4), 0);
+		pass_time(100 * US);
+	}
+	assert_int_equal(works(5, 0), 0);
+	until_dead();
+	assert_int_equal(actuator(&q, HP3_BESIDE_FAILED), 0);
+	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
+	assert_int_equal(works(0, 0), 0);
+	assert_int_equal(info(&q).port, HOME);
+}
+
+/* What is done goes on: however long it takes, nobody is asked whether the path is dead. */
+static void who_goes_on_is_not_dead(void **state)
+{
+	stall_config();
+	assert_int_equal(beside(), 0);
+	assert_int_equal(works(100, 0), 0);
+	for (unsigned i = 0; i < 90; i++) {
+		pass_time(100 * US);
+		assert_int_equal(works(0, 1), 0);
+	}
+	assert_int_equal(rig.nprobes, 0);
+}
+
+static void only_ports_that_there_are(void **state)
+{
+	static const uint16_t ports[] = {0xe001, 0xe002, 0xe003, 0xe004, 0xe005};
+
+	stall_config();
+	assert_int_equal(beside(), 0);
+	assert_int_equal(works(1, 1), 0);
+	assert_int_equal(hp3_qp_ports(rig.e, HP3_ENDS(&q), ports, 5), 0);
+	for (unsigned i = 0; i < 30; i++) {
+		assert_int_equal(move(&q, 0), 0);
+		assert_int_equal(actuator(&q, HP3_BESIDE_DRAINED), 0);
+		assert_in_range(rig.other.port, 0xe001, 0xe005);
+		assert_int_equal(actuator(&q, HP3_BESIDE_MOVED), 0);
+	}
+	assert_int_equal(works(5, 0), 0);
+	until_dead();
+	for (unsigned i = 1; i < rig.nprobes; i++)
+		assert_true(rig.probe_ports[i] >= 0xe001 || rig.probe_ports[i] == HOME);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +219,10 @@ int main(void)
 		RIG_TEST(unknown_homes_are_no_aim),
 		RIG_TEST(the_actuator_knows_the_port),
 		RIG_TEST(long_completions_are_severe),
+		RIG_TEST(rule_13_what_is_done_no_more_leaves_a_dead_path),
+		RIG_TEST(what_could_not_be_moved_is_where_it_was),
+		RIG_TEST(who_goes_on_is_not_dead),
+		RIG_TEST(only_ports_that_there_are),
 		RIG_TEST(it_lives_as_long_as_it_is_told_of),
 		RIG_TEST(inline_packets_are_believed_and_nothing_else),
 	};

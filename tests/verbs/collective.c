@@ -2,7 +2,8 @@
 /*
  * Posts as collective libraries do: the verbs come from the library that a variable names, by
  * dlopen() and dlvsym(); four queue pairs with one completion queue, WRITE_WITH_IMM through the
- * context's own calls. The RNIC is one of fake.h's. Ends at the end of its input, says what left.
+ * context's own calls. The RNIC is one of fake.h's, from 10.0.0.1 to 10.0.0.2, or back with
+ * HP3_FAKE_LOCAL. Ends at the end of its input, says what left.
  *
  * usage: NCCL_IBVERBS_LIB=LIBRARY collective PROVIDER
  */
@@ -69,6 +70,7 @@ static struct fake_device *load(const char *provider)
 
 static struct ibv_qp *connect_qp(struct ibv_pd *pd, struct ibv_cq *cq, uint32_t number)
 {
+	const uint8_t local = getenv("HP3_FAKE_LOCAL") != NULL ? 2 : 1;
 	struct ibv_qp_init_attr make = {
 		.send_cq = cq, .recv_cq = cq, .cap = {DEPTH, 1, 1, 1, 0}, .qp_type = IBV_QPT_RC};
 	struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT,
@@ -76,14 +78,14 @@ static struct ibv_qp *connect_qp(struct ibv_pd *pd, struct ibv_cq *cq, uint32_t 
 		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE};
 	struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR,
 		.dest_qp_num = 0x100 + number,
-		.ah_attr = {.is_global = 1, .port_num = 1, .grh = {.sgid_index = 1}}};
+		.ah_attr = {.is_global = 1, .port_num = 1, .grh = {.sgid_index = local}}};
 	struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS};
 	struct ibv_qp *qp = verbs.create_qp(pd, &make);
 	uint8_t *to = rtr.ah_attr.grh.dgid.raw;
 
 	to[10] = to[11] = 0xff;
 	to[12] = 10;
-	to[15] = 2;
+	to[15] = 3 - local;
 	if (qp == NULL ||
 		verbs.modify_qp(qp, &init,
 			IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) !=

@@ -37,6 +37,7 @@ struct fake_qp {
 	uint32_t depth, sges, inlines;
 	bool sig_all, in_section, idle; /* idle: wants a doorbell */
 	uint16_t port;
+	const uint32_t *paths; /* of the fabric; NULL: there is none */
 	uint32_t mask; /* attributes of the newest change */
 	struct fake_wr *queue; /* ring: [tail, sent) left, [sent, head) wait */
 	uint32_t tail, acked, sent, head, built;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/verbs/fabric.h"
 #include "tests/verbs/fake.h"
 
 #include <errno.h>
@@ -86,6 +87,26 @@ static void send_waiting(struct fake_qp *q)
 	}
 }
 
+/*
+ * Where there is a fabric, what went by a path that is dead is sent again, on the port in use, from
+ * the oldest one on, after RESEND_NS.
+ */
+#define RESEND_NS 20000000u
+
+static bool is_acknowledged(struct fake_qp *q, struct fake_wr *w, uint64_t delay, uint64_t now)
+{
+	uint64_t more = fabric_delay(q->paths, w->sent.port);
+
+	if (more != FABRIC_DEAD)
+		return now - w->left_ns >= delay + more;
+	if (now - w->left_ns >= RESEND_NS)
+		for (uint32_t i = q->acked; i != q->sent; i++) {
+			AT(q, i)->left_ns = now;
+			AT(q, i)->sent.port = q->port;
+		}
+	return false;
+}
+
 /* Time passes: what left long enough ago is acknowledged. */
 static void advance(struct fake_qp *q)
 {
@@ -100,7 +121,7 @@ static void advance(struct fake_qp *q)
 	now = now_ns();
 	if (__atomic_load_n(&f->stuck, __ATOMIC_RELAXED))
 		return;
-	for (; q->acked != q->sent && now - AT(q, q->acked)->left_ns >= delay; q->acked++)
+	for (; q->acked != q->sent && is_acknowledged(q, AT(q, q->acked), delay, now); q->acked++)
 		if (AT(q, q->acked)->signalled)
 			push_cqe(q, AT(q, q->acked)->sent.wr_id, IBV_WC_SUCCESS, q->acked + 1u);
 }
@@ -292,6 +313,11 @@ static void ex_abort(struct ibv_qp_ex *ex)
 	pthread_mutex_unlock(&q->lock);
 }
 
+static bool is_dead(const struct fake_qp *q)
+{
+	return fabric_delay(q->paths, q->port) == FABRIC_DEAD;
+}
+
 #ifdef FAKE_SPORT
 int FAKE_SPORT(struct ibv_qp *qp, uint16_t port);
 __attribute__((visibility("default"))) int FAKE_SPORT(struct ibv_qp *qp, uint16_t port)
@@ -304,7 +330,7 @@ __attribute__((visibility("default"))) int FAKE_SPORT(struct ibv_qp *qp, uint16_
 	if (error == 0 && qp->state != IBV_QPS_RTS)
 		error = EINVAL;
 	if (error == 0) {
-		q->overtaken += q->acked != q->sent;
+		q->overtaken += q->acked != q->sent && !is_dead(q);
 		q->port = port;
 	}
 	pthread_mutex_unlock(&q->lock);
@@ -328,6 +354,7 @@ static struct ibv_qp *make_qp(struct ibv_context *c, struct ibv_cq *cq, struct i
 	q->freed = calloc(q->depth, sizeof(*q->freed));
 	q->log = calloc(FAKE_LOG, sizeof(*q->log));
 	q->port = 0xc123;
+	q->paths = fabric_open();
 	base(q)->context = c;
 	base(q)->send_cq = cq;
 	base(q)->qp_type = type;
@@ -387,11 +414,23 @@ static int to_sqd(struct fake_qp *q, const struct ibv_qp_attr *attr, int mask)
 	}
 	if (base(q)->state != IBV_QPS_SQD || fault(&f->turn) != 0)
 		return base(q)->state != IBV_QPS_SQD ? EINVAL : fault(&f->turn);
+	if ((mask & IBV_QP_STATE) && q->acked != q->sent)
+		return EINVAL; /* it drains */
 	if (mask & IBV_QP_AV) {
-		q->overtaken += q->acked != q->sent;
+		q->overtaken += q->acked != q->sent && !is_dead(q);
 		q->port = (uint16_t)(((label & 0x3fff) ^ (label & 0xfc000) >> 14) | 0xc000);
 	}
 	return 0;
+}
+
+/* rdma_get_udp_sport() of the kernel, without a flow label. */
+static uint16_t drawn_port(uint32_t qpn, uint32_t dest_qpn)
+{
+	uint64_t v = (uint64_t)qpn * dest_qpn;
+
+	v ^= v >> 20;
+	v ^= v >> 40;
+	return (uint16_t)(((v & 0x3fff) ^ (v & 0xfc000) >> 14) | 0xc000);
 }
 
 static int modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
@@ -401,7 +440,9 @@ static int modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 
 	pthread_mutex_lock(&q->lock);
 	advance(q);
-	if (!(mask & IBV_QP_STATE))
+	if (!(mask & IBV_QP_STATE) && (mask & IBV_QP_AV) && qp->state == IBV_QPS_SQD)
+		error = to_sqd(q, attr, mask);
+	else if (!(mask & IBV_QP_STATE))
 		;
 	else if (attr->qp_state == IBV_QPS_SQD)
 		error = to_sqd(q, attr, mask);
@@ -409,6 +450,8 @@ static int modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 		error = qp->state == IBV_QPS_ERR ? EINVAL : to_rts(q);
 	else
 		qp->state = attr->qp_state;
+	if (q->paths != NULL && (mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RTR)
+		q->port = drawn_port(qp->qp_num, attr->dest_qp_num);
 	if (error == 0 && (mask & IBV_QP_STATE) && qp->state == IBV_QPS_RESET) {
 		q->tail = q->acked = q->sent = q->head;
 		q->cq_tail = q->cq_head;

@@ -14,6 +14,17 @@ static void want(struct hp3d_beside_shim *s, uint16_t cell, enum hp3_verbs_op op
 	send(s->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+void hp3d_beside_stay(struct hp3d_beside *b, uint32_t flow)
+{
+	const struct hp3d_beside_owner *o = &b->owners[flow];
+	struct hp3d_beside_shim *s = &b->shims[o->shim - 1u];
+
+	if (s->known[o->cell].asked != HP3_VERBS_NOTHING)
+		return;
+	want(s, o->cell, HP3_VERBS_PLACE, 0);
+	s->known[o->cell].asked = HP3_VERBS_NOTHING; /* nothing comes back */
+}
+
 void hp3d_beside_act(void *beside, const struct hp3_act *act)
 {
 	struct hp3d_beside *b = beside;
@@ -29,8 +40,10 @@ void hp3d_beside_act(void *beside, const struct hp3_act *act)
 		want(s, o->cell, HP3_VERBS_SUSPEND, 0);
 	else if (act->kind == HP3_ACT_RESUME)
 		want(s, o->cell, HP3_VERBS_RESUME, 0);
+	else if (k->suspended || act->op != HP3_MOVE_DEAD)
+		want(s, o->cell, k->suspended ? HP3_VERBS_MOVE : HP3_VERBS_PLACE, act->port);
 	else
-		want(s, o->cell, k->suspended ? HP3_VERBS_MOVE : HP3_VERBS_MOVE_NOW, act->port);
+		want(s, o->cell, HP3_VERBS_MOVE_NOW, act->port);
 	k->suspended = act->kind == HP3_ACT_SUSPEND;
 }
 
@@ -65,7 +78,8 @@ void hp3d_beside_answer(struct hp3d_beside *b, unsigned shim, uint16_t cell, uin
 		hp3d_pipe_actuated(b->pipe, k->flow, HP3_BESIDE_DRAINED, now);
 		return;
 	case HP3_VERBS_MOVED:
-		if (k->asked != HP3_VERBS_MOVE && k->asked != HP3_VERBS_MOVE_NOW)
+		if (k->asked != HP3_VERBS_MOVE && k->asked != HP3_VERBS_MOVE_NOW &&
+			k->asked != HP3_VERBS_PLACE)
 			return;
 		k->asked = HP3_VERBS_NOTHING;
 		moved(b);

@@ -13,13 +13,16 @@
 
 #define HELLO_NS  1000000000ull /* who says nothing for so long leaves */
 #define RESCAN_NS 1000000u /* between two looks at all cells of an application */
+#define WAIT_NS   10000000u /* between two looks whether privileges are settled */
 #define EVENTS    64
 #define SLACK_US  10000u /* hp3d gives up a suspended queue pair before the application does */
+#define PLACE_US  5000u /* that an application waits for a path when it sets a queue pair up */
 #define LONGEST   1000000u /* that the application waits, whoever asks */
 #define LISTENER  UINT32_MAX
+#define DATAGRAMS (UINT32_MAX - 1u)
 #define BELL      0x80000000u
 
-static struct hp3_verbs_welcome welcome(const struct hp3_config *cfg)
+static struct hp3_verbs_welcome welcome(const struct hp3d_beside *b, const struct hp3_config *cfg)
 {
 	uint64_t drain = cfg->engine.close_timeout_ns / 1000u;
 	uint64_t hold = cfg->engine.max_hold_ns / 1000u + SLACK_US;
@@ -28,7 +31,8 @@ static struct hp3_verbs_welcome welcome(const struct hp3_config *cfg)
 		.version = HP3_VERBS_VERSION,
 		.accepted = 1,
 		.drain_us = (uint32_t)hp3_min_u64(drain, LONGEST),
-		.hold_us = (uint32_t)hp3_min_u64(hold, LONGEST)};
+		.hold_us = (uint32_t)hp3_min_u64(hold, LONGEST),
+		.place_us = b->ud != NULL && cfg->engine.setup_probing ? PLACE_US : 0};
 }
 
 static int watch(struct hp3d_beside *b, int fd, uint32_t events, uint32_t what)
@@ -40,7 +44,7 @@ static int watch(struct hp3d_beside *b, int fd, uint32_t events, uint32_t what)
 
 void hp3d_beside_reconfigure(struct hp3d_beside *b, const struct hp3_config *cfg)
 {
-	b->welcome = welcome(cfg);
+	b->welcome = welcome(b, cfg);
 	b->look_ns = cfg->beside.look_us * 1000ull;
 }
 
@@ -56,11 +60,9 @@ struct hp3d_beside *hp3d_beside_open(const struct hp3_config *cfg, struct hp3d_p
 		return NULL;
 	}
 	b->pipe = p;
-	b->due = UINT64_MAX;
 	b->listener = -1;
 	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++)
 		b->shims[i].fd = b->shims[i].bell = -1;
-	hp3d_beside_reconfigure(b, cfg);
 	b->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (hp3d_beside_listen(b, cfg) < 0 || b->epoll < 0 ||
 		watch(b, b->listener, EPOLLIN, LISTENER) < 0) {
@@ -68,6 +70,9 @@ struct hp3d_beside *hp3d_beside_open(const struct hp3_config *cfg, struct hp3d_p
 		return NULL;
 	}
 	hp3d_pipe_on_actuate(p, hp3d_beside_act, b);
+	b->cfg = cfg;
+	hp3d_pipe_mute(p, cfg, true);
+	hp3d_beside_reconfigure(b, cfg);
 	return b;
 }
 
@@ -76,6 +81,7 @@ void hp3d_beside_close(struct hp3d_beside *b)
 	if (b == NULL)
 		return;
 	hp3d_pipe_on_actuate(b->pipe, NULL, NULL);
+	hp3d_ud_close(b->ud);
 	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++)
 		if (b->shims[i].fd >= 0)
 			hp3d_beside_part(&b->shims[i]);
@@ -92,6 +98,31 @@ void hp3d_beside_close(struct hp3d_beside *b)
 int hp3d_beside_fd(const struct hp3d_beside *b)
 {
 	return b->epoll;
+}
+
+void hp3d_beside_settled(struct hp3d_beside *b)
+{
+	__atomic_store_n(&b->settled, true, __ATOMIC_RELEASE);
+}
+
+/*
+ * On the lcore, once its privileges are what they stay: the kernel takes work requests of nobody
+ * who has changed them since he opened the RNIC (ib_safe_file_access()).
+ */
+static void open_datagrams(struct hp3d_beside *b, uint64_t now)
+{
+	b->asked = true;
+	b->ud = hp3d_ud_open(b->cfg, b->pipe);
+	if (b->ud != NULL && watch(b, hp3d_ud_fd(b->ud), EPOLLIN, DATAGRAMS) < 0) {
+		hp3d_ud_close(b->ud);
+		b->ud = NULL;
+	}
+	if (b->ud == NULL)
+		return;
+	hp3d_pipe_mute(b->pipe, b->cfg, false);
+	hp3d_beside_reconfigure(b, b->cfg);
+	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++)
+		hp3d_beside_meet(b, i, now);
 }
 
 static void part(struct hp3d_beside *b, unsigned shim, uint64_t now)
@@ -194,6 +225,8 @@ unsigned hp3d_beside_poll(struct hp3d_beside *b, uint64_t now)
 
 		if (what == LISTENER)
 			accept_one(b, now);
+		else if (what == DATAGRAMS)
+			hp3d_ud_poll(b->ud, now);
 		else if (what & BELL)
 			hear(b, what & ~BELL, now);
 		else
@@ -206,6 +239,8 @@ uint64_t hp3d_beside_tick(struct hp3d_beside *b, uint64_t now)
 {
 	bool any = false;
 
+	if (!b->asked && __atomic_load_n(&b->settled, __ATOMIC_ACQUIRE))
+		open_datagrams(b, now);
 	if (now < b->due)
 		return b->due;
 	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++) {
@@ -221,6 +256,10 @@ uint64_t hp3d_beside_tick(struct hp3d_beside *b, uint64_t now)
 		any |= s->fd >= 0;
 	}
 	b->due = any ? now + b->look_ns : UINT64_MAX;
+	if (b->ud != NULL)
+		b->due = hp3_min_u64(b->due, hp3d_ud_tick(b->ud, now));
+	else if (!b->asked)
+		b->due = hp3_min_u64(b->due, now + WAIT_NS);
 	return b->due;
 }
 
@@ -249,4 +288,9 @@ bool hp3d_beside_look(
 const struct hp3d_beside_counters *hp3d_beside_counters(const struct hp3d_beside *b)
 {
 	return &b->c;
+}
+
+const struct hp3d_ud_counters *hp3d_beside_ud_counters(const struct hp3d_beside *b)
+{
+	return b->ud != NULL ? hp3d_ud_counters(b->ud) : NULL;
 }

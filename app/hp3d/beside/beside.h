@@ -41,11 +41,14 @@ struct hp3d_beside_counters {
 };
 
 struct hp3d_beside;
+struct hp3d_ud_counters;
 
-/* Listens. NULL after a message on stderr that names the fix. */
+/* Listens. NULL after a message on stderr that names the fix. *cfg stays where it is. */
 struct hp3d_beside *hp3d_beside_open(const struct hp3_config *cfg, struct hp3d_pipe *p);
 /* Applications go on by themselves, on the ports that they have. Harmless with NULL. */
 void hp3d_beside_close(struct hp3d_beside *b);
+/* Any thread: hp3d's privileges are what they stay, from now on RNICs may be opened. */
+void hp3d_beside_settled(struct hp3d_beside *b);
 void hp3d_beside_reconfigure(struct hp3d_beside *b, const struct hp3_config *cfg);
 
 /* Readable when hp3d_beside_poll() has something to do. */
@@ -70,5 +73,7 @@ bool hp3d_beside_look(
 	struct hp3d_beside *b, uint32_t index, uint64_t now, struct hp3d_beside_qp *qp);
 
 const struct hp3d_beside_counters *hp3d_beside_counters(const struct hp3d_beside *b);
+/* Of what hp3d says itself (app/hp3d/ud); NULL: it has no queue pairs of its own. */
+const struct hp3d_ud_counters *hp3d_beside_ud_counters(const struct hp3d_beside *b);
 
 #endif

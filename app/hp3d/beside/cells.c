@@ -83,6 +83,7 @@ static void start_counts(struct hp3d_beside_known *k, const struct hp3_verbs_cel
 	k->seq = hp3_verbs_word_seq(c->want);
 	k->samples = c->latency_count;
 	k->posted = 0;
+	k->posted_wrs = k->done_wrs = c->done_wrs;
 	k->done = k->rate_done = c->done_bytes;
 	k->rate = 0;
 	k->rate_at = k->aged = now;
@@ -128,6 +129,7 @@ static void begin(struct hp3d_beside *b, unsigned shim, uint16_t cell,
 	s->active[s->n_active++] = cell;
 	start_counts(k, c, now);
 	hp3d_beside_count(&b->c.qps, b->c.qps + 1);
+	hp3d_beside_settle_in(b, k, c, now);
 }
 
 static bool is_same(const struct hp3_qp_event *a, const struct hp3_qp_event *b)
@@ -187,6 +189,22 @@ static uint64_t more(uint64_t now, uint64_t *was)
 	return n;
 }
 
+/*
+ * The queue is as long as never before. It may be so because work takes longer: what was seen with
+ * less in it says how long it should take at most, half as long again for each doubling.
+ */
+static uint32_t least_by_others(const uint32_t *least, unsigned size)
+{
+	uint64_t ns = 0;
+
+	for (unsigned i = size; i > 0 && ns == 0; i--) {
+		ns = least[i - 1];
+		for (unsigned n = i - 1; ns != 0 && n < size; n++)
+			ns += ns / 2;
+	}
+	return ns == 0 ? UINT32_MAX : (uint32_t)hp3_min_u64(ns, UINT32_MAX);
+}
+
 /* The newest time, if there is one, beside the least that was seen with as much in the queue. */
 static void time_of(struct hp3d_beside_known *k, const struct hp3_verbs_cell *c,
 	struct hp3_felt *felt, uint64_t now)
@@ -202,7 +220,9 @@ static void time_of(struct hp3d_beside_known *k, const struct hp3_verbs_cell *c,
 	if (c->latency_count == k->samples || c->latency_ns == 0)
 		return;
 	k->samples = c->latency_count;
-	if (*least == 0 || c->latency_ns < *least)
+	if (*least == 0)
+		*least = least_by_others(k->least_ns, hp3d_beside_size(c->latency_queued));
+	if (c->latency_ns < *least)
 		*least = c->latency_ns;
 	felt->took_ns = c->latency_ns;
 	felt->least_ns = *least;
@@ -231,9 +251,12 @@ static void feel(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t n
 	felt.port = c.port;
 	felt.posted = more(c.posted_bytes, &k->posted);
 	felt.done = more(c.done_bytes, &k->done);
+	felt.posted_wrs = (uint32_t)hp3_min_u64(more(c.posted_wrs, &k->posted_wrs), HP3_PSN_MASK);
+	felt.done_wrs = (uint32_t)hp3_min_u64(more(c.done_wrs, &k->done_wrs), HP3_PSN_MASK);
 	time_of(k, &c, &felt, now);
 	rate_of(k, c.done_bytes, now);
 	hp3d_pipe_felt(b->pipe, k->flow, &felt, now);
+	hp3d_beside_settle(b, k, &c, now);
 }
 
 void hp3d_beside_feel(struct hp3d_beside *b, unsigned shim, uint64_t now)
@@ -246,6 +269,16 @@ void hp3d_beside_feel(struct hp3d_beside *b, unsigned shim, uint64_t now)
 		hp3d_beside_answer(b, shim, cell, now);
 		feel(b, shim, cell, now);
 	}
+}
+
+void hp3d_beside_meet(struct hp3d_beside *b, unsigned shim, uint64_t now)
+{
+	struct hp3d_beside_shim *s = &b->shims[shim];
+	struct hp3_verbs_cell c;
+
+	for (uint32_t i = 0; i < s->n_active; i++)
+		if (hp3d_beside_copy(&s->cells[s->active[i]], &c))
+			hp3d_beside_settle_in(b, &s->known[s->active[i]], &c, now);
 }
 
 void hp3d_beside_forget(struct hp3d_beside *b, unsigned shim, uint64_t now)

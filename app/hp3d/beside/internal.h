@@ -5,6 +5,7 @@
  * cells (its queue pairs), act (what the engine wants), beside (who is when served). */
 #include <sys/types.h>
 #include "app/hp3d/beside/beside.h"
+#include "app/hp3d/ud/ud.h"
 
 #define HP3D_BESIDE_SIZES 33u /* of what was in the send queue: powers of two */
 #define HP3D_BESIDE_BYTES ((size_t)HP3_VERBS_CELLS * sizeof(struct hp3_verbs_cell))
@@ -21,6 +22,11 @@ struct hp3d_beside_known {
 	uint16_t failed;
 	uint32_t samples; /* latency_count, as it was */
 	uint64_t posted, done; /* bytes, as they were */
+	uint64_t posted_wrs, done_wrs;
+	const uint16_t *ports; /* the only ones that can be asked; NULL: all can */
+	uint32_t n_ports;
+	uint64_t settle_at; /* it is moved to one of them, not before */
+	bool settled; /* it is on one of them, or cannot be */
 	uint64_t rate_at, rate_done, rate;
 	uint64_t aged; /* when the least times were made older */
 	uint32_t least_ns[HP3D_BESIDE_SIZES];
@@ -48,6 +54,10 @@ struct hp3d_beside_owner {
 
 struct hp3d_beside {
 	struct hp3d_pipe *pipe;
+	const struct hp3_config *cfg;
+	struct hp3d_ud *ud; /* NULL: nobody is asked */
+	bool settled; /* privileges are; atomic */
+	bool asked; /* whether there is an RNIC for `ud` */
 	int listener, epoll;
 	gid_t group;
 	bool by_group;
@@ -89,12 +99,24 @@ void hp3d_beside_scan(struct hp3d_beside *b, unsigned shim, uint64_t now);
 void hp3d_beside_feel(struct hp3d_beside *b, unsigned shim, uint64_t now);
 /* All of them are gone. */
 void hp3d_beside_forget(struct hp3d_beside *b, unsigned shim, uint64_t now);
+/* Who is at the other ends of those that there are? */
+void hp3d_beside_meet(struct hp3d_beside *b, unsigned shim, uint64_t now);
 /* A copy that nobody changes; false: the application writes it all the time. */
 bool hp3d_beside_copy(const struct hp3_verbs_cell *cell, struct hp3_verbs_cell *copy);
 /* Bytes in the send queue -> which least time. */
 unsigned hp3d_beside_size(uint32_t bytes);
 
+/* settle.c */
+/* A queue pair that is new in the engine: who is at its other end, which ports it may have. */
+void hp3d_beside_settle_in(struct hp3d_beside *b, struct hp3d_beside_known *k,
+	const struct hp3_verbs_cell *c, uint64_t now);
+/* Where only some ports can be asked, it is to be on one of them. */
+void hp3d_beside_settle(struct hp3d_beside *b, struct hp3d_beside_known *k,
+	const struct hp3_verbs_cell *c, uint64_t now);
+
 /* act.c */
+/* It need not wait for a path. */
+void hp3d_beside_stay(struct hp3d_beside *b, uint32_t flow);
 void hp3d_beside_act(void *beside, const struct hp3_act *act);
 /* Has the application answered? */
 void hp3d_beside_answer(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t now);

@@ -138,12 +138,12 @@ static int make_worker(struct hp3d_worker *w, const struct hp3_config *cfg)
 		if (w->pipes[rail] == NULL)
 			return -ENOMEM;
 		hp3d_pipe_on_event(w->pipes[rail], keep_event, w);
-		if (hp3d_lcores.tags == 0)
-			continue;
-		hp3d_pipe_buffers(w->pipes[rail], hp3d_rail_ports(rail)->pool, hp3d_lcores.n);
 		err = hp3d_pipe_add_agent(w->pipes[rail], cfg, socket);
 		if (err < 0)
 			return err;
+		if (hp3d_lcores.tags == 0)
+			continue;
+		hp3d_pipe_buffers(w->pipes[rail], hp3d_rail_ports(rail)->pool, hp3d_lcores.n);
 		if (make_way(w, rail, HP3_DIR_TX, cfg) < 0 ||
 			make_way(w, rail, HP3_DIR_RX, cfg) < 0)
 			return -ENOMEM;

@@ -153,3 +153,12 @@ void hp3d_read_beside(struct hp3d_page *page, const struct hp3d_source *from, si
 		hp3d_page_count(page, (struct hp3d_labels){0},
 			hp3d_read_counter(hp3d_beside_counters(b), which));
 }
+
+void hp3d_read_datagrams(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
+{
+	const struct hp3d_beside *b = hp3d_worker_beside(hp3d_worker(0));
+
+	if (b != NULL && hp3d_beside_ud_counters(b) != NULL)
+		hp3d_page_count(page, (struct hp3d_labels){0},
+			hp3d_read_counter(hp3d_beside_ud_counters(b), which));
+}

@@ -50,6 +50,7 @@ bool hp3d_source_read(struct hp3d_page *page, const struct hp3d_source *from);
 	X(bypass_hangs)                                                                            \
 	X(bypass_packets)                                                                          \
 	X(beside)                                                                                  \
+	X(datagrams)                                                                               \
 	X(table)                                                                                   \
 	X(moves)                                                                                   \
 	X(observed)                                                                                \

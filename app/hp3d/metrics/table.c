@@ -2,6 +2,7 @@
 #include "app/hp3d/metrics/table.h"
 #include <string.h>
 #include "app/hp3d/beside/beside.h"
+#include "app/hp3d/ud/ud.h"
 #include "app/hp3d/metrics/source.h"
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/pipe.h"

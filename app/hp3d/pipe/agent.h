@@ -18,6 +18,7 @@
 #include "app/hp3d/pipe/neighbours.h"
 #include "config/config.h"
 #include "engine/engine.h"
+#include "probes/hello.h"
 #include "probes/peer.h"
 #include "probes/stats.h"
 
@@ -70,6 +71,21 @@ static inline bool hp3d_agent_wants(const struct hp3_view *v)
  */
 bool hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
 	uint64_t now, struct hp3_acts *acts, struct rte_mbuf **answer);
+
+/*
+ * Beside the RNICs: questions for queue pairs, and what is told (probes/hello.h). ask:
+ * HP3_HELLO_LEN bytes to hp3's port there. heard: what came, as `from` says; 0: a question to be
+ * answered by tell, or what was told, for the caller to know the nonce; else it is counted, or none
+ * of these.
+ */
+void hp3d_agent_ask(struct hp3d_agent *a, const struct hp3_addressing *to, uint32_t qkey,
+	uint64_t nonce, void *buf);
+int hp3d_agent_heard(struct hp3d_agent *a, const struct hp3_addressing *from, uint16_t dport,
+	const void *buf, size_t n, uint64_t now, struct hp3_hello *h);
+void hp3d_agent_tell(struct hp3d_agent *a, const struct hp3_addressing *to, uint16_t dport,
+	const struct hp3_hello *ask, const struct hp3_hello *ours, void *buf);
+/* What was told answers no question of ours. */
+void hp3d_agent_stray_hello(struct hp3d_agent *a);
 
 /* Time passes; before hp3_tick(). */
 void hp3d_agent_tick(struct hp3d_agent *a, uint64_t now);

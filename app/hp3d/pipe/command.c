@@ -22,6 +22,7 @@ int hp3d_pipe_actuated(
 	p->acts.n = 0;
 	ret = hp3_actuator(p->engine, flow, report, now, &p->acts);
 	hp3d_pipe_carry_out(p, now);
+	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
 	return ret;
 }
 
@@ -30,7 +31,15 @@ int hp3d_pipe_felt(struct hp3d_pipe *p, uint32_t flow, const struct hp3_felt *fe
 	int ret = hp3_felt(p->engine, flow, felt, now, &p->acts);
 
 	hp3d_pipe_carry_out(p, now);
+	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
 	return ret;
+}
+
+void hp3d_pipe_place(struct hp3d_pipe *p, uint32_t flow, uint64_t now)
+{
+	hp3_qp_place(p->engine, flow, now, &p->acts);
+	hp3d_pipe_carry_out(p, now);
+	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
 }
 
 /* The last events of a flow that goes are carried out when it is gone. */

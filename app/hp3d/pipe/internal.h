@@ -32,6 +32,7 @@ struct hp3d_pipe {
 	hp3d_actuate_fn *actuate; /* NULL: inline */
 	void *actuate_ctx;
 	struct hp3_flow_info leaving; /* while the engine removes that flow */
+	bool mute; /* nobody carries probes */
 	uint16_t rail, worker;
 	struct hp3d_pipe_counters c;
 	struct hp3_acts acts;

@@ -14,22 +14,26 @@ static void no_output(void *ctx, struct rte_mbuf **m, uint16_t n)
 	rte_pktmbuf_free_bulk(m, n);
 }
 
-static struct hp3_engine_config engine_config(const struct hp3_config *cfg)
+static struct hp3_engine_config engine_config(const struct hp3_config *cfg, bool mute)
 {
 	struct hp3_engine_config ec = hp3_policy_settled(&cfg->engine);
 
 	ec.filter = hp3_filter_make(cfg->filter.peers, cfg->filter.dscp, cfg->filter.qpns);
 	ec.unkeyed = cfg->probes.probe_key[0] == '\0';
 	ec.beside = hp3_config_is_beside(cfg);
-	if (ec.beside) /* nobody sends what asks a path */
-		ec.probing = ec.setup_probing = ec.trace = false;
+	if (ec.beside) { /* switches are not asked who they are: ports stand for paths */
+		ec.trace = false;
+		ec.load_paths = 0;
+	}
+	if (mute) /* these are asked by peer probes alone (engine/seek) */
+		ec.probes = HP3_PROBES_STANDARD;
 	return ec;
 }
 
 struct hp3d_pipe *hp3d_pipe_create(
 	const struct hp3_config *cfg, unsigned rail, unsigned worker, uint64_t seed, int socket)
 {
-	struct hp3_engine_config ec = engine_config(cfg);
+	struct hp3_engine_config ec = engine_config(cfg, false);
 	size_t size = hp3_engine_size(&ec);
 	struct hp3d_pipe *p =
 		rte_zmalloc_socket("hp3d pipe", sizeof(*p), RTE_CACHE_LINE_SIZE, socket);
@@ -58,11 +62,17 @@ struct hp3d_pipe *hp3d_pipe_create(
 
 void hp3d_pipe_reconfigure(struct hp3d_pipe *p, const struct hp3_config *cfg)
 {
-	struct hp3_engine_config ec = engine_config(cfg);
+	struct hp3_engine_config ec = engine_config(cfg, p->mute);
 
 	hp3_engine_reconfigure(p->engine, &ec);
 	if (p->agent != NULL)
 		hp3d_agent_reconfigure(p->agent, cfg);
+}
+
+void hp3d_pipe_mute(struct hp3d_pipe *p, const struct hp3_config *cfg, bool mute)
+{
+	p->mute = mute;
+	hp3d_pipe_reconfigure(p, cfg);
 }
 
 void hp3d_pipe_free(struct hp3d_pipe *p)
@@ -91,7 +101,7 @@ struct hp3d_agent *hp3d_pipe_agent(struct hp3d_pipe *p)
 
 void hp3d_pipe_output(struct hp3d_pipe *p, enum hp3_dir dir, hp3d_send_fn *send, void *ctx)
 {
-	p->out[dir].send = send;
+	p->out[dir].send = send != NULL ? send : no_output;
 	p->out[dir].ctx = ctx;
 }
 

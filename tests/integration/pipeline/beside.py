@@ -19,7 +19,7 @@ import time
 from cases import Base, run
 from harness import die_with_parent, wait_for
 
-CELLS, CELL, MAGIC, VERSION = 4096, 256, 0x33505668, 1
+CELLS, CELL, MAGIC, VERSION = 4096, 256, 0x33505668, 2
 SIZE = CELLS * CELL
 F_ADD_SEALS, SEALS = 1033, 0x1 | 0x2 | 0x4  # SEAL, SHRINK, GROW
 RTS, SQD = 2, 1
@@ -230,7 +230,7 @@ class Strangers(Beside):
         mute.connect(d.verbs)
         mute.settimeout(5)
         good = self.shim(d)
-        self.assertEqual(struct.unpack("=IIIII", good.welcome())[:3], (MAGIC, VERSION, 1))
+        self.assertEqual(struct.unpack("=IIIIII", good.welcome())[:3], (MAGIC, VERSION, 1))
         self.assertEqual(mute.recv(1), b"")  # it had its second
         for fd in (read, write):
             os.close(fd)

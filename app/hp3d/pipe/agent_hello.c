@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Beside the RNICs: questions and answers for queue pairs, which plain sockets carry. */
+#include <errno.h>
+#include "app/hp3d/pipe/agent_internal.h"
+
+void hp3d_agent_ask(struct hp3d_agent *a, const struct hp3_addressing *to, uint32_t qkey,
+	uint64_t nonce, void *buf)
+{
+	struct hp3_hello h = {.kind = HP3_HELLO_ASK,
+		.qkey = qkey,
+		.nonce = nonce,
+		.clock_us = hp3d_agent_clock_us()};
+
+	hp3_hello_build(buf, to, a->port, &h, &a->keys.key[a->use]);
+}
+
+void hp3d_agent_tell(struct hp3d_agent *a, const struct hp3_addressing *to, uint16_t dport,
+	const struct hp3_hello *ask, const struct hp3_hello *ours, void *buf)
+{
+	struct hp3_hello h = *ours;
+
+	h.kind = HP3_HELLO_TELL;
+	h.nonce = ask->nonce;
+	h.clock_us = ask->clock_us;
+	hp3_hello_build(buf, to, dport, &h, &a->keys.key[ask->key]);
+}
+
+int hp3d_agent_heard(struct hp3d_agent *a, const struct hp3_addressing *from, uint16_t dport,
+	const void *buf, size_t n, uint64_t now, struct hp3_hello *h)
+{
+	struct hp3_ends ends = {.ipv6 = from->ipv6, .local = from->dst_ip, .remote = from->src_ip};
+	const struct hp3d_neighbour *known = hp3d_neighbours_find(&a->neighbours, &ends);
+	uint64_t hash;
+	int err = hp3_hello_read(buf, n, from, dport, &a->keys, h, &hash);
+
+	a->stats.hellos_bad_form += err == -EBADMSG;
+	a->stats.hellos_version += err == -EPROTONOSUPPORT;
+	a->stats.hellos_bad_tag += err == -EACCES;
+	if (err < 0)
+		return err;
+	if (h->kind == HP3_HELLO_TELL)
+		return 0;
+	return hp3_responder_hello(a->responder, from, h, hash,
+		       !hp3d_agent_is_keyed(a) && known != NULL && known->peer, hp3d_agent_clock(),
+		       now)
+		       ? 0
+		       : -EPERM;
+}
+
+void hp3d_agent_stray_hello(struct hp3d_agent *a)
+{
+	a->stats.hellos_stray++;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/ud/envelope.h"
+#include <errno.h>
+#include <string.h>
+#include "probes/datagram.h"
+#include "probes/peer.h"
+
+#define MAGIC   0x6833u
+#define VERSION 1u
+#define HEAD    6u
+#define UDP     8u
+#define BTH     12u
+#define RETH    16u
+#define PLAIN   (HP3D_UD_PAYLOAD - HEAD)
+
+enum kind { KIND_PROBE = 1, KIND_PLAIN };
+
+/* What is behind the UDP header of a frame of ours, without the ICRC; NULL: it is none. */
+static const uint8_t *inside(
+	const void *frame, uint32_t len, const struct hp3_view *v, uint16_t port, uint32_t *n)
+{
+	const uint8_t *udp = (const uint8_t *)frame + v->udp_off;
+	struct hp3_datagram d;
+
+	if (v->class == HP3_CLASS_UC && hp3_peer_looks(v)) {
+		*n = v->icrc_off - v->udp_off - UDP;
+		return udp + UDP;
+	}
+	if (v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(frame, len, v, 17, &d) < 0 ||
+		hp3_be16(d.l4 + 2) != port)
+		return NULL;
+	*n = d.len - UDP;
+	return d.l4 + UDP;
+}
+
+int hp3d_ud_pack(const void *frame, uint32_t len, uint16_t port, struct hp3d_ud_way *way, void *buf)
+{
+	struct hp3_addressing a;
+	const uint8_t *from;
+	uint8_t *p = buf;
+	struct hp3_view v;
+	uint32_t n;
+
+	hp3_parse(frame, len, &v);
+	from = inside(frame, len, &v, port, &n);
+	if (from == NULL || n > PLAIN)
+		return -EINVAL;
+	hp3_addressing_same(frame, &v, &a);
+	*way = (struct hp3d_ud_way){.ipv6 = a.ipv6,
+		.tclass = a.tclass,
+		.ttl = a.ttl,
+		.sport = hp3_be16(from - UDP),
+		.exact = v.class == HP3_CLASS_UC};
+	memcpy(way->src, a.src_ip, sizeof(way->src));
+	memcpy(way->dst, a.dst_ip, sizeof(way->dst));
+	hp3_put_be16(p, MAGIC);
+	p[2] = VERSION;
+	p[3] = way->exact ? KIND_PROBE : KIND_PLAIN;
+	hp3_put_be16(p + 4, way->sport);
+	memcpy(p + HEAD, from, n);
+	return (int)(HEAD + n);
+}
+
+static bool is_ipv4(const uint8_t *ip)
+{
+	uint32_t sum = 0;
+
+	for (unsigned i = 0; i < 20; i += 2)
+		sum += hp3_be16(ip + i);
+	return ip[0] == 0x45 && (sum & 0xffff) + (sum >> 16) == 0xffff;
+}
+
+/* IPv4: in the last 20 bytes of the room; its checksum tells it from IPv6. */
+static int read_addresses(const uint8_t *grh, struct hp3_addressing *a)
+{
+	const uint8_t *ip = grh + HP3D_UD_GRH - 20;
+
+	*a = (struct hp3_addressing){.pkey = 0xffff};
+	if (is_ipv4(ip)) {
+		a->tclass = ip[1];
+		a->ttl = ip[8];
+		memcpy(a->src_ip, ip + 12, 4);
+		memcpy(a->dst_ip, ip + 16, 4);
+		return 0;
+	}
+	if (grh[0] >> 4 != 6)
+		return -EBADMSG;
+	a->ipv6 = true;
+	a->tclass = (uint8_t)(grh[0] << 4 | grh[1] >> 4);
+	a->ttl = grh[7];
+	memcpy(a->src_ip, grh + 8, 16);
+	memcpy(a->dst_ip, grh + 24, 16);
+	return 0;
+}
+
+static int build_probe(
+	void *frame, size_t cap, const struct hp3_addressing *a, const uint8_t *p, size_t n)
+{
+	struct hp3_fields f;
+	uint32_t written = n >= BTH + RETH ? hp3_be32(p + BTH + 12) : UINT32_MAX;
+
+	if (p[0] != HP3_OP_UC_WRITE_ONLY || written > HP3_PEER_REPORT_LENGTH || written % 4 != 0 ||
+		n != BTH + RETH + written)
+		return -EBADMSG;
+	f = (struct hp3_fields){.opcode = HP3_OP_UC_WRITE_ONLY,
+		.dest_qpn = hp3_be32(p + 4) & HP3_QPN_MASK,
+		.psn = hp3_be32(p + 8) & HP3_PSN_MASK,
+		.va = hp3_be64(p + BTH),
+		.rkey = hp3_be32(p + BTH + 8),
+		.dma_len = written,
+		.payload = p + BTH + RETH,
+		.payload_len = (uint16_t)written};
+	return hp3_build(frame, cap, a, &f);
+}
+
+int hp3d_ud_unpack(const uint8_t grh[HP3D_UD_GRH], const void *buf, size_t n, uint16_t port,
+	struct hp3d_ud_way *way, void *frame, size_t cap)
+{
+	const uint8_t *p = buf;
+	struct hp3_addressing a;
+	int len;
+
+	if (n <= HEAD || n > HP3D_UD_PAYLOAD || hp3_be16(p) != MAGIC || p[2] != VERSION ||
+		read_addresses(grh, &a) < 0)
+		return -EBADMSG;
+	a.sport = hp3_be16(p + 4);
+	if (p[3] == KIND_PROBE)
+		len = build_probe(frame, cap, &a, p + HEAD, n - HEAD);
+	else if (p[3] == KIND_PLAIN)
+		len = hp3_build_udp(frame, cap, &a, port, p + HEAD, (uint16_t)(n - HEAD));
+	else
+		len = -EBADMSG;
+	*way = (struct hp3d_ud_way){
+		.ipv6 = a.ipv6, .tclass = a.tclass, .ttl = a.ttl, .sport = a.sport};
+	memcpy(way->src, a.src_ip, sizeof(way->src));
+	memcpy(way->dst, a.dst_ip, sizeof(way->dst));
+	return len > 0 ? len : -EBADMSG;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_UD_PEERS_H
+#define HP3D_UD_PEERS_H
+/*
+ * Whom hp3d asks for queue pairs, and what it was told (probes/hello.h). Questions leave a socket
+ * of their own, which gets another port, and so perhaps another path, when nobody answers; those of
+ * others come to hp3's port. What was told is kept until something else is.
+ */
+#include "app/hp3d/pipe/agent.h"
+
+#define HP3D_UD_PEERS 1024u
+
+struct hp3d_ud_peer {
+	bool used, ipv6;
+	uint8_t local[16], remote[16]; /* IPv4: the first four bytes */
+	struct hp3_hello told; /* n is 0: nothing yet */
+	uint64_t nonce; /* of the question under way; 0: none is */
+	uint64_t asked, due; /* the newest question, the next one */
+	uint64_t wanted; /* somebody wanted to send there */
+	uint32_t tries; /* questions in a row without an answer */
+	uint32_t unanswered; /* frames sent there since one came */
+};
+
+struct hp3d_ud_peers {
+	struct hp3d_agent *agent;
+	struct hp3_engine *engine;
+	struct hp3_hello ours; /* what we tell */
+	uint16_t port;
+	int asks, answers; /* sockets; -1: none */
+	uint64_t ticked;
+	struct hp3d_ud_peer peer[HP3D_UD_PEERS];
+};
+
+/* 0, or -1 and why. `port`: hp3's own. */
+int hp3d_ud_peers_open(struct hp3d_ud_peers *p, uint16_t port, char *why, size_t cap);
+void hp3d_ud_peers_close(struct hp3d_ud_peers *p);
+
+/* NULL: unknown, or no room for it (`make`: whom nobody wanted for longest makes room). */
+struct hp3d_ud_peer *hp3d_ud_peers_find(
+	struct hp3d_ud_peers *p, bool ipv6, const uint8_t *local, const uint8_t *remote, bool make);
+/* Somebody sends there: he is asked if he has told nothing. */
+void hp3d_ud_peers_want(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now);
+/* What came to either socket; returns how many datagrams. */
+uint32_t hp3d_ud_peers_poll(struct hp3d_ud_peers *p, uint64_t now);
+/* Those are asked whose turn it is. Returns when it wants to be called next. */
+uint64_t hp3d_ud_peers_tick(struct hp3d_ud_peers *p, uint64_t now);
+
+#endif

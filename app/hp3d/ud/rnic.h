@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_UD_RNIC_H
+#define HP3D_UD_RNIC_H
+/*
+ * A port of an RNIC: queue pairs of unreliable datagrams, their buffers, its addresses. What leaves
+ * by a chosen UDP source port:
+ *
+ *     LABEL   the address handle's flow label makes the port: any of 16,384 (mlx5)
+ *     HASHED  it is a hash of the queue pair's number (Soft-RoCE): those that its queue pairs have
+ *
+ * Of other RNICs it is not known, and they are not used. An address handle is made once for
+ * each way, and may make the kernel look for a neighbour: only of hosts that have answered.
+ */
+#include "app/hp3d/ud/envelope.h"
+#include "app/hp3d/ud/verbs.h"
+#include "probes/hello.h"
+
+#define HP3D_UD_QPS      HP3_HELLO_QPNS
+#define HP3D_UD_GIDS     64u
+#define HP3D_UD_HANDLES  512u
+#define HP3D_UD_RECEIVES 64u /* per queue pair */
+#define HP3D_UD_SENDS    256u
+#define HP3D_UD_SLOT     (HP3D_UD_GRH + HP3D_UD_PAYLOAD)
+
+enum hp3d_ud_how { HP3D_UD_LABEL, HP3D_UD_HASHED };
+
+struct hp3d_ud_handle {
+	struct ibv_ah *ah; /* NULL: free */
+	uint64_t used;
+	uint8_t dst[16];
+	uint16_t sport; /* LABEL; else 0 */
+	uint8_t gid, tclass, ttl;
+};
+
+struct hp3d_ud_rnic {
+	const struct hp3d_verbs *verbs;
+	char name[64];
+	uint8_t port;
+	enum hp3d_ud_how how;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_mr *mr;
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *arrived, *left;
+	uint32_t n; /* queue pairs */
+	struct ibv_qp *qp[HP3D_UD_QPS];
+	uint16_t sport[HP3D_UD_QPS]; /* HASHED: that it has */
+	uint32_t n_gids;
+	struct {
+		uint8_t gid[16];
+		uint8_t index;
+	} gids[HP3D_UD_GIDS];
+	uint64_t looked; /* at its addresses */
+	uint8_t *memory; /* receives of all queue pairs, then sends */
+	uint32_t taken; /* slot of the receive that was taken last + 1; 0: none */
+	uint16_t free_send[HP3D_UD_SENDS];
+	uint32_t n_free;
+	uint64_t stamp;
+	uint64_t failed; /* sends that completed with an error */
+	struct hp3d_ud_handle handle[HP3D_UD_HANDLES];
+};
+
+/* In zeroed memory. 0, or -1 and why; what it took is given back by close. */
+int hp3d_ud_rnic_open(struct hp3d_ud_rnic *r, const struct hp3d_verbs *v, struct ibv_device *device,
+	uint8_t port, uint32_t qkey, char *why, size_t cap);
+void hp3d_ud_rnic_close(struct hp3d_ud_rnic *r);
+
+/* Has it this address (IPv4: four bytes)? The index of its GID, or -1. Looks anew now and then. */
+int hp3d_ud_rnic_gid(struct hp3d_ud_rnic *r, bool ipv6, const uint8_t *ip, uint64_t now);
+
+/* 0; -EADDRNOTAVAIL: no queue pair has that port; -ENETUNREACH: no address handle; other errnos:
+ * too many on their way, or the RNIC took it not. */
+int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_way *way,
+	const struct hp3_hello *peer, const void *buf, uint32_t n);
+
+/* What arrived, one by one: its room and payload, good until the next call; false: no more. */
+bool hp3d_ud_rnic_take(struct hp3d_ud_rnic *r, const uint8_t **grh, uint32_t *n);
+/* The channel is readable: it was heard, and rings again. */
+void hp3d_ud_rnic_heard(struct hp3d_ud_rnic *r);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_UD_RNIC_INTERNAL_H
+#define HP3D_UD_RNIC_INTERNAL_H
+/* What rnic.c (begin, end, addresses) and traffic.c (what leaves and arrives) share. */
+#include <string.h>
+#include "app/hp3d/ud/rnic.h"
+
+/* Slot of the memory: a receive of the queue pair that it belongs to. */
+int hp3d_ud_rnic_receive(struct hp3d_ud_rnic *r, uint32_t slot);
+/* An address as a GID has it. */
+static inline void hp3d_ud_as_gid(uint8_t gid[16], bool ipv6, const uint8_t *ip)
+{
+	memset(gid, 0, 16);
+	memset(gid + 10, 0xff, 2);
+	memcpy(ipv6 ? gid : gid + 12, ip, ipv6 ? 16 : 4);
+}
+
+#endif

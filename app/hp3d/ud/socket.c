@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/ud/socket.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+union control {
+	struct cmsghdr header;
+	char space[CMSG_SPACE(sizeof(struct in6_pktinfo))];
+};
+
+static int open_family(int family, uint16_t port)
+{
+	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
+	int fd = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), no = 0, yes = 1, err;
+
+	if (fd < 0)
+		return -1;
+	if (family == AF_INET6)
+		err = setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no)) |
+		      setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &yes, sizeof(yes)) |
+		      bind(fd, (struct sockaddr *)&v6, sizeof(v6));
+	else
+		err = setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &yes, sizeof(yes)) |
+		      bind(fd, (struct sockaddr *)&v4, sizeof(v4));
+	if (err == 0)
+		return fd;
+	err = errno;
+	close(fd);
+	errno = err;
+	return -1;
+}
+
+int hp3d_ud_socket(uint16_t port)
+{
+	int fd = open_family(AF_INET6, port);
+
+	return fd < 0 && (errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL)
+		       ? open_family(AF_INET, port)
+		       : fd;
+}
+
+uint16_t hp3d_ud_socket_port(int fd)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} at = {0};
+	socklen_t len = sizeof(at);
+
+	if (getsockname(fd, &at.any, &len) < 0)
+		return 0;
+	return ntohs(at.any.sa_family == AF_INET6 ? at.v6.sin6_port : at.v4.sin_port);
+}
+
+/* An address of 16 bytes; those of IPv4 are mapped. */
+static bool read_address(uint8_t *ip, const struct in6_addr *a)
+{
+	bool v4 = IN6_IS_ADDR_V4MAPPED(a);
+
+	memset(ip, 0, 16);
+	memcpy(ip, a->s6_addr + (v4 ? 12 : 0), v4 ? 4 : 16);
+	return !v4;
+}
+
+static struct in6_addr mapped(bool ipv6, const uint8_t *ip)
+{
+	struct in6_addr a = {.s6_addr = {[10] = 0xff, 0xff}};
+
+	memcpy(a.s6_addr + (ipv6 ? 0 : 12), ip, ipv6 ? 16 : 4);
+	return a;
+}
+
+ssize_t hp3d_ud_socket_receive(int fd, void *buf, size_t cap, struct hp3d_ud_ends *from)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} at = {0};
+	union control control = {0};
+	struct iovec iov = {buf, cap};
+	struct msghdr m = {.msg_name = &at,
+		.msg_namelen = sizeof(at),
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control)};
+	ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_TRUNC);
+	struct cmsghdr *c = n >= 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	struct in6_pktinfo info6;
+	struct in_pktinfo info4;
+
+	memset(from, 0, sizeof(*from));
+	if (n < 0)
+		return -1;
+	if (c != NULL && c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
+		memcpy(&info6, CMSG_DATA(c), sizeof(info6));
+		from->ipv6 = read_address(from->local, &info6.ipi6_addr);
+		read_address(from->remote, &at.v6.sin6_addr);
+		from->rport = ntohs(at.v6.sin6_port);
+	} else if (c != NULL && c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
+		memcpy(&info4, CMSG_DATA(c), sizeof(info4));
+		memcpy(from->local, &info4.ipi_addr, 4);
+		memcpy(from->remote, &at.v4.sin_addr, 4);
+		from->rport = ntohs(at.v4.sin_port);
+	} else
+		return 0;
+	return (size_t)n <= cap ? n : 0;
+}
+
+static ssize_t send_v4(int fd, struct msghdr *m, const struct hp3d_ud_ends *to)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(to->rport)};
+	struct in_pktinfo info = {0};
+	union control control = {0};
+
+	memcpy(&at.sin_addr, to->remote, 4);
+	memcpy(&info.ipi_spec_dst, to->local, 4);
+	control.header = (struct cmsghdr){CMSG_LEN(sizeof(info)), IPPROTO_IP, IP_PKTINFO};
+	memcpy(CMSG_DATA(&control.header), &info, sizeof(info));
+	m->msg_name = &at;
+	m->msg_namelen = sizeof(at);
+	m->msg_control = &control;
+	m->msg_controllen = CMSG_SPACE(sizeof(info));
+	return sendmsg(fd, m, MSG_DONTWAIT);
+}
+
+static ssize_t send_v6(int fd, struct msghdr *m, const struct hp3d_ud_ends *to)
+{
+	struct sockaddr_in6 at = {.sin6_family = AF_INET6,
+		.sin6_port = htons(to->rport),
+		.sin6_addr = mapped(to->ipv6, to->remote)};
+	struct in6_pktinfo info = {.ipi6_addr = mapped(to->ipv6, to->local)};
+	union control control = {0};
+
+	control.header = (struct cmsghdr){CMSG_LEN(sizeof(info)), IPPROTO_IPV6, IPV6_PKTINFO};
+	memcpy(CMSG_DATA(&control.header), &info, sizeof(info));
+	m->msg_name = &at;
+	m->msg_namelen = sizeof(at);
+	m->msg_control = &control;
+	m->msg_controllen = sizeof(control);
+	return sendmsg(fd, m, MSG_DONTWAIT);
+}
+
+ssize_t hp3d_ud_socket_send(int fd, const void *buf, size_t n, const struct hp3d_ud_ends *to)
+{
+	struct iovec iov = {(void *)(uintptr_t)buf, n};
+	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
+	int family;
+	socklen_t len = sizeof(family);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len) < 0)
+		return -1;
+	return family == AF_INET6 ? send_v6(fd, &m, to) : send_v4(fd, &m, to);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_UD_SOCKET_H
+#define HP3D_UD_SOCKET_H
+/* UDP sockets that say at which address something came, and send from a chosen one. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct hp3d_ud_ends {
+	bool ipv6;
+	uint8_t local[16], remote[16]; /* IPv4: the first four bytes */
+	uint16_t rport;
+};
+
+/* Of IPv6 and IPv4, or where there is no IPv6 of IPv4; port 0: any. -1: errno says why. */
+int hp3d_ud_socket(uint16_t port);
+uint16_t hp3d_ud_socket_port(int fd);
+/* n, or -1. */
+ssize_t hp3d_ud_socket_receive(int fd, void *buf, size_t cap, struct hp3d_ud_ends *from);
+ssize_t hp3d_ud_socket_send(int fd, const void *buf, size_t n, const struct hp3d_ud_ends *to);
+
+#endif

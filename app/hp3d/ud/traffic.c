@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What leaves by a port of an RNIC, and what arrives. */
+#include <errno.h>
+#include <string.h>
+#include "app/hp3d/ud/rnic_internal.h"
+
+#define WAYS  4u
+#define FIRST (HP3D_UD_QPS * HP3D_UD_RECEIVES) /* slot of the first send */
+
+static uint8_t *slot_of(const struct hp3d_ud_rnic *r, uint32_t slot)
+{
+	return r->memory + (size_t)slot * HP3D_UD_SLOT;
+}
+
+int hp3d_ud_rnic_receive(struct hp3d_ud_rnic *r, uint32_t slot)
+{
+	struct ibv_sge sge = {(uintptr_t)slot_of(r, slot), HP3D_UD_SLOT, r->mr->lkey};
+	struct ibv_recv_wr *bad, wr = {.wr_id = slot, .sg_list = &sge, .num_sge = 1};
+
+	return ibv_post_recv(r->qp[slot / HP3D_UD_RECEIVES], &wr, &bad);
+}
+
+/* As hp3v_label_of() of the library: the port is what it was chosen to be. */
+static uint32_t label_of(uint16_t port)
+{
+	return port == 0xc000 ? 0x4001 : port & 0x3fff;
+}
+
+static struct ibv_ah *make_handle(struct hp3d_ud_rnic *r, const struct hp3d_ud_handle *h)
+{
+	struct ibv_ah_attr attr = {.is_global = 1,
+		.port_num = r->port,
+		.grh = {.sgid_index = h->gid,
+			.hop_limit = h->ttl,
+			.traffic_class = h->tclass,
+			.flow_label = r->how == HP3D_UD_LABEL ? label_of(h->sport) : 0}};
+
+	memcpy(attr.grh.dgid.raw, h->dst, sizeof(h->dst));
+	return r->verbs->create_ah(r->pd, &attr);
+}
+
+static bool is_same(const struct hp3d_ud_handle *a, const struct hp3d_ud_handle *b)
+{
+	return a->sport == b->sport && a->gid == b->gid && a->tclass == b->tclass &&
+	       a->ttl == b->ttl && memcmp(a->dst, b->dst, sizeof(a->dst)) == 0;
+}
+
+static uint32_t set_of(const struct hp3d_ud_handle *h)
+{
+	uint32_t x = 2166136261u ^ h->sport ^ (uint32_t)h->gid << 16;
+
+	for (unsigned i = 0; i < sizeof(h->dst); i++)
+		x = (x ^ h->dst[i]) * 16777619u;
+	x = (x ^ h->tclass ^ (uint32_t)h->ttl << 8) * 16777619u;
+	return (x >> 12) % (HP3D_UD_HANDLES / WAYS) * WAYS;
+}
+
+/* The one that there is, or a new one in the place of that longest unused. */
+static struct ibv_ah *handle(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_way *way)
+{
+	struct hp3d_ud_handle want = {.sport = r->how == HP3D_UD_LABEL ? way->sport : 0,
+				      .gid = (uint8_t)gid,
+				      .tclass = way->tclass,
+				      .ttl = way->ttl},
+			      *h, *oldest;
+
+	hp3d_ud_as_gid(want.dst, way->ipv6, way->dst);
+	oldest = h = &r->handle[set_of(&want)];
+	for (struct hp3d_ud_handle *end = h + WAYS; h < end; h++) {
+		if (h->ah != NULL && is_same(h, &want)) {
+			h->used = ++r->stamp;
+			return h->ah;
+		}
+		if (h->used < oldest->used)
+			oldest = h;
+	}
+	want.ah = make_handle(r, &want);
+	if (want.ah == NULL)
+		return NULL;
+	if (oldest->ah != NULL)
+		r->verbs->destroy_ah(oldest->ah);
+	want.used = ++r->stamp;
+	*oldest = want;
+	return want.ah;
+}
+
+/* The queue pair that has the port; if any will do, always the same one for it. */
+static int qp_for(const struct hp3d_ud_rnic *r, const struct hp3d_ud_way *way)
+{
+	for (uint32_t i = 0; r->how == HP3D_UD_HASHED && i < r->n; i++)
+		if (r->sport[i] == way->sport)
+			return (int)i;
+	if (r->how == HP3D_UD_HASHED && way->exact)
+		return -EADDRNOTAVAIL;
+	return (int)(way->sport % r->n);
+}
+
+static void reap(struct hp3d_ud_rnic *r)
+{
+	struct ibv_wc wc[16];
+	int n;
+
+	while ((n = ibv_poll_cq(r->left, 16, wc)) > 0)
+		for (int i = 0; i < n; i++) {
+			r->free_send[r->n_free++] = (uint16_t)(wc[i].wr_id - FIRST);
+			r->failed += wc[i].status != IBV_WC_SUCCESS;
+		}
+}
+
+int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_way *way,
+	const struct hp3_hello *peer, const void *buf, uint32_t n)
+{
+	struct ibv_sge sge = {.length = n, .lkey = r->mr->lkey};
+	struct ibv_send_wr *bad, wr = {.sg_list = &sge,
+					 .num_sge = 1,
+					 .opcode = IBV_WR_SEND,
+					 .send_flags = IBV_SEND_SIGNALED};
+	int at = qp_for(r, way), err;
+	uint16_t slot;
+
+	if (at < 0)
+		return at;
+	reap(r);
+	if (r->n_free == 0)
+		return -ENOBUFS;
+	wr.wr.ud.ah = handle(r, gid, way);
+	if (wr.wr.ud.ah == NULL)
+		return -ENETUNREACH;
+	wr.wr.ud.remote_qpn = peer->qpn[way->sport % peer->n];
+	wr.wr.ud.remote_qkey = peer->qkey;
+	slot = r->free_send[r->n_free - 1];
+	wr.wr_id = FIRST + slot;
+	sge.addr = (uintptr_t)memcpy(slot_of(r, FIRST + slot), buf, n);
+	err = ibv_post_send(r->qp[at], &wr, &bad);
+	if (err != 0)
+		return -err;
+	r->n_free--;
+	return 0;
+}
+
+/* The slot taken last is posted again by the next call. */
+bool hp3d_ud_rnic_take(struct hp3d_ud_rnic *r, const uint8_t **grh, uint32_t *n)
+{
+	struct ibv_wc wc;
+
+	for (;;) {
+		if (r->taken != 0)
+			hp3d_ud_rnic_receive(r, r->taken - 1);
+		r->taken = 0;
+		if (ibv_poll_cq(r->arrived, 1, &wc) <= 0)
+			return false;
+		if (wc.wr_id >= FIRST)
+			continue;
+		r->taken = (uint32_t)wc.wr_id + 1;
+		if (wc.status != IBV_WC_SUCCESS || !(wc.wc_flags & IBV_WC_GRH) ||
+			wc.byte_len < HP3D_UD_GRH || wc.byte_len > HP3D_UD_SLOT)
+			continue;
+		*grh = slot_of(r, (uint32_t)wc.wr_id);
+		*n = wc.byte_len - HP3D_UD_GRH;
+		return true;
+	}
+}
+
+void hp3d_ud_rnic_heard(struct hp3d_ud_rnic *r)
+{
+	struct ibv_cq *cq;
+	void *context;
+	unsigned int n = 0;
+
+	while (r->verbs->get_cq_event(r->channel, &cq, &context) == 0)
+		n++;
+	if (n > 0)
+		r->verbs->ack_cq_events(r->arrived, n);
+	ibv_req_notify_cq(r->arrived, 0);
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/hp3d/ud/ud.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <unistd.h>
+#include <rte_mbuf.h>
+#include "app/hp3d/pipe/agent.h"
+#include "app/hp3d/ud/peers.h"
+#include "app/hp3d/ud/rnic.h"
+
+#define RNICS   8u
+#define BUFFERS 511u
+#define FRAME   512u
+#define TURNS   256u /* datagrams per call */
+#define WHY     256u
+#define EVENTS  16
+#define SOCKETS UINT32_MAX
+#define QKEY    0x7fffffffu /* the upper bit is for privileged ones */
+#define TTL     64u
+
+struct hp3d_ud {
+	struct hp3d_pipe *pipe;
+	struct hp3d_verbs verbs;
+	struct rte_mempool *pool;
+	int epoll;
+	uint64_t now; /* as the pipe was told last */
+	uint32_t n;
+	struct hp3d_ud_rnic *rnic[RNICS];
+	struct hp3d_ud_counters c;
+	struct hp3d_ud_peers peers;
+};
+
+static void count(uint64_t *counter)
+{
+	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
+}
+
+static int watch(struct hp3d_ud *u, int fd, uint32_t what)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.u32 = what};
+
+	return epoll_ctl(u->epoll, EPOLL_CTL_ADD, fd, &ev);
+}
+
+/* The ports of one device; `why`: the newest reason why one is not used. */
+static void open_ports(struct hp3d_ud *u, struct ibv_device *device, char *why)
+{
+	struct hp3d_ud_rnic *r;
+	char reason[WHY / 2];
+
+	for (uint8_t port = 1; port <= 2 && u->n < RNICS; port++) {
+		r = calloc(1, sizeof(*r));
+		if (r == NULL)
+			return;
+		if (hp3d_ud_rnic_open(r, &u->verbs, device, port, u->peers.ours.qkey, reason,
+			    sizeof(reason)) == 0 &&
+			watch(u, r->channel->fd, u->n) == 0) {
+			u->rnic[u->n++] = r;
+			continue;
+		}
+		if (port == 1)
+			snprintf(why, WHY, "%s: %s", r->name, reason);
+		hp3d_ud_rnic_close(r);
+		free(r);
+	}
+}
+
+static int open_rnics(struct hp3d_ud *u, char *why)
+{
+	struct ibv_device **list;
+	int n = 0;
+
+	snprintf(why, WHY, "no RNIC is there");
+	list = u->verbs.get_device_list(&n);
+	for (int i = 0; list != NULL && i < n; i++)
+		open_ports(u, list[i], why);
+	if (list != NULL)
+		u->verbs.free_device_list(list);
+	return u->n > 0 ? 0 : -1;
+}
+
+/* All that peers may send to: of the RNICs, in turn. */
+static void tell_of_qps(struct hp3d_ud *u)
+{
+	struct hp3_hello *ours = &u->peers.ours;
+
+	for (uint32_t q = 0; q < HP3D_UD_QPS; q++)
+		for (uint32_t i = 0; i < u->n; i++)
+			if (q < u->rnic[i]->n && ours->n < HP3_HELLO_QPNS)
+				ours->qpn[ours->n++] = u->rnic[i]->qp[q]->qp_num;
+}
+
+static struct hp3d_ud_rnic *rnic_of(
+	struct hp3d_ud *u, bool ipv6, const uint8_t *ip, uint64_t now, int *gid)
+{
+	for (uint32_t i = 0; i < u->n; i++) {
+		*gid = hp3d_ud_rnic_gid(u->rnic[i], ipv6, ip, now);
+		if (*gid >= 0)
+			return u->rnic[i];
+	}
+	return NULL;
+}
+
+static uint64_t failed_sends(const struct hp3d_ud *u)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < u->n; i++)
+		n += u->rnic[i]->failed;
+	return n;
+}
+
+static uint64_t *send_one(struct hp3d_ud *u, const void *frame, uint32_t len, uint64_t now)
+{
+	struct hp3d_ud_way way;
+	struct hp3d_ud_peer *peer;
+	struct hp3d_ud_rnic *r;
+	uint8_t buf[HP3D_UD_PAYLOAD];
+	int gid, n = hp3d_ud_pack(frame, len, u->peers.port, &way, buf);
+
+	if (n < 0)
+		return NULL; /* what only makes sense where packets are seen */
+	r = rnic_of(u, way.ipv6, way.src, now, &gid);
+	if (r == NULL)
+		return &u->c.no_rnic;
+	peer = hp3d_ud_peers_find(&u->peers, way.ipv6, way.src, way.dst, way.exact);
+	if (peer != NULL)
+		hp3d_ud_peers_want(&u->peers, peer, now);
+	if (peer == NULL || peer->told.n == 0)
+		return &u->c.no_peer;
+	n = hp3d_ud_rnic_send(r, gid, &way, &peer->told, buf, (uint32_t)n);
+	__atomic_store_n(&u->c.failed, failed_sends(u), __ATOMIC_RELAXED);
+	if (n == -EADDRNOTAVAIL)
+		return &u->c.no_port;
+	if (n < 0)
+		return n == -ENETUNREACH ? &u->c.no_way : &u->c.no_room;
+	peer->unanswered += way.exact;
+	return &u->c.sent;
+}
+
+static void send_all(void *ud, struct rte_mbuf **m, uint16_t n)
+{
+	struct hp3d_ud *u = ud;
+	uint64_t *counter;
+
+	for (uint16_t i = 0; i < n; i++) {
+		counter = send_one(
+			u, rte_pktmbuf_mtod(m[i], void *), rte_pktmbuf_data_len(m[i]), u->now);
+		if (counter != NULL)
+			count(counter);
+	}
+	rte_pktmbuf_free_bulk(m, n);
+}
+
+static int make_all(struct hp3d_ud *u, const struct hp3_config *cfg, char *why)
+{
+	u->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (u->epoll < 0 ||
+		getrandom(&u->peers.ours.qkey, sizeof(uint32_t), 0) != sizeof(uint32_t)) {
+		snprintf(why, WHY, "%s", strerror(errno));
+		return -1;
+	}
+	u->peers.ours.qkey = (u->peers.ours.qkey & QKEY) | 1u;
+	u->pool = rte_mempool_lookup("hp3d_ud");
+	if (u->pool == NULL)
+		u->pool = rte_pktmbuf_pool_create(
+			"hp3d_ud", BUFFERS, 0, 0, RTE_PKTMBUF_HEADROOM + FRAME, SOCKET_ID_ANY);
+	if (u->pool == NULL) {
+		snprintf(why, WHY, "no memory");
+		return -1;
+	}
+	if (hp3d_verbs_load(&u->verbs, cfg->beside.ibverbs, why, WHY) < 0 ||
+		open_rnics(u, why) < 0 ||
+		hp3d_ud_peers_open(&u->peers, (uint16_t)cfg->probes.port, why, WHY) < 0)
+		return -1;
+	if (watch(u, u->peers.asks, SOCKETS) < 0 || watch(u, u->peers.answers, SOCKETS) < 0) {
+		snprintf(why, WHY, "%s", strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+struct hp3d_ud *hp3d_ud_open(const struct hp3_config *cfg, struct hp3d_pipe *p)
+{
+	struct hp3d_ud *u = cfg->beside.ibverbs[0] != '\0' ? calloc(1, sizeof(*u)) : NULL;
+	char why[WHY] = "";
+
+	if (u == NULL)
+		return NULL;
+	u->pipe = p;
+	u->epoll = u->peers.asks = u->peers.answers = -1;
+	u->peers.agent = hp3d_pipe_agent(p);
+	u->peers.engine = hp3d_pipe_engine(p);
+	if (make_all(u, cfg, why) < 0) {
+		fprintf(stderr,
+			"hp3d: [beside] ibverbs = \"%s\": other paths are not asked, queue pairs "
+			"move by hand only: %s\n",
+			cfg->beside.ibverbs, why);
+		hp3d_ud_close(u);
+		return NULL;
+	}
+	tell_of_qps(u);
+	hp3d_pipe_output(p, HP3_DIR_TX, send_all, u);
+	return u;
+}
+
+void hp3d_ud_close(struct hp3d_ud *u)
+{
+	if (u == NULL)
+		return;
+	hp3d_pipe_output(u->pipe, HP3_DIR_TX, NULL, NULL);
+	hp3d_ud_peers_close(&u->peers);
+	for (uint32_t i = 0; i < u->n; i++) {
+		hp3d_ud_rnic_close(u->rnic[i]);
+		free(u->rnic[i]);
+	}
+	hp3d_verbs_unload(&u->verbs);
+	if (u->epoll >= 0)
+		close(u->epoll);
+	free(u);
+}
+
+/* The agent addresses what it says as the local host's own packets are; none is seen here. */
+void hp3d_ud_meet(struct hp3d_ud *u, const struct hp3_ends *ends, uint8_t tclass, uint64_t now)
+{
+	struct hp3_addressing a = {
+		.ipv6 = ends->ipv6, .tclass = tclass, .ttl = TTL, .sport = 0xc000, .pkey = 0xffff};
+	const struct hp3_fields like = {.opcode = HP3_OP_RC_SEND_ONLY};
+	struct hp3d_ud_peer *peer;
+	uint8_t frame[HP3_BUILD_MAX_HDR];
+	struct hp3_view v;
+	int len;
+
+	memcpy(a.src_ip, ends->local, ends->ipv6 ? 16 : 4);
+	memcpy(a.dst_ip, ends->remote, ends->ipv6 ? 16 : 4);
+	len = hp3_build(frame, sizeof(frame), &a, &like);
+	if (len < 0)
+		return;
+	hp3_parse(frame, (uint32_t)len, &v);
+	hp3d_agent_learn(u->peers.agent, frame, (uint32_t)len, &v);
+	peer = hp3d_ud_peers_find(&u->peers, ends->ipv6, ends->local, ends->remote, true);
+	hp3d_ud_peers_want(&u->peers, peer, now);
+}
+
+uint32_t hp3d_ud_ports(
+	struct hp3d_ud *u, bool ipv6, const uint8_t *local, const uint16_t **ports, uint64_t now)
+{
+	int gid;
+	struct hp3d_ud_rnic *r = rnic_of(u, ipv6, local, now, &gid);
+
+	*ports = NULL;
+	if (r == NULL)
+		return UINT32_MAX;
+	*ports = r->sport;
+	return r->how == HP3D_UD_HASHED ? r->n : 0;
+}
+
+int hp3d_ud_fd(const struct hp3d_ud *u)
+{
+	return u->epoll;
+}
+
+static void take(struct hp3d_ud *u, const uint8_t *grh, uint32_t n, uint64_t now)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(u->pool);
+	struct hp3d_ud_peer *peer;
+	struct hp3d_ud_way way;
+	int len;
+
+	count(&u->c.arrived);
+	if (m == NULL)
+		return;
+	len = hp3d_ud_unpack(
+		grh, grh + HP3D_UD_GRH, n, u->peers.port, &way, rte_pktmbuf_mtod(m, void *), FRAME);
+	if (len < 0) {
+		count(&u->c.senseless);
+		rte_pktmbuf_free(m);
+		return;
+	}
+	peer = hp3d_ud_peers_find(&u->peers, way.ipv6, way.dst, way.src, false);
+	if (peer != NULL)
+		peer->unanswered = 0;
+	m->data_len = (uint16_t)len;
+	m->pkt_len = (uint32_t)len;
+	hp3d_pipe_burst(u->pipe, HP3_DIR_RX, &m, 1, now);
+}
+
+static uint32_t hear(struct hp3d_ud *u, struct hp3d_ud_rnic *r, uint64_t now)
+{
+	const uint8_t *grh;
+	uint32_t n, turns = 0;
+
+	hp3d_ud_rnic_heard(r);
+	while (turns < TURNS && hp3d_ud_rnic_take(r, &grh, &n)) {
+		take(u, grh, n, now);
+		turns++;
+	}
+	return turns;
+}
+
+uint32_t hp3d_ud_poll(struct hp3d_ud *u, uint64_t now)
+{
+	struct epoll_event ev[EVENTS];
+	int n = epoll_wait(u->epoll, ev, EVENTS, 0);
+	uint32_t done = 0;
+
+	u->now = now;
+	for (int i = 0; i < n; i++) {
+		if (ev[i].data.u32 == SOCKETS)
+			done += hp3d_ud_peers_poll(&u->peers, now);
+		else
+			done += hear(u, u->rnic[ev[i].data.u32], now);
+	}
+	return done;
+}
+
+uint64_t hp3d_ud_tick(struct hp3d_ud *u, uint64_t now)
+{
+	u->now = now;
+	return hp3d_ud_peers_tick(&u->peers, now);
+}
+
+const struct hp3d_ud_counters *hp3d_ud_counters(const struct hp3d_ud *u)
+{
+	return &u->c;
+}

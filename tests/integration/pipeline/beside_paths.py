@@ -1,0 +1,307 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two hp3d beside RNICs that are none, an application at each: queue pairs move by themselves.
+
+usage: beside_paths.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
+Environment: as of beside.py, and HP3_TEST_UD (libibverbs for hp3d).
+"""
+import json
+import os
+import random
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+from cases import Base, run
+from harness import LIBC, CLONE_NEWNET, die_with_parent, wait_for
+
+FAKES = os.environ.pop("LD_LIBRARY_PATH")
+DEAD, PATHS, QPS = 0xffffffff, 4, 4
+KEY = "6f6e65206f6e65206f6e65206f6e6520"
+RXE, MLX5 = "ffffff", "2c9"
+
+
+class Fabric(Base):
+    """Two hosts, 10.0.0.1 (ours) and 10.0.0.2 (a namespace), four paths by the lowest bits of the port."""
+
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix=f"hp3-pipeline-{os.getpid()}-fabric-", dir="/tmp")
+        self.paths([0] * PATHS)
+        self.other = subprocess.Popen(["unshare", "--net", "sleep", "1000"], preexec_fn=die_with_parent)
+        self.addCleanup(self.end, self.other)
+        for command in (f"link add v0 type veth peer name v1 netns {self.other.pid}", "addr add 10.0.0.1/24 dev v0",
+                        "link set v0 up", "link set lo up"):
+            subprocess.run(["ip", *command.split()], check=True)
+        self.addCleanup(subprocess.run, ["ip", "link", "del", "v0"], check=False)
+        for command in ("addr add 10.0.0.2/24 dev v1", "link set v1 up", "link set lo up"):
+            subprocess.run(["nsenter", f"--net=/proc/{self.other.pid}/ns/net", "ip", *command.split()], check=True)
+
+    def paths(self, us):
+        path = os.path.join(self.directory, "paths")
+        with open(path, "r+b" if os.path.exists(path) else "w+b") as f:
+            f.write(struct.pack(f"={PATHS}I", *us))
+
+    def end(self, p):
+        if p.poll() is None:
+            p.kill()
+        p.communicate()
+
+    def hp3d(self, host, vendor=RXE, fake=(), **more):
+        sections = {"beside": {"socket": "", "ibverbs": os.environ["HP3_TEST_UD"]}, "probes": {"probe_key": KEY}, **more}
+        d = self.daemon({}, defaults=True, begin=False, **sections)
+        d.verbs = os.path.join(d.directory, "verbs.sock")
+        with open(d.config) as f:
+            text = f.read()
+        with open(d.config, "w") as f:
+            f.write(text.replace('socket = ""', f'socket = "{d.verbs}"'))
+        space = os.open(f"/proc/{self.other.pid}/ns/net", os.O_RDONLY) if host == 2 else None
+        env = {"HP3_FAKE_FABRIC": self.directory, "HP3_FAKE_IP": f"10.0.0.{host}", "HP3_FAKE_VENDOR": vendor,
+               "HP3_FAKE_QPN": str(100 * host), **dict(fake)}
+
+        def prepare():
+            die_with_parent()
+            os.environ.update(env)
+            if space is not None and LIBC.setns(space, CLONE_NEWNET) != 0:
+                os._exit(1)
+        os.environ.update(env)
+        d.begin(prepare)
+        for name in env:
+            del os.environ[name]
+        if space is not None:
+            os.close(space)
+        return d.up()
+
+    def application(self, d, host, provider="HP3_TEST_RXE"):
+        env = {**os.environ, "HP3_VERBS_SOCKET": d.verbs, "NCCL_IBVERBS_LIB": os.environ["HP3_TEST_VERBS"],
+               "LD_LIBRARY_PATH": FAKES, "HP3_FAKE_FABRIC": self.directory}
+        if host == 2:
+            env["HP3_FAKE_LOCAL"] = "2"
+        p = subprocess.Popen([os.environ["HP3_TEST_COLLECTIVE"], os.environ[provider]], env=env, text=True,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=die_with_parent)
+        self.addCleanup(self.end, p)
+        return p
+
+    def judge(self, p):
+        r = json.loads(p.communicate("end\n", timeout=20)[0])
+        self.assertEqual((r["errors"], r["disorder"], r["overtaken"]), (0, 0, 0), r)
+        self.assertEqual((r["left"], r["done"]), (r["posted"], r["posted"]), r)
+        self.assertEqual(p.returncode, 0)
+        return r
+
+    def both(self, **how):
+        a, b = self.hp3d(1, **how), self.hp3d(2, **how)
+        provider = "HP3_TEST_MLX5" if how.get("vendor") == MLX5 else "HP3_TEST_RXE"
+        return a, b, self.application(a, 1, provider), self.application(b, 2, provider)
+
+    def on(self, d):
+        """The paths that queue pairs take."""
+        qps = wait_for("queue pairs", lambda: (lambda q: q if len(q) == QPS else None)(d.json("qps")))
+        return [q["port"] % PATHS for q in qps]
+
+    def work(self, d):
+        """Until they have worked for a while, on ports that can be asked."""
+        def seen():
+            qps = d.json("qps")
+            return len(qps) == QPS and all(q["done_wrs"] > 300 for q in qps)
+        wait_for("work", seen)
+        time.sleep(0.3)
+
+    def causes(self, d):
+        return {e["cause"] for e in d.json("events") if e.get("outcome") == "moved"}
+
+    def probe_counters(self, d):
+        return d.stats()["rail"]["beside"]
+
+
+class Moves(Fabric):
+    def leave(self, us, causes, vendor=RXE, mode="on"):
+        """The path of the first queue pair becomes bad: whoever is on it leaves it, or with mode off nobody does."""
+        a, b, pa, pb = self.both(vendor=vendor, policy={"mode": mode})
+        self.work(a)
+        bad = self.on(a)[0]
+        self.paths([us if i == bad else 0 for i in range(PATHS)])
+        if mode == "on":
+            wait_for("all elsewhere", lambda: bad not in self.on(a) and bad not in self.on(b))
+            self.assertTrue(self.causes(a) & causes, d_events(a))
+        else:
+            time.sleep(2)
+            self.assertIn(bad, self.on(a))
+            self.assertFalse(self.causes(a) & causes)
+            self.paths([0] * PATHS)
+        time.sleep(0.3)
+        self.judge(pa)
+        self.judge(pb)
+        self.assertEqual(a.counters("beside")["packets_tx"], 0)
+        self.stop(a)
+        self.stop(b)
+
+    def test_a_slow_path_is_left(self):
+        self.leave(1500, {"completion"})
+
+    def test_a_dead_path_is_left(self):
+        self.leave(DEAD, {"dead"})
+
+    def test_by_flow_labels(self):
+        """mlx5: any port can be asked."""
+        self.leave(1500, {"completion"}, vendor=MLX5)
+
+    def test_a_dead_path_by_flow_labels(self):
+        self.leave(DEAD, {"dead"}, vendor=MLX5)
+
+    def test_off(self):
+        self.leave(1500, {"completion", "dead"}, mode="off")
+
+
+class SetUp(Fabric):
+    def test_before_the_first_data(self):
+        """Who is set up while a path is slow is not on it."""
+        a, b, pa, pb = self.both()
+        self.work(a)
+        for p in (pa, pb):
+            self.judge(p)
+        wait_for("no queue pairs", lambda: not a.json("qps"))
+        self.paths([3000, 0, 0, 0])
+        since = max(e["seq"] for e in a.json("events"))
+        before = self.probe_counters(a)["placed"]
+        for _ in range(12):
+            p = self.application(a, 1)
+            self.work(a)
+            self.judge(p)
+            wait_for("no queue pairs", lambda: not a.json("qps"))
+            if self.probe_counters(a)["placed"] > before:
+                break
+        events = [e for e in a.json("events") if e["seq"] > since and
+                  e["type"] == "idle_switch" and e["cause"] == "setup"]
+        self.assertGreater(self.probe_counters(a)["placed"], before)
+        self.assertTrue(events and all(e["to"] % PATHS != 0 for e in events), events)
+        self.stop(a)
+        self.stop(b)
+
+
+class Others(Fabric):
+    """Peers that do not answer: the applications go on, nobody moves for it."""
+
+    def says(self, d, why):
+        wait_for(why, lambda: [line for line in d.output().splitlines()
+                               if "other paths are not asked" in line and why in line])
+
+    def quiet(self, a, b, pa, pb, counter):
+        self.work(a)
+        self.paths([1500] * PATHS)
+        wait_for(counter, lambda: self.probe_counters(a)[counter] + self.probe_counters(b)[counter] > 3)
+        self.assertEqual(self.causes(a) & {"completion", "dead"}, set())
+        for p in (pa, pb):
+            self.judge(p)
+        self.stop(a)
+        self.stop(b)
+
+    def test_keys_that_differ(self):
+        a = self.hp3d(1)
+        b = self.hp3d(2, probes={"probe_key": KEY[::-1]})
+        self.quiet(a, b, self.application(a, 1), self.application(b, 2), "hellos_bad_tag")
+
+    def test_without_datagrams(self):
+        """The other host's RNIC makes no such queue pairs: one line says so, and it is moved by hand."""
+        a, b = self.hp3d(1), self.hp3d(2, fake={"HP3_FAKE_NO_UD": "1"}.items())
+        pa, pb = self.application(a, 1), self.application(b, 2)
+        self.says(b, "fake0: no queue pair of datagrams")
+        self.work(a)
+        self.paths([1500] * PATHS)
+        time.sleep(1)
+        self.assertEqual(self.causes(b), set())
+        flow = b.json("qps")[0]["flow"]
+        self.assertEqual(b.json("move", flow, "--port", "50000")[0]["outcome"], "moved")
+        for p in (pa, pb):
+            self.judge(p)
+        self.stop(a)
+        self.stop(b)
+
+    def test_no_library(self):
+        a = self.hp3d(1, beside={"socket": "", "ibverbs": "/nowhere/libibverbs.so"})
+        self.says(a, "/nowhere/libibverbs.so: cannot open")
+        self.stop(a)
+
+    def test_no_rnic_we_know(self):
+        a = self.hp3d(1, vendor="14e4")
+        self.says(a, "which source ports its datagrams have is not known (vendor 0x14e4)")
+        self.stop(a)
+
+    def test_the_other_one_vanishes(self):
+        """Killed, nothing moves for it; another one in its place is found, and answers."""
+        a, b, pa, pb = self.both()
+        self.work(a)
+        b.process.kill()
+        b.process.wait()
+        self.paths([1500] * PATHS)
+        time.sleep(1)
+        self.paths([0] * PATHS)
+        moves = self.causes(a) & {"dead"}
+        self.assertEqual(moves, set())
+        b2 = self.hp3d(2)
+        answers = self.probe_counters(a)["answers"]
+        bad = self.on(a)[0]
+        self.paths([1500 if i == bad else 0 for i in range(PATHS)])
+        wait_for("all elsewhere", lambda: bad not in self.on(a), 40)
+        self.assertGreater(self.probe_counters(a)["answers"], answers)
+        for p in (pa, pb):
+            self.judge(p)
+        self.stop(a)
+        self.stop(b2)
+
+    def test_without_a_key(self):
+        a, b, pa, pb = self.both(probes={"probe_key": ""})
+        self.work(a)
+        bad = self.on(a)[0]
+        self.paths([1500 if i == bad else 0 for i in range(PATHS)])
+        wait_for("all elsewhere", lambda: bad not in self.on(a))
+        for p in (pa, pb):
+            self.judge(p)
+        self.stop(a)
+        self.stop(b)
+
+    def test_hostile_hellos(self):
+        """Of any length and form, again, from invented ports, and as datagrams: counted; who asks honestly is answered."""
+        a, b, pa, pb = self.both()
+        self.work(a)
+        dice = random.Random(5)
+        s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        s.bind(("10.0.0.1", 0))
+        def shower():  # a busy hp3d's socket keeps few of them
+            for i in range(400):
+                n = dice.choice((0, 1, 4, 95, 96, 96, 96, 97, 1400))
+                s.sendto(dice.randbytes(n), ("10.0.0.1", 4795))
+                s.sendto(bytes((0x70, 0x51, 0, 0)) + dice.randbytes(20) + bytes(64) + dice.randbytes(8), ("10.0.0.1", 4795))
+                if i % 50 == 0:
+                    time.sleep(0.002)
+            counters = self.probe_counters(a)
+            return counters["hellos_bad_tag"] > 100 and counters["hellos_bad_form"] > 100
+        wait_for("bad tags, and no form", shower)
+        s.sendto(bytes((0x70, 0x61)) + bytes(94), ("10.0.0.1", 4795))
+        wait_for("another version", lambda: self.probe_counters(a)["hellos_version"] >= 1)
+        s.close()
+        u = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(u.close)
+        names = [n for n in os.listdir(self.directory) if n.startswith("10.0.0.1-")]
+        self.assertEqual(len(names), 16)
+        for i in range(2000):  # of the form of fake_ud.c, for a queue pair that it guessed; the Q_Key it cannot
+            try:
+                u.sendto(struct.pack("=QIIIIBBH512s", 0, 1, 1, 1, dice.getrandbits(32), 0, 64, 64, dice.randbytes(512)) +
+                         bytes(0), socket.MSG_DONTWAIT, os.path.join(self.directory, names[i % 16]))
+            except BlockingIOError:
+                time.sleep(0.001)
+        bad = self.on(a)[0]
+        self.paths([1500 if i == bad else 0 for i in range(PATHS)])
+        wait_for("all elsewhere", lambda: bad not in self.on(a))
+        for p in (pa, pb):
+            self.judge(p)
+        self.stop(a)
+        self.stop(b)
+
+
+def d_events(d):
+    return [e for e in d.json("events")][-8:]
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTS_VERBS_FABRIC_H
+#define HP3_TESTS_VERBS_FABRIC_H
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/*
+ * A fabric that is none: the file `paths` in the directory that HP3_FAKE_FABRIC names has a word
+ * for each of four paths, which the lowest two bits of a source port choose: microseconds that it
+ * takes longer, or FABRIC_DEAD. Tests write it; RNICs of the tests look at it for each packet.
+ */
+#define FABRIC_DEAD  UINT32_MAX
+#define FABRIC_PATHS 4u
+
+static inline const uint32_t *fabric_open(void)
+{
+	const char *directory = getenv("HP3_FAKE_FABRIC");
+	char path[200];
+	void *at;
+	int fd;
+
+	if (directory == NULL)
+		return NULL;
+	snprintf(path, sizeof(path), "%s/paths", directory);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	at = mmap(NULL, FABRIC_PATHS * sizeof(uint32_t), PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	return at == MAP_FAILED ? NULL : at;
+}
+
+/* Nanoseconds; FABRIC_DEAD: it does not arrive. */
+static inline uint64_t fabric_delay(const uint32_t *paths, uint16_t port)
+{
+	uint32_t us =
+		paths == NULL ? 0 : __atomic_load_n(&paths[port % FABRIC_PATHS], __ATOMIC_RELAXED);
+
+	return us == FABRIC_DEAD ? FABRIC_DEAD : us * UINT64_C(1000);
+}
+
+#endif
