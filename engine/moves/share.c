@@ -29,13 +29,24 @@ static uint64_t share_of(const struct hp3_engine *e, uint32_t flow, uint64_t now
 	return hp3_share_of(hp3_rate_line(e), hp3_longs_beside(e, flow, now));
 }
 
+/* From the closing packet on the rate is that of the move, which sets it when it ends. */
+static bool is_closing(const struct hp3_engine *e, const struct hp3_flow *f)
+{
+	const struct hp3_move *m = f->slot == HP3_NO_SLOT ? NULL : &e->moves[f->slot];
+
+	return m != NULL && (m->use & HP3_USE_MOVE) && m->t_close != 0;
+}
+
 static void lift(struct hp3_turn *t, uint32_t flow, uint64_t share, uint32_t base)
 {
 	struct hp3_engine *e = t->e;
 	const struct hp3_flow *f = &e->flows[flow];
-	uint64_t to = hp3_share_lift(&e->longs[flow].share, &e->cfg.cc.share, share,
-		hp3_rate_now(e, flow, t->now), base);
+	uint64_t to;
 
+	if (is_closing(e, f))
+		return;
+	to = hp3_share_lift(&e->longs[flow].share, &e->cfg.cc.share, share,
+		hp3_rate_now(e, flow, t->now), base);
 	if (to == 0)
 		return;
 	hp3_dcqcn_lift(&e->rates[flow].rp, &e->cfg.cc.rp, to, t->now);

@@ -68,18 +68,23 @@ static void report(uint16_t own, uint16_t in)
 		0);
 }
 
-/* A packet that asks, answered after `rtt`. */
-static void round_trip(uint64_t rtt)
+static void asks(void)
 {
 	static const uint8_t payload[PMTU];
 
 	request(&q, &(struct hp3_fields){.opcode = HP3_OP_RC_WRITE_MIDDLE,
-			    .psn = psn,
+			    .psn = psn++,
 			    .ackreq = true,
 			    .payload = payload,
 			    .payload_len = PMTU});
+}
+
+/* A packet that asks, answered after `rtt`. */
+static void round_trip(uint64_t rtt)
+{
+	asks();
 	pass_time(rtt);
-	ack(&q, psn++);
+	ack(&q, psn - 1);
 }
 
 static uint64_t rate_mbps(void)
@@ -226,6 +231,20 @@ static void not_where_a_queue_stands(void **state)
 	assert_int_equal(stats()->share_lifts, 0);
 }
 
+/* Whose end sets the rate: back to what it was when the move closed, or above that. */
+static void rule_32_nothing_is_given_back_while_a_move_closes(void **state)
+{
+	reduced(2);
+	asks();
+	asks();
+	assert_int_equal(move(&q, NEW_PORT), 0);
+	pass_time(RTT);
+	ack(&q, psn - 2);
+	assert_int_equal(info(&q).state, HP3_RFR_DRAINING);
+	assert_int_equal(stats()->share_lifts, 0);
+	assert_true(rate_mbps() < LINE / 3);
+}
+
 static void rule_32_old_counts_give_nothing_back(void **state)
 {
 	reduced(2);
@@ -294,6 +313,8 @@ int main(void)
 		cmocka_unit_test_setup(a_peer_that_fell_silent_counts_no_more, rig_setup),
 		cmocka_unit_test_setup(a_free_path_gives_a_flow_its_share_back, rig_setup),
 		cmocka_unit_test_setup(not_where_a_queue_stands, rig_setup),
+		cmocka_unit_test_setup(
+			rule_32_nothing_is_given_back_while_a_move_closes, rig_setup),
 		cmocka_unit_test_setup(rule_32_old_counts_give_nothing_back, rig_setup),
 		cmocka_unit_test_setup(incast_gets_its_part_of_the_receivers_link, rig_setup),
 		cmocka_unit_test_setup(cnps_of_a_flow_below_its_share_are_consumed, rig_setup),
