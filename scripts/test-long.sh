@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# usage: test-long.sh BUILD        [STAGES="worlds lab ..."]  SEEDS=N (default 1000)
-# What make test has no time for: the long searches of the model, 1,000 seeds of each world of the engine's properties, longer moves
-# in the lab over paths that differ more, paths that are slower or congested, the simulator's fidelity with other seeds, all loads of
-# the harm ring, and clang's optimised code, gcc's sanitizers, ThreadSanitizer, aarch64, cross-built and emulated. Several hours: a
-# stage that fails does not keep the next one from running; the last lines say which failed, and how long each took.
+# usage: test-long.sh BUILD        STAGES="worlds lab ..."  SEEDS=N (default 100)  FAULTS=K/N (default 1/8, an eighth of all; 1/1: all)
+# What make test has no time for: the static analysers, the long searches of the model, SEEDS seeds of each world of the engine's
+# properties, calls of hp3d and hp3ctl that fail, longer moves in the lab over paths that differ more, paths that are slower or
+# congested, the simulator's fidelity with other seeds, adverse networks, all loads of the harm ring, and clang's optimised code,
+# gcc's sanitizers, ThreadSanitizer, aarch64, cross-built and emulated. docs/testing.md says how long each stage takes. A stage
+# that fails does not keep the next one from running; the last lines say which failed, and how long each took.
 set -u
 build=$1
 cd "$(dirname "$0")/.." || exit 1
@@ -15,7 +16,7 @@ seeds_of_worlds() { # BUILD SEEDS PACKETS FIRST
     meson test -C "$build" --list --suite property 2>/dev/null | sed -n 's,.* property/\([a-z_]*\)$,\1,p' | grep -v '^mutation_' |
         xargs -P 2 -I '{}' "$1/tests/property/test_{}" "${@:2}"
 }
-worlds() { seeds_of_worlds "$build" "${SEEDS:-1000}" 60000 1000; }
+worlds() { seeds_of_worlds "$build" "${SEEDS:-100}" 60000 "$(date +%s)"; } # the first seed is in what it prints
 fidelity() { tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 2 3 4 5 6; }
 adverse() { tests/sim/adverse.py "$build/sim/hp3-sim" 4 10; }
 other() { # NAME MESON OPTIONS...: another build of everything, and what needs no real time
@@ -32,7 +33,7 @@ suite() { scripts/run-tests.py "$build" "$1"; }
 model() { suite model-long; }
 pipeline() { suite pipeline-long; }
 fleet() { suite fleet-long; }
-faults() { suite faults-long; }
+faults() { HP3_FAULTS_PART=${FAULTS:-1/8} suite faults-long; }
 package() { suite package-long; }
 testbed() { suite testbed-long; }
 harm() { suite harm-long; }

@@ -7,6 +7,7 @@ usage: ctl.py HP3D HP3CTL-FAULTS [unittest arguments]
 HP3_FAULTS=all               every call of hp3ctl.def in each command, once and from then on; without it a few
 HP3_FAULTS=stats/malloc:3+   this one only
 HP3_FAULTS_SEED=7            which ones; without it HP3_SEED_BASE, or any
+HP3_FAULTS_PART=2/5          of `all` the second fifth
 """
 import errno
 import json
@@ -24,6 +25,7 @@ from rig import BROKEN, Link, RawPort, Rig, own_namespace
 
 HP3D, HP3CTL = sys.argv[1:3]
 WANTED = os.environ.pop("HP3_FAULTS", "")
+PART, PARTS = map(int, os.environ.get("HP3_FAULTS_PART", "1/1").split("/"))
 SEED = int(os.environ.get("HP3_FAULTS_SEED") or os.environ.get("HP3_SEED_BASE") or random.SystemRandom().randrange(10000))
 FEW = 5  # of each command
 LIBRARY_S = "Input/output error"  # libarchive keeps its errors to itself
@@ -114,7 +116,8 @@ class Hp3ctl(unittest.TestCase):
             return [WANTED.split("/")[1]] if WANTED.split("/")[0] == what else []
         faults = [f"{name}:{i}{plus}" for name, n in counts.items() for i in range(1, n + 1) for plus in ("", "+")]
         if WANTED:
-            return faults
+            self.random.shuffle(faults)
+            return faults[PART - 1::PARTS]
         names = self.random.sample(sorted(counts), len(counts))
         return [f"{name}:{self.random.randint(1, counts[name])}{self.random.choice(('', '+'))}" for name in names[:FEW]]
 
