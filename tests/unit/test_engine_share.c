@@ -232,7 +232,7 @@ static void not_where_a_queue_stands(void **state)
 }
 
 /* Whose end sets the rate: back to what it was when the move closed, or above that. */
-static void rule_32_nothing_is_given_back_while_a_move_closes(void **state)
+static void rule_32_a_closing_move_gets_nothing_back(void **state)
 {
 	reduced(2);
 	asks();
@@ -313,8 +313,7 @@ int main(void)
 		cmocka_unit_test_setup(a_peer_that_fell_silent_counts_no_more, rig_setup),
 		cmocka_unit_test_setup(a_free_path_gives_a_flow_its_share_back, rig_setup),
 		cmocka_unit_test_setup(not_where_a_queue_stands, rig_setup),
-		cmocka_unit_test_setup(
-			rule_32_nothing_is_given_back_while_a_move_closes, rig_setup),
+		cmocka_unit_test_setup(rule_32_a_closing_move_gets_nothing_back, rig_setup),
 		cmocka_unit_test_setup(rule_32_old_counts_give_nothing_back, rig_setup),
 		cmocka_unit_test_setup(incast_gets_its_part_of_the_receivers_link, rig_setup),
 		cmocka_unit_test_setup(cnps_of_a_flow_below_its_share_are_consumed, rig_setup),

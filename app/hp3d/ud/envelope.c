@@ -11,6 +11,7 @@
 #define UDP     8u
 #define BTH     12u
 #define RETH    16u
+#define IPV4_AT 20u /* in the room for a GRH: at its end */
 #define PLAIN   (HP3D_UD_PAYLOAD - HEAD)
 
 enum kind { KIND_PROBE = 1, KIND_PLAIN };
@@ -70,10 +71,10 @@ static bool is_ipv4(const uint8_t *ip)
 	return ip[0] == 0x45 && (sum & 0xffff) + (sum >> 16) == 0xffff;
 }
 
-/* IPv4: in the last 20 bytes of the room; its checksum tells it from IPv6. */
+/* Its checksum tells IPv4 from IPv6. */
 static int read_addresses(const uint8_t *grh, struct hp3_addressing *a)
 {
-	const uint8_t *ip = grh + HP3D_UD_GRH - 20;
+	const uint8_t *ip = grh + IPV4_AT;
 
 	*a = (struct hp3_addressing){.pkey = 0xffff};
 	if (is_ipv4(ip)) {

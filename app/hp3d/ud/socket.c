@@ -114,48 +114,51 @@ ssize_t hp3d_ud_socket_receive(int fd, void *buf, size_t cap, struct hp3d_ud_end
 	return (size_t)n <= cap ? n : 0;
 }
 
-static ssize_t send_v4(int fd, struct msghdr *m, const struct hp3d_ud_ends *to)
+static ssize_t send_v4(int fd, struct iovec *what, const struct hp3d_ud_ends *to)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(to->rport)};
 	struct in_pktinfo info = {0};
 	union control control = {0};
+	struct msghdr m = {.msg_name = &at,
+		.msg_namelen = sizeof(at),
+		.msg_iov = what,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = CMSG_SPACE(sizeof(info))};
 
 	memcpy(&at.sin_addr, to->remote, 4);
 	memcpy(&info.ipi_spec_dst, to->local, 4);
 	control.header = (struct cmsghdr){CMSG_LEN(sizeof(info)), IPPROTO_IP, IP_PKTINFO};
 	memcpy(CMSG_DATA(&control.header), &info, sizeof(info));
-	m->msg_name = &at;
-	m->msg_namelen = sizeof(at);
-	m->msg_control = &control;
-	m->msg_controllen = CMSG_SPACE(sizeof(info));
-	return sendmsg(fd, m, MSG_DONTWAIT);
+	return sendmsg(fd, &m, MSG_DONTWAIT);
 }
 
-static ssize_t send_v6(int fd, struct msghdr *m, const struct hp3d_ud_ends *to)
+static ssize_t send_v6(int fd, struct iovec *what, const struct hp3d_ud_ends *to)
 {
 	struct sockaddr_in6 at = {.sin6_family = AF_INET6,
 		.sin6_port = htons(to->rport),
 		.sin6_addr = mapped(to->ipv6, to->remote)};
 	struct in6_pktinfo info = {.ipi6_addr = mapped(to->ipv6, to->local)};
 	union control control = {0};
+	struct msghdr m = {.msg_name = &at,
+		.msg_namelen = sizeof(at),
+		.msg_iov = what,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control)};
 
 	control.header = (struct cmsghdr){CMSG_LEN(sizeof(info)), IPPROTO_IPV6, IPV6_PKTINFO};
 	memcpy(CMSG_DATA(&control.header), &info, sizeof(info));
-	m->msg_name = &at;
-	m->msg_namelen = sizeof(at);
-	m->msg_control = &control;
-	m->msg_controllen = sizeof(control);
-	return sendmsg(fd, m, MSG_DONTWAIT);
+	return sendmsg(fd, &m, MSG_DONTWAIT);
 }
 
 ssize_t hp3d_ud_socket_send(int fd, const void *buf, size_t n, const struct hp3d_ud_ends *to)
 {
 	struct iovec iov = {(void *)(uintptr_t)buf, n};
-	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
 	int family;
 	socklen_t len = sizeof(family);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len) < 0)
 		return -1;
-	return family == AF_INET6 ? send_v6(fd, &m, to) : send_v4(fd, &m, to);
+	return family == AF_INET6 ? send_v6(fd, &iov, to) : send_v4(fd, &iov, to);
 }

@@ -109,8 +109,8 @@ class Survives(Wired):
 
     def test_hangs(self):
         d = self.start()
+        before = d.free_buffers()  # with traffic some are in use
         ends = self.traffic(d)
-        before = d.free_buffers()
         for _ in range(HANGS):
             self.settled(d)
             d.process.send_signal(signal.SIGSTOP)
