@@ -43,45 +43,67 @@ struct hp3_probe_key hp3_key_of_text(const char *s)
 	return key;
 }
 
-/* The whole file with a NUL behind it, or NULL and *ret. */
+/* The last call failed: says why; < 0. */
+static int failed(const char *path, const char *help, FILE *err)
+{
+	int error = errno;
+
+	fprintf(err, "%s: %s%s\n", path, strerror(error), help);
+	return -error;
+}
+
+/* 0, or < 0 if this is no file to take keys from. */
+static int suits(const char *path, int fd, struct stat *st, FILE *err)
+{
+	if (fd < 0 || fstat(fd, st) < 0)
+		return failed(path, ": hp3ctl keys writes such files", err);
+	if (!S_ISREG(st->st_mode) || st->st_size > HP3_KEY_FILE_MAX) {
+		fprintf(err, "%s: no file of keys: it has to be a regular one of at most %u MiB\n",
+			path, HP3_KEY_FILE_MAX >> 20);
+		return -EINVAL;
+	}
+	if (st->st_mode & 077) {
+		fprintf(err, "%s: its mode is %04o, others can read or change keys: chmod 600 %s\n",
+			path, st->st_mode & 07777, path);
+		return -EPERM;
+	}
+	return 0;
+}
+
+/* What is read, with a NUL behind it; NULL and *ret. */
+static char *take_in(const char *path, int fd, size_t size, size_t *len, int *ret, FILE *err)
+{
+	char *text = malloc(size + 1);
+	ssize_t n;
+
+	*ret = text == NULL ? -ENOMEM : 0;
+	for (*len = 0; text != NULL && *len < size; *len += (size_t)n) {
+		n = read(fd, text + *len, size - *len);
+		if (n == 0)
+			break;
+		if (n < 0) {
+			*ret = failed(path, "", err);
+			free(text);
+			return NULL;
+		}
+	}
+	if (text != NULL)
+		text[*len] = '\0';
+	return text;
+}
+
+/* The whole file, or NULL and *ret. */
 static char *slurp(const char *path, size_t *len, int *ret, FILE *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st = {0};
 	char *text = NULL;
-	struct stat st;
-	ssize_t n;
 
-	*ret = 0;
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		*ret = -errno;
-		fprintf(err, "%s: %s: hp3ctl keys writes such files\n", path, strerror(errno));
-	} else if (!S_ISREG(st.st_mode) || st.st_size > HP3_KEY_FILE_MAX) {
-		*ret = -EINVAL;
-		fprintf(err, "%s: no file of keys: it has to be a regular one of at most %u MiB\n",
-			path, HP3_KEY_FILE_MAX >> 20);
-	} else if (st.st_mode & 077) {
-		*ret = -EPERM;
-		fprintf(err, "%s: its mode is %04o, others can read or change keys: chmod 600 %s\n",
-			path, st.st_mode & 07777, path);
-	}
-	if (*ret == 0 && (text = malloc((size_t)st.st_size + 1)) == NULL)
-		*ret = -ENOMEM;
-	for (*len = 0; *ret == 0 && *len < (size_t)st.st_size; *len += (size_t)n) {
-		n = read(fd, text + *len, (size_t)st.st_size - *len);
-		if (n < 0) {
-			*ret = -errno;
-			fprintf(err, "%s: %s\n", path, strerror(errno));
-		}
-		if (n <= 0)
-			break;
-	}
+	*ret = suits(path, fd, &st, err);
+	if (*ret == 0)
+		text = take_in(path, fd, (size_t)st.st_size, len, ret, err);
 	if (fd >= 0)
 		close(fd);
-	if (*ret < 0) {
-		free(text);
-		return NULL;
-	}
-	text[*len] = '\0';
 	return text;
 }
 

@@ -372,11 +372,10 @@ static bool is_plain(const char *raw, size_t len)
 
 static int scan_line(struct scan *s, const char *raw, size_t len)
 {
-	char text[HP3_INI_LINE_MAX + 1], shown[HP3_INI_SHOWN_MAX], *p;
+	char text[HP3_INI_LINE_MAX + 1] = "", shown[HP3_INI_SHOWN_MAX], *p;
 	bool plain = is_plain(raw, len);
 
 	memcpy(text, raw, len < HP3_INI_LINE_MAX ? len : HP3_INI_LINE_MAX);
-	text[len < HP3_INI_LINE_MAX ? len : HP3_INI_LINE_MAX] = '\0';
 	p = trim(text);
 	if (len > HP3_INI_LINE_MAX || !plain) {
 		show(shown, has_secret(s->doc->schema, p) ? SECRET : p);

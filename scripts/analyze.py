@@ -47,6 +47,7 @@ NOT_TIDY = {
 NOT_GCC = {
     "null-dereference": (
         "app/verbs/cqs.c", "app/verbs/ctx.c", "app/verbs/post.c", "app/verbs/wr_ex.c",  # who gets there has been adopted: there is an entry
+        "app/fleet/ask.c",  # commands that are not in the table do not get there
         "config/loader.c",  # every key's section is in the schema
         "config/scan.c",  # a section of a family has a dot, and no other: the condition above
         "engine/paths/trace.c",  # may_send() has found a free one

@@ -90,11 +90,12 @@ static uint32_t *in_order(
 {
 	uint32_t *v = calloc(n + 1, sizeof(*v));
 
-	for (uint32_t i = 0; v != NULL && i < n; i++)
+	if (v == NULL)
+		return NULL;
+	for (uint32_t i = 0; i < n; i++)
 		v[i] = i;
 	sorted = f;
-	if (v != NULL)
-		qsort(v, n, sizeof(*v), cmp);
+	qsort(v, n, sizeof(*v), cmp);
 	return v;
 }
 

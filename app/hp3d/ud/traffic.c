@@ -90,7 +90,7 @@ static int qp_for(const struct hp3d_ud_rnic *r, const struct hp3d_ud_way *way)
 	for (uint32_t i = 0; r->how == HP3D_UD_HASHED && i < r->n; i++)
 		if (r->sport[i] == way->sport)
 			return (int)i;
-	if (r->how == HP3D_UD_HASHED && way->exact)
+	if (r->n == 0 || (r->how == HP3D_UD_HASHED && way->exact))
 		return -EADDRNOTAVAIL;
 	return (int)(way->sport % r->n);
 }
