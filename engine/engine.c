@@ -2,6 +2,7 @@
 /* The memory of an engine and its configuration; lists and names. */
 #include "base/names.h"
 #include "engine/pass/burst.h"
+#include "engine/paths/compare.h"
 #include <errno.h>
 
 #define CACHE_LINE 64u
@@ -19,8 +20,8 @@ static size_t align_up(size_t n)
 
 struct layout {
 	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, replies,
-		peers, counts, tracing, traced, tell, waits, began, hearsay, losses, asked, longs,
-		end;
+		peers, counts, tracing, traced, comparing, tell, waits, began, hearsay, losses,
+		asked, longs, end;
 	uint32_t nbuckets, nasked;
 };
 
@@ -69,6 +70,7 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	l.counts = lay(&at, (2 * pairs + 2) * loads, sizeof(uint16_t));
 	l.tracing = lay(&at, probing && cfg->trace, sizeof(struct hp3_tracing));
 	l.traced = lay(&at, probing && cfg->trace ? pairs : 0, sizeof(struct hp3_trace_pair));
+	l.comparing = lay(&at, probing, sizeof(struct hp3_comparing));
 	l.tell = lay(&at, tells(cfg) ? pairs : 0, sizeof(uint32_t));
 	l.waits = lay(&at, tells(cfg) ? pairs : 0, 1);
 	l.end = at;
@@ -113,6 +115,8 @@ static void set_up_probing(struct hp3_engine *e, const struct layout *l, uint8_t
 	e->active = (struct hp3_active *)(at + l->active);
 	if (e->cfg.trace)
 		hp3_tracing_init(e, at + l->tracing, (struct hp3_trace_pair *)(at + l->traced));
+	e->comparing = (struct hp3_comparing *)(at + l->comparing);
+	hp3_compare_init(e->comparing);
 	e->replies = (struct hp3_reply *)(at + l->replies);
 	memset(e->replies, 0, e->cfg.max_flows * sizeof(*e->replies));
 	if (tells(&e->cfg))

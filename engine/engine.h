@@ -229,7 +229,7 @@ enum hp3_act_kind {
 
 struct hp3_act {
 	uint8_t kind; /* enum hp3_act_kind */
-	uint8_t flags; /* RELEASE: HP3_SET_ACKREQ */
+	uint8_t flags; /* RELEASE: HP3_SET_ACKREQ; TRACE: opcode, 0: that of probes */
 	uint8_t op; /* PROBE: enum hp3_probe_kind; TRACE: its TTL; MOVE: HP3_MOVE_DEAD */
 	uint16_t port;
 	uint16_t pad; /* PROBE of kind PEER: bytes that it writes, to be as long as data */

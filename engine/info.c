@@ -113,7 +113,8 @@ const char *hp3_trace_state_name(enum hp3_trace_state s)
 		[HP3_TRACE_MAP] = "map",
 		[HP3_TRACE_LINEAR] = "linear",
 		[HP3_TRACE_TRACES] = "traces",
-		[HP3_TRACE_BY_QPN] = "by-qpn"};
+		[HP3_TRACE_BY_QPN] = "by-qpn",
+		[HP3_TRACE_BY_OPCODE] = "by-opcode"};
 
 	return HP3_NAME(names, s);
 }

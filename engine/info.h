@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 #include "engine/flows/pairs.h"
 #include "engine/paths/trace.h"
+#include "ppp/compare.h"
 
 enum hp3_peer { HP3_PEER_UNKNOWN, HP3_PEER_HP3D, HP3_PEER_PLAIN };
 
@@ -54,6 +55,48 @@ uint32_t hp3_trace_answers(
 /* What is known, or predicted, of a port: path id, and its hop if traces named it (else false). */
 bool hp3_path_of_port(const struct hp3_engine *e, uint32_t flow, uint16_t port, uint32_t *id,
 	struct hp3_hop *hop);
+
+/*
+ * Ports for who chooses them himself: up to `want` (HP3_PORTS_MAX at most) of a pair, each on
+ * another path
+ * (`distinct`), or spread over the paths that are known; none on a path that has failed or is
+ * lossy. *paths: how many different ones are among them. Returns how many ports; -ENOENT: no such
+ * pair; -ENODATA: nothing is known of its paths; -EXDEV: switches hash the queue pair number, too;
+ * -EPROTO: they hash the opcode.
+ */
+#define HP3_PORTS_MAX   64u
+#define HP3_PORTS_PATHS 256u
+
+enum hp3_evidence {
+	HP3_EVIDENCE_TRACE, /* the port was traced, or its path's name is from a trace */
+	HP3_EVIDENCE_LINEAR, /* a linear map that is believed */
+	HP3_EVIDENCE_MODEL, /* the caller's own */
+	HP3_EVIDENCE_COMPARED, /* ports were held against each other */
+};
+
+struct hp3_port_info {
+	uint16_t port;
+	uint8_t evidence; /* enum hp3_evidence */
+	uint8_t quality; /* of its path: enum hp3_quality */
+	bool named;
+	uint32_t path;
+	struct hp3_hop hop; /* if named */
+	uint64_t age_ns; /* of the evidence */
+};
+int hp3_ports_apart(const struct hp3_engine *e, uint32_t pair, uint32_t want, bool distinct,
+	uint64_t now, struct hp3_port_info *port, uint32_t *paths);
+const char *hp3_evidence_name(enum hp3_evidence e);
+
+/*
+ * Ports held against each other by probes, where nothing names paths. Begins; returns how many of
+ * the n ports (HP3_COMPARE_PORTS at most); -EPERM: probes are off; -ENOENT: no such pair; -EBUSY: a
+ * comparison is under way; -ENODATA: the peer's hp3d is not known, or no flow has sent anything.
+ */
+int hp3_compare_ask(
+	struct hp3_engine *e, uint32_t pair, const uint16_t *port, uint32_t n, uint64_t now);
+/* What came of the last one: 0; -EBUSY: not yet all of it; -ENODATA: it was not of this pair. */
+int hp3_compare_result(const struct hp3_engine *e, uint32_t pair, uint64_t now,
+	struct hp3_compare *result, uint64_t *age_ns);
 
 /* The pair of a flow, or HP3_NO_PAIR. */
 uint32_t hp3_pair_of(const struct hp3_engine *e, uint32_t flow);

@@ -198,12 +198,13 @@ struct hp3_engine {
 	struct hp3_move *moves;
 	uint16_t *slots; /* first nmoves: taken; the rest: free */
 	struct hp3_held *held; /* FIFO entries 1 to HP3_HELD(hold_packets) */
-	struct hp3_paths *paths; /* by pair; these five only if cfg.probing */
+	struct hp3_paths *paths; /* by pair; these five, and `comparing`, only if cfg.probing */
 	struct hp3_active *active; /* ring of max_flows */
 	struct hp3_reply *replies; /* by flow */
 	struct hp3_peer_load *peers; /* by pair; placement */
 	uint16_t *counts; /* by pair: told, from; then out, in */
 	struct hp3_tracing *tracing; /* cfg.trace, else NULL */
+	struct hp3_comparing *comparing;
 	struct hp3_tell tell;
 	struct hp3_rate *rates; /* by flow; cc = dcqcn */
 	struct hp3_long *longs; /* by flow; cc.share */

@@ -62,6 +62,7 @@
 	X(trace_nothing, "address pairs for which no switch named the paths")                      \
 	X(trace_wrong, "times that traces contradicted what was believed of a pair")               \
 	X(trace_by_qpn, "address pairs whose switches hash the queue pair number")                 \
+	X(trace_by_opcode, "address pairs whose switches hash the opcode")                         \
 	X(acks_consumed,                                                                           \
 		"answers to probes of ours that would end a READ without data, or to NAK probes")  \
 	X(cnps, "CNPs for local queue pairs")                                                      \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What time brings: deadlines of slots, flows to be looked at, traces, reports, ageing. */
 #include "engine/pass/pass.h"
+#include "engine/paths/compare.h"
 
 #define ACTS_PER_SLOT 10u /* most that one call below adds */
 #define AGE_STEP_NS   50000000u /* ageing looks at a part of the table this often */
@@ -106,6 +107,8 @@ uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
 		hp3_active_tick(&t);
 	if (e->tracing != NULL && !acts->more)
 		hp3_trace_tick(&t);
+	if (e->comparing != NULL && !acts->more)
+		hp3_compare_tick(&t);
 	if (now >= e->age_due)
 		age(&t);
 	if (e->tell.ring != NULL && !acts->more)
@@ -119,6 +122,8 @@ uint64_t hp3_engine_due(const struct hp3_engine *e)
 
 	if (e->tracing != NULL && e->tracing->due < due)
 		due = e->tracing->due;
+	if (e->comparing != NULL)
+		due = hp3_min_u64(due, hp3_compare_due(e->comparing));
 	if (e->tell.ring != NULL && e->tell.due < due)
 		due = e->tell.due;
 	return hp3_min_u64(due, e->age_due);

@@ -5,7 +5,6 @@
  * former; below LOW lies all but 4 % of what unrelated ports give at the least number of samples.
  */
 #include <string.h>
-#include "base/names.h"
 #include "ppp/selftest.h"
 
 #define HIGH            500
@@ -112,15 +111,4 @@ enum hp3_tally_verdict hp3_tally_verdict(const struct hp3_selftest_tally *t)
 		return HP3_TALLY_SPREAD;
 	return t->same >= HP3_TALLY_SAME && t->different == 0 ? HP3_TALLY_NO_SPREAD
 							      : HP3_TALLY_UNKNOWN;
-}
-
-const char *hp3_selftest_verdict_name(enum hp3_selftest_verdict v)
-{
-	static const char *const names[] = {
-		[HP3_SELFTEST_UNKNOWN] = "unknown",
-		[HP3_SELFTEST_SAME] = "same",
-		[HP3_SELFTEST_DIFFERENT] = "different",
-	};
-
-	return HP3_NAME(names, v);
 }

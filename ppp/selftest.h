@@ -90,6 +90,4 @@ enum hp3_tally_verdict { HP3_TALLY_UNKNOWN, HP3_TALLY_SPREAD, HP3_TALLY_NO_SPREA
 void hp3_tally_add(struct hp3_selftest_tally *t, enum hp3_selftest_verdict v);
 enum hp3_tally_verdict hp3_tally_verdict(const struct hp3_selftest_tally *t);
 
-const char *hp3_selftest_verdict_name(enum hp3_selftest_verdict v);
-
 #endif

@@ -51,6 +51,17 @@ static int find_slot(const struct hp3_tracer *t, const struct hp3_addressing *a)
 	return free;
 }
 
+/* The same packet with another opcode; whoever gets it to the end drops it as it would the first
+ * (rule 1). */
+static void set_opcode(uint8_t *frame, int len, uint8_t opcode)
+{
+	struct hp3_view v;
+
+	hp3_parse(frame, (uint32_t)len, &v);
+	frame[v.udp_off + 8] = opcode; /* the first of the BTH */
+	hp3_icrc_store(frame, &v);
+}
+
 int hp3_trace_start(struct hp3_tracer *t, const struct hp3_addressing *a,
 	const struct hp3_trace_ask *ask, uint64_t clock, uint64_t now, void *buf, size_t cap)
 {
@@ -74,6 +85,8 @@ int hp3_trace_start(struct hp3_tracer *t, const struct hp3_addressing *a,
 	len = hp3_peer_build(buf, cap, &to, &p, &t->params.key);
 	if (len < 0)
 		return len;
+	if (ask->opcode != 0)
+		set_opcode(buf, len, ask->opcode);
 
 	hp3_limit_spend(&t->params.limit, &t->spent_until, now);
 	s = &t->slot[i];

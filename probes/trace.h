@@ -48,6 +48,7 @@ struct hp3_trace_ask {
 	uint64_t cookie; /* the caller's own */
 	uint32_t qpn, psn; /* psn: an old one */
 	uint8_t ttl; /* 1: the first switch */
+	uint8_t opcode; /* of an unreliable connection; 0: that of probes */
 };
 
 struct hp3_trace_result {

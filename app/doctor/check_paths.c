@@ -40,3 +40,13 @@ void hp3_check_qpn_hashed(struct hp3_doctor *d)
 			   "is asked about by itself");
 	}
 }
+
+void hp3_check_opcode_hashed(struct hp3_doctor *d)
+{
+	for (unsigned i = 0; i < d->n_drawn; i++) {
+		if (!d->drawn[i].by_opcode)
+			continue;
+		hp3_find(d, "%s: its switches hash the opcode of RoCE packets", d->drawn[i].pair);
+		hp3_fix(d, "have the switches hash addresses and UDP ports only");
+	}
+}

@@ -27,6 +27,7 @@ struct hp3_drawn {
 	char pair[128];
 	unsigned ports, paths, most;
 	bool by_qpn; /* its switches hash the queue pair number, too */
+	bool by_opcode; /* ... the opcode */
 };
 
 struct hp3_doctor;

@@ -7,6 +7,7 @@
 #define WAIT_MS_MAX 600000u
 #define REPEAT_MAX  1000000000u
 #define TTL_MAX     16u
+#define PORTS_MAX   64u
 
 static const char *event_type(unsigned i)
 {
@@ -41,6 +42,10 @@ const struct hp3ctl_option_row hp3ctl_options[HP3CTL_OPTION_MAX] = {
 	[HP3CTL_CONFIG] = {"config", "FILE"},
 	[HP3CTL_SECRET] = {"secret", "FILE"},
 	[HP3CTL_OUT] = {"out", "DIR"},
+	[HP3CTL_PEER] = {"peer", "PEER"},
+	[HP3CTL_COUNT] = {"count", "N", 1, PORTS_MAX},
+	[HP3CTL_DISTINCT] = {"distinct"},
+	[HP3CTL_FORMAT] = {"format", "FORMAT", .word = hp3ctl_port_format},
 };
 
 #define USES(...) ((const struct hp3ctl_use[]){__VA_ARGS__, {0}})
@@ -130,6 +135,17 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 		.run = hp3ctl_paths,
 		.takes = HP3CTL_TAKES_FLOW,
 		.optional = true},
+	{.name = "ports",
+		.usage = "--peer PEER [--count N] [--distinct] [--format FORMAT]",
+		.help = "source ports to a peer that are on different paths, and how that is known",
+		.details =
+			"PEER is an address, or an address pair as hp3ctl paths has it. Where no "
+			"switch "
+			"names\npaths, ports are compared by probes first, for a second or two.\n",
+		.run = hp3ctl_ports,
+		.uses = USES({HP3CTL_PEER, "whose"}, {HP3CTL_COUNT, "so many (1)"},
+			{HP3CTL_DISTINCT, "each on a path of its own; else spread over the paths"},
+			{HP3CTL_FORMAT, "list, flow_label, mooncake (its variable), json"})},
 	{.name = "trace",
 		.usage = "FLOW [--ttl N|--known] PORT...",
 		.help = "which switch do these source ports lead to, between the ends of a flow",

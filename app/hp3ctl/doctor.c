@@ -138,8 +138,10 @@ static int take_pairs(void *arg, json_t *pairs)
 		const char *tracing = string(json_object_get(pair, "identity"), "tracing");
 
 		for (unsigned k = 0; k < p->n; k++) {
-			if (strcmp(p->drawn[k].pair, string(pair, "pair")) == 0)
-				p->drawn[k].by_qpn = strcmp(tracing, "by-qpn") == 0;
+			if (strcmp(p->drawn[k].pair, string(pair, "pair")) != 0)
+				continue;
+			p->drawn[k].by_qpn = strcmp(tracing, "by-qpn") == 0;
+			p->drawn[k].by_opcode = strcmp(tracing, "by-opcode") == 0;
 		}
 	}
 	return HP3CTL_DONE;

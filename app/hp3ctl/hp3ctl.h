@@ -51,6 +51,10 @@ enum hp3ctl_option {
 	HP3CTL_CONFIG,
 	HP3CTL_SECRET,
 	HP3CTL_OUT,
+	HP3CTL_PEER,
+	HP3CTL_COUNT,
+	HP3CTL_DISTINCT,
+	HP3CTL_FORMAT,
 	HP3CTL_OPTION_MAX
 };
 
@@ -102,6 +106,8 @@ int hp3ctl_each_event(struct hp3ctl *ctl, json_t *req, json_int_t *since,
 void hp3ctl_print_flows(const struct hp3ctl *ctl, json_t *flows);
 int hp3ctl_read_flows(struct hp3ctl *ctl, const char *filter, json_t **flows);
 
+const char *hp3ctl_port_format(unsigned i); /* ports.c; NULL behind the last one */
+
 void hp3ctl_print_value(const char *name, json_t *value); /* one line of a table */
 void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev);
 
@@ -114,6 +120,7 @@ int hp3ctl_move_all(struct hp3ctl *ctl);
 int hp3ctl_events(struct hp3ctl *ctl);
 int hp3ctl_paths(struct hp3ctl *ctl);
 int hp3ctl_trace(struct hp3ctl *ctl);
+int hp3ctl_ports(struct hp3ctl *ctl);
 int hp3ctl_probes(struct hp3ctl *ctl);
 int hp3ctl_qps(struct hp3ctl *ctl);
 int hp3ctl_why(struct hp3ctl *ctl);

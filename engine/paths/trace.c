@@ -61,6 +61,7 @@ static struct hp3_trace_air *send(struct hp3_turn *t, const struct hp3_trace_wan
 		.use = HP3_TRACE_PAIR};
 	a->port = w->port;
 	a->op = w->ttl;
+	a->flags = w->opcode;
 	a->probe_id = air->id;
 	a->psn = (f->stream.una - 1) & HP3_PSN_MASK;
 	hp3_limit_spend(&t->e->cfg.traces, &t->e->tracing->spent_until, t->now);

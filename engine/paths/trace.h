@@ -13,6 +13,7 @@
  *     MAP      a linear map is being learnt and held against traces; what was traced is told
  *     LINEAR   the map is believed and tells all ports; held against traces every recheck_ns
  *     TRACES   no linear map fits: what was traced is told, ports that come into use are traced
+ *     BY_OPCODE  switches hash the opcode: what one queue pair sends takes several paths by itself
  *     BY_QPN   switches hash the QPN, too (rule 18): the pair's paths are keyed by it, and the port
  *              is the path
  *
@@ -51,7 +52,11 @@ enum hp3_trace_state {
 	HP3_TRACE_LINEAR,
 	HP3_TRACE_TRACES,
 	HP3_TRACE_BY_QPN,
+	HP3_TRACE_BY_OPCODE,
 };
+
+/* What of a trace is not as in the sample, to see whether switches hash it. */
+enum hp3_trace_other { HP3_TRACE_SAME, HP3_TRACE_OTHER_QPN, HP3_TRACE_OTHER_OPCODE };
 
 struct hp3_hop {
 	uint8_t addr[16]; /* IPv4: first four bytes */
@@ -79,6 +84,7 @@ struct hp3_trace_air {
 
 struct hp3_trace_pair {
 	uint64_t due; /* nothing before */
+	uint64_t checked; /* LINEAR: the map was last found right */
 	uint64_t anew; /* TRACES: look again from the start */
 	uint32_t qpn; /* with which the sample was traced */
 	struct hp3_depth depth;
@@ -93,9 +99,11 @@ struct hp3_trace_pair {
 	uint8_t restarts; /* since all was well */
 	uint8_t entry; /* TRACES: of the path table, looked at next */
 	uint8_t qpn_at; /* ports of the sample held against another QPN */
+	uint8_t op_at; /* traces with another opcode */
+	uint8_t other_at; /* port of the sample that is held against it */
 	bool in_air;
-	bool qpn_asked; /* the trace under way has the other QPN */
-	bool qpn_differs; /* it showed another path: is that the QPN or the routes? */
+	uint8_t asked; /* enum hp3_trace_other: what is other of the trace under way */
+	bool differs; /* it showed another path: is that the QPN (the opcode) or the routes? */
 	bool again; /* the port in hand is to be traced again */
 	bool doubt; /* LINEAR: it was not as predicted */
 	uint16_t port; /* in hand */

@@ -121,8 +121,8 @@ void hp3_trace_seek(struct hp3_engine *e, uint32_t pair, uint8_t hint, uint64_t 
 	hp3_depth_init(&t->depth, hint, &e->rng);
 	t->state = HP3_TRACE_SEEK;
 	t->due = 0;
-	t->qpn_at = t->tries = 0;
-	t->again = t->doubt = t->qpn_differs = false;
+	t->qpn_at = t->op_at = t->tries = 0;
+	t->again = t->doubt = t->differs = false;
 	if (flow != HP3_NO_FLOW)
 		t->qpn = e->flows[flow].rqpn;
 }
@@ -173,6 +173,7 @@ static void use_map(struct hp3_engine *e, uint32_t pair, uint16_t shift, uint64_
 	t->state = HP3_TRACE_LINEAR;
 	t->reason = HP3_LINEAR_WHY_NONE;
 	t->due = now + e->cfg.paths.recheck_ns;
+	t->checked = now;
 	t->checks = t->tries = 0;
 	t->again = false;
 	e->stats.trace_linear++;

@@ -14,6 +14,7 @@ struct hp3_trace_want {
 	uint32_t flow;
 	uint16_t port;
 	uint8_t ttl;
+	uint8_t opcode; /* 0: that of probes */
 };
 /* False: nothing now. True: *w is to be traced, and hp3_trace_result() told. */
 bool hp3_trace_next(struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp3_trace_want *w);

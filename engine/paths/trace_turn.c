@@ -6,9 +6,11 @@
  * since single answers may be forged.
  */
 #include "engine/paths/trace_state.h"
+#include "roce/opcode.h"
 
-#define QPN_PORTS 8u /* ports held against another QPN: of two paths all agree with 2^-8 */
-#define POLLS     16u /* per recheck_ns: are ports in use that were never traced? */
+#define QPN_PORTS     8u /* ports held against another QPN: of two paths all agree with 2^-8 */
+#define OPCODE_TRACES 8u /* with another opcode */
+#define POLLS         16u /* per recheck_ns: are ports in use that were never traced? */
 
 /* --- what to trace --- */
 
@@ -20,12 +22,45 @@ static bool want_qpn(const struct hp3_engine *e, uint32_t pair, struct hp3_trace
 		t->qpn_at++;
 	if (t->state < HP3_TRACE_MAP || t->qpn_at >= QPN_PORTS)
 		return false;
-	w->flow = hp3_trace_find_flow(e, pair, t->qpn, t->qpn_differs);
+	w->flow = hp3_trace_find_flow(e, pair, t->qpn, t->differs);
+	t->other_at = t->qpn_at;
 	w->port = t->depth.port[t->qpn_at];
 	w->ttl = t->ttl;
-	if (w->flow == HP3_NO_FLOW && t->qpn_differs) /* it has gone: begin anew with another */
-		t->qpn_differs = false;
+	if (w->flow == HP3_NO_FLOW && t->differs) /* it has gone: begin anew with another */
+		t->differs = false;
 	return w->flow != HP3_NO_FLOW;
+}
+
+/* Opcodes of unreliable connections, as that of probes is (rule 1), each of which differs from it
+ * in a bit of its own: of a linear hash over opcodes one shows. */
+static const uint8_t opcodes[] = {
+	HP3_OP_UC_WRITE_ONLY_IMM, HP3_OP_UC_WRITE_LAST, HP3_OP_UC_SEND_LAST, HP3_OP_UC_WRITE_FIRST};
+
+static bool want_opcode(const struct hp3_engine *e, uint32_t pair, struct hp3_trace_want *w)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+	uint32_t at = t->op_at % HP3_DEPTH_PORTS;
+
+	if (t->state < HP3_TRACE_MAP || t->op_at >= OPCODE_TRACES)
+		return false;
+	w->flow = hp3_trace_find_flow(e, pair, t->qpn, true);
+	while (t->depth.label[at] == HP3_LABEL_NONE)
+		at = (at + 1) % HP3_DEPTH_PORTS;
+	t->other_at = (uint8_t)at;
+	w->port = t->depth.port[at];
+	w->ttl = t->ttl;
+	w->opcode = t->differs ? 0 : opcodes[t->op_at % sizeof(opcodes)];
+	return w->flow != HP3_NO_FLOW;
+}
+
+/* Something of the sample held against what switches should not look at. */
+static uint8_t want_other(const struct hp3_engine *e, uint32_t pair, struct hp3_trace_want *w)
+{
+	const struct hp3_trace_pair *t = &e->tracing->pair[pair];
+
+	if ((!t->differs || t->asked == HP3_TRACE_OTHER_QPN) && want_qpn(e, pair, w))
+		return HP3_TRACE_OTHER_QPN;
+	return want_opcode(e, pair, w) ? HP3_TRACE_OTHER_OPCODE : HP3_TRACE_SAME;
 }
 
 /* TRACES: the next port of the path table whose path is not known. */
@@ -76,13 +111,14 @@ bool hp3_trace_next(struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp
 {
 	struct hp3_trace_pair *t = &e->tracing->pair[pair];
 
-	if (t->in_air || t->state == HP3_TRACE_BY_QPN)
+	if (t->in_air || t->state >= HP3_TRACE_BY_QPN)
 		return false;
+	w->opcode = 0;
 	w->flow = hp3_trace_flow(e, pair, t->qpn, now);
 	if (w->flow == HP3_NO_FLOW)
 		return false;
-	t->qpn_asked = want_qpn(e, pair, w);
-	if (t->qpn_asked)
+	t->asked = want_other(e, pair, w);
+	if (t->asked != HP3_TRACE_SAME)
 		return t->in_air = true;
 	if (now < t->due)
 		return false;
@@ -104,28 +140,43 @@ bool hp3_trace_next(struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp
 
 /* --- what it showed --- */
 
-static void result_qpn(struct hp3_engine *e, uint32_t pair, uint32_t label, uint64_t now)
+static void is_hashed(struct hp3_engine *e, uint32_t pair)
 {
 	struct hp3_trace_pair *t = &e->tracing->pair[pair];
-	bool same = label == t->depth.label[t->qpn_at];
+
+	hp3_trace_leave_map(e, t);
+	hp3_trace_tell_nothing(e, pair, true);
+	if (t->asked == HP3_TRACE_OTHER_QPN) {
+		hp3_paths_by_qpn(hp3_paths_of(e, pair));
+		t->state = HP3_TRACE_BY_QPN;
+		e->stats.trace_by_qpn++;
+	} else {
+		t->state = HP3_TRACE_BY_OPCODE;
+		e->stats.trace_by_opcode++;
+	}
+}
+
+/* Another path was shown: then the same without what was other, in case that routes have changed.
+ */
+static void result_other(struct hp3_engine *e, uint32_t pair, uint32_t label, uint64_t now)
+{
+	struct hp3_trace_pair *t = &e->tracing->pair[pair];
+	uint8_t *at = t->asked == HP3_TRACE_OTHER_QPN ? &t->qpn_at : &t->op_at;
+	bool same = label == t->depth.label[t->other_at];
 
 	if (label == HP3_LABEL_NONE) {
 		if (++t->tries < HP3_DEPTH_TRIES)
 			return;
-		t->qpn_at++;
-		t->qpn_differs = false;
-	} else if (!t->qpn_differs) {
-		t->qpn_at += same;
-		t->qpn_differs = !same;
+		(*at)++;
+		t->differs = false;
+	} else if (!t->differs) {
+		*at = (uint8_t)(*at + same);
+		t->differs = !same;
 	} else if (!same) {
 		hp3_trace_wrong(e, pair, now);
 		return;
 	} else {
-		hp3_trace_leave_map(e, t);
-		hp3_trace_tell_nothing(e, pair, true);
-		hp3_paths_by_qpn(hp3_paths_of(e, pair));
-		t->state = HP3_TRACE_BY_QPN;
-		e->stats.trace_by_qpn++;
+		is_hashed(e, pair);
 	}
 	t->tries = 0;
 }
@@ -195,6 +246,7 @@ static void result_linear(struct hp3_engine *e, uint32_t pair, uint32_t label, u
 		return;
 	}
 	t->restarts = 0;
+	t->checked = now;
 	t->due = now + e->cfg.paths.recheck_ns;
 }
 
@@ -218,8 +270,8 @@ void hp3_trace_result(
 	struct hp3_trace_pair *t = &e->tracing->pair[pair];
 
 	t->in_air = false;
-	if (t->qpn_asked)
-		result_qpn(e, pair, label, now);
+	if (t->asked != HP3_TRACE_SAME)
+		result_other(e, pair, label, now);
 	else if (t->state == HP3_TRACE_SEEK)
 		result_seek(e, pair, label, reached, now);
 	else if (t->state == HP3_TRACE_MAP)

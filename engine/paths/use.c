@@ -3,6 +3,7 @@
  * The path of a flow in use: it counts as active in the path table until it is found idle, and what
  * its data tell of the path goes there.
  */
+#include "engine/paths/compare.h"
 #include "engine/paths/paths.h"
 
 void hp3_path_refresh(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
@@ -58,6 +59,7 @@ void hp3_path_leave(struct hp3_engine *e, uint32_t flow, uint64_t now)
 
 void hp3_pair_forget(struct hp3_engine *e, uint32_t pair)
 {
+	hp3_compare_forget(e, pair);
 	if (e->tracing != NULL)
 		hp3_trace_forget(e, pair);
 	if (e->cfg.load_paths != 0)

@@ -3,11 +3,12 @@
  * Answers of peers' hp3d: they bear the id of the probe, which names the slot of the round that
  * asked for it. What names no round under way is a stray.
  */
+#include "engine/paths/compare.h"
 #include "engine/seek/seek.h"
 
 static struct hp3_move *move_of(struct hp3_engine *e, uint32_t id)
 {
-	uint32_t slot = (id >> HP3_PROBE_SLOT_SHIFT) & UINT16_MAX;
+	uint32_t slot = hp3_probe_slot(id);
 	struct hp3_move *m = slot < e->cfg.max_moves ? &e->moves[slot] : NULL;
 
 	if (m == NULL || m->active >= e->nmoves || e->slots[m->active] != slot ||
@@ -59,6 +60,10 @@ void hp3_probe_reply(
 	struct hp3_pair *p;
 
 	acts->n = 0;
+	if (m == NULL && hp3_compare_reply(e, id, ce, now)) {
+		e->stats.probe_replies++;
+		return;
+	}
 	if (m == NULL) {
 		e->stats.probe_strays++;
 		return;

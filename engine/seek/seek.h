@@ -6,6 +6,7 @@
  * hands the flow to moves.
  */
 #include "engine/moves/moves.h"
+#include "engine/paths/probe_id.h"
 
 /* congested.c: the path in use is congested: is another one better? */
 void hp3_seek(struct hp3_turn *t, uint32_t flow);
@@ -59,10 +60,6 @@ void hp3_seek_marked(struct hp3_move *m);
 /* errand.c: an errand that asks, or waits to ask again */
 void hp3_errand_answer(struct hp3_turn *t, struct hp3_move *m, uint32_t id, bool ce);
 void hp3_errand_timeout(struct hp3_turn *t, struct hp3_move *m);
-
-/* An id of a probe names the slot of its round (answers.c). */
-#define HP3_PROBE_SLOT_SHIFT  3u /* below: number of the probe */
-#define HP3_PROBE_NONCE_SHIFT 19u /* above: random */
 
 /* round.c: what errands share */
 enum hp3_probe_kind hp3_probe_kind_of(struct hp3_turn *t, uint32_t pair);

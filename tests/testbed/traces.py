@@ -97,9 +97,18 @@ class Fabric:
         with open(f"{self.dir}/tx.json", encoding="utf-8") as f:
             return json.load(f)
 
+    def run(self, words, host="h1"):
+        return subprocess.run([os.path.join(self.bed.build, "app/hp3ctl/hp3ctl"), "--socket", f"{self.dir}/{host}.sock",
+                               "--json", *words], capture_output=True, text=True, check=False, timeout=60)
+
+    def refused(self, *words):
+        """Why it is."""
+        out = self.run(words)
+        assert out.returncode == 1, f"{words[:3]}: {out.stdout}{out.stderr}"
+        return json.loads(out.stdout)["error"]
+
     def ctl(self, *words, host="h1"):
-        out = subprocess.run([os.path.join(self.bed.build, "app/hp3ctl/hp3ctl"), "--socket", f"{self.dir}/{host}.sock",
-                              "--json", *words], capture_output=True, text=True, check=False, timeout=60)
+        out = self.run(words, host)
         assert out.returncode == 0, f"{words[:3]}: {out.stdout}{out.stderr}"
         return [json.loads(line) for line in out.stdout.splitlines()]
 
@@ -147,6 +156,13 @@ def case_linear(fabric):
     print(f"learnt from {asked} traces")
     assert asked < 300
     ports = rng.sample(range(49152, 65536), 2000)
+    distinct = fabric.ctl("ports", "--peer", "10.9.2.1", "--count", "4", "--distinct")[0]
+    print(f"ports of their own: {distinct['ports']}")
+    assert {fabric.hop(p["port"]) for p in distinct["ports"]} == {p["hop"] for p in distinct["ports"]}
+    assert len({p["hop"] for p in distinct["ports"]}) == 4 == distinct["paths"]
+    assert {p["evidence"] for p in distinct["ports"]} == {"linear"}
+    refused = fabric.refused("ports", "--peer", "10.9.2.1", "--count", "5", "--distinct")
+    assert refused["code"] == "too-few" and "4 of 5" in refused["text"], refused
     known = right(fabric, flow, ports[:1000])
     assert all(known[p] == fabric.hop(p) for p in known)
     rest = fabric.ctl("trace", "--known", flow, *(str(p) for p in ports[1000:]))
@@ -178,6 +194,7 @@ def case_qpn(fabric):
     """Switches that hash the queue pair number are found out."""
     fabric.traffic(qps=2)
     assert fabric.until("by-qpn")["by"] == "none"
+    assert fabric.refused("ports", "--peer", "10.9.2.1", "--count", "2")["code"] == "hashed-qpn"
 
 
 CASES = {"linear": "", "silent": "[switch.s3]\ntime_exceeded = off\n", "qpn": "[hash]\nqpn = on\n"}

@@ -567,6 +567,11 @@ static void qpn_hashed(void)
 	drawn.by_qpn = true;
 }
 
+static void opcode_hashed(void)
+{
+	drawn.by_opcode = true;
+}
+
 static void clock_adrift(void)
 {
 	synchronised = false;
@@ -664,6 +669,8 @@ static const struct {
 	{"polarised", polarised_partly,
 		"40 of 64 source ports whose path is known lead to one of 4", "hash seed"},
 	{"qpn-hashed", qpn_hashed, "r0/10.9.0.1-10.9.0.2", "hash addresses and UDP ports only"},
+	{"opcode-hashed", opcode_hashed, "r0/10.9.0.1-10.9.0.2",
+		"hash addresses and UDP ports only"},
 	{"clock", clock_adrift, "not synchronised", "timedatectl"},
 	{"tsc", tsc, "no constant time-stamp counter", "invtsc"},
 };

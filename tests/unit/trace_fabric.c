@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include "roce/opcode.h"
 #include "sim/fabric/hash.h"
 
 #define RATE  1000u /* traces per second */
@@ -38,6 +39,15 @@ uint32_t spine_of(const struct qp *p, uint16_t port, uint32_t qpn)
 	return sim_hash_hop(&h, &t) + 1;
 }
 
+uint32_t opcode_hash(uint32_t opcode)
+{
+	uint32_t h = 0;
+
+	for (unsigned bit = 0; bit < 8; bit++)
+		h ^= opcode >> bit & 1 ? net.seed * 0x9e3779b1u >> (16 + 2 * bit) : 0;
+	return h % net.spines;
+}
+
 static void answer(const struct qp *p, const struct hp3_act *a)
 {
 	struct hp3_flow_info f;
@@ -47,6 +57,8 @@ static void answer(const struct qp *p, const struct hp3_act *a)
 
 	assert_int_equal(hp3_flow_info(rig.e, a->flow, rig.now, &f), 0);
 	spine = spine_of(p, a->port, f.rqpn);
+	if (net.opcode && a->flags != 0)
+		spine = ((spine - 1) ^ opcode_hash(a->flags ^ HP3_OP_UC_WRITE_ONLY)) + 1;
 	if (a->op >= (net.flat ? 2 : 4)) {
 		out = HP3_TRACE_REACHED;
 	} else if (a->op == 2) {

@@ -14,6 +14,7 @@
 extern struct fabric {
 	uint32_t spines, seed;
 	bool qpn; /* hashed, too */
+	bool opcode; /* hashed, too */
 	bool silent; /* all spines */
 	uint32_t deaf; /* this spine is silent, 0: none; counted from 1 */
 	bool odd; /* spines answer from addresses that name none */
@@ -37,6 +38,9 @@ void trace_run(uint64_t ns);
 
 /* Number of the spine, from 1, that a port leads to. */
 uint32_t spine_of(const struct qp *p, uint16_t port, uint32_t qpn);
+/* Where the opcode is hashed, too: what it adds, of two of them their difference. Linear, as a CRC
+ * is; for spines that are a power of two. */
+uint32_t opcode_hash(uint32_t opcode);
 /* Spine that the engine names for a port, or 0. */
 uint32_t spine_told(const struct qp *p, uint16_t port);
 struct hp3_pair_info pair_info(const struct qp *p);

@@ -61,22 +61,29 @@ static json_t *identity_json(const struct hp3_pair_info *p)
 	return j;
 }
 
-/* "rail0/10.9.0.1-10.9.0.2": a flow id without its QPN. */
+void hp3d_pair_name(const struct hp3_config *cfg, unsigned rail, const struct hp3_pair_info *p,
+	char buf[HP3_FLOWID_MAX])
+{
+	struct hp3_flow_info f = {.ipv6 = p->ipv6, .vlan = p->vlan};
+	char *end;
+
+	memcpy(f.local, p->local, sizeof(f.local));
+	memcpy(f.remote, p->remote, sizeof(f.remote));
+	hp3d_flow_name(cfg, rail, &f, buf);
+	end = strrchr(buf, '/');
+	if (end)
+		*end = '\0';
+}
+
 static json_t *pair_json(const struct hp3_config *cfg, const struct hp3d_place *at,
 	const void *item, const void *arg)
 {
 	const struct entry *x = item;
 	const struct hp3_pair_info *p = &x->pair;
-	struct hp3_flow_info f = {.ipv6 = p->ipv6, .vlan = p->vlan};
 	json_t *paths = json_array();
-	char id[HP3_FLOWID_MAX], *end;
+	char id[HP3_FLOWID_MAX];
 
-	memcpy(f.local, p->local, sizeof(f.local));
-	memcpy(f.remote, p->remote, sizeof(f.remote));
-	hp3d_flow_name(cfg, at->rail, &f, id);
-	end = strrchr(id, '/');
-	if (end)
-		*end = '\0';
+	hp3d_pair_name(cfg, at->rail, p, id);
 	for (uint32_t i = 0; i < x->n_paths; i++)
 		json_array_append_new(paths, path_json(&x->path[i]));
 	return json_pack("{s:s, s:i, s:i, s:i, s:b, s:s, s:I, s:o, s:o}", "pair", id, "lcore",

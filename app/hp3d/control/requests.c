@@ -57,6 +57,7 @@ static const struct {
 	{"flow", hp3d_json_flow},
 	{"move", hp3d_json_move},
 	{"paths", hp3d_json_paths},
+	{"ports", hp3d_json_ports},
 	{"qps", hp3d_json_qps},
 	{"trace", hp3d_json_trace},
 	{"events", events},
@@ -68,7 +69,8 @@ static const struct {
 };
 
 #define KNOWN                                                                                      \
-	"the commands are flows, flow, move, paths, qps, trace, events, mode, bypass, stats, "     \
+	"the commands are flows, flow, move, paths, ports, qps, trace, events, mode, bypass, "     \
+	"stats, "                                                                                  \
 	"config, "                                                                                 \
 	"health"
 

@@ -11,7 +11,9 @@
  */
 #include "app/control/reply.h"
 #include "app/hp3d/lcores/worker.h"
+#include "app/flowid.h"
 #include "config/config.h"
+#include "engine/info.h"
 
 #define HP3D_PAGE_DEFAULT 100
 #define HP3D_PAGE_MAX     1000
@@ -29,11 +31,16 @@ json_t *hp3d_json_flow(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_move(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_trace(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_paths(const struct hp3_config *cfg, json_t *req);
+json_t *hp3d_json_ports(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_qps(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_bypass(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_stats(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_config(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req);
+
+/* "rail0/10.9.0.1-10.9.0.2": a flow id without its QPN. */
+void hp3d_pair_name(const struct hp3_config *cfg, unsigned rail, const struct hp3_pair_info *p,
+	char buf[HP3_FLOWID_MAX]);
 
 json_t *hp3d_json_hop(bool ipv6, const uint8_t addr[16]); /* an address as text */
 

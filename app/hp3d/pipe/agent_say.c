@@ -80,8 +80,11 @@ static bool is_for_the_rnic(const struct hp3_act *act)
 static int build(struct hp3d_agent *a, void *buf, const struct hp3_addressing *from_here,
 	const struct hp3_act *act, const struct hp3_flow_info *f, uint64_t now)
 {
-	struct hp3_trace_ask ask = {
-		.cookie = act->probe_id, .qpn = f->rqpn, .psn = act->psn, .ttl = act->op};
+	struct hp3_trace_ask ask = {.cookie = act->probe_id,
+		.qpn = f->rqpn,
+		.psn = act->psn,
+		.ttl = act->op,
+		.opcode = act->flags};
 	struct hp3_addressing to = *from_here;
 
 	if (is_for_the_rnic(act)) {

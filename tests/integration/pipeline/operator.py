@@ -39,6 +39,19 @@ class Operator(Wired):
     def error(self, *args, code=1):
         return self.d.json(*args, code=code)[0]["error"]
 
+    def check_ports_says_why_there_are_none(self):
+        """Who asks for ports on different paths of a peer without hp3d, or in a form that nobody takes."""
+        peer = self.flows[0].split("-", 1)[1].split("/")[0]
+        self.assertEqual(self.error("ports", "--peer", "10.99.0.1", code=4)["code"], "not-found")
+        for name in peer, self.flows[0].rsplit("/", 1)[0]:
+            error = self.error("ports", "--peer", name, "--count", "2", "--distinct")
+            self.assertEqual(error["code"], "no-data", error)
+            self.assertIn("identity = trace", error["fix"])
+        for form, said in ("nccl", "NCCL has no variable"), ("uccl", "UCCL takes no list"):
+            error = self.error("ports", "--peer", peer, "--format", form)
+            self.assertEqual(error["code"], "no-format")
+            self.assertIn(said, error["text"])
+
     def check_a_flow_is_found_by_hp3d(self):
         """By its QPN, its beginning, its end; several that fit are named. One request each."""
         c = Client(self.d.socket)

@@ -176,6 +176,19 @@ class Probing(TwoPaths):
         self.assertEqual([r["known"] for r in a.json("trace", "--known", flow, "50001")], ["10.8.2.1"])
         for path in a.json("paths")[0]["paths"]:
             self.assertEqual(path["hop"], f"10.8.2.{2 - path['port'] % 2}")
+        apart = a.json("ports", "--peer", B, "--count", "2", "--distinct")[0]
+        self.assertEqual({p["port"] % 2 for p in apart["ports"]}, {0, 1})
+        for port in apart["ports"]:
+            self.assertEqual((port["hop"], port["evidence"]), (f"10.8.2.{2 - port['port'] % 2}", "linear"))
+        said = a.ctl("ports", "--peer", B, "--count", "4", "--format", "mooncake").stdout
+        self.assertRegex(said, r"^MC_MLX5_QP_UDP_SPORTS=\d+,\d+,\d+,\d+\n$")
+        self.assertEqual(sum(int(p) % 2 for p in said.split("=")[1].split(",")), 2)
+        label = int(a.ctl("ports", "--peer", B, "--format", "flow_label").stdout, 16)
+        self.assertEqual((label & 0x3fff ^ label >> 14) | 0xc000,
+                         a.json("ports", "--peer", B)[0]["ports"][0]["port"])
+        error = a.json("ports", "--peer", B, "--count", "3", "--distinct", code=1)[0]["error"]
+        self.assertEqual(error["code"], "too-few")
+        self.assertIn("2 of 3", error["text"])
         ca = wait_for("reports of flows", lambda: (lambda c: c if c["loads"] else None)(a.counters()))
         self.assertGreater(b.counters()["loads_sent"], 0)
         self.assertEqual([ca["loads_" + c] for c in ("bad_form", "bad_tag", "bad_clock", "stale")], [0] * 4)

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ports: source ports to a peer that are on different paths, in the form that somebody takes. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "app/hp3ctl/commands.h"
+
+#define PAUSE_US 100000
+#define POLLS                                                                                      \
+	300 /* half a minute in which a comparison, which takes one or two seconds, gets no        \
+	       further */
+
+enum { LIST, FLOW_LABEL, MOONCAKE, JSON, UCCL, NCCL, FORMATS };
+
+static const struct {
+	const char *name, *none; /* none: why there is none */
+} formats[FORMATS] = {
+	[LIST] = {"list"},
+	[FLOW_LABEL] = {"flow_label"},
+	[MOONCAKE] = {"mooncake"},
+	[JSON] = {"json"},
+	[UCCL] = {"uccl",
+		"UCCL takes no list of ports (UCCL_UDP_SPORT_BASE is one number for all queue "
+		"pairs)"},
+	[NCCL] = {"nccl",
+		"NCCL has no variable for source ports or flow labels of its queue pairs"},
+};
+
+const char *hp3ctl_port_format(unsigned i)
+{
+	return i < FORMATS ? formats[i].name : NULL;
+}
+
+static unsigned format_of(const struct hp3ctl *ctl)
+{
+	unsigned i = 0;
+
+	if (!(ctl->given & HP3CTL_BIT(FORMAT)))
+		return ctl->json ? JSON : LIST;
+	while (strcmp(formats[i].name, ctl->text[HP3CTL_FORMAT]) != 0)
+		i++;
+	return i;
+}
+
+static json_int_t integer(json_t *j, const char *key)
+{
+	return json_integer_value(json_object_get(j, key));
+}
+
+static const char *text(json_t *j, const char *key)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+
+	return s ? s : "-";
+}
+
+static void print_row(json_t *row)
+{
+	printf("%5lld  0x%05llx     %-10s %6.1f s  %-9s %s\n", integer(row, "port"),
+		integer(row, "flow_label"), text(row, "evidence"),
+		(double)integer(row, "age_ns") / 1e9, text(row, "state"), text(row, "hop"));
+}
+
+static void print(unsigned format, json_t *data)
+{
+	json_t *row;
+	size_t i;
+
+	if (format == JSON) {
+		hp3ctl_print_json(data);
+		return;
+	}
+	if (format == LIST)
+		printf("%5s  %-10s  %-10s %8s  %-9s %s\n", "PORT", "FLOW LABEL", "EVIDENCE", "AGE",
+			"STATE", "HOP");
+	if (format == MOONCAKE)
+		printf("MC_MLX5_QP_UDP_SPORTS=");
+	json_array_foreach (json_object_get(data, "ports"), i, row) {
+		if (format == LIST)
+			print_row(row);
+		else if (format == FLOW_LABEL)
+			printf("0x%05llx\n", integer(row, "flow_label"));
+		else
+			printf("%s%lld", i ? "," : "", integer(row, "port"));
+	}
+	if (format == MOONCAKE)
+		putchar('\n');
+}
+
+/* False: ports are being compared, ask again. */
+static bool ask(struct hp3ctl *ctl, bool first, int *rc, json_t **answer)
+{
+	json_t *req =
+		json_pack("{s:s, s:s, s:b, s:b}", "cmd", "ports", "peer", ctl->text[HP3CTL_PEER],
+			"distinct", (ctl->given & HP3CTL_BIT(DISTINCT)) != 0, "compare", first);
+	const char *code;
+
+	if (ctl->number[HP3CTL_COUNT])
+		json_object_set_new(
+			req, "count", json_integer((json_int_t)ctl->number[HP3CTL_COUNT]));
+	*rc = hp3ctl_send(ctl, req);
+	if (*rc == HP3CTL_DONE)
+		*rc = hp3ctl_receive(ctl, answer);
+	if (*rc != HP3CTL_DONE)
+		return true;
+	code = hp3ctl_error_code(*answer);
+	if (code && strcmp(code, "busy") == 0)
+		return false;
+	*rc = hp3ctl_report(ctl, *answer);
+	if (*rc != HP3CTL_DONE)
+		json_decref(*answer);
+	return true;
+}
+
+/* hp3d says something else than before of how far it is. */
+static bool is_further(json_t *busy, char *at, size_t cap)
+{
+	const char *said = text(json_object_get(busy, "error"), "text");
+	bool further = strncmp(said, at, cap - 1) != 0;
+
+	snprintf(at, cap, "%s", said);
+	return further;
+}
+
+int hp3ctl_ports(struct hp3ctl *ctl)
+{
+	unsigned format = format_of(ctl);
+	bool first = true;
+	char at[128] = "";
+	json_t *answer;
+	int rc;
+
+	if (formats[format].none)
+		return hp3ctl_fail(ctl, HP3CTL_FAILED, "no-format",
+			"take --format list, and place its queue pairs by hp3d (libhp3verbs.so)",
+			"%s", formats[format].none);
+	if (!(ctl->given & HP3CTL_BIT(PEER)))
+		return hp3ctl_fail(ctl, HP3CTL_USAGE, "usage",
+			"--peer ADDRESS, or RAIL/LOCAL-REMOTE as hp3ctl paths has it",
+			"whose ports?");
+	for (int i = 0; i < POLLS; i++) {
+		if (ask(ctl, first, &rc, &answer)) {
+			if (rc == HP3CTL_DONE) {
+				print(format, json_object_get(answer, "data"));
+				json_decref(answer);
+			}
+			return rc;
+		}
+		if (is_further(answer, at, sizeof(at)))
+			i = 0;
+		first = false;
+		json_decref(answer);
+		usleep(PAUSE_US);
+	}
+	return hp3ctl_fail(ctl, HP3CTL_FAILED, "no-result",
+		"raise probes_per_second in [ppp]: a comparison takes a thousand of them",
+		"ports are still being compared");
+}
