@@ -200,6 +200,11 @@ int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, uint16_t *port, uint64_t n
 	return 0;
 }
 
+uint32_t hp3_paths_used(const struct hp3_paths *t, uint16_t port, uint32_t qpn)
+{
+	return hp3_paths_flows_on(t, hp3_paths_id(t, port, qpn), qpn);
+}
+
 int hp3_paths_port(struct hp3_paths *t, uint32_t id, uint32_t qpn, uint16_t *port)
 {
 	if (id >= HP3_PATH_BY_PORT) {

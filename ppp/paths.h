@@ -199,6 +199,9 @@ unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use
  */
 int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, uint16_t *port, uint64_t now);
 
+/* Our own active flows on the path that (port, qpn) draws. */
+uint32_t hp3_paths_used(const struct hp3_paths *t, uint16_t port, uint32_t qpn);
+
 /* A port that draws path `id` for this QPN. -ENOENT: none is known, or none found by drawing. */
 int hp3_paths_port(struct hp3_paths *t, uint32_t id, uint32_t qpn, uint16_t *port);
 

@@ -126,18 +126,40 @@ static void ask_again(struct hp3_turn *t, struct hp3_move *m)
 	hp3_round_go(t, m);
 }
 
+/* The first of the unmarked answers like `best` whose path has the fewest of our own flows to this
+ * peer: its queue pairs part, where it is known which ports do. */
+static const struct hp3_probe *least_used_by_us(
+	struct hp3_turn *t, const struct hp3_move *m, const struct hp3_probe *best)
+{
+	const struct hp3_flow *f = &t->e->flows[m->flow];
+	const struct hp3_paths *paths = hp3_paths_of(t->e, f->pair);
+	const struct hp3_probe *least = best;
+	uint32_t fewest = UINT32_MAX;
+
+	for (uint32_t i = 0; i < m->errand.round.n; i++) {
+		const struct hp3_probe *p = &m->errand.round.probe[i];
+		uint32_t n = hp3_paths_used(paths, p->port, f->rqpn);
+
+		if (n < fewest && hp3_is_alike(t->e, p, best)) {
+			least = p;
+			fewest = n;
+		}
+	}
+	return least;
+}
+
 /*
  * Answers that are alike are waited for. Where everybody sets up at a time, the first one is first
  * by chance, and the same for many: who went by it would meet on that path. So one of those that
  * are alike is drawn, and ports are drawn already: the first in the round. In later rounds that is
  * the one found before, which so keeps its place unless another one is better by more than noise.
+ * Ports that are known to lead to a path which other flows of ours to this peer take come later.
  * Where counts tell, the one on the path that is least used: a probe sees the queues of everybody,
  * counts only the flows of two hosts, so they break ties. NULL and *wait: not yet.
  */
 static const struct hp3_probe *decide(struct hp3_turn *t, const struct hp3_move *m, uint64_t *wait)
 {
-	const struct hp3_probe *best = hp3_round_unmarked(&m->errand.round),
-			       *p = m->errand.round.probe;
+	const struct hp3_probe *best = hp3_round_unmarked(&m->errand.round);
 
 	*wait = m->errand.round.deadline;
 	if (best == NULL)
@@ -149,9 +171,7 @@ static const struct hp3_probe *decide(struct hp3_turn *t, const struct hp3_move 
 	}
 	if (hp3_counts_tell(t->e, t->e->flows[m->flow].pair))
 		return hp3_counts_least_used(t->e, m, best, t->now);
-	while (!hp3_is_alike(t->e, p, best))
-		p++;
-	return p;
+	return least_used_by_us(t, m, best);
 }
 
 /* An answer, or the time to ask again, or to wait no more. */

@@ -150,6 +150,26 @@ static void queue_pairs_spread(void **state)
 	expect_to(&q, COUNTS(2, 2, 2, 2));
 }
 
+/* Without counts as well: those of one peer part, where it is known which ports do. */
+static void queue_pairs_of_a_peer_part_by_themselves(void **state)
+{
+	uint16_t used[PATHS] = {0};
+
+	config();
+	rig.cfg.load_paths = 0;
+	rig.cfg.paths.fresh_ns = 1; /* each asks */
+	rig.cfg.paths.fresh_rtts = 0;
+	rig_configure();
+	for (unsigned i = 0; i < 2 * PATHS; i++) {
+		struct qp other = make_qp(i);
+
+		answered(&other, NULL);
+		used[path_of(&other)]++;
+		pass_time(10 * US);
+	}
+	assert_memory_equal(used, COUNTS(2, 2, 2, 2), sizeof(used));
+}
+
 /* Where this host sends much already, the peer's idle path is no use. */
 static void the_worse_of_both_ends_counts(void **state)
 {
@@ -268,6 +288,7 @@ int main(void)
 		RIG_TEST(the_path_that_is_least_used_at_the_peer),
 		RIG_TEST(a_better_answer_beats_counts),
 		RIG_TEST(queue_pairs_spread),
+		RIG_TEST(queue_pairs_of_a_peer_part_by_themselves),
 		RIG_TEST(the_worse_of_both_ends_counts),
 		RIG_TEST(what_the_peer_told_gets_old),
 		RIG_TEST(an_unknown_probe_tells_nothing),
