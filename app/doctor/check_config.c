@@ -43,6 +43,15 @@ void hp3_check_no_key(struct hp3_doctor *d)
 	hp3_fix(d, "set [probes] probe_key on all hosts to what \"openssl rand -hex 16\" prints");
 }
 
+void hp3_check_share_native(struct hp3_doctor *d)
+{
+	if (d->cfg == NULL || !d->cfg->engine.cc.share.on ||
+		d->cfg->engine.cc.mode != HP3_CC_NATIVE)
+		return;
+	hp3_find(d, "[cc] share = on brings nothing with mode = native");
+	hp3_fix(d, "set [cc] share = off, or mode = dcqcn where hp3d is to be the reaction point");
+}
+
 /* The part of a path that exists already. */
 static void existing(char *path)
 {

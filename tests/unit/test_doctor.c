@@ -232,6 +232,12 @@ static void secret(void)
 	chmod(file, 0640);
 }
 
+static void share_native(void)
+{
+	cfg.engine.cc.mode = HP3_CC_NATIVE;
+	cfg.engine.cc.share.on = true;
+}
+
 static void no_key(void)
 {
 	configure(RAIL, "[probes]\nport = 4795\n");
@@ -590,6 +596,7 @@ static const struct {
 	{"config", config, "only digits are allowed", "hp3d --check-config /tmp/"},
 	{"secret", secret, "its mode is 0640", "chmod 600 /tmp/"},
 	{"no-key", no_key, "there is no probe_key", "openssl rand -hex 16"},
+	{"share-native", share_native, "brings nothing with mode = native", "share = off"},
 	{"run-directory", run_directory, "/file is no directory", "rm /tmp/"},
 	{"driver", driver, "no driver net_afpacket", "net_af_packet0,iface=NAME"},
 	{"interface", no_interface, "no interface eth0", "ip link show"},
