@@ -483,6 +483,7 @@ struct hp3_felt {
 	uint64_t posted, done; /* bytes */
 	uint32_t posted_wrs, done_wrs;
 	uint32_t took_ns, least_ns;
+	bool port_cnp; /* its RNIC's port handled CNPs a short while ago, whosever they were */
 };
 int hp3_felt(struct hp3_engine *e, uint32_t flow, const struct hp3_felt *felt, uint64_t now,
 	struct hp3_acts *acts);

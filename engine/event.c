@@ -37,7 +37,9 @@ uint8_t hp3_cause_told(const struct hp3_flow *f, const uint8_t *cycles, uint32_t
 {
 	uint8_t cause = hp3_cause_of(cycles, n);
 
-	return cause == HP3_CAUSE_RTT && (f->watch & HP3_FW_FELT) ? HP3_CAUSE_COMPLETION : cause;
+	if (!(f->watch & HP3_FW_FELT))
+		return cause;
+	return cause == HP3_CAUSE_CNP ? HP3_CAUSE_PORT_CNP : HP3_CAUSE_COMPLETION;
 }
 
 const char *hp3_event_name(enum hp3_event_type t)
@@ -75,7 +77,8 @@ const char *hp3_cause_name(enum hp3_cause c)
 		[HP3_CAUSE_DEAD] = "dead",
 		[HP3_CAUSE_WAKE] = "wake",
 		[HP3_CAUSE_LOSS] = "loss",
-		[HP3_CAUSE_COMPLETION] = "completion"};
+		[HP3_CAUSE_COMPLETION] = "completion",
+		[HP3_CAUSE_PORT_CNP] = "port_cnp"};
 
 	return HP3_NAME(names, c);
 }

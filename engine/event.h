@@ -49,6 +49,7 @@ enum hp3_cause {
 	HP3_CAUSE_LOSS, /* the path in use loses packets */
 	/* beside the RNIC: work requests take longer to complete than they could */
 	HP3_CAUSE_COMPLETION,
+	HP3_CAUSE_PORT_CNP, /* ... and the RNIC's port handled CNPs, of whichever queue pair */
 	HP3_CAUSE_MAX
 };
 

@@ -170,6 +170,11 @@ bool hp3_monitor_cnp(struct hp3_monitor *m, const struct hp3_monitor_params *p, 
 	return severe;
 }
 
+static bool is_half_way(const struct hp3_monitor *m, const struct hp3_monitor_params *p)
+{
+	return (uint64_t)m->smooth * 200 >= (uint64_t)m->base * (100u + p->rtt_factor);
+}
+
 /*
  * Each is compared with its own least; what is shown is as much longer than the base. Hosts delay
  * single ones: what they are smoothed has to have come half of the way as well.
@@ -187,7 +192,7 @@ bool hp3_monitor_felt(struct hp3_monitor *m, const struct hp3_monitor_params *p,
 		m->smooth = m->smooth == 0 ? (uint32_t)rtt
 					   : hp3_monitor_smoothed(m->smooth, (uint32_t)rtt);
 		if ((uint64_t)took_ns * 100 >= (uint64_t)least_ns * p->rtt_factor &&
-			(uint64_t)m->smooth * 200 >= (uint64_t)m->base * (100u + p->rtt_factor))
+			is_half_way(m, p))
 			m->slow = 1;
 	}
 	if (__builtin_add_overflow(m->bytes, bytes, &m->bytes))
@@ -195,6 +200,12 @@ bool hp3_monitor_felt(struct hp3_monitor *m, const struct hp3_monitor_params *p,
 	if ((m->tally & HP3_TALLY_MAX) != HP3_TALLY_MAX)
 		m->tally++;
 	return severe;
+}
+
+void hp3_monitor_port_cnp(struct hp3_monitor *m, const struct hp3_monitor_params *p)
+{
+	if (m->base != 0 && is_half_way(m, p))
+		m->cnp = 1;
 }
 
 bool hp3_monitor_congested_since(

@@ -250,6 +250,12 @@ static inline bool hp3_monitor_reply(struct hp3_monitor *m, const struct hp3_mon
 bool hp3_monitor_felt(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint32_t took_ns,
 	uint32_t least_ns, uint32_t bytes, uint64_t now);
 
+/*
+ * After that: the RNIC's port handled CNPs, maybe of others. The open cycle has had a CNP if
+ * completions take longer at all: smoothed, by half of what rtt_factor asks of a round trip.
+ */
+void hp3_monitor_port_cnp(struct hp3_monitor *m, const struct hp3_monitor_params *p);
+
 /* A CNP for the flow arrived. Result as of hp3_monitor_reply(). */
 bool hp3_monitor_cnp(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now);
 

@@ -302,6 +302,7 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 		hp3d_metrics_beat();
 		hp3d_bypass_watch(cfg);
 		hp3d_links_watch(cfg);
+		hp3d_beside_watch(hp3d_worker_beside(hp3d_worker(0)), hp3d_now());
 		if (reload_wanted)
 			reload(o, cfg);
 		hp3d_mode_poll();

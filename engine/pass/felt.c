@@ -62,11 +62,15 @@ static void begin_unless_placed(struct hp3_turn *t, uint32_t flow, const struct 
 static void judge(struct hp3_turn *t, uint32_t flow, const struct hp3_felt *felt)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
+	bool severe;
 
 	if (t->e->cfg.monitor.cycle_ns == 0 || (felt->done == 0 && felt->took_ns == 0))
 		return;
-	if (hp3_monitor_felt(&f->monitor, &t->e->cfg.monitor, felt->took_ns, felt->least_ns,
-		    (uint32_t)hp3_min_u64(felt->done, UINT32_MAX), t->now))
+	severe = hp3_monitor_felt(&f->monitor, &t->e->cfg.monitor, felt->took_ns, felt->least_ns,
+		(uint32_t)hp3_min_u64(felt->done, UINT32_MAX), t->now);
+	if (felt->port_cnp)
+		hp3_monitor_port_cnp(&f->monitor, &t->e->cfg.monitor);
+	if (severe)
 		hp3_severe(t, flow);
 	else if ((f->flags & HP3_FF_SEVERE) && hp3_monitor_calm(&f->monitor))
 		f->flags &= (uint16_t)~HP3_FF_SEVERE;

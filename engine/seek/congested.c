@@ -25,13 +25,13 @@ static bool may_seek(const struct hp3_engine *e, const struct hp3_flow *f, uint6
 	return hp3_may_leave(e, f, now) && hp3_backoff_ready(&f->backoff, now);
 }
 
-/* Nothing but round trips speaks against the path in use. */
+/* Nothing but round trips speaks against the path in use: whose a port's CNPs are is not known. */
 static bool is_slow(const struct hp3_flow *f)
 {
 	uint8_t cycles[HP3_CYCLES_KEPT + 1];
 	uint32_t n = hp3_monitor_evidence(&f->monitor, cycles);
 
-	return hp3_cause_of(cycles, n) == HP3_CAUSE_RTT;
+	return (f->watch & HP3_FW_FELT) || hp3_cause_of(cycles, n) == HP3_CAUSE_RTT;
 }
 
 /* What set the round off, and what is known of the path in use. */

@@ -67,31 +67,58 @@ static void the_actuator_knows_the_port(void **state)
 	assert_int_equal(rig.other.port, HOME); /* no word on the port while it moves */
 }
 
+static const struct hp3_monitor_params watching = {.cycle_ns = 100 * US,
+	.rtt_factor = 200,
+	.ecn_fraction = 50,
+	.congestion_tolerance = 2,
+	.base_age_log2 = 40};
+
+static void takes(uint32_t took_ns, bool port_cnp, unsigned times)
+{
+	for (unsigned i = 0; i < times; i++) {
+		struct hp3_felt what = {.home = HOME,
+			.port = HOME,
+			.posted = 1000,
+			.done = 1000,
+			.took_ns = took_ns,
+			.least_ns = 10 * US,
+			.port_cnp = port_cnp};
+
+		assert_int_equal(felt(&q, &what), 0);
+		pass_time(200 * US);
+	}
+}
+
+/* A port's CNPs may be anybody's: they mean those whose completions take longer at all. */
+static void cnps_of_the_port_count_where_it_is_slow(void **state)
+{
+	rig.cfg.monitor = watching;
+	assert_int_equal(beside(), 0);
+	takes(11 * US, true, 20); /* not slow: others' */
+	assert_int_equal(seen(HP3_EV_SEVERE), 0);
+	takes(18 * US, false, 20); /* not slow enough by itself */
+	assert_int_equal(seen(HP3_EV_SEVERE), 0);
+	takes(18 * US, true, 4);
+	assert_int_equal(seen(HP3_EV_SEVERE), 1);
+	assert_int_equal(rig.newest[HP3_EV_SEVERE].cause, HP3_CAUSE_PORT_CNP);
+	takes(11 * US, true, 30);
+	assert_false(info(&q).severe);
+	takes(30 * US, false, 20);
+	assert_int_equal(rig.newest[HP3_EV_SEVERE].cause, HP3_CAUSE_COMPLETION);
+}
+
 static void long_completions_are_severe(void **state)
 {
-	rig.cfg.monitor = (struct hp3_monitor_params){.cycle_ns = 100 * US,
-		.rtt_factor = 200,
-		.ecn_fraction = 50,
-		.congestion_tolerance = 2,
-		.base_age_log2 = 40};
+	rig.cfg.monitor = watching;
 	assert_int_equal(beside(), 0);
-	for (unsigned i = 0; i < 5; i++) {
-		assert_int_equal(told(1000, 11 * US), 0);
-		pass_time(200 * US);
-	}
+	takes(11 * US, false, 5);
 	assert_int_equal(seen(HP3_EV_SEVERE), 0);
-	for (unsigned i = 0; i < 8; i++) {
-		assert_int_equal(told(1000, 20 * US), 0);
-		pass_time(200 * US);
-	}
+	takes(20 * US, false, 8);
 	assert_int_equal(seen(HP3_EV_SEVERE), 1);
 	assert_int_equal(rig.newest[HP3_EV_SEVERE].cause, HP3_CAUSE_COMPLETION);
 	assert_true(info(&q).severe);
 	assert_true(info(&q).path.rtt_ns > info(&q).path.base_rtt_ns);
-	for (unsigned i = 0; i < 9; i++) {
-		assert_int_equal(told(1000, 11 * US), 0);
-		pass_time(200 * US);
-	}
+	takes(11 * US, false, 9);
 	assert_false(info(&q).severe);
 }
 
@@ -219,6 +246,7 @@ int main(void)
 		RIG_TEST(unknown_homes_are_no_aim),
 		RIG_TEST(the_actuator_knows_the_port),
 		RIG_TEST(long_completions_are_severe),
+		RIG_TEST(cnps_of_the_port_count_where_it_is_slow),
 		RIG_TEST(rule_13_what_is_done_no_more_leaves_a_dead_path),
 		RIG_TEST(what_could_not_be_moved_is_where_it_was),
 		RIG_TEST(who_goes_on_is_not_dead),

@@ -82,6 +82,7 @@ void hp3d_beside_close(struct hp3d_beside *b)
 		return;
 	hp3d_pipe_on_actuate(b->pipe, NULL, NULL);
 	hp3d_ud_close(b->ud);
+	hp3d_port_news_close(&b->news);
 	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++)
 		if (b->shims[i].fd >= 0)
 			hp3d_beside_part(&b->shims[i]);
@@ -102,7 +103,14 @@ int hp3d_beside_fd(const struct hp3d_beside *b)
 
 void hp3d_beside_settled(struct hp3d_beside *b)
 {
+	hp3d_port_news_open(&b->news, b->cfg->metrics.sysfs);
 	__atomic_store_n(&b->settled, true, __ATOMIC_RELEASE);
+}
+
+void hp3d_beside_watch(struct hp3d_beside *b, uint64_t now)
+{
+	if (b != NULL)
+		hp3d_port_news_read(&b->news, now);
 }
 
 /*

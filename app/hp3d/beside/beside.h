@@ -49,6 +49,9 @@ struct hp3d_beside *hp3d_beside_open(const struct hp3_config *cfg, struct hp3d_p
 void hp3d_beside_close(struct hp3d_beside *b);
 /* Any thread: hp3d's privileges are what they stay, from now on RNICs may be opened. */
 void hp3d_beside_settled(struct hp3d_beside *b);
+/* The main thread, many times a second, from then on: what the RNICs' ports count. Harmless with
+ * NULL. */
+void hp3d_beside_watch(struct hp3d_beside *b, uint64_t now);
 void hp3d_beside_reconfigure(struct hp3d_beside *b, const struct hp3_config *cfg);
 
 /* Readable when hp3d_beside_poll() has something to do. */

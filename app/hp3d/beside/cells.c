@@ -88,6 +88,7 @@ static void start_counts(struct hp3d_beside_known *k, const struct hp3_verbs_cel
 	k->rate = 0;
 	k->rate_at = k->aged = now;
 	memset(k->least_ns, 0, sizeof(k->least_ns));
+	k->rnic_port = HP3D_PORT_UNKNOWN;
 }
 
 static bool is_qp_of(const struct hp3_qp_event *a, const struct hp3_qp_event *b)
@@ -254,6 +255,8 @@ static void feel(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t n
 	felt.posted_wrs = (uint32_t)hp3_min_u64(more(c.posted_wrs, &k->posted_wrs), HP3_PSN_MASK);
 	felt.done_wrs = (uint32_t)hp3_min_u64(more(c.done_wrs, &k->done_wrs), HP3_PSN_MASK);
 	time_of(k, &c, &felt, now);
+	felt.port_cnp =
+		b->asked && hp3d_port_news_cnps(&b->news, c.device, c.port_num, &k->rnic_port, now);
 	rate_of(k, c.done_bytes, now);
 	hp3d_pipe_felt(b->pipe, k->flow, &felt, now);
 	hp3d_beside_settle(b, k, &c, now);

@@ -5,6 +5,7 @@
  * cells (its queue pairs), act (what the engine wants), beside (who is when served). */
 #include <sys/types.h>
 #include "app/hp3d/beside/beside.h"
+#include "app/hp3d/beside/port_news.h"
 #include "app/hp3d/ud/ud.h"
 
 #define HP3D_BESIDE_SIZES 33u /* of what was in the send queue: powers of two */
@@ -30,6 +31,7 @@ struct hp3d_beside_known {
 	uint64_t rate_at, rate_done, rate;
 	uint64_t aged; /* when the least times were made older */
 	uint32_t least_ns[HP3D_BESIDE_SIZES];
+	uint8_t rnic_port; /* port_news.h */
 };
 
 struct hp3d_beside_shim {
@@ -56,7 +58,8 @@ struct hp3d_beside {
 	struct hp3d_pipe *pipe;
 	const struct hp3_config *cfg;
 	struct hp3d_ud *ud; /* NULL: nobody is asked */
-	bool settled; /* privileges are; atomic */
+	bool settled; /* privileges are, and which ports there are; atomic */
+	struct hp3d_port_news news; /* by the main thread; looked at once `settled` was seen */
 	bool asked; /* whether there is an RNIC for `ud` */
 	int listener, epoll;
 	gid_t group;

@@ -12,6 +12,7 @@ import socket
 import struct
 import subprocess
 import tempfile
+import threading
 import time
 from cases import Base, run
 from harness import LIBC, CLONE_NEWNET, die_with_parent, wait_for
@@ -30,6 +31,8 @@ class Fabric(Base):
         self.paths([0] * PATHS)
         self.other = subprocess.Popen(["unshare", "--net", "sleep", "1000"], preexec_fn=die_with_parent)
         self.addCleanup(self.end, self.other)
+        ours = os.readlink("/proc/self/ns/net")
+        wait_for("its namespace", lambda: os.readlink(f"/proc/{self.other.pid}/ns/net") != ours)
         for command in (f"link add v0 type veth peer name v1 netns {self.other.pid}", "addr add 10.0.0.1/24 dev v0",
                         "link set v0 up", "link set lo up"):
             subprocess.run(["ip", *command.split()], check=True)
@@ -151,6 +154,65 @@ class Moves(Fabric):
 
     def test_off(self):
         self.leave(1500, {"completion", "dead"}, mode="off")
+
+
+class Port(Fabric):
+    """The port of the RNIC handles CNPs, as a sysfs that the test makes says."""
+
+    def setUp(self):
+        super().setUp()
+        counters = os.path.join(self.directory, "class/infiniband/fake0/ports/1/hw_counters")
+        os.makedirs(counters)
+        self.counter = os.path.join(counters, "rp_cnp_handled")
+        self.count(7)
+        self.counting = False
+        self.addCleanup(self.still)
+
+    def count(self, n):
+        fd = os.open(self.counter, os.O_WRONLY | os.O_CREAT, 0o644)
+        os.pwrite(fd, b"%d\n" % n, 0)  # in place: the file is kept open
+        os.close(fd)
+
+    def counts(self):
+        n = 7
+        while self.counting:
+            n += 3
+            self.count(n)
+            time.sleep(0.02)
+
+    def still(self):
+        if self.counting:
+            self.counting = False
+            self.thread.join()
+
+    def run_slow(self, counting):
+        """What moves were for when one path became slow, and what it was before."""
+        a, b, pa, pb = self.both(metrics={"sysfs": self.directory})
+        self.work(a)
+        if counting:
+            self.counting = True
+            self.thread = threading.Thread(target=self.counts)
+            self.thread.start()
+            time.sleep(0.5)
+        before = self.causes(a)
+        bad = self.on(a)[0]
+        self.paths([1500 if i == bad else 0 for i in range(PATHS)])
+        wait_for("all elsewhere", lambda: bad not in self.on(a))
+        self.still()
+        for p in (pa, pb):
+            self.judge(p)
+        after = self.causes(a)
+        self.stop(a)
+        self.stop(b)
+        return before, after
+
+    def test_cnps_are_named(self):
+        before, after = self.run_slow(True)
+        self.assertNotIn("port_cnp", before)  # nobody leaves for CNPs of whomever
+        self.assertIn("port_cnp", after)
+
+    def test_without_cnps(self):
+        self.assertNotIn("port_cnp", set.union(*self.run_slow(False)))
 
 
 class SetUp(Fabric):
