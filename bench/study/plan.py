@@ -2,7 +2,7 @@
 """What is run for the study of docs/results, and which table shows what of it."""
 from collections import namedtuple
 
-OURS = "hp3", "hp3-ideal", "hp3-paper"
+OURS = "hp3", "hp3-beside", "hp3-ideal", "hp3-paper"
 
 # What a row of a headline table is: title, balancer, profile (a file that hp3d loads) or None, settings.
 Row = namedtuple("Row", "title lb profile settings", defaults=[None, []])

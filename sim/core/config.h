@@ -34,7 +34,13 @@ enum sim_fault_kind {
 };
 enum sim_onoff { SIM_OFF, SIM_ON };
 /* Whose policy? */
-enum sim_policy { SIM_POLICY_HP3, SIM_POLICY_IDEAL, SIM_POLICY_PAPER, SIM_POLICIES };
+enum sim_policy {
+	SIM_POLICY_HP3,
+	SIM_POLICY_IDEAL,
+	SIM_POLICY_PAPER,
+	SIM_POLICY_BESIDE,
+	SIM_POLICIES
+};
 
 struct sim_config {
 	struct {
@@ -96,6 +102,9 @@ struct sim_config {
 		uint32_t load_age_us;
 	} ideal; /* section [hp3-ideal] */
 	struct {
+		uint32_t look_us, wake_us, wait_us, wr_bytes, wr_depth;
+	} beside; /* section [hp3-beside] */
+	struct {
 		enum sim_traffic kind;
 		char cdf[256];
 		uint32_t load_percent, duration_us;
@@ -140,7 +149,7 @@ int sim_config_load(struct sim_config *cfg, const char *path, const char *text,
 
 /* Sets run.lb, and `engine` to its policy. */
 void sim_config_choose(struct sim_config *cfg, const char *lb);
-/* An engine runs for it: hp3, hp3-ideal, hp3-paper. */
+/* An engine runs for it: hp3, hp3-beside, hp3-ideal, hp3-paper. */
 bool sim_has_policy(const char *lb);
 
 #endif

@@ -32,6 +32,15 @@
 		.size = sizeof(((struct sim_config *)NULL)->ideal.name), __VA_ARGS__               \
 	}
 
+/* Likewise of hp3-beside. */
+#define BESIDE(name, u, d, lo, hi, h)                                                              \
+	{                                                                                          \
+		.section = "hp3-beside", .key = #name,                                             \
+		.offset = offsetof(struct sim_config, beside.name),                                \
+		.size = sizeof(((struct sim_config *)NULL)->beside.name), .type = HP3_INI_INT,     \
+		.unit = u, .def = d, .min = lo, .max = hi, .help = h                               \
+	}
+
 static const char *const onoff[] = {"off", "on", NULL};
 static const char *const kinds[] = {"leaf-spine", "fat-tree", "rail", "file", NULL};
 static const char *const hashes[] = {"crc32", "crc16-ccitt", "crc16-ibm", "xor", "murmur3", NULL};
@@ -58,6 +67,7 @@ static const struct hp3_ini_section sections[] = {
 #define HP3_POLICY_SECTION(title, text) {.name = #title, .help = text},
 #include "engine/policy.def"
 	{.name = "hp3-ideal", .help = "What no hp3d can do; for hp3-ideal alone"},
+	{.name = "hp3-beside", .help = "hp3d beside the RNICs; for hp3-beside alone"},
 	{.name = "traffic", .help = "What hosts send"},
 	{.name = "background", .help = "Jobs beside it: on for a round, off, on again"},
 	{.name = "fault", .help = "What goes wrong, on links between switches"},
@@ -159,6 +169,12 @@ static const struct hp3_ini_key keys[] = {
 		.help = "the RNIC's rates are saved, raised and rolled back with moves"),
 	IDEAL(load_age_us, .type = HP3_INI_INT, .def = 50, .max = 100000000,
 		.help = "the peer's counts are good for", .unit = "us"),
+	BESIDE(look_us, "us", 1000, 100, 1000000, "between looks at what queue pairs have done"),
+	BESIDE(wake_us, "us", 5, 0, 1000, "for a word between hp3d and an application"),
+	BESIDE(wait_us, "us", 5000, 0, 1000000,
+		"for a path before the first data, at most; 0: nobody waits"),
+	BESIDE(wr_bytes, "bytes", 65536, 1000, 1000000000, "of a work request, at most"),
+	BESIDE(wr_depth, "", 4, 1, 64, "work requests outstanding of a queue pair"),
 	ENUM(traffic, kind, traffics, SIM_POISSON, "pattern; see docs/sim.md"),
 	TEXT(traffic, cdf, "AliStorage2019", "flow sizes: a built-in name, or a file"),
 	NUM(traffic, load_percent, "percent", 50, 1, 200,

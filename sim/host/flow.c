@@ -161,6 +161,8 @@ void sim_flow_start(struct sim *s, uint32_t demand)
 		hp3_dcqcn_init(&f->rp, sim_host_rp(s, f));
 		open_flow(&s->host[sim_flow_requester(f)], f);
 	}
+	if (s->lb->posted != NULL)
+		s->lb->posted(s, f);
 	if (!f->read) {
 		sim_host_schedule(s, f);
 	} else if (begins) {

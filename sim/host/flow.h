@@ -42,7 +42,8 @@ struct sim_flow {
 	struct sim_flow *prev, *next; /* all of the requester's host that are not done */
 	uint32_t src, dst, id; /* hosts that data leave and reach; number of the first demand */
 	uint32_t packets; /* posted so far */
-	uint32_t limit; /* may be sent: all of them, or what READ requests asked for */
+	/* may be sent: all of them, what READ requests asked for, or what the balancer let on */
+	uint32_t limit;
 	uint32_t in_air; /* packets that name this flow */
 	struct sim_message *oldest, *newest; /* not done yet */
 	struct sim_message *sending; /* where the requester or responder is */

@@ -24,7 +24,7 @@ bool sim_irn_ready(const struct sim *s, struct sim_flow *f)
 {
 	while (f->nxt < f->top && sim_bits_has(&f->sacked, f->nxt))
 		f->nxt++;
-	return f->nxt < f->packets && f->nxt - f->cumulative < window(s, f);
+	return f->nxt < f->limit && f->nxt - f->cumulative < window(s, f);
 }
 
 uint64_t sim_irn_rto(const struct sim *s, const struct sim_flow *f)

@@ -33,7 +33,7 @@ static bool has_data(const struct sim *s, struct sim_flow *f)
 		return sim_irn_ready(s, f) && window_open(s, f, f->nxt);
 	if (s->cfg.rnic.recovery == SIM_UNORDERED && find_hole(f))
 		return true;
-	return f->nxt < f->packets && window_open(s, f, f->nxt);
+	return f->nxt < f->limit && window_open(s, f, f->nxt);
 }
 
 void sim_host_schedule(struct sim *s, struct sim_flow *f)

@@ -4,6 +4,7 @@
 #include "sim/host/opcode.h"
 #include "sim/lb/balancers.h"
 #include "sim/lb/hp3.h"
+#include "sim/lb/hp3_beside.h"
 
 #define SYN_ACK 0x1fu
 #define SYN_NAK 0x60u /* PSN sequence error */
@@ -26,6 +27,7 @@ static void stop(struct sim *s)
 	sim_pool_free(&b->ticks);
 	sim_pool_free(&b->counts);
 	sim_pool_free(&b->reports);
+	sim_pool_free(&b->orders);
 	free(b);
 }
 
@@ -40,6 +42,7 @@ static int start_as(struct sim *s, enum hp3_sim_kind kind)
 	hp3_sim_config(s, b);
 	hp3_sim_tell_init(b);
 	sim_pool_init(&b->ticks, sizeof(struct sim_event) + sizeof(uint64_t));
+	sim_pool_init(&b->orders, sizeof(struct sim_event) + 3 * sizeof(uint64_t));
 	b->named = b->cfg.trace && b->cfg.words.placement;
 	if (kind == HP3_SIM_IDEAL && s->cfg.ideal.model == SIM_ON && !b->cfg.trace)
 		ret = hp3_sim_models(s, b);
@@ -61,6 +64,11 @@ static int start_ideal(struct sim *s)
 static int start_paper(struct sim *s)
 {
 	return start_as(s, HP3_SIM_PAPER);
+}
+
+static int start_beside(struct sim *s)
+{
+	return start_as(s, HP3_SIM_BESIDE);
 }
 
 uint8_t *hp3_sim_address(uint8_t *to, uint32_t host)
@@ -203,3 +211,14 @@ static bool reply(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 const struct sim_lb sim_lb_hp3 = BALANCER("hp3", start_hp3);
 const struct sim_lb sim_lb_hp3_ideal = BALANCER("hp3-ideal", start_ideal);
 const struct sim_lb sim_lb_hp3_paper = BALANCER("hp3-paper", start_paper);
+
+const struct sim_lb sim_lb_hp3_beside = {.name = "hp3-beside",
+	.flow_bytes = sizeof(struct hp3_beside_flow),
+	.probes_at_setup = true,
+	.start = start_beside,
+	.stop = stop,
+	.flow_start = hp3_beside_start,
+	.flow_end = hp3_beside_end,
+	.posted = hp3_beside_posted,
+	.acked = hp3_beside_acked,
+	.other = hp3_sim_other};

@@ -42,12 +42,14 @@ struct hp3_host {
 	uint32_t next_qpn;
 	uint64_t tick_at; /* ps, 0: no tick is pending */
 	uint8_t *met; /* by host: the quiet queue pair is there */
+	bool looks; /* hp3-beside: its next look is on its way */
 };
 
 enum hp3_sim_kind {
 	HP3_SIM_SHIPPED, /* what hp3d does with the same policy */
 	HP3_SIM_IDEAL,
 	HP3_SIM_PAPER,
+	HP3_SIM_BESIDE,
 };
 
 struct hp3_balancer {
@@ -60,7 +62,7 @@ struct hp3_balancer {
 	uint32_t places, paths; /* paths: numbers of them with placement by model, else 0 */
 	bool named; /* placement by traces: paths have names */
 	bool rates; /* the RNICs' rates follow moves, which no hp3d can make them do */
-	struct sim_pool ticks, counts, reports;
+	struct sim_pool ticks, counts, reports, orders;
 	uint64_t reported; /* reports of flows so far: each has a later stamp */
 	struct hp3_engine_config cfg;
 };

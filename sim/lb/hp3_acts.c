@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Actions of the engine: held packets, deadlines; what it says is built elsewhere. */
-#include "sim/lb/hp3.h"
+#include "sim/lb/hp3_beside.h"
 
 struct tick {
 	struct sim_event ev;
@@ -99,6 +99,8 @@ static void for_flow(struct sim *s, struct hp3_balancer *b, uint32_t host, struc
 			hp3_sim_rates(s, f, &a->event);
 		break;
 	default:
+		if (b->cfg.beside)
+			hp3_beside_act(s, f, a);
 		break;
 	}
 }

@@ -59,7 +59,12 @@ void hp3_sim_config(struct sim *s, struct hp3_balancer *b)
 	b->rates = b->kind == HP3_SIM_PAPER ||
 		   (b->kind == HP3_SIM_IDEAL && s->cfg.ideal.rate_acts == SIM_ON);
 	b->cfg = as_hp3d(s);
-	if (b->kind != HP3_SIM_SHIPPED)
+	b->cfg.beside = b->kind == HP3_SIM_BESIDE;
+	if (b->cfg.beside) { /* as hp3d: switches are not asked who they are */
+		b->cfg.trace = false;
+		b->cfg.load_paths = 0;
+	}
+	if (b->kind == HP3_SIM_IDEAL || b->kind == HP3_SIM_PAPER)
 		idealise(s, &b->cfg);
 	if (b->kind == HP3_SIM_PAPER) {
 		b->cfg.trace = false;

@@ -80,7 +80,8 @@ void hp3_sim_flow_start(struct sim *s, struct sim_flow *f)
 	struct hp3_balancer *b = s->lb_state;
 	uint32_t here = sim_flow_requester(f), there = sim_flow_responder(f);
 	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
-	struct hp3_qp_event ev = {.kind = HP3_QP_UP, .psn = HP3_SIM_FIRST_PSN, .psn_known = true};
+	struct hp3_qp_event ev = {
+		.kind = HP3_QP_UP, .psn = HP3_SIM_FIRST_PSN, .psn_known = !b->cfg.beside};
 
 	if (!hp3_sim_choice(s, f->src, f->dst))
 		return;

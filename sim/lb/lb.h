@@ -26,6 +26,8 @@ struct sim_lb {
 	/* In hosts. */
 	void (*flow_start)(struct sim *s, struct sim_flow *f); /* may set f->sport */
 	void (*flow_end)(struct sim *s, struct sim_flow *f);
+	/* One more message, the first one included; may lower f->limit. */
+	void (*posted)(struct sim *s, struct sim_flow *f);
 	/*
 	 * The RNIC emits data or a READ request; may set its sport. False: the balancer has taken
 	 * it.

@@ -9,7 +9,8 @@
 struct used {
 	json_t *out;
 	const struct sim_inputs *in;
-	bool policy;
+	bool policy; /* sections of policy are for balancers with an engine */
+	bool beside; /* [hp3-beside] is for that one alone */
 };
 
 const char *sim_commit(void)
@@ -62,6 +63,8 @@ static bool is_used(const struct used *u, const char *section, const char *key)
 		return false;
 	if (is_policy(section))
 		return u->policy;
+	if (strcmp(section, "hp3-beside") == 0)
+		return u->beside;
 	if (strcmp(section, "fabric") == 0)
 		return strcmp(key, "topology") == 0 ? file : !file || !is_shape(key);
 	if (strcmp(section, "background") == 0 || strcmp(section, "fault") == 0)
@@ -88,7 +91,10 @@ static int add(void *arg, const struct hp3_ini_item *item)
 
 json_t *sim_settings_json(const struct sim_config *cfg, const struct sim_inputs *in)
 {
-	struct used u = {.out = json_object(), .in = in, .policy = sim_has_policy(cfg->run.lb)};
+	struct used u = {.out = json_object(),
+		.in = in,
+		.policy = sim_has_policy(cfg->run.lb),
+		.beside = strcmp(cfg->run.lb, "hp3-beside") == 0};
 
 	hp3_ini_each(&sim_schema, cfg, add, &u);
 	if (was_read(in->topology)) {

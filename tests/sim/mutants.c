@@ -15,6 +15,7 @@
 #include "sim/fabric/port.h"
 #include "sim/host/host.h"
 #include "sim/lb/conweave.h"
+#include "sim/lb/hp3_beside.h"
 #include "sim/lb/lb.h"
 
 #define WRAP(type, name, args)                                                                     \
@@ -93,6 +94,14 @@ WRAP(void, hp3_tx,
 		vd->kind = HP3_PASS;
 		vd->sport ^= 0x155;
 	}
+}
+
+/* A queue pair that is told to wait for its work goes elsewhere at once. */
+WRAP(void, hp3_beside_act, (struct sim * s, struct sim_flow *f, const struct hp3_act *a))
+{
+	if (broken("no-wait") && a->kind == HP3_ACT_SUSPEND)
+		f->sport ^= 0x155;
+	__real_hp3_beside_act(s, f, a);
 }
 
 /* The peer's engine does not heed reports. */

@@ -19,7 +19,7 @@
 static struct sim s;
 
 /* What the engines of hp3 are told is what hp3d would tell them, but for the size of tables. */
-static void same_as_hp3d(const struct hp3_engine_config *table)
+static void same_as_hp3d(const struct hp3_engine_config *table, bool beside)
 {
 	struct hp3_engine_config want = hp3_policy_settled(table);
 	const struct hp3_engine_config *got = &((struct hp3_balancer *)s.lb_state)->cfg;
@@ -28,6 +28,11 @@ static void same_as_hp3d(const struct hp3_engine_config *table)
 	want.max_flows = HP3_SIM_QPS;
 	want.max_pairs = s.topo.hosts;
 	want.tell_ns = 0;
+	want.beside = beside;
+	if (beside) { /* switches are not asked who they are */
+		want.trace = false;
+		want.load_paths = 0;
+	}
 	assert_memory_equal(got, &want, sizeof(want));
 	assert_null(((struct hp3_balancer *)s.lb_state)->model);
 }
@@ -38,12 +43,16 @@ static void hp3_is_what_ships(void **state)
 
 	hp3_policy_defaults(&table);
 	WORLD(&s, SMALL, "run.lb=hp3");
-	same_as_hp3d(&table);
+	same_as_hp3d(&table, false);
 	sim_destroy(&s);
 	WORLD(&s, SMALL, "run.lb=hp3", "hp3-ideal.rate_acts=on", "hp3-ideal.model=on",
 		"ppp.identity=none");
 	table.trace = false;
-	same_as_hp3d(&table);
+	same_as_hp3d(&table, false);
+	sim_destroy(&s);
+	WORLD(&s, SMALL, "run.lb=hp3-beside", "ppp.identity=trace");
+	table.trace = true;
+	same_as_hp3d(&table, true);
 	sim_destroy(&s);
 }
 
@@ -65,11 +74,11 @@ static void hp3d_s_own_file(void **state)
 	assert_int_equal(hp3_config_load(path, 0, &cfg, &errs), 0);
 	snprintf(set, sizeof(set), "hp3=%s", path);
 	WORLD(&s, SMALL, "run.lb=hp3", set);
-	same_as_hp3d(&cfg.engine);
+	same_as_hp3d(&cfg.engine, false);
 	sim_destroy(&s);
 	WORLD(&s, SMALL, "run.lb=hp3", "ppp.cycle_us=44", set);
 	cfg.engine.monitor.cycle_ns = 44000;
-	same_as_hp3d(&cfg.engine);
+	same_as_hp3d(&cfg.engine, false);
 	sim_destroy(&s);
 	/* The others keep their own. */
 	WORLD(&s, SMALL, "run.lb=hp3-ideal", set);
