@@ -60,3 +60,41 @@ port_over() {
     for ((p = 50000; p < 50400; p++)); do [ "$(spine_of h1 h2 "$p")" = "$1" ] && echo "$p" && return; done
     return 1
 }
+
+# --- one connection from guest 1 to guest 2, for scenarios that begin with --pcap=96 ---
+
+A=10.9.1.1 B=10.9.2.1
+fail() { note "FAILED: $*" && exit 1; }
+look() { "$LIB_DIR/reroute.py" "$@"; }
+port_of_data() { look port "$LAB_STATE/g1.pcap" $A data; }
+field() { python3 -c 'import json, sys; print(json.loads(sys.argv[1])[sys.argv[2]])' "$1" "$2"; }
+
+follow_events() {
+    local job
+    job=$(guest_bg 1 "$LAB_BUILD/app/hp3ctl/hp3ctl" --json events --follow) || fail 'no events'
+    EVENTS=$LAB_STATE/g1/jobs/${job#*/}/out
+}
+await_data() { # SECONDS WHAT: a tenth of a second full of new data, from now on
+    local since i
+    since=$(look mark "$LAB_STATE/g2.pcap")
+    for ((i = 0; i < $1 * 5; i++)); do
+        sleep 0.2
+        look pause "$LAB_STATE/g2.pcap" $A "$since" >/dev/null 2>&1 && return
+    done
+    fail "$2"
+}
+# hp3d knows the flow and the round trip of a path that is well: what is slow is measured by that.
+await_base() {
+    local i
+    for ((i = 0; i < 40; i++)); do
+        hp3ctl 1 --json flows | python3 -c '
+import json, sys
+f = min((json.loads(l) for l in sys.stdin), key=lambda f: f["idle_ns"])
+sys.exit(not (f["paired"] and f["pairing"] == "event" and 0 < f["path"]["base_rtt_ns"] < 5e7))' && return
+        sleep 0.3
+    done
+    fail "$1: hp3d has measured no round trip: $(hp3ctl 1 flows)"
+}
+
+# The first connection pages hp3d and perftest in, over the guest's file system: it is seen late.
+warm_up() { rdma_run kind=write iters=20 size=8192 depth=2 peer=$B >/dev/null || fail 'no connection'; }
