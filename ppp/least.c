@@ -48,3 +48,8 @@ uint32_t hp3_least_seen(struct hp3_least *l, uint32_t queued, uint32_t took_ns)
 		*least = took_ns;
 	return *least;
 }
+
+uint32_t hp3_least_of(const struct hp3_least *l, uint32_t queued)
+{
+	return l->ns[size_of(queued)];
+}

@@ -25,5 +25,7 @@ void hp3_least_init(struct hp3_least *l, uint64_t now);
 void hp3_least_age(struct hp3_least *l, uint64_t now);
 /* One took took_ns (not 0), with so much queued; returns the least, itself included. */
 uint32_t hp3_least_seen(struct hp3_least *l, uint32_t queued, uint32_t took_ns);
+/* With so much queued; 0: none seen. */
+uint32_t hp3_least_of(const struct hp3_least *l, uint32_t queued);
 
 #endif

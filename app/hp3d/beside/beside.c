@@ -288,7 +288,7 @@ bool hp3d_beside_look(
 	qp->pid = (uint32_t)s->pid;
 	memcpy(qp->comm, s->comm, sizeof(qp->comm));
 	qp->rate = k->rate;
-	qp->least_ns = k->least_ns[hp3d_beside_size(qp->cell.latency_queued)];
+	qp->least_ns = hp3_least_of(&k->least, qp->cell.latency_queued);
 	qp->failed = k->failed;
 	return true;
 }

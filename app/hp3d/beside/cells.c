@@ -6,9 +6,6 @@
 
 #define TRIES   8u
 #define RATE_NS 100000000u
-#define AGE_NS  1000000000u
-#define AGE     64u /* a least time grows by so much of it in AGE_NS: paths change */
-#define SIZES   (HP3D_BESIDE_SIZES - 1u)
 
 bool hp3d_beside_copy(const struct hp3_verbs_cell *cell, struct hp3_verbs_cell *copy)
 {
@@ -22,11 +19,6 @@ bool hp3d_beside_copy(const struct hp3_verbs_cell *cell, struct hp3_verbs_cell *
 			return true;
 	}
 	return false;
-}
-
-unsigned hp3d_beside_size(uint32_t bytes)
-{
-	return bytes == 0 ? 0 : SIZES - (unsigned)__builtin_clz(bytes);
 }
 
 /* IPv4 in the form of IPv6, as RoCEv2 writes it into GIDs; 4 bytes then. */
@@ -86,8 +78,8 @@ static void start_counts(struct hp3d_beside_known *k, const struct hp3_verbs_cel
 	k->posted_wrs = k->done_wrs = c->done_wrs;
 	k->done = k->rate_done = c->done_bytes;
 	k->rate = 0;
-	k->rate_at = k->aged = now;
-	memset(k->least_ns, 0, sizeof(k->least_ns));
+	k->rate_at = now;
+	hp3_least_init(&k->least, now);
 	k->rnic_port = HP3D_PORT_UNKNOWN;
 }
 
@@ -190,43 +182,16 @@ static uint64_t more(uint64_t now, uint64_t *was)
 	return n;
 }
 
-/*
- * The queue is as long as never before. It may be so because work takes longer: what was seen with
- * less in it says how long it should take at most, half as long again for each doubling.
- */
-static uint32_t least_by_others(const uint32_t *least, unsigned size)
-{
-	uint64_t ns = 0;
-
-	for (unsigned i = size; i > 0 && ns == 0; i--) {
-		ns = least[i - 1];
-		for (unsigned n = i - 1; ns != 0 && n < size; n++)
-			ns += ns / 2;
-	}
-	return ns == 0 ? UINT32_MAX : (uint32_t)hp3_min_u64(ns, UINT32_MAX);
-}
-
 /* The newest time, if there is one, beside the least that was seen with as much in the queue. */
 static void time_of(struct hp3d_beside_known *k, const struct hp3_verbs_cell *c,
 	struct hp3_felt *felt, uint64_t now)
 {
-	uint32_t *least = &k->least_ns[hp3d_beside_size(c->latency_queued)];
-
-	if (now - k->aged >= AGE_NS) {
-		k->aged = now;
-		for (unsigned i = 0; i < HP3D_BESIDE_SIZES; i++)
-			k->least_ns[i] +=
-				hp3_min_u32(k->least_ns[i] / AGE, UINT32_MAX - k->least_ns[i]);
-	}
+	hp3_least_age(&k->least, now);
 	if (c->latency_count == k->samples || c->latency_ns == 0)
 		return;
 	k->samples = c->latency_count;
-	if (*least == 0)
-		*least = least_by_others(k->least_ns, hp3d_beside_size(c->latency_queued));
-	if (c->latency_ns < *least)
-		*least = c->latency_ns;
 	felt->took_ns = c->latency_ns;
-	felt->least_ns = *least;
+	felt->least_ns = hp3_least_seen(&k->least, c->latency_queued, c->latency_ns);
 }
 
 static void rate_of(struct hp3d_beside_known *k, uint64_t done, uint64_t now)

@@ -7,8 +7,8 @@
 #include "app/hp3d/beside/beside.h"
 #include "app/hp3d/beside/port_news.h"
 #include "app/hp3d/ud/ud.h"
+#include "ppp/least.h"
 
-#define HP3D_BESIDE_SIZES 33u /* of what was in the send queue: powers of two */
 #define HP3D_BESIDE_BYTES ((size_t)HP3_VERBS_CELLS * sizeof(struct hp3_verbs_cell))
 
 /* What we know of a cell. */
@@ -29,8 +29,7 @@ struct hp3d_beside_known {
 	uint64_t settle_at; /* it is moved to one of them, not before */
 	bool settled; /* it is on one of them, or cannot be */
 	uint64_t rate_at, rate_done, rate;
-	uint64_t aged; /* when the least times were made older */
-	uint32_t least_ns[HP3D_BESIDE_SIZES];
+	struct hp3_least least;
 	uint8_t rnic_port; /* port_news.h */
 };
 
@@ -106,8 +105,6 @@ void hp3d_beside_forget(struct hp3d_beside *b, unsigned shim, uint64_t now);
 void hp3d_beside_meet(struct hp3d_beside *b, unsigned shim, uint64_t now);
 /* A copy that nobody changes; false: the application writes it all the time. */
 bool hp3d_beside_copy(const struct hp3_verbs_cell *cell, struct hp3_verbs_cell *copy);
-/* Bytes in the send queue -> which least time. */
-unsigned hp3d_beside_size(uint32_t bytes);
 
 /* settle.c */
 /* A queue pair that is new in the engine: who is at its other end, which ports it may have. */
