@@ -44,7 +44,7 @@ static bool want_opcode(const struct hp3_engine *e, uint32_t pair, struct hp3_tr
 	if (t->state < HP3_TRACE_MAP || t->op_at >= OPCODE_TRACES)
 		return false;
 	w->flow = hp3_trace_find_flow(e, pair, t->qpn, true);
-	while (t->depth.label[at] == HP3_LABEL_NONE)
+	for (uint32_t i = 0; i < HP3_DEPTH_PORTS && t->depth.label[at] == HP3_LABEL_NONE; i++)
 		at = (at + 1) % HP3_DEPTH_PORTS;
 	t->other_at = (uint8_t)at;
 	w->port = t->depth.port[at];
