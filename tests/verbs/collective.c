@@ -8,8 +8,8 @@
  * usage: NCCL_IBVERBS_LIB=LIBRARY collective PROVIDER
  */
 #include "tests/verbs/fake.h"
+#include "tests/verbs/named.h"
 
-#include <dlfcn.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,6 @@
 #define DEPTH    32
 #define BYTES    65536
 #define DELAY_NS 200000
-#define VERSION  "IBVERBS_1.1"
 
 static struct {
 	struct ibv_context *(*open_device)(struct ibv_device *device);
@@ -36,34 +35,18 @@ static struct {
 static struct ibv_qp *qps[QPS];
 static uint64_t posted[QPS], done, errors;
 
-static void *name(void *library, const char *function)
-{
-	void *at = dlvsym(library, function, VERSION);
-
-	if (at == NULL) {
-		fprintf(stderr, "collective: %s\n", dlerror());
-		exit(2);
-	}
-	return at;
-}
-
 static struct fake_device *load(const char *provider)
 {
-	const char *path = getenv("NCCL_IBVERBS_LIB");
-	void *library = dlopen(path != NULL ? path : "libibverbs.so.1", RTLD_NOW | RTLD_LOCAL);
-	void *rnic = dlopen(provider, RTLD_NOW | RTLD_LOCAL);
+	void *library = verbs_library();
+	void *rnic = verbs_found(dlopen(provider, RTLD_NOW | RTLD_LOCAL));
 	struct fake_device *(*device)(const char *name);
 
-	if (library == NULL || rnic == NULL) {
-		fprintf(stderr, "collective: %s\n", dlerror());
-		exit(2);
-	}
-	*(void **)&verbs.open_device = name(library, "ibv_open_device");
-	*(void **)&verbs.alloc_pd = name(library, "ibv_alloc_pd");
-	*(void **)&verbs.create_cq = name(library, "ibv_create_cq");
-	*(void **)&verbs.create_qp = name(library, "ibv_create_qp");
-	*(void **)&verbs.modify_qp = name(library, "ibv_modify_qp");
-	*(void **)&verbs.destroy_qp = name(library, "ibv_destroy_qp");
+	*(void **)&verbs.open_device = verbs_named(library, "ibv_open_device");
+	*(void **)&verbs.alloc_pd = verbs_named(library, "ibv_alloc_pd");
+	*(void **)&verbs.create_cq = verbs_named(library, "ibv_create_cq");
+	*(void **)&verbs.create_qp = verbs_named(library, "ibv_create_qp");
+	*(void **)&verbs.modify_qp = verbs_named(library, "ibv_modify_qp");
+	*(void **)&verbs.destroy_qp = verbs_named(library, "ibv_destroy_qp");
 	*(void **)&device = dlsym(rnic, "fake_device");
 	return device("fake0");
 }

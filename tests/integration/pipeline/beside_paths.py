@@ -116,6 +116,17 @@ class Fabric(Base):
     def probe_counters(self, d):
         return d.stats()["rail"]["beside"]
 
+    def leave_a_slow_path(self, d, *seconds):
+        bad = self.on(d)[0]
+        self.paths([1500 if i == bad else 0 for i in range(PATHS)])
+        wait_for("all elsewhere", lambda: bad not in self.on(d), *seconds)
+
+    def judge_and_stop(self, a, b, *programs):
+        for p in programs:
+            self.judge(p)
+        self.stop(a)
+        self.stop(b)
+
 
 class Moves(Fabric):
     def leave(self, us, causes, vendor=RXE, mode="on"):
@@ -195,9 +206,7 @@ class Port(Fabric):
             self.thread.start()
             time.sleep(0.5)
         before = self.causes(a)
-        bad = self.on(a)[0]
-        self.paths([1500 if i == bad else 0 for i in range(PATHS)])
-        wait_for("all elsewhere", lambda: bad not in self.on(a))
+        self.leave_a_slow_path(a)
         self.still()
         for p in (pa, pb):
             self.judge(p)
@@ -302,25 +311,15 @@ class Others(Fabric):
         self.assertEqual(moves, set())
         b2 = self.hp3d(2)
         answers = self.probe_counters(a)["answers"]
-        bad = self.on(a)[0]
-        self.paths([1500 if i == bad else 0 for i in range(PATHS)])
-        wait_for("all elsewhere", lambda: bad not in self.on(a), 40)
+        self.leave_a_slow_path(a, 40)
         self.assertGreater(self.probe_counters(a)["answers"], answers)
-        for p in (pa, pb):
-            self.judge(p)
-        self.stop(a)
-        self.stop(b2)
+        self.judge_and_stop(a, b2, pa, pb)
 
     def test_without_a_key(self):
         a, b, pa, pb = self.both(probes={"probe_key": ""})
         self.work(a)
-        bad = self.on(a)[0]
-        self.paths([1500 if i == bad else 0 for i in range(PATHS)])
-        wait_for("all elsewhere", lambda: bad not in self.on(a))
-        for p in (pa, pb):
-            self.judge(p)
-        self.stop(a)
-        self.stop(b)
+        self.leave_a_slow_path(a)
+        self.judge_and_stop(a, b, pa, pb)
 
     def test_hostile_hellos(self):
         """Of any length and form, again, from invented ports, and as datagrams: counted; who asks honestly is answered."""
@@ -352,13 +351,8 @@ class Others(Fabric):
                          bytes(0), socket.MSG_DONTWAIT, os.path.join(self.directory, names[i % 16]))
             except BlockingIOError:
                 time.sleep(0.001)
-        bad = self.on(a)[0]
-        self.paths([1500 if i == bad else 0 for i in range(PATHS)])
-        wait_for("all elsewhere", lambda: bad not in self.on(a))
-        for p in (pa, pb):
-            self.judge(p)
-        self.stop(a)
-        self.stop(b)
+        self.leave_a_slow_path(a)
+        self.judge_and_stop(a, b, pa, pb)
 
 
 def d_events(d):

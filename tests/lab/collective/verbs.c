@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/lab/collective/verbs.h"
+#include "tests/verbs/named.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #define GIDS     16
 #define TIME_OUT 18 /* 1.07 s */
 #define READS    8u
-#define VERSION  "IBVERBS_1.1"
 
 static struct {
 	struct ibv_device **(*get_device_list)(int *n);
@@ -31,35 +30,19 @@ void die(const char *what)
 	exit(2);
 }
 
-static void *name(void *library, const char *function)
-{
-	void *at = dlvsym(library, function, VERSION);
-
-	if (at == NULL) {
-		fprintf(stderr, "collective: %s\n", dlerror());
-		exit(2);
-	}
-	return at;
-}
-
 static void load(void)
 {
-	const char *path = getenv("NCCL_IBVERBS_LIB");
-	void *library = dlopen(path != NULL ? path : "libibverbs.so.1", RTLD_NOW | RTLD_LOCAL);
+	void *library = verbs_library();
 
-	if (library == NULL) {
-		fprintf(stderr, "collective: %s\n", dlerror());
-		exit(2);
-	}
-	*(void **)&verbs.get_device_list = name(library, "ibv_get_device_list");
-	*(void **)&verbs.open_device = name(library, "ibv_open_device");
-	*(void **)&verbs.query_gid = name(library, "ibv_query_gid");
-	*(void **)&verbs.alloc_pd = name(library, "ibv_alloc_pd");
-	*(void **)&verbs.reg_mr = name(library, "ibv_reg_mr");
-	*(void **)&verbs.create_cq = name(library, "ibv_create_cq");
-	*(void **)&verbs.create_qp = name(library, "ibv_create_qp");
-	*(void **)&verbs.modify_qp = name(library, "ibv_modify_qp");
-	*(void **)&verbs.destroy_qp = name(library, "ibv_destroy_qp");
+	*(void **)&verbs.get_device_list = verbs_named(library, "ibv_get_device_list");
+	*(void **)&verbs.open_device = verbs_named(library, "ibv_open_device");
+	*(void **)&verbs.query_gid = verbs_named(library, "ibv_query_gid");
+	*(void **)&verbs.alloc_pd = verbs_named(library, "ibv_alloc_pd");
+	*(void **)&verbs.reg_mr = verbs_named(library, "ibv_reg_mr");
+	*(void **)&verbs.create_cq = verbs_named(library, "ibv_create_cq");
+	*(void **)&verbs.create_qp = verbs_named(library, "ibv_create_qp");
+	*(void **)&verbs.modify_qp = verbs_named(library, "ibv_modify_qp");
+	*(void **)&verbs.destroy_qp = verbs_named(library, "ibv_destroy_qp");
 }
 
 static void find_gid(struct rnic *r)

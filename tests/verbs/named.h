@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTS_NAMED_H
+#define HP3_TESTS_NAMED_H
+/*
+ * Verbs as collective libraries find them: by dlopen() of the library that NCCL_IBVERBS_LIB names,
+ * and dlvsym() with the version. What is not there ends the program with 2.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static inline void *verbs_found(void *what)
+{
+	if (what == NULL) {
+		fprintf(stderr, "collective: %s\n", dlerror());
+		exit(2);
+	}
+	return what;
+}
+
+static inline void *verbs_library(void)
+{
+	const char *path = getenv("NCCL_IBVERBS_LIB");
+
+	return verbs_found(dlopen(path != NULL ? path : "libibverbs.so.1", RTLD_NOW | RTLD_LOCAL));
+}
+
+static inline void *verbs_named(void *library, const char *function)
+{
+	return verbs_found(dlvsym(library, function, "IBVERBS_1.1"));
+}
+
+#endif
