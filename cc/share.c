@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cc/share.h"
+#include "base/minmax.h"
 
 #define LOSE      4u /* of what is granted: one part of so many, with each time that it was too much */
 #define EARN      (HP3_SHARE_ONE / 32) /* of the share, with each clean cycle */
+#define STEP      8u /* of what is granted: one part of so many, with each round trip */
 #define LOST_MOST (HP3_SHARE_ONE - HP3_SHARE_ONE / 64)
 #define PAUSE                                                                                      \
 	16u /* cycles without an acknowledgement: no rate, the application had nothing to send */
@@ -66,6 +68,7 @@ void hp3_share_timed(
 	struct hp3_share *s, const struct hp3_share_params *p, uint32_t rtt, uint32_t base_rtt)
 {
 	s->rtt = rtt != 0 ? rtt : 1;
+	s->fresh = true;
 	s->slow |= is_long_rtt(s->rtt, p, base_rtt);
 }
 
@@ -87,10 +90,11 @@ uint64_t hp3_share_lift(struct hp3_share *s, const struct hp3_share_params *p, u
 {
 	uint64_t granted = hp3_share_granted(s, p, share, base_rtt);
 
-	if (granted <= rate)
+	if (granted <= rate || !s->fresh)
 		return 0;
+	s->fresh = false;
 	s->helped = true;
-	return granted;
+	return hp3_min_u64(granted, rate + granted / STEP);
 }
 
 bool hp3_share_consumes(

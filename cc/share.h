@@ -5,9 +5,11 @@
  * What a path would give. DCQCN climbs by some Mb/s in hundreds of microseconds, so what a long
  * flow lost to a queue that is long gone it lacks for milliseconds. Who knows how many long flows
  * a link carries knows what it would give each of them: its rate over their number. A flow that
- * has less, and whose round trips say that its path is free, gets it back at once:
+ * has less, and whose round trips say that its path is free, gets it back:
  *
- *     cc = dcqcn    its rate is lifted to `floor` percent of what it has earned of the share
+ *     cc = dcqcn    its rate is lifted to `floor` percent of what it has earned of the share, by an
+ *                   eighth of that with each round trip: all who share a link find it empty at the
+ *                   same moment, and the answer to one step is heard before the next
  *     cc = native   CNPs do not reach its RNIC while its measured rate is below that
  *
  * Never a licence to flood, for counts may be too low: hosts without hp3d tell nothing, and nobody
@@ -18,7 +20,8 @@
  * - What is granted has to be earned: `cycles` cycles in a row in which the flow was helped and
  *   was marked, or slow, take a quarter of it; each clean one gives 1/32 of the share back.
  * - Without counts that are fresh nothing is granted, nor is anything without a base round trip.
- * - The link of the receiver is one of the path's: a flow is never helped beyond its part of that.
+ * - The link of the receiver is one of the path's: a flow is never helped beyond its part of that,
+ *   half of it where that link is the narrower one.
  *
  * The rate is measured from bytes that were acknowledged, over a cycle of HP3_SHARE_CYCLE base
  * round trips. Nothing here reads a clock, or knows packets. Time is ns, rates bit/s.
@@ -49,6 +52,7 @@ struct hp3_share {
 	uint8_t marked : 1; /* in the open cycle */
 	uint8_t slow : 1;
 	uint8_t helped : 1;
+	uint8_t fresh : 1; /* a round trip was measured since the last step */
 };
 
 /* What a link gives one of its flows. `flows` = 0: unknown, so nothing. */
@@ -70,7 +74,7 @@ void hp3_share_marked(struct hp3_share *s);
 uint64_t hp3_share_granted(const struct hp3_share *s, const struct hp3_share_params *p,
 	uint64_t share, uint32_t base_rtt);
 
-/* dcqcn: the rate to lift the flow to that has `rate`; 0: it stays. */
+/* dcqcn: the rate to lift the flow to that has `rate`, a step; 0: it stays. */
 uint64_t hp3_share_lift(struct hp3_share *s, const struct hp3_share_params *p, uint64_t share,
 	uint64_t rate, uint32_t base_rtt);
 /* native: this CNP does not reach the RNIC. */

@@ -34,10 +34,17 @@ static void acked(uint32_t bytes)
 	losses += hp3_share_acked(&s, &params, bytes, RTT, now);
 }
 
+/* What a flow of this rate is lifted to. */
+static uint64_t lift(uint64_t share, uint64_t rate)
+{
+	return hp3_share_lift(&s, &params, share, rate, RTT);
+}
+
 /* A cycle in which the flow was helped, and was marked or not. */
 static void cycle(bool marked)
 {
-	hp3_share_lift(&s, &params, 100 * GBPS, 1, RTT);
+	hp3_share_timed(&s, &params, RTT, RTT);
+	lift(100 * GBPS, 1);
 	if (marked)
 		hp3_share_marked(&s);
 	now += CYCLE;
@@ -58,9 +65,23 @@ static void a_link_is_shared_by_its_flows(void **state)
 static void a_rate_is_lifted_to_what_is_granted_and_no_higher(void **state)
 {
 	assert_in_range(granted(25 * GBPS), 20 * GBPS - 1024, 20 * GBPS);
-	assert_true(hp3_share_lift(&s, &params, 25 * GBPS, GBPS, RTT) == granted(25 * GBPS));
-	assert_true(hp3_share_lift(&s, &params, 25 * GBPS, 20 * GBPS, RTT) == 0);
-	assert_true(hp3_share_lift(&s, &params, 0, GBPS, RTT) == 0);
+	assert_true(lift(25 * GBPS, 19 * GBPS) == granted(25 * GBPS));
+	hp3_share_timed(&s, &params, RTT, RTT);
+	assert_true(lift(25 * GBPS, 20 * GBPS) == 0);
+	assert_true(lift(0, GBPS) == 0);
+}
+
+/* All who share a link find it empty at the same moment. */
+static void a_rate_is_lifted_by_one_step_with_each_round_trip(void **state)
+{
+	uint64_t step = granted(100 * GBPS) / 8;
+
+	assert_true(lift(100 * GBPS, GBPS) == GBPS + step);
+	assert_true(lift(100 * GBPS, GBPS + step) == 0);
+	hp3_share_timed(&s, &params, RTT, RTT);
+	assert_true(lift(100 * GBPS, GBPS + step) == GBPS + 2 * step);
+	hp3_share_timed(&s, &params, 2 * RTT, RTT);
+	assert_true(lift(100 * GBPS, GBPS + 2 * step) == 0);
 }
 
 static void nothing_is_granted_before_a_round_trip_was_seen(void **state)
@@ -101,7 +122,7 @@ static void slow_round_trips_count_as_marks(void **state)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		hp3_share_timed(&s, &params, RTT, RTT);
-		hp3_share_lift(&s, &params, 100 * GBPS, 1, RTT);
+		lift(100 * GBPS, 1);
 		hp3_share_timed(&s, &params, 2 * RTT, RTT);
 		now += CYCLE;
 		acked(1000);
@@ -140,7 +161,8 @@ static void who_was_not_helped_loses_nothing(void **state)
 static void rare_acknowledgements_judge_too(void **state)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		hp3_share_lift(&s, &params, 100 * GBPS, 1, RTT);
+		hp3_share_timed(&s, &params, RTT, RTT);
+		lift(100 * GBPS, 1);
 		hp3_share_marked(&s);
 		now += 5 * CYCLE;
 		acked(1000);
@@ -180,6 +202,7 @@ int main(void)
 	struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_link_is_shared_by_its_flows),
 		cmocka_unit_test(a_rate_is_lifted_to_what_is_granted_and_no_higher),
+		cmocka_unit_test(a_rate_is_lifted_by_one_step_with_each_round_trip),
 		cmocka_unit_test(nothing_is_granted_before_a_round_trip_was_seen),
 		cmocka_unit_test(a_queue_that_stands_ends_all_help),
 		cmocka_unit_test(who_is_congested_with_it_is_granted_less),
