@@ -57,7 +57,7 @@ static const struct command commands[] = {
 		"  --lb NAME                load balancer\n"
 		"  --json OUT               the result; - is the standard output\n"
 		"  --seed N                 of every random choice (1)\n"
-		"  --per-flow               add every flow\n"
+		"  --per-flow               add every flow, and queues over time\n"
 		"  --pcap HOST:FILE         what this host sees, for hp3d --replay\n" SET_HELP,
 		sim_trace_main},
 	{"report",

@@ -10,6 +10,7 @@
 #include "sim/cli/progress.h"
 #include "sim/results/capture.h"
 #include "sim/results/json.h"
+#include "sim/results/series.h"
 #include "sim/work/flows.h"
 
 #define SETS_MAX 64u
@@ -100,6 +101,7 @@ static int open_capture(const char *arg, struct sim *s)
 static int run(const struct options *o, const struct sim_config *cfg)
 {
 	static struct sim s;
+	struct sim_series *series = NULL;
 	struct sim_watch watch = {0};
 	struct sim_topo topo;
 	struct sim_cost cost;
@@ -121,6 +123,8 @@ static int run(const struct options *o, const struct sim_config *cfg)
 	if (o->pcap != NULL && open_capture(o->pcap, &s) < 0)
 		return 1;
 	fprintf(stderr, "hp3-sim: seed %llu\n", (unsigned long long)cfg->run.seed);
+	if (o->per_flow)
+		series = sim_series_start(&s);
 	sim_watch_run(&s, &watch, o->progress);
 	ret = sim_run(&s, cfg->run.limit_ms * SIM_MS);
 	sim_progress_end(&watch.progress);
@@ -133,6 +137,9 @@ static int run(const struct options *o, const struct sim_config *cfg)
 		fprintf(stderr, "hp3-sim: %s: not all was written: is the disk full?\n", o->pcap);
 	cost = sim_cost_now();
 	j = sim_result_json(&s, &cost, o->per_flow);
+	if (series != NULL)
+		json_object_set_new(j, "series", sim_series_json(series));
+	sim_series_free(series);
 	ret = sim_json_write(j, o->json);
 	json_decref(j);
 	if (ret < 0)

@@ -105,6 +105,9 @@ struct sim_config {
 		uint32_t look_us, wake_us, wait_us, wr_bytes, wr_depth;
 	} beside; /* section [hp3-beside] */
 	struct {
+		uint32_t hp3_percent, counts_percent, reports_lost_percent, reports_late_us;
+	} peers;
+	struct {
 		enum sim_traffic kind;
 		char cdf[256];
 		uint32_t load_percent, duration_us;

@@ -68,6 +68,8 @@ static const struct hp3_ini_section sections[] = {
 #include "engine/policy.def"
 	{.name = "hp3-ideal", .help = "What no hp3d can do; for hp3-ideal alone"},
 	{.name = "hp3-beside", .help = "hp3d beside the RNICs; for hp3-beside alone"},
+	{.name = "peers",
+		.help = "What hosts' hp3ds are to each other; for all that run the engine"},
 	{.name = "traffic", .help = "What hosts send"},
 	{.name = "background", .help = "Jobs beside it: on for a round, off, on again"},
 	{.name = "fault", .help = "What goes wrong, on links between switches"},
@@ -175,6 +177,12 @@ static const struct hp3_ini_key keys[] = {
 		"for a path before the first data, at most; 0: nobody waits"),
 	BESIDE(wr_bytes, "bytes", 65536, 1000, 1000000000, "of a work request, at most"),
 	BESIDE(wr_depth, "", 4, 1, 64, "work requests outstanding of a queue pair"),
+	NUM(peers, hp3_percent, "percent", 100, 0, 100,
+		"hosts that run hp3d, evenly spread; of 50 every other one, the second first"),
+	NUM(peers, counts_percent, "percent", 100, 1, 10000,
+		"counts of long flows (cc.share) as reports have them; rounded up"),
+	NUM(peers, reports_lost_percent, "percent", 0, 0, 100, "of reports of long flows"),
+	NUM(peers, reports_late_us, "us", 0, 0, 1000000, "so much later they arrive"),
 	ENUM(traffic, kind, traffics, SIM_POISSON, "pattern; see docs/sim.md"),
 	TEXT(traffic, cdf, "AliStorage2019", "flow sizes: a built-in name, or a file"),
 	NUM(traffic, load_percent, "percent", 50, 1, 200,
@@ -234,8 +242,8 @@ static void check(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
 	hp3_config_check_policy(doc, &c->engine);
 	if (c->engine.words.probe == HP3_PROBE_MODE_STANDARD ||
 		c->engine.words.probe == HP3_PROBE_MODE_NAK)
-		hp3_ini_complain(
-			doc, "ppp", "probe", "every host runs hp3d here: set auto, peer or off");
+		hp3_ini_complain(doc, "ppp", "probe",
+			"standard probes are not modelled: set auto, peer or off");
 	if (c->engine.cc.mode == HP3_CC_DCQCN && c->rnic.cc != SIM_CC_NONE)
 		hp3_ini_complain(doc, "cc", "mode",
 			"RNICs here do DCQCN themselves: set rnic.cc = none, or cc.mode = native");

@@ -121,6 +121,7 @@ static struct sim_flow *new_flow(struct sim *s, uint32_t demand)
 	f->id = demand;
 	f->read = d->read;
 	f->kept = s->cfg.rnic.qps == SIM_QPS_KEPT;
+	f->own_cc = s->cfg.rnic.cc == SIM_CC_DCQCN;
 	f->nak_psn = UINT32_MAX;
 	f->wake.fire = f->read ? sim_read_up : sim_host_wake;
 	f->next_at = f->up_at = s->now + setup_time(s);

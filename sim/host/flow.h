@@ -52,6 +52,7 @@ struct sim_flow {
 	uint16_t home; /* source port that the other direction names, whatever sport is now */
 	bool ready, waiting, done;
 	bool read, kept;
+	bool own_cc; /* the RNIC that sends its data controls congestion, by DCQCN */
 
 	/* Requester. */
 	uint32_t una, nxt, top; /* top: first never sent */

@@ -147,7 +147,7 @@ static void pace(struct sim *s, struct sim_flow *f, uint32_t bytes)
 {
 	uint64_t rate;
 
-	if (s->cfg.rnic.cc == SIM_CC_NONE) {
+	if (!f->own_cc) {
 		f->next_at = s->now + sim_port_time(s, f->port, bytes);
 		return;
 	}
@@ -285,7 +285,7 @@ void sim_requester_reply(struct sim *s, struct sim_flow *f, const struct sim_pac
 		sim_flow_progress(s, f, f->una);
 	if (f->done)
 		return;
-	if (s->cfg.rnic.cc == SIM_CC_DCQCN && (p->kind == SIM_CNP || (p->flags & SIM_ECHO)))
+	if (f->own_cc && (p->kind == SIM_CNP || (p->flags & SIM_ECHO)))
 		notified(s, f);
 	sim_host_schedule(s, f);
 }

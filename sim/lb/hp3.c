@@ -148,7 +148,7 @@ static bool data(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 	struct hp3_acts acts;
 	struct hp3_pkt pkt;
 
-	if (!hp3_sim_flow_of(f)->managed)
+	if (!hp3_sim_flow_of(f)->managed || h->absent)
 		return true;
 	pkt = hp3_sim_view(s, frame, p);
 	if (!f->read && ((p->flags & SIM_LAST) || (p->psn + 1) % s->cfg.rnic.ack_every == 0))
@@ -187,7 +187,7 @@ static bool reply(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 	struct hp3_acts acts;
 	struct hp3_pkt pkt;
 
-	if (!hp3_sim_flow_of(f)->managed)
+	if (!hp3_sim_flow_of(f)->managed || h->absent)
 		return true;
 	pkt = hp3_sim_view(s, frame, p);
 	hp3_find_burst(h->engine, &pkt, 1, HP3_DIR_RX);

@@ -4,7 +4,8 @@
 /*
  * hp3 as a load balancer of the simulator: every host runs the project's own engine (engine/),
  * unchanged, between its RNIC and the wire, as hp3d does inline. What the engine is not given:
- * payloads (packets are trusted), flows within a rack (no choice there), and of WRITEs at the
+ * payloads (packets are trusted), flows within a rack (no choice there, unless the rate is the
+ * engine's), flows of hosts without hp3d (section [peers]), and of WRITEs at the
  * receiving host data and ACKs, which it would pass. Of READs both engines see both streams: the
  * requests, which they may move, and the responses, which they pass. What hosts cannot know the
  * engine is told at the start: with hp3.identity = model, the hash of the switches.
@@ -43,6 +44,7 @@ struct hp3_host {
 	uint64_t tick_at; /* ps, 0: no tick is pending */
 	uint8_t *met; /* by host: the quiet queue pair is there */
 	bool looks; /* hp3-beside: its next look is on its way */
+	bool absent; /* it runs no hp3d (peers.hp3_percent): its engine is told nothing */
 };
 
 enum hp3_sim_kind {

@@ -61,7 +61,7 @@ void hp3_sim_reported(struct sim *s, struct hp3_balancer *b, const struct sim_pa
 		.remote = hp3_sim_address(remote, sim_flow_requester(f))};
 	struct hp3_acts acts = {0};
 
-	if (!x->managed)
+	if (!x->managed || b->host[here].absent)
 		return;
 	hp3_peer_report(e, &ends, x->lqpn, now, &acts);
 	hp3_peer_seen(e, &ends, now);

@@ -274,9 +274,10 @@ void hp3_beside_act(struct sim *s, struct sim_flow *f, const struct hp3_act *a)
 
 void hp3_beside_start(struct sim *s, struct sim_flow *f)
 {
+	const struct hp3_balancer *b = s->lb_state;
 	struct hp3_beside_flow *x = beside_of(f);
 
-	if (f->read)
+	if (f->read || b->host[f->src].absent)
 		return;
 	x->home = f->sport;
 	x->waits = s->cfg.beside.wait_us > 0;

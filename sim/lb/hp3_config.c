@@ -169,6 +169,13 @@ static uint32_t line_mbps(const struct sim *s, uint32_t host)
 	return (uint32_t)(t->link[t->port_link[t->first_port[host]]].bps / 1000000);
 }
 
+static bool runs_no_hp3(const struct sim *s, uint32_t host)
+{
+	uint32_t percent = s->cfg.peers.hp3_percent;
+
+	return (uint64_t)host * percent / 100 == (uint64_t)(host + 1) * percent / 100;
+}
+
 int hp3_sim_engines(struct sim *s, struct hp3_balancer *b)
 {
 	b->host = sim_alloc(s->topo.hosts, sizeof(*b->host));
@@ -191,6 +198,7 @@ int hp3_sim_engines(struct sim *s, struct hp3_balancer *b)
 			return -EINVAL;
 		host->held = sim_alloc(HP3_HELD(cfg.hold_packets) + 1, sizeof(struct sim_packet *));
 		host->next_qpn = HP3_SIM_QPN;
+		host->absent = runs_no_hp3(s, h);
 		host->met = sim_alloc(s->topo.hosts, 1);
 	}
 	return 0;

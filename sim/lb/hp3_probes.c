@@ -132,7 +132,8 @@ static void send_answer(struct sim *s, struct sim_port *out, struct sim_packet *
 static void answer(struct sim *s, struct hp3_balancer *b, const struct sim_packet *probe)
 {
 	struct sim_flow *f = probe->flow;
-	struct hp3_engine *e = b->host[sim_flow_responder(f)].engine;
+	struct hp3_host *h = &b->host[sim_flow_responder(f)];
+	struct hp3_engine *e = h->engine;
 	const struct told *t = told_by(probe);
 	uint64_t now = s->now / SIM_NS;
 	uint8_t local[4], remote[4];
@@ -140,6 +141,8 @@ static void answer(struct sim *s, struct hp3_balancer *b, const struct sim_packe
 		.remote = hp3_sim_address(remote, sim_flow_requester(f))};
 	struct sim_packet *p;
 
+	if (h->absent)
+		return;
 	hp3_peer_seen(e, &ends, now);
 	if (t != NULL && b->named)
 		hp3_load_from_names(e, &ends, probe->sent_at / SIM_NS, t->path, t->n, now);

@@ -25,7 +25,7 @@ static void meet(struct sim *s, struct hp3_balancer *b, uint32_t local, uint32_t
 	struct hp3_qp_event ev = {
 		.kind = HP3_QP_UP, .lqpn = QUIET_QPN + remote, .rqpn = QUIET_QPN + local};
 
-	if (b->host[local].met[remote])
+	if (b->host[local].absent || b->host[local].met[remote])
 		return;
 	b->host[local].met[remote] = 1;
 	tell_qp(s, b, local, remote, &ev);
@@ -75,6 +75,19 @@ static bool responder_up(
 	return ev.lqpn != 0;
 }
 
+/* A queue pair that READs is known to the engines of both ends. */
+static bool both_know(const struct hp3_balancer *b, const struct sim_flow *f)
+{
+	return f->read && !b->host[sim_flow_responder(f)].absent;
+}
+
+/* Within a rack there is nothing to choose, but rates may be the engine's. */
+static bool is_engines(const struct sim *s, const struct hp3_balancer *b, const struct sim_flow *f)
+{
+	return !b->host[sim_flow_requester(f)].absent &&
+	       (hp3_sim_choice(s, f->src, f->dst) || b->cfg.cc.mode == HP3_CC_DCQCN);
+}
+
 void hp3_sim_flow_start(struct sim *s, struct sim_flow *f)
 {
 	struct hp3_balancer *b = s->lb_state;
@@ -83,16 +96,17 @@ void hp3_sim_flow_start(struct sim *s, struct sim_flow *f)
 	struct hp3_qp_event ev = {
 		.kind = HP3_QP_UP, .psn = HP3_SIM_FIRST_PSN, .psn_known = !b->cfg.beside};
 
-	if (!hp3_sim_choice(s, f->src, f->dst))
+	f->own_cc |= b->cfg.cc.mode == HP3_CC_DCQCN && b->host[f->src].absent;
+	if (!is_engines(s, b, f))
 		return;
 	meet(s, b, f->src, f->dst);
 	meet(s, b, f->dst, f->src);
 	x->lqpn = take_qpn(&b->host[here], f);
 	if (x->lqpn == 0)
 		return;
-	if (!f->read)
+	if (!both_know(b, f))
 		x->rqpn = next_qpn(&b->host[there]);
-	x->managed = !f->read || responder_up(s, b, f, x);
+	x->managed = !both_know(b, f) || responder_up(s, b, f, x);
 	ev.lqpn = x->lqpn;
 	ev.rqpn = x->rqpn;
 	if (x->managed)
@@ -101,7 +115,7 @@ void hp3_sim_flow_start(struct sim *s, struct sim_flow *f)
 		return;
 	x->managed = false;
 	give_qpn(&b->host[here], x->lqpn);
-	if (f->read)
+	if (both_know(b, f))
 		give_qpn(&b->host[there], x->rqpn);
 }
 
@@ -117,9 +131,9 @@ void hp3_sim_flow_end(struct sim *s, struct sim_flow *f)
 		return;
 	tell_qp(s, b, here, there, &ev);
 	give_qpn(&b->host[here], x->lqpn);
-	if (f->read || x->reported)
+	if (both_know(b, f) || x->reported)
 		tell_qp(s, b, there, here, &far);
-	if (f->read)
+	if (both_know(b, f))
 		give_qpn(&b->host[there], x->rqpn);
 	x->managed = false;
 }

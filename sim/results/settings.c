@@ -47,6 +47,7 @@ static bool is_policy(const char *section)
 #define HP3_POLICY_SECTION(title, text) #title,
 #include "engine/policy.def"
 		"hp3-ideal",
+		"peers",
 	};
 
 	for (size_t i = 0; i < sizeof(policy) / sizeof(policy[0]); i++)

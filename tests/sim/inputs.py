@@ -108,7 +108,7 @@ def policy_file(sim, tmp, bad):
     if len({r["key"] for r in made["ecmp"]}) != 1:
         bad.append("what only hp3 reads is in the key of ecmp's results")
     ours = made["hp3"][0]["settings"].keys() - made["ecmp"][0]["settings"].keys()
-    sections = {"policy", "flows", "pairing", "ppp", "rfr", "cc", "hp3-ideal"}
+    sections = {"policy", "flows", "pairing", "ppp", "rfr", "cc", "hp3-ideal", "peers"}
     if {k.split(".")[0] for k in ours} != sections:
         bad.append(f"settings that only hp3 has: {sorted(ours)}")
     if any(k.startswith("hp3-beside.") for k in made["hp3"][0]["settings"]):

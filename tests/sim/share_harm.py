@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Share (cc.share) where it is told wrong: no more queues and pauses than without it, nobody starves, and ECMP flows beside it lose nothing.
+
+usage: share_harm.py HP3-SIM [SEEDS [CASE|WORLD|SECTION.KEY=VALUE...]]
+
+hp3d the reaction point (cc = dcqcn), marks by CNPs, 250 kB in flight; beside it the same without share, and ECMP with RNICs that do DCQCN. Cases
+are counts wrong by 2 and 4 either way, reports lost or old, half of the hosts without hp3d, and links that nobody counts. Workloads as `hp3-sim run`
+has them with --quick (permutation, WebSearch at 80 %), and long flows that begin together: eight over one uplink, eight into one host.
+
+A row: mean slowdown over that of share off; PFC pauses, 99th percentile of the longest queue of switches in KB: ECMP, off, on; for flows on one link
+Jain's index of their rates, off and on. Fails where share on has more than 1.05 times the pauses and queues of the worse of the other two, costs more
+than 2 % of time, is less fair, or brings anything out of order.
+"""
+import concurrent.futures
+import glob
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+REACTION_POINT = ["rnic.cc=none", "cc.mode=dcqcn", "cc.rpg_byte_reset=0", "cc.rpg_ai_rate=40", "cc.rpg_hai_rate=100",
+                  "cc.rpg_min_rate=100", "cc.dce_tcp_g=1020", "cc.initial_alpha_value=1024"]
+COMMON = ["rnic.feedback=cnp", "rnic.window_bytes=250000"]
+OFF, ON = REACTION_POINT + ["cc.share=off"], REACTION_POINT + ["cc.share=on"]
+WRONG = {
+    "as it is": [],
+    "counts a quarter": ["peers.counts_percent=25"],
+    "counts half": ["peers.counts_percent=50"],
+    "counts double": ["peers.counts_percent=200"],
+    "counts fourfold": ["peers.counts_percent=400"],
+    "half of reports lost": ["peers.reports_lost_percent=50"],
+    "all reports lost": ["peers.reports_lost_percent=100"],
+    "reports 1 ms old": ["peers.reports_late_us=1000"],
+    "half of hosts without": ["peers.hp3_percent=50"],
+}
+WORLDS = "permutation", "websearch", "uplink", "incast"
+LEAF, SPINE = (16, 17), 18
+
+
+def star(directory, world):
+    """Two racks of eight and one spine; eight flows: each host to one of the other rack, or all to one host."""
+    links = [(h, LEAF[h // 8], "100Gbps") for h in range(16)] + [(l, SPINE, "200Gbps" if world == "uplink" else "800Gbps") for l in LEAF]
+    flows = [f"{i} {i + 8 if world == 'uplink' else 8} 3 20000000 {i * 1e-6:.6f}" for i in range(8)]
+    text = {"topology": [f"19 3 {len(links)}", f"{LEAF[0]} {LEAF[1]} {SPINE}"] + [f"{a} {b} {rate} 1000ns 0" for a, b, rate in links],
+            "flows": ["8"] + flows}
+    for name, lines in text.items():
+        with open(os.path.join(directory, name), "w", encoding="utf-8") as f:
+            f.write("\n".join(lines) + "\n")
+
+
+def result(sim, world, lb, seed, settings):
+    with tempfile.TemporaryDirectory() as directory:
+        if world in ("uplink", "incast"):
+            star(directory, world)
+            words = [sim, "trace", "--topology", os.path.join(directory, "topology"), "--flows", os.path.join(directory, "flows"),
+                     "--lb", lb, "--seed", str(seed), "--json", os.path.join(directory, "r.json"), "--per-flow"]
+        else:
+            words = [sim, "run", world, "--quick", "--no-report", "--jobs", "1", "--lbs", lb, "--out", directory,
+                     "--set", "sweep.quick_seeds=1", "--set", f"run.seed={seed}", "--set", "sweep.quick_loads=80"]
+        for setting in COMMON + settings:
+            words += ["--set", setting]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        (path,) = glob.glob(os.path.join(directory, "*.json"))
+        with open(path, encoding="utf-8") as f:
+            return json.load(f)
+
+
+def summed(results):
+    """Of several seeds: slowdown, pauses, queue, Jain's index (None: flows do not begin together), out of order."""
+    queue = [sorted(map(max, r["series"]["core_max_bytes"], r["series"]["host_max_bytes"])) for r in results]
+    jain = []
+    for r in results:
+        rates = [b / fct for _, _, b, _, fct, _ in r.get("flows", [])]
+        if rates:
+            jain.append(sum(rates) ** 2 / len(rates) / sum(x * x for x in rates))
+    return (statistics.mean(r["slowdown"]["overall"]["avg"] for r in results), sum(r["pfc_pauses"] for r in results),
+            statistics.mean(q[len(q) * 99 // 100] for q in queue) / 1000, statistics.mean(jain) if jain else None,
+            sum(r["reordered"] for r in results))
+
+
+def judge(world, case, ecmp, off, on):
+    fair = f"; Jain {off[3]:.3f}, {on[3]:.3f}" if on[3] is not None else ""
+    print(f"{world:11} {case:22} time {on[0] / off[0]:.3f}; pauses {ecmp[1]}, {off[1]}, {on[1]}; "
+          f"queue {ecmp[2]:.0f}, {off[2]:.0f}, {on[2]:.0f}{fair}", flush=True)
+    return [what for what, wrong in (("time", on[0] > 1.02 * off[0]), ("pauses", on[1] > 1.05 * max(ecmp[1], off[1])),
+                                     ("queue", on[2] > 1.05 * max(ecmp[2], off[2])), ("order", on[4] + off[4] > 0),
+                                     ("fairness", on[3] is not None and on[3] < off[3] - 0.01)) if wrong]
+
+
+def main():
+    sim, seeds = sys.argv[1], int((sys.argv[2:] + ["2"])[0])
+    worlds, cases = ([w for w in sys.argv[3:] if w in all_of] or list(all_of) for all_of in (WORLDS, WRONG))
+    ON.extend(w for w in sys.argv[3:] if "=" in w)
+    bad = []
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        def begin(world, lb, settings):
+            return [pool.submit(result, sim, world, lb, seed, settings) for seed in range(1, seeds + 1)]
+
+        runs = {}
+        for world in worlds:
+            runs[world, "ecmp"] = begin(world, "ecmp", [])
+            for case in cases:
+                without = [s for s in WRONG[case] if "hp3_percent" in s]
+                for settings in OFF + without, ON + WRONG[case]:
+                    runs.setdefault((world, *settings), begin(world, "hp3", settings))
+        for world in worlds:
+            for case in cases:
+                without = [s for s in WRONG[case] if "hp3_percent" in s]
+                rows = [summed([r.result() for r in runs[key]])
+                        for key in ((world, "ecmp"), (world, *OFF, *without), (world, *ON, *WRONG[case]))]
+                bad += [f"{world}, {case}: {what}" for what in judge(world, case, *rows)]
+    sys.exit("\n".join(["share does harm:"] + bad) if bad else 0)
+
+
+main()
