@@ -243,7 +243,7 @@ class Transfer(Base):
         self.assertGreater(max(wire), 97)
         self.assertLess(sum(wire) / len(wire), 103)
         for r in (a, b):
-            self.assertLess(r["cpu_s"] / r["duration_s"], 0.35)
+            self.assertLess(r["cpu_s"] / r["duration_s"], 0.6)  # who spins takes all of it
 
     def test_idle_costs_nothing(self):
         self.cable()
