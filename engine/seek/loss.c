@@ -15,15 +15,14 @@
  * and a loss behind that ends it (rule 7). So it takes several tries, each with the first new
  * packet after the RNIC has gone back, until nothing is lost in one round trip.
  *
- * Where every path loses, moves help nobody: after two searches a flow waits, twice as long each
+ * Where every path loses, moves help nobody: after a few searches a flow waits, twice as long each
  * time; paths that were left are not come back to for as long.
  */
 #include "engine/flows/losses.h"
 #include "engine/seek/seek.h"
 
 #define CYCLES 4u /* with losses: a burst of them is none of the path's */
-#define FREE                                                                                       \
-	1u /* the next search after so many waits hardly: of two paths one is good, or all lose */
+#define FREE   4u /* searches that wait hardly */
 #define HARDLY 10u /* bits less than paths.lossy_ns */
 #define LEVELS 6u /* doublings */
 #define CALM                                                                                       \

@@ -35,10 +35,11 @@ static void arrives(struct sim *s, struct sim_event *ev)
 	struct hp3_ends ends = {
 		.local = hp3_sim_address(local, r->to), .remote = hp3_sim_address(remote, r->from)};
 
-	if (!b->host[r->to].absent)
+	if (!b->host[r->to].absent) {
 		hp3_load_from_names(
 			b->host[r->to].engine, &ends, r->stamp, r->count, r->n, s->now / SIM_NS);
-	hp3_sim_wake(s, b, r->to);
+		hp3_sim_wake(s, b, r->to);
+	}
 	sim_pool_put(&b->reports, r);
 }
 

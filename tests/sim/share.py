@@ -45,6 +45,15 @@ def main():
         assert on[0] <= most * off[0], "it does not pay"
         assert on[1] <= 1.05 * max(ecmp[1], off[1]), "more pauses than without it, and than ECMP"
         assert on[2] == off[2] == 0, "out of order"
+    # who runs no hp3d is an ECMP flow, and who is told nothing is helped by nothing
+    nobody = run(sim, "permutation", "hp3", seeds, REACTION_POINT + ON + ["peers.hp3_percent=0"])
+    alone = run(sim, "permutation", "ecmp", seeds, ["rnic.ports=roce", "rnic.window_bytes=250000"])
+    off, on, untold = (run(sim, "permutation", "hp3", seeds, REACTION_POINT + s)
+                       for s in (OFF, ON, ON + ["peers.reports_lost_percent=100"]))
+    print(f"hp3 on no host: {nobody[0]:.4f}, ECMP {alone[0]:.4f}; over off: told {on[0] / off[0]:.3f}, untold {untold[0] / off[0]:.3f}")
+    assert nobody == alone
+    assert on[0] / off[0] < 0.95 < untold[0] / off[0] < 1.05
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -233,8 +233,18 @@ class Transfer(Base):
         self.assertEqual(len({q["qpn"] for q in a["qps"]}), 1024)
 
     def test_rate_and_cpu(self):
-        """Never faster than the link; as fast, too, in at least one interval, however busy the machine."""
+        """Never faster than the link; as fast, too, in at least one interval, however busy the machine. Who spins takes all of a
+        processor each time; who waits has a try, of three, in which nobody else makes his system calls dear."""
         self.cable()
+        busy = 1
+        for _ in range(3):
+            busy = min(busy, self.rate_and_cpu())
+            if busy < 0.35:
+                break
+        self.assertLess(busy, 0.35)
+
+    def rate_and_cpu(self):
+        """The processor's share of the end that took more of it."""
         a, b = self.pair(["--link-mbps", "100", "--depth", "16", "--window", "1024", "--duration-ms", "2000",
                           "--interval-ms", "200"])
         self.in_order(a, b)
@@ -242,8 +252,7 @@ class Transfer(Base):
         wire = [i["tx_mbps"] * headers for i in a["series"] if i["to_s"] - i["from_s"] > 0.19]
         self.assertGreater(max(wire), 97)
         self.assertLess(sum(wire) / len(wire), 103)
-        for r in (a, b):
-            self.assertLess(r["cpu_s"] / r["duration_s"], 0.6)  # who spins takes all of it
+        return max(r["cpu_s"] / r["duration_s"] for r in (a, b))
 
     def test_idle_costs_nothing(self):
         self.cable()
