@@ -12,12 +12,17 @@
  * that meets no tap ends the taking on both ports: requests that pass are no use while their
  * acknowledgements do not. The heartbeat is for an hp3d that hangs.
  *
+ * On the way out, at tc egress, what hp3d sends meets the gate. hp3d looks at the word before it
+ * sends, but may be stopped between the look and the kernel's turn: by then newer frames have gone
+ * direct. The gate looks again where nothing comes between it and the wire (rule 19).
+ *
  * net_af_packet has the kernel put IPv4 fragments together before the tap sees them; the detour
  * still has the fragments. It notes them, and the tap leaves what was put together alone.
  *
  * net_af_xdp takes frames out before either: there the tap is an XDP program, which stays on the
  * interface when hp3d is gone. What it does not take it passes on, to the detour; it looks for
- * hp3d's socket itself, so the detour need not ask whether a tap was met.
+ * hp3d's socket itself, so the detour need not ask whether a tap was met. What its sockets send
+ * meets no program of the kernel's: there is no gate.
  */
 #include <stddef.h>
 #include <linux/bpf.h>
@@ -285,6 +290,27 @@ int detour(struct __sk_buff *skb)
 	if (!from_network)
 		cpu->kept += keep_port(skb, &f);
 	return bpf_redirect(p->peer, 0);
+}
+
+/* What comes in at the peer port leaves here: that one's word counts. */
+SEC("tc")
+int gate(struct __sk_buff *skb)
+{
+	__u32 zero = 0;
+	void *map = bpf_map_lookup_elem(&hp3_peer, &zero);
+	struct hp3_bypass_port *p = map == NULL ? NULL : bpf_map_lookup_elem(map, &zero);
+	__u64 state;
+
+	if ((skb->mark & HP3_BYPASS_MARKED) != HP3_BYPASS_MARK || p == NULL)
+		return TC_ACT_UNSPEC;
+	state = *(volatile __u64 *)&p->word & HP3_BYPASS_STATE;
+	if ((state == HP3_BYPASS_TAKEN || state == HP3_BYPASS_LEAVING) &&
+		skb->mark == HP3_BYPASS_MARK_OF(p->owner)) {
+		skb->mark = 0;
+		return TC_ACT_UNSPEC;
+	}
+	__sync_fetch_and_add(&p->late, 1);
+	return TC_ACT_STOLEN; /* dropped, the socket would try again later */
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -45,7 +45,9 @@ struct hp3_bypass_port {
 	__u64 beat; /* CLOCK_MONOTONIC */
 	__u64 done; /* of the frames taken: sent, or dropped and counted by hp3d */
 	__u64 lost; /* of the frames taken: those that the ring had no room for */
-	__u64 pad2[5];
+	__u64 pad2[4];
+	/* written by the gate */
+	__u64 late; /* frames that an hp3d sent when they had to go direct: given up */
 };
 
 /* Each CPU's own; all but `taken` count. */
@@ -63,6 +65,12 @@ struct hp3_bypass_cpu {
 #define HP3_BYPASS_WEIGHTS                                                                         \
 	9216u /* bytes from the UDP header to the ICRC; longer frames likewise                     \
 	       */
+
+/* The mark (SO_MARK) of what the sockets of an owner send. */
+#define HP3_BYPASS_MARK   0x68330000u /* "h3" */
+#define HP3_BYPASS_MARKED 0xffff0000u
+#define HP3_BYPASS_MARK_OF(owner)                                                                  \
+	(HP3_BYPASS_MARK | (__u32)(((owner) ^ (owner) >> 16 ^ (owner) >> 32) & 0xffff))
 
 struct hp3_bypass_flow {
 	__u8 local[16], remote[16]; /* IPv4: first four bytes; the rest 0 */

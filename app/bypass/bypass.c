@@ -36,6 +36,7 @@ static int say(char *why, size_t cap, int err, const char *what)
 static int choose_tap(struct hp3_bypass *b)
 {
 	bpf_program__set_autoload(b->bpf->progs.tap, !b->o.by_xdp);
+	bpf_program__set_autoload(b->bpf->progs.gate, !b->o.by_xdp);
 	bpf_program__set_autoload(b->bpf->progs.hp3_xdp_tap, b->o.by_xdp);
 	if (b->o.by_xdp)
 		return hp3_bypass_xdp_adopt(b);
@@ -85,8 +86,8 @@ static int tap(struct hp3_bypass *b, char *why, size_t cap)
 {
 	int fd = bpf_program__fd(b->bpf->progs.tap), err = hp3_bypass_find_sockets(b);
 
-	if (err == 0 && b->o.by_xdp)
-		err = hp3_bypass_xdp_tap(b);
+	if (err == 0)
+		err = b->o.by_xdp ? hp3_bypass_xdp_tap(b) : hp3_bypass_pass_gate(b);
 	for (unsigned i = 0; i < b->n_sockets && err == 0 && !b->o.by_xdp; i++) {
 		if (setsockopt(b->sockets[i], SOL_SOCKET, SO_ATTACH_BPF, &fd, sizeof(fd)) != 0)
 			err = -errno;
@@ -134,6 +135,7 @@ int hp3_bypass_attach(struct hp3_bypass *b, const struct hp3_bypass *peer, char 
 {
 	int fd = bpf_map__fd(peer->bpf->maps.hp3_port);
 	uint32_t zero = 0;
+	int gate = bpf_program__fd(b->bpf->progs.gate);
 	int err = bpf_map_update_elem(bpf_map__fd(b->bpf->maps.hp3_peer), &zero, &fd, BPF_ANY);
 
 	if (err < 0)
@@ -141,8 +143,16 @@ int hp3_bypass_attach(struct hp3_bypass *b, const struct hp3_bypass *peer, char 
 
 	b->port->ifindex = (uint32_t)b->o.ifindex;
 	b->port->peer = (uint32_t)b->o.peer;
-	err = hp3_bypass_tc_attach(b->o.ifindex, bpf_program__fd(b->bpf->progs.detour));
-	return err < 0 ? say(why, cap, err, "tc ingress (clsact)") : 0;
+	err = hp3_bypass_tc_attach(
+		b->o.ifindex, BPF_TC_INGRESS, bpf_program__fd(b->bpf->progs.detour));
+	if (err < 0)
+		return say(why, cap, err, "tc ingress (clsact)");
+	if (b->o.by_xdp) {
+		hp3_bypass_tc_detach(b->o.ifindex, BPF_TC_EGRESS); /* of an earlier hp3d */
+		return 0;
+	}
+	err = hp3_bypass_tc_attach(b->o.ifindex, BPF_TC_EGRESS, gate);
+	return err < 0 ? say(why, cap, err, "tc egress (clsact)") : 0;
 }
 
 int hp3_bypass_close(struct hp3_bypass *b)
@@ -158,6 +168,8 @@ int hp3_bypass_close(struct hp3_bypass *b)
 			errno != ENOENT) /* there is none */
 			err = -errno;
 	}
+	if (!b->o.by_xdp && b->n_sockets > 0)
+		hp3_bypass_pass_by_gate(b);
 	if (b->port != NULL)
 		munmap(b->port, sizeof(*b->port));
 	bpf_bypass__destroy(b->bpf);
@@ -185,7 +197,8 @@ int hp3_bypass_remove(int ifindex, char *why, size_t cap)
 	xdp = hp3_bypass_xdp_detach(ifindex);
 	if (xdp < 0 && xdp != -ENOENT)
 		return say(why, cap, xdp, "its XDP program");
-	err = hp3_bypass_tc_detach(ifindex);
+	hp3_bypass_tc_detach(ifindex, BPF_TC_EGRESS);
+	err = hp3_bypass_tc_detach(ifindex, BPF_TC_INGRESS);
 	hp3_bypass_unpin(ifindex);
 	if (err == -EINVAL) /* no clsact there */
 		err = -ENOENT;

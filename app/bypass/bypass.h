@@ -6,15 +6,18 @@
  * does not take go from port to port in the kernel, whether hp3d lives or not.
  *
  * Invariant: each frame goes one way, by hp3d or direct. The order of a flow is kept where hp3d
- * leaves or comes back by itself; who dies or hangs loses what it holds, and never sends it late.
+ * leaves or comes back by itself; who dies or hangs loses what it holds, and never sends it late:
+ * with AF_PACKET sockets the kernel sees to that, with AF_XDP sockets hp3d, which looks before it
+ * sends, but for the few microseconds in between.
  *
  * This room calls nothing of hp3's; it knows neither DPDK nor configurations. One thread opens,
  * attaches and closes; the words of a port (the inline functions) may be used by the one thread
  * that handles its frames.
  *
- * What outlives hp3d: the program at tc ingress of each port (clsact, priority HP3_BYPASS_PRIORITY)
- * and, below HP3_BYPASS_PINS/NETNS/IFINDEX, its maps. NETNS is the network namespace's cookie,
- * which the kernel gives once per boot: interface numbers of other namespaces do not collide.
+ * What outlives hp3d: the programs at tc ingress and egress of each port (clsact, priority
+ * HP3_BYPASS_PRIORITY) and, below HP3_BYPASS_PINS/NETNS/IFINDEX, its maps. NETNS is the network
+ * namespace's cookie, which the kernel gives once per boot: interface numbers of other namespaces
+ * do not collide.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -96,6 +99,8 @@ bool hp3_bypass_kept(const struct hp3_bypass *b, const struct hp3_bypass_flow *b
 struct hp3_bypass_port *hp3_bypass_port(struct hp3_bypass *b);
 /* Asks the sockets how many frames found no room, and sends what waits in them. */
 void hp3_bypass_settle(struct hp3_bypass *b);
+/* Sends what waits in them. False: the kernel has not taken all of it. */
+bool hp3_bypass_flush(const struct hp3_bypass *b);
 struct hp3_bypass_counts hp3_bypass_counts(const struct hp3_bypass *b);
 uint64_t hp3_bypass_now(void); /* CLOCK_MONOTONIC, ns, as the programs see it */
 
@@ -108,6 +113,12 @@ static inline enum hp3_bypass_state hp3_bypass_state(const struct hp3_bypass_por
 static inline uint64_t hp3_bypass_taken(const struct hp3_bypass_port *p)
 {
 	return __atomic_load_n(&p->word, __ATOMIC_ACQUIRE) / HP3_BYPASS_FRAME;
+}
+
+/* Frames that an hp3d has sent when they had to go direct. */
+static inline uint64_t hp3_bypass_late(const struct hp3_bypass_port *p)
+{
+	return __atomic_load_n(&p->late, __ATOMIC_RELAXED);
 }
 
 static inline void hp3_bypass_beat(struct hp3_bypass_port *p, uint64_t now)

@@ -2,6 +2,7 @@
 #ifndef HP3_BYPASS_INTERNAL_H
 #define HP3_BYPASS_INTERNAL_H
 /* What the files of this room share. */
+#include <bpf/libbpf.h>
 #include "app/bypass/bypass.h"
 #include "app/bpf/bypass.skel.h"
 
@@ -14,6 +15,7 @@ struct hp3_bypass {
 	struct hp3_bypass_options o;
 	int sockets[HP3_BYPASS_SOCKETS]; /* the process's own, which others close */
 	unsigned n_sockets;
+	int past_qdisc; /* of AF_PACKET sockets: as the driver has set it; past the gate, too */
 	uint64_t xdp_lost; /* what the AF_XDP socket has counted of them so far */
 };
 
@@ -36,9 +38,10 @@ int hp3_bypass_peek(int ifindex, struct hp3_bypass_port **port);
 /* The map of that name which a program uses: a descriptor, or a negative errno. */
 int hp3_bypass_map_of_program(uint32_t id, const char *name);
 
-/* tc.c: the program at ingress. */
-int hp3_bypass_tc_attach(int ifindex, int prog_fd);
-int hp3_bypass_tc_detach(int ifindex);
+/* tc.c: the detour at ingress, the gate at egress. */
+int hp3_bypass_tc_attach(int ifindex, enum bpf_tc_attach_point where, int prog_fd);
+int hp3_bypass_tc_detach(int ifindex, enum bpf_tc_attach_point where);
+/* Of the detour. */
 int hp3_bypass_tc_query(int ifindex, uint32_t *prog_id);
 
 /* xdp.c: the XDP program of an interface. */
@@ -53,5 +56,9 @@ int hp3_bypass_xdp_detach(int ifindex);
 /* sockets.c */
 /* Fills in b->sockets; 0 or -ENOENT. */
 int hp3_bypass_find_sockets(struct hp3_bypass *b);
+/* The gate sees what AF_PACKET sockets send, and knows whose it is; 0 or a negative errno. */
+int hp3_bypass_pass_gate(struct hp3_bypass *b);
+/* Undoes it. */
+void hp3_bypass_pass_by_gate(const struct hp3_bypass *b);
 
 #endif

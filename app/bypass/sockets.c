@@ -52,6 +52,33 @@ int hp3_bypass_find_sockets(struct hp3_bypass *b)
 	return b->n_sockets > 0 ? 0 : -ENOENT;
 }
 
+static int set(const struct hp3_bypass *b, uint32_t mark, int past_qdisc)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < b->n_sockets; i++) {
+		if (setsockopt(b->sockets[i], SOL_SOCKET, SO_MARK, &mark, sizeof(mark)) != 0 ||
+			setsockopt(b->sockets[i], SOL_PACKET, PACKET_QDISC_BYPASS, &past_qdisc,
+				sizeof(past_qdisc)) != 0)
+			err = -errno;
+	}
+	return err;
+}
+
+int hp3_bypass_pass_gate(struct hp3_bypass *b)
+{
+	socklen_t len = sizeof(b->past_qdisc);
+
+	if (getsockopt(b->sockets[0], SOL_PACKET, PACKET_QDISC_BYPASS, &b->past_qdisc, &len) != 0)
+		return -errno;
+	return set(b, HP3_BYPASS_MARK_OF(b->o.owner), 0);
+}
+
+void hp3_bypass_pass_by_gate(const struct hp3_bypass *b)
+{
+	set(b, 0, b->past_qdisc);
+}
+
 /* Frames that found no room since it was asked last. */
 static uint64_t packet_lost(int fd)
 {
@@ -73,6 +100,15 @@ static uint64_t xdp_lost(struct hp3_bypass *b, int fd)
 	return b->xdp_lost - before;
 }
 
+bool hp3_bypass_flush(const struct hp3_bypass *b)
+{
+	bool all = true;
+
+	for (unsigned i = 0; i < b->n_sockets; i++)
+		all &= sendto(b->sockets[i], NULL, 0, MSG_DONTWAIT, NULL, 0) >= 0;
+	return all;
+}
+
 void hp3_bypass_settle(struct hp3_bypass *b)
 {
 	for (unsigned i = 0; i < b->n_sockets; i++) {
@@ -81,6 +117,6 @@ void hp3_bypass_settle(struct hp3_bypass *b)
 
 		if (lost > 0)
 			__atomic_store_n(&b->port->lost, b->port->lost + lost, __ATOMIC_RELEASE);
-		sendto(fd, NULL, 0, MSG_DONTWAIT, NULL, 0);
 	}
+	(void)hp3_bypass_flush(b);
 }

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program at tc ingress of an interface. */
+/* The programs at tc ingress and egress of an interface. */
 #include <errno.h>
 #include <bpf/libbpf.h>
 #include "app/bypass/internal.h"
 
 #define HANDLE 1u
 
-static struct bpf_tc_hook hook_of(int ifindex)
+static struct bpf_tc_hook hook_of(int ifindex, enum bpf_tc_attach_point where)
 {
-	return (struct bpf_tc_hook){.sz = sizeof(struct bpf_tc_hook),
-		.ifindex = ifindex,
-		.attach_point = BPF_TC_INGRESS};
+	return (struct bpf_tc_hook){
+		.sz = sizeof(struct bpf_tc_hook), .ifindex = ifindex, .attach_point = where};
 }
 
 static struct bpf_tc_opts place(void)
@@ -20,9 +19,9 @@ static struct bpf_tc_opts place(void)
 		.priority = HP3_BYPASS_PRIORITY};
 }
 
-int hp3_bypass_tc_attach(int ifindex, int prog_fd)
+int hp3_bypass_tc_attach(int ifindex, enum bpf_tc_attach_point where, int prog_fd)
 {
-	struct bpf_tc_hook hook = hook_of(ifindex);
+	struct bpf_tc_hook hook = hook_of(ifindex, where);
 	struct bpf_tc_opts opts = place();
 	int err = bpf_tc_hook_create(&hook);
 
@@ -33,9 +32,9 @@ int hp3_bypass_tc_attach(int ifindex, int prog_fd)
 	return bpf_tc_attach(&hook, &opts);
 }
 
-int hp3_bypass_tc_detach(int ifindex)
+int hp3_bypass_tc_detach(int ifindex, enum bpf_tc_attach_point where)
 {
-	struct bpf_tc_hook hook = hook_of(ifindex);
+	struct bpf_tc_hook hook = hook_of(ifindex, where);
 	struct bpf_tc_opts opts = place();
 
 	return bpf_tc_detach(&hook, &opts);
@@ -43,7 +42,7 @@ int hp3_bypass_tc_detach(int ifindex)
 
 int hp3_bypass_tc_query(int ifindex, uint32_t *prog_id)
 {
-	struct bpf_tc_hook hook = hook_of(ifindex);
+	struct bpf_tc_hook hook = hook_of(ifindex, BPF_TC_INGRESS);
 	struct bpf_tc_opts opts = place();
 	int err = bpf_tc_query(&hook, &opts);
 

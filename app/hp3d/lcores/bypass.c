@@ -60,6 +60,17 @@ bool hp3d_bypass_was_used(const struct hp3d_bypass *b)
 	       hp3_bypass_state(b->port[1]) != HP3_BYPASS_TAKEN;
 }
 
+/* What was stopped between our look at the word and the kernel's turn. */
+static void count_late(struct hp3d_bypass *b, struct hp3d_pipe_counters *c)
+{
+	for (unsigned dir = 0; dir < 2; dir++) {
+		uint64_t late = hp3_bypass_late(b->port[dir]);
+
+		c->drop_bypassed += late - b->late[dir];
+		b->late[dir] = late;
+	}
+}
+
 static void begin(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 {
 	uint64_t wall = hp3_bypass_now();
@@ -69,6 +80,8 @@ static void begin(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 		return;
 	if (hp3d_bypass_was_used(b))
 		hp3d_pipe_missed(p, now);
+	for (unsigned dir = 0; dir < 2; dir++)
+		b->late[dir] = hp3_bypass_late(b->port[dir]);
 	hp3_bypass_own(b->side[0], wall);
 	hp3_bypass_own(b->side[1], wall);
 	b->back_at = b->emptied = now;
@@ -102,8 +115,11 @@ static void stay_quiet(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now,
 	}
 }
 
+/* What the drivers were given may wait in their rings, where the kernel was short of room. */
 static void leave(struct hp3d_bypass *b)
 {
+	if (!hp3_bypass_flush(b->side[0]) || !hp3_bypass_flush(b->side[1]))
+		return; /* the next round tries again */
 	for (unsigned dir = 0; dir < 2; dir++)
 		hp3_bypass_change(b->port[dir], HP3_BYPASS_TAKEN, HP3_BYPASS_LEAVING);
 	enter(b, HP3D_BYPASS_LEAVING);
@@ -152,6 +168,7 @@ static void step(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now, uint6
 			begin(b, p, now);
 		return;
 	}
+	count_late(b, hp3d_pipe_counters(p));
 	if (b->phase == HP3D_BYPASS_REPLACED)
 		return;
 	if (b->port[0]->owner != b->owner || b->port[1]->owner != b->owner) {
@@ -225,6 +242,10 @@ void hp3d_bypass_inside(struct hp3d_bypass *b, enum hp3_dir dir, uint64_t n)
 {
 	uint64_t done = b->received[dir] - RTE_MIN(n, b->received[dir]);
 
+	/* Who says that it has left lets newer frames go direct. */
+	if (unlikely(b->phase == HP3D_BYPASS_LEAVING) && b->port[dir]->done != done &&
+		!hp3_bypass_flush(b->side[!dir]))
+		return;
 	if (b->port[dir]->done != done)
 		__atomic_store_n(&b->port[dir]->done, done, __ATOMIC_RELEASE);
 }

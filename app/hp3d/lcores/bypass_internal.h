@@ -24,6 +24,7 @@ struct hp3d_bypass {
 	uint64_t back_at; /* QUIET: not before */
 	uint64_t emptied; /* QUIET: when something was given up last */
 	uint64_t received[2];
+	uint64_t late[2]; /* frames that the kernel did not let out: counted so far */
 } __rte_cache_aligned;
 
 /* bypass_ports.c: flows begin on the ports that the kernel has kept. */

@@ -127,7 +127,7 @@ void hp3d_read_fruitless(struct hp3d_page *page, const struct hp3d_source *from,
 	static const struct member m[] = {COUNTER("cnp", fruitless_cnp),
 		COUNTER("ecn", fruitless_ecn), COUNTER("rtt", fruitless_rtt),
 		COUNTER("dead", fruitless_dead), COUNTER("setup", fruitless_setup),
-		COUNTER("wake", fruitless_wake)};
+		COUNTER("wake", fruitless_wake), COUNTER("advice", fruitless_advice)};
 
 	members(page, from, counters_of, m, RTE_DIM(m));
 }

@@ -7,99 +7,18 @@ usage: bypass.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arg
 Endpoints number their frames: what comes twice, late or not at all is seen, whatever the connections make of it.
 """
 import glob
-import json
 import os
 import signal
 import socket
 import struct
 import subprocess
 import time
-from cases import HP3D, SOURCE, Wired, run
+from bypassing import DIRECT, LAYOUT, PATIENT, PAUSE_US, TAKEN, Bypassing, Port
+from cases import HP3D, SOURCE, run
 from harness import Link, RawPort, wait_for
 
-PAUSE_US = 60000  # longest without a frame: 40 ms (stale_ms) until it is noticed, the rest is the machine's
-TIMEOUT = 14  # the default of RNICs: 67 ms
-LATE_US = 15000  # endpoints that wait longer for a CPU may see a time-out that is not ours
-PATIENT = {"stale_ms": 1000}  # whatever else runs on the machine, hp3d does not seem to hang
-DIRECT, TAKEN, LEAVING, STALE = range(4)
-LAYOUT = 4  # offset in the map of a port
 
-
-class Port:
-    """The map of a port, as it is pinned."""
-
-    def __init__(self, link):
-        self.path, = glob.glob(f"/sys/fs/bpf/hp3/*/{socket.if_nametoindex(link.near)}/hp3_port")
-        self.bytes = self.dump()
-        words = struct.unpack("=24Q", self.bytes)
-        self.state, self.taken = words[8] & 7, words[8] >> 3
-        self.inside = self.taken - words[17] - words[18]
-
-    def dump(self):
-        out = subprocess.run(["bpftool", "-j", "map", "dump", "pinned", self.path], check=True, capture_output=True)
-        return bytes(int(b, 16) for b in json.loads(out.stdout)[0]["value"])
-
-    def poke(self, offset, value):
-        changed = self.bytes[:offset] + bytes([value]) + self.bytes[offset + 1:]
-        subprocess.run(["bpftool", "map", "update", "pinned", self.path, "key", "0", "0", "0", "0", "value",
-                        *map(str, changed)], check=True)
-
-
-class Bypass(Wired):
-    BYPASS = {}
-
-    late_us = 0  # longest that an endpoint did not get a CPU
-
-    def traffic(self, rate=4000):
-        """Both endpoints send. No packet takes a slow path. The window stays open for as long as hp3d is silent."""
-        a, b = (self.endpoint(link, side, stamps=1, timeout=TIMEOUT, window=4096, rate=rate, message=16)
-                for link, side in ((self.rnic, "a"), (self.net, "b")))
-        for e in (a, b):
-            e.tell("send 1000000")
-        return a, b
-
-    def states(self):
-        return Port(self.rnic).state, Port(self.net).state
-
-    def inside(self):
-        return Port(self.rnic).inside + Port(self.net).inside
-
-    def wire(self, a, b):
-        """No frame came twice or late; the longest pause since the last call, but for what endpoints were not there."""
-        reports = [e.report() for e in (a, b)]
-        for r in reports:
-            self.assertEqual((r["wire"]["twice"], r["wire"]["late"]), (0, 0), r)
-        late = max(r["late_us"] for r in reports)
-        self.late_us = max(self.late_us, late)
-        return max(r["wire"]["pause_us"] for r in reports) - late
-
-    def taking(self, d):
-        """Waits until hp3d has the packets of both directions."""
-        before = d.counters()
-        wait_for("packets", lambda: all(d.counters()[n] > before[n] + 100 for n in ("packets_tx", "packets_rx")))
-
-    def again(self, d):
-        """The next hp3d, on the same ports."""
-        if os.path.exists(d.socket):
-            os.unlink(d.socket)  # a killed one leaves it
-        d.begin()
-        d.up()
-
-    def hangs(self, d):
-        return d.output().count("no sign of life for more than 40 ms")
-
-    def ended(self, a, b, timeouts=True):
-        """All messages complete, both ways; without `timeouts` no RNIC's timer went off. How many frames never came."""
-        self.settle(a, b)
-        self.wire(a, b)
-        reports = [e.report() for e in (a, b)]
-        if not timeouts and self.late_us < LATE_US:
-            self.assertEqual([r["timeouts"] for r in reports], [0, 0])
-        for sender, receiver in (reports, reports[::-1]):
-            self.assertEqual(sender["sent"] - sender["faults"]["again"], receiver["received"])
-            self.assertEqual((receiver["faults"]["bad_icrc"], receiver["faults"]["bad_payload"]), (0, 0))
-        return sum(r["wire"]["sent"] - r["wire"]["frames"] for r in reports)
-
+class Bypass(Bypassing):
     def test_kill(self):
         """What was inside is lost, nothing else; the next hp3d takes over."""
         d = self.start()
@@ -121,17 +40,6 @@ class Bypass(Wired):
         if not busy:
             self.assertLessEqual(lost, inside)
         self.stop(d)
-
-    def hang(self, d):
-        """Until both ports have noticed; a busy machine may have had hp3d hang already."""
-        for _ in range(5):
-            wait_for("the take-over", lambda: self.states() == (TAKEN, TAKEN))
-            d.process.send_signal(signal.SIGSTOP)
-            time.sleep(0.2)
-            if self.states() == (STALE, STALE):
-                return
-            d.process.send_signal(signal.SIGCONT)
-        self.fail(f"states {self.states()}")
 
     def test_hang(self):
         """What is inside when hp3d awakes is older than what went direct: given up. Then it takes over again."""
@@ -168,13 +76,6 @@ class Bypass(Wired):
         self.taking(d)
         self.assertEqual(self.ended(a, b), 0)
         self.stop(d)
-
-    def elsewhere(self, **sections):
-        """hp3d that does not see whose the interfaces are, as in a container: its /run is its own."""
-        d = self.daemon({"rail0": self.ports()}, begin=False, **sections)
-        d.command = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs run /run && exec "$@"', "sh", *d.command]
-        d.begin()
-        return d.up()
 
     def test_the_next_one_waits(self):
         """The next hp3d is there before this one ends: it waits, then takes over; nothing is lost."""
@@ -251,11 +152,6 @@ class Bypass(Wired):
         d.process.wait()
         all_pass()
 
-    def refused(self, d, *texts, code=1):
-        self.assertEqual(d.process.wait(timeout=40), code, d.output())
-        for text in texts:
-            self.assertRegex(d.output(), text)
-
     def test_another_version(self):
         """What is attached stays as it is and forwards, until somebody takes it away."""
         d = self.start()
@@ -304,9 +200,9 @@ class Bypass(Wired):
         said = self.package_ends("purge")
         self.assertEqual([said.count(f"{n}: the fail-open program is taken off") for n in near], [1, 1], said)
         for n in near:
-            for command in (["tc", "filter", "show", "dev", n, "ingress"], ["ip", "-d", "link", "show", n]):
+            for command in (["tc", "filter", "show", "dev", n, "ingress"], ["tc", "filter", "show", "dev", n, "egress"], ["ip", "-d", "link", "show", n]):
                 out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-                self.assertNotRegex(out, "detour|hp3_xdp")
+                self.assertNotRegex(out, "detour|gate|hp3_xdp")
         self.assertFalse(os.path.exists("/sys/fs/bpf/hp3"))
         self.assertEqual(self.package_ends("purge"), "")
 

@@ -11,7 +11,7 @@ import struct
 import subprocess
 import time
 import bypass
-from bypass import DIRECT, PATIENT, Port
+from bypassing import DIRECT, PATIENT, STALE, Port
 from cases import Wired, run
 from harness import Link, RawPort, wait_for
 
@@ -71,7 +71,7 @@ class Xdp(bypass.Bypass):
         d.process.kill()
         d.process.wait()
         self.assertEqual({program(self.rnic), program(self.net)}, {"hp3_xdp_tap"})
-        wait_for("the kernel's way", lambda: self.states() == (bypass.STALE, bypass.STALE))
+        wait_for("the kernel's way", lambda: self.states() == (STALE, STALE))
         self.again(d)
         self.taking(d)
         self.ended(a, b)
