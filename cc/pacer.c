@@ -51,6 +51,13 @@ uint64_t hp3_pacer_when(const struct hp3_pacer *p, uint32_t burst_bytes, uint64_
 	return hp3_max_u64(now, p->at) + wait;
 }
 
+uint64_t hp3_pacer_owed(const struct hp3_pacer *p, uint32_t burst_bytes, uint64_t now)
+{
+	uint64_t debt = debt_at(p, now), bytes = debt == 0 ? 0 : (debt - 1) / UNITS_PER_BYTE + 1;
+
+	return bytes > burst_bytes ? bytes - burst_bytes : 0;
+}
+
 void hp3_pacer_sent(struct hp3_pacer *p, uint32_t bytes, uint64_t now)
 {
 	uint64_t owed;

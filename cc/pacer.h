@@ -34,11 +34,15 @@ uint64_t hp3_pacer_when(const struct hp3_pacer *p, uint32_t burst_bytes, uint64_
 /* A packet left. One that left too early (release, retransmission) is owed all the same. */
 void hp3_pacer_sent(struct hp3_pacer *p, uint32_t bytes, uint64_t now);
 
+/* Bytes that have to be paid off before the next packet may leave. */
+uint64_t hp3_pacer_owed(const struct hp3_pacer *p, uint32_t burst_bytes, uint64_t now);
+
 /*
- * Rule 14: the lowest rate, bit/s, at which a queue of this length drains within a quarter of the
- * RNIC's retransmission time-out, so that pacing never looks like loss: 4 * queue / RTO, rounded
- * up. 0 if there is no time-out (IBTA 9.7.6.1.3: 0 disables the timer); UINT64_MAX if no rate
- * suffices. The rate to use is max(DCQCN's rate, floor), at most the line rate.
+ * Rule 14: the lowest rate, bit/s, at which a queue of this length (and what is owed before it
+ * may leave) drains within a quarter of the RNIC's retransmission time-out, so that pacing never
+ * looks like loss: 4 * queue / RTO, rounded up. 0 if there is no time-out (IBTA 9.7.6.1.3: 0
+ * disables the timer); UINT64_MAX if no rate suffices. The rate to use is max(DCQCN's rate, floor),
+ * at most the line rate.
  */
 uint64_t hp3_pacer_floor(uint64_t queue_bytes, uint64_t rto_ns);
 

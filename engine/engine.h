@@ -393,6 +393,21 @@ int hp3_command(
 const char *hp3_command_error(int err); /* what to do about it */
 
 /*
+ * Advice of somebody who sees more than this host: `port` is a candidate. It is asked, beside the
+ * port in use, while traffic flows on; the flow moves there if its probe comes back unmarked and
+ * takes no longer than HP3_NO_WORSE_RTT says. Advice that proves bad costs two probes of the
+ * address pair's budget, and delays no search of the flow's own. The event (SWITCH, IDLE_SWITCH,
+ * RECOVER) that tells the end has the cause ADVICE, and the tag. cause and kind of *cmd mean
+ * nothing.
+ *
+ * Returns as hp3_command() does, and: -EOPNOTSUPP the peer answers no probes of its kind;
+ * -EHOSTUNREACH the path of that port has failed, or loses packets; -EDQUOT what came of the flow's
+ * last move is not known yet, or its address pair has searches under way, or no probes left.
+ */
+int hp3_advise(
+	struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts);
+
+/*
  * A peer's hp3d answered probe `id`; `ce`: the probe was marked on its way. Unknown and late ids
  * are ignored.
  */

@@ -50,6 +50,7 @@ enum hp3_cause {
 	/* beside the RNIC: work requests take longer to complete than they could */
 	HP3_CAUSE_COMPLETION,
 	HP3_CAUSE_PORT_CNP, /* ... and the RNIC's port handled CNPs, of whichever queue pair */
+	HP3_CAUSE_ADVICE, /* somebody who sees more than this host named the port */
 	HP3_CAUSE_MAX
 };
 

@@ -166,8 +166,13 @@ struct hp3_losses {
 	uint32_t at; /* newest loss, in units of HP3_LOSS_SHIFT */
 	uint32_t until; /* nothing is done about it before; in HP3_TICK_SHIFT units */
 	uint16_t to; /* port that was found better; 0: none was */
+	uint16_t home; /* where it was before trials began; 0: there are none */
+	uint16_t gap; /* first transmissions from one loss to the next, there */
 	uint8_t tries; /* to get there, left */
 	uint8_t searches; /* one soon after the other */
+	uint8_t trials; /* that failed, since home */
+	uint32_t since : 24; /* of the flow, at the first loss since the bucket was empty */
+	uint32_t gaps : 8; /* losses since then; up to 255 */
 	/* the RNIC went back more than once while this was the oldest PSN in flight (stuck.c) */
 	uint32_t una : 24;
 	uint32_t stuck : 8; /* una is valid */

@@ -89,6 +89,7 @@ int hp3_round_start(struct hp3_round *r, const struct hp3_round_params *p,
 		.patient = peer && ask->patient,
 		.again = ask->again,
 		.lossy = ask->lossy,
+		.no_worse = ask->no_worse,
 		.as_data = peer && ask->as_data,
 		.n = (uint8_t)got,
 		.port = ask->port};
@@ -160,6 +161,8 @@ static bool find_winner(struct hp3_round *r, const struct hp3_round_params *p)
 
 	if (r->lossy)
 		improve = HP3_LOSSY_RTT;
+	else if (r->no_worse)
+		improve = HP3_NO_WORSE_RTT;
 	if (r->patient && !incumbent_answered(r))
 		return false;
 	for (uint32_t i = asks_incumbent(r->kind); i < r->n; i++) {
@@ -179,7 +182,9 @@ static bool find_winner(struct hp3_round *r, const struct hp3_round_params *p)
 /* True if no probe that is in the air or to be sent can change the outcome any more. */
 static bool hopeless(const struct hp3_round *r, uint64_t now)
 {
-	return now >= r->deadline || (parallel(r) && incumbent_answered(r) && !r->lossy) ||
+	bool slower_wins = r->lossy || r->no_worse;
+
+	return now >= r->deadline || (parallel(r) && incumbent_answered(r) && !slower_wins) ||
 	       (r->next == r->n && first_in(r, HP3_PROBE_OPEN) == HP3_NO_PROBE);
 }
 

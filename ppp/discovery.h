@@ -6,14 +6,14 @@
  * back-off between rounds, the budget of an address pair, and the verdict that a path is dead.
  *
  * A round sends a probe per candidate port; the first reply wins if it is good enough: unmarked,
- * and its RTT <= improve x the incumbent's (where that loses packets: HP3_LOSSY_RTT). The
- * incumbent's RTT is that of its own probe of this round once it is back, else the flow's smoothed
- * RTT; with neither, a round in which the port in use does not answer is won by the fastest
- * unmarked reply.
+ * and its RTT <= improve x the incumbent's (where that loses packets HP3_LOSSY_RTT, where a
+ * candidate was advised HP3_NO_WORSE_RTT). The incumbent's RTT is that of its own probe of this
+ * round once it is back, else the flow's smoothed RTT; with neither, a round in which the port in
+ * use does not answer is won by the fastest unmarked reply.
  *
  * Kinds:
  * - PEER: the port in use is probed too, all probes leave back to back. Once the port in use has
- *   answered, slower ones cannot win (but where it is lossy), and the round ends.
+ *   answered, slower ones cannot win (but as said above), and the round ends.
  * - STANDARD (a duplicate of an acknowledged request, rule 2): every answer looks alike, so one
  *   probe is in the air at a time; only behind a drain and without READ or ATOMIC outstanding; a
  *   loss ends the round, and the next one waits for guard_ns, so that no answer is taken for
@@ -35,7 +35,8 @@
 #define HP3_ROUND_PROBES 8u /* the port in use included */
 #define HP3_NO_PROBE     (-1)
 /* Percent of the incumbent's RTT that a path may take which is not found because it is faster. */
-#define HP3_LOSSY_RTT 150u
+#define HP3_LOSSY_RTT    150u
+#define HP3_NO_WORSE_RTT 110u /* ... which somebody who sees more has named */
 
 enum hp3_probe_kind { HP3_PROBE_PEER, HP3_PROBE_STANDARD, HP3_PROBE_NAK };
 
@@ -93,11 +94,12 @@ struct hp3_round {
 	uint64_t deadline; /* when hp3_round_tick() wants to be called */
 	uint32_t id; /* low 3 bits 0 */
 	uint32_t rtt_ns; /* incumbent's smoothed RTT, 0: unknown */
-	uint8_t kind : 4; /* enum hp3_probe_kind */
+	uint8_t kind : 3; /* enum hp3_probe_kind */
 	uint8_t as_data : 1;
 	uint8_t patient : 1;
 	uint8_t again : 1;
 	uint8_t lossy : 1;
+	uint8_t no_worse : 1;
 	uint8_t outcome; /* enum hp3_round_outcome */
 	uint8_t n; /* probes; number 0 is the port in use, but of kind NAK */
 	uint8_t next; /* first one not sent */
@@ -121,6 +123,7 @@ struct hp3_round_ask {
 	bool patient;
 	bool again; /* the candidate has won before: half of `improve` is enough */
 	bool lossy; /* the port in use loses packets: HP3_LOSSY_RTT instead of `improve` */
+	bool no_worse; /* HP3_NO_WORSE_RTT instead of `improve` */
 	bool as_data; /* PEER: probes are as long as packets of the flow */
 	bool drained; /* nothing is in flight on the port in use */
 	bool reads; /* READ or ATOMIC outstanding */

@@ -256,6 +256,14 @@ void hp3_paths_lossy(struct hp3_paths *t, int index, uint64_t now)
 		p->relapses++;
 }
 
+void hp3_paths_pardon(struct hp3_paths *t, int index, uint64_t now)
+{
+	struct hp3_path *p = primary(t, index);
+
+	if (p->lossy && p->retry_at > now)
+		p->retry_at = now;
+}
+
 void hp3_paths_swallows(struct hp3_paths *t, int index, uint64_t now)
 {
 	struct hp3_path *p = primary(t, index);

@@ -178,6 +178,9 @@ bool hp3_paths_lost(struct hp3_paths *t, int index, uint64_t now);
 /* Data that went by this entry were lost so often that it should be left. */
 void hp3_paths_lossy(struct hp3_paths *t, int index, uint64_t now);
 
+/* LOSSY it was by mistake. If that was so before, the next time counts as a relapse. */
+void hp3_paths_pardon(struct hp3_paths *t, int index, uint64_t now);
+
 /* What is as long as data is lost on this entry, though short probes come through: LOSSY, and not
  * FAILED, which the next of these would end. */
 void hp3_paths_swallows(struct hp3_paths *t, int index, uint64_t now);

@@ -24,6 +24,7 @@ const struct hp3ctl_option_row hp3ctl_options[HP3CTL_OPTION_MAX] = {
 	[HP3CTL_PORT] = {"port", "N", 1, UINT16_MAX},
 	[HP3CTL_RANDOM] = {"random"},
 	[HP3CTL_HOME] = {"home"},
+	[HP3CTL_ASK] = {"ask"},
 	[HP3CTL_ALL] = {"all"},
 	[HP3CTL_WAIT] = {"wait", "MS", 1, WAIT_MS_MAX},
 	[HP3CTL_NO_WAIT] = {"no-wait"},
@@ -98,12 +99,13 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 		.uses = USES({HP3CTL_NONZERO, "leave out counters that are 0"},
 			{HP3CTL_EXPLAIN, "say what each counter counts"})},
 	{.name = "move",
-		.usage = "FLOW|--all --port N|--random|--home [--wait MS|--no-wait] [--repeat N "
-			 "[--interval MS]]",
+		.usage = "FLOW|--all --port N [--ask]|--random|--home [--wait MS|--no-wait] "
+			 "[--repeat N [--interval MS]]",
 		.help = "move a flow to another source port behind a drain",
 		.details = A_FLOW,
 		.run = hp3ctl_move,
 		.uses = USES({HP3CTL_PORT, "to UDP source port N"},
+			{HP3CTL_ASK, "only if a probe there finds no worse path"},
 			{HP3CTL_RANDOM, "to a random port from 49152 to 65535"},
 			{HP3CTL_HOME, "back to the port that the RNIC writes"},
 			{HP3CTL_ALL, "every paired flow instead of one"},

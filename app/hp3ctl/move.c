@@ -51,6 +51,8 @@ static json_t *move_request(const struct hp3ctl *ctl, const char *flow)
 	else
 		json_object_set_new(
 			req, ctl->given & HP3CTL_BIT(HOME) ? "home" : "random", json_true());
+	if (ctl->given & HP3CTL_BIT(ASK))
+		json_object_set_new(req, "ask", json_true());
 	return req;
 }
 

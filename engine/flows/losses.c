@@ -42,12 +42,12 @@ void hp3_losses_forget(struct hp3_engine *e, uint32_t flow)
 		*l = (struct hp3_losses){.flow = HP3_NO_FLOW};
 }
 
-void hp3_losses_found(struct hp3_engine *e, uint32_t flow, uint16_t port)
+void hp3_losses_found(struct hp3_engine *e, uint32_t flow, uint16_t to)
 {
 	struct hp3_losses *l = hp3_losses_find(e, flow);
 
 	if (l == NULL)
 		return; /* those of others took its place */
-	l->to = port;
+	l->to = to;
 	l->tries = TRIES;
 }

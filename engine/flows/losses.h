@@ -12,7 +12,7 @@ struct hp3_losses *hp3_losses_find(const struct hp3_engine *e, uint32_t flow);
 /* ... made if it has none. */
 struct hp3_losses *hp3_losses_take(struct hp3_engine *e, uint32_t flow, uint64_t now);
 /* A path was found where it may lose less; it takes several tries to get there, perhaps. */
-void hp3_losses_found(struct hp3_engine *e, uint32_t flow, uint16_t port);
+void hp3_losses_found(struct hp3_engine *e, uint32_t flow, uint16_t to);
 /* The flow is gone, or another one of its number begins. */
 void hp3_losses_forget(struct hp3_engine *e, uint32_t flow);
 

@@ -57,13 +57,36 @@ static void put_home(struct hp3_turn *t, const struct hp3_cmd *cmd)
 	hp3_set_port(t->e, f, f->home);
 }
 
+/* What keeps any flow where it is, or home. */
+static int not_now(const struct hp3_engine *e, const struct hp3_flow *f, uint16_t to)
+{
+	if (!(f->flags & HP3_FF_PAIRED))
+		return -ENOLINK;
+	if (f->state != HP3_RFR_STEADY ||
+		(f->slot != HP3_NO_SLOT && e->moves[f->slot].backlog != 0))
+		return -EBUSY; /* nothing waits for two moves (rule 14) */
+	if (f->flags & HP3_FF_RNR)
+		return -EAGAIN;
+	if (!(f->flags & HP3_FF_STARTED) || to == 0)
+		return -ENODATA;
+	return to == hp3_flow_port(f) ? -EALREADY : 0;
+}
+
+int hp3_move_refusal(
+	const struct hp3_engine *e, const struct hp3_flow *f, uint16_t to, uint64_t now)
+{
+	if (!e->cfg.moves_allowed || hp3_is_pinned(&e->pairs.pairs[f->pair], now))
+		return -EPERM;
+	return hp3_flow_bar(e, f) != HP3_BAR_NONE ? -EACCES : not_now(e, f, to);
+}
+
 int hp3_command(
 	struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts)
 {
 	struct hp3_turn t = {e, now, acts};
 	struct hp3_flow *f;
 	uint16_t to;
-	int ret = 0;
+	int ret;
 
 	if (cmd->flow >= e->cfg.max_flows || !(e->flows[cmd->flow].flags & HP3_FF_USED))
 		return -ENOENT;
@@ -73,28 +96,15 @@ int hp3_command(
 		return 0;
 	}
 	e->stats.moves_asked++;
+	if (cmd->kind == HP3_CMD_HOME && is_past(e, f, now)) {
+		put_home(&t, cmd);
+		return 0;
+	}
 	to = cmd->kind == HP3_CMD_HOME ? f->home : cmd->port;
 	if (to == 0 && cmd->kind == HP3_CMD_MOVE)
 		to = random_port(e, f);
-	if (cmd->kind == HP3_CMD_HOME && is_past(e, f, now))
-		put_home(&t, cmd);
-	else if (cmd->kind == HP3_CMD_MOVE &&
-		 (!e->cfg.moves_allowed || hp3_is_pinned(&e->pairs.pairs[f->pair], now)))
-		ret = -EPERM;
-	else if (cmd->kind == HP3_CMD_MOVE && hp3_flow_bar(e, f) != HP3_BAR_NONE)
-		ret = -EACCES;
-	else if (!(f->flags & HP3_FF_PAIRED))
-		ret = -ENOLINK;
-	else if (f->state != HP3_RFR_STEADY ||
-		 (f->slot != HP3_NO_SLOT && e->moves[f->slot].backlog != 0))
-		ret = -EBUSY; /* nothing waits for two moves (rule 14) */
-	else if (f->flags & HP3_FF_RNR)
-		ret = -EAGAIN;
-	else if (!(f->flags & HP3_FF_STARTED) || to == 0)
-		ret = -ENODATA;
-	else if (to == hp3_flow_port(f))
-		ret = -EALREADY;
-	else
+	ret = cmd->kind == HP3_CMD_HOME ? not_now(e, f, to) : hp3_move_refusal(e, f, to, now);
+	if (ret == 0)
 		ret = begin(&t, cmd, to);
 	if (ret != 0)
 		e->stats.moves_refused++;
@@ -125,6 +135,16 @@ const char *hp3_command_error(int err)
 		return "no data packet was seen yet: nothing is known about its port";
 	case EALREADY:
 		return "the flow is on that port already";
+	case EOPNOTSUPP:
+		return "advice has to be asked about, and the peer's hp3d answers no probes: see "
+		       "probes= in [ppp], and whether hp3d runs there";
+	case EHOSTUNREACH:
+		return "the path of that port has failed lately: name another one, or try again "
+		       "when it has recovered";
+	case EDQUOT:
+		return "what came of its last move is not known yet, or searches of flows to this "
+		       "peer are under way: wait a second, or raise max_concurrent, "
+		       "probes_per_second in [ppp]";
 	case ENOSPC:
 		return "too many moves at a time: raise max_moves in [rfr] or wait";
 	default:

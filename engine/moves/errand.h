@@ -9,6 +9,8 @@
  * seek/errand.c.
  *
  * - OPERATOR: a port is named (hp3ctl, an actuator), nobody is asked;
+ * - ADVISED: a port is named by somebody who sees more than this host; a round asks it and the one
+ * in use while traffic flows on (seek/advised.c);
  * - CONGESTED: the path in use is, severely, or it is lossy: rounds while traffic flows on
  * (seek/congested.c);
  * - BEHIND_DRAIN: the same where probes look like a duplicate or a gap: one by one, the flow
@@ -57,6 +59,10 @@ struct hp3_errand_step hp3_errand_step(
 	enum hp3_errand_kind kind, enum hp3_errand_state state, enum hp3_errand_input input);
 
 struct hp3_errand_operator {
+	uint64_t tag; /* of the command */
+};
+
+struct hp3_errand_advised {
 	uint64_t tag; /* of the command */
 };
 
@@ -119,6 +125,7 @@ struct hp3_errand {
 	struct hp3_round round; /* the latest; empty: none so far */
 	union {
 		struct hp3_errand_operator operator;
+		struct hp3_errand_advised advised;
 		struct hp3_errand_congested congested;
 		struct hp3_errand_behind_drain behind;
 		struct hp3_errand_setup setup;
@@ -143,12 +150,11 @@ static inline bool hp3_errand_is_lossy(const struct hp3_errand *d)
 		       : d->kind == HP3_ERRAND_BEHIND_DRAIN && d->behind.lossy;
 }
 
-/* Set off by the engine, which learns from what came of it: not by people, nor by the pair's life.
- */
+/* The engine decided, and learns from what came of it: not people, nor the pair's life. */
 static inline bool hp3_errand_is_own(const struct hp3_errand *d)
 {
 	return d->kind == HP3_ERRAND_CONGESTED || d->kind == HP3_ERRAND_BEHIND_DRAIN ||
-	       d->kind == HP3_ERRAND_MESSAGE_START;
+	       d->kind == HP3_ERRAND_MESSAGE_START || d->kind == HP3_ERRAND_ADVISED;
 }
 
 #endif

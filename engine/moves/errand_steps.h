@@ -9,6 +9,7 @@
 /* X(symbol, text): what is meant by each: errand.h */
 #define HP3_ERRAND_KINDS(X)                                                                        \
 	X(OPERATOR, "operator")                                                                    \
+	X(ADVISED, "advised")                                                                      \
 	X(CONGESTED, "congested")                                                                  \
 	X(BEHIND_DRAIN, "behind-drain")                                                            \
 	X(SETUP, "setup")                                                                          \
@@ -31,6 +32,11 @@
 /* X(kind, state, input, next state, input for the move) */
 #define HP3_ERRAND_STEPS(X)                                                                        \
 	X(OPERATOR, QUIET, GO, QUIET, MOVE)                                                        \
+	X(ADVISED, QUIET, BEGUN, ASKING, SEEK)                                                     \
+	X(ADVISED, QUIET, STAY, QUIET, NONE)                                                       \
+	X(ADVISED, ASKING, GO, QUIET, MOVE)                                                        \
+	X(ADVISED, ASKING, STAY, QUIET, NO_BETTER)                                                 \
+	X(ADVISED, ASKING, OVER, QUIET, NONE)                                                      \
 	X(CONGESTED, QUIET, BEGUN, ASKING, SEEK)                                                   \
 	X(CONGESTED, QUIET, GO, QUIET, MOVE) /* lossy: found before, but not left */               \
 	X(CONGESTED, QUIET, STAY, QUIET, NONE)                                                     \

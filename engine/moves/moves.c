@@ -41,7 +41,8 @@ static void settle_own(
 		hp3_search_ended(t, m->flow, false, cooldown_of(t->e, m));
 		hp3_monitor_offer_base(
 			&f->monitor, m->errand.round.probe[m->errand.round.winner].rtt_ns);
-	} else if (!(m->use & HP3_USE_LOOK) && !hp3_errand_is_lossy(&m->errand)) {
+	} else if (!(m->use & HP3_USE_LOOK) && !hp3_errand_is_lossy(&m->errand) &&
+		   m->errand.kind != HP3_ERRAND_ADVISED) { /* others' errors are not its own */
 		hp3_search_ended(
 			t, m->flow, hp3_errand_is_slow(&m->errand), t->e->cfg.round.guard_ns);
 	}
@@ -133,6 +134,8 @@ static uint64_t report(
 	ev->held_bytes = m->moved_bytes;
 	if (m->errand.kind == HP3_ERRAND_OPERATOR)
 		ev->tag = m->errand.operator.tag;
+	else if (m->errand.kind == HP3_ERRAND_ADVISED)
+		ev->tag = m->errand.advised.tag;
 	ev->n_cycles = m->errand.n_cycles;
 	memcpy(ev->cycles, m->errand.cycles, sizeof(ev->cycles));
 	return ev->id;

@@ -40,6 +40,10 @@ void hp3_set_port(struct hp3_engine *e, struct hp3_flow *f, uint16_t port);
 /* The next one waits (ppp/discovery.h), least_ns at least. */
 void hp3_search_ended(struct hp3_turn *t, uint32_t flow, bool slow, uint64_t least_ns);
 
+/* command.c: may it be moved to this port, if somebody says so? 0, or as hp3_command() returns. */
+int hp3_move_refusal(
+	const struct hp3_engine *e, const struct hp3_flow *f, uint16_t to, uint64_t now);
+
 /* cnps.c */
 /* A search or a drain begins: CNPs of the flow wait for what becomes of it (shield.h, rule 30). */
 void hp3_cnps_wait(struct hp3_engine *e, struct hp3_move *m, uint64_t until);

@@ -96,7 +96,8 @@ void hp3_rate_raise(struct hp3_turn *t, uint32_t flow)
 void hp3_rate_set(struct hp3_turn *t, uint32_t flow, uint64_t queued)
 {
 	struct hp3_rate *r = &t->e->rates[flow];
-	uint64_t rate, floor = hp3_pacer_floor(queued, t->e->cfg.cc.rto_ns);
+	uint64_t owed = hp3_pacer_owed(&r->pacer, t->e->cfg.cc.burst_bytes, t->now);
+	uint64_t rate, floor = hp3_pacer_floor(queued + owed, t->e->cfg.cc.rto_ns);
 
 	if (floor < r->floor)
 		floor = r->floor;

@@ -6,6 +6,7 @@ struct hp3_move *hp3_move_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_er
 {
 	/* Until somebody knows better: of congestion its evidence says which. */
 	static const uint8_t cause_of[] = {[HP3_ERRAND_OPERATOR] = HP3_CAUSE_OPERATOR,
+		[HP3_ERRAND_ADVISED] = HP3_CAUSE_ADVICE,
 		[HP3_ERRAND_CONGESTED] = HP3_CAUSE_RTT,
 		[HP3_ERRAND_BEHIND_DRAIN] = HP3_CAUSE_RTT,
 		[HP3_ERRAND_SETUP] = HP3_CAUSE_SETUP,

@@ -9,6 +9,9 @@ static void step(struct hp3_turn *t, struct hp3_move *m)
 {
 	hp3_round_tick(&m->errand.round, &t->e->cfg.round, t->now);
 	switch ((enum hp3_errand_kind)m->errand.kind) {
+	case HP3_ERRAND_ADVISED:
+		hp3_advised_step(t, m);
+		break;
 	case HP3_ERRAND_CONGESTED:
 		hp3_congested_step(t, m);
 		break;

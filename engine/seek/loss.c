@@ -15,14 +15,18 @@
  * and a loss behind that ends it (rule 7). So it takes several tries, each with the first new
  * packet after the RNIC has gone back, until nothing is lost in one round trip.
  *
- * Where every path loses, moves help nobody: after a few searches a flow waits, twice as long each
- * time; paths that were left are not come back to for as long.
+ * Where every path loses, moves help nobody, and where a flow came to rest by chance it may meet
+ * others that it did not meet before. So a move because of losses is a trial, while the path that
+ * was left is remembered as lossy: where two new ones lose about as often, the flow goes home, and
+ * waits before it looks again, twice as long each time.
  */
 #include "engine/flows/losses.h"
 #include "engine/seek/seek.h"
 
 #define CYCLES 4u /* with losses: a burst of them is none of the path's */
-#define FREE   4u /* searches that wait hardly */
+#define FREE   1u /* searches that wait hardly */
+#define TRIALS 2u /* that fail, and the flow goes home */
+#define ALIKE  2u /* a trial that loses no more rarely than home does by this factor fails */
 #define HARDLY 10u /* bits less than paths.lossy_ns */
 #define LEVELS 6u /* doublings */
 #define CALM                                                                                       \
@@ -46,10 +50,13 @@ static void count(
 	uint32_t at = (uint32_t)(now >> HP3_LOSS_SHIFT);
 	uint64_t since = (uint64_t)(at - l->at) << HP3_LOSS_SHIFT;
 
-	if (borne >= l->level)
-		l->level = l->cycles = 0;
-	else
+	if (borne >= l->level) {
+		l->level = l->cycles = l->gaps = 0;
+		l->since = f->stream.nxt & HP3_PSN_MASK;
+	} else {
 		l->level -= (uint8_t)borne;
+		l->gaps += l->gaps != UINT8_MAX;
+	}
 	if (l->cycles == 0 || since >= hp3_monitor_cycle(&f->monitor, &e->cfg.monitor)) {
 		l->cycles += l->cycles != UINT8_MAX;
 		l->at = at;
@@ -78,6 +85,19 @@ static bool waits(const struct hp3_losses *l, uint64_t now)
 	return l->until - tick_of(now) - 1 < 1u << 28;
 }
 
+/* First transmissions from one loss to the next, since the bucket was empty. */
+static uint32_t gap_of(const struct hp3_flow *f, const struct hp3_losses *l)
+{
+	return ((f->stream.nxt - l->since) & HP3_PSN_MASK) / hp3_max_u32(l->gaps, 1);
+}
+
+static bool trial_fails(
+	struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_losses *l, uint64_t now)
+{
+	return l->home != 0 && hp3_flow_port(f) == l->to && l->to != l->home &&
+	       hp3_path_is_lossy(e, f, l->home, now) && gap_of(f, l) < ALIKE * l->gap;
+}
+
 static void wait(struct hp3_turn *t, struct hp3_losses *l)
 {
 	uint64_t most = wait_of(t->e, l);
@@ -93,7 +113,21 @@ static void report(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type)
 	hp3_monitor_estimates(&t->e->flows[flow].monitor, &t->e->cfg.monitor, &ev->path);
 }
 
-static void lossy(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l)
+/* It was not the path that was left: that one is as good as any other. */
+static void go_home(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l)
+{
+	const struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_paths *paths = hp3_paths_of(t->e, f->pair);
+	int at = hp3_paths_get(paths, l->home, f->rqpn, t->now);
+
+	if (at >= 0)
+		hp3_paths_pardon(paths, at, t->now);
+	hp3_losses_found(t->e, flow, l->home);
+	l->home = 0;
+	hp3_seek_lossless(t, flow, l->to);
+}
+
+static void lossy(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l, bool failed)
 {
 	struct hp3_engine *e = t->e;
 	struct hp3_flow *f = &e->flows[flow];
@@ -104,10 +138,16 @@ static void lossy(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l)
 		l->until = tick_of(t->now + (e->cfg.paths.lossy_ns >> HARDLY));
 		return;
 	}
-	if (tick_of(t->now) - l->until >
-		tick_of(CALM * hp3_max_u64(wait_of(e, l), e->cfg.paths.lossy_ns)))
+	if (!waits(l, t->now) &&
+		tick_of(t->now) - l->until >
+			tick_of(CALM * hp3_max_u64(wait_of(e, l), e->cfg.paths.lossy_ns)))
 		l->searches = 0;
 	l->searches += l->searches != UINT8_MAX;
+	if (!failed) { /* here trials begin */
+		l->home = hp3_flow_port(f);
+		l->gap = (uint16_t)hp3_min_u32(gap_of(f, l), UINT16_MAX);
+		l->trials = 0;
+	}
 	l->level = l->cycles = 0;
 	wait(t, l);
 	e->stats.lossy++;
@@ -119,8 +159,21 @@ static void lossy(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l)
 		if (at >= 0)
 			hp3_paths_lossy(hp3_paths_of(e, f->pair), at, t->now);
 	}
-	if (may)
+	if (may && failed && ++l->trials >= TRIALS)
+		go_home(t, flow, l);
+	else if (may)
 		hp3_seek_lossless(t, flow, 0);
+}
+
+/* Home has been judged by all the losses; the trial, which is but compared with it, is by half. */
+static void judge(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l)
+{
+	uint32_t enough = t->e->cfg.loss_repeats * HP3_LOSS;
+
+	if (trial_fails(t->e, &t->e->flows[flow], l, t->now) && 2u * l->level >= enough)
+		lossy(t, flow, l, true);
+	else if (l->level >= enough && !waits(l, t->now))
+		lossy(t, flow, l, false);
 }
 
 static void try_again(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l)
@@ -154,6 +207,6 @@ void hp3_loss_seen(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, 
 		return;
 	if (l->tries != 0)
 		try_again(t, flow, l);
-	else if (l->level >= c->loss_repeats * HP3_LOSS && l->cycles >= CYCLES && !waits(l, t->now))
-		lossy(t, flow, l);
+	else if (l->cycles >= CYCLES)
+		judge(t, flow, l);
 }

@@ -18,6 +18,9 @@ void hp3_seek_lossless(struct hp3_turn *t, uint32_t flow, uint16_t to);
 void hp3_look_due(struct hp3_turn *t, struct hp3_move *m);
 void hp3_congested_step(struct hp3_turn *t, struct hp3_move *m);
 
+/* advised.c: the probes that an advised flow asks have come back, or not */
+void hp3_advised_step(struct hp3_turn *t, struct hp3_move *m);
+
 /* loss.c: a request was sent again; `first`: since the newest one that was not. */
 void hp3_loss_seen(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, bool first);
 

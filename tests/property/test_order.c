@@ -237,6 +237,36 @@ static void flows_leave_congested_paths(void **state)
 	assert_true(go.switched > run_seeds);
 }
 
+/* Ports are named at random, by somebody who may be wrong: on congested paths, dead ones, grey
+ * ones. None is taken that is worse than the one in use, and what flows find by themselves stays
+ * theirs. */
+static void rule_34_advice_is_asked_about(void **state)
+{
+	struct world_params p = run_base();
+	struct world_result none, bad;
+
+	p.hot_paths = 3;
+	p.gap_us = 4;
+	p.cm = p.probing = true;
+	p.move_every_us = 1000000;
+	none = run(p);
+	p.move_every_us = 50;
+	p.advice = true;
+	bad = run(p);
+	print_message("hot arrivals: %llu without, %llu with advice; %llu named, %llu taken\n",
+		(unsigned long long)none.on_hot, (unsigned long long)bad.on_hot,
+		(unsigned long long)bad.advised, (unsigned long long)bad.advice_taken);
+	assert_true(bad.advised > 20 * run_seeds);
+	assert_true(bad.advice_taken > run_seeds);
+	assert_true(bad.on_hot <= none.on_hot + bad.emitted / 50);
+	assert_int_equal(bad.lost + bad.discarded + bad.retransmitted, 0);
+	p.reads = p.rnr = p.resets = p.kill_paths = true;
+	p.loss_ppm = 2000;
+	p.damage_ppm = p.behind_ppm = 1000;
+	bad = run(p);
+	assert_true(bad.advice_taken > run_seeds);
+}
+
 /* Some paths lose a packet in fifty, and answer probes as well as the others. */
 static void flows_leave_grey_paths(void **state)
 {
@@ -393,6 +423,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(holds_leave_room),
 		cmocka_unit_test(flows_leave_congested_paths),
 		cmocka_unit_test(all_paths_congested),
+		cmocka_unit_test(rule_34_advice_is_asked_about),
 		cmocka_unit_test(flows_leave_grey_paths),
 		cmocka_unit_test(all_paths_are_grey),
 		cmocka_unit_test(rule_26_acks_in_long_bursts),

@@ -144,7 +144,7 @@ static void begin(struct world *w)
 	if (p->rtt_us == 0 || p->incast_us != 0 || p->kill_paths || p->kill_back ||
 		p->short_paths_move)
 		world_at(w, 0, EV_PATHS, 0, 0);
-	if (!p->probing)
+	if (!p->probing || p->advice)
 		world_at(w, 1000 * US, EV_MOVE, 0, 0);
 	if (p->resets)
 		world_at(w, 5000 * US, EV_RESET, 0, 0);

@@ -87,6 +87,7 @@ struct world_params {
 	 * if they move */
 	uint32_t short_paths;
 	bool short_paths_move;
+	bool advice; /* moves are not asked for but advised, well or badly (seek/advised.c) */
 	uint32_t hot_paths; /* so many paths are congested: slower, and all they carry is marked */
 	uint32_t rtt_us; /* of all paths alike; 0: each has its own, which changes */
 	uint32_t incast_us; /* longest queue at the receiver, behind all paths */
@@ -153,6 +154,8 @@ struct world_params {
 	X(superseded)                                                                              \
 	X(given_up)                                                                                \
 	X(moves_asked)                                                                             \
+	X(advised)                                                                                 \
+	X(advice_taken)                                                                            \
 	X(switched)                                                                                \
 	X(idle)                                                                                    \
 	X(recovered)                                                                               \

@@ -286,12 +286,23 @@ void world_command(struct world *w, uint32_t flow, enum hp3_cmd_kind kind, enum 
 	world_carry_out(w, &acts);
 }
 
+static void advise(struct world *w, uint32_t flow)
+{
+	struct hp3_cmd cmd = {.flow = flow, .port = (uint16_t)(0xc000 + rnd(w, 0x4000))};
+	struct hp3_acts acts = {0};
+
+	w->r.advised += hp3_advise(w->e, &cmd, w->now, &acts) == 0;
+	world_carry_out(w, &acts);
+}
+
 void world_move(struct world *w)
 {
 	enum hp3_cmd_kind kind = rnd(w, 8) == 0 ? HP3_CMD_HOME : HP3_CMD_MOVE;
 	uint32_t i = rnd(w, w->p.qps);
 
-	if (w->stopping == 0 && w->away == WORLD_HERE)
+	if (w->p.advice && w->stopping == 0 && w->away == WORLD_HERE)
+		advise(w, w->qps[i].flow);
+	else if (w->stopping == 0 && w->away == WORLD_HERE)
 		world_command(w, w->qps[i].flow, kind, HP3_CAUSE_OPERATOR);
 	world_at(w, 1 + rnd(w, 2 * w->p.move_every_us) * US, EV_MOVE, 0, 0);
 }

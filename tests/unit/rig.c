@@ -258,6 +258,16 @@ int command(const struct qp *q, enum hp3_cmd_kind kind, uint16_t port)
 	return ret;
 }
 
+int advise(const struct qp *q, uint16_t port)
+{
+	struct hp3_cmd cmd = {.flow = flow_of(q), .port = port, .tag = 77};
+	struct hp3_acts acts = {0};
+	int ret = hp3_advise(rig.e, &cmd, rig.now, &acts);
+
+	carry_out(&acts);
+	return ret;
+}
+
 int move(const struct qp *q, uint16_t port)
 {
 	return command(q, HP3_CMD_MOVE, port);

@@ -82,6 +82,7 @@ void peer_alive(const struct qp *q);
 /* Commands; the return value is the engine's. */
 int move(const struct qp *q, uint16_t port);
 int command(const struct qp *q, enum hp3_cmd_kind kind, uint16_t port);
+int advise(const struct qp *q, uint16_t port); /* its tag: 77 */
 
 /* The actuator's report on its own part of a move (mode beside). */
 int actuator(const struct qp *q, enum hp3_actuator_report report);

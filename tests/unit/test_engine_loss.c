@@ -157,6 +157,105 @@ static void rule_31_a_loss_in_the_drain_ends_the_try(void **state)
 	assert_int_equal(rig.nprobes, probes);
 }
 
+/* What was sent again, and a new packet that closes the path. */
+static void leave(void)
+{
+	last(&q, psn - 1);
+	last(&q, psn++);
+	ack(&q, psn - 1);
+	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+	assert_int_equal(rig.last.cause, HP3_CAUSE_LOSS);
+	send(2);
+}
+
+static uint16_t leave_home(uint32_t between)
+{
+	uint16_t port;
+
+	loss_engine();
+	assert_in_range(lose_until(between, 30), REPEATS, 30);
+	pass_time(RTT);
+	port = found();
+	leave();
+	assert_int_equal(info(&q).port, port);
+	assert_true(is_lossy(q.home));
+	return port;
+}
+
+/* The trial has failed: with half of the losses. */
+static void lose_on_trial(void)
+{
+	uint32_t n = 0;
+
+	for (; info(&q).state == HP3_RFR_STEADY; n++) {
+		assert_true(n < REPEATS);
+		if (n != 0) {
+			come();
+			send(20);
+		}
+		lose();
+	}
+	assert_in_range(n, REPEATS / 2, REPEATS - 1);
+}
+
+/* Where it was found two paths lose as often: it was not the path. Home again, and nobody is asked.
+ */
+static void rule_31_trials_that_fail_go_home(void **state)
+{
+	uint16_t port = leave_home(20), second;
+	uint32_t probes = rig.nprobes;
+	uint64_t began;
+
+	lose_on_trial();
+	assert_true(rig.nprobes > probes);
+	pass_time(RTT);
+	second = found();
+	assert_int_not_equal(second, q.home); /* of which it is known */
+	leave();
+	probes = rig.nprobes;
+	lose_on_trial();
+	assert_int_equal(rig.nprobes, probes);
+	leave();
+	assert_int_equal(info(&q).port, q.home);
+	assert_true(is_lossy(port));
+	assert_true(is_lossy(second));
+	assert_false(is_lossy(q.home));
+	began = rig.now; /* it stays for a while */
+	while (lose_until(20, 1) == 1 && rig.nprobes == probes) {
+		come();
+		send(20);
+	}
+	assert_true(rig.nprobes > probes);
+	assert_true(rig.now - began > RETRY / 2);
+	assert_int_equal(stats()->moves_switched, 3);
+}
+
+/* It loses, too, but far more rarely. */
+static void rule_31_a_trial_that_pays_goes_on(void **state)
+{
+	uint32_t probes;
+
+	leave_home(10);
+	probes = rig.nprobes;
+	assert_in_range(lose_until(50, 100), REPEATS, 100);
+	assert_true(rig.nprobes > probes);
+	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+}
+
+/* What home was like long ago says nothing: who loses packets then asks. */
+static void rule_31_a_trial_ends(void **state)
+{
+	uint32_t probes;
+
+	leave_home(20);
+	probes = rig.nprobes;
+	pass_time(2 * RETRY);
+	send(300);
+	assert_in_range(lose_until(20, 100), REPEATS, 100);
+	assert_true(rig.nprobes > probes);
+	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+}
+
 /* It ends soon, too, where nothing new is sent: the path may be dead meanwhile. */
 static void rule_31_a_try_ends(void **state)
 {
@@ -286,6 +385,9 @@ int main(void)
 		RIG_TEST(rule_31_a_lossy_path_is_left),
 		RIG_TEST(rule_31_a_loss_in_the_drain_ends_the_try),
 		RIG_TEST(rule_31_a_try_ends),
+		RIG_TEST(rule_31_trials_that_fail_go_home),
+		RIG_TEST(rule_31_a_trial_that_pays_goes_on),
+		RIG_TEST(rule_31_a_trial_ends),
 		RIG_TEST(rule_31_rare_losses_are_borne),
 		RIG_TEST(rule_31_a_burst_of_losses_is_not_the_paths),
 		RIG_TEST(rule_31_what_is_no_loss),

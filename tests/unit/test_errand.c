@@ -140,6 +140,7 @@ static void all_states_are_met(void **state)
 		moves[todo[i].move]++;
 	}
 	assert_int_equal(asking[HP3_ERRAND_OPERATOR], 0);
+	assert_int_equal(asking[HP3_ERRAND_ADVISED], 1);
 	assert_int_equal(asking[HP3_ERRAND_CONGESTED], 2);
 	assert_int_equal(asking[HP3_ERRAND_BEHIND_DRAIN], 1);
 	assert_int_equal(asking[HP3_ERRAND_SETUP], 2);
@@ -147,8 +148,8 @@ static void all_states_are_met(void **state)
 	assert_int_equal(asking[HP3_ERRAND_DEAD], 2);
 	assert_int_equal(moves[HP3_RFR_STEADY], HP3_ERRAND_KIND_MAX);
 	assert_int_equal(moves[HP3_RFR_RESUMING], 1);
-	assert_int_equal(moves[HP3_RFR_CLOSING], 3);
-	assert_int_equal(moves[HP3_RFR_DRAINING], 3);
+	assert_int_equal(moves[HP3_RFR_CLOSING], 4);
+	assert_int_equal(moves[HP3_RFR_DRAINING], 4);
 }
 
 /* Whatever an errand waits for, the end of the move ends it. */

@@ -218,6 +218,29 @@ static void rule_14_a_full_queue_drains_within_a_quarter_of_the_rto(void **state
 	}
 }
 
+/* What left before its turn is owed, and waited for: it counts with the queue. */
+static void rule_14_so_does_one_behind_what_is_owed(void **state)
+{
+	const uint32_t burst = 2000, owed = 85000, queue = 20000;
+	const uint64_t rto = 8000000;
+	struct hp3_pacer p;
+
+	hp3_pacer_init(&p, GBPS, 0);
+	assert_int_equal(hp3_pacer_owed(&p, burst, 0), 0);
+	hp3_pacer_sent(&p, burst, 0);
+	assert_int_equal(hp3_pacer_owed(&p, burst, 0), 0);
+	hp3_pacer_sent(&p, owed, 0);
+	assert_int_equal(hp3_pacer_owed(&p, burst, 0), owed);
+	assert_int_equal(hp3_pacer_owed(&p, burst, 8), owed - 1); /* 8 bit at 1 Gb/s */
+	hp3_pacer_set_rate(&p, hp3_pacer_floor(queue + hp3_pacer_owed(&p, burst, 0), rto), 0);
+	assert_true(hp3_pacer_when(&p, burst, 0) <= rto / 4 * owed / (owed + queue) + 1);
+	for (uint32_t left = queue; left > 0; left -= 1000)
+		hp3_pacer_sent(&p, 1000, 0);
+	assert_true(hp3_pacer_when(&p, burst, 0) <= rto / 4 + 1);
+	p.debt = UINT64_MAX;
+	assert_int_equal(hp3_pacer_owed(&p, 0, 0), UINT64_MAX / UINT64_C(8000000000) + 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +251,7 @@ int main(void)
 		cmocka_unit_test(a_higher_rate_takes_hold_at_once),
 		cmocka_unit_test(changing_rates_add_up),
 		cmocka_unit_test(extremes_saturate),
+		cmocka_unit_test(rule_14_so_does_one_behind_what_is_owed),
 		cmocka_unit_test(rule_14_a_full_queue_drains_within_a_quarter_of_the_rto),
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* move: a flow is to leave on another port. */
+/* move: a flow is to leave on another port, at once or if probes find that no worse. */
 #include <errno.h>
 #include <syslog.h>
 #include "app/hp3d/control/events.h"
@@ -11,10 +11,11 @@
 /* What the engine says to the command. */
 struct order {
 	struct hp3_cmd cmd;
+	bool ask; /* whether the port is any good */
 	int rc;
 };
 
-static json_t *refused(int rc, const char *flow)
+static json_t *refused(int rc, const char *flow, enum hp3_cause cause)
 {
 	static const struct {
 		int err;
@@ -28,6 +29,10 @@ static json_t *refused(int rc, const char *flow)
 		{EPERM, "not-permitted", "may not be moved"},
 		{EACCES, "barred", "is barred by [filter]"},
 		{ENODATA, "no-data", "has sent nothing yet"},
+		{EOPNOTSUPP, "no-probes", "cannot ask: its peer answers no probes"},
+		{EHOSTUNREACH, "failed-path",
+			"is better off where it is: the path of that port has failed"},
+		{EDQUOT, "too-soon", "moved just now, or searches enough are under way"},
 	};
 	const char *code = "refused", *text = "cannot be moved";
 
@@ -38,14 +43,14 @@ static json_t *refused(int rc, const char *flow)
 		}
 	}
 	hp3_record(LOG_NOTICE, "refusal",
-		json_pack("{s:s, s:s, s:s, s:s}", "flow", flow, "cause",
-			hp3_cause_name(HP3_CAUSE_OPERATOR), "code", code, "text", text),
+		json_pack("{s:s, s:s, s:s, s:s}", "flow", flow, "cause", hp3_cause_name(cause),
+			"code", code, "text", text),
 		"%s: move refused: it %s", flow, text);
 	return hp3d_json_error(code, hp3_command_error(rc), "%s %s", flow, text);
 }
 
 /* Reads where to: exactly one of "port", "random", "home". NULL: good. */
-static json_t *target(json_t *req, struct hp3_cmd *cmd)
+static json_t *target(json_t *req, struct hp3_cmd *cmd, bool ask)
 {
 	bool random = json_is_true(json_object_get(req, "random"));
 	bool home = json_is_true(json_object_get(req, "home"));
@@ -55,6 +60,9 @@ static json_t *target(json_t *req, struct hp3_cmd *cmd)
 
 	if (!hp3d_json_number(req, "port", 1, UINT16_MAX, &port, &error))
 		return error;
+	if (ask && !given)
+		return hp3d_json_error("bad-request", "give \"port\":N with \"ask\":true",
+			"there is no port to ask about");
 	if (given + random + home != 1)
 		return hp3d_json_error("bad-request",
 			"give one of \"port\":N, \"random\":true, \"home\":true",
@@ -69,15 +77,16 @@ static void give_order(struct hp3d_pipe *p, uint32_t flow, uint64_t now, void *a
 	struct order *o = arg;
 
 	o->cmd.flow = flow;
-	o->rc = hp3d_pipe_command(p, &o->cmd, now);
+	o->rc = o->ask ? hp3d_pipe_advise(p, &o->cmd, now) : hp3d_pipe_command(p, &o->cmd, now);
 }
 
 json_t *hp3d_json_move(const struct hp3_config *cfg, json_t *req)
 {
 	static uint64_t tag;
-	struct order o = {.cmd = {.cause = HP3_CAUSE_OPERATOR, .tag = ++tag}};
+	struct order o = {.cmd = {.cause = HP3_CAUSE_OPERATOR, .tag = ++tag},
+		.ask = json_is_true(json_object_get(req, "ask"))};
 	uint64_t since = hp3d_events_last();
-	json_t *error = target(req, &o.cmd);
+	json_t *error = target(req, &o.cmd, o.ask);
 	struct hp3d_found f;
 
 	if (!error)
@@ -86,7 +95,7 @@ json_t *hp3d_json_move(const struct hp3_config *cfg, json_t *req)
 	if (error)
 		return error;
 	if (o.rc < 0)
-		return refused(o.rc, f.id);
+		return refused(o.rc, f.id, o.ask ? HP3_CAUSE_ADVICE : HP3_CAUSE_OPERATOR);
 	return hp3d_json_ok(json_pack("{s:s, s:I, s:I, s:i}", "flow", f.id, "tag",
 		(json_int_t)o.cmd.tag, "since", (json_int_t)since, "from", f.info.port));
 }

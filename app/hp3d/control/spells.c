@@ -55,7 +55,8 @@ bool hp3d_spell_decision(const struct hp3d_spell *spell, const struct hp3_event 
 	case HP3_EV_ROUND:
 		return ev->cause != HP3_CAUSE_DEAD && ev->outcome == HP3_ROUND_WINNER;
 	case HP3_EV_RECOVER: /* nothing was held, no path was found: the end of a round */
-		return ev->reason != HP3_RFR_IN_NO_BETTER || ev->drain_ns != 0 ||
+		return ev->cause == HP3_CAUSE_ADVICE || /* somebody waits for it */
+		       ev->reason != HP3_RFR_IN_NO_BETTER || ev->drain_ns != 0 ||
 		       (spell && spell->won);
 	default:
 		return true;

@@ -49,6 +49,7 @@ static void count_fruitless(struct hp3d_pipe_counters *c, enum hp3_cause cause)
 	c->fruitless_dead += cause == HP3_CAUSE_DEAD;
 	c->fruitless_setup += cause == HP3_CAUSE_SETUP;
 	c->fruitless_wake += cause == HP3_CAUSE_WAKE;
+	c->fruitless_advice += cause == HP3_CAUSE_ADVICE;
 }
 
 static void report(struct hp3d_pipe *p, const struct hp3_event *ev)

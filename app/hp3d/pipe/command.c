@@ -14,6 +14,17 @@ int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t n
 	return ret;
 }
 
+int hp3d_pipe_advise(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t now)
+{
+	int ret;
+
+	p->acts.n = 0;
+	ret = hp3_advise(p->engine, cmd, now, &p->acts);
+	hp3d_pipe_carry_out(p, now);
+	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
+	return ret;
+}
+
 int hp3d_pipe_actuated(
 	struct hp3d_pipe *p, uint32_t flow, enum hp3_actuator_report report, uint64_t now)
 {

@@ -35,6 +35,7 @@
 	X(fruitless_dead, "those about a path that is not dead", 0)                                \
 	X(fruitless_setup, "those before the first data of a queue pair", 0)                       \
 	X(fruitless_wake, "those before a long message of an idle queue pair", 0)                  \
+	X(fruitless_advice, "those about a port that somebody had named", 0)                       \
 	X(not_linear, "packets in several or shared buffers: passed untouched", 0)                 \
 	X(handed_over, "packets passed on to the lcore of their addresses", 0)                     \
 	X(drop_discarded, "held packets whose queue pair went away, or that came again", 1)        \
@@ -112,8 +113,9 @@ void hp3d_pipe_burst(
 	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint16_t n, uint64_t now);
 /* Timers; returns the next deadline. */
 uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now);
-/* hp3_command() and hp3_qp() with their actions carried out. */
+/* hp3_command(), hp3_advise() and hp3_qp() with their actions carried out. */
 int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t now);
+int hp3d_pipe_advise(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t now);
 int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t now);
 
 /* Ends what is under way but for flows that leave a dead path; what is held leaves on the old

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Advice: a port that somebody names who sees more than this host (hp3-fleet: how loaded links are,
+ * and who else is on them). It is a candidate, and no order. What it is said to be better for
+ * probes may not feel, so it need not be faster; but it has to come through, unmarked, and to take
+ * hardly longer than the port in use asked at the same moment. One round decides: who named one
+ * flow of several has seen to it already that they do not leave together (rule 29). Searches of the
+ * flow's own that found nothing are no reason not to ask: then advice is worth most.
+ */
+#include <errno.h>
+#include "engine/seek/seek.h"
+
+/* 0, or why not. */
+static int ask(struct hp3_turn *t, struct hp3_move *m, uint16_t port)
+{
+	struct hp3_round_ask what = hp3_round_ask(t->e, m, HP3_PROBE_PEER);
+
+	what.candidates = &port;
+	what.n = 1;
+	what.patient = what.no_worse = what.as_data = true;
+	if (!hp3_round_begin(t, m, &what)) {
+		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
+		return -EDQUOT;
+	}
+	t->e->pairs.pairs[t->e->flows[m->flow].pair].nmoves++;
+	hp3_round_go(t, m);
+	return 0;
+}
+
+/* What came of the move before is not known yet. */
+static bool is_on_trial(const struct hp3_engine *e, const struct hp3_flow *f)
+{
+	return f->slot != HP3_NO_SLOT && (e->moves[f->slot].use & HP3_USE_VERIFY);
+}
+
+static int refusal(struct hp3_turn *t, struct hp3_flow *f, uint16_t port)
+{
+	int ret = hp3_move_refusal(t->e, f, port, t->now);
+
+	if (ret != 0)
+		return ret;
+	if (hp3_probe_kind_of(t, f->pair) != HP3_PROBE_PEER)
+		return -EOPNOTSUPP;
+	if (hp3_path_has_failed(t->e, f, port, t->now) || hp3_path_is_lossy(t->e, f, port, t->now))
+		return -EHOSTUNREACH;
+	return hp3_may_leave(t->e, f, t->now) && !is_on_trial(t->e, f) ? 0 : -EDQUOT;
+}
+
+int hp3_advise(struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_turn t = {e, now, acts};
+	struct hp3_move *m;
+	int ret = -ENOSPC;
+
+	if (cmd->flow >= e->cfg.max_flows || !(e->flows[cmd->flow].flags & HP3_FF_USED))
+		return -ENOENT;
+	e->stats.moves_asked++;
+	ret = refusal(&t, &e->flows[cmd->flow], cmd->port);
+	if (ret == 0) {
+		if (hp3_is_put_off(e, &e->flows[cmd->flow])) /* a search of its own gives way */
+			hp3_slot_drop(e, cmd->flow, HP3_USE_LOOK);
+		m = hp3_move_prepare(&t, cmd->flow, HP3_ERRAND_ADVISED);
+		if (m != NULL)
+			m->errand.advised.tag = cmd->tag;
+		ret = m == NULL ? -ENOSPC : ask(&t, m, cmd->port);
+	}
+	if (ret != 0)
+		e->stats.moves_refused++;
+	return ret;
+}
+
+void hp3_advised_step(struct hp3_turn *t, struct hp3_move *m)
+{
+	bool won;
+
+	if (m->errand.round.outcome == HP3_ROUND_PENDING) {
+		hp3_round_await(t, m);
+		return;
+	}
+	won = hp3_round_won(t, m);
+#ifdef HP3_BREAK_ADVICE_IS_AN_ORDER
+	m->to = m->errand.round.probe[1].port;
+	won = true;
+#endif
+	hp3_errand_input(t, m, won ? HP3_ERRAND_IN_GO : HP3_ERRAND_IN_STAY);
+}
