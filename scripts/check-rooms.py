@@ -23,7 +23,7 @@ MAY = {room: BELOW | set(ENGINE[:i]) for i, room in enumerate(ENGINE)} | {
     "app/bypass": {"app/bpf"},
     "app/control": set(),
     "app/bus": set(),
-    "app/fleet": {"base", "config", "fleet", "app/bus"},
+    "app/fleet": {"base", "config", "fleet", "app", "app/bus"},
     "app/record": set(),
     "app/verbs": set(),  # in the application's process: nothing of hp3d
     "app/watch": BELOW | {"engine", "config", "app/bpf"},

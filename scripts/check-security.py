@@ -14,7 +14,7 @@ import sys
 ROOT = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = "docs/security.md"
 PYTHON = {"hostile": "tests/hostile", "integration": "tests/integration", "pipeline": "tests/integration/pipeline",
-          "watch": "tests/integration/watch"}
+          "watch": "tests/integration/watch", "fleet": "tests/fleet/live"}
 
 
 def text_of(path):

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/fleet/keys.h"
+#include <stdio.h>
+#include <string.h>
+#include "app/fleet/gather.h"
 #include "config/address.h"
 #include "fleet/names.h"
 
@@ -10,9 +13,10 @@
 		.section = sec, .key = name, FIELD(field), .type = HP3_INI_INT, .unit = u,         \
 		.def = d, .min = lo, .max = hi, .help = h                                          \
 	}
-#define TEXT(name, field, d, ok, r, h)                                                             \
+#define TEXT(name, field, d, ok, r, h) TEXT_OF("fleet", name, field, d, ok, r, h)
+#define TEXT_OF(sec, name, field, d, ok, r, h)                                                     \
 	{                                                                                          \
-		.section = "fleet", .key = name, FIELD(field), .type = HP3_INI_STRING,             \
+		.section = sec, .key = name, FIELD(field), .type = HP3_INI_STRING,                 \
 		.def_string = d, .max = sizeof(((struct fleet_config *)0)->field) - 1,             \
 		.valid = ok, .rule = r, .help = h                                                  \
 	}
@@ -21,6 +25,7 @@ static const struct hp3_ini_section sections[] = {
 	{"fleet", "NATS, and how hp3-fleet is reached."},
 	{"map", "What is known of the fabric, and how much of it there is room for."},
 	{"plan", "Which flows are advised to leave which links."},
+	{"agent", "hp3-fleet agent: what a host reports of its flows, and makes of plans."},
 	{"alarms", "Astral's three levels: periods with too many marks."},
 };
 
@@ -30,6 +35,20 @@ static bool is_loopback(const char *text)
 
 	return hp3_address_parse(text, &a) && a.loopback;
 }
+
+static bool are_addresses(const char *text)
+{
+	char list[HP3_INI_VALUE_MAX], *next = list, *one;
+	struct hp3_fleet_addr a;
+
+	snprintf(list, sizeof(list), "%s", text);
+	while ((one = strsep(&next, ", ")) != NULL)
+		if (*one != '\0' && !fleet_addr_parse(one, &a))
+			return false;
+	return true;
+}
+
+static const char *const switches[] = {"off", "on", NULL};
 
 static const struct hp3_ini_key keys[] = {
 	TEXT("servers", fleet.servers, "nats://127.0.0.1:4222", NULL, NULL,
@@ -72,6 +91,24 @@ static const struct hp3_ini_key keys[] = {
 		"a flow that moved, or was advised to, is left alone for so long"),
 	INT("plan", "valid_ms", p.valid_ms, "ms", 3000, 10, 600000,
 		"a plan is to be heeded within this time; its links are left alone until then"),
+	TEXT_OF("agent", "control", agent.control, "/run/hp3/hp3.sock", NULL, NULL,
+		"hp3d's control socket: socket= of its [control]"),
+	TEXT_OF("agent", "host", agent.host, "", hp3_fleet_is_name, "letters, digits, '-' and '_'",
+		"of this host among all; empty: its host name"),
+	TEXT_OF("agent", "leaf", agent.leaf, "", hp3_fleet_is_name, "letters, digits, '-' and '_'",
+		"the switch that it is connected to: the same for all of a rack"),
+	TEXT_OF("agent", "addresses", agent.addresses, "", are_addresses,
+		"IPv4 and IPv6 addresses, by comma",
+		"by which others know this host, beside those that its flows leave by; 8 in all"),
+	INT("agent", "interval_ms", agent.interval_ms, "ms", 1000, 100, 60000,
+		"a report every so often; the planner's age_ms is to be longer"),
+	{.section = "agent",
+		.key = "advice",
+		FIELD(agent.advice),
+		.type = HP3_INI_ENUM,
+		.unit = "",
+		.choices = switches,
+		.help = "hp3d is asked to try ports that plans name for flows of this host"},
 	INT("alarms", "period_ms", p.period_ms, "ms", 10000, 10, 3600000,
 		"marks are counted for so long"),
 	INT("alarms", "marks", p.alarm_marks, "packets", 500, 0, 4294967295,

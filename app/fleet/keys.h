@@ -22,6 +22,14 @@ struct fleet_config {
 	struct {
 		uint32_t interval_ms;
 	} plan;
+	struct {
+		char control[108]; /* as long as the address of a socket */
+		char host[HP3_FLEET_NAME]; /* "": of the host */
+		char leaf[HP3_FLEET_LEAF];
+		char addresses[HP3_INI_VALUE_MAX];
+		uint32_t interval_ms;
+		bool advice;
+	} agent;
 	struct hp3_fleet_params p;
 };
 

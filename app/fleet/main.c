@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "app/fleet/agent.h"
 #include "app/fleet/answer.h"
 #include "app/fleet/commands.h"
 #include "app/fleet/exits.h"
@@ -12,6 +13,7 @@
 
 static const char usage_text[] =
 	"usage: hp3-fleet [OPTION...] run                 join the reports of hosts, advise moves\n"
+	"       hp3-fleet [OPTION...] agent               report this host's flows\n"
 	"       hp3-fleet [OPTION...] top|links|flows|hosts|alarms|plan   ask one that runs\n"
 	"       hp3-fleet [OPTION...] why FLOW             why a flow is, or is not, to move\n"
 	"       hp3-fleet order --hosts FILE [--ranks-per-host N]   a rank order for collectives\n"
@@ -138,6 +140,8 @@ static int do_command(const struct fleet_config *cfg, const struct fleet_options
 {
 	if (strcmp(o->command, "run") == 0)
 		return fleet_run(cfg);
+	if (strcmp(o->command, "agent") == 0)
+		return fleet_agent(cfg);
 	if (strcmp(o->command, "order") == 0)
 		return o->hosts != NULL ? fleet_order(o) : usage("order wants --hosts FILE");
 	if (!fleet_command_is_known(o->command))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/fleet/planner.h"
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,28 +10,14 @@
 #include "app/fleet/answer.h"
 #include "app/fleet/exits.h"
 #include "app/fleet/http.h"
+#include "app/fleet/process.h"
 #include "fleet/names.h"
 
 #define ALIGNMENT 64u
 
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int sig)
-{
-	stopped = sig;
-}
-
-static uint64_t clock_us(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
-}
-
 static uint64_t now_ms(void)
 {
-	return clock_us(CLOCK_MONOTONIC) / 1000;
+	return fleet_clock_us(CLOCK_MONOTONIC) / 1000;
 }
 
 static void count_bad(struct fleet_planner *p, int ret)
@@ -81,7 +66,7 @@ static void remember(struct fleet_planner *p, const struct hp3_fleet_plan *plan)
 	p->plan = *plan;
 	for (unsigned i = 0; i < plan->n_moves; i++)
 		p->recent[p->n_recent++ % FLEET_RECENT] = (struct fleet_past_move){
-			clock_us(CLOCK_REALTIME) / 1000, plan->epoch, plan->move[i]};
+			fleet_clock_us(CLOCK_REALTIME) / 1000, plan->epoch, plan->move[i]};
 }
 
 /* Another planner's, for people who ask this one. */
@@ -149,7 +134,7 @@ static void look(struct fleet_planner *p)
 	size_t n = 0;
 
 	pthread_mutex_lock(&p->lock);
-	began = clock_us(CLOCK_MONOTONIC);
+	began = fleet_clock_us(CLOCK_MONOTONIC);
 	now = began / 1000;
 	hp3_fleet_look(p->fleet, now);
 	p->now_ms = now;
@@ -161,7 +146,7 @@ static void look(struct fleet_planner *p)
 		p->plans++;
 		p->moves += plan.n_moves;
 	}
-	p->look_us = clock_us(CLOCK_MONOTONIC) - began;
+	p->look_us = fleet_clock_us(CLOCK_MONOTONIC) - began;
 	pthread_mutex_unlock(&p->lock);
 	if (plans)
 		hp3_bus_publish(p->bus, FLEET_SUBJECT_PLAN, bytes, n);
@@ -171,7 +156,7 @@ static void loop(struct fleet_planner *p)
 {
 	uint64_t beat_due = 0, look_due = 0;
 
-	while (stopped == 0 && !hp3_bus_is_refused(p->bus)) {
+	while (!fleet_is_over(p->bus)) {
 		uint64_t now = now_ms(), due;
 		struct timespec pause = {0};
 
@@ -246,13 +231,11 @@ int fleet_run(const struct fleet_config *cfg)
 	static struct fleet_planner planner;
 	struct fleet_planner *p = &planner;
 	struct hp3_bus_options options = fleet_bus_options(cfg);
-	struct sigaction sa = {.sa_handler = on_signal};
 	char why[256] = "no memory";
 	int ret = FLEET_FAILED;
 
 	*p = (struct fleet_planner){.cfg = cfg, .lock = PTHREAD_MUTEX_INITIALIZER};
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
+	fleet_ends_by_signals();
 	if (make_core(p) < 0)
 		return FLEET_FAILED;
 	p->bus = hp3_bus_open(&options, why, sizeof(why));
@@ -264,13 +247,8 @@ int fleet_run(const struct fleet_config *cfg)
 		loop(p);
 		ret = FLEET_DONE;
 	}
-	if (p->bus != NULL && hp3_bus_is_refused(p->bus)) {
-		fprintf(stderr,
-			"hp3-fleet: %s refuses this user; see credentials=, nkey= and tls_cert= in "
-			"[fleet], and the server's log\n",
-			cfg->fleet.servers);
+	if (p->bus != NULL && fleet_ended(p->bus, cfg) != FLEET_DONE)
 		ret = FLEET_FAILED;
-	}
 	fleet_http_stop();
 	hp3_bus_close(p->bus);
 	free(p->fleet);

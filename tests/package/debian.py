@@ -22,8 +22,8 @@ sys.path.insert(0, os.path.join(ROOT, "tests/integration/pipeline"))
 from harness import LIBC, Endpoint, Link, die_with_parent, own_namespace, wait_for  # noqa: E402
 
 CLONE_NEWNS, MS_BIND, MS_REC, MS_PRIVATE = 0x20000, 0x1000, 0x4000, 0x40000
-MANAGER = ("systemd",)
-EXPOSURE = 3.9  # what systemd-analyze says of the unit; more is a step back
+MANAGER = ("systemd", "libnats3.4", "nats-server")
+EXPOSURE = {"hp3d": 3.9, "hp3-fleet": 1.2, "hp3-fleet-agent": 1.8}  # what systemd-analyze says of the units; more is a step back
 
 
 def run(*words, **options):
@@ -199,27 +199,44 @@ def of_the_service(unit, a, b):
         check(word not in unit.journal(), f"the journal says \"{word}\":\n" + unit.journal())
 
 
-def judge_unit(work, root):
-    unit = root.at("lib/systemd/system/hp3d.service")
+def of_the_fleet(unit):
+    """Planner and agent, as they are installed, beside a NATS server: the planner knows this host's flows."""
+    unit.run("systemctl", "start", "nats-server", "hp3-fleet", "hp3-fleet-agent")
+
+    def hosts():
+        said = subprocess.run(unit.words("hp3-fleet", "--json", "hosts"), capture_output=True, text=True)
+        return said.returncode == 0 and re.search(r'"flows": ?[1-9]', said.stdout)
+    try:
+        wait_for("the agent's report", hosts, 30)
+    except AssertionError as e:
+        raise SystemExit(f"package: {e}\n" + unit.run("hp3-fleet", "--json", "hosts") +
+                         unit.run("journalctl", "-u", "hp3-fleet*", "--no-pager", "-o", "cat")) from e
+    unit.run("systemctl", "stop", "hp3-fleet-agent", "hp3-fleet", "nats-server")
+    step("hp3-fleet and its agent: started by systemd, the planner knows this host")
+
+
+def judge_unit(work, root, name, limit):
+    unit = root.at(f"lib/systemd/system/{name}.service")
     said = run("systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=100", unit)
-    exposure = float(re.search(r"Overall exposure level for hp3d.service: ([\d.]+)", said).group(1))
-    check(exposure <= EXPOSURE, f"exposure of hp3d.service is {exposure}, it was {EXPOSURE}:\n{said}")
+    exposure = float(re.search(rf"Overall exposure level for {name}.service: ([\d.]+)", said).group(1))
+    check(exposure <= limit, f"exposure of {name}.service is {exposure}, it was {limit}:\n{said}")
     # Keys and values; the commands are the fresh root's, not this machine's.
-    copy = os.path.join(work, "hp3d.service")
+    copy = os.path.join(work, name + ".service")
     with open(copy, "w") as f:
-        f.write(re.sub(r"(?m)^(Exec\w+)=.*$", r"\1=/bin/true", root.read("lib/systemd/system/hp3d.service")))
+        f.write(re.sub(r"(?m)^(Exec\w+)=.*$", r"\1=/bin/true", root.read(f"lib/systemd/system/{name}.service")))
     said = run("systemd-analyze", "verify", "--man=no", copy)
-    check("hp3d.service:" not in said, "systemd-analyze verify: " + said)
-    step(f"unit: exposure {exposure}")
+    check(f"{name}.service:" not in said, "systemd-analyze verify: " + said)
+    step(f"unit {name}: exposure {exposure}")
 
 
 def installed(root):
     """What an operator finds right after the installation."""
     check(root.run("hp3d", "--version").split()[0] == "hp3d", "hp3d does not run")
-    check(root.run("dpkg-query", "-W", "-f", "${Conffiles}", "hp3").count("/etc/") == 2, "hp3.ini or logrotate's file is no conffile")
+    check(root.run("dpkg-query", "-W", "-f", "${Conffiles}", "hp3").count("/etc/") == 3, "hp3.ini, fleet.ini or logrotate's file is no conffile")
     check(root.read("etc/hp3/hp3.ini") == open(os.path.join(ROOT, "config/hp3.ini")).read(), "hp3.ini is not the tree's")
     check(os.path.isdir(root.at("var/log/hp3")), "no directory for the audit log")
-    check(not glob.glob(root.at("etc/systemd/system/*/hp3d.service")), "the unit is enabled although no port is named")
+    for name in EXPOSURE:
+        check(not glob.glob(root.at(f"etc/systemd/system/*/{name}.service")), f"{name}.service is enabled by the installation")
 
 
 def traffic(a, b, expected):
@@ -252,7 +269,8 @@ def main():
         root.install(deb, *MANAGER)
         step("installed")
         installed(root)
-        judge_unit(work, root)
+        for name, limit in EXPOSURE.items():
+            judge_unit(work, root, name, limit)
 
         rnic, net = Link("r"), Link("n")
         edited = root.read("etc/hp3/hp3.ini")
@@ -266,6 +284,7 @@ def main():
         booted = unit.process.poll() is None
         if booted:
             of_the_service(unit, a, b)
+            of_the_fleet(unit)
             deb, version = next_version(work, deb)
             shutil.copy(deb, root.at("root/next.deb"))
             before, pid = b.report(), unit.show("MainPID")
@@ -288,7 +307,7 @@ def main():
         b.kill()
         root.run("dpkg", "--purge", "hp3")
         left = [p for p in ("etc/hp3", "var/log/hp3", "run/hp3", "etc/logrotate.d/hp3", "usr/sbin/hp3d",
-                            "lib/systemd/system/hp3d.service", "usr/lib/sysctl.d/60-hp3.conf")
+                            *(f"lib/systemd/system/{name}.service" for name in EXPOSURE), "usr/lib/sysctl.d/60-hp3.conf")
                 if os.path.exists(root.at(p))]
         check(not left, f"left behind by purge: {left}")
         step("purged")

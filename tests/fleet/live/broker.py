@@ -23,6 +23,7 @@ takeover_ms = 400
 [plan]
 interval_ms = 100
 valid_ms = 500
+{plan}
 """
 
 
@@ -98,12 +99,12 @@ def cluster_of_three(directory):
 
 
 class Planner(Process):
-    def __init__(self, program, directory, servers, name="p0", extra=""):
+    def __init__(self, program, directory, servers, name="p0", extra="", plan=""):
         self.port = free_port()
         self.program, self.name = program, name
         self.config = os.path.join(directory, f"{name}.ini")
         with open(self.config, "w", encoding="utf-8") as f:
-            f.write(QUICK.format(servers=servers, name=name, listen=f"127.0.0.1:{self.port}", extra=extra))
+            f.write(QUICK.format(servers=servers, name=name, listen=f"127.0.0.1:{self.port}", extra=extra, plan=plan))
         super().__init__([program, "--config", self.config, "run"], os.path.join(directory, f"{name}.log"))
         wait_for(self.is_up, why=lambda: "hp3-fleet did not come up: " + self.said())
 
@@ -144,6 +145,18 @@ def publish(port, subject, payload):
         s.sendall(b'CONNECT {"verbose":false}\r\nPUB %s %d\r\n%s\r\nPING\r\n' % (subject.encode(), len(payload), payload))
         while b"PONG" not in s.recv(4096):
             pass
+
+
+def cbor(x):
+    """As fleet/message.h has it: the shortest form of each."""
+    kind = {int: 0, bytes: 2, str: 3, list: 4}[type(x)]
+    n = x if kind == 0 else len(x.encode() if kind == 3 else x)
+    if n < 24:
+        head = bytes([kind << 5 | n])
+    else:
+        size = next(s for s in range(4) if n < 1 << (8 << s))
+        head = bytes([kind << 5 | 24 + size]) + n.to_bytes(1 << size, "big")
+    return head + (b"" if kind == 0 else x if kind == 2 else x.encode() if kind == 3 else b"".join(map(cbor, x)))
 
 
 def crc16(data):

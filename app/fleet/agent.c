@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/fleet/agent.h"
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/random.h>
+#include "app/fleet/exits.h"
+#include "app/fleet/gather.h"
+#include "app/fleet/heed.h"
+#include "app/fleet/hp3d.h"
+#include "app/fleet/planner.h"
+#include "app/fleet/process.h"
+#include "base/minmax.h"
+#include "fleet/names.h"
+
+#define FLOWS_MAX 65536u /* that a report is made of */
+#define ACTIVE_MS 3000u /* what was silent for longer, and for three intervals, is left out */
+
+struct agent {
+	struct hp3_bus *bus;
+	struct fleet_hp3d hp3d;
+	struct fleet_gather gather;
+	struct hp3_fleet_report report; /* the latest */
+	struct fleet_heed heed;
+	bool heeds;
+	char subject[sizeof(FLEET_SUBJECT_PREFIX) + HP3_FLEET_NAME];
+	bool failing; /* hp3d did not answer, and that was said */
+};
+
+static uint64_t clock_ms(clockid_t id)
+{
+	return fleet_clock_us(id) / 1000;
+}
+
+static json_t *ask_for_flows(struct agent *a)
+{
+	char filter[32];
+
+	snprintf(filter, sizeof(filter), "idle<%u",
+		hp3_max_u32(ACTIVE_MS, 3 * a->gather.interval_ms));
+	return fleet_hp3d_list(
+		&a->hp3d, json_pack("{s:s, s:s}", "cmd", "flows", "filter", filter), FLOWS_MAX);
+}
+
+/* Paths beside those in use. A flow may be gone by now: that is no failure. */
+static void ask_for_paths(struct agent *a, struct hp3_fleet_report *r)
+{
+	for (unsigned i = 0; i < r->n_flows; i++) {
+		const char *id = fleet_gather_asks(&a->gather, i);
+		json_t *pairs = id == NULL ? NULL
+					   : fleet_hp3d_ask(&a->hp3d, json_pack("{s:s, s:s}", "cmd",
+									      "paths", "flow", id));
+
+		fleet_gather_pair(&a->gather, json_array_get(pairs, 0), r);
+		json_decref(pairs);
+		if (a->hp3d.fd < 0)
+			return; /* it does not answer at all */
+	}
+}
+
+static void say(struct agent *a, bool failing)
+{
+	if (failing != a->failing)
+		fprintf(stderr, "hp3-fleet: %s\n", failing ? a->hp3d.why : "hp3d answers");
+	a->failing = failing;
+}
+
+/* Where hp3d does not answer nothing is reported: to others this host is gone. */
+static void report(struct agent *a)
+{
+	struct hp3_fleet_report *r = &a->report;
+	static uint8_t bytes[HP3_FLEET_BYTES];
+	json_t *flows = ask_for_flows(a);
+	size_t n;
+
+	say(a, flows == NULL);
+	if (flows == NULL)
+		return;
+	fleet_gather(&a->gather, flows, clock_ms(CLOCK_MONOTONIC), clock_ms(CLOCK_REALTIME), r);
+	json_decref(flows);
+	ask_for_paths(a, r);
+	n = hp3_fleet_report_encode(r, bytes, sizeof(bytes));
+	if (n != 0)
+		hp3_bus_publish(a->bus, a->subject, bytes, n);
+}
+
+static int wait_ms(const struct agent *a, uint64_t ms)
+{
+	uint32_t heed = a->heeds ? fleet_heed_wait_ms(&a->heed) : UINT32_MAX;
+
+	return (int)(ms < heed ? ms : heed);
+}
+
+static void loop(struct agent *a)
+{
+	struct pollfd plans = {.fd = a->heeds ? fleet_heed_fd(&a->heed) : -1, .events = POLLIN};
+	uint64_t due = clock_ms(CLOCK_MONOTONIC);
+
+	while (!fleet_is_over(a->bus)) {
+		uint64_t now = clock_ms(CLOCK_MONOTONIC);
+
+		if (now >= due) {
+			report(a);
+			if (a->heeds)
+				fleet_heed_outcomes(&a->heed, now);
+			due = clock_ms(CLOCK_MONOTONIC) + a->gather.interval_ms;
+			continue;
+		}
+		poll(&plans, 1, wait_ms(a, due - now)); /* a signal cuts it short */
+		if (a->heeds)
+			fleet_heed_take(
+				&a->heed, &a->gather, &a->report, clock_ms(CLOCK_MONOTONIC));
+	}
+}
+
+/* The addresses of the configuration, which were checked. */
+static void take_addresses(struct fleet_gather *g, const char *text)
+{
+	char list[HP3_INI_VALUE_MAX], *next = list, *one;
+
+	snprintf(list, sizeof(list), "%s", text);
+	while ((one = strsep(&next, ", ")) != NULL)
+		if (g->n_addrs < HP3_FLEET_ADDRS && fleet_addr_parse(one, &g->addr[g->n_addrs]))
+			g->n_addrs++;
+}
+
+static bool begin(struct agent *a, const struct fleet_config *cfg)
+{
+	struct fleet_gather *g = &a->gather;
+
+	snprintf(g->host, sizeof(g->host), "%s", cfg->agent.host);
+	snprintf(g->leaf, sizeof(g->leaf), "%s", cfg->agent.leaf);
+	g->interval_ms = cfg->agent.interval_ms;
+	g->heeds = a->heeds = cfg->agent.advice;
+	if (*g->host == '\0') {
+		gethostname(g->host, sizeof(g->host) - 1);
+		g->host[strcspn(g->host, ".")] = '\0';
+	}
+	if (*g->host == '\0' || !hp3_fleet_is_name(g->host)) {
+		fprintf(stderr,
+			"hp3-fleet: this host's name \"%s\" has other characters than "
+			"letters, digits, '-' and '_': set host= in [agent]\n",
+			g->host);
+		return false;
+	}
+	take_addresses(g, cfg->agent.addresses);
+	fleet_hp3d_init(&a->hp3d, cfg->agent.control);
+	snprintf(a->subject, sizeof(a->subject), FLEET_SUBJECT_PREFIX "%s", g->host);
+	return getrandom(&g->instance, sizeof(g->instance), 0) == (ssize_t)sizeof(g->instance);
+}
+
+int fleet_agent(const struct fleet_config *cfg)
+{
+	static struct agent a;
+	struct hp3_bus_options options = fleet_bus_options(cfg);
+	char why[256] = "no memory";
+	int ret;
+
+	fleet_ends_by_signals();
+	if (!begin(&a, cfg))
+		return FLEET_FAILED;
+	a.bus = hp3_bus_open(&options, why, sizeof(why));
+	if (a.bus == NULL) {
+		fprintf(stderr, "hp3-fleet: %s\n", why);
+		return FLEET_FAILED;
+	}
+	if (a.heeds &&
+		fleet_heed_start(&a.heed, a.bus, &a.hp3d, a.gather.host, a.gather.instance) < 0 &&
+		!hp3_bus_is_refused(a.bus)) {
+		fputs("hp3-fleet: no memory for a subscription, or no file descriptors\n", stderr);
+		hp3_bus_close(a.bus);
+		return FLEET_FAILED;
+	}
+	fprintf(stderr, "hp3-fleet: reports for %s%s, %s\n", a.gather.host,
+		a.heeds ? ", heeds plans" : "",
+		hp3_bus_is_up(a.bus) ? "connected" : "no server yet, goes on trying");
+	loop(&a);
+	ret = fleet_ended(a.bus, cfg);
+	hp3_bus_close(a.bus);
+	if (a.heeds)
+		fleet_heed_end(&a.heed);
+	fleet_hp3d_close(&a.hp3d);
+	fleet_gather_free(&a.gather);
+	return ret;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/fleet/heed.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "app/fleet/planner.h"
+
+#define OUTCOME_MS 5000u /* a move ends within this, or the event was lost */
+#define PAGE       500
+
+static void on_plan(
+	void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len)
+{
+	static struct hp3_fleet_plan plan; /* one subscription, one thread */
+	struct fleet_heed *h = arg;
+	int ret = hp3_fleet_plan_decode(data, len, &plan);
+	ssize_t rung;
+
+	pthread_mutex_lock(&h->lock);
+	h->bad += ret < 0;
+	if (ret == 0) {
+		h->plan = plan;
+		h->came = true;
+	}
+	pthread_mutex_unlock(&h->lock);
+	rung = write(h->bell[1], "", 1); /* full: it rings already */
+	(void)rung;
+}
+
+int fleet_heed_start(struct fleet_heed *h, struct hp3_bus *bus, struct fleet_hp3d *hp3d,
+	const char *host, uint64_t instance)
+{
+	*h = (struct fleet_heed){.hp3d = hp3d, .lock = PTHREAD_MUTEX_INITIALIZER};
+	fleet_advice_init(&h->advice, host, instance);
+	if (pipe2(h->bell, O_CLOEXEC | O_NONBLOCK) != 0)
+		return -errno;
+	return hp3_bus_subscribe(bus, FLEET_SUBJECT_PLAN, NULL, on_plan, h);
+}
+
+static void tell(const struct fleet_heed *h, const char *flow, const char *what, const char *more)
+{
+	fprintf(stderr, "hp3-fleet: %s, advised by %s (term %llu, epoch %llu): %s%s%s\n", flow,
+		h->advice.planner, (unsigned long long)h->advice.term,
+		(unsigned long long)h->advice.epoch, what, *more != '\0' ? ", " : "", more);
+}
+
+static void ask(
+	struct fleet_heed *h, const char *flow, const struct hp3_fleet_move *m, uint64_t now_ms)
+{
+	json_t *answer =
+		fleet_hp3d_ask(h->hp3d, json_pack("{s:s, s:s, s:i, s:b}", "cmd", "move", "flow",
+						flow, "port", m->to_port, "ask", 1));
+
+	if (answer == NULL && h->hp3d->is_busy) {
+		fleet_advice_busy(&h->advice, now_ms);
+		return;
+	}
+	if (answer == NULL) {
+		tell(h, flow, "not taken", h->hp3d->why);
+		return;
+	}
+	if (h->n_open == 0)
+		h->since = json_integer_value(json_object_get(answer, "since"));
+	if (h->n_open < FLEET_HEED_OPEN) {
+		snprintf(h->open[h->n_open].flow, HP3_FLOWID_MAX, "%s", flow);
+		h->open[h->n_open].tag = json_integer_value(json_object_get(answer, "tag"));
+		h->open[h->n_open++].until_ms = now_ms + OUTCOME_MS;
+	}
+	json_decref(answer);
+}
+
+void fleet_heed_take(struct fleet_heed *h, const struct fleet_gather *g,
+	const struct hp3_fleet_report *r, uint64_t now_ms)
+{
+	static struct hp3_fleet_plan plan;
+	const struct hp3_fleet_move *m;
+	char rung[64];
+	unsigned flow;
+	bool came;
+
+	while (read(h->bell[0], rung, sizeof(rung)) > 0)
+		;
+	pthread_mutex_lock(&h->lock);
+	came = h->came;
+	h->came = false;
+	if (came)
+		plan = h->plan;
+	pthread_mutex_unlock(&h->lock);
+	if (came)
+		fleet_advice_plan(&h->advice, &plan, now_ms);
+	while ((m = fleet_advice_next(&h->advice, r, now_ms, &flow)) != NULL)
+		ask(h, g->id[flow], m, now_ms);
+}
+
+static void close_one(struct fleet_heed *h, unsigned i)
+{
+	h->open[i] = h->open[--h->n_open];
+}
+
+static void note(struct fleet_heed *h, json_t *event)
+{
+	json_int_t tag = json_integer_value(json_object_get(event, "tag"));
+	const char *outcome = json_string_value(json_object_get(event, "outcome"));
+
+	for (unsigned i = 0; tag != 0 && i < h->n_open; i++) {
+		if (h->open[i].tag != tag)
+			continue;
+		tell(h, h->open[i].flow, outcome != NULL ? outcome : "no outcome", "");
+		close_one(h, i);
+		return;
+	}
+}
+
+void fleet_heed_outcomes(struct fleet_heed *h, uint64_t now_ms)
+{
+	json_t *events, *event;
+	size_t i;
+
+	if (h->n_open == 0)
+		return;
+	events = fleet_hp3d_ask(h->hp3d,
+		json_pack("{s:s, s:I, s:i}", "cmd", "events", "since", h->since, "limit", PAGE));
+	json_array_foreach (events, i, event) {
+		h->since = json_integer_value(json_object_get(event, "seq"));
+		note(h, event);
+	}
+	json_decref(events);
+	for (unsigned k = h->n_open; k-- > 0;) {
+		if (now_ms < h->open[k].until_ms)
+			continue;
+		tell(h, h->open[k].flow, "no outcome was told", "");
+		close_one(h, k);
+	}
+}
+
+void fleet_heed_end(struct fleet_heed *h)
+{
+	fprintf(stderr, "hp3-fleet: advice: %llu bad messages", (unsigned long long)h->bad);
+#define X(field, text)                                                                             \
+	if (h->advice.c.field != 0)                                                                \
+		fprintf(stderr, "; %llu %s", (unsigned long long)h->advice.c.field, text);
+	FLEET_ADVICE_COUNTS(X)
+#undef X
+	fputc('\n', stderr);
+	close(h->bell[0]);
+	close(h->bell[1]);
+}

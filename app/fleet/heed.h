@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_APP_FLEET_HEED_H
+#define HP3_APP_FLEET_HEED_H
+/*
+ * Plans, from NATS to hp3d: what advice.h lets through hp3d is asked to take into account, and what
+ * came of it is told on stderr. A thread of libnats hands plans over; all else belongs to the
+ * agent's own.
+ */
+#include <pthread.h>
+#include "app/bus/bus.h"
+#include "app/fleet/advice.h"
+#include "app/fleet/gather.h"
+#include "app/fleet/hp3d.h"
+
+#define FLEET_HEED_OPEN HP3_FLEET_FLOWS
+
+struct fleet_heed {
+	struct fleet_advice advice;
+	struct fleet_hp3d *hp3d;
+	pthread_mutex_t lock; /* of what follows */
+	struct hp3_fleet_plan plan; /* that came last */
+	bool came; /* and was not taken yet */
+	uint64_t bad; /* messages that are no plan of this version */
+	int bell[2]; /* a pipe: one byte for each plan */
+	/* the agent's own: what hp3d was asked, and has not answered yet */
+	uint8_t n_open;
+	struct {
+		char flow[HP3_FLOWID_MAX];
+		json_int_t tag;
+		uint64_t until_ms;
+	} open[FLEET_HEED_OPEN];
+	json_int_t since; /* events up to here are known */
+};
+
+/* 0 or a negative errno. */
+int fleet_heed_start(struct fleet_heed *h, struct hp3_bus *bus, struct fleet_hp3d *hp3d,
+	const char *host, uint64_t instance);
+/* To be waited for, and to be emptied by fleet_heed_take(). */
+static inline int fleet_heed_fd(const struct fleet_heed *h)
+{
+	return h->bell[0];
+}
+
+/* So long at most, in ms; more: there is nothing that may have to be taken then. */
+static inline uint32_t fleet_heed_wait_ms(const struct fleet_heed *h)
+{
+	return fleet_advice_waits(&h->advice) ? FLEET_ADVICE_RETRY_MS : UINT32_MAX;
+}
+
+/* A plan may have come: hp3d is asked about what concerns flows of the latest report. */
+void fleet_heed_take(struct fleet_heed *h, const struct fleet_gather *g,
+	const struct hp3_fleet_report *r, uint64_t now_ms);
+/* What has become of it? */
+void fleet_heed_outcomes(struct fleet_heed *h, uint64_t now_ms);
+/* After the bus: says what was counted. */
+void fleet_heed_end(struct fleet_heed *h);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/fleet/process.h"
+#include <signal.h>
+#include <stdio.h>
+#include "app/fleet/exits.h"
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int sig)
+{
+	stopped = sig;
+}
+
+void fleet_ends_by_signals(void)
+{
+	struct sigaction sa = {.sa_handler = on_signal};
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+}
+
+bool fleet_is_over(const struct hp3_bus *bus)
+{
+	return stopped != 0 || hp3_bus_is_refused(bus);
+}
+
+uint64_t fleet_clock_us(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}
+
+int fleet_ended(const struct hp3_bus *bus, const struct fleet_config *cfg)
+{
+	if (!hp3_bus_is_refused(bus))
+		return FLEET_DONE;
+	fprintf(stderr,
+		"hp3-fleet: %s refuses this user; see credentials=, nkey= and tls_cert= in "
+		"[fleet], and the server's log\n",
+		cfg->fleet.servers);
+	return FLEET_FAILED;
+}

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Advice from a planner to an hp3d: two flows on one of two paths, switches that name themselves, hp3d as it ships but for traces.
+
+usage: HP3_FLEET=PROGRAM advice_live.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
+"""
+import os
+import signal
+import sys
+import time
+
+from broker import Planner, Server, cbor, publish, scratch, wait_for
+from hosts import FLEET, Agent
+
+sys.path.insert(0, os.path.join(sys.argv[5], "tests", "integration", "pipeline"))
+from cases import run  # noqa: E402
+from scraping import loopback  # noqa: E402
+from two_paths import TwoPaths  # noqa: E402
+
+KEY = "000102030405060708090a0b0c0d0e0f"
+A, B = bytes([10, 9, 0, 1]), bytes([10, 9, 0, 2])
+RATE = 400  # packets a second of each flow
+# Beyond what a busy machine does to round trips; nothing but advice moves flows here.
+SETTINGS = {"ppp": {"probe": "peer", "identity": "trace", "traces_per_second": 1000, "rtt_factor": 10000},
+            "probes": {"probe_key": KEY}}
+
+
+def rate_kbps(d, seconds=1):
+    """Of the flows, on average."""
+    def count():
+        return [(f["bytes"], f["t_ns"]) for f in d.flows()]
+    before = count()
+    time.sleep(seconds)
+    return sum((b - a) * 8e6 / (t - s) for (a, s), (b, t) in zip(before, count())) / len(before)
+
+
+class Advice(TwoPaths):
+    def setUp(self):
+        super().setUp()
+        loopback()
+        held = scratch()
+        self.addCleanup(held.cleanup)
+        self.dir = held.name
+        self.server = Server(self.dir)
+        self.addCleanup(self.server.kill)
+
+    def agent(self, d, name, **more):
+        directory = os.path.join(self.dir, name)
+        os.mkdir(directory)
+        a = Agent(directory, self.server.url, d.socket, host=name, leaf="l" + name, **more)
+        self.addCleanup(a.kill)
+        return a
+
+    def plans(self, kbps):
+        """Two flows fill a link, one does not."""
+        p = Planner(FLEET, self.dir, self.server.url, extra=f"[map]\nage_ms = 1000\nlink_kbps = {2 * kbps:.0f}\n",
+                    plan="hold_ms = 1000")
+        self.addCleanup(p.kill)
+        return p
+
+    def collide(self, near, ends):
+        """Both flows on the path of even ports, by switches that both hp3ds know."""
+        self.relay("hops")
+        self.traffic(ends[0])
+        flows = near.paired(2)
+        for port, flow in enumerate(flows):
+            near.ctl("move", flow, "--port", str(50000 + 2 * port))
+        wait_for(lambda: [f["path"]["hop"] for f in near.flows()] == ["10.8.2.2"] * 2, why=lambda: str(near.flows()))
+        wait_for(lambda: any(p["hop"] == "10.8.2.1" for p in near.json("paths")[0]["paths"]), why=lambda: str(near.json("paths")))
+        return flows
+
+    def begin(self, advice="on"):
+        near, far = self.pair_of_daemons(**SETTINGS)
+        ends = self.endpoints(qps=2, rate=RATE, message=16)
+        return near, far, ends, self.collide(near, ends), self.agent(near, "h0", advice=advice), \
+            self.agent(far, "h1", addresses='"10.9.0.2"')
+
+    def advised(self, d):
+        return [e for e in d.json("events") if e.get("cause") == "advice"]
+
+    def finish(self, near, far, ends):
+        self.settle(ends[0])
+        self.whole(*ends)
+        self.stop(near)
+        self.stop(far)
+
+    def test_one_of_two_leaves(self):
+        near, far, ends, flows, agent, _ = self.begin()
+        self.relay("wide")
+        planner = self.plans(rate_kbps(near))
+        moved = wait_for(lambda: [e for e in self.advised(near) if e["type"] in ("switch", "idle_switch")], why=agent.said)
+        self.assertIn(moved[0]["flow"], flows)
+        self.assertEqual((moved[0]["outcome"], moved[0]["from"] % 2, moved[0]["to"] % 2), ("moved", 0, 1))
+        wait_for(lambda: ": moved" in agent.said(), why=agent.said)
+        time.sleep(3)  # held for one second, and planned ten times a second
+        moved = [e for e in self.advised(near) if e["type"] in ("switch", "idle_switch")]
+        self.assertEqual(len(moved), 1, moved)
+        self.assertEqual(sorted(f["path"]["hop"] for f in near.flows()), ["10.8.2.1", "10.8.2.2"])
+        self.assertEqual(planner.metric("messages_bad_total"), 0)
+        self.assertEqual(agent.kill(signal.SIGTERM), 0)
+        self.assertRegex(agent.said(), r"advice: 0 bad messages; \d+ plans; .* hp3d was asked about")
+        self.finish(near, far, ends)
+
+    def test_a_slower_path_is_not_taken(self):
+        """The planner sees less load there, hp3d that it takes 3 ms longer."""
+        near, far, ends, _, agent, _ = self.begin()
+        self.plans(rate_kbps(near))
+        wait_for(lambda: self.advised(near), why=agent.said)
+        wait_for(lambda: ": kept" in agent.said(), why=agent.said)
+        self.assertEqual({e["type"] for e in self.advised(near)} - {"round"}, {"recover"})
+        self.assertEqual({f["path"]["hop"] for f in near.flows()}, {"10.8.2.2"})
+        self.finish(near, far, ends)
+
+    def test_nobody_heeds_as_shipped(self):
+        near, far, ends, _, agent, _ = self.begin(advice="off")
+        planner = self.plans(rate_kbps(near))
+        wait_for(lambda: planner.ask("why", "h0/")["rows"], why=agent.said)
+        time.sleep(2)
+        self.assertEqual(planner.metric("planned_moves_total"), 0)
+        self.assertEqual(self.advised(near), [])
+        self.finish(near, far, ends)
+
+    def test_strangers(self):
+        """Garbage, a plan of another version, one that names a flow of ours without knowing this process."""
+        near, far, ends, flows, agent, _ = self.begin()
+        self.relay("wide")
+        before = near.counters()["moves_asked"]
+        qpn = int(flows[0].rsplit("/", 1)[1], 16)
+        move = ["h0", 12345, A, B, qpn, b"", b"", near.flows()[0]["port"], 50001, 1, 1, 1]
+        plan = [1, 2, "evil", 2**64 - 1, 2**64 - 1, 2**32 - 1, 1, 1, 1, 1, 1, [move]]
+        for payload in (b"", os.urandom(64), cbor([2, *plan[1:]]), cbor(plan), cbor(plan)[:-1]):
+            publish(self.server.port, "hp3.plan", payload)
+        time.sleep(1)
+        self.assertEqual(near.counters()["moves_asked"], before)
+        self.assertEqual(agent.kill(signal.SIGTERM), 0)
+        self.assertIn("advice: 4 bad messages; 1 plans; 1 moves of this host; 1 of another process", agent.said())
+        self.finish(near, far, ends)
+
+
+if __name__ == "__main__":
+    run()
