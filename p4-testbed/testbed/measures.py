@@ -106,6 +106,7 @@ def row_of(scenario, result):
         "open": sum(r["messages"]["open"] for r in result["reports"].values()),
         "fabric_drops": sum(sum(lane["drops"].values()) for lane in result["fabric"]["lanes"]),
         "pauses": sum(lane["pauses"] for lane in result["fabric"]["lanes"]),
+        "kernel_lost": sum(r["port"]["kernel_lost"] for r in result["reports"].values()),
         "moves": len(moves_of(result)),
         "first_move_s": first,
         "paused_ms": paused(scenario, result),

@@ -34,9 +34,9 @@ fabric_begin() {
     for g in 1 2; do fabric_settle $g || return 1; done
 }
 
-lab_after() { # by lab_end
-    kill "$FABRIC_KEEPER" 2>/dev/null
+lab_after() { # by lab_end; who kills this meanwhile leaves it to the keeper
     testbed down
+    kill "$FABRIC_KEEPER" 2>/dev/null
 }
 
 # Guest N becomes host N: its addresses, its leaf's MAC.

@@ -15,7 +15,7 @@ from rnic import ZERO
 
 GEN = ("timeouts", "retransmissions", "out_of_seq_request", "duplicate_request", "overtaken", "late_duplicates")
 DEEDS = ("moves_switched", "moves_idle", "replies_moved", "failovers", "urges", "naks_made")
-SHOWN = ("rounds", "probes", "moves_recovered")
+SHOWN = ("rounds", "probes", "moves_recovered", "placed")
 
 
 def read(directory, name):
@@ -28,6 +28,7 @@ def of_mode(directory, mode):
     rnic = {k: after["rnic"]["2"][k] - before["rnic"]["2"][k] for k in after["rnic"]["2"]}
     hp3d = {k: sum(a["rail"]["rail0"][k] - b["rail"]["rail0"][k] for a, b in zip(after["hp3d"], before["hp3d"]))
             for k in (*DEEDS, *SHOWN)}
+    hp3d["moves_idle"] = max(0, hp3d["moves_idle"] - hp3d["placed"])  # before the first data: no harm to anybody
     gen = {k: report["sum"][k] for k in GEN}
     gen["wrong"] = report["content"]["wrong"]
     return rnic, gen, hp3d

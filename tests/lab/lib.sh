@@ -21,7 +21,7 @@ LIB_DIR=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 note() { echo "$(basename "$0"): $*" >&2; }
 lab() { "$LIB_DIR/lab" --name "$LAB" "$@"; }
 guest() { lab exec "$1" --timeout "${LIMIT:-60}" -- "${@:2}"; }
-guest_bg() { lab exec "$1" --bg --timeout "${LIMIT:-900}" -- "${@:2}"; }
+guest_bg() { lab exec "$1" --bg --timeout "${LIMIT:-1800}" -- "${@:2}"; } # as long as the lab
 
 # lab_begin NAME [lab up options]: brings a lab up; it ends with this shell.
 lab_begin() {
@@ -227,6 +227,7 @@ rdma_finish() {
 	out=$(lab wait "$RDMA_CLIENT" 2>&1) || {
 		code=$?
 		note "$RDMA_WHAT: client failed ($code): $(tail -n 4 <<<"$out")"
+		note "... and its server says: $(cat "$LAB_STATE/g2/jobs/${RDMA_SERVER#*/}/"{out,err,rc} 2>&1 | tail -n 12)"
 		lab kill -TERM "$RDMA_SERVER" 2>/dev/null
 		return 1
 	}

@@ -19,7 +19,7 @@ COUNTED = dict.fromkeys(("ce", "ect", "out_of_seq_request", "overtaken", "overta
 def flow(begin, rate_at):
     series = [{"from_s": t / 10, "to_s": (t + 1) / 10, "tx_mbps": rate_at(t / 10)} for t in range(begin * 10, 120)]
     return {"series": series, "fct": [[t * 100000, 50000, 65536] for t in range(begin * 10, 120)], "rtt_us": {"p50": 3000, "p99": 9000},
-            "sum": dict(COUNTED), "content": {"wrong": 0, "wrong_read_packets": 0}, "messages": {"open": 0}}
+            "sum": dict(COUNTED), "content": {"wrong": 0, "wrong_read_packets": 0}, "messages": {"open": 0}, "port": {"kernel_lost": 0}}
 
 
 def result(mode, moves, rate_at):

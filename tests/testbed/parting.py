@@ -7,7 +7,8 @@ usage: parting.py BUILD SHARE SEED...
 For each seed: moves, and how long after they met both flows were on spines of their own for good. Of all runs, SHARE
 percent (rounded down) at least must do it with exactly one move: one host leaves, the other one sees that and stays
 (rule 29). In every run they part, within 6 s, nothing is lost and nothing overtaken. Prints median and 95th percentile
-of the times. A run in which this machine stood still for more than a hundredth of the time is made again, once.
+of the times. A run in which this machine stood still for more than a hundredth of the time, or its kernel lost frames for which
+roce-gen came too late, is made again, once.
 """
 import json
 import os
@@ -21,12 +22,14 @@ from bench_bed import Bed
 MEET_S, LIMIT_S = 3.0, 6.0
 
 
-def play(bed, seed, out):
+def play(bed, seed, out, again=True):
     code, _, err = bed.run("run", "micro-collision", "--modes", "on", "--seed", str(seed), "--out", out, "--quiet")
     assert code == 0, err
     with open(os.path.join(out, "micro-collision.json"), encoding="utf-8") as f:
         report = json.load(f)
     row = report["summary"]["on"]
+    if row["kernel_lost"] and again:
+        return play(bed, seed, out, False)
     assert row["out_of_seq"] == 0 and row["retransmissions"] == 0 and row["overtaken"] == 0, row
     moves = [e["t"] for e in report["results"][0]["decisions"] if e["type"] in ("switch", "idle_switch", "failover")]
     return moves, row["paused_ms"], report["scenario"]["scenario"]["seconds"]

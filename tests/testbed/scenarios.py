@@ -106,6 +106,13 @@ def link_failure(report):
     assert on["b"] < off["b"], "the acknowledgements took it: what ships is hardly sooner than the timer there"
 
 
+def grey_met(report):
+    """Of the three spines that flow a may leave for one has flow b, with no queue that a probe would feel. Who lands there parts
+    by marks, later than this run is long: such a run has found the lossy spine and left it, and says nothing of what that gains."""
+    off, on = of_mode(report, "off"), of_mode(report, "on")
+    return on["goodput"]["b"] < 0.9 * off["goodput"]["b"]
+
+
 def grey(report):
     """Nothing but its RNIC's going back tells flow a that spine s1 loses packets from 1 s on."""
     off, on = of_mode(report, "off"), of_mode(report, "on")
@@ -115,7 +122,8 @@ def grey(report):
     found = [e for e in decisions(report, "on", "severe") if e["cause"] == "loss" and e["name"] == "a"]
     left = [e for e in decisions(report, "on", "switch") if e["cause"] == "loss" and e["name"] == "a"]
     assert lossy["on"] >= 1 and found and left and 1 < found[0]["t"] < left[0]["t"] < 4, (found, left)
-    assert on["goodput"]["a"] > 1.5 * off["goodput"]["a"] and total(on) > 1.2 * total(off), (off["goodput"], on["goodput"])
+    if not grey_met(report):
+        assert on["goodput"]["a"] > 1.5 * off["goodput"]["a"] and total(on) > 1.2 * total(off), (off["goodput"], on["goodput"])
 
 
 def asymmetric(report):
@@ -145,18 +153,28 @@ def permutation(report):
     probes_within_budget(report, 16)
 
 
+def play(bed, name, modes, out, *more, again=True):
+    """The report and the page. Once more where the kernel lost frames that a host came too late for: no path lost them."""
+    code, text, err = bed.run("run", name, "--modes", modes, "--out", out, "--quiet", *more)
+    print(text)
+    assert code == 0, err
+    with open(os.path.join(out, name + ".json"), encoding="utf-8") as f:
+        report = json.load(f)
+    with open(os.path.join(out, name + ".html"), encoding="utf-8") as f:
+        page = f.read()
+    lost = {mode: row["kernel_lost"] for mode, row in report["summary"].items() if row["kernel_lost"]}
+    if lost and again:
+        print(f"lost by the kernel: {lost}")
+        return play(bed, name, modes, out, *more, again=False)
+    return report, page
+
+
 def main():
     build, name, modes = (sys.argv[1:] + ["off,observe,on"])[:3]
     bed = Bed(build, f"s{os.getpid() % 100000}")
     out = tempfile.mkdtemp(prefix="hp3-scenario-")
     try:
-        code, text, err = bed.run("run", name, "--modes", modes, "--out", out, "--quiet")
-        print(text)
-        assert code == 0, err
-        with open(os.path.join(out, name + ".json"), encoding="utf-8") as f:
-            report = json.load(f)
-        with open(os.path.join(out, name + ".html"), encoding="utf-8") as f:
-            page = f.read()
+        report, page = play(bed, name, modes, out)
         assert "<p class=verdict>hp3" in page or "<p class=verdict>mode " in page, "the verdict"
         assert report["commit"] in page and f"run {name} --modes {modes}" in page, "commit and command"
         assert page.count("<svg") == 6 and "http-equiv" not in page and "src=" not in page, "one self-contained page"
@@ -166,6 +184,13 @@ def main():
             assert row["overtaken"] == 0 or name == "link-failure", f"{mode}: {row}"  # there, hp3-testbed says how many
             assert row["fct"]["n"] > 50
         globals()[name.replace("-", "_")](report)
+        for seed in (8, 9, 10):
+            if name != "grey" or not grey_met(report):
+                break
+            print("flow a has met flow b: with another seed")
+            report, _ = play(bed, name, modes, out, "--seed", str(seed))
+            grey(report)
+        assert name != "grey" or not grey_met(report), "four in a row met"
         assert bed.left() == []
     finally:
         bed.run("down")
