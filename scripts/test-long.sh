@@ -18,6 +18,7 @@ seeds_of_worlds() { # BUILD SEEDS PACKETS FIRST
 }
 worlds() { seeds_of_worlds "$build" "${SEEDS:-100}" 60000 "$(date +%s)"; } # the first seed is in what it prints
 fidelity() { tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 2 3 4 5 6; }
+cli() { suite sim-long; }
 adverse() { tests/sim/adverse.py "$build/sim/hp3-sim" 4 10; }
 other() { # NAME MESON OPTIONS...: another build of everything, and what needs no real time
     [ -f "$build-$1/build.ninja" ] || CC=${CC:-gcc} meson setup "$build-$1" -Dwerror=true "${@:2}" >/dev/null || return
@@ -45,7 +46,7 @@ lab() {
     suite lab-long && return $code
 }
 
-for stage in ${STAGES:-analysis fidelity adverse model pipeline fleet races faults worlds testbed harm lab clang_code gcc_san package}; do
+for stage in ${STAGES:-analysis fidelity cli adverse model pipeline fleet races faults worlds testbed harm lab clang_code gcc_san package}; do
     printf '\n== %s (%d s since start)\n' "$stage" "$SECONDS"
     began=$SECONDS
     "$stage" || bad+=("$stage")

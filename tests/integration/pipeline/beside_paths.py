@@ -232,7 +232,7 @@ class SetUp(Fabric):
         for p in (pa, pb):
             self.judge(p)
         wait_for("no queue pairs", lambda: not a.json("qps"))
-        self.paths([3000, 0, 0, 0])
+        self.paths([15000, 0, 0, 0])  # well above what a host waits for a CPU
         since = max(e["seq"] for e in a.json("events"))
         before = self.probe_counters(a)["placed"]
         for _ in range(12):

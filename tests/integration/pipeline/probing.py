@@ -250,7 +250,7 @@ class Probing(TwoPaths):
         self.assertEqual(counted["held_packets"], 0)
         self.assertFalse(any(f["moved"] for f in a.flows()))
         fruitless = {k: v for k, v in counted.items() if k.startswith("fruitless_")}
-        self.assertEqual(len(fruitless), 6)
+        self.assertEqual(len(fruitless), 7)
         self.assertEqual(counted["rounds_fruitless"], sum(fruitless.values()))
         self.assertLessEqual(counted["rounds_fruitless"], counted["rounds"])
         for words in ((), ("--all",)):
