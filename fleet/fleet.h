@@ -13,7 +13,8 @@
  *   order in which reports came, nor duplicates, nor the hosts' clocks change a byte of it;
  * - a plan never raises the predicted load of the fullest link, and each of its moves leads from a
  *   link to paths that stay below it by improve_percent;
- * - never more than `moves` in a plan, and a flow is named once in hold_ms;
+ * - never more than `moves` in a plan, and a flow is named once in hold_ms, and not for a path that
+ *   its host has just asked in vain;
  * - where two live hosts bear one name, neither is told anything.
  *
  * A link is named by its ends: a leaf (as hosts name their own) and the switch that traces named on
@@ -78,6 +79,7 @@ enum hp3_fleet_verdict {
 	HP3_FLEET_SETTLING, /* moved, or was named, less than hold_ms ago */
 	HP3_FLEET_NOWHERE, /* its host knows no other path */
 	HP3_FLEET_NO_GAIN, /* others would be as full */
+	HP3_FLEET_NO_BETTER, /* ... or have been asked, as advised, and are no better */
 	HP3_FLEET_VERDICTS
 };
 

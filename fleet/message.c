@@ -8,7 +8,7 @@
 enum kind { KIND_REPORT = 1, KIND_PLAN, KIND_BEAT };
 
 #define REPORT_FIELDS 12u
-#define FLOW_FIELDS   15u
+#define FLOW_FIELDS   17u
 #define PLAN_FIELDS   12u
 #define MOVE_FIELDS   12u
 #define BEAT_FIELDS   5u
@@ -79,6 +79,8 @@ static void put_flow(struct hp3_cbor_out *o, const struct hp3_fleet_flow *f)
 	hp3_cbor_put_uint(o, f->rate_kbps);
 	hp3_cbor_put_uint(o, f->bytes);
 	hp3_cbor_put_uint(o, f->marks);
+	hp3_cbor_put_uint(o, f->advised);
+	hp3_cbor_put_uint(o, f->advised_port);
 	hp3_cbor_put_array(o, 2u * f->n_alts);
 	for (unsigned i = 0; i < f->n_alts; i++) {
 		hp3_cbor_put_uint(o, f->alt[i].port);
@@ -235,6 +237,9 @@ static void get_flow(struct hp3_cbor_in *i, struct hp3_fleet_flow *f, uint8_t ho
 	f->rate_kbps = hp3_cbor_get_uint(i, UINT32_MAX);
 	f->bytes = hp3_cbor_get_uint(i, UINT64_MAX);
 	f->marks = hp3_cbor_get_uint(i, UINT64_MAX);
+	f->advised = (uint8_t)hp3_cbor_get_uint(i, HP3_FLEET_ADVISED_MAX - 1u);
+	f->advised_port = (uint16_t)hp3_cbor_get_uint(i, UINT16_MAX);
+	i->bad |= (f->advised == HP3_FLEET_NOT_ADVISED) != (f->advised_port == 0);
 	get_alts(i, f, hops);
 }
 

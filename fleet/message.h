@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HP3_FLEET_VERSION 1u
+#define HP3_FLEET_VERSION 2u
 
 #define HP3_FLEET_NAME   64u /* with NUL: hosts and planners */
 #define HP3_FLEET_LEAF   32u /* with NUL */
@@ -49,6 +49,15 @@ struct hp3_fleet_alt {
 #define HP3_FLEET_MOVABLE 0x01u /* by the host's own rules, now */
 #define HP3_FLEET_SEVERE  0x02u /* the host itself finds its path severely congested */
 
+/* What came of advice, as the host tells it for a while. */
+enum hp3_fleet_advised {
+	HP3_FLEET_NOT_ADVISED,
+	HP3_FLEET_MOVED,
+	HP3_FLEET_DECLINED, /* that path was asked, and is no better */
+	HP3_FLEET_REFUSED, /* it was not asked */
+	HP3_FLEET_ADVISED_MAX
+};
+
 struct hp3_fleet_flow {
 	struct hp3_fleet_key key;
 	uint16_t port;
@@ -57,6 +66,8 @@ struct hp3_fleet_flow {
 	uint16_t marked_permille;
 	uint8_t n_alts;
 	struct hp3_fleet_alt alt[HP3_FLEET_ALTS];
+	uint8_t advised; /* enum hp3_fleet_advised */
+	uint16_t advised_port; /* that it was about; 0: none */
 	uint32_t rtt_ns, base_rtt_ns;
 	uint32_t settled_ms; /* since it moved last, or was first seen */
 	uint32_t failures; /* retransmissions */

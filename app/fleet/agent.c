@@ -11,6 +11,7 @@
 #include "app/fleet/hp3d.h"
 #include "app/fleet/planner.h"
 #include "app/fleet/process.h"
+#include "app/fleet/severe.h"
 #include "base/minmax.h"
 #include "fleet/names.h"
 
@@ -24,6 +25,7 @@ struct agent {
 	struct hp3_fleet_report report; /* the latest */
 	struct fleet_heed heed;
 	bool heeds;
+	struct fleet_severe severe;
 	char subject[sizeof(FLEET_SUBJECT_PREFIX) + HP3_FLEET_NAME];
 	bool failing; /* hp3d did not answer, and that was said */
 };
@@ -67,7 +69,7 @@ static void say(struct agent *a, bool failing)
 }
 
 /* Where hp3d does not answer nothing is reported: to others this host is gone. */
-static void report(struct agent *a)
+static void report(struct agent *a, bool at_once)
 {
 	struct hp3_fleet_report *r = &a->report;
 	static uint8_t bytes[HP3_FLEET_BYTES];
@@ -77,19 +79,25 @@ static void report(struct agent *a)
 	say(a, flows == NULL);
 	if (flows == NULL)
 		return;
-	fleet_gather(&a->gather, flows, clock_ms(CLOCK_MONOTONIC), clock_ms(CLOCK_REALTIME), r);
+	fleet_gather(
+		&a->gather, flows, at_once, clock_ms(CLOCK_MONOTONIC), clock_ms(CLOCK_REALTIME), r);
 	json_decref(flows);
 	ask_for_paths(a, r);
+	if (a->heeds)
+		fleet_heed_tell(&a->heed, &a->gather, r, clock_ms(CLOCK_MONOTONIC));
 	n = hp3_fleet_report_encode(r, bytes, sizeof(bytes));
 	if (n != 0)
 		hp3_bus_publish(a->bus, a->subject, bytes, n);
 }
 
-static int wait_ms(const struct agent *a, uint64_t ms)
+/* Until something is due: the next report, a look for what is severe, advice to be asked again. */
+static int wait_ms(const struct agent *a, uint64_t due, uint64_t now)
 {
-	uint32_t heed = a->heeds ? fleet_heed_wait_ms(&a->heed) : UINT32_MAX;
+	uint64_t ms = due - now, heed = a->heeds ? fleet_heed_wait_ms(&a->heed) : UINT32_MAX;
 
-	return (int)(ms < heed ? ms : heed);
+	if (a->severe.every_ms != 0)
+		ms = hp3_min_u64(ms, a->severe.due_ms > now ? a->severe.due_ms - now : 0);
+	return (int)hp3_min_u64(ms, heed);
 }
 
 static void loop(struct agent *a)
@@ -101,13 +109,15 @@ static void loop(struct agent *a)
 		uint64_t now = clock_ms(CLOCK_MONOTONIC);
 
 		if (now >= due) {
-			report(a);
 			if (a->heeds)
 				fleet_heed_outcomes(&a->heed, now);
+			report(a, false);
 			due = clock_ms(CLOCK_MONOTONIC) + a->gather.interval_ms;
 			continue;
 		}
-		poll(&plans, 1, wait_ms(a, due - now)); /* a signal cuts it short */
+		if (fleet_severe(&a->severe, &a->hp3d, now))
+			report(a, true);
+		poll(&plans, 1, wait_ms(a, due, now)); /* a signal cuts it short */
 		if (a->heeds)
 			fleet_heed_take(
 				&a->heed, &a->gather, &a->report, clock_ms(CLOCK_MONOTONIC));
@@ -133,6 +143,7 @@ static bool begin(struct agent *a, const struct fleet_config *cfg)
 	snprintf(g->leaf, sizeof(g->leaf), "%s", cfg->agent.leaf);
 	g->interval_ms = cfg->agent.interval_ms;
 	g->heeds = a->heeds = cfg->agent.advice;
+	a->severe.every_ms = cfg->agent.severe_ms;
 	if (*g->host == '\0') {
 		gethostname(g->host, sizeof(g->host) - 1);
 		g->host[strcspn(g->host, ".")] = '\0';

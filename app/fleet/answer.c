@@ -129,17 +129,21 @@ static json_t *link_name_json(const struct hp3_fleet *f, int i)
 
 static json_t *flow_json(const struct hp3_fleet *f, const struct hp3_fleet_place *at)
 {
+	static const char *const advised[] = {[HP3_FLEET_MOVED] = "moved",
+		[HP3_FLEET_DECLINED] = "kept",
+		[HP3_FLEET_REFUSED] = "refused"};
 	const struct hp3_fleet_flow *x = at->flow;
 	char name[NAME_MAX_BYTES];
 
 	flow_text(at->host->report->host, &x->key, name);
-	return json_pack("{s:s, s:o, s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:b, s:b, s:i}", "flow",
-		name, "rate_kbps", number(x->rate_kbps), "port", x->port, "up",
+	return json_pack("{s:s, s:o, s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:b, s:b, s:i, s:s?, s:i}",
+		"flow", name, "rate_kbps", number(x->rate_kbps), "port", x->port, "up",
 		link_name_json(f, at->up), "down", link_name_json(f, at->down), "marked_permille",
 		x->marked_permille, "rtt_ns", number(x->rtt_ns), "base_rtt_ns",
 		number(x->base_rtt_ns), "settled_ms", number(x->settled_ms), "movable",
 		(x->flags & HP3_FLEET_MOVABLE) != 0, "severe", (x->flags & HP3_FLEET_SEVERE) != 0,
-		"others", x->n_alts);
+		"others", x->n_alts, "advised", advised[x->advised], "advised_port",
+		x->advised_port);
 }
 
 static void add_flows(struct rows *r)

@@ -31,7 +31,8 @@ static const struct column plan_columns[] = {{"epoch", "EPOCH"}, {"flow", "FLOW"
 	{"to", "TO"}, {"to_port", "PORT"}, {"before_kbps", "BEFORE", true},
 	{"after_kbps", "AFTER", true}, {NULL}};
 static const struct column why_columns[] = {{"flow", "FLOW"}, {"rate_kbps", "GB/S", true},
-	{"up", "UP"}, {"to", "BEST"}, {"after_kbps", "WOULD BE", true}, {"why", "WHY"}, {NULL}};
+	{"up", "UP"}, {"to", "BEST"}, {"after_kbps", "WOULD BE", true}, {"advised", "ADVISED"},
+	{"why", "WHY"}, {NULL}};
 
 static const struct {
 	const char *name;

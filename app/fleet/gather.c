@@ -46,13 +46,23 @@ static uint64_t kbps_of(uint64_t bytes, uint64_t ns)
 	return kbps < UINT32_MAX ? (uint64_t)kbps : UINT32_MAX;
 }
 
-/* What is remembered of it: when it was first seen or moved, and the counts of then and now. */
-static void compare(struct fleet_gather *g, struct seen *s, json_t *after, uint64_t now_ms)
+/* Of a report at once: rates over a moment would say little, and nothing of who has just stalled.
+ */
+static uint64_t remember(struct seen *s, json_t *was, uint64_t now_ms)
 {
-	json_t *was = json_object_get(g->before, s->id);
+	s->kbps = number(was, "kbps");
+	s->marks = number(was, "marks");
+	return was != NULL && number(s->flow, "moves") == number(was, "moves")
+		       ? number(was, "since_ms")
+		       : now_ms;
+}
+
+/* What left since the last time; when it was first seen, or moved. */
+static uint64_t count(struct seen *s, json_t *was, uint64_t now_ms)
+{
 	uint64_t bytes = number(s->flow, "bytes"), t_ns = number(s->flow, "t_ns");
-	uint64_t moves = number(s->flow, "moves"), since = now_ms, pmtu = number(s->flow, "pmtu");
 	uint64_t marked = number(json_object_get(s->flow, "path"), "marked_permille");
+	uint64_t pmtu = number(s->flow, "pmtu"), since = now_ms;
 
 	if (was != NULL && bytes >= number(was, "bytes") && t_ns > number(was, "t_ns")) {
 		uint64_t more = bytes - number(was, "bytes");
@@ -60,14 +70,25 @@ static void compare(struct fleet_gather *g, struct seen *s, json_t *after, uint6
 		s->kbps = kbps_of(more, t_ns - number(was, "t_ns"));
 		s->marks = number(was, "marks") +
 			   more / (pmtu != 0 ? pmtu : PMTU) * hp3_min_u64(marked, 1000) / 1000;
-		if (moves == number(was, "moves"))
+		if (number(s->flow, "moves") == number(was, "moves"))
 			since = number(was, "since_ms");
 	}
+	return since;
+}
+
+static void compare(
+	struct fleet_gather *g, struct seen *s, bool at_once, json_t *after, uint64_t now_ms)
+{
+	json_t *was = json_object_get(g->before, s->id);
+	uint64_t since = at_once ? remember(s, was, now_ms) : count(s, was, now_ms);
+
 	s->settled_ms = now_ms - since;
 	json_object_set_new(after, s->id,
-		json_pack("{s:I, s:I, s:I, s:I, s:I}", "bytes", (json_int_t)bytes, "t_ns",
-			(json_int_t)t_ns, "moves", (json_int_t)moves, "marks", (json_int_t)s->marks,
-			"since_ms", (json_int_t)since));
+		json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "bytes",
+			(json_int_t)number(s->flow, "bytes"), "t_ns",
+			(json_int_t)number(s->flow, "t_ns"), "moves",
+			(json_int_t)number(s->flow, "moves"), "kbps", (json_int_t)s->kbps, "marks",
+			(json_int_t)s->marks, "since_ms", (json_int_t)since));
 }
 
 /* Heaviest first; the same order of equal ones each time. */
@@ -80,7 +101,8 @@ static int by_rate(const void *a, const void *b)
 	return strcmp(x->id, y->id);
 }
 
-static size_t look_at(struct fleet_gather *g, json_t *flows, struct seen *seen, uint64_t now_ms)
+static size_t look_at(
+	struct fleet_gather *g, json_t *flows, bool at_once, struct seen *seen, uint64_t now_ms)
 {
 	json_t *after = json_object(), *flow;
 	size_t i, n = 0;
@@ -93,11 +115,12 @@ static size_t look_at(struct fleet_gather *g, json_t *flows, struct seen *seen, 
 		if (s->id == NULL || hp3_flowid_parse(s->id, &s->name) != 0 ||
 			json_object_get(after, s->id) != NULL)
 			continue;
-		compare(g, s, after, now_ms);
+		compare(g, s, at_once, after, now_ms);
 		n++;
 	}
-	json_decref(g->before);
-	g->before = after;
+	json_decref(at_once ? after : g->before);
+	if (!at_once)
+		g->before = after;
 	qsort(seen, n, sizeof(*seen), by_rate);
 	return n;
 }
@@ -199,8 +222,8 @@ static void add_flow(struct fleet_gather *g, struct hp3_fleet_report *r, const s
 	memcpy(g->id[r->n_flows++], s->id, strnlen(s->id, HP3_FLOWID_MAX - 1));
 }
 
-void fleet_gather(struct fleet_gather *g, json_t *flows, uint64_t now_ms, uint64_t wall_ms,
-	struct hp3_fleet_report *out)
+void fleet_gather(struct fleet_gather *g, json_t *flows, bool at_once, uint64_t now_ms,
+	uint64_t wall_ms, struct hp3_fleet_report *out)
 {
 	size_t most = json_array_size(flows), n = 0;
 	struct seen *seen = calloc(most + 1, sizeof(*seen));
@@ -215,7 +238,7 @@ void fleet_gather(struct fleet_gather *g, json_t *flows, uint64_t now_ms, uint64
 	memcpy(out->leaf, g->leaf, sizeof(out->leaf));
 	memcpy(out->addr, g->addr, sizeof(out->addr));
 	if (seen != NULL)
-		n = look_at(g, flows, seen, now_ms);
+		n = look_at(g, flows, at_once, seen, now_ms);
 	out->all_flows = (uint32_t)n;
 	for (size_t i = 0; i < n; i++) {
 		struct hp3_fleet_addr local = addr_of(seen[i].name.local, seen[i].name.ipv6);

@@ -26,10 +26,11 @@ struct fleet_gather {
 
 /*
  * Fills *out, but for the other paths of its flows. The list may have anything in it: what is no
- * flow is left out. Times are this host's.
+ * flow is left out. A report at once, between those that have their time, has the rates and marks
+ * of the last one of these. Times are this host's.
  */
-void fleet_gather(struct fleet_gather *g, json_t *flows, uint64_t now_ms, uint64_t wall_ms,
-	struct hp3_fleet_report *out);
+void fleet_gather(struct fleet_gather *g, json_t *flows, bool at_once, uint64_t now_ms,
+	uint64_t wall_ms, struct hp3_fleet_report *out);
 /* Whose address pair hp3d is to be asked for: flow i of the report; NULL: an earlier one has it. */
 const char *fleet_gather_asks(const struct fleet_gather *g, unsigned i);
 /* What hp3d says of an address pair: other paths of all flows of it. */

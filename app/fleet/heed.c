@@ -33,17 +33,37 @@ int fleet_heed_start(struct fleet_heed *h, struct hp3_bus *bus, struct fleet_hp3
 	const char *host, uint64_t instance)
 {
 	*h = (struct fleet_heed){.hp3d = hp3d, .lock = PTHREAD_MUTEX_INITIALIZER};
-	fleet_advice_init(&h->advice, host, instance);
+	hp3_fleet_advice_init(&h->advice, host, instance);
 	if (pipe2(h->bell, O_CLOEXEC | O_NONBLOCK) != 0)
 		return -errno;
 	return hp3_bus_subscribe(bus, FLEET_SUBJECT_PLAN, NULL, on_plan, h);
 }
 
-static void tell(const struct fleet_heed *h, const char *flow, const char *what, const char *more)
+static void say(const struct fleet_heed *h, const char *flow, const char *what, const char *more)
 {
 	fprintf(stderr, "hp3-fleet: %s, advised by %s (term %llu, epoch %llu): %s%s%s\n", flow,
 		h->advice.planner, (unsigned long long)h->advice.term,
 		(unsigned long long)h->advice.epoch, what, *more != '\0' ? ", " : "", more);
+}
+
+static bool is_over(const struct fleet_heed *h, unsigned i, uint64_t now_ms)
+{
+	return h->told[i].until_ms <= now_ms;
+}
+
+/* For the next reports. What was told of the flow before is over, and what is too old. */
+static void remember(struct fleet_heed *h, const char *flow, uint16_t port,
+	enum hp3_fleet_advised what, uint64_t now_ms)
+{
+	for (unsigned i = h->n_told; i-- > 0;)
+		if (is_over(h, i, now_ms) || strcmp(h->told[i].flow, flow) == 0)
+			h->told[i] = h->told[--h->n_told];
+	if (h->n_told == FLEET_HEED_OPEN)
+		return; /* of so many flows that this one is told of the next time */
+	snprintf(h->told[h->n_told].flow, HP3_FLOWID_MAX, "%s", flow);
+	h->told[h->n_told].port = port;
+	h->told[h->n_told].what = (uint8_t)what;
+	h->told[h->n_told++].until_ms = now_ms + FLEET_HEED_TOLD_MS;
 }
 
 static void ask(
@@ -54,17 +74,19 @@ static void ask(
 						flow, "port", m->to_port, "ask", 1));
 
 	if (answer == NULL && h->hp3d->is_busy) {
-		fleet_advice_busy(&h->advice, now_ms);
+		hp3_fleet_advice_busy(&h->advice, now_ms);
 		return;
 	}
 	if (answer == NULL) {
-		tell(h, flow, "not taken", h->hp3d->why);
+		say(h, flow, "not taken", h->hp3d->why);
+		remember(h, flow, m->to_port, HP3_FLEET_REFUSED, now_ms);
 		return;
 	}
 	if (h->n_open == 0)
 		h->since = json_integer_value(json_object_get(answer, "since"));
 	if (h->n_open < FLEET_HEED_OPEN) {
 		snprintf(h->open[h->n_open].flow, HP3_FLOWID_MAX, "%s", flow);
+		h->open[h->n_open].port = m->to_port;
 		h->open[h->n_open].tag = json_integer_value(json_object_get(answer, "tag"));
 		h->open[h->n_open++].until_ms = now_ms + OUTCOME_MS;
 	}
@@ -89,8 +111,8 @@ void fleet_heed_take(struct fleet_heed *h, const struct fleet_gather *g,
 		plan = h->plan;
 	pthread_mutex_unlock(&h->lock);
 	if (came)
-		fleet_advice_plan(&h->advice, &plan, now_ms);
-	while ((m = fleet_advice_next(&h->advice, r, now_ms, &flow)) != NULL)
+		hp3_fleet_advice_plan(&h->advice, &plan, now_ms);
+	while ((m = hp3_fleet_advice_next(&h->advice, r, now_ms, &flow)) != NULL)
 		ask(h, g->id[flow], m, now_ms);
 }
 
@@ -99,7 +121,7 @@ static void close_one(struct fleet_heed *h, unsigned i)
 	h->open[i] = h->open[--h->n_open];
 }
 
-static void note(struct fleet_heed *h, json_t *event)
+static void note(struct fleet_heed *h, json_t *event, uint64_t now_ms)
 {
 	json_int_t tag = json_integer_value(json_object_get(event, "tag"));
 	const char *outcome = json_string_value(json_object_get(event, "outcome"));
@@ -107,7 +129,12 @@ static void note(struct fleet_heed *h, json_t *event)
 	for (unsigned i = 0; tag != 0 && i < h->n_open; i++) {
 		if (h->open[i].tag != tag)
 			continue;
-		tell(h, h->open[i].flow, outcome != NULL ? outcome : "no outcome", "");
+		say(h, h->open[i].flow, outcome != NULL ? outcome : "no outcome", "");
+		if (outcome != NULL)
+			remember(h, h->open[i].flow, h->open[i].port,
+				strcmp(outcome, "moved") == 0 ? HP3_FLEET_MOVED
+							      : HP3_FLEET_DECLINED,
+				now_ms);
 		close_one(h, i);
 		return;
 	}
@@ -124,15 +151,27 @@ void fleet_heed_outcomes(struct fleet_heed *h, uint64_t now_ms)
 		json_pack("{s:s, s:I, s:i}", "cmd", "events", "since", h->since, "limit", PAGE));
 	json_array_foreach (events, i, event) {
 		h->since = json_integer_value(json_object_get(event, "seq"));
-		note(h, event);
+		note(h, event, now_ms);
 	}
 	json_decref(events);
 	for (unsigned k = h->n_open; k-- > 0;) {
 		if (now_ms < h->open[k].until_ms)
 			continue;
-		tell(h, h->open[k].flow, "no outcome was told", "");
+		say(h, h->open[k].flow, "no outcome was told", "");
 		close_one(h, k);
 	}
+}
+
+void fleet_heed_tell(struct fleet_heed *h, const struct fleet_gather *g, struct hp3_fleet_report *r,
+	uint64_t now_ms)
+{
+	for (unsigned i = 0; i < r->n_flows; i++)
+		for (unsigned k = 0; k < h->n_told; k++) {
+			if (is_over(h, k, now_ms) || strcmp(h->told[k].flow, g->id[i]) != 0)
+				continue;
+			r->flow[i].advised = h->told[k].what;
+			r->flow[i].advised_port = h->told[k].port;
+		}
 }
 
 void fleet_heed_end(struct fleet_heed *h)
@@ -141,7 +180,7 @@ void fleet_heed_end(struct fleet_heed *h)
 #define X(field, text)                                                                             \
 	if (h->advice.c.field != 0)                                                                \
 		fprintf(stderr, "; %llu %s", (unsigned long long)h->advice.c.field, text);
-	FLEET_ADVICE_COUNTS(X)
+	HP3_FLEET_ADVICE_COUNTS(X)
 #undef X
 	fputc('\n', stderr);
 	close(h->bell[0]);

@@ -3,19 +3,20 @@
 #define HP3_APP_FLEET_HEED_H
 /*
  * Plans, from NATS to hp3d: what advice.h lets through hp3d is asked to take into account, and what
- * came of it is told on stderr. A thread of libnats hands plans over; all else belongs to the
- * agent's own.
+ * came of it is told on stderr, and to planners in reports for FLEET_HEED_TOLD_MS. A thread of
+ * libnats hands plans over; all else belongs to the agent's own.
  */
 #include <pthread.h>
 #include "app/bus/bus.h"
-#include "app/fleet/advice.h"
+#include "fleet/advice.h"
 #include "app/fleet/gather.h"
 #include "app/fleet/hp3d.h"
 
-#define FLEET_HEED_OPEN HP3_FLEET_FLOWS
+#define FLEET_HEED_OPEN    HP3_FLEET_FLOWS
+#define FLEET_HEED_TOLD_MS 60000u
 
 struct fleet_heed {
-	struct fleet_advice advice;
+	struct hp3_fleet_advice advice;
 	struct fleet_hp3d *hp3d;
 	pthread_mutex_t lock; /* of what follows */
 	struct hp3_fleet_plan plan; /* that came last */
@@ -26,9 +27,18 @@ struct fleet_heed {
 	uint8_t n_open;
 	struct {
 		char flow[HP3_FLOWID_MAX];
+		uint16_t port;
 		json_int_t tag;
 		uint64_t until_ms;
 	} open[FLEET_HEED_OPEN];
+	/* what came of it lately */
+	uint8_t n_told;
+	struct {
+		char flow[HP3_FLOWID_MAX];
+		uint16_t port;
+		uint8_t what; /* enum hp3_fleet_advised */
+		uint64_t until_ms;
+	} told[FLEET_HEED_OPEN];
 	json_int_t since; /* events up to here are known */
 };
 
@@ -44,7 +54,7 @@ static inline int fleet_heed_fd(const struct fleet_heed *h)
 /* So long at most, in ms; more: there is nothing that may have to be taken then. */
 static inline uint32_t fleet_heed_wait_ms(const struct fleet_heed *h)
 {
-	return fleet_advice_waits(&h->advice) ? FLEET_ADVICE_RETRY_MS : UINT32_MAX;
+	return hp3_fleet_advice_waits(&h->advice) ? HP3_FLEET_ADVICE_RETRY_MS : UINT32_MAX;
 }
 
 /* A plan may have come: hp3d is asked about what concerns flows of the latest report. */
@@ -52,6 +62,9 @@ void fleet_heed_take(struct fleet_heed *h, const struct fleet_gather *g,
 	const struct hp3_fleet_report *r, uint64_t now_ms);
 /* What has become of it? */
 void fleet_heed_outcomes(struct fleet_heed *h, uint64_t now_ms);
+/* Into the report that is to go out. */
+void fleet_heed_tell(struct fleet_heed *h, const struct fleet_gather *g, struct hp3_fleet_report *r,
+	uint64_t now_ms);
 /* After the bus: says what was counted. */
 void fleet_heed_end(struct fleet_heed *h);
 

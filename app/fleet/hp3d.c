@@ -67,6 +67,7 @@ static bool connected(struct fleet_hp3d *h)
 		setsockopt(h->fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)) < 0 ||
 		connect(h->fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
 		return lost(h, errno);
+	h->run++;
 	return true;
 }
 

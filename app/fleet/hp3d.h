@@ -15,6 +15,7 @@
 struct fleet_hp3d {
 	const char *path; /* of the socket */
 	int fd; /* -1: not connected */
+	unsigned run; /* connections so far: another one may be to another hp3d */
 	char *buf; /* what came behind the last answer */
 	size_t len, cap;
 	char why[FLEET_HP3D_WHY]; /* the last call that failed: what is wrong, and what to do */

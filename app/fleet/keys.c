@@ -102,6 +102,10 @@ static const struct hp3_ini_key keys[] = {
 		"by which others know this host, beside those that its flows leave by; 8 in all"),
 	INT("agent", "interval_ms", agent.interval_ms, "ms", 1000, 100, 60000,
 		"a report every so often; the planner's age_ms is to be longer"),
+	INT("agent", "severe_ms", agent.severe_ms, "ms", 100, 0, 60000,
+		"one at once, but not sooner than this after the last one, where hp3d finds a path "
+		"severely "
+		"congested, lossy or dead; 0: never"),
 	{.section = "agent",
 		.key = "advice",
 		FIELD(agent.advice),

@@ -27,7 +27,7 @@ struct fleet_config {
 		char host[HP3_FLEET_NAME]; /* "": of the host */
 		char leaf[HP3_FLEET_LEAF];
 		char addresses[HP3_INI_VALUE_MAX];
-		uint32_t interval_ms;
+		uint32_t interval_ms, severe_ms;
 		bool advice;
 	} agent;
 	struct hp3_fleet_params p;

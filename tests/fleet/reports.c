@@ -55,6 +55,8 @@ static struct hp3_fleet_flow any_flow(uint64_t *rng, unsigned hops)
 	f.rate_kbps = any_number(rng, UINT32_MAX);
 	f.bytes = any_number(rng, UINT64_MAX);
 	f.marks = any_number(rng, UINT64_MAX);
+	f.advised = (uint8_t)hp3_random_below(rng, HP3_FLEET_ADVISED_MAX);
+	f.advised_port = f.advised != 0 ? (uint16_t)(1 + hp3_random_below(rng, UINT16_MAX)) : 0;
 	if (hops == 0)
 		return f;
 	f.hop = (uint8_t)hp3_random_below(rng, hops);

@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
-#include "app/fleet/advice.h"
+#include "fleet/advice.h"
 #include "base/random.h"
 #include "reports.h"
 
 #define INSTANCE 77u
 #define SEEDS    300u
 
-static struct fleet_advice a;
+static struct hp3_fleet_advice a;
 static struct hp3_fleet_report r;
 static uint64_t now_ms;
 
@@ -24,7 +24,7 @@ static int begin(void **state)
 	r = host_report(3, 0, 4);
 	add_flow(&r, 5, 0x11, 0, 1000);
 	add_flow(&r, 6, 0x12, 1, 1000);
-	fleet_advice_init(&a, r.host, INSTANCE);
+	hp3_fleet_advice_init(&a, r.host, INSTANCE);
 	return 0;
 }
 
@@ -47,8 +47,8 @@ static unsigned heard(const struct hp3_fleet_plan *p)
 {
 	unsigned n = 0, flow;
 
-	fleet_advice_plan(&a, p, now_ms);
-	while (fleet_advice_next(&a, &r, now_ms, &flow) != NULL)
+	hp3_fleet_advice_plan(&a, p, now_ms);
+	while (hp3_fleet_advice_next(&a, &r, now_ms, &flow) != NULL)
 		n++;
 	return n;
 }
@@ -59,12 +59,12 @@ static void what_fits_is_asked(void **state)
 	const struct hp3_fleet_move *m;
 	unsigned flow;
 
-	fleet_advice_plan(&a, &p, now_ms);
-	m = fleet_advice_next(&a, &r, now_ms, &flow);
+	hp3_fleet_advice_plan(&a, &p, now_ms);
+	m = hp3_fleet_advice_next(&a, &r, now_ms, &flow);
 	assert_non_null(m);
 	assert_int_equal(flow, 1);
 	assert_int_equal(m->to_port, r.flow[1].alt[0].port);
-	assert_null(fleet_advice_next(&a, &r, now_ms, &flow));
+	assert_null(hp3_fleet_advice_next(&a, &r, now_ms, &flow));
 	assert_int_equal(a.c.asked, 1);
 }
 
@@ -92,7 +92,7 @@ static void no_term_silences_for_good(void **state)
 
 	forged.n_moves = 0;
 	assert_int_equal(heard(&forged), 0);
-	now_ms += FLEET_ADVICE_SILENCE_MS - 1;
+	now_ms += HP3_FLEET_ADVICE_SILENCE_MS - 1;
 	assert_int_equal(heard(&p), 0);
 	now_ms++;
 	assert_int_equal(heard(&p), 1);
@@ -103,13 +103,13 @@ static void plans_expire(void **state)
 	struct hp3_fleet_plan p = plan(1, 1, 0);
 	unsigned flow;
 
-	fleet_advice_plan(&a, &p, now_ms);
-	assert_null(fleet_advice_next(&a, &r, now_ms + 500, &flow));
+	hp3_fleet_advice_plan(&a, &p, now_ms);
+	assert_null(hp3_fleet_advice_next(&a, &r, now_ms + 500, &flow));
 	assert_int_equal(a.c.expired, 1);
 	p = plan(1, 2, 0);
 	p.valid_ms = UINT32_MAX;
-	fleet_advice_plan(&a, &p, now_ms);
-	assert_null(fleet_advice_next(&a, &r, now_ms + FLEET_ADVICE_VALID_MS, &flow));
+	hp3_fleet_advice_plan(&a, &p, now_ms);
+	assert_null(hp3_fleet_advice_next(&a, &r, now_ms + HP3_FLEET_ADVICE_VALID_MS, &flow));
 	assert_int_equal(a.c.expired, 2);
 }
 
@@ -153,7 +153,7 @@ static void flapping_plans_name_a_flow_rarely(void **state)
 		r.flow[0].alt[0].port = p.move[0].from_port;
 		now_ms += 100;
 	}
-	assert_int_equal(asked, 60000 / FLEET_ADVICE_HOLD_MS);
+	assert_int_equal(asked, 60000 / HP3_FLEET_ADVICE_HOLD_MS);
 	assert_int_equal(a.c.asked + a.c.too_soon, a.c.moves);
 }
 
@@ -166,23 +166,23 @@ static void busy_is_asked_again(void **state)
 	unsigned flow, times = 1;
 
 	p.move[p.n_moves++] = other.move[0];
-	fleet_advice_plan(&a, &p, now_ms);
-	assert_non_null(fleet_advice_next(&a, &r, now_ms, &flow));
+	hp3_fleet_advice_plan(&a, &p, now_ms);
+	assert_non_null(hp3_fleet_advice_next(&a, &r, now_ms, &flow));
 	assert_int_equal(flow, 0);
-	fleet_advice_busy(&a, now_ms);
-	assert_non_null(fleet_advice_next(&a, &r, now_ms, &flow));
+	hp3_fleet_advice_busy(&a, now_ms);
+	assert_non_null(hp3_fleet_advice_next(&a, &r, now_ms, &flow));
 	assert_int_equal(flow, 1);
-	while (fleet_advice_waits(&a)) {
-		assert_null(fleet_advice_next(&a, &r, now_ms, &flow));
-		now_ms += FLEET_ADVICE_RETRY_MS;
-		m = fleet_advice_next(&a, &r, now_ms, &flow);
+	while (hp3_fleet_advice_waits(&a)) {
+		assert_null(hp3_fleet_advice_next(&a, &r, now_ms, &flow));
+		now_ms += HP3_FLEET_ADVICE_RETRY_MS;
+		m = hp3_fleet_advice_next(&a, &r, now_ms, &flow);
 		assert_true(m == NULL || flow == 0);
 		times += m != NULL;
 		if (m != NULL)
-			fleet_advice_busy(&a, now_ms);
+			hp3_fleet_advice_busy(&a, now_ms);
 	}
 	assert_int_equal(
-		times, 500 / FLEET_ADVICE_RETRY_MS); /* as long as the plan is to be heeded */
+		times, 500 / HP3_FLEET_ADVICE_RETRY_MS); /* as long as the plan is to be heeded */
 	assert_int_equal(a.c.busy, times);
 	assert_int_equal(a.c.expired, 1);
 	assert_int_equal(a.c.asked, 1);
@@ -194,9 +194,9 @@ static void busy_is_not_named(void **state)
 	struct hp3_fleet_plan p = plan(1, 1, 0);
 	unsigned flow;
 
-	fleet_advice_plan(&a, &p, now_ms);
-	assert_non_null(fleet_advice_next(&a, &r, now_ms, &flow));
-	fleet_advice_busy(&a, now_ms);
+	hp3_fleet_advice_plan(&a, &p, now_ms);
+	assert_non_null(hp3_fleet_advice_next(&a, &r, now_ms, &flow));
+	hp3_fleet_advice_busy(&a, now_ms);
 	p.epoch++;
 	assert_int_equal(heard(&p), 1);
 	assert_int_equal(a.c.expired, 1);
@@ -206,11 +206,11 @@ static void busy_is_not_named(void **state)
 static void all_is_counted(void **state)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		struct fleet_advice_counts *c = &a.c;
+		struct hp3_fleet_advice_counts *c = &a.c;
 		uint64_t rng = seed;
 
 		r = any_report(&rng);
-		fleet_advice_init(&a, r.host, INSTANCE);
+		hp3_fleet_advice_init(&a, r.host, INSTANCE);
 		for (unsigned n = 0; n < 20; n++) {
 			struct hp3_fleet_plan p = any_plan(&rng);
 			const struct hp3_fleet_move *m;
@@ -229,12 +229,12 @@ static void all_is_counted(void **state)
 				}
 			}
 			now_ms += hp3_random_below(&rng, 20000);
-			fleet_advice_plan(&a, &p, now_ms);
+			hp3_fleet_advice_plan(&a, &p, now_ms);
 			now_ms += hp3_random_below(&rng, 200);
-			while ((m = fleet_advice_next(&a, &r, now_ms, &flow)) != NULL) {
+			while ((m = hp3_fleet_advice_next(&a, &r, now_ms, &flow)) != NULL) {
 				assert_int_equal(hp3_fleet_key_cmp(&m->key, &r.flow[flow].key), 0);
 				if (hp3_random_below(&rng, 4) == 0)
-					fleet_advice_busy(&a, now_ms);
+					hp3_fleet_advice_busy(&a, now_ms);
 			}
 		}
 		assert_int_equal(c->moves, c->before + c->expired + c->unknown + c->elsewhere +

@@ -35,19 +35,24 @@ static json_t *flow(const char *id, uint64_t at_s, uint64_t bytes, unsigned move
 }
 
 /* The list is given away. */
-static void report(uint64_t at_s, json_t *flows)
+static void report_of(uint64_t at_s, bool at_once, json_t *flows)
 {
 	static uint8_t bytes[HP3_FLEET_BYTES], twice[HP3_FLEET_BYTES];
 	static struct hp3_fleet_report again;
 	size_t n;
 
-	fleet_gather(&g, flows, at_s * 1000, 5, &r);
+	fleet_gather(&g, flows, at_once, at_s * 1000, 5, &r);
 	json_decref(flows);
 	n = hp3_fleet_report_encode(&r, bytes, sizeof(bytes));
 	assert_true(n > 0);
 	assert_int_equal(hp3_fleet_report_decode(bytes, n, &again), 0);
 	assert_int_equal(hp3_fleet_report_encode(&again, twice, sizeof(twice)), n);
 	assert_memory_equal(bytes, twice, n);
+}
+
+static void report(uint64_t at_s, json_t *flows)
+{
+	report_of(at_s, false, flows);
 }
 
 #define A "rail0/10.0.0.1-10.0.1.1/0x000011"
@@ -79,6 +84,27 @@ static void what_flows_did(void **state)
 	assert_int_equal(r.flow[0].settled_ms, 0); /* it has moved */
 	assert_int_equal(r.flow[0].marks, 500);
 	assert_int_equal(r.capability, HP3_FLEET_CAN_TRACE); /* it takes no advice */
+}
+
+/* Between two reports: where flows are now, and what they did in the whole interval before. */
+static void at_once(void **state)
+{
+	report(10, json_pack("[o]", flow(A, 10, 0, 0, "10.255.0.1")));
+	report(12, json_pack("[o]", flow(A, 12, 1024000, 0, "10.255.0.1")));
+	assert_int_equal(r.flow[0].rate_kbps, 4096);
+	report_of(13, true,
+		json_pack("[o, o]", flow(A, 13, 1024000, 0, "10.255.0.1"),
+			flow(B, 13, 9000000, 0, "10.255.0.2")));
+	assert_int_equal(r.n_flows, 1); /* what the other one does is not known yet */
+	assert_int_equal(r.flow[0].rate_kbps, 4096); /* it has just stalled */
+	assert_int_equal(r.flow[0].marks, 250);
+	assert_int_equal(r.flow[0].settled_ms, 3000);
+	assert_int_equal(r.seq, 3);
+	report_of(13, true, json_pack("[o]", flow(A, 13, 1024000, 1, "10.255.0.2")));
+	assert_int_equal(r.flow[0].settled_ms, 0);
+	report(14, json_pack("[o]", flow(A, 14, 2048000, 1, "10.255.0.2")));
+	assert_int_equal(r.flow[0].rate_kbps, 4096); /* since 12 s */
+	assert_int_equal(r.flow[0].marks, 500);
 }
 
 static json_t *path(unsigned port, const char *hop, const char *state)
@@ -153,6 +179,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_flows_did, begin, end),
+		cmocka_unit_test_setup_teardown(at_once, begin, end),
 		cmocka_unit_test_setup_teardown(where_else_flows_could_go, begin, end),
 		cmocka_unit_test_setup_teardown(many_flows, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_no_flow_is_left_out, begin, end),

@@ -36,6 +36,8 @@ static void reports_come_back(void **state)
 			assert_int_equal(hp3_fleet_key_cmp(&back.flow[i].key, &r.flow[i].key), 0);
 			assert_int_equal(back.flow[i].hop, r.flow[i].hop);
 			assert_int_equal(back.flow[i].marks, r.flow[i].marks);
+			assert_int_equal(back.flow[i].advised, r.flow[i].advised);
+			assert_int_equal(back.flow[i].advised_port, r.flow[i].advised_port);
 		}
 		assert_int_equal(hp3_fleet_report_encode(&back, again, sizeof(again)), n);
 		assert_memory_equal(again, bytes, n);
@@ -86,23 +88,23 @@ static int decode_beat(const char *beat, size_t n)
 
 static void strangers_are_refused(void **state)
 {
-	assert_int_equal(BEAT("\x85\x01\x03\x61p\x07\x01"), 0);
-	assert_int_equal(BEAT("\x85\x02\x03\x61p\x07\x01"), -EPROTONOSUPPORT);
-	assert_int_equal(BEAT("\x86\x02\x03\x61p\x07\x01\x01"), -EPROTONOSUPPORT);
-	assert_int_equal(BEAT("\x86\x01\x03\x61p\x07\x01\x01"), -EBADMSG); /* a field more */
-	assert_int_equal(BEAT("\x84\x01\x03\x61p\x07"), -EBADMSG);
-	assert_int_equal(BEAT("\x85\x01\x03\x61p\x18\x07\x01"), -EBADMSG); /* not the shortest */
-	assert_int_equal(BEAT("\x85\x01\x03\x78\x01p\x07\x01"), -EBADMSG);
-	assert_int_equal(BEAT("\x9f\x01\x03\x61p\x07\x01\xff"), -EBADMSG); /* no length */
-	assert_int_equal(BEAT("\x85\x01\x03\x61p\x07\x02"), -EBADMSG); /* neither yes nor no */
-	assert_int_equal(BEAT("\x85\x01\x03\x61p\x07\xf5"), -EBADMSG); /* true */
-	assert_int_equal(BEAT("\x85\x01\x03\x61p\x20\x01"), -EBADMSG); /* negative */
-	assert_int_equal(BEAT("\x85\x01\x03\x61.\x07\x01"), -EBADMSG); /* two tokens */
-	assert_int_equal(BEAT("\x85\x01\x03\x61\0\x07\x01"), -EBADMSG);
-	assert_int_equal(BEAT("\x85\x01\x03\x60\x07\x01"), -EBADMSG); /* no name */
-	assert_int_equal(BEAT("\x85\x01\x03\x41p\x07\x01"), -EBADMSG); /* bytes */
-	assert_int_equal(BEAT("\x85\x01\x03\xc1\x61p\x07\x01"), -EBADMSG); /* a tag */
-	assert_int_equal(BEAT("\x85\x01\x03\x7b\xff\xff\xff\xff\xff\xff\xff\xffp"), -EBADMSG);
+	assert_int_equal(BEAT("\x85\x02\x03\x61p\x07\x01"), 0);
+	assert_int_equal(BEAT("\x85\x01\x03\x61p\x07\x01"), -EPROTONOSUPPORT);
+	assert_int_equal(BEAT("\x86\x01\x03\x61p\x07\x01\x01"), -EPROTONOSUPPORT);
+	assert_int_equal(BEAT("\x86\x02\x03\x61p\x07\x01\x01"), -EBADMSG); /* a field more */
+	assert_int_equal(BEAT("\x84\x02\x03\x61p\x07"), -EBADMSG);
+	assert_int_equal(BEAT("\x85\x02\x03\x61p\x18\x07\x01"), -EBADMSG); /* not the shortest */
+	assert_int_equal(BEAT("\x85\x02\x03\x78\x01p\x07\x01"), -EBADMSG);
+	assert_int_equal(BEAT("\x9f\x02\x03\x61p\x07\x01\xff"), -EBADMSG); /* no length */
+	assert_int_equal(BEAT("\x85\x02\x03\x61p\x07\x02"), -EBADMSG); /* neither yes nor no */
+	assert_int_equal(BEAT("\x85\x02\x03\x61p\x07\xf5"), -EBADMSG); /* true */
+	assert_int_equal(BEAT("\x85\x02\x03\x61p\x20\x01"), -EBADMSG); /* negative */
+	assert_int_equal(BEAT("\x85\x02\x03\x61.\x07\x01"), -EBADMSG); /* two tokens */
+	assert_int_equal(BEAT("\x85\x02\x03\x61\0\x07\x01"), -EBADMSG);
+	assert_int_equal(BEAT("\x85\x02\x03\x60\x07\x01"), -EBADMSG); /* no name */
+	assert_int_equal(BEAT("\x85\x02\x03\x41p\x07\x01"), -EBADMSG); /* bytes */
+	assert_int_equal(BEAT("\x85\x02\x03\xc1\x61p\x07\x01"), -EBADMSG); /* a tag */
+	assert_int_equal(BEAT("\x85\x02\x03\x7b\xff\xff\xff\xff\xff\xff\xff\xffp"), -EBADMSG);
 	assert_int_equal(BEAT(""), -EBADMSG);
 }
 

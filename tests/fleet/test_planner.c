@@ -164,6 +164,40 @@ static void no_move_where_others_are_as_full(void **state)
 	assert_int_equal(why(0), HP3_FLEET_NO_GAIN);
 }
 
+/* A path that a host has asked, as advised, in vain is not named to it as long as it says so. */
+static void what_was_asked_in_vain_is_not_named_again(void **state)
+{
+	struct hp3_fleet_report r[2];
+
+	for (unsigned spines = 2; spines <= 3; spines++) {
+		uint64_t at = spines * 100000;
+
+		collision(r);
+		r[0].n_hops = (uint8_t)spines;
+		r[0].hop[2] = spine_addr(2);
+		r[0].seq = r[1].seq = at;
+		if (spines == 3)
+			r[0].flow[0].alt[r[0].flow[0].n_alts++] = (struct hp3_fleet_alt){0xc002, 2};
+		r[0].flow[0].advised = HP3_FLEET_DECLINED;
+		r[0].flow[0].advised_port = 0xc001;
+		r[1].flow[0].flags = 0;
+		take(&r[0], at);
+		take(&r[1], at);
+		look(at);
+		assert_int_equal(plan.n_moves, spines == 3);
+		assert_int_equal(why(at), spines == 3 ? HP3_FLEET_SETTLING : HP3_FLEET_NO_BETTER);
+		assert_int_equal(plan.move[0].to_port, spines == 3 ? 0xc002 : 0);
+	}
+	r[0].flow[0].advised = HP3_FLEET_REFUSED; /* too soon, perhaps */
+	for (unsigned i = 0; i < 2; i++) {
+		r[i].seq++;
+		take(&r[i], 400000);
+	}
+	look(400000);
+	assert_int_equal(plan.n_moves, 1);
+	assert_int_equal(plan.move[0].to_port, 0xc001);
+}
+
 /* The destinations' leaves are known by their hosts' reports: the way down may be the full one. */
 static void the_way_down_counts(void **state)
 {
@@ -352,6 +386,7 @@ int main(void)
 		T(nothing_without_evidence),
 		T(who_may_not_is_not_named),
 		T(no_move_where_others_are_as_full),
+		T(what_was_asked_in_vain_is_not_named_again),
 		T(the_way_down_counts),
 		T(hosts_of_one_name_are_left_alone),
 		T(old_and_full),

@@ -100,6 +100,10 @@ static void change_flow(struct hp3_fleet_flow *f)
 	f->marks += f->marked_permille;
 	f->bytes += f->rate_kbps;
 	f->settled_ms += f->settled_ms < UINT32_MAX - STEP_MS ? STEP_MS : 0;
+	if (below(60) == 0) { /* told for long enough */
+		f->advised = HP3_FLEET_NOT_ADVISED;
+		f->advised_port = 0;
+	}
 }
 
 /* A move, by the host's own wish or by a plan's: rarely does the port lead where it was said to. */
@@ -300,9 +304,12 @@ static void check_move(const struct hp3_fleet_move *m)
 			f = &r->flow[i];
 	MUST(f != NULL && (f->flags & HP3_FLEET_MOVABLE) && f->settled_ms >= w.p.hold_ms);
 	MUST(m->from_port == f->port && f->hop != HP3_FLEET_NO_HOP);
-	for (unsigned i = 0; i < f->n_alts; i++)
+	for (unsigned i = 0; i < f->n_alts; i++) {
 		offered |= f->alt[i].port == m->to_port &&
 			   r->hop[f->alt[i].hop].b[3] == m->to_hop.b[3];
+		MUST(f->advised != HP3_FLEET_DECLINED || f->alt[i].port != f->advised_port ||
+			r->hop[f->alt[i].hop].b[3] != m->to_hop.b[3]);
+	}
 	MUST(offered && m->after_kbps < m->before_kbps);
 	for (unsigned i = 0; i < w.n_named; i++)
 		MUST(w.named[i].ms + w.p.hold_ms <= w.now ||
@@ -355,6 +362,14 @@ static void check_links(void)
 		MUST(strcmp(a[i], b[i]) == 0);
 }
 
+static void heed_move(struct hp3_fleet_flow *f, const struct hp3_fleet_move *m)
+{
+	f->advised = (uint8_t)(below(3) ? HP3_FLEET_MOVED : HP3_FLEET_DECLINED);
+	f->advised_port = m->to_port;
+	if (f->advised == HP3_FLEET_MOVED)
+		move(f, m->to_hop.b[3], w.spines);
+}
+
 /* Hosts heed most of it. */
 static void heed(const struct hp3_fleet_plan *p)
 {
@@ -364,7 +379,7 @@ static void heed(const struct hp3_fleet_plan *p)
 				if (w.host[h].instance == p->move[i].instance &&
 					hp3_fleet_key_cmp(
 						&w.host[h].flow[k].key, &p->move[i].key) == 0)
-					move(&w.host[h].flow[k], p->move[i].to_hop.b[3], w.spines);
+					heed_move(&w.host[h].flow[k], &p->move[i]);
 }
 
 static void run(uint64_t seed)

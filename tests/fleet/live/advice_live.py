@@ -104,11 +104,35 @@ class Advice(TwoPaths):
     def test_a_slower_path_is_not_taken(self):
         """The planner sees less load there, hp3d that it takes 3 ms longer."""
         near, far, ends, _, agent, _ = self.begin()
-        self.plans(rate_kbps(near))
+        planner = self.plans(rate_kbps(near))
         wait_for(lambda: self.advised(near), why=agent.said)
         wait_for(lambda: ": kept" in agent.said(), why=agent.said)
+        wait_for(lambda: "kept" in [r["advised"] for r in planner.ask("why", "h0/")["rows"]], why=lambda: str(planner.ask("why", "h0/")))
+        kept = next(r for r in planner.ask("why", "h0/")["rows"] if r["advised"])
+        self.assertEqual(kept["advised_port"] % 2, 1)
+        wait_for(lambda: "no better" in next(r for r in planner.ask("why", "h0/")["rows"] if r["advised"])["why"],
+                 why=lambda: str(planner.ask("why", "h0/")))  # hold_ms is over, and it is not named again
         self.assertEqual({e["type"] for e in self.advised(near)} - {"round"}, {"recover"})
         self.assertEqual({f["path"]["hop"] for f in near.flows()}, {"10.8.2.2"})
+        self.finish(near, far, ends)
+
+    def test_what_is_severe_is_told_at_once(self):
+        """A path that loses packets is found, and told of long before the next report is due; of two agents that one which may."""
+        near, far = self.pair_of_daemons(ppp={"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 100000},
+                                         rfr={"max_hold_us": 100000, "stall_us": 1000000})
+        ends = self.endpoints(qps=1, timeout=17)
+        self.traffic(ends[0])
+        planner = self.plans(1000)
+        agents = [self.agent(near, "h0", interval_ms=60000), self.agent(near, "h1", interval_ms=60000, severe_ms=0)]
+        wait_for(lambda: planner.metric("reports_total") == 2, why=lambda: agents[0].said() + agents[1].said())
+        time.sleep(1)
+        self.assertEqual(planner.metric("reports_total"), 2)
+        self.relay("grey")
+        severe = wait_for(lambda: near.json("events", "--type", "severe"))[0]
+        wait_for(lambda: planner.metric("reports_total") > 2, why=agents[0].said)
+        self.assertLess(time.monotonic() - severe["t_ns"] / 1e9, 10)
+        heard = {h["host"]: h["heard_ms"] for h in planner.ask("hosts")["rows"]}
+        self.assertLess(heard["h0"], heard["h1"])
         self.finish(near, far, ends)
 
     def test_nobody_heeds_as_shipped(self):
@@ -127,8 +151,8 @@ class Advice(TwoPaths):
         before = near.counters()["moves_asked"]
         qpn = int(flows[0].rsplit("/", 1)[1], 16)
         move = ["h0", 12345, A, B, qpn, b"", b"", near.flows()[0]["port"], 50001, 1, 1, 1]
-        plan = [1, 2, "evil", 2**64 - 1, 2**64 - 1, 2**32 - 1, 1, 1, 1, 1, 1, [move]]
-        for payload in (b"", os.urandom(64), cbor([2, *plan[1:]]), cbor(plan), cbor(plan)[:-1]):
+        plan = [2, 2, "evil", 2**64 - 1, 2**64 - 1, 2**32 - 1, 1, 1, 1, 1, 1, [move]]
+        for payload in (b"", os.urandom(64), cbor([1, *plan[1:]]), cbor(plan), cbor(plan)[:-1]):
             publish(self.server.port, "hp3.plan", payload)
         time.sleep(1)
         self.assertEqual(near.counters()["moves_asked"], before)

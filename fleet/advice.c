@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/fleet/advice.h"
-#include <stdio.h>
+#include "fleet/advice.h"
 #include <string.h>
 #include "base/minmax.h"
 
-void fleet_advice_init(struct fleet_advice *a, const char *host, uint64_t instance)
+void hp3_fleet_advice_init(struct hp3_fleet_advice *a, const char *host, uint64_t instance)
 {
-	*a = (struct fleet_advice){.instance = instance};
-	snprintf(a->host, sizeof(a->host), "%s", host);
+	*a = (struct hp3_fleet_advice){.instance = instance};
+	strncpy(a->host, host, sizeof(a->host) - 1);
 }
 
-static bool is_newer(const struct fleet_advice *a, const struct hp3_fleet_plan *p, uint64_t now_ms)
+static bool is_newer(
+	const struct hp3_fleet_advice *a, const struct hp3_fleet_plan *p, uint64_t now_ms)
 {
-	if (a->c.plans == a->c.old || now_ms - a->came_ms >= FLEET_ADVICE_SILENCE_MS)
+	if (a->c.plans == a->c.old || now_ms - a->came_ms >= HP3_FLEET_ADVICE_SILENCE_MS)
 		return true;
 	return p->term != a->term ? p->term > a->term : p->epoch > a->epoch;
 }
 
-static void add(struct fleet_advice *a, const struct hp3_fleet_move *m, uint64_t from_ms)
+static void add(struct hp3_fleet_advice *a, const struct hp3_fleet_move *m, uint64_t from_ms)
 {
 	a->move[a->n].m = *m;
 	a->move[a->n++].from_ms = from_ms;
 }
 
 /* Into `last`. */
-static bool take(struct fleet_advice *a, uint64_t now_ms)
+static bool take(struct hp3_fleet_advice *a, uint64_t now_ms)
 {
 	for (unsigned i = 0; i < a->n; i++) {
 		if (now_ms < a->move[i].from_ms)
@@ -36,7 +36,8 @@ static bool take(struct fleet_advice *a, uint64_t now_ms)
 	return false;
 }
 
-void fleet_advice_plan(struct fleet_advice *a, const struct hp3_fleet_plan *p, uint64_t now_ms)
+void hp3_fleet_advice_plan(
+	struct hp3_fleet_advice *a, const struct hp3_fleet_plan *p, uint64_t now_ms)
 {
 	bool newer = is_newer(a, p, now_ms);
 
@@ -48,7 +49,7 @@ void fleet_advice_plan(struct fleet_advice *a, const struct hp3_fleet_plan *p, u
 	a->term = p->term;
 	a->epoch = p->epoch;
 	a->came_ms = now_ms;
-	a->until_ms = now_ms + hp3_min_u32(p->valid_ms, FLEET_ADVICE_VALID_MS);
+	a->until_ms = now_ms + hp3_min_u32(p->valid_ms, HP3_FLEET_ADVICE_VALID_MS);
 	a->n = 0;
 	memcpy(a->planner, p->planner, sizeof(a->planner));
 	for (unsigned i = 0; i < p->n_moves; i++)
@@ -75,7 +76,8 @@ static bool is_offered(const struct hp3_fleet_flow *f, uint16_t port)
 }
 
 /* Whose time is over goes; false: it was named, or too many were. */
-static bool may_be_named(struct fleet_advice *a, const struct hp3_fleet_key *key, uint64_t now_ms)
+static bool may_be_named(
+	struct hp3_fleet_advice *a, const struct hp3_fleet_key *key, uint64_t now_ms)
 {
 	for (unsigned i = 0; i < a->n_recent;) {
 		if (a->recent[i].until_ms <= now_ms)
@@ -83,11 +85,11 @@ static bool may_be_named(struct fleet_advice *a, const struct hp3_fleet_key *key
 		else if (hp3_fleet_key_cmp(&a->recent[i++].key, key) == 0)
 			return false;
 	}
-	return a->n_recent < FLEET_ADVICE_RECENT;
+	return a->n_recent < HP3_FLEET_ADVICE_RECENT;
 }
 
 /* The count of the reason why not; NULL: none. */
-static uint64_t *objection(struct fleet_advice *a, const struct hp3_fleet_move *m,
+static uint64_t *objection(struct hp3_fleet_advice *a, const struct hp3_fleet_move *m,
 	const struct hp3_fleet_report *r, uint64_t now_ms, unsigned *flow)
 {
 	const struct hp3_fleet_flow *f = find(r, &m->key, flow);
@@ -105,15 +107,15 @@ static uint64_t *objection(struct fleet_advice *a, const struct hp3_fleet_move *
 	return may_be_named(a, &m->key, now_ms) ? NULL : &a->c.too_soon;
 }
 
-const struct hp3_fleet_move *fleet_advice_next(
-	struct fleet_advice *a, const struct hp3_fleet_report *r, uint64_t now_ms, unsigned *flow)
+const struct hp3_fleet_move *hp3_fleet_advice_next(struct hp3_fleet_advice *a,
+	const struct hp3_fleet_report *r, uint64_t now_ms, unsigned *flow)
 {
 	while (take(a, now_ms)) {
 		uint64_t *why_not = objection(a, &a->last, r, now_ms, flow);
 
 		if (why_not == NULL) {
 			a->recent[a->n_recent].key = a->last.key;
-			a->recent[a->n_recent++].until_ms = now_ms + FLEET_ADVICE_HOLD_MS;
+			a->recent[a->n_recent++].until_ms = now_ms + HP3_FLEET_ADVICE_HOLD_MS;
 			a->c.asked++;
 			return &a->last;
 		}
@@ -122,10 +124,10 @@ const struct hp3_fleet_move *fleet_advice_next(
 	return NULL;
 }
 
-void fleet_advice_busy(struct fleet_advice *a, uint64_t now_ms)
+void hp3_fleet_advice_busy(struct hp3_fleet_advice *a, uint64_t now_ms)
 {
 	a->c.asked--;
 	a->c.busy++;
 	a->n_recent--; /* the last one */
-	add(a, &a->last, now_ms + FLEET_ADVICE_RETRY_MS);
+	add(a, &a->last, now_ms + HP3_FLEET_ADVICE_RETRY_MS);
 }

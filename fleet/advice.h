@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_APP_FLEET_ADVICE_H
-#define HP3_APP_FLEET_ADVICE_H
+#ifndef HP3_FLEET_ADVICE_H
+#define HP3_FLEET_ADVICE_H
 /*
  * What a host makes of plans before it asks its hp3d: old, foreign, expired and impossible advice
  * goes no further, by reason and counted. What is left is a port that this host itself has offered,
@@ -8,20 +8,20 @@
  * find out (engine/seek/advised.c). Calls nothing that waits.
  *
  * Whoever may send plans may send wrong ones. So none is believed for longer than
- * FLEET_ADVICE_VALID_MS, a flow is named to hp3d once in FLEET_ADVICE_HOLD_MS, and a plan with a
- * term or epoch out of all reason makes the plans of others old for FLEET_ADVICE_SILENCE_MS at
- * most.
+ * HP3_FLEET_ADVICE_VALID_MS, a flow is named to hp3d once in HP3_FLEET_ADVICE_HOLD_MS, and a plan
+ * with a term or epoch out of all reason makes the plans of others old for
+ * HP3_FLEET_ADVICE_SILENCE_MS at most.
  */
 #include "fleet/message.h"
 
-#define FLEET_ADVICE_VALID_MS   10000u
-#define FLEET_ADVICE_HOLD_MS    10000u
-#define FLEET_ADVICE_SILENCE_MS 30000u
-#define FLEET_ADVICE_RETRY_MS   100u
-#define FLEET_ADVICE_RECENT     HP3_FLEET_FLOWS /* flows that were named lately */
+#define HP3_FLEET_ADVICE_VALID_MS   10000u
+#define HP3_FLEET_ADVICE_HOLD_MS    10000u
+#define HP3_FLEET_ADVICE_SILENCE_MS 30000u
+#define HP3_FLEET_ADVICE_RETRY_MS   100u
+#define HP3_FLEET_ADVICE_RECENT     HP3_FLEET_FLOWS /* flows that were named lately */
 
 /* X(field, what it counts) */
-#define FLEET_ADVICE_COUNTS(X)                                                                     \
+#define HP3_FLEET_ADVICE_COUNTS(X)                                                                 \
 	X(plans, "plans")                                                                          \
 	X(old, "plans older than one before")                                                      \
 	X(moves, "moves of this host")                                                             \
@@ -34,13 +34,13 @@
 	X(asked, "that hp3d was asked about")                                                      \
 	X(busy, "times that it was busy with the flow")
 
-struct fleet_advice_counts {
+struct hp3_fleet_advice_counts {
 #define X(field, text) uint64_t field;
-	FLEET_ADVICE_COUNTS(X)
+	HP3_FLEET_ADVICE_COUNTS(X)
 #undef X
 };
 
-struct fleet_advice {
+struct hp3_fleet_advice {
 	char host[HP3_FLEET_NAME];
 	uint64_t instance;
 	/* of the newest plan */
@@ -57,23 +57,24 @@ struct fleet_advice {
 	struct {
 		struct hp3_fleet_key key;
 		uint64_t until_ms;
-	} recent[FLEET_ADVICE_RECENT];
-	struct fleet_advice_counts c;
+	} recent[HP3_FLEET_ADVICE_RECENT];
+	struct hp3_fleet_advice_counts c;
 };
 
-void fleet_advice_init(struct fleet_advice *a, const char *host, uint64_t instance);
+void hp3_fleet_advice_init(struct hp3_fleet_advice *a, const char *host, uint64_t instance);
 /* A plan came now. */
-void fleet_advice_plan(struct fleet_advice *a, const struct hp3_fleet_plan *p, uint64_t now_ms);
+void hp3_fleet_advice_plan(
+	struct hp3_fleet_advice *a, const struct hp3_fleet_plan *p, uint64_t now_ms);
 /*
  * The next move to ask hp3d about, and which flow of the latest report it is; NULL: none. Good
  * until the next call.
  */
-const struct hp3_fleet_move *fleet_advice_next(
-	struct fleet_advice *a, const struct hp3_fleet_report *r, uint64_t now_ms, unsigned *flow);
+const struct hp3_fleet_move *hp3_fleet_advice_next(struct hp3_fleet_advice *a,
+	const struct hp3_fleet_report *r, uint64_t now_ms, unsigned *flow);
 /* hp3d has something else under way for the flow of the last one: once more a little later. */
-void fleet_advice_busy(struct fleet_advice *a, uint64_t now_ms);
+void hp3_fleet_advice_busy(struct hp3_fleet_advice *a, uint64_t now_ms);
 /* Is one of them waiting for its time? */
-static inline bool fleet_advice_waits(const struct fleet_advice *a)
+static inline bool hp3_fleet_advice_waits(const struct hp3_fleet_advice *a)
 {
 	return a->n != 0;
 }
