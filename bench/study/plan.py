@@ -93,6 +93,23 @@ SHARE = Table("slowdown; jobs: JCT in ms",
                Row("hp3, training, cc = dcqcn", "hp3", TRAINING, REACTION_POINT),
                Row("hp3, training, cc = dcqcn, share", "hp3", TRAINING, REACTION_POINT + SHARING)])
 
+# hp3-fleet, a report and a plan every so often; a flow that moved is left alone for three of these.
+def fleet(interval_us):
+    return [f"fleet.interval_us={interval_us}", f"fleet.hold_us={3 * interval_us}", "fleet.moves=64", "fleet.link_known=on"]
+
+
+FLEET = Table("slowdown; jobs: JCT in ms",
+              [Column("permutation", "permutation", 50),
+               Column("permutation, 100 MB", "permutation", 50, ["traffic.bytes=100000000"]),
+               whole("allreduce", 50, "64 MB"),
+               Column("allreduce, queue pairs that stay", "allreduce", 50, ["rnic.qps=kept"]),
+               Column("websearch, 60 %", "websearch", 60), Column("websearch, 80 %", "websearch", 80)], None,
+              [Row("conweave", "conweave"), Row("hp3-ideal (nobody can run it)", "hp3-ideal"), Row("hp3", "hp3"),
+               *[Row(f"hp3, fleet {us // 1000} ms", "hp3", None, fleet(us)) for us in (1000, 10000, 100000)]])
+
+# Tables of hosts that tell each other something.
+TOGETHER = {"share": SHARE, "fleet": FLEET}
+
 # Of the studies of what ships: at --quick sizes, ratios to ECMP, one key at a time.
 WORKLOADS = ["alistorage", "allreduce", "alltoall", "hadoop", "permutation", "websearch"]
 PARAMETER_SPOT = "permutation"

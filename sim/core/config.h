@@ -108,6 +108,11 @@ struct sim_config {
 		uint32_t hp3_percent, counts_percent, reports_lost_percent, reports_late_us;
 	} peers;
 	struct {
+		uint32_t interval_us, delay_us, lost_percent, moves, hold_us;
+		uint32_t marked_permille, full_percent, improve_percent;
+		enum sim_onoff link_known;
+	} fleet;
+	struct {
 		enum sim_traffic kind;
 		char cdf[256];
 		uint32_t load_percent, duration_us;

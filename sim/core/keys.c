@@ -70,6 +70,9 @@ static const struct hp3_ini_section sections[] = {
 	{.name = "hp3-beside", .help = "hp3d beside the RNICs; for hp3-beside alone"},
 	{.name = "peers",
 		.help = "What hosts' hp3ds are to each other; for all that run the engine"},
+	{.name = "fleet",
+		.help = "hp3-fleet, as its [map] and [plan] have it; for hp3, hp3-ideal and "
+			"hp3-paper"},
 	{.name = "traffic", .help = "What hosts send"},
 	{.name = "background", .help = "Jobs beside it: on for a round, off, on again"},
 	{.name = "fault", .help = "What goes wrong, on links between switches"},
@@ -183,6 +186,20 @@ static const struct hp3_ini_key keys[] = {
 		"counts of long flows (cc.share) as reports have them; rounded up"),
 	NUM(peers, reports_lost_percent, "percent", 0, 0, 100, "of reports of long flows"),
 	NUM(peers, reports_late_us, "us", 0, 0, 1000000, "so much later they arrive"),
+	NUM(fleet, interval_us, "us", 0, 0, 1000000,
+		"a report of each host, and a plan, every so often; 0: there is no fleet"),
+	NUM(fleet, delay_us, "us", 100, 0, 1000000, "from a host to the planner, and back"),
+	NUM(fleet, lost_percent, "percent", 0, 0, 100, "of reports and plans"),
+	NUM(fleet, moves, "moves", 16, 0, 64, "most moves in a plan"),
+	NUM(fleet, hold_us, "us", 5000, 0, 1000000,
+		"a flow that moved, or was advised to, is left alone for so long"),
+	NUM(fleet, marked_permille, "per mille", 10, 0, 1000,
+		"a link is hot where more packets of its flows came marked"),
+	NUM(fleet, full_percent, "%", 75, 1, 100,
+		"with link_known: a link is hot from here on, and no move fills another one more"),
+	NUM(fleet, improve_percent, "%", 20, 1, 100,
+		"the links of the new path stay so far below the load of the one that is left"),
+	ENUM(fleet, link_known, onoff, SIM_OFF, "the planner knows fabric.core_mbps"),
 	ENUM(traffic, kind, traffics, SIM_POISSON, "pattern; see docs/sim.md"),
 	TEXT(traffic, cdf, "AliStorage2019", "flow sizes: a built-in name, or a file"),
 	NUM(traffic, load_percent, "percent", 50, 1, 200,
@@ -231,6 +248,9 @@ static void check(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
 		hp3_ini_complain(doc, "fabric", "topology", "name a file, or set another kind");
 	if (c->fabric.kmin_bytes > c->fabric.kmax_bytes && c->fabric.kmax_bytes > 0)
 		hp3_ini_complain(doc, "fabric", "kmin_bytes", "must not exceed kmax_bytes");
+	if (c->fleet.interval_us > 0 && c->fabric.kind != SIM_LEAF_SPINE)
+		hp3_ini_complain(doc, "fleet", "interval_us",
+			"the fleet is modelled on kind = leaf-spine alone: set 0");
 	if (c->fabric.kind == SIM_FAT_TREE && c->fabric.k % 2 != 0)
 		hp3_ini_complain(doc, "fabric", "k", "must be even");
 	if (c->traffic.read_percent > 0 &&

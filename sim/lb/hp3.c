@@ -5,6 +5,7 @@
 #include "sim/lb/balancers.h"
 #include "sim/lb/hp3.h"
 #include "sim/lb/hp3_beside.h"
+#include "sim/lb/hp3_fleet.h"
 
 #define SYN_ACK 0x1fu
 #define SYN_NAK 0x60u /* PSN sequence error */
@@ -28,6 +29,7 @@ static void stop(struct sim *s)
 	sim_pool_free(&b->counts);
 	sim_pool_free(&b->reports);
 	sim_pool_free(&b->orders);
+	hp3_sim_fleet_stop(b);
 	free(b);
 }
 
@@ -48,7 +50,11 @@ static int start_as(struct sim *s, enum hp3_sim_kind kind)
 		ret = hp3_sim_models(s, b);
 	if (ret == 0)
 		hp3_sim_probes(b);
-	return ret == 0 ? hp3_sim_engines(s, b) : ret;
+	if (ret == 0)
+		ret = hp3_sim_engines(s, b);
+	if (ret == 0 && s->cfg.fleet.interval_us > 0 && kind != HP3_SIM_BESIDE)
+		ret = hp3_sim_fleet_start(s, b);
+	return ret;
 }
 
 static int start_hp3(struct sim *s)

@@ -67,6 +67,7 @@ struct hp3_balancer {
 	struct sim_pool ticks, counts, reports, orders;
 	uint64_t reported; /* reports of flows so far: each has a later stamp */
 	struct hp3_engine_config cfg;
+	struct hp3_sim_fleet *fleet; /* NULL: hosts are alone */
 };
 
 /* Per flow. */
@@ -77,6 +78,13 @@ struct hp3_sim_flow {
 	bool suspended; /* `saved` is of its move */
 	bool clear; /* a long message waits for a path, and one is clear */
 	struct hp3_dcqcn_snapshot saved;
+	/* hp3_fleet.c: its last report, and what came of advice */
+	struct {
+		uint64_t at_us, settled_us, bytes;
+		uint32_t moves;
+		uint16_t advised_port;
+		uint8_t advised; /* enum hp3_fleet_advised */
+	} told;
 };
 
 static inline struct hp3_sim_flow *hp3_sim_flow_of(struct sim_flow *f)

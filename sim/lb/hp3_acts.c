@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Actions of the engine: held packets, deadlines; what it says is built elsewhere. */
 #include "sim/lb/hp3_beside.h"
+#include "sim/lb/hp3_fleet.h"
 
 struct tick {
 	struct sim_event ev;
@@ -97,6 +98,8 @@ static void for_flow(struct sim *s, struct hp3_balancer *b, uint32_t host, struc
 	case HP3_ACT_EVENT:
 		if (b->rates)
 			hp3_sim_rates(s, f, &a->event);
+		if (a->event.cause == HP3_CAUSE_ADVICE)
+			hp3_sim_fleet_outcome(s, f, &a->event);
 		break;
 	default:
 		if (b->cfg.beside)
