@@ -4,8 +4,8 @@
 
 usage: harm.py NAME DIRECTORY
 
-DIRECTORY has MODE.before and MODE.after (counters of Soft-RoCE and of both hp3d) and MODE.report (roce-gen's), for the
-modes off and on. Exit code 1 if on did what it may not.
+DIRECTORY has MODE.before and MODE.after (counters of Soft-RoCE and of both hp3d), MODE.events (of both) and MODE.report
+(roce-gen's), for the modes off and on. Exit code 1 if on did what it may not.
 """
 import json
 import os
@@ -14,7 +14,7 @@ import sys
 from rnic import ZERO
 
 GEN = ("timeouts", "retransmissions", "out_of_seq_request", "duplicate_request", "overtaken", "late_duplicates")
-DEEDS = ("moves_switched", "moves_idle", "replies_moved", "failovers", "urges", "naks_made")
+DEEDS = ("moves_switched", "replies_moved", "failovers", "urges", "naks_made")
 SHOWN = ("rounds", "probes", "moves_recovered", "placed")
 
 
@@ -28,7 +28,11 @@ def of_mode(directory, mode):
     rnic = {k: after["rnic"]["2"][k] - before["rnic"]["2"][k] for k in after["rnic"]["2"]}
     hp3d = {k: sum(a["rail"]["rail0"][k] - b["rail"]["rail0"][k] for a, b in zip(after["hp3d"], before["hp3d"]))
             for k in (*DEEDS, *SHOWN)}
-    hp3d["moves_idle"] = max(0, hp3d["moves_idle"] - hp3d["placed"])  # before the first data: no harm to anybody
+    with open(os.path.join(directory, f"{mode}.events"), encoding="utf-8") as f:
+        moves = [e for e in map(json.loads, f) if e["type"] == "idle_switch"]
+    # A queue pair that is placed before its first data harms nobody.
+    hp3d["moves_idle"] = sum(e["cause"] != "setup" for e in moves)
+    assert hp3d["placed"] >= len(moves) - hp3d["moves_idle"], (hp3d, moves)
     gen = {k: report["sum"][k] for k in GEN}
     gen["wrong"] = report["content"]["wrong"]
     return rnic, gen, hp3d
@@ -39,7 +43,7 @@ def main():
     (rnic_off, gen_off, _), (rnic_on, gen_on, hp3d) = (of_mode(directory, mode) for mode in ("off", "on"))
     wrong = [f"Soft-RoCE: {k} {rnic_off[k]} -> {rnic_on[k]}" for k in ZERO if rnic_on[k] > rnic_off[k]]
     wrong += [f"roce-gen: {k} {gen_off[k]} -> {gen_on[k]}" for k in gen_on if gen_on[k] > gen_off[k]]
-    wrong += [f"hp3d: {k} {hp3d[k]}" for k in DEEDS if hp3d[k]]
+    wrong += [f"hp3d: {k} {hp3d[k]}" for k in (*DEEDS, "moves_idle") if hp3d[k]]
     print(f"{name}: Soft-RoCE had {rnic_off['rcvd_pkts']} -> {rnic_on['rcvd_pkts']} packets; hp3d: " +
           ", ".join(f"{k} {hp3d[k]}" for k in SHOWN))
     for line in wrong:

@@ -17,56 +17,11 @@ import sys
 import tempfile
 import threading
 
-from bench_bed import REPO, Bed
-
-sys.path.insert(0, os.path.join(REPO, "tests", "fleet", "live"))
-from broker import Planner, Process, Server, wait_for  # noqa: E402
+from bench_bed import Bed
+from fleet_bed import TRACED, Fleet, settings
 
 MEET_S, LIMIT_S = 3.0, 8.0
-LEAVES = {"h1": "l1", "h2": "l1", "h3": "l2", "h4": "l2"}
-ADDRESSES = {"h1": "10.9.1.1", "h2": "10.9.1.2", "h3": "10.9.2.1", "h4": "10.9.2.2"}
-LINK_KBPS = 45000  # of a link's 50 Mb/s, what RoCEv2 has as payload
-TRACED = ["ppp.identity=trace", "ppp.traces_per_second=200"]
 NOTHING_FOUND = ["ppp.improve=1"]
-
-
-class Fleet:
-    """From the moment in which hp3ds are there; ends with the run."""
-
-    def __init__(self, bed, directory):
-        self.bed, self.dir, self.parts = bed, directory, []
-        self.program = os.path.join(bed.build, "app/fleet/hp3-fleet")
-        self.server = self.add(Server(directory))
-        self.planner = self.add(Planner(self.program, directory, self.server.url, plan="hold_ms = 5000",
-                                        extra=f"[map]\nage_ms = 2000\nlink_kbps = {LINK_KBPS}\n"))
-        self.agents = []
-        self.over = threading.Event()
-        self.thread = threading.Thread(target=self.join_hosts)
-        self.thread.start()
-
-    def add(self, process):
-        self.parts.append(process)
-        return process
-
-    def join_hosts(self):
-        for host, leaf in LEAVES.items():
-            socket = f"/run/hp3-testbed/{self.bed.name}/{host}.sock"
-            wait_for(lambda path=socket: os.path.exists(path), seconds=60)
-            ini = os.path.join(self.dir, host + ".ini")
-            with open(ini, "w", encoding="ascii") as f:
-                f.write(f'[fleet]\nservers = "{self.server.url}"\n[agent]\ncontrol = "{socket}"\nhost = {host}\nleaf = {leaf}\n'
-                        f'addresses = "{ADDRESSES[host]}"\ninterval_ms = 200\nadvice = on\n')
-            self.agents.append(self.add(Process([self.program, "--config", ini, "agent"], os.path.join(self.dir, host + ".log"))))
-        self.over.wait()  # they die with the thread that has started them
-
-    def said(self):
-        return "".join(a.said() for a in self.agents)
-
-    def end(self):
-        self.over.set()
-        self.thread.join()
-        for p in reversed(self.parts):
-            p.kill()
 
 
 def play(bed, how, seed, out):
@@ -78,7 +33,7 @@ def play(bed, how, seed, out):
         killer.start()
     try:
         code, _, err = bed.run("run", "micro-collision", "--modes", "on", "--seed", str(seed), "--out", out, "--quiet",
-                               *(w for word in words for w in ("--set", word)))
+                               *settings(words))
         assert code == 0, err
     finally:
         fleet.end()

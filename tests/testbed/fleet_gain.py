@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a fleet adds: a scenario with hp3d alone, and with hp3-fleet and its agents beside it, the same seeds.
+
+usage: fleet_gain.py BUILD SCENARIO LEAST SEED...
+
+Prints the goodput of all flows with hp3d off, with hp3d alone and with a fleet, and what moved why. Over the seeds (geometric mean) the
+fleet is at least LEAST of hp3d alone; in no run is anything lost, overtaken or sent again that is not without hp3d.
+"""
+import json
+import math
+import os
+import shutil
+import sys
+import tempfile
+from collections import Counter
+
+from bench_bed import Bed
+from fleet_bed import TRACED, Fleet, settings
+
+
+def play(bed, scenario, modes, seed, out):
+    code, _, err = bed.run("run", scenario, "--modes", modes, "--seed", seed, "--out", out, "--quiet", *settings(TRACED))
+    assert code == 0, err
+    with open(os.path.join(out, scenario + ".json"), encoding="utf-8") as f:
+        return json.load(f)
+
+
+def with_fleet(bed, scenario, seed, out, shape):
+    directory = tempfile.mkdtemp(prefix="hp3-fleet-")
+    fleet = Fleet(bed, directory, shape)
+    try:
+        return play(bed, scenario, "on", seed, out)
+    finally:
+        fleet.end()
+        shutil.rmtree(directory)
+
+
+def judge(report, mode, seed, what):
+    row = report["summary"][mode]
+    assert row["overtaken"] == 0 and row["out_of_seq"] == 0, (seed, what, row)
+    result = next(r for r in report["results"] if r["mode"] == mode)
+    moves = Counter(e["cause"] for e in result["decisions"] if e["type"] in ("switch", "idle_switch", "failover"))
+    goodput = sum(row["goodput"].values())
+    print(f"seed {seed}: {what}: {goodput:.1f} Mb/s; moves: {', '.join(f'{n} {c}' for c, n in moves.items()) or 'none'}; "
+          f"machine stood still for {row['paused_ms']:.0f} ms", flush=True)
+    return goodput
+
+
+def main():
+    build, scenario, least, *seeds = sys.argv[1:]
+    bed, out, ratios = Bed(build, f"f{os.getpid() % 100000}"), tempfile.mkdtemp(prefix="hp3-fleet-out-"), []
+    try:
+        for seed in seeds:
+            report = play(bed, scenario, "off,on", seed, out)
+            judge(report, "off", seed, "hp3d off")
+            alone = judge(report, "on", seed, "hp3d alone")
+            shape = report["scenario"]["scenario"]["topology"]
+            ratios.append(judge(with_fleet(bed, scenario, seed, out, shape), "on", seed, "with a fleet") / alone)
+    finally:
+        bed.run("down")
+        shutil.rmtree(out, ignore_errors=True)
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    print(f"{scenario}: a fleet over hp3d alone: {mean:.3f} (least {min(ratios):.3f}), bound {least}")
+    assert mean >= float(least), ratios
+    assert not bed.left(), bed.left()
+
+
+main()
