@@ -100,6 +100,7 @@ static void weigh(const struct hp3_fleet *f, uint32_t i, uint32_t link, uint64_t
 		uint32_t hop = hp3_fleet_find_hop(f, &r->hop[flow->alt[k].hop]);
 		struct hp3_fleet_choice c = {
 			.placed = i, .alt = k, .up = HP3_FLEET_NONE, .down = HP3_FLEET_NONE};
+		bool gains;
 
 		if (hop != HP3_FLEET_NONE) {
 			c.up = hp3_fleet_find_link(f, false, f->link[at->up].leaf, hop);
@@ -107,10 +108,10 @@ static void weigh(const struct hp3_fleet *f, uint32_t i, uint32_t link, uint64_t
 		}
 		c.after = hp3_max_u64(hp3_fleet_load(f, c.up), hp3_fleet_load(f, c.down)) + rate;
 		c.worst = hp3_max_u64(c.after, full - rate);
-		if (hop != at_hop && flow->alt[k].hop != declined &&
+		gains = c.after < full && c.after <= most;
+		if (gains && hop != at_hop && flow->alt[k].hop != declined &&
 			!hp3_fleet_is_busy(f, c.up, now_ms) &&
-			!hp3_fleet_is_busy(f, c.down, now_ms) && c.after < full &&
-			c.after <= most && better(f, &c, best))
+			!hp3_fleet_is_busy(f, c.down, now_ms) && better(f, &c, best))
 			*best = c;
 	}
 }

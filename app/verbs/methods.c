@@ -42,6 +42,30 @@ int hp3v_sqd_begin(struct hp3v_qp *q)
 	return EIO;
 }
 
+static void kick(struct hp3v_qp *q)
+{
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_post_send cmd;
+	} doorbell = {0};
+	struct ib_uverbs_post_send_resp answer;
+
+	doorbell.hdr.command = IB_USER_VERBS_CMD_POST_SEND;
+	doorbell.hdr.in_words = sizeof(doorbell) / 4u;
+	doorbell.hdr.out_words = sizeof(answer) / 4u;
+	doorbell.cmd.response = (uintptr_t)&answer;
+	doorbell.cmd.qp_handle = q->qp->handle;
+	doorbell.cmd.wqe_size = sizeof(struct ibv_send_wr);
+	if (write(q->qp->context->cmd_fd, &doorbell, sizeof(doorbell)) < 0)
+		return; /* an RNIC whose doorbells are not the kernel's needs none */
+}
+
+/*
+ * Soft-RoCE (Linux 6.1, complete_ack()) looks whether it has drained before the last
+ * acknowledgement counts, and then no more until something has its requester run: the next post, or
+ * a timer while something is unacknowledged. An application that waits for what is posted and has
+ * not left would wait for ever.
+ */
 int hp3v_sqd_drained(struct hp3v_qp *q)
 {
 	struct ibv_qp_init_attr init;
@@ -50,7 +74,10 @@ int hp3v_sqd_drained(struct hp3v_qp *q)
 	if (hp3v_real()->query_qp(q->qp, &attr, IBV_QP_STATE, &init) != 0 ||
 		attr.qp_state != IBV_QPS_SQD)
 		return EIO;
-	return attr.sq_draining ? EAGAIN : 0;
+	if (!attr.sq_draining)
+		return 0;
+	kick(q);
+	return EAGAIN;
 }
 
 int hp3v_sqd_turn(struct hp3v_qp *q, uint16_t port)
@@ -68,24 +95,6 @@ int hp3v_sqd_turn_now(struct hp3v_qp *q, uint16_t port)
 
 	attr.ah_attr.grh.flow_label = hp3v_label_of(port);
 	return hp3v_real()->modify_qp(q->qp, &attr, IBV_QP_AV);
-}
-
-static void kick(struct hp3v_qp *q)
-{
-	struct {
-		struct ib_uverbs_cmd_hdr hdr;
-		struct ib_uverbs_post_send cmd;
-	} doorbell = {0};
-	struct ib_uverbs_post_send_resp answer;
-
-	doorbell.hdr.command = IB_USER_VERBS_CMD_POST_SEND;
-	doorbell.hdr.in_words = sizeof(doorbell) / 4u;
-	doorbell.hdr.out_words = sizeof(answer) / 4u;
-	doorbell.cmd.response = (uintptr_t)&answer;
-	doorbell.cmd.qp_handle = q->qp->handle;
-	doorbell.cmd.wqe_size = sizeof(struct ibv_send_wr);
-	if (write(q->qp->context->cmd_fd, &doorbell, sizeof(doorbell)) < 0)
-		return; /* an RNIC whose doorbells are not the kernel's needs none */
 }
 
 int hp3v_sqd_end(struct hp3v_qp *q)

@@ -51,6 +51,7 @@ struct fake_qp {
 	uint32_t logged, kicks;
 	uint32_t overtaken; /* the port changed at once with something unacknowledged on its way */
 	uint32_t drained_events;
+	bool draining; /* in SQD, as far as it has noticed */
 };
 
 /* What goes wrong: an errno that the call returns, 0: nothing. */

@@ -126,6 +126,17 @@ static void advance(struct fake_qp *q)
 			push_cqe(q, AT(q, q->acked)->sent.wr_id, IBV_WC_SUCCESS, q->acked + 1u);
 }
 
+/*
+ * The requester runs, for a doorbell: only then does Soft-RoCE notice that a drain has ended, for
+ * the last acknowledgement is looked at before it counts (Linux 6.1, complete_ack()).
+ */
+static void requester_runs(struct fake_qp *q)
+{
+	q->idle = false;
+	advance(q);
+	q->draining = q->draining && q->acked != q->sent;
+}
+
 static void hear_kicks(struct fake_context *c)
 {
 	char doorbell[256];
@@ -136,12 +147,18 @@ static void hear_kicks(struct fake_context *c)
 		for (struct fake_qp *q = c->qps; q != NULL; q = q->next)
 			if (base(q)->handle == handle) {
 				pthread_mutex_lock(&q->lock);
-				q->idle = false;
 				q->kicks++;
-				advance(q);
+				requester_runs(q);
 				pthread_mutex_unlock(&q->lock);
 			}
 	}
+}
+
+static void hear(struct fake_context *c)
+{
+	pthread_mutex_lock(&c->lock);
+	hear_kicks(c);
+	pthread_mutex_unlock(&c->lock);
 }
 
 static int put(struct fake_qp *q, const struct ibv_send_wr *wr)
@@ -187,8 +204,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 		;
 	if (error != 0)
 		*bad = wr;
-	q->idle = false; /* a doorbell like any other */
-	advance(q);
+	requester_runs(q); /* a doorbell like any other */
 	pthread_mutex_unlock(&q->lock);
 	return error;
 }
@@ -299,8 +315,7 @@ static int ex_complete(struct ibv_qp_ex *ex)
 	if (error == 0)
 		q->head += q->built;
 	q->in_section = false;
-	q->idle = false;
-	advance(q);
+	requester_runs(q);
 	pthread_mutex_unlock(&q->lock);
 	return error;
 }
@@ -392,7 +407,7 @@ static int to_rts(struct fake_qp *q)
 	if (base(q)->state == IBV_QPS_SQD) {
 		if (fault(&f->rts) != 0)
 			return fault(&f->rts);
-		if (q->acked != q->sent)
+		if (q->draining)
 			return EINVAL;
 		q->idle = true;
 	}
@@ -409,13 +424,14 @@ static int to_sqd(struct fake_qp *q, const struct ibv_qp_attr *attr, int mask)
 		if (fault(&f->sqd) != 0)
 			return fault(&f->sqd);
 		base(q)->state = IBV_QPS_SQD;
+		q->draining = q->acked != q->sent;
 		q->drained_events++;
 		return 0;
 	}
 	if (base(q)->state != IBV_QPS_SQD || fault(&f->turn) != 0)
 		return base(q)->state != IBV_QPS_SQD ? EINVAL : fault(&f->turn);
-	if ((mask & IBV_QP_STATE) && q->acked != q->sent)
-		return EINVAL; /* it drains */
+	if ((mask & IBV_QP_STATE) && q->draining)
+		return EINVAL;
 	if (mask & IBV_QP_AV) {
 		q->overtaken += q->acked != q->sent && !is_dead(q);
 		q->port = (uint16_t)(((label & 0x3fff) ^ (label & 0xfc000) >> 14) | 0xc000);
@@ -438,6 +454,7 @@ static int modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	struct fake_qp *q = of(qp);
 	int error = 0;
 
+	hear(context_of(qp->context));
 	pthread_mutex_lock(&q->lock);
 	advance(q);
 	if (!(mask & IBV_QP_STATE) && (mask & IBV_QP_AV) && qp->state == IBV_QPS_SQD)
@@ -466,11 +483,12 @@ static int query_qp(
 {
 	struct fake_qp *q = of(qp);
 
+	hear(context_of(qp->context));
 	pthread_mutex_lock(&q->lock);
 	advance(q);
 	memset(attr, 0, sizeof(*attr));
 	attr->qp_state = qp->state;
-	attr->sq_draining = qp->state == IBV_QPS_SQD && q->acked != q->sent;
+	attr->sq_draining = qp->state == IBV_QPS_SQD && q->draining;
 	attr->cap.max_send_wr = q->depth;
 	attr->cap.max_send_sge = q->sges;
 	attr->cap.max_inline_data = q->inlines;

@@ -159,6 +159,28 @@ static void test_late_completions(void **state)
 	}
 }
 
+/* Who waits for what has not left yet posts nothing, and so nothing has the RNIC look whether it
+ * has drained. */
+static void test_nobody_posts_while_it_drains(void **state)
+{
+	struct hp3_verbs_cell *c;
+	struct app a;
+
+	app_start(&a, RXE, NULL);
+	a.device->faults.delay_ns = 20000000;
+	c = hp3d_cell(&hp3d, a.qp->qp_num, HP3_VERBS_RTS);
+	assert_int_equal(app_post(&a, 1, 2), 0); /* unsignalled */
+	hp3d_want(&hp3d, c, HP3_VERBS_MOVE, PORT_A);
+	rig_sleep_us(10000);
+	assert_int_equal(app_post(&a, 1, 1), 0);
+	assert_int_equal(a.fake->logged, 1);
+	assert_int_equal(hp3d_answer(&hp3d, c, NULL), HP3_VERBS_MOVED);
+	app_finish(&a);
+	app_check_order(&a);
+	assert_int_equal(a.fake->log[1].port, PORT_A);
+	app_stop(&a);
+}
+
 /* The connection breaks at each step: every work request is flushed, or has left, in order. */
 static void test_broken_in_between(void **state)
 {
@@ -304,6 +326,7 @@ int main(void)
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_late_return),
 		cmocka_unit_test(test_late_completions),
+		cmocka_unit_test(test_nobody_posts_while_it_drains),
 		cmocka_unit_test(test_broken_in_between),
 		cmocka_unit_test(test_broken_while_draining),
 		cmocka_unit_test(test_refused),
