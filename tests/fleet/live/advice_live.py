@@ -133,7 +133,11 @@ class Advice(TwoPaths):
         self.assertLess(time.monotonic() - severe["t_ns"] / 1e9, 10)
         heard = {h["host"]: h["heard_ms"] for h in planner.ask("hosts")["rows"]}
         self.assertLess(heard["h0"], heard["h1"])
-        self.finish(near, far, ends)
+        ends[0].tell("stop")
+        sent = wait_for(ends[0].all_acked, seconds=30)
+        self.assertEqual(ends[1].report()["received"], sent["acked"])
+        self.stop(near)
+        self.stop(far)
 
     def test_nobody_heeds_as_shipped(self):
         near, far, ends, _, agent, _ = self.begin(advice="off")

@@ -108,7 +108,7 @@ class One(Case):
         publish(self.server.port, "hp3.report.h0", b"\xff" * 100)
         publish(self.server.port, "hp3.report.h0", b"")
         publish(self.server.port, "hp3.beat", b"\x85\x09")
-        publish(self.server.port, "hp3.beat", b"\x85\x01\x03\x62p0\x07\x01")
+        publish(self.server.port, "hp3.beat", b"\x85\x02\x03\x62p0\x07\x01")
         publish(self.server.port, "hp3.plan", b"\x00" * 5000)
         wait_for(lambda: p.metric("messages_bad_total") == 3 and p.metric("messages_other_version_total") == 1)
         self.assertEqual((p.metric("hosts"), p.metric("namesakes_total")), (0, 1))
