@@ -149,8 +149,8 @@ static const char *common_mode(const struct hp3_config *cfg)
 static json_t *side_json(const struct hp3_bypass_counts *c)
 {
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "taken", (json_int_t)c->taken, "inside",
-		(json_int_t)c->inside, "lost", (json_int_t)c->lost, "direct", (json_int_t)c->roce, "others",
-		(json_int_t)c->others, "closed", (json_int_t)c->closed);
+		(json_int_t)c->inside, "lost", (json_int_t)c->lost, "direct", (json_int_t)c->roce,
+		"others", (json_int_t)c->others, "closed", (json_int_t)c->closed);
 }
 
 json_t *hp3d_bypass_json(const struct hp3_config *cfg)
