@@ -101,6 +101,10 @@ static int try(uint16_t port, const struct shape *sh, const struct hp3d_port_wis
 {
 	int ret = make_queues(port, sh, wish->mtu, wish->pool);
 
+	/* A start restores what was asked for: that nobody has asked for promiscuous mode, too. An
+	 * interface that has it, because frames pass while there is no hp3d, would lose some. */
+	if (ret == 0)
+		(void)rte_eth_promiscuous_enable(port);
 	if (ret == 0)
 		ret = rte_eth_dev_start(port);
 	if (ret != 0 || sh->queues == 1)

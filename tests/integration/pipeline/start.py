@@ -7,6 +7,8 @@ usage: start.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest argu
 import os
 import re
 import signal
+import subprocess
+import tempfile
 from cases import Base, run
 from harness import Link, RawPort, wait_for
 
@@ -58,6 +60,30 @@ class Start(Base):
                 (big.devargs(0), good, r"rail0\] rnic: MTU 4000 .*mbuf_bytes to at least 4\d\d\d")):
             with self.subTest(rnic=rnic, net=net):
                 self.refused(self.daemon({"rail0": (rnic, net)}), message)
+
+    def test_promiscuous_mode_stays(self):
+        """Frames that pass while there is no hp3d are addressed to others: none may be lost when one starts."""
+        links = Link("e"), Link("g")
+        for link in links:
+            self.addCleanup(link.remove)
+            subprocess.run(["ip", "link", "set", link.near, "promisc", "on"], check=True)
+        said = tempfile.TemporaryFile("w+")
+        self.addCleanup(said.close)
+        watch = subprocess.Popen(["ip", "-o", "monitor", "link"], stdout=said)
+        self.addCleanup(watch.kill)
+
+        def lines():
+            said.seek(0)
+            return [line for line in said.read().splitlines() if any(f" {link.near}" in line for link in links)]
+
+        def told(mtu):
+            subprocess.run(["ip", "link", "set", links[0].near, "mtu", str(mtu)], check=True)
+            return any(f"mtu {mtu} " in line for line in lines())
+        wait_for("the monitor", lambda: told(1400) or told(1500))
+        for _ in range(2):
+            self.stop(self.daemon({"rail0": (links[0].devargs(0), links[1].devargs(1))}).up())
+        wait_for("the last change", lambda: told(1300))
+        self.assertEqual([line for line in lines() if "PROMISC" not in line], [])
 
     def test_lcores_that_would_hand_packets_over(self):
         """Refused with the key to change; what the message offers starts."""
