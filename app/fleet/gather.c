@@ -5,6 +5,7 @@
 #include <string.h>
 #include "app/flowid.h"
 #include "base/minmax.h"
+#include "fleet/report.h"
 
 #define PMTU 1024u /* as long as hp3d does not know it */
 
@@ -125,20 +126,11 @@ static size_t look_at(
 	return n;
 }
 
-/* The place of a switch in the report. */
 static uint8_t hop_of(struct hp3_fleet_report *r, const char *text)
 {
 	struct hp3_fleet_addr a;
 
-	if (!fleet_addr_parse(text, &a))
-		return HP3_FLEET_NO_HOP;
-	for (uint8_t i = 0; i < r->n_hops; i++)
-		if (hp3_fleet_addr_cmp(&r->hop[i], &a) == 0)
-			return i;
-	if (r->n_hops == HP3_FLEET_HOPS)
-		return HP3_FLEET_NO_HOP;
-	r->hop[r->n_hops] = a;
-	return r->n_hops++;
+	return fleet_addr_parse(text, &a) ? hp3_fleet_report_hop(r, &a) : HP3_FLEET_NO_HOP;
 }
 
 static void add_addr(struct hp3_fleet_report *r, const struct hp3_fleet_addr *a)
@@ -148,16 +140,6 @@ static void add_addr(struct hp3_fleet_report *r, const struct hp3_fleet_addr *a)
 			return;
 	if (r->n_addrs < HP3_FLEET_ADDRS)
 		r->addr[r->n_addrs++] = *a;
-}
-
-static bool leads_there(const struct hp3_fleet_flow *f, uint8_t hop)
-{
-	if (hop == HP3_FLEET_NO_HOP || hop == f->hop)
-		return true;
-	for (uint8_t i = 0; i < f->n_alts; i++)
-		if (f->alt[i].hop == hop)
-			return true;
-	return false;
 }
 
 /* Ports that lead by other switches, and of which nothing bad is known. */
@@ -176,7 +158,7 @@ static void add_alts(struct hp3_fleet_report *r, struct hp3_fleet_flow *f, json_
 			port == 0 || port > UINT16_MAX || f->n_alts == HP3_FLEET_ALTS)
 			continue;
 		hop = hop_of(r, json_string_value(json_object_get(path, "hop")));
-		if (!leads_there(f, hop))
+		if (hp3_fleet_is_new_way(f, hop))
 			f->alt[f->n_alts++] =
 				(struct hp3_fleet_alt){.port = (uint16_t)port, .hop = hop};
 	}

@@ -8,6 +8,7 @@
 #include "engine/info.h"
 #include "fleet/advice.h"
 #include "fleet/fleet.h"
+#include "fleet/report.h"
 #include "sim/fabric/switch.h"
 
 #define ALIGNMENT 64u
@@ -82,26 +83,11 @@ static uint32_t spine_of(struct sim *s, struct sim_flow *f, uint16_t port)
 	return s->topo.owner[s->topo.peer_port[out->number]];
 }
 
-/* Its place among the hops of the report; HP3_FLEET_NO_HOP: no room. */
 static uint8_t hop_of(struct hp3_fleet_report *r, uint32_t spine)
 {
 	struct hp3_fleet_addr a = address(spine);
 
-	for (uint8_t i = 0; i < r->n_hops; i++)
-		if (hp3_fleet_addr_cmp(&r->hop[i], &a) == 0)
-			return i;
-	if (r->n_hops == HP3_FLEET_HOPS)
-		return HP3_FLEET_NO_HOP;
-	r->hop[r->n_hops] = a;
-	return r->n_hops++;
-}
-
-static bool leads_there(const struct hp3_fleet_flow *f, uint8_t hop)
-{
-	for (unsigned i = 0; i < f->n_alts; i++)
-		if (f->alt[i].hop == hop)
-			return true;
-	return hop == f->hop || hop == HP3_FLEET_NO_HOP;
+	return hp3_fleet_report_hop(r, &a);
 }
 
 static void add_alts(
@@ -113,7 +99,7 @@ static void add_alts(
 		uint16_t drawn = (uint16_t)(HP3_PORT_FIRST | port % HP3_PORT_COUNT);
 		uint8_t hop = hop_of(r, spine_of(s, f, drawn));
 
-		if (!leads_there(x, hop))
+		if (hp3_fleet_is_new_way(x, hop))
 			x->alt[x->n_alts++] = (struct hp3_fleet_alt){drawn, hop};
 	}
 }
