@@ -86,6 +86,7 @@ class Local(Hostile):
     def test_sockets(self):
         """Nobody can connect to any socket of hp3d's."""
         d = self.installed()
+        wait_for("the start", lambda: "hp3d: ready" in d.output())  # d.up() has seen the first of the sockets
         paths = self.sockets(d)
         self.assertIn(d.socket, paths)
         self.assertIn(d.socket.replace("hp3.sock", "hp3-metrics.sock"), paths)

@@ -7,8 +7,8 @@ usage: relay.py IFACE IFACE SLOW_US
 Each path is a FIFO; nothing is lost or changed. Ends with its standard input. Lines there:
     dead    the path of odd ports swallows everything from now on; dead0, dead1: what comes from the
             first, second interface
-    grey    from now on the path of odd ports loses one in 50 of the frames of 200 bytes and more that come
-            from the first interface: no probe
+    grey    from now on the path of odd ports loses frames of 200 bytes and more that come from the first
+            interface (no probe), one in 50, drawn with seed 1
     hops    from now on three switches on each path say where a TTL of 1, 2 or 3 ended: the middle one
             is 10.8.2.1 on the path of odd ports, 10.8.2.2 on the other
     silent  they do not say so any more
@@ -20,6 +20,7 @@ Each path is a FIFO; nothing is lost or changed. Ends with its standard input. L
 import heapq
 import itertools
 import os
+import random
 import select
 import socket
 import struct
@@ -71,7 +72,7 @@ def main():
     waiting = [[], []]  # by direction, a heap: (due, number, frame)
     number = itertools.count()
     dead, hops, silent, narrow, marks = set(), False, False, False, False
-    grey, long = False, 0  # frames of those that it may lose
+    grey, chance = False, random.Random(1)  # not each fiftieth: windows have about that many, and each would lose one
     leaves = dict.fromkeys(itertools.product((0, 1), (0, 1)), 0)  # by direction and parity: when the latest one does
     while True:
         due = min((q[0][0] for q in waiting if q), default=None)
@@ -98,10 +99,8 @@ def main():
                 parity = frame[35] & 1 if frame[12:14] == b"\x08\x00" and frame[23] == 17 else 0
                 if parity and i in dead:
                     continue
-                if grey and parity and i == 0 and len(frame) >= 200:
-                    long += 1
-                    if long % 50 == 0:
-                        continue
+                if grey and parity and i == 0 and len(frame) >= 200 and chance.randrange(50) == 0:
+                    continue
                 if hops and frame[12:14] == b"\x08\x00" and frame[22] <= 3:
                     hop = (10, 8, 2, 2 - parity) if frame[22] == 2 else (10, 8, 1, frame[22])
                     if not silent:
