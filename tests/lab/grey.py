@@ -7,8 +7,8 @@ usage: grey.py watched PCAP SOURCE SINCE RNICS RNICS STATS STATS
        grey.py left PCAP SOURCE SINCE PORT
                                           seconds from SINCE to the first data from PORT
        grey.py overtaken SENT CAME SOURCE no first transmission came behind a later one
-       grey.py falls OFF ON               of two things watched: the receiver misses nothing any more, what is repeated falls to a fiftieth
-                                          (acknowledgements may still take the spine, and be lost), goodput does not fall
+       grey.py falls OFF ON               of two things watched: the receiver misses nothing any more, what is repeated falls to a tenth
+                                          (acknowledgements may still take the spine, and a lost one may cost a window), goodput does not fall
        grey.py least SHARE {off|on WATCHED}...
                                           goodput with `on` is at least that share of the one with `off`
 Exit code 1: no.
@@ -93,7 +93,7 @@ def falls(off, on):
     if not off["again"] or not off["out_of_seq"]:
         sys.exit("grey: with hp3d off nothing was repeated: nothing was tested")
     bad = [f"{c} {on[c]}" for c in ("out_of_seq", "naks") if on[c]]
-    if on["again"] * 50 > off["again"]:
+    if on["again"] * 10 > off["again"]:
         bad.append(f"{on['again']} repeated, with hp3d off {off['again']}")
     if on["new_per_s"] < off["new_per_s"]:
         bad.append(f"goodput fell from {off['new_per_s']} to {on['new_per_s']}")
