@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stddef.h>
 #include "cc/dcqcn.h"
+#include "base/minmax.h"
 
 #define FIRST_CNP 0x01u /* seen: alpha is valid */
 #define RUNNING   0x02u /* the increase timer runs */
@@ -29,6 +30,12 @@ static uint32_t fraction_mul(uint32_t a, uint32_t b)
 static uint64_t rate_share(uint64_t rate, uint32_t fraction)
 {
 	return ((rate >> 20) * fraction + ((rate & 0xfffff) * fraction >> 20)) >> 11;
+}
+
+/* part / whole, both < 2^43. */
+static uint32_t fraction_of(uint64_t part, uint64_t whole)
+{
+	return (uint32_t)(((part >> 12) << 31) / ((whole >> 12) + 1));
 }
 
 /* base^n. base <= 1023/1024, so that from n = 2^16 on nothing is left of it. */
@@ -83,7 +90,7 @@ uint32_t hp3_dcqcn_alpha(const struct hp3_dcqcn *rp, const struct hp3_dcqcn_para
 	return alpha_after(rp, p, alpha_periods(rp, p, now));
 }
 
-/* The only place that moves alpha's base: CNPs alone decide where roundings happen. */
+/* The only place, but for lifts, that moves alpha's base: CNPs decide where roundings happen. */
 static void alpha_cnp(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t now)
 {
 	uint64_t periods = alpha_periods(rp, p, now);
@@ -308,6 +315,20 @@ void hp3_dcqcn_raise(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p,
 	restart(rp, p, now);
 }
 
+/* The next CNP takes this part of the rate at least: alpha / 2 of it. */
+static void answer_with(struct hp3_dcqcn *rp, uint32_t part, uint64_t now)
+{
+	uint32_t alpha = part > HP3_ALPHA_ONE / 2 ? HP3_ALPHA_ONE : 2 * part;
+
+#ifdef HP3_BREAK_LIFTS_ARE_KEPT
+	return;
+#endif
+	if (!(rp->flags & FIRST_CNP))
+		return; /* that one finds initial_alpha_value */
+	rp->alpha = hp3_max_u32(rp->alpha, alpha);
+	rp->alpha_at = now;
+}
+
 void hp3_dcqcn_lift(
 	struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t rate, uint64_t now)
 {
@@ -316,8 +337,10 @@ void hp3_dcqcn_lift(
 	hp3_dcqcn_advance(rp, p, now);
 	if (rate > line)
 		rate = line;
-	if (rp->rate < rate)
-		rp->rate = rate;
+	if (rp->rate >= rate)
+		return;
+	answer_with(rp, fraction_of(rate - rp->rate, rate), now);
+	rp->rate = rate;
 	if (rp->target < rp->rate)
 		rp->target = rp->rate;
 }

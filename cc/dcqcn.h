@@ -146,7 +146,9 @@ void hp3_dcqcn_raise(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p,
 
 /*
  * What is known of the path says that it would give `rate` (share.h): if the rate is below it, it
- * goes there, up to line rate. All else goes on as it was.
+ * goes there, up to line rate. The first CNP afterwards takes back what that gave, or more: alpha
+ * is as the last CNP left it, or larger. What it lost since then belongs to the slow climb that a
+ * lift leaves out; with what is left the flow would hardly answer. All else goes on as it was.
  */
 void hp3_dcqcn_lift(
 	struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t rate, uint64_t now);

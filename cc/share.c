@@ -3,7 +3,7 @@
 #include "base/minmax.h"
 
 #define LOSE      4u /* of what is granted: one part of so many, with each time that it was too much */
-#define EARN      (HP3_SHARE_ONE / 32) /* of the share, with each clean cycle */
+#define EARN      (HP3_SHARE_ONE / 64) /* of the share, with each clean cycle */
 #define STEP      8u /* of what is granted: one part of so many, with each round trip */
 #define LOST_MOST (HP3_SHARE_ONE - HP3_SHARE_ONE / 64)
 #define PAUSE                                                                                      \

@@ -9,7 +9,8 @@
  *
  *     cc = dcqcn    its rate is lifted to `floor` percent of what it has earned of the share, by an
  *                   eighth of that with each round trip: all who share a link find it empty at the
- *                   same moment, and the answer to one step is heard before the next
+ *                   same moment, and the answer to one step is heard before the next. The first CNP
+ *                   takes the step back (hp3_dcqcn_lift())
  *     cc = native   CNPs do not reach its RNIC while its measured rate is below that
  *
  * Never a licence to flood, for counts may be too low: hosts without hp3d tell nothing, and nobody
@@ -18,10 +19,10 @@
  * - A round trip longer than `rtt` percent of the base one ends all help until a shorter one was
  *   seen: a queue that stands is DCQCN's.
  * - What is granted has to be earned: `cycles` cycles in a row in which the flow was helped and
- *   was marked, or slow, take a quarter of it; each clean one gives 1/32 of the share back.
+ *   was marked, or slow, take a quarter of it; each clean one gives 1/64 of the share back.
  * - Without counts that are fresh nothing is granted, nor is anything without a base round trip.
- * - The link of the receiver is one of the path's: a flow is never helped beyond its part of that,
- *   half of it where that link is the narrower one.
+ * - Where the link of the receiver is the narrower one there is no help: no path leads round its
+ *   queue (incast).
  *
  * The rate is measured from bytes that were acknowledged, over a cycle of HP3_SHARE_CYCLE base
  * round trips. Nothing here reads a clock, or knows packets. Time is ns, rates bit/s.

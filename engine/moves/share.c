@@ -24,13 +24,13 @@ static uint32_t base_of(struct hp3_pair *p, uint32_t rtt, uint64_t now)
 	return p->least_rtt;
 }
 
-/* Half of its part where the receiver's link is the narrower one: no path leads round its queue. */
-static uint64_t share_of(const struct hp3_engine *e, uint32_t flow, uint64_t now)
+/* Nothing where the receiver's link is the narrower one: no path leads round its queue. */
+static uint64_t share_of(struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
 	uint32_t n = hp3_longs_beside(e, flow, now);
-	bool incast = n > hp3_max_u32(e->long_out, 1);
 
-	return hp3_share_of(hp3_rate_line(e), incast ? 2 * n : n);
+	e->stats.share_unknown += n == 0;
+	return n > hp3_max_u32(e->long_out, 1) ? 0 : hp3_share_of(hp3_rate_line(e), n);
 }
 
 /* From the closing packet on the rate is that of the move, which sets it when it ends. */
@@ -92,7 +92,6 @@ void hp3_share_reply(
 		e->stats.share_losses++;
 	hp3_longs_refresh(e, f->pair, t->now);
 	share = share_of(e, flow, t->now);
-	e->stats.share_unknown += share == 0;
 	if (e->rates != NULL && (f->flags & HP3_FF_PACED))
 		lift(t, flow, share, base);
 }
