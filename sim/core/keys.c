@@ -47,6 +47,7 @@ static const char *const hashes[] = {"crc32", "crc16-ccitt", "crc16-ibm", "xor",
 static const char *const inputs[] = {"tuple", "ns3", NULL};
 static const char *const recoveries[] = {"go-back-n", "irn", "unordered", NULL};
 static const char *const ccs[] = {"none", "dcqcn", NULL};
+static const char *const sprays[] = {"random", "turn", NULL};
 static const char *const feedbacks[] = {"ack", "cnp", NULL};
 static const char *const qp_kinds[] = {"fresh", "kept", NULL};
 static const char *const port_kinds[] = {"counted", "roce", NULL};
@@ -63,6 +64,9 @@ static const struct hp3_ini_section sections[] = {
 	{.name = "conga", .help = "CONGA (SIGCOMM 2014)"},
 	{.name = "conweave", .help = "ConWeave (SIGCOMM 2023); 0: by number of tiers"},
 	{.name = "stellar", .help = "STELLAR (SIGCOMM 2025)"},
+	{.name = "spray",
+		.help = "One queue pair on all paths, put in order by the receiver's hp3d; for "
+			"hp3-spray alone"},
 	{.name = "hermes", .help = "Hermes (SIGCOMM 2017); times of 0: by queue and rate"},
 #define HP3_POLICY_SECTION(title, text) {.name = #title, .help = text},
 #include "engine/policy.def"
@@ -156,6 +160,10 @@ static const struct hp3_ini_key keys[] = {
 	NUM(conweave, expiry_us, "us", 0, 0, 1000000, "a flow idle so long begins anew"),
 	NUM(stellar, paths, "", 128, 1, 256, "source ports that a flow is sprayed over"),
 	NUM(stellar, rto_us, "us", 250, 1, 10000000, "retransmission time-out"),
+	NUM(spray, paths, "", 64, 1, 256, "source ports that a flow is sprayed over"),
+	ENUM(spray, policy, sprays, SIM_SPRAY_RANDOM, "which of them a packet takes"),
+	NUM(spray, window, "packets", 512, 1, 1023, "ahead of what lacks that the receiver holds"),
+	NUM(spray, wait_us, "us", 100, 1, 1000000, "it waits for what lacks, the longest"),
 	NUM(hermes, ecn_percent, "percent", 40, 0, 100,
 		"of marks, T_ECN: congested above, good below"),
 	NUM(hermes, rtt_low_us, "us", 0, 0, 1000000, "T_RTT_low: good below"),

@@ -132,13 +132,24 @@ static void receive_data(struct sim *s, struct sim_port *in, struct sim_packet *
 	}
 }
 
-/* For the RNIC; of READs a balancer in the host sees both streams. */
-static void receive(struct sim *s, struct sim_port *in, struct sim_packet *p)
+void sim_rnic_data(struct sim *s, struct sim_packet *p)
+{
+	if (p->flow->done)
+		s->n.dropped[SIM_DROP_LATE]++;
+	else
+		receive_data(s, p->to, p);
+	sim_packet_end(s, p);
+}
+
+/* For the RNIC; of READs a balancer in the host sees both streams. False: the balancer has it. */
+static bool receive(struct sim *s, struct sim_port *in, struct sim_packet *p)
 {
 	struct sim_flow *f = p->flow;
 
+	if (p->kind == SIM_DATA && !f->read && s->lb->arrived != NULL && !s->lb->arrived(s, f, p))
+		return false;
 	if ((f->read || p->kind != SIM_DATA) && s->lb->reply != NULL && !s->lb->reply(s, f, p))
-		return;
+		return true;
 	if (p->kind == SIM_DATA)
 		receive_data(s, in, p);
 	else if (p->kind == SIM_READ)
@@ -147,6 +158,7 @@ static void receive(struct sim *s, struct sim_port *in, struct sim_packet *p)
 		sim_read_again(s, f);
 	else
 		sim_requester_reply(s, f, p);
+	return true;
 }
 
 void sim_host_receive(struct sim *s, struct sim_port *in, struct sim_packet *p)
@@ -160,8 +172,8 @@ void sim_host_receive(struct sim *s, struct sim_port *in, struct sim_packet *p)
 			s->lb->other(s, &s->host[in->node], p);
 	} else if (p->flow->done) {
 		s->n.dropped[SIM_DROP_LATE]++;
-	} else {
-		receive(s, in, p);
+	} else if (!receive(s, in, p)) {
+		return;
 	}
 	sim_packet_end(s, p);
 }

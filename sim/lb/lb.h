@@ -33,6 +33,8 @@ struct sim_lb {
 	 * it.
 	 */
 	bool (*data)(struct sim *s, struct sim_flow *f, struct sim_packet *p);
+	/* Data of a WRITE for the RNIC. False: the balancer has taken it. */
+	bool (*arrived)(struct sim *s, struct sim_flow *f, struct sim_packet *p);
 	/*
 	 * ACK, NAK or CNP for the RNIC; of READs also requests and data. False: consumed; the
 	 * caller ends it.

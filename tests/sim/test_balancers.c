@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "sim/fabric/port.h"
 #include "sim/lb/lb.h"
+#include "sim/work/faults.h"
 #include "sim/work/traffic.h"
 #include "world.h"
 
@@ -199,6 +200,44 @@ static void stellar_sprays(void **state)
 	sim_destroy(&s);
 }
 
+/* RNICs that go back N, on all paths, and they see one order. */
+static void hp3_spray_is_put_in_order(void **state)
+{
+	static const char *const policies[] = {"spray.policy=random", "spray.policy=turn"};
+
+	for (unsigned i = 0; i < 2; i++) {
+		WORLD(&s, PAIR("hp3-spray"), policies[i]);
+		world_flow(&s, 0, HOSTS, 2000000, 0);
+		world_flow(&s, 1, HOSTS + 1, 2000000, 0);
+		world_flow(&s, 2, HOSTS + 2, 2000000, 0);
+		world_run(&s);
+		assert_int_equal(spines_used(), 4);
+		assert_int_equal(s.n.reordered + s.n.again + s.n.naks, 0);
+		assert_true(s.n.held_packets > 100);
+		sim_destroy(&s);
+	}
+	WORLD(&s, PAIR("hp3-spray"), "spray.paths=1");
+	one_flow(2000000);
+	assert_int_equal(spines_used(), 1);
+	assert_int_equal(s.n.held_packets, 0);
+	sim_destroy(&s);
+}
+
+/* What is lost is asked for, once, and what came behind it is not needed again. */
+static void hp3_spray_bears_losses(void **state)
+{
+	char err[200];
+
+	WORLD(&s, PAIR("hp3-spray"), "fault.kind=loss", "fault.links_percent=100",
+		"fault.share_permyriad=20", "rnic.rto_us=4000");
+	assert_int_equal(sim_faults(&s, err, sizeof(err)), 0);
+	one_flow(4000000);
+	assert_true(s.n.dropped[SIM_DROP_LOSS] >= 5);
+	assert_in_range(s.n.naks, 1, s.n.dropped[SIM_DROP_LOSS]);
+	assert_int_equal(s.n.timeouts, 0);
+	sim_destroy(&s);
+}
+
 /* A tenth of the rate on one spine of four. */
 static void slow_spine(uint32_t spine)
 {
@@ -284,6 +323,8 @@ int main(void)
 		cmocka_unit_test(conweave_hides_its_moves),
 		cmocka_unit_test(hermes_leaves_congested_paths),
 		cmocka_unit_test(stellar_sprays),
+		cmocka_unit_test(hp3_spray_is_put_in_order),
+		cmocka_unit_test(hp3_spray_bears_losses),
 		cmocka_unit_test(withdrawn_links_are_avoided),
 	};
 

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rfr/resequencer.h"
+#include "base/minmax.h"
+
+#define FADES 64u /* of the lateness: one part of so many with each gap that closed sooner */
+
+static struct hp3_reseq_slot *slot_of(struct hp3_reseq *r, uint32_t psn)
+{
+	return &r->slot[psn & (HP3_RESEQ_WINDOW - 1)];
+}
+
+static uint32_t take(struct hp3_reseq *r, struct hp3_reseq_slot *s)
+{
+	uint32_t handle = s->handle - 1;
+
+	s->handle = 0;
+	r->held--;
+	return handle;
+}
+
+void hp3_reseq_init(struct hp3_reseq *r, uint32_t psn)
+{
+	*r = (struct hp3_reseq){.expected = psn, .sweep = psn, .top = psn};
+}
+
+/* How long the gap was open. What only came because it was asked for tells nothing. */
+static void measure(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now)
+{
+	uint64_t late = r->told ? r->late + r->late / 2 : now - r->gap_at;
+
+	if (late > r->late)
+		r->late = hp3_min_u64(late, p->most_ns);
+	else
+		r->late -= r->late / FADES;
+}
+
+static void advance(struct hp3_reseq *r, uint32_t span, uint64_t now)
+{
+	r->expected = hp3_psn_add(r->expected, span);
+	r->gap_at = now;
+	r->told = false;
+}
+
+enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_reseq_params *p,
+	uint32_t psn, uint32_t span, uint32_t handle, uint64_t now)
+{
+	int32_t ahead = hp3_psn_diff(psn, r->expected);
+	struct hp3_reseq_slot *s = slot_of(r, psn);
+
+	if (ahead < 0)
+		return HP3_RESEQ_OLD;
+	if (ahead == 0) {
+		if (r->held != 0)
+			measure(r, p, now);
+		else
+			r->sweep = psn;
+		advance(r, span, now);
+		return HP3_RESEQ_PASS;
+	}
+	if ((uint32_t)ahead > p->window)
+		return HP3_RESEQ_BEYOND;
+	if (s->handle != 0)
+		return HP3_RESEQ_COPY;
+	if (r->held == 0) {
+		r->sweep = r->expected;
+		r->gap_at = now;
+	}
+	if (r->held == 0 || hp3_psn_diff(psn, r->top) > 0)
+		r->top = psn;
+	*s = (struct hp3_reseq_slot){handle + 1, span};
+	r->held++;
+	return HP3_RESEQ_HOLD;
+}
+
+/* What a span that was assumed too long has passed over follows, too. */
+bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle)
+{
+	while (r->held != 0 && hp3_psn_diff(r->sweep, r->expected) <= 0) {
+		struct hp3_reseq_slot *s = slot_of(r, r->sweep);
+		bool expected = r->sweep == r->expected;
+
+		if (s->handle == 0 && expected)
+			return false;
+		r->sweep = hp3_psn_add(r->sweep, 1);
+		if (s->handle == 0)
+			continue;
+		if (expected)
+			advance(r, s->span, now);
+		*handle = take(r, s);
+		return true;
+	}
+	return false;
+}
+
+static uint64_t wait_of(const struct hp3_reseq *r, const struct hp3_reseq_params *p)
+{
+	return hp3_min_u64(hp3_max_u64(2 * r->late, p->least_ns), p->most_ns);
+}
+
+uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params *p)
+{
+	if (r->held == 0)
+		return UINT64_MAX;
+	return r->gap_at + wait_of(r, p) + (r->told ? p->give_up_ns : 0);
+}
+
+static uint32_t take_newest(struct hp3_reseq *r)
+{
+	uint32_t handle = take(r, slot_of(r, r->top));
+
+	while (r->held != 0 && slot_of(r, r->top)->handle == 0)
+		r->top = hp3_psn_add(r->top, HP3_PSN_MASK);
+	return handle;
+}
+
+static uint32_t take_oldest(struct hp3_reseq *r)
+{
+	while (slot_of(r, r->sweep)->handle == 0)
+		r->sweep = hp3_psn_add(r->sweep, 1);
+	return take(r, slot_of(r, r->sweep));
+}
+
+bool hp3_reseq_late(
+	struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now, uint32_t *handle)
+{
+	if (hp3_reseq_due(r, p) > now)
+		return false;
+	*handle = r->told ? take_oldest(r) : take_newest(r);
+	r->told = true;
+	return true;
+}

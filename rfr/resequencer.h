@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_RFR_RESEQUENCER_H
+#define HP3_RFR_RESEQUENCER_H
+/*
+ * The receiver of a sprayed queue pair: its packets come by several paths, and the RNIC gets them
+ * in the order of their PSNs (IBTA 9.7.5: a responder executes requests in that order, and answers
+ * a gap with one NAK). The PSN is the sequence number; nothing is added to packets.
+ *
+ * What is expected next passes at once. What is ahead of it is held, up to a window. When what was
+ * lacking has come, all behind it follows in order. When it does not come for longer than the paths
+ * differ (measured here, between two bounds) it is taken for lost: the RNIC gets the newest packet
+ * that is held, and asks for what lacks by a NAK, once. The rest stays: the requester goes back,
+ * its first packet fills the gap, and what it repeats of what was held is no more than a duplicate.
+ * Where it does not come even then, all that is held is given up, in order.
+ *
+ * A packet is a handle of the caller's, who holds it. Sans-IO: nothing here reads a clock or
+ * allocates. PSNs are 24 bits, times ns. For RNICs that go back N: one that keeps what came out of
+ * order would be told twice.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include "roce/wire.h"
+
+#define HP3_RESEQ_WINDOW 1024u /* PSNs; power of two */
+
+struct hp3_reseq_params {
+	uint32_t window; /* packets ahead that are held, < HP3_RESEQ_WINDOW */
+	uint64_t least_ns, most_ns; /* between which it is waited for a packet that is late */
+	uint64_t give_up_ns; /* from then on: until all that is held is given up */
+};
+
+enum hp3_reseq_verdict {
+	HP3_RESEQ_PASS, /* in order; hp3_reseq_next() may have more */
+	HP3_RESEQ_OLD, /* the RNIC had it: a repetition, passes */
+	HP3_RESEQ_HOLD,
+	HP3_RESEQ_COPY, /* of one that is held: it is not needed */
+	HP3_RESEQ_BEYOND, /* the window: it passes, and the RNIC asks for what lacks */
+};
+
+struct hp3_reseq_slot {
+	uint32_t handle; /* + 1; 0: none */
+	uint32_t span; /* PSNs that it takes: of a READ as many as its responses */
+};
+
+struct hp3_reseq {
+	uint32_t expected; /* what the RNIC waits for */
+	uint32_t sweep; /* before it nothing is held */
+	uint32_t top; /* the highest one held */
+	uint32_t held; /* packets; some are only if `expected` lacks */
+	bool told; /* the RNIC was made to ask for it */
+	uint64_t gap_at; /* since when it lacks */
+	uint64_t late; /* for how long others lacked lately, the most */
+	struct hp3_reseq_slot slot[HP3_RESEQ_WINDOW]; /* by PSN */
+};
+
+/* Nothing is held; the RNIC waits for this PSN. */
+void hp3_reseq_init(struct hp3_reseq *r, uint32_t psn);
+
+/* A request packet came. */
+enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_reseq_params *p,
+	uint32_t psn, uint32_t span, uint32_t handle, uint64_t now);
+/* After HP3_RESEQ_PASS, until false: what follows in order. */
+bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle);
+
+/* When hp3_reseq_late() is to be called; UINT64_MAX: nothing lacks. */
+uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params *p);
+/*
+ * It is time: until false, a packet that the RNIC gets although what is before it lacks. The
+ * first time just the newest one, the second time all, in order.
+ */
+bool hp3_reseq_late(
+	struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now, uint32_t *handle);
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Packets that come by several paths reach the RNIC in the order of their PSNs (rfr/resequencer.h).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "base/random.h"
+#include "rfr/resequencer.h"
+
+#define US    1000ull
+#define FIRST 0xfffff0u /* PSNs wrap soon */
+
+static const struct hp3_reseq_params params = {
+	.window = 64, .least_ns = 10 * US, .most_ns = 200 * US, .give_up_ns = 1000 * US};
+
+static struct hp3_reseq r;
+static uint64_t now;
+static uint32_t got[4096], n_got; /* what the RNIC got: numbers of packets from FIRST on */
+
+static int begin(void **state)
+{
+	hp3_reseq_init(&r, FIRST);
+	now = 1000 * US;
+	n_got = 0;
+	return 0;
+}
+
+static void give(uint32_t i)
+{
+	assert_true(n_got < 4096);
+	got[n_got++] = i;
+}
+
+static void let_out(void)
+{
+	uint32_t handle;
+
+	while (hp3_reseq_next(&r, now, &handle))
+		give(handle);
+}
+
+/* Packet i, which takes `span` PSNs, comes; its handle is its number. */
+static enum hp3_reseq_verdict spans(uint32_t i, uint32_t span)
+{
+	enum hp3_reseq_verdict vd =
+		hp3_reseq_arrive(&r, &params, hp3_psn_add(FIRST, i), span, i, now);
+
+	if (vd == HP3_RESEQ_PASS || vd == HP3_RESEQ_OLD || vd == HP3_RESEQ_BEYOND)
+		give(i);
+	if (vd == HP3_RESEQ_PASS)
+		let_out();
+	return vd;
+}
+
+static enum hp3_reseq_verdict comes(uint32_t i)
+{
+	return spans(i, 1);
+}
+
+static void late(void)
+{
+	uint32_t handle;
+
+	while (hp3_reseq_late(&r, &params, now, &handle))
+		give(handle);
+}
+
+static void rnic_got(uint32_t n, ...)
+{
+	va_list list;
+
+	assert_int_equal(n_got, n);
+	va_start(list, n);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(got[i], va_arg(list, uint32_t));
+	va_end(list);
+}
+
+static void what_is_in_order_passes(void **state)
+{
+	for (uint32_t i = 0; i < 100; i++)
+		assert_int_equal(comes(i), HP3_RESEQ_PASS);
+	assert_int_equal(n_got, 100);
+	assert_true(hp3_reseq_due(&r, &params) == UINT64_MAX);
+}
+
+static void what_is_ahead_waits_for_what_lacks(void **state)
+{
+	comes(0);
+	assert_int_equal(comes(3), HP3_RESEQ_HOLD);
+	assert_int_equal(comes(2), HP3_RESEQ_HOLD);
+	assert_int_equal(comes(2), HP3_RESEQ_COPY);
+	rnic_got(1, 0);
+	comes(1);
+	rnic_got(4, 0, 1, 2, 3);
+	assert_int_equal(comes(1), HP3_RESEQ_OLD);
+	assert_true(hp3_reseq_due(&r, &params) == UINT64_MAX);
+}
+
+static void one_gap_behind_another(void **state)
+{
+	comes(1);
+	comes(3);
+	comes(0);
+	rnic_got(2, 0, 1);
+	assert_true(hp3_reseq_due(&r, &params) == now + 10 * US);
+	comes(2);
+	rnic_got(4, 0, 1, 2, 3);
+}
+
+/* The RNIC hears of the newest only, and what it repeats of the rest is not waited for. */
+static void what_is_lost_is_asked_for_once(void **state)
+{
+	for (uint32_t i = 1; i < 8; i++)
+		comes(i);
+	now += 10 * US - 1;
+	late();
+	rnic_got(0);
+	now++;
+	late();
+	rnic_got(1, 7);
+	late();
+	rnic_got(1, 7);
+	now += 50 * US; /* it has gone back */
+	for (uint32_t i = 0; i < 9; i++)
+		comes(i);
+	rnic_got(16, 7, 0, 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6, 7, 8);
+	assert_int_equal(r.held, 0);
+}
+
+static void what_never_comes_is_given_up_in_order(void **state)
+{
+	comes(5);
+	comes(2);
+	comes(3);
+	now += 10 * US;
+	late();
+	now += 1000 * US;
+	late();
+	rnic_got(3, 5, 2, 3);
+	assert_int_equal(r.held, 0);
+	assert_int_equal(comes(0), HP3_RESEQ_PASS); /* the RNIC still waits for it */
+	assert_int_equal(comes(2), HP3_RESEQ_HOLD);
+	assert_int_equal(comes(1), HP3_RESEQ_PASS);
+	rnic_got(6, 5, 2, 3, 0, 1, 2);
+}
+
+static void what_is_beyond_the_window_passes(void **state)
+{
+	assert_int_equal(comes(params.window), HP3_RESEQ_HOLD);
+	assert_int_equal(comes(params.window + 1), HP3_RESEQ_BEYOND);
+	rnic_got(1, params.window + 1);
+}
+
+/* The longer packets were late, the longer it is waited for the next one; it fades. */
+static void the_wait_is_measured(void **state)
+{
+	comes(1);
+	now += 9 * US;
+	comes(0);
+	comes(3);
+	assert_true(hp3_reseq_due(&r, &params) == now + 18 * US);
+	now += 17 * US;
+	comes(2);
+	comes(5);
+	assert_true(hp3_reseq_due(&r, &params) == now + 34 * US);
+	comes(4);
+	for (uint32_t i = 6; i < 406; i += 2) {
+		comes(i + 1);
+		comes(i);
+	}
+	comes(407);
+	assert_true(hp3_reseq_due(&r, &params) < now + 13 * US);
+	now += 5000 * US;
+	comes(406);
+	comes(409);
+	assert_true(hp3_reseq_due(&r, &params) == now + params.most_ns);
+}
+
+/* A READ request takes as many PSNs as its responses. */
+static void requests_that_take_several_psns(void **state)
+{
+	spans(0, 4);
+	assert_int_equal(spans(9, 1), HP3_RESEQ_HOLD);
+	assert_int_equal(spans(5, 4), HP3_RESEQ_HOLD);
+	assert_int_equal(comes(4), HP3_RESEQ_PASS);
+	rnic_got(4, 0, 4, 5, 9);
+	/* assumed too long: what was passed over follows, and nothing stays for ever */
+	assert_int_equal(spans(12, 1), HP3_RESEQ_HOLD);
+	assert_int_equal(spans(11, 1), HP3_RESEQ_HOLD);
+	assert_int_equal(spans(20, 1), HP3_RESEQ_HOLD);
+	spans(10, 8);
+	rnic_got(7, 0, 4, 5, 9, 10, 11, 12);
+	assert_int_equal(spans(18, 1000000), HP3_RESEQ_PASS);
+	rnic_got(9, 0, 4, 5, 9, 10, 11, 12, 18, 20);
+	assert_int_equal(r.held, 0);
+}
+
+/*
+ * A requester that goes back N, and a network that delays, loses and copies: the RNIC, which drops
+ * what does not come next, gets all of it, and with nothing lost or late it never sees a gap.
+ */
+struct world {
+	uint64_t rng;
+	uint64_t at[512]; /* in the air: when it comes */
+	uint32_t packet[512], n;
+	uint32_t rnic, next, naks; /* what the RNIC waits for; what is sent next */
+	bool nak; /* told, not yet answered */
+};
+
+static void world_rnic(struct world *w)
+{
+	for (uint32_t i = 0; i < n_got; i++) {
+		if (got[i] == w->rnic) {
+			w->rnic++;
+			w->nak = false;
+		} else if (got[i] > w->rnic && !w->nak) {
+			w->nak = true;
+			w->naks++;
+			w->next = w->rnic;
+		}
+	}
+	n_got = 0;
+}
+
+static uint32_t world_runs(uint64_t seed, uint32_t lost_permille, uint32_t spread_us)
+{
+	static struct world w;
+	const uint32_t all = 3000;
+	uint64_t quiet = 0;
+
+	begin(NULL);
+	w = (struct world){.rng = seed};
+	while (w.rnic < all) {
+		now += US / 2;
+		quiet++;
+		if (w.next < all && w.next < w.rnic + 48 && w.n < 512) {
+			quiet = 0;
+			if (hp3_random(&w.rng) % 1000 >= lost_permille) {
+				w.at[w.n] = now + 5 * US + hp3_random(&w.rng) % (spread_us * US);
+				w.packet[w.n++] = w.next;
+			}
+			w.next++;
+		}
+		for (uint32_t i = 0; i < w.n;) {
+			if (w.at[i] > now) {
+				i++;
+				continue;
+			}
+			comes(w.packet[i]);
+			w.at[i] = w.at[--w.n];
+			w.packet[i] = w.packet[w.n];
+		}
+		late();
+		world_rnic(&w);
+		if (quiet > 4000) { /* its timer */
+			w.next = w.rnic;
+			w.nak = false;
+		}
+		assert_true(r.held <= params.window);
+		assert_true(now < 10000000 * US);
+	}
+	return w.naks;
+}
+
+static void all_of_it_arrives_and_gaps_are_losses(void **state)
+{
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		assert_int_equal(world_runs(seed, 0, 8), 0);
+		world_runs(seed, 5, 30);
+		world_runs(seed, 50, 100);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(what_is_in_order_passes, begin),
+		cmocka_unit_test_setup(what_is_ahead_waits_for_what_lacks, begin),
+		cmocka_unit_test_setup(one_gap_behind_another, begin),
+		cmocka_unit_test_setup(what_is_lost_is_asked_for_once, begin),
+		cmocka_unit_test_setup(what_never_comes_is_given_up_in_order, begin),
+		cmocka_unit_test_setup(what_is_beyond_the_window_passes, begin),
+		cmocka_unit_test_setup(the_wait_is_measured, begin),
+		cmocka_unit_test_setup(requests_that_take_several_psns, begin),
+		cmocka_unit_test_setup(all_of_it_arrives_and_gaps_are_losses, begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
