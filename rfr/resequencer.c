@@ -20,7 +20,7 @@ static uint32_t take(struct hp3_reseq *r, struct hp3_reseq_slot *s)
 
 void hp3_reseq_init(struct hp3_reseq *r, uint32_t psn)
 {
-	*r = (struct hp3_reseq){.expected = psn, .sweep = psn, .top = psn};
+	*r = (struct hp3_reseq){.expected = psn, .sweep = psn, .top = psn, .late = UINT64_MAX / 4};
 }
 
 /* How long the gap was open. What only came because it was asked for tells nothing. */
@@ -28,6 +28,7 @@ static void measure(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint6
 {
 	uint64_t late = r->told ? r->late + r->late / 2 : now - r->gap_at;
 
+	r->late = hp3_min_u64(r->late, p->most_ns);
 	if (late > r->late)
 		r->late = hp3_min_u64(late, p->most_ns);
 	else
@@ -67,9 +68,19 @@ enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_re
 	}
 	if (r->held == 0 || hp3_psn_diff(psn, r->top) > 0)
 		r->top = psn;
-	*s = (struct hp3_reseq_slot){handle + 1, span};
+	*s = (struct hp3_reseq_slot){handle + 1, span, now};
 	r->held++;
 	return HP3_RESEQ_HOLD;
+}
+
+/* What is held behind the gap has been waiting for that packet since it came. */
+static void look(struct hp3_reseq *r)
+{
+	uint32_t psn = r->expected;
+
+	while (slot_of(r, psn)->handle == 0)
+		psn = hp3_psn_add(psn, 1);
+	r->gap_at = slot_of(r, psn)->at;
 }
 
 /* What a span that was assumed too long has passed over follows, too. */
@@ -79,8 +90,10 @@ bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle)
 		struct hp3_reseq_slot *s = slot_of(r, r->sweep);
 		bool expected = r->sweep == r->expected;
 
-		if (s->handle == 0 && expected)
+		if (s->handle == 0 && expected) {
+			look(r);
 			return false;
+		}
 		r->sweep = hp3_psn_add(r->sweep, 1);
 		if (s->handle == 0)
 			continue;

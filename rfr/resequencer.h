@@ -40,6 +40,7 @@ enum hp3_reseq_verdict {
 struct hp3_reseq_slot {
 	uint32_t handle; /* + 1; 0: none */
 	uint32_t span; /* PSNs that it takes: of a READ as many as its responses */
+	uint64_t at; /* when it came */
 };
 
 struct hp3_reseq {
@@ -48,13 +49,19 @@ struct hp3_reseq {
 	uint32_t top; /* the highest one held */
 	uint32_t held; /* packets; some are only if `expected` lacks */
 	bool told; /* the RNIC was made to ask for it */
-	uint64_t gap_at; /* since when it lacks */
+	uint64_t gap_at; /* since when it lacks: what is held next came then */
 	uint64_t late; /* for how long others lacked lately, the most */
 	struct hp3_reseq_slot slot[HP3_RESEQ_WINDOW]; /* by PSN */
 };
 
 /* Nothing is held; the RNIC waits for this PSN. */
 void hp3_reseq_init(struct hp3_reseq *r, uint32_t psn);
+
+/* How long what is held has been waiting for this packet; 0: nothing has. */
+static inline uint64_t hp3_reseq_lateness(const struct hp3_reseq *r, uint32_t psn, uint64_t now)
+{
+	return r->held != 0 && psn == r->expected ? now - r->gap_at : 0;
+}
 
 /* A request packet came. */
 enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_reseq_params *p,

@@ -47,7 +47,7 @@ static const char *const hashes[] = {"crc32", "crc16-ccitt", "crc16-ibm", "xor",
 static const char *const inputs[] = {"tuple", "ns3", NULL};
 static const char *const recoveries[] = {"go-back-n", "irn", "unordered", NULL};
 static const char *const ccs[] = {"none", "dcqcn", NULL};
-static const char *const sprays[] = {"random", "turn", NULL};
+static const char *const sprays[] = {"random", "turn", "learnt", NULL};
 static const char *const feedbacks[] = {"ack", "cnp", NULL};
 static const char *const qp_kinds[] = {"fresh", "kept", NULL};
 static const char *const port_kinds[] = {"counted", "roce", NULL};
@@ -160,10 +160,15 @@ static const struct hp3_ini_key keys[] = {
 	NUM(conweave, expiry_us, "us", 0, 0, 1000000, "a flow idle so long begins anew"),
 	NUM(stellar, paths, "", 128, 1, 256, "source ports that a flow is sprayed over"),
 	NUM(stellar, rto_us, "us", 250, 1, 10000000, "retransmission time-out"),
-	NUM(spray, paths, "", 64, 1, 256, "source ports that a flow is sprayed over"),
-	ENUM(spray, policy, sprays, SIM_SPRAY_RANDOM, "which of them a packet takes"),
+	NUM(spray, paths, "", 64, 1, 64, "source ports that a flow is sprayed over"),
+	ENUM(spray, policy, sprays, SIM_SPRAY_LEARNT, "which of them a packet takes"),
 	NUM(spray, window, "packets", 512, 1, 1023, "ahead of what lacks that the receiver holds"),
-	NUM(spray, wait_us, "us", 100, 1, 1000000, "it waits for what lacks, the longest"),
+	NUM(spray, late_us, "us", 5, 1, 100000, "learnt: a path is left out that is late by more"),
+	NUM(spray, asks, "", 16, 1, 64, "learnt: paths that are asked at set-up, by probes"),
+	NUM(spray, alike, "percent", 150, 100, 10000,
+		"learnt: of the best answer at set-up: paths that are used"),
+	NUM(spray, rest_us, "us", 100, 1, 1000000, "... so long, twice as long each time"),
+	NUM(spray, wait_us, "us", 1000, 1, 1000000, "it waits for what lacks, the longest"),
 	NUM(hermes, ecn_percent, "percent", 40, 0, 100,
 		"of marks, T_ECN: congested above, good below"),
 	NUM(hermes, rtt_low_us, "us", 0, 0, 1000000, "T_RTT_low: good below"),

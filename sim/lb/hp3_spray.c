@@ -13,21 +13,28 @@
 #include "base/random.h"
 #include "ppp/ports.h"
 #include "rfr/resequencer.h"
+#include "rfr/spread.h"
 #include "sim/host/host.h"
 #include "sim/lb/balancers.h"
 
-#define LEAST_NS 50000u /* for a packet that is late it is waited so long at least */
-#define GIVE_UP  8u /* times spray.wait_us */
+#define LEAST_NS     50000u /* for a packet that is late it is waited so long at least */
+#define GIVE_UP      8u /* times spray.wait_us */
+#define TELL_PS      (10 * SIM_US) /* between two reports of a flow */
+#define REPORT_BYTES 64u
 
 struct spray {
 	struct sim_pool timers;
 	struct hp3_reseq_params params;
+	struct hp3_spread_params lanes;
 };
 
 struct spray_flow {
-	uint64_t ports; /* seed of the flow's source ports */
+	uint16_t ports; /* the first of the flow's source ports, by lane */
 	uint32_t turn;
 	uint64_t timer_at; /* ps, 0: none runs */
+	struct hp3_spread tx;
+	struct hp3_lateness late;
+	uint64_t told_at; /* ps */
 	struct hp3_reseq rx;
 	struct sim_packet *held[HP3_RESEQ_WINDOW]; /* by PSN */
 };
@@ -48,11 +55,16 @@ static int start(struct sim *s)
 
 	s->lb_state = sp;
 	s->cfg.rnic.recovery = SIM_GO_BACK_N;
+	s->cfg.rnic.ports = SIM_PORTS_ROCE;
 	sim_pool_init(&sp->timers, sizeof(struct timer));
 	sp->params = (struct hp3_reseq_params){.window = s->cfg.spray.window,
 		.least_ns = LEAST_NS,
 		.most_ns = hp3_max_u64(s->cfg.spray.wait_us * 1000ull, LEAST_NS),
 		.give_up_ns = GIVE_UP * s->cfg.spray.wait_us * 1000ull};
+	sp->lanes = (struct hp3_spread_params){.lanes = s->cfg.spray.paths,
+		.late_ns = s->cfg.spray.late_us * 1000ull,
+		.alike = s->cfg.spray.alike,
+		.rest_ns = s->cfg.spray.rest_us * 1000ull};
 	return 0;
 }
 
@@ -64,23 +76,45 @@ static void stop(struct sim *s)
 	free(sp);
 }
 
+static void ask(struct sim *s, struct sim_flow *f)
+{
+	const struct spray *sp = s->lb_state;
+
+	hp3_spread_ask(&of(f)->tx, &sp->lanes);
+	for (uint32_t n = 0; n < s->cfg.spray.asks && n < sp->lanes.lanes; n++) {
+		uint32_t i = n * sp->lanes.lanes / s->cfg.spray.asks;
+		struct sim_packet *p = sim_packet_new(s, SIM_PROBE, REPORT_BYTES, f, 0);
+
+		p->sport = (uint16_t)(of(f)->ports | i);
+		s->n.probes++;
+		s->n.probe_bytes += REPORT_BYTES;
+		sim_port_queue_data(s, sim_flow_out(s, p, f->src), p);
+	}
+}
+
 static void flow_start(struct sim *s, struct sim_flow *f)
 {
-	of(f)->ports = hp3_random(&s->rng);
+	of(f)->ports = hp3_random_port(&s->rng) & (uint16_t) ~(HP3_LANES - 1);
 	hp3_reseq_init(&of(f)->rx, 0);
+	if (s->cfg.spray.policy == SIM_SPRAY_LEARNT && s->cfg.rnic.setup_us > 0 && !f->read &&
+		s->topo.leaf[f->src] != s->topo.leaf[f->dst])
+		ask(s, f);
 }
 
 static bool data(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
 	struct spray_flow *x = of(f);
-	uint32_t n = s->cfg.spray.paths;
-	uint64_t port;
+	const struct spray *sp = s->lb_state;
+	uint32_t lane;
 
 	if (f->read)
 		return true;
-	port = x->ports +
-	       (s->cfg.spray.policy == SIM_SPRAY_TURN ? x->turn++ % n : sim_rand_below(s, n));
-	p->sport = hp3_random_port(&port);
+	if (s->cfg.spray.policy == SIM_SPRAY_TURN)
+		lane = x->turn++ % sp->lanes.lanes;
+	else
+		lane = hp3_spread_lane(
+			&x->tx, &sp->lanes, hp3_random(&s->rng) >> 32, s->now / SIM_NS);
+	p->sport = (uint16_t)(x->ports | lane);
 	return true;
 }
 
@@ -133,6 +167,53 @@ static void wake(struct sim *s, struct sim_flow *f)
 	sim_at(s, &t->ev, due);
 }
 
+/* What lanes are slow is told to the sender, which learns of it a way back later. */
+static void judge(struct sim *s, struct sim_flow *f, const struct sim_packet *p)
+{
+	struct spray *sp = s->lb_state;
+	struct spray_flow *x = of(f);
+	struct sim_packet *report;
+	uint64_t slow;
+
+	hp3_lateness_seen(&x->late, p->sport & (HP3_LANES - 1),
+		hp3_reseq_lateness(&x->rx, p->psn & HP3_PSN_MASK, s->now / SIM_NS));
+	if (s->cfg.spray.policy != SIM_SPRAY_LEARNT || s->now - x->told_at < TELL_PS)
+		return;
+	x->told_at = s->now;
+	slow = hp3_lateness_slow(&x->late, &sp->lanes);
+	if (slow == 0)
+		return;
+	report = sim_packet_new(s, SIM_CTRL, REPORT_BYTES, f, 0);
+	report->sport = p->sport;
+	report->tag.word[0] = slow;
+	s->n.reports++;
+	sim_port_queue_control(s, p->to, report);
+}
+
+static void echo(struct sim *s, const struct sim_packet *p)
+{
+	struct sim_packet *back = sim_packet_new(s, SIM_PROBE_REPLY, REPORT_BYTES, p->flow, 0);
+
+	back->sent_at = p->sent_at;
+	back->sport = p->sport;
+	s->n.probe_bytes += REPORT_BYTES;
+	sim_port_queue_control(s, p->to, back);
+}
+
+static void other(struct sim *s, struct sim_host *host, struct sim_packet *p)
+{
+	const struct spray *sp = s->lb_state;
+	struct hp3_spread *tx = &of(p->flow)->tx;
+
+	if (p->kind == SIM_PROBE)
+		echo(s, p);
+	else if (p->kind == SIM_PROBE_REPLY)
+		hp3_spread_answered(tx, &sp->lanes, p->sport & (HP3_LANES - 1),
+			(uint32_t)((s->now - p->sent_at) / SIM_NS));
+	else
+		hp3_spread_told(tx, &sp->lanes, p->tag.word[0], s->now / SIM_NS);
+}
+
 /* Data for the RNIC. False: they wait, or were a copy. */
 static bool arrived(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
@@ -140,6 +221,7 @@ static bool arrived(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 	struct spray_flow *x = of(f);
 	uint32_t at = p->psn & (HP3_RESEQ_WINDOW - 1), handle;
 
+	judge(s, f, p);
 	switch (hp3_reseq_arrive(
 		&x->rx, &sp->params, p->psn & HP3_PSN_MASK, 1, at, s->now / SIM_NS)) {
 	case HP3_RESEQ_HOLD:
@@ -163,9 +245,11 @@ static bool arrived(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 }
 
 const struct sim_lb sim_lb_hp3_spray = {.name = "hp3-spray",
+	.probes_at_setup = true,
 	.flow_bytes = sizeof(struct spray_flow),
 	.start = start,
 	.stop = stop,
 	.flow_start = flow_start,
 	.data = data,
-	.arrived = arrived};
+	.arrived = arrived,
+	.other = other};

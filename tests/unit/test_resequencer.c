@@ -22,6 +22,7 @@ static uint32_t got[4096], n_got; /* what the RNIC got: numbers of packets from 
 static int begin(void **state)
 {
 	hp3_reseq_init(&r, FIRST);
+	r.late = 0; /* as after many gaps that closed at once */
 	now = 1000 * US;
 	n_got = 0;
 	return 0;
@@ -154,6 +155,42 @@ static void what_is_beyond_the_window_passes(void **state)
 	rnic_got(1, params.window + 1);
 }
 
+/* Before anything was measured it is waited as long as it may be. */
+static void the_first_wait_is_the_longest(void **state)
+{
+	hp3_reseq_init(&r, FIRST);
+	comes(1);
+	assert_true(hp3_reseq_due(&r, &params) == now + params.most_ns);
+	comes(0);
+	comes(3);
+	assert_in_range(
+		hp3_reseq_due(&r, &params), now + params.most_ns - US, now + params.most_ns);
+	comes(2);
+	for (uint32_t i = 4; i < 1604; i += 2) {
+		comes(i + 1);
+		comes(i);
+	}
+	comes(1605);
+	assert_true(hp3_reseq_due(&r, &params) == now + params.least_ns);
+}
+
+/* What lacks holds up what came first behind it, also where another gap was before. */
+static void lateness_is_counted_from_what_waits(void **state)
+{
+	comes(1);
+	now += US;
+	comes(3);
+	now += 5 * US;
+	assert_true(hp3_reseq_lateness(&r, hp3_psn_add(FIRST, 0), now) == 6 * US);
+	assert_true(hp3_reseq_lateness(&r, hp3_psn_add(FIRST, 2), now) == 0); /* not yet its turn */
+	comes(0);
+	now += 2 * US;
+	assert_true(hp3_reseq_lateness(&r, hp3_psn_add(FIRST, 2), now) == 7 * US);
+	comes(2);
+	assert_true(hp3_reseq_lateness(&r, hp3_psn_add(FIRST, 4), now) == 0);
+	assert_true(hp3_reseq_due(&r, &params) == UINT64_MAX);
+}
+
 /* The longer packets were late, the longer it is waited for the next one; it fades. */
 static void the_wait_is_measured(void **state)
 {
@@ -283,6 +320,8 @@ int main(void)
 		cmocka_unit_test_setup(what_is_lost_is_asked_for_once, begin),
 		cmocka_unit_test_setup(what_never_comes_is_given_up_in_order, begin),
 		cmocka_unit_test_setup(what_is_beyond_the_window_passes, begin),
+		cmocka_unit_test_setup(the_first_wait_is_the_longest, begin),
+		cmocka_unit_test_setup(lateness_is_counted_from_what_waits, begin),
 		cmocka_unit_test_setup(the_wait_is_measured, begin),
 		cmocka_unit_test_setup(requests_that_take_several_psns, begin),
 		cmocka_unit_test_setup(all_of_it_arrives_and_gaps_are_losses, begin),

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_RFR_SPREAD_H
+#define HP3_RFR_SPREAD_H
+/*
+ * Which path a packet of a sprayed queue pair takes. Its source ports are up to HP3_LANES lanes, by
+ * number; each is one path of the fabric, several may be the same.
+ *
+ * The receiver knows which lane holds the others up: a packet that fills the gap for which what
+ * came sooner had to wait was late by as long as that, all others by nothing. A lane that is late
+ * beyond what is usual, or that brings nothing although many packets came, is told to the sender,
+ * and is judged anew from then on. The sender leaves it out, for longer each time, and then tries
+ * it again.
+ *
+ * Sans-IO; times ns.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HP3_LANES 64u
+
+struct hp3_spread_params {
+	uint32_t lanes; /* in use: 1 .. HP3_LANES */
+	uint32_t alike; /* % of the best answer: lanes that take no longer are used */
+	uint64_t late_ns; /* a lane is slow that is late by more, on average */
+	uint64_t rest_ns; /* a lane is left out so long, the first time */
+};
+
+/* The sender's. */
+struct hp3_spread {
+	uint64_t resting; /* bit by lane */
+	uint64_t asked; /* no packet has left yet, these have not answered */
+	uint32_t best; /* the shortest answer, ns; 0: none */
+	uint32_t rtt[HP3_LANES]; /* answers, ns */
+	uint64_t next; /* the first of them may be tried again, no sooner */
+	uint64_t until[HP3_LANES];
+	uint8_t level[HP3_LANES]; /* doublings of the next rest */
+};
+
+/* The receiver's. */
+struct hp3_lateness {
+	uint32_t packets; /* so far */
+	uint32_t usual; /* ns * 16, of all lanes */
+	uint32_t late[HP3_LANES]; /* ns * 8 */
+	uint32_t seen[HP3_LANES]; /* `packets` then */
+};
+
+/* All 0 at first. `random`: any number. The lane of the next packet. */
+uint32_t hp3_spread_lane(
+	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t random, uint64_t now);
+/* Before the first packet: all lanes are asked. Those that have not answered when it leaves, or not
+ * soon enough, rest, unless none has answered. */
+void hp3_spread_ask(struct hp3_spread *s, const struct hp3_spread_params *p);
+/* An answer: the lane's round trip. */
+void hp3_spread_answered(
+	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t lane, uint32_t rtt_ns);
+/* The receiver tells of slow lanes, bit by lane. */
+void hp3_spread_told(
+	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now);
+
+/* All 0 at first. A packet came by this lane, and others had to wait for it so long. */
+void hp3_lateness_seen(struct hp3_lateness *l, uint32_t lane, uint64_t late_ns);
+/* Slow lanes, bit by lane, that are to be told; they are judged anew. */
+uint64_t hp3_lateness_slow(struct hp3_lateness *l, const struct hp3_spread_params *p);
+
+#endif
