@@ -156,13 +156,14 @@ static void rule_30_who_stays_hears_of_congestion(void **state)
 
 /*
  * What peers tell of long flows is wrong by up to four times either way, or does not come: order,
- * truth and liveness hold, and where paths are congested for good less and less is granted.
+ * truth and liveness hold, and where paths are congested for good less and less is granted. Too
+ * high a count at the receiver is incast, where nothing is.
  */
 static void rule_32_wrong_counts_of_long_flows_do_no_harm(void **state)
 {
-	static const uint32_t percent[] = {25, 100, 400};
+	static const uint32_t percent[] = {25, 100, 50, 400};
 
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 4; i++) {
 		struct world_params p = rate_base();
 		struct world_result r;
 
@@ -171,11 +172,11 @@ static void rule_32_wrong_counts_of_long_flows_do_no_harm(void **state)
 		p.hot_paths = p.paths;
 		p.share_lost_ppm = 300000;
 		p.probing = i == 1;
-		p.reads = p.rnr = p.resets = i == 2;
-		p.loss_ppm = i == 2 ? 1000 : 0;
+		p.reads = p.rnr = p.resets = i >= 2;
+		p.loss_ppm = i >= 2 ? 1000 : 0;
 		r = run(p);
-		assert_true(r.lifts > 10 * run_seeds);
-		assert_true(r.share_losses > run_seeds);
+		assert_true(i == 3 ? r.lifts == 0 : r.lifts > 10 * run_seeds);
+		assert_true(i == 3 || r.share_losses > run_seeds);
 	}
 }
 

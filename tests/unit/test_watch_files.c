@@ -200,18 +200,22 @@ static void notice(void *ctx, const char *text)
 	fprintf(stderr, "%s\n", text);
 }
 
+/* Read, not mapped: in a mapping are the breakpoints of whoever else watches it now. */
 static uint8_t *host_library(size_t *size)
 {
 	void *lib = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_LOCAL);
 	struct link_map *m = NULL;
-	const uint8_t *p;
 	uint8_t *copy;
+	struct stat st;
+	FILE *f;
 
 	assert_true(lib != NULL && dlinfo(lib, RTLD_DI_LINKMAP, &m) == 0);
-	p = map(m->l_name, size);
+	f = fopen(m->l_name, "rb");
+	assert_true(f != NULL && fstat(fileno(f), &st) == 0);
+	*size = (size_t)st.st_size;
 	copy = malloc(*size);
-	memcpy(copy, p, *size);
-	munmap((void *)p, *size);
+	assert_int_equal(fread(copy, 1, *size, f), *size);
+	fclose(f);
 	dlclose(lib);
 	return copy;
 }
