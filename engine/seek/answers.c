@@ -6,16 +6,45 @@
 #include "engine/paths/compare.h"
 #include "engine/seek/seek.h"
 
+static bool is_of(const struct hp3_move *m, uint32_t id)
+{
+	return m->errand.round.kind == HP3_PROBE_PEER && m->errand.round.id != 0 &&
+	       (id & ~(HP3_ROUND_PROBES - 1)) == m->errand.round.id;
+}
+
 static struct hp3_move *move_of(struct hp3_engine *e, uint32_t id)
 {
 	uint32_t slot = hp3_probe_slot(id);
 	struct hp3_move *m = slot < e->cfg.max_moves ? &e->moves[slot] : NULL;
 
 	if (m == NULL || m->active >= e->nmoves || e->slots[m->active] != slot ||
-		m->errand.state == HP3_ERRAND_QUIET || m->errand.round.kind != HP3_PROBE_PEER ||
-		(id & ~(HP3_ROUND_PROBES - 1)) != m->errand.round.id)
+		m->errand.state == HP3_ERRAND_QUIET || !is_of(m, id))
 		return NULL;
 	return m;
+}
+
+static void is_there(struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	struct hp3_pair *p = &e->pairs.pairs[e->flows[flow].pair];
+
+	p->peer_seen = now;
+	p->peer_silent = 0;
+	p->peer_plain = false;
+}
+
+/*
+ * Too late for its round: it decides nothing, but where a queue is longer than rounds wait all
+ * answers are, and who answers so is no plain RNIC. The slot keeps its latest round until it is
+ * taken for another flow.
+ */
+static void too_late(struct hp3_engine *e, uint32_t id, uint64_t now)
+{
+	uint32_t slot = hp3_probe_slot(id);
+	const struct hp3_move *m = slot < e->cfg.max_moves ? &e->moves[slot] : NULL;
+
+	e->stats.probe_strays++;
+	if (m != NULL && is_of(m, id) && (e->flows[m->flow].flags & HP3_FF_USED))
+		is_there(e, m->flow, now);
 }
 
 void hp3_load_told_by(
@@ -57,7 +86,6 @@ void hp3_probe_reply(
 	struct hp3_engine *e, uint32_t id, bool ce, uint64_t now, struct hp3_acts *acts)
 {
 	struct hp3_move *m = move_of(e, id);
-	struct hp3_pair *p;
 
 	acts->n = 0;
 	if (m == NULL && hp3_compare_reply(e, id, ce, now)) {
@@ -65,13 +93,10 @@ void hp3_probe_reply(
 		return;
 	}
 	if (m == NULL) {
-		e->stats.probe_strays++;
+		too_late(e, id, now);
 		return;
 	}
 	e->stats.probe_replies++;
-	p = &e->pairs.pairs[e->flows[m->flow].pair];
-	p->peer_seen = now;
-	p->peer_silent = 0;
-	p->peer_plain = false;
+	is_there(e, m->flow, now);
 	hp3_errand_answer(&(struct hp3_turn){e, now, acts}, m, id, ce);
 }

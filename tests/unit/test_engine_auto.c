@@ -70,6 +70,22 @@ static void a_silent_peer_gets_standard_probes(void **state)
 	assert_int_equal(rig.act.op, HP3_PROBE_STANDARD);
 }
 
+/* Where a queue is longer than a round waits every answer is too late for it, and somebody is
+ * there. */
+static void who_answers_too_late_is_there(void **state)
+{
+	config(HP3_PROBES_AUTO);
+	start();
+	for (unsigned i = 0; i < 12; i++) {
+		silent_round();
+		pass_time(RTT);
+		probe_reply(rig.nprobes - 1, false);
+		pass_time(rig.cfg.peer_ns / 30);
+	}
+	assert_true(stats()->probe_strays == 12);
+	assert_int_equal(congested(), HP3_RFR_SEEKING);
+}
+
 /* A host that stands still for a while looks the same. */
 static void rounds_of_a_moment_prove_nothing(void **state)
 {
@@ -198,6 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(a_silent_peer_gets_standard_probes),
+		RIG_TEST(who_answers_too_late_is_there),
 		RIG_TEST(rounds_of_a_moment_prove_nothing),
 		RIG_TEST(after_a_while_it_is_asked_again),
 		RIG_TEST(a_peer_that_spoke_is_given_more_time),
