@@ -27,7 +27,7 @@ struct agent {
 	bool heeds;
 	struct fleet_severe severe;
 	char subject[sizeof(FLEET_SUBJECT_PREFIX) + HP3_FLEET_NAME];
-	bool failing; /* hp3d did not answer, and that was said */
+	char said[FLEET_HP3D_WHY]; /* why hp3d does not answer; empty: it does */
 };
 
 static uint64_t clock_ms(clockid_t id)
@@ -61,11 +61,13 @@ static void ask_for_paths(struct agent *a, struct hp3_fleet_report *r)
 	}
 }
 
-static void say(struct agent *a, bool failing)
+/* Once, and again when the reason is another one. */
+static void say(struct agent *a, const char *why)
 {
-	if (failing != a->failing)
-		fprintf(stderr, "hp3-fleet: %s\n", failing ? a->hp3d.why : "hp3d answers");
-	a->failing = failing;
+	if (strcmp(why, a->said) == 0)
+		return;
+	fprintf(stderr, "hp3-fleet: %s\n", *why != '\0' ? why : "hp3d answers");
+	snprintf(a->said, sizeof(a->said), "%s", why);
 }
 
 /* Where hp3d does not answer nothing is reported: to others this host is gone. */
@@ -76,7 +78,7 @@ static void report(struct agent *a, bool at_once)
 	json_t *flows = ask_for_flows(a);
 	size_t n;
 
-	say(a, flows == NULL);
+	say(a, flows == NULL ? a->hp3d.why : "");
 	if (flows == NULL)
 		return;
 	fleet_gather(
