@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hp3-spray: the RNICs that there are, which want packets in order, with hp3 inline at both ends.
- * The sender's puts each packet of a WRITE on one of spray.paths source ports, the receiver's gives
- * them to the RNIC in order (rfr/resequencer.h). Congestion control is the RNIC's: it sees the
- * marks of all paths as one. Not in hp3d: what is simulated here is what its resequencer would
- * bring.
+ * The sender's puts each packet of a WRITE on one of spray.paths source ports (rfr/spread.h), the
+ * receiver's gives them to the RNIC in order (rfr/resequencer.h). Not in hp3d: what is simulated
+ * here is what these two would bring to it.
  *
- * Data of READs, which come as answers, keep to one path.
+ * random, turn   all ports, whatever they are like
+ * learnt         spray.asks of them are asked at set-up, if there is time for it, and those that
+ *                answer soon are used; the receiver tells which ones hold the others up, by a
+ *                message of its own, and they are left out for a while
+ *
+ * Congestion control is the RNIC's: it sees the marks of all paths as one. Data of READs, which
+ * come as answers, keep to one path.
  */
 #include <stdlib.h>
 #include "base/minmax.h"

@@ -1,176 +1,214 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lanes of a sprayed queue pair (rfr/spread.h). */
+/* Which worker has an address pair: as a NIC computes it, both directions alike, all about equally
+ * loaded; and which ports can be trusted with it, by what made-up drivers say of themselves. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "base/random.h"
-#include "rfr/spread.h"
+#include <stdio.h>
+#include <string.h>
+#include <rte_thash.h>
+#include "app/hp3d/lcores/spread.h"
+#include "engine/hash.h"
+#include "roce/wire.h"
 
-#define US  1000ull
-#define ALL 8u
+#define SEED  20261121u
+#define PAIRS 4000u
 
-static const struct hp3_spread_params params = {
-	.lanes = ALL, .alike = 150, .late_ns = 5 * US, .rest_ns = 100 * US};
+static const struct rte_eth_dev_info able = {.max_rx_queues = 16,
+	.max_tx_queues = 16,
+	.reta_size = 128,
+	.hash_key_size = 40,
+	.flow_type_rss_offloads = RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_UDP};
 
-static struct hp3_spread s;
-static struct hp3_lateness l;
-static uint64_t now, rng;
-
-static int begin(void **state)
+static void draw(uint64_t *rng, uint8_t address[16])
 {
-	s = (struct hp3_spread){0};
-	l = (struct hp3_lateness){0};
-	now = 5000 * US;
-	rng = 1;
-	return 0;
+	for (unsigned i = 0; i < 16; i += 8)
+		hp3_put_be64(address + i, hp3_random(rng));
 }
 
-/* The lanes that 200 packets take, bit by lane. */
-static uint64_t taken(void)
+/* What a NIC computes, by DPDK's own model of it. */
+static uint32_t toeplitz(bool ipv6, const uint8_t *src, const uint8_t *dst)
 {
-	uint64_t lanes = 0;
+	uint32_t words[8], n = ipv6 ? 4 : 1;
+	uint8_t key[UINT8_MAX];
 
-	for (unsigned i = 0; i < 200; i++)
-		lanes |= 1ull << hp3_spread_lane(&s, &params, hp3_random(&rng) >> 32, now);
-	return lanes;
-}
-
-static void all_lanes_are_used_alike(void **state)
-{
-	unsigned n[ALL] = {0};
-
-	for (unsigned i = 0; i < 8000; i++)
-		n[hp3_spread_lane(&s, &params, hp3_random(&rng) >> 32, now)]++;
-	for (unsigned i = 0; i < ALL; i++)
-		assert_in_range(n[i], 850, 1150);
-}
-
-static void all_64_can_be_used(void **state)
-{
-	struct hp3_spread_params most = params;
-	uint64_t lanes = 0;
-
-	most.lanes = HP3_LANES;
-	for (unsigned i = 0; i < 4000; i++)
-		lanes |= 1ull << hp3_spread_lane(&s, &most, hp3_random(&rng) >> 32, now);
-	assert_true(lanes == UINT64_MAX);
-}
-
-static void slow_lanes_rest_for_longer_each_time(void **state)
-{
-	for (unsigned i = 0; i < 5; i++) {
-		hp3_spread_told(&s, &params, 0x81, now);
-		assert_true(taken() == 0x7e);
-		hp3_spread_told(&s, &params, 0x81, now); /* told twice is told once */
-		now += (100 * US << i) - 1;
-		assert_true(taken() == 0x7e);
-		now++;
-		assert_true(taken() == 0xff);
+	assert_int_equal(hp3d_rss_key(&able, key), 40);
+	for (uint32_t i = 0; i < n; i++) {
+		words[i] = hp3_be32(src + 4 * i);
+		words[n + i] = hp3_be32(dst + 4 * i);
 	}
-	now += 4 * (100 * US << 5) + 1; /* well for long */
-	hp3_spread_told(&s, &params, 0x81, now);
-	now += 100 * US;
-	assert_true(taken() == 0xff);
+	return rte_softrss(words, 2 * n, key);
 }
 
-static void lanes_rest_each_for_itself(void **state)
+static void as_the_nic(void **state)
 {
-	hp3_spread_told(&s, &params, 1, now);
-	now += 50 * US;
-	hp3_spread_told(&s, &params, 2, now);
-	now += 50 * US;
-	assert_true(taken() == 0xfd);
-	now += 50 * US;
-	assert_true(taken() == 0xff);
+	static const uint32_t tables[] = {64, 128, 512};
+	struct hp3d_spread s;
+	uint64_t rng = SEED;
+
+	for (unsigned workers = 2; workers <= 7; workers++) {
+		for (unsigned t = 0; t < RTE_DIM(tables); t++) {
+			hp3d_spread_init(&s, workers, tables[t]);
+			for (unsigned i = 0; i < PAIRS; i++) {
+				uint8_t a[16], b[16];
+				bool ipv6 = i & 1;
+				uint32_t hash;
+
+				draw(&rng, a);
+				draw(&rng, b);
+				hash = toeplitz(ipv6, a, b);
+				assert_int_equal(hash, toeplitz(ipv6, b, a));
+				assert_int_equal(
+					hp3d_spread_of(&s, ipv6, a, b), s.owner[hash % tables[t]]);
+				assert_int_equal(hp3d_spread_of(&s, ipv6, a, b),
+					hp3d_spread_of(&s, ipv6, b, a));
+			}
+		}
+	}
 }
 
-static void one_lane_always_stays(void **state)
+/* Hosts of a rack that talk to all of another rack: each worker gets its share, +- 25 %. */
+static void evenly(void **state)
 {
-	hp3_spread_told(&s, &params, 0xff, now);
-	assert_true(taken() == 0x80);
-	hp3_spread_told(&s, &params, 0xff, now);
-	assert_true(taken() == 0x80);
-	hp3_spread_told(&s, &params, ~0xffull, now); /* of lanes that are not in use */
-	assert_true(taken() == 0x80);
+	struct hp3d_spread s;
+
+	for (uint32_t table = 0; table <= 128; table += 128) {
+		for (unsigned workers = 2; workers <= 8; workers++) {
+			uint32_t load[8] = {0};
+
+			hp3d_spread_init(&s, workers, table);
+			for (unsigned i = 0; i < 64 * 64; i++) {
+				uint8_t a[4] = {10, 9, 0, (uint8_t)(i % 64)};
+				uint8_t b[4] = {10, 9, 1, (uint8_t)(i / 64)};
+
+				load[hp3d_spread_of(&s, false, a, b)]++;
+			}
+			for (unsigned w = 0; w < workers; w++) {
+				assert_in_range(
+					load[w], 64 * 64 / workers / 2, 2 * 64 * 64 / workers);
+			}
+		}
+	}
 }
 
-static void who_answers_soon_enough_is_used(void **state)
+/* Ethernet, VLAN tags, IPv4 from 10.0.0.x to 10.1.0.y, protocol `proto`. */
+static uint32_t ipv4_frame(
+	uint8_t frame[128], unsigned tags, uint8_t proto, uint8_t src, uint8_t dst)
 {
-	hp3_spread_ask(&s, &params);
-	hp3_spread_answered(&s, &params, 5, 16 * US);
-	hp3_spread_answered(&s, &params, 2, 10 * US);
-	hp3_spread_answered(&s, &params, 3, 15 * US);
-	assert_true(taken() == 0x0c);
-	hp3_spread_answered(&s, &params, 4, 1 * US); /* too late */
-	assert_true(taken() == 0x0c);
-	now += 100 * US;
-	assert_true(taken() == 0xff);
+	uint32_t at = 12;
+
+	memset(frame, 0, 128);
+	for (unsigned i = 0; i < tags; i++, at += 4)
+		hp3_put_be16(frame + at, i == 0 ? 0x88a8 : 0x8100);
+	hp3_put_be16(frame + at, 0x0800);
+	frame[at + 2] = 0x45;
+	frame[at + 11] = proto;
+	hp3_put_be32(frame + at + 14, 0x0a000000u + src);
+	hp3_put_be32(frame + at + 18, 0x0a010000u + dst);
+	return at + 2;
 }
 
-static void without_an_answer_all_are_used(void **state)
+static void frames(void **state)
 {
-	hp3_spread_ask(&s, &params);
-	assert_true(taken() == 0xff);
+	uint8_t frame[128], a[4] = {10, 0, 0, 1}, b[4] = {10, 1, 0, 2};
+	struct hp3d_spread s;
+
+	for (uint32_t table = 0; table <= 128; table += 128) {
+		unsigned wanted;
+
+		hp3d_spread_init(&s, 64, table);
+		wanted = hp3d_spread_of(&s, false, a, b);
+		assert_true(wanted != 0);
+		for (unsigned tags = 0; tags < 3; tags++) {
+			uint32_t ip = ipv4_frame(frame, tags, 17, 1, 2);
+
+			assert_int_equal(hp3d_spread_frame(&s, frame, ip + 20), wanted);
+			assert_int_equal(hp3d_spread_frame(&s, frame, ip + 19), 0);
+		}
+		/* From a switch, about that packet. */
+		for (unsigned code = 3; code <= 11; code += 8) {
+			uint8_t inner[128];
+			uint32_t ip = ipv4_frame(frame, 0, 1, 77, 1);
+			uint32_t in = ipv4_frame(inner, 0, 17, 1, 2);
+
+			frame[ip + 20] = (uint8_t)code;
+			memcpy(frame + ip + 28, inner + in, 20);
+			if (code == 11)
+				assert_int_equal(hp3d_spread_frame(&s, frame, ip + 48), wanted);
+			else
+				assert_int_not_equal(hp3d_spread_frame(&s, frame, ip + 48), wanted);
+		}
+		ipv4_frame(frame, 0, 17, 1, 2);
+		hp3_put_be16(frame + 12, 0x0806);
+		assert_int_equal(hp3d_spread_frame(&s, frame, 60), 0);
+	}
 }
 
-/* A round of packets, one by each lane but those left out; `late` by one of them. */
-static void round_of(uint64_t out, uint32_t slow, uint64_t late)
+static void lacks(const struct rte_eth_dev_info *info, unsigned workers, const char *what)
 {
-	for (uint32_t i = 0; i < ALL; i++)
-		if (!(out >> i & 1))
-			hp3_lateness_seen(&l, i, i == slow ? late : 0);
+	const char *said = hp3d_rss_lacks(info, workers);
+
+	assert_non_null(said);
+	assert_non_null(strstr(said, what));
 }
 
-static void a_lane_that_holds_others_up_is_told(void **state)
+static void who_can(void **state)
 {
-	for (unsigned i = 0; i < 10; i++)
-		round_of(0, 3, 4 * US);
-	assert_true(hp3_lateness_slow(&l, &params) == 0);
-	for (unsigned i = 0; i < 20; i++)
-		round_of(0, 3, 12 * US);
-	assert_true(hp3_lateness_slow(&l, &params) == 1u << 3);
-	assert_true(hp3_lateness_slow(&l, &params) == 0); /* judged anew */
-	for (unsigned i = 0; i < 20; i++)
-		round_of(0, 3, 12 * US);
-	assert_true(hp3_lateness_slow(&l, &params) == 1u << 3);
+	struct rte_eth_dev_info info = able;
+	uint8_t key[UINT8_MAX];
+
+	assert_null(hp3d_rss_lacks(&able, 16));
+	lacks(&able, 17, "fewer queues");
+	info.max_tx_queues = 1;
+	lacks(&info, 2, "fewer queues");
+	info = able;
+	info.flow_type_rss_offloads = RTE_ETH_RSS_UDP; /* ports, too: not ours */
+	lacks(&info, 2, "addresses alone");
+	info = able;
+	info.reta_size = 0;
+	lacks(&info, 2, "indirection table");
+	info.reta_size = 96;
+	lacks(&info, 2, "indirection table");
+	info.reta_size = 4;
+	assert_null(hp3d_rss_lacks(&info, 4));
+	lacks(&info, 5, "indirection table");
+	info = able;
+	info.hash_key_size = 16;
+	lacks(&info, 2, "too short");
+	info.hash_key_size = 52;
+	assert_null(hp3d_rss_lacks(&info, 2));
+	assert_int_equal(hp3d_rss_key(&info, key), 52);
+	assert_int_equal(key[50] << 8 | key[51], 0x6d5a);
+	info.hash_key_size = 0; /* unknown */
+	assert_null(hp3d_rss_lacks(&info, 2));
+	assert_int_equal(hp3d_rss_key(&info, key), 40);
 }
 
-static void where_all_are_late_none_is_told(void **state)
+/* Never by ports, of which hp3 changes one. */
+static void what_is_hashed(void **state)
 {
-	for (unsigned i = 0; i < 100; i++)
-		for (uint32_t lane = 0; lane < ALL; lane++)
-			hp3_lateness_seen(&l, lane, (15 + hp3_random(&rng) % 10) * US);
-	assert_true(hp3_lateness_slow(&l, &params) == 0);
-}
+	struct rte_eth_dev_info info = able;
 
-static void a_silent_lane_is_told(void **state)
-{
-	for (unsigned i = 0; i < 15; i++)
-		round_of(0x10, 0, 0);
-	assert_true(hp3_lateness_slow(&l, &params) == 0);
-	for (unsigned i = 0; i < 5; i++)
-		round_of(0x10, 0, 0);
-	assert_true(hp3_lateness_slow(&l, &params) == 0x10);
-	for (unsigned i = 0; i < 15; i++)
-		round_of(0x10, 0, 0);
-	assert_true(hp3_lateness_slow(&l, &params) == 0);
+	assert_int_equal(hp3d_rss_types(&info), RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_IPV6);
+	info.flow_type_rss_offloads = UINT64_MAX;
+	assert_int_equal(
+		hp3d_rss_types(&info) & (RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_PORT |
+						RTE_ETH_RSS_IPV6_EX | RTE_ETH_RSS_L3_SRC_ONLY),
+		0);
+	info.reta_size = 2048;
+	assert_int_equal(hp3d_rss_table(&info), HP3D_SPREAD_TABLE_MAX);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(all_lanes_are_used_alike, begin),
-		cmocka_unit_test_setup(all_64_can_be_used, begin),
-		cmocka_unit_test_setup(slow_lanes_rest_for_longer_each_time, begin),
-		cmocka_unit_test_setup(lanes_rest_each_for_itself, begin),
-		cmocka_unit_test_setup(one_lane_always_stays, begin),
-		cmocka_unit_test_setup(who_answers_soon_enough_is_used, begin),
-		cmocka_unit_test_setup(without_an_answer_all_are_used, begin),
-		cmocka_unit_test_setup(a_lane_that_holds_others_up_is_told, begin),
-		cmocka_unit_test_setup(where_all_are_late_none_is_told, begin),
-		cmocka_unit_test_setup(a_silent_lane_is_told, begin),
+		cmocka_unit_test(as_the_nic),
+		cmocka_unit_test(evenly),
+		cmocka_unit_test(frames),
+		cmocka_unit_test(who_can),
+		cmocka_unit_test(what_is_hashed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

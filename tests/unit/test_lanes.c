@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The lanes of a sprayed queue pair (rfr/spread.h). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "base/random.h"
+#include "rfr/spread.h"
+
+#define US  1000ull
+#define ALL 8u
+
+static const struct hp3_spread_params params = {
+	.lanes = ALL, .alike = 150, .late_ns = 5 * US, .rest_ns = 100 * US};
+
+static struct hp3_spread s;
+static struct hp3_lateness l;
+static uint64_t now, rng;
+
+static int begin(void **state)
+{
+	s = (struct hp3_spread){0};
+	l = (struct hp3_lateness){0};
+	now = 5000 * US;
+	rng = 1;
+	return 0;
+}
+
+/* The lanes that 200 packets take, bit by lane. */
+static uint64_t taken(void)
+{
+	uint64_t lanes = 0;
+
+	for (unsigned i = 0; i < 200; i++)
+		lanes |= 1ull << hp3_spread_lane(&s, &params, hp3_random(&rng) >> 32, now);
+	return lanes;
+}
+
+static void all_lanes_are_used_alike(void **state)
+{
+	unsigned n[ALL] = {0};
+
+	for (unsigned i = 0; i < 8000; i++)
+		n[hp3_spread_lane(&s, &params, hp3_random(&rng) >> 32, now)]++;
+	for (unsigned i = 0; i < ALL; i++)
+		assert_in_range(n[i], 850, 1150);
+}
+
+static void all_64_can_be_used(void **state)
+{
+	struct hp3_spread_params most = params;
+	uint64_t lanes = 0;
+
+	most.lanes = HP3_LANES;
+	for (unsigned i = 0; i < 4000; i++)
+		lanes |= 1ull << hp3_spread_lane(&s, &most, hp3_random(&rng) >> 32, now);
+	assert_true(lanes == UINT64_MAX);
+}
+
+static void slow_lanes_rest_for_longer_each_time(void **state)
+{
+	for (unsigned i = 0; i < 5; i++) {
+		hp3_spread_told(&s, &params, 0x81, now);
+		assert_true(taken() == 0x7e);
+		hp3_spread_told(&s, &params, 0x81, now); /* told twice is told once */
+		now += (100 * US << i) - 1;
+		assert_true(taken() == 0x7e);
+		now++;
+		assert_true(taken() == 0xff);
+	}
+	now += 4 * (100 * US << 5) + 1; /* well for long */
+	hp3_spread_told(&s, &params, 0x81, now);
+	now += 100 * US;
+	assert_true(taken() == 0xff);
+}
+
+static void lanes_rest_each_for_itself(void **state)
+{
+	hp3_spread_told(&s, &params, 1, now);
+	now += 50 * US;
+	hp3_spread_told(&s, &params, 2, now);
+	now += 50 * US;
+	assert_true(taken() == 0xfd);
+	now += 50 * US;
+	assert_true(taken() == 0xff);
+}
+
+static void one_lane_always_stays(void **state)
+{
+	hp3_spread_told(&s, &params, 0xff, now);
+	assert_true(taken() == 0x80);
+	hp3_spread_told(&s, &params, 0xff, now);
+	assert_true(taken() == 0x80);
+	hp3_spread_told(&s, &params, ~0xffull, now); /* of lanes that are not in use */
+	assert_true(taken() == 0x80);
+}
+
+static void who_answers_soon_enough_is_used(void **state)
+{
+	hp3_spread_ask(&s, &params);
+	hp3_spread_answered(&s, &params, 5, 16 * US);
+	hp3_spread_answered(&s, &params, 2, 10 * US);
+	hp3_spread_answered(&s, &params, 3, 15 * US);
+	assert_true(taken() == 0x0c);
+	hp3_spread_answered(&s, &params, 4, 1 * US); /* too late */
+	assert_true(taken() == 0x0c);
+	now += 100 * US;
+	assert_true(taken() == 0xff);
+}
+
+static void without_an_answer_all_are_used(void **state)
+{
+	hp3_spread_ask(&s, &params);
+	assert_true(taken() == 0xff);
+}
+
+/* A round of packets, one by each lane but those left out; `late` by one of them. */
+static void round_of(uint64_t out, uint32_t slow, uint64_t late)
+{
+	for (uint32_t i = 0; i < ALL; i++)
+		if (!(out >> i & 1))
+			hp3_lateness_seen(&l, i, i == slow ? late : 0);
+}
+
+static void a_lane_that_holds_others_up_is_told(void **state)
+{
+	for (unsigned i = 0; i < 10; i++)
+		round_of(0, 3, 4 * US);
+	assert_true(hp3_lateness_slow(&l, &params) == 0);
+	for (unsigned i = 0; i < 20; i++)
+		round_of(0, 3, 12 * US);
+	assert_true(hp3_lateness_slow(&l, &params) == 1u << 3);
+	assert_true(hp3_lateness_slow(&l, &params) == 0); /* judged anew */
+	for (unsigned i = 0; i < 20; i++)
+		round_of(0, 3, 12 * US);
+	assert_true(hp3_lateness_slow(&l, &params) == 1u << 3);
+}
+
+static void where_all_are_late_none_is_told(void **state)
+{
+	for (unsigned i = 0; i < 100; i++)
+		for (uint32_t lane = 0; lane < ALL; lane++)
+			hp3_lateness_seen(&l, lane, (15 + hp3_random(&rng) % 10) * US);
+	assert_true(hp3_lateness_slow(&l, &params) == 0);
+}
+
+static void a_silent_lane_is_told(void **state)
+{
+	for (unsigned i = 0; i < 15; i++)
+		round_of(0x10, 0, 0);
+	assert_true(hp3_lateness_slow(&l, &params) == 0);
+	for (unsigned i = 0; i < 5; i++)
+		round_of(0x10, 0, 0);
+	assert_true(hp3_lateness_slow(&l, &params) == 0x10);
+	for (unsigned i = 0; i < 15; i++)
+		round_of(0x10, 0, 0);
+	assert_true(hp3_lateness_slow(&l, &params) == 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(all_lanes_are_used_alike, begin),
+		cmocka_unit_test_setup(all_64_can_be_used, begin),
+		cmocka_unit_test_setup(slow_lanes_rest_for_longer_each_time, begin),
+		cmocka_unit_test_setup(lanes_rest_each_for_itself, begin),
+		cmocka_unit_test_setup(one_lane_always_stays, begin),
+		cmocka_unit_test_setup(who_answers_soon_enough_is_used, begin),
+		cmocka_unit_test_setup(without_an_answer_all_are_used, begin),
+		cmocka_unit_test_setup(a_lane_that_holds_others_up_is_told, begin),
+		cmocka_unit_test_setup(where_all_are_late_none_is_told, begin),
+		cmocka_unit_test_setup(a_silent_lane_is_told, begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
