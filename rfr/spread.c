@@ -68,7 +68,7 @@ uint32_t hp3_spread_lane(
 	return (uint32_t)__builtin_ctzll(may);
 }
 
-/* One lane at least stays, the fastest of them as far as is known. */
+/* One lane at least stays. */
 void hp3_spread_told(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now)
 {
