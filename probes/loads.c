@@ -35,13 +35,6 @@ static enum hp3_loads_fate drop(uint64_t *counter)
 	return HP3_LOADS_DROP;
 }
 
-static bool on_time(uint64_t clock_us, uint64_t clock, uint32_t clock_s)
-{
-	uint64_t then = clock_us / 1000000;
-
-	return (then > clock ? then - clock : clock - then) <= clock_s;
-}
-
 static bool is_sound(const struct hp3_datagram *d, uint16_t port, uint32_t body,
 	const struct hp3_probe_keys *keys)
 {
@@ -81,7 +74,7 @@ enum hp3_loads_fate hp3_loads_read(const void *frame, uint32_t len, const struct
 	if (!is_sound(&d, port, body, keys))
 		return drop(&stats->loads_bad_tag);
 	*report = (struct hp3_loads){.clock_us = hp3_be64(p + 4), .n = p[2]};
-	if (!on_time(report->clock_us, time->clock, time->clock_s))
+	if (!hp3_loads_on_time(report->clock_us, time))
 		return drop(&stats->loads_bad_clock);
 	if (report->clock_us <= time->born)
 		return drop(&stats->loads_old);

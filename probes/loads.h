@@ -62,6 +62,13 @@ struct hp3_loads_time {
 	uint32_t clock_s; /* how far the peer's may be from it */
 };
 
+static inline bool hp3_loads_on_time(uint64_t clock_us, const struct hp3_loads_time *time)
+{
+	uint64_t then = clock_us / 1000000;
+
+	return (then > time->clock ? then - time->clock : time->clock - then) <= time->clock_s;
+}
+
 /* To be asked for frames that hp3_parse() calls NOT_ROCE. */
 enum hp3_loads_fate hp3_loads_read(const void *frame, uint32_t len, const struct hp3_view *v,
 	uint16_t port, const struct hp3_probe_keys *keys, const struct hp3_loads_time *time,

@@ -38,6 +38,7 @@
 	X(loads_bad_tag, "reports dropped: wrong tag; forged, or the hosts' probe_key differ")     \
 	X(loads_bad_clock, "reports dropped: their time is too far from this host's clock")        \
 	X(loads_old, "reports dropped: made before this hp3d began, perhaps replayed")             \
+	X(agreements, "messages of peers about queue pairs that are sprayed")                      \
 	X(hellos, "questions for queue pairs that arrived (beside the RNICs)")                     \
 	X(hellos_told, "questions for queue pairs answered")                                       \
 	X(hellos_bad_tag, "questions and answers for queue pairs dropped: wrong tag; forged, or "  \

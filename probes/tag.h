@@ -47,7 +47,8 @@ enum hp3_tag_kind {
 	HP3_TAG_RANDOM,
 	HP3_TAG_LOADS,
 	HP3_TAG_COOKIE,
-	HP3_TAG_HELLO
+	HP3_TAG_HELLO,
+	HP3_TAG_AGREE
 };
 
 bool hp3_probe_keyed(const struct hp3_probe_key *key);

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "probes/agree.h"
+#include "probes/datagram.h"
+
+#define MAGIC    0x73u
+#define BODY     44u
+#define TAG      8u
+#define LANES    64u
+#define PMTU_MIN 8u
+#define PMTU_MAX 12u
+
+int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
+	const struct hp3_agree *what, uint64_t clock_us, uint16_t port,
+	const struct hp3_probe_key *key)
+{
+	uint8_t p[BODY + TAG] = {MAGIC, (uint8_t)(HP3_PROBES_VERSION << 4 | what->kind),
+		what->pmtu_log2, what->lanes};
+	struct hp3_addressing from = *a;
+
+	from.sport = port;
+	hp3_put_be64(p + 4, clock_us);
+	hp3_put_be16(p + 12, what->port);
+	hp3_put_be16(p + 14, what->leg);
+	hp3_put_be32(p + 16, what->beat_us);
+	hp3_put_be32(p + 20, what->responder << 8);
+	hp3_put_be32(p + 24, what->requester << 8);
+	hp3_put_be32(p + 28, what->number);
+	hp3_put_be32(p + 32, what->turn);
+	hp3_put_be64(p + 36, what->slow);
+	hp3_put_be64(p + BODY, hp3_tag(key, HP3_TAG_AGREE, &from, port, p, BODY));
+	return hp3_build_udp(buf, cap, &from, port, p, sizeof(p));
+}
+
+static bool is_tagged(
+	const struct hp3_datagram *d, uint16_t port, const struct hp3_probe_keys *keys)
+{
+	struct hp3_addressing a = {.ipv6 = d->ipv6, .sport = port};
+	const uint8_t *p = d->l4 + 8;
+
+	memcpy(a.src_ip, d->src, d->ipv6 ? 16 : 4);
+	memcpy(a.dst_ip, d->dst, d->ipv6 ? 16 : 4);
+	for (uint32_t i = 0; i < hp3_probe_keys(keys); i++) {
+		if (hp3_be64(p + BODY) == hp3_tag(&keys->key[i], HP3_TAG_AGREE, &a, port, p, BODY))
+			return true;
+	}
+	return false;
+}
+
+/* What a host with the key says may yet be nonsense. */
+static bool is_sense(const struct hp3_agree *a)
+{
+	return a->kind < HP3_AGREE_KIND_MAX && a->pmtu_log2 >= PMTU_MIN &&
+	       a->pmtu_log2 <= PMTU_MAX && a->lanes != 0 && a->lanes <= LANES;
+}
+
+static enum hp3_loads_fate drop(uint64_t *counter)
+{
+	++*counter;
+	return HP3_LOADS_DROP;
+}
+
+enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct hp3_view *v,
+	uint16_t port, const struct hp3_probe_keys *keys, const struct hp3_loads_time *time,
+	struct hp3_agree *what, struct hp3_probe_stats *stats)
+{
+	struct hp3_datagram d;
+	const uint8_t *p;
+	uint64_t clock_us;
+
+	if (v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(frame, len, v, 17, &d) < 0 ||
+		d.len != 8 + BODY + TAG || hp3_be16(d.l4) != port || hp3_be16(d.l4 + 2) != port ||
+		d.l4[8] != MAGIC)
+		return HP3_LOADS_NONE;
+	p = d.l4 + 8;
+	if (p[1] >> 4 != HP3_PROBES_VERSION)
+		return drop(&stats->loads_version);
+	if (!hp3_probe_keyed(&keys->key[0]))
+		return drop(&stats->loads_unkeyed);
+	if (hp3_be16(d.l4 + 4) != d.len || hp3_datagram_sum(&d) != 0)
+		return drop(&stats->loads_bad_form);
+	if (!is_tagged(&d, port, keys))
+		return drop(&stats->loads_bad_tag);
+	clock_us = hp3_be64(p + 4);
+	if (!hp3_loads_on_time(clock_us, time))
+		return drop(&stats->loads_bad_clock);
+	if (clock_us <= time->born)
+		return drop(&stats->loads_old);
+	*what = (struct hp3_agree){.kind = p[1] & 15,
+		.pmtu_log2 = p[2],
+		.lanes = p[3],
+		.port = hp3_be16(p + 12),
+		.responder = hp3_be32(p + 20) >> 8,
+		.requester = hp3_be32(p + 24) >> 8,
+		.number = hp3_be32(p + 28),
+		.turn = hp3_be32(p + 32),
+		.leg = hp3_be16(p + 14),
+		.beat_us = hp3_be32(p + 16),
+		.slow = hp3_be64(p + 36)};
+	if (!is_sense(what))
+		return drop(&stats->loads_bad_form);
+	stats->agreements++;
+	return HP3_LOADS_OK;
+}

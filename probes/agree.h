@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_PROBES_AGREE_H
+#define HP3_PROBES_AGREE_H
+/*
+ * What two hp3ds say to each other about one queue pair that is sprayed (rfr/spraying.h): whether
+ * its packets are put in order before they reach the RNIC, again and again while that lasts. A
+ * plain UDP datagram from hp3's own port to hp3's own port, as reports of flows are (loads.h). All
+ * numbers big-endian:
+ *
+ *      0  magic 8                              20  QPN of the responder 24, zero 8
+ *      1  version 4 | kind 4                   24  QPN of the requester 24, zero 8
+ *      2  PMTU, log2, 8                        28  number of the agreement 32
+ *      3  lanes 8                              32  turn 32
+ *      4  wall clock of who says it, us 64     36  lanes that are slow, a bit each, 64
+ *     12  source port in use 16                44  tag 64 (tag.h) over all of the above
+ *     14  leg 16, beat of the sender, us 32
+ *
+ * A number is random; turns count up, and an answer bears that of what it answers, so that an old
+ * one means nothing. Without a key nothing is believed.
+ */
+#include "probes/loads.h"
+
+/* X(symbol, text): ASK, SPRAYING and OVER are the sender's, the others the receiver's */
+#define HP3_AGREE_KINDS(X)                                                                         \
+	X(ASK, "ask") /* will you? */                                                              \
+	X(SPRAYING, "spraying") /* it is; are you still? */                                        \
+	X(OVER, "over")                                                                            \
+	X(YES, "yes")                                                                              \
+	X(NO, "no") /* it will not, or knows of none */                                            \
+	X(SLOW, "slow") /* it does, and these lanes hold the others up; answers nothing */
+
+enum hp3_agree_kind {
+#define X(sym, text) HP3_AGREE_##sym,
+	HP3_AGREE_KINDS(X)
+#undef X
+		HP3_AGREE_KIND_MAX
+};
+
+struct hp3_agree {
+	uint8_t kind; /* enum hp3_agree_kind */
+	uint8_t pmtu_log2, lanes;
+	uint16_t port; /* in use where it is not sprayed; lane n leaves on port ^ n */
+	uint32_t responder, requester; /* QPNs */
+	uint32_t number, turn;
+	uint32_t beat_us; /* the sender says something so often */
+	uint16_t leg; /* counts the ports in use so far */
+	uint64_t slow; /* SLOW: a bit for each lane */
+};
+
+static inline bool hp3_agree_is_senders(const struct hp3_agree *a)
+{
+	return a->kind <= HP3_AGREE_OVER;
+}
+
+/* *a: from here to the peer; sport is `port` as well. Length of the frame in buf, or -ENOSPC. */
+int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
+	const struct hp3_agree *what, uint64_t clock_us, uint16_t port,
+	const struct hp3_probe_key *key);
+
+/* As hp3_loads_read(); what is dropped is counted as a report would be. */
+enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct hp3_view *v,
+	uint16_t port, const struct hp3_probe_keys *keys, const struct hp3_loads_time *time,
+	struct hp3_agree *what, struct hp3_probe_stats *stats);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What hosts say of queue pairs that are sprayed: what it tells, and what is not believed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "probe_frames.h"
+#include "probes/agree.h"
+#include "probes/answer.h"
+
+#define CLOCK   1700000000u
+#define CLOCK_S 30u
+#define BORN    ((CLOCK - 1000) * 1000000ull)
+
+static struct hp3_probe_stats st;
+
+static const struct hp3_agree word = {.kind = HP3_AGREE_SLOW,
+	.pmtu_log2 = 12,
+	.lanes = 64,
+	.port = 0xfedc,
+	.responder = 0xabcdef,
+	.requester = 0x123456,
+	.number = 0xdeadbeef,
+	.turn = 0x80000001,
+	.beat_us = 1000,
+	.leg = 7,
+	.slow = 0x8000000000000001ull};
+
+static void build(struct frame *f, bool ipv6, const struct hp3_agree *a, uint64_t clock_us,
+	const struct hp3_probe_key *key)
+{
+	struct hp3_addressing from = flow_addressing(ipv6, 0xc001);
+	int n = hp3_agree_build(f->b, sizeof(f->b), &from, a, clock_us, HP3_PROBE_PORT, key);
+
+	assert_true(n > 0);
+	f->len = (uint32_t)n;
+	reparse(f);
+}
+
+static enum hp3_loads_fate take(
+	const struct frame *f, const struct hp3_probe_key *key, struct hp3_agree *a)
+{
+	const struct hp3_loads_time time = {CLOCK, BORN, CLOCK_S};
+	const struct hp3_probe_keys keys = {{*key}};
+
+	return hp3_agree_read(f->b, f->len, &f->v, HP3_PROBE_PORT, &keys, &time, a, &st);
+}
+
+static int setup(void **state)
+{
+	st = (struct hp3_probe_stats){0};
+	return 0;
+}
+
+static void tells_what_it_was_told(void **state)
+{
+	for (uint8_t kind = 0; kind < HP3_AGREE_KIND_MAX; kind++) {
+		for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+			struct hp3_agree a = word, got;
+			struct frame f;
+
+			a.kind = kind;
+			build(&f, ipv6, &a, CLOCK * 1000000ull, &probe_key);
+			assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_OK);
+			assert_int_equal(got.kind, kind);
+			assert_int_equal(got.pmtu_log2, a.pmtu_log2);
+			assert_int_equal(got.lanes, a.lanes);
+			assert_int_equal(got.port, a.port);
+			assert_int_equal(got.responder, a.responder);
+			assert_int_equal(got.requester, a.requester);
+			assert_int_equal(got.number, a.number);
+			assert_int_equal(got.turn, a.turn);
+			assert_int_equal(got.beat_us, a.beat_us);
+			assert_int_equal(got.leg, a.leg);
+			assert_true(got.slow == a.slow);
+		}
+	}
+	assert_int_equal(st.agreements, 2 * HP3_AGREE_KIND_MAX);
+}
+
+static void a_changed_bit_is_noticed(void **state)
+{
+	struct frame f, good;
+	struct hp3_agree got;
+
+	build(&good, false, &word, CLOCK * 1000000ull, &probe_key);
+	for (uint32_t bit = 8 * 42; bit < 8 * good.len; bit++) {
+		f = good;
+		f.b[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		f.b[40] = f.b[41] = 0; /* UDP: no checksum */
+		assert_int_not_equal(take(&f, &probe_key, &got), HP3_LOADS_OK);
+	}
+	assert_int_equal(st.agreements, 0);
+}
+
+static void neither_another_key_nor_another_time(void **state)
+{
+	struct hp3_agree got;
+	struct frame f;
+
+	build(&f, false, &word, CLOCK * 1000000ull, &no_key);
+	assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
+	assert_int_equal(take(&f, &no_key, &got), HP3_LOADS_DROP);
+	build(&f, false, &word, (CLOCK + CLOCK_S + 1) * 1000000ull, &probe_key);
+	assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
+	build(&f, false, &word, BORN, &probe_key);
+	assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
+	assert_int_equal(st.loads_bad_tag, 1);
+	assert_int_equal(st.loads_unkeyed, 1);
+	assert_int_equal(st.loads_bad_clock, 2);
+}
+
+/* With the key, and yet nonsense. */
+static void nonsense_of_a_friend(void **state)
+{
+	const struct {
+		uint8_t kind, pmtu_log2, lanes;
+	} bad[] = {{HP3_AGREE_KIND_MAX, 12, 64}, {15, 12, 64}, {0, 7, 64}, {0, 13, 64}, {0, 12, 0},
+		{0, 12, 65}};
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct hp3_agree a = word, got;
+		struct frame f;
+
+		a.kind = bad[i].kind;
+		a.pmtu_log2 = bad[i].pmtu_log2;
+		a.lanes = bad[i].lanes;
+		build(&f, true, &a, CLOCK * 1000000ull, &probe_key);
+		assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
+	}
+	assert_int_equal(st.loads_bad_form, sizeof(bad) / sizeof(bad[0]));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(tells_what_it_was_told, setup),
+		cmocka_unit_test_setup(a_changed_bit_is_noticed, setup),
+		cmocka_unit_test_setup(neither_another_key_nor_another_time, setup),
+		cmocka_unit_test_setup(nonsense_of_a_friend, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
