@@ -2,7 +2,9 @@
 #include "rfr/resequencer.h"
 #include "base/minmax.h"
 
-#define FADES 64u /* of the lateness: one part of so many with each gap that closed sooner */
+#define UNKNOWN  (UINT64_MAX / 4)
+#define SPAN_NS  150000000u /* what was late is remembered so long: longer than a path rests */
+#define FIRST_NS 4000000u /* until it is known how much paths differ */
 
 static struct hp3_reseq_slot *slot_of(struct hp3_reseq *r, uint32_t psn)
 {
@@ -20,19 +22,25 @@ static uint32_t take(struct hp3_reseq *r, struct hp3_reseq_slot *s)
 
 void hp3_reseq_init(struct hp3_reseq *r, uint32_t psn)
 {
-	*r = (struct hp3_reseq){.expected = psn, .sweep = psn, .top = psn, .late = UINT64_MAX / 4};
+	*r = (struct hp3_reseq){.expected = psn, .sweep = psn, .top = psn, .before = UNKNOWN};
 }
 
 /* How long the gap was open. What only came because it was asked for tells nothing. */
 static void measure(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now)
 {
-	uint64_t late = r->told ? r->late + r->late / 2 : now - r->gap_at;
+	uint64_t most = hp3_min_u64(hp3_max_u64(r->late, r->before), p->most_ns);
 
-	r->late = hp3_min_u64(r->late, p->most_ns);
-	if (late > r->late)
-		r->late = hp3_min_u64(late, p->most_ns);
-	else
-		r->late -= r->late / FADES;
+	if (r->told && r->again)
+		return;
+
+	if (r->until == 0) {
+		r->until = now + FIRST_NS;
+	} else if (now >= r->until) {
+		r->before = now - r->until < SPAN_NS ? r->late : 0;
+		r->late = 0;
+		r->until = now + SPAN_NS;
+	}
+	r->late = hp3_max_u64(r->late, r->told ? most + most / 2 : now - r->gap_at);
 }
 
 static void advance(struct hp3_reseq *r, uint32_t span, uint64_t now)
@@ -58,6 +66,9 @@ enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_re
 		advance(r, span, now);
 		return HP3_RESEQ_PASS;
 	}
+#ifdef HP3_BREAK_RELEASE_GAP
+	return HP3_RESEQ_BEYOND;
+#endif
 	if ((uint32_t)ahead > p->window)
 		return HP3_RESEQ_BEYOND;
 	if (s->handle != 0)
@@ -107,7 +118,9 @@ bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle)
 
 static uint64_t wait_of(const struct hp3_reseq *r, const struct hp3_reseq_params *p)
 {
-	return hp3_min_u64(hp3_max_u64(2 * r->late, p->least_ns), p->most_ns);
+	uint64_t late = hp3_max_u64(r->late, r->before);
+
+	return hp3_min_u64(hp3_max_u64(2 * late, p->least_ns), p->most_ns);
 }
 
 uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params *p)
@@ -141,4 +154,30 @@ bool hp3_reseq_late(
 	*handle = r->told ? take_oldest(r) : take_newest(r);
 	r->told = true;
 	return true;
+}
+
+bool hp3_reseq_refused(struct hp3_reseq *r, uint32_t psn, uint64_t now)
+{
+	if (r->held != 0 && hp3_psn_diff(r->top, psn) >= (int32_t)HP3_RESEQ_WINDOW)
+		return false;
+	if (hp3_psn_diff(psn, r->expected) < 0)
+		r->sweep = psn;
+	r->expected = psn;
+	r->gap_at = now;
+	r->told = true;
+	return true;
+}
+
+bool hp3_reseq_flush(struct hp3_reseq *r, uint32_t *handle)
+{
+	if (r->held == 0)
+		return false;
+	*handle = take_oldest(r);
+	return true;
+}
+
+void hp3_reseq_anew(struct hp3_reseq *r)
+{
+	r->before = UNKNOWN;
+	r->until = 0;
 }

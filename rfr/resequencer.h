@@ -49,8 +49,11 @@ struct hp3_reseq {
 	uint32_t top; /* the highest one held */
 	uint32_t held; /* packets; some are only if `expected` lacks */
 	bool told; /* the RNIC was made to ask for it */
+	bool again; /* the caller's: what comes now may have been sent again */
 	uint64_t gap_at; /* since when it lacks: what is held next came then */
-	uint64_t late; /* for how long others lacked lately, the most */
+	/* For how long others lacked, the most: lately, until `until`; and before that */
+	uint64_t late, before;
+	uint64_t until;
 	struct hp3_reseq_slot slot[HP3_RESEQ_WINDOW]; /* by PSN */
 };
 
@@ -77,5 +80,16 @@ uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params 
  */
 bool hp3_reseq_late(
 	struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now, uint32_t *handle);
+
+/*
+ * The RNIC said that it waits for this PSN (NAK, RNR NAK), which may lie before `expected`: what it
+ * was given has not reached it, or was refused. hp3_reseq_next() may have some afterwards. False:
+ * what is held reaches too far ahead, flush it and say it again.
+ */
+bool hp3_reseq_refused(struct hp3_reseq *r, uint32_t psn, uint64_t now);
+/* Other paths are in use than before: how much they differ is not known any more. */
+void hp3_reseq_anew(struct hp3_reseq *r);
+/* Until false: all that is held, in order. */
+bool hp3_reseq_flush(struct hp3_reseq *r, uint32_t *handle);
 
 #endif

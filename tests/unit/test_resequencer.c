@@ -9,8 +9,9 @@
 #include "base/random.h"
 #include "rfr/resequencer.h"
 
-#define US    1000ull
-#define FIRST 0xfffff0u /* PSNs wrap soon */
+#define US     1000ull
+#define SECOND 1000000000ull
+#define FIRST  0xfffff0u /* PSNs wrap soon */
 
 static const struct hp3_reseq_params params = {
 	.window = 64, .least_ns = 10 * US, .most_ns = 200 * US, .give_up_ns = 1000 * US};
@@ -22,8 +23,9 @@ static uint32_t got[4096], n_got; /* what the RNIC got: numbers of packets from 
 static int begin(void **state)
 {
 	hp3_reseq_init(&r, FIRST);
-	r.late = 0; /* as after many gaps that closed at once */
 	now = 1000 * US;
+	r.before = 0; /* as after many gaps that closed at once */
+	r.until = now + SECOND;
 	n_got = 0;
 	return 0;
 }
@@ -167,6 +169,7 @@ static void the_first_wait_is_the_longest(void **state)
 		hp3_reseq_due(&r, &params), now + params.most_ns - US, now + params.most_ns);
 	comes(2);
 	for (uint32_t i = 4; i < 1604; i += 2) {
+		now += 5 * US;
 		comes(i + 1);
 		comes(i);
 	}
@@ -191,7 +194,8 @@ static void lateness_is_counted_from_what_waits(void **state)
 	assert_true(hp3_reseq_due(&r, &params) == UINT64_MAX);
 }
 
-/* The longer packets were late, the longer it is waited for the next one; it fades. */
+/* The longer packets were late, the longer it is waited for the next one; until that is long ago.
+ */
 static void the_wait_is_measured(void **state)
 {
 	comes(1);
@@ -209,11 +213,69 @@ static void the_wait_is_measured(void **state)
 		comes(i);
 	}
 	comes(407);
-	assert_true(hp3_reseq_due(&r, &params) < now + 13 * US);
-	now += 5000 * US;
+	assert_true(hp3_reseq_due(&r, &params) == now + 34 * US);
 	comes(406);
-	comes(409);
+	for (uint32_t i = 408; i < 414; i += 2) { /* long ago: before that, and not any more */
+		now += SECOND / 2;
+		comes(i + 1);
+		comes(i);
+	}
+	comes(415);
+	assert_true(hp3_reseq_due(&r, &params) == now + params.least_ns);
+	now += 5000 * US;
+	comes(414);
+	comes(417);
 	assert_true(hp3_reseq_due(&r, &params) == now + params.most_ns);
+}
+
+/* What was sent again tells nothing of the paths; nor do paths that are used no more. */
+static void what_is_measured_and_what_not(void **state)
+{
+	uint32_t handle;
+
+	comes(1);
+	now += params.least_ns;
+	assert_true(hp3_reseq_late(&r, &params, now, &handle));
+	now += 50 * US;
+	r.again = true;
+	comes(0);
+	r.again = false;
+	comes(3);
+	assert_true(hp3_reseq_due(&r, &params) == now + params.least_ns);
+	comes(2);
+	hp3_reseq_anew(&r);
+	comes(5);
+	assert_true(hp3_reseq_due(&r, &params) == now + params.most_ns);
+}
+
+/* The RNIC says what it waits for: before, or behind what is expected here. */
+static void the_rnic_refuses(void **state)
+{
+	uint32_t handle;
+
+	for (uint32_t i = 0; i < 10; i++)
+		comes(i);
+	comes(12);
+	n_got = 0;
+	assert_true(hp3_reseq_refused(&r, hp3_psn_add(FIRST, 4), now));
+	assert_false(hp3_reseq_next(&r, now, &handle));
+	for (uint32_t i = 4; i < 12; i++)
+		assert_int_equal(comes(i), HP3_RESEQ_PASS);
+	rnic_got(9, 4, 5, 6, 7, 8, 9, 10, 11, 12);
+	comes(20);
+	comes(22);
+	assert_true(hp3_reseq_refused(&r, hp3_psn_add(FIRST, 20), now));
+	let_out();
+	rnic_got(10, 4, 5, 6, 7, 8, 9, 10, 11, 12, 20);
+	/* too far back for what is held: that leaves first, in order */
+	comes(24);
+	assert_false(hp3_reseq_refused(
+		&r, hp3_psn_add(FIRST, (uint32_t)(22 - (int)HP3_RESEQ_WINDOW)), now));
+	assert_true(hp3_reseq_flush(&r, &handle) && handle == 22);
+	assert_true(hp3_reseq_flush(&r, &handle) && handle == 24);
+	assert_false(hp3_reseq_flush(&r, &handle));
+	assert_true(hp3_reseq_refused(
+		&r, hp3_psn_add(FIRST, (uint32_t)(22 - (int)HP3_RESEQ_WINDOW)), now));
 }
 
 /* A READ request takes as many PSNs as its responses. */
@@ -323,6 +385,8 @@ int main(void)
 		cmocka_unit_test_setup(the_first_wait_is_the_longest, begin),
 		cmocka_unit_test_setup(lateness_is_counted_from_what_waits, begin),
 		cmocka_unit_test_setup(the_wait_is_measured, begin),
+		cmocka_unit_test_setup(what_is_measured_and_what_not, begin),
+		cmocka_unit_test_setup(the_rnic_refuses, begin),
 		cmocka_unit_test_setup(requests_that_take_several_psns, begin),
 		cmocka_unit_test_setup(all_of_it_arrives_and_gaps_are_losses, begin),
 	};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rfr/spraying.h"
+#include <stdbool.h>
+#include "base/names.h"
+
+static const struct {
+	bool known;
+	struct hp3_spray_step step;
+} steps[HP3_SPRAY_STATE_MAX][HP3_SPRAY_IN_MAX] = {
+#define X(state, input, next, action)                                                              \
+	[HP3_SPRAY_##state][HP3_SPRAY_IN_##input] = {                                              \
+		true, {HP3_SPRAY_##next, HP3_SPRAY_DO_##action}},
+	HP3_SPRAY_TRANSITIONS(X)
+#undef X
+};
+
+struct hp3_spray_step hp3_spray_step(enum hp3_spray_state state, enum hp3_spray_input input)
+{
+	if (steps[state][input].known)
+		return steps[state][input].step;
+	return (struct hp3_spray_step){(uint8_t)state, HP3_SPRAY_DO_NONE};
+}
+
+const char *hp3_spray_state_name(enum hp3_spray_state s)
+{
+	static const char *const names[] = {
+#define X(sym, text) [HP3_SPRAY_##sym] = text,
+		HP3_SPRAY_STATES(X)
+#undef X
+	};
+
+	return HP3_NAME(names, s);
+}
