@@ -9,6 +9,7 @@
  *     flows    where a flow is kept: table, keys, address pairs
  *     paths    what is known of paths: counts, traces, names, the path of a flow in use
  *     moves    how a flow moves: slots and FIFOs, rates, CNPs that wait, failover, replies
+ *     spray    flows that take several paths at once, and those of peers that do
  *     life     a flow's life: added, paired, unpaired, started over, removed
  *     seek     where to: rounds of probes, by what set them off
  *     pass     what happens to a packet

@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "engine/pass/burst.h"
 #include "engine/paths/compare.h"
+#include "engine/spray/spray.h"
 #include <errno.h>
 
 #define CACHE_LINE 64u
@@ -21,7 +22,7 @@ static size_t align_up(size_t n)
 struct layout {
 	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, replies,
 		peers, counts, tracing, traced, comparing, tell, waits, began, hearsay, losses,
-		asked, longs, end;
+		asked, longs, spraying, sprays_out, sprays_in, spray_lists, spray_of, end;
 	uint32_t nbuckets, nasked;
 };
 
@@ -43,6 +44,7 @@ static bool tells(const struct hp3_engine_config *cfg)
 static struct layout layout_of(const struct hp3_engine_config *cfg)
 {
 	size_t flows = cfg->max_flows, pairs = cfg->max_pairs, at = 0;
+	size_t sprays = cfg->spray.on ? cfg->spray.flows : 0;
 	size_t probing = cfg->probing, loads = cfg->probing ? cfg->load_paths : 0;
 	struct layout l;
 
@@ -73,6 +75,11 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	l.comparing = lay(&at, probing, sizeof(struct hp3_comparing));
 	l.tell = lay(&at, tells(cfg) ? pairs : 0, sizeof(uint32_t));
 	l.waits = lay(&at, tells(cfg) ? pairs : 0, 1);
+	l.spraying = lay(&at, cfg->spray.on, sizeof(struct hp3_spraying));
+	l.sprays_out = lay(&at, sprays, sizeof(struct hp3_spray_out));
+	l.sprays_in = lay(&at, sprays, sizeof(struct hp3_spray_in));
+	l.spray_lists = lay(&at, sprays, HP3_SPRAY_LISTS * sizeof(uint16_t));
+	l.spray_of = lay(&at, cfg->spray.on ? flows : 0, sizeof(uint16_t));
 	l.end = at;
 	return l;
 }
@@ -91,6 +98,10 @@ static bool is_sound(const struct hp3_engine_config *cfg)
 		return false;
 	if (cfg->trace && (cfg->traces.rate == 0 || cfg->traces.rate > SECOND ||
 				  cfg->traces.burst == 0 || cfg->paths.recheck_ns == 0))
+		return false;
+	if (cfg->spray.on && (cfg->spray.flows == 0 || cfg->spray.flows >= HP3_NO_SPRAY / 4 ||
+				     cfg->spray.lanes < 2 || cfg->spray.lanes > HP3_LANES ||
+				     cfg->spray.beat_ns == 0 || cfg->beside))
 		return false;
 	if (cfg->probing && (cfg->candidates == 0 || cfg->candidates + 1u >= HP3_ROUND_PROBES))
 		return false;
@@ -175,6 +186,12 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 		e->np = (struct hp3_np *)(at + l.np);
 		memset(e->np, 0, cfg->max_flows * sizeof(*e->np));
 	}
+	e->large = UINT32_MAX;
+	if (cfg->spray.on) {
+		e->spraying = (struct hp3_spraying *)(at + l.spraying);
+		hp3_spray_init(e, at + l.sprays_out, at + l.sprays_in,
+			(uint16_t *)(at + l.spray_lists), (uint16_t *)(at + l.spray_of));
+	}
 	e->free_flow = HP3_NO_FLOW;
 	for (uint32_t i = cfg->max_flows; i-- > 0;) {
 		e->flows[i].flags = 0;
@@ -214,8 +231,12 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
 	e->cfg.cc.notify = was.cc.notify;
 	e->cfg.cc.share.on = was.cc.share.on;
 	e->cfg.beside = was.beside;
+	e->cfg.spray.on = was.spray.on;
+	e->cfg.spray.flows = was.spray.flows;
 	if (!is_sound(&e->cfg))
 		e->cfg = was;
+	if (e->spraying != NULL)
+		e->large = e->cfg.spray.bytes;
 }
 
 uint32_t hp3_flow_next(const struct hp3_engine *e, uint32_t from)
@@ -282,6 +303,7 @@ int hp3_flow_info(
 		.pmtu = f->pmtu_log2 ? (uint16_t)(1u << f->pmtu_log2) : 0,
 		.state = f->state,
 		.pairing = f->pairing,
+		.spray = (uint8_t)hp3_spray_state_of(e, flow),
 		.replies = e->replies != NULL ? e->replies[flow].port : 0,
 		.moves = f->moves,
 		.retransmits = f->retransmits,

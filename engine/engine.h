@@ -12,7 +12,7 @@
  *
  * Use per burst: hp3_see_burst(), then hp3_burst() as often as it takes, or, one packet at a time:
  *     parse -> hp3_find_burst() -> hp3_tx() or hp3_rx(), carry out the actions, then the verdict.
- * Actions come first: a RELEASE must leave before the packet in hand.
+ * Actions come first: a RELEASE must leave before the packet in hand. A DELIVER comes last.
  */
 #include <stddef.h>
 #include "cc/dcqcn.h"
@@ -24,6 +24,7 @@
 #include "engine/flows/flow.h"
 #include "engine/stats.h"
 #include "ppp/paths.h"
+#include "probes/agree.h"
 #include "probes/cm.h"
 #include "probes/limit.h"
 #include "probes/loads.h"
@@ -70,6 +71,17 @@ enum hp3_probe_mode {
 	HP3_PROBE_MODE_NAK
 };
 enum hp3_np_key { HP3_NP_KEY_AUTO, HP3_NP_KEY_ON, HP3_NP_KEY_OFF };
+
+/* Queue pairs whose packets take several paths at once (engine/spray/spray.h). */
+struct hp3_spray_params {
+	bool on;
+	uint16_t flows; /* of the local RNIC at a time, and as many of peers */
+	uint8_t lanes; /* source ports of each: 2 .. 64 */
+	uint32_t bytes; /* messages of at least so many */
+	uint64_t beat_ns; /* the peer is asked so often whether it still puts them in order */
+	uint64_t wait_ns; /* longest wait for a packet that lacks, at the receiver */
+	uint64_t late_ns, rest_ns; /* rfr/spread.h */
+};
 
 /* What is said in one word and means several fields: hp3_policy_settled() sets these. */
 struct hp3_policy_words {
@@ -148,6 +160,7 @@ struct hp3_engine_config {
 	uint64_t load_age_ns; /* the peer's counts are used for so long */
 	uint64_t tell_ns; /* between TELL actions of an address pair; 0: the caller tells */
 	struct hp3_cc_params cc;
+	struct hp3_spray_params spray;
 	/* moves are carried out by hp3_actuator()'s caller; nothing is held or paced */
 	bool beside;
 	bool pair_by_cm, pair_by_challenge;
@@ -216,6 +229,10 @@ enum hp3_act_kind {
 	HP3_ACT_MOVE,
 	HP3_ACT_RESUME, /* beside: send on, on the old port */
 	HP3_ACT_TELL, /* report to the flow's peer what hp3_load_to_names() says */
+	HP3_ACT_AGREE, /* say `agree.what` to the hp3d of `agree.remote` (probes/agree.h) */
+	/* `count` held packets that came from the network go to the local RNIC, as they are, in
+	   order, *behind* the packet in hand (`held` as for RELEASE) */
+	HP3_ACT_DELIVER,
 	HP3_ACT_TRACE, /* send a trace of the flow on `port`; what came of it: hp3_hop_told() */
 };
 
@@ -227,6 +244,14 @@ enum hp3_act_kind {
  */
 #define HP3_MOVE_DEAD 1u
 
+/* AGREE: between whom, and what. */
+struct hp3_act_agree {
+	bool ipv6;
+	uint16_t vlan;
+	uint8_t local[16], remote[16]; /* IPv4: first four bytes */
+	struct hp3_agree what;
+};
+
 struct hp3_act {
 	uint8_t kind; /* enum hp3_act_kind */
 	uint8_t flags; /* RELEASE: HP3_SET_ACKREQ; TRACE: opcode, 0: that of probes */
@@ -234,12 +259,15 @@ struct hp3_act {
 	uint16_t port;
 	uint16_t pad; /* PROBE of kind PEER: bytes that it writes, to be as long as data */
 	uint16_t pkey; /* NAK, CNP, CNP_OWED */
-	uint32_t count, held; /* RELEASE, DISCARD */
+	uint32_t count, held; /* RELEASE, DISCARD, DELIVER */
 	uint32_t flow;
 	uint32_t probe_id; /* PROBE, TRACE */
 	uint32_t psn; /* PROBE, NAK, TRACE, REPORT, URGE */
 	uint32_t msn; /* NAK */
-	struct hp3_event event;
+	union {
+		struct hp3_event event; /* EVENT */
+		struct hp3_act_agree agree; /* AGREE */
+	};
 };
 
 /* Numbers of held packets end here: one more than can be held, so that none is given away twice
@@ -289,6 +317,7 @@ struct hp3_flow_info {
 	uint16_t port, home, pmtu;
 	uint16_t replies; /* port that its replies leave on; 0: as the RNIC sends them */
 	uint8_t state, pairing;
+	uint8_t spray; /* enum hp3_spray_state */
 	uint32_t moves, retransmits;
 	uint64_t bytes, idle_ns;
 	uint64_t rate; /* bit/s that DCQCN lets it send at; 0: that is not ours (cc) */
@@ -472,6 +501,12 @@ void hp3_peer_seen(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t n
  */
 int hp3_peer_report(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn, uint64_t now,
 	struct hp3_acts *acts);
+
+/* The peer's hp3d said this of a queue pair that is sprayed (probes/agree.h). */
+void hp3_agree_told(struct hp3_engine *e, const struct hp3_ends *ends, const struct hp3_agree *what,
+	uint64_t now, struct hp3_acts *acts);
+/* hp3d leaves: ends one agreement with a peer, who is told; to be called until false. */
+bool hp3_spray_stop(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 
 /*
  * Reports of the `beside` actuator, which carries out SUSPEND, MOVE and RESUME. DRAINED: everything

@@ -13,6 +13,7 @@ const char *const hp3_policy_probes[] = {[HP3_PROBE_MODE_OFF] = "off",
 	[HP3_PROBE_MODE_NAK] = "nak",
 	NULL};
 const char *const hp3_policy_identities[] = {[false] = "none", [true] = "trace", NULL};
+const char *const hp3_policy_rfr[] = {[false] = "move", [true] = "spray", NULL};
 const char *const hp3_policy_cc[] = {
 	[HP3_CC_NATIVE] = "native", [HP3_CC_DCQCN] = "dcqcn", [HP3_CC_OFF] = "off", NULL};
 const char *const hp3_policy_np[] = {

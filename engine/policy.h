@@ -31,6 +31,7 @@ extern const char *const hp3_policy_onoff[];
 extern const char *const hp3_policy_modes[]; /* enum hp3_policy_mode */
 extern const char *const hp3_policy_probes[]; /* enum hp3_probe_mode */
 extern const char *const hp3_policy_identities[]; /* of hp3_engine_config.trace */
+extern const char *const hp3_policy_rfr[]; /* of hp3_spray_params.on */
 extern const char *const hp3_policy_cc[]; /* enum hp3_cc_mode */
 extern const char *const hp3_policy_np[]; /* enum hp3_np_key */
 extern const char *const hp3_policy_np_how[]; /* enum hp3_np_mode */

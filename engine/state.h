@@ -16,6 +16,8 @@
 #include "engine/paths/trace.h"
 #include "ppp/placement.h"
 
+struct hp3_spraying; /* spray/spray.h */
+
 #define HP3_CM_PENDING 256u /* connection requests remembered until their REP */
 #define HP3_NO_PSN     0x1000000u
 
@@ -196,6 +198,8 @@ struct hp3_engine {
 	struct hp3_flow *flows;
 	uint32_t key[4]; /* of hp3_key_mix() */
 	const struct hp3_lanes *lanes; /* burst.h */
+	uint32_t large; /* bytes of a message that may be sprayed; UINT32_MAX: none is */
+	uint32_t nspray_in; /* queue pairs of peers that are put in order */
 	struct hp3_engine_config cfg;
 	uint64_t seed[4];
 	/* written now and then */
@@ -211,6 +215,7 @@ struct hp3_engine {
 	struct hp3_tracing *tracing; /* cfg.trace, else NULL */
 	struct hp3_comparing *comparing;
 	struct hp3_tell tell;
+	struct hp3_spraying *spraying; /* rfr.mode = spray, else NULL */
 	struct hp3_rate *rates; /* by flow; cc = dcqcn */
 	struct hp3_long *longs; /* by flow; cc.share */
 	struct hp3_np *np; /* by flow; cc.notify */

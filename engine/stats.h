@@ -83,6 +83,16 @@
 	X(swallowed,                                                                               \
 		"times that a path in use, or one looked at, answered short probes, and none as "  \
 		"long as data")                                                                    \
+	X(sprays, "queue pairs whose peer agreed to put them in order")                            \
+	X(sprays_broken, "times that a peer did so no more, while packets took several paths")     \
+	X(sprays_given_up, "times that spraying ended because the RNIC kept going back")           \
+	X(sprayed, "packets that left by one of several paths")                                    \
+	X(resequenced, "queue pairs of peers that were put in order")                              \
+	X(reseq_held, "packets of peers held because they came too early")                         \
+	X(reseq_late, "times that packets went to the RNIC although one before them lacked")       \
+	X(reseq_beyond, "packets of peers passed on: too far ahead")                               \
+	X(reseq_full, "packets of peers passed on: no room to hold them")                          \
+	X(lanes_slow, "times that a peer was told of slow paths")                                  \
 	X(contradictions, "replies that contradict a pairing")
 
 struct hp3_stats {

@@ -2,6 +2,7 @@
 /* What time brings: deadlines of slots, flows to be looked at, traces, reports, ageing. */
 #include "engine/pass/pass.h"
 #include "engine/paths/compare.h"
+#include "engine/spray/spray.h"
 
 #define ACTS_PER_SLOT 10u /* most that one call below adds */
 #define AGE_STEP_NS   50000000u /* ageing looks at a part of the table this often */
@@ -109,6 +110,8 @@ uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
 		hp3_trace_tick(&t);
 	if (e->comparing != NULL && !acts->more)
 		hp3_compare_tick(&t);
+	if (e->spraying != NULL && !acts->more)
+		hp3_spray_tick(&t);
 	if (now >= e->age_due)
 		age(&t);
 	if (e->tell.ring != NULL && !acts->more)
@@ -126,5 +129,7 @@ uint64_t hp3_engine_due(const struct hp3_engine *e)
 		due = hp3_min_u64(due, hp3_compare_due(e->comparing));
 	if (e->tell.ring != NULL && e->tell.due < due)
 		due = e->tell.due;
+	if (e->spraying != NULL)
+		due = hp3_min_u64(due, e->spraying->due);
 	return hp3_min_u64(due, e->age_due);
 }

@@ -14,7 +14,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BELOW = {"base", "roce", "probes", "ppp", "rfr", "cc"}
-ENGINE = ["engine/flows", "engine/paths", "engine/moves", "engine/life", "engine/seek", "engine/pass",
+ENGINE = ["engine/flows", "engine/paths", "engine/moves", "engine/spray", "engine/life", "engine/seek", "engine/pass",
           "engine"]  # the last: engine.c, tick.c, what people ask
 HP3D = BELOW | {"engine", "config", "app/hp3d/pipe"}
 # What each room may use beside itself.

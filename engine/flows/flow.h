@@ -54,6 +54,7 @@
 #define HP3_FW_UNREAD 0x200u
 #define HP3_FW_BLAMED 0x400u /* stalled, and probes say that it is the path */
 #define HP3_FW_FELT   0x800u /* what it does is told by its completions: no packet is seen */
+#define HP3_FW_SPRAY  0x1000u /* there is, or is to be, an agreement to spray it (spray.h) */
 
 #define HP3_NO_PATH         0xffu
 #define HP3_RETRANSMITS_MAX 1023u

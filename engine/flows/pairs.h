@@ -57,6 +57,7 @@ struct hp3_pair {
 	uint64_t rtt_at; /* least_rtt is as of here */
 	uint32_t least_rtt; /* of all flows of the pair, ns; 0: unknown */
 	uint64_t cnps_spent; /* of the CNPs that may be kept from RNICs */
+	uint64_t spray_at; /* its hp3d is not asked to put queue pairs in order before */
 	/* forced challenge (rule 15) */
 	uint8_t ch_state;
 	bool ch_ambiguous; /* two queue pairs answered */

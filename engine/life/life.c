@@ -2,6 +2,7 @@
 /* Life of a flow: added at its first request packet or set-up event, paired, unpaired, started
  * over, removed. */
 #include "engine/life/life.h"
+#include "engine/spray/spray.h"
 
 static struct hp3_key key_of(const struct hp3_flow *f, enum hp3_dir dir)
 {
@@ -127,6 +128,7 @@ void hp3_flow_remove(struct hp3_turn *t, uint32_t flow)
 	struct hp3_engine *e = t->e;
 	struct hp3_flow *f = &e->flows[flow];
 
+	hp3_spray_gone(t, flow, true);
 	index_remove(e, flow, HP3_DIR_TX);
 	if (f->flags & HP3_FF_PAIRED)
 		index_remove(e, flow, HP3_DIR_RX);
@@ -189,6 +191,7 @@ bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pa
 		e->stats.paired_event++;
 	f->flags &= (uint16_t) ~(HP3_FF_SEVERE | HP3_FF_FRESH);
 	/* This queue pair was not heard yet, and what the ring says is not of it. */
+	hp3_spray_gone(t, flow, false);
 	f->watch = f->watch & HP3_FW_ARMED ? HP3_FW_ARMED | HP3_FW_ANEW : 0;
 	hp3_monitor_init(&f->monitor, t->now);
 	if (!again)
@@ -207,6 +210,7 @@ void hp3_flow_unpair(struct hp3_turn *t, uint32_t flow)
 		f->unpaired.cand_hits = 0;
 		return;
 	}
+	hp3_spray_gone(t, flow, false);
 	hp3_event(t, flow, HP3_EV_UNPAIR);
 	index_remove(t->e, flow, HP3_DIR_RX);
 	f->flags &= (uint16_t) ~(HP3_FF_PAIRED | HP3_FF_IDLE_PROOF | HP3_FF_LAST_CLOSE);
@@ -225,6 +229,7 @@ static void begin_anew(struct hp3_turn *t, uint32_t flow)
 
 	if (f->slot != HP3_NO_SLOT)
 		hp3_slot_drop(t->e, flow, HP3_USE_PACE);
+	hp3_spray_gone(t, flow, true);
 	hp3_flow_unpair(t, flow);
 	hp3_challenge_quiet(t, flow, false);
 	hp3_long_end(t->e, flow);

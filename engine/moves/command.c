@@ -80,6 +80,17 @@ int hp3_move_refusal(
 	return hp3_flow_bar(e, f) != HP3_BAR_NONE ? -EACCES : not_now(e, f, to);
 }
 
+void hp3_move_drain(struct hp3_turn *t, uint32_t flow)
+{
+	const struct hp3_cmd stay = {.flow = flow, .cause = HP3_CAUSE_SPRAY};
+	struct hp3_flow *f = &t->e->flows[flow];
+	uint16_t port = hp3_flow_port(f);
+
+	if (not_now(t->e, f, port) == -EALREADY &&
+		!hp3_is_pinned(&t->e->pairs.pairs[f->pair], t->now))
+		begin(t, &stay, port);
+}
+
 int hp3_command(
 	struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts)
 {

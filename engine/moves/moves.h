@@ -40,7 +40,10 @@ void hp3_set_port(struct hp3_engine *e, struct hp3_flow *f, uint16_t port);
 /* The next one waits (ppp/discovery.h), least_ns at least. */
 void hp3_search_ended(struct hp3_turn *t, uint32_t flow, bool slow, uint64_t least_ns);
 
-/* command.c: may it be moved to this port, if somebody says so? 0, or as hp3_command() returns. */
+/* command.c: what follows waits until all that has left is acknowledged; the port stays. Best
+ * effort: not in a move, nor where nothing can be held. */
+void hp3_move_drain(struct hp3_turn *t, uint32_t flow);
+/* May it be moved to this port, if somebody says so? 0, or as hp3_command() returns. */
 int hp3_move_refusal(
 	const struct hp3_engine *e, const struct hp3_flow *f, uint16_t to, uint64_t now);
 

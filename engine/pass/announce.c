@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include "engine/pass/pass.h"
+#include "engine/spray/spray.h"
 
 #define ACTS_PER_FLOW 10u /* most that the end of one flow's life adds */
 
@@ -124,6 +125,11 @@ uint32_t hp3_missed(struct hp3_engine *e, uint32_t from, uint64_t now, struct hp
 		p->untracked_until =
 			hp3_max_u64(p->untracked_until, now + e->cfg.challenge_quiet_ns);
 		hp3_challenge_stop(p);
+	}
+	while (e->nspray_in != 0) {
+		if (acts->n == HP3_ACTS_MAX)
+			return from;
+		hp3_spray_in_end(&t, &e->spraying->in[e->spraying->ins[e->nspray_in - 1]], true);
 	}
 	for (; from < e->cfg.max_flows; from++) {
 		if (acts->n + ACTS_PER_FLOW > HP3_ACTS_MAX)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Congestion feedback: what CNPs, BECN and CE do, and to whom they are told (rule 5). */
 #include "engine/pass/steady.h"
+#include "engine/spray/spray.h"
 
 static void report(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type)
 {
@@ -19,6 +20,8 @@ void hp3_severe(struct hp3_turn *t, uint32_t flow)
 	struct hp3_flow *f = &t->e->flows[flow];
 	bool known = f->flags & HP3_FF_SEVERE;
 
+	if (hp3_spray_hides(t->e, flow))
+		return;
 	f->flags |= HP3_FF_SEVERE;
 	if (!known) {
 		t->e->stats.severe++;

@@ -6,6 +6,7 @@
 #include "base/likely.h"
 #include "engine/pass/burst.h"
 #include "engine/pass/steady.h"
+#include "engine/spray/spray.h"
 
 #define SHORT_FRAME 160u /* replies up to this long are checked before they mean anything */
 
@@ -38,13 +39,15 @@ static void other_packet(struct hp3_turn *t, const struct hp3_pkt *pkt, enum hp3
 		fragment_leaves(t, pkt);
 }
 
-static inline void reply_leaves(
-	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd)
+static inline void reply_leaves(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now,
+	struct hp3_verdict *vd, struct hp3_acts *acts)
 {
 	if (e->np != NULL)
 		hp3_reply_leaves(e, pkt, now, vd);
 	if (HP3_UNLIKELY(e->nreplies != 0))
 		hp3_reply_reroute(e, pkt, now, vd);
+	if (HP3_UNLIKELY(e->nspray_in != 0))
+		hp3_spray_refuses(&(struct hp3_turn){e, now, acts}, pkt);
 }
 
 /* What the peer's RNIC has is asked by a packet of the flow, if one leaves (seek/dead.c). */
@@ -55,6 +58,18 @@ static void ask(struct hp3_flow *f, const struct hp3_view *v, struct hp3_verdict
 	f->watch &= (uint16_t)~HP3_FW_ASK;
 	if (!(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)))
 		vd->flags |= HP3_SET_ACKREQ;
+}
+
+/* What is left to say of a request, when all else has been decided. */
+static inline void last(
+	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
+{
+	struct hp3_flow *f = &t->e->flows[flow];
+
+	if (HP3_UNLIKELY(f->watch & HP3_FW_ASK))
+		ask(f, &pkt->v, vd);
+	if (HP3_UNLIKELY((f->watch & HP3_FW_SPRAY) || pkt->v.dma_len >= t->e->large))
+		hp3_spray_leaves(t, flow, pkt, vd);
 }
 
 void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,
@@ -70,7 +85,7 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 		if (v->class != HP3_CLASS_RC_REPLY)
 			other_packet(&(struct hp3_turn){e, now, acts}, pkt, HP3_DIR_TX);
 		else
-			reply_leaves(e, pkt, now, vd);
+			reply_leaves(e, pkt, now, vd, acts);
 		return;
 	}
 	e->stats.tx_requests++;
@@ -93,8 +108,7 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 		    v->psn != f->stream.nxt || f->stream.open_len != 0 || f->pmtu_log2 == 0)) {
 		hp3_tx_slow(&(struct hp3_turn){e, now, acts}, flow, pkt, vd);
 		f->home = v->sport;
-		if (f->watch & HP3_FW_ASK)
-			ask(f, v, vd);
+		last(&(struct hp3_turn){e, now, acts}, flow, pkt, vd);
 		return;
 	}
 	hp3_stream_emit(&f->stream, v, f->pmtu_log2);
@@ -103,8 +117,7 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	f->home = v->sport;
 	if (f->flags & HP3_FF_MOVED)
 		vd->sport = f->port;
-	if (HP3_UNLIKELY(f->watch & HP3_FW_ASK))
-		ask(f, v, vd);
+	last(&(struct hp3_turn){e, now, acts}, flow, pkt, vd);
 }
 
 /*
@@ -248,6 +261,14 @@ static void learn_pmtu(
 		f->pmtu_log2 = log2;
 }
 
+static void request_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
+{
+	if (t->e->np != NULL && (pkt->v.flags & HP3_VF_CE))
+		hp3_ce_seen(t, pkt);
+	if (HP3_UNLIKELY(t->e->nspray_in != 0))
+		hp3_spray_arrives(t, pkt, vd);
+}
+
 static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t now,
 	struct hp3_verdict *vd, struct hp3_acts *acts)
 {
@@ -263,8 +284,8 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 			hp3_cnp_seen(&(struct hp3_turn){e, now, acts}, pkt, vd);
 		else if (v->class != HP3_CLASS_RC_REQUEST)
 			other_packet(&(struct hp3_turn){e, now, acts}, pkt, HP3_DIR_RX);
-		else if (e->np != NULL && (v->flags & HP3_VF_CE))
-			hp3_ce_seen(&(struct hp3_turn){e, now, acts}, pkt);
+		else
+			request_arrives(&(struct hp3_turn){e, now, acts}, pkt, vd);
 		return;
 	}
 	e->stats.rx_replies++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Request packets that are not simply the next one of a flow in steady state. */
 #include "engine/pass/steady.h"
+#include "engine/spray/spray.h"
 
 static void tx_retransmit(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, struct hp3_verdict *vd)
@@ -27,7 +28,7 @@ static void tx_retransmit(
 		return;
 	}
 #endif
-	if (is_watched(t->e, f))
+	if (is_watched(t->e, f) && !hp3_spray_hides(t->e, flow))
 		hp3_loss_seen(t, flow, v, first);
 	hp3_move_input(t, flow, HP3_RFR_IN_TX_RETRANSMIT);
 	if (f->pairing <= HP3_PAIRING_CHALLENGE)
@@ -147,7 +148,7 @@ void hp3_tx_slow(
 	if (!(f->flags & HP3_FF_STARTED))
 		start(t, flow, pkt);
 	else if ((f->flags & HP3_FF_IDLE_PROOF) && f->state == HP3_RFR_STEADY &&
-		 pkt->v.psn == f->stream.nxt)
+		 pkt->v.psn == f->stream.nxt && !hp3_spray_hides(t->e, flow))
 		hp3_wake(t, flow, &pkt->v);
 	kind = hp3_stream_tx(&f->stream, &pkt->v, &f->pmtu_log2);
 	if (kind == HP3_TX_EPOCH) {

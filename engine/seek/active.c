@@ -15,6 +15,7 @@
  */
 #include "engine/seek/seek.h"
 #include "engine/seek/pause.h"
+#include "engine/spray/spray.h"
 
 #define LOOKS    8u /* per call */
 #define GAP_NS   20000u /* between calls */
@@ -180,7 +181,10 @@ static bool look(struct hp3_turn *t, struct hp3_active *a)
 	if (is_stalled(t->e, f, a, t->now)) {
 		if (f->watch & HP3_FW_QUIET)
 			return false;
-		hp3_seek_dead(t, a->flow, a->una, a->since);
+		if (hp3_spray_hides(t->e, a->flow))
+			hp3_spray_stalled(t, a->flow);
+		else
+			hp3_seek_dead(t, a->flow, a->una, a->since);
 	}
 	return true;
 }

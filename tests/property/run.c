@@ -87,6 +87,11 @@ void bursts_were_long(void **state)
 	assert_true(total.unseen >= 10 * runs);
 }
 
+unsigned long long run_drawn(void)
+{
+	return draws ? drawn_seed : 0;
+}
+
 void run_arguments(int argc, char **argv)
 {
 	const char *base = getenv("HP3_SEED_BASE");

@@ -34,5 +34,7 @@ void bursts_were_long(void **state);
 struct world_params run_base(void);
 
 void run_arguments(int argc, char **argv);
+/* The first of as many seeds again, which nobody has chosen; 0: none. */
+unsigned long long run_drawn(void);
 
 #endif

@@ -30,6 +30,22 @@ static void release(struct hp3d_pipe *p, const struct hp3_act *a)
 	}
 }
 
+/* For the local RNIC, put in order; nothing about them changes. */
+void hp3d_pipe_deliver(struct hp3d_pipe *p)
+{
+	for (uint32_t i = 0; i < p->acts.n; i++) {
+		const struct hp3_act *a = &p->acts.act[i];
+		uint32_t held = a->held;
+
+		if (a->kind != HP3_ACT_DELIVER)
+			continue;
+		p->nheld -= a->count;
+		p->c.delivered += a->count;
+		for (uint32_t n = a->count; n > 0; n--, held = hp3_held_next(p->engine, held))
+			hp3d_pipe_emit(p, HP3_DIR_RX, p->held[held]);
+	}
+}
+
 static void discard(struct hp3d_pipe *p, const struct hp3_act *a)
 {
 	uint32_t i = a->held;
@@ -94,9 +110,10 @@ void hp3d_pipe_carry_out(struct hp3d_pipe *p, uint64_t now)
 		else if (a->kind == HP3_ACT_PROBE || a->kind == HP3_ACT_NAK ||
 			 a->kind == HP3_ACT_CNP || a->kind == HP3_ACT_CNP_OWED ||
 			 a->kind == HP3_ACT_TRACE || a->kind == HP3_ACT_REPORT ||
-			 a->kind == HP3_ACT_URGE || a->kind == HP3_ACT_TELL)
+			 a->kind == HP3_ACT_URGE || a->kind == HP3_ACT_TELL ||
+			 a->kind == HP3_ACT_AGREE)
 			say(p, a, now);
-		else if (p->actuate != NULL)
+		else if (a->kind != HP3_ACT_DELIVER && p->actuate != NULL)
 			p->actuate(p->actuate_ctx, a);
 	}
 }

@@ -29,6 +29,7 @@
 	X(probes_nak, "probes sent that look like a gap")                                          \
 	X(reports_sent, "reports sent to peers: no reply of theirs comes through")                 \
 	X(urges_sent, "duplicates sent to make a peer's RNIC say again how far it is")             \
+	X(agreements_sent, "messages to peers about queue pairs that are sprayed")                 \
 	X(loads_sent, "reports of our flows sent to peers")                                        \
 	X(loads_stale, "reports of peers ignored: not newer than the last one")                    \
 	X(probe_no_way, "packets of ours not sent: nothing ever went there")                       \
@@ -52,8 +53,8 @@ void hp3d_agent_reconfigure(struct hp3d_agent *a, const struct hp3_config *cfg);
 void hp3d_agent_learn(
 	struct hp3d_agent *a, const void *frame, uint32_t len, const struct hp3_view *v);
 
-/* The packet for a PROBE, TRACE, TELL, NAK, CNP, CNP_OWED, REPORT or URGE action, and where it
- * goes; NULL: cannot be sent, counted. */
+/* The packet for a PROBE, TRACE, TELL, AGREE, NAK, CNP, CNP_OWED, REPORT or URGE action, and where
+ * it goes; NULL: cannot be sent, counted. */
 struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *e,
 	const struct hp3_act *act, uint64_t now, enum hp3_dir *dir);
 

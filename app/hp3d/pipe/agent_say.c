@@ -72,6 +72,17 @@ static int build_loads(struct hp3d_agent *a, const struct hp3_engine *e, void *b
 	return hp3_loads_build(buf, HP3D_AGENT_FRAME_MAX, &to, &r, a->port, spoken(a));
 }
 
+static int build_agree(struct hp3d_agent *a, void *buf, const struct hp3_addressing *from_here,
+	const struct hp3_agree *what)
+{
+	struct hp3_addressing to = *from_here;
+
+	a->c.agreements_sent++;
+	hp3_addressing_class(&to, a->dscp);
+	return hp3_agree_build(
+		buf, HP3D_AGENT_FRAME_MAX, &to, what, hp3d_agent_clock_us(), a->port, spoken(a));
+}
+
 static bool is_for_the_rnic(const struct hp3_act *act)
 {
 	return act->kind == HP3_ACT_NAK || act->kind == HP3_ACT_CNP_OWED;
@@ -119,13 +130,14 @@ struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *
 	const struct hp3_act *act, uint64_t now, enum hp3_dir *dir)
 {
 	const struct hp3d_neighbour *n;
+	const bool agree = act->kind == HP3_ACT_AGREE;
 	struct hp3_flow_info f;
 	struct rte_mbuf *m;
 	int len;
 
-	if (hp3_flow_info(e, act->flow, now, &f) < 0)
+	if (!agree && hp3_flow_info(e, act->flow, now, &f) < 0)
 		return NULL;
-	n = hp3d_neighbours_find(&a->neighbours, HP3_ENDS(&f));
+	n = hp3d_neighbours_find(&a->neighbours, agree ? HP3_ENDS(&act->agree) : HP3_ENDS(&f));
 	if (n == NULL) {
 		a->c.probe_no_way++;
 		return NULL;
@@ -135,7 +147,9 @@ struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *
 		a->c.probe_no_buffer++;
 		return NULL;
 	}
-	if (act->kind == HP3_ACT_TELL)
+	if (agree)
+		len = build_agree(a, rte_pktmbuf_mtod(m, void *), &n->a, &act->agree.what);
+	else if (act->kind == HP3_ACT_TELL)
 		len = build_loads(a, e, rte_pktmbuf_mtod(m, void *), &n->a, act->flow);
 	else
 		len = build(a, rte_pktmbuf_mtod(m, void *), &n->a, act, &f, now);

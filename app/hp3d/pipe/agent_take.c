@@ -127,6 +127,25 @@ static bool take_loads(
 	}
 }
 
+static bool take_agree(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
+	uint64_t now, struct hp3_acts *acts)
+{
+	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
+	const struct hp3_loads_time time = {hp3d_agent_clock(), a->born, a->clock_s};
+	struct hp3_agree what;
+
+	switch (hp3_agree_read(
+		pkt->frame, pkt->len, &pkt->v, a->port, &a->keys, &time, &what, &a->stats)) {
+	case HP3_LOADS_NONE:
+		return false;
+	case HP3_LOADS_OK:
+		hp3_agree_told(e, &ends, &what, now, acts);
+		return true;
+	default:
+		return true;
+	}
+}
+
 bool hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
 	uint64_t now, struct hp3_acts *acts, struct rte_mbuf **answer)
 {
@@ -136,5 +155,6 @@ bool hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp
 		return take_probe(a, e, pkt, now, acts, answer);
 	if (pkt->v.reason == HP3_PARSE_NOT_UDP)
 		return take_icmp(a, e, pkt, now);
-	return take_answer(a, e, pkt, now, acts) || take_loads(a, e, pkt, now);
+	return take_answer(a, e, pkt, now, acts) || take_loads(a, e, pkt, now) ||
+	       take_agree(a, e, pkt, now, acts);
 }

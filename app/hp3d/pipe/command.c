@@ -127,7 +127,17 @@ void hp3d_pipe_missed(struct hp3d_pipe *p, uint64_t now)
 
 void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now)
 {
+	bool more;
+
 	command_all(p, HP3_CMD_CANCEL, now);
+	do {
+		p->acts.n = 0;
+		more = hp3_spray_stop(p->engine, now, &p->acts);
+		hp3d_pipe_carry_out(p, now);
+		hp3d_pipe_deliver(p);
+	} while (more);
+	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
+	hp3d_pipe_flush(&p->out[HP3_DIR_RX]);
 }
 
 void hp3d_pipe_home_all(struct hp3d_pipe *p, uint64_t now)

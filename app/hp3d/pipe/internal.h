@@ -57,7 +57,9 @@ static inline void hp3d_pipe_emit(struct hp3d_pipe *p, enum hp3_dir dir, struct 
 #define HP3D_ROOM_EVERY 32u /* packets */
 void hp3d_pipe_make_room(struct hp3d_pipe *p);
 
-/* The engine's actions in p->acts; packets that they set free wait in the vectors. */
+/* The engine's actions in p->acts; packets that they set free wait in the vectors. But for those
+ * that follow the packet in hand: deliver, when its verdict has been obeyed. */
 void hp3d_pipe_carry_out(struct hp3d_pipe *p, uint64_t now);
+void hp3d_pipe_deliver(struct hp3d_pipe *p);
 
 #endif

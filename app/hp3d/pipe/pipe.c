@@ -154,6 +154,7 @@ static bool is_ours(struct hp3d_pipe *p, const struct hp3_pkt *pkt, uint64_t now
 	if (p->agent == NULL || !hp3d_agent_take(p->agent, p->engine, pkt, now, &p->acts, &answer))
 		return false;
 	hp3d_pipe_carry_out(p, now);
+	hp3d_pipe_deliver(p);
 	if (answer != NULL)
 		hp3d_pipe_emit(p, HP3_DIR_TX, answer);
 	return true;
@@ -213,6 +214,7 @@ static void engage(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, u
 			obey_all(p, dir, m, from, from + done - 1);
 			hp3d_pipe_carry_out(p, now);
 			obey_all(p, dir, m, from + done - 1, from + done);
+			hp3d_pipe_deliver(p);
 		}
 		from += done;
 	}
@@ -280,6 +282,7 @@ uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now)
 		p->acts.n = 0;
 		due = hp3_tick(p->engine, now, &p->acts);
 		hp3d_pipe_carry_out(p, now);
+		hp3d_pipe_deliver(p);
 	} while (p->acts.more);
 	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
 	hp3d_pipe_flush(&p->out[HP3_DIR_RX]);

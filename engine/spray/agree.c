@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the peer says about queue pairs that are sprayed, what time brings, and the end. */
+#include "engine/spray/spray.h"
+#include "engine/flows/keys.h"
+
+#define ACTS_EACH 6u /* most that one call below adds */
+
+/* To a question about a queue pair of which no record is kept. */
+static void refuse(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *asked)
+{
+	struct hp3_agree what = *asked;
+
+	what.kind = HP3_AGREE_NO;
+	hp3_spray_say(t, HP3_NO_FLOW, ends, &what);
+}
+
+void hp3_agree_told(struct hp3_engine *e, const struct hp3_ends *ends, const struct hp3_agree *a,
+	uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_turn t = {e, now, acts};
+	uint32_t flow;
+
+	if (hp3_agree_is_senders(a)) {
+		if (e->spraying != NULL)
+			hp3_spray_asked(&t, ends, a);
+		else if (a->kind != HP3_AGREE_OVER)
+			refuse(&t, ends, a);
+		return;
+	}
+	flow = hp3_flow_at(e, ends, a->responder, HP3_DIR_TX);
+	if (e->spraying != NULL && flow != HP3_NO_FLOW)
+		hp3_spray_answer(&t, flow, a);
+}
+
+/* From the last one down: what ends gives its place to the last. */
+void hp3_spray_tick(struct hp3_turn *t)
+{
+	struct hp3_spraying *s = t->e->spraying;
+	uint64_t due = UINT64_MAX;
+
+	if (t->now < s->due)
+		return;
+	for (uint32_t i = s->nout; i-- > 0;) {
+		if (t->acts->n + ACTS_EACH > HP3_ACTS_MAX)
+			goto more;
+		due = hp3_min_u64(due, hp3_spray_out_tick(t, &s->out[s->outs[i]]));
+	}
+	for (uint32_t i = t->e->nspray_in; i-- > 0;) {
+		if (t->acts->n + ACTS_EACH > HP3_ACTS_MAX)
+			goto more;
+		due = hp3_min_u64(due, hp3_spray_in_tick(t, &s->in[s->ins[i]]));
+	}
+	s->due = due;
+	return;
+more:
+	t->acts->more = true;
+}
+
+bool hp3_spray_stop(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_turn t = {e, now, acts};
+	struct hp3_spraying *s = e->spraying;
+
+	if (s == NULL || (s->nout == 0 && e->nspray_in == 0))
+		return false;
+	if (e->nspray_in != 0) {
+		struct hp3_spray_in *in = &s->in[s->ins[e->nspray_in - 1]];
+
+		hp3_spray_say_in(&t, in, HP3_AGREE_NO, 0);
+		hp3_spray_in_end(&t, in, false);
+	} else {
+		hp3_spray_gone(&t, s->out[s->outs[s->nout - 1]].flow, false);
+	}
+	return true;
+}

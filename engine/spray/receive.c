@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queue pairs of peers that are sprayed: put in order before the local RNIC sees them. */
+#include "engine/spray/spray.h"
+#include "engine/flows/keys.h"
+
+#define GIVE_UP  8u /* times the longest wait for a packet, until nothing is held any more */
+#define TELL_NS  50000u /* between two words about slow lanes */
+#define BEAT_MIN 100000u
+#define BEAT_MAX 1000000000u
+#define SPREAD   0x9e3779b97f4a7c15u
+
+static struct hp3_reseq_params params_of(const struct hp3_engine *e)
+{
+	uint64_t most = e->cfg.spray.wait_ns;
+
+	return (struct hp3_reseq_params){.window = HP3_RESEQ_WINDOW - 1,
+		.least_ns = hp3_min_u64(e->cfg.spray.late_ns, most),
+		.most_ns = most,
+		.give_up_ns = GIVE_UP * most};
+}
+
+static bool is_between(const struct hp3_spray_in *in, uint64_t addr, uint16_t vlan, bool ipv6)
+{
+	return in->addr == addr && in->vlan == vlan && in->ipv6 == ipv6;
+}
+
+/* Only peers with the key make records, so nobody chooses what meets here. */
+static uint16_t *head_of(const struct hp3_spraying *s, uint64_t addr, uint32_t responder)
+{
+	uint64_t h = (addr ^ (uint64_t)responder << 40 ^ responder) * SPREAD;
+
+	return &s->heads[h >> 32 & (s->nheads - 1)];
+}
+
+static struct hp3_spray_in *find(
+	struct hp3_engine *e, uint64_t addr, uint16_t vlan, bool ipv6, uint32_t responder)
+{
+	struct hp3_spraying *s = e->spraying;
+
+	for (uint16_t i = *head_of(s, addr, responder); i != HP3_NO_SPRAY; i = s->in[i].next) {
+		struct hp3_spray_in *in = &s->in[i];
+
+		if (in->responder == responder && is_between(in, addr, vlan, ipv6))
+			return in;
+	}
+	return NULL;
+}
+
+/* Held packets that leave together, in this order. */
+struct run {
+	uint32_t first, last, n;
+};
+
+static void add(struct hp3_engine *e, struct hp3_spray_in *in, struct run *r, uint32_t handle)
+{
+	uint16_t len = e->held[handle].len;
+
+	if (r->n++ == 0)
+		r->first = handle;
+	else
+		e->held[r->last].next = handle;
+	r->last = handle;
+	in->bytes -= len;
+	e->hold_bytes -= len;
+	e->hold_packets--;
+}
+
+/* Behind all free entries: the caller still has to go from one to the next. */
+static void leave(struct hp3_turn *t, const struct run *r, enum hp3_act_kind kind)
+{
+	struct hp3_act *a;
+
+	if (r->n == 0)
+		return;
+	a = hp3_act(t, kind, HP3_NO_FLOW);
+	a->held = r->first;
+	a->count = r->n;
+	t->e->held[r->last].next = 0;
+	t->e->held[t->e->last_free].next = r->first;
+	t->e->last_free = r->last;
+}
+
+static void follow(struct hp3_turn *t, struct hp3_spray_in *in)
+{
+	struct run r = {0};
+	uint32_t handle;
+
+	while (hp3_reseq_next(&in->reseq, t->now, &handle))
+		add(t->e, in, &r, handle);
+	leave(t, &r, HP3_ACT_DELIVER);
+}
+
+static void empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind kind)
+{
+	struct run r = {0};
+	uint32_t handle;
+
+	while (hp3_reseq_flush(&in->reseq, &handle))
+		add(t->e, in, &r, handle);
+	leave(t, &r, kind);
+}
+
+void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop)
+{
+	struct hp3_spraying *s = t->e->spraying;
+	uint16_t last = s->ins[--t->e->nspray_in], own = s->ins[in->at];
+	uint16_t *link = head_of(s, in->addr, in->responder);
+
+	empty(t, in, drop ? HP3_ACT_DISCARD : HP3_ACT_DELIVER);
+	while (*link != own)
+		link = &s->in[*link].next;
+	*link = in->next;
+	s->ins[in->at] = last;
+	s->in[last].at = in->at;
+	s->ins[t->e->nspray_in] = own;
+}
+
+/* The next packet of a queue pair whose sender uses one path tells what its RNIC waits for. */
+static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt)
+{
+	if (!hp3_pkt_icrc_ok(t->e, pkt))
+		return;
+	hp3_reseq_init(
+		&in->reseq, hp3_psn_add(pkt->v.psn, hp3_request_span(&pkt->v, in->pmtu_log2)));
+	in->ready = true;
+	t->e->stats.resequenced++;
+	hp3_spray_say_in(t, in, HP3_AGREE_YES, 0);
+}
+
+static void judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_view *v)
+{
+	struct hp3_spread_params params = hp3_spread_params_of(t->e);
+	uint32_t lane = (uint32_t)(v->sport ^ in->port);
+	uint64_t slow;
+
+	if (lane >= in->lanes)
+		return;
+	hp3_lateness_seen(&in->late, lane, hp3_reseq_lateness(&in->reseq, v->psn, t->now));
+	if (t->now - in->told_at < TELL_NS)
+		return;
+	in->told_at = t->now;
+	params.lanes = in->lanes;
+	slow = hp3_lateness_slow(&in->late, &params);
+	if (slow != 0) {
+		t->e->stats.lanes_slow++;
+		hp3_spray_say_in(t, in, HP3_AGREE_SLOW, slow);
+	}
+}
+
+/* One that came too early: is there room, and is it worth it? */
+static bool may_wait(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt)
+{
+	struct hp3_engine *e = t->e;
+
+	if (hp3_psn_diff(pkt->v.psn, in->reseq.expected) <= 0)
+		return true;
+	if (in->bytes + pkt->len > e->cfg.hold_bytes ||
+		e->hold_bytes + pkt->len > e->cfg.hold_bytes_total ||
+		e->hold_packets >= e->hold_most) {
+		e->stats.reseq_full++;
+		return false;
+	}
+	return hp3_pkt_icrc_ok(e, pkt);
+}
+
+static void keep(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+	struct hp3_verdict *vd)
+{
+	struct hp3_engine *e = t->e;
+	uint16_t len = (uint16_t)hp3_min_u32(pkt->len, UINT16_MAX);
+
+	vd->kind = HP3_HOLD;
+	vd->held = e->free_held;
+	e->free_held = e->held[vd->held].next;
+	e->held[vd->held] = (struct hp3_held){.psn = pkt->v.psn, .len = len};
+	in->bytes += len;
+	e->hold_bytes += len;
+	e->hold_packets++;
+	e->stats.reseq_held++;
+}
+
+void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
+{
+	const struct hp3_view *v = &pkt->v;
+	struct hp3_reseq_params params = params_of(t->e);
+	struct hp3_spray_in *in =
+		find(t->e, pkt->addr, v->vlan, v->flags & HP3_VF_IPV6, v->dest_qpn);
+
+	if (in == NULL)
+		return;
+	if (!in->ready) {
+		learn(t, in, pkt);
+		return;
+	}
+	judge(t, in, v);
+	in->reseq.again = v->sport == in->port; /* where an RNIC that goes back sends */
+	if (!may_wait(t, in, pkt))
+		return;
+	switch (hp3_reseq_arrive(&in->reseq, &params, v->psn, hp3_request_span(v, in->pmtu_log2),
+		t->e->free_held, t->now)) {
+	case HP3_RESEQ_PASS:
+		follow(t, in);
+		break;
+	case HP3_RESEQ_HOLD:
+		keep(t, in, pkt, vd);
+		break;
+	case HP3_RESEQ_COPY:
+		vd->kind = HP3_DROP;
+		break;
+	case HP3_RESEQ_BEYOND:
+		t->e->stats.reseq_beyond++;
+		break;
+	default:
+		break;
+	}
+	hp3_spray_wake(t->e, hp3_reseq_due(&in->reseq, &params));
+}
+
+/*
+ * A NAK, or RNR NAK: the RNIC says itself what it waits for. That may be behind what it was given:
+ * a packet may get lost between here and there, or find no receive buffer.
+ */
+void hp3_spray_refuses(struct hp3_turn *t, const struct hp3_pkt *pkt)
+{
+	const struct hp3_view *v = &pkt->v;
+	const struct hp3_ends ends = hp3_pkt_ends(pkt, HP3_DIR_TX);
+	struct hp3_reseq_params params = params_of(t->e);
+	struct hp3_spraying *s = t->e->spraying;
+	uint64_t addr;
+
+	if (!(v->flags & HP3_VF_AETH) || HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK)
+		return;
+	addr = hp3_key_addr(t->e, &ends);
+	for (uint32_t i = 0; i < t->e->nspray_in; i++) {
+		struct hp3_spray_in *in = &s->in[s->ins[i]];
+
+		if (in->requester != v->dest_qpn || !in->ready ||
+			!is_between(in, addr, v->vlan, v->flags & HP3_VF_IPV6))
+			continue;
+		if (!hp3_reseq_refused(&in->reseq, v->psn, t->now)) {
+			empty(t, in, HP3_ACT_DELIVER);
+			hp3_reseq_refused(&in->reseq, v->psn, t->now);
+		}
+		follow(t, in);
+		hp3_spray_wake(t->e, hp3_reseq_due(&in->reseq, &params));
+		return;
+	}
+}
+
+static struct hp3_spray_in *add_in(
+	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
+{
+	struct hp3_spraying *s = t->e->spraying;
+	uint32_t n = t->e->nspray_in;
+	struct hp3_spray_in *in = &s->in[s->ins[n]];
+	size_t len = ends->ipv6 ? 16 : 4;
+
+	*in = (struct hp3_spray_in){.ipv6 = ends->ipv6,
+		.vlan = ends->vlan,
+		.addr = hp3_key_addr(t->e, ends),
+		.responder = a->responder,
+		.at = (uint16_t)n};
+	memcpy(in->local, ends->local, len);
+	memcpy(in->remote, ends->remote, len);
+	in->next = *head_of(s, in->addr, in->responder);
+	*head_of(s, in->addr, in->responder) = s->ins[n];
+	t->e->nspray_in++;
+	return in;
+}
+
+static void agree(struct hp3_spray_in *in, const struct hp3_agree *a)
+{
+	in->ready = false;
+	in->number = a->number;
+	in->requester = a->requester;
+	in->turn = a->turn - 1;
+	in->lanes = a->lanes;
+	in->pmtu_log2 = a->pmtu_log2;
+	in->late = (struct hp3_lateness){0};
+	in->beat_ns = hp3_min_u64(hp3_max_u64(a->beat_us * 1000ull, BEAT_MIN), BEAT_MAX);
+}
+
+static bool may_agree(const struct hp3_engine *e)
+{
+	return e->cfg.moves_allowed && !e->cfg.unkeyed && e->nspray_in < e->cfg.spray.flows;
+}
+
+void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
+{
+	struct hp3_spray_in *in =
+		find(t->e, hp3_key_addr(t->e, ends), ends->vlan, ends->ipv6, a->responder);
+	struct hp3_spray_in none = {.ipv6 = ends->ipv6,
+		.vlan = ends->vlan,
+		.responder = a->responder,
+		.requester = a->requester,
+		.number = a->number,
+		.turn = a->turn,
+		.port = a->port,
+		.lanes = a->lanes,
+		.pmtu_log2 = a->pmtu_log2};
+
+	if (in != NULL && in->number == a->number && a->kind == HP3_AGREE_OVER) {
+		hp3_spray_in_end(t, in, false);
+		return;
+	}
+	if (a->kind == HP3_AGREE_OVER)
+		return;
+	if (a->kind == HP3_AGREE_ASK && in == NULL && may_agree(t->e)) {
+		in = add_in(t, ends, a);
+		agree(in, a);
+	} else if (a->kind == HP3_AGREE_ASK && in != NULL && in->number != a->number) {
+		empty(t, in, HP3_ACT_DELIVER);
+		agree(in, a);
+	}
+	if (in == NULL || in->number != a->number) {
+		memcpy(none.local, ends->local, ends->ipv6 ? 16 : 4);
+		memcpy(none.remote, ends->remote, ends->ipv6 ? 16 : 4);
+		hp3_spray_say_in(t, &none, HP3_AGREE_NO, 0);
+		return;
+	}
+	if ((int32_t)(a->turn - in->turn) <= 0)
+		return;
+	in->turn = a->turn;
+	in->heard = t->now;
+	if (in->ready && in->leg != a->leg)
+		hp3_reseq_anew(&in->reseq);
+	in->leg = a->leg;
+	in->port = a->port;
+	hp3_spray_wake(t->e, t->now);
+	if (in->ready)
+		hp3_spray_say_in(t, in, HP3_AGREE_YES, 0);
+}
+
+static void hand_over_late(struct hp3_turn *t, struct hp3_spray_in *in)
+{
+	struct hp3_reseq_params params = params_of(t->e);
+	struct run r = {0};
+	uint32_t handle;
+
+	while (hp3_reseq_late(&in->reseq, &params, t->now, &handle))
+		add(t->e, in, &r, handle);
+	t->e->stats.reseq_late += r.n != 0;
+	leave(t, &r, HP3_ACT_DELIVER);
+}
+
+uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
+{
+	struct hp3_reseq_params params = params_of(t->e);
+	uint64_t until = in->heard + HP3_SPRAY_BOUND * in->beat_ns;
+
+	if (until <= t->now || !t->e->cfg.moves_allowed) {
+		hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
+		hp3_spray_in_end(t, in, false);
+		return UINT64_MAX;
+	}
+	if (!in->ready)
+		return until;
+	hand_over_late(t, in);
+	return hp3_min_u64(until, hp3_reseq_due(&in->reseq, &params));
+}

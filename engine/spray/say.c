@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is said to the peer about queue pairs that are sprayed, and what both sides of it use. */
+#include "engine/spray/spray.h"
+
+void hp3_spray_init(struct hp3_engine *e, void *out, void *in, uint16_t *lists, uint16_t *of)
+{
+	struct hp3_spraying *s = e->spraying;
+	uint32_t n = e->cfg.spray.flows;
+
+	*s = (struct hp3_spraying){.out = out,
+		.in = in,
+		.outs = lists,
+		.ins = lists + n,
+		.heads = lists + 2 * (size_t)n,
+		.of = of,
+		.due = UINT64_MAX};
+	for (s->nheads = 1; s->nheads * 2 <= 2 * n;)
+		s->nheads *= 2;
+	memset(s->heads, 0xff, s->nheads * sizeof(*s->heads));
+	for (uint32_t i = 0; i < n; i++)
+		s->outs[i] = s->ins[i] = (uint16_t)i;
+	e->large = e->cfg.spray.bytes;
+}
+
+struct hp3_spread_params hp3_spread_params_of(const struct hp3_engine *e)
+{
+	return (struct hp3_spread_params){.lanes = e->cfg.spray.lanes,
+		.alike = 100,
+		.late_ns = e->cfg.spray.late_ns,
+		.rest_ns = e->cfg.spray.rest_ns};
+}
+
+void hp3_spray_wake(struct hp3_engine *e, uint64_t due)
+{
+	e->spraying->due = hp3_min_u64(e->spraying->due, due);
+}
+
+void hp3_spray_say(struct hp3_turn *t, uint32_t flow, const struct hp3_ends *ends,
+	const struct hp3_agree *what)
+{
+	struct hp3_act *a = hp3_act(t, HP3_ACT_AGREE, flow);
+	size_t n = ends->ipv6 ? 16 : 4;
+
+	a->agree = (struct hp3_act_agree){.ipv6 = ends->ipv6, .vlan = ends->vlan, .what = *what};
+	memcpy(a->agree.local, ends->local, n);
+	memcpy(a->agree.remote, ends->remote, n);
+}
+
+void hp3_spray_say_out(struct hp3_turn *t, const struct hp3_spray_out *o, enum hp3_agree_kind kind)
+{
+	const struct hp3_flow *f = &t->e->flows[o->flow];
+	struct hp3_agree what = {.kind = (uint8_t)kind,
+		.pmtu_log2 = f->pmtu_log2,
+		.lanes = t->e->cfg.spray.lanes,
+		.port = o->port,
+		.responder = f->rqpn,
+		.requester = f->lqpn,
+		.number = o->number,
+		.turn = o->turn,
+		.leg = o->leg,
+		.beat_us = (uint32_t)(t->e->cfg.spray.beat_ns / 1000)};
+
+	hp3_spray_say(t, o->flow, HP3_ENDS(&t->e->pairs.pairs[f->pair]), &what);
+}
+
+void hp3_spray_say_in(
+	struct hp3_turn *t, const struct hp3_spray_in *in, enum hp3_agree_kind kind, uint64_t slow)
+{
+	struct hp3_agree what = {.kind = (uint8_t)kind,
+		.pmtu_log2 = in->pmtu_log2,
+		.lanes = in->lanes,
+		.port = in->port,
+		.responder = in->responder,
+		.requester = in->requester,
+		.number = in->number,
+		.turn = in->turn,
+		.beat_us = (uint32_t)(in->beat_ns / 1000),
+		.slow = slow};
+
+	hp3_spray_say(t, HP3_NO_FLOW, HP3_ENDS(in), &what);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queue pairs of the local RNIC that are sprayed: which packet leaves by which path, and when they
+ * are not. */
+#include "engine/spray/spray.h"
+#include "base/random.h"
+
+#define IDLE_BEATS 100u /* without a large message, until the agreement ends */
+#define REFUSED_NS 1000000000u /* until a peer that did not agree is asked again */
+#define SHORT_RUN                                                                                  \
+	256u /* packets: an RNIC that goes back more often is better off with one path             \
+	      */
+#define STRIKES 4u
+
+static struct hp3_spray_out *out_of(struct hp3_engine *e, uint32_t flow)
+{
+	return &e->spraying->out[e->spraying->of[flow]];
+}
+
+static uint64_t beat_of(const struct hp3_engine *e)
+{
+	return e->cfg.spray.beat_ns;
+}
+
+static void forget(struct hp3_engine *e, struct hp3_spray_out *o)
+{
+	struct hp3_spraying *s = e->spraying;
+	uint16_t last = s->outs[--s->nout], own = s->outs[o->at];
+
+	s->outs[o->at] = last;
+	s->out[last].at = o->at;
+	s->outs[s->nout] = own;
+	e->flows[o->flow].watch &= (uint16_t)~HP3_FW_SPRAY;
+}
+
+/* From here on nothing leaves by a lane but the one in use. */
+static void narrow(struct hp3_turn *t, struct hp3_spray_out *o)
+{
+	o->behind = hp3_stream_end(&t->e->flows[o->flow].stream);
+	o->narrowed = t->now;
+	o->beat_at = t->now; /* is the peer still there? */
+	hp3_spray_wake(t->e, t->now);
+}
+
+/* It was moved: its lanes are others. The receiver waits as long as at first for what lacks. */
+static void new_leg(struct hp3_turn *t, struct hp3_spray_out *o)
+{
+	o->port = hp3_flow_port(&t->e->flows[o->flow]);
+	o->leg++;
+	o->beat_at = t->now;
+	hp3_spray_wake(t->e, t->now);
+}
+
+static void put_off(struct hp3_turn *t, const struct hp3_spray_out *o)
+{
+	t->e->pairs.pairs[t->e->flows[o->flow].pair].spray_at = t->now + REFUSED_NS;
+}
+
+/* True: the agreement is still there. */
+static bool input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_input in)
+{
+	struct hp3_spray_step step = hp3_spray_step((enum hp3_spray_state)o->state, in);
+	bool sprayed = o->state == HP3_SPRAY_SPRAYING;
+
+	if (o->state == HP3_SPRAY_ASKING && (in == HP3_SPRAY_IN_NO || in == HP3_SPRAY_IN_LOST))
+		put_off(t, o);
+	if (o->state == HP3_SPRAY_ASKING && step.next == HP3_SPRAY_SPRAYING)
+		t->e->stats.sprays++;
+	o->state = step.next;
+	if (sprayed && step.next != HP3_SPRAY_SPRAYING)
+		narrow(t, o);
+	switch ((enum hp3_spray_action)step.action) {
+	case HP3_SPRAY_DO_DRAIN:
+		t->e->stats.sprays_broken++;
+		hp3_move_drain(t, o->flow);
+		break;
+	case HP3_SPRAY_DO_END:
+		hp3_spray_say_out(t, o, HP3_AGREE_OVER);
+		forget(t->e, o);
+		return false;
+	default:
+		break;
+	}
+	return true;
+}
+
+/* Whom to ask? A peer that believes us, and that said no word to the contrary. */
+static bool is_fit(const struct hp3_turn *t, const struct hp3_flow *f)
+{
+	const struct hp3_engine *e = t->e;
+
+	return e->spraying->nout < e->cfg.spray.flows && e->cfg.moves_allowed && !e->cfg.unkeyed &&
+	       e->cfg.cc.mode != HP3_CC_DCQCN && (f->flags & HP3_FF_PAIRED) && f->pmtu_log2 != 0 &&
+	       e->pairs.pairs[f->pair].spray_at <= t->now && hp3_flow_may_leave(e, f, t->now);
+}
+
+static void begin(struct hp3_turn *t, uint32_t flow)
+{
+	struct hp3_spraying *s = t->e->spraying;
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_spray_out *o;
+
+	if (!is_fit(t, f))
+		return;
+	s->of[flow] = s->outs[s->nout];
+	o = &s->out[s->of[flow]];
+	*o = (struct hp3_spray_out){.flow = flow,
+		.at = (uint16_t)s->nout++,
+		.number = (uint32_t)hp3_random(&t->e->rng),
+		.port = hp3_flow_port(f),
+		.large = true,
+		.heard = t->now,
+		.large_at = t->now,
+		.state = HP3_SPRAY_SINGLE};
+	f->watch |= HP3_FW_SPRAY;
+	input(t, o, HP3_SPRAY_IN_LARGE);
+	o->beat_at = t->now;
+	hp3_spray_wake(t->e, t->now);
+}
+
+/* Is it part of a large message? */
+static bool is_large(const struct hp3_engine *e, const struct hp3_view *v, bool was)
+{
+	if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC))
+		return false;
+	return v->flags & HP3_VF_FIRST ? v->dma_len >= e->cfg.spray.bytes : was;
+}
+
+/* What left by lanes has arrived, and the peer has spoken since. */
+static bool is_caught_up(const struct hp3_flow *f, const struct hp3_spray_out *o)
+{
+	return hp3_psn_diff(f->stream.una, o->behind) >= 0 &&
+	       (o->state == HP3_SPRAY_ENDING || o->heard > o->narrowed);
+}
+
+/* One path for now; for good where paths lose much, or differ by more than it is waited for. */
+static void went_back(struct hp3_turn *t, struct hp3_spray_out *o)
+{
+#ifdef HP3_BREAK_SPRAY_AGAIN
+	return;
+#endif
+	if (o->state == HP3_SPRAY_SPRAYING) {
+		o->strikes = o->run < SHORT_RUN ? o->strikes + 1 : 0;
+		o->run = 0;
+	}
+	if (o->strikes == STRIKES) {
+		t->e->stats.sprays_given_up++;
+		o->strikes = 0;
+		put_off(t, o);
+		input(t, o, HP3_SPRAY_IN_STOP);
+	}
+	input(t, o, HP3_SPRAY_IN_BACK);
+}
+
+void hp3_spray_leaves(
+	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
+{
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_spread_params params;
+	struct hp3_spray_out *o;
+
+	if (!(f->watch & HP3_FW_SPRAY)) {
+		if (is_large(t->e, &pkt->v, false))
+			begin(t, flow);
+		return;
+	}
+	o = out_of(t->e, flow);
+	o->large = is_large(t->e, &pkt->v, o->large);
+	if (o->large)
+		o->large_at = t->now;
+	if (f->flags & HP3_FF_WENT_BACK)
+		went_back(t, o);
+	if ((o->state == HP3_SPRAY_NARROW || o->state == HP3_SPRAY_ENDING) && is_caught_up(f, o) &&
+		!input(t, o, HP3_SPRAY_IN_CAUGHT_UP))
+		return;
+#ifdef HP3_BREAK_SPRAY_UNASKED
+	if (o->state == HP3_SPRAY_ASKING)
+		o->state = HP3_SPRAY_SPRAYING;
+#endif
+	if (o->state != HP3_SPRAY_SPRAYING || vd->kind != HP3_PASS || f->state > HP3_RFR_CLOSING)
+		return;
+	if (o->port != hp3_flow_port(f))
+		new_leg(t, o);
+	params = hp3_spread_params_of(t->e);
+	vd->sport = (uint16_t)(o->port ^ hp3_spread_lane(&o->spread, &params,
+						 hp3_random(&t->e->rng) >> 32, t->now));
+	t->e->stats.sprayed++;
+	o->run++;
+}
+
+enum hp3_spray_state hp3_spray_state_of(const struct hp3_engine *e, uint32_t flow)
+{
+	if (!(e->flows[flow].watch & HP3_FW_SPRAY))
+		return HP3_SPRAY_SINGLE;
+	return (enum hp3_spray_state)e->spraying->out[e->spraying->of[flow]].state;
+}
+
+bool hp3_spray_hides(const struct hp3_engine *e, uint32_t flow)
+{
+	return hp3_spray_state_of(e, flow) == HP3_SPRAY_SPRAYING;
+}
+
+void hp3_spray_stalled(struct hp3_turn *t, uint32_t flow)
+{
+	input(t, out_of(t->e, flow), HP3_SPRAY_IN_BACK);
+}
+
+void hp3_spray_gone(struct hp3_turn *t, uint32_t flow, bool over)
+{
+	struct hp3_spray_out *o;
+
+	if (!(t->e->flows[flow].watch & HP3_FW_SPRAY))
+		return;
+	o = out_of(t->e, flow);
+	if (over && t->acts != NULL)
+		hp3_spray_say_out(t, o, HP3_AGREE_OVER);
+	forget(t->e, o);
+}
+
+void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a)
+{
+	struct hp3_spread_params params = hp3_spread_params_of(t->e);
+	struct hp3_spray_out *o;
+
+	if (!(t->e->flows[flow].watch & HP3_FW_SPRAY))
+		return;
+	o = out_of(t->e, flow);
+	if (o->number != a->number)
+		return;
+	if (a->kind == HP3_AGREE_SLOW) {
+		hp3_spread_told(&o->spread, &params, a->slow, t->now);
+		return;
+	}
+	if ((int32_t)(a->turn - o->answered) <= 0 || (int32_t)(a->turn - o->turn) > 0)
+		return; /* an old one; or to what was never said */
+	o->answered = a->turn;
+	if (a->kind == HP3_AGREE_YES)
+		o->heard = t->now;
+	input(t, o, a->kind == HP3_AGREE_YES ? HP3_SPRAY_IN_YES : HP3_SPRAY_IN_NO);
+}
+
+uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o)
+{
+	const struct hp3_flow *f = &t->e->flows[o->flow];
+	uint64_t beat = beat_of(t->e), silent = t->now - hp3_min_u64(o->heard, t->now);
+
+	if (!t->e->cfg.moves_allowed && !input(t, o, HP3_SPRAY_IN_STOP))
+		return UINT64_MAX;
+	if (silent >= HP3_SPRAY_BOUND * beat && !input(t, o, HP3_SPRAY_IN_LOST))
+		return UINT64_MAX;
+	if (silent >= HP3_SPRAY_TRUST * beat)
+		input(t, o, HP3_SPRAY_IN_SILENT);
+	if (hp3_stream_idle(&f->stream) && f->state == HP3_RFR_STEADY &&
+		(t->now - o->large_at >= IDLE_BEATS * beat || o->state == HP3_SPRAY_ENDING) &&
+		!input(t, o, HP3_SPRAY_IN_IDLE))
+		return UINT64_MAX;
+	if (o->beat_at <= t->now) {
+		o->turn++;
+		hp3_spray_say_out(
+			t, o, o->state == HP3_SPRAY_ASKING ? HP3_AGREE_ASK : HP3_AGREE_SPRAYING);
+		o->beat_at = t->now + beat;
+	}
+	return o->beat_at;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ENGINE_SPRAY_H
+#define HP3_ENGINE_SPRAY_H
+/*
+ * Queue pairs whose packets take several paths at once (rfr.mode = spray): those of the local RNIC
+ * that leave so (send.c), and those of peers that are put in order before the local RNIC sees them
+ * (receive.c); what the two hosts say to each other about it (say.c, agree.c). What either may do
+ * when is rfr/spraying.h.
+ *
+ * A queue pair is sprayed in one direction: its requests. Replies, READ responses among them, leave
+ * as they always do. Congestion control is the RNIC's.
+ */
+#include "engine/moves/moves.h"
+#include "probes/agree.h"
+#include "rfr/resequencer.h"
+#include "rfr/spraying.h"
+#include "rfr/spread.h"
+
+/* A queue pair of the local RNIC. */
+struct hp3_spray_out {
+	uint32_t flow;
+	uint32_t number; /* of the agreement */
+	uint32_t turn, answered; /* of what was said last; of the newest answer */
+	uint16_t at; /* in the list of those in use */
+	uint16_t leg; /* as in hp3_agree */
+	uint16_t port; /* in use where it is not sprayed: lane 0 */
+	uint8_t state; /* enum hp3_spray_state */
+	uint8_t strikes; /* times in a row that the RNIC went back soon after */
+	uint32_t run; /* packets by lanes since it went back */
+	bool large; /* the message under way is */
+	uint32_t behind; /* NARROW, ENDING: all before it left when lanes were in use */
+	uint64_t heard; /* the peer's last YES; ASKING: when it was asked first */
+	uint64_t narrowed; /* NARROW: since when */
+	uint64_t beat_at; /* the next word to the peer */
+	uint64_t large_at; /* newest packet of a large message */
+	struct hp3_spread spread;
+};
+
+/* A queue pair of a peer. */
+struct hp3_spray_in {
+	bool ready; /* it is known what the RNIC waits for; else the next packet tells */
+	bool ipv6;
+	uint16_t vlan;
+	uint8_t local[16], remote[16];
+	uint64_t addr; /* as hp3_flow.addr */
+	uint32_t responder, requester; /* QPNs */
+	uint32_t number, turn; /* of the agreement; of what was said last */
+	uint16_t at; /* in the list of those in use */
+	uint16_t next; /* of the same chain */
+	uint16_t port, leg;
+	uint8_t lanes, pmtu_log2;
+	uint64_t beat_ns; /* of the sender */
+	uint64_t heard; /* its last word */
+	uint64_t told_at; /* of slow lanes */
+	uint64_t bytes; /* held */
+	struct hp3_lateness late;
+	struct hp3_reseq reseq;
+};
+
+#define HP3_NO_SPRAY    UINT16_MAX
+#define HP3_SPRAY_LISTS 4u /* numbers for each record, in outs, ins and heads together */
+
+struct hp3_spraying {
+	struct hp3_spray_out *out;
+	struct hp3_spray_in *in; /* as many */
+	uint16_t *outs, *ins; /* the first n: in use; the rest: free */
+	uint16_t *heads; /* chains of `in`, by addresses and QPN */
+	uint32_t nheads;
+	uint16_t *of; /* by flow: its record among `out`; valid with HP3_FW_SPRAY */
+	uint32_t nout;
+	uint64_t due;
+};
+
+/* say.c */
+void hp3_spray_init(struct hp3_engine *e, void *out, void *in, uint16_t *lists, uint16_t *of);
+struct hp3_spread_params hp3_spread_params_of(const struct hp3_engine *e);
+/* Something is to be done by then. */
+void hp3_spray_wake(struct hp3_engine *e, uint64_t due);
+void hp3_spray_say(struct hp3_turn *t, uint32_t flow, const struct hp3_ends *ends,
+	const struct hp3_agree *what);
+void hp3_spray_say_out(struct hp3_turn *t, const struct hp3_spray_out *o, enum hp3_agree_kind kind);
+void hp3_spray_say_in(
+	struct hp3_turn *t, const struct hp3_spray_in *in, enum hp3_agree_kind kind, uint64_t slow);
+
+/* agree.c */
+void hp3_spray_tick(struct hp3_turn *t);
+
+/* send.c */
+/* A request of the flow leaves, or is held: *vd as if it were not sprayed. */
+void hp3_spray_leaves(
+	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
+/* Its packets take several paths: what is seen of them says nothing of the port in use. */
+bool hp3_spray_hides(const struct hp3_engine *e, uint32_t flow);
+enum hp3_spray_state hp3_spray_state_of(const struct hp3_engine *e, uint32_t flow);
+/* Nothing is acknowledged: one path for now. */
+void hp3_spray_stalled(struct hp3_turn *t, uint32_t flow);
+/* The flow is gone, or begins anew (`over`), or it is not known any more what is acknowledged. */
+void hp3_spray_gone(struct hp3_turn *t, uint32_t flow, bool over);
+void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a);
+/* Time passes; when it wants to be called next. */
+uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o);
+
+/* receive.c */
+/* A request of a peer arrived. */
+void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
+/* The local RNIC refuses one. */
+void hp3_spray_refuses(struct hp3_turn *t, const struct hp3_pkt *pkt);
+void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a);
+uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in);
+/* It is put in order no more: what is held goes to the RNIC, or nowhere. */
+void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTS_SPRAY_INSIDE_H
+#define HP3_TESTS_SPRAY_INSIDE_H
+/* What a world of sprayed queue pairs consists of, for its own files: the network and the engines
+ * (spray_world.c), the RNICs (spray_rnics.c). */
+#include <stdio.h>
+#include "base/random.h"
+#include "engine/engine.h"
+#include "engine/policy.h"
+#include "roce/opcode.h"
+#include "spray_world.h"
+
+#define US     1000ull
+#define MS     1000000ull
+#define FRAME  64u
+#define EVENTS 65536u
+#define HELD   8193u
+#define PATHS  64u
+
+enum { A, B }; /* hosts: who asks, who answers */
+
+enum event_kind {
+	EV_REQUEST, /* reaches B */
+	EV_REPLY, /* reaches A */
+	EV_WORD, /* between engines */
+	EV_TICK,
+	EV_EMIT, /* the requester may go on */
+	EV_TIMER,
+	EV_RESTART,
+	EV_MOVE,
+	EV_DIES,
+};
+
+/* PSNs are counted from 0 here; on the wire from qp.first on. */
+struct packet {
+	uint32_t qp, psn, span, dma_len, wire;
+	uint16_t sport, payload;
+	uint8_t opcode, syndrome;
+	bool ackreq;
+};
+
+struct event {
+	uint64_t t, seq;
+	uint8_t kind; /* enum event_kind */
+	uint8_t host;
+	uint32_t qp;
+	struct packet packet;
+	struct hp3_act_agree word;
+};
+
+struct host {
+	struct hp3_engine *e;
+	void *memory;
+	uint64_t tick_at;
+	struct packet held[HELD + 1];
+	bool is_held[HELD + 1];
+	uint32_t nheld;
+};
+
+struct requester {
+	uint32_t first; /* PSN on the wire of packet 0 */
+	uint32_t una, nxt, hi,
+		total; /* packets acknowledged; to be emitted next; emitted so far; in all */
+	uint32_t *message; /* by PSN: where its message begins */
+	uint32_t *end; /* by PSN: where it ends */
+	uint8_t *kind; /* by PSN: 0 WRITE, 1 READ */
+	uint64_t timer; /* 0: it does not run */
+	uint64_t ready; /* RNR: not before */
+	bool emitting;
+};
+
+struct responder {
+	uint32_t expected;
+	bool asked; /* a NAK is out */
+};
+
+struct world {
+	struct spray_params p;
+	struct spray_result r;
+	uint64_t rng, now, seq;
+	uint64_t delay[PATHS], free[PATHS], dead_until[PATHS], back_free;
+	struct host host[2];
+	struct requester *qp;
+	struct responder there[64];
+	uint32_t left; /* queue pairs that are not done */
+	uint32_t n;
+	bool failed;
+	struct event heap[EVENTS];
+};
+
+#define CHECK(w, cond, ...)                                                                        \
+	do {                                                                                       \
+		if (!(cond) && !(w)->failed) {                                                     \
+			(w)->failed = true;                                                        \
+			printf("seed %llu, %llu us: ", (unsigned long long)(w)->p.seed,            \
+				(unsigned long long)((w)->now / US));                              \
+			printf(__VA_ARGS__);                                                       \
+			printf("\n");                                                              \
+		}                                                                                  \
+	} while (0)
+
+static inline bool draw(struct world *w, uint32_t ppm)
+{
+	return ppm != 0 && hp3_random_below(&w->rng, 1000000) < ppm;
+}
+
+static inline bool before(const struct event *a, const struct event *b)
+{
+	return a->t != b->t ? a->t < b->t : a->seq < b->seq;
+}
+
+/* spray_world.c */
+void spray_at(struct world *w, uint64_t t, struct event e);
+void spray_request(struct world *w, const struct packet *k); /* the requester emits it */
+void spray_reply(struct world *w, struct packet k); /* the responder does */
+void spray_carry_out(struct world *w, unsigned at, const struct hp3_acts *acts);
+
+/* spray_rnics.c */
+void spray_rnics(struct world *w);
+void spray_rnics_free(struct world *w);
+void spray_announce(struct world *w); /* the sender's engine is told of the queue pairs */
+/* The engine of a host, new, and what it is told of queue pairs. */
+void spray_host(struct world *w, unsigned at);
+struct hp3_pkt spray_view(uint8_t *frame, const struct packet *k, unsigned from);
+void spray_emit(struct world *w, uint32_t qp);
+void spray_timer(struct world *w, uint32_t qp);
+void spray_requester(struct world *w, const struct packet *reply);
+void spray_responder(struct world *w, const struct packet *k);
+
+#endif

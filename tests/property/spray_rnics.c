@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The RNICs of a world of sprayed queue pairs, and what the engines are made of. */
+#include <stdlib.h>
+#include <string.h>
+#include "spray_inside.h"
+
+#define WINDOW    192u /* packets in flight */
+#define GAP_NS    400u /* between two of a queue pair */
+#define RTO       (20 * MS)
+#define RNR_NS    (100 * US)
+#define ACK_EVERY 16u
+#define MTU       1024u
+#define LARGE     (131072u / MTU) /* packets of a message that is sprayed, as shipped */
+
+/* Messages until `total` PSNs are full. */
+static void plan(struct world *w, struct requester *q)
+{
+	uint32_t at = 0, n;
+
+	q->message = calloc(q->total, sizeof(*q->message));
+	q->end = calloc(q->total, sizeof(*q->end));
+	q->kind = calloc(q->total, 1);
+	while (at < q->total) {
+		bool small = hp3_random_below(&w->rng, 100) < w->p.small_percent;
+		bool read = hp3_random_below(&w->rng, 100) < w->p.reads_percent;
+
+		n = small || read ? 1 + hp3_random_below(&w->rng, 8)
+				  : LARGE + hp3_random_below(&w->rng, 3 * LARGE);
+		n = n < q->total - at ? n : q->total - at;
+		for (uint32_t i = at; i < at + n; i++) {
+			q->message[i] = at;
+			q->end[i] = at + n;
+			q->kind[i] = read;
+		}
+		at += n;
+	}
+}
+
+void spray_rnics(struct world *w)
+{
+	w->qp = calloc(w->p.qps, sizeof(*w->qp));
+	w->left = w->p.qps;
+	for (uint32_t i = 0; i < w->p.qps; i++) {
+		struct requester *q = &w->qp[i];
+
+		q->total = w->p.packets / w->p.qps;
+		q->first = (uint32_t)hp3_random(&w->rng) & HP3_PSN_MASK;
+		plan(w, q);
+		q->emitting = true;
+		spray_at(w, hp3_random_below(&w->rng, 100) * US,
+			(struct event){.kind = EV_EMIT, .qp = i});
+	}
+	spray_announce(w);
+}
+
+void spray_rnics_free(struct world *w)
+{
+	for (uint32_t i = 0; i < w->p.qps; i++) {
+		free(w->qp[i].message);
+		free(w->qp[i].end);
+		free(w->qp[i].kind);
+	}
+	free(w->qp);
+}
+
+static const uint8_t address[2][4] = {{10, 9, 0, 1}, {10, 9, 0, 2}};
+
+void spray_announce(struct world *w)
+{
+	struct hp3_acts acts;
+
+	for (uint32_t i = 0; i < w->p.qps; i++) {
+		struct hp3_qp_event ev = {.kind = HP3_QP_UP,
+			.pairing = HP3_PAIRING_EVENT,
+			.lqpn = 0x1000 + i,
+			.rqpn = 0x2000 + i};
+
+		memcpy(ev.local, address[A], 4);
+		memcpy(ev.remote, address[B], 4);
+		acts.n = 0;
+		hp3_qp(w->host[A].e, &ev, w->now, &acts);
+		spray_carry_out(w, A, &acts);
+	}
+}
+
+void spray_host(struct world *w, unsigned at)
+{
+	struct hp3_engine_config table, cfg;
+	struct host *h = &w->host[at];
+	size_t size;
+
+	hp3_policy_defaults(&table);
+	table.spray.on = !w->p.off && !(at == B && w->p.receiver_off);
+	table.max_flows = 256;
+	table.max_pairs = 16;
+	table.max_moves = 64;
+	if (w->p.hold_packets != 0)
+		table.hold_packets = w->p.hold_packets;
+	table.seed = hp3_random(&w->rng);
+	cfg = hp3_policy_settled(&table);
+	size = hp3_engine_size(&cfg);
+	free(h->memory);
+	h->memory = aligned_alloc(64, size);
+	h->e = hp3_engine_create(h->memory, size, &cfg);
+	CHECK(w, h->e != NULL, "no engine");
+}
+
+struct hp3_pkt spray_view(uint8_t *frame, const struct packet *k, unsigned from)
+{
+	const struct hp3_opcode_info *op = &hp3_opcodes[k->opcode];
+
+	memset(frame, 0, FRAME);
+	memcpy(frame + 26, address[from], 4);
+	memcpy(frame + 30, address[!from], 4);
+	return (struct hp3_pkt){.frame = frame,
+		.trusted = true,
+		.len = 58 + k->payload,
+		.v = {.class = op->class,
+			.opcode = k->opcode,
+			.flags = (uint16_t)(op->flags | (k->ackreq ? HP3_VF_ACKREQ : 0)),
+			.l3_off = 14,
+			.udp_off = 34,
+			.sport = k->sport,
+			.dest_qpn = (from == A ? 0x2000 : 0x1000) + k->qp,
+			.psn = k->wire,
+			.syndrome = k->syndrome,
+			.payload_len = k->payload,
+			.dma_len = k->dma_len}};
+}
+
+static struct packet request(const struct requester *q, uint32_t qp, uint32_t psn)
+{
+	bool first = psn == q->message[psn], last = psn + 1 == q->end[psn];
+	struct packet k = {.qp = qp,
+		.psn = psn,
+		.span = 1,
+		.wire = (q->first + psn) & HP3_PSN_MASK,
+		.sport = (uint16_t)(0xc000 + 977 * qp),
+		.payload = MTU};
+
+	if (q->kind[psn] != 0) {
+		k.opcode = HP3_OP_RC_READ_REQUEST;
+		k.span = q->end[psn] - psn;
+		k.dma_len = k.span * MTU;
+		k.payload = 0;
+		return k;
+	}
+	k.opcode = first && last ? HP3_OP_RC_WRITE_ONLY
+		   : first       ? HP3_OP_RC_WRITE_FIRST
+		   : last        ? HP3_OP_RC_WRITE_LAST
+				 : HP3_OP_RC_WRITE_MIDDLE;
+	k.ackreq = last || psn % ACK_EVERY == 0;
+	if (first)
+		k.dma_len = (q->end[psn] - psn) * MTU;
+	return k;
+}
+
+static void go_on(struct world *w, uint32_t qp, uint64_t t)
+{
+	if (w->qp[qp].emitting)
+		return;
+	w->qp[qp].emitting = true;
+	spray_at(w, t, (struct event){.kind = EV_EMIT, .qp = qp});
+}
+
+static void set_timer(struct world *w, uint32_t qp)
+{
+	w->qp[qp].timer = w->now + RTO;
+	spray_at(w, w->qp[qp].timer, (struct event){.kind = EV_TIMER, .qp = qp});
+}
+
+void spray_emit(struct world *w, uint32_t qp)
+{
+	struct requester *q = &w->qp[qp];
+	struct packet k;
+
+	q->emitting = false;
+	if (q->nxt >= q->total || q->nxt - q->una >= WINDOW)
+		return;
+	if (w->now < q->ready) {
+		go_on(w, qp, q->ready);
+		return;
+	}
+	k = request(q, qp, q->nxt);
+	w->r.again += q->nxt < q->hi;
+	w->r.sent++;
+	q->nxt += k.span;
+	q->hi = q->nxt > q->hi ? q->nxt : q->hi;
+	if (q->timer == 0)
+		set_timer(w, qp);
+	go_on(w, qp, w->now + GAP_NS);
+	spray_request(w, &k);
+}
+
+void spray_timer(struct world *w, uint32_t qp)
+{
+	struct requester *q = &w->qp[qp];
+
+	if (q->timer != w->now)
+		return; /* it was set anew */
+	q->timer = 0;
+	if (q->una == q->total)
+		return;
+	w->r.timeouts++;
+	q->nxt = q->una;
+	set_timer(w, qp);
+	go_on(w, qp, w->now);
+}
+
+static void progress(struct world *w, uint32_t qp, uint32_t una)
+{
+	struct requester *q = &w->qp[qp];
+
+	if (una <= q->una)
+		return;
+	CHECK(w, una <= q->hi, "queue pair %u: what was never sent is acknowledged", qp);
+	q->una = una;
+	q->nxt = q->nxt > una ? q->nxt : una;
+	q->timer = 0;
+	if (q->una == q->total)
+		w->left--;
+	else
+		set_timer(w, qp);
+}
+
+void spray_requester(struct world *w, const struct packet *reply)
+{
+	struct requester *q = &w->qp[reply->qp];
+	uint8_t kind = HP3_SYN_KIND(reply->syndrome);
+
+	if (hp3_opcodes[reply->opcode].flags & HP3_VF_READ) {
+		if (reply->psn == q->una)
+			progress(w, reply->qp, q->una + 1);
+		else if (reply->psn > q->una)
+			q->nxt = q->una; /* one before it is lost: asked for again */
+	} else if (kind == HP3_SYN_ACK) {
+		/* READs end by their data alone */
+		for (uint32_t at = q->una; at <= reply->psn; at = q->end[at]) {
+			if (q->kind[at] != 0) {
+				q->nxt = at > q->una ? q->nxt : q->una;
+				progress(w, reply->qp, at);
+				goto out;
+			}
+		}
+		progress(w, reply->qp, reply->psn + 1);
+	} else {
+		progress(w, reply->qp, reply->psn);
+		if (reply->psn >= q->una)
+			q->nxt = q->una;
+		if (kind == HP3_SYN_RNR)
+			q->ready = w->now + RNR_NS;
+	}
+out:
+	go_on(w, reply->qp, w->now + GAP_NS);
+}
+
+static void answer(struct world *w, uint32_t qp, uint8_t opcode, uint32_t psn, uint8_t syndrome)
+{
+	struct packet k = {.qp = qp,
+		.psn = psn,
+		.wire = (w->qp[qp].first + psn) & HP3_PSN_MASK,
+		.sport = (uint16_t)(0xd000 + qp),
+		.opcode = opcode,
+		.syndrome = syndrome,
+		.payload = opcode == HP3_OP_RC_ACK ? 0 : MTU};
+
+	spray_reply(w, k);
+}
+
+static void execute(struct world *w, const struct packet *k)
+{
+	if (k->opcode != HP3_OP_RC_READ_REQUEST) {
+		if (k->ackreq)
+			answer(w, k->qp, HP3_OP_RC_ACK, w->there[k->qp].expected - 1, 0x1f);
+		return;
+	}
+	for (uint32_t i = 0; i < k->span; i++)
+		answer(w, k->qp,
+			k->span == 1       ? HP3_OP_RC_READ_RESP_ONLY
+			: i == 0           ? HP3_OP_RC_READ_RESP_FIRST
+			: i + 1 == k->span ? HP3_OP_RC_READ_RESP_LAST
+					   : HP3_OP_RC_READ_RESP_MIDDLE,
+			k->psn + i, 0x1f);
+}
+
+void spray_responder(struct world *w, const struct packet *k)
+{
+	struct responder *q = &w->there[k->qp];
+
+	w->r.arrived++;
+	if (k->psn < q->expected) {
+		execute(w, k);
+	} else if (k->psn > q->expected) {
+		w->r.gaps++;
+		if (q->asked)
+			return;
+		q->asked = true;
+		w->r.naks++;
+		answer(w, k->qp, HP3_OP_RC_ACK, q->expected, HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE);
+	} else if (k->opcode != HP3_OP_RC_READ_REQUEST && draw(w, w->p.rnr_ppm)) {
+		q->asked = true; /* what follows is not asked for: it comes again anyway */
+		w->r.rnrs++;
+		answer(w, k->qp, HP3_OP_RC_ACK, q->expected, HP3_SYN_RNR);
+	} else {
+		q->asked = false;
+		q->expected += k->span;
+		execute(w, k);
+	}
+}

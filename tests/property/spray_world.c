@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spray_world.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "spray_inside.h"
+
+static void later(struct world *w, uint64_t t, struct event e)
+{
+	uint32_t i = w->n++;
+
+	CHECK(w, w->n < EVENTS, "too many events");
+	e.t = t;
+	e.seq = w->seq++;
+	for (; i > 0 && before(&e, &w->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		w->heap[i] = w->heap[(i - 1) / 2];
+	w->heap[i] = e;
+}
+
+static struct event next(struct world *w)
+{
+	struct event top = w->heap[0], last = w->heap[--w->n];
+	uint32_t i = 0, c;
+
+	while ((c = 2 * i + 1) < w->n) {
+		c += c + 1 < w->n && before(&w->heap[c + 1], &w->heap[c]);
+		if (!before(&w->heap[c], &last))
+			break;
+		w->heap[i] = w->heap[c];
+		i = c;
+	}
+	w->heap[i] = last;
+	return top;
+}
+
+void spray_at(struct world *w, uint64_t t, struct event e)
+{
+	later(w, t, e);
+}
+
+/* One path is a FIFO. 0: lost. */
+static uint64_t arrival(struct world *w, uint32_t path, uint64_t *free, bool counts)
+{
+	uint64_t t = w->now + w->delay[path] + hp3_random_below(&w->rng, 2000);
+
+	if (draw(w, w->p.loss_ppm) || w->now < w->dead_until[path]) {
+		w->r.lost += counts;
+		return 0;
+	}
+	if (t <= *free)
+		t = *free + 1;
+	*free = t;
+	return t;
+}
+
+static void into_network(struct world *w, struct packet k, uint16_t sport)
+{
+	uint32_t path = (uint32_t)(sport * 2654435761u >> 16) % w->p.paths;
+	uint64_t t = arrival(w, path, &w->free[path], true);
+
+	k.sport = sport;
+	if (t != 0)
+		later(w, t, (struct event){.kind = EV_REQUEST, .packet = k});
+}
+
+static void into_rnic(struct world *w, const struct packet *k)
+{
+	if (draw(w, w->p.bad_ppm)) {
+		w->r.bad++;
+		return;
+	}
+	spray_responder(w, k);
+}
+
+void spray_reply(struct world *w, struct packet k)
+{
+	struct hp3_verdict vd;
+	struct hp3_acts acts;
+	struct hp3_pkt pkt;
+	uint8_t frame[FRAME];
+	uint64_t t;
+
+	pkt = spray_view(frame, &k, B);
+	hp3_find_burst(w->host[B].e, &pkt, 1, HP3_DIR_TX);
+	hp3_tx(w->host[B].e, &pkt, w->now, &vd, &acts);
+	spray_carry_out(w, B, &acts);
+	CHECK(w, vd.kind == HP3_PASS, "a reply is kept");
+	t = arrival(w, 0, &w->back_free, false);
+	if (t != 0)
+		later(w, t, (struct event){.kind = EV_REPLY, .packet = k});
+}
+
+static void say(struct world *w, unsigned from, const struct hp3_act_agree *a)
+{
+	struct event e = {.kind = EV_WORD, .host = from == A ? B : A, .word = *a};
+	uint32_t percent = w->p.words_percent;
+	uint64_t t = w->now + 20 * US + hp3_random_below(&w->rng, 20000);
+
+	if (hp3_random_below(&w->rng, 100) >= percent)
+		later(w, t, e);
+	if (hp3_random_below(&w->rng, 100) < percent)
+		later(w, t + hp3_random_below(&w->rng, 3000) * US, e);
+}
+
+/* Packets that the engine gives back: to the network (RELEASE), to the RNIC (DELIVER), to nobody.
+ */
+static void give_back(struct world *w, unsigned at, const struct hp3_act *a)
+{
+	struct host *h = &w->host[at];
+	uint32_t i = a->held;
+
+	for (uint32_t n = a->count; n > 0; n--, i = hp3_held_next(h->e, i)) {
+		CHECK(w, h->is_held[i], "packet %u is given away twice", i);
+		h->is_held[i] = false;
+		h->nheld--;
+		if (a->kind == HP3_ACT_DELIVER)
+			into_rnic(w, &h->held[i]);
+		else if (a->kind == HP3_ACT_RELEASE)
+			into_network(w, h->held[i], a->port);
+	}
+}
+
+static void wake(struct world *w, unsigned at)
+{
+	struct host *h = &w->host[at];
+	uint64_t due = hp3_engine_due(h->e);
+
+	if (due <= w->now)
+		due = w->now + 1;
+	if (h->tick_at > w->now && h->tick_at <= due)
+		return;
+	h->tick_at = due;
+	later(w, due, (struct event){.kind = EV_TICK, .host = (uint8_t)at});
+}
+
+/* What comes behind the packet in hand is carried out by spray_behind(). */
+void spray_carry_out(struct world *w, unsigned at, const struct hp3_acts *acts)
+{
+	for (uint32_t i = 0; i < acts->n; i++) {
+		const struct hp3_act *a = &acts->act[i];
+
+		if (a->kind == HP3_ACT_RELEASE || a->kind == HP3_ACT_DISCARD)
+			give_back(w, at, a);
+		else if (a->kind == HP3_ACT_AGREE)
+			say(w, at, &a->agree);
+		else if (a->kind == HP3_ACT_EVENT)
+			w->r.moves += a->event.type == HP3_EV_SWITCH;
+	}
+	wake(w, at);
+}
+
+static void behind(struct world *w, unsigned at, const struct hp3_acts *acts)
+{
+	for (uint32_t i = 0; i < acts->n; i++)
+		if (acts->act[i].kind == HP3_ACT_DELIVER)
+			give_back(w, at, &acts->act[i]);
+}
+
+static void keep(struct world *w, unsigned at, uint32_t number, const struct packet *k)
+{
+	struct host *h = &w->host[at];
+
+	CHECK(w, number <= HELD && !h->is_held[number], "number %u is taken", number);
+	h->is_held[number] = true;
+	h->held[number] = *k;
+	h->nheld++;
+}
+
+void spray_request(struct world *w, const struct packet *k)
+{
+	struct hp3_verdict vd;
+	struct hp3_acts acts;
+	struct hp3_pkt pkt;
+	uint8_t frame[FRAME];
+
+	pkt = spray_view(frame, k, A);
+	hp3_find_burst(w->host[A].e, &pkt, 1, HP3_DIR_TX);
+	hp3_tx(w->host[A].e, &pkt, w->now, &vd, &acts);
+	spray_carry_out(w, A, &acts);
+	if (vd.kind == HP3_HOLD)
+		keep(w, A, vd.held, k);
+	else if (vd.kind == HP3_PASS)
+		into_network(w, *k, vd.sport);
+	else
+		CHECK(w, false, "a request vanishes at its sender");
+}
+
+static void request_arrives(struct world *w, const struct packet *k)
+{
+	struct hp3_verdict vd;
+	struct hp3_acts acts;
+	struct hp3_pkt pkt;
+	uint8_t frame[FRAME];
+
+	pkt = spray_view(frame, k, A);
+	hp3_find_burst(w->host[B].e, &pkt, 1, HP3_DIR_RX);
+	hp3_rx(w->host[B].e, &pkt, w->now, &vd, &acts);
+	spray_carry_out(w, B, &acts);
+	if (vd.kind == HP3_HOLD)
+		keep(w, B, vd.held, k);
+	else if (vd.kind == HP3_PASS)
+		into_rnic(w, k);
+	behind(w, B, &acts);
+}
+
+static void reply_arrives(struct world *w, const struct packet *k)
+{
+	struct hp3_verdict vd;
+	struct hp3_acts acts;
+	struct hp3_pkt pkt;
+	uint8_t frame[FRAME];
+
+	pkt = spray_view(frame, k, B);
+	hp3_find_burst(w->host[A].e, &pkt, 1, HP3_DIR_RX);
+	hp3_rx(w->host[A].e, &pkt, w->now, &vd, &acts);
+	spray_carry_out(w, A, &acts);
+	if (vd.kind == HP3_PASS)
+		spray_requester(w, k);
+}
+
+static void word_arrives(struct world *w, unsigned at, const struct hp3_act_agree *word)
+{
+	struct hp3_ends ends = {.local = word->remote, .remote = word->local};
+	struct hp3_acts acts = {0};
+
+	hp3_agree_told(w->host[at].e, &ends, &word->what, w->now, &acts);
+	spray_carry_out(w, at, &acts);
+	behind(w, at, &acts);
+}
+
+static void tick(struct world *w, unsigned at)
+{
+	struct hp3_acts acts;
+
+	if (w->host[at].tick_at != w->now)
+		return;
+	w->host[at].tick_at = 0;
+	do {
+		acts.n = 0;
+		hp3_tick(w->host[at].e, w->now, &acts);
+		spray_carry_out(w, at, &acts);
+		behind(w, at, &acts);
+	} while (acts.more);
+	wake(w, at);
+}
+
+/* What the engine of a host has counted, before it goes. */
+static void sum_up(struct world *w, unsigned at)
+{
+	const struct hp3_stats *c = hp3_engine_stats(w->host[at].e);
+
+	w->r.sprayed += c->sprayed;
+	w->r.agreed += c->sprays;
+	w->r.broken += c->sprays_broken;
+	w->r.held += c->reseq_held;
+	w->r.late += c->reseq_late;
+	w->r.beyond += c->reseq_beyond;
+	w->r.full += c->reseq_full;
+}
+
+static void restart(struct world *w, unsigned at)
+{
+	struct host *h = &w->host[at];
+
+	sum_up(w, at);
+	memset(h->is_held, 0, sizeof(h->is_held));
+	w->r.lost += h->nheld;
+	h->nheld = 0;
+	h->tick_at = 0;
+	spray_host(w, at);
+	if (at == A)
+		spray_announce(w);
+	w->r.restarts++;
+	wake(w, at);
+}
+
+static void every(struct world *w, uint32_t us, enum event_kind kind, unsigned host)
+{
+	if (us != 0)
+		later(w, w->now + us * US / 2 + hp3_random_below(&w->rng, us) * US,
+			(struct event){.kind = (uint8_t)kind, .host = (uint8_t)host});
+}
+
+static void move(struct world *w)
+{
+	struct hp3_acts acts = {0};
+	struct hp3_cmd cmd = {.kind = HP3_CMD_MOVE,
+		.cause = HP3_CAUSE_OPERATOR,
+		.flow = hp3_flow_next(w->host[A].e, hp3_random_below(&w->rng, w->p.qps))};
+
+	if (cmd.flow != HP3_NO_FLOW)
+		hp3_command(w->host[A].e, &cmd, w->now, &acts);
+	spray_carry_out(w, A, &acts);
+	every(w, w->p.move_us, EV_MOVE, A);
+}
+
+static void handle(struct world *w, const struct event *e)
+{
+	switch ((enum event_kind)e->kind) {
+	case EV_REQUEST:
+		request_arrives(w, &e->packet);
+		break;
+	case EV_REPLY:
+		reply_arrives(w, &e->packet);
+		break;
+	case EV_WORD:
+		word_arrives(w, e->host, &e->word);
+		break;
+	case EV_TICK:
+		tick(w, e->host);
+		break;
+	case EV_EMIT:
+		spray_emit(w, e->qp);
+		break;
+	case EV_TIMER:
+		spray_timer(w, e->qp);
+		break;
+	case EV_RESTART:
+		restart(w, e->host);
+		every(w, e->host == B ? w->p.restart_us : w->p.asker_restart_us, EV_RESTART,
+			e->host);
+		break;
+	case EV_DIES:
+		w->dead_until[hp3_random_below(&w->rng, w->p.paths)] = w->now + 5 * MS;
+		every(w, w->p.dies_us, EV_DIES, 0);
+		break;
+	default:
+		move(w);
+		break;
+	}
+}
+
+int spray_run(const struct spray_params *p, struct spray_result *r)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	bool failed;
+
+	w->p = *p;
+	w->rng = p->seed;
+	for (uint32_t i = 0; i < p->paths; i++)
+		w->delay[i] = 10 * US + hp3_random_below(&w->rng, p->spread_us * 1000 + 1);
+	for (unsigned i = 0; i < 2; i++)
+		spray_host(w, i);
+	spray_rnics(w);
+	every(w, p->restart_us, EV_RESTART, B);
+	every(w, p->asker_restart_us, EV_RESTART, A);
+	every(w, p->move_us, EV_MOVE, A);
+	every(w, p->dies_us, EV_DIES, 0);
+	while (w->left != 0 && !w->failed) {
+		struct event e = next(w);
+
+		w->now = e.t;
+		handle(w, &e);
+		CHECK(w, w->now < 100000 * MS, "%u messages are not complete after 100 s", w->left);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		sum_up(w, i);
+		free(w->host[i].memory);
+	}
+	w->r.took_us = w->now / US;
+	*r = w->r;
+	failed = w->failed;
+	spray_rnics_free(w);
+	free(w);
+	return failed ? -1 : 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTS_SPRAY_WORLD_H
+#define HP3_TESTS_SPRAY_WORLD_H
+/*
+ * Two hosts, an engine in front of the RNIC of each, and several paths from the first one to the
+ * second. The RNIC of the first writes and reads, goes back N, and has a timer; that of the second
+ * answers a gap with one NAK. Everything is drawn from one seed.
+ *
+ * What is checked while it runs: the RNIC gets no packet twice that left once, none is kept for
+ * ever, no packet is made up; at the end every message is complete. What the caller judges:
+ * struct spray_result.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+struct spray_params {
+	uint64_t seed;
+	uint32_t qps, packets; /* packets: of all queue pairs together */
+	uint32_t paths, spread_us; /* paths differ by up to so much */
+	uint32_t loss_ppm; /* of requests and replies */
+	uint32_t bad_ppm; /* requests that the engine passes on, and the RNIC does not get */
+	uint32_t rnr_ppm;
+	uint32_t words_percent; /* words between the engines lost; as many come twice, or late */
+	uint32_t reads_percent, small_percent; /* of messages */
+	uint32_t restart_us; /* the receiver's engine, so often; 0: never */
+	uint32_t asker_restart_us; /* the sender's */
+	uint32_t move_us; /* an operator moves a queue pair so often; 0: never */
+	uint32_t hold_packets; /* 0: as shipped */
+	uint32_t dies_us; /* a path dies for 5 ms so often; 0: never */
+	bool off; /* rfr.mode = move */
+	bool receiver_off; /* the receiver's only */
+};
+
+/* X(field) */
+#define SPRAY_RESULT(X)                                                                            \
+	X(sent)                                                                                    \
+	X(arrived)                                                                                 \
+	X(gaps)                                                                                    \
+	X(naks)                                                                                    \
+	X(rnrs)                                                                                    \
+	X(timeouts)                                                                                \
+	X(again)                                                                                   \
+	X(lost)                                                                                    \
+	X(bad)                                                                                     \
+	X(sprayed)                                                                                 \
+	X(agreed)                                                                                  \
+	X(held)                                                                                    \
+	X(late)                                                                                    \
+	X(beyond)                                                                                  \
+	X(full)                                                                                    \
+	X(broken)                                                                                  \
+	X(restarts)                                                                                \
+	X(moves)                                                                                   \
+	X(took_us)
+
+struct spray_result {
+#define X(field) uint64_t field;
+	SPRAY_RESULT(X)
+#undef X
+};
+
+/* 0, or -1: something happened that never may; it was printed, with the seed. */
+int spray_run(const struct spray_params *p, struct spray_result *r);
+
+#endif

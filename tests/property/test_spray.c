@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Queue pairs whose packets take several paths at once, between two engines as they ship but for
+ * rfr.mode = spray. Usage: PROGRAM [SEEDS [PACKETS [FIRST_SEED]]].
+ */
+#include "run.h"
+#include "spray_world.h"
+
+static void show(const struct spray_result *r)
+{
+#define X(field)                                                                                   \
+	if (r->field != 0)                                                                         \
+		print_message(" " #field " %llu", (unsigned long long)r->field);
+	SPRAY_RESULT(X)
+#undef X
+	print_message("\n");
+}
+
+static struct spray_params base(void)
+{
+	return (struct spray_params){.qps = 4,
+		.packets = run_packets / 4,
+		.paths = 7,
+		.spread_us = 200,
+		.small_percent = 30,
+		.reads_percent = 10};
+}
+
+static struct spray_result sum_of(struct spray_params p, unsigned long long first)
+{
+	struct spray_result sum = {0}, r;
+
+	for (unsigned i = 0; i < run_seeds; i++) {
+		p.seed = first + i;
+		assert_int_equal(spray_run(&p, &r), 0);
+#define X(field) sum.field += r.field;
+		SPRAY_RESULT(X)
+#undef X
+	}
+	print_message("seeds %llu..%llu%s:", first, first + run_seeds - 1, p.off ? ", off" : "");
+	show(&sum);
+	return sum;
+}
+
+/* Spraying takes no longer than one path does, by `percent`. */
+static struct spray_result both(struct spray_params p, unsigned long long first, unsigned percent)
+{
+	struct spray_result on = sum_of(p, first), off;
+
+	p.off = true;
+	off = sum_of(p, first);
+	assert_int_equal(off.sprayed + off.held, 0);
+	assert_true(on.took_us * 100 <= off.took_us * percent);
+	return on;
+}
+
+static struct spray_result no_slower(struct spray_params p, unsigned percent)
+{
+	if (run_drawn())
+		both(p, run_drawn(), percent);
+	return both(p, run_first_seed, percent);
+}
+
+static struct spray_result many(struct spray_params p)
+{
+	return no_slower(p, 120);
+}
+
+/* Nothing is lost: the RNIC sees no gap, and nothing is sent twice. */
+static void the_rnic_sees_one_order(void **state)
+{
+	struct spray_result r = many(base());
+
+	assert_int_equal(r.gaps, 0);
+	assert_int_equal(r.again, 0);
+	assert_int_equal(r.timeouts, 0);
+	assert_int_equal(r.late + r.beyond + r.full, 0);
+	assert_true(r.agreed > 0 && r.sprayed > r.sent / 3 && r.held > r.sprayed / 8);
+}
+
+/* Words between the engines are lost, come twice, and late. */
+static void words_may_be_lost(void **state)
+{
+	struct spray_params p = base();
+	struct spray_result r;
+
+	p.words_percent = 30;
+	r = many(p);
+	assert_int_equal(r.gaps, 0);
+	assert_true(r.sprayed > r.sent / 5);
+}
+
+/* Paths differ by eight milliseconds: waiting has a bound, gaps go to the RNIC, all arrives. */
+static void paths_differ_by_much(void **state)
+{
+	struct spray_params p = base();
+
+	p.spread_us = 8000;
+	many(p);
+}
+
+/* The RNIC asks for what was lost once, and never for anything else. */
+static void losses_are_asked_for_once(void **state)
+{
+	struct spray_params p = base();
+	struct spray_result r;
+
+	p.loss_ppm = 1000;
+	r = no_slower(p, 250); /* runs are short: how much paths differ is hardly known */
+	assert_true(r.lost > 0 && r.sprayed > r.sent / 20);
+	assert_true(r.naks <= r.lost);
+}
+
+/* What the engine passed on does not reach the RNIC, or is refused: it says what it waits for. */
+static void the_rnic_knows_better(void **state)
+{
+	struct spray_params p = base();
+	struct spray_result r;
+
+	p.bad_ppm = 1000;
+	p.rnr_ppm = 500;
+	r = many(p);
+	assert_true(r.bad > 0 && r.rnrs > 0);
+	assert_true(r.naks <= r.bad);
+}
+
+/* The receiver's hp3d starts anew: packets on their way come in any order, and then no more. */
+static void the_receiver_restarts(void **state)
+{
+	struct spray_params p = base();
+	struct spray_result r;
+
+	p.restart_us = 3000;
+	r = many(p);
+	assert_true(r.restarts > 0 && r.agreed > r.restarts / 4);
+	assert_true(r.gaps <= 256 * r.restarts * p.qps); /* what was in flight */
+}
+
+static void the_sender_restarts(void **state)
+{
+	struct spray_params p = base();
+	struct spray_result r;
+
+	p.asker_restart_us = 3000;
+	r = many(p);
+	assert_true(r.restarts > 0);
+	assert_true(r.naks <= r.restarts * p.qps);
+}
+
+/* Behind a drain: moves do no harm to what is sprayed. */
+static void operators_move_them(void **state)
+{
+	struct spray_params p = base();
+	struct spray_result r;
+
+	p.move_us = 300;
+	r = many(p);
+	assert_int_equal(r.gaps, 0);
+	assert_true(r.moves > 0 && r.sprayed > r.sent / 5);
+}
+
+/* There is hardly room to hold anything. */
+static void there_is_no_room(void **state)
+{
+	struct spray_params p = base();
+
+	p.hold_packets = 64;
+	assert_true(many(p).full > 0);
+}
+
+static void paths_die(void **state)
+{
+	struct spray_params p = base();
+
+	p.dies_us = 10000; /* of a flow on one path it is seldom the one */
+	assert_true(no_slower(p, 250).sprayed > 0);
+}
+
+/* A peer that does not want to is never sprayed. */
+static void who_does_not_agree(void **state)
+{
+	struct spray_params p = base();
+	struct spray_result r;
+
+	p.receiver_off = true;
+	r = many(p);
+	assert_int_equal(r.gaps + r.again + r.sprayed + r.held, 0);
+}
+
+static void everything_at_once(void **state)
+{
+	struct spray_params p = base();
+
+	p.qps = 12;
+	p.loss_ppm = 500;
+	p.bad_ppm = 200;
+	p.rnr_ppm = 100;
+	p.words_percent = 10;
+	p.restart_us = 20000;
+	p.asker_restart_us = 30000;
+	p.move_us = 1000;
+	p.dies_us = 30000;
+	assert_true(no_slower(p, 300).sprayed > 0);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_rnic_sees_one_order),
+		cmocka_unit_test(words_may_be_lost),
+		cmocka_unit_test(paths_differ_by_much),
+		cmocka_unit_test(losses_are_asked_for_once),
+		cmocka_unit_test(the_rnic_knows_better),
+		cmocka_unit_test(the_receiver_restarts),
+		cmocka_unit_test(the_sender_restarts),
+		cmocka_unit_test(operators_move_them),
+		cmocka_unit_test(there_is_no_room),
+		cmocka_unit_test(paths_die),
+		cmocka_unit_test(who_does_not_agree),
+		cmocka_unit_test(everything_at_once),
+	};
+
+	run_arguments(argc, argv);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
