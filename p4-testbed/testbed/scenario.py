@@ -5,6 +5,7 @@ off      hp3d forwards only
 observe  hp3d watches, probes and decides, and moves nothing
 on       hp3d moves flows by itself
 manual   hp3d probes nothing and moves when the scenario's script says so (hp3ctl move)
+spray    as on, and the packets of a queue pair take several paths at once (docs/spray.md)
 """
 import json
 import os
@@ -23,6 +24,7 @@ MODES = {
     "observe": {"policy": {"mode": "observe", "observe_probes": "on"}},
     "on": {"policy": {"mode": "on"}},
     "manual": {"policy": {"mode": "on"}, "ppp": {"probe": "off"}},
+    "spray": {"policy": {"mode": "on"}, "rfr": {"mode": "spray"}},
 }
 SAMPLE_S = 0.1
 

@@ -29,6 +29,7 @@ static void stop(struct sim *s)
 	sim_pool_free(&b->counts);
 	sim_pool_free(&b->reports);
 	sim_pool_free(&b->orders);
+	sim_pool_free(&b->words);
 	hp3_sim_fleet_stop(b);
 	free(b);
 }
@@ -43,6 +44,7 @@ static int start_as(struct sim *s, enum hp3_sim_kind kind)
 	b->kind = kind;
 	hp3_sim_config(s, b);
 	hp3_sim_tell_init(b);
+	hp3_sim_several(b);
 	sim_pool_init(&b->ticks, sizeof(struct sim_event) + sizeof(uint64_t));
 	sim_pool_init(&b->orders, sizeof(struct sim_event) + 3 * sizeof(uint64_t));
 	b->named = b->cfg.trace && b->cfg.words.placement;
@@ -211,7 +213,7 @@ static bool reply(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 		.name = text, .flow_bytes = sizeof(struct hp3_sim_flow), .probes_at_setup = true,  \
 		.start = begin, .stop = stop, .flow_start = hp3_sim_flow_start,                    \
 		.flow_end = hp3_sim_flow_end, .data = data, .reply = reply,                        \
-		.answers = hp3_sim_answers, .other = hp3_sim_other                                 \
+		.arrived = hp3_sim_arrived, .answers = hp3_sim_answers, .other = hp3_sim_other     \
 	}
 
 const struct sim_lb sim_lb_hp3 = BALANCER("hp3", start_hp3);

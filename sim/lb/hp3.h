@@ -6,7 +6,8 @@
  * unchanged, between its RNIC and the wire, as hp3d does inline. What the engine is not given:
  * payloads (packets are trusted), flows within a rack (no choice there, unless the rate is the
  * engine's), flows of hosts without hp3d (section [peers]), and of WRITEs at the
- * receiving host data and ACKs, which it would pass. Of READs both engines see both streams: the
+ * receiving host data and ACKs, which it would pass, but where packets are put in order (rfr.mode =
+ * spray). Of READs both engines see both streams: the
  * requests, which they may move, and the responses, which they pass. What hosts cannot know the
  * engine is told at the start: with hp3.identity = model, the hash of the switches.
  *
@@ -64,7 +65,7 @@ struct hp3_balancer {
 	uint32_t places, paths; /* paths: numbers of them with placement by model, else 0 */
 	bool named; /* placement by traces: paths have names */
 	bool rates; /* the RNICs' rates follow moves, which no hp3d can make them do */
-	struct sim_pool ticks, counts, reports, orders;
+	struct sim_pool ticks, counts, reports, orders, words;
 	uint64_t reported; /* reports of flows so far: each has a later stamp */
 	struct hp3_engine_config cfg;
 	struct hp3_sim_fleet *fleet; /* NULL: hosts are alone */
@@ -138,6 +139,17 @@ bool hp3_sim_answers_first(const struct sim *s);
 /* hp3_tell.c: the engine of `host` reports to the peer of this flow. */
 void hp3_sim_tell_init(struct hp3_balancer *b);
 void hp3_sim_tell(struct sim *s, struct hp3_balancer *b, uint32_t host, uint32_t flow);
+
+/* The host of an address, as engines have it. */
+uint32_t hp3_sim_host(const uint8_t address[4]);
+
+/* hp3_several.c: a word to another engine; held packets reach their RNIC; data of a WRITE arrive.
+ */
+void hp3_sim_several(struct hp3_balancer *b);
+void hp3_sim_agree(
+	struct sim *s, struct hp3_balancer *b, uint32_t host, const struct hp3_act_agree *a);
+void hp3_sim_deliver(struct sim *s, struct hp3_host *h, const struct hp3_act *a);
+bool hp3_sim_arrived(struct sim *s, struct sim_flow *f, struct sim_packet *p);
 
 /* hp3_back.c: an urge, a report; a report arrived; a reply leaves the RNIC. */
 void hp3_sim_urge(struct sim *s, uint32_t host, struct sim_flow *f, const struct hp3_act *a);

@@ -121,6 +121,14 @@ void hp3_sim_carry_out(
 			release(s, host, h, a);
 			continue;
 		}
+		if (a->kind == HP3_ACT_DELIVER) {
+			hp3_sim_deliver(s, h, a);
+			continue;
+		}
+		if (a->kind == HP3_ACT_AGREE) {
+			hp3_sim_agree(s, b, host, &a->agree);
+			continue;
+		}
 		if (a->kind == HP3_ACT_TELL) {
 			hp3_sim_tell(s, b, host, a->flow);
 			continue;

@@ -19,7 +19,7 @@ struct report {
 	struct hp3_path_count count[COUNTS];
 };
 
-static uint32_t host_of(const uint8_t address[4])
+uint32_t hp3_sim_host(const uint8_t address[4])
 {
 	uint32_t be;
 
@@ -71,7 +71,7 @@ void hp3_sim_tell(struct sim *s, struct hp3_balancer *b, uint32_t host, uint32_t
 	r = sim_pool_get(&b->reports);
 	r->ev.fire = arrives;
 	r->from = host;
-	r->to = host_of(info.remote);
+	r->to = hp3_sim_host(info.remote);
 	r->stamp = ++b->reported;
 	r->n = hp3_load_to_names(e, flow, r->count, COUNTS);
 	for (uint32_t i = 0; i < r->n; i++)

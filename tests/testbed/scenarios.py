@@ -73,6 +73,15 @@ def micro_collision(report):
         assert all(middle(report, "manual", f, 8, 16) > 0.85 * link for f in "ab"), manual["after"]
 
 
+def one_elephant(report):
+    spine, modes = 20 * GOODPUT, ("off", "on", "spray")
+    no_loss(report, modes)
+    rates = {m: middle(report, m, "a", 4, 12) for m in modes if of_mode(report, m)}
+    print(", ".join(f"{m} {rate:.1f} Mb/s" for m, rate in rates.items()), f"of {spine:.1f} by one spine")
+    assert all(0.8 * spine < rates[m] < 1.02 * spine for m in ("off", "on") if m in rates), rates
+    assert "spray" not in rates or rates["spray"] > 3 * spine, rates
+
+
 def incast(report):
     for mode, row in report["summary"].items():
         assert row["fabric_drops"] == 0, f"{mode}: lossless, and {row['fabric_drops']} frames lost"

@@ -14,7 +14,7 @@ static struct hp3_spray_step step(unsigned state, unsigned input)
 }
 
 /* Only a word of the peer begins it, and only what has arrived lets it go on. */
-static void nothing_else_begins_it(void **state)
+static void rule_35_nothing_else_begins_it(void **state)
 {
 	for (unsigned s = 0; s < HP3_SPRAY_STATE_MAX; s++)
 		for (unsigned i = 0; i < HP3_SPRAY_IN_MAX; i++) {
@@ -27,7 +27,7 @@ static void nothing_else_begins_it(void **state)
 
 /* The peer is told that it is over when it is, and not before; one that was asked is told always.
  */
-static void the_end_is_told(void **state)
+static void rule_35_the_end_is_told(void **state)
 {
 	for (unsigned s = 0; s < HP3_SPRAY_STATE_MAX; s++)
 		for (unsigned i = 0; i < HP3_SPRAY_IN_MAX; i++) {
@@ -38,7 +38,7 @@ static void the_end_is_told(void **state)
 }
 
 /* What leaves by several paths is never simply forgotten: it is idle, or it is waited for. */
-static void what_travels_is_waited_for(void **state)
+static void rule_35_what_travels_is_waited_for(void **state)
 {
 	for (unsigned i = 0; i < HP3_SPRAY_IN_MAX; i++) {
 		if (step(HP3_SPRAY_SPRAYING, i).next == HP3_SPRAY_SINGLE)
@@ -51,7 +51,7 @@ static void what_travels_is_waited_for(void **state)
 
 /* From everywhere one path is reached, whatever the peer does: by silence alone, or by the policy.
  */
-static void there_is_always_an_end(void **state)
+static void rule_35_there_is_always_an_end(void **state)
 {
 	const uint8_t ways[2][3] = {
 		{HP3_SPRAY_IN_SILENT, HP3_SPRAY_IN_LOST, HP3_SPRAY_IN_CAUGHT_UP},
@@ -78,10 +78,10 @@ static void states_have_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_else_begins_it),
-		cmocka_unit_test(the_end_is_told),
-		cmocka_unit_test(what_travels_is_waited_for),
-		cmocka_unit_test(there_is_always_an_end),
+		cmocka_unit_test(rule_35_nothing_else_begins_it),
+		cmocka_unit_test(rule_35_the_end_is_told),
+		cmocka_unit_test(rule_35_what_travels_is_waited_for),
+		cmocka_unit_test(rule_35_there_is_always_an_end),
 		cmocka_unit_test(states_have_names),
 	};
 

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rfr.mode = spray: what engines say to each other of queue pairs that are sprayed, and packets
+ * that the receiver's puts in order before the RNIC sees them. A word takes the time of an empty
+ * path, as a report does (hp3_tell.c).
+ */
+#include "sim/lb/hp3.h"
+
+#define WORD_BYTES 94u /* Ethernet, IPv4, UDP, probes/agree.h */
+
+struct word {
+	struct sim_event ev;
+	uint32_t from, to;
+	struct hp3_agree what;
+};
+
+static void arrives(struct sim *s, struct sim_event *ev)
+{
+	struct word *w = (struct word *)ev;
+	struct hp3_balancer *b = s->lb_state;
+	uint8_t local[4], remote[4];
+	struct hp3_ends ends = {
+		.local = hp3_sim_address(local, w->to), .remote = hp3_sim_address(remote, w->from)};
+	struct hp3_acts acts = {0};
+
+	if (!b->host[w->to].absent) {
+		hp3_agree_told(b->host[w->to].engine, &ends, &w->what, s->now / SIM_NS, &acts);
+		hp3_sim_carry_out(s, b, w->to, &acts);
+		hp3_sim_wake(s, b, w->to);
+	}
+	sim_pool_put(&b->words, w);
+}
+
+void hp3_sim_several(struct hp3_balancer *b)
+{
+	sim_pool_init(&b->words, sizeof(struct word));
+}
+
+void hp3_sim_agree(
+	struct sim *s, struct hp3_balancer *b, uint32_t host, const struct hp3_act_agree *a)
+{
+	struct word *w = sim_pool_get(&b->words);
+
+	w->ev.fire = arrives;
+	w->from = host;
+	w->to = hp3_sim_host(a->remote);
+	w->what = a->what;
+	s->n.flow_reports++;
+	s->n.probe_bytes += WORD_BYTES;
+	sim_at(s, &w->ev, s->now + sim_topo_distance(&s->topo, host, w->to, WORD_BYTES).delay);
+}
+
+void hp3_sim_deliver(struct sim *s, struct hp3_host *h, const struct hp3_act *a)
+{
+	uint32_t i = a->held;
+
+	for (uint32_t n = a->count; n > 0; n--, i = hp3_held_next(h->engine, i)) {
+		s->n.held_ps += s->now - h->held[i]->tag.word[0];
+		sim_rnic_data(s, h->held[i]);
+	}
+}
+
+/* Data of a WRITE. What comes behind it is the engine's to say, so it goes to the RNIC from here.
+ */
+bool hp3_sim_arrived(struct sim *s, struct sim_flow *f, struct sim_packet *p)
+{
+	struct hp3_balancer *b = s->lb_state;
+	uint32_t at = f->dst; /* the flow may be over when its data have reached the RNIC */
+	struct hp3_host *h = &b->host[at];
+	uint8_t frame[HP3_SIM_FRAME];
+	struct hp3_verdict vd;
+	struct hp3_acts acts;
+	struct hp3_pkt pkt;
+
+	if (!b->cfg.spray.on || !hp3_sim_flow_of(f)->managed || h->absent)
+		return true;
+	pkt = hp3_sim_view(s, frame, p);
+	pkt.v.sport = p->sport;
+	hp3_find_burst(h->engine, &pkt, 1, HP3_DIR_RX);
+	hp3_rx(h->engine, &pkt, s->now / SIM_NS, &vd, &acts);
+	if (vd.kind == HP3_PASS) {
+		sim_rnic_data(s, p);
+	} else if (vd.kind == HP3_HOLD) {
+		p->tag.word[0] = s->now;
+		s->n.held_packets++;
+		h->held[vd.held] = p;
+	} else {
+		sim_packet_drop(s, p, SIM_DROP_SUPERSEDED);
+	}
+	hp3_sim_carry_out(s, b, at, &acts);
+	hp3_sim_wake(s, b, at);
+	return false;
+}
