@@ -233,6 +233,9 @@ enum hp3_act_kind {
 	/* `count` held packets that came from the network go to the local RNIC, as they are, in
 	   order, *behind* the packet in hand (`held` as for RELEASE) */
 	HP3_ACT_DELIVER,
+	/* a copy of the packet `held` goes to the local RNIC, which shall ask for what is before
+	   it; it stays held. Where there is no room for a copy nothing is done */
+	HP3_ACT_SHOW,
 	HP3_ACT_TRACE, /* send a trace of the flow on `port`; what came of it: hp3_hop_told() */
 };
 

@@ -130,15 +130,6 @@ uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params 
 	return r->gap_at + wait_of(r, p) + (r->told ? p->give_up_ns : 0);
 }
 
-static uint32_t take_newest(struct hp3_reseq *r)
-{
-	uint32_t handle = take(r, slot_of(r, r->top));
-
-	while (r->held != 0 && slot_of(r, r->top)->handle == 0)
-		r->top = hp3_psn_add(r->top, HP3_PSN_MASK);
-	return handle;
-}
-
 static uint32_t take_oldest(struct hp3_reseq *r)
 {
 	while (slot_of(r, r->sweep)->handle == 0)
@@ -146,12 +137,13 @@ static uint32_t take_oldest(struct hp3_reseq *r)
 	return take(r, slot_of(r, r->sweep));
 }
 
-bool hp3_reseq_late(
-	struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now, uint32_t *handle)
+bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now,
+	uint32_t *handle, bool *copy)
 {
 	if (hp3_reseq_due(r, p) > now)
 		return false;
-	*handle = r->told ? take_oldest(r) : take_newest(r);
+	*copy = !r->told;
+	*handle = r->told ? take_oldest(r) : slot_of(r, r->top)->handle - 1;
 	r->told = true;
 	return true;
 }

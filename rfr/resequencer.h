@@ -8,9 +8,10 @@
  *
  * What is expected next passes at once. What is ahead of it is held, up to a window. When what was
  * lacking has come, all behind it follows in order. When it does not come for longer than the paths
- * differ (measured here, between two bounds) it is taken for lost: the RNIC gets the newest packet
- * that is held, and asks for what lacks by a NAK, once. The rest stays: the requester goes back,
- * its first packet fills the gap, and what it repeats of what was held is no more than a duplicate.
+ * differ (measured here, between two bounds) it is taken for lost: the RNIC gets a copy of the
+ * newest packet that is held, and asks for what lacks by a NAK, once. All stays held: the requester
+ * goes back, its first packet fills the gap, and what it repeats of what was held is no more than a
+ * duplicate; and where the packet was merely late, all is there.
  * Where it does not come even then, all that is held is given up, in order.
  *
  * A packet is a handle of the caller's, who holds it. Sans-IO: nothing here reads a clock or
@@ -76,10 +77,11 @@ bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle);
 uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params *p);
 /*
  * It is time: until false, a packet that the RNIC gets although what is before it lacks. The
- * first time just the newest one, the second time all, in order.
+ * first time a copy (*copy) of just the newest one, which stays held; the second time all, in
+ * order.
  */
-bool hp3_reseq_late(
-	struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now, uint32_t *handle);
+bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now,
+	uint32_t *handle, bool *copy);
 
 /*
  * The RNIC said that it waits for this PSN (NAK, RNR NAK), which may lie before `expected`: what it

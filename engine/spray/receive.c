@@ -14,7 +14,7 @@ static struct hp3_reseq_params params_of(const struct hp3_engine *e)
 	uint64_t most = e->cfg.spray.wait_ns;
 
 	return (struct hp3_reseq_params){.window = HP3_RESEQ_WINDOW - 1,
-		.least_ns = hp3_min_u64(e->cfg.spray.late_ns, most),
+		.least_ns = most / 2, /* hosts stand still now and then, and links are paused */
 		.most_ns = most,
 		.give_up_ns = GIVE_UP * most};
 }
@@ -336,10 +336,16 @@ static void hand_over_late(struct hp3_turn *t, struct hp3_spray_in *in)
 	struct hp3_reseq_params params = params_of(t->e);
 	struct run r = {0};
 	uint32_t handle;
+	bool copy;
 
-	while (hp3_reseq_late(&in->reseq, &params, t->now, &handle))
-		add(t->e, in, &r, handle);
-	t->e->stats.reseq_late += r.n != 0;
+	while (hp3_reseq_late(&in->reseq, &params, t->now, &handle, &copy)) {
+		if (copy) {
+			hp3_act(t, HP3_ACT_SHOW, HP3_NO_FLOW)->held = handle;
+			t->e->stats.reseq_late++;
+		} else {
+			add(t->e, in, &r, handle);
+		}
+	}
 	leave(t, &r, HP3_ACT_DELIVER);
 }
 

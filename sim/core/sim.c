@@ -49,6 +49,14 @@ struct sim_packet *sim_packet_new(
 	return p;
 }
 
+struct sim_packet *sim_packet_copy(struct sim *s, const struct sim_packet *of)
+{
+	struct sim_packet *p = sim_packet_new(s, of->kind, of->bytes, of->flow, of->psn);
+
+	*p = *of;
+	return p;
+}
+
 void sim_packet_end(struct sim *s, struct sim_packet *p)
 {
 	s->n.ended++;

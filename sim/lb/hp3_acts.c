@@ -125,6 +125,10 @@ void hp3_sim_carry_out(
 			hp3_sim_deliver(s, h, a);
 			continue;
 		}
+		if (a->kind == HP3_ACT_SHOW) {
+			sim_rnic_data(s, sim_packet_copy(s, h->held[a->held]));
+			continue;
+		}
 		if (a->kind == HP3_ACT_AGREE) {
 			hp3_sim_agree(s, b, host, &a->agree);
 			continue;

@@ -140,11 +140,13 @@ static void fires(struct sim *s, struct sim_event *ev)
 	struct sim_flow *f = t->flow;
 	struct spray_flow *x = of(f);
 	uint32_t handle;
+	bool copy;
 
 	if (x->timer_at == s->now) {
 		x->timer_at = 0;
-		while (hp3_reseq_late(&x->rx, &sp->params, s->now / SIM_NS, &handle))
-			sim_rnic_data(s, take(s, x, handle));
+		while (hp3_reseq_late(&x->rx, &sp->params, s->now / SIM_NS, &handle, &copy))
+			sim_rnic_data(
+				s, copy ? sim_packet_copy(s, x->held[handle]) : take(s, x, handle));
 		wake(s, f);
 	}
 	sim_pool_put(&sp->timers, t);

@@ -120,6 +120,12 @@ static void give_back(struct world *w, unsigned at, const struct hp3_act *a)
 	}
 }
 
+static void show(struct world *w, unsigned at, uint32_t number)
+{
+	CHECK(w, w->host[at].is_held[number], "packet %u is shown, and not held", number);
+	into_rnic(w, &w->host[at].held[number]);
+}
+
 static void wake(struct world *w, unsigned at)
 {
 	struct host *h = &w->host[at];
@@ -143,6 +149,8 @@ void spray_carry_out(struct world *w, unsigned at, const struct hp3_acts *acts)
 			give_back(w, at, a);
 		else if (a->kind == HP3_ACT_AGREE)
 			say(w, at, &a->agree);
+		else if (a->kind == HP3_ACT_SHOW)
+			show(w, at, a->held);
 		else if (a->kind == HP3_ACT_EVENT)
 			w->r.moves += a->event.type == HP3_EV_SWITCH;
 	}

@@ -46,6 +46,18 @@ void hp3d_pipe_deliver(struct hp3d_pipe *p)
 	}
 }
 
+/* It takes a buffer, as seldom as packets are lost. */
+static void show(struct hp3d_pipe *p, const struct hp3_act *a)
+{
+	struct rte_mbuf *held = p->held[a->held];
+	struct rte_mbuf *copy = rte_pktmbuf_copy(held, held->pool, 0, UINT32_MAX);
+
+	if (copy == NULL)
+		return;
+	p->c.shown++;
+	hp3d_pipe_emit(p, HP3_DIR_RX, copy);
+}
+
 static void discard(struct hp3d_pipe *p, const struct hp3_act *a)
 {
 	uint32_t i = a->held;
@@ -105,6 +117,8 @@ void hp3d_pipe_carry_out(struct hp3d_pipe *p, uint64_t now)
 			release(p, a);
 		else if (a->kind == HP3_ACT_DISCARD)
 			discard(p, a);
+		else if (a->kind == HP3_ACT_SHOW)
+			show(p, a);
 		else if (a->kind == HP3_ACT_EVENT)
 			report(p, &a->event);
 		else if (a->kind == HP3_ACT_PROBE || a->kind == HP3_ACT_NAK ||

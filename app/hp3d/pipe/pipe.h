@@ -28,6 +28,7 @@
 	X(bursts, "bursts handled", 0)                                                             \
 	X(changed, "packets whose source port or AckReq was changed", 0)                           \
 	X(released, "held packets released", 0)                                                    \
+	X(shown, "copies of such packets handed to the RNIC, for it to ask for one that lacks", 0) \
 	X(delivered, "packets of peers that came too early, handed to the RNIC in order", 0)       \
 	X(rounds_fruitless, "rounds of probes that found nothing", 0)                              \
 	X(fruitless_cnp, "those among them that CNPs set off", 0)                                  \
