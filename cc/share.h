@@ -35,6 +35,7 @@
 
 struct hp3_share_params {
 	bool on;
+	bool moves; /* long flows are moved by counts of them (engine/paths/ways.h) */
 	uint8_t floor; /* % of what is granted */
 	uint8_t cycles; /* >= 1 */
 	uint16_t rtt; /* % of the base round trip, > 100 */

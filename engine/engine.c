@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "engine/pass/burst.h"
 #include "engine/paths/compare.h"
+#include "engine/paths/ways.h"
 #include "engine/spray/spray.h"
 #include <errno.h>
 
@@ -22,7 +23,7 @@ static size_t align_up(size_t n)
 struct layout {
 	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, replies,
 		peers, counts, tracing, traced, comparing, tell, waits, began, hearsay, losses,
-		asked, longs, spraying, sprays_out, sprays_in, spray_lists, spray_of, end;
+		asked, longs, rack, spraying, sprays_out, sprays_in, spray_lists, spray_of, end;
 	uint32_t nbuckets, nasked;
 };
 
@@ -39,6 +40,13 @@ static size_t lay(size_t *at, size_t n, size_t size)
 static bool tells(const struct hp3_engine_config *cfg)
 {
 	return cfg->tell_ns != 0 && cfg->probing && (cfg->load_paths != 0 || cfg->cc.share.on);
+}
+
+/* Do hosts of a rack tell each other of long flows? */
+static bool counts_ways(const struct hp3_engine_config *cfg)
+{
+	return tells(cfg) && cfg->cc.share.on && cfg->cc.share.moves &&
+	       (cfg->trace || cfg->model != NULL);
 }
 
 static struct layout layout_of(const struct hp3_engine_config *cfg)
@@ -64,6 +72,7 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	l.held = lay(&at, (size_t)HP3_HELD(cfg->hold_packets) + 1, sizeof(struct hp3_held));
 	l.rates = lay(&at, cfg->cc.mode == HP3_CC_DCQCN ? flows : 0, sizeof(struct hp3_rate));
 	l.longs = lay(&at, cfg->cc.share.on ? flows : 0, sizeof(struct hp3_long));
+	l.rack = lay(&at, counts_ways(cfg), hp3_rack_size(cfg->max_pairs));
 	l.np = lay(&at, cfg->cc.notify ? flows : 0, sizeof(struct hp3_np));
 	l.paths = lay(&at, probing * pairs, sizeof(struct hp3_paths));
 	l.active = lay(&at, probing * flows, sizeof(struct hp3_active));
@@ -181,6 +190,10 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	if (cfg->cc.share.on) {
 		e->longs = (struct hp3_long *)(at + l.longs);
 		memset(e->longs, 0, cfg->max_flows * sizeof(*e->longs));
+	}
+	if (counts_ways(cfg)) {
+		e->rack = (struct hp3_rack *)(at + l.rack);
+		memset(e->rack, 0, hp3_rack_size(cfg->max_pairs));
 	}
 	if (cfg->cc.notify) {
 		e->np = (struct hp3_np *)(at + l.np);

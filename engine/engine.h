@@ -228,7 +228,9 @@ enum hp3_act_kind {
 	   set up; op HP3_MOVE_DEAD: path dead): at once, FAILED to be reported at most */
 	HP3_ACT_MOVE,
 	HP3_ACT_RESUME, /* beside: send on, on the old port */
-	HP3_ACT_TELL, /* report to the flow's peer what hp3_load_to_names() says */
+	HP3_ACT_TELL, /* report to the flow's peer what hp3_load_to_names() says, and hp3_ways_to()
+		       */
+	HP3_ACT_RACK, /* tell the other hosts of this rack what hp3_rack_tell() says; no flow */
 	HP3_ACT_AGREE, /* say `agree.what` to the hp3d of `agree.remote` (probes/agree.h) */
 	/* `count` held packets that came from the network go to the local RNIC, as they are, in
 	   order, *behind* the packet in hand (`held` as for RELEASE) */
@@ -493,6 +495,25 @@ int hp3_load_from_names(struct hp3_engine *e, const struct hp3_ends *ends, uint6
 uint32_t hp3_load_in_names(const struct hp3_engine *e, struct hp3_path_count *path, uint32_t max);
 void hp3_load_told_names(struct hp3_engine *e, uint32_t id, const struct hp3_path_count *path,
 	uint32_t n, uint64_t now);
+
+/*
+ * Long flows by way (cc.share_moves, paths/ways.h), under names that all hosts share. What goes
+ * into a report beside the counts above: `out` of ours to that peer, `in` of all into this rack;
+ * and what a peer told likewise. What goes to the hosts of this rack: `out` of this host, `in` into
+ * it; and what one of them told. Returns as above, -ENOENT also where ways are not counted;
+ * -ENOSPC: too many hosts.
+ */
+struct hp3_way_count {
+	uint16_t name;
+	uint16_t out, in;
+};
+uint32_t hp3_ways_to(const struct hp3_engine *e, uint32_t flow, struct hp3_way_count *way,
+	uint32_t max, uint64_t now);
+int hp3_ways_from(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t stamp,
+	const struct hp3_way_count *way, uint32_t n, uint64_t now);
+uint32_t hp3_rack_tell(const struct hp3_engine *e, struct hp3_way_count *way, uint32_t max);
+int hp3_rack_told(struct hp3_engine *e, bool ipv6, const void *mate, uint64_t stamp,
+	const struct hp3_way_count *way, uint32_t n, uint64_t now);
 
 /* A sound probe of a peer's hp3d, or an answer to ours, however late: it is alive (rule 5). */
 void hp3_peer_seen(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now);

@@ -80,7 +80,8 @@ const char *hp3_cause_name(enum hp3_cause c)
 		[HP3_CAUSE_COMPLETION] = "completion",
 		[HP3_CAUSE_PORT_CNP] = "port_cnp",
 		[HP3_CAUSE_ADVICE] = "advice",
-		[HP3_CAUSE_SPRAY] = "spray"};
+		[HP3_CAUSE_SPRAY] = "spray",
+		[HP3_CAUSE_COUNTS] = "counts"};
 
 	return HP3_NAME(names, c);
 }

@@ -52,6 +52,7 @@ enum hp3_cause {
 	HP3_CAUSE_PORT_CNP, /* ... and the RNIC's port handled CNPs, of whichever queue pair */
 	HP3_CAUSE_ADVICE, /* somebody who sees more than this host named the port */
 	HP3_CAUSE_SPRAY, /* it took several paths, and its peer puts it in order no more */
+	HP3_CAUSE_COUNTS, /* another way has fewer long flows (cc.share_moves) */
 	HP3_CAUSE_MAX
 };
 

@@ -108,9 +108,13 @@ struct hp3_long {
 	struct hp3_share share;
 	uint32_t sent; /* bytes of the message under way, up to what makes it long */
 	uint32_t end; /* PSN behind the newest long WRITE or SEND */
+	uint32_t left; /* bytes of the newest message still to be sent; UINT32_MAX: of a SEND */
 	bool out; /* it counts as a long flow that leaves this host */
 	bool open; /* `end` is not known yet: it goes on */
 	bool in; /* ... that comes in: data of a READ, until all is answered */
+	bool counted; /* by `way` (paths/ways.h) */
+	uint16_t way;
+	uint64_t look_at; /* for a way with fewer of them, not before */
 };
 
 /* Where a flow's replies leave (replies.c). */
@@ -218,6 +222,7 @@ struct hp3_engine {
 	struct hp3_spraying *spraying; /* rfr.mode = spray, else NULL */
 	struct hp3_rate *rates; /* by flow; cc = dcqcn */
 	struct hp3_long *longs; /* by flow; cc.share */
+	struct hp3_rack *rack; /* cc.share_moves, else NULL */
 	struct hp3_np *np; /* by flow; cc.notify */
 	struct hp3_began *began; /* by flow */
 	struct hp3_hearsay *hearsay; /* by flow */

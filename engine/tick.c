@@ -2,6 +2,7 @@
 /* What time brings: deadlines of slots, flows to be looked at, traces, reports, ageing. */
 #include "engine/pass/pass.h"
 #include "engine/paths/compare.h"
+#include "engine/paths/ways.h"
 #include "engine/spray/spray.h"
 
 #define ACTS_PER_SLOT 10u /* most that one call below adds */
@@ -116,6 +117,8 @@ uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
 		age(&t);
 	if (e->tell.ring != NULL && !acts->more)
 		hp3_tell_tick(&t);
+	if (!acts->more && e->rack != NULL)
+		hp3_rack_tick(&t);
 	return hp3_engine_due(e);
 }
 
@@ -127,6 +130,8 @@ uint64_t hp3_engine_due(const struct hp3_engine *e)
 		due = e->tracing->due;
 	if (e->comparing != NULL)
 		due = hp3_min_u64(due, hp3_compare_due(e->comparing));
+	if (e->rack != NULL)
+		due = hp3_min_u64(due, hp3_rack_due(e));
 	if (e->tell.ring != NULL && e->tell.due < due)
 		due = e->tell.due;
 	if (e->spraying != NULL)

@@ -64,6 +64,7 @@ struct hp3_errand_operator {
 
 struct hp3_errand_advised {
 	uint64_t tag; /* of the command */
+	bool counted; /* by counts of long flows: there is no command */
 };
 
 struct hp3_errand_congested {

@@ -2,6 +2,7 @@
 /* Carries out what the transition table of rfr says: how a move begins, closes the old path, ends.
  */
 #include "engine/moves/moves.h"
+#include "engine/paths/ways.h"
 
 #define LOSSY_DRAIN 4u /* round trips */
 
@@ -13,6 +14,8 @@ void hp3_set_port(struct hp3_engine *e, struct hp3_flow *f, uint16_t port)
 	if (port != f->home)
 		f->flags |= HP3_FF_MOVED;
 	e->nmoved += !!(f->flags & HP3_FF_MOVED);
+	if (e->rack != NULL)
+		hp3_way_moved(e, (uint32_t)(f - e->flows));
 }
 
 static uint64_t cooldown_of(const struct hp3_engine *e, const struct hp3_move *m)
@@ -28,6 +31,11 @@ void hp3_search_ended(struct hp3_turn *t, uint32_t flow, bool slow, uint64_t lea
 		(uint32_t)hp3_random(&t->e->rng), t->now);
 }
 
+static bool is_counted(const struct hp3_move *m)
+{
+	return m->errand.kind == HP3_ERRAND_ADVISED && m->errand.advised.counted;
+}
+
 /* A move of our own is over: how long until the flow may be looked after again. */
 static void settle_own(
 	struct hp3_turn *t, struct hp3_flow *f, const struct hp3_move *m, bool switched)
@@ -38,7 +46,8 @@ static void settle_own(
 			hp3_monitor_offer_base(
 				&f->monitor, hp3_round_unmarked(&m->errand.round)->rtt_ns);
 	} else if (switched) {
-		hp3_search_ended(t, m->flow, false, cooldown_of(t->e, m));
+		if (!is_counted(m)) /* counts may be wrong: it may search at once */
+			hp3_search_ended(t, m->flow, false, cooldown_of(t->e, m));
 		hp3_monitor_offer_base(
 			&f->monitor, m->errand.round.probe[m->errand.round.winner].rtt_ns);
 	} else if (!(m->use & HP3_USE_LOOK) && !hp3_errand_is_lossy(&m->errand) &&

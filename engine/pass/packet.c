@@ -337,6 +337,8 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 	if (HP3_UNLIKELY(e->longs != NULL) && in_window)
 		hp3_share_reply(&(struct hp3_turn){e, now, acts}, flow, v, una);
 	watch_reply(e, flow, v, in_window, una, now, acts);
+	if (HP3_UNLIKELY(e->rack != NULL) && in_window && !hp3_spray_hides(e, flow))
+		hp3_seek_counted(&(struct hp3_turn){e, now, acts}, flow);
 	if (HP3_UNLIKELY(f->flags & (HP3_FF_RNR | HP3_FF_CLOSE_ACK)) &&
 		hp3_psn_diff(f->stream.una, f->mark_psn) > 0)
 		f->flags &= (uint16_t) ~(HP3_FF_RNR | HP3_FF_CLOSE_ACK);

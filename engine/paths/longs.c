@@ -6,6 +6,7 @@
  * share the other's link. A report that is older than FRESH of these times counts no more.
  */
 #include "engine/paths/paths.h"
+#include "engine/paths/ways.h"
 
 #define FRESH 8u /* reports */
 
@@ -23,13 +24,16 @@ static void begin(struct hp3_engine *e, uint32_t flow)
 		return;
 	l->out = true;
 	l->share = (struct hp3_share){0};
+	l->look_at = 0;
 	e->long_out++;
 	p->long_out++;
+	hp3_way_enter(e, flow);
 	hp3_tell_changed(e, e->flows[flow].pair);
 }
 
 static void end_out(struct hp3_engine *e, uint32_t flow)
 {
+	hp3_way_leave(e, flow);
 	e->longs[flow].out = e->longs[flow].open = false;
 	e->long_out--;
 	e->pairs.pairs[e->flows[flow].pair].long_out--;
@@ -47,6 +51,10 @@ static bool is_long(struct hp3_long *l, const struct hp3_view *v, uint32_t least
 {
 	if (v->flags & HP3_VF_FIRST)
 		l->sent = 0;
+	if (v->flags & HP3_VF_FIRST)
+		l->left = v->dma_len != 0 ? v->dma_len : UINT32_MAX;
+	if (l->left != UINT32_MAX)
+		l->left -= hp3_min_u32(l->left, v->payload_len);
 	l->sent = hp3_min_u32(l->sent + v->payload_len, least);
 	return l->sent >= least || ((v->flags & HP3_VF_FIRST) && v->dma_len >= least);
 }
@@ -107,6 +115,7 @@ void hp3_longs_forget(struct hp3_engine *e, uint32_t pair)
 {
 	if (e->longs != NULL)
 		set_from(e, &e->pairs.pairs[pair], 0);
+	hp3_ways_forget(e, pair);
 }
 
 /* Of a pair whose peer fell silent nothing is counted: one is looked at with each report. */
@@ -115,7 +124,7 @@ static void forget_old(struct hp3_engine *e, uint64_t now)
 	struct hp3_pair *p = &e->pairs.pairs[e->long_hand];
 
 	if (p->long_from != 0 && now - p->long_at > fresh_ns(e))
-		set_from(e, p, 0);
+		hp3_longs_forget(e, e->long_hand);
 	e->long_hand = e->long_hand + 1 == e->cfg.max_pairs ? 0 : e->long_hand + 1;
 }
 

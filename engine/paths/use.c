@@ -5,6 +5,7 @@
  */
 #include "engine/paths/compare.h"
 #include "engine/paths/paths.h"
+#include "engine/paths/ways.h"
 
 void hp3_path_refresh(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
 {
@@ -65,4 +66,6 @@ void hp3_pair_forget(struct hp3_engine *e, uint32_t pair)
 	if (e->cfg.load_paths != 0)
 		hp3_counts_forget(e, pair);
 	hp3_longs_forget(e, pair);
+	if (e->rack != NULL)
+		e->rack->peer[pair] = (struct hp3_peer_ways){0};
 }

@@ -33,7 +33,7 @@ static bool is_on_trial(const struct hp3_engine *e, const struct hp3_flow *f)
 	return f->slot != HP3_NO_SLOT && (e->moves[f->slot].use & HP3_USE_VERIFY);
 }
 
-static int refusal(struct hp3_turn *t, struct hp3_flow *f, uint16_t port)
+static int refusal(struct hp3_turn *t, const struct hp3_flow *f, uint16_t port)
 {
 	int ret = hp3_move_refusal(t->e, f, port, t->now);
 
@@ -43,27 +43,47 @@ static int refusal(struct hp3_turn *t, struct hp3_flow *f, uint16_t port)
 		return -EOPNOTSUPP;
 	if (hp3_path_has_failed(t->e, f, port, t->now) || hp3_path_is_lossy(t->e, f, port, t->now))
 		return -EHOSTUNREACH;
-	return hp3_may_leave(t->e, f, t->now) && !is_on_trial(t->e, f) ? 0 : -EDQUOT;
+	return hp3_may_leave(t->e, f, t->now) ? 0 : -EDQUOT;
+}
+
+/* Asks about the port. 0, or why not. */
+static int begin(
+	struct hp3_turn *t, uint32_t flow, uint16_t port, const struct hp3_errand_advised *by)
+{
+	struct hp3_move *m = hp3_move_prepare(t, flow, HP3_ERRAND_ADVISED);
+
+	if (m == NULL)
+		return -ENOSPC;
+	m->errand.advised = *by;
+	if (by->counted)
+		m->errand.cause = HP3_CAUSE_COUNTS;
+	return ask(t, m, port);
+}
+
+int hp3_advised(struct hp3_turn *t, uint32_t flow, uint16_t port)
+{
+	int ret = hp3_is_put_off(t->e, &t->e->flows[flow]) ? -EDQUOT
+							   : refusal(t, &t->e->flows[flow], port);
+
+	return ret != 0 ? ret : begin(t, flow, port, &(struct hp3_errand_advised){.counted = true});
 }
 
 int hp3_advise(struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts)
 {
 	struct hp3_turn t = {e, now, acts};
-	struct hp3_move *m;
-	int ret = -ENOSPC;
+	int ret;
 
 	if (cmd->flow >= e->cfg.max_flows || !(e->flows[cmd->flow].flags & HP3_FF_USED))
 		return -ENOENT;
 	e->stats.moves_asked++;
 	ret = refusal(&t, &e->flows[cmd->flow], cmd->port);
-	if (ret == 0) {
-		if (hp3_is_put_off(e, &e->flows[cmd->flow])) /* a search of its own gives way */
-			hp3_slot_drop(e, cmd->flow, HP3_USE_LOOK);
-		m = hp3_move_prepare(&t, cmd->flow, HP3_ERRAND_ADVISED);
-		if (m != NULL)
-			m->errand.advised.tag = cmd->tag;
-		ret = m == NULL ? -ENOSPC : ask(&t, m, cmd->port);
-	}
+	if (ret == 0 && is_on_trial(e, &e->flows[cmd->flow]))
+		ret = -EDQUOT;
+	if (ret == 0 && hp3_is_put_off(e, &e->flows[cmd->flow])) /* its own search gives way */
+		hp3_slot_drop(e, cmd->flow, HP3_USE_LOOK);
+	if (ret == 0)
+		ret = begin(
+			&t, cmd->flow, cmd->port, &(struct hp3_errand_advised){.tag = cmd->tag});
 	if (ret != 0)
 		e->stats.moves_refused++;
 	return ret;

@@ -20,6 +20,11 @@ void hp3_congested_step(struct hp3_turn *t, struct hp3_move *m);
 
 /* advised.c: the probes that an advised flow asks have come back, or not */
 void hp3_advised_step(struct hp3_turn *t, struct hp3_move *m);
+/* The engine's own counts name this port. 0, or why it is not asked about. */
+int hp3_advised(struct hp3_turn *t, uint32_t flow, uint16_t port);
+
+/* counted.c: a long flow made progress; is there a way with fewer of them? */
+void hp3_seek_counted(struct hp3_turn *t, uint32_t flow);
 
 /* loss.c: a request was sent again; `first`: since the newest one that was not. */
 void hp3_loss_seen(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, bool first);

@@ -238,6 +238,11 @@ static void share_native(void)
 	cfg.engine.cc.share.on = true;
 }
 
+static void share_moves(void)
+{
+	cfg.engine.cc.share.moves = true;
+}
+
 static void no_key(void)
 {
 	configure(RAIL, "[probes]\nport = 4795\n");
@@ -597,6 +602,7 @@ static const struct {
 	{"secret", secret, "its mode is 0640", "chmod 600 /tmp/"},
 	{"no-key", no_key, "there is no probe_key", "openssl rand -hex 16"},
 	{"share-native", share_native, "brings nothing with mode = native", "share = off"},
+	{"share-moves", share_moves, "share_moves = on brings nothing", "share_moves = off"},
 	{"run-directory", run_directory, "/file is no directory", "rm /tmp/"},
 	{"driver", driver, "no driver net_afpacket", "net_af_packet0,iface=NAME"},
 	{"interface", no_interface, "no interface eth0", "ip link show"},

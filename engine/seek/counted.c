@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A way with fewer long flows (paths/ways.h). Looked for at random times, a share_tell_us apart on
+ * average, so that not all who see one go there at once; the best of a few random ports. It has to
+ * have at least one flow less on both its links together, this one counted, and a fifth less.
+ * Counts are somebody's word: the move itself is asked about as any advice is (advised.c, rule 34),
+ * so that counts that are wrong, old or forged lead nobody to a path that is worse.
+ */
+#include "engine/paths/ways.h"
+#include "engine/seek/seek.h"
+
+#define WORTH   3u /* cc.share.long_bytes still to be sent: less is over before a move pays */
+#define ASKED   6u /* questions of an address pair in a row: after each it waits twice as long */
+#define SETTLED 2u /* share_tell_us: younger on its way, a flow is not in others' counts yet */
+
+static bool is_better(int there, int here)
+{
+	return there < here && 5 * there <= 4 * here;
+}
+
+/* The best of them; 0: none is better. */
+static uint16_t choose(struct hp3_turn *t, const struct hp3_flow *f, int here)
+{
+	uint16_t ports[HP3_ROUND_PROBES], best = 0;
+	uint32_t n = hp3_paths_candidates(hp3_paths_of(t->e, f->pair), f->rqpn, hp3_flow_port(f),
+		ports, t->e->cfg.candidates, t->now);
+
+	for (uint32_t i = 0; i < n; i++) {
+		int there = hp3_way_sum(t->e, f, ports[i], t->now);
+
+		if (there < 0 || !is_better(there + 2, here))
+			continue;
+		here = there + 2;
+		best = ports[i];
+	}
+	return best;
+}
+
+/* Who asks again and again, for counts are wrong, asks ever more rarely: own searches need the
+ * room.
+ */
+static void wait(const struct hp3_turn *t, struct hp3_peer_ways *p)
+{
+	uint64_t least = SETTLED * t->e->cfg.cc.share.tell_ns;
+
+	if (t->now - p->ask_at > least << p->asked)
+		p->asked = 0;
+	p->ask_at = t->now + (least << p->asked);
+	p->asked = (uint8_t)hp3_min_u32(p->asked + 1u, ASKED);
+}
+
+void hp3_seek_counted(struct hp3_turn *t, uint32_t flow)
+{
+	struct hp3_engine *e = t->e;
+	const struct hp3_flow *f = &e->flows[flow];
+	struct hp3_long *l = &e->longs[flow];
+	uint64_t period = e->cfg.cc.share.tell_ns;
+	uint16_t port;
+	int here;
+
+	if (!l->out || t->now < l->look_at || t->acts->n + HP3_ROUND_PROBES + 2 > HP3_ACTS_MAX)
+		return;
+	if (l->look_at == 0) {
+		l->look_at = t->now + SETTLED * period;
+		return;
+	}
+	l->look_at = t->now + period / 2 + hp3_random_below(&e->rng, (uint32_t)period + 1);
+	hp3_way_moved(e, flow); /* traces may have told meanwhile */
+	here = t->now >= e->rack->peer[f->pair].ask_at && l->counted &&
+			       l->left >= WORTH * e->cfg.cc.share.long_bytes &&
+			       hp3_may_leave(e, f, t->now)
+		       ? hp3_way_sum(e, f, hp3_flow_port(f), t->now)
+		       : -1;
+	port = here < 0 ? 0 : choose(t, f, here);
+	if (port == 0 || hp3_advised(t, flow, port) != 0)
+		return;
+	l->look_at += SETTLED * period;
+	wait(t, &e->rack->peer[f->pair]);
+}
