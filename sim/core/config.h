@@ -111,6 +111,7 @@ struct sim_config {
 	} beside; /* section [hp3-beside] */
 	struct {
 		uint32_t hp3_percent, counts_percent, reports_lost_percent, reports_late_us;
+		enum sim_onoff paths_known;
 	} peers;
 	struct {
 		uint32_t interval_us, delay_us, lost_percent, moves, hold_us;

@@ -45,6 +45,7 @@ struct sim_counters {
 	uint64_t probes, probe_bytes; /* bytes: traces and all answers, too */
 	uint64_t traces, hops_told;
 	uint64_t flow_reports; /* hp3: of long flows, cc.share */
+	uint64_t rack_reports; /* ... to hosts of the rack, cc.share_moves */
 	/* hp3-fleet: reports of hosts; moves that were planned, that engines were asked for, that
 	 * they made */
 	uint64_t fleet_reports, fleet_moves, fleet_asked, fleet_moved;

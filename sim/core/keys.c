@@ -197,6 +197,9 @@ static const struct hp3_ini_key keys[] = {
 		"hosts that run hp3d, evenly spread; of 50 every other one, the second first"),
 	NUM(peers, counts_percent, "percent", 100, 1, 10000,
 		"counts of long flows (cc.share) as reports have them; rounded up"),
+	ENUM(peers, paths_known, onoff, SIM_OFF,
+		"hosts know which path each port draws, as complete traces would say, where "
+		"ppp.identity = none"),
 	NUM(peers, reports_lost_percent, "percent", 0, 0, 100, "of reports of long flows"),
 	NUM(peers, reports_late_us, "us", 0, 0, 1000000, "so much later they arrive"),
 	NUM(fleet, interval_us, "us", 0, 0, 1000000,

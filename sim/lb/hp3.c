@@ -48,7 +48,7 @@ static int start_as(struct sim *s, enum hp3_sim_kind kind)
 	sim_pool_init(&b->ticks, sizeof(struct sim_event) + sizeof(uint64_t));
 	sim_pool_init(&b->orders, sizeof(struct sim_event) + 3 * sizeof(uint64_t));
 	b->named = b->cfg.trace && b->cfg.words.placement;
-	if (kind == HP3_SIM_IDEAL && s->cfg.ideal.model == SIM_ON && !b->cfg.trace)
+	if (hp3_sim_paths_known(s, b))
 		ret = hp3_sim_models(s, b);
 	if (ret == 0)
 		hp3_sim_probes(b);

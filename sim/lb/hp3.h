@@ -104,6 +104,8 @@ static inline bool hp3_sim_choice(const struct sim *s, uint32_t a, uint32_t b)
 
 /* hp3_config.c: the engine's configuration, and the models of the switches. */
 void hp3_sim_config(struct sim *s, struct hp3_balancer *b);
+/* Does the caller know what ports draw? */
+bool hp3_sim_paths_known(const struct sim *s, const struct hp3_balancer *b);
 int hp3_sim_models(struct sim *s, struct hp3_balancer *b);
 /* One engine per host; b->model and b->paths are as they stay. */
 int hp3_sim_engines(struct sim *s, struct hp3_balancer *b);
@@ -139,6 +141,8 @@ bool hp3_sim_answers_first(const struct sim *s);
 /* hp3_tell.c: the engine of `host` reports to the peer of this flow. */
 void hp3_sim_tell_init(struct hp3_balancer *b);
 void hp3_sim_tell(struct sim *s, struct hp3_balancer *b, uint32_t host, uint32_t flow);
+/* ... to all others of its rack. */
+void hp3_sim_rack(struct sim *s, struct hp3_balancer *b, uint32_t host);
 
 /* The host of an address, as engines have it. */
 uint32_t hp3_sim_host(const uint8_t address[4]);

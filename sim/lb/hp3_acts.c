@@ -137,6 +137,10 @@ void hp3_sim_carry_out(
 			hp3_sim_tell(s, b, host, a->flow);
 			continue;
 		}
+		if (a->kind == HP3_ACT_RACK) {
+			hp3_sim_rack(s, b, host);
+			continue;
+		}
 		if (a->kind == HP3_ACT_EVENT)
 			count_event(s, &a->event);
 		f = flow_of(s, h, a->flow);

@@ -73,6 +73,15 @@ void hp3_sim_config(struct sim *s, struct hp3_balancer *b)
 	}
 }
 
+bool hp3_sim_paths_known(const struct sim *s, const struct hp3_balancer *b)
+{
+	if (b->cfg.trace)
+		return false;
+	return b->kind == HP3_SIM_IDEAL
+		       ? s->cfg.ideal.model == SIM_ON
+		       : b->kind == HP3_SIM_SHIPPED && s->cfg.peers.paths_known == SIM_ON;
+}
+
 static uint32_t choices(const struct sim *s, uint32_t node, uint32_t dst)
 {
 	return s->topo.group[s->topo.route[node * s->topo.hosts + dst]].n;

@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What hosts tell each other of their long flows (engine/paths/longs.c). A report takes the time of
- * an empty path, for its class is served first, and takes no room on links, which it would have a
- * ten-thousandth of: its bytes are counted with those of probes. Counts may be wrong, reports lost
- * or late (section [peers]).
+ * What hosts tell each other of their long flows (engine/paths/longs.c, ways.c). A report takes the
+ * time of an empty path, for its class is served first, and takes no room on links, which it would
+ * have a thousandth of: its bytes are counted with those of probes. What goes to a rack is one
+ * message, which its leaf copies. Counts may be wrong, reports lost or late (section [peers]).
  */
 #include <string.h>
 #include "base/minmax.h"
 #include "sim/lb/hp3.h"
 
 #define REPORT_BYTES 72u /* Ethernet, IPv4, UDP, probes/loads.h with two counts */
+#define RACK_BYTES   66u /* ... with none */
+#define WAY_BYTES    4u /* of a way: its name, two counts */
 #define COUNTS       2u
+#define WAYS         32u
 
 struct report {
 	struct sim_event ev;
-	uint32_t from, to, n;
+	uint32_t from, to, n, ways;
 	uint64_t stamp;
+	bool rack;
 	struct hp3_path_count count[COUNTS];
+	struct hp3_way_count way[WAYS];
 };
 
 uint32_t hp3_sim_host(const uint8_t address[4])
@@ -27,17 +32,27 @@ uint32_t hp3_sim_host(const uint8_t address[4])
 	return (__builtin_bswap32(be) - sim_host_address(0)) >> 8;
 }
 
-static void arrives(struct sim *s, struct sim_event *ev)
+static void take(struct hp3_engine *e, const struct report *r, uint64_t now)
 {
-	struct report *r = (struct report *)ev;
-	struct hp3_balancer *b = s->lb_state;
 	uint8_t local[4], remote[4];
 	struct hp3_ends ends = {
 		.local = hp3_sim_address(local, r->to), .remote = hp3_sim_address(remote, r->from)};
 
+	if (r->rack) {
+		hp3_rack_told(e, false, remote, r->stamp, r->way, r->ways, now);
+		return;
+	}
+	hp3_load_from_names(e, &ends, r->stamp, r->count, r->n, now);
+	hp3_ways_from(e, &ends, r->stamp, r->way, r->ways, now);
+}
+
+static void arrives(struct sim *s, struct sim_event *ev)
+{
+	struct report *r = (struct report *)ev;
+	struct hp3_balancer *b = s->lb_state;
+
 	if (!b->host[r->to].absent) {
-		hp3_load_from_names(
-			b->host[r->to].engine, &ends, r->stamp, r->count, r->n, s->now / SIM_NS);
+		take(b->host[r->to].engine, r, s->now / SIM_NS);
 		hp3_sim_wake(s, b, r->to);
 	}
 	sim_pool_put(&b->reports, r);
@@ -45,7 +60,7 @@ static void arrives(struct sim *s, struct sim_event *ev)
 
 void hp3_sim_tell_init(struct hp3_balancer *b)
 {
-	sim_pool_init(&b->reports, sizeof(struct report));
+	sim_pool_init(&b->reports, (sizeof(struct report) + 15) & ~(size_t)15);
 }
 
 static uint16_t as_told(const struct sim *s, uint16_t count)
@@ -55,28 +70,52 @@ static uint16_t as_told(const struct sim *s, uint16_t count)
 	return (uint16_t)hp3_min_u64(told, UINT16_MAX);
 }
 
-void hp3_sim_tell(struct sim *s, struct hp3_balancer *b, uint32_t host, uint32_t flow)
+/* Leaves, or is lost. */
+static void send(struct sim *s, struct hp3_balancer *b, const struct report *what)
 {
-	struct hp3_engine *e = b->host[host].engine;
-	struct hp3_flow_info info;
 	struct report *r;
 
-	if (hp3_flow_info(e, flow, s->now / SIM_NS, &info) < 0)
-		return;
-	s->n.flow_reports++;
-	s->n.probe_bytes += REPORT_BYTES;
 	if (s->cfg.peers.reports_lost_percent > 0 &&
 		sim_rand_below(s, 100) < s->cfg.peers.reports_lost_percent)
 		return;
 	r = sim_pool_get(&b->reports);
+	*r = *what;
 	r->ev.fire = arrives;
-	r->from = host;
-	r->to = hp3_sim_host(info.remote);
-	r->stamp = ++b->reported;
-	r->n = hp3_load_to_names(e, flow, r->count, COUNTS);
 	for (uint32_t i = 0; i < r->n; i++)
 		r->count[i].count = as_told(s, r->count[i].count);
+	for (uint32_t i = 0; i < r->ways; i++) {
+		r->way[i].out = as_told(s, r->way[i].out);
+		r->way[i].in = as_told(s, r->way[i].in);
+	}
 	sim_at(s, &r->ev,
-		s->now + sim_topo_distance(&s->topo, host, r->to, REPORT_BYTES).delay +
+		s->now + sim_topo_distance(&s->topo, r->from, r->to, REPORT_BYTES).delay +
 			s->cfg.peers.reports_late_us * SIM_US);
+}
+
+void hp3_sim_tell(struct sim *s, struct hp3_balancer *b, uint32_t host, uint32_t flow)
+{
+	struct hp3_engine *e = b->host[host].engine;
+	struct report r = {.from = host, .stamp = ++b->reported};
+	struct hp3_flow_info info;
+
+	if (hp3_flow_info(e, flow, s->now / SIM_NS, &info) < 0)
+		return;
+	r.to = hp3_sim_host(info.remote);
+	r.n = hp3_load_to_names(e, flow, r.count, COUNTS);
+	r.ways = hp3_ways_to(e, flow, r.way, WAYS, s->now / SIM_NS);
+	s->n.flow_reports++;
+	s->n.probe_bytes += REPORT_BYTES + WAY_BYTES * r.ways;
+	send(s, b, &r);
+}
+
+void hp3_sim_rack(struct sim *s, struct hp3_balancer *b, uint32_t host)
+{
+	struct report r = {.from = host, .rack = true, .stamp = ++b->reported};
+
+	r.ways = hp3_rack_tell(b->host[host].engine, r.way, WAYS);
+	s->n.rack_reports++;
+	s->n.probe_bytes += RACK_BYTES + WAY_BYTES * r.ways;
+	for (r.to = 0; r.to < s->topo.hosts; r.to++)
+		if (r.to != host && s->topo.leaf[r.to] == s->topo.leaf[host])
+			send(s, b, &r);
 }

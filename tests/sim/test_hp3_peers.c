@@ -88,6 +88,31 @@ static void who_runs_no_hp3d_tells_nothing(void **state)
 	assert_int_equal(told.n, 0);
 }
 
+/* Four hosts of a rack send to as many, over four spines: those that met on one part. */
+static void hosts_of_a_rack_part(void **state)
+{
+	static const char *const moves[] = {"cc.share_moves=off", "cc.share_moves=on"};
+	uint64_t slowest[2] = {0};
+
+	for (unsigned on = 0; on < 2; on++) {
+		struct sim s;
+
+		WORLD(&s, "fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=4",
+			"run.seed=2", "run.lb=hp3", "rnic.cc=none", "rnic.feedback=cnp",
+			"rnic.window_bytes=250000", "cc.mode=dcqcn", "cc.share=on", "ppp.setup=off",
+			"peers.paths_known=on", moves[on]);
+		for (uint32_t i = 0; i < 4; i++)
+			world_flow(&s, i, 4 + i, 20000000, i);
+		world_run(&s);
+		for (uint32_t i = 0; i < 4; i++)
+			slowest[on] = hp3_max_u64(slowest[on], s.outcome[i].fct);
+		assert_true(on ? s.n.rack_reports > 4 : s.n.rack_reports == 0);
+		assert_int_equal(s.n.reordered, 0);
+		sim_destroy(&s);
+	}
+	assert_true(slowest[1] < slowest[0] * 9 / 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -95,6 +120,7 @@ int main(void)
 		cmocka_unit_test(reports_are_lost),
 		cmocka_unit_test(reports_are_late),
 		cmocka_unit_test(who_runs_no_hp3d_tells_nothing),
+		cmocka_unit_test(hosts_of_a_rack_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
