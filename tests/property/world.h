@@ -124,6 +124,9 @@ struct world_params {
 	uint32_t share_percent;
 	uint32_t share_lost_ppm; /* reports that do not come */
 	uint16_t share_rtt; /* % of the base round trip; 0: as it ships */
+	/* with share and model: flows move by counts of them, and all that is told of other hosts'
+	 * is made up */
+	bool ways;
 	uint32_t crash_every_us; /* hp3d crashes and starts again without memory */
 	uint32_t hang_every_us; /* hp3d hangs or dies, somebody stands in (world_away.c) */
 	uint32_t peer_crash_every_us; /* the peer's hp3d is gone for a while */
@@ -156,6 +159,7 @@ struct world_params {
 	X(moves_asked)                                                                             \
 	X(advised)                                                                                 \
 	X(advice_taken)                                                                            \
+	X(by_counts)                                                                               \
 	X(switched)                                                                                \
 	X(idle)                                                                                    \
 	X(recovered)                                                                               \

@@ -44,7 +44,7 @@ static void check_winner(struct world *w, const struct hp3_event *ev)
 	}
 	if (ev->cause == HP3_CAUSE_LOSS)
 		most = HP3_LOSSY_RTT;
-	else if (ev->cause == HP3_CAUSE_ADVICE)
+	else if (ev->cause == HP3_CAUSE_ADVICE || ev->cause == HP3_CAUSE_COUNTS)
 		most = HP3_NO_WORSE_RTT;
 	else if (congested < w->cfg.monitor.congestion_tolerance && !is_at_once(w, ev))
 		VIOLATION(w, "moved after %u congested cycles", congested);
@@ -177,6 +177,7 @@ void world_check_event(struct world *w, const struct hp3_event *ev)
 		VIOLATION(w, "begins on port %u, whose path has failed", ev->to);
 	w->r.idle += ev->type == HP3_EV_IDLE_SWITCH;
 	w->r.advice_taken += ev->cause == HP3_CAUSE_ADVICE && moves && ev->type != HP3_EV_SUSPEND;
+	w->r.by_counts += ev->cause == HP3_CAUSE_COUNTS && moves && ev->type != HP3_EV_SUSPEND;
 	w->r.recovered += ev->type == HP3_EV_RECOVER;
 	w->r.timeouts += ev->type == HP3_EV_RECOVER && ev->reason == HP3_RFR_IN_TIMEOUT;
 	w->r.no_room += ev->type == HP3_EV_RECOVER && ev->reason == HP3_RFR_IN_HOLD_FULL;

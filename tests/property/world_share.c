@@ -16,6 +16,7 @@ void world_share_config(const struct world *w, struct hp3_engine_config *cfg)
 		return;
 	cfg->tell_ns = EVERY;
 	cfg->cc.share = (struct hp3_share_params){.on = true,
+		.moves = p->ways,
 		.floor = 80,
 		.cycles = 2,
 		.rtt = p->share_rtt != 0 ? p->share_rtt : 170,
@@ -30,6 +31,26 @@ static uint16_t wrong(const struct world *w, uint32_t truth)
 	return (uint16_t)(n == 0 ? 1 : n);
 }
 
+/* Who has how many flows where, at random: the peer's rack, and two hosts of ours. */
+static void make_up_ways(struct world *w)
+{
+	struct hp3_way_count way[MAX_PATHS];
+	uint32_t n = w->p.paths;
+
+	for (uint32_t i = 0; i < 2 + w->p.qps; i++) {
+		const struct hp3_ends ends = world_ends(w, i < w->p.qps ? i : 0);
+
+		for (uint32_t k = 0; k < n; k++)
+			way[k] = (struct hp3_way_count){.name = (uint16_t)k,
+				.out = (uint16_t)rnd(w, 8),
+				.in = (uint16_t)rnd(w, 8)};
+		if (i < w->p.qps)
+			hp3_ways_from(w->e, &ends, w->now, way, n, w->now);
+		else
+			hp3_rack_told(w->e, false, &i, w->now, way, n, w->now);
+	}
+}
+
 void world_share_tick(struct world *w)
 {
 	const uint32_t in = w->p.qps;
@@ -37,6 +58,8 @@ void world_share_tick(struct world *w)
 	if (w->p.share_percent == 0 || w->now == 0 || w->now < w->share_at)
 		return;
 	w->share_at = w->now + EVERY;
+	if (w->p.ways)
+		make_up_ways(w);
 	for (uint32_t i = 0; i < w->p.qps; i++) {
 		const struct hp3_ends ends = world_ends(w, i);
 		struct hp3_path_count told[] = {
