@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "../unit/probe_frames.h"
+#include "probes/agree.h"
 #include "probes/responder.h"
 #include "probes/trace.h"
 #include "roce/icrc.h"
@@ -73,6 +74,7 @@ static void read_all(const uint8_t *f, uint32_t len)
 	struct hp3_trace_result res;
 	struct hp3_answer answer;
 	struct hp3_loads report;
+	struct hp3_agree word;
 	struct hp3_view v;
 
 	hp3_parse(f, len, &v);
@@ -84,6 +86,10 @@ static void read_all(const uint8_t *f, uint32_t len)
 	MUST(hp3_loads_read(f, len, &v, HP3_PROBE_PORT, &probe_keys, &awake, &report, &stats) !=
 		HP3_LOADS_OK);
 	MUST(hp3_loads_read(f, len, &v, HP3_PROBE_PORT, &no_keys, &awake, &report, &stats) !=
+		HP3_LOADS_OK);
+	MUST(hp3_agree_read(f, len, &v, HP3_PROBE_PORT, &probe_keys, &awake, &word, &stats) !=
+		HP3_LOADS_OK);
+	MUST(hp3_agree_read(f, len, &v, HP3_PROBE_PORT, &no_keys, &awake, &word, &stats) !=
 		HP3_LOADS_OK);
 	hp3_tracer_init(&tracer, &(struct hp3_trace_params){.timeout_ns = 1}, 1, &stats);
 	MUST(hp3_trace_icmp(&tracer, f, len, &v, NOW, &res) == -ENOMSG);
@@ -159,6 +165,25 @@ static void patched_report(const uint8_t *data, size_t size, bool ipv6)
 		MUST(got.n == 3 && !memcmp(got.path, report.path, sizeof(got.path)));
 }
 
+static void patched_word(const uint8_t *data, size_t size, bool ipv6)
+{
+	struct hp3_agree word = {.kind = HP3_AGREE_YES, .pmtu_log2 = 10, .lanes = 64, .turn = 5},
+			 got;
+	struct hp3_addressing a = flow_addressing(ipv6, 0);
+	uint32_t ip = ipv6 ? 40 : 20;
+	struct frame f;
+
+	f.len = (uint32_t)hp3_agree_build(
+		f.b, sizeof(f.b), &a, &word, CLOCK * 1000000ull, HP3_PROBE_PORT, &probe_key);
+	reparse(&f);
+	patch(&f, data, size);
+	if (f.b[L3] >> 4 == (ipv6 ? 6 : 4) && hp3_be16(f.b + L3 + ip + 4) == f.len - L3 - ip)
+		store_udp_csum(f.b, L3, L3 + ip);
+	if (hp3_agree_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &probe_keys, &awake, &got, &stats) ==
+		HP3_LOADS_OK)
+		MUST(got.kind == HP3_AGREE_YES && got.turn == 5 && got.lanes == 64);
+}
+
 static void patched_expired(const uint8_t *data, size_t size, bool ipv6)
 {
 	static const uint8_t hop[16] = {0x14, 1, 2, 3};
@@ -197,6 +222,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		patched_probe(data, size, ipv6);
 		patched_answer(data, size, ipv6);
 		patched_report(data, size, ipv6);
+		patched_word(data, size, ipv6);
 		patched_expired(data, size, ipv6);
 	}
 	MUST(stats.peer_probes ==
