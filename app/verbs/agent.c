@@ -106,7 +106,7 @@ static void part(void)
 /* Of each queue pair: is something wanted of it, is something due. True: one is being moved. */
 static bool go_round(void)
 {
-	uint64_t now = hp3v_now();
+	uint64_t now = hp3v_now(), want;
 	bool moving = false;
 
 	for (uint32_t i = 0; i < hp3v_cells_used(); i++) {
@@ -116,11 +116,11 @@ static bool go_round(void)
 			continue;
 		pthread_mutex_lock(&q->lock);
 		if (q->qp != NULL && q->index == (int)i) {
+			want = __atomic_load_n(&q->cell->want, __ATOMIC_ACQUIRE);
 			if (hp3d < 0)
-				hp3v_move_forsaken(q);
+				hp3v_move_forsaken(q, want, now);
 			else
-				hp3v_move_command(
-					q, __atomic_load_n(&q->cell->want, __ATOMIC_ACQUIRE), now);
+				hp3v_move_command(q, want, now);
 			hp3v_move_tick(q, now);
 			hp3v_grow_older(q);
 			moving |= hp3v_is_moving(q);

@@ -284,8 +284,11 @@ void hp3v_move_tick(struct hp3v_qp *q, uint64_t now)
 	}
 }
 
-void hp3v_move_forsaken(struct hp3v_qp *q)
+void hp3v_move_forsaken(struct hp3v_qp *q, uint64_t want, uint64_t now)
 {
+	if (hp3_verbs_word_what(want) == HP3_VERBS_MOVE_NOW)
+		hp3v_move_command(q, want, now);
+	q->want = want;
 	if (q->step == HP3V_DRAINING || q->step == HP3V_SUSPENDED)
 		end(q, HP3_VERBS_RESUMED, 0);
 }

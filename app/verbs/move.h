@@ -34,8 +34,12 @@ void hp3v_move_command(struct hp3v_qp *q, uint64_t want, uint64_t now);
 void hp3v_move_ready(struct hp3v_qp *q);
 /* What is due. */
 void hp3v_move_tick(struct hp3v_qp *q, uint64_t now);
-/* hp3d is gone: on the old port. */
-void hp3v_move_forsaken(struct hp3v_qp *q);
+/*
+ * hp3d is gone: on the old port. Of what it wanted last and was not seen yet only MOVE_NOW is done,
+ * for the next hp3d may be long in coming, and needs time to find out that the path is dead.
+ * All else is void: the next one says it anew.
+ */
+void hp3v_move_forsaken(struct hp3v_qp *q, uint64_t want, uint64_t now);
 /*
  * The application takes the queue pair out of RTS: no move any more, what is held waits. Then it is
  * done: what is held is posted, for a queue pair in error to flush it, or is gone with all else.
