@@ -175,6 +175,24 @@ static bool is_half_way(const struct hp3_monitor *m, const struct hp3_monitor_pa
 	return (uint64_t)m->smooth * 200 >= (uint64_t)m->base * (100u + p->rtt_factor);
 }
 
+/* What is smoothed is in units of the base, which may be another one now. */
+void hp3_monitor_compared(struct hp3_monitor *m, uint32_t used_ns, uint32_t other_ns)
+{
+	m->beyond = used_ns > other_ns ? used_ns - other_ns : 0;
+	if (m->beyond == 0)
+		return;
+	hp3_monitor_offer_base(m, other_ns);
+	m->smooth = 0;
+}
+
+/* Nothing completes sooner than a round trip takes. */
+static uint32_t without_queue(const struct hp3_monitor *m, uint32_t least_ns)
+{
+	if (m->beyond == 0)
+		return least_ns;
+	return hp3_max_u32(least_ns > m->beyond ? least_ns - m->beyond : 1, m->base);
+}
+
 /*
  * Each is compared with its own least; what is shown is as much longer than the base. Hosts delay
  * single ones: what they are smoothed has to have come half of the way as well.
@@ -187,6 +205,7 @@ bool hp3_monitor_felt(struct hp3_monitor *m, const struct hp3_monitor_params *p,
 
 	m->watch = 0;
 	if (took_ns != 0 && least_ns != 0) {
+		least_ns = without_queue(m, least_ns);
 		hp3_monitor_offer_base(m, least_ns);
 		rtt = hp3_min_u64((uint64_t)took_ns * m->base / least_ns, UINT32_MAX);
 		m->smooth = m->smooth == 0 ? (uint32_t)rtt

@@ -74,7 +74,10 @@ struct hp3_monitor_params {
 /* All fields belong to the calls below. */
 struct hp3_monitor {
 	uint64_t cycle_end; /* ns */
-	uint32_t timed_at; /* when packet `psn` left, ns modulo 2^32 */
+	union {
+		uint32_t timed_at; /* when packet `psn` left, ns modulo 2^32 */
+		uint32_t beyond; /* told by completions: hp3_monitor_compared(), ns */
+	};
 	union {
 		struct {
 			uint32_t psn : 24;
@@ -249,6 +252,13 @@ static inline bool hp3_monitor_reply(struct hp3_monitor *m, const struct hp3_mon
  */
 bool hp3_monitor_felt(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint32_t took_ns,
 	uint32_t least_ns, uint32_t bytes, uint64_t now);
+
+/*
+ * Told so, a flow that began on a slow path has never been quicker there. Probes know: the one of
+ * the path in use took used_ns, the one of another path other_ns at the same moment. What it took
+ * longer is from now on no part of the least, until the flow is moved, or compared again.
+ */
+void hp3_monitor_compared(struct hp3_monitor *m, uint32_t used_ns, uint32_t other_ns);
 
 /*
  * After that: the RNIC's port handled CNPs, maybe of others. The open cycle has had a CNP if

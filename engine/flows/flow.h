@@ -54,6 +54,8 @@
 #define HP3_FW_UNREAD 0x200u
 #define HP3_FW_BLAMED 0x400u /* stalled, and probes say that it is the path */
 #define HP3_FW_FELT   0x800u /* what it does is told by its completions: no packet is seen */
+/* ... and whether its path is slow was never asked: it may know nothing else */
+#define HP3_FW_BEGINS 0x2000u
 #define HP3_FW_SPRAY  0x1000u /* there is, or is to be, an agreement to spray it (spray.h) */
 
 #define HP3_NO_PATH         0xffu

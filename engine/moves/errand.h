@@ -74,6 +74,7 @@ struct hp3_errand_congested {
 	uint8_t missed; /* looks that could not be made */
 	bool slow; /* nothing but round trips speaks against the path in use */
 	bool lossy; /* retransmissions do */
+	bool begins; /* beside: nothing does, but it was never asked for */
 };
 
 /* What a search in doubt knows, until its next look (looks.c). */

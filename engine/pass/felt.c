@@ -4,10 +4,12 @@
 #include "engine/pass/pass.h"
 
 /* What the queue pair does is known from now on as if its packets had been seen. */
-static void begin(struct hp3_flow *f)
+static void begin(const struct hp3_engine *e, struct hp3_flow *f)
 {
 	f->flags |= HP3_FF_STARTED;
 	f->watch |= HP3_FW_FELT;
+	if (e->cfg.setup_probing && f->moves == 0) /* nobody chose its path */
+		f->watch |= HP3_FW_BEGINS;
 	hp3_stream_reset(&f->stream, 0);
 }
 
@@ -56,7 +58,7 @@ static void begin_unless_placed(struct hp3_turn *t, uint32_t flow, const struct 
 		return;
 	if (asks)
 		hp3_setup_late(t, flow);
-	begin(f);
+	begin(t->e, f);
 }
 
 static void judge(struct hp3_turn *t, uint32_t flow, const struct hp3_felt *felt)
@@ -74,6 +76,8 @@ static void judge(struct hp3_turn *t, uint32_t flow, const struct hp3_felt *felt
 		hp3_severe(t, flow);
 	else if ((f->flags & HP3_FF_SEVERE) && hp3_monitor_calm(&f->monitor))
 		f->flags &= (uint16_t)~HP3_FF_SEVERE;
+	if ((f->watch & HP3_FW_BEGINS) && felt->took_ns != 0 && t->e->cfg.probing)
+		hp3_seek_at_start(t, flow);
 }
 
 static int find(const struct hp3_engine *e, uint32_t flow)

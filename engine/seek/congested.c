@@ -37,11 +37,12 @@ static bool is_slow(const struct hp3_flow *f)
 /* What set the round off, and what is known of the path in use. */
 static struct hp3_move *begin(struct hp3_turn *t, uint32_t flow, enum hp3_errand_kind kind)
 {
-	const struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_move *m = hp3_move_prepare(t, flow, kind);
 
 	if (m == NULL)
 		return NULL;
+	f->watch &= (uint16_t)~HP3_FW_BEGINS;
 	m->errand.n_cycles = (uint8_t)hp3_monitor_evidence(&f->monitor, m->errand.cycles);
 	m->errand.cause = hp3_cause_told(f, m->errand.cycles, m->errand.n_cycles);
 	if (kind == HP3_ERRAND_CONGESTED)
@@ -66,7 +67,7 @@ static bool ask_while_flowing(struct hp3_turn *t, struct hp3_move *m)
 	what.candidates = ports;
 	what.n = 1;
 	what.lossy = c->lossy;
-	what.patient = !c->lossy && (t->e->cfg.move_wait_ns != 0 || c->doubt != 0);
+	what.patient = !c->lossy && (t->e->cfg.move_wait_ns != 0 || c->doubt != 0 || c->begins);
 	what.again = c->looks != 0 && !c->slow && c->doubt == 0;
 	what.as_data = c->looks != 0 || c->lossy || t->e->cfg.move_wait_ns == 0;
 	if (c->looks != 0 && hp3_path_has_failed(t->e, f, m->to, t->now))
@@ -125,6 +126,22 @@ void hp3_seek(struct hp3_turn *t, uint32_t flow)
 	 * and that found nothing makes the next one wait, but casts no doubt on what it finds. */
 	m->errand.congested.doubt = (uint8_t)hp3_backoff_doubt(&f->backoff, &t->e->cfg.round,
 		m->errand.congested.slow && !(f->watch & HP3_FW_FELT));
+	ask_at_once(t, m);
+}
+
+void hp3_seek_at_start(struct hp3_turn *t, uint32_t flow)
+{
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_move *m;
+
+	if (hp3_is_put_off(t->e, f) || !may_seek(t->e, f, t->now) ||
+		hp3_probe_kind_of(t, f->pair) != HP3_PROBE_PEER)
+		return;
+	m = begin(t, flow, HP3_ERRAND_CONGESTED);
+	if (m == NULL)
+		return;
+	m->errand.cause = HP3_CAUSE_SETUP;
+	m->errand.congested.begins = true;
 	ask_at_once(t, m);
 }
 
@@ -226,6 +243,25 @@ static void would(struct hp3_turn *t, const struct hp3_move *m)
 	ev->path = m->errand.before;
 }
 
+/*
+ * Completions are measured by the least that there was, which a path that was slow from the first
+ * one on has made. The round knows what another one takes; later ones, whether there still is a
+ * queue.
+ */
+static void measure(struct hp3_turn *t, const struct hp3_move *m, bool won)
+{
+	struct hp3_flow *f = &t->e->flows[m->flow];
+	const struct hp3_round *r = &m->errand.round;
+	bool known = f->monitor.beyond != 0;
+
+	if (!(f->watch & HP3_FW_FELT) || r->probe[0].state != HP3_PROBE_ANSWERED)
+		return;
+	if (won && (known || m->errand.congested.begins))
+		hp3_monitor_compared(&f->monitor, r->probe[0].rtt_ns, r->probe[r->winner].rtt_ns);
+	else if (known)
+		hp3_monitor_compared(&f->monitor, r->probe[0].rtt_ns, f->monitor.base);
+}
+
 /* Go there, stay and back off, or ask once more. */
 static void conclude(struct hp3_turn *t, struct hp3_move *m)
 {
@@ -233,6 +269,7 @@ static void conclude(struct hp3_turn *t, struct hp3_move *m)
 	bool won = hp3_round_won(t, m);
 	enum hp3_look next = hp3_look_decide(t->e, m, won);
 
+	measure(t, m, won);
 	if (c->looks != 0)
 		hp3_size_learn(t, m);
 	if (next == HP3_LOOK_AGAIN && c->doubt == 0) {

@@ -10,6 +10,8 @@
 
 /* congested.c: the path in use is congested: is another one better? */
 void hp3_seek(struct hp3_turn *t, uint32_t flow);
+/* Beside: nothing speaks against the path in use, but nobody chose it, or has asked for it yet. */
+void hp3_seek_at_start(struct hp3_turn *t, uint32_t flow);
 /* May it leave now? Searches of congested flows wait for their back-off, too. */
 bool hp3_may_leave(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
 /* The path in use is lossy: is there another one? `to`: this one, which was found, or 0. */
