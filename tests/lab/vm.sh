@@ -121,6 +121,7 @@ vm_start() {
 		append+=" hp3.build=$BUILD"
 	fi
 	vm_net "$n"
+	[ -z "$ICOUNT" ] || NET+=(-icount "shift=$ICOUNT")
 	setsid timeout -k 2 "$LIFE" setpriv --pdeathsig KILL \
 		qemu-system-x86_64 -name "hp3-lab.$NAME.g$n" -M "q35,usb=off,vmport=off" -accel "$ACCEL" -cpu max \
 		-smp "$CPUS" -m "$MEM" -nodefaults -no-user-config -display none -no-reboot \
