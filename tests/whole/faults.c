@@ -139,7 +139,7 @@ static void strike_process(struct sim *s, struct process *p)
 		}
 		break;
 	case 4:
-		p->stuck_until[draw(s, 2)] = s->now + draw(s, (uint32_t)long_ns);
+		ports_stick(p, draw(s, 2), s->now + draw(s, (uint32_t)long_ns));
 		break;
 	case 5:
 		p->wall_off += (int64_t)draw(s, 2000) * (int64_t)(50 * MS) - (int64_t)(40000 * MS);

@@ -296,13 +296,22 @@ void ports_drain(struct process *p)
 				s->r.lost++;
 				free(f);
 			} else if (side == NET) {
-				rnics_leave(s, p->host, f);
+				rnics_leave(s, p->host, f, p->stuck_since[NET]);
 				network_send(s, p->host, f);
 			} else {
 				rnics_take(s, p->host, f);
 			}
 		}
+		if (s->now >= p->stuck_until[side])
+			p->stuck_since[side] = 0;
 	}
+}
+
+void ports_stick(struct process *p, enum side side, uint64_t until)
+{
+	if (p->stuck_since[side] == 0)
+		p->stuck_since[side] = p->sim->now;
+	p->stuck_until[side] = until;
 }
 
 /* Somebody has all buffers. */

@@ -180,7 +180,17 @@ void rnics_dispatch(struct world *w, struct ev *ev)
 
 /* --- what hp3d does to flows --- */
 
-void rnics_leave(struct sim *s, unsigned host, struct frame *f)
+/*
+ * What hp3d had sent before a failover may wait in a port that the line takes nothing from, and
+ * leave behind it: the path that was given up held that, too (rule 13).
+ */
+static bool is_of_before(
+	const struct sim *s, unsigned host, uint32_t qp, uint16_t port, uint64_t since)
+{
+	return since != 0 && s->over_at[host][qp] >= since && port != s->left_on[host][qp];
+}
+
+void rnics_leave(struct sim *s, unsigned host, struct frame *f, uint64_t since)
 {
 	uint16_t port;
 	struct qp *q;
@@ -190,10 +200,11 @@ void rnics_leave(struct sim *s, unsigned host, struct frame *f)
 	if (f->kind != FRAME_REQUEST)
 		return;
 	q = &s->w[host].qps[f->pkt.qp];
-	if (s->resuming[host][f->pkt.qp])
-		q->last_emit[++q->era % ERAS] = 0;
-	f->era = q->era;
 	port = hp3_be16(f->data + where_in(f->data).udp);
+	if (s->resuming[host][f->pkt.qp] || is_of_before(s, host, f->pkt.qp, port, since))
+		q->last_emit[++q->era % ERAS] = 0;
+	s->left_on[host][f->pkt.qp] = port;
+	f->era = q->era;
 	if (s->home_only && port != HOME_PORT + f->pkt.qp)
 		WRONG(s, "hp3d %c: mode off, queue pair %u leaves on port %u", 'a' + (int)host,
 			f->pkt.qp, port);
@@ -223,6 +234,8 @@ void rnics_event(struct sim *s, unsigned host, const struct hp3_event *ev)
 		return;
 	s->r.failovers += ev->type == HP3_EV_FAILOVER;
 	s->resuming[host][i] = ev->type == HP3_EV_FAILOVER;
+	if (ev->type == HP3_EV_FAILOVER)
+		s->over_at[host][i] = s->now;
 	q->last_emit[++q->era % ERAS] = 0;
 }
 

@@ -98,6 +98,7 @@ struct process {
 	bool up[2], closed[2]; /* closed: it took its leave, its number is another one's */
 	const struct rte_eth_rxtx_callback *callback[2];
 	uint64_t stuck_until[2]; /* the line takes nothing */
+	uint64_t stuck_since[2]; /* what is in its queue may be as old; 0: it was empty since */
 	uint64_t down_until[2]; /* there is none */
 	struct rte_mempool *pool;
 	struct rte_mbuf *taken[4096]; /* by somebody else: the pool is empty */
@@ -174,6 +175,8 @@ struct sim {
 		other_last[2][2]; /* the latter by address: none, some */
 	uint8_t reply_era[2][SIM_QPS];
 	bool resuming[2][SIM_QPS];
+	uint64_t over_at[2][SIM_QPS]; /* the last failover */
+	uint16_t left_on[2][SIM_QPS]; /* the last port */
 	uint64_t done_before[2][SIM_QPS];
 	bool home_only; /* mode off has taken effect: requests leave on the RNIC's ports */
 	const char *module_path;
@@ -233,6 +236,8 @@ bool ports_link(void *p, uint16_t port);
 bool ports_up(const struct process *p, enum side side); /* has a link, and hp3d lets it */
 void ports_receive(struct process *p, enum side side, struct frame *f); /* takes f */
 void ports_drain(struct process *p);
+/* The line takes nothing before `until`. */
+void ports_stick(struct process *p, enum side side, uint64_t until);
 void ports_starve(struct process *p, bool starve);
 
 /* network.c */
@@ -252,7 +257,8 @@ void rnics_take(struct sim *s, unsigned host, struct frame *f); /* takes f */
 /* rnics.c */
 void rnics_begin(struct sim *s);
 void rnics_dispatch(struct world *w, struct ev *ev);
-void rnics_leave(struct sim *s, unsigned host, struct frame *f); /* hp3d lets it out */
+/* hp3d lets it out; `since`: it may have waited in the port's queue from then on, 0: it has not. */
+void rnics_leave(struct sim *s, unsigned host, struct frame *f, uint64_t since);
 void rnics_event(struct sim *s, unsigned host, const struct hp3_event *ev);
 void rnics_crashed(struct sim *s, unsigned host);
 void rnics_restart(struct sim *s, unsigned host);
