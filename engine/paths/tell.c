@@ -12,11 +12,12 @@
 static uint32_t counts_of(
 	const struct hp3_engine *e, uint32_t pair, struct hp3_path_count *path, uint32_t max)
 {
-	const struct hp3_paths *t = &e->paths[pair];
+	const struct hp3_paths *t;
 	uint32_t n = 0;
 
-	if (e->cfg.load_paths == 0)
+	if (e->cfg.load_paths == 0) /* there may be no table */
 		return 0;
+	t = &e->paths[pair];
 	for (uint32_t i = 0; e->pairs.pairs[pair].paths_ready && i < HP3_PATHS && n < max; i++) {
 		const struct hp3_path *p = &t->path[i];
 		int name = p->flows != 0 ? hp3_path_name(e, p->id) : -ENOENT;
