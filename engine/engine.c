@@ -246,6 +246,7 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
 	e->cfg.beside = was.beside;
 	e->cfg.spray.on = was.spray.on;
 	e->cfg.spray.flows = was.spray.flows;
+	e->cfg.spray.lanes = was.spray.lanes;
 	if (!is_sound(&e->cfg))
 		e->cfg = was;
 	if (e->spraying != NULL)

@@ -15,7 +15,7 @@
  *     12  source port in use 16                44  tag 64 (tag.h) over all of the above
  *     14  leg 16, beat of the sender, us 32
  *
- * A number is random; turns count up, and an answer bears that of what it answers, so that an old
+ * Later agreements have greater numbers; turns count up, and an answer bears that of what it answers, so that an old
  * one means nothing. Without a key nothing is believed.
  */
 #include "probes/loads.h"

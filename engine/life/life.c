@@ -229,7 +229,6 @@ static void begin_anew(struct hp3_turn *t, uint32_t flow)
 
 	if (f->slot != HP3_NO_SLOT)
 		hp3_slot_drop(t->e, flow, HP3_USE_PACE);
-	hp3_spray_gone(t, flow, true);
 	hp3_flow_unpair(t, flow);
 	hp3_challenge_quiet(t, flow, false);
 	hp3_long_end(t->e, flow);
@@ -247,6 +246,7 @@ void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow)
 	hp3_move_input(t, flow, HP3_RFR_IN_TX_EPOCH);
 	if (t->e->flows[flow].slot != HP3_NO_SLOT)
 		hp3_hold_discard(t, flow); /* what waits for the pacer is of the old epoch, too */
+	hp3_spray_gone(t, flow, true);
 	begin_anew(t, flow);
 }
 

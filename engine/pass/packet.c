@@ -68,7 +68,8 @@ static inline void last(
 
 	if (HP3_UNLIKELY(f->watch & HP3_FW_ASK))
 		ask(f, &pkt->v, vd);
-	if (HP3_UNLIKELY((f->watch & HP3_FW_SPRAY) || pkt->v.dma_len >= t->e->large))
+	if (HP3_UNLIKELY((f->watch & HP3_FW_SPRAY) ||
+			 (pkt->v.dma_len >= t->e->large && t->e->spraying != NULL)))
 		hp3_spray_leaves(t, flow, pkt, vd);
 }
 

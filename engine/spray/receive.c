@@ -303,8 +303,8 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 		hp3_spray_in_end(t, in, false);
 		return;
 	}
-	if (a->kind == HP3_AGREE_OVER)
-		return;
+	if (a->kind == HP3_AGREE_OVER || (in != NULL && (int32_t)(a->number - in->number) < 0))
+		return; /* an old word changes nothing */
 	if (a->kind == HP3_AGREE_ASK && in == NULL && may_agree(t->e)) {
 		in = add_in(t, ends, a);
 		agree(in, a);

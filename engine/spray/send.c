@@ -6,19 +6,15 @@
 
 #define IDLE_BEATS 100u /* without a large message, until the agreement ends */
 #define REFUSED_NS 1000000000u /* until a peer that did not agree is asked again */
-#define SHORT_RUN                                                                                  \
-	256u /* packets: an RNIC that goes back more often is better off with one path             \
-	      */
-#define STRIKES 4u
+#define SHORT_RUN  256u /* packets: who goes back more often is better off with one path */
+#define STRIKES    4u
+/* Agreements are numbered by the time at which they began, in 66 us, so that a later one is told
+ * from one before, over restarts of hp3d, too. */
+#define NUMBER_SHIFT 16u
 
 static struct hp3_spray_out *out_of(struct hp3_engine *e, uint32_t flow)
 {
 	return &e->spraying->out[e->spraying->of[flow]];
-}
-
-static uint64_t beat_of(const struct hp3_engine *e)
-{
-	return e->cfg.spray.beat_ns;
 }
 
 static void forget(struct hp3_engine *e, struct hp3_spray_out *o)
@@ -105,7 +101,7 @@ static void begin(struct hp3_turn *t, uint32_t flow)
 	o = &s->out[s->of[flow]];
 	*o = (struct hp3_spray_out){.flow = flow,
 		.at = (uint16_t)s->nout++,
-		.number = (uint32_t)hp3_random(&t->e->rng),
+		.number = (uint32_t)(t->now >> NUMBER_SHIFT),
 		.port = hp3_flow_port(f),
 		.large = true,
 		.heard = t->now,
@@ -125,18 +121,25 @@ static bool is_large(const struct hp3_engine *e, const struct hp3_view *v, bool 
 	return v->flags & HP3_VF_FIRST ? v->dma_len >= e->cfg.spray.bytes : was;
 }
 
-/* What left by lanes has arrived, and the peer has spoken since. */
+/*
+ * What left by lanes has arrived. Before it goes on the peer has spoken since; before it ends that
+ * is no mere claim (rule 26): nobody puts in order what is still on its way.
+ */
 static bool is_caught_up(const struct hp3_flow *f, const struct hp3_spray_out *o)
 {
 	return hp3_psn_diff(f->stream.una, o->behind) >= 0 &&
-	       (o->state == HP3_SPRAY_ENDING || o->heard > o->narrowed);
+	       (o->state == HP3_SPRAY_ENDING ? (f->watch & HP3_FW_SURE) != 0
+					     : o->heard > o->narrowed);
 }
 
-/* One path for now; for good where paths lose much, or differ by more than it is waited for. */
-static void went_back(struct hp3_turn *t, struct hp3_spray_out *o)
+/*
+ * One path for now; for good where paths lose much, or differ by more than it is waited for. True:
+ * what is sent again takes it.
+ */
+static bool went_back(struct hp3_turn *t, struct hp3_spray_out *o)
 {
 #ifdef HP3_BREAK_SPRAY_AGAIN
-	return;
+	return false;
 #endif
 	if (o->state == HP3_SPRAY_SPRAYING) {
 		o->strikes = o->run < SHORT_RUN ? o->strikes + 1 : 0;
@@ -149,6 +152,7 @@ static void went_back(struct hp3_turn *t, struct hp3_spray_out *o)
 		input(t, o, HP3_SPRAY_IN_STOP);
 	}
 	input(t, o, HP3_SPRAY_IN_BACK);
+	return true;
 }
 
 void hp3_spray_leaves(
@@ -167,8 +171,8 @@ void hp3_spray_leaves(
 	o->large = is_large(t->e, &pkt->v, o->large);
 	if (o->large)
 		o->large_at = t->now;
-	if (f->flags & HP3_FF_WENT_BACK)
-		went_back(t, o);
+	if ((f->flags & HP3_FF_WENT_BACK) && went_back(t, o))
+		return;
 	if ((o->state == HP3_SPRAY_NARROW || o->state == HP3_SPRAY_ENDING) && is_caught_up(f, o) &&
 		!input(t, o, HP3_SPRAY_IN_CAUGHT_UP))
 		return;
@@ -241,7 +245,7 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o)
 {
 	const struct hp3_flow *f = &t->e->flows[o->flow];
-	uint64_t beat = beat_of(t->e), silent = t->now - hp3_min_u64(o->heard, t->now);
+	uint64_t beat = t->e->cfg.spray.beat_ns, silent = t->now - hp3_min_u64(o->heard, t->now);
 
 	if (!t->e->cfg.moves_allowed && !input(t, o, HP3_SPRAY_IN_STOP))
 		return UINT64_MAX;
@@ -249,7 +253,7 @@ uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o)
 		return UINT64_MAX;
 	if (silent >= HP3_SPRAY_TRUST * beat)
 		input(t, o, HP3_SPRAY_IN_SILENT);
-	if (hp3_stream_idle(&f->stream) && f->state == HP3_RFR_STEADY &&
+	if (hp3_stream_idle(&f->stream) && (f->watch & HP3_FW_SURE) && f->state == HP3_RFR_STEADY &&
 		(t->now - o->large_at >= IDLE_BEATS * beat || o->state == HP3_SPRAY_ENDING) &&
 		!input(t, o, HP3_SPRAY_IN_IDLE))
 		return UINT64_MAX;

@@ -19,7 +19,7 @@
 /* A queue pair of the local RNIC. */
 struct hp3_spray_out {
 	uint32_t flow;
-	uint32_t number; /* of the agreement */
+	uint32_t number; /* of the agreement: later ones have greater ones */
 	uint32_t turn, answered; /* of what was said last; of the newest answer */
 	uint16_t at; /* in the list of those in use */
 	uint16_t leg; /* as in hp3_agree */

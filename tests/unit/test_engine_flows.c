@@ -9,6 +9,22 @@
 #include "engine/flows/table.h"
 #include "packets.h"
 
+/* Also a length that no RNIC accepts is only forwarded. */
+static void the_longest_message_there_is(void **state)
+{
+	struct qp q = make_qp(0);
+
+	set_up(&q);
+	middle(&q, 5);
+	ack(&q, 5);
+	request(&q, &(struct hp3_fields){
+			    .opcode = HP3_OP_RC_WRITE_FIRST, .psn = 6, .dma_len = UINT32_MAX});
+	assert_int_equal(rig.vd.kind, HP3_PASS);
+	request(&q, &(struct hp3_fields){
+			    .opcode = HP3_OP_RC_WRITE_ONLY, .psn = 7, .dma_len = UINT32_MAX});
+	assert_int_equal(rig.vd.kind, HP3_PASS);
+}
+
 static void only_a_request_that_leaves_creates_a_flow(void **state)
 {
 	struct qp q = make_qp(0);
@@ -279,6 +295,7 @@ static void names_and_counters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		RIG_TEST(the_longest_message_there_is),
 		RIG_TEST(only_a_request_that_leaves_creates_a_flow),
 		RIG_TEST(rule_17_keys),
 		RIG_TEST(vlan_priority_does_not_count),
