@@ -31,21 +31,6 @@ int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	return hp3_build_udp(buf, cap, &from, port, p, sizeof(p));
 }
 
-static bool is_tagged(
-	const struct hp3_datagram *d, uint16_t port, const struct hp3_probe_keys *keys)
-{
-	struct hp3_addressing a = {.ipv6 = d->ipv6, .sport = port};
-	const uint8_t *p = d->l4 + 8;
-
-	memcpy(a.src_ip, d->src, d->ipv6 ? 16 : 4);
-	memcpy(a.dst_ip, d->dst, d->ipv6 ? 16 : 4);
-	for (uint32_t i = 0; i < hp3_probe_keys(keys); i++) {
-		if (hp3_be64(p + BODY) == hp3_tag(&keys->key[i], HP3_TAG_AGREE, &a, port, p, BODY))
-			return true;
-	}
-	return false;
-}
-
 /* What a host with the key says may yet be nonsense. */
 static bool is_sense(const struct hp3_agree *a)
 {
@@ -78,7 +63,7 @@ enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct
 		return drop(&stats->loads_unkeyed);
 	if (hp3_be16(d.l4 + 4) != d.len || hp3_datagram_sum(&d) != 0)
 		return drop(&stats->loads_bad_form);
-	if (!is_tagged(&d, port, keys))
+	if (!hp3_datagram_is_tagged(&d, HP3_TAG_AGREE, port, BODY, keys))
 		return drop(&stats->loads_bad_tag);
 	clock_us = hp3_be64(p + 4);
 	if (!hp3_loads_on_time(clock_us, time))

@@ -15,8 +15,8 @@
  *     12  source port in use 16                44  tag 64 (tag.h) over all of the above
  *     14  leg 16, beat of the sender, us 32
  *
- * Later agreements have greater numbers; turns count up, and an answer bears that of what it answers, so that an old
- * one means nothing. Without a key nothing is believed.
+ * Later agreements have greater numbers; turns count up, and an answer bears that of what it
+ * answers, so that an old one means nothing. Without a key nothing is believed.
  */
 #include "probes/loads.h"
 

@@ -7,6 +7,7 @@
  * Fragments are none of ours, nor is IPv6 with extension headers: neither hp3d nor a switch sends
  * them.
  */
+#include "probes/tag.h"
 #include "roce/parse.h"
 
 struct hp3_datagram {
@@ -23,5 +24,10 @@ int hp3_datagram_find(const void *frame, uint32_t len, const struct hp3_view *v,
 
 /* UDP and ICMPv6, with pseudo-header, and ICMP, without: 0 if the checksum is right and there. */
 uint16_t hp3_datagram_sum(const struct hp3_datagram *d);
+
+/* `body` bytes behind the UDP header, from hp3's own port to hp3's own port, and their tag of 64
+ * bits by one of the keys. */
+bool hp3_datagram_is_tagged(const struct hp3_datagram *d, enum hp3_tag_kind kind, uint16_t port,
+	uint32_t body, const struct hp3_probe_keys *keys);
 
 #endif

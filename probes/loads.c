@@ -35,21 +35,6 @@ static enum hp3_loads_fate drop(uint64_t *counter)
 	return HP3_LOADS_DROP;
 }
 
-static bool is_sound(const struct hp3_datagram *d, uint16_t port, uint32_t body,
-	const struct hp3_probe_keys *keys)
-{
-	struct hp3_addressing a = {.ipv6 = d->ipv6, .sport = port};
-	const uint8_t *p = d->l4 + 8;
-
-	memcpy(a.src_ip, d->src, d->ipv6 ? 16 : 4);
-	memcpy(a.dst_ip, d->dst, d->ipv6 ? 16 : 4);
-	for (uint32_t i = 0; i < hp3_probe_keys(keys); i++) {
-		if (hp3_be64(p + body) == hp3_tag(&keys->key[i], HP3_TAG_LOADS, &a, port, p, body))
-			return true;
-	}
-	return false;
-}
-
 enum hp3_loads_fate hp3_loads_read(const void *frame, uint32_t len, const struct hp3_view *v,
 	uint16_t port, const struct hp3_probe_keys *keys, const struct hp3_loads_time *time,
 	struct hp3_loads *report, struct hp3_probe_stats *stats)
@@ -71,7 +56,7 @@ enum hp3_loads_fate hp3_loads_read(const void *frame, uint32_t len, const struct
 	if (p[2] > HP3_LOADS_PATHS || d.len != 8 + body + TAG || hp3_be16(d.l4 + 4) != d.len ||
 		hp3_datagram_sum(&d) != 0)
 		return drop(&stats->loads_bad_form);
-	if (!is_sound(&d, port, body, keys))
+	if (!hp3_datagram_is_tagged(&d, HP3_TAG_LOADS, port, body, keys))
 		return drop(&stats->loads_bad_tag);
 	*report = (struct hp3_loads){.clock_us = hp3_be64(p + 4), .n = p[2]};
 	if (!hp3_loads_on_time(report->clock_us, time))

@@ -5,15 +5,6 @@
 
 #define ACTS_EACH 6u /* most that one call below adds */
 
-/* To a question about a queue pair of which no record is kept. */
-static void refuse(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *asked)
-{
-	struct hp3_agree what = *asked;
-
-	what.kind = HP3_AGREE_NO;
-	hp3_spray_say(t, HP3_NO_FLOW, ends, &what);
-}
-
 void hp3_agree_told(struct hp3_engine *e, const struct hp3_ends *ends, const struct hp3_agree *a,
 	uint64_t now, struct hp3_acts *acts)
 {
@@ -24,7 +15,7 @@ void hp3_agree_told(struct hp3_engine *e, const struct hp3_ends *ends, const str
 		if (e->spraying != NULL)
 			hp3_spray_asked(&t, ends, a);
 		else if (a->kind != HP3_AGREE_OVER)
-			refuse(&t, ends, a);
+			hp3_spray_refuse(&t, ends, a);
 		return;
 	}
 	flow = hp3_flow_at(e, ends, a->responder, HP3_DIR_TX);

@@ -289,15 +289,6 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 {
 	struct hp3_spray_in *in =
 		find(t->e, hp3_key_addr(t->e, ends), ends->vlan, ends->ipv6, a->responder);
-	struct hp3_spray_in none = {.ipv6 = ends->ipv6,
-		.vlan = ends->vlan,
-		.responder = a->responder,
-		.requester = a->requester,
-		.number = a->number,
-		.turn = a->turn,
-		.port = a->port,
-		.lanes = a->lanes,
-		.pmtu_log2 = a->pmtu_log2};
 
 	if (in != NULL && in->number == a->number && a->kind == HP3_AGREE_OVER) {
 		hp3_spray_in_end(t, in, false);
@@ -313,9 +304,7 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 		agree(in, a);
 	}
 	if (in == NULL || in->number != a->number) {
-		memcpy(none.local, ends->local, ends->ipv6 ? 16 : 4);
-		memcpy(none.remote, ends->remote, ends->ipv6 ? 16 : 4);
-		hp3_spray_say_in(t, &none, HP3_AGREE_NO, 0);
+		hp3_spray_refuse(t, ends, a);
 		return;
 	}
 	if ((int32_t)(a->turn - in->turn) <= 0)

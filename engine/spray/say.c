@@ -35,7 +35,7 @@ void hp3_spray_wake(struct hp3_engine *e, uint64_t due)
 	e->spraying->due = hp3_min_u64(e->spraying->due, due);
 }
 
-void hp3_spray_say(struct hp3_turn *t, uint32_t flow, const struct hp3_ends *ends,
+static void say(struct hp3_turn *t, uint32_t flow, const struct hp3_ends *ends,
 	const struct hp3_agree *what)
 {
 	struct hp3_act *a = hp3_act(t, HP3_ACT_AGREE, flow);
@@ -60,7 +60,7 @@ void hp3_spray_say_out(struct hp3_turn *t, const struct hp3_spray_out *o, enum h
 		.leg = o->leg,
 		.beat_us = (uint32_t)(t->e->cfg.spray.beat_ns / 1000)};
 
-	hp3_spray_say(t, o->flow, HP3_ENDS(&t->e->pairs.pairs[f->pair]), &what);
+	say(t, o->flow, HP3_ENDS(&t->e->pairs.pairs[f->pair]), &what);
 }
 
 void hp3_spray_say_in(
@@ -77,5 +77,14 @@ void hp3_spray_say_in(
 		.beat_us = (uint32_t)(in->beat_ns / 1000),
 		.slow = slow};
 
-	hp3_spray_say(t, HP3_NO_FLOW, HP3_ENDS(in), &what);
+	say(t, HP3_NO_FLOW, HP3_ENDS(in), &what);
+}
+
+void hp3_spray_refuse(
+	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *asked)
+{
+	struct hp3_agree what = *asked;
+
+	what.kind = HP3_AGREE_NO;
+	say(t, HP3_NO_FLOW, ends, &what);
 }

@@ -76,11 +76,13 @@ void hp3_spray_init(struct hp3_engine *e, void *out, void *in, uint16_t *lists, 
 struct hp3_spread_params hp3_spread_params_of(const struct hp3_engine *e);
 /* Something is to be done by then. */
 void hp3_spray_wake(struct hp3_engine *e, uint64_t due);
-void hp3_spray_say(struct hp3_turn *t, uint32_t flow, const struct hp3_ends *ends,
-	const struct hp3_agree *what);
 void hp3_spray_say_out(struct hp3_turn *t, const struct hp3_spray_out *o, enum hp3_agree_kind kind);
 void hp3_spray_say_in(
 	struct hp3_turn *t, const struct hp3_spray_in *in, enum hp3_agree_kind kind, uint64_t slow);
+
+/* To a question about a queue pair of which no record is kept. */
+void hp3_spray_refuse(
+	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *asked);
 
 /* agree.c */
 void hp3_spray_tick(struct hp3_turn *t);
