@@ -65,6 +65,7 @@ struct hp3_config {
 		char group[64];
 		uint32_t look_us;
 		char ibverbs[HP3_INI_VALUE_MAX]; /* "": no queue pairs of our own */
+		char copies[HP3_INI_VALUE_MAX]; /* interfaces by comma; "": none */
 	} beside;
 	struct {
 		enum hp3_watch_verbs verbs;

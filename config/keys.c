@@ -184,6 +184,10 @@ static const struct hp3_ini_key keys[] = {
 	STRING(beside, ibverbs, "libibverbs.so.1", 0, NULL, NULL,
 		"library by which hp3d has queue pairs of its own, that ask other paths; empty: "
 		"queue pairs are moved by hand only"),
+	STRING(beside, copies, "", 0, NULL, NULL,
+		"up to 8 network interfaces by comma to which what arrives at the RNICs is "
+		"mirrored, or RDMA devices that libpcap can listen to: CNPs are seen there; empty: "
+		"none"),
 
 	ENUM(watch, verbs, verbs, HP3_WATCH_AUTO, RESTART,
 		"kernel: ib_core's calls, by BPF, all processes; library: libibverbs' calls, by "

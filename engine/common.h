@@ -36,7 +36,8 @@ struct hp3_turn {
 struct hp3_event *hp3_event(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type);
 uint8_t hp3_cause_of(const uint8_t *cycles, uint32_t n);
 /* The same, as people are told: round trips of a queue pair of which no packet is seen are not. */
-uint8_t hp3_cause_told(const struct hp3_flow *f, const uint8_t *cycles, uint32_t n);
+uint8_t hp3_cause_told(
+	const struct hp3_engine *e, const struct hp3_flow *f, const uint8_t *cycles, uint32_t n);
 
 static inline uint16_t hp3_flow_port(const struct hp3_flow *f)
 {

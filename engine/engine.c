@@ -244,6 +244,7 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
 	e->cfg.cc.notify = was.cc.notify;
 	e->cfg.cc.share.on = was.cc.share.on;
 	e->cfg.beside = was.beside;
+	e->cfg.copies = was.copies;
 	e->cfg.spray.on = was.spray.on;
 	e->cfg.spray.flows = was.spray.flows;
 	e->cfg.spray.lanes = was.spray.lanes;

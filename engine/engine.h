@@ -163,6 +163,9 @@ struct hp3_engine_config {
 	struct hp3_spray_params spray;
 	/* moves are carried out by hp3_actuator()'s caller; nothing is held or paced */
 	bool beside;
+	/* ... but copies of CNPs come by hp3_rx(): what the RNIC's port counts means nothing then
+	 */
+	bool copies;
 	bool pair_by_cm, pair_by_challenge;
 	bool moves_allowed;
 	struct hp3_policy_words words;

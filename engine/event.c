@@ -33,13 +33,16 @@ uint8_t hp3_cause_of(const uint8_t *cycles, uint32_t n)
 	return all & HP3_CYCLE_ECN ? HP3_CAUSE_ECN : HP3_CAUSE_RTT;
 }
 
-uint8_t hp3_cause_told(const struct hp3_flow *f, const uint8_t *cycles, uint32_t n)
+uint8_t hp3_cause_told(
+	const struct hp3_engine *e, const struct hp3_flow *f, const uint8_t *cycles, uint32_t n)
 {
 	uint8_t cause = hp3_cause_of(cycles, n);
 
 	if (!(f->watch & HP3_FW_FELT))
 		return cause;
-	return cause == HP3_CAUSE_CNP ? HP3_CAUSE_PORT_CNP : HP3_CAUSE_COMPLETION;
+	if (cause != HP3_CAUSE_CNP)
+		return HP3_CAUSE_COMPLETION;
+	return e->cfg.copies ? HP3_CAUSE_CNP : HP3_CAUSE_PORT_CNP;
 }
 
 const char *hp3_event_name(enum hp3_event_type t)

@@ -10,7 +10,7 @@ static void report(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type)
 	struct hp3_event *ev = hp3_event(t, flow, type);
 
 	ev->n_cycles = (uint8_t)hp3_monitor_evidence(m, ev->cycles);
-	ev->cause = hp3_cause_told(f, ev->cycles, ev->n_cycles);
+	ev->cause = hp3_cause_told(t->e, f, ev->cycles, ev->n_cycles);
 	hp3_monitor_estimates(m, &t->e->cfg.monitor, &ev->path);
 }
 

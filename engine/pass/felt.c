@@ -70,7 +70,7 @@ static void judge(struct hp3_turn *t, uint32_t flow, const struct hp3_felt *felt
 		return;
 	severe = hp3_monitor_felt(&f->monitor, &t->e->cfg.monitor, felt->took_ns, felt->least_ns,
 		(uint32_t)hp3_min_u64(felt->done, UINT32_MAX), t->now);
-	if (felt->port_cnp)
+	if (felt->port_cnp && !t->e->cfg.copies)
 		hp3_monitor_port_cnp(&f->monitor, &t->e->cfg.monitor);
 	if (severe)
 		hp3_severe(t, flow);

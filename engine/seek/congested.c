@@ -44,7 +44,7 @@ static struct hp3_move *begin(struct hp3_turn *t, uint32_t flow, enum hp3_errand
 		return NULL;
 	f->watch &= (uint16_t)~HP3_FW_BEGINS;
 	m->errand.n_cycles = (uint8_t)hp3_monitor_evidence(&f->monitor, m->errand.cycles);
-	m->errand.cause = hp3_cause_told(f, m->errand.cycles, m->errand.n_cycles);
+	m->errand.cause = hp3_cause_told(t->e, f, m->errand.cycles, m->errand.n_cycles);
 	if (kind == HP3_ERRAND_CONGESTED)
 		m->errand.congested.slow = is_slow(f);
 	else

@@ -107,6 +107,25 @@ static void cnps_of_the_port_count_where_it_is_slow(void **state)
 	assert_int_equal(rig.newest[HP3_EV_SEVERE].cause, HP3_CAUSE_COMPLETION);
 }
 
+/* A copy says for whom: it counts however little its completions take, and the port's count for
+ * nobody. */
+static void copies_of_cnps_count_for_whom_they_are(void **state)
+{
+	rig.cfg.monitor = watching;
+	rig.cfg.copies = true;
+	assert_int_equal(beside(), 0);
+	takes(18 * US, true, 20);
+	assert_int_equal(seen(HP3_EV_SEVERE), 0);
+	takes(11 * US, false, 20);
+	for (unsigned i = 0; i < 4; i++) {
+		cnp();
+		takes(11 * US, false, 1);
+	}
+	assert_int_equal(seen(HP3_EV_SEVERE), 1);
+	assert_int_equal(rig.newest[HP3_EV_SEVERE].cause, HP3_CAUSE_CNP);
+	assert_int_equal(info(&q).inflight, 0);
+}
+
 static void long_completions_are_severe(void **state)
 {
 	rig.cfg.monitor = watching;
@@ -247,6 +266,7 @@ int main(void)
 		RIG_TEST(the_actuator_knows_the_port),
 		RIG_TEST(long_completions_are_severe),
 		RIG_TEST(cnps_of_the_port_count_where_it_is_slow),
+		RIG_TEST(copies_of_cnps_count_for_whom_they_are),
 		RIG_TEST(rule_13_what_is_done_no_more_leaves_a_dead_path),
 		RIG_TEST(what_could_not_be_moved_is_where_it_was),
 		RIG_TEST(who_goes_on_is_not_dead),

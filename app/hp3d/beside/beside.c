@@ -20,6 +20,7 @@
 #define LONGEST   1000000u /* that the application waits, whoever asks */
 #define LISTENER  UINT32_MAX
 #define DATAGRAMS (UINT32_MAX - 1u)
+#define COPIES    0x40000000u
 #define BELL      0x80000000u
 
 static struct hp3_verbs_welcome welcome(const struct hp3d_beside *b, const struct hp3_config *cfg)
@@ -40,6 +41,15 @@ static int watch(struct hp3d_beside *b, int fd, uint32_t events, uint32_t what)
 	struct epoll_event ev = {.events = events, .data.u32 = what};
 
 	return epoll_ctl(b->epoll, EPOLL_CTL_ADD, fd, &ev);
+}
+
+static int open_copies(struct hp3d_beside *b, const struct hp3_config *cfg)
+{
+	int rc = hp3d_copies_open(&b->copies, cfg->beside.copies);
+
+	for (uint32_t i = 0; rc == 0 && i < b->copies.n; i++)
+		rc = watch(b, hp3d_copies_fd(&b->copies, i), EPOLLIN, COPIES | i);
+	return rc;
 }
 
 void hp3d_beside_reconfigure(struct hp3d_beside *b, const struct hp3_config *cfg)
@@ -65,7 +75,7 @@ struct hp3d_beside *hp3d_beside_open(const struct hp3_config *cfg, struct hp3d_p
 		b->shims[i].fd = b->shims[i].bell = -1;
 	b->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (hp3d_beside_listen(b, cfg) < 0 || b->epoll < 0 ||
-		watch(b, b->listener, EPOLLIN, LISTENER) < 0) {
+		watch(b, b->listener, EPOLLIN, LISTENER) < 0 || open_copies(b, cfg) < 0) {
 		hp3d_beside_close(b);
 		return NULL;
 	}
@@ -83,6 +93,7 @@ void hp3d_beside_close(struct hp3d_beside *b)
 	hp3d_pipe_on_actuate(b->pipe, NULL, NULL);
 	hp3d_ud_close(b->ud);
 	hp3d_port_news_close(&b->news);
+	hp3d_copies_close(&b->copies);
 	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++)
 		if (b->shims[i].fd >= 0)
 			hp3d_beside_part(&b->shims[i]);
@@ -223,11 +234,20 @@ static void hear(struct hp3d_beside *b, unsigned shim, uint64_t now)
 	look_if_rung(b, shim, now);
 }
 
+static void see_copy(void *ctx, const uint8_t *frame, uint32_t len)
+{
+	struct hp3d_beside *b = ctx;
+
+	hp3d_beside_count(&b->c.copies, b->c.copies + 1);
+	hp3d_pipe_copy(b->pipe, frame, len, b->now);
+}
+
 unsigned hp3d_beside_poll(struct hp3d_beside *b, uint64_t now)
 {
 	struct epoll_event ev[EVENTS];
 	int n = epoll_wait(b->epoll, ev, EVENTS, 0);
 
+	b->now = now;
 	for (int i = 0; i < n; i++) {
 		uint32_t what = ev[i].data.u32;
 
@@ -237,6 +257,8 @@ unsigned hp3d_beside_poll(struct hp3d_beside *b, uint64_t now)
 			hp3d_ud_poll(b->ud, now);
 		else if (what & BELL)
 			hear(b, what & ~BELL, now);
+		else if (what & COPIES)
+			hp3d_copies_take(&b->copies, what & ~COPIES, see_copy, b);
 		else
 			serve(b, what, now);
 	}

@@ -30,6 +30,7 @@
 	X(refused_hello, "connections that said something else, or shared what cannot be used")    \
 	X(refused_full, "connections beyond those that there is room for")                         \
 	X(refused_qps, "queue pairs without room, or that another application has")                \
+	X(copies, "CNPs of which a copy came")                                                     \
 	X(moved, "moves that an application carried out")                                          \
 	X(failed, "moves that it could not carry out")
 

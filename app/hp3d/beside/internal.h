@@ -5,6 +5,7 @@
  * cells (its queue pairs), act (what the engine wants), beside (who is when served). */
 #include <sys/types.h>
 #include "app/hp3d/beside/beside.h"
+#include "app/hp3d/beside/copies.h"
 #include "app/hp3d/beside/port_news.h"
 #include "app/hp3d/ud/ud.h"
 #include "ppp/least.h"
@@ -59,13 +60,14 @@ struct hp3d_beside {
 	struct hp3d_ud *ud; /* NULL: nobody is asked */
 	bool settled; /* privileges are, and which ports there are; atomic */
 	struct hp3d_port_news news; /* by the main thread; looked at once `settled` was seen */
+	struct hp3d_copies copies;
 	bool asked; /* whether there is an RNIC for `ud` */
 	int listener, epoll;
 	gid_t group;
 	bool by_group;
 	char path[108];
 	struct hp3_verbs_welcome welcome;
-	uint64_t look_ns, due;
+	uint64_t look_ns, due, now; /* now: of the newest poll */
 	uint32_t max_flows;
 	struct hp3d_beside_owner *owners; /* by flow */
 	struct hp3d_beside_counters c;

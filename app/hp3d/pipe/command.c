@@ -46,6 +46,22 @@ int hp3d_pipe_felt(struct hp3d_pipe *p, uint32_t flow, const struct hp3_felt *fe
 	return ret;
 }
 
+void hp3d_pipe_copy(struct hp3d_pipe *p, const uint8_t *frame, uint32_t len, uint64_t now)
+{
+	struct hp3_pkt pkt = {.frame = frame, .len = len};
+	struct hp3_verdict vd;
+
+	hp3_parse(frame, len, &pkt.v);
+	if (pkt.v.class != HP3_CLASS_CNP)
+		return;
+	pkt.v.vlan = 0; /* the mirror's, or one that queue pairs do not tell */
+	p->acts.n = 0;
+	hp3_find_burst(p->engine, &pkt, 1, HP3_DIR_RX);
+	hp3_rx(p->engine, &pkt, now, &vd, &p->acts);
+	hp3d_pipe_carry_out(p, now);
+	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
+}
+
 void hp3d_pipe_place(struct hp3d_pipe *p, uint32_t flow, uint64_t now)
 {
 	hp3_qp_place(p->engine, flow, now, &p->acts);

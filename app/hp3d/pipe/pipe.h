@@ -105,6 +105,8 @@ void hp3d_pipe_on_actuate(struct hp3d_pipe *p, hp3d_actuate_fn *fn, void *ctx);
 int hp3d_pipe_actuated(
 	struct hp3d_pipe *p, uint32_t flow, enum hp3_actuator_report report, uint64_t now);
 int hp3d_pipe_felt(struct hp3d_pipe *p, uint32_t flow, const struct hp3_felt *felt, uint64_t now);
+/* A copy of a CNP that arrived at the RNIC, whatever its VLAN; all else means nothing. */
+void hp3d_pipe_copy(struct hp3d_pipe *p, const uint8_t *frame, uint32_t len, uint64_t now);
 void hp3d_pipe_place(struct hp3d_pipe *p, uint32_t flow, uint64_t now); /* hp3_qp_place() */
 /* Mute: nobody carries probes, none is asked for, whatever the configuration says. */
 void hp3d_pipe_mute(struct hp3d_pipe *p, const struct hp3_config *cfg, bool mute);

@@ -21,6 +21,7 @@ static struct hp3_engine_config engine_config(const struct hp3_config *cfg, bool
 	ec.filter = hp3_filter_make(cfg->filter.peers, cfg->filter.dscp, cfg->filter.qpns);
 	ec.unkeyed = cfg->probes.probe_key[0] == '\0';
 	ec.beside = hp3_config_is_beside(cfg);
+	ec.copies = ec.beside && cfg->beside.copies[0] != '\0';
 	if (ec.beside) { /* switches are not asked who they are: ports stand for paths */
 		ec.trace = false;
 		ec.load_paths = 0;

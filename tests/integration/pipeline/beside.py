@@ -140,14 +140,6 @@ class Application(Beside):
         wait_for("its refusal", lambda: self.metric(d, "hp3_beside_refused_users_total") == 1)
         self.alive(d)
 
-    def metric(self, d, name):
-        s = socket.socket(socket.AF_UNIX)
-        s.connect(os.path.join(d.directory, "hp3-metrics.sock"))
-        s.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
-        text = b"".join(iter(lambda: s.recv(65536), b"")).decode()
-        s.close()
-        return next((float(line.split()[1]) for line in text.splitlines() if line.startswith(name + " ")), None)
-
 
 class Shim:
     """An application's end, done by hand."""

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 from cases import Base, run
+import frames
 from harness import LIBC, CLONE_NEWNET, die_with_parent, wait_for
 
 FAKES = os.environ.pop("LD_LIBRARY_PATH")
@@ -222,6 +223,104 @@ class Port(Fabric):
 
     def test_without_cnps(self):
         self.assertNotIn("port_cnp", set.union(*self.run_slow(False)))
+
+
+class Copies(Fabric):
+    """What arrives at the RNIC is mirrored to m1."""
+
+    def setUp(self):
+        super().setUp()
+        subprocess.run("ip link add m0 type veth peer name m1".split(), check=True)
+        self.addCleanup(subprocess.run, ["ip", "link", "del", "m0"], check=False)
+        for name in ("m0", "m1"):
+            subprocess.run(["ip", "link", "set", name, "up"], check=True)
+        self.switch = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        self.addCleanup(self.switch.close)
+        self.switch.bind(("m0", 0))
+
+    def mirror(self, qpn, spoil=0, tag=b""):
+        frame = bytearray(frames.roce(bytes((10, 0, 0, 2)), bytes((10, 0, 0, 1)), 0xc001, frames.CNP, qpn, 0, 0, bytes(16)))
+        frame[-1] ^= spoil
+        self.switch.send(frame[:12] + tag + frame[12:])
+
+    def for_a_while(self, a, seconds, which, **how):
+        """CNPs of queue pairs that are on that path, or of any (None)."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            marked = [q["local_qpn"] for q in a.json("qps") if which is None or q["port"] % PATHS == which]
+            for _ in range(50):
+                for qpn in marked:
+                    self.mirror(qpn, **how)
+                time.sleep(0.001)
+
+    def start(self):
+        a = self.hp3d(1, beside={"socket": "", "ibverbs": os.environ["HP3_TEST_UD"], "copies": "m1"})
+        b = self.hp3d(2)
+        programs = self.application(a, 1), self.application(b, 2)
+        self.work(a)
+        return a, b, *programs
+
+    def copies(self, d):
+        return self.metric(d, "hp3_beside_copies_total")
+
+    def leave_by_cnps(self, tag=b""):
+        a, b, pa, pb = self.start()
+        bad = self.on(a)[0]
+        self.for_a_while(a, 0.5, bad, tag=tag)
+        self.assertNotIn("cnp", self.causes(a))  # the other paths are no better
+        self.paths([1500 if i == bad else 0 for i in range(PATHS)])
+        for _ in range(40):
+            self.for_a_while(a, 0.5, bad, tag=tag)
+            if bad not in self.on(a):
+                break
+        self.assertNotIn(bad, self.on(a))
+        self.assertIn("cnp", self.causes(a))
+        self.assertGreater(self.copies(a), 5)
+        self.judge_and_stop(a, b, pa, pb)
+
+    def test_who_is_told_leaves(self):
+        self.leave_by_cnps()
+
+    def test_in_a_vlan(self):
+        self.leave_by_cnps(bytes.fromhex("81000007"))
+
+    def test_no_better_path(self):
+        """CNPs by the thousand, all paths alike but for what hosts make of them: it is asked, and hardly anybody leaves."""
+        a, b, pa, pb = self.start()
+        self.for_a_while(a, 3, None)
+        self.assertGreater(self.copies(a), 1000)
+        self.assertIn("cnp", {e.get("cause") for e in a.json("events") if e["type"] == "severe"})
+        moves = [e for e in a.json("events") if e.get("outcome") == "moved" and e.get("cause") == "cnp"]
+        self.assertLessEqual(len(moves), 2 * QPS, moves)
+        self.judge_and_stop(a, b, pa, pb)
+
+    def test_what_is_none(self):
+        """Damaged ones, those of nobody, data, and anything else at all: no event comes of it."""
+        a, b, pa, pb = self.start()
+        self.for_a_while(a, 1, None, spoil=1)
+        dice = random.Random(7)
+        for i in range(200):
+            self.mirror(0xabcd00 + i)
+            self.switch.send(frames.roce(bytes((10, 0, 0, 2)), bytes((10, 0, 0, 1)), 0xc001, frames.ACK, 0x100, i, 0, bytes(4)))
+            self.switch.send(dice.randbytes(dice.randrange(14, 1500)))
+        wait_for("those of nobody", lambda: self.copies(a) >= 200)
+        self.assertNotIn("cnp", {e.get("cause") for e in a.json("events")})
+        self.judge_and_stop(a, b, pa, pb)
+
+    def test_the_mirror_goes(self):
+        """One line, and all else as before."""
+        a, b, pa, pb = self.start()
+        subprocess.run(["ip", "link", "del", "m0"], check=True)
+        wait_for("a word", lambda: "CNPs are not seen there any more" in a.output())
+        self.leave_a_slow_path(a)
+        self.judge_and_stop(a, b, pa, pb)
+
+    def test_no_such_interface(self):
+        d = self.daemon({}, defaults=True, begin=False,
+                        beside={"socket": os.path.join(self.directory, "s"), "ibverbs": "", "copies": "m1, nowhere"})
+        d.begin(die_with_parent)
+        self.assertNotEqual(d.process.wait(20), 0)
+        self.assertRegex(d.output(), r"\[beside\] copies = nowhere: .*; give an interface that is there and up")
 
 
 class SetUp(Fabric):

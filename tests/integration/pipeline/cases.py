@@ -3,8 +3,10 @@
 
 usage of a module of tests: MODULE.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """
+import os
 import random
 import signal
+import socket
 import sys
 import unittest
 from harness import Daemon, Endpoint, Link, own_namespace, wait_for
@@ -36,6 +38,14 @@ class Base(unittest.TestCase):
         self.assertEqual(code, 0, d.output())
         self.assertRegex(d.output(), r"hp3d: stopped: .* 0 not sent")
         return d.output()
+
+    def metric(self, d, name):
+        s = socket.socket(socket.AF_UNIX)
+        s.connect(os.path.join(d.directory, "hp3-metrics.sock"))
+        s.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+        text = b"".join(iter(lambda: s.recv(65536), b"")).decode()
+        s.close()
+        return next((float(line.split()[1]) for line in text.splitlines() if line.startswith(name + " ")), None)
 
 
 class Wired(Base):
