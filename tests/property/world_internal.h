@@ -442,6 +442,7 @@ void world_rate_event(struct world *w, struct qp *q, const struct hp3_event *ev)
 void world_cnps_kept(struct world *w, const struct burst *b, uint32_t from, uint32_t to);
 /* One is handed to the RNIC in place of those. */
 void world_cnp_owed(struct world *w, uint32_t i);
-bool world_cnp_is_stale(const struct world *w, const struct qp *q, uint16_t port);
+/* CNP `i` of packets [from, ...) speaks of a path that its queue pair has left. */
+bool world_cnp_is_stale(const struct world *w, const struct burst *b, uint32_t from, uint32_t i);
 
 #endif

@@ -34,12 +34,34 @@ uint64_t world_rate_of(const struct world *w, uint32_t flow)
 	return hp3_dcqcn_rate(&rp);
 }
 
-bool world_cnp_is_stale(const struct world *w, const struct qp *q, uint16_t port)
+/* The new port has been answered, be it by a reply ahead of CNP `i` in its burst: what comes behind
+ * that is heard. */
+static bool is_answered(
+	const struct world *w, const struct qp *q, const struct burst *b, uint32_t from, uint32_t i)
 {
+	const struct hp3_flow *f = &w->e->flows[q->flow];
+	const struct hp3_shield *s;
+
+	if (f->slot == HP3_NO_SLOT)
+		return false;
+	s = &w->e->moves[f->slot].shield;
+	if (!s->by_reply)
+		return false;
+	for (uint32_t j = from; j < i; j++)
+		if (b->ev[j].qp == b->ev[i].qp && b->ev[j].kind != EV_CNP &&
+			hp3_psn_diff(b->ev[j].view.psn, s->psn) >= 0)
+			return true;
+	return hp3_psn_diff((f->stream.una - 1) & HP3_PSN_MASK, s->psn) >= 0;
+}
+
+bool world_cnp_is_stale(const struct world *w, const struct burst *b, uint32_t from, uint32_t i)
+{
+	const struct qp *q = &w->qps[b->ev[i].qp];
 	struct hp3_flow_info info;
 
 	return q->switched_at != 0 && w->now < q->switched_at + MAX_RTT &&
-	       hp3_flow_info(w->e, q->flow, w->now, &info) == 0 && info.port != port;
+	       hp3_flow_info(w->e, q->flow, w->now, &info) == 0 && info.port != b->ev[i].port &&
+	       !is_answered(w, q, b, from, i);
 }
 
 void world_cnps_kept(struct world *w, const struct burst *b, uint32_t from, uint32_t to)

@@ -65,7 +65,7 @@ void world_rx_before(struct world *w, struct burst *b, uint32_t from, uint32_t t
 
 		if (b->ev[i].kind != EV_CNP)
 			continue;
-		b->was[i].stale = world_cnp_is_stale(w, q, b->ev[i].port);
+		b->was[i].stale = world_cnp_is_stale(w, b, from, i);
 		b->was[i].rate = world_rate_of(w, q->flow);
 	}
 }
