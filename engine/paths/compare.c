@@ -123,10 +123,33 @@ bool hp3_compare_reply(struct hp3_engine *e, uint32_t id, bool ce, uint64_t now)
 
 /* --- for operators --- */
 
+static bool has(const uint16_t *port, uint32_t n, uint16_t p)
+{
+	while (n > 0)
+		if (port[--n] == p)
+			return true;
+	return false;
+}
+
+/* Those of `port` that there are, then others that there are (hp3_qp_ports()). How many in all. */
+static uint32_t only_real(const struct hp3_paths *t, uint16_t *to, const uint16_t *port, uint32_t n)
+{
+	uint32_t got = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (t->n_ports == 0 || has(t->ports, t->n_ports, port[i]))
+			to[got++] = port[i];
+	for (uint32_t i = 0; i < t->n_ports && got < n; i++)
+		if (!has(to, got, t->ports[i]))
+			to[got++] = t->ports[i];
+	return got;
+}
+
 int hp3_compare_ask(
 	struct hp3_engine *e, uint32_t pair, const uint16_t *port, uint32_t n, uint64_t now)
 {
 	struct hp3_comparing *c = e->comparing;
+	uint16_t real[HP3_COMPARE_PORTS];
 
 	if (c == NULL || !hp3_may_search(e))
 		return -EPERM;
@@ -135,13 +158,14 @@ int hp3_compare_ask(
 	if (is_under_way(c))
 		return -EBUSY;
 	n = hp3_min_u32(n, hp3_min_u32(HP3_COMPARE_PORTS, e->cfg.round.probe_burst / 2u));
+	n = only_real(hp3_paths_of(e, pair), real, port, n);
 	if (n < 2 || hp3_trace_flow(e, pair, 0, now) == HP3_NO_FLOW)
 		return -ENODATA;
 	hp3_compare_init(c);
 	c->pair = pair;
 	c->next = now;
 	c->is.n = (uint8_t)n;
-	memcpy(c->is.port, port, n * sizeof(*port));
+	memcpy(c->is.port, real, n * sizeof(*real));
 	return (int)n;
 }
 

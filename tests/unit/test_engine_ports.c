@@ -216,6 +216,26 @@ static void ports_are_compared(void **state)
 	assert_int_equal(hp3_compare_ask(rig.e, pair, asked, 8, rig.now), 8); /* once more */
 }
 
+/* Beside an RNIC that has few ports: of others nobody would hear anything. */
+static void only_ports_that_there_are_are_compared(void **state)
+{
+	static const uint16_t real[] = {0xe001, 0xe002, 0xe003, 0xe004},
+			      asked[] = {0xe003, 50001, 50002};
+	uint32_t pair;
+
+	probing_config();
+	rig.cfg.probes = HP3_PROBES_PEER;
+	probing_engine();
+	exchange(false);
+	pair = hp3_pair_of(rig.e, flow_of(&q));
+	assert_int_equal(hp3_qp_ports(rig.e, HP3_ENDS(&q), real, 4), 0);
+	assert_int_equal(hp3_compare_ask(rig.e, pair, asked, 3, rig.now), 3);
+	while (rig.nprobes == 0)
+		pass_time(100 * US);
+	for (uint32_t i = 0; i < rig.nprobes; i++)
+		assert_in_range(rig.probe_ports[i], 0xe001, 0xe004);
+}
+
 static void a_comparison_ends_without_answers(void **state)
 {
 	static const uint16_t asked[] = {50000, 50001};
@@ -249,6 +269,7 @@ int main(void)
 		RIG_TEST(switches_that_hash_the_opcode_are_found_out),
 		RIG_TEST(a_changed_route_is_no_hash_of_the_opcode),
 		RIG_TEST(ports_are_compared),
+		RIG_TEST(only_ports_that_there_are_are_compared),
 		RIG_TEST(a_comparison_ends_without_answers),
 	};
 

@@ -22,10 +22,8 @@ static struct hp3_engine_config engine_config(const struct hp3_config *cfg, bool
 	ec.unkeyed = cfg->probes.probe_key[0] == '\0';
 	ec.beside = hp3_config_is_beside(cfg);
 	ec.copies = ec.beside && cfg->beside.copies[0] != '\0';
-	if (ec.beside) { /* switches are not asked who they are: ports stand for paths */
-		ec.trace = false;
+	if (ec.beside) /* nobody tells how many flows there are by path */
 		ec.load_paths = 0;
-	}
 	if (mute) /* these are asked by peer probes alone (engine/seek) */
 		ec.probes = HP3_PROBES_STANDARD;
 	return ec;

@@ -11,6 +11,7 @@
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/ud/peers.h"
 #include "app/hp3d/ud/rnic.h"
+#include "app/hp3d/ud/traces.h"
 
 #define RNICS   8u
 #define BUFFERS 511u
@@ -19,6 +20,7 @@
 #define WHY     256u
 #define EVENTS  16
 #define SOCKETS UINT32_MAX
+#define TRACES  (UINT32_MAX - HP3D_UD_TRACE_FAMILIES) /* + family */
 #define QKEY    0x7fffffffu /* the upper bit is for privileged ones */
 #define TTL     64u
 
@@ -32,6 +34,7 @@ struct hp3d_ud {
 	struct hp3d_ud_rnic *rnic[RNICS];
 	struct hp3d_ud_counters c;
 	struct hp3d_ud_peers peers;
+	struct hp3d_ud_traces traces;
 };
 
 static void count(uint64_t *counter)
@@ -114,6 +117,11 @@ static uint64_t failed_sends(const struct hp3d_ud *u)
 	return n;
 }
 
+static uint64_t *send_trace(struct hp3d_ud *u, const void *frame, uint32_t len)
+{
+	return hp3d_ud_traces_send(&u->traces, frame, len) == 0 ? &u->c.traced : &u->c.untraced;
+}
+
 static uint64_t *send_one(struct hp3d_ud *u, const void *frame, uint32_t len, uint64_t now)
 {
 	struct hp3d_ud_way way;
@@ -122,6 +130,8 @@ static uint64_t *send_one(struct hp3d_ud *u, const void *frame, uint32_t len, ui
 	uint8_t buf[HP3D_UD_PAYLOAD];
 	int gid, n = hp3d_ud_pack(frame, len, u->peers.port, &way, buf);
 
+	if (hp3d_ud_is_trace(frame, len))
+		return send_trace(u, frame, len);
 	if (n < 0)
 		return NULL; /* what only makes sense where packets are seen */
 	r = rnic_of(u, way.ipv6, way.src, now, &gid);
@@ -184,6 +194,21 @@ static int make_all(struct hp3d_ud *u, const struct hp3_config *cfg, char *why)
 	return 0;
 }
 
+/* Without raw sockets ports stand for paths, as where switches are silent. */
+static void open_traces(struct hp3d_ud *u)
+{
+	int rc = hp3d_ud_traces_open(&u->traces);
+
+	for (uint32_t i = 0; rc == 0 && i < HP3D_UD_TRACE_FAMILIES; i++)
+		if (u->traces.in[i] >= 0)
+			rc = watch(u, u->traces.in[i], TRACES + i);
+	if (rc < 0)
+		fprintf(stderr,
+			"hp3d: [ppp] identity = trace: no raw socket, so switches are not asked: "
+			"%s; give hp3d CAP_NET_RAW, or set identity = port\n",
+			strerror(errno));
+}
+
 struct hp3d_ud *hp3d_ud_open(const struct hp3_config *cfg, struct hp3d_pipe *p)
 {
 	struct hp3d_ud *u = cfg->beside.ibverbs[0] != '\0' ? calloc(1, sizeof(*u)) : NULL;
@@ -193,6 +218,7 @@ struct hp3d_ud *hp3d_ud_open(const struct hp3_config *cfg, struct hp3d_pipe *p)
 		return NULL;
 	u->pipe = p;
 	u->epoll = u->peers.asks = u->peers.answers = -1;
+	u->traces = (struct hp3d_ud_traces){{-1, -1}, {-1, -1}};
 	u->peers.agent = hp3d_pipe_agent(p);
 	u->peers.engine = hp3d_pipe_engine(p);
 	if (make_all(u, cfg, why) < 0) {
@@ -203,6 +229,8 @@ struct hp3d_ud *hp3d_ud_open(const struct hp3_config *cfg, struct hp3d_pipe *p)
 		hp3d_ud_close(u);
 		return NULL;
 	}
+	if (cfg->engine.trace)
+		open_traces(u);
 	tell_of_qps(u);
 	hp3d_pipe_output(p, HP3_DIR_TX, send_all, u);
 	return u;
@@ -214,6 +242,7 @@ void hp3d_ud_close(struct hp3d_ud *u)
 		return;
 	hp3d_pipe_output(u->pipe, HP3_DIR_TX, NULL, NULL);
 	hp3d_ud_peers_close(&u->peers);
+	hp3d_ud_traces_close(&u->traces);
 	for (uint32_t i = 0; i < u->n; i++) {
 		hp3d_ud_rnic_close(u->rnic[i]);
 		free(u->rnic[i]);
@@ -264,6 +293,34 @@ int hp3d_ud_fd(const struct hp3d_ud *u)
 	return u->epoll;
 }
 
+/* To the agent, as if it had arrived at a port. */
+static void hand_in(struct hp3d_ud *u, struct rte_mbuf *m, int len, uint64_t now)
+{
+	m->data_len = (uint16_t)len;
+	m->pkt_len = (uint32_t)len;
+	hp3d_pipe_burst(u->pipe, HP3_DIR_RX, &m, 1, now);
+}
+
+static uint32_t hear_hops(struct hp3d_ud *u, uint32_t family, uint64_t now)
+{
+	uint32_t turns = 0;
+	struct rte_mbuf *m;
+	int len = 0;
+
+	while (turns < TURNS && len != -EAGAIN && (m = rte_pktmbuf_alloc(u->pool)) != NULL) {
+		len = hp3d_ud_traces_take(
+			&u->traces, family, rte_pktmbuf_mtod(m, uint8_t *), FRAME);
+		if (len < 0) {
+			rte_pktmbuf_free(m);
+			continue;
+		}
+		count(&u->c.expired);
+		hand_in(u, m, len, now);
+		turns++;
+	}
+	return turns;
+}
+
 static void take(struct hp3d_ud *u, const uint8_t *grh, uint32_t n, uint64_t now)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(u->pool);
@@ -284,9 +341,7 @@ static void take(struct hp3d_ud *u, const uint8_t *grh, uint32_t n, uint64_t now
 	peer = hp3d_ud_peers_find(&u->peers, way.ipv6, way.dst, way.src, false);
 	if (peer != NULL)
 		peer->unanswered = 0;
-	m->data_len = (uint16_t)len;
-	m->pkt_len = (uint32_t)len;
-	hp3d_pipe_burst(u->pipe, HP3_DIR_RX, &m, 1, now);
+	hand_in(u, m, len, now);
 }
 
 static uint32_t hear(struct hp3d_ud *u, struct hp3d_ud_rnic *r, uint64_t now)
@@ -312,6 +367,8 @@ uint32_t hp3d_ud_poll(struct hp3d_ud *u, uint64_t now)
 	for (int i = 0; i < n; i++) {
 		if (ev[i].data.u32 == SOCKETS)
 			done += hp3d_ud_peers_poll(&u->peers, now);
+		else if (ev[i].data.u32 >= TRACES)
+			done += hear_hops(u, ev[i].data.u32 - TRACES, now);
 		else
 			done += hear(u, u->rnic[ev[i].data.u32], now);
 	}

@@ -25,7 +25,10 @@
 	X(no_port, "datagrams not sent: no queue pair has that source port")                       \
 	X(no_room, "datagrams not sent: too many on their way, or the RNIC took none")             \
 	X(no_way, "datagrams not sent: the RNIC finds no way to the address")                      \
-	X(failed, "datagrams that the RNIC took and did not send")
+	X(failed, "datagrams that the RNIC took and did not send")                                 \
+	X(traced, "traces sent")                                                                   \
+	X(untraced, "traces not sent: no raw socket, or no way to the address")                    \
+	X(expired, "ICMP messages of switches where a hop limit ended")
 
 struct hp3d_ud_counters {
 #define X(field, help) uint64_t field;

@@ -20,6 +20,7 @@ from harness import LIBC, CLONE_NEWNET, die_with_parent, wait_for
 
 FAKES = os.environ.pop("LD_LIBRARY_PATH")
 DEAD, PATHS, QPS = 0xffffffff, 4, 4
+PR_CAPBSET_DROP, CAP_NET_RAW = 24, 13
 KEY = "6f6e65206f6e65206f6e65206f6e6520"
 RXE, MLX5 = "ffffff", "2c9"
 
@@ -51,7 +52,7 @@ class Fabric(Base):
             p.kill()
         p.communicate()
 
-    def hp3d(self, host, vendor=RXE, fake=(), **more):
+    def hp3d(self, host, vendor=RXE, fake=(), drop=None, **more):
         sections = {"beside": {"socket": "", "ibverbs": os.environ["HP3_TEST_UD"]}, "probes": {"probe_key": KEY}, **more}
         d = self.daemon({}, defaults=True, begin=False, **sections)
         d.verbs = os.path.join(d.directory, "verbs.sock")
@@ -67,6 +68,8 @@ class Fabric(Base):
             die_with_parent()
             os.environ.update(env)
             if space is not None and LIBC.setns(space, CLONE_NEWNET) != 0:
+                os._exit(1)
+            if drop is not None and LIBC.prctl(PR_CAPBSET_DROP, drop, 0, 0, 0) != 0:
                 os._exit(1)
         os.environ.update(env)
         d.begin(prepare)
@@ -323,6 +326,80 @@ class Copies(Fabric):
         self.assertRegex(d.output(), r"\[beside\] copies = nowhere: .*; give an interface that is there and up")
 
 
+class Traces(Fabric):
+    """Between the hosts' kernels a leaf that hashes addresses and ports, and four spines: [ppp] identity = trace asks them who they are."""
+
+    def router(self):
+        """A namespace that forwards, and says at once where a hop limit ended."""
+        p = subprocess.Popen(["unshare", "--net", "sleep", "1000"], preexec_fn=die_with_parent)
+        self.addCleanup(self.end, p)
+        ours = os.readlink("/proc/self/ns/net")
+        wait_for("its namespace", lambda: os.readlink(f"/proc/{p.pid}/ns/net") != ours)
+        for setting in ("ip_forward=1", "fib_multipath_hash_policy=1", "icmp_ratelimit=0", "conf.all.rp_filter=0"):
+            self.run_in(p, "sysctl", "-qw", "net.ipv4." + setting)
+        return p
+
+    def run_in(self, p, *command):
+        space = [] if p is None else ["nsenter", f"--net=/proc/{p.pid}/ns/net"]
+        return subprocess.run([*space, *command], check=True, capture_output=True, text=True).stdout
+
+    def wire(self, a, a_name, a_address, b, b_name, b_address):
+        where = "" if a is None else f"netns {a.pid} "
+        self.run_in(None, "ip", *f"link add {a_name} {where}type veth peer name {b_name} netns {b.pid}".split())
+        for p, name, address in ((a, a_name, a_address), (b, b_name, b_address)):
+            self.run_in(p, "ip", "addr", "add", address, "dev", name)
+            self.run_in(p, "ip", "link", "set", name, "up")
+
+    def setUp(self):
+        super().setUp()
+        self.run_in(None, "ip", "link", "del", "v0")
+        self.leaf = self.router()
+        self.wire(None, "v0", "10.0.0.1/32", self.leaf, "host", "10.9.0.1/32")
+        self.run_in(None, "ip", "route", "add", "10.9.0.1", "dev", "v0")
+        self.run_in(None, *"ip route add 10.0.0.2 via 10.9.0.1 src 10.0.0.1".split())
+        self.run_in(self.leaf, *"ip route add 10.0.0.1 dev host".split())
+        self.run_in(self.other, *"ip addr add 10.0.0.2/32 dev lo".split())
+        ways = []
+        for i in range(PATHS):
+            spine = self.router()
+            self.wire(self.leaf, f"up{i}", f"10.1.{i}.1/24", spine, "leaf", f"10.1.{i}.2/24")
+            self.wire(spine, "host", f"10.2.{i}.1/24", self.other, f"spine{i}", f"10.2.{i}.2/24")
+            self.run_in(spine, *f"ip route add 10.0.0.1 via 10.1.{i}.1".split())
+            self.run_in(spine, *f"ip route add 10.0.0.2 via 10.2.{i}.2".split())
+            ways += ["nexthop", "via", f"10.1.{i}.2"]
+        self.run_in(self.leaf, "ip", "route", "add", "10.0.0.2", *ways)
+        self.run_in(self.other, *"ip route add 10.0.0.1 via 10.2.0.1 src 10.0.0.2".split())
+
+    def spine_of(self, port):
+        """Where the leaf really sends it."""
+        route = self.run_in(self.leaf, *("ip route get 10.0.0.2 from 10.0.0.1 iif host ipproto udp "
+                                         f"sport {port} dport 4791").split())
+        return route.split("via ")[1].split()[0]
+
+    def start(self):
+        how = {"ppp": {"identity": "trace", "traces_per_second": 1000}}
+        a, b = self.hp3d(1, **how), self.hp3d(2, **how)
+        return a, b, self.application(a, 1), self.application(b, 2)
+
+    def apart(self, d):
+        r = d.ctl("ports", "--peer", "10.0.0.2", "--count", str(PATHS), "--distinct", "--format", "json", code=None)
+        return json.loads(r.stdout) if r.returncode == 0 else None
+
+    def test_ports_on_paths_of_their_own(self):
+        """What it says of ports is what the leaf does; and a slow path is left as ever."""
+        a, b, pa, pb = self.start()
+        self.work(a)
+        told = wait_for("ports that differ", lambda: self.apart(a), 100)
+        self.assertEqual({p["evidence"] for p in told["ports"]}, {"trace"}, told)
+        self.assertEqual({self.spine_of(p["port"]) for p in told["ports"]}, {f"10.1.{i}.2" for i in range(PATHS)})
+        for p in told["ports"]:
+            self.assertEqual(self.spine_of(p["port"]), p["hop"])
+        self.assertGreater(self.metric(a, "hp3_beside_traces_sent_total"), 30)
+        self.assertGreater(self.metric(a, "hp3_beside_hops_heard_total"), 30)
+        self.leave_a_slow_path(a)
+        self.judge_and_stop(a, b, pa, pb)
+
+
 class SetUp(Fabric):
     def test_before_the_first_data(self):
         """Who is set up while a path is slow is not on it."""
@@ -396,6 +473,15 @@ class Others(Fabric):
         a = self.hp3d(1, vendor="14e4")
         self.says(a, "which source ports its datagrams have is not known (vendor 0x14e4)")
         self.stop(a)
+
+    def test_without_the_right(self):
+        """No raw socket: that is said, ports stand for paths, and a slow path is left."""
+        a, b = self.hp3d(1, drop=CAP_NET_RAW, ppp={"identity": "trace"}), self.hp3d(2)
+        pa, pb = self.application(a, 1), self.application(b, 2)
+        self.work(a)
+        wait_for("a word", lambda: "no raw socket, so switches are not asked" in a.output())
+        self.leave_a_slow_path(a)
+        self.judge_and_stop(a, b, pa, pb)
 
     def test_the_other_one_vanishes(self):
         """Killed, nothing moves for it; another one in its place is found, and answers."""
