@@ -19,7 +19,7 @@ done
 
 grep -nE '[[:space:]]+$' "${text[@]}" && fail "white space at the end of lines"
 grep -nE '\b(TODO|FIXME|XXX|HACK)\b' "${c_files[@]}" && fail "unfinished work"
-codespell -q 3 -L 'rnic,inout,inflight,ect,clos,te,nd,ue,ot,dout,ist,sie,als,wile,conext' "${text[@]}" || fail "spelling"
+codespell -q 3 -L 'rnic,inout,inflight,ect,clos,te,nd,ue,ot,dout,ist,sie,als,wile,conext,iif' "${text[@]}" || fail "spelling"
 
 # The library: no DPDK, no I/O, no clock (docs/architecture.md).
 lib=$(git ls-files 'base/*.h' 'roce/*.[ch]' 'ppp/*.[ch]' 'rfr/*.[ch]' 'cc/*.[ch]' 'probes/*.[ch]' 'engine/*.[ch]' 'fleet/*.[ch]' | grep -v '^roce/gen_')

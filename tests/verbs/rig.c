@@ -131,6 +131,16 @@ void app_start(struct app *a, enum provider provider, const struct app_options *
 	app_ready(a, o->access);
 }
 
+void app_share(struct app *a, const struct app *with, const struct app_options *o)
+{
+	*a = (struct app){
+		.device = with->device, .context = with->context, .pd = with->pd, .cq = with->cq};
+	a->qp = make(a, o, o->depth);
+	assert_non_null(a->qp);
+	a->fake = (struct fake_qp *)a->qp;
+	app_ready(a, o->access);
+}
+
 void app_stop(struct app *a)
 {
 	assert_int_equal(verbs.destroy_qp(a->qp), 0);

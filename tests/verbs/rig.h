@@ -49,6 +49,8 @@ struct app_options {
 };
 void *rig_fake_break(enum provider provider); /* its fake_break() */
 void app_start(struct app *a, enum provider provider, const struct app_options *options);
+/* One more queue pair of that context, with the same completion queue; its own to destroy. */
+void app_share(struct app *a, const struct app *with, const struct app_options *options);
 void app_ready(struct app *a, unsigned int access); /* INIT, RTR, RTS */
 void app_stop(struct app *a);
 

@@ -200,6 +200,54 @@ static void test_threads(void **state)
 	}
 }
 
+/* Four queue pairs of one context, a thread each, one completion queue that two threads poll; all
+ * are moved, in turn. */
+static void test_threads_of_one_context(void **state)
+{
+	enum { N = 4 };
+
+	for (enum provider p = RXE; p < PROVIDERS; p++) {
+		struct app_options o = {.depth = 512};
+		struct hp3_verbs_cell *c[N];
+		pthread_t post[N], poll[2];
+		uint32_t moves[N] = {0};
+		struct app a[N];
+		struct hp3d h;
+
+		app_start(&a[0], p, &o);
+		for (int i = 1; i < N; i++)
+			app_share(&a[i], &a[0], &o);
+		a[0].device->faults.delay_ns = 50000;
+		hp3d_start(&h, 20000, 20000);
+		for (int i = 0; i < N; i++)
+			c[i] = hp3d_cell(&h, a[i].qp->qp_num, HP3_VERBS_RTS);
+		for (int i = 0; i < N; i++)
+			pthread_create(&post[i], NULL, post_some, &a[i]);
+		for (int i = 0; i < 2; i++)
+			pthread_create(&poll[i], NULL, poll_some, &a[0]);
+		for (uint16_t i = 0; i < 40; i++)
+			moves[i % N] += hp3d_do(&h, c[i % N], HP3_VERBS_MOVE,
+						(uint16_t)(0xd000 + i), NULL) == HP3_VERBS_MOVED;
+		for (int i = 0; i < N; i++)
+			pthread_join(post[i], NULL);
+		for (int i = 0; i < N; i++)
+			for (int n = 0; n < 10000 && a[i].fake->acked != 3000; n++)
+				rig_sleep_us(100);
+		__atomic_store_n(&a[0].errors, 1, __ATOMIC_RELAXED);
+		for (int i = 0; i < 2; i++)
+			pthread_join(poll[i], NULL);
+		for (int i = 0; i < N; i++) {
+			assert_true(moves[i] > 0);
+			assert_int_equal(a[i].fake->overtaken, 0);
+			assert_int_equal(a[i].fake->logged, 3000);
+		}
+		for (int i = 1; i < N; i++)
+			assert_int_equal(verbs.destroy_qp(a[i].qp), 0);
+		app_stop(&a[0]);
+		hp3d_stop(&h);
+	}
+}
+
 static void *post_unsignalled(void *of)
 {
 	struct app mine = *(struct app *)of;
@@ -357,6 +405,7 @@ int main(void)
 		cmocka_unit_test(test_application_changes_its_mind),
 		cmocka_unit_test(test_hp3d_killed),
 		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_threads_of_one_context),
 		cmocka_unit_test(test_other_order),
 		cmocka_unit_test(test_unseen),
 		cmocka_unit_test(test_many_contexts),
