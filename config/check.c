@@ -215,6 +215,44 @@ static void check_placement(struct hp3_ini_doc *doc, const struct hp3_engine_con
 			"identity = trace, too, or placement = off");
 }
 
+/* Of port i: two to a rail. */
+static void rail_section(const struct hp3_config *c, uint32_t i, char *buf, size_t cap)
+{
+	snprintf(buf, cap, "rail.%s", c->rails[i / 2].name);
+}
+
+/* Where the counts come from, and who hears them. */
+static void check_share_moves(struct hp3_ini_doc *doc, const struct hp3_config *c)
+{
+	uint32_t racks = 0;
+
+	if (!c->engine.cc.share.moves || !hp3_ini_good(doc, "cc", "share_moves"))
+		return;
+	for (uint32_t i = 0; i < c->n_rails; i++) {
+		char section[HP3_INI_NAME_MAX];
+
+		rail_section(c, 2 * i, section, sizeof(section));
+		racks += *c->rails[i].rack != '\0' || !hp3_ini_good(doc, section, "rack");
+	}
+	if (!c->engine.cc.share.on && hp3_ini_good(doc, "cc", "share"))
+		hp3_ini_complain(doc, "cc", "share_moves",
+			"long flows are counted with share = on: set that, too, or share_moves = "
+			"off");
+	if (!c->engine.trace && hp3_ini_good(doc, "ppp", "identity"))
+		hp3_ini_complain(doc, "cc", "share_moves",
+			"long flows are counted by path, and identity = none in [ppp] tells none: "
+			"set identity = trace, too, or share_moves = off");
+	if (c->eal.lcores != 1 && hp3_ini_good(doc, "eal", "lcores"))
+		hp3_ini_complain(doc, "cc", "share_moves",
+			"each of [eal] lcores = %u would speak for the host, of its own flows "
+			"alone: set lcores = 1, or share_moves = off",
+			c->eal.lcores);
+	if (racks == 0 && (c->n_rails != 0 || hp3_config_is_beside(c)))
+		hp3_ini_complain(doc, "cc", "share_moves",
+			"no [rail.NAME] says with rack = who the hosts of the rack are: list them "
+			"there, or set share_moves = off");
+}
+
 static void check_probes(struct hp3_ini_doc *doc, const struct hp3_config *c)
 {
 	if (c->probes.port == 4791)
@@ -263,11 +301,6 @@ static bool same_interface(const char *a, const char *b, char *name, size_t cap)
 static const char *port(const struct hp3_config *c, uint32_t i)
 {
 	return i % 2 == 0 ? c->rails[i / 2].rnic : c->rails[i / 2].net;
-}
-
-static void rail_section(const struct hp3_config *c, uint32_t i, char *buf, size_t cap)
-{
-	snprintf(buf, cap, "rail.%s", c->rails[i / 2].name);
 }
 
 /* Each port is a device of its own: EAL refuses a second one of the same name without saying why.
@@ -333,6 +366,7 @@ void hp3_config_check_rules(struct hp3_ini_doc *doc, const void *obj, unsigned f
 		check_pool(doc, c);
 	hp3_config_check_policy(doc, &c->engine);
 	check_placement(doc, &c->engine);
+	check_share_moves(doc, c);
 	check_probes(doc, c);
 	check_metrics(doc, c);
 	check_devices(doc, c);

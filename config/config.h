@@ -27,6 +27,7 @@ struct hp3_config_rail {
 	char rnic[HP3_CONFIG_DEVARGS_MAX];
 	char net[HP3_CONFIG_DEVARGS_MAX];
 	char rdma[64];
+	char rack[HP3_INI_VALUE_MAX]; /* hp3_mates_make() */
 };
 
 struct hp3_config {

@@ -8,10 +8,7 @@
 #define ITEM_MAX 64u /* longest item, with NUL */
 #define QPN_MAX  0xffffffu
 
-/* One item of a list; false: it is none, or there is no room. */
-typedef bool item_fn(struct hp3_filter *f, const char *item);
-
-static bool each(struct hp3_filter *f, const char *text, item_fn *fn)
+bool hp3_list_each(const char *text, hp3_list_fn *fn, void *ctx)
 {
 	for (;;) {
 		char item[ITEM_MAX];
@@ -26,7 +23,7 @@ static bool each(struct hp3_filter *f, const char *text, item_fn *fn)
 		text += n;
 		while (n > 0 && (item[n - 1] == ' ' || item[n - 1] == '\t'))
 			item[--n] = '\0';
-		if (!fn(f, item))
+		if (!fn(ctx, item))
 			return false;
 		if (*text++ == '\0')
 			return true;
@@ -59,14 +56,11 @@ static bool range(const char *item, uint32_t max, struct hp3_qpns *r)
 	       number(dash != NULL ? dash + 1 : first, max, &r->to) && r->from <= r->to;
 }
 
-static bool add_peer(struct hp3_filter *f, const char *item)
+bool hp3_prefix_parse(const char *item, struct hp3_prefix *p)
 {
-	struct hp3_prefix *p = &f->peer[f->peers];
 	char addr[ITEM_MAX], *slash;
 	uint32_t bits;
 
-	if (f->peers == HP3_FILTER_MAX)
-		return false;
 	strcpy(addr, item);
 	slash = strchr(addr, '/');
 	if (slash != NULL)
@@ -77,12 +71,23 @@ static bool add_peer(struct hp3_filter *f, const char *item)
 		(slash != NULL && !number(slash + 1, bits, &bits)))
 		return false;
 	p->bits = (uint8_t)bits;
+	return true;
+}
+
+/* Adding to a filter; false: it is no item, or there is no room. */
+static bool add_peer(void *ctx, const char *item)
+{
+	struct hp3_filter *f = ctx;
+
+	if (f->peers == HP3_FILTER_MAX || !hp3_prefix_parse(item, &f->peer[f->peers]))
+		return false;
 	f->peers++;
 	return true;
 }
 
-static bool add_dscp(struct hp3_filter *f, const char *item)
+static bool add_dscp(void *ctx, const char *item)
 {
+	struct hp3_filter *f = ctx;
 	struct hp3_qpns r;
 
 	if (!range(item, HP3_DSCPS - 1, &r))
@@ -92,8 +97,10 @@ static bool add_dscp(struct hp3_filter *f, const char *item)
 	return true;
 }
 
-static bool add_qpns(struct hp3_filter *f, const char *item)
+static bool add_qpns(void *ctx, const char *item)
 {
+	struct hp3_filter *f = ctx;
+
 	if (f->qpns == HP3_FILTER_MAX || !range(item, QPN_MAX, &f->qpn[f->qpns]))
 		return false;
 	f->qpns++;
@@ -104,21 +111,21 @@ bool hp3_filter_valid_peers(const char *text)
 {
 	struct hp3_filter f = {0};
 
-	return each(&f, text, add_peer);
+	return hp3_list_each(text, add_peer, &f);
 }
 
 bool hp3_filter_valid_dscp(const char *text)
 {
 	struct hp3_filter f = {0};
 
-	return each(&f, text, add_dscp);
+	return hp3_list_each(text, add_dscp, &f);
 }
 
 bool hp3_filter_valid_qpns(const char *text)
 {
 	struct hp3_filter f = {0};
 
-	return each(&f, text, add_qpns);
+	return hp3_list_each(text, add_qpns, &f);
 }
 
 struct hp3_filter hp3_filter_make(const char *peers, const char *dscp, const char *qpns)
@@ -126,10 +133,10 @@ struct hp3_filter hp3_filter_make(const char *peers, const char *dscp, const cha
 	struct hp3_filter f = {0};
 
 	if (*peers != '\0')
-		each(&f, peers, add_peer);
+		hp3_list_each(peers, add_peer, &f);
 	if (*dscp != '\0')
-		each(&f, dscp, add_dscp);
+		hp3_list_each(dscp, add_dscp, &f);
 	if (*qpns != '\0')
-		each(&f, qpns, add_qpns);
+		hp3_list_each(qpns, add_qpns, &f);
 	return f;
 }

@@ -8,6 +8,13 @@ bool hp3_filter_valid_peers(const char *text);
 bool hp3_filter_valid_dscp(const char *text);
 bool hp3_filter_valid_qpns(const char *text);
 
+/* The items of such a list one by one, until one is refused; false: one was. */
+typedef bool hp3_list_fn(void *ctx, const char *item);
+bool hp3_list_each(const char *text, hp3_list_fn *fn, void *ctx);
+
+/* An address, or ADDRESS/BITS. */
+bool hp3_prefix_parse(const char *item, struct hp3_prefix *p);
+
 /* Of texts that are valid, or empty. */
 struct hp3_filter hp3_filter_make(const char *peers, const char *dscp, const char *qpns);
 

@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "config/filter.h"
 #include "config/keys.h"
+#include "config/mates.h"
 #include "engine/policy.h"
 
 static const char *const onoff[] = {[HP3_OFF] = "off", [HP3_ON] = "on", NULL};
@@ -145,6 +146,19 @@ static const struct hp3_ini_key keys[] = {
 		.max = SIZEOF(struct hp3_config_rail, rdma) - 1,
 		.help = "RDMA device behind this rail, such as mlx5_0, whose queue pairs [watch] "
 			"hands to it; empty: those of devices that no rail names"},
+	{.section = "rail",
+		.key = "rack",
+		.offset = offsetof(struct hp3_config_rail, rack),
+		.size = SIZEOF(struct hp3_config_rail, rack),
+		.type = HP3_INI_STRING,
+		.def_string = "",
+		.max = SIZEOF(struct hp3_config_rail, rack) - 1,
+		.valid = hp3_mates_valid,
+		.rule = "addresses and prefixes by comma, such as \"10.0.1.0/27, 10.0.2.7\", of 64 "
+			"hosts in all",
+		.help = "hosts on the leaf that this rail leads to, such as \"10.0.1.0/27\" or "
+			"\"10.0.1.1, 10.0.1.2\", this one among them: who tells, and is told, what "
+			"[cc] share_moves has hosts of a rack tell each other; empty: nobody"},
 
 	ENUM(bypass, fail_open, fail_open, HP3_FAIL_OPEN_AUTO, RESTART,
 		"auto: where both ports of a rail are net_af_packet or net_af_xdp, BPF can be had "

@@ -506,10 +506,8 @@ void hp3_load_told_names(struct hp3_engine *e, uint32_t id, const struct hp3_pat
  * it; and what one of them told. Returns as above, -ENOENT also where ways are not counted;
  * -ENOSPC: too many hosts.
  */
-struct hp3_way_count {
-	uint16_t name;
-	uint16_t out, in;
-};
+#define HP3_RACK_MATES 64u /* hosts of a rack; further ones are not heard */
+bool hp3_counts_ways(const struct hp3_engine *e);
 uint32_t hp3_ways_to(const struct hp3_engine *e, uint32_t flow, struct hp3_way_count *way,
 	uint32_t max, uint64_t now);
 int hp3_ways_from(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t stamp,

@@ -5,25 +5,35 @@
 #define MAGIC 0x6cu
 #define HEAD  12u
 #define ITEM  3u
+#define WAY   4u
 #define TAG   8u
+#define BODY  (HEAD + ITEM * HP3_LOADS_PATHS + WAY * HP3_LOADS_WAYS)
 
-_Static_assert(HEAD + ITEM * HP3_LOADS_PATHS <= HP3_TAG_MAX, "one tag over all of it");
+_Static_assert(BODY <= HP3_TAG_MAX, "one tag over all of it");
+
+static uint8_t in_a_byte(uint16_t count)
+{
+	return count < UINT8_MAX ? (uint8_t)count : UINT8_MAX;
+}
 
 int hp3_loads_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	const struct hp3_loads *report, uint16_t port, const struct hp3_probe_key *key)
 {
-	uint8_t p[HEAD + ITEM * HP3_LOADS_PATHS + TAG] = {
-		MAGIC, HP3_PROBES_VERSION << 4, report->n};
+	uint8_t p[BODY + TAG] = {MAGIC, (uint8_t)(HP3_PROBES_VERSION << 4 | report->kind),
+		report->n, report->ways};
 	struct hp3_addressing from = *a;
 	uint32_t len = HEAD;
 
 	from.sport = port;
 	hp3_put_be64(p + 4, report->clock_us);
 	for (uint32_t i = 0; i < report->n; i++, len += ITEM) {
-		uint16_t count = report->path[i].count;
-
 		hp3_put_be16(p + len, report->path[i].name);
-		p[len + 2] = count < UINT8_MAX ? (uint8_t)count : UINT8_MAX;
+		p[len + 2] = in_a_byte(report->path[i].count);
+	}
+	for (uint32_t i = 0; i < report->ways; i++, len += WAY) {
+		hp3_put_be16(p + len, report->way[i].name);
+		p[len + 2] = in_a_byte(report->way[i].out);
+		p[len + 3] = in_a_byte(report->way[i].in);
 	}
 	hp3_put_be64(p + len, hp3_tag(key, HP3_TAG_LOADS, &from, port, p, len));
 	return hp3_build_udp(buf, cap, &from, port, p, (uint16_t)(len + TAG));
@@ -33,6 +43,24 @@ static enum hp3_loads_fate drop(uint64_t *counter)
 {
 	++*counter;
 	return HP3_LOADS_DROP;
+}
+
+/* Do kind and numbers of items go together? */
+static bool is_sense(const uint8_t *p)
+{
+	uint8_t kind = p[1] & 15, n = p[2], ways = p[3];
+
+	return kind < HP3_LOADS_KIND_MAX && n <= HP3_LOADS_PATHS && ways <= HP3_LOADS_WAYS &&
+	       (kind != HP3_LOADS_OF_PATHS || ways == 0) && (kind != HP3_LOADS_OF_RACK || n == 0);
+}
+
+static void read_items(const uint8_t *p, struct hp3_loads *report)
+{
+	for (uint32_t i = 0; i < report->n; i++, p += ITEM)
+		report->path[i] = (struct hp3_path_count){.name = hp3_be16(p), .count = p[2]};
+	for (uint32_t i = 0; i < report->ways; i++, p += WAY)
+		report->way[i] =
+			(struct hp3_way_count){.name = hp3_be16(p), .out = p[2], .in = p[3]};
 }
 
 enum hp3_loads_fate hp3_loads_read(const void *frame, uint32_t len, const struct hp3_view *v,
@@ -52,20 +80,19 @@ enum hp3_loads_fate hp3_loads_read(const void *frame, uint32_t len, const struct
 		return drop(&stats->loads_version);
 	if (!hp3_probe_keyed(&keys->key[0]))
 		return drop(&stats->loads_unkeyed);
-	body = HEAD + ITEM * p[2];
-	if (p[2] > HP3_LOADS_PATHS || d.len != 8 + body + TAG || hp3_be16(d.l4 + 4) != d.len ||
+	body = HEAD + ITEM * p[2] + WAY * p[3];
+	if (!is_sense(p) || d.len != 8 + body + TAG || hp3_be16(d.l4 + 4) != d.len ||
 		hp3_datagram_sum(&d) != 0)
 		return drop(&stats->loads_bad_form);
 	if (!hp3_datagram_is_tagged(&d, HP3_TAG_LOADS, port, body, keys))
 		return drop(&stats->loads_bad_tag);
-	*report = (struct hp3_loads){.clock_us = hp3_be64(p + 4), .n = p[2]};
+	*report = (struct hp3_loads){
+		.clock_us = hp3_be64(p + 4), .kind = p[1] & 15, .n = p[2], .ways = p[3]};
 	if (!hp3_loads_on_time(report->clock_us, time))
 		return drop(&stats->loads_bad_clock);
 	if (report->clock_us <= time->born)
 		return drop(&stats->loads_old);
-	for (uint32_t i = 0; i < report->n; i++)
-		report->path[i] = (struct hp3_path_count){
-			.name = hp3_be16(p + HEAD + ITEM * i), .count = p[HEAD + ITEM * i + 2]};
+	read_items(p + HEAD, report);
 	stats->loads++;
 	return HP3_LOADS_OK;
 }

@@ -3,15 +3,18 @@
 #define HP3_PROBES_LOADS_H
 /*
  * What a host tells a peer of the flows that it sends there: how many are active on each path, so
- * that the peer can tell everybody how many flows come in by it (ppp/placement.h). A plain UDP
- * datagram from hp3's own port to hp3's own port, consumed by the hp3d there; nobody answers it.
- * All numbers big-endian:
+ * that the peer can tell everybody how many flows come in by it (ppp/placement.h), and how many
+ * long ones take each way between racks (engine/paths/ways.h). What it tells the other hosts of
+ * its rack is the latter alone, of all its flows (RACK). A plain UDP datagram from hp3's own port
+ * to hp3's own port, consumed by the hp3d there; nobody answers it. All numbers big-endian; a count
+ * of 255 is that many or more:
  *
- *      0  magic 8                  12  n x { name of the path 16, active flows 8, 255 = that many
- *      1  version 4 | zero 4           or more }: all paths in use, the rest have none
- *      2  n 8                      12 + 3 n  tag 64 (tag.h) over all of the above
- *      3  zero 8
- *      4  wall clock of the sender, us 64
+ *      0  magic 8                  12  n x { name of the path 16, active flows 8 }: all paths in
+ *      1  version 4 | kind 4           use, the rest have none
+ *      2  n 8                      12 + 3 n  m x { name of the way 16, long flows that leave by it
+ *      3  m 8                          8, that come in by it 8 }; likewise
+ *      4  wall clock of the        12 + 3 n + 4 m  tag 64 (tag.h) over all of the above
+ *         sender, us 64
  *
  * Paths bear names that all hosts agree on (engine/paths/trace.h). The clock orders the reports of
  * a pair of hosts, so that an old one cannot undo a newer one; it is also compared with the
@@ -22,9 +25,23 @@
 #include "probes/tag.h"
 
 #define HP3_LOADS_PATHS 32u
+#define HP3_LOADS_WAYS  32u
 
 struct hp3_path_count {
 	uint16_t name, count;
+};
+
+/* Long flows on one way. */
+struct hp3_way_count {
+	uint16_t name;
+	uint16_t out, in;
+};
+
+enum hp3_loads_kind {
+	HP3_LOADS_OF_PATHS, /* to a peer; m is zero: the sender counts no ways */
+	HP3_LOADS_OF_WAYS, /* ... it does */
+	HP3_LOADS_OF_RACK, /* to a host of the sender's rack; n is zero */
+	HP3_LOADS_KIND_MAX
 };
 
 /*
@@ -41,8 +58,10 @@ static inline bool hp3_is_long_name(uint16_t name)
 
 struct hp3_loads {
 	uint64_t clock_us;
-	uint8_t n;
+	uint8_t kind; /* enum hp3_loads_kind */
+	uint8_t n, ways;
 	struct hp3_path_count path[HP3_LOADS_PATHS];
+	struct hp3_way_count way[HP3_LOADS_WAYS];
 };
 
 /* *a: from here to the peer; sport is `port` as well. Length of the frame in buf, or -ENOSPC. */

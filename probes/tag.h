@@ -60,7 +60,7 @@ uint32_t hp3_probe_keys(const struct hp3_probe_keys *keys);
  * SipHash over kind, addresses and source port of *a (IPv4: four bytes each), destination port, and
  * n <= HP3_TAG_MAX further bytes; of what hosts tell each other under the key of these addresses.
  */
-#define HP3_TAG_MAX 108u
+#define HP3_TAG_MAX 236u
 uint64_t hp3_tag(const struct hp3_probe_key *key, enum hp3_tag_kind kind,
 	const struct hp3_addressing *a, uint16_t dport, const void *bytes, size_t n);
 

@@ -52,14 +52,6 @@ void hp3_check_share_native(struct hp3_doctor *d)
 	hp3_fix(d, "set [cc] share = off, or mode = dcqcn where hp3d is to be the reaction point");
 }
 
-void hp3_check_share_moves(struct hp3_doctor *d)
-{
-	if (d->cfg == NULL || !d->cfg->engine.cc.share.moves)
-		return;
-	hp3_find(d, "[cc] share_moves = on brings nothing with hp3d");
-	hp3_fix(d, "set [cc] share_moves = off");
-}
-
 /* The part of a path that exists already. */
 static void existing(char *path)
 {

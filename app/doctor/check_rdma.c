@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* RNICs: what is there, and whether hp3 can work with it. */
+#include <arpa/inet.h>
 #include <string.h>
 #include "app/doctor/internal.h"
 #include "app/doctor/rdma.h"
 #include "config/devargs.h"
+#include "config/mates.h"
 
 void hp3_check_rdma_name(struct hp3_doctor *d)
 {
@@ -40,6 +42,39 @@ static const char *live_move(const struct hp3_host *h, const struct hp3_rdma_por
 				       : methods[i].missing;
 	}
 	return "none known, inline only";
+}
+
+static bool is_in(const struct hp3_mates *rack, const char *address)
+{
+	uint8_t addr[16] = {0};
+	bool ipv6 = inet_pton(AF_INET, address, addr) != 1;
+
+	if (ipv6 && inet_pton(AF_INET6, address, addr) != 1)
+		return true; /* no address: of another check */
+	for (uint32_t i = 0; i < rack->n; i++)
+		if (rack->host[i].ipv6 == ipv6 && memcmp(rack->host[i].addr, addr, 16) == 0)
+			return true;
+	return false;
+}
+
+static void in_its_rack(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+{
+	for (uint32_t i = 0; i < d->cfg->n_rails; i++) {
+		const struct hp3_config_rail *r = &d->cfg->rails[i];
+		const struct hp3_mates rack = hp3_mates_make(r->rack);
+
+		if (rack.n == 0 || strcmp(r->rdma, p->device) != 0 || is_in(&rack, p->address))
+			continue;
+		hp3_find(d, "%s has %s, which is not in rack = %s of [rail.%s]", p->device,
+			p->address, r->rack, r->name);
+		hp3_fix(d, "list the addresses of all hosts of the rack, that of this host too");
+	}
+}
+
+void hp3_check_share_moves(struct hp3_doctor *d)
+{
+	if (d->cfg != NULL && d->cfg->engine.cc.share.moves)
+		hp3_each_rdma_port(d, in_its_rack);
 }
 
 /* A rail that says which device is behind it. */

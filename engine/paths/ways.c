@@ -145,6 +145,11 @@ static uint32_t add_names(
 	return n;
 }
 
+bool hp3_counts_ways(const struct hp3_engine *e)
+{
+	return e->rack != NULL;
+}
+
 uint32_t hp3_ways_to(const struct hp3_engine *e, uint32_t flow, struct hp3_way_count *way,
 	uint32_t max, uint64_t now)
 {

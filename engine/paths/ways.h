@@ -16,8 +16,7 @@
  */
 #include "engine/common.h"
 
-#define HP3_WAYS       32u /* of one host; further ones are not counted */
-#define HP3_RACK_MATES 64u /* further ones are not heard */
+#define HP3_WAYS HP3_LOADS_WAYS /* of one host; further ones are not counted */
 
 /* What one host, or one rack, has on each way. */
 struct hp3_ways {

@@ -147,9 +147,15 @@ static void patched_answer(const uint8_t *data, size_t size, bool ipv6)
 			!memcmp(got.path, answer.path, sizeof(got.path)));
 }
 
-static void patched_report(const uint8_t *data, size_t size, bool ipv6)
+static void patched_report(const uint8_t *data, size_t size, bool ipv6, enum hp3_loads_kind kind)
 {
-	struct hp3_loads report = {.clock_us = CLOCK * 1000000ull, .n = 3, .path = {{1, 2}}}, got;
+	struct hp3_loads report = {.clock_us = CLOCK * 1000000ull,
+		.kind = (uint8_t)kind,
+		.n = kind == HP3_LOADS_OF_RACK ? 0 : 3,
+		.ways = kind == HP3_LOADS_OF_PATHS ? 0 : 4,
+		.way = {{3, 4, 5}},
+		.path = {{1, 2}}},
+			 got;
 	struct hp3_addressing a = flow_addressing(ipv6, 0);
 	uint32_t ip = ipv6 ? 40 : 20;
 	struct frame f;
@@ -162,7 +168,9 @@ static void patched_report(const uint8_t *data, size_t size, bool ipv6)
 		store_udp_csum(f.b, L3, L3 + ip);
 	if (hp3_loads_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &probe_keys, &awake, &got, &stats) ==
 		HP3_LOADS_OK)
-		MUST(got.n == 3 && !memcmp(got.path, report.path, sizeof(got.path)));
+		MUST(got.kind == report.kind && got.n == report.n && got.ways == report.ways &&
+			!memcmp(got.path, report.path, got.n * sizeof(*got.path)) &&
+			!memcmp(got.way, report.way, got.ways * sizeof(*got.way)));
 }
 
 static void patched_word(const uint8_t *data, size_t size, bool ipv6)
@@ -221,7 +229,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
 		patched_probe(data, size, ipv6);
 		patched_answer(data, size, ipv6);
-		patched_report(data, size, ipv6);
+		for (unsigned kind = 0; kind < HP3_LOADS_KIND_MAX; kind++)
+			patched_report(data, size, ipv6, (enum hp3_loads_kind)kind);
 		patched_word(data, size, ipv6);
 		patched_expired(data, size, ipv6);
 	}

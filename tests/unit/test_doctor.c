@@ -240,7 +240,8 @@ static void share_native(void)
 
 static void share_moves(void)
 {
-	cfg.engine.cc.share.moves = true;
+	configure(RAIL "rack = 10.9.0.2, 10.9.0.3\n",
+		"[cc]\nmode = dcqcn\nshare = on\nshare_moves = on\n[ppp]\nidentity = trace\n");
 }
 
 static void no_key(void)
@@ -602,7 +603,6 @@ static const struct {
 	{"secret", secret, "its mode is 0640", "chmod 600 /tmp/"},
 	{"no-key", no_key, "there is no probe_key", "openssl rand -hex 16"},
 	{"share-native", share_native, "brings nothing with mode = native", "share = off"},
-	{"share-moves", share_moves, "share_moves = on brings nothing", "share_moves = off"},
 	{"run-directory", run_directory, "/file is no directory", "rm /tmp/"},
 	{"driver", driver, "no driver net_afpacket", "net_af_packet0,iface=NAME"},
 	{"interface", no_interface, "no interface eth0", "ip link show"},
@@ -651,6 +651,9 @@ static const struct {
 	{"af-xdp", af_xdp, "CONFIG_XDP_SOCKETS", "use net_af_packet"},
 	{"lockdown", lockdown, "[confidentiality]", "verbs = off"},
 	{"rdma-name", rdma_name, "rdma = mlx5_7", "rdma link show"},
+	{"share-moves", share_moves,
+		"mlx5_0 has 10.9.0.1, which is not in rack = 10.9.0.2, 10.9.0.3 of [rail.r0]",
+		"that of this host too"},
 	{"rdma-device", nothing,
 		"mlx5_0: driver mlx5_core, firmware 28.39.1002, port 1 ACTIVE, Ethernet, 1 RoCE v2 "
 		"addresses (10.9.0.1, eth0), CNPs with DSCP 48; live move: "

@@ -43,6 +43,19 @@ static enum hp3_loads_fate take(
 	return hp3_loads_read(f->b, f->len, &f->v, HP3_PROBE_PORT, &keys, &time, r, &st);
 }
 
+/* To the hosts of a rack, or to a peer. */
+static struct hp3_loads make_ways(uint8_t kind, uint8_t ways)
+{
+	struct hp3_loads r = make_report(kind == HP3_LOADS_OF_RACK ? 0 : 2, CLOCK);
+
+	r.kind = kind;
+	r.ways = ways;
+	for (uint8_t i = 0; i < ways; i++)
+		r.way[i] = (struct hp3_way_count){
+			(uint16_t)(i * 1021 + 3), (uint16_t)(i * 19), (uint16_t)(620 - i * 20)};
+	return r;
+}
+
 static int setup(void **state)
 {
 	st = (struct hp3_probe_stats){0};
@@ -71,12 +84,84 @@ static void tells_what_it_was_told(void **state)
 	assert_int_equal(st.loads, 2 * (HP3_LOADS_PATHS + 1));
 }
 
+static void tells_of_ways(void **state)
+{
+	const uint8_t kinds[] = {HP3_LOADS_OF_WAYS, HP3_LOADS_OF_RACK};
+
+	for (uint8_t n = 0; n <= HP3_LOADS_WAYS; n++) {
+		for (int i = 0; i < 4; i++) {
+			struct hp3_loads r = make_ways(kinds[i / 2], n), got;
+			struct frame f;
+
+			build(&f, i % 2, &r, &probe_key);
+			assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_OK);
+			assert_int_equal(got.kind, r.kind);
+			assert_int_equal(got.n, r.n);
+			assert_int_equal(got.ways, n);
+			for (uint8_t k = 0; k < n; k++) {
+				const struct hp3_way_count *w = &got.way[k];
+
+				assert_int_equal(w->name, r.way[k].name);
+				assert_int_equal(w->out, r.way[k].out < 255 ? r.way[k].out : 255);
+				assert_int_equal(w->in, r.way[k].in < 255 ? r.way[k].in : 255);
+			}
+		}
+	}
+}
+
+/* With a right tag: a host with the key may talk nonsense. */
+static void what_makes_no_sense(void **state)
+{
+	static const struct {
+		uint8_t kind, n, ways;
+	} bad[] = {{HP3_LOADS_OF_PATHS, 1, 1}, {HP3_LOADS_OF_RACK, 1, 1}, {HP3_LOADS_KIND_MAX, 0, 0},
+		{15, 2, 3}};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct hp3_loads r = make_ways(bad[i].kind, bad[i].ways), got;
+		struct frame f;
+
+		r.n = bad[i].n;
+		build(&f, false, &r, &probe_key);
+		assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
+	}
+	assert_int_equal(st.loads_bad_form, sizeof(bad) / sizeof(bad[0]));
+	assert_int_equal(st.loads, 0);
+}
+
+/* Numbers of items that the datagram has no room for, or that nobody has room for. */
+static void more_than_there_is(void **state)
+{
+	const uint32_t head = 14 + 20 + 8;
+
+	for (unsigned n = 0; n <= 255; n++) {
+		struct hp3_loads r = make_ways(HP3_LOADS_OF_RACK, HP3_LOADS_WAYS), got;
+		struct frame f;
+
+		build(&f, false, &r, &probe_key);
+		f.b[head + 3] = (uint8_t)n;
+		store_udp_csum(f.b, 14, 34);
+		assert_int_equal(take(&f, &probe_key, &got),
+			n == HP3_LOADS_WAYS ? HP3_LOADS_OK : HP3_LOADS_DROP);
+	}
+	assert_int_equal(st.loads_bad_form, 255);
+}
+
 /* One bit wrong anywhere in the datagram, checksum repaired or not. */
 static void a_changed_bit_is_noticed(void **state)
 {
-	struct hp3_loads r = make_report(4, CLOCK), got;
+	struct hp3_loads r = make_ways(HP3_LOADS_OF_RACK, 5), got;
 	struct frame f, good;
 
+	build(&good, false, &r, &probe_key);
+	for (uint32_t bit = 8 * 42; bit < 8 * good.len; bit++) {
+		f = good;
+		f.b[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		store_udp_csum(f.b, 14, 34);
+		assert_int_not_equal(take(&f, &probe_key, &got), HP3_LOADS_OK);
+	}
+	assert_true(st.loads_bad_tag > 0);
+	r = make_report(4, CLOCK);
 	build(&good, false, &r, &probe_key);
 	for (uint32_t bit = 8 * 42; bit < 8 * good.len; bit++) {
 		f = good;
@@ -209,6 +294,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(tells_what_it_was_told, setup),
+		cmocka_unit_test_setup(tells_of_ways, setup),
+		cmocka_unit_test_setup(what_makes_no_sense, setup),
+		cmocka_unit_test_setup(more_than_there_is, setup),
 		cmocka_unit_test_setup(a_changed_bit_is_noticed, setup),
 		cmocka_unit_test_setup(neither_another_key_nor_another_time, setup),
 		cmocka_unit_test_setup(without_a_key_none_is_believed, setup),

@@ -108,6 +108,16 @@ static void say(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now)
 		hp3d_pipe_emit(p, dir, m);
 }
 
+/* Packets of our own to all hosts of the rack. */
+static void tell_rack(struct hp3d_pipe *p, uint64_t now)
+{
+	struct rte_mbuf *m[HP3_RACK_MATES];
+	uint32_t n = p->agent != NULL ? hp3d_agent_make_rack(p->agent, p->engine, now, m) : 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		hp3d_pipe_emit(p, HP3_DIR_TX, m[i]);
+}
+
 void hp3d_pipe_carry_out(struct hp3d_pipe *p, uint64_t now)
 {
 	for (uint32_t i = 0; i < p->acts.n; i++) {
@@ -127,6 +137,8 @@ void hp3d_pipe_carry_out(struct hp3d_pipe *p, uint64_t now)
 			 a->kind == HP3_ACT_URGE || a->kind == HP3_ACT_TELL ||
 			 a->kind == HP3_ACT_AGREE)
 			say(p, a, now);
+		else if (a->kind == HP3_ACT_RACK)
+			tell_rack(p, now);
 		else if (a->kind != HP3_ACT_DELIVER && p->actuate != NULL)
 			p->actuate(p->actuate_ctx, a);
 	}

@@ -75,8 +75,10 @@ static bool draw(void *buf, size_t n)
 	return getrandom(buf, n, 0) == (ssize_t)n;
 }
 
-struct hp3d_agent *hp3d_agent_create(const struct hp3_config *cfg, const char *name, int socket)
+struct hp3d_agent *hp3d_agent_create(
+	const struct hp3_config *cfg, unsigned rail, const char *name, int socket)
 {
+	const struct hp3_mates mates = hp3_mates_make(cfg->rails[rail].rack);
 	struct hp3_responder_config rc = responder_config(cfg, 0, hp3d_agent_clock_us());
 	struct hp3_trace_params tp;
 	uint64_t seed;
@@ -101,6 +103,8 @@ struct hp3d_agent *hp3d_agent_create(const struct hp3_config *cfg, const char *n
 	a->clock_s = rc.clock_s;
 	a->dscp = rc.dscp;
 	a->port = (uint16_t)cfg->probes.port;
+	if (cfg->engine.cc.share.moves)
+		hp3d_mates_init(&a->mates, &mates);
 	tp = trace_params(a, cfg);
 	hp3_tracer_init(&a->tracer, &tp, seed, &a->stats);
 	a->responder = hp3_responder_create(mem, size, &rc, &a->stats);

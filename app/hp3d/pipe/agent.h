@@ -32,6 +32,12 @@
 	X(agreements_sent, "messages to peers about queue pairs that are sprayed")                 \
 	X(loads_sent, "reports of our flows sent to peers")                                        \
 	X(loads_stale, "reports of peers ignored: not newer than the last one")                    \
+	X(rack_sent, "messages sent to hosts of the rack: our long flows by path")                 \
+	X(rack_heard, "messages of hosts of the rack that count")                                  \
+	X(rack_no_way, "messages to hosts of the rack not sent: no connection of an address in "   \
+		       "[rail.NAME] rack yet")                                                     \
+	X(rack_stale, "messages of hosts of the rack ignored: not newer than the last one")        \
+	X(rack_strangers, "messages to the rack dropped: of no host in [rail.NAME] rack")          \
 	X(probe_no_way, "packets of ours not sent: nothing ever went there")                       \
 	X(probe_no_buffer, "packets of ours not sent: no packet buffer")
 
@@ -45,7 +51,8 @@ struct hp3d_agent;
 
 /* `name` tells its pool apart from others; the pool lives as long as the process. NULL: no memory.
  */
-struct hp3d_agent *hp3d_agent_create(const struct hp3_config *cfg, const char *name, int socket);
+struct hp3d_agent *hp3d_agent_create(
+	const struct hp3_config *cfg, unsigned rail, const char *name, int socket);
 void hp3d_agent_free(struct hp3d_agent *a);
 void hp3d_agent_reconfigure(struct hp3d_agent *a, const struct hp3_config *cfg);
 
@@ -57,6 +64,10 @@ void hp3d_agent_learn(
  * it goes; NULL: cannot be sent, counted. */
 struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *e,
 	const struct hp3_act *act, uint64_t now, enum hp3_dir *dir);
+
+/* The packets for a RACK action, into m, which has room for HP3_RACK_MATES; returns how many. */
+uint32_t hp3d_agent_make_rack(
+	struct hp3d_agent *a, const struct hp3_engine *e, uint64_t now, struct rte_mbuf **m);
 
 /* Cheap: may this packet from the network be for us? */
 static inline bool hp3d_agent_wants(const struct hp3_view *v)

@@ -7,6 +7,7 @@
  */
 #include <time.h>
 #include "app/hp3d/pipe/agent.h"
+#include "app/hp3d/pipe/mates.h"
 #include "probes/responder.h"
 
 #define HP3D_AGENT_FRAME_MAX (256u + HP3_PEER_PAD_MAX)
@@ -28,6 +29,7 @@ struct hp3d_agent {
 	struct hp3_probe_stats stats;
 	struct hp3_tracer tracer;
 	struct hp3d_neighbours neighbours;
+	struct hp3d_mates mates;
 };
 
 static inline bool hp3d_agent_is_keyed(const struct hp3d_agent *a)

@@ -57,16 +57,24 @@ static int build_report(struct hp3d_agent *a, void *buf, const struct hp3_addres
 	return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, spoken(a));
 }
 
+static uint64_t next_stamp(struct hp3d_agent *a)
+{
+	a->told_us = hp3_loads_stamp(a->told_us, hp3d_agent_clock_us(), a->clock_s);
+	return a->told_us;
+}
+
 /* How many flows of ours go to this peer, by path. */
 static int build_loads(struct hp3d_agent *a, const struct hp3_engine *e, void *buf,
-	const struct hp3_addressing *from_here, uint32_t flow)
+	const struct hp3_addressing *from_here, uint32_t flow, uint64_t now)
 {
 	struct hp3_addressing to = *from_here;
-	struct hp3_loads r = {
-		.clock_us = hp3_loads_stamp(a->told_us, hp3d_agent_clock_us(), a->clock_s)};
+	struct hp3_loads r = {.clock_us = next_stamp(a)};
 
-	a->told_us = r.clock_us;
 	r.n = (uint8_t)hp3_load_to_names(e, flow, r.path, HP3_LOADS_PATHS);
+	if (hp3_counts_ways(e)) {
+		r.kind = HP3_LOADS_OF_WAYS;
+		r.ways = (uint8_t)hp3_ways_to(e, flow, r.way, HP3_LOADS_WAYS, now);
+	}
 	a->c.loads_sent++;
 	hp3_addressing_class(&to, a->dscp);
 	return hp3_loads_build(buf, HP3D_AGENT_FRAME_MAX, &to, &r, a->port, spoken(a));
@@ -150,9 +158,40 @@ struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *
 	if (agree)
 		len = build_agree(a, rte_pktmbuf_mtod(m, void *), &n->a, &act->agree.what);
 	else if (act->kind == HP3_ACT_TELL)
-		len = build_loads(a, e, rte_pktmbuf_mtod(m, void *), &n->a, act->flow);
+		len = build_loads(a, e, rte_pktmbuf_mtod(m, void *), &n->a, act->flow, now);
 	else
 		len = build(a, rte_pktmbuf_mtod(m, void *), &n->a, act, &f, now);
 	*dir = is_for_the_rnic(act) ? HP3_DIR_RX : HP3_DIR_TX;
 	return hp3d_agent_sized(m, len);
+}
+
+uint32_t hp3d_agent_make_rack(
+	struct hp3d_agent *a, const struct hp3_engine *e, uint64_t now, struct rte_mbuf **m)
+{
+	struct hp3_loads r = {.kind = HP3_LOADS_OF_RACK, .clock_us = next_stamp(a)};
+	uint32_t n = 0;
+
+	r.ways = (uint8_t)hp3_rack_tell(e, r.way, HP3_LOADS_WAYS);
+	for (uint32_t i = 0; i < a->mates.n; i++) {
+		struct hp3_addressing to;
+		bool no_way;
+
+		if (!hp3d_mate_is_due(&a->mates, &a->mates.mate[i], &a->neighbours, now, &to,
+			    &no_way)) {
+			a->c.rack_no_way += no_way;
+			continue;
+		}
+		m[n] = rte_pktmbuf_alloc(a->pool);
+		if (m[n] == NULL) {
+			a->c.probe_no_buffer++;
+			break;
+		}
+		hp3_addressing_class(&to, a->dscp);
+		m[n] = hp3d_agent_sized(
+			m[n], hp3_loads_build(rte_pktmbuf_mtod(m[n], void *), HP3D_AGENT_FRAME_MAX,
+				      &to, &r, a->port, spoken(a)));
+		n += m[n] != NULL;
+	}
+	a->c.rack_sent += n;
+	return n;
 }

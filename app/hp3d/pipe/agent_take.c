@@ -107,6 +107,26 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 	}
 }
 
+/* Of a host of the rack; of others it is nothing. */
+static void take_rack(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
+	const struct hp3_loads *r, uint64_t now)
+{
+	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
+	struct hp3d_mate *mate = hp3d_mates_find(&a->mates, ends.ipv6, ends.remote);
+	int err;
+
+	if (mate == NULL) {
+		a->c.rack_strangers++;
+		return;
+	}
+	err = hp3_rack_told(e, ends.ipv6, ends.remote, r->clock_us, r->way, r->ways, now);
+	a->c.rack_stale += err == -ESTALE;
+	if (err < 0)
+		return;
+	a->c.rack_heard++;
+	hp3d_mate_heard(mate, pkt->frame, &pkt->v, now);
+}
+
 static bool take_loads(
 	struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now)
 {
@@ -119,8 +139,14 @@ static bool take_loads(
 	case HP3_LOADS_NONE:
 		return false;
 	case HP3_LOADS_OK:
+		if (r.kind == HP3_LOADS_OF_RACK) {
+			take_rack(a, e, pkt, &r, now);
+			return true;
+		}
 		a->c.loads_stale +=
 			hp3_load_from_names(e, &ends, r.clock_us, r.path, r.n, now) == -ESTALE;
+		if (r.kind == HP3_LOADS_OF_WAYS)
+			hp3_ways_from(e, &ends, r.clock_us, r.way, r.ways, now);
 		return true;
 	default:
 		return true;

@@ -22,6 +22,7 @@ struct hp3d_neighbour {
 struct hp3d_neighbours {
 	struct hp3d_neighbour n[HP3D_NEIGHBOURS];
 	uint32_t stamp;
+	struct hp3_addressing last[2]; /* of a reliable connection, by family; TTL 0: none yet */
 };
 
 /* A packet from the RNIC's side; anything but unicast IP is left out. */

@@ -89,7 +89,7 @@ int hp3d_pipe_add_agent(struct hp3d_pipe *p, const struct hp3_config *cfg, int s
 	char name[RTE_MEMPOOL_NAMESIZE];
 
 	snprintf(name, sizeof(name), "hp3d_agent_%u_%u", p->rail, p->worker);
-	p->agent = hp3d_agent_create(cfg, name, socket);
+	p->agent = hp3d_agent_create(cfg, p->rail, name, socket);
 	return p->agent != NULL ? 0 : -errno;
 }
 

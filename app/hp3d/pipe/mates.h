@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_MATES_H
+#define HP3D_MATES_H
+/*
+ * The hosts of this rack ([rail.NAME] rack), as this one speaks to them. It does so from the
+ * address in that list which the RNIC's connections have; from no other, for others would not
+ * listen. One that was heard of is told whenever there is something to tell; one that was not for a
+ * while (it is down, has no long flow, or there is no such host) is told once in that time.
+ *
+ * How to address it: as packets of the local host to it (neighbours.h); else back to where it was
+ * heard from; else by the next hop of the RNIC's connections, which on a routed leaf is the same
+ * one for all.
+ */
+#include "app/hp3d/pipe/neighbours.h"
+#include "config/mates.h"
+
+#define HP3D_MATE_SILENT_NS 1000000000ull
+
+struct hp3d_mate {
+	struct hp3_mate_address is;
+	uint64_t heard, told; /* ns; 0: never */
+	struct hp3_addressing back; /* how it was heard; while heard != 0 */
+};
+
+struct hp3d_mates {
+	uint32_t n;
+	struct hp3d_mate mate[HP3_RACK_MATES];
+	struct hp3_addressing here[2]; /* by family; TTL 0: not known yet */
+};
+
+void hp3d_mates_init(struct hp3d_mates *m, const struct hp3_mates *hosts);
+
+/* NULL: none of them. */
+struct hp3d_mate *hp3d_mates_find(struct hp3d_mates *m, bool ipv6, const void *addr);
+
+/* Its message arrived. */
+void hp3d_mate_heard(
+	struct hp3d_mate *mate, const void *frame, const struct hp3_view *v, uint64_t now);
+
+/* Is it to be told now, and from where? False: no; or it is this host. *no_way: nothing is known of
+ * how this host speaks. */
+bool hp3d_mate_is_due(struct hp3d_mates *m, struct hp3d_mate *mate, struct hp3d_neighbours *t,
+	uint64_t now, struct hp3_addressing *to, bool *no_way);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_CONFIG_MATES_H
+#define HP3_CONFIG_MATES_H
+/*
+ * The hosts of a rack as [rail.NAME] rack lists them: addresses, and prefixes that stand for all
+ * hosts in them (of IPv4 not for the first and the last address, but in /31 and /32).
+ */
+#include "engine/engine.h"
+
+struct hp3_mate_address {
+	bool ipv6;
+	uint8_t addr[16]; /* IPv4: the first four bytes */
+};
+
+struct hp3_mates {
+	uint32_t n;
+	struct hp3_mate_address host[HP3_RACK_MATES];
+};
+
+bool hp3_mates_valid(const char *text);
+
+/* Of a text that is valid, or empty; an address that is listed twice is there once. */
+struct hp3_mates hp3_mates_make(const char *text);
+
+#endif
