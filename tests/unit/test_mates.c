@@ -82,11 +82,21 @@ static int begin(void **state)
 
 static void only_those_of_the_list(void **state)
 {
+	const uint8_t us[4] = {10, 0, 1, 1}, other_one[4] = {10, 0, 1, 2};
+	struct hp3_ends ends = {.local = us, .remote = other_one};
+
 	const uint8_t in[4] = {10, 0, 1, 6}, beyond[4] = {10, 0, 1, 7}, other[16] = {10, 0, 1, 6};
 
 	assert_non_null(hp3d_mates_find(&mates, false, in));
 	assert_null(hp3d_mates_find(&mates, false, beyond));
 	assert_null(hp3d_mates_find(&mates, true, other));
+	assert_null(hp3d_mates_from(&mates, &table, &ends)); /* who is us? */
+	connection(1, 88, 42, 0);
+	assert_ptr_equal(hp3d_mates_from(&mates, &table, &ends), &mates.mate[1]);
+	ends.remote = beyond;
+	assert_null(hp3d_mates_from(&mates, &table, &ends));
+	ends = (struct hp3_ends){.local = in, .remote = other_one}; /* it came astray */
+	assert_null(hp3d_mates_from(&mates, &table, &ends));
 }
 
 /* Nothing before the RNIC has a connection, and none in the name of an address that others would

@@ -37,7 +37,8 @@
 	X(rack_no_way, "messages to hosts of the rack not sent: no connection of an address in "   \
 		       "[rail.NAME] rack yet")                                                     \
 	X(rack_stale, "messages of hosts of the rack ignored: not newer than the last one")        \
-	X(rack_strangers, "messages to the rack dropped: of no host in [rail.NAME] rack")          \
+	X(rack_strangers, "messages to the rack dropped: of no host in [rail.NAME] rack, or to "   \
+			  "another one than this")                                                 \
 	X(probe_no_way, "packets of ours not sent: nothing ever went there")                       \
 	X(probe_no_buffer, "packets of ours not sent: no packet buffer")
 

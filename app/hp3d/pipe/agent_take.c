@@ -107,12 +107,12 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 	}
 }
 
-/* Of a host of the rack; of others it is nothing. */
+/* Of a host of the rack to this one; else it is nothing. */
 static void take_rack(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
 	const struct hp3_loads *r, uint64_t now)
 {
 	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
-	struct hp3d_mate *mate = hp3d_mates_find(&a->mates, ends.ipv6, ends.remote);
+	struct hp3d_mate *mate = hp3d_mates_from(&a->mates, &a->neighbours, &ends);
 	int err;
 
 	if (mate == NULL) {

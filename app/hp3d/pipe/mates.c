@@ -35,7 +35,7 @@ void hp3d_mate_heard(
 /* From where this host speaks; NULL: it has sent nothing yet from an address of the list. Once it
  * has, that one stays: from two it would be two hosts. */
 static const struct hp3_addressing *here(
-	struct hp3d_mates *m, bool ipv6, const struct hp3d_neighbours *t)
+	struct hp3d_mates *m, const struct hp3d_neighbours *t, bool ipv6)
 {
 	struct hp3_addressing *is = &m->here[ipv6];
 	const struct hp3_addressing *last = &t->last[ipv6];
@@ -45,6 +45,16 @@ static const struct hp3_addressing *here(
 			      : memcmp(is->src_ip, last->src_ip, size_of(ipv6)) == 0))
 		*is = *last;
 	return is->ttl != 0 ? is : NULL;
+}
+
+struct hp3d_mate *hp3d_mates_from(
+	struct hp3d_mates *m, const struct hp3d_neighbours *t, const struct hp3_ends *ends)
+{
+	const struct hp3_addressing *us = here(m, t, ends->ipv6);
+
+	if (us == NULL || memcmp(us->src_ip, ends->local, size_of(ends->ipv6)) != 0)
+		return NULL;
+	return hp3d_mates_find(m, ends->ipv6, ends->remote);
 }
 
 static void address(const struct hp3d_mate *mate, const struct hp3_addressing *from,
@@ -67,7 +77,7 @@ static void address(const struct hp3d_mate *mate, const struct hp3_addressing *f
 bool hp3d_mate_is_due(struct hp3d_mates *m, struct hp3d_mate *mate, struct hp3d_neighbours *t,
 	uint64_t now, struct hp3_addressing *to, bool *no_way)
 {
-	const struct hp3_addressing *from = here(m, mate->is.ipv6, t);
+	const struct hp3_addressing *from = here(m, t, mate->is.ipv6);
 	const bool silent = mate->heard == 0 || now - mate->heard > HP3D_MATE_SILENT_NS;
 
 	*no_way = from == NULL;

@@ -33,6 +33,10 @@ void hp3d_mates_init(struct hp3d_mates *m, const struct hp3_mates *hosts);
 /* NULL: none of them. */
 struct hp3d_mate *hp3d_mates_find(struct hp3d_mates *m, bool ipv6, const void *addr);
 
+/* Of the host that a message came from, if it was for this one; NULL: it was not, or of nobody. */
+struct hp3d_mate *hp3d_mates_from(
+	struct hp3d_mates *m, const struct hp3d_neighbours *t, const struct hp3_ends *ends);
+
 /* Its message arrived. */
 void hp3d_mate_heard(
 	struct hp3d_mate *mate, const void *frame, const struct hp3_view *v, uint64_t now);

@@ -75,7 +75,7 @@ void hp3d_neighbours_learn(
 		return;
 	hp3_addressing_same(frame, v, &a);
 	to = hp3_ends_of(frame, v, HP3_DIR_TX);
-	if (rc)
+	if (peer)
 		t->last[a.ipv6] = a;
 	n = hp3d_neighbours_find(t, &to);
 	if (n == NULL) {
