@@ -35,7 +35,7 @@ static bool add_all(void *ctx, const char *item)
 		return false;
 	hosts = 1u << host_bits;
 	ends = !p.ipv6 && host_bits > 1; /* the net's own address, and its broadcast */
-	*last &= (uint8_t)~(hosts - 1);
+	*last &= (uint8_t) ~(hosts - 1);
 	for (uint32_t i = 0; i < hosts; i++, ++*last)
 		if (!(ends && (i == 0 || i == hosts - 1)) && !add(ctx, p.ipv6, addr))
 			return false;

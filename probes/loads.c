@@ -19,8 +19,8 @@ static uint8_t in_a_byte(uint16_t count)
 int hp3_loads_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	const struct hp3_loads *report, uint16_t port, const struct hp3_probe_key *key)
 {
-	uint8_t p[BODY + TAG] = {MAGIC, (uint8_t)(HP3_PROBES_VERSION << 4 | report->kind),
-		report->n, report->ways};
+	uint8_t p[BODY + TAG] = {
+		MAGIC, (uint8_t)(HP3_PROBES_VERSION << 4 | report->kind), report->n, report->ways};
 	struct hp3_addressing from = *a;
 	uint32_t len = HEAD;
 

@@ -150,11 +150,11 @@ static void patched_answer(const uint8_t *data, size_t size, bool ipv6)
 static void patched_report(const uint8_t *data, size_t size, bool ipv6, enum hp3_loads_kind kind)
 {
 	struct hp3_loads report = {.clock_us = CLOCK * 1000000ull,
-		.kind = (uint8_t)kind,
-		.n = kind == HP3_LOADS_OF_RACK ? 0 : 3,
-		.ways = kind == HP3_LOADS_OF_PATHS ? 0 : 4,
-		.way = {{3, 4, 5}},
-		.path = {{1, 2}}},
+				 .kind = (uint8_t)kind,
+				 .n = kind == HP3_LOADS_OF_RACK ? 0 : 3,
+				 .ways = kind == HP3_LOADS_OF_PATHS ? 0 : 4,
+				 .way = {{3, 4, 5}},
+				 .path = {{1, 2}}},
 			 got;
 	struct hp3_addressing a = flow_addressing(ipv6, 0);
 	uint32_t ip = ipv6 ? 40 : 20;

@@ -336,13 +336,15 @@ static void rules_between_keys(void **state)
 		"too, or share_moves = off\n"
 		"f.ini:5: [cc] share_moves = on: long flows are counted by path, and identity = "
 		"none in [ppp] tells none: set identity = trace, too, or share_moves = off\n"
-		"f.ini:5: [cc] share_moves = on: each of [eal] lcores = 2 would speak for the host, "
+		"f.ini:5: [cc] share_moves = on: each of [eal] lcores = 2 would speak for the "
+		"host, "
 		"of its own flows alone: set lcores = 1, or share_moves = off\n"
 		"f.ini:5: [cc] share_moves = on: no [rail.NAME] says with rack = who the hosts of "
 		"the rack are: list them there, or set share_moves = off\n");
 	/* No verdict from a value that is wrong in itself. */
 	expect(RAIL "rack = 10.0.1.0/25\n[cc]\nshare = maybe\nshare_moves = on\n[ppp]\n"
-		    "identity = trace\n", 0,
+		    "identity = trace\n",
+		0,
 		"f.ini:4: [rail.a] rack = 10.0.1.0/25: not allowed: write addresses and prefixes "
 		"by comma, such as \"10.0.1.0/27, 10.0.2.7\", of 64 hosts in all\n"
 		"f.ini:6: [cc] share = maybe: not a choice: allowed is off|on, default off\n");

@@ -114,8 +114,8 @@ static void what_makes_no_sense(void **state)
 {
 	static const struct {
 		uint8_t kind, n, ways;
-	} bad[] = {{HP3_LOADS_OF_PATHS, 1, 1}, {HP3_LOADS_OF_RACK, 1, 1}, {HP3_LOADS_KIND_MAX, 0, 0},
-		{15, 2, 3}};
+	} bad[] = {{HP3_LOADS_OF_PATHS, 1, 1}, {HP3_LOADS_OF_RACK, 1, 1},
+		{HP3_LOADS_KIND_MAX, 0, 0}, {15, 2, 3}};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct hp3_loads r = make_ways(bad[i].kind, bad[i].ways), got;

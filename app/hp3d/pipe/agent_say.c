@@ -176,8 +176,8 @@ uint32_t hp3d_agent_make_rack(
 		struct hp3_addressing to;
 		bool no_way;
 
-		if (!hp3d_mate_is_due(&a->mates, &a->mates.mate[i], &a->neighbours, now, &to,
-			    &no_way)) {
+		if (!hp3d_mate_is_due(
+			    &a->mates, &a->mates.mate[i], &a->neighbours, now, &to, &no_way)) {
 			a->c.rack_no_way += no_way;
 			continue;
 		}

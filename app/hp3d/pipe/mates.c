@@ -40,9 +40,8 @@ static const struct hp3_addressing *here(
 	struct hp3_addressing *is = &m->here[ipv6];
 	const struct hp3_addressing *last = &t->last[ipv6];
 
-	if (last->ttl != 0 &&
-		(is->ttl == 0 ? hp3d_mates_find(m, ipv6, last->src_ip) != NULL
-			      : memcmp(is->src_ip, last->src_ip, size_of(ipv6)) == 0))
+	if (last->ttl != 0 && (is->ttl == 0 ? hp3d_mates_find(m, ipv6, last->src_ip) != NULL
+					    : memcmp(is->src_ip, last->src_ip, size_of(ipv6)) == 0))
 		*is = *last;
 	return is->ttl != 0 ? is : NULL;
 }
