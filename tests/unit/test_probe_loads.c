@@ -145,6 +145,20 @@ static void more_than_there_is(void **state)
 			n == HP3_LOADS_WAYS ? HP3_LOADS_OK : HP3_LOADS_DROP);
 	}
 	assert_int_equal(st.loads_bad_form, 255);
+	{
+		struct hp3_loads r = make_ways(HP3_LOADS_OF_RACK, HP3_LOADS_WAYS), got;
+		struct frame f;
+
+		build(&f, false, &r, &probe_key);
+		f.len += 4; /* one way more, and room for it */
+		f.b[17] = (uint8_t)(f.b[17] + 4);
+		f.b[39] = (uint8_t)(f.b[39] + 4);
+		f.b[head + 3]++;
+		store_udp_csum(f.b, 14, 34);
+		reparse(&f);
+		assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
+		assert_int_equal(st.loads_bad_form, 256);
+	}
 }
 
 /* One bit wrong anywhere in the datagram, checksum repaired or not. */
