@@ -8,7 +8,8 @@ from . import tools
 MOVES = ("switch", "idle_switch", "failover")
 COUNTERS = ("severe", "lossy", "rounds", "rounds_won", "rounds_fruitless", "probes", "probe_replies", "moves_switched", "moves_idle",
             "moves_recovered", "failovers", "naks_made", "paid_off", "wasted", "held_packets", "cnps",
-            "cnps_stale", "paced", "unpaced")
+            "cnps_stale", "paced", "unpaced",
+            "cnps_shared", "share_lifts", "rack_heard", "rack_stale", "loads_bad_form")
 PAGE = 500
 
 

@@ -278,16 +278,18 @@ static void reload(void **state)
 			0);
 	char seen[1024] = "";
 
-	assert_int_equal(hp3_config_diff_reload(&old, &new, note_change, seen), 7);
+	assert_int_equal(hp3_config_diff_reload(&old, &new, note_change, seen), 9);
 	assert_string_equal(seen, "eal.burst 16->64 restart\n"
 				  "rail.a.rnic p0->(none) restart\n"
 				  "rail.a.net p1->(none) restart\n"
 				  "rail.a.rdma ->(none) restart\n"
+				  "rail.a.rack ->(none) restart\n"
 				  "policy.mode on->off now\n"
 				  "rfr.max_hold_us 500->10000 now\n"
 				  "rail.c.rnic (none)->p4 restart\n"
 				  "rail.c.net (none)->p1 restart\n"
-				  "rail.c.rdma (none)-> restart\n");
+				  "rail.c.rdma (none)-> restart\n"
+				  "rail.c.rack (none)-> restart\n");
 	hp3_config_apply_reload(&old, &new);
 	assert_int_equal(old.engine.words.mode, HP3_POLICY_OFF);
 	assert_int_equal(old.engine.max_hold_ns, 10000000);
