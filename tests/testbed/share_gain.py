@@ -19,14 +19,23 @@ import sys
 import tempfile
 
 from bench_bed import REPO, Bed
+from testbed import load as hosts, tools  # found by bench_bed
 
 SHARE = {"cc.share": "on"}
 MOVES = {**SHARE, "cc.share_moves": "on", "ppp.identity": "trace", "ppp.traces_per_second": 200}
-# The RNICs' time-out, of which pacing takes no more than a quarter, is slowed down by powers of two; the burst is that of a slow link.
-REACT = {"cc.mode": "dcqcn", "cc.rto_us": 17000000, "cc.burst_bytes": 4400}
 SETTINGS = {"off": ("off", {}), "on": ("on", {}), "share": ("on", SHARE), "share, moves": ("on", MOVES)}
 SHRINK, QPS, RATE_MBPS, SECONDS = 8, 2, 20, 20
 PAYLOAD = 1024 / (1024 + 58 + 16 + 24)
+
+
+def react(topology):
+    """DCQCN as the testbed's hosts have it that do it themselves. Bytes and steps of what ships are those of links that are 200 times as
+    fast and more; time-outs go by powers of two."""
+    with open(topology, encoding="ascii") as f:
+        slow = tools.slowness(int(re.search(r"\[host_link\]\nrate_mbps = (\d+)", f.read())[1]))
+    return {"cc.mode": "dcqcn", "cc.rpg_threshold": 5, "cc.rto_us": min(round(4.096 * 2 ** (14 + round(math.log2(slow)))), 60000000),
+            "cc.burst_bytes": 4400, **{f"cc.{key}": value for key, value in hosts.STEPS.items()},
+            **{f"cc.{key}": round(value * slow) for key, value in hosts.PERIODS.items()}}
 
 
 def websearch(directory, percent):
@@ -44,7 +53,7 @@ def websearch(directory, percent):
 
 
 def scenario(directory, load, cc):
-    """Its file."""
+    """Its file, and hp3d's part in congestion control."""
     name = re.fullmatch(r"websearch-(\d+)", load)
     if name:
         text = websearch(directory, int(name[1]))
@@ -54,12 +63,13 @@ def scenario(directory, load, cc):
     path = os.path.join(directory, load + ".ini")
     with open(path, "w", encoding="ascii") as f:
         f.write(text + ("[rc]\ndcqcn = off\n" if cc == "dcqcn" else ""))
-    return path
+    topology = re.search(r"topology = (\S+)", text)[1]
+    return path, react(os.path.join(REPO, "p4-testbed/topo", topology + ".ini" * (topology[0] != "/"))) if cc == "dcqcn" else {}
 
 
-def play(bed, path, cc, setting, seed, out):
-    mode, keys = SETTINGS[setting]
-    keys = {**(REACT if cc == "dcqcn" else {}), **keys}
+def play(bed, path, keys, setting, seed, out):
+    mode, more = SETTINGS[setting]
+    keys = {**keys, **more}
     words = [w for key, value in keys.items() for w in ("--set", f"{key}={value}")]
     code, _, err = bed.run("run", path, "--modes", mode, "--seed", seed, "--out", out, "--quiet", *words)
     assert code == 0, err
@@ -71,7 +81,7 @@ def play(bed, path, cc, setting, seed, out):
     assert row["overtaken"] == 0 and row["out_of_seq"] == 0 and row["wrong_content"] == 0, (seed, setting, row)
     assert told["loads_bad_form"] == 0 and (told["rack_heard"] > 0) == (setting == "share, moves"), told
     row["total"] = sum(row["goodput"].values())
-    print(f"{load_name(path)} {cc} seed {seed} {setting}: {row['total']:.1f} Mb/s; {row['fct']['n']} messages, ms {row['fct']['mean']:.0f} / "
+    print(f"{load_name(path)} {keys.get('cc.mode', 'native')} seed {seed} {setting}: {row['total']:.1f} Mb/s; {row['fct']['n']} messages, ms {row['fct']['mean']:.0f} / "
           f"{row['fct']['p99']:.0f}; CE {100 * row['ce_share']:.2f} %; {row['pauses']} pauses; {row['moves']} moves, {counts} by counts; "
           f"{told['share_lifts']} lifts, {told['cnps_shared']} CNPs kept, rack {told['rack_heard']}; again {row['retransmissions']}; "
           f"machine stood still for {row['paused_ms']:.0f} ms", flush=True)
@@ -91,10 +101,10 @@ def main():
     bed, out = Bed(build, f"s{os.getpid() % 100000}"), tempfile.mkdtemp(prefix="hp3-share-")
     rows = {setting: [] for setting in SETTINGS}
     try:
-        path = scenario(out, load, cc)
+        path, keys = scenario(out, load, cc)
         for seed in seeds:
             for setting, found in rows.items():
-                found.append(play(bed, path, cc, setting, seed, out))
+                found.append(play(bed, path, keys, setting, seed, out))
     finally:
         bed.run("down")
         shutil.rmtree(out, ignore_errors=True)
