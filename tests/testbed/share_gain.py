@@ -25,6 +25,7 @@ SHARE = {"cc.share": "on"}
 MOVES = {**SHARE, "cc.share_moves": "on", "ppp.identity": "trace", "ppp.traces_per_second": 200}
 SETTINGS = {"off": ("off", {}), "on": ("on", {}), "share": ("on", SHARE), "share, moves": ("on", MOVES)}
 SHRINK, QPS, RATE_MBPS, SECONDS = 8, 2, 20, 20
+LONG = 1 << 20
 PAYLOAD = 1024 / (1024 + 58 + 16 + 24)
 
 
@@ -60,6 +61,8 @@ def scenario(directory, load, cc):
     else:
         with open(os.path.join(REPO, "p4-testbed/scenarios", load + ".ini"), encoding="ascii") as f:
             text = f.read()
+        if "size_bytes" not in text:  # 64 KiB are no long message
+            text = re.sub(r"(dst = \S+)", rf"\1\nsize_bytes = {LONG}", text)
     path = os.path.join(directory, load + ".ini")
     with open(path, "w", encoding="ascii") as f:
         f.write(text + ("[rc]\ndcqcn = off\n" if cc == "dcqcn" else ""))
