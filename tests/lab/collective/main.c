@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <arpa/inet.h>
+#include "tests/lab/collective/meet.h"
 #include "tests/lab/collective/ring.h"
 
 #define RINGS 8u
@@ -23,38 +23,6 @@ static struct rnic rnic;
 static struct ring rings[RINGS];
 static unsigned n_rings;
 static int fd;
-
-static void say(const void *what, size_t n)
-{
-	if (write(fd, what, n) != (ssize_t)n)
-		die("the other end");
-}
-
-static void hear(void *what, size_t n)
-{
-	if (recv(fd, what, n, MSG_WAITALL) != (ssize_t)n)
-		die("the other end");
-}
-
-static void meet(uint16_t port, const char *peer)
-{
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(port)};
-	int one = 1, s = socket(AF_INET, SOCK_STREAM, 0);
-
-	fd = s;
-	if (peer != NULL) {
-		if (inet_pton(AF_INET, peer, &at.sin_addr) != 1 ||
-			connect(s, (struct sockaddr *)&at, sizeof(at)) != 0)
-			die(peer);
-		return;
-	}
-	setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(s, (struct sockaddr *)&at, sizeof(at)) != 0 || listen(s, 1) != 0)
-		die("cannot listen");
-	fd = accept(s, NULL, NULL);
-	if (fd < 0)
-		die("nobody came");
-}
 
 static void connect_rings(void)
 {
@@ -160,7 +128,7 @@ int main(int argc, char **argv)
 	rnic_open(&rnic);
 	for (unsigned i = 0; i < n_rings; i++)
 		ring_open(&rings[i], &rnic, role);
-	meet((uint16_t)atoi(argv[2]), peer);
+	fd = meet((uint16_t)atoi(argv[2]), peer);
 	connect_rings();
 	alarm((unsigned)atoi(argv[4]));
 	for (unsigned i = 0; i < n_rings; i++)

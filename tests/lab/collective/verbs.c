@@ -84,7 +84,7 @@ struct ibv_cq *rnic_cq(struct rnic *r, int entries)
 static unsigned access_of(const struct rnic *r)
 {
 	return IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-	       (r->responds ? IBV_ACCESS_REMOTE_READ : 0u);
+	       (r->responds ? IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC : 0u);
 }
 
 struct ibv_mr *rnic_memory(struct rnic *r, void *at, size_t bytes)

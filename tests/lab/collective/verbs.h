@@ -15,7 +15,7 @@ struct wire_qp {
 };
 
 struct rnic {
-	bool responds; /* the other end may READ */
+	bool responds; /* the other end may READ, and change by ATOMICs */
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	union ibv_gid gid;
