@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include "heap.h"
 #include "engine/hash.h"
 #include "engine/policy.h"
 #include "roce/opcode.h"
@@ -145,7 +146,7 @@ enum ev_kind {
 };
 
 struct ev {
-	uint64_t t, seq;
+	HEAP_WHEN;
 	uint8_t kind;
 	bool ours; /* REPLY: a probe of ours provoked it */
 	uint16_t port; /* CNP: of the packet that was marked */
@@ -186,10 +187,9 @@ struct world {
 	bool poll_due, polling; /* EV_POLL is on its way; is at hand */
 	struct world_params p;
 	struct world_result r;
-	uint64_t rng, now, seq, emit;
+	uint64_t rng, now, emit;
 	uint64_t share_at; /* the peer reports again (world_share.c) */
-	struct ev *heap;
-	uint32_t nheap, cap;
+	struct heap heap; /* of struct ev */
 	struct qp qps[MAX_QPS];
 	struct desc (*ring)[RING]; /* by queue pair */
 	bool (*got)[RING]; /* by queue pair; selective repeat: arrived out of order */

@@ -49,8 +49,10 @@ static unsigned first(const struct sim *s, uint64_t *t)
 
 	*t = s->n_list > 0 ? s->list[0].t : UINT64_MAX;
 	for (unsigned i = 0; i < 2; i++) {
-		if (s->w[i].nheap > 0 && s->w[i].heap[0].t < *t) {
-			*t = s->w[i].heap[0].t;
+		const struct heap *h = &s->w[i].heap;
+
+		if (h->n > 0 && heap_item(h, 0, sizeof(struct ev))->t < *t) {
+			*t = heap_item(h, 0, sizeof(struct ev))->t;
 			which = i;
 		}
 	}
