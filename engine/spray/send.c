@@ -8,6 +8,8 @@
 #define REFUSED_NS 1000000000u /* until a peer that did not agree is asked again */
 #define SHORT_RUN  256u /* packets: who goes back more often is better off with one path */
 #define STRIKES    4u
+/* Beats: so long is a peer bound by a word, but for what packets and words are on their way. */
+#define BOUND (HP3_SPRAY_BOUND - 1u)
 /* Agreements are numbered by the time at which they began, in 66 us, so that a later one is told
  * from one before, over restarts of hp3d, too. */
 #define NUMBER_SHIFT 16u
@@ -121,15 +123,28 @@ static bool is_large(const struct hp3_engine *e, const struct hp3_view *v, bool 
 	return v->flags & HP3_VF_FIRST ? v->dma_len >= e->cfg.spray.bytes : was;
 }
 
+/* The peer said yes not too long ago, to what was said not too long ago: who stood still hears old
+ * answers, and has no tick before the next packet. */
+static bool is_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o)
+{
+	uint64_t silent = t->now - hp3_min_u64(o->heard, t->now), beat = t->e->cfg.spray.beat_ns;
+
+#ifdef HP3_BREAK_SPRAY_STALE
+	return true;
+#endif
+	return silent < HP3_SPRAY_TRUST * beat && t->now - o->yes_to < BOUND * beat;
+}
+
 /*
  * What left by lanes has arrived. Before it goes on the peer has spoken since; before it ends that
  * is no mere claim (rule 26): nobody puts in order what is still on its way.
  */
-static bool is_caught_up(const struct hp3_flow *f, const struct hp3_spray_out *o)
+static bool is_caught_up(
+	const struct hp3_turn *t, const struct hp3_flow *f, const struct hp3_spray_out *o)
 {
 	return hp3_psn_diff(f->stream.una, o->behind) >= 0 &&
 	       (o->state == HP3_SPRAY_ENDING ? (f->watch & HP3_FW_SURE) != 0
-					     : o->heard > o->narrowed);
+					     : o->heard > o->narrowed && is_trusted(t, o));
 }
 
 /*
@@ -173,8 +188,10 @@ void hp3_spray_leaves(
 		o->large_at = t->now;
 	if ((f->flags & HP3_FF_WENT_BACK) && went_back(t, o))
 		return;
-	if ((o->state == HP3_SPRAY_NARROW || o->state == HP3_SPRAY_ENDING) && is_caught_up(f, o) &&
-		!input(t, o, HP3_SPRAY_IN_CAUGHT_UP))
+	if (!is_trusted(t, o))
+		input(t, o, HP3_SPRAY_IN_SILENT);
+	if ((o->state == HP3_SPRAY_NARROW || o->state == HP3_SPRAY_ENDING) &&
+		is_caught_up(t, f, o) && !input(t, o, HP3_SPRAY_IN_CAUGHT_UP))
 		return;
 #ifdef HP3_BREAK_SPRAY_UNASKED
 	if (o->state == HP3_SPRAY_ASKING)
@@ -236,9 +253,13 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 	}
 	if ((int32_t)(a->turn - o->answered) <= 0 || (int32_t)(a->turn - o->turn) > 0)
 		return; /* an old one; or to what was never said */
+	if (a->kind == HP3_AGREE_YES && o->turn - a->turn >= HP3_SPRAY_SAID)
+		return;
 	o->answered = a->turn;
-	if (a->kind == HP3_AGREE_YES)
+	if (a->kind == HP3_AGREE_YES) {
 		o->heard = t->now;
+		o->yes_to = o->said[a->turn % HP3_SPRAY_SAID];
+	}
 	input(t, o, a->kind == HP3_AGREE_YES ? HP3_SPRAY_IN_YES : HP3_SPRAY_IN_NO);
 }
 
@@ -258,7 +279,7 @@ uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o)
 		!input(t, o, HP3_SPRAY_IN_IDLE))
 		return UINT64_MAX;
 	if (o->beat_at <= t->now) {
-		o->turn++;
+		o->said[++o->turn % HP3_SPRAY_SAID] = t->now;
 		hp3_spray_say_out(
 			t, o, o->state == HP3_SPRAY_ASKING ? HP3_AGREE_ASK : HP3_AGREE_SPRAYING);
 		o->beat_at = t->now + beat;

@@ -16,6 +16,8 @@
 #include "rfr/spraying.h"
 #include "rfr/spread.h"
 
+#define HP3_SPRAY_SAID 16u
+
 /* A queue pair of the local RNIC. */
 struct hp3_spray_out {
 	uint32_t flow;
@@ -30,6 +32,8 @@ struct hp3_spray_out {
 	bool large; /* the message under way is */
 	uint32_t behind; /* NARROW, ENDING: all before it left when lanes were in use */
 	uint64_t heard; /* the peer's last YES; ASKING: when it was asked first */
+	uint64_t yes_to; /* when that was said to which it was an answer */
+	uint64_t said[HP3_SPRAY_SAID]; /* when, by turn: the newest ones */
 	uint64_t narrowed; /* NARROW: since when */
 	uint64_t beat_at; /* the next word to the peer */
 	uint64_t large_at; /* newest packet of a large message */

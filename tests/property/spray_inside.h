@@ -4,18 +4,18 @@
 /* What a world of sprayed queue pairs consists of, for its own files: the network and the engines
  * (spray_world.c), the RNICs (spray_rnics.c). */
 #include <stdio.h>
+#include "heap.h"
 #include "base/random.h"
 #include "engine/engine.h"
 #include "engine/policy.h"
 #include "roce/opcode.h"
 #include "spray_world.h"
 
-#define US     1000ull
-#define MS     1000000ull
-#define FRAME  64u
-#define EVENTS 65536u
-#define HELD   8193u
-#define PATHS  64u
+#define US    1000ull
+#define MS    1000000ull
+#define FRAME 64u
+#define HELD  8193u
+#define PATHS 64u
 
 enum { A, B }; /* hosts: who asks, who answers */
 
@@ -29,6 +29,7 @@ enum event_kind {
 	EV_RESTART,
 	EV_MOVE,
 	EV_DIES,
+	EV_STANDS, /* a host does */
 };
 
 /* PSNs are counted from 0 here; on the wire from qp.first on. */
@@ -40,7 +41,7 @@ struct packet {
 };
 
 struct event {
-	uint64_t t, seq;
+	HEAP_WHEN;
 	uint8_t kind; /* enum event_kind */
 	uint8_t host;
 	uint32_t qp;
@@ -55,6 +56,7 @@ struct host {
 	struct packet held[HELD + 1];
 	bool is_held[HELD + 1];
 	uint32_t nheld;
+	uint64_t until; /* it stands still */
 };
 
 struct requester {
@@ -77,15 +79,14 @@ struct responder {
 struct world {
 	struct spray_params p;
 	struct spray_result r;
-	uint64_t rng, now, seq;
+	uint64_t rng, now;
+	struct heap heap; /* of struct event */
 	uint64_t delay[PATHS], free[PATHS], dead_until[PATHS], back_free;
 	struct host host[2];
 	struct requester *qp;
 	struct responder there[64];
 	uint32_t left; /* queue pairs that are not done */
-	uint32_t n;
 	bool failed;
-	struct event heap[EVENTS];
 };
 
 #define CHECK(w, cond, ...)                                                                        \
@@ -102,11 +103,6 @@ struct world {
 static inline bool draw(struct world *w, uint32_t ppm)
 {
 	return ppm != 0 && hp3_random_below(&w->rng, 1000000) < ppm;
-}
-
-static inline bool before(const struct event *a, const struct event *b)
-{
-	return a->t != b->t ? a->t < b->t : a->seq < b->seq;
 }
 
 /* spray_world.c */

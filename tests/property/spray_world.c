@@ -5,37 +5,10 @@
 #include <string.h>
 #include "spray_inside.h"
 
-static void later(struct world *w, uint64_t t, struct event e)
-{
-	uint32_t i = w->n++;
-
-	CHECK(w, w->n < EVENTS, "too many events");
-	e.t = t;
-	e.seq = w->seq++;
-	for (; i > 0 && before(&e, &w->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		w->heap[i] = w->heap[(i - 1) / 2];
-	w->heap[i] = e;
-}
-
-static struct event next(struct world *w)
-{
-	struct event top = w->heap[0], last = w->heap[--w->n];
-	uint32_t i = 0, c;
-
-	while ((c = 2 * i + 1) < w->n) {
-		c += c + 1 < w->n && before(&w->heap[c + 1], &w->heap[c]);
-		if (!before(&w->heap[c], &last))
-			break;
-		w->heap[i] = w->heap[c];
-		i = c;
-	}
-	w->heap[i] = last;
-	return top;
-}
-
 void spray_at(struct world *w, uint64_t t, struct event e)
 {
-	later(w, t, e);
+	e.t = t;
+	heap_put(&w->heap, &e.when, sizeof(e));
 }
 
 /* One path is a FIFO. 0: lost. */
@@ -60,7 +33,7 @@ static void into_network(struct world *w, struct packet k, uint16_t sport)
 
 	k.sport = sport;
 	if (t != 0)
-		later(w, t, (struct event){.kind = EV_REQUEST, .packet = k});
+		spray_at(w, t, (struct event){.kind = EV_REQUEST, .host = B, .packet = k});
 }
 
 static void into_rnic(struct world *w, const struct packet *k)
@@ -72,24 +45,6 @@ static void into_rnic(struct world *w, const struct packet *k)
 	spray_responder(w, k);
 }
 
-void spray_reply(struct world *w, struct packet k)
-{
-	struct hp3_verdict vd;
-	struct hp3_acts acts;
-	struct hp3_pkt pkt;
-	uint8_t frame[FRAME];
-	uint64_t t;
-
-	pkt = spray_view(frame, &k, B);
-	hp3_find_burst(w->host[B].e, &pkt, 1, HP3_DIR_TX);
-	hp3_tx(w->host[B].e, &pkt, w->now, &vd, &acts);
-	spray_carry_out(w, B, &acts);
-	CHECK(w, vd.kind == HP3_PASS, "a reply is kept");
-	t = arrival(w, 0, &w->back_free, false);
-	if (t != 0)
-		later(w, t, (struct event){.kind = EV_REPLY, .packet = k});
-}
-
 static void say(struct world *w, unsigned from, const struct hp3_act_agree *a)
 {
 	struct event e = {.kind = EV_WORD, .host = from == A ? B : A, .word = *a};
@@ -97,9 +52,9 @@ static void say(struct world *w, unsigned from, const struct hp3_act_agree *a)
 	uint64_t t = w->now + 20 * US + hp3_random_below(&w->rng, 20000);
 
 	if (hp3_random_below(&w->rng, 100) >= percent)
-		later(w, t, e);
+		spray_at(w, t, e);
 	if (hp3_random_below(&w->rng, 100) < percent)
-		later(w, t + hp3_random_below(&w->rng, 3000) * US, e);
+		spray_at(w, t + hp3_random_below(&w->rng, 3000) * US, e);
 }
 
 /* Packets that the engine gives back: to the network (RELEASE), to the RNIC (DELIVER), to nobody.
@@ -136,7 +91,7 @@ static void wake(struct world *w, unsigned at)
 	if (h->tick_at > w->now && h->tick_at <= due)
 		return;
 	h->tick_at = due;
-	later(w, due, (struct event){.kind = EV_TICK, .host = (uint8_t)at});
+	spray_at(w, due, (struct event){.kind = EV_TICK, .host = (uint8_t)at});
 }
 
 /* What comes behind the packet in hand is carried out by spray_behind(). */
@@ -174,55 +129,63 @@ static void keep(struct world *w, unsigned at, uint32_t number, const struct pac
 	h->nheld++;
 }
 
+/* A packet of host `from` passes the engine at `at`: the verdict; the rest is done. */
+static struct hp3_verdict passes(
+	struct world *w, unsigned at, unsigned from, const struct packet *k, struct hp3_acts *acts)
+{
+	struct hp3_engine *e = w->host[at].e;
+	enum hp3_dir dir = at == from ? HP3_DIR_TX : HP3_DIR_RX;
+	struct hp3_verdict vd;
+	uint8_t frame[FRAME];
+	struct hp3_pkt pkt = spray_view(frame, k, from);
+
+	hp3_find_burst(e, &pkt, 1, dir);
+	if (dir == HP3_DIR_TX)
+		hp3_tx(e, &pkt, w->now, &vd, acts);
+	else
+		hp3_rx(e, &pkt, w->now, &vd, acts);
+	spray_carry_out(w, at, acts);
+	if (vd.kind == HP3_HOLD)
+		keep(w, at, vd.held, k);
+	return vd;
+}
+
+void spray_reply(struct world *w, struct packet k)
+{
+	struct hp3_acts acts;
+	uint64_t t;
+
+	CHECK(w, passes(w, B, B, &k, &acts).kind == HP3_PASS, "a reply is kept");
+	behind(w, B, &acts); /* the RNIC has said what it waits for */
+	t = arrival(w, 0, &w->back_free, false);
+	if (t != 0)
+		spray_at(w, t, (struct event){.kind = EV_REPLY, .host = A, .packet = k});
+}
+
 void spray_request(struct world *w, const struct packet *k)
 {
-	struct hp3_verdict vd;
 	struct hp3_acts acts;
-	struct hp3_pkt pkt;
-	uint8_t frame[FRAME];
+	struct hp3_verdict vd = passes(w, A, A, k, &acts);
 
-	pkt = spray_view(frame, k, A);
-	hp3_find_burst(w->host[A].e, &pkt, 1, HP3_DIR_TX);
-	hp3_tx(w->host[A].e, &pkt, w->now, &vd, &acts);
-	spray_carry_out(w, A, &acts);
-	if (vd.kind == HP3_HOLD)
-		keep(w, A, vd.held, k);
-	else if (vd.kind == HP3_PASS)
+	CHECK(w, vd.kind != HP3_DROP, "a request vanishes at its sender");
+	if (vd.kind == HP3_PASS)
 		into_network(w, *k, vd.sport);
-	else
-		CHECK(w, false, "a request vanishes at its sender");
 }
 
 static void request_arrives(struct world *w, const struct packet *k)
 {
-	struct hp3_verdict vd;
 	struct hp3_acts acts;
-	struct hp3_pkt pkt;
-	uint8_t frame[FRAME];
 
-	pkt = spray_view(frame, k, A);
-	hp3_find_burst(w->host[B].e, &pkt, 1, HP3_DIR_RX);
-	hp3_rx(w->host[B].e, &pkt, w->now, &vd, &acts);
-	spray_carry_out(w, B, &acts);
-	if (vd.kind == HP3_HOLD)
-		keep(w, B, vd.held, k);
-	else if (vd.kind == HP3_PASS)
+	if (passes(w, B, A, k, &acts).kind == HP3_PASS)
 		into_rnic(w, k);
 	behind(w, B, &acts);
 }
 
 static void reply_arrives(struct world *w, const struct packet *k)
 {
-	struct hp3_verdict vd;
 	struct hp3_acts acts;
-	struct hp3_pkt pkt;
-	uint8_t frame[FRAME];
 
-	pkt = spray_view(frame, k, B);
-	hp3_find_burst(w->host[A].e, &pkt, 1, HP3_DIR_RX);
-	hp3_rx(w->host[A].e, &pkt, w->now, &vd, &acts);
-	spray_carry_out(w, A, &acts);
-	if (vd.kind == HP3_PASS)
+	if (passes(w, A, B, k, &acts).kind == HP3_PASS)
 		spray_requester(w, k);
 }
 
@@ -285,7 +248,7 @@ static void restart(struct world *w, unsigned at)
 static void every(struct world *w, uint32_t us, enum event_kind kind, unsigned host)
 {
 	if (us != 0)
-		later(w, w->now + us * US / 2 + hp3_random_below(&w->rng, us) * US,
+		spray_at(w, w->now + us * US / 2 + hp3_random_below(&w->rng, us) * US,
 			(struct event){.kind = (uint8_t)kind, .host = (uint8_t)host});
 }
 
@@ -300,6 +263,30 @@ static void move(struct world *w)
 		hp3_command(w->host[A].e, &cmd, w->now, &acts);
 	spray_carry_out(w, A, &acts);
 	every(w, w->p.move_us, EV_MOVE, A);
+}
+
+/* A host stands still: what comes to it waits, and is there all at once when it goes on. */
+static void stand(struct world *w, unsigned at)
+{
+	w->host[at].until = w->now + MS + hp3_random_below(&w->rng, 40) * MS / 2;
+	w->r.stood++;
+	every(w, w->p.stands_us, EV_STANDS, at);
+}
+
+/* In the order in which it came; hp3d looks at the clock last, as behind a burst. */
+static void put_off(struct world *w, struct event *e)
+{
+	struct host *h = &w->host[e->host];
+	uint64_t t = h->until + (e->kind == EV_TICK);
+	uint64_t *timer = e->kind == EV_TICK    ? &h->tick_at
+			  : e->kind == EV_TIMER ? &w->qp[e->qp].timer
+						: NULL;
+
+	if (timer != NULL && *timer != e->t)
+		return; /* it was set anew */
+	if (timer != NULL)
+		*timer = t;
+	spray_at(w, t, *e);
 }
 
 static void handle(struct world *w, const struct event *e)
@@ -332,6 +319,9 @@ static void handle(struct world *w, const struct event *e)
 		w->dead_until[hp3_random_below(&w->rng, w->p.paths)] = w->now + 5 * MS;
 		every(w, w->p.dies_us, EV_DIES, 0);
 		break;
+	case EV_STANDS:
+		stand(w, e->host);
+		break;
 	default:
 		move(w);
 		break;
@@ -354,11 +344,17 @@ int spray_run(const struct spray_params *p, struct spray_result *r)
 	every(w, p->asker_restart_us, EV_RESTART, A);
 	every(w, p->move_us, EV_MOVE, A);
 	every(w, p->dies_us, EV_DIES, 0);
+	every(w, p->stands_us, EV_STANDS, A);
+	every(w, p->stands_us, EV_STANDS, B);
 	while (w->left != 0 && !w->failed) {
-		struct event e = next(w);
+		struct event e;
 
+		heap_take(&w->heap, &e.when, sizeof(e));
 		w->now = e.t;
-		handle(w, &e);
+		if (w->now < w->host[e.host].until)
+			put_off(w, &e);
+		else
+			handle(w, &e);
 		CHECK(w, w->now < 100000 * MS, "%u messages are not complete after 100 s", w->left);
 	}
 	for (unsigned i = 0; i < 2; i++) {
@@ -369,6 +365,7 @@ int spray_run(const struct spray_params *p, struct spray_result *r)
 	*r = w->r;
 	failed = w->failed;
 	spray_rnics_free(w);
+	free(w->heap.items);
 	free(w);
 	return failed ? -1 : 0;
 }

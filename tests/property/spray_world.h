@@ -26,6 +26,7 @@ struct spray_params {
 	uint32_t asker_restart_us; /* the sender's */
 	uint32_t move_us; /* an operator moves a queue pair so often; 0: never */
 	uint32_t hold_packets; /* 0: as shipped */
+	uint32_t stands_us; /* either host stands still, so often, for up to 21 ms; 0: never */
 	uint32_t dies_us; /* a path dies for 5 ms so often; 0: never */
 	bool off; /* rfr.mode = move */
 	bool receiver_off; /* the receiver's only */
@@ -50,6 +51,7 @@ struct spray_params {
 	X(full)                                                                                    \
 	X(broken)                                                                                  \
 	X(restarts)                                                                                \
+	X(stood)                                                                                   \
 	X(moves)                                                                                   \
 	X(took_us)
 

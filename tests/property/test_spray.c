@@ -182,6 +182,19 @@ static void paths_die(void **state)
 	assert_true(no_slower(p, 250).sprayed > 0);
 }
 
+/* For longer than the other side trusts it: who wakes up finds its agreements over, and knows. */
+static void hosts_stand_still(void **state)
+{
+	struct spray_params p = base();
+	struct spray_result r;
+
+	p.stands_us = 6000;
+	p.packets *= 4; /* it takes time until both have stood still */
+	r = no_slower(p, 250);
+	assert_true(r.stood > 0 && r.sprayed > r.sent / 10);
+	assert_true(r.gaps <= r.late);
+}
+
 /* A peer that does not want to is never sprayed. */
 static void who_does_not_agree(void **state)
 {
@@ -206,6 +219,7 @@ static void everything_at_once(void **state)
 	p.asker_restart_us = 30000;
 	p.move_us = 1000;
 	p.dies_us = 30000;
+	p.stands_us = 10000;
 	assert_true(no_slower(p, 300).sprayed > 0);
 }
 
@@ -222,6 +236,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(operators_move_them),
 		cmocka_unit_test(there_is_no_room),
 		cmocka_unit_test(paths_die),
+		cmocka_unit_test(hosts_stand_still),
 		cmocka_unit_test(who_does_not_agree),
 		cmocka_unit_test(everything_at_once),
 	};
