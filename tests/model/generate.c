@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints the state machine of a move, and that of its errand, as Promela, from the very tables that
- * the engine compiles: the model cannot drift from the code. rfr.pml includes the result.
+ * Prints state machines as Promela, from the very tables that the engine compiles: the models cannot
+ * drift from the code. `move`: that of a move and that of its errand, for rfr.pml; `spray`: that of
+ * an agreement to spray a queue pair, for spray.pml.
  *
- * step(state, input): what `input` does in `state`; sets `state`, and `act` to what is to be done.
+ * step(state, input), agreement_step(state, input): what `input` does in `state`; sets `state`, and
+ * `act` to what is to be done.
  * errand_step(input): the same of the errand of `kind` in state `asks`; sets `asks`, and `wish` to
  * the input for the move. errand_over(): its step where the move ends. Expressions, not choices
  * between guards: that is quicker to compile and to search.
@@ -11,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "engine/moves/errand_steps.h"
+#include "rfr/spraying.h"
 #include "rfr/transitions.h"
 
 #define X(sym, text)                                                                               \
@@ -33,6 +36,9 @@ NAMES(actions, HP3_RFR_ACTIONS)
 NAMES(kinds, HP3_ERRAND_KINDS)
 NAMES(errand_states, HP3_ERRAND_STATES)
 NAMES(errand_inputs, HP3_ERRAND_INPUTS)
+NAMES(spray_states, HP3_SPRAY_STATES)
+NAMES(spray_inputs, HP3_SPRAY_INPUTS)
+NAMES(spray_actions, HP3_SPRAY_ACTIONS)
 #undef X
 
 static void close_all(unsigned n)
@@ -105,7 +111,29 @@ static void errand_over(void)
 	printf("}\n");
 }
 
-int main(void)
+static void agreement_step(void)
+{
+	unsigned n = 0;
+
+	printf("\ninline agreement_step(state, input)\n{\n\tact = ");
+#define X(st, in, next, action)                                                                    \
+	n++;                                                                                       \
+	printf("(state == SP_%s && input == SI_%s -> SD_%s :\n\t\t", #st, #in, #action);
+	HP3_SPRAY_TRANSITIONS(X)
+#undef X
+	printf("SD_NONE");
+	close_all(n);
+	printf("\tstate = ");
+#define X(st, in, next, action)                                                                    \
+	printf("(state == SP_%s && input == SI_%s -> SP_%s :\n\t\t", #st, #in, #next);
+	HP3_SPRAY_TRANSITIONS(X)
+#undef X
+	printf("state");
+	close_all(n);
+	printf("}\n");
+}
+
+static void move(void)
 {
 	printf("/* generated from rfr/transitions.h and engine/moves/errand_steps.h */\n");
 	states("state", "ST_");
@@ -117,5 +145,23 @@ int main(void)
 	step();
 	errand_step();
 	errand_over();
+}
+
+static void spray(void)
+{
+	printf("/* generated from rfr/spraying.h */\n#define TRUST %u\n#define BOUND %u\n",
+		HP3_SPRAY_TRUST, HP3_SPRAY_BOUND);
+	spray_states("agreed", "SP_");
+	spray_inputs("input", "SI_");
+	spray_actions("action", "SD_");
+	agreement_step();
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], "spray"))
+		spray();
+	else
+		move();
 	return 0;
 }
