@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Any bytes as what comes to a resequencer: packets in any order, again, far ahead, of any span
+ * (lengths of a RETH from 0 to 2^32 - 1 make some), NAKs, time. Beside it a list of what is held,
+ * kept by itself. After every call:
+ *
+ *  - a packet is held once, and given out once; copies are shown of packets that are held;
+ *  - none is given out before one that lacks, but where it is time; what follows, follows in the
+ *    order of the PSNs, to the end;
+ *  - there is something to be waited for exactly while something is held.
+ *
+ * Spans of half the PSNs and more are no request's: with them order means nothing.
+ */
+#include "input.h"
+#include "rfr/resequencer.h"
+
+#define HANDLES 2048u
+#define HALF    (1u << 23)
+
+static const uint8_t *in, *end;
+static struct hp3_reseq r;
+static struct hp3_reseq_params params;
+static uint64_t now;
+static bool is_held[HANDLES];
+static uint32_t psn_of[HANDLES], span_of[HANDLES], n_held, handle;
+static bool orderly; /* no span was too long */
+static uint32_t expected;
+
+static uint8_t u8(void)
+{
+	return in < end ? *in++ : 0;
+}
+
+static uint32_t u32(void)
+{
+	uint32_t v = 0;
+
+	for (unsigned i = 0; i < 4; i++)
+		v = v << 8 | u8();
+	return v;
+}
+
+static uint32_t out(uint32_t h)
+{
+	MUST(h < HANDLES && is_held[h]);
+	is_held[h] = false;
+	n_held--;
+	return psn_of[h];
+}
+
+static bool is_kept(uint32_t psn)
+{
+	for (uint32_t h = 0; h < HANDLES; h++)
+		if (is_held[h] && psn_of[h] == psn)
+			return true;
+	return false;
+}
+
+/* All that follows in order; then nothing is left that could. */
+static void follow(void)
+{
+	uint32_t h;
+
+	while (hp3_reseq_next(&r, now, &h)) {
+		int32_t ahead = hp3_psn_diff(out(h), expected);
+
+		MUST(!orderly || ahead <= 0);
+		if (ahead == 0)
+			expected = hp3_psn_add(expected, span_of[h]);
+	}
+	for (h = 0; h < HANDLES && orderly; h++)
+		MUST(!is_held[h] || hp3_psn_diff(psn_of[h], expected) > 0);
+}
+
+/* Everything, in order. */
+static void flush(void)
+{
+	uint32_t h, last = 0;
+	bool first = true;
+
+	while (hp3_reseq_flush(&r, &h)) {
+		uint32_t psn = out(h);
+
+		MUST(first || !orderly || hp3_psn_diff(psn, last) > 0);
+		last = psn;
+		first = false;
+	}
+	MUST(n_held == 0);
+}
+
+static void time_out(void)
+{
+	uint32_t h, last = 0, n = 0;
+	bool copy, told = r.told;
+
+	while (hp3_reseq_late(&r, &params, now, &h, &copy)) {
+		MUST(h < HANDLES && is_held[h] && copy == !told);
+		if (copy) {
+			for (uint32_t i = 0; i < HANDLES && orderly; i++)
+				MUST(!is_held[i] || hp3_psn_diff(psn_of[i], psn_of[h]) <= 0);
+			told = true;
+			continue;
+		}
+		MUST(n == 0 || !orderly || hp3_psn_diff(psn_of[h], last) > 0);
+		last = out(h);
+		n++;
+	}
+	MUST(n == 0 || n_held == 0);
+}
+
+/* Mostly near, now and then on the edge of the window, or anywhere. */
+static uint32_t some_psn(void)
+{
+	static const int32_t edges[] = {0, 1, 2, 63, 64, 65, HP3_RESEQ_WINDOW - 2,
+		HP3_RESEQ_WINDOW - 1, HP3_RESEQ_WINDOW, HP3_RESEQ_WINDOW + 1, HALF - 1, HALF};
+	uint8_t how = u8();
+
+	if (how < 0xc0)
+		return hp3_psn_add(r.expected, how & 15);
+	if (how < 0xe0)
+		return (r.expected - (how & 15)) & HP3_PSN_MASK;
+	if (how < 0xfc)
+		return hp3_psn_add(
+			r.expected, (uint32_t)edges[u8() % (sizeof(edges) / sizeof(edges[0]))]);
+	return u32() & HP3_PSN_MASK;
+}
+
+/* Of most packets 1; of a READ what its length says. */
+static uint32_t some_span(void)
+{
+	static const uint32_t lengths[] = {
+		0, 1, 1024, 1025, 65536, 1u << 31, UINT32_MAX - 1, UINT32_MAX};
+	uint8_t how = u8();
+	uint32_t length = how & 8 ? u32() : lengths[how & 7], pmtu_log2 = 8 + (how >> 4) % 5;
+
+	if (how < 0xc0)
+		return 1;
+	return (uint32_t)((length + (1ull << pmtu_log2) - 1) >> pmtu_log2);
+}
+
+static void arrive(void)
+{
+	uint32_t psn = some_psn(), span = some_span();
+
+	span = span == 0 ? 1 : span;
+	while (is_held[handle])
+		handle = (handle + 1) % HANDLES;
+	orderly = orderly && span < HALF - HP3_RESEQ_WINDOW;
+	r.again = span & 1;
+	switch (hp3_reseq_arrive(&r, &params, psn, span, handle, now)) {
+	case HP3_RESEQ_PASS:
+		MUST(psn == expected);
+		expected = hp3_psn_add(expected, span);
+		follow();
+		break;
+	case HP3_RESEQ_OLD:
+		MUST(hp3_psn_diff(psn, expected) < 0);
+		break;
+	case HP3_RESEQ_HOLD:
+		MUST(hp3_psn_diff(psn, expected) > 0 && !(orderly && is_kept(psn)));
+		is_held[handle] = true;
+		psn_of[handle] = psn;
+		span_of[handle] = span;
+		n_held++;
+		break;
+	case HP3_RESEQ_COPY:
+		MUST(!orderly || is_kept(psn));
+		break;
+	case HP3_RESEQ_BEYOND:
+		MUST(hp3_psn_diff(psn, expected) > (int32_t)params.window);
+		break;
+	}
+}
+
+static void refuse(void)
+{
+	uint32_t psn = some_psn();
+
+	if (!hp3_reseq_refused(&r, psn, now)) {
+		MUST(n_held != 0);
+		flush();
+		MUST(hp3_reseq_refused(&r, psn, now));
+	}
+	expected = psn;
+	follow();
+}
+
+static void step(void)
+{
+	uint8_t op = u8();
+
+	if (op < 0xc0)
+		arrive();
+	else if (op < 0xd8)
+		now += 1ull << (op & 31) % 24;
+	else if (op < 0xe8)
+		time_out();
+	else if (op < 0xf8)
+		refuse();
+	else if (op < 0xfc)
+		flush();
+	else
+		hp3_reseq_anew(&r);
+	MUST(r.held == n_held && r.expected == expected);
+	MUST((hp3_reseq_due(&r, &params) == UINT64_MAX) == (n_held == 0));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	in = data;
+	end = data + size;
+	memset(is_held, 0, sizeof(is_held));
+	n_held = handle = 0;
+	now = 1000000;
+	orderly = true;
+	params = (struct hp3_reseq_params){.window = u8() & 1 ? HP3_RESEQ_WINDOW - 1 : 64,
+		.least_ns = 10000,
+		.most_ns = 200000,
+		.give_up_ns = 1600000};
+	expected = u8() & 1 ? HP3_PSN_MASK - u8() : u32() & HP3_PSN_MASK;
+	hp3_reseq_init(&r, expected);
+	while (in < end)
+		step();
+	now += 1ull << 40;
+	time_out();
+	time_out();
+	MUST(n_held == 0);
+	return 0;
+}
