@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints state machines as Promela, from the very tables that the engine compiles: the models cannot
- * drift from the code. `move`: that of a move and that of its errand, for rfr.pml; `spray`: that of
- * an agreement to spray a queue pair, for spray.pml.
+ * Prints state machines as Promela, from the very tables that the engine compiles: the models
+ * cannot drift from the code. `move`: that of a move and that of its errand, for rfr.pml; `spray`:
+ * that of an agreement to spray a queue pair, for spray.pml.
  *
  * step(state, input), agreement_step(state, input): what `input` does in `state`; sets `state`, and
  * `act` to what is to be done.

@@ -44,8 +44,9 @@
 #define BOUND 5
 #endif
 #ifdef BREAK_BOUND
-#undef BOUND
-#define BOUND 3
+#define BOUND_FOR TRUST
+#else
+#define BOUND_FOR BOUND
 #endif
 
 mtype:word = { NOTHING, ASK, SPRAYING, OVER, YES, NO };
@@ -55,6 +56,7 @@ mtype:receiver = { NONE, ASKED, READY };
 mtype:agreed st = SP_SINGLE;
 byte number; /* of the agreement; later ones are greater */
 byte heard; /* beats since the newest YES */
+byte yes_to; /* ... since that was said to which it was an answer */
 bool yes_since; /* ... since it took one path */
 bool draining; /* nothing leaves until all is acknowledged */
 byte behind; /* packets to be acknowledged until it has caught up */
@@ -116,7 +118,7 @@ inline take(at)
 
 inline forget()
 {
-	st = SP_SINGLE; heard = 0; yes_since = false; behind = 0; gone = LONG
+	st = SP_SINGLE; heard = 0; yes_to = 0; yes_since = false; behind = 0; gone = LONG
 }
 
 inline input(what)
@@ -136,8 +138,10 @@ inline input(what)
 
 #ifdef BREAK_STALE
 #define TRUSTED true
-#else
+#elif defined(BREAK_LATE_YES)
 #define TRUSTED (heard < TRUST)
+#else
+#define TRUSTED (heard < TRUST && yes_to < BOUND - FLIGHT)
 #endif
 
 inline caught_up()
@@ -155,6 +159,10 @@ inline caught_up()
 
 inline emit()
 {
+	if
+	:: !TRUSTED -> input(SI_SILENT)
+	:: else
+	fi;
 	caught_up();
 	k = 0;
 	if
@@ -176,12 +184,8 @@ inline answer(at)
 	ok = word_number[at] == number && st != SP_SINGLE;
 	if
 	:: ok && word[at] == NO -> input(SI_NO)
-#ifndef BREAK_LATE_YES
-	:: ok && word[at] == YES && asked_ago[at] < BOUND - TRUST - FLIGHT ->
-#else
 	:: ok && word[at] == YES ->
-#endif
-		heard = 0; yes_since = true; input(SI_YES)
+		heard = 0; yes_to = asked_ago[at]; yes_since = true; input(SI_YES)
 	:: else
 	fi;
 	take(at)
@@ -366,6 +370,7 @@ inline beat()
 	if
 	:: st != SP_SINGLE ->
 		heard = (heard < BOUND -> heard + 1 : heard);
+		yes_to = (yes_to < BOUND -> yes_to + 1 : yes_to);
 #ifndef BREAK_NEVER_LOST
 		if
 		:: heard >= BOUND -> input(SI_LOST)
@@ -389,7 +394,7 @@ inline beat()
 	fi;
 #ifndef BREAK_NEVER_FREE
 	if
-	:: rx != NONE && rx_heard >= BOUND -> put(RECEIVERS, NO, rx_number, rx_heard); receiver_ends()
+	:: rx != NONE && rx_heard >= BOUND_FOR -> put(RECEIVERS, NO, rx_number, rx_heard); receiver_ends()
 	:: else
 	fi;
 #endif
