@@ -319,6 +319,7 @@ int hp3_flow_info(
 		.state = f->state,
 		.pairing = f->pairing,
 		.spray = (uint8_t)hp3_spray_state_of(e, flow),
+		.lanes = (uint8_t)hp3_spray_lanes_of(e, flow),
 		.replies = e->replies != NULL ? e->replies[flow].port : 0,
 		.moves = f->moves,
 		.retransmits = f->retransmits,

@@ -326,6 +326,7 @@ struct hp3_flow_info {
 	uint16_t replies; /* port that its replies leave on; 0: as the RNIC sends them */
 	uint8_t state, pairing;
 	uint8_t spray; /* enum hp3_spray_state */
+	uint8_t lanes; /* that its packets take */
 	uint32_t moves, retransmits;
 	uint64_t bytes, idle_ns;
 	uint64_t rate; /* bit/s that DCQCN lets it send at; 0: that is not ours (cc) */

@@ -92,6 +92,15 @@
 	X(reseq_late, "times that packets went to the RNIC although one before them lacked")       \
 	X(reseq_beyond, "packets of peers passed on: too far ahead")                               \
 	X(reseq_full, "packets of peers passed on: no room to hold them")                          \
+	X(reseq_given_up, "times that all was handed over: what lacked did not come for long")     \
+	X(reseq_gaps, "packets of peers for which others waited")                                  \
+	X(reseq_gaps_10us, "packets of peers so waited for, for 10 us and longer")                 \
+	X(reseq_gaps_100us, "packets of peers so waited for, for 100 us and longer")               \
+	X(reseq_gaps_1ms, "packets of peers so waited for, for 1 ms and longer")                   \
+	X(reseq_gaps_10ms, "packets of peers so waited for, for 10 ms and longer")                 \
+	X(reseq_gap_ns, "for how long packets of peers were so waited for, in all, ns")            \
+	X(reseq_ahead_8, "packets of peers that came 8 or more PSNs too early")                    \
+	X(reseq_ahead_64, "packets of peers that came 64 or more PSNs too early")                  \
 	X(lanes_slow, "times that a peer was told of slow paths")                                  \
 	X(contradictions, "replies that contradict a pairing")
 

@@ -179,6 +179,24 @@ static void keep(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 	e->stats.reseq_held++;
 }
 
+/* How long others have waited for it; how far ahead of what is expected it came. */
+static void count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, uint64_t now)
+{
+	uint64_t late = hp3_reseq_lateness(r, psn, now);
+	int32_t ahead = hp3_psn_diff(psn, r->expected);
+
+	if (r->held != 0 && ahead == 0) {
+		s->reseq_gaps++;
+		s->reseq_gap_ns += late;
+		s->reseq_gaps_10us += late >= 10000;
+		s->reseq_gaps_100us += late >= 100000;
+		s->reseq_gaps_1ms += late >= 1000000;
+		s->reseq_gaps_10ms += late >= 10000000;
+	}
+	s->reseq_ahead_8 += ahead >= 8 && ahead < (int32_t)HP3_RESEQ_WINDOW;
+	s->reseq_ahead_64 += ahead >= 64 && ahead < (int32_t)HP3_RESEQ_WINDOW;
+}
+
 void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
 {
 	const struct hp3_view *v = &pkt->v;
@@ -196,6 +214,7 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 	in->reseq.again = v->sport == in->port; /* where an RNIC that goes back sends */
 	if (!may_wait(t, in, pkt))
 		return;
+	count(&t->e->stats, &in->reseq, v->psn, t->now);
 	switch (hp3_reseq_arrive(&in->reseq, &params, v->psn, hp3_request_span(v, in->pmtu_log2),
 		t->e->free_held, t->now)) {
 	case HP3_RESEQ_PASS:
@@ -335,6 +354,7 @@ static void hand_over_late(struct hp3_turn *t, struct hp3_spray_in *in)
 			add(t->e, in, &r, handle);
 		}
 	}
+	t->e->stats.reseq_given_up += r.n != 0;
 	leave(t, &r, HP3_ACT_DELIVER);
 }
 

@@ -215,6 +215,14 @@ enum hp3_spray_state hp3_spray_state_of(const struct hp3_engine *e, uint32_t flo
 	return (enum hp3_spray_state)e->spraying->out[e->spraying->of[flow]].state;
 }
 
+uint32_t hp3_spray_lanes_of(const struct hp3_engine *e, uint32_t flow)
+{
+	if (hp3_spray_state_of(e, flow) != HP3_SPRAY_SPRAYING)
+		return 1;
+	return e->cfg.spray.lanes - (uint32_t)__builtin_popcountll(
+					    e->spraying->out[e->spraying->of[flow]].spread.resting);
+}
+
 bool hp3_spray_hides(const struct hp3_engine *e, uint32_t flow)
 {
 	return hp3_spray_state_of(e, flow) == HP3_SPRAY_SPRAYING;

@@ -98,6 +98,7 @@ void hp3_spray_leaves(
 /* Its packets take several paths: what is seen of them says nothing of the port in use. */
 bool hp3_spray_hides(const struct hp3_engine *e, uint32_t flow);
 enum hp3_spray_state hp3_spray_state_of(const struct hp3_engine *e, uint32_t flow);
+uint32_t hp3_spray_lanes_of(const struct hp3_engine *e, uint32_t flow); /* in use */
 /* Nothing is acknowledged: one path for now. */
 void hp3_spray_stalled(struct hp3_turn *t, uint32_t flow);
 /* The flow is gone, or begins anew (`over`), or it is not known any more what is acknowledged. */

@@ -62,7 +62,7 @@ def run(judge, path, source, since, mixed, *counted):
     delta = {g: {k: after[g][k] - before[g][k] for k in after[g]} for g in after}
     ports, n, behind, most = arrivals(path, source, float(since))
     sent = risen(said, said_after, 0, "sprays", "sprayed", "sprays_broken", "sprays_given_up")
-    came = risen(said, said_after, 1, "resequenced", "reseq_held", "reseq_late", "reseq_beyond", "reseq_full", "lanes_slow")
+    came = risen(said, said_after, 1, "resequenced", "reseq_held", "reseq_late", "reseq_given_up", "reseq_beyond", "reseq_full", "lanes_slow")
     before, after = lanes(json.loads(bed)), lanes(json.loads(bed_after))
     spines = {lane[1]: after[lane] - before[lane] for lane in after if lane[0] == "l1" and lane[1].startswith("s")}
     wrong, mixed = wrong_of(delta), json.loads(mixed)
@@ -76,7 +76,7 @@ def run(judge, path, source, since, mixed, *counted):
     bad = [f"{k} {v}" for k, v in (("sprayed", sent["sprayed"]), ("overtaken", behind)) if v < (FEWEST if judge == "order" else 1)]
     if len(ports) < 16 or min(spines.values()) == 0:
         bad.append(f"{len(ports)} ports, spines {spines}")
-    if mixed["wrong"] or (judge == "order" and wrong) or gaps > came["reseq_late"]:
+    if mixed["wrong"] or (judge == "order" and wrong) or gaps > came["reseq_late"] + came["reseq_given_up"]:
         bad.append(f"RNICs counted {wrong}, {mixed['wrong']} words or numbers are wrong")
     if bad:
         sys.exit("spray: " + "; ".join(bad))

@@ -44,19 +44,20 @@ static json_t *entry_json(
 	hp3d_flow_name(cfg, rail, f, id);
 	json_object_set_new(
 		path, "hop", x->named ? hp3d_json_hop(x->hop.ipv6, x->hop.addr) : json_null());
-	return json_pack("{s:s, s:I, s:s, s:i, s:b, s:s, s:o, s:i, s:i, s:i, s:b, s:s, s:s, s:i, "
-			 "s:i, s:I, s:i,"
-			 " s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o}",
+	return json_pack(
+		"{s:s, s:I, s:s, s:i, s:b, s:s, s:o, s:i, s:i, s:i, s:b, s:s, s:s, s:i, s:i, "
+		"s:i, s:I, s:i,"
+		" s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o}",
 		"flow", id, "t_ns", (json_int_t)x->t_ns, "rail", cfg->rails[rail].name, "lcore",
 		(int)worker, "paired", f->paired, "pairing",
 		hp3_pairing_name((enum hp3_pairing)f->pairing), "local_qpn",
 		f->paired ? json_integer(f->lqpn) : json_null(), "port", f->port, "home", f->home,
 		"reply_port", f->replies, "moved", f->moved, "state",
 		hp3_rfr_state_name((enum hp3_rfr_state)f->state), "spray",
-		hp3_spray_state_name((enum hp3_spray_state)f->spray), "una", (int)f->una, "nxt",
-		(int)f->nxt, "in_flight", (json_int_t)f->inflight, "pmtu", f->pmtu, "moves",
-		(json_int_t)f->moves, "retransmits", (json_int_t)f->retransmits, "bytes",
-		(json_int_t)f->bytes, "idle_ns", (json_int_t)f->idle_ns, "dcqcn_kbps",
+		hp3_spray_state_name((enum hp3_spray_state)f->spray), "lanes", f->lanes, "una",
+		(int)f->una, "nxt", (int)f->nxt, "in_flight", (json_int_t)f->inflight, "pmtu",
+		f->pmtu, "moves", (json_int_t)f->moves, "retransmits", (json_int_t)f->retransmits,
+		"bytes", (json_int_t)f->bytes, "idle_ns", (json_int_t)f->idle_ns, "dcqcn_kbps",
 		(json_int_t)(f->rate / 1000), "severe", f->severe, "dscp",
 		f->dscp != HP3_NO_DSCP ? json_integer(f->dscp) : json_null(), "barred",
 		f->barred != HP3_BAR_NONE ? json_string(hp3_bar_name((enum hp3_bar)f->barred))
