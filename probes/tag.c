@@ -20,10 +20,10 @@ uint32_t hp3_probe_keys(const struct hp3_probe_keys *keys)
 	return hp3_probe_keyed(&keys->key[0]) && hp3_probe_keyed(&keys->key[1]) ? 2 : 1;
 }
 
+/* All but what a host says to itself, by secrets of its own. */
 static bool is_between_hosts(enum hp3_tag_kind kind)
 {
-	return kind == HP3_TAG_PROBE || kind == HP3_TAG_ANSWER || kind == HP3_TAG_LOADS ||
-	       kind == HP3_TAG_HELLO;
+	return kind != HP3_TAG_SOURCE && kind != HP3_TAG_RANDOM && kind != HP3_TAG_COOKIE;
 }
 
 /* Of the sender and the receiver of *a. */

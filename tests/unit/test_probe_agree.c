@@ -4,9 +4,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <stdlib.h>
 #include "probe_frames.h"
 #include "probes/agree.h"
 #include "probes/answer.h"
+#include "probes/pair_keys.h"
 
 #define CLOCK   1700000000u
 #define CLOCK_S 30u
@@ -131,6 +133,26 @@ static void nonsense_of_a_friend(void **state)
 	assert_int_equal(st.loads_bad_form, sizeof(bad) / sizeof(bad[0]));
 }
 
+/* Hosts that have files of keys, and no secret in common. */
+static void by_the_key_of_the_two_hosts(void **state)
+{
+	const struct hp3_addressing a = flow_addressing(false, 0xc001);
+	struct hp3_pair_keys *keys = calloc(1, sizeof(*keys) + sizeof(struct hp3_pair_key));
+	struct hp3_probe_key here = {{1}, keys}, there = {{2}, keys};
+	struct hp3_agree got;
+	struct frame f;
+
+	assert_non_null(keys);
+	keys->n = 1;
+	hp3_pair_ends_set(&keys->pair[0].ends, false, a.src_ip, a.dst_ip);
+	memset(keys->pair[0].key, 0x5a, HP3_KEY_LEN);
+	build(&f, false, &word, CLOCK * 1000000ull, &here);
+	assert_int_equal(take(&f, &there, &got), HP3_LOADS_OK);
+	keys->pair[0].key[0] ^= 1;
+	assert_int_equal(take(&f, &there, &got), HP3_LOADS_DROP);
+	free(keys);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +160,7 @@ int main(void)
 		cmocka_unit_test_setup(a_changed_bit_is_noticed, setup),
 		cmocka_unit_test_setup(neither_another_key_nor_another_time, setup),
 		cmocka_unit_test_setup(nonsense_of_a_friend, setup),
+		cmocka_unit_test_setup(by_the_key_of_the_two_hosts, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
