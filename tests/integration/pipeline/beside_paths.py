@@ -209,7 +209,7 @@ class Port(Fabric):
             self.thread = threading.Thread(target=self.counts)
             self.thread.start()
             time.sleep(0.5)
-        before = self.causes(a)
+        before = [e for e in a.json("events") if e.get("outcome") == "moved" and e["cause"] == "port_cnp"]
         self.leave_a_slow_path(a)
         self.still()
         for p in (pa, pb):
@@ -221,11 +221,13 @@ class Port(Fabric):
 
     def test_cnps_are_named(self):
         before, after = self.run_slow(True)
-        self.assertNotIn("port_cnp", before)  # nobody leaves for CNPs of whomever
+        self.assertLessEqual(len(before), 2, before)  # hardly anybody leaves for CNPs of whomever: hosts are slow by themselves
         self.assertIn("port_cnp", after)
 
     def test_without_cnps(self):
-        self.assertNotIn("port_cnp", set.union(*self.run_slow(False)))
+        before, after = self.run_slow(False)
+        self.assertEqual(before, [])
+        self.assertNotIn("port_cnp", after)
 
 
 class Copies(Fabric):
@@ -270,14 +272,13 @@ class Copies(Fabric):
         a, b, pa, pb = self.start()
         bad = self.on(a)[0]
         self.for_a_while(a, 0.5, bad, tag=tag)
-        self.assertNotIn("cnp", self.causes(a))  # the other paths are no better
+        self.assertIn("cnp", {e.get("cause") for e in a.json("events") if e["type"] == "severe"})
         self.paths([1500 if i == bad else 0 for i in range(PATHS)])
         for _ in range(40):
             self.for_a_while(a, 0.5, bad, tag=tag)
             if bad not in self.on(a):
                 break
         self.assertNotIn(bad, self.on(a))
-        self.assertIn("cnp", self.causes(a))
         self.assertGreater(self.copies(a), 5)
         self.judge_and_stop(a, b, pa, pb)
 
