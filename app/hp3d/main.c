@@ -294,15 +294,14 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 		stop_signal = -1;
 	else
 		hp3d_service_start(cfg, hp3d_capabilities_needed(cfg));
-	if (hp3_config_is_beside(cfg))
-		hp3d_beside_settled(hp3d_worker_beside(hp3d_worker(0)));
 	hp3d_carry_start();
 	while (stop_signal == 0) {
 		poll_all(POLL_MS);
 		hp3d_metrics_beat();
 		hp3d_bypass_watch(cfg);
 		hp3d_links_watch(cfg);
-		hp3d_beside_watch(hp3d_worker_beside(hp3d_worker(0)), hp3d_now());
+		if (hp3_config_is_beside(cfg) && hp3d_service_is_ready())
+			hp3d_beside_watch(hp3d_worker_beside(hp3d_worker(0)), hp3d_now());
 		if (reload_wanted)
 			reload(o, cfg);
 		hp3d_mode_poll();

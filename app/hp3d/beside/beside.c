@@ -52,6 +52,16 @@ static int open_copies(struct hp3d_beside *b, const struct hp3_config *cfg)
 	return rc;
 }
 
+/* As long as hp3d may. Without raw sockets ports stand for paths, as where switches are silent. */
+static void open_traces(struct hp3d_beside *b)
+{
+	if (hp3d_ud_traces_open(&b->traces) < 0)
+		fprintf(stderr,
+			"hp3d: [ppp] identity = trace: no raw socket, so switches are not asked: "
+			"%s; give hp3d CAP_NET_RAW, or set identity = port\n",
+			strerror(errno));
+}
+
 void hp3d_beside_reconfigure(struct hp3d_beside *b, const struct hp3_config *cfg)
 {
 	b->welcome = welcome(b, cfg);
@@ -71,6 +81,7 @@ struct hp3d_beside *hp3d_beside_open(const struct hp3_config *cfg, struct hp3d_p
 	}
 	b->pipe = p;
 	b->listener = -1;
+	b->traces = (struct hp3d_ud_traces)HP3D_UD_NO_TRACES;
 	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++)
 		b->shims[i].fd = b->shims[i].bell = -1;
 	b->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -79,6 +90,8 @@ struct hp3d_beside *hp3d_beside_open(const struct hp3_config *cfg, struct hp3d_p
 		hp3d_beside_close(b);
 		return NULL;
 	}
+	if (cfg->engine.trace && cfg->beside.ibverbs[0] != '\0')
+		open_traces(b);
 	hp3d_pipe_on_actuate(p, hp3d_beside_act, b);
 	b->cfg = cfg;
 	hp3d_pipe_mute(p, cfg, true);
@@ -92,6 +105,7 @@ void hp3d_beside_close(struct hp3d_beside *b)
 		return;
 	hp3d_pipe_on_actuate(b->pipe, NULL, NULL);
 	hp3d_ud_close(b->ud);
+	hp3d_ud_traces_close(&b->traces);
 	hp3d_port_news_close(&b->news);
 	hp3d_copies_close(&b->copies);
 	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++)
@@ -112,16 +126,13 @@ int hp3d_beside_fd(const struct hp3d_beside *b)
 	return b->epoll;
 }
 
-void hp3d_beside_settled(struct hp3d_beside *b)
-{
-	hp3d_port_news_open(&b->news, b->cfg->metrics.sysfs);
-	__atomic_store_n(&b->settled, true, __ATOMIC_RELEASE);
-}
-
 void hp3d_beside_watch(struct hp3d_beside *b, uint64_t now)
 {
-	if (b != NULL)
-		hp3d_port_news_read(&b->news, now);
+	if (!b->settled) {
+		hp3d_port_news_open(&b->news, b->cfg->metrics.sysfs);
+		__atomic_store_n(&b->settled, true, __ATOMIC_RELEASE);
+	}
+	hp3d_port_news_read(&b->news, now);
 }
 
 /*
@@ -131,7 +142,7 @@ void hp3d_beside_watch(struct hp3d_beside *b, uint64_t now)
 static void open_datagrams(struct hp3d_beside *b, uint64_t now)
 {
 	b->asked = true;
-	b->ud = hp3d_ud_open(b->cfg, b->pipe);
+	b->ud = hp3d_ud_open(b->cfg, b->pipe, &b->traces);
 	if (b->ud != NULL && watch(b, hp3d_ud_fd(b->ud), EPOLLIN, DATAGRAMS) < 0) {
 		hp3d_ud_close(b->ud);
 		b->ud = NULL;

@@ -48,10 +48,10 @@ struct hp3d_ud_counters;
 struct hp3d_beside *hp3d_beside_open(const struct hp3_config *cfg, struct hp3d_pipe *p);
 /* Applications go on by themselves, on the ports that they have. Harmless with NULL. */
 void hp3d_beside_close(struct hp3d_beside *b);
-/* Any thread: hp3d's privileges are what they stay, from now on RNICs may be opened. */
-void hp3d_beside_settled(struct hp3d_beside *b);
-/* The main thread, many times a second, from then on: what the RNICs' ports count. Harmless with
- * NULL. */
+/*
+ * The main thread, many times a second, once hp3d's privileges are what they stay: RNICs may be
+ * opened since the first call, and what their ports count is read.
+ */
 void hp3d_beside_watch(struct hp3d_beside *b, uint64_t now);
 void hp3d_beside_reconfigure(struct hp3d_beside *b, const struct hp3_config *cfg);
 

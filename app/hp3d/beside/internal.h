@@ -7,6 +7,7 @@
 #include "app/hp3d/beside/beside.h"
 #include "app/hp3d/beside/copies.h"
 #include "app/hp3d/beside/port_news.h"
+#include "app/hp3d/ud/traces.h"
 #include "app/hp3d/ud/ud.h"
 #include "ppp/least.h"
 
@@ -61,6 +62,7 @@ struct hp3d_beside {
 	bool settled; /* privileges are, and which ports there are; atomic */
 	struct hp3d_port_news news; /* by the main thread; looked at once `settled` was seen */
 	struct hp3d_copies copies;
+	struct hp3d_ud_traces traces;
 	bool asked; /* whether there is an RNIC for `ud` */
 	int listener, epoll;
 	gid_t group;

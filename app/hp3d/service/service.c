@@ -118,6 +118,11 @@ void hp3d_service_pulse(void)
 		ping(now);
 }
 
+bool hp3d_service_is_ready(void)
+{
+	return service.state == READY;
+}
+
 void hp3d_service_reloading(void)
 {
 	struct timespec ts;

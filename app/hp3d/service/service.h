@@ -21,6 +21,9 @@ void hp3d_service_start(const struct hp3_config *cfg, uint64_t keep);
  */
 void hp3d_service_pulse(void);
 
+/* Since then: nothing changes what this process may any more. */
+bool hp3d_service_is_ready(void);
+
 void hp3d_service_reloading(void);
 void hp3d_service_reloaded(void);
 void hp3d_service_stopping(void);

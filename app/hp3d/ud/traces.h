@@ -20,7 +20,15 @@ struct hp3d_ud_traces {
 	int out[HP3D_UD_TRACE_FAMILIES], in[HP3D_UD_TRACE_FAMILIES]; /* -1: not open */
 };
 
-/* 0, or -1 and errno: not even IPv4's. */
+#define HP3D_UD_NO_TRACES                                                                          \
+	{                                                                                          \
+		{-1, -1},                                                                          \
+		{                                                                                  \
+			-1, -1                                                                     \
+		}                                                                                  \
+	}
+
+/* Needs CAP_NET_RAW, once. 0, or -1 and errno: not even IPv4's. */
 int hp3d_ud_traces_open(struct hp3d_ud_traces *t);
 void hp3d_ud_traces_close(struct hp3d_ud_traces *t);
 

@@ -34,7 +34,7 @@ struct hp3d_ud {
 	struct hp3d_ud_rnic *rnic[RNICS];
 	struct hp3d_ud_counters c;
 	struct hp3d_ud_peers peers;
-	struct hp3d_ud_traces traces;
+	const struct hp3d_ud_traces *traces;
 };
 
 static void count(uint64_t *counter)
@@ -119,7 +119,7 @@ static uint64_t failed_sends(const struct hp3d_ud *u)
 
 static uint64_t *send_trace(struct hp3d_ud *u, const void *frame, uint32_t len)
 {
-	return hp3d_ud_traces_send(&u->traces, frame, len) == 0 ? &u->c.traced : &u->c.untraced;
+	return hp3d_ud_traces_send(u->traces, frame, len) == 0 ? &u->c.traced : &u->c.untraced;
 }
 
 static uint64_t *send_one(struct hp3d_ud *u, const void *frame, uint32_t len, uint64_t now)
@@ -166,6 +166,16 @@ static void send_all(void *ud, struct rte_mbuf **m, uint16_t n)
 	rte_pktmbuf_free_bulk(m, n);
 }
 
+static int watch_traces(struct hp3d_ud *u)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < HP3D_UD_TRACE_FAMILIES; i++)
+		if (u->traces->in[i] >= 0)
+			rc = watch(u, u->traces->in[i], TRACES + i);
+	return rc;
+}
+
 static int make_all(struct hp3d_ud *u, const struct hp3_config *cfg, char *why)
 {
 	u->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -187,29 +197,16 @@ static int make_all(struct hp3d_ud *u, const struct hp3_config *cfg, char *why)
 		open_rnics(u, why) < 0 ||
 		hp3d_ud_peers_open(&u->peers, (uint16_t)cfg->probes.port, why, WHY) < 0)
 		return -1;
-	if (watch(u, u->peers.asks, SOCKETS) < 0 || watch(u, u->peers.answers, SOCKETS) < 0) {
+	if (watch(u, u->peers.asks, SOCKETS) < 0 || watch(u, u->peers.answers, SOCKETS) < 0 ||
+		watch_traces(u) < 0) {
 		snprintf(why, WHY, "%s", strerror(errno));
 		return -1;
 	}
 	return 0;
 }
 
-/* Without raw sockets ports stand for paths, as where switches are silent. */
-static void open_traces(struct hp3d_ud *u)
-{
-	int rc = hp3d_ud_traces_open(&u->traces);
-
-	for (uint32_t i = 0; rc == 0 && i < HP3D_UD_TRACE_FAMILIES; i++)
-		if (u->traces.in[i] >= 0)
-			rc = watch(u, u->traces.in[i], TRACES + i);
-	if (rc < 0)
-		fprintf(stderr,
-			"hp3d: [ppp] identity = trace: no raw socket, so switches are not asked: "
-			"%s; give hp3d CAP_NET_RAW, or set identity = port\n",
-			strerror(errno));
-}
-
-struct hp3d_ud *hp3d_ud_open(const struct hp3_config *cfg, struct hp3d_pipe *p)
+struct hp3d_ud *hp3d_ud_open(
+	const struct hp3_config *cfg, struct hp3d_pipe *p, const struct hp3d_ud_traces *traces)
 {
 	struct hp3d_ud *u = cfg->beside.ibverbs[0] != '\0' ? calloc(1, sizeof(*u)) : NULL;
 	char why[WHY] = "";
@@ -218,7 +215,7 @@ struct hp3d_ud *hp3d_ud_open(const struct hp3_config *cfg, struct hp3d_pipe *p)
 		return NULL;
 	u->pipe = p;
 	u->epoll = u->peers.asks = u->peers.answers = -1;
-	u->traces = (struct hp3d_ud_traces){{-1, -1}, {-1, -1}};
+	u->traces = traces;
 	u->peers.agent = hp3d_pipe_agent(p);
 	u->peers.engine = hp3d_pipe_engine(p);
 	if (make_all(u, cfg, why) < 0) {
@@ -229,8 +226,6 @@ struct hp3d_ud *hp3d_ud_open(const struct hp3_config *cfg, struct hp3d_pipe *p)
 		hp3d_ud_close(u);
 		return NULL;
 	}
-	if (cfg->engine.trace)
-		open_traces(u);
 	tell_of_qps(u);
 	hp3d_pipe_output(p, HP3_DIR_TX, send_all, u);
 	return u;
@@ -242,7 +237,6 @@ void hp3d_ud_close(struct hp3d_ud *u)
 		return;
 	hp3d_pipe_output(u->pipe, HP3_DIR_TX, NULL, NULL);
 	hp3d_ud_peers_close(&u->peers);
-	hp3d_ud_traces_close(&u->traces);
 	for (uint32_t i = 0; i < u->n; i++) {
 		hp3d_ud_rnic_close(u->rnic[i]);
 		free(u->rnic[i]);
@@ -303,20 +297,21 @@ static void hand_in(struct hp3d_ud *u, struct rte_mbuf *m, int len, uint64_t now
 
 static uint32_t hear_hops(struct hp3d_ud *u, uint32_t family, uint64_t now)
 {
-	uint32_t turns = 0;
 	struct rte_mbuf *m;
+	uint32_t turns;
 	int len = 0;
 
-	while (turns < TURNS && len != -EAGAIN && (m = rte_pktmbuf_alloc(u->pool)) != NULL) {
-		len = hp3d_ud_traces_take(
-			&u->traces, family, rte_pktmbuf_mtod(m, uint8_t *), FRAME);
-		if (len < 0) {
+	for (turns = 0; turns < TURNS && (len >= 0 || len == -EBADMSG); turns++) {
+		m = rte_pktmbuf_alloc(u->pool);
+		if (m == NULL)
+			break;
+		len = hp3d_ud_traces_take(u->traces, family, rte_pktmbuf_mtod(m, uint8_t *), FRAME);
+		if (len >= 0) {
+			count(&u->c.expired);
+			hand_in(u, m, len, now);
+		} else {
 			rte_pktmbuf_free(m);
-			continue;
 		}
-		count(&u->c.expired);
-		hand_in(u, m, len, now);
-		turns++;
 	}
 	return turns;
 }

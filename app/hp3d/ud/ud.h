@@ -37,9 +37,11 @@ struct hp3d_ud_counters {
 };
 
 struct hp3d_ud;
+struct hp3d_ud_traces;
 
-/* NULL after a message: there is nobody to ask. */
-struct hp3d_ud *hp3d_ud_open(const struct hp3_config *cfg, struct hp3d_pipe *p);
+/* NULL after a message: there is nobody to ask. The caller's traces live longer. */
+struct hp3d_ud *hp3d_ud_open(
+	const struct hp3_config *cfg, struct hp3d_pipe *p, const struct hp3d_ud_traces *traces);
 void hp3d_ud_close(struct hp3d_ud *u); /* harmless with NULL */
 
 /* A queue pair between these, whose data are of this class, is there: who is at the other end? */
