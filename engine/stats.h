@@ -98,7 +98,7 @@
 	X(reseq_gaps_100us, "packets of peers so waited for, for 100 us and longer")               \
 	X(reseq_gaps_1ms, "packets of peers so waited for, for 1 ms and longer")                   \
 	X(reseq_gaps_10ms, "packets of peers so waited for, for 10 ms and longer")                 \
-	X(reseq_gap_ns, "for how long packets of peers were so waited for, in all, ns")            \
+	X(reseq_waited, "nanoseconds for which packets of peers were so waited for, in all")       \
 	X(reseq_ahead_8, "packets of peers that came 8 or more PSNs too early")                    \
 	X(reseq_ahead_64, "packets of peers that came 64 or more PSNs too early")                  \
 	X(lanes_slow, "times that a peer was told of slow paths")                                  \
