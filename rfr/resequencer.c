@@ -150,8 +150,8 @@ bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint6
 
 bool hp3_reseq_refused(struct hp3_reseq *r, uint32_t psn, uint64_t now)
 {
-	if (r->held != 0 && hp3_psn_diff(r->top, psn) >= (int32_t)HP3_RESEQ_WINDOW)
-		return false;
+	if (r->held != 0 && ((r->top - psn) & HP3_PSN_MASK) >= HP3_RESEQ_WINDOW)
+		return false; /* behind all of it, too, and where "behind" means nothing any more */
 	if (hp3_psn_diff(psn, r->expected) < 0)
 		r->sweep = psn;
 	r->expected = psn;
