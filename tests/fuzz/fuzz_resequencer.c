@@ -9,7 +9,7 @@
  *    order of the PSNs, to the end;
  *  - there is something to be waited for exactly while something is held.
  *
- * Spans of half the PSNs and more are no request's: with them order means nothing.
+ * Spans of half the PSNs and more are no request's: such a packet passes, and is not waited for.
  */
 #include "input.h"
 #include "rfr/resequencer.h"
@@ -23,7 +23,6 @@ static struct hp3_reseq_params params;
 static uint64_t now;
 static bool is_held[HANDLES];
 static uint32_t psn_of[HANDLES], span_of[HANDLES], n_held, handle;
-static bool orderly; /* no span was too long */
 static uint32_t expected;
 
 static uint8_t u8(void)
@@ -64,11 +63,11 @@ static void follow(void)
 	while (hp3_reseq_next(&r, now, &h)) {
 		int32_t ahead = hp3_psn_diff(out(h), expected);
 
-		MUST(!orderly || ahead <= 0);
+		MUST(ahead <= 0);
 		if (ahead == 0)
 			expected = hp3_psn_add(expected, span_of[h]);
 	}
-	for (h = 0; h < HANDLES && orderly; h++)
+	for (h = 0; h < HANDLES; h++)
 		MUST(!is_held[h] || hp3_psn_diff(psn_of[h], expected) > 0);
 }
 
@@ -81,7 +80,7 @@ static void flush(void)
 	while (hp3_reseq_flush(&r, &h)) {
 		uint32_t psn = out(h);
 
-		MUST(first || !orderly || hp3_psn_diff(psn, last) > 0);
+		MUST(first || hp3_psn_diff(psn, last) > 0);
 		last = psn;
 		first = false;
 	}
@@ -96,12 +95,12 @@ static void time_out(void)
 	while (hp3_reseq_late(&r, &params, now, &h, &copy)) {
 		MUST(h < HANDLES && is_held[h] && copy == !told);
 		if (copy) {
-			for (uint32_t i = 0; i < HANDLES && orderly; i++)
+			for (uint32_t i = 0; i < HANDLES; i++)
 				MUST(!is_held[i] || hp3_psn_diff(psn_of[i], psn_of[h]) <= 0);
 			told = true;
 			continue;
 		}
-		MUST(n == 0 || !orderly || hp3_psn_diff(psn_of[h], last) > 0);
+		MUST(n == 0 || hp3_psn_diff(psn_of[h], last) > 0);
 		last = out(h);
 		n++;
 	}
@@ -145,7 +144,6 @@ static void arrive(void)
 	span = span == 0 ? 1 : span;
 	while (is_held[handle])
 		handle = (handle + 1) % HANDLES;
-	orderly = orderly && span < HALF - HP3_RESEQ_WINDOW;
 	r.again = span & 1;
 	switch (hp3_reseq_arrive(&r, &params, psn, span, handle, now)) {
 	case HP3_RESEQ_PASS:
@@ -157,17 +155,18 @@ static void arrive(void)
 		MUST(hp3_psn_diff(psn, expected) < 0);
 		break;
 	case HP3_RESEQ_HOLD:
-		MUST(hp3_psn_diff(psn, expected) > 0 && !(orderly && is_kept(psn)));
+		MUST(hp3_psn_diff(psn, expected) > 0 && !is_kept(psn));
 		is_held[handle] = true;
 		psn_of[handle] = psn;
 		span_of[handle] = span;
 		n_held++;
 		break;
 	case HP3_RESEQ_COPY:
-		MUST(!orderly || is_kept(psn));
+		MUST(is_kept(psn));
 		break;
 	case HP3_RESEQ_BEYOND:
-		MUST(hp3_psn_diff(psn, expected) > (int32_t)params.window);
+		MUST(span >= HALF - HP3_RESEQ_WINDOW ||
+			hp3_psn_diff(psn, expected) > (int32_t)params.window);
 		break;
 	}
 }
@@ -212,7 +211,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(is_held, 0, sizeof(is_held));
 	n_held = handle = 0;
 	now = 1000000;
-	orderly = true;
 	params = (struct hp3_reseq_params){.window = u8() & 1 ? HP3_RESEQ_WINDOW - 1 : 64,
 		.least_ns = 10000,
 		.most_ns = 200000,
