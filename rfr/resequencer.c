@@ -2,8 +2,8 @@
 #include "rfr/resequencer.h"
 #include "base/minmax.h"
 
-/* PSNs of a request: with more of them it is not known any more what is behind what. */
-#define LONGEST  ((1u << 23) - HP3_RESEQ_WINDOW)
+/* PSNs of a request that count: with more of them it is not known any more what is behind what. */
+#define LONGEST  ((1u << 23) - HP3_RESEQ_WINDOW - 1)
 #define UNKNOWN  (UINT64_MAX / 4)
 #define SPAN_NS  150000000u /* what was late is remembered so long: longer than a path rests */
 #define FIRST_NS 4000000u /* until it is known how much paths differ */
@@ -58,8 +58,7 @@ enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_re
 	int32_t ahead = hp3_psn_diff(psn, r->expected);
 	struct hp3_reseq_slot *s = slot_of(r, psn);
 
-	if (span >= LONGEST)
-		return HP3_RESEQ_BEYOND;
+	span = hp3_min_u32(span, LONGEST);
 	if (ahead < 0)
 		return HP3_RESEQ_OLD;
 	if (ahead == 0) {

@@ -310,6 +310,35 @@ struct world {
 	bool nak; /* told, not yet answered */
 };
 
+/* A length of 2^32 - 1 at the least path MTU takes all PSNs: it overtakes nothing, and nothing is
+ * lost of what is held. */
+static void a_request_of_all_psns_keeps_its_place(void **state)
+{
+	assert_int_equal(spans(2, 1u << 24), HP3_RESEQ_HOLD);
+	assert_int_equal(comes(1), HP3_RESEQ_HOLD);
+	assert_int_equal(comes(0), HP3_RESEQ_PASS);
+	rnic_got(3, 0, 1, 2);
+	begin(state);
+	assert_int_equal(comes(5), HP3_RESEQ_HOLD);
+	assert_int_equal(spans(0, 1u << 24), HP3_RESEQ_PASS);
+	rnic_got(2, 0, 5);
+	assert_int_equal(r.held, 0);
+	assert_true(hp3_reseq_due(&r, &params) == UINT64_MAX);
+}
+
+/* Half of all PSNs away, the RNIC waits for none of what is held. */
+static void a_refusal_far_away_hands_over_what_is_held(void **state)
+{
+	uint32_t handle;
+
+	assert_int_equal(comes(3), HP3_RESEQ_HOLD);
+	assert_false(hp3_reseq_refused(&r, hp3_psn_add(FIRST, 1u << 23), now));
+	assert_true(hp3_reseq_flush(&r, &handle));
+	assert_int_equal(handle, 3);
+	assert_true(hp3_reseq_refused(&r, hp3_psn_add(FIRST, 1u << 23), now));
+	assert_int_equal(r.held, 0);
+}
+
 static void world_rnic(struct world *w)
 {
 	for (uint32_t i = 0; i < n_got; i++) {
@@ -389,6 +418,8 @@ int main(void)
 		cmocka_unit_test_setup(what_is_measured_and_what_not, begin),
 		cmocka_unit_test_setup(the_rnic_refuses, begin),
 		cmocka_unit_test_setup(requests_that_take_several_psns, begin),
+		cmocka_unit_test_setup(a_request_of_all_psns_keeps_its_place, begin),
+		cmocka_unit_test_setup(a_refusal_far_away_hands_over_what_is_held, begin),
 		cmocka_unit_test_setup(all_of_it_arrives_and_gaps_are_losses, begin),
 	};
 
