@@ -36,3 +36,38 @@ uint32_t hp3_fleet_crossings(const uint32_t *leaf, uint32_t n, const uint32_t *o
 	}
 	return crossings;
 }
+
+static uint32_t way_by(const uint32_t *by_switch, uint32_t n, uint32_t sw)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (by_switch[i] == sw)
+			return i;
+	return HP3_FLEET_NO_WAY;
+}
+
+/* Rings whose way leads by that of way `i`. */
+static uint32_t taken(const uint32_t *by_switch, const uint32_t *way, uint32_t rings, uint32_t i)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < rings; k++)
+		n += way[k] != HP3_FLEET_NO_WAY && by_switch[way[k]] == by_switch[i];
+	return n;
+}
+
+void hp3_fleet_ring_ways(
+	const uint32_t *by_switch, uint32_t n, uint32_t switches, uint32_t rings, uint32_t *way)
+{
+	for (uint32_t k = 0; k < rings; k++)
+		way[k] = switches == 0 ? HP3_FLEET_NO_WAY : way_by(by_switch, n, k % switches);
+	for (uint32_t k = 0; n > 0 && k < rings; k++) {
+		uint32_t best = 0;
+
+		if (way[k] != HP3_FLEET_NO_WAY)
+			continue;
+		for (uint32_t i = 1; i < n; i++)
+			if (taken(by_switch, way, rings, i) < taken(by_switch, way, rings, best))
+				best = i;
+		way[k] = best;
+	}
+}

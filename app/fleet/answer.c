@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/fleet/answer.h"
+#include "app/fleet/ways.h"
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -320,10 +321,12 @@ static json_t *answer(struct fleet_planner *p, json_t *q)
 		r.limit = (unsigned)json_integer_value(limit);
 	if (kind == NULL)
 		return wrong("\"ask\" is missing", "say what is asked for, such as \"links\"");
-	rows = strcmp(kind, "page") == 0 ? page_json(&r) : rows_of(&r, kind);
+	rows = strcmp(kind, "page") == 0   ? page_json(&r)
+	       : strcmp(kind, "ways") == 0 ? fleet_ways(p->fleet, q)
+					   : rows_of(&r, kind);
 	if (rows == NULL)
 		return wrong("\"ask\" is unknown",
-			"top, links, flows, hosts, alarms, plan, why or page");
+			"top, links, flows, hosts, alarms, plan, why, ways or page");
 	return json_pack("{s:b, s:s, s:b, s:o, s:o}", "ok", 1, "planner", p->election.name, "leads",
 		p->led_since_ms != 0, "summary", summary_json(p), "rows", rows);
 }

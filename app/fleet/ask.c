@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Questions, and tables of the answers. */
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "app/fleet/commands.h"
 #include "app/fleet/exits.h"
-#include "app/fleet/planner.h"
+#include "app/fleet/question.h"
 
-#define ANSWER_MS  2000u
-#define CONNECT_MS 2000u
-#define CELL       160u
+#define CELL 160u
 
 struct column {
 	const char *key, *head;
@@ -119,17 +114,6 @@ static void print_summary(json_t *a)
 		printf("%s plans\n", by);
 }
 
-struct answer {
-	json_t *json; /* NULL: none, or no JSON */
-};
-
-static void keep(void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len)
-{
-	struct answer *a = arg;
-
-	a->json = json_loadb((const char *)data, len, 0, NULL);
-}
-
 static int report(const struct fleet_options *o, json_t *a)
 {
 	if (o->json)
@@ -149,43 +133,21 @@ static int report(const struct fleet_options *o, json_t *a)
 	return FLEET_DONE;
 }
 
-/* libnats connects in the background. */
-static bool wait_until_up(const struct hp3_bus *b)
-{
-	const struct timespec pause = {.tv_nsec = 10000000};
-
-	for (unsigned ms = 0; ms < CONNECT_MS && !hp3_bus_is_up(b); ms += 10)
-		nanosleep(&pause, NULL);
-	return hp3_bus_is_up(b);
-}
-
 int fleet_ask(const struct fleet_config *cfg, const struct fleet_options *o)
 {
-	struct hp3_bus_options options = fleet_bus_options(cfg);
-	char why[256] = "no memory", question[512];
-	struct hp3_bus *b = hp3_bus_open(&options, why, sizeof(why));
-	struct answer a = {0};
-	json_t *q = json_pack("{s:s, s:i, s:s}", "ask", o->command, "limit", (int)o->limit, "flow",
-		o->flow != NULL ? o->flow : "");
-	size_t n = json_dumpb(q, question, sizeof(question), JSON_COMPACT);
-	int ret = -ENOTCONN;
+	struct hp3_bus *line = fleet_line_open(cfg);
+	json_t *a;
+	int ret;
 
-	json_decref(q);
-	if (b == NULL) {
-		fprintf(stderr, "hp3-fleet: %s\n", why);
+	if (line == NULL)
 		return FLEET_FAILED;
-	}
-	if (n > 0 && n <= sizeof(question) && wait_until_up(b))
-		ret = hp3_bus_ask(b, FLEET_SUBJECT_ASK, question, n, ANSWER_MS, keep, &a);
-	hp3_bus_close(b);
-	if (ret == 0 && a.json != NULL) {
-		ret = report(o, a.json);
-		json_decref(a.json);
-		return ret;
-	}
-	fprintf(stderr,
-		"hp3-fleet: no answer by way of %s (%s); is nats-server there, and hp3-fleet "
-		"run?\n",
-		cfg->fleet.servers, strerror(ret == 0 ? EBADMSG : -ret));
-	return FLEET_UNREACHABLE;
+	a = fleet_question(line, cfg,
+		json_pack("{s:s, s:i, s:s}", "ask", o->command, "limit", (int)o->limit, "flow",
+			o->flow != NULL ? o->flow : ""));
+	hp3_bus_close(line);
+	if (a == NULL)
+		return FLEET_UNREACHABLE;
+	ret = report(o, a);
+	json_decref(a);
+	return ret;
 }

@@ -16,7 +16,8 @@ static const char usage_text[] =
 	"       hp3-fleet [OPTION...] agent               report this host's flows\n"
 	"       hp3-fleet [OPTION...] top|links|flows|hosts|alarms|plan   ask one that runs\n"
 	"       hp3-fleet [OPTION...] why FLOW             why a flow is, or is not, to move\n"
-	"       hp3-fleet order --hosts FILE [--ranks-per-host N]   a rank order for collectives\n"
+	"       hp3-fleet order --hosts FILE [--ranks-per-host N] [--ports]   a rank order for "
+	"collectives\n"
 	"       hp3-fleet --dump-config                    every key, as FILE sets it or by "
 	"default\n"
 	"\n"
@@ -26,6 +27,9 @@ static const char usage_text[] =
 	"  -j, --json                answers as JSON\n"
 	"      --hosts FILE          order: lines of HOST LEAF; -: standard input\n"
 	"      --ranks-per-host N    order: ranks, and rings (default 1)\n"
+	"      --ports               order: source ports, too, that keep rings on switches of "
+	"their "
+	"own\n"
 	"  -V, --version             print the version\n"
 	"  -h, --help                print this\n"
 	"\n"
@@ -33,7 +37,7 @@ static const char usage_text[] =
 	"Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 nobody answers. See "
 	"hp3-fleet(1).\n";
 
-enum { OPT_HOSTS = 256, OPT_RANKS, OPT_DUMP };
+enum { OPT_HOSTS = 256, OPT_RANKS, OPT_PORTS, OPT_DUMP };
 
 struct line {
 	struct fleet_options o;
@@ -69,6 +73,7 @@ static int parse(int argc, char **argv, struct line *l)
 		{"json", no_argument, NULL, 'j'},
 		{"hosts", required_argument, NULL, OPT_HOSTS},
 		{"ranks-per-host", required_argument, NULL, OPT_RANKS},
+		{"ports", no_argument, NULL, OPT_PORTS},
 		{"dump-config", no_argument, NULL, OPT_DUMP},
 		{"version", no_argument, NULL, 'V'},
 		{"help", no_argument, NULL, 'h'},
@@ -99,6 +104,9 @@ static int parse(int argc, char **argv, struct line *l)
 			l->o.ranks = number(optarg, 64);
 			if (l->o.ranks == 0)
 				return usage("--ranks-per-host wants 1 to 64");
+			break;
+		case OPT_PORTS:
+			l->o.ports = true;
 			break;
 		case OPT_DUMP:
 			l->dump = true;
@@ -143,7 +151,7 @@ static int do_command(const struct fleet_config *cfg, const struct fleet_options
 	if (strcmp(o->command, "agent") == 0)
 		return fleet_agent(cfg);
 	if (strcmp(o->command, "order") == 0)
-		return o->hosts != NULL ? fleet_order(o) : usage("order wants --hosts FILE");
+		return o->hosts != NULL ? fleet_order(cfg, o) : usage("order wants --hosts FILE");
 	if (!fleet_command_is_known(o->command))
 		return usage("unknown command");
 	if (strcmp(o->command, "why") == 0 && o->flow == NULL)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* order: a rank order for collectives, from a file of hosts and their leaves. */
 #include <errno.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "app/fleet/commands.h"
 #include "app/fleet/exits.h"
+#include "app/fleet/rings.h"
 #include "fleet/names.h"
 #include "fleet/order.h"
 
@@ -21,6 +23,8 @@ struct list {
 	struct listed *at;
 	uint32_t *leaf, *order; /* leaf: the first host that has it */
 	uint32_t n;
+	struct fleet_way *way; /* of ring k from the i-th host in order: [i * ranks + k] */
+	uint64_t steps, known; /* across leaves, of all rings; whose way is known */
 };
 
 static int wrong(const char *file, unsigned line, const char *what)
@@ -77,21 +81,32 @@ static double share(const struct list *l, const uint32_t *order)
 }
 
 /* One ring for each rank of a host: ring k goes through rank k of every host, best by a spine of
- * its own. */
+ * its own. Where the way of a step is not told it may be any: it was not asked for, is not known,
+ * or stays under one leaf. */
 static void print_json(const struct list *l, const struct fleet_options *o)
 {
 	json_t *ranks = json_array(), *all;
 
 	for (uint32_t i = 0; i < l->n; i++)
-		for (unsigned k = 0; k < o->ranks; k++)
-			json_array_append_new(ranks,
-				json_pack("{s:i, s:s, s:s, s:i, s:i}", "rank",
-					(int)(i * o->ranks + k), "host", l->at[l->order[i]].host,
-					"leaf", l->at[l->order[i]].leaf, "local_rank", (int)k,
-					"ring", (int)k));
+		for (unsigned k = 0; k < o->ranks; k++) {
+			const struct fleet_way *w = &l->way[(size_t)i * o->ranks + k];
+			json_t *rank = json_pack("{s:i, s:s, s:s, s:i, s:i}", "rank",
+				(int)(i * o->ranks + k), "host", l->at[l->order[i]].host, "leaf",
+				l->at[l->order[i]].leaf, "local_rank", (int)k, "ring", (int)k);
+
+			if (w->port != 0) {
+				json_object_set_new(rank, "port", json_integer(w->port));
+				json_object_set_new(rank, "switch", json_string(w->by));
+			}
+			json_array_append_new(ranks, rank);
+		}
 	all = json_pack("{s:b, s:o, s:i, s:f, s:f}", "ok", 1, "ranks", ranks, "rings",
 		(int)o->ranks, "crossing_before", share(l, NULL), "crossing_after",
 		share(l, l->order));
+	if (o->ports) {
+		json_object_set_new(all, "steps", json_integer((json_int_t)l->steps));
+		json_object_set_new(all, "steps_known", json_integer((json_int_t)l->known));
+	}
 	json_dumpf(all, stdout, JSON_COMPACT);
 	putchar('\n');
 	json_decref(all);
@@ -102,13 +117,61 @@ static void print_text(const struct list *l, const struct fleet_options *o)
 	printf("# steps of a ring that cross leaves: %.1f %% as listed, %.1f %% in this order; %u "
 	       "rings\n",
 		100 * share(l, NULL), 100 * share(l, l->order), o->ranks);
+	if (o->ports)
+		printf("# ports are known for %" PRIu64 " of %" PRIu64 " steps across leaves\n",
+			l->known, l->steps);
 	for (uint32_t i = 0; i < l->n; i++)
-		for (unsigned k = 0; k < o->ranks; k++)
-			printf("rank %u=%s slot=%u # %s, ring %u\n", i * o->ranks + k,
+		for (unsigned k = 0; k < o->ranks; k++) {
+			const struct fleet_way *w = &l->way[(size_t)i * o->ranks + k];
+
+			printf("rank %u=%s slot=%u # %s, ring %u", i * o->ranks + k,
 				l->at[l->order[i]].host, k, l->at[l->order[i]].leaf, k);
+			if (w->port != 0)
+				printf(", port %u to the next host, by %s", w->port, w->by);
+			putchar('\n');
+		}
 }
 
-int fleet_order(const struct fleet_options *o)
+/* What a run of hp3-fleet knows of the steps in this order. An exit code. */
+static int find_ways(struct list *l, const struct fleet_config *cfg, const struct fleet_options *o)
+{
+	const char **hosts = calloc(l->n, sizeof(*hosts));
+	bool *crosses = calloc(l->n, sizeof(*crosses));
+	int ret = FLEET_FAILED;
+
+	if (hosts != NULL && crosses != NULL) {
+		for (uint32_t i = 0; i < l->n; i++) {
+			hosts[i] = l->at[l->order[i]].host;
+			crosses[i] = l->leaf[l->order[i]] != l->leaf[l->order[(i + 1) % l->n]];
+			l->steps += crosses[i] ? o->ranks : 0;
+		}
+		ret = fleet_rings(cfg, hosts, crosses, l->n, o->ranks, l->way);
+	}
+	for (size_t i = 0; i < (size_t)l->n * o->ranks; i++)
+		l->known += l->way[i].port != 0;
+	free(hosts);
+	free(crosses);
+	return ret;
+}
+
+/* An exit code. */
+static int print(struct list *l, const struct fleet_config *cfg, const struct fleet_options *o)
+{
+	int ret = FLEET_DONE;
+
+	hp3_fleet_order(l->leaf, l->n, l->order);
+	l->way = calloc((size_t)l->n * o->ranks, sizeof(*l->way));
+	if (l->way == NULL)
+		return FLEET_FAILED;
+	if (o->ports)
+		ret = find_ways(l, cfg, o);
+	if (ret == FLEET_DONE)
+		(o->json ? print_json : print_text)(l, o);
+	free(l->way);
+	return ret;
+}
+
+int fleet_order(const struct fleet_config *cfg, const struct fleet_options *o)
 {
 	struct list l = {.at = calloc(HOSTS_MAX + 1, sizeof(*l.at)),
 		.leaf = calloc(HOSTS_MAX + 1, sizeof(*l.leaf)),
@@ -118,12 +181,7 @@ int fleet_order(const struct fleet_options *o)
 	if (l.at == NULL || l.leaf == NULL || l.order == NULL) {
 		fputs("hp3-fleet: no memory\n", stderr);
 	} else if (read_hosts(&l, o->hosts) == 0) {
-		hp3_fleet_order(l.leaf, l.n, l.order);
-		if (o->json)
-			print_json(&l, o);
-		else
-			print_text(&l, o);
-		ret = FLEET_DONE;
+		ret = print(&l, cfg, o);
 	}
 	free(l.at);
 	free(l.leaf);

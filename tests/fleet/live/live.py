@@ -147,6 +147,35 @@ class One(Case):
         self.assertIn(":7: this host was there before", r.stderr)
 
 
+class Rings(Case):
+    def test_rings_keep_to_spines_of_their_own(self):
+        """Eight hosts under two leaves, all of which send to each other: four rings, four spines, ports that lead by them."""
+        server = self.started(Server(self.dir))
+        p = self.planner(server.url)
+        self.agents(server.url, "--flows", "30", "--seconds", "60")
+        wait_for(lambda: p.metric("hosts") == 8, why=p.said)
+        file = self.dir + "/hosts"
+        with open(file, "w", encoding="ascii") as f:
+            f.write("".join(f"h{i} l{i // 4}\n" for i in (0, 4, 1, 5, 2, 6, 3, 7)) + "h99 l9\n")
+        got = p.ask("order", "--hosts", file, "--ranks-per-host", "4", "--ports")
+        across = [(x, y) for x, y in zip(got["ranks"], got["ranks"][4:] + got["ranks"][:4]) if x["leaf"] != y["leaf"]]
+        self.assertEqual((len(across), got["steps"]), (12, 12))
+        known = [x for x, y in across if "h99" not in (x["host"], y["host"])]
+        self.assertEqual((len(known), got["steps_known"]), (4, 4), got)
+        self.assertEqual([x["switch"] for x in known], [f"10.255.0.{k}" for k in range(4)])
+        self.assertEqual([x["port"] for x in known], [0xc000 + k for k in range(4)])
+        self.assertFalse([x for x in got["ranks"] if "port" in x and x not in known])
+        text = subprocess.run([FLEET, "--config", p.config, "order", "--hosts", file, "--ranks-per-host", "4", "--ports"],
+                              capture_output=True, text=True, check=True).stdout
+        self.assertIn("ports are known for 4 of 12 steps", text)
+        self.assertIn("slot=3 # l0, ring 3, port 49155 to the next host, by 10.255.0.3", text)
+        p.kill()
+        r = subprocess.run([FLEET, "--config", p.config, "order", "--hosts", file, "--ports"], capture_output=True, text=True,
+                           check=False)
+        self.assertEqual(r.returncode, 3, r.stderr)
+        self.assertEqual(r.stdout, "")
+
+
 class Locked(Case):
     def test_hosts_speak_for_themselves(self):
         """NKeys and permissions: who has the key of h0 reports for h0 alone, and plans nothing."""
