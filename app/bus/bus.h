@@ -40,7 +40,7 @@ struct hp3_bus *hp3_bus_open(const struct hp3_bus_options *o, char *why, size_t 
 /* After it none of the functions that were subscribed runs any more. */
 void hp3_bus_close(struct hp3_bus *b);
 bool hp3_bus_is_up(const struct hp3_bus *b);
-/* The servers refuse this user: libnats tries no more. */
+/* The servers refuse this user, or do not show who they are (TLS): libnats tries no more. */
 bool hp3_bus_is_refused(const struct hp3_bus *b);
 
 /* `group`: one of its members gets each message; NULL: all do. 0, or -EIO. */

@@ -37,8 +37,8 @@ int fleet_ended(const struct hp3_bus *bus, const struct fleet_config *cfg)
 	if (!hp3_bus_is_refused(bus))
 		return FLEET_DONE;
 	fprintf(stderr,
-		"hp3-fleet: %s refuses this user; see credentials=, nkey= and tls_cert= in "
-		"[fleet], and the server's log\n",
+		"hp3-fleet: %s refuses this user, or is not who its certificate should say; see "
+		"credentials=, nkey=, tls_ca= and tls_cert= in [fleet], and the server's log\n",
 		cfg->fleet.servers);
 	return FLEET_FAILED;
 }

@@ -99,14 +99,15 @@ def cluster_of_three(directory):
 
 
 class Planner(Process):
-    def __init__(self, program, directory, servers, name="p0", extra="", plan=""):
+    def __init__(self, program, directory, servers, name="p0", extra="", plan="", waits=True):
         self.port = free_port()
         self.program, self.name = program, name
         self.config = os.path.join(directory, f"{name}.ini")
         with open(self.config, "w", encoding="utf-8") as f:
             f.write(QUICK.format(servers=servers, name=name, listen=f"127.0.0.1:{self.port}", extra=extra, plan=plan))
         super().__init__([program, "--config", self.config, "run"], os.path.join(directory, f"{name}.log"))
-        wait_for(self.is_up, why=lambda: "hp3-fleet did not come up: " + self.said())
+        if waits:
+            wait_for(self.is_up, why=lambda: "hp3-fleet did not come up: " + self.said())
 
     def get(self, path):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as r:
@@ -184,6 +185,24 @@ def nkey(directory, name):
         f.write(text(bytes([seed_kind | user >> 5, (user & 31) << 3]) + private))
     os.chmod(path, 0o600)
     return text(bytes([user]) + public), path
+
+
+def openssl(directory, *args):
+    subprocess.run(["openssl", *args], cwd=directory, capture_output=True, check=True)
+
+
+NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+
+
+def authority(directory, name):
+    openssl(directory, "req", "-x509", *NEW_KEY, "-keyout", name + ".key", "-out", name + ".pem", "-subj", "/CN=" + name, "-days", "2")
+
+
+def certificate(directory, ca, name, address=None):
+    alt = ["-addext", "subjectAltName=IP:" + address] if address else []
+    openssl(directory, "req", *NEW_KEY, "-keyout", name + ".key", "-out", name + ".csr", "-subj", "/CN=" + name, *alt)
+    openssl(directory, "x509", "-req", "-in", name + ".csr", "-CA", ca + ".pem", "-CAkey", ca + ".key", "-CAcreateserial", "-days", "2",
+            "-copy_extensions", "copy", "-out", name + ".pem")
 
 
 def scratch():

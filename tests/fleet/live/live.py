@@ -10,7 +10,8 @@ import subprocess
 import sys
 import unittest
 
-from broker import Planner, Server, agents, cluster_of_three, free_port, nkey, publish, scratch, wait_for
+from broker import (Planner, Server, agents, authority, certificate, cluster_of_three, nkey, publish, scratch,
+                    wait_for)
 
 FLEET, AGENTS = sys.argv[1:3]
 
@@ -196,6 +197,47 @@ class Locked(Case):
         r = subprocess.run([FLEET, "--servers", server.url, "run"], capture_output=True, text=True, timeout=20, check=False)
         self.assertEqual(r.returncode, 1)
         self.assertIn("refuses", r.stderr)
+
+
+class Encrypted(Case):
+    """TLS: both ends show certificates of a CA that is made here."""
+
+    def setUp(self):
+        super().setUp()
+        for ca in ("ca", "other"):
+            authority(self.dir, ca)
+        certificate(self.dir, "ca", "server", "127.0.0.1")
+        certificate(self.dir, "ca", "elsewhere", "127.0.0.2")
+        certificate(self.dir, "ca", "host")
+        certificate(self.dir, "other", "stranger")
+
+    def server(self, name):
+        files = ", ".join(f'{key}: "{self.dir}/{file}"' for key, file in (
+            ("cert_file", name + ".pem"), ("key_file", name + ".key"), ("ca_file", "ca.pem")))
+        return self.started(Server(self.dir, name, config=f"tls {{ {files}, verify: true }}"))
+
+    def keys(self, ca, cert=None):
+        own = f'tls_cert = "{self.dir}/{cert}.pem"\ntls_key = "{self.dir}/{cert}.key"\n' if cert else ""
+        return (f'tls_ca = "{self.dir}/{ca}.pem"\n' if ca else "") + own
+
+    def refused(self, server, extra):
+        p = self.started(Planner(FLEET, self.dir, server.url, "p1", extra, waits=False))
+        self.assertEqual(p.process.wait(timeout=20), 1, (extra, p.said()))
+        self.assertIn("tls_ca= and tls_cert= in [fleet]", p.said())
+        self.assertNotIn("connected", p.said())
+
+    def test_both_ends_show_who_they_are(self):
+        server = self.server("server")
+        p = self.planner(server.url, extra=self.keys("ca", "host"))
+        self.leads(p)
+        self.assertEqual(p.ask("hosts")["rows"], [])
+        for ca, cert in (("ca", None), ("other", "host"), ("ca", "stranger"), (None, None)):
+            with self.subTest(ca=ca, cert=cert):
+                self.refused(server, self.keys(ca, cert))
+        self.assertEqual(p.metric("leads"), 1)
+
+    def test_the_certificate_is_that_of_the_address(self):
+        self.refused(self.server("elsewhere"), self.keys("ca", "host"))
 
 
 class Three(Case):
