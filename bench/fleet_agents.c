@@ -5,10 +5,12 @@
  *
  * usage: hp3-fleet-agents [--servers URLS] [--hosts N] [--per-leaf N] [--spines N] [--flows N]
  *            [--connections N] [--interval MS] [--seconds N] [--seed N] [--collision] [--heed]
- *            [--nkey PUBLIC --nkey-seed FILE]
+ *            [--first N] [--burst N] [--nkey PUBLIC --nkey-seed FILE]
  *
  * --collision: flows are few and known: hosts 0 and 1 send an elephant each by spine 0, to hosts 2
- * and 3; all paths of others are theirs alone. Prints a line of JSON when it ends.
+ * and 3; all paths of others are theirs alone. --first: the number of the first host. --burst: once
+ * a second so many hosts find their paths severely congested at the same moment, and report at
+ * once. Prints a line of JSON when it ends.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -28,7 +30,7 @@
 
 static struct {
 	const char *servers, *nkey, *nkey_seed;
-	unsigned hosts, per_leaf, spines, flows, connections, interval_ms, seconds;
+	unsigned hosts, first, per_leaf, spines, flows, connections, interval_ms, seconds, burst;
 	uint64_t seed;
 	bool collision, heed;
 } o = {.servers = "nats://127.0.0.1:4222",
@@ -45,7 +47,7 @@ static struct {
 	pthread_mutex_t lock;
 	struct hp3_fleet_report *host;
 	struct hp3_bus *bus[CONNECTIONS_MAX];
-	uint64_t sent, dropped, bytes, plans, moves, last_ms, longest_gap_ms, last_plan_ms;
+	uint64_t sent, dropped, bytes, bursts, plans, moves, longest_gap_ms, last_plan_ms;
 	uint64_t first_full_ms,
 		all_sent_ms; /* a plan of all hosts came; the first round had left */
 } w = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -103,17 +105,17 @@ static void make_host(unsigned i, uint64_t *rng)
 		.interval_ms = o.interval_ms,
 		.capability = HP3_FLEET_CAN_MOVE | HP3_FLEET_CAN_TRACE,
 		.n_addrs = 1,
-		.addr = {host_addr(i)},
+		.addr = {host_addr(o.first + i)},
 		.n_hops = (uint8_t)o.spines};
-	snprintf(r->host, sizeof(r->host), "h%u", i);
-	snprintf(r->leaf, sizeof(r->leaf), "l%u", i / o.per_leaf);
+	snprintf(r->host, sizeof(r->host), "h%u", o.first + i);
+	snprintf(r->leaf, sizeof(r->leaf), "l%u", (o.first + i) / o.per_leaf);
 	for (unsigned s = 0; s < o.spines; s++)
 		r->hop[s] = (struct hp3_fleet_addr){.len = 4, .b = {10, 255, 0, (uint8_t)s}};
 	if (o.collision && i < 2)
-		add_flow(r, i + 2, 0, ELEPHANT_KBPS, MARKED, rng);
+		add_flow(r, o.first + i + 2, 0, ELEPHANT_KBPS, MARKED, rng);
 	for (unsigned k = 0; !o.collision && k < o.flows; k++)
-		add_flow(r, hp3_random_below(rng, o.hosts), hp3_random_below(rng, o.spines),
-			1 + hp3_random_below(rng, ELEPHANT_KBPS),
+		add_flow(r, o.first + hp3_random_below(rng, o.hosts),
+			hp3_random_below(rng, o.spines), 1 + hp3_random_below(rng, ELEPHANT_KBPS),
 			hp3_random_below(rng, 10) == 0 ? MARKED : 0, rng);
 	r->all_flows = r->n_flows;
 }
@@ -148,7 +150,7 @@ static void publish(unsigned i)
  * parted. */
 static void heed(const struct hp3_fleet_move *m)
 {
-	unsigned host = (unsigned)strtoul(m->host + 1, NULL, 10);
+	unsigned host = (unsigned)strtoul(m->host + 1, NULL, 10) - o.first;
 	struct hp3_fleet_report *r = &w.host[host < o.hosts ? host : 0];
 	uint64_t rng = m->instance;
 
@@ -182,7 +184,7 @@ static void on_plan(
 		w.longest_gap_ms = now_ms() - w.last_plan_ms;
 	w.last_plan_ms = now_ms();
 	w.plans++;
-	if (plan.hosts >= o.hosts && w.first_full_ms == 0)
+	if (plan.hosts >= o.first + o.hosts && w.first_full_ms == 0)
 		w.first_full_ms = now_ms();
 	for (unsigned i = 0; o.heed && i < plan.n_moves; i++)
 		heed(&plan.move[i]);
@@ -210,12 +212,28 @@ static bool connect_all(void)
 	return hp3_bus_subscribe(w.bus[0], "hp3.plan", NULL, on_plan, NULL) == 0;
 }
 
+/* All at once: the first so many hosts, each of whose flows is on a bad path now, or no more. Under
+ * the lock. */
+static void burst(bool severe)
+{
+	for (unsigned i = 0; i < o.burst && i < o.hosts; i++) {
+		struct hp3_fleet_report *r = &w.host[i];
+
+		for (unsigned k = 0; k < r->n_flows; k++) {
+			r->flow[k].flags &= (uint8_t)~HP3_FLEET_SEVERE;
+			r->flow[k].flags |= severe ? HP3_FLEET_SEVERE : 0;
+		}
+		publish(i);
+	}
+	w.bursts++;
+}
+
 /* Reports are spread over the interval, as those of hosts are that know nothing of each other, in
  * steps of a millisecond; the first round leaves at once. */
 static void run(void)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
-	uint64_t start = now_ms(), done = o.hosts;
+	uint64_t start = now_ms(), done = o.hosts, bursts = 0;
 
 	pthread_mutex_lock(&w.lock);
 	for (unsigned i = 0; i < o.hosts; i++)
@@ -228,6 +246,8 @@ static void run(void)
 		pthread_mutex_lock(&w.lock);
 		for (; done < due; done++)
 			publish((unsigned)(done % o.hosts));
+		for (; o.burst != 0 && bursts < (now - start) / 1000; bursts++)
+			burst(bursts % 2 == 0);
 		pthread_mutex_unlock(&w.lock);
 		nanosleep(&pause, NULL);
 	}
@@ -244,6 +264,8 @@ static int parse(int argc, char **argv)
 		{"connections", required_argument, NULL, 'c'},
 		{"interval", required_argument, NULL, 'i'},
 		{"seconds", required_argument, NULL, 't'},
+		{"first", required_argument, NULL, 'F'},
+		{"burst", required_argument, NULL, 'b'},
 		{"seed", required_argument, NULL, 'S'},
 		{"collision", no_argument, NULL, 'C'},
 		{"heed", no_argument, NULL, 'H'},
@@ -257,6 +279,8 @@ static int parse(int argc, char **argv)
 		['f'] = &o.flows,
 		['c'] = &o.connections,
 		['i'] = &o.interval_ms,
+		['F'] = &o.first,
+		['b'] = &o.burst,
 		['t'] = &o.seconds};
 	int c;
 
@@ -301,11 +325,13 @@ int main(int argc, char **argv)
 		return 1;
 	run();
 	pthread_mutex_lock(&w.lock);
-	printf("{\"sent\":%llu,\"dropped\":%llu,\"bytes\":%llu,\"plans\":%llu,\"moves\":%llu,"
+	printf("{\"sent\":%llu,\"dropped\":%llu,\"bytes\":%llu,\"bursts\":%llu,\"plans\":%llu,"
+	       "\"moves\":%llu,"
 	       "\"longest_gap_ms\":%llu,\"first_round_ms\":%lld}\n",
 		(unsigned long long)w.sent, (unsigned long long)w.dropped,
-		(unsigned long long)w.bytes, (unsigned long long)w.plans,
-		(unsigned long long)w.moves, (unsigned long long)w.longest_gap_ms,
+		(unsigned long long)w.bytes, (unsigned long long)w.bursts,
+		(unsigned long long)w.plans, (unsigned long long)w.moves,
+		(unsigned long long)w.longest_gap_ms,
 		w.first_full_ms != 0 ? (long long)(w.first_full_ms - w.all_sent_ms) : -1LL);
 	pthread_mutex_unlock(&w.lock);
 	for (unsigned i = 0; i < o.connections; i++)

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import urllib.request
 
@@ -96,6 +97,50 @@ class Server(Process):
 def cluster_of_three(directory):
     routes = [free_port() for _ in range(3)]
     return [Server(directory, f"n{i}", (routes[i], routes)) for i in range(3)]
+
+
+class Proxy:
+    """TCP to a port, until it is cut: then neither end hears anything of the other, or of its end. Mended, it takes new connections."""
+
+    def __init__(self, port):
+        self.to, self.up, self.ends = port, True, []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                near = self.listener.accept()[0]
+                far = socket.create_connection(("127.0.0.1", self.to), 5)
+            except OSError:
+                if self.listener.fileno() < 0:
+                    return
+                continue
+            self.ends += [near, far]
+            for a, b in ((near, far), (far, near)):
+                threading.Thread(target=self.carry, args=(a, b, self.up), daemon=True).start()
+
+    def carry(self, a, b, up):
+        try:
+            while data := a.recv(65536):
+                if up and self.up:
+                    b.sendall(data)
+                else:
+                    up = False  # what was lost is never made up for
+            b.close()
+        except OSError:
+            b.close()
+
+    def cut(self):
+        self.up = False
+
+    def mend(self):
+        self.up = True
+
+    def close(self):
+        for s in [self.listener, *self.ends]:
+            s.close()
 
 
 class Planner(Process):

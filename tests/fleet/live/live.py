@@ -10,8 +10,8 @@ import subprocess
 import sys
 import unittest
 
-from broker import (Planner, Server, agents, authority, certificate, cluster_of_three, nkey, publish, scratch,
-                    wait_for)
+from broker import (Planner, Proxy, Server, agents, authority, certificate, cluster_of_three, free_port, nkey, publish,
+                    scratch, wait_for)
 
 FLEET, AGENTS = sys.argv[1:3]
 
@@ -253,6 +253,33 @@ class Three(Case):
             plans = p.metric("plans_total")
             wait_for(lambda plans=plans: p.metric("plans_total") > plans + 3 and p.metric("hosts") == 8, why=p.said)
             s.start()
+
+
+class Split(Case):
+    def test_two_halves_and_one_again(self):
+        """Two brokers, a planner and eight hosts at each; nothing passes between them for a while: each half is planned for, by its
+        own reports; then one of the two plans again, for all."""
+        far = free_port()
+        right = self.started(Server(self.dir, "right", (far, [])))
+        way = Proxy(far)
+        self.addCleanup(way.close)
+        left = self.started(Server(self.dir, "left", (free_port(), [way.port]), "ping_interval: 1, ping_max: 2"))
+        p, q = self.planner(left.url, "p0"), self.planner(right.url, "q1")
+        self.agents(left.url, "--seconds", "90")
+        self.agents(right.url, "--first", "8", "--seconds", "90")
+
+        def one_plans_for_all():
+            return p.metric("leads") + q.metric("leads") == 1 and p.metric("hosts") == q.metric("hosts") == 16
+        wait_for(one_plans_for_all, seconds=30, why=lambda: p.said() + q.said() + left.said())
+        way.cut()
+        wait_for(lambda: p.metric("leads") == q.metric("leads") == 1, seconds=30, why=lambda: p.said() + q.said())
+        wait_for(lambda: p.metric("hosts") == q.metric("hosts") == 8)
+        plans = p.metric("plans_total"), q.metric("plans_total")
+        wait_for(lambda: p.metric("plans_total") > plans[0] + 3 and q.metric("plans_total") > plans[1] + 3)
+        self.assertEqual({h["host"] for h in q.ask("hosts")["rows"]}, {f"h{i}" for i in range(8, 16)})
+        way.mend()
+        wait_for(one_plans_for_all, seconds=60, why=lambda: p.said() + q.said() + left.said())
+        self.assertEqual(p.metric("namesakes_total") + p.metric("messages_bad_total"), 0)
 
 
 if __name__ == "__main__":
