@@ -50,6 +50,7 @@ static size_t lay_out(const struct hp3_fleet_params *p, struct hp3_fleet *f)
 	TABLE(freed, hosts);
 	TABLE(by_name, buckets);
 	TABLE(by_addr, buckets);
+	TABLE(owner, hosts * HP3_FLEET_ADDRS);
 	TABLE(node, links);
 	TABLE(by_node, link_buckets);
 	TABLE(link, links);
@@ -179,24 +180,48 @@ static void mark_twins(struct hp3_fleet *f)
 	}
 }
 
-void hp3_fleet_settle_hosts(struct hp3_fleet *f, uint64_t now_ms)
+/* Those that are gone leave the rest in order. */
+static void let_go(struct hp3_fleet *f, uint64_t now_ms)
 {
-	memset(f->by_name, 0xff, f->buckets * sizeof(*f->by_name));
-	f->n_order = 0;
-	for (uint32_t i = 0; i < f->n_slots; i++) {
-		struct hp3_fleet_slot *s = &f->slot[i];
+	uint32_t n = f->n_order;
 
-		if (!s->used)
-			continue;
+	f->n_order = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct hp3_fleet_slot *s = &f->slot[f->order[i]];
+
 		if (gone(f, s, now_ms)) {
-			s->used = false;
-			f->freed[f->n_freed++] = i;
-			continue;
+			s->used = s->listed = false;
+			f->freed[f->n_freed++] = f->order[i];
+		} else {
+			f->order[f->n_order++] = f->order[i];
 		}
-		f->by_name[bucket_of(f, s->r.host, s->r.instance)] = i;
+	}
+	if (f->n_order == n)
+		return;
+	memset(f->by_name, 0xff, f->buckets * sizeof(*f->by_name));
+	for (uint32_t i = 0; i < f->n_slots; i++)
+		if (f->slot[i].used)
+			f->by_name[bucket_of(f, f->slot[i].r.host, f->slot[i].r.instance)] = i;
+}
+
+static void let_in(struct hp3_fleet *f)
+{
+	uint32_t n = f->n_order;
+
+	for (uint32_t i = 0; i < f->n_slots; i++) {
+		if (!f->slot[i].used || f->slot[i].listed)
+			continue;
+		f->slot[i].listed = true;
 		f->order[f->n_order++] = i;
 	}
-	hp3_fleet_sort(f->order, f->n_order, host_before, f);
+	if (f->n_order > n)
+		hp3_fleet_sort(f->order, f->n_order, host_before, f);
+}
+
+void hp3_fleet_settle_hosts(struct hp3_fleet *f, uint64_t now_ms)
+{
+	let_in(f);
+	let_go(f, now_ms);
 	mark_twins(f);
 	f->counts.hosts = f->n_order;
 }

@@ -105,17 +105,12 @@ bool hp3_fleet_link_before(const struct hp3_fleet *f, uint32_t a, uint32_t b)
 	return ret != 0 ? ret < 0 : x->down < y->down;
 }
 
-static const struct hp3_fleet_addr *addr_at(const struct hp3_fleet *f, uint32_t i)
-{
-	return &f->slot[i / HP3_FLEET_ADDRS].r.addr[i % HP3_FLEET_ADDRS];
-}
-
 static uint32_t addr_bucket(const struct hp3_fleet *f, const struct hp3_fleet_addr *a)
 {
 	uint32_t b = (uint32_t)hp3_fleet_hash(f->p.hash_seed, a->b, a->len) & (f->buckets - 1);
 
 	while (f->by_addr[b] != HP3_FLEET_NONE &&
-		hp3_fleet_addr_cmp(addr_at(f, f->by_addr[b]), a) != 0)
+		hp3_fleet_addr_cmp(&f->owner[f->by_addr[b]].addr, a) != 0)
 		b = (b + 1) & (f->buckets - 1);
 	return b;
 }
@@ -124,14 +119,17 @@ static uint32_t addr_bucket(const struct hp3_fleet *f, const struct hp3_fleet_ad
 static void place_addresses(struct hp3_fleet *f)
 {
 	memset(f->by_addr, 0xff, f->buckets * sizeof(*f->by_addr));
+	f->n_owners = 0;
 	for (uint32_t i = 0; i < f->n_order; i++) {
-		const struct hp3_fleet_report *r = &f->slot[f->order[i]].r;
+		const struct hp3_fleet_slot *s = &f->slot[f->order[i]];
 
-		for (uint32_t k = 0; k < r->n_addrs; k++) {
-			uint32_t b = addr_bucket(f, &r->addr[k]);
+		for (uint32_t k = 0; k < s->r.n_addrs; k++) {
+			uint32_t b = addr_bucket(f, &s->r.addr[k]);
 
-			if (f->by_addr[b] == HP3_FLEET_NONE)
-				f->by_addr[b] = f->order[i] * HP3_FLEET_ADDRS + k;
+			if (f->by_addr[b] != HP3_FLEET_NONE)
+				continue;
+			f->owner[f->n_owners] = (struct hp3_fleet_owner){s->r.addr[k], s->leaf};
+			f->by_addr[b] = f->n_owners++;
 		}
 	}
 }
@@ -147,7 +145,7 @@ static uint32_t leaf_of_addr(struct hp3_fleet *f, const struct hp3_fleet_addr *a
 {
 	uint32_t i = f->by_addr[addr_bucket(f, a)];
 
-	return i == HP3_FLEET_NONE ? leaf_node(f, "") : f->slot[i / HP3_FLEET_ADDRS].leaf;
+	return i == HP3_FLEET_NONE ? leaf_node(f, "") : f->owner[i].leaf;
 }
 
 void hp3_fleet_count_on(struct hp3_fleet_edge *l, const struct hp3_fleet_flow *flow)
@@ -242,12 +240,12 @@ void hp3_fleet_draw(struct hp3_fleet *f)
 	}
 	f->n_placed = 0;
 	f->counts.unplaced = f->counts.links_full = 0;
-	place_addresses(f);
 	for (uint32_t i = 0; i < f->n_order; i++) {
 		struct hp3_fleet_slot *s = &f->slot[f->order[i]];
 
 		s->leaf = leaf_node(f, s->r.leaf);
 	}
+	place_addresses(f);
 	for (uint32_t i = 0; i < f->n_order; i++) {
 		const struct hp3_fleet_slot *s = &f->slot[f->order[i]];
 

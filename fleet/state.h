@@ -20,10 +20,17 @@ struct hp3_fleet_slot {
 	uint32_t leaf; /* node of its leaf */
 	uint64_t marks_before[HP3_FLEET_FLOWS]; /* of its flows, when the period began */
 	bool used;
+	bool listed; /* in `order` */
 };
 
 struct hp3_fleet_node {
 	char key[HP3_FLEET_LEAF + 1]; /* 'l' and a name, or 'h', length and address; rest 0 */
+};
+
+/* Whose an address is: beside each other, for each flow asks for its receiver's. */
+struct hp3_fleet_owner {
+	struct hp3_fleet_addr addr;
+	uint32_t leaf; /* node */
 };
 
 struct hp3_fleet_edge {
@@ -55,16 +62,17 @@ struct hp3_fleet {
 	struct hp3_fleet_counts counts;
 	uint64_t period_end_ms; /* 0: none begun */
 	uint64_t epoch;
-	uint32_t n_slots, n_order, n_freed, n_nodes, n_links, n_placed;
+	uint32_t n_slots, n_order, n_freed, n_owners, n_nodes, n_links, n_placed;
 	uint32_t n_listed; /* links that were there when flows were listed */
 	uint32_t buckets; /* a power of two; of hosts and addresses, and of nodes and links */
 	uint32_t link_buckets;
 	bool full; /* nodes or links found no room */
 	struct hp3_fleet_slot *slot;
-	uint32_t *order; /* slots, by name and instance */
+	uint32_t *order; /* slots, by name and instance, as of the last look */
 	uint32_t *freed; /* slots of hosts that are gone */
 	uint32_t *by_name; /* slot of a host */
-	uint32_t *by_addr; /* slot x HP3_FLEET_ADDRS + number of its address */
+	struct hp3_fleet_owner *owner;
+	uint32_t *by_addr; /* owner of an address */
 	struct hp3_fleet_node *node;
 	uint32_t *by_node;
 	struct hp3_fleet_edge *link;

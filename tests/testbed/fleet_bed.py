@@ -23,15 +23,18 @@ class Fleet:
 
     def __init__(self, bed, directory, shape="micro"):
         self.bed, self.dir, self.parts = bed, directory, []
-        self.hosts, self.leaves, link_kbps, self.interval_ms = SHAPES[shape]
+        self.hosts, self.leaves, self.link_kbps, self.interval_ms = SHAPES[shape]
         self.program = os.path.join(bed.build, "app/fleet/hp3-fleet")
         self.server = self.add(Server(directory))
-        self.planner = self.add(Planner(self.program, directory, self.server.url, plan="hold_ms = 5000",
-                                        extra=f"[map]\nage_ms = 2000\nlink_kbps = {link_kbps}\n"))
+        self.start_planner("p0")
         self.agents = []
         self.over = threading.Event()
         self.thread = threading.Thread(target=self.join_hosts)
         self.thread.start()
+
+    def start_planner(self, name):
+        self.planner = self.add(Planner(self.program, self.dir, self.server.url, name, plan="hold_ms = 5000",
+                                        extra=f"[map]\nage_ms = 2000\nlink_kbps = {self.link_kbps}\n"))
 
     def add(self, process):
         self.parts.append(process)

@@ -66,4 +66,5 @@ def main():
     assert not bed.left(), bed.left()
 
 
-main()
+if __name__ == "__main__":
+    main()

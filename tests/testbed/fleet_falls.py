@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A fleet that falls while hosts send, and comes back: their traffic is as without it.
+
+usage: fleet_falls.py BUILD SCENARIO LEAST broker|planner|both|stalls|all SEED...
+
+Runs SCENARIO with hp3d alone, and with a fleet of which a part falls four seconds after its hosts have joined it: the broker or the
+planner or both are killed and started again three seconds later; stalls: the broker stops for as long, so that nobody is told. In no
+run is anything lost, overtaken or sent again that is not without hp3d; a planner plans for all hosts again, by itself; over the
+runs (geometric mean) goodput is at least LEAST of that with hp3d alone.
+"""
+import math
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+
+from bench_bed import Bed
+from fleet_bed import Fleet
+from fleet_gain import judge, play
+
+WAYS = ["broker", "planner", "both", "stalls"]
+JOINED_S, AWAY_S = 4, 3
+
+
+class Falls(threading.Thread):
+    """Joins when the fleet is whole again, or the time for it is over."""
+
+    def __init__(self, fleet, way):
+        super().__init__()
+        self.fleet, self.way, self.took_s = fleet, way, None
+        self.start()
+
+    def whole(self, fewest_plans):
+        try:
+            metric = self.fleet.planner.metric
+            return metric("leads") == 1 and metric("hosts") == self.fleet.hosts and metric("plans_total") > fewest_plans
+        except OSError:
+            return False
+
+    def wait_until_whole(self, fewest_plans, seconds):
+        end = time.monotonic() + seconds
+        while not self.fleet.over.wait(0.05) and time.monotonic() < end:
+            if self.whole(fewest_plans):
+                return True
+        return False
+
+    def run(self):
+        fleet = self.fleet
+        if not self.wait_until_whole(0, 60) or fleet.over.wait(JOINED_S):
+            return
+        if self.way == "stalls":
+            fleet.server.process.send_signal(signal.SIGSTOP)
+        if self.way in ("broker", "both"):
+            fleet.server.kill()
+        if self.way in ("planner", "both"):
+            fleet.planner.kill()
+        time.sleep(AWAY_S)
+        plans = 0 if self.way in ("planner", "both") else fleet.planner.metric("plans_total")
+        if self.way == "stalls":
+            fleet.server.process.send_signal(signal.SIGCONT)
+        if self.way in ("broker", "both"):
+            fleet.server.start()
+        if self.way in ("planner", "both"):
+            fleet.start_planner("p1")
+        back = time.monotonic()
+        if self.wait_until_whole(plans + 3, 15):
+            self.took_s = time.monotonic() - back
+        fleet.over.wait()  # processes die with the thread that has started them
+
+
+def with_falls(bed, scenario, seed, out, shape, way):
+    directory = tempfile.mkdtemp(prefix="hp3-fleet-")
+    fleet = Fleet(bed, directory, shape)
+    falls = Falls(fleet, way)
+    try:
+        report = play(bed, scenario, "on", seed, out)
+    finally:
+        fleet.end()
+        falls.join()
+        said = fleet.planner.said() + fleet.said()
+        shutil.rmtree(directory)
+    assert falls.took_s is not None, (way, seed, said)
+    return report, falls.took_s
+
+
+def main():
+    build, scenario, least, ways, *seeds = sys.argv[1:]
+    bed, out, ratios = Bed(build, f"f{os.getpid() % 100000}"), tempfile.mkdtemp(prefix="hp3-fleet-out-"), []
+    try:
+        for seed in seeds:
+            report = play(bed, scenario, "off,on", seed, out)
+            judge(report, "off", seed, "hp3d off")
+            alone = judge(report, "on", seed, "hp3d alone")
+            shape = report["scenario"]["scenario"]["topology"]
+            for way in WAYS if ways == "all" else [ways]:
+                report, took_s = with_falls(bed, scenario, seed, out, shape, way)
+                ratios.append(judge(report, "on", seed, f"{way}, whole again after {took_s:.1f} s") / alone)
+    finally:
+        bed.run("down")
+        shutil.rmtree(out, ignore_errors=True)
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    print(f"{scenario}: a fleet that falls over hp3d alone: {mean:.3f} (least {min(ratios):.3f}), bound {least}")
+    assert mean >= float(least), ratios
+    assert not bed.left(), bed.left()
+
+
+if __name__ == "__main__":
+    main()
