@@ -17,9 +17,15 @@ struct hp3v_sum {
 	bool open; /* the last one is unsignalled */
 };
 
+/* IBV_SEND_SIGNALED or 0 */
+static inline uint32_t hp3v_signal_of(const struct hp3v_qp *q, unsigned int flags)
+{
+	return (flags | q->sig_all) & IBV_SEND_SIGNALED;
+}
+
 static inline bool hp3v_signalled(const struct hp3v_qp *q, unsigned int flags)
 {
-	return q->sig_all || (flags & IBV_SEND_SIGNALED) != 0;
+	return hp3v_signal_of(q, flags) != 0;
 }
 
 /* Of a chain, up to and without `end`. */
@@ -59,26 +65,42 @@ static inline uint64_t hp3v_get(const uint64_t *at)
 	return __atomic_load_n(at, __ATOMIC_RELAXED);
 }
 
-/* One work request is being posted, with entry `at` if it is signalled. */
-static inline void hp3v_posting(
-	struct hp3v_qp *q, uint32_t wrs, uint64_t bytes, bool signalled, uint32_t at)
-{
-	uint64_t all = hp3v_get(&q->posted_bytes) + bytes, n = hp3v_get(&q->posted_wrs) + wrs;
+uint64_t hp3v_bytes_of_list(const struct ibv_send_wr *wr);
 
-	hp3v_set(&q->posted_wrs, n);
-	hp3v_set(&q->posted_bytes, all);
+static inline uint64_t hp3v_bytes(const struct ibv_send_wr *wr)
+{
+	return __builtin_expect(wr->num_sge == 1, 1) ? wr->sg_list->length : hp3v_bytes_of_list(wr);
+}
+
+/* The time of entry `at` is taken, if that of none is being taken. `all`: posted_bytes with it. */
+void hp3v_sample(struct hp3v_qp *q, uint32_t at, uint64_t bytes, uint64_t all);
+
+static inline bool hp3v_is_due(const struct hp3v_qp *q, uint32_t at)
+{
+	return (int32_t)(at - __atomic_load_n(&q->sample_due, __ATOMIC_RELAXED)) >= 0;
+}
+
+static inline void hp3v_enter(struct hp3v_qp *q, uint32_t at, uint64_t wrs, uint64_t bytes)
+{
+	struct hp3v_entry *entry = &q->entries[at & q->mask];
+
+	hp3v_set(&entry->wrs, wrs);
+	hp3v_set(&entry->bytes, bytes);
+}
+
+/* One work request is being posted, with entry `at` if it is signalled. */
+static inline void hp3v_posting(struct hp3v_qp *q, uint64_t bytes, bool signalled, uint32_t at)
+{
+	struct hp3_verbs_cell *c = q->cell;
+	uint64_t all = hp3v_get(&c->posted_bytes) + bytes, n = hp3v_get(&c->posted_wrs) + 1u;
+
+	hp3v_set(&c->posted_wrs, n);
+	hp3v_set(&c->posted_bytes, all);
 	if (!signalled)
 		return;
-	hp3v_set(&q->entries[at & q->mask].wrs, n);
-	hp3v_set(&q->entries[at & q->mask].bytes, all);
-	if (__atomic_load_n(&q->sampling, __ATOMIC_ACQUIRE) == 0) {
-		__atomic_store_n(&q->sample_at, at, __ATOMIC_RELAXED);
-		__atomic_store_n(&q->sample_bytes, (uint32_t)bytes, __ATOMIC_RELAXED);
-		__atomic_store_n(&q->sample_queued,
-			(uint32_t)(all - hp3v_get(&q->cell->done_bytes)), __ATOMIC_RELAXED);
-		hp3v_set(&q->sample_ns, hp3v_now());
-		__atomic_store_n(&q->sampling, 1, __ATOMIC_RELEASE);
-	}
+	hp3v_enter(q, at, n, all);
+	if (hp3v_is_due(q, at))
+		hp3v_sample(q, at, bytes, all);
 }
 
 /* A chain is being posted; its entries begin at `at`. */
@@ -86,32 +108,25 @@ static inline void hp3v_posting_all(struct hp3v_qp *q, const struct ibv_send_wr 
 {
 	for (; wr != NULL; wr = wr->next) {
 		bool signalled = hp3v_signalled(q, wr->send_flags);
-		uint64_t bytes = 0;
 
-		for (int i = 0; i < wr->num_sge; i++)
-			bytes += wr->sg_list[i].length;
-		hp3v_posting(q, 1, bytes, signalled, at);
+		hp3v_posting(q, hp3v_bytes(wr), signalled, at);
 		at += signalled;
 	}
 }
 
-/* The others did not go through: what was counted of them is taken back. */
-static inline void hp3v_refused(struct hp3v_qp *q, const struct ibv_send_wr *bad)
+/* They did not go through. */
+static inline void hp3v_unpost(struct hp3v_qp *q, uint64_t wrs, uint64_t bytes)
 {
-	for (; bad != NULL; bad = bad->next) {
-		uint64_t bytes = 0;
+	struct hp3_verbs_cell *c = q->cell;
 
-		for (int i = 0; i < bad->num_sge; i++)
-			bytes += bad->sg_list[i].length;
-		hp3v_set(&q->posted_wrs, hp3v_get(&q->posted_wrs) - 1u);
-		hp3v_set(&q->posted_bytes, hp3v_get(&q->posted_bytes) - bytes);
-	}
+	hp3v_set(&c->posted_wrs, hp3v_get(&c->posted_wrs) - wrs);
+	hp3v_set(&c->posted_bytes, hp3v_get(&c->posted_bytes) - bytes);
 }
 
-static inline void hp3v_show_posted(struct hp3v_qp *q)
+/* Which kind was posted last: q->tail. */
+static inline void hp3v_set_tail(struct hp3v_qp *q, uint32_t signalled)
 {
-	hp3v_set(&q->cell->posted_wrs, hp3v_get(&q->posted_wrs));
-	hp3v_set(&q->cell->posted_bytes, hp3v_get(&q->posted_bytes));
+	__atomic_store_n(&q->tail, (uint8_t)signalled, __ATOMIC_RELAXED);
 }
 
 /* Out of the gate; `refused` signalled ones were not taken. `alone`: nobody was inside before. */
@@ -125,47 +140,72 @@ static inline void hp3v_leave(struct hp3v_qp *q, bool alone, uint32_t refused)
 }
 
 /* A queue pair begins; `life`: of its record. */
-static inline void hp3v_begin_counts(struct hp3v_qp *q, uint64_t life)
-{
-	hp3v_set(&q->posted_wrs, 0);
-	hp3v_set(&q->posted_bytes, 0);
-	hp3v_set(&q->done_wrs, 0);
-	__atomic_store_n(&q->unsure, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&q->tail_open, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&q->sampling, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&q->failed, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&q->done, life << 32, __ATOMIC_RELEASE);
-}
+void hp3v_begin_counts(struct hp3v_qp *q, uint64_t life);
+
+/* The provider took none of them, or those before *bad. Returns how many signalled ones not. */
+uint32_t hp3v_take_back(
+	struct hp3v_qp *q, const struct ibv_send_wr *wr, const struct ibv_send_wr *bad);
 
 /* Inside the gate since it was `gate`, with entries for `sum`; out of it afterwards. */
 static inline int hp3v_post_counted(struct hp3v_qp *q, struct ibv_qp *qp, struct ibv_send_wr *wr,
 	struct ibv_send_wr **bad, const struct hp3v_sum *sum, uint64_t gate)
 {
-	uint8_t was_open = __atomic_load_n(&q->tail_open, __ATOMIC_RELAXED);
 	uint32_t refused = 0;
 	int error;
 
 	hp3v_posting_all(q, wr, (uint32_t)(gate >> HP3V_SIGNALLED));
-	__atomic_store_n(&q->tail_open, sum->open, __ATOMIC_RELAXED);
-	error = q->ctx->post_send(qp, wr, bad);
-	if (__builtin_expect(error != 0, 0)) {
-		struct hp3v_sum taken = hp3v_sum(q, wr, *bad);
-
-		refused = sum->signalled - taken.signalled;
-		hp3v_refused(q, *bad);
-		/* nothing taken: what was last is last again; not so where others post: unsure */
-		__atomic_store_n(
-			&q->tail_open, taken.wrs == 0 ? was_open : taken.open, __ATOMIC_RELAXED);
-	}
-	hp3v_show_posted(q);
+	error = q->post_send(qp, wr, bad);
+	if (__builtin_expect(error != 0, 0))
+		refused = hp3v_take_back(q, wr, *bad);
+	else
+		hp3v_set_tail(q, !sum->open);
 	hp3v_leave(q, (gate & HP3V_INSIDE) == 0, refused);
 	return error;
 }
 
-/* `n` signalled ones of this queue pair completed. */
-void hp3v_completed(struct ibv_context *context, uint32_t qpn, uint32_t n);
+/* The newest completed one of a sample was `newest`: if that is it, or behind it, it is over. */
+void hp3v_sample_seen(struct hp3v_qp *q, uint32_t newest);
+
+/*
+ * `n` signalled ones of this queue pair completed. The record may have been given to another queue
+ * pair since it was found: its life, which is part of the word that is replaced, is then another
+ * one.
+ */
+static inline __attribute__((always_inline)) void hp3v_completed(
+	const struct ibv_context *context, uint32_t qpn, uint32_t n)
+{
+	uint32_t i = hp3v_slot(context, qpn);
+	const struct hp3v_entry *last;
+	struct hp3_verbs_cell *c;
+	struct hp3v_qp *q;
+	uint64_t was, wrs, bytes;
+
+	for (;;) {
+		q = __atomic_load_n(&hp3v_qps[i], __ATOMIC_ACQUIRE);
+		if (q == NULL)
+			return;
+		was = __atomic_load_n(&q->done, __ATOMIC_ACQUIRE);
+		if (__builtin_expect(!hp3v_is(&q->key, context, qpn), 0)) {
+			i = hp3v_next(i);
+			continue;
+		}
+		last = &q->entries[((uint32_t)was + n - 1u) & q->mask];
+		wrs = hp3v_get(&last->wrs);
+		bytes = hp3v_get(&last->bytes);
+		/* after 2^32 it is another life, to nobody's harm */
+		if (__builtin_expect(__atomic_compare_exchange_n(&q->done, &was, was + n, false,
+					     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED),
+			    1))
+			break;
+	}
+	c = q->cell;
+	hp3v_set(&c->done_wrs, wrs);
+	hp3v_set(&c->done_bytes, bytes);
+	if (__atomic_load_n(&q->sampling, __ATOMIC_ACQUIRE) == HP3V_SAMPLING)
+		hp3v_sample_seen(q, (uint32_t)was + n - 1u);
+}
 /* A completion with an error. */
-void hp3v_went_wrong(struct ibv_context *context, uint32_t qpn);
+void hp3v_went_wrong(const struct ibv_context *context, uint32_t qpn);
 
 /* Nobody is inside, and all that was posted has completed. */
 bool hp3v_is_drained(const struct hp3v_qp *q);

@@ -82,6 +82,7 @@ static void take_over(struct hp3v_ctx *ctx, struct ibv_context *context)
 	ctx->post_send = context->ops.post_send;
 	ctx->poll_cq = context->ops.poll_cq;
 	find_udp_sport(ctx);
+	hp3v_poll_by(ctx->poll_cq);
 	context->ops.post_send = hp3v_post_send;
 	context->ops.poll_cq = hp3v_poll_cq;
 	v = verbs_get_ctx_op(context, create_qp_ex);

@@ -49,7 +49,7 @@ uint32_t hp3v_held_count(const struct hp3v_held *held)
 
 static uint64_t outstanding(const struct hp3v_qp *q)
 {
-	return hp3v_get(&q->posted_wrs) - hp3v_get(&q->done_wrs);
+	return hp3v_get(&q->cell->posted_wrs) - hp3v_get(&q->cell->done_wrs);
 }
 
 bool hp3v_held_is_full(const struct hp3v_qp *q)

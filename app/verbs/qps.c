@@ -48,10 +48,11 @@ static void begin(struct hp3v_qp *q, struct hp3v_ctx *ctx, struct ibv_qp *qp,
 	uint64_t life = (__atomic_load_n(&q->done, __ATOMIC_RELAXED) >> 32) + 1u;
 
 	q->ctx = ctx;
+	q->post_send = ctx->post_send;
 	memset(&q->own, 0, sizeof(q->own));
 	__atomic_store_n(&q->cell, &q->own, __ATOMIC_RELAXED);
 	q->index = -1;
-	q->sig_all = sig_all;
+	q->sig_all = sig_all ? IBV_SEND_SIGNALED : 0;
 	__atomic_store_n(&q->gate, 0, __ATOMIC_RELAXED);
 	hp3v_begin_counts(q, life);
 	q->qp = qp;
@@ -87,7 +88,7 @@ struct hp3v_qp *hp3v_qp_adopt(struct hp3v_ctx *ctx, struct ibv_qp *qp, const str
 	hp3v_held_free(q->held);
 	q->held = ctx->udp_sport != NULL ? hp3v_held_new(cap) : NULL;
 	hp3v_lock();
-	put = hp3v_put(&q->key, qp->context, qp->qp_num);
+	put = hp3v_put_qp(q, qp->context, qp->qp_num);
 	if (!put) {
 		q->qp = NULL;
 		q->next_free = unused;
@@ -107,7 +108,7 @@ void hp3v_qp_forget(struct hp3v_qp *q)
 	hp3v_cell_give_back(q);
 	pthread_mutex_unlock(&q->lock);
 	hp3v_lock();
-	hp3v_remove(&q->key);
+	hp3v_remove_qp(q);
 	q->next_free = unused;
 	unused = q;
 	hp3v_unlock();
@@ -162,6 +163,19 @@ void hp3v_qp_show(struct hp3v_qp *q)
 	__atomic_store_n(&c->version, c->version + 1u, __ATOMIC_RELEASE);
 }
 
+/* All that it had is gone: to hp3d it is another queue pair. */
+static void begin_again(struct hp3v_qp *q)
+{
+	struct hp3_verbs_cell *c = q->cell;
+
+	__atomic_store_n(&c->version, c->version + 1u, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	c->generation = (c->generation + 1u) & 0xffffff;
+	__atomic_store_n(&q->gate, 0, __ATOMIC_RELAXED);
+	hp3v_begin_counts(q, (__atomic_load_n(&q->done, __ATOMIC_RELAXED) >> 32) + 1u);
+	__atomic_store_n(&c->version, c->version + 1u, __ATOMIC_RELEASE);
+}
+
 void hp3v_qp_changed(struct hp3v_qp *q, const struct ibv_qp_attr *attr, int mask)
 {
 	if (mask & IBV_QP_ACCESS_FLAGS)
@@ -174,10 +188,8 @@ void hp3v_qp_changed(struct hp3v_qp *q, const struct ibv_qp_attr *attr, int mask
 		q->dest_qpn = attr->dest_qp_num;
 	if (mask & IBV_QP_STATE)
 		q->state = attr->qp_state;
-	if ((mask & IBV_QP_STATE) && q->state == IBV_QPS_RESET) { /* all that it had is gone */
-		__atomic_store_n(&q->gate, 0, __ATOMIC_RELAXED);
-		hp3v_begin_counts(q, (__atomic_load_n(&q->done, __ATOMIC_RELAXED) >> 32) + 1u);
-	}
+	if ((mask & IBV_QP_STATE) && q->state == IBV_QPS_RESET)
+		begin_again(q);
 	if (q->state == IBV_QPS_RTS)
 		__atomic_store_n(&q->failed, 0, __ATOMIC_RELAXED);
 	if (q->state == IBV_QPS_RTR && q->av.is_global && q->index < 0) {

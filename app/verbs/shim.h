@@ -81,29 +81,38 @@ enum hp3v_section {
 	HP3V_REFUSED, /* the provider has no room: it ends with ENOMEM */
 };
 
+/* From post to completion: of one work request at a time, of those that are frequent 1 in many. */
+enum hp3v_sampling {
+	HP3V_NO_SAMPLE,
+	HP3V_SAMPLING, /* it is posted */
+	HP3V_SAMPLE_KEPT, /* by a thread that begins it or ends it */
+};
+#define HP3V_SAMPLE_EVERY 63u
+
 struct hp3v_held; /* hold.h */
 
 struct hp3v_qp {
 	/* Read by who posts and who polls. */
 	struct hp3v_key key;
 	struct hp3v_ctx *ctx;
+	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 	struct hp3_verbs_cell *cell; /* shared, or `own` */
 	struct hp3v_entry *entries;
 	uint32_t mask; /* entries - 1 */
-	bool sig_all;
+	uint32_t sig_all; /* IBV_SEND_SIGNALED: all are; else 0 */
 
 	/* Written by who posts. */
 	uint64_t gate __attribute__((aligned(64)));
-	uint64_t posted_wrs, posted_bytes;
 	uint32_t unsure; /* before this entry, order of posts and of entries may differ; atomic */
-	uint8_t tail_open; /* the last one posted is unsignalled; atomic */
-	uint8_t sampling; /* atomic; the sample is who posts' while 0, who polls' while 1 */
-	uint32_t sample_at, sample_bytes, sample_queued;
-	uint64_t sample_ns;
+	uint8_t tail; /* 0: the last one posted is unsignalled; atomic */
+	uint8_t sampling; /* enum hp3v_sampling; atomic */
+	uint32_t sample_due; /* this entry, or the next one, is to be sampled; atomic */
+	uint32_t sample_at; /* entry that is; atomic for who only looks */
+	uint32_t sample_bytes, sample_queued, sample_every;
+	uint64_t sample_ns, sampled_ns; /* posted; the one before was done */
 
 	/* Written by who polls. */
 	uint64_t done __attribute__((aligned(64))); /* life << 32 | signalled ones completed */
-	uint64_t done_wrs;
 	uint8_t failed; /* a completion with an error: the queue pair is in error; atomic */
 
 	/* Under `lock`, which who posts takes on the slow way only. */

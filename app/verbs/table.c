@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keys in open addressing, linear probing: readers need no lock. */
+/* Keys in open addressing, linear probing: readers need no lock. A key is what a record begins
+ * with. */
 #include "app/verbs/table.h"
 
-struct hp3v_key *hp3v_table[HP3V_TABLE];
-struct hp3v_key hp3v_gone;
+struct hp3v_qp *hp3v_qps[HP3V_TABLE];
+struct hp3v_key *hp3v_others[HP3V_TABLE];
+static struct hp3v_qp gone; /* a slot that was used */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static uint32_t used;
+
+static struct table {
+	void **slots;
+	uint32_t used;
+} qps = {(void **)hp3v_qps, 0}, others = {(void **)hp3v_others, 0};
+
+_Static_assert(offsetof(struct hp3v_qp, key) == 0 && offsetof(struct hp3v_ctx, key) == 0 &&
+		       offsetof(struct hp3v_cq, key) == 0,
+	"the key is first");
 
 void hp3v_lock(void)
 {
@@ -22,53 +32,68 @@ void hp3v_lock_init(void)
 	pthread_mutex_init(&mutex, NULL);
 }
 
-static uint32_t next(uint32_t i)
-{
-	return (i + 1u) & (HP3V_TABLE - 1u);
-}
-
-bool hp3v_put(struct hp3v_key *key, const void *owner, uint32_t number)
+static bool put(struct table *t, struct hp3v_key *key, const void *owner, uint32_t number)
 {
 	uint32_t i = hp3v_slot(owner, number), free = HP3V_TABLE;
 
-	for (; hp3v_table[i] != NULL; i = next(i)) {
-		if (hp3v_is(hp3v_table[i], owner, number))
+	for (; t->slots[i] != NULL; i = hp3v_next(i)) {
+		if (hp3v_is(t->slots[i], owner, number))
 			break;
-		if (hp3v_table[i] == &hp3v_gone && free == HP3V_TABLE)
+		if (t->slots[i] == &gone && free == HP3V_TABLE)
 			free = i;
 	}
-	if (hp3v_table[i] == NULL) {
+	if (t->slots[i] == NULL) {
 		if (free != HP3V_TABLE)
 			i = free;
-		else if (used >= HP3V_TABLE / 4u * 3u)
+		else if (t->used >= HP3V_TABLE / 4u * 3u)
 			return false;
 		else
-			used++;
+			t->used++;
 	}
 	__atomic_store_n(&key->number, number, __ATOMIC_RELAXED);
 	__atomic_store_n(&key->owner, owner, __ATOMIC_RELAXED);
-	__atomic_store_n(&hp3v_table[i], key, __ATOMIC_RELEASE);
+	__atomic_store_n(&t->slots[i], (void *)key, __ATOMIC_RELEASE);
 	return true;
 }
 
 /* What was passed on the way to somebody else stays passable; at the end of a run slots become
  * free. */
-static void mark_gone(uint32_t i)
+static void mark_gone(struct table *t, uint32_t i)
 {
-	__atomic_store_n(&hp3v_table[i], &hp3v_gone, __ATOMIC_RELEASE);
-	while (hp3v_table[next(i)] == NULL && hp3v_table[i] == &hp3v_gone) {
-		__atomic_store_n(&hp3v_table[i], NULL, __ATOMIC_RELEASE);
-		used--;
+	__atomic_store_n(&t->slots[i], (void *)&gone, __ATOMIC_RELEASE);
+	while (t->slots[hp3v_next(i)] == NULL && t->slots[i] == &gone) {
+		__atomic_store_n(&t->slots[i], NULL, __ATOMIC_RELEASE);
+		t->used--;
 		i = (i - 1u) & (HP3V_TABLE - 1u);
 	}
 }
 
-void hp3v_remove(struct hp3v_key *key)
+static void remove_from(struct table *t, struct hp3v_key *key)
 {
-	for (uint32_t i = hp3v_slot(key->owner, key->number); hp3v_table[i] != NULL; i = next(i))
-		if (hp3v_table[i] == key) {
-			mark_gone(i);
+	for (uint32_t i = hp3v_slot(key->owner, key->number); t->slots[i] != NULL; i = hp3v_next(i))
+		if (t->slots[i] == key) {
+			mark_gone(t, i);
 			break;
 		}
 	__atomic_store_n(&key->owner, NULL, __ATOMIC_RELEASE);
+}
+
+bool hp3v_put_qp(struct hp3v_qp *q, const struct ibv_context *context, uint32_t qpn)
+{
+	return put(&qps, &q->key, context, qpn);
+}
+
+void hp3v_remove_qp(struct hp3v_qp *q)
+{
+	remove_from(&qps, &q->key);
+}
+
+bool hp3v_put(struct hp3v_key *key, const void *owner, uint32_t number)
+{
+	return put(&others, key, owner, number);
+}
+
+void hp3v_remove(struct hp3v_key *key)
+{
+	remove_from(&others, key);
 }

@@ -5,20 +5,23 @@
 #include "app/verbs/shim.h"
 
 /*
- * From a context, a queue pair's number in it, or an extended completion queue to its record.
- * Looked up without a lock; put and removed by one thread at a time (hp3v_lock()).
+ * From a queue pair's number in a context, and from a context or an extended completion queue, to
+ * its record: two tables, so that what is found in the first one is a queue pair whatever its key
+ * says. Looked up without a lock; put and removed by one thread at a time (hp3v_lock()).
  */
-#define HP3V_TABLE 65536u
+#define HP3V_TABLE 65536u /* as many as the upper half of 32 bits tells */
 
-extern struct hp3v_key *hp3v_table[HP3V_TABLE];
-extern struct hp3v_key hp3v_gone; /* a slot that was used */
+extern struct hp3v_qp *hp3v_qps[HP3V_TABLE];
+extern struct hp3v_key *hp3v_others[HP3V_TABLE];
 
 static inline uint32_t hp3v_slot(const void *owner, uint32_t number)
 {
-	uint64_t h = ((uintptr_t)owner >> 4) * UINT64_C(0x9e3779b97f4a7c15) +
-		     number * UINT64_C(0xd6e8feb86659fd93);
+	return ((uint32_t)((uintptr_t)owner >> 4) * 0x85ebca6bu + number * 0x9e3779b1u) >> 16;
+}
 
-	return (uint32_t)(h >> 32) & (HP3V_TABLE - 1u);
+static inline uint32_t hp3v_next(uint32_t i)
+{
+	return (i + 1u) & (HP3V_TABLE - 1u);
 }
 
 static inline bool hp3v_is(const struct hp3v_key *key, const void *owner, uint32_t number)
@@ -29,24 +32,27 @@ static inline bool hp3v_is(const struct hp3v_key *key, const void *owner, uint32
 
 static inline void *hp3v_find(const void *owner, uint32_t number)
 {
-	for (uint32_t i = hp3v_slot(owner, number);; i = (i + 1u) & (HP3V_TABLE - 1u)) {
-		struct hp3v_key *key = __atomic_load_n(&hp3v_table[i], __ATOMIC_ACQUIRE);
+	for (uint32_t i = hp3v_slot(owner, number);; i = hp3v_next(i)) {
+		struct hp3v_key *key = __atomic_load_n(&hp3v_others[i], __ATOMIC_ACQUIRE);
 
-		if (key == NULL)
-			return NULL;
-		if (hp3v_is(key, owner, number))
+		if (key == NULL || hp3v_is(key, owner, number))
 			return key;
+	}
+}
+
+static inline struct hp3v_qp *hp3v_qp_of(const struct ibv_context *context, uint32_t qpn)
+{
+	for (uint32_t i = hp3v_slot(context, qpn);; i = hp3v_next(i)) {
+		struct hp3v_qp *q = __atomic_load_n(&hp3v_qps[i], __ATOMIC_ACQUIRE);
+
+		if (q == NULL || __builtin_expect(hp3v_is(&q->key, context, qpn), 1))
+			return q;
 	}
 }
 
 static inline struct hp3v_ctx *hp3v_ctx_of(const struct ibv_context *context)
 {
 	return hp3v_find(context, HP3V_CONTEXT);
-}
-
-static inline struct hp3v_qp *hp3v_qp_of(const struct ibv_context *context, uint32_t qpn)
-{
-	return hp3v_find(context, qpn);
 }
 
 static inline struct hp3v_cq *hp3v_cq_of(const struct ibv_cq_ex *cq)
@@ -61,6 +67,8 @@ void hp3v_unlock(void);
 void hp3v_lock_init(void); /* in a child that was forked */
 
 /* False: full. One of the same key gives way. */
+bool hp3v_put_qp(struct hp3v_qp *q, const struct ibv_context *context, uint32_t qpn);
+void hp3v_remove_qp(struct hp3v_qp *q);
 bool hp3v_put(struct hp3v_key *key, const void *owner, uint32_t number);
 void hp3v_remove(struct hp3v_key *key);
 

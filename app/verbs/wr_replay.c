@@ -26,7 +26,7 @@ static void count(struct hp3v_qp *q)
 	if (q->op_signalled)
 		gate = __atomic_fetch_add(
 			&q->gate, UINT64_C(1) << HP3V_SIGNALLED, __ATOMIC_RELAXED);
-	hp3v_posting(q, 1, q->op_bytes, q->op_signalled, (uint32_t)(gate >> HP3V_SIGNALLED));
+	hp3v_posting(q, q->op_bytes, q->op_signalled, (uint32_t)(gate >> HP3V_SIGNALLED));
 	q->built++;
 	q->built_signalled += q->op_signalled;
 	q->built_bytes += q->op_bytes;
@@ -107,30 +107,23 @@ void hp3v_ex_build(struct hp3v_qp *q, const struct ibv_send_wr *wr)
 		q->ops.wr_set_sge_list(ex, (size_t)wr->num_sge, wr->sg_list);
 }
 
-static void take_back(struct hp3v_qp *q)
-{
-	hp3v_set(&q->posted_wrs, hp3v_get(&q->posted_wrs) - q->built);
-	hp3v_set(&q->posted_bytes, hp3v_get(&q->posted_bytes) - q->built_bytes);
-}
-
 /* After the provider's last call somebody else may have begun: what is needed then is taken along.
  */
 int hp3v_ex_end(struct hp3v_qp *q)
 {
-	uint8_t was_open = __atomic_load_n(&q->tail_open, __ATOMIC_RELAXED);
+	uint8_t was = __atomic_load_n(&q->tail, __ATOMIC_RELAXED);
 	bool alone = q->alone;
 	uint32_t signalled;
 	int error;
 
 	if (q->op_begun)
-		__atomic_store_n(&q->tail_open, !q->op_signalled, __ATOMIC_RELAXED);
+		hp3v_set_tail(q, q->op_signalled);
 	count(q);
 	signalled = q->built_signalled;
-	hp3v_show_posted(q);
 	error = q->ops.wr_complete(q->ex);
 	if (error != 0) {
-		take_back(q);
-		__atomic_store_n(&q->tail_open, was_open, __ATOMIC_RELAXED);
+		hp3v_unpost(q, q->built, q->built_bytes);
+		hp3v_set_tail(q, was);
 	}
 	hp3v_leave(q, alone, error == 0 ? 0 : signalled);
 	return error;
@@ -143,7 +136,7 @@ void hp3v_ex_abort(struct hp3v_qp *q)
 
 	count(q);
 	signalled = q->built_signalled;
-	take_back(q);
+	hp3v_unpost(q, q->built, q->built_bytes);
 	q->ops.wr_abort(q->ex);
 	hp3v_leave(q, alone, signalled);
 }

@@ -176,9 +176,9 @@ void hp3d_beside_scan(struct hp3d_beside *b, unsigned shim, uint64_t now)
 
 static uint64_t more(uint64_t now, uint64_t *was)
 {
-	uint64_t n = now >= *was ? now - *was : 0; /* a stranger's count */
+	uint64_t n = now > *was ? now - *was : 0; /* less: a post was refused */
 
-	*was = now;
+	*was += n;
 	return n;
 }
 
