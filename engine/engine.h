@@ -447,10 +447,14 @@ int hp3_advise(
 
 /*
  * A peer's hp3d answered probe `id`; `ce`: the probe was marked on its way. Unknown and late ids
- * are ignored.
+ * are ignored. Its round trip is the time since it was asked for; or, of hp3_probe_timed(), if
+ * that is shorter and not 0, `took_ns`: what stamps of an RNIC say that the wire took, without
+ * the time that hosts need to look.
  */
 void hp3_probe_reply(
 	struct hp3_engine *e, uint32_t id, bool ce, uint64_t now, struct hp3_acts *acts);
+void hp3_probe_timed(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_ns, uint64_t now,
+	struct hp3_acts *acts);
 
 /*
  * What became of trace `id`; `hop`: who said that its TTL ended (HOP, ODD), 4 or 16 bytes. Unknown

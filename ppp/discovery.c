@@ -213,6 +213,12 @@ enum hp3_round_outcome hp3_round_tick(
 enum hp3_round_outcome hp3_round_reply(
 	struct hp3_round *r, const struct hp3_round_params *p, uint32_t id, bool ce, uint64_t now)
 {
+	return hp3_round_timed(r, p, id, ce, 0, now);
+}
+
+enum hp3_round_outcome hp3_round_timed(struct hp3_round *r, const struct hp3_round_params *p,
+	uint32_t id, bool ce, uint32_t took_ns, uint64_t now)
+{
 	uint32_t i = id & ~ID_MASK;
 	struct hp3_probe *q = &r->probe[i];
 	uint64_t rtt;
@@ -225,6 +231,8 @@ enum hp3_round_outcome hp3_round_reply(
 	if ((q->state == HP3_PROBE_LOST || r->outcome != HP3_ROUND_PENDING) && r->late < UINT8_MAX)
 		r->late++;
 	rtt = now - sent_at(r, i);
+	if (took_ns != 0 && took_ns < rtt)
+		rtt = took_ns;
 	q->rtt_ns = rtt == 0 ? 1 : rtt < UINT32_MAX ? (uint32_t)rtt : UINT32_MAX;
 	q->ce = ce;
 	q->state = q->state == HP3_PROBE_OPEN ? HP3_PROBE_ANSWERED : HP3_PROBE_LATE;

@@ -156,6 +156,13 @@ int hp3_round_in_air(const struct hp3_round *r);
  */
 enum hp3_round_outcome hp3_round_reply(
 	struct hp3_round *r, const struct hp3_round_params *p, uint32_t id, bool ce, uint64_t now);
+/*
+ * The same, timed by a clock that is closer to the wire than the caller's, as stamps of an RNIC
+ * are: `took_ns` from where the probe left until its answer arrived. 0, or more than has passed by
+ * the caller's clock: what has passed by that counts.
+ */
+enum hp3_round_outcome hp3_round_timed(struct hp3_round *r, const struct hp3_round_params *p,
+	uint32_t id, bool ce, uint32_t took_ns, uint64_t now);
 
 /* Time passes: probes get lost, the round ends. Goes on to find losses after its end. */
 enum hp3_round_outcome hp3_round_tick(

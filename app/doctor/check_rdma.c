@@ -44,6 +44,17 @@ static const char *live_move(const struct hp3_host *h, const struct hp3_rdma_por
 	return "none known, inline only";
 }
 
+/* Whose clock times probes beside it (app/hp3d/ud); what the device has, only hp3d itself is told.
+ */
+static const char *timed_by(const struct hp3_rdma_port *p)
+{
+	if (strcmp(p->driver, "rxe") == 0)
+		return "hp3d's clock, it stamps nothing";
+	if (strcmp(p->driver, "mlx5_core") == 0)
+		return "its stamps, if hp3_beside_stamping_ports counts it";
+	return "nobody, none are sent";
+}
+
 static bool is_in(const struct hp3_mates *rack, const char *address)
 {
 	uint8_t addr[16] = {0};
@@ -95,11 +106,12 @@ static void device(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 		snprintf(cnp, sizeof(cnp), "%d", p->cnp_dscp);
 	hp3_find(d,
 		"%s: driver %s, firmware %s, port %u %s, %s, %u RoCE v2 addresses (%s, %s), CNPs "
-		"with DSCP %s; live move: %s",
+		"with DSCP %s; live move: %s; probes beside it timed by: %s",
 		p->device, p->driver, p->firmware[0] != '\0' ? p->firmware : "-", p->number,
 		p->state, p->ethernet ? "Ethernet" : "InfiniBand", p->roce_v2,
 		p->address[0] != '\0' ? p->address : "-",
-		p->netdev[0] != '\0' ? p->netdev : "no interface", cnp, live_move(d->host, p));
+		p->netdev[0] != '\0' ? p->netdev : "no interface", cnp, live_move(d->host, p),
+		timed_by(p));
 	if (d->cfg != NULL && !claimed(d, p->device))
 		hp3_fix(d, "set rdma = %s in the [rail.NAME] that is in front of it", p->device);
 }

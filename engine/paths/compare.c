@@ -99,7 +99,16 @@ void hp3_compare_tick(struct hp3_turn *t)
 	}
 }
 
-bool hp3_compare_reply(struct hp3_engine *e, uint32_t id, bool ce, uint64_t now)
+static uint32_t rtt_of(const struct hp3_comparing *c, uint32_t took_ns, uint64_t now)
+{
+	uint64_t rtt = now - c->sent;
+
+	if (took_ns != 0 && took_ns < rtt)
+		rtt = took_ns;
+	return (uint32_t)hp3_min_u64(hp3_max_u64(rtt, 1), UINT32_MAX);
+}
+
+bool hp3_compare_reply(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_ns, uint64_t now)
 {
 	struct hp3_comparing *c = e->comparing;
 	uint32_t slot = hp3_probe_slot(id), k = id & (HP3_COMPARE_PORTS - 1), second;
@@ -113,7 +122,7 @@ bool hp3_compare_reply(struct hp3_engine *e, uint32_t id, bool ce, uint64_t now)
 		return false;
 	c->open &= (uint16_t) ~(1u << (second * HP3_COMPARE_PORTS + k));
 	b = &c->is.burst[c->is.bursts];
-	b->rtt[second][k] = (uint32_t)hp3_min_u64(hp3_max_u64(now - c->sent, 1), UINT32_MAX);
+	b->rtt[second][k] = rtt_of(c, took_ns, now);
 	b->marked[second] |= (uint8_t)((unsigned)ce << k);
 	e->pairs.pairs[c->pair].peer_seen = now;
 	if (c->open == 0)

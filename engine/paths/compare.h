@@ -24,8 +24,8 @@ struct hp3_comparing {
 void hp3_compare_init(struct hp3_comparing *c);
 void hp3_compare_tick(struct hp3_turn *t);
 uint64_t hp3_compare_due(const struct hp3_comparing *c);
-/* The answer to probe `id`; false: it is none of these. */
-bool hp3_compare_reply(struct hp3_engine *e, uint32_t id, bool ce, uint64_t now);
+/* The answer to probe `id`, as of hp3_probe_timed(); false: it is none of these. */
+bool hp3_compare_reply(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_ns, uint64_t now);
 void hp3_compare_forget(struct hp3_engine *e, uint32_t pair);
 
 #endif

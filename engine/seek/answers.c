@@ -85,10 +85,16 @@ void hp3_load_told_names(struct hp3_engine *e, uint32_t id, const struct hp3_pat
 void hp3_probe_reply(
 	struct hp3_engine *e, uint32_t id, bool ce, uint64_t now, struct hp3_acts *acts)
 {
+	hp3_probe_timed(e, id, ce, 0, now, acts);
+}
+
+void hp3_probe_timed(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_ns, uint64_t now,
+	struct hp3_acts *acts)
+{
 	struct hp3_move *m = move_of(e, id);
 
 	acts->n = 0;
-	if (m == NULL && hp3_compare_reply(e, id, ce, now)) {
+	if (m == NULL && hp3_compare_reply(e, id, ce, took_ns, now)) {
 		e->stats.probe_replies++;
 		return;
 	}
@@ -98,5 +104,5 @@ void hp3_probe_reply(
 	}
 	e->stats.probe_replies++;
 	is_there(e, m->flow, now);
-	hp3_errand_answer(&(struct hp3_turn){e, now, acts}, m, id, ce);
+	hp3_errand_answer(&(struct hp3_turn){e, now, acts}, m, id, ce, took_ns);
 }

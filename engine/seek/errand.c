@@ -48,8 +48,9 @@ void hp3_errand_timeout(struct hp3_turn *t, struct hp3_move *m)
 		step(t, m);
 }
 
-void hp3_errand_answer(struct hp3_turn *t, struct hp3_move *m, uint32_t id, bool ce)
+void hp3_errand_answer(
+	struct hp3_turn *t, struct hp3_move *m, uint32_t id, bool ce, uint32_t took_ns)
 {
-	hp3_round_reply(&m->errand.round, &t->e->cfg.round, id, ce, t->now);
+	hp3_round_timed(&m->errand.round, &t->e->cfg.round, id, ce, took_ns, t->now);
 	hp3_errand_timeout(t, m);
 }

@@ -68,7 +68,8 @@ void hp3_drained_step(struct hp3_turn *t, struct hp3_move *m);
 void hp3_seek_marked(struct hp3_move *m);
 
 /* errand.c: an errand that asks, or waits to ask again */
-void hp3_errand_answer(struct hp3_turn *t, struct hp3_move *m, uint32_t id, bool ce);
+void hp3_errand_answer(
+	struct hp3_turn *t, struct hp3_move *m, uint32_t id, bool ce, uint32_t took_ns);
 void hp3_errand_timeout(struct hp3_turn *t, struct hp3_move *m);
 
 /* round.c: what errands share */

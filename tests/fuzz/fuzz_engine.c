@@ -270,7 +270,9 @@ static void probe_reply(void)
 	hp3_load_told_by(c.e, id, (const uint16_t[]){what, 1, 2}, what % 4, c.now);
 	hp3_load_told_names(
 		c.e, id, (const struct hp3_path_count[]){{what, 1}, {what & 3, 9}}, 2, c.now);
-	hp3_probe_reply(c.e, what & 0x40 ? id ^ u16() : id, what & 0x80, c.now, &acts);
+	id = what & 0x40 ? id ^ u16() : id;
+	hp3_probe_timed(c.e, id, what & 0x80, what & 0x10 ? (uint32_t)u16() << (what & 15) : 0,
+		c.now, &acts);
 	caller_acts(&c, &acts, ACTS_MAX);
 }
 

@@ -56,6 +56,32 @@ static enum hp3_round_outcome reply(struct hp3_round *r, uint32_t i, bool ce, ui
 	return hp3_round_reply(r, &params, hp3_round_probe_id(r, i), ce, T0 + after);
 }
 
+static void timed(struct hp3_round *r, uint32_t i, uint32_t took_ns, uint64_t after)
+{
+	hp3_round_timed(r, &params, hp3_round_probe_id(r, i), false, took_ns, T0 + after);
+}
+
+/*
+ * What an RNIC's stamps say counts, not when the host looked, which may be late for all of them.
+ * Of 0, and of more than has passed, the host's clock counts.
+ */
+static void stamps_time_the_wire(void **state)
+{
+	struct hp3_round r = started(HP3_PROBE_PEER, 3, RTT);
+
+	timed(&r, 1, 0, 3 * RTT);
+	timed(&r, 2, 4 * RTT, 3 * RTT);
+	assert_int_equal(r.probe[1].rtt_ns, 3 * RTT);
+	assert_int_equal(r.probe[2].rtt_ns, 3 * RTT);
+	assert_int_equal(r.outcome, HP3_ROUND_PENDING);
+	timed(&r, 3, RTT / 2, 3 * RTT);
+	assert_int_equal(r.probe[3].rtt_ns, RTT / 2);
+	assert_int_equal(r.outcome, HP3_ROUND_WINNER);
+	assert_int_equal(r.winner, 3);
+	timed(&r, 0, RTT, 3 * RTT);
+	assert_int_equal(r.probe[0].rtt_ns, RTT);
+}
+
 static void peer_probes_leave_back_to_back_with_the_port_in_use(void **state)
 {
 	struct hp3_probe_budget budget = {0};
@@ -328,6 +354,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(peer_probes_leave_back_to_back_with_the_port_in_use),
+		cmocka_unit_test(stamps_time_the_wire),
 		cmocka_unit_test(first_good_reply_wins),
 		cmocka_unit_test(a_mark_does_not_win),
 		cmocka_unit_test(no_gain_does_not_win),

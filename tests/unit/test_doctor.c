@@ -657,10 +657,11 @@ static const struct {
 	{"rdma-device", nothing,
 		"mlx5_0: driver mlx5_core, firmware 28.39.1002, port 1 ACTIVE, Ethernet, 1 RoCE v2 "
 		"addresses (10.9.0.1, eth0), CNPs with DSCP 48; live move: "
-		"mlx5dv_modify_qp_udp_sport",
+		"mlx5dv_modify_qp_udp_sport; probes beside it timed by: its stamps",
 		""},
 	{"rdma-device", old_library, "which this libmlx5 lacks", ""},
 	{"rdma-device", other_rnic, "live move: none known", ""},
+	{"rdma-device", other_rnic, "timed by: nobody", ""},
 	{"rdma-device", broadcom, "live move: bnxt_re_dv_modify_qp_udp_sport", ""},
 	{"rdma-port", rdma_port, "mlx5_0 port 1: DOWN", "ip link set eth0 up"},
 	{"rdma-gid", rdma_gid, "no RoCE v2 address", "ip addr add"},
@@ -669,6 +670,7 @@ static const struct {
 	{"rxe-cnp", soft_roce_native, "Soft-RoCE of Linux 6.1.153", "set [cc] mode = off"},
 	{"rxe-kernel", soft_roce_beside, "Soft-RoCE of Linux 6.1.153", "6.1.175"},
 	{"rdma-device", soft_roce_beside, "live move: SQD", ""},
+	{"rdma-device", soft_roce_beside, "timed by: hp3d's clock", ""},
 	{"ecn", ecn, "answers no marks with CNPs",
 		"echo 1 > /sys/class/net/eth0/ecn/roce_np/enable/3"},
 	{"ecn", ecn_ignored, "ignores CNPs", "roce_rp/enable/3"},

@@ -5,6 +5,10 @@
  *
  * HP3_FAKE_IP: its IPv4 address; HP3_FAKE_VENDOR: ffffff is Soft-RoCE, 2c9 mlx5: where the source
  * port comes from; HP3_FAKE_QPN: its first queue pair; HP3_FAKE_NO_UD: none can be made.
+ *
+ * HP3_FAKE_STAMPS: completions are stamped (else it has no such counter), with 1 ns a tick, 64
+ * bits: "good"; "wraps", 24 bits, every 17 ms; "resets" to 0 every 50 ms; "still", always the same;
+ * "fast", ten times as fast as it says; "refused", it says so, but makes no such queue.
  */
 #include "tests/verbs/fabric.h"
 
@@ -43,8 +47,9 @@ struct qp {
 };
 
 struct cq {
-	struct ibv_cq cq;
+	struct ibv_cq_ex ex; /* begins as an ibv_cq does */
 	struct ibv_wc wc[DEPTH];
+	uint64_t ticks[DEPTH];
 	uint32_t head, tail;
 	int armed;
 };
@@ -56,7 +61,7 @@ struct ah {
 
 static struct ibv_device device = {.name = "fake0"};
 static struct {
-	struct ibv_context context;
+	struct verbs_context verbs;
 	struct ibv_comp_channel channel;
 	struct cq *arrived;
 	struct qp *qps[QPS];
@@ -115,10 +120,29 @@ static void put_header(uint8_t *grh, const struct wire *w)
 	ip[11] = (uint8_t)sum;
 }
 
-static void push(struct cq *c, const struct ibv_wc *wc)
+static bool stamps(const char *how)
+{
+	const char *text = getenv("HP3_FAKE_STAMPS");
+
+	return text != NULL && strcmp(text, how) == 0;
+}
+
+static uint64_t ticks_at(uint64_t ns)
+{
+	if (stamps("wraps"))
+		return ns & 0xffffff;
+	if (stamps("resets"))
+		return ns % 50000000;
+	if (stamps("still"))
+		return 1;
+	return stamps("fast") ? ns * 10u : ns;
+}
+
+static void push(struct cq *c, const struct ibv_wc *wc, uint64_t at)
 {
 	uint64_t one = 1;
 
+	c->ticks[c->head % DEPTH] = ticks_at(at);
 	c->wc[c->head++ % DEPTH] = *wc;
 	if (c->armed && c == rnic.arrived && write(rnic.channel.fd, &one, sizeof(one)) > 0)
 		c->armed = 0;
@@ -139,7 +163,7 @@ static void deliver(const struct wire *w, struct qp *q)
 	wc.byte_len = GRH + w->bytes;
 	wc.qp_num = q->qp.qp_num;
 	wc.src_qp = w->src_qpn;
-	push((struct cq *)q->qp.recv_cq, &wc);
+	push((struct cq *)q->qp.recv_cq, &wc, w->due);
 }
 
 static struct qp *by_number(uint32_t qpn)
@@ -215,16 +239,17 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 	struct ibv_wc wc = {.wr_id = wr->wr_id, .status = IBV_WC_SUCCESS};
 	uint64_t delay = fabric_delay(rnic.paths, port_of(q, a));
 	struct sockaddr_un to;
+	uint64_t posted = now_ns();
 	uint32_t ip;
 
 	memcpy(&ip, a->attr.grh.dgid.raw + 12, 4);
 	memcpy(w.data, (void *)(uintptr_t)wr->sg_list[0].addr, w.bytes);
-	w.due = now_ns() + 20000 + delay;
+	w.due = posted + 20000 + delay;
 	to = address(ip, wr->wr.ud.remote_qpn);
 	if (delay != FABRIC_DEAD)
 		sendto(q->fd, &w, sizeof(w), MSG_DONTWAIT, (struct sockaddr *)&to, sizeof(to));
 	pthread_mutex_lock(&rnic.lock);
-	push((struct cq *)qp->send_cq, &wc);
+	push((struct cq *)qp->send_cq, &wc, posted);
 	pthread_mutex_unlock(&rnic.lock);
 	return 0;
 }
@@ -250,6 +275,79 @@ static int poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 		wc[got++] = c->wc[c->tail++ % DEPTH];
 	pthread_mutex_unlock(&rnic.lock);
 	return got;
+}
+
+static int start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
+{
+	struct cq *c = (struct cq *)ex;
+	bool empty;
+
+	pthread_mutex_lock(&rnic.lock);
+	empty = c->tail == c->head;
+	pthread_mutex_unlock(&rnic.lock);
+	if (empty)
+		return ENOENT;
+	ex->wr_id = c->wc[c->tail % DEPTH].wr_id;
+	ex->status = c->wc[c->tail % DEPTH].status;
+	return 0;
+}
+
+static void end_poll(struct ibv_cq_ex *ex)
+{
+	pthread_mutex_lock(&rnic.lock);
+	((struct cq *)ex)->tail++;
+	pthread_mutex_unlock(&rnic.lock);
+}
+
+static const struct ibv_wc *current(struct ibv_cq_ex *ex)
+{
+	return &((struct cq *)ex)->wc[((struct cq *)ex)->tail % DEPTH];
+}
+
+static uint32_t read_byte_len(struct ibv_cq_ex *ex)
+{
+	return current(ex)->byte_len;
+}
+
+static unsigned int read_wc_flags(struct ibv_cq_ex *ex)
+{
+	return current(ex)->wc_flags;
+}
+
+static uint64_t read_completion_ts(struct ibv_cq_ex *ex)
+{
+	return ((struct cq *)ex)->ticks[((struct cq *)ex)->tail % DEPTH];
+}
+
+static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
+{
+	struct cq *c;
+
+	if (stamps("refused") || !(attr->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	c = calloc(1, sizeof(*c));
+	c->ex.context = context;
+	c->ex.start_poll = start_poll;
+	c->ex.end_poll = end_poll;
+	c->ex.read_byte_len = read_byte_len;
+	c->ex.read_wc_flags = read_wc_flags;
+	c->ex.read_completion_ts = read_completion_ts;
+	if (attr->channel != NULL)
+		rnic.arrived = c;
+	return &c->ex;
+}
+
+static int query_device_ex(struct ibv_context *context,
+	const struct ibv_query_device_ex_input *input, struct ibv_device_attr_ex *attr, size_t size)
+{
+	memset(attr, 0, size);
+	if (getenv("HP3_FAKE_STAMPS") != NULL) {
+		attr->completion_timestamp_mask = stamps("wraps") ? 0xffffff : UINT64_MAX;
+		attr->hca_core_clock = 1000000; /* kHz */
+	}
+	return 0;
 }
 
 static int req_notify_cq(struct ibv_cq *cq, int solicited)
@@ -288,14 +386,18 @@ struct ibv_context *ibv_open_device(struct ibv_device *d)
 	rnic.paths = fabric_open();
 	inet_pton(AF_INET, getenv("HP3_FAKE_IP"), &rnic.ip);
 	rnic.next_qpn = number("HP3_FAKE_QPN", 10);
-	rnic.context.device = d;
-	rnic.context.ops.post_send = post_send;
-	rnic.context.ops.post_recv = post_recv;
-	rnic.context.ops.poll_cq = poll_cq;
-	rnic.context.ops.req_notify_cq = req_notify_cq;
+	rnic.verbs.sz = sizeof(rnic.verbs);
+	rnic.verbs.query_device_ex = query_device_ex;
+	rnic.verbs.create_cq_ex = create_cq_ex;
+	rnic.verbs.context.abi_compat = (void *)UINTPTR_MAX;
+	rnic.verbs.context.device = d;
+	rnic.verbs.context.ops.post_send = post_send;
+	rnic.verbs.context.ops.post_recv = post_recv;
+	rnic.verbs.context.ops.poll_cq = poll_cq;
+	rnic.verbs.context.ops.req_notify_cq = req_notify_cq;
 	rnic.channel.fd = eventfd(0, EFD_CLOEXEC);
 	pthread_create(&rnic.thread, NULL, run, NULL);
-	return &rnic.context;
+	return &rnic.verbs.context;
 }
 
 int ibv_close_device(struct ibv_context *context)
@@ -370,7 +472,7 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void 
 {
 	uint64_t n;
 
-	*cq = &rnic.arrived->cq;
+	*cq = ibv_cq_ex_to_cq(&rnic.arrived->ex);
 	return read(channel->fd, &n, sizeof(n)) == sizeof(n) ? 0 : -1;
 }
 
@@ -383,10 +485,10 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *data,
 {
 	struct cq *c = calloc(1, sizeof(*c));
 
-	c->cq.context = context;
+	c->ex.context = context;
 	if (channel != NULL)
 		rnic.arrived = c;
-	return &c->cq;
+	return ibv_cq_ex_to_cq(&c->ex);
 }
 
 int ibv_destroy_cq(struct ibv_cq *cq)

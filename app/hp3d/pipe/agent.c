@@ -144,6 +144,12 @@ void hp3d_agent_learn(
 	hp3d_neighbours_learn(&a->neighbours, frame, len, v);
 }
 
+void hp3d_agent_on_answer(struct hp3d_agent *a, hp3d_took_fn *took, void *ctx)
+{
+	a->took = took;
+	a->took_ctx = ctx;
+}
+
 void hp3d_agent_tick(struct hp3d_agent *a, uint64_t now)
 {
 	struct hp3_trace_result r;

@@ -86,6 +86,13 @@ bool hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp
 	uint64_t now, struct hp3_acts *acts, struct rte_mbuf **answer);
 
 /*
+ * How long the answer to probe `id` that is being taken was on the wire, ns, and the probe; 0: not
+ * known. NULL: nobody can tell (as it is before).
+ */
+typedef uint32_t hp3d_took_fn(void *ctx, uint32_t id);
+void hp3d_agent_on_answer(struct hp3d_agent *a, hp3d_took_fn *took, void *ctx);
+
+/*
  * Beside the RNICs: questions for queue pairs, and what is told (probes/hello.h). ask:
  * HP3_HELLO_LEN bytes to hp3's port there. heard: what came, as `from` says; 0: a question to be
  * answered by tell, or what was told, for the caller to know the nonce; else it is counted, or none

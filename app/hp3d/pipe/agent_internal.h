@@ -25,6 +25,8 @@ struct hp3d_agent {
 	uint16_t port;
 	uint8_t dscp; /* of what is for peers, HP3_DSCP_KEPT: that of data */
 	uint32_t clock_s;
+	hp3d_took_fn *took; /* NULL: nobody can tell */
+	void *took_ctx;
 	struct hp3d_agent_counters c;
 	struct hp3_probe_stats stats;
 	struct hp3_tracer tracer;

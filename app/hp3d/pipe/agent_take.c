@@ -100,7 +100,8 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 		}
 		if (hp3d_agent_is_keyed(a))
 			hp3_load_told_names(e, reply.id, reply.path, reply.n, now);
-		hp3_probe_reply(e, reply.id, reply.ce, now, acts);
+		hp3_probe_timed(e, reply.id, reply.ce,
+			a->took != NULL ? a->took(a->took_ctx, reply.id) : 0, now, acts);
 		return true;
 	default:
 		return true;

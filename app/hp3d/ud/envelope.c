@@ -52,6 +52,10 @@ int hp3d_ud_pack(const void *frame, uint32_t len, uint16_t port, struct hp3d_ud_
 		.ttl = a.ttl,
 		.sport = hp3_be16(from - UDP),
 		.exact = v.class == HP3_CLASS_UC};
+	if (way->exact && hp3_peer_va(frame, &v) >> 48 == HP3_PEER_HEAD(HP3_PEER_KIND_PROBE)) {
+		way->probe = true;
+		way->id = (uint32_t)hp3_peer_va(frame, &v);
+	}
 	memcpy(way->src, a.src_ip, sizeof(way->src));
 	memcpy(way->dst, a.dst_ip, sizeof(way->dst));
 	hp3_put_be16(p, MAGIC);

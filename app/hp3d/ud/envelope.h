@@ -30,6 +30,8 @@ struct hp3d_ud_way {
 	uint8_t tclass, ttl;
 	uint16_t sport; /* the frame's */
 	bool exact; /* it asks this path: no other port will do */
+	bool probe; /* it is one, and this is its id (pack only) */
+	uint32_t id;
 };
 
 /* Length in buf, of HP3D_UD_PAYLOAD bytes, or -EINVAL: no frame of ours. `port`: hp3's own. */

@@ -53,6 +53,30 @@ static bool is_live(const struct hp3d_ud_rnic *r)
 	       attr.link_layer == IBV_LINK_LAYER_ETHERNET;
 }
 
+static int make_both(struct hp3d_ud_rnic *r, bool stamps)
+{
+	if (hp3d_ud_queue_make(&r->arrived, r->verbs, r->context, HP3D_UD_QPS * HP3D_UD_RECEIVES,
+		    r->channel, stamps) == 0 &&
+		hp3d_ud_queue_make(&r->left, r->verbs, r->context, HP3D_UD_SENDS, NULL, stamps) ==
+			0)
+		return 0;
+	hp3d_ud_queue_close(&r->arrived, r->verbs);
+	return -1;
+}
+
+/* With stamps on both, or on none. */
+static int make_completions(struct hp3d_ud_rnic *r)
+{
+	uint64_t mask, khz;
+
+	hp3d_ud_counter_of(r->context, &mask, &khz);
+	hp3d_ud_stamps_init(&r->stamps, mask, khz);
+	if (hp3d_ud_stamps_are_there(&r->stamps) && make_both(r, true) == 0)
+		return 0;
+	hp3d_ud_stamps_init(&r->stamps, 0, 0);
+	return make_both(r, false);
+}
+
 static int make_queues(struct hp3d_ud_rnic *r, char *why, size_t cap)
 {
 	const size_t slots = HP3D_UD_QPS * HP3D_UD_RECEIVES + HP3D_UD_SENDS;
@@ -71,10 +95,7 @@ static int make_queues(struct hp3d_ud_rnic *r, char *why, size_t cap)
 	flags = fcntl(r->channel->fd, F_GETFL);
 	if (flags < 0 || fcntl(r->channel->fd, F_SETFL, flags | O_NONBLOCK) < 0)
 		return fail(why, cap, "its completion channel blocks");
-	r->arrived = r->verbs->create_cq(
-		r->context, HP3D_UD_QPS * HP3D_UD_RECEIVES, NULL, r->channel, 0);
-	r->left = r->verbs->create_cq(r->context, HP3D_UD_SENDS, NULL, NULL, 0);
-	if (r->arrived == NULL || r->left == NULL)
+	if (make_completions(r) < 0)
 		return fail(why, cap, "no completion queue");
 	for (uint32_t i = 0; i < HP3D_UD_SENDS; i++)
 		r->free_send[r->n_free++] = (uint16_t)i;
@@ -98,8 +119,8 @@ static int ready(struct hp3d_ud_rnic *r, struct ibv_qp *qp, uint32_t qkey)
 
 static int make_qp(struct hp3d_ud_rnic *r, uint32_t qkey, char *why, size_t cap)
 {
-	struct ibv_qp_init_attr make = {.send_cq = r->left,
-		.recv_cq = r->arrived,
+	struct ibv_qp_init_attr make = {.send_cq = r->left.cq,
+		.recv_cq = r->arrived.cq,
 		.cap = {HP3D_UD_SENDS, HP3D_UD_RECEIVES, 1, 1, 0},
 		.qp_type = IBV_QPT_UD};
 	struct ibv_qp *qp = r->verbs->create_qp(r->pd, &make);
@@ -138,7 +159,7 @@ int hp3d_ud_rnic_open(struct hp3d_ud_rnic *r, const struct hp3d_verbs *v, struct
 	while (r->n < want)
 		if (make_qp(r, qkey, why, cap) < 0)
 			return -1;
-	if (ibv_req_notify_cq(r->arrived, 0) != 0)
+	if (ibv_req_notify_cq(r->arrived.cq, 0) != 0)
 		return fail(why, cap, "nothing tells of what arrives");
 	return 0;
 }
@@ -150,10 +171,8 @@ void hp3d_ud_rnic_close(struct hp3d_ud_rnic *r)
 			r->verbs->destroy_ah(r->handle[i].ah);
 	while (r->n > 0)
 		r->verbs->destroy_qp(r->qp[--r->n]);
-	if (r->arrived != NULL)
-		r->verbs->destroy_cq(r->arrived);
-	if (r->left != NULL)
-		r->verbs->destroy_cq(r->left);
+	hp3d_ud_queue_close(&r->arrived, r->verbs);
+	hp3d_ud_queue_close(&r->left, r->verbs);
 	if (r->channel != NULL)
 		r->verbs->destroy_comp_channel(r->channel);
 	if (r->mr != NULL)

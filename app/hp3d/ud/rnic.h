@@ -10,9 +10,12 @@
  *
  * Of other RNICs it is not known, and they are not used. An address handle is made once for
  * each way, and may make the kernel look for a neighbour: only of hosts that have answered.
+ *
+ * Where the RNIC stamps completions, it says how long probes were on the wire (stamps.h).
  */
 #include "app/hp3d/ud/envelope.h"
-#include "app/hp3d/ud/verbs.h"
+#include "app/hp3d/ud/queue.h"
+#include "app/hp3d/ud/stamps.h"
 #include "probes/hello.h"
 
 #define HP3D_UD_QPS      HP3_HELLO_QPNS
@@ -41,7 +44,7 @@ struct hp3d_ud_rnic {
 	struct ibv_pd *pd;
 	struct ibv_mr *mr;
 	struct ibv_comp_channel *channel;
-	struct ibv_cq *arrived, *left;
+	struct hp3d_ud_queue arrived, left;
 	uint32_t n; /* queue pairs */
 	struct ibv_qp *qp[HP3D_UD_QPS];
 	uint16_t sport[HP3D_UD_QPS]; /* HASHED: that it has */
@@ -53,7 +56,11 @@ struct hp3d_ud_rnic {
 	uint64_t looked; /* at its addresses */
 	uint8_t *memory; /* receives of all queue pairs, then sends */
 	uint32_t taken; /* slot of the receive that was taken last + 1; 0: none */
+	uint64_t taken_ticks; /* its stamp */
+	struct hp3d_ud_stamps stamps;
 	uint16_t free_send[HP3D_UD_SENDS];
+	uint32_t probe[HP3D_UD_SENDS]; /* id of the probe that this send is */
+	bool is_probe[HP3D_UD_SENDS];
 	uint32_t n_free;
 	uint64_t stamp;
 	uint64_t failed; /* sends that completed with an error */
@@ -75,6 +82,8 @@ int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_way 
 
 /* What arrived, one by one: its room and payload, good until the next call; false: no more. */
 bool hp3d_ud_rnic_take(struct hp3d_ud_rnic *r, const uint8_t **grh, uint32_t *n);
+/* How the probe `id` is timed whose answer was taken last; ns, 0: by the clock. */
+enum hp3d_ud_timing hp3d_ud_rnic_took(struct hp3d_ud_rnic *r, uint32_t id, uint32_t *took_ns);
 /* The channel is readable: it was heard, and rings again. */
 void hp3d_ud_rnic_heard(struct hp3d_ud_rnic *r);
 

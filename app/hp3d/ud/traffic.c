@@ -2,6 +2,7 @@
 /* What leaves by a port of an RNIC, and what arrives. */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 #include "app/hp3d/ud/rnic_internal.h"
 
 #define WAYS  4u
@@ -95,16 +96,27 @@ static int qp_for(const struct hp3d_ud_rnic *r, const struct hp3d_ud_way *way)
 	return (int)(way->sport % r->n);
 }
 
+/* Of the clock that stamps are held against: nearer than the pipe's, which is read once a round. */
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static void reap(struct hp3d_ud_rnic *r)
 {
-	struct ibv_wc wc[16];
-	int n;
+	struct hp3d_ud_done done;
 
-	while ((n = ibv_poll_cq(r->left, 16, wc)) > 0)
-		for (int i = 0; i < n; i++) {
-			r->free_send[r->n_free++] = (uint16_t)(wc[i].wr_id - FIRST);
-			r->failed += wc[i].status != IBV_WC_SUCCESS;
-		}
+	while (hp3d_ud_queue_take(&r->left, &done)) {
+		uint16_t slot = (uint16_t)(done.wr_id - FIRST);
+
+		r->free_send[r->n_free++] = slot;
+		r->failed += !done.good;
+		if (done.good && r->is_probe[slot])
+			hp3d_ud_stamp_left(&r->stamps, r->probe[slot], done.ticks);
+	}
 }
 
 int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_way *way,
@@ -131,6 +143,10 @@ int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_way 
 	slot = r->free_send[r->n_free - 1];
 	wr.wr_id = FIRST + slot;
 	sge.addr = (uintptr_t)memcpy(slot_of(r, FIRST + slot), buf, n);
+	r->is_probe[slot] = way->probe && hp3d_ud_stamps_are_there(&r->stamps);
+	r->probe[slot] = way->id;
+	if (r->is_probe[slot])
+		hp3d_ud_stamp_posted(&r->stamps, way->id, now_ns());
 	err = ibv_post_send(r->qp[at], &wr, &bad);
 	if (err != 0)
 		return -err;
@@ -141,24 +157,31 @@ int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_way 
 /* The slot taken last is posted again by the next call. */
 bool hp3d_ud_rnic_take(struct hp3d_ud_rnic *r, const uint8_t **grh, uint32_t *n)
 {
-	struct ibv_wc wc;
+	struct hp3d_ud_done done;
 
 	for (;;) {
 		if (r->taken != 0)
 			hp3d_ud_rnic_receive(r, r->taken - 1);
 		r->taken = 0;
-		if (ibv_poll_cq(r->arrived, 1, &wc) <= 0)
+		if (!hp3d_ud_queue_take(&r->arrived, &done))
 			return false;
-		if (wc.wr_id >= FIRST)
+		if (done.wr_id >= FIRST)
 			continue;
-		r->taken = (uint32_t)wc.wr_id + 1;
-		if (wc.status != IBV_WC_SUCCESS || !(wc.wc_flags & IBV_WC_GRH) ||
-			wc.byte_len < HP3D_UD_GRH || wc.byte_len > HP3D_UD_SLOT)
+		r->taken = (uint32_t)done.wr_id + 1;
+		r->taken_ticks = done.ticks;
+		if (!done.good || !(done.flags & IBV_WC_GRH) || done.bytes < HP3D_UD_GRH ||
+			done.bytes > HP3D_UD_SLOT)
 			continue;
-		*grh = slot_of(r, (uint32_t)wc.wr_id);
-		*n = wc.byte_len - HP3D_UD_GRH;
+		*grh = slot_of(r, (uint32_t)done.wr_id);
+		*n = done.bytes - HP3D_UD_GRH;
 		return true;
 	}
+}
+
+enum hp3d_ud_timing hp3d_ud_rnic_took(struct hp3d_ud_rnic *r, uint32_t id, uint32_t *took_ns)
+{
+	reap(r); /* the probe's own completion may not have been looked at yet */
+	return hp3d_ud_stamp_judge(&r->stamps, id, r->taken_ticks, now_ns(), took_ns);
 }
 
 void hp3d_ud_rnic_heard(struct hp3d_ud_rnic *r)
@@ -170,6 +193,6 @@ void hp3d_ud_rnic_heard(struct hp3d_ud_rnic *r)
 	while (r->verbs->get_cq_event(r->channel, &cq, &context) == 0)
 		n++;
 	if (n > 0)
-		r->verbs->ack_cq_events(r->arrived, n);
-	ibv_req_notify_cq(r->arrived, 0);
+		r->verbs->ack_cq_events(r->arrived.cq, n);
+	ibv_req_notify_cq(r->arrived.cq, 0);
 }

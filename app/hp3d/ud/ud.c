@@ -32,6 +32,7 @@ struct hp3d_ud {
 	uint64_t now; /* as the pipe was told last */
 	uint32_t n;
 	struct hp3d_ud_rnic *rnic[RNICS];
+	struct hp3d_ud_rnic *from; /* what is handed in came from there; NULL: from none */
 	struct hp3d_ud_counters c;
 	struct hp3d_ud_peers peers;
 	const struct hp3d_ud_traces *traces;
@@ -63,6 +64,7 @@ static void open_ports(struct hp3d_ud *u, struct ibv_device *device, char *why)
 			    sizeof(reason)) == 0 &&
 			watch(u, r->channel->fd, u->n) == 0) {
 			u->rnic[u->n++] = r;
+			u->c.stamping += hp3d_ud_stamps_are_there(&r->stamps);
 			continue;
 		}
 		if (port == 1)
@@ -166,6 +168,22 @@ static void send_all(void *ud, struct rte_mbuf **m, uint16_t n)
 	rte_pktmbuf_free_bulk(m, n);
 }
 
+/* The answer that is being handed in is one to this probe. */
+static uint32_t took(void *ud, uint32_t id)
+{
+	static const size_t counters[] = {
+#define X(name, help) offsetof(struct hp3d_ud_counters, name),
+		HP3D_UD_TIMINGS(X)
+#undef X
+	};
+	struct hp3d_ud *u = ud;
+	uint32_t ns = 0;
+
+	if (u->from != NULL)
+		count((uint64_t *)((char *)&u->c + counters[hp3d_ud_rnic_took(u->from, id, &ns)]));
+	return ns;
+}
+
 static int watch_traces(struct hp3d_ud *u)
 {
 	int rc = 0;
@@ -228,6 +246,7 @@ struct hp3d_ud *hp3d_ud_open(
 	}
 	tell_of_qps(u);
 	hp3d_pipe_output(p, HP3_DIR_TX, send_all, u);
+	hp3d_agent_on_answer(u->peers.agent, took, u);
 	return u;
 }
 
@@ -236,6 +255,7 @@ void hp3d_ud_close(struct hp3d_ud *u)
 	if (u == NULL)
 		return;
 	hp3d_pipe_output(u->pipe, HP3_DIR_TX, NULL, NULL);
+	hp3d_agent_on_answer(u->peers.agent, NULL, NULL);
 	hp3d_ud_peers_close(&u->peers);
 	for (uint32_t i = 0; i < u->n; i++) {
 		hp3d_ud_rnic_close(u->rnic[i]);
@@ -345,10 +365,12 @@ static uint32_t hear(struct hp3d_ud *u, struct hp3d_ud_rnic *r, uint64_t now)
 	uint32_t n, turns = 0;
 
 	hp3d_ud_rnic_heard(r);
+	u->from = r;
 	while (turns < TURNS && hp3d_ud_rnic_take(r, &grh, &n)) {
 		take(u, grh, n, now);
 		turns++;
 	}
+	u->from = NULL;
 	return turns;
 }
 

@@ -14,6 +14,7 @@
  * All of it belongs to the lcore of the pipe; counters may be read by any thread.
  */
 #include "app/hp3d/pipe/pipe.h"
+#include "app/hp3d/ud/stamps.h"
 
 /* X(field, help) */
 #define HP3D_UD_COUNTERS(X)                                                                        \
@@ -28,7 +29,9 @@
 	X(failed, "datagrams that the RNIC took and did not send")                                 \
 	X(traced, "traces sent")                                                                   \
 	X(untraced, "traces not sent: no raw socket, or no way to the address")                    \
-	X(expired, "ICMP messages of switches where a hop limit ended")
+	X(expired, "ICMP messages of switches where a hop limit ended")                            \
+	X(stamping, "ports of RNICs that stamp completions")                                       \
+	HP3D_UD_TIMINGS(X)
 
 struct hp3d_ud_counters {
 #define X(field, help) uint64_t field;

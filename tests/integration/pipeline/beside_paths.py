@@ -230,6 +230,66 @@ class Port(Fabric):
         self.assertNotIn("port_cnp", after)
 
 
+class Stamps(Fabric):
+    """RNICs that stamp completions, as they should and otherwise: a slow path is left, and each answer counts under how it was timed."""
+
+    NAMES = ("stamped", "unstamped", "stamp_missing", "stamp_backwards", "stamp_too_late", "stamp_distrusted")
+
+    def answers(self, d):
+        return {n: self.metric(d, f"hp3_beside_answers_{n}_total") for n in self.NAMES}
+
+    def times(self, how, vendor=MLX5):
+        """How many answers there were of each kind; all that the engine got are among them."""
+        fake = {"HP3_FAKE_STAMPS": how} if how else {}
+        a, b, pa, pb = self.both(vendor=vendor, fake=fake.items())
+        self.work(a)
+        self.leave_a_slow_path(a)
+        wait_for("answers", lambda: sum(self.answers(a).values()) > 20)
+        n = self.answers(a)
+        self.assertGreaterEqual(sum(n.values()), self.probe_counters(a)["probe_replies"] // 2)
+        stamping = self.metric(a, "hp3_beside_stamping_ports")
+        self.judge_and_stop(a, b, pa, pb)
+        return stamping, {name for name in n if n[name] > 0}, n
+
+    def test_good(self):
+        stamping, kinds, n = self.times("good")
+        self.assertEqual(stamping, 1)
+        self.assertEqual(kinds, {"stamped"}, n)
+
+    def test_default(self):
+        """No such counter, as with Soft-RoCE: hp3d's clock, and nothing to complain of."""
+        self.assertEqual(self.times("", RXE)[:2], (0, {"unstamped"}))
+
+    def test_soft_roce_that_stamps(self):
+        """16 queue pairs on one completion queue."""
+        self.assertEqual(self.times("good", RXE)[:2], (1, {"stamped"}))
+
+    def test_says_so_but_makes_none(self):
+        self.assertEqual(self.times("refused")[:2], (0, {"unstamped"}))
+
+    def test_wraps(self):
+        """60 times a second."""
+        stamping, kinds, n = self.times("wraps")
+        self.assertEqual(stamping, 1)
+        self.assertLessEqual(kinds, {"stamped", "stamp_backwards", "stamp_distrusted"}, n)  # backwards: a host that slept for half of it
+        self.assertGreater(n["stamped"], 10, n)
+
+    def test_begins_anew(self):
+        """Those that are on their way just then are refused."""
+        stamping, kinds, n = self.times("resets")
+        self.assertLessEqual(kinds, {"stamped", "stamp_backwards", "stamp_distrusted"}, n)
+        self.assertGreater(n["stamped"], 0, n)
+
+    def test_stands_still(self):
+        stamping, kinds, n = self.times("still")
+        self.assertEqual(kinds, {"stamp_backwards", "stamp_distrusted"}, n)
+
+    def test_too_fast(self):
+        stamping, kinds, n = self.times("fast")
+        self.assertLessEqual(kinds, {"stamped", "stamp_too_late", "stamp_distrusted"}, n)  # stamped: a host that looked ten times as late
+        self.assertGreater(n["stamp_too_late"], 0, n)
+
+
 class Copies(Fabric):
     """What arrives at the RNIC is mirrored to m1."""
 
