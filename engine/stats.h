@@ -93,6 +93,7 @@
 	X(reseq_beyond, "packets of peers passed on: too far ahead")                               \
 	X(reseq_full, "packets of peers passed on: no room to hold them")                          \
 	X(reseq_given_up, "times that all was handed over: what lacked did not come for long")     \
+	X(reseq_stood, "times that packets were waited for anew: hp3d itself had stood still")     \
 	X(reseq_gaps, "packets of peers for which others waited")                                  \
 	X(reseq_gaps_10us, "packets of peers so waited for, for 10 us and longer")                 \
 	X(reseq_gaps_100us, "packets of peers so waited for, for 100 us and longer")               \

@@ -50,6 +50,7 @@ static void advance(struct hp3_reseq *r, uint32_t span, uint64_t now)
 	r->expected = hp3_psn_add(r->expected, span);
 	r->gap_at = now;
 	r->told = false;
+	r->anew = 0;
 }
 
 enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_reseq_params *p,
@@ -94,7 +95,7 @@ static void look(struct hp3_reseq *r)
 
 	while (slot_of(r, psn)->handle == 0)
 		psn = hp3_psn_add(psn, 1);
-	r->gap_at = slot_of(r, psn)->at;
+	r->gap_at = hp3_max_u64(slot_of(r, psn)->at, r->stood);
 }
 
 /* What a span that was assumed too long has passed over follows, too. */
@@ -168,6 +169,15 @@ bool hp3_reseq_flush(struct hp3_reseq *r, uint32_t *handle)
 	if (r->held == 0)
 		return false;
 	*handle = take_oldest(r);
+	return true;
+}
+
+bool hp3_reseq_stood(struct hp3_reseq *r, uint64_t now)
+{
+	if (r->held == 0 || r->anew == HP3_RESEQ_AGAIN)
+		return false;
+	r->anew++;
+	r->gap_at = r->stood = now;
 	return true;
 }
 

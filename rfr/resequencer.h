@@ -14,6 +14,9 @@
  * duplicate; and where the packet was merely late, all is there.
  * Where it does not come even then, all that is held is given up, in order.
  *
+ * Time in which the caller looked at no packet proves nothing: what lacks may have come. It is
+ * waited for anew then, HP3_RESEQ_AGAIN times for one gap at most.
+ *
  * A packet is a handle of the caller's, who holds it. Sans-IO: nothing here reads a clock or
  * allocates. PSNs are 24 bits, times ns. For RNICs that go back N: one that keeps what came out of
  * order would be told twice.
@@ -23,6 +26,7 @@
 #include "roce/wire.h"
 
 #define HP3_RESEQ_WINDOW 1024u /* PSNs; power of two */
+#define HP3_RESEQ_AGAIN  2u
 
 struct hp3_reseq_params {
 	uint32_t window; /* packets ahead that are held, < HP3_RESEQ_WINDOW */
@@ -51,7 +55,9 @@ struct hp3_reseq {
 	uint32_t held; /* packets; some are only if `expected` lacks */
 	bool told; /* the RNIC was made to ask for it */
 	bool again; /* the caller's: what comes now may have been sent again */
+	uint8_t anew; /* times that it was waited for anew */
 	uint64_t gap_at; /* since when it lacks: what is held next came then */
+	uint64_t stood; /* until then the caller looked at no packet; 0: never so */
 	/* For how long others lacked, the most: lately, until `until`; and before that */
 	uint64_t late, before;
 	uint64_t until;
@@ -89,6 +95,8 @@ bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint6
  * what is held reaches too far ahead, flush it and say it again.
  */
 bool hp3_reseq_refused(struct hp3_reseq *r, uint32_t psn, uint64_t now);
+/* The caller looked at no packet until now. True: what lacks gets its time anew. */
+bool hp3_reseq_stood(struct hp3_reseq *r, uint64_t now);
 /* Other paths are in use than before: how much they differ is not known any more. */
 void hp3_reseq_anew(struct hp3_reseq *r);
 /* Until false: all that is held, in order. */

@@ -31,6 +31,7 @@ void hp3_spray_tick(struct hp3_turn *t)
 
 	if (t->now < s->due)
 		return;
+	hp3_spray_look(t);
 	for (uint32_t i = s->nout; i-- > 0;) {
 		if (t->acts->n + ACTS_EACH > HP3_ACTS_MAX)
 			goto more;

@@ -19,6 +19,15 @@ static struct hp3_reseq_params params_of(const struct hp3_engine *e)
 		.give_up_ns = GIVE_UP * most};
 }
 
+static uint64_t due_of(const struct hp3_turn *t, const struct hp3_spray_in *in)
+{
+	struct hp3_reseq_params params = params_of(t->e);
+
+	if (in->reseq.held == 0)
+		return UINT64_MAX;
+	return hp3_min_u64(hp3_reseq_due(&in->reseq, &params), t->now + hp3_spray_pulse(t->e));
+}
+
 static bool is_between(const struct hp3_spray_in *in, uint64_t addr, uint16_t vlan, bool ipv6)
 {
 	return in->addr == addr && in->vlan == vlan && in->ipv6 == ipv6;
@@ -210,6 +219,7 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 		learn(t, in, pkt);
 		return;
 	}
+	hp3_spray_look(t);
 	judge(t, in, v);
 	in->reseq.again = v->sport == in->port; /* where an RNIC that goes back sends */
 	if (!may_wait(t, in, pkt))
@@ -232,7 +242,7 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 	default:
 		break;
 	}
-	hp3_spray_wake(t->e, hp3_reseq_due(&in->reseq, &params));
+	hp3_spray_wake(t->e, due_of(t, in));
 }
 
 /*
@@ -243,7 +253,6 @@ void hp3_spray_refuses(struct hp3_turn *t, const struct hp3_pkt *pkt)
 {
 	const struct hp3_view *v = &pkt->v;
 	const struct hp3_ends ends = hp3_pkt_ends(pkt, HP3_DIR_TX);
-	struct hp3_reseq_params params = params_of(t->e);
 	struct hp3_spraying *s = t->e->spraying;
 	uint64_t addr;
 
@@ -261,7 +270,7 @@ void hp3_spray_refuses(struct hp3_turn *t, const struct hp3_pkt *pkt)
 			hp3_reseq_refused(&in->reseq, v->psn, t->now);
 		}
 		follow(t, in);
-		hp3_spray_wake(t->e, hp3_reseq_due(&in->reseq, &params));
+		hp3_spray_wake(t->e, due_of(t, in));
 		return;
 	}
 }
@@ -330,6 +339,7 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 		return;
 	in->turn = a->turn;
 	in->heard = t->now;
+	in->spared = 0;
 	if (in->ready && in->leg != a->leg)
 		hp3_reseq_anew(&in->reseq);
 	in->leg = a->leg;
@@ -360,7 +370,6 @@ static void hand_over_late(struct hp3_turn *t, struct hp3_spray_in *in)
 
 uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
 {
-	struct hp3_reseq_params params = params_of(t->e);
 	uint64_t until = in->heard + HP3_SPRAY_BOUND * in->beat_ns;
 
 	if (until <= t->now || !t->e->cfg.moves_allowed) {
@@ -371,5 +380,5 @@ uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
 	if (!in->ready)
 		return until;
 	hand_over_late(t, in);
-	return hp3_min_u64(until, hp3_reseq_due(&in->reseq, &params));
+	return hp3_min_u64(until, due_of(t, in));
 }

@@ -2,6 +2,9 @@
 /* What is said to the peer about queue pairs that are sprayed, and what both sides of it use. */
 #include "engine/spray/spray.h"
 
+#define PULSES    8u /* of the longest wait for a packet */
+#define PULSE_MIN 50000u
+
 void hp3_spray_init(struct hp3_engine *e, void *out, void *in, uint16_t *lists, uint16_t *of)
 {
 	struct hp3_spraying *s = e->spraying;
@@ -33,6 +36,37 @@ struct hp3_spread_params hp3_spread_params_of(const struct hp3_engine *e)
 void hp3_spray_wake(struct hp3_engine *e, uint64_t due)
 {
 	e->spraying->due = hp3_min_u64(e->spraying->due, due);
+}
+
+/* While something is held the engine is to be called so often, to know whether it was asleep. */
+uint64_t hp3_spray_pulse(const struct hp3_engine *e)
+{
+	return hp3_max_u64(e->cfg.spray.wait_ns / PULSES, PULSE_MIN);
+}
+
+/*
+ * Nobody called when it was due: hp3d stood still, and what came meanwhile may lie unread. What
+ * lacks is waited for anew, and the sender's words, too, both a few times at most.
+ */
+void hp3_spray_slept(struct hp3_turn *t)
+{
+	struct hp3_spraying *s = t->e->spraying;
+
+	s->due = t->now;
+#ifdef HP3_BREAK_SPRAY_ASLEEP
+	return;
+#endif
+	for (uint32_t i = 0; i < t->e->nspray_in; i++) {
+		struct hp3_spray_in *in = &s->in[s->ins[i]];
+		uint64_t bound = (HP3_SPRAY_BOUND - HP3_SPRAY_TRUST) * in->beat_ns;
+
+		if (in->ready && hp3_reseq_stood(&in->reseq, t->now))
+			t->e->stats.reseq_stood++;
+		if (in->spared < HP3_RESEQ_AGAIN && t->now - in->heard > bound) {
+			in->spared++;
+			in->heard = t->now - bound;
+		}
+	}
 }
 
 static void say(struct hp3_turn *t, uint32_t flow, const struct hp3_ends *ends,

@@ -55,6 +55,7 @@ struct hp3_spray_in {
 	uint8_t lanes, pmtu_log2;
 	uint64_t beat_ns; /* of the sender */
 	uint64_t heard; /* its last word */
+	uint8_t spared; /* times since that hp3d had stood still */
 	uint64_t told_at; /* of slow lanes */
 	uint64_t bytes; /* held */
 	struct hp3_lateness late;
@@ -80,6 +81,18 @@ void hp3_spray_init(struct hp3_engine *e, void *out, void *in, uint16_t *lists, 
 struct hp3_spread_params hp3_spread_params_of(const struct hp3_engine *e);
 /* Something is to be done by then. */
 void hp3_spray_wake(struct hp3_engine *e, uint64_t due);
+uint64_t hp3_spray_pulse(const struct hp3_engine *e);
+void hp3_spray_slept(struct hp3_turn *t);
+
+/* Before it is judged what has not come: could it have been seen? */
+static inline void hp3_spray_look(struct hp3_turn *t)
+{
+	uint64_t due = t->e->spraying->due;
+
+	if (HP3_UNLIKELY(t->now > due && t->now - due > hp3_spray_pulse(t->e)))
+		hp3_spray_slept(t);
+}
+
 void hp3_spray_say_out(struct hp3_turn *t, const struct hp3_spray_out *o, enum hp3_agree_kind kind);
 void hp3_spray_say_in(
 	struct hp3_turn *t, const struct hp3_spray_in *in, enum hp3_agree_kind kind, uint64_t slow);

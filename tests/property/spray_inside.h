@@ -44,6 +44,7 @@ struct event {
 	HEAP_WHEN;
 	uint8_t kind; /* enum event_kind */
 	uint8_t host;
+	bool put_off; /* it came while its host stood still */
 	uint32_t qp;
 	struct packet packet;
 	struct hp3_act_agree word;
@@ -57,6 +58,8 @@ struct host {
 	bool is_held[HELD + 1];
 	uint32_t nheld;
 	uint64_t until; /* it stands still */
+	uint64_t tail; /* what came meanwhile is read until then */
+	uint32_t unread; /* so many packets of it are put off */
 };
 
 struct requester {

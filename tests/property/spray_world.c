@@ -5,6 +5,9 @@
 #include <string.h>
 #include "spray_inside.h"
 
+#define BURST    32u /* packets that hp3d reads at a time */
+#define BURST_NS 4000u
+
 void spray_at(struct world *w, uint64_t t, struct event e)
 {
 	e.t = t;
@@ -225,6 +228,7 @@ static void sum_up(struct world *w, unsigned at)
 	w->r.broken += c->sprays_broken;
 	w->r.held += c->reseq_held;
 	w->r.late += c->reseq_late;
+	w->r.anew += c->reseq_stood;
 	w->r.beyond += c->reseq_beyond;
 	w->r.full += c->reseq_full;
 }
@@ -249,7 +253,7 @@ static void every(struct world *w, uint32_t us, enum event_kind kind, unsigned h
 {
 	if (us != 0)
 		spray_at(w, w->now + us * US / 2 + hp3_random_below(&w->rng, us) * US,
-			(struct event){.kind = (uint8_t)kind, .host = (uint8_t)host});
+			(struct event){.kind = (uint8_t)kind, .host = (uint8_t)host, .qp = us});
 }
 
 static void move(struct world *w)
@@ -265,15 +269,27 @@ static void move(struct world *w)
 	every(w, w->p.move_us, EV_MOVE, A);
 }
 
-/* A host stands still: what comes to it waits, and is there all at once when it goes on. */
-static void stand(struct world *w, unsigned at)
+/* A host stands still: what comes to it waits. */
+static void stand(struct world *w, unsigned at, uint32_t us)
 {
-	w->host[at].until = w->now + MS + hp3_random_below(&w->rng, 40) * MS / 2;
+	every(w, us, EV_STANDS, at);
+	if (w->now <= w->host[at].tail)
+		return; /* it has not read all yet */
+	w->host[at].until = w->now + MS + hp3_random_below(&w->rng, 2 * w->p.stands_ms) * MS / 2;
 	w->r.stood++;
-	every(w, w->p.stands_us, EV_STANDS, at);
 }
 
-/* In the order in which it came; hp3d looks at the clock last, as behind a burst. */
+static bool waits(const struct world *w, const struct event *e)
+{
+	const struct host *h = &w->host[e->host];
+
+	return w->now < h->until || (e->kind < EV_TICK && !e->put_off && w->now < h->tail);
+}
+
+/*
+ * What waited in the ring is read in the order in which it came, burst by burst; as in hp3d's loop
+ * (app/hp3d/lcores/loop.c) the first look at the clock comes behind the first burst.
+ */
 static void put_off(struct world *w, struct event *e)
 {
 	struct host *h = &w->host[e->host];
@@ -282,6 +298,16 @@ static void put_off(struct world *w, struct event *e)
 			  : e->kind == EV_TIMER ? &w->qp[e->qp].timer
 						: NULL;
 
+	if (e->kind < EV_TICK) {
+		if (h->tail < h->until) {
+			h->tail = h->until;
+			h->unread = 0;
+		}
+		if (++h->unread % BURST == 0)
+			h->tail += BURST_NS;
+		t = h->tail;
+		e->put_off = true;
+	}
 	if (timer != NULL && *timer != e->t)
 		return; /* it was set anew */
 	if (timer != NULL)
@@ -320,7 +346,7 @@ static void handle(struct world *w, const struct event *e)
 		every(w, w->p.dies_us, EV_DIES, 0);
 		break;
 	case EV_STANDS:
-		stand(w, e->host);
+		stand(w, e->host, e->qp);
 		break;
 	default:
 		move(w);
@@ -346,12 +372,13 @@ int spray_run(const struct spray_params *p, struct spray_result *r)
 	every(w, p->dies_us, EV_DIES, 0);
 	every(w, p->stands_us, EV_STANDS, A);
 	every(w, p->stands_us, EV_STANDS, B);
+	every(w, p->receiver_stands_us, EV_STANDS, B);
 	while (w->left != 0 && !w->failed) {
 		struct event e;
 
 		heap_take(&w->heap, &e.when, sizeof(e));
 		w->now = e.t;
-		if (w->now < w->host[e.host].until)
+		if (waits(w, &e))
 			put_off(w, &e);
 		else
 			handle(w, &e);

@@ -26,7 +26,9 @@ struct spray_params {
 	uint32_t asker_restart_us; /* the sender's */
 	uint32_t move_us; /* an operator moves a queue pair so often; 0: never */
 	uint32_t hold_packets; /* 0: as shipped */
-	uint32_t stands_us; /* either host stands still, so often, for up to 21 ms; 0: never */
+	uint32_t stands_us; /* either host stands still, so often; 0: never */
+	uint32_t receiver_stands_us; /* the receiver's host does, besides */
+	uint32_t stands_ms; /* for so long at most, but for one more */
 	uint32_t dies_us; /* a path dies for 5 ms so often; 0: never */
 	bool off; /* rfr.mode = move */
 	bool receiver_off; /* the receiver's only */
@@ -47,6 +49,7 @@ struct spray_params {
 	X(agreed)                                                                                  \
 	X(held)                                                                                    \
 	X(late)                                                                                    \
+	X(anew)                                                                                    \
 	X(beyond)                                                                                  \
 	X(full)                                                                                    \
 	X(broken)                                                                                  \

@@ -403,6 +403,32 @@ static void all_of_it_arrives_and_gaps_are_losses(void **state)
 	}
 }
 
+/* The caller was asleep: what lacks may lie unread. It is waited for anew, but not for ever. */
+static void who_was_asleep_waits_anew(void **state)
+{
+	assert_false(hp3_reseq_stood(&r, now)); /* nothing lacks */
+	comes(1);
+	comes(3);
+	for (uint32_t i = 0; i < HP3_RESEQ_AGAIN; i++) {
+		now += 5000 * US;
+		assert_true(hp3_reseq_stood(&r, now));
+		late();
+		assert_int_equal(n_got, 0);
+		assert_true(hp3_reseq_due(&r, &params) == now + params.least_ns);
+	}
+	now += params.least_ns - 1;
+	assert_false(hp3_reseq_stood(&r, now));
+	comes(0); /* late by what it was awake */
+	assert_true(r.late == params.least_ns - 1);
+	rnic_got(2, 0, 1);
+	assert_true(hp3_reseq_due(&r, &params) < now + 2 * params.least_ns);
+	now += 5000 * US;
+	assert_true(hp3_reseq_stood(&r, now)); /* another gap */
+	now += params.most_ns;
+	late();
+	assert_int_equal(n_got, 3); /* and now it counts as lost */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -420,6 +446,7 @@ int main(void)
 		cmocka_unit_test_setup(requests_that_take_several_psns, begin),
 		cmocka_unit_test_setup(a_request_of_all_psns_keeps_its_place, begin),
 		cmocka_unit_test_setup(a_refusal_far_away_hands_over_what_is_held, begin),
+		cmocka_unit_test_setup(who_was_asleep_waits_anew, begin),
 		cmocka_unit_test_setup(all_of_it_arrives_and_gaps_are_losses, begin),
 	};
 
