@@ -377,6 +377,7 @@ uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
 		hp3_spray_in_end(t, in, false);
 		return UINT64_MAX;
 	}
+	until = hp3_min_u64(until, t->now + in->beat_ns); /* was hp3d asleep (hp3_spray_look())? */
 	if (!in->ready)
 		return until;
 	hand_over_late(t, in);

@@ -283,7 +283,7 @@ static bool waits(const struct world *w, const struct event *e)
 {
 	const struct host *h = &w->host[e->host];
 
-	return w->now < h->until || (e->kind < EV_TICK && !e->put_off && w->now < h->tail);
+	return w->now < h->until || (e->kind < EV_TICK && !e->put_off && w->now <= h->tail);
 }
 
 /*
