@@ -5,6 +5,7 @@
 #include <rte_dev.h>
 #include <rte_eth_ring.h>
 #include "app/hp3d/pipe/memory.h"
+#include "bench/load_spray.h"
 
 static int start_port(struct belt *b)
 {
@@ -95,6 +96,12 @@ void belt_send(void *ctx, struct rte_mbuf **m, uint16_t n)
 
 void belt_refresh(struct belt *b, struct load *l)
 {
+	if (l->mode == LOAD_SPRAYED || l->mode == LOAD_ORDERED)
+		load_words(l);
+	if (b->kind == LOAD_PEER) {
+		load_peers(l, b->m, b->n);
+		return;
+	}
 	for (uint32_t i = 0; i < b->n; i++)
 		load_refresh(l, b->kind, b->m[i]);
 }

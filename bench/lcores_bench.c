@@ -29,6 +29,7 @@
 #include "bench/ring_rail.h"
 #include "engine/hash.h"
 
+#define KINDS      LOAD_PEER /* of packets that are measured here: the local RNICs' */
 #define LCORES     2u
 #define TURNS      4u /* alone and together, in turn */
 #define PASSES_MAX 4096u
@@ -95,7 +96,7 @@ struct job {
 	const struct job *other; /* whom to keep company; NULL: nobody */
 } __attribute__((aligned(128)));
 
-static struct job jobs[LOAD_KINDS][LCORES];
+static struct job jobs[KINDS][LCORES];
 
 static void one_pass(struct job *j, bool count)
 {
@@ -263,14 +264,14 @@ static int make_workers(unsigned lcores, struct rte_mbuf **m)
 static int measure_shared(json_t *rows, struct rte_mbuf **m)
 {
 	static double cycles[PASSES_MAX];
-	double alone[LOAD_KINDS] = {0};
+	double alone[KINDS] = {0};
 
 	for (unsigned lcores = 1; lcores <= LCORES; lcores++) {
 		int ret = make_workers(lcores, m);
 
 		if (ret < 0)
 			return ret;
-		for (unsigned kind = 0; kind < LOAD_KINDS; kind++) {
+		for (unsigned kind = 0; kind < KINDS; kind++) {
 			struct shared_job j = {&rails[lcores - 1], kind,
 				RTE_MIN(opt.packets / opt.mbufs + 5, PASSES_MAX), cycles};
 
@@ -300,11 +301,11 @@ static int measure_shared(json_t *rows, struct rte_mbuf **m)
 
 static int make_jobs(const struct hp3_config *cfg, struct rte_mbuf **m)
 {
-	static const char *const names[LOAD_KINDS][LCORES] = {
+	static const char *const names[KINDS][LCORES] = {
 		{"ack_0", "ack_1"}, {"write_0", "write_1"}};
 	int ret = 0;
 
-	for (unsigned i = 0; i < LOAD_KINDS * LCORES && ret == 0; i++) {
+	for (unsigned i = 0; i < KINDS * LCORES && ret == 0; i++) {
 		unsigned kind = i / LCORES, lcore = i % LCORES;
 		struct job *j = &jobs[kind][lcore];
 
@@ -321,7 +322,7 @@ static int check_jobs(void)
 {
 	int ret = 0;
 
-	for (unsigned i = 0; i < LOAD_KINDS * LCORES && ret == 0; i++) {
+	for (unsigned i = 0; i < KINDS * LCORES && ret == 0; i++) {
 		struct job *j = &jobs[i / LCORES][i % LCORES];
 
 		ret = check(&j->load);
@@ -349,7 +350,7 @@ static int run(const struct hp3_config *cfg, json_t *rows)
 	ret = make_jobs(cfg, m);
 	for (unsigned i = 0; i < LCORES && ret == 0; i++)
 		ret = ring_rail_make(&rails[i], i == 0 ? "one" : "two", 1, opt.mbufs, false);
-	for (unsigned kind = 0; kind < LOAD_KINDS && ret == 0; kind++)
+	for (unsigned kind = 0; kind < KINDS && ret == 0; kind++)
 		measure_own(kind, rows);
 	if (ret == 0)
 		ret = check_jobs();

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <rte_ip.h>
 #include "app/hp3d/lcores/eal.h"
+#include "bench/load_spray.h"
 #include "engine/hash.h"
 #include "roce/build.h"
 #include "roce/icrc.h"
@@ -40,6 +41,21 @@ static uint32_t local_ip(uint32_t flow)
 static uint32_t remote_ip(uint32_t flow)
 {
 	return RTE_IPV4(10, 9, 1, 1) + flow % PAIRS;
+}
+
+uint32_t load_local_qpn(uint32_t flow)
+{
+	return LQPN_BASE + flow;
+}
+
+uint32_t load_remote_qpn(uint32_t flow)
+{
+	return RQPN_BASE + flow;
+}
+
+uint16_t load_home(uint32_t flow)
+{
+	return home_of(flow);
 }
 
 void load_addresses(uint32_t flow, uint8_t local[4], uint8_t remote[4])
@@ -83,7 +99,7 @@ int load_template(enum load_kind kind, struct rte_mbuf *m)
 	return build(m, kind == LOAD_ACK ? &ack : &wr);
 }
 
-static void address(struct rte_mbuf *m, enum hp3_dir dir, uint32_t flow, uint32_t psn)
+void load_address(struct rte_mbuf *m, enum hp3_dir dir, uint32_t flow, uint32_t psn)
 {
 	uint8_t *f = rte_pktmbuf_mtod(m, uint8_t *), *ip = f + IP_OFF, *bth = f + BTH_OFF;
 	uint32_t local = local_ip(flow), remote = remote_ip(flow);
@@ -104,14 +120,17 @@ static bool drains(const struct load *l, uint32_t flow)
 
 void load_refresh(struct load *l, enum load_kind kind, struct rte_mbuf *m)
 {
-	load_next(l, kind, m, hp3_random_below(&l->rng, l->flows));
+	uint32_t flows = l->mode == LOAD_SPRAYED ? load_sprays(l) : l->flows;
+	uint32_t flow = hp3_random_below(&l->rng, flows);
+
+	load_next(l, kind, m, l->mode == LOAD_SPRAYED ? load_sprayed(l, flow) : flow);
 }
 
 void load_next(struct load *l, enum load_kind kind, struct rte_mbuf *m, uint32_t flow)
 {
 	uint32_t *psn = &l->psn[kind][flow];
 
-	address(m, load_dir(kind), flow, *psn);
+	load_address(m, load_dir(kind), flow, *psn);
 	if (kind == LOAD_ACK) { /* in short bursts, and in moves, replies are checked */
 		struct hp3_view v;
 
@@ -125,6 +144,19 @@ void load_next(struct load *l, enum load_kind kind, struct rte_mbuf *m, uint32_t
 		l->holds[flow] = true;
 		l->held[l->n_held++] = flow;
 	}
+}
+
+int load_first(struct rte_mbuf *m, uint32_t flow, uint32_t psn, uint32_t dma_len)
+{
+	static const uint8_t payload[LOAD_BYTES] = {1};
+	int ret = build(m, &(struct hp3_fields){.opcode = HP3_OP_RC_WRITE_FIRST,
+				   .dma_len = dma_len,
+				   .payload = payload,
+				   .payload_len = LOAD_BYTES});
+
+	if (ret == 0)
+		load_address(m, HP3_DIR_TX, flow, psn);
+	return ret;
 }
 
 /* Priming: what the pipe sends is put back where it came from. */
@@ -151,7 +183,7 @@ static int packet_of(struct rte_mbuf *m, uint32_t flow, uint8_t opcode, uint32_t
 
 	if (ret < 0)
 		return ret;
-	address(m, dir, flow, psn);
+	load_address(m, dir, flow, psn);
 	hp3_parse(rte_pktmbuf_mtod(m, void *), m->data_len, &v);
 	if (opcode != HP3_OP_RC_WRITE_MIDDLE)
 		hp3_icrc_store(rte_pktmbuf_mtod(m, void *), &v);
@@ -196,7 +228,7 @@ static int announce(struct load *l, uint32_t flow)
 	return hp3d_pipe_qp(l->pipe, &ev, hp3d_now());
 }
 
-static uint32_t find(const struct load *l, uint32_t flow)
+uint32_t load_find(const struct load *l, uint32_t flow)
 {
 	uint8_t local[4], remote[4];
 
@@ -208,7 +240,7 @@ static uint32_t find(const struct load *l, uint32_t flow)
 
 static int move_to(struct load *l, uint32_t flow, uint16_t port)
 {
-	struct hp3_cmd cmd = {.kind = HP3_CMD_MOVE, .port = port, .flow = find(l, flow)};
+	struct hp3_cmd cmd = {.kind = HP3_CMD_MOVE, .port = port, .flow = load_find(l, flow)};
 
 	return hp3d_pipe_command(l->pipe, &cmd, hp3d_now());
 }
@@ -326,6 +358,8 @@ struct hp3_config load_config(uint32_t flows, enum load_mode mode, uint32_t memo
 		cfg.engine.max_moves += flows / LOAD_DRAIN_EVERY;
 	if (mode == LOAD_DCQCN)
 		cfg.engine.cc.mode = HP3_CC_DCQCN;
+	if (mode == LOAD_SPRAYED || mode == LOAD_ORDERED)
+		load_spray_config(&cfg);
 	return cfg;
 }
 
@@ -338,10 +372,14 @@ static int fill(struct load *l, struct rte_mbuf **m)
 	l->holds = calloc(l->flows, sizeof(bool));
 	l->away = calloc(l->flows, sizeof(bool));
 	if (l->pipe == NULL || l->holds == NULL || l->away == NULL || l->psn[LOAD_ACK] == NULL ||
-		l->psn[LOAD_WRITE] == NULL)
+		l->psn[LOAD_WRITE] == NULL || l->psn[LOAD_PEER] == NULL)
 		ret = -ENOMEM;
 	for (uint32_t i = 0; i < l->flows && ret == 0; i += LOAD_BURST)
 		ret = prime(l, m, i, (uint16_t)RTE_MIN(l->flows - i, LOAD_BURST));
+	if (ret == 0 && l->mode == LOAD_SPRAYED)
+		ret = load_spray(l, m[0]);
+	if (ret == 0 && l->mode == LOAD_ORDERED)
+		ret = load_order(l, m[0]);
 	if (ret < 0)
 		load_free(l);
 	return ret;
@@ -382,6 +420,8 @@ const char *load_check(const struct load *l)
 	const struct hp3_stats *s = hp3_engine_stats(hp3d_pipe_engine(l->pipe));
 	struct hp3_flow_info info;
 
+	if (l->mode == LOAD_SPRAYED || l->mode == LOAD_ORDERED)
+		return load_spray_check(l);
 	if (s->tx_requests + s->rx_replies != l->primed + l->drawn)
 		return "packets were not seen as requests and replies";
 	if (s->untracked + s->retransmits + s->epochs + s->unpaired + s->contradictions +
@@ -392,7 +432,7 @@ const char *load_check(const struct load *l)
 	if (s->paired_event != l->flows)
 		return "flows are not paired";
 	for (uint32_t f = 0; f < l->flows; f++) {
-		uint32_t id = find(l, f);
+		uint32_t id = load_find(l, f);
 
 		if (id == HP3_NO_FLOW ||
 			hp3_flow_info(hp3d_pipe_engine(l->pipe), id, 0, &info) != 0)

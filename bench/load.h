@@ -16,7 +16,12 @@
 #define LOAD_BURST 32u
 #define LOAD_BYTES 1024u /* payload of a WRITE MIDDLE */
 
-enum load_kind { LOAD_ACK, LOAD_WRITE, LOAD_KINDS };
+enum load_kind {
+	LOAD_ACK,
+	LOAD_WRITE,
+	LOAD_PEER, /* WRITE MIDDLE packets of peers, that arrive; of ORDERED alone */
+	LOAD_KINDS
+};
 
 /* How the flows are set up. */
 enum load_mode {
@@ -25,10 +30,13 @@ enum load_mode {
 	LOAD_DRAIN, /* one in a hundred is in the drain of a move; ACKs only */
 	LOAD_HOLD, /* so, too; WRITEs only: theirs are held, until load_release() */
 	LOAD_DCQCN, /* as HOME, with cc = dcqcn; nothing is marked */
+	LOAD_SPRAYED, /* LOAD_SPRAYS of the flows take all lanes (load_spray.h): WRITEs of theirs */
+	LOAD_ORDERED, /* so many of peers do, and are put in order: PEERs */
 	LOAD_MODES
 };
 #define LOAD_DRAIN_EVERY 100u
 #define LOAD_HELD_MAX    1024u /* flows that hold packets at a time */
+#define LOAD_SPRAYS      256u
 
 struct load {
 	struct hp3d_pipe *pipe;
@@ -38,6 +46,7 @@ struct load {
 	uint64_t rng;
 	uint32_t *psn[LOAD_KINDS]; /* next one, by flow */
 	uint64_t drawn, primed; /* packets of all kinds */
+	uint32_t turn; /* ORDERED: of what peers said last */
 	/* HOLD: flows whose packets are, or will be, held, and by flow whether that is so */
 	uint32_t held[LOAD_HELD_MAX], n_held;
 	bool *holds, *away;
@@ -46,7 +55,7 @@ struct load {
 /* Direction in which packets of a kind pass hp3d. */
 static inline enum hp3_dir load_dir(enum load_kind kind)
 {
-	return kind == LOAD_ACK ? HP3_DIR_RX : HP3_DIR_TX;
+	return kind == LOAD_WRITE ? HP3_DIR_TX : HP3_DIR_RX;
 }
 
 /* Builds the template of a kind into m. 0 or a negative errno. */
@@ -61,6 +70,16 @@ void load_free(struct load *l);
 struct hp3_config load_config(uint32_t flows, enum load_mode mode, uint32_t memory_mb);
 /* IPv4 addresses of a flow. */
 void load_addresses(uint32_t flow, uint8_t local[4], uint8_t remote[4]);
+/* A flow by its number, in the engine's words; or HP3_NO_FLOW. */
+uint32_t load_find(const struct load *l, uint32_t flow);
+/* What the addresses, QPNs, port of a flow are to a peer. */
+uint32_t load_local_qpn(uint32_t flow);
+uint32_t load_remote_qpn(uint32_t flow);
+uint16_t load_home(uint32_t flow);
+/* Builds the WRITE FIRST of a message of dma_len bytes into m. 0 or a negative errno. */
+int load_first(struct rte_mbuf *m, uint32_t flow, uint32_t psn, uint32_t dma_len);
+/* Makes a packet (of load_template) this one of a flow; but for the ICRC. */
+void load_address(struct rte_mbuf *m, enum hp3_dir dir, uint32_t flow, uint32_t psn);
 /* Makes a packet (of load_template) the next one of a flow drawn at random. The ICRC is not
  * repaired: the steady path changes it without ever looking at the rest. */
 void load_refresh(struct load *l, enum load_kind kind, struct rte_mbuf *m);

@@ -20,7 +20,7 @@
 #include <rte_version.h>
 #include "app/hp3d/lcores/eal.h"
 #include "bench/belt.h"
-#include "bench/load.h"
+#include "bench/load_spray.h"
 
 #define PASSES_MAX 4096u
 #define BURSTS_MAX 65536u /* whose times are kept for the percentiles */
@@ -178,6 +178,18 @@ static void catch_up(struct belt *b, struct load *l, pass_fn *pass)
 	b->spent = 0;
 }
 
+/* What was held leaves later than it came: all take their places again. */
+static void after_order(struct belt *b, struct load *l)
+{
+	struct rte_mbuf *m;
+	uint32_t n = 0;
+
+	for (; rte_ring_dequeue(b->ring, (void **)&m) == 0; n++)
+		b->lost += !load_in_order(l, m);
+	b->lost += b->n - n;
+	rte_ring_enqueue_bulk(b->ring, (void **)b->m, b->n, NULL);
+}
+
 static int by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -193,7 +205,7 @@ static int by_cycles(const void *a, const void *b)
 }
 
 static const char *const modes[LOAD_MODES] = {
-	"", "", ", 1 % in a drain", ", 1 % in a drain", ", dcqcn"};
+	"", "", ", 1 % in a drain", ", 1 % in a drain", ", dcqcn", ", sprayed", ", put in order"};
 
 /* Percentiles of the time that a burst takes, into the row. */
 static void measure_bursts(json_t *row, struct belt *b, struct load *l, uint32_t passes)
@@ -202,6 +214,8 @@ static void measure_bursts(json_t *row, struct belt *b, struct load *l, uint32_t
 	for (uint32_t i = 0; i < passes; i++) {
 		belt_refresh(b, l);
 		pass_bursts(b, l);
+		if (b->kind == LOAD_PEER)
+			after_order(b, l);
 	}
 	qsort(burst_cycles, bursts, sizeof(burst_cycles[0]), by_cycles);
 	json_object_set_new(row, "burst_p50", json_integer(burst_cycles[bursts / 2]));
@@ -241,6 +255,8 @@ static void measure(json_t *rows, const struct options *o, const char *stage, st
 		catch_up(b, l, pass);
 		if (pass == pass_hold)
 			after_hold(b, l);
+		if (b->kind == LOAD_PEER && l != NULL)
+			after_order(b, l);
 	}
 	qsort(cycles, passes, sizeof(cycles[0]), by_value);
 	row = json_pack("{s:s, s:s, s:b, s:i, s:i, s:f, s:f}", "stage", stage, "packet", packet,
@@ -278,7 +294,8 @@ static int rig_init(struct rig *r, const struct options *o)
 	for (unsigned kind = 0; kind < LOAD_KINDS && ret == 0; kind++) {
 		static const char *const names[LOAD_KINDS][3] = {
 			{"ack_hot", "ack_cold", "ack_null"},
-			{"write_hot", "write_cold", "write_null"}};
+			{"write_hot", "write_cold", "write_null"},
+			{"peer_hot", "peer_cold", "peer_null"}};
 
 		ret = belt_init(&r->ring[kind][0], kind, o->hot, true, names[kind][0], &cfg);
 		if (ret == 0)
@@ -318,6 +335,8 @@ static void measure_size(
 	measure(rows, o, "pipeline", wr, &l[LOAD_HOLD], pass_hold);
 	measure(rows, o, "pipeline", ack, &l[LOAD_DCQCN], pass_pipeline);
 	measure(rows, o, "pipeline", wr, &l[LOAD_DCQCN], pass_pipeline);
+	measure(rows, o, "pipeline", wr, &l[LOAD_SPRAYED], pass_pipeline);
+	measure(rows, o, "pipeline", &r->ring[LOAD_PEER][0], &l[LOAD_ORDERED], pass_pipeline);
 	measure(rows, o, "pipeline", &r->null[LOAD_ACK], &l[LOAD_HOME], pass_pipeline);
 	measure(rows, o, "pipeline", &r->null[LOAD_WRITE], &l[LOAD_HOME], pass_pipeline);
 }

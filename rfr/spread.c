@@ -53,8 +53,13 @@ static void choose(struct hp3_spread *s, const struct hp3_spread_params *p, uint
 	s->asked = 0;
 }
 
+static uint32_t below(uint32_t random, uint32_t n)
+{
+	return (uint32_t)((uint64_t)random * n >> 32);
+}
+
 uint32_t hp3_spread_lane(
-	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t random, uint64_t now)
+	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t random, uint64_t now)
 {
 	uint64_t may;
 
@@ -62,8 +67,10 @@ uint32_t hp3_spread_lane(
 		choose(s, p, now);
 	if (s->resting != 0 && s->next <= now)
 		wake(s, now);
+	if (s->resting == 0)
+		return below(random, p->lanes);
 	may = all_of(p) & ~s->resting;
-	for (uint32_t n = (uint32_t)(random % (uint32_t)__builtin_popcountll(may)); n != 0; n--)
+	for (uint32_t n = below(random, (uint32_t)__builtin_popcountll(may)); n != 0; n--)
 		may &= may - 1;
 	return (uint32_t)__builtin_ctzll(may);
 }
@@ -92,22 +99,34 @@ void hp3_lateness_seen(struct hp3_lateness *l, uint32_t lane, uint64_t late_ns)
 	uint32_t late = (uint32_t)hp3_min_u64(late_ns, MOST_NS);
 
 	l->packets++;
-	l->seen[lane] = l->packets;
-	l->late[lane] += late - l->late[lane] / 8;
+	l->lane[lane].seen = l->packets;
+	l->lane[lane].late += late - l->lane[lane].late / 8;
 	l->usual += late - l->usual / 16;
+}
+
+static uint32_t bound_of(const struct hp3_lateness *l, const struct hp3_spread_params *p)
+{
+	return hp3_max_u32((uint32_t)p->late_ns, UNUSUAL * (l->usual / 16));
+}
+
+bool hp3_lateness_suspects(
+	const struct hp3_lateness *l, const struct hp3_spread_params *p, uint32_t lane)
+{
+	return l->lane[lane].late / 8 > bound_of(l, p) || l->packets % HP3_LANES == 0;
 }
 
 uint64_t hp3_lateness_slow(struct hp3_lateness *l, const struct hp3_spread_params *p)
 {
 	uint64_t slow = 0;
-	uint32_t bound = hp3_max_u32((uint32_t)p->late_ns, UNUSUAL * (l->usual / 16));
+	uint32_t bound = bound_of(l, p);
 
 	for (uint32_t i = 0; i < p->lanes; i++) {
-		if (l->late[i] / 8 <= bound && l->packets - l->seen[i] <= SILENT * p->lanes)
+		if (l->lane[i].late / 8 <= bound &&
+			l->packets - l->lane[i].seen <= SILENT * p->lanes)
 			continue;
 		slow |= 1ull << i;
-		l->late[i] = 0;
-		l->seen[i] = l->packets;
+		l->lane[i].late = 0;
+		l->lane[i].seen = l->packets;
 	}
 	return slow;
 }

@@ -25,13 +25,13 @@ struct hp3_spread_params {
 	uint64_t rest_ns; /* a lane is left out so long, the first time */
 };
 
-/* The sender's. */
+/* The sender's. What a packet needs comes first. */
 struct hp3_spread {
 	uint64_t resting; /* bit by lane */
 	uint64_t asked; /* no packet has left yet, these have not answered */
+	uint64_t next; /* the first of them may be tried again, no sooner */
 	uint32_t best; /* the shortest answer, ns; 0: none */
 	uint32_t rtt[HP3_LANES]; /* answers, ns */
-	uint64_t next; /* the first of them may be tried again, no sooner */
 	uint64_t until[HP3_LANES];
 	uint8_t level[HP3_LANES]; /* doublings of the next rest */
 };
@@ -40,13 +40,15 @@ struct hp3_spread {
 struct hp3_lateness {
 	uint32_t packets; /* so far */
 	uint32_t usual; /* ns * 16, of all lanes */
-	uint32_t late[HP3_LANES]; /* ns * 8 */
-	uint32_t seen[HP3_LANES]; /* `packets` then */
+	struct {
+		uint32_t late; /* ns * 8 */
+		uint32_t seen; /* `packets` when one came last */
+	} lane[HP3_LANES];
 };
 
 /* All 0 at first. `random`: any number. The lane of the next packet. */
 uint32_t hp3_spread_lane(
-	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t random, uint64_t now);
+	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t random, uint64_t now);
 /* Before the first packet: all lanes are asked. Those that have not answered when it leaves, or not
  * soon enough, rest, unless none has answered. */
 void hp3_spread_ask(struct hp3_spread *s, const struct hp3_spread_params *p);
@@ -59,6 +61,9 @@ void hp3_spread_told(
 
 /* All 0 at first. A packet came by this lane, and others had to wait for it so long. */
 void hp3_lateness_seen(struct hp3_lateness *l, uint32_t lane, uint64_t late_ns);
+/* Is it worth a look at all lanes? One came by this lane just now. */
+bool hp3_lateness_suspects(
+	const struct hp3_lateness *l, const struct hp3_spread_params *p, uint32_t lane);
 /* Slow lanes, bit by lane, that are to be told; they are judged anew. */
 uint64_t hp3_lateness_slow(struct hp3_lateness *l, const struct hp3_spread_params *p);
 

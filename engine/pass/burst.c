@@ -2,6 +2,7 @@
 /* Compiled once per level, which gives it its name (HP3_LEVEL). */
 #include "base/likely.h"
 #include "engine/pass/burst.h"
+#include "engine/spray/spray.h"
 #include "engine/pass/steady.h"
 #include "roce/parse_wide.h"
 
@@ -13,6 +14,12 @@
 #define UNLIKELY(x) HP3_UNLIKELY(!!(x))
 #define INLINE      static inline __attribute__((always_inline))
 #define AHEAD       24u /* packets between the look into the bucket and the flow */
+
+/* The notification point will ask whose it is. */
+static bool is_marked(const struct hp3_engine *e, const struct hp3_view *v)
+{
+	return e->np != NULL && (v->flags & HP3_VF_CE);
+}
 
 /*
  * Requests that leave, and replies and CNPs that arrive, have a flow here. The notification point
@@ -29,8 +36,7 @@ static bool is_wanted(const struct hp3_engine *e, const struct hp3_pkt *pkt, enu
 		return dir == HP3_DIR_RX;
 	if (dir == HP3_DIR_TX)
 		return (e->np != NULL || e->nreplies != 0) && v->class == HP3_CLASS_RC_REPLY;
-	return v->class == HP3_CLASS_RC_REQUEST &&
-	       (e->nspray_in != 0 || (e->np != NULL && (v->flags & HP3_VF_CE)));
+	return v->class == HP3_CLASS_RC_REQUEST && (e->nspray_in != 0 || is_marked(e, v));
 }
 
 static __attribute__((noinline)) void key(
@@ -43,6 +49,8 @@ static __attribute__((noinline)) void key(
 		return;
 	ends = hp3_ends_of(p->frame, &p->v, dir);
 	p->addr = hp3_key_addr(e, &ends);
+	if (dir == HP3_DIR_RX && p->v.class == HP3_CLASS_RC_REQUEST && !is_marked(e, &p->v))
+		return hp3_spray_expect(e, p->addr, p->v.dest_qpn);
 	hp3_key_mix(e, p->addr, p->v.dest_qpn, p->v.vlan, dir, &p->sig, &p->bucket);
 }
 
@@ -50,14 +58,17 @@ static __attribute__((noinline)) void key(
 INLINE uint32_t see_one(struct hp3_engine *e, struct hp3_pkt *p, enum hp3_dir dir, uint8_t main)
 {
 	const uint8_t *f = p->frame;
+	bool plain;
 
 	if (UNLIKELY(f == NULL)) {
 		p->v = (struct hp3_view){.class = HP3_CLASS_OTHER};
 		key(e, p, dir);
 		return 1;
 	}
-	if (UNLIKELY(!hp3_parse_plain(f, p->len, &p->v) || p->v.class != main)) {
-		hp3_parse_any(f, p->len, &p->v);
+	plain = hp3_parse_plain(f, p->len, &p->v);
+	if (UNLIKELY(!plain || p->v.class != main)) {
+		if (!plain)
+			hp3_parse_any(f, p->len, &p->v);
 		key(e, p, dir);
 		return p->v.class != main;
 	}
@@ -122,6 +133,14 @@ INLINE uint32_t see_wide(struct hp3_engine *e, struct hp3_pkt *p, enum hp3_dir d
 }
 #endif
 
+/* Requests that arrive come in runs: all of a group are parsed one by one if its first one is. */
+INLINE bool looks_like_request(const struct hp3_pkt *p)
+{
+	return p->frame != NULL && p->len >= HP3_PLAIN_MIN &&
+	       hp3_opcodes[((const uint8_t *)p->frame)[HP3_PLAIN_BTH]].class ==
+		       HP3_CLASS_RC_REQUEST;
+}
+
 INLINE uint32_t see(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir)
 {
 	const uint8_t main = dir == HP3_DIR_TX ? HP3_CLASS_RC_REQUEST : HP3_CLASS_RC_REPLY;
@@ -130,7 +149,10 @@ INLINE uint32_t see(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum
 
 #ifdef HP3_WIDE
 	for (; i + HP3_WIDE <= n; i += HP3_WIDE) {
-		uint32_t left = see_wide(e, pkts + i, dir, main);
+		uint32_t left = UNLIKELY(dir == HP3_DIR_RX && e->nspray_in != 0 &&
+					 looks_like_request(&pkts[i]))
+					? HP3_WIDE_ALL
+					: see_wide(e, pkts + i, dir, main);
 
 		for (; UNLIKELY(left != 0); left &= left - 1)
 			others += see_one(e, pkts + i + __builtin_ctz(left), dir, main);

@@ -7,7 +7,6 @@
 #define TELL_NS  50000u /* between two words about slow lanes */
 #define BEAT_MIN 100000u
 #define BEAT_MAX 1000000000u
-#define SPREAD   0x9e3779b97f4a7c15u
 
 static struct hp3_reseq_params params_of(const struct hp3_engine *e)
 {
@@ -33,20 +32,13 @@ static bool is_between(const struct hp3_spray_in *in, uint64_t addr, uint16_t vl
 	return in->addr == addr && in->vlan == vlan && in->ipv6 == ipv6;
 }
 
-/* Only peers with the key make records, so nobody chooses what meets here. */
-static uint16_t *head_of(const struct hp3_spraying *s, uint64_t addr, uint32_t responder)
-{
-	uint64_t h = (addr ^ (uint64_t)responder << 40 ^ responder) * SPREAD;
-
-	return &s->heads[h >> 32 & (s->nheads - 1)];
-}
-
 static struct hp3_spray_in *find(
 	struct hp3_engine *e, uint64_t addr, uint16_t vlan, bool ipv6, uint32_t responder)
 {
 	struct hp3_spraying *s = e->spraying;
 
-	for (uint16_t i = *head_of(s, addr, responder); i != HP3_NO_SPRAY; i = s->in[i].next) {
+	for (uint16_t i = *hp3_spray_head(s, addr, responder); i != HP3_NO_SPRAY;
+		i = s->in[i].next) {
 		struct hp3_spray_in *in = &s->in[i];
 
 		if (in->responder == responder && is_between(in, addr, vlan, ipv6))
@@ -113,7 +105,7 @@ void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop)
 {
 	struct hp3_spraying *s = t->e->spraying;
 	uint16_t last = s->ins[--t->e->nspray_in], own = s->ins[in->at];
-	uint16_t *link = head_of(s, in->addr, in->responder);
+	uint16_t *link = hp3_spray_head(s, in->addr, in->responder);
 
 	empty(t, in, drop ? HP3_ACT_DISCARD : HP3_ACT_DELIVER);
 	while (*link != own)
@@ -145,7 +137,7 @@ static void judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 	if (lane >= in->lanes)
 		return;
 	hp3_lateness_seen(&in->late, lane, hp3_reseq_lateness(&in->reseq, v->psn, t->now));
-	if (t->now - in->told_at < TELL_NS)
+	if (t->now - in->told_at < TELL_NS || !hp3_lateness_suspects(&in->late, &params, lane))
 		return;
 	in->told_at = t->now;
 	params.lanes = in->lanes;
@@ -169,7 +161,7 @@ static bool may_wait(struct hp3_turn *t, const struct hp3_spray_in *in, const st
 		e->stats.reseq_full++;
 		return false;
 	}
-	return hp3_pkt_icrc_ok(e, pkt);
+	return true;
 }
 
 static void keep(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
@@ -290,8 +282,8 @@ static struct hp3_spray_in *add_in(
 		.at = (uint16_t)n};
 	memcpy(in->local, ends->local, len);
 	memcpy(in->remote, ends->remote, len);
-	in->next = *head_of(s, in->addr, in->responder);
-	*head_of(s, in->addr, in->responder) = s->ins[n];
+	in->next = *hp3_spray_head(s, in->addr, in->responder);
+	*hp3_spray_head(s, in->addr, in->responder) = s->ins[n];
 	t->e->nspray_in++;
 	return in;
 }

@@ -203,7 +203,7 @@ void hp3_spray_leaves(
 		new_leg(t, o);
 	params = hp3_spread_params_of(t->e);
 	vd->sport = (uint16_t)(o->port ^ hp3_spread_lane(&o->spread, &params,
-						 hp3_random(&t->e->rng) >> 32, t->now));
+						 (uint32_t)(hp3_random(&t->e->rng) >> 32), t->now));
 	t->e->stats.sprayed++;
 	o->run++;
 }

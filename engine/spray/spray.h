@@ -18,49 +18,49 @@
 
 #define HP3_SPRAY_SAID 16u
 
-/* A queue pair of the local RNIC. */
+/* A queue pair of the local RNIC. What each of its packets needs is the first line. */
 struct hp3_spray_out {
+	uint64_t heard; /* the peer's last YES; ASKING: when it was asked first */
+	uint64_t yes_to; /* when that was said to which it was an answer */
+	uint64_t large_at; /* newest packet of a large message */
+	uint32_t run; /* packets by lanes since it went back */
+	uint16_t port; /* in use where it is not sprayed: lane 0 */
+	uint8_t state; /* enum hp3_spray_state */
+	bool large; /* the message under way is */
+	struct hp3_spread spread;
 	uint32_t flow;
 	uint32_t number; /* of the agreement: later ones have greater ones */
 	uint32_t turn, answered; /* of what was said last; of the newest answer */
 	uint16_t at; /* in the list of those in use */
 	uint16_t leg; /* as in hp3_agree */
-	uint16_t port; /* in use where it is not sprayed: lane 0 */
-	uint8_t state; /* enum hp3_spray_state */
 	uint8_t strikes; /* times in a row that the RNIC went back soon after */
-	uint32_t run; /* packets by lanes since it went back */
-	bool large; /* the message under way is */
 	uint32_t behind; /* NARROW, ENDING: all before it left when lanes were in use */
-	uint64_t heard; /* the peer's last YES; ASKING: when it was asked first */
-	uint64_t yes_to; /* when that was said to which it was an answer */
 	uint64_t said[HP3_SPRAY_SAID]; /* when, by turn: the newest ones */
 	uint64_t narrowed; /* NARROW: since when */
 	uint64_t beat_at; /* the next word to the peer */
-	uint64_t large_at; /* newest packet of a large message */
-	struct hp3_spread spread;
-};
+} __attribute__((aligned(64)));
 
-/* A queue pair of a peer. */
+/* A queue pair of a peer. What each of its packets needs is the first two lines. */
 struct hp3_spray_in {
-	bool ready; /* it is known what the RNIC waits for; else the next packet tells */
-	bool ipv6;
-	uint16_t vlan;
-	uint8_t local[16], remote[16];
 	uint64_t addr; /* as hp3_flow.addr */
 	uint32_t responder, requester; /* QPNs */
-	uint32_t number, turn; /* of the agreement; of what was said last */
-	uint16_t at; /* in the list of those in use */
+	uint16_t vlan;
+	bool ipv6;
+	bool ready; /* it is known what the RNIC waits for; else the next packet tells */
 	uint16_t next; /* of the same chain */
 	uint16_t port, leg;
 	uint8_t lanes, pmtu_log2;
-	uint64_t beat_ns; /* of the sender */
-	uint64_t heard; /* its last word */
-	uint8_t spared; /* times since that hp3d had stood still */
 	uint64_t told_at; /* of slow lanes */
 	uint64_t bytes; /* held */
-	struct hp3_lateness late;
+	uint16_t at; /* in the list of those in use */
+	uint8_t spared; /* times since its last word that hp3d had stood still */
 	struct hp3_reseq reseq;
-};
+	struct hp3_lateness late;
+	uint8_t local[16], remote[16];
+	uint32_t number, turn; /* of the agreement; of what was said last */
+	uint64_t beat_ns; /* of the sender */
+	uint64_t heard; /* its last word */
+} __attribute__((aligned(64)));
 
 #define HP3_NO_SPRAY    UINT16_MAX
 #define HP3_SPRAY_LISTS 4u /* numbers for each record, in outs, ins and heads together */
@@ -119,6 +119,28 @@ void hp3_spray_gone(struct hp3_turn *t, uint32_t flow, bool over);
 void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a);
 /* Time passes; when it wants to be called next. */
 uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o);
+
+/*
+ * By addresses and QPN; only peers with the key make records, so nobody chooses what meets there.
+ */
+static inline uint16_t *hp3_spray_head(
+	const struct hp3_spraying *s, uint64_t addr, uint32_t responder)
+{
+	uint64_t h = (addr ^ (uint64_t)responder << 40 ^ responder) * 0x9e3779b97f4a7c15u;
+
+	return &s->heads[h >> 32 & (s->nheads - 1)];
+}
+
+/* A packet for this queue pair will be handled soon; it may be one of a peer that is sprayed. */
+static inline void hp3_spray_expect(const struct hp3_engine *e, uint64_t addr, uint32_t responder)
+{
+	uint16_t first = *hp3_spray_head(e->spraying, addr, responder);
+
+	if (first == HP3_NO_SPRAY)
+		return;
+	__builtin_prefetch(&e->spraying->in[first], 1);
+	__builtin_prefetch(&e->spraying->in[first].reseq.told, 1);
+}
 
 /* receive.c */
 /* A request of a peer arrived. */

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bench/load_spray.h"
+#include <errno.h>
+#include <stdio.h>
+#include "app/hp3d/lcores/eal.h"
+#include "roce/build.h"
+#include "roce/icrc.h"
+
+#define LANES   64u
+#define BEAT_NS 1000000000u /* so that a slow machine hears none late */
+#define PMTU    10u /* log2 */
+#define LARGE   (1u << 30)
+
+void load_spray_config(struct hp3_config *cfg)
+{
+	cfg->engine.spray.on = true;
+	cfg->engine.spray.flows = LOAD_SPRAYS;
+	cfg->engine.spray.beat_ns = BEAT_NS;
+	cfg->engine.spray.wait_ns = BEAT_NS; /* nothing is lost: who was preempted waits on */
+	snprintf(cfg->probes.probe_key, sizeof(cfg->probes.probe_key), "%s",
+		"000102030405060708090a0b0c0d0e0f");
+}
+
+static void answer(struct load *l, const struct hp3_act_agree *asked)
+{
+	struct hp3_ends ends = {.local = asked->local, .remote = asked->remote};
+	struct hp3_agree yes = asked->what;
+	static struct hp3_acts acts;
+
+	yes.kind = HP3_AGREE_YES;
+	acts.n = 0;
+	hp3_agree_told(hp3d_pipe_engine(l->pipe), &ends, &yes, hp3d_now(), &acts);
+}
+
+/* What a sender says about a flow of ORDERED. */
+static void ask(struct load *l, uint32_t i, enum hp3_agree_kind kind)
+{
+	uint32_t flow = load_sprayed(l, i);
+	uint8_t local[4], remote[4];
+	struct hp3_ends ends = {.local = local, .remote = remote};
+	static struct hp3_acts acts;
+	const struct hp3_agree what = {.kind = (uint8_t)kind,
+		.pmtu_log2 = PMTU,
+		.lanes = LANES,
+		.port = load_home(flow),
+		.responder = load_local_qpn(flow),
+		.requester = load_remote_qpn(flow),
+		.number = 1,
+		.turn = ++l->turn,
+		.beat_us = BEAT_NS / 1000};
+
+	load_addresses(flow, local, remote);
+	acts.n = 0;
+	hp3_agree_told(hp3d_pipe_engine(l->pipe), &ends, &what, hp3d_now(), &acts);
+}
+
+void load_words(struct load *l)
+{
+	static struct hp3_acts acts;
+
+	do {
+		acts.n = 0;
+		hp3_tick(hp3d_pipe_engine(l->pipe), hp3d_now(), &acts);
+		for (uint32_t i = 0; i < acts.n; i++) {
+			if (acts.act[i].kind == HP3_ACT_AGREE && l->mode == LOAD_SPRAYED)
+				answer(l, &acts.act[i].agree);
+		}
+	} while (acts.more);
+	for (uint32_t i = 0; i < load_sprays(l) && l->mode == LOAD_ORDERED; i++)
+		ask(l, i, HP3_AGREE_SPRAYING);
+}
+
+static void take(void *ctx, struct rte_mbuf **m, uint16_t n)
+{
+	*(uint32_t *)ctx += n;
+}
+
+/* A large message begins; the peer agrees. */
+int load_spray(struct load *l, struct rte_mbuf *m)
+{
+	uint32_t n = 0;
+
+	hp3d_pipe_output(l->pipe, HP3_DIR_TX, take, &n);
+	for (uint32_t i = 0; i < load_sprays(l); i++) {
+		uint32_t flow = load_sprayed(l, i), *psn = &l->psn[LOAD_WRITE][flow];
+		int ret = load_first(m, flow, *psn, LARGE);
+
+		if (ret < 0)
+			return ret;
+		*psn = hp3_psn_add(*psn, 1);
+		hp3d_pipe_burst(l->pipe, HP3_DIR_TX, &m, 1, hp3d_now());
+	}
+	load_words(l);
+	for (uint32_t i = 0; i < load_sprays(l); i++) {
+		struct hp3_flow_info info;
+		uint32_t id = load_find(l, load_sprayed(l, i));
+
+		if (hp3_flow_info(hp3d_pipe_engine(l->pipe), id, hp3d_now(), &info) != 0 ||
+			info.lanes != LANES)
+			return -EPROTO;
+	}
+	return n == load_sprays(l) ? 0 : -EIO;
+}
+
+/* Peers ask; the first packet tells what comes next. */
+int load_order(struct load *l, struct rte_mbuf *m)
+{
+	uint32_t n = 0;
+	int ret = load_template(LOAD_PEER, m);
+
+	if (ret < 0)
+		return ret;
+	hp3d_pipe_output(l->pipe, HP3_DIR_RX, take, &n);
+	for (uint32_t i = 0; i < load_sprays(l); i++) {
+		uint32_t flow = load_sprayed(l, i);
+		struct hp3_view v;
+
+		ask(l, i, HP3_AGREE_ASK);
+		load_address(m, HP3_DIR_RX, flow, 0);
+		hp3_parse(rte_pktmbuf_mtod(m, void *), m->data_len, &v);
+		hp3_icrc_store(rte_pktmbuf_mtod(m, void *), &v);
+		l->psn[LOAD_PEER][flow] = l->psn[LOAD_ACK][flow] = 1;
+		hp3d_pipe_burst(l->pipe, HP3_DIR_RX, &m, 1, hp3d_now());
+	}
+	return n == load_sprays(l) ? 0 : -EIO;
+}
+
+void load_peers(struct load *l, struct rte_mbuf **m, uint32_t n)
+{
+	uint32_t flow[LOAD_EARLY];
+
+	for (uint32_t at = 0; at < n; at += 2 * LOAD_EARLY, l->drawn += 2 * LOAD_EARLY) {
+		uint32_t start = hp3_random_below(&l->rng, load_sprays(l));
+		uint32_t step = 2 * hp3_random_below(&l->rng, LOAD_EARLY) + 1; /* odd: all differ */
+
+		for (uint32_t i = 0; i < LOAD_EARLY; i++) {
+			uint32_t *psn;
+
+			flow[i] = load_sprayed(l, (start + i * step) % load_sprays(l));
+			psn = &l->psn[LOAD_PEER][flow[i]];
+			load_address(m[at + i], HP3_DIR_RX, flow[i], hp3_psn_add(*psn, 1));
+			*psn = hp3_psn_add(*psn, 2);
+		}
+		for (uint32_t i = 0; i < LOAD_EARLY; i++)
+			load_address(m[at + LOAD_EARLY + i], HP3_DIR_RX, flow[i],
+				hp3_psn_add(l->psn[LOAD_PEER][flow[i]], HP3_PSN_MASK - 1));
+	}
+}
+
+bool load_in_order(struct load *l, const struct rte_mbuf *m)
+{
+	struct hp3_view v;
+	uint32_t *next;
+
+	hp3_parse(rte_pktmbuf_mtod(m, void *), m->data_len, &v);
+	next = &l->psn[LOAD_ACK][v.dest_qpn - load_local_qpn(0)];
+	if (v.psn != *next)
+		return false;
+	*next = hp3_psn_add(*next, 1);
+	return true;
+}
+
+const char *load_spray_check(const struct load *l)
+{
+	const struct hp3_stats *s = hp3_engine_stats(hp3d_pipe_engine(l->pipe));
+
+	if (s->retransmits + s->epochs + s->bad_icrc + s->sprays_broken + s->reseq_late +
+		s->reseq_beyond + s->reseq_full + s->reseq_given_up)
+		return "packets left what was to be measured";
+	if (l->mode == LOAD_SPRAYED)
+		return s->sprayed == l->drawn ? NULL : "not every packet was sprayed";
+	return s->reseq_held == l->drawn / 2 ? NULL : "not every other packet was held";
+}
