@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Any bytes as a history of one engine with rfr.mode = spray: requests of peers whose queue pairs
+ * are put in order, in any order, again, of any length that a RETH can have; requests of the local
+ * RNIC, which are sprayed; NAKs, words of peers, set-up, time that passes in steps or in leaps,
+ * restarts. After every call:
+ *
+ *  - a packet of a peer passes, is held, or is dropped as a copy of one that is held; what is held
+ *    is given out or discarded once, runs of it in the order of the PSNs; copies are shown of what
+ *    is held;
+ *  - none passes one of its queue pair that is held, but where that is counted: too far ahead, or
+ *    no room;
+ *  - a packet of the local RNIC leaves by a lane only if the peer said yes within three beats;
+ *  - at the end, and where nothing comes for long, nothing is held.
+ */
+#include "input.h"
+#include "engine/engine.h"
+#include "engine/policy.h"
+#include "roce/opcode.h"
+
+#define QPS     3u /* each way */
+#define HELD    96u
+#define BEAT    1000000ull
+#define MTU     1024u
+#define LANES   8u
+#define LONG    (64 * BEAT)
+#define NUMBERS (HP3_HELD(HELD) + 1)
+#define OF_OURS QPS /* held packets of the local RNIC's */
+
+static const uint8_t *in, *end;
+static struct hp3_engine *e;
+static struct hp3_engine_config cfg;
+static uint64_t now, heard[QPS], seed;
+static uint32_t next_psn[2][QPS], number[QPS], turn[QPS];
+static bool is_held[NUMBERS];
+static uint32_t whose[NUMBERS], psn_of[NUMBERS], n_held;
+static struct hp3_agree asked[QPS]; /* of the local RNIC's queue pairs: the newest words */
+
+static uint8_t u8(void)
+{
+	return in < end ? *in++ : 0;
+}
+
+static uint32_t u32(void)
+{
+	uint32_t v = 0;
+
+	for (unsigned i = 0; i < 4; i++)
+		v = v << 8 | u8();
+	return v;
+}
+
+static void give(const struct hp3_act *a)
+{
+	uint32_t h = a->held, last = 0, who = 0;
+
+	MUST(a->count > 0);
+	for (uint32_t i = 0; i < a->count; i++, h = hp3_held_next(e, h)) {
+		MUST(h < NUMBERS && is_held[h]);
+		MUST(i == 0 || (whose[h] == who && hp3_psn_diff(psn_of[h], last) > 0));
+		is_held[h] = false;
+		n_held--;
+		last = psn_of[h];
+		who = whose[h];
+	}
+	MUST((who == OF_OURS) == (a->kind == HP3_ACT_RELEASE) || a->kind == HP3_ACT_DISCARD);
+}
+
+static void take(const struct hp3_acts *acts)
+{
+	for (uint32_t i = 0; i < acts->n; i++) {
+		const struct hp3_act *a = &acts->act[i];
+
+		if (a->kind == HP3_ACT_RELEASE || a->kind == HP3_ACT_DISCARD ||
+			a->kind == HP3_ACT_DELIVER)
+			give(a);
+		else if (a->kind == HP3_ACT_SHOW)
+			MUST(a->held < NUMBERS && is_held[a->held] && whose[a->held] < QPS);
+		else if (a->kind == HP3_ACT_AGREE && hp3_agree_is_senders(&a->agree.what))
+			asked[a->agree.what.requester % QPS] = a->agree.what;
+	}
+}
+
+static void tick(void)
+{
+	struct hp3_acts acts;
+
+	do {
+		acts.n = 0;
+		hp3_tick(e, now, &acts);
+		take(&acts);
+	} while (acts.more);
+}
+
+/* In steps, as hp3d does; or in one leap, as an hp3d that stood still. */
+static void pass_time(uint64_t ns, bool leap)
+{
+	uint64_t until = now + ns;
+
+	for (uint64_t due = hp3_engine_due(e); !leap && due < until; due = hp3_engine_due(e)) {
+		now = due > now ? due : now + 1;
+		tick();
+	}
+	now = until;
+	tick();
+}
+
+static struct hp3_pkt packet(uint8_t *frame, enum hp3_dir dir, uint32_t i, uint8_t opcode)
+{
+	const uint8_t ip[2][4] = {{10, 9, 0, 1}, {10, 9, 0, 2}};
+
+	memset(frame, 0, 64);
+	memcpy(frame + 26, ip[dir == HP3_DIR_RX], 4);
+	memcpy(frame + 30, ip[dir != HP3_DIR_RX], 4);
+	return (struct hp3_pkt){.frame = frame,
+		.trusted = true,
+		.len = 58 + MTU,
+		.v = {.class = hp3_opcodes[opcode].class,
+			.opcode = opcode,
+			.flags = (uint16_t)hp3_opcodes[opcode].flags,
+			.l3_off = 14,
+			.udp_off = 34,
+			.sport = (uint16_t)(0xc000 + 64 * i),
+			.payload_len = MTU,
+			.dest_qpn = (dir == HP3_DIR_RX ? 0x3000 : 0x6000) + i}};
+}
+
+static uint32_t some_psn(uint32_t near)
+{
+	uint8_t how = u8();
+
+	if (how < 0xd0)
+		return hp3_psn_add(near, how & 7);
+	if (how < 0xf0)
+		return (near - (how & 31)) & HP3_PSN_MASK;
+	return how < 0xfc ? hp3_psn_add(near, 64 * (how & 31)) : u32() & HP3_PSN_MASK;
+}
+
+static struct hp3_verdict handle(struct hp3_pkt *pkt, enum hp3_dir dir)
+{
+	struct hp3_acts acts = {.n = 0};
+	struct hp3_verdict vd;
+
+	hp3_find_burst(e, pkt, 1, dir);
+	if (dir == HP3_DIR_TX)
+		hp3_tx(e, pkt, now, &vd, &acts);
+	else
+		hp3_rx(e, pkt, now, &vd, &acts);
+	take(&acts);
+	if (vd.kind == HP3_HOLD) {
+		MUST(vd.held < NUMBERS && !is_held[vd.held] && n_held < HELD);
+		is_held[vd.held] = true;
+		whose[vd.held] = dir == HP3_DIR_TX ? OF_OURS : pkt->v.dest_qpn - 0x3000;
+		psn_of[vd.held] = pkt->v.psn;
+		n_held++;
+	}
+	return vd;
+}
+
+/* What of the queue pair stays held: did this packet have to wait, too? */
+static void check_passed(uint32_t i, uint32_t psn, bool counted)
+{
+	for (uint32_t h = 0; h < NUMBERS; h++)
+		if (is_held[h] && whose[h] == i)
+			MUST(counted || hp3_psn_diff(psn, psn_of[h]) < 0);
+}
+
+static void arrive(void)
+{
+	static const uint32_t lengths[] = {0, 1, 1024, 1u << 20, 1u << 31, UINT32_MAX};
+	static const uint8_t opcodes[] = {HP3_OP_RC_WRITE_MIDDLE, HP3_OP_RC_WRITE_ONLY,
+		HP3_OP_RC_SEND_ONLY, HP3_OP_RC_READ_REQUEST};
+	uint8_t frame[64], what = u8();
+	uint32_t i = what % QPS;
+	struct hp3_pkt pkt = packet(frame, HP3_DIR_RX, i, opcodes[what >> 6]);
+	struct hp3_stats was = *hp3_engine_stats(e);
+	struct hp3_verdict vd;
+	const struct hp3_stats *s = hp3_engine_stats(e);
+
+	pkt.v.psn = some_psn(next_psn[0][i]);
+	pkt.v.sport ^= what >> 3 & (LANES - 1);
+	if (pkt.v.flags & HP3_VF_READ)
+		pkt.v.dma_len = lengths[u8() % (sizeof(lengths) / sizeof(lengths[0]))];
+	vd = handle(&pkt, HP3_DIR_RX);
+	if (vd.kind == HP3_DROP) {
+		uint32_t h = 0;
+
+		while (h < NUMBERS && !(is_held[h] && whose[h] == i && psn_of[h] == pkt.v.psn))
+			h++;
+		MUST(h < NUMBERS);
+	} else if (vd.kind == HP3_PASS) {
+		check_passed(i, pkt.v.psn,
+			s->reseq_beyond + s->reseq_full != was.reseq_beyond + was.reseq_full);
+		next_psn[0][i] = hp3_psn_add(pkt.v.psn, 1);
+	} else {
+		MUST(vd.kind == HP3_HOLD);
+	}
+}
+
+/* The local RNIC waits for a PSN, it says. */
+static void refuse(void)
+{
+	uint8_t frame[64], what = u8();
+	struct hp3_pkt pkt = packet(frame, HP3_DIR_TX, what % QPS, HP3_OP_RC_ACK);
+
+	pkt.v.dest_qpn = 0x5000 + what % QPS;
+	pkt.v.psn = some_psn(next_psn[0][what % QPS]);
+	pkt.v.syndrome = what & 0x40 ? HP3_SYN_RNR : HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE;
+	handle(&pkt, HP3_DIR_TX);
+}
+
+/* A sender's words about one of its queue pairs. */
+static void said(void)
+{
+	static const uint8_t addr[2][4] = {{10, 9, 0, 1}, {10, 9, 0, 2}};
+	const struct hp3_ends ends = {.local = addr[0], .remote = addr[1]};
+	uint8_t what = u8(), i = what % QPS;
+	struct hp3_agree a = {.kind = what >> 2 & 7,
+		.pmtu_log2 = 10,
+		.lanes = LANES,
+		.port = (uint16_t)(0xc000 + 64 * i),
+		.responder = 0x3000u + i,
+		.requester = 0x5000u + i,
+		.leg = what >> 7,
+		.beat_us = BEAT / 1000};
+	struct hp3_acts acts = {.n = 0};
+
+	if (a.kind > HP3_AGREE_OVER)
+		a.kind = what & 4 ? HP3_AGREE_ASK : HP3_AGREE_SPRAYING;
+	number[i] += (what & 0x60) == 0x60;
+	a.number = number[i];
+	a.turn = turn[i] += (what & 0x40) == 0;
+	hp3_agree_told(e, &ends, &a, now, &acts);
+	take(&acts);
+}
+
+/* The peer's answer about one of ours. */
+static void answered(void)
+{
+	static const uint8_t addr[2][4] = {{10, 9, 0, 1}, {10, 9, 0, 2}};
+	const struct hp3_ends ends = {.local = addr[0], .remote = addr[1]};
+	uint8_t what = u8(), i = what % QPS;
+	struct hp3_agree a = asked[i];
+	struct hp3_acts acts = {.n = 0};
+
+	a.kind = what & 0x30 ? HP3_AGREE_YES : what & 4 ? HP3_AGREE_NO : HP3_AGREE_SLOW;
+	a.turn -= what >> 7;
+	a.slow = a.kind == HP3_AGREE_SLOW ? u8() : 0;
+	a.responder = 0x6000u + i;
+	if (a.kind == HP3_AGREE_YES)
+		heard[i] = now;
+	hp3_agree_told(e, &ends, &a, now, &acts);
+	take(&acts);
+}
+
+/* The local RNIC sends: a message large enough, mostly. */
+static void leave(void)
+{
+	static const uint8_t opcodes[] = {HP3_OP_RC_WRITE_FIRST, HP3_OP_RC_WRITE_MIDDLE,
+		HP3_OP_RC_WRITE_MIDDLE, HP3_OP_RC_WRITE_LAST, HP3_OP_RC_SEND_ONLY};
+	uint8_t frame[64], what = u8();
+	uint32_t i = what % QPS;
+	struct hp3_pkt pkt = packet(frame, HP3_DIR_TX, i, opcodes[(what >> 2) % sizeof(opcodes)]);
+	struct hp3_verdict vd;
+	bool newer;
+
+	if (pkt.v.opcode == HP3_OP_RC_WRITE_FIRST)
+		pkt.v.dma_len = what & 0x80 ? UINT32_MAX : cfg.spray.bytes;
+	pkt.v.psn = what & 0x40 ? next_psn[1][i] : some_psn(next_psn[1][i]);
+	newer = hp3_psn_diff(pkt.v.psn, next_psn[1][i]) >= 0;
+	vd = handle(&pkt, HP3_DIR_TX);
+	if (newer)
+		next_psn[1][i] = hp3_psn_add(pkt.v.psn, 1);
+	if (vd.kind == HP3_PASS && vd.sport != pkt.v.sport && cfg.moves_allowed)
+		MUST(heard[i] != 0 && now - heard[i] < 3 * BEAT);
+}
+
+static void acknowledge(void)
+{
+	uint8_t frame[64], what = u8();
+	struct hp3_pkt pkt = packet(frame, HP3_DIR_RX, what % QPS, HP3_OP_RC_ACK);
+
+	pkt.v.dest_qpn = 0x4000 + what % QPS;
+	pkt.v.psn = what & 0x40 ? some_psn(next_psn[1][what % QPS])
+				: (next_psn[1][what % QPS] - 1) & HP3_PSN_MASK;
+	pkt.v.syndrome = what & 0x80 ? HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE : 0x1f;
+	pkt.len = 62;
+	handle(&pkt, HP3_DIR_RX);
+}
+
+/* A new engine; what the one before held is lost. */
+static void start(void)
+{
+	struct hp3_engine_config table;
+	struct hp3_acts acts = {.n = 0};
+	size_t size;
+
+	free(e);
+	hp3_policy_defaults(&table);
+	table.spray.on = true;
+	table.spray.lanes = LANES;
+	table.spray.flows = 2;
+	table.max_flows = 16;
+	table.max_pairs = 4;
+	table.max_moves = 4;
+	table.hold_packets = HELD;
+	table.hold_bytes = 24 * MTU; /* so that there is no room now and then */
+	table.seed = ++seed;
+	cfg = hp3_policy_settled(&table);
+	cfg.spray.beat_ns = BEAT;
+	size = hp3_engine_size(&cfg);
+	e = aligned_alloc(64, size);
+	MUST(e != NULL && hp3_engine_create(e, size, &cfg) == e);
+	memset(is_held, 0, sizeof(is_held));
+	n_held = 0;
+	memset(heard, 0, sizeof(heard));
+	for (uint32_t i = 0; i < QPS; i++) {
+		const struct hp3_qp_event up = {.kind = HP3_QP_UP,
+			.pairing = HP3_PAIRING_EVENT,
+			.local = {10, 9, 0, 1},
+			.remote = {10, 9, 0, 2},
+			.lqpn = 0x4000 + i,
+			.rqpn = 0x6000 + i};
+
+		hp3_qp(e, &up, now, &acts);
+		take(&acts);
+		acts.n = 0;
+	}
+}
+
+static void step(void)
+{
+	uint8_t op = u8();
+
+	if (op < 0x70)
+		arrive();
+	else if (op < 0x98)
+		leave();
+	else if (op < 0xa8)
+		acknowledge();
+	else if (op < 0xb8)
+		answered();
+	else if (op < 0xd0)
+		said();
+	else if (op < 0xdc)
+		refuse();
+	else if (op < 0xfc)
+		pass_time((1ull + (op & 3)) << u8() % 28, op & 4);
+	else if (op < 0xfe)
+		hp3_engine_reconfigure(
+			e, (cfg.moves_allowed = !cfg.moves_allowed, &cfg)); /* the kill switch */
+	else
+		start();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	in = data;
+	end = data + size;
+	now = 1000000000;
+	seed = 0;
+	for (uint32_t i = 0; i < QPS; i++) {
+		number[i] = turn[i] = 1;
+		next_psn[0][i] = next_psn[1][i] = (HP3_PSN_MASK - u8()) & HP3_PSN_MASK;
+	}
+	memset(asked, 0, sizeof(asked));
+	start();
+	while (in < end)
+		step();
+	for (unsigned i = 0; i < 2 && n_held != 0; i++)
+		pass_time(LONG, false);
+	MUST(n_held == 0);
+	free(e);
+	e = NULL;
+	return 0;
+}
