@@ -17,7 +17,7 @@ for f in "${c_files[@]}" $(git ls-files '*.sh' '*.py' '*meson.build' Makefile); 
     head -3 "$f" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' || fail "$f: no SPDX line on top"
 done
 
-grep -nE '[[:space:]]+$' "${text[@]}" && fail "white space at the end of lines"
+grep -InE '[[:space:]]+$' "${text[@]}" && fail "white space at the end of lines"
 grep -nE '\b(TODO|FIXME|XXX|HACK)\b' "${c_files[@]}" && fail "unfinished work"
 codespell -q 3 -L 'rnic,inout,inflight,ect,clos,te,nd,ue,ot,dout,ist,sie,als,wile,conext,iif' "${text[@]}" || fail "spelling"
 
