@@ -131,7 +131,6 @@ INLINE uint32_t see_wide(struct hp3_engine *e, struct hp3_pkt *p, enum hp3_dir d
 	}
 	return ~fit & HP3_WIDE_ALL;
 }
-#endif
 
 /* Requests that arrive come in runs: all of a group are parsed one by one if its first one is. */
 INLINE bool looks_like_request(const struct hp3_pkt *p)
@@ -140,6 +139,7 @@ INLINE bool looks_like_request(const struct hp3_pkt *p)
 	       hp3_opcodes[((const uint8_t *)p->frame)[HP3_PLAIN_BTH]].class ==
 		       HP3_CLASS_RC_REQUEST;
 }
+#endif
 
 INLINE uint32_t see(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir)
 {
