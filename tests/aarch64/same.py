@@ -32,7 +32,7 @@ def both(program, out, *args):
         build = CROSS_BUILD if command else BUILD
         path = os.path.join(out, name)
         run = subprocess.run([*command, os.path.join(build, program), *(a.format(out=path) for a in args)],
-                             capture_output=True, text=True, timeout=900)
+                             capture_output=True, text=True, timeout=1800)
         if run.returncode != 0:
             sys.exit(f"{name}: {shlex.join(run.args)}: exit code {run.returncode}\n{run.stderr}")
         results.append((path, run.stdout))
