@@ -139,18 +139,19 @@ static void test_application_changes_its_mind(void **state)
 	hp3d_stop(&h);
 }
 
+static unsigned posting; /* threads */
+
 static void *post_some(void *of)
 {
 	struct app *a = of, mine = *a;
 
 	for (int i = 0; i < 3000; i++) {
 		mine.posted = mine.due = 0;
-		/* the last one, too: hp3d may come when all is over, and then finds what it can
-		 * move */
-		if (app_post(&mine, 1, i % 3 == 0 || i == 2999 ? 1 : 64) != 0)
+		if (app_post(&mine, 1, i % 3 == 0 ? 1 : 64) != 0)
 			i--;
 		rig_sleep_us(10);
 	}
+	__atomic_fetch_sub(&posting, 1, __ATOMIC_RELAXED);
 	return NULL;
 }
 
@@ -165,40 +166,56 @@ static void *poll_some(void *of)
 	return NULL;
 }
 
-/* Four threads post on one queue pair, two poll, it is moved all the time: nothing is overtaken. */
+/* Four threads post on one queue pair, two poll, it is moved all the time. How often while they
+ * post. */
+static uint32_t moved_under_threads(enum provider p)
+{
+	struct app_options o = {.depth = 512};
+	struct hp3_verbs_cell *c;
+	pthread_t post[4], poll[2];
+	uint32_t moves = 0;
+	struct hp3d h;
+	struct app a;
+
+	app_start(&a, p, &o);
+	a.device->faults.delay_ns = 50000;
+	hp3d_start(&h, 20000, 20000);
+	c = hp3d_cell(&h, a.qp->qp_num, HP3_VERBS_RTS);
+	posting = 4;
+	for (int i = 0; i < 4; i++)
+		pthread_create(&post[i], NULL, post_some, &a);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&poll[i], NULL, poll_some, &a);
+	for (uint16_t i = 0; i < 20; i++) {
+		bool moved = hp3d_do(&h, c, HP3_VERBS_MOVE, (uint16_t)(0xd000 + i), NULL) ==
+			     HP3_VERBS_MOVED;
+
+		moves += moved && __atomic_load_n(&posting, __ATOMIC_RELAXED) > 0;
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(post[i], NULL);
+	for (int i = 0; i < 10000 && a.fake->acked != 12000; i++)
+		rig_sleep_us(100);
+	__atomic_store_n(&a.errors, 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < 2; i++)
+		pthread_join(poll[i], NULL);
+	assert_int_equal(a.fake->overtaken, 0);
+	assert_int_equal(a.fake->logged, 12000);
+	app_stop(&a);
+	hp3d_stop(&h);
+	return moves;
+}
+
+/* Nothing is overtaken. On a busy machine all may have been posted before hp3d's turn comes: again.
+ */
 static void test_threads(void **state)
 {
 	for (enum provider p = RXE; p < BNXT; p++) {
-		struct app_options o = {.depth = 512};
-		struct hp3_verbs_cell *c;
-		pthread_t post[4], poll[2];
 		uint32_t moves = 0;
-		struct hp3d h;
-		struct app a;
 
-		app_start(&a, p, &o);
-		a.device->faults.delay_ns = 50000;
-		hp3d_start(&h, 20000, 20000);
-		c = hp3d_cell(&h, a.qp->qp_num, HP3_VERBS_RTS);
-		for (int i = 0; i < 4; i++)
-			pthread_create(&post[i], NULL, post_some, &a);
-		for (int i = 0; i < 2; i++)
-			pthread_create(&poll[i], NULL, poll_some, &a);
-		for (uint16_t i = 0; i < 20; i++)
-			moves += hp3d_do(&h, c, HP3_VERBS_MOVE, (uint16_t)(0xd000 + i), NULL) ==
-				 HP3_VERBS_MOVED;
-		for (int i = 0; i < 4; i++)
-			pthread_join(post[i], NULL);
-		for (int i = 0; i < 10000 && a.fake->acked != 12000; i++)
-			rig_sleep_us(100);
-		__atomic_store_n(&a.errors, 1, __ATOMIC_RELAXED);
-		for (int i = 0; i < 2; i++)
-			pthread_join(poll[i], NULL);
+		for (int tries = 0; moves == 0 && tries < 5; tries++)
+			moves = moved_under_threads(p);
 		assert_true(moves > 0);
-		assert_int_equal(a.fake->overtaken, 0);
-		assert_int_equal(a.fake->logged, 12000);
-		app_stop(&a);
-		hp3d_stop(&h);
 	}
 }
 
