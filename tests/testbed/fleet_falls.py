@@ -9,7 +9,6 @@ planner or both are killed and started again three seconds later; stalls: the br
 run is anything lost, overtaken or sent again that is not without hp3d; a planner plans for all hosts again, by itself; over the
 runs (geometric mean) goodput is at least LEAST of that with hp3d alone.
 """
-import math
 import os
 import shutil
 import signal
@@ -20,7 +19,7 @@ import time
 
 from bench_bed import Bed
 from fleet_bed import Fleet
-from fleet_gain import judge, play
+from fleet_gain import conclude, judge, off_and_alone, play
 
 WAYS = ["broker", "planner", "both", "stalls"]
 JOINED_S, AWAY_S = 4, 3
@@ -92,20 +91,14 @@ def main():
     bed, out, ratios = Bed(build, f"f{os.getpid() % 100000}"), tempfile.mkdtemp(prefix="hp3-fleet-out-"), []
     try:
         for seed in seeds:
-            report = play(bed, scenario, "off,on", seed, out)
-            judge(report, "off", seed, "hp3d off")
-            alone = judge(report, "on", seed, "hp3d alone")
-            shape = report["scenario"]["scenario"]["topology"]
+            shape, alone = off_and_alone(bed, scenario, seed, out)
             for way in WAYS if ways == "all" else [ways]:
                 report, took_s = with_falls(bed, scenario, seed, out, shape, way)
                 ratios.append(judge(report, "on", seed, f"{way}, whole again after {took_s:.1f} s") / alone)
     finally:
         bed.run("down")
         shutil.rmtree(out, ignore_errors=True)
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-    print(f"{scenario}: a fleet that falls over hp3d alone: {mean:.3f} (least {min(ratios):.3f}), bound {least}")
-    assert mean >= float(least), ratios
-    assert not bed.left(), bed.left()
+    conclude(bed, f"{scenario}: a fleet that falls", ratios, least)
 
 
 if __name__ == "__main__":

@@ -47,23 +47,31 @@ def judge(report, mode, seed, what):
     return goodput
 
 
+def off_and_alone(bed, scenario, seed, out):
+    """The scenario's topology, and goodput with hp3d alone."""
+    report = play(bed, scenario, "off,on", seed, out)
+    judge(report, "off", seed, "hp3d off")
+    return report["scenario"]["scenario"]["topology"], judge(report, "on", seed, "hp3d alone")
+
+
+def conclude(bed, what, ratios, least):
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    print(f"{what} over hp3d alone: {mean:.3f} (least {min(ratios):.3f}), bound {least}")
+    assert mean >= float(least), ratios
+    assert not bed.left(), bed.left()
+
+
 def main():
     build, scenario, least, *seeds = sys.argv[1:]
     bed, out, ratios = Bed(build, f"f{os.getpid() % 100000}"), tempfile.mkdtemp(prefix="hp3-fleet-out-"), []
     try:
         for seed in seeds:
-            report = play(bed, scenario, "off,on", seed, out)
-            judge(report, "off", seed, "hp3d off")
-            alone = judge(report, "on", seed, "hp3d alone")
-            shape = report["scenario"]["scenario"]["topology"]
+            shape, alone = off_and_alone(bed, scenario, seed, out)
             ratios.append(judge(with_fleet(bed, scenario, seed, out, shape), "on", seed, "with a fleet") / alone)
     finally:
         bed.run("down")
         shutil.rmtree(out, ignore_errors=True)
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-    print(f"{scenario}: a fleet over hp3d alone: {mean:.3f} (least {min(ratios):.3f}), bound {least}")
-    assert mean >= float(least), ratios
-    assert not bed.left(), bed.left()
+    conclude(bed, f"{scenario}: a fleet", ratios, least)
 
 
 if __name__ == "__main__":
