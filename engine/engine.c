@@ -23,7 +23,8 @@ static size_t align_up(size_t n)
 struct layout {
 	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, replies,
 		peers, counts, tracing, traced, comparing, tell, waits, began, hearsay, losses,
-		asked, longs, rack, spraying, sprays_out, sprays_in, spray_lists, spray_of, end;
+		asked, longs, rack, spraying, sprays_out, sprays_in, spray_peers, spray_lists,
+		spray_of, end;
 	uint32_t nbuckets, nasked;
 };
 
@@ -87,6 +88,8 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	l.spraying = lay(&at, cfg->spray.on, sizeof(struct hp3_spraying));
 	l.sprays_out = lay(&at, sprays, sizeof(struct hp3_spray_out));
 	l.sprays_in = lay(&at, sprays, sizeof(struct hp3_spray_in));
+	l.spray_peers = lay(&at, sprays != 0 ? hp3_spray_peers((uint32_t)sprays) : 0,
+		sizeof(struct hp3_spray_peer));
 	l.spray_lists = lay(&at, sprays, HP3_SPRAY_LISTS * sizeof(uint16_t));
 	l.spray_of = lay(&at, cfg->spray.on ? flows : 0, sizeof(uint16_t));
 	l.end = at;
@@ -202,7 +205,7 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	e->large = UINT32_MAX;
 	if (cfg->spray.on) {
 		e->spraying = (struct hp3_spraying *)(at + l.spraying);
-		hp3_spray_init(e, at + l.sprays_out, at + l.sprays_in,
+		hp3_spray_init(e, at + l.sprays_out, at + l.sprays_in, at + l.spray_peers,
 			(uint16_t *)(at + l.spray_lists), (uint16_t *)(at + l.spray_of));
 	}
 	e->free_flow = HP3_NO_FLOW;

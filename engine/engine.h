@@ -77,6 +77,7 @@ struct hp3_spray_params {
 	bool on;
 	uint16_t flows; /* of the local RNIC at a time, and as many of peers */
 	uint8_t lanes; /* source ports of each: 2 .. 64 */
+	bool setup; /* the peer is asked when a queue pair is set up, before its first message */
 	uint32_t bytes; /* messages of at least so many */
 	uint64_t beat_ns; /* the peer is asked so often whether it still puts them in order */
 	uint64_t wait_ns; /* longest wait for a packet that lacks, at the receiver */

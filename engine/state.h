@@ -19,7 +19,6 @@
 struct hp3_spraying; /* spray/spray.h */
 
 #define HP3_CM_PENDING 256u /* connection requests remembered until their REP */
-#define HP3_NO_PSN     0x1000000u
 
 /* What a packet in a FIFO is to the engine; the caller has the packet. 0 is never a free index. */
 struct hp3_held {

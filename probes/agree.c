@@ -3,11 +3,12 @@
 #include "probes/datagram.h"
 
 #define MAGIC    0x73u
-#define BODY     44u
+#define BODY     48u
 #define TAG      8u
 #define LANES    64u
 #define PMTU_MIN 8u
 #define PMTU_MAX 12u
+#define KNOWN    (1u << 24) /* next */
 
 int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	const struct hp3_agree *what, uint64_t clock_us, uint16_t port,
@@ -20,13 +21,13 @@ int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	from.sport = port;
 	hp3_put_be64(p + 4, clock_us);
 	hp3_put_be16(p + 12, what->port);
-	hp3_put_be16(p + 14, what->leg);
 	hp3_put_be32(p + 16, what->beat_us);
 	hp3_put_be32(p + 20, what->responder << 8);
 	hp3_put_be32(p + 24, what->requester << 8);
 	hp3_put_be32(p + 28, what->number);
 	hp3_put_be32(p + 32, what->turn);
 	hp3_put_be64(p + 36, what->slow);
+	hp3_put_be32(p + 44, what->next == HP3_NO_PSN ? 0 : KNOWN | what->next);
 	hp3_put_be64(p + BODY, hp3_tag(key, HP3_TAG_AGREE, &from, port, p, BODY));
 	return hp3_build_udp(buf, cap, &from, port, p, sizeof(p));
 }
@@ -34,8 +35,9 @@ int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
 /* What a host with the key says may yet be nonsense. */
 static bool is_sense(const struct hp3_agree *a)
 {
-	return a->kind < HP3_AGREE_KIND_MAX && a->pmtu_log2 >= PMTU_MIN &&
-	       a->pmtu_log2 <= PMTU_MAX && a->lanes != 0 && a->lanes <= LANES;
+	return a->kind < HP3_AGREE_KIND_MAX &&
+	       (a->pmtu_log2 == 0 || (a->pmtu_log2 >= PMTU_MIN && a->pmtu_log2 <= PMTU_MAX)) &&
+	       a->lanes != 0 && a->lanes <= LANES;
 }
 
 static enum hp3_loads_fate drop(uint64_t *counter)
@@ -51,6 +53,7 @@ enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct
 	struct hp3_datagram d;
 	const uint8_t *p;
 	uint64_t clock_us;
+	uint32_t next;
 
 	if (v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(frame, len, v, 17, &d) < 0 ||
 		d.len != 8 + BODY + TAG || hp3_be16(d.l4) != port || hp3_be16(d.l4 + 2) != port ||
@@ -66,6 +69,7 @@ enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct
 	if (!hp3_datagram_is_tagged(&d, HP3_TAG_AGREE, port, BODY, keys))
 		return drop(&stats->loads_bad_tag);
 	clock_us = hp3_be64(p + 4);
+	next = hp3_be32(p + 44);
 	if (!hp3_loads_on_time(clock_us, time))
 		return drop(&stats->loads_bad_clock);
 	if (clock_us <= time->born)
@@ -78,9 +82,9 @@ enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct
 		.requester = hp3_be32(p + 24) >> 8,
 		.number = hp3_be32(p + 28),
 		.turn = hp3_be32(p + 32),
-		.leg = hp3_be16(p + 14),
 		.beat_us = hp3_be32(p + 16),
-		.slow = hp3_be64(p + 36)};
+		.slow = hp3_be64(p + 36),
+		.next = next & KNOWN ? next & HP3_PSN_MASK : HP3_NO_PSN};
 	if (!is_sense(what))
 		return drop(&stats->loads_bad_form);
 	stats->agreements++;

@@ -180,9 +180,3 @@ bool hp3_reseq_stood(struct hp3_reseq *r, uint64_t now)
 	r->gap_at = r->stood = now;
 	return true;
 }
-
-void hp3_reseq_anew(struct hp3_reseq *r)
-{
-	r->before = UNKNOWN;
-	r->until = 0;
-}

@@ -97,8 +97,6 @@ bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint6
 bool hp3_reseq_refused(struct hp3_reseq *r, uint32_t psn, uint64_t now);
 /* The caller looked at no packet until now. True: what lacks gets its time anew. */
 bool hp3_reseq_stood(struct hp3_reseq *r, uint64_t now);
-/* Other paths are in use than before: how much they differ is not known any more. */
-void hp3_reseq_anew(struct hp3_reseq *r);
 /* Until false: all that is held, in order. */
 bool hp3_reseq_flush(struct hp3_reseq *r, uint32_t *handle);
 

@@ -14,6 +14,7 @@
 
 #define HP3_ROCE_UDP_PORT 4791 /* UDP destination port of RoCEv2 (IANA) */
 #define HP3_PSN_MASK      0xffffffu
+#define HP3_NO_PSN        0x1000000u
 #define HP3_QPN_MASK      0xffffffu
 #define HP3_QPN_CM        1u /* general services interface: connection management */
 #define HP3_ICRC_LEN      4u

@@ -75,6 +75,8 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, st
 	if (fresh && e->cfg.probing && f->state == HP3_RFR_STEADY &&
 		ev->psn_known) /* else a probe might be no duplicate (rule 1) */
 		hp3_setup(&t, flow);
+	if (fresh && e->spraying != NULL && ev->psn_known)
+		hp3_spray_setup(&t, flow);
 	return 0;
 }
 

@@ -5,13 +5,16 @@
 #define PULSES    8u /* of the longest wait for a packet */
 #define PULSE_MIN 50000u
 
-void hp3_spray_init(struct hp3_engine *e, void *out, void *in, uint16_t *lists, uint16_t *of)
+void hp3_spray_init(
+	struct hp3_engine *e, void *out, void *in, void *peers, uint16_t *lists, uint16_t *of)
 {
 	struct hp3_spraying *s = e->spraying;
 	uint32_t n = e->cfg.spray.flows;
 
 	*s = (struct hp3_spraying){.out = out,
 		.in = in,
+		.peer = peers,
+		.sets = hp3_spray_peers(n) / HP3_SPRAY_WAYS,
 		.outs = lists,
 		.ins = lists + n,
 		.heads = lists + 2 * (size_t)n,
@@ -19,6 +22,7 @@ void hp3_spray_init(struct hp3_engine *e, void *out, void *in, uint16_t *lists, 
 		.due = UINT64_MAX};
 	for (s->nheads = 1; s->nheads * 2 <= 2 * n;)
 		s->nheads *= 2;
+	memset(s->peer, 0, (size_t)s->sets * HP3_SPRAY_WAYS * sizeof(*s->peer));
 	memset(s->heads, 0xff, s->nheads * sizeof(*s->heads));
 	for (uint32_t i = 0; i < n; i++)
 		s->outs[i] = s->ins[i] = (uint16_t)i;
@@ -86,12 +90,12 @@ void hp3_spray_say_out(struct hp3_turn *t, const struct hp3_spray_out *o, enum h
 	struct hp3_agree what = {.kind = (uint8_t)kind,
 		.pmtu_log2 = f->pmtu_log2,
 		.lanes = t->e->cfg.spray.lanes,
-		.port = o->port,
+		.port = t->e->spraying->peer[o->peer].base,
 		.responder = f->rqpn,
 		.requester = f->lqpn,
 		.number = o->number,
 		.turn = o->turn,
-		.leg = o->leg,
+		.next = kind == HP3_AGREE_ASK ? o->start : HP3_NO_PSN,
 		.beat_us = (uint32_t)(t->e->cfg.spray.beat_ns / 1000)};
 
 	say(t, o->flow, HP3_ENDS(&t->e->pairs.pairs[f->pair]), &what);
@@ -108,6 +112,7 @@ void hp3_spray_say_in(
 		.requester = in->requester,
 		.number = in->number,
 		.turn = in->turn,
+		.next = kind == HP3_AGREE_YES && !in->begun ? in->reseq.expected : HP3_NO_PSN,
 		.beat_us = (uint32_t)(in->beat_ns / 1000),
 		.slow = slow};
 
@@ -120,5 +125,6 @@ void hp3_spray_refuse(
 	struct hp3_agree what = *asked;
 
 	what.kind = HP3_AGREE_NO;
+	what.next = HP3_NO_PSN;
 	say(t, HP3_NO_FLOW, ends, &what);
 }

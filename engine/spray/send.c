@@ -28,6 +28,7 @@ static void forget(struct hp3_engine *e, struct hp3_spray_out *o)
 	s->out[last].at = o->at;
 	s->outs[s->nout] = own;
 	e->flows[o->flow].watch &= (uint16_t)~HP3_FW_SPRAY;
+	s->peer[o->peer].users--;
 }
 
 /* From here on nothing leaves by a lane but the one in use. */
@@ -36,15 +37,6 @@ static void narrow(struct hp3_turn *t, struct hp3_spray_out *o)
 	o->behind = hp3_stream_end(&t->e->flows[o->flow].stream);
 	o->narrowed = t->now;
 	o->beat_at = t->now; /* is the peer still there? */
-	hp3_spray_wake(t->e, t->now);
-}
-
-/* It was moved: its lanes are others. The receiver waits as long as at first for what lacks. */
-static void new_leg(struct hp3_turn *t, struct hp3_spray_out *o)
-{
-	o->port = hp3_flow_port(&t->e->flows[o->flow]);
-	o->leg++;
-	o->beat_at = t->now;
 	hp3_spray_wake(t->e, t->now);
 }
 
@@ -86,26 +78,37 @@ static bool is_fit(const struct hp3_turn *t, const struct hp3_flow *f)
 {
 	const struct hp3_engine *e = t->e;
 
-	return e->spraying->nout < e->cfg.spray.flows && e->cfg.moves_allowed && !e->cfg.unkeyed &&
-	       e->cfg.cc.mode != HP3_CC_DCQCN && (f->flags & HP3_FF_PAIRED) && f->pmtu_log2 != 0 &&
-	       e->pairs.pairs[f->pair].spray_at <= t->now && hp3_flow_may_leave(e, f, t->now);
+	return e->cfg.moves_allowed && !e->cfg.unkeyed && e->cfg.cc.mode != HP3_CC_DCQCN &&
+	       (f->flags & HP3_FF_PAIRED) && e->pairs.pairs[f->pair].spray_at <= t->now &&
+	       hp3_flow_may_leave(e, f, t->now);
 }
 
-static void begin(struct hp3_turn *t, uint32_t flow)
+static uint32_t next_number(struct hp3_spraying *s, uint64_t now)
+{
+	uint32_t at = (uint32_t)(now >> NUMBER_SHIFT);
+
+	s->number = (int32_t)(at - s->number) > 0 ? at : s->number + 1;
+	return s->number;
+}
+
+/* `start`: where nothing is in flight, the PSN that leaves next. */
+static void begin(struct hp3_turn *t, uint32_t flow, uint32_t start)
 {
 	struct hp3_spraying *s = t->e->spraying;
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_spray_out *o;
+	uint16_t peer;
 
-	if (!is_fit(t, f))
+	peer = hp3_spray_peer_get(t->e, f, t->now);
+	if (peer == HP3_NO_SPRAY)
 		return;
 	s->of[flow] = s->outs[s->nout];
 	o = &s->out[s->of[flow]];
 	*o = (struct hp3_spray_out){.flow = flow,
+		.peer = peer,
 		.at = (uint16_t)s->nout++,
-		.number = (uint32_t)(t->now >> NUMBER_SHIFT),
-		.port = hp3_flow_port(f),
-		.large = true,
+		.number = next_number(s, t->now),
+		.start = start,
 		.heard = t->now,
 		.large_at = t->now,
 		.state = HP3_SPRAY_SINGLE};
@@ -115,12 +118,27 @@ static void begin(struct hp3_turn *t, uint32_t flow)
 	hp3_spray_wake(t->e, t->now);
 }
 
-/* Is it part of a large message? */
-static bool is_large(const struct hp3_engine *e, const struct hp3_view *v, bool was)
+/* Half of the room is for queue pairs that are known to have large messages. */
+void hp3_spray_setup(struct hp3_turn *t, uint32_t flow)
+{
+	const struct hp3_flow *f = &t->e->flows[flow];
+
+	if (t->e->cfg.spray.setup && t->e->spraying->nout < t->e->cfg.spray.flows / 2 &&
+		!(f->watch & HP3_FW_SPRAY) && is_fit(t, f))
+		begin(t, flow, f->stream.nxt);
+}
+
+/* Is it part of a large message? Only a WRITE says so at once. */
+static bool is_large(const struct hp3_engine *e, struct hp3_spray_out *o, const struct hp3_view *v)
 {
 	if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC))
 		return false;
-	return v->flags & HP3_VF_FIRST ? v->dma_len >= e->cfg.spray.bytes : was;
+	if (v->flags & HP3_VF_FIRST) {
+		o->so_far = 0;
+		o->large = v->dma_len >= e->cfg.spray.bytes;
+	}
+	o->so_far += v->payload_len;
+	return o->large || o->so_far >= e->cfg.spray.bytes;
 }
 
 /* The peer said yes not too long ago, to what was said not too long ago: who stood still hears old
@@ -170,22 +188,46 @@ static bool went_back(struct hp3_turn *t, struct hp3_spray_out *o)
 	return true;
 }
 
-void hp3_spray_leaves(
+/* The first packet of an agreement that was made before it. */
+static void starts(struct hp3_turn *t, struct hp3_spray_out *o, const struct hp3_view *v)
+{
+	bool agreed = o->state == HP3_SPRAY_SPRAYING, expected = v->psn == o->start;
+
+	o->start = HP3_NO_PSN;
+	if (!agreed && (v->sport ^ t->e->spraying->peer[o->peer].base) >= HP3_LANES) {
+		o->beat_at = t->now; /* the receiver learns from a packet what its RNIC waits for */
+		hp3_spray_wake(t->e, t->now);
+	} else if (!agreed || !expected) {
+		input(t, o, HP3_SPRAY_IN_STOP); /* it could be taken for one that came by a lane */
+	}
+}
+
+/* How many PSNs a READ takes the receiver has to know. */
+static bool is_told(const struct hp3_spray_out *o, const struct hp3_view *v)
+{
+	return o->sized || !(v->flags & HP3_VF_READ);
+}
+
+/* A packet of a queue pair about which there is an agreement, or is to be one. */
+static void agreed_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_spread_params params;
+	struct hp3_spray_peer *peer;
 	struct hp3_spray_out *o;
 
-	if (!(f->watch & HP3_FW_SPRAY)) {
-		if (is_large(t->e, &pkt->v, false))
-			begin(t, flow);
-		return;
-	}
 	o = out_of(t->e, flow);
-	o->large = is_large(t->e, &pkt->v, o->large);
+	o->large = is_large(t->e, o, &pkt->v);
 	if (o->large)
 		o->large_at = t->now;
+	if (o->start != HP3_NO_PSN) {
+		starts(t, o, &pkt->v);
+		if (!(f->watch & HP3_FW_SPRAY))
+			return;
+	}
+	if (!is_told(o, &pkt->v) && !input(t, o, HP3_SPRAY_IN_STOP))
+		return;
 	if ((f->flags & HP3_FF_WENT_BACK) && went_back(t, o))
 		return;
 	if (!is_trusted(t, o))
@@ -197,15 +239,32 @@ void hp3_spray_leaves(
 	if (o->state == HP3_SPRAY_ASKING)
 		o->state = HP3_SPRAY_SPRAYING;
 #endif
-	if (o->state != HP3_SPRAY_SPRAYING || vd->kind != HP3_PASS || f->state > HP3_RFR_CLOSING)
+	if (o->state != HP3_SPRAY_SPRAYING || !o->large || vd->kind != HP3_PASS ||
+		f->state > HP3_RFR_CLOSING)
 		return;
-	if (o->port != hp3_flow_port(f))
-		new_leg(t, o);
+	peer = &t->e->spraying->peer[o->peer];
 	params = hp3_spread_params_of(t->e);
-	vd->sport = (uint16_t)(o->port ^ hp3_spread_lane(&o->spread, &params,
-						 (uint32_t)(hp3_random(&t->e->rng) >> 32), t->now));
+	vd->sport =
+		(uint16_t)(peer->base | hp3_spread_lane(&peer->spread, &params,
+						(uint32_t)(hp3_random(&t->e->rng) >> 32), t->now));
 	t->e->stats.sprayed++;
 	o->run++;
+}
+
+void hp3_spray_leaves(
+	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
+{
+	const struct hp3_engine *e = t->e;
+	const struct hp3_flow *f = &e->flows[flow];
+
+	if (f->watch & HP3_FW_SPRAY) {
+		agreed_leaves(t, flow, pkt, vd);
+	} else if ((pkt->v.flags & HP3_VF_FIRST) && pkt->v.dma_len >= e->cfg.spray.bytes &&
+		   !(pkt->v.flags & (HP3_VF_READ | HP3_VF_ATOMIC)) && f->pmtu_log2 != 0 &&
+		   e->spraying->nout < e->cfg.spray.flows && is_fit(t, f)) {
+		begin(t, flow, HP3_NO_PSN);
+		is_large(e, out_of(t->e, flow), &pkt->v);
+	}
 }
 
 enum hp3_spray_state hp3_spray_state_of(const struct hp3_engine *e, uint32_t flow)
@@ -219,8 +278,8 @@ uint32_t hp3_spray_lanes_of(const struct hp3_engine *e, uint32_t flow)
 {
 	if (hp3_spray_state_of(e, flow) != HP3_SPRAY_SPRAYING)
 		return 1;
-	return e->cfg.spray.lanes - (uint32_t)__builtin_popcountll(
-					    e->spraying->out[e->spraying->of[flow]].spread.resting);
+	return e->cfg.spray.lanes -
+	       (uint32_t)__builtin_popcountll(hp3_spray_peer_of(e, flow)->spread.resting);
 }
 
 bool hp3_spray_hides(const struct hp3_engine *e, uint32_t flow)
@@ -256,16 +315,20 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 	if (o->number != a->number)
 		return;
 	if (a->kind == HP3_AGREE_SLOW) {
-		hp3_spread_told(&o->spread, &params, a->slow, t->now);
+		hp3_spread_told(&t->e->spraying->peer[o->peer].spread, &params, a->slow, t->now);
 		return;
 	}
 	if ((int32_t)(a->turn - o->answered) <= 0 || (int32_t)(a->turn - o->turn) > 0)
 		return; /* an old one; or to what was never said */
 	if (a->kind == HP3_AGREE_YES && o->turn - a->turn >= HP3_SPRAY_SAID)
 		return;
+	if (a->kind == HP3_AGREE_YES && o->state == HP3_SPRAY_ASKING && a->next != HP3_NO_PSN &&
+		a->next != o->start)
+		return; /* something has left since, which the peer has not seen */
 	o->answered = a->turn;
 	if (a->kind == HP3_AGREE_YES) {
 		o->heard = t->now;
+		o->sized = a->pmtu_log2 != 0;
 		o->yes_to = o->said[a->turn % HP3_SPRAY_SAID];
 	}
 	input(t, o, a->kind == HP3_AGREE_YES ? HP3_SPRAY_IN_YES : HP3_SPRAY_IN_NO);

@@ -24,15 +24,16 @@ struct hp3_spray_out {
 	uint64_t yes_to; /* when that was said to which it was an answer */
 	uint64_t large_at; /* newest packet of a large message */
 	uint32_t run; /* packets by lanes since it went back */
-	uint16_t port; /* in use where it is not sprayed: lane 0 */
+	uint16_t peer; /* whose lanes it takes: in hp3_spraying.peer */
 	uint8_t state; /* enum hp3_spray_state */
 	bool large; /* the message under way is */
-	struct hp3_spread spread;
+	bool sized; /* the peer knows the path MTU */
+	uint32_t so_far; /* bytes of the message under way that have left */
+	uint32_t start; /* PSN with which the agreement begins; else HP3_NO_PSN */
 	uint32_t flow;
 	uint32_t number; /* of the agreement: later ones have greater ones */
 	uint32_t turn, answered; /* of what was said last; of the newest answer */
 	uint16_t at; /* in the list of those in use */
-	uint16_t leg; /* as in hp3_agree */
 	uint8_t strikes; /* times in a row that the RNIC went back soon after */
 	uint32_t behind; /* NARROW, ENDING: all before it left when lanes were in use */
 	uint64_t said[HP3_SPRAY_SAID]; /* when, by turn: the newest ones */
@@ -47,8 +48,9 @@ struct hp3_spray_in {
 	uint16_t vlan;
 	bool ipv6;
 	bool ready; /* it is known what the RNIC waits for; else the next packet tells */
+	bool begun; /* ... from a packet, or one has come since; else the sender has said so */
 	uint16_t next; /* of the same chain */
-	uint16_t port, leg;
+	uint16_t port; /* of lane 0 */
 	uint8_t lanes, pmtu_log2;
 	uint64_t told_at; /* of slow lanes */
 	uint64_t bytes; /* held */
@@ -62,22 +64,44 @@ struct hp3_spray_in {
 	uint64_t heard; /* its last word */
 } __attribute__((aligned(64)));
 
+/*
+ * What is known of the lanes to a peer: all queue pairs between two addresses take the same ones,
+ * so that one learns from another, and the next from the last. What a packet needs comes first.
+ */
+struct hp3_spray_peer {
+	struct hp3_spread spread;
+	uint64_t addr; /* as hp3_flow.addr */
+	uint64_t used; /* when last; 0: never */
+	uint16_t vlan;
+	uint16_t base; /* port of lane 0, a multiple of HP3_LANES */
+	uint16_t users; /* agreements */
+	bool ipv6;
+} __attribute__((aligned(64)));
+
+#define HP3_SPRAY_WAYS 8u /* peers of a set: one that is in use keeps its place */
+
 #define HP3_NO_SPRAY    UINT16_MAX
 #define HP3_SPRAY_LISTS 4u /* numbers for each record, in outs, ins and heads together */
 
 struct hp3_spraying {
 	struct hp3_spray_out *out;
 	struct hp3_spray_in *in; /* as many */
+	struct hp3_spray_peer *peer; /* HP3_SPRAY_WAYS times `sets` */
+	uint32_t sets;
 	uint16_t *outs, *ins; /* the first n: in use; the rest: free */
 	uint16_t *heads; /* chains of `in`, by addresses and QPN */
 	uint32_t nheads;
 	uint16_t *of; /* by flow: its record among `out`; valid with HP3_FW_SPRAY */
 	uint32_t nout;
+	uint32_t number; /* of the newest agreement */
 	uint64_t due;
 };
 
 /* say.c */
-void hp3_spray_init(struct hp3_engine *e, void *out, void *in, uint16_t *lists, uint16_t *of);
+/* Records of peers for so many queue pairs. */
+uint32_t hp3_spray_peers(uint32_t flows);
+void hp3_spray_init(
+	struct hp3_engine *e, void *out, void *in, void *peers, uint16_t *lists, uint16_t *of);
 struct hp3_spread_params hp3_spread_params_of(const struct hp3_engine *e);
 /* Something is to be done by then. */
 void hp3_spray_wake(struct hp3_engine *e, uint64_t due);
@@ -101,10 +125,21 @@ void hp3_spray_say_in(
 void hp3_spray_refuse(
 	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *asked);
 
+/* peer.c */
+/* The record of a flow's peer, one user more; HP3_NO_SPRAY: all that it might have are in use. */
+uint16_t hp3_spray_peer_get(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
+
+static inline struct hp3_spray_peer *hp3_spray_peer_of(const struct hp3_engine *e, uint32_t flow)
+{
+	return &e->spraying->peer[e->spraying->out[e->spraying->of[flow]].peer];
+}
+
 /* agree.c */
 void hp3_spray_tick(struct hp3_turn *t);
 
 /* send.c */
+/* A queue pair was set up, nothing has left yet: its first message may take all lanes. */
+void hp3_spray_setup(struct hp3_turn *t, uint32_t flow);
 /* A request of the flow leaves, or is held: *vd as if it were not sprayed. */
 void hp3_spray_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);

@@ -200,7 +200,7 @@ static void step(void)
 	else if (op < 0xfc)
 		flush();
 	else
-		hp3_reseq_anew(&r);
+		hp3_reseq_stood(&r, now);
 	MUST(r.held == n_held && r.expected == expected);
 	MUST((hp3_reseq_due(&r, &params) == UINT64_MAX) == (n_held == 0));
 }

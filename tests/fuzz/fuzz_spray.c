@@ -221,7 +221,7 @@ static void said(void)
 		.port = (uint16_t)(0xc000 + 64 * i),
 		.responder = 0x3000u + i,
 		.requester = 0x5000u + i,
-		.leg = what >> 7,
+		.next = HP3_NO_PSN,
 		.beat_us = BEAT / 1000};
 	struct hp3_acts acts = {.n = 0};
 

@@ -73,7 +73,9 @@ void spray_announce(struct world *w)
 		struct hp3_qp_event ev = {.kind = HP3_QP_UP,
 			.pairing = HP3_PAIRING_EVENT,
 			.lqpn = 0x1000 + i,
-			.rqpn = 0x2000 + i};
+			.rqpn = 0x2000 + i,
+			.psn = w->qp[i].first,
+			.psn_known = w->now == 0 && hp3_random_below(&w->rng, 2) == 0};
 
 		memcpy(ev.local, address[A], 4);
 		memcpy(ev.remote, address[B], 4);

@@ -25,7 +25,7 @@ static const struct hp3_agree word = {.kind = HP3_AGREE_SLOW,
 	.number = 0xdeadbeef,
 	.turn = 0x80000001,
 	.beat_us = 1000,
-	.leg = 7,
+	.next = 0xfffffe,
 	.slow = 0x8000000000000001ull};
 
 static void build(struct frame *f, bool ipv6, const struct hp3_agree *a, uint64_t clock_us,
@@ -62,6 +62,7 @@ static void tells_what_it_was_told(void **state)
 			struct frame f;
 
 			a.kind = kind;
+			a.next = kind % 2 ? HP3_NO_PSN : word.next;
 			build(&f, ipv6, &a, CLOCK * 1000000ull, &probe_key);
 			assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_OK);
 			assert_int_equal(got.kind, kind);
@@ -73,7 +74,7 @@ static void tells_what_it_was_told(void **state)
 			assert_int_equal(got.number, a.number);
 			assert_int_equal(got.turn, a.turn);
 			assert_int_equal(got.beat_us, a.beat_us);
-			assert_int_equal(got.leg, a.leg);
+			assert_int_equal(got.next, a.next);
 			assert_true(got.slow == a.slow);
 		}
 	}
