@@ -13,7 +13,7 @@
 
 void load_spray_config(struct hp3_config *cfg)
 {
-	cfg->engine.spray.on = true;
+	cfg->engine.spray.mode = HP3_SPRAY_ALL;
 	cfg->engine.spray.flows = LOAD_SPRAYS;
 	cfg->engine.spray.beat_ns = BEAT_NS;
 	cfg->engine.spray.wait_ns = BEAT_NS; /* nothing is lost: who was preempted waits on */

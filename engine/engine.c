@@ -53,7 +53,7 @@ static bool counts_ways(const struct hp3_engine_config *cfg)
 static struct layout layout_of(const struct hp3_engine_config *cfg)
 {
 	size_t flows = cfg->max_flows, pairs = cfg->max_pairs, at = 0;
-	size_t sprays = cfg->spray.on ? cfg->spray.flows : 0;
+	size_t sprays = cfg->spray.mode != HP3_SPRAY_MOVE ? cfg->spray.flows : 0;
 	size_t probing = cfg->probing, loads = cfg->probing ? cfg->load_paths : 0;
 	struct layout l;
 
@@ -85,13 +85,13 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	l.comparing = lay(&at, probing, sizeof(struct hp3_comparing));
 	l.tell = lay(&at, tells(cfg) ? pairs : 0, sizeof(uint32_t));
 	l.waits = lay(&at, tells(cfg) ? pairs : 0, 1);
-	l.spraying = lay(&at, cfg->spray.on, sizeof(struct hp3_spraying));
+	l.spraying = lay(&at, cfg->spray.mode != HP3_SPRAY_MOVE, sizeof(struct hp3_spraying));
 	l.sprays_out = lay(&at, sprays, sizeof(struct hp3_spray_out));
 	l.sprays_in = lay(&at, sprays, sizeof(struct hp3_spray_in));
 	l.spray_peers = lay(&at, sprays != 0 ? hp3_spray_peers((uint32_t)sprays) : 0,
 		sizeof(struct hp3_spray_peer));
 	l.spray_lists = lay(&at, sprays, HP3_SPRAY_LISTS * sizeof(uint16_t));
-	l.spray_of = lay(&at, cfg->spray.on ? flows : 0, sizeof(uint16_t));
+	l.spray_of = lay(&at, cfg->spray.mode != HP3_SPRAY_MOVE ? flows : 0, sizeof(uint16_t));
 	l.end = at;
 	return l;
 }
@@ -111,9 +111,10 @@ static bool is_sound(const struct hp3_engine_config *cfg)
 	if (cfg->trace && (cfg->traces.rate == 0 || cfg->traces.rate > SECOND ||
 				  cfg->traces.burst == 0 || cfg->paths.recheck_ns == 0))
 		return false;
-	if (cfg->spray.on && (cfg->spray.flows == 0 || cfg->spray.flows >= HP3_NO_SPRAY / 4 ||
-				     cfg->spray.lanes < 2 || cfg->spray.lanes > HP3_LANES ||
-				     cfg->spray.beat_ns == 0 || cfg->beside))
+	if (cfg->spray.mode != HP3_SPRAY_MOVE &&
+		(cfg->spray.flows == 0 || cfg->spray.flows >= HP3_NO_SPRAY / 4 ||
+			cfg->spray.lanes < 2 || cfg->spray.lanes > HP3_LANES ||
+			cfg->spray.beat_ns == 0 || cfg->beside))
 		return false;
 	if (cfg->probing && (cfg->candidates == 0 || cfg->candidates + 1u >= HP3_ROUND_PROBES))
 		return false;
@@ -203,7 +204,7 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 		memset(e->np, 0, cfg->max_flows * sizeof(*e->np));
 	}
 	e->large = UINT32_MAX;
-	if (cfg->spray.on) {
+	if (cfg->spray.mode != HP3_SPRAY_MOVE) {
 		e->spraying = (struct hp3_spraying *)(at + l.spraying);
 		hp3_spray_init(e, at + l.sprays_out, at + l.sprays_in, at + l.spray_peers,
 			(uint16_t *)(at + l.spray_lists), (uint16_t *)(at + l.spray_of));
@@ -248,7 +249,7 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
 	e->cfg.cc.share.on = was.cc.share.on;
 	e->cfg.beside = was.beside;
 	e->cfg.copies = was.copies;
-	e->cfg.spray.on = was.spray.on;
+	e->cfg.spray.mode = was.spray.mode;
 	e->cfg.spray.flows = was.spray.flows;
 	e->cfg.spray.lanes = was.spray.lanes;
 	if (!is_sound(&e->cfg))

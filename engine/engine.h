@@ -73,10 +73,13 @@ enum hp3_probe_mode {
 enum hp3_np_key { HP3_NP_KEY_AUTO, HP3_NP_KEY_ON, HP3_NP_KEY_OFF };
 
 /* Queue pairs whose packets take several paths at once (engine/spray/spray.h). */
+enum hp3_spray_mode { HP3_SPRAY_MOVE, HP3_SPRAY_ALL, HP3_SPRAY_AUTO };
+
 struct hp3_spray_params {
-	bool on;
+	uint8_t mode; /* enum hp3_spray_mode */
 	uint16_t flows; /* of the local RNIC at a time, and as many of peers */
 	uint8_t lanes; /* source ports of each: 2 .. 64 */
+	uint32_t alike; /* %: rfr/spread.h */
 	bool setup; /* the peer is asked when a queue pair is set up, before its first message */
 	uint32_t bytes; /* messages of at least so many */
 	uint64_t beat_ns; /* the peer is asked so often whether it still puts them in order */

@@ -13,7 +13,8 @@ const char *const hp3_policy_probes[] = {[HP3_PROBE_MODE_OFF] = "off",
 	[HP3_PROBE_MODE_NAK] = "nak",
 	NULL};
 const char *const hp3_policy_identities[] = {[false] = "none", [true] = "trace", NULL};
-const char *const hp3_policy_rfr[] = {[false] = "move", [true] = "spray", NULL};
+const char *const hp3_policy_rfr[] = {
+	[HP3_SPRAY_MOVE] = "move", [HP3_SPRAY_ALL] = "spray", [HP3_SPRAY_AUTO] = "auto", NULL};
 const char *const hp3_policy_cc[] = {
 	[HP3_CC_NATIVE] = "native", [HP3_CC_DCQCN] = "dcqcn", [HP3_CC_OFF] = "off", NULL};
 const char *const hp3_policy_np[] = {

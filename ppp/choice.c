@@ -130,8 +130,11 @@ static void take_remembered(struct round *r, unsigned until)
 
 uint16_t hp3_paths_draw(struct hp3_paths *t)
 {
-	return t->ports == NULL ? hp3_random_port(&t->rng)
-				: t->ports[hp3_random_below(&t->rng, t->n_ports)];
+	if (t->ports != NULL)
+		return t->ports[hp3_random_below(&t->rng, t->n_ports)];
+	if (t->block != 0)
+		return (uint16_t)(t->block | hp3_random_below(&t->rng, HP3_PATHS_BLOCK));
+	return hp3_random_port(&t->rng);
 }
 
 static void take_unexplored(struct round *r, unsigned until)

@@ -35,8 +35,9 @@
 #include "ppp/linear.h"
 #include "ppp/model.h"
 
-#define HP3_PATHS  32u /* entries per address pair */
-#define HP3_TRACES 64u /* ports whose trace is remembered */
+#define HP3_PATHS       32u /* entries per address pair */
+#define HP3_PATHS_BLOCK 64u /* power of two */
+#define HP3_TRACES      64u /* ports whose trace is remembered */
 
 /* Path ids of their own for ports whose path is not known; real ids lie below. */
 #define HP3_PATH_BY_PORT 0x80000000u
@@ -108,6 +109,8 @@ struct hp3_paths {
 	uint64_t rng;
 	const uint16_t *ports; /* the only ones that there are, the caller's; NULL: all */
 	uint16_t n_ports;
+	uint16_t block; /* ports are drawn from the HP3_PATHS_BLOCK ones that begin here; 0: from
+			   all */
 	uint16_t shift; /* hp3_linear_shift() of this pair */
 	uint8_t identity; /* enum hp3_identity */
 	bool by_qpn;

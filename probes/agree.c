@@ -21,6 +21,7 @@ int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	from.sport = port;
 	hp3_put_be64(p + 4, clock_us);
 	hp3_put_be16(p + 12, what->port);
+	hp3_put_be16(p + 14, what->in_use);
 	hp3_put_be32(p + 16, what->beat_us);
 	hp3_put_be32(p + 20, what->responder << 8);
 	hp3_put_be32(p + 24, what->requester << 8);
@@ -78,6 +79,7 @@ enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct
 		.pmtu_log2 = p[2],
 		.lanes = p[3],
 		.port = hp3_be16(p + 12),
+		.in_use = hp3_be16(p + 14),
 		.responder = hp3_be32(p + 20) >> 8,
 		.requester = hp3_be32(p + 24) >> 8,
 		.number = hp3_be32(p + 28),

@@ -13,14 +13,13 @@
  *      3  lanes 8                              32  turn 32
  *      4  wall clock of who says it, us 64     36  lanes that are slow, a bit each, 64
  *     12  source port of lane 0, 16            44  next: 1 8, PSN 24; or 0
- *     14  zero 16, beat of the sender, us 32   48  tag 64 (tag.h) over all of the above
+ *     14  port in use 16, beat, us 32          48  tag 64 (tag.h) over all of the above
  *
  * Later agreements have greater numbers; turns count up, and an answer bears that of what it
  * answers, so that an old one means nothing. Without a key nothing is believed.
  *
  * "next" of an ASK: nothing of the queue pair is on its way, and this PSN is the next one that
- * leaves. Of a YES: the RNIC is taken to wait for it, because an ASK said so; without it the
- * receiver has seen itself what the RNIC waits for.
+ * leaves. Where something leaves before the answer, another number is asked for.
  */
 #include "probes/loads.h"
 
@@ -43,7 +42,8 @@ enum hp3_agree_kind {
 struct hp3_agree {
 	uint8_t kind; /* enum hp3_agree_kind */
 	uint8_t pmtu_log2, lanes; /* PMTU: 0: not known yet */
-	uint16_t port; /* lane n leaves on port ^ n */
+	uint16_t port; /* lane n leaves on port | n */
+	uint16_t in_use; /* port of what takes one path, and of what is sent again */
 	uint32_t responder, requester; /* QPNs */
 	uint32_t number, turn;
 	uint32_t beat_us; /* the sender says something so often */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rfr/spread.h"
 #include "base/minmax.h"
+#include <string.h>
 
 #define LEVELS  7u /* doublings */
 #define UNUSUAL 4u /* times what is usual */
@@ -26,31 +27,81 @@ static void wake(struct hp3_spread *s, uint64_t now)
 	}
 }
 
-void hp3_spread_ask(struct hp3_spread *s, const struct hp3_spread_params *p)
+static void forget(struct hp3_spread *s)
 {
-	s->asked = all_of(p);
+	memset(s->rtt, 0, sizeof(s->rtt));
+	s->best = UINT32_MAX;
+	s->asked = s->since = 0;
 }
 
-void hp3_spread_answered(
-	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t lane, uint32_t rtt_ns)
+/* What was asked so long ago says nothing any more. */
+static bool is_old(const struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t now)
 {
-	if (!(s->asked >> lane & 1))
+	return s->since == 0 || now - s->since > p->rest_ns;
+}
+
+void hp3_spread_asked(
+	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t lane, uint64_t now)
+{
+	if (is_old(s, p, now)) {
+		forget(s);
+		s->since = now != 0 ? now : 1;
+	}
+	s->asked |= 1ull << lane;
+	s->at[lane] = (uint32_t)(now - hp3_min_u64(s->since, now));
+}
+
+void hp3_spread_answered(struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t lane,
+	uint32_t rtt_ns, uint64_t now)
+{
+	if (is_old(s, p, now) || !(s->asked >> lane & 1))
 		return;
 	s->rtt[lane] = rtt_ns != 0 ? rtt_ns : 1;
-	if (s->best == 0 || s->rtt[lane] < s->best)
-		s->best = s->rtt[lane];
+	s->best = hp3_min_u32(s->best, s->rtt[lane]);
 }
 
-/* The first packet: who has answered soon enough? */
-static void choose(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t now)
+/* Has it not been as quick as the best? */
+static bool is_slow(
+	const struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t lane, uint64_t now)
 {
-	for (uint32_t i = 0; s->best != 0 && i < p->lanes; i++) {
-		if (s->rtt[i] != 0 && (uint64_t)s->rtt[i] * 100 <= (uint64_t)s->best * p->alike)
-			continue;
-		s->resting |= 1ull << i;
-		s->until[i] = s->next = now + p->rest_ns;
+	uint64_t took = s->rtt[lane] != 0 ? s->rtt[lane] : now - s->since - s->at[lane];
+
+	return s->rtt[lane] == UINT32_MAX || took * 100 > (uint64_t)s->best * p->alike;
+}
+
+bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t now)
+{
+	uint64_t good = 0, bad = 0, out;
+	uint32_t nbad, n;
+	bool differ;
+
+	if (is_old(s, p, now))
+		return false;
+	for (uint64_t left = s->asked; left != 0; left &= left - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(left);
+
+		if (is_slow(s, p, i, now))
+			bad |= 1ull << i;
+		else if (s->rtt[i] != 0)
+			good |= 1ull << i;
 	}
-	s->asked = 0;
+	nbad = (uint32_t)__builtin_popcountll(bad);
+	n = nbad + (uint32_t)__builtin_popcountll(good);
+	differ = nbad * 100 >= n * p->differ;
+	out = differ ? all_of(p) & ~good : bad;
+	forget(s);
+	if (good == 0)
+		return false;
+	if ((good & ~s->resting) == 0)
+		s->resting &= ~good; /* one at least is to stay */
+	for (uint64_t left = out & ~s->resting; left != 0; left &= left - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(left);
+
+		s->resting |= 1ull << i;
+		s->until[i] = now + p->rest_ns;
+	}
+	s->next = 0;
+	return differ;
 }
 
 static uint32_t below(uint32_t random, uint32_t n)
@@ -63,8 +114,6 @@ uint32_t hp3_spread_lane(
 {
 	uint64_t may;
 
-	if (s->asked != 0)
-		choose(s, p, now);
 	if (s->resting != 0 && s->next <= now)
 		wake(s, now);
 	if (s->resting == 0)

@@ -21,6 +21,8 @@
 struct hp3_spread_params {
 	uint32_t lanes; /* in use: 1 .. HP3_LANES */
 	uint32_t alike; /* % of the best answer: lanes that take no longer are used */
+	uint32_t
+		differ; /* % of the lanes asked: where so many are slower, unknown ones rest, too */
 	uint64_t late_ns; /* a lane is slow that is late by more, on average */
 	uint64_t rest_ns; /* a lane is left out so long, the first time */
 };
@@ -28,10 +30,12 @@ struct hp3_spread_params {
 /* The sender's. What a packet needs comes first. */
 struct hp3_spread {
 	uint64_t resting; /* bit by lane */
-	uint64_t asked; /* no packet has left yet, these have not answered */
 	uint64_t next; /* the first of them may be tried again, no sooner */
-	uint32_t best; /* the shortest answer, ns; 0: none */
-	uint32_t rtt[HP3_LANES]; /* answers, ns */
+	uint64_t since; /* these probes; 0: there are none */
+	uint64_t asked; /* bit by lane */
+	uint32_t best; /* the shortest answer, ns */
+	uint32_t at[HP3_LANES]; /* when it was asked, ns behind `since` */
+	uint32_t rtt[HP3_LANES]; /* ns; 0: none yet */
 	uint64_t until[HP3_LANES];
 	uint8_t level[HP3_LANES]; /* doublings of the next rest */
 };
@@ -49,12 +53,17 @@ struct hp3_lateness {
 /* All 0 at first. `random`: any number. The lane of the next packet. */
 uint32_t hp3_spread_lane(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t random, uint64_t now);
-/* Before the first packet: all lanes are asked. Those that have not answered when it leaves, or not
- * soon enough, rest, unless none has answered. */
-void hp3_spread_ask(struct hp3_spread *s, const struct hp3_spread_params *p);
-/* An answer: the lane's round trip. */
-void hp3_spread_answered(
-	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t lane, uint32_t rtt_ns);
+/* A probe leaves by the lane. */
+void hp3_spread_asked(
+	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t lane, uint64_t now);
+/* It was answered: the lane's round trip; UINT32_MAX: no good one, however long. */
+void hp3_spread_answered(struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t lane,
+	uint32_t rtt_ns, uint64_t now);
+/*
+ * Packets are about to leave: lanes rest that have not answered soon enough, of those asked lately,
+ * and where many have not, those of which nothing is known rest as well: true then.
+ */
+bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t now);
 /* The receiver tells of slow lanes, bit by lane. */
 void hp3_spread_told(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now);

@@ -72,11 +72,11 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, st
 		hp3_stream_reset(&f->stream, ev->psn);
 		e->began[flow].psn = ev->psn & HP3_PSN_MASK;
 	}
+	if (fresh && e->spraying != NULL && ev->psn_known)
+		hp3_spray_setup(&t, flow);
 	if (fresh && e->cfg.probing && f->state == HP3_RFR_STEADY &&
 		ev->psn_known) /* else a probe might be no duplicate (rule 1) */
 		hp3_setup(&t, flow);
-	if (fresh && e->spraying != NULL && ev->psn_known)
-		hp3_spray_setup(&t, flow);
 	return 0;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the paths of an address pair are known. */
 #include "engine/paths/paths.h"
+#include "engine/flows/keys.h"
+#include "engine/spray/spray.h"
 
 struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair)
 {
@@ -15,6 +17,8 @@ struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair)
 	memcpy(tuple.dst, p->remote, 16);
 	if (e->cfg.model != NULL)
 		hp3_paths_identity_model(t, e->cfg.model, &tuple);
+	if (e->spraying != NULL) /* what probes see of ports tells of lanes, then */
+		t->block = hp3_spray_base(e, hp3_key_addr(e, HP3_ENDS(p)));
 	p->paths_ready = true;
 	return t;
 }

@@ -4,6 +4,7 @@
  * While it waits to ask again answers are noted, and decide nothing.
  */
 #include "engine/seek/seek.h"
+#include "engine/spray/spray.h"
 
 static void step(struct hp3_turn *t, struct hp3_move *m)
 {
@@ -51,6 +52,10 @@ void hp3_errand_timeout(struct hp3_turn *t, struct hp3_move *m)
 void hp3_errand_answer(
 	struct hp3_turn *t, struct hp3_move *m, uint32_t id, bool ce, uint32_t took_ns)
 {
+	const struct hp3_probe *p = &m->errand.round.probe[id & (HP3_ROUND_PROBES - 1)];
+
 	hp3_round_timed(&m->errand.round, &t->e->cfg.round, id, ce, took_ns, t->now);
+	if (t->e->spraying != NULL && p->state == HP3_PROBE_ANSWERED)
+		hp3_spray_probed(t->e, &t->e->flows[m->flow], p->port, p->rtt_ns, ce, t->now);
 	hp3_errand_timeout(t, m);
 }

@@ -5,6 +5,7 @@
  * congested.c, dead.c, setup.c, wake.c.
  */
 #include "engine/seek/seek.h"
+#include "engine/spray/spray.h"
 
 #define SILENT_NEVER 4u /* rounds without an answer: nobody there, if nobody ever answered */
 #define SILENT_ONCE  8u /* ... if somebody did, long ago: it may be starting anew */
@@ -107,6 +108,8 @@ void hp3_send_probes(struct hp3_turn *t, struct hp3_move *m)
 		a->psn = probe_psn(f, m);
 		a->pad = m->errand.round.as_data ? hp3_probe_pad(t->e, f) : 0;
 		t->e->stats.probes++;
+		if (t->e->spraying != NULL)
+			hp3_spray_probes(t->e, f, a->port, t->now);
 		if (m->errand.round.kind == HP3_PROBE_STANDARD)
 			hp3_guard_begin(t, m->flow);
 	}

@@ -123,14 +123,9 @@ static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 		return;
 	hp3_reseq_init(
 		&in->reseq, hp3_psn_add(pkt->v.psn, hp3_request_span(&pkt->v, in->pmtu_log2)));
-	in->ready = in->begun = true;
+	in->ready = true;
 	t->e->stats.resequenced++;
 	hp3_spray_say_in(t, in, HP3_AGREE_YES, 0);
-}
-
-static bool is_lane(const struct hp3_spray_in *in, const struct hp3_view *v)
-{
-	return (uint32_t)(v->sport ^ in->port) < in->lanes;
 }
 
 static void judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_view *v)
@@ -139,7 +134,7 @@ static void judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 	uint32_t lane = (uint32_t)(v->sport ^ in->port);
 	uint64_t slow;
 
-	if (!is_lane(in, v))
+	if (lane >= in->lanes)
 		return;
 	hp3_lateness_seen(&in->late, lane, hp3_reseq_lateness(&in->reseq, v->psn, t->now));
 	if (t->now - in->told_at < TELL_NS || !hp3_lateness_suspects(&in->late, &params, lane))
@@ -203,12 +198,6 @@ static void count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, 
 	s->reseq_ahead_64 += ahead >= 64 && ahead < (int32_t)HP3_RESEQ_WINDOW;
 }
 
-/* It left before the sender had the answer, and others may have come here before its question. */
-static bool is_before(const struct hp3_spray_in *in, const struct hp3_view *v)
-{
-	return !in->begun && !is_lane(in, v) && v->psn != in->reseq.expected;
-}
-
 void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
 {
 	const struct hp3_view *v = &pkt->v;
@@ -218,14 +207,13 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 
 	if (in == NULL)
 		return;
-	if (!in->ready || is_before(in, v)) {
+	if (!in->ready) {
 		learn(t, in, pkt);
 		return;
 	}
-	in->begun = true;
 	hp3_spray_look(t);
 	judge(t, in, v);
-	in->reseq.again = !is_lane(in, v); /* where an RNIC that goes back sends */
+	in->reseq.again = v->sport == in->in_use; /* where an RNIC that goes back sends */
 	if (!may_wait(t, in, pkt))
 		return;
 	count(&t->e->stats, &in->reseq, v->psn, t->now);
@@ -303,7 +291,6 @@ static struct hp3_spray_in *add_in(
 static void agree(struct hp3_spray_in *in, const struct hp3_agree *a)
 {
 	in->ready = a->next != HP3_NO_PSN;
-	in->begun = false;
 	if (in->ready)
 		hp3_reseq_init(&in->reseq, a->next);
 	in->number = a->number;
@@ -347,9 +334,8 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 	in->heard = t->now;
 	in->spared = 0;
 	in->port = a->port;
+	in->in_use = a->in_use;
 	in->pmtu_log2 = a->pmtu_log2;
-	if (a->kind == HP3_AGREE_ASK && a->next == HP3_NO_PSN && !in->begun)
-		in->ready = false; /* something has left since */
 	hp3_spray_wake(t->e, t->now);
 	if (in->ready)
 		hp3_spray_say_in(t, in, HP3_AGREE_YES, 0);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is said to the peer about queue pairs that are sprayed, and what both sides of it use. */
 #include "engine/spray/spray.h"
+#include "base/random.h"
 
 #define PULSES    8u /* of the longest wait for a packet */
+#define DIFFER    25u /* % */
 #define PULSE_MIN 50000u
 
 void hp3_spray_init(
@@ -19,6 +21,7 @@ void hp3_spray_init(
 		.ins = lists + n,
 		.heads = lists + 2 * (size_t)n,
 		.of = of,
+		.salt = hp3_random(&e->rng),
 		.due = UINT64_MAX};
 	for (s->nheads = 1; s->nheads * 2 <= 2 * n;)
 		s->nheads *= 2;
@@ -32,7 +35,8 @@ void hp3_spray_init(
 struct hp3_spread_params hp3_spread_params_of(const struct hp3_engine *e)
 {
 	return (struct hp3_spread_params){.lanes = e->cfg.spray.lanes,
-		.alike = 100,
+		.alike = e->cfg.spray.alike,
+		.differ = DIFFER,
 		.late_ns = e->cfg.spray.late_ns,
 		.rest_ns = e->cfg.spray.rest_ns};
 }
@@ -91,6 +95,7 @@ void hp3_spray_say_out(struct hp3_turn *t, const struct hp3_spray_out *o, enum h
 		.pmtu_log2 = f->pmtu_log2,
 		.lanes = t->e->cfg.spray.lanes,
 		.port = t->e->spraying->peer[o->peer].base,
+		.in_use = hp3_flow_port(f),
 		.responder = f->rqpn,
 		.requester = f->lqpn,
 		.number = o->number,
@@ -112,7 +117,7 @@ void hp3_spray_say_in(
 		.requester = in->requester,
 		.number = in->number,
 		.turn = in->turn,
-		.next = kind == HP3_AGREE_YES && !in->begun ? in->reseq.expected : HP3_NO_PSN,
+		.next = HP3_NO_PSN,
 		.beat_us = (uint32_t)(in->beat_ns / 1000),
 		.slow = slow};
 

@@ -188,18 +188,33 @@ static bool went_back(struct hp3_turn *t, struct hp3_spray_out *o)
 	return true;
 }
 
-/* The first packet of an agreement that was made before it. */
+/*
+ * The first packet of an agreement that was made before it. Too early: the question is void, for
+ * it may come behind the packet; the receiver learns from another one what its RNIC waits for.
+ */
 static void starts(struct hp3_turn *t, struct hp3_spray_out *o, const struct hp3_view *v)
 {
 	bool agreed = o->state == HP3_SPRAY_SPRAYING, expected = v->psn == o->start;
 
 	o->start = HP3_NO_PSN;
-	if (!agreed && (v->sport ^ t->e->spraying->peer[o->peer].base) >= HP3_LANES) {
-		o->beat_at = t->now; /* the receiver learns from a packet what its RNIC waits for */
+	if (!agreed) {
+		o->number = next_number(t->e->spraying, t->now);
+		o->beat_at = t->now;
 		hp3_spray_wake(t->e, t->now);
-	} else if (!agreed || !expected) {
-		input(t, o, HP3_SPRAY_IN_STOP); /* it could be taken for one that came by a lane */
+	} else if (!expected) {
+		input(t, o, HP3_SPRAY_IN_STOP);
 	}
+}
+
+/* Paths do: in mode auto one of them is taken. */
+static bool differ(struct hp3_turn *t, struct hp3_spray_out *o)
+{
+	if (t->e->cfg.spray.mode != HP3_SPRAY_AUTO)
+		return false;
+	t->e->stats.sprays_differ++;
+	put_off(t, o);
+	input(t, o, HP3_SPRAY_IN_STOP);
+	return true;
 }
 
 /* How many PSNs a READ takes the receiver has to know. */
@@ -244,6 +259,9 @@ static void agreed_leaves(
 		return;
 	peer = &t->e->spraying->peer[o->peer];
 	params = hp3_spread_params_of(t->e);
+	if (!o->chosen && hp3_spread_choose(&peer->spread, &params, t->now) && differ(t, o))
+		return;
+	o->chosen = true;
 	vd->sport =
 		(uint16_t)(peer->base | hp3_spread_lane(&peer->spread, &params,
 						(uint32_t)(hp3_random(&t->e->rng) >> 32), t->now));
@@ -307,6 +325,7 @@ void hp3_spray_gone(struct hp3_turn *t, uint32_t flow, bool over)
 void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a)
 {
 	struct hp3_spread_params params = hp3_spread_params_of(t->e);
+	struct hp3_spread *spread;
 	struct hp3_spray_out *o;
 
 	if (!(t->e->flows[flow].watch & HP3_FW_SPRAY))
@@ -315,16 +334,16 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 	if (o->number != a->number)
 		return;
 	if (a->kind == HP3_AGREE_SLOW) {
-		hp3_spread_told(&t->e->spraying->peer[o->peer].spread, &params, a->slow, t->now);
+		spread = &t->e->spraying->peer[o->peer].spread;
+		hp3_spread_told(spread, &params, a->slow, t->now);
+		if (2u * (uint32_t)__builtin_popcountll(spread->resting) > params.lanes)
+			differ(t, o);
 		return;
 	}
 	if ((int32_t)(a->turn - o->answered) <= 0 || (int32_t)(a->turn - o->turn) > 0)
 		return; /* an old one; or to what was never said */
 	if (a->kind == HP3_AGREE_YES && o->turn - a->turn >= HP3_SPRAY_SAID)
 		return;
-	if (a->kind == HP3_AGREE_YES && o->state == HP3_SPRAY_ASKING && a->next != HP3_NO_PSN &&
-		a->next != o->start)
-		return; /* something has left since, which the peer has not seen */
 	o->answered = a->turn;
 	if (a->kind == HP3_AGREE_YES) {
 		o->heard = t->now;

@@ -28,6 +28,7 @@ struct hp3_spray_out {
 	uint8_t state; /* enum hp3_spray_state */
 	bool large; /* the message under way is */
 	bool sized; /* the peer knows the path MTU */
+	bool chosen; /* by what probes said of lanes */
 	uint32_t so_far; /* bytes of the message under way that have left */
 	uint32_t start; /* PSN with which the agreement begins; else HP3_NO_PSN */
 	uint32_t flow;
@@ -48,9 +49,8 @@ struct hp3_spray_in {
 	uint16_t vlan;
 	bool ipv6;
 	bool ready; /* it is known what the RNIC waits for; else the next packet tells */
-	bool begun; /* ... from a packet, or one has come since; else the sender has said so */
 	uint16_t next; /* of the same chain */
-	uint16_t port; /* of lane 0 */
+	uint16_t port, in_use; /* of lane 0; of what takes one path */
 	uint8_t lanes, pmtu_log2;
 	uint64_t told_at; /* of slow lanes */
 	uint64_t bytes; /* held */
@@ -94,6 +94,7 @@ struct hp3_spraying {
 	uint16_t *of; /* by flow: its record among `out`; valid with HP3_FW_SPRAY */
 	uint32_t nout;
 	uint32_t number; /* of the newest agreement */
+	uint64_t salt; /* of the ports of lanes */
 	uint64_t due;
 };
 
@@ -126,6 +127,13 @@ void hp3_spray_refuse(
 	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *asked);
 
 /* peer.c */
+/* The port of lane 0 to this address. */
+uint16_t hp3_spray_base(const struct hp3_engine *e, uint64_t addr);
+/* A probe leaves by this port. */
+void hp3_spray_probes(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now);
+/* It was answered. */
+void hp3_spray_probed(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port,
+	uint32_t rtt_ns, bool marked, uint64_t now);
 /* The record of a flow's peer, one user more; HP3_NO_SPRAY: all that it might have are in use. */
 uint16_t hp3_spray_peer_get(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
 

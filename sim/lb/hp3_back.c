@@ -81,7 +81,7 @@ void hp3_sim_answers(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 	struct hp3_pkt pkt;
 
 	if (!x->managed || here != sim_flow_responder(f) || b->host[here].absent ||
-		(!x->reported && !(b->cfg.spray.on && p->kind == SIM_NAK)))
+		(!x->reported && !(b->cfg.spray.mode != HP3_SPRAY_MOVE && p->kind == SIM_NAK)))
 		return;
 	pkt = hp3_sim_view(s, frame, p);
 	hp3_find_burst(b->host[here].engine, &pkt, 1, HP3_DIR_TX);

@@ -72,7 +72,7 @@ bool hp3_sim_arrived(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 	struct hp3_acts acts;
 	struct hp3_pkt pkt;
 
-	if (!b->cfg.spray.on || !hp3_sim_flow_of(f)->managed || h->absent)
+	if (b->cfg.spray.mode == HP3_SPRAY_MOVE || !hp3_sim_flow_of(f)->managed || h->absent)
 		return true;
 	pkt = hp3_sim_view(s, frame, p);
 	pkt.v.sport = p->sport;

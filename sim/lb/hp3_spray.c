@@ -38,6 +38,7 @@ struct spray_flow {
 	uint32_t turn;
 	uint64_t timer_at; /* ps, 0: none runs */
 	struct hp3_spread tx;
+	bool asked; /* and nothing has left yet */
 	struct hp3_lateness late;
 	uint64_t told_at; /* ps */
 	struct hp3_reseq rx;
@@ -69,6 +70,7 @@ static int start(struct sim *s)
 	sp->lanes = (struct hp3_spread_params){.lanes = s->cfg.spray.paths,
 		.late_ns = s->cfg.spray.late_us * 1000ull,
 		.alike = s->cfg.spray.alike,
+		.differ = 0,
 		.rest_ns = s->cfg.spray.rest_us * 1000ull};
 	return 0;
 }
@@ -85,12 +87,13 @@ static void ask(struct sim *s, struct sim_flow *f)
 {
 	const struct spray *sp = s->lb_state;
 
-	hp3_spread_ask(&of(f)->tx, &sp->lanes);
+	of(f)->asked = true;
 	for (uint32_t n = 0; n < s->cfg.spray.asks && n < sp->lanes.lanes; n++) {
 		uint32_t i = n * sp->lanes.lanes / s->cfg.spray.asks;
 		struct sim_packet *p = sim_packet_new(s, SIM_PROBE, REPORT_BYTES, f, 0);
 
 		p->sport = (uint16_t)(of(f)->ports | i);
+		hp3_spread_asked(&of(f)->tx, &sp->lanes, i, s->now / SIM_NS);
 		s->n.probes++;
 		s->n.probe_bytes += REPORT_BYTES;
 		sim_port_queue_data(s, sim_flow_out(s, p, f->src), p);
@@ -114,6 +117,9 @@ static bool data(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 
 	if (f->read)
 		return true;
+	if (x->asked)
+		hp3_spread_choose(&x->tx, &sp->lanes, s->now / SIM_NS);
+	x->asked = false;
 	if (s->cfg.spray.policy == SIM_SPRAY_TURN)
 		lane = x->turn++ % sp->lanes.lanes;
 	else
@@ -216,7 +222,7 @@ static void other(struct sim *s, struct sim_host *host, struct sim_packet *p)
 		echo(s, p);
 	else if (p->kind == SIM_PROBE_REPLY)
 		hp3_spread_answered(tx, &sp->lanes, p->sport & (HP3_LANES - 1),
-			(uint32_t)((s->now - p->sent_at) / SIM_NS));
+			(uint32_t)((s->now - p->sent_at) / SIM_NS), s->now / SIM_NS);
 	else
 		hp3_spread_told(tx, &sp->lanes, p->tag.word[0], s->now / SIM_NS);
 }

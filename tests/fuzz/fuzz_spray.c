@@ -297,7 +297,7 @@ static void start(void)
 
 	free(e);
 	hp3_policy_defaults(&table);
-	table.spray.on = true;
+	table.spray.mode = HP3_SPRAY_ALL;
 	table.spray.lanes = LANES;
 	table.spray.flows = 2;
 	table.max_flows = 16;

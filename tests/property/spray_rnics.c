@@ -92,7 +92,8 @@ void spray_host(struct world *w, unsigned at)
 	size_t size;
 
 	hp3_policy_defaults(&table);
-	table.spray.on = !w->p.off && !(at == B && w->p.receiver_off);
+	table.spray.mode =
+		w->p.off || (at == B && w->p.receiver_off) ? HP3_SPRAY_MOVE : HP3_SPRAY_ALL;
 	table.max_flows = 256;
 	table.max_pairs = 16;
 	table.max_moves = 64;

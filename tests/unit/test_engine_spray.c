@@ -26,7 +26,7 @@ static enum hp3_spray_state state(void)
 /* A queue pair that has sent, and whose path MTU is known. */
 static void ready(void)
 {
-	rig.cfg.spray = (struct hp3_spray_params){.on = true,
+	rig.cfg.spray = (struct hp3_spray_params){.mode = HP3_SPRAY_ALL,
 		.flows = 4,
 		.lanes = 8,
 		.bytes = LARGE,

@@ -12,7 +12,7 @@
 #define ALL 8u
 
 static const struct hp3_spread_params params = {
-	.lanes = ALL, .alike = 150, .late_ns = 5 * US, .rest_ns = 100 * US};
+	.lanes = ALL, .alike = 150, .differ = 25, .late_ns = 5 * US, .rest_ns = 100 * US};
 
 static struct hp3_spread s;
 static struct hp3_lateness l;
@@ -35,6 +35,13 @@ static uint64_t taken(void)
 	for (unsigned i = 0; i < 200; i++)
 		lanes |= 1ull << hp3_spread_lane(&s, &params, hp3_random(&rng) >> 32, now);
 	return lanes;
+}
+
+/* A probe of the lane takes so long. */
+static void answers(uint32_t lane, uint32_t rtt)
+{
+	hp3_spread_asked(&s, &params, lane, now);
+	hp3_spread_answered(&s, &params, lane, rtt, now);
 }
 
 static void all_lanes_are_used_alike(void **state)
@@ -98,20 +105,59 @@ static void one_lane_always_stays(void **state)
 
 static void who_answers_soon_enough_is_used(void **state)
 {
-	hp3_spread_ask(&s, &params);
-	hp3_spread_answered(&s, &params, 5, 16 * US);
-	hp3_spread_answered(&s, &params, 2, 10 * US);
-	hp3_spread_answered(&s, &params, 3, 15 * US);
-	assert_true(taken() == 0x0c);
-	hp3_spread_answered(&s, &params, 4, 1 * US); /* too late */
-	assert_true(taken() == 0x0c);
+	answers(5, 16 * US);
+	answers(2, 10 * US);
+	answers(3, 15 * US);
+	hp3_spread_choose(&s, &params, now);
+	assert_true(taken() == 0x0c); /* many are slow: what is not known is not used */
 	now += 100 * US;
 	assert_true(taken() == 0xff);
 }
 
+static void one_that_is_slow_rests(void **state)
+{
+	for (uint32_t i = 0; i < 4; i++)
+		answers(i, i == 1 ? UINT32_MAX : 10 * US);
+	hp3_spread_choose(&s, &params, now);
+	assert_true(taken() == 0xfd);
+	hp3_spread_choose(&s, &params, now); /* what was said is used up */
+	assert_true(taken() == 0xfd);
+}
+
+/* ... so far; for one that was asked just now it is too soon to tell. */
+static void who_does_not_answer_is_slow(void **state)
+{
+	hp3_spread_asked(&s, &params, 0, now);
+	for (uint32_t i = 1; i < 5; i++)
+		answers(i, 10 * US);
+	now += 16 * US;
+	hp3_spread_asked(&s, &params, 5, now);
+	hp3_spread_choose(&s, &params, now);
+	assert_true(taken() == 0xfe);
+}
+
+static void old_answers_say_nothing(void **state)
+{
+	answers(2, 10 * US);
+	answers(3, 20 * US);
+	now += params.rest_ns + 1;
+	hp3_spread_choose(&s, &params, now);
+	assert_true(taken() == 0xff);
+}
+
+/* The only good lanes had been told to be slow. */
+static void a_good_answer_is_taken_where_no_lane_is_left(void **state)
+{
+	hp3_spread_told(&s, &params, 0x0c, now);
+	answers(2, 10 * US);
+	answers(5, 20 * US);
+	hp3_spread_choose(&s, &params, now);
+	assert_true(taken() == 0x04);
+}
+
 static void without_an_answer_all_are_used(void **state)
 {
-	hp3_spread_ask(&s, &params);
+	hp3_spread_choose(&s, &params, now);
 	assert_true(taken() == 0xff);
 }
 
@@ -167,6 +213,10 @@ int main(void)
 		cmocka_unit_test_setup(lanes_rest_each_for_itself, begin),
 		cmocka_unit_test_setup(one_lane_always_stays, begin),
 		cmocka_unit_test_setup(who_answers_soon_enough_is_used, begin),
+		cmocka_unit_test_setup(one_that_is_slow_rests, begin),
+		cmocka_unit_test_setup(who_does_not_answer_is_slow, begin),
+		cmocka_unit_test_setup(old_answers_say_nothing, begin),
+		cmocka_unit_test_setup(a_good_answer_is_taken_where_no_lane_is_left, begin),
 		cmocka_unit_test_setup(without_an_answer_all_are_used, begin),
 		cmocka_unit_test_setup(a_lane_that_holds_others_up_is_told, begin),
 		cmocka_unit_test_setup(where_all_are_late_none_is_told, begin),

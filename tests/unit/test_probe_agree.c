@@ -20,6 +20,7 @@ static const struct hp3_agree word = {.kind = HP3_AGREE_SLOW,
 	.pmtu_log2 = 12,
 	.lanes = 64,
 	.port = 0xfedc,
+	.in_use = 0xc123,
 	.responder = 0xabcdef,
 	.requester = 0x123456,
 	.number = 0xdeadbeef,
@@ -69,6 +70,7 @@ static void tells_what_it_was_told(void **state)
 			assert_int_equal(got.pmtu_log2, a.pmtu_log2);
 			assert_int_equal(got.lanes, a.lanes);
 			assert_int_equal(got.port, a.port);
+			assert_int_equal(got.in_use, a.in_use);
 			assert_int_equal(got.responder, a.responder);
 			assert_int_equal(got.requester, a.requester);
 			assert_int_equal(got.number, a.number);
