@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is remembered of the lanes to each peer. */
 #include "engine/spray/spray.h"
+#include "engine/flows/keys.h"
 
 uint32_t hp3_spray_peers(uint32_t flows)
 {
@@ -11,8 +12,9 @@ uint32_t hp3_spray_peers(uint32_t flows)
 	return sets * HP3_SPRAY_WAYS;
 }
 
-#define PORT_MIN 0xc000u
-#define BLOCKS   ((0x10000u - PORT_MIN) / HP3_LANES)
+#define FORGET_NS 1000000000u /* words come no later */
+#define PORT_MIN  0xc000u
+#define BLOCKS    ((0x10000u - PORT_MIN) / HP3_LANES)
 
 static uint64_t mixed(uint64_t x)
 {
@@ -26,60 +28,93 @@ uint16_t hp3_spray_base(const struct hp3_engine *e, uint64_t addr)
 	return (uint16_t)(PORT_MIN + (h >> 48) % BLOCKS * HP3_LANES);
 }
 
-static bool is_of(const struct hp3_spray_peer *p, const struct hp3_flow *f)
+struct who {
+	uint64_t addr;
+	uint16_t vlan;
+	bool ipv6;
+};
+
+static struct who who_of(const struct hp3_flow *f)
 {
-	return p->used != 0 && p->addr == f->addr && p->vlan == f->vlan &&
-	       p->ipv6 == ((f->flags & HP3_FF_IPV6) != 0);
+	return (struct who){f->addr, f->vlan, (f->flags & HP3_FF_IPV6) != 0};
 }
 
-static uint32_t set_of(const struct hp3_spraying *s, const struct hp3_flow *f)
+static struct hp3_spray_peer *set_of(const struct hp3_spraying *s, const struct who *w)
 {
-	return (uint32_t)(mixed(f->addr ^ (uint64_t)f->vlan << 48) >> 40) & (s->sets - 1);
+	uint64_t h = mixed(w->addr ^ (uint64_t)w->vlan << 48);
+
+	return &s->peer[(h >> 40 & (s->sets - 1)) * HP3_SPRAY_WAYS];
 }
 
-static struct hp3_spray_peer *find(const struct hp3_spraying *s, const struct hp3_flow *f)
+static struct hp3_spray_peer *find(const struct hp3_spraying *s, const struct who *w)
 {
-	struct hp3_spray_peer *set = &s->peer[set_of(s, f) * HP3_SPRAY_WAYS];
+	struct hp3_spray_peer *set = set_of(s, w);
 
 	for (uint32_t i = 0; i < HP3_SPRAY_WAYS; i++)
-		if (is_of(&set[i], f))
+		if (set[i].used != 0 && set[i].addr == w->addr && set[i].vlan == w->vlan &&
+			set[i].ipv6 == w->ipv6)
 			return &set[i];
 	return NULL;
 }
 
-/* One that nobody uses, for longest; NULL: there is none. */
-static struct hp3_spray_peer *oldest(const struct hp3_spraying *s, const struct hp3_flow *f)
+/* In the place of one that nobody uses, for longest; NULL: there is none. */
+static struct hp3_spray_peer *add(struct hp3_engine *e, const struct who *w)
 {
-	struct hp3_spray_peer *set = &s->peer[set_of(s, f) * HP3_SPRAY_WAYS], *best = NULL;
+	struct hp3_spray_peer *set = set_of(e->spraying, w), *p = NULL;
 
 	for (uint32_t i = 0; i < HP3_SPRAY_WAYS; i++)
-		if (set[i].users == 0 && (best == NULL || set[i].used < best->used))
-			best = &set[i];
-	return best;
+		if (set[i].users == 0 && (p == NULL || set[i].used < p->used))
+			p = &set[i];
+	if (p != NULL)
+		*p = (struct hp3_spray_peer){.addr = w->addr,
+			.vlan = w->vlan,
+			.ipv6 = w->ipv6,
+			.base = hp3_spray_base(e, w->addr)};
+	return p;
+}
+
+static struct hp3_spray_peer *get(struct hp3_engine *e, const struct who *w, uint64_t now)
+{
+	struct hp3_spray_peer *p = find(e->spraying, w);
+
+	if (p == NULL)
+		p = add(e, w);
+	if (p != NULL)
+		p->used = now | 1;
+	return p;
 }
 
 uint16_t hp3_spray_peer_get(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
 {
-	struct hp3_spray_peer *p = find(e->spraying, f);
+	const struct who who = who_of(f);
+	struct hp3_spray_peer *p = get(e, &who, now);
 
-	if (p == NULL) {
-		p = oldest(e->spraying, f);
-		if (p == NULL)
-			return HP3_NO_SPRAY;
-		*p = (struct hp3_spray_peer){.addr = f->addr,
-			.vlan = f->vlan,
-			.ipv6 = (f->flags & HP3_FF_IPV6) != 0,
-			.base = hp3_spray_base(e, f->addr)};
-	}
-	p->used = now | 1;
+	if (p == NULL)
+		return HP3_NO_SPRAY;
 	p->users++;
 	return (uint16_t)(p - e->spraying->peer);
+}
+
+/* Later ones have greater numbers, but for a host that has started since. */
+bool hp3_spray_is_first(
+	struct hp3_engine *e, const struct hp3_ends *ends, uint32_t number, uint64_t now)
+{
+	const struct who who = {hp3_key_addr(e, ends), ends->vlan, ends->ipv6};
+	struct hp3_spray_peer *p = get(e, &who, now);
+
+	if (p == NULL || (p->newest_at != 0 && now - p->newest_at < FORGET_NS &&
+				 (int32_t)(number - p->newest) <= 0))
+		return false;
+	p->newest = number;
+	p->newest_at = now;
+	return true;
 }
 
 /* Whose lane it is; NULL: nobody's. */
 static struct hp3_spray_peer *with(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port)
 {
-	struct hp3_spray_peer *p = find(e->spraying, f);
+	const struct who who = who_of(f);
+	struct hp3_spray_peer *p = find(e->spraying, &who);
 
 	return p != NULL && (uint32_t)(port ^ p->base) < e->cfg.spray.lanes ? p : NULL;
 }

@@ -4,6 +4,7 @@
 #include "engine/flows/keys.h"
 
 #define GIVE_UP  8u /* times the longest wait for a packet, until nothing is held any more */
+#define DOUBTS   2u /* pulses: so long is one believed who may not spray at all */
 #define TELL_NS  50000u /* between two words about slow lanes */
 #define BEAT_MIN 100000u
 #define BEAT_MAX 1000000000u
@@ -24,6 +25,8 @@ static uint64_t due_of(const struct hp3_turn *t, const struct hp3_spray_in *in)
 
 	if (in->reseq.held == 0)
 		return UINT64_MAX;
+	if (!in->sure)
+		return in->reseq.gap_at + DOUBTS * hp3_spray_pulse(t->e);
 	return hp3_min_u64(hp3_reseq_due(&in->reseq, &params), t->now + hp3_spray_pulse(t->e));
 }
 
@@ -116,14 +119,21 @@ void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop)
 	s->ins[t->e->nspray_in] = own;
 }
 
+/* How many PSNs does it take? */
+static bool is_sized(const struct hp3_spray_in *in, const struct hp3_view *v)
+{
+	return in->pmtu_log2 != 0 || !(v->flags & HP3_VF_READ) ||
+	       v->dma_len <= 1u << HP3_PMTU_LOG2_MIN;
+}
+
 /* The next packet of a queue pair whose sender uses one path tells what its RNIC waits for. */
 static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt)
 {
-	if (!hp3_pkt_icrc_ok(t->e, pkt))
+	if (!is_sized(in, &pkt->v) || !hp3_pkt_icrc_ok(t->e, pkt))
 		return;
 	hp3_reseq_init(
 		&in->reseq, hp3_psn_add(pkt->v.psn, hp3_request_span(&pkt->v, in->pmtu_log2)));
-	in->ready = true;
+	in->ready = in->sure = true;
 	t->e->stats.resequenced++;
 	hp3_spray_say_in(t, in, HP3_AGREE_YES, 0);
 }
@@ -198,6 +208,31 @@ static void count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, 
 	s->reseq_ahead_64 += ahead >= 64 && ahead < (int32_t)HP3_RESEQ_WINDOW;
 }
 
+/*
+ * Nothing but a question says what the RNIC waits for. Is the queue pair sprayed? Then another
+ * packet comes by another port, or the sender says so. False: it is not, all has come by one path.
+ */
+static bool is_sprayed(struct hp3_spray_in *in, const struct hp3_view *v)
+{
+	int32_t ahead = hp3_psn_diff(v->psn, in->reseq.expected);
+
+#ifdef HP3_BREAK_SPRAY_SURE
+	in->sure = true;
+#endif
+	if (in->sure || ahead < 0)
+		return true;
+	in->sure = ahead == 0 || (in->reseq.held != 0 && v->sport != in->first);
+	in->first = v->sport;
+	return in->sure || ahead < (int32_t)HP3_RESEQ_WINDOW;
+}
+
+/* The question was void: what is held has come in order. */
+static void doubt(struct hp3_turn *t, struct hp3_spray_in *in)
+{
+	empty(t, in, HP3_ACT_DELIVER);
+	in->ready = false;
+}
+
 void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
 {
 	const struct hp3_view *v = &pkt->v;
@@ -207,6 +242,8 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 
 	if (in == NULL)
 		return;
+	if (in->ready && !is_sprayed(in, v))
+		doubt(t, in);
 	if (!in->ready) {
 		learn(t, in, pkt);
 		return;
@@ -234,6 +271,9 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 	default:
 		break;
 	}
+	in->unsized |= !is_sized(in, v);
+	if (in->unsized && in->reseq.held == 0) /* its sender sprays no more */
+		in->ready = in->unsized = false;
 	hp3_spray_wake(t->e, due_of(t, in));
 }
 
@@ -288,11 +328,19 @@ static struct hp3_spray_in *add_in(
 	return in;
 }
 
-static void agree(struct hp3_spray_in *in, const struct hp3_agree *a)
+static void agree(struct hp3_turn *t, const struct hp3_ends *ends, struct hp3_spray_in *in,
+	const struct hp3_agree *a)
 {
+#ifdef HP3_BREAK_SPRAY_TWICE
 	in->ready = a->next != HP3_NO_PSN;
-	if (in->ready)
+#else
+	in->ready = a->next != HP3_NO_PSN && hp3_spray_is_first(t->e, ends, a->number, t->now);
+#endif
+	if (in->ready) {
 		hp3_reseq_init(&in->reseq, a->next);
+		t->e->stats.resequenced++;
+	}
+	in->sure = in->unsized = false;
 	in->number = a->number;
 	in->requester = a->requester;
 	in->turn = a->turn - 1;
@@ -319,10 +367,10 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 		return; /* an old word changes nothing */
 	if (a->kind == HP3_AGREE_ASK && in == NULL && may_agree(t->e)) {
 		in = add_in(t, ends, a);
-		agree(in, a);
+		agree(t, ends, in, a);
 	} else if (a->kind == HP3_AGREE_ASK && in != NULL && in->number != a->number) {
 		empty(t, in, HP3_ACT_DELIVER);
-		agree(in, a);
+		agree(t, ends, in, a);
 	}
 	if (in == NULL || in->number != a->number) {
 		hp3_spray_refuse(t, ends, a);
@@ -331,6 +379,7 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 	if ((int32_t)(a->turn - in->turn) <= 0)
 		return;
 	in->turn = a->turn;
+	in->sure |= a->kind == HP3_AGREE_SPRAYING;
 	in->heard = t->now;
 	in->spared = 0;
 	in->port = a->port;
@@ -372,6 +421,9 @@ uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
 	until = hp3_min_u64(until, t->now + in->beat_ns); /* was hp3d asleep (hp3_spray_look())? */
 	if (!in->ready)
 		return until;
-	hand_over_late(t, in);
+	if (in->sure)
+		hand_over_late(t, in);
+	else if (in->reseq.held != 0 && due_of(t, in) <= t->now)
+		doubt(t, in);
 	return hp3_min_u64(until, due_of(t, in));
 }

@@ -53,8 +53,11 @@ static bool input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_in
 
 	if (o->state == HP3_SPRAY_ASKING && (in == HP3_SPRAY_IN_NO || in == HP3_SPRAY_IN_LOST))
 		put_off(t, o);
-	if (o->state == HP3_SPRAY_ASKING && step.next == HP3_SPRAY_SPRAYING)
+	if (o->state == HP3_SPRAY_ASKING && step.next == HP3_SPRAY_SPRAYING) {
 		t->e->stats.sprays++;
+		o->beat_at = t->now; /* the peer is to know */
+		hp3_spray_wake(t->e, t->now);
+	}
 	o->state = step.next;
 	if (sprayed && step.next != HP3_SPRAY_SPRAYING)
 		narrow(t, o);
@@ -197,6 +200,9 @@ static void starts(struct hp3_turn *t, struct hp3_spray_out *o, const struct hp3
 	bool agreed = o->state == HP3_SPRAY_SPRAYING, expected = v->psn == o->start;
 
 	o->start = HP3_NO_PSN;
+#ifdef HP3_BREAK_SPRAY_EARLY
+	return;
+#endif
 	if (!agreed) {
 		o->number = next_number(t->e->spraying, t->now);
 		o->beat_at = t->now;

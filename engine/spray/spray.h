@@ -49,8 +49,12 @@ struct hp3_spray_in {
 	uint16_t vlan;
 	bool ipv6;
 	bool ready; /* it is known what the RNIC waits for; else the next packet tells */
+	bool sure; /* ... not only by a question, which may be void: something may have left since
+		    */
 	uint16_t next; /* of the same chain */
 	uint16_t port, in_use; /* of lane 0; of what takes one path */
+	bool unsized; /* a READ came, and how many PSNs it takes is not known */
+	uint16_t first; /* not sure: port of what is held */
 	uint8_t lanes, pmtu_log2;
 	uint64_t told_at; /* of slow lanes */
 	uint64_t bytes; /* held */
@@ -75,6 +79,8 @@ struct hp3_spray_peer {
 	uint16_t vlan;
 	uint16_t base; /* port of lane 0, a multiple of HP3_LANES */
 	uint16_t users; /* agreements */
+	uint32_t newest; /* number of an agreement that it asked for before anything had left */
+	uint64_t newest_at; /* 0: never */
 	bool ipv6;
 } __attribute__((aligned(64)));
 
@@ -127,6 +133,12 @@ void hp3_spray_refuse(
 	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *asked);
 
 /* peer.c */
+/*
+ * It asks for this agreement before anything has left: no more than once, for a word may come late,
+ * and again.
+ */
+bool hp3_spray_is_first(
+	struct hp3_engine *e, const struct hp3_ends *ends, uint32_t number, uint64_t now);
 /* The port of lane 0 to this address. */
 uint16_t hp3_spray_base(const struct hp3_engine *e, uint64_t addr);
 /* A probe leaves by this port. */

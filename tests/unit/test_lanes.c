@@ -116,7 +116,7 @@ static void who_answers_soon_enough_is_used(void **state)
 
 static void one_that_is_slow_rests(void **state)
 {
-	for (uint32_t i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 5; i++)
 		answers(i, i == 1 ? UINT32_MAX : 10 * US);
 	hp3_spread_choose(&s, &params, now);
 	assert_true(taken() == 0xfd);
