@@ -47,7 +47,9 @@ static void measure(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint6
 
 static void advance(struct hp3_reseq *r, uint32_t span, uint64_t now)
 {
-	r->expected = hp3_psn_add(r->expected, span);
+	r->expected = hp3_psn_add(r->expected, span != 0 ? span : 1);
+	while (span == 0 && r->held != 0 && slot_of(r, r->expected)->handle == 0)
+		r->expected = hp3_psn_add(r->expected, 1);
 	r->gap_at = now;
 	r->told = false;
 	r->anew = 0;
@@ -112,9 +114,9 @@ bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle)
 		r->sweep = hp3_psn_add(r->sweep, 1);
 		if (s->handle == 0)
 			continue;
+		*handle = take(r, s);
 		if (expected)
 			advance(r, s->span, now);
-		*handle = take(r, s);
 		return true;
 	}
 	return false;

@@ -44,7 +44,7 @@ enum hp3_reseq_verdict {
 
 struct hp3_reseq_slot {
 	uint32_t handle; /* + 1; 0: none */
-	uint32_t span; /* PSNs that it takes: of a READ as many as its responses */
+	uint32_t span; /* PSNs that it takes: of a READ as many as its responses; 0: not known */
 	uint64_t at; /* when it came */
 };
 
@@ -73,7 +73,10 @@ static inline uint64_t hp3_reseq_lateness(const struct hp3_reseq *r, uint32_t ps
 	return r->held != 0 && psn == r->expected ? now - r->gap_at : 0;
 }
 
-/* A request packet came. */
+/*
+ * A request packet came. span 0: a READ, and it is not known how many PSNs it takes. Its sender
+ * uses one path from there on: what came behind it is in order.
+ */
 enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_reseq_params *p,
 	uint32_t psn, uint32_t span, uint32_t handle, uint64_t now);
 /* After HP3_RESEQ_PASS, until false: what follows in order. */

@@ -126,6 +126,11 @@ static bool is_sized(const struct hp3_spray_in *in, const struct hp3_view *v)
 	       v->dma_len <= 1u << HP3_PMTU_LOG2_MIN;
 }
 
+static uint32_t span_of(const struct hp3_spray_in *in, const struct hp3_view *v)
+{
+	return is_sized(in, v) ? hp3_request_span(v, in->pmtu_log2) : 0;
+}
+
 /* The next packet of a queue pair whose sender uses one path tells what its RNIC waits for. */
 static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt)
 {
@@ -254,8 +259,8 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 	if (!may_wait(t, in, pkt))
 		return;
 	count(&t->e->stats, &in->reseq, v->psn, t->now);
-	switch (hp3_reseq_arrive(&in->reseq, &params, v->psn, hp3_request_span(v, in->pmtu_log2),
-		t->e->free_held, t->now)) {
+	switch (hp3_reseq_arrive(
+		&in->reseq, &params, v->psn, span_of(in, v), t->e->free_held, t->now)) {
 	case HP3_RESEQ_PASS:
 		follow(t, in);
 		break;
