@@ -9,6 +9,7 @@
 #include "sim/results/imbalance.h"
 #include "sim/results/json.h"
 #include "sim/results/series.h"
+#include "sim/results/uplinks.h"
 #include "sim/work/builtin.h"
 #include "sim/work/faults.h"
 #include "sim/work/traffic.h"
@@ -149,6 +150,7 @@ json_t *sim_scenario_run(const struct sim_one *one, struct sim_meter *meter)
 	struct sim_topo topo = {0};
 	struct sim_imbalance *imbalance;
 	struct sim_series *series;
+	struct sim_uplinks *uplinks;
 	double cpu_s = sim_cost_now().cpu_s;
 	char err[512] = "";
 	json_t *j;
@@ -167,14 +169,17 @@ json_t *sim_scenario_run(const struct sim_one *one, struct sim_meter *meter)
 	}
 	imbalance = sim_imbalance_start(&s);
 	series = sim_series_start(&s);
+	uplinks = sim_uplinks_start(&s);
 	sim_meter_watch(&s, meter);
 	if (sim_run(&s, one->cfg.run.limit_ms * SIM_MS) < 0)
 		fprintf(stderr, "hp3-sim: %s: %u of %u flows ended within run.limit_ms\n",
 			one->name, s.finished, s.n_demands);
 	j = result(&s, one, sim_imbalance_mean(imbalance), cpu_s);
+	json_object_set_new(j, "uplinks", sim_uplinks_json(&s, uplinks));
 	json_object_set_new(j, "series", sim_series_json(series));
 	sim_imbalance_free(imbalance);
 	sim_series_free(series);
+	sim_uplinks_free(uplinks);
 	sim_destroy(&s);
 	return j;
 }

@@ -22,7 +22,8 @@ enum sim_traffic {
 	SIM_PERMUTATION,
 	SIM_ALLREDUCE,
 	SIM_ALLTOALL,
-	SIM_COLLISION
+	SIM_COLLISION,
+	SIM_CONNECTIONS
 };
 enum sim_background { SIM_BACK_NONE, SIM_BACK_ALLREDUCE, SIM_BACK_ALLTOALL };
 enum sim_fault_kind {

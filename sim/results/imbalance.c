@@ -3,6 +3,7 @@
 #include "base/minmax.h"
 #include "sim/fabric/port.h"
 #include "sim/results/imbalance.h"
+#include "sim/results/uplinks.h"
 
 #define WINDOW    (100 * SIM_US)
 #define MIN_BYTES 1000u
@@ -14,15 +15,6 @@ struct sim_imbalance {
 	uint64_t windows;
 };
 
-static bool is_uplink(const struct sim *s, uint32_t port)
-{
-	const struct sim_topo *t = &s->topo;
-	uint32_t n = t->owner[port], first = t->first_port[n];
-
-	return n >= t->hosts && t->owner[t->peer_port[first]] < t->hosts &&
-	       t->owner[t->peer_port[port]] >= t->hosts;
-}
-
 static void look_at(struct sim *s, struct sim_imbalance *m, uint32_t node)
 {
 	uint64_t most = 0, least = UINT64_MAX, sum = 0, n = 0;
@@ -30,7 +22,7 @@ static void look_at(struct sim *s, struct sim_imbalance *m, uint32_t node)
 	for (uint32_t p = s->topo.first_port[node]; p < s->topo.first_port[node + 1]; p++) {
 		uint64_t bytes = s->port[p].sent_bytes - m->before[p];
 
-		if (!is_uplink(s, p))
+		if (!sim_is_uplink(s, p))
 			continue;
 		m->before[p] = s->port[p].sent_bytes;
 		most = hp3_max_u64(most, bytes);

@@ -117,6 +117,23 @@ static int permutation(struct sim *s, uint64_t *rng)
 	return 0;
 }
 
+/* All from the first host to the first one of another leaf. */
+static int connections(struct sim *s, char *err, uint32_t err_size)
+{
+	const struct sim_topo *t = &s->topo;
+	struct sim_demand d = {.bytes = s->cfg.traffic.bytes};
+
+	while (d.dst < t->hosts && t->leaf[d.dst] == t->leaf[0])
+		d.dst++;
+	if (d.dst == t->hosts) {
+		snprintf(err, err_size, "connections need two leaves");
+		return -EINVAL;
+	}
+	for (uint32_t i = 0; i < s->cfg.traffic.fan_in; i++)
+		sim_demand_add(s, &d);
+	return 0;
+}
+
 /*
  * Two flows whose first choice collides: host a of the first leaf to host b of another, and the
  * next hosts of both leaves; source ports are advanced until the leaf's hash agrees.
@@ -176,6 +193,8 @@ static int first(struct sim *s, uint64_t *rng, char *err, uint32_t err_size)
 		return permutation(s, rng);
 	case SIM_COLLISION:
 		return collision(s, err, err_size);
+	case SIM_CONNECTIONS:
+		return connections(s, err, err_size);
 	default:
 		return 0; /* of jobs */
 	}

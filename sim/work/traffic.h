@@ -11,6 +11,7 @@
  * permutation  each host sends `bytes` to one other host, each host is the target of one
  * collision    two hosts of one leaf send `bytes` each to two hosts of another, by source ports
  *              that the hash of the first leaf maps to the same next hop
+ * connections  fan_in flows of `bytes` each, from the first host to the first one of another leaf
  * allreduce    jobs of `ranks` hosts in a ring: 2 (ranks - 1) steps, in each every rank sends
  *              bytes / ranks to the next, once it has received the step before
  * alltoall     every rank sends bytes / ranks to every other rank

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include "sim/results/uplinks.h"
 #include "sim/work/cdf.h"
 #include "sim/work/faults.h"
 #include "sim/work/traffic.h"
@@ -54,6 +55,47 @@ static void load_is_as_asked(void **state)
 	/* 128 hosts x 30 Gb/s x 5 ms = 2.4 GB */
 	assert_in_range(bytes, UINT64_C(2400000000) * 97 / 100, UINT64_C(2400000000) * 103 / 100);
 	sim_destroy(&s);
+}
+
+static double number(const json_t *j, const char *name)
+{
+	return json_number_value(json_object_get(j, name));
+}
+
+/* Results of `connections` to the other leaf, over two uplinks that are half as fast as hosts. */
+static json_t *uplinks(const char *lb, const char *n)
+{
+	struct sim_uplinks *u;
+	json_t *j;
+
+	WORLD(&s, "fabric.leaves=2", "fabric.spines=2", "fabric.hosts_per_leaf=2",
+		"fabric.core_mbps=50000", "fabric.grain_ps=1", "rnic.recovery=unordered",
+		"rnic.cc=none", "traffic.kind=connections", "traffic.bytes=1000000", lb, n);
+	traffic();
+	assert_int_equal(s.demand[0].src, 0);
+	assert_int_equal(s.demand[0].dst, 2);
+	u = sim_uplinks_start(&s);
+	world_run(&s);
+	j = sim_uplinks_json(&s, u);
+	sim_uplinks_free(u);
+	sim_destroy(&s);
+	return j;
+}
+
+/* A flow that has one uplink fills it, and its queue grows to half of what is sent. */
+static void use_of_uplinks_is_measured(void **state)
+{
+	json_t *one = uplinks("run.lb=ecmp", "traffic.fan_in=1");
+	json_t *all = uplinks("run.lb=ar", "traffic.fan_in=16");
+
+	assert_true(number(one, "spread") == 2.0); /* (all - nothing) / half */
+	assert_true(number(one, "spread_percent") > 92 && number(one, "spread_percent") < 100);
+	assert_in_range(number(one, "queue_max_bytes"), 480000, 530000);
+	/* One of two uplinks, and the other leaf's two: a triangle of 500 KB, on one of four. */
+	assert_in_range(number(one, "queue_mean_bytes"), 55000, 65000);
+	assert_true(number(all, "spread") < 0.01 && number(all, "spread_percent") < 1);
+	json_decref(one);
+	json_decref(all);
 }
 
 /*
@@ -183,6 +225,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_follow_the_cdf),
 		cmocka_unit_test(load_is_as_asked),
+		cmocka_unit_test(use_of_uplinks_is_measured),
 		cmocka_unit_test(rings_take_their_steps),
 		cmocka_unit_test(all_to_all_is_everyone),
 		cmocka_unit_test(background_comes_and_goes),
