@@ -107,8 +107,25 @@ FLEET = Table("slowdown; jobs: JCT in ms",
               [Row("conweave", "conweave"), Row("hp3-ideal (nobody can run it)", "hp3-ideal"), Row("hp3", "hp3"),
                *[Row(f"hp3, fleet {us // 1000} ms", "hp3", None, fleet(us)) for us in (1000, 10000, 100000)]])
 
+# One queue pair on several paths. What sprays has packets of 1,024 bytes, a path MTU that there is; so have the rows beside it.
+MTU = ["rnic.payload_bytes=1024"]
+SPRAYED = ["rfr.mode=spray", *MTU]
+SPRAY = Table("slowdown; allreduce: JCT in ms",
+              [Column("permutation", "permutation", 50), whole("allreduce", 50, "64 MB"),
+               Column("websearch, 80 %", "websearch", 80, ["traffic.duration_us=5000"]),
+               Column("solar, 80 %", "solar", 80, ["traffic.duration_us=1000"]),
+               Column("asymmetric, 30 %", "asymmetric", 30),
+               Column("link-failure, 40 %", "link-failure", 40, ["traffic.duration_us=6000"]),
+               Column("incast", "incast", 50)], None,
+              [Row("ecmp", "ecmp"), Row("conweave", "conweave"), Row("hp3", "hp3"), Row("hp3, 1,024 bytes", "hp3", None, MTU),
+               Row("hp3, rfr.mode = spray", "hp3", None, SPRAYED),
+               Row("hp3, training, rfr.mode = spray", "hp3", TRAINING, SPRAYED),
+               Row("hp3, training, cc.share, rfr.mode = spray", "hp3", TRAINING, SPRAYED + SHARING),
+               Row("hp3-spray", "hp3-spray"), Row("hp3-spray, random", "hp3-spray", None, ["spray.policy=random"]),
+               Row("stellar-obs, any order", "stellar-obs")])
+
 # Tables of hosts that tell each other something.
-TOGETHER = {"share": SHARE, "fleet": FLEET}
+TOGETHER = {"share": SHARE, "fleet": FLEET, "spray": SPRAY}
 
 # Of the studies of what ships: at --quick sizes, ratios to ECMP, one key at a time.
 WORKLOADS = ["alistorage", "allreduce", "alltoall", "hadoop", "permutation", "websearch"]
