@@ -4,7 +4,7 @@ import html
 import json
 import os
 
-from . import tools, verdict
+from . import spray, tools, verdict
 from .evidence import held_back, move_table, moves_of, number, table
 from .figures import Figure
 from .measures import TAILS, flows_of, intervals, life, longest_wait, mean, percentile, row_of, times
@@ -62,6 +62,14 @@ def figures(scenario, plan, results):
         return [(s, smooth([(r["t"], sum(r["mbps"][f"{s}>{leaf}"] for leaf in leaves)) for r in result["samples"]]))
                 for s in spines]
 
+    def together(result):
+        """Goodput of all flows: the sums of their averages."""
+        sums = {}
+        for n in names:
+            for x, mbps in smooth([(s["to_s"], s["tx_mbps"]) for s in intervals(scenario, result, n)]):
+                sums[x] = sums.get(x, 0) + mbps
+        return sorted(sums.items())
+
     def queues(result):
         def deepest(row, s):
             return max(row["queue"][lane] for leaf in leaves for lane in (f"{s}>{leaf}", f"{leaf}>{s}"))
@@ -77,6 +85,9 @@ def figures(scenario, plan, results):
     def rtt(result):
         return [(n, [(r["t"], r["rtt_ms"][n]) for r in result["samples"] if n in r.get("rtt_ms", {})]) for n in names[:8]]
 
+    if spray.was(results):
+        yield "spray", time_figure("Load of each spine, and goodput of all flows", "Mb/s", scenario, results,
+                                   lambda result: per_spine(result) + [("goodput", together(result))])
     shown = "each flow" if len(names) <= 8 else f"8 of {len(names)} flows"
     yield "goodput", time_figure(f"Goodput of {shown}", "Mb/s", scenario, results, goodput,
                                  rate * 1.1 if len(names) <= 8 else None)
@@ -186,6 +197,8 @@ def write(out, stem, scenario, plan, results):
     parts.append(f"<h1>{html.escape(s['title'])}</h1><p class=lead>{html.escape(s['text'])}</p>"
                  f"<p class=verdict>{html.escape(verdict.sentence(scenario, results))}</p>")
     parts.append(mode_table(scenario, results))
+    if spray.was(results):
+        parts.append("<h2>Packets on several paths, and their order</h2>" + spray.order_table(results))
     parts.append("<h2>Goodput of each flow, Mb/s</h2>" + flow_table(scenario, results))
     parts.append("<small>From the end of the warm-up; after the moves: from one second after the last one on. Payload "
                  "only: headers, gaps and preambles take another 8 %.</small>")

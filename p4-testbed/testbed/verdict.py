@@ -5,7 +5,7 @@ import shlex
 import subprocess
 import sys
 
-from . import measures
+from . import measures, spray
 from .evidence import moves_of
 from .tools import REPO
 
@@ -89,6 +89,9 @@ def outages(row, off):
 
 
 def sentence(scenario, results):
+    sprayed = next((r for r in reversed(results) if spray.was([r])), None)
+    if sprayed is not None:
+        return spray.sentence(scenario, results, sprayed)
     result, off = chosen(results)
     row, was = measures.row_of(scenario, result), measures.row_of(scenario, off) if off else None
     parts = [what_moved(scenario, result), goodput(scenario, result, off), *outages(row, was),

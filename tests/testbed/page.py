@@ -8,7 +8,7 @@ import random
 import sys
 
 import bench_bed  # noqa: F401 (its path to the testbed's modules)
-from testbed import figures, report, verdict
+from testbed import figures, report, spray, verdict
 
 SEED = 20261122
 SCENARIO = {"scenario": {"seconds": 12, "warmup_ms": 500, "seed": 7}, "flow.a": {"start_ms": 0, "stop_ms": 0},
@@ -47,6 +47,25 @@ def sentences():
     assert "after l1-s1 was cut nothing completed for: a 0.1 s, b 0.1 s (hp3 off: a 4.1 s, b 0.1 s)" in text, text
 
 
+def sprayed():
+    """A mode that sprayed is what the sentence speaks of, the others beside it; what was held and for how long is in a table."""
+    off, spray_on = result("off", [], lambda t: 22.5), result("spray", [], lambda t: 45.25)
+    assert not spray.was([off])
+    spray_on["counters"]["h1"].update(sprayed=9000)
+    spray_on["counters"]["h2"] = {**off["counters"]["h1"], "reseq_held": 1234, "reseq_gaps": 500, "reseq_waited": 1500 * 10**6, "reseq_gaps_1ms": 40}
+    spray_on["reports"]["a"]["sum"]["naks_received"] = 2
+    spray_on["fabric"]["lanes"] = [{"from": a, "to": b, "bytes": n * 10**6} for a, b, n in (
+        ("l1", "s1", 3), ("l2", "s1", 4), ("l1", "s2", 5), ("s1", "l1", 100), ("h1", "l1", 100))]
+    text = verdict.sentence(SCENARIO, [off, spray_on])
+    print(text)
+    assert text == ("hp3d sent 9,000 packets by several paths at once; goodput of all flows was 90.5 Mb/s (hp3 off: 45.0); 1,234 came too early "
+                    "and were held until it was their turn; at the RNICs 0 retransmissions, 0 out of sequence, 2 NAKs."), text
+    shown = spray.order_table([off, spray_on])
+    for cells in (("Bytes to each spine, MB", "", "7.0 / 5.0"), ("Packets that others waited for", "0", "500"),
+                  ("... for 1 / 10 ms or longer; on average, ms", "0 / 0; 0.0", "40 / 0; 3.0")):
+        assert "".join(f"<td>{c}</td>" for c in cells) in shown, (cells, shown)
+
+
 def origin():
     page = verdict.origin("p4-testbed/hp3-testbed run 'a b'")
     assert "<code>p4-testbed/hp3-testbed run &#x27;a b&#x27;</code>" in page and "commit <code>" in page, page
@@ -73,6 +92,7 @@ def labels():
 
 def main():
     sentences()
+    sprayed()
     origin()
     labels()
     print("page: holds")

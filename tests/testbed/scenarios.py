@@ -80,6 +80,10 @@ def one_elephant(report):
     print(", ".join(f"{m} {rate:.1f} Mb/s" for m, rate in rates.items()), f"of {spine:.1f} by one spine")
     assert all(0.8 * spine < rates[m] < 1.02 * spine for m in ("off", "on") if m in rates), rates
     assert "spray" not in rates or rates["spray"] > 3 * spine, rates
+    for result in report["results"]:
+        sprayed = sum(c["sprayed"] for c in result["counters"].values())
+        assert (sprayed > 0) == (result["mode"] == "spray"), f"{result['mode']}: {sprayed} packets by several paths"
+    assert "spray" not in rates or "by several paths at once" in report["verdict"], report["verdict"]
 
 
 def incast(report):
@@ -191,7 +195,8 @@ def main():
             report, page = play(bed, name, modes, out)
         assert "<p class=verdict>hp3" in page or "<p class=verdict>mode " in page, "the verdict"
         assert report["commit"] in page and f"run {name} --modes {modes}" in page, "commit and command"
-        assert page.count("<svg") == 6 and "http-equiv" not in page and "src=" not in page, "one self-contained page"
+        figures = 7 if "Packets on several paths" in page else 6
+        assert page.count("<svg") == figures and "http-equiv" not in page and "src=" not in page, "one self-contained page"
         for mode, row in report["summary"].items():
             assert row["wrong_content"] == 0 and row["open"] == 0, f"{mode}: {row}"
             assert row["disordered"] == 0, f"{mode}: {row}"
