@@ -13,10 +13,12 @@ from study.tables import average, frame, tail
 SCENARIO = "stellar-cluster"
 PATHS = [4, 8, 16, 32, 64, 128, 256]
 MOST = {"stellar": 256, "hp3-spray": 64}
-Policy = namedtuple("Policy", "title lb key")  # key: the setting that says how many paths; None: one path
+# key: the setting that says how many paths; None: one path
+Policy = namedtuple("Policy", "title lb key settings", defaults=[[]])
 POLICIES = [*[Policy(text, f"stellar-{name}", "stellar.paths") for text, name in
               (("OBS", "obs"), ("RR", "rr"), ("DWRR", "dwrr"), ("BestRTT", "bestrtt"), ("MP-RDMA", "mprdma"))],
-            Policy("hp3-spray, random", "hp3-spray", "spray.paths"),
+            Policy("hp3-spray, random", "hp3-spray", "spray.paths", ["spray.policy=random"]),
+            Policy("hp3-spray", "hp3-spray", "spray.paths"),
             Policy("hp3, one path", "hp3", None), Policy("ECMP, one path", "ecmp", None)]
 PERMUTATION = ["traffic.bytes=10000000"]
 CONNECTIONS = ["traffic.kind=connections", "traffic.bytes=10000000"]
@@ -26,16 +28,19 @@ ONE_RAIL = ["fabric.rails=1", *PERMUTATION]
 LOSSES = [0, 1, 3]  # percent, of one link
 
 
+def about():
+    said = [("permutation", PERMUTATION), ("connections", CONNECTIONS), ("where a link loses packets, permutation", ONE_RAIL), ("AllReduce", RING)]
+    return (f"Scenario {SCENARIO} with `{' '.join(plan.CNPS)}`; " + "; ".join(f"{what}: `{' '.join(settings)}`" for what, settings in said))
+
+
 def most(policy):
     return MOST.get(policy.lb, MOST.get(policy.lb.split("-", maxsplit=1)[0], 1))
 
 
 def results(how, name, policy, paths, settings):
     """Of all seeds; what is there already is not run again."""
-    out = os.path.join(how.out, "stellar", name, f"{policy.lb}-{paths}")
-    more = [f"{policy.key}={paths}"] if policy.key else []
-    if policy.lb == "hp3-spray":
-        more.append("spray.policy=random")
+    out = os.path.join(how.out, "stellar", name, "-".join([policy.lb, str(paths), *policy.settings]))
+    more = policy.settings + ([f"{policy.key}={paths}"] if policy.key else [])
     runs.simulate(how, SCENARIO, out, policy.lb, [f"sweep.seeds={how.seeds}", *plan.CNPS, *settings, *more])
     found = [runs.load_one(path) for path in sorted(glob.glob(os.path.join(out, "*.json")))]
     return [r for r in found if r["seed"] <= how.seeds]

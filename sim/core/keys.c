@@ -52,8 +52,8 @@ static const char *const feedbacks[] = {"ack", "cnp", NULL};
 static const char *const qp_kinds[] = {"fresh", "kept", NULL};
 static const char *const port_kinds[] = {"counted", "roce", NULL};
 
-static const char *const traffics[] = {
-	"poisson", "incast", "permutation", "allreduce", "alltoall", "collision", "connections", NULL};
+static const char *const traffics[] = {"poisson", "incast", "permutation", "allreduce", "alltoall",
+	"collision", "connections", NULL};
 static const char *const backgrounds[] = {"none", "allreduce", "alltoall", NULL};
 static const char *const faults[] = {"none", "down", "flap", "loss", "black-hole", "degrade", NULL};
 
@@ -224,7 +224,8 @@ static const struct hp3_ini_key keys[] = {
 	NUM(traffic, read_percent, "percent", 0, 0, 100,
 		"of messages are READ by their destination, the others WRITten by their source"),
 	NUM(traffic, bytes, "bytes", 1000000, 1, 4000000000,
-		"per flow (incast, permutation, collision, connections), per rank and round (jobs)"),
+		"per flow (incast, permutation, collision, connections), per rank and round "
+		"(jobs)"),
 	NUM(traffic, fan_in, "", 16, 1, 65535, "senders of an incast; number of connections"),
 	NUM(traffic, repeat, "", 1, 1, 100000, "rounds (jobs), or one after another (permutation)"),
 	NUM(traffic, ranks, "hosts", 16, 2, 65535, "of a job (allreduce, alltoall)"),

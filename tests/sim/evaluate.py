@@ -45,10 +45,20 @@ class Evaluate:
         plan.VARIANTS = {"ecmp": plan.Row("ecmp", "ecmp"), "shipped": plan.Row("shipped", "hp3"),
                          "one round": plan.Row("one round", "hp3-ideal", None,
                                                ["ppp.setup_rounds=1", "ppp.candidates=3"])}
+        self.stellar()
         plan.PARAMETERS = {"parameters": plan.Study(list(plan.VARIANTS), plan.WORKLOADS)}
         self.docs, self.out = os.path.join(tmp, "docs"), os.path.join(tmp, "out")
         os.makedirs(self.docs)
         self.always = ["--sim", sim, "--out", self.out, "--docs", self.docs, "--seeds", "2"]
+
+    def stellar(self):
+        """Two servers, and as few bytes."""
+        stellar, small = self.program.stellar, ["fabric.rails=1", "fabric.servers=2", "fabric.spines=4", "traffic.bytes=100000"]
+        stellar.PATHS, stellar.LOSSES = [4, 128], [0, 3]
+        stellar.POLICIES = [p for p in stellar.POLICIES if p.lb in ("ecmp", "stellar-rr", "hp3-spray")]
+        stellar.PERMUTATION = stellar.ONE_RAIL = small
+        stellar.CONNECTIONS = ["traffic.kind=connections", *small]
+        stellar.RING = ["traffic.kind=allreduce", "traffic.ranks=4", *small]
 
     def files(self, row="*"):
         return sorted(glob.glob(os.path.join(self.out, "headline", "burst", row, "*.json")))
@@ -159,6 +169,11 @@ def main():
         expect("parameters", 0, "", "parameters")
         if not re.search(r"(?m)^\| one round \| [01]\.\d{3} / [01]\.\d{3} \|$", evaluate.page("parameters")):
             bad.append(f"parameters:\n{evaluate.page('parameters')}")
+        expect("stellar", 0, "losses: ECMP", "stellar")
+        for line in (r"\| RR( \| [0-9.]+ / [0-9.]+){2} \|", r"\| hp3-spray, random \| [0-9.]+ / [0-9.]+ \| - \|",
+                     r"\| RR, 128 paths( \| [0-9.]+ / [0-9.]+){2}( \| [0-9.]+; [0-9.]+){2} \|", r"\| ECMP, one path \| [0-9.]+"):
+            if not re.search(f"(?m)^{line}", evaluate.page("stellar")):
+                bad.append(f"no {line!r} in {evaluate.page('stellar')}")
         expect("nothing has changed", 0, "as in the table(.|\n)*as in the table", "check")
         seed1 = re.search(r"seed 1: ([0-9.]+) /", evaluate.page()).group(1)
         evaluate.edit(f"seed 1: {seed1}", f"seed 1: {float(seed1) * 1.05:.3f}")
