@@ -90,6 +90,16 @@ enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_re
 	return HP3_RESEQ_HOLD;
 }
 
+uint32_t hp3_reseq_swap(struct hp3_reseq *r, uint32_t psn, uint32_t span, uint32_t handle)
+{
+	struct hp3_reseq_slot *s = slot_of(r, psn);
+	uint32_t before = s->handle - 1;
+
+	s->handle = handle + 1;
+	s->span = hp3_min_u32(span, LONGEST);
+	return before;
+}
+
 /* What is held behind the gap has been waiting for that packet since it came. */
 static void look(struct hp3_reseq *r)
 {

@@ -79,6 +79,13 @@ static inline uint64_t hp3_reseq_lateness(const struct hp3_reseq *r, uint32_t ps
  */
 enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_reseq_params *p,
 	uint32_t psn, uint32_t span, uint32_t handle, uint64_t now);
+/* How far it is ahead of all that came. */
+static inline int32_t hp3_reseq_leap(const struct hp3_reseq *r, uint32_t psn)
+{
+	return hp3_psn_diff(psn, r->held != 0 ? r->top : r->expected);
+}
+/* After HP3_RESEQ_COPY: it takes the place of the one that is held, which is returned. */
+uint32_t hp3_reseq_swap(struct hp3_reseq *r, uint32_t psn, uint32_t span, uint32_t handle);
 /* After HP3_RESEQ_PASS, until false: what follows in order. */
 bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle);
 

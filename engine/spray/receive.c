@@ -6,6 +6,7 @@
 #define GIVE_UP  8u /* times the longest wait for a packet, until nothing is held any more */
 #define DOUBTS   2u /* pulses: so long is one believed who may not spray at all */
 #define TELL_NS  50000u /* between two words about slow lanes */
+#define LEAP     32 /* PSNs ahead of all that came: seldom, but of one whose PSN is damaged */
 #define BEAT_MIN 100000u
 #define BEAT_MAX 1000000000u
 
@@ -163,6 +164,15 @@ static void judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 	}
 }
 
+/* It is what it says that it is. */
+static bool is_sound(struct hp3_engine *e, const struct hp3_pkt *pkt)
+{
+#ifdef HP3_BREAK_SPRAY_UNCHECKED
+	return true;
+#endif
+	return hp3_pkt_icrc_ok(e, pkt);
+}
+
 /* One that came too early: is there room, and is it worth it? */
 static bool may_wait(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt)
 {
@@ -176,7 +186,7 @@ static bool may_wait(struct hp3_turn *t, const struct hp3_spray_in *in, const st
 		e->stats.reseq_full++;
 		return false;
 	}
-	return true;
+	return hp3_reseq_leap(&in->reseq, pkt->v.psn) <= LEAP || is_sound(e, pkt);
 }
 
 static void keep(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
@@ -193,6 +203,23 @@ static void keep(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 	e->hold_bytes += len;
 	e->hold_packets++;
 	e->stats.reseq_held++;
+}
+
+/* One of the two may be another packet, whose PSN was damaged: not this one, if its ICRC is right.
+ */
+static void replace(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+	struct hp3_verdict *vd)
+{
+	struct run r = {0};
+
+	vd->kind = HP3_DROP;
+	if (!is_sound(t->e, pkt))
+		return;
+	add(t->e, in, &r,
+		hp3_reseq_swap(&in->reseq, pkt->v.psn, hp3_request_span(&pkt->v, in->pmtu_log2),
+			t->e->free_held));
+	keep(t, in, pkt, vd);
+	leave(t, &r, HP3_ACT_DISCARD);
 }
 
 /* How long others have waited for it; how far ahead of what is expected it came. */
@@ -268,7 +295,7 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 		keep(t, in, pkt, vd);
 		break;
 	case HP3_RESEQ_COPY:
-		vd->kind = HP3_DROP;
+		replace(t, in, pkt, vd);
 		break;
 	case HP3_RESEQ_BEYOND:
 		t->e->stats.reseq_beyond++;

@@ -56,6 +56,14 @@ static bool is_kept(uint32_t psn)
 	return false;
 }
 
+static void keep(uint32_t psn, uint32_t span)
+{
+	is_held[handle] = true;
+	psn_of[handle] = psn;
+	span_of[handle] = span;
+	n_held++;
+}
+
 /* All that follows in order; then nothing is left that could. */
 static void follow(void)
 {
@@ -138,6 +146,12 @@ static uint32_t some_span(void)
 	return (uint32_t)((length + (1ull << pmtu_log2) - 1) >> pmtu_log2);
 }
 
+static void swap(uint32_t psn, uint32_t said, uint32_t span)
+{
+	MUST(out(hp3_reseq_swap(&r, psn, said, handle)) == psn);
+	keep(psn, span);
+}
+
 static void arrive(void)
 {
 	uint32_t psn = some_psn(), said = some_span(), span;
@@ -158,13 +172,12 @@ static void arrive(void)
 		break;
 	case HP3_RESEQ_HOLD:
 		MUST(hp3_psn_diff(psn, expected) > 0 && !is_kept(psn));
-		is_held[handle] = true;
-		psn_of[handle] = psn;
-		span_of[handle] = span;
-		n_held++;
+		keep(psn, span);
 		break;
 	case HP3_RESEQ_COPY:
 		MUST(is_kept(psn));
+		if (said & 2)
+			swap(psn, said, span);
 		break;
 	case HP3_RESEQ_BEYOND:
 		MUST(hp3_psn_diff(psn, expected) > (int32_t)params.window);

@@ -5,11 +5,11 @@
  * RNIC, which are sprayed; NAKs, words of peers, set-up, time that passes in steps or in leaps,
  * restarts. After every call:
  *
- *  - a packet of a peer passes, is held, or is dropped as a copy of one that is held; what is held
- *    is given out or discarded once, runs of it in the order of the PSNs; copies are shown of what
- *    is held;
- *  - none passes one of its queue pair that is held, but where that is counted: too far ahead, or
- *    no room;
+ *  - a packet of a peer passes, is held, or is dropped as a copy of one that is held, whose place a
+ *    copy with the right ICRC takes; what is held is given out or discarded once, runs of it in the
+ * order of the PSNs; copies are shown of what is held;
+ *  - none passes one of its queue pair that is held, but where that is counted: too far ahead, no
+ *    room, or a wrong ICRC;
  *  - a packet of the local RNIC leaves by a lane only if the peer said yes within three beats;
  *  - at the end, and where nothing comes for long, nothing is held.
  */
@@ -120,6 +120,7 @@ static struct hp3_pkt packet(uint8_t *frame, enum hp3_dir dir, uint32_t i, uint8
 			.flags = (uint16_t)hp3_opcodes[opcode].flags,
 			.l3_off = 14,
 			.udp_off = 34,
+			.icrc_off = 54,
 			.sport = (uint16_t)(0xc000 + 64 * i),
 			.payload_len = MTU,
 			.dest_qpn = (dir == HP3_DIR_RX ? 0x3000 : 0x6000) + i}};
@@ -149,6 +150,9 @@ static struct hp3_verdict handle(struct hp3_pkt *pkt, enum hp3_dir dir)
 	take(&acts);
 	if (vd.kind == HP3_HOLD) {
 		MUST(vd.held < NUMBERS && !is_held[vd.held] && n_held < HELD);
+		for (uint32_t h = 0; h < NUMBERS && dir == HP3_DIR_RX; h++)
+			MUST(!is_held[h] || whose[h] != pkt->v.dest_qpn - 0x3000 ||
+				psn_of[h] != pkt->v.psn);
 		is_held[vd.held] = true;
 		whose[vd.held] = dir == HP3_DIR_TX ? OF_OURS : pkt->v.dest_qpn - 0x3000;
 		psn_of[vd.held] = pkt->v.psn;
@@ -178,6 +182,7 @@ static void arrive(void)
 	const struct hp3_stats *s = hp3_engine_stats(e);
 
 	pkt.v.psn = some_psn(next_psn[0][i]);
+	pkt.trusted = pkt.v.psn % 5 != 0 || u8() < 0x80; /* else its ICRC is wrong */
 	pkt.v.sport ^= what >> 3 & (LANES - 1);
 	if (pkt.v.flags & HP3_VF_READ)
 		pkt.v.dma_len = lengths[u8() % (sizeof(lengths) / sizeof(lengths[0]))];
@@ -185,12 +190,14 @@ static void arrive(void)
 	if (vd.kind == HP3_DROP) {
 		uint32_t h = 0;
 
+		MUST(!pkt.trusted);
 		while (h < NUMBERS && !(is_held[h] && whose[h] == i && psn_of[h] == pkt.v.psn))
 			h++;
 		MUST(h < NUMBERS);
 	} else if (vd.kind == HP3_PASS) {
 		check_passed(i, pkt.v.psn,
-			s->reseq_beyond + s->reseq_full != was.reseq_beyond + was.reseq_full);
+			s->reseq_beyond + s->reseq_full + s->bad_icrc !=
+				was.reseq_beyond + was.reseq_full + was.bad_icrc);
 		next_psn[0][i] = hp3_psn_add(pkt.v.psn, 1);
 	} else {
 		MUST(vd.kind == HP3_HOLD);

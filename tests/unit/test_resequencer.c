@@ -103,6 +103,23 @@ static void what_is_ahead_waits_for_what_lacks(void **state)
 	assert_true(hp3_reseq_due(&r, &params) == UINT64_MAX);
 }
 
+/* What it says of its length counts, too. */
+static void a_copy_takes_the_place(void **state)
+{
+	uint32_t psn = hp3_psn_add(FIRST, 2);
+
+	assert_int_equal(hp3_reseq_leap(&r, psn), 2);
+	assert_int_equal(comes(2), HP3_RESEQ_HOLD);
+	assert_int_equal(hp3_reseq_leap(&r, psn), 0);
+	assert_int_equal(comes(2), HP3_RESEQ_COPY);
+	assert_int_equal(hp3_reseq_swap(&r, psn, 3, 7), 2);
+	assert_int_equal(r.held, 1);
+	comes(0);
+	comes(1);
+	rnic_got(3, 0, 1, 7);
+	assert_int_equal(comes(5), HP3_RESEQ_PASS);
+}
+
 static void one_gap_behind_another(void **state)
 {
 	comes(1);
@@ -430,6 +447,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(what_is_in_order_passes, begin),
 		cmocka_unit_test_setup(what_is_ahead_waits_for_what_lacks, begin),
+		cmocka_unit_test_setup(a_copy_takes_the_place, begin),
 		cmocka_unit_test_setup(one_gap_behind_another, begin),
 		cmocka_unit_test_setup(what_is_lost_is_asked_for_once, begin),
 		cmocka_unit_test_setup(what_never_comes_is_given_up_in_order, begin),

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What of a sprayed queue pair is held whose PSN may have been damaged (docs/spray.md). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "packets.h"
+#include "probes/agree.h"
+
+#define FIRST 0xfffffeu
+
+static struct qp q;
+static struct hp3_acts acts;
+
+/* A request of the peer, FIRST + i. */
+static struct hp3_verdict comes(uint32_t i, bool damaged)
+{
+	static uint8_t frame[PMTU + 128], payload[PMTU];
+	struct hp3_addressing a = {.ttl = 64, .sport = 0xd00d, .pkey = 0xffff};
+	const struct hp3_fields f = {.opcode = HP3_OP_RC_WRITE_MIDDLE,
+		.dest_qpn = q.lqpn,
+		.psn = hp3_psn_add(FIRST, i),
+		.payload = payload,
+		.payload_len = PMTU};
+	struct hp3_pkt pkt = {.frame = frame, .flow = HP3_NO_FLOW};
+	struct hp3_verdict vd;
+	int len;
+
+	memcpy(a.src_ip, q.remote, 16);
+	memcpy(a.dst_ip, q.local, 16);
+	len = hp3_build(frame, sizeof(frame), &a, &f);
+	assert_true(len > 0);
+	pkt.len = (uint32_t)len;
+	frame[len - 1] ^= damaged;
+	hp3_parse(frame, pkt.len, &pkt.v);
+	rig.now += US;
+	acts.n = 0;
+	hp3_find_burst(rig.e, &pkt, 1, HP3_DIR_RX);
+	hp3_rx(rig.e, &pkt, rig.now, &vd, &acts);
+	return vd;
+}
+
+/* The peer asks, and its RNIC waits for FIRST + 1. */
+static void ready(void)
+{
+	struct hp3_agree ask = {.kind = HP3_AGREE_ASK,
+		.pmtu_log2 = 10,
+		.lanes = 8,
+		.port = 0xd00d,
+		.number = 1,
+		.turn = 1,
+		.next = HP3_NO_PSN,
+		.beat_us = 1000};
+
+	rig.cfg.spray = (struct hp3_spray_params){.mode = HP3_SPRAY_ALL,
+		.flows = 4,
+		.lanes = 8,
+		.bytes = 4096,
+		.beat_ns = MS,
+		.wait_ns = MS,
+		.late_ns = 20 * US,
+		.rest_ns = MS};
+	rig_configure();
+	q = make_qp(0);
+	ask.responder = q.lqpn;
+	ask.requester = q.rqpn;
+	acts.n = 0;
+	hp3_agree_told(rig.e, HP3_ENDS(&q), &ask, rig.now, &acts);
+	assert_int_equal(comes(0, false).kind, HP3_PASS);
+}
+
+/* The RNIC gets these, in this order, behind the packet in hand. */
+static void follow(uint32_t n, ...)
+{
+	uint32_t handle = acts.act[0].held;
+	va_list list;
+
+	assert_int_equal(acts.n, 1);
+	assert_int_equal(acts.act[0].kind, HP3_ACT_DELIVER);
+	assert_int_equal(acts.act[0].count, n);
+	va_start(list, n);
+	for (uint32_t i = 0; i < n; i++, handle = hp3_held_next(rig.e, handle))
+		assert_int_equal(handle, va_arg(list, uint32_t));
+	va_end(list);
+}
+
+/* It was another packet: the one that it takes the place of is not lost. */
+static void the_right_one_of_two_is_held(void **state)
+{
+	struct hp3_verdict wrong, right, third;
+
+	ready();
+	wrong = comes(2, true);
+	assert_int_equal(wrong.kind, HP3_HOLD);
+	right = comes(2, false);
+	assert_int_equal(right.kind, HP3_HOLD);
+	assert_int_not_equal(right.held, wrong.held);
+	assert_int_equal(acts.n, 1);
+	assert_int_equal(acts.act[0].kind, HP3_ACT_DISCARD);
+	assert_int_equal(acts.act[0].held, wrong.held);
+	assert_int_equal(acts.act[0].count, 1);
+	assert_int_equal(comes(2, true).kind, HP3_DROP);
+	assert_int_equal(acts.n, 0);
+	third = comes(3, false);
+	assert_int_equal(comes(1, false).kind, HP3_PASS);
+	follow(2, right.held, third.held);
+}
+
+/* Far ahead of all others it is looked at: nothing waits for what it says that it is. */
+static void who_comes_far_too_early_is_checked(void **state)
+{
+	struct hp3_verdict near, far;
+
+	ready();
+	assert_int_equal(comes(40, true).kind, HP3_PASS);
+	near = comes(20, true);
+	assert_int_equal(near.kind, HP3_HOLD);
+	assert_int_equal(comes(60, true).kind, HP3_PASS);
+	far = comes(60, false);
+	assert_int_equal(far.kind, HP3_HOLD);
+	assert_int_equal(comes(1, false).kind, HP3_PASS);
+	assert_int_equal(acts.n, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST(the_right_one_of_two_is_held),
+		RIG_TEST(who_comes_far_too_early_is_checked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
