@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_TESTS_SPRAY_INSIDE_H
 #define HP3_TESTS_SPRAY_INSIDE_H
-/* What a world of sprayed queue pairs consists of, for its own files: the network and the engines
- * (spray_world.c), the RNICs (spray_rnics.c). */
+/* What a world of sprayed queue pairs consists of, for its own files: the engines (spray_world.c),
+ * the network (spray_network.c), the RNICs (spray_rnics.c). */
 #include <stdio.h>
 #include "heap.h"
 #include "base/random.h"
@@ -38,6 +38,7 @@ struct packet {
 	uint16_t sport, payload;
 	uint8_t opcode, syndrome;
 	bool ackreq;
+	bool damaged; /* its ICRC is wrong */
 };
 
 struct event {
@@ -113,6 +114,12 @@ void spray_at(struct world *w, uint64_t t, struct event e);
 void spray_request(struct world *w, const struct packet *k); /* the requester emits it */
 void spray_reply(struct world *w, struct packet k); /* the responder does */
 void spray_carry_out(struct world *w, unsigned at, const struct hp3_acts *acts);
+
+/* spray_network.c */
+void spray_into_network(struct world *w, struct packet k, uint16_t sport);
+void spray_back(struct world *w, const struct packet *k); /* a reply */
+void spray_say(struct world *w, unsigned from, const struct hp3_act_agree *a);
+bool spray_rnic_drops(struct world *w, const struct packet *k); /* it is damaged */
 
 /* spray_rnics.c */
 void spray_rnics(struct world *w);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "spray_inside.h"
+#include "roce/icrc.h"
 
 #define WINDOW    192u /* packets in flight */
 #define GAP_NS    400u /* between two of a queue pair */
@@ -10,6 +11,7 @@
 #define RNR_NS    (100 * US)
 #define ACK_EVERY 16u
 #define MTU       1024u
+#define ICRC      54u /* in the frame, of headers alone */
 #define LARGE     (131072u / MTU) /* packets of a message that is sprayed, as shipped */
 
 /* Messages until `total` PSNs are full. */
@@ -111,11 +113,12 @@ void spray_host(struct world *w, unsigned at)
 struct hp3_pkt spray_view(uint8_t *frame, const struct packet *k, unsigned from)
 {
 	const struct hp3_opcode_info *op = &hp3_opcodes[k->opcode];
+	struct hp3_pkt p;
 
 	memset(frame, 0, FRAME);
 	memcpy(frame + 26, address[from], 4);
 	memcpy(frame + 30, address[!from], 4);
-	return (struct hp3_pkt){.frame = frame,
+	p = (struct hp3_pkt){.frame = frame,
 		.trusted = true,
 		.len = 58 + k->payload,
 		.v = {.class = op->class,
@@ -123,12 +126,19 @@ struct hp3_pkt spray_view(uint8_t *frame, const struct packet *k, unsigned from)
 			.flags = (uint16_t)(op->flags | (k->ackreq ? HP3_VF_ACKREQ : 0)),
 			.l3_off = 14,
 			.udp_off = 34,
+			.icrc_off = ICRC,
 			.sport = k->sport,
 			.dest_qpn = (from == A ? 0x2000 : 0x1000) + k->qp,
 			.psn = k->wire,
 			.syndrome = k->syndrome,
 			.payload_len = k->payload,
 			.dma_len = k->dma_len}};
+	if (!k->damaged) {
+		uint32_t icrc = hp3_icrc(frame, &p.v);
+
+		memcpy(frame + ICRC, &icrc, sizeof(icrc));
+	}
+	return p;
 }
 
 static struct packet request(const struct requester *q, uint32_t qp, uint32_t psn)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "spray_inside.h"
+#include "engine/pass/burst.h"
 
 #define BURST    32u /* packets that hp3d reads at a time */
 #define BURST_NS 4000u
@@ -14,50 +15,15 @@ void spray_at(struct world *w, uint64_t t, struct event e)
 	heap_put(&w->heap, &e.when, sizeof(e));
 }
 
-/* One path is a FIFO. 0: lost. */
-static uint64_t arrival(struct world *w, uint32_t path, uint64_t *free, bool counts)
-{
-	uint64_t t = w->now + w->delay[path] + hp3_random_below(&w->rng, 2000);
-
-	if (draw(w, w->p.loss_ppm) || w->now < w->dead_until[path]) {
-		w->r.lost += counts;
-		return 0;
-	}
-	if (t <= *free)
-		t = *free + 1;
-	*free = t;
-	return t;
-}
-
-static void into_network(struct world *w, struct packet k, uint16_t sport)
-{
-	uint32_t path = (uint32_t)(sport * 2654435761u >> 16) % w->p.paths;
-	uint64_t t = arrival(w, path, &w->free[path], true);
-
-	k.sport = sport;
-	if (t != 0)
-		spray_at(w, t, (struct event){.kind = EV_REQUEST, .host = B, .packet = k});
-}
-
 static void into_rnic(struct world *w, const struct packet *k)
 {
+	if (spray_rnic_drops(w, k))
+		return;
 	if (draw(w, w->p.bad_ppm)) {
 		w->r.bad++;
 		return;
 	}
 	spray_responder(w, k);
-}
-
-static void say(struct world *w, unsigned from, const struct hp3_act_agree *a)
-{
-	struct event e = {.kind = EV_WORD, .host = from == A ? B : A, .word = *a};
-	uint32_t percent = w->p.words_percent;
-	uint64_t t = w->now + 20 * US + hp3_random_below(&w->rng, 20000);
-
-	if (hp3_random_below(&w->rng, 100) >= percent)
-		spray_at(w, t, e);
-	if (hp3_random_below(&w->rng, 100) < percent)
-		spray_at(w, t + hp3_random_below(&w->rng, 3000) * US, e);
 }
 
 /* Packets that the engine gives back: to the network (RELEASE), to the RNIC (DELIVER), to nobody.
@@ -74,7 +40,7 @@ static void give_back(struct world *w, unsigned at, const struct hp3_act *a)
 		if (a->kind == HP3_ACT_DELIVER)
 			into_rnic(w, &h->held[i]);
 		else if (a->kind == HP3_ACT_RELEASE)
-			into_network(w, h->held[i], a->port);
+			spray_into_network(w, h->held[i], a->port);
 	}
 }
 
@@ -106,7 +72,7 @@ void spray_carry_out(struct world *w, unsigned at, const struct hp3_acts *acts)
 		if (a->kind == HP3_ACT_RELEASE || a->kind == HP3_ACT_DISCARD)
 			give_back(w, at, a);
 		else if (a->kind == HP3_ACT_AGREE)
-			say(w, at, &a->agree);
+			spray_say(w, at, &a->agree);
 		else if (a->kind == HP3_ACT_SHOW)
 			show(w, at, a->held);
 		else if (a->kind == HP3_ACT_EVENT)
@@ -142,9 +108,12 @@ static struct hp3_verdict passes(
 	uint8_t frame[FRAME];
 	struct hp3_pkt pkt = spray_view(frame, k, from);
 
+	pkt.trusted = w->p.damaged_ppm == 0;
 	hp3_find_burst(e, &pkt, 1, dir);
 	if (dir == HP3_DIR_TX)
 		hp3_tx(e, &pkt, w->now, &vd, acts);
+	else if (at == A && w->p.damaged_ppm != 0 && hp3_random_below(&w->rng, 2) == 0)
+		hp3_rx_of_many(e, &pkt, w->now, &vd, acts); /* plain progress is taken unseen */
 	else
 		hp3_rx(e, &pkt, w->now, &vd, acts);
 	spray_carry_out(w, at, acts);
@@ -156,13 +125,10 @@ static struct hp3_verdict passes(
 void spray_reply(struct world *w, struct packet k)
 {
 	struct hp3_acts acts;
-	uint64_t t;
 
 	CHECK(w, passes(w, B, B, &k, &acts).kind == HP3_PASS, "a reply is kept");
 	behind(w, B, &acts); /* the RNIC has said what it waits for */
-	t = arrival(w, 0, &w->back_free, false);
-	if (t != 0)
-		spray_at(w, t, (struct event){.kind = EV_REPLY, .host = A, .packet = k});
+	spray_back(w, &k);
 }
 
 void spray_request(struct world *w, const struct packet *k)
@@ -172,7 +138,7 @@ void spray_request(struct world *w, const struct packet *k)
 
 	CHECK(w, vd.kind != HP3_DROP, "a request vanishes at its sender");
 	if (vd.kind == HP3_PASS)
-		into_network(w, *k, vd.sport);
+		spray_into_network(w, *k, vd.sport);
 }
 
 static void request_arrives(struct world *w, const struct packet *k)
@@ -188,7 +154,7 @@ static void reply_arrives(struct world *w, const struct packet *k)
 {
 	struct hp3_acts acts;
 
-	if (passes(w, A, B, k, &acts).kind == HP3_PASS)
+	if (passes(w, A, B, k, &acts).kind == HP3_PASS && !spray_rnic_drops(w, k))
 		spray_requester(w, k);
 }
 
@@ -228,6 +194,7 @@ static void sum_up(struct world *w, unsigned at)
 	w->r.broken += c->sprays_broken;
 	w->r.held += c->reseq_held;
 	w->r.late += c->reseq_late;
+	w->r.given_up += c->reseq_given_up;
 	w->r.anew += c->reseq_stood;
 	w->r.beyond += c->reseq_beyond;
 	w->r.full += c->reseq_full;
@@ -354,6 +321,18 @@ static void handle(struct world *w, const struct event *e)
 	}
 }
 
+static void next(struct world *w)
+{
+	struct event e;
+
+	heap_take(&w->heap, &e.when, sizeof(e));
+	w->now = e.t;
+	if (waits(w, &e))
+		put_off(w, &e);
+	else
+		handle(w, &e);
+}
+
 int spray_run(const struct spray_params *p, struct spray_result *r)
 {
 	struct world *w = calloc(1, sizeof(*w));
@@ -374,21 +353,19 @@ int spray_run(const struct spray_params *p, struct spray_result *r)
 	every(w, p->stands_us, EV_STANDS, B);
 	every(w, p->receiver_stands_us, EV_STANDS, B);
 	while (w->left != 0 && !w->failed) {
-		struct event e;
-
-		heap_take(&w->heap, &e.when, sizeof(e));
-		w->now = e.t;
-		if (waits(w, &e))
-			put_off(w, &e);
-		else
-			handle(w, &e);
+		next(w);
 		CHECK(w, w->now < 100000 * MS, "%u messages are not complete after 100 s", w->left);
+	}
+	w->r.took_us = w->now / US;
+	while (w->host[A].nheld + w->host[B].nheld != 0 && !w->failed) {
+		next(w);
+		CHECK(w, w->now / US < w->r.took_us + 100000, "%u packets are kept",
+			w->host[A].nheld + w->host[B].nheld);
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		sum_up(w, i);
 		free(w->host[i].memory);
 	}
-	w->r.took_us = w->now / US;
 	*r = w->r;
 	failed = w->failed;
 	spray_rnics_free(w);

@@ -20,6 +20,8 @@ struct spray_params {
 	uint32_t loss_ppm; /* of requests and replies */
 	uint32_t bad_ppm; /* requests that the engine passes on, and the RNIC does not get */
 	uint32_t rnr_ppm;
+	uint32_t damaged_ppm; /* requests and replies that are altered on their way */
+	uint32_t twice_ppm; /* that come once more, up to 100 ms later; damaged or not */
 	uint32_t words_percent; /* words between the engines lost; as many come twice, or late */
 	uint32_t reads_percent, small_percent; /* of messages */
 	uint32_t restart_us; /* the receiver's engine, so often; 0: never */
@@ -45,10 +47,14 @@ struct spray_params {
 	X(again)                                                                                   \
 	X(lost)                                                                                    \
 	X(bad)                                                                                     \
+	X(damaged)                                                                                 \
+	X(dropped)                                                                                 \
+	X(ghosts)                                                                                  \
 	X(sprayed)                                                                                 \
 	X(agreed)                                                                                  \
 	X(held)                                                                                    \
 	X(late)                                                                                    \
+	X(given_up)                                                                                \
 	X(anew)                                                                                    \
 	X(beyond)                                                                                  \
 	X(full)                                                                                    \

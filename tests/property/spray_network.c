@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The network between two hosts with sprayed queue pairs: paths that lose, send packets twice, and
+ * alter them behind all Ethernet checks. RNICs drop these without a word (a wrong ICRC), engines
+ * see what they say.
+ */
+#include "spray_inside.h"
+
+#define NEAR     16u /* PSNs */
+#define WINDOW   600u
+#define SOON_US  500u
+#define LATER_US 100000u
+
+/* Another one; near: it may be taken for one that is in flight. */
+static uint32_t other_psn(struct world *w, uint32_t psn, uint32_t most)
+{
+	uint32_t by = 1 + hp3_random_below(&w->rng, most);
+
+	return (hp3_random_below(&w->rng, 4) == 0 ? psn - by : psn + by) & HP3_PSN_MASK;
+}
+
+static uint32_t flipped(struct world *w, uint32_t value, uint32_t bits)
+{
+	return value ^ 1u << hp3_random_below(&w->rng, bits);
+}
+
+/* One of the same transport, with what its headers would hold. */
+static void other_opcode(struct world *w, struct packet *k)
+{
+	do
+		k->opcode = (uint8_t)hp3_random_below(&w->rng, HP3_OP_RC_SEND_ONLY_INV + 1);
+	while (hp3_opcodes[k->opcode].class != HP3_CLASS_RC_REQUEST &&
+		hp3_opcodes[k->opcode].class != HP3_CLASS_RC_REPLY);
+	k->dma_len = (uint32_t)hp3_random(&w->rng);
+	k->syndrome = (uint8_t)hp3_random(&w->rng);
+}
+
+static void alter(struct world *w, struct packet *k)
+{
+	k->damaged = true;
+	w->r.damaged++;
+	switch (hp3_random_below(&w->rng, 8)) {
+	case 0:
+	case 1:
+		k->wire = other_psn(w, k->wire, NEAR);
+		break;
+	case 2:
+		k->wire = other_psn(w, k->wire, WINDOW);
+		break;
+	case 3:
+		k->wire = flipped(w, k->wire, 24);
+		break;
+	case 4:
+		k->qp = hp3_random_below(&w->rng, w->p.qps + 1);
+		break;
+	case 5:
+		other_opcode(w, k);
+		break;
+	case 6:
+		k->syndrome = (uint8_t)flipped(w, k->syndrome, 8);
+		k->dma_len = flipped(w, k->dma_len, 32);
+		break;
+	default:
+		k->payload ^= 1; /* what nobody but the RNIC looks at */
+		break;
+	}
+}
+
+bool spray_rnic_drops(struct world *w, const struct packet *k)
+{
+	w->r.dropped += k->damaged;
+	return k->damaged;
+}
+
+/* When it comes once more, if it does: soon, or when all has long gone on. */
+static uint64_t once_more(struct world *w, uint64_t t)
+{
+	uint32_t us;
+
+	if (!draw(w, w->p.twice_ppm))
+		return 0;
+	w->r.ghosts++;
+	us = hp3_random_below(&w->rng, 2) == 0 ? SOON_US : LATER_US;
+	return t + hp3_random_below(&w->rng, us * 1000);
+}
+
+/* One path is a FIFO. 0: lost. */
+static uint64_t arrival(struct world *w, uint32_t path, uint64_t *free, bool counts)
+{
+	uint64_t t = w->now + w->delay[path] + hp3_random_below(&w->rng, 2000);
+
+	if (draw(w, w->p.loss_ppm) || w->now < w->dead_until[path]) {
+		w->r.lost += counts;
+		return 0;
+	}
+	if (t <= *free)
+		t = *free + 1;
+	*free = t;
+	return t;
+}
+
+/* `t` 0: it does not. */
+static void arrives(struct world *w, uint64_t t, struct event e)
+{
+	uint64_t again;
+
+	if (t == 0)
+		return;
+	if (draw(w, w->p.damaged_ppm))
+		alter(w, &e.packet);
+	spray_at(w, t, e);
+	again = once_more(w, t);
+	if (again != 0)
+		spray_at(w, again, e);
+}
+
+void spray_into_network(struct world *w, struct packet k, uint16_t sport)
+{
+	uint32_t path = (uint32_t)(sport * 2654435761u >> 16) % w->p.paths;
+	uint64_t t = arrival(w, path, &w->free[path], true);
+
+	k.sport = sport;
+	arrives(w, t, (struct event){.kind = EV_REQUEST, .host = B, .packet = k});
+}
+
+void spray_back(struct world *w, const struct packet *k)
+{
+	uint64_t t = arrival(w, 0, &w->back_free, false);
+
+	arrives(w, t, (struct event){.kind = EV_REPLY, .host = A, .packet = *k});
+}
+
+void spray_say(struct world *w, unsigned from, const struct hp3_act_agree *a)
+{
+	struct event e = {.kind = EV_WORD, .host = from == A ? B : A, .word = *a};
+	uint32_t percent = w->p.words_percent;
+	uint64_t t = w->now + 20 * US + hp3_random_below(&w->rng, 20000);
+
+	if (hp3_random_below(&w->rng, 100) >= percent)
+		spray_at(w, t, e);
+	if (hp3_random_below(&w->rng, 100) < percent)
+		spray_at(w, t + hp3_random_below(&w->rng, 3000) * US, e);
+}
