@@ -132,13 +132,21 @@ static uint32_t span_of(const struct hp3_spray_in *in, const struct hp3_view *v)
 	return is_sized(in, v) ? hp3_request_span(v, in->pmtu_log2) : 0;
 }
 
-/* The next packet of a queue pair whose sender uses one path tells what its RNIC waits for. */
+/*
+ * Two packets in a row of a queue pair whose sender uses one path tell what its RNIC waits for: one
+ * may be sent again, or come once more, late.
+ */
 static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt)
 {
+	uint32_t next = hp3_psn_add(pkt->v.psn, hp3_request_span(&pkt->v, in->pmtu_log2));
+
 	if (!is_sized(in, &pkt->v) || !hp3_pkt_icrc_ok(t->e, pkt))
 		return;
-	hp3_reseq_init(
-		&in->reseq, hp3_psn_add(pkt->v.psn, hp3_request_span(&pkt->v, in->pmtu_log2)));
+	if (pkt->v.psn != in->reseq.expected) {
+		in->reseq.expected = next;
+		return;
+	}
+	hp3_reseq_init(&in->reseq, next);
 	in->ready = in->sure = true;
 	t->e->stats.resequenced++;
 	hp3_spray_say_in(t, in, HP3_AGREE_YES, 0);
@@ -216,8 +224,7 @@ static void replace(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp
 	if (!is_sound(t->e, pkt))
 		return;
 	add(t->e, in, &r,
-		hp3_reseq_swap(&in->reseq, pkt->v.psn, hp3_request_span(&pkt->v, in->pmtu_log2),
-			t->e->free_held));
+		hp3_reseq_swap(&in->reseq, pkt->v.psn, span_of(in, &pkt->v), t->e->free_held));
 	keep(t, in, pkt, vd);
 	leave(t, &r, HP3_ACT_DISCARD);
 }

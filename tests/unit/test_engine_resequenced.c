@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What of a sprayed queue pair is held whose PSN may have been damaged (docs/spray.md). */
+/* What the RNIC of a sprayed queue pair is taken to wait for, and what of it is held whose PSN may
+ * have been damaged (docs/spray.md). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,8 +41,8 @@ static struct hp3_verdict comes(uint32_t i, bool damaged)
 	return vd;
 }
 
-/* The peer asks, and its RNIC waits for FIRST + 1. */
-static void ready(void)
+/* The peer asks. */
+static void asked(void)
 {
 	struct hp3_agree ask = {.kind = HP3_AGREE_ASK,
 		.pmtu_log2 = 10,
@@ -66,7 +67,34 @@ static void ready(void)
 	ask.requester = q.rqpn;
 	acts.n = 0;
 	hp3_agree_told(rig.e, HP3_ENDS(&q), &ask, rig.now, &acts);
+}
+
+/* What the RNIC waits for is known: FIRST + 1. */
+static void ready(void)
+{
+	asked();
+	assert_int_equal(comes(HP3_PSN_MASK, false).kind, HP3_PASS);
 	assert_int_equal(comes(0, false).kind, HP3_PASS);
+}
+
+/* One alone may be old. */
+static void two_in_a_row_tell_what_is_waited_for(void **state)
+{
+	asked();
+	assert_int_equal(comes(100, false).kind, HP3_PASS);
+	assert_int_equal(acts.n, 0);
+	assert_int_equal(
+		comes(20, false).kind, HP3_PASS); /* had come before, and comes once more */
+	assert_int_equal(comes(101, true).kind, HP3_PASS); /* nor is it this one */
+	assert_int_equal(comes(101, false).kind, HP3_PASS);
+	assert_int_equal(acts.n, 0);
+	assert_int_equal(comes(102, false).kind, HP3_PASS);
+	assert_int_equal(acts.n, 1);
+	assert_int_equal(acts.act[0].kind, HP3_ACT_AGREE);
+	assert_int_equal(acts.act[0].agree.what.kind, HP3_AGREE_YES);
+	assert_int_equal(comes(104, false).kind, HP3_HOLD);
+	assert_int_equal(comes(103, false).kind, HP3_PASS);
+	assert_int_equal(acts.n, 1);
 }
 
 /* The RNIC gets these, in this order, behind the packet in hand. */
@@ -125,6 +153,7 @@ static void who_comes_far_too_early_is_checked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		RIG_TEST(two_in_a_row_tell_what_is_waited_for),
 		RIG_TEST(the_right_one_of_two_is_held),
 		RIG_TEST(who_comes_far_too_early_is_checked),
 	};
