@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include "packets.h"
+#include "probes/agree.h"
 #include "rfr/spraying.h"
 
 #define LARGE 4096u
@@ -23,8 +24,7 @@ static enum hp3_spray_state state(void)
 	return (enum hp3_spray_state)info.spray;
 }
 
-/* A queue pair that has sent, and whose path MTU is known. */
-static void ready(void)
+static void configure(void)
 {
 	rig.cfg.spray = (struct hp3_spray_params){.mode = HP3_SPRAY_ALL,
 		.flows = 4,
@@ -32,15 +32,58 @@ static void ready(void)
 		.bytes = LARGE,
 		.beat_ns = MS,
 		.wait_ns = MS,
+		.setup = true,
+		.alike = 150,
 		.late_ns = 20 * US,
 		.rest_ns = MS};
 	rig_configure();
 	q = make_qp(0);
 	psn = 100;
+}
+
+/* A queue pair that has sent, and whose path MTU is known. */
+static void ready(void)
+{
+	configure();
 	set_up(&q);
 	middle(&q, psn++);
 	ack(&q, psn - 1);
 	assert_int_equal(state(), HP3_SPRAY_SINGLE);
+}
+
+/* The newest word to the peer. */
+static struct hp3_agree said(void)
+{
+	pass_time(1);
+	assert_int_equal(rig.other.kind, HP3_ACT_AGREE);
+	return rig.other.agree.what;
+}
+
+/* The peer's answer to it. */
+static void hears(struct hp3_agree what, enum hp3_agree_kind kind)
+{
+	const struct hp3_ends ends = {.local = q.local, .remote = q.remote};
+	struct hp3_acts acts = {.n = 0};
+
+	what.kind = (uint8_t)kind;
+	hp3_agree_told(rig.e, &ends, &what, rig.now, &acts);
+}
+
+/* One packet leaves, by the port in use or by a lane. */
+static bool takes_a_lane(uint8_t opcode, uint32_t dma_len, uint16_t base)
+{
+	static const uint8_t payload[PMTU];
+	const struct hp3_fields f = {.opcode = opcode,
+		.psn = psn++,
+		.dma_len = dma_len,
+		.payload = payload,
+		.payload_len = opcode == HP3_OP_RC_READ_REQUEST ? 0 : PMTU};
+
+	assert_int_equal(request(&q, &f), HP3_PASS);
+	if (rig.vd.sport == q.home)
+		return false;
+	assert_in_range(rig.vd.sport, base, base + 7);
+	return true;
 }
 
 /* All leave as they came. */
@@ -106,9 +149,171 @@ static void responses_take_one_path(void **state_)
 	}
 }
 
+/* Asked at set-up, answered before anything leaves: the first message takes all lanes. */
+static void the_first_message_is_sprayed(void **state_)
+{
+	struct hp3_agree ask;
+
+	configure();
+	set_up_at(&q, psn);
+	assert_int_equal(state(), HP3_SPRAY_ASKING);
+	ask = said();
+	assert_int_equal(ask.kind, HP3_AGREE_ASK);
+	assert_int_equal(ask.next, 100);
+	assert_int_equal(ask.pmtu_log2, 0); /* not known yet */
+	hears(ask, HP3_AGREE_YES);
+	assert_int_equal(said().kind, HP3_AGREE_SPRAYING); /* at once */
+	assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
+	for (uint32_t i = 0; i < LONG; i++)
+		assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port));
+}
+
+/* What has left before the answer may come before the question: another one is asked. */
+static void a_question_is_void_once_something_has_left(void **state_)
+{
+	struct hp3_agree ask, again;
+
+	configure();
+	set_up_at(&q, psn);
+	ask = said();
+	emit(HP3_OP_RC_WRITE_FIRST, LARGE);
+	again = said();
+	assert_int_equal(again.kind, HP3_AGREE_ASK);
+	assert_int_equal(again.next, HP3_NO_PSN);
+	assert_true((int32_t)(again.number - ask.number) > 0);
+	hears(ask, HP3_AGREE_YES);
+	assert_int_equal(state(), HP3_SPRAY_ASKING);
+	emit(HP3_OP_RC_WRITE_MIDDLE, 0);
+	hears(again, HP3_AGREE_YES);
+	assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, again.port));
+}
+
+/* The RNIC begins with another PSN than the set-up said. */
+static void another_beginning_is_not_sprayed(void **state_)
+{
+	configure();
+	set_up_at(&q, psn);
+	hears(said(), HP3_AGREE_YES);
+	assert_int_equal(state(), HP3_SPRAY_SPRAYING);
+	psn += 7;
+	emit(HP3_OP_RC_WRITE_FIRST, LARGE);
+	assert_int_equal(state(), HP3_SPRAY_ENDING);
+}
+
+/* Small messages of a queue pair that may be sprayed take one path, and so does a READ; it ends
+ * spraying while the peer does not know how many PSNs it takes. */
+static void what_is_small_takes_one_path(void **state_)
+{
+	struct hp3_agree ask;
+
+	configure();
+	set_up_at(&q, psn);
+	ask = said();
+	hears(ask, HP3_AGREE_YES);
+	emit(HP3_OP_RC_WRITE_ONLY, PMTU);
+	assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
+	assert_int_equal(state(), HP3_SPRAY_SPRAYING);
+	hears(said(), HP3_AGREE_YES); /* with the path MTU, from now on */
+	emit(HP3_OP_RC_READ_REQUEST, PMTU);
+	assert_int_equal(state(), HP3_SPRAY_SPRAYING);
+}
+
+static void a_read_of_unknown_size_ends_it(void **state_)
+{
+	configure();
+	set_up_at(&q, psn);
+	hears(said(), HP3_AGREE_YES);
+	emit(HP3_OP_RC_READ_REQUEST, 2 * PMTU);
+	assert_int_equal(state(), HP3_SPRAY_ENDING);
+}
+
+/* No packet of a SEND bears its length: it is large once so much has left. */
+static void a_send_is_once_it_is_large(void **state_)
+{
+	struct hp3_agree ask;
+
+	configure();
+	set_up_at(&q, psn);
+	ask = said();
+	hears(ask, HP3_AGREE_YES);
+	emit(HP3_OP_RC_SEND_FIRST, 0);
+	for (uint32_t i = 2; i < LARGE / PMTU; i++)
+		emit(HP3_OP_RC_SEND_MIDDLE, 0);
+	assert_true(takes_a_lane(HP3_OP_RC_SEND_MIDDLE, 0, ask.port));
+	assert_true(takes_a_lane(HP3_OP_RC_SEND_LAST, 0, ask.port));
+	emit(HP3_OP_RC_SEND_FIRST, 0);
+}
+
+/* All queue pairs between two hosts take the same lanes, and learn from each other. */
+static void the_next_one_knows_slow_lanes(void **state_)
+{
+	struct hp3_agree ask, next;
+
+	configure();
+	rig.cfg.spray.rest_ns = 10000 * MS;
+	rig_configure();
+	set_up_at(&q, psn);
+	ask = said();
+	hears(ask, HP3_AGREE_YES);
+	ask.slow = 0x7f;
+	hears(ask, HP3_AGREE_SLOW);
+	tear_down(&q);
+	q = make_qp(1);
+	set_up_at(&q, psn);
+	next = said();
+	assert_int_equal(next.port, ask.port);
+	hears(next, HP3_AGREE_YES);
+	assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
+	for (uint32_t i = 0; i < LONG; i++) {
+		assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port));
+		assert_int_equal(rig.vd.sport, ask.port + 7);
+	}
+}
+
+/* Mode auto: one path, for a while, where most lanes hold the others up. */
+static void auto_leaves_it_where_paths_differ(void **state_)
+{
+	for (int mode = HP3_SPRAY_ALL; mode <= HP3_SPRAY_AUTO; mode++) {
+		struct hp3_agree ask;
+
+		configure();
+		rig.cfg.spray.mode = (uint8_t)mode;
+		rig_configure();
+		set_up_at(&q, psn);
+		ask = said();
+		hears(ask, HP3_AGREE_YES);
+		assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
+		ask.slow = 0x0f;
+		hears(ask, HP3_AGREE_SLOW);
+		assert_int_equal(state(), HP3_SPRAY_SPRAYING);
+		ask.slow = 0x10;
+		hears(ask, HP3_AGREE_SLOW);
+		assert_int_equal(
+			state(), mode == HP3_SPRAY_AUTO ? HP3_SPRAY_ENDING : HP3_SPRAY_SPRAYING);
+	}
+}
+
+static void who_is_told_not_to_asks_nothing_at_setup(void **state_)
+{
+	configure();
+	rig.cfg.spray.setup = false;
+	rig_configure();
+	set_up_at(&q, psn);
+	assert_int_equal(state(), HP3_SPRAY_SINGLE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		RIG_TEST(the_first_message_is_sprayed),
+		RIG_TEST(a_question_is_void_once_something_has_left),
+		RIG_TEST(another_beginning_is_not_sprayed),
+		RIG_TEST(what_is_small_takes_one_path),
+		RIG_TEST(a_read_of_unknown_size_ends_it),
+		RIG_TEST(a_send_is_once_it_is_large),
+		RIG_TEST(the_next_one_knows_slow_lanes),
+		RIG_TEST(auto_leaves_it_where_paths_differ),
+		RIG_TEST(who_is_told_not_to_asks_nothing_at_setup),
 		RIG_TEST(a_large_write_does),
 		RIG_TEST(a_send_does_not),
 		RIG_TEST(a_read_does_not),

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is held of queue pairs of peers that are sprayed, and when it goes to the local RNIC. */
+#include "engine/spray/receive.h"
+
+#define GIVE_UP 8u /* times the longest wait for a packet, until nothing is held any more */
+#define DOUBTS  2u /* pulses: so long is one believed who may not spray at all */
+
+struct hp3_reseq_params hp3_in_params(const struct hp3_engine *e)
+{
+	uint64_t most = e->cfg.spray.wait_ns;
+
+	return (struct hp3_reseq_params){.window = HP3_RESEQ_WINDOW - 1,
+		.least_ns = most / 2, /* hosts stand still now and then, and links are paused */
+		.most_ns = most,
+		.give_up_ns = GIVE_UP * most};
+}
+
+uint64_t hp3_in_due(const struct hp3_turn *t, const struct hp3_spray_in *in)
+{
+	struct hp3_reseq_params params = hp3_in_params(t->e);
+
+	if (in->reseq.held == 0)
+		return UINT64_MAX;
+	if (!in->sure)
+		return in->reseq.gap_at + DOUBTS * hp3_spray_pulse(t->e);
+	return hp3_min_u64(hp3_reseq_due(&in->reseq, &params), t->now + hp3_spray_pulse(t->e));
+}
+
+/* Held packets that leave together, in this order. */
+struct run {
+	uint32_t first, last, n;
+};
+
+static void add(struct hp3_engine *e, struct hp3_spray_in *in, struct run *r, uint32_t handle)
+{
+	uint16_t len = e->held[handle].len;
+
+	if (r->n++ == 0)
+		r->first = handle;
+	else
+		e->held[r->last].next = handle;
+	r->last = handle;
+	in->bytes -= len;
+	e->hold_bytes -= len;
+	e->hold_packets--;
+}
+
+/* Behind all free entries: the caller still has to go from one to the next. */
+static void leave(struct hp3_turn *t, const struct run *r, enum hp3_act_kind kind)
+{
+	struct hp3_act *a;
+
+	if (r->n == 0)
+		return;
+	a = hp3_act(t, kind, HP3_NO_FLOW);
+	a->held = r->first;
+	a->count = r->n;
+	t->e->held[r->last].next = 0;
+	t->e->held[t->e->last_free].next = r->first;
+	t->e->last_free = r->last;
+}
+
+void hp3_in_follow(struct hp3_turn *t, struct hp3_spray_in *in)
+{
+	struct run r = {0};
+	uint32_t handle;
+
+	while (hp3_reseq_next(&in->reseq, t->now, &handle))
+		add(t->e, in, &r, handle);
+	leave(t, &r, HP3_ACT_DELIVER);
+}
+
+void hp3_in_empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind kind)
+{
+	struct run r = {0};
+	uint32_t handle;
+
+	while (hp3_reseq_flush(&in->reseq, &handle))
+		add(t->e, in, &r, handle);
+	leave(t, &r, kind);
+}
+
+void hp3_in_keep(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+	struct hp3_verdict *vd)
+{
+	struct hp3_engine *e = t->e;
+	uint16_t len = (uint16_t)hp3_min_u32(pkt->len, UINT16_MAX);
+
+	vd->kind = HP3_HOLD;
+	vd->held = e->free_held;
+	e->free_held = e->held[vd->held].next;
+	e->held[vd->held] = (struct hp3_held){.psn = pkt->v.psn, .len = len};
+	in->bytes += len;
+	e->hold_bytes += len;
+	e->hold_packets++;
+	e->stats.reseq_held++;
+}
+
+/* It is what it says that it is. */
+bool hp3_in_sound(struct hp3_engine *e, const struct hp3_pkt *pkt)
+{
+#ifdef HP3_BREAK_SPRAY_UNCHECKED
+	return true;
+#endif
+	return hp3_pkt_icrc_ok(e, pkt);
+}
+
+/* One of the two may be another packet, whose PSN was damaged: not this one, if its ICRC is right.
+ */
+void hp3_in_replace(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+	struct hp3_verdict *vd)
+{
+	struct run r = {0};
+
+	vd->kind = HP3_DROP;
+	if (!hp3_in_sound(t->e, pkt))
+		return;
+	add(t->e, in, &r,
+		hp3_reseq_swap(&in->reseq, pkt->v.psn, hp3_in_span(in, &pkt->v), t->e->free_held));
+	hp3_in_keep(t, in, pkt, vd);
+	leave(t, &r, HP3_ACT_DISCARD);
+}
+
+void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in)
+{
+	struct hp3_reseq_params params = hp3_in_params(t->e);
+	struct run r = {0};
+	uint32_t handle;
+	bool copy;
+
+	while (hp3_reseq_late(&in->reseq, &params, t->now, &handle, &copy)) {
+		if (copy) {
+			hp3_act(t, HP3_ACT_SHOW, HP3_NO_FLOW)->held = handle;
+			t->e->stats.reseq_late++;
+		} else {
+			add(t->e, in, &r, handle);
+		}
+	}
+	t->e->stats.reseq_given_up += r.n != 0;
+	leave(t, &r, HP3_ACT_DELIVER);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What peers are promised: that a queue pair of theirs is put in order; how it begins and ends. */
+#include "engine/flows/keys.h"
+#include "engine/spray/receive.h"
+
+#define BEAT_MIN 100000u
+#define BEAT_MAX 1000000000u
+
+void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop)
+{
+	struct hp3_spraying *s = t->e->spraying;
+	uint16_t last = s->ins[--t->e->nspray_in], own = s->ins[in->at];
+	uint16_t *link = hp3_spray_head(s, in->addr, in->responder);
+
+	hp3_in_empty(t, in, drop ? HP3_ACT_DISCARD : HP3_ACT_DELIVER);
+	while (*link != own)
+		link = &s->in[*link].next;
+	*link = in->next;
+	s->ins[in->at] = last;
+	s->in[last].at = in->at;
+	s->ins[t->e->nspray_in] = own;
+}
+
+/* The question was void: what is held has come in order. */
+void hp3_in_doubt(struct hp3_turn *t, struct hp3_spray_in *in)
+{
+	hp3_in_empty(t, in, HP3_ACT_DELIVER);
+	in->ready = false;
+}
+
+static struct hp3_spray_in *add_in(
+	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
+{
+	struct hp3_spraying *s = t->e->spraying;
+	uint32_t n = t->e->nspray_in;
+	struct hp3_spray_in *in = &s->in[s->ins[n]];
+	size_t len = ends->ipv6 ? 16 : 4;
+
+	*in = (struct hp3_spray_in){.ipv6 = ends->ipv6,
+		.vlan = ends->vlan,
+		.addr = hp3_key_addr(t->e, ends),
+		.responder = a->responder,
+		.at = (uint16_t)n};
+	memcpy(in->local, ends->local, len);
+	memcpy(in->remote, ends->remote, len);
+	in->next = *hp3_spray_head(s, in->addr, in->responder);
+	*hp3_spray_head(s, in->addr, in->responder) = s->ins[n];
+	t->e->nspray_in++;
+	return in;
+}
+
+static void agree(struct hp3_turn *t, const struct hp3_ends *ends, struct hp3_spray_in *in,
+	const struct hp3_agree *a)
+{
+#ifdef HP3_BREAK_SPRAY_TWICE
+	in->ready = a->next != HP3_NO_PSN;
+#else
+	in->ready = a->next != HP3_NO_PSN && hp3_spray_is_first(t->e, ends, a->number, t->now);
+#endif
+	if (in->ready) {
+		hp3_reseq_init(&in->reseq, a->next);
+		t->e->stats.resequenced++;
+	}
+	in->sure = in->unsized = false;
+	in->number = a->number;
+	in->requester = a->requester;
+	in->turn = a->turn - 1;
+	in->lanes = a->lanes;
+	in->late = (struct hp3_lateness){0};
+	in->beat_ns = hp3_min_u64(hp3_max_u64(a->beat_us * 1000ull, BEAT_MIN), BEAT_MAX);
+}
+
+static bool may_agree(const struct hp3_engine *e)
+{
+	return e->cfg.moves_allowed && !e->cfg.unkeyed && e->nspray_in < e->cfg.spray.flows;
+}
+
+void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
+{
+	struct hp3_spray_in *in =
+		hp3_in_find(t->e, hp3_key_addr(t->e, ends), ends->vlan, ends->ipv6, a->responder);
+
+	if (in != NULL && in->number == a->number && a->kind == HP3_AGREE_OVER) {
+		hp3_spray_in_end(t, in, false);
+		return;
+	}
+	if (a->kind == HP3_AGREE_OVER || (in != NULL && (int32_t)(a->number - in->number) < 0))
+		return; /* an old word changes nothing */
+	if (a->kind == HP3_AGREE_ASK && in == NULL && may_agree(t->e)) {
+		in = add_in(t, ends, a);
+		agree(t, ends, in, a);
+	} else if (a->kind == HP3_AGREE_ASK && in != NULL && in->number != a->number) {
+		hp3_in_empty(t, in, HP3_ACT_DELIVER);
+		agree(t, ends, in, a);
+	}
+	if (in == NULL || in->number != a->number) {
+		hp3_spray_refuse(t, ends, a);
+		return;
+	}
+	if ((int32_t)(a->turn - in->turn) <= 0)
+		return;
+	in->turn = a->turn;
+	in->sure |= a->kind == HP3_AGREE_SPRAYING;
+	in->heard = t->now;
+	in->spared = 0;
+	in->port = a->port;
+	in->in_use = a->in_use;
+	in->pmtu_log2 = a->pmtu_log2;
+	hp3_spray_wake(t->e, t->now);
+	if (in->ready)
+		hp3_spray_say_in(t, in, HP3_AGREE_YES, 0);
+}
+
+uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
+{
+	uint64_t until = in->heard + HP3_SPRAY_BOUND * in->beat_ns;
+
+	if (until <= t->now || !t->e->cfg.moves_allowed) {
+		hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
+		hp3_spray_in_end(t, in, false);
+		return UINT64_MAX;
+	}
+	until = hp3_min_u64(until, t->now + in->beat_ns); /* was hp3d asleep (hp3_spray_look())? */
+	if (!in->ready)
+		return until;
+	if (in->sure)
+		hp3_in_late(t, in);
+	else if (in->reseq.held != 0 && hp3_in_due(t, in) <= t->now)
+		hp3_in_doubt(t, in);
+	return hp3_min_u64(until, hp3_in_due(t, in));
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ENGINE_SPRAY_RECEIVE_H
+#define HP3_ENGINE_SPRAY_RECEIVE_H
+/*
+ * Inside of the receiving side: packets of peers' queue pairs (receive.c), what is held of them
+ * (held.c), what the peers were promised (promise.c).
+ */
+#include "engine/spray/spray.h"
+
+/* receive.c */
+struct hp3_spray_in *hp3_in_find(
+	struct hp3_engine *e, uint64_t addr, uint16_t vlan, bool ipv6, uint32_t responder);
+/* PSNs that a request takes; 0: not known. */
+uint32_t hp3_in_span(const struct hp3_spray_in *in, const struct hp3_view *v);
+
+/* held.c */
+struct hp3_reseq_params hp3_in_params(const struct hp3_engine *e);
+/* When something is to be done about what is held. */
+uint64_t hp3_in_due(const struct hp3_turn *t, const struct hp3_spray_in *in);
+/* The packet is what it says that it is: its ICRC is right. */
+bool hp3_in_sound(struct hp3_engine *e, const struct hp3_pkt *pkt);
+/* It is held: as hp3_reseq_arrive() has it, with the next free handle. */
+void hp3_in_keep(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+	struct hp3_verdict *vd);
+void hp3_in_replace(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+	struct hp3_verdict *vd);
+/* What follows in order goes to the RNIC. */
+void hp3_in_follow(struct hp3_turn *t, struct hp3_spray_in *in);
+/* All does, in order (DELIVER), or nothing (DISCARD). */
+void hp3_in_empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind kind);
+/* What lacks has been waited for long enough. */
+void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in);
+
+/* promise.c */
+/* The question was void: what is held has come in order. */
+void hp3_in_doubt(struct hp3_turn *t, struct hp3_spray_in *in);
+
+#endif
