@@ -202,6 +202,8 @@ struct hp3_engine {
 	uint32_t key[4]; /* of hp3_key_mix() */
 	const struct hp3_lanes *lanes; /* burst.h */
 	uint32_t large; /* bytes of a message that may be sprayed; UINT32_MAX: none is */
+	uint64_t block_salt; /* of the ports of lanes, which are the only ones then; 0: ports are
+				any */
 	uint32_t nspray_in; /* queue pairs of peers that are put in order */
 	struct hp3_engine_config cfg;
 	uint64_t seed[4];

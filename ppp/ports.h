@@ -13,4 +13,14 @@ static inline uint16_t hp3_random_port(uint64_t *state)
 	return (uint16_t)(HP3_PORT_FIRST | (hp3_random(state) >> (64 - HP3_PORT_BITS)));
 }
 
+/* The first port of a block of so many (power of two) that is this address pair's. */
+static inline uint16_t hp3_port_block(uint64_t addr, uint64_t salt, uint32_t ports)
+{
+	const uint32_t least = 0xc000;
+	uint64_t h = (addr ^ salt) * 0x9e3779b97f4a7c15u;
+
+	h = (h ^ h >> 32) * 0x9e3779b97f4a7c15u;
+	return (uint16_t)(least + (h >> 48) % ((0x10000 - least) / ports) * ports);
+}
+
 #endif

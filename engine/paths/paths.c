@@ -2,7 +2,7 @@
 /* Where the paths of an address pair are known. */
 #include "engine/paths/paths.h"
 #include "engine/flows/keys.h"
-#include "engine/spray/spray.h"
+#include "ppp/ports.h"
 
 struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair)
 {
@@ -17,8 +17,9 @@ struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair)
 	memcpy(tuple.dst, p->remote, 16);
 	if (e->cfg.model != NULL)
 		hp3_paths_identity_model(t, e->cfg.model, &tuple);
-	if (e->spraying != NULL) /* what probes see of ports tells of lanes, then */
-		t->block = hp3_spray_base(e, hp3_key_addr(e, HP3_ENDS(p)));
+	if (e->block_salt != 0) /* what probes see of ports tells of lanes, then */
+		t->block = hp3_port_block(
+			hp3_key_addr(e, HP3_ENDS(p)), e->block_salt, HP3_PATHS_BLOCK);
 	p->paths_ready = true;
 	return t;
 }

@@ -3,30 +3,7 @@
 #include "engine/spray/spray.h"
 #include "engine/flows/keys.h"
 
-uint32_t hp3_spray_peers(uint32_t flows)
-{
-	uint32_t sets = 1;
-
-	while (sets * 2 < flows)
-		sets *= 2;
-	return sets * HP3_SPRAY_WAYS;
-}
-
 #define FORGET_NS 1000000000u /* words come no later */
-#define PORT_MIN  0xc000u
-#define BLOCKS    ((0x10000u - PORT_MIN) / HP3_LANES)
-
-static uint64_t mixed(uint64_t x)
-{
-	return (x ^ x >> 32) * 0x9e3779b97f4a7c15u;
-}
-
-uint16_t hp3_spray_base(const struct hp3_engine *e, uint64_t addr)
-{
-	uint64_t h = mixed(mixed(addr ^ e->spraying->salt));
-
-	return (uint16_t)(PORT_MIN + (h >> 48) % BLOCKS * HP3_LANES);
-}
 
 struct who {
 	uint64_t addr;
@@ -41,7 +18,7 @@ static struct who who_of(const struct hp3_flow *f)
 
 static struct hp3_spray_peer *set_of(const struct hp3_spraying *s, const struct who *w)
 {
-	uint64_t h = mixed(w->addr ^ (uint64_t)w->vlan << 48);
+	uint64_t h = (w->addr ^ w->addr >> 32 ^ (uint64_t)w->vlan << 48) * 0x9e3779b97f4a7c15u;
 
 	return &s->peer[(h >> 40 & (s->sets - 1)) * HP3_SPRAY_WAYS];
 }
@@ -69,7 +46,7 @@ static struct hp3_spray_peer *add(struct hp3_engine *e, const struct who *w)
 		*p = (struct hp3_spray_peer){.addr = w->addr,
 			.vlan = w->vlan,
 			.ipv6 = w->ipv6,
-			.base = hp3_spray_base(e, w->addr)};
+			.base = hp3_port_block(w->addr, e->block_salt, HP3_LANES)};
 	return p;
 }
 

@@ -6,6 +6,21 @@
 #define BEAT_MIN 100000u
 #define BEAT_MAX 1000000000u
 
+struct hp3_spray_in *hp3_in_find(
+	struct hp3_engine *e, uint64_t addr, uint16_t vlan, bool ipv6, uint32_t responder)
+{
+	struct hp3_spraying *s = e->spraying;
+
+	for (uint16_t i = *hp3_spray_head(s, addr, responder); i != HP3_NO_SPRAY;
+		i = s->in[i].next) {
+		struct hp3_spray_in *in = &s->in[i];
+
+		if (in->responder == responder && hp3_in_between(in, addr, vlan, ipv6))
+			return in;
+	}
+	return NULL;
+}
+
 void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop)
 {
 	struct hp3_spraying *s = t->e->spraying;

@@ -6,38 +6,6 @@
 #define TELL_NS 50000u /* between two words about slow lanes */
 #define LEAP    32 /* PSNs ahead of all that came: seldom, but of one whose PSN is damaged */
 
-static bool is_between(const struct hp3_spray_in *in, uint64_t addr, uint16_t vlan, bool ipv6)
-{
-	return in->addr == addr && in->vlan == vlan && in->ipv6 == ipv6;
-}
-
-struct hp3_spray_in *hp3_in_find(
-	struct hp3_engine *e, uint64_t addr, uint16_t vlan, bool ipv6, uint32_t responder)
-{
-	struct hp3_spraying *s = e->spraying;
-
-	for (uint16_t i = *hp3_spray_head(s, addr, responder); i != HP3_NO_SPRAY;
-		i = s->in[i].next) {
-		struct hp3_spray_in *in = &s->in[i];
-
-		if (in->responder == responder && is_between(in, addr, vlan, ipv6))
-			return in;
-	}
-	return NULL;
-}
-
-/* How many PSNs does it take? */
-static bool is_sized(const struct hp3_spray_in *in, const struct hp3_view *v)
-{
-	return in->pmtu_log2 != 0 || !(v->flags & HP3_VF_READ) ||
-	       v->dma_len <= 1u << HP3_PMTU_LOG2_MIN;
-}
-
-uint32_t hp3_in_span(const struct hp3_spray_in *in, const struct hp3_view *v)
-{
-	return is_sized(in, v) ? hp3_request_span(v, in->pmtu_log2) : 0;
-}
-
 /*
  * Two packets in a row of a queue pair whose sender uses one path tell what its RNIC waits for: one
  * may be sent again, or come once more, late.
@@ -46,7 +14,7 @@ static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 {
 	uint32_t next = hp3_psn_add(pkt->v.psn, hp3_request_span(&pkt->v, in->pmtu_log2));
 
-	if (!is_sized(in, &pkt->v) || !hp3_pkt_icrc_ok(t->e, pkt))
+	if (!hp3_in_sized(in, &pkt->v) || !hp3_pkt_icrc_ok(t->e, pkt))
 		return;
 	if (pkt->v.psn != in->reseq.expected) {
 		in->reseq.expected = next;
@@ -168,7 +136,7 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 	default:
 		break;
 	}
-	in->unsized |= !is_sized(in, v);
+	in->unsized |= !hp3_in_sized(in, v);
 	if (in->unsized && in->reseq.held == 0) /* its sender sprays no more */
 		in->ready = in->unsized = false;
 	hp3_spray_wake(t->e, hp3_in_due(t, in));
@@ -192,7 +160,7 @@ void hp3_spray_refuses(struct hp3_turn *t, const struct hp3_pkt *pkt)
 		struct hp3_spray_in *in = &s->in[s->ins[i]];
 
 		if (in->requester != v->dest_qpn || !in->ready ||
-			!is_between(in, addr, v->vlan, v->flags & HP3_VF_IPV6))
+			!hp3_in_between(in, addr, v->vlan, v->flags & HP3_VF_IPV6))
 			continue;
 		if (!hp3_reseq_refused(&in->reseq, v->psn, t->now)) {
 			hp3_in_empty(t, in, HP3_ACT_DELIVER);

@@ -7,11 +7,24 @@
  */
 #include "engine/spray/spray.h"
 
-/* receive.c */
-struct hp3_spray_in *hp3_in_find(
-	struct hp3_engine *e, uint64_t addr, uint16_t vlan, bool ipv6, uint32_t responder);
-/* PSNs that a request takes; 0: not known. */
-uint32_t hp3_in_span(const struct hp3_spray_in *in, const struct hp3_view *v);
+static inline bool hp3_in_between(
+	const struct hp3_spray_in *in, uint64_t addr, uint16_t vlan, bool ipv6)
+{
+	return in->addr == addr && in->vlan == vlan && in->ipv6 == ipv6;
+}
+
+/* Is it known how many PSNs a request takes? */
+static inline bool hp3_in_sized(const struct hp3_spray_in *in, const struct hp3_view *v)
+{
+	return in->pmtu_log2 != 0 || !(v->flags & HP3_VF_READ) ||
+	       v->dma_len <= 1u << HP3_PMTU_LOG2_MIN;
+}
+
+/* PSNs that it takes; 0: not known. */
+static inline uint32_t hp3_in_span(const struct hp3_spray_in *in, const struct hp3_view *v)
+{
+	return hp3_in_sized(in, v) ? hp3_request_span(v, in->pmtu_log2) : 0;
+}
 
 /* held.c */
 struct hp3_reseq_params hp3_in_params(const struct hp3_engine *e);
@@ -32,6 +45,8 @@ void hp3_in_empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind
 void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in);
 
 /* promise.c */
+struct hp3_spray_in *hp3_in_find(
+	struct hp3_engine *e, uint64_t addr, uint16_t vlan, bool ipv6, uint32_t responder);
 /* The question was void: what is held has come in order. */
 void hp3_in_doubt(struct hp3_turn *t, struct hp3_spray_in *in);
 

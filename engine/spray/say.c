@@ -21,7 +21,6 @@ void hp3_spray_init(
 		.ins = lists + n,
 		.heads = lists + 2 * (size_t)n,
 		.of = of,
-		.salt = hp3_random(&e->rng),
 		.due = UINT64_MAX};
 	for (s->nheads = 1; s->nheads * 2 <= 2 * n;)
 		s->nheads *= 2;
@@ -30,6 +29,7 @@ void hp3_spray_init(
 	for (uint32_t i = 0; i < n; i++)
 		s->outs[i] = s->ins[i] = (uint16_t)i;
 	e->large = e->cfg.spray.bytes;
+	e->block_salt = hp3_random(&e->rng) | 1;
 }
 
 struct hp3_spread_params hp3_spread_params_of(const struct hp3_engine *e)

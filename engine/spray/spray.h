@@ -100,13 +100,20 @@ struct hp3_spraying {
 	uint16_t *of; /* by flow: its record among `out`; valid with HP3_FW_SPRAY */
 	uint32_t nout;
 	uint32_t number; /* of the newest agreement */
-	uint64_t salt; /* of the ports of lanes */
 	uint64_t due;
 };
 
 /* say.c */
 /* Records of peers for so many queue pairs. */
-uint32_t hp3_spray_peers(uint32_t flows);
+static inline uint32_t hp3_spray_peers(uint32_t flows)
+{
+	uint32_t sets = 1;
+
+	while (sets * 2 < flows)
+		sets *= 2;
+	return sets * HP3_SPRAY_WAYS;
+}
+
 void hp3_spray_init(
 	struct hp3_engine *e, void *out, void *in, void *peers, uint16_t *lists, uint16_t *of);
 struct hp3_spread_params hp3_spread_params_of(const struct hp3_engine *e);
@@ -139,8 +146,6 @@ void hp3_spray_refuse(
  */
 bool hp3_spray_is_first(
 	struct hp3_engine *e, const struct hp3_ends *ends, uint32_t number, uint64_t now);
-/* The port of lane 0 to this address. */
-uint16_t hp3_spray_base(const struct hp3_engine *e, uint64_t addr);
 /* A probe leaves by this port. */
 void hp3_spray_probes(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now);
 /* It was answered. */
