@@ -202,8 +202,6 @@ struct hp3_engine {
 	uint32_t key[4]; /* of hp3_key_mix() */
 	const struct hp3_lanes *lanes; /* burst.h */
 	uint32_t large; /* bytes of a message that may be sprayed; UINT32_MAX: none is */
-	uint64_t block_salt; /* of the ports of lanes, which are the only ones then; 0: ports are
-				any */
 	uint32_t nspray_in; /* queue pairs of peers that are put in order */
 	struct hp3_engine_config cfg;
 	uint64_t seed[4];
@@ -220,7 +218,9 @@ struct hp3_engine {
 	struct hp3_tracing *tracing; /* cfg.trace, else NULL */
 	struct hp3_comparing *comparing;
 	struct hp3_tell tell;
-	struct hp3_spraying *spraying; /* rfr.mode = spray, else NULL */
+	struct hp3_spraying *spraying; /* rfr.mode = spray or auto, else NULL */
+	uint64_t block_salt; /* of the ports of lanes, which are the only ones then; 0: ports are
+				any */
 	struct hp3_rate *rates; /* by flow; cc = dcqcn */
 	struct hp3_long *longs; /* by flow; cc.share */
 	struct hp3_rack *rack; /* cc.share_moves, else NULL */
