@@ -14,6 +14,10 @@
  *           is gone for good
  *  bound_ends   a receiver whose sender is gone gives up its room
  *
+ *  known    a packet takes another path only towards a receiver that is right about what its RNIC
+ *           waits for (-DSETUP)
+ *
+ * -DSETUP: where nothing is on its way the question says so, and is answered at once.
  * -DRECEIVER: the receiver's hp3d ends at any time, without a word or with NO, and comes back.
  * -DSENDER: so the sender's; -DEPOCHS: the queue pair starts over. -DDIES: the receiver's goes for
  * good. WORDS: beats that a word takes at most. A rule is broken on purpose by -DBREAK_....
@@ -61,11 +65,13 @@ bool yes_since; /* ... since it took one path */
 bool draining; /* nothing leaves until all is acknowledged */
 byte behind; /* packets to be acknowledged until it has caught up */
 bool sender_gone;
+bool first; /* nothing has left since the question */
 
 /* The receiver. */
 mtype:receiver rx = NONE;
 byte rx_number, rx_heard;
 bool gone_for_good;
+bool stale; /* it believes that nothing has left since the question, but something has */
 
 /* Packets in the order in which they left: path and beats on the way; those behind the first one may
  * be held at the receiver. What the RNIC got is acknowledged at once: no sender catches up sooner. */
@@ -76,6 +82,7 @@ byte nnet;
 /* Words on their way, in any order: from the sender, from the receiver. */
 mtype:word word[4];
 byte word_number[4], asked_ago[4], way[4];
+bool word_first[4];
 
 byte ended; /* times that a host went away, or the queue pair started over */
 
@@ -94,7 +101,8 @@ byte ok, sprayed; /* bool: a hidden one may be no bit */
 
 inline write(at, kind, n, ago)
 {
-	word[at] = kind; word_number[at] = n; asked_ago[at] = ago; way[at] = 0
+	word[at] = kind; word_number[at] = n; asked_ago[at] = ago; way[at] = 0;
+	word_first[at] = first && kind == ASK
 }
 
 /* Where there is no room, or chance has it, it is lost. */
@@ -111,14 +119,14 @@ inline put(at, kind, n, ago)
 
 inline take(at)
 {
-	word[at] = NOTHING; word_number[at] = 0; asked_ago[at] = 0; way[at] = 0
+	word[at] = NOTHING; word_number[at] = 0; asked_ago[at] = 0; way[at] = 0; word_first[at] = false
 }
 
 /* --- the sender ------------------------------------------------------------------------------- */
 
 inline forget()
 {
-	st = SP_SINGLE; heard = 0; yes_to = 0; yes_since = false; behind = 0; gone = LONG
+	st = SP_SINGLE; heard = 0; yes_to = 0; yes_since = false; behind = 0; gone = LONG; first = false
 }
 
 inline input(what)
@@ -157,8 +165,21 @@ inline caught_up()
 	fi
 }
 
+/* Something leaves before the answer: the question is void, and another one is asked. */
+inline leaves_first()
+{
+	if
+#ifndef BREAK_EARLY
+	:: first && st == SP_ASKING -> number++
+#endif
+	:: else
+	fi;
+	first = false
+}
+
 inline emit()
 {
+	leaves_first();
 	if
 	:: !TRUSTED -> input(SI_SILENT)
 	:: else
@@ -199,7 +220,11 @@ end:	do
 #else
 	:: atomic { st == SP_SINGLE && number < AGREEMENTS && !sender_gone ->
 #endif
-		number++; heard = 0; input(SI_LARGE) }
+		number++; heard = 0;
+#ifdef SETUP
+		first = nnet == 0;
+#endif
+		input(SI_LARGE) }
 	:: atomic { nnet < WINDOW && !draining && !sender_gone -> emit() }
 	:: atomic { nnet == 0 && st != SP_SINGLE -> input(SI_IDLE) }
 	od
@@ -271,19 +296,20 @@ inline let_go() /* what is held goes to the RNIC */
 
 inline receiver_ends()
 {
-	rx = NONE; rx_number = 0; rx_heard = 0;
+	rx = NONE; rx_number = 0; rx_heard = 0; stale = false;
 	let_go()
 }
 
 inline arrive(n)
 {
+	assert(net[n] == 0 || !stale || rx_number != number); /* known */
 	if
 	:: n == 0 -> leave(0); follow()
 	:: n > 0 && rx == READY && rx_number == number && st != SP_SINGLE -> held[n] = true
 	:: else -> gap()
 	fi;
 	if
-	:: rx == ASKED -> rx = READY; put(RECEIVERS, YES, rx_number, rx_heard)
+	:: rx == ASKED -> rx = READY; stale = false; put(RECEIVERS, YES, rx_number, rx_heard)
 	:: else
 	fi;
 	if
@@ -303,7 +329,17 @@ inline asked(at)
 		:: rx != NONE -> let_go()
 		:: else
 		fi;
-		rx = ASKED; rx_number = word_number[at]; rx_heard = asked_ago[at]
+		rx = ASKED; rx_number = word_number[at]; rx_heard = asked_ago[at]; stale = false;
+		if
+		:: word_first[at] ->
+			rx = READY; stale = rx_number != number || !first;
+			put(RECEIVERS, YES, rx_number, rx_heard)
+		:: else
+		fi;
+		if
+		:: rx == READY && rx_number == number -> gone = 0
+		:: else
+		fi
 	:: word[at] != OVER && rx != NONE && word_number[at] == rx_number ->
 		if
 		:: asked_ago[at] < rx_heard -> rx_heard = asked_ago[at]
