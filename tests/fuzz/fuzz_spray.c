@@ -223,12 +223,12 @@ static void said(void)
 	const struct hp3_ends ends = {.local = addr[0], .remote = addr[1]};
 	uint8_t what = u8(), i = what % QPS;
 	struct hp3_agree a = {.kind = what >> 2 & 7,
-		.pmtu_log2 = 10,
+		.pmtu_log2 = what & 0x10 ? 10 : 0,
 		.lanes = LANES,
 		.port = (uint16_t)(0xc000 + 64 * i),
 		.responder = 0x3000u + i,
 		.requester = 0x5000u + i,
-		.next = HP3_NO_PSN,
+		.next = what >> 7 ? some_psn(next_psn[0][i]) : HP3_NO_PSN,
 		.beat_us = BEAT / 1000};
 	struct hp3_acts acts = {.n = 0};
 
