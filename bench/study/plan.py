@@ -93,6 +93,12 @@ SHARE = Table("slowdown; jobs: JCT in ms",
                Row("hp3, training, cc = dcqcn", "hp3", TRAINING, REACTION_POINT),
                Row("hp3, training, cc = dcqcn, share", "hp3", TRAINING, REACTION_POINT + SHARING)])
 
+# The same with scenarios as they are built in.
+SHARE_FULL = Table("slowdown; jobs: JCT in ms",
+                   [whole("allreduce", 50, "64 MB"), whole("alltoall", 50, "64 MB"), whole("alistorage", 80, "20 ms"),
+                    whole("hadoop", 80, "20 ms"), whole("websearch", 80, "20 ms")], None,
+                   [row for row in SHARE.rows if row.title in ("ecmp", "conweave", "hp3", "hp3, cc = dcqcn, share")])
+
 # hp3-fleet, a report and a plan every so often; a flow that moved is left alone for three of these.
 def fleet(interval_us):
     return [f"fleet.interval_us={interval_us}", f"fleet.hold_us={3 * interval_us}", "fleet.moves=64", "fleet.link_known=on"]
@@ -125,7 +131,7 @@ SPRAY = Table("slowdown; allreduce: JCT in ms",
                Row("stellar-obs, any order", "stellar-obs")])
 
 # Tables of hosts that tell each other something.
-TOGETHER = {"share": SHARE, "fleet": FLEET, "spray": SPRAY}
+TOGETHER = {"share": SHARE, "share-full": SHARE_FULL, "fleet": FLEET, "spray": SPRAY}
 
 # Of the studies of what ships: at --quick sizes, ratios to ECMP, one key at a time.
 WORKLOADS = ["alistorage", "allreduce", "alltoall", "hadoop", "permutation", "websearch"]
