@@ -85,9 +85,12 @@ static void agree(struct hp3_turn *t, const struct hp3_ends *ends, struct hp3_sp
 	in->beat_ns = hp3_min_u64(hp3_max_u64(a->beat_us * 1000ull, BEAT_MIN), BEAT_MAX);
 }
 
-static bool may_agree(const struct hp3_engine *e)
+/* Half of the room is for those whose messages are known to be large. */
+static bool may_agree(const struct hp3_engine *e, const struct hp3_agree *a)
 {
-	return e->cfg.moves_allowed && !e->cfg.unkeyed && e->nspray_in < e->cfg.spray.flows;
+	uint32_t room = e->cfg.spray.flows / (a->next == HP3_NO_PSN ? 1 : 2);
+
+	return e->cfg.moves_allowed && !e->cfg.unkeyed && e->nspray_in < room;
 }
 
 void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
@@ -101,7 +104,7 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 	}
 	if (a->kind == HP3_AGREE_OVER || (in != NULL && (int32_t)(a->number - in->number) < 0))
 		return; /* an old word changes nothing */
-	if (a->kind == HP3_AGREE_ASK && in == NULL && may_agree(t->e)) {
+	if (a->kind == HP3_AGREE_ASK && in == NULL && may_agree(t->e, a)) {
 		in = add_in(t, ends, a);
 		agree(t, ends, in, a);
 	} else if (a->kind == HP3_AGREE_ASK && in != NULL && in->number != a->number) {

@@ -51,8 +51,9 @@ static bool input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_in
 	struct hp3_spray_step step = hp3_spray_step((enum hp3_spray_state)o->state, in);
 	bool sprayed = o->state == HP3_SPRAY_SPRAYING;
 
-	if (o->state == HP3_SPRAY_ASKING && (in == HP3_SPRAY_IN_NO || in == HP3_SPRAY_IN_LOST))
-		put_off(t, o);
+	if (o->state == HP3_SPRAY_ASKING &&
+		((in == HP3_SPRAY_IN_NO && o->start == HP3_NO_PSN) || in == HP3_SPRAY_IN_LOST))
+		put_off(t, o); /* what set-up asks for may be refused for want of room alone */
 	if (o->state == HP3_SPRAY_ASKING && step.next == HP3_SPRAY_SPRAYING) {
 		t->e->stats.sprays++;
 		o->beat_at = t->now; /* the peer is to know */
@@ -226,7 +227,7 @@ static bool differ(struct hp3_turn *t, struct hp3_spray_out *o)
 /* How many PSNs a READ takes the receiver has to know. */
 static bool is_told(const struct hp3_spray_out *o, const struct hp3_view *v)
 {
-	return o->sized || !(v->flags & HP3_VF_READ);
+	return o->sized || !(v->flags & HP3_VF_READ) || v->dma_len <= 1u << HP3_PMTU_LOG2_MIN;
 }
 
 /* A packet of a queue pair about which there is an agreement, or is to be one. */

@@ -293,6 +293,59 @@ static void auto_leaves_it_where_paths_differ(void **state_)
 	}
 }
 
+/* The peer has no room for what set-up asks: a large message may ask again. */
+static void a_refusal_at_setup_is_no_last_word(void **state_)
+{
+	struct hp3_agree ask;
+
+	configure();
+	set_up_at(&q, psn);
+	hears(said(), HP3_AGREE_NO);
+	assert_int_equal(state(), HP3_SPRAY_SINGLE);
+	emit(HP3_OP_RC_WRITE_FIRST, LARGE); /* tells the path MTU */
+	emit(HP3_OP_RC_WRITE_FIRST, LARGE);
+	assert_int_equal(state(), HP3_SPRAY_ASKING);
+	ask = said();
+	assert_int_equal(ask.next, HP3_NO_PSN);
+	hears(ask, HP3_AGREE_NO);
+	emit(HP3_OP_RC_WRITE_FIRST, LARGE);
+	assert_int_equal(state(), HP3_SPRAY_SINGLE); /* that one is */
+}
+
+/* Half of the room is for those whose messages are known to be large, at either end. */
+static void setup_takes_half_of_the_room(void **state_)
+{
+	struct hp3_agree ask = {.kind = HP3_AGREE_ASK,
+		.lanes = 8,
+		.port = 0xd000,
+		.requester = 0x2000,
+		.turn = 1,
+		.next = 7,
+		.beat_us = 1000};
+	struct hp3_acts acts;
+
+	configure();
+	for (uint32_t i = 0; i < 4; i++) {
+		q = make_qp(i);
+		set_up_at(&q, psn);
+		assert_int_equal(state(), i < 2 ? HP3_SPRAY_ASKING : HP3_SPRAY_SINGLE);
+	}
+	for (uint32_t i = 0; i < 4; i++) {
+		const struct hp3_ends ends = {.local = q.local, .remote = q.remote};
+
+		ask.number = i + 1;
+		ask.responder = 0x9000 + i;
+		acts.n = 0;
+		hp3_agree_told(rig.e, &ends, &ask, rig.now, &acts);
+		assert_int_equal(acts.act[0].agree.what.kind, i < 2 ? HP3_AGREE_YES : HP3_AGREE_NO);
+	}
+	ask.number++;
+	ask.next = HP3_NO_PSN;
+	acts.n = 0;
+	hp3_agree_told(rig.e, HP3_ENDS(&q), &ask, rig.now, &acts);
+	assert_int_equal(acts.n, 0); /* a packet is to tell */
+}
+
 static void who_is_told_not_to_asks_nothing_at_setup(void **state_)
 {
 	configure();
@@ -313,6 +366,8 @@ int main(void)
 		RIG_TEST(a_send_is_once_it_is_large),
 		RIG_TEST(the_next_one_knows_slow_lanes),
 		RIG_TEST(auto_leaves_it_where_paths_differ),
+		RIG_TEST(a_refusal_at_setup_is_no_last_word),
+		RIG_TEST(setup_takes_half_of_the_room),
 		RIG_TEST(who_is_told_not_to_asks_nothing_at_setup),
 		RIG_TEST(a_large_write_does),
 		RIG_TEST(a_send_does_not),
