@@ -216,7 +216,7 @@ static void starts(struct hp3_turn *t, struct hp3_spray_out *o, const struct hp3
 /* Paths do: in mode auto one of them is taken. */
 static bool differ(struct hp3_turn *t, struct hp3_spray_out *o)
 {
-	if (t->e->cfg.spray.mode != HP3_SPRAY_AUTO)
+	if (t->e->cfg.spray.mode != HP3_SPRAY_AUTO || o->state != HP3_SPRAY_SPRAYING)
 		return false;
 	t->e->stats.sprays_differ++;
 	put_off(t, o);

@@ -94,8 +94,9 @@ void spray_host(struct world *w, unsigned at)
 	size_t size;
 
 	hp3_policy_defaults(&table);
-	table.spray.mode =
-		w->p.off || (at == B && w->p.receiver_off) ? HP3_SPRAY_MOVE : HP3_SPRAY_ALL;
+	table.spray.mode = w->p.automatic ? HP3_SPRAY_AUTO : HP3_SPRAY_ALL;
+	if (w->p.off || (at == B && w->p.receiver_off))
+		table.spray.mode = HP3_SPRAY_MOVE;
 	table.max_flows = 256;
 	table.max_pairs = 16;
 	table.max_moves = 64;

@@ -34,6 +34,7 @@ struct spray_params {
 	uint32_t dies_us; /* a path dies for 5 ms so often; 0: never */
 	bool off; /* rfr.mode = move */
 	bool receiver_off; /* the receiver's only */
+	bool automatic; /* rfr.mode = auto */
 };
 
 /* X(field) */
@@ -59,6 +60,7 @@ struct spray_params {
 	X(beyond)                                                                                  \
 	X(full)                                                                                    \
 	X(broken)                                                                                  \
+	X(differ)                                                                                  \
 	X(restarts)                                                                                \
 	X(stood)                                                                                   \
 	X(moves)                                                                                   \

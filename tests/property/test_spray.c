@@ -241,6 +241,20 @@ static void what_lies_unread_is_not_lost(void **state)
 	assert_int_equal(r.gaps + r.late + r.again + r.timeouts, 0);
 }
 
+/* Mode auto: where paths differ it goes back to one of them, and tries again a second later. */
+static void who_leaves_it_keeps_the_order(void **state)
+{
+	struct spray_params p = base();
+	struct spray_result r;
+
+	p.automatic = true;
+	p.words_percent = 30;
+	p.spread_us = 400;
+	r = many(p);
+	assert_int_equal(r.gaps + r.again, 0);
+	assert_true(r.sprayed > 0 && r.differ > 0);
+}
+
 /* A peer that does not want to is never sprayed. */
 static void who_does_not_agree(void **state)
 {
@@ -289,6 +303,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(paths_die),
 		cmocka_unit_test(hosts_stand_still),
 		cmocka_unit_test(what_lies_unread_is_not_lost),
+		cmocka_unit_test(who_leaves_it_keeps_the_order),
 		cmocka_unit_test(who_does_not_agree),
 		cmocka_unit_test(everything_at_once),
 	};
