@@ -288,7 +288,8 @@ void hp3_spray_leaves(
 		   !(pkt->v.flags & (HP3_VF_READ | HP3_VF_ATOMIC)) && f->pmtu_log2 != 0 &&
 		   e->spraying->nout < e->cfg.spray.flows && is_fit(t, f)) {
 		begin(t, flow, HP3_NO_PSN);
-		is_large(e, out_of(t->e, flow), &pkt->v);
+		if (f->watch & HP3_FW_SPRAY)
+			out_of(t->e, flow)->large = true;
 	}
 }
 
