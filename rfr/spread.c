@@ -6,6 +6,8 @@
 #define LEVELS  7u /* doublings */
 #define UNUSUAL 4u /* times what is usual */
 #define SILENT  16u /* packets by each other lane, and none by this one */
+#define FAR     3u /* times what is alike */
+#define AGAIN   2u /* times that a lane was told of */
 #define MOST_NS (1u << 20)
 
 static uint64_t all_of(const struct hp3_spread_params *p)
@@ -60,38 +62,34 @@ void hp3_spread_answered(struct hp3_spread *s, const struct hp3_spread_params *p
 	s->best = hp3_min_u32(s->best, s->rtt[lane]);
 }
 
-/* Has it not been as quick as the best? */
-static bool is_slow(
-	const struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t lane, uint64_t now)
+/* In per cent of the best, so far; a bad answer is as slow as can be. */
+static uint64_t took(const struct hp3_spread *s, uint32_t lane, uint64_t now)
 {
-	uint64_t took = s->rtt[lane] != 0 ? s->rtt[lane] : now - s->since - s->at[lane];
+	uint64_t ns = s->rtt[lane] != 0 ? s->rtt[lane] : now - s->since - s->at[lane];
 
-	return s->rtt[lane] == UINT32_MAX || took * 100 > (uint64_t)s->best * p->alike;
+	return s->rtt[lane] == UINT32_MAX ? UINT32_MAX : ns * 100 / hp3_max_u32(s->best, 1);
 }
 
 bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t now)
 {
+	uint32_t n = 0, slow = 0, far = 0;
 	uint64_t good = 0, bad = 0, out;
-	uint32_t nbad, n;
-	bool differ;
 
-	if (is_old(s, p, now))
+	if (is_old(s, p, now) || s->best == UINT32_MAX)
 		return false;
 	for (uint64_t left = s->asked; left != 0; left &= left - 1) {
 		uint32_t i = (uint32_t)__builtin_ctzll(left);
+		uint64_t percent = took(s, i, now);
 
-		if (is_slow(s, p, i, now))
-			bad |= 1ull << i;
-		else if (s->rtt[i] != 0)
-			good |= 1ull << i;
+		if (percent <= p->alike && s->rtt[i] == 0)
+			continue; /* it is too soon to tell */
+		n++;
+		slow += percent > p->alike;
+		far += percent > FAR * p->alike;
+		*(percent > p->alike ? &bad : &good) |= 1ull << i;
 	}
-	nbad = (uint32_t)__builtin_popcountll(bad);
-	n = nbad + (uint32_t)__builtin_popcountll(good);
-	differ = nbad * 100 >= n * p->differ;
-	out = differ ? all_of(p) & ~good : bad;
+	out = slow * 100 >= n * p->differ ? all_of(p) & ~good : bad;
 	forget(s);
-	if (good == 0)
-		return false;
 	if ((good & ~s->resting) == 0)
 		s->resting &= ~good; /* one at least is to stay */
 	for (uint64_t left = out & ~s->resting; left != 0; left &= left - 1) {
@@ -101,7 +99,16 @@ bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, 
 		s->until[i] = now + p->rest_ns;
 	}
 	s->next = 0;
-	return differ;
+	return far * 100 >= n * p->differ;
+}
+
+bool hp3_spread_differs(const struct hp3_spread *s, const struct hp3_spread_params *p)
+{
+	uint32_t again = 0;
+
+	for (uint64_t left = s->resting; left != 0; left &= left - 1)
+		again += s->level[__builtin_ctzll(left)] >= AGAIN;
+	return 2 * again > p->lanes;
 }
 
 static uint32_t below(uint32_t random, uint32_t n)

@@ -61,9 +61,12 @@ void hp3_spread_answered(struct hp3_spread *s, const struct hp3_spread_params *p
 	uint32_t rtt_ns, uint64_t now);
 /*
  * Packets are about to leave: lanes rest that have not answered soon enough, of those asked lately,
- * and where many have not, those of which nothing is known rest as well: true then.
+ * and where many have not, those of which nothing is known rest as well. True: many take times as
+ * long, which is no mere queue.
  */
 bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t now);
+/* More than half of the lanes rest because they were told of again and again. */
+bool hp3_spread_differs(const struct hp3_spread *s, const struct hp3_spread_params *p);
 /* The receiver tells of slow lanes, bit by lane. */
 void hp3_spread_told(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now);

@@ -344,7 +344,7 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 	if (a->kind == HP3_AGREE_SLOW) {
 		spread = &t->e->spraying->peer[o->peer].spread;
 		hp3_spread_told(spread, &params, a->slow, t->now);
-		if (2u * (uint32_t)__builtin_popcountll(spread->resting) > params.lanes)
+		if (hp3_spread_differs(spread, &params))
 			differ(t, o);
 		return;
 	}

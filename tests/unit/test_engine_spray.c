@@ -283,8 +283,13 @@ static void auto_leaves_it_where_paths_differ(void **state_)
 		ask = said();
 		hears(ask, HP3_AGREE_YES);
 		assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
+		ask.slow = 0x1f;
+		hears(ask, HP3_AGREE_SLOW); /* once is a queue */
+		assert_int_equal(state(), HP3_SPRAY_SPRAYING);
+		pass_time(MS + US);
+		assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port));
 		ask.slow = 0x0f;
-		hears(ask, HP3_AGREE_SLOW);
+		hears(ask, HP3_AGREE_SLOW); /* half of the lanes again */
 		assert_int_equal(state(), HP3_SPRAY_SPRAYING);
 		ask.slow = 0x10;
 		hears(ask, HP3_AGREE_SLOW);

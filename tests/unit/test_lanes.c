@@ -108,7 +108,7 @@ static void who_answers_soon_enough_is_used(void **state)
 	answers(5, 16 * US);
 	answers(2, 10 * US);
 	answers(3, 15 * US);
-	hp3_spread_choose(&s, &params, now);
+	assert_false(hp3_spread_choose(&s, &params, now)); /* by no more than queues are */
 	assert_true(taken() == 0x0c); /* many are slow: what is not known is not used */
 	now += 100 * US;
 	assert_true(taken() == 0xff);
@@ -134,6 +134,27 @@ static void who_does_not_answer_is_slow(void **state)
 	hp3_spread_asked(&s, &params, 5, now);
 	hp3_spread_choose(&s, &params, now);
 	assert_true(taken() == 0xfe);
+}
+
+static void far_slower_ones_are_no_queue(void **state)
+{
+	for (uint32_t i = 0; i < 3; i++)
+		answers(i, 10 * US);
+	answers(3, 46 * US);
+	assert_true(hp3_spread_choose(&s, &params, now));
+}
+
+/* Told of once, lanes may have had a queue; more than half of them again, and paths differ. */
+static void who_is_told_of_again_differs(void **state)
+{
+	hp3_spread_told(&s, &params, 0x1f, now);
+	assert_false(hp3_spread_differs(&s, &params));
+	now += params.rest_ns;
+	assert_true(taken() == 0xff);
+	hp3_spread_told(&s, &params, 0x0f, now);
+	assert_false(hp3_spread_differs(&s, &params));
+	hp3_spread_told(&s, &params, 0x10, now);
+	assert_true(hp3_spread_differs(&s, &params));
 }
 
 static void old_answers_say_nothing(void **state)
@@ -215,6 +236,8 @@ int main(void)
 		cmocka_unit_test_setup(who_answers_soon_enough_is_used, begin),
 		cmocka_unit_test_setup(one_that_is_slow_rests, begin),
 		cmocka_unit_test_setup(who_does_not_answer_is_slow, begin),
+		cmocka_unit_test_setup(far_slower_ones_are_no_queue, begin),
+		cmocka_unit_test_setup(who_is_told_of_again_differs, begin),
 		cmocka_unit_test_setup(old_answers_say_nothing, begin),
 		cmocka_unit_test_setup(a_good_answer_is_taken_where_no_lane_is_left, begin),
 		cmocka_unit_test_setup(without_an_answer_all_are_used, begin),
