@@ -7,6 +7,7 @@
 #include "roce/icrc.h"
 
 #define LANES   64u
+#define FIRST   2u /* packets that tell what the RNIC waits for */
 #define BEAT_NS 1000000000u /* so that a slow machine hears none late */
 #define PMTU    10u /* log2 */
 #define LARGE   (1u << 30)
@@ -40,6 +41,7 @@ static void ask(struct load *l, uint32_t i, enum hp3_agree_kind kind)
 	struct hp3_ends ends = {.local = local, .remote = remote};
 	static struct hp3_acts acts;
 	const struct hp3_agree what = {.kind = (uint8_t)kind,
+		.next = HP3_NO_PSN,
 		.pmtu_log2 = PMTU,
 		.lanes = LANES,
 		.port = load_home(flow),
@@ -102,7 +104,7 @@ int load_spray(struct load *l, struct rte_mbuf *m)
 	return n == load_sprays(l) ? 0 : -EIO;
 }
 
-/* Peers ask; the first packet tells what comes next. */
+/* Peers ask; the first packets tell what comes next. */
 int load_order(struct load *l, struct rte_mbuf *m)
 {
 	uint32_t n = 0;
@@ -116,13 +118,15 @@ int load_order(struct load *l, struct rte_mbuf *m)
 		struct hp3_view v;
 
 		ask(l, i, HP3_AGREE_ASK);
-		load_address(m, HP3_DIR_RX, flow, 0);
-		hp3_parse(rte_pktmbuf_mtod(m, void *), m->data_len, &v);
-		hp3_icrc_store(rte_pktmbuf_mtod(m, void *), &v);
-		l->psn[LOAD_PEER][flow] = l->psn[LOAD_ACK][flow] = 1;
-		hp3d_pipe_burst(l->pipe, HP3_DIR_RX, &m, 1, hp3d_now());
+		for (uint32_t psn = 0; psn < FIRST; psn++) {
+			load_address(m, HP3_DIR_RX, flow, psn);
+			hp3_parse(rte_pktmbuf_mtod(m, void *), m->data_len, &v);
+			hp3_icrc_store(rte_pktmbuf_mtod(m, void *), &v);
+			hp3d_pipe_burst(l->pipe, HP3_DIR_RX, &m, 1, hp3d_now());
+		}
+		l->psn[LOAD_PEER][flow] = l->psn[LOAD_ACK][flow] = FIRST;
 	}
-	return n == load_sprays(l) ? 0 : -EIO;
+	return n == FIRST * load_sprays(l) ? 0 : -EIO;
 }
 
 void load_peers(struct load *l, struct rte_mbuf **m, uint32_t n)

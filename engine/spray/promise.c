@@ -67,11 +67,7 @@ static struct hp3_spray_in *add_in(
 static void agree(struct hp3_turn *t, const struct hp3_ends *ends, struct hp3_spray_in *in,
 	const struct hp3_agree *a)
 {
-#ifdef HP3_BREAK_SPRAY_TWICE
-	in->ready = a->next != HP3_NO_PSN;
-#else
 	in->ready = a->next != HP3_NO_PSN && hp3_spray_is_first(t->e, ends, a->number, t->now);
-#endif
 	if (in->ready) {
 		hp3_reseq_init(&in->reseq, a->next);
 		t->e->stats.resequenced++;

@@ -250,6 +250,7 @@ static void who_leaves_it_keeps_the_order(void **state)
 	p.automatic = true;
 	p.words_percent = 30;
 	p.spread_us = 400;
+	p.packets *= 4;
 	r = many(p);
 	assert_int_equal(r.gaps + r.again, 0);
 	assert_true(r.sprayed > 0 && r.differ > 0);

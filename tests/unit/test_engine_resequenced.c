@@ -77,6 +77,60 @@ static void ready(void)
 	assert_int_equal(comes(0, false).kind, HP3_PASS);
 }
 
+/* The peer says this of an agreement before whose first packet nothing had left. */
+static void told(enum hp3_agree_kind kind, uint32_t number, uint32_t turn)
+{
+	struct hp3_agree what = {.kind = (uint8_t)kind,
+		.pmtu_log2 = 10,
+		.lanes = 8,
+		.port = 0xd000,
+		.responder = q.lqpn,
+		.requester = q.rqpn,
+		.number = number,
+		.turn = turn,
+		.next = FIRST,
+		.beat_us = 1000};
+
+	acts.n = 0;
+	hp3_agree_told(rig.e, HP3_ENDS(&q), &what, rig.now, &acts);
+}
+
+/* Set-up has said what leaves first; a question that comes once more, when all is over, says no
+ * more than any other. */
+static void a_question_at_setup_counts_once(void **state)
+{
+	asked();
+	told(HP3_AGREE_ASK, 7, 1);
+	assert_int_equal(acts.act[0].agree.what.kind, HP3_AGREE_YES);
+	assert_int_equal(comes(1, false).kind, HP3_HOLD);
+	assert_int_equal(comes(0, false).kind, HP3_PASS);
+	told(HP3_AGREE_OVER, 7, 2);
+	told(HP3_AGREE_ASK, 7, 1);
+	assert_int_equal(acts.n, 0);
+	assert_int_equal(comes(9, false).kind, HP3_PASS);
+	told(HP3_AGREE_OVER, 7, 3);
+	told(HP3_AGREE_ASK, 8, 1); /* this one is new */
+	assert_int_equal(acts.act[0].agree.what.kind, HP3_AGREE_YES);
+	assert_int_equal(comes(1, false).kind, HP3_HOLD);
+}
+
+/* It was void when it came: all has come by one path, and goes on in that order. */
+static void a_void_question_holds_nothing_for_long(void **state)
+{
+	asked();
+	told(HP3_AGREE_ASK, 7, 1);
+	hp3_tick(rig.e, rig.now, &acts);
+	assert_int_equal(comes(5, false).kind, HP3_HOLD);
+	assert_int_equal(comes(6, false).kind, HP3_HOLD);
+	rig.now += MS / 4 + US;
+	acts.n = 0;
+	hp3_tick(rig.e, rig.now, &acts);
+	assert_int_equal(acts.n, 1);
+	assert_int_equal(acts.act[0].kind, HP3_ACT_DELIVER);
+	assert_int_equal(acts.act[0].count, 2);
+	assert_int_equal(comes(7, false).kind, HP3_PASS);
+}
+
 /* One alone may be old. */
 static void two_in_a_row_tell_what_is_waited_for(void **state)
 {
@@ -153,6 +207,8 @@ static void who_comes_far_too_early_is_checked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		RIG_TEST(a_question_at_setup_counts_once),
+		RIG_TEST(a_void_question_holds_nothing_for_long),
 		RIG_TEST(two_in_a_row_tell_what_is_waited_for),
 		RIG_TEST(the_right_one_of_two_is_held),
 		RIG_TEST(who_comes_far_too_early_is_checked),

@@ -584,7 +584,7 @@ class Others(Fabric):
             for i in range(400):
                 n = dice.choice((0, 1, 4, 95, 96, 96, 96, 97, 1400))
                 s.sendto(dice.randbytes(n), ("10.0.0.1", 4795))
-                s.sendto(bytes((0x70, 0x51, 0, 0)) + dice.randbytes(20) + bytes(64) + dice.randbytes(8), ("10.0.0.1", 4795))
+                s.sendto(bytes((0x70, 0x61, 0, 0)) + dice.randbytes(20) + bytes(64) + dice.randbytes(8), ("10.0.0.1", 4795))
                 if i % 50 == 0:
                     time.sleep(0.002)
             counters = self.probe_counters(a)
