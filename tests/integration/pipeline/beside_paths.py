@@ -590,7 +590,7 @@ class Others(Fabric):
             counters = self.probe_counters(a)
             return counters["hellos_bad_tag"] > 100 and counters["hellos_bad_form"] > 100
         wait_for("bad tags, and no form", shower)
-        s.sendto(bytes((0x70, 0x61)) + bytes(94), ("10.0.0.1", 4795))
+        s.sendto(bytes((0x70, 0x71)) + bytes(94), ("10.0.0.1", 4795))
         wait_for("another version", lambda: self.probe_counters(a)["hellos_version"] >= 1)
         s.close()
         u = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
