@@ -121,6 +121,23 @@ void hp3_in_replace(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp
 	leave(t, &r, HP3_ACT_DISCARD);
 }
 
+/* What is handed over comes behind the packet in hand, so that one is held for that long, too. */
+void hp3_in_before(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+	struct hp3_verdict *vd)
+{
+	bool room = t->e->hold_packets < t->e->hold_most;
+	struct run r = {0};
+	uint32_t handle;
+
+	while (hp3_reseq_flush(&in->reseq, &handle))
+		add(t->e, in, &r, handle);
+	if (r.n != 0 && room) {
+		hp3_in_keep(t, in, pkt, vd);
+		add(t->e, in, &r, vd->held);
+	}
+	leave(t, &r, HP3_ACT_DELIVER);
+}
+
 void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	struct hp3_reseq_params params = hp3_in_params(t->e);

@@ -36,13 +36,6 @@ void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop)
 	s->ins[t->e->nspray_in] = own;
 }
 
-/* The question was void: what is held has come in order. */
-void hp3_in_doubt(struct hp3_turn *t, struct hp3_spray_in *in)
-{
-	hp3_in_empty(t, in, HP3_ACT_DELIVER);
-	in->ready = false;
-}
-
 static struct hp3_spray_in *add_in(
 	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
 {
@@ -137,9 +130,11 @@ uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
 	until = hp3_min_u64(until, t->now + in->beat_ns); /* was hp3d asleep (hp3_spray_look())? */
 	if (!in->ready)
 		return until;
-	if (in->sure)
+	if (in->sure) {
 		hp3_in_late(t, in);
-	else if (in->reseq.held != 0 && hp3_in_due(t, in) <= t->now)
-		hp3_in_doubt(t, in);
+	} else if (in->reseq.held != 0 && hp3_in_due(t, in) <= t->now) {
+		hp3_in_empty(t, in, HP3_ACT_DELIVER); /* the question was void: it came in order */
+		in->ready = false;
+	}
 	return hp3_min_u64(until, hp3_in_due(t, in));
 }

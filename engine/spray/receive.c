@@ -107,8 +107,10 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 
 	if (in == NULL)
 		return;
-	if (in->ready && !is_sprayed(in, v))
-		hp3_in_doubt(t, in);
+	if (in->ready && !is_sprayed(in, v)) {
+		hp3_in_before(t, in, pkt, vd);
+		in->ready = false;
+	}
 	if (!in->ready) {
 		learn(t, in, pkt);
 		return;

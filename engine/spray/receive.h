@@ -41,13 +41,14 @@ void hp3_in_replace(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp
 void hp3_in_follow(struct hp3_turn *t, struct hp3_spray_in *in);
 /* All does, in order (DELIVER), or nothing (DISCARD). */
 void hp3_in_empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind kind);
+/* All goes to the RNIC, and behind it the packet in hand. */
+void hp3_in_before(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+	struct hp3_verdict *vd);
 /* What lacks has been waited for long enough. */
 void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in);
 
 /* promise.c */
 struct hp3_spray_in *hp3_in_find(
 	struct hp3_engine *e, uint64_t addr, uint16_t vlan, bool ipv6, uint32_t responder);
-/* The question was void: what is held has come in order. */
-void hp3_in_doubt(struct hp3_turn *t, struct hp3_spray_in *in);
 
 #endif

@@ -166,6 +166,24 @@ static void follow(uint32_t n, ...)
 	va_end(list);
 }
 
+/* It was, and a packet comes that is too far ahead to be held: it has come behind the others. */
+static void what_is_held_in_vain_stays_before_what_follows(void **state)
+{
+	uint32_t held[3];
+
+	asked();
+	told(HP3_AGREE_ASK, 7, 1);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct hp3_verdict vd = comes(1022 + i, false);
+
+		assert_int_equal(vd.kind, HP3_HOLD);
+		held[i] = vd.held;
+	}
+	follow(3, held[0], held[1], held[2]);
+	assert_int_equal(comes(1025, false).kind, HP3_PASS);
+	assert_int_equal(acts.n, 1); /* two in a row */
+}
+
 /* It was another packet: the one that it takes the place of is not lost. */
 static void the_right_one_of_two_is_held(void **state)
 {
@@ -209,6 +227,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(a_question_at_setup_counts_once),
 		RIG_TEST(a_void_question_holds_nothing_for_long),
+		RIG_TEST(what_is_held_in_vain_stays_before_what_follows),
 		RIG_TEST(two_in_a_row_tell_what_is_waited_for),
 		RIG_TEST(the_right_one_of_two_is_held),
 		RIG_TEST(who_comes_far_too_early_is_checked),
