@@ -132,17 +132,19 @@ void hp3_spray_setup(struct hp3_turn *t, uint32_t flow)
 		begin(t, flow, f->stream.nxt);
 }
 
-/* Is it part of a large message? Only a WRITE says so at once. */
-static bool is_large(const struct hp3_engine *e, struct hp3_spray_out *o, const struct hp3_view *v)
+/* Is the message under way a large one? Only a WRITE says so at once. */
+static void measure(const struct hp3_engine *e, struct hp3_spray_out *o, const struct hp3_view *v)
 {
-	if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC))
-		return false;
+	if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) {
+		o->large = false;
+		return;
+	}
 	if (v->flags & HP3_VF_FIRST) {
 		o->so_far = 0;
 		o->large = v->dma_len >= e->cfg.spray.bytes;
 	}
 	o->so_far += v->payload_len;
-	return o->large || o->so_far >= e->cfg.spray.bytes;
+	o->large |= o->so_far >= e->cfg.spray.bytes;
 }
 
 /* The peer said yes not too long ago, to what was said not too long ago: who stood still hears old
@@ -240,7 +242,7 @@ static void agreed_leaves(
 	struct hp3_spray_out *o;
 
 	o = out_of(t->e, flow);
-	o->large = is_large(t->e, o, &pkt->v);
+	measure(t->e, o, &pkt->v);
 	if (o->large)
 		o->large_at = t->now;
 	if (o->start != HP3_NO_PSN) {

@@ -19,7 +19,7 @@ OFF, ON, MOVES = ["cc.share=off"], ["cc.share=on"], ["cc.share_moves=on"]
 
 
 def run(sim, scenario, lb, seeds, settings):
-    """Sums over the seeds: completion time or slowdown, pauses, what came out of order."""
+    """Sums over the seeds: completion time or slowdown, pauses, what came out of order, NAKs."""
     with tempfile.TemporaryDirectory() as out:
         words = [sim, "run", scenario, "--quick", "--no-report", "--jobs", "1", "--lbs", lb, "--out", out]
         for setting in ["rnic.feedback=cnp", f"sweep.quick_seeds={seeds}"] + settings:
@@ -32,7 +32,7 @@ def run(sim, scenario, lb, seeds, settings):
                 results.append(json.load(f))
     assert len(results) == seeds
     time = sum(r["jobs"]["jct_avg_us"] if "jobs" in r else r["slowdown"]["overall"]["avg"] for r in results)
-    return time, sum(r["pfc_pauses"] for r in results), sum(r["reordered"] for r in results)
+    return time, *(sum(r[what] for r in results) for what in ("pfc_pauses", "reordered", "naks"))
 
 
 def main():

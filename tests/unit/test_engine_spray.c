@@ -69,6 +69,18 @@ static void hears(struct hp3_agree what, enum hp3_agree_kind kind)
 	hp3_agree_told(rig.e, &ends, &what, rig.now, &acts);
 }
 
+/* Set up, asked, and agreed on before anything has left: the question. */
+static struct hp3_agree agreed(void)
+{
+	struct hp3_agree ask;
+
+	configure();
+	set_up_at(&q, psn);
+	ask = said();
+	hears(ask, HP3_AGREE_YES);
+	return ask;
+}
+
 /* One packet leaves, by the port in use or by a lane. */
 static bool takes_a_lane(uint8_t opcode, uint32_t dma_len, uint16_t base)
 {
@@ -191,9 +203,7 @@ static void a_question_is_void_once_something_has_left(void **state_)
 /* The RNIC begins with another PSN than the set-up said. */
 static void another_beginning_is_not_sprayed(void **state_)
 {
-	configure();
-	set_up_at(&q, psn);
-	hears(said(), HP3_AGREE_YES);
+	agreed();
 	assert_int_equal(state(), HP3_SPRAY_SPRAYING);
 	psn += 7;
 	emit(HP3_OP_RC_WRITE_FIRST, LARGE);
@@ -204,12 +214,8 @@ static void another_beginning_is_not_sprayed(void **state_)
  * spraying while the peer does not know how many PSNs it takes. */
 static void what_is_small_takes_one_path(void **state_)
 {
-	struct hp3_agree ask;
+	struct hp3_agree ask = agreed();
 
-	configure();
-	set_up_at(&q, psn);
-	ask = said();
-	hears(ask, HP3_AGREE_YES);
 	emit(HP3_OP_RC_WRITE_ONLY, PMTU);
 	assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
 	assert_int_equal(state(), HP3_SPRAY_SPRAYING);
@@ -220,9 +226,7 @@ static void what_is_small_takes_one_path(void **state_)
 
 static void a_read_of_unknown_size_ends_it(void **state_)
 {
-	configure();
-	set_up_at(&q, psn);
-	hears(said(), HP3_AGREE_YES);
+	agreed();
 	emit(HP3_OP_RC_READ_REQUEST, 2 * PMTU);
 	assert_int_equal(state(), HP3_SPRAY_ENDING);
 }
@@ -230,12 +234,8 @@ static void a_read_of_unknown_size_ends_it(void **state_)
 /* No packet of a SEND bears its length: it is large once so much has left. */
 static void a_send_is_once_it_is_large(void **state_)
 {
-	struct hp3_agree ask;
+	struct hp3_agree ask = agreed();
 
-	configure();
-	set_up_at(&q, psn);
-	ask = said();
-	hears(ask, HP3_AGREE_YES);
 	emit(HP3_OP_RC_SEND_FIRST, 0);
 	for (uint32_t i = 2; i < LARGE / PMTU; i++)
 		emit(HP3_OP_RC_SEND_MIDDLE, 0);
