@@ -136,7 +136,9 @@ def grey(report):
     left = [e for e in decisions(report, "on", "switch") if e["cause"] == "loss" and e["name"] == "a"]
     assert lossy["on"] >= 1 and found and left and 1 < found[0]["t"] < left[0]["t"] < 4, (found, left)
     if not grey_met(report):
-        assert on["goodput"]["a"] > 1.5 * off["goodput"]["a"] and total(on) > 1.2 * total(off), (off["goodput"], on["goodput"])
+        gone, full, back = off["goodput"]["a"], off["goodput"]["b"], on["goodput"]["a"]
+        assert gone < 0.9 * full, f"chance spared flow a: {off['goodput']}"
+        assert back > gone + 0.75 * (full - gone), f"little of what loss cost came back: {off['goodput']}, {on['goodput']}"
 
 
 def asymmetric(report):
