@@ -104,6 +104,8 @@
 	X(reseq_ahead_8, "packets of peers that came 8 or more PSNs too early")                    \
 	X(reseq_ahead_64, "packets of peers that came 64 or more PSNs too early")                  \
 	X(lanes_slow, "times that a peer was told of slow paths")                                  \
+	X(lanes_marked,                                                                            \
+		"times that a peer was told of paths that are marked while others are not")        \
 	X(contradictions, "replies that contradict a pairing")
 
 struct hp3_stats {

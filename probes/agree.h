@@ -11,7 +11,7 @@
  *      1  version 4 | kind 4                   24  QPN of the requester 24, zero 8
  *      2  PMTU, log2, 8                        28  number of the agreement 32
  *      3  lanes 8                              32  turn 32
- *      4  wall clock of who says it, us 64     36  lanes that are slow, a bit each, 64
+ *      4  wall clock of who says it, us 64     36  lanes told of, a bit each, 64
  *     12  source port of lane 0, 16            44  next: 1 8, PSN 24; or 0
  *     14  port in use 16, beat, us 32          48  tag 64 (tag.h) over all of the above
  *
@@ -30,7 +30,8 @@
 	X(OVER, "over")                                                                            \
 	X(YES, "yes")                                                                              \
 	X(NO, "no") /* it will not, or knows of none */                                            \
-	X(SLOW, "slow") /* it does, and these lanes hold the others up; answers nothing */
+	X(SLOW, "slow") /* it does, and these lanes hold the others up; answers nothing */         \
+	X(MARKED, "marked") /* likewise; these are marked (ECN) while others are not */
 
 enum hp3_agree_kind {
 #define X(sym, text) HP3_AGREE_##sym,
@@ -48,7 +49,7 @@ struct hp3_agree {
 	uint32_t number, turn;
 	uint32_t beat_us; /* the sender says something so often */
 	uint32_t next; /* PSN, or HP3_NO_PSN */
-	uint64_t slow; /* SLOW: a bit for each lane */
+	uint64_t slow; /* SLOW, MARKED: a bit for each lane */
 };
 
 static inline bool hp3_agree_is_senders(const struct hp3_agree *a)

@@ -9,6 +9,7 @@
 #define FAR     3u /* times what is alike */
 #define AGAIN   2u /* times that a lane was told of */
 #define MOST_NS (1u << 20)
+#define MARKED  (HP3_LANE_MARKED / 4) /* less says little of a lane */
 
 static uint64_t all_of(const struct hp3_spread_params *p)
 {
@@ -18,6 +19,8 @@ static uint64_t all_of(const struct hp3_spread_params *p)
 /* The lanes whose rest is over. */
 static void wake(struct hp3_spread *s, uint64_t now)
 {
+	if (s->resting == 0 || s->next > now)
+		return;
 	s->next = UINT64_MAX;
 	for (uint64_t left = s->resting; left != 0; left &= left - 1) {
 		uint32_t i = (uint32_t)__builtin_ctzll(left);
@@ -121,8 +124,7 @@ uint32_t hp3_spread_lane(
 {
 	uint64_t may;
 
-	if (s->resting != 0 && s->next <= now)
-		wake(s, now);
+	wake(s, now);
 	if (s->resting == 0)
 		return below(random, p->lanes);
 	may = all_of(p) & ~s->resting;
@@ -131,33 +133,54 @@ uint32_t hp3_spread_lane(
 	return (uint32_t)__builtin_ctzll(may);
 }
 
+static void rest(struct hp3_spread *s, uint32_t lane, uint64_t until)
+{
+	s->until[lane] = until;
+	s->next = s->resting == 0 ? until : hp3_min_u64(s->next, until);
+	s->resting |= 1ull << lane;
+}
+
 /* One lane at least stays. */
 void hp3_spread_told(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now)
 {
+	wake(s, now);
 	for (uint64_t left = slow & all_of(p) & ~s->resting; left != 0; left &= left - 1) {
 		uint32_t i = (uint32_t)__builtin_ctzll(left);
-		uint64_t rest = p->rest_ns << s->level[i];
+		uint64_t once = p->rest_ns << s->level[i];
 
 		if ((all_of(p) & ~s->resting) == 1ull << i)
 			return;
-		if (now - s->until[i] > 4 * rest)
+		if (now - s->until[i] > 4 * once)
 			s->level[i] = 0; /* it was well for long */
-		s->until[i] = now + (p->rest_ns << s->level[i]);
+		rest(s, i, now + (p->rest_ns << s->level[i]));
 		s->level[i] += s->level[i] < LEVELS;
-		s->next = s->resting == 0 ? s->until[i] : hp3_min_u64(s->next, s->until[i]);
-		s->resting |= 1ull << i;
 	}
 }
 
-void hp3_lateness_seen(struct hp3_lateness *l, uint32_t lane, uint64_t late_ns)
+void hp3_spread_marked(
+	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t marked, uint64_t now)
 {
+	wake(s, now);
+	for (uint64_t left = marked & all_of(p) & ~s->resting; left != 0; left &= left - 1) {
+		if (2 * ((uint32_t)__builtin_popcountll(s->resting) + 1) > p->lanes)
+			return;
+		rest(s, (uint32_t)__builtin_ctzll(left), now + p->rest_ns);
+	}
+}
+
+void hp3_lateness_seen(struct hp3_lateness *l, uint32_t lane, uint64_t late_ns, bool marked)
+{
+	uint32_t all = marked ? HP3_LANE_MARKED : 0;
+
 	uint32_t late = (uint32_t)hp3_min_u64(late_ns, MOST_NS);
 
 	l->packets++;
 	l->lane[lane].seen = l->packets;
 	l->lane[lane].late += late - l->lane[lane].late / 8;
 	l->usual += late - l->usual / 16;
+	l->lane[lane].marked += all - l->lane[lane].marked / 8;
+	l->marked += all - l->marked / 64;
 }
 
 static uint32_t bound_of(const struct hp3_lateness *l, const struct hp3_spread_params *p)
@@ -165,10 +188,18 @@ static uint32_t bound_of(const struct hp3_lateness *l, const struct hp3_spread_p
 	return hp3_max_u32((uint32_t)p->late_ns, UNUSUAL * (l->usual / 16));
 }
 
+/* Not before there is an average to hold it against. */
+static bool is_marked(const struct hp3_lateness *l, uint32_t lane)
+{
+	return l->packets >= HP3_LANES &&
+	       l->lane[lane].marked / 8 > hp3_max_u32(MARKED, UNUSUAL * (l->marked / 64));
+}
+
 bool hp3_lateness_suspects(
 	const struct hp3_lateness *l, const struct hp3_spread_params *p, uint32_t lane)
 {
-	return l->lane[lane].late / 8 > bound_of(l, p) || l->packets % HP3_LANES == 0;
+	return l->lane[lane].late / 8 > bound_of(l, p) || is_marked(l, lane) ||
+	       l->packets % HP3_LANES == 0;
 }
 
 uint64_t hp3_lateness_slow(struct hp3_lateness *l, const struct hp3_spread_params *p)
@@ -185,4 +216,17 @@ uint64_t hp3_lateness_slow(struct hp3_lateness *l, const struct hp3_spread_param
 		l->lane[i].seen = l->packets;
 	}
 	return slow;
+}
+
+uint64_t hp3_lateness_marked(struct hp3_lateness *l, const struct hp3_spread_params *p)
+{
+	uint64_t marked = 0;
+
+	for (uint32_t i = 0; i < p->lanes; i++) {
+		if (!is_marked(l, i))
+			continue;
+		marked |= 1ull << i;
+		l->lane[i].marked = 0;
+	}
+	return marked;
 }

@@ -9,7 +9,8 @@
  * came sooner had to wait was late by as long as that, all others by nothing. A lane that is late
  * beyond what is usual, or that brings nothing although many packets came, is told to the sender,
  * and is judged anew from then on. The sender leaves it out, for longer each time, and then tries
- * it again.
+ * it again. So it does with a lane that is marked (ECN) while others are not, each time for as
+ * long, and half of the lanes at most: where all are marked that is congestion control's.
  *
  * Sans-IO; times ns.
  */
@@ -26,6 +27,8 @@ struct hp3_spread_params {
 	uint64_t late_ns; /* a lane is slow that is late by more, on average */
 	uint64_t rest_ns; /* a lane is left out so long, the first time */
 };
+
+#define HP3_LANE_MARKED 256u /* every packet */
 
 /* The sender's. What a packet needs comes first. */
 struct hp3_spread {
@@ -44,8 +47,10 @@ struct hp3_spread {
 struct hp3_lateness {
 	uint32_t packets; /* so far */
 	uint32_t usual; /* ns * 16, of all lanes */
+	uint32_t marked; /* of HP3_LANE_MARKED, * 64, of all lanes */
 	struct {
 		uint32_t late; /* ns * 8 */
+		uint32_t marked; /* of HP3_LANE_MARKED, * 8 */
 		uint32_t seen; /* `packets` when one came last */
 	} lane[HP3_LANES];
 };
@@ -71,12 +76,19 @@ bool hp3_spread_differs(const struct hp3_spread *s, const struct hp3_spread_para
 void hp3_spread_told(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now);
 
-/* All 0 at first. A packet came by this lane, and others had to wait for it so long. */
-void hp3_lateness_seen(struct hp3_lateness *l, uint32_t lane, uint64_t late_ns);
+/* ... and of marked ones. */
+void hp3_spread_marked(
+	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t marked, uint64_t now);
+
+/* All 0 at first. A packet came by this lane, marked or not, and others had to wait for it so long.
+ */
+void hp3_lateness_seen(struct hp3_lateness *l, uint32_t lane, uint64_t late_ns, bool marked);
 /* Is it worth a look at all lanes? One came by this lane just now. */
 bool hp3_lateness_suspects(
 	const struct hp3_lateness *l, const struct hp3_spread_params *p, uint32_t lane);
 /* Slow lanes, bit by lane, that are to be told; they are judged anew. */
 uint64_t hp3_lateness_slow(struct hp3_lateness *l, const struct hp3_spread_params *p);
+/* Likewise those that are marked far more than the others. */
+uint64_t hp3_lateness_marked(struct hp3_lateness *l, const struct hp3_spread_params *p);
 
 #endif

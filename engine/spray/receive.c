@@ -3,7 +3,7 @@
 #include "engine/spray/receive.h"
 #include "engine/flows/keys.h"
 
-#define TELL_NS 50000u /* between two words about slow lanes */
+#define TELL_NS 50000u /* between two looks at all lanes */
 #define LEAP    32 /* PSNs ahead of all that came: seldom, but of one whose PSN is damaged */
 
 /*
@@ -30,11 +30,12 @@ static void judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 {
 	struct hp3_spread_params params = hp3_spread_params_of(t->e);
 	uint32_t lane = (uint32_t)(v->sport ^ in->port);
-	uint64_t slow;
+	uint64_t slow, marked;
 
 	if (lane >= in->lanes)
 		return;
-	hp3_lateness_seen(&in->late, lane, hp3_reseq_lateness(&in->reseq, v->psn, t->now));
+	hp3_lateness_seen(&in->late, lane, hp3_reseq_lateness(&in->reseq, v->psn, t->now),
+		v->flags & HP3_VF_CE);
 	if (t->now - in->told_at < TELL_NS || !hp3_lateness_suspects(&in->late, &params, lane))
 		return;
 	in->told_at = t->now;
@@ -43,6 +44,11 @@ static void judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 	if (slow != 0) {
 		t->e->stats.lanes_slow++;
 		hp3_spray_say_in(t, in, HP3_AGREE_SLOW, slow);
+	}
+	marked = hp3_lateness_marked(&in->late, &params);
+	if (marked != 0) {
+		t->e->stats.lanes_marked++;
+		hp3_spray_say_in(t, in, HP3_AGREE_MARKED, marked);
 	}
 }
 

@@ -343,8 +343,12 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 	o = out_of(t->e, flow);
 	if (o->number != a->number)
 		return;
+	spread = &t->e->spraying->peer[o->peer].spread;
+	if (a->kind == HP3_AGREE_MARKED) {
+		hp3_spread_marked(spread, &params, a->slow, t->now);
+		return;
+	}
 	if (a->kind == HP3_AGREE_SLOW) {
-		spread = &t->e->spraying->peer[o->peer].spread;
 		hp3_spread_told(spread, &params, a->slow, t->now);
 		if (hp3_spread_differs(spread, &params))
 			differ(t, o);

@@ -76,6 +76,8 @@ bool hp3_sim_arrived(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 		return true;
 	pkt = hp3_sim_view(s, frame, p);
 	pkt.v.sport = p->sport;
+	if (p->flags & SIM_CE)
+		pkt.v.flags |= HP3_VF_CE;
 	hp3_find_burst(h->engine, &pkt, 1, HP3_DIR_RX);
 	hp3_rx(h->engine, &pkt, s->now / SIM_NS, &vd, &acts);
 	if (vd.kind == HP3_PASS) {

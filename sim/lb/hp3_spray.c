@@ -189,7 +189,8 @@ static void judge(struct sim *s, struct sim_flow *f, const struct sim_packet *p)
 	uint64_t slow;
 
 	hp3_lateness_seen(&x->late, p->sport & (HP3_LANES - 1),
-		hp3_reseq_lateness(&x->rx, p->psn & HP3_PSN_MASK, s->now / SIM_NS));
+		hp3_reseq_lateness(&x->rx, p->psn & HP3_PSN_MASK, s->now / SIM_NS),
+		p->flags & SIM_CE);
 	if (s->cfg.spray.policy != SIM_SPRAY_LEARNT || s->now - x->told_at < TELL_PS)
 		return;
 	x->told_at = s->now;

@@ -250,9 +250,12 @@ static void answered(void)
 	struct hp3_agree a = asked[i];
 	struct hp3_acts acts = {.n = 0};
 
-	a.kind = what & 0x30 ? HP3_AGREE_YES : what & 4 ? HP3_AGREE_NO : HP3_AGREE_SLOW;
+	a.kind = what & 0x30 ? HP3_AGREE_YES
+		 : what & 4  ? HP3_AGREE_NO
+		 : what & 8  ? HP3_AGREE_MARKED
+			     : HP3_AGREE_SLOW;
 	a.turn -= what >> 7;
-	a.slow = a.kind == HP3_AGREE_SLOW ? u8() : 0;
+	a.slow = a.kind >= HP3_AGREE_SLOW ? u8() : 0;
 	a.responder = 0x6000u + i;
 	if (a.kind == HP3_AGREE_YES)
 		heard[i] = now;

@@ -39,6 +39,7 @@ struct packet {
 	uint8_t opcode, syndrome;
 	bool ackreq;
 	bool damaged; /* its ICRC is wrong */
+	bool ce;
 };
 
 struct event {

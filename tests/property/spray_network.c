@@ -120,6 +120,10 @@ void spray_into_network(struct world *w, struct packet k, uint16_t sport)
 	uint64_t t = arrival(w, path, &w->free[path], true);
 
 	k.sport = sport;
+	if (path < w->p.marked_paths) {
+		k.ce = draw(w, w->p.marked_ppm);
+		w->r.by_marked++;
+	}
 	arrives(w, t, (struct event){.kind = EV_REQUEST, .host = B, .packet = k});
 }
 

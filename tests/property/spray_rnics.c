@@ -124,7 +124,8 @@ struct hp3_pkt spray_view(uint8_t *frame, const struct packet *k, unsigned from)
 		.len = 58 + k->payload,
 		.v = {.class = op->class,
 			.opcode = k->opcode,
-			.flags = (uint16_t)(op->flags | (k->ackreq ? HP3_VF_ACKREQ : 0)),
+			.flags = (uint16_t)(op->flags | (k->ackreq ? HP3_VF_ACKREQ : 0) |
+					    (k->ce ? HP3_VF_CE : 0)),
 			.l3_off = 14,
 			.udp_off = 34,
 			.icrc_off = ICRC,

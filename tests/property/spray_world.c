@@ -193,6 +193,7 @@ static void sum_up(struct world *w, unsigned at)
 	w->r.agreed += c->sprays;
 	w->r.broken += c->sprays_broken;
 	w->r.differ += c->sprays_differ;
+	w->r.told_marked += c->lanes_marked;
 	w->r.held += c->reseq_held;
 	w->r.late += c->reseq_late;
 	w->r.given_up += c->reseq_given_up;

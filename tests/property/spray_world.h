@@ -22,6 +22,7 @@ struct spray_params {
 	uint32_t rnr_ppm;
 	uint32_t damaged_ppm; /* requests and replies that are altered on their way */
 	uint32_t twice_ppm; /* that come once more, up to 100 ms later; damaged or not */
+	uint32_t marked_paths, marked_ppm; /* the first ones of all mark so many requests (CE) */
 	uint32_t words_percent; /* words between the engines lost; as many come twice, or late */
 	uint32_t reads_percent, small_percent; /* of messages */
 	uint32_t restart_us; /* the receiver's engine, so often; 0: never */
@@ -50,6 +51,8 @@ struct spray_params {
 	X(bad)                                                                                     \
 	X(damaged)                                                                                 \
 	X(dropped)                                                                                 \
+	X(by_marked)                                                                               \
+	X(told_marked)                                                                             \
 	X(ghosts)                                                                                  \
 	X(sprayed)                                                                                 \
 	X(agreed)                                                                                  \

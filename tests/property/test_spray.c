@@ -256,6 +256,26 @@ static void who_leaves_it_keeps_the_order(void **state)
 	assert_true(r.sprayed > 0 && r.differ > 0);
 }
 
+/* One path of seven is marked: it is left out. All are: that is congestion control's. */
+static void marked_lanes_are_left_out(void **state)
+{
+	struct spray_params p = base();
+	struct spray_result one, all;
+
+	p.marked_ppm = 600000;
+	p.marked_paths = 1;
+	p.packets *= 4;
+	one = many(p);
+	assert_int_equal(one.gaps + one.again, 0);
+	p.marked_paths = p.paths;
+	all = many(p);
+	assert_int_equal(all.gaps + all.again, 0);
+	print_message("by the marked one %llu of %llu\n", (unsigned long long)one.by_marked,
+		(unsigned long long)one.sent);
+	assert_true(one.by_marked * 8 < one.sent && one.told_marked > 0);
+	assert_int_equal(all.told_marked, 0);
+}
+
 /* A peer that does not want to is never sprayed. */
 static void who_does_not_agree(void **state)
 {
@@ -305,6 +325,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(hosts_stand_still),
 		cmocka_unit_test(what_lies_unread_is_not_lost),
 		cmocka_unit_test(who_leaves_it_keeps_the_order),
+		cmocka_unit_test(marked_lanes_are_left_out),
 		cmocka_unit_test(who_does_not_agree),
 		cmocka_unit_test(everything_at_once),
 	};

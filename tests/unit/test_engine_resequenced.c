@@ -12,12 +12,14 @@
 
 static struct qp q;
 static struct hp3_acts acts;
+static uint32_t lane; /* that the next one comes by */
+static bool ce; /* it is marked */
 
 /* A request of the peer, FIRST + i. */
 static struct hp3_verdict comes(uint32_t i, bool damaged)
 {
 	static uint8_t frame[PMTU + 128], payload[PMTU];
-	struct hp3_addressing a = {.ttl = 64, .sport = 0xd00d, .pkey = 0xffff};
+	struct hp3_addressing a = {.ttl = 64, .sport = (uint16_t)(0xd00d ^ lane), .pkey = 0xffff};
 	const struct hp3_fields f = {.opcode = HP3_OP_RC_WRITE_MIDDLE,
 		.dest_qpn = q.lqpn,
 		.psn = hp3_psn_add(FIRST, i),
@@ -34,6 +36,8 @@ static struct hp3_verdict comes(uint32_t i, bool damaged)
 	pkt.len = (uint32_t)len;
 	frame[len - 1] ^= damaged;
 	hp3_parse(frame, pkt.len, &pkt.v);
+	if (ce)
+		pkt.v.flags |= HP3_VF_CE;
 	rig.now += US;
 	acts.n = 0;
 	hp3_find_burst(rig.e, &pkt, 1, HP3_DIR_RX);
@@ -184,6 +188,27 @@ static void what_is_held_in_vain_stays_before_what_follows(void **state)
 	assert_int_equal(acts.n, 1); /* two in a row */
 }
 
+/* The peer is told of a lane that alone is marked. */
+static void a_marked_lane_is_told(void **state)
+{
+	uint64_t told_of = 0;
+
+	ready();
+	for (uint32_t i = 1; i < 200; i++) {
+		lane = i % 8;
+		ce = lane == 5;
+		assert_int_equal(comes(i, false).kind, HP3_PASS);
+		for (uint32_t k = 0; k < acts.n; k++) {
+			assert_int_equal(acts.act[k].kind, HP3_ACT_AGREE);
+			assert_int_equal(acts.act[k].agree.what.kind, HP3_AGREE_MARKED);
+			told_of |= acts.act[k].agree.what.slow;
+		}
+	}
+	assert_true(told_of == 1u << 5);
+	lane = 0;
+	ce = false;
+}
+
 /* It was another packet: the one that it takes the place of is not lost. */
 static void the_right_one_of_two_is_held(void **state)
 {
@@ -229,6 +254,7 @@ int main(void)
 		RIG_TEST(a_void_question_holds_nothing_for_long),
 		RIG_TEST(what_is_held_in_vain_stays_before_what_follows),
 		RIG_TEST(two_in_a_row_tell_what_is_waited_for),
+		RIG_TEST(a_marked_lane_is_told),
 		RIG_TEST(the_right_one_of_two_is_held),
 		RIG_TEST(who_comes_far_too_early_is_checked),
 	};

@@ -270,6 +270,31 @@ static void the_next_one_knows_slow_lanes(void **state_)
 	}
 }
 
+/* Marked lanes are left out for a while, half of all at most, in mode auto, too. */
+static void marked_lanes_are_left_out(void **state_)
+{
+	struct hp3_agree ask;
+
+	configure();
+	rig.cfg.spray.mode = HP3_SPRAY_AUTO;
+	rig_configure();
+	set_up_at(&q, psn);
+	ask = said();
+	hears(ask, HP3_AGREE_YES);
+	assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
+	for (uint32_t k = 0; k < 4; k++) {
+		ask.slow = 0xff;
+		hears(ask, HP3_AGREE_MARKED);
+		for (uint32_t i = 0; i < LONG; i++) {
+			assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port));
+			assert_true(rig.vd.sport >= ask.port + 4);
+		}
+		hears(said(), HP3_AGREE_YES);
+		pass_time(MS);
+	}
+	assert_int_equal(state(), HP3_SPRAY_SPRAYING);
+}
+
 /* Mode auto: one path, for a while, where most lanes hold the others up. */
 static void auto_leaves_it_where_paths_differ(void **state_)
 {
@@ -370,6 +395,7 @@ int main(void)
 		RIG_TEST(a_read_of_unknown_size_ends_it),
 		RIG_TEST(a_send_is_once_it_is_large),
 		RIG_TEST(the_next_one_knows_slow_lanes),
+		RIG_TEST(marked_lanes_are_left_out),
 		RIG_TEST(auto_leaves_it_where_paths_differ),
 		RIG_TEST(a_refusal_at_setup_is_no_last_word),
 		RIG_TEST(setup_takes_half_of_the_room),

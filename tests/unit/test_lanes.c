@@ -187,7 +187,7 @@ static void round_of(uint64_t out, uint32_t slow, uint64_t late)
 {
 	for (uint32_t i = 0; i < ALL; i++)
 		if (!(out >> i & 1))
-			hp3_lateness_seen(&l, i, i == slow ? late : 0);
+			hp3_lateness_seen(&l, i, i == slow ? late : 0, false);
 }
 
 static void a_lane_that_holds_others_up_is_told(void **state)
@@ -208,7 +208,7 @@ static void where_all_are_late_none_is_told(void **state)
 {
 	for (unsigned i = 0; i < 100; i++)
 		for (uint32_t lane = 0; lane < ALL; lane++)
-			hp3_lateness_seen(&l, lane, (15 + hp3_random(&rng) % 10) * US);
+			hp3_lateness_seen(&l, lane, (15 + hp3_random(&rng) % 10) * US, false);
 	assert_true(hp3_lateness_slow(&l, &params) == 0);
 }
 
@@ -223,6 +223,56 @@ static void a_silent_lane_is_told(void **state)
 	for (unsigned i = 0; i < 15; i++)
 		round_of(0x10, 0, 0);
 	assert_true(hp3_lateness_slow(&l, &params) == 0);
+}
+
+/* So many packets by each lane; of those by `lane` all are marked, of the others every `other`th.
+ */
+static void marks_on(uint32_t lane, unsigned n, unsigned other)
+{
+	for (unsigned k = 0; k < n; k++)
+		for (uint32_t i = 0; i < ALL; i++)
+			hp3_lateness_seen(
+				&l, i, 0, i == lane || (other != 0 && (k + i) % other == 0));
+}
+
+static void a_marked_lane_is_told(void **state)
+{
+	marks_on(ALL, HP3_LANES / ALL, 0);
+	marks_on(3, 2, 0);
+	assert_true(hp3_lateness_marked(&l, &params) == 0); /* so few tell nothing */
+	marks_on(3, 4, 0);
+	assert_true(hp3_lateness_suspects(&l, &params, 3));
+	assert_true(hp3_lateness_slow(&l, &params) == 0);
+	assert_true(hp3_lateness_marked(&l, &params) == 1u << 3);
+	assert_true(hp3_lateness_marked(&l, &params) == 0); /* judged anew */
+}
+
+static void where_all_are_marked_none_is_told(void **state)
+{
+	marks_on(3, 100, 3);
+	assert_true(hp3_lateness_marked(&l, &params) == 0);
+	l = (struct hp3_lateness){0};
+	marks_on(3, 100, 1);
+	assert_true(hp3_lateness_marked(&l, &params) == 0);
+}
+
+static void marked_lanes_rest_as_long_each_time(void **state)
+{
+	for (unsigned i = 0; i < 5; i++) {
+		hp3_spread_marked(&s, &params, 0x03, now);
+		assert_true(taken() == 0xfc);
+		now += params.rest_ns;
+		assert_true(taken() == 0xff);
+	}
+	assert_false(hp3_spread_differs(&s, &params));
+}
+
+static void half_of_the_lanes_stay(void **state)
+{
+	hp3_spread_marked(&s, &params, 0xff, now);
+	assert_true(taken() == 0xf0);
+	hp3_spread_marked(&s, &params, 0xf0, now);
+	assert_true(taken() == 0xf0);
 }
 
 int main(void)
@@ -244,6 +294,10 @@ int main(void)
 		cmocka_unit_test_setup(a_lane_that_holds_others_up_is_told, begin),
 		cmocka_unit_test_setup(where_all_are_late_none_is_told, begin),
 		cmocka_unit_test_setup(a_silent_lane_is_told, begin),
+		cmocka_unit_test_setup(a_marked_lane_is_told, begin),
+		cmocka_unit_test_setup(where_all_are_marked_none_is_told, begin),
+		cmocka_unit_test_setup(marked_lanes_rest_as_long_each_time, begin),
+		cmocka_unit_test_setup(half_of_the_lanes_stay, begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
