@@ -9,7 +9,9 @@
 #define FAR     3u /* times what is alike */
 #define AGAIN   2u /* times that a lane was told of */
 #define MOST_NS (1u << 20)
-#define MARKED  (HP3_LANE_MARKED / 4) /* less says little of a lane */
+#define MARKED  (HP3_LANE_MARKED / 12) /* three of 32 packets: less says little of a lane */
+#define TWICE   2u /* what all are marked */
+#define MARKS   512u /* packets: their average */
 
 static uint64_t all_of(const struct hp3_spread_params *p)
 {
@@ -179,8 +181,8 @@ void hp3_lateness_seen(struct hp3_lateness *l, uint32_t lane, uint64_t late_ns, 
 	l->lane[lane].seen = l->packets;
 	l->lane[lane].late += late - l->lane[lane].late / 8;
 	l->usual += late - l->usual / 16;
-	l->lane[lane].marked += all - l->lane[lane].marked / 8;
-	l->marked += all - l->marked / 64;
+	l->lane[lane].marked += all - l->lane[lane].marked / 32;
+	l->marked += all - l->marked / MARKS;
 }
 
 static uint32_t bound_of(const struct hp3_lateness *l, const struct hp3_spread_params *p)
@@ -191,8 +193,8 @@ static uint32_t bound_of(const struct hp3_lateness *l, const struct hp3_spread_p
 /* Not before there is an average to hold it against. */
 static bool is_marked(const struct hp3_lateness *l, uint32_t lane)
 {
-	return l->packets >= HP3_LANES &&
-	       l->lane[lane].marked / 8 > hp3_max_u32(MARKED, UNUSUAL * (l->marked / 64));
+	return l->packets >= MARKS &&
+	       l->lane[lane].marked / 32 > hp3_max_u32(MARKED, TWICE * (l->marked / MARKS));
 }
 
 bool hp3_lateness_suspects(

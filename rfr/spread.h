@@ -47,10 +47,10 @@ struct hp3_spread {
 struct hp3_lateness {
 	uint32_t packets; /* so far */
 	uint32_t usual; /* ns * 16, of all lanes */
-	uint32_t marked; /* of HP3_LANE_MARKED, * 64, of all lanes */
+	uint32_t marked; /* of HP3_LANE_MARKED, * 512, of all lanes */
 	struct {
 		uint32_t late; /* ns * 8 */
-		uint32_t marked; /* of HP3_LANE_MARKED, * 8 */
+		uint32_t marked; /* of HP3_LANE_MARKED, * 32 */
 		uint32_t seen; /* `packets` when one came last */
 	} lane[HP3_LANES];
 };

@@ -40,11 +40,13 @@ WORLDS = "permutation", "websearch", "uplink", "incast"
 LEAF, SPINE = (16, 17), 18
 
 
-def star(directory, world):
-    """Two racks of eight and one spine; eight flows: each host to one of the other rack, or all to one host."""
-    links = [(h, LEAF[h // 8], "100Gbps") for h in range(16)] + [(l, SPINE, "200Gbps" if world == "uplink" else "800Gbps") for l in LEAF]
+def star(directory, world, spines=1):
+    """Two racks of eight and some spines; eight flows: each host to one of the other rack, or all to one host."""
+    links = [(h, LEAF[h // 8], "100Gbps") for h in range(16)]
+    links += [(l, SPINE + i, f"{(200 if world == 'uplink' else 800) // spines}Gbps") for l in LEAF for i in range(spines)]
     flows = [f"{i} {i + 8 if world == 'uplink' else 8} 3 20000000 {i * 1e-6:.6f}" for i in range(8)]
-    text = {"topology": [f"19 3 {len(links)}", f"{LEAF[0]} {LEAF[1]} {SPINE}"] + [f"{a} {b} {rate} 1000ns 0" for a, b, rate in links],
+    switches = *LEAF, *range(SPINE, SPINE + spines)
+    text = {"topology": [f"{SPINE + spines} {len(switches)} {len(links)}", " ".join(map(str, switches))] + [f"{a} {b} {rate} 1000ns 0" for a, b, rate in links],
             "flows": ["8"] + flows}
     for name, lines in text.items():
         with open(os.path.join(directory, name), "w", encoding="utf-8") as f:

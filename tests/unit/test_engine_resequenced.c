@@ -194,7 +194,7 @@ static void a_marked_lane_is_told(void **state)
 	uint64_t told_of = 0;
 
 	ready();
-	for (uint32_t i = 1; i < 200; i++) {
+	for (uint32_t i = 1; i < 1000; i++) {
 		lane = i % 8;
 		ce = lane == 5;
 		assert_int_equal(comes(i, false).kind, HP3_PASS);

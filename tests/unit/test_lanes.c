@@ -237,10 +237,10 @@ static void marks_on(uint32_t lane, unsigned n, unsigned other)
 
 static void a_marked_lane_is_told(void **state)
 {
-	marks_on(ALL, HP3_LANES / ALL, 0);
+	marks_on(ALL, 64, 0);
 	marks_on(3, 2, 0);
 	assert_true(hp3_lateness_marked(&l, &params) == 0); /* so few tell nothing */
-	marks_on(3, 4, 0);
+	marks_on(3, 1, 0);
 	assert_true(hp3_lateness_suspects(&l, &params, 3));
 	assert_true(hp3_lateness_slow(&l, &params) == 0);
 	assert_true(hp3_lateness_marked(&l, &params) == 1u << 3);
@@ -249,10 +249,10 @@ static void a_marked_lane_is_told(void **state)
 
 static void where_all_are_marked_none_is_told(void **state)
 {
-	marks_on(3, 100, 3);
+	marks_on(3, 400, 2);
 	assert_true(hp3_lateness_marked(&l, &params) == 0);
 	l = (struct hp3_lateness){0};
-	marks_on(3, 100, 1);
+	marks_on(3, 400, 1);
 	assert_true(hp3_lateness_marked(&l, &params) == 0);
 }
 
