@@ -28,6 +28,7 @@ struct hp3_config_rail {
 	char net[HP3_CONFIG_DEVARGS_MAX];
 	char rdma[64];
 	char rack[HP3_INI_VALUE_MAX]; /* hp3_mates_make() */
+	uint8_t rfr_mode; /* 0: as [rfr] mode; else enum hp3_spray_mode + 1 */
 };
 
 struct hp3_config {
@@ -112,6 +113,14 @@ static inline bool hp3_config_is_beside(const struct hp3_config *cfg)
 static inline uint32_t hp3_config_ports(const struct hp3_config *cfg)
 {
 	return hp3_config_is_beside(cfg) ? 0 : 2 * cfg->n_rails;
+}
+
+/* enum hp3_spray_mode of a rail. */
+static inline uint8_t hp3_config_rfr_mode(const struct hp3_config *cfg, unsigned rail)
+{
+	bool own = rail < cfg->n_rails && cfg->rails[rail].rfr_mode != 0;
+
+	return own ? cfg->rails[rail].rfr_mode - 1 : cfg->engine.spray.mode;
 }
 
 #define HP3_CONFIG_NO_RAILS 1u /* flag: a file without a rail is complete (replay) */

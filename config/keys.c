@@ -25,6 +25,8 @@ static const char *const fail_open[] = {[HP3_FAIL_OPEN_AUTO] = "auto",
 	[HP3_FAIL_OPEN_ON] = "on",
 	[HP3_FAIL_OPEN_OFF] = "off",
 	NULL};
+static const char *const rail_modes[] = {"same", [1 + HP3_SPRAY_MOVE] = "move",
+	[1 + HP3_SPRAY_ALL] = "spray", [1 + HP3_SPRAY_AUTO] = "auto", NULL};
 #define RELOAD       true
 #define RESTART      false
 #define SIZEOF(t, f) sizeof(((t *)0)->f)
@@ -159,6 +161,13 @@ static const struct hp3_ini_key keys[] = {
 		.help = "hosts on the leaf that this rail leads to, such as \"10.0.1.0/27\" or "
 			"\"10.0.1.1, 10.0.1.2\", this one among them: who tells, and is told, what "
 			"[cc] share_moves has hosts of a rack tell each other; empty: nobody"},
+	{.section = "rail",
+		.key = "rfr_mode",
+		.offset = offsetof(struct hp3_config_rail, rfr_mode),
+		.size = SIZEOF(struct hp3_config_rail, rfr_mode),
+		.type = HP3_INI_ENUM,
+		.choices = rail_modes,
+		.help = "[rfr] mode of this rail; same: as it says there"},
 
 	ENUM(bypass, fail_open, fail_open, HP3_FAIL_OPEN_AUTO, RESTART,
 		"auto: where both ports of a rail are net_af_packet or net_af_xdp, BPF can be had "

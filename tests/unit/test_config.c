@@ -265,6 +265,21 @@ static void note_change(void *arg, const struct hp3_config_change *c)
 		c->key->reloadable ? "now" : "restart");
 }
 
+static void a_rail_has_its_own_mode(void **state)
+{
+	struct hp3_config cfg = parse(
+		"[rail.a]\nrnic = p0\nnet = p1\n[rail.b]\nrnic = p2\nnet = p3\n"
+		"rfr_mode = move\n[rail.c]\nrnic = p4\nnet = p5\nrfr_mode = auto\n"
+		"[rfr]\nmode = spray\n[probes]\nprobe_key = 00112233445566778899aabbccddeeff\n",
+		0);
+
+	assert_int_equal(hp3_config_rfr_mode(&cfg, 0), HP3_SPRAY_ALL);
+	assert_int_equal(hp3_config_rfr_mode(&cfg, 1), HP3_SPRAY_MOVE);
+	assert_int_equal(hp3_config_rfr_mode(&cfg, 2), HP3_SPRAY_AUTO);
+	hp3_config_defaults(&cfg);
+	assert_int_equal(hp3_config_rfr_mode(&cfg, 0), HP3_SPRAY_MOVE);
+}
+
 static void reload(void **state)
 {
 	struct hp3_config old =
@@ -278,18 +293,20 @@ static void reload(void **state)
 			0);
 	char seen[1024] = "";
 
-	assert_int_equal(hp3_config_diff_reload(&old, &new, note_change, seen), 9);
+	assert_int_equal(hp3_config_diff_reload(&old, &new, note_change, seen), 11);
 	assert_string_equal(seen, "eal.burst 16->64 restart\n"
 				  "rail.a.rnic p0->(none) restart\n"
 				  "rail.a.net p1->(none) restart\n"
 				  "rail.a.rdma ->(none) restart\n"
 				  "rail.a.rack ->(none) restart\n"
+				  "rail.a.rfr_mode same->(none) restart\n"
 				  "policy.mode on->off now\n"
 				  "rfr.max_hold_us 500->10000 now\n"
 				  "rail.c.rnic (none)->p4 restart\n"
 				  "rail.c.net (none)->p1 restart\n"
 				  "rail.c.rdma (none)-> restart\n"
-				  "rail.c.rack (none)-> restart\n");
+				  "rail.c.rack (none)-> restart\n"
+				  "rail.c.rfr_mode (none)->same restart\n");
 	hp3_config_apply_reload(&old, &new);
 	assert_int_equal(old.engine.words.mode, HP3_POLICY_OFF);
 	assert_int_equal(old.engine.max_hold_ns, 10000000);
@@ -356,6 +373,7 @@ int main(void)
 		cmocka_unit_test(ranges_are_inclusive),
 		cmocka_unit_test(sample_file),
 		cmocka_unit_test(profiles),
+		cmocka_unit_test(a_rail_has_its_own_mode),
 		cmocka_unit_test(reload),
 		cmocka_unit_test(table_of_another_tool),
 	};

@@ -14,10 +14,12 @@ static void no_output(void *ctx, struct rte_mbuf **m, uint16_t n)
 	rte_pktmbuf_free_bulk(m, n);
 }
 
-static struct hp3_engine_config engine_config(const struct hp3_config *cfg, bool mute)
+static struct hp3_engine_config engine_config(
+	const struct hp3_config *cfg, unsigned rail, bool mute)
 {
 	struct hp3_engine_config ec = hp3_policy_settled(&cfg->engine);
 
+	ec.spray.mode = hp3_config_rfr_mode(cfg, rail);
 	ec.filter = hp3_filter_make(cfg->filter.peers, cfg->filter.dscp, cfg->filter.qpns);
 	ec.unkeyed = cfg->probes.probe_key[0] == '\0';
 	ec.beside = hp3_config_is_beside(cfg);
@@ -32,7 +34,7 @@ static struct hp3_engine_config engine_config(const struct hp3_config *cfg, bool
 struct hp3d_pipe *hp3d_pipe_create(
 	const struct hp3_config *cfg, unsigned rail, unsigned worker, uint64_t seed, int socket)
 {
-	struct hp3_engine_config ec = engine_config(cfg, false);
+	struct hp3_engine_config ec = engine_config(cfg, rail, false);
 	size_t size = hp3_engine_size(&ec);
 	struct hp3d_pipe *p =
 		rte_zmalloc_socket("hp3d pipe", sizeof(*p), RTE_CACHE_LINE_SIZE, socket);
@@ -61,7 +63,7 @@ struct hp3d_pipe *hp3d_pipe_create(
 
 void hp3d_pipe_reconfigure(struct hp3d_pipe *p, const struct hp3_config *cfg)
 {
-	struct hp3_engine_config ec = engine_config(cfg, p->mute);
+	struct hp3_engine_config ec = engine_config(cfg, p->rail, p->mute);
 
 	hp3_engine_reconfigure(p->engine, &ec);
 	if (p->agent != NULL)
