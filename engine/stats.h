@@ -96,10 +96,10 @@
 	X(reseq_given_up, "times that all was handed over: what lacked did not come for long")     \
 	X(reseq_stood, "times that packets were waited for anew: hp3d itself had stood still")     \
 	X(reseq_gaps, "packets of peers for which others waited")                                  \
-	X(reseq_gaps_10us, "packets of peers so waited for, for 10 us and longer")                 \
-	X(reseq_gaps_100us, "packets of peers so waited for, for 100 us and longer")               \
-	X(reseq_gaps_1ms, "packets of peers so waited for, for 1 ms and longer")                   \
-	X(reseq_gaps_10ms, "packets of peers so waited for, for 10 ms and longer")                 \
+	X(reseq_gaps_10us, "packets of peers so waited for, for more than 10 us")                  \
+	X(reseq_gaps_100us, "packets of peers so waited for, for more than 100 us")                \
+	X(reseq_gaps_1ms, "packets of peers so waited for, for more than 1 ms")                    \
+	X(reseq_gaps_10ms, "packets of peers so waited for, for more than 10 ms")                  \
 	X(reseq_waited, "nanoseconds for which packets of peers were so waited for, in all")       \
 	X(reseq_ahead_8, "packets of peers that came 8 or more PSNs too early")                    \
 	X(reseq_ahead_64, "packets of peers that came 64 or more PSNs too early")                  \

@@ -77,10 +77,10 @@ static void count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, 
 	if (r->held != 0 && ahead == 0) {
 		s->reseq_gaps++;
 		s->reseq_waited += late;
-		s->reseq_gaps_10us += late >= 10000;
-		s->reseq_gaps_100us += late >= 100000;
-		s->reseq_gaps_1ms += late >= 1000000;
-		s->reseq_gaps_10ms += late >= 10000000;
+		s->reseq_gaps_10us += late > 10000;
+		s->reseq_gaps_100us += late > 100000;
+		s->reseq_gaps_1ms += late > 1000000;
+		s->reseq_gaps_10ms += late > 10000000;
 	}
 	s->reseq_ahead_8 += ahead >= 8 && ahead < (int32_t)HP3_RESEQ_WINDOW;
 	s->reseq_ahead_64 += ahead >= 64 && ahead < (int32_t)HP3_RESEQ_WINDOW;

@@ -40,7 +40,7 @@ static const char head[] =
 	".PP\n"
 	"Counters count from the start of hp3d.\n"
 	"All times are in seconds; histograms have buckets of 1 us, 2 us, 4 us and so on up to\n"
-	"8.4 s.\n"
+	"8.4 s, where no others are named.\n"
 	"Labels have few values: no queue pair, UDP port or address is one.\n"
 	".B rail\n"
 	"and\n"

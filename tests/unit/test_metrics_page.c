@@ -134,12 +134,32 @@ static void who_wants_openmetrics(void **state)
 		assert_false(hp3d_accepts_openmetrics(no[i]));
 }
 
+static void buckets_of_its_own(void **state)
+{
+	static const double le[] = {1e-5, 1e-2};
+	static const uint64_t n[] = {5, 0, 2};
+	struct hp3d_page p = {.openmetrics = true};
+
+	hp3d_page_family(&p, &times);
+	hp3d_page_buckets(&p, (struct hp3d_labels){{"a"}}, le, n, 2, 0.5);
+	assert_true(hp3d_page_end(&p));
+	p.text = realloc(p.text, p.len + 1);
+	p.text[p.len] = '\0';
+	assert_non_null(strstr(p.text, "hp3_wait_seconds_bucket{rail=\"a\",le=\"1e-05\"} 5\n"
+				       "hp3_wait_seconds_bucket{rail=\"a\",le=\"0.01\"} 5\n"
+				       "hp3_wait_seconds_bucket{rail=\"a\",le=\"+Inf\"} 7\n"
+				       "hp3_wait_seconds_sum{rail=\"a\"} 0.5\n"
+				       "hp3_wait_seconds_count{rail=\"a\"} 7\n"));
+	free(p.text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(openmetrics),
 		cmocka_unit_test(plain_text),
 		cmocka_unit_test(histograms),
+		cmocka_unit_test(buckets_of_its_own),
 		cmocka_unit_test(who_wants_openmetrics),
 	};
 

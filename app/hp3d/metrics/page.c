@@ -142,22 +142,33 @@ void hp3d_page_number(struct hp3d_page *p, struct hp3d_labels labels, double val
 	put(p, "%.15g\n", value);
 }
 
-void hp3d_page_histogram(
-	struct hp3d_page *p, struct hp3d_labels labels, const struct hp3d_histogram *h)
+void hp3d_page_buckets(struct hp3d_page *p, struct hp3d_labels labels, const double *le,
+	const uint64_t *n, unsigned buckets, double sum)
 {
 	uint64_t count = 0;
-	char le[32];
+	char text[32];
 
-	for (unsigned k = 0; k <= HP3D_BUCKETS; k++) {
-		count += h->bucket[k];
-		snprintf(le, sizeof(le), "%.9g", (double)(UINT64_C(1) << k) / 1e6);
-		put_name(p, "_bucket", &labels, k < HP3D_BUCKETS ? le : "+Inf");
+	for (unsigned k = 0; k <= buckets; k++) {
+		count += n[k];
+		if (k < buckets)
+			snprintf(text, sizeof(text), "%.9g", le[k]);
+		put_name(p, "_bucket", &labels, k < buckets ? text : "+Inf");
 		put(p, "%" PRIu64 "\n", count);
 	}
 	put_name(p, "_sum", &labels, NULL);
-	put(p, "%.15g\n", (double)h->sum_ns / 1e9);
+	put(p, "%.15g\n", sum);
 	put_name(p, "_count", &labels, NULL);
 	put(p, "%" PRIu64 "\n", count);
+}
+
+void hp3d_page_histogram(
+	struct hp3d_page *p, struct hp3d_labels labels, const struct hp3d_histogram *h)
+{
+	double le[HP3D_BUCKETS];
+
+	for (unsigned k = 0; k < HP3D_BUCKETS; k++)
+		le[k] = (double)(UINT64_C(1) << k) / 1e6;
+	hp3d_page_buckets(p, labels, le, h->bucket, HP3D_BUCKETS, (double)h->sum_ns / 1e9);
 }
 
 bool hp3d_page_end(struct hp3d_page *p)

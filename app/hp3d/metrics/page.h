@@ -36,6 +36,9 @@ void hp3d_page_count(struct hp3d_page *p, struct hp3d_labels labels, uint64_t va
 void hp3d_page_number(struct hp3d_page *p, struct hp3d_labels labels, double value);
 void hp3d_page_histogram(
 	struct hp3d_page *p, struct hp3d_labels labels, const struct hp3d_histogram *h);
+/* n[k]: what is at most le[k], and more than le[k - 1]; n[buckets]: more than all of them. */
+void hp3d_page_buckets(struct hp3d_page *p, struct hp3d_labels labels, const double *le,
+	const uint64_t *n, unsigned buckets, double sum);
 /* True: the page is whole. */
 bool hp3d_page_end(struct hp3d_page *p);
 

@@ -227,6 +227,31 @@ void hp3d_read_times(struct hp3d_page *page, const struct hp3d_source *from, siz
 	}
 }
 
+/* From the longest on: what is read later is no less. */
+void hp3d_read_gaps(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
+{
+	static const double le[] = {1e-5, 1e-4, 1e-3, 1e-2};
+	static const size_t longer[] = {offsetof(struct hp3_stats, reseq_gaps),
+		offsetof(struct hp3_stats, reseq_gaps_10us),
+		offsetof(struct hp3_stats, reseq_gaps_100us),
+		offsetof(struct hp3_stats, reseq_gaps_1ms),
+		offsetof(struct hp3_stats, reseq_gaps_10ms)};
+
+	_Static_assert(RTE_DIM(longer) == RTE_DIM(le) + 1, "a bound without a counter");
+	for (unsigned r = 0; r < from->cfg->n_rails; r++) {
+		uint64_t n[RTE_DIM(longer)], above = 0;
+		double waited;
+
+		for (size_t k = RTE_DIM(longer); k-- > 0;) {
+			n[k] = sum(r, stats_of, longer[k]) - above;
+			above += n[k];
+		}
+		waited = (double)sum(r, stats_of, offsetof(struct hp3_stats, reseq_waited)) / 1e9;
+		hp3d_page_buckets(page, (struct hp3d_labels){{from->cfg->rails[r].name}}, le, n,
+			RTE_DIM(le), waited);
+	}
+}
+
 static uint32_t table_value(
 	const struct hp3_engine *e, const struct hp3_config *cfg, enum hp3d_table_value which)
 {

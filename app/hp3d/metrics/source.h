@@ -58,6 +58,7 @@ bool hp3d_source_read(struct hp3d_page *page, const struct hp3d_source *from);
 	X(fruitless)                                                                               \
 	X(events)                                                                                  \
 	X(times)                                                                                   \
+	X(gaps)                                                                                    \
 	X(rnic_ports)                                                                              \
 	X(rnic_counters)                                                                           \
 	X(engine)                                                                                  \

@@ -72,6 +72,7 @@ class Page(Wired):
         for name in ("hp3_move_drain_seconds", "hp3_move_decision_seconds"):
             self.assertGreaterEqual(value(found, name + "_count"), moved)
             self.assertEqual(value(found, name + "_count"), value(found, name + "_bucket", le="+Inf"))
+        self.assertEqual(value(found, "hp3_reseq_gap_seconds_count"), counters["reseq_gaps"])
         drains = [e["evidence"]["drain_ns"] for e in d.json("events") if e["type"] == "switch"]
         self.assertAlmostEqual(value(found, "hp3_move_drain_seconds_sum"), sum(drains) / 1e9, places=9)
         self.assertEqual(value(found, "hp3_events_total", type="pair"), 4)
