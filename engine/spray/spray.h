@@ -3,9 +3,9 @@
 #define HP3_ENGINE_SPRAY_H
 /*
  * Queue pairs whose packets take several paths at once (rfr.mode = spray): those of the local RNIC
- * that leave so (send.c), and those of peers that are put in order before the local RNIC sees them
- * (receive.c); what the two hosts say to each other about it (say.c, agree.c). What either may do
- * when is rfr/spraying.h.
+ * that leave so (send.c, out.c), and those of peers that are put in order before the local RNIC
+ * sees them (receive.c); what the two hosts say to each other about it (say.c, agree.c). What
+ * either may do when is rfr/spraying.h.
  *
  * A queue pair is sprayed in one direction: its requests. Replies, READ responses among them, leave
  * as they always do. Congestion control is the RNIC's.
@@ -162,7 +162,7 @@ static inline struct hp3_spray_peer *hp3_spray_peer_of(const struct hp3_engine *
 /* agree.c */
 void hp3_spray_tick(struct hp3_turn *t);
 
-/* send.c */
+/* send.c, out.c */
 /* A queue pair was set up, nothing has left yet: its first message may take all lanes. */
 void hp3_spray_setup(struct hp3_turn *t, uint32_t flow);
 /* A request of the flow leaves, or is held: *vd as if it were not sprayed. */

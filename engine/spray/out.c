@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Agreements about queue pairs of the local RNIC: how they begin, what peers and time make of them,
+ * and how they end. */
+#include "engine/spray/send.h"
+
+#define IDLE_BEATS 100u /* without a large message, until the agreement ends */
+#define REFUSED_NS 1000000000u /* until a peer that did not agree is asked again */
+/* Agreements are numbered by the time at which they began, in 66 us, so that a later one is told
+ * from one before, over restarts of hp3d, too. */
+#define NUMBER_SHIFT 16u
+
+static void forget(struct hp3_engine *e, struct hp3_spray_out *o)
+{
+	struct hp3_spraying *s = e->spraying;
+	uint16_t last = s->outs[--s->nout], own = s->outs[o->at];
+
+	s->outs[o->at] = last;
+	s->out[last].at = o->at;
+	s->outs[s->nout] = own;
+	e->flows[o->flow].watch &= (uint16_t)~HP3_FW_SPRAY;
+	s->peer[o->peer].users--;
+}
+
+/* From here on nothing leaves by a lane but the one in use. */
+static void narrow(struct hp3_turn *t, struct hp3_spray_out *o)
+{
+	o->behind = hp3_stream_end(&t->e->flows[o->flow].stream);
+	o->narrowed = t->now;
+	o->beat_at = t->now; /* is the peer still there? */
+	hp3_spray_wake(t->e, t->now);
+}
+
+void hp3_out_put_off(struct hp3_turn *t, const struct hp3_spray_out *o)
+{
+	t->e->pairs.pairs[t->e->flows[o->flow].pair].spray_at = t->now + REFUSED_NS;
+}
+
+bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_input in)
+{
+	struct hp3_spray_step step = hp3_spray_step((enum hp3_spray_state)o->state, in);
+	bool sprayed = o->state == HP3_SPRAY_SPRAYING;
+
+	if (o->state == HP3_SPRAY_ASKING &&
+		((in == HP3_SPRAY_IN_NO && o->start == HP3_NO_PSN) || in == HP3_SPRAY_IN_LOST))
+		hp3_out_put_off(
+			t, o); /* what set-up asks for may be refused for want of room alone */
+	if (o->state == HP3_SPRAY_ASKING && step.next == HP3_SPRAY_SPRAYING) {
+		t->e->stats.sprays++;
+		o->beat_at = t->now; /* the peer is to know */
+		hp3_spray_wake(t->e, t->now);
+	}
+	o->state = step.next;
+	if (sprayed && step.next != HP3_SPRAY_SPRAYING)
+		narrow(t, o);
+	switch ((enum hp3_spray_action)step.action) {
+	case HP3_SPRAY_DO_DRAIN:
+		t->e->stats.sprays_broken++;
+		hp3_move_drain(t, o->flow);
+		break;
+	case HP3_SPRAY_DO_END:
+		hp3_spray_say_out(t, o, HP3_AGREE_OVER);
+		forget(t->e, o);
+		return false;
+	default:
+		break;
+	}
+	return true;
+}
+
+bool hp3_out_may_begin(const struct hp3_turn *t, const struct hp3_flow *f)
+{
+	const struct hp3_engine *e = t->e;
+
+	return e->cfg.moves_allowed && !e->cfg.unkeyed && e->cfg.cc.mode != HP3_CC_DCQCN &&
+	       (f->flags & HP3_FF_PAIRED) && e->pairs.pairs[f->pair].spray_at <= t->now &&
+	       hp3_flow_may_leave(e, f, t->now);
+}
+
+uint32_t hp3_out_number(struct hp3_spraying *s, uint64_t now)
+{
+	uint32_t at = (uint32_t)(now >> NUMBER_SHIFT);
+
+	s->number = (int32_t)(at - s->number) > 0 ? at : s->number + 1;
+	return s->number;
+}
+
+void hp3_out_begin(struct hp3_turn *t, uint32_t flow, uint32_t start)
+{
+	struct hp3_spraying *s = t->e->spraying;
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_spray_out *o;
+	uint16_t peer;
+
+	peer = hp3_spray_peer_get(t->e, f, t->now);
+	if (peer == HP3_NO_SPRAY)
+		return;
+	s->of[flow] = s->outs[s->nout];
+	o = &s->out[s->of[flow]];
+	*o = (struct hp3_spray_out){.flow = flow,
+		.peer = peer,
+		.at = (uint16_t)s->nout++,
+		.number = hp3_out_number(s, t->now),
+		.start = start,
+		.heard = t->now,
+		.large_at = t->now,
+		.state = HP3_SPRAY_SINGLE};
+	f->watch |= HP3_FW_SPRAY;
+	hp3_out_input(t, o, HP3_SPRAY_IN_LARGE);
+	o->beat_at = t->now;
+	hp3_spray_wake(t->e, t->now);
+}
+
+/* Half of the room is for queue pairs that are known to have large messages. */
+void hp3_spray_setup(struct hp3_turn *t, uint32_t flow)
+{
+	const struct hp3_flow *f = &t->e->flows[flow];
+
+	if (t->e->cfg.spray.setup && t->e->spraying->nout < t->e->cfg.spray.flows / 2 &&
+		!(f->watch & HP3_FW_SPRAY) && hp3_out_may_begin(t, f))
+		hp3_out_begin(t, flow, f->stream.nxt);
+}
+
+bool hp3_out_differ(struct hp3_turn *t, struct hp3_spray_out *o)
+{
+	if (t->e->cfg.spray.mode != HP3_SPRAY_AUTO || o->state != HP3_SPRAY_SPRAYING)
+		return false;
+	t->e->stats.sprays_differ++;
+	hp3_out_put_off(t, o);
+	hp3_out_input(t, o, HP3_SPRAY_IN_STOP);
+	return true;
+}
+
+enum hp3_spray_state hp3_spray_state_of(const struct hp3_engine *e, uint32_t flow)
+{
+	if (!(e->flows[flow].watch & HP3_FW_SPRAY))
+		return HP3_SPRAY_SINGLE;
+	return (enum hp3_spray_state)e->spraying->out[e->spraying->of[flow]].state;
+}
+
+uint32_t hp3_spray_lanes_of(const struct hp3_engine *e, uint32_t flow)
+{
+	if (hp3_spray_state_of(e, flow) != HP3_SPRAY_SPRAYING)
+		return 1;
+	return e->cfg.spray.lanes -
+	       (uint32_t)__builtin_popcountll(hp3_spray_peer_of(e, flow)->spread.resting);
+}
+
+bool hp3_spray_hides(const struct hp3_engine *e, uint32_t flow)
+{
+	return hp3_spray_state_of(e, flow) == HP3_SPRAY_SPRAYING;
+}
+
+void hp3_spray_stalled(struct hp3_turn *t, uint32_t flow)
+{
+	hp3_out_input(t, hp3_out_of(t->e, flow), HP3_SPRAY_IN_BACK);
+}
+
+void hp3_spray_gone(struct hp3_turn *t, uint32_t flow, bool over)
+{
+	struct hp3_spray_out *o;
+
+	if (!(t->e->flows[flow].watch & HP3_FW_SPRAY))
+		return;
+	o = hp3_out_of(t->e, flow);
+	if (over && t->acts != NULL)
+		hp3_spray_say_out(t, o, HP3_AGREE_OVER);
+	forget(t->e, o);
+}
+
+void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a)
+{
+	struct hp3_spread_params params = hp3_spread_params_of(t->e);
+	struct hp3_spread *spread;
+	struct hp3_spray_out *o;
+
+	if (!(t->e->flows[flow].watch & HP3_FW_SPRAY))
+		return;
+	o = hp3_out_of(t->e, flow);
+	if (o->number != a->number)
+		return;
+	spread = &t->e->spraying->peer[o->peer].spread;
+	if (a->kind == HP3_AGREE_MARKED) {
+		hp3_spread_marked(spread, &params, a->slow, t->now);
+		return;
+	}
+	if (a->kind == HP3_AGREE_SLOW) {
+		hp3_spread_told(spread, &params, a->slow, t->now);
+		if (hp3_spread_differs(spread, &params))
+			hp3_out_differ(t, o);
+		return;
+	}
+	if ((int32_t)(a->turn - o->answered) <= 0 || (int32_t)(a->turn - o->turn) > 0)
+		return; /* an old one; or to what was never said */
+	if (a->kind == HP3_AGREE_YES && o->turn - a->turn >= HP3_SPRAY_SAID)
+		return;
+	o->answered = a->turn;
+	if (a->kind == HP3_AGREE_YES) {
+		o->heard = t->now;
+		o->sized = a->pmtu_log2 != 0;
+		o->yes_to = o->said[a->turn % HP3_SPRAY_SAID];
+	}
+	hp3_out_input(t, o, a->kind == HP3_AGREE_YES ? HP3_SPRAY_IN_YES : HP3_SPRAY_IN_NO);
+}
+
+uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o)
+{
+	const struct hp3_flow *f = &t->e->flows[o->flow];
+	uint64_t beat = t->e->cfg.spray.beat_ns, silent = t->now - hp3_min_u64(o->heard, t->now);
+
+	if (!t->e->cfg.moves_allowed && !hp3_out_input(t, o, HP3_SPRAY_IN_STOP))
+		return UINT64_MAX;
+	if (silent >= HP3_SPRAY_BOUND * beat && !hp3_out_input(t, o, HP3_SPRAY_IN_LOST))
+		return UINT64_MAX;
+	if (silent >= HP3_SPRAY_TRUST * beat)
+		hp3_out_input(t, o, HP3_SPRAY_IN_SILENT);
+	if (hp3_stream_idle(&f->stream) && (f->watch & HP3_FW_SURE) && f->state == HP3_RFR_STEADY &&
+		(t->now - o->large_at >= IDLE_BEATS * beat || o->state == HP3_SPRAY_ENDING) &&
+		!hp3_out_input(t, o, HP3_SPRAY_IN_IDLE))
+		return UINT64_MAX;
+	if (o->beat_at <= t->now) {
+		o->said[++o->turn % HP3_SPRAY_SAID] = t->now;
+		hp3_spray_say_out(
+			t, o, o->state == HP3_SPRAY_ASKING ? HP3_AGREE_ASK : HP3_AGREE_SPRAYING);
+		o->beat_at = t->now + beat;
+	}
+	return o->beat_at;
+}

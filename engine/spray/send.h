@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ENGINE_SPRAY_SEND_H
+#define HP3_ENGINE_SPRAY_SEND_H
+/* Inside of the sending side: packets of the local RNIC's queue pairs (send.c), the agreements
+ * about them (out.c). */
+#include "engine/spray/spray.h"
+
+static inline struct hp3_spray_out *hp3_out_of(struct hp3_engine *e, uint32_t flow)
+{
+	return &e->spraying->out[e->spraying->of[flow]];
+}
+
+/* Whom to ask? A peer that believes us, and that said no word to the contrary. */
+bool hp3_out_may_begin(const struct hp3_turn *t, const struct hp3_flow *f);
+/* `start`: where nothing is in flight, the PSN that leaves next. */
+void hp3_out_begin(struct hp3_turn *t, uint32_t flow, uint32_t start);
+/* Its peer is not asked for a while. */
+void hp3_out_put_off(struct hp3_turn *t, const struct hp3_spray_out *o);
+/* The number of an agreement that begins now. */
+uint32_t hp3_out_number(struct hp3_spraying *s, uint64_t now);
+/* True: the agreement is still there. */
+bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_input in);
+/* Paths do: in mode auto one of them is taken. */
+bool hp3_out_differ(struct hp3_turn *t, struct hp3_spray_out *o);
+
+#endif
