@@ -5,6 +5,7 @@
  * caller.h tells what must hold after every call.
  */
 #include "caller.h"
+#include "history.h"
 #include "roce/build.h"
 #include "roce/icrc.h"
 
@@ -13,21 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define QPS   16u /* more than there is room for */
 #define BURST 4u
 
-static const uint8_t *in, *end;
 static struct caller c;
 static uint32_t who; /* queue pair of the newest event */
-
-static uint8_t u8(void)
-{
-	return in < end ? *in++ : 0;
-}
-
-static uint32_t u16(void)
-{
-	uint32_t hi = u8();
-
-	return hi << 8 | u8();
-}
 
 /* Queue pair i: two address pairs with eight each, one in four IPv6, one in eight with VLAN. */
 static struct hp3_qp_event qp(uint32_t i)

@@ -11,6 +11,7 @@
  *
  * Spans of half the PSNs and more are no request's: they count as just below.
  */
+#include "history.h"
 #include "input.h"
 #include "rfr/resequencer.h"
 
@@ -18,27 +19,12 @@
 #define HALF    (1u << 23)
 #define LONGEST (HALF - HP3_RESEQ_WINDOW - 1)
 
-static const uint8_t *in, *end;
 static struct hp3_reseq r;
 static struct hp3_reseq_params params;
 static uint64_t now;
 static bool is_held[HANDLES];
 static uint32_t psn_of[HANDLES], span_of[HANDLES], n_held, handle;
 static uint32_t expected;
-
-static uint8_t u8(void)
-{
-	return in < end ? *in++ : 0;
-}
-
-static uint32_t u32(void)
-{
-	uint32_t v = 0;
-
-	for (unsigned i = 0; i < 4; i++)
-		v = v << 8 | u8();
-	return v;
-}
 
 static uint32_t out(uint32_t h)
 {

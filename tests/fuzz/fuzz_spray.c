@@ -13,6 +13,7 @@
  *  - a packet of the local RNIC leaves by a lane only if the peer said yes within three beats;
  *  - at the end, and where nothing comes for long, nothing is held.
  */
+#include "history.h"
 #include "input.h"
 #include "engine/engine.h"
 #include "engine/policy.h"
@@ -27,7 +28,6 @@
 #define NUMBERS (HP3_HELD(HELD) + 1)
 #define OF_OURS QPS /* held packets of the local RNIC's */
 
-static const uint8_t *in, *end;
 static struct hp3_engine *e;
 static struct hp3_engine_config cfg;
 static uint64_t now, heard[QPS], seed;
@@ -35,20 +35,6 @@ static uint32_t next_psn[2][QPS], number[QPS], turn[QPS];
 static bool is_held[NUMBERS];
 static uint32_t whose[NUMBERS], psn_of[NUMBERS], n_held;
 static struct hp3_agree asked[QPS]; /* of the local RNIC's queue pairs: the newest words */
-
-static uint8_t u8(void)
-{
-	return in < end ? *in++ : 0;
-}
-
-static uint32_t u32(void)
-{
-	uint32_t v = 0;
-
-	for (unsigned i = 0; i < 4; i++)
-		v = v << 8 | u8();
-	return v;
-}
 
 static void give(const struct hp3_act *a)
 {

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTS_FUZZ_HISTORY_H
+#define HP3_TESTS_FUZZ_HISTORY_H
+/* For targets that take their input for a history: it is read byte by byte, and behind its end all
+ * is 0. */
+#include <stdint.h>
+
+static const uint8_t *in, *end;
+
+static inline uint8_t u8(void)
+{
+	return in < end ? *in++ : 0;
+}
+
+static inline uint32_t u16(void)
+{
+	uint32_t hi = u8();
+
+	return hi << 8 | u8();
+}
+
+static inline uint32_t u32(void)
+{
+	uint32_t hi = u16();
+
+	return hi << 16 | u16();
+}
+
+#endif
