@@ -34,13 +34,19 @@ static struct hp3_spray_peer *find(const struct hp3_spraying *s, const struct wh
 	return NULL;
 }
 
-/* In the place of one that nobody uses, for longest; NULL: there is none. */
-static struct hp3_spray_peer *add(struct hp3_engine *e, const struct who *w)
+/* Nobody uses it, and no word about it that says "first" may come once more. */
+static bool may_go(const struct hp3_spray_peer *p, uint64_t now)
+{
+	return p->users == 0 && (p->newest_at == 0 || now - p->newest_at >= FORGET_NS);
+}
+
+/* In the place of the one that was used least of late; NULL: none may go. */
+static struct hp3_spray_peer *add(struct hp3_engine *e, const struct who *w, uint64_t now)
 {
 	struct hp3_spray_peer *set = set_of(e->spraying, w), *p = NULL;
 
 	for (uint32_t i = 0; i < HP3_SPRAY_WAYS; i++)
-		if (set[i].users == 0 && (p == NULL || set[i].used < p->used))
+		if (may_go(&set[i], now) && (p == NULL || set[i].used < p->used))
 			p = &set[i];
 	if (p != NULL)
 		*p = (struct hp3_spray_peer){.addr = w->addr,
@@ -55,7 +61,7 @@ static struct hp3_spray_peer *get(struct hp3_engine *e, const struct who *w, uin
 	struct hp3_spray_peer *p = find(e->spraying, w);
 
 	if (p == NULL)
-		p = add(e, w);
+		p = add(e, w, now);
 	if (p != NULL)
 		p->used = now | 1;
 	return p;

@@ -70,6 +70,7 @@ bool first; /* nothing has left since the question */
 /* The receiver. */
 mtype:receiver rx = NONE;
 byte rx_number, rx_heard;
+byte newest; /* number of a question that said that nothing had left: each counts once */
 bool gone_for_good;
 bool stale; /* it believes that nothing has left since the question, but something has */
 
@@ -331,7 +332,12 @@ inline asked(at)
 		fi;
 		rx = ASKED; rx_number = word_number[at]; rx_heard = asked_ago[at]; stale = false;
 		if
+#ifdef BREAK_AGAIN
 		:: word_first[at] ->
+#else
+		:: word_first[at] && word_number[at] > newest ->
+			newest = word_number[at];
+#endif
 			rx = READY; stale = rx_number != number || !first;
 			put(RECEIVERS, YES, rx_number, rx_heard)
 		:: else

@@ -118,6 +118,27 @@ static void a_question_at_setup_counts_once(void **state)
 	assert_int_equal(comes(1, false).kind, HP3_HOLD);
 }
 
+/* However many peers ask: of whom no record can be kept it does not count at all. */
+static void who_is_not_remembered_is_not_believed(void **state)
+{
+	uint32_t believed = 0;
+
+	asked();
+	for (unsigned i = 0; i < 40; i++) {
+		q.remote[0] = (uint8_t)i;
+		told(HP3_AGREE_ASK, 7, 1);
+		believed += acts.n;
+		told(HP3_AGREE_OVER, 7, 2);
+	}
+	assert_in_range(believed, 16, 39);
+	for (unsigned i = 0; i < 40; i++) {
+		q.remote[0] = (uint8_t)i;
+		told(HP3_AGREE_ASK, 7, 1);
+		assert_int_equal(acts.n, 0);
+		told(HP3_AGREE_OVER, 7, 2);
+	}
+}
+
 /* It was void when it came: all has come by one path, and goes on in that order. */
 static void a_void_question_holds_nothing_for_long(void **state)
 {
@@ -251,6 +272,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(a_question_at_setup_counts_once),
+		RIG_TEST(who_is_not_remembered_is_not_believed),
 		RIG_TEST(a_void_question_holds_nothing_for_long),
 		RIG_TEST(what_is_held_in_vain_stays_before_what_follows),
 		RIG_TEST(two_in_a_row_tell_what_is_waited_for),
