@@ -114,7 +114,11 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 	if (in == NULL)
 		return;
 	if (in->ready && !is_sprayed(in, v)) {
+#ifdef HP3_BREAK_SPRAY_BEHIND
+		hp3_in_empty(t, in, HP3_ACT_DELIVER);
+#else
 		hp3_in_before(t, in, pkt, vd);
+#endif
 		in->ready = false;
 	}
 	if (!in->ready) {

@@ -5,7 +5,7 @@
 #include "spray_inside.h"
 #include "roce/icrc.h"
 
-#define WINDOW    192u /* packets in flight */
+#define WINDOW    192u /* packets in flight, where nothing else is said */
 #define GAP_NS    400u /* between two of a queue pair */
 #define RTO       (20 * MS)
 #define RNR_NS    (100 * US)
@@ -190,7 +190,7 @@ void spray_emit(struct world *w, uint32_t qp)
 	struct packet k;
 
 	q->emitting = false;
-	if (q->nxt >= q->total || q->nxt - q->una >= WINDOW)
+	if (q->nxt >= q->total || q->nxt - q->una >= (w->p.window ? w->p.window : WINDOW))
 		return;
 	if (w->now < q->ready) {
 		go_on(w, qp, q->ready);

@@ -111,6 +111,21 @@ static void words_come_when_all_is_over(void **state)
 	assert_true(r.sprayed > 0);
 }
 
+/* Set-up's question comes when more has left than can be held: all of it has come by one path. */
+static void questions_come_behind_a_window(void **state)
+{
+	struct spray_params p = base();
+	struct spray_result r;
+
+	p.window = 4000;
+	p.spread_us = 50;
+	p.words_percent = 60;
+	p.qps = 16;
+	p.packets *= 8;
+	r = many(p);
+	assert_int_equal(r.gaps + r.again, 0);
+}
+
 /* Paths differ by eight milliseconds: waiting has a bound, gaps go to the RNIC, all arrives. */
 static void paths_differ_by_much(void **state)
 {
@@ -313,6 +328,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_rnic_sees_one_order),
 		cmocka_unit_test(words_may_be_lost),
 		cmocka_unit_test(words_come_when_all_is_over),
+		cmocka_unit_test(questions_come_behind_a_window),
 		cmocka_unit_test(paths_differ_by_much),
 		cmocka_unit_test(losses_are_asked_for_once),
 		cmocka_unit_test(the_rnic_knows_better),
