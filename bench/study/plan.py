@@ -96,7 +96,7 @@ SHARE = Table("slowdown; jobs: JCT in ms",
 # The same with scenarios as they are built in.
 SHARE_FULL = Table("slowdown; jobs: JCT in ms",
                    [whole("allreduce", 50, "64 MB"), whole("alltoall", 50, "64 MB"), whole("alistorage", 80, "20 ms"),
-                    whole("hadoop", 80, "20 ms")], None,
+                    whole("hadoop", 80, "20 ms"), whole("websearch", 80, "50 ms")], None,
                    [row for row in SHARE.rows if row.title in ("conweave", "hp3", "hp3, cc = dcqcn, share")])
 
 # hp3-fleet, a report and a plan every so often; a flow that moved is left alone for three of these.
