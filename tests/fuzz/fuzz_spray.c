@@ -133,17 +133,18 @@ static struct hp3_verdict handle(struct hp3_pkt *pkt, enum hp3_dir dir)
 		hp3_tx(e, pkt, now, &vd, &acts);
 	else
 		hp3_rx(e, pkt, now, &vd, &acts);
-	take(&acts);
-	if (vd.kind == HP3_HOLD) {
-		MUST(vd.held < NUMBERS && !is_held[vd.held] && n_held < HELD);
-		for (uint32_t h = 0; h < NUMBERS && dir == HP3_DIR_RX; h++)
-			MUST(!is_held[h] || whose[h] != pkt->v.dest_qpn - 0x3000 ||
-				psn_of[h] != pkt->v.psn);
+	if (vd.kind == HP3_HOLD) { /* it may be given out at once, behind others */
+		MUST(vd.held < NUMBERS && !is_held[vd.held]);
 		is_held[vd.held] = true;
 		whose[vd.held] = dir == HP3_DIR_TX ? OF_OURS : pkt->v.dest_qpn - 0x3000;
 		psn_of[vd.held] = pkt->v.psn;
 		n_held++;
 	}
+	take(&acts);
+	MUST(n_held <= HELD);
+	for (uint32_t h = 0; h < NUMBERS && vd.kind == HP3_HOLD && dir == HP3_DIR_RX; h++)
+		MUST(h == vd.held || !is_held[h] || whose[h] != whose[vd.held] ||
+			psn_of[h] != pkt->v.psn);
 	return vd;
 }
 
