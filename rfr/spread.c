@@ -198,9 +198,9 @@ static bool is_marked(const struct hp3_lateness *l, uint32_t lane)
 }
 
 bool hp3_lateness_suspects(
-	const struct hp3_lateness *l, const struct hp3_spread_params *p, uint32_t lane)
+	const struct hp3_lateness *l, const struct hp3_spread_params *p, uint32_t lane, bool marked)
 {
-	return l->lane[lane].late / 8 > bound_of(l, p) || is_marked(l, lane) ||
+	return l->lane[lane].late / 8 > bound_of(l, p) || (marked && is_marked(l, lane)) ||
 	       l->packets % HP3_LANES == 0;
 }
 

@@ -83,9 +83,9 @@ void hp3_spread_marked(
 /* All 0 at first. A packet came by this lane, marked or not, and others had to wait for it so long.
  */
 void hp3_lateness_seen(struct hp3_lateness *l, uint32_t lane, uint64_t late_ns, bool marked);
-/* Is it worth a look at all lanes? One came by this lane just now. */
-bool hp3_lateness_suspects(
-	const struct hp3_lateness *l, const struct hp3_spread_params *p, uint32_t lane);
+/* Is it worth a look at all lanes? One came by this lane just now, marked or not. */
+bool hp3_lateness_suspects(const struct hp3_lateness *l, const struct hp3_spread_params *p,
+	uint32_t lane, bool marked);
 /* Slow lanes, bit by lane, that are to be told; they are judged anew. */
 uint64_t hp3_lateness_slow(struct hp3_lateness *l, const struct hp3_spread_params *p);
 /* Likewise those that are marked far more than the others. */

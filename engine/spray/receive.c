@@ -30,13 +30,13 @@ static void judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 {
 	struct hp3_spread_params params = hp3_spread_params_of(t->e);
 	uint32_t lane = (uint32_t)(v->sport ^ in->port);
+	bool ce = (v->flags & HP3_VF_CE) != 0;
 	uint64_t slow, marked;
 
 	if (lane >= in->lanes)
 		return;
-	hp3_lateness_seen(&in->late, lane, hp3_reseq_lateness(&in->reseq, v->psn, t->now),
-		v->flags & HP3_VF_CE);
-	if (t->now - in->told_at < TELL_NS || !hp3_lateness_suspects(&in->late, &params, lane))
+	hp3_lateness_seen(&in->late, lane, hp3_reseq_lateness(&in->reseq, v->psn, t->now), ce);
+	if (t->now - in->told_at < TELL_NS || !hp3_lateness_suspects(&in->late, &params, lane, ce))
 		return;
 	in->told_at = t->now;
 	params.lanes = in->lanes;

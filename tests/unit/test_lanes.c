@@ -241,7 +241,7 @@ static void a_marked_lane_is_told(void **state)
 	marks_on(3, 2, 0);
 	assert_true(hp3_lateness_marked(&l, &params) == 0); /* so few tell nothing */
 	marks_on(3, 1, 0);
-	assert_true(hp3_lateness_suspects(&l, &params, 3));
+	assert_true(hp3_lateness_suspects(&l, &params, 3, true));
 	assert_true(hp3_lateness_slow(&l, &params) == 0);
 	assert_true(hp3_lateness_marked(&l, &params) == 1u << 3);
 	assert_true(hp3_lateness_marked(&l, &params) == 0); /* judged anew */
