@@ -50,7 +50,7 @@ static __attribute__((noinline)) void key(
 	ends = hp3_ends_of(p->frame, &p->v, dir);
 	p->addr = hp3_key_addr(e, &ends);
 	if (dir == HP3_DIR_RX && p->v.class == HP3_CLASS_RC_REQUEST && !is_marked(e, &p->v))
-		return hp3_spray_expect(e, p->addr, p->v.dest_qpn);
+		return hp3_spray_expect(e, p->addr, p->v.dest_qpn, p->v.psn);
 	hp3_key_mix(e, p->addr, p->v.dest_qpn, p->v.vlan, dir, &p->sig, &p->bucket);
 }
 
