@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rfr/resequencer.h"
 #include "base/minmax.h"
+#include <stddef.h>
+#include <string.h>
 
 /* PSNs of a request that count: with more of them it is not known any more what is behind what. */
 #define LONGEST  ((1u << 23) - HP3_RESEQ_WINDOW - 1)
@@ -24,7 +26,9 @@ static uint32_t take(struct hp3_reseq *r, struct hp3_reseq_slot *s)
 
 void hp3_reseq_init(struct hp3_reseq *r, uint32_t psn)
 {
-	*r = (struct hp3_reseq){.expected = psn, .sweep = psn, .top = psn, .before = UNKNOWN};
+	memset(r, 0, offsetof(struct hp3_reseq, slot));
+	r->expected = r->sweep = r->top = psn;
+	r->before = UNKNOWN;
 }
 
 /* How long the gap was open. What only came because it was asked for tells nothing. */

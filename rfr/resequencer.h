@@ -25,7 +25,7 @@
 #include <stdint.h>
 #include "roce/wire.h"
 
-#define HP3_RESEQ_WINDOW 1024u /* PSNs; power of two */
+#define HP3_RESEQ_WINDOW 2048u /* PSNs; power of two */
 #define HP3_RESEQ_AGAIN  2u
 
 struct hp3_reseq_params {
@@ -64,7 +64,7 @@ struct hp3_reseq {
 	struct hp3_reseq_slot slot[HP3_RESEQ_WINDOW]; /* by PSN */
 };
 
-/* Nothing is held; the RNIC waits for this PSN. */
+/* All is 0, or was used and nothing is held any more; the RNIC waits for this PSN. */
 void hp3_reseq_init(struct hp3_reseq *r, uint32_t psn);
 
 /* How long what is held has been waiting for this packet; 0: nothing has. */

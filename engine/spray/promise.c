@@ -36,19 +36,41 @@ void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop)
 	s->ins[t->e->nspray_in] = own;
 }
 
+_Static_assert(offsetof(struct hp3_spray_in, late) ==
+		       offsetof(struct hp3_spray_in, reseq) + sizeof(struct hp3_reseq),
+	"slots are the end of what is before");
+
+/*
+ * The record, all 0. Slots are most of it, and those of one that was in use are empty; who was not
+ * yet stands behind all that were.
+ */
+static struct hp3_spray_in *fresh(struct hp3_spraying *s, uint32_t i)
+{
+	struct hp3_spray_in *in = &s->in[i];
+
+	if (i >= s->touched) {
+		memset(in, 0, sizeof(*in));
+		s->touched = i + 1;
+		return in;
+	}
+	memset(in, 0, offsetof(struct hp3_spray_in, reseq.slot));
+	memset(&in->late, 0, sizeof(*in) - offsetof(struct hp3_spray_in, late));
+	return in;
+}
+
 static struct hp3_spray_in *add_in(
 	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
 {
 	struct hp3_spraying *s = t->e->spraying;
 	uint32_t n = t->e->nspray_in;
-	struct hp3_spray_in *in = &s->in[s->ins[n]];
+	struct hp3_spray_in *in = fresh(s, s->ins[n]);
 	size_t len = ends->ipv6 ? 16 : 4;
 
-	*in = (struct hp3_spray_in){.ipv6 = ends->ipv6,
-		.vlan = ends->vlan,
-		.addr = hp3_key_addr(t->e, ends),
-		.responder = a->responder,
-		.at = (uint16_t)n};
+	in->ipv6 = ends->ipv6;
+	in->vlan = ends->vlan;
+	in->addr = hp3_key_addr(t->e, ends);
+	in->responder = a->responder;
+	in->at = (uint16_t)n;
 	memcpy(in->local, ends->local, len);
 	memcpy(in->remote, ends->remote, len);
 	in->next = *hp3_spray_head(s, in->addr, in->responder);

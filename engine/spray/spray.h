@@ -92,6 +92,7 @@ struct hp3_spray_peer {
 struct hp3_spraying {
 	struct hp3_spray_out *out;
 	struct hp3_spray_in *in; /* as many */
+	uint32_t touched; /* of these, the first ones: they were in use, and hold nothing */
 	struct hp3_spray_peer *peer; /* HP3_SPRAY_WAYS times `sets` */
 	uint32_t sets;
 	uint16_t *outs, *ins; /* the first n: in use; the rest: free */

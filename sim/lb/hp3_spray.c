@@ -103,6 +103,7 @@ static void ask(struct sim *s, struct sim_flow *f)
 static void flow_start(struct sim *s, struct sim_flow *f)
 {
 	of(f)->ports = hp3_random_port(&s->rng) & (uint16_t) ~(HP3_LANES - 1);
+	memset(&of(f)->rx, 0, sizeof(of(f)->rx));
 	hp3_reseq_init(&of(f)->rx, 0);
 	if (s->cfg.spray.policy == SIM_SPRAY_LEARNT && s->cfg.rnic.setup_us > 0 && !f->read &&
 		s->topo.leaf[f->src] != s->topo.leaf[f->dst])

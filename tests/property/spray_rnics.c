@@ -6,7 +6,7 @@
 #include "roce/icrc.h"
 
 #define WINDOW    192u /* packets in flight, where nothing else is said */
-#define GAP_NS    400u /* between two of a queue pair */
+#define GAP_NS    400u /* between two of a queue pair, likewise */
 #define RTO       (20 * MS)
 #define RNR_NS    (100 * US)
 #define ACK_EVERY 16u
@@ -203,7 +203,7 @@ void spray_emit(struct world *w, uint32_t qp)
 	q->hi = q->nxt > q->hi ? q->nxt : q->hi;
 	if (q->timer == 0)
 		set_timer(w, qp);
-	go_on(w, qp, w->now + GAP_NS);
+	go_on(w, qp, w->now + (w->p.gap_ns ? w->p.gap_ns : GAP_NS));
 	spray_request(w, &k);
 }
 

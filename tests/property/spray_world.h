@@ -17,6 +17,7 @@ struct spray_params {
 	uint64_t seed;
 	uint32_t qps, packets; /* packets: of all queue pairs together */
 	uint32_t window; /* packets in flight; 0: 192 */
+	uint32_t gap_ns; /* between two of a queue pair; 0: 400 */
 	uint32_t paths, spread_us; /* paths differ by up to so much */
 	uint32_t loss_ppm; /* of requests and replies */
 	uint32_t bad_ppm; /* requests that the engine passes on, and the RNIC does not get */

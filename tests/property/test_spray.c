@@ -117,7 +117,8 @@ static void questions_come_behind_a_window(void **state)
 	struct spray_params p = base();
 	struct spray_result r;
 
-	p.window = 4000;
+	p.window = 6000;
+	p.gap_ns = 150;
 	p.spread_us = 50;
 	p.words_percent = 60;
 	p.qps = 16;

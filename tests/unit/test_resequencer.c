@@ -22,6 +22,7 @@ static uint32_t got[4096], n_got; /* what the RNIC got: numbers of packets from 
 
 static int begin(void **state)
 {
+	memset(&r, 0, sizeof(r));
 	hp3_reseq_init(&r, FIRST);
 	now = 1000 * US;
 	r.before = 0; /* as after many gaps that closed at once */
