@@ -40,10 +40,10 @@ bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_i
 	struct hp3_spray_step step = hp3_spray_step((enum hp3_spray_state)o->state, in);
 	bool sprayed = o->state == HP3_SPRAY_SPRAYING;
 
+	/* What set-up asks for may be refused for want of room alone. */
 	if (o->state == HP3_SPRAY_ASKING &&
 		((in == HP3_SPRAY_IN_NO && o->start == HP3_NO_PSN) || in == HP3_SPRAY_IN_LOST))
-		hp3_out_put_off(
-			t, o); /* what set-up asks for may be refused for want of room alone */
+		hp3_out_put_off(t, o);
 	if (o->state == HP3_SPRAY_ASKING && step.next == HP3_SPRAY_SPRAYING) {
 		t->e->stats.sprays++;
 		o->beat_at = t->now; /* the peer is to know */

@@ -66,9 +66,11 @@ static void queue_pairs_outlive_dead_paths(void **state)
 	p.every_us = 20000;
 	p.gap_us = 50;
 	p.rto_us = 4000;
+	run_seeds *= MANY; /* three of two hundred have a third of all that die */
 	r = run(p);
 	assert_true(r.failovers > run_seeds);
-	assert_true(r.died <= r.failovers / 10);
+	assert_true(r.died <= r.failovers / 15);
+	run_seeds /= MANY;
 	p.stall_us = 0;
 	r = run(p);
 	assert_true(r.gave_up > run_seeds);
