@@ -64,7 +64,7 @@ class Advice(TwoPaths):
         self.traffic(ends[0])
         flows = near.paired(2)
         for port, flow in enumerate(flows):
-            near.ctl("move", flow, "--port", str(50000 + 2 * port))
+            near.move(flow, "--port", str(50000 + 2 * port))
         wait_for(lambda: [f["path"]["hop"] for f in near.flows()] == ["10.8.2.2"] * 2, why=lambda: str(near.flows()))
         wait_for(lambda: any(p["hop"] == "10.8.2.1" for p in near.json("paths")[0]["paths"]), why=lambda: str(near.json("paths")))
         return flows

@@ -231,7 +231,7 @@ class Kept(Wired):
     def test_home_again(self):
         """What has come home, by an operator or by a stop, stays at home."""
         d, a, b, ports = self.moved()
-        self.assertEqual(d.json("move", next(iter(ports)), "--home")[0]["outcome"], "moved")
+        self.assertEqual(d.move(next(iter(ports)), "--home")["outcome"], "moved")
         self.flows_go_on(b)
         runs = self.runs(b)
         d.process.kill()

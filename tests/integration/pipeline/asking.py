@@ -30,7 +30,7 @@ class Asking(TwoPaths):
         """What comes of it, once it is known what came of the move before."""
         def answer():
             said = d.json("move", flow, "--port", str(port), "--ask", code=None)
-            return said if said[0].get("error", {}).get("code") != "too-soon" else None
+            return said if said[0].get("error", {}).get("code") not in ("too-soon", "busy") else None
         said = wait_for("the outcome of the last move", answer)[0]
         self.assertEqual("error" in said or said["outcome"] == "kept", code != 0, said)
         return said

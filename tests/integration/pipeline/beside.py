@@ -80,7 +80,7 @@ class Application(Beside):
             self.assertEqual((q["method"], q["device"], q["pid"], q["program"]), (method, "fake0", p.pid, "collective"))
             self.assertTrue(q["flow"].startswith("beside/10.0.0.1-10.0.0.2/"), q)
         for i, q in enumerate(qps):
-            event, = d.json("move", q["flow"], "--port", str(50000 + i))
+            event = d.move(q["flow"], "--port", str(50000 + i))
             self.assertEqual((event["outcome"], event["to"]), ("moved", 50000 + i))
         now = self.qps(d, QPS)
         self.assertEqual([q["port"] for q in now], [50000 + i for i in range(QPS)])
@@ -91,7 +91,7 @@ class Application(Beside):
         d.ctl("mode", "off")
         wait_for("all at home", lambda: all(q["port"] == q["home"] for q in d.json("qps")))
         d.ctl("mode", "on")
-        d.json("move", qps[0]["flow"], "--random")
+        d.move(qps[0]["flow"], "--random")
         flow = next(f for f in d.flows() if f["flow"] == qps[0]["flow"])
         self.assertTrue(flow["moved"] and flow["bytes"] > 0, flow)
         self.assertEqual(d.counters("beside")["packets_tx"], 0)
@@ -110,7 +110,7 @@ class Application(Beside):
         d = self.hp3d()
         p = self.start(d)
         flow = self.qps(d, QPS)[0]["flow"]
-        d.json("move", flow, "--port", "50001")
+        d.move(flow, "--port", "50001")
         d.process.kill()
         d.process.wait()
         d.begin()
@@ -119,7 +119,7 @@ class Application(Beside):
         self.assertEqual(q["port"], 50001)
         f = next(f for f in d.flows() if f["flow"] == flow)
         self.assertEqual((f["port"], f["moved"]), (50001, True))
-        d.json("move", flow, "--home")
+        d.move(flow, "--home")
         self.stop(d)
         self.judge(p, 2)
 

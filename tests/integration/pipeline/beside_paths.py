@@ -525,7 +525,7 @@ class Others(Fabric):
         time.sleep(1)
         self.assertEqual(self.causes(b), set())
         flow = b.json("qps")[0]["flow"]
-        self.assertEqual(b.json("move", flow, "--port", "50000")[0]["outcome"], "moved")
+        self.assertEqual(b.move(flow, "--port", "50000")["outcome"], "moved")
         for p in (pa, pb):
             self.judge(p)
         self.stop(a)

@@ -101,6 +101,6 @@ class Wired(Base):
 
     def move(self, d, flow, port):
         """One move that must succeed; its event."""
-        event = d.json("move", flow, "--port", str(port))[0]
+        event = d.move(flow, "--port", str(port))
         self.assertEqual((event["outcome"], event["to"], event["flow"]), ("moved", port, flow))
         return event

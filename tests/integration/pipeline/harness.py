@@ -160,6 +160,16 @@ class Daemon:
         out = self.ctl("--json", *args, code=code).stdout
         return [json.loads(line) for line in out.splitlines()]
 
+    def move(self, flow, *where):
+        """The event of a move that is taken: asked for again while one before is under way, or what that held still leaves."""
+        def taken():
+            answer = self.json("move", flow, *where, code=None)[0]
+            return None if answer.get("error", {}).get("code") == "busy" else answer
+        answer = wait_for(f"{flow} to be free for a move", taken)
+        if "error" in answer:
+            raise AssertionError(f"move {flow} {where}: {answer}\n{self.output()}")
+        return answer
+
     def flows(self):
         return self.json("flows")
 

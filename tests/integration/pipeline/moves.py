@@ -43,7 +43,7 @@ class Moves(Wired):
         d, flows = self.run_moves()
         # Home again, on the port that the RNIC writes.
         for flow in flows:
-            self.assertEqual(d.json("move", flow, "--home")[0]["type"], "idle_switch")
+            self.assertEqual(d.move(flow, "--home")["type"], "idle_switch")
         self.assertFalse(any(f["moved"] for f in d.flows()))
         self.stop(d)
 

@@ -60,8 +60,8 @@ class Operator(Wired):
         self.assertTrue(full.endswith("/0x000202"))
         for text in (full, "0x202", "0x0202", full[:-1] + "2", full.split("/", 1)[1]):
             self.assertEqual(c.ask(cmd="flow", flow=text)["data"]["flow"], full, text)
-        moved = c.ask(cmd="move", flow="0x202", port=self.port(0))
-        self.assertEqual(moved["data"]["flow"], full)
+        moved = wait_for("a move", lambda: c.ask(cmd="move", flow="0x202", port=self.port(0)).get("data"))
+        self.assertEqual(moved["flow"], full)
         before = len(c.ask(cmd="events", flow="0x201", type="switch")["data"])
         wait_for("the move", lambda: c.ask(cmd="events", flow="0x202", type="switch")["data"])
         for event in c.ask(cmd="events", flow="0x202")["data"]:
@@ -100,7 +100,7 @@ class Operator(Wired):
 
     def check_sort(self):
         for _ in range(3):
-            self.d.ctl("move", "0x203", "--random")
+            self.d.move("0x203", "--random")
         self.assertEqual(self.ids("--sort", "flow"), self.flows)
         self.assertEqual(self.ids("--sort", "flow", "--reverse"), self.flows[::-1])
         moves = {f["flow"]: f["moves"] for f in self.d.flows()}
@@ -118,7 +118,7 @@ class Operator(Wired):
         self.assertRegex(table[1], r" (steady|seeking) +\d+\.\d ")
 
     def check_filter(self):
-        self.d.ctl("move", "0x201", "--port", "40000")
+        self.d.move("0x201", "--port", "40000")
         for terms, wanted in (("0x000201", [1]), ("0x0002", [0, 1, 2, 3]), ("moved", [1]), ("!moved", [0, 2, 3]),
                               ("home", [0, 2, 3]), ("paired", [0, 1, 2, 3]), ("unpaired", []), ("port=40000", [1]),
                               ("port>40000 0x000202", [2]), ("port>40000 !0x000200", [2, 3]), ("draining moved", []),

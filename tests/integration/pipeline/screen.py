@@ -121,8 +121,8 @@ class Screen(Wired):
         self.assertTrue(lines[-1].startswith("q quit"))
 
         for _ in range(3):
-            self.d.ctl("move", self.flows[4], "--port", str(self.port(1)))
-        self.d.ctl("move", self.flows[2], "--port", "40001")
+            self.d.move(self.flows[4], "--port", str(self.port(1)))
+        self.d.move(self.flows[2], "--port", "40001")
         while "sorted by moves" not in t.read(0.3)[0]:
             t.press(">")
         t.shows("most moves first", lambda ls: self.rows(ls)[0].startswith(self.flows[4]) and
