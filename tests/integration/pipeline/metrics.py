@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from cases import SOURCE, Base, Wired, run
-from harness import wait_for
+from harness import listens, wait_for
 from scraping import OPENMETRICS, ask, auto_socket, loopback, make_rnic, metrics_socket, promtool, samples, value
 
 TCP = ("127.0.0.1", 9795)
@@ -298,7 +298,7 @@ class Places(Base):
             ask(("127.0.0.1", 9796))
         own = os.path.join(d.directory, "deep", "er.sock")
         second = self.daemon(NULL, metrics={"socket": own}).up()
-        wait_for("its own place", lambda: os.path.exists(own))
+        wait_for("its own place", lambda: listens(own))
         self.assertEqual(ask(own).status, 200)
         self.stop(d)
         self.stop(second)

@@ -5,7 +5,7 @@ import os
 import re
 import socket
 import subprocess
-from harness import wait_for
+from harness import listens, wait_for
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0"
 SAMPLE = re.compile(r'([a-z_:][a-z0-9_:]*)(?:\{((?:[a-z_]+="(?:[^"\\]|\\.)*",?)*)\})? (\S+)')
@@ -35,7 +35,7 @@ def auto_socket(daemon):
 def metrics_socket(daemon):
     """The same, once it is there: a moment after the control socket."""
     path = auto_socket(daemon)
-    wait_for("the socket for metrics", lambda: os.path.exists(path))
+    wait_for("the socket for metrics", lambda: listens(path))
     return path
 
 
