@@ -298,7 +298,7 @@ class Places(Base):
             ask(("127.0.0.1", 9796))
         own = os.path.join(d.directory, "deep", "er.sock")
         second = self.daemon(NULL, metrics={"socket": own}).up()
-        wait_for("its own place", lambda: listens(own))
+        wait_for("its own place", lambda: listens(second.process, own))
         self.assertEqual(ask(own).status, 200)
         self.stop(d)
         self.stop(second)

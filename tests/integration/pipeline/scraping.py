@@ -35,7 +35,7 @@ def auto_socket(daemon):
 def metrics_socket(daemon):
     """The same, once it is there: a moment after the control socket."""
     path = auto_socket(daemon)
-    wait_for("the socket for metrics", lambda: listens(path))
+    wait_for("the socket for metrics", lambda: listens(daemon.process, path))
     return path
 
 
