@@ -91,7 +91,8 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	l.spray_peers = lay(&at, sprays != 0 ? hp3_spray_peers((uint32_t)sprays) : 0,
 		sizeof(struct hp3_spray_peer));
 	l.spray_lists = lay(&at, sprays, HP3_SPRAY_LISTS * sizeof(uint16_t));
-	l.spray_of = lay(&at, cfg->spray.mode != HP3_SPRAY_MOVE ? flows : 0, sizeof(uint16_t));
+	l.spray_of = lay(
+		&at, cfg->spray.mode != HP3_SPRAY_MOVE ? flows : 0, sizeof(struct hp3_spray_of));
 	l.end = at;
 	return l;
 }
@@ -207,7 +208,7 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	if (cfg->spray.mode != HP3_SPRAY_MOVE) {
 		e->spraying = (struct hp3_spraying *)(at + l.spraying);
 		hp3_spray_init(e, at + l.sprays_out, at + l.sprays_in, at + l.spray_peers,
-			(uint16_t *)(at + l.spray_lists), (uint16_t *)(at + l.spray_of));
+			(uint16_t *)(at + l.spray_lists), (struct hp3_spray_of *)(at + l.spray_of));
 	}
 	e->free_flow = HP3_NO_FLOW;
 	for (uint32_t i = cfg->max_flows; i-- > 0;) {
@@ -323,6 +324,7 @@ int hp3_flow_info(
 		.state = f->state,
 		.pairing = f->pairing,
 		.spray = (uint8_t)hp3_spray_state_of(e, flow),
+		.spray_reads = (uint8_t)hp3_spray_read_state_of(e, flow),
 		.lanes = (uint8_t)hp3_spray_lanes_of(e, flow),
 		.replies = e->replies != NULL ? e->replies[flow].port : 0,
 		.moves = f->moves,

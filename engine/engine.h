@@ -81,6 +81,7 @@ struct hp3_spray_params {
 	uint8_t lanes; /* source ports of each: 2 .. 64 */
 	uint32_t alike; /* %: rfr/spread.h */
 	bool setup; /* the peer is asked when a queue pair is set up, before its first message */
+	bool reads; /* READ responses, too */
 	uint32_t bytes; /* messages of at least so many */
 	uint64_t beat_ns; /* the peer is asked so often whether it still puts them in order */
 	uint64_t wait_ns; /* longest wait for a packet that lacks, at the receiver */
@@ -330,6 +331,7 @@ struct hp3_flow_info {
 	uint16_t replies; /* port that its replies leave on; 0: as the RNIC sends them */
 	uint8_t state, pairing;
 	uint8_t spray; /* enum hp3_spray_state */
+	uint8_t spray_reads; /* ... of the responses to what the peer reads */
 	uint8_t lanes; /* that its packets take */
 	uint32_t moves, retransmits;
 	uint64_t bytes, idle_ns;

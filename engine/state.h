@@ -202,7 +202,8 @@ struct hp3_engine {
 	uint32_t key[4]; /* of hp3_key_mix() */
 	const struct hp3_lanes *lanes; /* burst.h */
 	uint32_t large; /* bytes of a message that may be sprayed; UINT32_MAX: none is */
-	uint32_t nspray_in; /* queue pairs of peers that are put in order */
+	uint32_t nspray_in; /* queue pairs of peers that are put in order, and READs of ours */
+	uint32_t nspray_reads; /* queue pairs whose READ responses may leave by several paths */
 	struct hp3_engine_config cfg;
 	uint64_t seed[4];
 	/* written now and then */

@@ -88,6 +88,7 @@
 	X(sprays_differ, "times that spraying ended because paths differ, in mode auto")           \
 	X(sprays_given_up, "times that spraying ended because the RNIC kept going back")           \
 	X(sprayed, "packets that left by one of several paths")                                    \
+	X(sprayed_reads, "READ responses among these")                                             \
 	X(resequenced, "queue pairs of peers that were put in order")                              \
 	X(reseq_held, "packets of peers held because they came too early")                         \
 	X(reseq_late, "times that packets went to the RNIC although one before them lacked")       \

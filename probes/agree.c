@@ -23,7 +23,7 @@ int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	hp3_put_be16(p + 12, what->port);
 	hp3_put_be16(p + 14, what->in_use);
 	hp3_put_be32(p + 16, what->beat_us);
-	hp3_put_be32(p + 20, what->responder << 8);
+	hp3_put_be32(p + 20, what->responder << 8 | what->reads);
 	hp3_put_be32(p + 24, what->requester << 8);
 	hp3_put_be32(p + 28, what->number);
 	hp3_put_be32(p + 32, what->turn);
@@ -80,6 +80,7 @@ enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct
 		.lanes = p[3],
 		.port = hp3_be16(p + 12),
 		.in_use = hp3_be16(p + 14),
+		.reads = (p[23] & 1) != 0,
 		.responder = hp3_be32(p + 20) >> 8,
 		.requester = hp3_be32(p + 24) >> 8,
 		.number = hp3_be32(p + 28),

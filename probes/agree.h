@@ -7,7 +7,7 @@
  * plain UDP datagram from hp3's own port to hp3's own port, as reports of flows are (loads.h). All
  * numbers big-endian:
  *
- *      0  magic 8                              20  QPN of the responder 24, zero 8
+ *      0  magic 8                              20  QPN of the responder 24, reads 8
  *      1  version 4 | kind 4                   24  QPN of the requester 24, zero 8
  *      2  PMTU, log2, 8                        28  number of the agreement 32
  *      3  lanes 8                              32  turn 32
@@ -17,6 +17,9 @@
  *
  * Later agreements have greater numbers; turns count up, and an answer bears that of what it
  * answers, so that an old one means nothing. Without a key nothing is believed.
+ *
+ * reads 1: it is the READ responses of the queue pair that are sprayed. "Responder" is then who
+ * receives them, and so puts them in order; only it knows what they are to be, so it speaks first.
  *
  * "next" of an ASK: nothing of the queue pair is on its way, and this PSN is the next one that
  * leaves. Where something leaves before the answer, another number is asked for.
@@ -31,7 +34,8 @@
 	X(YES, "yes")                                                                              \
 	X(NO, "no") /* it will not, or knows of none */                                            \
 	X(SLOW, "slow") /* it does, and these lanes hold the others up; answers nothing */         \
-	X(MARKED, "marked") /* likewise; these are marked (ECN) while others are not */
+	X(MARKED, "marked") /* likewise; these are marked (ECN) while others are not */            \
+	X(OFFER, "offer") /* it would: READ responses; OVER, without a number: no need */
 
 enum hp3_agree_kind {
 #define X(sym, text) HP3_AGREE_##sym,
@@ -42,6 +46,7 @@ enum hp3_agree_kind {
 
 struct hp3_agree {
 	uint8_t kind; /* enum hp3_agree_kind */
+	bool reads; /* of READ responses */
 	uint8_t pmtu_log2, lanes; /* PMTU: 0: not known yet */
 	uint16_t port; /* lane n leaves on port | n */
 	uint16_t in_use; /* port of what takes one path, and of what is sent again */

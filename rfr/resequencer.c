@@ -136,6 +136,12 @@ bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle)
 	return false;
 }
 
+void hp3_reseq_skip(struct hp3_reseq *r, uint32_t psn)
+{
+	if (hp3_psn_diff(psn, r->expected) > 0)
+		r->expected = psn;
+}
+
 static uint64_t wait_of(const struct hp3_reseq *r, const struct hp3_reseq_params *p)
 {
 	uint64_t late = hp3_max_u64(r->late, r->before);

@@ -89,6 +89,9 @@ uint32_t hp3_reseq_swap(struct hp3_reseq *r, uint32_t psn, uint32_t span, uint32
 /* After HP3_RESEQ_PASS, until false: what follows in order. */
 bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle);
 
+/* Between two of these: nothing comes before this PSN any more (rfr/owed.h). */
+void hp3_reseq_skip(struct hp3_reseq *r, uint32_t psn);
+
 /* When hp3_reseq_late() is to be called; UINT64_MAX: nothing lacks. */
 uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params *p);
 /*

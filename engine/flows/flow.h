@@ -57,6 +57,8 @@
 /* ... and whether its path is slow was never asked: it may know nothing else */
 #define HP3_FW_BEGINS 0x2000u
 #define HP3_FW_SPRAY  0x1000u /* there is, or is to be, an agreement to spray it (spray.h) */
+#define HP3_FW_READS  0x4000u /* ... to put in order what it reads */
+#define HP3_FW_READ   0x8000u /* ... to spray what is read from it */
 
 #define HP3_NO_PATH         0xffu
 #define HP3_RETRANSMITS_MAX 1023u

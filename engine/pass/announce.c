@@ -164,3 +164,41 @@ int hp3_peer_report(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t 
 	hp3_replies_leave(&t, flow);
 	return 0;
 }
+
+/* What the peer would put in order leaves by a flow that may send nothing else. */
+static void offered(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
+{
+	uint32_t flow = HP3_NO_FLOW;
+
+	if (hp3_spray_wants_reads(t)) {
+		flow = hp3_flow_at(t->e, ends, a->responder, HP3_DIR_TX);
+		if (flow == HP3_NO_FLOW)
+			flow = hp3_flow_add(t, ends, a->responder);
+	}
+	if (flow != HP3_NO_FLOW)
+		hp3_spray_offered(t, flow);
+	else
+		hp3_spray_refuse(t, ends, a);
+}
+
+void hp3_agree_told(struct hp3_engine *e, const struct hp3_ends *ends, const struct hp3_agree *a,
+	uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_turn t = {e, now, acts};
+	uint32_t flow;
+
+	if (hp3_agree_is_senders(a)) {
+		if (e->spraying != NULL)
+			hp3_spray_asked(&t, ends, a);
+		else if (a->kind != HP3_AGREE_OVER)
+			hp3_spray_refuse(&t, ends, a);
+		return;
+	}
+	if (a->kind == HP3_AGREE_OFFER) {
+		offered(&t, ends, a);
+		return;
+	}
+	flow = hp3_flow_at(e, ends, a->responder, HP3_DIR_TX);
+	if (e->spraying != NULL && flow != HP3_NO_FLOW)
+		hp3_spray_answer(&t, flow, a);
+}

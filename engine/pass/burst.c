@@ -35,7 +35,8 @@ static bool is_wanted(const struct hp3_engine *e, const struct hp3_pkt *pkt, enu
 	if (v->class == HP3_CLASS_CNP)
 		return dir == HP3_DIR_RX;
 	if (dir == HP3_DIR_TX)
-		return (e->np != NULL || e->nreplies != 0) && v->class == HP3_CLASS_RC_REPLY;
+		return (e->np != NULL || (e->nreplies | e->nspray_reads) != 0) &&
+		       v->class == HP3_CLASS_RC_REPLY;
 	return v->class == HP3_CLASS_RC_REQUEST && (e->nspray_in != 0 || is_marked(e, v));
 }
 
@@ -222,7 +223,7 @@ INLINE bool steady_tx(struct hp3_engine *e, const struct hp3_pkt *p, uint64_t no
 	if (UNLIKELY(!is_found(f, p, f->rqpn,
 			     ((f->flags & flow) ^ want) | (f->state ^ HP3_RFR_STEADY) |
 				     (f->stream.nxt ^ v->psn) | f->stream.open_len |
-				     (f->watch & (HP3_FW_ASK | HP3_FW_SPRAY)) |
+				     (f->watch & (HP3_FW_ASK | HP3_FW_SPRAY | HP3_FW_READS)) |
 				     (v->dma_len >= e->large)) ||
 		     f->pmtu_log2 == 0 || ((nxt - f->stream.una) & HP3_PSN_MASK) > f->stream.win))
 		return false;

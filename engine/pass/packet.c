@@ -39,6 +39,14 @@ static void other_packet(struct hp3_turn *t, const struct hp3_pkt *pkt, enum hp3
 		fragment_leaves(t, pkt);
 }
 
+static void read_leaves(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
+{
+	uint32_t flow = hp3_pkt_flow(t->e, pkt, HP3_DIR_TX);
+
+	if (flow != HP3_NO_FLOW)
+		hp3_spray_read_leaves(t, flow, pkt, vd);
+}
+
 static inline void reply_leaves(struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now,
 	struct hp3_verdict *vd, struct hp3_acts *acts)
 {
@@ -48,6 +56,8 @@ static inline void reply_leaves(struct hp3_engine *e, const struct hp3_pkt *pkt,
 		hp3_reply_reroute(e, pkt, now, vd);
 	if (HP3_UNLIKELY(e->nspray_in != 0))
 		hp3_spray_refuses(&(struct hp3_turn){e, now, acts}, pkt);
+	if (HP3_UNLIKELY(e->nspray_reads != 0) && (pkt->v.flags & HP3_VF_READ))
+		read_leaves(&(struct hp3_turn){e, now, acts}, pkt, vd);
 }
 
 /* What the peer's RNIC has is asked by a packet of the flow, if one leaves (seek/dead.c). */
@@ -68,9 +78,11 @@ static inline void last(
 
 	if (HP3_UNLIKELY(f->watch & HP3_FW_ASK))
 		ask(f, &pkt->v, vd);
-	if (HP3_UNLIKELY((f->watch & HP3_FW_SPRAY) ||
-			 (pkt->v.dma_len >= t->e->large && t->e->spraying != NULL)))
+	if (HP3_UNLIKELY((f->watch & (HP3_FW_SPRAY | HP3_FW_READS)) ||
+			 (pkt->v.dma_len >= t->e->large && t->e->spraying != NULL))) {
 		hp3_spray_leaves(t, flow, pkt, vd);
+		hp3_spray_reads(t, flow, pkt);
+	}
 }
 
 void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,
@@ -345,6 +357,8 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 		f->flags &= (uint16_t) ~(HP3_FF_RNR | HP3_FF_CLOSE_ACK);
 	if (f->stream.una == una)
 		hp3_challenge_claimed(&(struct hp3_turn){e, now, acts}, flow, pkt);
+	if (HP3_UNLIKELY(f->watch & HP3_FW_READS))
+		hp3_spray_read_arrives(&(struct hp3_turn){e, now, acts}, flow, pkt, vd);
 }
 
 void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,

@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) bool is_plain_progress(
 
 	return (v->flags & packet) == HP3_VF_AETH && HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK &&
 	       (((f->flags & flags) ^ want) | (f->state ^ HP3_RFR_STEADY) |
-		       (f->watch & HP3_FW_GUARD) | f->stream.open_len) == 0 &&
+		       (f->watch & (HP3_FW_GUARD | HP3_FW_READS)) | f->stream.open_len) == 0 &&
 	       f->pmtu_log2 != 0 && open <= HP3_PSN_MASK / 2 &&
 	       ((v->psn - f->stream.una) & HP3_PSN_MASK) < open;
 }

@@ -181,9 +181,7 @@ static bool look(struct hp3_turn *t, struct hp3_active *a)
 	if (is_stalled(t->e, f, a, t->now)) {
 		if (f->watch & HP3_FW_QUIET)
 			return false;
-		if (hp3_spray_hides(t->e, a->flow))
-			hp3_spray_stalled(t, a->flow);
-		else
+		if (!hp3_spray_stalled(t, a->flow))
 			hp3_seek_dead(t, a->flow, a->una, a->since);
 	}
 	return true;

@@ -5,24 +5,6 @@
 
 #define ACTS_EACH 6u /* most that one call below adds */
 
-void hp3_agree_told(struct hp3_engine *e, const struct hp3_ends *ends, const struct hp3_agree *a,
-	uint64_t now, struct hp3_acts *acts)
-{
-	struct hp3_turn t = {e, now, acts};
-	uint32_t flow;
-
-	if (hp3_agree_is_senders(a)) {
-		if (e->spraying != NULL)
-			hp3_spray_asked(&t, ends, a);
-		else if (a->kind != HP3_AGREE_OVER)
-			hp3_spray_refuse(&t, ends, a);
-		return;
-	}
-	flow = hp3_flow_at(e, ends, a->responder, HP3_DIR_TX);
-	if (e->spraying != NULL && flow != HP3_NO_FLOW)
-		hp3_spray_answer(&t, flow, a);
-}
-
 /* From the last one down: what ends gives its place to the last. */
 void hp3_spray_tick(struct hp3_turn *t)
 {

@@ -19,7 +19,7 @@ uint64_t hp3_in_due(const struct hp3_turn *t, const struct hp3_spray_in *in)
 {
 	struct hp3_reseq_params params = hp3_in_params(t->e);
 
-	if (in->reseq.held == 0)
+	if (in->reseq.held == 0 && in->ack.held == 0)
 		return UINT64_MAX;
 	if (!in->sure)
 		return in->reseq.gap_at + DOUBTS * hp3_spray_pulse(t->e);
@@ -60,14 +60,33 @@ static void leave(struct hp3_turn *t, const struct run *r, enum hp3_act_kind kin
 	t->e->last_free = r->last;
 }
 
+static void add_ack(struct hp3_engine *e, struct hp3_spray_in *in, struct run *r)
+{
+	add(e, in, r, in->ack.held - 1);
+	in->ack.held = 0;
+}
+
 void hp3_in_follow(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	struct run r = {0};
 	uint32_t handle;
 
-	while (hp3_reseq_next(&in->reseq, t->now, &handle))
+	while (hp3_reseq_next(&in->reseq, t->now, &handle)) {
 		add(t->e, in, &r, handle);
+		if (in->reads)
+			hp3_in_owes(in);
+	}
+	if (hp3_in_ack_is_due(in))
+		add_ack(t->e, in, &r);
 	leave(t, &r, HP3_ACT_DELIVER);
+}
+
+void hp3_in_discard(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t handle)
+{
+	struct run r = {0};
+
+	add(t->e, in, &r, handle);
+	leave(t, &r, HP3_ACT_DISCARD);
 }
 
 void hp3_in_empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind kind)
@@ -77,6 +96,8 @@ void hp3_in_empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind
 
 	while (hp3_reseq_flush(&in->reseq, &handle))
 		add(t->e, in, &r, handle);
+	if (in->ack.held != 0)
+		add_ack(t->e, in, &r);
 	leave(t, &r, kind);
 }
 
@@ -110,15 +131,14 @@ bool hp3_in_sound(struct hp3_engine *e, const struct hp3_pkt *pkt)
 void hp3_in_replace(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd)
 {
-	struct run r = {0};
+	uint32_t span = in->reads ? 1 : hp3_in_span(in, &pkt->v), before;
 
 	vd->kind = HP3_DROP;
 	if (!hp3_in_sound(t->e, pkt))
 		return;
-	add(t->e, in, &r,
-		hp3_reseq_swap(&in->reseq, pkt->v.psn, hp3_in_span(in, &pkt->v), t->e->free_held));
+	before = hp3_reseq_swap(&in->reseq, pkt->v.psn, span, t->e->free_held);
 	hp3_in_keep(t, in, pkt, vd);
-	leave(t, &r, HP3_ACT_DISCARD);
+	hp3_in_discard(t, in, before);
 }
 
 /* What is handed over comes behind the packet in hand, so that one is held for that long, too. */
@@ -154,5 +174,7 @@ void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in)
 		}
 	}
 	t->e->stats.reseq_given_up += r.n != 0;
+	if (in->ack.held != 0 && in->reseq.held == 0 && t->now - in->ack.at >= params.most_ns)
+		add_ack(t->e, in, &r); /* nothing came: the RNIC sees that by itself */
 	leave(t, &r, HP3_ACT_DELIVER);
 }

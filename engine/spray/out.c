@@ -17,7 +17,8 @@ static void forget(struct hp3_engine *e, struct hp3_spray_out *o)
 	s->outs[o->at] = last;
 	s->out[last].at = o->at;
 	s->outs[s->nout] = own;
-	e->flows[o->flow].watch &= (uint16_t)~HP3_FW_SPRAY;
+	e->flows[o->flow].watch &= (uint16_t) ~(o->reads ? HP3_FW_READ : HP3_FW_SPRAY);
+	e->nspray_reads -= o->reads;
 	s->peer[o->peer].users--;
 }
 
@@ -55,7 +56,8 @@ bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_i
 	switch ((enum hp3_spray_action)step.action) {
 	case HP3_SPRAY_DO_DRAIN:
 		t->e->stats.sprays_broken++;
-		hp3_move_drain(t, o->flow);
+		if (!o->reads) /* nothing tells when these have arrived (rule 12) */
+			hp3_move_drain(t, o->flow);
 		break;
 	case HP3_SPRAY_DO_END:
 		hp3_spray_say_out(t, o, HP3_AGREE_OVER);
@@ -84,19 +86,17 @@ uint32_t hp3_out_number(struct hp3_spraying *s, uint64_t now)
 	return s->number;
 }
 
-void hp3_out_begin(struct hp3_turn *t, uint32_t flow, uint32_t start)
+/* Its number among `out`; HP3_NO_SPRAY: there is none. */
+static uint16_t begin(struct hp3_turn *t, uint32_t flow, uint32_t start, bool reads)
 {
 	struct hp3_spraying *s = t->e->spraying;
-	struct hp3_flow *f = &t->e->flows[flow];
-	struct hp3_spray_out *o;
-	uint16_t peer;
+	uint16_t peer = hp3_spray_peer_get(t->e, &t->e->flows[flow], t->now), own;
 
-	peer = hp3_spray_peer_get(t->e, f, t->now);
 	if (peer == HP3_NO_SPRAY)
-		return;
-	s->of[flow] = s->outs[s->nout];
-	o = &s->out[s->of[flow]];
-	*o = (struct hp3_spray_out){.flow = flow,
+		return HP3_NO_SPRAY;
+	own = s->outs[s->nout];
+	s->out[own] = (struct hp3_spray_out){.flow = flow,
+		.reads = reads,
 		.peer = peer,
 		.at = (uint16_t)s->nout++,
 		.number = hp3_out_number(s, t->now),
@@ -104,10 +104,31 @@ void hp3_out_begin(struct hp3_turn *t, uint32_t flow, uint32_t start)
 		.heard = t->now,
 		.large_at = t->now,
 		.state = HP3_SPRAY_SINGLE};
-	f->watch |= HP3_FW_SPRAY;
-	hp3_out_input(t, o, HP3_SPRAY_IN_LARGE);
-	o->beat_at = t->now;
+	hp3_out_input(t, &s->out[own], HP3_SPRAY_IN_LARGE);
+	s->out[own].beat_at = t->now;
 	hp3_spray_wake(t->e, t->now);
+	return own;
+}
+
+void hp3_out_begin(struct hp3_turn *t, uint32_t flow, uint32_t start)
+{
+	uint16_t own = begin(t, flow, start, false);
+
+	if (own == HP3_NO_SPRAY)
+		return;
+	t->e->spraying->of[flow].out = own;
+	t->e->flows[flow].watch |= HP3_FW_SPRAY;
+}
+
+void hp3_out_begin_read(struct hp3_turn *t, uint32_t flow)
+{
+	uint16_t own = begin(t, flow, HP3_NO_PSN, true);
+
+	if (own == HP3_NO_SPRAY)
+		return;
+	t->e->spraying->of[flow].read = own;
+	t->e->flows[flow].watch |= HP3_FW_READ;
+	t->e->nspray_reads++;
 }
 
 /* Half of the room is for queue pairs that are known to have large messages. */
@@ -134,7 +155,14 @@ enum hp3_spray_state hp3_spray_state_of(const struct hp3_engine *e, uint32_t flo
 {
 	if (!(e->flows[flow].watch & HP3_FW_SPRAY))
 		return HP3_SPRAY_SINGLE;
-	return (enum hp3_spray_state)e->spraying->out[e->spraying->of[flow]].state;
+	return (enum hp3_spray_state)e->spraying->out[e->spraying->of[flow].out].state;
+}
+
+enum hp3_spray_state hp3_spray_read_state_of(const struct hp3_engine *e, uint32_t flow)
+{
+	if (!(e->flows[flow].watch & HP3_FW_READ))
+		return HP3_SPRAY_SINGLE;
+	return (enum hp3_spray_state)e->spraying->out[e->spraying->of[flow].read].state;
 }
 
 uint32_t hp3_spray_lanes_of(const struct hp3_engine *e, uint32_t flow)
@@ -147,24 +175,38 @@ uint32_t hp3_spray_lanes_of(const struct hp3_engine *e, uint32_t flow)
 
 bool hp3_spray_hides(const struct hp3_engine *e, uint32_t flow)
 {
-	return hp3_spray_state_of(e, flow) == HP3_SPRAY_SPRAYING;
+	const struct hp3_spraying *s = e->spraying;
+
+	return hp3_spray_state_of(e, flow) == HP3_SPRAY_SPRAYING ||
+	       ((e->flows[flow].watch & HP3_FW_READS) && s->in[s->of[flow].reads].number != 0);
 }
 
-void hp3_spray_stalled(struct hp3_turn *t, uint32_t flow)
+bool hp3_spray_stalled(struct hp3_turn *t, uint32_t flow)
 {
+	if (hp3_spray_state_of(t->e, flow) != HP3_SPRAY_SPRAYING)
+		return false;
 	hp3_out_input(t, hp3_out_of(t->e, flow), HP3_SPRAY_IN_BACK);
+	return true;
+}
+
+static void end(struct hp3_turn *t, struct hp3_spray_out *o, bool over)
+{
+	if (over && t->acts != NULL)
+		hp3_spray_say_out(t, o, HP3_AGREE_OVER);
+	forget(t->e, o);
 }
 
 void hp3_spray_gone(struct hp3_turn *t, uint32_t flow, bool over)
 {
-	struct hp3_spray_out *o;
+	const struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_spraying *s = t->e->spraying;
 
-	if (!(t->e->flows[flow].watch & HP3_FW_SPRAY))
-		return;
-	o = hp3_out_of(t->e, flow);
-	if (over && t->acts != NULL)
-		hp3_spray_say_out(t, o, HP3_AGREE_OVER);
-	forget(t->e, o);
+	if (f->watch & HP3_FW_SPRAY)
+		end(t, hp3_out_of(t->e, flow), over);
+	if (f->watch & HP3_FW_READ)
+		end(t, hp3_out_of_read(t->e, flow), over);
+	if (f->watch & HP3_FW_READS)
+		hp3_spray_in_end(t, &s->in[s->of[flow].reads], over);
 }
 
 void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a)
@@ -173,9 +215,9 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 	struct hp3_spread *spread;
 	struct hp3_spray_out *o;
 
-	if (!(t->e->flows[flow].watch & HP3_FW_SPRAY))
+	if (!(t->e->flows[flow].watch & (a->reads ? HP3_FW_READ : HP3_FW_SPRAY)))
 		return;
-	o = hp3_out_of(t->e, flow);
+	o = a->reads ? hp3_out_of_read(t->e, flow) : hp3_out_of(t->e, flow);
 	if (o->number != a->number)
 		return;
 	spread = &t->e->spraying->peer[o->peer].spread;
@@ -202,9 +244,22 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 	hp3_out_input(t, o, a->kind == HP3_AGREE_YES ? HP3_SPRAY_IN_YES : HP3_SPRAY_IN_NO);
 }
 
-uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o)
+/* Nothing large has left for long, or it ends, and nothing is on its way by several paths: of READ
+ * responses time alone tells. */
+static bool is_quiet(const struct hp3_turn *t, const struct hp3_spray_out *o)
 {
 	const struct hp3_flow *f = &t->e->flows[o->flow];
+	uint64_t beat = t->e->cfg.spray.beat_ns;
+	bool idle = t->now - o->large_at >= IDLE_BEATS * beat, ends = o->state == HP3_SPRAY_ENDING;
+
+	if (o->reads)
+		return idle || (ends && t->now - o->narrowed >= HP3_SPRAY_TRUST * beat);
+	return (idle || ends) && hp3_stream_idle(&f->stream) && (f->watch & HP3_FW_SURE) &&
+	       f->state == HP3_RFR_STEADY;
+}
+
+uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o)
+{
 	uint64_t beat = t->e->cfg.spray.beat_ns, silent = t->now - hp3_min_u64(o->heard, t->now);
 
 	if (!t->e->cfg.moves_allowed && !hp3_out_input(t, o, HP3_SPRAY_IN_STOP))
@@ -213,9 +268,7 @@ uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o)
 		return UINT64_MAX;
 	if (silent >= HP3_SPRAY_TRUST * beat)
 		hp3_out_input(t, o, HP3_SPRAY_IN_SILENT);
-	if (hp3_stream_idle(&f->stream) && (f->watch & HP3_FW_SURE) && f->state == HP3_RFR_STEADY &&
-		(t->now - o->large_at >= IDLE_BEATS * beat || o->state == HP3_SPRAY_ENDING) &&
-		!hp3_out_input(t, o, HP3_SPRAY_IN_IDLE))
+	if (is_quiet(t, o) && !hp3_out_input(t, o, HP3_SPRAY_IN_IDLE))
 		return UINT64_MAX;
 	if (o->beat_at <= t->now) {
 		o->said[++o->turn % HP3_SPRAY_SAID] = t->now;

@@ -3,11 +3,12 @@
 #include "engine/flows/keys.h"
 #include "engine/spray/receive.h"
 
-#define BEAT_MIN 100000u
-#define BEAT_MAX 1000000000u
+#define BEAT_MIN   100000u
+#define BEAT_MAX   1000000000u
+#define PUT_OFF_NS 1000000000u /* until it is offered again to put READ responses in order */
 
-struct hp3_spray_in *hp3_in_find(
-	struct hp3_engine *e, uint64_t addr, uint16_t vlan, bool ipv6, uint32_t responder)
+struct hp3_spray_in *hp3_in_find(struct hp3_engine *e, uint64_t addr, uint16_t vlan, bool ipv6,
+	uint32_t responder, bool reads)
 {
 	struct hp3_spraying *s = e->spraying;
 
@@ -15,7 +16,8 @@ struct hp3_spray_in *hp3_in_find(
 		i = s->in[i].next) {
 		struct hp3_spray_in *in = &s->in[i];
 
-		if (in->responder == responder && hp3_in_between(in, addr, vlan, ipv6))
+		if (in->responder == responder && in->reads == reads &&
+			hp3_in_between(in, addr, vlan, ipv6))
 			return in;
 	}
 	return NULL;
@@ -28,6 +30,8 @@ void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop)
 	uint16_t *link = hp3_spray_head(s, in->addr, in->responder);
 
 	hp3_in_empty(t, in, drop ? HP3_ACT_DISCARD : HP3_ACT_DELIVER);
+	if (in->reads)
+		t->e->flows[in->flow].watch &= (uint16_t)~HP3_FW_READS;
 	while (*link != own)
 		link = &s->in[*link].next;
 	*link = in->next;
@@ -58,8 +62,7 @@ static struct hp3_spray_in *fresh(struct hp3_spraying *s, uint32_t i)
 	return in;
 }
 
-static struct hp3_spray_in *add_in(
-	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
+struct hp3_spray_in *hp3_in_add(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t responder)
 {
 	struct hp3_spraying *s = t->e->spraying;
 	uint32_t n = t->e->nspray_in;
@@ -69,7 +72,7 @@ static struct hp3_spray_in *add_in(
 	in->ipv6 = ends->ipv6;
 	in->vlan = ends->vlan;
 	in->addr = hp3_key_addr(t->e, ends);
-	in->responder = a->responder;
+	in->responder = responder;
 	in->at = (uint16_t)n;
 	memcpy(in->local, ends->local, len);
 	memcpy(in->remote, ends->remote, len);
@@ -77,6 +80,21 @@ static struct hp3_spray_in *add_in(
 	*hp3_spray_head(s, in->addr, in->responder) = s->ins[n];
 	t->e->nspray_in++;
 	return in;
+}
+
+void hp3_in_put_off(struct hp3_turn *t, const struct hp3_spray_in *in)
+{
+	t->e->pairs.pairs[t->e->flows[in->flow].pair].spray_at = t->now + PUT_OFF_NS;
+}
+
+/* Its terms. */
+static void take(struct hp3_spray_in *in, const struct hp3_agree *a)
+{
+	in->number = a->number;
+	in->turn = a->turn - 1;
+	in->lanes = a->lanes;
+	in->late = (struct hp3_lateness){0};
+	in->beat_ns = hp3_min_u64(hp3_max_u64(a->beat_us * 1000ull, BEAT_MIN), BEAT_MAX);
 }
 
 static void agree(struct hp3_turn *t, const struct hp3_ends *ends, struct hp3_spray_in *in,
@@ -88,12 +106,8 @@ static void agree(struct hp3_turn *t, const struct hp3_ends *ends, struct hp3_sp
 		t->e->stats.resequenced++;
 	}
 	in->sure = in->unsized = false;
-	in->number = a->number;
 	in->requester = a->requester;
-	in->turn = a->turn - 1;
-	in->lanes = a->lanes;
-	in->late = (struct hp3_lateness){0};
-	in->beat_ns = hp3_min_u64(hp3_max_u64(a->beat_us * 1000ull, BEAT_MIN), BEAT_MAX);
+	take(in, a);
 }
 
 /* Half of the room is for those whose messages are known to be large. */
@@ -106,17 +120,22 @@ static bool may_agree(const struct hp3_engine *e, const struct hp3_agree *a)
 
 void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
 {
-	struct hp3_spray_in *in =
-		hp3_in_find(t->e, hp3_key_addr(t->e, ends), ends->vlan, ends->ipv6, a->responder);
+	struct hp3_spray_in *in = hp3_in_find(
+		t->e, hp3_key_addr(t->e, ends), ends->vlan, ends->ipv6, a->responder, a->reads);
 
 	if (in != NULL && in->number == a->number && a->kind == HP3_AGREE_OVER) {
+		if (in->reads && in->number == 0)
+			hp3_in_put_off(t, in); /* it will not */
 		hp3_spray_in_end(t, in, false);
 		return;
 	}
 	if (a->kind == HP3_AGREE_OVER || (in != NULL && (int32_t)(a->number - in->number) < 0))
 		return; /* an old word changes nothing */
-	if (a->kind == HP3_AGREE_ASK && in == NULL && may_agree(t->e, a)) {
-		in = add_in(t, ends, a);
+	if (a->reads) {
+		if (a->kind == HP3_AGREE_ASK && in != NULL && in->number != a->number)
+			take(in, a);
+	} else if (a->kind == HP3_AGREE_ASK && in == NULL && may_agree(t->e, a)) {
+		in = hp3_in_add(t, ends, a->responder);
 		agree(t, ends, in, a);
 	} else if (a->kind == HP3_AGREE_ASK && in != NULL && in->number != a->number) {
 		hp3_in_empty(t, in, HP3_ACT_DELIVER);
@@ -134,10 +153,11 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 	in->spared = 0;
 	in->port = a->port;
 	in->in_use = a->in_use;
-	in->pmtu_log2 = a->pmtu_log2;
+	if (!in->reads) /* what the peer sends; else what we do */
+		in->pmtu_log2 = a->pmtu_log2;
 	hp3_spray_wake(t->e, t->now);
 	if (in->ready)
-		hp3_spray_say_in(t, in, HP3_AGREE_YES, 0);
+		hp3_spray_say_in(t, in, in->unwanted ? HP3_AGREE_NO : HP3_AGREE_YES, 0);
 }
 
 uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
@@ -145,6 +165,8 @@ uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
 	uint64_t until = in->heard + HP3_SPRAY_BOUND * in->beat_ns;
 
 	if (until <= t->now || !t->e->cfg.moves_allowed) {
+		if (in->reads && in->number == 0)
+			hp3_in_put_off(t, in);
 		hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
 		hp3_spray_in_end(t, in, false);
 		return UINT64_MAX;

@@ -26,7 +26,7 @@ static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 	hp3_spray_say_in(t, in, HP3_AGREE_YES, 0);
 }
 
-static void judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_view *v)
+void hp3_in_judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_view *v)
 {
 	struct hp3_spread_params params = hp3_spread_params_of(t->e);
 	uint32_t lane = (uint32_t)(v->sport ^ in->port);
@@ -52,24 +52,27 @@ static void judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 	}
 }
 
-/* One that came too early: is there room, and is it worth it? */
-static bool may_wait(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt)
+bool hp3_in_room(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt)
 {
 	struct hp3_engine *e = t->e;
 
-	if (hp3_psn_diff(pkt->v.psn, in->reseq.expected) <= 0)
+	if (in->bytes + pkt->len <= e->cfg.hold_bytes &&
+		e->hold_bytes + pkt->len <= e->cfg.hold_bytes_total &&
+		e->hold_packets < e->hold_most)
 		return true;
-	if (in->bytes + pkt->len > e->cfg.hold_bytes ||
-		e->hold_bytes + pkt->len > e->cfg.hold_bytes_total ||
-		e->hold_packets >= e->hold_most) {
-		e->stats.reseq_full++;
-		return false;
-	}
-	return hp3_reseq_leap(&in->reseq, pkt->v.psn) <= LEAP || hp3_in_sound(e, pkt);
+	e->stats.reseq_full++;
+	return false;
 }
 
-/* How long others have waited for it; how far ahead of what is expected it came. */
-static void count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, uint64_t now)
+bool hp3_in_may_wait(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt)
+{
+	if (hp3_psn_diff(pkt->v.psn, in->reseq.expected) <= 0)
+		return true;
+	return hp3_in_room(t, in, pkt) &&
+	       (hp3_reseq_leap(&in->reseq, pkt->v.psn) <= LEAP || hp3_in_sound(t->e, pkt));
+}
+
+void hp3_in_count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, uint64_t now)
 {
 	uint64_t late = hp3_reseq_lateness(r, psn, now);
 	int32_t ahead = hp3_psn_diff(psn, r->expected);
@@ -109,7 +112,7 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 	const struct hp3_view *v = &pkt->v;
 	struct hp3_reseq_params params = hp3_in_params(t->e);
 	struct hp3_spray_in *in =
-		hp3_in_find(t->e, pkt->addr, v->vlan, v->flags & HP3_VF_IPV6, v->dest_qpn);
+		hp3_in_find(t->e, pkt->addr, v->vlan, v->flags & HP3_VF_IPV6, v->dest_qpn, false);
 
 	if (in == NULL)
 		return;
@@ -126,11 +129,11 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 		return;
 	}
 	hp3_spray_look(t);
-	judge(t, in, v);
+	hp3_in_judge(t, in, v);
 	in->reseq.again = v->sport == in->in_use; /* where an RNIC that goes back sends */
-	if (!may_wait(t, in, pkt))
+	if (!hp3_in_may_wait(t, in, pkt))
 		return;
-	count(&t->e->stats, &in->reseq, v->psn, t->now);
+	hp3_in_count(&t->e->stats, &in->reseq, v->psn, t->now);
 	switch (hp3_reseq_arrive(
 		&in->reseq, &params, v->psn, hp3_in_span(in, v), t->e->free_held, t->now)) {
 	case HP3_RESEQ_PASS:
@@ -171,7 +174,7 @@ void hp3_spray_refuses(struct hp3_turn *t, const struct hp3_pkt *pkt)
 	for (uint32_t i = 0; i < t->e->nspray_in; i++) {
 		struct hp3_spray_in *in = &s->in[s->ins[i]];
 
-		if (in->requester != v->dest_qpn || !in->ready ||
+		if (in->requester != v->dest_qpn || !in->ready || in->reads ||
 			!hp3_in_between(in, addr, v->vlan, v->flags & HP3_VF_IPV6))
 			continue;
 		if (!hp3_reseq_refused(&in->reseq, v->psn, t->now)) {

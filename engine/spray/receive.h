@@ -2,8 +2,8 @@
 #ifndef HP3_ENGINE_SPRAY_RECEIVE_H
 #define HP3_ENGINE_SPRAY_RECEIVE_H
 /*
- * Inside of the receiving side: packets of peers' queue pairs (receive.c), what is held of them
- * (held.c), what the peers were promised (promise.c).
+ * Inside of the receiving side: packets of peers' queue pairs (receive.c), responses to READs
+ * (reads.c), what is held of both (held.c), what the peers were promised (promise.c).
  */
 #include "engine/spray/spray.h"
 
@@ -26,6 +26,22 @@ static inline uint32_t hp3_in_span(const struct hp3_spray_in *in, const struct h
 	return hp3_in_sized(in, v) ? hp3_request_span(v, in->pmtu_log2) : 0;
 }
 
+/* receive.c */
+/* One came: is its lane slow, or marked more than others? */
+void hp3_in_judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_view *v);
+/* Is there room for one more? */
+bool hp3_in_room(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt);
+/* One that came too early: is there room, and is it worth it? */
+bool hp3_in_may_wait(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt);
+/* How long others have waited for it; how far ahead of what is expected it came. */
+void hp3_in_count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, uint64_t now);
+
+/* reads.c */
+/* What is expected is owed; what is before it is not, any more. */
+void hp3_in_owes(struct hp3_spray_in *in);
+/* An ACK is held, and what it waits for has come. */
+bool hp3_in_ack_is_due(const struct hp3_spray_in *in);
+
 /* held.c */
 struct hp3_reseq_params hp3_in_params(const struct hp3_engine *e);
 /* When something is to be done about what is held. */
@@ -37,6 +53,8 @@ void hp3_in_keep(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 	struct hp3_verdict *vd);
 void hp3_in_replace(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd);
+/* It goes nowhere. */
+void hp3_in_discard(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t handle);
 /* What follows in order goes to the RNIC. */
 void hp3_in_follow(struct hp3_turn *t, struct hp3_spray_in *in);
 /* All does, in order (DELIVER), or nothing (DISCARD). */
@@ -48,7 +66,13 @@ void hp3_in_before(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3
 void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in);
 
 /* promise.c */
-struct hp3_spray_in *hp3_in_find(
-	struct hp3_engine *e, uint64_t addr, uint16_t vlan, bool ipv6, uint32_t responder);
+/* `reads`: responses to READs of the local queue pair `responder`. */
+struct hp3_spray_in *hp3_in_find(struct hp3_engine *e, uint64_t addr, uint16_t vlan, bool ipv6,
+	uint32_t responder, bool reads);
+/* A new record; there is room. */
+struct hp3_spray_in *hp3_in_add(
+	struct hp3_turn *t, const struct hp3_ends *ends, uint32_t responder);
+/* Nothing is offered to the peer for a while. */
+void hp3_in_put_off(struct hp3_turn *t, const struct hp3_spray_in *in);
 
 #endif

@@ -7,8 +7,8 @@
 #define DIFFER    25u /* % */
 #define PULSE_MIN 50000u
 
-void hp3_spray_init(
-	struct hp3_engine *e, void *out, void *in, void *peers, uint16_t *lists, uint16_t *of)
+void hp3_spray_init(struct hp3_engine *e, void *out, void *in, void *peers, uint16_t *lists,
+	struct hp3_spray_of *of)
 {
 	struct hp3_spraying *s = e->spraying;
 	uint32_t n = e->cfg.spray.flows;
@@ -70,6 +70,10 @@ void hp3_spray_slept(struct hp3_turn *t)
 
 		if (in->ready && hp3_reseq_stood(&in->reseq, t->now))
 			t->e->stats.reseq_stood++;
+		if (in->ack.held != 0 && in->ack.anew < HP3_RESEQ_AGAIN) {
+			in->ack.anew++;
+			in->ack.at = t->now;
+		}
 		if (in->spared < HP3_RESEQ_AGAIN && t->now - in->heard > bound) {
 			in->spared++;
 			in->heard = t->now - bound;
@@ -92,6 +96,7 @@ void hp3_spray_say_out(struct hp3_turn *t, const struct hp3_spray_out *o, enum h
 {
 	const struct hp3_flow *f = &t->e->flows[o->flow];
 	struct hp3_agree what = {.kind = (uint8_t)kind,
+		.reads = o->reads,
 		.pmtu_log2 = f->pmtu_log2,
 		.lanes = t->e->cfg.spray.lanes,
 		.port = t->e->spraying->peer[o->peer].base,
@@ -110,6 +115,7 @@ void hp3_spray_say_in(
 	struct hp3_turn *t, const struct hp3_spray_in *in, enum hp3_agree_kind kind, uint64_t slow)
 {
 	struct hp3_agree what = {.kind = (uint8_t)kind,
+		.reads = in->reads,
 		.pmtu_log2 = in->pmtu_log2,
 		.lanes = in->lanes,
 		.port = in->port,
@@ -129,7 +135,7 @@ void hp3_spray_refuse(
 {
 	struct hp3_agree what = *asked;
 
-	what.kind = HP3_AGREE_NO;
+	what.kind = asked->kind == HP3_AGREE_OFFER ? HP3_AGREE_OVER : HP3_AGREE_NO;
 	what.next = HP3_NO_PSN;
 	say(t, HP3_NO_FLOW, ends, &what);
 }

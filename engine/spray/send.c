@@ -24,9 +24,8 @@ static void measure(const struct hp3_engine *e, struct hp3_spray_out *o, const s
 	o->large |= o->so_far >= e->cfg.spray.bytes;
 }
 
-/* The peer said yes not too long ago, to what was said not too long ago: who stood still hears old
- * answers, and has no tick before the next packet. */
-static bool is_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o)
+/* Who stood still hears old answers, and has no tick before the next packet. */
+bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o)
 {
 	uint64_t silent = t->now - hp3_min_u64(o->heard, t->now), beat = t->e->cfg.spray.beat_ns;
 
@@ -45,7 +44,7 @@ static bool is_caught_up(
 {
 	return hp3_psn_diff(f->stream.una, o->behind) >= 0 &&
 	       (o->state == HP3_SPRAY_ENDING ? (f->watch & HP3_FW_SURE) != 0
-					     : o->heard > o->narrowed && is_trusted(t, o));
+					     : o->heard > o->narrowed && hp3_out_trusted(t, o));
 }
 
 /*
@@ -98,16 +97,28 @@ static bool is_told(const struct hp3_spray_out *o, const struct hp3_view *v)
 	return o->sized || !(v->flags & HP3_VF_READ) || v->dma_len <= 1u << HP3_PMTU_LOG2_MIN;
 }
 
+void hp3_out_spread(struct hp3_turn *t, struct hp3_spray_out *o, struct hp3_verdict *vd)
+{
+	struct hp3_spread_params params = hp3_spread_params_of(t->e);
+	struct hp3_spray_peer *peer = &t->e->spraying->peer[o->peer];
+
+	if (!o->chosen && hp3_spread_choose(&peer->spread, &params, t->now) && hp3_out_differ(t, o))
+		return;
+	o->chosen = true;
+	vd->sport =
+		(uint16_t)(peer->base | hp3_spread_lane(&peer->spread, &params,
+						(uint32_t)(hp3_random(&t->e->rng) >> 32), t->now));
+	t->e->stats.sprayed++;
+	o->run++;
+}
+
 /* A packet of a queue pair about which there is an agreement, or is to be one. */
 static void agreed_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
-	struct hp3_spread_params params;
-	struct hp3_spray_peer *peer;
-	struct hp3_spray_out *o;
+	struct hp3_spray_out *o = hp3_out_of(t->e, flow);
 
-	o = hp3_out_of(t->e, flow);
 	measure(t->e, o, &pkt->v);
 	if (o->large)
 		o->large_at = t->now;
@@ -120,7 +131,7 @@ static void agreed_leaves(
 		return;
 	if ((f->flags & HP3_FF_WENT_BACK) && went_back(t, o))
 		return;
-	if (!is_trusted(t, o))
+	if (!hp3_out_trusted(t, o))
 		hp3_out_input(t, o, HP3_SPRAY_IN_SILENT);
 	if ((o->state == HP3_SPRAY_NARROW || o->state == HP3_SPRAY_ENDING) &&
 		is_caught_up(t, f, o) && !hp3_out_input(t, o, HP3_SPRAY_IN_CAUGHT_UP))
@@ -132,16 +143,7 @@ static void agreed_leaves(
 	if (o->state != HP3_SPRAY_SPRAYING || !o->large || vd->kind != HP3_PASS ||
 		f->state > HP3_RFR_CLOSING)
 		return;
-	peer = &t->e->spraying->peer[o->peer];
-	params = hp3_spread_params_of(t->e);
-	if (!o->chosen && hp3_spread_choose(&peer->spread, &params, t->now) && hp3_out_differ(t, o))
-		return;
-	o->chosen = true;
-	vd->sport =
-		(uint16_t)(peer->base | hp3_spread_lane(&peer->spread, &params,
-						(uint32_t)(hp3_random(&t->e->rng) >> 32), t->now));
-	t->e->stats.sprayed++;
-	o->run++;
+	hp3_out_spread(t, o, vd);
 }
 
 void hp3_spray_leaves(

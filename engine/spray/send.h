@@ -1,19 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_ENGINE_SPRAY_SEND_H
 #define HP3_ENGINE_SPRAY_SEND_H
-/* Inside of the sending side: packets of the local RNIC's queue pairs (send.c), the agreements
- * about them (out.c). */
+/* Inside of the sending side: requests (send.c) and READ responses (read.c) of the local RNIC's
+ * queue pairs, the agreements about them (out.c). */
 #include "engine/spray/spray.h"
 
 static inline struct hp3_spray_out *hp3_out_of(struct hp3_engine *e, uint32_t flow)
 {
-	return &e->spraying->out[e->spraying->of[flow]];
+	return &e->spraying->out[e->spraying->of[flow].out];
+}
+
+static inline struct hp3_spray_out *hp3_out_of_read(struct hp3_engine *e, uint32_t flow)
+{
+	return &e->spraying->out[e->spraying->of[flow].read];
 }
 
 /* Whom to ask? A peer that believes us, and that said no word to the contrary. */
 bool hp3_out_may_begin(const struct hp3_turn *t, const struct hp3_flow *f);
 /* `start`: where nothing is in flight, the PSN that leaves next. */
 void hp3_out_begin(struct hp3_turn *t, uint32_t flow, uint32_t start);
+/* ... about what is read from it. */
+void hp3_out_begin_read(struct hp3_turn *t, uint32_t flow);
+/* The peer said yes not too long ago, to what was said not too long ago. */
+bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o);
+/* The packet leaves by one of the lanes. */
+void hp3_out_spread(struct hp3_turn *t, struct hp3_spray_out *o, struct hp3_verdict *vd);
 /* Its peer is not asked for a while. */
 void hp3_out_put_off(struct hp3_turn *t, const struct hp3_spray_out *o);
 /* The number of an agreement that begins now. */

@@ -7,11 +7,14 @@
  * sees them (receive.c); what the two hosts say to each other about it (say.c, agree.c). What
  * either may do when is rfr/spraying.h.
  *
- * A queue pair is sprayed in one direction: its requests. Replies, READ responses among them, leave
- * as they always do. Congestion control is the RNIC's.
+ * Requests and READ responses are two streams, each with an agreement of its own. Responses leave
+ * by several paths at the responder (read.c), and are put in order at the requester (reads.c),
+ * which alone knows which ones there are to be. ACKs and NAKs keep to one path, and are held at the
+ * requester until the responses before them have come. Congestion control is the RNIC's.
  */
 #include "engine/moves/moves.h"
 #include "probes/agree.h"
+#include "rfr/owed.h"
 #include "rfr/resequencer.h"
 #include "rfr/spraying.h"
 #include "rfr/spread.h"
@@ -29,6 +32,7 @@ struct hp3_spray_out {
 	bool large; /* the message under way is */
 	bool sized; /* the peer knows the path MTU */
 	bool chosen; /* by what probes said of lanes */
+	bool reads; /* READ responses */
 	uint32_t so_far; /* bytes of the message under way that have left */
 	uint32_t start; /* PSN with which the agreement begins; else HP3_NO_PSN */
 	uint32_t flow;
@@ -42,7 +46,18 @@ struct hp3_spray_out {
 	uint64_t beat_at; /* the next word to the peer */
 } __attribute__((aligned(64)));
 
-/* A queue pair of a peer. What each of its packets needs is the first two lines. */
+/* An ACK or NAK that waits for responses before it. */
+struct hp3_spray_ack {
+	uint32_t held; /* handle + 1; 0: there is none */
+	uint32_t psn; /* the last one that it speaks for */
+	uint64_t at;
+	uint8_t anew; /* times that it was waited for anew */
+};
+
+/*
+ * A queue pair of a peer, or READ responses to one of the local RNIC. What each of its packets
+ * needs is the first two lines.
+ */
 struct hp3_spray_in {
 	uint64_t addr; /* as hp3_flow.addr */
 	uint32_t responder, requester; /* QPNs */
@@ -53,6 +68,7 @@ struct hp3_spray_in {
 		    */
 	uint16_t next; /* of the same chain */
 	uint16_t port, in_use; /* of lane 0; of what takes one path */
+	bool reads; /* READ responses */
 	bool unsized; /* a READ came, and how many PSNs it takes is not known */
 	uint16_t first; /* not sure: port of what is held */
 	uint8_t lanes, pmtu_log2;
@@ -66,7 +82,26 @@ struct hp3_spray_in {
 	uint32_t number, turn; /* of the agreement; of what was said last */
 	uint64_t beat_ns; /* of the sender */
 	uint64_t heard; /* its last word */
+	/* reads */
+	uint32_t flow; /* that asked for them */
+	uint32_t from; /* PSN of the first READ that is counted */
+	uint32_t last; /* PSN of the last request */
+	bool back; /* ... which was sent again */
+	bool again; /* what lacks was asked for again */
+	bool unwanted; /* the RNIC goes back too often */
+	uint8_t strikes;
+	uint32_t run; /* responses since it went back */
+	uint64_t offer_at; /* no sooner */
+	struct hp3_spray_ack ack;
+	struct hp3_owed owed;
 } __attribute__((aligned(64)));
+
+/* Records of a flow, each valid with its flag. */
+struct hp3_spray_of {
+	uint16_t out; /* HP3_FW_SPRAY; among `out` */
+	uint16_t read; /* HP3_FW_READ; likewise */
+	uint16_t reads; /* HP3_FW_READS; among `in` */
+};
 
 /*
  * What is known of the lanes to a peer: all queue pairs between two addresses take the same ones,
@@ -98,7 +133,7 @@ struct hp3_spraying {
 	uint16_t *outs, *ins; /* the first n: in use; the rest: free */
 	uint16_t *heads; /* chains of `in`, by addresses and QPN */
 	uint32_t nheads;
-	uint16_t *of; /* by flow: its record among `out`; valid with HP3_FW_SPRAY */
+	struct hp3_spray_of *of; /* by flow */
 	uint32_t nout;
 	uint32_t number; /* of the newest agreement */
 	uint64_t due;
@@ -115,8 +150,8 @@ static inline uint32_t hp3_spray_peers(uint32_t flows)
 	return sets * HP3_SPRAY_WAYS;
 }
 
-void hp3_spray_init(
-	struct hp3_engine *e, void *out, void *in, void *peers, uint16_t *lists, uint16_t *of);
+void hp3_spray_init(struct hp3_engine *e, void *out, void *in, void *peers, uint16_t *lists,
+	struct hp3_spray_of *of);
 struct hp3_spread_params hp3_spread_params_of(const struct hp3_engine *e);
 /* Something is to be done by then. */
 void hp3_spray_wake(struct hp3_engine *e, uint64_t due);
@@ -136,7 +171,7 @@ void hp3_spray_say_out(struct hp3_turn *t, const struct hp3_spray_out *o, enum h
 void hp3_spray_say_in(
 	struct hp3_turn *t, const struct hp3_spray_in *in, enum hp3_agree_kind kind, uint64_t slow);
 
-/* To a question about a queue pair of which no record is kept. */
+/* To a question about a queue pair of which no record is kept; to an offer. */
 void hp3_spray_refuse(
 	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *asked);
 
@@ -157,7 +192,7 @@ uint16_t hp3_spray_peer_get(struct hp3_engine *e, const struct hp3_flow *f, uint
 
 static inline struct hp3_spray_peer *hp3_spray_peer_of(const struct hp3_engine *e, uint32_t flow)
 {
-	return &e->spraying->peer[e->spraying->out[e->spraying->of[flow]].peer];
+	return &e->spraying->peer[e->spraying->out[e->spraying->of[flow].out].peer];
 }
 
 /* agree.c */
@@ -169,15 +204,23 @@ void hp3_spray_setup(struct hp3_turn *t, uint32_t flow);
 /* A request of the flow leaves, or is held: *vd as if it were not sprayed. */
 void hp3_spray_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
-/* Its packets take several paths: what is seen of them says nothing of the port in use. */
+/* Its packets, or the answers to its READs, take several paths: what is seen of them says nothing
+ * of the port in use. */
 bool hp3_spray_hides(const struct hp3_engine *e, uint32_t flow);
 enum hp3_spray_state hp3_spray_state_of(const struct hp3_engine *e, uint32_t flow);
 uint32_t hp3_spray_lanes_of(const struct hp3_engine *e, uint32_t flow); /* in use */
-/* Nothing is acknowledged: one path for now. */
-void hp3_spray_stalled(struct hp3_turn *t, uint32_t flow);
+/* Nothing is acknowledged: one path for now, if there were several. */
+bool hp3_spray_stalled(struct hp3_turn *t, uint32_t flow);
 /* The flow is gone, or begins anew (`over`), or it is not known any more what is acknowledged. */
 void hp3_spray_gone(struct hp3_turn *t, uint32_t flow, bool over);
 void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a);
+/* A READ response of the flow leaves: *vd as if it were not sprayed. */
+void hp3_spray_read_leaves(
+	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
+/* The peer of the flow would put READ responses in order: is that of use? */
+bool hp3_spray_wants_reads(const struct hp3_turn *t);
+void hp3_spray_offered(struct hp3_turn *t, uint32_t flow);
+enum hp3_spray_state hp3_spray_read_state_of(const struct hp3_engine *e, uint32_t flow);
 /* Time passes; when it wants to be called next. */
 uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o);
 
@@ -217,6 +260,13 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 /* The local RNIC refuses one. */
 void hp3_spray_refuses(struct hp3_turn *t, const struct hp3_pkt *pkt);
 void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a);
+
+/* reads.c */
+/* A request of the flow leaves, or is held. */
+void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt);
+/* A reply to the flow arrived, and all else has been said of it. */
+void hp3_spray_read_arrives(
+	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
 uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in);
 /* It is put in order no more: what is held goes to the RNIC, or nowhere. */
 void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop);

@@ -24,7 +24,7 @@
 
 #define QPS       8u
 #define BIG       (192u * 1024u)
-#define PART      (8u * 1024u)
+#define PART      (160u * 1024u)
 #define SENT      (3u * 1024u)
 #define IN_FLIGHT 2u
 #define RECEIVES  32u

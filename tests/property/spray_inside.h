@@ -74,6 +74,7 @@ struct requester {
 	uint64_t timer; /* 0: it does not run */
 	uint64_t ready; /* RNR: not before */
 	bool emitting;
+	bool asked; /* for responses that lack */
 };
 
 struct responder {
@@ -86,7 +87,7 @@ struct world {
 	struct spray_result r;
 	uint64_t rng, now;
 	struct heap heap; /* of struct event */
-	uint64_t delay[PATHS], free[PATHS], dead_until[PATHS], back_free;
+	uint64_t delay[PATHS], free[PATHS], dead_until[PATHS], back_free[PATHS];
 	struct host host[2];
 	struct requester *qp;
 	struct responder there[64];
@@ -118,7 +119,7 @@ void spray_carry_out(struct world *w, unsigned at, const struct hp3_acts *acts);
 
 /* spray_network.c */
 void spray_into_network(struct world *w, struct packet k, uint16_t sport);
-void spray_back(struct world *w, const struct packet *k); /* a reply */
+void spray_back(struct world *w, struct packet k, uint16_t sport); /* a reply */
 void spray_say(struct world *w, unsigned from, const struct hp3_act_agree *a);
 bool spray_rnic_drops(struct world *w, const struct packet *k); /* it is damaged */
 

@@ -85,12 +85,12 @@ static uint64_t once_more(struct world *w, uint64_t t)
 }
 
 /* One path is a FIFO. 0: lost. */
-static uint64_t arrival(struct world *w, uint32_t path, uint64_t *free, bool counts)
+static uint64_t arrival(struct world *w, uint32_t path, uint64_t *free)
 {
 	uint64_t t = w->now + w->delay[path] + hp3_random_below(&w->rng, 2000);
 
 	if (draw(w, w->p.loss_ppm) || w->now < w->dead_until[path]) {
-		w->r.lost += counts;
+		w->r.lost++;
 		return 0;
 	}
 	if (t <= *free)
@@ -114,10 +114,15 @@ static void arrives(struct world *w, uint64_t t, struct event e)
 		spray_at(w, again, e);
 }
 
+static uint32_t path_of(const struct world *w, uint16_t sport)
+{
+	return (uint32_t)(sport * 2654435761u >> 16) % w->p.paths;
+}
+
 void spray_into_network(struct world *w, struct packet k, uint16_t sport)
 {
-	uint32_t path = (uint32_t)(sport * 2654435761u >> 16) % w->p.paths;
-	uint64_t t = arrival(w, path, &w->free[path], true);
+	uint32_t path = path_of(w, sport);
+	uint64_t t = arrival(w, path, &w->free[path]);
 
 	k.sport = sport;
 	if (path < w->p.marked_paths) {
@@ -127,11 +132,14 @@ void spray_into_network(struct world *w, struct packet k, uint16_t sport)
 	arrives(w, t, (struct event){.kind = EV_REQUEST, .host = B, .packet = k});
 }
 
-void spray_back(struct world *w, const struct packet *k)
+/* What takes one path takes the first one. */
+void spray_back(struct world *w, struct packet k, uint16_t sport)
 {
-	uint64_t t = arrival(w, 0, &w->back_free, false);
+	uint32_t path = sport == k.sport ? 0 : path_of(w, sport);
+	uint64_t t = arrival(w, path, &w->back_free[path]);
 
-	arrives(w, t, (struct event){.kind = EV_REPLY, .host = A, .packet = *k});
+	k.sport = sport;
+	arrives(w, t, (struct event){.kind = EV_REPLY, .host = A, .packet = k});
 }
 
 void spray_say(struct world *w, unsigned from, const struct hp3_act_agree *a)

@@ -25,9 +25,11 @@ static void plan(struct world *w, struct requester *q)
 	while (at < q->total) {
 		bool small = hp3_random_below(&w->rng, 100) < w->p.small_percent;
 		bool read = hp3_random_below(&w->rng, 100) < w->p.reads_percent;
+		bool large = draw(w, w->p.large_reads_percent * 10000);
 
-		n = small || read ? 1 + hp3_random_below(&w->rng, 8)
-				  : LARGE + hp3_random_below(&w->rng, 3 * LARGE);
+		read |= large;
+		n = (small || read) && !large ? 1 + hp3_random_below(&w->rng, 8)
+					      : LARGE + hp3_random_below(&w->rng, 3 * LARGE);
 		n = n < q->total - at ? n : q->total - at;
 		for (uint32_t i = at; i < at + n; i++) {
 			q->message[i] = at;
@@ -217,6 +219,7 @@ void spray_timer(struct world *w, uint32_t qp)
 	if (q->una == q->total)
 		return;
 	w->r.timeouts++;
+	q->asked = false;
 	q->nxt = q->una;
 	set_timer(w, qp);
 	go_on(w, qp, w->now);
@@ -232,28 +235,51 @@ static void progress(struct world *w, uint32_t qp, uint32_t una)
 	q->una = una;
 	q->nxt = q->nxt > una ? q->nxt : una;
 	q->timer = 0;
+	q->asked = false;
 	if (q->una == q->total)
 		w->left--;
 	else
 		set_timer(w, qp);
 }
 
+/* Responses lack (an implied NAK): asked for once, until one comes. */
+static void asks_again(struct world *w, struct requester *q)
+{
+	w->r.read_gaps++;
+	if (q->asked)
+		return;
+	q->asked = true;
+	w->r.read_naks++;
+	if (getenv("DBG") && w->r.read_gaps < 6)
+		printf("%llu us qp %u: gap una %u nxt %u hi %u\n",
+			(unsigned long long)w->now / 1000, (unsigned)(q - w->qp), q->una, q->nxt,
+			q->hi);
+	q->nxt = q->una;
+}
+
 void spray_requester(struct world *w, const struct packet *reply)
 {
 	struct requester *q = &w->qp[reply->qp];
 	uint8_t kind = HP3_SYN_KIND(reply->syndrome);
+	if (getenv("DBG") && w->r.read_gaps < 3)
+		printf("%llu us qp %u: rnic gets %u op %u syn %x port %x, una %u\n",
+			(unsigned long long)w->now / 1000, reply->qp, reply->psn, reply->opcode,
+			reply->syndrome, reply->sport, q->una);
 
 	if (hp3_opcodes[reply->opcode].flags & HP3_VF_READ) {
+		/* it acknowledges WRITEs before it */
+		while (q->una < reply->psn && q->kind[q->una] == 0)
+			progress(w, reply->qp, q->una + 1);
 		if (reply->psn == q->una)
 			progress(w, reply->qp, q->una + 1);
 		else if (reply->psn > q->una)
-			q->nxt = q->una; /* one before it is lost: asked for again */
+			asks_again(w, q); /* one before it is lost */
 	} else if (kind == HP3_SYN_ACK) {
 		/* READs end by their data alone */
 		for (uint32_t at = q->una; at <= reply->psn; at = q->end[at]) {
 			if (q->kind[at] != 0) {
-				q->nxt = at > q->una ? q->nxt : q->una;
 				progress(w, reply->qp, at);
+				asks_again(w, q);
 				goto out;
 			}
 		}
@@ -274,7 +300,7 @@ static void answer(struct world *w, uint32_t qp, uint8_t opcode, uint32_t psn, u
 	struct packet k = {.qp = qp,
 		.psn = psn,
 		.wire = (w->qp[qp].first + psn) & HP3_PSN_MASK,
-		.sport = (uint16_t)(0xd000 + qp),
+		.sport = (uint16_t)(0xd000 + 977 * qp),
 		.opcode = opcode,
 		.syndrome = syndrome,
 		.payload = opcode == HP3_OP_RC_ACK ? 0 : MTU};

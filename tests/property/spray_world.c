@@ -15,15 +15,16 @@ void spray_at(struct world *w, uint64_t t, struct event e)
 	heap_put(&w->heap, &e.when, sizeof(e));
 }
 
-static void into_rnic(struct world *w, const struct packet *k)
+static void into_rnic(struct world *w, unsigned at, const struct packet *k)
 {
 	if (spray_rnic_drops(w, k))
 		return;
-	if (draw(w, w->p.bad_ppm)) {
+	if (draw(w, w->p.bad_ppm))
 		w->r.bad++;
-		return;
-	}
-	spray_responder(w, k);
+	else if (at == A)
+		spray_requester(w, k);
+	else
+		spray_responder(w, k);
 }
 
 /* Packets that the engine gives back: to the network (RELEASE), to the RNIC (DELIVER), to nobody.
@@ -38,7 +39,7 @@ static void give_back(struct world *w, unsigned at, const struct hp3_act *a)
 		h->is_held[i] = false;
 		h->nheld--;
 		if (a->kind == HP3_ACT_DELIVER)
-			into_rnic(w, &h->held[i]);
+			into_rnic(w, at, &h->held[i]);
 		else if (a->kind == HP3_ACT_RELEASE)
 			spray_into_network(w, h->held[i], a->port);
 	}
@@ -47,7 +48,7 @@ static void give_back(struct world *w, unsigned at, const struct hp3_act *a)
 static void show(struct world *w, unsigned at, uint32_t number)
 {
 	CHECK(w, w->host[at].is_held[number], "packet %u is shown, and not held", number);
-	into_rnic(w, &w->host[at].held[number]);
+	into_rnic(w, at, &w->host[at].held[number]);
 }
 
 static void wake(struct world *w, unsigned at)
@@ -126,9 +127,11 @@ void spray_reply(struct world *w, struct packet k)
 {
 	struct hp3_acts acts;
 
-	CHECK(w, passes(w, B, B, &k, &acts).kind == HP3_PASS, "a reply is kept");
+	struct hp3_verdict vd = passes(w, B, B, &k, &acts);
+
+	CHECK(w, vd.kind == HP3_PASS, "a reply is kept");
 	behind(w, B, &acts); /* the RNIC has said what it waits for */
-	spray_back(w, &k);
+	spray_back(w, k, vd.sport);
 }
 
 void spray_request(struct world *w, const struct packet *k)
@@ -137,6 +140,7 @@ void spray_request(struct world *w, const struct packet *k)
 	struct hp3_verdict vd = passes(w, A, A, k, &acts);
 
 	CHECK(w, vd.kind != HP3_DROP, "a request vanishes at its sender");
+	behind(w, A, &acts);
 	if (vd.kind == HP3_PASS)
 		spray_into_network(w, *k, vd.sport);
 }
@@ -146,7 +150,7 @@ static void request_arrives(struct world *w, const struct packet *k)
 	struct hp3_acts acts;
 
 	if (passes(w, B, A, k, &acts).kind == HP3_PASS)
-		into_rnic(w, k);
+		into_rnic(w, B, k);
 	behind(w, B, &acts);
 }
 
@@ -154,8 +158,9 @@ static void reply_arrives(struct world *w, const struct packet *k)
 {
 	struct hp3_acts acts;
 
-	if (passes(w, A, B, k, &acts).kind == HP3_PASS && !spray_rnic_drops(w, k))
-		spray_requester(w, k);
+	if (passes(w, A, B, k, &acts).kind == HP3_PASS)
+		into_rnic(w, A, k);
+	behind(w, A, &acts);
 }
 
 static void word_arrives(struct world *w, unsigned at, const struct hp3_act_agree *word)
@@ -190,6 +195,7 @@ static void sum_up(struct world *w, unsigned at)
 	const struct hp3_stats *c = hp3_engine_stats(w->host[at].e);
 
 	w->r.sprayed += c->sprayed;
+	w->r.sprayed_reads += c->sprayed_reads;
 	w->r.agreed += c->sprays;
 	w->r.broken += c->sprays_broken;
 	w->r.differ += c->sprays_differ;

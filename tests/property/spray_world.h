@@ -3,8 +3,8 @@
 #define HP3_TESTS_SPRAY_WORLD_H
 /*
  * Two hosts, an engine in front of the RNIC of each, and several paths from the first one to the
- * second. The RNIC of the first writes and reads, goes back N, and has a timer; that of the second
- * answers a gap with one NAK. Everything is drawn from one seed.
+ * second, and back. The RNIC of the first writes and reads, goes back N, and has a timer; that of
+ * the second answers a gap with one NAK. Everything is drawn from one seed.
  *
  * What is checked while it runs: the RNIC gets no packet twice that left once, none is kept for
  * ever, no packet is made up; at the end every message is complete. What the caller judges:
@@ -20,13 +20,14 @@ struct spray_params {
 	uint32_t gap_ns; /* between two of a queue pair; 0: 400 */
 	uint32_t paths, spread_us; /* paths differ by up to so much */
 	uint32_t loss_ppm; /* of requests and replies */
-	uint32_t bad_ppm; /* requests that the engine passes on, and the RNIC does not get */
+	uint32_t bad_ppm; /* packets that the engine passes on, and the RNIC does not get */
 	uint32_t rnr_ppm;
 	uint32_t damaged_ppm; /* requests and replies that are altered on their way */
 	uint32_t twice_ppm; /* that come once more, up to 100 ms later; damaged or not */
 	uint32_t marked_paths, marked_ppm; /* the first ones of all mark so many requests (CE) */
 	uint32_t words_percent; /* words between the engines lost; as many come twice, or late */
-	uint32_t reads_percent, small_percent; /* of messages */
+	uint32_t reads_percent, small_percent; /* of messages; READs of up to 8 KiB, and ... */
+	uint32_t large_reads_percent; /* as large as what is sprayed */
 	uint32_t restart_us; /* the receiver's engine, so often; 0: never */
 	uint32_t asker_restart_us; /* the sender's */
 	uint32_t move_us; /* an operator moves a queue pair so often; 0: never */
@@ -45,6 +46,8 @@ struct spray_params {
 	X(sent)                                                                                    \
 	X(arrived)                                                                                 \
 	X(gaps)                                                                                    \
+	X(read_gaps)                                                                               \
+	X(read_naks)                                                                               \
 	X(naks)                                                                                    \
 	X(rnrs)                                                                                    \
 	X(timeouts)                                                                                \
@@ -57,6 +60,7 @@ struct spray_params {
 	X(told_marked)                                                                             \
 	X(ghosts)                                                                                  \
 	X(sprayed)                                                                                 \
+	X(sprayed_reads)                                                                           \
 	X(agreed)                                                                                  \
 	X(held)                                                                                    \
 	X(late)                                                                                    \

@@ -141,7 +141,7 @@ static void a_read_does_not(void **state_)
 	assert_int_equal(state(), HP3_SPRAY_SINGLE);
 }
 
-/* Responses leave on the port of the replies: an acknowledgement must not overtake them. */
+/* Nobody has offered to put them in order, whatever there is about requests. */
 static void responses_take_one_path(void **state_)
 {
 	static const uint8_t payload[PMTU];

@@ -63,10 +63,12 @@ static void tells_what_it_was_told(void **state)
 			struct frame f;
 
 			a.kind = kind;
+			a.reads = kind / 2 % 2;
 			a.next = kind % 2 ? HP3_NO_PSN : word.next;
 			build(&f, ipv6, &a, CLOCK * 1000000ull, &probe_key);
 			assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_OK);
 			assert_int_equal(got.kind, kind);
+			assert_int_equal(got.reads, a.reads);
 			assert_int_equal(got.pmtu_log2, a.pmtu_log2);
 			assert_int_equal(got.lanes, a.lanes);
 			assert_int_equal(got.port, a.port);

@@ -45,7 +45,7 @@ static json_t *entry_json(
 	json_object_set_new(
 		path, "hop", x->named ? hp3d_json_hop(x->hop.ipv6, x->hop.addr) : json_null());
 	return json_pack(
-		"{s:s, s:I, s:s, s:i, s:b, s:s, s:o, s:i, s:i, s:i, s:b, s:s, s:s, s:i, s:i, "
+		"{s:s, s:I, s:s, s:i, s:b, s:s, s:o, s:i, s:i, s:i, s:b, s:s, s:s, s:s, s:i, s:i, "
 		"s:i, s:I, s:i,"
 		" s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o}",
 		"flow", id, "t_ns", (json_int_t)x->t_ns, "rail", cfg->rails[rail].name, "lcore",
@@ -54,12 +54,14 @@ static json_t *entry_json(
 		f->paired ? json_integer(f->lqpn) : json_null(), "port", f->port, "home", f->home,
 		"reply_port", f->replies, "moved", f->moved, "state",
 		hp3_rfr_state_name((enum hp3_rfr_state)f->state), "spray",
-		hp3_spray_state_name((enum hp3_spray_state)f->spray), "lanes", f->lanes, "una",
-		(int)f->una, "nxt", (int)f->nxt, "in_flight", (json_int_t)f->inflight, "pmtu",
-		f->pmtu, "moves", (json_int_t)f->moves, "retransmits", (json_int_t)f->retransmits,
-		"bytes", (json_int_t)f->bytes, "idle_ns", (json_int_t)f->idle_ns, "dcqcn_kbps",
-		(json_int_t)(f->rate / 1000), "severe", f->severe, "dscp",
-		f->dscp != HP3_NO_DSCP ? json_integer(f->dscp) : json_null(), "barred",
+		hp3_spray_state_name((enum hp3_spray_state)f->spray), "spray_reads",
+		hp3_spray_state_name((enum hp3_spray_state)f->spray_reads), "lanes", f->lanes,
+		"una", (int)f->una, "nxt", (int)f->nxt, "in_flight", (json_int_t)f->inflight,
+		"pmtu", f->pmtu, "moves", (json_int_t)f->moves, "retransmits",
+		(json_int_t)f->retransmits, "bytes", (json_int_t)f->bytes, "idle_ns",
+		(json_int_t)f->idle_ns, "dcqcn_kbps", (json_int_t)(f->rate / 1000), "severe",
+		f->severe, "dscp", f->dscp != HP3_NO_DSCP ? json_integer(f->dscp) : json_null(),
+		"barred",
 		f->barred != HP3_BAR_NONE ? json_string(hp3_bar_name((enum hp3_bar)f->barred))
 					  : json_null(),
 		"path", path);

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the local RNIC reads: the responses take several paths where the peer agrees, and are put in
+ * order here. Which ones there are to be is told by the READs that leave; the first that is large
+ * has this hp3d offer it. Until a response to a READ that was counted has come nothing is agreed
+ * on: those before it are then no more on their way, and came by one path.
+ */
+#include "engine/spray/receive.h"
+#include "engine/spray/send.h"
+
+#define SHORT_RUN 256u /* responses: where the RNIC goes back after so few ... */
+#define STRIKES   4u /* ... so many times in a row, one path is better */
+
+static struct hp3_spray_in *record_of(const struct hp3_engine *e, uint32_t flow)
+{
+	return &e->spraying->in[e->spraying->of[flow].reads];
+}
+
+static bool may_begin(const struct hp3_turn *t, const struct hp3_flow *f, const struct hp3_view *v)
+{
+	const struct hp3_engine *e = t->e;
+
+	return (v->flags & HP3_VF_READ) && v->dma_len >= e->cfg.spray.bytes && e->cfg.spray.reads &&
+	       f->pmtu_log2 != 0 && !(f->flags & HP3_FF_WENT_BACK) &&
+	       e->nspray_in < e->cfg.spray.flows && hp3_out_may_begin(t, f);
+}
+
+static struct hp3_spray_in *begin(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
+{
+	const struct hp3_flow *f = &t->e->flows[flow];
+	const struct hp3_ends *ends = HP3_ENDS(&t->e->pairs.pairs[f->pair]);
+	struct hp3_spray_in *in = hp3_in_add(t, ends, f->lqpn);
+
+	in->reads = true;
+	in->flow = flow;
+	in->requester = f->rqpn;
+	in->pmtu_log2 = f->pmtu_log2;
+	in->lanes = t->e->cfg.spray.lanes;
+	in->beat_ns = t->e->cfg.spray.beat_ns;
+	in->from = v->psn;
+	in->heard = t->now;
+	t->e->spraying->of[flow].reads = t->e->spraying->ins[in->at];
+	t->e->flows[flow].watch |= HP3_FW_READS;
+	hp3_spray_wake(t->e, t->now);
+	return in;
+}
+
+void hp3_in_owes(struct hp3_spray_in *in)
+{
+	uint32_t next;
+
+	hp3_owed_done(&in->owed, in->reseq.expected);
+	next = hp3_owed_from(&in->owed, in->reseq.expected);
+	if (next != HP3_NO_PSN)
+		hp3_reseq_skip(&in->reseq, next);
+}
+
+/* All that it speaks for has come. */
+static bool is_due(const struct hp3_spray_in *in, uint32_t psn)
+{
+	return in->owed.n == 0 || hp3_psn_diff(psn, in->reseq.expected) < 0;
+}
+
+bool hp3_in_ack_is_due(const struct hp3_spray_in *in)
+{
+	return in->ack.held != 0 && is_due(in, in->ack.psn);
+}
+
+/* Time and again it goes back: the peer is told to use one path. */
+static void strike(struct hp3_turn *t, struct hp3_spray_in *in)
+{
+	in->strikes = in->run < SHORT_RUN ? in->strikes + 1 : 1;
+	in->run = 0;
+	if (in->strikes < STRIKES || in->unwanted)
+		return;
+	in->unwanted = true;
+	t->e->stats.sprays_given_up++;
+	hp3_in_put_off(t, in);
+	hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
+}
+
+/* The RNIC waits for what it asks for first when it goes back. */
+static void goes_back(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn, bool first)
+{
+#ifdef HP3_BREAK_READ_BACK
+	return;
+#endif
+	in->again = true;
+	if (first)
+		strike(t, in);
+	if (hp3_psn_diff(psn, in->reseq.expected) > 0) {
+		if (first)
+			hp3_reseq_skip(&in->reseq, psn);
+	} else if (!hp3_reseq_refused(&in->reseq, psn, t->now)) {
+		hp3_in_empty(t, in, HP3_ACT_DISCARD); /* all of it is asked for again */
+		hp3_reseq_refused(&in->reseq, psn, t->now);
+	}
+}
+
+/* It cannot be known any more what is owed. */
+static void give_up(struct hp3_turn *t, struct hp3_spray_in *in)
+{
+	hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
+	hp3_spray_in_end(t, in, false);
+}
+
+static void offer(struct hp3_turn *t, struct hp3_spray_in *in)
+{
+	if (t->now < in->offer_at || in->unwanted ||
+		(in->number != 0 && t->now - in->heard < HP3_SPRAY_TRUST * in->beat_ns))
+		return;
+	in->offer_at = t->now + in->beat_ns;
+	hp3_spray_say_in(t, in, HP3_AGREE_OFFER, 0);
+}
+
+void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt)
+{
+	const struct hp3_flow *f = &t->e->flows[flow];
+	const struct hp3_view *v = &pkt->v;
+	bool owes = v->flags & (HP3_VF_READ | HP3_VF_ATOMIC), back = f->flags & HP3_FF_WENT_BACK;
+	bool first = back;
+	struct hp3_spray_in *in;
+
+	if (f->watch & HP3_FW_READS) {
+		in = record_of(t->e, flow);
+		first = back && (!in->back || hp3_psn_diff(v->psn, in->last) <= 0);
+	} else if (may_begin(t, f, v)) {
+		in = begin(t, flow, v);
+	} else {
+		return;
+	}
+	in->back = back;
+	in->last = v->psn;
+	if (owes && !hp3_owed_add(&in->owed, v->psn, hp3_request_span(v, in->pmtu_log2))) {
+		give_up(t, in);
+		return;
+	}
+	if (in->ready && back && (owes || first))
+		goes_back(t, in, v->psn, first);
+	if (in->ready)
+		hp3_in_owes(in);
+	if ((v->flags & HP3_VF_READ) && v->dma_len >= t->e->cfg.spray.bytes)
+		offer(t, in);
+}
+
+/* The first response to what was counted. */
+static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt)
+{
+	if (hp3_psn_diff(pkt->v.psn, in->from) < 0 || !hp3_pkt_icrc_ok(t->e, pkt))
+		return;
+	hp3_reseq_init(&in->reseq, in->from);
+	hp3_in_owes(in);
+	in->ready = in->sure = true;
+	t->e->stats.resequenced++;
+	if (in->number != 0)
+		hp3_spray_say_in(t, in, HP3_AGREE_YES, 0);
+}
+
+/* What an ACK says of, and of what was in flight when it was said. */
+static bool is_sense(const struct hp3_turn *t, const struct hp3_spray_in *in, uint32_t psn)
+{
+	return hp3_psn_diff(psn, hp3_stream_end(&t->e->flows[in->flow].stream)) < 0;
+}
+
+/*
+ * An ACK, NAK or RNR NAK: behind the responses to all that it speaks for. One is held at most: a
+ * later one says all that it says.
+ */
+static void ack(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+	struct hp3_verdict *vd)
+{
+	struct hp3_engine *e = t->e;
+	bool refuses = HP3_SYN_KIND(pkt->v.syndrome) != HP3_SYN_ACK;
+	uint32_t psn = (pkt->v.psn - refuses) & HP3_PSN_MASK;
+	uint32_t before = in->ack.held;
+	int32_t later = hp3_psn_diff(psn, in->ack.psn);
+
+#ifdef HP3_BREAK_READ_ACK
+	return;
+#endif
+	if (is_due(in, psn) || !is_sense(t, in, psn) || !hp3_pkt_icrc_ok(e, pkt))
+		return;
+	if (before != 0 && (later < 0 || (later == 0 && !refuses))) {
+		vd->kind = HP3_CONSUME;
+		return;
+	}
+	if (!hp3_in_room(t, in, pkt))
+		return;
+	in->ack = (struct hp3_spray_ack){.held = e->free_held + 1, .psn = psn, .at = t->now};
+	hp3_in_keep(t, in, pkt, vd);
+	if (before != 0)
+		hp3_in_discard(t, in, before - 1);
+}
+
+static void response(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+	struct hp3_verdict *vd)
+{
+	const struct hp3_reseq_params params = hp3_in_params(t->e);
+	const struct hp3_view *v = &pkt->v;
+
+	if (hp3_owed_from(&in->owed, v->psn) != v->psn)
+		return; /* it came before */
+	hp3_in_judge(t, in, v);
+	in->run++;
+	in->reseq.again = in->again;
+	if (!hp3_in_may_wait(t, in, pkt))
+		return;
+	hp3_in_count(&t->e->stats, &in->reseq, v->psn, t->now);
+	switch (hp3_reseq_arrive(&in->reseq, &params, v->psn, 1, t->e->free_held, t->now)) {
+	case HP3_RESEQ_PASS:
+		hp3_in_owes(in);
+		hp3_in_follow(t, in);
+		in->again &= in->reseq.told;
+		break;
+	case HP3_RESEQ_HOLD:
+		hp3_in_keep(t, in, pkt, vd);
+		break;
+	case HP3_RESEQ_COPY:
+		hp3_in_replace(t, in, pkt, vd);
+		break;
+	case HP3_RESEQ_BEYOND:
+		t->e->stats.reseq_beyond++;
+		break;
+	default:
+		break;
+	}
+}
+
+void hp3_spray_read_arrives(
+	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
+{
+	struct hp3_spray_in *in = record_of(t->e, flow);
+
+	if (vd->kind != HP3_PASS)
+		return;
+	if (!in->ready) {
+		learn(t, in, pkt);
+		if (!in->ready)
+			return;
+	}
+	hp3_spray_look(t);
+	if (pkt->v.flags & (HP3_VF_READ | HP3_VF_ATOMIC))
+		response(t, in, pkt, vd);
+	else
+		ack(t, in, pkt, vd);
+	if (vd->kind == HP3_HOLD)
+		t->e->flows[flow].watch |= HP3_FW_DOUBT; /* the RNIC knows less than has come */
+	hp3_spray_wake(t->e, hp3_in_due(t, in));
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* READ responses on several paths: who offers, asks and agrees, which ones leave by a lane, and
+ * behind which of them an ACK or NAK has to wait (docs/spray.md). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "packets.h"
+#include "probes/agree.h"
+#include "rfr/spraying.h"
+
+#define LARGE 4096u
+#define BASE  0xd008u
+#define READ  200u /* PSN of the READ in hand, which takes four */
+
+static struct qp q;
+
+static void configure(bool reads)
+{
+	rig.cfg.cc.mode = HP3_CC_OFF; /* packets that arrive may be held */
+	rig.cfg.spray = (struct hp3_spray_params){.mode = HP3_SPRAY_ALL,
+		.flows = 4,
+		.lanes = 8,
+		.bytes = LARGE,
+		.beat_ns = MS,
+		.wait_ns = MS,
+		.reads = reads,
+		.alike = 150,
+		.late_ns = 20 * US,
+		.rest_ns = MS};
+	rig_configure();
+	q = make_qp(0);
+}
+
+/* The path MTU is known. */
+static void ready(bool reads)
+{
+	configure(reads);
+	set_up_at(&q, READ - 1);
+	middle(&q, READ - 1);
+	ack(&q, READ - 1);
+}
+
+static struct hp3_agree word_of(enum hp3_agree_kind kind, uint32_t number, uint32_t turn)
+{
+	return (struct hp3_agree){.kind = (uint8_t)kind,
+		.reads = true,
+		.pmtu_log2 = 10,
+		.lanes = 8,
+		.port = BASE,
+		.responder = q.lqpn,
+		.requester = q.rqpn,
+		.number = number,
+		.turn = turn,
+		.next = HP3_NO_PSN,
+		.beat_us = 1000};
+}
+
+/* The peer says it; what is answered, or kind HP3_AGREE_KIND_MAX. */
+static struct hp3_agree hears(struct hp3_agree what)
+{
+	struct hp3_acts acts = {.n = 0};
+
+	hp3_agree_told(rig.e, HP3_ENDS(&q), &what, rig.now, &acts);
+	for (uint32_t i = 0; i < acts.n; i++)
+		if (acts.act[i].kind == HP3_ACT_AGREE)
+			return acts.act[i].agree.what;
+	return (struct hp3_agree){.kind = HP3_AGREE_KIND_MAX};
+}
+
+static uint32_t words(void)
+{
+	return rig.acts[HP3_ACT_AGREE];
+}
+
+static struct hp3_agree newest_word(void)
+{
+	assert_int_equal(rig.other.kind, HP3_ACT_AGREE);
+	return rig.other.agree.what;
+}
+
+static void comes(uint8_t opcode, uint32_t psn, enum hp3_verdict_kind verdict)
+{
+	if (opcode == HP3_OP_RC_ACK)
+		ack(&q, psn);
+	else
+		read_response(&q, opcode, psn, PMTU);
+	assert_int_equal(rig.vd.kind, verdict);
+}
+
+/* What is given out behind the packet in hand. */
+static void follow(uint32_t n)
+{
+	assert_int_equal(rig.act.kind, HP3_ACT_DELIVER);
+	assert_int_equal(rig.act.count, n);
+	rig.act.kind = HP3_ACT_EVENT;
+}
+
+/* A READ has left, the peer has asked, and the first response has come. */
+static void agreed(void)
+{
+	ready(true);
+	read_request(&q, READ, LARGE);
+	assert_int_equal(newest_word().kind, HP3_AGREE_OFFER);
+	hears(word_of(HP3_AGREE_ASK, 1, 1));
+	comes(HP3_OP_RC_READ_RESP_FIRST, READ, HP3_PASS);
+	assert_int_equal(newest_word().kind, HP3_AGREE_YES);
+}
+
+static void a_large_read_is_offered(void **state)
+{
+	struct hp3_agree a;
+
+	ready(true);
+	read_request(&q, READ, LARGE - 1);
+	assert_int_equal(words(), 0);
+	for (uint32_t i = 0; i < 3; i++)
+		comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + i, HP3_PASS);
+	comes(HP3_OP_RC_READ_RESP_LAST, READ + 3, HP3_PASS);
+	read_request(&q, READ + 4, LARGE);
+	assert_int_equal(words(), 1);
+	a = newest_word();
+	assert_true(a.kind == HP3_AGREE_OFFER && a.reads && a.responder == q.lqpn &&
+		    a.requester == q.rqpn && a.number == 0);
+	/* What was read before may be on its way: no yes until the first of these has come. */
+	a = hears(word_of(HP3_AGREE_ASK, 1, 1));
+	assert_int_equal(a.kind, HP3_AGREE_KIND_MAX);
+	comes(HP3_OP_RC_READ_RESP_FIRST, READ + 4, HP3_PASS);
+	a = newest_word();
+	assert_true(a.kind == HP3_AGREE_YES && a.reads && a.number == 1 && a.turn == 1);
+}
+
+static void nobody_asks(void **state)
+{
+	ready(false);
+	read_request(&q, READ, LARGE);
+	assert_int_equal(words(), 0);
+	ready(true);
+	read_request(&q, READ, LARGE);
+	assert_int_equal(words(), 1);
+	hears(word_of(HP3_AGREE_OVER, 0, 0)); /* it will not */
+	for (uint32_t i = 0; i < 4; i++)
+		comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + i, HP3_PASS);
+	rig.now += 900 * MS;
+	read_request(&q, READ + 4, LARGE);
+	assert_int_equal(words(), 1);
+	rig.now += 200 * MS;
+	read_request(&q, READ + 8, LARGE);
+	assert_int_equal(words(), 2);
+}
+
+static void responses_come_in_order(void **state)
+{
+	agreed();
+	middle(&q, READ + 4); /* a WRITE between two READs */
+	read_request(&q, READ + 5, LARGE);
+	comes(HP3_OP_RC_READ_RESP_LAST, READ + 3, HP3_HOLD);
+	comes(HP3_OP_RC_READ_RESP_FIRST, READ + 5, HP3_HOLD); /* WRITEs lack nothing */
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 2, HP3_HOLD);
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 1, HP3_PASS);
+	follow(3);
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 1, HP3_PASS); /* again, late */
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 6, HP3_PASS);
+}
+
+/* It speaks for the READ before it, and must not come sooner. */
+static void an_ack_waits(void **state)
+{
+	agreed();
+	last(&q, READ + 4);
+	read_request(&q, READ + 5, LARGE);
+	comes(HP3_OP_RC_ACK, READ + 4, HP3_HOLD);
+	comes(HP3_OP_RC_ACK, READ + 4, HP3_CONSUME); /* once more */
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 2, HP3_HOLD);
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 1, HP3_PASS);
+	follow(1);
+	comes(HP3_OP_RC_READ_RESP_LAST, READ + 3, HP3_PASS);
+	follow(1); /* the ACK */
+	comes(HP3_OP_RC_ACK, READ + 4, HP3_PASS);
+}
+
+static void a_nak_waits(void **state)
+{
+	agreed();
+	middle(&q, READ + 4);
+	nak(&q, READ + 4);
+	assert_int_equal(rig.vd.kind, HP3_HOLD);
+	for (uint32_t i = 3; i > 1; i--)
+		comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + i, HP3_HOLD);
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 1, HP3_PASS);
+	follow(3);
+}
+
+/* All responses are lost: the RNIC sees that by the ACK, after the longest wait. */
+static void an_ack_does_not_wait_for_ever(void **state)
+{
+	agreed();
+	last(&q, READ + 4);
+	comes(HP3_OP_RC_ACK, READ + 4, HP3_HOLD);
+	for (unsigned i = 0; i < 9; i++)
+		pass_time(MS / 8);
+	follow(1);
+}
+
+/* The RNIC asks again for what was put in order before: it lost that. */
+static void the_rnic_knows_better(void **state)
+{
+	agreed();
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 1, HP3_PASS);
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 2, HP3_PASS);
+	read_request(&q, READ + 1, LARGE - PMTU);
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 2, HP3_HOLD);
+	comes(HP3_OP_RC_READ_RESP_FIRST, READ + 1, HP3_PASS);
+	follow(1);
+}
+
+static enum hp3_spray_state state_there(void)
+{
+	struct hp3_flow_info f;
+
+	assert_int_equal(
+		hp3_flow_info(rig.e, hp3_flow_find(rig.e, HP3_ENDS(&q), q.rqpn), rig.now, &f), 0);
+	return (enum hp3_spray_state)f.spray_reads;
+}
+
+/* A response of the local RNIC leaves: by a lane? */
+static bool by_a_lane(uint8_t opcode, uint32_t psn, uint16_t base)
+{
+	static const uint8_t payload[PMTU];
+	const struct hp3_fields f = {.opcode = opcode,
+		.psn = psn,
+		.syndrome = 0x1f,
+		.payload = payload,
+		.payload_len = opcode == HP3_OP_RC_ACK ? 0 : PMTU};
+
+	assert_int_equal(request(&q, &f), HP3_PASS);
+	if (rig.vd.sport == q.home)
+		return false;
+	assert_in_range(rig.vd.sport, base, base + 7);
+	return true;
+}
+
+/* A host that only responds. */
+static void who_is_read_from(void **state)
+{
+	struct hp3_agree a = word_of(HP3_AGREE_OFFER, 0, 0), ask;
+	uint32_t psn = 500;
+
+	configure(true);
+	a.responder = q.rqpn; /* to whom responses go */
+	a.requester = q.lqpn;
+	hears(a);
+	assert_int_equal(state_there(), HP3_SPRAY_ASKING);
+	pass_time(1);
+	ask = newest_word();
+	assert_true(ask.kind == HP3_AGREE_ASK && ask.reads && ask.responder == q.rqpn);
+	ask.kind = HP3_AGREE_YES;
+	hears(ask);
+	assert_int_equal(state_there(), HP3_SPRAY_SPRAYING);
+	/* It shows that it is large, and the next one is believed to be. */
+	assert_false(by_a_lane(HP3_OP_RC_READ_RESP_FIRST, psn++, ask.port));
+	for (unsigned i = 0; i < 3; i++)
+		assert_false(by_a_lane(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port));
+	assert_true(by_a_lane(HP3_OP_RC_READ_RESP_LAST, psn++, ask.port));
+	assert_false(by_a_lane(HP3_OP_RC_ACK, psn, ask.port));
+	assert_true(by_a_lane(HP3_OP_RC_READ_RESP_FIRST, psn++, ask.port));
+	assert_true(by_a_lane(HP3_OP_RC_READ_RESP_LAST, psn++, ask.port));
+	assert_false(by_a_lane(HP3_OP_RC_READ_RESP_ONLY, psn++, ask.port));
+	assert_false(by_a_lane(HP3_OP_RC_READ_RESP_FIRST, psn++, ask.port));
+	for (unsigned i = 0; i < LARGE / PMTU; i++)
+		by_a_lane(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port);
+	assert_true(by_a_lane(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port));
+	/* Nobody is heard for three beats. */
+	rig.now += 4 * MS;
+	assert_false(by_a_lane(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port));
+	assert_int_equal(state_there(), HP3_SPRAY_NARROW);
+	for (unsigned i = 0; i < 40; i++)
+		pass_time(MS / 2);
+	assert_int_equal(state_there(), HP3_SPRAY_SINGLE);
+	assert_int_equal(newest_word().kind, HP3_AGREE_OVER);
+}
+
+static void who_does_not_want_to_says_so(void **state)
+{
+	struct hp3_agree a = word_of(HP3_AGREE_OFFER, 0, 0);
+
+	a.responder = q.rqpn;
+	configure(false);
+	assert_int_equal(hears(a).kind, HP3_AGREE_OVER);
+	assert_int_equal(hp3_flow_find(rig.e, HP3_ENDS(&q), q.rqpn), HP3_NO_FLOW);
+	rig.cfg.spray.mode = HP3_SPRAY_MOVE;
+	rig_configure();
+	assert_int_equal(hears(a).kind, HP3_AGREE_OVER);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST(a_large_read_is_offered),
+		RIG_TEST(nobody_asks),
+		RIG_TEST(responses_come_in_order),
+		RIG_TEST(an_ack_waits),
+		RIG_TEST(a_nak_waits),
+		RIG_TEST(an_ack_does_not_wait_for_ever),
+		RIG_TEST(the_rnic_knows_better),
+		RIG_TEST(who_is_read_from),
+		RIG_TEST(who_does_not_want_to_says_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
