@@ -13,6 +13,8 @@ bool hp3_owed_add(struct hp3_owed *o, uint32_t psn, uint32_t span)
 	struct hp3_owed_range all = {psn, hp3_psn_add(psn, span)};
 	uint32_t i = 0, j;
 
+	if (span > HP3_OWED_MOST)
+		return false;
 	while (i < o->n && hp3_psn_diff(o->range[i].end, psn) < 0)
 		i++;
 	for (j = i; j < o->n && hp3_psn_diff(o->range[j].first, all.end) <= 0; j++) {

@@ -16,7 +16,8 @@
 #include <stdint.h>
 #include "roce/wire.h"
 
-#define HP3_OWED 64u /* READs that do not follow each other */
+#define HP3_OWED      64u /* READs that do not follow each other */
+#define HP3_OWED_MOST (1u << 22) /* PSNs of one: "before" stays unambiguous */
 
 struct hp3_owed {
 	uint32_t n;
@@ -25,7 +26,8 @@ struct hp3_owed {
 	} range[HP3_OWED]; /* in order, apart from each other */
 };
 
-/* A READ or ATOMIC leaves, for the first time or again. False: no room, nothing has changed. */
+/* A READ or ATOMIC leaves, for the first time or again. False: no room for it, nothing has changed.
+ */
 bool hp3_owed_add(struct hp3_owed *o, uint32_t psn, uint32_t span);
 /* All before this PSN has come. */
 void hp3_owed_done(struct hp3_owed *o, uint32_t psn);

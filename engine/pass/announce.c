@@ -175,9 +175,7 @@ static void offered(struct hp3_turn *t, const struct hp3_ends *ends, const struc
 		if (flow == HP3_NO_FLOW)
 			flow = hp3_flow_add(t, ends, a->responder);
 	}
-	if (flow != HP3_NO_FLOW)
-		hp3_spray_offered(t, flow);
-	else
+	if (flow == HP3_NO_FLOW || !hp3_spray_offered(t, flow))
 		hp3_spray_refuse(t, ends, a);
 }
 

@@ -71,13 +71,15 @@ void hp3_in_follow(struct hp3_turn *t, struct hp3_spray_in *in)
 	struct run r = {0};
 	uint32_t handle;
 
+	if (hp3_in_ack_is_due(in))
+		add_ack(t->e, in, &r);
 	while (hp3_reseq_next(&in->reseq, t->now, &handle)) {
 		add(t->e, in, &r, handle);
 		if (in->reads)
 			hp3_in_owes(in);
+		if (hp3_in_ack_is_due(in))
+			add_ack(t->e, in, &r);
 	}
-	if (hp3_in_ack_is_due(in))
-		add_ack(t->e, in, &r);
 	leave(t, &r, HP3_ACT_DELIVER);
 }
 

@@ -175,10 +175,7 @@ uint32_t hp3_spray_lanes_of(const struct hp3_engine *e, uint32_t flow)
 
 bool hp3_spray_hides(const struct hp3_engine *e, uint32_t flow)
 {
-	const struct hp3_spraying *s = e->spraying;
-
-	return hp3_spray_state_of(e, flow) == HP3_SPRAY_SPRAYING ||
-	       ((e->flows[flow].watch & HP3_FW_READS) && s->in[s->of[flow].reads].number != 0);
+	return hp3_spray_state_of(e, flow) == HP3_SPRAY_SPRAYING;
 }
 
 bool hp3_spray_stalled(struct hp3_turn *t, uint32_t flow)

@@ -4,14 +4,14 @@
 #include "engine/spray/send.h"
 
 /* Of a peer that believes us; a host that only responds has a flow for it. */
-void hp3_spray_offered(struct hp3_turn *t, uint32_t flow)
+bool hp3_spray_offered(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 
-	if (f->watch & HP3_FW_READ)
-		return;
 	f->last = (uint32_t)(t->now >> HP3_TICK_SHIFT);
-	hp3_out_begin_read(t, flow);
+	if (!(f->watch & HP3_FW_READ) && hp3_flow_may_leave(t->e, f, t->now))
+		hp3_out_begin_read(t, flow);
+	return f->watch & HP3_FW_READ;
 }
 
 bool hp3_spray_wants_reads(const struct hp3_turn *t)

@@ -21,8 +21,8 @@ static bool may_begin(const struct hp3_turn *t, const struct hp3_flow *f, const 
 	const struct hp3_engine *e = t->e;
 
 	return (v->flags & HP3_VF_READ) && v->dma_len >= e->cfg.spray.bytes && e->cfg.spray.reads &&
-	       f->pmtu_log2 != 0 && !(f->flags & HP3_FF_WENT_BACK) &&
-	       e->nspray_in < e->cfg.spray.flows && hp3_out_may_begin(t, f);
+	       !(f->flags & HP3_FF_WENT_BACK) && e->nspray_in < e->cfg.spray.flows &&
+	       hp3_out_may_begin(t, f);
 }
 
 static struct hp3_spray_in *begin(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
@@ -34,7 +34,6 @@ static struct hp3_spray_in *begin(struct hp3_turn *t, uint32_t flow, const struc
 	in->reads = true;
 	in->flow = flow;
 	in->requester = f->rqpn;
-	in->pmtu_log2 = f->pmtu_log2;
 	in->lanes = t->e->cfg.spray.lanes;
 	in->beat_ns = t->e->cfg.spray.beat_ns;
 	in->from = v->psn;
@@ -97,7 +96,31 @@ static void goes_back(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn,
 	}
 }
 
-/* It cannot be known any more what is owed. */
+/* A READ or ATOMIC leaves. False: it cannot be known any more what is owed. */
+static bool count(struct hp3_spray_in *in, const struct hp3_flow *f, const struct hp3_view *v)
+{
+	in->pmtu_log2 = f->pmtu_log2;
+	if (hp3_in_sized(in, v))
+		return hp3_owed_add(&in->owed, v->psn, hp3_request_span(v, in->pmtu_log2));
+	if (in->n_early == HP3_SPRAY_EARLY)
+		return false;
+	in->early[in->n_early].psn = v->psn;
+	in->early[in->n_early++].bytes = v->dma_len;
+	return true;
+}
+
+/* A response has told the path MTU. */
+static bool count_early(struct hp3_spray_in *in)
+{
+	bool all = true;
+
+	for (uint32_t i = 0; i < in->n_early; i++)
+		all &= hp3_owed_add(&in->owed, in->early[i].psn,
+			hp3_read_span(in->early[i].bytes, in->pmtu_log2));
+	in->n_early = 0;
+	return all;
+}
+
 static void give_up(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
@@ -131,14 +154,16 @@ void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pk
 	}
 	in->back = back;
 	in->last = v->psn;
-	if (owes && !hp3_owed_add(&in->owed, v->psn, hp3_request_span(v, in->pmtu_log2))) {
+	if (owes && !count(in, f, v)) {
 		give_up(t, in);
 		return;
 	}
 	if (in->ready && back && (owes || first))
 		goes_back(t, in, v->psn, first);
-	if (in->ready)
+	if (in->ready) {
 		hp3_in_owes(in);
+		hp3_in_follow(t, in);
+	}
 	if ((v->flags & HP3_VF_READ) && v->dma_len >= t->e->cfg.spray.bytes)
 		offer(t, in);
 }
@@ -148,6 +173,13 @@ static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 {
 	if (hp3_psn_diff(pkt->v.psn, in->from) < 0 || !hp3_pkt_icrc_ok(t->e, pkt))
 		return;
+	in->pmtu_log2 = t->e->flows[in->flow].pmtu_log2;
+	if (in->pmtu_log2 == 0)
+		return;
+	if (!count_early(in)) {
+		give_up(t, in);
+		return;
+	}
 	hp3_reseq_init(&in->reseq, in->from);
 	hp3_in_owes(in);
 	in->ready = in->sure = true;

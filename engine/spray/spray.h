@@ -46,6 +46,8 @@ struct hp3_spray_out {
 	uint64_t beat_at; /* the next word to the peer */
 } __attribute__((aligned(64)));
 
+#define HP3_SPRAY_EARLY 16u /* an RNIC has no more READs in flight, mostly */
+
 /* An ACK or NAK that waits for responses before it. */
 struct hp3_spray_ack {
 	uint32_t held; /* handle + 1; 0: there is none */
@@ -94,6 +96,11 @@ struct hp3_spray_in {
 	uint64_t offer_at; /* no sooner */
 	struct hp3_spray_ack ack;
 	struct hp3_owed owed;
+	/* READs that left before the path MTU was known, which tells how many PSNs they take */
+	uint32_t n_early;
+	struct {
+		uint32_t psn, bytes;
+	} early[HP3_SPRAY_EARLY];
 } __attribute__((aligned(64)));
 
 /* Records of a flow, each valid with its flag. */
@@ -204,8 +211,7 @@ void hp3_spray_setup(struct hp3_turn *t, uint32_t flow);
 /* A request of the flow leaves, or is held: *vd as if it were not sprayed. */
 void hp3_spray_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
-/* Its packets, or the answers to its READs, take several paths: what is seen of them says nothing
- * of the port in use. */
+/* Its packets take several paths: what is seen of them says nothing of the port in use. */
 bool hp3_spray_hides(const struct hp3_engine *e, uint32_t flow);
 enum hp3_spray_state hp3_spray_state_of(const struct hp3_engine *e, uint32_t flow);
 uint32_t hp3_spray_lanes_of(const struct hp3_engine *e, uint32_t flow); /* in use */
@@ -217,9 +223,10 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 /* A READ response of the flow leaves: *vd as if it were not sprayed. */
 void hp3_spray_read_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
-/* The peer of the flow would put READ responses in order: is that of use? */
+/* A peer would put READ responses in order: is that of use? */
 bool hp3_spray_wants_reads(const struct hp3_turn *t);
-void hp3_spray_offered(struct hp3_turn *t, uint32_t flow);
+/* ... those of this flow. False: it may not leave its port, or there is no room. */
+bool hp3_spray_offered(struct hp3_turn *t, uint32_t flow);
 enum hp3_spray_state hp3_spray_read_state_of(const struct hp3_engine *e, uint32_t flow);
 /* Time passes; when it wants to be called next. */
 uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o);

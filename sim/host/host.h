@@ -49,7 +49,7 @@ void sim_host_arm(struct sim *s, struct sim_flow *f);
 /* rnic_rx.c: an answer to `cause`, out by the port that it came in by. */
 void sim_reply(struct sim *s, struct sim_port *in, const struct sim_packet *cause, uint8_t kind,
 	uint32_t psn, bool echo);
-/* rnic_rx.c: data of a WRITE reach the RNIC, which ends them. */
+/* rnic_rx.c: data, or of a READ a NAK, reach the RNIC, which ends them. */
 void sim_rnic_data(struct sim *s, struct sim_packet *p);
 /* rnic_rx.c: the notification point: a CNP, unless the flow had one just now. */
 void sim_notify(struct sim *s, struct sim_port *in, const struct sim_packet *p);

@@ -136,8 +136,10 @@ void sim_rnic_data(struct sim *s, struct sim_packet *p)
 {
 	if (p->flow->done)
 		s->n.dropped[SIM_DROP_LATE]++;
-	else
+	else if (p->kind == SIM_DATA)
 		receive_data(s, p->to, p);
+	else
+		sim_read_again(s, p->flow);
 	sim_packet_end(s, p);
 }
 
@@ -146,7 +148,8 @@ static bool receive(struct sim *s, struct sim_port *in, struct sim_packet *p)
 {
 	struct sim_flow *f = p->flow;
 
-	if (p->kind == SIM_DATA && !f->read && s->lb->arrived != NULL && !s->lb->arrived(s, f, p))
+	if ((p->kind == SIM_DATA || (p->kind == SIM_NAK && f->read)) && s->lb->arrived != NULL &&
+		!s->lb->arrived(s, f, p))
 		return false;
 	if ((f->read || p->kind != SIM_DATA) && s->lb->reply != NULL && !s->lb->reply(s, f, p))
 		return true;

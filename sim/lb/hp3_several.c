@@ -60,12 +60,12 @@ void hp3_sim_deliver(struct sim *s, struct hp3_host *h, const struct hp3_act *a)
 	}
 }
 
-/* Data of a WRITE. What comes behind it is the engine's to say, so it goes to the RNIC from here.
- */
+/* What comes behind it is the engine's to say, so it goes to the RNIC from here. */
 bool hp3_sim_arrived(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
 	struct hp3_balancer *b = s->lb_state;
-	uint32_t at = f->dst; /* the flow may be over when its data have reached the RNIC */
+	/* the flow may be over when its data have reached the RNIC */
+	uint32_t at = sim_packet_target(p);
 	struct hp3_host *h = &b->host[at];
 	uint8_t frame[HP3_SIM_FRAME];
 	struct hp3_verdict vd;
@@ -80,6 +80,8 @@ bool hp3_sim_arrived(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 		pkt.v.flags |= HP3_VF_CE;
 	hp3_find_burst(h->engine, &pkt, 1, HP3_DIR_RX);
 	hp3_rx(h->engine, &pkt, s->now / SIM_NS, &vd, &acts);
+	if (vd.flags & HP3_CLEAR_BECN)
+		p->flags &= (uint8_t)~SIM_ECHO;
 	if (vd.kind == HP3_PASS) {
 		sim_rnic_data(s, p);
 	} else if (vd.kind == HP3_HOLD) {

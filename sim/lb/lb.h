@@ -33,11 +33,11 @@ struct sim_lb {
 	 * it.
 	 */
 	bool (*data)(struct sim *s, struct sim_flow *f, struct sim_packet *p);
-	/* Data of a WRITE for the RNIC. False: the balancer has taken it. */
+	/* Data for the RNIC; of READs also NAKs. False: the balancer has taken it. */
 	bool (*arrived)(struct sim *s, struct sim_flow *f, struct sim_packet *p);
 	/*
-	 * ACK, NAK or CNP for the RNIC; of READs also requests and data. False: consumed; the
-	 * caller ends it.
+	 * ACK, NAK or CNP for the RNIC; of READs also requests and data, behind arrived(). False:
+	 * consumed; the caller ends it.
 	 */
 	bool (*reply)(struct sim *s, struct sim_flow *f, struct sim_packet *p);
 	/* The RNIC emits an ACK, NAK or CNP, for the other end; may set its port (`back`). */

@@ -2,7 +2,8 @@
 /*
  * Any bytes as a history of one engine with rfr.mode = spray: requests of peers whose queue pairs
  * are put in order, in any order, again, of any length that a RETH can have; requests of the local
- * RNIC, which are sprayed; NAKs, words of peers, set-up, time that passes in steps or in leaps,
+ * RNIC, which are sprayed, READs among them, and the responses, which are put in order; responses
+ * of the local RNIC; ACKs, NAKs, words of peers, set-up, time that passes in steps or in leaps,
  * restarts. After every call:
  *
  *  - a packet of a peer passes, is held, or is dropped as a copy of one that is held, whose place a
@@ -10,6 +11,7 @@
  * order of the PSNs; copies are shown of what is held;
  *  - none passes one of its queue pair that is held, but where that is counted: too far ahead, no
  *    room, or a wrong ICRC;
+ *  - no ACK passes a response that is held and that it speaks for;
  *  - a packet of the local RNIC leaves by a lane only if the peer said yes within three beats;
  *  - at the end, and where nothing comes for long, nothing is held.
  */
@@ -26,15 +28,16 @@
 #define LANES   8u
 #define LONG    (64 * BEAT)
 #define NUMBERS (HP3_HELD(HELD) + 1)
-#define OF_OURS QPS /* held packets of the local RNIC's */
+#define READS   QPS /* held responses to the local RNIC's queue pairs, from here on */
+#define OF_OURS (2 * QPS) /* held packets of the local RNIC's */
 
 static struct hp3_engine *e;
 static struct hp3_engine_config cfg;
-static uint64_t now, heard[QPS], seed;
-static uint32_t next_psn[2][QPS], number[QPS], turn[QPS];
-static bool is_held[NUMBERS];
+static uint64_t now, heard[2][QPS], seed; /* of requests, of responses */
+static uint32_t next_psn[3][QPS], next_read[QPS], number[2 * QPS], turn[2 * QPS];
+static bool is_held[NUMBERS], is_ack[NUMBERS];
 static uint32_t whose[NUMBERS], psn_of[NUMBERS], n_held;
-static struct hp3_agree asked[QPS]; /* of the local RNIC's queue pairs: the newest words */
+static struct hp3_agree asked[2][QPS]; /* of the local RNIC's: the newest words */
 
 static void give(const struct hp3_act *a)
 {
@@ -43,7 +46,8 @@ static void give(const struct hp3_act *a)
 	MUST(a->count > 0);
 	for (uint32_t i = 0; i < a->count; i++, h = hp3_held_next(e, h)) {
 		MUST(h < NUMBERS && is_held[h]);
-		MUST(i == 0 || (whose[h] == who && hp3_psn_diff(psn_of[h], last) > 0));
+		MUST(i == 0 ||
+			(whose[h] == who && hp3_psn_diff(psn_of[h], last) >= (is_ack[h] ? 0 : 1)));
 		is_held[h] = false;
 		n_held--;
 		last = psn_of[h];
@@ -61,9 +65,9 @@ static void take(const struct hp3_acts *acts)
 			a->kind == HP3_ACT_DELIVER)
 			give(a);
 		else if (a->kind == HP3_ACT_SHOW)
-			MUST(a->held < NUMBERS && is_held[a->held] && whose[a->held] < QPS);
+			MUST(a->held < NUMBERS && is_held[a->held] && whose[a->held] != OF_OURS);
 		else if (a->kind == HP3_ACT_AGREE && hp3_agree_is_senders(&a->agree.what))
-			asked[a->agree.what.requester % QPS] = a->agree.what;
+			asked[a->agree.what.reads][a->agree.what.responder % QPS] = a->agree.what;
 	}
 }
 
@@ -123,6 +127,14 @@ static uint32_t some_psn(uint32_t near)
 	return how < 0xfc ? hp3_psn_add(near, 64 * (how & 31)) : u32() & HP3_PSN_MASK;
 }
 
+/* The PSN of a packet; of an ACK or NAK the last one that it speaks for. */
+static uint32_t spoken_for(const struct hp3_view *v)
+{
+	bool refuses = v->opcode == HP3_OP_RC_ACK && HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK;
+
+	return (v->psn - refuses) & HP3_PSN_MASK;
+}
+
 static struct hp3_verdict handle(struct hp3_pkt *pkt, enum hp3_dir dir)
 {
 	struct hp3_acts acts = {.n = 0};
@@ -136,15 +148,18 @@ static struct hp3_verdict handle(struct hp3_pkt *pkt, enum hp3_dir dir)
 	if (vd.kind == HP3_HOLD) { /* it may be given out at once, behind others */
 		MUST(vd.held < NUMBERS && !is_held[vd.held]);
 		is_held[vd.held] = true;
-		whose[vd.held] = dir == HP3_DIR_TX ? OF_OURS : pkt->v.dest_qpn - 0x3000;
-		psn_of[vd.held] = pkt->v.psn;
+		whose[vd.held] = dir == HP3_DIR_TX           ? OF_OURS
+				 : pkt->v.dest_qpn >= 0x3ffc ? READS + pkt->v.dest_qpn - 0x3ffc
+							     : pkt->v.dest_qpn - 0x3000;
+		is_ack[vd.held] = pkt->v.opcode == HP3_OP_RC_ACK;
+		psn_of[vd.held] = spoken_for(&pkt->v);
 		n_held++;
 	}
 	take(&acts);
 	MUST(n_held <= HELD);
 	for (uint32_t h = 0; h < NUMBERS && vd.kind == HP3_HOLD && dir == HP3_DIR_RX; h++)
 		MUST(h == vd.held || !is_held[h] || whose[h] != whose[vd.held] ||
-			psn_of[h] != pkt->v.psn);
+			psn_of[h] != psn_of[vd.held] || is_ack[h] != is_ack[vd.held]);
 	return vd;
 }
 
@@ -203,38 +218,40 @@ static void refuse(void)
 	handle(&pkt, HP3_DIR_TX);
 }
 
-/* A sender's words about one of its queue pairs. */
-static void said(void)
+/* A sender's words about one of its queue pairs, or about what the local RNIC reads. */
+static void said(bool reads)
 {
 	static const uint8_t addr[2][4] = {{10, 9, 0, 1}, {10, 9, 0, 2}};
 	const struct hp3_ends ends = {.local = addr[0], .remote = addr[1]};
 	uint8_t what = u8(), i = what % QPS;
+	uint32_t n = reads ? READS + i : i;
 	struct hp3_agree a = {.kind = what >> 2 & 7,
+		.reads = reads,
 		.pmtu_log2 = what & 0x10 ? 10 : 0,
 		.lanes = LANES,
 		.port = (uint16_t)(0xc000 + 64 * i),
-		.responder = 0x3000u + i,
-		.requester = 0x5000u + i,
+		.responder = (reads ? 0x3ffcu : 0x3000u) + i,
+		.requester = (reads ? 0x6000u : 0x5000u) + i,
 		.next = what >> 7 ? some_psn(next_psn[0][i]) : HP3_NO_PSN,
 		.beat_us = BEAT / 1000};
 	struct hp3_acts acts = {.n = 0};
 
 	if (a.kind > HP3_AGREE_OVER)
 		a.kind = what & 4 ? HP3_AGREE_ASK : HP3_AGREE_SPRAYING;
-	number[i] += (what & 0x60) == 0x60;
-	a.number = number[i];
-	a.turn = turn[i] += (what & 0x40) == 0;
+	number[n] += (what & 0x60) == 0x60;
+	a.number = number[n];
+	a.turn = turn[n] += (what & 0x40) == 0;
 	hp3_agree_told(e, &ends, &a, now, &acts);
 	take(&acts);
 }
 
-/* The peer's answer about one of ours. */
-static void answered(void)
+/* The peer's answer about one of ours; now and then an offer. */
+static void answered(bool reads)
 {
 	static const uint8_t addr[2][4] = {{10, 9, 0, 1}, {10, 9, 0, 2}};
 	const struct hp3_ends ends = {.local = addr[0], .remote = addr[1]};
 	uint8_t what = u8(), i = what % QPS;
-	struct hp3_agree a = asked[i];
+	struct hp3_agree a = asked[reads][i];
 	struct hp3_acts acts = {.n = 0};
 
 	a.kind = what & 0x30 ? HP3_AGREE_YES
@@ -245,7 +262,12 @@ static void answered(void)
 	a.slow = a.kind >= HP3_AGREE_SLOW ? u8() : 0;
 	a.responder = 0x6000u + i;
 	if (a.kind == HP3_AGREE_YES)
-		heard[i] = now;
+		heard[reads][i] = now;
+	a.reads = reads;
+	if (reads && (what & 0x38) == 0x38) {
+		a.kind = HP3_AGREE_OFFER;
+		a.lanes = LANES;
+	}
 	hp3_agree_told(e, &ends, &a, now, &acts);
 	take(&acts);
 }
@@ -254,22 +276,79 @@ static void answered(void)
 static void leave(void)
 {
 	static const uint8_t opcodes[] = {HP3_OP_RC_WRITE_FIRST, HP3_OP_RC_WRITE_MIDDLE,
-		HP3_OP_RC_WRITE_MIDDLE, HP3_OP_RC_WRITE_LAST, HP3_OP_RC_SEND_ONLY};
+		HP3_OP_RC_WRITE_MIDDLE, HP3_OP_RC_WRITE_LAST, HP3_OP_RC_SEND_ONLY,
+		HP3_OP_RC_READ_REQUEST, HP3_OP_RC_READ_REQUEST, HP3_OP_RC_FETCH_ADD};
 	uint8_t frame[64], what = u8();
-	uint32_t i = what % QPS;
+	uint32_t i = what % QPS, span = 1;
 	struct hp3_pkt pkt = packet(frame, HP3_DIR_TX, i, opcodes[(what >> 2) % sizeof(opcodes)]);
 	struct hp3_verdict vd;
 	bool newer;
 
 	if (pkt.v.opcode == HP3_OP_RC_WRITE_FIRST)
 		pkt.v.dma_len = what & 0x80 ? UINT32_MAX : cfg.spray.bytes;
+	if (pkt.v.opcode == HP3_OP_RC_READ_REQUEST) {
+		span = what & 0x80 ? 1 : cfg.spray.bytes / MTU;
+		pkt.v.dma_len = span * MTU;
+		pkt.v.payload_len = 0;
+	}
 	pkt.v.psn = what & 0x40 ? next_psn[1][i] : some_psn(next_psn[1][i]);
 	newer = hp3_psn_diff(pkt.v.psn, next_psn[1][i]) >= 0;
 	vd = handle(&pkt, HP3_DIR_TX);
 	if (newer)
-		next_psn[1][i] = hp3_psn_add(pkt.v.psn, 1);
+		next_psn[1][i] = hp3_psn_add(pkt.v.psn, span);
 	if (vd.kind == HP3_PASS && vd.sport != pkt.v.sport && cfg.moves_allowed)
-		MUST(heard[i] != 0 && now - heard[i] < 3 * BEAT);
+		MUST(heard[0][i] != 0 && now - heard[0][i] < 3 * BEAT);
+}
+
+/* The local RNIC is read from. */
+static void respond(void)
+{
+	static const uint8_t opcodes[] = {HP3_OP_RC_READ_RESP_FIRST, HP3_OP_RC_READ_RESP_MIDDLE,
+		HP3_OP_RC_READ_RESP_MIDDLE, HP3_OP_RC_READ_RESP_LAST};
+	uint8_t frame[64], what = u8();
+	uint32_t i = what % QPS;
+	struct hp3_pkt pkt = packet(frame, HP3_DIR_TX, i, opcodes[what >> 2 & 3]);
+	struct hp3_verdict vd;
+
+	pkt.v.psn = some_psn(next_psn[2][i]);
+	next_psn[2][i] = hp3_psn_add(pkt.v.psn, 1);
+	vd = handle(&pkt, HP3_DIR_TX);
+	MUST(vd.kind == HP3_PASS);
+	if (vd.sport != pkt.v.sport)
+		MUST(heard[1][i] != 0 && now - heard[1][i] < 3 * BEAT);
+}
+
+/* The newest PSN below which the local RNIC may be answered. */
+static uint32_t oldest_held(uint32_t i)
+{
+	uint32_t oldest = HP3_NO_PSN;
+
+	for (uint32_t h = 0; h < NUMBERS; h++)
+		if (is_held[h] && whose[h] == READS + i && !is_ack[h] &&
+			(oldest == HP3_NO_PSN || hp3_psn_diff(psn_of[h], oldest) < 0))
+			oldest = psn_of[h];
+	return oldest;
+}
+
+/* What it has read. */
+static void response(void)
+{
+	static const uint8_t opcodes[] = {HP3_OP_RC_READ_RESP_FIRST, HP3_OP_RC_READ_RESP_MIDDLE,
+		HP3_OP_RC_READ_RESP_MIDDLE, HP3_OP_RC_READ_RESP_LAST};
+	uint8_t frame[64], what = u8();
+	uint32_t i = what % QPS;
+	struct hp3_pkt pkt = packet(frame, HP3_DIR_RX, i, opcodes[what >> 2 & 3]);
+	struct hp3_verdict vd;
+
+	pkt.v.dest_qpn = 0x3ffc + i;
+	pkt.v.syndrome = 0x1f;
+	pkt.v.psn = what & 0x80 ? some_psn((next_psn[1][i] - cfg.spray.bytes / MTU) & HP3_PSN_MASK)
+				: some_psn(next_read[i]);
+	next_read[i] = hp3_psn_add(pkt.v.psn, 1);
+	pkt.trusted = what % 7 != 0;
+	pkt.v.sport ^= what >> 3 & (LANES - 1);
+	vd = handle(&pkt, HP3_DIR_RX);
+	MUST(vd.kind == HP3_PASS || vd.kind == HP3_HOLD || vd.kind == HP3_DROP);
 }
 
 static void acknowledge(void)
@@ -277,12 +356,22 @@ static void acknowledge(void)
 	uint8_t frame[64], what = u8();
 	struct hp3_pkt pkt = packet(frame, HP3_DIR_RX, what % QPS, HP3_OP_RC_ACK);
 
-	pkt.v.dest_qpn = 0x4000 + what % QPS;
+	struct hp3_stats was = *hp3_engine_stats(e);
+	uint32_t oldest, psn;
+	struct hp3_verdict vd;
+
+	pkt.v.dest_qpn = 0x3ffc + what % QPS;
 	pkt.v.psn = what & 0x40 ? some_psn(next_psn[1][what % QPS])
 				: (next_psn[1][what % QPS] - 1) & HP3_PSN_MASK;
 	pkt.v.syndrome = what & 0x80 ? HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE : 0x1f;
 	pkt.len = 62;
-	handle(&pkt, HP3_DIR_RX);
+	vd = handle(&pkt, HP3_DIR_RX);
+	oldest = oldest_held(what % QPS);
+	psn = spoken_for(&pkt.v);
+	if (vd.kind == HP3_PASS && oldest != HP3_NO_PSN &&
+		hp3_engine_stats(e)->reseq_full == was.reseq_full)
+		MUST(hp3_psn_diff(psn, oldest) < 0 ||
+			hp3_psn_diff(psn, next_psn[1][what % QPS]) >= 0);
 }
 
 /* A new engine; what the one before held is lost. */
@@ -296,6 +385,7 @@ static void start(void)
 	hp3_policy_defaults(&table);
 	table.spray.mode = HP3_SPRAY_ALL;
 	table.spray.lanes = LANES;
+	table.spray.bytes = 16 * MTU;
 	table.spray.flows = 2;
 	table.max_flows = 16;
 	table.max_pairs = 4;
@@ -316,7 +406,7 @@ static void start(void)
 			.pairing = HP3_PAIRING_EVENT,
 			.local = {10, 9, 0, 1},
 			.remote = {10, 9, 0, 2},
-			.lqpn = 0x4000 + i,
+			.lqpn = 0x3ffc + i,
 			.rqpn = 0x6000 + i};
 
 		hp3_qp(e, &up, now, &acts);
@@ -329,16 +419,20 @@ static void step(void)
 {
 	uint8_t op = u8();
 
-	if (op < 0x70)
+	if (op < 0x40)
 		arrive();
-	else if (op < 0x98)
+	else if (op < 0x60)
 		leave();
-	else if (op < 0xa8)
+	else if (op < 0x88)
+		response();
+	else if (op < 0x94)
+		respond();
+	else if (op < 0xa0)
 		acknowledge();
 	else if (op < 0xb8)
-		answered();
+		answered(op & 1);
 	else if (op < 0xd0)
-		said();
+		said(op & 1);
 	else if (op < 0xdc)
 		refuse();
 	else if (op < 0xfc)
@@ -357,8 +451,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	now = 1000000000;
 	seed = 0;
 	for (uint32_t i = 0; i < QPS; i++) {
-		number[i] = turn[i] = 1;
+		number[i] = turn[i] = number[READS + i] = turn[READS + i] = 1;
 		next_psn[0][i] = next_psn[1][i] = (HP3_PSN_MASK - u8()) & HP3_PSN_MASK;
+		next_psn[2][i] = next_read[i] = next_psn[1][i];
 	}
 	memset(asked, 0, sizeof(asked));
 	start();

@@ -80,8 +80,9 @@ def run(judge, path, source, since, path_back, source_back, since_back, mixed, *
         if not gaps:
             sys.exit("spray: the receiver's RNIC saw no disorder: this test could not fail")
         return
-    bad = [f"{k} {v}" for k, v in (("sprayed", sent["sprayed"]), ("overtaken", behind), ("responses sprayed", back["sprayed_reads"]),
-                                         ("responses overtaken", responses_behind)) if v < (FEWEST if judge == "order" else 1)]
+    bad = [f"{k} {v}" for k, v in (("sprayed", sent["sprayed"]), ("overtaken", behind), ("responses sprayed", back["sprayed_reads"])) if v < (FEWEST if judge == "order" else 1)]
+    if judge == "order" and responses_behind < FEWEST:
+        bad.append(f"responses overtaken {responses_behind}")
     if len(ports) < 16 or min(spines.values()) == 0:
         bad.append(f"{len(ports)} ports, spines {spines}")
     if mixed["wrong"] or (judge == "order" and wrong) or gaps > came["reseq_late"] + came["reseq_given_up"]:

@@ -86,6 +86,12 @@ def one_elephant(report):
     assert "spray" not in rates or "by several paths at once" in report["verdict"], report["verdict"]
 
 
+def one_elephant_read(report):
+    one_elephant(report)
+    for result in report["results"]:
+        assert result["mode"] != "spray" or sum(c["sprayed_reads"] for c in result["counters"].values()) > 0
+
+
 def incast(report):
     for mode, row in report["summary"].items():
         assert row["fabric_drops"] == 0, f"{mode}: lossless, and {row['fabric_drops']} frames lost"

@@ -130,6 +130,24 @@ static void a_large_read_is_offered(void **state)
 	assert_true(a.kind == HP3_AGREE_YES && a.reads && a.number == 1 && a.turn == 1);
 }
 
+/* How many PSNs a READ takes is told by its first response. */
+static void the_path_mtu_is_not_known_yet(void **state)
+{
+	configure(true);
+	set_up_at(&q, READ);
+	read_request(&q, READ, LARGE);
+	read_request(&q, READ + 4, LARGE);
+	assert_int_equal(newest_word().kind, HP3_AGREE_OFFER);
+	hears(word_of(HP3_AGREE_ASK, 1, 1));
+	comes(HP3_OP_RC_READ_RESP_FIRST, READ, HP3_PASS);
+	assert_int_equal(newest_word().kind, HP3_AGREE_YES);
+	comes(HP3_OP_RC_READ_RESP_FIRST, READ + 4, HP3_HOLD);
+	comes(HP3_OP_RC_READ_RESP_LAST, READ + 3, HP3_HOLD);
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 2, HP3_HOLD);
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 1, HP3_PASS);
+	follow(3);
+}
+
 static void nobody_asks(void **state)
 {
 	ready(false);
@@ -297,6 +315,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(a_large_read_is_offered),
+		RIG_TEST(the_path_mtu_is_not_known_yet),
 		RIG_TEST(nobody_asks),
 		RIG_TEST(responses_come_in_order),
 		RIG_TEST(an_ack_waits),

@@ -51,6 +51,7 @@ static void it_is_full_some_time(void **state)
 	assert_true(hp3_owed_add(&o, AT(5), 5));
 	assert_int_equal(o.n, HP3_OWED - 1);
 	assert_int_equal(hp3_owed_from(&o, AT(9)), AT(9));
+	assert_false(hp3_owed_add(&o, AT(5), HP3_OWED_MOST + 1));
 }
 
 /* Whatever is asked for, again or not, in any order: as a set of PSNs has it. */

@@ -54,6 +54,8 @@ static void obey(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m, stru
 	case HP3_HOLD:
 		if ((vd->flags & HP3_SET_ACKREQ) && !(pkt->v.flags & HP3_VF_ACKREQ))
 			hp3_set_ackreq(rte_pktmbuf_mtod(m, void *), &pkt->v, true);
+		if (unlikely(vd->flags & HP3_CLEAR_BECN))
+			hp3_set_becn(rte_pktmbuf_mtod(m, void *), &pkt->v, false);
 		p->held[vd->held] = m;
 		if (++p->nheld > p->held_peak)
 			p->held_peak = p->nheld;
