@@ -318,6 +318,8 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 	if (refused && !is_refusable(f, v->psn)) {
 		if (v->flags & HP3_VF_BECN)
 			hp3_becn_seen(e, flow, false, now, vd);
+		if (HP3_UNLIKELY(f->watch & HP3_FW_READS))
+			hp3_spray_read_arrives(&(struct hp3_turn){e, now, acts}, flow, pkt, vd);
 		return;
 	}
 	if (refused && !is_beyond(f, v->psn))

@@ -66,20 +66,26 @@ static void add_ack(struct hp3_engine *e, struct hp3_spray_in *in, struct run *r
 	in->ack.held = 0;
 }
 
+/* A packet from its slot, and before it the ACK that has its place there. */
+static void add_slot(struct hp3_engine *e, struct hp3_spray_in *in, struct run *r, uint32_t handle)
+{
+	if (in->ack.held != 0 && hp3_psn_diff(in->ack.psn, e->held[handle].psn) < 0)
+		add_ack(e, in, r);
+	add(e, in, r, handle);
+}
+
 void hp3_in_follow(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	struct run r = {0};
 	uint32_t handle;
 
-	if (hp3_in_ack_is_due(in))
-		add_ack(t->e, in, &r);
 	while (hp3_reseq_next(&in->reseq, t->now, &handle)) {
-		add(t->e, in, &r, handle);
+		add_slot(t->e, in, &r, handle);
 		if (in->reads)
 			hp3_in_owes(in);
-		if (hp3_in_ack_is_due(in))
-			add_ack(t->e, in, &r);
 	}
+	if (hp3_in_ack_is_due(in))
+		add_ack(t->e, in, &r);
 	leave(t, &r, HP3_ACT_DELIVER);
 }
 
@@ -97,7 +103,7 @@ void hp3_in_empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind
 	uint32_t handle;
 
 	while (hp3_reseq_flush(&in->reseq, &handle))
-		add(t->e, in, &r, handle);
+		add_slot(t->e, in, &r, handle);
 	if (in->ack.held != 0)
 		add_ack(t->e, in, &r);
 	leave(t, &r, kind);
@@ -172,7 +178,7 @@ void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in)
 			hp3_act(t, HP3_ACT_SHOW, HP3_NO_FLOW)->held = handle;
 			t->e->stats.reseq_late++;
 		} else {
-			add(t->e, in, &r, handle);
+			add_slot(t->e, in, &r, handle);
 		}
 	}
 	t->e->stats.reseq_given_up += r.n != 0;
