@@ -18,6 +18,8 @@
  *           waits for (-DSETUP)
  *
  * -DSETUP: where nothing is on its way the question says so, and is answered at once.
+ * -DREADS: READ responses. Nothing tells the sender what has arrived, or was asked for again: it ends
+ * by time, and drains nothing. The receiver knows what is to come, whatever the agreement is called.
  * -DRECEIVER: the receiver's hp3d ends at any time, without a word or with NO, and comes back.
  * -DSENDER: so the sender's; -DEPOCHS: the queue pair starts over. -DDIES: the receiver's goes for
  * good. WORDS: beats that a word takes at most. A rule is broken on purpose by -DBREAK_....
@@ -62,6 +64,7 @@ byte number; /* of the agreement; later ones are greater */
 byte heard; /* beats since the newest YES */
 byte yes_to; /* ... since that was said to which it was an answer */
 bool yes_since; /* ... since it took one path */
+byte since; /* READS: beats since it did, to end */
 bool draining; /* nothing leaves until all is acknowledged */
 byte behind; /* packets to be acknowledged until it has caught up */
 bool sender_gone;
@@ -127,7 +130,7 @@ inline take(at)
 
 inline forget()
 {
-	st = SP_SINGLE; heard = 0; yes_to = 0; yes_since = false; behind = 0; gone = LONG; first = false
+	st = SP_SINGLE; heard = 0; yes_to = 0; yes_since = false; since = 0; behind = 0; gone = LONG; first = false
 }
 
 inline input(what)
@@ -135,12 +138,14 @@ inline input(what)
 	sprayed = st == SP_SPRAYING;
 	agreement_step(st, what);
 	if
-	:: sprayed && st != SP_SPRAYING -> behind = nnet; yes_since = false
+	:: sprayed && st != SP_SPRAYING -> behind = nnet; yes_since = false; since = 0
 	:: else
 	fi;
 	if
 	:: act == SD_END -> put(SENDERS, OVER, number, 0); forget()
+#ifndef READS
 	:: act == SD_DRAIN && nnet > 0 -> draining = true
+#endif
 	:: else
 	fi
 }
@@ -156,7 +161,9 @@ inline input(what)
 inline caught_up()
 {
 	if
-#ifdef BREAK_AT_ONCE
+#ifdef READS
+	:: st == SP_NARROW && yes_since && TRUSTED -> input(SI_CAUGHT_UP)
+#elif defined(BREAK_AT_ONCE)
 	:: st == SP_NARROW || st == SP_ENDING -> input(SI_CAUGHT_UP)
 #else
 	:: behind == 0 && (st == SP_NARROW && yes_since && TRUSTED || st == SP_ENDING) ->
@@ -270,7 +277,9 @@ inline gap()
 {
 	assert(hurt); /* order */
 	nothing_flies();
+#ifndef READS
 	input(SI_BACK)
+#endif
 }
 
 inline follow()
@@ -306,7 +315,11 @@ inline arrive(n)
 	assert(net[n] == 0 || !stale || rx_number != number); /* known */
 	if
 	:: n == 0 -> leave(0); follow()
+#ifdef READS
+	:: n > 0 && rx == READY -> held[n] = true
+#else
 	:: n > 0 && rx == READY && rx_number == number && st != SP_SINGLE -> held[n] = true
+#endif
 	:: else -> gap()
 	fi;
 	if
@@ -326,6 +339,17 @@ inline asked(at)
 	:: word[at] == OVER && (rx == NONE || word_number[at] != rx_number)
 	:: word[at] != OVER && rx != NONE && word_number[at] < rx_number /* an old word */
 	:: word[at] == ASK && (rx == NONE || word_number[at] > rx_number) && !gone_for_good ->
+#ifdef READS
+		if
+		:: rx == NONE -> rx = ASKED
+		:: else
+		fi;
+		rx_number = word_number[at]; rx_heard = asked_ago[at];
+		if
+		:: rx == READY -> put(RECEIVERS, YES, rx_number, rx_heard)
+		:: else
+		fi;
+#else
 		if
 		:: rx != NONE -> let_go()
 		:: else
@@ -342,6 +366,7 @@ inline asked(at)
 			put(RECEIVERS, YES, rx_number, rx_heard)
 		:: else
 		fi;
+#endif
 		if
 		:: rx == READY && rx_number == number -> gone = 0
 		:: else
@@ -423,6 +448,17 @@ inline beat()
 		:: heard >= TRUST -> input(SI_SILENT)
 		:: else
 		fi;
+#ifdef READS
+		since = (since < TRUST -> since + 1 : since);
+		if
+#ifdef BREAK_READS_END
+		:: st == SP_ENDING -> input(SI_IDLE)
+#else
+		:: st == SP_ENDING && since == TRUST -> input(SI_IDLE)
+#endif
+		:: else
+		fi;
+#endif
 		if
 		:: st == SP_ASKING -> put(SENDERS, ASK, number, 0)
 		:: st != SP_ASKING && st != SP_SINGLE -> put(SENDERS, SPRAYING, number, 0)
@@ -461,7 +497,9 @@ end:	do
 active proctype mishap()
 {
 end:	do
+#ifndef READS
 	:: atomic { st == SP_SPRAYING -> input(SI_BACK) }
+#endif
 	:: atomic { st != SP_SINGLE -> input(SI_STOP) }
 #ifdef RECEIVER
 	:: atomic { rx != NONE && ended < ENDS -> ended++; hurt = true; receiver_ends() }

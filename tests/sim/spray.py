@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Queue pairs on several paths (rfr.mode = spray, auto), beside the same that take one: faster where paths are alike, incast as it was, and hardly slower
-where links are slow.
+where links are slow; what is read, too.
 
 usage: spray.py HP3-SIM [SEEDS]
 
@@ -34,6 +34,11 @@ def main():
             print(f"{scenario}, {mode}: over move {on[0] / off[0]:.3f}; NAKs {off[1]} and {on[1]}", flush=True)
             assert on[0] <= most * off[0], "it does not pay"
             assert scenario == "asymmetric" or on[1] == on[2] == 0, "the RNICs saw another order"
+    for scenario in "permutation", "storage":
+        reads = "traffic.read_percent=100"
+        off, on = (run(sim, scenario, seeds, "spray", reads, f"rfr.spray_reads={key}") for key in ("off", "on"))
+        print(f"{scenario}, READs: over one path {on[0] / off[0]:.3f}; NAKs {off[1]} and {on[1]}", flush=True)
+        assert on[0] <= 0.85 * off[0] and on[1] == on[2] == 0
     late = run(sim, "allreduce", seeds, "spray", "rfr.spray_setup=off")
     ring = run(sim, "allreduce", seeds, "move")
     print(f"allreduce, not asked at set-up: over move {late[0] / ring[0]:.3f}")
