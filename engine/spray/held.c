@@ -84,7 +84,7 @@ void hp3_in_follow(struct hp3_turn *t, struct hp3_spray_in *in)
 		if (in->reads)
 			hp3_in_owes(in);
 	}
-	if (hp3_in_ack_is_due(in))
+	if (in->ack.held != 0 && hp3_in_has_come(in, in->ack.psn))
 		add_ack(t->e, in, &r);
 	leave(t, &r, HP3_ACT_DELIVER);
 }

@@ -44,27 +44,6 @@ static struct hp3_spray_in *begin(struct hp3_turn *t, uint32_t flow, const struc
 	return in;
 }
 
-void hp3_in_owes(struct hp3_spray_in *in)
-{
-	uint32_t next;
-
-	hp3_owed_done(&in->owed, in->reseq.expected);
-	next = hp3_owed_from(&in->owed, in->reseq.expected);
-	if (next != HP3_NO_PSN)
-		hp3_reseq_skip(&in->reseq, next);
-}
-
-/* All that it speaks for has come. */
-static bool is_due(const struct hp3_spray_in *in, uint32_t psn)
-{
-	return in->owed.n == 0 || hp3_psn_diff(psn, in->reseq.expected) < 0;
-}
-
-bool hp3_in_ack_is_due(const struct hp3_spray_in *in)
-{
-	return in->ack.held != 0 && is_due(in, in->ack.psn);
-}
-
 /* Time and again it goes back: the peer is told to use one path. */
 static void strike(struct hp3_turn *t, struct hp3_spray_in *in)
 {
@@ -210,7 +189,7 @@ static void ack(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pk
 #ifdef HP3_BREAK_READ_ACK
 	return;
 #endif
-	if (is_due(in, psn) || !is_sense(t, in, psn) || !hp3_pkt_icrc_ok(e, pkt))
+	if (hp3_in_has_come(in, psn) || !is_sense(t, in, psn) || !hp3_pkt_icrc_ok(e, pkt))
 		return;
 	if (before != 0 && (later < 0 || (later == 0 && !refuses))) {
 		vd->kind = HP3_CONSUME;

@@ -36,11 +36,22 @@ bool hp3_in_may_wait(struct hp3_turn *t, const struct hp3_spray_in *in, const st
 /* How long others have waited for it; how far ahead of what is expected it came. */
 void hp3_in_count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, uint64_t now);
 
-/* reads.c */
-/* What is expected is owed; what is before it is not, any more. */
-void hp3_in_owes(struct hp3_spray_in *in);
-/* An ACK is held, and what it waits for has come. */
-bool hp3_in_ack_is_due(const struct hp3_spray_in *in);
+/* Of READ responses: what is expected is owed; what is before it is not, any more. */
+static inline void hp3_in_owes(struct hp3_spray_in *in)
+{
+	uint32_t next;
+
+	hp3_owed_done(&in->owed, in->reseq.expected);
+	next = hp3_owed_from(&in->owed, in->reseq.expected);
+	if (next != HP3_NO_PSN)
+		hp3_reseq_skip(&in->reseq, next);
+}
+
+/* ... all that were owed up to this PSN have come. */
+static inline bool hp3_in_has_come(const struct hp3_spray_in *in, uint32_t psn)
+{
+	return in->owed.n == 0 || hp3_psn_diff(psn, in->reseq.expected) < 0;
+}
 
 /* held.c */
 struct hp3_reseq_params hp3_in_params(const struct hp3_engine *e);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTS_SPRAY_JUDGE_H
+#define HP3_TESTS_SPRAY_JUDGE_H
+/* Runs a world of sprayed queue pairs over all seeds, and the same with rfr.mode = move; what came
+ * of it is printed. */
+#include "spray_world.h"
+
+/* What tests begin with: nothing is lost, paths differ by 200 us. */
+struct spray_params spray_base(void);
+/* The sums. Spraying takes no more than so many percent of the time, but for the RNICs' timers. */
+struct spray_result spray_no_slower(struct spray_params p, unsigned percent);
+/* ... 130 %. */
+struct spray_result spray_many(struct spray_params p);
+
+#endif

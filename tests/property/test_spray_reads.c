@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * READ responses that take several paths at once, between two engines as they ship but for rfr.mode
+ * = spray: half of all messages are large READs, and ACKs of the other half keep to one path.
+ * Usage: PROGRAM [SEEDS [PACKETS [FIRST_SEED]]].
+ */
+#include "run.h"
+#include "spray_judge.h"
+
+/* Half of all messages are large READs. */
+static struct spray_params reading(void)
+{
+	struct spray_params p = spray_base();
+
+	p.large_reads_percent = 50;
+	p.packets *= 4;
+	return p;
+}
+
+/* What is read takes several paths, and ACKs one: the RNIC sees responses and ACKs in one order. */
+static void what_is_read_comes_in_order(void **state)
+{
+	struct spray_result r = spray_many(reading());
+
+	assert_int_equal(r.gaps + r.read_gaps + r.again + r.timeouts, 0);
+	assert_int_equal(r.late + r.beyond + r.full, 0);
+	assert_true(r.sprayed_reads > r.sent / 3);
+}
+
+static void words_about_reads_may_be_lost(void **state)
+{
+	struct spray_params p = reading();
+	struct spray_result r;
+
+	p.words_percent = 30;
+	r = spray_many(p);
+	assert_int_equal(r.gaps + r.read_gaps, 0);
+	assert_true(r.sprayed_reads > r.sent / 5);
+}
+
+/* A response that was lost is asked for once. */
+static void lost_responses_are_asked_for(void **state)
+{
+	struct spray_params p = reading();
+	struct spray_result r;
+
+	p.loss_ppm = 500;
+	r = spray_no_slower(p, 250);
+	assert_true(r.lost > 0 && r.sprayed_reads > r.sent / 20);
+	assert_true(r.read_naks + r.naks <= r.lost);
+}
+
+/* Responses are lost between the engine and the RNIC: it asks for what was put in order before. */
+static void who_reads_knows_better(void **state)
+{
+	struct spray_params p = reading();
+	struct spray_result r;
+
+	p.bad_ppm = 1000;
+	p.rnr_ppm = 500;
+	r = spray_no_slower(p, 150);
+	assert_true(r.bad > 0 && r.rnrs > 0);
+	assert_true(r.naks + r.read_naks <= r.bad);
+}
+
+static void responses_are_damaged(void **state)
+{
+	struct spray_params p = reading();
+	struct spray_result r;
+
+	p.damaged_ppm = 1000;
+	p.twice_ppm = 1000;
+	r = spray_no_slower(p, 200);
+	assert_true(r.damaged > 0 && r.ghosts > 0 && r.sprayed_reads > r.sent / 20);
+}
+
+/* Either hp3d starts anew in the middle of READs. */
+static void who_reads_restarts(void **state)
+{
+	struct spray_params p = reading();
+	struct spray_result r;
+
+	p.restart_us = 3000;
+	p.words_percent = 30;
+	r = spray_many(p);
+	assert_int_equal(r.read_gaps, 0); /* the responder's, which holds no responses */
+	p.restart_us = 0;
+	p.asker_restart_us = 3000;
+	r = spray_no_slower(p, 200);
+	assert_true(r.restarts > 0 && r.read_naks <= 16 * r.restarts * p.qps); /* for a beat */
+}
+
+static void who_reads_stands_still(void **state)
+{
+	struct spray_params p = reading();
+	struct spray_result r;
+
+	p.stands_us = 6000;
+	r = spray_no_slower(p, 250);
+	assert_true(r.stood > 0 && r.sprayed_reads > r.sent / 20);
+}
+
+static void there_is_no_room_for_responses(void **state)
+{
+	struct spray_params p = reading();
+
+	p.hold_packets = 64;
+	assert_true(spray_no_slower(p, 200).full > 0);
+}
+
+static void much_is_read_at_once(void **state)
+{
+	struct spray_params p = reading();
+
+	p.qps = 12;
+	p.packets *= 2;
+	p.loss_ppm = 500;
+	p.bad_ppm = 200;
+	p.rnr_ppm = 100;
+	p.damaged_ppm = 200;
+	p.twice_ppm = 200;
+	p.words_percent = 10;
+	p.restart_us = 20000;
+	p.asker_restart_us = 30000;
+	p.move_us = 1000;
+	p.dies_us = 30000;
+	p.stands_us = 10000;
+	p.small_percent = 40;
+	p.reads_percent = 30;
+	assert_true(spray_no_slower(p, 300).sprayed_reads > 0);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_read_comes_in_order),
+		cmocka_unit_test(words_about_reads_may_be_lost),
+		cmocka_unit_test(lost_responses_are_asked_for),
+		cmocka_unit_test(who_reads_knows_better),
+		cmocka_unit_test(responses_are_damaged),
+		cmocka_unit_test(who_reads_restarts),
+		cmocka_unit_test(who_reads_stands_still),
+		cmocka_unit_test(there_is_no_room_for_responses),
+		cmocka_unit_test(much_is_read_at_once),
+	};
+
+	run_arguments(argc, argv);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
