@@ -58,6 +58,7 @@ struct hp3_pair {
 	uint32_t least_rtt; /* of all flows of the pair, ns; 0: unknown */
 	uint64_t cnps_spent; /* of the CNPs that may be kept from RNICs */
 	uint64_t spray_at; /* its hp3d is not asked to put queue pairs in order before */
+	uint64_t reads_at; /* nor is it offered, or taken from it, to put READ responses in order */
 	/* forced challenge (rule 15) */
 	uint8_t ch_state;
 	bool ch_ambiguous; /* two queue pairs answered */

@@ -33,7 +33,9 @@ static void narrow(struct hp3_turn *t, struct hp3_spray_out *o)
 
 void hp3_out_put_off(struct hp3_turn *t, const struct hp3_spray_out *o)
 {
-	t->e->pairs.pairs[t->e->flows[o->flow].pair].spray_at = t->now + REFUSED_NS;
+	struct hp3_pair *p = &t->e->pairs.pairs[t->e->flows[o->flow].pair];
+
+	*(o->reads ? &p->reads_at : &p->spray_at) = t->now + REFUSED_NS;
 }
 
 bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_input in)
@@ -69,13 +71,17 @@ bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_i
 	return true;
 }
 
-bool hp3_out_may_begin(const struct hp3_turn *t, const struct hp3_flow *f)
+bool hp3_out_may_agree(const struct hp3_turn *t, const struct hp3_flow *f)
 {
 	const struct hp3_engine *e = t->e;
 
 	return e->cfg.moves_allowed && !e->cfg.unkeyed && e->cfg.cc.mode != HP3_CC_DCQCN &&
-	       (f->flags & HP3_FF_PAIRED) && e->pairs.pairs[f->pair].spray_at <= t->now &&
-	       hp3_flow_may_leave(e, f, t->now);
+	       (f->flags & HP3_FF_PAIRED) && hp3_flow_may_leave(e, f, t->now);
+}
+
+bool hp3_out_may_begin(const struct hp3_turn *t, const struct hp3_flow *f)
+{
+	return t->e->pairs.pairs[f->pair].spray_at <= t->now && hp3_out_may_agree(t, f);
 }
 
 uint32_t hp3_out_number(struct hp3_spraying *s, uint64_t now)

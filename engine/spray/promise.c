@@ -84,7 +84,7 @@ struct hp3_spray_in *hp3_in_add(struct hp3_turn *t, const struct hp3_ends *ends,
 
 void hp3_in_put_off(struct hp3_turn *t, const struct hp3_spray_in *in)
 {
-	t->e->pairs.pairs[t->e->flows[in->flow].pair].spray_at = t->now + PUT_OFF_NS;
+	t->e->pairs.pairs[t->e->flows[in->flow].pair].reads_at = t->now + PUT_OFF_NS;
 }
 
 /* Its terms. */

@@ -9,7 +9,8 @@ bool hp3_spray_offered(struct hp3_turn *t, uint32_t flow)
 	struct hp3_flow *f = &t->e->flows[flow];
 
 	f->last = (uint32_t)(t->now >> HP3_TICK_SHIFT);
-	if (!(f->watch & HP3_FW_READ) && hp3_flow_may_leave(t->e, f, t->now))
+	if (!(f->watch & HP3_FW_READ) && hp3_flow_may_leave(t->e, f, t->now) &&
+		t->e->pairs.pairs[f->pair].reads_at <= t->now)
 		hp3_out_begin_read(t, flow);
 	return f->watch & HP3_FW_READ;
 }

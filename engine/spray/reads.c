@@ -22,7 +22,7 @@ static bool may_begin(const struct hp3_turn *t, const struct hp3_flow *f, const 
 
 	return (v->flags & HP3_VF_READ) && v->dma_len >= e->cfg.spray.bytes && e->cfg.spray.reads &&
 	       !(f->flags & HP3_FF_WENT_BACK) && e->nspray_in < e->cfg.spray.flows &&
-	       hp3_out_may_begin(t, f);
+	       e->pairs.pairs[f->pair].reads_at <= t->now && hp3_out_may_agree(t, f);
 }
 
 static struct hp3_spray_in *begin(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
@@ -79,6 +79,8 @@ static void goes_back(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn,
 static bool count(struct hp3_spray_in *in, const struct hp3_flow *f, const struct hp3_view *v)
 {
 	in->pmtu_log2 = f->pmtu_log2;
+	if (in->ready && in->owed.n == 0 && in->reseq.held == 0)
+		in->reseq.expected = v->psn; /* however many WRITEs lie between */
 	if (hp3_in_sized(in, v))
 		return hp3_owed_add(&in->owed, v->psn, hp3_request_span(v, in->pmtu_log2));
 	if (in->n_early == HP3_SPRAY_EARLY)

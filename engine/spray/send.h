@@ -17,6 +17,8 @@ static inline struct hp3_spray_out *hp3_out_of_read(struct hp3_engine *e, uint32
 
 /* Whom to ask? A peer that believes us, and that said no word to the contrary. */
 bool hp3_out_may_begin(const struct hp3_turn *t, const struct hp3_flow *f);
+/* ... but for what the peer said of requests. */
+bool hp3_out_may_agree(const struct hp3_turn *t, const struct hp3_flow *f);
 /* `start`: where nothing is in flight, the PSN that leaves next. */
 void hp3_out_begin(struct hp3_turn *t, uint32_t flow, uint32_t start);
 /* ... about what is read from it. */

@@ -167,6 +167,24 @@ static void nobody_asks(void **state)
 	assert_int_equal(words(), 2);
 }
 
+/* That it does not want READs says nothing of requests. */
+static void requests_are_asked_about(void **state)
+{
+	static const uint8_t payload[PMTU];
+	const struct hp3_fields f = {.opcode = HP3_OP_RC_WRITE_FIRST,
+		.psn = READ + 4,
+		.dma_len = LARGE,
+		.payload = payload,
+		.payload_len = PMTU};
+
+	ready(true);
+	read_request(&q, READ, LARGE);
+	hears(word_of(HP3_AGREE_OVER, 0, 0));
+	request(&q, &f);
+	pass_time(1);
+	assert_true(newest_word().kind == HP3_AGREE_ASK && !newest_word().reads);
+}
+
 static void responses_come_in_order(void **state)
 {
 	agreed();
@@ -317,6 +335,7 @@ int main(void)
 		RIG_TEST(a_large_read_is_offered),
 		RIG_TEST(the_path_mtu_is_not_known_yet),
 		RIG_TEST(nobody_asks),
+		RIG_TEST(requests_are_asked_about),
 		RIG_TEST(responses_come_in_order),
 		RIG_TEST(an_ack_waits),
 		RIG_TEST(a_nak_waits),
