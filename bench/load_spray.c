@@ -17,6 +17,7 @@ void load_spray_config(struct hp3_config *cfg)
 	cfg->engine.spray.mode = HP3_SPRAY_ALL;
 	cfg->engine.spray.flows = LOAD_SPRAYS;
 	cfg->engine.spray.beat_ns = BEAT_NS;
+	cfg->engine.spray.reads = false; /* the READs that open windows are of no account */
 	cfg->engine.spray.wait_ns = BEAT_NS; /* nothing is lost: who was preempted waits on */
 	snprintf(cfg->probes.probe_key, sizeof(cfg->probes.probe_key), "%s",
 		"000102030405060708090a0b0c0d0e0f");
