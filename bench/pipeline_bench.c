@@ -21,6 +21,7 @@
 #include "app/hp3d/lcores/eal.h"
 #include "bench/belt.h"
 #include "bench/load_spray.h"
+#include "bench/passes.h"
 
 #define PASSES_MAX 4096u
 #define BURSTS_MAX 65536u /* whose times are kept for the percentiles */
@@ -35,93 +36,6 @@ struct options {
 	const char *cpu;
 	const char *only; /* "stage, packet": that one alone; NULL: all */
 };
-
-typedef void pass_fn(struct belt *b, struct load *l);
-
-static void pass_bare(struct belt *b, struct load *l)
-{
-	struct rte_mbuf *m[LOAD_BURST];
-
-	for (uint32_t done = 0; done < b->n;) {
-		uint16_t n = belt_receive(b, m);
-
-		done += rte_eth_tx_burst(b->port, 0, m, n);
-	}
-}
-
-/* One burst seen, that is parsed, and its buckets asked for. */
-static uint16_t see(struct belt *b, struct load *l, struct rte_mbuf **m)
-{
-	uint16_t n = belt_receive(b, m);
-
-	for (uint16_t i = 0; i < n; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
-	for (uint16_t i = 0; i < n; i++)
-		b->pkts[i] = (struct hp3_pkt){
-			.frame = rte_pktmbuf_mtod(m[i], void *), .len = m[i]->data_len};
-	hp3_see_burst(hp3d_pipe_engine(l->pipe), b->pkts, n, load_dir(b->kind));
-	return n;
-}
-
-static void pass_parse(struct belt *b, struct load *l)
-{
-	struct rte_mbuf *m[LOAD_BURST];
-
-	for (uint32_t done = 0; done < b->n;) {
-		uint16_t n = see(b, l, m);
-
-		done += rte_eth_tx_burst(b->port, 0, m, n);
-	}
-}
-
-/* hp3_burst() alone is timed. */
-static void pass_engine(struct belt *b, struct load *l)
-{
-	static struct hp3_verdict verdicts[LOAD_BURST];
-	static struct hp3_acts acts;
-	struct rte_mbuf *m[LOAD_BURST];
-
-	for (uint32_t done = 0; done < b->n;) {
-		uint16_t n = see(b, l, m);
-		uint64_t start = rte_rdtsc_precise();
-
-		for (uint32_t at = 0; at < n;)
-			at += hp3_burst(hp3d_pipe_engine(l->pipe), b->pkts + at, n - at,
-				load_dir(b->kind), hp3d_now(), verdicts + at, &acts);
-		b->spent += rte_rdtsc_precise() - start;
-		done += rte_eth_tx_burst(b->port, 0, m, n);
-	}
-}
-
-static void pass_pipeline(struct belt *b, struct load *l)
-{
-	struct rte_mbuf *m[LOAD_BURST];
-	enum hp3_dir dir = load_dir(b->kind);
-
-	for (uint32_t done = 0; done < b->n;) {
-		uint16_t n = belt_receive(b, m);
-
-		hp3d_pipe_burst(l->pipe, dir, m, n, hp3d_now());
-		done += n;
-	}
-}
-
-static struct rte_mbuf *acks[LOAD_HELD_MAX], *spare[LOAD_BURST];
-static uint32_t n_acks;
-
-/* Where ACKs go that end a drain: they stay ours. */
-static void keep(void *ctx, struct rte_mbuf **m, uint16_t n)
-{
-}
-
-/* As pass_pipeline(); then one ACK for each flow that holds packets, which releases them. */
-static void pass_hold(struct belt *b, struct load *l)
-{
-	pass_pipeline(b, l);
-	for (uint32_t i = 0; i < n_acks; i += LOAD_BURST)
-		hp3d_pipe_burst(l->pipe, HP3_DIR_RX, acks + i,
-			(uint16_t)RTE_MIN(n_acks - i, LOAD_BURST), hp3d_now());
-}
 
 static uint32_t burst_cycles[BURSTS_MAX], bursts;
 
@@ -140,54 +54,6 @@ static void pass_bursts(struct belt *b, struct load *l)
 		if (bursts < BURSTS_MAX)
 			burst_cycles[bursts++] = (uint32_t)(rte_rdtsc() - start);
 	}
-}
-
-/* After belt_refresh(): the ACKs for what this pass will hold. */
-static void prepare_hold(struct belt *b, struct load *l)
-{
-	for (n_acks = 0; n_acks < l->n_held;) {
-		uint16_t n = load_acks(l, n_acks, acks + n_acks);
-
-		if (n == 0)
-			break;
-		n_acks += n;
-	}
-	hp3d_pipe_output(l->pipe, HP3_DIR_TX, belt_send, b);
-	hp3d_pipe_output(l->pipe, HP3_DIR_RX, keep, NULL);
-}
-
-/* The flows that were released move again; packets that were held take their place on the belt. */
-static void after_hold(struct belt *b, struct load *l)
-{
-	struct rte_mbuf *m;
-	uint32_t n = 0;
-
-	while (rte_ring_dequeue(b->ring, (void **)&m) == 0)
-		n++;
-	b->lost += b->n - n;
-	rte_ring_enqueue_bulk(b->ring, (void **)b->m, b->n, NULL);
-	if (load_again(l, spare) < 0)
-		b->lost++;
-}
-
-/* What was seen without being sent is sent, so that the next packets are the next ones. */
-static void catch_up(struct belt *b, struct load *l, pass_fn *pass)
-{
-	if (pass == pass_parse)
-		pass_engine(b, l);
-	b->spent = 0;
-}
-
-/* What was held leaves later than it came: all take their places again. */
-static void after_order(struct belt *b, struct load *l)
-{
-	struct rte_mbuf *m;
-	uint32_t n = 0;
-
-	for (; rte_ring_dequeue(b->ring, (void **)&m) == 0; n++)
-		b->lost += !load_in_order(l, m);
-	b->lost += b->n - n;
-	rte_ring_enqueue_bulk(b->ring, (void **)b->m, b->n, NULL);
 }
 
 static int by_value(const void *a, const void *b)
@@ -212,10 +78,9 @@ static void measure_bursts(json_t *row, struct belt *b, struct load *l, uint32_t
 {
 	bursts = 0;
 	for (uint32_t i = 0; i < passes; i++) {
-		belt_refresh(b, l);
+		pass_prepare(b, l, pass_bursts);
 		pass_bursts(b, l);
-		if (b->kind == LOAD_PEER)
-			after_order(b, l);
+		pass_settle(b, l, pass_bursts);
 	}
 	qsort(burst_cycles, bursts, sizeof(burst_cycles[0]), by_cycles);
 	json_object_set_new(row, "burst_p50", json_integer(burst_cycles[bursts / 2]));
@@ -242,21 +107,13 @@ static void measure(json_t *rows, const struct options *o, const char *stage, st
 	for (uint32_t i = 0; i < passes + 2; i++) {
 		uint64_t start, spent;
 
-		if (l != NULL)
-			belt_refresh(b, l);
-		if (pass == pass_hold)
-			prepare_hold(b, l);
-		b->spent = 0;
+		pass_prepare(b, l, pass);
 		start = rte_rdtsc_precise();
 		pass(b, l);
 		spent = rte_rdtsc_precise() - start;
 		if (i >= 2) /* the first two warm up */
 			cycles[i - 2] = (double)(b->spent != 0 ? b->spent : spent) / b->n;
-		catch_up(b, l, pass);
-		if (pass == pass_hold)
-			after_hold(b, l);
-		if (b->kind == LOAD_PEER && l != NULL)
-			after_order(b, l);
+		pass_settle(b, l, pass);
 	}
 	qsort(cycles, passes, sizeof(cycles[0]), by_value);
 	row = json_pack("{s:s, s:s, s:b, s:i, s:i, s:f, s:f}", "stage", stage, "packet", packet,
@@ -277,15 +134,14 @@ struct rig {
 
 static int rig_init(struct rig *r, const struct options *o)
 {
-	struct rte_mempool *pool = rte_pktmbuf_pool_create("prime", LOAD_HELD_MAX + 2 * LOAD_BURST,
-		0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	struct rte_mempool *pool = rte_pktmbuf_pool_create(
+		"prime", PASS_BUFFERS + LOAD_BURST, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	struct rte_mbuf *m[LOAD_BURST];
 	struct hp3_config cfg;
 	int ret = 0;
 
 	if (pool == NULL || rte_pktmbuf_alloc_bulk(pool, m, LOAD_BURST) != 0 ||
-		rte_pktmbuf_alloc_bulk(pool, spare, LOAD_BURST) != 0 ||
-		rte_pktmbuf_alloc_bulk(pool, acks, LOAD_HELD_MAX) != 0)
+		pass_init(pool) != 0)
 		return -ENOMEM;
 	hp3_config_defaults(&cfg);
 	cfg.eal.memory_mb = o->memory_mb;
