@@ -96,10 +96,10 @@ void belt_send(void *ctx, struct rte_mbuf **m, uint16_t n)
 
 void belt_refresh(struct belt *b, struct load *l)
 {
-	if (l->mode == LOAD_SPRAYED || l->mode == LOAD_ORDERED)
+	if (load_is_agreed(l->mode))
 		load_words(l);
-	if (b->kind == LOAD_PEER) {
-		load_peers(l, b->m, b->n);
+	if (load_is_ordered(b->kind)) {
+		load_early(l, b->kind, b->m, b->n);
 		return;
 	}
 	for (uint32_t i = 0; i < b->n; i++)

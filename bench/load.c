@@ -93,10 +93,13 @@ int load_template(enum load_kind kind, struct rte_mbuf *m)
 {
 	static const uint8_t payload[LOAD_BYTES] = {1};
 	struct hp3_fields ack = {.opcode = HP3_OP_RC_ACK, .syndrome = 0x1f};
-	struct hp3_fields wr = {
-		.opcode = HP3_OP_RC_WRITE_MIDDLE, .payload = payload, .payload_len = LOAD_BYTES};
+	struct hp3_fields data = {.opcode = kind == LOAD_SERVED || kind == LOAD_READ
+						    ? HP3_OP_RC_READ_RESP_MIDDLE
+						    : HP3_OP_RC_WRITE_MIDDLE,
+		.payload = payload,
+		.payload_len = LOAD_BYTES};
 
-	return build(m, kind == LOAD_ACK ? &ack : &wr);
+	return build(m, kind == LOAD_ACK ? &ack : &data);
 }
 
 void load_address(struct rte_mbuf *m, enum hp3_dir dir, uint32_t flow, uint32_t psn)
@@ -120,10 +123,10 @@ static bool drains(const struct load *l, uint32_t flow)
 
 void load_refresh(struct load *l, enum load_kind kind, struct rte_mbuf *m)
 {
-	uint32_t flows = l->mode == LOAD_SPRAYED ? load_sprays(l) : l->flows;
-	uint32_t flow = hp3_random_below(&l->rng, flows);
+	bool few = load_is_agreed(l->mode);
+	uint32_t flow = hp3_random_below(&l->rng, few ? load_sprays(l) : l->flows);
 
-	load_next(l, kind, m, l->mode == LOAD_SPRAYED ? load_sprayed(l, flow) : flow);
+	load_next(l, kind, m, few ? load_sprayed(l, flow) : flow);
 }
 
 void load_next(struct load *l, enum load_kind kind, struct rte_mbuf *m, uint32_t flow)
@@ -173,8 +176,7 @@ static void take_back(void *ctx, struct rte_mbuf **m, uint16_t n)
 		b->m[b->n++] = m[i];
 }
 
-/* A packet of a flow; with a right ICRC, but for WRITEs. */
-static int packet_of(struct rte_mbuf *m, uint32_t flow, uint8_t opcode, uint32_t psn)
+int load_packet(struct rte_mbuf *m, uint32_t flow, uint8_t opcode, uint32_t psn)
 {
 	enum hp3_dir dir = opcode == HP3_OP_RC_ACK ? HP3_DIR_RX : HP3_DIR_TX;
 	struct hp3_fields f = {.opcode = opcode, .syndrome = 0x1f, .dma_len = 1u << READ_LOG2};
@@ -204,7 +206,7 @@ static int step(struct load *l, struct rte_mbuf **m, uint32_t first, uint16_t n,
 
 		if (ahead != 0 && l->mode == LOAD_HOLD && drains(l, flow))
 			continue; /* begin_move() is for it */
-		ret = packet_of(m[made++], flow, opcode, psn);
+		ret = load_packet(m[made++], flow, opcode, psn);
 		if (ret < 0)
 			return ret;
 	}
@@ -250,7 +252,7 @@ static int begin_move(struct load *l, struct rte_mbuf **m, uint32_t flow, uint16
 {
 	uint32_t *psn = &l->psn[LOAD_WRITE][flow];
 	struct back b = {.m = m};
-	int ret = packet_of(m[0], flow, HP3_OP_RC_WRITE_MIDDLE, *psn);
+	int ret = load_packet(m[0], flow, HP3_OP_RC_WRITE_MIDDLE, *psn);
 
 	if (ret == 0)
 		ret = move_to(l, flow, port);
@@ -272,7 +274,7 @@ uint16_t load_acks(struct load *l, uint32_t first, struct rte_mbuf **m)
 	for (; n < LOAD_BURST && first + n < l->n_held; n++) {
 		uint32_t flow = l->held[first + n];
 
-		if (packet_of(m[n], flow, HP3_OP_RC_ACK, l->psn[LOAD_ACK][flow]) < 0)
+		if (load_packet(m[n], flow, HP3_OP_RC_ACK, l->psn[LOAD_ACK][flow]) < 0)
 			break;
 	}
 	l->primed += n;
@@ -314,6 +316,11 @@ static int prime(struct load *l, struct rte_mbuf **m, uint32_t first, uint16_t n
 		ret = announce(l, first + i);
 	if (ret == 0)
 		ret = step(l, m, first, n, HP3_OP_RC_WRITE_MIDDLE, 0);
+	if (load_is_read(l->mode)) {
+		for (uint16_t i = 0; i < n; i++)
+			l->psn[LOAD_WRITE][first + i] = hp3_psn_add(first_psn(first + i), 1);
+		return ret;
+	}
 	if (ret == 0 && l->mode == LOAD_MOVED) {
 		ret = step(l, m, first, n, HP3_OP_RC_ACK, 0);
 		for (uint16_t i = 0; i < n && ret == 0; i++)
@@ -358,8 +365,8 @@ struct hp3_config load_config(uint32_t flows, enum load_mode mode, uint32_t memo
 		cfg.engine.max_moves += flows / LOAD_DRAIN_EVERY;
 	if (mode == LOAD_DCQCN)
 		cfg.engine.cc.mode = HP3_CC_DCQCN;
-	if (mode == LOAD_SPRAYED || mode == LOAD_ORDERED)
-		load_spray_config(&cfg);
+	if (load_is_agreed(mode))
+		load_spray_config(&cfg, mode);
 	return cfg;
 }
 
@@ -367,19 +374,16 @@ static int fill(struct load *l, struct rte_mbuf **m)
 {
 	int ret = 0;
 
-	for (unsigned k = 0; k < LOAD_KINDS; k++)
+	for (unsigned k = 0; k < LOAD_KINDS; k++) {
 		l->psn[k] = calloc(l->flows, sizeof(uint32_t));
+		ret = l->psn[k] != NULL ? ret : -ENOMEM;
+	}
 	l->holds = calloc(l->flows, sizeof(bool));
 	l->away = calloc(l->flows, sizeof(bool));
-	if (l->pipe == NULL || l->holds == NULL || l->away == NULL || l->psn[LOAD_ACK] == NULL ||
-		l->psn[LOAD_WRITE] == NULL || l->psn[LOAD_PEER] == NULL)
+	if (l->pipe == NULL || l->holds == NULL || l->away == NULL)
 		ret = -ENOMEM;
 	for (uint32_t i = 0; i < l->flows && ret == 0; i += LOAD_BURST)
 		ret = prime(l, m, i, (uint16_t)RTE_MIN(l->flows - i, LOAD_BURST));
-	if (ret == 0 && l->mode == LOAD_SPRAYED)
-		ret = load_spray(l, m[0]);
-	if (ret == 0 && l->mode == LOAD_ORDERED)
-		ret = load_order(l, m[0]);
 	if (ret < 0)
 		load_free(l);
 	return ret;
@@ -420,7 +424,7 @@ const char *load_check(const struct load *l)
 	const struct hp3_stats *s = hp3_engine_stats(hp3d_pipe_engine(l->pipe));
 	struct hp3_flow_info info;
 
-	if (l->mode == LOAD_SPRAYED || l->mode == LOAD_ORDERED)
+	if (load_is_agreed(l->mode))
 		return load_spray_check(l);
 	if (s->tx_requests + s->rx_replies != l->primed + l->drawn)
 		return "packets were not seen as requests and replies";

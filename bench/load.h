@@ -8,7 +8,8 @@
  *
  * A flow is primed once: announced, its PMTU shown by a WRITE MIDDLE, 2^21 PSNs put in flight by
  * one READ and a WRITE behind it, half of them acknowledged. That leaves 2^20 ACKs and, as many
- * PSNs were in flight before, 2^20 WRITE packets per flow.
+ * PSNs were in flight before, 2^20 WRITE packets per flow. Where READs themselves are looked at
+ * flows are primed by announcement and WRITE MIDDLE alone.
  */
 #include <rte_mbuf.h>
 #include "app/hp3d/pipe/pipe.h"
@@ -20,6 +21,8 @@ enum load_kind {
 	LOAD_ACK,
 	LOAD_WRITE,
 	LOAD_PEER, /* WRITE MIDDLE packets of peers, that arrive; of ORDERED alone */
+	LOAD_SERVED, /* READ RESPONSE MIDDLE packets of the local RNIC; of READ_SPRAYED alone */
+	LOAD_READ, /* ... of peers, that arrive; of READ_ORDERED alone */
 	LOAD_KINDS
 };
 
@@ -32,6 +35,8 @@ enum load_mode {
 	LOAD_DCQCN, /* as HOME, with cc = dcqcn; nothing is marked */
 	LOAD_SPRAYED, /* LOAD_SPRAYS of the flows take all lanes (load_spray.h): WRITEs of theirs */
 	LOAD_ORDERED, /* so many of peers do, and are put in order: PEERs */
+	LOAD_READ_SPRAYED, /* as SPRAYED, what peers read: SERVED packets */
+	LOAD_READ_ORDERED, /* as ORDERED, what the local RNIC reads: READs */
 	LOAD_MODES
 };
 #define LOAD_DRAIN_EVERY 100u
@@ -46,7 +51,8 @@ struct load {
 	uint64_t rng;
 	uint32_t *psn[LOAD_KINDS]; /* next one, by flow */
 	uint64_t drawn, primed; /* packets of all kinds */
-	uint32_t turn; /* ORDERED: of what peers said last */
+	uint32_t turn; /* of what peers said last of their own accord */
+	uint32_t refused; /* times that they were answered no */
 	/* HOLD: flows whose packets are, or will be, held, and by flow whether that is so */
 	uint32_t held[LOAD_HELD_MAX], n_held;
 	bool *holds, *away;
@@ -55,7 +61,25 @@ struct load {
 /* Direction in which packets of a kind pass hp3d. */
 static inline enum hp3_dir load_dir(enum load_kind kind)
 {
-	return kind == LOAD_WRITE ? HP3_DIR_TX : HP3_DIR_RX;
+	return kind == LOAD_WRITE || kind == LOAD_SERVED ? HP3_DIR_TX : HP3_DIR_RX;
+}
+
+/* Every other packet of a kind comes early. */
+static inline bool load_is_ordered(enum load_kind kind)
+{
+	return kind == LOAD_PEER || kind == LOAD_READ;
+}
+
+/* Peers have a say in it (load_spray.h). */
+static inline bool load_is_agreed(enum load_mode mode)
+{
+	return mode >= LOAD_SPRAYED;
+}
+
+/* ... about READ responses. */
+static inline bool load_is_read(enum load_mode mode)
+{
+	return mode >= LOAD_READ_SPRAYED;
 }
 
 /* Builds the template of a kind into m. 0 or a negative errno. */
@@ -76,6 +100,9 @@ uint32_t load_find(const struct load *l, uint32_t flow);
 uint32_t load_local_qpn(uint32_t flow);
 uint32_t load_remote_qpn(uint32_t flow);
 uint16_t load_home(uint32_t flow);
+/* Builds a packet of a flow into m: an ACK, a WRITE MIDDLE (its ICRC is not right), or a READ
+ * REQUEST for 2^21 PSNs. 0 or a negative errno. */
+int load_packet(struct rte_mbuf *m, uint32_t flow, uint8_t opcode, uint32_t psn);
 /* Builds the WRITE FIRST of a message of dma_len bytes into m. 0 or a negative errno. */
 int load_first(struct rte_mbuf *m, uint32_t flow, uint32_t psn, uint32_t dma_len);
 /* Makes a packet (of load_template) this one of a flow; but for the ICRC. */

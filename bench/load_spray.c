@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include "app/hp3d/lcores/eal.h"
+#include "rfr/spraying.h"
 #include "roce/build.h"
 #include "roce/icrc.h"
 
@@ -11,13 +12,15 @@
 #define BEAT_NS 1000000000u /* so that a slow machine hears none late */
 #define PMTU    10u /* log2 */
 #define LARGE   (1u << 30)
+#define SHOWN   4u /* READ responses that show that a READ is large */
 
-void load_spray_config(struct hp3_config *cfg)
+void load_spray_config(struct hp3_config *cfg, enum load_mode mode)
 {
 	cfg->engine.spray.mode = HP3_SPRAY_ALL;
 	cfg->engine.spray.flows = LOAD_SPRAYS;
 	cfg->engine.spray.beat_ns = BEAT_NS;
-	cfg->engine.spray.reads = false; /* the READs that open windows are of no account */
+	cfg->engine.spray.reads = load_is_read(mode); /* else: not those that open windows */
+	cfg->engine.spray.bytes = SHOWN * LOAD_BYTES;
 	cfg->engine.spray.wait_ns = BEAT_NS; /* nothing is lost: who was preempted waits on */
 	snprintf(cfg->probes.probe_key, sizeof(cfg->probes.probe_key), "%s",
 		"000102030405060708090a0b0c0d0e0f");
@@ -34,27 +37,37 @@ static void answer(struct load *l, const struct hp3_act_agree *asked)
 	hp3_agree_told(hp3d_pipe_engine(l->pipe), &ends, &yes, hp3d_now(), &acts);
 }
 
-/* What a sender says about a flow of ORDERED. */
-static void ask(struct load *l, uint32_t i, enum hp3_agree_kind kind)
+/* What a sender says about a flow that is put in order; OFFER: who reads from us. */
+static void say(struct load *l, uint32_t i, enum hp3_agree_kind kind)
 {
 	uint32_t flow = load_sprayed(l, i);
 	uint8_t local[4], remote[4];
+	const bool offer = kind == HP3_AGREE_OFFER;
 	struct hp3_ends ends = {.local = local, .remote = remote};
 	static struct hp3_acts acts;
 	const struct hp3_agree what = {.kind = (uint8_t)kind,
+		.reads = load_is_read(l->mode),
 		.next = HP3_NO_PSN,
 		.pmtu_log2 = PMTU,
 		.lanes = LANES,
 		.port = load_home(flow),
-		.responder = load_local_qpn(flow),
-		.requester = load_remote_qpn(flow),
-		.number = 1,
+		.responder = offer ? load_remote_qpn(flow) : load_local_qpn(flow),
+		.requester = offer ? load_local_qpn(flow) : load_remote_qpn(flow),
+		.number = offer ? 0 : 1,
 		.turn = ++l->turn,
 		.beat_us = BEAT_NS / 1000};
 
 	load_addresses(flow, local, remote);
 	acts.n = 0;
 	hp3_agree_told(hp3d_pipe_engine(l->pipe), &ends, &what, hp3d_now(), &acts);
+	for (uint32_t j = 0; j < acts.n; j++)
+		l->refused += acts.act[j].kind == HP3_ACT_AGREE &&
+			      acts.act[j].agree.what.kind != HP3_AGREE_YES;
+}
+
+static bool is_sent(const struct load *l)
+{
+	return l->mode == LOAD_SPRAYED || l->mode == LOAD_READ_SPRAYED;
 }
 
 void load_words(struct load *l)
@@ -65,12 +78,12 @@ void load_words(struct load *l)
 		acts.n = 0;
 		hp3_tick(hp3d_pipe_engine(l->pipe), hp3d_now(), &acts);
 		for (uint32_t i = 0; i < acts.n; i++) {
-			if (acts.act[i].kind == HP3_ACT_AGREE && l->mode == LOAD_SPRAYED)
+			if (acts.act[i].kind == HP3_ACT_AGREE && is_sent(l))
 				answer(l, &acts.act[i].agree);
 		}
 	} while (acts.more);
-	for (uint32_t i = 0; i < load_sprays(l) && l->mode == LOAD_ORDERED; i++)
-		ask(l, i, HP3_AGREE_SPRAYING);
+	for (uint32_t i = 0; i < load_sprays(l) && !is_sent(l); i++)
+		say(l, i, HP3_AGREE_SPRAYING);
 }
 
 static void take(void *ctx, struct rte_mbuf **m, uint16_t n)
@@ -78,8 +91,19 @@ static void take(void *ctx, struct rte_mbuf **m, uint16_t n)
 	*(uint32_t *)ctx += n;
 }
 
+/* A packet of load_template() of a flow, with a right ICRC. */
+static void burst(struct load *l, struct rte_mbuf *m, enum hp3_dir dir, uint32_t flow, uint32_t psn)
+{
+	struct hp3_view v;
+
+	load_address(m, dir, flow, psn);
+	hp3_parse(rte_pktmbuf_mtod(m, void *), m->data_len, &v);
+	hp3_icrc_store(rte_pktmbuf_mtod(m, void *), &v);
+	hp3d_pipe_burst(l->pipe, dir, &m, 1, hp3d_now());
+}
+
 /* A large message begins; the peer agrees. */
-int load_spray(struct load *l, struct rte_mbuf *m)
+static int spray(struct load *l, struct rte_mbuf *m)
 {
 	uint32_t n = 0;
 
@@ -106,7 +130,7 @@ int load_spray(struct load *l, struct rte_mbuf *m)
 }
 
 /* Peers ask; the first packets tell what comes next. */
-int load_order(struct load *l, struct rte_mbuf *m)
+static int order(struct load *l, struct rte_mbuf *m)
 {
 	uint32_t n = 0;
 	int ret = load_template(LOAD_PEER, m);
@@ -116,21 +140,86 @@ int load_order(struct load *l, struct rte_mbuf *m)
 	hp3d_pipe_output(l->pipe, HP3_DIR_RX, take, &n);
 	for (uint32_t i = 0; i < load_sprays(l); i++) {
 		uint32_t flow = load_sprayed(l, i);
-		struct hp3_view v;
 
-		ask(l, i, HP3_AGREE_ASK);
-		for (uint32_t psn = 0; psn < FIRST; psn++) {
-			load_address(m, HP3_DIR_RX, flow, psn);
-			hp3_parse(rte_pktmbuf_mtod(m, void *), m->data_len, &v);
-			hp3_icrc_store(rte_pktmbuf_mtod(m, void *), &v);
-			hp3d_pipe_burst(l->pipe, HP3_DIR_RX, &m, 1, hp3d_now());
-		}
+		say(l, i, HP3_AGREE_ASK);
+		for (uint32_t psn = 0; psn < FIRST; psn++)
+			burst(l, m, HP3_DIR_RX, flow, psn);
 		l->psn[LOAD_PEER][flow] = l->psn[LOAD_ACK][flow] = FIRST;
 	}
 	return n == FIRST * load_sprays(l) ? 0 : -EIO;
 }
 
-void load_peers(struct load *l, struct rte_mbuf **m, uint32_t n)
+/* Peers offer to put in order what they read; they are asked, agree, and begin to read. */
+static int serve(struct load *l, struct rte_mbuf *m)
+{
+	uint32_t n = 0;
+	int ret = load_template(LOAD_SERVED, m);
+
+	if (ret < 0)
+		return ret;
+	hp3d_pipe_output(l->pipe, HP3_DIR_TX, take, &n);
+	for (uint32_t i = 0; i < load_sprays(l); i++)
+		say(l, i, HP3_AGREE_OFFER);
+	load_words(l);
+	for (uint32_t i = 0; i < load_sprays(l); i++) {
+		uint32_t flow = load_sprayed(l, i);
+		struct hp3_flow_info info;
+
+		if (hp3_flow_info(hp3d_pipe_engine(l->pipe), load_find(l, flow), hp3d_now(),
+			    &info) != 0 ||
+			info.spray_reads != HP3_SPRAY_SPRAYING)
+			return -EPROTO;
+		for (uint32_t psn = 0; psn < SHOWN; psn++)
+			burst(l, m, HP3_DIR_TX, flow, psn);
+		l->psn[LOAD_SERVED][flow] = SHOWN;
+	}
+	return n == SHOWN * load_sprays(l) ? 0 : -EIO;
+}
+
+/* A READ leaves, which is offered to be put in order; the peer asks, and the first response tells
+ * that all before it has come. */
+static int read_on(struct load *l, struct rte_mbuf *m)
+{
+	uint32_t n = 0;
+	int ret = 0;
+
+	hp3d_pipe_output(l->pipe, HP3_DIR_TX, take, &n);
+	hp3d_pipe_output(l->pipe, HP3_DIR_RX, take, &n);
+	for (uint32_t i = 0; i < load_sprays(l) && ret == 0; i++) {
+		uint32_t flow = load_sprayed(l, i), psn = l->psn[LOAD_WRITE][flow];
+
+		ret = load_packet(m, flow, HP3_OP_RC_READ_REQUEST, psn);
+		if (ret < 0)
+			return ret;
+		hp3d_pipe_burst(l->pipe, HP3_DIR_TX, &m, 1, hp3d_now());
+		say(l, i, HP3_AGREE_ASK);
+		ret = load_template(LOAD_READ, m);
+		if (ret == 0)
+			burst(l, m, HP3_DIR_RX, flow, psn);
+		l->psn[LOAD_READ][flow] = l->psn[LOAD_ACK][flow] = hp3_psn_add(psn, 1);
+	}
+	if (hp3_engine_stats(hp3d_pipe_engine(l->pipe))->resequenced != load_sprays(l))
+		return -EPROTO;
+	return n == 2 * load_sprays(l) ? ret : -EIO;
+}
+
+int load_agree(struct load *l, struct rte_mbuf *m)
+{
+	switch (l->mode) {
+	case LOAD_SPRAYED:
+		return spray(l, m);
+	case LOAD_ORDERED:
+		return order(l, m);
+	case LOAD_READ_SPRAYED:
+		return serve(l, m);
+	case LOAD_READ_ORDERED:
+		return read_on(l, m);
+	default:
+		return 0;
+	}
+}
+
+void load_early(struct load *l, enum load_kind kind, struct rte_mbuf **m, uint32_t n)
 {
 	uint32_t flow[LOAD_EARLY];
 
@@ -142,13 +231,13 @@ void load_peers(struct load *l, struct rte_mbuf **m, uint32_t n)
 			uint32_t *psn;
 
 			flow[i] = load_sprayed(l, (start + i * step) % load_sprays(l));
-			psn = &l->psn[LOAD_PEER][flow[i]];
+			psn = &l->psn[kind][flow[i]];
 			load_address(m[at + i], HP3_DIR_RX, flow[i], hp3_psn_add(*psn, 1));
 			*psn = hp3_psn_add(*psn, 2);
 		}
 		for (uint32_t i = 0; i < LOAD_EARLY; i++)
 			load_address(m[at + LOAD_EARLY + i], HP3_DIR_RX, flow[i],
-				hp3_psn_add(l->psn[LOAD_PEER][flow[i]], HP3_PSN_MASK - 1));
+				hp3_psn_add(l->psn[kind][flow[i]], HP3_PSN_MASK - 1));
 	}
 }
 
@@ -172,7 +261,11 @@ const char *load_spray_check(const struct load *l)
 	if (s->retransmits + s->epochs + s->bad_icrc + s->sprays_broken + s->reseq_late +
 		s->reseq_beyond + s->reseq_full + s->reseq_given_up)
 		return "packets left what was to be measured";
+	if (l->refused != 0)
+		return "peers were told no";
 	if (l->mode == LOAD_SPRAYED)
 		return s->sprayed == l->drawn ? NULL : "not every packet was sprayed";
+	if (l->mode == LOAD_READ_SPRAYED)
+		return s->sprayed_reads == l->drawn ? NULL : "not every READ response was sprayed";
 	return s->reseq_held == l->drawn / 2 ? NULL : "not every other packet was held";
 }

@@ -95,6 +95,11 @@ int pass_init(struct rte_mempool *pool)
 	return ret != 0 ? ret : rte_pktmbuf_alloc_bulk(pool, acks, LOAD_HELD_MAX);
 }
 
+struct rte_mbuf *pass_spare(void)
+{
+	return spare[0];
+}
+
 /* The ACKs for what this pass will hold. */
 static void prepare_hold(struct belt *b, struct load *l)
 {
@@ -151,6 +156,6 @@ void pass_settle(struct belt *b, struct load *l, pass_fn *pass)
 	b->spent = 0;
 	if (pass == pass_hold)
 		after_hold(b, l);
-	if (b->kind == LOAD_PEER && l != NULL)
+	if (l != NULL && load_is_ordered(b->kind))
 		after_order(b, l);
 }

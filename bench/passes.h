@@ -15,6 +15,8 @@ pass_fn pass_hold;
 /* Buffers for what packets of a belt are not enough for. 0 or a negative errno. */
 #define PASS_BUFFERS (LOAD_HELD_MAX + LOAD_BURST)
 int pass_init(struct rte_mempool *pool);
+/* One of them, between passes. */
+struct rte_mbuf *pass_spare(void);
 /* Before a pass: packets are the next ones of their flows, peers have spoken. */
 void pass_prepare(struct belt *b, struct load *l, pass_fn *pass);
 /* After it: all packets are in their places again. */

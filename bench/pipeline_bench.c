@@ -70,8 +70,10 @@ static int by_cycles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static const char *const modes[LOAD_MODES] = {
-	"", "", ", 1 % in a drain", ", 1 % in a drain", ", dcqcn", ", sprayed", ", put in order"};
+static const char *const modes[LOAD_MODES] = {"", "", ", 1 % in a drain", ", 1 % in a drain",
+	", dcqcn", ", sprayed", ", put in order", ", sprayed", ", put in order"};
+static const char *const kinds[LOAD_KINDS] = {
+	"ACK", "WRITE", "WRITE", "READ response", "READ response"};
 
 /* Percentiles of the time that a burst takes, into the row. */
 static void measure_bursts(json_t *row, struct belt *b, struct load *l, uint32_t passes)
@@ -97,7 +99,7 @@ static void measure(json_t *rows, const struct options *o, const char *stage, st
 	char packet[48], name[96];
 	json_t *row;
 
-	snprintf(packet, sizeof(packet), "%s%s%s", b->kind == LOAD_ACK ? "ACK" : "WRITE",
+	snprintf(packet, sizeof(packet), "%s%s%s", kinds[b->kind],
 		l != NULL && !moved ? modes[l->mode] : "", b->ring != NULL ? "" : ", net_null");
 	snprintf(name, sizeof(name), "%s, %s%s", stage, packet, moved ? ", moved" : "");
 	if (o->only != NULL && strcmp(o->only, name) != 0)
@@ -150,14 +152,14 @@ static int rig_init(struct rig *r, const struct options *o)
 	for (unsigned kind = 0; kind < LOAD_KINDS && ret == 0; kind++) {
 		static const char *const names[LOAD_KINDS][3] = {
 			{"ack_hot", "ack_cold", "ack_null"},
-			{"write_hot", "write_cold", "write_null"},
-			{"peer_hot", "peer_cold", "peer_null"}};
+			{"write_hot", "write_cold", "write_null"}, {"peer_hot"}, {"served_hot"},
+			{"read_hot"}};
 
 		ret = belt_init(&r->ring[kind][0], kind, o->hot, true, names[kind][0], &cfg);
-		if (ret == 0)
+		if (ret == 0 && kind <= LOAD_WRITE)
 			ret = belt_init(
 				&r->ring[kind][1], kind, o->cold, true, names[kind][1], &cfg);
-		if (ret == 0)
+		if (ret == 0 && kind <= LOAD_WRITE)
 			ret = belt_init(&r->null[kind], kind, o->hot, false, names[kind][2], &cfg);
 	}
 	for (unsigned i = 0; i < o->n_flows * LOAD_MODES && ret == 0; i++) {
@@ -170,7 +172,29 @@ static int rig_init(struct rig *r, const struct options *o)
 	return ret;
 }
 
-static void measure_size(
+/* Queue pairs on several paths. What peers agree on lasts as long as there are words, so each row
+ * begins with that. */
+static int measure_sprays(struct rig *r, const struct options *o, struct load *loads, json_t *rows)
+{
+	static const enum load_kind kind[LOAD_MODES] = {[LOAD_SPRAYED] = LOAD_WRITE,
+		[LOAD_ORDERED] = LOAD_PEER,
+		[LOAD_READ_SPRAYED] = LOAD_SERVED,
+		[LOAD_READ_ORDERED] = LOAD_READ};
+	int ret = 0;
+
+	for (unsigned mode = LOAD_SPRAYED; mode < LOAD_MODES && ret == 0; mode++) {
+		ret = load_agree(&loads[mode], pass_spare());
+		if (ret == 0)
+			measure(rows, o, "pipeline", &r->ring[kind[mode]][0], &loads[mode],
+				pass_pipeline);
+		else
+			fprintf(stderr, "hp3-bench: %s%s: peers do not agree: %s\n",
+				kinds[kind[mode]], modes[mode], strerror(-ret));
+	}
+	return ret;
+}
+
+static int measure_size(
 	struct rig *r, const struct options *o, unsigned size, unsigned cold, json_t *rows)
 {
 	struct belt *ack = &r->ring[LOAD_ACK][cold], *wr = &r->ring[LOAD_WRITE][cold];
@@ -180,21 +204,20 @@ static void measure_size(
 	measure(rows, o, "pipeline", wr, &l[LOAD_HOME], pass_pipeline);
 	measure(rows, o, "pipeline", wr, &l[LOAD_MOVED], pass_pipeline);
 	if (cold)
-		return;
+		return 0;
 	measure(rows, o, "parse", ack, &l[LOAD_HOME], pass_parse);
 	measure(rows, o, "parse", wr, &l[LOAD_HOME], pass_parse);
 	measure(rows, o, "engine", ack, &l[LOAD_HOME], pass_engine);
 	measure(rows, o, "engine", wr, &l[LOAD_HOME], pass_engine);
 	if (size != r->extra)
-		return;
+		return 0;
 	measure(rows, o, "pipeline", ack, &l[LOAD_DRAIN], pass_pipeline);
 	measure(rows, o, "pipeline", wr, &l[LOAD_HOLD], pass_hold);
 	measure(rows, o, "pipeline", ack, &l[LOAD_DCQCN], pass_pipeline);
 	measure(rows, o, "pipeline", wr, &l[LOAD_DCQCN], pass_pipeline);
-	measure(rows, o, "pipeline", wr, &l[LOAD_SPRAYED], pass_pipeline);
-	measure(rows, o, "pipeline", &r->ring[LOAD_PEER][0], &l[LOAD_ORDERED], pass_pipeline);
 	measure(rows, o, "pipeline", &r->null[LOAD_ACK], &l[LOAD_HOME], pass_pipeline);
 	measure(rows, o, "pipeline", &r->null[LOAD_WRITE], &l[LOAD_HOME], pass_pipeline);
+	return measure_sprays(r, o, l, rows);
 }
 
 static int rig_check(struct rig *r, const struct options *o)
@@ -237,10 +260,10 @@ static int run(const struct options *o, json_t *rows)
 	for (unsigned cold = 0; cold < 2; cold++) {
 		measure(rows, o, "bare", &r.ring[LOAD_ACK][cold], NULL, pass_bare);
 		measure(rows, o, "bare", &r.ring[LOAD_WRITE][cold], NULL, pass_bare);
-		for (unsigned i = 0; i < o->n_flows; i++)
-			measure_size(&r, o, i, cold, rows);
+		for (unsigned i = 0; i < o->n_flows && ret == 0; i++)
+			ret = measure_size(&r, o, i, cold, rows);
 	}
-	return rig_check(&r, o);
+	return ret < 0 ? ret : rig_check(&r, o);
 }
 
 static const char usage[] =
