@@ -2,118 +2,18 @@
 #include "bench/load.h"
 #include <errno.h>
 #include <stdlib.h>
-#include <rte_ip.h>
 #include "app/hp3d/lcores/eal.h"
 #include "bench/load_spray.h"
 #include "engine/hash.h"
-#include "roce/build.h"
 #include "roce/icrc.h"
 
-#define PAIRS     64u
-#define PORT_MIN  0xc000u
-#define PORT_MASK 0x3fffu
-#define LQPN_BASE 0x000100u
-#define RQPN_BASE 0x800000u
-#define READ_LOG2 31u /* bytes of the READ that opens the window: 2^21 PSNs */
-#define WINDOW    (1u << (READ_LOG2 - 10))
-#define HALF      (WINDOW / 2)
-
-/* Ethernet, IPv4 without options, UDP: what hp3_build() writes for an untagged IPv4 packet. */
-#define IP_OFF  14u
-#define UDP_OFF 34u
-#define BTH_OFF 42u
-
-static uint16_t home_of(uint32_t flow)
-{
-	return (uint16_t)(PORT_MIN | ((flow * 2654435761u) >> 18 & PORT_MASK));
-}
-
-static uint16_t away_of(uint32_t flow)
-{
-	return (uint16_t)(PORT_MIN | ((home_of(flow) + 0x155u) & PORT_MASK));
-}
-
-static uint32_t local_ip(uint32_t flow)
-{
-	return RTE_IPV4(10, 9, 0, 1) + flow % 4;
-}
-
-static uint32_t remote_ip(uint32_t flow)
-{
-	return RTE_IPV4(10, 9, 1, 1) + flow % PAIRS;
-}
-
-uint32_t load_local_qpn(uint32_t flow)
-{
-	return LQPN_BASE + flow;
-}
-
-uint32_t load_remote_qpn(uint32_t flow)
-{
-	return RQPN_BASE + flow;
-}
-
-uint16_t load_home(uint32_t flow)
-{
-	return home_of(flow);
-}
-
-void load_addresses(uint32_t flow, uint8_t local[4], uint8_t remote[4])
-{
-	hp3_put_be32(local, local_ip(flow));
-	hp3_put_be32(remote, remote_ip(flow));
-}
+#define WINDOW (1u << (LOAD_READ_LOG2 - 10))
+#define HALF   (WINDOW / 2)
 
 /* The first PSN differs by flow, so that wrapping is met too. */
 static uint32_t first_psn(uint32_t flow)
 {
 	return (flow * 0x9e3779b1u) & HP3_PSN_MASK;
-}
-
-static int build(struct rte_mbuf *m, const struct hp3_fields *f)
-{
-	struct hp3_addressing a = {.dst_mac = {2, 0, 0, 0, 0, 2},
-		.src_mac = {2, 0, 0, 0, 0, 1},
-		.tclass = HP3_ECN_ECT0,
-		.ttl = 64,
-		.sport = PORT_MIN,
-		.pkey = 0xffff};
-	int len;
-
-	m->data_len = 0; /* what it was before takes no room */
-	len = hp3_build(rte_pktmbuf_mtod(m, void *), rte_pktmbuf_tailroom(m), &a, f);
-	if (len < 0)
-		return len;
-	m->data_len = (uint16_t)len;
-	m->pkt_len = (uint32_t)len;
-	return 0;
-}
-
-int load_template(enum load_kind kind, struct rte_mbuf *m)
-{
-	static const uint8_t payload[LOAD_BYTES] = {1};
-	struct hp3_fields ack = {.opcode = HP3_OP_RC_ACK, .syndrome = 0x1f};
-	struct hp3_fields data = {.opcode = kind == LOAD_SERVED || kind == LOAD_READ
-						    ? HP3_OP_RC_READ_RESP_MIDDLE
-						    : HP3_OP_RC_WRITE_MIDDLE,
-		.payload = payload,
-		.payload_len = LOAD_BYTES};
-
-	return build(m, kind == LOAD_ACK ? &ack : &data);
-}
-
-void load_address(struct rte_mbuf *m, enum hp3_dir dir, uint32_t flow, uint32_t psn)
-{
-	uint8_t *f = rte_pktmbuf_mtod(m, uint8_t *), *ip = f + IP_OFF, *bth = f + BTH_OFF;
-	uint32_t local = local_ip(flow), remote = remote_ip(flow);
-
-	hp3_put_be32(ip + 12, dir == HP3_DIR_TX ? local : remote);
-	hp3_put_be32(ip + 16, dir == HP3_DIR_TX ? remote : local);
-	hp3_put_be16(ip + 10, 0);
-	((struct rte_ipv4_hdr *)ip)->hdr_checksum = rte_ipv4_cksum((struct rte_ipv4_hdr *)ip);
-	hp3_put_be16(f + UDP_OFF, home_of(flow));
-	hp3_put_be24(bth + 5, (dir == HP3_DIR_TX ? RQPN_BASE : LQPN_BASE) + flow);
-	hp3_put_be24(bth + 9, psn);
 }
 
 static bool drains(const struct load *l, uint32_t flow)
@@ -149,19 +49,6 @@ void load_next(struct load *l, enum load_kind kind, struct rte_mbuf *m, uint32_t
 	}
 }
 
-int load_first(struct rte_mbuf *m, uint32_t flow, uint32_t psn, uint32_t dma_len)
-{
-	static const uint8_t payload[LOAD_BYTES] = {1};
-	int ret = build(m, &(struct hp3_fields){.opcode = HP3_OP_RC_WRITE_FIRST,
-				   .dma_len = dma_len,
-				   .payload = payload,
-				   .payload_len = LOAD_BYTES});
-
-	if (ret == 0)
-		load_address(m, HP3_DIR_TX, flow, psn);
-	return ret;
-}
-
 /* Priming: what the pipe sends is put back where it came from. */
 struct back {
 	struct rte_mbuf **m;
@@ -174,22 +61,6 @@ static void take_back(void *ctx, struct rte_mbuf **m, uint16_t n)
 
 	for (uint16_t i = 0; i < n; i++)
 		b->m[b->n++] = m[i];
-}
-
-int load_packet(struct rte_mbuf *m, uint32_t flow, uint8_t opcode, uint32_t psn)
-{
-	enum hp3_dir dir = opcode == HP3_OP_RC_ACK ? HP3_DIR_RX : HP3_DIR_TX;
-	struct hp3_fields f = {.opcode = opcode, .syndrome = 0x1f, .dma_len = 1u << READ_LOG2};
-	int ret = opcode == HP3_OP_RC_WRITE_MIDDLE ? load_template(LOAD_WRITE, m) : build(m, &f);
-	struct hp3_view v;
-
-	if (ret < 0)
-		return ret;
-	load_address(m, dir, flow, psn);
-	hp3_parse(rte_pktmbuf_mtod(m, void *), m->data_len, &v);
-	if (opcode != HP3_OP_RC_WRITE_MIDDLE)
-		hp3_icrc_store(rte_pktmbuf_mtod(m, void *), &v);
-	return 0;
 }
 
 /* One packet for each of n flows from `first` on, `ahead` of their first PSN. */
@@ -222,11 +93,10 @@ static int announce(struct load *l, uint32_t flow)
 {
 	struct hp3_qp_event ev = {.kind = HP3_QP_UP,
 		.pairing = HP3_PAIRING_EVENT,
-		.lqpn = LQPN_BASE + flow,
-		.rqpn = RQPN_BASE + flow};
+		.lqpn = load_local_qpn(flow),
+		.rqpn = load_remote_qpn(flow)};
 
-	hp3_put_be32(ev.local, local_ip(flow));
-	hp3_put_be32(ev.remote, remote_ip(flow));
+	load_addresses(flow, ev.local, ev.remote);
 	return hp3d_pipe_qp(l->pipe, &ev, hp3d_now());
 }
 
@@ -234,10 +104,9 @@ uint32_t load_find(const struct load *l, uint32_t flow)
 {
 	uint8_t local[4], remote[4];
 
-	hp3_put_be32(local, local_ip(flow));
-	hp3_put_be32(remote, remote_ip(flow));
+	load_addresses(flow, local, remote);
 	return hp3_flow_find(hp3d_pipe_engine(l->pipe),
-		&(struct hp3_ends){.local = local, .remote = remote}, RQPN_BASE + flow);
+		&(struct hp3_ends){.local = local, .remote = remote}, load_remote_qpn(flow));
 }
 
 static int move_to(struct load *l, uint32_t flow, uint16_t port)
@@ -261,7 +130,7 @@ static int begin_move(struct load *l, struct rte_mbuf **m, uint32_t flow, uint16
 	l->psn[LOAD_ACK][flow] = *psn; /* the closing packet's: its ACK ends the drain */
 	*psn = hp3_psn_add(*psn, 1);
 	l->primed++;
-	l->away[flow] = port != home_of(flow);
+	l->away[flow] = port != load_home(flow);
 	hp3d_pipe_output(l->pipe, HP3_DIR_TX, take_back, &b);
 	hp3d_pipe_burst(l->pipe, HP3_DIR_TX, m, 1, hp3d_now());
 	return b.n == 1 ? 0 : -EIO;
@@ -289,7 +158,7 @@ int load_again(struct load *l, struct rte_mbuf **m)
 		uint32_t flow = l->held[l->n_held - 1];
 
 		l->holds[flow] = false;
-		ret = begin_move(l, m, flow, l->away[flow] ? home_of(flow) : away_of(flow));
+		ret = begin_move(l, m, flow, l->away[flow] ? load_home(flow) : load_away(flow));
 	}
 	return ret;
 }
@@ -303,7 +172,7 @@ static int prime_hold(struct load *l, struct rte_mbuf **m, uint32_t first, uint1
 		if (!drains(l, flow))
 			continue;
 		l->psn[LOAD_WRITE][flow] = hp3_psn_add(first_psn(flow), 1);
-		ret = begin_move(l, m, flow, away_of(flow));
+		ret = begin_move(l, m, flow, load_away(flow));
 	}
 	return ret;
 }
@@ -324,7 +193,7 @@ static int prime(struct load *l, struct rte_mbuf **m, uint32_t first, uint16_t n
 	if (ret == 0 && l->mode == LOAD_MOVED) {
 		ret = step(l, m, first, n, HP3_OP_RC_ACK, 0);
 		for (uint16_t i = 0; i < n && ret == 0; i++)
-			ret = move_to(l, first + i, away_of(first + i));
+			ret = move_to(l, first + i, load_away(first + i));
 	}
 	if (ret == 0)
 		ret = step(l, m, first, n, HP3_OP_RC_READ_REQUEST, 1);
@@ -335,7 +204,7 @@ static int prime(struct load *l, struct rte_mbuf **m, uint32_t first, uint16_t n
 	/* The next packet of a flow that is asked to move closes its old path. */
 	for (uint16_t i = 0; i < n && ret == 0 && l->mode == LOAD_DRAIN; i++) {
 		if ((first + i) % LOAD_DRAIN_EVERY == 0)
-			ret = move_to(l, first + i, away_of(first + i));
+			ret = move_to(l, first + i, load_away(first + i));
 	}
 	if (ret == 0 && l->mode == LOAD_DRAIN)
 		ret = step(l, m, first, n, HP3_OP_RC_WRITE_MIDDLE, 2 + WINDOW);
@@ -360,7 +229,7 @@ struct hp3_config load_config(uint32_t flows, enum load_mode mode, uint32_t memo
 	hp3_config_defaults(&cfg);
 	cfg.eal.memory_mb = memory_mb;
 	cfg.engine.max_flows = flows;
-	cfg.engine.max_pairs = PAIRS;
+	cfg.engine.max_pairs = LOAD_PAIRS;
 	if (mode == LOAD_DRAIN || mode == LOAD_HOLD)
 		cfg.engine.max_moves += flows / LOAD_DRAIN_EVERY;
 	if (mode == LOAD_DCQCN)
@@ -447,7 +316,7 @@ const char *load_check(const struct load *l)
 			info.nxt != l->psn[LOAD_WRITE][f])
 			return "replies were no progress, or requests not consecutive";
 		if (info.moved != (l->mode == LOAD_MOVED || (holds && !l->away[f])) ||
-			info.home != home_of(f))
+			info.home != load_home(f))
 			return "a flow is not on the port that it was put on";
 		if ((info.state == HP3_RFR_DRAINING) != drains(l, f))
 			return "a flow is in a drain that should not be, or the other way round";

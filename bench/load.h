@@ -14,8 +14,10 @@
 #include <rte_mbuf.h>
 #include "app/hp3d/pipe/pipe.h"
 
-#define LOAD_BURST 32u
-#define LOAD_BYTES 1024u /* payload of a WRITE MIDDLE */
+#define LOAD_BURST     32u
+#define LOAD_BYTES     1024u /* payload of a WRITE MIDDLE */
+#define LOAD_PAIRS     64u /* of addresses */
+#define LOAD_READ_LOG2 31u /* bytes of the READ that opens the window: 2^21 PSNs */
 
 enum load_kind {
 	LOAD_ACK,
@@ -100,6 +102,8 @@ uint32_t load_find(const struct load *l, uint32_t flow);
 uint32_t load_local_qpn(uint32_t flow);
 uint32_t load_remote_qpn(uint32_t flow);
 uint16_t load_home(uint32_t flow);
+/* Where it is moved to. */
+uint16_t load_away(uint32_t flow);
 /* Builds a packet of a flow into m: an ACK, a WRITE MIDDLE (its ICRC is not right), or a READ
  * REQUEST for 2^21 PSNs. 0 or a negative errno. */
 int load_packet(struct rte_mbuf *m, uint32_t flow, uint8_t opcode, uint32_t psn);
