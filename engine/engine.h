@@ -378,9 +378,9 @@ void hp3_find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum
 /*
  * The same in bulk, for speed; results are those of hp3_parse(), hp3_find_burst(), hp3_tx() and
  * hp3_rx().
- * - hp3_see_burst() wants frame, len and trusted; it fills in the rest but the flow. A packet
- *   without a frame (NULL) is of class OTHER. Returns how many are no requests (TX), no replies
- *   (RX).
+ * - hp3_see_burst() wants frame, len and trusted; it fills in the rest but the flow, which
+ *   hp3_burst() looks for. A packet without a frame (NULL) is of class OTHER. Returns how many are
+ *   no requests (TX), no replies (RX).
  * - hp3_burst() handles packets in order and returns how many it did: all, or up to and including
  *   the first one that comes with actions. Then: obey the verdicts before it, carry out the
  *   actions, obey the last verdict, call again for the packets behind it.

@@ -61,6 +61,7 @@ INLINE uint32_t see_one(struct hp3_engine *e, struct hp3_pkt *p, enum hp3_dir di
 	const uint8_t *f = p->frame;
 	bool plain;
 
+	p->flow = HP3_NO_FLOW;
 	if (UNLIKELY(f == NULL)) {
 		p->v = (struct hp3_view){.class = HP3_CLASS_OTHER};
 		key(e, p, dir);
@@ -146,6 +147,7 @@ INLINE uint32_t see(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum
 {
 	const uint8_t main = dir == HP3_DIR_TX ? HP3_CLASS_RC_REQUEST : HP3_CLASS_RC_REPLY;
 	const bool tail = dir == HP3_DIR_TX && e->nmoved != 0;
+	const bool reads = dir == HP3_DIR_RX && e->nspray_in != 0;
 	uint32_t others = 0, i = 0;
 
 #ifdef HP3_WIDE
@@ -165,6 +167,8 @@ INLINE uint32_t see(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum
 		if (UNLIKELY(p->bucket == HP3_NO_BUCKET))
 			continue;
 		__builtin_prefetch(&e->table.buckets[p->bucket]);
+		if (UNLIKELY(reads && (p->v.flags & HP3_VF_READ)))
+			hp3_spray_expect(e, p->addr, p->v.dest_qpn, p->v.psn);
 		if (tail)
 			__builtin_prefetch((const uint8_t *)p->frame + p->v.icrc_off, 1);
 	}
@@ -275,8 +279,10 @@ INLINE uint32_t handle(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, e
 	uint32_t obey = 0;
 
 	acts->n = 0;
+	/* Behind a packet that came with actions most were looked for before. */
 	for (uint32_t i = 0; i < ahead; i++)
-		match(e, &pkts[i], dir);
+		if (dir == HP3_DIR_TX || pkts[i].flow == HP3_NO_FLOW)
+			match(e, &pkts[i], dir);
 #ifdef HP3_BREAK_BURST_GOES_ON
 	while (done < n) { /* what a packet in the middle asks for is lost */
 #else
