@@ -214,6 +214,7 @@ static void marked_lanes_are_left_out(void **state)
 	struct spray_result one, all;
 
 	p.marked_ppm = 600000;
+	p.spread_us = 5; /* where most lanes rest because they are slow, marked ones do not */
 	p.marked_paths = 1;
 	p.packets *= 4;
 	one = spray_many(p);
@@ -223,7 +224,7 @@ static void marked_lanes_are_left_out(void **state)
 	assert_int_equal(all.gaps + all.again, 0);
 	print_message("by the marked one %llu of %llu\n", (unsigned long long)one.by_marked,
 		(unsigned long long)one.sent);
-	assert_true(one.by_marked * 8 < one.sent && one.told_marked > 0);
+	assert_true(one.by_marked * 20 < one.sent && one.told_marked > 0); /* not a seventh */
 	assert_int_equal(all.told_marked, 0);
 }
 
