@@ -79,6 +79,8 @@ void hp3_in_follow(struct hp3_turn *t, struct hp3_spray_in *in)
 	struct run r = {0};
 	uint32_t handle;
 
+	if (in->reads)
+		hp3_in_owes(in);
 	while (hp3_reseq_next(&in->reseq, t->now, &handle)) {
 		add_slot(t->e, in, &r, handle);
 		if (in->reads)

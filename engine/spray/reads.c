@@ -141,10 +141,8 @@ void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pk
 	}
 	if (in->ready && back && (owes || first))
 		goes_back(t, in, v->psn, first);
-	if (in->ready) {
-		hp3_in_owes(in);
+	if (in->ready)
 		hp3_in_follow(t, in);
-	}
 	if ((v->flags & HP3_VF_READ) && v->dma_len >= t->e->cfg.spray.bytes)
 		offer(t, in);
 }
@@ -208,35 +206,15 @@ static void ack(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pk
 static void response(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd)
 {
-	const struct hp3_reseq_params params = hp3_in_params(t->e);
-	const struct hp3_view *v = &pkt->v;
+	uint32_t psn = pkt->v.psn, expected = in->reseq.expected;
 
-	if (hp3_owed_from(&in->owed, v->psn) != v->psn)
+	if (hp3_owed_from(&in->owed, psn) != psn)
 		return; /* it came before */
-	hp3_in_judge(t, in, v);
 	in->run++;
 	in->reseq.again = in->again;
-	if (!hp3_in_may_wait(t, in, pkt))
-		return;
-	hp3_in_count(&t->e->stats, &in->reseq, v->psn, t->now);
-	switch (hp3_reseq_arrive(&in->reseq, &params, v->psn, 1, t->e->free_held, t->now)) {
-	case HP3_RESEQ_PASS:
-		hp3_in_owes(in);
-		hp3_in_follow(t, in);
+	hp3_in_take(t, in, pkt, 1, vd);
+	if (psn == expected)
 		in->again &= in->reseq.told;
-		break;
-	case HP3_RESEQ_HOLD:
-		hp3_in_keep(t, in, pkt, vd);
-		break;
-	case HP3_RESEQ_COPY:
-		hp3_in_replace(t, in, pkt, vd);
-		break;
-	case HP3_RESEQ_BEYOND:
-		t->e->stats.reseq_beyond++;
-		break;
-	default:
-		break;
-	}
 }
 
 void hp3_spray_read_arrives(

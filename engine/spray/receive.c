@@ -26,7 +26,8 @@ static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 	hp3_spray_say_in(t, in, HP3_AGREE_YES, 0);
 }
 
-void hp3_in_judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_view *v)
+/* Is its lane slow, or marked more than others? */
+static void judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_view *v)
 {
 	struct hp3_spread_params params = hp3_spread_params_of(t->e);
 	uint32_t lane = (uint32_t)(v->sport ^ in->port);
@@ -64,7 +65,8 @@ bool hp3_in_room(struct hp3_turn *t, const struct hp3_spray_in *in, const struct
 	return false;
 }
 
-bool hp3_in_may_wait(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt)
+/* One that came too early: is there room, and is it worth it? */
+static bool may_wait(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt)
 {
 	if (hp3_psn_diff(pkt->v.psn, in->reseq.expected) <= 0)
 		return true;
@@ -72,7 +74,8 @@ bool hp3_in_may_wait(struct hp3_turn *t, const struct hp3_spray_in *in, const st
 	       (hp3_reseq_leap(&in->reseq, pkt->v.psn) <= LEAP || hp3_in_sound(t->e, pkt));
 }
 
-void hp3_in_count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, uint64_t now)
+/* How long others have waited for it; how far ahead of what is expected it came. */
+static void count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, uint64_t now)
 {
 	uint64_t late = hp3_reseq_lateness(r, psn, now);
 	int32_t ahead = hp3_psn_diff(psn, r->expected);
@@ -87,6 +90,35 @@ void hp3_in_count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, 
 	}
 	s->reseq_ahead_8 += ahead >= 8 && ahead < (int32_t)HP3_RESEQ_WINDOW;
 	s->reseq_ahead_64 += ahead >= 64 && ahead < (int32_t)HP3_RESEQ_WINDOW;
+}
+
+bool hp3_in_take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+	uint32_t span, struct hp3_verdict *vd)
+{
+	const struct hp3_reseq_params params = hp3_in_params(t->e);
+	const struct hp3_view *v = &pkt->v;
+
+	judge(t, in, v);
+	if (!may_wait(t, in, pkt))
+		return false;
+	count(&t->e->stats, &in->reseq, v->psn, t->now);
+	switch (hp3_reseq_arrive(&in->reseq, &params, v->psn, span, t->e->free_held, t->now)) {
+	case HP3_RESEQ_PASS:
+		hp3_in_follow(t, in);
+		break;
+	case HP3_RESEQ_HOLD:
+		hp3_in_keep(t, in, pkt, vd);
+		break;
+	case HP3_RESEQ_COPY:
+		hp3_in_replace(t, in, pkt, vd);
+		break;
+	case HP3_RESEQ_BEYOND:
+		t->e->stats.reseq_beyond++;
+		break;
+	default:
+		break;
+	}
+	return true;
 }
 
 /*
@@ -110,7 +142,6 @@ static bool is_sprayed(struct hp3_spray_in *in, const struct hp3_view *v)
 void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
 {
 	const struct hp3_view *v = &pkt->v;
-	struct hp3_reseq_params params = hp3_in_params(t->e);
 	struct hp3_spray_in *in =
 		hp3_in_find(t->e, pkt->addr, v->vlan, v->flags & HP3_VF_IPV6, v->dest_qpn, false);
 
@@ -129,28 +160,9 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 		return;
 	}
 	hp3_spray_look(t);
-	hp3_in_judge(t, in, v);
 	in->reseq.again = v->sport == in->in_use; /* where an RNIC that goes back sends */
-	if (!hp3_in_may_wait(t, in, pkt))
+	if (!hp3_in_take(t, in, pkt, hp3_in_span(in, v), vd))
 		return;
-	hp3_in_count(&t->e->stats, &in->reseq, v->psn, t->now);
-	switch (hp3_reseq_arrive(
-		&in->reseq, &params, v->psn, hp3_in_span(in, v), t->e->free_held, t->now)) {
-	case HP3_RESEQ_PASS:
-		hp3_in_follow(t, in);
-		break;
-	case HP3_RESEQ_HOLD:
-		hp3_in_keep(t, in, pkt, vd);
-		break;
-	case HP3_RESEQ_COPY:
-		hp3_in_replace(t, in, pkt, vd);
-		break;
-	case HP3_RESEQ_BEYOND:
-		t->e->stats.reseq_beyond++;
-		break;
-	default:
-		break;
-	}
 	in->unsized |= !hp3_in_sized(in, v);
 	if (in->unsized && in->reseq.held == 0) /* its sender sprays no more */
 		in->ready = in->unsized = false;

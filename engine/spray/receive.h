@@ -27,14 +27,12 @@ static inline uint32_t hp3_in_span(const struct hp3_spray_in *in, const struct h
 }
 
 /* receive.c */
-/* One came: is its lane slow, or marked more than others? */
-void hp3_in_judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_view *v);
 /* Is there room for one more? */
 bool hp3_in_room(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt);
-/* One that came too early: is there room, and is it worth it? */
-bool hp3_in_may_wait(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt);
-/* How long others have waited for it; how far ahead of what is expected it came. */
-void hp3_in_count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, uint64_t now);
+/* A packet that takes so many PSNs comes in its turn, too early or again. False: it came too early,
+ * and passes. */
+bool hp3_in_take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+	uint32_t span, struct hp3_verdict *vd);
 
 /* Of READ responses: what is expected is owed; what is before it is not, any more. */
 static inline void hp3_in_owes(struct hp3_spray_in *in)

@@ -24,6 +24,23 @@ struct spray_params spray_base(void)
 		.reads_percent = 10};
 }
 
+struct spray_params spray_trouble(struct spray_params p)
+{
+	p.qps = 12;
+	p.loss_ppm = 500;
+	p.bad_ppm = 200;
+	p.rnr_ppm = 100;
+	p.damaged_ppm = 200;
+	p.twice_ppm = 200;
+	p.words_percent = 10;
+	p.restart_us = 20000;
+	p.asker_restart_us = 30000;
+	p.move_us = 1000;
+	p.dies_us = 30000;
+	p.stands_us = 10000;
+	return p;
+}
+
 static struct spray_result sum_of(struct spray_params p, unsigned long long first)
 {
 	struct spray_result sum = {0}, r;

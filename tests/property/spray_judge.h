@@ -7,6 +7,8 @@
 
 /* What tests begin with: nothing is lost, paths differ by 200 us. */
 struct spray_params spray_base(void);
+/* ... and all that may go wrong does. */
+struct spray_params spray_trouble(struct spray_params p);
 /* The sums. Spraying takes no more than so many percent of the time, but for the RNICs' timers. */
 struct spray_result spray_no_slower(struct spray_params p, unsigned percent);
 /* ... 130 %. */

@@ -241,21 +241,9 @@ static void who_does_not_agree(void **state)
 
 static void everything_at_once(void **state)
 {
-	struct spray_params p = spray_base();
+	struct spray_params p = spray_trouble(spray_base());
 
-	p.qps = 12;
 	p.packets *= 8; /* or one RNIC's timer, of 20 ms, is several times what all else takes */
-	p.loss_ppm = 500;
-	p.bad_ppm = 200;
-	p.rnr_ppm = 100;
-	p.damaged_ppm = 200;
-	p.twice_ppm = 200;
-	p.words_percent = 10;
-	p.restart_us = 20000;
-	p.asker_restart_us = 30000;
-	p.move_us = 1000;
-	p.dies_us = 30000;
-	p.stands_us = 10000;
 	assert_true(spray_no_slower(p, 300).sprayed > 0);
 }
 

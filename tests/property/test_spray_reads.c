@@ -110,21 +110,9 @@ static void there_is_no_room_for_responses(void **state)
 
 static void much_is_read_at_once(void **state)
 {
-	struct spray_params p = reading();
+	struct spray_params p = spray_trouble(reading());
 
-	p.qps = 12;
 	p.packets *= 2;
-	p.loss_ppm = 500;
-	p.bad_ppm = 200;
-	p.rnr_ppm = 100;
-	p.damaged_ppm = 200;
-	p.twice_ppm = 200;
-	p.words_percent = 10;
-	p.restart_us = 20000;
-	p.asker_restart_us = 30000;
-	p.move_us = 1000;
-	p.dies_us = 30000;
-	p.stands_us = 10000;
 	p.small_percent = 40;
 	p.reads_percent = 30;
 	assert_true(spray_no_slower(p, 300).sprayed_reads > 0);
