@@ -15,18 +15,49 @@ static struct hp3_reseq_slot *slot_of(struct hp3_reseq *r, uint32_t psn)
 	return &r->slot[psn & (HP3_RESEQ_WINDOW - 1)];
 }
 
-static uint32_t take(struct hp3_reseq *r, struct hp3_reseq_slot *s)
+static bool is_held(const struct hp3_reseq *r, uint32_t psn)
 {
-	uint32_t handle = s->handle - 1;
+	return r->word[psn / 64 % HP3_RESEQ_WORDS] >> psn % 64 & 1;
+}
 
-	s->handle = 0;
+static void put(struct hp3_reseq *r, uint32_t psn)
+{
+	uint32_t i = psn / 64 % HP3_RESEQ_WORDS;
+
+	r->word[i] |= 1ull << psn % 64;
+	r->words |= 1u << i;
+	r->held++;
+}
+
+static uint32_t take(struct hp3_reseq *r, uint32_t psn)
+{
+	uint32_t i = psn / 64 % HP3_RESEQ_WORDS;
+
+	r->word[i] &= ~(1ull << psn % 64);
+	r->words &= ~((uint32_t)(r->word[i] == 0) << i);
 	r->held--;
-	return handle;
+	return slot_of(r, psn)->handle;
+}
+
+/* The first PSN from this one on whose packet is held; one is. */
+static uint32_t next_held(const struct hp3_reseq *r, uint32_t psn)
+{
+	uint32_t i = psn / 64 % HP3_RESEQ_WORDS, shift = psn % 64, far;
+	uint64_t here = r->word[i] >> shift;
+
+	if (here != 0)
+		return hp3_psn_add(psn, (uint32_t)__builtin_ctzll(here));
+	/* Words behind this one come first, then from the beginning, this one's low bits last. */
+	i = (i + 1) % HP3_RESEQ_WORDS;
+	far = (uint32_t)__builtin_ctz(r->words >> i | (uint32_t)((uint64_t)r->words << (32 - i)));
+	i = (i + far) % HP3_RESEQ_WORDS;
+	return hp3_psn_add(psn, 64 * (far + 1) - shift + (uint32_t)__builtin_ctzll(r->word[i]));
 }
 
 void hp3_reseq_init(struct hp3_reseq *r, uint32_t psn)
 {
 	memset(r, 0, offsetof(struct hp3_reseq, slot));
+	memset(r->word, 0, sizeof(r->word));
 	r->expected = r->sweep = r->top = psn;
 	r->before = UNKNOWN;
 }
@@ -52,8 +83,8 @@ static void measure(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint6
 static void advance(struct hp3_reseq *r, uint32_t span, uint64_t now)
 {
 	r->expected = hp3_psn_add(r->expected, span != 0 ? span : 1);
-	while (span == 0 && r->held != 0 && slot_of(r, r->expected)->handle == 0)
-		r->expected = hp3_psn_add(r->expected, 1);
+	if (span == 0 && r->held != 0)
+		r->expected = next_held(r, r->expected);
 	r->gap_at = now;
 	r->told = false;
 	r->anew = 0;
@@ -63,7 +94,6 @@ enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_re
 	uint32_t psn, uint32_t span, uint32_t handle, uint64_t now)
 {
 	int32_t ahead = hp3_psn_diff(psn, r->expected);
-	struct hp3_reseq_slot *s = slot_of(r, psn);
 
 	span = hp3_min_u32(span, LONGEST);
 	if (ahead < 0)
@@ -81,7 +111,7 @@ enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_re
 #endif
 	if ((uint32_t)ahead > p->window)
 		return HP3_RESEQ_BEYOND;
-	if (s->handle != 0)
+	if (is_held(r, psn))
 		return HP3_RESEQ_COPY;
 	if (r->held == 0) {
 		r->sweep = r->expected;
@@ -89,51 +119,40 @@ enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_re
 	}
 	if (r->held == 0 || hp3_psn_diff(psn, r->top) > 0)
 		r->top = psn;
-	*s = (struct hp3_reseq_slot){handle + 1, span, now};
-	r->held++;
+	*slot_of(r, psn) = (struct hp3_reseq_slot){handle, span, now};
+	put(r, psn);
 	return HP3_RESEQ_HOLD;
 }
 
 uint32_t hp3_reseq_swap(struct hp3_reseq *r, uint32_t psn, uint32_t span, uint32_t handle)
 {
 	struct hp3_reseq_slot *s = slot_of(r, psn);
-	uint32_t before = s->handle - 1;
+	uint32_t before = s->handle;
 
-	s->handle = handle + 1;
+	s->handle = handle;
 	s->span = hp3_min_u32(span, LONGEST);
 	return before;
-}
-
-/* What is held behind the gap has been waiting for that packet since it came. */
-static void look(struct hp3_reseq *r)
-{
-	uint32_t psn = r->expected;
-
-	while (slot_of(r, psn)->handle == 0)
-		psn = hp3_psn_add(psn, 1);
-	r->gap_at = hp3_max_u64(slot_of(r, psn)->at, r->stood);
 }
 
 /* What a span that was assumed too long has passed over follows, too. */
 bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle)
 {
-	while (r->held != 0 && hp3_psn_diff(r->sweep, r->expected) <= 0) {
-		struct hp3_reseq_slot *s = slot_of(r, r->sweep);
-		bool expected = r->sweep == r->expected;
+	uint32_t psn;
 
-		if (s->handle == 0 && expected) {
-			look(r);
-			return false;
-		}
-		r->sweep = hp3_psn_add(r->sweep, 1);
-		if (s->handle == 0)
-			continue;
-		*handle = take(r, s);
-		if (expected)
-			advance(r, s->span, now);
-		return true;
+	if (r->held == 0 || hp3_psn_diff(r->sweep, r->expected) > 0)
+		return false;
+	psn = next_held(r, r->sweep);
+	if (((psn - r->sweep) & HP3_PSN_MASK) > ((r->expected - r->sweep) & HP3_PSN_MASK)) {
+		/* What is held behind the gap has been waiting for that packet since it came. */
+		r->sweep = r->expected;
+		r->gap_at = hp3_max_u64(slot_of(r, psn)->at, r->stood);
+		return false;
 	}
-	return false;
+	r->sweep = hp3_psn_add(psn, 1);
+	*handle = take(r, psn);
+	if (psn == r->expected)
+		advance(r, slot_of(r, psn)->span, now);
+	return true;
 }
 
 void hp3_reseq_skip(struct hp3_reseq *r, uint32_t psn)
@@ -158,9 +177,8 @@ uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params 
 
 static uint32_t take_oldest(struct hp3_reseq *r)
 {
-	while (slot_of(r, r->sweep)->handle == 0)
-		r->sweep = hp3_psn_add(r->sweep, 1);
-	return take(r, slot_of(r, r->sweep));
+	r->sweep = next_held(r, r->sweep);
+	return take(r, r->sweep);
 }
 
 bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now,
@@ -169,7 +187,7 @@ bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint6
 	if (hp3_reseq_due(r, p) > now)
 		return false;
 	*copy = !r->told;
-	*handle = r->told ? take_oldest(r) : slot_of(r, r->top)->handle - 1;
+	*handle = r->told ? take_oldest(r) : slot_of(r, r->top)->handle;
 	r->told = true;
 	return true;
 }

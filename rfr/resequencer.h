@@ -17,6 +17,9 @@
  * Time in which the caller looked at no packet proves nothing: what lacks may have come. It is
  * waited for anew then, HP3_RESEQ_AGAIN times for one gap at most.
  *
+ * Each call takes a constant number of steps: bitmaps of two levels say where the next held packet
+ * is, however many slots between are empty.
+ *
  * A packet is a handle of the caller's, who holds it. Sans-IO: nothing here reads a clock or
  * allocates. PSNs are 24 bits, times ns. For RNICs that go back N: one that keeps what came out of
  * order would be told twice.
@@ -26,6 +29,7 @@
 #include "roce/wire.h"
 
 #define HP3_RESEQ_WINDOW 2048u /* PSNs; power of two */
+#define HP3_RESEQ_WORDS  (HP3_RESEQ_WINDOW / 64)
 #define HP3_RESEQ_AGAIN  2u
 
 struct hp3_reseq_params {
@@ -43,7 +47,7 @@ enum hp3_reseq_verdict {
 };
 
 struct hp3_reseq_slot {
-	uint32_t handle; /* + 1; 0: none */
+	uint32_t handle;
 	uint32_t span; /* PSNs that it takes: of a READ as many as its responses; 0: not known */
 	uint64_t at; /* when it came */
 };
@@ -56,15 +60,18 @@ struct hp3_reseq {
 	bool told; /* the RNIC was made to ask for it */
 	bool again; /* the caller's: what comes now may have been sent again */
 	uint8_t anew; /* times that it was waited for anew */
+	uint32_t words; /* bit i: word[i] is not 0 */
 	uint64_t gap_at; /* since when it lacks: what is held next came then */
 	uint64_t stood; /* until then the caller looked at no packet; 0: never so */
 	/* For how long others lacked, the most: lately, until `until`; and before that */
 	uint64_t late, before;
 	uint64_t until;
-	struct hp3_reseq_slot slot[HP3_RESEQ_WINDOW]; /* by PSN */
+	struct hp3_reseq_slot slot[HP3_RESEQ_WINDOW]; /* by PSN; valid with its bit */
+	/* Bit PSN % 64 of word PSN / 64, modulo the window: a packet is held in that slot */
+	uint64_t word[HP3_RESEQ_WORDS];
 };
 
-/* All is 0, or was used and nothing is held any more; the RNIC waits for this PSN. */
+/* The RNIC waits for this PSN; nothing is held. Slots may have any content. */
 void hp3_reseq_init(struct hp3_reseq *r, uint32_t psn);
 
 /* How long what is held has been waiting for this packet; 0: nothing has. */

@@ -40,25 +40,11 @@ void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop)
 	s->ins[t->e->nspray_in] = own;
 }
 
-_Static_assert(offsetof(struct hp3_spray_in, late) ==
-		       offsetof(struct hp3_spray_in, reseq) + sizeof(struct hp3_reseq),
-	"slots are the end of what is before");
-
-/*
- * The record, all 0. Slots are most of it, and those of one that was in use are empty; who was not
- * yet stands behind all that were.
- */
-static struct hp3_spray_in *fresh(struct hp3_spraying *s, uint32_t i)
+/* The record, all 0 but for slots, which are most of it: they are valid only with their bits. */
+static struct hp3_spray_in *fresh(struct hp3_spray_in *in)
 {
-	struct hp3_spray_in *in = &s->in[i];
-
-	if (i >= s->touched) {
-		memset(in, 0, sizeof(*in));
-		s->touched = i + 1;
-		return in;
-	}
 	memset(in, 0, offsetof(struct hp3_spray_in, reseq.slot));
-	memset(&in->late, 0, sizeof(*in) - offsetof(struct hp3_spray_in, late));
+	memset(&in->reseq.word, 0, sizeof(*in) - offsetof(struct hp3_spray_in, reseq.word));
 	return in;
 }
 
@@ -66,7 +52,7 @@ struct hp3_spray_in *hp3_in_add(struct hp3_turn *t, const struct hp3_ends *ends,
 {
 	struct hp3_spraying *s = t->e->spraying;
 	uint32_t n = t->e->nspray_in;
-	struct hp3_spray_in *in = fresh(s, s->ins[n]);
+	struct hp3_spray_in *in = fresh(&s->in[s->ins[n]]);
 	size_t len = ends->ipv6 ? 16 : 4;
 
 	in->ipv6 = ends->ipv6;

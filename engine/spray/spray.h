@@ -134,7 +134,6 @@ struct hp3_spray_peer {
 struct hp3_spraying {
 	struct hp3_spray_out *out;
 	struct hp3_spray_in *in; /* as many */
-	uint32_t touched; /* of these, the first ones: they were in use, and hold nothing */
 	struct hp3_spray_peer *peer; /* HP3_SPRAY_WAYS times `sets` */
 	uint32_t sets;
 	uint16_t *outs, *ins; /* the first n: in use; the rest: free */
@@ -259,6 +258,7 @@ static inline __attribute__((always_inline)) void hp3_spray_expect(
 	__builtin_prefetch(in, 1);
 	__builtin_prefetch(&in->reseq.told, 1);
 	__builtin_prefetch(&in->reseq.slot[psn & (HP3_RESEQ_WINDOW - 1)], 1);
+	__builtin_prefetch(&in->reseq.word[psn / 64 % HP3_RESEQ_WORDS], 1);
 }
 
 /* receive.c */
