@@ -444,9 +444,9 @@ const char *hp3_command_error(int err); /* what to do about it */
  * RECOVER) that tells the end has the cause ADVICE, and the tag. cause and kind of *cmd mean
  * nothing.
  *
- * Returns as hp3_command() does, and: -EOPNOTSUPP the peer answers no probes of its kind;
- * -EHOSTUNREACH the path of that port has failed, or loses packets; -EDQUOT what came of the flow's
- * last move is not known yet, or its address pair has searches under way, or no probes left.
+ * Returns as hp3_command() does, and: -EOPNOTSUPP probes are off, or the peer answers none of its
+ * kind; -EHOSTUNREACH the path of that port has failed, or loses packets; -EDQUOT what came of the
+ * flow's last move is not known yet, or its address pair has searches under way, or no probes left.
  */
 int hp3_advise(
 	struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts);

@@ -60,11 +60,11 @@ static bool hop_of(const struct hp3_engine *e, uint32_t id, struct hp3_hop *hop)
 bool hp3_path_of_port(
 	const struct hp3_engine *e, uint32_t flow, uint16_t port, uint32_t *id, struct hp3_hop *hop)
 {
-	const struct hp3_flow *f = &e->flows[flow];
+	uint32_t pair = hp3_pair_of(e, flow);
 
 	*id = HP3_PATH_BY_PORT | port;
-	if (e->paths != NULL && e->pairs.pairs[f->pair].paths_ready)
-		*id = hp3_paths_id(&e->paths[f->pair], port, f->rqpn);
+	if (pair != HP3_NO_PAIR && e->paths != NULL && e->pairs.pairs[pair].paths_ready)
+		*id = hp3_paths_id(&e->paths[pair], port, e->flows[flow].rqpn);
 	return hop_of(e, *id, hop);
 }
 

@@ -52,7 +52,8 @@ int hp3_trace_ask(struct hp3_engine *e, uint32_t flow, uint8_t ttl, const uint16
 /* The answers to the last of these, so many are still missing; returns how many were asked for. */
 uint32_t hp3_trace_answers(
 	const struct hp3_engine *e, struct hp3_trace_answer *answer, uint32_t *missing);
-/* What is known, or predicted, of a port: path id, and its hop if traces named it (else false). */
+/* What is known, or predicted, of a port: path id, and its hop if traces named it (else false). Of
+ * a flow that there is not: HP3_PATH_BY_PORT | port. */
 bool hp3_path_of_port(const struct hp3_engine *e, uint32_t flow, uint16_t port, uint32_t *id,
 	struct hp3_hop *hop);
 

@@ -59,8 +59,7 @@ static bool is_withheld(struct hp3_turn *t, const struct hp3_flow *f, const stru
 static bool is_at_once(struct hp3_turn *t, const struct hp3_flow *f)
 {
 	return t->e->cfg.cc.mode != HP3_CC_OFF && t->e->cfg.cc.withhold_percent != 0 &&
-	       t->e->cfg.probing && f->monitor.cnp &&
-	       hp3_probe_kind_of(t, f->pair) == HP3_PROBE_PEER;
+	       f->monitor.cnp && hp3_peer_is_asked(t, f->pair);
 }
 
 /* Rule 5: where the RNIC does not do congestion control, what speaks of it stops here. */

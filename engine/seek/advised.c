@@ -39,7 +39,7 @@ static int refusal(struct hp3_turn *t, const struct hp3_flow *f, uint16_t port)
 
 	if (ret != 0)
 		return ret;
-	if (hp3_probe_kind_of(t, f->pair) != HP3_PROBE_PEER)
+	if (!hp3_peer_is_asked(t, f->pair))
 		return -EOPNOTSUPP;
 	if (hp3_path_has_failed(t->e, f, port, t->now) || hp3_path_is_lossy(t->e, f, port, t->now))
 		return -EHOSTUNREACH;

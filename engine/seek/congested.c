@@ -134,8 +134,7 @@ void hp3_seek_at_start(struct hp3_turn *t, uint32_t flow)
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_move *m;
 
-	if (hp3_is_put_off(t->e, f) || !may_seek(t->e, f, t->now) ||
-		hp3_probe_kind_of(t, f->pair) != HP3_PROBE_PEER)
+	if (hp3_is_put_off(t->e, f) || !may_seek(t->e, f, t->now) || !hp3_peer_is_asked(t, f->pair))
 		return;
 	m = begin(t, flow, HP3_ERRAND_CONGESTED);
 	if (m == NULL)
@@ -148,7 +147,7 @@ void hp3_seek_at_start(struct hp3_turn *t, uint32_t flow)
 void hp3_seek_lossless(struct hp3_turn *t, uint32_t flow, uint16_t to)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
-	bool peer = hp3_probe_kind_of(t, f->pair) == HP3_PROBE_PEER;
+	bool peer = hp3_peer_is_asked(t, f->pair);
 	struct hp3_move *m;
 
 	if (!hp3_may_leave(t->e, f, t->now) || (!peer && (t->e->cfg.observe || t->e->cfg.beside)))
@@ -177,7 +176,7 @@ static bool seek_on(struct hp3_turn *t, uint32_t flow, const struct hp3_put_off 
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_move *m;
 
-	if (!may_seek(t->e, f, t->now) || hp3_probe_kind_of(t, f->pair) != HP3_PROBE_PEER)
+	if (!may_seek(t->e, f, t->now) || !hp3_peer_is_asked(t, f->pair))
 		return false;
 	m = begin(t, flow, HP3_ERRAND_CONGESTED);
 	if (m == NULL)

@@ -154,7 +154,7 @@ static void join(struct hp3_move *m, uint16_t port)
 static bool may_watch(struct hp3_turn *t, const struct hp3_flow *f)
 {
 	return hp3_flow_may_leave(t->e, f, t->now) && !(f->flags & HP3_FF_RNR) &&
-	       (f->watch & HP3_FW_HEARD) && hp3_probe_kind_of(t, f->pair) == HP3_PROBE_PEER;
+	       (f->watch & HP3_FW_HEARD) && hp3_peer_is_asked(t, f->pair);
 }
 
 /* Once: it is not looked at again until it goes on. */

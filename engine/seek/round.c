@@ -28,6 +28,11 @@ enum hp3_probe_kind hp3_probe_kind_of(struct hp3_turn *t, uint32_t pair)
 	}
 }
 
+bool hp3_peer_is_asked(struct hp3_turn *t, uint32_t pair)
+{
+	return t->e->cfg.probing && hp3_probe_kind_of(t, pair) == HP3_PROBE_PEER;
+}
+
 /* Who answers peer probes, and who does not (probes = auto)? */
 static void note_peer(struct hp3_turn *t, uint32_t pair, const struct hp3_round *r)
 {

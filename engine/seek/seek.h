@@ -73,7 +73,9 @@ void hp3_errand_answer(
 void hp3_errand_timeout(struct hp3_turn *t, struct hp3_move *m);
 
 /* round.c: what errands share */
-enum hp3_probe_kind hp3_probe_kind_of(struct hp3_turn *t, uint32_t pair);
+enum hp3_probe_kind hp3_probe_kind_of(struct hp3_turn *t, uint32_t pair); /* if there are probes */
+/* Probes are on, and they are those that the peer's hp3d answers. */
+bool hp3_peer_is_asked(struct hp3_turn *t, uint32_t pair);
 /* What to ask, but for the candidates: the port in use, or as the errand says. */
 struct hp3_round_ask hp3_round_ask(
 	struct hp3_engine *e, const struct hp3_move *m, enum hp3_probe_kind kind);

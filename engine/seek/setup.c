@@ -92,7 +92,7 @@ void hp3_setup(struct hp3_turn *t, uint32_t flow)
 		settle(t, flow, port);
 		return;
 	}
-	if (leaves_no_time(t->e) || hp3_probe_kind_of(t, f->pair) != HP3_PROBE_PEER || !ask(t, m)) {
+	if (leaves_no_time(t->e) || !hp3_peer_is_asked(t, f->pair) || !ask(t, m)) {
 		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 		return;
 	}

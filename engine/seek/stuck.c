@@ -26,7 +26,7 @@ static bool may_go_home(struct hp3_turn *t, const struct hp3_flow *f)
 {
 	struct hp3_engine *e = t->e;
 
-	if (hp3_probe_kind_of(t, f->pair) == HP3_PROBE_PEER && (f->watch & HP3_FW_HEARD))
+	if (hp3_peer_is_asked(t, f->pair) && (f->watch & HP3_FW_HEARD))
 		return false; /* probes say what there is to say */
 	return f->state == HP3_RFR_STEADY && (f->flags & HP3_FF_MOVED) && e->cfg.probing &&
 	       e->cfg.moves_allowed && !e->cfg.observe && !e->cfg.beside &&

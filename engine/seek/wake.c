@@ -77,7 +77,7 @@ void hp3_wake(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 	uint64_t hold;
 
 	if ((v->flags & (HP3_VF_FIRST | HP3_VF_READ)) != HP3_VF_FIRST || v->dma_len == 0 ||
-		!may_wake(e, f, t->now) || hp3_probe_kind_of(t, f->pair) != HP3_PROBE_PEER)
+		!may_wake(e, f, t->now) || !hp3_peer_is_asked(t, f->pair))
 		return;
 	hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &path);
 	if (!is_long(e, v, path.base_rtt_ns))
