@@ -85,6 +85,9 @@
 		"long as data")                                                                    \
 	X(sprays, "queue pairs whose peer agreed to put them in order")                            \
 	X(sprays_broken, "times that a peer did so no more, while packets took several paths")     \
+	X(sprays_full,                                                                             \
+		"times that packets were held because the peer can resequence no more than was "   \
+		"in flight")                                                                       \
 	X(sprays_differ, "times that spraying ended because paths differ, in mode auto")           \
 	X(sprays_given_up, "times that spraying ended because the RNIC kept going back")           \
 	X(sprayed, "packets that left by one of several paths")                                    \

@@ -39,6 +39,7 @@
 	X(SILENT, "silent") /* no word from it for HP3_SPRAY_TRUST beats */                        \
 	X(LOST, "lost") /* nor for HP3_SPRAY_BOUND beats */                                        \
 	X(BACK, "back") /* the RNIC went back */                                                   \
+	X(FULL, "full") /* as much is in flight as the peer can resequence */                      \
 	X(CAUGHT_UP, "caught-up") /* what had left by several paths is acknowledged */             \
 	X(IDLE, "idle") /* no large message for long, nothing is in flight */                      \
 	X(STOP, "stop") /* not wanted any more: the policy has changed */
@@ -59,6 +60,7 @@
 	X(ASKING, STOP, SINGLE, END)                                                               \
 	X(SPRAYING, BACK, NARROW, NONE)                                                            \
 	X(SPRAYING, SILENT, NARROW, NONE)                                                          \
+	X(SPRAYING, FULL, NARROW, DRAIN)                                                           \
 	X(SPRAYING, NO, ENDING, DRAIN)                                                             \
 	X(SPRAYING, IDLE, SINGLE, END)                                                             \
 	X(SPRAYING, STOP, ENDING, NONE)                                                            \

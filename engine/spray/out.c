@@ -57,7 +57,8 @@ bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_i
 		narrow(t, o);
 	switch ((enum hp3_spray_action)step.action) {
 	case HP3_SPRAY_DO_DRAIN:
-		t->e->stats.sprays_broken++;
+		t->e->stats.sprays_broken += in == HP3_SPRAY_IN_NO;
+		t->e->stats.sprays_full += in == HP3_SPRAY_IN_FULL;
 		if (!o->reads) /* nothing tells when these have arrived (rule 12) */
 			hp3_move_drain(t, o->flow);
 		break;

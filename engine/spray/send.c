@@ -4,8 +4,10 @@
 #include "engine/spray/send.h"
 #include "base/random.h"
 
-#define SHORT_RUN 256u /* packets: who goes back more often is better off with one path */
-#define STRIKES   4u
+#define SHORT_RUN  256u /* packets: who goes back more often is better off with one path */
+#define STRIKES    4u
+#define ASK_EVERY  256u /* packets: an RNIC may ask for an acknowledgement much more seldom */
+#define LEAST_ROOM 64u /* packets */
 /* Beats: so long is a peer bound by a word, but for what packets and words are on their way. */
 #define BOUND (HP3_SPRAY_BOUND - 1u)
 
@@ -112,6 +114,23 @@ void hp3_out_spread(struct hp3_turn *t, struct hp3_spray_out *o, struct hp3_verd
 	o->run++;
 }
 
+/*
+ * One packet that is late keeps all behind it in the peer's resequencer, which has room for so many
+ * packets and bytes. PSNs of a READ wait for responses, and not there.
+ */
+static bool is_full(const struct hp3_engine *e, const struct hp3_flow *f)
+{
+	uint32_t pmtu_log2 = f->pmtu_log2 != 0 ? f->pmtu_log2 : HP3_PMTU_LOG2_MAX;
+	uint64_t room = hp3_min_u64(HP3_RESEQ_WINDOW - 1, e->cfg.hold_bytes >> pmtu_log2);
+
+#ifdef HP3_BREAK_SPRAY_FULL
+	return false;
+#endif
+	return !(f->flags & HP3_FF_READS) &&
+	       hp3_psn_diff(f->stream.nxt, f->stream.una) >
+		       (int32_t)hp3_max_u64(room - room / 16, LEAST_ROOM);
+}
+
 /* A packet of a queue pair about which there is an agreement, or is to be one. */
 static void agreed_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
@@ -143,6 +162,12 @@ static void agreed_leaves(
 	if (o->state != HP3_SPRAY_SPRAYING || !o->large || vd->kind != HP3_PASS ||
 		f->state > HP3_RFR_CLOSING)
 		return;
+	if (is_full(t->e, f)) {
+		hp3_out_input(t, o, HP3_SPRAY_IN_FULL);
+		return;
+	}
+	if (pkt->v.psn % ASK_EVERY == 0 && (pkt->v.flags & (HP3_VF_READ | HP3_VF_ATOMIC)) == 0)
+		vd->flags |= HP3_SET_ACKREQ;
 	hp3_out_spread(t, o, vd);
 }
 

@@ -29,6 +29,7 @@ enum event_kind {
 	EV_RESTART,
 	EV_MOVE,
 	EV_DIES,
+	EV_PAUSES, /* a path does */
 	EV_STANDS, /* a host does */
 };
 
@@ -113,13 +114,14 @@ static inline bool draw(struct world *w, uint32_t ppm)
 
 /* spray_world.c */
 void spray_at(struct world *w, uint64_t t, struct event e);
-void spray_request(struct world *w, const struct packet *k); /* the requester emits it */
+void spray_request(struct world *w, struct packet k); /* the requester emits it */
 void spray_reply(struct world *w, struct packet k); /* the responder does */
 void spray_carry_out(struct world *w, unsigned at, const struct hp3_acts *acts);
 
 /* spray_network.c */
 void spray_into_network(struct world *w, struct packet k, uint16_t sport);
 void spray_back(struct world *w, struct packet k, uint16_t sport); /* a reply */
+void spray_pause(struct world *w);
 void spray_say(struct world *w, unsigned from, const struct hp3_act_agree *a);
 bool spray_rnic_drops(struct world *w, const struct packet *k); /* it is damaged */
 

@@ -5,6 +5,7 @@
  * see what they say.
  */
 #include "spray_inside.h"
+#include "base/minmax.h"
 
 #define NEAR     16u /* PSNs */
 #define WINDOW   600u
@@ -112,6 +113,14 @@ static void arrives(struct world *w, uint64_t t, struct event e)
 	again = once_more(w, t);
 	if (again != 0)
 		spray_at(w, again, e);
+}
+
+/* What is in flight on a path, and what leaves by it meanwhile, arrives when the pause is over. */
+void spray_pause(struct world *w)
+{
+	uint64_t *free = &w->free[hp3_random_below(&w->rng, w->p.paths)];
+
+	*free = hp3_max_u64(*free, w->now) + hp3_random_below(&w->rng, w->p.paused_us) * US;
 }
 
 static uint32_t path_of(const struct world *w, uint16_t sport)

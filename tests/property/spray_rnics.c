@@ -206,7 +206,7 @@ void spray_emit(struct world *w, uint32_t qp)
 	if (q->timer == 0)
 		set_timer(w, qp);
 	go_on(w, qp, w->now + (w->p.gap_ns ? w->p.gap_ns : GAP_NS));
-	spray_request(w, &k);
+	spray_request(w, k);
 }
 
 void spray_timer(struct world *w, uint32_t qp)

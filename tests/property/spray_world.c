@@ -40,8 +40,10 @@ static void give_back(struct world *w, unsigned at, const struct hp3_act *a)
 		h->nheld--;
 		if (a->kind == HP3_ACT_DELIVER)
 			into_rnic(w, at, &h->held[i]);
-		else if (a->kind == HP3_ACT_RELEASE)
+		else if (a->kind == HP3_ACT_RELEASE) {
+			h->held[i].ackreq |= n == 1 && (a->flags & HP3_SET_ACKREQ) != 0;
 			spray_into_network(w, h->held[i], a->port);
+		}
 	}
 }
 
@@ -134,15 +136,16 @@ void spray_reply(struct world *w, struct packet k)
 	spray_back(w, k, vd.sport);
 }
 
-void spray_request(struct world *w, const struct packet *k)
+void spray_request(struct world *w, struct packet k)
 {
 	struct hp3_acts acts;
-	struct hp3_verdict vd = passes(w, A, A, k, &acts);
+	struct hp3_verdict vd = passes(w, A, A, &k, &acts);
 
 	CHECK(w, vd.kind != HP3_DROP, "a request vanishes at its sender");
 	behind(w, A, &acts);
+	k.ackreq |= (vd.flags & HP3_SET_ACKREQ) != 0;
 	if (vd.kind == HP3_PASS)
-		spray_into_network(w, *k, vd.sport);
+		spray_into_network(w, k, vd.sport);
 }
 
 static void request_arrives(struct world *w, const struct packet *k)
@@ -198,6 +201,7 @@ static void sum_up(struct world *w, unsigned at)
 	w->r.sprayed_reads += c->sprayed_reads;
 	w->r.agreed += c->sprays;
 	w->r.broken += c->sprays_broken;
+	w->r.stopped += c->sprays_full;
 	w->r.differ += c->sprays_differ;
 	w->r.told_marked += c->lanes_marked;
 	w->r.held += c->reseq_held;
@@ -320,6 +324,10 @@ static void handle(struct world *w, const struct event *e)
 		w->dead_until[hp3_random_below(&w->rng, w->p.paths)] = w->now + 5 * MS;
 		every(w, w->p.dies_us, EV_DIES, 0);
 		break;
+	case EV_PAUSES:
+		spray_pause(w);
+		every(w, w->p.pauses_us, EV_PAUSES, 0);
+		break;
 	case EV_STANDS:
 		stand(w, e->host, e->qp);
 		break;
@@ -357,6 +365,7 @@ int spray_run(const struct spray_params *p, struct spray_result *r)
 	every(w, p->asker_restart_us, EV_RESTART, A);
 	every(w, p->move_us, EV_MOVE, A);
 	every(w, p->dies_us, EV_DIES, 0);
+	every(w, p->pauses_us, EV_PAUSES, 0);
 	every(w, p->stands_us, EV_STANDS, A);
 	every(w, p->stands_us, EV_STANDS, B);
 	every(w, p->receiver_stands_us, EV_STANDS, B);

@@ -35,6 +35,8 @@ struct spray_params {
 	uint32_t stands_us; /* either host stands still, so often; 0: never */
 	uint32_t receiver_stands_us; /* the receiver's host does, besides */
 	uint32_t stands_ms; /* for so long at most, but for one more */
+	uint32_t pauses_us; /* a path pauses (PFC) so often; 0: never */
+	uint32_t paused_us; /* for so long at most */
 	uint32_t dies_us; /* a path dies for 5 ms so often; 0: never */
 	bool off; /* rfr.mode = move */
 	bool receiver_off; /* the receiver's only */
@@ -69,6 +71,7 @@ struct spray_params {
 	X(beyond)                                                                                  \
 	X(full)                                                                                    \
 	X(broken)                                                                                  \
+	X(stopped)                                                                                 \
 	X(differ)                                                                                  \
 	X(restarts)                                                                                \
 	X(stood)                                                                                   \

@@ -47,6 +47,7 @@ static void rule_35_what_travels_is_waited_for(void **state)
 			assert_int_equal(i, HP3_SPRAY_IN_IDLE);
 	}
 	assert_int_equal(step(HP3_SPRAY_SPRAYING, HP3_SPRAY_IN_NO).action, HP3_SPRAY_DO_DRAIN);
+	assert_int_equal(step(HP3_SPRAY_SPRAYING, HP3_SPRAY_IN_FULL).action, HP3_SPRAY_DO_DRAIN);
 }
 
 /* From everywhere one path is reached, whatever the peer does: by silence alone, or by the policy.
