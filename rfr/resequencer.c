@@ -9,6 +9,8 @@
 #define UNKNOWN  (UINT64_MAX / 4)
 #define SPAN_NS  150000000u /* what was late is remembered so long: longer than a path rests */
 #define FIRST_NS 4000000u /* until it is known how much paths differ */
+#define STEPS    8u /* of the time after which all is given up: how exactly ages are known */
+#define FARTHEST (1 << 22) /* PSNs that an acknowledgement may skip */
 
 static struct hp3_reseq_slot *slot_of(struct hp3_reseq *r, uint32_t psn)
 {
@@ -58,7 +60,7 @@ void hp3_reseq_init(struct hp3_reseq *r, uint32_t psn)
 {
 	memset(r, 0, offsetof(struct hp3_reseq, slot));
 	memset(r->word, 0, sizeof(r->word));
-	r->expected = r->sweep = r->top = psn;
+	r->expected = r->sweep = r->top = r->given_first = r->given_end = psn;
 	r->before = UNKNOWN;
 }
 
@@ -80,8 +82,48 @@ static void measure(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint6
 	r->late = hp3_max_u64(r->late, r->told ? most + most / 2 : now - r->gap_at);
 }
 
+/* What the RNIC says of gaps before this PSN may be older than what it was given now. */
+static void note_given(struct hp3_reseq *r, uint32_t psn, uint32_t end)
+{
+	if (psn != r->given_end)
+		r->given_first = psn;
+	r->given_end = end;
+}
+
+/* Ages of packets that have gone on. */
+static void forget_ages(struct hp3_reseq *r)
+{
+	uint32_t gone = 0;
+
+	while (gone < r->ages && (r->held == 0 || hp3_psn_diff(r->age[gone].top, r->expected) < 0))
+		gone++;
+	if (gone == 0)
+		return;
+	r->ages -= gone;
+	memmove(&r->age[0], &r->age[gone], r->ages * sizeof(r->age[0]));
+}
+
+/* A packet is held from now on. */
+static void note_age(
+	struct hp3_reseq *r, const struct hp3_reseq_params *p, uint32_t psn, uint64_t now)
+{
+	struct hp3_reseq_age *last;
+
+	forget_ages(r);
+	last = &r->age[r->ages - (r->ages != 0)];
+	if (r->ages == 0 || (r->ages < HP3_RESEQ_AGES && now - last->at >= p->give_up_ns / STEPS)) {
+		r->age[r->ages++] = (struct hp3_reseq_age){now, psn};
+		return;
+	}
+	if (hp3_psn_diff(psn, last->top) > 0)
+		last->top = psn;
+}
+
 static void advance(struct hp3_reseq *r, uint32_t span, uint64_t now)
 {
+	if (r->asked)
+		note_given(r, r->expected, hp3_psn_add(r->expected, 1));
+	r->asked = false;
 	r->expected = hp3_psn_add(r->expected, span != 0 ? span : 1);
 	if (span == 0 && r->held != 0)
 		r->expected = next_held(r, r->expected);
@@ -96,8 +138,10 @@ enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_re
 	int32_t ahead = hp3_psn_diff(psn, r->expected);
 
 	span = hp3_min_u32(span, LONGEST);
-	if (ahead < 0)
+	if (ahead < 0) {
+		note_given(r, psn, hp3_psn_add(psn, span != 0 ? span : 1));
 		return HP3_RESEQ_OLD;
+	}
 	if (ahead == 0) {
 		if (r->held != 0)
 			measure(r, p, now);
@@ -109,8 +153,10 @@ enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_re
 #ifdef HP3_BREAK_RELEASE_GAP
 	return HP3_RESEQ_BEYOND;
 #endif
-	if ((uint32_t)ahead > p->window)
+	if ((uint32_t)ahead > p->window) {
+		r->asked = true;
 		return HP3_RESEQ_BEYOND;
+	}
 	if (is_held(r, psn))
 		return HP3_RESEQ_COPY;
 	if (r->held == 0) {
@@ -119,6 +165,7 @@ enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_re
 	}
 	if (r->held == 0 || hp3_psn_diff(psn, r->top) > 0)
 		r->top = psn;
+	note_age(r, p, psn, now);
 	*slot_of(r, psn) = (struct hp3_reseq_slot){handle, span, now};
 	put(r, psn);
 	return HP3_RESEQ_HOLD;
@@ -146,6 +193,7 @@ bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle)
 		/* What is held behind the gap has been waiting for that packet since it came. */
 		r->sweep = r->expected;
 		r->gap_at = hp3_max_u64(slot_of(r, psn)->at, r->stood);
+		forget_ages(r);
 		return false;
 	}
 	r->sweep = hp3_psn_add(psn, 1);
@@ -168,11 +216,23 @@ static uint64_t wait_of(const struct hp3_reseq *r, const struct hp3_reseq_params
 	return hp3_min_u64(hp3_max_u64(2 * late, p->least_ns), p->most_ns);
 }
 
+/* When the packet that has been held for longest has been held for too long. */
+static uint64_t oldest_due(const struct hp3_reseq *r, const struct hp3_reseq_params *p)
+{
+	uint64_t most = p->most_ns + p->give_up_ns + p->give_up_ns / STEPS;
+
+#ifdef HP3_BREAK_RESEQ_AGES
+	return UINT64_MAX;
+#endif
+	return hp3_max_u64(r->age[0].at + most, r->stood + p->most_ns);
+}
+
 uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params *p)
 {
 	if (r->held == 0)
 		return UINT64_MAX;
-	return r->gap_at + wait_of(r, p) + (r->told ? p->give_up_ns : 0);
+	return hp3_min_u64(
+		r->gap_at + wait_of(r, p) + (r->told ? p->give_up_ns : 0), oldest_due(r, p));
 }
 
 static uint32_t take_oldest(struct hp3_reseq *r)
@@ -186,14 +246,67 @@ bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint6
 {
 	if (hp3_reseq_due(r, p) > now)
 		return false;
-	*copy = !r->told;
-	*handle = r->told ? take_oldest(r) : slot_of(r, r->top)->handle;
-	r->told = true;
+	*copy = !r->told && oldest_due(r, p) > now;
+	*handle = *copy ? slot_of(r, r->top)->handle : take_oldest(r);
+	r->told = r->asked = true;
 	return true;
+}
+
+void hp3_reseq_passes(struct hp3_reseq *r)
+{
+	r->asked = true;
+}
+
+/* The RNIC waits for this PSN, or for a later one. */
+static void raise(struct hp3_reseq *r, uint32_t psn, uint64_t now)
+{
+	r->expected = psn;
+	r->gap_at = now;
+	r->told = r->asked = false;
+	r->anew = 0;
+}
+
+bool hp3_reseq_acknowledged(struct hp3_reseq *r, uint32_t psn, uint64_t now)
+{
+	int32_t ahead = hp3_psn_diff(psn, r->expected);
+
+#ifdef HP3_BREAK_RESEQ_ACK
+	return false;
+#endif
+	if (ahead <= 0 || ahead > FARTHEST)
+		return false;
+	raise(r, psn, now);
+	return true;
+}
+
+bool hp3_reseq_had(struct hp3_reseq *r, uint32_t *handle)
+{
+	uint32_t psn;
+
+	if (r->held == 0 || hp3_psn_diff(r->sweep, r->expected) >= 0)
+		return false;
+	psn = next_held(r, r->sweep);
+	if (((psn - r->sweep) & HP3_PSN_MASK) >= ((r->expected - r->sweep) & HP3_PSN_MASK))
+		return false;
+	r->sweep = hp3_psn_add(psn, 1);
+	*handle = take(r, psn);
+	return true;
+}
+
+/* The RNIC asked for this PSN before it was given what it asks for, perhaps. */
+static bool is_given_since(const struct hp3_reseq *r, uint32_t psn)
+{
+#ifdef HP3_BREAK_RESEQ_STALE
+	return false;
+#endif
+	return hp3_psn_diff(psn, r->expected) < 0 && hp3_psn_diff(psn, r->given_first) >= 0 &&
+	       hp3_psn_diff(psn, r->given_end) < 0;
 }
 
 bool hp3_reseq_refused(struct hp3_reseq *r, uint32_t psn, uint64_t now)
 {
+	if (is_given_since(r, psn))
+		return true;
 	if (r->held != 0 && ((r->top - psn) & HP3_PSN_MASK) >= HP3_RESEQ_WINDOW)
 		return false; /* behind all of it, too, and where "behind" means nothing any more */
 	if (hp3_psn_diff(psn, r->expected) < 0)
@@ -201,6 +314,7 @@ bool hp3_reseq_refused(struct hp3_reseq *r, uint32_t psn, uint64_t now)
 	r->expected = psn;
 	r->gap_at = now;
 	r->told = true;
+	r->asked = false;
 	return true;
 }
 

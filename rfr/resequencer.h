@@ -12,7 +12,12 @@
  * newest packet that is held, and asks for what lacks by a NAK, once. All stays held: the requester
  * goes back, its first packet fills the gap, and what it repeats of what was held is no more than a
  * duplicate; and where the packet was merely late, all is there.
- * Where it does not come even then, all that is held is given up, in order.
+ * Where it does not come even then, all that is held is given up, in order; likewise where a packet
+ * has been held for the longest wait, that time and an eighth of it, however many gaps opened
+ * before it one after the other.
+ *
+ * The RNIC corrects what is expected. An acknowledgement raises it. A NAK sets it back, unless that
+ * PSN was given to the RNIC since something behind it was: the NAK may be older than that.
  *
  * Time in which the caller looked at no packet proves nothing: what lacks may have come. It is
  * waited for anew then, HP3_RESEQ_AGAIN times for one gap at most.
@@ -31,6 +36,7 @@
 #define HP3_RESEQ_WINDOW 2048u /* PSNs; power of two */
 #define HP3_RESEQ_WORDS  (HP3_RESEQ_WINDOW / 64)
 #define HP3_RESEQ_AGAIN  2u
+#define HP3_RESEQ_AGES   12u
 
 struct hp3_reseq_params {
 	uint32_t window; /* packets ahead that are held, < HP3_RESEQ_WINDOW */
@@ -59,8 +65,12 @@ struct hp3_reseq {
 	uint32_t held; /* packets; some are only if `expected` lacks */
 	bool told; /* the RNIC was made to ask for it */
 	bool again; /* the caller's: what comes now may have been sent again */
+	bool asked; /* something behind `expected` was given to the RNIC */
 	uint8_t anew; /* times that it was waited for anew */
+	uint8_t ages; /* of `age`: in use */
 	uint32_t words; /* bit i: word[i] is not 0 */
+	/* PSNs [first, end) that were given to the RNIC when it may have asked for them already */
+	uint32_t given_first, given_end;
 	uint64_t gap_at; /* since when it lacks: what is held next came then */
 	uint64_t stood; /* until then the caller looked at no packet; 0: never so */
 	/* For how long others lacked, the most: lately, until `until`; and before that */
@@ -69,6 +79,11 @@ struct hp3_reseq {
 	struct hp3_reseq_slot slot[HP3_RESEQ_WINDOW]; /* by PSN; valid with its bit */
 	/* Bit PSN % 64 of word PSN / 64, modulo the window: a packet is held in that slot */
 	uint64_t word[HP3_RESEQ_WORDS];
+	/* Packets held from `at` on, until the next one's; the highest PSN of these. */
+	struct hp3_reseq_age {
+		uint64_t at;
+		uint32_t top;
+	} age[HP3_RESEQ_AGES];
 };
 
 /* The RNIC waits for this PSN; nothing is held. Slots may have any content. */
@@ -109,10 +124,19 @@ uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params 
 bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now,
 	uint32_t *handle, bool *copy);
 
+/* The packet in hand passes although what is expected lacks: the RNIC asks for that. */
+void hp3_reseq_passes(struct hp3_reseq *r);
+/*
+ * The RNIC has acknowledged all before this PSN. True: that was not known. hp3_reseq_had(), and
+ * then hp3_reseq_next(), may have some afterwards.
+ */
+bool hp3_reseq_acknowledged(struct hp3_reseq *r, uint32_t psn, uint64_t now);
+/* Until false: a packet that is held, and that the RNIC has. */
+bool hp3_reseq_had(struct hp3_reseq *r, uint32_t *handle);
 /*
  * The RNIC said that it waits for this PSN (NAK, RNR NAK), which may lie before `expected`: what it
- * was given has not reached it, or was refused. hp3_reseq_next() may have some afterwards. False:
- * what is held reaches too far ahead, flush it and say it again.
+ * was given has not reached it, or was refused. hp3_reseq_had() and hp3_reseq_next() may have some
+ * afterwards. False: what is held reaches too far ahead, flush it and say it again.
  */
 bool hp3_reseq_refused(struct hp3_reseq *r, uint32_t psn, uint64_t now);
 /* The caller looked at no packet until now. True: what lacks gets its time anew. */

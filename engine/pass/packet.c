@@ -55,7 +55,7 @@ static inline void reply_leaves(struct hp3_engine *e, const struct hp3_pkt *pkt,
 	if (HP3_UNLIKELY(e->nreplies != 0))
 		hp3_reply_reroute(e, pkt, now, vd);
 	if (HP3_UNLIKELY(e->nspray_in != 0))
-		hp3_spray_refuses(&(struct hp3_turn){e, now, acts}, pkt);
+		hp3_spray_replies(&(struct hp3_turn){e, now, acts}, pkt);
 	if (HP3_UNLIKELY(e->nspray_reads != 0) && (pkt->v.flags & HP3_VF_READ))
 		read_leaves(&(struct hp3_turn){e, now, acts}, pkt, vd);
 }

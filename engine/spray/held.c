@@ -99,6 +99,16 @@ void hp3_in_discard(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t handle
 	leave(t, &r, HP3_ACT_DISCARD);
 }
 
+void hp3_in_forget(struct hp3_turn *t, struct hp3_spray_in *in)
+{
+	struct run r = {0};
+	uint32_t handle;
+
+	while (hp3_reseq_had(&in->reseq, &handle))
+		add(t->e, in, &r, handle);
+	leave(t, &r, HP3_ACT_DISCARD);
+}
+
 void hp3_in_empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind kind)
 {
 	struct run r = {0};

@@ -23,12 +23,46 @@ struct hp3_spray_in *hp3_in_find(struct hp3_engine *e, uint64_t addr, uint16_t v
 	return NULL;
 }
 
+struct hp3_spray_in *hp3_in_find_back(
+	struct hp3_engine *e, uint64_t addr, uint16_t vlan, bool ipv6, uint32_t requester)
+{
+	struct hp3_spraying *s = e->spraying;
+	uint16_t i = s->backs[hp3_spray_slot(s, addr, requester)];
+
+	while (i != HP3_NO_SPRAY &&
+		!(s->in[i].requester == requester && hp3_in_between(&s->in[i], addr, vlan, ipv6)))
+		i = s->in[i].next_back;
+	return i != HP3_NO_SPRAY ? &s->in[i] : NULL;
+}
+
+/* The newest one is found first: a queue pair has one peer at a time. */
+static void link_back(struct hp3_spraying *s, struct hp3_spray_in *in, uint32_t requester)
+{
+	uint16_t *head = &s->backs[hp3_spray_slot(s, in->addr, requester)];
+
+	in->requester = requester;
+	in->next_back = *head;
+	*head = s->ins[in->at];
+}
+
+static void unlink_back(struct hp3_spraying *s, const struct hp3_spray_in *in)
+{
+	uint16_t *link = &s->backs[hp3_spray_slot(s, in->addr, in->requester)];
+
+	while (*link != s->ins[in->at])
+		link = &s->in[*link].next_back;
+	*link = in->next_back;
+}
+
 void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop)
 {
 	struct hp3_spraying *s = t->e->spraying;
-	uint16_t last = s->ins[--t->e->nspray_in], own = s->ins[in->at];
+	uint16_t last, own = s->ins[in->at];
 	uint16_t *link = hp3_spray_head(s, in->addr, in->responder);
 
+	if (!in->reads)
+		unlink_back(s, in);
+	last = s->ins[--t->e->nspray_in];
 	hp3_in_empty(t, in, drop ? HP3_ACT_DISCARD : HP3_ACT_DELIVER);
 	if (in->reads)
 		t->e->flows[in->flow].watch &= (uint16_t)~HP3_FW_READS;
@@ -91,8 +125,7 @@ static void agree(struct hp3_turn *t, const struct hp3_ends *ends, struct hp3_sp
 		hp3_reseq_init(&in->reseq, a->next);
 		t->e->stats.resequenced++;
 	}
-	in->sure = in->unsized = false;
-	in->requester = a->requester;
+	in->sure = in->unsized = in->any_acked = false;
 	take(in, a);
 }
 
@@ -122,9 +155,12 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 			take(in, a);
 	} else if (a->kind == HP3_AGREE_ASK && in == NULL && may_agree(t->e, a)) {
 		in = hp3_in_add(t, ends, a->responder);
+		link_back(t->e->spraying, in, a->requester);
 		agree(t, ends, in, a);
 	} else if (a->kind == HP3_AGREE_ASK && in != NULL && in->number != a->number) {
 		hp3_in_empty(t, in, HP3_ACT_DELIVER);
+		unlink_back(t->e->spraying, in);
+		link_back(t->e->spraying, in, a->requester);
 		agree(t, ends, in, a);
 	}
 	if (in == NULL || in->number != a->number) {

@@ -21,6 +21,8 @@ static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 		return;
 	}
 	hp3_reseq_init(&in->reseq, next);
+	if (in->any_acked)
+		hp3_reseq_acknowledged(&in->reseq, in->acked, t->now);
 	in->ready = in->sure = true;
 	t->e->stats.resequenced++;
 	hp3_spray_say_in(t, in, HP3_AGREE_YES, 0);
@@ -99,8 +101,10 @@ bool hp3_in_take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 	const struct hp3_view *v = &pkt->v;
 
 	judge(t, in, v);
-	if (!may_wait(t, in, pkt))
+	if (!may_wait(t, in, pkt)) {
+		hp3_reseq_passes(&in->reseq);
 		return false;
+	}
 	count(&t->e->stats, &in->reseq, v->psn, t->now);
 	switch (hp3_reseq_arrive(&in->reseq, &params, v->psn, span, t->e->free_held, t->now)) {
 	case HP3_RESEQ_PASS:
@@ -173,28 +177,44 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
  * A NAK, or RNR NAK: the RNIC says itself what it waits for. That may be behind what it was given:
  * a packet may get lost between here and there, or find no receive buffer.
  */
-void hp3_spray_refuses(struct hp3_turn *t, const struct hp3_pkt *pkt)
+static void refuses(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn)
+{
+	if (!hp3_reseq_refused(&in->reseq, psn, t->now)) {
+		hp3_in_empty(t, in, HP3_ACT_DELIVER);
+		hp3_reseq_refused(&in->reseq, psn, t->now);
+	}
+}
+
+/* False: it has said more than that before. */
+static bool note_acked(struct hp3_spray_in *in, uint32_t psn)
+{
+	if (in->any_acked && hp3_psn_diff(psn, in->acked) < 0)
+		return false;
+	in->any_acked = true;
+	in->acked = psn;
+	return true;
+}
+
+/*
+ * What the RNIC says of its own accord counts more than what it was given: an ACK, response or NAK
+ * leaves, each of which acknowledges all before it (IBTA 9.7.5.1.2).
+ */
+void hp3_spray_replies(struct hp3_turn *t, const struct hp3_pkt *pkt)
 {
 	const struct hp3_view *v = &pkt->v;
 	const struct hp3_ends ends = hp3_pkt_ends(pkt, HP3_DIR_TX);
-	struct hp3_spraying *s = t->e->spraying;
-	uint64_t addr;
+	bool no = (v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK;
+	uint32_t psn = no ? v->psn : hp3_psn_add(v->psn, 1);
+	struct hp3_spray_in *in = hp3_in_find_back(
+		t->e, hp3_key_addr(t->e, &ends), v->vlan, v->flags & HP3_VF_IPV6, v->dest_qpn);
 
-	if (!(v->flags & HP3_VF_AETH) || HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK)
+	if (in == NULL || !note_acked(in, psn) || !in->ready)
 		return;
-	addr = hp3_key_addr(t->e, &ends);
-	for (uint32_t i = 0; i < t->e->nspray_in; i++) {
-		struct hp3_spray_in *in = &s->in[s->ins[i]];
-
-		if (in->requester != v->dest_qpn || !in->ready || in->reads ||
-			!hp3_in_between(in, addr, v->vlan, v->flags & HP3_VF_IPV6))
-			continue;
-		if (!hp3_reseq_refused(&in->reseq, v->psn, t->now)) {
-			hp3_in_empty(t, in, HP3_ACT_DELIVER);
-			hp3_reseq_refused(&in->reseq, v->psn, t->now);
-		}
-		hp3_in_follow(t, in);
-		hp3_spray_wake(t->e, hp3_in_due(t, in));
+	if (no)
+		refuses(t, in, psn);
+	else if (!hp3_reseq_acknowledged(&in->reseq, psn, t->now))
 		return;
-	}
+	hp3_in_forget(t, in);
+	hp3_in_follow(t, in);
+	hp3_spray_wake(t->e, hp3_in_due(t, in));
 }

@@ -64,6 +64,8 @@ void hp3_in_replace(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp
 	struct hp3_verdict *vd);
 /* It goes nowhere. */
 void hp3_in_discard(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t handle);
+/* What the RNIC has goes nowhere. */
+void hp3_in_forget(struct hp3_turn *t, struct hp3_spray_in *in);
 /* What follows in order goes to the RNIC. */
 void hp3_in_follow(struct hp3_turn *t, struct hp3_spray_in *in);
 /* All does, in order (DELIVER), or nothing (DISCARD). */
@@ -78,6 +80,9 @@ void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in);
 /* `reads`: responses to READs of the local queue pair `responder`. */
 struct hp3_spray_in *hp3_in_find(struct hp3_engine *e, uint64_t addr, uint16_t vlan, bool ipv6,
 	uint32_t responder, bool reads);
+/* The newest record whose requester this is; READ responses are left out. */
+struct hp3_spray_in *hp3_in_find_back(
+	struct hp3_engine *e, uint64_t addr, uint16_t vlan, bool ipv6, uint32_t requester);
 /* A new record; there is room. */
 struct hp3_spray_in *hp3_in_add(
 	struct hp3_turn *t, const struct hp3_ends *ends, uint32_t responder);

@@ -20,12 +20,14 @@ void hp3_spray_init(struct hp3_engine *e, void *out, void *in, void *peers, uint
 		.outs = lists,
 		.ins = lists + n,
 		.heads = lists + 2 * (size_t)n,
+		.backs = lists + 4 * (size_t)n,
 		.of = of,
 		.due = UINT64_MAX};
 	for (s->nheads = 1; s->nheads * 2 <= 2 * n;)
 		s->nheads *= 2;
 	memset(s->peer, 0, (size_t)s->sets * HP3_SPRAY_WAYS * sizeof(*s->peer));
 	memset(s->heads, 0xff, s->nheads * sizeof(*s->heads));
+	memset(s->backs, 0xff, s->nheads * sizeof(*s->backs));
 	for (uint32_t i = 0; i < n; i++)
 		s->outs[i] = s->ins[i] = (uint16_t)i;
 	e->large = e->cfg.spray.bytes;

@@ -68,7 +68,7 @@ struct hp3_spray_in {
 	bool ready; /* it is known what the RNIC waits for; else the next packet tells */
 	bool sure; /* ... not only by a question, which may be void: something may have left since
 		    */
-	uint16_t next; /* of the same chain */
+	uint16_t next, next_back; /* of the same chain: by responder; by requester */
 	uint16_t port, in_use; /* of lane 0; of what takes one path */
 	bool reads; /* READ responses */
 	bool unsized; /* a READ came, and how many PSNs it takes is not known */
@@ -77,6 +77,8 @@ struct hp3_spray_in {
 	uint64_t told_at; /* of slow lanes */
 	uint64_t bytes; /* held */
 	uint16_t at; /* in the list of those in use */
+	bool any_acked;
+	uint32_t acked; /* ... the local RNIC has acknowledged all before this PSN */
 	uint8_t spared; /* times since its last word that hp3d had stood still */
 	struct hp3_reseq reseq;
 	struct hp3_lateness late;
@@ -129,7 +131,7 @@ struct hp3_spray_peer {
 #define HP3_SPRAY_WAYS 8u /* peers of a set: one that is in use keeps its place */
 
 #define HP3_NO_SPRAY    UINT16_MAX
-#define HP3_SPRAY_LISTS 4u /* numbers for each record, in outs, ins and heads together */
+#define HP3_SPRAY_LISTS 6u /* numbers for each record: outs, ins, heads and backs together */
 
 struct hp3_spraying {
 	struct hp3_spray_out *out;
@@ -137,7 +139,8 @@ struct hp3_spraying {
 	struct hp3_spray_peer *peer; /* HP3_SPRAY_WAYS times `sets` */
 	uint32_t sets;
 	uint16_t *outs, *ins; /* the first n: in use; the rest: free */
-	uint16_t *heads; /* chains of `in`, by addresses and QPN */
+	uint16_t *heads; /* chains of `in`, by addresses and the responder's QPN */
+	uint16_t *backs; /* ... by addresses and the requester's, READ responses left out */
 	uint32_t nheads;
 	struct hp3_spray_of *of; /* by flow */
 	uint32_t nout;
@@ -233,12 +236,17 @@ uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o);
 /*
  * By addresses and QPN; only peers with the key make records, so nobody chooses what meets there.
  */
+static inline uint32_t hp3_spray_slot(const struct hp3_spraying *s, uint64_t addr, uint32_t qpn)
+{
+	uint64_t h = (addr ^ (uint64_t)qpn << 40 ^ qpn) * 0x9e3779b97f4a7c15u;
+
+	return (uint32_t)(h >> 32) & (s->nheads - 1);
+}
+
 static inline uint16_t *hp3_spray_head(
 	const struct hp3_spraying *s, uint64_t addr, uint32_t responder)
 {
-	uint64_t h = (addr ^ (uint64_t)responder << 40 ^ responder) * 0x9e3779b97f4a7c15u;
-
-	return &s->heads[h >> 32 & (s->nheads - 1)];
+	return &s->heads[hp3_spray_slot(s, addr, responder)];
 }
 
 /*
@@ -264,8 +272,8 @@ static inline __attribute__((always_inline)) void hp3_spray_expect(
 /* receive.c */
 /* A request of a peer arrived. */
 void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
-/* The local RNIC refuses one. */
-void hp3_spray_refuses(struct hp3_turn *t, const struct hp3_pkt *pkt);
+/* The local RNIC replies to one: what it has, or waits for. */
+void hp3_spray_replies(struct hp3_turn *t, const struct hp3_pkt *pkt);
 void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a);
 
 /* reads.c */

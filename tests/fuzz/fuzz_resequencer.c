@@ -7,7 +7,9 @@
  *  - a packet is held once, and given out once; copies are shown of packets that are held;
  *  - none is given out before one that lacks, but where it is time; what follows, follows in the
  *    order of the PSNs, to the end;
- *  - there is something to be waited for exactly while something is held.
+ *  - there is something to be waited for exactly while something is held;
+ *  - none is held for longer than it may be, but for time in which the caller stood still;
+ *  - what the RNIC has acknowledged is held no more.
  *
  * Spans of half the PSNs and more are no request's: they count as just below.
  */
@@ -24,6 +26,7 @@ static struct hp3_reseq_params params;
 static uint64_t now;
 static bool is_held[HANDLES];
 static uint32_t psn_of[HANDLES], span_of[HANDLES], n_held, handle;
+static uint64_t at_of[HANDLES];
 static uint32_t expected;
 
 static uint32_t out(uint32_t h)
@@ -45,6 +48,7 @@ static bool is_kept(uint32_t psn)
 static void keep(uint32_t psn, uint32_t span)
 {
 	is_held[handle] = true;
+	at_of[handle] = now;
 	psn_of[handle] = psn;
 	span_of[handle] = span;
 	n_held++;
@@ -85,10 +89,11 @@ static void flush(void)
 static void time_out(void)
 {
 	uint32_t h, last = 0, n = 0;
+	uint64_t longest = params.most_ns + params.give_up_ns * 9 / 8;
 	bool copy, told = r.told;
 
 	while (hp3_reseq_late(&r, &params, now, &h, &copy)) {
-		MUST(h < HANDLES && is_held[h] && copy == !told);
+		MUST(h < HANDLES && is_held[h] && !(copy && told));
 		if (copy) {
 			for (uint32_t i = 0; i < HANDLES; i++)
 				MUST(!is_held[i] || hp3_psn_diff(psn_of[i], psn_of[h]) <= 0);
@@ -100,6 +105,8 @@ static void time_out(void)
 		n++;
 	}
 	MUST(n == 0 || n_held == 0);
+	for (h = 0; h < HANDLES; h++)
+		MUST(!is_held[h] || now - at_of[h] < longest || now - r.stood < params.most_ns);
 }
 
 /* Mostly near, now and then on the edge of the window, or anywhere. */
@@ -180,7 +187,26 @@ static void refuse(void)
 		flush();
 		MUST(hp3_reseq_refused(&r, psn, now));
 	}
+	MUST(r.expected == psn || hp3_psn_diff(psn, expected) < 0); /* it was given since */
+	expected = r.expected;
+	follow();
+}
+
+static void acknowledge(void)
+{
+	uint32_t psn = some_psn(), h;
+	int32_t ahead = hp3_psn_diff(psn, expected);
+
+	if (!hp3_reseq_acknowledged(&r, psn, now)) {
+		MUST(ahead <= 0 || ahead > 1 << 22);
+		return;
+	}
+	MUST(ahead > 0);
 	expected = psn;
+	while (hp3_reseq_had(&r, &h))
+		MUST(hp3_psn_diff(out(h), expected) < 0);
+	for (h = 0; h < HANDLES; h++)
+		MUST(!is_held[h] || hp3_psn_diff(psn_of[h], expected) >= 0);
 	follow();
 }
 
@@ -194,8 +220,10 @@ static void step(void)
 		now += 1ull << (op & 31) % 24;
 	else if (op < 0xe8)
 		time_out();
-	else if (op < 0xf8)
+	else if (op < 0xf0)
 		refuse();
+	else if (op < 0xf8)
+		acknowledge();
 	else if (op < 0xfc)
 		flush();
 	else

@@ -269,6 +269,82 @@ static void who_comes_far_too_early_is_checked(void **state)
 	assert_int_equal(acts.n, 0);
 }
 
+/* The local RNIC replies to FIRST + i. */
+static void replies(uint8_t syndrome, uint32_t i)
+{
+	const struct hp3_fields f = {.opcode = HP3_OP_RC_ACK,
+		.dest_qpn = q.rqpn,
+		.psn = hp3_psn_add(FIRST, i),
+		.syndrome = syndrome};
+	struct hp3_addressing a = {.ttl = 64, .sport = 0xe00d, .pkey = 0xffff};
+	static uint8_t frame[256];
+	struct hp3_pkt pkt = {.frame = frame, .flow = HP3_NO_FLOW};
+	struct hp3_verdict vd;
+
+	memcpy(a.src_ip, q.local, 16);
+	memcpy(a.dst_ip, q.remote, 16);
+	pkt.len = (uint32_t)hp3_build(frame, sizeof(frame), &a, &f);
+	hp3_parse(frame, pkt.len, &pkt.v);
+	acts.n = 0;
+	hp3_find_burst(rig.e, &pkt, 1, HP3_DIR_TX);
+	hp3_tx(rig.e, &pkt, rig.now, &vd, &acts);
+	assert_int_equal(vd.kind, HP3_PASS);
+}
+
+/* Its NAK is read behind the packet that it asks for: nothing lacks, and nothing waits. */
+static void a_nak_may_be_older_than_what_was_given(void **state)
+{
+	ready();
+	for (uint32_t i = 2; i < 6; i++)
+		assert_int_equal(comes(i, false).kind, HP3_HOLD);
+	acts.n = 0;
+	for (uint32_t i = 0; i < 20 && acts.n == 0; i++) {
+		rig.now += MS / 8;
+		hp3_tick(rig.e, rig.now, &acts);
+	}
+	assert_int_equal(acts.act[0].kind, HP3_ACT_SHOW);
+	assert_int_equal(comes(1, false).kind, HP3_PASS);
+	replies(HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE, 1);
+	assert_int_equal(comes(6, false).kind, HP3_PASS);
+	replies(0x1f, 6);
+	replies(HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE, 4); /* before what was acknowledged */
+	assert_int_equal(comes(7, false).kind, HP3_PASS);
+	replies(HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE, 7); /* that was lost behind us */
+	assert_int_equal(comes(8, false).kind, HP3_HOLD);
+	assert_int_equal(comes(7, false).kind, HP3_PASS);
+}
+
+/* Two repeated packets told what it waits for: it has more, as an ACK of it tells, and drops what
+ * is held of that. */
+static void an_ack_tells_what_the_rnic_has(void **state)
+{
+	struct hp3_verdict two, third;
+
+	ready();
+	two = comes(30, false);
+	third = comes(31, false);
+	assert_int_equal(two.kind, HP3_HOLD);
+	replies(0x1f, 30);
+	assert_int_equal(acts.n, 2);
+	assert_int_equal(acts.act[0].kind, HP3_ACT_DISCARD);
+	assert_int_equal(acts.act[0].held, two.held);
+	assert_int_equal(acts.act[1].kind, HP3_ACT_DELIVER);
+	assert_int_equal(acts.act[1].held, third.held);
+	assert_int_equal(comes(32, false).kind, HP3_PASS);
+	assert_int_equal(hp3_engine_stats(rig.e)->reseq_late, 0);
+}
+
+/* ... also where that ACK left before it was known what it waits for. */
+static void an_ack_before_all_that_counts_too(void **state)
+{
+	asked();
+	replies(0x1f, 50);
+	assert_int_equal(comes(20, false).kind, HP3_PASS);
+	assert_int_equal(comes(21, false).kind, HP3_PASS);
+	assert_int_equal(comes(51, false).kind, HP3_PASS);
+	assert_int_equal(comes(53, false).kind, HP3_HOLD);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +356,9 @@ int main(void)
 		RIG_TEST(a_marked_lane_is_told),
 		RIG_TEST(the_right_one_of_two_is_held),
 		RIG_TEST(who_comes_far_too_early_is_checked),
+		RIG_TEST(a_nak_may_be_older_than_what_was_given),
+		RIG_TEST(an_ack_tells_what_the_rnic_has),
+		RIG_TEST(an_ack_before_all_that_counts_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -294,6 +294,68 @@ static void the_rnic_refuses(void **state)
 }
 
 /* A READ request takes as many PSNs as its responses. */
+/* The RNIC was shown 5, asks for 1, gets it, and what it had asked for is read behind that. */
+static void a_nak_that_crosses_what_it_asks_for(void **state)
+{
+	comes(0);
+	for (uint32_t i = 2; i < 6; i++)
+		comes(i);
+	now += 200 * US;
+	late();
+	comes(1);
+	rnic_got(7, 0, 5, 1, 2, 3, 4, 5);
+	assert_true(hp3_reseq_refused(&r, hp3_psn_add(FIRST, 1), now));
+	assert_int_equal(comes(6), HP3_RESEQ_PASS);
+	assert_int_equal(comes(3), HP3_RESEQ_OLD); /* sent again, and asked for before that */
+	assert_int_equal(comes(4), HP3_RESEQ_OLD);
+	assert_true(hp3_reseq_refused(&r, hp3_psn_add(FIRST, 3), now));
+	assert_int_equal(comes(7), HP3_RESEQ_PASS);
+	assert_true(hp3_reseq_refused(&r, hp3_psn_add(FIRST, 7), now)); /* was lost behind us */
+	assert_int_equal(comes(8), HP3_RESEQ_HOLD);
+}
+
+/* It has more than what is expected: what is held of that is not needed. */
+static void the_rnic_acknowledges_more(void **state)
+{
+	uint32_t handle;
+
+	comes(0);
+	for (uint32_t i = 5; i < 9; i++)
+		comes(i);
+	assert_false(hp3_reseq_acknowledged(&r, hp3_psn_add(FIRST, 1), now));
+	assert_false(hp3_reseq_acknowledged(&r, hp3_psn_add(FIRST, 1 + (1 << 23)), now));
+	assert_true(hp3_reseq_acknowledged(&r, hp3_psn_add(FIRST, 7), now));
+	assert_true(hp3_reseq_had(&r, &handle) && handle == 5);
+	assert_true(hp3_reseq_had(&r, &handle) && handle == 6);
+	assert_false(hp3_reseq_had(&r, &handle));
+	let_out();
+	rnic_got(3, 0, 7, 8);
+	assert_int_equal(comes(9), HP3_RESEQ_PASS);
+}
+
+/* One gap after the other closes in time, and the packet behind all of them waits no longer. */
+static void gaps_in_a_row_hold_nothing_for_longer(void **state)
+{
+	uint64_t from = now, most = params.most_ns + params.give_up_ns * 9 / 8;
+
+	comes(60);
+	comes(1);
+	for (uint32_t i = 0; i < 8; i++) {
+		assert_int_equal(comes(2 * i + 3), HP3_RESEQ_HOLD); /* behind the next gap */
+		now += 150 * US;
+		late();
+		assert_int_equal(comes(2 * i), HP3_RESEQ_PASS);
+	}
+	now = from + most - 1;
+	late();
+	assert_int_equal(r.held, 2);
+	now++;
+	assert_true(hp3_reseq_due(&r, &params) <= now);
+	late();
+	assert_int_equal(r.held, 0);
+	assert_int_equal(got[n_got - 1], 60);
+}
+
 static void requests_that_take_several_psns(void **state)
 {
 	spans(0, 4);
@@ -458,6 +520,9 @@ int main(void)
 		cmocka_unit_test_setup(the_wait_is_measured, begin),
 		cmocka_unit_test_setup(what_is_measured_and_what_not, begin),
 		cmocka_unit_test_setup(the_rnic_refuses, begin),
+		cmocka_unit_test_setup(a_nak_that_crosses_what_it_asks_for, begin),
+		cmocka_unit_test_setup(the_rnic_acknowledges_more, begin),
+		cmocka_unit_test_setup(gaps_in_a_row_hold_nothing_for_longer, begin),
 		cmocka_unit_test_setup(requests_that_take_several_psns, begin),
 		cmocka_unit_test_setup(a_request_of_all_psns_keeps_its_place, begin),
 		cmocka_unit_test_setup(a_refusal_far_away_hands_over_what_is_held, begin),
