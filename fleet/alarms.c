@@ -10,6 +10,7 @@
  * A host cannot say where on its path a packet was marked: its marks count for the fuller one of
  * its two links.
  */
+#include "base/minmax.h"
 #include "base/names.h"
 #include "fleet/state.h"
 
@@ -30,7 +31,8 @@ static void count_marks(struct hp3_fleet *f)
 		uint64_t marks = s->r.flow[at->flow].marks, *before = &s->marks_before[at->flow];
 
 		if (at->up != HP3_FLEET_NONE)
-			f->link[blamed(f, at)].period_marks += marks - *before;
+			f->link[blamed(f, at)].period_marks +=
+				hp3_min_u64(marks - *before, UINT32_MAX); /* sums do not wrap */
 		*before = marks;
 	}
 }

@@ -5,6 +5,7 @@
  * flow. And why a flow is not to go.
  */
 #include "fleet/choose.h"
+#include <string.h>
 #include "base/minmax.h"
 #include "base/names.h"
 
@@ -34,14 +35,23 @@ bool hp3_fleet_is_hot(const struct hp3_fleet *f, uint32_t link)
 	       (f->p.link_kbps > 0 && l->load_kbps * 100 >= f->p.link_kbps * f->p.full_percent);
 }
 
-/* Until when is it not to be named again? */
-static const struct hp3_fleet_named *named_before(
-	const struct hp3_fleet *f, const struct hp3_fleet_key *key, uint64_t now_ms)
+/* Was the flow named within hold_ms, or its host as often as a report has flows? */
+static enum hp3_fleet_verdict named_before(
+	const struct hp3_fleet *f, const struct hp3_fleet_placed *at, uint64_t now_ms)
 {
-	for (uint32_t i = 0; i < HP3_FLEET_HISTORY; i++)
-		if (f->named[i].until_ms > now_ms && hp3_fleet_key_cmp(&f->named[i].key, key) == 0)
-			return &f->named[i];
-	return NULL;
+	const char *host = f->slot[at->slot].r.host;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->n_named; i++) {
+		const struct hp3_fleet_named *m = &f->named[i];
+
+		if (m->until_ms <= now_ms || strcmp(m->host, host) != 0)
+			continue;
+		if (hp3_fleet_key_cmp(&m->key, &hp3_fleet_flow_of(f, at)->key) == 0)
+			return HP3_FLEET_SETTLING;
+		n++;
+	}
+	return n >= HP3_FLEET_FLOWS ? HP3_FLEET_QUOTA : HP3_FLEET_BETTER;
 }
 
 static enum hp3_fleet_verdict may_go(
@@ -49,6 +59,7 @@ static enum hp3_fleet_verdict may_go(
 {
 	const struct hp3_fleet_slot *s = &f->slot[at->slot];
 	const struct hp3_fleet_flow *flow = hp3_fleet_flow_of(f, at);
+	enum hp3_fleet_verdict before;
 
 	if (at->up == HP3_FLEET_NONE)
 		return HP3_FLEET_UNPLACED;
@@ -56,8 +67,11 @@ static enum hp3_fleet_verdict may_go(
 		return HP3_FLEET_IMMOVABLE;
 	if (s->seen.twin)
 		return HP3_FLEET_TWIN;
-	if (flow->settled_ms < f->p.hold_ms || named_before(f, &flow->key, now_ms) != NULL)
+	if (flow->settled_ms < f->p.hold_ms)
 		return HP3_FLEET_SETTLING;
+	before = named_before(f, at, now_ms);
+	if (before != HP3_FLEET_BETTER)
+		return before;
 	return flow->n_alts > 0 ? HP3_FLEET_BETTER : HP3_FLEET_NOWHERE;
 }
 
@@ -165,6 +179,7 @@ const char *hp3_fleet_verdict_text(enum hp3_fleet_verdict v)
 		[HP3_FLEET_IMMOVABLE] = "its host says that it cannot be moved now",
 		[HP3_FLEET_TWIN] = "two hosts bear its host's name",
 		[HP3_FLEET_SETTLING] = "it moved, or was advised to, a short while ago",
+		[HP3_FLEET_QUOTA] = "its host was advised as often as one may be within hold_ms",
 		[HP3_FLEET_NOWHERE] = "its host knows no other path",
 		[HP3_FLEET_NO_GAIN] = "other paths would be as full",
 		[HP3_FLEET_NO_BETTER] =

@@ -10,12 +10,16 @@
  *
  * Invariants (tests/fleet):
  * - the plan is a function of the latest report of each host and of the plans before: neither the
- *   order in which reports came, nor duplicates, nor the hosts' clocks change a byte of it;
+ *   order in which reports came, nor duplicates, nor the hosts' clocks change a byte of it (but of
+ *   two new instances of one name, with an old one there, the first to come is taken);
  * - a plan never raises the predicted load of the fullest link, and each of its moves leads from a
  *   link to paths that stay below it by improve_percent;
  * - never more than `moves` in a plan, and a flow is named once in hold_ms, and not for a path that
  *   its host has just asked in vain;
- * - where two live hosts bear one name, neither is told anything.
+ * - where two live hosts bear one name, neither is told anything;
+ * - a host name has two instances, HP3_FLEET_FLOWS flows on the map and as many moves in hold_ms at
+ *   most, and reports of it that come faster than report_ms are refused: what one host reports
+ * takes room and time in proportion to its flows.
  *
  * A link is named by its ends: a leaf (as hosts name their own) and the switch that traces named on
  * the path. A flow uses one up, from the leaf of its source, and one down, to that of its
@@ -25,11 +29,16 @@
  */
 #include "fleet/message.h"
 
+#define HP3_FLEET_INSTANCES 2u /* of a host name: an agent that was started anew is another one */
+#define HP3_FLEET_BURST     20u /* reports */
+
 struct hp3_fleet_params {
 	uint32_t max_hosts, max_links;
 	uint64_t hash_seed; /* results do not depend on it */
 	uint32_t age_ms; /* a host that is silent for so long, and for three of its intervals, is
 			    gone */
+	uint32_t report_ms; /* mean time between reports of an instance, at least; of a burst
+			       HP3_FLEET_BURST are taken. 0: no bound */
 	uint64_t link_kbps; /* of the links between leaves and spines; 0: not known */
 	/* a link is hot where so many of a thousand packets come marked, where a host finds its
 	 * path severely congested, or, if link_kbps is known, where it is full to full_percent */
@@ -77,6 +86,7 @@ enum hp3_fleet_verdict {
 	HP3_FLEET_IMMOVABLE, /* says its host */
 	HP3_FLEET_TWIN,
 	HP3_FLEET_SETTLING, /* moved, or was named, less than hold_ms ago */
+	HP3_FLEET_QUOTA, /* its host was named HP3_FLEET_FLOWS times within hold_ms */
 	HP3_FLEET_NOWHERE, /* its host knows no other path */
 	HP3_FLEET_NO_GAIN, /* others would be as full */
 	HP3_FLEET_NO_BETTER, /* ... or have been asked, as advised, and are no better */
@@ -92,7 +102,10 @@ struct hp3_fleet_place {
 struct hp3_fleet_counts {
 	uint32_t hosts, twins, flows, unplaced, links;
 	uint32_t links_full; /* flows that found no room for their links */
+	uint32_t over_quota; /* flows beyond HP3_FLEET_FLOWS of one host name */
 	uint64_t reports, old, refused; /* taken; duplicates and overtaken ones; no room */
+	uint64_t too_often; /* sooner than report_ms allows */
+	uint64_t third_instance; /* of a host name that has HP3_FLEET_INSTANCES others */
 };
 
 struct hp3_fleet;
@@ -102,7 +115,8 @@ size_t hp3_fleet_size(const struct hp3_fleet_params *p);
 /* `mem`: of that size, aligned to 64 bytes. NULL: a parameter is out of range. */
 struct hp3_fleet *hp3_fleet_create(void *mem, const struct hp3_fleet_params *p);
 
-/* 0; -EALREADY: it has this one or a later one; -ENOSPC: more hosts than max_hosts. */
+/* 0; -EALREADY: it has this one or a later one; -ENOSPC: more hosts than max_hosts; -EUSERS: a
+ * third instance; -EBUSY: too soon after others of this instance. */
 int hp3_fleet_take(struct hp3_fleet *f, const struct hp3_fleet_report *r, uint64_t now_ms);
 
 /* Forgets hosts that are gone, draws the map anew, and raises and ends alarms. */

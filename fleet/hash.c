@@ -29,8 +29,7 @@ static void swap(uint32_t *a, uint32_t *b)
 	*b = t;
 }
 
-static void sink(uint32_t *v, uint32_t at, uint32_t n,
-	bool (*before)(const void *, uint32_t, uint32_t), const void *arg)
+static void sink(uint32_t *v, uint32_t at, uint32_t n, hp3_fleet_before *before, const void *arg)
 {
 	for (uint32_t child; (child = 2 * at + 1) < n; at = child) {
 		if (child + 1 < n && before(arg, v[child], v[child + 1]))
@@ -41,13 +40,21 @@ static void sink(uint32_t *v, uint32_t at, uint32_t n,
 	}
 }
 
-void hp3_fleet_sort(uint32_t *v, uint32_t n,
-	bool (*before)(const void *arg, uint32_t a, uint32_t b), const void *arg)
+void hp3_fleet_heap(uint32_t *v, uint32_t n, hp3_fleet_before *before, const void *arg)
 {
 	for (uint32_t i = n / 2; i-- > 0;)
 		sink(v, i, n, before, arg);
-	for (uint32_t end = n; end-- > 1;) {
-		swap(&v[0], &v[end]);
-		sink(v, 0, end, before, arg);
-	}
+}
+
+void hp3_fleet_heap_drop(uint32_t *v, uint32_t *n, hp3_fleet_before *before, const void *arg)
+{
+	swap(&v[0], &v[--*n]);
+	sink(v, 0, *n, before, arg);
+}
+
+void hp3_fleet_sort(uint32_t *v, uint32_t n, hp3_fleet_before *before, const void *arg)
+{
+	hp3_fleet_heap(v, n, before, arg);
+	while (n > 1)
+		hp3_fleet_heap_drop(v, &n, before, arg);
 }

@@ -85,26 +85,61 @@ struct hp3_fleet *hp3_fleet_create(void *mem, const struct hp3_fleet_params *p)
 	return f;
 }
 
-/* Where a host is in by_name, or would be. */
-static uint32_t bucket_of(const struct hp3_fleet *f, const char *host, uint64_t instance)
+/* Where a host name is in by_name, or would be. */
+static uint32_t bucket_of(const struct hp3_fleet *f, const char *host)
 {
-	uint64_t seed = f->p.hash_seed ^ instance;
-	uint32_t b = (uint32_t)hp3_fleet_hash(seed, host, strlen(host)) & (f->buckets - 1);
-	const struct hp3_fleet_report *r;
+	uint32_t b =
+		(uint32_t)hp3_fleet_hash(f->p.hash_seed, host, strlen(host)) & (f->buckets - 1);
 
-	for (; f->by_name[b] != HP3_FLEET_NONE; b = (b + 1) & (f->buckets - 1)) {
-		r = &f->slot[f->by_name[b]].r;
-		if (r->instance == instance && strcmp(r->host, host) == 0)
-			break;
-	}
+	while (f->by_name[b] != HP3_FLEET_NONE && strcmp(f->slot[f->by_name[b]].r.host, host) != 0)
+		b = (b + 1) & (f->buckets - 1);
 	return b;
 }
 
-static struct hp3_fleet_slot *free_slot(struct hp3_fleet *f)
+/* Puts slot `i`, whose report is there, among those of its name. */
+static void enter(struct hp3_fleet *f, uint32_t i)
+{
+	uint32_t b = bucket_of(f, f->slot[i].r.host);
+
+	f->slot[i].other = HP3_FLEET_NONE;
+	if (f->by_name[b] == HP3_FLEET_NONE)
+		f->by_name[b] = i;
+	else
+		f->slot[f->by_name[b]].other = i;
+}
+
+static uint32_t free_slot(struct hp3_fleet *f)
 {
 	if (f->n_freed > 0)
-		return &f->slot[f->freed[--f->n_freed]];
-	return f->n_slots < f->p.max_hosts ? &f->slot[f->n_slots++] : NULL;
+		return f->freed[--f->n_freed];
+	return f->n_slots < f->p.max_hosts ? f->n_slots++ : HP3_FLEET_NONE;
+}
+
+/* Instances of the report's name; *at: the slot of its own, or HP3_FLEET_NONE. */
+static uint32_t instances(const struct hp3_fleet *f, const struct hp3_fleet_report *r, uint32_t *at)
+{
+	uint32_t n = 0;
+
+	*at = HP3_FLEET_NONE;
+	for (uint32_t i = f->by_name[bucket_of(f, r->host)]; i != HP3_FLEET_NONE;
+		i = f->slot[i].other, n++)
+		if (f->slot[i].r.instance == r->instance)
+			*at = i;
+	return n;
+}
+
+static bool too_soon(struct hp3_fleet *f, struct hp3_fleet_slot *s, uint64_t now_ms)
+{
+	if (f->p.report_ms > 0 && s->due_ms >= now_ms + (uint64_t)HP3_FLEET_BURST * f->p.report_ms)
+		return true;
+	s->due_ms = hp3_max_u64(s->due_ms, now_ms) + f->p.report_ms;
+	return false;
+}
+
+static int refuse(uint64_t *count, int why)
+{
+	++*count;
+	return why;
 }
 
 /* The marks with which the period began go along with each flow; a new one begins now. */
@@ -125,26 +160,26 @@ static void carry_marks(struct hp3_fleet_slot *s, const struct hp3_fleet_report 
 
 int hp3_fleet_take(struct hp3_fleet *f, const struct hp3_fleet_report *r, uint64_t now_ms)
 {
-	uint32_t b = bucket_of(f, r->host, r->instance);
-	struct hp3_fleet_slot *s = NULL;
+	uint32_t at, n = instances(f, r, &at);
+	struct hp3_fleet_slot *s;
+	bool known = at != HP3_FLEET_NONE;
 
-	if (f->by_name[b] != HP3_FLEET_NONE)
-		s = &f->slot[f->by_name[b]];
-	if (s != NULL && r->seq <= s->r.seq) {
-		f->counts.old++;
-		return -EALREADY;
-	}
-	if (s == NULL) {
-		s = free_slot(f);
-		if (s == NULL) {
-			f->counts.refused++;
-			return -ENOSPC;
-		}
-		f->by_name[b] = (uint32_t)(s - f->slot);
-	}
+	if (known && r->seq <= f->slot[at].r.seq)
+		return refuse(&f->counts.old, -EALREADY);
+	if (!known && n >= HP3_FLEET_INSTANCES)
+		return refuse(&f->counts.third_instance, -EUSERS);
+	if (!known && (at = free_slot(f)) == HP3_FLEET_NONE)
+		return refuse(&f->counts.refused, -ENOSPC);
+	s = &f->slot[at];
+	if (!known)
+		s->due_ms = 0;
+	if (too_soon(f, s, now_ms))
+		return refuse(&f->counts.too_often, -EBUSY);
 	carry_marks(s, r);
 	s->used = true;
 	s->r = *r;
+	if (!known)
+		enter(f, at);
 	s->seen = (struct hp3_fleet_host){.report = &s->r, .heard_ms = now_ms};
 	f->counts.reports++;
 	return 0;
@@ -201,7 +236,7 @@ static void let_go(struct hp3_fleet *f, uint64_t now_ms)
 	memset(f->by_name, 0xff, f->buckets * sizeof(*f->by_name));
 	for (uint32_t i = 0; i < f->n_slots; i++)
 		if (f->slot[i].used)
-			f->by_name[bucket_of(f, f->slot[i].r.host, f->slot[i].r.instance)] = i;
+			enter(f, i);
 }
 
 static void let_in(struct hp3_fleet *f)

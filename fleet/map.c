@@ -3,108 +3,6 @@
 #include <string.h>
 #include "fleet/state.h"
 
-static uint32_t probe(const struct hp3_fleet *f, uint32_t b)
-{
-	return (b + 1) & (f->link_buckets - 1);
-}
-
-static struct hp3_fleet_node leaf_key(const char *leaf)
-{
-	struct hp3_fleet_node n = {.key = {'l'}};
-
-	memcpy(n.key + 1, leaf, strlen(leaf));
-	return n;
-}
-
-static struct hp3_fleet_node hop_key(const struct hp3_fleet_addr *hop)
-{
-	struct hp3_fleet_node n = {.key = {'h', (char)hop->len}};
-
-	memcpy(n.key + 2, hop->b, hop->len);
-	return n;
-}
-
-static uint32_t node_bucket(const struct hp3_fleet *f, const struct hp3_fleet_node *n)
-{
-	uint32_t b = (uint32_t)hp3_fleet_hash(f->p.hash_seed, n->key, sizeof(n->key)) &
-		     (f->link_buckets - 1);
-
-	while (f->by_node[b] != HP3_FLEET_NONE &&
-		memcmp(f->node[f->by_node[b]].key, n->key, sizeof(n->key)) != 0)
-		b = probe(f, b);
-	return b;
-}
-
-static uint32_t node_of(struct hp3_fleet *f, const struct hp3_fleet_node *n)
-{
-	uint32_t b = node_bucket(f, n);
-
-	if (f->by_node[b] == HP3_FLEET_NONE && f->n_nodes < f->p.max_links) {
-		f->node[f->n_nodes] = *n;
-		f->by_node[b] = f->n_nodes++;
-	}
-	return f->by_node[b];
-}
-
-uint32_t hp3_fleet_hop_of(struct hp3_fleet *f, const struct hp3_fleet_addr *hop)
-{
-	struct hp3_fleet_node n = hop_key(hop);
-
-	return node_of(f, &n);
-}
-
-uint32_t hp3_fleet_find_hop(const struct hp3_fleet *f, const struct hp3_fleet_addr *hop)
-{
-	struct hp3_fleet_node n = hop_key(hop);
-
-	return f->by_node[node_bucket(f, &n)];
-}
-
-static uint32_t link_bucket(const struct hp3_fleet *f, bool down, uint32_t leaf, uint32_t hop)
-{
-	const uint32_t key[] = {down, leaf, hop};
-	uint32_t b =
-		(uint32_t)hp3_fleet_hash(f->p.hash_seed, key, sizeof(key)) & (f->link_buckets - 1);
-	const struct hp3_fleet_edge *l;
-
-	for (; f->by_link[b] != HP3_FLEET_NONE; b = probe(f, b)) {
-		l = &f->link[f->by_link[b]];
-		if (l->down == down && l->leaf == leaf && l->hop == hop)
-			break;
-	}
-	return b;
-}
-
-uint32_t hp3_fleet_find_link(const struct hp3_fleet *f, bool down, uint32_t leaf, uint32_t hop)
-{
-	return f->by_link[link_bucket(f, down, leaf, hop)];
-}
-
-uint32_t hp3_fleet_link_of(struct hp3_fleet *f, bool down, uint32_t leaf, uint32_t hop)
-{
-	uint32_t b;
-
-	if (leaf == HP3_FLEET_NONE || hop == HP3_FLEET_NONE)
-		return HP3_FLEET_NONE;
-	b = link_bucket(f, down, leaf, hop);
-	if (f->by_link[b] == HP3_FLEET_NONE && f->n_links < f->p.max_links) {
-		f->link[f->n_links] =
-			(struct hp3_fleet_edge){.down = down, .leaf = leaf, .hop = hop};
-		f->by_link[b] = f->n_links++;
-	}
-	return f->by_link[b];
-}
-
-bool hp3_fleet_link_before(const struct hp3_fleet *f, uint32_t a, uint32_t b)
-{
-	const struct hp3_fleet_edge *x = &f->link[a], *y = &f->link[b];
-	int ret = memcmp(f->node[x->leaf].key, f->node[y->leaf].key, sizeof(f->node->key));
-
-	if (ret == 0)
-		ret = memcmp(f->node[x->hop].key, f->node[y->hop].key, sizeof(f->node->key));
-	return ret != 0 ? ret < 0 : x->down < y->down;
-}
-
 static uint32_t addr_bucket(const struct hp3_fleet *f, const struct hp3_fleet_addr *a)
 {
 	uint32_t b = (uint32_t)hp3_fleet_hash(f->p.hash_seed, a->b, a->len) & (f->buckets - 1);
@@ -134,18 +32,11 @@ static void place_addresses(struct hp3_fleet *f)
 	}
 }
 
-static uint32_t leaf_node(struct hp3_fleet *f, const char *leaf)
-{
-	struct hp3_fleet_node n = leaf_key(leaf);
-
-	return node_of(f, &n);
-}
-
 static uint32_t leaf_of_addr(struct hp3_fleet *f, const struct hp3_fleet_addr *a)
 {
 	uint32_t i = f->by_addr[addr_bucket(f, a)];
 
-	return i == HP3_FLEET_NONE ? leaf_node(f, "") : f->owner[i].leaf;
+	return i == HP3_FLEET_NONE ? hp3_fleet_leaf_of(f, "") : f->owner[i].leaf;
 }
 
 void hp3_fleet_count_on(struct hp3_fleet_edge *l, const struct hp3_fleet_flow *flow)
@@ -183,29 +74,37 @@ static void place(struct hp3_fleet *f, uint32_t slot, unsigned i)
 	f->placed[f->n_placed++] = at;
 }
 
-/* Of twins that tell of the same flow the first one by instance is believed. */
+/* Of twins that tell of the same flow the first one by instance is believed: `order` is the second.
+ */
 static bool told_before(const struct hp3_fleet *f, uint32_t order, const struct hp3_fleet_key *key)
 {
-	const char *name = f->slot[f->order[order]].r.host;
+	const struct hp3_fleet_report *r = &f->slot[f->order[order - 1]].r;
 
-	while (order-- > 0) {
-		const struct hp3_fleet_report *r = &f->slot[f->order[order]].r;
-
-		if (strcmp(r->host, name) != 0)
-			return false;
-		for (unsigned i = 0; i < r->n_flows; i++)
-			if (hp3_fleet_key_cmp(&r->flow[i].key, key) == 0)
-				return true;
-	}
+	for (unsigned i = 0; i < r->n_flows; i++)
+		if (hp3_fleet_key_cmp(&r->flow[i].key, key) == 0)
+			return true;
 	return false;
 }
 
-static void forget(struct hp3_fleet *f)
+/* Both instances of a name share the room of one. */
+static void place_flows(struct hp3_fleet *f)
 {
-	f->full = false;
-	f->n_nodes = f->n_links = 0;
-	memset(f->by_node, 0xff, f->link_buckets * sizeof(*f->by_node));
-	memset(f->by_link, 0xff, f->link_buckets * sizeof(*f->by_link));
+	uint32_t placed = 0;
+
+	for (uint32_t i = 0; i < f->n_order; i++) {
+		const struct hp3_fleet_slot *s = &f->slot[f->order[i]];
+		bool second = i > 0 && strcmp(f->slot[f->order[i - 1]].r.host, s->r.host) == 0;
+
+		placed = second ? placed : 0;
+		for (unsigned k = 0; k < s->r.n_flows; k++) {
+			if (second && told_before(f, i, &s->r.flow[k].key))
+				continue;
+			if (placed++ < HP3_FLEET_FLOWS)
+				place(f, f->order[i], k);
+			else
+				f->counts.over_quota++;
+		}
+	}
 }
 
 /* Which flows are on which link: counts, then places. */
@@ -230,8 +129,6 @@ static void list_flows(struct hp3_fleet *f)
 
 void hp3_fleet_draw(struct hp3_fleet *f)
 {
-	if (f->full || f->n_nodes == 0)
-		forget(f);
 	for (uint32_t i = 0; i < f->n_links; i++) {
 		struct hp3_fleet_edge *l = &f->link[i];
 
@@ -239,20 +136,14 @@ void hp3_fleet_draw(struct hp3_fleet *f)
 		l->load_kbps = l->marked_kbps = 0;
 	}
 	f->n_placed = 0;
-	f->counts.unplaced = f->counts.links_full = 0;
+	f->counts.unplaced = f->counts.links_full = f->counts.over_quota = 0;
 	for (uint32_t i = 0; i < f->n_order; i++) {
 		struct hp3_fleet_slot *s = &f->slot[f->order[i]];
 
-		s->leaf = leaf_node(f, s->r.leaf);
+		s->leaf = hp3_fleet_leaf_of(f, s->r.leaf);
 	}
 	place_addresses(f);
-	for (uint32_t i = 0; i < f->n_order; i++) {
-		const struct hp3_fleet_slot *s = &f->slot[f->order[i]];
-
-		for (unsigned k = 0; k < s->r.n_flows; k++)
-			if (!s->seen.twin || !told_before(f, i, &s->r.flow[k].key))
-				place(f, f->order[i], k);
-	}
+	place_flows(f);
 	list_flows(f);
 	f->counts.flows = f->n_placed;
 	f->counts.links = 0;

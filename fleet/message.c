@@ -257,7 +257,7 @@ int hp3_fleet_report_decode(const uint8_t *from, size_t len, struct hp3_fleet_re
 	out->instance = hp3_cbor_get_uint(&i, UINT64_MAX);
 	out->seq = hp3_cbor_get_uint(&i, UINT64_MAX);
 	out->wall_ms = hp3_cbor_get_uint(&i, UINT64_MAX);
-	out->interval_ms = (uint32_t)hp3_cbor_get_uint(&i, UINT32_MAX);
+	out->interval_ms = (uint32_t)hp3_cbor_get_uint(&i, HP3_FLEET_INTERVAL_MS);
 	out->capability = (uint32_t)hp3_cbor_get_uint(&i, HP3_FLEET_CAN_MOVE | HP3_FLEET_CAN_TRACE);
 	out->all_flows = (uint32_t)hp3_cbor_get_uint(&i, UINT32_MAX);
 	out->n_addrs = get_addrs(&i, out->addr, HP3_FLEET_ADDRS);

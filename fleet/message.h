@@ -20,15 +20,16 @@
 
 #define HP3_FLEET_VERSION 2u
 
-#define HP3_FLEET_NAME   64u /* with NUL: hosts and planners */
-#define HP3_FLEET_LEAF   32u /* with NUL */
-#define HP3_FLEET_ADDRS  8u /* of a host */
-#define HP3_FLEET_HOPS   64u /* switches that a report names */
-#define HP3_FLEET_FLOWS  32u /* of a report: the heaviest */
-#define HP3_FLEET_ALTS   8u /* other paths of a flow */
-#define HP3_FLEET_MOVES  64u /* of a plan */
-#define HP3_FLEET_BYTES  16384u /* no message is longer */
-#define HP3_FLEET_NO_HOP 0xffu
+#define HP3_FLEET_NAME        64u /* with NUL: hosts and planners */
+#define HP3_FLEET_LEAF        32u /* with NUL */
+#define HP3_FLEET_ADDRS       8u /* of a host */
+#define HP3_FLEET_HOPS        64u /* switches that a report names */
+#define HP3_FLEET_FLOWS       32u /* of a report: the heaviest */
+#define HP3_FLEET_ALTS        8u /* other paths of a flow */
+#define HP3_FLEET_MOVES       64u /* of a plan */
+#define HP3_FLEET_BYTES       16384u /* no message is longer */
+#define HP3_FLEET_NO_HOP      0xffu
+#define HP3_FLEET_INTERVAL_MS 60000u /* between regular reports, at most */
 
 struct hp3_fleet_addr {
 	uint8_t len; /* 4, 16; 0: none */

@@ -11,6 +11,7 @@
 void hp3_fleet_look(struct hp3_fleet *f, uint64_t now_ms)
 {
 	hp3_fleet_settle_hosts(f, now_ms);
+	hp3_fleet_make_room(f, now_ms);
 	hp3_fleet_draw(f);
 	hp3_fleet_alarms(f, now_ms);
 }
@@ -76,18 +77,22 @@ static void go_back(struct hp3_fleet *f, const struct hp3_fleet_choice *c, uint6
 	keep_busy(f, c->down, until_ms);
 }
 
-static void note_named(
-	struct hp3_fleet *f, uint32_t at, const struct hp3_fleet_key *key, uint64_t now_ms)
+static void note_named(struct hp3_fleet *f, const struct hp3_fleet_placed *at, uint64_t now_ms)
 {
-	f->named[at] = (struct hp3_fleet_named){.key = *key, .until_ms = now_ms + f->p.hold_ms};
+	struct hp3_fleet_named *n = &f->named[f->n_named++];
+
+	*n = (struct hp3_fleet_named){
+		.key = hp3_fleet_flow_of(f, at)->key, .until_ms = now_ms + f->p.hold_ms};
+	memcpy(n->host, f->slot[at->slot].r.host, sizeof(n->host));
 }
 
-static uint32_t history_room(const struct hp3_fleet *f, uint64_t now_ms)
+static void forget_named(struct hp3_fleet *f, uint64_t now_ms)
 {
-	for (uint32_t i = 0; i < HP3_FLEET_HISTORY; i++)
+	for (uint32_t i = 0; i < f->n_named;)
 		if (f->named[i].until_ms <= now_ms)
-			return i;
-	return HP3_FLEET_NONE;
+			f->named[i] = f->named[--f->n_named];
+		else
+			i++;
 }
 
 static void put_in_words(const struct hp3_fleet *f, const struct hp3_fleet_choice *c,
@@ -109,21 +114,25 @@ static void put_in_words(const struct hp3_fleet *f, const struct hp3_fleet_choic
 	memcpy(m->host, r->host, sizeof(m->host));
 }
 
-/* The fullest link that is hot and was not tried, or HP3_FLEET_NONE. */
-static uint32_t fullest(const struct hp3_fleet *f, uint64_t now_ms)
+/* Of two links of the same load the first one by name is taken for the fuller one. */
+static bool less_full(const void *arg, uint32_t a, uint32_t b)
 {
-	uint32_t best = HP3_FLEET_NONE;
+	const struct hp3_fleet *f = arg;
+	uint64_t x = hp3_fleet_load(f, a), y = hp3_fleet_load(f, b);
 
-	for (uint32_t i = 0; i < f->n_links; i++) {
-		uint64_t l = hp3_fleet_load(f, i), b = hp3_fleet_load(f, best);
+	return x != y ? x < y : hp3_fleet_link_before(f, b, a);
+}
 
-		if (f->scratch[i] == 0 && !hp3_fleet_is_busy(f, i, now_ms) &&
-			hp3_fleet_is_hot(f, i) &&
-			(best == HP3_FLEET_NONE || l > b ||
-				(l == b && hp3_fleet_link_before(f, i, best))))
-			best = i;
-	}
-	return best;
+/* A heap of the links that flows are to leave, the fullest first: built anew after each move. */
+static uint32_t list_hot(struct hp3_fleet *f, uint64_t now_ms)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->n_links; i++)
+		if (!f->link[i].done && !hp3_fleet_is_busy(f, i, now_ms) && hp3_fleet_is_hot(f, i))
+			f->scratch[n++] = i;
+	hp3_fleet_heap(f->scratch, n, less_full, f);
+	return n;
 }
 
 static uint64_t worst(const struct hp3_fleet *f)
@@ -139,7 +148,7 @@ void hp3_fleet_plan(struct hp3_fleet *f, uint64_t term, const char *planner, uin
 	struct hp3_fleet_plan *out)
 {
 	struct hp3_fleet_choice done[HP3_FLEET_MOVES];
-	uint32_t link, room;
+	uint32_t hot;
 
 	*out = (struct hp3_fleet_plan){.term = term,
 		.epoch = ++f->epoch,
@@ -149,19 +158,24 @@ void hp3_fleet_plan(struct hp3_fleet *f, uint64_t term, const char *planner, uin
 		.links = f->counts.links,
 		.worst_before_kbps = worst(f)};
 	strncpy(out->planner, planner, sizeof(out->planner) - 1);
-	memset(f->scratch, 0, f->p.max_links * sizeof(*f->scratch)); /* links that are done with */
-	while (out->n_moves < f->p.moves && (link = fullest(f, now_ms)) != HP3_FLEET_NONE &&
-		(room = history_room(f, now_ms)) != HP3_FLEET_NONE) {
+	forget_named(f, now_ms);
+	for (uint32_t i = 0; i < f->n_links; i++)
+		f->link[i].done = false;
+	hot = list_hot(f, now_ms);
+	while (out->n_moves < f->p.moves && hot > 0 && f->n_named < HP3_FLEET_HISTORY) {
 		struct hp3_fleet_choice *c = &done[out->n_moves];
+		uint32_t link = f->scratch[0];
 
 		*c = hp3_fleet_choose(f, link, now_ms);
 		if (c->placed == HP3_FLEET_NONE) {
-			f->scratch[link] = 1;
+			f->link[link].done = true;
+			hp3_fleet_heap_drop(f->scratch, &hot, less_full, f);
 			continue;
 		}
 		put_in_words(f, c, hp3_fleet_load(f, link), &out->move[out->n_moves++]);
-		note_named(f, room, &hp3_fleet_flow_of(f, &f->placed[c->placed])->key, now_ms);
+		note_named(f, &f->placed[c->placed], now_ms);
 		go(f, c);
+		hot = list_hot(f, now_ms);
 	}
 	out->worst_after_kbps = worst(f);
 	for (unsigned i = out->n_moves; i-- > 0;)

@@ -2,12 +2,12 @@
 #ifndef HP3_FLEET_STATE_H
 #define HP3_FLEET_STATE_H
 /*
- * What the files of the fleet share. hosts.c keeps the latest report of each host, map.c joins
- * them, alarms.c watches links over time, planner.c moves flows on the map.
+ * What the files of the fleet share. hosts.c keeps the latest report of each host, links.c has the
+ * tables of nodes (leaves, hops) and links, map.c puts flows on them, alarms.c watches links over
+ * time, planner.c moves flows on the map.
  *
- * Nodes (leaves, hops) and links are numbered in the order in which they were first met and keep
- * their numbers, so that alarms have a past; when their tables are full all are forgotten at the
- * next look. Numbers depend on the past, so nothing is decided by them.
+ * Nodes and links are numbered in the order in which they were first met. Between two looks numbers
+ * may change (hp3_fleet_make_room()), and they depend on the past, so nothing is decided by them.
  */
 #include "fleet/fleet.h"
 
@@ -18,6 +18,8 @@ struct hp3_fleet_slot {
 	struct hp3_fleet_report r;
 	struct hp3_fleet_host seen;
 	uint32_t leaf; /* node of its leaf */
+	uint32_t other; /* slot of the other instance of its name, or HP3_FLEET_NONE */
+	uint64_t due_ms; /* when the next report is due by report_ms */
 	uint64_t marks_before[HP3_FLEET_FLOWS]; /* of its flows, when the period began */
 	bool used;
 	bool listed; /* in `order` */
@@ -36,6 +38,7 @@ struct hp3_fleet_owner {
 struct hp3_fleet_edge {
 	uint32_t leaf, hop; /* nodes */
 	bool down;
+	bool done; /* the plan in hand finds nothing to move away from it */
 	uint8_t level;
 	uint8_t streak; /* periods in a row with too many marks */
 	uint32_t alarms; /* a bit for each of the last periods, the latest lowest */
@@ -53,8 +56,9 @@ struct hp3_fleet_placed {
 };
 
 struct hp3_fleet_named {
+	char host[HP3_FLEET_NAME];
 	struct hp3_fleet_key key;
-	uint64_t until_ms; /* 0: free */
+	uint64_t until_ms;
 };
 
 struct hp3_fleet {
@@ -70,7 +74,7 @@ struct hp3_fleet {
 	struct hp3_fleet_slot *slot;
 	uint32_t *order; /* slots, by name and instance, as of the last look */
 	uint32_t *freed; /* slots of hosts that are gone */
-	uint32_t *by_name; /* slot of a host */
+	uint32_t *by_name; /* slot of the first instance of a host name */
 	struct hp3_fleet_owner *owner;
 	uint32_t *by_addr; /* owner of an address */
 	struct hp3_fleet_node *node;
@@ -81,14 +85,19 @@ struct hp3_fleet {
 	uint32_t *first; /* of link i in on_link; its end is the next one's */
 	uint32_t *on_link; /* placed flows, link by link, in their order */
 	uint32_t *scratch; /* as many as links */
+	uint32_t n_named;
 	struct hp3_fleet_named named[HP3_FLEET_HISTORY];
 };
 
 /* hash.c */
 uint64_t hp3_fleet_hash(uint64_t seed, const void *bytes, size_t n);
-/* Orders n numbers by `before` (a strict order of them) in n log n steps and no memory. */
-void hp3_fleet_sort(uint32_t *v, uint32_t n,
-	bool (*before)(const void *arg, uint32_t a, uint32_t b), const void *arg);
+/* A strict order of numbers. */
+typedef bool hp3_fleet_before(const void *arg, uint32_t a, uint32_t b);
+/* Orders n numbers in n log n steps and no memory. */
+void hp3_fleet_sort(uint32_t *v, uint32_t n, hp3_fleet_before *before, const void *arg);
+/* A heap of n numbers: the last one in that order is v[0]. Drop takes that one out. */
+void hp3_fleet_heap(uint32_t *v, uint32_t n, hp3_fleet_before *before, const void *arg);
+void hp3_fleet_heap_drop(uint32_t *v, uint32_t *n, hp3_fleet_before *before, const void *arg);
 
 /* hosts.c: the hosts that are there, in order; marks twins. */
 void hp3_fleet_settle_hosts(struct hp3_fleet *f, uint64_t now_ms);
@@ -96,6 +105,12 @@ void hp3_fleet_settle_hosts(struct hp3_fleet *f, uint64_t now_ms);
 /* map.c */
 void hp3_fleet_draw(struct hp3_fleet *f);
 void hp3_fleet_count_on(struct hp3_fleet_edge *l, const struct hp3_fleet_flow *flow);
+
+/* links.c */
+/* Where tables fill, forgets links that carried nothing at the last look and have neither alarms
+ * nor a plan that may still be heeded, and nodes without links: between two looks. */
+void hp3_fleet_make_room(struct hp3_fleet *f, uint64_t now_ms);
+uint32_t hp3_fleet_leaf_of(struct hp3_fleet *f, const char *leaf);
 /* Find: HP3_FLEET_NONE if it was never met. Of: met now, HP3_FLEET_NONE if there is no room. */
 uint32_t hp3_fleet_find_hop(const struct hp3_fleet *f, const struct hp3_fleet_addr *hop);
 uint32_t hp3_fleet_hop_of(struct hp3_fleet *f, const struct hp3_fleet_addr *hop);

@@ -75,6 +75,8 @@ static const struct hp3_ini_key keys[] = {
 		"room for links between leaves and spines, one for each direction"),
 	INT("map", "age_ms", p.age_ms, "ms", 3000, 10, 600000,
 		"a host that is silent for so long, and for three of its intervals, is gone"),
+	INT("map", "report_ms", p.report_ms, "ms", 50, 0, 60000,
+		"mean time between reports of a host, at least; 20 may come at once; 0: no bound"),
 	INT("map", "link_kbps", p.link_kbps, "kb/s", 0, 0, 4000000000,
 		"rate of the links between leaves and spines; 0: not known"),
 	INT("plan", "interval_ms", plan.interval_ms, "ms", 1000, 10, 600000,
@@ -100,7 +102,7 @@ static const struct hp3_ini_key keys[] = {
 	TEXT_OF("agent", "addresses", agent.addresses, "", are_addresses,
 		"IPv4 and IPv6 addresses, by comma",
 		"by which others know this host, beside those that its flows leave by; 8 in all"),
-	INT("agent", "interval_ms", agent.interval_ms, "ms", 1000, 100, 60000,
+	INT("agent", "interval_ms", agent.interval_ms, "ms", 1000, 100, HP3_FLEET_INTERVAL_MS,
 		"a report every so often; the planner's age_ms is to be longer"),
 	INT("agent", "severe_ms", agent.severe_ms, "ms", 100, 0, 60000,
 		"one at once, but not sooner than this after the last one, where hp3d finds a path "

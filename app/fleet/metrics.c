@@ -9,6 +9,7 @@
 	X(flows, "flows in the latest reports", c->flows)                                          \
 	X(flows_unplaced, "flows of these whose path no trace names", c->unplaced)                 \
 	X(flows_without_room, "flows whose links found no room: raise max_links", c->links_full)   \
+	X(flows_over_quota, "flows beyond the 32 that a host name has room for", c->over_quota)    \
 	X(links, "links that carry flows", c->links)                                               \
 	X(worst_link_kilobits_per_second, "load of the fullest link", worst)                       \
 	X(leads, "1: this process plans", p->led_since_ms != 0)                                    \
@@ -19,6 +20,8 @@
 	X(reports, "reports taken", c->reports)                                                    \
 	X(reports_old, "duplicates, and reports that others overtook", c->old)                     \
 	X(reports_refused, "of hosts without room: raise max_hosts", c->refused)                   \
+	X(reports_too_often, "of hosts that report faster than report_ms allows", c->too_often)    \
+	X(reports_third_instance, "of a name that two other processes bear", c->third_instance)    \
 	X(messages_bad, "messages that were none, or bore another's name", p->bad)                 \
 	X(messages_other_version, "messages of another version", p->other_version)                 \
 	X(namesakes, "beats of another process with this one's name", p->namesakes)                \

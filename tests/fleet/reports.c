@@ -75,7 +75,7 @@ struct hp3_fleet_report any_report(uint64_t *rng)
 	any_name(rng, r.leaf, sizeof(r.leaf));
 	r.seq = any_number(rng, UINT64_MAX);
 	r.wall_ms = any_number(rng, UINT64_MAX);
-	r.interval_ms = (uint32_t)any_number(rng, UINT32_MAX);
+	r.interval_ms = (uint32_t)any_number(rng, UINT32_MAX) % (HP3_FLEET_INTERVAL_MS + 1);
 	r.capability = hp3_random_below(rng, 4);
 	r.all_flows = (uint32_t)any_number(rng, UINT32_MAX);
 	r.n_addrs = (uint8_t)hp3_random_below(rng, HP3_FLEET_ADDRS + 1);
@@ -171,6 +171,7 @@ struct hp3_fleet_params small_fleet(void)
 		.max_links = 512,
 		.hash_seed = 7,
 		.age_ms = 3000,
+		.report_ms = 50,
 		.mark_permille = 10,
 		.full_percent = 75,
 		.improve_percent = 20,

@@ -39,7 +39,7 @@ static void plan_with(const struct hp3_fleet_report *r)
 		MUST(fleet != NULL);
 	}
 	ret = hp3_fleet_take(fleet, r, now);
-	MUST(ret == 0 || ret == -EALREADY || ret == -ENOSPC);
+	MUST(ret == 0 || ret == -EALREADY || ret == -ENOSPC || ret == -EUSERS);
 	now += 500;
 	hp3_fleet_look(fleet, now);
 	hp3_fleet_plan(fleet, 1, "p", now, &plan);

@@ -184,11 +184,12 @@ def agents(program, directory, servers, *args):
                    os.path.join(directory, "agents.log"))
 
 
-def publish(port, subject, payload):
+def publish(port, subject, *payloads):
     """As any stranger may who reaches the server."""
     with socket.create_connection(("127.0.0.1", port), 5) as s:
         s.recv(4096)
-        s.sendall(b'CONNECT {"verbose":false}\r\nPUB %s %d\r\n%s\r\nPING\r\n' % (subject.encode(), len(payload), payload))
+        said = b"".join(b"PUB %s %d\r\n%s\r\n" % (subject.encode(), len(p), p) for p in payloads)
+        s.sendall(b'CONNECT {"verbose":false}\r\n' + said + b"PING\r\n")
         while b"PONG" not in s.recv(4096):
             pass
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import unittest
 
-from broker import (Planner, Proxy, Server, agents, authority, certificate, cluster_of_three, free_port, nkey, publish,
+from broker import (Planner, Proxy, Server, agents, authority, cbor, certificate, cluster_of_three, free_port, nkey, publish,
                     scratch, wait_for)
 
 FLEET, AGENTS = sys.argv[1:3]
@@ -116,6 +116,28 @@ class One(Case):
         self.leads(p)
         publish(self.server.port, "hp3.ask", b"nonsense")
         self.assertEqual(p.ask("hosts")["rows"], [])
+
+    def test_one_host_with_many_instances(self):
+        """1,024 instances of one name, 32 flows each: two are taken, and plans come as before."""
+        p = self.planner(self.server.url)
+        self.agents(self.server.url, "--seconds", "60")
+        wait_for(lambda: p.metric("plans_total") > 0 and p.metric("hosts") == 8, why=p.said)
+
+        def report(instance, seq):
+            flows = [[bytes([10, 1, instance >> 8, instance & 255]), b"\n\x02\x00\x01", qpn, 50000, 1, 1, 0, 1, 1, 60000, 0, 1000,
+                      1, 0, 0, 0, []] for qpn in range(32)]
+            return cbor([2, 1, "evil", "leaf0", instance, seq, 1, 60000, 3, 32, [b"\n\x09\x00\x01"], [[b"\n\xff\x09\x01"], *flows]])
+        for seq in range(1, 4):
+            publish(self.server.port, "hp3.report.evil", *[report(i, seq) for i in range(1024)])
+            plans = p.metric("plans_total")
+            wait_for(lambda plans=plans: p.metric("plans_total") > plans + 2, seconds=10, why=p.said)
+        self.assertEqual((p.metric("hosts"), p.metric("twins"), p.metric("messages_bad_total")), (10, 2, 0))
+        self.assertEqual(p.metric("reports_third_instance_total"), 3 * 1022)
+        self.assertEqual(p.metric("flows_over_quota"), 32)
+        self.assertLess(p.metric("look_microseconds"), 200_000)
+        publish(self.server.port, "hp3.report.evil", *[report(0, seq) for seq in range(10, 1010)])
+        wait_for(lambda: p.metric("reports_too_often_total") > 900, why=p.said)
+        self.assertEqual(p.metric("leads"), 1)
 
     def test_usage(self):
         for args, code in ((["--help"], 0), (["--version"], 0), ([], 2), (["fly"], 2), (["why"], 2), (["--limit", "0", "top"], 2),
