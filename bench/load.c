@@ -92,7 +92,7 @@ static int step(struct load *l, struct rte_mbuf **m, uint32_t first, uint16_t n,
 static int announce(struct load *l, uint32_t flow)
 {
 	struct hp3_qp_event ev = {.kind = HP3_QP_UP,
-		.pairing = HP3_PAIRING_EVENT,
+		.teller = HP3_TELLER_KERNEL,
 		.lqpn = load_local_qpn(flow),
 		.rqpn = load_remote_qpn(flow)};
 

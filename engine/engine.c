@@ -210,7 +210,7 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 		hp3_spray_init(e, at + l.sprays_out, at + l.sprays_in, at + l.spray_peers,
 			(uint16_t *)(at + l.spray_lists), (struct hp3_spray_of *)(at + l.spray_of));
 	}
-	e->free_flow = HP3_NO_FLOW;
+	e->free_flow = e->announced = HP3_NO_FLOW;
 	for (uint32_t i = cfg->max_flows; i-- > 0;) {
 		e->flows[i].flags = 0;
 		e->flows[i].watch = 0;

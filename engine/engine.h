@@ -299,15 +299,27 @@ struct hp3_acts {
 /* Queue-pair setup as seen by a watcher, in the sight of the local host. */
 enum hp3_qp_kind { HP3_QP_UP, HP3_QP_DOWN };
 
+/* Who tells (life/tellers.h: what each may). */
+enum hp3_teller {
+	HP3_TELLER_NONE,
+	HP3_TELLER_CM, /* connection management on the wire */
+	HP3_TELLER_LIBRARY, /* the library's watcher: any local process can make it say anything */
+	HP3_TELLER_KERNEL, /* the kernel's watcher: such queue pairs there are */
+	HP3_TELLER_VERBS, /* the application itself (mode beside) */
+	HP3_TELLERS
+};
+#define HP3_TELLER_MASK 7u
+
 struct hp3_qp_event {
 	uint8_t kind;
-	uint8_t pairing; /* who tells: enum hp3_pairing */
+	uint8_t teller; /* enum hp3_teller */
 	bool ipv6;
 	uint16_t vlan;
 	uint8_t local[16], remote[16]; /* IPv4: first four bytes */
 	uint32_t lqpn, rqpn;
 	uint32_t psn; /* UP: first one that the local queue pair will send */
 	bool psn_known;
+	uint32_t owner; /* LIBRARY: the process that says so */
 };
 
 enum hp3_cmd_kind { HP3_CMD_MOVE, HP3_CMD_HOME, HP3_CMD_CANCEL };
@@ -422,7 +434,8 @@ int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t
  */
 uint32_t hp3_missed(struct hp3_engine *e, uint32_t from, uint64_t now, struct hp3_acts *acts);
 
-/* Returns 0, or -ENOSPC if the tables are full, -EINVAL. */
+/* Returns 0, also if it changes nothing (setups_ignored counts these), or -ENOSPC if the tables are
+ * full, -EINVAL. */
 int hp3_qp(
 	struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, struct hp3_acts *acts);
 

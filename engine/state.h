@@ -149,6 +149,16 @@ struct hp3_hearsay {
 	struct hp3_refutation refutation;
 };
 
+/* Another queue pair was told of while the flow had traffic: believed once its stream begins anew
+ * with this PSN (pass/qp.c). */
+struct hp3_note {
+	uint32_t flow, rqpn;
+	uint32_t lqpn, psn;
+	uint8_t pairing; /* enum hp3_pairing; NONE: there is no note */
+};
+
+#define HP3_NOTES 64u /* by flow; the newest has the place */
+
 struct hp3_cm_pending {
 	bool used, from_local, ipv6;
 	uint16_t vlan;
@@ -238,6 +248,7 @@ struct hp3_engine {
 	uint32_t nmoves; /* slots taken */
 	uint32_t nmoving; /* flows whose state is not STEADY */
 	uint32_t nflows, free_flow, nmoved;
+	uint32_t announced, nannounced; /* oldest flow (flows/announced.h), and how many */
 	uint32_t nreplies; /* flows whose replies are away from home */
 	uint32_t age_hand, room_hand;
 	uint32_t free_held,
@@ -255,6 +266,7 @@ struct hp3_engine {
 	uint32_t hold_most; /* of hold_packets, as the caller last had room */
 	uint32_t cm_next[2]; /* asked for by the network, by the local host */
 	struct hp3_cm_pending cm[HP3_CM_PENDING];
+	struct hp3_note notes[HP3_NOTES];
 	struct hp3_stats stats;
 };
 

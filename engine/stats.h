@@ -16,7 +16,13 @@
 	X(flows_created, "flows added to the table")                                               \
 	X(flows_aged, "idle flows removed")                                                        \
 	X(flows_full, "flows refused: table full")                                                 \
+	X(announced_refused,                                                                       \
+		"flows that peers or processes announced, refused: their share of the table is "   \
+		"full")                                                                            \
+	X(announced_dropped,                                                                       \
+		"announced flows removed for queue pairs of the local RNIC: table full")           \
 	X(pairs_full, "flows refused: address pair table full")                                    \
+	X(setups_ignored, "set-ups and ends told of queue pairs whose own packets say otherwise")  \
 	X(retransmits, "request packets emitted again by the local RNIC")                          \
 	X(epochs, "queue pairs started over (reset, or packets lost before hp3)")                  \
 	X(paired_cm, "queue pairs paired by connection management")                                \

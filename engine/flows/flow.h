@@ -77,6 +77,17 @@ struct hp3_unpaired {
 	uint8_t misses; /* forced challenges in a row that nobody answered */
 };
 
+/* Who, but packets of the local RNIC, has records of flows made? */
+enum hp3_announcer { HP3_FROM_NOBODY, HP3_FROM_NETWORK, HP3_FROM_LIBRARY, HP3_ANNOUNCERS };
+
+/* While it has sent nothing, and is not paired (announced.h). */
+struct hp3_unsent {
+	uint32_t older, newer; /* announced flows */
+	uint32_t owner; /* LIBRARY: the process that said so */
+	uint32_t lqpn : 24; /* LIBRARY: as that process said */
+	uint32_t who : 2; /* enum hp3_announcer; NOBODY: the rest means nothing */
+};
+
 struct hp3_flow {
 	/* hot */
 	/* IPv4: local << 32 | remote; IPv6: keyed hash of both, the pair has the addresses */
@@ -109,7 +120,8 @@ struct hp3_flow {
 	uint32_t path : 8;
 	struct hp3_backoff backoff; /* no round of probes before */
 	union {
-		struct hp3_unpaired unpaired; /* until it is paired */
+		struct hp3_unsent unsent; /* neither started nor paired */
+		struct hp3_unpaired unpaired; /* started, until it is paired */
 		struct hp3_monitor monitor; /* from then on */
 	};
 } __attribute__((aligned(64)));

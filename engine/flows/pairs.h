@@ -7,6 +7,7 @@
  * only off the steady path.
  */
 #include "engine/ends.h"
+#include "engine/flows/flow.h"
 #include "ppp/discovery.h"
 
 #define HP3_NO_PAIR UINT32_MAX
@@ -26,6 +27,7 @@ struct hp3_pair {
 	uint32_t chain; /* next pair of the same hash slot, or free list link */
 	uint32_t flows; /* first flow, HP3_NO_FLOW if none */
 	uint32_t nflows;
+	uint32_t announced[HP3_ANNOUNCERS]; /* of these: announced.h */
 	uint32_t nmoves; /* rounds and moves under way, not counting the operator's */
 	struct hp3_probe_budget budget;
 	bool paths_ready; /* its path table is initialised */

@@ -2,7 +2,10 @@
 /* Life of a flow: added at its first request packet or set-up event, paired, unpaired, started
  * over, removed. */
 #include "engine/life/life.h"
+#include "engine/flows/announced.h"
 #include "engine/spray/spray.h"
+
+#define REST_NS 200000000u /* without a packet, since all was acknowledged */
 
 static struct hp3_key key_of(const struct hp3_flow *f, enum hp3_dir dir)
 {
@@ -73,16 +76,41 @@ static void unlink_from_pair(struct hp3_engine *e, uint32_t flow)
 	}
 }
 
-uint32_t hp3_flow_add(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rqpn)
+/* A queue pair of the local RNIC finds no room: an announced flow, which never sent, is dropped. */
+static bool drop_announced(struct hp3_turn *t, bool with_pair)
+{
+	uint32_t flow = hp3_announced_spare(t->e, with_pair);
+
+	if (flow == HP3_NO_FLOW)
+		return false;
+	t->e->stats.announced_dropped++;
+	hp3_flow_remove(t, flow);
+	return true;
+}
+
+static uint32_t get_pair(struct hp3_turn *t, const struct hp3_ends *ends, bool urgent)
+{
+	uint32_t pair = hp3_pairs_get(&t->e->pairs, ends);
+
+	if (pair == HP3_NO_PAIR && urgent && drop_announced(t, true))
+		pair = hp3_pairs_get(&t->e->pairs, ends);
+	return pair;
+}
+
+/* `urgent`: announced flows make room. */
+static uint32_t add(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rqpn, bool urgent)
 {
 	struct hp3_engine *e = t->e;
-	uint32_t pair = hp3_pairs_get(&e->pairs, ends), flow = e->free_flow;
+	uint32_t pair = get_pair(t, ends, urgent), flow;
 	struct hp3_flow *f;
 
 	if (pair == HP3_NO_PAIR) {
 		e->stats.pairs_full++;
 		return HP3_NO_FLOW;
 	}
+	if (e->free_flow == HP3_NO_FLOW && urgent && drop_announced(t, false))
+		pair = hp3_pairs_get(&e->pairs, ends); /* it may have been that one's */
+	flow = e->free_flow;
 	if (flow == HP3_NO_FLOW)
 		goto full;
 	f = &e->flows[flow];
@@ -123,6 +151,26 @@ full:
 	return HP3_NO_FLOW;
 }
 
+uint32_t hp3_flow_add(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rqpn)
+{
+	return add(t, ends, rqpn, true);
+}
+
+uint32_t hp3_flow_announce(
+	struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rqpn, enum hp3_announcer who)
+{
+	uint32_t flow;
+
+	if (!hp3_announced_fits(t->e, ends, who)) {
+		t->e->stats.announced_refused++;
+		return HP3_NO_FLOW;
+	}
+	flow = add(t, ends, rqpn, false);
+	if (flow != HP3_NO_FLOW)
+		hp3_announced_add(t->e, flow, who);
+	return flow;
+}
+
 void hp3_flow_remove(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_engine *e = t->e;
@@ -142,11 +190,28 @@ void hp3_flow_remove(struct hp3_turn *t, uint32_t flow)
 	hp3_long_end(e, flow);
 	hp3_losses_forget(e, flow);
 	hp3_replies_home(e, flow);
+	hp3_announced_end(e, flow);
 	unlink_from_pair(e, flow);
 	f->flags = 0;
 	f->pair = e->free_flow;
 	e->free_flow = flow;
 	e->nflows--;
+}
+
+/*
+ * What waits for an answer counts as traffic until it would be forgotten; so does what was sent
+ * while it is not known what was acknowledged.
+ */
+enum hp3_traffic hp3_flow_traffic(const struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+	uint64_t idle = (uint64_t)((uint32_t)(now >> HP3_TICK_SHIFT) - f->last) << HP3_TICK_SHIFT;
+	bool done = (f->flags & HP3_FF_PAIRED) && hp3_stream_idle(&f->stream) &&
+		    f->state == HP3_RFR_STEADY;
+
+	if (!(f->flags & HP3_FF_STARTED))
+		return HP3_TRAFFIC_NONE;
+	return idle < (done ? REST_NS : e->cfg.idle_age_ns) ? HP3_TRAFFIC_BUSY : HP3_TRAFFIC_RESTS;
 }
 
 /*
@@ -161,6 +226,10 @@ bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pa
 	bool again = how == HP3_PAIRING_CHALLENGE && f->lqpn == lqpn;
 	uint32_t other = hp3_flow_at(e, HP3_ENDS(&e->pairs.pairs[f->pair]), lqpn, HP3_DIR_RX);
 
+	if (other != HP3_NO_FLOW && other != flow && how == HP3_PAIRING_CM &&
+		e->flows[other].pairing > HP3_PAIRING_CHALLENGE &&
+		hp3_flow_traffic(e, other, t->now) == HP3_TRAFFIC_BUSY)
+		return false; /* its own packets say otherwise */
 	if (other != HP3_NO_FLOW && other != flow) {
 		if (e->flows[other].pairing == HP3_PAIRING_CHALLENGE ||
 			how != HP3_PAIRING_CHALLENGE) {
@@ -171,6 +240,7 @@ bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pa
 			return false;
 	}
 	stop_challenge(e, flow);
+	hp3_announced_end(e, flow);
 	if (f->flags & HP3_FF_PAIRED)
 		index_remove(e, flow, HP3_DIR_RX);
 	f->lqpn = lqpn;
@@ -189,7 +259,9 @@ bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pa
 		e->stats.paired_cm++;
 	else
 		e->stats.paired_event++;
-	f->flags &= (uint16_t) ~(HP3_FF_SEVERE | HP3_FF_FRESH);
+	f->flags &= (uint16_t)~HP3_FF_SEVERE;
+	if (f->flags & HP3_FF_STARTED)
+		f->flags &= (uint16_t)~HP3_FF_FRESH;
 	/* This queue pair was not heard yet, and what the ring says is not of it. */
 	hp3_spray_gone(t, flow, false);
 	f->watch = f->watch & HP3_FW_ARMED ? HP3_FW_ARMED | HP3_FW_ANEW : 0;
@@ -206,6 +278,7 @@ void hp3_flow_unpair(struct hp3_turn *t, uint32_t flow)
 
 	hp3_move_input(t, flow, HP3_RFR_IN_CONTRADICTION);
 	stop_challenge(t->e, flow);
+	hp3_announced_end(t->e, flow);
 	if (!(f->flags & HP3_FF_PAIRED)) {
 		f->unpaired.cand_hits = 0;
 		return;
@@ -233,6 +306,7 @@ static void begin_anew(struct hp3_turn *t, uint32_t flow)
 	hp3_challenge_quiet(t, flow, false);
 	hp3_long_end(t->e, flow);
 	f->flags &= (uint16_t)(HP3_FF_USED | HP3_FF_IPV6 | HP3_FF_MOVED);
+	f->unsent = (struct hp3_unsent){0};
 	f->pmtu_log2 = 0;
 	f->lqpn = 0;
 	t->e->began[flow] = (struct hp3_began){HP3_NO_PSN, HP3_NO_DSCP};

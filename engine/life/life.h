@@ -5,11 +5,17 @@
  * A flow's life: added at its first request packet or set-up event, paired with the local QPN that
  * its replies carry, unpaired, started over, removed.
  */
+#include "engine/life/tellers.h"
 #include "engine/moves/moves.h"
 
 /* life.c */
 uint32_t hp3_flow_add(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rqpn);
+/* The same where no packet of the local RNIC says so: within the share of announced flows
+ * (flows/announced.h). */
+uint32_t hp3_flow_announce(
+	struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rqpn, enum hp3_announcer who);
 void hp3_flow_remove(struct hp3_turn *t, uint32_t flow);
+enum hp3_traffic hp3_flow_traffic(const struct hp3_engine *e, uint32_t flow, uint64_t now);
 bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pairing how);
 void hp3_flow_unpair(struct hp3_turn *t, uint32_t flow);
 /* New epoch: held packets discarded, unpaired, in-flight unknown (rule 16). */

@@ -83,7 +83,8 @@ static void take_new_path(struct hp3_turn *t, uint32_t flow)
 		hp3_slot_drop(t->e, flow, HP3_USE_LOOK);
 	f->flags &= (uint16_t)~HP3_FF_SEVERE;
 	f->flags |= HP3_FF_FRESH;
-	hp3_monitor_moved(&f->monitor);
+	if (f->flags & HP3_FF_PAIRED) /* else there is none: it was set up, and nothing more */
+		hp3_monitor_moved(&f->monitor);
 	if (l != NULL)
 		l->level = l->cycles = l->tries = 0;
 	hp3_shield_switch(&m->shield, first, m->errand.kind != HP3_ERRAND_DEAD,

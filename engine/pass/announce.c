@@ -1,84 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What others say of a queue pair: the verbs, a watcher or connection management that it is there,
- * or gone (rule 16); the peer that it hears none of its replies (moves/replies.c); an hp3d that ran
- * before, where it was; whoever polls, that packets have passed unseen.
+ * What others say of a queue pair (that it is there, or gone: qp.c): the peer, that it hears none
+ * of its replies (moves/replies.c); an hp3d that ran before, where it was; whoever polls, that
+ * packets have passed unseen.
  */
 #include <errno.h>
 #include "engine/pass/pass.h"
 #include "engine/spray/spray.h"
 
 #define ACTS_PER_FLOW 10u /* most that the end of one flow's life adds */
-
-/*
- * Rule 16: connection management, the verbs and a watcher that catches up may all tell of one queue
- * pair, before its first data and after. The same numbers, beginning at the same PSN, are the same
- * life of it; at most the pairing is better founded now.
- */
-static bool is_known_life(const struct hp3_engine *e, uint32_t flow, const struct hp3_qp_event *ev)
-{
-	const struct hp3_flow *f = &e->flows[flow];
-
-	if (!ev->psn_known || e->began[flow].psn != ev->psn)
-		return false;
-	return !(f->flags & HP3_FF_PAIRED) || f->lqpn == ev->lqpn ||
-	       f->pairing == HP3_PAIRING_CHALLENGE;
-}
-
-int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, struct hp3_acts *acts)
-{
-	struct hp3_turn t = {e, now, acts};
-	uint32_t flow = hp3_flow_find(e, HP3_ENDS(ev), ev->rqpn);
-	struct hp3_flow *f;
-	bool fresh = true, known;
-
-	if (ev->psn > HP3_PSN_MASK || ev->lqpn > HP3_QPN_MASK || ev->rqpn > HP3_QPN_MASK ||
-		ev->pairing == HP3_PAIRING_NONE || ev->pairing > HP3_PAIRING_EVENT)
-		return -EINVAL;
-	if (ev->kind == HP3_QP_DOWN) {
-		if (flow != HP3_NO_FLOW) {
-			hp3_path_leave(e, flow, now); /* while it is known what replies said */
-			hp3_flow_epoch(&t, flow);
-			hp3_flow_remove(&t, flow);
-		}
-		return 0;
-	}
-	if (flow == HP3_NO_FLOW) {
-		flow = hp3_flow_add(&t, HP3_ENDS(ev), ev->rqpn);
-		if (flow == HP3_NO_FLOW)
-			return -ENOSPC;
-	}
-	f = &e->flows[flow];
-	known = is_known_life(e, flow, ev);
-	if (known && (f->flags & HP3_FF_PAIRED) && f->lqpn == ev->lqpn) {
-		if (f->pairing < ev->pairing)
-			f->pairing = ev->pairing;
-		return 0;
-	}
-	if (f->flags & HP3_FF_STARTED) {
-		if (known)
-			hp3_flow_unpair(&t, flow); /* the inference was wrong, if any */
-		else if (ev->pairing == HP3_PAIRING_CM)
-			hp3_flow_over(&t, flow);
-		else
-			hp3_flow_epoch(&t, flow);
-		fresh = false; /* what may still travel went by the port in use */
-	}
-	if (f->flags & HP3_FF_MOVED)
-		fresh = false; /* CM has told of it before the verbs did: it has a path */
-	if (!hp3_flow_pair(&t, flow, ev->lqpn, ev->pairing))
-		return -ENOSPC;
-	if (ev->psn_known && !(f->flags & HP3_FF_STARTED)) {
-		hp3_stream_reset(&f->stream, ev->psn);
-		e->began[flow].psn = ev->psn & HP3_PSN_MASK;
-	}
-	if (fresh && e->spraying != NULL && ev->psn_known)
-		hp3_spray_setup(&t, flow);
-	if (fresh && e->cfg.probing && f->state == HP3_RFR_STEADY &&
-		ev->psn_known) /* else a probe might be no duplicate (rule 1) */
-		hp3_setup(&t, flow);
-	return 0;
-}
 
 int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn,
 	uint16_t port, uint16_t replies, uint64_t now)
@@ -99,8 +29,10 @@ int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t
 #ifndef HP3_BREAK_RESTORED_IS_OLD
 	e->flows[flow].last = (uint32_t)(now >> HP3_TICK_SHIFT); /* it has sent just now, perhaps */
 #endif
-	if (port != 0)
+	if (port != 0) {
 		hp3_set_port(e, &e->flows[flow], port);
+		e->flows[flow].flags &= (uint16_t)~HP3_FF_FRESH; /* packets may travel there */
+	}
 	hp3_replies_restore(e, flow, replies);
 	return 0;
 }
@@ -147,36 +79,49 @@ int hp3_peer_report(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t 
 {
 	struct hp3_turn t = {e, now, acts};
 	uint32_t flow = hp3_flow_find(e, ends, rqpn);
+	bool made;
 
 	e->stats.reports_taken++;
 	if (e->replies == NULL || !e->cfg.moves_allowed || e->cfg.observe)
 		return -EPERM;
 	if (e->cfg.beside)
 		return flow == HP3_NO_FLOW ? -EPERM : hp3_seek_for_replies(&t, flow);
-	if (flow == HP3_NO_FLOW)
-		flow = hp3_flow_add(&t, ends, rqpn);
+	made = flow == HP3_NO_FLOW;
+	if (made)
+		flow = hp3_flow_announce(&t, ends, rqpn, HP3_FROM_NETWORK);
 	if (flow == HP3_NO_FLOW)
 		return -ENOSPC;
-	if (!hp3_flow_may_leave(e, &e->flows[flow], now))
+	if (!hp3_flow_may_leave(e, &e->flows[flow], now)) {
+		if (made)
+			hp3_flow_remove(&t, flow);
 		return -EPERM;
+	}
 	if (hp3_replies_moved(e, flow, now))
 		return -EALREADY; /* the report crossed what it asks for */
 	hp3_replies_leave(&t, flow);
 	return 0;
 }
 
-/* What the peer would put in order leaves by a flow that may send nothing else. */
-static void offered(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
+/*
+ * What the peer would put in order leaves by a flow that may send nothing else. Its record is made
+ * when it is certain that it is needed, and goes again if nothing comes of it.
+ */
+static bool offered(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
 {
-	uint32_t flow = HP3_NO_FLOW;
+	uint32_t flow = hp3_flow_at(t->e, ends, a->responder, HP3_DIR_TX);
+	bool made = flow == HP3_NO_FLOW;
 
-	if (hp3_spray_wants_reads(t)) {
-		flow = hp3_flow_at(t->e, ends, a->responder, HP3_DIR_TX);
-		if (flow == HP3_NO_FLOW)
-			flow = hp3_flow_add(t, ends, a->responder);
-	}
-	if (flow == HP3_NO_FLOW || !hp3_spray_offered(t, flow))
-		hp3_spray_refuse(t, ends, a);
+	if (!hp3_spray_wants_reads(t) || (made && hp3_spray_reads_put_off(t, ends)))
+		return false;
+	if (made)
+		flow = hp3_flow_announce(t, ends, a->responder, HP3_FROM_NETWORK);
+	if (flow == HP3_NO_FLOW)
+		return false;
+	if (hp3_spray_offered(t, flow))
+		return true;
+	if (made)
+		hp3_flow_remove(t, flow);
+	return false;
 }
 
 void hp3_agree_told(struct hp3_engine *e, const struct hp3_ends *ends, const struct hp3_agree *a,
@@ -193,7 +138,8 @@ void hp3_agree_told(struct hp3_engine *e, const struct hp3_ends *ends, const str
 		return;
 	}
 	if (a->kind == HP3_AGREE_OFFER) {
-		offered(&t, ends, a);
+		if (!offered(&t, ends, a))
+			hp3_spray_refuse(&t, ends, a);
 		return;
 	}
 	flow = hp3_flow_at(e, ends, a->responder, HP3_DIR_TX);

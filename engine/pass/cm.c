@@ -30,7 +30,7 @@ static void remember_request(struct hp3_engine *e, const struct hp3_cm_pending *
 static struct hp3_qp_event event_of(const struct hp3_cm_pending *c)
 {
 	struct hp3_qp_event ev = {.kind = HP3_QP_UP,
-		.pairing = HP3_PAIRING_CM,
+		.teller = HP3_TELLER_CM,
 		.ipv6 = c->ipv6,
 		.vlan = c->vlan,
 		.lqpn = c->from_local ? c->qpn : c->answer_qpn,
@@ -51,13 +51,25 @@ static void remember_ids(struct hp3_engine *e, uint32_t flow, const struct hp3_c
 	h->cm_remote = c->from_local ? c->answer_id : c->comm_id;
 }
 
+static bool is_paired_so(const struct hp3_engine *e, uint32_t flow, uint32_t lqpn)
+{
+	return (e->flows[flow].flags & HP3_FF_PAIRED) && e->flows[flow].lqpn == lqpn;
+}
+
+/* Where the flow's own packets say otherwise (life/tellers.h) it is kept until these begin anew. */
 static void connect(struct hp3_turn *t, struct hp3_cm_pending *c)
 {
 	struct hp3_qp_event ev = event_of(c);
+	uint32_t flow;
 
 	c->used = false;
-	if (hp3_qp(t->e, &ev, t->now, t->acts) == 0)
-		remember_ids(t->e, hp3_flow_find(t->e, HP3_ENDS(&ev), ev.rqpn), c);
+	if (hp3_qp(t->e, &ev, t->now, t->acts) != 0)
+		return;
+	flow = hp3_flow_find(t->e, HP3_ENDS(&ev), ev.rqpn);
+	if (is_paired_so(t->e, flow, ev.lqpn))
+		remember_ids(t->e, flow, c);
+	else
+		c->used = c->answered = true;
 }
 
 /*

@@ -3,8 +3,8 @@
 #define HP3_ENGINE_PASS_H
 /*
  * What happens to a packet: bursts (burst.c, lanes.c), one at a time (packet.c, transmit.c), what
- * it says of congestion (feedback.c), of queue pairs (cm.c, announce.c); and what completions say
- * where no packet is seen (felt.c).
+ * it says of congestion (feedback.c), of queue pairs (cm.c, qp.c, announce.c); and what completions
+ * say where no packet is seen (felt.c).
  */
 #include "engine/life/life.h"
 #include "engine/seek/seek.h"
@@ -27,5 +27,12 @@ void hp3_cm_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, enum hp3_dir dir
 /* A new epoch begins with this PSN, as REQ and REP had agreed, which nobody had confirmed: paired.
  */
 void hp3_cm_began(struct hp3_turn *t, uint32_t flow, uint32_t psn);
+
+/* qp.c */
+/* A new epoch begins with this PSN, as was told while the one before was busy: paired. */
+void hp3_noted_began(struct hp3_turn *t, uint32_t flow, uint32_t psn);
+/* The first packet of a queue pair. Where it does not begin as was told somebody told of another
+ * one: it goes as its RNIC sends it. */
+void hp3_check_begin(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v);
 
 #endif

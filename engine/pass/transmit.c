@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Request packets that are not simply the next one of a flow in steady state. */
+#include "engine/pass/pass.h"
 #include "engine/pass/steady.h"
 #include "engine/spray/spray.h"
 
@@ -113,6 +114,7 @@ static void start(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt)
 	const struct hp3_view *v = &pkt->v;
 	struct hp3_flow *f = &t->e->flows[flow];
 
+	hp3_check_begin(t, flow, v);
 	hp3_stream_reset(&f->stream, v->psn);
 	if (t->e->began[flow].psn == HP3_NO_PSN)
 		t->e->began[flow].psn = v->psn & HP3_PSN_MASK;
@@ -154,6 +156,7 @@ void hp3_tx_slow(
 	if (kind == HP3_TX_EPOCH) {
 		hp3_flow_epoch(t, flow);
 		hp3_cm_began(t, flow, pkt->v.psn);
+		hp3_noted_began(t, flow, pkt->v.psn);
 		start(t, flow, pkt);
 		kind = hp3_stream_tx(&f->stream, &pkt->v, &f->pmtu_log2);
 	}

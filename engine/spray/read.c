@@ -15,6 +15,13 @@ bool hp3_spray_offered(struct hp3_turn *t, uint32_t flow)
 	return f->watch & HP3_FW_READ;
 }
 
+bool hp3_spray_reads_put_off(const struct hp3_turn *t, const struct hp3_ends *ends)
+{
+	uint32_t pair = hp3_pairs_find(&t->e->pairs, ends);
+
+	return pair != HP3_NO_PAIR && t->e->pairs.pairs[pair].reads_at > t->now;
+}
+
 bool hp3_spray_wants_reads(const struct hp3_turn *t)
 {
 	const struct hp3_engine *e = t->e;

@@ -227,6 +227,8 @@ void hp3_spray_read_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
 /* A peer would put READ responses in order: is that of use? */
 bool hp3_spray_wants_reads(const struct hp3_turn *t);
+/* This one said no, or was told so: for a while. */
+bool hp3_spray_reads_put_off(const struct hp3_turn *t, const struct hp3_ends *ends);
 /* ... those of this flow. False: it may not leave its port, or there is no room. */
 bool hp3_spray_offered(struct hp3_turn *t, uint32_t flow);
 enum hp3_spray_state hp3_spray_read_state_of(const struct hp3_engine *e, uint32_t flow);

@@ -10,7 +10,7 @@ static void tell_qp(struct sim *s, struct hp3_balancer *b, uint32_t local, uint3
 {
 	struct hp3_acts acts = {0};
 
-	ev->pairing = HP3_PAIRING_EVENT;
+	ev->teller = HP3_TELLER_KERNEL;
 	hp3_sim_address(ev->local, local);
 	hp3_sim_address(ev->remote, remote);
 	if (hp3_qp(b->host[local].engine, ev, s->now / SIM_NS, &acts) == -ENOSPC)

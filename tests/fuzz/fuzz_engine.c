@@ -209,7 +209,7 @@ static void queue_pair(uint32_t i, uint8_t what)
 	struct hp3_acts acts = {0};
 
 	q.kind = what & 3 ? HP3_QP_UP : HP3_QP_DOWN;
-	q.pairing = what & 4 ? HP3_PAIRING_CM : HP3_PAIRING_EVENT;
+	q.teller = (uint8_t)(HP3_TELLER_CM + (what >> 2) % (HP3_TELLERS - HP3_TELLER_CM));
 	q.psn_known = what & 8;
 	q.psn = what & 16 ? HP3_PSN_MASK : 0;
 	if ((what & 0xf8) == 0xf8)

@@ -414,7 +414,7 @@ static void start(void)
 	memset(heard, 0, sizeof(heard));
 	for (uint32_t i = 0; i < QPS; i++) {
 		const struct hp3_qp_event up = {.kind = HP3_QP_UP,
-			.pairing = HP3_PAIRING_EVENT,
+			.teller = HP3_TELLER_KERNEL,
 			.local = {10, 9, 0, 1},
 			.remote = {10, 9, 0, 2},
 			.lqpn = 0x3ffc + i,

@@ -75,7 +75,7 @@ void spray_announce(struct world *w)
 
 	for (uint32_t i = 0; i < w->p.qps; i++) {
 		struct hp3_qp_event ev = {.kind = HP3_QP_UP,
-			.pairing = HP3_PAIRING_EVENT,
+			.teller = HP3_TELLER_KERNEL,
 			.lqpn = 0x1000 + i,
 			.rqpn = 0x2000 + i,
 			.psn = w->qp[i].first,

@@ -260,7 +260,7 @@ void world_announce(struct world *w, uint32_t i)
 	struct qp *q = &w->qps[i];
 	struct hp3_ends ends = world_ends(w, i);
 	struct hp3_qp_event ev = {.kind = HP3_QP_UP,
-		.pairing = HP3_PAIRING_EVENT,
+		.teller = HP3_TELLER_KERNEL,
 		.lqpn = q->lqpn,
 		.rqpn = q->rqpn,
 		.psn = wire(q, RING),

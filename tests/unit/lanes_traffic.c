@@ -121,7 +121,7 @@ void announce(struct hp3_engine *e, uint64_t now)
 	for (uint32_t i = 0; i < QPS; i++) {
 		struct hp3_addressing a;
 		struct hp3_qp_event ev = {
-			.pairing = HP3_PAIRING_EVENT, .lqpn = LQPN + i, .rqpn = RQPN + i};
+			.teller = HP3_TELLER_KERNEL, .lqpn = LQPN + i, .rqpn = RQPN + i};
 
 		addresses(i, &a, true);
 		ev.ipv6 = a.ipv6;

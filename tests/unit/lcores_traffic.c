@@ -77,7 +77,7 @@ static void announce(void)
 {
 	for (uint32_t i = 0; i < LCORES_FLOWS; i++) {
 		struct hp3_qp_event ev = {.kind = HP3_QP_UP,
-			.pairing = HP3_PAIRING_EVENT,
+			.teller = HP3_TELLER_KERNEL,
 			.lqpn = LQPN + i,
 			.rqpn = RQPN + i};
 

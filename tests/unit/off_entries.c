@@ -100,7 +100,7 @@ static int missed(struct off_world *w)
 static int set_up(struct off_world *w)
 {
 	struct hp3_qp_event ev = {.kind = HP3_QP_UP,
-		.pairing = HP3_PAIRING_EVENT,
+		.teller = HP3_TELLER_KERNEL,
 		.lqpn = 0x1000,
 		.rqpn = 0x2000,
 		.psn = 100,

@@ -207,24 +207,29 @@ void rig_receive(struct hp3_pkt *pkt)
 	assert_int_equal(rig.vd.sport, pkt->v.sport);
 }
 
-static int qp_event(const struct qp *q, enum hp3_qp_kind kind, bool known, uint32_t psn)
+int tell(const struct qp *q, const struct hp3_qp_event *what)
 {
-	struct hp3_qp_event ev = {.kind = (uint8_t)kind,
-		.pairing = HP3_PAIRING_EVENT,
-		.ipv6 = q->ipv6,
-		.vlan = q->vlan,
-		.lqpn = q->lqpn,
-		.rqpn = q->rqpn,
-		.psn = psn,
-		.psn_known = known};
+	struct hp3_qp_event ev = *what;
 	struct hp3_acts acts = {0};
 	int ret;
 
+	ev.ipv6 = q->ipv6;
+	ev.vlan = q->vlan;
+	ev.lqpn = q->lqpn;
+	ev.rqpn = q->rqpn;
 	memcpy(ev.local, q->local, 16);
 	memcpy(ev.remote, q->remote, 16);
 	ret = hp3_qp(rig.e, &ev, rig.now, &acts);
 	carry_out(&acts);
 	return ret;
+}
+
+static int qp_event(const struct qp *q, enum hp3_qp_kind kind, bool known, uint32_t psn)
+{
+	return tell(q, &(struct hp3_qp_event){.kind = (uint8_t)kind,
+			       .teller = HP3_TELLER_KERNEL,
+			       .psn = psn,
+			       .psn_known = known});
 }
 
 int set_up(const struct qp *q)
@@ -240,6 +245,14 @@ int set_up_at(const struct qp *q, uint32_t psn)
 int tear_down(const struct qp *q)
 {
 	return qp_event(q, HP3_QP_DOWN, false, 0);
+}
+
+void tear_down_at_rest(const struct qp *q)
+{
+	rig.now += rig.cfg.idle_age_ns + 2 * MS;
+	assert_int_equal(set_up(q), 0);
+	assert_int_equal(tear_down(q), 0);
+	assert_int_equal(flow_of(q), HP3_NO_FLOW);
 }
 
 void peer_alive(const struct qp *q)

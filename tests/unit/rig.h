@@ -72,10 +72,15 @@ int rig_transmit(struct hp3_pkt *pkt);
 /* A parsed packet from the network. */
 void rig_receive(struct hp3_pkt *pkt);
 
-/* A set-up event tells the pairing. Returns what hp3_qp() does. */
+/* What somebody tells of it; its addresses and numbers are filled in. Returns what hp3_qp() does.
+ */
+int tell(const struct qp *q, const struct hp3_qp_event *what);
+/* A set-up event tells the pairing. */
 int set_up(const struct qp *q);
 int set_up_at(const struct qp *q, uint32_t psn); /* the first PSN is known, too */
 int tear_down(const struct qp *q);
+/* The queue pair rests, whoever it is paired with, and is gone. */
+void tear_down_at_rest(const struct qp *q);
 /* A sound probe of the peer's hp3d arrived. */
 void peer_alive(const struct qp *q);
 

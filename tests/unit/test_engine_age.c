@@ -78,7 +78,7 @@ static void rule_11_never_aged_in_a_move_or_in_use(void **state)
 static void set_up_events(void **state)
 {
 	struct qp q = make_qp(0), wrong = make_qp(1);
-	struct hp3_qp_event ev = {.kind = HP3_QP_UP, .pairing = HP3_PAIRING_NONE};
+	struct hp3_qp_event ev = {.kind = HP3_QP_UP, .teller = HP3_TELLER_NONE};
 	struct hp3_acts acts = {0};
 
 	assert_int_equal(hp3_qp(rig.e, &ev, rig.now, &acts), -EINVAL);
@@ -99,11 +99,18 @@ static void set_up_events(void **state)
 	middle(&q, 1000);
 	assert_int_equal(stats()->epochs, 0);
 
-	q.lqpn = 0x1234; /* rule 16: set up again is a new epoch */
+	/* Rule 16: set up again is a new epoch, but not of a queue pair that sends by another. */
+	wrong = q;
+	wrong.lqpn = 0x1234;
+	assert_int_equal(set_up(&wrong), 0);
+	assert_int_equal(tear_down(&wrong), 0);
+	assert_int_equal(stats()->setups_ignored, 2);
+	assert_int_equal(stats()->epochs, 0);
+	assert_int_equal(info(&q).lqpn, q.lqpn);
 	assert_int_equal(set_up(&q), 0);
 	assert_int_equal(stats()->epochs, 1);
 	assert_int_equal(stats()->unpaired, 1);
-	assert_int_equal(info(&q).lqpn, 0x1234);
+	assert_int_equal(info(&q).lqpn, q.lqpn);
 	middle(&q, 77);
 	assert_int_equal(info(&q).una, 77);
 	assert_int_equal(stats()->epochs, 1);

@@ -45,29 +45,51 @@ static void rule_16_an_announcement_drops_nothing(void **state)
 	assert_int_equal(stats()->epochs, 0);
 }
 
-/* Other numbers are another life of the queue pair. */
-static void rule_16_other_numbers_are_an_epoch(void **state)
+/* Another first PSN is another life of the queue pair. */
+static void rule_16_another_psn_is_an_epoch(void **state)
+{
+	connect_by_cm(99);
+	last(&q, 99);
+	last(&q, 100);
+	assert_int_equal(move(&q, NEW_PORT), 0);
+	assert_int_equal(middle(&q, 101), HP3_HOLD);
+	assert_int_equal(set_up_at(&q, 98), 0);
+	assert_int_equal(rig.discarded, 1);
+	assert_int_equal(stats()->epochs, 1);
+	/* That one is announced again, too. */
+	middle(&q, 98);
+	assert_int_equal(set_up_at(&q, 98), 0);
+	assert_int_equal(stats()->epochs, 1);
+}
+
+/*
+ * Another local queue pair, with the same peer's: any process can make one. It ends nothing, and is
+ * believed once the stream begins anew with its PSN.
+ */
+static void rule_16_another_local_number_waits_for_the_stream(void **state)
 {
 	struct qp other;
 
-	for (unsigned i = 0; i < 2; i++) {
-		rig_setup(NULL);
-		connect_by_cm(99);
-		last(&q, 99);
-		last(&q, 100);
-		assert_int_equal(move(&q, NEW_PORT), 0);
-		assert_int_equal(middle(&q, 101), HP3_HOLD);
-		other = q;
-		other.lqpn += i == 0;
-		assert_int_equal(set_up_at(&other, i == 0 ? 99 : 98), 0);
-		assert_int_equal(rig.discarded, 1);
-		assert_int_equal(stats()->epochs, 1);
-		assert_int_equal(info(&q).lqpn, other.lqpn);
-		/* That one is announced again, too. */
-		middle(&q, i == 0 ? 99 : 98);
-		assert_int_equal(set_up_at(&other, i == 0 ? 99 : 98), 0);
-		assert_int_equal(stats()->epochs, 1);
-	}
+	connect_by_cm(99);
+	last(&q, 99);
+	last(&q, 100);
+	assert_int_equal(move(&q, NEW_PORT), 0);
+	assert_int_equal(middle(&q, 101), HP3_HOLD);
+	other = q;
+	other.lqpn++;
+	assert_int_equal(set_up_at(&other, 500000), 0);
+	assert_int_equal(tear_down(&other), 0);
+	assert_int_equal(stats()->setups_ignored, 2);
+	assert_int_equal(rig.held, 1);
+	assert_int_equal(rig.discarded + (uint32_t)stats()->epochs, 0);
+	assert_int_equal(info(&q).lqpn, q.lqpn);
+	ack(&q, 100);
+	assert_int_equal(info(&q).port, NEW_PORT);
+	assert_int_equal(middle(&q, 500000), HP3_PASS);
+	assert_int_equal(info(&q).lqpn, other.lqpn);
+	assert_int_equal(info(&q).pairing, HP3_PAIRING_EVENT);
+	assert_int_equal(info(&q).port, NEW_PORT);
+	assert_int_equal(stats()->epochs, 1);
 }
 
 /* Before the first data nothing changes either; a round for a path is under way once. */
@@ -105,10 +127,11 @@ static void rule_16_a_late_announcement_is_no_epoch(void **state)
 	assert_int_equal(stats()->epochs, 1);
 }
 
-/* It confirms what was inferred, or says better; neither drops what is held. */
+/* It confirms what was inferred; where it says otherwise the flow's own traffic counts. Neither
+ * drops what is held. */
 static void rule_16_a_late_announcement_and_an_inference(void **state)
 {
-	struct qp right;
+	struct qp said;
 
 	for (unsigned i = 0; i < 2; i++) {
 		rig_setup(NULL);
@@ -122,17 +145,17 @@ static void rule_16_a_late_announcement_and_an_inference(void **state)
 		last(&q, 103);
 		assert_int_equal(move(&q, NEW_PORT), 0);
 		assert_int_equal(middle(&q, 104), HP3_HOLD);
-		right = q;
-		right.lqpn += i;
-		assert_int_equal(set_up_at(&right, 100), 0);
-		assert_int_equal(rig.discarded, 0);
-		assert_int_equal(rig.held, 1 - i);
+		said = q;
+		said.lqpn += i;
+		assert_int_equal(set_up_at(&said, 100), 0);
+		assert_int_equal(rig.held, 1);
 		assert_int_equal(stats()->epochs, 0);
-		assert_int_equal(info(&q).lqpn, right.lqpn);
-		assert_int_equal(info(&q).pairing, HP3_PAIRING_EVENT);
-		ack(&right, 103);
-		assert_int_equal(info(&q).port, i == 0 ? NEW_PORT : q.home);
-		ack(&right, 104);
+		assert_int_equal(info(&q).lqpn, q.lqpn);
+		assert_int_equal(
+			info(&q).pairing, i == 0 ? HP3_PAIRING_EVENT : HP3_PAIRING_CHALLENGE);
+		ack(&q, 103);
+		assert_int_equal(info(&q).port, NEW_PORT);
+		ack(&q, 104);
 		assert_int_equal(info(&q).inflight, 0);
 	}
 }
@@ -141,7 +164,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(rule_16_an_announcement_drops_nothing),
-		RIG_TEST(rule_16_other_numbers_are_an_epoch),
+		RIG_TEST(rule_16_another_psn_is_an_epoch),
+		RIG_TEST(rule_16_another_local_number_waits_for_the_stream),
 		RIG_TEST(an_announcement_before_the_first_data),
 		RIG_TEST(rule_16_a_late_announcement_is_no_epoch),
 		RIG_TEST(rule_16_a_late_announcement_and_an_inference),

@@ -123,6 +123,7 @@ static void a_burst_sees_its_own_changes(void **state)
 	struct hp3_acts acts;
 	uint32_t flow;
 
+	set_up(&q);
 	middle(&q, 5);
 	flow = flow_of(&q);
 	pkts[0] = rig.pkt;
@@ -144,6 +145,7 @@ static void table_full_degrades_to_plain_forwarding(void **state)
 	rig.cfg.max_flows = 2;
 	rig_configure();
 	middle(&a, 1);
+	set_up(&b);
 	middle(&b, 1);
 	for (uint32_t i = 1; i <= 5; i++) {
 		assert_int_equal(middle(&c, i), HP3_PASS);
@@ -204,6 +206,8 @@ static void pairs_full(void **state)
 	for (unsigned i = 0; i < 4; i++) {
 		q[i] = make_qp(i);
 		q[i].remote[3] = (uint8_t)(100 + i);
+		if (i == 0)
+			set_up(&q[i]);
 		assert_int_equal(middle(&q[i], 1), HP3_PASS);
 	}
 	assert_int_equal(hp3_engine_flows(rig.e), 3);

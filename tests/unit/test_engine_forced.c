@@ -172,7 +172,7 @@ static void forced_challenges_take_turns(void **state)
 	for (uint32_t i = 0; i < rig.cfg.challenge_spread && !asked(); i++)
 		middle(&b, psn++);
 	assert_true(asked());
-	tear_down(&b); /* takes its challenge along */
+	set_up_at(&b, 0); /* it needs its challenge no more */
 	for (uint32_t i = 1; i <= rig.cfg.challenge_spread; i++) {
 		middle(&a, at + i);
 		if (asked())
@@ -192,9 +192,9 @@ static void rule_15_setup_ends_the_challenge(void **state)
 	wrong.lqpn = 0x7777;
 	at = force(&a, &twin, &psn);
 	ack(&wrong, at);
-	assert_int_equal(set_up(&a), 0);
+	assert_int_equal(set_up_at(&a, 0), 0);
 	rig.now += 10 * MS;
-	middle(&a, 5000);
+	middle(&a, at + 1);
 	middle(&twin, psn);
 	assert_int_equal(info(&a).lqpn, a.lqpn);
 	assert_int_equal(info(&a).pairing, HP3_PAIRING_EVENT);

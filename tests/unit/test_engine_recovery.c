@@ -236,7 +236,7 @@ static void every_end_gives_back_the_room(void **state)
 			assert_int_equal(rig.held, 0);
 			assert_int_equal(hp3_engine_moves(rig.e), 0);
 			assert_int_equal(hp3_tick(rig.e, rig.now, &(struct hp3_acts){0}) > 0, 1);
-			tear_down(&q);
+			tear_down_at_rest(&q);
 		}
 	}
 }

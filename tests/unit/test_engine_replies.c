@@ -327,7 +327,7 @@ static void rule_12_an_epoch_leaves_replies_where_they_are(void **state)
 	cm(HP3_DIR_TX, &q, HP3_CM_DREQ, 1, 2, q.rqpn);
 	assert_int_equal(stats()->epochs, 2);
 	assert_int_equal(reply_port(&q), port);
-	tear_down(&q);
+	tear_down_at_rest(&q);
 	assert_int_equal(reply_port(&q), q.home);
 	last(&q, 1);
 	assert_int_equal(info(&q).replies, 0);

@@ -24,7 +24,8 @@ static void a_flow_begins_where_it_was(void **state)
 	assert_int_equal(restore(NEW_PORT + 1, 0), -EEXIST);
 	assert_int_equal(info(&q).home, q.home);
 	/* A set-up event that comes late gives it no other path. */
-	assert_int_equal(set_up(&q), 0);
+	assert_int_equal(set_up_at(&q, 100), 0);
+	assert_true(info(&q).paired);
 	assert_int_equal(info(&q).port, NEW_PORT);
 	/* Home by a drain, as any other. */
 	last(&q, 101);

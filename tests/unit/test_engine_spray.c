@@ -207,7 +207,7 @@ static void another_beginning_is_not_sprayed(void **state_)
 	assert_int_equal(state(), HP3_SPRAY_SPRAYING);
 	psn += 7;
 	emit(HP3_OP_RC_WRITE_FIRST, LARGE);
-	assert_int_equal(state(), HP3_SPRAY_ENDING);
+	assert_int_equal(state(), HP3_SPRAY_SINGLE);
 }
 
 /* Small messages of a queue pair that may be sprayed take one path, and so does a READ; it ends

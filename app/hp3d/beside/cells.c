@@ -35,7 +35,7 @@ static bool read_ends(const struct hp3_verbs_cell *c, struct hp3_qp_event *qp)
 	const unsigned from = v4 ? 12 : 0, n = v4 ? 4 : 16;
 
 	*qp = (struct hp3_qp_event){.kind = HP3_QP_UP,
-		.pairing = HP3_PAIRING_EVENT,
+		.teller = HP3_TELLER_VERBS,
 		.ipv6 = !v4,
 		.lqpn = c->qpn,
 		.rqpn = c->dest_qpn};

@@ -66,7 +66,9 @@ static void on_event(void *ctx, const struct hp3_watch_event *ev)
 				ev->device, ev->device);
 		return;
 	}
-	qp.pairing = HP3_PAIRING_EVENT;
+	qp.teller = hp3_watcher_by(watching.watcher) == HP3_BY_KERNEL ? HP3_TELLER_KERNEL
+								      : HP3_TELLER_LIBRARY;
+	qp.owner = ev->pid;
 	w = hp3d_worker(hp3d_worker_of(h.rail, qp.ipv6, qp.local, qp.remote));
 	if (hp3d_worker_call(w, hand, &h) < 0 || h.ret < 0)
 		count(&watching.stats.refused);

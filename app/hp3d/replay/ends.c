@@ -103,7 +103,7 @@ void hp3d_replay_announce(const struct hp3d_replay_pairs *l, struct hp3d_pipe *p
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct hp3d_event *pair = &l->list[i];
 		struct hp3_qp_event ev = {.kind = HP3_QP_UP,
-			.pairing = HP3_PAIRING_EVENT,
+			.teller = HP3_TELLER_KERNEL,
 			.ipv6 = pair->flow.ipv6,
 			.vlan = pair->flow.vlan,
 			.lqpn = pair->ev.lqpn,

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is told of a queue pair before, beside and against its packets: it was set up, it is gone.
+ * Who may say what is life/tellers.h.
+ */
+#include <errno.h>
+#include "engine/flows/announced.h"
+#include "engine/life/tellers.h"
+#include "engine/pass/pass.h"
+#include "engine/spray/spray.h"
+
+/* Does the event speak of the local queue pair that the flow is of, as far as is known? */
+static bool is_own(const struct hp3_flow *f, const struct hp3_qp_event *ev)
+{
+	if (ev->teller != HP3_TELLER_LIBRARY)
+		return (f->flags & HP3_FF_PAIRED) && f->lqpn == ev->lqpn;
+	return hp3_is_announced(f) && f->unsent.who == HP3_FROM_LIBRARY &&
+	       f->unsent.lqpn == ev->lqpn && f->unsent.owner == ev->owner;
+}
+
+/*
+ * Rule 16: connection management, the verbs and a watcher that catches up may all tell of one queue
+ * pair, before its first data and after. The same numbers, beginning at the same PSN, are the same
+ * life of it; at most the pairing is better founded now.
+ */
+static bool is_known_life(const struct hp3_engine *e, uint32_t flow, const struct hp3_qp_event *ev)
+{
+	return ev->psn_known && e->began[flow].psn == ev->psn;
+}
+
+/* True: there is nothing else to do about it. */
+static bool confirms(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
+{
+	struct hp3_flow *f = &t->e->flows[flow];
+	bool paired = f->flags & HP3_FF_PAIRED;
+
+	if (!is_known_life(t->e, flow, ev))
+		return false;
+	if (ev->teller == HP3_TELLER_LIBRARY)
+		return is_own(f, ev);
+	if (paired && f->lqpn != ev->lqpn)
+		return false;
+	if (!paired && !(f->flags & HP3_FF_STARTED))
+		return false;
+	if (!paired)
+		hp3_flow_pair(t, flow, ev->lqpn, hp3_pairing_of(ev->teller));
+	else if (f->pairing < hp3_pairing_of(ev->teller))
+		f->pairing = (uint8_t)hp3_pairing_of(ev->teller);
+	return true;
+}
+
+/* Where nothing of this life has left: `fresh`: nor of one before, so the port is chosen freely. */
+static void begin(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev, bool fresh)
+{
+	struct hp3_engine *e = t->e;
+	struct hp3_flow *f = &e->flows[flow];
+
+	e->began[flow].psn = HP3_NO_PSN; /* as somebody else has said */
+	if (!ev->psn_known)
+		return;
+	hp3_stream_reset(&f->stream, ev->psn);
+	e->began[flow].psn = ev->psn & HP3_PSN_MASK;
+	if (!fresh)
+		return;
+	if (e->spraying != NULL)
+		hp3_spray_setup(t, flow);
+	if (e->cfg.probing && f->state == HP3_RFR_STEADY) /* else a probe might be no duplicate */
+		hp3_setup(t, flow);
+}
+
+/* A process says that it has set this queue pair up: true, perhaps. */
+static bool place(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev, bool fresh)
+{
+	struct hp3_flow *f = &t->e->flows[flow];
+
+	if (!hp3_is_announced(f))
+		return false; /* somebody who knows has told of it */
+	f->unsent.lqpn = ev->lqpn & HP3_QPN_MASK;
+	f->unsent.owner = ev->owner;
+	begin(t, flow, ev, fresh);
+	return true;
+}
+
+static void note(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
+{
+	if (ev->psn_known)
+		t->e->notes[flow % HP3_NOTES] = (struct hp3_note){.flow = flow,
+			.rqpn = ev->rqpn,
+			.lqpn = ev->lqpn,
+			.psn = ev->psn,
+			.pairing = (uint8_t)hp3_pairing_of(ev->teller)};
+}
+
+static int pair(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev, bool fresh)
+{
+	if (!hp3_flow_pair(t, flow, ev->lqpn, hp3_pairing_of(ev->teller)))
+		return -ENOSPC;
+	begin(t, flow, ev, fresh);
+	return 0;
+}
+
+static int up(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
+{
+	struct hp3_flow *f = &t->e->flows[flow];
+	enum hp3_traffic traffic = hp3_flow_traffic(t->e, flow, t->now);
+	bool fresh = !(f->flags & HP3_FF_MOVED); /* else it has a path already */
+
+	if (confirms(t, flow, ev))
+		return 0;
+	switch ((enum hp3_up)hp3_may[ev->teller][traffic][is_own(f, ev)].up) {
+	case HP3_UP_PLACE:
+		if (place(t, flow, ev, fresh))
+			return 0;
+		break;
+	case HP3_UP_PAIR:
+		return pair(t, flow, ev, fresh);
+	case HP3_UP_RELEASE:
+		hp3_flow_over(t, flow);
+		return pair(t, flow, ev, false);
+	case HP3_UP_DISCARD:
+		hp3_flow_epoch(t, flow);
+		return pair(t, flow, ev, false);
+	case HP3_UP_NOTE:
+		note(t, flow, ev);
+		break;
+	default:
+		break;
+	}
+	t->e->stats.setups_ignored++;
+	return 0;
+}
+
+static void down(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
+{
+	enum hp3_traffic traffic = hp3_flow_traffic(t->e, flow, t->now);
+
+	if (!hp3_may[ev->teller][traffic][is_own(&t->e->flows[flow], ev)].down) {
+		t->e->stats.setups_ignored++;
+		return;
+	}
+	hp3_path_leave(t->e, flow, t->now); /* while it is known what replies said */
+	hp3_flow_epoch(t, flow);
+	hp3_flow_remove(t, flow);
+}
+
+/* What any process can have made has its share of the table. */
+static uint32_t add(struct hp3_turn *t, const struct hp3_qp_event *ev)
+{
+	if (ev->teller == HP3_TELLER_LIBRARY)
+		return hp3_flow_announce(t, HP3_ENDS(ev), ev->rqpn, HP3_FROM_LIBRARY);
+	return hp3_flow_add(t, HP3_ENDS(ev), ev->rqpn);
+}
+
+int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_turn t = {e, now, acts};
+	uint32_t flow = hp3_flow_find(e, HP3_ENDS(ev), ev->rqpn);
+
+	if (ev->psn > HP3_PSN_MASK || ev->lqpn > HP3_QPN_MASK || ev->rqpn > HP3_QPN_MASK ||
+		ev->teller == HP3_TELLER_NONE || ev->teller >= HP3_TELLERS)
+		return -EINVAL;
+	if (ev->kind == HP3_QP_DOWN) {
+		if (flow != HP3_NO_FLOW)
+			down(&t, flow, ev);
+		return 0;
+	}
+	if (flow == HP3_NO_FLOW)
+		flow = add(&t, ev);
+	return flow == HP3_NO_FLOW ? -ENOSPC : up(&t, flow, ev);
+}
+
+void hp3_noted_began(struct hp3_turn *t, uint32_t flow, uint32_t psn)
+{
+	const struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_note *n = &t->e->notes[flow % HP3_NOTES];
+
+	if (n->pairing == HP3_PAIRING_NONE || n->flow != flow || n->rqpn != f->rqpn ||
+		n->psn != psn || (f->flags & HP3_FF_PAIRED))
+		return;
+	hp3_flow_pair(t, flow, n->lqpn, (enum hp3_pairing)n->pairing);
+	n->pairing = HP3_PAIRING_NONE;
+}
+
+void hp3_check_begin(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
+{
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_began *began = &t->e->began[flow];
+
+	hp3_announced_end(t->e, flow);
+	if (began->psn == HP3_NO_PSN || began->psn == v->psn)
+		return;
+	t->e->stats.setups_ignored++;
+	began->psn = HP3_NO_PSN;
+	if (f->state == HP3_RFR_SEEKING)
+		hp3_errand_input(t, &t->e->moves[f->slot], HP3_ERRAND_IN_STAY);
+	if (f->pairing == HP3_PAIRING_EVENT) /* of connection management both ends know */
+		hp3_flow_unpair(t, flow);
+	if (f->flags & HP3_FF_FRESH) { /* nothing has left by the port that was chosen */
+		f->home = v->sport;
+		hp3_set_port(t->e, f, f->home);
+	}
+}
