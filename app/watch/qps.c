@@ -48,12 +48,18 @@ unsigned hp3_qps_count(const struct hp3_qps *q)
 	return q->n;
 }
 
-/* Where the queue pair hangs, or would. */
-static struct qp **find(struct hp3_qps *q, const char *device, uint32_t qpn)
+static bool is_named(const struct hp3_qps *q, const struct qp *p, const struct hp3_verbs_call *c)
 {
-	struct qp **at = &q->bucket[(qpn * 0x9e3779b1u) >> 19];
+	return p->ev.qp.lqpn == c->qpn && strcmp(p->ev.device, c->device) == 0 &&
+	       (!q->hooks.by_process || p->ev.pid == c->pid);
+}
 
-	while (*at != NULL && ((*at)->ev.qp.lqpn != qpn || strcmp((*at)->ev.device, device) != 0))
+/* Where the queue pair hangs, or would. */
+static struct qp **find(struct hp3_qps *q, const struct hp3_verbs_call *c)
+{
+	struct qp **at = &q->bucket[(c->qpn * 0x9e3779b1u) >> 19];
+
+	while (*at != NULL && !is_named(q, *at, c))
 		at = &(*at)->next;
 	return at;
 }
@@ -206,7 +212,7 @@ static void modify(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call 
 
 int hp3_qps_call(struct hp3_qps *q, const struct hp3_verbs_call *c)
 {
-	struct qp **at = find(q, c->device, c->qpn);
+	struct qp **at = find(q, c);
 
 	if (c->ret != 0 || c->type != IBV_QPT_RC || c->qpn > QPN_MAX)
 		return 0;

@@ -7,8 +7,9 @@
  * 10.3.1). Pure: no system call; local addresses come from the caller.
  *
  * A queue pair is named by device and QPN, which the host does not use twice at a time: one that
- * comes again ends the earlier one. Each UP is followed by exactly one DOWN before the next UP.
- * Only RC over RoCEv2 counts. Input is not trusted: it bounds memory (HP3_QPS_MAX), nothing else.
+ * comes again ends the earlier one, of the same process where any process may claim any number.
+ * Each UP is followed by exactly one DOWN before the next UP. Only RC over RoCEv2 counts. Input is
+ * not trusted: it bounds memory (HP3_QPS_MAX), nothing else.
  */
 #include <linux/types.h>
 #include "app/bpf/record.h"
@@ -30,6 +31,9 @@ struct hp3_qps_hooks {
 		void *ctx, const char *device, unsigned port, unsigned index, struct hp3_gid *out);
 	void (*event)(void *ctx, const struct hp3_watch_event *ev);
 	void *ctx;
+	/* Whoever calls is believed (the library's watcher): the same number of another process is
+	 * another queue pair. Else it is that of a process which left without a word. */
+	bool by_process;
 };
 
 struct hp3_qps *hp3_qps_create(const struct hp3_qps_hooks *hooks); /* NULL: no memory */

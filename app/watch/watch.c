@@ -58,16 +58,20 @@ int hp3_watch_open(const struct hp3_watch_options *o, struct hp3_watch **out)
 		return err;
 	w->o = *o;
 	w->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (w->epoll < 0)
+	if (w->epoll < 0) {
 		err = -errno;
-	else
-		w->qps = hp3_qps_create(&hooks);
-	if (w->qps == NULL)
 		goto failed;
+	}
 	libbpf_set_print(NULL); /* what went wrong is told in our words, once */
 	err = choose(w);
 	if (err < 0)
 		goto failed;
+	hooks.by_process = w->library != NULL;
+	w->qps = hp3_qps_create(&hooks);
+	if (w->qps == NULL) {
+		err = -ENOMEM;
+		goto failed;
+	}
 	*out = w;
 	return 0;
 failed:

@@ -31,6 +31,7 @@ struct hp3_watcher {
 	int fd; /* -1: gone */
 	pid_t pid; /* of the keeper; 0: gone */
 	enum hp3_watch_by by;
+	bool by_library; /* it was the library's: it is never believed to be the kernel's again */
 	uint32_t ends;
 	uint64_t minute; /* when it began */
 	unsigned notices; /* in it */
@@ -131,6 +132,7 @@ int hp3_watcher_start(const struct hp3_watch_options *o, struct hp3_watcher **ou
 		return -ENOMEM;
 	w->o = *o;
 	w->fd = -1;
+	w->by_library = o->verbs == HP3_WATCH_LIBRARY;
 	err = start(w);
 	if (err < 0) {
 		notice(w,
@@ -200,7 +202,8 @@ static void take(struct hp3_watcher *w, const struct hp3_watch_message *m)
 
 	switch ((enum hp3_watch_said)m->kind) {
 	case HP3_SAID_BY:
-		w->by = (enum hp3_watch_by)m->by;
+		w->by_library |= m->by == HP3_BY_LIBRARY;
+		w->by = w->by_library ? HP3_BY_LIBRARY : HP3_BY_KERNEL;
 		break;
 	case HP3_SAID_NOTICE:
 		pass_notice(w, m->text);

@@ -70,6 +70,17 @@ static void noise(void)
 	event(1, 4096, "rxe0");
 }
 
+/* To be gone, and another one by now. */
+static void claims(void)
+{
+	struct hp3_watch_message m = message(HP3_SAID_ENDED);
+
+	m.ended.times = 1;
+	say(&m, sizeof(m));
+	by(HP3_BY_KERNEL);
+	event(7, 0, "rxe0");
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 6 ? argv[6] : "";
@@ -78,7 +89,11 @@ int main(int argc, char **argv)
 		return 1;
 	if (strcmp(what, "noise") == 0)
 		noise();
+	if (strcmp(what, "claims") == 0)
+		by(HP3_BY_KERNEL);
 	by(HP3_BY_LIBRARY);
+	if (strcmp(what, "claims") == 0)
+		claims();
 	if (strcmp(what, "noise") == 0)
 		event(7, 4095, "\x1b[2J");
 	if (strcmp(what, "notices") == 0)

@@ -165,6 +165,31 @@ static void process_takes_only_its_own(void **state)
 	assert_int_equal(hp3_qps_count(rig.qps), 1);
 }
 
+/* Whoever calls the library may name any queue pair: only his own ones are ended. */
+static void a_process_names_another_one_s(void **state)
+{
+	struct hp3_qps_hooks hooks = {.gid = gid, .event = on_event, .by_process = true};
+	struct hp3_verbs_call c = call(IBV_QPS_RTR);
+
+	hp3_qps_free(rig.qps);
+	rig.qps = hp3_qps_create(&hooks);
+	give(c);
+	give(call(IBV_QPS_RTS));
+	assert_int_equal(rig.ups, 1);
+	c.pid = 8;
+	give(c);
+	c.state = IBV_QPS_RESET;
+	give(c);
+	c.kind = HP3_VERBS_DESTROY;
+	give(c);
+	assert_int_equal(rig.downs, 0);
+	assert_int_equal(hp3_qps_count(rig.qps), 1);
+	c.pid = 7;
+	give(c);
+	assert_int_equal(rig.downs, 1);
+	assert_int_equal(rig.last.pid, 7);
+}
+
 static void memory_is_bounded(void **state)
 {
 	struct hp3_verbs_call c = call(IBV_QPS_INIT);
@@ -191,6 +216,7 @@ int main(void)
 		TEST(set_up_anew_ends_the_old),
 		TEST(values_beyond_24_bits),
 		TEST(process_takes_only_its_own),
+		TEST(a_process_names_another_one_s),
 		TEST(memory_is_bounded),
 	};
 

@@ -32,18 +32,21 @@ static void on_notice(void *ctx, const char *text)
 		snprintf(said.text, sizeof(said.text), "%s", text);
 }
 
-static struct hp3_watcher *begin(const char *what)
+static struct hp3_watcher *begin_as(const char *what, uint8_t verbs)
 {
-	struct hp3_watch_options o = {.verbs = HP3_WATCH_LIBRARY,
-		.libraries = what,
-		.event = on_event,
-		.notice = on_notice};
+	struct hp3_watch_options o = {
+		.verbs = verbs, .libraries = what, .event = on_event, .notice = on_notice};
 	struct hp3_watcher *w;
 
 	memset(&said, 0, sizeof(said));
 	alarm(SECONDS);
 	assert_int_equal(hp3_watcher_start(&o, &w), 0);
 	return w;
+}
+
+static struct hp3_watcher *begin(const char *what)
+{
+	return begin_as(what, HP3_WATCH_LIBRARY);
 }
 
 static void poll_once(struct hp3_watcher *w)
@@ -98,6 +101,25 @@ static void events_without_end(void **state)
 	hp3_watcher_stop(w);
 }
 
+/* The kernel's word counts more: who has read what processes say is not believed to be the
+ * kernel's. */
+static void who_speaks_for_processes_does_so_for_good(void **state)
+{
+	struct hp3_watcher *w = begin("claims");
+
+	assert_int_equal(hp3_watcher_wait(w), 0);
+	assert_int_equal(hp3_watcher_by(w), HP3_BY_LIBRARY);
+	hp3_watcher_stop(w);
+	w = begin_as("claims", HP3_WATCH_AUTO);
+	assert_int_equal(hp3_watcher_wait(w), 0);
+	assert_int_equal(hp3_watcher_by(w), HP3_BY_KERNEL);
+	while (said.events == 0)
+		poll_once(w);
+	assert_int_equal(hp3_watcher_ends(w), 1);
+	assert_int_equal(hp3_watcher_by(w), HP3_BY_LIBRARY);
+	hp3_watcher_stop(w);
+}
+
 static void nobody_watches(void **state)
 {
 	struct hp3_watcher *w = begin("nobody");
@@ -128,6 +150,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_message),
 		cmocka_unit_test(more_notices_than_anybody_reads),
 		cmocka_unit_test(events_without_end),
+		cmocka_unit_test(who_speaks_for_processes_does_so_for_good),
 		cmocka_unit_test(nobody_watches),
 		cmocka_unit_test(gone_for_good),
 	};

@@ -443,7 +443,7 @@ class Daemon(WithDaemon):
         self.watch_count("up", 8)
         flows = self.ctl("flows")
         self.assertEqual({(f["flow"], f["paired"], f["pairing"]) for f in flows},
-                         {(f"rail0/10.9.0.1-10.9.0.{2 + i}/0x{4660 + i:06x}", True, "event") for i in range(8)})
+                         {(f"rail0/10.9.0.1-10.9.0.{2 + i}/0x{4660 + i:06x}", False, "none") for i in range(8)})
         c.end(signal.SIGKILL)
         self.watch_count("down", 8)
         self.assertEqual(self.ctl("flows"), [])
