@@ -380,6 +380,10 @@ bool hp3_slot_open(const struct hp3_engine *e, uint32_t i, uint32_t *flow);
  */
 void hp3_hold_room(struct hp3_engine *e, uint32_t more);
 
+/* Packets of this direction that the engine holds: HOLD said so, and no RELEASE, DISCARD or DELIVER
+ * has given them back. */
+uint32_t hp3_engine_held(const struct hp3_engine *e, enum hp3_dir dir);
+
 /* Of the packets that one RELEASE or DISCARD names, the one behind `held`. To be asked before the
  * engine is called again. */
 uint32_t hp3_held_next(const struct hp3_engine *e, uint32_t held);
@@ -556,6 +560,9 @@ void hp3_agree_told(struct hp3_engine *e, const struct hp3_ends *ends, const str
 	uint64_t now, struct hp3_acts *acts);
 /* hp3d leaves: ends one agreement with a peer, who is told; to be called until false. */
 bool hp3_spray_stop(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
+/* hp3d leaves, or lets packets go past it: what waits for the pacer leaves at once, in order, and
+ * nothing waits for it again before hp3_missed(). To be called until false. */
+bool hp3_pacing_stop(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 
 /*
  * Reports of the `beside` actuator, which carries out SUSPEND, MOVE and RESUME. DRAINED: everything

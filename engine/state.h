@@ -233,6 +233,7 @@ struct hp3_engine {
 	uint64_t block_salt; /* of the ports of lanes, which are the only ones then; 0: ports are
 				any */
 	struct hp3_rate *rates; /* by flow; cc = dcqcn */
+	bool pacing_ended; /* hp3_pacing_stop() */
 	struct hp3_long *longs; /* by flow; cc.share */
 	struct hp3_rack *rack; /* cc.share_moves, else NULL */
 	struct hp3_np *np; /* by flow; cc.notify */
@@ -262,7 +263,7 @@ struct hp3_engine {
 	uint8_t setup_late; /* set-ups in a row whose data came before any answer */
 	uint8_t setup_skip; /* the next ones that do not ask */
 	uint64_t hold_bytes;
-	uint32_t hold_packets;
+	uint32_t hold_packets, hold_rx; /* all; of them, those from the network */
 	uint32_t hold_most; /* of hold_packets, as the caller last had room */
 	uint32_t cm_next[2]; /* asked for by the network, by the local host */
 	struct hp3_cm_pending cm[HP3_CM_PENDING];

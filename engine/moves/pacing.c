@@ -109,9 +109,10 @@ void hp3_rate_tx(
 	if (m == NULL || m->held_pkts == 0) {
 		e->rates[flow].floor = 0;
 		hp3_rate_set(t, flow, h->len);
-		if (hp3_dcqcn_rate(&e->rates[flow].rp) == hp3_rate_line(e))
+		if (e->pacing_ended || hp3_dcqcn_rate(&e->rates[flow].rp) == hp3_rate_line(e))
 			f->flags &= (uint16_t)~HP3_FF_PACED;
-		if (hp3_pacer_when(&e->rates[flow].pacer, e->cfg.cc.burst_bytes, t->now) <= t->now)
+		if (e->pacing_ended || hp3_pacer_when(&e->rates[flow].pacer, e->cfg.cc.burst_bytes,
+					       t->now) <= t->now)
 			goto pass;
 		m = hp3_slot_take(e, flow, HP3_USE_PACE);
 		if (m == NULL)
@@ -180,4 +181,32 @@ void hp3_rate_due(struct hp3_turn *t, struct hp3_move *m)
 	} else {
 		hp3_rate_schedule(t, m->flow);
 	}
+}
+
+static void unpace(struct hp3_turn *t, struct hp3_move *m)
+{
+	t->e->flows[m->flow].flags &= (uint16_t)~HP3_FF_PACED;
+	t->e->rates[m->flow].floor = 0;
+	for (uint32_t i = m->head; i != 0; i = t->e->held[i].next)
+		hp3_rate_sent(t, m->flow, &t->e->held[i]);
+	hp3_hold_release(t, m->flow, UINT32_MAX, 0);
+	hp3_slot_drop(t->e, m->flow, HP3_USE_PACE);
+}
+
+bool hp3_pacing_stop(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
+{
+	struct hp3_turn t = {e, now, acts};
+
+	if (e->rates == NULL)
+		return false;
+	e->pacing_ended = true;
+	for (uint32_t i = e->nmoves; i-- > 0;) {
+		struct hp3_move *m = &e->moves[e->slots[i]];
+
+		if (m->use & HP3_USE_PACE && e->flows[m->flow].state == HP3_RFR_STEADY) {
+			unpace(&t, m);
+			return true;
+		}
+	}
+	return false;
 }

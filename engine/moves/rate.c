@@ -40,15 +40,16 @@ uint64_t hp3_rate_now(const struct hp3_engine *e, uint32_t flow, uint64_t now)
 	return hp3_dcqcn_rate(&rp);
 }
 
-/* Beside the RNIC there is nothing to hold, and so nothing to pace. What it sent while it was not
- * paced was not seen here. */
+/* Beside the RNIC there is nothing to hold, and so nothing to pace; nor before hp3d leaves. What it
+ * sent while it was not paced was not seen here. */
 static void note_rate(struct hp3_engine *e, uint32_t flow)
 {
 	struct hp3_flow *f = &e->flows[flow];
 
 	if (!(f->flags & HP3_FF_PACED))
 		e->rates[flow].again = false;
-	if (!e->cfg.beside && hp3_dcqcn_rate(&e->rates[flow].rp) < hp3_rate_line(e))
+	if (!e->cfg.beside && !e->pacing_ended &&
+		hp3_dcqcn_rate(&e->rates[flow].rp) < hp3_rate_line(e))
 		f->flags |= HP3_FF_PACED;
 }
 

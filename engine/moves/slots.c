@@ -121,6 +121,11 @@ uint32_t hp3_hold_put(struct hp3_engine *e, uint32_t flow, const struct hp3_held
 	return i;
 }
 
+uint32_t hp3_engine_held(const struct hp3_engine *e, enum hp3_dir dir)
+{
+	return dir == HP3_DIR_RX ? e->hold_rx : e->hold_packets - e->hold_rx;
+}
+
 void hp3_hold_room(struct hp3_engine *e, uint32_t more)
 {
 	e->hold_most = more < e->cfg.hold_packets - e->hold_packets ? e->hold_packets + more

@@ -43,6 +43,7 @@ static void add(struct hp3_engine *e, struct hp3_spray_in *in, struct run *r, ui
 	in->bytes -= len;
 	e->hold_bytes -= len;
 	e->hold_packets--;
+	e->hold_rx--;
 }
 
 /* Behind all free entries: the caller still has to go from one to the next. */
@@ -134,6 +135,7 @@ void hp3_in_keep(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 	in->bytes += len;
 	e->hold_bytes += len;
 	e->hold_packets++;
+	e->hold_rx++;
 	e->stats.reseq_held++;
 }
 

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include "engine/event.h"
 
+struct rte_mbuf;
+
 /* What the simulation does for a process; `p` is that process. Times are in ns. */
 struct whole_host {
 	uint64_t (*now)(void *p); /* monotonic */
@@ -28,6 +30,7 @@ struct whole_host {
 	void (*port)(void *p, uint16_t port, bool up);
 	bool (*link)(void *p, uint16_t port); /* has one */
 	void (*event)(void *p, const struct hp3_event *ev);
+	void (*copied)(void *p, struct rte_mbuf *copy); /* a packet that it holds */
 	char letter; /* names of things that DPDK knows by name begin with it */
 };
 
@@ -35,6 +38,8 @@ struct whole_host {
 struct whole_account {
 	uint64_t gone; /* not forwarded, for a named reason */
 	uint64_t held, waiting; /* in the engine's hands; in links and rings */
+	uint64_t shown; /* copies handed to the RNIC, beside the packets that came */
+	int64_t unaccounted; /* as the pipes count */
 	uint32_t moved, moves; /* flows not at home; under way */
 };
 

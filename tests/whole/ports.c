@@ -189,6 +189,23 @@ bool ports_up(const struct process *p, enum side side)
 	       link.link_status == RTE_ETH_LINK_UP;
 }
 
+/* The copy bears the note of its original. */
+void ports_copied(void *arg, struct rte_mbuf *copy)
+{
+	struct process *p = arg;
+	struct frame *f = malloc(sizeof(*f));
+
+	if (*note(copy) == NULL) {
+		WRONG(p->sim, "hp3d %c copies a packet that it does not hold", p->calls.letter);
+		free(f);
+		return;
+	}
+	*f = **note(copy);
+	f->shown = true;
+	*note(copy) = f;
+	enter(p, f);
+}
+
 /* A buffer that comes back from the pool: what it carried before is gone. */
 static void reuse(struct process *p, struct rte_mbuf *m)
 {

@@ -113,7 +113,8 @@ void process_start(struct process *p)
 	p->starts++;
 	p->rng = p->sim->seed * 1000 + p->host * 500 + p->starts;
 	p->calls = (struct whole_host){now, wall, asleep, interrupted, kick, randomness, launch,
-		join, on_signal, ports_changed, ports_link, event, (char)('a' + p->host)};
+		join, on_signal, ports_changed, ports_link, event, ports_copied,
+		(char)('a' + p->host)};
 	p->module = load(p);
 	p->main = (whole_main_fn *)dlsym(p->module, "hp3d_main");
 	p->account = (whole_account_fn *)dlsym(p->module, "whole_account");
@@ -186,13 +187,16 @@ void process_check(struct process *p)
 	polled -= rte_ring_count(p->in[RNIC]) + rte_ring_count(p->in[NET]);
 	p->account(&a);
 	out = p->put + p->in_ring(p->out[RNIC], p->pool) + p->in_ring(p->out[NET], p->pool);
-	if (polled != out + a.gone + a.held + a.waiting)
+	if (a.unaccounted != 0)
+		WRONG(p->sim, "hp3d %c: %lld packets unaccounted for", p->calls.letter,
+			(long long)a.unaccounted);
+	if (polled + a.shown != out + a.gone + a.held + a.waiting)
 		WRONG(p->sim,
-			"hp3d %c: %llu frames in, %llu out, %llu not forwarded, %llu held, %llu "
-			"wait",
-			p->calls.letter, (unsigned long long)polled, (unsigned long long)out,
-			(unsigned long long)a.gone, (unsigned long long)a.held,
-			(unsigned long long)a.waiting);
+			"hp3d %c: %llu frames in, %llu copies, %llu out, %llu not forwarded, %llu "
+			"held, %llu wait",
+			p->calls.letter, (unsigned long long)polled, (unsigned long long)a.shown,
+			(unsigned long long)out, (unsigned long long)a.gone,
+			(unsigned long long)a.held, (unsigned long long)a.waiting);
 }
 
 /* The file that it reads when it starts, and at SIGHUP. What may be reloaded changes by the seed.

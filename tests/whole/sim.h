@@ -49,6 +49,7 @@ struct frame {
 	uint8_t kind, from; /* from: host */
 	bool dirty; /* the network has damaged it */
 	bool copy; /* made by the network */
+	bool shown; /* ... by the receiver's hp3d, for its RNIC to ask for what is missing */
 	uint8_t era;
 	uint16_t len;
 	uint64_t seq;
@@ -233,6 +234,7 @@ void ports_plug(struct process *p);
 void ports_unplug(struct process *p);
 void ports_changed(void *p, uint16_t port, bool up);
 bool ports_link(void *p, uint16_t port);
+void ports_copied(void *p, struct rte_mbuf *copy); /* hp3d has copied a packet that it holds */
 bool ports_up(const struct process *p, enum side side); /* has a link, and hp3d lets it */
 void ports_receive(struct process *p, enum side side, struct frame *f); /* takes f */
 void ports_drain(struct process *p);

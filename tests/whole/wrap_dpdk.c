@@ -9,14 +9,11 @@
 #include <rte_telemetry.h>
 #include "app/doctor/doctor.h"
 #include "app/hp3d/lcores/internal.h"
-#include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/pipe.h"
 #include "app/record/record.h"
 #include "tests/whole/host.h"
 
 #define NAME 32
-
-static uint64_t taken; /* by agents */
 
 whole_account_fn whole_account;
 whole_in_ring_fn whole_in_ring;
@@ -50,6 +47,10 @@ struct rte_mempool *__real_rte_pktmbuf_pool_create(const char *name, unsigned n,
 	uint16_t private_size, uint16_t room, int socket);
 struct rte_mempool *__wrap_rte_pktmbuf_pool_create(const char *name, unsigned n, unsigned cache,
 	uint16_t private_size, uint16_t room, int socket);
+struct rte_mbuf *__real_rte_pktmbuf_copy(
+	const struct rte_mbuf *m, struct rte_mempool *mp, uint32_t offset, uint32_t length);
+struct rte_mbuf *__wrap_rte_pktmbuf_copy(
+	const struct rte_mbuf *m, struct rte_mempool *mp, uint32_t offset, uint32_t length);
 struct rte_mempool *__real_rte_mempool_lookup(const char *name);
 struct rte_mempool *__wrap_rte_mempool_lookup(const char *name);
 void __real_rte_mempool_free(struct rte_mempool *mp);
@@ -59,10 +60,6 @@ int __wrap_hp3_doctor_tell(
 	const struct hp3_config *cfg, const char *file, enum hp3_check_when when, FILE *out);
 int __wrap_hp3_record_start(const struct hp3_record_options *o);
 void __wrap_hp3_record_reopen(const struct hp3_record_options *o);
-bool __real_hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
-	uint64_t now, struct hp3_acts *acts, struct rte_mbuf **answer);
-bool __wrap_hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
-	uint64_t now, struct hp3_acts *acts, struct rte_mbuf **answer);
 void __real_hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *ev);
 void __wrap_hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *ev);
 
@@ -177,6 +174,16 @@ struct rte_mempool *__wrap_rte_mempool_lookup(const char *name)
 	return __real_rte_mempool_lookup(text);
 }
 
+struct rte_mbuf *__wrap_rte_pktmbuf_copy(
+	const struct rte_mbuf *m, struct rte_mempool *mp, uint32_t offset, uint32_t length)
+{
+	struct rte_mbuf *copy = __real_rte_pktmbuf_copy(m, mp, offset, length);
+
+	if (copy != NULL)
+		whole_host->copied(whole_process, copy);
+	return copy;
+}
+
 void __wrap_rte_mempool_free(struct rte_mempool *mp)
 {
 	whole_gave(mp);
@@ -210,16 +217,6 @@ void __wrap_hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *ev)
 	__real_hp3d_tally_event(t, ev);
 }
 
-/* Probes, answers and reports, which the agent's own counters name. */
-bool __wrap_hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
-	uint64_t now, struct hp3_acts *acts, struct rte_mbuf **answer)
-{
-	bool is_ours = __real_hp3d_agent_take(a, e, pkt, now, acts, answer);
-
-	taken += is_ours;
-	return is_ours;
-}
-
 static void add(struct whole_account *a, struct hp3d_pipe *p)
 {
 	const struct hp3_engine *e = hp3d_pipe_engine(p);
@@ -229,6 +226,8 @@ static void add(struct whole_account *a, struct hp3d_pipe *p)
 	HP3D_PIPE_COUNTERS(X)
 #undef X
 	a->held += hp3d_pipe_held(p);
+	a->shown += c->shown;
+	a->unaccounted += hp3d_pipe_unaccounted(p);
 	a->moved += hp3_engine_moved(e);
 	a->moves += hp3_engine_moves(e);
 }
@@ -258,7 +257,7 @@ void whole_account(struct whole_account *a)
 {
 	const struct rte_mempool *pool = hp3d_rail_ports(0)->pool;
 
-	*a = (struct whole_account){.gone = taken};
+	*a = (struct whole_account){0};
 	for (unsigned i = 0; i < hp3d_lcores.n; i++) {
 		const struct hp3d_worker *w = &hp3d_lcores.workers[i];
 

@@ -221,10 +221,10 @@ static void bypass(struct hp3d_worker *w, uint64_t now)
 
 		if (b == NULL || rail % hp3d_lcores.n != w->index)
 			continue;
-		hp3d_bypass_inside(b, HP3_DIR_TX,
-			hp3d_pipe_held(p) + hp3d_link_backlog(&w->out[hp3d_tag(rail, HP3_DIR_TX)]));
-		hp3d_bypass_inside(
-			b, HP3_DIR_RX, hp3d_link_backlog(&w->out[hp3d_tag(rail, HP3_DIR_RX)]));
+		for (enum hp3_dir dir = HP3_DIR_TX; dir <= HP3_DIR_RX; dir++)
+			hp3d_bypass_inside(b, dir,
+				hp3_engine_held(hp3d_pipe_engine(p), dir) +
+					hp3d_link_backlog(&w->out[hp3d_tag(rail, dir)]));
 		hp3d_bypass_round(b, p, now);
 	}
 }

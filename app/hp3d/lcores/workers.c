@@ -237,24 +237,40 @@ static void cancel(struct hp3d_worker *w, void *arg)
 		hp3d_pipe_cancel_all(w->pipes[rail], hp3d_now());
 }
 
-/* The loops have ended: what they left in rings, links and (a late command's) hold queues leaves
- * now. Returns how many flows stay on another port. */
+/* Nothing is held any more, and of every packet it is known what became of it. */
+static void check_pipe(const struct hp3d_worker *w, unsigned rail)
+{
+	const struct hp3d_pipe *p = w->pipes[rail];
+	long long unknown = hp3d_pipe_unaccounted(p);
+	uint32_t held = hp3d_pipe_held(p);
+
+	if (unknown != 0 || held != 0)
+		fprintf(stderr,
+			"hp3d: rail %u, lcore %u: %lld packets unaccounted for, %u still held: "
+			"please report this with the output of hp3ctl stats\n",
+			rail, w->lcore, unknown, held);
+}
+
+/* The loops have ended: what they left in rings, links and hold queues leaves now; what comes out
+ * of a ring may be held once more. Returns how many flows stay on another port. */
 static unsigned finish(void)
 {
 	unsigned moved = 0;
 	uint32_t n;
 
-	for (unsigned i = 0; i < hp3d_lcores.n; i++)
-		cancel(&hp3d_lcores.workers[i], NULL);
 	do {
 		n = 0;
-		for (unsigned i = 0; i < hp3d_lcores.n; i++)
+		for (unsigned i = 0; i < hp3d_lcores.n; i++) {
+			cancel(&hp3d_lcores.workers[i], NULL);
 			n += hp3d_worker_finish(&hp3d_lcores.workers[i]);
+		}
 	} while (n > 0);
 	for (unsigned i = 0; i < hp3d_lcores.n; i++) {
-		for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++)
+		for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
 			moved += hp3_engine_moved(
 				hp3d_pipe_engine(hp3d_lcores.workers[i].pipes[rail]));
+			check_pipe(&hp3d_lcores.workers[i], rail);
+		}
 	}
 	return moved;
 }

@@ -13,7 +13,6 @@ static void release(struct hp3d_pipe *p, const struct hp3_act *a)
 	uint32_t i = a->held;
 	struct hp3_view v;
 
-	p->nheld -= a->count;
 	for (uint32_t n = a->count; n > 0; n--, i = hp3_held_next(p->engine, i)) {
 		struct rte_mbuf *m = p->held[i];
 		void *frame = rte_pktmbuf_mtod(m, void *);
@@ -31,19 +30,13 @@ static void release(struct hp3d_pipe *p, const struct hp3_act *a)
 }
 
 /* For the local RNIC, put in order; nothing about them changes. */
-void hp3d_pipe_deliver(struct hp3d_pipe *p)
+static void deliver(struct hp3d_pipe *p, const struct hp3_act *a)
 {
-	for (uint32_t i = 0; i < p->acts.n; i++) {
-		const struct hp3_act *a = &p->acts.act[i];
-		uint32_t held = a->held;
+	uint32_t i = a->held;
 
-		if (a->kind != HP3_ACT_DELIVER)
-			continue;
-		p->nheld -= a->count;
-		p->c.delivered += a->count;
-		for (uint32_t n = a->count; n > 0; n--, held = hp3_held_next(p->engine, held))
-			hp3d_pipe_emit(p, HP3_DIR_RX, p->held[held]);
-	}
+	p->c.delivered += a->count;
+	for (uint32_t n = a->count; n > 0; n--, i = hp3_held_next(p->engine, i))
+		hp3d_pipe_emit(p, HP3_DIR_RX, p->held[i]);
 }
 
 /* It takes a buffer, as seldom as packets are lost. */
@@ -62,7 +55,6 @@ static void discard(struct hp3d_pipe *p, const struct hp3_act *a)
 {
 	uint32_t i = a->held;
 
-	p->nheld -= a->count;
 	p->c.drop_discarded += a->count;
 	for (uint32_t n = a->count; n > 0; n--, i = hp3_held_next(p->engine, i))
 		rte_pktmbuf_free(p->held[i]);
@@ -104,8 +96,10 @@ static void say(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now)
 	if (p->agent == NULL)
 		return;
 	m = hp3d_agent_make(p->agent, p->engine, a, now, &dir);
-	if (m != NULL)
-		hp3d_pipe_emit(p, dir, m);
+	if (m == NULL)
+		return;
+	p->c.own++;
+	hp3d_pipe_emit(p, dir, m);
 }
 
 /* Packets of our own to all hosts of the rack. */
@@ -114,32 +108,48 @@ static void tell_rack(struct hp3d_pipe *p, uint64_t now)
 	struct rte_mbuf *m[HP3_RACK_MATES];
 	uint32_t n = p->agent != NULL ? hp3d_agent_make_rack(p->agent, p->engine, now, m) : 0;
 
+	p->c.own += n;
 	for (uint32_t i = 0; i < n; i++)
 		hp3d_pipe_emit(p, HP3_DIR_TX, m[i]);
 }
 
-void hp3d_pipe_carry_out(struct hp3d_pipe *p, uint64_t now)
+void hp3d_pipe_act(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now)
 {
-	for (uint32_t i = 0; i < p->acts.n; i++) {
-		const struct hp3_act *a = &p->acts.act[i];
-
-		if (a->kind == HP3_ACT_RELEASE)
-			release(p, a);
-		else if (a->kind == HP3_ACT_DISCARD)
-			discard(p, a);
-		else if (a->kind == HP3_ACT_SHOW)
-			show(p, a);
-		else if (a->kind == HP3_ACT_EVENT)
-			report(p, &a->event);
-		else if (a->kind == HP3_ACT_PROBE || a->kind == HP3_ACT_NAK ||
-			 a->kind == HP3_ACT_CNP || a->kind == HP3_ACT_CNP_OWED ||
-			 a->kind == HP3_ACT_TRACE || a->kind == HP3_ACT_REPORT ||
-			 a->kind == HP3_ACT_URGE || a->kind == HP3_ACT_TELL ||
-			 a->kind == HP3_ACT_AGREE)
-			say(p, a, now);
-		else if (a->kind == HP3_ACT_RACK)
-			tell_rack(p, now);
-		else if (a->kind != HP3_ACT_DELIVER && p->actuate != NULL)
+	switch ((enum hp3_act_kind)a->kind) {
+	case HP3_ACT_RELEASE:
+		release(p, a);
+		break;
+	case HP3_ACT_DISCARD:
+		discard(p, a);
+		break;
+	case HP3_ACT_DELIVER:
+		deliver(p, a);
+		break;
+	case HP3_ACT_SHOW:
+		show(p, a);
+		break;
+	case HP3_ACT_EVENT:
+		report(p, &a->event);
+		break;
+	case HP3_ACT_RACK:
+		tell_rack(p, now);
+		break;
+	case HP3_ACT_SUSPEND:
+	case HP3_ACT_MOVE:
+	case HP3_ACT_RESUME:
+		if (p->actuate != NULL)
 			p->actuate(p->actuate_ctx, a);
+		break;
+	case HP3_ACT_PROBE:
+	case HP3_ACT_NAK:
+	case HP3_ACT_CNP:
+	case HP3_ACT_CNP_OWED:
+	case HP3_ACT_REPORT:
+	case HP3_ACT_URGE:
+	case HP3_ACT_TELL:
+	case HP3_ACT_AGREE:
+	case HP3_ACT_TRACE:
+		say(p, a, now);
+		break;
 	}
 }

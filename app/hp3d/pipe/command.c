@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a pipe is told beside packets: commands, queue pairs that come and go, the end. */
+/* What a pipe is told beside packets: time, commands, queue pairs that come and go, the end. */
 #include <string.h>
+#include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/internal.h"
+
+uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now)
+{
+	uint64_t due;
+
+	hp3d_pipe_make_room(p);
+	if (p->agent != NULL)
+		hp3d_agent_tick(p->agent, now);
+	do {
+		due = hp3_tick(p->engine, now, &p->acts);
+		hp3d_pipe_settle(p, now);
+	} while (p->acts.more);
+	return due;
+}
 
 int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t now)
 {
 	int ret;
 
-	p->acts.n = 0;
 	ret = hp3_command(p->engine, cmd, now, &p->acts);
-	hp3d_pipe_carry_out(p, now);
-	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
+	hp3d_pipe_settle(p, now);
 	return ret;
 }
 
@@ -18,10 +31,8 @@ int hp3d_pipe_advise(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t no
 {
 	int ret;
 
-	p->acts.n = 0;
 	ret = hp3_advise(p->engine, cmd, now, &p->acts);
-	hp3d_pipe_carry_out(p, now);
-	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
+	hp3d_pipe_settle(p, now);
 	return ret;
 }
 
@@ -30,10 +41,8 @@ int hp3d_pipe_actuated(
 {
 	int ret;
 
-	p->acts.n = 0;
 	ret = hp3_actuator(p->engine, flow, report, now, &p->acts);
-	hp3d_pipe_carry_out(p, now);
-	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
+	hp3d_pipe_settle(p, now);
 	return ret;
 }
 
@@ -41,8 +50,7 @@ int hp3d_pipe_felt(struct hp3d_pipe *p, uint32_t flow, const struct hp3_felt *fe
 {
 	int ret = hp3_felt(p->engine, flow, felt, now, &p->acts);
 
-	hp3d_pipe_carry_out(p, now);
-	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
+	hp3d_pipe_settle(p, now);
 	return ret;
 }
 
@@ -55,18 +63,15 @@ void hp3d_pipe_copy(struct hp3d_pipe *p, const uint8_t *frame, uint32_t len, uin
 	if (pkt.v.class != HP3_CLASS_CNP)
 		return;
 	pkt.v.vlan = 0; /* the mirror's, or one that queue pairs do not tell */
-	p->acts.n = 0;
 	hp3_find_burst(p->engine, &pkt, 1, HP3_DIR_RX);
 	hp3_rx(p->engine, &pkt, now, &vd, &p->acts);
-	hp3d_pipe_carry_out(p, now);
-	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
+	hp3d_pipe_settle(p, now);
 }
 
 void hp3d_pipe_place(struct hp3d_pipe *p, uint32_t flow, uint64_t now)
 {
 	hp3_qp_place(p->engine, flow, now, &p->acts);
-	hp3d_pipe_carry_out(p, now);
-	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
+	hp3d_pipe_settle(p, now);
 }
 
 /* The last events of a flow that goes are carried out when it is gone. */
@@ -84,11 +89,9 @@ int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t no
 	int ret;
 
 	note_leaving(p, ev, now);
-	p->acts.n = 0;
 	ret = hp3_qp(p->engine, ev, now, &p->acts);
-	hp3d_pipe_carry_out(p, now);
+	hp3d_pipe_settle(p, now);
 	p->leaving.flow = HP3_NO_FLOW;
-	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
 	return ret;
 }
 
@@ -134,9 +137,8 @@ void hp3d_pipe_missed(struct hp3d_pipe *p, uint64_t now)
 
 	p->on_event = NULL; /* thousands of them would push out what was decided */
 	do {
-		p->acts.n = 0;
 		from = hp3_missed(p->engine, from, now, &p->acts);
-		hp3d_pipe_carry_out(p, now);
+		hp3d_pipe_settle(p, now);
 	} while (from != HP3_NO_FLOW);
 	p->on_event = tell;
 }
@@ -145,15 +147,15 @@ void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now)
 {
 	bool more;
 
-	command_all(p, HP3_CMD_CANCEL, now);
 	do {
-		p->acts.n = 0;
 		more = hp3_spray_stop(p->engine, now, &p->acts);
-		hp3d_pipe_carry_out(p, now);
-		hp3d_pipe_deliver(p);
+		hp3d_pipe_settle(p, now);
 	} while (more);
-	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
-	hp3d_pipe_flush(&p->out[HP3_DIR_RX]);
+	command_all(p, HP3_CMD_CANCEL, now); /* drains that sprays end with, too */
+	do {
+		more = hp3_pacing_stop(p->engine, now, &p->acts);
+		hp3d_pipe_settle(p, now);
+	} while (more);
 }
 
 void hp3d_pipe_home_all(struct hp3d_pipe *p, uint64_t now)

@@ -21,7 +21,7 @@ struct hp3d_pipe {
 	struct hp3_engine *engine;
 	size_t engine_size;
 	struct rte_mbuf **held; /* by the engine's number */
-	uint32_t nheld, held_peak;
+	uint32_t held_peak, unroomed; /* most held; held since hp3d_pipe_make_room() */
 	struct rte_mempool *pool; /* what packets come from; NULL: it does not matter */
 	unsigned sharers;
 	struct hp3d_agent *agent; /* NULL: hp3d says nothing by itself (replay) */
@@ -42,7 +42,7 @@ struct hp3d_pipe {
 };
 
 /* What waits in the vector is handed over. */
-void hp3d_pipe_flush(struct hp3d_pipe_out *o);
+void hp3d_pipe_flush(struct hp3d_pipe *p, enum hp3_dir dir);
 
 static inline void hp3d_pipe_emit(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m)
 {
@@ -50,16 +50,18 @@ static inline void hp3d_pipe_emit(struct hp3d_pipe *p, enum hp3_dir dir, struct 
 
 	o->m[o->n++] = m;
 	if (o->n == HP3D_OUT_VECTOR)
-		hp3d_pipe_flush(o);
+		hp3d_pipe_flush(p, dir);
 }
 
-/* The engine is told how much it may hold: now and then, and as more is held. */
+/* The engine is told how much it may hold: now and then, and after so many more were held. */
 #define HP3D_ROOM_EVERY 32u /* packets */
 void hp3d_pipe_make_room(struct hp3d_pipe *p);
 
-/* The engine's actions in p->acts; packets that they set free wait in the vectors. But for those
- * that follow the packet in hand: deliver, when its verdict has been obeyed. */
-void hp3d_pipe_carry_out(struct hp3d_pipe *p, uint64_t now);
-void hp3d_pipe_deliver(struct hp3d_pipe *p);
+/* What an action says, but that those which follow the packet in hand come last (pipe.c). Packets
+ * that it sets free wait in the vectors. */
+void hp3d_pipe_act(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now);
+/* To follow every call of the engine without a packet: its actions are carried out, all of them,
+ * and the vectors leave. */
+void hp3d_pipe_settle(struct hp3d_pipe *p, uint64_t now);
 
 #endif

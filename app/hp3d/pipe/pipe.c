@@ -14,8 +14,9 @@
 #define GROUP       8u /* packets, see_all() */
 
 /* The vector is empty before it is handed over, so that send() may lead back here. */
-void hp3d_pipe_flush(struct hp3d_pipe_out *o)
+void hp3d_pipe_flush(struct hp3d_pipe *p, enum hp3_dir dir)
 {
+	struct hp3d_pipe_out *o = &p->out[dir];
 	struct rte_mbuf *m[HP3D_OUT_VECTOR];
 	uint16_t n = o->n;
 
@@ -23,6 +24,7 @@ void hp3d_pipe_flush(struct hp3d_pipe_out *o)
 		return;
 	memcpy(m, o->m, n * sizeof(m[0]));
 	o->n = 0;
+	p->c.sent += n;
 	o->send(o->ctx, m, n);
 }
 
@@ -44,12 +46,22 @@ static inline void pass(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *
 	hp3d_pipe_emit(p, dir, m);
 }
 
-static void obey(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m, struct hp3_pkt *pkt,
-	const struct hp3_verdict *vd)
+/* The packet in hand: number `i` of p->pkts and p->verdicts, in buffer `m`. */
+struct in_hand {
+	enum hp3_dir dir;
+	struct rte_mbuf *m;
+	uint32_t i;
+};
+
+static void obey(struct hp3d_pipe *p, const struct in_hand *hand)
 {
+	const struct hp3_verdict *vd = &p->verdicts[hand->i];
+	struct hp3_pkt *pkt = &p->pkts[hand->i];
+	struct rte_mbuf *m = hand->m;
+
 	switch (vd->kind) {
 	case HP3_PASS:
-		pass(p, dir, m, pkt, vd);
+		pass(p, hand->dir, m, pkt, vd);
 		break;
 	case HP3_HOLD:
 		if ((vd->flags & HP3_SET_ACKREQ) && !(pkt->v.flags & HP3_VF_ACKREQ))
@@ -57,9 +69,8 @@ static void obey(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m, stru
 		if (unlikely(vd->flags & HP3_CLEAR_BECN))
 			hp3_set_becn(rte_pktmbuf_mtod(m, void *), &pkt->v, false);
 		p->held[vd->held] = m;
-		if (++p->nheld > p->held_peak)
-			p->held_peak = p->nheld;
-		if (p->nheld % HP3D_ROOM_EVERY == 0)
+		p->held_peak = RTE_MAX(p->held_peak, hp3d_pipe_held(p));
+		if (++p->unroomed == HP3D_ROOM_EVERY)
 			hp3d_pipe_make_room(p);
 		break;
 	case HP3_CONSUME:
@@ -71,6 +82,33 @@ static void obey(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m, stru
 		rte_pktmbuf_free(m);
 		break;
 	}
+}
+
+/*
+ * Everything that the latest call of the engine left in p->acts, and nothing of it twice: actions
+ * that come first, the verdict of the packet in hand (NULL: there is none), what follows that
+ * packet. Every buffer that the engine gives back goes through here, whoever called the engine.
+ */
+static void carry_out(struct hp3d_pipe *p, const struct in_hand *hand, uint64_t now)
+{
+	for (uint32_t i = 0; i < p->acts.n; i++) {
+		if (p->acts.act[i].kind != HP3_ACT_DELIVER)
+			hp3d_pipe_act(p, &p->acts.act[i], now);
+	}
+	if (hand != NULL)
+		obey(p, hand);
+	for (uint32_t i = 0; i < p->acts.n; i++) {
+		if (p->acts.act[i].kind == HP3_ACT_DELIVER)
+			hp3d_pipe_act(p, &p->acts.act[i], now);
+	}
+	p->acts.n = 0;
+}
+
+void hp3d_pipe_settle(struct hp3d_pipe *p, uint64_t now)
+{
+	carry_out(p, NULL, now);
+	hp3d_pipe_flush(p, HP3_DIR_TX);
+	hp3d_pipe_flush(p, HP3_DIR_RX);
 }
 
 /* One buffer of our own. A chain is joined where its first buffer has room. */
@@ -155,10 +193,12 @@ static bool is_ours(struct hp3d_pipe *p, const struct hp3_pkt *pkt, uint64_t now
 
 	if (p->agent == NULL || !hp3d_agent_take(p->agent, p->engine, pkt, now, &p->acts, &answer))
 		return false;
-	hp3d_pipe_carry_out(p, now);
-	hp3d_pipe_deliver(p);
-	if (answer != NULL)
+	p->c.taken++;
+	carry_out(p, NULL, now);
+	if (answer != NULL) {
+		p->c.own++;
 		hp3d_pipe_emit(p, HP3_DIR_TX, answer);
+	}
 	return true;
 }
 
@@ -186,7 +226,7 @@ static void obey_all(
 		if (likely(p->verdicts[i].kind == HP3_PASS))
 			pass(p, dir, m[i], &p->pkts[i], &p->verdicts[i]);
 		else
-			obey(p, dir, m[i], &p->pkts[i], &p->verdicts[i]);
+			obey(p, &(struct in_hand){dir, m[i], i});
 	}
 }
 
@@ -195,7 +235,8 @@ static void pass_all(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m,
 {
 	struct hp3d_pipe_out *o = &p->out[dir];
 
-	hp3d_pipe_flush(o);
+	hp3d_pipe_flush(p, dir);
+	p->c.sent += n;
 	o->send(o->ctx, m, (uint16_t)n);
 }
 
@@ -213,10 +254,10 @@ static void engage(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, u
 			else
 				obey_all(p, dir, m, from, from + done);
 		} else {
-			obey_all(p, dir, m, from, from + done - 1);
-			hp3d_pipe_carry_out(p, now);
-			obey_all(p, dir, m, from + done - 1, from + done);
-			hp3d_pipe_deliver(p);
+			uint32_t last = from + done - 1;
+
+			obey_all(p, dir, m, from, last);
+			carry_out(p, &(struct in_hand){dir, m[last], last}, now);
 		}
 		from += done;
 	}
@@ -269,24 +310,6 @@ void hp3d_pipe_burst(
 			learn(p, n, all);
 		p->learnt = flows;
 	}
-	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
-	hp3d_pipe_flush(&p->out[HP3_DIR_RX]);
-}
-
-uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now)
-{
-	uint64_t due;
-
-	hp3d_pipe_make_room(p);
-	if (p->agent != NULL)
-		hp3d_agent_tick(p->agent, now);
-	do {
-		p->acts.n = 0;
-		due = hp3_tick(p->engine, now, &p->acts);
-		hp3d_pipe_carry_out(p, now);
-		hp3d_pipe_deliver(p);
-	} while (p->acts.more);
-	hp3d_pipe_flush(&p->out[HP3_DIR_TX]);
-	hp3d_pipe_flush(&p->out[HP3_DIR_RX]);
-	return due;
+	hp3d_pipe_flush(p, HP3_DIR_TX);
+	hp3d_pipe_flush(p, HP3_DIR_RX);
 }

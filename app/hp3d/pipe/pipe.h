@@ -40,6 +40,9 @@
 	X(fruitless_advice, "those about a port that somebody had named", 0)                       \
 	X(not_linear, "packets in several or shared buffers: passed untouched", 0)                 \
 	X(handed_over, "packets passed on to the lcore of their addresses", 0)                     \
+	X(own, "packets that hp3d made: probes, answers, messages to peers, NAKs, CNPs", 0)        \
+	X(sent, "packets given to the ports, those that hp3d made and copies among them", 0)       \
+	X(taken, "probes, answers and messages of peers, which end at hp3d", 1)                    \
 	X(drop_discarded, "held packets whose queue pair went away, or that came again", 1)        \
 	X(consumed, "stale CNPs and answers to probes, which are not for the RNIC", 1)             \
 	X(drop_engine, "packets that the engine took out of the stream", 1)                        \
@@ -127,12 +130,19 @@ int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t no
 void hp3d_pipe_call_off(struct hp3d_pipe *p, uint64_t now);
 /* Asks those of n flows from `from` on that are elsewhere to move home (mode). */
 void hp3d_pipe_home(struct hp3d_pipe *p, uint32_t from, uint32_t n, uint64_t now);
-/* Ends moves under way, whatever is held leaves on the old port (stop). */
+/* Ends sprays, moves under way and pacing: all that is held leaves, in order, what was held by a
+ * move on the old port (stop). */
 void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now);
 /* Packets have passed unseen (hp3_missed()): what is held is dropped. No event tells of it. */
 void hp3d_pipe_missed(struct hp3d_pipe *p, uint64_t now);
 /* Packets that the engine holds. */
 uint32_t hp3d_pipe_held(const struct hp3d_pipe *p);
+/*
+ * Packets that came or were made (packets_tx, packets_rx, own, shown), less those of which it is
+ * known what became of them: sent, taken, consumed, drop_engine, drop_discarded, held. 0 between
+ * two calls, or the pipe has lost a buffer, or sent one twice.
+ */
+int64_t hp3d_pipe_unaccounted(const struct hp3d_pipe *p);
 /* Asks every moved flow to move home (stop). */
 void hp3d_pipe_home_all(struct hp3d_pipe *p, uint64_t now);
 

@@ -18,6 +18,7 @@ void hp3d_pipe_make_room(struct hp3d_pipe *p)
 	const struct rte_mempool_cache *own;
 	uint32_t n, spare;
 
+	p->unroomed = 0;
 	if (p->pool == NULL)
 		return;
 	own = rte_mempool_default_cache(p->pool, rte_lcore_id());

@@ -135,7 +135,16 @@ const struct hp3d_tally *hp3d_pipe_tally(const struct hp3d_pipe *p)
 
 uint32_t hp3d_pipe_held(const struct hp3d_pipe *p)
 {
-	return p->nheld;
+	return hp3_engine_held(p->engine, HP3_DIR_TX) + hp3_engine_held(p->engine, HP3_DIR_RX);
+}
+
+int64_t hp3d_pipe_unaccounted(const struct hp3d_pipe *p)
+{
+	const struct hp3d_pipe_counters *c = &p->c;
+	uint64_t in = c->packets_tx + c->packets_rx + c->own + c->shown;
+	uint64_t gone = c->sent + c->taken + c->consumed + c->drop_engine + c->drop_discarded;
+
+	return (int64_t)(in - gone - hp3d_pipe_held(p));
 }
 
 uint32_t hp3d_pipe_held_peak(const struct hp3d_pipe *p)

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Conservation: two pipes with agents, connected by a network that reorders, and at random whatever
+ * calls their engines: packets, time, commands, set-up events that reuse queue pair numbers,
+ * packets that were missed, stops. After each call every buffer is held, on the wire, or given
+ * back.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <rte_eal.h>
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+#include "app/hp3d/pipe/keyring.h"
+#include "app/hp3d/pipe/pipe.h"
+#include "base/random.h"
+#include "roce/build.h"
+#include "roce/opcode.h"
+
+#define US      1000ull
+#define MS      1000000ull
+#define QPS     4u
+#define BUFFERS 4095u
+#define WIRE    256u
+#define WINDOW  24u /* packets on the wire among which the next one is drawn */
+#define STEPS   200000u
+#define SEEDS   8u
+#define PAYLOAD 1024u
+
+struct queue_pair {
+	uint32_t lqpn, rqpn; /* in the sight of host 0 */
+	uint32_t psn[2], left[2]; /* next request of each host; what is left of its message */
+	uint32_t read[2], owed[2]; /* next response that each host owes, and how many */
+};
+
+struct end {
+	struct hp3d_pipe *pipe;
+	struct rte_mbuf *in[WIRE]; /* frames on their way to it */
+	uint32_t n;
+};
+
+static struct {
+	struct rte_mempool *pool;
+	struct end end[2];
+	struct queue_pair qp[QPS];
+	uint64_t now, rng;
+	uint32_t next_qpn;
+} w;
+
+static uint32_t draw(uint32_t n)
+{
+	return hp3_random_below(&w.rng, n);
+}
+
+static void leave_tx(void *ctx, struct rte_mbuf **m, uint16_t n)
+{
+	struct end *peer = ctx;
+
+	for (uint16_t i = 0; i < n; i++) {
+		if (peer->n == WIRE)
+			rte_pktmbuf_free(m[i]);
+		else
+			peer->in[peer->n++] = m[i];
+	}
+}
+
+static void leave_rx(void *ctx, struct rte_mbuf **m, uint16_t n)
+{
+	rte_pktmbuf_free_bulk(m, n);
+}
+
+/* Packets of hp3d's own have pools of their own. */
+static uint32_t on_the_wire(const struct end *e)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < e->n; i++)
+		n += e->in[i]->pool == w.pool;
+	return n;
+}
+
+static void nothing_is_lost(const char *after)
+{
+	uint32_t known = 0;
+
+	for (unsigned h = 0; h < 2; h++) {
+		if (hp3d_pipe_unaccounted(w.end[h].pipe) != 0)
+			fail_msg("%lld packets unaccounted for after %s",
+				(long long)hp3d_pipe_unaccounted(w.end[h].pipe), after);
+		known += hp3d_pipe_held(w.end[h].pipe) + on_the_wire(&w.end[h]);
+	}
+	if (rte_mempool_in_use_count(w.pool) != known)
+		fail_msg("%u buffers in use, %u of them held or on the wire, after %s",
+			rte_mempool_in_use_count(w.pool), known, after);
+}
+
+static struct hp3_addressing way(unsigned from)
+{
+	return (struct hp3_addressing){.ttl = 64,
+		.tclass = 2,
+		.sport = (uint16_t)(0xc001 + from),
+		.pkey = 0xffff,
+		.dst_mac = {2, 0, 0, 0, 0, (uint8_t)!from},
+		.src_mac = {2, 0, 0, 0, 0, (uint8_t)from},
+		.src_ip = {10, 9, 0, (uint8_t)from},
+		.dst_ip = {10, 9, 0, (uint8_t)!from}};
+}
+
+static void emit(unsigned from, const struct hp3_fields *f)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(w.pool);
+	struct hp3_addressing a = way(from);
+
+	assert_non_null(m);
+	m->data_len = (uint16_t)hp3_build(rte_pktmbuf_mtod(m, void *), 2048, &a, f);
+	m->pkt_len = m->data_len;
+	hp3d_pipe_burst(w.end[from].pipe, HP3_DIR_TX, &m, 1, w.now);
+}
+
+static void request(unsigned from, struct queue_pair *q)
+{
+	static const uint8_t payload[PAYLOAD];
+	struct hp3_fields f = {.dest_qpn = from == 0 ? q->rqpn : q->lqpn, .payload = payload};
+
+	if (q->left[from] == 0 && draw(3) == 0 && q->owed[!from] == 0) {
+		q->owed[!from] = 64 + draw(200);
+		q->read[!from] = q->psn[from];
+		f.opcode = HP3_OP_RC_READ_REQUEST;
+		f.psn = q->psn[from];
+		f.dma_len = q->owed[!from] * PAYLOAD;
+		q->psn[from] = hp3_psn_add(q->psn[from], q->owed[!from]);
+	} else {
+		bool first = q->left[from] == 0;
+
+		if (first)
+			q->left[from] = 64 + draw(200);
+		f.dma_len = first ? q->left[from] * PAYLOAD : 0;
+		q->left[from]--;
+		f.opcode = first                ? HP3_OP_RC_WRITE_FIRST
+			   : q->left[from] == 0 ? HP3_OP_RC_WRITE_LAST
+						: HP3_OP_RC_WRITE_MIDDLE;
+		f.ackreq = q->left[from] == 0;
+		f.payload_len = PAYLOAD;
+		f.psn = q->psn[from];
+		q->psn[from] = hp3_psn_add(q->psn[from], 1);
+	}
+	emit(from, &f);
+	if (draw(400) == 0 && q->left[from] != 0)
+		q->psn[from] = hp3_psn_add(q->psn[from], HP3_PSN_MASK - draw(30));
+}
+
+static void reply(unsigned from, struct queue_pair *q)
+{
+	static const uint8_t payload[PAYLOAD];
+	struct hp3_fields f = {.opcode = HP3_OP_RC_ACK,
+		.dest_qpn = from == 0 ? q->rqpn : q->lqpn,
+		.psn = hp3_psn_add(q->psn[!from], HP3_PSN_MASK),
+		.syndrome = (uint8_t)(draw(60) == 0 ? 0x60 : 0x1f)};
+
+	if (q->owed[from] != 0) {
+		q->owed[from]--;
+		f.opcode =
+			q->owed[from] == 0 ? HP3_OP_RC_READ_RESP_LAST : HP3_OP_RC_READ_RESP_MIDDLE;
+		f.psn = q->read[from];
+		f.payload = payload;
+		f.payload_len = PAYLOAD;
+		q->read[from] = hp3_psn_add(q->read[from], 1);
+	}
+	emit(from, &f);
+}
+
+static void arrive(unsigned at)
+{
+	struct end *e = &w.end[at];
+	uint32_t i;
+	struct rte_mbuf *m;
+
+	if (e->n == 0)
+		return;
+	i = draw(e->n < WINDOW ? e->n : WINDOW);
+	m = e->in[i];
+	memmove(&e->in[i], &e->in[i + 1], (--e->n - i) * sizeof(e->in[0]));
+	if (draw(200) == 0)
+		rte_pktmbuf_free(m);
+	else
+		hp3d_pipe_burst(e->pipe, HP3_DIR_RX, &m, 1, w.now);
+}
+
+static void congest(unsigned at, const struct queue_pair *q)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(w.pool);
+	struct hp3_addressing a = way(!at);
+
+	assert_non_null(m);
+	m->data_len = (uint16_t)hp3_build_cnp(
+		rte_pktmbuf_mtod(m, void *), 2048, &a, at == 0 ? q->lqpn : q->rqpn);
+	m->pkt_len = m->data_len;
+	hp3d_pipe_burst(w.end[at].pipe, HP3_DIR_RX, &m, 1, w.now);
+}
+
+static void tell(unsigned at, const struct queue_pair *q, enum hp3_qp_kind kind)
+{
+	struct hp3_addressing a = way(at);
+	struct hp3_qp_event ev = {.kind = (uint8_t)kind,
+		.teller = (uint8_t)(draw(2) ? HP3_TELLER_KERNEL : HP3_TELLER_LIBRARY),
+		.lqpn = at == 0 ? q->lqpn : q->rqpn,
+		.rqpn = at == 0 ? q->rqpn : q->lqpn,
+		.psn = q->psn[at],
+		.psn_known = draw(2)};
+
+	memcpy(ev.local, a.src_ip, 4);
+	memcpy(ev.remote, a.dst_ip, 4);
+	hp3d_pipe_qp(w.end[at].pipe, &ev, w.now);
+}
+
+/* A queue pair gives way to another one that has one of its numbers, or both. */
+static void reuse(struct queue_pair *q)
+{
+	uint32_t which = draw(3);
+
+	if (draw(2))
+		tell(draw(2), q, HP3_QP_DOWN);
+	q->lqpn = which == 0 ? 0x1000 + w.next_qpn++ : q->lqpn;
+	q->rqpn = which == 1 ? 0x20000 + w.next_qpn++ : q->rqpn;
+	for (unsigned h = 0; h < 2; h++) {
+		q->psn[h] = draw(HP3_PSN_MASK);
+		q->left[h] = q->owed[h] = 0;
+		tell(h, q, HP3_QP_UP);
+	}
+}
+
+static void command(struct hp3d_pipe *p)
+{
+	struct hp3_cmd cmd = {.kind = (uint8_t)draw(3),
+		.cause = HP3_CAUSE_OPERATOR,
+		.flow = hp3_flow_next(hp3d_pipe_engine(p), draw(8))};
+
+	if (draw(2))
+		hp3d_pipe_command(p, &cmd, w.now);
+	else
+		hp3d_pipe_advise(p, &cmd, w.now);
+}
+
+static const char *seldom(unsigned at, struct queue_pair *q)
+{
+	struct hp3d_pipe *p = w.end[at].pipe;
+
+	switch (draw(24)) {
+	case 0:
+		hp3d_pipe_missed(p, w.now);
+		return "missed()";
+	case 1:
+		hp3d_pipe_cancel_all(p, w.now);
+		return "cancel_all()";
+	case 2:
+		hp3d_pipe_call_off(p, w.now);
+		return "call_off()";
+	case 3:
+		hp3d_pipe_home_all(p, w.now);
+		return "home_all()";
+	case 4:
+	case 5:
+	case 6:
+		reuse(q);
+		return "a set-up event";
+	default:
+		command(p);
+		return "a command";
+	}
+}
+
+static const char *step(void)
+{
+	struct queue_pair *q = &w.qp[draw(QPS)];
+	unsigned at = draw(2);
+
+	w.now += draw(2000);
+	switch (draw(12)) {
+	case 0:
+		w.now += draw(100) == 0 ? draw(20) * MS : 0;
+		hp3d_pipe_tick(w.end[at].pipe, w.now);
+		return "a tick";
+	case 1:
+		if (draw(100) == 0)
+			return seldom(at, q);
+		if (draw(2) == 0)
+			congest(at, q);
+		return "a CNP";
+	case 2:
+	case 3:
+		reply(at, q);
+		return "a reply";
+	case 4:
+	case 5:
+	case 6:
+		if (w.end[!at].n < WIRE / 2)
+			request(at, q);
+		return "a request";
+	default:
+		arrive(at);
+		return "a packet's arrival";
+	}
+}
+
+static void begin(uint64_t seed, enum hp3_cc_mode cc)
+{
+	struct hp3_config cfg;
+
+	hp3_config_defaults(&cfg);
+	cfg.engine.max_flows = 64;
+	cfg.engine.max_pairs = 16;
+	cfg.engine.hold_packets = 1024;
+	cfg.engine.spray.mode = HP3_SPRAY_ALL;
+	cfg.engine.cc.mode = cc;
+	snprintf(cfg.probes.probe_key, sizeof(cfg.probes.probe_key),
+		"000102030405060708090a0b0c0d0e0f");
+	assert_int_equal(hp3d_keyring_read(&cfg, stderr), 0);
+	hp3d_keyring_take();
+	w.rng = seed;
+	w.now = 1000000 * MS;
+	w.next_qpn = 0;
+	for (unsigned h = 0; h < 2; h++) {
+		struct hp3d_pipe *p = hp3d_pipe_create(&cfg, h, 0, seed, SOCKET_ID_ANY);
+
+		assert_non_null(p);
+		assert_int_equal(hp3d_pipe_add_agent(p, &cfg, SOCKET_ID_ANY), 0);
+		hp3d_pipe_output(p, HP3_DIR_TX, leave_tx, &w.end[!h]);
+		hp3d_pipe_output(p, HP3_DIR_RX, leave_rx, NULL);
+		w.end[h] = (struct end){.pipe = p};
+	}
+	for (uint32_t i = 0; i < QPS; i++) {
+		w.qp[i] = (struct queue_pair){.lqpn = 0x1000 + w.next_qpn,
+			.rqpn = 0x20000 + w.next_qpn,
+			.psn = {draw(1000), draw(1000)}};
+		w.next_qpn++;
+		tell(0, &w.qp[i], HP3_QP_UP);
+		tell(1, &w.qp[i], HP3_QP_UP);
+	}
+}
+
+/* What a clean stop does; then the wire is empty, and nothing is anywhere. */
+static void end(struct hp3d_pipe_counters *c, struct hp3_stats *s)
+{
+	for (unsigned h = 0; h < 2; h++) {
+		struct end *e = &w.end[h];
+
+		hp3d_pipe_cancel_all(e->pipe, w.now);
+		assert_int_equal(hp3d_pipe_held(e->pipe), 0);
+		nothing_is_lost("the stop");
+		c->delivered += hp3d_pipe_counters(e->pipe)->delivered;
+		c->shown += hp3d_pipe_counters(e->pipe)->shown;
+		c->released += hp3d_pipe_counters(e->pipe)->released;
+		c->drop_discarded += hp3d_pipe_counters(e->pipe)->drop_discarded;
+		c->taken += hp3d_pipe_counters(e->pipe)->taken;
+		s->paced += hp3_engine_stats(hp3d_pipe_engine(e->pipe))->paced;
+		s->sprayed_reads += hp3_engine_stats(hp3d_pipe_engine(e->pipe))->sprayed_reads;
+		s->sprayed += hp3_engine_stats(hp3d_pipe_engine(e->pipe))->sprayed;
+	}
+	for (unsigned h = 0; h < 2; h++) {
+		rte_pktmbuf_free_bulk(w.end[h].in, w.end[h].n);
+		hp3d_pipe_free(w.end[h].pipe);
+	}
+	assert_int_equal(rte_mempool_in_use_count(w.pool), 0);
+	hp3d_keyring_free();
+}
+
+static void no_buffer_is_lost_whoever_calls_the_engine(void **state)
+{
+	struct hp3d_pipe_counters c = {0};
+	struct hp3_stats s = {0};
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		begin(seed, seed % 2 == 0 ? HP3_CC_DCQCN : HP3_CC_NATIVE);
+		for (uint32_t i = 0; i < STEPS; i++)
+			nothing_is_lost(step());
+		end(&c, &s);
+	}
+	/* ... of all kinds */
+	printf("delivered %llu, shown %llu, released %llu, discarded %llu, taken %llu, paced %llu, "
+	       "sprayed %llu, of READs %llu\n",
+		(unsigned long long)c.delivered, (unsigned long long)c.shown,
+		(unsigned long long)c.released, (unsigned long long)c.drop_discarded,
+		(unsigned long long)c.taken, (unsigned long long)s.paced,
+		(unsigned long long)s.sprayed, (unsigned long long)s.sprayed_reads);
+	assert_true(c.delivered > 0 && c.shown > 0 && c.released > 0 && c.drop_discarded > 0);
+	assert_true(c.taken > 0 && s.paced > 0 && s.sprayed > 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_buffer_is_lost_whoever_calls_the_engine),
+	};
+	static const char *const args[] = {"test_pipe", "--no-huge", "--no-pci", "--no-shconf",
+		"-m", "128", "-l", "0", "--log-level=1", "--no-telemetry"};
+	char *argv[RTE_DIM(args) + 1] = {NULL};
+
+	for (size_t i = 0; i < RTE_DIM(args); i++)
+		argv[i] = strdup(args[i]);
+	if (rte_eal_init(RTE_DIM(args), argv) < 0)
+		return 1;
+	w.pool = rte_pktmbuf_pool_create("packets", BUFFERS, 0, 0, 2304, SOCKET_ID_ANY);
+	if (w.pool == NULL)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
