@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <rte_dev.h>
+#include <rte_errno.h>
 #include <rte_eth_ring.h>
 #include "app/hp3d/pipe/memory.h"
 #include "bench/load_spray.h"
@@ -28,10 +29,10 @@ static int ring_port(struct belt *b, const char *name)
 	b->ring = rte_ring_create(
 		name, b->n, SOCKET_ID_ANY, RING_F_EXACT_SZ | RING_F_SP_ENQ | RING_F_SC_DEQ);
 	if (b->ring == NULL)
-		return -ENOMEM;
+		return -rte_errno;
 	port = rte_eth_from_ring(b->ring);
 	b->port = (uint16_t)port;
-	return port < 0 ? -ENODEV : 0;
+	return port < 0 ? -rte_errno : 0;
 }
 
 static int null_port(struct belt *b, const char *name)
@@ -52,7 +53,9 @@ int belt_init(struct belt *b, enum load_kind kind, uint32_t n, bool ring, const 
 
 	*b = (struct belt){.kind = kind, .n = n, .m = calloc(n, sizeof(*b->m))};
 	b->pool = hp3d_packet_pool(cfg, name, n, 0, SOCKET_ID_ANY);
-	if (b->m == NULL || b->pool == NULL)
+	if (b->pool == NULL)
+		return -rte_errno;
+	if (b->m == NULL)
 		return -ENOMEM;
 	ret = rte_pktmbuf_alloc_bulk(b->pool, b->m, n);
 	for (uint32_t i = 0; i < n && ret == 0; i++)

@@ -19,9 +19,11 @@
 #include <unistd.h>
 #include <jansson.h>
 #include <rte_cycles.h>
+#include <rte_errno.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <rte_version.h>
+#include "app/dpdk/failure.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/internal.h"
 #include "app/hp3d/pipe/memory.h"
@@ -344,7 +346,9 @@ static int run(const struct hp3_config *cfg, json_t *rows)
 	pool = hp3d_packet_pool(cfg, "shared", opt.mbufs + LOAD_BURST, 0, SOCKET_ID_ANY);
 	packets = calloc(opt.mbufs, sizeof(struct rte_mbuf *));
 	rng = opt.seed;
-	if (pool == NULL || packets == NULL || rte_pktmbuf_alloc_bulk(pool, m, LOAD_BURST) != 0 ||
+	if (pool == NULL)
+		return -rte_errno;
+	if (packets == NULL || rte_pktmbuf_alloc_bulk(pool, m, LOAD_BURST) != 0 ||
 		rte_pktmbuf_alloc_bulk(pool, packets, opt.mbufs) != 0)
 		return -ENOMEM;
 	ret = make_jobs(cfg, m);
@@ -430,8 +434,8 @@ int main(int argc, char **argv)
 		json_dumpf(out, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
 		putchar('\n');
 	} else if (ret != -EIO) {
-		fprintf(stderr, "hp3-bench-lcores: set-up failed: %s; raise --memory\n",
-			strerror(-ret));
+		fprintf(stderr, "hp3-bench-lcores: set-up failed: %s\n",
+			hp3_pool_failure(-ret, "raise --memory"));
 	}
 	json_decref(out);
 	rte_eal_cleanup();

@@ -16,8 +16,10 @@
 #include <unistd.h>
 #include <jansson.h>
 #include <rte_cycles.h>
+#include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_version.h>
+#include "app/dpdk/failure.h"
 #include "app/hp3d/lcores/eal.h"
 #include "bench/belt.h"
 #include "bench/load_spray.h"
@@ -142,8 +144,9 @@ static int rig_init(struct rig *r, const struct options *o)
 	struct hp3_config cfg;
 	int ret = 0;
 
-	if (pool == NULL || rte_pktmbuf_alloc_bulk(pool, m, LOAD_BURST) != 0 ||
-		pass_init(pool) != 0)
+	if (pool == NULL)
+		return -rte_errno;
+	if (rte_pktmbuf_alloc_bulk(pool, m, LOAD_BURST) != 0 || pass_init(pool) != 0)
 		return -ENOMEM;
 	hp3_config_defaults(&cfg);
 	cfg.eal.memory_mb = o->memory_mb;
@@ -251,10 +254,8 @@ static int run(const struct options *o, json_t *rows)
 	int ret = rig_init(&r, o);
 
 	if (ret < 0) {
-		fprintf(stderr,
-			"hp3-bench: set-up failed: %s; raise --memory (now %u MB) or lower "
-			"--flows\n",
-			strerror(-ret), o->memory_mb);
+		fprintf(stderr, "hp3-bench: set-up failed (--memory is %u MB): %s\n", o->memory_mb,
+			hp3_pool_failure(-ret, "raise --memory or lower --flows"));
 		return ret;
 	}
 	for (unsigned cold = 0; cold < 2; cold++) {

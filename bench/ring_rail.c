@@ -2,6 +2,7 @@
 #include "bench/ring_rail.h"
 #include <errno.h>
 #include <stdio.h>
+#include <rte_errno.h>
 #include <rte_eth_ring.h>
 
 #define TABLE 128u
@@ -40,7 +41,7 @@ int ring_rail_make(struct ring_rail *r, const char *name, unsigned queues, uint3
 		r->in[dir][q] = make_ring(name, "in", dir, q, size);
 		r->out[dir][q] = loop ? r->in[dir][q] : make_ring(name, "out", dir, q, size);
 		if (r->in[dir][q] == NULL || r->out[dir][q] == NULL)
-			return -ENOMEM;
+			return -rte_errno;
 	}
 	/* What goes one way comes in by one port and leaves by the other. */
 	for (unsigned dir = 0; dir < 2; dir++) {
@@ -50,7 +51,7 @@ int ring_rail_make(struct ring_rail *r, const char *name, unsigned queues, uint3
 		snprintf(text, sizeof(text), "%s_%u", name, dir);
 		port = rte_eth_from_rings(text, r->in[dir], queues, r->out[!dir], queues, 0);
 		if (port < 0)
-			return -ENODEV;
+			return -rte_errno;
 		r->ports.in[dir] = (uint16_t)port;
 		r->ports.spreads[dir] = queues > 1;
 	}

@@ -16,13 +16,14 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BELOW = {"base", "roce", "probes", "ppp", "rfr", "cc"}
 ENGINE = ["engine/flows", "engine/paths", "engine/moves", "engine/spray", "engine/life", "engine/seek", "engine/pass",
           "engine"]  # the last: engine.c, tick.c, what people ask
-HP3D = BELOW | {"engine", "config", "app/hp3d/pipe"}
+HP3D = BELOW | {"engine", "config", "app/dpdk", "app/hp3d/pipe"}
 # What each room may use beside itself.
 MAY = {room: BELOW | set(ENGINE[:i]) for i, room in enumerate(ENGINE)} | {
     "fleet": {"base"},  # its own beginning: it needs nothing of the engine
     "app/bypass": {"app/bpf"},
     "app/control": set(),
     "app/bus": set(),
+    "app/dpdk": set(),
     "app/fleet": {"base", "config", "fleet", "app", "app/bus"},
     "app/record": set(),
     "app/verbs": set(),  # in the application's process: nothing of hp3d
@@ -98,7 +99,7 @@ def main():
                        glob.glob("app/record/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/verbs/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/watch/*.[ch]", root_dir=ROOT) +
-                       glob.glob("app/doctor/*.[ch]", root_dir=ROOT) +
+                       glob.glob("app/doctor/*.[ch]", root_dir=ROOT) + glob.glob("app/dpdk/*.[ch]", root_dir=ROOT) +
                        glob.glob("app/hp3d/**/*.[ch]", root_dir=ROOT, recursive=True)):
         with open(os.path.join(ROOT, path), encoding="utf-8") as f:
             text[path] = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <rte_eal.h>
+#include <rte_errno.h>
+#include "app/dpdk/failure.h"
 #include "p4-testbed/fabric/fabric_main.h"
 #include "roce/build.h"
 #include "roce/opcode.h"
@@ -121,6 +123,9 @@ int hp3_fabric_bench(const struct hp3_fabric_args *a, const struct hp3_topo *top
 		return 1;
 	pool = rte_pktmbuf_pool_create(
 		"bench", 63, 0, RTE_ALIGN(sizeof(struct hp3_frame), RTE_MBUF_PRIV_ALIGN), 2304, 0);
+	if (pool == NULL)
+		fprintf(stderr, "hp3-fabric: no pool of packet buffers: %s\n",
+			hp3_pool_failure(rte_errno, "raise --memory"));
 	m = pool != NULL ? rte_pktmbuf_alloc(pool) : NULL;
 	code = m == NULL;
 	for (uint32_t i = 0; i < b.net.n_switches && code == 0; i++)

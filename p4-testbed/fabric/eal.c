@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include "app/dpdk/failure.h"
 #include "p4-testbed/fabric/fabric_main.h"
 
 int hp3_fabric_eal(const struct hp3_fabric_args *a)
@@ -23,8 +24,10 @@ int hp3_fabric_eal(const struct hp3_fabric_args *a)
 		argv[i] = strdup(fixed[i]); /* EAL keeps and reorders what it is given */
 	ret = rte_eal_init((int)RTE_DIM(fixed), argv);
 	if (ret < 0)
-		fprintf(stderr, "hp3-fabric: DPDK does not start: %s; see above, is memory free?\n",
-			rte_strerror(rte_errno));
+		fprintf(stderr, "hp3-fabric: DPDK does not start: %s\n",
+			hp3_dpdk_failure(rte_errno,
+				"lower --memory, or free memory on this machine",
+				"see the lines of DPDK above"));
 	return ret < 0 ? -1 : 0;
 }
 

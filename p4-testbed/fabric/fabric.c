@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <rte_errno.h>
 #include <rte_ether.h>
+#include "app/dpdk/failure.h"
 #include "roce/wire.h"
 
 #define POLL_NS   50000ull /* between two looks while frames are inside */
@@ -178,7 +180,7 @@ static struct rte_mempool *make_pool(const struct hp3_net *net)
 
 int hp3_fabric_open(struct hp3_fabric *f, const struct hp3_topo *topo, uint64_t now)
 {
-	int ret;
+	int ret, err;
 
 	*f = (struct hp3_fabric){.reroute_at = HP3_TM_NEVER, .start = now};
 	ret = hp3_net_build(&f->net, topo);
@@ -192,12 +194,15 @@ int hp3_fabric_open(struct hp3_fabric *f, const struct hp3_topo *topo, uint64_t 
 	f->tm.now = now;
 	set_lanes(f);
 	f->pool = make_pool(&f->net);
+	err = rte_errno;
 	f->sw = calloc(f->net.n_switches, sizeof(*f->sw));
 	f->host = calloc(f->net.n_hosts, sizeof(*f->host));
 	if (f->pool == NULL || f->sw == NULL || f->host == NULL) {
-		fprintf(stderr, "hp3-fabric: no memory for packet buffers: raise --memory\n");
+		ret = f->pool == NULL ? -err : -ENOMEM;
+		fprintf(stderr, "hp3-fabric: no pool of packet buffers: %s\n",
+			hp3_pool_failure(-ret, "raise --memory"));
 		hp3_fabric_close(f);
-		return -ENOMEM;
+		return ret;
 	}
 	for (uint32_t i = 0; i < f->net.n_hosts; i++)
 		f->host[i].port = UINT16_MAX;

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <rte_eal.h>
+#include <rte_errno.h>
+#include "app/dpdk/failure.h"
 #include "p4-testbed/fabric/fabric_main.h"
 #include "p4-testbed/spec/program.h"
 
@@ -169,6 +171,9 @@ int hp3_fabric_inject(const struct hp3_fabric_args *a, const struct hp3_topo *to
 		in.pool = rte_pktmbuf_pool_create("inject", 63, 0,
 			RTE_ALIGN(sizeof(struct hp3_frame), RTE_MBUF_PRIV_ALIGN), 4608, 0);
 		code = in.pool == NULL;
+		if (code != 0)
+			fprintf(stderr, "hp3-fabric: no pool of packet buffers: %s\n",
+				hp3_pool_failure(rte_errno, "raise --memory"));
 	}
 	for (uint32_t i = 0; i < in.net.n_switches && code == 0; i++)
 		code = hp3_swx_open(&in.sw[i], &in.net, i, &ops, &in) != 0;

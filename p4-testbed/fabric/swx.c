@@ -6,6 +6,7 @@
 #include <string.h>
 #include <rte_ether.h>
 #include <rte_log.h>
+#include "app/dpdk/failure.h"
 #include "p4-testbed/spec/program.h"
 #include "roce/wire.h"
 
@@ -218,8 +219,8 @@ int hp3_swx_open(struct hp3_swx *sw, const struct hp3_net *net, uint32_t index,
 		ret = set_icmp_rate(sw, &net->topo);
 	}
 	if (ret != 0) {
-		fprintf(stderr, "hp3-fabric: switch %s: %s: %s; is memory left (--memory)?\n", name,
-			what, strerror(-ret));
+		fprintf(stderr, "hp3-fabric: switch %s: %s: %s\n", name, what,
+			hp3_dpdk_failure(-ret, "raise --memory", "see the lines of DPDK above"));
 		hp3_swx_close(sw);
 	}
 	return ret;

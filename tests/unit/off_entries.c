@@ -166,6 +166,13 @@ static int spray_stop(struct off_world *w)
 	return 0;
 }
 
+static int pacing_stop(struct off_world *w)
+{
+	while (hp3_pacing_stop(w->e, w->now, &w->acts))
+		w->acts.n = 0;
+	return 0;
+}
+
 static int actuator(struct off_world *w)
 {
 	hp3_actuator(w->e, w->flow, HP3_BESIDE_MOVED, w->now, &w->acts);
@@ -411,7 +418,8 @@ VOID(due, hp3_engine_due(w->e))
 VOID(flows, hp3_flow_next(w->e, w->flow); hp3_flow_rqpn(w->e, w->flow))
 VOID(moved, hp3_flow_is_moved(w->e, w->flow); hp3_flow_find(w->e, &w->ends, 0x2000))
 VOID(counters, hp3_engine_stats(w->e); hp3_engine_flows(w->e); hp3_engine_pairs(w->e);
-	hp3_engine_moves(w->e); hp3_engine_moved(w->e))
+	hp3_engine_moves(w->e); hp3_engine_moved(w->e); hp3_engine_held(w->e, HP3_DIR_TX);
+	hp3_engine_held(w->e, HP3_DIR_RX))
 INT(out, burst(w, HP3_DIR_TX))
 INT(in, burst(w, HP3_DIR_RX))
 
@@ -461,11 +469,13 @@ const struct off_entry off_entries[] = {
 	{"hp3_command", commands, moves},
 	{"hp3_agree_told", agree, nothing},
 	{"hp3_spray_stop", spray_stop, nothing},
+	{"hp3_pacing_stop", pacing_stop, nothing},
 	{"hp3_flow_restore", call_restore, inline_only},
 	{"hp3_engine_due", call_due, nothing},
 	{"hp3_flow_next hp3_flow_rqpn", call_flows, nothing},
 	{"hp3_flow_is_moved hp3_flow_find", call_moved, nothing},
-	{"hp3_engine_stats hp3_engine_flows hp3_engine_pairs hp3_engine_moves hp3_engine_moved",
+	{"hp3_engine_stats hp3_engine_flows hp3_engine_pairs hp3_engine_moves hp3_engine_moved "
+	 "hp3_engine_held",
 		call_counters, nothing},
 	{"hp3_qp", set_up, nothing},
 	{"hp3_missed", missed, nothing},

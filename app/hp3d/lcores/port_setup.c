@@ -24,31 +24,40 @@ struct shape {
 	bool interrupts; /* an lcore that sleeps wants to be woken by packets */
 };
 
+/* *what: the call of DPDK that was last. */
 static int make_queues(
-	uint16_t port, const struct shape *sh, uint16_t mtu, struct rte_mempool *pool)
+	uint16_t port, const struct shape *sh, const struct hp3d_port_wish *wish, const char **what)
 {
 	unsigned socket = (unsigned)rte_eth_dev_socket_id(port);
 	uint8_t key[UINT8_MAX];
-	uint16_t rx = RING_SIZE, tx = RING_SIZE;
-	struct rte_eth_conf conf = {.rxmode.mtu = mtu, .intr_conf.rxq = sh->interrupts ? 1 : 0};
+	uint16_t rx = RING_SIZE, tx = RING_SIZE, n = (uint16_t)sh->queues;
+	struct rte_eth_conf conf = {
+		.rxmode.mtu = wish->mtu, .intr_conf.rxq = sh->interrupts ? 1 : 0};
 	struct rte_eth_dev_info info;
 	int ret = rte_eth_dev_info_get(port, &info);
 
+	*what = "rte_eth_dev_info_get";
 	if (ret == 0 && sh->queues > 1) {
 		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 		conf.rx_adv_conf.rss_conf.rss_key_len = hp3d_rss_key(&info, key);
 		conf.rx_adv_conf.rss_conf.rss_key = key;
 		conf.rx_adv_conf.rss_conf.rss_hf = hp3d_rss_types(&info);
 	}
-	if (ret == 0)
-		ret = rte_eth_dev_configure(
-			port, (uint16_t)sh->queues, (uint16_t)sh->queues, &conf);
-	if (ret == 0)
+	if (ret == 0) {
+		*what = "rte_eth_dev_configure";
+		ret = rte_eth_dev_configure(port, n, n, &conf);
+	}
+	if (ret == 0) {
+		*what = "rte_eth_dev_adjust_nb_rx_tx_desc";
 		ret = rte_eth_dev_adjust_nb_rx_tx_desc(port, &rx, &tx);
-	for (uint16_t q = 0; q < sh->queues && ret == 0; q++) {
-		ret = rte_eth_rx_queue_setup(port, q, rx, socket, NULL, pool);
-		if (ret == 0)
-			ret = rte_eth_tx_queue_setup(port, q, tx, socket, NULL);
+	}
+	for (uint16_t q = 0; q < n && ret == 0; q++) {
+		*what = "rte_eth_rx_queue_setup";
+		ret = rte_eth_rx_queue_setup(port, q, rx, socket, NULL, wish->pool);
+		if (ret != 0)
+			break;
+		*what = "rte_eth_tx_queue_setup";
+		ret = rte_eth_tx_queue_setup(port, q, tx, socket, NULL);
 	}
 	return ret;
 }
@@ -97,16 +106,18 @@ static int take_rss(uint16_t port, const struct hp3d_spread *s)
 	return ret != 0 ? ret : take_key(port, &info);
 }
 
-static int try(uint16_t port, const struct shape *sh, const struct hp3d_port_wish *wish)
+static int try(
+	uint16_t port, const struct shape *sh, const struct hp3d_port_wish *wish, const char **what)
 {
-	int ret = make_queues(port, sh, wish->mtu, wish->pool);
+	int ret = make_queues(port, sh, wish, what);
 
 	/* A start restores what was asked for: that nobody has asked for promiscuous mode, too. An
 	 * interface that has it, because frames pass while there is no hp3d, would lose some. */
-	if (ret == 0)
+	if (ret == 0) {
+		*what = "rte_eth_dev_start";
 		(void)rte_eth_promiscuous_enable(port);
-	if (ret == 0)
 		ret = rte_eth_dev_start(port);
+	}
 	if (ret != 0 || sh->queues == 1)
 		return ret;
 	ret = take_rss(port, wish->spread);
@@ -115,7 +126,8 @@ static int try(uint16_t port, const struct shape *sh, const struct hp3d_port_wis
 	return ret;
 }
 
-int hp3d_port_setup(uint16_t port, const struct hp3d_port_wish *wish, const char **lacks)
+int hp3d_port_setup(
+	uint16_t port, const struct hp3d_port_wish *wish, const char **lacks, const char **what)
 {
 	unsigned lcores = wish->spread->workers;
 	struct shape sh = {.queues = 1, .interrupts = wish->interrupts};
@@ -124,15 +136,15 @@ int hp3d_port_setup(uint16_t port, const struct hp3d_port_wish *wish, const char
 	*lacks = wish->one_queue ? "one queue is wanted" : hp3d_port_lacks(port, lcores);
 	if (*lacks == NULL)
 		sh.queues = lcores;
-	ret = try(port, &sh, wish);
+	ret = try(port, &sh, wish, what);
 	if (ret != 0 && sh.queues > 1) {
 		*lacks = "the driver refused our key or indirection table";
 		sh.queues = 1;
-		ret = try(port, &sh, wish);
+		ret = try(port, &sh, wish, what);
 	}
 	if (ret != 0 && sh.interrupts && !wish->virtual) {
 		sh.interrupts = false;
-		ret = try(port, &sh, wish);
+		ret = try(port, &sh, wish, what);
 	}
 	return ret;
 }

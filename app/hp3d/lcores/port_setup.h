@@ -22,7 +22,8 @@ struct hp3d_port_wish {
 const char *hp3d_port_lacks(uint16_t port, unsigned lcores);
 
 /* 0, then the port runs, with a queue each way for every lcore and *lacks = NULL, or with one and
- * *lacks says why. Else a negative errno. */
-int hp3d_port_setup(uint16_t port, const struct hp3d_port_wish *wish, const char **lacks);
+ * *lacks says why. Else a negative errno, of the call of DPDK that *what names. */
+int hp3d_port_setup(
+	uint16_t port, const struct hp3d_port_wish *wish, const char **lacks, const char **what);
 
 #endif

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/lcores/ports.h"
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <rte_dev.h>
+#include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
+#include "app/dpdk/failure.h"
 #include "app/hp3d/lcores/claim.h"
 #include "app/hp3d/lcores/port_setup.h"
 #include "app/hp3d/lcores/xdp.h"
@@ -26,11 +29,24 @@ struct where {
 	const char *rail, *side, *devargs;
 };
 
+#define MORE_MEMORY "raise [eal] memory_mb or lower mbufs"
+
 static int fail(const struct where *w, const char *what, int err, const char *fix)
 {
-	fprintf(stderr, "hp3d: [rail.%s] %s = \"%s\": %s: %s; %s\n", w->rail, w->side, w->devargs,
-		what, rte_strerror(-err), fix);
+	fprintf(stderr, "hp3d: [rail.%s] %s = \"%s\": %s: %s\n", w->rail, w->side, w->devargs, what,
+		hp3_dpdk_failure(-err, MORE_MEMORY, fix));
 	return -1;
+}
+
+/* What rte_dev_probe() says: no bus knows the name where the driver's library is not there. Virtual
+ * drivers have no error of their own but -1. */
+static const char *advice(int err)
+{
+	if (err == -EFAULT || err == -ENODEV)
+		return "DPDK has no such driver here, or it found no device: install the driver's "
+		       "library, check its name and arguments";
+	return "check the driver's name, its arguments, that the interface exists and that we may "
+	       "use it";
 }
 
 static int probe(const struct where *w, bool fails_open, uint16_t *port)
@@ -60,9 +76,7 @@ static int probe(const struct where *w, bool fails_open, uint16_t *port)
 	ret = rte_dev_probe(devargs);
 	hp3d_fanout_end();
 	if (ret < 0 && ret != -EEXIST)
-		return fail(w, "no such device", ret,
-			"check the driver's name, its arguments, that the interface exists and "
-			"that we may use it");
+		return fail(w, "no such device", ret, advice(ret));
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(w->devargs, ","), w->devargs);
 	ret = rte_eth_dev_get_port_by_name(name, port);
 	if (ret < 0)
@@ -154,11 +168,13 @@ static int start(const struct where *w, const struct hp3_config *cfg, struct hp3
 		.mtu = (uint16_t)nic_mtu(w, port, cfg->eal.mbuf_bytes),
 		.interrupts = cfg->eal.idle == HP3_IDLE_SLEEP,
 		.virtual = strncmp(w->devargs, "net_", 4) == 0};
-	const char *lacks;
-	int ret = hp3d_port_setup(port, &wish, &lacks);
+	const char *lacks, *what;
+	int ret = hp3d_port_setup(port, &wish, &lacks, &what);
+	char text[WHY];
 
+	snprintf(text, sizeof(text), "does not start: %s", what);
 	if (ret < 0)
-		return fail(w, "does not start", ret,
+		return fail(w, text, ret,
 			"see the driver's lines above; for net_af_packet framesz must fit "
 			"mbuf_bytes, for others lower mbufs or mbuf_bytes");
 	started[n_started++] = port;
@@ -209,10 +225,8 @@ static int make_pool(const struct hp3_config *cfg, unsigned rail)
 		hp3d_socket_choose(SOCKET_ID_ANY, sockets, RTE_DIM(sockets)));
 	if (rails[rail].pool != NULL)
 		return 0;
-	fprintf(stderr,
-		"hp3d: [rail.%s]: no memory for %u packet buffers of %u bytes; raise [eal] "
-		"memory_mb or lower mbufs\n",
-		r->name, cfg->eal.mbufs, cfg->eal.mbuf_bytes);
+	fprintf(stderr, "hp3d: [rail.%s]: no pool of %u packet buffers of %u bytes: %s\n", r->name,
+		cfg->eal.mbufs, cfg->eal.mbuf_bytes, hp3_pool_failure(rte_errno, MORE_MEMORY));
 	return -1;
 }
 

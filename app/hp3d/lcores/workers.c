@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <rte_random.h>
 #include <rte_ring_elem.h>
+#include "app/dpdk/failure.h"
 #include "app/hp3d/beside/beside.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/ports.h"
@@ -80,7 +82,7 @@ static int make_rings(unsigned from, int socket)
 		hp3d_lcores.back[from][to] =
 			make_ring("back", from, to, HANDOVER, sizeof(void *), socket);
 		if (hp3d_lcores.work[from][to] == NULL || hp3d_lcores.back[from][to] == NULL)
-			return -1;
+			return -rte_errno;
 	}
 	return 0;
 }
@@ -121,9 +123,11 @@ static int make_worker(struct hp3d_worker *w, const struct hp3_config *cfg)
 	int socket = find_socket(w->index, w->lcore), err;
 
 	w->events = make_ring("events", w->index, 0, EVENT_RING, sizeof(struct hp3d_event), socket);
-	if (w->events == NULL || (hp3d_lcores.n > 1 && make_rings(w->index, socket) < 0))
-		return -ENOMEM;
-	err = hp3d_sleeper_init(&w->sleeper);
+	if (w->events == NULL)
+		return -rte_errno;
+	err = hp3d_lcores.n > 1 ? make_rings(w->index, socket) : 0;
+	if (err == 0)
+		err = hp3d_sleeper_init(&w->sleeper);
 	if (err < 0)
 		return err;
 	for (unsigned tag = 0; tag < hp3d_lcores.tags; tag++) {
@@ -183,11 +187,12 @@ int hp3d_workers_make(const struct hp3_config *cfg)
 	}
 	return 0;
 fail:
-	if (err == -ENOMEM)
-		fprintf(stderr, "hp3d: no memory for the flow tables; raise [eal] memory_mb or "
-				"lower [flows] max_flows, max_pairs, [rfr] hold_packets\n");
-	else if (err != -ECANCELED)
-		fprintf(stderr, "hp3d: lcore %u cannot be set up: %s\n", lcore, strerror(-err));
+	if (err != -ECANCELED)
+		fprintf(stderr, "hp3d: lcore %u: its tables and rings cannot be set up: %s\n",
+			lcore,
+			hp3_pool_failure(-err,
+				"no memory for the flow tables: raise [eal] memory_mb or lower "
+				"[flows] max_flows, max_pairs, [rfr] hold_packets"));
 	hp3d_workers_free();
 	return -1;
 }
@@ -209,7 +214,8 @@ int hp3d_workers_start(const struct hp3_config *cfg, void (*before)(const struct
 
 		if (err == 0)
 			continue;
-		fprintf(stderr, "hp3d: lcore %u does not start: %s\n", w->lcore, strerror(-err));
+		fprintf(stderr, "hp3d: lcore %u does not start: %s\n", w->lcore,
+			rte_strerror(-err));
 		while (i-- > 0)
 			quit(&hp3d_lcores.workers[i]);
 		rte_eal_mp_wait_lcore();

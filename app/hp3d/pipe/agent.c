@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <rte_errno.h>
 #include <rte_malloc.h>
 #include "app/hp3d/pipe/agent_internal.h"
 #include "app/hp3d/pipe/keyring.h"
@@ -112,8 +113,10 @@ struct hp3d_agent *hp3d_agent_create(
 	if (a->pool == NULL)
 		a->pool = rte_pktmbuf_pool_create(name, BUFFERS, 0, 0, BUFFER_SIZE, socket);
 	if (a->responder == NULL || a->pool == NULL) {
+		int err = a->pool == NULL ? rte_errno : ENOMEM;
+
 		hp3d_agent_free(a);
-		errno = ENOMEM;
+		errno = err;
 		return NULL;
 	}
 	return a;

@@ -50,8 +50,8 @@ struct hp3d_agent_counters {
 
 struct hp3d_agent;
 
-/* `name` tells its pool apart from others; the pool lives as long as the process. NULL: no memory.
- */
+/* `name` tells its pool apart from others; the pool lives as long as the process. NULL: errno
+ * says why. */
 struct hp3d_agent *hp3d_agent_create(
 	const struct hp3_config *cfg, unsigned rail, const char *name, int socket);
 void hp3d_agent_free(struct hp3d_agent *a);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <rte_eal.h>
+#include <rte_errno.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 #include <rte_mbuf_pool_ops.h>
@@ -106,6 +107,7 @@ struct rte_mempool *hp3d_packet_pool(
 	struct rte_pktmbuf_pool_private room = {
 		.mbuf_data_room_size = (uint16_t)cfg->eal.mbuf_bytes};
 	struct rte_mempool *mp;
+	int err;
 
 	if (!may_be_ours(cfg))
 		return rte_pktmbuf_pool_create(
@@ -115,14 +117,16 @@ struct rte_mempool *hp3d_packet_pool(
 		sizeof(room), socket, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
 	if (mp == NULL)
 		return NULL;
-	if (rte_mempool_set_ops_byname(mp, rte_mbuf_best_mempool_ops(), NULL) != 0)
-		goto err;
-	rte_pktmbuf_pool_init(mp, &room);
-	if (populate(mp, cfg, n, socket) < 0)
-		goto err;
+	err = rte_mempool_set_ops_byname(mp, rte_mbuf_best_mempool_ops(), NULL);
+	if (err == 0) {
+		rte_pktmbuf_pool_init(mp, &room);
+		err = populate(mp, cfg, n, socket);
+	}
+	if (err != 0) {
+		rte_mempool_free(mp);
+		rte_errno = -err;
+		return NULL;
+	}
 	rte_mempool_obj_iter(mp, rte_pktmbuf_init, NULL);
 	return mp;
-err:
-	rte_mempool_free(mp);
-	return NULL;
 }

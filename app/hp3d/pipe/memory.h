@@ -28,7 +28,7 @@ void hp3d_memory_put(void *mem, enum hp3d_memory_use use, size_t size);
 /*
  * `n` packet buffers with `cfg->eal.mbuf_bytes` of room. Own memory is used only where all ports
  * are virtual devices that copy packets or take buffers from anywhere: a NIC or a peer process may
- * want to be told of the memory, which DPDK does for its heap alone. NULL: no memory.
+ * want to be told of the memory, which DPDK does for its heap alone. NULL: rte_errno says why.
  */
 struct rte_mempool *hp3d_packet_pool(
 	const struct hp3_config *cfg, const char *name, uint32_t n, uint32_t cache, int socket);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <rte_errno.h>
+#include "app/dpdk/failure.h"
 #include "app/hp3d/replay/internal.h"
 
 #define MBUF_ROOM    10240u
@@ -178,10 +180,15 @@ int hp3d_replay(const struct hp3_config *cfg, const struct hp3d_replay *opt)
 	r.pool = rte_pktmbuf_pool_create("replay", cfg->engine.hold_packets + MBUF_EXTRA, 0,
 		RTE_ALIGN(sizeof(struct hp3d_replay_stamp), RTE_MBUF_PRIV_ALIGN), MBUF_ROOM,
 		SOCKET_ID_ANY);
+	if (r.pool == NULL) {
+		fprintf(stderr, "hp3d: no pool of packet buffers: %s\n",
+			hp3_pool_failure(
+				rte_errno, "raise [eal] memory_mb or lower [rfr] hold_packets"));
+		goto out;
+	}
 	r.queue = calloc(HP3D_REPLAY_QUEUE, sizeof(*r.queue));
-	if (r.pool == NULL || r.queue == NULL) {
-		fprintf(stderr, "hp3d: no memory for packets; raise [eal] memory_mb or lower [rfr] "
-				"hold_packets\n");
+	if (r.queue == NULL) {
+		fprintf(stderr, "hp3d: no memory for the packets of the replay\n");
 		goto out;
 	}
 	if (opt->move_to != 0 && learn(&r) < 0)

@@ -7,7 +7,9 @@
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <unistd.h>
+#include <rte_errno.h>
 #include <rte_mbuf.h>
+#include "app/dpdk/failure.h"
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/ud/peers.h"
 #include "app/hp3d/ud/rnic.h"
@@ -208,7 +210,8 @@ static int make_all(struct hp3d_ud *u, const struct hp3_config *cfg, char *why)
 		u->pool = rte_pktmbuf_pool_create(
 			"hp3d_ud", BUFFERS, 0, 0, RTE_PKTMBUF_HEADROOM + FRAME, SOCKET_ID_ANY);
 	if (u->pool == NULL) {
-		snprintf(why, WHY, "no memory");
+		snprintf(why, WHY, "no pool of packet buffers: %s",
+			hp3_pool_failure(rte_errno, "raise [eal] memory_mb"));
 		return -1;
 	}
 	if (hp3d_verbs_load(&u->verbs, cfg->beside.ibverbs, why, WHY) < 0 ||

@@ -4,6 +4,7 @@
 
 usage: start.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """
+import glob
 import os
 import re
 import signal
@@ -60,6 +61,17 @@ class Start(Base):
                 (big.devargs(0), good, r"rail0\] rnic: MTU 4000 .*mbuf_bytes to at least 4\d\d\d")):
             with self.subTest(rnic=rnic, net=net):
                 self.refused(self.daemon({"rail0": (rnic, net)}), message)
+
+    def test_a_missing_mempool_driver_is_no_lack_of_memory(self):
+        """DPDK's drivers are files: without librte_mempool_ring there are no packet buffers, however much memory there is."""
+        folder = glob.glob("/usr/lib/*/dpdk/pmds-*")[0]
+        d = self.daemon({"rail0": ("net_null0", "net_null1")}, begin=False)
+        script = f"""few=$(mktemp -d) && mount -t tmpfs -o mode=755 few $few && cp -P {folder}/* $few && rm $few/librte_mempool_ring.so* &&
+            mount --bind $few {folder} && exec "$@" """
+        d.command = ["unshare", "--mount", "sh", "-c", script, "sh", *d.command]
+        d.begin()
+        self.refused(d, r"\[rail\.rail0\].*Invalid argument; DPDK has no mempool driver \"ring_mp_mc\": install librte_mempool_ring")
+        self.assertNotIn("memory_mb", d.output())
 
     def test_promiscuous_mode_stays(self):
         """Frames that pass while there is no hp3d are addressed to others: none may be lost when one starts."""
