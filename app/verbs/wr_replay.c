@@ -113,16 +113,19 @@ int hp3v_ex_end(struct hp3v_qp *q)
 {
 	uint8_t was = __atomic_load_n(&q->tail, __ATOMIC_RELAXED);
 	bool alone = q->alone;
-	uint32_t signalled;
+	uint32_t built, signalled;
+	uint64_t bytes;
 	int error;
 
 	if (q->op_begun)
 		hp3v_set_tail(q, q->op_signalled);
 	count(q);
+	built = q->built;
 	signalled = q->built_signalled;
+	bytes = q->built_bytes;
 	error = q->ops.wr_complete(q->ex);
 	if (error != 0) {
-		hp3v_unpost(q, q->built, q->built_bytes);
+		hp3v_unpost(q, built, bytes);
 		hp3v_set_tail(q, was);
 	}
 	hp3v_leave(q, alone, error == 0 ? 0 : signalled);

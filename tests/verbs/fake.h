@@ -64,6 +64,8 @@ struct fake_faults {
 	uint64_t delay_ns;
 	bool late; /* unsignalled ones wait before the provider's lock */
 	bool no_room; /* the queue is full for who posts now */
+	void (*refused)(
+		struct ibv_qp_ex *ex); /* called when wr_complete() has let go of its lock */
 };
 
 struct fake_device;

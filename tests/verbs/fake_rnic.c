@@ -317,6 +317,8 @@ static int ex_complete(struct ibv_qp_ex *ex)
 	q->in_section = false;
 	requester_runs(q);
 	pthread_mutex_unlock(&q->lock);
+	if (error != 0 && faults_of(base(q)->context)->refused != NULL)
+		faults_of(base(q)->context)->refused(ex);
 	return error;
 }
 

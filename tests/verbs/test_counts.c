@@ -117,6 +117,49 @@ static void test_refused_ones_do_not_count(void **state)
 	done(&a, &h);
 }
 
+static void write_500(struct ibv_qp_ex *ex, uint64_t wr_id)
+{
+	ex->wr_id = wr_id;
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_rdma_write(ex, 1, 4096);
+	ibv_wr_set_sge(ex, 1, 8192, 500);
+}
+
+/* Another thread begins its section as soon as the provider lets it. */
+static void another_begins(struct ibv_qp_ex *ex)
+{
+	ibv_wr_start(ex);
+	write_500(ex, 0);
+}
+
+/* A section that is refused takes back what was its own, although another one has begun. */
+static void test_a_refused_section_takes_back_its_own(void **state)
+{
+	struct app_options o = {.extended = true};
+	struct hp3_verbs_cell *c;
+	struct ibv_qp_ex *ex;
+	struct hp3d h;
+	struct app a;
+
+	c = ready(&a, &h, &o);
+	ex = (struct ibv_qp_ex *)a.qp;
+	a.device->faults.no_room = true;
+	a.device->faults.refused = another_begins;
+	ibv_wr_start(ex);
+	for (uint64_t i = 0; i < 3; i++)
+		write_500(ex, i);
+	assert_int_equal(ibv_wr_complete(ex), ENOMEM);
+	a.device->faults.no_room = false;
+	a.device->faults.refused = NULL;
+	assert_int_equal(ibv_wr_complete(ex), 0);
+	assert_int_equal(c->posted_wrs, 1);
+	assert_int_equal(c->posted_bytes, 500);
+	a.due = a.posted = 1;
+	app_finish(&a);
+	assert_int_equal(c->done_wrs, 1);
+	done(&a, &h);
+}
+
 /* A queue pair that begins anew, with the same number, is another one, from 0 on. */
 static void test_reset(void **state)
 {
@@ -154,6 +197,7 @@ int main(void)
 		cmocka_unit_test(test_the_clock_is_read_seldom),
 		cmocka_unit_test(test_both_of_two_kinds),
 		cmocka_unit_test(test_refused_ones_do_not_count),
+		cmocka_unit_test(test_a_refused_section_takes_back_its_own),
 		cmocka_unit_test(test_reset),
 	};
 
