@@ -2,7 +2,7 @@
 /* What is held of queue pairs of peers that are sprayed, and when it goes to the local RNIC. */
 #include "engine/spray/receive.h"
 
-#define GIVE_UP 8u /* times the longest wait for a packet, until nothing is held any more */
+#define GIVE_UP 4u /* times the longest wait for a packet, until nothing is held any more */
 #define DOUBTS  2u /* pulses: so long is one believed who may not spray at all */
 
 struct hp3_reseq_params hp3_in_params(const struct hp3_engine *e)
