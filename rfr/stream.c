@@ -42,6 +42,23 @@ void hp3_learn_pmtu(const struct hp3_view *v, uint8_t *pmtu_log2)
 	*pmtu_log2 = (uint8_t)__builtin_ctz(len);
 }
 
+/* The open READ takes so many PSNs: more were in flight than was counted. */
+static void close_read(struct hp3_stream *s, uint32_t span)
+{
+	s->win += span - hp3_read_span(s->open_len, HP3_PMTU_LOG2_MAX);
+	s->win = s->win < WIN_MAX ? s->win : WIN_MAX;
+	s->nxt = hp3_psn_add(s->hi, span);
+	s->open_len = 0;
+}
+
+/* How far behind una what is sent again may be; of an open READ the most PSNs that it may take. */
+static int32_t back_of(const struct hp3_stream *s)
+{
+	uint32_t win = s->win + ((hp3_stream_end(s) - s->nxt) & HP3_PSN_MASK);
+
+	return win < WIN_MAX / 2 ? (int32_t)(2 * win) : (int32_t)WIN_MAX;
+}
+
 /* Does `psn` follow the open READ for some PMTU? Learns the PMTU if only one fits. */
 static bool follows_open_read(const struct hp3_stream *s, uint32_t psn, uint8_t *pmtu_log2)
 {
@@ -62,18 +79,17 @@ enum hp3_tx_kind hp3_stream_tx_slow(
 	struct hp3_stream *s, const struct hp3_view *v, uint8_t *pmtu_log2)
 {
 	uint32_t psn = v->psn;
-	int32_t back = s->win < WIN_MAX / 2 ? (int32_t)(2 * s->win) : (int32_t)WIN_MAX;
 
-	if (s->open_len != 0 && *pmtu_log2 != 0) {
-		s->nxt = hp3_psn_add(s->hi, hp3_read_span(s->open_len, *pmtu_log2));
-		s->open_len = 0;
-	}
-	if (s->open_len != 0 ? follows_open_read(s, psn, pmtu_log2) : psn == s->nxt) {
+	if (s->open_len != 0 && *pmtu_log2 != 0)
+		close_read(s, hp3_read_span(s->open_len, *pmtu_log2));
+	if (s->open_len != 0 && follows_open_read(s, psn, pmtu_log2))
+		close_read(s, (psn - s->hi) & HP3_PSN_MASK);
+	if (s->open_len == 0 && psn == s->nxt) {
 		hp3_stream_emit(s, v, *pmtu_log2);
 		return HP3_TX_NEW;
 	}
 	/* Rule 16: a retransmission lies within [una - W, end), W = twice the largest in-flight. */
-	if (hp3_psn_diff(psn, hp3_stream_end(s)) < 0 && hp3_psn_diff(psn, s->una) >= -back)
+	if (hp3_psn_diff(psn, hp3_stream_end(s)) < 0 && hp3_psn_diff(psn, s->una) >= -back_of(s))
 		return HP3_TX_RETRANSMIT;
 	return HP3_TX_EPOCH;
 }

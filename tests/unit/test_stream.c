@@ -320,6 +320,25 @@ static void long_without_replies(void **state)
 	}
 }
 
+/* The first READ takes more PSNs than was counted when it left: what the RNIC lacks of it, it asks
+ * for again, whether the path MTU is known by then or not. */
+static void the_first_read_is_asked_for_again(void **state)
+{
+	for (uint8_t log2 = HP3_PMTU_LOG2_MIN; log2 <= HP3_PMTU_LOG2_MAX; log2++) {
+		for (uint32_t lost = 0; lost < 64; lost++) {
+			start(100, 0);
+			assert_int_equal(tx_read(100, 64u << log2), HP3_TX_NEW);
+			rx_ack(163);
+			pmtu = lost % 2 == 0 ? log2 : 0;
+			assert_int_equal(
+				tx_read(100 + lost, (64 - lost) << log2), HP3_TX_RETRANSMIT);
+			assert_int_equal(tx(164), HP3_TX_NEW);
+			assert_int_equal(tx_read(100 + lost, 64u << log2), HP3_TX_RETRANSMIT);
+		}
+	}
+	assert_int_equal(tx(100 - 3 * 64), HP3_TX_EPOCH);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -335,6 +354,7 @@ int main(void)
 		cmocka_unit_test(replies),
 		cmocka_unit_test(rule_09_first_response_proves_the_read),
 		cmocka_unit_test(replies_to_an_open_read),
+		cmocka_unit_test(the_first_read_is_asked_for_again),
 		cmocka_unit_test(wrap),
 		cmocka_unit_test(long_without_replies),
 	};
