@@ -108,6 +108,7 @@ static uint16_t begin(struct hp3_turn *t, uint32_t flow, uint32_t start, bool re
 		.at = (uint16_t)s->nout++,
 		.number = hp3_out_number(s, t->now),
 		.start = start,
+		.fence = !reads && start == HP3_NO_PSN,
 		.heard = t->now,
 		.large_at = t->now,
 		.state = HP3_SPRAY_SINGLE};

@@ -8,7 +8,7 @@
 #include "engine/spray/receive.h"
 #include "engine/spray/send.h"
 
-#define SHORT_RUN 256u /* responses: where the RNIC goes back after so few ... */
+#define SHORT_RUN 256 /* PSNs: where the RNIC goes back after so few ... */
 #define STRIKES   4u /* ... so many times in a row, one path is better */
 
 static struct hp3_spray_in *record_of(const struct hp3_engine *e, uint32_t flow)
@@ -44,11 +44,13 @@ static struct hp3_spray_in *begin(struct hp3_turn *t, uint32_t flow, const struc
 	return in;
 }
 
-/* Time and again it goes back: the peer is told to use one path. */
-static void strike(struct hp3_turn *t, struct hp3_spray_in *in)
+/* Time and again it goes back, now to this PSN: the peer is told to use one path. */
+static void strike(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn)
 {
-	in->strikes = in->run < SHORT_RUN ? in->strikes + 1 : 1;
-	in->run = 0;
+	bool soon = hp3_psn_diff(psn, in->back_to) < SHORT_RUN;
+
+	in->strikes = soon && in->strikes != 0 ? in->strikes + 1 : 1;
+	in->back_to = psn;
 	if (in->strikes < STRIKES || in->unwanted)
 		return;
 	in->unwanted = true;
@@ -65,7 +67,7 @@ static void goes_back(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn,
 #endif
 	in->again = true;
 	if (first)
-		strike(t, in);
+		strike(t, in, psn);
 	if (hp3_psn_diff(psn, in->reseq.expected) > 0) {
 		if (first)
 			hp3_reseq_skip(&in->reseq, psn);
@@ -79,6 +81,8 @@ static void goes_back(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn,
 static bool count(struct hp3_spray_in *in, const struct hp3_flow *f, const struct hp3_view *v)
 {
 	in->pmtu_log2 = f->pmtu_log2;
+	if (in->from == HP3_NO_PSN)
+		in->from = v->psn;
 	if (in->ready && in->owed.n == 0 && in->reseq.held == 0)
 		in->reseq.expected = v->psn; /* however many WRITEs lie between */
 	if (hp3_in_sized(in, v))
@@ -127,14 +131,16 @@ void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pk
 
 	if (f->watch & HP3_FW_READS) {
 		in = record_of(t->e, flow);
-		first = back && (!in->back || hp3_psn_diff(v->psn, in->last) <= 0);
+		first = back && (!in->back || hp3_psn_diff(v->psn, in->end) < 0);
 	} else if (may_begin(t, f, v)) {
 		in = begin(t, flow, v);
 	} else {
 		return;
 	}
 	in->back = back;
-	in->last = v->psn;
+	in->end = hp3_psn_add(v->psn, hp3_request_span(v, f->pmtu_log2));
+	if (first && back)
+		in->from = HP3_NO_PSN; /* the RNIC waits for what it asks for from here on */
 	if (owes && !count(in, f, v)) {
 		give_up(t, in);
 		return;
@@ -147,14 +153,42 @@ void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pk
 		offer(t, in);
 }
 
-/* The first response to what was counted. */
+/* The response with this PSN has come, and it was the last one of its READ: the next one. */
+static void next_from(struct hp3_spray_in *in, uint32_t psn)
+{
+	uint32_t n = 0;
+
+	hp3_owed_done(&in->owed, hp3_psn_add(psn, 1));
+	in->from = in->owed.n != 0 ? in->owed.range[0].first : HP3_NO_PSN;
+	for (uint32_t i = 0; i < in->n_early; i++) {
+		if (hp3_psn_diff(in->early[i].psn, psn) <= 0)
+			continue;
+		if (in->from == HP3_NO_PSN || hp3_psn_diff(in->early[i].psn, in->from) < 0)
+			in->from = in->early[i].psn;
+		in->early[n++] = in->early[i];
+	}
+	in->n_early = n;
+}
+
+/*
+ * The response that the RNIC waits for: all before it have come. Until the path MTU is known it is
+ * not known how many there are to be, and the next one tells.
+ */
 static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt)
 {
-	if (hp3_psn_diff(pkt->v.psn, in->from) < 0 || !hp3_pkt_icrc_ok(t->e, pkt))
+	const struct hp3_view *v = &pkt->v;
+
+	if (!(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) || v->psn != in->from ||
+		!hp3_pkt_icrc_ok(t->e, pkt))
 		return;
 	in->pmtu_log2 = t->e->flows[in->flow].pmtu_log2;
-	if (in->pmtu_log2 == 0)
+	if (in->pmtu_log2 == 0) {
+		if (v->flags & (HP3_VF_LAST | HP3_VF_ATOMIC))
+			next_from(in, v->psn);
+		else
+			in->from = hp3_psn_add(v->psn, 1);
 		return;
+	}
 	if (!count_early(in)) {
 		give_up(t, in);
 		return;
@@ -197,7 +231,10 @@ static void ack(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pk
 	}
 	if (!hp3_in_room(t, in, pkt))
 		return;
-	in->ack = (struct hp3_spray_ack){.held = e->free_held + 1, .psn = psn, .at = t->now};
+	if (before == 0)
+		in->ack = (struct hp3_spray_ack){.at = t->now};
+	in->ack.held = e->free_held + 1; /* waits no longer than the one before it */
+	in->ack.psn = psn;
 	hp3_in_keep(t, in, pkt, vd);
 	if (before != 0)
 		hp3_in_discard(t, in, before - 1);
@@ -210,7 +247,6 @@ static void response(struct hp3_turn *t, struct hp3_spray_in *in, const struct h
 
 	if (hp3_owed_from(&in->owed, psn) != psn)
 		return; /* it came before */
-	in->run++;
 	in->reseq.again = in->again;
 	hp3_in_take(t, in, pkt, 1, vd);
 	if (psn == expected)

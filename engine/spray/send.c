@@ -55,6 +55,7 @@ static bool is_caught_up(
  */
 static bool went_back(struct hp3_turn *t, struct hp3_spray_out *o)
 {
+	o->fence = true;
 #ifdef HP3_BREAK_SPRAY_AGAIN
 	return false;
 #endif
@@ -131,6 +132,23 @@ static bool is_full(const struct hp3_engine *e, const struct hp3_flow *f)
 		       (int32_t)hp3_max_u64(room - room / 16, LEAST_ROOM);
 }
 
+/*
+ * What was sent again may still be on its way by the port in use, acknowledged or not (rule 7): a
+ * READ that comes behind a SEND which invalidates its key ends the queue pair. The first new packet
+ * takes that port, too. The RNIC gets it behind them, and all others behind it.
+ */
+static bool is_fenced(struct hp3_spray_out *o, const struct hp3_verdict *vd)
+{
+	bool fenced = o->fence;
+
+#ifdef HP3_BREAK_SPRAY_FENCE
+	return false;
+#endif
+	if (vd->kind == HP3_PASS)
+		o->fence = false;
+	return fenced;
+}
+
 /* A packet of a queue pair about which there is an agreement, or is to be one. */
 static void agreed_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
@@ -159,8 +177,8 @@ static void agreed_leaves(
 	if (o->state == HP3_SPRAY_ASKING)
 		o->state = HP3_SPRAY_SPRAYING;
 #endif
-	if (o->state != HP3_SPRAY_SPRAYING || !o->large || vd->kind != HP3_PASS ||
-		f->state > HP3_RFR_CLOSING)
+	if (is_fenced(o, vd) || o->state != HP3_SPRAY_SPRAYING || !o->large ||
+		vd->kind != HP3_PASS || f->state > HP3_RFR_CLOSING)
 		return;
 	if (is_full(t->e, f)) {
 		hp3_out_input(t, o, HP3_SPRAY_IN_FULL);

@@ -33,6 +33,7 @@ struct hp3_spray_out {
 	bool sized; /* the peer knows the path MTU */
 	bool chosen; /* by what probes said of lanes */
 	bool reads; /* READ responses */
+	bool fence; /* the next one keeps to the port in use */
 	uint32_t so_far; /* bytes of the message under way that have left */
 	uint32_t start; /* PSN with which the agreement begins; else HP3_NO_PSN */
 	uint32_t flow;
@@ -88,13 +89,13 @@ struct hp3_spray_in {
 	uint64_t heard; /* its last word */
 	/* reads */
 	uint32_t flow; /* that asked for them */
-	uint32_t from; /* PSN of the first READ that is counted */
-	uint32_t last; /* PSN of the last request */
+	uint32_t from; /* not ready: PSN of the response that the RNIC waits for, or HP3_NO_PSN */
+	uint32_t end; /* PSN behind the last request */
 	bool back; /* ... which was sent again */
 	bool again; /* what lacks was asked for again */
 	bool unwanted; /* the RNIC goes back too often */
 	uint8_t strikes;
-	uint32_t run; /* responses since it went back */
+	uint32_t back_to; /* where the RNIC went back to last */
 	uint64_t offer_at; /* no sooner */
 	struct hp3_spray_ack ack;
 	struct hp3_owed owed;

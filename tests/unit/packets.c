@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include "roce/wire.h"
 
-#define FRAME_MAX 4096u
+#define FRAME_MAX 4352u
 #define MAD_LEN   256u
 
 static uint8_t frame[FRAME_MAX];

@@ -329,6 +329,34 @@ static void who_does_not_want_to_says_so(void **state)
 	assert_int_equal(hears(a).kind, HP3_AGREE_OVER);
 }
 
+/* An RNIC that waits for one READ sends nothing else between: each is asked for from where it lacks
+ * the next response. */
+static void who_goes_back_often_is_read_by_one_path(void **state)
+{
+	agreed();
+	for (uint32_t i = 1; i < 4; i++) {
+		read_request(&q, READ + i, (4 - i) * PMTU);
+		assert_int_not_equal(newest_word().kind, HP3_AGREE_NO);
+		comes(HP3_OP_RC_READ_RESP_FIRST, READ + i, HP3_PASS);
+	}
+	read_request(&q, READ + 3, PMTU);
+	assert_int_equal(newest_word().kind, HP3_AGREE_NO);
+}
+
+/* READs of one packet, whose path MTU no response tells: the second one does. */
+static void small_reads_do_not_wait(void **state)
+{
+	configure(true);
+	set_up_at(&q, READ);
+	for (uint32_t i = 0; i < 8; i++) {
+		read_request(&q, READ + i, LARGE);
+		hears(word_of(i == 0 ? HP3_AGREE_ASK : HP3_AGREE_SPRAYING, 1, i + 1));
+		read_response(&q, HP3_OP_RC_READ_RESP_ONLY, READ + i, LARGE);
+		assert_int_equal(rig.vd.kind, HP3_PASS);
+		assert_true(i == 0 || newest_word().kind == HP3_AGREE_YES);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -343,6 +371,8 @@ int main(void)
 		RIG_TEST(the_rnic_knows_better),
 		RIG_TEST(who_is_read_from),
 		RIG_TEST(who_does_not_want_to_says_so),
+		RIG_TEST(who_goes_back_often_is_read_by_one_path),
+		RIG_TEST(small_reads_do_not_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -385,6 +385,22 @@ static void who_is_told_not_to_asks_nothing_at_setup(void **state_)
 	assert_int_equal(state(), HP3_SPRAY_SINGLE);
 }
 
+/* What was sent again may still travel by the port in use: the first new packet stays behind it. */
+static void a_new_packet_stays_behind_what_was_sent_again(void **state_)
+{
+	struct hp3_agree ask = agreed();
+	uint16_t base = ask.port;
+
+	assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, base));
+	emit(HP3_OP_RC_READ_REQUEST, 256);
+	psn--;
+	emit(HP3_OP_RC_READ_REQUEST, 256);
+	ack(&q, psn - 1);
+	hears(said(), HP3_AGREE_YES);
+	assert_false(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, base));
+	assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, base));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -404,6 +420,7 @@ int main(void)
 		RIG_TEST(a_send_does_not),
 		RIG_TEST(a_read_does_not),
 		RIG_TEST(responses_take_one_path),
+		RIG_TEST(a_new_packet_stays_behind_what_was_sent_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
