@@ -99,15 +99,24 @@ static int pair(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev
 	return 0;
 }
 
+static struct hp3_may may(const struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
+{
+	enum hp3_traffic traffic = hp3_flow_traffic(t->e, flow, t->now);
+
+#ifdef HP3_BREAK_WHOEVER_TELLS
+	return hp3_may[HP3_TELLER_KERNEL][traffic][1];
+#endif
+	return hp3_may[ev->teller][traffic][is_own(&t->e->flows[flow], ev)];
+}
+
 static int up(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
-	enum hp3_traffic traffic = hp3_flow_traffic(t->e, flow, t->now);
 	bool fresh = !(f->flags & HP3_FF_MOVED); /* else it has a path already */
 
 	if (confirms(t, flow, ev))
 		return 0;
-	switch ((enum hp3_up)hp3_may[ev->teller][traffic][is_own(f, ev)].up) {
+	switch ((enum hp3_up)may(t, flow, ev).up) {
 	case HP3_UP_PLACE:
 		if (place(t, flow, ev, fresh))
 			return 0;
@@ -132,9 +141,7 @@ static int up(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 
 static void down(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 {
-	enum hp3_traffic traffic = hp3_flow_traffic(t->e, flow, t->now);
-
-	if (!hp3_may[ev->teller][traffic][is_own(&t->e->flows[flow], ev)].down) {
+	if (!may(t, flow, ev).down) {
 		t->e->stats.setups_ignored++;
 		return;
 	}
@@ -181,12 +188,26 @@ void hp3_noted_began(struct hp3_turn *t, uint32_t flow, uint32_t psn)
 	n->pairing = HP3_PAIRING_NONE;
 }
 
+/* Nothing has left by the port that was chosen for it. */
+static void go_home(struct hp3_turn *t, uint32_t flow, uint16_t home)
+{
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_event *ev = hp3_event(t, flow, HP3_EV_IDLE_SWITCH);
+
+	f->home = home;
+	hp3_set_port(t->e, f, home);
+	ev->to = home;
+}
+
 void hp3_check_begin(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_began *began = &t->e->began[flow];
 
 	hp3_announced_end(t->e, flow);
+#ifdef HP3_BREAK_BEGINS_ANYWHERE
+	return;
+#endif
 	if (began->psn == HP3_NO_PSN || began->psn == v->psn)
 		return;
 	t->e->stats.setups_ignored++;
@@ -195,8 +216,6 @@ void hp3_check_begin(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v
 		hp3_errand_input(t, &t->e->moves[f->slot], HP3_ERRAND_IN_STAY);
 	if (f->pairing == HP3_PAIRING_EVENT) /* of connection management both ends know */
 		hp3_flow_unpair(t, flow);
-	if (f->flags & HP3_FF_FRESH) { /* nothing has left by the port that was chosen */
-		f->home = v->sport;
-		hp3_set_port(t->e, f, f->home);
-	}
+	if ((f->flags & (HP3_FF_FRESH | HP3_FF_MOVED)) == (HP3_FF_FRESH | HP3_FF_MOVED))
+		go_home(t, flow, v->sport);
 }

@@ -83,6 +83,9 @@ static void dispatch(struct world *w, struct ev *ev)
 	case EV_SPOOF:
 		world_spoof(w);
 		break;
+	case EV_FORGE:
+		world_forge(w);
+		break;
 	case EV_AWAY:
 		world_away(w);
 		break;
@@ -156,6 +159,8 @@ static void begin(struct world *w)
 		world_at(w, 2000 * US, EV_AWAY, 0, 0);
 	if (p->spoof_every_us)
 		world_at(w, 1000 * US, EV_SPOOF, 0, 0);
+	if (p->forge_every_us)
+		world_at(w, rnd(w, 200) * US, EV_FORGE, 0, 0);
 	if (p->peer_crash_every_us)
 		world_at(w, 3000 * US, EV_PEER, 0, 0);
 	if (p->mode_every_us)

@@ -133,6 +133,8 @@ struct world_params {
 	bool no_peer; /* it was never there */
 	uint32_t mode_every_us; /* the mode changes: on, then off or observe, and on again */
 	uint32_t spoof_every_us; /* replies in the peer's name come (world_spoofer.c) */
+	uint32_t forge_every_us; /* processes tell of queue pairs of others (world_hostile.c) */
+	bool rnic_users; /* ... and make queue pairs of their own to the same peers */
 	uint32_t stop_every_us; /* clean stop: flows are moved home, then hp3d starts again */
 };
 

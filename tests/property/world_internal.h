@@ -142,6 +142,7 @@ enum ev_kind {
 	EV_UP, /* a set-up event, late */
 	EV_POLL,
 	EV_SPOOF,
+	EV_FORGE,
 	EV_AWAY, /* hp3d gets stuck, somebody stands in, it is back */
 };
 
@@ -360,6 +361,8 @@ struct hp3_engine_config world_config(const struct world *w);
 
 /* world_spoofer.c */
 void world_spoof(struct world *w);
+/* world_hostile.c */
+void world_forge(struct world *w);
 
 /* world_away.c: hp3d does not poll; the next thing happens; what comes to it meanwhile */
 void world_away(struct world *w);

@@ -280,6 +280,8 @@ static void rule_16_a_stream_that_is_under_way_is_not_placed(void **state)
 		expect_left(rig.nwire - 1, 7000, q.home, false);
 		assert_false(info(&q).moved || info(&q).paired);
 		assert_int_equal(hp3_engine_moved(rig.e), 0);
+		/* Who keeps ports for others (fail-open, the next hp3d) hears of it. */
+		assert_int_equal(rig.newest[HP3_EV_IDLE_SWITCH].to, q.home);
 	}
 }
 
