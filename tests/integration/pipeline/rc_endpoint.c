@@ -7,8 +7,8 @@
  * keys: qps, pairs (of addresses, the queue pairs are dealt out), message and window (packets),
  * payload (bytes, a multiple of 8), rate (packets per second, all queue pairs), slow_us (paths, see
  * wire.h), vlan, ipv6, spread (distance of first PSNs), stamps (0, 1; see wire.h), timeout (IBTA
- * code). Queue pair i of end a is 0x100 + i, of end
- * b 0x200 + i.
+ * code), home (UDP source port of the first queue pair; the next one's is two more). Queue pair i
+ * of end a is 0x100 + i, of end b 0x200 + i.
  *
  * Commands on stdin, a line each: send N (messages more on each queue pair), stop (when the
  * messages begun are complete), withhold 0|1 (ACKs), report (one line of JSON; pauses of the wire
@@ -28,7 +28,7 @@
 
 struct options {
 	uint32_t qps, pairs, message, window, payload, rate, slow_us, vlan, ipv6, spread, stamps,
-		timeout;
+		timeout, home;
 };
 
 static struct options opt = {.qps = 1,
@@ -37,7 +37,8 @@ static struct options opt = {.qps = 1,
 	.window = 64,
 	.payload = 256,
 	.rate = 8000,
-	.spread = 0x20000};
+	.spread = 0x20000,
+	.home = 0xc001};
 static struct rc_shape shape;
 static struct rc_qp qps[QPS_MAX];
 static struct wire wire;
@@ -61,7 +62,8 @@ static void set_option(const char *text)
 	} keys[] = {{"qps", &opt.qps}, {"pairs", &opt.pairs}, {"message", &opt.message},
 		{"window", &opt.window}, {"payload", &opt.payload}, {"rate", &opt.rate},
 		{"slow_us", &opt.slow_us}, {"vlan", &opt.vlan}, {"ipv6", &opt.ipv6},
-		{"spread", &opt.spread}, {"stamps", &opt.stamps}, {"timeout", &opt.timeout}};
+		{"spread", &opt.spread}, {"stamps", &opt.stamps}, {"timeout", &opt.timeout},
+		{"home", &opt.home}};
 	size_t n = strcspn(text, "=");
 
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -102,7 +104,7 @@ static void make_qps(void)
 				.ipv6 = opt.ipv6,
 				.tclass = 2,
 				.ttl = 64,
-				.sport = (uint16_t)(0xc001 + 2 * i),
+				.sport = (uint16_t)(opt.home + 2 * i),
 				.pkey = 0xffff},
 		};
 		rc_init(q, first);
