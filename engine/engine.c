@@ -256,7 +256,7 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
 	if (!is_sound(&e->cfg))
 		e->cfg = was;
 	if (e->spraying != NULL)
-		e->large = e->cfg.spray.bytes;
+		hp3_spray_reconfigured(e);
 }
 
 uint32_t hp3_flow_next(const struct hp3_engine *e, uint32_t from)

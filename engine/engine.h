@@ -558,8 +558,18 @@ int hp3_peer_report(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t 
 /* The peer's hp3d said this of a queue pair that is sprayed (probes/agree.h). */
 void hp3_agree_told(struct hp3_engine *e, const struct hp3_ends *ends, const struct hp3_agree *what,
 	uint64_t now, struct hp3_acts *acts);
-/* hp3d leaves: ends one agreement with a peer, who is told; to be called until false. */
-bool hp3_spray_stop(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
+/*
+ * hp3d leaves, or its packets are to go past it. From now on nothing is agreed on, and hp3_tick()
+ * ends what is: peers that were promised to be put in order are told no, and are put in order until
+ * they say that all has arrived; what leaves takes one path, and when all that took several has
+ * arrived the peer is told. Returns 0: nothing is agreed on any more; else when all that was
+ * promised is over (ns): wait until then, or until it returns 0.
+ */
+uint64_t hp3_spray_stop(struct hp3_engine *e, uint64_t now);
+/* It does not leave. */
+void hp3_spray_go_on(struct hp3_engine *e);
+/* Ends one agreement at once, whatever is on its way; to be called until false. */
+bool hp3_spray_abandon(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 /* hp3d leaves, or lets packets go past it: what waits for the pacer leaves at once, in order, and
  * nothing waits for it again before hp3_missed(). To be called until false. */
 bool hp3_pacing_stop(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);

@@ -54,6 +54,7 @@ uint32_t hp3_missed(struct hp3_engine *e, uint32_t from, uint64_t now, struct hp
 	struct hp3_turn t = {e, now, acts};
 
 	e->pacing_ended = false;
+	hp3_spray_go_on(e);
 	for (uint32_t i = 0; from == 0 && i < e->cfg.max_pairs; i++) {
 		struct hp3_pair *p = &e->pairs.pairs[i];
 

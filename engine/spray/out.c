@@ -5,9 +5,13 @@
 
 #define IDLE_BEATS 100u /* without a large message, until the agreement ends */
 #define REFUSED_NS 1000000000u /* until a peer that did not agree is asked again */
-/* Agreements are numbered by the time at which they began, in 66 us, so that a later one is told
- * from one before, over restarts of hp3d, too. */
+/*
+ * Agreements are numbered by the time at which they began, in 66 us, so that a later one is told
+ * from one before, over restarts of hp3d, too. 32 bits of that are said: none lasts so long that
+ * its number and a later one are 2^31 or more apart.
+ */
 #define NUMBER_SHIFT 16u
+#define LONGEST_NS   (1ull << (NUMBER_SHIFT + 30)) /* 19.5 h */
 
 static void forget(struct hp3_engine *e, struct hp3_spray_out *o)
 {
@@ -76,7 +80,7 @@ bool hp3_out_may_agree(const struct hp3_turn *t, const struct hp3_flow *f)
 {
 	const struct hp3_engine *e = t->e;
 
-	return e->cfg.moves_allowed && !e->cfg.unkeyed && e->cfg.cc.mode != HP3_CC_DCQCN &&
+	return hp3_spray_is_allowed(e) && !e->cfg.unkeyed && e->cfg.cc.mode != HP3_CC_DCQCN &&
 	       (f->flags & HP3_FF_PAIRED) && hp3_flow_may_leave(e, f, t->now);
 }
 
@@ -87,10 +91,13 @@ bool hp3_out_may_begin(const struct hp3_turn *t, const struct hp3_flow *f)
 
 uint32_t hp3_out_number(struct hp3_spraying *s, uint64_t now)
 {
-	uint32_t at = (uint32_t)(now >> NUMBER_SHIFT);
+	s->number = hp3_max_u64(now >> NUMBER_SHIFT, s->number + 1);
+	return (uint32_t)s->number;
+}
 
-	s->number = (int32_t)(at - s->number) > 0 ? at : s->number + 1;
-	return s->number;
+static uint32_t own_beat_us(const struct hp3_engine *e)
+{
+	return (uint32_t)hp3_max_u64(e->cfg.spray.beat_ns / 1000, 1);
 }
 
 /* Its number among `out`; HP3_NO_SPRAY: there is none. */
@@ -111,6 +118,9 @@ static uint16_t begin(struct hp3_turn *t, uint32_t flow, uint32_t start, bool re
 		.fence = !reads && start == HP3_NO_PSN,
 		.heard = t->now,
 		.large_at = t->now,
+		.began = t->now,
+		.beat_us = own_beat_us(t->e),
+		.stated_us = own_beat_us(t->e),
 		.state = HP3_SPRAY_SINGLE};
 	hp3_out_input(t, &s->out[own], HP3_SPRAY_IN_LARGE);
 	s->out[own].beat_at = t->now;
@@ -244,6 +254,8 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 	if (a->kind == HP3_AGREE_YES) {
 		o->heard = t->now;
 		o->sized = a->pmtu_log2 != 0;
+		if (a->beat_us == o->stated_us)
+			o->beat_us = o->stated_us;
 		o->yes_to = o->said[a->turn % HP3_SPRAY_SAID];
 	}
 	hp3_out_input(t, o, a->kind == HP3_AGREE_YES ? HP3_SPRAY_IN_YES : HP3_SPRAY_IN_NO);
@@ -254,7 +266,7 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 static bool is_quiet(const struct hp3_turn *t, const struct hp3_spray_out *o)
 {
 	const struct hp3_flow *f = &t->e->flows[o->flow];
-	uint64_t beat = t->e->cfg.spray.beat_ns;
+	uint64_t beat = hp3_out_beat(o);
 	bool idle = t->now - o->large_at >= IDLE_BEATS * beat, ends = o->state == HP3_SPRAY_ENDING;
 
 	if (o->reads)
@@ -263,11 +275,29 @@ static bool is_quiet(const struct hp3_turn *t, const struct hp3_spray_out *o)
 	       f->state == HP3_RFR_STEADY;
 }
 
+static bool is_to_stop(const struct hp3_turn *t, const struct hp3_spray_out *o)
+{
+	return !hp3_spray_is_allowed(t->e) || t->now - o->began >= LONGEST_NS;
+}
+
+/*
+ * The receiver is bound by the interval that it has heard of. So another one is stated only where
+ * the one before was confirmed, and until it is, too, both count.
+ */
+static void say_again(struct hp3_turn *t, struct hp3_spray_out *o)
+{
+	if (o->stated_us == o->beat_us)
+		o->stated_us = own_beat_us(t->e);
+	o->said[++o->turn % HP3_SPRAY_SAID] = t->now;
+	hp3_spray_say_out(t, o, o->state == HP3_SPRAY_ASKING ? HP3_AGREE_ASK : HP3_AGREE_SPRAYING);
+	o->beat_at = t->now + hp3_out_beat(o);
+}
+
 uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o)
 {
-	uint64_t beat = t->e->cfg.spray.beat_ns, silent = t->now - hp3_min_u64(o->heard, t->now);
+	uint64_t beat = hp3_out_beat(o), silent = t->now - hp3_min_u64(o->heard, t->now);
 
-	if (!t->e->cfg.moves_allowed && !hp3_out_input(t, o, HP3_SPRAY_IN_STOP))
+	if (is_to_stop(t, o) && !hp3_out_input(t, o, HP3_SPRAY_IN_STOP))
 		return UINT64_MAX;
 	if (silent >= HP3_SPRAY_BOUND * beat && !hp3_out_input(t, o, HP3_SPRAY_IN_LOST))
 		return UINT64_MAX;
@@ -275,11 +305,7 @@ uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o)
 		hp3_out_input(t, o, HP3_SPRAY_IN_SILENT);
 	if (is_quiet(t, o) && !hp3_out_input(t, o, HP3_SPRAY_IN_IDLE))
 		return UINT64_MAX;
-	if (o->beat_at <= t->now) {
-		o->said[++o->turn % HP3_SPRAY_SAID] = t->now;
-		hp3_spray_say_out(
-			t, o, o->state == HP3_SPRAY_ASKING ? HP3_AGREE_ASK : HP3_AGREE_SPRAYING);
-		o->beat_at = t->now + beat;
-	}
+	if (o->beat_at <= t->now)
+		say_again(t, o);
 	return o->beat_at;
 }

@@ -89,6 +89,10 @@ struct hp3_spray_in *hp3_in_add(struct hp3_turn *t, const struct hp3_ends *ends,
 	struct hp3_spray_in *in = fresh(&s->in[s->ins[n]]);
 	size_t len = ends->ipv6 ? 16 : 4;
 
+	if (n == 0) {
+		s->hold_bytes = t->e->cfg.hold_bytes;
+		s->hold_bytes_total = t->e->cfg.hold_bytes_total;
+	}
 	in->ipv6 = ends->ipv6;
 	in->vlan = ends->vlan;
 	in->addr = hp3_key_addr(t->e, ends);
@@ -107,14 +111,21 @@ void hp3_in_put_off(struct hp3_turn *t, const struct hp3_spray_in *in)
 	t->e->pairs.pairs[t->e->flows[in->flow].pair].reads_at = t->now + PUT_OFF_NS;
 }
 
-/* Its terms. */
+static void take_beat(struct hp3_spray_in *in, const struct hp3_agree *a)
+{
+	in->beat_ns = hp3_min_u64(hp3_max_u64(a->beat_us * 1000ull, BEAT_MIN), BEAT_MAX);
+}
+
+/* Another agreement than before: its terms. */
 static void take(struct hp3_spray_in *in, const struct hp3_agree *a)
 {
+	in->numbered = true;
+	in->promised = in->refused = false;
 	in->number = a->number;
 	in->turn = a->turn - 1;
 	in->lanes = a->lanes;
 	in->late = (struct hp3_lateness){0};
-	in->beat_ns = hp3_min_u64(hp3_max_u64(a->beat_us * 1000ull, BEAT_MIN), BEAT_MAX);
+	take_beat(in, a);
 }
 
 static void agree(struct hp3_turn *t, const struct hp3_ends *ends, struct hp3_spray_in *in,
@@ -125,16 +136,53 @@ static void agree(struct hp3_turn *t, const struct hp3_ends *ends, struct hp3_sp
 		hp3_reseq_init(&in->reseq, a->next);
 		t->e->stats.resequenced++;
 	}
-	in->sure = in->unsized = in->any_acked = false;
+	in->sure = in->unsized = in->unwanted = in->any_acked = false;
 	take(in, a);
 }
 
 /* Half of the room is for those whose messages are known to be large. */
-static bool may_agree(const struct hp3_engine *e, const struct hp3_agree *a)
+static bool has_room(const struct hp3_engine *e, const struct hp3_agree *a)
 {
-	uint32_t room = e->cfg.spray.flows / (a->next == HP3_NO_PSN ? 1 : 2);
+	return e->nspray_in < e->cfg.spray.flows / (a->next == HP3_NO_PSN ? 1 : 2);
+}
 
-	return e->cfg.moves_allowed && !e->cfg.unkeyed && e->nspray_in < room;
+/* The record of an agreement that is asked for; NULL: there is none to be. */
+static struct hp3_spray_in *asked(struct hp3_turn *t, const struct hp3_ends *ends,
+	struct hp3_spray_in *in, const struct hp3_agree *a)
+{
+	if (in != NULL && in->numbered && in->number == a->number)
+		return in;
+	if (a->kind != HP3_AGREE_ASK || (in == NULL && a->reads))
+		return NULL;
+	if (a->reads) {
+		take(in, a);
+		return in;
+	}
+	if (!hp3_spray_is_allowed(t->e) || t->e->cfg.unkeyed || (in == NULL && !has_room(t->e, a)))
+		return NULL;
+	if (in == NULL) {
+		in = hp3_in_add(t, ends, a->responder);
+	} else {
+		hp3_in_empty(t, in, HP3_ACT_DELIVER);
+		unlink_back(t->e->spraying, in);
+	}
+	link_back(t->e->spraying, in, a->requester);
+	agree(t, ends, in, a);
+	return in;
+}
+
+/* Nobody has agreed: READ responses were offered in vain. */
+static void end(struct hp3_turn *t, struct hp3_spray_in *in)
+{
+	if (in->reads && !in->numbered)
+		hp3_in_put_off(t, in);
+	hp3_spray_in_end(t, in, false);
+}
+
+void hp3_in_answer(struct hp3_turn *t, struct hp3_spray_in *in)
+{
+	in->promised |= !in->unwanted;
+	hp3_spray_say_in(t, in, in->unwanted ? HP3_AGREE_NO : HP3_AGREE_YES, 0);
 }
 
 void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
@@ -142,28 +190,19 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 	struct hp3_spray_in *in = hp3_in_find(
 		t->e, hp3_key_addr(t->e, ends), ends->vlan, ends->ipv6, a->responder, a->reads);
 
-	if (in != NULL && in->number == a->number && a->kind == HP3_AGREE_OVER) {
-		if (in->reads && in->number == 0)
-			hp3_in_put_off(t, in); /* it will not */
-		hp3_spray_in_end(t, in, false);
+	if (a->kind == HP3_AGREE_OVER) {
+		if (in != NULL && in->number == a->number)
+			end(t, in);
 		return;
 	}
-	if (a->kind == HP3_AGREE_OVER || (in != NULL && (int32_t)(a->number - in->number) < 0))
+#ifdef HP3_BREAK_SPRAY_NUMBER
+	if (in != NULL && (int32_t)(a->number - in->number) < 0)
+		return;
+#endif
+	if (in != NULL && in->numbered && (int32_t)(a->number - in->number) < 0)
 		return; /* an old word changes nothing */
-	if (a->reads) {
-		if (a->kind == HP3_AGREE_ASK && in != NULL && in->number != a->number)
-			take(in, a);
-	} else if (a->kind == HP3_AGREE_ASK && in == NULL && may_agree(t->e, a)) {
-		in = hp3_in_add(t, ends, a->responder);
-		link_back(t->e->spraying, in, a->requester);
-		agree(t, ends, in, a);
-	} else if (a->kind == HP3_AGREE_ASK && in != NULL && in->number != a->number) {
-		hp3_in_empty(t, in, HP3_ACT_DELIVER);
-		unlink_back(t->e->spraying, in);
-		link_back(t->e->spraying, in, a->requester);
-		agree(t, ends, in, a);
-	}
-	if (in == NULL || in->number != a->number) {
+	in = asked(t, ends, in, a);
+	if (in == NULL) {
 		hp3_spray_refuse(t, ends, a);
 		return;
 	}
@@ -175,22 +214,47 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 	in->spared = 0;
 	in->port = a->port;
 	in->in_use = a->in_use;
+#ifndef HP3_BREAK_SPRAY_BEAT
+	take_beat(in, a);
+#endif
 	if (!in->reads) /* what the peer sends; else what we do */
 		in->pmtu_log2 = a->pmtu_log2;
 	hp3_spray_wake(t->e, t->now);
-	if (in->ready)
-		hp3_spray_say_in(t, in, in->unwanted ? HP3_AGREE_NO : HP3_AGREE_YES, 0);
+	if (in->ready || in->unwanted)
+		hp3_in_answer(t, in);
+}
+
+/*
+ * This host agrees to nothing any more: who was told yes is told no, and goes on to be put in order
+ * until it says that all has arrived. False: it was told nothing.
+ */
+static bool refuse(struct hp3_turn *t, struct hp3_spray_in *in)
+{
+#ifdef HP3_BREAK_SPRAY_PROMISE
+	in->promised = in->refused = false;
+#endif
+	if (in->refused)
+		return true;
+	if (in->promised) {
+		in->refused = in->unwanted = true;
+		in->refused_at = t->now;
+	}
+	if (in->numbered)
+		hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
+	return in->promised;
 }
 
 uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
 {
-	uint64_t until = in->heard + HP3_SPRAY_BOUND * in->beat_ns;
+	uint64_t until = in->heard + hp3_in_lease(in);
 
-	if (until <= t->now || !t->e->cfg.moves_allowed) {
-		if (in->reads && in->number == 0)
-			hp3_in_put_off(t, in);
+	if (until <= t->now) {
 		hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
-		hp3_spray_in_end(t, in, false);
+		end(t, in);
+		return UINT64_MAX;
+	}
+	if (!hp3_spray_is_allowed(t->e) && !refuse(t, in)) {
+		end(t, in);
 		return UINT64_MAX;
 	}
 	until = hp3_min_u64(until, t->now + in->beat_ns); /* was hp3d asleep (hp3_spray_look())? */

@@ -26,7 +26,7 @@ bool hp3_spray_wants_reads(const struct hp3_turn *t)
 {
 	const struct hp3_engine *e = t->e;
 
-	return e->spraying != NULL && e->cfg.spray.reads && e->cfg.moves_allowed &&
+	return e->spraying != NULL && e->cfg.spray.reads && hp3_spray_is_allowed(e) &&
 	       !e->cfg.unkeyed && e->spraying->nout < e->cfg.spray.flows;
 }
 

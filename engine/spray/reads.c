@@ -115,7 +115,7 @@ static void give_up(struct hp3_turn *t, struct hp3_spray_in *in)
 static void offer(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	if (t->now < in->offer_at || in->unwanted ||
-		(in->number != 0 && t->now - in->heard < HP3_SPRAY_TRUST * in->beat_ns))
+		(in->numbered && t->now - in->heard < HP3_SPRAY_TRUST * in->beat_ns))
 		return;
 	in->offer_at = t->now + in->beat_ns;
 	hp3_spray_say_in(t, in, HP3_AGREE_OFFER, 0);
@@ -197,8 +197,8 @@ static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 	hp3_in_owes(in);
 	in->ready = in->sure = true;
 	t->e->stats.resequenced++;
-	if (in->number != 0)
-		hp3_spray_say_in(t, in, HP3_AGREE_YES, 0);
+	if (in->numbered)
+		hp3_in_answer(t, in);
 }
 
 /* What an ACK says of, and of what was in flight when it was said. */

@@ -25,7 +25,7 @@ static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 		hp3_reseq_acknowledged(&in->reseq, in->acked, t->now);
 	in->ready = in->sure = true;
 	t->e->stats.resequenced++;
-	hp3_spray_say_in(t, in, HP3_AGREE_YES, 0);
+	hp3_in_answer(t, in);
 }
 
 /* Is its lane slow, or marked more than others? */
@@ -59,8 +59,8 @@ bool hp3_in_room(struct hp3_turn *t, const struct hp3_spray_in *in, const struct
 {
 	struct hp3_engine *e = t->e;
 
-	if (in->bytes + pkt->len <= e->cfg.hold_bytes &&
-		e->hold_bytes + pkt->len <= e->cfg.hold_bytes_total &&
+	if (in->bytes + pkt->len <= e->spraying->hold_bytes &&
+		e->hold_bytes + pkt->len <= e->spraying->hold_bytes_total &&
 		e->hold_packets < e->hold_most)
 		return true;
 	e->stats.reseq_full++;

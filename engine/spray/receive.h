@@ -86,6 +86,15 @@ struct hp3_spray_in *hp3_in_find_back(
 /* A new record; there is room. */
 struct hp3_spray_in *hp3_in_add(
 	struct hp3_turn *t, const struct hp3_ends *ends, uint32_t responder);
+/* Yes; or no, where it is not wanted any more. */
+void hp3_in_answer(struct hp3_turn *t, struct hp3_spray_in *in);
+
+/* So long after the sender's last word it is put in order. */
+static inline uint64_t hp3_in_lease(const struct hp3_spray_in *in)
+{
+	return HP3_SPRAY_BOUND * in->beat_ns;
+}
+
 /* Nothing is offered to the peer for a while. */
 void hp3_in_put_off(struct hp3_turn *t, const struct hp3_spray_in *in);
 

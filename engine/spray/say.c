@@ -48,6 +48,17 @@ void hp3_spray_wake(struct hp3_engine *e, uint64_t due)
 	e->spraying->due = hp3_min_u64(e->spraying->due, due);
 }
 
+/* Room for what is held is not taken back from those to whom it was promised. */
+void hp3_spray_reconfigured(struct hp3_engine *e)
+{
+	struct hp3_spraying *s = e->spraying;
+
+	e->large = e->cfg.spray.bytes;
+	s->changed = true;
+	s->hold_bytes = hp3_max_u64(s->hold_bytes, e->cfg.hold_bytes);
+	s->hold_bytes_total = hp3_max_u64(s->hold_bytes_total, e->cfg.hold_bytes_total);
+}
+
 /* While something is held the engine is to be called so often, to know whether it was asleep. */
 uint64_t hp3_spray_pulse(const struct hp3_engine *e)
 {
@@ -108,7 +119,7 @@ void hp3_spray_say_out(struct hp3_turn *t, const struct hp3_spray_out *o, enum h
 		.number = o->number,
 		.turn = o->turn,
 		.next = kind == HP3_AGREE_ASK ? o->start : HP3_NO_PSN,
-		.beat_us = (uint32_t)(t->e->cfg.spray.beat_ns / 1000)};
+		.beat_us = o->stated_us};
 
 	say(t, o->flow, HP3_ENDS(&t->e->pairs.pairs[f->pair]), &what);
 }

@@ -29,7 +29,7 @@ static void measure(const struct hp3_engine *e, struct hp3_spray_out *o, const s
 /* Who stood still hears old answers, and has no tick before the next packet. */
 bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o)
 {
-	uint64_t silent = t->now - hp3_min_u64(o->heard, t->now), beat = t->e->cfg.spray.beat_ns;
+	uint64_t silent = t->now - hp3_min_u64(o->heard, t->now), beat = hp3_out_beat(o);
 
 #ifdef HP3_BREAK_SPRAY_STALE
 	return true;

@@ -15,6 +15,15 @@ static inline struct hp3_spray_out *hp3_out_of_read(struct hp3_engine *e, uint32
 	return &e->spraying->out[e->spraying->of[flow].read];
 }
 
+/* Keep-alive interval: the peer may have heard of the one that is stated, or not. */
+static inline uint64_t hp3_out_beat(const struct hp3_spray_out *o)
+{
+#ifdef HP3_BREAK_SPRAY_BEAT
+	return o->stated_us * 1000ull;
+#endif
+	return hp3_min_u32(o->beat_us, o->stated_us) * 1000ull;
+}
+
 /* Whom to ask? A peer that believes us, and that said no word to the contrary. */
 bool hp3_out_may_begin(const struct hp3_turn *t, const struct hp3_flow *f);
 /* ... but for what the peer said of requests. */

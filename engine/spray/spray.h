@@ -37,7 +37,7 @@ struct hp3_spray_out {
 	uint32_t so_far; /* bytes of the message under way that have left */
 	uint32_t start; /* PSN with which the agreement begins; else HP3_NO_PSN */
 	uint32_t flow;
-	uint32_t number; /* of the agreement: later ones have greater ones */
+	uint32_t number; /* of the agreement: later ones have greater ones, as int32_t */
 	uint32_t turn, answered; /* of what was said last; of the newest answer */
 	uint16_t at; /* in the list of those in use */
 	uint8_t strikes; /* times in a row that the RNIC went back soon after */
@@ -45,6 +45,10 @@ struct hp3_spray_out {
 	uint64_t said[HP3_SPRAY_SAID]; /* when, by turn: the newest ones */
 	uint64_t narrowed; /* NARROW: since when */
 	uint64_t beat_at; /* the next word to the peer */
+	uint64_t began;
+	/* Keep-alive interval: as the peer confirmed it, and as it is stated. The shorter one
+	 * counts. */
+	uint32_t beat_us, stated_us;
 } __attribute__((aligned(64)));
 
 #define HP3_SPRAY_EARLY 16u /* an RNIC has no more READs in flight, mostly */
@@ -84,8 +88,12 @@ struct hp3_spray_in {
 	struct hp3_reseq reseq;
 	struct hp3_lateness late;
 	uint8_t local[16], remote[16];
+	bool numbered; /* the sender has asked; else there is no number yet */
+	bool promised; /* it was answered yes: until OVER or the end of the lease */
+	bool refused; /* ... and then no, since this host agrees to nothing any more */
+	uint64_t refused_at;
 	uint32_t number, turn; /* of the agreement; of what was said last */
-	uint64_t beat_ns; /* of the sender */
+	uint64_t beat_ns; /* of the sender, as it was stated last */
 	uint64_t heard; /* its last word */
 	/* reads */
 	uint32_t flow; /* that asked for them */
@@ -93,7 +101,7 @@ struct hp3_spray_in {
 	uint32_t end; /* PSN behind the last request */
 	bool back; /* ... which was sent again */
 	bool again; /* what lacks was asked for again */
-	bool unwanted; /* the RNIC goes back too often */
+	bool unwanted; /* the sender is told no, and goes on until its packets have arrived */
 	uint8_t strikes;
 	uint32_t back_to; /* where the RNIC went back to last */
 	uint64_t offer_at; /* no sooner */
@@ -145,8 +153,11 @@ struct hp3_spraying {
 	uint32_t nheads;
 	struct hp3_spray_of *of; /* by flow */
 	uint32_t nout;
-	uint32_t number; /* of the newest agreement */
+	uint64_t number; /* of the newest agreement; 32 bits of it are said */
 	uint64_t due;
+	uint64_t hold_bytes, hold_bytes_total; /* for what was promised, however they change */
+	bool ending; /* hp3_spray_stop() */
+	bool changed; /* the policy has: all is looked at */
 };
 
 /* say.c */
@@ -165,6 +176,8 @@ void hp3_spray_init(struct hp3_engine *e, void *out, void *in, void *peers, uint
 struct hp3_spread_params hp3_spread_params_of(const struct hp3_engine *e);
 /* Something is to be done by then. */
 void hp3_spray_wake(struct hp3_engine *e, uint64_t due);
+/* The policy has changed. */
+void hp3_spray_reconfigured(struct hp3_engine *e);
 uint64_t hp3_spray_pulse(const struct hp3_engine *e);
 void hp3_spray_slept(struct hp3_turn *t);
 
@@ -207,6 +220,11 @@ static inline struct hp3_spray_peer *hp3_spray_peer_of(const struct hp3_engine *
 
 /* agree.c */
 void hp3_spray_tick(struct hp3_turn *t);
+/* Something may be agreed on, and what is may go on. */
+static inline bool hp3_spray_is_allowed(const struct hp3_engine *e)
+{
+	return e->cfg.moves_allowed && !e->spraying->ending;
+}
 
 /* send.c, out.c */
 /* A queue pair was set up, nothing has left yet: its first message may take all lanes. */

@@ -19,6 +19,9 @@
 
 enum { A, B }; /* hosts: who asks, who answers */
 
+/* What an operator has begun at a host. */
+enum spray_leaving { SPRAY_STAYS, SPRAY_MODE, SPRAY_RESTARTS, SPRAY_BYPASSED };
+
 enum event_kind {
 	EV_REQUEST, /* reaches B */
 	EV_REPLY, /* reaches A */
@@ -31,6 +34,7 @@ enum event_kind {
 	EV_DIES,
 	EV_PAUSES, /* a path does */
 	EV_STANDS, /* a host does */
+	EV_OPERATOR, /* does something at a host */
 };
 
 /* PSNs are counted from 0 here; on the wire from qp.first on. */
@@ -56,6 +60,10 @@ struct event {
 struct host {
 	struct hp3_engine *e;
 	void *memory;
+	struct hp3_engine_config cfg;
+	uint64_t clock; /* what it shows when the world begins */
+	uint8_t leaving; /* enum spray_leaving */
+	bool direct; /* packets go past the engine */
 	uint64_t tick_at;
 	struct packet held[HELD + 1];
 	bool is_held[HELD + 1];
@@ -112,11 +120,25 @@ static inline bool draw(struct world *w, uint32_t ppm)
 	return ppm != 0 && hp3_random_below(&w->rng, 1000000) < ppm;
 }
 
+static inline uint64_t spray_clock(const struct world *w, unsigned at)
+{
+	return w->host[at].clock + w->now;
+}
+
 /* spray_world.c */
 void spray_at(struct world *w, uint64_t t, struct event e);
 void spray_request(struct world *w, struct packet k); /* the requester emits it */
 void spray_reply(struct world *w, struct packet k); /* the responder does */
 void spray_carry_out(struct world *w, unsigned at, const struct hp3_acts *acts);
+
+void spray_behind(struct world *w, unsigned at, const struct hp3_acts *acts);
+void spray_tick(struct world *w, unsigned at); /* when it is due */
+void spray_wake(struct world *w, unsigned at);
+void spray_restart(struct world *w, unsigned at);
+void spray_every(struct world *w, uint32_t us, enum event_kind kind, unsigned host);
+
+/* spray_operator.c */
+void spray_operate(struct world *w, unsigned at);
 
 /* spray_network.c */
 void spray_into_network(struct world *w, struct packet k, uint16_t sport);

@@ -40,6 +40,16 @@ static void plan(struct world *w, struct requester *q)
 	}
 }
 
+/* Half of all begin so that they pass 2^23 or 2^24. */
+static uint32_t near_a_wrap(uint32_t psn, uint32_t total)
+{
+	uint32_t before = psn / 4 % total;
+
+	if (psn % 4 >= 2)
+		return psn;
+	return ((psn % 4 == 0 ? 1u << 23 : 1u << 24) - before) & HP3_PSN_MASK;
+}
+
 void spray_rnics(struct world *w)
 {
 	w->qp = calloc(w->p.qps, sizeof(*w->qp));
@@ -48,7 +58,7 @@ void spray_rnics(struct world *w)
 		struct requester *q = &w->qp[i];
 
 		q->total = w->p.packets / w->p.qps;
-		q->first = (uint32_t)hp3_random(&w->rng) & HP3_PSN_MASK;
+		q->first = near_a_wrap((uint32_t)hp3_random(&w->rng) & HP3_PSN_MASK, q->total);
 		plan(w, q);
 		q->emitting = true;
 		spray_at(w, hp3_random_below(&w->rng, 100) * US,
@@ -84,14 +94,14 @@ void spray_announce(struct world *w)
 		memcpy(ev.local, address[A], 4);
 		memcpy(ev.remote, address[B], 4);
 		acts.n = 0;
-		hp3_qp(w->host[A].e, &ev, w->now, &acts);
+		hp3_qp(w->host[A].e, &ev, spray_clock(w, A), &acts);
 		spray_carry_out(w, A, &acts);
 	}
 }
 
 void spray_host(struct world *w, unsigned at)
 {
-	struct hp3_engine_config table, cfg;
+	struct hp3_engine_config table;
 	struct host *h = &w->host[at];
 	size_t size;
 
@@ -104,12 +114,14 @@ void spray_host(struct world *w, unsigned at)
 	table.max_moves = 64;
 	if (w->p.hold_packets != 0)
 		table.hold_packets = w->p.hold_packets;
+	if (w->p.beat_us != 0)
+		table.spray.beat_ns = w->p.beat_us * US;
 	table.seed = hp3_random(&w->rng);
-	cfg = hp3_policy_settled(&table);
-	size = hp3_engine_size(&cfg);
+	h->cfg = hp3_policy_settled(&table);
+	size = hp3_engine_size(&h->cfg);
 	free(h->memory);
 	h->memory = aligned_alloc(64, size);
-	h->e = hp3_engine_create(h->memory, size, &cfg);
+	h->e = hp3_engine_create(h->memory, size, &h->cfg);
 	CHECK(w, h->e != NULL, "no engine");
 }
 

@@ -3,11 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "epochs.h"
 #include "spray_inside.h"
 #include "engine/pass/burst.h"
 
 #define BURST    32u /* packets that hp3d reads at a time */
 #define BURST_NS 4000u
+#define WITHIN   (4 * MS) /* of the wrap of a clock */
 
 void spray_at(struct world *w, uint64_t t, struct event e)
 {
@@ -53,13 +55,12 @@ static void show(struct world *w, unsigned at, uint32_t number)
 	into_rnic(w, at, &w->host[at].held[number]);
 }
 
-static void wake(struct world *w, unsigned at)
+void spray_wake(struct world *w, unsigned at)
 {
 	struct host *h = &w->host[at];
 	uint64_t due = hp3_engine_due(h->e);
 
-	if (due <= w->now)
-		due = w->now + 1;
+	due = due <= spray_clock(w, at) ? w->now + 1 : due - h->clock;
 	if (h->tick_at > w->now && h->tick_at <= due)
 		return;
 	h->tick_at = due;
@@ -81,10 +82,10 @@ void spray_carry_out(struct world *w, unsigned at, const struct hp3_acts *acts)
 		else if (a->kind == HP3_ACT_EVENT)
 			w->r.moves += a->event.type == HP3_EV_SWITCH;
 	}
-	wake(w, at);
+	spray_wake(w, at);
 }
 
-static void behind(struct world *w, unsigned at, const struct hp3_acts *acts)
+void spray_behind(struct world *w, unsigned at, const struct hp3_acts *acts)
 {
 	for (uint32_t i = 0; i < acts->n; i++)
 		if (acts->act[i].kind == HP3_ACT_DELIVER)
@@ -106,19 +107,23 @@ static struct hp3_verdict passes(
 	struct world *w, unsigned at, unsigned from, const struct packet *k, struct hp3_acts *acts)
 {
 	struct hp3_engine *e = w->host[at].e;
+	uint64_t now = spray_clock(w, at);
 	enum hp3_dir dir = at == from ? HP3_DIR_TX : HP3_DIR_RX;
 	struct hp3_verdict vd;
 	uint8_t frame[FRAME];
 	struct hp3_pkt pkt = spray_view(frame, k, from);
 
+	acts->n = 0;
+	if (w->host[at].direct)
+		return (struct hp3_verdict){.kind = HP3_PASS, .sport = k->sport};
 	pkt.trusted = w->p.damaged_ppm == 0;
 	hp3_find_burst(e, &pkt, 1, dir);
 	if (dir == HP3_DIR_TX)
-		hp3_tx(e, &pkt, w->now, &vd, acts);
+		hp3_tx(e, &pkt, now, &vd, acts);
 	else if (at == A && w->p.damaged_ppm != 0 && hp3_random_below(&w->rng, 2) == 0)
-		hp3_rx_of_many(e, &pkt, w->now, &vd, acts); /* plain progress is taken unseen */
+		hp3_rx_of_many(e, &pkt, now, &vd, acts); /* plain progress is taken unseen */
 	else
-		hp3_rx(e, &pkt, w->now, &vd, acts);
+		hp3_rx(e, &pkt, now, &vd, acts);
 	spray_carry_out(w, at, acts);
 	if (vd.kind == HP3_HOLD)
 		keep(w, at, vd.held, k);
@@ -132,7 +137,7 @@ void spray_reply(struct world *w, struct packet k)
 	struct hp3_verdict vd = passes(w, B, B, &k, &acts);
 
 	CHECK(w, vd.kind == HP3_PASS, "a reply is kept");
-	behind(w, B, &acts); /* the RNIC has said what it waits for */
+	spray_behind(w, B, &acts); /* the RNIC has said what it waits for */
 	spray_back(w, k, vd.sport);
 }
 
@@ -142,7 +147,7 @@ void spray_request(struct world *w, struct packet k)
 	struct hp3_verdict vd = passes(w, A, A, &k, &acts);
 
 	CHECK(w, vd.kind != HP3_DROP, "a request vanishes at its sender");
-	behind(w, A, &acts);
+	spray_behind(w, A, &acts);
 	k.ackreq |= (vd.flags & HP3_SET_ACKREQ) != 0;
 	if (vd.kind == HP3_PASS)
 		spray_into_network(w, k, vd.sport);
@@ -154,7 +159,7 @@ static void request_arrives(struct world *w, const struct packet *k)
 
 	if (passes(w, B, A, k, &acts).kind == HP3_PASS)
 		into_rnic(w, B, k);
-	behind(w, B, &acts);
+	spray_behind(w, B, &acts);
 }
 
 static void reply_arrives(struct world *w, const struct packet *k)
@@ -163,7 +168,7 @@ static void reply_arrives(struct world *w, const struct packet *k)
 
 	if (passes(w, A, B, k, &acts).kind == HP3_PASS)
 		into_rnic(w, A, k);
-	behind(w, A, &acts);
+	spray_behind(w, A, &acts);
 }
 
 static void word_arrives(struct world *w, unsigned at, const struct hp3_act_agree *word)
@@ -171,25 +176,29 @@ static void word_arrives(struct world *w, unsigned at, const struct hp3_act_agre
 	struct hp3_ends ends = {.local = word->remote, .remote = word->local};
 	struct hp3_acts acts = {0};
 
-	hp3_agree_told(w->host[at].e, &ends, &word->what, w->now, &acts);
+	if (w->host[at].direct)
+		return;
+	hp3_agree_told(w->host[at].e, &ends, &word->what, spray_clock(w, at), &acts);
 	spray_carry_out(w, at, &acts);
-	behind(w, at, &acts);
+	spray_behind(w, at, &acts);
 }
 
-static void tick(struct world *w, unsigned at)
+void spray_tick(struct world *w, unsigned at)
 {
 	struct hp3_acts acts;
 
 	if (w->host[at].tick_at != w->now)
 		return;
 	w->host[at].tick_at = 0;
+	if (w->host[at].direct)
+		return;
 	do {
 		acts.n = 0;
-		hp3_tick(w->host[at].e, w->now, &acts);
+		hp3_tick(w->host[at].e, spray_clock(w, at), &acts);
 		spray_carry_out(w, at, &acts);
-		behind(w, at, &acts);
+		spray_behind(w, at, &acts);
 	} while (acts.more);
-	wake(w, at);
+	spray_wake(w, at);
 }
 
 /* What the engine of a host has counted, before it goes. */
@@ -212,7 +221,7 @@ static void sum_up(struct world *w, unsigned at)
 	w->r.full += c->reseq_full;
 }
 
-static void restart(struct world *w, unsigned at)
+void spray_restart(struct world *w, unsigned at)
 {
 	struct host *h = &w->host[at];
 
@@ -225,10 +234,10 @@ static void restart(struct world *w, unsigned at)
 	if (at == A)
 		spray_announce(w);
 	w->r.restarts++;
-	wake(w, at);
+	spray_wake(w, at);
 }
 
-static void every(struct world *w, uint32_t us, enum event_kind kind, unsigned host)
+void spray_every(struct world *w, uint32_t us, enum event_kind kind, unsigned host)
 {
 	if (us != 0)
 		spray_at(w, w->now + us * US / 2 + hp3_random_below(&w->rng, us) * US,
@@ -243,15 +252,15 @@ static void move(struct world *w)
 		.flow = hp3_flow_next(w->host[A].e, hp3_random_below(&w->rng, w->p.qps))};
 
 	if (cmd.flow != HP3_NO_FLOW)
-		hp3_command(w->host[A].e, &cmd, w->now, &acts);
+		hp3_command(w->host[A].e, &cmd, spray_clock(w, A), &acts);
 	spray_carry_out(w, A, &acts);
-	every(w, w->p.move_us, EV_MOVE, A);
+	spray_every(w, w->p.move_us, EV_MOVE, A);
 }
 
 /* A host stands still: what comes to it waits. */
 static void stand(struct world *w, unsigned at, uint32_t us)
 {
-	every(w, us, EV_STANDS, at);
+	spray_every(w, us, EV_STANDS, at);
 	if (w->now <= w->host[at].tail)
 		return; /* it has not read all yet */
 	w->host[at].until = w->now + MS + hp3_random_below(&w->rng, 2 * w->p.stands_ms) * MS / 2;
@@ -307,7 +316,7 @@ static void handle(struct world *w, const struct event *e)
 		word_arrives(w, e->host, &e->word);
 		break;
 	case EV_TICK:
-		tick(w, e->host);
+		spray_tick(w, e->host);
 		break;
 	case EV_EMIT:
 		spray_emit(w, e->qp);
@@ -316,17 +325,20 @@ static void handle(struct world *w, const struct event *e)
 		spray_timer(w, e->qp);
 		break;
 	case EV_RESTART:
-		restart(w, e->host);
-		every(w, e->host == B ? w->p.restart_us : w->p.asker_restart_us, EV_RESTART,
+		spray_restart(w, e->host);
+		spray_every(w, e->host == B ? w->p.restart_us : w->p.asker_restart_us, EV_RESTART,
 			e->host);
 		break;
 	case EV_DIES:
 		w->dead_until[hp3_random_below(&w->rng, w->p.paths)] = w->now + 5 * MS;
-		every(w, w->p.dies_us, EV_DIES, 0);
+		spray_every(w, w->p.dies_us, EV_DIES, 0);
+		break;
+	case EV_OPERATOR:
+		spray_operate(w, e->host);
 		break;
 	case EV_PAUSES:
 		spray_pause(w);
-		every(w, w->p.pauses_us, EV_PAUSES, 0);
+		spray_every(w, w->p.pauses_us, EV_PAUSES, 0);
 		break;
 	case EV_STANDS:
 		stand(w, e->host, e->qp);
@@ -358,17 +370,21 @@ int spray_run(const struct spray_params *p, struct spray_result *r)
 	w->rng = p->seed;
 	for (uint32_t i = 0; i < p->paths; i++)
 		w->delay[i] = 10 * US + hp3_random_below(&w->rng, p->spread_us * 1000 + 1);
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < 2; i++) {
+		w->host[i].clock = p->clock[i] != 0 ? p->clock[i] : epoch_of(p->seed, i, WITHIN);
 		spray_host(w, i);
+	}
 	spray_rnics(w);
-	every(w, p->restart_us, EV_RESTART, B);
-	every(w, p->asker_restart_us, EV_RESTART, A);
-	every(w, p->move_us, EV_MOVE, A);
-	every(w, p->dies_us, EV_DIES, 0);
-	every(w, p->pauses_us, EV_PAUSES, 0);
-	every(w, p->stands_us, EV_STANDS, A);
-	every(w, p->stands_us, EV_STANDS, B);
-	every(w, p->receiver_stands_us, EV_STANDS, B);
+	spray_every(w, p->restart_us, EV_RESTART, B);
+	spray_every(w, p->asker_restart_us, EV_RESTART, A);
+	spray_every(w, p->move_us, EV_MOVE, A);
+	spray_every(w, p->dies_us, EV_DIES, 0);
+	spray_every(w, p->pauses_us, EV_PAUSES, 0);
+	spray_every(w, p->stands_us, EV_STANDS, A);
+	spray_every(w, p->stands_us, EV_STANDS, B);
+	spray_every(w, p->receiver_stands_us, EV_STANDS, B);
+	spray_every(w, p->operator_us, EV_OPERATOR, A);
+	spray_every(w, p->receiver_operator_us, EV_OPERATOR, B);
 	while (w->left != 0 && !w->failed) {
 		next(w);
 		CHECK(w, w->now < 100000 * MS, "%u messages are not complete after 100 s", w->left);

@@ -37,7 +37,11 @@ struct spray_params {
 	uint32_t stands_ms; /* for so long at most, but for one more */
 	uint32_t pauses_us; /* a path pauses (PFC) so often; 0: never */
 	uint32_t paused_us; /* for so long at most */
+	uint32_t beat_us; /* keep-alive interval; 0: as shipped */
+	uint64_t clock[2]; /* what those of the hosts show at first; 0: drawn (epochs.h) */
 	uint32_t dies_us; /* a path dies for 5 ms so often; 0: never */
+	uint32_t operator_us; /* the sender's does something so often; 0: never */
+	uint32_t receiver_operator_us;
 	bool off; /* rfr.mode = move */
 	bool receiver_off; /* the receiver's only */
 	bool automatic; /* rfr.mode = auto */
@@ -76,6 +80,10 @@ struct spray_params {
 	X(restarts)                                                                                \
 	X(stood)                                                                                   \
 	X(moves)                                                                                   \
+	X(modes)                                                                                   \
+	X(reloads)                                                                                 \
+	X(stops)                                                                                   \
+	X(bypasses)                                                                                \
 	X(took_us)
 
 struct spray_result {

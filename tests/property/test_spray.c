@@ -148,6 +148,23 @@ static void operators_move_them(void **state)
 	assert_true(r.moves > 0 && r.sprayed > r.sent / 5);
 }
 
+/* Whatever operators do at either end, what was promised is kept: the RNIC sees one order. */
+static void operators_do_as_they_like(void **state)
+{
+	struct spray_params p = spray_base();
+	struct spray_result r;
+
+	p.operator_us = 1000;
+	p.receiver_operator_us = 3000;
+	p.beat_us = 100; /* at first */
+	p.words_percent = 10;
+	p.packets *= 8;
+	r = spray_many(p);
+	assert_int_equal(r.gaps + r.again + r.timeouts + r.lost, 0);
+	assert_true(r.modes > 0 && r.reloads > 0 && r.stops > 0 && r.bypasses > 0);
+	assert_true(r.agreed > 8 * run_seeds && r.sprayed > r.sent / 20);
+}
+
 /* There is hardly room to hold anything. */
 static void there_is_no_room(void **state)
 {
@@ -283,6 +300,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_receiver_restarts),
 		cmocka_unit_test(the_sender_restarts),
 		cmocka_unit_test(operators_move_them),
+		cmocka_unit_test(operators_do_as_they_like),
 		cmocka_unit_test(there_is_no_room),
 		cmocka_unit_test(paths_pause),
 		cmocka_unit_test(paths_die),

@@ -4,6 +4,7 @@
  * = spray: half of all messages are large READs, and ACKs of the other half keep to one path.
  * Usage: PROGRAM [SEEDS [PACKETS [FIRST_SEED]]].
  */
+#include "epochs.h"
 #include "run.h"
 #include "spray_judge.h"
 
@@ -36,6 +37,26 @@ static void words_about_reads_may_be_lost(void **state)
 	r = spray_many(p);
 	assert_int_equal(r.gaps + r.read_gaps, 0);
 	assert_true(r.sprayed_reads > r.sent / 5);
+}
+
+/* Whatever clocks show: numbers and times that are made of it wrap. */
+static void clocks_pass_where_they_wrap(void **state)
+{
+	for (uint32_t i = 0; i < EPOCHS * EPOCHS; i += 1 + i % 3) {
+		struct spray_params p = reading();
+		struct spray_result r;
+
+		p.seed = run_first_seed + i;
+		p.clock[0] = epoch(i, &(uint64_t){p.seed}, 2000000);
+		p.clock[1] = epoch(i / EPOCHS, &(uint64_t){p.seed}, 2000000);
+		assert_int_equal(spray_run(&p, &r), 0);
+		assert_int_equal(r.gaps + r.read_gaps + r.again + r.timeouts, 0);
+		if (r.sprayed < r.sent / 3 || r.sprayed_reads < r.sent / 3)
+			fail_msg("clocks %llu and %llu: %llu and %llu of %llu are sprayed",
+				(unsigned long long)p.clock[0], (unsigned long long)p.clock[1],
+				(unsigned long long)r.sprayed, (unsigned long long)r.sprayed_reads,
+				(unsigned long long)r.sent);
+	}
 }
 
 /* A response that was lost is asked for once. */
@@ -100,6 +121,22 @@ static void who_reads_stands_still(void **state)
 	assert_true(r.stood > 0 && r.sprayed_reads > r.sent / 20);
 }
 
+static void operators_of_readers_do_as_they_like(void **state)
+{
+	struct spray_params p = reading();
+	struct spray_result r;
+
+	p.operator_us = 1000;
+	p.receiver_operator_us = 3000;
+	p.beat_us = 100; /* at first */
+	p.words_percent = 10;
+	p.packets *= 2;
+	r = spray_many(p);
+	assert_int_equal(r.gaps + r.read_gaps + r.again + r.timeouts + r.lost, 0);
+	assert_true(r.modes > 0 && r.reloads > 0 && r.stops > 0 && r.bypasses > 0);
+	assert_true(r.agreed > 8 * run_seeds && r.sprayed_reads > r.sent / 20);
+}
+
 static void there_is_no_room_for_responses(void **state)
 {
 	struct spray_params p = reading();
@@ -123,11 +160,13 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_read_comes_in_order),
 		cmocka_unit_test(words_about_reads_may_be_lost),
+		cmocka_unit_test(clocks_pass_where_they_wrap),
 		cmocka_unit_test(lost_responses_are_asked_for),
 		cmocka_unit_test(who_reads_knows_better),
 		cmocka_unit_test(responses_are_damaged),
 		cmocka_unit_test(who_reads_restarts),
 		cmocka_unit_test(who_reads_stands_still),
+		cmocka_unit_test(operators_of_readers_do_as_they_like),
 		cmocka_unit_test(there_is_no_room_for_responses),
 		cmocka_unit_test(much_is_read_at_once),
 	};

@@ -161,8 +161,10 @@ static int agree(struct off_world *w)
 
 static int spray_stop(struct off_world *w)
 {
-	while (hp3_spray_stop(w->e, w->now, &w->acts))
+	hp3_spray_stop(w->e, w->now);
+	while (hp3_spray_abandon(w->e, w->now, &w->acts))
 		w->acts.n = 0;
+	hp3_spray_go_on(w->e);
 	return 0;
 }
 
@@ -468,7 +470,7 @@ const struct off_entry off_entries[] = {
 	{"hp3_advise", advise, asked_moves},
 	{"hp3_command", commands, moves},
 	{"hp3_agree_told", agree, nothing},
-	{"hp3_spray_stop", spray_stop, nothing},
+	{"hp3_spray_stop hp3_spray_go_on hp3_spray_abandon", spray_stop, nothing},
 	{"hp3_pacing_stop", pacing_stop, nothing},
 	{"hp3_flow_restore", call_restore, inline_only},
 	{"hp3_engine_due", call_due, nothing},

@@ -143,12 +143,26 @@ void hp3d_pipe_missed(struct hp3d_pipe *p, uint64_t now)
 	p->on_event = tell;
 }
 
+uint64_t hp3d_pipe_leave(struct hp3d_pipe *p, uint64_t now)
+{
+	uint64_t until = hp3_spray_stop(p->engine, now);
+
+	if (until != 0)
+		hp3d_pipe_tick(p, now);
+	return until;
+}
+
+void hp3d_pipe_stay(struct hp3d_pipe *p)
+{
+	hp3_spray_go_on(p->engine);
+}
+
 void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now)
 {
 	bool more;
 
 	do {
-		more = hp3_spray_stop(p->engine, now, &p->acts);
+		more = hp3_spray_abandon(p->engine, now, &p->acts);
 		hp3d_pipe_settle(p, now);
 	} while (more);
 	command_all(p, HP3_CMD_CANCEL, now); /* drains that sprays end with, too */

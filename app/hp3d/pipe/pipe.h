@@ -130,6 +130,9 @@ int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t no
 void hp3d_pipe_call_off(struct hp3d_pipe *p, uint64_t now);
 /* Asks those of n flows from `from` on that are elsewhere to move home (mode). */
 void hp3d_pipe_home(struct hp3d_pipe *p, uint32_t from, uint32_t n, uint64_t now);
+/* hp3_spray_stop(), which says what the result means; hp3_spray_go_on(). */
+uint64_t hp3d_pipe_leave(struct hp3d_pipe *p, uint64_t now);
+void hp3d_pipe_stay(struct hp3d_pipe *p);
 /* Ends sprays, moves under way and pacing: all that is held leaves, in order, what was held by a
  * move on the old port (stop). */
 void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now);

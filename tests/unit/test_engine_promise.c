@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What was promised about a sprayed queue pair is kept for its whole lease (rule 35); numbers and
+ * turns of agreements wrap. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "engine/spray/send.h"
+#include "packets.h"
+#include "probes/agree.h"
+
+#define FIRST 100u
+#define HOUR  (3600 * 1000 * MS)
+
+static struct qp q;
+static struct hp3_acts acts;
+
+static void configure(uint64_t now)
+{
+	rig.cfg.cc.mode = HP3_CC_OFF;
+	rig.cfg.moves_allowed = true;
+	rig.cfg.idle_age_ns = rig.cfg.dead_age_ns = 100 * HOUR;
+	rig.cfg.spray = (struct hp3_spray_params){.mode = HP3_SPRAY_ALL,
+		.flows = 4,
+		.lanes = 8,
+		.bytes = 4096,
+		.beat_ns = MS,
+		.wait_ns = 100 * MS,
+		.setup = true,
+		.reads = true,
+		.alike = 150,
+		.late_ns = 20 * US,
+		.rest_ns = MS};
+	rig_configure();
+	rig.now = now;
+	q = make_qp(0);
+}
+
+/* The peer says it of its queue pair; `beat_us` is its keep-alive interval. The answer's kind. */
+static int told(enum hp3_agree_kind kind, uint32_t number, uint32_t turn, uint32_t beat_us)
+{
+	struct hp3_agree what = {.kind = (uint8_t)kind,
+		.pmtu_log2 = 10,
+		.lanes = 8,
+		.port = 0xd000,
+		.responder = q.lqpn,
+		.requester = q.rqpn,
+		.number = number,
+		.turn = turn,
+		.next = FIRST,
+		.beat_us = beat_us};
+
+	acts.n = 0;
+	hp3_agree_told(rig.e, HP3_ENDS(&q), &what, rig.now, &acts);
+	for (uint32_t i = 0; i < acts.n; i++)
+		if (acts.act[i].kind == HP3_ACT_AGREE)
+			return acts.act[i].agree.what.kind;
+	return HP3_AGREE_KIND_MAX;
+}
+
+static enum hp3_verdict_kind comes(uint32_t psn)
+{
+	static uint8_t frame[PMTU + 128], payload[PMTU];
+	struct hp3_addressing a = {.ttl = 64, .sport = 0xd001, .pkey = 0xffff};
+	const struct hp3_fields f = {.opcode = HP3_OP_RC_WRITE_MIDDLE,
+		.dest_qpn = q.lqpn,
+		.psn = psn,
+		.payload = payload,
+		.payload_len = PMTU};
+	struct hp3_pkt pkt = {.frame = frame, .flow = HP3_NO_FLOW};
+	struct hp3_verdict vd;
+
+	memcpy(a.src_ip, q.remote, 16);
+	memcpy(a.dst_ip, q.local, 16);
+	pkt.len = (uint32_t)hp3_build(frame, sizeof(frame), &a, &f);
+	hp3_parse(frame, pkt.len, &pkt.v);
+	acts.n = 0;
+	hp3_find_burst(rig.e, &pkt, 1, HP3_DIR_RX);
+	hp3_rx(rig.e, &pkt, rig.now, &vd, &acts);
+	return vd.kind;
+}
+
+static uint32_t words_of(enum hp3_agree_kind kind)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < acts.n; i++)
+		n += acts.act[i].kind == HP3_ACT_AGREE && acts.act[i].agree.what.kind == kind;
+	return n;
+}
+
+static void tick(uint64_t later)
+{
+	rig.now += later;
+	acts.n = 0;
+	hp3_tick(rig.e, rig.now, &acts);
+}
+
+static void promised(void)
+{
+	configure(HOUR);
+	assert_int_equal(told(HP3_AGREE_ASK, 1, 1, 1000), HP3_AGREE_YES);
+	assert_int_equal(told(HP3_AGREE_SPRAYING, 1, 2, 1000), HP3_AGREE_YES);
+	assert_int_equal(comes(FIRST), HP3_PASS);
+	assert_int_equal(comes(FIRST + 2), HP3_HOLD);
+}
+
+static void allow(bool allowed)
+{
+	rig.cfg.moves_allowed = allowed;
+	hp3_engine_reconfigure(rig.e, &rig.cfg);
+}
+
+/* No at once, and again to each word; it ends with OVER, or ten intervals after the last word. */
+static void the_mode_ends_no_promise(void **state)
+{
+	for (int over = 0; over < 2; over++) {
+		promised();
+		allow(false);
+		tick(0);
+		assert_int_equal(words_of(HP3_AGREE_NO), 1);
+		assert_int_equal(comes(FIRST + 3), HP3_HOLD);
+		allow(true);
+		rig.now += 9 * MS;
+		assert_int_equal(told(HP3_AGREE_SPRAYING, 1, 3, 1000), HP3_AGREE_NO);
+		assert_int_equal(told(HP3_AGREE_ASK, 2, 1, 1000), HP3_AGREE_YES); /* a new one */
+		promised();
+		allow(false);
+		tick(0);
+		assert_int_equal(told(HP3_AGREE_ASK, 2, 1, 1000), HP3_AGREE_NO);
+		assert_int_equal(comes(FIRST + 3), HP3_HOLD); /* ... ends none for that */
+		if (over == 0) {
+			tick(10 * MS - 1);
+			assert_int_equal(comes(FIRST + 4), HP3_HOLD);
+			tick(2);
+		} else {
+			told(HP3_AGREE_OVER, 1, 4, 1000);
+		}
+		assert_int_equal(comes(FIRST + 6), HP3_PASS);
+	}
+}
+
+static void who_leaves_waits_until_all_is_over(void **state)
+{
+	uint64_t until;
+
+	promised();
+	until = hp3_spray_stop(rig.e, rig.now);
+	assert_int_equal(until, rig.now + 10 * MS);
+	tick(0);
+	assert_int_equal(words_of(HP3_AGREE_NO), 1);
+	rig.now += MS;
+	assert_int_equal(told(HP3_AGREE_SPRAYING, 1, 3, 1000), HP3_AGREE_NO);
+	assert_int_equal(hp3_spray_stop(rig.e, rig.now), until); /* however long it goes on */
+	assert_int_equal(comes(FIRST + 3), HP3_HOLD);
+	q.rqpn++; /* nobody else is promised anything */
+	q.lqpn++;
+	assert_int_equal(told(HP3_AGREE_ASK, 7, 1, 1000), HP3_AGREE_NO);
+	q.rqpn--;
+	q.lqpn--;
+	told(HP3_AGREE_OVER, 1, 4, 1000);
+	assert_int_equal(hp3_spray_stop(rig.e, rig.now), 0);
+	hp3_spray_go_on(rig.e);
+	assert_int_equal(told(HP3_AGREE_ASK, 7, 1, 1000), HP3_AGREE_YES);
+}
+
+/* The interval is the one that was stated last; a longer one counts at once. */
+static void another_interval_is_taken_over(void **state)
+{
+	promised();
+	told(HP3_AGREE_SPRAYING, 1, 3, 50000);
+	assert_int_equal(acts.act[0].agree.what.beat_us, 50000);
+	tick(499 * MS);
+	assert_int_equal(comes(FIRST + 3), HP3_HOLD);
+	told(HP3_AGREE_SPRAYING, 1, 4, 100);
+	tick(MS + 1);
+	assert_int_equal(comes(FIRST + 9), HP3_PASS);
+}
+
+/* Less room is for those to whom nothing was promised yet. */
+static void no_room_is_taken_back(void **state)
+{
+	promised();
+	rig.cfg.hold_bytes = rig.cfg.hold_bytes_total = 16;
+	hp3_engine_reconfigure(rig.e, &rig.cfg);
+	assert_int_equal(comes(FIRST + 3), HP3_HOLD);
+	told(HP3_AGREE_OVER, 1, 3, 1000);
+	told(HP3_AGREE_ASK, 2, 1, 1000);
+	assert_int_equal(comes(FIRST), HP3_PASS);
+	assert_int_equal(comes(FIRST + 2), HP3_PASS);
+}
+
+/* The newest word of our own; what it is answered. */
+static struct hp3_agree said(uint64_t later)
+{
+	struct hp3_agree what = {.kind = HP3_AGREE_KIND_MAX};
+
+	tick(later);
+	for (uint32_t i = 0; i < acts.n; i++)
+		if (acts.act[i].kind == HP3_ACT_AGREE)
+			what = acts.act[i].agree.what;
+	return what;
+}
+
+static void hears(struct hp3_agree what, enum hp3_agree_kind kind)
+{
+	what.kind = (uint8_t)kind;
+	acts.n = 0;
+	hp3_agree_told(rig.e, HP3_ENDS(&q), &what, rig.now, &acts);
+}
+
+static struct hp3_spray_out *own(void)
+{
+	return hp3_out_of(rig.e, hp3_flow_find(rig.e, HP3_ENDS(&q), q.rqpn));
+}
+
+static struct hp3_agree spraying(uint64_t now)
+{
+	struct hp3_agree ask;
+
+	configure(now);
+	set_up_at(&q, FIRST);
+	ask = said(0);
+	assert_int_equal(ask.kind, HP3_AGREE_ASK);
+	hears(ask, HP3_AGREE_YES);
+	assert_int_equal(own()->state, HP3_SPRAY_SPRAYING);
+	return ask;
+}
+
+/* Until the peer has said that it heard of the longer one, the shorter one counts. */
+static void an_interval_counts_once_it_is_confirmed(void **state)
+{
+	struct hp3_agree a = spraying(HOUR);
+
+	hears(said(0), HP3_AGREE_YES);
+	rig.cfg.spray.beat_ns = 50 * MS;
+	hp3_engine_reconfigure(rig.e, &rig.cfg);
+	a = said(MS);
+	assert_int_equal(a.beat_us, 50000);
+	a.beat_us = 1000;
+	hears(a, HP3_AGREE_YES); /* to the one before, as far as it says */
+	assert_int_equal(said(MS).beat_us, 50000); /* a millisecond later */
+	tick(2 * MS);
+	assert_int_equal(own()->state, HP3_SPRAY_NARROW);
+	spraying(HOUR);
+	rig.cfg.spray.beat_ns = 50 * MS;
+	hp3_engine_reconfigure(rig.e, &rig.cfg);
+	hears(said(MS), HP3_AGREE_YES);
+	hears(said(MS), HP3_AGREE_YES);
+	assert_int_equal(said(50 * MS - 1).kind, HP3_AGREE_KIND_MAX);
+	assert_int_equal(own()->state, HP3_SPRAY_SPRAYING);
+}
+
+/* However long hp3d runs, a later agreement has a later number, and no number means none. */
+static void numbers_are_later_whatever_the_clock_shows(void **state)
+{
+	static const uint64_t from[] = {1, 1ull << 47, 1ull << 48, 3ull << 47, 1ull << 49};
+	struct hp3_agree before, a;
+
+	for (uint32_t i = 0; i < 5; i++) {
+		before = spraying(from[i] - 1);
+		tear_down(&q);
+		for (uint32_t k = 0; k < 3; k++) {
+			set_up_at(&q, FIRST);
+			a = said(1);
+			assert_int_equal(a.kind, HP3_AGREE_ASK);
+			assert_true((int32_t)(a.number - before.number) > 0);
+			hears(a, HP3_AGREE_YES);
+			assert_int_equal(own()->state, HP3_SPRAY_SPRAYING);
+			tear_down(&q);
+			before = a;
+		}
+		rig.now += 40 * HOUR; /* nothing is agreed on meanwhile */
+		set_up_at(&q, FIRST);
+		a = said(1);
+		assert_int_equal(a.number, (uint32_t)(rig.now >> 16));
+	}
+}
+
+/* None lasts so long that its number and a later one cannot be compared. */
+static void an_agreement_ends_in_time(void **state)
+{
+	struct hp3_agree a = spraying(HOUR);
+
+	for (uint32_t i = 0; i < 40; i++) { /* half an hour each */
+		assert_int_equal(a.kind, i == 0 ? HP3_AGREE_ASK : HP3_AGREE_SPRAYING);
+		rig.now += HOUR / 2;
+		own()->heard = own()->yes_to = own()->large_at = rig.now; /* as if all went on */
+		a = said(0);
+		assert_int_equal(own()->state, i < 39 ? HP3_SPRAY_SPRAYING : HP3_SPRAY_ENDING);
+	}
+}
+
+/* Turns are counted by words, and wrap in weeks. */
+static void turns_wrap(void **state)
+{
+	static const uint32_t from[] = {INT32_MAX - 4, UINT32_MAX - 4};
+
+	for (uint32_t i = 0; i < 2; i++) {
+		spraying(HOUR);
+		own()->turn = own()->answered = from[i];
+		for (uint32_t k = 0; k < 40; k++) {
+			struct hp3_agree a = said(MS);
+
+			assert_int_equal(a.turn, from[i] + k + 1);
+			hears(a, HP3_AGREE_YES);
+			assert_int_equal(own()->heard, rig.now);
+			assert_int_equal(own()->state, HP3_SPRAY_SPRAYING);
+		}
+		configure(HOUR);
+		told(HP3_AGREE_ASK, 1, from[i], 1000);
+		for (uint32_t k = 1; k < 40; k++) {
+			rig.now += 9 * MS;
+			assert_int_equal(
+				told(HP3_AGREE_SPRAYING, 1, from[i] + k, 1000), HP3_AGREE_YES);
+			assert_int_equal(told(HP3_AGREE_SPRAYING, 1, from[i] + k, 1000),
+				HP3_AGREE_KIND_MAX); /* once */
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST(the_mode_ends_no_promise),
+		RIG_TEST(who_leaves_waits_until_all_is_over),
+		RIG_TEST(another_interval_is_taken_over),
+		RIG_TEST(no_room_is_taken_back),
+		RIG_TEST(an_interval_counts_once_it_is_confirmed),
+		RIG_TEST(numbers_are_later_whatever_the_clock_shows),
+		RIG_TEST(an_agreement_ends_in_time),
+		RIG_TEST(turns_wrap),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
