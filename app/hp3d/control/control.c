@@ -14,6 +14,8 @@
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/worker.h"
 #include "app/record/wall.h"
+#include "base/minmax.h"
+#include "rfr/spraying.h"
 
 #define STOP_EXTRA_MS   3000u /* beyond the drain, for memory and threads of an earlier hp3d */
 #define EVENTS_PER_TAKE 32u
@@ -27,8 +29,10 @@ static struct {
 
 int hp3d_control_reserve(const struct hp3_config *cfg)
 {
+	uint32_t lease_ms = (uint32_t)(HP3_SPRAY_BOUND * cfg->engine.spray.beat_ns / 1000000);
+
 	return hp3d_control_claim(&control.socket, cfg->control.socket, "control",
-		cfg->control.stop_drain_ms + STOP_EXTRA_MS);
+		hp3_max_u32(cfg->control.stop_drain_ms, lease_ms) + STOP_EXTRA_MS);
 }
 
 void hp3d_control_leave(void)

@@ -144,17 +144,24 @@ static void keep_leaving(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t no
 	go_quiet(b, p, now, 0);
 }
 
-/* Before an operator's rail goes direct moved flows go home, each behind a drain. */
+/*
+ * Before an operator's rail goes direct moved flows go home, each behind a drain, and what peers
+ * were promised is kept (rule 35).
+ */
 static bool is_home(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 {
 	const struct hp3_engine *e = hp3d_pipe_engine(p);
+	uint64_t until;
+	uint32_t away;
 
 	if (b->homing == 0)
 		b->homing = now;
-	if (hp3_engine_moved(e) + hp3_engine_moves(e) > 0 && now - b->homing < HOME_NS) {
+	until = hp3d_pipe_leave(p, now);
+	away = hp3_engine_moved(e) + hp3_engine_moves(e);
+	if (away > 0)
 		hp3d_pipe_home_all(p, now);
+	if ((away > 0 && now - b->homing < HOME_NS) || now < until)
 		return false;
-	}
 	hp3d_pipe_cancel_all(p, now);
 	b->homing = 0;
 	return true;
@@ -188,6 +195,9 @@ static void step(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now, uint6
 	} else if (__atomic_load_n(&b->wish, __ATOMIC_ACQUIRE) != HP3D_BYPASS_TAKE) {
 		if (is_home(b, p, now))
 			leave(b);
+	} else if (b->homing != 0) {
+		b->homing = 0;
+		hp3d_pipe_stay(p);
 	} else if (b->phase == HP3D_BYPASS_SETTLING && now - b->since >= SETTLE_NS) {
 		enter(b, HP3D_BYPASS_RUNNING);
 	}

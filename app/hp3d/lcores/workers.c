@@ -225,15 +225,23 @@ int hp3d_workers_start(const struct hp3_config *cfg, void (*before)(const struct
 	return 0;
 }
 
-/* *arg: flows that are not at home yet, or under way. */
+struct leaving {
+	unsigned away; /* flows that are not at home yet, or under way */
+	uint64_t until; /* what peers were promised is over; 0: nothing is promised */
+};
+
 static void go_home(struct hp3d_worker *w, void *arg)
 {
-	unsigned *away = arg;
+	struct leaving *l = arg;
 
 	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
-		hp3d_pipe_home_all(w->pipes[rail], hp3d_now());
-		*away += hp3_engine_moved(hp3d_pipe_engine(w->pipes[rail]));
-		*away += hp3_engine_moves(hp3d_pipe_engine(w->pipes[rail]));
+		struct hp3d_pipe *p = w->pipes[rail];
+		uint64_t until = hp3d_pipe_leave(p, hp3d_now());
+
+		hp3d_pipe_home_all(p, hp3d_now());
+		l->away += hp3_engine_moved(hp3d_pipe_engine(p));
+		l->away += hp3_engine_moves(hp3d_pipe_engine(p));
+		l->until = RTE_MAX(l->until, until);
 	}
 }
 
@@ -358,20 +366,27 @@ static void hand_back(const struct hp3_config *cfg, void (*poll)(int timeout_ms)
 	hp3d_bypass_end(poll);
 }
 
+/* Flows go home within the time for that; what peers were promised is kept, for their lease at most
+ * (rule 35). */
+static void leave(uint32_t drain_ms, void (*poll)(int timeout_ms))
+{
+	uint64_t end = hp3d_now() + drain_ms * 1000000ull;
+	struct leaving l;
+
+	do {
+		l = (struct leaving){0};
+		for (unsigned i = 0; i < hp3d_lcores.n; i++)
+			hp3d_worker_call(&hp3d_lcores.workers[i], go_home, &l);
+		poll(5);
+	} while ((l.away != 0 || l.until != 0) && hp3d_now() < RTE_MAX(end, l.until));
+}
+
 unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeout_ms))
 {
-	uint64_t end = hp3d_now() + cfg->control.stop_drain_ms * 1000000ull;
 	unsigned away;
 
-	while (!hp3_config_is_beside(
-		cfg)) { /* there RNICs send on as they do, and the next hp3d sees it */
-		away = 0;
-		for (unsigned i = 0; i < hp3d_lcores.n; i++)
-			hp3d_worker_call(&hp3d_lcores.workers[i], go_home, &away);
-		poll(5);
-		if (away == 0 || hp3d_now() >= end)
-			break;
-	}
+	if (!hp3_config_is_beside(cfg)) /* RNICs send on as they do, and the next hp3d sees it */
+		leave(cfg->control.stop_drain_ms, poll);
 	hand_back(cfg, poll);
 	poll(20); /* let the lcores send what was released */
 	for (unsigned i = 0; i < hp3d_lcores.n; i++)

@@ -24,9 +24,10 @@ bool hp3d_workers_reload(const struct hp3_config *cfg);
 void hp3d_workers_home(uint32_t max_flows);
 
 /*
- * Clean stop: moved flows are drained home within stop_drain_ms, what is still held then leaves on
- * its old port, lcores end. `poll` is called meanwhile (control socket, events). Returns how many
- * flows could not be brought home.
+ * Clean stop: moved flows are drained home within stop_drain_ms, and what peers were promised is
+ * kept, for its lease at most (rule 35); what is still held then leaves on its old port, lcores
+ * end. `poll` is called meanwhile (control socket, events). Returns how many flows could not be
+ * brought home.
  */
 unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeout_ms));
 /* Frees pipes and queues; ports must be stopped. Returns packet buffers still in use: 0 unless
