@@ -4,6 +4,9 @@
 
 usage: spraying.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """
+import os
+import signal
+import time
 from cases import run
 from harness import wait_for
 from scraping import ask, metrics_socket, samples, value
@@ -68,6 +71,59 @@ class Spraying(TwoPaths):
         self.assertEqual((a.counters()["sprayed"], b.counters()["reseq_held"]), (0, 0))
         self.assertLessEqual({f["spray"] for f in a.flows()}, {"single", "asking"})  # once a second
         self.end(a, b, ends)
+
+    def again(self, a):
+        before = a.counters()["sprayed"]
+        wait_for("packets on both paths again", lambda: a.counters()["sprayed"] > before + ENOUGH / 10)
+
+    def operators(self, *, ends_it, goes_on):
+        """What an operator does at the receiver and then at the sender while queue pairs are sprayed, and takes back: no packet overtakes another."""
+        a, b, ends = self.begin()
+        self.sprayed(a, b)
+        for d in (b, a):
+            ends_it(d)
+            time.sleep(0.2)
+            goes_on(d)
+            self.again(a)
+        self.assertEqual(b.counters()["reseq_late"], 0)
+        self.end(a, b, ends)
+
+    def test_mode_off(self):
+        self.operators(ends_it=lambda d: d.ctl("mode", "off"), goes_on=lambda d: d.ctl("mode", "on"))
+
+    def test_observe(self):
+        self.operators(ends_it=lambda d: d.ctl("mode", "observe"), goes_on=lambda d: d.ctl("mode", "on"))
+
+    def test_bypass(self):
+        def direct(d):
+            d.ctl("bypass", "on")
+            wait_for("the way past hp3d", lambda: d.ctl("bypass").stdout == "bypass on\nrail0 direct\n")
+
+        self.operators(ends_it=direct, goes_on=lambda d: d.ctl("bypass", "auto"))
+
+    def test_stop(self):
+        def start(d):
+            if os.path.exists(d.socket):
+                os.unlink(d.socket)
+            d.begin()
+            d.up()
+
+        self.operators(ends_it=self.stop, goes_on=start)
+
+    def test_reload(self):
+        """Longer and shorter intervals between words, and less room than is needed."""
+        def reload(d, **keys):
+            with open(d.config) as f:
+                text = f.read()
+            for key, value in keys.items():
+                text = "\n".join(f"{key} = {value}" if line.startswith(key + " ") else line for line in text.splitlines()) + "\n"
+            with open(d.config, "w") as f:
+                f.write(text)
+            said = len(d.output())
+            d.process.send_signal(signal.SIGHUP)
+            wait_for("the reload", lambda: "hp3d: reloaded" in d.output()[said:])
+
+        self.operators(ends_it=lambda d: reload(d, spray_beat_us=1000000), goes_on=lambda d: reload(d, spray_beat_us=20000))
 
 
 if __name__ == "__main__":
