@@ -26,6 +26,7 @@ enum event_kind {
 	EV_REQUEST, /* reaches B */
 	EV_REPLY, /* reaches A */
 	EV_WORD, /* between engines */
+	EV_OUT, /* what the RNIC sends reaches the engine before it */
 	EV_TICK,
 	EV_EMIT, /* the requester may go on */
 	EV_TIMER,
@@ -35,6 +36,7 @@ enum event_kind {
 	EV_PAUSES, /* a path does */
 	EV_STANDS, /* a host does */
 	EV_OPERATOR, /* does something at a host */
+	EV_INTO, /* reaches the RNIC */
 };
 
 /* PSNs are counted from 0 here; on the wire from qp.first on. */
@@ -67,11 +69,16 @@ struct host {
 	uint64_t tick_at;
 	struct packet held[HELD + 1];
 	bool is_held[HELD + 1];
+	uint64_t held_until[HELD + 1]; /* at the latest, as long as it does not stand still */
 	uint32_t nheld;
+	uint64_t spared; /* longer, because it stood still */
+	uint64_t into, out; /* the newest packet to the RNIC, and from it, arrives */
 	uint64_t until; /* it stands still */
 	uint64_t tail; /* what came meanwhile is read until then */
 	uint32_t unread; /* so many packets of it are put off */
 };
+
+enum message_kind { MESSAGE_WRITE, MESSAGE_READ, MESSAGE_SEND, MESSAGE_SEND_INV };
 
 struct requester {
 	uint32_t first; /* PSN on the wire of packet 0 */
@@ -79,7 +86,9 @@ struct requester {
 		total; /* packets acknowledged; to be emitted next; emitted so far; in all */
 	uint32_t *message; /* by PSN: where its message begins */
 	uint32_t *end; /* by PSN: where it ends */
-	uint8_t *kind; /* by PSN: 0 WRITE, 1 READ */
+	uint8_t *kind; /* by PSN: enum message_kind */
+	uint32_t resume; /* selective: it goes on there */
+	uint32_t retries; /* without progress */
 	uint64_t timer; /* 0: it does not run */
 	uint64_t ready; /* RNR: not before */
 	bool emitting;
@@ -88,6 +97,8 @@ struct requester {
 
 struct responder {
 	uint32_t expected;
+	uint32_t valid; /* READs before this PSN have no key any more */
+	uint8_t *early; /* selective: by PSN: it is kept */
 	bool asked; /* a NAK is out */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spray_judge.h"
 #include "base/minmax.h"
+#include "base/random.h"
 #include "run.h"
 
 static void show(const struct spray_result *r)
@@ -82,4 +83,68 @@ struct spray_result spray_no_slower(struct spray_params p, unsigned percent)
 struct spray_result spray_many(struct spray_params p)
 {
 	return spray_no_slower(p, 130);
+}
+
+static uint32_t one_of(uint64_t *rng, const uint32_t *list, uint32_t n)
+{
+	return list[hp3_random_below(rng, n)];
+}
+
+/* Half of all that may go wrong does, each as often as here or half as often. */
+static uint32_t maybe(uint64_t *rng, uint32_t much)
+{
+	return hp3_random_below(rng, 2) * (much / (1 + hp3_random_below(rng, 2)));
+}
+
+static struct spray_params drawn(unsigned long long seed, uint32_t large_reads_percent)
+{
+	static const uint32_t bytes[] = {512, 1024, 4096, 16384, 131072};
+	static const uint32_t rnic_us[] = {0, 1, 5, 20};
+	struct spray_params p = spray_base();
+	uint64_t rng = seed * 2 + 1;
+
+	p.seed = seed;
+	p.bytes = one_of(&rng, bytes, 5);
+	p.rnic_us = one_of(&rng, rnic_us, 4);
+	p.selective = hp3_random_below(&rng, 4) == 0;
+	p.ones_percent = maybe(&rng, 60);
+	p.inv_percent = maybe(&rng, 30);
+	p.small_percent = maybe(&rng, 60);
+	p.reads_percent = maybe(&rng, 40);
+	p.large_reads_percent = maybe(&rng, large_reads_percent);
+	p.spread_us = 1 + hp3_random_below(&rng, 400);
+	p.loss_ppm = maybe(&rng, 1000);
+	p.bad_ppm = maybe(&rng, 400);
+	p.rnr_ppm = maybe(&rng, 200);
+	p.damaged_ppm = maybe(&rng, 400);
+	p.twice_ppm = maybe(&rng, 400);
+	p.words_percent = maybe(&rng, 20);
+	p.restart_us = maybe(&rng, 20000);
+	p.asker_restart_us = maybe(&rng, 30000);
+	p.move_us = maybe(&rng, 2000);
+	p.dies_us = maybe(&rng, 30000);
+	p.stands_us = maybe(&rng, 10000);
+	p.pauses_us = maybe(&rng, 5000);
+	p.paused_us = 1 + hp3_random_below(&rng, 1000);
+	return p;
+}
+
+struct spray_result spray_any(uint32_t large_reads_percent)
+{
+	unsigned long long first = run_drawn() ? run_drawn() : run_first_seed;
+	struct spray_result sum = {0}, r;
+	unsigned failed = 0;
+
+	for (unsigned i = 0; i < 4 * run_seeds; i++) {
+		const struct spray_params p = drawn(first + i, large_reads_percent);
+
+		failed += spray_run(&p, &r) != 0;
+#define X(field) sum.field += r.field;
+		SPRAY_RESULT(X)
+#undef X
+	}
+	print_message("seeds %llu..%llu:", first, first + 4 * run_seeds - 1);
+	show(&sum);
+	assert_int_equal(failed, 0);
+	return sum;
 }

@@ -14,4 +14,8 @@ struct spray_result spray_no_slower(struct spray_params p, unsigned percent);
 /* ... 130 %. */
 struct spray_result spray_many(struct spray_params p);
 
+/* Worlds in each of which all is drawn: what goes wrong, RNICs, messages, spray_bytes; READs, if so
+ * many percent of the messages are. The sums. */
+struct spray_result spray_any(uint32_t large_reads_percent);
+
 #endif

@@ -74,11 +74,11 @@ bool spray_rnic_drops(struct world *w, const struct packet *k)
 }
 
 /* When it comes once more, if it does: soon, or when all has long gone on. */
-static uint64_t once_more(struct world *w, uint64_t t)
+static uint64_t once_more(struct world *w, uint64_t t, bool spares)
 {
 	uint32_t us;
 
-	if (!draw(w, w->p.twice_ppm))
+	if (!draw(w, w->p.twice_ppm) || spares)
 		return 0;
 	w->r.ghosts++;
 	us = hp3_random_below(&w->rng, 2) == 0 ? SOON_US : LATER_US;
@@ -110,7 +110,9 @@ static void arrives(struct world *w, uint64_t t, struct event e)
 	if (draw(w, w->p.damaged_ppm))
 		alter(w, &e.packet);
 	spray_at(w, t, e);
-	again = once_more(w, t);
+	/* A READ that a network doubles ends a queue pair whose keys are invalidated, hp3d or not.
+	 */
+	again = once_more(w, t, w->p.inv_percent != 0 && e.packet.opcode == HP3_OP_RC_READ_REQUEST);
 	if (again != 0)
 		spray_at(w, again, e);
 }

@@ -10,6 +10,7 @@
 #define RTO       (20 * MS)
 #define RNR_NS    (100 * US)
 #define ACK_EVERY 16u
+#define RETRIES   7u
 #define MTU       1024u
 #define ICRC      54u /* in the frame, of headers alone */
 #define LARGE     (131072u / MTU) /* packets of a message that is sprayed, as shipped */
@@ -22,19 +23,24 @@ static void plan(struct world *w, struct requester *q)
 	q->message = calloc(q->total, sizeof(*q->message));
 	q->end = calloc(q->total, sizeof(*q->end));
 	q->kind = calloc(q->total, 1);
+	w->there[q - w->qp].early = calloc(q->total, 1);
 	while (at < q->total) {
 		bool small = hp3_random_below(&w->rng, 100) < w->p.small_percent;
 		bool read = hp3_random_below(&w->rng, 100) < w->p.reads_percent;
 		bool large = draw(w, w->p.large_reads_percent * 10000);
 
+		bool one = draw(w, w->p.ones_percent * 10000);
+		bool inv = draw(w, w->p.inv_percent * 10000);
+
 		read |= large;
-		n = (small || read) && !large ? 1 + hp3_random_below(&w->rng, 8)
-					      : LARGE + hp3_random_below(&w->rng, 3 * LARGE);
+		n = one                         ? 1
+		    : (small || read) && !large ? 1 + hp3_random_below(&w->rng, 8)
+						: LARGE + hp3_random_below(&w->rng, 3 * LARGE);
 		n = n < q->total - at ? n : q->total - at;
 		for (uint32_t i = at; i < at + n; i++) {
 			q->message[i] = at;
 			q->end[i] = at + n;
-			q->kind[i] = read;
+			q->kind[i] = inv ? MESSAGE_SEND_INV : read ? MESSAGE_READ : MESSAGE_WRITE;
 		}
 		at += n;
 	}
@@ -73,6 +79,7 @@ void spray_rnics_free(struct world *w)
 		free(w->qp[i].message);
 		free(w->qp[i].end);
 		free(w->qp[i].kind);
+		free(w->there[i].early);
 	}
 	free(w->qp);
 }
@@ -112,6 +119,8 @@ void spray_host(struct world *w, unsigned at)
 	table.max_flows = 256;
 	table.max_pairs = 16;
 	table.max_moves = 64;
+	if (w->p.bytes != 0)
+		table.spray.bytes = w->p.bytes;
 	if (w->p.hold_packets != 0)
 		table.hold_packets = w->p.hold_packets;
 	if (w->p.beat_us != 0)
@@ -167,18 +176,25 @@ static struct packet request(const struct requester *q, uint32_t qp, uint32_t ps
 		.sport = (uint16_t)(0xc000 + 977 * qp),
 		.payload = MTU};
 
-	if (q->kind[psn] != 0) {
+	if (q->kind[psn] == MESSAGE_READ) {
 		k.opcode = HP3_OP_RC_READ_REQUEST;
 		k.span = q->end[psn] - psn;
 		k.dma_len = k.span * MTU;
 		k.payload = 0;
 		return k;
 	}
+	k.ackreq = last || psn % ACK_EVERY == 0;
+	if (q->kind[psn] == MESSAGE_SEND_INV) {
+		k.opcode = first && last ? HP3_OP_RC_SEND_ONLY_INV
+			   : first       ? HP3_OP_RC_SEND_FIRST
+			   : last        ? HP3_OP_RC_SEND_LAST_INV
+					 : HP3_OP_RC_SEND_MIDDLE;
+		return k;
+	}
 	k.opcode = first && last ? HP3_OP_RC_WRITE_ONLY
 		   : first       ? HP3_OP_RC_WRITE_FIRST
 		   : last        ? HP3_OP_RC_WRITE_LAST
 				 : HP3_OP_RC_WRITE_MIDDLE;
-	k.ackreq = last || psn % ACK_EVERY == 0;
 	if (first)
 		k.dma_len = (q->end[psn] - psn) * MTU;
 	return k;
@@ -198,6 +214,17 @@ static void set_timer(struct world *w, uint32_t qp)
 	spray_at(w, w->qp[qp].timer, (struct event){.kind = EV_TIMER, .qp = qp});
 }
 
+/* A SEND that invalidates keys waits for the READs before it (IBV_SEND_FENCE). */
+static bool waits_for_reads(const struct requester *q)
+{
+	if (q->kind[q->nxt] != MESSAGE_SEND_INV)
+		return false;
+	for (uint32_t at = q->una; at < q->nxt; at = q->end[at])
+		if (q->kind[at] == MESSAGE_READ)
+			return true;
+	return false;
+}
+
 void spray_emit(struct world *w, uint32_t qp)
 {
 	struct requester *q = &w->qp[qp];
@@ -210,15 +237,30 @@ void spray_emit(struct world *w, uint32_t qp)
 		go_on(w, qp, q->ready);
 		return;
 	}
+	if (waits_for_reads(q))
+		return;
 	k = request(q, qp, q->nxt);
+	k.ackreq |= q->resume != 0 && q->kind[q->nxt] != MESSAGE_READ;
 	w->r.again += q->nxt < q->hi;
 	w->r.sent++;
 	q->nxt += k.span;
 	q->hi = q->nxt > q->hi ? q->nxt : q->hi;
+	q->nxt = q->resume > q->nxt ? q->resume : q->nxt;
+	q->resume = 0;
 	if (q->timer == 0)
 		set_timer(w, qp);
 	go_on(w, qp, w->now + (w->p.gap_ns ? w->p.gap_ns : GAP_NS));
 	spray_request(w, k);
+}
+
+/* What lacks is sent again, and all behind it; by an RNIC that repeats selectively alone. */
+static void go_back(struct world *w, struct requester *q)
+{
+	CHECK(w, ++q->retries <= RETRIES, "queue pair %u: no retries are left",
+		(unsigned)(q - w->qp));
+	if (w->p.selective && q->nxt > q->una)
+		q->resume = q->nxt;
+	q->nxt = q->una;
 }
 
 void spray_timer(struct world *w, uint32_t qp)
@@ -232,7 +274,7 @@ void spray_timer(struct world *w, uint32_t qp)
 		return;
 	w->r.timeouts++;
 	q->asked = false;
-	q->nxt = q->una;
+	go_back(w, q);
 	set_timer(w, qp);
 	go_on(w, qp, w->now);
 }
@@ -245,6 +287,7 @@ static void progress(struct world *w, uint32_t qp, uint32_t una)
 		return;
 	CHECK(w, una <= q->hi, "queue pair %u: what was never sent is acknowledged", qp);
 	q->una = una;
+	q->retries = 0;
 	q->nxt = q->nxt > una ? q->nxt : una;
 	q->timer = 0;
 	q->asked = false;
@@ -262,25 +305,17 @@ static void asks_again(struct world *w, struct requester *q)
 		return;
 	q->asked = true;
 	w->r.read_naks++;
-	if (getenv("DBG") && w->r.read_gaps < 6)
-		printf("%llu us qp %u: gap una %u nxt %u hi %u\n",
-			(unsigned long long)w->now / 1000, (unsigned)(q - w->qp), q->una, q->nxt,
-			q->hi);
-	q->nxt = q->una;
+	go_back(w, q);
 }
 
 void spray_requester(struct world *w, const struct packet *reply)
 {
 	struct requester *q = &w->qp[reply->qp];
 	uint8_t kind = HP3_SYN_KIND(reply->syndrome);
-	if (getenv("DBG") && w->r.read_gaps < 3)
-		printf("%llu us qp %u: rnic gets %u op %u syn %x port %x, una %u\n",
-			(unsigned long long)w->now / 1000, reply->qp, reply->psn, reply->opcode,
-			reply->syndrome, reply->sport, q->una);
 
 	if (hp3_opcodes[reply->opcode].flags & HP3_VF_READ) {
 		/* it acknowledges WRITEs before it */
-		while (q->una < reply->psn && q->kind[q->una] == 0)
+		while (q->una < reply->psn && q->kind[q->una] != MESSAGE_READ)
 			progress(w, reply->qp, q->una + 1);
 		if (reply->psn == q->una)
 			progress(w, reply->qp, q->una + 1);
@@ -289,7 +324,7 @@ void spray_requester(struct world *w, const struct packet *reply)
 	} else if (kind == HP3_SYN_ACK) {
 		/* READs end by their data alone */
 		for (uint32_t at = q->una; at <= reply->psn; at = q->end[at]) {
-			if (q->kind[at] != 0) {
+			if (q->kind[at] == MESSAGE_READ) {
 				progress(w, reply->qp, at);
 				asks_again(w, q);
 				goto out;
@@ -298,8 +333,10 @@ void spray_requester(struct world *w, const struct packet *reply)
 		progress(w, reply->qp, reply->psn + 1);
 	} else {
 		progress(w, reply->qp, reply->psn);
-		if (reply->psn >= q->una)
+		if (reply->psn >= q->una && kind == HP3_SYN_RNR)
 			q->nxt = q->una;
+		else if (reply->psn >= q->una)
+			go_back(w, q);
 		if (kind == HP3_SYN_RNR)
 			q->ready = w->now + RNR_NS;
 	}
@@ -336,14 +373,42 @@ static void execute(struct world *w, const struct packet *k)
 			k->psn + i, 0x1f);
 }
 
+/* It is next. */
+static void take(struct world *w, const struct packet *k)
+{
+	struct responder *q = &w->there[k->qp];
+
+	q->asked = false;
+	q->expected += k->span;
+	if (k->opcode == HP3_OP_RC_SEND_LAST_INV || k->opcode == HP3_OP_RC_SEND_ONLY_INV)
+		q->valid = q->expected;
+	execute(w, k);
+}
+
+/* What was kept follows. */
+static void take_early(struct world *w, uint32_t qp)
+{
+	struct responder *q = &w->there[qp];
+
+	while (q->expected < w->qp[qp].total && q->early[q->expected]) {
+		struct packet k = request(&w->qp[qp], qp, q->expected);
+
+		take(w, &k);
+	}
+}
+
 void spray_responder(struct world *w, const struct packet *k)
 {
 	struct responder *q = &w->there[k->qp];
 
 	w->r.arrived++;
 	if (k->psn < q->expected) {
+		CHECK(w, k->opcode != HP3_OP_RC_READ_REQUEST || k->psn >= q->valid,
+			"queue pair %u: READ %u comes again, and its key is invalid", k->qp,
+			k->psn);
 		execute(w, k);
 	} else if (k->psn > q->expected) {
+		q->early[k->psn] |= w->p.selective && k->opcode != HP3_OP_RC_READ_REQUEST;
 		w->r.gaps++;
 		if (q->asked)
 			return;
@@ -355,8 +420,7 @@ void spray_responder(struct world *w, const struct packet *k)
 		w->r.rnrs++;
 		answer(w, k->qp, HP3_OP_RC_ACK, q->expected, HP3_SYN_RNR);
 	} else {
-		q->asked = false;
-		q->expected += k->span;
-		execute(w, k);
+		take(w, k);
+		take_early(w, k->qp);
 	}
 }

@@ -10,11 +10,33 @@
 #define BURST    32u /* packets that hp3d reads at a time */
 #define BURST_NS 4000u
 #define WITHIN   (4 * MS) /* of the wrap of a clock */
+#define HOLD_NS  (13 * MS) /* 11 ms (rfr/resequencer.h), and a wait anew */
+#define SPARE_NS (5 * MS) /* what was waited for is waited for anew, twice */
 
 void spray_at(struct world *w, uint64_t t, struct event e)
 {
 	e.t = t;
 	heap_put(&w->heap, &e.when, sizeof(e));
+}
+
+static void rnic_gets(struct world *w, unsigned at, const struct packet *k)
+{
+	if (at == A)
+		spray_requester(w, k);
+	else
+		spray_responder(w, k);
+}
+
+/* Between an RNIC and its engine: a FIFO; `newest`: when the newest packet arrives. */
+static void crosses(struct world *w, unsigned at, enum event_kind kind, uint64_t *newest,
+	const struct packet *k)
+{
+	uint64_t t = w->now + hp3_random_below(&w->rng, w->p.rnic_us * 1000);
+
+	if (t <= *newest)
+		t = *newest + 1;
+	*newest = t;
+	spray_at(w, t, (struct event){.kind = (uint8_t)kind, .host = (uint8_t)at, .packet = *k});
 }
 
 static void into_rnic(struct world *w, unsigned at, const struct packet *k)
@@ -23,10 +45,16 @@ static void into_rnic(struct world *w, unsigned at, const struct packet *k)
 		return;
 	if (draw(w, w->p.bad_ppm))
 		w->r.bad++;
-	else if (at == A)
-		spray_requester(w, k);
+	else if (w->p.rnic_us != 0)
+		crosses(w, at, EV_INTO, &w->host[at].into, k);
 	else
-		spray_responder(w, k);
+		rnic_gets(w, at, k);
+}
+
+/* It was put in order: has it waited for too long? */
+static void judge_hold(struct world *w, const struct host *h, uint32_t i)
+{
+	w->r.held_long += w->now > h->held_until[i] + h->spared;
 }
 
 /* Packets that the engine gives back: to the network (RELEASE), to the RNIC (DELIVER), to nobody.
@@ -40,9 +68,10 @@ static void give_back(struct world *w, unsigned at, const struct hp3_act *a)
 		CHECK(w, h->is_held[i], "packet %u is given away twice", i);
 		h->is_held[i] = false;
 		h->nheld--;
-		if (a->kind == HP3_ACT_DELIVER)
+		if (a->kind == HP3_ACT_DELIVER) {
+			judge_hold(w, h, i);
 			into_rnic(w, at, &h->held[i]);
-		else if (a->kind == HP3_ACT_RELEASE) {
+		} else if (a->kind == HP3_ACT_RELEASE) {
 			h->held[i].ackreq |= n == 1 && (a->flags & HP3_SET_ACKREQ) != 0;
 			spray_into_network(w, h->held[i], a->port);
 		}
@@ -99,6 +128,7 @@ static void keep(struct world *w, unsigned at, uint32_t number, const struct pac
 	CHECK(w, number <= HELD && !h->is_held[number], "number %u is taken", number);
 	h->is_held[number] = true;
 	h->held[number] = *k;
+	h->held_until[number] = w->now + HOLD_NS - h->spared;
 	h->nheld++;
 }
 
@@ -130,7 +160,7 @@ static struct hp3_verdict passes(
 	return vd;
 }
 
-void spray_reply(struct world *w, struct packet k)
+static void reply_leaves(struct world *w, struct packet k)
 {
 	struct hp3_acts acts;
 
@@ -141,7 +171,7 @@ void spray_reply(struct world *w, struct packet k)
 	spray_back(w, k, vd.sport);
 }
 
-void spray_request(struct world *w, struct packet k)
+static void request_leaves(struct world *w, struct packet k)
 {
 	struct hp3_acts acts;
 	struct hp3_verdict vd = passes(w, A, A, &k, &acts);
@@ -151,6 +181,22 @@ void spray_request(struct world *w, struct packet k)
 	k.ackreq |= (vd.flags & HP3_SET_ACKREQ) != 0;
 	if (vd.kind == HP3_PASS)
 		spray_into_network(w, k, vd.sport);
+}
+
+void spray_reply(struct world *w, struct packet k)
+{
+	if (w->p.rnic_us != 0)
+		crosses(w, B, EV_OUT, &w->host[B].out, &k);
+	else
+		reply_leaves(w, k);
+}
+
+void spray_request(struct world *w, struct packet k)
+{
+	if (w->p.rnic_us != 0)
+		crosses(w, A, EV_OUT, &w->host[A].out, &k);
+	else
+		request_leaves(w, k);
 }
 
 static void request_arrives(struct world *w, const struct packet *k)
@@ -264,6 +310,7 @@ static void stand(struct world *w, unsigned at, uint32_t us)
 	if (w->now <= w->host[at].tail)
 		return; /* it has not read all yet */
 	w->host[at].until = w->now + MS + hp3_random_below(&w->rng, 2 * w->p.stands_ms) * MS / 2;
+	w->host[at].spared += w->host[at].until - w->now + SPARE_NS;
 	w->r.stood++;
 }
 
@@ -271,6 +318,8 @@ static bool waits(const struct world *w, const struct event *e)
 {
 	const struct host *h = &w->host[e->host];
 
+	if (e->kind == EV_INTO)
+		return false; /* the RNIC goes on */
 	return w->now < h->until || (e->kind < EV_TICK && !e->put_off && w->now <= h->tail);
 }
 
@@ -314,6 +363,15 @@ static void handle(struct world *w, const struct event *e)
 		break;
 	case EV_WORD:
 		word_arrives(w, e->host, &e->word);
+		break;
+	case EV_OUT:
+		if (e->host == A)
+			request_leaves(w, e->packet);
+		else
+			reply_leaves(w, e->packet);
+		break;
+	case EV_INTO:
+		rnic_gets(w, e->host, &e->packet);
 		break;
 	case EV_TICK:
 		spray_tick(w, e->host);

@@ -7,8 +7,9 @@
  * the second answers a gap with one NAK. Everything is drawn from one seed.
  *
  * What is checked while it runs: the RNIC gets no packet twice that left once, none is kept for
- * ever, no packet is made up; at the end every message is complete. What the caller judges:
- * struct spray_result.
+ * ever, no packet is made up; no READ comes again behind a
+ * SEND that invalidates its key, no RNIC runs out of retries; at the end every message is complete.
+ * What the caller judges: struct spray_result.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,6 +43,11 @@ struct spray_params {
 	uint32_t dies_us; /* a path dies for 5 ms so often; 0: never */
 	uint32_t operator_us; /* the sender's does something so often; 0: never */
 	uint32_t receiver_operator_us;
+	uint32_t bytes; /* spray_bytes; 0: as shipped */
+	uint32_t rnic_us; /* from an engine to its RNIC and back, at most; 0: no time */
+	uint32_t ones_percent; /* messages of one packet */
+	uint32_t inv_percent; /* SENDs that invalidate the keys of READs before */
+	bool selective; /* RNICs that keep what comes early, and repeat only what lacks */
 	bool off; /* rfr.mode = move */
 	bool receiver_off; /* the receiver's only */
 	bool automatic; /* rfr.mode = auto */
@@ -69,6 +75,7 @@ struct spray_params {
 	X(sprayed_reads)                                                                           \
 	X(agreed)                                                                                  \
 	X(held)                                                                                    \
+	X(held_long)                                                                               \
 	X(late)                                                                                    \
 	X(given_up)                                                                                \
 	X(anew)                                                                                    \

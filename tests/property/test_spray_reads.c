@@ -155,6 +155,11 @@ static void much_is_read_at_once(void **state)
 	assert_true(spray_no_slower(p, 300).sprayed_reads > 0);
 }
 
+static void anything_may_be_read(void **state)
+{
+	assert_true(spray_any(80).sprayed_reads > 0);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +174,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(operators_of_readers_do_as_they_like),
 		cmocka_unit_test(there_is_no_room_for_responses),
 		cmocka_unit_test(much_is_read_at_once),
+		cmocka_unit_test(anything_may_be_read),
 	};
 
 	run_arguments(argc, argv);
