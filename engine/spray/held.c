@@ -15,15 +15,26 @@ struct hp3_reseq_params hp3_in_params(const struct hp3_engine *e)
 		.give_up_ns = GIVE_UP * most};
 }
 
+/*
+ * The next gap may have been open for longer than it is waited for when it becomes the first one.
+ * That is due now: a time in the past would say that hp3d was not called (hp3_spray_look()).
+ */
 uint64_t hp3_in_due(const struct hp3_turn *t, const struct hp3_spray_in *in)
 {
 	struct hp3_reseq_params params = hp3_in_params(t->e);
+	uint64_t due;
 
 	if (in->reseq.held == 0 && in->ack.held == 0)
 		return UINT64_MAX;
 	if (!in->sure)
-		return in->reseq.gap_at + DOUBTS * hp3_spray_pulse(t->e);
-	return hp3_min_u64(hp3_reseq_due(&in->reseq, &params), t->now + hp3_spray_pulse(t->e));
+		due = in->reseq.gap_at + DOUBTS * hp3_spray_pulse(t->e);
+	else
+		due = hp3_min_u64(
+			hp3_reseq_due(&in->reseq, &params), t->now + hp3_spray_pulse(t->e));
+#ifdef HP3_BREAK_SPRAY_PAST
+	return due;
+#endif
+	return hp3_max_u64(due, t->now);
 }
 
 /* Held packets that leave together, in this order. */

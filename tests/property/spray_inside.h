@@ -71,6 +71,8 @@ struct host {
 	bool is_held[HELD + 1];
 	uint64_t held_until[HELD + 1]; /* at the latest, as long as it does not stand still */
 	uint32_t nheld;
+	struct packet replaced; /* the newest one that was given up (payload 0: none) */
+	uint64_t replaced_until;
 	uint64_t spared; /* longer, because it stood still */
 	uint64_t into, out; /* the newest packet to the RNIC, and from it, arrives */
 	uint64_t until; /* it stands still */

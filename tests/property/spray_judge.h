@@ -12,6 +12,8 @@ struct spray_params spray_trouble(struct spray_params p);
 /* The sums. Spraying takes no more than so many percent of the time, but for the RNICs' timers. */
 struct spray_result spray_no_slower(struct spray_params p, unsigned percent);
 /* ... 130 %. */
+/* ... for as long as it takes. */
+struct spray_result spray_any_time(struct spray_params p);
 struct spray_result spray_many(struct spray_params p);
 
 /* Worlds in each of which all is drawn: what goes wrong, RNICs, messages, spray_bytes; READs, if so

@@ -10,7 +10,7 @@
 #define BURST    32u /* packets that hp3d reads at a time */
 #define BURST_NS 4000u
 #define WITHIN   (4 * MS) /* of the wrap of a clock */
-#define HOLD_NS  (13 * MS) /* 11 ms (rfr/resequencer.h), and a wait anew */
+#define HOLD_NS  (11 * MS + MS / 2) /* 11 ms (rfr/resequencer.h), and how late timers are */
 #define SPARE_NS (5 * MS) /* what was waited for is waited for anew, twice */
 
 void spray_at(struct world *w, uint64_t t, struct event e)
@@ -51,10 +51,14 @@ static void into_rnic(struct world *w, unsigned at, const struct packet *k)
 		rnic_gets(w, at, k);
 }
 
-/* It was put in order: has it waited for too long? */
+/* It was put in order, and has not waited for longer than is promised. */
 static void judge_hold(struct world *w, const struct host *h, uint32_t i)
 {
-	w->r.held_long += w->now > h->held_until[i] + h->spared;
+	const struct packet *k = &h->held[i];
+	uint64_t until = h->held_until[i] + h->spared;
+
+	CHECK(w, w->now <= until, "queue pair %u: PSN %u was held for %llu us more than it may be",
+		k->qp, k->psn, (unsigned long long)(w->now - until) / US);
 }
 
 /* Packets that the engine gives back: to the network (RELEASE), to the RNIC (DELIVER), to nobody.
@@ -71,6 +75,9 @@ static void give_back(struct world *w, unsigned at, const struct hp3_act *a)
 		if (a->kind == HP3_ACT_DELIVER) {
 			judge_hold(w, h, i);
 			into_rnic(w, at, &h->held[i]);
+		} else if (a->kind == HP3_ACT_DISCARD) {
+			h->replaced = h->held[i];
+			h->replaced_until = h->held_until[i];
 		} else if (a->kind == HP3_ACT_RELEASE) {
 			h->held[i].ackreq |= n == 1 && (a->flags & HP3_SET_ACKREQ) != 0;
 			spray_into_network(w, h->held[i], a->port);
@@ -121,6 +128,12 @@ void spray_behind(struct world *w, unsigned at, const struct hp3_acts *acts)
 			give_back(w, at, &acts->act[i]);
 }
 
+/* Another copy of the packet was given up for this one: both together are held for that long. */
+static bool takes_its_place(const struct host *h, const struct packet *k)
+{
+	return h->replaced.payload != 0 && h->replaced.qp == k->qp && h->replaced.wire == k->wire;
+}
+
 static void keep(struct world *w, unsigned at, uint32_t number, const struct packet *k)
 {
 	struct host *h = &w->host[at];
@@ -129,6 +142,9 @@ static void keep(struct world *w, unsigned at, uint32_t number, const struct pac
 	h->is_held[number] = true;
 	h->held[number] = *k;
 	h->held_until[number] = w->now + HOLD_NS - h->spared;
+	if (takes_its_place(h, k))
+		h->held_until[number] = h->replaced_until;
+	h->replaced.payload = 0;
 	h->nheld++;
 }
 

@@ -6,9 +6,10 @@
  * second, and back. The RNIC of the first writes and reads, goes back N, and has a timer; that of
  * the second answers a gap with one NAK. Everything is drawn from one seed.
  *
- * What is checked while it runs: the RNIC gets no packet twice that left once, none is kept for
- * ever, no packet is made up; no READ comes again behind a
- * SEND that invalidates its key, no RNIC runs out of retries; at the end every message is complete.
+ * What is checked while it runs: the RNIC gets no packet twice that left once, none is held to be
+ * put in order for more than 11.5 ms besides what its host stood still, no packet is made up; no
+ * READ comes again behind a SEND that invalidates its key, no RNIC runs out of retries; at the end
+ * every message is complete.
  * What the caller judges: struct spray_result.
  */
 #include <stdbool.h>
@@ -75,7 +76,6 @@ struct spray_params {
 	X(sprayed_reads)                                                                           \
 	X(agreed)                                                                                  \
 	X(held)                                                                                    \
-	X(held_long)                                                                               \
 	X(late)                                                                                    \
 	X(given_up)                                                                                \
 	X(anew)                                                                                    \

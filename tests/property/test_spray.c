@@ -83,6 +83,21 @@ static void losses_are_asked_for_once(void **state)
 	assert_true(r.naks <= r.lost);
 }
 
+/*
+ * RNICs that repeat selectively: one gap after the other opens, each of which is asked for. What is
+ * held behind all of them goes to the RNIC in time.
+ */
+static void gaps_follow_one_another(void **state)
+{
+	struct spray_params p = spray_base();
+
+	p.selective = true;
+	p.bytes = 512;
+	p.spread_us = 400;
+	p.loss_ppm = 20000;
+	assert_true(spray_any_time(p).held > 0);
+}
+
 /* What the engine passed on does not reach the RNIC, or is refused: it says what it waits for. */
 static void the_rnic_knows_better(void **state)
 {
@@ -303,6 +318,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(questions_come_behind_a_window),
 		cmocka_unit_test(paths_differ_by_much),
 		cmocka_unit_test(losses_are_asked_for_once),
+		cmocka_unit_test(gaps_follow_one_another),
 		cmocka_unit_test(the_rnic_knows_better),
 		cmocka_unit_test(packets_are_damaged),
 		cmocka_unit_test(the_receiver_restarts),
