@@ -102,16 +102,17 @@ static void burst(struct load *l, struct rte_mbuf *m, enum hp3_dir dir, uint32_t
 	hp3d_pipe_burst(l->pipe, dir, &m, 1, hp3d_now());
 }
 
-/* A large message begins; the peer agrees. */
+/* A large message begins; the peer agrees; the first packet after that keeps to the port in use. */
 static int spray(struct load *l, struct rte_mbuf *m)
 {
 	uint32_t n = 0;
+	int ret;
 
 	hp3d_pipe_output(l->pipe, HP3_DIR_TX, take, &n);
 	for (uint32_t i = 0; i < load_sprays(l); i++) {
 		uint32_t flow = load_sprayed(l, i), *psn = &l->psn[LOAD_WRITE][flow];
-		int ret = load_first(m, flow, *psn, LARGE);
 
+		ret = load_first(m, flow, *psn, LARGE);
 		if (ret < 0)
 			return ret;
 		*psn = hp3_psn_add(*psn, 1);
@@ -126,7 +127,14 @@ static int spray(struct load *l, struct rte_mbuf *m)
 			info.lanes != LANES)
 			return -EPROTO;
 	}
-	return n == load_sprays(l) ? 0 : -EIO;
+	ret = load_template(LOAD_WRITE, m);
+	for (uint32_t i = 0; i < load_sprays(l) && ret == 0; i++) {
+		uint32_t flow = load_sprayed(l, i), *psn = &l->psn[LOAD_WRITE][flow];
+
+		burst(l, m, HP3_DIR_TX, flow, *psn);
+		*psn = hp3_psn_add(*psn, 1);
+	}
+	return n == 2 * load_sprays(l) ? ret : -EIO;
 }
 
 /* Peers ask; the first packets tell what comes next. */
