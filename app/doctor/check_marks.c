@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "app/doctor/internal.h"
+#include "base/plain.h"
 #include "app/doctor/rdma.h"
 
 #define TOS_OFFERED 106 /* DSCP 26, ECT(0): what RoCE deployments use most */
@@ -32,7 +33,7 @@ static void ecn(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 			continue;
 		hp3_find(d, "%s (%s) %s, on any priority", p->device, p->netdev, sides[i][1]);
 		hp3_fix(d, "echo 1 > /sys/class/net/%s/ecn/%s/enable/3 (the priority of RoCE)",
-			p->netdev, sides[i][0]);
+			HP3_WORD(p->netdev), sides[i][0]);
 	}
 }
 

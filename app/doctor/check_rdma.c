@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 #include "app/doctor/internal.h"
+#include "base/plain.h"
 #include "app/doctor/rdma.h"
 #include "config/devargs.h"
 #include "config/mates.h"
@@ -127,7 +128,7 @@ static void port(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 		return;
 	hp3_find(d, "%s port %u: %s", p->device, p->number, p->state);
 	if (p->netdev[0] != '\0')
-		hp3_fix(d, "ip link set %s up", p->netdev);
+		hp3_fix(d, "ip link set %s up", HP3_WORD(p->netdev));
 	else
 		hp3_fix(d, "rdma link show %s/%u", p->device, p->number);
 }
@@ -195,7 +196,7 @@ static void bond(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 	if (d->cfg != NULL && !claimed(d, p->device)) {
 		hp3_find(d, "%s works on the bond %s, and no rail names it", p->device, p->netdev);
 		hp3_fix(d, "set rdma = %s in the [rail.NAME] of each port of %s", p->device,
-			p->netdev);
+			HP3_WORD(p->netdev));
 	}
 }
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "app/doctor/doctor.h"
+#include "base/plain.h"
 
 #define BIT(sym) (1u << HP3_OFFLOAD_##sym)
 
@@ -229,7 +230,7 @@ static void config(void)
 
 static void secret(void)
 {
-	chmod(file, 0640);
+	chmod(file, 0644);
 }
 
 static void share_native(void)
@@ -600,7 +601,7 @@ static const struct {
 	const char *what, *fix; /* parts of the finding */
 } cases[] = {
 	{"config", config, "only digits are allowed", "hp3d --check-config /tmp/"},
-	{"secret", secret, "its mode is 0640", "chmod 600 /tmp/"},
+	{"secret", secret, "its mode is 0644", "chmod 600 /tmp/"},
 	{"no-key", no_key, "there is no probe_key", "openssl rand -hex 16"},
 	{"share-native", share_native, "brings nothing with mode = native", "share = off"},
 	{"run-directory", run_directory, "/file is no directory", "rm /tmp/"},
@@ -823,6 +824,21 @@ static void few_ports_say_nothing_of_a_hash(void **state)
 	forget_host();
 }
 
+/* Containers name interfaces; somebody types a fix as root. */
+static void a_name_is_one_word_of_a_command(void **state)
+{
+	char buf[HP3_WORD_MAX], many[2 * HP3_WORD_MAX] = {0};
+
+	assert_string_equal(hp3_word(buf, "eth0.100@x"), "eth0.100@x");
+	assert_string_equal(hp3_word(buf, ";id>\x1b[8mX;"), "';id>?[8mX;'");
+	assert_string_equal(hp3_word(buf, "a'$(id)"), "'a'\\''$(id)'");
+	assert_string_equal(hp3_word(buf, ""), "''");
+	memset(many, '\'', sizeof(many) - 1);
+	hp3_word(buf, many);
+	assert_true(strlen(buf) < HP3_WORD_MAX && strlen(buf) > HP3_WORD_MAX - 8);
+	assert_int_equal(buf[strlen(buf) - 1], '\'');
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -832,6 +848,7 @@ int main(void)
 		cmocka_unit_test(kernels_with_the_bug),
 		cmocka_unit_test(answers_in_the_class_of_data_need_no_equal),
 		cmocka_unit_test(few_ports_say_nothing_of_a_hash),
+		cmocka_unit_test(a_name_is_one_word_of_a_command),
 	};
 	cpu_set_t one;
 
