@@ -62,6 +62,12 @@ static int suits(const char *path, int fd, struct stat *st, FILE *err)
 			path, HP3_KEY_FILE_MAX >> 20);
 		return -EINVAL;
 	}
+	if (st->st_uid != 0 && st->st_uid != geteuid()) {
+		fprintf(err,
+			"%s: it belongs to user %u, who can read and change keys: chown root %s\n",
+			path, st->st_uid, path);
+		return -EPERM;
+	}
 	if (st->st_mode & 077) {
 		fprintf(err, "%s: its mode is %04o, others can read or change keys: chmod 600 %s\n",
 			path, st->st_mode & 07777, path);

@@ -27,6 +27,7 @@
 #include "app/hp3d/replay/replay.h"
 #include "app/hp3d/service/capabilities.h"
 #include "app/hp3d/service/carry.h"
+#include "app/hp3d/service/secrets.h"
 #include "app/hp3d/service/service.h"
 #include "app/record/record.h"
 
@@ -255,6 +256,7 @@ static void reload(const struct options *o, struct hp3_config *running)
 		hp3d_mode_reload(&wanted);
 		hp3_config_diff_reload(running, &wanted, tell_change, NULL);
 		hp3_config_apply_reload(running, &wanted);
+		hp3d_secrets_keep(running);
 		hp3d_keyring_take();
 		if (hp3d_workers_reload(running))
 			hp3d_keyring_settle();
@@ -340,6 +342,8 @@ static int run(const struct options *o, struct hp3_config *cfg)
 	const char *file = o->config != NULL ? o->config : DEFAULT_CONFIG;
 	int ret = EXIT_FAILED;
 
+	hp3d_secrets_mask();
+	hp3d_secrets_keep(cfg);
 	if (hp3_doctor_tell(cfg, file, HP3_CHECK_START, stderr) > 0 || draw_hash_seed(cfg) < 0 ||
 		hp3d_control_reserve(cfg) < 0)
 		return EXIT_FAILED;

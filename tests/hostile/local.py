@@ -8,6 +8,7 @@ import fcntl
 import glob
 import json
 import os
+import resource
 import signal
 import socket
 import stat
@@ -82,6 +83,18 @@ class Local(Hostile):
         with open(f"/proc/{d.process.pid}/net/unix") as f:
             lines = [line.split() for line in f.readlines()[1:]]
         return [words[7] for words in lines if len(words) > 7 and f"socket:[{words[6]}]" in mine]
+
+    def test_a_crash_leaves_no_key(self):
+        """A core dump would have it: there is none, wherever the kernel would put it."""
+        d = self.installed(probes={"probe_key": "00112233445566778899aabbccddeeff"})
+        pid = d.process.pid
+        with open(f"/proc/{pid}/status") as f:
+            mask = next(int(line.split()[1], 8) for line in f if line.startswith("Umask"))
+        self.assertEqual(mask & 0o022, 0o022)
+        self.assertEqual(resource.prlimit(pid, resource.RLIMIT_CORE)[0], 0)
+        resource.prlimit(pid, resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        os.kill(pid, signal.SIGABRT)
+        self.assertEqual(os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT).si_code, os.CLD_KILLED)
 
     def test_sockets(self):
         """Nobody can connect to any socket of hp3d's."""

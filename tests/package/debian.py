@@ -234,6 +234,8 @@ def installed(root):
     check(root.run("hp3d", "--version").split()[0] == "hp3d", "hp3d does not run")
     check(root.run("dpkg-query", "-W", "-f", "${Conffiles}", "hp3").count("/etc/") == 3, "hp3.ini, fleet.ini or logrotate's file is no conffile")
     check(root.read("etc/hp3/hp3.ini") == open(os.path.join(ROOT, "config/hp3.ini")).read(), "hp3.ini is not the tree's")
+    st = os.stat(root.at("etc/hp3/hp3.ini"))
+    check((st.st_mode & 0o777, st.st_uid, st.st_gid) == (0o640, 0, 0), f"hp3.ini: mode {st.st_mode:o} of {st.st_uid}:{st.st_gid}")
     check(os.path.isdir(root.at("var/log/hp3")), "no directory for the audit log")
     for name in EXPOSURE:
         check(not glob.glob(root.at(f"etc/systemd/system/*/{name}.service")), f"{name}.service is enabled by the installation")

@@ -90,6 +90,25 @@ static void others_must_not_read_it(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
+/* Who owns a file can make it readable again, and change it. */
+static void it_belongs_to_us_or_to_root(void **state)
+{
+	struct hp3_probe_key key;
+
+	write_file("10.0.0.1 10.0.0.2 " K1 "\n");
+	if (geteuid() != 0) {
+		unlink(path);
+		skip();
+	}
+	assert_int_equal(chown(path, 65534, 65534), 0);
+	assert_int_equal(read_file(&key), -EPERM);
+	assert_non_null(strstr(said, "chown root"));
+	assert_int_equal(chown(path, 0, 65534), 0); /* its mode gives a group nothing */
+	assert_int_equal(read_file(&key), 0);
+	free((void *)(uintptr_t)key.pairs);
+	assert_int_equal(unlink(path), 0);
+}
+
 /* Each pair has its key, in any order of lines, in both families; the shortest lines fit, too. */
 static void each_pair_has_its_key(void **state)
 {
@@ -166,6 +185,7 @@ int main(void)
 		cmocka_unit_test(each_pair_has_its_key),
 		cmocka_unit_test(it_speaks_for_its_host),
 		cmocka_unit_test(others_must_not_read_it),
+		cmocka_unit_test(it_belongs_to_us_or_to_root),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
