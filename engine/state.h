@@ -178,8 +178,8 @@ struct hp3_losses {
 	uint32_t level : 8; /* of the bucket, in HP3_LOSS */
 	uint32_t again : 24; /* newest PSN that was sent again */
 	uint32_t cycles : 8; /* of the monitor with a loss, since the bucket was empty; up to 255 */
-	uint32_t at; /* newest loss, in units of HP3_LOSS_SHIFT */
-	uint32_t until; /* nothing is done about it before; in HP3_TICK_SHIFT units */
+	uint64_t at; /* ns: newest loss */
+	uint64_t until; /* ns: nothing is done about it before */
 	uint16_t to; /* port that was found better; 0: none was */
 	uint16_t home; /* where it was before trials began; 0: there are none */
 	uint16_t gap; /* first transmissions from one loss to the next, there */
@@ -191,13 +191,12 @@ struct hp3_losses {
 	/* the RNIC went back more than once while this was the oldest PSN in flight (stuck.c) */
 	uint32_t una : 24;
 	uint32_t stuck : 8; /* una is valid */
-	uint32_t stuck_at; /* the first time, in units of HP3_LOSS_SHIFT */
+	uint64_t stuck_at; /* ns: the first time */
 };
 
-#define HP3_LOSS       8u /* level of one; so 31 fit */
-#define HP3_LOSS_SHIFT 12u /* 2^12 ns = 4 us */
-#define HP3_LOSS_SETS  256u
-#define HP3_LOSS_WAYS  4u
+#define HP3_LOSS      8u /* level of one; so 31 fit */
+#define HP3_LOSS_SETS 256u
+#define HP3_LOSS_WAYS 4u
 
 /* How a queue pair began: the first request of a flow. */
 struct hp3_began {

@@ -32,6 +32,10 @@ static void slots_tick(struct hp3_turn *t)
 {
 	uint64_t next = UINT64_MAX;
 
+#ifdef HP3_BREAK_SHORT_CLOCK
+	if ((uint32_t)t->now < (uint32_t)t->e->move_due)
+		return;
+#endif
 	if (t->now < t->e->move_due)
 		return;
 	for (uint32_t i = 0; i < t->e->nmoves;) {

@@ -213,6 +213,12 @@ static inline bool hp3_monitor_turn(struct hp3_monitor *m, const struct hp3_moni
 	return true;
 }
 
+/*
+ * The round trip of the packet that is timed, if an answer to `psn` ends it; ns. 0: it does not, or
+ * what is kept of the time cannot tell after a pause.
+ */
+uint32_t hp3_monitor_times(const struct hp3_monitor *m, uint32_t psn, uint64_t now);
+
 /* The slow parts of hp3_monitor_reply(). */
 bool hp3_monitor_close(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now);
 void hp3_monitor_answered(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now);

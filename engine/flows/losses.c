@@ -21,16 +21,14 @@ struct hp3_losses *hp3_losses_find(const struct hp3_engine *e, uint32_t flow)
 struct hp3_losses *hp3_losses_take(struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
 	struct hp3_losses *set = set_of(e, flow), *l = hp3_losses_find(e, flow);
-	uint32_t at = (uint32_t)(now >> HP3_LOSS_SHIFT);
 
 	if (l != NULL)
 		return l;
 	l = set;
 	for (uint32_t i = 0; i < HP3_LOSS_WAYS && l->flow != HP3_NO_FLOW; i++)
-		if (set[i].flow == HP3_NO_FLOW || at - set[i].at > at - l->at)
+		if (set[i].flow == HP3_NO_FLOW || set[i].at < l->at)
 			l = &set[i];
-	*l = (struct hp3_losses){
-		.flow = flow, .at = at, .until = (uint32_t)(now >> HP3_TICK_SHIFT)};
+	*l = (struct hp3_losses){.flow = flow, .at = now, .until = now};
 	return l;
 }
 

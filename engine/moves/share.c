@@ -58,16 +58,6 @@ static void lift(struct hp3_turn *t, uint32_t flow, uint64_t share, uint32_t bas
 		hp3_rate_schedule(t, flow);
 }
 
-/* The round trip of the packet that is timed, if this reply ends it; ns, 0: it does not. */
-static uint32_t timed_by(const struct hp3_flow *f, const struct hp3_view *v, uint64_t now)
-{
-	const struct hp3_monitor *m = &f->monitor;
-
-	if (!(m->watch & HP3_WATCH_TIMING) || hp3_psn_diff(v->psn, m->psn) < 0)
-		return 0;
-	return (uint32_t)now - m->timed_at;
-}
-
 void hp3_share_reply(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, uint32_t una_before)
 {
@@ -83,7 +73,7 @@ void hp3_share_reply(
 	hp3_long_progress(e, flow);
 	if (!l->out || !is_watched(e, f))
 		return;
-	rtt = timed_by(f, v, t->now);
+	rtt = hp3_monitor_times(&f->monitor, v->psn, t->now);
 	base = base_of(&e->pairs.pairs[f->pair], rtt, t->now);
 	if (rtt != 0)
 		hp3_share_timed(&l->share, p, rtt, base);

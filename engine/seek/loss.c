@@ -47,8 +47,6 @@ static void count(
 {
 	uint64_t sent = (f->stream.nxt - l->nxt) & HP3_PSN_MASK;
 	uint64_t borne = sent * e->cfg.loss_permille * HP3_LOSS / 1000;
-	uint32_t at = (uint32_t)(now >> HP3_LOSS_SHIFT);
-	uint64_t since = (uint64_t)(at - l->at) << HP3_LOSS_SHIFT;
 
 	if (borne >= l->level) {
 		l->level = l->cycles = l->gaps = 0;
@@ -57,9 +55,9 @@ static void count(
 		l->level -= (uint8_t)borne;
 		l->gaps += l->gaps != UINT8_MAX;
 	}
-	if (l->cycles == 0 || since >= hp3_monitor_cycle(&f->monitor, &e->cfg.monitor)) {
+	if (l->cycles == 0 || now - l->at >= hp3_monitor_cycle(&f->monitor, &e->cfg.monitor)) {
 		l->cycles += l->cycles != UINT8_MAX;
-		l->at = at;
+		l->at = now;
 	}
 	l->level = (uint8_t)hp3_min_u32(l->level + HP3_LOSS, UINT8_MAX);
 	l->nxt = f->stream.nxt & HP3_PSN_MASK;
@@ -72,17 +70,6 @@ static uint64_t wait_of(const struct hp3_engine *e, const struct hp3_losses *l)
 	if (l->searches <= FREE)
 		return wait >> HARDLY;
 	return wait << hp3_min_u32(l->searches - FREE - 1, LEVELS);
-}
-
-static uint32_t tick_of(uint64_t ns)
-{
-	return (uint32_t)(ns >> HP3_TICK_SHIFT);
-}
-
-/* No wait is longer than 2^28 ticks, three days. */
-static bool waits(const struct hp3_losses *l, uint64_t now)
-{
-	return l->until - tick_of(now) - 1 < 1u << 28;
 }
 
 /* First transmissions from one loss to the next, since the bucket was empty. */
@@ -102,7 +89,7 @@ static void wait(struct hp3_turn *t, struct hp3_losses *l)
 {
 	uint64_t most = wait_of(t->e, l);
 
-	l->until = tick_of(t->now + most - hp3_random(&t->e->rng) % (most / 4 + 1));
+	l->until = t->now + most - hp3_random(&t->e->rng) % (most / 4 + 1);
 }
 
 static void report(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type)
@@ -135,12 +122,10 @@ static void lossy(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l, bool 
 	int at;
 
 	if (may && !hp3_may_leave(e, f, t->now)) { /* others of its pair do: later */
-		l->until = tick_of(t->now + (e->cfg.paths.lossy_ns >> HARDLY));
+		l->until = t->now + (e->cfg.paths.lossy_ns >> HARDLY);
 		return;
 	}
-	if (!waits(l, t->now) &&
-		tick_of(t->now) - l->until >
-			tick_of(CALM * hp3_max_u64(wait_of(e, l), e->cfg.paths.lossy_ns)))
+	if (t->now > l->until + CALM * hp3_max_u64(wait_of(e, l), e->cfg.paths.lossy_ns))
 		l->searches = 0;
 	l->searches += l->searches != UINT8_MAX;
 	if (!failed) { /* here trials begin */
@@ -172,7 +157,7 @@ static void judge(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l)
 
 	if (trial_fails(t->e, &t->e->flows[flow], l, t->now) && 2u * l->level >= enough)
 		lossy(t, flow, l, true);
-	else if (l->level >= enough && !waits(l, t->now))
+	else if (l->level >= enough && t->now >= l->until)
 		lossy(t, flow, l, false);
 }
 

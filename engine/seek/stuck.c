@@ -10,16 +10,13 @@
 static bool is_stuck(
 	const struct hp3_engine *e, const struct hp3_flow *f, struct hp3_losses *l, uint64_t now)
 {
-	uint32_t at = (uint32_t)(now >> HP3_LOSS_SHIFT);
-
 	if (!l->stuck || l->una != (f->stream.una & HP3_PSN_MASK)) {
 		l->una = f->stream.una & HP3_PSN_MASK;
 		l->stuck = 1;
-		l->stuck_at = at;
+		l->stuck_at = now;
 		return false;
 	}
-	return e->cfg.stall_ns != 0 &&
-	       (uint64_t)(at - l->stuck_at) << HP3_LOSS_SHIFT >= e->cfg.stall_ns;
+	return e->cfg.stall_ns != 0 && now - l->stuck_at >= e->cfg.stall_ns;
 }
 
 static bool may_go_home(struct hp3_turn *t, const struct hp3_flow *f)
@@ -50,9 +47,7 @@ bool hp3_stuck_goes_home(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l
 		return false;
 	m->errand.cause = HP3_CAUSE_LOSS;
 	m->errand.dead.una = f->stream.una;
-	m->errand.dead.since =
-		t->now -
-		((uint64_t)((uint32_t)(t->now >> HP3_LOSS_SHIFT) - l->stuck_at) << HP3_LOSS_SHIFT);
+	m->errand.dead.since = l->stuck_at;
 	hp3_swallowed(t, flow, m->from);
 	f->watch |= HP3_FW_NAKED; /* the RNIC has gone back by itself */
 	hp3_failover(t, flow, f->home);

@@ -122,6 +122,7 @@ static void begin(struct world *w)
 	if (w->p.burst > WORLD_BURST)
 		w->p.burst = WORLD_BURST;
 	w->rng = p->seed;
+	world_clocks(w);
 	w->mode = HP3_POLICY_ON;
 	world_addresses(w);
 	w->pmtu = p->any_pmtu ? 256u << rnd(w, 5) : 1024;
@@ -171,7 +172,7 @@ static void begin(struct world *w)
 
 static void end(struct world *w)
 {
-	w->r.simulated_ms = w->now / (1000 * US);
+	w->r.simulated_ms = world_lasts(w) / (1000 * US);
 	world_engine_tally(w);
 	world_check_sum(w);
 	for (uint32_t i = 0; i < w->p.qps; i++)
@@ -189,12 +190,12 @@ int world_run(const struct world_params *p, struct world_result *r)
 	w->got = calloc(p->qps, sizeof(*w->got));
 	world_turn_knobs(&w->p);
 	begin(w);
-	while (!w->failed && w->r.sent < p->packets && w->now < last) {
+	while (!w->failed && w->r.sent < p->packets && world_lasts(w) < last) {
 		struct ev ev = world_pop(w);
 
 		w->now = ev.t;
 		dispatch(w, &ev);
-		if (w->now > MAX_NS)
+		if (world_lasts(w) > MAX_NS)
 			VIOLATION(
 				w, "no progress: %llu packets only", (unsigned long long)w->r.sent);
 	}

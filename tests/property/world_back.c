@@ -35,7 +35,7 @@ void world_peer_tick(struct world *w)
 	if (w->peer == NULL)
 		return;
 	acts.n = 0;
-	hp3_tick(w->peer, w->now, &acts);
+	hp3_tick(w->peer, world_peer_clock(w), &acts);
 	if (acts.n != 0)
 		VIOLATION(w, "the peer's hp3d does something by itself");
 }
@@ -51,7 +51,7 @@ static uint16_t port_of(struct world *w, uint32_t i, const struct hp3_view *v)
 		return pkt.v.sport;
 	world_pkt(w, i, HP3_DIR_RX, &pkt);
 	hp3_find_burst(w->peer, &pkt, 1, HP3_DIR_TX);
-	hp3_tx(w->peer, &pkt, w->now, &vd, &acts);
+	hp3_tx(w->peer, &pkt, world_peer_clock(w), &vd, &acts);
 	if (vd.kind != HP3_PASS || acts.n != 0)
 		VIOLATION(w, "the peer's hp3d does not let a reply pass");
 	return vd.sport;
@@ -107,7 +107,7 @@ void world_report_seen(struct world *w, const struct ev *ev)
 
 	if (w->peer == NULL)
 		return;
-	if (hp3_peer_report(w->peer, &there, w->qps[ev->qp].lqpn, w->now, &acts) == 0)
+	if (hp3_peer_report(w->peer, &there, w->qps[ev->qp].lqpn, world_peer_clock(w), &acts) == 0)
 		w->r.replies_moved++;
 	for (uint32_t i = 0; i < acts.n; i++) {
 		if (acts.act[i].kind != HP3_ACT_EVENT || acts.act[i].event.type != HP3_EV_REPLIES)

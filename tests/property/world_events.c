@@ -196,7 +196,7 @@ void world_check_event(struct world *w, const struct hp3_event *ev)
 		world_check_wired(w, q, ev);
 		w->r.switched++;
 		if (w->p.probes != HP3_PROBES_STANDARD && ev->cause != HP3_CAUSE_WAKE &&
-			!w->p.short_paths_move && w->now > SHORT_FROM + MAX_RTT &&
+			!w->p.short_paths_move && world_lasts(w) > SHORT_FROM + MAX_RTT &&
 			world_swallows(w, world_path(w, ev->to, q->rqpn), MAX_PMTU))
 			VIOLATION(w, "port %u swallows long packets (rule 33)", ev->to);
 		if (ev->drain_ns > w->r.max_drain_ns)

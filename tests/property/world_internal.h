@@ -188,7 +188,8 @@ struct world {
 	bool poll_due, polling; /* EV_POLL is on its way; is at hand */
 	struct world_params p;
 	struct world_result r;
-	uint64_t rng, now, emit;
+	uint64_t rng, now, emit; /* now: this host's clock, */
+	uint64_t began, ahead; /* and when the world began; how far ahead the peer's is */
 	uint64_t share_at; /* the peer reports again (world_share.c) */
 	struct heap heap; /* of struct ev */
 	struct qp qps[MAX_QPS];
@@ -232,7 +233,8 @@ struct world {
 	do {                                                                                       \
 		if (!(w)->failed) {                                                                \
 			fprintf(stderr, "violation, seed %llu, t %llu ns: ",                       \
-				(unsigned long long)(w)->p.seed, (unsigned long long)(w)->now);    \
+				(unsigned long long)(w)->p.seed,                                   \
+				(unsigned long long)((w)->now - (w)->began));                      \
 			fprintf(stderr, __VA_ARGS__);                                              \
 			fputc('\n', stderr);                                                       \
 		}                                                                                  \
@@ -245,6 +247,16 @@ struct world {
 		if ((w)->p.harmless)                                                               \
 			VIOLATION(w, __VA_ARGS__);                                                 \
 	} while (0)
+
+static inline uint64_t world_lasts(const struct world *w)
+{
+	return w->now - w->began;
+}
+
+static inline uint64_t world_peer_clock(const struct world *w)
+{
+	return w->now + w->ahead;
+}
 
 static inline uint32_t rnd(struct world *w, uint32_t n)
 {
@@ -283,6 +295,7 @@ static inline struct hp3_view view_of(uint8_t opcode)
 }
 
 /* world_time.c */
+void world_clocks(struct world *w);
 void world_push(struct world *w, struct ev ev);
 void world_at(struct world *w, uint64_t delay, enum ev_kind kind, uint32_t qp, uint32_t gen);
 struct ev world_pop(struct world *w); /* there is one */

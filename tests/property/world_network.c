@@ -37,7 +37,7 @@ bool world_swallows(const struct world *w, uint32_t path, uint32_t len)
 {
 	uint32_t first = w->p.paths - w->p.short_paths + w->short_first;
 
-	return w->p.short_paths != 0 && w->now >= SHORT_FROM && len > SHORT_LEN &&
+	return w->p.short_paths != 0 && world_lasts(w) >= SHORT_FROM && len > SHORT_LEN &&
 	       (path + w->p.paths - first % w->p.paths) % w->p.paths < w->p.short_paths;
 }
 

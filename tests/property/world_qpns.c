@@ -16,11 +16,16 @@
 
 uint32_t world_start_psn(struct world *w)
 {
+	uint32_t before;
+
 	if (w->p.lockstep)
 		return 0;
 	if (w->p.near)
 		return 5000 + rnd(w, 2000);
-	return rnd(w, 2) ? rnd(w, 1 << 24) : HP3_PSN_MASK - rnd(w, RING); /* wraps soon */
+	if (rnd(w, 2))
+		return rnd(w, 1 << 24);
+	before = rnd(w, RING); /* 2^23 or 2^24, soon */
+	return (HP3_PSN_MASK >> before % 2) - before;
 }
 
 static uint32_t next_start(struct world *w, const struct qp *q)

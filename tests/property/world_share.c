@@ -35,6 +35,7 @@ static uint16_t wrong(const struct world *w, uint32_t truth)
 static void make_up_ways(struct world *w)
 {
 	struct hp3_way_count way[MAX_PATHS];
+	uint64_t told_at = world_peer_clock(w);
 	uint32_t n = w->p.paths;
 
 	for (uint32_t i = 0; i < 2 + w->p.qps; i++) {
@@ -45,17 +46,18 @@ static void make_up_ways(struct world *w)
 				.out = (uint16_t)rnd(w, 8),
 				.in = (uint16_t)rnd(w, 8)};
 		if (i < w->p.qps)
-			hp3_ways_from(w->e, &ends, w->now, way, n, w->now);
+			hp3_ways_from(w->e, &ends, told_at, way, n, w->now);
 		else
-			hp3_rack_told(w->e, false, &i, w->now, way, n, w->now);
+			hp3_rack_told(w->e, false, &i, told_at, way, n, w->now);
 	}
 }
 
 void world_share_tick(struct world *w)
 {
 	const uint32_t in = w->p.qps;
+	uint64_t told_at = world_peer_clock(w);
 
-	if (w->p.share_percent == 0 || w->now == 0 || w->now < w->share_at)
+	if (w->p.share_percent == 0 || world_lasts(w) == 0 || w->now < w->share_at)
 		return;
 	w->share_at = w->now + EVERY;
 	if (w->p.ways)
@@ -67,9 +69,9 @@ void world_share_tick(struct world *w)
 
 		if (chance(w, w->p.share_lost_ppm))
 			continue;
-		hp3_load_from_names(w->e, &ends, w->now, told, 2, w->now);
+		hp3_load_from_names(w->e, &ends, told_at, told, 2, w->now);
 		told[0].count = rnd(w, 2) ? LIE : 0;
-		if (hp3_load_from_names(w->e, &ends, w->now - rnd(w, 2), told, 2, w->now) == 0)
+		if (hp3_load_from_names(w->e, &ends, told_at - rnd(w, 2), told, 2, w->now) == 0)
 			VIOLATION(w, "an old report of long flows is believed");
 	}
 }

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "epochs.h"
 #include "world_internal.h"
+
+#define WITHIN (4000 * US) /* of the wrap of a clock */
+
+/* Each host has its own. */
+void world_clocks(struct world *w)
+{
+	w->began = w->now = epoch_of(w->p.seed, 0, WITHIN);
+	w->ahead = epoch_of(w->p.seed, 1, WITHIN) - w->began;
+}
 
 void world_push(struct world *w, struct ev ev)
 {

@@ -358,6 +358,25 @@ static void rule_31_losses_everywhere_move_nobody_about(void **state)
 	assert_in_range(moves - half, 0, 1);
 }
 
+/* A record outlasts what 32 bits of time can tell: 49 days later nobody waits for it. */
+static void rule_31_old_losses_put_nothing_off(void **state)
+{
+	const uint64_t short_of = (1ull << 52) - RETRY;
+
+	loss_engine();
+	lose_until(20, 20);
+	assert_int_equal(stats()->lossy, 1);
+	pass_time(RTT);
+	found();
+	last(&q, psn - 1);
+	last(&q, psn++);
+	ack(&q, psn - 1);
+	rig.now += short_of; /* hp3d was stopped, say: no tick has forgotten the flow */
+	send(1);
+	lose_until(20, 30);
+	assert_int_equal(stats()->lossy, 2);
+}
+
 static void observe_tells_of_losses(void **state)
 {
 	loss_config();
@@ -393,6 +412,7 @@ int main(void)
 		RIG_TEST(rule_31_what_is_no_loss),
 		RIG_TEST(rule_31_another_path_may_be_slower),
 		RIG_TEST(rule_31_losses_everywhere_move_nobody_about),
+		RIG_TEST(rule_31_old_losses_put_nothing_off),
 		RIG_TEST(observe_tells_of_losses),
 		RIG_TEST(losses_are_left_to_the_rnic_if_so_told),
 	};

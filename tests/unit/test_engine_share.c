@@ -229,6 +229,30 @@ static void a_free_path_gives_a_flow_its_share_back(void **state)
 	assert_in_range(rate_mbps(), granted - 1, granted);
 }
 
+/* The answer comes 2^32 ns later, and a little: that is no short round trip. */
+static void a_late_answer_is_no_short_round_trip(void **state)
+{
+	const uint32_t *least;
+	uint32_t was;
+
+	begin(HP3_CC_DCQCN);
+	least = &rig.e->pairs.pairs[0].least_rtt;
+	first_of(10 * LONG);
+	report(1, 1);
+	round_trip(RTT);
+	was = *least;
+	assert_true(was >= RTT);
+	asks(); /* while replies come */
+	rig.now += (1ull << 32) + RTT / 4;
+	ack(&q, psn - 1);
+	assert_true(*least >= was);
+	rig.now += 1ull << 30;
+	asks(); /* when none came for long */
+	rig.now += (1ull << 32) + RTT / 4;
+	ack(&q, psn - 1);
+	assert_true(*least >= was);
+}
+
 static void not_where_a_queue_stands(void **state)
 {
 	reduced(1);
@@ -324,6 +348,7 @@ int main(void)
 		cmocka_unit_test_setup(an_old_report_changes_nothing, rig_setup),
 		cmocka_unit_test_setup(a_peer_that_fell_silent_counts_no_more, rig_setup),
 		cmocka_unit_test_setup(a_free_path_gives_a_flow_its_share_back, rig_setup),
+		cmocka_unit_test_setup(a_late_answer_is_no_short_round_trip, rig_setup),
 		cmocka_unit_test_setup(not_where_a_queue_stands, rig_setup),
 		cmocka_unit_test_setup(rule_32_a_closing_move_gets_nothing_back, rig_setup),
 		cmocka_unit_test_setup(rule_32_old_counts_give_nothing_back, rig_setup),

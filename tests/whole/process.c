@@ -9,21 +9,27 @@
 #include <unistd.h>
 #include "tests/whole/sim.h"
 
+/* By how much its clock is ahead of the simulation's. */
+static uint64_t ahead(const struct process *p)
+{
+	return p->host == 1 ? p->sim->ahead : 0;
+}
+
 static uint64_t now(void *p)
 {
-	return ((struct process *)p)->sim->now;
+	return ((struct process *)p)->sim->now + ahead(p);
 }
 
 static uint64_t wall(void *arg)
 {
 	struct process *p = arg;
 
-	return 1790000000ull * 1000 * MS + p->sim->now + (uint64_t)p->wall_off;
+	return 1790000000ull * 1000 * MS + (p->sim->now - p->sim->began) + (uint64_t)p->wall_off;
 }
 
 static bool asleep(void *p, uint64_t until)
 {
-	return fiber_sleep(p, until);
+	return fiber_sleep(p, until == UINT64_MAX ? until : until - ahead(p));
 }
 
 static bool interrupted(void *arg)

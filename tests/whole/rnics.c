@@ -24,9 +24,14 @@ static unsigned host_of(const struct world *w)
  * moved and began anew nobody knows then when it may go home. */
 uint32_t world_start_psn(struct world *w)
 {
+	uint32_t before;
+
 	if (sim->liveness) /* by the golden ratio: each far from those before */
 		return ++sim->starts * 0x9e3779u & HP3_PSN_MASK;
-	return rnd(w, 3) ? rnd(w, 1 << 24) : HP3_PSN_MASK - rnd(w, 500);
+	if (rnd(w, 2))
+		return rnd(w, 1 << 24);
+	before = rnd(w, 500);
+	return (HP3_PSN_MASK >> before % 2) - before;
 }
 
 /* Nobody watches set-up here; hp3d finds out by itself. */

@@ -5,9 +5,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "tests/property/epochs.h"
 #include "tests/whole/sim.h"
 
-#define START    (1000 * MS)
+#define BEFORE   (100 * MS) /* and less: a clock wraps in the midst of a world */
 #define TROUBLE  (120 * MS)
 #define LOOK     (260 * MS) /* hp3d looks at links four times a second */
 #define FLAPS    (400 * MS)
@@ -39,7 +40,10 @@ static void begin(struct sim *s, uint64_t seed, const char *module)
 	s->liveness = seed % 2 == 0;
 	s->flaps = seed / 2 % 6 == 0;
 	s->module_path = module;
-	s->now = s->w[0].now = s->w[1].now = START;
+	s->began = epoch_of(seed, 0, BEFORE);
+	s->ahead = epoch_of(seed, 1, BEFORE) - s->began;
+	s->now = s->w[0].now = s->w[1].now = s->began;
+	s->w[0].began = s->w[1].began = s->began;
 	snprintf(s->dir, sizeof(s->dir), "/tmp/hp3-whole.XXXXXX");
 	if (mkdtemp(s->dir) == NULL)
 		abort();
@@ -164,7 +168,7 @@ static void end(struct sim *s)
 {
 	char path[128];
 
-	s->r.ms = (s->now - START) / MS;
+	s->r.ms = (s->now - s->began) / MS;
 	network_free(s);
 	for (unsigned h = 0; h < 2; h++) {
 		struct process *p = &s->p[h];

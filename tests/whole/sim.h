@@ -159,7 +159,8 @@ struct path {
 };
 
 struct sim {
-	uint64_t seed, rng, now;
+	uint64_t seed, rng, now; /* now: clock of host 0, */
+	uint64_t began, ahead; /* and when the world began; how far ahead host 1's is */
 	bool liveness, failed, calm; /* calm: no faults any more */
 	struct world w[2]; /* w[h]: requesters at host h */
 	struct process p[2];
