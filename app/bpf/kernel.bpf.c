@@ -74,6 +74,7 @@ static void read_qp(struct hp3_verbs_call *c, __u32 kind, struct ib_qp *qp)
 {
 	c->time_ns = bpf_ktime_get_ns();
 	c->pid = bpf_get_current_pid_tgid() >> 32;
+	c->uid = (__u32)bpf_get_current_uid_gid();
 	c->kind = kind;
 	c->qpn = BPF_CORE_READ(qp, qp_num);
 	c->type = BPF_CORE_READ(qp, qp_type);

@@ -50,6 +50,7 @@ static int enter(__u32 kind, const void *qp, const void *attr, __u32 mask)
 
 	r.time_ns = bpf_ktime_get_ns();
 	r.pid = id >> 32;
+	r.uid = (__u32)bpf_get_current_uid_gid();
 	if (bpf_probe_read_user(r.qp, sizeof(r.qp), qp) != 0)
 		return 0;
 	if (attr != NULL && (size > sizeof(r.attr) || bpf_probe_read_user(r.attr, size, attr) != 0))

@@ -23,6 +23,8 @@ struct hp3_library_record {
 	__u32 kind; /* enum hp3_verbs_kind */
 	__s32 ret; /* 0: done */
 	__u32 mask; /* IBV_QP_*; MODIFY */
+	__u32 uid; /* of the process, as the initial user namespace has it */
+	__u32 pad;
 	char device[HP3_RECORD_DEVICE]; /* empty: unknown */
 	__u8 qp[HP3_RECORD_QP];
 	__u8 attr[HP3_RECORD_ATTR]; /* MODIFY */
@@ -37,13 +39,14 @@ struct hp3_verbs_call {
 	__s32 ret;
 	__u32 mask; /* IBV_QP_* equals the kernel's IB_QP_* */
 	__u32 qpn, dest_qpn, sq_psn, rq_psn;
+	__u32 uid; /* of the process, as the initial user namespace has it */
 	__u8 type; /* IBV_QPT_* */
 	__u8 state; /* IBV_QPS_* */
 	__u8 path_mtu; /* IBV_MTU_* */
 	__u8 global; /* the address vector has a GID */
 	__u8 port;
 	__u8 sgid_index;
-	__u8 pad[2];
+	__u8 pad[6];
 	__u8 dgid[16];
 	char device[HP3_RECORD_DEVICE];
 };

@@ -62,7 +62,12 @@ void hp3_watch_call(struct hp3_watch *w, const struct hp3_verbs_call *c)
 {
 	int err = hp3_qps_call(w->qps, c);
 
-	if (err < 0 && w->refused++ == 0)
+	if (err == -EDQUOT && w->over_share++ == 0)
+		hp3_watch_notice(w,
+			"user %u has %u queue pairs or more, the share of one user: its further "
+			"ones are not followed; other users' are",
+			c->uid, HP3_QPS_OF_USER);
+	else if (err < 0 && err != -EDQUOT && w->refused++ == 0)
 		hp3_watch_notice(w, "queue pairs beyond the first %u are not followed: %s",
 			hp3_qps_count(w->qps), strerror(-err));
 }

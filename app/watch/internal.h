@@ -22,6 +22,7 @@ struct hp3_watch {
 	int epoll;
 	uint64_t lost; /* records, as far as told */
 	unsigned refused; /* queue pairs not followed, as far as told */
+	unsigned over_share; /* those of a user beyond its share */
 };
 
 /* Any text may be in it (base/plain.h). */

@@ -58,6 +58,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	c.device[sizeof(c.device) - 1] = '\0';
 	c.time_ns = r->time_ns;
 	c.pid = r->pid;
+	c.uid = r->uid;
 	c.ret = r->ret;
 	c.mask = r->mask;
 	c.type = (uint8_t)type;

@@ -6,6 +6,7 @@
 #include <infiniband/verbs.h>
 
 #define BUCKETS 8192u /* power of two */
+#define USERS   1024u /* chains; power of two */
 #define QPN_MAX 0xffffffu
 
 struct qp {
@@ -13,12 +14,21 @@ struct qp {
 	struct hp3_watch_event ev; /* lqpn, pid and device: the key; the rest from RTR on */
 	bool ready; /* RTR told everything that an event needs */
 	bool up;
+	struct user *user;
+};
+
+/* Exists while a queue pair is one of its processes'. */
+struct user {
+	struct user *next;
+	uint32_t uid;
+	unsigned n; /* queue pairs */
 };
 
 struct hp3_qps {
 	struct hp3_qps_hooks hooks;
 	unsigned n;
 	struct qp *bucket[BUCKETS];
+	struct user *users[USERS];
 };
 
 struct hp3_qps *hp3_qps_create(const struct hp3_qps_hooks *hooks)
@@ -30,12 +40,52 @@ struct hp3_qps *hp3_qps_create(const struct hp3_qps_hooks *hooks)
 	return q;
 }
 
+static struct user **find_user(struct hp3_qps *q, uint32_t uid)
+{
+	struct user **at = &q->users[(uid * 0x9e3779b1u) >> 22];
+
+	while (*at != NULL && (*at)->uid != uid)
+		at = &(*at)->next;
+	return at;
+}
+
+static bool user_is_full(struct hp3_qps *q, uint32_t uid)
+{
+	const struct user *u = *find_user(q, uid);
+
+	return uid != 0 && u != NULL && u->n >= HP3_QPS_OF_USER;
+}
+
+/* NULL: no memory. */
+static struct user *user_get(struct hp3_qps *q, uint32_t uid)
+{
+	struct user **at = find_user(q, uid);
+
+	if (*at == NULL) {
+		*at = calloc(1, sizeof(**at));
+		if (*at == NULL)
+			return NULL;
+		(*at)->uid = uid;
+	}
+	(*at)->n++;
+	return *at;
+}
+
+static void user_put(struct hp3_qps *q, struct user *u)
+{
+	if (--u->n > 0)
+		return;
+	*find_user(q, u->uid) = u->next;
+	free(u);
+}
+
 void hp3_qps_free(struct hp3_qps *q)
 {
 	for (unsigned b = 0; q != NULL && b < BUCKETS; b++) {
 		while (q->bucket[b] != NULL) {
 			struct qp *next = q->bucket[b]->next;
 
+			user_put(q, q->bucket[b]->user);
 			free(q->bucket[b]);
 			q->bucket[b] = next;
 		}
@@ -70,6 +120,11 @@ static struct qp *add(struct hp3_qps *q, struct qp **at, const struct hp3_verbs_
 
 	if (p == NULL)
 		return NULL;
+	p->user = user_get(q, c->uid);
+	if (p->user == NULL) {
+		free(p);
+		return NULL;
+	}
 	p->ev.qp.lqpn = c->qpn;
 	memcpy(p->ev.device, c->device, sizeof(p->ev.device));
 	*at = p;
@@ -94,6 +149,7 @@ static void forget(struct hp3_qps *q, struct qp **at, uint64_t now)
 
 	down(q, p, now);
 	*at = p->next;
+	user_put(q, p->user);
 	free(p);
 	q->n--;
 }
@@ -210,6 +266,19 @@ static void modify(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call 
 	}
 }
 
+/* The queue pair's process is this call's from now on. */
+static int take_over(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call *c)
+{
+	struct user *user = user_get(q, c->uid);
+
+	if (user == NULL)
+		return -ENOMEM;
+	user_put(q, p->user);
+	p->user = user;
+	down(q, p, c->time_ns);
+	return 0;
+}
+
 int hp3_qps_call(struct hp3_qps *q, const struct hp3_verbs_call *c)
 {
 	struct qp **at = find(q, c);
@@ -224,12 +293,17 @@ int hp3_qps_call(struct hp3_qps *q, const struct hp3_verbs_call *c)
 	if (*at == NULL) {
 		if (q->n >= HP3_QPS_MAX)
 			return -ENOSPC;
+		if (user_is_full(q, c->uid))
+			return -EDQUOT;
 		if (add(q, at, c) == NULL)
 			return -ENOMEM;
 	} else if ((*at)->ev.pid != c->pid) {
 		/* Its process left without a word, and the QPN is somebody else's now; or two
 		 * processes share it, which has to begin anew just as well. */
-		down(q, *at, c->time_ns);
+		int err = take_over(q, *at, c);
+
+		if (err < 0)
+			return err;
 	}
 	(*at)->ev.pid = c->pid;
 	modify(q, *at, c);

@@ -8,14 +8,17 @@
  *
  * A queue pair is named by device and QPN, which the host does not use twice at a time: one that
  * comes again ends the earlier one, of the same process where any process may claim any number.
- * Each UP is followed by exactly one DOWN before the next UP. Only RC over RoCEv2 counts. Input is
- * not trusted: it bounds memory (HP3_QPS_MAX), nothing else.
+ * Each UP is followed by exactly one DOWN before the next UP. Only RC over RoCEv2 counts.
+ *
+ * Input is not trusted. HP3_QPS_MAX bounds memory. HP3_QPS_OF_USER bounds what all processes of one
+ * user take of it; root's may take all.
  */
 #include <linux/types.h>
 #include "app/bpf/record.h"
 #include "app/watch/watch.h"
 
-#define HP3_QPS_MAX 262144u
+#define HP3_QPS_MAX     262144u
+#define HP3_QPS_OF_USER (HP3_QPS_MAX / 4)
 
 struct hp3_qps;
 
@@ -39,7 +42,7 @@ struct hp3_qps_hooks {
 struct hp3_qps *hp3_qps_create(const struct hp3_qps_hooks *hooks); /* NULL: no memory */
 void hp3_qps_free(struct hp3_qps *q); /* no events */
 
-/* 0; -ENOSPC or -ENOMEM: the queue pair is not followed. */
+/* 0; -ENOSPC, -EDQUOT (the user's share is used up) or -ENOMEM: the queue pair is not followed. */
 int hp3_qps_call(struct hp3_qps *q, const struct hp3_verbs_call *c);
 /* DOWN for all queue pairs that the process set up. */
 void hp3_qps_process_ended(struct hp3_qps *q, uint32_t pid, uint64_t now);

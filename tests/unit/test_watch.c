@@ -190,6 +190,46 @@ static void a_process_names_another_one_s(void **state)
 	assert_int_equal(rig.last.pid, 7);
 }
 
+/* A user who names queue pairs without end leaves room for those of others; what he gives back, or
+ * a process of his that ends, he may use again. Root has no such bound: memory_is_bounded(). */
+static void a_user_has_a_share(void **state)
+{
+	struct hp3_verbs_call c = call(IBV_QPS_INIT), other = call(IBV_QPS_RTR);
+
+	c.uid = 1000;
+	for (c.qpn = 0; c.qpn < HP3_QPS_OF_USER; c.qpn++) {
+		c.pid = 100 + c.qpn % 64; /* however many processes he has */
+		give(c);
+	}
+	assert_int_equal(hp3_qps_call(rig.qps, &c), -EDQUOT);
+	c.pid = 500; /* a new one */
+	assert_int_equal(hp3_qps_call(rig.qps, &c), -EDQUOT);
+	other.qpn = HP3_QPS_MAX;
+	other.uid = 1001;
+	other.pid = 9;
+	give(other);
+	other.state = IBV_QPS_RTS;
+	other.mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
+	give(other);
+	assert_int_equal(rig.ups, 1);
+	hp3_qps_process_ended(rig.qps, 100, 1);
+	assert_int_equal(hp3_qps_count(rig.qps), HP3_QPS_OF_USER - HP3_QPS_OF_USER / 64 + 1);
+	for (uint32_t i = 0; i < HP3_QPS_OF_USER / 64; i++, c.qpn++)
+		give(c);
+	assert_int_equal(hp3_qps_call(rig.qps, &c), -EDQUOT);
+	c.qpn--;
+	c.kind = HP3_VERBS_DESTROY;
+	give(c);
+	c.kind = HP3_VERBS_MODIFY;
+	give(c);
+	other = call(IBV_QPS_INIT); /* the number is another user's now, who has room */
+	other.qpn = c.qpn;
+	other.uid = 1001;
+	give(other);
+	c.qpn++;
+	give(c);
+}
+
 static void memory_is_bounded(void **state)
 {
 	struct hp3_verbs_call c = call(IBV_QPS_INIT);
@@ -217,6 +257,7 @@ int main(void)
 		TEST(values_beyond_24_bits),
 		TEST(process_takes_only_its_own),
 		TEST(a_process_names_another_one_s),
+		TEST(a_user_has_a_share),
 		TEST(memory_is_bounded),
 	};
 
