@@ -73,11 +73,12 @@ static void connect(struct hp3_turn *t, struct hp3_cm_pending *c)
 }
 
 /*
- * Who asks in the peer's name is answered by a host that listens, and may name any queue pair.
- * Where that is one of a flow that is known, REQ and REP mean nothing until he shows that he got
- * the answer (RTU), or the local queue pair begins as was agreed.
+ * A host that listens answers whoever asks, in whose name ever, and REQ may name any queue pair.
+ * Where the network asks, and where the flow is known, REQ and REP mean nothing until the RTU shows
+ * that the asker got the answer, or the local queue pair begins as was agreed. Else requests with
+ * invented addresses would fill the tables.
  */
-static bool would_disturb(const struct hp3_engine *e, const struct hp3_cm_pending *c)
+static bool is_to_be_confirmed(const struct hp3_engine *e, const struct hp3_cm_pending *c)
 {
 	struct hp3_qp_event ev = event_of(c);
 	uint32_t flow = hp3_flow_find(e, HP3_ENDS(&ev), ev.rqpn);
@@ -85,6 +86,8 @@ static bool would_disturb(const struct hp3_engine *e, const struct hp3_cm_pendin
 #ifdef HP3_BREAK_REP_IS_ENOUGH
 	return false;
 #endif
+	if (!c->from_local)
+		return true;
 	return flow != HP3_NO_FLOW &&
 	       (e->flows[flow].flags & (HP3_FF_STARTED | HP3_FF_PAIRED)) != 0;
 }
@@ -94,7 +97,7 @@ static void answered(struct hp3_turn *t, struct hp3_cm_pending *c, const struct 
 	c->answer_id = m->local_id;
 	c->answer_qpn = m->qpn;
 	c->answer_psn = m->psn;
-	c->answered = would_disturb(t->e, c);
+	c->answered = is_to_be_confirmed(t->e, c);
 	if (!c->answered)
 		connect(t, c);
 }
@@ -124,12 +127,16 @@ void hp3_cm_began(struct hp3_turn *t, uint32_t flow, uint32_t psn)
 
 /*
  * Anybody may send a DREQ in the peer's name; who does not know the communication ids of both ends
- * has not seen the connection. What the local host itself says counts also where they are unknown.
+ * has not seen the connection. Where they are unknown the local host is believed, of a flow without
+ * traffic: also there a process may name another one's queue pair.
  */
-static bool is_meant(const struct hp3_hearsay *h, const struct hp3_cm_msg *m, bool from_local)
+static bool is_meant(
+	const struct hp3_turn *t, uint32_t flow, const struct hp3_cm_msg *m, bool from_local)
 {
+	const struct hp3_hearsay *h = &t->e->hearsay[flow];
+
 	if ((h->cm_local | h->cm_remote) == 0)
-		return from_local;
+		return from_local && hp3_flow_traffic(t->e, flow, t->now) != HP3_TRAFFIC_BUSY;
 	return h->cm_local == (from_local ? m->local_id : m->remote_id) &&
 	       h->cm_remote == (from_local ? m->remote_id : m->local_id);
 }
@@ -140,7 +147,7 @@ static void disconnect(
 	uint32_t flow =
 		hp3_flow_at(t->e, HP3_ENDS(by), by->qpn, by->from_local ? HP3_DIR_TX : HP3_DIR_RX);
 
-	if (flow != HP3_NO_FLOW && is_meant(&t->e->hearsay[flow], m, by->from_local))
+	if (flow != HP3_NO_FLOW && is_meant(t, flow, m, by->from_local))
 		hp3_flow_over(t, flow);
 }
 

@@ -24,8 +24,8 @@ void hp3_reply_leaves(
 
 /* cm.c */
 void hp3_cm_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, enum hp3_dir dir);
-/* A new epoch begins with this PSN, as REQ and REP had agreed, which nobody had confirmed: paired.
- */
+/* The queue pair begins with this PSN, or begins anew, as REQ and REP had agreed, which nobody had
+ * confirmed: paired. */
 void hp3_cm_began(struct hp3_turn *t, uint32_t flow, uint32_t psn);
 
 /* qp.c */

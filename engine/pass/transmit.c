@@ -147,6 +147,8 @@ void hp3_tx_slow(
 
 	if (f->pmtu_log2 == 0)
 		note_size(t->e, f, pkt);
+	if (!(f->flags & (HP3_FF_STARTED | HP3_FF_PAIRED)))
+		hp3_cm_began(t, flow, pkt->v.psn);
 	if (!(f->flags & HP3_FF_STARTED))
 		start(t, flow, pkt);
 	else if ((f->flags & HP3_FF_IDLE_PROOF) && f->state == HP3_RFR_STEADY &&

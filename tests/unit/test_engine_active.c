@@ -132,7 +132,7 @@ static void an_epoch_leaves_the_ring(void **state)
 	stall_config();
 	probing_engine();
 	last(&q, psn++);
-	cm(HP3_DIR_TX, &q, HP3_CM_DREQ, 1, 2, q.rqpn);
+	middle(&q, psn + 4000);
 	assert_false(info(&q).paired);
 	steps(2 * STALL);
 	assert_int_equal(armed(), 0);

@@ -37,9 +37,41 @@ static void cm_request_from_the_peer(void **state)
 	q.local[15] = q.remote[14] = 1;
 	cm(PEER, &q, HP3_CM_REQ, 0xaaa, 0, q.rqpn);
 	cm(HERE, &q, HP3_CM_REP, 0xbbb, 0xaaa, q.lqpn);
+	cm(PEER, &q, HP3_CM_RTU, 0xaaa, 0xbbb, 0);
 	assert_true(info(&q).paired);
 	assert_int_equal(info(&q).lqpn, q.lqpn);
 	assert_int_equal(info(&q).rqpn, q.rqpn);
+}
+
+/* The RTU is lost: its queue pair sends. */
+static void cm_request_from_the_peer_without_rtu(void **state)
+{
+	struct qp q = make_qp(0);
+
+	rig.cm_psn = 100;
+	cm(PEER, &q, HP3_CM_REQ, 0xaaa, 0, q.rqpn);
+	cm(HERE, &q, HP3_CM_REP, 0xbbb, 0xaaa, q.lqpn);
+	last(&q, 100);
+	assert_true(info(&q).paired);
+	assert_int_equal(info(&q).pairing, HP3_PAIRING_CM);
+	assert_int_equal(info(&q).lqpn, q.lqpn);
+}
+
+/* Whoever listens here answers requests with invented addresses and numbers: without the RTU, for
+ * which one has to see the answer, they take no record. */
+static void requests_with_invented_addresses_take_no_record(void **state)
+{
+	for (uint32_t i = 0; i < 1000; i++) {
+		struct qp q = make_qp(i);
+
+		rig.nwire = 0;
+		q.remote[2] = (uint8_t)i;
+		cm(PEER, &q, HP3_CM_REQ, i, 0, q.rqpn);
+		cm(HERE, &q, HP3_CM_REP, 0x10000 + i, i, q.lqpn);
+		cm(PEER, &q, HP3_CM_RTU, i, i, 0);
+	}
+	assert_int_equal(hp3_engine_flows(rig.e), 0);
+	assert_int_equal(stats()->flows_created, 0);
 }
 
 static void cm_datagrams_sent_again_change_nothing(void **state)
@@ -120,6 +152,7 @@ static struct qp connected_and_draining(unsigned i, enum hp3_dir asks)
 	} else {
 		cm(PEER, &q, HP3_CM_REQ, 0xbbb, 0, q.rqpn);
 		cm(HERE, &q, HP3_CM_REP, 0xaaa, 0xbbb, q.lqpn);
+		cm(PEER, &q, HP3_CM_RTU, 0xbbb, 0xaaa, 0);
 	}
 	rig.nwire = 0;
 	last(&q, 100);
@@ -151,7 +184,7 @@ static void rule_16_dreq_is_a_new_epoch(void **state)
 }
 
 /* Rule 16: ids and QPN have to be those of the connection; where nobody saw them, only the local
- * host is believed. */
+ * host is believed, and only of a flow without traffic. */
 static void rule_16_a_forged_dreq_means_nothing(void **state)
 {
 	struct qp q = connected_and_draining(0, HERE), other = make_qp(1);
@@ -171,10 +204,19 @@ static void rule_16_a_forged_dreq_means_nothing(void **state)
 	cm(PEER, &other, HP3_CM_DREQ, 0xbbb, 0xaaa, other.lqpn);
 	assert_true(info(&other).paired);
 	assert_int_equal(stats()->epochs, 0);
+	last(&other, 100); /* traffic: not even the local host, which gives no ids that are known */
 	cm(HERE, &other, HP3_CM_DREQ, 1, 2, other.rqpn);
-	assert_false(info(&other).paired);
+	cm(HERE, &other, HP3_CM_DREQ, 0, 0, other.rqpn);
+	assert_true(info(&other).paired);
+	ack(&other, 100);
+	cm(HERE, &other, HP3_CM_DREQ, 0, 0, other.rqpn);
+	assert_true(info(&other).paired);
+	assert_int_equal(stats()->epochs, 0);
 	ack(&q, 100);
 	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+	pass_time(300 * MS); /* it rests */
+	cm(HERE, &other, HP3_CM_DREQ, 1, 2, other.rqpn);
+	assert_false(info(&other).paired);
 }
 
 /* Rule 16: nor does the next connection of that number end anything, once both sides know, before
@@ -264,6 +306,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(cm_request_from_here),
 		RIG_TEST(cm_request_from_the_peer),
+		RIG_TEST(cm_request_from_the_peer_without_rtu),
+		RIG_TEST(requests_with_invented_addresses_take_no_record),
 		RIG_TEST(cm_datagrams_sent_again_change_nothing),
 		RIG_TEST(cm_reply_must_answer_the_request),
 		RIG_TEST(cm_switched_off),

@@ -202,7 +202,7 @@ static void rule_15_setup_ends_the_challenge(void **state)
 	tear_down(&a);
 	last(&a, 700000);
 	assert_int_equal(set_up(&twin), 0);
-	cm(HP3_DIR_TX, &a, HP3_CM_DREQ, 1, 2, a.rqpn);
+	middle(&a, 1700000);
 	ack(&wrong, 700000);
 	assert_false(info(&a).paired);
 }

@@ -182,6 +182,10 @@ static void cm_places_what_no_watcher_sees(void **state)
 		rig.cm_psn = i == 0 ? FIRST : FIRST + 7;
 		cm(i == 0 ? HP3_DIR_RX : HP3_DIR_TX, &q, HP3_CM_REP, 0xbbb, 0xaaa,
 			i == 0 ? q.rqpn : q.lqpn);
+		if (i == 1) { /* it asked, and has the answer */
+			assert_int_equal(rig.nprobes, 0);
+			cm(asks, &q, HP3_CM_RTU, 0xaaa, 0xbbb, 0);
+		}
 		assert_int_equal(rig.nprobes, ASKED);
 		assert_int_equal(rig.probe_psns[0], FIRST - 1);
 		probe_reply(2, false);
