@@ -229,22 +229,29 @@ static bool may_be_wrong(const struct hp3_engine *e, const struct hp3_flow *f, u
 	return p->nflows != 1 && now >= p->untracked_until && (f->flags & HP3_FF_STARTED);
 }
 
+/* Anybody can send one answer to another flow's challenge. What was told of a flow that waits for
+ * answers itself is refuted as refuted.c says. */
+static bool gives_way_at_once(const struct hp3_flow *f)
+{
+	return f->pairing == HP3_PAIRING_CHALLENGE || hp3_stream_idle(&f->stream);
+}
+
 void hp3_challenge_claimed(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
-	bool of_another;
+	bool at_once;
 
 	if (!t->e->cfg.pair_by_challenge)
 		return;
 	if (f->flags & HP3_FF_PAIRED) {
 		if (!may_be_wrong(t->e, f, t->now))
 			return;
-		of_another = is_of_another(t, flow, &pkt->v);
-		if ((!of_another && !is_far_behind(f, &pkt->v)) || !hp3_pkt_icrc_ok(t->e, pkt))
+		at_once = is_of_another(t, flow, &pkt->v) && gives_way_at_once(f);
+		if ((!at_once && !is_far_behind(f, &pkt->v)) || !hp3_pkt_icrc_ok(t->e, pkt))
 			return;
-		if (!of_another && !hp3_is_refuted(t, flow))
+		if (!at_once && !hp3_is_refuted(t, flow))
 			return;
-		t->e->stats.contradictions += of_another;
+		t->e->stats.contradictions += at_once;
 		hp3_void(t, flow);
 	}
 	hp3_challenge_rx(t, pkt);

@@ -202,6 +202,34 @@ static void rule_15_setup_wins_over_inference(void **state)
 	assert_int_equal(stats()->contradictions, 1);
 }
 
+/*
+ * Rule 15: an ACK of one queue pair's PSN, sent to another one's number: who sends it cannot end
+ * the pairing of a flow that was told of and makes progress. One at rest gives its number up: it
+ * may be the other one's now.
+ */
+static void rule_15_an_answer_of_another_flow_unpairs_nobody_who_makes_progress(void **state)
+{
+	struct qp told = make_qp(0), asks = make_qp(1), forged;
+	uint32_t psn = 900000;
+
+	set_up(&told);
+	forged = asks;
+	forged.lqpn = told.lqpn;
+	for (uint32_t i = 100; i < 110; i++) {
+		last(&told, i);
+		last(&asks, psn);
+		ack(&forged, psn++);
+		assert_true(info(&told).paired);
+		ack(&told, i);
+		pass_time(MS);
+	}
+	assert_true(stats()->challenges >= 1);
+	assert_int_equal(info(&told).inflight, 0);
+	last(&asks, psn);
+	ack(&forged, psn);
+	assert_false(info(&told).paired);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +243,7 @@ int main(void)
 		CHALLENGE_TEST(natural_challenges_take_no_turns),
 		CHALLENGE_TEST(challenge_switched_off),
 		CHALLENGE_TEST(rule_15_setup_wins_over_inference),
+		CHALLENGE_TEST(rule_15_an_answer_of_another_flow_unpairs_nobody_who_makes_progress),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
