@@ -147,6 +147,12 @@ class Page(Wired):
         self.assertIn('event="np_cnp_sent"} 9223372036854775809\n', text)
         self.assertEqual(len([k for k in found if k[0] == "hp3_rnic_hw_events_total"]), 2)
         self.assertEqual([value(found, "hp3_rnic_port_up", device=d) for d in ("mlx5_0", "mlx5_1")], [1, 0])
+        strange = 'a"} 1\nhp3_rnic_port_up{device="b\\'  # what ends a label or a line is escaped
+        make_rnic(root, strange, "1", out_of_sequence=5)
+        found, text = page()
+        self.assertEqual(promtool("check", "metrics", text=text), "")
+        self.assertIn('hp3_rnic_port_up{device="a\\"} 1\\nhp3_rnic_port_up{device=\\"b\\\\",port="1"} 1\n', text)
+        self.assertEqual(len([k for k in found if k[0] == "hp3_rnic_port_up"]), 3)
         shutil.rmtree(os.path.join(root, "class/infiniband/mlx5_0"))
         self.assertEqual([k for k in page()[0] if ("device", "mlx5_0") in k[1]], [])
         d.stop()
