@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include "engine/pass/pass.h"
+#include "engine/policy.h"
 #include "scene.h"
 
 static void config(enum hp3_cc_mode mode)
@@ -66,6 +67,20 @@ static void rule_05_congestion_feedback_stops_in_front_of_the_rnic(void **state)
 		ack(&q, 101);
 		assert_int_equal(rig.vd.flags, 0);
 	}
+}
+
+/* CNPs end here in every mode; so the flow is slowed down here in every mode. */
+static void mode_off_goes_on_to_pace(void **state)
+{
+	config(HP3_CC_DCQCN);
+	rig_configure();
+	hp3_policy_mode(&rig.cfg, HP3_POLICY_OFF);
+	hp3_engine_reconfigure(rig.e, &rig.cfg);
+	in_flight(3);
+	assert_int_equal(rate_mbps(), 1000);
+	cnp();
+	assert_int_equal(rig.vd.kind, HP3_CONSUME);
+	assert_in_range(rate_mbps(), 1, 999);
 }
 
 /* Rule 6: marks on what was never asked speak of no path. */
@@ -250,6 +265,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(rule_05_congestion_feedback_stops_in_front_of_the_rnic),
+		RIG_TEST(mode_off_goes_on_to_pace),
 		RIG_TEST(rule_06_becn_out_of_window_slows_nobody),
 		RIG_TEST(native_feedback_goes_to_the_rnic),
 		RIG_TEST(cnps_and_marked_acks_reduce_the_rate),
