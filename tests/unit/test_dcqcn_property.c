@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "dcqcn_reference.h"
+#include "tests/property/epochs.h"
 
 #define US   UINT64_C(1000)
 #define MBPS UINT64_C(1000000)
@@ -118,7 +119,9 @@ static void random_histories_agree_with_the_reference(void **state)
 	print_message("seed %#llx\n", (unsigned long long)seed);
 	for (uint64_t round = 0; round < 300; round++) {
 		struct hp3_dcqcn_params p = any_params();
-		uint64_t now = rnd(1000000), gap = 1 + rnd(round & 1 ? 30000 : 600000);
+		uint64_t wraps = round, before = rnd(1000000);
+		uint64_t gap = 1 + rnd(round & 1 ? 30000 : 600000);
+		uint64_t now = epoch((uint32_t)(round / 2), &wraps, 100 * gap) + before / 100;
 		struct hp3_dcqcn rp, often;
 		struct reference r;
 
