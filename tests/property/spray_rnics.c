@@ -253,12 +253,12 @@ void spray_emit(struct world *w, uint32_t qp)
 	spray_request(w, k);
 }
 
-/* What lacks is sent again, and all behind it; by an RNIC that repeats selectively alone. */
-static void go_back(struct world *w, struct requester *q)
+/* What lacks is sent again, and all behind it (`all`), or that alone. */
+static void go_back(struct world *w, struct requester *q, bool all)
 {
 	CHECK(w, ++q->retries <= RETRIES, "queue pair %u: no retries are left",
 		(unsigned)(q - w->qp));
-	if (w->p.selective && q->nxt > q->una)
+	if (!all && q->nxt > q->una)
 		q->resume = q->nxt;
 	q->nxt = q->una;
 }
@@ -274,7 +274,7 @@ void spray_timer(struct world *w, uint32_t qp)
 		return;
 	w->r.timeouts++;
 	q->asked = false;
-	go_back(w, q);
+	go_back(w, q, true); /* nothing says which ones came */
 	set_timer(w, qp);
 	go_on(w, qp, w->now);
 }
@@ -305,7 +305,7 @@ static void asks_again(struct world *w, struct requester *q)
 		return;
 	q->asked = true;
 	w->r.read_naks++;
-	go_back(w, q);
+	go_back(w, q, !w->p.selective);
 }
 
 void spray_requester(struct world *w, const struct packet *reply)
@@ -336,7 +336,7 @@ void spray_requester(struct world *w, const struct packet *reply)
 		if (reply->psn >= q->una && kind == HP3_SYN_RNR)
 			q->nxt = q->una;
 		else if (reply->psn >= q->una)
-			go_back(w, q);
+			go_back(w, q, !w->p.selective);
 		if (kind == HP3_SYN_RNR)
 			q->ready = w->now + RNR_NS;
 	}
