@@ -115,6 +115,7 @@ static uint16_t begin(struct hp3_turn *t, uint32_t flow, uint32_t start, bool re
 		.at = (uint16_t)s->nout++,
 		.number = hp3_out_number(s, t->now),
 		.start = start,
+		.run_from = HP3_NO_PSN,
 		.fence = !reads && start == HP3_NO_PSN,
 		.heard = t->now,
 		.large_at = t->now,

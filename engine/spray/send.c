@@ -4,7 +4,7 @@
 #include "engine/spray/send.h"
 #include "base/random.h"
 
-#define SHORT_RUN  256u /* packets: who goes back more often is better off with one path */
+#define SHORT_RUN  128 /* PSNs: who goes back more often is better off with one path */
 #define STRIKES    4u
 #define ASK_EVERY  256u /* packets: an RNIC may ask for an acknowledgement much more seldom */
 #define LEAST_ROOM 64u /* packets */
@@ -49,19 +49,25 @@ static bool is_caught_up(
 					     : o->heard > o->narrowed && hp3_out_trusted(t, o));
 }
 
+/* What it goes back to left soon after lanes were taken, however many packets are in flight. */
+static bool is_short_run(const struct hp3_spray_out *o, uint32_t psn)
+{
+	return o->run_from == HP3_NO_PSN || hp3_psn_diff(psn, o->run_from) < SHORT_RUN;
+}
+
 /*
  * One path for now; for good where paths lose much, or differ by more than it is waited for. True:
  * what is sent again takes it.
  */
-static bool went_back(struct hp3_turn *t, struct hp3_spray_out *o)
+static bool went_back(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
 {
 	o->fence = true;
 #ifdef HP3_BREAK_SPRAY_AGAIN
 	return false;
 #endif
 	if (o->state == HP3_SPRAY_SPRAYING) {
-		o->strikes = o->run < SHORT_RUN ? o->strikes + 1 : 0;
-		o->run = 0;
+		o->strikes = is_short_run(o, psn) ? o->strikes + 1 : 0;
+		o->run_from = HP3_NO_PSN;
 	}
 	if (o->strikes == STRIKES) {
 		t->e->stats.sprays_given_up++;
@@ -112,7 +118,6 @@ void hp3_out_spread(struct hp3_turn *t, struct hp3_spray_out *o, struct hp3_verd
 		(uint16_t)(peer->base | hp3_spread_lane(&peer->spread, &params,
 						(uint32_t)(hp3_random(&t->e->rng) >> 32), t->now));
 	t->e->stats.sprayed++;
-	o->run++;
 }
 
 /*
@@ -166,7 +171,7 @@ static void agreed_leaves(
 	}
 	if (!is_told(o, &pkt->v) && !hp3_out_input(t, o, HP3_SPRAY_IN_STOP))
 		return;
-	if ((f->flags & HP3_FF_WENT_BACK) && went_back(t, o))
+	if ((f->flags & HP3_FF_WENT_BACK) && went_back(t, o, pkt->v.psn))
 		return;
 	if (!hp3_out_trusted(t, o))
 		hp3_out_input(t, o, HP3_SPRAY_IN_SILENT);
@@ -186,6 +191,8 @@ static void agreed_leaves(
 	}
 	if (pkt->v.psn % ASK_EVERY == 0 && (pkt->v.flags & (HP3_VF_READ | HP3_VF_ATOMIC)) == 0)
 		vd->flags |= HP3_SET_ACKREQ;
+	if (o->run_from == HP3_NO_PSN)
+		o->run_from = pkt->v.psn;
 	hp3_out_spread(t, o, vd);
 }
 

@@ -26,7 +26,7 @@ struct hp3_spray_out {
 	uint64_t heard; /* the peer's last YES; ASKING: when it was asked first */
 	uint64_t yes_to; /* when that was said to which it was an answer */
 	uint64_t large_at; /* newest packet of a large message */
-	uint32_t run; /* packets by lanes since it went back */
+	uint32_t run_from; /* PSN of the first one by a lane since it went back, or HP3_NO_PSN */
 	uint16_t peer; /* whose lanes it takes: in hp3_spraying.peer */
 	uint8_t state; /* enum hp3_spray_state */
 	bool large; /* the message under way is */

@@ -401,6 +401,38 @@ static void a_new_packet_stays_behind_what_was_sent_again(void **state_)
 	assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, base));
 }
 
+/* So many packets leave by lanes, and the RNIC goes back to the one behind `good`. */
+static void goes_back(uint16_t base, uint32_t good, uint32_t n)
+{
+	assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, base));
+	for (uint32_t i = 1; i < n; i++)
+		assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, base));
+	rig.nwire = 0; /* there is room for some */
+	psn -= n - good;
+	for (uint32_t i = good; i < n; i++)
+		emit(HP3_OP_RC_WRITE_MIDDLE, 0);
+	ack(&q, psn - 1);
+	rig.nwire = 0;
+}
+
+/* Four times in a row it goes back soon, however many packets were in flight behind the one. */
+static void who_loses_much_takes_one_path(void **state_)
+{
+	struct hp3_agree ask = agreed();
+	const uint64_t *given_up = &hp3_engine_stats(rig.e)->sprays_given_up;
+	for (uint32_t i = 0; i < 7; i++) {
+		assert_int_equal(*given_up, 0);
+		/* One in a while is no ground: those before it are forgotten. */
+		goes_back(ask.port, i == 2 ? 200 : 10, 300);
+		if (i == 6)
+			break;
+		hears(said(), HP3_AGREE_YES);
+		emit(HP3_OP_RC_WRITE_ONLY, PMTU);
+		ack(&q, psn - 1);
+	}
+	assert_int_equal(*given_up, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -421,6 +453,7 @@ int main(void)
 		RIG_TEST(a_read_does_not),
 		RIG_TEST(responses_take_one_path),
 		RIG_TEST(a_new_packet_stays_behind_what_was_sent_again),
+		RIG_TEST(who_loses_much_takes_one_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
