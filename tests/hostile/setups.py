@@ -108,10 +108,11 @@ class SetUps(Hostile):
         try:
             for flow in 6 * self.flows:
                 self.moves(self.d, flow)
+            # Some come too fast for the watcher: he goes on until it has heard enough of them.
+            wait_for("the watcher", lambda: self.d.json("health")[0]["watch"]["down"] > 20)
         finally:
             over.set()
             attacker.join()
-        wait_for("the watcher", lambda: self.d.json("health")[0]["watch"]["down"] > 20)  # some come too fast for it
         c = self.d.counters()
         self.assertEqual((c["epochs"], c["unpaired"], c["drop_discarded"]), (0, 0, 0))
         self.unhurt(self.d, *self.ends, self.flows)
