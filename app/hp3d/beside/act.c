@@ -8,6 +8,7 @@ static void want(struct hp3d_beside_shim *s, uint16_t cell, enum hp3_verbs_op op
 	struct hp3d_beside_known *k = &s->known[cell];
 
 	k->asked = (uint8_t)op;
+	s->asked[s->n_asked++ % HP3D_BESIDE_ASKED] = cell;
 	__atomic_store_n(&s->cells[cell].want,
 		hp3_verbs_word(k->generation, ++k->seq, (uint8_t)op, port), __ATOMIC_RELEASE);
 	/* Full: it has bells that it did not hear yet. Gone: the socket will say so. */
@@ -94,4 +95,13 @@ void hp3d_beside_answer(struct hp3d_beside *b, unsigned shim, uint16_t cell, uin
 		k->asked = HP3_VERBS_NOTHING;
 		return;
 	}
+}
+
+/* Of the newest that were asked; what older ones say is found when they are felt. */
+void hp3d_beside_answers(struct hp3d_beside *b, unsigned shim, uint64_t now)
+{
+	struct hp3d_beside_shim *s = &b->shims[shim];
+
+	for (uint32_t i = 0; i < s->n_asked && i < HP3D_BESIDE_ASKED; i++)
+		hp3d_beside_answer(b, shim, s->asked[i], now);
 }

@@ -11,17 +11,18 @@
 #include "app/hp3d/beside/internal.h"
 #include "base/minmax.h"
 
-#define HELLO_NS  1000000000ull /* who says nothing for so long leaves */
-#define RESCAN_NS 1000000u /* between two looks at all cells of an application */
-#define WAIT_NS   10000000u /* between two looks whether privileges are settled */
-#define EVENTS    64
-#define SLACK_US  10000u /* hp3d gives up a suspended queue pair before the application does */
-#define PLACE_US  5000u /* that an application waits for a path when it sets a queue pair up */
-#define LONGEST   1000000u /* that the application waits, whoever asks */
-#define LISTENER  UINT32_MAX
-#define DATAGRAMS (UINT32_MAX - 1u)
-#define COPIES    0x40000000u
-#define BELL      0x80000000u
+#define HELLO_NS     1000000000ull /* who says nothing for so long leaves */
+#define RESCAN_NS    1000000u /* between two looks at all cells of an application */
+#define RESCAN_QP_NS 5000u /* longer, for each cell that the last look copied, in 0.1 us or so */
+#define WAIT_NS      10000000u /* between two looks whether privileges are settled */
+#define EVENTS       64
+#define SLACK_US     10000u /* hp3d gives up a suspended queue pair before the application does */
+#define PLACE_US     5000u /* that an application waits for a path when it sets a queue pair up */
+#define LONGEST      1000000u /* that the application waits, whoever asks */
+#define LISTENER     UINT32_MAX
+#define DATAGRAMS    (UINT32_MAX - 1u)
+#define COPIES       0x40000000u
+#define BELL         0x80000000u
 
 static struct hp3_verbs_welcome welcome(const struct hp3d_beside *b, const struct hp3_config *cfg)
 {
@@ -74,8 +75,11 @@ struct hp3d_beside *hp3d_beside_open(const struct hp3_config *cfg, struct hp3d_p
 
 	if (b != NULL)
 		b->owners = calloc(cfg->engine.max_flows, sizeof(*b->owners));
-	if (b == NULL || b->owners == NULL) {
+	if (b == NULL || b->owners == NULL ||
+		hp3d_claims_open(&b->claims, cfg->engine.max_flows, cfg->engine.hash_seed) < 0) {
 		fprintf(stderr, "hp3d: no memory for [beside]; lower [flows] max_flows\n");
+		if (b != NULL)
+			free(b->owners);
 		free(b);
 		return NULL;
 	}
@@ -117,6 +121,7 @@ void hp3d_beside_close(struct hp3d_beside *b)
 	}
 	if (b->epoll >= 0)
 		close(b->epoll);
+	hp3d_claims_close(&b->claims);
 	free(b->owners);
 	free(b);
 }
@@ -171,22 +176,26 @@ static void refuse(struct hp3d_beside *b, unsigned shim, uint64_t now)
 
 static void accept_one(struct hp3d_beside *b, uint64_t now)
 {
+	bool occupied = false;
 	pid_t pid;
-	int fd = hp3d_beside_accept(b, &pid);
-	unsigned i = 0;
+	uid_t uid;
+	int fd = hp3d_beside_accept(b, &pid, &uid), i;
 
 	if (fd < 0)
 		return;
-	while (i < HP3D_BESIDE_SHIMS && b->shims[i].fd >= 0)
-		i++;
-	if (i == HP3D_BESIDE_SHIMS || hp3d_beside_is_choked() ||
-		watch(b, fd, EPOLLIN | EPOLLRDHUP, i) < 0) {
+	i = hp3d_beside_is_choked() ? -1 : hp3d_beside_place(b, uid, &occupied);
+	if (i < 0 || watch(b, fd, EPOLLIN | EPOLLRDHUP, (uint32_t)i) < 0) {
 		hp3d_beside_count(&b->c.refused_full, b->c.refused_full + 1);
 		close(fd);
 		return;
 	}
+	if (occupied) {
+		hp3d_beside_count(&b->c.displaced, b->c.displaced + 1);
+		part(b, (unsigned)i, now);
+	}
 	b->shims[i].fd = fd;
 	b->shims[i].pid = pid;
+	b->shims[i].uid = uid;
 	b->shims[i].since = now;
 	b->due = 0;
 }
@@ -227,7 +236,8 @@ static void look_if_rung(struct hp3d_beside *b, unsigned shim, uint64_t now)
 {
 	struct hp3d_beside_shim *s = &b->shims[shim];
 
-	if (s->cells == NULL || !s->rung || now - s->scanned < RESCAN_NS)
+	if (s->cells == NULL || !s->rung ||
+		now - s->scanned < RESCAN_NS + (uint64_t)s->looked * RESCAN_QP_NS)
 		return;
 	hp3d_beside_scan(b, shim, now);
 	hp3d_beside_feel(b, shim, now);
@@ -240,8 +250,7 @@ static void hear(struct hp3d_beside *b, unsigned shim, uint64_t now)
 	if (s->cells == NULL)
 		return;
 	s->rung = true;
-	for (uint32_t i = 0; i < s->n_active; i++)
-		hp3d_beside_answer(b, shim, s->active[i], now);
+	hp3d_beside_answers(b, shim, now);
 	look_if_rung(b, shim, now);
 }
 
@@ -255,6 +264,7 @@ static void see_copy(void *ctx, const uint8_t *frame, uint32_t len)
 
 unsigned hp3d_beside_poll(struct hp3d_beside *b, uint64_t now)
 {
+	unsigned served = 0; /* who is not served now is still readable the next time */
 	struct epoll_event ev[EVENTS];
 	int n = epoll_wait(b->epoll, ev, EVENTS, 0);
 
@@ -270,7 +280,7 @@ unsigned hp3d_beside_poll(struct hp3d_beside *b, uint64_t now)
 			hear(b, what & ~BELL, now);
 		else if (what & COPIES)
 			hp3d_copies_take(&b->copies, what & ~COPIES, see_copy, b);
-		else
+		else if (served++ < HP3D_BESIDE_SERVED)
 			serve(b, what, now);
 	}
 	return n > 0 ? (unsigned)n : 0;

@@ -14,6 +14,10 @@
  * ours; no descriptor that an application made is read or written. What is wrong is left alone, and
  * counted.
  *
+ * What an application does takes a bounded part of the lcore's time: per look HP3D_BESIDE_CHANGES
+ * queue pairs that come or go, and HP3D_BESIDE_FELT of which is asked what they did; the more queue
+ * pairs it has the rarer are looks at all of them. Nothing is looked for among those of others.
+ *
  * All of it belongs to the lcore of the pipe; counters may be read by any thread.
  */
 #include "app/hp3d/pipe/pipe.h"
@@ -29,6 +33,8 @@
 	X(refused_user, "connections of users that may not")                                       \
 	X(refused_hello, "connections that said something else, or shared what cannot be used")    \
 	X(refused_full, "connections beyond those that there is room for")                         \
+	X(displaced, "applications that gave their place to one of a user with fewer")             \
+	X(postponed, "looks at an application that had more changes than one takes")               \
 	X(refused_qps, "queue pairs without room, or that another application has")                \
 	X(copies, "CNPs of which a copy came")                                                     \
 	X(moved, "moves that an application carried out")                                          \

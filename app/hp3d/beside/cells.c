@@ -12,10 +12,11 @@ bool hp3d_beside_copy(const struct hp3_verbs_cell *cell, struct hp3_verbs_cell *
 	for (unsigned i = 0; i < TRIES; i++) {
 		uint32_t version = __atomic_load_n(&cell->version, __ATOMIC_ACQUIRE);
 
+		if ((version & 1u) != 0)
+			continue;
 		memcpy(copy, cell, sizeof(*copy));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if ((version & 1u) == 0 &&
-			__atomic_load_n(&cell->version, __ATOMIC_RELAXED) == version)
+		if (__atomic_load_n(&cell->version, __ATOMIC_RELAXED) == version)
 			return true;
 	}
 	return false;
@@ -56,14 +57,15 @@ static void end(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t no
 	struct hp3d_beside_shim *s = &b->shims[shim];
 	struct hp3d_beside_known *k = &s->known[cell];
 
+	s->changes -= s->changes > 0;
 	k->qp.kind = HP3_QP_DOWN;
 	b->owners[k->flow].shim = 0;
+	hp3d_claims_drop(&b->claims, &k->qp);
 	hp3d_pipe_qp(b->pipe, &k->qp, now);
 	k->flow = HP3_NO_FLOW;
 	k->asked = 0;
-	for (uint32_t i = 0; i < s->n_active; i++)
-		if (s->active[i] == cell)
-			s->active[i--] = s->active[--s->n_active];
+	s->active[k->at] = s->active[--s->n_active];
+	s->known[s->active[k->at]].at = k->at;
 	hp3d_beside_count(&b->c.qps, b->c.qps - 1);
 }
 
@@ -83,25 +85,6 @@ static void start_counts(struct hp3d_beside_known *k, const struct hp3_verbs_cel
 	k->rnic_port = HP3D_PORT_UNKNOWN;
 }
 
-static bool is_qp_of(const struct hp3_qp_event *a, const struct hp3_qp_event *b)
-{
-	return a->lqpn == b->lqpn && a->ipv6 == b->ipv6 &&
-	       memcmp(a->local, b->local, sizeof(a->local)) == 0;
-}
-
-/* A local queue pair is in one cell: who names another's gets nothing, and takes nothing away. */
-static bool is_claimed(const struct hp3d_beside *b, const struct hp3_qp_event *qp)
-{
-	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++) {
-		const struct hp3d_beside_shim *s = &b->shims[i];
-
-		for (uint32_t n = 0; n < s->n_active; n++)
-			if (is_qp_of(&s->known[s->active[n]].qp, qp))
-				return true;
-	}
-	return false;
-}
-
 static void begin(struct hp3d_beside *b, unsigned shim, uint16_t cell,
 	const struct hp3_verbs_cell *c, const struct hp3_qp_event *qp, uint64_t now)
 {
@@ -110,16 +93,22 @@ static void begin(struct hp3d_beside *b, unsigned shim, uint16_t cell,
 	struct hp3_engine *e = hp3d_pipe_engine(b->pipe);
 	uint32_t flow = hp3_flow_find(e, HP3_ENDS(qp), qp->rqpn);
 
+	s->changes--;
 	k->generation = c->generation;
 	k->qp = *qp;
-	k->refused = flow != HP3_NO_FLOW || is_claimed(b, qp) || hp3d_pipe_qp(b->pipe, qp, now) < 0;
+	/* A local queue pair is in one cell: who names another's gets nothing, and takes nothing
+	 * away. */
+	k->refused = flow != HP3_NO_FLOW || hp3d_claims_has(&b->claims, qp) ||
+		     hp3d_pipe_qp(b->pipe, qp, now) < 0;
 	if (k->refused) {
 		hp3d_beside_count(&b->c.refused_qps, b->c.refused_qps + 1);
 		return;
 	}
 	k->flow = flow = hp3_flow_find(e, HP3_ENDS(qp), qp->rqpn);
 	b->owners[flow] = (struct hp3d_beside_owner){(uint16_t)(shim + 1u), cell};
+	k->at = (uint16_t)s->n_active;
 	s->active[s->n_active++] = cell;
+	hp3d_claims_add(&b->claims, qp);
 	start_counts(k, c, now);
 	hp3d_beside_count(&b->c.qps, b->c.qps + 1);
 	hp3d_beside_settle_in(b, k, c, now);
@@ -139,6 +128,7 @@ static void look_at_known(struct hp3d_beside *b, unsigned shim, uint16_t cell, u
 	struct hp3_verbs_cell c;
 	struct hp3_qp_event qp;
 
+	b->shims[shim].looked++;
 	if (!hp3d_beside_copy(&b->shims[shim].cells[cell], &c))
 		b->shims[shim].rung = true; /* once more */
 	else if (!is_live(&c, &qp) || k->generation != c.generation || !is_same(&k->qp, &qp))
@@ -155,6 +145,7 @@ static void look_for_new(struct hp3d_beside *b, unsigned shim, uint16_t cell, ui
 	if (k->flow != HP3_NO_FLOW ||
 		__atomic_load_n(&s->cells[cell].state, __ATOMIC_RELAXED) == HP3_VERBS_FREE)
 		return;
+	s->looked++;
 	if (!hp3d_beside_copy(&s->cells[cell], &c))
 		s->rung = true;
 	else if (is_live(&c, &qp) &&
@@ -162,16 +153,25 @@ static void look_for_new(struct hp3d_beside *b, unsigned shim, uint16_t cell, ui
 		begin(b, shim, cell, &c, &qp, now);
 }
 
+/* The rest of a look that had too many changes comes with the next one, from `next_cell` on. */
 void hp3d_beside_scan(struct hp3d_beside *b, unsigned shim, uint64_t now)
 {
 	struct hp3d_beside_shim *s = &b->shims[shim];
+	uint32_t from = s->next_cell, n = 0;
 
 	s->rung = false;
 	s->scanned = now;
-	for (uint32_t i = s->n_active; i-- > 0;)
+	s->changes = HP3D_BESIDE_CHANGES;
+	s->looked = 0;
+	for (uint32_t i = s->n_active; i-- > 0 && s->changes > 0;)
 		look_at_known(b, shim, s->active[i], now);
-	for (uint32_t i = 0; i < HP3_VERBS_CELLS; i++)
-		look_for_new(b, shim, (uint16_t)i, now);
+	for (; n < HP3_VERBS_CELLS && s->changes > 0; n++)
+		look_for_new(b, shim, (uint16_t)((from + n) % HP3_VERBS_CELLS), now);
+	s->next_cell = (from + n) % HP3_VERBS_CELLS;
+	if (s->changes > 0)
+		return;
+	s->rung = true;
+	hp3d_beside_count(&b->c.postponed, b->c.postponed + 1);
 }
 
 static uint64_t more(uint64_t now, uint64_t *was)
@@ -230,9 +230,10 @@ static void feel(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t n
 void hp3d_beside_feel(struct hp3d_beside *b, unsigned shim, uint64_t now)
 {
 	struct hp3d_beside_shim *s = &b->shims[shim];
+	uint32_t n = hp3_min_u32(s->n_active, HP3D_BESIDE_FELT);
 
-	for (uint32_t i = 0; i < s->n_active; i++) {
-		uint16_t cell = s->active[i];
+	for (uint32_t i = 0; i < n; i++) {
+		uint16_t cell = s->active[s->next_felt++ % s->n_active];
 
 		hp3d_beside_answer(b, shim, cell, now);
 		feel(b, shim, cell, now);

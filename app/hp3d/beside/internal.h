@@ -5,11 +5,17 @@
  * cells (its queue pairs), act (what the engine wants), beside (who is when served). */
 #include <sys/types.h>
 #include "app/hp3d/beside/beside.h"
+#include "app/hp3d/beside/claims.h"
 #include "app/hp3d/beside/copies.h"
 #include "app/hp3d/beside/port_news.h"
 #include "app/hp3d/ud/traces.h"
 #include "app/hp3d/ud/ud.h"
 #include "ppp/least.h"
+
+#define HP3D_BESIDE_CHANGES 64u /* queue pairs of an application that come or go, per look */
+#define HP3D_BESIDE_FELT    1024u /* queue pairs of an application that are felt, per look */
+#define HP3D_BESIDE_ASKED   64u /* newest cells of an application that were asked something */
+#define HP3D_BESIDE_SERVED  4u /* hellos and ends, per poll */
 
 #define HP3D_BESIDE_BYTES ((size_t)HP3_VERBS_CELLS * sizeof(struct hp3_verbs_cell))
 
@@ -33,6 +39,7 @@ struct hp3d_beside_known {
 	uint64_t rate_at, rate_done, rate;
 	struct hp3_least least;
 	uint8_t rnic_port; /* port_news.h */
+	uint16_t at; /* in `active` */
 };
 
 struct hp3d_beside_shim {
@@ -42,11 +49,17 @@ struct hp3d_beside_shim {
 	uint64_t scanned;
 	bool rung; /* look at all cells */
 	pid_t pid;
+	uid_t uid;
 	char comm[16];
 	struct hp3_verbs_cell *cells;
 	struct hp3d_beside_known *known;
 	uint16_t active[HP3_VERBS_CELLS]; /* cells that are in the engine */
 	uint32_t n_active;
+	uint32_t next_cell, next_felt; /* where the last look ended */
+	uint32_t changes; /* left of HP3D_BESIDE_CHANGES */
+	uint32_t looked; /* cells that the last look copied */
+	uint16_t asked[HP3D_BESIDE_ASKED]; /* cells; n_asked % HP3D_BESIDE_ASKED is the next */
+	uint32_t n_asked; /* ever */
 };
 
 /* Whose flow it is. */
@@ -72,6 +85,7 @@ struct hp3d_beside {
 	uint64_t look_ns, due, now; /* now: of the newest poll */
 	uint32_t max_flows;
 	struct hp3d_beside_owner *owners; /* by flow */
+	struct hp3d_claims claims;
 	struct hp3d_beside_counters c;
 	struct hp3d_beside_shim shims[HP3D_BESIDE_SHIMS];
 };
@@ -84,7 +98,13 @@ static inline void hp3d_beside_count(uint64_t *counter, uint64_t value)
 /* listen.c: 0 or a negative errno after a message. */
 int hp3d_beside_listen(struct hp3d_beside *b, const struct hp3_config *cfg);
 /* The next one who waits: its descriptor; -1: nobody, or nobody who may. */
-int hp3d_beside_accept(struct hp3d_beside *b, pid_t *pid);
+int hp3d_beside_accept(struct hp3d_beside *b, pid_t *pid, uid_t *uid);
+
+/* places.c */
+/* A place for an application of `uid`: free, or *victim is to leave it first. -1: there is none.
+ * Where all are taken, the user with the most of them gives up its newest one to root, and to a
+ * user with at least two fewer. */
+int hp3d_beside_place(const struct hp3d_beside *b, uid_t uid, bool *occupied);
 
 /* hello.c: what it shares is taken over, and it is welcomed. 0; -EAGAIN: it has said nothing yet;
  * or another negative errno. */
@@ -124,5 +144,6 @@ void hp3d_beside_stay(struct hp3d_beside *b, uint32_t flow);
 void hp3d_beside_act(void *beside, const struct hp3_act *act);
 /* Has the application answered? */
 void hp3d_beside_answer(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t now);
+void hp3d_beside_answers(struct hp3d_beside *b, unsigned shim, uint64_t now);
 
 #endif

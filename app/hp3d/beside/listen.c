@@ -109,7 +109,7 @@ static bool is_member(const struct hp3d_beside *b, int fd, gid_t gid)
 	return false;
 }
 
-int hp3d_beside_accept(struct hp3d_beside *b, pid_t *pid)
+int hp3d_beside_accept(struct hp3d_beside *b, pid_t *pid, uid_t *uid)
 {
 	int fd = accept4(b->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	struct ucred who;
@@ -120,6 +120,7 @@ int hp3d_beside_accept(struct hp3d_beside *b, pid_t *pid)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 &&
 		(who.uid == 0 || who.uid == geteuid() || is_member(b, fd, who.gid))) {
 		*pid = who.pid;
+		*uid = who.uid;
 		return fd;
 	}
 	hp3d_beside_count(&b->c.refused_user, b->c.refused_user + 1);

@@ -104,6 +104,8 @@ int hp3d_agent_heard(struct hp3d_agent *a, const struct hp3_addressing *from, ui
 	const void *buf, size_t n, uint64_t now, struct hp3_hello *h);
 void hp3d_agent_tell(struct hp3d_agent *a, const struct hp3_addressing *to, uint16_t dport,
 	const struct hp3_hello *ask, const struct hp3_hello *ours, void *buf);
+/* There is a [probes] probe_key: what was heard is of a host that has it. */
+bool hp3d_agent_has_key(const struct hp3d_agent *a);
 /* What was told answers no question of ours. */
 void hp3d_agent_stray_hello(struct hp3d_agent *a);
 

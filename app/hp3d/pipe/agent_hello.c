@@ -47,6 +47,11 @@ int hp3d_agent_heard(struct hp3d_agent *a, const struct hp3_addressing *from, ui
 		       : -EPERM;
 }
 
+bool hp3d_agent_has_key(const struct hp3d_agent *a)
+{
+	return hp3d_agent_is_keyed(a);
+}
+
 void hp3d_agent_stray_hello(struct hp3d_agent *a)
 {
 	a->stats.hellos_stray++;

@@ -147,7 +147,8 @@ static void told(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from,
 /*
  * He is answered; and asked, for what he wants to know of us are answers to his probes, and what he
  * says in a question anybody may say in his place. Who asks with another Q_Key than he told has
- * begun anew.
+ * begun anew. Without a key his address may be another's, to which no more is sent than came: then
+ * he is asked in place of the answer, and answered when he asks again.
  */
 static void asked(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from,
 	const struct hp3_hello *h, uint64_t now)
@@ -156,10 +157,13 @@ static void asked(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from,
 	struct hp3d_ud_peer *peer =
 		hp3d_ud_peers_find(p, from->ipv6, from->local, from->remote, true);
 	uint8_t buf[HP3_HELLO_LEN];
+	bool asks = (peer->told.n == 0 || peer->told.qkey != h->qkey) && may_ask(peer, now);
 
-	hp3d_agent_tell(p->agent, &back, from->rport, h, &p->ours, buf);
-	hp3d_ud_socket_send(p->answers, buf, sizeof(buf), from);
-	if ((peer->told.n == 0 || peer->told.qkey != h->qkey) && may_ask(peer, now))
+	if (!asks || hp3d_agent_has_key(p->agent)) {
+		hp3d_agent_tell(p->agent, &back, from->rport, h, &p->ours, buf);
+		hp3d_ud_socket_send(p->answers, buf, sizeof(buf), from);
+	}
+	if (asks)
 		ask(p, peer, now);
 }
 

@@ -12,9 +12,11 @@ import json
 import mmap
 import os
 import random
+import signal
 import socket
 import struct
 import subprocess
+import threading
 import time
 from cases import Base, run
 from harness import die_with_parent, wait_for
@@ -315,6 +317,96 @@ class Strangers(Beside):
         shims[0].sock.close()
         wait_for("room", lambda: self.shim(d).welcome())
         self.alive(d)
+        self.stop(d)
+
+    def nobody(self, d, n):
+        """n applications of user and group 65534, for as long as the test lasts. Returns how many of them were welcome."""
+        os.chmod(d.directory, 0o755)
+        read, write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            die_with_parent()
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+            shims = [Shim(d.verbs) for _ in range(n)]
+            os.write(write, bytes([sum(bool(s.welcome()) for s in shims)]))
+            time.sleep(1000)
+            os._exit(0)
+        self.addCleanup(lambda: (os.kill(pid, signal.SIGKILL), os.waitpid(pid, 0)))
+        os.close(write)
+        with os.fdopen(read, "rb") as f:
+            return f.read(1)[0]
+
+    def test_one_user_leaves_places_to_others(self):
+        """All 64 are taken by one user: root gets what it asks for, from those, newest first; and keeps it."""
+        d = self.hp3d(beside={"socket": "", "look_us": 1000, "group": "nogroup"})
+        self.assertEqual(self.nobody(d, 64), 64)
+        ours = [self.shim(d) for _ in range(20)]
+        self.assertTrue(all(s.welcome() for s in ours))
+        self.assertEqual(self.metric(d, "hp3_beside_displaced_total"), 20)
+        self.assertEqual(self.metric(d, "hp3_beside_applications"), 64)
+        self.assertLessEqual(self.nobody(d, 4), 0)  # as many as it had: nothing of root's
+        ours[0].cell(0, 0x11, 0x22)
+        ours[0].ring()
+        self.qps(d, 1)
+        self.alive(d)
+        self.stop(d)
+
+    def wish_ms(self, d, victim, flow, port):
+        """From hp3ctl move to the wish in the application's memory."""
+        began = time.monotonic()
+        d.ctl("move", flow, "--port", str(port), "--no-wait")
+        word = victim.wanted(0, SUSPEND)
+        took = time.monotonic() - began
+        victim.say(0, word, FAILED, errno.EINVAL)
+        return took * 1e3
+
+    def test_queue_pairs_that_change_without_end(self):
+        """Five applications with thousands of queue pairs, four that ring and change thousands of refused ones without end:
+        the lcore makes its rounds, and another application is served."""
+        d = self.hp3d(flows={"max_flows": 32768, "max_pairs": 8192}, eal={"memory_mb": 512})
+        victim = self.shim(d)
+        self.assertTrue(victim.welcome())
+        victim.cell(0, 0x11, 0x22)
+        victim.ring()
+        flow = self.qps(d, 1)[0]["flow"]
+        full, turning = [self.shim(d) for _ in range(5)], [self.shim(d) for _ in range(4)]
+        self.assertTrue(all(s.welcome() for s in full + turning))
+        for k, s in enumerate(full):
+            for i in range(CELLS):
+                s.cell(i, 0x1000 + k * CELLS + i, 0x1000 + i, local=f"10.{k + 2}.0.1", remote=f"10.{k + 2}.{i >> 8}.2")
+            s.ring()
+        for s in turning:
+            for i in range(CELLS):
+                s.cell(i, 0x1000 + 5 * CELLS - 1, 0x800000 + i, local="10.6.0.1", remote=f"10.99.{i >> 8}.2")
+        wait_for("their queue pairs", lambda: self.metric(d, "hp3_beside_queue_pairs") == 1 + 5 * CELLS, 60)
+        over = threading.Event()
+
+        def turn():
+            generation = 1
+            while not over.is_set():
+                generation = generation % 900 + 1
+                for s in turning + full:
+                    for i in range(0, CELLS, 1 if s in turning else CELLS):
+                        s.put(i, "I", 4, generation)
+                    s.ring()
+        thread = threading.Thread(target=turn)
+        thread.start()
+        try:
+            took = [self.wish_ms(d, victim, flow, 50000 + i) for i in range(10)]
+            time.sleep(3)
+            took += [self.wish_ms(d, victim, flow, 50010 + i) for i in range(10)]
+        finally:
+            over.set()
+            thread.join()
+        self.assertLess(sorted(took)[len(took) // 2], 500, took)
+        self.assertNotIn("has made no round", d.output())
+        self.assertGreater(self.metric(d, "hp3_beside_postponed_total"), 0)
+        self.alive(d)
+        for s in full + turning:
+            s.sock.close()
+        self.qps(d, 1)
         self.stop(d)
 
 

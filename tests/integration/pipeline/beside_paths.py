@@ -606,6 +606,84 @@ class Others(Fabric):
         self.leave_a_slow_path(a)
         self.judge_and_stop(a, b, pa, pb)
 
+    def test_a_question_has_one_answer(self):
+        """Without a key, from addresses that nobody knows: as many bytes go to them as came from them, at most."""
+        d = self.hp3d(1, probes={"probe_key": ""})
+        wait_for("its socket", lambda: b":12BB" in subprocess.run(["cat", "/proc/net/udp6"], capture_output=True, check=True).stdout)
+        home = os.open("/proc/self/ns/net", os.O_RDONLY)
+        LIBC.setns(os.open(f"/proc/{self.other.pid}/ns/net", os.O_RDONLY), CLONE_NEWNET)
+        n, asked, told, back = 60, 0, 0, 0
+        try:
+            for i in range(n):
+                subprocess.run(["ip", "addr", "add", f"10.0.0.{i + 10}/24", "dev", "v1"], check=True)
+            victim = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            self.addCleanup(victim.close)
+            victim.bind(("0.0.0.0", 4795))
+            victim.setblocking(False)
+            for i in range(n):
+                with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+                    s.bind((f"10.0.0.{i + 10}", 0))
+                    s.setblocking(False)
+                    m = question(f"10.0.0.{i + 10}", "10.0.0.1", s.getsockname()[1], i + 1)
+                    s.sendto(m, ("10.0.0.1", 4795))
+                    asked += len(m)
+                    time.sleep(0.02)
+                    told += received(s)
+            time.sleep(0.5)
+            back = received(victim)
+        finally:
+            LIBC.setns(home, CLONE_NEWNET)
+        self.assertGreater(told + back, asked // 2)
+        self.assertLessEqual(told + back, asked)
+        self.stop(d)
+
+
+def received(s):
+    n = 0
+    try:
+        while True:
+            n += len(s.recv(2000))
+    except BlockingIOError:
+        return n
+
+
+def siphash(message):
+    """SipHash-2-4 with a key of zeros: the tag where there is no probe_key."""
+    mask = (1 << 64) - 1
+    v = [0x736f6d6570736575, 0x646f72616e646f6d, 0x6c7967656e657261, 0x7465646279746573]
+
+    def turn(x, bits):
+        return (x << bits | x >> 64 - bits) & mask
+
+    def mix(rounds):
+        for _ in range(rounds):
+            v[0] = v[0] + v[1] & mask
+            v[1] = turn(v[1], 13) ^ v[0]
+            v[0] = turn(v[0], 32)
+            v[2] = v[2] + v[3] & mask
+            v[3] = turn(v[3], 16) ^ v[2]
+            v[0] = v[0] + v[3] & mask
+            v[3] = turn(v[3], 21) ^ v[0]
+            v[2] = v[2] + v[1] & mask
+            v[1] = turn(v[1], 17) ^ v[2]
+            v[2] = turn(v[2], 32)
+    padded = message + bytes(7 - len(message) % 8) + bytes([len(message) & 255])
+    for i in range(0, len(padded), 8):
+        word = int.from_bytes(padded[i:i + 8], "little")
+        v[3] ^= word
+        mix(2)
+        v[0] ^= word
+    v[2] ^= 0xff
+    mix(4)
+    return (v[0] ^ v[1] ^ v[2] ^ v[3]).to_bytes(8, "little")
+
+
+def question(src, dst, sport, nonce):
+    """probes/hello.h, probes/tag.h."""
+    asks = bytes([0x70, 0x61, 0, 0]) + struct.pack(">IQQ", 7, int(time.time() * 1e6), nonce) + bytes(64)
+    ends = b"".join(socket.inet_aton(a) + bytes(12) for a in (src, dst))
+    return asks + siphash(bytes([7, 0]) + ends + struct.pack(">HH", sport, 4795) + asks)
+
 
 def d_events(d):
     return [e for e in d.json("events")][-8:]
