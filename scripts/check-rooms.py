@@ -22,7 +22,7 @@ MAY = {room: BELOW | set(ENGINE[:i]) for i, room in enumerate(ENGINE)} | {
     "fleet": {"base"},  # its own beginning: it needs nothing of the engine
     "app/bypass": {"app/bpf"},
     "app/control": set(),
-    "app/bus": set(),
+    "app/bus": {"base"},
     "app/dpdk": set(),
     "app/fleet": {"base", "config", "fleet", "app", "app/bus"},
     "app/record": set(),

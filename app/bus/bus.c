@@ -163,6 +163,7 @@ static natsStatus set_options(natsOptions *o, const struct hp3_bus_options *b)
 struct hp3_bus *hp3_bus_open(const struct hp3_bus_options *o, char *why, size_t cap)
 {
 	struct hp3_bus *b = load(why, cap) ? calloc(1, sizeof(*b)) : NULL;
+	char text[512], masked[512];
 	natsOptions *options = NULL;
 	natsStatus s;
 
@@ -176,9 +177,11 @@ struct hp3_bus *hp3_bus_open(const struct hp3_bus_options *o, char *why, size_t 
 	nats.natsOptions_Destroy(options);
 	if (s == NATS_OK || s == NATS_NOT_YET_CONNECTED)
 		return b;
-	snprintf(why, cap, "%s: %s; see servers=, credentials and files of [fleet]", o->servers,
+	snprintf(text, sizeof(text), "%s: %s", o->servers,
 		nats.nats_GetLastError(NULL) != NULL ? nats.nats_GetLastError(NULL)
 						     : nats.natsStatus_GetText(s));
+	snprintf(why, cap, "%s; see servers=, credentials and files of [fleet]",
+		hp3_bus_servers(text, masked, sizeof(masked)));
 	free(b);
 	return NULL;
 }

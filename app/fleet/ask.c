@@ -97,6 +97,14 @@ static void print_table(const struct column *c, const json_t *rows)
 		print_row(c, width, row);
 }
 
+/* Whatever answered may have left it out. */
+static const char *text_of(const json_t *a, const char *key)
+{
+	const char *text = json_string_value(json_object_get(a, key));
+
+	return text != NULL ? text : "?";
+}
+
 static void print_summary(json_t *a)
 {
 	json_t *s = json_object_get(a, "summary");
@@ -105,7 +113,7 @@ static void print_summary(json_t *a)
 #define N(key) ((long long)json_integer_value(json_object_get(s, key)))
 	printf("%s %s, term %lld: %lld hosts, %lld flows (%lld not traced), %lld links, alarms: "
 	       "%lld low, %lld middle, %lld high; %lld moves advised; map and plan in %.1f ms\n",
-		json_string_value(json_object_get(a, "planner")),
+		text_of(a, "planner"),
 		json_is_true(json_object_get(a, "leads")) ? "plans" : "looks on", N("term"),
 		N("hosts"), N("flows"), N("unplaced"), N("links"), N("alarms_low"),
 		N("alarms_middle"), N("alarms_high"), N("moves"), (double)N("look_us") / 1000);
@@ -117,12 +125,11 @@ static void print_summary(json_t *a)
 static int report(const struct fleet_options *o, json_t *a)
 {
 	if (o->json)
-		json_dumpf(a, stdout, JSON_COMPACT), putchar('\n');
+		json_dumpf(a, stdout, JSON_COMPACT | JSON_ENSURE_ASCII), putchar('\n');
 	if (!json_is_true(json_object_get(a, "ok"))) {
 		if (!o->json)
-			fprintf(stderr, "hp3-fleet: %s; %s\n",
-				json_string_value(json_object_get(a, "error")),
-				json_string_value(json_object_get(a, "fix")));
+			fprintf(stderr, "hp3-fleet: %s; %s\n", text_of(a, "error"),
+				text_of(a, "fix"));
 		return FLEET_FAILED;
 	}
 	if (o->json)

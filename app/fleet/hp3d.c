@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/fleet/hp3d.h"
+#include "app/plain_json.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,7 +131,7 @@ static json_t *heard(struct fleet_hp3d *h)
 			return NULL;
 	}
 	n = (size_t)(end - h->buf);
-	answer = json_loadb(h->buf, n, 0, NULL);
+	answer = hp3_plain_json(json_loadb(h->buf, n, 0, NULL));
 	h->len -= n + 1;
 	memmove(h->buf, end + 1, h->len);
 	if (json_is_object(answer))

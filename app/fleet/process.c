@@ -34,11 +34,13 @@ uint64_t fleet_clock_us(clockid_t id)
 
 int fleet_ended(const struct hp3_bus *bus, const struct fleet_config *cfg)
 {
+	char servers[HP3_INI_VALUE_MAX];
+
 	if (!hp3_bus_is_refused(bus))
 		return FLEET_DONE;
 	fprintf(stderr,
 		"hp3-fleet: %s refuses this user, or is not who its certificate should say; see "
 		"credentials=, nkey=, tls_ca= and tls_cert= in [fleet], and the server's log\n",
-		cfg->fleet.servers);
+		hp3_bus_servers(cfg->fleet.servers, servers, sizeof(servers)));
 	return FLEET_FAILED;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include "app/fleet/planner.h"
+#include "app/plain_json.h"
 
 #define ANSWER_MS  2000u
 #define CONNECT_MS 2000u
@@ -28,13 +29,14 @@ static void keep(void *arg, const char *subject, const char *reply, const uint8_
 {
 	json_t **answer = arg;
 
-	*answer = json_loadb((const char *)data, len, 0, NULL);
+	*answer = hp3_plain_json(json_loadb((const char *)data, len, 0, NULL));
 }
 
 json_t *fleet_question(struct hp3_bus *line, const struct fleet_config *cfg, json_t *question)
 {
 	char text[512];
 	size_t n = json_dumpb(question, text, sizeof(text), JSON_COMPACT);
+	char servers[HP3_INI_VALUE_MAX];
 	json_t *answer = NULL;
 	int ret = -EMSGSIZE;
 
@@ -46,6 +48,7 @@ json_t *fleet_question(struct hp3_bus *line, const struct fleet_config *cfg, jso
 			"hp3-fleet: no answer by way of %s (%s); is nats-server there, and "
 			"hp3-fleet "
 			"run?\n",
-			cfg->fleet.servers, strerror(ret == 0 ? EBADMSG : -ret));
+			hp3_bus_servers(cfg->fleet.servers, servers, sizeof(servers)),
+			strerror(ret == 0 ? EBADMSG : -ret));
 	return answer;
 }

@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "app/hp3ctl/hp3ctl.h"
+#include "app/plain_json.h"
 
 #define ANSWER_TIMEOUT_S 10
 #define CHUNK            65536u
@@ -162,7 +163,7 @@ int hp3ctl_receive(struct hp3ctl *ctl, json_t **answer)
 			return rc;
 	}
 	n = (size_t)(end - ctl->buf);
-	*answer = json_loadb(ctl->buf, n, 0, NULL);
+	*answer = hp3_plain_json(json_loadb(ctl->buf, n, 0, NULL));
 	ctl->len -= n + 1;
 	memmove(ctl->buf, end + 1, ctl->len);
 	if (!json_is_object(*answer)) {

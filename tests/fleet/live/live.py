@@ -10,7 +10,7 @@ import subprocess
 import sys
 import unittest
 
-from broker import (Planner, Proxy, Server, agents, authority, cbor, certificate, cluster_of_three, free_port, nkey, publish,
+from broker import (Planner, Proxy, Server, agents, authority, answering, cbor, certificate, cluster_of_three, free_port, nkey, publish,
                     scratch, wait_for)
 
 FLEET, AGENTS = sys.argv[1:3]
@@ -138,6 +138,41 @@ class One(Case):
         publish(self.server.port, "hp3.report.evil", *[report(0, seq) for seq in range(10, 1010)])
         wait_for(lambda: p.metric("reports_too_often_total") > 900, why=p.said)
         self.assertEqual(p.metric("leads"), 1)
+
+    def test_no_password_is_shown(self):
+        """In no message of a server that refuses it, or is not there."""
+        config = "authorization { users = [ { user: h0, password: other } ] }"
+        server = self.started(Server(self.dir, "closed", config=config))
+        for port in (server.port, free_port()):
+            file = self.dir + "/secret.ini"
+            with open(file, "w", encoding="ascii") as f:
+                f.write(f'[fleet]\nservers = "nats://h0:S3cret@127.0.0.1:{port}"\nlisten = ""\n')
+            for command in ("agent", "run", "top"):
+                with subprocess.Popen([FLEET, "--config", file, command], text=True, stdout=subprocess.PIPE,
+                                      stderr=subprocess.STDOUT) as p:
+                    try:
+                        said = p.communicate(timeout=6)[0]
+                    except subprocess.TimeoutExpired:
+                        p.terminate()
+                        said = p.communicate()[0]
+                self.assertTrue(said, command)
+                self.assertNotIn("S3cret", said)
+                if port == server.port or command == "top":
+                    self.assertIn(f"nats://***@127.0.0.1:{port}", said)
+
+    def test_answers_of_strangers_are_plain(self):
+        """Who answers on hp3.ask writes no line of his own into a rank file, and nothing that a terminal obeys."""
+        rows = [{"port": 50000, "hop": "x\nrank 1=evil slot=0 #", "link": "\x1b]0;owned\x07\x9b2J", "\x9b1J": 1}]
+        self.addCleanup(answering(self.server.port, {"ok": True, "rows": rows, "planner": "\x1b[2J", "leads": True}).close)
+        file, hosts = self.dir + "/f.ini", self.dir + "/hosts"
+        with open(file, "w", encoding="ascii") as f:
+            f.write(f'[fleet]\nservers = "{self.server.url}"\n')
+        with open(hosts, "w", encoding="ascii") as f:
+            f.write("n0 leafA\nn1 leafB\n")
+        for args in (["order", "--hosts", hosts, "--ports"], ["links"], ["top"], ["--json", "links"]):
+            said = subprocess.run([FLEET, "--config", file, *args], capture_output=True, check=True).stdout
+            self.assertTrue(all(32 <= c < 127 or c == 10 for c in said), (args, said))
+            self.assertFalse([line for line in said.splitlines() if line.startswith(b"rank 1=evil")], said)
 
     def test_usage(self):
         for args, code in ((["--help"], 0), (["--version"], 0), ([], 2), (["fly"], 2), (["why"], 2), (["--limit", "0", "top"], 2),

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Answers of other programs: no string in them is anything but printable ASCII. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "app/plain_json.h"
+
+static void all_strings_in_it(void **state)
+{
+	static const char answer[] = "{\"a\":\"\\u001b]0;x\\u0007\",\"rows\":[{\"hop\":\"x\\nrank "
+				     "1=evil #\"},[\"\\u009b2J\",1,null,true]]}";
+	json_t *j = hp3_plain_json(json_loads(answer, 0, NULL));
+	char *text = json_dumps(j, JSON_COMPACT | JSON_SORT_KEYS);
+
+	assert_string_equal(text, "{\"a\":\"?]0;x?\",\"rows\":[{\"hop\":\"x?rank 1=evil "
+				  "#\"},[\"\?\?2J\",1,null,true]]}");
+	free(text);
+	json_decref(j);
+}
+
+static void what_is_none(void **state)
+{
+	assert_null(hp3_plain_json(NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_strings_in_it),
+		cmocka_unit_test(what_is_none),
+	};
+
+	return cmocka_run_group_tests_name("plain json", tests, NULL, NULL);
+}
