@@ -165,6 +165,9 @@ static void part(struct hp3d_beside *b, unsigned shim, uint64_t now)
 	hp3d_beside_forget(b, shim, now);
 	if (b->shims[shim].cells != NULL)
 		hp3d_beside_count(&b->c.shims, b->c.shims - 1);
+	/* The application may keep its bell: closing ours alone does not end the wait for it. */
+	if (b->shims[shim].bell >= 0)
+		epoll_ctl(b->epoll, EPOLL_CTL_DEL, b->shims[shim].bell, NULL);
 	hp3d_beside_part(&b->shims[shim]);
 }
 
