@@ -110,6 +110,7 @@ struct pkt {
 	uint8_t opcode, era, probe; /* probe: its kind + 1 */
 	bool ackreq, ce;
 	bool first; /* a first transmission */
+	bool loose; /* nobody promised its order (tests/whole) */
 	uint16_t port;
 };
 

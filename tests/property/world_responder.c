@@ -194,10 +194,10 @@ void world_arrive(struct world *w, struct pkt *k)
 {
 	struct qp *q = &w->qps[k->qp];
 
-	if (!k->probe) {
+	if (!k->probe && !k->loose)
 		world_check_arrival(w, k);
+	if (!k->probe)
 		q->marked |= k->ce;
-	}
 	if (k->epoch != q->epoch || q->gone)
 		goto out; /* the responder was reset as well, or is in ERR */
 	if (k->lin < q->exp) {

@@ -53,6 +53,12 @@ static bool is_unaltered(const struct frame *f)
 	return memcmp(d, o, f->len) == 0;
 }
 
+/* Nothing is known of its order: it is a copy made to be out of turn, or of another life. */
+static bool is_loose(const struct sim *s, const struct frame *f, bool another_life)
+{
+	return f->shown || f->loose || (s->told && another_life);
+}
+
 static void take_request(struct sim *s, const struct frame *f, const struct hp3_view *v)
 {
 	struct world *w = &s->w[f->from];
@@ -64,10 +70,41 @@ static void take_request(struct sim *s, const struct frame *f, const struct hp3_
 	k->era = f->era;
 	k->port = v->sport;
 	k->ackreq |= (v->flags & HP3_VF_ACKREQ) != 0;
+	k->loose = is_loose(s, f, f->pkt.epoch != q->epoch);
+	if (s->spray && !k->loose && k->epoch == q->epoch && k->era == q->era) {
+		if (k->first && k->lin >= q->exp && k->lin < q->last_first)
+			OVERTAKEN(s, f->from, k->qp,
+				"order: queue pair %u of host %u, packet %llu comes after %llu",
+				k->qp, f->from, (unsigned long long)k->lin,
+				(unsigned long long)q->last_first);
+		if (k->first && k->lin > q->last_first)
+			q->last_first = k->lin;
+	}
+	k->loose |= s->spray; /* copies that come late are the RNIC's duplicates */
 	if (f->copy && *last == k->emit)
 		--*last; /* the network's copy follows its original */
 	s->r.arrived++;
 	world_arrive(w, k);
+}
+
+/*
+ * A READ response that the RNIC waits for comes before all that the peer's RNIC emitted later and
+ * that speaks of PSNs behind it.
+ */
+static void check_sprayed(struct sim *s, unsigned host, const struct frame *f)
+{
+	uint32_t i = f->reply.qp;
+	const struct qp *q = &s->w[host].qps[i];
+	const bool data = f->reply.view.flags & (HP3_VF_READ | HP3_VF_ATOMIC);
+	uint64_t lin = linear(q, f->reply.view.psn, q->una);
+	struct furthest *last = &s->furthest[host][i];
+
+	if (data && lin == q->una && !f->copy && last->seq > f->seq && last->lin > lin)
+		OVERTAKEN(s, host, i,
+			"order: queue pair %u of host %u, READ response %llu after %llu", i, host,
+			(unsigned long long)f->seq, (unsigned long long)last->seq);
+	if (last->seq == 0 || lin >= last->lin)
+		*last = (struct furthest){f->seq, lin};
 }
 
 static void take_reply(struct sim *s, unsigned host, const struct frame *f)
@@ -75,8 +112,12 @@ static void take_reply(struct sim *s, unsigned host, const struct frame *f)
 	struct world *w = &s->w[host];
 	uint32_t i = f->reply.qp;
 	uint64_t *last = &s->reply_last[host][i];
+	bool another_life = f->reply.gen != w->qps[i].epoch;
 
-	if (f->era == s->reply_era[host][i]) {
+	if (s->spray) {
+		if (f->era == s->reply_era[host][i] && !is_loose(s, f, another_life))
+			check_sprayed(s, host, f);
+	} else if (f->era == s->reply_era[host][i] && !is_loose(s, f, another_life)) {
 		if (f->seq < *last || (f->seq == *last && !f->copy))
 			WRONG(s, "order: queue pair %u of host %u, reply %llu after %llu", i, host,
 				(unsigned long long)f->seq, (unsigned long long)*last);
@@ -91,7 +132,7 @@ static void take_reply(struct sim *s, unsigned host, const struct frame *f)
 static void take_own(struct sim *s, unsigned host, const struct frame *f, const struct hp3_view *v)
 {
 	struct world *w = &s->w[v->class == HP3_CLASS_RC_REQUEST ? !host : host];
-	uint32_t i = v->dest_qpn & 0xfff;
+	uint32_t i = rnics_index(s, host, v->dest_qpn);
 	struct pkt *k;
 
 	if (i >= w->p.qps)

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "engine/event.h"
+#include "engine/engine.h"
 
 struct rte_mbuf;
 
@@ -41,12 +41,19 @@ struct whole_account {
 	uint64_t shown; /* copies handed to the RNIC, beside the packets that came */
 	int64_t unaccounted; /* as the pipes count */
 	uint32_t moved, moves; /* flows not at home; under way */
+	uint64_t sprayed, sprayed_reads; /* packets; of them READ responses */
+	uint64_t delivered; /* came too early, and reached the RNIC in order */
+	uint64_t
+		doubts; /* order was given up: a packet is too late, too far ahead, finds no room */
+	uint64_t paced; /* packets that waited for the pacer */
 };
 
 /* What a module offers, by these names. */
 typedef void whole_bind_fn(const struct whole_host *host, void *p);
 typedef int whole_main_fn(int argc, char **argv);
 typedef void whole_account_fn(struct whole_account *a);
+/* A watcher has seen a queue pair come or go; while all threads sleep. */
+typedef void whole_qp_fn(const struct hp3_qp_event *ev);
 struct rte_ring;
 struct rte_mempool;
 /* How many packets in it are of that pool. */

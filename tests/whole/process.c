@@ -125,6 +125,7 @@ void process_start(struct process *p)
 	p->main = (whole_main_fn *)dlsym(p->module, "hp3d_main");
 	p->account = (whole_account_fn *)dlsym(p->module, "whole_account");
 	p->in_ring = (whole_in_ring_fn *)dlsym(p->module, "whole_in_ring");
+	p->qp = (whole_qp_fn *)dlsym(p->module, "whole_qp");
 	p->alloc = (whole_alloc_fn *)dlsym(p->module, "whole_alloc");
 	p->free = (whole_free_fn *)dlsym(p->module, "whole_free");
 	p->reap = (whole_reap_fn *)dlsym(p->module, "whole_reap");
@@ -133,6 +134,7 @@ void process_start(struct process *p)
 	p->interrupted = false;
 	p->frozen_until = 0;
 	p->got = p->put = 0;
+	p->seen = (struct whole_account){0};
 	memset(p->handler, 0, sizeof(p->handler));
 	ports_plug(p);
 	p->fibers[0] = fiber_start(p, run_main, p);
@@ -146,6 +148,12 @@ void process_kill(struct process *p)
 		fiber_kill(p->fibers[i]);
 		p->fibers[i] = NULL;
 	}
+	p->sim->r.sprayed += p->seen.sprayed;
+	p->sim->r.sprayed_reads += p->seen.sprayed_reads;
+	p->sim->r.delivered += p->seen.delivered;
+	p->sim->r.shown += p->seen.shown;
+	p->sim->r.doubts += p->seen.doubts;
+	p->sim->r.paced += p->seen.paced;
 	ports_unplug(p);
 	clients_close(p);
 	p->state = GONE;
@@ -173,10 +181,25 @@ void process_signal(struct process *p, int sig)
 	fiber_kick(p, false);
 }
 
+/* Before what it let go is seen: has it given up some order? */
+static void look_for_doubts(struct process *p)
+{
+	struct whole_account a;
+
+	if (!p->sim->spray || !p->up[RNIC] || !p->up[NET])
+		return;
+	p->account(&a);
+	if (a.doubts != p->seen.doubts)
+		rnics_doubt(p->sim, p->host, 0);
+	p->seen = a;
+}
+
 void process_paused(struct process *p)
 {
-	if (p->state == ALIVE)
+	if (p->state == ALIVE) {
+		look_for_doubts(p);
 		ports_drain(p);
+	}
 	clients_read(p);
 	if (p->state == ALIVE)
 		process_check(p);
@@ -192,6 +215,7 @@ void process_check(struct process *p)
 		return;
 	polled -= rte_ring_count(p->in[RNIC]) + rte_ring_count(p->in[NET]);
 	p->account(&a);
+	p->seen = a;
 	out = p->put + p->in_ring(p->out[RNIC], p->pool) + p->in_ring(p->out[NET], p->pool);
 	if (a.unaccounted != 0)
 		WRONG(p->sim, "hp3d %c: %lld packets unaccounted for", p->calls.letter,
@@ -212,7 +236,10 @@ void process_configure(struct process *p, const char *mode, bool sound)
 	struct sim *s = p->sim;
 	char c = (char)('a' + p->host);
 	FILE *f = fopen(p->file, "w");
-	unsigned key = s->seed % 2, hold_us = 2000 + draw(s, 4) * 1000;
+	static const char *const keys[] = {
+		"00112233445566778899aabbccddeeff", "ffeeddccbbaa99887766554433221100"};
+	unsigned key = s->spray || s->seed % 2, which = s->spray && draw(s, 4) == 0,
+		 hold_us = 2000 + draw(s, 4) * 1000;
 
 	if (f == NULL)
 		abort();
@@ -229,18 +256,26 @@ void process_configure(struct process *p, const char *mode, bool sound)
 		"events_kept = 256\n",
 		p->dir, p->dir);
 	fprintf(f, "[flows]\nmax_flows = 256\nmax_pairs = 64\n");
-	fprintf(f,
-		"[probes]\nclock_s = 5\nanswers_per_second = 2000\nanswers_per_source = 2000\n%s",
-		key ? "probe_key = \"00112233445566778899aabbccddeeff\"\n" : "");
+	fprintf(f, "[probes]\nclock_s = 5\nanswers_per_second = 2000\nanswers_per_source = 2000\n");
+	if (key)
+		fprintf(f, "probe_key = \"%s\"\nprobe_key_old = \"%s\"\n", keys[which],
+			s->spray ? keys[!which] : "");
 	fprintf(f, "[policy]\nmode = %s\n[bypass]\ncarry_link = on\n", mode);
 	fprintf(f,
 		"[rfr]\nhold_packets = 256\nmax_moves = 32\nmax_hold_us = %u\n"
 		"close_timeout_us = 20000\nstall_us = %u\n",
 		hold_us, 5000 + draw(s, 4) * 2500);
+	if (s->spray)
+		fprintf(f,
+			"mode = spray\nspray_bytes = 1024\nspray_flows = 16\nspray_lanes = 16\n"
+			"spray_beat_us = %u\n",
+			500u << draw(s, 3));
 	fprintf(f,
 		"[ppp]\nbackoff_min_us = 1000\nbackoff_max_us = 20000\nprobe_timeout_us = %u\n"
 		"%s",
 		1000 + draw(s, 3) * 1000, sound ? "" : "cycle_us = many\n");
+	fprintf(f, "[cc]\nmode = %s\nrpg_max_rate = %u\nrto_us = 24000\nburst_bytes = 1024\n",
+		s->dcqcn ? "dcqcn" : "native", s->dcqcn ? 100 : 100000);
 	fprintf(f, "[pairing]\nchallenge_timeout_ms = 20\nchallenge_quiet_ms = 20\n");
 	fclose(f);
 	p->hold_us = hold_us;

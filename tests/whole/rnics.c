@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The RNICs of tests/property on a wire: what they emit becomes frames, and what hp3d does to their
- * flows begins another era of order. Queue pair i runs between 0x1000 + i at host 0 and 0x2000 + i
- * at host 1, both ways.
+ * flows begins another era of order. Queue pair i runs between number 0x1000 + i at host 0 and
+ * 0x2000 + i at host 1, both ways; where watchers tell of queue pairs each life may have another
+ * number at either end (bits 16 and up), or the same.
  */
 #include <string.h>
 #include "roce/build.h"
@@ -12,6 +13,9 @@
 #define ECT       2u
 #define OTHER_NS  (700 * US)
 #define OTHER_LEN 90u
+#define SPRAYS_NS                                                                                  \
+	(8 * MS) /* a peer that hears nothing takes one path (its third question), and more */
+#define STUCK_NS (2 * MS) /* in a port for longer than that: the agreement may be over */
 
 static struct sim *sim; /* the only one; a world of RNICs does not know where it is */
 
@@ -34,9 +38,65 @@ uint32_t world_start_psn(struct world *w)
 	return (HP3_PSN_MASK >> before % 2) - before;
 }
 
-/* Nobody watches set-up here; hp3d finds out by itself. */
+static struct hp3_addressing way(unsigned from, uint32_t qp);
+
+static uint32_t number(unsigned host, uint32_t i, uint32_t turn)
+{
+	return (turn << 16) + (host == 0 ? 0x1000u : 0x2000u) + i;
+}
+
+uint32_t rnics_index(const struct sim *s, unsigned host, uint32_t qpn)
+{
+	uint32_t i = qpn & 0xfff;
+
+	return i < SIM_QPS && s->qpn[host][i] == qpn ? i : NO_QP;
+}
+
+struct telling {
+	struct hp3_qp_event ev;
+	uint32_t epoch;
+};
+
+void rnics_tell(struct sim *s, void *arg, uint64_t at)
+{
+	struct telling *t = arg;
+	struct process *p = &s->p[at];
+	uint32_t i = t->ev.lqpn & 0xfff;
+	bool holds = t->ev.kind == HP3_QP_DOWN || t->epoch == s->w[at].qps[i].epoch;
+
+	if (holds && p->state == ALIVE && !p->closing && p->up[NET] && s->now >= p->frozen_until) {
+		p->qp(&t->ev);
+		s->r.told++;
+		process_paused(p);
+	}
+	free(t);
+}
+
+static void announce(unsigned host, uint32_t i, enum hp3_qp_kind kind)
+{
+	struct telling *t = calloc(1, sizeof(*t));
+	const struct hp3_addressing a = way(host, i);
+	const struct qp *q = &sim->w[host].qps[i];
+
+	t->epoch = q->epoch;
+	t->ev = (struct hp3_qp_event){.kind = (uint8_t)kind,
+		.teller = HP3_TELLER_KERNEL,
+		.ipv6 = a.ipv6,
+		.vlan = a.vlan & 0xfff,
+		.lqpn = sim->qpn[host][i],
+		.rqpn = sim->qpn[!host][i],
+		.psn = wire(q, RING),
+		.psn_known = draw(sim, 4) != 0};
+	memcpy(t->ev.local, a.src_ip, a.ipv6 ? 16 : 4);
+	memcpy(t->ev.remote, a.dst_ip, a.ipv6 ? 16 : 4);
+	sim_at(sim, sim->now + draw(sim, 300 * US), rnics_tell, t, host);
+}
+
+/* Nobody watches set-up in most worlds; hp3d finds out by itself. */
 void world_announce(struct world *w, uint32_t i)
 {
+	if (sim->told && draw(sim, 8) != 0)
+		announce(host_of(w), i, HP3_QP_UP);
 }
 
 void world_announce_late(struct world *w, uint32_t i)
@@ -187,12 +247,15 @@ void rnics_dispatch(struct world *w, struct ev *ev)
 
 /*
  * What hp3d had sent before a failover may wait in a port that the line takes nothing from, and
- * leave behind it: the path that was given up held that, too (rule 13).
+ * leave behind it: the path that was given up held that, too (rule 13). A port that is not stuck
+ * holds what hp3d sent since its threads slept last, at this very time.
  */
 static bool is_of_before(
 	const struct sim *s, unsigned host, uint32_t qp, uint16_t port, uint64_t since)
 {
-	return since != 0 && s->over_at[host][qp] >= since && port != s->left_on[host][qp];
+	uint64_t oldest = since != 0 ? since : s->now;
+
+	return s->over_at[host][qp] >= oldest && port != s->left_on[host][qp];
 }
 
 void rnics_leave(struct sim *s, unsigned host, struct frame *f, uint64_t since)
@@ -200,6 +263,8 @@ void rnics_leave(struct sim *s, unsigned host, struct frame *f, uint64_t since)
 	uint16_t port;
 	struct qp *q;
 
+	f->loose = s->spray &&
+		   (s->now < s->loose_until[!host] || (since != 0 && s->now > since + STUCK_NS));
 	if (f->kind == FRAME_REPLY)
 		f->era = s->reply_era[!host][f->reply.qp];
 	if (f->kind != FRAME_REQUEST)
@@ -220,6 +285,7 @@ static void new_reply_era(struct sim *s, unsigned requester)
 	for (unsigned i = 0; i < SIM_QPS; i++) {
 		s->reply_era[requester][i]++;
 		s->reply_last[requester][i] = 0;
+		s->furthest[requester][i] = (struct furthest){0};
 	}
 }
 
@@ -227,12 +293,14 @@ static void new_reply_era(struct sim *s, unsigned requester)
  * said how far it is. */
 void rnics_event(struct sim *s, unsigned host, const struct hp3_event *ev)
 {
-	uint32_t i = ev->rqpn & 0xfff;
-	struct qp *q = &s->w[host].qps[i];
+	uint32_t i = rnics_index(s, !host, ev->rqpn);
+	struct qp *q = &s->w[host].qps[i % SIM_QPS];
 
 	s->r.moves += ev->type == HP3_EV_SWITCH || ev->type == HP3_EV_IDLE_SWITCH;
 	s->r.paired += ev->type == HP3_EV_PAIR;
 	s->r.recovered += ev->type == HP3_EV_RECOVER;
+	if (ev->type == HP3_EV_UNPAIR && i < s->w[host].p.qps) /* ends agreements at once */
+		s->unpaired_until[host][i] = s->now + SPRAYS_NS;
 	if (ev->type == HP3_EV_REPLIES)
 		new_reply_era(s, !host);
 	if ((ev->type != HP3_EV_FAILOVER && ev->type != HP3_EV_RESUME) || i >= s->w[host].p.qps)
@@ -244,8 +312,7 @@ void rnics_event(struct sim *s, unsigned host, const struct hp3_event *ev)
 	q->last_emit[++q->era % ERAS] = 0;
 }
 
-/* Rule 11: may reorder once. */
-void rnics_crashed(struct sim *s, unsigned host)
+static void new_era(struct sim *s, unsigned host)
 {
 	struct world *w = &s->w[host];
 
@@ -256,10 +323,41 @@ void rnics_crashed(struct sim *s, unsigned host)
 	new_reply_era(s, !host);
 }
 
+void rnics_doubt(struct sim *s, unsigned host, uint64_t ns)
+{
+	new_era(s, !host);
+	if (s->loose_until[host] < s->now + ns)
+		s->loose_until[host] = s->now + ns;
+}
+
+/* Rule 11: may reorder once. What the peer sprays comes in any order until it knows. */
+void rnics_crashed(struct sim *s, unsigned host)
+{
+	new_era(s, host);
+	if (s->spray)
+		rnics_doubt(s, host, SPRAYS_NS);
+}
+
 /* --- life --- */
+
+static void renumber(struct sim *s, uint32_t i)
+{
+	for (unsigned h = 0; h < 2; h++) {
+		if (draw(s, 2))
+			announce(h, i, HP3_QP_DOWN);
+		s->turns[h][i] += draw(s, 2);
+		s->qpn[h][i] = number(h, i, s->turns[h][i]);
+	}
+	for (unsigned h = 0; h < 2; h++) {
+		s->w[h].qps[i].lqpn = s->qpn[h][i];
+		s->w[h].qps[i].rqpn = s->qpn[!h][i];
+	}
+}
 
 void rnics_restart(struct sim *s, unsigned host)
 {
+	for (uint32_t i = 0; s->told && i < SIM_QPS; i++)
+		renumber(s, i);
 	for (unsigned h = 0; h < 2; h++) {
 		struct world *w = &s->w[h];
 
@@ -289,7 +387,8 @@ static void other(struct sim *s, void *arg, uint64_t from)
 
 void rnics_begin(struct sim *s)
 {
-	static const uint32_t gaps[] = {200, 400, 800};
+	static const uint32_t gaps[] = {200, 400, 800}, quick[] = {20, 50, 100};
+	uint32_t rto_us = s->dcqcn ? 24000 : 8000; /* what is held never takes a quarter of it */
 
 	sim = s;
 	s->ipv6 = draw(s, 2) ? draw(s, 1u << SIM_QPS) : 0;
@@ -302,19 +401,20 @@ void rnics_begin(struct sim *s)
 			.qps = 1 + draw(s, SIM_QPS),
 			.msg_packets = 1 + draw(s, 30),
 			.window = 64,
-			.gap_us = gaps[draw(s, 3)],
-			.rto_us = 8000,
+			.gap_us = (s->spray || s->dcqcn ? quick : gaps)[draw(s, 3)],
+			.rto_us = rto_us,
 			.rnr = draw(s, 6) == 0,
 			.reads = draw(s, 2) == 0,
+			.lead_us = s->told ? 200 : 0, /* set-up is told of (world_announce()) */
 			.sends = draw(s, 2) == 0,
 			.responder = (uint8_t)draw(s, 3),
 			.throttle_us = 200};
 		w->pmtu = 256;
-		w->rto_ns = 8000 * US;
+		w->rto_ns = rto_us * US;
 		w->ring = calloc(w->p.qps, sizeof(*w->ring));
 		for (uint32_t i = 0; i < w->p.qps; i++) {
-			w->qps[i].lqpn = (h == 0 ? 0x1000 : 0x2000) + i;
-			w->qps[i].rqpn = (h == 0 ? 0x2000 : 0x1000) + i;
+			w->qps[i].lqpn = s->qpn[h][i] = number(h, i, 0);
+			w->qps[i].rqpn = s->qpn[!h][i] = number(!h, i, 0);
 			world_setup_qp(w, i, world_start_psn(w));
 		}
 		sim_at(s, s->now, other, NULL, h);

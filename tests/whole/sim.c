@@ -39,6 +39,9 @@ static void begin(struct sim *s, uint64_t seed, const char *module)
 	s->rng = seed;
 	s->liveness = seed % 2 == 0;
 	s->flaps = seed / 2 % 6 == 0;
+	s->spray = seed / 2 % 4 == 1;
+	s->dcqcn = seed / 2 % 4 == 3;
+	s->told = s->spray || s->dcqcn;
 	s->module_path = module;
 	s->began = epoch_of(seed, 0, BEFORE);
 	s->ahead = epoch_of(seed, 1, BEFORE) - s->began;
@@ -91,8 +94,13 @@ static bool is_off(struct sim *s)
 {
 	struct whole_account a[2];
 
-	for (unsigned h = 0; h < 2; h++)
+	for (unsigned h = 0; h < 2; h++) {
 		s->p[h].account(&a[h]);
+		if (s->dcqcn) /* whatever the mode, it paces */
+			a[h].held = 0;
+		if (s->told) /* who had a number before, with something in flight, cannot drain */
+			a[h].moved = 0;
+	}
 	return a[0].moved + a[0].moves + a[0].held + a[1].moved + a[1].moves + a[1].held == 0;
 }
 
@@ -141,7 +149,7 @@ static void expect_live(struct sim *s)
 	rnics_progress(s, !s->failed);
 	each(s, "{\"cmd\":\"mode\",\"mode\":\"off\"}\n");
 	wait_until_off(s);
-	s->home_only = true;
+	s->home_only = !s->told;
 	rnics_progress(s, false);
 	sim_run_until(s, s->now + PROGRESS);
 	rnics_progress(s, !s->failed);

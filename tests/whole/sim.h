@@ -50,6 +50,7 @@ struct frame {
 	bool dirty; /* the network has damaged it */
 	bool copy; /* made by the network */
 	bool shown; /* ... by the receiver's hp3d, for its RNIC to ask for what is missing */
+	bool loose; /* left while the receiver's hp3d may not have known that it is sprayed */
 	uint8_t era;
 	uint16_t len;
 	uint64_t seq;
@@ -83,6 +84,7 @@ struct process {
 	whole_main_fn *main;
 	whole_account_fn *account;
 	whole_in_ring_fn *in_ring;
+	whole_qp_fn *qp;
 	whole_alloc_fn *alloc;
 	whole_free_fn *free;
 	whole_reap_fn *reap;
@@ -106,6 +108,7 @@ struct process {
 	unsigned n_taken;
 	struct frame *inside;
 	uint64_t got, put; /* frames that entered it and left it, not its own */
+	struct whole_account seen; /* at the latest check */
 	struct client clients[CLIENTS];
 	char flow[64]; /* an id, of the latest list */
 	int64_t hold_us, told_hold_us; /* max_hold_us in its file; as it said last */
@@ -136,6 +139,14 @@ struct happening {
 	X(copied)                                                                                  \
 	X(dropped)                                                                                 \
 	X(paired)                                                                                  \
+	X(told)                                                                                    \
+	X(sprayed)                                                                                 \
+	X(sprayed_reads)                                                                           \
+	X(delivered)                                                                               \
+	X(shown)                                                                                   \
+	X(overtaken)                                                                               \
+	X(doubts)                                                                                  \
+	X(paced)                                                                                   \
 	X(moves)                                                                                   \
 	X(recovered)                                                                               \
 	X(failovers)                                                                               \
@@ -151,6 +162,11 @@ struct sim_result {
 #define X(field) uint64_t field;
 	SIM_SUMS(X)
 #undef X
+};
+
+/* Of the replies that came the one with the furthest PSN. */
+struct furthest {
+	uint64_t seq, lin;
 };
 
 struct path {
@@ -172,6 +188,11 @@ struct sim {
 	uint32_t starts; /* of queue pairs */
 	uint16_t vlan; /* tag; 0: none */
 	bool flaps;
+	bool spray, dcqcn, told; /* told: of queue pairs, by watchers; numbers return */
+	uint32_t qpn[2][SIM_QPS], turns[2][SIM_QPS]; /* by host; turns: numbers so far */
+	uint64_t unpaired_until[2][SIM_QPS]; /* by requester: order is counted, not asserted */
+	uint64_t loose_until[2]; /* what leaves for that host before is loose */
+	struct furthest furthest[2][SIM_QPS]; /* by requester, sprayed */
 	uint32_t n_paths, loss_ppm, damage_ppm, copy_ppm;
 	uint64_t reply_seq[2], reply_last[2][SIM_QPS], other_seq[2],
 		other_last[2][2]; /* the latter by address: none, some */
@@ -195,6 +216,14 @@ struct sim {
 			putchar('\n');                                                             \
 		}                                                                                  \
 		(s)->failed = true;                                                                \
+	} while (0)
+
+/* Sprayed packets keep their order; of a queue pair that was unpaired disorder is counted. */
+#define OVERTAKEN(s, requester, i, ...)                                                            \
+	do {                                                                                       \
+		(s)->r.overtaken++;                                                                \
+		if ((s)->now >= (s)->unpaired_until[requester][i])                                 \
+			WRONG(s, __VA_ARGS__);                                                     \
 	} while (0)
 
 static inline uint32_t draw(struct sim *s, uint32_t n)
@@ -264,6 +293,11 @@ void rnics_dispatch(struct world *w, struct ev *ev);
 void rnics_leave(struct sim *s, unsigned host, struct frame *f, uint64_t since);
 void rnics_event(struct sim *s, unsigned host, const struct hp3_event *ev);
 void rnics_crashed(struct sim *s, unsigned host);
+/* What is on its way to that host, and leaves for it within `ns`, comes in any order. */
+void rnics_doubt(struct sim *s, unsigned host, uint64_t ns);
+#define NO_QP SIM_QPS
+void rnics_tell(struct sim *s, void *arg, uint64_t at); /* a watcher tells; frees arg */
+uint32_t rnics_index(const struct sim *s, unsigned host, uint32_t qpn); /* NO_QP: of before */
 void rnics_restart(struct sim *s, unsigned host);
 void rnics_free(struct sim *s);
 void rnics_progress(struct sim *s, bool check);

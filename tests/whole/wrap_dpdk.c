@@ -8,6 +8,7 @@
 #include <rte_ring_elem.h>
 #include <rte_telemetry.h>
 #include "app/doctor/doctor.h"
+#include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/internal.h"
 #include "app/hp3d/pipe/pipe.h"
 #include "app/record/record.h"
@@ -17,6 +18,7 @@
 
 whole_account_fn whole_account;
 whole_in_ring_fn whole_in_ring;
+whole_qp_fn whole_qp;
 int __wrap_hp3d_eal_init(const struct hp3_config *cfg, unsigned workers, bool quiet);
 unsigned __wrap_rte_get_next_lcore(unsigned i, int skip_main, int wrap);
 unsigned __wrap_rte_lcore_to_socket_id(unsigned lcore);
@@ -221,6 +223,7 @@ static void add(struct whole_account *a, struct hp3d_pipe *p)
 {
 	const struct hp3_engine *e = hp3d_pipe_engine(p);
 	const struct hp3d_pipe_counters *c = hp3d_pipe_counters(p);
+	const struct hp3_stats *s = hp3_engine_stats(e);
 
 #define X(field, help, drop) a->gone += drop ? c->field : 0;
 	HP3D_PIPE_COUNTERS(X)
@@ -230,6 +233,26 @@ static void add(struct whole_account *a, struct hp3d_pipe *p)
 	a->unaccounted += hp3d_pipe_unaccounted(p);
 	a->moved += hp3_engine_moved(e);
 	a->moves += hp3_engine_moves(e);
+	a->delivered += c->delivered;
+	a->sprayed += s->sprayed;
+	a->sprayed_reads += s->sprayed_reads;
+	a->doubts += s->reseq_given_up + s->reseq_beyond + s->reseq_full + s->reseq_late;
+	a->paced += s->paced;
+}
+
+/* As a call of the control thread does (app/hp3d/lcores/loop.c). */
+void whole_qp(const struct hp3_qp_event *ev)
+{
+	struct hp3d_worker *w;
+
+	if (hp3d_lcores.n == 0)
+		return;
+	w = hp3d_worker(hp3d_worker_of(0, ev->ipv6, ev->local, ev->remote));
+	if (w->call.quit)
+		return;
+	hp3d_pipe_qp(w->pipes[0], ev, hp3d_now());
+	w->own.due = 0;
+	whole_host->kick(whole_process);
 }
 
 /* Buffers of that pool; others are hp3d's own packets. */
