@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The memory of an engine and its configuration; lists and names. */
 #include "base/names.h"
+#include "engine/flows/barred.h"
+#include "engine/flows/near.h"
+#include "engine/life/life.h"
 #include "engine/pass/burst.h"
 #include "engine/paths/compare.h"
 #include "engine/paths/ways.h"
@@ -23,9 +26,9 @@ static size_t align_up(size_t n)
 struct layout {
 	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, replies,
 		peers, counts, tracing, traced, comparing, tell, waits, began, hearsay, losses,
-		asked, longs, rack, spraying, sprays_out, sprays_in, spray_peers, spray_lists,
+		asked, near, longs, rack, spraying, sprays_out, sprays_in, spray_peers, spray_lists,
 		spray_of, end;
-	uint32_t nbuckets, nasked;
+	uint32_t nbuckets, nasked, nnear;
 };
 
 /* `n` records of `size` bytes at *at; returns where they begin. */
@@ -64,6 +67,8 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	l.began = lay(&at, flows, sizeof(struct hp3_began));
 	l.nasked = hp3_pairs_heads(hp3_max_u32(cfg->max_flows / ASKING, ASKING_LEAST));
 	l.asked = lay(&at, l.nasked, sizeof(uint32_t));
+	l.nnear = hp3_near_entries(cfg->max_flows);
+	l.near = lay(&at, l.nnear, sizeof(struct hp3_near));
 	l.hearsay = lay(&at, flows, sizeof(struct hp3_hearsay));
 	l.losses = lay(&at, HP3_LOSS_SETS * HP3_LOSS_WAYS, sizeof(struct hp3_losses));
 	l.pairs = lay(&at, pairs, sizeof(struct hp3_pair));
@@ -179,6 +184,7 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	e->asked = (uint32_t *)(at + l.asked);
 	memset(e->asked, 0xff, l.nasked * sizeof(*e->asked));
 	e->asked_mask = l.nasked - 1;
+	hp3_near_init(e, (struct hp3_near *)(at + l.near), l.nnear);
 	e->hearsay = (struct hp3_hearsay *)(at + l.hearsay);
 	e->losses = (struct hp3_losses *)(at + l.losses);
 	for (uint32_t i = 0; i < HP3_LOSS_SETS * HP3_LOSS_WAYS; i++)
@@ -296,6 +302,28 @@ bool hp3_slot_open(const struct hp3_engine *e, uint32_t i, uint32_t *flow)
 	return state != HP3_RFR_STEADY && state != HP3_RFR_RESUMING;
 }
 
+/* What a flow lacks to be paired, as far as is known. */
+static enum hp3_unpaired_reason unpaired_reason(
+	const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+{
+	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
+
+	if (f->flags & HP3_FF_PAIRED)
+		return HP3_UNPAIRED_PAIRED;
+	if (!e->cfg.pair_by_challenge)
+		return HP3_UNPAIRED_OFF;
+	if (!hp3_is_pairing_wanted(e, f))
+		return HP3_UNPAIRED_MODE;
+	if (hp3_pair_is_barred(e, p))
+		return HP3_UNPAIRED_BARRED;
+	if (!(f->flags & HP3_FF_STARTED))
+		return HP3_UNPAIRED_SILENT;
+	if (now < p->untracked_until)
+		return HP3_UNPAIRED_UNTRACKED;
+	return f->unpaired.reason != 0 ? (enum hp3_unpaired_reason)f->unpaired.reason
+				       : HP3_UNPAIRED_ASKING;
+}
+
 int hp3_flow_info(
 	const struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_flow_info *info)
 {
@@ -323,6 +351,7 @@ int hp3_flow_info(
 		.pmtu = f->pmtu_log2 ? (uint16_t)(1u << f->pmtu_log2) : 0,
 		.state = f->state,
 		.pairing = f->pairing,
+		.unpaired = (uint8_t)unpaired_reason(e, f, now),
 		.spray = (uint8_t)hp3_spray_state_of(e, flow),
 		.spray_reads = (uint8_t)hp3_spray_read_state_of(e, flow),
 		.lanes = (uint8_t)hp3_spray_lanes_of(e, flow),
@@ -375,6 +404,16 @@ const struct hp3_stat_info hp3_stat_info[] = {
 #undef X
 };
 const unsigned hp3_stat_count = sizeof(hp3_stat_info) / sizeof(hp3_stat_info[0]);
+
+const char *hp3_unpaired_name(enum hp3_unpaired_reason r)
+{
+	static const char *const names[] = {
+#define X(symbol, text) [HP3_UNPAIRED_##symbol] = text,
+		HP3_UNPAIRED_REASONS(X)
+#undef X
+	};
+	return HP3_NAME(names, r);
+}
 
 const char *hp3_pairing_name(enum hp3_pairing p)
 {

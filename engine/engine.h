@@ -342,6 +342,7 @@ struct hp3_flow_info {
 	uint16_t port, home, pmtu;
 	uint16_t replies; /* port that its replies leave on; 0: as the RNIC sends them */
 	uint8_t state, pairing;
+	uint8_t unpaired; /* enum hp3_unpaired_reason */
 	uint8_t spray; /* enum hp3_spray_state */
 	uint8_t spray_reads; /* ... of the responses to what the peer reads */
 	uint8_t lanes; /* that its packets take */

@@ -204,6 +204,27 @@ struct hp3_began {
 	uint32_t dscp : 7; /* seen; HP3_NO_DSCP */
 };
 
+/* PSNs of one address pair that follow each other, and who sent some of them (flows/near.h). Times
+ * in HP3_TICK_SHIFT units; 0: never. */
+struct hp3_near {
+	uint32_t key; /* signature of pair and window */
+	uint32_t last, last_at; /* which flow sent there last, and when */
+	uint32_t other_at; /* when another one than `last` did */
+	uint32_t leader, lead_at; /* the unpaired flow that came furthest */
+	uint32_t follow_at; /* when another unpaired one was there */
+	uint16_t follow_to; /* ... and how far these came, from the first PSN of the window */
+};
+
+struct hp3_near_index {
+	struct hp3_near *entries;
+	uint32_t mask; /* of sets */
+	uint32_t unpaired; /* flows of the engine that are */
+	uint64_t since, until; /* kept from, and at least to */
+	bool whole; /* entries are missing of nothing that counts */
+};
+
+_Static_assert(sizeof(struct hp3_near) == 32, "two per cache line");
+
 struct hp3_engine {
 	/* read per packet */
 	struct hp3_table table;
@@ -213,6 +234,7 @@ struct hp3_engine {
 	uint32_t large; /* bytes of a message that may be sprayed; UINT32_MAX: none is */
 	uint32_t nspray_in; /* queue pairs of peers that are put in order, and READs of ours */
 	uint32_t nspray_reads; /* queue pairs whose READ responses may leave by several paths */
+	bool near_kept; /* which flow was near which PSN is noted (flows/near.h) */
 	struct hp3_engine_config cfg;
 	uint64_t seed[4];
 	/* written now and then */
@@ -239,6 +261,7 @@ struct hp3_engine {
 	struct hp3_began *began; /* by flow */
 	struct hp3_hearsay *hearsay; /* by flow */
 	struct hp3_losses *losses; /* sets of HP3_LOSS_WAYS, by flow */
+	struct hp3_near_index near;
 	uint32_t *asked; /* flows whose natural challenge is under way, by pair and PSN */
 	uint32_t asked_mask;
 	uint32_t active_head, active_n; /* of the ring */

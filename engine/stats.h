@@ -32,6 +32,9 @@
 	X(challenges, "challenges sent (AckReq set on a chosen packet)")                           \
 	X(challenge_hits, "challenges answered by exactly one queue pair")                         \
 	X(challenge_misses, "challenges without an answer or with an ambiguous one")               \
+	X(challenge_near, "packets that could be no challenge: another flow is near their PSN")    \
+	X(challenge_ahead, "challenges put off: another unpaired flow sent their PSN before")      \
+	X(near_full, "PSNs that found no room in the table of who was near which")                 \
 	X(moves_asked, "moves asked for")                                                          \
 	X(moves_refused, "moves refused")                                                          \
 	X(moves_switched, "moves that ended on the new port behind a drain")                       \

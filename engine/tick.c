@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What time brings: deadlines of slots, flows to be looked at, traces, reports, ageing. */
+#include "engine/flows/near.h"
 #include "engine/pass/pass.h"
 #include "engine/paths/compare.h"
 #include "engine/paths/ways.h"
@@ -100,6 +101,7 @@ static void age(struct hp3_turn *t)
 		}
 		e->age_hand = i + 1 == e->cfg.max_flows ? 0 : i + 1;
 	}
+	hp3_near_rest(e, t->now);
 	e->age_due = t->now + AGE_STEP_NS;
 }
 

@@ -45,6 +45,7 @@ static void print_all(const struct hp3ctl *ctl, json_t *list)
 static void print_now(json_t *flow)
 {
 	const char *barred = json_string_value(json_object_get(flow, "barred"));
+	const char *unpaired = json_string_value(json_object_get(flow, "unpaired"));
 	json_t *path = json_object_get(flow, "path");
 
 	printf("%s leaves on port %lld%s; %lld moves so far; round trip %.1f us (base %.1f), %lld "
@@ -58,6 +59,8 @@ static void print_now(json_t *flow)
 		(double)json_integer_value(json_object_get(path, "base_rtt_ns")) / 1e3,
 		json_integer_value(json_object_get(path, "marked_permille")),
 		json_is_true(json_object_get(flow, "severe")) ? "; severely congested" : "");
+	if (unpaired != NULL)
+		printf("  it is not paired, so it is neither held nor moved: %s\n", unpaired);
 	if (barred != NULL)
 		printf("  it stays where it is: [filter] bars its %s\n", barred);
 }

@@ -67,14 +67,55 @@
 enum hp3_pairing { HP3_PAIRING_NONE, HP3_PAIRING_CHALLENGE, HP3_PAIRING_CM, HP3_PAIRING_EVENT };
 const char *hp3_pairing_name(enum hp3_pairing p);
 
+/* A forced challenge (pairing.c). */
+enum hp3_challenge_state {
+	HP3_CH_IDLE,
+	HP3_CH_CHOOSING, /* its packet is not chosen yet */
+	HP3_CH_ARMED, /* AckReq went out on ch_psn */
+	HP3_CH_ANSWERED, /* that PSN came back; waiting whether another queue pair says the same */
+};
+
+/* Why a flow is not paired (hp3_flow_info.unpaired). X(symbol, text) */
+#define HP3_UNPAIRED_REASONS(X)                                                                    \
+	X(PAIRED, "paired")                                                                        \
+	X(OFF, "challenge-off") /* [pairing] challenge = off */                                    \
+	X(MODE, "mode-off") /* nothing is moved */                                                 \
+	X(BARRED, "barred") /* by [filter] */                                                      \
+	X(SILENT, "nothing-sent")                                                                  \
+	X(UNTRACKED, "untracked") /* packets of the pair may be answered that hp3d did not see */  \
+	X(ASKING, "asking") /* a challenge is under way, or the next packet may be one */          \
+	X(NEAR, "others-near") /* others may be answered with the PSNs of its requests */          \
+	X(AHEAD, "others-ahead") /* other unpaired flows sent its PSNs before it */                \
+	X(UNANSWERED, "unanswered") /* the last challenge found no answer */                       \
+	X(AMBIGUOUS, "ambiguous") /* two queue pairs answered the last one, or different ones */
+
+enum hp3_unpaired_reason {
+#define X(symbol, text) HP3_UNPAIRED_##symbol,
+	HP3_UNPAIRED_REASONS(X)
+#undef X
+};
+const char *hp3_unpaired_name(enum hp3_unpaired_reason r);
+
+#define HP3_CH_SHIFT 10u /* 2^10 ns */
+#define HP3_CH_VOIDS 0x7fffu
+
 /* While a flow looks for its local QPN (pairing.c). */
 struct hp3_unpaired {
+	uint64_t ch_until; /* end of ch_state, ns */
+	uint32_t ch_psn : 24; /* of the forced challenge */
+	uint32_t ch_state : 7; /* enum hp3_challenge_state */
+	uint32_t ch_ambiguous : 1; /* two queue pairs answered, or another flow asked as well */
+	uint32_t ch_lqpn : 24; /* that answered it */
+	uint32_t cand_hits : 8;
+	uint32_t ch_count : 17; /* packets until one is chosen */
+	uint32_t ch_voids : 15; /* hp3_pair.voids when it left */
+	uint32_t ch_sent; /* when it left, in HP3_CH_SHIFT units */
 	uint32_t cand_lqpn; /* candidate by challenge */
 	uint32_t nat_psn; /* PSN of the natural challenge under way */
 	uint32_t nat_sent; /* when, in HP3_TICK_SHIFT units */
 	uint16_t ch_wait; /* packets that a natural challenge was waited for */
-	uint8_t cand_hits;
 	uint8_t misses; /* forced challenges in a row that nobody answered */
+	uint8_t reason; /* enum hp3_unpaired_reason: what the newest attempt came to; 0: none yet */
 };
 
 /* Who, but packets of the local RNIC, has records of flows made? */
@@ -125,6 +166,8 @@ struct hp3_flow {
 		struct hp3_monitor monitor; /* from then on */
 	};
 } __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct hp3_unpaired) <= sizeof(struct hp3_monitor), "no flow grows by it");
 
 #define HP3_TICK_SHIFT 20u /* 2^20 ns = 1.05 ms: ageing granularity */
 

@@ -83,7 +83,8 @@ uint32_t hp3_pairs_get(struct hp3_pairs *t, const struct hp3_ends *ends)
 		.hash = hash,
 		.chain = t->heads[hash & t->mask],
 		.flows = HP3_NO_FLOW,
-		.ch_flow = HP3_NO_FLOW};
+		.answered = HP3_NO_FLOW,
+		.void_hand = HP3_NO_FLOW};
 	memcpy(p->local, both, 16);
 	memcpy(p->remote, both + 16, 16);
 	t->heads[hash & t->mask] = i;

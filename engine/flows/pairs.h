@@ -3,21 +3,13 @@
 #define HP3_ENGINE_PAIRS_H
 /*
  * Address pairs: the local and the remote end (and VLAN) between which flows run. Holds what flows
- * of a pair share: the addresses themselves, the list of flows, the challenge under way. Touched
- * only off the steady path.
+ * of a pair share: the addresses themselves, the list of flows. Touched only off the steady path.
  */
 #include "engine/ends.h"
 #include "engine/flows/flow.h"
 #include "ppp/discovery.h"
 
 #define HP3_NO_PAIR UINT32_MAX
-
-enum hp3_challenge_state {
-	HP3_CH_IDLE,
-	HP3_CH_CHOOSING, /* ch_flow has the turn, its packet is not chosen yet */
-	HP3_CH_ARMED, /* AckReq went out on ch_psn */
-	HP3_CH_ANSWERED, /* that PSN came back; waiting whether another queue pair says the same */
-};
 
 struct hp3_pair {
 	uint8_t local[16], remote[16]; /* IPv4: first four bytes, rest 0 */
@@ -61,11 +53,9 @@ struct hp3_pair {
 	uint64_t cnps_spent; /* of the CNPs that may be kept from RNICs */
 	uint64_t spray_at; /* its hp3d is not asked to put queue pairs in order before */
 	uint64_t reads_at; /* nor is it offered, or taken from it, to put READ responses in order */
-	/* forced challenge (rule 15) */
-	uint8_t ch_state;
-	bool ch_ambiguous; /* two queue pairs answered */
-	uint32_t ch_flow, ch_psn, ch_lqpn, ch_count;
-	uint64_t ch_sent, ch_until;
+	uint32_t answered; /* the flow whose forced challenge was answered last, or HP3_NO_FLOW */
+	uint32_t void_hand; /* flow that is looked at next (life/void.c), or HP3_NO_FLOW */
+	uint32_t voids; /* forced challenges that left at a lower number mean nothing (rule 15) */
 };
 
 struct hp3_pairs {

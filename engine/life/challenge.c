@@ -20,18 +20,18 @@ bool hp3_is_near(const struct hp3_flow *f, uint32_t psn)
 	       hp3_psn_diff(psn, hp3_stream_end(&f->stream)) < NEAR_PSNS;
 }
 
-static bool others(
+/* From the records of flows, as long as the table of flows/near.h lacks some. */
+static bool any_near(
 	const struct hp3_engine *e, uint32_t flow, uint32_t psn, bool ahead, uint64_t now)
 {
 	const uint16_t live = HP3_FF_STARTED | (ahead ? HP3_FF_PAIRED : 0);
-	const struct hp3_flow *f = &e->flows[flow];
-	uint32_t n = 0;
+	const struct hp3_pair *p = &e->pairs.pairs[e->flows[flow].pair];
 
-	for (uint32_t i = e->pairs.pairs[f->pair].flows; i != HP3_NO_FLOW; i = e->flows[i].next) {
+	if (p->nflows > HP3_NEAR_FLOWS)
+		return true;
+	for (uint32_t i = p->flows; i != HP3_NO_FLOW; i = e->flows[i].next) {
 		const struct hp3_flow *g = &e->flows[i];
 
-		if (++n > HP3_NEAR_FLOWS)
-			return true;
 		if (i != flow && (g->flags & live) == HP3_FF_STARTED && !hp3_is_silent(e, g, now) &&
 			hp3_is_near(g, psn) &&
 			(!ahead || hp3_psn_diff(hp3_stream_end(&g->stream), psn) > 0))
@@ -42,18 +42,29 @@ static bool others(
 
 bool hp3_others_near(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now)
 {
-	return others(e, flow, psn, false, now);
+	if (hp3_near_is_whole(e, now))
+		return hp3_near_others(e, flow, psn, now);
+	return any_near(e, flow, psn, false, now);
 }
 
 bool hp3_others_ahead(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now)
 {
-	return others(e, flow, psn, true, now);
+	if (hp3_near_is_whole(e, now))
+		return hp3_near_ahead(e, flow, psn, now);
+	return any_near(e, flow, psn, true, now);
 }
 
-void hp3_challenge_stop(struct hp3_pair *p)
+void hp3_challenges_void(struct hp3_pair *p)
 {
-	p->ch_state = HP3_CH_IDLE;
-	p->ch_flow = HP3_NO_FLOW;
+	p->voids++;
+}
+
+void hp3_challenge_stop(struct hp3_flow *f)
+{
+	if ((f->flags & (HP3_FF_STARTED | HP3_FF_PAIRED)) != HP3_FF_STARTED)
+		return; /* it has none, and other use of its memory */
+	f->unpaired.ch_state = HP3_CH_IDLE;
+	f->unpaired.ch_ambiguous = false;
 }
 
 void hp3_challenge_quiet(struct hp3_turn *t, uint32_t flow, bool first)
@@ -62,13 +73,19 @@ void hp3_challenge_quiet(struct hp3_turn *t, uint32_t flow, bool first)
 	struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
 	uint32_t idle = (uint32_t)(t->now >> HP3_TICK_SHIFT) - f->last;
 	uint64_t until = t->now + t->e->cfg.challenge_quiet_ns - ((uint64_t)idle << HP3_TICK_SHIFT);
+	bool others = first;
 
-	if (until <= t->now || until <= p->untracked_until ||
-		(!first && (!(f->flags & HP3_FF_STARTED) ||
-				   !hp3_others_near(t->e, flow, f->stream.hi, t->now))))
+	if (until <= t->now)
+		return;
+	if (!first && (f->flags & HP3_FF_STARTED)) {
+		others = hp3_near_abandon(t->e, flow, t->now, until);
+		if (!hp3_near_is_whole(t->e, t->now))
+			others = any_near(t->e, flow, f->stream.hi, false, t->now);
+	}
+	if (!others || until <= p->untracked_until)
 		return;
 	p->untracked_until = until;
-	hp3_challenge_stop(p);
+	hp3_challenges_void(p);
 }
 
 void hp3_natural_drop(struct hp3_flow *f)
@@ -90,6 +107,15 @@ bool hp3_natural_under_way(struct hp3_turn *t, struct hp3_flow *f)
 	return false;
 }
 
+/* Its answer, or a second one, counts. */
+static bool is_forced_under_way(const struct hp3_turn *t, const struct hp3_flow *f)
+{
+	const struct hp3_unpaired *u = &f->unpaired;
+
+	return u->ch_state >= HP3_CH_ARMED && t->now < u->ch_until &&
+	       u->ch_voids == (t->e->pairs.pairs[f->pair].voids & HP3_CH_VOIDS);
+}
+
 /* True for a reply that proves execution of the packet with its PSN itself. */
 static bool proves(const struct hp3_view *v, bool read)
 {
@@ -104,31 +130,63 @@ static uint32_t *place(const struct hp3_engine *e, uint32_t pair, uint32_t psn)
 	return &e->asked[hp3_mix(pair ^ e->seed[0], psn ^ e->seed[1]) & e->asked_mask];
 }
 
-/* The flow that stands there, if its challenge is under way still. */
+/* The unpaired flow that stands there. */
 static struct hp3_flow *asking(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = flow == HP3_NO_FLOW ? NULL : &t->e->flows[flow];
 
-	if (f == NULL || (f->flags & (HP3_FF_USED | HP3_FF_PAIRED)) != HP3_FF_USED ||
-		!hp3_natural_under_way(t, f))
+	if (f == NULL || (f->flags & (HP3_FF_USED | HP3_FF_PAIRED)) != HP3_FF_USED)
 		return NULL;
 	return f;
+}
+
+/* The flow stands there for a challenge that is under way still. */
+static bool is_taken(struct hp3_turn *t, const uint32_t *at)
+{
+	struct hp3_flow *f = asking(t, *at);
+
+	if (f == NULL)
+		return false;
+	return (hp3_natural_under_way(t, f) && place(t->e, f->pair, f->unpaired.nat_psn) == at) ||
+	       (is_forced_under_way(t, f) && place(t->e, f->pair, f->unpaired.ch_psn) == at);
+}
+
+static bool take_place(struct hp3_turn *t, uint32_t flow, uint32_t psn)
+{
+	uint32_t *at = place(t->e, t->e->flows[flow].pair, psn);
+
+	if (*at != flow && is_taken(t, at))
+		return false;
+	*at = flow;
+	return true;
 }
 
 bool hp3_ask_naturally(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
-	uint32_t *at = place(t->e, f->pair, v->psn);
-	const struct hp3_flow *other = asking(t, *at);
 
-	if (other != NULL && place(t->e, other->pair, other->unpaired.nat_psn) == at)
+	if (!take_place(t, flow, v->psn))
 		return false;
-	*at = flow;
 	f->flags |= HP3_FF_NATURAL;
 	if (v->flags & HP3_VF_READ)
 		f->flags |= HP3_FF_NATURAL_RD;
 	f->unpaired.nat_psn = v->psn;
 	f->unpaired.nat_sent = (uint32_t)(t->now >> HP3_TICK_SHIFT);
+	return true;
+}
+
+bool hp3_ask_forced(struct hp3_turn *t, uint32_t flow, uint32_t psn)
+{
+	struct hp3_unpaired *u = &t->e->flows[flow].unpaired;
+
+	if (!take_place(t, flow, psn))
+		return false;
+	u->ch_state = HP3_CH_ARMED;
+	u->ch_ambiguous = false;
+	u->ch_psn = psn & HP3_PSN_MASK;
+	u->ch_voids = t->e->pairs.pairs[t->e->flows[flow].pair].voids & HP3_CH_VOIDS;
+	u->ch_sent = (uint32_t)(t->now >> HP3_CH_SHIFT);
+	u->ch_until = t->now + t->e->cfg.challenge_timeout_ns;
 	return true;
 }
 
@@ -138,7 +196,7 @@ uint32_t hp3_asked_naturally(struct hp3_turn *t, uint32_t pair, const struct hp3
 	struct hp3_flow *f = asking(t, flow);
 
 	if (f == NULL || f->pair != pair || f->unpaired.nat_psn != v->psn ||
-		!proves(v, f->flags & HP3_FF_NATURAL_RD))
+		!hp3_natural_under_way(t, f) || !proves(v, f->flags & HP3_FF_NATURAL_RD))
 		return HP3_NO_FLOW;
 	if (!hp3_others_near(t->e, flow, v->psn, t->now))
 		return flow;
@@ -146,7 +204,18 @@ uint32_t hp3_asked_naturally(struct hp3_turn *t, uint32_t pair, const struct hp3
 	return HP3_NO_FLOW;
 }
 
-bool hp3_is_forced_answer(const struct hp3_pair *p, const struct hp3_view *v)
+uint32_t hp3_forced_at(struct hp3_turn *t, uint32_t pair, uint32_t psn)
 {
-	return p->ch_state >= HP3_CH_ARMED && v->psn == p->ch_psn && proves(v, false);
+	uint32_t flow = *place(t->e, pair, psn);
+	struct hp3_flow *f = asking(t, flow);
+
+	return f != NULL && f->pair == pair && f->unpaired.ch_psn == psn &&
+			       is_forced_under_way(t, f)
+		       ? flow
+		       : HP3_NO_FLOW;
+}
+
+uint32_t hp3_asked_by_force(struct hp3_turn *t, uint32_t pair, const struct hp3_view *v)
+{
+	return proves(v, false) ? hp3_forced_at(t, pair, v->psn) : HP3_NO_FLOW;
 }

@@ -51,11 +51,9 @@ static void link_to_pair(struct hp3_engine *e, uint32_t flow)
 static void stop_challenge(struct hp3_engine *e, uint32_t flow)
 {
 	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_pair *p = &e->pairs.pairs[f->pair];
 
-	f->flags &= (uint16_t) ~(HP3_FF_NATURAL | HP3_FF_NATURAL_RD);
-	if (p->ch_flow == flow)
-		hp3_challenge_stop(p);
+	hp3_natural_drop(f);
+	hp3_challenge_stop(f);
 }
 
 static void unlink_from_pair(struct hp3_engine *e, uint32_t flow)
@@ -139,13 +137,15 @@ static uint32_t add(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rq
 	if (e->pairs.pairs[pair].nflows == 0) /* new, or hp3d is: what was sent before? */
 		hp3_challenge_quiet(t, flow, true);
 	link_to_pair(e, flow);
+	e->near.unpaired++;
+	hp3_near_keep(e, t->now);
 	e->nflows++;
 	e->stats.flows_created++;
 	return flow;
 full:
 	e->stats.flows_full++;
 	e->pairs.pairs[pair].untracked_until = t->now + e->cfg.idle_age_ns;
-	hp3_challenge_stop(&e->pairs.pairs[pair]); /* the one without room may answer, too */
+	hp3_challenges_void(&e->pairs.pairs[pair]); /* the one without room may answer, too */
 	if (e->pairs.pairs[pair].nflows == 0)
 		hp3_pairs_free(&e->pairs, pair);
 	return HP3_NO_FLOW;
@@ -180,6 +180,8 @@ void hp3_flow_remove(struct hp3_turn *t, uint32_t flow)
 	index_remove(e, flow, HP3_DIR_TX);
 	if (f->flags & HP3_FF_PAIRED)
 		index_remove(e, flow, HP3_DIR_RX);
+	else
+		e->near.unpaired--;
 	hp3_challenge_quiet(t, flow, false);
 	if (f->flags & HP3_FF_MOVED)
 		e->nmoved--;
@@ -223,7 +225,7 @@ bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pa
 	struct hp3_engine *e = t->e;
 	struct hp3_flow *f = &e->flows[flow];
 	/* Doubted and found right: its congestion is what it was. */
-	bool again = how == HP3_PAIRING_CHALLENGE && f->lqpn == lqpn;
+	bool again = how == HP3_PAIRING_CHALLENGE && f->lqpn == lqpn, was;
 	uint32_t other = hp3_flow_at(e, HP3_ENDS(&e->pairs.pairs[f->pair]), lqpn, HP3_DIR_RX);
 
 	if (other != HP3_NO_FLOW && other != flow && how == HP3_PAIRING_CM &&
@@ -241,16 +243,19 @@ bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pa
 	}
 	stop_challenge(e, flow);
 	hp3_announced_end(e, flow);
-	if (f->flags & HP3_FF_PAIRED)
+	was = f->flags & HP3_FF_PAIRED;
+	if (was)
 		index_remove(e, flow, HP3_DIR_RX);
 	f->lqpn = lqpn;
 	f->flags |= HP3_FF_PAIRED;
 	if (!index_add(e, flow, HP3_DIR_RX)) {
+		e->near.unpaired += was;
 		f->flags &= (uint16_t)~HP3_FF_PAIRED;
 		f->pairing = HP3_PAIRING_NONE;
 		f->unpaired = (struct hp3_unpaired){0};
 		return false;
 	}
+	e->near.unpaired -= !was;
 	f->pairing = (uint8_t)how;
 	e->hearsay[flow].refutation = (struct hp3_refutation){0};
 	if (how == HP3_PAIRING_CHALLENGE)
@@ -289,6 +294,8 @@ void hp3_flow_unpair(struct hp3_turn *t, uint32_t flow)
 	f->flags &= (uint16_t) ~(HP3_FF_PAIRED | HP3_FF_IDLE_PROOF | HP3_FF_LAST_CLOSE);
 	f->pairing = HP3_PAIRING_NONE;
 	f->unpaired = (struct hp3_unpaired){0};
+	t->e->near.unpaired++;
+	hp3_near_keep(t->e, t->now);
 	t->e->stats.unpaired++;
 }
 
@@ -306,7 +313,7 @@ static void begin_anew(struct hp3_turn *t, uint32_t flow)
 	hp3_challenge_quiet(t, flow, false);
 	hp3_long_end(t->e, flow);
 	f->flags &= (uint16_t)(HP3_FF_USED | HP3_FF_IPV6 | HP3_FF_MOVED);
-	f->unsent = (struct hp3_unsent){0};
+	f->unpaired = (struct hp3_unpaired){0}; /* and f->unsent */
 	f->pmtu_log2 = 0;
 	f->lqpn = 0;
 	t->e->began[flow] = (struct hp3_began){HP3_NO_PSN, HP3_NO_DSCP};

@@ -5,6 +5,7 @@
  * A flow's life: added at its first request packet or set-up event, paired with the local QPN that
  * its replies carry, unpaired, started over, removed.
  */
+#include "engine/flows/near.h"
 #include "engine/life/tellers.h"
 #include "engine/moves/moves.h"
 
@@ -27,8 +28,10 @@ void hp3_flow_over(struct hp3_turn *t, uint32_t flow);
 /* What `flow` sent until its last packet may be answered, and its record will not say so; `first`
  * of its address pair: what anybody sent. */
 void hp3_challenge_quiet(struct hp3_turn *t, uint32_t flow, bool first);
-/* Forgets the challenge under way: what it would prove is no longer asked or no longer sound. */
-void hp3_challenge_stop(struct hp3_pair *p);
+/* Forgets a forced challenge: what it would prove is no longer asked or no longer sound. */
+void hp3_challenge_stop(struct hp3_flow *f);
+/* The same of all flows of the pair. */
+void hp3_challenges_void(struct hp3_pair *p);
 /* All that the flow sent until its last packet was answered by now, or never will be. */
 bool hp3_is_silent(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
 /* Could the flow be answered with this PSN, about now? */
@@ -37,7 +40,8 @@ bool hp3_is_near(const struct hp3_flow *f, uint32_t psn);
  * has sent this PSN already: it may be answered about now. */
 bool hp3_others_near(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now);
 bool hp3_others_ahead(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now);
-#define HP3_NEAR_FLOWS 256u /* flows of a pair looked at; more count as near */
+/* Flows of a pair looked at while the table of flows/near.h lacks some; more count as near. */
+#define HP3_NEAR_FLOWS 256u
 /* Is the flow's natural challenge under way? And an end of it. */
 bool hp3_natural_under_way(struct hp3_turn *t, struct hp3_flow *f);
 void hp3_natural_drop(struct hp3_flow *f);
@@ -45,7 +49,11 @@ void hp3_natural_drop(struct hp3_flow *f);
 uint32_t hp3_asked_naturally(struct hp3_turn *t, uint32_t pair, const struct hp3_view *v);
 /* The flow's packet asks by itself; false: another one's is in its place of the index. */
 bool hp3_ask_naturally(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v);
-bool hp3_is_forced_answer(const struct hp3_pair *p, const struct hp3_view *v);
+/* The packet with this PSN was made to ask; false: another flow's place, as above. */
+bool hp3_ask_forced(struct hp3_turn *t, uint32_t flow, uint32_t psn);
+/* The flow whose forced challenge under way has this PSN; whose one a reply answers. */
+uint32_t hp3_forced_at(struct hp3_turn *t, uint32_t pair, uint32_t psn);
+uint32_t hp3_asked_by_force(struct hp3_turn *t, uint32_t pair, const struct hp3_view *v);
 
 /* refuted.c: a checked reply contradicts the pairing; true: it is not to be believed any more */
 bool hp3_is_refuted(struct hp3_turn *t, uint32_t flow);
@@ -56,15 +64,17 @@ void hp3_void(struct hp3_turn *t, uint32_t flow);
  */
 void hp3_void_near(struct hp3_turn *t, uint32_t flow);
 /* Nobody claims the reply. It may be one that a flow waits for at another local queue pair. */
-void hp3_void_elsewhere(struct hp3_turn *t, const struct hp3_pair *p, const struct hp3_pkt *pkt);
+void hp3_void_elsewhere(struct hp3_turn *t, uint32_t pair, const struct hp3_pkt *pkt);
 /*
- * What strangers make us look at flows for is bounded: each look is booked with so much time, and
- * so far ahead of time may be booked (strays_until). A few percent of the time is spent so at most.
+ * Looks at flows of a pair, one by one (refuted.c, void.c), are bounded: each is booked with so
+ * much time, and so far ahead of time may be booked (strays_until). A few percent of the time is
+ * spent so at most.
  */
 #define HP3_LOOK_NS   500u
 #define HP3_STRAYS_NS 2000000u
 
 /* pairing.c */
+bool hp3_is_pairing_wanted(const struct hp3_engine *e, const struct hp3_flow *f);
 /* True: set AckReq on this packet. */
 bool hp3_challenge_tx(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt);
 void hp3_challenge_rx(struct hp3_turn *t, const struct hp3_pkt *pkt);

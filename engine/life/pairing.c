@@ -6,13 +6,15 @@
  *
  * Natural challenges are free: a packet that carries AckReq by itself (and any READ or ATOMIC).
  * Queue pairs that run in lockstep at equal PSNs would all answer alike, so one is used only when
- * no other flow of the pair is anywhere near that PSN, neither when it leaves nor when it is
- * answered. Each flow may have one under way.
+ * no other flow of the pair is near that PSN, neither when it leaves nor when it is answered.
  *
  * Forced challenges serve the rest: AckReq is set on a packet in the middle of a message, drawn at
  * random; the others have no reason to answer just there. No other flow that is not paired has been
- * at that PSN before, and if one comes there and asks, too, nobody is believed. One at a time per
- * address pair, and the answer is believed only after listening for a second one.
+ * at that PSN before, and if one comes there and asks, too, nobody is believed. The answer is
+ * believed only after listening for a second one.
+ *
+ * Each flow may have one of each kind under way, at PSNs of its own. Who was near which PSN is
+ * looked up (flows/near.h): nothing here goes through the flows of a pair.
  *
  * All of this speaks of flows that have a record. Whoever has none may be answered as well, for
  * challenge_quiet_ns at most after its last request, so for that long nothing is inferred: from the
@@ -24,17 +26,19 @@
 #define NATURAL_WAIT 128 /* packets to wait for a natural challenge before forcing one */
 #define MISSES       3u /* challenges in a row, unanswered though the flow goes on */
 
-static void miss(struct hp3_turn *t, struct hp3_pair *p)
+static void miss(struct hp3_turn *t, uint32_t flow)
 {
-	uint32_t flow = p->ch_flow;
 	struct hp3_flow *f = &t->e->flows[flow];
-	bool goes_on = !(f->flags & HP3_FF_WENT_BACK) && f->stream.nxt != hp3_psn_add(p->ch_psn, 1);
+	struct hp3_unpaired *u = &f->unpaired;
+	bool goes_on = !(f->flags & HP3_FF_WENT_BACK) && f->stream.nxt != hp3_psn_add(u->ch_psn, 1);
+	bool ambiguous = u->ch_ambiguous;
 
 	t->e->stats.challenge_misses++;
-	hp3_challenge_stop(p);
-	if (p->ch_ambiguous || !goes_on || ++f->unpaired.misses < MISSES)
+	hp3_challenge_stop(f);
+	u->reason = ambiguous ? HP3_UNPAIRED_AMBIGUOUS : HP3_UNPAIRED_UNANSWERED;
+	if (ambiguous || !goes_on || ++u->misses < MISSES)
 		return;
-	f->unpaired.misses = 0;
+	u->misses = 0;
 	hp3_void_near(t, flow);
 }
 
@@ -58,6 +62,7 @@ static void hit(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, uint32_t psn)
 	if (f->unpaired.cand_hits > 0 && f->unpaired.cand_lqpn != lqpn) {
 		t->e->stats.contradictions++;
 		f->unpaired.cand_hits = 0;
+		f->unpaired.reason = HP3_UNPAIRED_AMBIGUOUS;
 	}
 	f->unpaired.cand_lqpn = lqpn;
 	f->unpaired.cand_hits++;
@@ -70,29 +75,53 @@ static void hit(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, uint32_t psn)
 }
 
 /* The time to hear a second answer to a forced challenge is over. */
-static void settle(struct hp3_turn *t, struct hp3_pair *p)
+static void settle(struct hp3_turn *t, uint32_t flow)
 {
-	uint32_t flow = p->ch_flow;
+	struct hp3_flow *f = &t->e->flows[flow];
 
-	if (p->ch_ambiguous) {
-		miss(t, p);
+	if (f->unpaired.ch_ambiguous) {
+		miss(t, flow);
 		return;
 	}
-	hp3_challenge_stop(p);
-	hit(t, flow, p->ch_lqpn, p->ch_psn);
+	hp3_challenge_stop(f);
+	hit(t, flow, f->unpaired.ch_lqpn, f->unpaired.ch_psn);
 }
 
 /* What time alone decides. */
-static void expire(struct hp3_turn *t, struct hp3_pair *p)
+static void expire(struct hp3_turn *t, uint32_t flow)
 {
-	if (p->ch_state == HP3_CH_IDLE || t->now < p->ch_until)
+	struct hp3_flow *f = &t->e->flows[flow];
+	const struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
+
+	if (f->unpaired.ch_state >= HP3_CH_ARMED &&
+		f->unpaired.ch_voids != (p->voids & HP3_CH_VOIDS))
+		hp3_challenge_stop(f);
+	if (f->unpaired.ch_state == HP3_CH_IDLE || t->now < f->unpaired.ch_until)
 		return;
-	if (p->ch_state == HP3_CH_ANSWERED)
-		settle(t, p);
-	else if (p->ch_state == HP3_CH_ARMED)
-		miss(t, p);
+	if (f->unpaired.ch_state == HP3_CH_ANSWERED)
+		settle(t, flow);
+	else if (f->unpaired.ch_state == HP3_CH_ARMED)
+		miss(t, flow);
 	else
-		hp3_challenge_stop(p);
+		hp3_challenge_stop(f);
+}
+
+static bool are_near(struct hp3_turn *t, uint32_t flow, uint32_t psn)
+{
+	if (!hp3_others_near(t->e, flow, psn, t->now))
+		return false;
+	t->e->stats.challenge_near++;
+	t->e->flows[flow].unpaired.reason = HP3_UNPAIRED_NEAR;
+	return true;
+}
+
+static bool are_ahead(struct hp3_turn *t, uint32_t flow, uint32_t psn)
+{
+	if (!hp3_others_ahead(t->e, flow, psn, t->now))
+		return false;
+	t->e->stats.challenge_ahead++;
+	t->e->flows[flow].unpaired.reason = HP3_UNPAIRED_AHEAD;
+	return true;
 }
 
 /* Natural: the packet will be answered by itself. True if nobody else will say the same. */
@@ -102,44 +131,36 @@ static bool arm_natural(struct hp3_turn *t, uint32_t flow, const struct hp3_view
 
 	if (hp3_natural_under_way(t, f))
 		return true;
-	if (hp3_others_near(t->e, flow, v->psn, t->now) || !hp3_ask_naturally(t, flow, v))
+	if (are_near(t, flow, v->psn) || !hp3_ask_naturally(t, flow, v))
 		return false;
 	f->unpaired.ch_wait = 0;
+	f->unpaired.reason = HP3_UNPAIRED_ASKING;
 	t->e->stats.challenges++;
 	return true;
 }
 
-static void arm_forced(struct hp3_turn *t, struct hp3_pair *p, const struct hp3_view *v)
+/* Forced: a packet without AckReq is drawn. */
+static bool choose_forced(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 {
-	p->ch_state = HP3_CH_ARMED;
-	p->ch_ambiguous = false;
-	p->ch_psn = v->psn;
-	p->ch_sent = t->now;
-	p->ch_until = t->now + t->e->cfg.challenge_timeout_ns;
-	t->e->stats.challenges++;
-}
+	struct hp3_unpaired *u = &t->e->flows[flow].unpaired;
 
-/* Forced: the flow takes its turn, if nobody has it, and draws a packet without AckReq. */
-static bool choose_forced(
-	struct hp3_turn *t, struct hp3_pair *p, uint32_t flow, const struct hp3_view *v)
-{
-	if (p->ch_state == HP3_CH_IDLE && !hp3_pair_is_barred(t->e, p) &&
-		!hp3_others_ahead(t->e, flow, v->psn, t->now)) {
-		p->ch_state = HP3_CH_CHOOSING;
-		p->ch_flow = flow;
-		p->ch_count = 1 + hp3_random_below(&t->e->rng, t->e->cfg.challenge_spread);
-		p->ch_until = t->now + t->e->cfg.challenge_timeout_ns;
+	if (u->ch_state == HP3_CH_IDLE &&
+		!hp3_pair_is_barred(t->e, &t->e->pairs.pairs[t->e->flows[flow].pair]) &&
+		!are_ahead(t, flow, v->psn)) {
+		u->ch_state = HP3_CH_CHOOSING;
+		u->ch_count = 1 + hp3_random_below(&t->e->rng, t->e->cfg.challenge_spread);
+		u->ch_until = t->now + t->e->cfg.challenge_timeout_ns;
 	}
-	if (p->ch_state != HP3_CH_CHOOSING || p->ch_flow != flow ||
-		(p->ch_count > 0 && --p->ch_count > 0) ||
-		hp3_others_ahead(t->e, flow, v->psn, t->now))
+	if (u->ch_state != HP3_CH_CHOOSING || (u->ch_count > 0 && --u->ch_count > 0) ||
+		are_ahead(t, flow, v->psn) || !hp3_ask_forced(t, flow, v->psn))
 		return false;
-	arm_forced(t, p, v);
+	u->reason = HP3_UNPAIRED_ASKING;
+	t->e->stats.challenges++;
 	return true;
 }
 
 /* Where nothing is moved only what has to come home is asked: a drain needs its replies. */
-static bool is_wanted(const struct hp3_engine *e, const struct hp3_flow *f)
+bool hp3_is_pairing_wanted(const struct hp3_engine *e, const struct hp3_flow *f)
 {
 	return e->cfg.moves_allowed || e->cfg.observe || (f->flags & HP3_FF_MOVED);
 }
@@ -147,16 +168,18 @@ static bool is_wanted(const struct hp3_engine *e, const struct hp3_flow *f)
 bool hp3_challenge_tx(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
-	struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
 	const struct hp3_view *v = &pkt->v;
 	const bool asks = v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC);
+	uint32_t other;
 
-	if (!t->e->cfg.pair_by_challenge || t->now < p->untracked_until)
+	if (!t->e->cfg.pair_by_challenge || t->now < t->e->pairs.pairs[f->pair].untracked_until)
 		return false;
-	expire(t, p);
-	if (asks && p->ch_state >= HP3_CH_ARMED && p->ch_flow != flow && p->ch_psn == v->psn)
-		p->ch_ambiguous = true;
-	if ((f->flags & HP3_FF_PAIRED) || !is_wanted(t->e, f) || (asks && arm_natural(t, flow, v)))
+	expire(t, flow);
+	other = asks ? hp3_forced_at(t, f->pair, v->psn) : HP3_NO_FLOW;
+	if (other != HP3_NO_FLOW && other != flow)
+		t->e->flows[other].unpaired.ch_ambiguous = true;
+	if ((f->flags & HP3_FF_PAIRED) || !hp3_is_pairing_wanted(t->e, f) ||
+		(asks && arm_natural(t, flow, v)))
 		return false;
 	if (asks) {
 		f->unpaired.ch_wait = NATURAL_WAIT; /* others are near: only force helps */
@@ -166,52 +189,74 @@ bool hp3_challenge_tx(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 		f->unpaired.ch_wait++;
 		return false;
 	}
-	return choose_forced(t, p, flow, v);
+	return choose_forced(t, flow, v);
+}
+
+/* A forced challenge was answered: others in lockstep would answer about now, too. */
+static void forced_answered(struct hp3_turn *t, uint32_t flow, uint32_t lqpn)
+{
+	struct hp3_unpaired *u = &t->e->flows[flow].unpaired;
+	uint32_t rtt = (uint32_t)(t->now >> HP3_CH_SHIFT) - u->ch_sent;
+
+	if (u->ch_state == HP3_CH_ANSWERED) {
+		u->ch_ambiguous |= u->ch_lqpn != lqpn;
+		return;
+	}
+	t->e->pairs.pairs[t->e->flows[flow].pair].answered = flow;
+	u->ch_state = HP3_CH_ANSWERED;
+	u->ch_lqpn = lqpn & HP3_QPN_MASK;
+	u->ch_until = t->now + ((uint64_t)rtt << HP3_CH_SHIFT) + 1; /* listen so long again */
+}
+
+/* Time to listen may end while the flow sends nothing. */
+static void settle_answered(struct hp3_turn *t, struct hp3_pair *p)
+{
+	uint32_t flow = p->answered;
+	const struct hp3_flow *f = &t->e->flows[flow];
+
+	if (flow == HP3_NO_FLOW)
+		return;
+	if ((f->flags & (HP3_FF_USED | HP3_FF_PAIRED)) != HP3_FF_USED ||
+		&t->e->pairs.pairs[f->pair] != p || f->unpaired.ch_state != HP3_CH_ANSWERED)
+		p->answered = HP3_NO_FLOW;
+	else
+		expire(t, flow);
 }
 
 /* A reply to a local queue pair that no flow claims. */
 void hp3_challenge_rx(struct hp3_turn *t, const struct hp3_pkt *pkt)
 {
 	const struct hp3_ends ends = hp3_pkt_ends(pkt, HP3_DIR_RX);
-	uint32_t pair = hp3_pairs_find(&t->e->pairs, &ends), flow;
-	struct hp3_pair *p;
+	uint32_t pair = hp3_pairs_find(&t->e->pairs, &ends), natural, forced;
 
 	if (pair == HP3_NO_PAIR || t->now < t->e->pairs.pairs[pair].untracked_until)
 		return;
-	p = &t->e->pairs.pairs[pair];
-	expire(t, p);
-	flow = hp3_asked_naturally(t, pair, &pkt->v);
-	if (flow == HP3_NO_FLOW && !hp3_is_forced_answer(p, &pkt->v)) {
-		hp3_void_elsewhere(t, p, pkt);
+	settle_answered(t, &t->e->pairs.pairs[pair]);
+	natural = hp3_asked_naturally(t, pair, &pkt->v);
+	forced = hp3_asked_by_force(t, pair, &pkt->v);
+	if (natural == HP3_NO_FLOW && forced == HP3_NO_FLOW) {
+		hp3_void_elsewhere(t, pair, pkt);
 		return;
 	}
 	if (!hp3_pkt_icrc_ok(t->e, pkt))
 		return;
-	if (flow != HP3_NO_FLOW) {
-		hp3_natural_drop(&t->e->flows[flow]);
-		hit(t, flow, pkt->v.dest_qpn, pkt->v.psn);
+	if (natural == HP3_NO_FLOW) {
+		forced_answered(t, forced, pkt->v.dest_qpn);
 		return;
 	}
-	if (p->ch_state == HP3_CH_ANSWERED) {
-		p->ch_ambiguous |= p->ch_lqpn != pkt->v.dest_qpn;
-		return;
-	}
-	p->ch_state = HP3_CH_ANSWERED;
-	p->ch_lqpn = pkt->v.dest_qpn;
-	/* Others in lockstep would answer about now: listen one more round trip. */
-	p->ch_until = t->now + (t->now - p->ch_sent);
+	hp3_natural_drop(&t->e->flows[natural]);
+	hit(t, natural, pkt->v.dest_qpn, pkt->v.psn);
 }
 
 /* ACKs are not answered again, so one that answers another flow's challenge is that flow's. */
 static bool is_of_another(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
-	const struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
 
 	if (hp3_asked_naturally(t, f->pair, v) != HP3_NO_FLOW)
 		return true;
-	return f->pairing == HP3_PAIRING_CHALLENGE && p->ch_flow != flow &&
-	       hp3_is_forced_answer(p, v) && hp3_psn_diff(v->psn, f->stream.una) < -1;
+	return f->pairing == HP3_PAIRING_CHALLENGE && hp3_psn_diff(v->psn, f->stream.una) < -1 &&
+	       hp3_asked_by_force(t, f->pair, v) != HP3_NO_FLOW;
 }
 
 /* A flow is answered with an older PSN than the latest only again, and not from far away. What is
@@ -272,9 +317,8 @@ void hp3_challenge_went_back(struct hp3_turn *t, uint32_t flow, uint32_t psn, bo
 #ifdef HP3_BREAK_CLAIMS_STAY
 	return;
 #endif
-	f->flags &= (uint16_t) ~(HP3_FF_NATURAL | HP3_FF_NATURAL_RD);
-	if (t->e->pairs.pairs[f->pair].ch_flow == flow) /* asked in the life before, perhaps */
-		hp3_challenge_stop(&t->e->pairs.pairs[f->pair]);
+	hp3_natural_drop(f);
+	hp3_challenge_stop(f); /* asked in the life before, perhaps */
 	if (f->state == HP3_RFR_RESUMING ||
 		(!behind && !((first || !paired) && hp3_others_near(t->e, flow, psn, t->now))))
 		return;

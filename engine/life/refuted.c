@@ -54,6 +54,9 @@ static bool are_near(struct hp3_turn *t, uint32_t flow, bool told)
 	const struct hp3_flow *f = &t->e->flows[flow];
 	uint32_t n = hp3_min_u32(t->e->pairs.pairs[f->pair].nflows, HP3_NEAR_FLOWS);
 
+	hp3_near_keep(t->e, t->now);
+	if (hp3_near_is_whole(t->e, t->now))
+		return hp3_others_near(t->e, flow, f->stream.nxt, t->now);
 	if (t->e->strays_until > t->now + HP3_STRAYS_NS)
 		return !told;
 	t->e->strays_until = hp3_max_u64(t->e->strays_until, t->now) + (uint64_t)n * HP3_LOOK_NS;

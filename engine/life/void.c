@@ -17,53 +17,69 @@ void hp3_void(struct hp3_turn *t, uint32_t flow)
 #endif
 }
 
+/* Where the next look at flows of the pair begins: behind the last one. */
+static uint32_t first_to_look_at(const struct hp3_engine *e, uint32_t pair)
+{
+	const struct hp3_pair *p = &e->pairs.pairs[pair];
+	const struct hp3_flow *f = &e->flows[p->void_hand];
+
+	return p->void_hand != HP3_NO_FLOW && (f->flags & HP3_FF_USED) && f->pair == pair
+		       ? p->void_hand
+		       : p->flows;
+}
+
+static bool may_claim(struct hp3_turn *t, uint32_t i, uint32_t flow)
+{
+	const struct hp3_flow *g = &t->e->flows[i];
+
+	return i != flow && g->pairing == HP3_PAIRING_CHALLENGE &&
+	       !hp3_is_silent(t->e, g, t->now) && hp3_is_near(g, t->e->flows[flow].stream.nxt);
+}
+
 void hp3_void_near(struct hp3_turn *t, uint32_t flow)
 {
-	const struct hp3_flow *f = &t->e->flows[flow];
-	uint32_t n = 0;
-
-	for (uint32_t i = t->e->pairs.pairs[f->pair].flows; i != HP3_NO_FLOW && n < HP3_NEAR_FLOWS;
-		i = t->e->flows[i].next, n++) {
-		const struct hp3_flow *g = &t->e->flows[i];
-
-		if (g->pairing == HP3_PAIRING_CHALLENGE && !hp3_is_silent(t->e, g, t->now) &&
-			hp3_is_near(g, f->stream.nxt)) {
-			t->e->stats.contradictions++;
-			hp3_void(t, i);
-			return;
-		}
-	}
-}
-
-/* The flow that is believed elsewhere and waits for this reply, if any. */
-static uint32_t who_waits(struct hp3_turn *t, const struct hp3_pair *p, const struct hp3_view *v)
-{
-	uint32_t n = 0, found = HP3_NO_FLOW;
-
-	for (uint32_t i = p->flows; i != HP3_NO_FLOW && n < HP3_NEAR_FLOWS && found == HP3_NO_FLOW;
-		i = t->e->flows[i].next, n++) {
-		const struct hp3_flow *f = &t->e->flows[i];
-
-		if (f->pairing == HP3_PAIRING_CHALLENGE && f->lqpn != v->dest_qpn &&
-			hp3_psn_diff(v->psn, f->stream.una) >= 0 &&
-			hp3_psn_diff(v->psn, hp3_stream_end(&f->stream)) < 0)
-			found = i;
-	}
-	t->e->strays_until = hp3_max_u64(t->e->strays_until, t->now) + (uint64_t)n * HP3_LOOK_NS;
-	return found;
-}
-
-/*
- * Who is wrongly paired shows with each reply, so it is enough to look at some of them: strangers
- * may send more than there is time for.
- */
-void hp3_void_elsewhere(struct hp3_turn *t, const struct hp3_pair *p, const struct hp3_pkt *pkt)
-{
-	uint32_t flow;
+	const uint32_t pair = t->e->flows[flow].pair;
+	uint32_t i = first_to_look_at(t->e, pair), n = 0;
 
 	if (t->e->strays_until > t->now + HP3_STRAYS_NS)
 		return;
-	flow = who_waits(t, p, &pkt->v);
+	while (i != HP3_NO_FLOW && n < HP3_NEAR_FLOWS && !may_claim(t, i, flow)) {
+		i = t->e->flows[i].next;
+		n++;
+	}
+	t->e->strays_until = hp3_max_u64(t->e->strays_until, t->now) + (uint64_t)n * HP3_LOOK_NS;
+	t->e->pairs.pairs[pair].void_hand = i == HP3_NO_FLOW ? i : t->e->flows[i].next;
+	if (i == HP3_NO_FLOW || n == HP3_NEAR_FLOWS)
+		return;
+	t->e->stats.contradictions++;
+	hp3_void(t, i);
+}
+
+/* The flow that is believed elsewhere and waits for this reply, if any. */
+static uint32_t who_waits(struct hp3_turn *t, uint32_t pair, const struct hp3_view *v)
+{
+	uint32_t i = hp3_near_latest(t->e, pair, v->psn, t->now);
+	const struct hp3_flow *f = &t->e->flows[i];
+
+	return i != HP3_NO_FLOW && f->pairing == HP3_PAIRING_CHALLENGE && f->lqpn != v->dest_qpn &&
+			       hp3_psn_diff(v->psn, f->stream.una) >= 0 &&
+			       hp3_psn_diff(v->psn, hp3_stream_end(&f->stream)) < 0
+		       ? i
+		       : HP3_NO_FLOW;
+}
+
+/*
+ * Who is wrongly paired shows with each reply, so there is time until the table of flows/near.h
+ * lacks nothing.
+ */
+void hp3_void_elsewhere(struct hp3_turn *t, uint32_t pair, const struct hp3_pkt *pkt)
+{
+	uint32_t flow;
+
+	hp3_near_keep(t->e, t->now);
+	if (!hp3_near_is_whole(t->e, t->now))
+		return;
+	flow = who_waits(t, pair, &pkt->v);
 	if (flow == HP3_NO_FLOW || hp3_others_near(t->e, flow, pkt->v.psn, t->now) ||
 		!hp3_pkt_icrc_ok(t->e, pkt))
 		return;

@@ -60,7 +60,7 @@ uint32_t hp3_missed(struct hp3_engine *e, uint32_t from, uint64_t now, struct hp
 
 		p->untracked_until =
 			hp3_max_u64(p->untracked_until, now + e->cfg.challenge_quiet_ns);
-		hp3_challenge_stop(p);
+		hp3_challenges_void(p);
 	}
 	while (e->nspray_in != 0) {
 		if (acts->n == HP3_ACTS_MAX)

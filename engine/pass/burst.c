@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Compiled once per level, which gives it its name (HP3_LEVEL). */
 #include "base/likely.h"
+#include "engine/flows/near.h"
 #include "engine/pass/burst.h"
 #include "engine/spray/spray.h"
 #include "engine/pass/steady.h"
@@ -271,8 +272,14 @@ INLINE bool steady_rx(struct hp3_engine *e, const struct hp3_pkt *p, uint64_t no
 	return true;
 }
 
+/* The first packet of a window of PSNs is noted, if any is (flows/near.h). */
+INLINE bool is_noted(const struct hp3_pkt *p, bool notes)
+{
+	return notes && p->v.psn % HP3_NEAR_PSNS == 0;
+}
+
 INLINE uint32_t handle(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir,
-	uint64_t now, struct hp3_verdict *verdicts, struct hp3_acts *acts)
+	bool notes, uint64_t now, struct hp3_verdict *verdicts, struct hp3_acts *acts)
 {
 	uint32_t ahead = n < AHEAD ? n : AHEAD, steady = 0, done = 0;
 	const bool few = dir == HP3_DIR_RX && n <= HP3_FEW;
@@ -293,8 +300,9 @@ INLINE uint32_t handle(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, e
 
 		if (ahead < n)
 			match(e, &pkts[ahead++], dir);
-		if (LIKELY(dir == HP3_DIR_TX ? steady_tx(e, p, now, vd, &obey)
-					     : !few && steady_rx(e, p, now, vd, acts))) {
+		if (LIKELY(dir == HP3_DIR_TX
+				    ? !is_noted(p, notes) && steady_tx(e, p, now, vd, &obey)
+				    : !few && steady_rx(e, p, now, vd, acts))) {
 			steady++;
 			continue;
 		}
@@ -327,8 +335,10 @@ static void find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, e
 static uint32_t handle_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n,
 	enum hp3_dir dir, uint64_t now, struct hp3_verdict *verdicts, struct hp3_acts *acts)
 {
-	return dir == HP3_DIR_TX ? handle(e, pkts, n, HP3_DIR_TX, now, verdicts, acts)
-				 : handle(e, pkts, n, HP3_DIR_RX, now, verdicts, acts);
+	if (dir == HP3_DIR_RX)
+		return handle(e, pkts, n, HP3_DIR_RX, false, now, verdicts, acts);
+	return UNLIKELY(e->near_kept) ? handle(e, pkts, n, HP3_DIR_TX, true, now, verdicts, acts)
+				      : handle(e, pkts, n, HP3_DIR_TX, false, now, verdicts, acts);
 }
 
 const struct hp3_lanes NAME(HP3_LEVEL) = {

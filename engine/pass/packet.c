@@ -4,6 +4,7 @@
  * everything else (first packets, pairing, moves, the unexpected) leaves that way early.
  */
 #include "base/likely.h"
+#include "engine/flows/near.h"
 #include "engine/pass/burst.h"
 #include "engine/pass/steady.h"
 #include "engine/spray/spray.h"
@@ -112,6 +113,8 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	}
 	vd->flow = flow;
 	f = &e->flows[flow];
+	if (HP3_UNLIKELY(e->near_kept))
+		hp3_near_note(e, flow, v->psn, now);
 	f->last = (uint32_t)(now >> HP3_TICK_SHIFT);
 	f->bytes += pkt->len - v->l3_off;
 	if (HP3_UNLIKELY(

@@ -152,33 +152,35 @@ static void rule_15_the_reply_that_settles_contradicts_nothing(void **state)
 	assert_int_equal(info(&q).lqpn, q.lqpn);
 }
 
-/* One forced challenge at a time per address pair; a flow that falls silent loses its turn. */
-static void forced_challenges_take_turns(void **state)
+/* The first of the unpaired flows at its PSN is asked, and those behind it wait; another pair's do
+ * not. Who overtakes is the first one, and is asked while the other challenge is under way. */
+static void the_first_of_the_unpaired_is_asked(void **state)
 {
 	struct qp a = make_qp(0), b = make_qp(1), elsewhere[2] = {make_qp(2), make_qp(3)};
-	uint32_t psn = 0, at, there = 0;
+	uint32_t psn = 0, at, there = 0, b_psn;
 
 	elsewhere[0].remote[3] = elsewhere[1].remote[3] = 77;
 	at = force(&a, &b, &psn);
 	force(&elsewhere[0], &elsewhere[1], &there);
 	assert_int_equal(stats()->challenges, 2);
-	for (uint32_t i = 0; i < 50; i++) {
-		middle(&b, psn++);
+	for (uint32_t i = 1; i <= 50; i++)
+		middle(&a, at + i);
+	for (b_psn = psn; b_psn <= at + 50; b_psn++) {
+		middle(&b, b_psn);
 		assert_false(asked());
 	}
+	assert_int_equal(info(&b).unpaired, HP3_UNPAIRED_AHEAD);
+	for (uint32_t i = 0; i < rig.cfg.challenge_spread && !asked(); i++)
+		middle(&b, b_psn++);
+	assert_true(asked());
+	assert_int_equal(stats()->challenges, 3);
+	assert_int_equal(info(&b).unpaired, HP3_UNPAIRED_ASKING);
 	rig.now += rig.cfg.challenge_timeout_ns;
 	ack(&a, at); /* too late */
+	middle(&a, at + 51);
 	assert_int_equal(stats()->challenge_misses, 1);
-	for (uint32_t i = 0; i < rig.cfg.challenge_spread && !asked(); i++)
-		middle(&b, psn++);
-	assert_true(asked());
+	assert_int_equal(info(&a).unpaired, HP3_UNPAIRED_AHEAD);
 	set_up_at(&b, 0); /* it needs its challenge no more */
-	for (uint32_t i = 1; i <= rig.cfg.challenge_spread; i++) {
-		middle(&a, at + i);
-		if (asked())
-			break;
-	}
-	assert_true(asked());
 }
 
 /* A challenge that was under way when set-up told the pairing has no say any more. */
@@ -214,7 +216,7 @@ int main(void)
 		CHALLENGE_TEST(rule_15_two_answers_are_none),
 		CHALLENGE_TEST(forced_when_nothing_asks),
 		CHALLENGE_TEST(rule_15_the_reply_that_settles_contradicts_nothing),
-		CHALLENGE_TEST(forced_challenges_take_turns),
+		CHALLENGE_TEST(the_first_of_the_unpaired_is_asked),
 		CHALLENGE_TEST(rule_15_setup_ends_the_challenge),
 	};
 

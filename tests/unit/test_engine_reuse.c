@@ -222,13 +222,13 @@ static void rule_16_a_loss_does_not_unpair(void **state)
 	middle(&q, 104);
 	assert_true(info(&q).paired);
 	assert_int_equal(set_up(&near), 0);
-	middle(&near, 2000);
+	middle(&near, 300);
 	middle(&q, 105);
 	middle(&q, 104); /* it could be the next life of this QPN, answered as `near` is */
 	assert_false(info(&q).paired);
 	assert_true(info(&near).paired); /* an event said so */
-	middle(&near, 2001);
-	middle(&near, 2000);
+	middle(&near, 301);
+	middle(&near, 300);
 	assert_true(info(&near).paired);
 }
 

@@ -116,16 +116,12 @@ static void strays(uint32_t n)
 	}
 }
 
-/* ACKs to queue pairs that nobody has, among many flows: few of them are looked into. */
-static void strays_are_looked_into_now_and_then(void **state)
+/* ACKs to queue pairs that nobody has, among many flows: none of these is gone through. */
+static void strays_are_looked_up(void **state)
 {
-	uint64_t since;
-
 	many_unpaired();
-	since = rig.now;
 	strays(10000);
-	assert_in_range(rig.e->strays_until - since, HP3_STRAYS_NS,
-		rig.now - since + HP3_STRAYS_NS + 256 * 500);
+	assert_int_equal(rig.e->strays_until, 0);
 	assert_int_equal(stats()->contradictions, 0);
 }
 
@@ -150,7 +146,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(chosen_keys_meet_under_one_seed_only),
 		RIG_TEST(regular_keys_spread),
-		RIG_TEST(strays_are_looked_into_now_and_then),
+		RIG_TEST(strays_are_looked_up),
 		RIG_TEST(answers_are_found_among_strays),
 	};
 

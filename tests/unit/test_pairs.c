@@ -80,13 +80,13 @@ static void a_new_pair_knows_nothing(void **state)
 	uint32_t i = get(1, 2, 7);
 
 	pairs[i].pinned_until = 99;
-	pairs[i].ch_state = HP3_CH_ARMED;
+	pairs[i].voids = 7;
 	pairs[i].untracked_until = 99;
 	hp3_pairs_free(&t, i);
 	assert_int_equal(find(1, 2, 7), HP3_NO_PAIR);
 	assert_int_equal(get(1, 2, 7), i);
 	assert_int_equal(pairs[i].pinned_until, 0);
-	assert_int_equal(pairs[i].ch_state, HP3_CH_IDLE);
+	assert_int_equal(pairs[i].voids, 0);
 	assert_int_equal(pairs[i].untracked_until, 0);
 	assert_int_equal(pairs[i].flows, HP3_NO_FLOW);
 }

@@ -47,7 +47,7 @@ static json_t *entry_json(
 	return json_pack(
 		"{s:s, s:I, s:s, s:i, s:b, s:s, s:o, s:i, s:i, s:i, s:b, s:s, s:s, s:s, s:i, s:i, "
 		"s:i, s:I, s:i,"
-		" s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o}",
+		" s:o, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o}",
 		"flow", id, "t_ns", (json_int_t)x->t_ns, "rail", cfg->rails[rail].name, "lcore",
 		(int)worker, "paired", f->paired, "pairing",
 		hp3_pairing_name((enum hp3_pairing)f->pairing), "local_qpn",
@@ -57,11 +57,13 @@ static json_t *entry_json(
 		hp3_spray_state_name((enum hp3_spray_state)f->spray), "spray_reads",
 		hp3_spray_state_name((enum hp3_spray_state)f->spray_reads), "lanes", f->lanes,
 		"una", (int)f->una, "nxt", (int)f->nxt, "in_flight", (json_int_t)f->inflight,
-		"pmtu", f->pmtu, "moves", (json_int_t)f->moves, "retransmits",
-		(json_int_t)f->retransmits, "bytes", (json_int_t)f->bytes, "idle_ns",
-		(json_int_t)f->idle_ns, "dcqcn_kbps", (json_int_t)(f->rate / 1000), "severe",
-		f->severe, "dscp", f->dscp != HP3_NO_DSCP ? json_integer(f->dscp) : json_null(),
-		"barred",
+		"pmtu", f->pmtu, "unpaired",
+		f->paired ? json_null()
+			  : json_string(hp3_unpaired_name((enum hp3_unpaired_reason)f->unpaired)),
+		"moves", (json_int_t)f->moves, "retransmits", (json_int_t)f->retransmits, "bytes",
+		(json_int_t)f->bytes, "idle_ns", (json_int_t)f->idle_ns, "dcqcn_kbps",
+		(json_int_t)(f->rate / 1000), "severe", f->severe, "dscp",
+		f->dscp != HP3_NO_DSCP ? json_integer(f->dscp) : json_null(), "barred",
 		f->barred != HP3_BAR_NONE ? json_string(hp3_bar_name((enum hp3_bar)f->barred))
 					  : json_null(),
 		"path", path);
