@@ -473,11 +473,12 @@ int hp3_advise(
  * A peer's hp3d answered probe `id`; `ce`: the probe was marked on its way. Unknown and late ids
  * are ignored. Its round trip is the time since it was asked for; or, of hp3_probe_timed(), if
  * that is shorter and not 0, `took_ns`: what stamps of an RNIC say that the wire took, without
- * the time that hosts need to look.
+ * the time that hosts need to look. hp3_probe_timed() returns whether it is the first answer to a
+ * probe of ours that is remembered: only then it is a sign of life.
  */
 void hp3_probe_reply(
 	struct hp3_engine *e, uint32_t id, bool ce, uint64_t now, struct hp3_acts *acts);
-void hp3_probe_timed(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_ns, uint64_t now,
+bool hp3_probe_timed(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_ns, uint64_t now,
 	struct hp3_acts *acts);
 
 /*
@@ -545,7 +546,7 @@ uint32_t hp3_rack_tell(const struct hp3_engine *e, struct hp3_way_count *way, ui
 int hp3_rack_told(struct hp3_engine *e, bool ipv6, const void *mate, uint64_t stamp,
 	const struct hp3_way_count *way, uint32_t n, uint64_t now);
 
-/* A sound probe of a peer's hp3d, or an answer to ours, however late: it is alive (rule 5). */
+/* A sound probe of a peer's hp3d, or the first answer to one of ours: it is alive (rule 5). */
 void hp3_peer_seen(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now);
 
 /*

@@ -11,7 +11,7 @@
 #define KNOWN    (1u << 24) /* next */
 
 int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
-	const struct hp3_agree *what, uint64_t clock_us, uint16_t port,
+	const struct hp3_agree *what, uint64_t stamp_us, uint16_t port,
 	const struct hp3_probe_key *key)
 {
 	uint8_t p[BODY + TAG] = {MAGIC, (uint8_t)(HP3_PROBES_VERSION << 4 | what->kind),
@@ -19,7 +19,7 @@ int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	struct hp3_addressing from = *a;
 
 	from.sport = port;
-	hp3_put_be64(p + 4, clock_us);
+	hp3_put_be64(p + 4, stamp_us);
 	hp3_put_be16(p + 12, what->port);
 	hp3_put_be16(p + 14, what->in_use);
 	hp3_put_be32(p + 16, what->beat_us);
@@ -48,33 +48,27 @@ static enum hp3_loads_fate drop(uint64_t *counter)
 }
 
 enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct hp3_view *v,
-	uint16_t port, const struct hp3_probe_keys *keys, const struct hp3_loads_time *time,
-	struct hp3_agree *what, struct hp3_probe_stats *stats)
+	const struct hp3_loads_ear *ear, struct hp3_agree *what)
 {
+	struct hp3_probe_stats *stats = ear->stats;
 	struct hp3_datagram d;
 	const uint8_t *p;
-	uint64_t clock_us;
 	uint32_t next;
 
 	if (v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(frame, len, v, 17, &d) < 0 ||
-		d.len != 8 + BODY + TAG || hp3_be16(d.l4) != port || hp3_be16(d.l4 + 2) != port ||
-		d.l4[8] != MAGIC)
+		d.len != 8 + BODY + TAG || hp3_be16(d.l4) != ear->port ||
+		hp3_be16(d.l4 + 2) != ear->port || d.l4[8] != MAGIC)
 		return HP3_LOADS_NONE;
 	p = d.l4 + 8;
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
 		return drop(&stats->loads_version);
-	if (!hp3_probe_keyed(&keys->key[0]))
+	if (!hp3_probe_keyed(&ear->keys->key[0]))
 		return drop(&stats->loads_unkeyed);
 	if (hp3_be16(d.l4 + 4) != d.len || hp3_datagram_sum(&d) != 0)
 		return drop(&stats->loads_bad_form);
-	if (!hp3_datagram_is_tagged(&d, HP3_TAG_AGREE, port, BODY, keys))
+	if (!hp3_datagram_is_tagged(&d, HP3_TAG_AGREE, ear->port, BODY, ear->keys))
 		return drop(&stats->loads_bad_tag);
-	clock_us = hp3_be64(p + 4);
 	next = hp3_be32(p + 44);
-	if (!hp3_loads_on_time(clock_us, time))
-		return drop(&stats->loads_bad_clock);
-	if (clock_us <= time->born)
-		return drop(&stats->loads_old);
 	*what = (struct hp3_agree){.kind = p[1] & 15,
 		.pmtu_log2 = p[2],
 		.lanes = p[3],
@@ -90,6 +84,8 @@ enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct
 		.next = next & KNOWN ? next & HP3_PSN_MASK : HP3_NO_PSN};
 	if (!is_sense(what))
 		return drop(&stats->loads_bad_form);
+	if (!hp3_loads_counts(ear, &d, HP3_TAG_AGREE, hp3_be64(p + 4)))
+		return HP3_LOADS_DROP;
 	stats->agreements++;
 	return HP3_LOADS_OK;
 }

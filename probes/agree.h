@@ -16,7 +16,8 @@
  *     14  port in use 16, beat, us 32          48  tag 64 (tag.h) over all of the above
  *
  * Later agreements have greater numbers; turns count up, and an answer bears that of what it
- * answers, so that an old one means nothing. Without a key nothing is believed.
+ * answers, so that an old one means nothing. Each message acts once (heard.h). Without a key
+ * nothing is believed.
  *
  * reads 1: it is the READ responses of the queue pair that are sprayed. "Responder" is then who
  * receives them, and so puts them in order; only it knows what they are to be, so it speaks first.
@@ -64,12 +65,11 @@ static inline bool hp3_agree_is_senders(const struct hp3_agree *a)
 
 /* *a: from here to the peer; sport is `port` as well. Length of the frame in buf, or -ENOSPC. */
 int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
-	const struct hp3_agree *what, uint64_t clock_us, uint16_t port,
+	const struct hp3_agree *what, uint64_t stamp_us, uint16_t port,
 	const struct hp3_probe_key *key);
 
-/* As hp3_loads_read(); what is dropped is counted as a report would be. */
+/* As hp3_loads_read(), OK once for each; what is dropped is counted as a report would be. */
 enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct hp3_view *v,
-	uint16_t port, const struct hp3_probe_keys *keys, const struct hp3_loads_time *time,
-	struct hp3_agree *what, struct hp3_probe_stats *stats);
+	const struct hp3_loads_ear *ear, struct hp3_agree *what);
 
 #endif

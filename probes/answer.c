@@ -42,7 +42,8 @@ int hp3_answer_build(void *buf, size_t cap, const void *frame, const struct hp3_
 	p[1] = (uint8_t)(HP3_PROBES_VERSION << 4 | (answer->ce ? FLAG_CE : 0));
 	p[3] = answer->n;
 	hp3_put_be32(p + 4, answer->id);
-	hp3_put_be32(p + 8, answer->stamp_ns);
+	p[2] = (uint8_t)(answer->clock_us >> 32);
+	hp3_put_be32(p + 8, (uint32_t)answer->clock_us);
 	for (uint32_t i = 0; i < HP3_ANSWER_COUNTS; i++) {
 		uint16_t count = answer->path[i].count;
 
@@ -111,7 +112,7 @@ enum hp3_answer_fate hp3_answer_read(const void *frame, uint32_t len, const stru
 	*answer = (struct hp3_answer){.id = hp3_be32(p + 4),
 		.ce = p[1] & FLAG_CE,
 		.key = (uint8_t)key,
-		.stamp_ns = hp3_be32(p + 8),
+		.clock_us = (uint64_t)p[2] << 32 | hp3_be32(p + 8),
 		.n = p[3]};
 	for (uint32_t i = 0; i < HP3_ANSWER_COUNTS; i++)
 		answer->path[i] = (struct hp3_path_count){

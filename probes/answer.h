@@ -10,11 +10,10 @@
  *
  *      0  magic 8                 12  4 x { name of a path 16, inbound flows of the answering host
  *      1  version 4 | flags 4         there 8, 255 = that many or more }
- *      2  zero 8                  24  tag 64 (tag.h) over addresses, ports, everything above and,
+ *      2  clock, upper 8          24  tag 64 (tag.h) over addresses, ports, everything above and,
  *      3  number of counts 8          without a key, the cookie of the probe
  *      4  probe id 32
- *      8  receive stamp, ns 32, of the answering host's own clock: differences between the probes
- *         of a round are differences of their one-way delays
+ *      8  clock, lower 32: wall clock of the answering host, us, its low 40 bits (heard.h)
  *
  * Flag 1: the probe was marked CE on its way. Without a key nothing is counted in it.
  *
@@ -40,7 +39,7 @@ struct hp3_answer {
 	bool ce; /* the probe was marked */
 	uint8_t key; /* of the probe, and of its answer */
 	uint8_t dscp; /* build: to leave with; HP3_DSCP_KEPT: the probe's */
-	uint32_t stamp_ns;
+	uint64_t clock_us; /* wall clock; read: its low HP3_HEARD_CLOCK_BITS bits */
 	uint8_t n;
 	struct hp3_path_count path[HP3_ANSWER_COUNTS];
 };

@@ -63,35 +63,52 @@ static void read_items(const uint8_t *p, struct hp3_loads *report)
 			(struct hp3_way_count){.name = hp3_be16(p), .out = p[2], .in = p[3]};
 }
 
-enum hp3_loads_fate hp3_loads_read(const void *frame, uint32_t len, const struct hp3_view *v,
-	uint16_t port, const struct hp3_probe_keys *keys, const struct hp3_loads_time *time,
-	struct hp3_loads *report, struct hp3_probe_stats *stats)
+bool hp3_loads_counts(const struct hp3_loads_ear *ear, const struct hp3_datagram *d,
+	enum hp3_tag_kind kind, uint64_t stamp)
 {
+	struct hp3_probe_stats *stats = ear->stats;
+	uint64_t *const why[] = {[HP3_HEARD_CLOCK] = &stats->loads_bad_clock,
+		[HP3_HEARD_OLD] = &stats->loads_old,
+		[HP3_HEARD_AGAIN] = &stats->loads_again,
+		[HP3_HEARD_NO_ROOM] = &stats->loads_no_room};
+	struct hp3_addressing a = {.ipv6 = d->ipv6};
+	enum hp3_heard_fate fate;
+
+	memcpy(a.src_ip, d->src, d->ipv6 ? 16 : 4);
+	memcpy(a.dst_ip, d->dst, d->ipv6 ? 16 : 4);
+	fate = hp3_heard_take(ear->heard, &a, kind, stamp, &ear->time);
+	if (fate != HP3_HEARD_NEW)
+		++*why[fate];
+	return fate == HP3_HEARD_NEW;
+}
+
+enum hp3_loads_fate hp3_loads_read(const void *frame, uint32_t len, const struct hp3_view *v,
+	const struct hp3_loads_ear *ear, struct hp3_loads *report)
+{
+	struct hp3_probe_stats *stats = ear->stats;
 	struct hp3_datagram d;
 	const uint8_t *p;
 	uint32_t body;
 
 	if (v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(frame, len, v, 17, &d) < 0 ||
-		d.len < 8 + HEAD || hp3_be16(d.l4) != port || hp3_be16(d.l4 + 2) != port ||
-		d.l4[8] != MAGIC)
+		d.len < 8 + HEAD || hp3_be16(d.l4) != ear->port ||
+		hp3_be16(d.l4 + 2) != ear->port || d.l4[8] != MAGIC)
 		return HP3_LOADS_NONE;
 	p = d.l4 + 8;
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
 		return drop(&stats->loads_version);
-	if (!hp3_probe_keyed(&keys->key[0]))
+	if (!hp3_probe_keyed(&ear->keys->key[0]))
 		return drop(&stats->loads_unkeyed);
 	body = HEAD + ITEM * p[2] + WAY * p[3];
 	if (!is_sense(p) || d.len != 8 + body + TAG || hp3_be16(d.l4 + 4) != d.len ||
 		hp3_datagram_sum(&d) != 0)
 		return drop(&stats->loads_bad_form);
-	if (!hp3_datagram_is_tagged(&d, HP3_TAG_LOADS, port, body, keys))
+	if (!hp3_datagram_is_tagged(&d, HP3_TAG_LOADS, ear->port, body, ear->keys))
 		return drop(&stats->loads_bad_tag);
 	*report = (struct hp3_loads){
 		.clock_us = hp3_be64(p + 4), .kind = p[1] & 15, .n = p[2], .ways = p[3]};
-	if (!hp3_loads_on_time(report->clock_us, time))
-		return drop(&stats->loads_bad_clock);
-	if (report->clock_us <= time->born)
-		return drop(&stats->loads_old);
+	if (!hp3_loads_counts(ear, &d, HP3_TAG_LOADS, report->clock_us))
+		return HP3_LOADS_DROP;
 	read_items(p + HEAD, report);
 	stats->loads++;
 	return HP3_LOADS_OK;

@@ -17,12 +17,10 @@
  *         sender, us 64
  *
  * Paths bear names that all hosts agree on (engine/paths/trace.h). The clock orders the reports of
- * a pair of hosts, so that an old one cannot undo a newer one; it is also compared with the
- * receiver's, as that of probes is, and with the time at which the receiver began. Counts are
- * advice: at worst a flow begins on a busier path. Without a key none is believed.
+ * a pair of hosts, so that an old one cannot undo a newer one, and lets each act once (heard.h).
+ * Counts are advice: at worst a flow begins on a busier path. Without a key none is believed.
  */
-#include "probes/stats.h"
-#include "probes/tag.h"
+#include "probes/heard.h"
 
 #define HP3_LOADS_PATHS 32u
 #define HP3_LOADS_WAYS  32u
@@ -74,35 +72,23 @@ enum hp3_loads_fate {
 	HP3_LOADS_DROP, /* one by its looks, but unsound: counted and consumed */
 };
 
-/* By this host's wall clock. */
-struct hp3_loads_time {
-	uint64_t clock; /* now, s */
-	uint64_t born; /* since then it listens, us: what was sent before may be a replay */
-	uint32_t clock_s; /* how far the peer's may be from it */
+/* What is needed to believe it. */
+struct hp3_loads_ear {
+	const struct hp3_probe_keys *keys;
+	struct hp3_heard *heard;
+	struct hp3_heard_time time;
+	uint16_t port; /* hp3's own */
+	struct hp3_probe_stats *stats;
 };
 
-static inline bool hp3_loads_on_time(uint64_t clock_us, const struct hp3_loads_time *time)
-{
-	uint64_t then = clock_us / 1000000;
-
-	return (then > time->clock ? then - time->clock : time->clock - then) <= time->clock_s;
-}
-
-/* To be asked for frames that hp3_parse() calls NOT_ROCE. */
+/* To be asked for frames that hp3_parse() calls NOT_ROCE. OK once for each report (heard.h). */
 enum hp3_loads_fate hp3_loads_read(const void *frame, uint32_t len, const struct hp3_view *v,
-	uint16_t port, const struct hp3_probe_keys *keys, const struct hp3_loads_time *time,
-	struct hp3_loads *report, struct hp3_probe_stats *stats);
+	const struct hp3_loads_ear *ear, struct hp3_loads *report);
 
-/*
- * The stamp of the next report, us: the clock's, but never that of an earlier one, so that a clock
- * that is set back silences nobody. Where it is set back by more than clock_s the old stamps are
- * worth nothing to others, and it begins anew.
- */
-static inline uint64_t hp3_loads_stamp(uint64_t last, uint64_t clock_us, uint32_t clock_s)
-{
-	if (clock_us > last || last - clock_us > clock_s * 1000000ull)
-		return clock_us;
-	return last + 1;
-}
+struct hp3_datagram;
+/* May this sound message of hp3d's, with this stamp, be acted on? Else what it is dropped for is
+ * counted. */
+bool hp3_loads_counts(const struct hp3_loads_ear *ear, const struct hp3_datagram *d,
+	enum hp3_tag_kind kind, uint64_t stamp);
 
 #endif

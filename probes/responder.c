@@ -184,9 +184,33 @@ static uint64_t *unsound(struct hp3_responder *r, const void *frame, const struc
 		return &r->stats->reports_unkeyed;
 	if (!on_time(r, seconds_of(p), clock))
 		return &r->stats->bad_clock;
-	if (p->report && p->time <= r->cfg.born)
-		return &r->stats->reports_old;
 	return NULL;
+}
+
+/* NULL, or what it is refused for: a report that acted before, or a probe that was answered. */
+static uint64_t *replayed(struct hp3_responder *r, const struct hp3_peer_probe *p,
+	const struct hp3_addressing *a, uint64_t hash, uint64_t clock, int64_t *place)
+{
+	const struct hp3_heard_time time = {clock, r->cfg.clock_s};
+
+	if (!p->report) {
+		*place = hp3_window_look(&r->window, hash, clock);
+		if (*place >= 0)
+			return NULL;
+		return *place == -EEXIST ? &r->stats->replayed : &r->stats->window_full;
+	}
+	switch (hp3_heard_take(r->cfg.heard, a, HP3_TAG_PROBE, p->time, &time)) {
+	case HP3_HEARD_NEW:
+		return NULL;
+	case HP3_HEARD_CLOCK:
+		return &r->stats->bad_clock;
+	case HP3_HEARD_OLD:
+		return &r->stats->reports_old;
+	case HP3_HEARD_AGAIN:
+		return &r->stats->replayed;
+	default:
+		return &r->stats->window_full;
+	}
 }
 
 enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *frame,
@@ -196,7 +220,7 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *fr
 	struct hp3_peer_probe p;
 	struct hp3_addressing a;
 	uint64_t hash, *why;
-	int64_t place;
+	int64_t place = 0;
 
 	if (!hp3_peer_is(frame, v))
 		return HP3_RESPOND_PASS;
@@ -204,19 +228,17 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *fr
 	why = unsound(r, frame, v, clock, &p, &hash);
 	if (why != NULL)
 		return drop(why);
-	place = hp3_window_look(&r->window, hash, clock);
-	if (place < 0)
-		return drop(place == -EEXIST ? &r->stats->replayed : &r->stats->window_full);
 	hp3_addressing_same(frame, v, &a);
+	why = replayed(r, &p, &a, hash, clock, &place);
+	if (why != NULL)
+		return drop(why);
 	why = refused(r, print_of(r, &a), known, now, turn);
 	if (why != NULL)
 		return drop(why);
-	hp3_window_keep(&r->window, place, hash, is_keyed(r) ? seconds_of(&p) : clock);
-	*answer = (struct hp3_answer){.id = p.id,
-		.key = p.key,
-		.dscp = r->cfg.dscp,
-		.ce = v->flags & HP3_VF_CE,
-		.stamp_ns = (uint32_t)now};
+	if (!p.report)
+		hp3_window_keep(&r->window, place, hash, is_keyed(r) ? p.time : clock);
+	*answer = (struct hp3_answer){
+		.id = p.id, .key = p.key, .dscp = r->cfg.dscp, .ce = v->flags & HP3_VF_CE};
 	if (p.report) {
 		r->stats->reports++;
 		return HP3_RESPOND_REPORT;

@@ -8,9 +8,9 @@
  *     ICRC           damaged
  *     version        of another one
  *     tag            forged; without a key there is none, and reports end here
- *     time           further from this host's clock than clock_s; only with a key. Of a report: not
- *                    made since the responder began
- *     replay         answered before, or no room to remember that it was (window.h)
+ *     time           further from this host's clock than clock_s; only with a key
+ *     replay         answered before, or no room to remember that it was (window.h); a report as
+ *                    any message that acts (heard.h)
  *     rate           of its source address, then of all; only sound probes spend tokens
  *
  * so that what an outsider sends costs time to refuse, but takes nothing from the probes of peers.
@@ -32,6 +32,7 @@
  * driven by one thread.
  */
 #include "probes/answer.h"
+#include "probes/heard.h"
 #include "probes/hello.h"
 #include "probes/limit.h"
 #include "probes/peer.h"
@@ -43,7 +44,7 @@
 struct hp3_responder_config {
 	struct hp3_probe_keys keys;
 	uint64_t seed; /* hides from outsiders which sources share a set of records, or a bucket */
-	uint64_t born; /* wall clock, us: reports that are no newer are not believed */
+	struct hp3_heard *heard; /* which reports act; the caller's, lives as long as this */
 	uint32_t clock_s; /* most difference of clocks, up to HP3_CLOCK_S_MAX; 30 by default */
 	uint8_t dscp; /* of answers; HP3_DSCP_KEPT: each has its probe's */
 	struct hp3_limit source, all; /* answers to one source, and to all */

@@ -37,7 +37,9 @@
 	X(loads_bad_form, "reports dropped: malformed")                                            \
 	X(loads_bad_tag, "reports dropped: wrong tag; forged, or the hosts' probe_key differ")     \
 	X(loads_bad_clock, "reports dropped: their time is too far from this host's clock")        \
-	X(loads_old, "reports dropped: made before this hp3d began, perhaps replayed")             \
+	X(loads_old, "reports and messages dropped: made before this hp3d began, perhaps")         \
+	X(loads_again, "reports and messages dropped: heard before, or newer ones were since")     \
+	X(loads_no_room, "reports and messages dropped: no room to remember their sender")         \
 	X(agreements, "messages of peers about queue pairs that are sprayed")                      \
 	X(hellos, "questions for queue pairs that arrived (beside the RNICs)")                     \
 	X(hellos_told, "questions for queue pairs answered")                                       \

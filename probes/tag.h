@@ -22,7 +22,7 @@
 
 /* Of probes, reports, answers and loads together: what hosts of different ones say to each other is
  * counted by this name and dropped. */
-#define HP3_PROBES_VERSION 6u
+#define HP3_PROBES_VERSION 7u
 
 /* With `pairs` the keys are those of the table, and bytes tell one table from another. */
 struct hp3_probe_key {

@@ -12,6 +12,16 @@ static bool is_of(const struct hp3_move *m, uint32_t id)
 	       (id & ~(HP3_ROUND_PROBES - 1)) == m->errand.round.id;
 }
 
+/* Nobody has answered this probe of its round yet. */
+static bool is_first(const struct hp3_move *m, uint32_t id)
+{
+	const struct hp3_round *r = &m->errand.round;
+	uint32_t i = id & (HP3_ROUND_PROBES - 1);
+
+	return i < r->next && r->probe[i].state != HP3_PROBE_ANSWERED &&
+	       r->probe[i].state != HP3_PROBE_LATE;
+}
+
 static struct hp3_move *move_of(struct hp3_engine *e, uint32_t id)
 {
 	uint32_t slot = hp3_probe_slot(id);
@@ -37,14 +47,18 @@ static void is_there(struct hp3_engine *e, uint32_t flow, uint64_t now)
  * answers are, and who answers so is no plain RNIC. The slot keeps its latest round until it is
  * taken for another flow.
  */
-static void too_late(struct hp3_engine *e, uint32_t id, uint64_t now)
+static bool too_late(struct hp3_engine *e, uint32_t id, uint64_t now)
 {
 	uint32_t slot = hp3_probe_slot(id);
-	const struct hp3_move *m = slot < e->cfg.max_moves ? &e->moves[slot] : NULL;
+	struct hp3_move *m = slot < e->cfg.max_moves ? &e->moves[slot] : NULL;
 
 	e->stats.probe_strays++;
-	if (m != NULL && is_of(m, id) && (e->flows[m->flow].flags & HP3_FF_USED))
-		is_there(e, m->flow, now);
+	if (m == NULL || !is_of(m, id) || !(e->flows[m->flow].flags & HP3_FF_USED) ||
+		!is_first(m, id))
+		return false;
+	m->errand.round.probe[id & (HP3_ROUND_PROBES - 1)].state = HP3_PROBE_LATE;
+	is_there(e, m->flow, now);
+	return true;
 }
 
 void hp3_load_told_by(
@@ -88,21 +102,23 @@ void hp3_probe_reply(
 	hp3_probe_timed(e, id, ce, 0, now, acts);
 }
 
-void hp3_probe_timed(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_ns, uint64_t now,
+bool hp3_probe_timed(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_ns, uint64_t now,
 	struct hp3_acts *acts)
 {
 	struct hp3_move *m = move_of(e, id);
+	bool first;
 
 	acts->n = 0;
 	if (m == NULL && hp3_compare_reply(e, id, ce, took_ns, now)) {
 		e->stats.probe_replies++;
-		return;
+		return true;
 	}
-	if (m == NULL) {
-		too_late(e, id, now);
-		return;
-	}
+	if (m == NULL)
+		return too_late(e, id, now);
+	first = is_first(m, id);
 	e->stats.probe_replies++;
-	is_there(e, m->flow, now);
+	if (first)
+		is_there(e, m->flow, now);
 	hp3_errand_answer(&(struct hp3_turn){e, now, acts}, m, id, ce, took_ns);
+	return first;
 }

@@ -26,12 +26,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct hp3_probe_stats stats;
 static struct hp3_tracer tracer;
-static const struct hp3_loads_time awake = {CLOCK, 0, 30};
+static struct hp3_heard heard;
+static const struct hp3_loads_ear ear = {&probe_keys, &heard, {CLOCK, 30}, HP3_PROBE_PORT, &stats};
+static const struct hp3_loads_ear keyless = {&no_keys, &heard, {CLOCK, 30}, HP3_PROBE_PORT, &stats};
 static _Alignas(64) uint8_t memory[8192];
 
 static struct hp3_responder *fresh_responder(const struct hp3_probe_keys *keys)
 {
 	struct hp3_responder_config cfg = {.keys = *keys,
+		.heard = &heard,
 		.clock_s = 30,
 		.source = {.rate = 1, .burst = 1},
 		.all = {.rate = 1, .burst = 1},
@@ -83,14 +86,10 @@ static void read_all(const uint8_t *f, uint32_t len)
 	MUST(hp3_answer_read(f, len, &v, HP3_PROBE_PORT, &probe_keys, &host_secret, &answer,
 		     &stats) != HP3_ANSWER_OK);
 	hp3_answer_read(f, len, &v, HP3_PROBE_PORT, &no_keys, &host_secret, &answer, &stats);
-	MUST(hp3_loads_read(f, len, &v, HP3_PROBE_PORT, &probe_keys, &awake, &report, &stats) !=
-		HP3_LOADS_OK);
-	MUST(hp3_loads_read(f, len, &v, HP3_PROBE_PORT, &no_keys, &awake, &report, &stats) !=
-		HP3_LOADS_OK);
-	MUST(hp3_agree_read(f, len, &v, HP3_PROBE_PORT, &probe_keys, &awake, &word, &stats) !=
-		HP3_LOADS_OK);
-	MUST(hp3_agree_read(f, len, &v, HP3_PROBE_PORT, &no_keys, &awake, &word, &stats) !=
-		HP3_LOADS_OK);
+	MUST(hp3_loads_read(f, len, &v, &ear, &report) != HP3_LOADS_OK);
+	MUST(hp3_loads_read(f, len, &v, &keyless, &report) != HP3_LOADS_OK);
+	MUST(hp3_agree_read(f, len, &v, &ear, &word) != HP3_LOADS_OK);
+	MUST(hp3_agree_read(f, len, &v, &keyless, &word) != HP3_LOADS_OK);
 	hp3_tracer_init(&tracer, &(struct hp3_trace_params){.timeout_ns = 1}, 1, &stats);
 	MUST(hp3_trace_icmp(&tracer, f, len, &v, NOW, &res) == -ENOMSG);
 }
@@ -129,7 +128,7 @@ static void patched_probe(const uint8_t *data, size_t size, bool ipv6)
 
 static void patched_answer(const uint8_t *data, size_t size, bool ipv6)
 {
-	struct hp3_answer answer = {.id = 7, .stamp_ns = 9, .n = 4}, got;
+	struct hp3_answer answer = {.id = 7, .clock_us = 9, .n = 4}, got;
 	uint32_t ip = ipv6 ? 40 : 20;
 	struct frame probe, f, good;
 
@@ -143,7 +142,7 @@ static void patched_answer(const uint8_t *data, size_t size, bool ipv6)
 		store_udp_csum(f.b, L3, L3 + ip);
 	if (hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &probe_keys, &host_secret, &got,
 		    &stats) == HP3_ANSWER_OK)
-		MUST(got.id == 7 && !got.ce && got.stamp_ns == 9 && got.n == 4 &&
+		MUST(got.id == 7 && !got.ce && got.clock_us == 9 && got.n == 4 &&
 			!memcmp(got.path, answer.path, sizeof(got.path)));
 }
 
@@ -166,11 +165,13 @@ static void patched_report(const uint8_t *data, size_t size, bool ipv6, enum hp3
 	patch(&f, data, size);
 	if (f.b[L3] >> 4 == (ipv6 ? 6 : 4) && hp3_be16(f.b + L3 + ip + 4) == f.len - L3 - ip)
 		store_udp_csum(f.b, L3, L3 + ip);
-	if (hp3_loads_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &probe_keys, &awake, &got, &stats) ==
-		HP3_LOADS_OK)
-		MUST(got.kind == report.kind && got.n == report.n && got.ways == report.ways &&
-			!memcmp(got.path, report.path, got.n * sizeof(*got.path)) &&
-			!memcmp(got.way, report.way, got.ways * sizeof(*got.way)));
+	if (hp3_loads_read(f.b, f.len, &f.v, &ear, &got) != HP3_LOADS_OK)
+		return;
+	MUST(got.kind == report.kind && got.n == report.n && got.ways == report.ways &&
+		!memcmp(got.path, report.path, got.n * sizeof(*got.path)) &&
+		!memcmp(got.way, report.way, got.ways * sizeof(*got.way)));
+	MUST(hp3_loads_read(f.b, f.len, &f.v, &ear, &got) == HP3_LOADS_DROP);
+	hp3_heard_init(&heard, 1, 0);
 }
 
 static void patched_word(const uint8_t *data, size_t size, bool ipv6)
@@ -187,9 +188,11 @@ static void patched_word(const uint8_t *data, size_t size, bool ipv6)
 	patch(&f, data, size);
 	if (f.b[L3] >> 4 == (ipv6 ? 6 : 4) && hp3_be16(f.b + L3 + ip + 4) == f.len - L3 - ip)
 		store_udp_csum(f.b, L3, L3 + ip);
-	if (hp3_agree_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &probe_keys, &awake, &got, &stats) ==
-		HP3_LOADS_OK)
-		MUST(got.kind == HP3_AGREE_YES && got.turn == 5 && got.lanes == 64);
+	if (hp3_agree_read(f.b, f.len, &f.v, &ear, &got) != HP3_LOADS_OK)
+		return;
+	MUST(got.kind == HP3_AGREE_YES && got.turn == 5 && got.lanes == 64);
+	MUST(hp3_agree_read(f.b, f.len, &f.v, &ear, &got) == HP3_LOADS_DROP);
+	hp3_heard_init(&heard, 1, 0);
 }
 
 static void patched_expired(const uint8_t *data, size_t size, bool ipv6)

@@ -9,6 +9,7 @@
 struct hp3_responder_config cfg;
 struct hp3_probe_stats st;
 struct hp3_responder *r;
+struct hp3_heard heard;
 void *mem;
 uint64_t now;
 
@@ -31,8 +32,10 @@ int responder_setup(void **state)
 		.source = {.rate = 100, .burst = 20},
 		.all = {.rate = 1000, .burst = 200},
 		.unknown = {.rate = 160, .burst = 32},
+		.heard = &heard,
 		.sources = 64,
 		.window = 8192};
+	hp3_heard_init(&heard, 1, 0);
 	memset(&st, 0, sizeof(st));
 	now = 5 * SEC;
 	responder_anew();

@@ -12,6 +12,7 @@
 extern struct hp3_responder_config cfg; /* change it, then call responder_anew() */
 extern struct hp3_probe_stats st;
 extern struct hp3_responder *r;
+extern struct hp3_heard heard; /* which reports act */
 extern void *mem; /* where it lies */
 extern uint64_t now;
 

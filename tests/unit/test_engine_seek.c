@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <errno.h>
+#include "engine/info.h"
 #include "scene.h"
 
 static void seeking_engine(void)
@@ -195,6 +196,27 @@ static void forged_replies(void **state)
 	assert_int_equal(stats()->probe_replies, 0);
 }
 
+/* An answer is a sign of life once: seen on the wire and sent again it is none. */
+static void rule_36_an_answer_is_new_once(void **state)
+{
+	struct hp3_pair_info pair;
+	struct hp3_acts acts = {0};
+
+	congested();
+	for (unsigned again = 0; again < 3; again++) {
+		assert_int_equal(hp3_probe_timed(rig.e, rig.probe_ids[1], true, 0, rig.now, &acts),
+			again == 0);
+		assert_int_equal(hp3_pair_info(rig.e, 0, rig.now, &pair), 0);
+		assert_int_equal(pair.peer_seen_ns, again * MS);
+		pass_time(MS);
+	}
+	probe_reply(0, true); /* the round is over, or will be: one that is late counts once, too */
+	steps(2 * TIMEOUT);
+	for (unsigned again = 0; again < 2; again++)
+		assert_int_equal(hp3_probe_timed(rig.e, rig.probe_ids[2], true, 0, rig.now, &acts),
+			again == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +232,7 @@ int main(void)
 		RIG_TEST(one_flow_of_a_pair_at_a_time),
 		RIG_TEST(moves_off_means_no_probe),
 		RIG_TEST(forged_replies),
+		RIG_TEST(rule_36_an_answer_is_new_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

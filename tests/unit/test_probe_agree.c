@@ -15,6 +15,7 @@
 #define BORN    ((CLOCK - 1000) * 1000000ull)
 
 static struct hp3_probe_stats st;
+static struct hp3_heard heard;
 
 static const struct hp3_agree word = {.kind = HP3_AGREE_SLOW,
 	.pmtu_log2 = 12,
@@ -43,15 +44,16 @@ static void build(struct frame *f, bool ipv6, const struct hp3_agree *a, uint64_
 static enum hp3_loads_fate take(
 	const struct frame *f, const struct hp3_probe_key *key, struct hp3_agree *a)
 {
-	const struct hp3_loads_time time = {CLOCK, BORN, CLOCK_S};
 	const struct hp3_probe_keys keys = {{*key}};
+	const struct hp3_loads_ear ear = {&keys, &heard, {CLOCK, CLOCK_S}, HP3_PROBE_PORT, &st};
 
-	return hp3_agree_read(f->b, f->len, &f->v, HP3_PROBE_PORT, &keys, &time, a, &st);
+	return hp3_agree_read(f->b, f->len, &f->v, &ear, a);
 }
 
 static int setup(void **state)
 {
 	st = (struct hp3_probe_stats){0};
+	hp3_heard_init(&heard, 1, BORN);
 	return 0;
 }
 
@@ -65,7 +67,7 @@ static void tells_what_it_was_told(void **state)
 			a.kind = kind;
 			a.reads = kind / 2 % 2;
 			a.next = kind % 2 ? HP3_NO_PSN : word.next;
-			build(&f, ipv6, &a, CLOCK * 1000000ull, &probe_key);
+			build(&f, ipv6, &a, CLOCK * 1000000ull + kind, &probe_key);
 			assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_OK);
 			assert_int_equal(got.kind, kind);
 			assert_int_equal(got.reads, a.reads);

@@ -16,7 +16,7 @@
 static const struct hp3_answer some = {.id = 0xa1b2c3d4,
 	.ce = true,
 	.dscp = HP3_DSCP_KEPT,
-	.stamp_ns = 0x11223344,
+	.clock_us = 0x5511223344,
 	.n = 2,
 	.path = {{0x1234, 3}, {0xfedc, 255}}};
 
@@ -147,7 +147,7 @@ static void tells_what_it_was_told(void **state)
 		assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_OK);
 		assert_int_equal(answer.id, some.id);
 		assert_int_equal(answer.ce, some.ce);
-		assert_int_equal(answer.stamp_ns, some.stamp_ns);
+		assert_int_equal(answer.clock_us, some.clock_us);
 		assert_int_equal(answer.n, some.n);
 		assert_memory_equal(answer.path, some.path, sizeof(some.path));
 		assert_int_equal(st.answers, 1);
@@ -158,7 +158,7 @@ static void checksum_as_any_host_computes_it(void **state)
 {
 	for (uint32_t i = 0; i < 2000; i++) {
 		struct frame probe, f;
-		struct hp3_answer answer = {.id = i * 0x9e3779b9u, .stamp_ns = i};
+		struct hp3_answer answer = {.id = i * 0x9e3779b9u, .clock_us = i};
 		make_probe(&probe, i % 2, i, 1, &probe_key);
 		answer_to(&f, &probe, &answer);
 		uint32_t udp = L3 + (i % 2 ? 40 : 20);

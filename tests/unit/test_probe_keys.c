@@ -132,7 +132,7 @@ static void a_report_does_not_survive_a_restart(void **state)
 	make_report(&before, 1, CLOCK - 2);
 	make_report(&after, 2, CLOCK + 1);
 	assert_int_equal(take(&before), HP3_RESPOND_REPORT);
-	cfg.born = (CLOCK - 1) * 1000000ull;
+	hp3_heard_init(&heard, 1, (CLOCK - 1) * 1000000ull);
 	responder_anew();
 	for (uint32_t s = 0; s < 60; s++)
 		assert_int_equal(take_at(&before, CLOCK + s), HP3_RESPOND_DROP);
@@ -166,7 +166,7 @@ static void another_version_is_named(void **state)
 			make_report(&f, 1, CLOCK);
 		else
 			make_probe(&f, true, 1, CLOCK, &probe_key);
-		f.b[f.v.udp_off + 21] ^= 0x50; /* 6: this one; 3: where there was none yet */
+		f.b[f.v.udp_off + 21] ^= 0x40; /* 7: this one; 3: where there was none yet */
 		assert_int_equal(hp3_peer_version(f.b, &f.v), 3);
 		assert_int_equal(take(&f), HP3_RESPOND_DROP);
 		assert_int_equal(st.bad_icrc, report + 1);

@@ -26,11 +26,11 @@ static uint32_t window(const struct hp3_config *c)
 }
 
 static struct hp3_responder_config responder_config(
-	const struct hp3_config *c, uint64_t seed, uint64_t born)
+	const struct hp3_config *c, uint64_t seed, struct hp3_heard *heard)
 {
 	return (struct hp3_responder_config){.keys = *hp3d_keyring(),
 		.seed = seed,
-		.born = born,
+		.heard = heard,
 		.clock_s = c->probes.clock_s,
 		.dscp = c->engine.answer_dscp,
 		.unknown = {c->probes.answers_unknown, c->probes.answers_unknown},
@@ -80,34 +80,39 @@ struct hp3d_agent *hp3d_agent_create(
 	const struct hp3_config *cfg, unsigned rail, const char *name, int socket)
 {
 	const struct hp3_mates mates = hp3_mates_make(cfg->rails[rail].rack);
-	struct hp3_responder_config rc = responder_config(cfg, 0, hp3d_agent_clock_us());
+	struct hp3_heard *heard =
+		rte_malloc_socket("hp3d heard", sizeof(*heard), RTE_CACHE_LINE_SIZE, socket);
+	struct hp3_responder_config rc = responder_config(cfg, 0, heard);
 	struct hp3_trace_params tp;
-	uint64_t seed;
+	uint64_t seed[2];
 	size_t size = hp3_responder_size(&rc);
 	struct hp3d_agent *a = rte_zmalloc_socket("hp3d agent", sizeof(*a), 0, socket);
 	void *mem = rte_malloc_socket("hp3d responder", size, RTE_CACHE_LINE_SIZE, socket);
 
-	if (a == NULL || mem == NULL) {
+	if (a == NULL || mem == NULL || heard == NULL) {
+		rte_free(heard);
 		rte_free(mem);
 		rte_free(a);
 		errno = ENOMEM;
 		return NULL;
 	}
 	if (!draw(&rc.seed, sizeof(rc.seed)) || !draw(a->secret.bytes, sizeof(a->secret.bytes)) ||
-		!draw(&seed, sizeof(seed))) {
+		!draw(seed, sizeof(seed))) {
+		rte_free(heard);
 		rte_free(mem);
 		rte_free(a);
 		return NULL;
 	}
 	a->keys = rc.keys;
-	a->born = rc.born;
+	a->heard = heard;
+	hp3_heard_init(heard, seed[0], hp3d_agent_clock_us());
 	a->clock_s = rc.clock_s;
 	a->dscp = rc.dscp;
 	a->port = (uint16_t)cfg->probes.port;
 	if (cfg->engine.cc.share.moves)
 		hp3d_mates_init(&a->mates, &mates);
 	tp = trace_params(a, cfg);
-	hp3_tracer_init(&a->tracer, &tp, seed, &a->stats);
+	hp3_tracer_init(&a->tracer, &tp, seed[1], &a->stats);
 	a->responder = hp3_responder_create(mem, size, &rc, &a->stats);
 	a->pool = rte_mempool_lookup(name); /* of an agent that is gone */
 	if (a->pool == NULL)
@@ -126,13 +131,14 @@ void hp3d_agent_free(struct hp3d_agent *a)
 {
 	if (a == NULL)
 		return;
+	rte_free(a->heard);
 	rte_free(a->responder); /* the pool stays: rings and ports may hold buffers of it still */
 	rte_free(a);
 }
 
 void hp3d_agent_reconfigure(struct hp3d_agent *a, const struct hp3_config *cfg)
 {
-	struct hp3_responder_config rc = responder_config(cfg, 0, a->born);
+	struct hp3_responder_config rc = responder_config(cfg, 0, a->heard);
 
 	take_keys(a, cfg);
 	a->clock_s = rc.clock_s;

@@ -20,8 +20,8 @@ struct hp3d_agent {
 	uint64_t change_ns; /* use the first one from then on */
 	uint32_t wait_s; /* of a change under way that has no time yet; 0: none */
 	struct hp3_probe_key secret; /* of our cookies */
-	uint64_t born; /* wall clock, us */
-	uint64_t told_us; /* stamp of the last report of our flows */
+	struct hp3_heard *heard; /* which messages of peers act */
+	uint64_t told_us; /* stamp of the last message of ours */
 	uint16_t port;
 	uint8_t dscp; /* of what is for peers, HP3_DSCP_KEPT: that of data */
 	uint32_t clock_s;
@@ -51,6 +51,11 @@ static inline uint64_t hp3d_agent_clock_us(void)
 
 	clock_gettime(CLOCK_REALTIME, &t);
 	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+}
+
+static inline struct hp3_heard_time hp3d_agent_time(const struct hp3d_agent *a)
+{
+	return (struct hp3_heard_time){hp3d_agent_clock(), a->clock_s};
 }
 
 /* `len`: of the frame that was built into it; below 0: none could be. */

@@ -45,22 +45,22 @@ static int build_probe(struct hp3d_agent *a, void *buf, const struct hp3_address
 	}
 }
 
+static uint64_t next_stamp(struct hp3d_agent *a)
+{
+	a->told_us = hp3_heard_stamp(a->told_us, hp3d_agent_clock_us(), a->clock_s);
+	return a->told_us;
+}
+
 static int build_report(struct hp3d_agent *a, void *buf, const struct hp3_addressing *to,
 	const struct hp3_act *act, const struct hp3_flow_info *f)
 {
 	struct hp3_peer_probe p = {.dest_qpn = f->rqpn,
 		.psn = act->psn,
 		.id = hp3_report_id(f->lqpn, (uint8_t)a->c.reports_sent++),
-		.time = hp3d_agent_clock_us(),
+		.time = next_stamp(a),
 		.report = true};
 
 	return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, spoken(a));
-}
-
-static uint64_t next_stamp(struct hp3d_agent *a)
-{
-	a->told_us = hp3_loads_stamp(a->told_us, hp3d_agent_clock_us(), a->clock_s);
-	return a->told_us;
 }
 
 /* How many flows of ours go to this peer, by path. */
@@ -88,7 +88,7 @@ static int build_agree(struct hp3d_agent *a, void *buf, const struct hp3_address
 	a->c.agreements_sent++;
 	hp3_addressing_class(&to, a->dscp);
 	return hp3_agree_build(
-		buf, HP3D_AGENT_FRAME_MAX, &to, what, hp3d_agent_clock_us(), a->port, spoken(a));
+		buf, HP3D_AGENT_FRAME_MAX, &to, what, next_stamp(a), a->port, spoken(a));
 }
 
 static bool is_for_the_rnic(const struct hp3_act *act)

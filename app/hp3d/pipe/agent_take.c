@@ -17,6 +17,7 @@ static struct rte_mbuf *answer_to(struct hp3d_agent *a, const struct hp3_engine 
 		return NULL;
 	}
 	hp3_answer_tell(reply, turn, count, n);
+	reply->clock_us = hp3d_agent_clock_us();
 	len = hp3_answer_build(rte_pktmbuf_mtod(m, void *), HP3D_AGENT_FRAME_MAX, pkt->frame,
 		&pkt->v, reply, a->port, &a->keys);
 	return hp3d_agent_sized(m, len);
@@ -81,10 +82,25 @@ static bool take_icmp(
 	return err == 0 || err == -ESTALE;
 }
 
+/* A probe of ours that nobody had answered was answered, by who has the key: since then messages of
+ * that host are new. */
+static void answered(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
+	const struct hp3_answer *reply, uint64_t now)
+{
+	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
+	const struct hp3_heard_time time = hp3d_agent_time(a);
+	struct hp3_addressing from;
+
+	if (!hp3d_agent_is_keyed(a))
+		return;
+	hp3_addressing_same(pkt->frame, &pkt->v, &from);
+	hp3_heard_clock(a->heard, &from, reply->clock_us, &time);
+	hp3_peer_seen(e, &ends, now);
+}
+
 static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
 	uint64_t now, struct hp3_acts *acts)
 {
-	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
 	struct hp3_trace_result traced;
 	struct hp3_answer reply;
 
@@ -93,15 +109,16 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 	case HP3_ANSWER_NONE:
 		return false;
 	case HP3_ANSWER_OK:
-		seen(a, e, &ends, now);
 		if (hp3_trace_reached(&a->tracer, reply.id, now, &traced)) {
+			answered(a, e, pkt, &reply, now);
 			tell(e, &traced, now);
 			return true;
 		}
 		if (hp3d_agent_is_keyed(a))
 			hp3_load_told_names(e, reply.id, reply.path, reply.n, now);
-		hp3_probe_timed(e, reply.id, reply.ce,
-			a->took != NULL ? a->took(a->took_ctx, reply.id) : 0, now, acts);
+		if (hp3_probe_timed(e, reply.id, reply.ce,
+			    a->took != NULL ? a->took(a->took_ctx, reply.id) : 0, now, acts))
+			answered(a, e, pkt, &reply, now);
 		return true;
 	default:
 		return true;
@@ -128,15 +145,23 @@ static void take_rack(struct hp3d_agent *a, struct hp3_engine *e, const struct h
 	hp3d_mate_heard(mate, pkt->frame, &pkt->v, now);
 }
 
+static struct hp3_loads_ear ear_of(struct hp3d_agent *a)
+{
+	return (struct hp3_loads_ear){.keys = &a->keys,
+		.heard = a->heard,
+		.time = hp3d_agent_time(a),
+		.port = a->port,
+		.stats = &a->stats};
+}
+
 static bool take_loads(
 	struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now)
 {
 	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
-	const struct hp3_loads_time time = {hp3d_agent_clock(), a->born, a->clock_s};
+	const struct hp3_loads_ear ear = ear_of(a);
 	struct hp3_loads r;
 
-	switch (hp3_loads_read(
-		pkt->frame, pkt->len, &pkt->v, a->port, &a->keys, &time, &r, &a->stats)) {
+	switch (hp3_loads_read(pkt->frame, pkt->len, &pkt->v, &ear, &r)) {
 	case HP3_LOADS_NONE:
 		return false;
 	case HP3_LOADS_OK:
@@ -158,11 +183,10 @@ static bool take_agree(struct hp3d_agent *a, struct hp3_engine *e, const struct 
 	uint64_t now, struct hp3_acts *acts)
 {
 	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
-	const struct hp3_loads_time time = {hp3d_agent_clock(), a->born, a->clock_s};
+	const struct hp3_loads_ear ear = ear_of(a);
 	struct hp3_agree what;
 
-	switch (hp3_agree_read(
-		pkt->frame, pkt->len, &pkt->v, a->port, &a->keys, &time, &what, &a->stats)) {
+	switch (hp3_agree_read(pkt->frame, pkt->len, &pkt->v, &ear, &what)) {
 	case HP3_LOADS_NONE:
 		return false;
 	case HP3_LOADS_OK:

@@ -584,13 +584,13 @@ class Others(Fabric):
             for i in range(400):
                 n = dice.choice((0, 1, 4, 95, 96, 96, 96, 97, 1400))
                 s.sendto(dice.randbytes(n), ("10.0.0.1", 4795))
-                s.sendto(bytes((0x70, 0x61, 0, 0)) + dice.randbytes(20) + bytes(64) + dice.randbytes(8), ("10.0.0.1", 4795))
+                s.sendto(bytes((0x70, 0x71, 0, 0)) + dice.randbytes(20) + bytes(64) + dice.randbytes(8), ("10.0.0.1", 4795))
                 if i % 50 == 0:
                     time.sleep(0.002)
             counters = self.probe_counters(a)
             return counters["hellos_bad_tag"] > 100 and counters["hellos_bad_form"] > 100
         wait_for("bad tags, and no form", shower)
-        s.sendto(bytes((0x70, 0x71)) + bytes(94), ("10.0.0.1", 4795))
+        s.sendto(bytes((0x70, 0x81)) + bytes(94), ("10.0.0.1", 4795))
         wait_for("another version", lambda: self.probe_counters(a)["hellos_version"] >= 1)
         s.close()
         u = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

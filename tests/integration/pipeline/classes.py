@@ -29,7 +29,7 @@ def told(frame):
     if port == ROCE_PORT and l4[8] == 0x81:
         return "cnp", tclass
     if port == ROCE_PORT and l4[8] == 0x2a:
-        return {b"Hc": "probe", b"Hd": "report"}[l4[20:22]], tclass
+        return {b"Hs": "probe", b"Ht": "report"}[l4[20:22]], tclass
     return None, tclass
 
 

@@ -28,8 +28,8 @@ A, B = "10.9.0.1", "10.9.0.2" # endpoints
 
 
 def is_probe(frame):
-    """A UC WRITE ONLY with hp3's magic, version 6 and the kind of a probe in its VA (probes/peer.h)."""
-    return frame[12:14] == b"\x08\x00" and len(frame) >= 74 and frame[42] == 0x2a and frame[54:56] == b"Hc"
+    """A UC WRITE ONLY with hp3's magic, version 7 and the kind of a probe in its VA (probes/peer.h)."""
+    return frame[12:14] == b"\x08\x00" and len(frame) >= 74 and frame[42] == 0x2a and frame[54:56] == b"Hs"
 
 
 class Probing(TwoPaths):

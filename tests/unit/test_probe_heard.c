@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages of peers act once, and none that was made before this hp3d began (rule 36). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "probe_frames.h"
+#include "probes/agree.h"
+#include "probes/answer.h"
+
+#define CLOCK   1700000000ull
+#define CLOCK_S 30u
+#define S       1000000ull
+#define NOW     (CLOCK * S)
+
+static struct hp3_heard heard;
+static struct hp3_heard_time at;
+static struct hp3_probe_stats st;
+
+static int setup(void **state)
+{
+	at = (struct hp3_heard_time){CLOCK, CLOCK_S};
+	st = (struct hp3_probe_stats){0};
+	hp3_heard_init(&heard, 0x5eed, NOW - 1000 * S);
+	return 0;
+}
+
+static struct hp3_addressing host(uint32_t n)
+{
+	struct hp3_addressing a = flow_addressing(false, 0);
+
+	hp3_put_be32(a.src_ip, 0x0a000000 + n);
+	return a;
+}
+
+static enum hp3_heard_fate says(uint32_t n, uint64_t stamp)
+{
+	const struct hp3_addressing a = host(n);
+
+	return hp3_heard_take(&heard, &a, HP3_TAG_AGREE, stamp, &at);
+}
+
+static void answers(uint32_t n, uint64_t clock)
+{
+	const struct hp3_addressing a = host(n);
+
+	hp3_heard_clock(&heard, &a, clock & ((1ull << HP3_HEARD_CLOCK_BITS) - 1), &at);
+}
+
+static void rule_36_each_message_acts_once(void **state)
+{
+	for (uint64_t i = 1; i <= 100; i++) {
+		assert_int_equal(says(1, NOW + i), HP3_HEARD_NEW);
+		for (uint64_t k = 1; k <= i; k++)
+			assert_int_equal(says(1, NOW + k), HP3_HEARD_AGAIN);
+	}
+}
+
+static void rule_36_they_may_be_lost_and_overtake_each_other(void **state)
+{
+	static const uint8_t order[] = {40, 10, 90, 20, 91, 11, 92, 93};
+
+	for (unsigned i = 0; i < sizeof(order); i++)
+		assert_int_equal(says(1, NOW + order[i]), HP3_HEARD_NEW);
+	for (unsigned i = 0; i < sizeof(order); i++)
+		assert_int_equal(says(1, NOW + order[i]), HP3_HEARD_AGAIN);
+	assert_int_equal(says(1, NOW + 9), HP3_HEARD_AGAIN); /* older than all eight */
+	assert_int_equal(says(1, NOW + 12), HP3_HEARD_NEW); /* in the place of 10 */
+	assert_int_equal(says(1, NOW + 10), HP3_HEARD_AGAIN);
+}
+
+/* One sender takes nothing from another one, nor one kind from another one. */
+static void senders_and_kinds_are_apart(void **state)
+{
+	const struct hp3_addressing a = host(1), back = {.src_ip = {1}, .dst_ip = {2}};
+
+	assert_int_equal(says(1, NOW), HP3_HEARD_NEW);
+	assert_int_equal(says(2, NOW), HP3_HEARD_NEW);
+	assert_int_equal(hp3_heard_take(&heard, &a, HP3_TAG_LOADS, NOW, &at), HP3_HEARD_NEW);
+	assert_int_equal(hp3_heard_take(&heard, &back, HP3_TAG_AGREE, NOW, &at), HP3_HEARD_NEW);
+	assert_int_equal(says(1, NOW), HP3_HEARD_AGAIN);
+}
+
+/* The tag does not speak for a VLAN, so none makes a message new. */
+static void rule_36_nor_in_another_vlan(void **state)
+{
+	struct hp3_addressing a = host(1);
+
+	for (uint16_t vlan = 0; vlan < 3; vlan++) {
+		a.vlan = vlan;
+		assert_int_equal(hp3_heard_take(&heard, &a, HP3_TAG_AGREE, NOW, &at),
+			vlan == 0 ? HP3_HEARD_NEW : HP3_HEARD_AGAIN);
+	}
+}
+
+static void clocks_that_differ(void **state)
+{
+	assert_int_equal(says(1, NOW - (CLOCK_S + 1) * S), HP3_HEARD_CLOCK);
+	assert_int_equal(says(1, NOW - CLOCK_S * S), HP3_HEARD_NEW);
+	assert_int_equal(says(1, NOW + CLOCK_S * S), HP3_HEARD_NEW);
+	assert_int_equal(says(1, NOW + (CLOCK_S + 1) * S), HP3_HEARD_CLOCK);
+	assert_int_equal(says(1, UINT64_MAX), HP3_HEARD_CLOCK);
+}
+
+/*
+ * hp3d starts, and its clock is 20 s ahead of its peer's: it cannot tell what the peer says now
+ * from what it said before, until the peer has answered a probe and so told its clock.
+ */
+static void rule_36_a_clock_that_is_ahead_silences_nobody(void **state)
+{
+	const uint64_t theirs = NOW - 20 * S;
+
+	hp3_heard_init(&heard, 0x5eed, NOW);
+	assert_int_equal(says(1, theirs + 1), HP3_HEARD_OLD);
+	answers(1, theirs + 2);
+	assert_int_equal(says(1, theirs + 1), HP3_HEARD_OLD);
+	assert_int_equal(says(1, theirs + 2), HP3_HEARD_OLD);
+	assert_int_equal(says(1, theirs + 3), HP3_HEARD_NEW);
+	assert_int_equal(says(2, theirs + 3), HP3_HEARD_OLD); /* its own answer counts alone */
+	answers(1, theirs - 9 * S); /* one that is late takes nothing back */
+	assert_int_equal(says(1, theirs), HP3_HEARD_OLD);
+}
+
+/* ... and where it is behind, what the peer said before is told from what it says now. */
+static void rule_36_a_clock_that_is_behind_hears_nothing_twice(void **state)
+{
+	const uint64_t theirs = NOW + 20 * S;
+
+	hp3_heard_init(&heard, 0x5eed, NOW);
+	answers(1, theirs);
+	assert_int_equal(says(1, theirs - 5 * S), HP3_HEARD_OLD);
+	assert_int_equal(says(1, theirs + 1), HP3_HEARD_NEW);
+}
+
+static void an_answer_of_a_clock_that_is_nonsense(void **state)
+{
+	hp3_heard_init(&heard, 0x5eed, NOW);
+	answers(1, NOW - 1000 * S);
+	answers(1, NOW + 1000 * S);
+	assert_int_equal(says(1, NOW - S), HP3_HEARD_OLD);
+	assert_int_equal(says(1, NOW + S), HP3_HEARD_NEW);
+}
+
+/* More senders than there is room for: who is there is remembered, and refused again. */
+static void rule_36_nothing_is_forgotten_early(void **state)
+{
+	const uint32_t n = 4 * HP3_HEARD_SENDERS;
+	uint32_t heard_of = 0, later = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		heard_of += says(i, NOW) == HP3_HEARD_NEW;
+	assert_in_range(heard_of, HP3_HEARD_SENDERS * 9 / 10, HP3_HEARD_SENDERS);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_not_equal(says(i, NOW), HP3_HEARD_NEW);
+	at.clock += CLOCK_S + 1; /* what they said is too old to count: there is room again */
+	for (uint32_t i = n; i < 2 * n; i++)
+		later += says(i, at.clock * S) == HP3_HEARD_NEW;
+	assert_in_range(later, HP3_HEARD_SENDERS * 9 / 10, HP3_HEARD_SENDERS);
+}
+
+/* --- frames --- */
+
+static enum hp3_loads_fate hears(const struct frame *f)
+{
+	const struct hp3_loads_ear ear = {&probe_keys, &heard, at, HP3_PROBE_PORT, &st};
+	struct hp3_agree what;
+	struct hp3_loads report;
+	enum hp3_loads_fate fate = hp3_loads_read(f->b, f->len, &f->v, &ear, &report);
+
+	return fate != HP3_LOADS_NONE ? fate : hp3_agree_read(f->b, f->len, &f->v, &ear, &what);
+}
+
+/* Whatever its kind, one that was seen on the wire and is sent again later changes nothing. */
+static void rule_36_of_no_kind(void **state)
+{
+	const struct hp3_addressing a = flow_addressing(false, 0xc001);
+	unsigned kinds = 0;
+
+	for (uint8_t kind = 0; kind < HP3_AGREE_KIND_MAX + HP3_LOADS_KIND_MAX; kind++) {
+		struct hp3_agree what = {.kind = kind, .lanes = 5, .next = HP3_NO_PSN, .slow = 31};
+		struct hp3_loads report = {
+			.clock_us = NOW + kind, .kind = (uint8_t)(kind - HP3_AGREE_KIND_MAX)};
+		struct frame f;
+
+		f.len = (uint32_t)(kind < HP3_AGREE_KIND_MAX
+					   ? hp3_agree_build(f.b, sizeof(f.b), &a, &what,
+						     NOW + kind, HP3_PROBE_PORT, &probe_key)
+					   : hp3_loads_build(f.b, sizeof(f.b), &a, &report,
+						     HP3_PROBE_PORT, &probe_key));
+		reparse(&f);
+		at.clock = CLOCK;
+		assert_int_equal(hears(&f), HP3_LOADS_OK);
+		for (uint32_t s = 0; s <= CLOCK_S + 6; s += 9) {
+			at.clock = CLOCK + s;
+			assert_int_equal(hears(&f), HP3_LOADS_DROP);
+		}
+		kinds++;
+	}
+	assert_int_equal(st.loads_again, 4 * kinds);
+	assert_int_equal(st.loads_bad_clock, kinds);
+}
+
+/* Stamps grow, whatever the clock does, or begin anew where old ones are worth nothing. */
+static void a_clock_that_is_set_back(void **state)
+{
+	const uint64_t s = 1000000, at = CLOCK * s;
+
+	assert_int_equal(hp3_heard_stamp(0, at, CLOCK_S), at);
+	assert_int_equal(hp3_heard_stamp(at, at, CLOCK_S), at + 1);
+	assert_int_equal(hp3_heard_stamp(at, at + 5, CLOCK_S), at + 5);
+	assert_int_equal(hp3_heard_stamp(at, at - s, CLOCK_S), at + 1);
+	assert_int_equal(hp3_heard_stamp(at, at - CLOCK_S * s, CLOCK_S), at + 1);
+	assert_int_equal(hp3_heard_stamp(at, at - CLOCK_S * s - 1, CLOCK_S), at - CLOCK_S * s - 1);
+	assert_int_equal(hp3_heard_stamp(UINT64_MAX, at, CLOCK_S), at);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(rule_36_each_message_acts_once, setup),
+		cmocka_unit_test_setup(rule_36_they_may_be_lost_and_overtake_each_other, setup),
+		cmocka_unit_test_setup(senders_and_kinds_are_apart, setup),
+		cmocka_unit_test_setup(rule_36_nor_in_another_vlan, setup),
+		cmocka_unit_test_setup(clocks_that_differ, setup),
+		cmocka_unit_test_setup(rule_36_a_clock_that_is_ahead_silences_nobody, setup),
+		cmocka_unit_test_setup(rule_36_a_clock_that_is_behind_hears_nothing_twice, setup),
+		cmocka_unit_test_setup(an_answer_of_a_clock_that_is_nonsense, setup),
+		cmocka_unit_test_setup(rule_36_nothing_is_forgotten_early, setup),
+		cmocka_unit_test_setup(rule_36_of_no_kind, setup),
+		cmocka_unit_test_setup(a_clock_that_is_set_back, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
