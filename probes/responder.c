@@ -89,6 +89,14 @@ static uint64_t print_of(const struct hp3_responder *r, const struct hp3_address
 	return hp3_tag(&r->source_key, HP3_TAG_SOURCE, &from, 0, "", 0) | 1;
 }
 
+/* Who sends a probe knows its hash; which set of the window it falls into only the seed tells. */
+static uint64_t place_hash(const struct hp3_responder *r, uint64_t hash)
+{
+	static const struct hp3_addressing none;
+
+	return hp3_tag(&r->source_key, HP3_TAG_SOURCE, &none, 0, &hash, sizeof(hash));
+}
+
 /* The record of the source, or one that can be given up without losing anything; else NULL. */
 static struct source *source_of(struct hp3_responder *r, uint64_t print, uint64_t now)
 {
@@ -187,18 +195,12 @@ static uint64_t *unsound(struct hp3_responder *r, const void *frame, const struc
 	return NULL;
 }
 
-/* NULL, or what it is refused for: a report that acted before, or a probe that was answered. */
-static uint64_t *replayed(struct hp3_responder *r, const struct hp3_peer_probe *p,
-	const struct hp3_addressing *a, uint64_t hash, uint64_t clock, int64_t *place)
+/* NULL, or what a report is refused for: it acted before, perhaps. */
+static uint64_t *report_replayed(struct hp3_responder *r, const struct hp3_peer_probe *p,
+	const struct hp3_addressing *a, uint64_t clock)
 {
 	const struct hp3_heard_time time = {clock, r->cfg.clock_s};
 
-	if (!p->report) {
-		*place = hp3_window_look(&r->window, hash, clock);
-		if (*place >= 0)
-			return NULL;
-		return *place == -EEXIST ? &r->stats->replayed : &r->stats->window_full;
-	}
 	switch (hp3_heard_take(r->cfg.heard, a, HP3_TAG_PROBE, p->time, &time)) {
 	case HP3_HEARD_NEW:
 		return NULL;
@@ -211,6 +213,13 @@ static uint64_t *replayed(struct hp3_responder *r, const struct hp3_peer_probe *
 	default:
 		return &r->stats->window_full;
 	}
+}
+
+/* Place in the window for a probe or a question; -EEXIST, -ENOSPC: as hp3_window_look(). */
+static int64_t place_of(const struct hp3_responder *r, uint64_t *hash, bool known, uint64_t clock)
+{
+	*hash = place_hash(r, *hash);
+	return hp3_window_look(&r->window, *hash, clock, is_keyed(r) || known);
 }
 
 enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *frame,
@@ -229,7 +238,13 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *fr
 	if (why != NULL)
 		return drop(why);
 	hp3_addressing_same(frame, v, &a);
-	why = replayed(r, &p, &a, hash, clock, &place);
+	if (p.report) {
+		why = report_replayed(r, &p, &a, clock);
+	} else {
+		place = place_of(r, &hash, known, clock);
+		if (place < 0)
+			why = place == -EEXIST ? &r->stats->replayed : &r->stats->window_full;
+	}
 	if (why != NULL)
 		return drop(why);
 	why = refused(r, print_of(r, &a), known, now, turn);
@@ -260,7 +275,7 @@ bool hp3_responder_hello(struct hp3_responder *r, const struct hp3_addressing *a
 		r->stats->hellos_bad_clock++;
 		return false;
 	}
-	place = hp3_window_look(&r->window, hash, clock);
+	place = place_of(r, &hash, known, clock);
 	if (place < 0) {
 		r->stats->hellos_replayed++;
 		return false;

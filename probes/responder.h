@@ -19,7 +19,8 @@
  * Without a key anybody is sound. Sources that the local RNIC has no connection with, be they real
  * or invented, get no record; they share HP3_RESPONDER_UNKNOWN buckets, each a sixteenth of what
  * `unknown` gives to all of them, and which ones share a bucket only the seed tells. What they ask
- * takes no more than that from the answers to others.
+ * takes no more than that from the answers to others, and leaves known sources places of the window
+ * (HP3_WINDOW_RESERVED).
  *
  * Invariants: at most one answer per probe, never larger (answer.h); a probe is answered once; a
  * source never gets more than burst + rate x time answers, whatever becomes of its record: a record
@@ -43,7 +44,9 @@
 
 struct hp3_responder_config {
 	struct hp3_probe_keys keys;
-	uint64_t seed; /* hides from outsiders which sources share a set of records, or a bucket */
+	/* random: hides from outsiders which sources share a set of records, or a bucket, and which
+	 * probes share a set of the window */
+	uint64_t seed;
 	struct hp3_heard *heard; /* which reports act; the caller's, lives as long as this */
 	uint32_t clock_s; /* most difference of clocks, up to HP3_CLOCK_S_MAX; 30 by default */
 	uint8_t dscp; /* of answers; HP3_DSCP_KEPT: each has its probe's */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <stdbool.h>
 #include "probes/window.h"
 
 #define TIME_BITS 24u
@@ -19,18 +18,20 @@ static bool is_live(const struct hp3_window *w, uint64_t place, uint64_t clock)
 	return place != 0 && ahead <= 2 * w->span;
 }
 
-int64_t hp3_window_look(const struct hp3_window *w, uint64_t hash, uint64_t clock)
+int64_t hp3_window_look(const struct hp3_window *w, uint64_t hash, uint64_t clock, bool known)
 {
-	uint32_t first = ((uint32_t)hash & (w->sets - 1)) * HP3_WINDOW_WAYS;
+	uint32_t first = ((uint32_t)hash & (w->sets - 1)) * HP3_WINDOW_WAYS, free = 0;
 	int64_t room = -ENOSPC;
 
 	for (uint32_t i = first; i < first + HP3_WINDOW_WAYS; i++) {
-		if (!is_live(w, w->place[i], clock))
+		if (!is_live(w, w->place[i], clock)) {
 			room = i;
-		else if ((w->place[i] & ~(uint64_t)TIME_MASK) == print_of(hash))
+			free++;
+		} else if ((w->place[i] & ~(uint64_t)TIME_MASK) == print_of(hash)) {
 			return -EEXIST;
+		}
 	}
-	return room;
+	return known || free > HP3_WINDOW_RESERVED ? room : -ENOSPC;
 }
 
 void hp3_window_keep(struct hp3_window *w, int64_t place, uint64_t hash, uint64_t time)

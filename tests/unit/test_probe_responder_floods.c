@@ -84,6 +84,52 @@ static void records_are_not_given_up_early(void **state)
 	expect_sum();
 }
 
+/* A probe without a key, of the peer; its public hash. */
+static uint64_t unkeyed_probe(struct frame *f, uint32_t peer, uint32_t id)
+{
+	struct hp3_peer_probe p;
+	uint64_t hash;
+
+	peer_probe(f, peer, id, CLOCK);
+	assert_int_equal(hp3_peer_read(f->b, &f->v, &cfg.keys, CLOCK, &p, &hash), 0);
+	return hash;
+}
+
+/*
+ * Without a key anybody can compute the hash of a probe. A stranger sends only probes whose hash
+ * ends as those of one set of the window would without the seed; known hosts' probes with such
+ * hashes are answered all the same.
+ */
+static void rule_06_nobody_aims_at_a_set_of_the_window(void **state)
+{
+	const uint64_t sets = 32;
+	uint32_t answered = 0, id = 0;
+	struct frame f;
+
+	cfg.keys = no_keys;
+	cfg.window = sets * HP3_WINDOW_WAYS;
+	cfg.source = cfg.all = cfg.unknown = (struct hp3_limit){.rate = 1 << 20, .burst = 1 << 20};
+	responder_anew();
+	for (uint32_t n = 0; n < sets; id++) {
+		struct hp3_answer answer;
+		uint32_t turn;
+
+		if (unkeyed_probe(&f, 1 + id % 64, id) % sets != 0)
+			continue;
+		n++;
+		hp3_responder_take(r, f.b, &f.v, false, CLOCK, now, &answer, &turn);
+	}
+	assert_true(st.answered > sets * 3 / 4); /* eight at most where all fall into one set */
+	for (uint32_t n = 0; n < sets; id++) {
+		if (unkeyed_probe(&f, 100, id) % sets != 0)
+			continue;
+		n++;
+		answered += take(&f) == HP3_RESPOND_ANSWER;
+	}
+	assert_int_equal(answered, sets);
+	expect_sum();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -91,6 +137,7 @@ int main(void)
 		RESPONDER_TEST(flood_of_many_sources),
 		RESPONDER_TEST(rule_06_outsiders_take_nothing_from_peers),
 		RESPONDER_TEST(records_are_not_given_up_early),
+		RESPONDER_TEST(rule_06_nobody_aims_at_a_set_of_the_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static void a_third_full_hardly_refuses(void **state)
 
 	for (uint32_t i = 0; i < PLACES / 3; i++) {
 		uint64_t hash = rng_next(&r);
-		int64_t at = hp3_window_look(&w, hash, CLOCK);
+		int64_t at = hp3_window_look(&w, hash, CLOCK, true);
 		refused += at == -ENOSPC;
 		if (at >= 0)
 			hp3_window_keep(&w, at, hash, CLOCK);
@@ -43,12 +43,12 @@ static void seen_while_its_time_counts(void **state)
 
 	for (uint32_t i = 0; i < 1000; i++) {
 		uint64_t hash = rng_next(&r), time = CLOCK + i * 1000;
-		int64_t at = hp3_window_look(&w, hash, time);
+		int64_t at = hp3_window_look(&w, hash, time, true);
 		assert_true(at >= 0);
 		hp3_window_keep(&w, at, hash, time);
 		for (int64_t s = -40; s <= 40; s++) {
 			bool counts = s >= -30 && s <= 30;
-			int64_t found = hp3_window_look(&w, hash, time + (uint64_t)s);
+			int64_t found = hp3_window_look(&w, hash, time + (uint64_t)s, true);
 			assert_int_equal(found == -EEXIST, counts);
 		}
 	}
@@ -63,7 +63,7 @@ static void places_come_free(void **state)
 		uint32_t kept = 0;
 		for (uint32_t i = 0; i < 4 * PLACES; i++) {
 			uint64_t hash = rng_next(&r);
-			int64_t at = hp3_window_look(&w, hash, clock);
+			int64_t at = hp3_window_look(&w, hash, clock, true);
 			if (at < 0)
 				continue;
 			hp3_window_keep(&w, at, hash, clock);
@@ -73,13 +73,33 @@ static void places_come_free(void **state)
 	}
 }
 
+/* Whatever unknown sources do, known ones have the reserved places of each set. */
+static void unknown_sources_leave_places_to_known_ones(void **state)
+{
+	struct rng r = {4};
+	uint32_t kept[2] = {0};
+
+	for (unsigned known = 0; known < 2; known++)
+		for (uint32_t i = 0; i < 8 * PLACES; i++) {
+			uint64_t hash = rng_next(&r);
+			int64_t at = hp3_window_look(&w, hash, CLOCK, known);
+
+			if (at < 0)
+				continue;
+			hp3_window_keep(&w, at, hash, CLOCK);
+			kept[known]++;
+		}
+	assert_int_equal(kept[0], w.sets * (HP3_WINDOW_WAYS - HP3_WINDOW_RESERVED));
+	assert_int_equal(kept[1], w.sets * HP3_WINDOW_RESERVED);
+}
+
 static void hash_of_all_bits_zero(void **state)
 {
-	int64_t at = hp3_window_look(&w, 0, 0);
+	int64_t at = hp3_window_look(&w, 0, 0, true);
 
 	assert_true(at >= 0);
 	hp3_window_keep(&w, at, 0, 0);
-	assert_int_equal(hp3_window_look(&w, 0, 0), -EEXIST);
+	assert_int_equal(hp3_window_look(&w, 0, 0, true), -EEXIST);
 }
 
 int main(void)
@@ -88,6 +108,7 @@ int main(void)
 		cmocka_unit_test_setup(a_third_full_hardly_refuses, setup),
 		cmocka_unit_test_setup(seen_while_its_time_counts, setup),
 		cmocka_unit_test_setup(places_come_free, setup),
+		cmocka_unit_test_setup(unknown_sources_leave_places_to_known_ones, setup),
 		cmocka_unit_test_setup(hash_of_all_bits_zero, setup),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 #include "app/hp3d/ud/socket.h"
 #include "base/minmax.h"
 
-#define WAYS       4u
+#define WAYS       8u
 #define MS         1000000ull
 #define TICK_NS    (20 * MS)
 #define FIRST_NS   (50 * MS) /* until the second question; then twice as long each time */
@@ -22,6 +22,10 @@
 
 int hp3d_ud_peers_open(struct hp3d_ud_peers *p, uint16_t port, char *why, size_t cap)
 {
+	if (getrandom(p->secret.bytes, sizeof(p->secret.bytes), 0) != sizeof(p->secret.bytes)) {
+		snprintf(why, cap, "getrandom: %s", strerror(errno));
+		return -1;
+	}
 	p->port = port;
 	p->asks = hp3d_ud_socket(0);
 	p->answers = hp3d_ud_socket(port);
@@ -40,38 +44,6 @@ void hp3d_ud_peers_close(struct hp3d_ud_peers *p)
 	p->asks = p->answers = -1;
 }
 
-static uint32_t set_of(bool ipv6, const uint8_t *local, const uint8_t *remote)
-{
-	uint32_t h = 2166136261u;
-
-	for (unsigned i = 0; i < (ipv6 ? 16u : 4u); i++) {
-		h = (h ^ local[i]) * 16777619u;
-		h = (h ^ remote[i]) * 16777619u;
-	}
-	return (h >> 8) % (HP3D_UD_PEERS / WAYS) * WAYS;
-}
-
-struct hp3d_ud_peer *hp3d_ud_peers_find(
-	struct hp3d_ud_peers *p, bool ipv6, const uint8_t *local, const uint8_t *remote, bool make)
-{
-	size_t len = ipv6 ? 16 : 4;
-	struct hp3d_ud_peer *peer = &p->peer[set_of(ipv6, local, remote)], *oldest = peer;
-
-	for (struct hp3d_ud_peer *end = peer + WAYS; peer < end; peer++) {
-		if (peer->used && peer->ipv6 == ipv6 && memcmp(peer->local, local, len) == 0 &&
-			memcmp(peer->remote, remote, len) == 0)
-			return peer;
-		if (!peer->used || (oldest->used && peer->wanted < oldest->wanted))
-			oldest = peer;
-	}
-	if (!make)
-		return NULL;
-	*oldest = (struct hp3d_ud_peer){.used = true, .ipv6 = ipv6};
-	memcpy(oldest->local, local, len);
-	memcpy(oldest->remote, remote, len);
-	return oldest;
-}
-
 static struct hp3_addressing between(
 	bool ipv6, const uint8_t *src, const uint8_t *dst, uint16_t sport)
 {
@@ -80,6 +52,53 @@ static struct hp3_addressing between(
 	memcpy(a.src_ip, src, ipv6 ? 16 : 4);
 	memcpy(a.dst_ip, dst, ipv6 ? 16 : 4);
 	return a;
+}
+
+static struct hp3d_ud_peer *set_of(
+	struct hp3d_ud_peers *p, bool ipv6, const uint8_t *local, const uint8_t *remote)
+{
+	struct hp3_addressing a = between(ipv6, local, remote, 0);
+
+	return &p->peer[hp3_tag(&p->secret, HP3_TAG_SOURCE, &a, 0, "", 0) % (HP3D_UD_PEERS / WAYS) *
+			WAYS];
+}
+
+struct hp3d_ud_peer *hp3d_ud_peers_find(
+	struct hp3d_ud_peers *p, bool ipv6, const uint8_t *local, const uint8_t *remote)
+{
+	size_t len = ipv6 ? 16 : 4;
+	struct hp3d_ud_peer *peer = set_of(p, ipv6, local, remote);
+
+	for (struct hp3d_ud_peer *end = peer + WAYS; peer < end; peer++)
+		if (peer->used && peer->ipv6 == ipv6 && memcmp(peer->local, local, len) == 0 &&
+			memcmp(peer->remote, remote, len) == 0)
+			return peer;
+	return NULL;
+}
+
+static bool is_wanted(const struct hp3d_ud_peer *peer, uint64_t now)
+{
+	return peer->used && peer->wanted != 0 && now - peer->wanted < KEPT_NS;
+}
+
+struct hp3d_ud_peer *hp3d_ud_peers_add(struct hp3d_ud_peers *p, bool ipv6, const uint8_t *local,
+	const uint8_t *remote, uint64_t now)
+{
+	struct hp3d_ud_peer *peer = hp3d_ud_peers_find(p, ipv6, local, remote), *set, *oldest;
+	size_t len = ipv6 ? 16 : 4;
+
+	if (peer != NULL)
+		return peer;
+	oldest = set = set_of(p, ipv6, local, remote);
+	for (uint32_t i = 1; i < WAYS; i++)
+		if (oldest->used && (!set[i].used || set[i].wanted < oldest->wanted))
+			oldest = &set[i];
+	if (is_wanted(oldest, now))
+		return NULL;
+	*oldest = (struct hp3d_ud_peer){.used = true, .ipv6 = ipv6};
+	memcpy(oldest->local, local, len);
+	memcpy(oldest->remote, remote, len);
+	return oldest;
 }
 
 /* Perhaps the path that this port draws is dead. */
@@ -129,8 +148,7 @@ void hp3d_ud_peers_want(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint
 static void told(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from,
 	const struct hp3_hello *h, uint64_t now)
 {
-	struct hp3d_ud_peer *peer =
-		hp3d_ud_peers_find(p, from->ipv6, from->local, from->remote, false);
+	struct hp3d_ud_peer *peer = hp3d_ud_peers_find(p, from->ipv6, from->local, from->remote);
 	struct hp3_ends ends = {.ipv6 = from->ipv6, .local = from->local, .remote = from->remote};
 
 	if (peer == NULL || peer->nonce == 0 || h->nonce != peer->nonce) {
@@ -155,9 +173,10 @@ static void asked(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from,
 {
 	struct hp3_addressing back = between(from->ipv6, from->local, from->remote, p->port);
 	struct hp3d_ud_peer *peer =
-		hp3d_ud_peers_find(p, from->ipv6, from->local, from->remote, true);
+		hp3d_ud_peers_add(p, from->ipv6, from->local, from->remote, now);
 	uint8_t buf[HP3_HELLO_LEN];
-	bool asks = (peer->told.n == 0 || peer->told.qkey != h->qkey) && may_ask(peer, now);
+	bool asks = peer != NULL && (peer->told.n == 0 || peer->told.qkey != h->qkey) &&
+		    may_ask(peer, now);
 
 	if (!asks || hp3d_agent_has_key(p->agent)) {
 		hp3d_agent_tell(p->agent, &back, from->rport, h, &p->ours, buf);
@@ -206,8 +225,7 @@ uint64_t hp3d_ud_peers_tick(struct hp3d_ud_peers *p, uint64_t now)
 	for (uint32_t i = 0; i < HP3D_UD_PEERS; i++) {
 		struct hp3d_ud_peer *peer = &p->peer[i];
 
-		if (peer->used && peer->wanted != 0 && now - peer->wanted < KEPT_NS &&
-			now >= peer->due)
+		if (is_wanted(peer, now) && now >= peer->due)
 			ask(p, peer, now);
 	}
 	return now + TICK_NS;

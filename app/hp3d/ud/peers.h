@@ -5,6 +5,11 @@
  * Whom hp3d asks for queue pairs, and what it was told (probes/hello.h). Questions leave a socket
  * of their own, which gets another port, and so perhaps another path, when nobody answers; those of
  * others come to hp3's port. What was told is kept until something else is.
+ *
+ * Sets of the table are chosen by SipHash with a random key, because anybody may ask, from any
+ * address. A peer that somebody has wanted to send to within 60 s keeps its place: a newcomer finds
+ * another place in its set, or none. What is sent to a peer without a place is dropped and counted
+ * (no_peer).
  */
 #include "app/hp3d/pipe/agent.h"
 
@@ -26,6 +31,7 @@ struct hp3d_ud_peers {
 	struct hp3_engine *engine;
 	struct hp3_hello ours; /* what we tell */
 	uint16_t port;
+	struct hp3_probe_key secret; /* of the table's hash */
 	int asks, answers; /* sockets; -1: none */
 	uint64_t ticked;
 	struct hp3d_ud_peer peer[HP3D_UD_PEERS];
@@ -35,9 +41,13 @@ struct hp3d_ud_peers {
 int hp3d_ud_peers_open(struct hp3d_ud_peers *p, uint16_t port, char *why, size_t cap);
 void hp3d_ud_peers_close(struct hp3d_ud_peers *p);
 
-/* NULL: unknown, or no room for it (`make`: whom nobody wanted for longest makes room). */
+/* NULL: unknown. */
 struct hp3d_ud_peer *hp3d_ud_peers_find(
-	struct hp3d_ud_peers *p, bool ipv6, const uint8_t *local, const uint8_t *remote, bool make);
+	struct hp3d_ud_peers *p, bool ipv6, const uint8_t *local, const uint8_t *remote);
+/* As it is, or new, in the place of whom nobody has wanted for longest; NULL: its set is full of
+ * peers that are wanted. */
+struct hp3d_ud_peer *hp3d_ud_peers_add(struct hp3d_ud_peers *p, bool ipv6, const uint8_t *local,
+	const uint8_t *remote, uint64_t now);
 /* Somebody sends there: he is asked if he has told nothing. */
 void hp3d_ud_peers_want(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now);
 /* What came to either socket; returns how many datagrams. */

@@ -141,7 +141,8 @@ static uint64_t *send_one(struct hp3d_ud *u, const void *frame, uint32_t len, ui
 	r = rnic_of(u, way.ipv6, way.src, now, &gid);
 	if (r == NULL)
 		return &u->c.no_rnic;
-	peer = hp3d_ud_peers_find(&u->peers, way.ipv6, way.src, way.dst, way.exact);
+	peer = way.exact ? hp3d_ud_peers_add(&u->peers, way.ipv6, way.src, way.dst, now)
+			 : hp3d_ud_peers_find(&u->peers, way.ipv6, way.src, way.dst);
 	if (peer != NULL)
 		hp3d_ud_peers_want(&u->peers, peer, now);
 	if (peer == NULL || peer->told.n == 0)
@@ -288,8 +289,9 @@ void hp3d_ud_meet(struct hp3d_ud *u, const struct hp3_ends *ends, uint8_t tclass
 		return;
 	hp3_parse(frame, (uint32_t)len, &v);
 	hp3d_agent_learn(u->peers.agent, frame, (uint32_t)len, &v);
-	peer = hp3d_ud_peers_find(&u->peers, ends->ipv6, ends->local, ends->remote, true);
-	hp3d_ud_peers_want(&u->peers, peer, now);
+	peer = hp3d_ud_peers_add(&u->peers, ends->ipv6, ends->local, ends->remote, now);
+	if (peer != NULL)
+		hp3d_ud_peers_want(&u->peers, peer, now);
 }
 
 uint32_t hp3d_ud_ports(
@@ -356,7 +358,7 @@ static void take(struct hp3d_ud *u, const uint8_t *grh, uint32_t n, uint64_t now
 		rte_pktmbuf_free(m);
 		return;
 	}
-	peer = hp3d_ud_peers_find(&u->peers, way.ipv6, way.dst, way.src, false);
+	peer = hp3d_ud_peers_find(&u->peers, way.ipv6, way.dst, way.src);
 	if (peer != NULL)
 		peer->unanswered = 0;
 	hand_in(u, m, len, now);
