@@ -39,7 +39,7 @@ static void begin(struct sim *s, uint64_t seed, const char *module)
 	s->rng = seed;
 	s->liveness = seed % 2 == 0;
 	s->flaps = seed / 2 % 6 == 0;
-	s->spray = seed / 2 % 4 == 1;
+	s->spray = sim_sprays(seed);
 	s->dcqcn = seed / 2 % 4 == 3;
 	s->told = s->spray || s->dcqcn;
 	s->module_path = module;

@@ -312,6 +312,12 @@ void clients_ask(struct process *p, const char *line);
 /* faults.c */
 void faults_begin(struct sim *s);
 
+/* Is `rfr.mode` spray in this world? */
+static inline bool sim_sprays(uint64_t seed)
+{
+	return seed / 2 % 4 == 1;
+}
+
 /* sim.c: 0, or -1 after a violation, which is printed. */
 int sim_run(uint64_t seed, const char *module, struct sim_result *r);
 
