@@ -27,7 +27,7 @@ struct layout {
 	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, replies,
 		peers, counts, tracing, traced, comparing, tell, waits, began, hearsay, losses,
 		asked, near, longs, rack, spraying, sprays_out, sprays_in, spray_peers, spray_lists,
-		spray_of, end;
+		spray_of, spray_due, spray_places, move_due, move_places, end;
 	uint32_t nbuckets, nasked, nnear;
 };
 
@@ -98,6 +98,10 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	l.spray_lists = lay(&at, sprays, HP3_SPRAY_LISTS * sizeof(uint16_t));
 	l.spray_of = lay(
 		&at, cfg->spray.mode != HP3_SPRAY_MOVE ? flows : 0, sizeof(struct hp3_spray_of));
+	l.spray_due = lay(&at, 2 * sprays, sizeof(struct hp3_deadline));
+	l.spray_places = lay(&at, 2 * sprays, sizeof(uint32_t));
+	l.move_due = lay(&at, cfg->max_moves, sizeof(struct hp3_deadline));
+	l.move_places = lay(&at, cfg->max_moves, sizeof(uint32_t));
 	l.end = at;
 	return l;
 }
@@ -157,6 +161,24 @@ static void set_up_probing(struct hp3_engine *e, const struct layout *l, uint8_t
 	set_up_loads(e, (uint16_t *)(at + l->counts));
 }
 
+static struct hp3_deadlines deadlines_at(uint8_t *heap, uint8_t *places)
+{
+	return (struct hp3_deadlines){
+		.heap = (struct hp3_deadline *)heap, .place = (uint32_t *)places};
+}
+
+static void set_up_spraying(struct hp3_engine *e, const struct layout *l, uint8_t *at)
+{
+	const struct hp3_spraying memory = {.out = (struct hp3_spray_out *)(at + l->sprays_out),
+		.in = (struct hp3_spray_in *)(at + l->sprays_in),
+		.peer = (struct hp3_spray_peer *)(at + l->spray_peers),
+		.outs = (uint16_t *)(at + l->spray_lists),
+		.of = (struct hp3_spray_of *)(at + l->spray_of),
+		.deadlines = deadlines_at(at + l->spray_due, at + l->spray_places)};
+
+	hp3_spray_init(e, &memory);
+}
+
 struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_engine_config *cfg)
 {
 	struct layout l = layout_of(cfg);
@@ -213,8 +235,7 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	e->large = UINT32_MAX;
 	if (cfg->spray.mode != HP3_SPRAY_MOVE) {
 		e->spraying = (struct hp3_spraying *)(at + l.spraying);
-		hp3_spray_init(e, at + l.sprays_out, at + l.sprays_in, at + l.spray_peers,
-			(uint16_t *)(at + l.spray_lists), (struct hp3_spray_of *)(at + l.spray_of));
+		set_up_spraying(e, &l, at);
 	}
 	e->free_flow = e->announced = HP3_NO_FLOW;
 	for (uint32_t i = cfg->max_flows; i-- > 0;) {
@@ -225,13 +246,15 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	}
 	for (uint32_t i = 0; i < cfg->max_moves; i++)
 		e->slots[i] = (uint16_t)i;
+	e->deadlines = deadlines_at(at + l.move_due, at + l.move_places);
+	memset(e->deadlines.place, 0, cfg->max_moves * sizeof(*e->deadlines.place));
 	e->hold_most = cfg->hold_packets;
 	e->free_held = 1;
 	e->last_free = HP3_HELD(cfg->hold_packets);
 	for (uint32_t i = 1; i <= e->last_free; i++)
 		e->held[i].next = i < e->last_free ? i + 1 : 0;
 	e->lanes = hp3_lanes_best();
-	e->move_due = e->active_due = UINT64_MAX;
+	e->active_due = UINT64_MAX;
 	return e;
 }
 

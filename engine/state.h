@@ -11,6 +11,7 @@
 #include "cc/shield.h"
 #include "engine/engine.h"
 #include "engine/moves/errand.h"
+#include "engine/flows/deadlines.h"
 #include "engine/flows/pairs.h"
 #include "engine/flows/table.h"
 #include "engine/paths/trace.h"
@@ -63,7 +64,7 @@ struct hp3_move {
 	/* of these, held by a move that is over: no other move before they leave */
 	uint32_t backlog;
 	uint64_t held_bytes;
-	uint64_t deadline; /* the earliest of the following */
+	/* The earliest of these is in hp3_engine.deadlines. */
 	uint64_t move_at, pace_at, verify_at, guard_at, cnp_at, look_at;
 	/* the move: from the wish for it on */
 	uint16_t from, to;
@@ -276,7 +277,8 @@ struct hp3_engine {
 	uint32_t age_hand, room_hand;
 	uint32_t free_held,
 		last_free; /* entries of `held`, oldest first; never the last one in use */
-	uint64_t age_due, move_due, active_due;
+	uint64_t age_due, active_due;
+	struct hp3_deadlines deadlines; /* of slots that are taken */
 	/* since then this lcore was never late: what it did not hear was not there */
 	uint64_t awake;
 	uint64_t events; /* so far */

@@ -7,6 +7,7 @@
 #include "engine/spray/spray.h"
 
 #define ACTS_PER_SLOT 10u /* most that one call below adds */
+#define SLOTS         32u /* one call looks at so many */
 #define AGE_STEP_NS   50000000u /* ageing looks at a part of the table this often */
 #define AGE_STEPS     64u /* steps of one round through the table */
 
@@ -31,29 +32,19 @@ static void due(struct hp3_turn *t, struct hp3_move *m)
 
 static void slots_tick(struct hp3_turn *t)
 {
-	uint64_t next = UINT64_MAX;
+	struct hp3_engine *e = t->e;
 
 #ifdef HP3_BREAK_SHORT_CLOCK
-	if ((uint32_t)t->now < (uint32_t)t->e->move_due)
+	if ((uint32_t)t->now < (uint32_t)hp3_deadline_next(&e->deadlines))
 		return;
 #endif
-	if (t->now < t->e->move_due)
-		return;
-	for (uint32_t i = 0; i < t->e->nmoves;) {
-		struct hp3_move *m = &t->e->moves[t->e->slots[i]];
-
-		if (m->deadline > t->now) {
-			next = hp3_min_u64(next, m->deadline);
-			i++;
-			continue;
-		}
-		if (t->acts->n + ACTS_PER_SLOT > HP3_ACTS_MAX) {
+	for (uint32_t n = 0; hp3_deadline_next(&e->deadlines) <= t->now; n++) {
+		if (t->acts->n + ACTS_PER_SLOT > HP3_ACTS_MAX || n == SLOTS) {
 			t->acts->more = true;
 			return;
 		}
-		due(t, m);
+		due(t, &e->moves[hp3_deadline_item(&e->deadlines)]);
 	}
-	t->e->move_due = next;
 }
 
 /* Rule 11: never evicted unless nothing is in flight, or nobody has asked for very long; never in a
@@ -130,7 +121,7 @@ uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
 
 uint64_t hp3_engine_due(const struct hp3_engine *e)
 {
-	uint64_t due = hp3_min_u64(e->move_due, e->active_due);
+	uint64_t due = hp3_min_u64(hp3_deadline_next(&e->deadlines), e->active_due);
 
 	if (e->tracing != NULL && e->tracing->due < due)
 		due = e->tracing->due;
@@ -141,6 +132,6 @@ uint64_t hp3_engine_due(const struct hp3_engine *e)
 	if (e->tell.ring != NULL && e->tell.due < due)
 		due = e->tell.due;
 	if (e->spraying != NULL)
-		due = hp3_min_u64(due, e->spraying->due);
+		due = hp3_min_u64(due, hp3_spray_due(e));
 	return hp3_min_u64(due, e->age_due);
 }

@@ -40,7 +40,6 @@ struct hp3_move *hp3_slot_take(struct hp3_engine *e, uint32_t flow, uint8_t use)
 		m = &e->moves[f->slot];
 		*m = (struct hp3_move){.flow = flow,
 			.active = (uint16_t)e->nmoves++,
-			.deadline = UINT64_MAX,
 			.move_at = UINT64_MAX,
 			.pace_at = UINT64_MAX,
 			.verify_at = UINT64_MAX,
@@ -79,16 +78,17 @@ void hp3_slot_drop(struct hp3_engine *e, uint32_t flow, uint8_t use)
 	e->slots[at] = last;
 	e->moves[last].active = at;
 	e->slots[e->nmoves] = slot;
+	hp3_deadline_set(&e->deadlines, slot, UINT64_MAX);
 	f->slot = HP3_NO_SLOT;
 }
 
 void hp3_slot_timer(struct hp3_engine *e, struct hp3_move *m, uint64_t *timer, uint64_t t)
 {
 	*timer = t;
-	m->deadline = hp3_min_u64(hp3_min_u64(hp3_min_u64(m->move_at, m->pace_at),
-					  hp3_min_u64(m->verify_at, m->guard_at)),
-		hp3_min_u64(m->cnp_at, m->look_at));
-	e->move_due = hp3_min_u64(e->move_due, m->deadline);
+	t = hp3_min_u64(hp3_min_u64(m->move_at, m->pace_at),
+		hp3_min_u64(hp3_min_u64(m->verify_at, m->guard_at),
+			hp3_min_u64(m->cnp_at, m->look_at)));
+	hp3_deadline_set(&e->deadlines, (uint32_t)(m - e->moves), t);
 }
 
 /* --- FIFOs --- */

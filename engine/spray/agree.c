@@ -5,31 +5,57 @@
 #include "engine/flows/keys.h"
 
 #define ACTS_EACH 6u /* most that one call below adds */
+/* One call looks at so many records, and goes on until so many held packets have left. */
+#define RECORDS 32u
+#define PACKETS 512u
 
-/* From the last one down: what ends gives its place to the last. */
+/* What is due about one record, and when it is due next: later. */
+static void record_tick(struct hp3_turn *t, uint32_t item)
+{
+	struct hp3_spraying *s = t->e->spraying;
+	uint32_t flows = t->e->cfg.spray.flows;
+	uint64_t due;
+
+	if (item < flows) {
+		due = hp3_spray_out_tick(t, &s->out[item]);
+	} else {
+		hp3_in_look(t, &s->in[item - flows]);
+		due = hp3_spray_in_tick(t, &s->in[item - flows]);
+		s->in[item - flows].due = hp3_max_u64(due, t->now + 1);
+	}
+	hp3_deadline_set(&s->deadlines, item, hp3_max_u64(due, t->now + 1));
+}
+
+/* The policy has changed. */
+static void all_due(struct hp3_turn *t)
+{
+	struct hp3_spraying *s = t->e->spraying;
+
+	s->changed = false;
+	for (uint32_t i = 0; i < s->nout; i++)
+		hp3_out_wake(t->e, &s->out[s->outs[i]], t->now);
+	for (uint32_t i = 0; i < t->e->nspray_in; i++)
+		hp3_in_wake(t->e, &s->in[s->ins[i]], t->now);
+}
+
 void hp3_spray_tick(struct hp3_turn *t)
 {
 	struct hp3_spraying *s = t->e->spraying;
-	uint64_t due = UINT64_MAX;
+	uint32_t held = t->e->hold_packets;
 
-	if (t->now < s->due && !s->changed)
+	if (t->now < hp3_spray_due(t->e) && !s->changed)
 		return;
 	hp3_spray_look(t);
-	for (uint32_t i = s->nout; i-- > 0;) {
-		if (t->acts->n + ACTS_EACH > HP3_ACTS_MAX)
-			goto more;
-		due = hp3_min_u64(due, hp3_spray_out_tick(t, &s->out[s->outs[i]]));
+	if (s->changed)
+		all_due(t);
+	for (uint32_t n = 0; hp3_spray_due(t->e) <= t->now; n++) {
+		if (t->acts->n + ACTS_EACH > HP3_ACTS_MAX || n == RECORDS ||
+			t->e->hold_packets + PACKETS <= held) {
+			t->acts->more = true;
+			return;
+		}
+		record_tick(t, hp3_deadline_item(&s->deadlines));
 	}
-	for (uint32_t i = t->e->nspray_in; i-- > 0;) {
-		if (t->acts->n + ACTS_EACH > HP3_ACTS_MAX)
-			goto more;
-		due = hp3_min_u64(due, hp3_spray_in_tick(t, &s->in[s->ins[i]]));
-	}
-	s->due = due;
-	s->changed = false;
-	return;
-more:
-	t->acts->more = true;
 }
 
 static uint64_t out_until(const struct hp3_spray_out *o, uint64_t now)

@@ -21,6 +21,7 @@ static void forget(struct hp3_engine *e, struct hp3_spray_out *o)
 	s->outs[o->at] = last;
 	s->out[last].at = o->at;
 	s->outs[s->nout] = own;
+	hp3_deadline_set(&s->deadlines, own, UINT64_MAX);
 	e->flows[o->flow].watch &= (uint16_t) ~(o->reads ? HP3_FW_READ : HP3_FW_SPRAY);
 	e->nspray_reads -= o->reads;
 	s->peer[o->peer].users--;
@@ -32,7 +33,7 @@ static void narrow(struct hp3_turn *t, struct hp3_spray_out *o)
 	o->behind = hp3_stream_end(&t->e->flows[o->flow].stream);
 	o->narrowed = t->now;
 	o->beat_at = t->now; /* is the peer still there? */
-	hp3_spray_wake(t->e, t->now);
+	hp3_out_wake(t->e, o, t->now);
 }
 
 void hp3_out_put_off(struct hp3_turn *t, const struct hp3_spray_out *o)
@@ -54,7 +55,7 @@ bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_i
 	if (o->state == HP3_SPRAY_ASKING && step.next == HP3_SPRAY_SPRAYING) {
 		t->e->stats.sprays++;
 		o->beat_at = t->now; /* the peer is to know */
-		hp3_spray_wake(t->e, t->now);
+		hp3_out_wake(t->e, o, t->now);
 	}
 	o->state = step.next;
 	if (sprayed && step.next != HP3_SPRAY_SPRAYING)
@@ -125,7 +126,7 @@ static uint16_t begin(struct hp3_turn *t, uint32_t flow, uint32_t start, bool re
 		.state = HP3_SPRAY_SINGLE};
 	hp3_out_input(t, &s->out[own], HP3_SPRAY_IN_LARGE);
 	s->out[own].beat_at = t->now;
-	hp3_spray_wake(t->e, t->now);
+	hp3_out_wake(t->e, &s->out[own], t->now);
 	return own;
 }
 

@@ -18,9 +18,9 @@ static struct who who_of(const struct hp3_flow *f)
 
 static struct hp3_spray_peer *set_of(const struct hp3_spraying *s, const struct who *w)
 {
-	uint64_t h = (w->addr ^ w->addr >> 32 ^ (uint64_t)w->vlan << 48) * 0x9e3779b97f4a7c15u;
+	uint64_t h = hp3_mix(w->addr ^ s->key[0], w->vlan ^ s->key[1]);
 
-	return &s->peer[(h >> 40 & (s->sets - 1)) * HP3_SPRAY_WAYS];
+	return &s->peer[(h & (s->sets - 1)) * HP3_SPRAY_WAYS];
 }
 
 static struct hp3_spray_peer *find(const struct hp3_spraying *s, const struct who *w)

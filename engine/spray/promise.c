@@ -12,7 +12,7 @@ struct hp3_spray_in *hp3_in_find(struct hp3_engine *e, uint64_t addr, uint16_t v
 {
 	struct hp3_spraying *s = e->spraying;
 
-	for (uint16_t i = *hp3_spray_head(s, addr, responder); i != HP3_NO_SPRAY;
+	for (uint16_t i = s->heads[hp3_spray_chain(s, addr, responder)]; i != HP3_NO_SPRAY;
 		i = s->in[i].next) {
 		struct hp3_spray_in *in = &s->in[i];
 
@@ -27,7 +27,7 @@ struct hp3_spray_in *hp3_in_find_back(
 	struct hp3_engine *e, uint64_t addr, uint16_t vlan, bool ipv6, uint32_t requester)
 {
 	struct hp3_spraying *s = e->spraying;
-	uint16_t i = s->backs[hp3_spray_slot(s, addr, requester)];
+	uint16_t i = s->backs[hp3_spray_chain(s, addr, requester)];
 
 	while (i != HP3_NO_SPRAY &&
 		!(s->in[i].requester == requester && hp3_in_between(&s->in[i], addr, vlan, ipv6)))
@@ -38,7 +38,7 @@ struct hp3_spray_in *hp3_in_find_back(
 /* The newest one is found first: a queue pair has one peer at a time. */
 static void link_back(struct hp3_spraying *s, struct hp3_spray_in *in, uint32_t requester)
 {
-	uint16_t *head = &s->backs[hp3_spray_slot(s, in->addr, requester)];
+	uint16_t *head = &s->backs[hp3_spray_chain(s, in->addr, requester)];
 
 	in->requester = requester;
 	in->next_back = *head;
@@ -47,7 +47,7 @@ static void link_back(struct hp3_spraying *s, struct hp3_spray_in *in, uint32_t 
 
 static void unlink_back(struct hp3_spraying *s, const struct hp3_spray_in *in)
 {
-	uint16_t *link = &s->backs[hp3_spray_slot(s, in->addr, in->requester)];
+	uint16_t *link = &s->backs[hp3_spray_chain(s, in->addr, in->requester)];
 
 	while (*link != s->ins[in->at])
 		link = &s->in[*link].next_back;
@@ -58,12 +58,13 @@ void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop)
 {
 	struct hp3_spraying *s = t->e->spraying;
 	uint16_t last, own = s->ins[in->at];
-	uint16_t *link = hp3_spray_head(s, in->addr, in->responder);
+	uint16_t *link = &s->heads[hp3_spray_chain(s, in->addr, in->responder)];
 
 	if (!in->reads)
 		unlink_back(s, in);
 	last = s->ins[--t->e->nspray_in];
 	hp3_in_empty(t, in, drop ? HP3_ACT_DISCARD : HP3_ACT_DELIVER);
+	hp3_in_set_due(t->e, in, UINT64_MAX);
 	if (in->reads)
 		t->e->flows[in->flow].watch &= (uint16_t)~HP3_FW_READS;
 	while (*link != own)
@@ -88,6 +89,7 @@ struct hp3_spray_in *hp3_in_add(struct hp3_turn *t, const struct hp3_ends *ends,
 	uint32_t n = t->e->nspray_in;
 	struct hp3_spray_in *in = fresh(&s->in[s->ins[n]]);
 	size_t len = ends->ipv6 ? 16 : 4;
+	uint16_t *head;
 
 	if (n == 0) {
 		s->hold_bytes = t->e->cfg.hold_bytes;
@@ -100,8 +102,11 @@ struct hp3_spray_in *hp3_in_add(struct hp3_turn *t, const struct hp3_ends *ends,
 	in->at = (uint16_t)n;
 	memcpy(in->local, ends->local, len);
 	memcpy(in->remote, ends->remote, len);
-	in->next = *hp3_spray_head(s, in->addr, in->responder);
-	*hp3_spray_head(s, in->addr, in->responder) = s->ins[n];
+	in->due = UINT64_MAX;
+	in->slept = s->slept;
+	head = &s->heads[hp3_spray_chain(s, in->addr, responder)];
+	in->next = *head;
+	*head = s->ins[n];
 	t->e->nspray_in++;
 	return in;
 }
@@ -138,6 +143,23 @@ static void agree(struct hp3_turn *t, const struct hp3_ends *ends, struct hp3_sp
 	}
 	in->sure = in->unsized = in->unwanted = in->any_acked = false;
 	take(in, a);
+}
+
+/*
+ * A queue pair of the peer sends to one of ours at a time: an agreement about another one is over.
+ * False: it is that one which is later.
+ */
+static bool supersede(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
+{
+	struct hp3_spray_in *other = hp3_in_find_back(
+		t->e, hp3_key_addr(t->e, ends), ends->vlan, ends->ipv6, a->requester);
+
+	if (other == NULL || other->responder == a->responder)
+		return true;
+	if ((int32_t)(a->number - other->number) <= 0)
+		return false;
+	hp3_spray_in_end(t, other, false);
+	return true;
 }
 
 /* Half of the room is for those whose messages are known to be large. */
@@ -201,6 +223,8 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 #endif
 	if (in != NULL && in->numbered && (int32_t)(a->number - in->number) < 0)
 		return; /* an old word changes nothing */
+	if (a->kind == HP3_AGREE_ASK && !a->reads && !supersede(t, ends, a))
+		return;
 	in = asked(t, ends, in, a);
 	if (in == NULL) {
 		hp3_spray_refuse(t, ends, a);
@@ -219,7 +243,7 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 #endif
 	if (!in->reads) /* what the peer sends; else what we do */
 		in->pmtu_log2 = a->pmtu_log2;
-	hp3_spray_wake(t->e, t->now);
+	hp3_in_wake(t->e, in, t->now);
 	if (in->ready || in->unwanted)
 		hp3_in_answer(t, in);
 }

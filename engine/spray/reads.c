@@ -40,7 +40,7 @@ static struct hp3_spray_in *begin(struct hp3_turn *t, uint32_t flow, const struc
 	in->heard = t->now;
 	t->e->spraying->of[flow].reads = t->e->spraying->ins[in->at];
 	t->e->flows[flow].watch |= HP3_FW_READS;
-	hp3_spray_wake(t->e, t->now);
+	hp3_in_wake(t->e, in, t->now);
 	return in;
 }
 
@@ -131,6 +131,7 @@ void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pk
 
 	if (f->watch & HP3_FW_READS) {
 		in = record_of(t->e, flow);
+		hp3_in_look(t, in);
 		first = back && (!in->back || hp3_psn_diff(v->psn, in->end) < 0);
 	} else if (may_begin(t, f, v)) {
 		in = begin(t, flow, v);
@@ -266,11 +267,12 @@ void hp3_spray_read_arrives(
 			return;
 	}
 	hp3_spray_look(t);
+	hp3_in_look(t, in);
 	if (pkt->v.flags & (HP3_VF_READ | HP3_VF_ATOMIC))
 		response(t, in, pkt, vd);
 	else
 		ack(t, in, pkt, vd);
 	if (vd->kind == HP3_HOLD)
 		t->e->flows[flow].watch |= HP3_FW_DOUBT; /* the RNIC knows less than has come */
-	hp3_spray_wake(t->e, hp3_in_due(t, in));
+	hp3_in_wake(t->e, in, hp3_in_due(t, in));
 }

@@ -164,13 +164,14 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 		return;
 	}
 	hp3_spray_look(t);
+	hp3_in_look(t, in);
 	in->reseq.again = v->sport == in->in_use; /* where an RNIC that goes back sends */
 	if (!hp3_in_take(t, in, pkt, hp3_in_span(in, v), vd))
 		return;
 	in->unsized |= !hp3_in_sized(in, v);
 	if (in->unsized && in->reseq.held == 0) /* its sender sprays no more */
 		in->ready = in->unsized = false;
-	hp3_spray_wake(t->e, hp3_in_due(t, in));
+	hp3_in_wake(t->e, in, hp3_in_due(t, in));
 }
 
 /*
@@ -210,11 +211,12 @@ void hp3_spray_replies(struct hp3_turn *t, const struct hp3_pkt *pkt)
 
 	if (in == NULL || !note_acked(in, psn) || !in->ready)
 		return;
+	hp3_in_look(t, in);
 	if (no)
 		refuses(t, in, psn);
 	else if (!hp3_reseq_acknowledged(&in->reseq, psn, t->now))
 		return;
 	hp3_in_forget(t, in);
 	hp3_in_follow(t, in);
-	hp3_spray_wake(t->e, hp3_in_due(t, in));
+	hp3_in_wake(t->e, in, hp3_in_due(t, in));
 }

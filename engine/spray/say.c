@@ -7,27 +7,25 @@
 #define DIFFER    25u /* % */
 #define PULSE_MIN 50000u
 
-void hp3_spray_init(struct hp3_engine *e, void *out, void *in, void *peers, uint16_t *lists,
-	struct hp3_spray_of *of)
+void hp3_spray_init(struct hp3_engine *e, const struct hp3_spraying *memory)
 {
 	struct hp3_spraying *s = e->spraying;
 	uint32_t n = e->cfg.spray.flows;
+	uint64_t key = e->seed[3];
 
-	*s = (struct hp3_spraying){.out = out,
-		.in = in,
-		.peer = peers,
-		.sets = hp3_spray_peers(n) / HP3_SPRAY_WAYS,
-		.outs = lists,
-		.ins = lists + n,
-		.heads = lists + 2 * (size_t)n,
-		.backs = lists + 4 * (size_t)n,
-		.of = of,
-		.due = UINT64_MAX};
+	*s = *memory;
+	s->sets = hp3_spray_peers(n) / HP3_SPRAY_WAYS;
+	s->ins = s->outs + n;
+	s->heads = s->ins + n;
+	s->backs = s->heads + 2 * (size_t)n;
 	for (s->nheads = 1; s->nheads * 2 <= 2 * n;)
 		s->nheads *= 2;
+	s->key[0] = hp3_random(&key);
+	s->key[1] = hp3_random(&key);
 	memset(s->peer, 0, (size_t)s->sets * HP3_SPRAY_WAYS * sizeof(*s->peer));
 	memset(s->heads, 0xff, s->nheads * sizeof(*s->heads));
 	memset(s->backs, 0xff, s->nheads * sizeof(*s->backs));
+	memset(s->deadlines.place, 0, 2 * (size_t)n * sizeof(*s->deadlines.place));
 	for (uint32_t i = 0; i < n; i++)
 		s->outs[i] = s->ins[i] = (uint16_t)i;
 	e->large = e->cfg.spray.bytes;
@@ -43,9 +41,21 @@ struct hp3_spread_params hp3_spread_params_of(const struct hp3_engine *e)
 		.rest_ns = e->cfg.spray.rest_ns};
 }
 
-void hp3_spray_wake(struct hp3_engine *e, uint64_t due)
+void hp3_out_wake(struct hp3_engine *e, const struct hp3_spray_out *o, uint64_t due)
 {
-	e->spraying->due = hp3_min_u64(e->spraying->due, due);
+	struct hp3_spraying *s = e->spraying;
+	uint32_t item = (uint32_t)(o - s->out);
+
+	if (due < hp3_deadline_of(&s->deadlines, item))
+		hp3_deadline_set(&s->deadlines, item, due);
+}
+
+void hp3_in_set_due(struct hp3_engine *e, struct hp3_spray_in *in, uint64_t due)
+{
+	struct hp3_spraying *s = e->spraying;
+
+	in->due = due;
+	hp3_deadline_set(&s->deadlines, e->cfg.spray.flows + (uint32_t)(in - s->in), due);
 }
 
 /* Room for what is held is not taken back from those to whom it was promised. */
@@ -67,30 +77,35 @@ uint64_t hp3_spray_pulse(const struct hp3_engine *e)
 
 /*
  * Nobody called when it was due: hp3d stood still, and what came meanwhile may lie unread. What
- * lacks is waited for anew, and the sender's words, too, both a few times at most.
+ * lacks is waited for anew, and the sender's words, too, both a few times at most. Each record is
+ * told when it is looked at next (hp3_in_look()): there may be thousands.
  */
 void hp3_spray_slept(struct hp3_turn *t)
 {
 	struct hp3_spraying *s = t->e->spraying;
 
-	s->due = t->now;
+	s->awake = t->now;
 #ifdef HP3_BREAK_SPRAY_ASLEEP
 	return;
 #endif
-	for (uint32_t i = 0; i < t->e->nspray_in; i++) {
-		struct hp3_spray_in *in = &s->in[s->ins[i]];
-		uint64_t bound = (HP3_SPRAY_BOUND - HP3_SPRAY_TRUST) * in->beat_ns;
+	s->slept++;
+}
 
-		if (in->ready && hp3_reseq_stood(&in->reseq, t->now))
-			t->e->stats.reseq_stood++;
-		if (in->ack.held != 0 && in->ack.anew < HP3_RESEQ_AGAIN) {
-			in->ack.anew++;
-			in->ack.at = t->now;
-		}
-		if (in->spared < HP3_RESEQ_AGAIN && t->now - in->heard > bound) {
-			in->spared++;
-			in->heard = t->now - bound;
-		}
+void hp3_in_slept(struct hp3_turn *t, struct hp3_spray_in *in)
+{
+	uint64_t bound = (HP3_SPRAY_BOUND - HP3_SPRAY_TRUST) * in->beat_ns;
+	uint64_t awake = t->e->spraying->awake;
+
+	in->slept = t->e->spraying->slept;
+	if (in->ready && hp3_reseq_stood(&in->reseq, awake))
+		t->e->stats.reseq_stood++;
+	if (in->ack.held != 0 && in->ack.anew < HP3_RESEQ_AGAIN) {
+		in->ack.anew++;
+		in->ack.at = awake;
+	}
+	if (in->spared < HP3_RESEQ_AGAIN && awake - in->heard > bound) {
+		in->spared++;
+		in->heard = awake - bound;
 	}
 }
 

@@ -94,7 +94,7 @@ static void starts(struct hp3_turn *t, struct hp3_spray_out *o, const struct hp3
 	if (!agreed) {
 		o->number = hp3_out_number(t->e->spraying, t->now);
 		o->beat_at = t->now;
-		hp3_spray_wake(t->e, t->now);
+		hp3_out_wake(t->e, o, t->now);
 	} else if (!expected) {
 		hp3_out_input(t, o, HP3_SPRAY_IN_STOP);
 	}

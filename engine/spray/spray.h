@@ -12,6 +12,8 @@
  * which alone knows which ones there are to be. ACKs and NAKs keep to one path, and are held at the
  * requester until the responses before them have come. Congestion control is the RNIC's.
  */
+#include "engine/flows/deadlines.h"
+#include "engine/hash.h"
 #include "engine/moves/moves.h"
 #include "probes/agree.h"
 #include "rfr/owed.h"
@@ -73,18 +75,19 @@ struct hp3_spray_in {
 	bool ready; /* it is known what the RNIC waits for; else the next packet tells */
 	bool sure; /* ... not only by a question, which may be void: something may have left since
 		    */
+	uint8_t slept; /* hp3_spraying.slept when it was last looked at */
 	uint16_t next, next_back; /* of the same chain: by responder; by requester */
 	uint16_t port, in_use; /* of lane 0; of what takes one path */
 	bool reads; /* READ responses */
 	bool unsized; /* a READ came, and how many PSNs it takes is not known */
 	uint16_t first; /* not sure: port of what is held */
 	uint8_t lanes, pmtu_log2;
-	uint64_t told_at; /* of slow lanes */
-	uint64_t bytes; /* held */
-	uint16_t at; /* in the list of those in use */
+	uint8_t spared; /* times since its last word that hp3d had stood still */
 	bool any_acked;
 	uint32_t acked; /* ... the local RNIC has acknowledged all before this PSN */
-	uint8_t spared; /* times since its last word that hp3d had stood still */
+	uint32_t bytes; /* held */
+	uint64_t told_at; /* of slow lanes */
+	uint64_t due; /* its deadline among hp3_spraying.deadlines */
 	struct hp3_reseq reseq;
 	struct hp3_lateness late;
 	uint8_t local[16], remote[16];
@@ -92,6 +95,7 @@ struct hp3_spray_in {
 	bool promised; /* it was answered yes: until OVER or the end of the lease */
 	bool refused; /* ... and then no, since this host agrees to nothing any more */
 	uint64_t refused_at;
+	uint16_t at; /* in the list of those in use */
 	uint32_t number, turn; /* of the agreement; of what was said last */
 	uint64_t beat_ns; /* of the sender, as it was stated last */
 	uint64_t heard; /* its last word */
@@ -150,14 +154,17 @@ struct hp3_spraying {
 	uint16_t *outs, *ins; /* the first n: in use; the rest: free */
 	uint16_t *heads; /* chains of `in`, by addresses and the responder's QPN */
 	uint16_t *backs; /* ... by addresses and the requester's, READ responses left out */
+	uint64_t key[2]; /* of their hash */
 	uint32_t nheads;
 	struct hp3_spray_of *of; /* by flow */
 	uint32_t nout;
 	uint64_t number; /* of the newest agreement; 32 bits of it are said */
-	uint64_t due;
 	uint64_t hold_bytes, hold_bytes_total; /* for what was promised, however they change */
 	bool ending; /* hp3_spray_stop() */
 	bool changed; /* the policy has: all is looked at */
+	uint8_t slept; /* times that hp3d was found to have stood still */
+	uint64_t awake; /* ... the last time */
+	struct hp3_deadlines deadlines; /* of `out`, and behind them of `in` */
 };
 
 /* say.c */
@@ -171,23 +178,43 @@ static inline uint32_t hp3_spray_peers(uint32_t flows)
 	return sets * HP3_SPRAY_WAYS;
 }
 
-void hp3_spray_init(struct hp3_engine *e, void *out, void *in, void *peers, uint16_t *lists,
-	struct hp3_spray_of *of);
+/* Where the records are; deadlines: of all of them. */
+void hp3_spray_init(struct hp3_engine *e, const struct hp3_spraying *memory);
 struct hp3_spread_params hp3_spread_params_of(const struct hp3_engine *e);
-/* Something is to be done by then. */
-void hp3_spray_wake(struct hp3_engine *e, uint64_t due);
 /* The policy has changed. */
 void hp3_spray_reconfigured(struct hp3_engine *e);
+/* Something is to be done about a record by then. */
+void hp3_out_wake(struct hp3_engine *e, const struct hp3_spray_out *o, uint64_t due);
+void hp3_in_set_due(struct hp3_engine *e, struct hp3_spray_in *in, uint64_t due);
+static inline void hp3_in_wake(struct hp3_engine *e, struct hp3_spray_in *in, uint64_t due)
+{
+	if (due < in->due)
+		hp3_in_set_due(e, in, due);
+}
+
 uint64_t hp3_spray_pulse(const struct hp3_engine *e);
 void hp3_spray_slept(struct hp3_turn *t);
+void hp3_in_slept(struct hp3_turn *t, struct hp3_spray_in *in);
 
-/* Before it is judged what has not come: could it have been seen? */
+static inline uint64_t hp3_spray_due(const struct hp3_engine *e)
+{
+	return hp3_deadline_next(&e->spraying->deadlines);
+}
+
+/* Did hp3d stand still, so that what came meanwhile may lie unread? */
 static inline void hp3_spray_look(struct hp3_turn *t)
 {
-	uint64_t due = t->e->spraying->due;
+	uint64_t due = hp3_max_u64(hp3_spray_due(t->e), t->e->spraying->awake);
 
 	if (HP3_UNLIKELY(t->now > due && t->now - due > hp3_spray_pulse(t->e)))
 		hp3_spray_slept(t);
+}
+
+/* ... then it is not yet judged what has not come to this record. */
+static inline void hp3_in_look(struct hp3_turn *t, struct hp3_spray_in *in)
+{
+	if (HP3_UNLIKELY(in->slept != t->e->spraying->slept))
+		hp3_in_slept(t, in);
 }
 
 void hp3_spray_say_out(struct hp3_turn *t, const struct hp3_spray_out *o, enum hp3_agree_kind kind);
@@ -254,20 +281,10 @@ enum hp3_spray_state hp3_spray_read_state_of(const struct hp3_engine *e, uint32_
 /* Time passes; when it wants to be called next. */
 uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o);
 
-/*
- * By addresses and QPN; only peers with the key make records, so nobody chooses what meets there.
- */
-static inline uint32_t hp3_spray_slot(const struct hp3_spraying *s, uint64_t addr, uint32_t qpn)
+/* A chain by addresses and QPN. Peers choose their QPNs, so the hash has a key (hash.h). */
+static inline uint32_t hp3_spray_chain(const struct hp3_spraying *s, uint64_t addr, uint32_t qpn)
 {
-	uint64_t h = (addr ^ (uint64_t)qpn << 40 ^ qpn) * 0x9e3779b97f4a7c15u;
-
-	return (uint32_t)(h >> 32) & (s->nheads - 1);
-}
-
-static inline uint16_t *hp3_spray_head(
-	const struct hp3_spraying *s, uint64_t addr, uint32_t responder)
-{
-	return &s->heads[hp3_spray_slot(s, addr, responder)];
+	return (uint32_t)hp3_mix(addr ^ s->key[0], qpn ^ s->key[1]) & (s->nheads - 1);
 }
 
 /*
@@ -278,12 +295,13 @@ static inline uint16_t *hp3_spray_head(
 static inline __attribute__((always_inline)) void hp3_spray_expect(
 	const struct hp3_engine *e, uint64_t addr, uint32_t responder, uint32_t psn)
 {
-	uint16_t first = *hp3_spray_head(e->spraying, addr, responder);
+	const struct hp3_spraying *s = e->spraying;
+	uint16_t first = s->heads[hp3_spray_chain(s, addr, responder)];
 	struct hp3_spray_in *in;
 
 	if (first == HP3_NO_SPRAY)
 		return;
-	in = &e->spraying->in[first];
+	in = &s->in[first];
 	__builtin_prefetch(in, 1);
 	__builtin_prefetch(&in->reseq.told, 1);
 	__builtin_prefetch(&in->reseq.slot[psn & (HP3_RESEQ_WINDOW - 1)], 1);

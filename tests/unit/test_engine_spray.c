@@ -365,6 +365,7 @@ static void setup_takes_half_of_the_room(void **state_)
 
 		ask.number = i + 1;
 		ask.responder = 0x9000 + i;
+		ask.requester = 0x2000 + i;
 		acts.n = 0;
 		hp3_agree_told(rig.e, &ends, &ask, rig.now, &acts);
 		assert_int_equal(acts.act[0].agree.what.kind, i < 2 ? HP3_AGREE_YES : HP3_AGREE_NO);
