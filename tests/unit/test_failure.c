@@ -45,6 +45,7 @@ static void a_pool_fails_for_want_of_memory(void **state)
 static void a_pool_fails_for_want_of_a_driver(void **state)
 {
 	uint32_t n = rte_mempool_ops_table.num_ops;
+	struct rte_mempool *good;
 	const char *said;
 
 	rte_mempool_ops_table.num_ops = 0; /* as without librte_mempool_ring */
@@ -54,7 +55,9 @@ static void a_pool_fails_for_want_of_a_driver(void **state)
 	assert_non_null(strstr(said, "no mempool driver \"ring_mp_mc\""));
 	assert_null(strstr(said, MEMORY));
 	rte_mempool_ops_table.num_ops = n;
-	assert_non_null(make(64));
+	good = make(64);
+	assert_non_null(good);
+	rte_mempool_free(good);
 }
 
 int main(void)
@@ -64,12 +67,12 @@ int main(void)
 		cmocka_unit_test(a_pool_fails_for_want_of_memory),
 		cmocka_unit_test(a_pool_fails_for_want_of_a_driver),
 	};
-	static const char *const args[] = {"test_failure", "--no-huge", "--no-pci", "--no-shconf",
-		"-m", "64", "-l", "0", "--log-level=1", "--no-telemetry"};
+	static char args[][16] = {"test_failure", "--no-huge", "--no-pci", "--no-shconf", "-m",
+		"64", "-l", "0", "--log-level=1", "--no-telemetry"};
 	char *argv[RTE_DIM(args) + 1] = {NULL};
 
 	for (size_t i = 0; i < RTE_DIM(args); i++)
-		argv[i] = strdup(args[i]);
+		argv[i] = args[i];
 	if (rte_eal_init(RTE_DIM(args), argv) < 0)
 		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -395,12 +395,12 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_buffer_is_lost_whoever_calls_the_engine),
 	};
-	static const char *const args[] = {"test_pipe", "--no-huge", "--no-pci", "--no-shconf",
-		"-m", "128", "-l", "0", "--log-level=1", "--no-telemetry"};
+	static char args[][16] = {"test_pipe", "--no-huge", "--no-pci", "--no-shconf", "-m", "128",
+		"-l", "0", "--log-level=1", "--no-telemetry"};
 	char *argv[RTE_DIM(args) + 1] = {NULL};
 
 	for (size_t i = 0; i < RTE_DIM(args); i++)
-		argv[i] = strdup(args[i]);
+		argv[i] = args[i];
 	if (rte_eal_init(RTE_DIM(args), argv) < 0)
 		return 1;
 	w.pool = rte_pktmbuf_pool_create("packets", BUFFERS, 0, 0, 2304, SOCKET_ID_ANY);
