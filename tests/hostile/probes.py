@@ -10,7 +10,7 @@ import struct
 import threading
 import time
 from hostile import QPN_B, VICTIM_A, VICTIM_B, Hostile, run
-from frames import roce
+from frames import PROBE, PROBES_VERSION, REPORT, roce
 from harness import RawPort, wait_for
 from network import HP3_PORT, datagram
 from two_paths import TwoPaths
@@ -19,7 +19,7 @@ EAGER = {"probe": "peer", "rtt_factor": 101, "congestion_tolerance": 1, "improve
          "backoff_min_us": 1000, "backoff_max_us": 5000, "probe_timeout_us": 100000, "peer_retry_ms": 100}
 STALLS = {"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 20000}
 KEY, NEXT_KEY = "000102030405060708090a0b0c0d0e0f", "f0e0d0c0b0a090807060504030201000"
-UC_WRITE_ONLY, PROBE, REPORT, VERSION = 0x2a, 3, 4, 7
+UC_WRITE_ONLY, VERSION = 0x2a, PROBES_VERSION
 FORGED_PER_S, FLOOD_S = 20000, 2
 
 

@@ -584,13 +584,13 @@ class Others(Fabric):
             for i in range(400):
                 n = dice.choice((0, 1, 4, 95, 96, 96, 96, 97, 1400))
                 s.sendto(dice.randbytes(n), ("10.0.0.1", 4795))
-                s.sendto(bytes((0x70, 0x71, 0, 0)) + dice.randbytes(20) + bytes(64) + dice.randbytes(8), ("10.0.0.1", 4795))
+                s.sendto(bytes((0x70, frames.PROBES_VERSION << 4 | 1, 0, 0)) + dice.randbytes(20) + bytes(64) + dice.randbytes(8), ("10.0.0.1", 4795))
                 if i % 50 == 0:
                     time.sleep(0.002)
             counters = self.probe_counters(a)
             return counters["hellos_bad_tag"] > 100 and counters["hellos_bad_form"] > 100
         wait_for("bad tags, and no form", shower)
-        s.sendto(bytes((0x70, 0x81)) + bytes(94), ("10.0.0.1", 4795))
+        s.sendto(bytes((0x70, (frames.PROBES_VERSION + 1) << 4 | 1)) + bytes(94), ("10.0.0.1", 4795))
         wait_for("another version", lambda: self.probe_counters(a)["hellos_version"] >= 1)
         s.close()
         u = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -680,7 +680,7 @@ def siphash(message):
 
 def question(src, dst, sport, nonce):
     """probes/hello.h, probes/tag.h."""
-    asks = bytes([0x70, 0x61, 0, 0]) + struct.pack(">IQQ", 7, int(time.time() * 1e6), nonce) + bytes(64)
+    asks = bytes([0x70, frames.PROBES_VERSION << 4 | 1, 0, 0]) + struct.pack(">IQQ", 7, int(time.time() * 1e6), nonce) + bytes(64)
     ends = b"".join(socket.inet_aton(a) + bytes(12) for a in (src, dst))
     return asks + siphash(bytes([7, 0]) + ends + struct.pack(">HH", sport, 4795) + asks)
 

@@ -7,6 +7,7 @@ usage: classes.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest ar
 """
 import socket
 from cases import run
+from frames import PROBE, REPORT, probe_magic
 from harness import RawPort, wait_for
 from two_paths import TwoPaths
 
@@ -29,7 +30,7 @@ def told(frame):
     if port == ROCE_PORT and l4[8] == 0x81:
         return "cnp", tclass
     if port == ROCE_PORT and l4[8] == 0x2a:
-        return {b"Hs": "probe", b"Ht": "report"}[l4[20:22]], tclass
+        return {probe_magic(PROBE): "probe", probe_magic(REPORT): "report"}[l4[20:22]], tclass
     return None, tclass
 
 

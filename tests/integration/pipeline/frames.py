@@ -1,9 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """RoCEv2 frames made by hand."""
+import os
+import re
 import struct
 import zlib
 
 LAST, WRITE_ONLY, ACK, CNP = 8, 10, 17, 0x81
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "probes", "tag.h"), encoding="utf-8") as tag_h:
+    PROBES_VERSION = int(re.search(r"HP3_PROBES_VERSION (\d+)u", tag_h.read())[1])
+PROBE, REPORT = 3, 4  # kinds of messages between hosts
+
+
+def probe_magic(kind):
+    """The first two bytes of the VA of hp3's UC WRITE ONLY (probes/peer.h)."""
+    return bytes((0x48, PROBES_VERSION << 4 | kind))
 
 
 def roce(source, target, sport, opcode, qpn, psn, ackreq, rest):

@@ -17,6 +17,7 @@ import subprocess
 import tempfile
 import time
 from cases import HP3CTL, Wired, run
+from frames import PROBE, probe_magic
 from harness import TWO_LCORES, RawPort, wait_for
 from scraping import ask, metrics_socket, samples, value
 from two_paths import TwoPaths
@@ -28,8 +29,8 @@ A, B = "10.9.0.1", "10.9.0.2" # endpoints
 
 
 def is_probe(frame):
-    """A UC WRITE ONLY with hp3's magic, version 7 and the kind of a probe in its VA (probes/peer.h)."""
-    return frame[12:14] == b"\x08\x00" and len(frame) >= 74 and frame[42] == 0x2a and frame[54:56] == b"Hs"
+    """A UC WRITE ONLY with hp3's magic, version and the kind of a probe in its VA (probes/peer.h)."""
+    return frame[12:14] == b"\x08\x00" and len(frame) >= 74 and frame[42] == 0x2a and frame[54:56] == probe_magic(PROBE)
 
 
 class Probing(TwoPaths):
