@@ -17,7 +17,7 @@
 void load_spray_config(struct hp3_config *cfg, enum load_mode mode)
 {
 	cfg->engine.spray.mode = HP3_SPRAY_ALL;
-	cfg->engine.spray.flows = LOAD_SPRAYS;
+	cfg->engine.spray.flows = 4 * LOAD_SPRAYS; /* shares of one peer: engine/spray/quota.h */
 	cfg->engine.spray.beat_ns = BEAT_NS;
 	cfg->engine.spray.reads = load_is_read(mode); /* else: not those that open windows */
 	cfg->engine.spray.bytes = SHOWN * LOAD_BYTES;
@@ -267,7 +267,7 @@ const char *load_spray_check(const struct load *l)
 	const struct hp3_stats *s = hp3_engine_stats(hp3d_pipe_engine(l->pipe));
 
 	if (s->retransmits + s->epochs + s->bad_icrc + s->sprays_broken + s->reseq_late +
-		s->reseq_beyond + s->reseq_full + s->reseq_given_up)
+		s->reseq_beyond + s->reseq_full + s->reseq_share + s->reseq_given_up)
 		return "packets left what was to be measured";
 	if (l->refused != 0)
 		return "peers were told no";

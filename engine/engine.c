@@ -27,7 +27,7 @@ struct layout {
 	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, replies,
 		peers, counts, tracing, traced, comparing, tell, waits, began, hearsay, losses,
 		asked, near, longs, rack, spraying, sprays_out, sprays_in, spray_peers, spray_lists,
-		spray_of, spray_due, spray_places, move_due, move_places, end;
+		spray_quotas, spray_of, spray_due, spray_places, move_due, move_places, end;
 	uint32_t nbuckets, nasked, nnear;
 };
 
@@ -96,6 +96,7 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	l.spray_peers = lay(&at, sprays != 0 ? hp3_spray_peers((uint32_t)sprays) : 0,
 		sizeof(struct hp3_spray_peer));
 	l.spray_lists = lay(&at, sprays, HP3_SPRAY_LISTS * sizeof(uint16_t));
+	l.spray_quotas = lay(&at, 2 * sprays, sizeof(struct hp3_quota));
 	l.spray_of = lay(
 		&at, cfg->spray.mode != HP3_SPRAY_MOVE ? flows : 0, sizeof(struct hp3_spray_of));
 	l.spray_due = lay(&at, 2 * sprays, sizeof(struct hp3_deadline));
@@ -173,6 +174,7 @@ static void set_up_spraying(struct hp3_engine *e, const struct layout *l, uint8_
 		.in = (struct hp3_spray_in *)(at + l->sprays_in),
 		.peer = (struct hp3_spray_peer *)(at + l->spray_peers),
 		.outs = (uint16_t *)(at + l->spray_lists),
+		.quotas.peer = (struct hp3_quota *)(at + l->spray_quotas),
 		.of = (struct hp3_spray_of *)(at + l->spray_of),
 		.deadlines = deadlines_at(at + l->spray_due, at + l->spray_places)};
 

@@ -101,11 +101,14 @@
 	X(sprays_given_up, "times that spraying ended because the RNIC kept going back")           \
 	X(sprayed, "packets that left by one of several paths")                                    \
 	X(sprayed_reads, "READ responses among these")                                             \
+	X(agreements_refused, "questions and offers of peers refused: spray_flows, or the peer's " \
+			      "share of them, is reached")                                         \
 	X(resequenced, "queue pairs of peers that were put in order")                              \
 	X(reseq_held, "packets of peers held because they came too early")                         \
 	X(reseq_late, "times that packets went to the RNIC although one before them lacked")       \
 	X(reseq_beyond, "packets of peers passed on: too far ahead")                               \
 	X(reseq_full, "packets of peers passed on: no room to hold them")                          \
+	X(reseq_share, "packets of peers passed on: their peer holds its share of the room")       \
 	X(reseq_given_up, "times that all was handed over: what lacked did not come for long")     \
 	X(reseq_stood, "times that packets were waited for anew: hp3d itself had stood still")     \
 	X(reseq_gaps, "packets of peers for which others waited")                                  \

@@ -113,7 +113,7 @@ static bool offered(struct hp3_turn *t, const struct hp3_ends *ends, const struc
 	uint32_t flow = hp3_flow_at(t->e, ends, a->responder, HP3_DIR_TX);
 	bool made = flow == HP3_NO_FLOW;
 
-	if (!hp3_spray_wants_reads(t) || (made && hp3_spray_reads_put_off(t, ends)))
+	if (!hp3_spray_wants_reads(t, ends, flow) || (made && hp3_spray_reads_put_off(t, ends)))
 		return false;
 	if (made)
 		flow = hp3_flow_announce(t, ends, a->responder, HP3_FROM_NETWORK);

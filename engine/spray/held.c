@@ -44,6 +44,7 @@ struct run {
 
 static void add(struct hp3_engine *e, struct hp3_spray_in *in, struct run *r, uint32_t handle)
 {
+	struct hp3_quota *peer = &e->spraying->quotas.peer[in->quota];
 	uint16_t len = e->held[handle].len;
 
 	if (r->n++ == 0)
@@ -52,6 +53,8 @@ static void add(struct hp3_engine *e, struct hp3_spray_in *in, struct run *r, ui
 		e->held[r->last].next = handle;
 	r->last = handle;
 	in->bytes -= len;
+	peer->bytes -= len;
+	peer->packets--;
 	e->hold_bytes -= len;
 	e->hold_packets--;
 	e->hold_rx--;
@@ -137,6 +140,7 @@ void hp3_in_keep(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 	struct hp3_verdict *vd)
 {
 	struct hp3_engine *e = t->e;
+	struct hp3_quota *peer = &e->spraying->quotas.peer[in->quota];
 	uint16_t len = (uint16_t)hp3_min_u32(pkt->len, UINT16_MAX);
 
 	vd->kind = HP3_HOLD;
@@ -144,6 +148,8 @@ void hp3_in_keep(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 	e->free_held = e->held[vd->held].next;
 	e->held[vd->held] = (struct hp3_held){.psn = pkt->v.psn, .len = len};
 	in->bytes += len;
+	peer->bytes += len;
+	peer->packets++;
 	e->hold_bytes += len;
 	e->hold_packets++;
 	e->hold_rx++;

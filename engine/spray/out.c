@@ -23,7 +23,11 @@ static void forget(struct hp3_engine *e, struct hp3_spray_out *o)
 	s->outs[s->nout] = own;
 	hp3_deadline_set(&s->deadlines, own, UINT64_MAX);
 	e->flows[o->flow].watch &= (uint16_t) ~(o->reads ? HP3_FW_READ : HP3_FW_SPRAY);
-	e->nspray_reads -= o->reads;
+	if (o->reads) {
+		e->nspray_reads--;
+		s->quotas.peer[o->quota].reads--;
+		hp3_quota_put(&s->quotas, o->quota);
+	}
 	s->peer[o->peer].users--;
 }
 
@@ -142,13 +146,17 @@ void hp3_out_begin(struct hp3_turn *t, uint32_t flow, uint32_t start)
 
 void hp3_out_begin_read(struct hp3_turn *t, uint32_t flow)
 {
-	uint16_t own = begin(t, flow, HP3_NO_PSN, true);
+	struct hp3_spraying *s = t->e->spraying;
+	uint16_t own = begin(t, flow, HP3_NO_PSN, true), quota;
 
 	if (own == HP3_NO_SPRAY)
 		return;
 	t->e->spraying->of[flow].read = own;
 	t->e->flows[flow].watch |= HP3_FW_READ;
 	t->e->nspray_reads++;
+	quota = hp3_quota_get(&s->quotas, HP3_ENDS(&t->e->pairs.pairs[t->e->flows[flow].pair]));
+	s->out[own].quota = quota;
+	s->quotas.peer[quota].reads++;
 }
 
 /* Half of the room is for queue pairs that are known to have large messages. */

@@ -64,6 +64,8 @@ void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop)
 		unlink_back(s, in);
 	last = s->ins[--t->e->nspray_in];
 	hp3_in_empty(t, in, drop ? HP3_ACT_DISCARD : HP3_ACT_DELIVER);
+	s->quotas.peer[in->quota].ins--;
+	hp3_quota_put(&s->quotas, in->quota);
 	hp3_in_set_due(t->e, in, UINT64_MAX);
 	if (in->reads)
 		t->e->flows[in->flow].watch &= (uint16_t)~HP3_FW_READS;
@@ -102,6 +104,8 @@ struct hp3_spray_in *hp3_in_add(struct hp3_turn *t, const struct hp3_ends *ends,
 	in->at = (uint16_t)n;
 	memcpy(in->local, ends->local, len);
 	memcpy(in->remote, ends->remote, len);
+	in->quota = hp3_quota_get(&s->quotas, ends);
+	s->quotas.peer[in->quota].ins++;
 	in->due = UINT64_MAX;
 	in->slept = s->slept;
 	head = &s->heads[hp3_spray_chain(s, in->addr, responder)];
@@ -162,10 +166,26 @@ static bool supersede(struct hp3_turn *t, const struct hp3_ends *ends, const str
 	return true;
 }
 
-/* Half of the room is for those whose messages are known to be large. */
-static bool has_room(const struct hp3_engine *e, const struct hp3_agree *a)
+bool hp3_in_has_place(const struct hp3_engine *e, const struct hp3_ends *ends, uint32_t most)
 {
-	return e->nspray_in < e->cfg.spray.flows / (a->next == HP3_NO_PSN ? 1 : 2);
+	const struct hp3_quotas *q = &e->spraying->quotas;
+	uint16_t peer;
+
+	if (e->nspray_in >= most)
+		return false;
+	peer = hp3_quota_find(q, ends);
+	return hp3_quota_allows(
+		peer != HP3_NO_QUOTA ? q->peer[peer].ins : 0, 1, most - e->nspray_in);
+}
+
+/* Half of the room is for those whose messages are known to be large. */
+static bool has_room(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
+{
+	uint32_t most = t->e->cfg.spray.flows / (a->next == HP3_NO_PSN ? 1 : 2);
+	bool room = hp3_in_has_place(t->e, ends, most);
+
+	t->e->stats.agreements_refused += !room;
+	return room;
 }
 
 /* The record of an agreement that is asked for; NULL: there is none to be. */
@@ -180,7 +200,8 @@ static struct hp3_spray_in *asked(struct hp3_turn *t, const struct hp3_ends *end
 		take(in, a);
 		return in;
 	}
-	if (!hp3_spray_is_allowed(t->e) || t->e->cfg.unkeyed || (in == NULL && !has_room(t->e, a)))
+	if (!hp3_spray_is_allowed(t->e) || t->e->cfg.unkeyed ||
+		(in == NULL && !has_room(t, ends, a)))
 		return NULL;
 	if (in == NULL) {
 		in = hp3_in_add(t, ends, a->responder);

@@ -21,8 +21,9 @@ static bool may_begin(const struct hp3_turn *t, const struct hp3_flow *f, const 
 	const struct hp3_engine *e = t->e;
 
 	return (v->flags & HP3_VF_READ) && v->dma_len >= e->cfg.spray.bytes && e->cfg.spray.reads &&
-	       !(f->flags & HP3_FF_WENT_BACK) && e->nspray_in < e->cfg.spray.flows &&
-	       e->pairs.pairs[f->pair].reads_at <= t->now && hp3_out_may_agree(t, f);
+	       !(f->flags & HP3_FF_WENT_BACK) && e->pairs.pairs[f->pair].reads_at <= t->now &&
+	       hp3_out_may_agree(t, f) &&
+	       hp3_in_has_place(e, HP3_ENDS(&e->pairs.pairs[f->pair]), e->cfg.spray.flows);
 }
 
 static struct hp3_spray_in *begin(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)

@@ -58,12 +58,18 @@ static void judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 bool hp3_in_room(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt)
 {
 	struct hp3_engine *e = t->e;
+	const struct hp3_spraying *s = e->spraying;
+	const struct hp3_quota *peer = &s->quotas.peer[in->quota];
 
-	if (in->bytes + pkt->len <= e->spraying->hold_bytes &&
-		e->hold_bytes + pkt->len <= e->spraying->hold_bytes_total &&
-		e->hold_packets < e->hold_most)
+	if (in->bytes + pkt->len > s->hold_bytes ||
+		e->hold_bytes + pkt->len > s->hold_bytes_total || e->hold_packets >= e->hold_most) {
+		e->stats.reseq_full++;
+		return false;
+	}
+	if (hp3_quota_allows(peer->packets, 1, e->hold_most - e->hold_packets) &&
+		hp3_quota_allows(peer->bytes, pkt->len, s->hold_bytes_total - e->hold_bytes))
 		return true;
-	e->stats.reseq_full++;
+	e->stats.reseq_share++;
 	return false;
 }
 

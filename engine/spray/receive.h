@@ -83,6 +83,8 @@ struct hp3_spray_in *hp3_in_find(struct hp3_engine *e, uint64_t addr, uint16_t v
 /* The newest record whose requester this is; READ responses are left out. */
 struct hp3_spray_in *hp3_in_find_back(
 	struct hp3_engine *e, uint64_t addr, uint16_t vlan, bool ipv6, uint32_t requester);
+/* Is there one for one more of the peer, of so many in all? */
+bool hp3_in_has_place(const struct hp3_engine *e, const struct hp3_ends *ends, uint32_t most);
 /* A new record; there is room. */
 struct hp3_spray_in *hp3_in_add(
 	struct hp3_turn *t, const struct hp3_ends *ends, uint32_t responder);

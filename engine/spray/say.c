@@ -18,10 +18,12 @@ void hp3_spray_init(struct hp3_engine *e, const struct hp3_spraying *memory)
 	s->ins = s->outs + n;
 	s->heads = s->ins + n;
 	s->backs = s->heads + 2 * (size_t)n;
+	s->quotas.heads = s->backs + 2 * (size_t)n;
 	for (s->nheads = 1; s->nheads * 2 <= 2 * n;)
 		s->nheads *= 2;
 	s->key[0] = hp3_random(&key);
 	s->key[1] = hp3_random(&key);
+	hp3_quota_init(&s->quotas, 2 * n, s->nheads, hp3_random(&key));
 	memset(s->peer, 0, (size_t)s->sets * HP3_SPRAY_WAYS * sizeof(*s->peer));
 	memset(s->heads, 0xff, s->nheads * sizeof(*s->heads));
 	memset(s->backs, 0xff, s->nheads * sizeof(*s->backs));

@@ -15,6 +15,7 @@
 #include "engine/flows/deadlines.h"
 #include "engine/hash.h"
 #include "engine/moves/moves.h"
+#include "engine/spray/quota.h"
 #include "probes/agree.h"
 #include "rfr/owed.h"
 #include "rfr/resequencer.h"
@@ -42,6 +43,7 @@ struct hp3_spray_out {
 	uint32_t number; /* of the agreement: later ones have greater ones, as int32_t */
 	uint32_t turn, answered; /* of what was said last; of the newest answer */
 	uint16_t at; /* in the list of those in use */
+	uint16_t quota; /* READ responses: the peer's */
 	uint8_t strikes; /* times in a row that the RNIC went back soon after */
 	uint32_t behind; /* NARROW, ENDING: all before it left when lanes were in use */
 	uint64_t said[HP3_SPRAY_SAID]; /* when, by turn: the newest ones */
@@ -84,6 +86,7 @@ struct hp3_spray_in {
 	uint8_t lanes, pmtu_log2;
 	uint8_t spared; /* times since its last word that hp3d had stood still */
 	bool any_acked;
+	uint16_t quota; /* the peer's, among hp3_spraying.quotas */
 	uint32_t acked; /* ... the local RNIC has acknowledged all before this PSN */
 	uint32_t bytes; /* held */
 	uint64_t told_at; /* of slow lanes */
@@ -144,7 +147,7 @@ struct hp3_spray_peer {
 #define HP3_SPRAY_WAYS 8u /* peers of a set: one that is in use keeps its place */
 
 #define HP3_NO_SPRAY    UINT16_MAX
-#define HP3_SPRAY_LISTS 6u /* numbers for each record: outs, ins, heads and backs together */
+#define HP3_SPRAY_LISTS 8u /* numbers for each record: outs, ins and three times heads together */
 
 struct hp3_spraying {
 	struct hp3_spray_out *out;
@@ -155,6 +158,7 @@ struct hp3_spraying {
 	uint16_t *heads; /* chains of `in`, by addresses and the responder's QPN */
 	uint16_t *backs; /* ... by addresses and the requester's, READ responses left out */
 	uint64_t key[2]; /* of their hash */
+	struct hp3_quotas quotas; /* of peers; as many heads */
 	uint32_t nheads;
 	struct hp3_spray_of *of; /* by flow */
 	uint32_t nout;
@@ -271,8 +275,8 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 /* A READ response of the flow leaves: *vd as if it were not sprayed. */
 void hp3_spray_read_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
-/* A peer would put READ responses in order: is that of use? */
-bool hp3_spray_wants_reads(const struct hp3_turn *t);
+/* A peer would put READ responses in order, of this flow or of a new one: is that of use? */
+bool hp3_spray_wants_reads(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t flow);
 /* This one said no, or was told so: for a while. */
 bool hp3_spray_reads_put_off(const struct hp3_turn *t, const struct hp3_ends *ends);
 /* ... those of this flow. False: it may not leave its port, or there is no room. */

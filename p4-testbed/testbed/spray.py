@@ -37,8 +37,8 @@ def lines(result):
     yield "... for 1 / 10 ms or longer; on average, ms", (f"{c['reseq_gaps_1ms']:,} / {c['reseq_gaps_10ms']:,}; "
                                                          f"{c['reseq_waited'] / 1e6 / max(c['reseq_gaps'], 1):.1f}")
     yield "Waited for anew, since hp3d itself had stood still", f"{c['reseq_stood']:,}"
-    yield "Handed over although one lacked: late / too far ahead / no room / given up", " / ".join(
-        f"{c[name]:,}" for name in ("reseq_late", "reseq_beyond", "reseq_full", "reseq_given_up"))
+    yield "Handed over although one lacked: late / too far ahead / no room / no room for its host / given up", " / ".join(
+        f"{c[name]:,}" for name in ("reseq_late", "reseq_beyond", "reseq_full", "reseq_share", "reseq_given_up"))
     yield "At the RNICs: overtaken / out of sequence / NAKs / duplicates / retransmissions", " / ".join(
         f"{by_rnics(result, name):,}" for name in ("overtaken", "out_of_seq_request", "naks_received", "duplicate_request", "retransmissions"))
 

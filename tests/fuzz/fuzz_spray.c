@@ -207,8 +207,8 @@ static void arrive(void)
 		MUST(h < NUMBERS);
 	} else if (vd.kind == HP3_PASS) {
 		check_passed(i, pkt.v.psn,
-			s->reseq_beyond + s->reseq_full + s->bad_icrc !=
-				was.reseq_beyond + was.reseq_full + was.bad_icrc);
+			s->reseq_beyond + s->reseq_full + s->reseq_share + s->bad_icrc !=
+				was.reseq_beyond + was.reseq_full + was.reseq_share + was.bad_icrc);
 		next_psn[0][i] = hp3_psn_add(pkt.v.psn, 1);
 	} else {
 		MUST(vd.kind == HP3_HOLD);
@@ -390,7 +390,8 @@ static void acknowledge(void)
 	oldest = oldest_held(what % QPS);
 	psn = spoken_for(&pkt.v);
 	if (vd.kind == HP3_PASS && oldest != HP3_NO_PSN &&
-		hp3_engine_stats(e)->reseq_full == was.reseq_full)
+		hp3_engine_stats(e)->reseq_full == was.reseq_full &&
+		hp3_engine_stats(e)->reseq_share == was.reseq_share)
 		MUST(hp3_psn_diff(psn, oldest) < 0 || hp3_psn_diff(psn, end_of(what % QPS)) >= 0);
 }
 

@@ -280,7 +280,7 @@ static void sum_up(struct world *w, unsigned at)
 	w->r.given_up += c->reseq_given_up;
 	w->r.anew += c->reseq_stood;
 	w->r.beyond += c->reseq_beyond;
-	w->r.full += c->reseq_full;
+	w->r.full += c->reseq_full + c->reseq_share;
 }
 
 void spray_restart(struct world *w, unsigned at)

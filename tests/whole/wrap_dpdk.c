@@ -236,7 +236,8 @@ static void add(struct whole_account *a, struct hp3d_pipe *p)
 	a->delivered += c->delivered;
 	a->sprayed += s->sprayed;
 	a->sprayed_reads += s->sprayed_reads;
-	a->doubts += s->reseq_given_up + s->reseq_beyond + s->reseq_full + s->reseq_late;
+	a->doubts += s->reseq_given_up + s->reseq_beyond + s->reseq_full + s->reseq_share +
+		     s->reseq_late;
 	a->paced += s->paced;
 }
 

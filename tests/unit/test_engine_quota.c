@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Peers with the key share agreements and room for held packets (engine/spray/quota.h): one that
+ * takes all that it gets leaves enough to each other one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "base/random.h"
+#include "engine/engine.h"
+#include "engine/policy.h"
+#include "roce/opcode.h"
+
+#define NOW    3600000000000ull
+#define LEN    (58 + 1024)
+#define GREEDY 66u
+#define FLOWS  64u
+#define HOLDS  8192u
+
+static struct hp3_engine *e;
+static struct hp3_engine_config cfg;
+static struct hp3_acts acts;
+static uint64_t now;
+static uint32_t number;
+static const uint8_t here[4] = {10, 9, 0, 1};
+
+static void address(uint8_t to[4], uint32_t peer)
+{
+	to[0] = 10;
+	to[1] = (uint8_t)(16 + (peer >> 16));
+	to[2] = (uint8_t)(peer >> 8);
+	to[3] = (uint8_t)peer;
+}
+
+static void begin(uint64_t hold_bytes_total)
+{
+	struct hp3_engine_config table;
+	size_t n;
+
+	hp3_policy_defaults(&table);
+	table.spray.mode = HP3_SPRAY_ALL;
+	table.spray.flows = FLOWS;
+	table.hold_packets = HOLDS;
+	table.hold_bytes_total = hold_bytes_total;
+	cfg = hp3_policy_settled(&table);
+	n = (hp3_engine_size(&cfg) + 63) & ~(size_t)63;
+	free(e);
+	e = hp3_engine_create(aligned_alloc(64, n), n, &cfg);
+	assert_non_null(e);
+	now = NOW;
+}
+
+/* The answer's kind; HP3_AGREE_KIND_MAX: there is none. */
+static int says(uint32_t peer, const struct hp3_agree *what)
+{
+	uint8_t remote[4];
+	struct hp3_ends ends = {.local = here, .remote = remote};
+
+	address(remote, peer);
+	acts.n = 0;
+	hp3_agree_told(e, &ends, what, now, &acts);
+	for (uint32_t i = 0; i < acts.n; i++)
+		if (acts.act[i].kind == HP3_ACT_AGREE)
+			return acts.act[i].agree.what.kind;
+	return HP3_AGREE_KIND_MAX;
+}
+
+/* The peer asks for its queue pair to be resequenced, from `next` on. */
+static bool agrees(uint32_t peer, uint32_t qpn, uint32_t next)
+{
+	struct hp3_agree ask = {.kind = HP3_AGREE_ASK,
+		.pmtu_log2 = 10,
+		.lanes = 64,
+		.port = 0xc000,
+		.responder = qpn,
+		.requester = qpn,
+		.number = ++number,
+		.turn = 1,
+		.next = next,
+		.beat_us = 1000000};
+	int answer = says(peer, &ask);
+
+	assert_int_equal(
+		answer, answer == HP3_AGREE_NO || next == HP3_NO_PSN ? answer : HP3_AGREE_YES);
+	return answer != HP3_AGREE_NO;
+}
+
+static bool offers(uint32_t peer, uint32_t qpn)
+{
+	struct hp3_agree offer = {.kind = HP3_AGREE_OFFER,
+		.reads = true,
+		.lanes = 64,
+		.port = 0xc000,
+		.responder = qpn,
+		.requester = qpn,
+		.next = HP3_NO_PSN,
+		.beat_us = 1000000};
+
+	return says(peer, &offer) != HP3_AGREE_OVER;
+}
+
+static enum hp3_verdict_kind comes(uint32_t peer, uint32_t qpn, uint32_t psn)
+{
+	static uint8_t frame[128];
+	struct hp3_pkt p = {.frame = frame,
+		.trusted = true,
+		.len = LEN,
+		.v = {.class = hp3_opcodes[HP3_OP_RC_WRITE_MIDDLE].class,
+			.opcode = HP3_OP_RC_WRITE_MIDDLE,
+			.flags = hp3_opcodes[HP3_OP_RC_WRITE_MIDDLE].flags,
+			.l3_off = 14,
+			.udp_off = 34,
+			.icrc_off = 54,
+			.sport = (uint16_t)(0xc000 + psn % 64),
+			.payload_len = 1024,
+			.dest_qpn = qpn,
+			.psn = psn & HP3_PSN_MASK}};
+	struct hp3_verdict vd;
+
+	address(frame + 26, peer);
+	memcpy(frame + 30, here, 4);
+	acts.n = 0;
+	hp3_find_burst(e, &p, 1, HP3_DIR_RX);
+	hp3_rx(e, &p, now, &vd, &acts);
+	return vd.kind;
+}
+
+/* Agreements that the peer gets when it asks for `most`. */
+static uint32_t takes(uint32_t peer, uint32_t most, uint32_t next)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < most; i++)
+		n += agrees(peer, 0x1000 + i, next);
+	return n;
+}
+
+/* Packets of the peer's queue pairs that are held, when all but the first of each come. */
+static uint32_t fills(uint32_t peer, uint32_t qps)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < qps; i++)
+		for (uint32_t psn = 101; psn < 100 + 2047; psn++)
+			n += comes(peer, 0x1000 + i, psn) == HP3_HOLD;
+	return n;
+}
+
+static void one_peer_does_not_take_all_agreements(void **state)
+{
+	uint32_t greedy;
+
+	begin(UINT64_MAX / 4);
+	greedy = takes(GREEDY, 4 * FLOWS, HP3_NO_PSN);
+	assert_in_range(greedy, FLOWS / 2, FLOWS * 2 / 3 + 1); /* most of it, alone */
+	assert_int_equal(hp3_engine_stats(e)->agreements_refused, 4 * FLOWS - greedy);
+	for (uint32_t peer = 1; peer <= FLOWS / 4; peer++)
+		assert_true(agrees(peer, 0x3000, HP3_NO_PSN));
+	assert_false(agrees(GREEDY, 0x9000, HP3_NO_PSN));
+}
+
+/* Questions at set-up have half of the table. */
+static void one_peer_does_not_take_all_that_is_for_set_up(void **state)
+{
+	uint32_t greedy;
+
+	begin(UINT64_MAX / 4);
+	greedy = takes(GREEDY, FLOWS, 100);
+	assert_in_range(greedy, FLOWS / 4, FLOWS / 3 + 1);
+	for (uint32_t peer = 1; peer <= FLOWS / 8; peer++)
+		assert_true(agrees(peer, 0x3000, 100));
+}
+
+/* What an agreement took comes back when it ends. */
+static void a_share_comes_back(void **state)
+{
+	uint32_t first;
+
+	begin(UINT64_MAX / 4);
+	first = takes(GREEDY, FLOWS, HP3_NO_PSN);
+	assert_false(agrees(GREEDY, 0x9000, HP3_NO_PSN));
+	now += 20 * 1000000000ull; /* longer than ten intervals */
+	do {
+		acts.n = 0;
+		hp3_tick(e, now, &acts);
+	} while (acts.more);
+	assert_int_equal(takes(GREEDY, FLOWS, HP3_NO_PSN), first);
+}
+
+static void one_peer_does_not_take_all_offers(void **state)
+{
+	uint32_t n = 0;
+
+	begin(UINT64_MAX / 4);
+	for (uint32_t i = 0; i < 4 * FLOWS; i++)
+		n += offers(GREEDY, 0x1000 + i);
+	assert_in_range(n, 16, FLOWS * 2 / 3 + 1);
+	for (uint32_t peer = 1; peer <= FLOWS / 4; peer++)
+		assert_true(offers(peer, 0x3000));
+}
+
+static void one_peer_does_not_hold_all(void **state)
+{
+	uint32_t held;
+
+	begin(UINT64_MAX / 4);
+	assert_int_equal(takes(GREEDY, 8, 100), 8);
+	for (uint32_t peer = 1; peer <= 4; peer++)
+		assert_true(agrees(peer, 0x1000, 100));
+	held = fills(GREEDY, 8);
+	assert_in_range(held, HOLDS / 2, HOLDS * 2 / 3 + 1);
+	assert_int_equal(hp3_engine_stats(e)->reseq_share, 8 * 2046 - held);
+	assert_int_equal(hp3_engine_stats(e)->reseq_full, 0);
+	for (uint32_t peer = 1; peer <= 4; peer++)
+		for (uint32_t psn = 101; psn <= 200; psn++)
+			assert_int_equal(comes(peer, 0x1000, psn), HP3_HOLD);
+	assert_int_equal(comes(GREEDY, 0x1007, 2000), HP3_PASS);
+}
+
+static void one_peer_does_not_hold_all_bytes(void **state)
+{
+	uint32_t held;
+
+	begin(3000 * LEN);
+	assert_int_equal(takes(GREEDY, 8, 100), 8);
+	assert_true(agrees(1, 0x1000, 100));
+	held = fills(GREEDY, 8);
+	assert_in_range(held, 1500, 2000);
+	for (uint32_t psn = 101; psn <= 600; psn++)
+		assert_int_equal(comes(1, 0x1000, psn), HP3_HOLD);
+}
+
+/* What is handed over is free for others again, and for the peer. */
+static void what_has_left_is_free_again(void **state)
+{
+	uint32_t held;
+
+	begin(UINT64_MAX / 4);
+	takes(GREEDY, 8, 100);
+	held = fills(GREEDY, 8);
+	for (uint32_t i = 0; i < 8; i++)
+		assert_int_equal(comes(GREEDY, 0x1000 + i, 100), HP3_PASS);
+	assert_int_equal(hp3_engine_held(e, HP3_DIR_RX), 0);
+	for (uint32_t i = 0; i < 8; i++)
+		assert_true(agrees(GREEDY, 0x1000 + i, 100));
+	assert_int_equal(fills(GREEDY, 8), held);
+}
+
+/*
+ * However many peers take what they get: one that holds nothing has a packet held while a place is
+ * free, and what is held is what all peers hold.
+ */
+static void peers_at_random(void **state)
+{
+	uint64_t rng = 5;
+	uint32_t next[32];
+
+	begin(UINT64_MAX / 4);
+	for (uint32_t i = 0; i < 32; i++) {
+		next[i] = 100;
+		assert_true(agrees(i, 0x1000, 100));
+	}
+	for (uint32_t n = 0; n < 400000; n++) {
+		uint32_t peer = (uint32_t)(hp3_random(&rng) >> 33) % 32;
+		uint32_t held = hp3_engine_held(e, HP3_DIR_RX);
+		uint32_t ahead = 1 + (uint32_t)(hp3_random(&rng) >> 33) % 2000;
+
+		now += 10;
+		if (hp3_random(&rng) >> 56 < 2) {
+			comes(peer, 0x1000, next[peer]);
+			comes(peer, 0x1000, ++next[peer]);
+			++next[peer];
+			continue;
+		}
+		comes(peer, 0x1000, next[peer] + ahead);
+		assert_in_range(hp3_engine_held(e, HP3_DIR_RX), held, HOLDS - 1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_peer_does_not_take_all_agreements),
+		cmocka_unit_test(one_peer_does_not_take_all_that_is_for_set_up),
+		cmocka_unit_test(a_share_comes_back),
+		cmocka_unit_test(one_peer_does_not_take_all_offers),
+		cmocka_unit_test(one_peer_does_not_hold_all),
+		cmocka_unit_test(one_peer_does_not_hold_all_bytes),
+		cmocka_unit_test(what_has_left_is_free_again),
+		cmocka_unit_test(peers_at_random),
+	};
+	int failed = cmocka_run_group_tests_name("quota", tests, NULL, NULL);
+
+	free(e);
+	return failed;
+}
