@@ -9,7 +9,22 @@
 #define PSN_MASK    0xffffffu
 #define HEADERS_MAX 128u /* of a packet, IP header included */
 
-enum { FLOW, LOCAL_QPN, PORT, HOME, PATH, STATE, RATE, RTT, MARKED, IN_FLIGHT, MOVES, BYTES, IDLE };
+enum {
+	FLOW,
+	LOCAL_QPN,
+	PORT,
+	HOME,
+	PATH,
+	STATE,
+	RATE,
+	RTT,
+	MARKED,
+	IN_FLIGHT,
+	MOVES,
+	BYTES,
+	IDLE,
+	UNPAIRED
+};
 
 const struct hp3ctl_column hp3ctl_columns[] = {
 	[FLOW] = {"flow", "FLOW", -42, false},
@@ -25,6 +40,7 @@ const struct hp3ctl_column hp3ctl_columns[] = {
 	[MOVES] = {"moves", "MOVES", 6, true},
 	[BYTES] = {"bytes", "BYTES", 15, true},
 	[IDLE] = {"idle", "IDLE ms", 9, true},
+	[UNPAIRED] = {"unpaired", "UNPAIRED", -13, false},
 	{0},
 };
 

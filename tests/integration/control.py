@@ -405,7 +405,7 @@ class ControlTest(unittest.TestCase):
         commands = set(re.findall(r"(?m)^  (\w\S*)", self.ctl("--help").stdout))
         self.assertGreater(len(commands), 11)
         sorts = {"flow", "local_qpn", "port", "home", "path", "state", "rate", "rtt", "marked", "in_flight", "moves",
-                 "bytes", "idle"}
+                 "bytes", "idle", "unpaired"}
         for words, wanted in (("hp3ctl ", commands), ("hp3ctl mo", {c for c in commands if c.startswith("mo")}),
                               ("hp3ctl events --f", {"--follow"}), ("hp3ctl --socket x st", {"stats"}),
                               ("hp3ctl move --port 5", set()), ("hp3ctl flows --sort ", sorts),

@@ -74,11 +74,27 @@ static void largest_on_top_unknown_last(void **state)
 	json_decref(flows);
 }
 
+/* Which column says why a flow is not paired. */
+static void unpaired_flows_say_why(void **state)
+{
+	json_t *f = flow("a", 0, 0, 0, 0);
+	char text[HP3CTL_CELL_MAX];
+
+	json_object_set_new(f, "unpaired", json_string("others-near"));
+	hp3ctl_cell(hp3ctl_column("unpaired"), f, text);
+	assert_string_equal(text, "others-near");
+	json_object_set_new(f, "unpaired", json_null());
+	hp3ctl_cell(hp3ctl_column("unpaired"), f, text);
+	assert_string_equal(text, "-");
+	json_decref(f);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rates_are_of_what_was_acknowledged),
 		cmocka_unit_test(largest_on_top_unknown_last),
+		cmocka_unit_test(unpaired_flows_say_why),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
