@@ -34,6 +34,9 @@
 	X(challenge_misses, "challenges without an answer or with an ambiguous one")               \
 	X(challenge_near, "packets that could be no challenge: another flow is near their PSN")    \
 	X(challenge_ahead, "challenges put off: another unpaired flow sent their PSN before")      \
+	X(challenge_untracked, "packets that could be no challenge: packets of queue pairs "       \
+			       "without a record may be "                                          \
+			       "answered")                                                         \
 	X(near_full, "PSNs that found no room in the table of who was near which")                 \
 	X(moves_asked, "moves asked for")                                                          \
 	X(moves_refused, "moves refused")                                                          \

@@ -31,7 +31,8 @@ void hp3_near_init(struct hp3_engine *e, struct hp3_near *entries, uint32_t n)
 
 void hp3_near_keep(struct hp3_engine *e, uint64_t now)
 {
-	e->near.until = now + LINGER * e->cfg.challenge_timeout_ns;
+	e->near.until =
+		now + hp3_max_u64(LINGER * e->cfg.challenge_timeout_ns, e->cfg.challenge_quiet_ns);
 	if (e->near_kept || !e->cfg.pair_by_challenge)
 		return;
 	e->near_kept = true;
@@ -54,6 +55,11 @@ void hp3_near_rest(struct hp3_engine *e, uint64_t now)
 bool hp3_near_is_whole(const struct hp3_engine *e, uint64_t now)
 {
 	return e->near_kept && (e->near.whole || now - e->near.since > e->cfg.challenge_timeout_ns);
+}
+
+uint64_t hp3_near_whole_at(const struct hp3_engine *e)
+{
+	return e->near.whole ? 0 : e->near.since + e->cfg.challenge_timeout_ns + 1;
 }
 
 static uint32_t ticks(uint64_t now)
@@ -196,6 +202,25 @@ void hp3_near_note(struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t n
 		note_unpaired(e, n, flow, psn, ticks(now));
 }
 
+/* What fill() is told of a queue pair that may be answered until `until`. */
+static uint32_t as_of(const struct hp3_engine *e, uint64_t until)
+{
+	return ticks(until) - counted(e) - 1;
+}
+
+void hp3_near_note_untracked(
+	struct hp3_engine *e, uint32_t pair, uint32_t psn, uint64_t now, uint64_t until)
+{
+	const struct place p = place_of(e, pair, psn);
+	struct hp3_near *n = take(e, &p, ticks(now));
+	uint32_t at = later(as_of(e, until), ticks(now));
+
+	if (n == NULL)
+		overflow(e, &p, at);
+	else
+		fill(n, at);
+}
+
 /* Was another flow in the window of `psn`? */
 static bool is_shared(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint32_t now)
 {
@@ -253,7 +278,7 @@ uint32_t hp3_near_latest(const struct hp3_engine *e, uint32_t pair, uint32_t psn
 bool hp3_near_abandon(struct hp3_engine *e, uint32_t flow, uint64_t now, uint64_t until)
 {
 	const struct hp3_flow *f = &e->flows[flow];
-	uint32_t hi = f->stream.hi, at = ticks(until) - counted(e) - 1;
+	uint32_t hi = f->stream.hi, at = as_of(e, until);
 	uint32_t sent = (hp3_stream_end(&f->stream) - f->stream.una) & HP3_PSN_MASK;
 	uint32_t n = hp3_min_u32(sent / HP3_NEAR_PSNS + 2, ABANDONED_MAX);
 	bool others = n == ABANDONED_MAX || hp3_near_others(e, flow, hi, now);

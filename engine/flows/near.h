@@ -30,9 +30,14 @@ void hp3_near_keep(struct hp3_engine *e, uint64_t now);
 void hp3_near_rest(struct hp3_engine *e, uint64_t now);
 /* Entries tell of all that was sent within challenge_timeout_ns. */
 bool hp3_near_is_whole(const struct hp3_engine *e, uint64_t now);
+/* They will, from then on. */
+uint64_t hp3_near_whole_at(const struct hp3_engine *e);
 
 /* The flow sends this PSN now. Call it before the packet changes the flow's stream. */
 void hp3_near_note(struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now);
+/* A queue pair of the pair that has no record sends this PSN: until `until` others are near it. */
+void hp3_near_note_untracked(
+	struct hp3_engine *e, uint32_t pair, uint32_t psn, uint64_t now, uint64_t until);
 /*
  * The flow's record is about to forget what it sent: until `until` its PSNs in flight are those of
  * a flow without a record. True if another flow was at one of them, or if there are too many to

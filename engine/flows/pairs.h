@@ -38,7 +38,7 @@ struct hp3_pair {
 	uint16_t longest; /* of its requests so far: bytes of the IP datagram */
 	uint64_t swallows_until; /* one was met: until then no probe is shorter than data */
 	uint64_t pinned_until; /* its RNIC sent fragments: immovable (rule 17); 0: never */
-	uint64_t untracked_until; /* no inference before: a flow of ours had no room in the table */
+	uint64_t untracked_until; /* no inference before: who has no record may be answered */
 	/* Placement: reports of our flows to the peer, and the peer's to us (tell.c) */
 	bool told_some; /* the last one told of flows */
 	uint64_t told_at; /* when the last one left; 0: never */

@@ -67,6 +67,15 @@ void hp3_challenge_stop(struct hp3_flow *f)
 	f->unpaired.ch_ambiguous = false;
 }
 
+/* Nobody of the pair is paired by challenge until then. */
+static void suspend(struct hp3_pair *p, uint64_t until)
+{
+	if (until <= p->untracked_until)
+		return;
+	p->untracked_until = until;
+	hp3_challenges_void(p);
+}
+
 void hp3_challenge_quiet(struct hp3_turn *t, uint32_t flow, bool first)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
@@ -82,10 +91,29 @@ void hp3_challenge_quiet(struct hp3_turn *t, uint32_t flow, bool first)
 		if (!hp3_near_is_whole(t->e, t->now))
 			others = any_near(t->e, flow, f->stream.hi, false, t->now);
 	}
-	if (!others || until <= p->untracked_until)
-		return;
-	p->untracked_until = until;
-	hp3_challenges_void(p);
+	if (others)
+		suspend(p, until);
+}
+
+/*
+ * Where the table of flows/near.h is whole, its packets stand there, for as long as they may be
+ * answered. Where it is not, nobody of the pair is paired until it is.
+ */
+void hp3_challenge_untracked(
+	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_view *v)
+{
+	uint32_t pair = hp3_pairs_find(&t->e->pairs, ends), asked;
+	uint64_t until = t->now + t->e->cfg.challenge_quiet_ns;
+
+	if (pair == HP3_NO_PAIR || !t->e->cfg.pair_by_challenge)
+		return; /* its first flow waits for challenge_quiet_ns */
+	hp3_near_keep(t->e, t->now);
+	hp3_near_note_untracked(t->e, pair, v->psn, t->now, until);
+	asked = hp3_asks(v) ? hp3_forced_at(t, pair, v->psn) : HP3_NO_FLOW;
+	if (asked != HP3_NO_FLOW)
+		t->e->flows[asked].unpaired.ch_ambiguous = true;
+	if (!hp3_near_is_whole(t->e, t->now))
+		suspend(&t->e->pairs.pairs[pair], hp3_max_u64(until, hp3_near_whole_at(t->e)));
 }
 
 void hp3_natural_drop(struct hp3_flow *f)

@@ -144,8 +144,6 @@ static uint32_t add(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rq
 	return flow;
 full:
 	e->stats.flows_full++;
-	e->pairs.pairs[pair].untracked_until = t->now + e->cfg.idle_age_ns;
-	hp3_challenges_void(&e->pairs.pairs[pair]); /* the one without room may answer, too */
 	if (e->pairs.pairs[pair].nflows == 0)
 		hp3_pairs_free(&e->pairs, pair);
 	return HP3_NO_FLOW;

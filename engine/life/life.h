@@ -24,10 +24,19 @@ void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow);
 /* The same where nothing but the network says so: what is held leaves, in order. */
 void hp3_flow_over(struct hp3_turn *t, uint32_t flow);
 
+/* Will the request be answered by itself? */
+static inline bool hp3_asks(const struct hp3_view *v)
+{
+	return v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC);
+}
+
 /* challenge.c */
 /* What `flow` sent until its last packet may be answered, and its record will not say so; `first`
  * of its address pair: what anybody sent. */
 void hp3_challenge_quiet(struct hp3_turn *t, uint32_t flow, bool first);
+/* A queue pair that has no record, for want of room, sends this: it may be answered. */
+void hp3_challenge_untracked(
+	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_view *v);
 /* Forgets a forced challenge: what it would prove is no longer asked or no longer sound. */
 void hp3_challenge_stop(struct hp3_flow *f);
 /* The same of all flows of the pair. */

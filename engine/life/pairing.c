@@ -169,11 +169,15 @@ bool hp3_challenge_tx(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	const struct hp3_view *v = &pkt->v;
-	const bool asks = v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC);
+	const bool asks = hp3_asks(v);
 	uint32_t other;
 
-	if (!t->e->cfg.pair_by_challenge || t->now < t->e->pairs.pairs[f->pair].untracked_until)
+	if (!t->e->cfg.pair_by_challenge)
 		return false;
+	if (t->now < t->e->pairs.pairs[f->pair].untracked_until) {
+		t->e->stats.challenge_untracked += !(f->flags & HP3_FF_PAIRED);
+		return false;
+	}
 	expire(t, flow);
 	other = asks ? hp3_forced_at(t, f->pair, v->psn) : HP3_NO_FLOW;
 	if (other != HP3_NO_FLOW && other != flow)

@@ -14,8 +14,11 @@
 static uint32_t first_packet(struct hp3_turn *t, const struct hp3_pkt *pkt)
 {
 	const struct hp3_ends ends = hp3_pkt_ends(pkt, HP3_DIR_TX);
+	uint32_t flow = hp3_flow_add(t, &ends, pkt->v.dest_qpn);
 
-	return hp3_flow_add(t, &ends, pkt->v.dest_qpn);
+	if (flow == HP3_NO_FLOW)
+		hp3_challenge_untracked(t, &ends, &pkt->v);
+	return flow;
 }
 
 /*

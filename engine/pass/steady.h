@@ -48,7 +48,7 @@ static inline void note_new(struct hp3_engine *e, uint32_t flow, const struct hp
 	uint16_t flags =
 		f->flags & (uint16_t) ~(HP3_FF_LAST_CLOSE | HP3_FF_IDLE_PROOF | HP3_FF_WENT_BACK);
 
-	if (v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC))
+	if (hp3_asks(v))
 		flags |= HP3_FF_LAST_CLOSE;
 	if (HP3_UNLIKELY(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)))
 		flags |= HP3_FF_READS; /* held or not: the RNIC waits for its response */

@@ -99,6 +99,33 @@ static void rule_15_restarts_while_numbers_return(void **state)
 	assert_true(r.rewired > run_seeds);
 }
 
+/* One queue pair has no record, for want of room: the others are paired, and none with what answers
+ * that one. */
+static void rule_15_one_without_a_record(void **state)
+{
+	struct world_params p = run_base();
+	struct world_result r;
+
+	p.untracked = true;
+	r = run(p);
+	assert_true(r.paired > 6 * run_seeds);
+	p.reads = p.rnr = p.resets = true;
+	p.loss_ppm = 2000;
+	p.damage_ppm = p.behind_ppm = 1000;
+	p.responder = WORLD_COALESCING;
+	r = run(p);
+	assert_true(r.paired > 2 * run_seeds);
+	p = numbers_return();
+	p.untracked = p.near = true;
+	r = run(p);
+	assert_true(r.rewired > 2 * run_seeds);
+	p.lockstep = true;
+	p.msg_packets = 128;
+	r = run(p);
+	assert_true(r.rewired > 2 * run_seeds);
+	assert_true(r.paired > run_seeds);
+}
+
 /* Each is announced three times within 20 ms of its set-up, most often after its first data. */
 static void rule_16_announcements_late_and_again(void **state)
 {
@@ -128,6 +155,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(rule_16_lockstep_cross_wired),
 		cmocka_unit_test(rule_15_restarts_near),
 		cmocka_unit_test(rule_15_restarts_while_numbers_return),
+		cmocka_unit_test(rule_15_one_without_a_record),
 		cmocka_unit_test(rule_16_announcements_late_and_again),
 		cmocka_unit_test(bursts_were_long),
 	};

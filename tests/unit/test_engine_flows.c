@@ -165,36 +165,87 @@ static void table_full_degrades_to_plain_forwarding(void **state)
 	assert_int_equal(stats()->untracked, 5);
 }
 
-/* Rule 15: the flow without room might answer, so nobody of its pair is challenged meanwhile. */
-static void rule_15_untracked_flow_suspends_inference(void **state)
+static void table_of(unsigned flows)
 {
-	struct qp a = make_qp(0), b = make_qp(1), c = make_qp(2), elsewhere = make_qp(3);
-
-	elsewhere.remote[3] = 77;
-	rig.cfg.max_flows = 2;
+	rig.cfg.max_flows = flows;
 	rig.cfg.pair_by_challenge = true;
 	rig.cfg.challenge_hits = 1;
 	rig_configure();
-	middle(&elsewhere, 500000);
+}
+
+/* Rule 15: a queue pair without room may be answered with its PSNs. Nobody near them is paired, for
+ * as long as that; all others are. */
+static void rule_15_no_room_stops_those_near_it(void **state)
+{
+	struct qp a = make_qp(0), b = make_qp(1), c = make_qp(2);
+
+	table_of(2);
+	middle(&b, 500000);
 	last(&a, 1);
 	assert_int_equal(stats()->challenges, 1);
-	middle(&c, 900000); /* no room */
+	middle(&c, 3);
 	ack(&a, 1);
 	assert_false(info(&a).paired); /* asked before, answered after */
 	for (uint32_t i = 2; i < 10; i++) {
+		middle(&c, i + 1);
 		last(&a, i);
 		ack(&a, i);
 	}
 	assert_int_equal(stats()->challenges, 1);
 	assert_false(info(&a).paired);
-	last(&elsewhere, 500001); /* another address pair */
-	ack(&elsewhere, 500001);
-	assert_true(info(&elsewhere).paired);
-	rig.now += rig.cfg.idle_age_ns;
+	assert_int_equal(info(&a).unpaired, HP3_UNPAIRED_NEAR);
+	last(&b, 500001);
+	ack(&b, 500001);
+	assert_true(info(&b).paired); /* it goes on elsewhere */
+	rig.now += rig.cfg.challenge_timeout_ns + rig.cfg.challenge_quiet_ns + MS;
+	middle(&c, 900000);
 	last(&a, 10);
 	ack(&a, 10);
 	assert_true(info(&a).paired);
-	assert_int_equal(flow_of(&b), HP3_NO_FLOW);
+}
+
+/* Where all were paired nobody has noted who sends where: then they wait until that is known. */
+static void rule_15_no_room_waits_while_the_table_is_not_whole(void **state)
+{
+	struct qp a = make_qp(0), b = make_qp(1), c = make_qp(2);
+
+	table_of(2);
+	set_up(&a);
+	set_up(&b);
+	middle(&a, 1);
+	middle(&b, 1000);
+	pass_time(10 * rig.cfg.challenge_timeout_ns);
+	middle(&c, 900000);
+	assert_int_equal(tear_down(&b), 0);
+	last(&b, 500000);
+	ack(&b, 500000);
+	assert_false(info(&b).paired);
+	assert_int_equal(info(&b).unpaired, HP3_UNPAIRED_UNTRACKED);
+	assert_int_equal(stats()->challenge_untracked, 1);
+	rig.now += rig.cfg.challenge_timeout_ns + rig.cfg.challenge_quiet_ns + MS;
+	last(&b, 500001);
+	ack(&b, 500001);
+	assert_true(info(&b).paired);
+}
+
+/* Another one asks with the PSN of a forced challenge: the answer may be its. */
+static void rule_15_no_room_makes_forced_challenges_void(void **state)
+{
+	struct qp a = make_qp(0), c = make_qp(2);
+	uint32_t psn = 1000;
+
+	table_of(1);
+	do {
+		middle(&a, psn++);
+	} while (!(rig.vd.flags & HP3_SET_ACKREQ) && psn < 2000);
+	assert_in_range(psn, 1001, 1999);
+	last(&c, psn - 1);
+	ack(&a, psn - 1);
+	rig.now += rig.cfg.challenge_timeout_ns;
+	middle(&a, psn);
+	assert_false(info(&a).paired);
+	assert_int_equal(stats()->challenge_hits, 0);
+	assert_int_equal(stats()->challenge_misses, 1);
 }
 
 static void pairs_full(void **state)
@@ -305,7 +356,9 @@ int main(void)
 		RIG_TEST(vlan_priority_does_not_count),
 		RIG_TEST(a_burst_sees_its_own_changes),
 		RIG_TEST(table_full_degrades_to_plain_forwarding),
-		RIG_TEST(rule_15_untracked_flow_suspends_inference),
+		RIG_TEST(rule_15_no_room_stops_those_near_it),
+		RIG_TEST(rule_15_no_room_waits_while_the_table_is_not_whole),
+		RIG_TEST(rule_15_no_room_makes_forced_challenges_void),
 		RIG_TEST(pairs_full),
 		RIG_TEST(records_are_used_again),
 		RIG_TEST(limits_of_creation),
