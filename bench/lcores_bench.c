@@ -27,9 +27,9 @@
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/internal.h"
 #include "app/hp3d/pipe/memory.h"
+#include "base/hash.h"
 #include "bench/belt.h"
 #include "bench/ring_rail.h"
-#include "engine/hash.h"
 
 #define KINDS      LOAD_PEER /* of packets that are measured here: the local RNICs' */
 #define LCORES     2u

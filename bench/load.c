@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/hash.h"
 #include "bench/load.h"
 #include <errno.h>
 #include <stdlib.h>
 #include "app/hp3d/lcores/eal.h"
 #include "bench/load_spray.h"
-#include "engine/hash.h"
 #include "roce/icrc.h"
 
 #define WINDOW (1u << (LOAD_READ_LOG2 - 10))

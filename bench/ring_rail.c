@@ -63,7 +63,7 @@ int ring_rail_start(struct ring_rail *r, unsigned workers, struct rte_mempool *p
 	int ret;
 
 	r->ports.pool = pool;
-	hp3d_spread_init(&r->spread, workers, r->queues > 1 ? TABLE : 0);
+	hp3d_spread_init(&r->spread, workers, r->queues > 1 ? TABLE : 0, 1);
 	in_use = r;
 	ret = start(r->ports.in[0], r->queues);
 	return ret == 0 ? start(r->ports.in[1], r->queues) : ret;

@@ -17,8 +17,8 @@
  * life and seek know nothing of each other. On top of all: engine.c (the engine's memory), tick.c
  * (what time brings), info.c.
  */
+#include "base/hash.h"
 #include "base/minmax.h"
-#include "engine/hash.h"
 #include "engine/state.h"
 #include "roce/icrc.h"
 

@@ -2,6 +2,7 @@
 /* The memory of a fleet, and the latest report of each host in it. */
 #include <errno.h>
 #include <string.h>
+#include "base/hash.h"
 #include "base/minmax.h"
 #include "fleet/state.h"
 
@@ -88,8 +89,7 @@ struct hp3_fleet *hp3_fleet_create(void *mem, const struct hp3_fleet_params *p)
 /* Where a host name is in by_name, or would be. */
 static uint32_t bucket_of(const struct hp3_fleet *f, const char *host)
 {
-	uint32_t b =
-		(uint32_t)hp3_fleet_hash(f->p.hash_seed, host, strlen(host)) & (f->buckets - 1);
+	uint32_t b = (uint32_t)hp3_hash(f->p.hash_seed, host, strlen(host)) & (f->buckets - 1);
 
 	while (f->by_name[b] != HP3_FLEET_NONE && strcmp(f->slot[f->by_name[b]].r.host, host) != 0)
 		b = (b + 1) & (f->buckets - 1);

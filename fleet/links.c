@@ -2,6 +2,7 @@
 /* Nodes (leaves and hops) and the links between them: found by name, numbered, forgotten when
  * nothing uses them and their tables fill. */
 #include <string.h>
+#include "base/hash.h"
 #include "fleet/state.h"
 
 static uint32_t probe(const struct hp3_fleet *f, uint32_t b)
@@ -27,8 +28,8 @@ static struct hp3_fleet_node hop_key(const struct hp3_fleet_addr *hop)
 
 static uint32_t node_bucket(const struct hp3_fleet *f, const struct hp3_fleet_node *n)
 {
-	uint32_t b = (uint32_t)hp3_fleet_hash(f->p.hash_seed, n->key, sizeof(n->key)) &
-		     (f->link_buckets - 1);
+	uint32_t b =
+		(uint32_t)hp3_hash(f->p.hash_seed, n->key, sizeof(n->key)) & (f->link_buckets - 1);
 
 	while (f->by_node[b] != HP3_FLEET_NONE &&
 		memcmp(f->node[f->by_node[b]].key, n->key, sizeof(n->key)) != 0)
@@ -64,8 +65,7 @@ uint32_t hp3_fleet_find_hop(const struct hp3_fleet *f, const struct hp3_fleet_ad
 static uint32_t link_bucket(const struct hp3_fleet *f, bool down, uint32_t leaf, uint32_t hop)
 {
 	const uint32_t key[] = {down, leaf, hop};
-	uint32_t b =
-		(uint32_t)hp3_fleet_hash(f->p.hash_seed, key, sizeof(key)) & (f->link_buckets - 1);
+	uint32_t b = (uint32_t)hp3_hash(f->p.hash_seed, key, sizeof(key)) & (f->link_buckets - 1);
 	const struct hp3_fleet_edge *l;
 
 	for (; f->by_link[b] != HP3_FLEET_NONE; b = probe(f, b)) {

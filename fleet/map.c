@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reports joined into a map: which flow is on which links. */
 #include <string.h>
+#include "base/hash.h"
 #include "fleet/state.h"
 
 static uint32_t addr_bucket(const struct hp3_fleet *f, const struct hp3_fleet_addr *a)
 {
-	uint32_t b = (uint32_t)hp3_fleet_hash(f->p.hash_seed, a->b, a->len) & (f->buckets - 1);
+	uint32_t b = (uint32_t)hp3_hash(f->p.hash_seed, a->b, a->len) & (f->buckets - 1);
 
 	while (f->by_addr[b] != HP3_FLEET_NONE &&
 		hp3_fleet_addr_cmp(&f->owner[f->by_addr[b]].addr, a) != 0)

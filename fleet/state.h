@@ -89,8 +89,7 @@ struct hp3_fleet {
 	struct hp3_fleet_named named[HP3_FLEET_HISTORY];
 };
 
-/* hash.c */
-uint64_t hp3_fleet_hash(uint64_t seed, const void *bytes, size_t n);
+/* sort.c */
 /* A strict order of numbers. */
 typedef bool hp3_fleet_before(const void *arg, uint32_t a, uint32_t b);
 /* Orders n numbers in n log n steps and no memory. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <infiniband/verbs.h>
+#include "base/hash.h"
 
 #define BUCKETS 8192u /* power of two */
 #define USERS   1024u /* chains; power of two */
@@ -42,7 +43,7 @@ struct hp3_qps *hp3_qps_create(const struct hp3_qps_hooks *hooks)
 
 static struct user **find_user(struct hp3_qps *q, uint32_t uid)
 {
-	struct user **at = &q->users[(uid * 0x9e3779b1u) >> 22];
+	struct user **at = &q->users[hp3_hash(q->hooks.seed, &uid, sizeof(uid)) % USERS];
 
 	while (*at != NULL && (*at)->uid != uid)
 		at = &(*at)->next;
@@ -104,10 +105,22 @@ static bool is_named(const struct hp3_qps *q, const struct qp *p, const struct h
 	       (!q->hooks.by_process || p->ev.pid == c->pid);
 }
 
+/* Its chain. Of all that names it (is_named()): one number can be that of many queue pairs. */
+static struct qp **chain_of(struct hp3_qps *q, const struct hp3_verbs_call *c)
+{
+	struct {
+		uint32_t qpn, pid;
+		char device[sizeof(c->device)];
+	} key = {.qpn = c->qpn, .pid = q->hooks.by_process ? c->pid : 0};
+
+	memcpy(key.device, c->device, strnlen(c->device, sizeof(c->device)));
+	return &q->bucket[hp3_hash(q->hooks.seed, &key, sizeof(key)) % BUCKETS];
+}
+
 /* Where the queue pair hangs, or would. */
 static struct qp **find(struct hp3_qps *q, const struct hp3_verbs_call *c)
 {
-	struct qp **at = &q->bucket[(c->qpn * 0x9e3779b1u) >> 19];
+	struct qp **at = chain_of(q, c);
 
 	while (*at != NULL && !is_named(q, *at, c))
 		at = &(*at)->next;

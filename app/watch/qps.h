@@ -37,6 +37,8 @@ struct hp3_qps_hooks {
 	/* Whoever calls is believed (the library's watcher): the same number of another process is
 	 * another queue pair. Else it is that of a process which left without a word. */
 	bool by_process;
+	/* Which of them share a chain of the tables: random, and known to nobody else. */
+	uint64_t seed;
 };
 
 struct hp3_qps *hp3_qps_create(const struct hp3_qps_hooks *hooks); /* NULL: no memory */

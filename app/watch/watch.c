@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/random.h>
 #include <unistd.h>
 #include "app/watch/gid.h"
 #include "app/watch/internal.h"
@@ -67,7 +68,8 @@ int hp3_watch_open(const struct hp3_watch_options *o, struct hp3_watch **out)
 	if (err < 0)
 		goto failed;
 	hooks.by_process = w->library != NULL;
-	w->qps = hp3_qps_create(&hooks);
+	if (getrandom(&hooks.seed, sizeof(hooks.seed), 0) == sizeof(hooks.seed))
+		w->qps = hp3_qps_create(&hooks);
 	if (w->qps == NULL) {
 		err = -ENOMEM;
 		goto failed;

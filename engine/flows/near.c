@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/flows/near.h"
+#include "base/hash.h"
 #include "base/minmax.h"
 #include "engine/flows/flow.h"
-#include "engine/hash.h"
 
 #define ENTRIES_LEAST 1024u
 #define ENTRIES_MOST  32768u

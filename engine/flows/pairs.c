@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/flows/pairs.h"
 #include <string.h>
+#include "base/hash.h"
 #include "engine/flows/flow.h"
-#include "engine/hash.h"
 
 uint32_t hp3_pairs_heads(uint32_t max)
 {

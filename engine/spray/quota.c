@@ -2,7 +2,7 @@
 /* The table of peers that have a part of the room for sprayed queue pairs. */
 #include "engine/spray/quota.h"
 #include <string.h>
-#include "engine/hash.h"
+#include "base/hash.h"
 
 void hp3_quota_init(struct hp3_quotas *q, uint32_t n, uint32_t heads, uint64_t seed)
 {

@@ -12,8 +12,8 @@
  * which alone knows which ones there are to be. ACKs and NAKs keep to one path, and are held at the
  * requester until the responses before them have come. Congestion control is the RNIC's.
  */
+#include "base/hash.h"
 #include "engine/flows/deadlines.h"
-#include "engine/hash.h"
 #include "engine/moves/moves.h"
 #include "engine/spray/quota.h"
 #include "probes/agree.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "heap.h"
-#include "engine/hash.h"
+#include "base/hash.h"
 #include "engine/policy.h"
 #include "roce/opcode.h"
 #include "sim/fabric/hash.h"

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "engine/hash.h"
+#include "base/hash.h"
 #include "roce/build.h"
 
 #define LQPN 0x1000u

@@ -11,8 +11,8 @@
 #include <rte_launch.h>
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/pipe/pipe.h"
-#include "engine/hash.h"
 #include "lcores_traffic.h"
+#include "base/hash.h"
 #include "roce/build.h"
 
 #define SEED    20261121u

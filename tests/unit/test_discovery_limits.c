@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "base/hash.h"
 #include "ppp/discovery.h"
-#include "engine/hash.h"
 
 #define T0      7000000000ull
 #define TIMEOUT 1000000u

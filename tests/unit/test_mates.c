@@ -75,7 +75,7 @@ static int begin(void **state)
 {
 	const struct hp3_mates hosts = hp3_mates_make("10.0.1.0/29");
 
-	table = (struct hp3d_neighbours){0};
+	hp3d_neighbours_init(&table, 1);
 	hp3d_mates_init(&mates, &hosts);
 	return 0;
 }

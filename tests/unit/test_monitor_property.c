@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "monitor_state.h"
-#include "engine/hash.h"
+#include "base/hash.h"
 
 #define EVENTS 20000u
 #define HEARD  64u

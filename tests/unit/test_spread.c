@@ -10,7 +10,7 @@
 #include <string.h>
 #include <rte_thash.h>
 #include "app/hp3d/lcores/spread.h"
-#include "engine/hash.h"
+#include "base/hash.h"
 #include "roce/wire.h"
 
 #define SEED  20261121u
@@ -50,7 +50,7 @@ static void as_the_nic(void **state)
 
 	for (unsigned workers = 2; workers <= 7; workers++) {
 		for (unsigned t = 0; t < RTE_DIM(tables); t++) {
-			hp3d_spread_init(&s, workers, tables[t]);
+			hp3d_spread_init(&s, workers, tables[t], SEED);
 			for (unsigned i = 0; i < PAIRS; i++) {
 				uint8_t a[16], b[16];
 				bool ipv6 = i & 1;
@@ -78,7 +78,7 @@ static void evenly(void **state)
 		for (unsigned workers = 2; workers <= 8; workers++) {
 			uint32_t load[8] = {0};
 
-			hp3d_spread_init(&s, workers, table);
+			hp3d_spread_init(&s, workers, table, SEED);
 			for (unsigned i = 0; i < 64 * 64; i++) {
 				uint8_t a[4] = {10, 9, 0, (uint8_t)(i % 64)};
 				uint8_t b[4] = {10, 9, 1, (uint8_t)(i / 64)};
@@ -90,6 +90,33 @@ static void evenly(void **state)
 					load[w], 64 * 64 / workers / 2, 2 * 64 * 64 / workers);
 			}
 		}
+	}
+}
+
+/*
+ * Hosts that one seed gives to one worker: all other seeds spread them over all workers. (No seed
+ * does so where a NIC spreads, whose hash is linear.)
+ */
+static void chosen_addresses_meet_under_one_seed_only(void **state)
+{
+	const uint8_t b[4] = {10, 9, 1, 1};
+	uint8_t chosen[256][4];
+	struct hp3d_spread s;
+	unsigned n = 0;
+
+	hp3d_spread_init(&s, 8, 0, SEED);
+	for (uint32_t i = 0; n < 256; i++) {
+		hp3_put_be32(chosen[n], 0x0b000000u + i);
+		n += hp3d_spread_of(&s, false, chosen[n], b) == 0;
+	}
+	for (uint64_t seed = 0; seed < 50; seed++) {
+		uint32_t load[8] = {0};
+
+		hp3d_spread_init(&s, 8, 0, seed);
+		for (unsigned i = 0; i < 256; i++)
+			load[hp3d_spread_of(&s, false, chosen[i], b)]++;
+		for (unsigned w = 0; w < 8; w++)
+			assert_in_range(load[w], 8, 64);
 	}
 }
 
@@ -118,7 +145,7 @@ static void frames(void **state)
 	for (uint32_t table = 0; table <= 128; table += 128) {
 		unsigned wanted;
 
-		hp3d_spread_init(&s, 64, table);
+		hp3d_spread_init(&s, 64, table, SEED);
 		wanted = hp3d_spread_of(&s, false, a, b);
 		assert_true(wanted != 0);
 		for (unsigned tags = 0; tags < 3; tags++) {
@@ -206,6 +233,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_the_nic),
 		cmocka_unit_test(evenly),
+		cmocka_unit_test(chosen_addresses_meet_under_one_seed_only),
 		cmocka_unit_test(frames),
 		cmocka_unit_test(who_can),
 		cmocka_unit_test(what_is_hashed),

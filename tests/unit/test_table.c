@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "engine/hash.h"
+#include "base/hash.h"
 #include "engine/flows/table.h"
 
 #define SEED 0x7ab1eu

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 #include <infiniband/verbs.h>
 #include "app/watch/qps.h"
@@ -230,6 +231,56 @@ static void a_user_has_a_share(void **state)
 	give(c);
 }
 
+/* Most that hp3_qps_call() may be told of by one user, in processor time. */
+static clock_t time_of(uint32_t (*qpn)(uint32_t i), uint64_t seed)
+{
+	struct hp3_qps_hooks hooks = {
+		.gid = gid, .event = on_event, .by_process = true, .seed = seed};
+	struct hp3_verbs_call c = call(IBV_QPS_INIT);
+	clock_t began = clock();
+
+	hp3_qps_free(rig.qps);
+	rig.qps = hp3_qps_create(&hooks);
+	for (uint32_t i = 0; i < HP3_QPS_OF_USER; i++) {
+		c.qpn = qpn(i);
+		c.pid = 100 + i / 512;
+		give(c);
+	}
+	assert_int_equal(hp3_qps_count(rig.qps), HP3_QPS_OF_USER);
+	return clock() - began;
+}
+
+static uint32_t any_number(uint32_t i)
+{
+	return i * 7919 & 0xffffff;
+}
+
+/* 512 numbers whose product with the golden ratio begins alike; processes have the same ones. */
+static uint32_t chosen_number(uint32_t i)
+{
+	static uint32_t number[512], n;
+
+	for (uint32_t q = 0; n < 512; q++)
+		if ((q * 0x9e3779b1u) >> 19 == 0)
+			number[n++] = q;
+	return number[i % 512];
+}
+
+/* Whoever calls the library may name any number, in any process: a look-up takes as long. */
+static void chosen_numbers_share_no_chain(void **state)
+{
+	clock_t any = time_of(any_number, 1), chosen = time_of(chosen_number, 1);
+
+	for (uint64_t seed = 2; seed < 5; seed++) {
+		clock_t a = time_of(any_number, seed), c = time_of(chosen_number, seed);
+
+		any = a < any ? a : any;
+		chosen = c < chosen ? c : chosen;
+	}
+	print_message("any numbers, chosen ones: %ld and %ld us\n", (long)any, (long)chosen);
+	assert_true(chosen < 20 * any); /* in one chain: thousands of times as long */
+}
+
 static void memory_is_bounded(void **state)
 {
 	struct hp3_verbs_call c = call(IBV_QPS_INIT);
@@ -258,6 +309,7 @@ int main(void)
 		TEST(process_takes_only_its_own),
 		TEST(a_process_names_another_one_s),
 		TEST(a_user_has_a_share),
+		TEST(chosen_numbers_share_no_chain),
 		TEST(memory_is_bounded),
 	};
 

@@ -3,17 +3,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/hash.h"
 
 static uint32_t home_of(const struct hp3d_claims *c, const struct hp3d_claim *key)
 {
-	uint64_t h = c->seed ^ key->lqpn ^ (uint64_t)key->ipv6 << 32, word;
+	uint64_t w[3] = {key->lqpn | (uint64_t)key->ipv6 << 32};
 
-	for (unsigned i = 0; i < sizeof(key->local); i += sizeof(word)) {
-		memcpy(&word, key->local + i, sizeof(word));
-		h = (h ^ word) * 0xbf58476d1ce4e5b9u;
-		h = (h ^ h >> 29) * 0x94d049bb133111ebu;
-	}
-	return (uint32_t)(h ^ h >> 31) & (c->buckets - 1);
+	memcpy(w + 1, key->local, sizeof(key->local));
+	return (uint32_t)hp3_hash(c->seed, w, sizeof(w)) & (c->buckets - 1);
 }
 
 static struct hp3d_claim key_of(const struct hp3_qp_event *qp)

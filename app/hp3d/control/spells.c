@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/hash.h"
+#include "base/hash.h"
 
 #define WAYS        4u /* places where a flow may be */
 #define SILENCE_NS  60000000000ull /* ends a spell */

@@ -283,7 +283,7 @@ static void make_spread(const struct hp3_config *cfg)
 		if (table == 0 || hp3d_rss_table(&info) < table)
 			table = hp3d_rss_table(&info);
 	}
-	hp3d_spread_init(&spread, cfg->eal.lcores, table);
+	hp3d_spread_init(&spread, cfg->eal.lcores, table, cfg->engine.hash_seed);
 }
 
 int hp3d_ports_start(const struct hp3_config *cfg)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/lcores/spread.h"
 #include <string.h>
-#include "engine/hash.h"
+#include "base/hash.h"
 #include "roce/wire.h"
 
 #define KEY_WORD   0x6d5au
@@ -16,9 +16,11 @@ static uint16_t window(unsigned n)
 	return (uint16_t)(KEY_WORD << n | KEY_WORD >> (16 - n));
 }
 
-void hp3d_spread_init(struct hp3d_spread *s, unsigned workers, uint32_t table)
+void hp3d_spread_init(struct hp3d_spread *s, unsigned workers, uint32_t table, uint64_t seed)
 {
 	*s = (struct hp3d_spread){.workers = workers, .table = table};
+	s->key[0] = hp3_random(&seed);
+	s->key[1] = hp3_random(&seed);
 	for (unsigned v = 0; v < 256; v++) {
 		for (unsigned bit = 0; bit < 8; bit++) {
 			if (v & 0x80u >> bit) {
@@ -32,23 +34,24 @@ void hp3d_spread_init(struct hp3d_spread *s, unsigned workers, uint32_t table)
 		s->owner[i] = (uint8_t)(i * workers / table);
 }
 
-static uint64_t mix(uint64_t address)
+/* Of an address, or one half of it: `n` tells which. */
+static uint64_t mix(const struct hp3d_spread *s, uint64_t address, unsigned n)
 {
-	return hp3_mix(address ^ 0x9e3779b97f4a7c15u, 0xbf58476d1ce4e5b9u);
+	return hp3_mix(address ^ s->key[n], s->key[!n]);
 }
 
 /*
  * Equal for both directions of an address pair. Each address is mixed by itself: the plain xor of
  * two would be the same for all pairs of hosts N and N + 1.
  */
-static uint32_t mixed(bool ipv6, const uint8_t *a, const uint8_t *b)
+static uint32_t mixed(const struct hp3d_spread *s, bool ipv6, const uint8_t *a, const uint8_t *b)
 {
 	uint64_t h = 0;
 
 	if (!ipv6)
-		return (uint32_t)((mix(hp3_be32(a)) + mix(hp3_be32(b))) >> 32);
-	for (unsigned i = 0; i < 16; i += 8)
-		h += mix(hp3_be64(a + i)) + mix(hp3_be64(b + i));
+		return (uint32_t)((mix(s, hp3_be32(a), 0) + mix(s, hp3_be32(b), 0)) >> 32);
+	for (unsigned i = 0; i < 2; i++)
+		h += mix(s, hp3_be64(a + 8 * i), i) + mix(s, hp3_be64(b + 8 * i), i);
 	return (uint32_t)(h >> 32);
 }
 
@@ -67,7 +70,7 @@ unsigned hp3d_spread_of(const struct hp3d_spread *s, bool ipv6, const uint8_t *a
 	uint16_t x;
 
 	if (s->table == 0)
-		return (unsigned)((uint64_t)mixed(ipv6, a, b) * s->workers >> 32);
+		return (unsigned)((uint64_t)mixed(s, ipv6, a, b) * s->workers >> 32);
 	x = folded(ipv6, a, b);
 	return s->owner[(s->low[x & 255] ^ s->high[x >> 8]) & (s->table - 1)];
 }

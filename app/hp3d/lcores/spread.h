@@ -11,7 +11,10 @@
  * give it. Because of the period the hash is a function of the exclusive or of all 16-bit words,
  * so that we compute it too, in two look-ups: every packet is checked, and one that a NIC put
  * elsewhere (an encapsulation that it does not look into, an ICMP error, a driver that ignores
- * what it is told) is handed over. Where no NIC spreads, a better mixing hash does.
+ * what it is told) is handed over. Where no NIC spreads, a seeded hash does.
+ *
+ * The NIC's hash is linear: whoever may choose addresses finds many that one worker gets, whatever
+ * the key is. With the seeded hash he does not.
  *
  * Set up before the lcores run, then only read.
  */
@@ -25,12 +28,14 @@
 struct hp3d_spread {
 	uint32_t workers;
 	uint32_t table; /* entries of owner, a power of two; 0: no NIC spreads */
+	uint64_t key[2]; /* of the seeded hash */
 	uint16_t low[256], high[256]; /* hash of each byte of the folded addresses */
 	uint8_t owner[HP3D_SPREAD_TABLE_MAX];
 };
 
-/* `table`: entries of the smallest indirection table among the NICs that spread, 0 for none. */
-void hp3d_spread_init(struct hp3d_spread *s, unsigned workers, uint32_t table);
+/* `table`: entries of the smallest indirection table among the NICs that spread, 0 for none.
+ * `seed`: random, and known to nobody else. */
+void hp3d_spread_init(struct hp3d_spread *s, unsigned workers, uint32_t table, uint64_t seed);
 /* Addresses of four bytes, or 16. */
 unsigned hp3d_spread_of(const struct hp3d_spread *s, bool ipv6, const uint8_t *a, const uint8_t *b);
 /* What is not IP belongs to worker 0; an ICMP time exceeded to that of the packet it quotes. */

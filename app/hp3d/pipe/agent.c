@@ -84,7 +84,7 @@ struct hp3d_agent *hp3d_agent_create(
 		rte_malloc_socket("hp3d heard", sizeof(*heard), RTE_CACHE_LINE_SIZE, socket);
 	struct hp3_responder_config rc = responder_config(cfg, 0, heard);
 	struct hp3_trace_params tp;
-	uint64_t seed[2];
+	uint64_t seed[3];
 	size_t size = hp3_responder_size(&rc);
 	struct hp3d_agent *a = rte_zmalloc_socket("hp3d agent", sizeof(*a), 0, socket);
 	void *mem = rte_malloc_socket("hp3d responder", size, RTE_CACHE_LINE_SIZE, socket);
@@ -106,6 +106,7 @@ struct hp3d_agent *hp3d_agent_create(
 	a->keys = rc.keys;
 	a->heard = heard;
 	hp3_heard_init(heard, seed[0], hp3d_agent_clock_us());
+	hp3d_neighbours_init(&a->neighbours, seed[2]);
 	a->clock_s = rc.clock_s;
 	a->dscp = rc.dscp;
 	a->port = (uint16_t)cfg->probes.port;

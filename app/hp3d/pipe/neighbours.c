@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/pipe/neighbours.h"
 #include <string.h>
+#include "base/hash.h"
 
 #define WAYS      4u
 #define MULTICAST 1u /* in the first byte of an Ethernet address */
 
-static uint32_t set_of(const struct hp3_ends *to)
+void hp3d_neighbours_init(struct hp3d_neighbours *t, uint64_t seed)
 {
-	const uint8_t *local = to->local, *remote = to->remote;
-	uint32_t h = 2166136261u ^ to->vlan;
+	memset(t, 0, sizeof(*t));
+	t->seed = seed;
+}
 
-	for (uint32_t i = 0; i < (to->ipv6 ? 16u : 4u); i++) {
-		h = (h ^ local[i]) * 16777619u;
-		h = (h ^ remote[i]) * 16777619u;
-	}
-	return (h >> 8) % (HP3D_NEIGHBOURS / WAYS) * WAYS;
+static uint32_t set_of(const struct hp3d_neighbours *t, const struct hp3_ends *to)
+{
+	const size_t len = to->ipv6 ? 16 : 4;
+	struct {
+		uint8_t local[16], remote[16];
+		uint64_t vlan;
+	} key = {.vlan = to->vlan};
+
+	memcpy(key.local, to->local, len);
+	memcpy(key.remote, to->remote, len);
+	return (uint32_t)hp3_hash(t->seed, &key, sizeof(key)) % (HP3D_NEIGHBOURS / WAYS) * WAYS;
 }
 
 static bool is(const struct hp3d_neighbour *n, const struct hp3_ends *to)
@@ -28,7 +36,7 @@ static bool is(const struct hp3d_neighbour *n, const struct hp3_ends *to)
 
 struct hp3d_neighbour *hp3d_neighbours_find(struct hp3d_neighbours *t, const struct hp3_ends *to)
 {
-	uint32_t at = set_of(to);
+	uint32_t at = set_of(t, to);
 
 	for (uint32_t i = at; i < at + WAYS; i++) {
 		if (is(&t->n[i], to)) {
@@ -79,7 +87,7 @@ void hp3d_neighbours_learn(
 		t->last[a.ipv6] = a;
 	n = hp3d_neighbours_find(t, &to);
 	if (n == NULL) {
-		n = oldest(t, set_of(&to), peer);
+		n = oldest(t, set_of(t, &to), peer);
 		if (n == NULL)
 			return;
 		*n = (struct hp3d_neighbour){.a = a, .used = ++t->stamp, .rc = rc};

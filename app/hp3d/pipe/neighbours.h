@@ -6,6 +6,7 @@
  * packet of the local RNIC (or of its host) to that address had them. hp3d has no routes and asks
  * nobody; it copies. A fixed table; the entry longest unused makes room, but where the RNIC has a
  * connection it does so only for another such place: whom a host answers, anybody can tell it.
+ * A seed decides which addresses share a set of entries, because the network chooses addresses.
  */
 #include "engine/ends.h"
 #include "roce/build.h"
@@ -22,8 +23,12 @@ struct hp3d_neighbour {
 struct hp3d_neighbours {
 	struct hp3d_neighbour n[HP3D_NEIGHBOURS];
 	uint32_t stamp;
+	uint64_t seed;
 	struct hp3_addressing last[2]; /* of a reliable connection, by family; TTL 0: none yet */
 };
+
+/* Empty. `seed`: random, and known to nobody else. */
+void hp3d_neighbours_init(struct hp3d_neighbours *t, uint64_t seed);
 
 /* A packet from the RNIC's side; anything but unicast IP is left out. */
 void hp3d_neighbours_learn(

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include "app/hp3d/ud/rnic_internal.h"
 
 #define VENDOR_MLX5  0x02c9u
@@ -146,6 +147,8 @@ int hp3d_ud_rnic_open(struct hp3d_ud_rnic *r, const struct hp3d_verbs *v, struct
 	r->verbs = v;
 	r->port = port;
 	snprintf(r->name, sizeof(r->name), "%s", v->get_device_name(device));
+	if (getrandom(&r->seed, sizeof(r->seed), 0) != sizeof(r->seed))
+		return fail(why, cap, "the kernel has no random numbers");
 	r->context = v->open_device(device);
 	if (r->context == NULL)
 		return fail(why, cap, "cannot be opened");

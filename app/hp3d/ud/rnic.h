@@ -64,6 +64,7 @@ struct hp3d_ud_rnic {
 	uint32_t n_free;
 	uint64_t stamp;
 	uint64_t failed; /* sends that completed with an error */
+	uint64_t seed; /* of the hash of address handles: peers choose ports and DSCP */
 	struct hp3d_ud_handle handle[HP3D_UD_HANDLES];
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 #include "app/hp3d/ud/rnic_internal.h"
+#include "base/hash.h"
 
 #define WAYS  4u
 #define FIRST (HP3D_UD_QPS * HP3D_UD_RECEIVES) /* slot of the first send */
@@ -46,14 +47,13 @@ static bool is_same(const struct hp3d_ud_handle *a, const struct hp3d_ud_handle 
 	       a->ttl == b->ttl && memcmp(a->dst, b->dst, sizeof(a->dst)) == 0;
 }
 
-static uint32_t set_of(const struct hp3d_ud_handle *h)
+static uint32_t set_of(const struct hp3d_ud_rnic *r, const struct hp3d_ud_handle *h)
 {
-	uint32_t x = 2166136261u ^ h->sport ^ (uint32_t)h->gid << 16;
+	uint64_t key[3] = {h->sport | (uint64_t)h->gid << 16 | (uint64_t)h->tclass << 24 |
+			   (uint64_t)h->ttl << 32};
 
-	for (unsigned i = 0; i < sizeof(h->dst); i++)
-		x = (x ^ h->dst[i]) * 16777619u;
-	x = (x ^ h->tclass ^ (uint32_t)h->ttl << 8) * 16777619u;
-	return (x >> 12) % (HP3D_UD_HANDLES / WAYS) * WAYS;
+	memcpy(key + 1, h->dst, sizeof(h->dst));
+	return (uint32_t)hp3_hash(r->seed, key, sizeof(key)) % (HP3D_UD_HANDLES / WAYS) * WAYS;
 }
 
 /* The one that there is, or a new one in the place of that longest unused. */
@@ -66,7 +66,7 @@ static struct ibv_ah *handle(struct hp3d_ud_rnic *r, int gid, const struct hp3d_
 			      *h, *oldest;
 
 	hp3d_ud_as_gid(want.dst, way->ipv6, way->dst);
-	oldest = h = &r->handle[set_of(&want)];
+	oldest = h = &r->handle[set_of(r, &want)];
 	for (struct hp3d_ud_handle *end = h + WAYS; h < end; h++) {
 		if (h->ah != NULL && is_same(h, &want)) {
 			h->used = ++r->stamp;

@@ -1,25 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hashes, and an order without memory (heap sort). */
-#include <string.h>
+/* An order without memory (heap sort). */
 #include "fleet/state.h"
-
-/* Eight bytes at a time, each mixed as splitmix64 does. */
-uint64_t hp3_fleet_hash(uint64_t seed, const void *bytes, size_t n)
-{
-	const char *b = bytes;
-	uint64_t h = seed ^ n * 0x9e3779b97f4a7c15u, word;
-
-	for (; n > 0; b += sizeof(word)) {
-		size_t part = n < sizeof(word) ? n : sizeof(word);
-
-		word = 0;
-		memcpy(&word, b, part);
-		n -= part;
-		h = (h ^ word) * 0xbf58476d1ce4e5b9u;
-		h = (h ^ h >> 29) * 0x94d049bb133111ebu;
-	}
-	return h ^ h >> 31;
-}
 
 static void swap(uint32_t *a, uint32_t *b)
 {
