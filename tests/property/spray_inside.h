@@ -80,7 +80,7 @@ struct host {
 	uint32_t unread; /* so many packets of it are put off */
 };
 
-enum message_kind { MESSAGE_WRITE, MESSAGE_READ, MESSAGE_SEND, MESSAGE_SEND_INV };
+enum message_kind { MESSAGE_WRITE, MESSAGE_READ, MESSAGE_ATOMIC, MESSAGE_SEND, MESSAGE_SEND_INV };
 
 struct requester {
 	uint32_t first; /* PSN on the wire of packet 0 */
@@ -99,7 +99,7 @@ struct requester {
 
 struct responder {
 	uint32_t expected;
-	uint32_t valid; /* READs before this PSN have no key any more */
+	uint32_t valid; /* READs and ATOMICs before this PSN have no key any more */
 	uint8_t *early; /* selective: by PSN: it is kept */
 	bool asked; /* a NAK is out */
 };

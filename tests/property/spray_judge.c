@@ -131,6 +131,7 @@ static struct spray_params drawn(unsigned long long seed, uint32_t large_reads_p
 	p.stands_us = maybe(&rng, 10000);
 	p.pauses_us = maybe(&rng, 5000);
 	p.paused_us = 1 + hp3_random_below(&rng, 1000);
+	p.atomics_percent = maybe(&rng, 20);
 	return p;
 }
 

@@ -29,7 +29,8 @@ static void plan(struct world *w, struct requester *q)
 		bool read = hp3_random_below(&w->rng, 100) < w->p.reads_percent;
 		bool large = draw(w, w->p.large_reads_percent * 10000);
 
-		bool one = draw(w, w->p.ones_percent * 10000);
+		bool atomic = draw(w, w->p.atomics_percent * 10000);
+		bool one = atomic || draw(w, w->p.ones_percent * 10000);
 		bool inv = draw(w, w->p.inv_percent * 10000);
 
 		read |= large;
@@ -40,7 +41,10 @@ static void plan(struct world *w, struct requester *q)
 		for (uint32_t i = at; i < at + n; i++) {
 			q->message[i] = at;
 			q->end[i] = at + n;
-			q->kind[i] = inv ? MESSAGE_SEND_INV : read ? MESSAGE_READ : MESSAGE_WRITE;
+			q->kind[i] = atomic ? MESSAGE_ATOMIC
+				     : inv  ? MESSAGE_SEND_INV
+				     : read ? MESSAGE_READ
+					    : MESSAGE_WRITE;
 		}
 		at += n;
 	}
@@ -183,6 +187,11 @@ static struct packet request(const struct requester *q, uint32_t qp, uint32_t ps
 		k.payload = 0;
 		return k;
 	}
+	if (q->kind[psn] == MESSAGE_ATOMIC) {
+		k.opcode = psn % 2 == 0 ? HP3_OP_RC_FETCH_ADD : HP3_OP_RC_CMP_SWAP;
+		k.payload = 0;
+		return k;
+	}
 	k.ackreq = last || psn % ACK_EVERY == 0;
 	if (q->kind[psn] == MESSAGE_SEND_INV) {
 		k.opcode = first && last ? HP3_OP_RC_SEND_ONLY_INV
@@ -214,13 +223,19 @@ static void set_timer(struct world *w, uint32_t qp)
 	spray_at(w, w->qp[qp].timer, (struct event){.kind = EV_TIMER, .qp = qp});
 }
 
-/* A SEND that invalidates keys waits for the READs before it (IBV_SEND_FENCE). */
+/* It ends by its response, not by an ACK. */
+static bool is_answered(uint8_t kind)
+{
+	return kind == MESSAGE_READ || kind == MESSAGE_ATOMIC;
+}
+
+/* A SEND that invalidates keys waits for the READs and ATOMICs before it (IBV_SEND_FENCE). */
 static bool waits_for_reads(const struct requester *q)
 {
 	if (q->kind[q->nxt] != MESSAGE_SEND_INV)
 		return false;
 	for (uint32_t at = q->una; at < q->nxt; at = q->end[at])
-		if (q->kind[at] == MESSAGE_READ)
+		if (is_answered(q->kind[at]))
 			return true;
 	return false;
 }
@@ -240,7 +255,7 @@ void spray_emit(struct world *w, uint32_t qp)
 	if (waits_for_reads(q))
 		return;
 	k = request(q, qp, q->nxt);
-	k.ackreq |= q->resume != 0 && q->kind[q->nxt] != MESSAGE_READ;
+	k.ackreq |= q->resume != 0 && !is_answered(q->kind[q->nxt]);
 	w->r.again += q->nxt < q->hi;
 	w->r.sent++;
 	q->nxt += k.span;
@@ -313,18 +328,18 @@ void spray_requester(struct world *w, const struct packet *reply)
 	struct requester *q = &w->qp[reply->qp];
 	uint8_t kind = HP3_SYN_KIND(reply->syndrome);
 
-	if (hp3_opcodes[reply->opcode].flags & HP3_VF_READ) {
+	if (hp3_opcodes[reply->opcode].flags & (HP3_VF_READ | HP3_VF_ATOMIC)) {
 		/* it acknowledges WRITEs before it */
-		while (q->una < reply->psn && q->kind[q->una] != MESSAGE_READ)
+		while (q->una < reply->psn && !is_answered(q->kind[q->una]))
 			progress(w, reply->qp, q->una + 1);
 		if (reply->psn == q->una)
 			progress(w, reply->qp, q->una + 1);
 		else if (reply->psn > q->una)
 			asks_again(w, q); /* one before it is lost */
 	} else if (kind == HP3_SYN_ACK) {
-		/* READs end by their data alone */
+		/* READs and ATOMICs end by their data alone */
 		for (uint32_t at = q->una; at <= reply->psn; at = q->end[at]) {
-			if (q->kind[at] == MESSAGE_READ) {
+			if (is_answered(q->kind[at])) {
 				progress(w, reply->qp, at);
 				asks_again(w, q);
 				goto out;
@@ -352,13 +367,25 @@ static void answer(struct world *w, uint32_t qp, uint8_t opcode, uint32_t psn, u
 		.sport = (uint16_t)(0xd000 + 977 * qp),
 		.opcode = opcode,
 		.syndrome = syndrome,
-		.payload = opcode == HP3_OP_RC_ACK ? 0 : MTU};
+		.payload = opcode == HP3_OP_RC_ACK || opcode == HP3_OP_RC_ATOMIC_ACK ? 0 : MTU};
 
 	spray_reply(w, k);
 }
 
+/* A READ or ATOMIC request. */
+static bool wants_answer(const struct packet *k)
+{
+	return (hp3_opcodes[k->opcode].flags & HP3_VF_ATOMIC) != 0 ||
+	       k->opcode == HP3_OP_RC_READ_REQUEST;
+}
+
 static void execute(struct world *w, const struct packet *k)
 {
+	if (hp3_opcodes[k->opcode].flags & HP3_VF_ATOMIC) {
+		w->r.atomics++;
+		answer(w, k->qp, HP3_OP_RC_ATOMIC_ACK, k->psn, 0x1f);
+		return;
+	}
 	if (k->opcode != HP3_OP_RC_READ_REQUEST) {
 		if (k->ackreq)
 			answer(w, k->qp, HP3_OP_RC_ACK, w->there[k->qp].expected - 1, 0x1f);
@@ -403,19 +430,19 @@ void spray_responder(struct world *w, const struct packet *k)
 
 	w->r.arrived++;
 	if (k->psn < q->expected) {
-		CHECK(w, k->opcode != HP3_OP_RC_READ_REQUEST || k->psn >= q->valid,
-			"queue pair %u: READ %u comes again, and its key is invalid", k->qp,
-			k->psn);
+		CHECK(w, !wants_answer(k) || k->psn >= q->valid,
+			"queue pair %u: READ or ATOMIC %u comes again, and its key is invalid",
+			k->qp, k->psn);
 		execute(w, k);
 	} else if (k->psn > q->expected) {
-		q->early[k->psn] |= w->p.selective && k->opcode != HP3_OP_RC_READ_REQUEST;
+		q->early[k->psn] |= w->p.selective && !wants_answer(k);
 		w->r.gaps++;
 		if (q->asked)
 			return;
 		q->asked = true;
 		w->r.naks++;
 		answer(w, k->qp, HP3_OP_RC_ACK, q->expected, HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE);
-	} else if (k->opcode != HP3_OP_RC_READ_REQUEST && draw(w, w->p.rnr_ppm)) {
+	} else if (!wants_answer(k) && draw(w, w->p.rnr_ppm)) {
 		q->asked = true; /* what follows is not asked for: it comes again anyway */
 		w->r.rnrs++;
 		answer(w, k->qp, HP3_OP_RC_ACK, q->expected, HP3_SYN_RNR);

@@ -8,7 +8,7 @@
  *
  * What is checked while it runs: the RNIC gets no packet twice that left once, none is held to be
  * put in order for more than 11.5 ms besides what its host stood still, no packet is made up; no
- * READ comes again behind a SEND that invalidates its key, no RNIC runs out of retries; at the end
+ * READ or ATOMIC comes again behind a SEND that invalidates its key, no RNIC runs out of retries; at the end
  * every message is complete.
  * What the caller judges: struct spray_result.
  */
@@ -30,6 +30,7 @@ struct spray_params {
 	uint32_t words_percent; /* words between the engines lost; as many come twice, or late */
 	uint32_t reads_percent, small_percent; /* of messages; READs of up to 8 KiB, and ... */
 	uint32_t large_reads_percent; /* as large as what is sprayed */
+	uint32_t atomics_percent;
 	uint32_t restart_us; /* the receiver's engine, so often; 0: never */
 	uint32_t asker_restart_us; /* the sender's */
 	uint32_t move_us; /* an operator moves a queue pair so often; 0: never */
@@ -58,6 +59,7 @@ struct spray_params {
 #define SPRAY_RESULT(X)                                                                            \
 	X(sent)                                                                                    \
 	X(arrived)                                                                                 \
+	X(atomics)                                                                                 \
 	X(gaps)                                                                                    \
 	X(read_gaps)                                                                               \
 	X(read_naks)                                                                               \

@@ -18,6 +18,40 @@ static void the_rnic_sees_one_order(void **state)
 	assert_true(r.agreed > 0 && r.sprayed > r.sent / 3 && r.held > r.sprayed / 8);
 }
 
+/* ATOMICs keep their places among WRITEs that take several paths. */
+static void atomics_keep_their_places(void **state)
+{
+	struct spray_params p = spray_base();
+	struct spray_result r;
+
+	p.atomics_percent = 30;
+	r = spray_many(p);
+	assert_int_equal(r.gaps + r.read_gaps + r.again + r.timeouts, 0);
+	assert_true(r.atomics > 0 && r.sprayed > r.sent / 5);
+}
+
+/*
+ * Keys of ATOMICs are invalidated behind them, and RNICs go back over both: an ATOMIC that is sent
+ * again reaches the RNIC before the SEND that follows it, however short messages are.
+ */
+static void keys_of_atomics_are_invalidated(void **state)
+{
+	struct spray_params p = spray_base();
+	struct spray_result r;
+
+	p.atomics_percent = 30;
+	p.reads_percent = 0;
+	p.inv_percent = 30;
+	p.ones_percent = 50;
+	p.small_percent = 95;
+	p.bytes = 512;
+	p.loss_ppm = 1000;
+	p.bad_ppm = 500;
+	p.gap_ns = 100; /* what is sent again is close to what follows it */
+	r = spray_any_time(p);
+	assert_true(r.atomics > 0 && r.again > 0 && r.sprayed > 0);
+}
+
 /* Words between the engines are lost, come twice, and late. */
 static void words_may_be_lost(void **state)
 {
@@ -313,6 +347,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_rnic_sees_one_order),
+		cmocka_unit_test(atomics_keep_their_places),
+		cmocka_unit_test(keys_of_atomics_are_invalidated),
 		cmocka_unit_test(words_may_be_lost),
 		cmocka_unit_test(words_come_when_all_is_over),
 		cmocka_unit_test(questions_come_behind_a_window),

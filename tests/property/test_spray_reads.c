@@ -28,6 +28,19 @@ static void what_is_read_comes_in_order(void **state)
 	assert_true(r.sprayed_reads > r.sent / 3);
 }
 
+/* Answers to ATOMICs take one path, and have their place between responses by several. */
+static void atomics_are_answered_in_order(void **state)
+{
+	struct spray_params p = reading();
+	struct spray_result r;
+
+	p.atomics_percent = 30;
+	p.packets *= 2;
+	r = spray_many(p);
+	assert_int_equal(r.gaps + r.read_gaps + r.again + r.timeouts, 0);
+	assert_true(r.atomics > 0 && r.sprayed_reads > r.sent / 5);
+}
+
 static void words_about_reads_may_be_lost(void **state)
 {
 	struct spray_params p = reading();
@@ -164,6 +177,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_read_comes_in_order),
+		cmocka_unit_test(atomics_are_answered_in_order),
 		cmocka_unit_test(words_about_reads_may_be_lost),
 		cmocka_unit_test(clocks_pass_where_they_wrap),
 		cmocka_unit_test(lost_responses_are_asked_for),
