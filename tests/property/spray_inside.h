@@ -37,12 +37,15 @@ enum event_kind {
 	EV_STANDS, /* a host does */
 	EV_OPERATOR, /* does something at a host */
 	EV_INTO, /* reaches the RNIC */
+	EV_RETURNS, /* a QPN does */
+	EV_TOLD, /* a host's engine, of a queue pair */
 };
 
 /* PSNs are counted from 0 here; on the wire from qp.first on. */
 struct packet {
 	uint32_t qp, psn, span, dma_len, wire;
 	uint16_t sport, payload;
+	uint32_t life; /* of its queue pair */
 	uint8_t opcode, syndrome;
 	bool ackreq;
 	bool damaged; /* its ICRC is wrong */
@@ -54,6 +57,7 @@ struct event {
 	uint8_t kind; /* enum event_kind */
 	uint8_t host;
 	bool put_off; /* it came while its host stood still */
+	uint8_t told; /* enum hp3_qp_kind */
 	uint32_t qp;
 	struct packet packet;
 	struct hp3_act_agree word;
@@ -83,6 +87,7 @@ struct host {
 enum message_kind { MESSAGE_WRITE, MESSAGE_READ, MESSAGE_ATOMIC, MESSAGE_SEND, MESSAGE_SEND_INV };
 
 struct requester {
+	uint32_t life; /* how many had its number before */
 	uint32_t first; /* PSN on the wire of packet 0 */
 	uint32_t una, nxt, hi,
 		total; /* packets acknowledged; to be emitted next; emitted so far; in all */
@@ -164,6 +169,14 @@ bool spray_rnic_drops(struct world *w, const struct packet *k); /* it is damaged
 void spray_rnics(struct world *w);
 void spray_rnics_free(struct world *w);
 void spray_announce(struct world *w); /* the sender's engine is told of the queue pairs */
+/* The next queue pair with this number: `total` packets. */
+void spray_begin_anew(struct world *w, uint32_t qp, uint32_t total);
+
+/* An engine is told of a queue pair. */
+void spray_tell(struct world *w, unsigned at, uint32_t qp, enum hp3_qp_kind kind, bool psn_known);
+
+/* spray_lives.c */
+void spray_return(struct world *w);
 /* The engine of a host, new, and what it is told of queue pairs. */
 void spray_host(struct world *w, unsigned at);
 struct hp3_pkt spray_view(uint8_t *frame, const struct packet *k, unsigned from);

@@ -132,6 +132,8 @@ static struct spray_params drawn(unsigned long long seed, uint32_t large_reads_p
 	p.pauses_us = maybe(&rng, 5000);
 	p.paused_us = 1 + hp3_random_below(&rng, 1000);
 	p.atomics_percent = maybe(&rng, 20);
+	p.returns_us = maybe(&rng, 8000);
+	p.untold_percent = maybe(&rng, 20);
 	return p;
 }
 

@@ -77,37 +77,58 @@ void spray_rnics(struct world *w)
 	spray_announce(w);
 }
 
+static void forget(struct world *w, uint32_t qp)
+{
+	free(w->qp[qp].message);
+	free(w->qp[qp].end);
+	free(w->qp[qp].kind);
+	free(w->there[qp].early);
+}
+
+void spray_begin_anew(struct world *w, uint32_t qp, uint32_t total)
+{
+	struct requester *q = &w->qp[qp], before = *q;
+
+	forget(w, qp);
+	w->there[qp] = (struct responder){0};
+	*q = (struct requester){.life = before.life + 1,
+		.first = before.first,
+		.total = total,
+		.emitting = before.emitting};
+	plan(w, q);
+}
+
 void spray_rnics_free(struct world *w)
 {
-	for (uint32_t i = 0; i < w->p.qps; i++) {
-		free(w->qp[i].message);
-		free(w->qp[i].end);
-		free(w->qp[i].kind);
-		free(w->there[i].early);
-	}
+	for (uint32_t i = 0; i < w->p.qps; i++)
+		forget(w, i);
 	free(w->qp);
 }
 
 static const uint8_t address[2][4] = {{10, 9, 0, 1}, {10, 9, 0, 2}};
 
+void spray_tell(struct world *w, unsigned at, uint32_t qp, enum hp3_qp_kind kind, bool psn_known)
+{
+	struct hp3_acts acts = {0};
+	struct hp3_qp_event ev = {.kind = kind,
+		.teller = HP3_TELLER_KERNEL,
+		.lqpn = (at == A ? 0x1000 : 0x2000) + qp,
+		.rqpn = (at == A ? 0x2000 : 0x1000) + qp,
+		.psn = w->qp[qp].first,
+		.psn_known = psn_known};
+
+	memcpy(ev.local, address[at], 4);
+	memcpy(ev.remote, address[!at], 4);
+	hp3_qp(w->host[at].e, &ev, spray_clock(w, at), &acts);
+	spray_carry_out(w, at, &acts);
+	spray_behind(w, at, &acts);
+}
+
 void spray_announce(struct world *w)
 {
-	struct hp3_acts acts;
-
-	for (uint32_t i = 0; i < w->p.qps; i++) {
-		struct hp3_qp_event ev = {.kind = HP3_QP_UP,
-			.teller = HP3_TELLER_KERNEL,
-			.lqpn = 0x1000 + i,
-			.rqpn = 0x2000 + i,
-			.psn = w->qp[i].first,
-			.psn_known = w->now == 0 && hp3_random_below(&w->rng, 2) == 0};
-
-		memcpy(ev.local, address[A], 4);
-		memcpy(ev.remote, address[B], 4);
-		acts.n = 0;
-		hp3_qp(w->host[A].e, &ev, spray_clock(w, A), &acts);
-		spray_carry_out(w, A, &acts);
-	}
+	for (uint32_t i = 0; i < w->p.qps; i++)
+		spray_tell(w, A, i, HP3_QP_UP,
+			w->now == 0 && hp3_random_below(&w->rng, 2) == 0);
 }
 
 void spray_host(struct world *w, unsigned at)
@@ -176,6 +197,7 @@ static struct packet request(const struct requester *q, uint32_t qp, uint32_t ps
 	struct packet k = {.qp = qp,
 		.psn = psn,
 		.span = 1,
+		.life = q->life,
 		.wire = (q->first + psn) & HP3_PSN_MASK,
 		.sport = (uint16_t)(0xc000 + 977 * qp),
 		.payload = MTU};
@@ -323,11 +345,22 @@ static void asks_again(struct world *w, struct requester *q)
 	go_back(w, q, !w->p.selective);
 }
 
+/* Of a queue pair that had the number before: the RNIC drops it, for its PSN is not expected. */
+static bool is_stale(struct world *w, const struct packet *k)
+{
+	bool stale = k->life != w->qp[k->qp].life;
+
+	w->r.stale += stale;
+	return stale;
+}
+
 void spray_requester(struct world *w, const struct packet *reply)
 {
 	struct requester *q = &w->qp[reply->qp];
 	uint8_t kind = HP3_SYN_KIND(reply->syndrome);
 
+	if (is_stale(w, reply))
+		return;
 	if (hp3_opcodes[reply->opcode].flags & (HP3_VF_READ | HP3_VF_ATOMIC)) {
 		/* it acknowledges WRITEs before it */
 		while (q->una < reply->psn && !is_answered(q->kind[q->una]))
@@ -363,6 +396,7 @@ static void answer(struct world *w, uint32_t qp, uint8_t opcode, uint32_t psn, u
 {
 	struct packet k = {.qp = qp,
 		.psn = psn,
+		.life = w->qp[qp].life,
 		.wire = (w->qp[qp].first + psn) & HP3_PSN_MASK,
 		.sport = (uint16_t)(0xd000 + 977 * qp),
 		.opcode = opcode,
@@ -428,6 +462,8 @@ void spray_responder(struct world *w, const struct packet *k)
 {
 	struct responder *q = &w->there[k->qp];
 
+	if (is_stale(w, k))
+		return;
 	w->r.arrived++;
 	if (k->psn < q->expected) {
 		CHECK(w, !wants_answer(k) || k->psn >= q->valid,

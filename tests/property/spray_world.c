@@ -410,6 +410,13 @@ static void handle(struct world *w, const struct event *e)
 	case EV_OPERATOR:
 		spray_operate(w, e->host);
 		break;
+	case EV_RETURNS:
+		spray_return(w);
+		break;
+	case EV_TOLD:
+		if (!w->host[e->host].direct)
+			spray_tell(w, e->host, e->qp, (enum hp3_qp_kind)e->told, true);
+		break;
 	case EV_PAUSES:
 		spray_pause(w);
 		spray_every(w, w->p.pauses_us, EV_PAUSES, 0);
@@ -454,6 +461,7 @@ int spray_run(const struct spray_params *p, struct spray_result *r)
 	spray_every(w, p->move_us, EV_MOVE, A);
 	spray_every(w, p->dies_us, EV_DIES, 0);
 	spray_every(w, p->pauses_us, EV_PAUSES, 0);
+	spray_every(w, p->returns_us, EV_RETURNS, 0);
 	spray_every(w, p->stands_us, EV_STANDS, A);
 	spray_every(w, p->stands_us, EV_STANDS, B);
 	spray_every(w, p->receiver_stands_us, EV_STANDS, B);

@@ -45,6 +45,8 @@ struct spray_params {
 	uint32_t dies_us; /* a path dies for 5 ms so often; 0: never */
 	uint32_t operator_us; /* the sender's does something so often; 0: never */
 	uint32_t receiver_operator_us;
+	uint32_t returns_us; /* a queue pair ends so often, and another one gets its QPNs; 0: never */
+	uint32_t untold_percent; /* of ends and set-ups, of which hosts are not told; as many: late */
 	uint32_t bytes; /* spray_bytes; 0: as shipped */
 	uint32_t rnic_us; /* from an engine to its RNIC and back, at most; 0: no time */
 	uint32_t ones_percent; /* messages of one packet */
@@ -86,6 +88,8 @@ struct spray_params {
 	X(broken)                                                                                  \
 	X(stopped)                                                                                 \
 	X(differ)                                                                                  \
+	X(returned)                                                                                \
+	X(stale)                                                                                   \
 	X(restarts)                                                                                \
 	X(stood)                                                                                   \
 	X(moves)                                                                                   \

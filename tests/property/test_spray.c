@@ -52,6 +52,33 @@ static void keys_of_atomics_are_invalidated(void **state)
 	assert_true(r.atomics > 0 && r.again > 0 && r.sprayed > 0);
 }
 
+/* Queue pairs end in the middle of what they send, and others have their numbers. */
+static void numbers_return(void **state)
+{
+	struct spray_params p = spray_base();
+	struct spray_result r;
+
+	p.returns_us = 2000;
+	p.packets *= 4;
+	r = spray_many(p);
+	assert_int_equal(r.gaps + r.read_gaps + r.again + r.timeouts, 0);
+	assert_true(r.returned > 4 * run_seeds && r.sprayed > r.sent / 5);
+}
+
+/* Watchers tell of some ends and set-ups late, and not of others: each costs one NAK at most. */
+static void numbers_return_untold(void **state)
+{
+	struct spray_params p = spray_base();
+	struct spray_result r;
+
+	p.returns_us = 2000;
+	p.untold_percent = 20;
+	p.packets *= 4;
+	r = spray_many(p);
+	assert_true(r.naks + r.read_naks <= r.returned / 4);
+	assert_true(r.returned > 4 * run_seeds && r.sprayed > r.sent / 5);
+}
+
 /* Words between the engines are lost, come twice, and late. */
 static void words_may_be_lost(void **state)
 {
@@ -349,6 +376,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_rnic_sees_one_order),
 		cmocka_unit_test(atomics_keep_their_places),
 		cmocka_unit_test(keys_of_atomics_are_invalidated),
+		cmocka_unit_test(numbers_return),
+		cmocka_unit_test(numbers_return_untold),
 		cmocka_unit_test(words_may_be_lost),
 		cmocka_unit_test(words_come_when_all_is_over),
 		cmocka_unit_test(questions_come_behind_a_window),

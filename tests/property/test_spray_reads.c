@@ -41,6 +41,17 @@ static void atomics_are_answered_in_order(void **state)
 	assert_true(r.atomics > 0 && r.sprayed_reads > r.sent / 5);
 }
 
+static void numbers_of_readers_return(void **state)
+{
+	struct spray_params p = reading();
+	struct spray_result r;
+
+	p.returns_us = 2000;
+	r = spray_many(p);
+	assert_int_equal(r.gaps + r.read_gaps + r.again + r.timeouts, 0);
+	assert_true(r.returned > 4 * run_seeds && r.sprayed_reads > r.sent / 5);
+}
+
 static void words_about_reads_may_be_lost(void **state)
 {
 	struct spray_params p = reading();
@@ -178,6 +189,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_read_comes_in_order),
 		cmocka_unit_test(atomics_are_answered_in_order),
+		cmocka_unit_test(numbers_of_readers_return),
 		cmocka_unit_test(words_about_reads_may_be_lost),
 		cmocka_unit_test(clocks_pass_where_they_wrap),
 		cmocka_unit_test(lost_responses_are_asked_for),
