@@ -213,6 +213,7 @@ void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in)
 		}
 	}
 	t->e->stats.reseq_given_up += r.n != 0;
+	hp3_in_ack_counts(in);
 	if (in->ack.held != 0 && in->reseq.held == 0 && t->now - in->ack.at >= params.most_ns)
 		add_ack(t->e, in, &r); /* nothing came: the RNIC sees that by itself */
 	leave(t, &r, HP3_ACT_DELIVER);

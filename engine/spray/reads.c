@@ -211,7 +211,8 @@ static bool is_sense(const struct hp3_turn *t, const struct hp3_spray_in *in, ui
 
 /*
  * An ACK, NAK or RNR NAK: behind the responses to all that it speaks for. One is held at most: a
- * later one says all that it says.
+ * later one says all that it says. It waits no longer than the one before it for what both speak
+ * for, and its own time for what is behind that.
  */
 static void ack(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd)
@@ -233,10 +234,12 @@ static void ack(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pk
 	}
 	if (!hp3_in_room(t, in, pkt))
 		return;
+	hp3_in_ack_counts(in);
 	if (before == 0)
-		in->ack = (struct hp3_spray_ack){.at = t->now};
-	in->ack.held = e->free_held + 1; /* waits no longer than the one before it */
+		in->ack = (struct hp3_spray_ack){.at = t->now, .until = psn};
+	in->ack.held = e->free_held + 1;
 	in->ack.psn = psn;
+	in->ack.came = t->now;
 	hp3_in_keep(t, in, pkt, vd);
 	if (before != 0)
 		hp3_in_discard(t, in, before - 1);

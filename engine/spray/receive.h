@@ -51,6 +51,18 @@ static inline bool hp3_in_has_come(const struct hp3_spray_in *in, uint32_t psn)
 	return in->owed.n == 0 || hp3_psn_diff(psn, in->reseq.expected) < 0;
 }
 
+/* What an ACK that was replaced spoke for has come: from now on the one that is held counts. */
+static inline void hp3_in_ack_counts(struct hp3_spray_in *in)
+{
+#ifdef HP3_BREAK_READ_ACK_AT
+	return;
+#endif
+	if (in->ack.held == 0 || !hp3_in_has_come(in, in->ack.until))
+		return;
+	in->ack.at = hp3_max_u64(in->ack.at, in->ack.came);
+	in->ack.until = in->ack.psn;
+}
+
 /* held.c */
 struct hp3_reseq_params hp3_in_params(const struct hp3_engine *e);
 /* When something is to be done about what is held. */

@@ -61,7 +61,10 @@ struct hp3_spray_out {
 struct hp3_spray_ack {
 	uint32_t held; /* handle + 1; 0: there is none */
 	uint32_t psn; /* the last one that it speaks for */
+	uint64_t came;
+	/* Since when responses up to `until` are waited for: one that it replaced spoke for them */
 	uint64_t at;
+	uint32_t until;
 	uint8_t anew; /* times that it was waited for anew */
 };
 

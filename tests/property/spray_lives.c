@@ -36,10 +36,8 @@ static void tell(struct world *w, unsigned at, uint32_t qp, enum hp3_qp_kind kin
 	if (how < 2 * w->p.untold_percent)
 		t += hp3_random_below(&w->rng, LATE_US) * US;
 	spray_at(w, t,
-		(struct event){.kind = EV_TOLD,
-			.host = (uint8_t)at,
-			.qp = qp,
-			.told = (uint8_t)kind});
+		(struct event){
+			.kind = EV_TOLD, .host = (uint8_t)at, .qp = qp, .told = (uint8_t)kind});
 }
 
 void spray_return(struct world *w)

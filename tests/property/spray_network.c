@@ -110,8 +110,8 @@ static void arrives(struct world *w, uint64_t t, struct event e)
 	if (draw(w, w->p.damaged_ppm))
 		alter(w, &e.packet);
 	spray_at(w, t, e);
-	/* A READ or ATOMIC that a network doubles ends a queue pair whose keys are invalidated, hp3d
-	 * or not. */
+	/* A READ or ATOMIC that a network doubles ends a queue pair whose keys are
+	 * invalidated, hp3d or not. */
 	again = once_more(w, t,
 		w->p.inv_percent != 0 && e.kind == EV_REQUEST &&
 			(hp3_opcodes[e.packet.opcode].flags & (HP3_VF_READ | HP3_VF_ATOMIC)));

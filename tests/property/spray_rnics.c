@@ -127,8 +127,7 @@ void spray_tell(struct world *w, unsigned at, uint32_t qp, enum hp3_qp_kind kind
 void spray_announce(struct world *w)
 {
 	for (uint32_t i = 0; i < w->p.qps; i++)
-		spray_tell(w, A, i, HP3_QP_UP,
-			w->now == 0 && hp3_random_below(&w->rng, 2) == 0);
+		spray_tell(w, A, i, HP3_QP_UP, w->now == 0 && hp3_random_below(&w->rng, 2) == 0);
 }
 
 void spray_host(struct world *w, unsigned at)

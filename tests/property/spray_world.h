@@ -8,9 +8,8 @@
  *
  * What is checked while it runs: the RNIC gets no packet twice that left once, none is held to be
  * put in order for more than 11.5 ms besides what its host stood still, no packet is made up; no
- * READ or ATOMIC comes again behind a SEND that invalidates its key, no RNIC runs out of retries; at the end
- * every message is complete.
- * What the caller judges: struct spray_result.
+ * READ or ATOMIC comes again behind a SEND that invalidates its key, no RNIC runs out of retries;
+ * at the end every message is complete. What the caller judges: struct spray_result.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,8 +44,10 @@ struct spray_params {
 	uint32_t dies_us; /* a path dies for 5 ms so often; 0: never */
 	uint32_t operator_us; /* the sender's does something so often; 0: never */
 	uint32_t receiver_operator_us;
-	uint32_t returns_us; /* a queue pair ends so often, and another one gets its QPNs; 0: never */
-	uint32_t untold_percent; /* of ends and set-ups, of which hosts are not told; as many: late */
+	uint32_t returns_us; /* a queue pair ends so often, and another one gets its QPNs; 0: never
+			      */
+	uint32_t untold_percent; /* of ends and set-ups, of which hosts are not told; as many: late
+				  */
 	uint32_t bytes; /* spray_bytes; 0: as shipped */
 	uint32_t rnic_us; /* from an engine to its RNIC and back, at most; 0: no time */
 	uint32_t ones_percent; /* messages of one packet */

@@ -126,7 +126,8 @@ static void carry_out(const struct hp3_acts *acts)
 
 		rig.acts[a->kind]++;
 		if (a->kind == HP3_ACT_RELEASE || a->kind == HP3_ACT_DISCARD) {
-			empty_hold(a);
+			if (a->flow != HP3_NO_FLOW) /* else it came from the network */
+				empty_hold(a);
 			continue;
 		}
 		rig.act = *a;

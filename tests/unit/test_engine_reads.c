@@ -238,6 +238,49 @@ static void an_ack_does_not_wait_for_ever(void **state)
 	follow(1);
 }
 
+static void time_passes(unsigned eighths)
+{
+	while (eighths-- > 0)
+		pass_time(MS / 8);
+}
+
+/* ACKs of two WRITEs, each behind a READ, the second one seven eighths of a millisecond later. */
+static void two_acks(void)
+{
+	agreed();
+	last(&q, READ + 4);
+	read_request(&q, READ + 5, LARGE);
+	last(&q, READ + 9);
+	comes(HP3_OP_RC_ACK, READ + 4, HP3_HOLD);
+	time_passes(7);
+	comes(HP3_OP_RC_ACK, READ + 9, HP3_HOLD);
+	rig.act.kind = HP3_ACT_EVENT;
+}
+
+/* What the first one waited for has come: the second one waits for its own responses. */
+static void a_later_ack_has_its_own_time(void **state)
+{
+	two_acks();
+	for (uint32_t i = 1; i < 3; i++)
+		comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + i, HP3_PASS);
+	comes(HP3_OP_RC_READ_RESP_LAST, READ + 3, HP3_PASS);
+	time_passes(3);
+	assert_int_equal(rig.act.kind, HP3_ACT_EVENT);
+	comes(HP3_OP_RC_READ_RESP_FIRST, READ + 5, HP3_PASS);
+	time_passes(3);
+	assert_int_equal(rig.act.kind, HP3_ACT_EVENT);
+	time_passes(2);
+	follow(1);
+}
+
+/* It has not: the RNIC sees that it lacks when the first one's time is over. */
+static void a_later_ack_puts_nothing_off(void **state)
+{
+	two_acks();
+	time_passes(2);
+	follow(1);
+}
+
 /* The RNIC asks again for what was put in order before: it lost that. */
 static void the_rnic_knows_better(void **state)
 {
@@ -368,6 +411,8 @@ int main(void)
 		RIG_TEST(an_ack_waits),
 		RIG_TEST(a_nak_waits),
 		RIG_TEST(an_ack_does_not_wait_for_ever),
+		RIG_TEST(a_later_ack_has_its_own_time),
+		RIG_TEST(a_later_ack_puts_nothing_off),
 		RIG_TEST(the_rnic_knows_better),
 		RIG_TEST(who_is_read_from),
 		RIG_TEST(who_does_not_want_to_says_so),
