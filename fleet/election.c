@@ -6,8 +6,10 @@
 void hp3_election_init(
 	struct hp3_election *e, const char *name, uint32_t takeover_ms, uint64_t now_ms)
 {
-	*e = (struct hp3_election){.takeover_ms = takeover_ms, .led_ms = now_ms};
-	strncpy(e->name, name, sizeof(e->name) - 1);
+	struct hp3_election fresh = {.takeover_ms = takeover_ms, .led_ms = now_ms};
+
+	strncpy(fresh.name, name, sizeof(fresh.name) - 1); /* may be e's */
+	*e = fresh;
 }
 
 /* Its entry, else a free one, else that of who was silent longest. */

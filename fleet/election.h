@@ -29,6 +29,7 @@ struct hp3_election {
 	} peer[HP3_ELECTION_PEERS]; /* name "": free */
 };
 
+/* `name` may be e's own: it begins anew. */
 void hp3_election_init(
 	struct hp3_election *e, const char *name, uint32_t takeover_ms, uint64_t now_ms);
 /* Somebody's beat; not one's own. False: it bears one's own name. */

@@ -28,6 +28,14 @@ static void count_bad(struct fleet_planner *p, int ret)
 		p->bad++;
 }
 
+/* The host on whose subject a report came; "": on another subject, whatever the server says. */
+static const char *host_of(const char *subject)
+{
+	const size_t n = strlen(FLEET_SUBJECT_PREFIX);
+
+	return strncmp(subject, FLEET_SUBJECT_PREFIX, n) == 0 ? subject + n : "";
+}
+
 /* Who may publish on whose subject the server sees to; a report speaks for no other host. */
 static void on_report(
 	void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len)
@@ -36,7 +44,7 @@ static void on_report(
 	struct hp3_fleet_report r;
 	int ret = hp3_fleet_report_decode(data, len, &r);
 
-	if (ret == 0 && strcmp(subject + strlen(FLEET_SUBJECT_PREFIX), r.host) != 0)
+	if (ret == 0 && strcmp(host_of(subject), r.host) != 0)
 		ret = -EBADMSG;
 	pthread_mutex_lock(&p->lock);
 	if (ret == 0)
@@ -85,13 +93,19 @@ static void on_plan(
 	pthread_mutex_unlock(&p->lock);
 }
 
+/* On the fleet's own subjects this planner says nothing for others. */
+static bool may_be_told(const char *reply)
+{
+	return reply != NULL && strncmp(reply, FLEET_SUBJECTS, strlen(FLEET_SUBJECTS)) != 0;
+}
+
 static void on_question(
 	void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len)
 {
 	struct fleet_planner *p = arg;
-	char *text = fleet_answer(p, (const char *)data, len);
+	char *text = may_be_told(reply) ? fleet_answer(p, (const char *)data, len) : NULL;
 
-	if (text != NULL && reply != NULL)
+	if (text != NULL)
 		hp3_bus_publish(p->bus, reply, text, strlen(text));
 	free(text);
 }

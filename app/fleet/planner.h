@@ -11,6 +11,7 @@
 #include "app/fleet/keys.h"
 #include "fleet/election.h"
 
+#define FLEET_SUBJECTS        "hp3." /* all of these begin so */
 #define FLEET_SUBJECT_REPORTS "hp3.report.*"
 #define FLEET_SUBJECT_PREFIX  "hp3.report."
 #define FLEET_SUBJECT_PLAN    "hp3.plan"

@@ -56,6 +56,14 @@ static uint64_t run(uint64_t *rng, unsigned loss, uint64_t now, uint64_t ms)
 	return now;
 }
 
+/* A planner that lost its server begins anew, under the same name. */
+static void who_begins_anew_keeps_its_name(void **state)
+{
+	start(0, 1000);
+	hp3_election_init(&e[0], e[0].name, TAKEOVER, 2000);
+	assert_string_equal(hp3_election_beat(&e[0]).planner, "p0");
+}
+
 static void one_leads_and_stays(void **state)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -131,6 +139,7 @@ static void a_name_is_used_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_begins_anew_keeps_its_name),
 		cmocka_unit_test(one_leads_and_stays),
 		cmocka_unit_test(others_take_over),
 		cmocka_unit_test(a_cut_heals),

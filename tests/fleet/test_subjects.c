@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hp3-fleet's planner on a server that hands over anything: subjects and reply subjects. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <cmocka.h>
+#include "app/fleet/exits.h"
+#include "app/fleet/http.h"
+#include "app/fleet/planner.h"
+#include "app/fleet/process.h"
+#include "reports.h"
+
+#define PAGE 4096u
+
+static struct {
+	const char *subject;
+	hp3_bus_fn *fn;
+	void *arg;
+} subscribed[8];
+static unsigned n_subscribed, published;
+static bool up;
+static char beats_of[HP3_FLEET_NAME]; /* the planner that said it last */
+static void (*meanwhile)(void); /* what comes while it runs, once */
+
+struct hp3_bus_options fleet_bus_options(const struct fleet_config *c)
+{
+	return (struct hp3_bus_options){.servers = ""};
+}
+
+struct hp3_bus *hp3_bus_open(const struct hp3_bus_options *o, char *why, size_t cap)
+{
+	return (struct hp3_bus *)&up;
+}
+
+void hp3_bus_close(struct hp3_bus *b)
+{
+}
+
+bool hp3_bus_is_up(const struct hp3_bus *b)
+{
+	return up;
+}
+
+bool hp3_bus_is_refused(const struct hp3_bus *b)
+{
+	return false;
+}
+
+int hp3_bus_subscribe(
+	struct hp3_bus *b, const char *subject, const char *group, hp3_bus_fn *fn, void *arg)
+{
+	subscribed[n_subscribed].subject = subject;
+	subscribed[n_subscribed].fn = fn;
+	subscribed[n_subscribed++].arg = arg;
+	return 0;
+}
+
+int hp3_bus_publish(struct hp3_bus *b, const char *subject, const void *data, size_t len)
+{
+	struct hp3_fleet_beat beat;
+
+	if (strcmp(subject, FLEET_SUBJECT_BEAT) == 0) {
+		*beats_of = '\0';
+		if (hp3_fleet_beat_decode(data, len, &beat) == 0)
+			memcpy(beats_of, beat.planner, sizeof(beats_of));
+	} else {
+		published++;
+	}
+	return 0;
+}
+
+void fleet_ends_by_signals(void)
+{
+}
+
+/* After what happens meanwhile it goes on for one round. */
+bool fleet_is_over(const struct hp3_bus *bus)
+{
+	static unsigned rounds;
+
+	if (meanwhile != NULL)
+		meanwhile();
+	meanwhile = NULL;
+	rounds = (rounds + 1) % 4;
+	return rounds == 0;
+}
+
+uint64_t fleet_clock_us(clockid_t id)
+{
+	static uint64_t us = 1000000;
+
+	return us += 1000000;
+}
+
+int fleet_ended(const struct hp3_bus *bus, const struct fleet_config *cfg)
+{
+	return FLEET_DONE;
+}
+
+int fleet_http_start(struct fleet_planner *p)
+{
+	return 0;
+}
+
+void fleet_http_stop(void)
+{
+}
+
+static void run(void (*what)(void))
+{
+	static struct fleet_config cfg = {.fleet = {.name = "p0", .beat_ms = 1, .takeover_ms = 1},
+		.plan = {.interval_ms = 1}};
+
+	cfg.p = small_fleet();
+	n_subscribed = published = 0;
+	meanwhile = what;
+	assert_int_equal(fleet_run(&cfg), FLEET_DONE);
+}
+
+static void come(const char *on, const char *subject, const char *reply, const void *data, size_t n)
+{
+	for (unsigned i = 0; i < n_subscribed; i++)
+		if (strcmp(subscribed[i].subject, on) == 0)
+			subscribed[i].fn(subscribed[i].arg, subject, reply, data, n);
+}
+
+/* Behind it nothing can be read. */
+static char *at_the_end_of_memory(const char *text)
+{
+	char *at = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(at, MAP_FAILED);
+	assert_int_equal(mprotect(at + PAGE, PAGE, PROT_NONE), 0);
+	return strcpy(at + PAGE - strlen(text) - 1, text);
+}
+
+static void a_report_on_a_short_subject(void)
+{
+	static uint8_t bytes[HP3_FLEET_BYTES];
+	static struct hp3_fleet_report r;
+	size_t n;
+
+	r = host_report(1, 1, 2);
+	n = hp3_fleet_report_encode(&r, bytes, sizeof(bytes));
+	assert_true(n > 0);
+	come(FLEET_SUBJECT_REPORTS, at_the_end_of_memory("x"), NULL, bytes, n);
+}
+
+static void subjects_shorter_than_the_prefix(void **state)
+{
+	up = true;
+	run(a_report_on_a_short_subject);
+}
+
+static void questions(void)
+{
+	static const char question[] = "{\"ask\":\"hosts\"}";
+	unsigned before = published;
+
+	come(FLEET_SUBJECT_ASK, FLEET_SUBJECT_ASK, "_INBOX.1", question, strlen(question));
+	assert_int_equal(published, before + 1);
+	come(FLEET_SUBJECT_ASK, FLEET_SUBJECT_ASK, FLEET_SUBJECT_PLAN, question, strlen(question));
+	come(FLEET_SUBJECT_ASK, FLEET_SUBJECT_ASK, "hp3.report.h", question, strlen(question));
+	assert_int_equal(published, before + 1);
+}
+
+static void nobody_is_answered_on_subjects_of_the_fleet(void **state)
+{
+	up = true;
+	run(questions);
+}
+
+static void without_a_server_it_keeps_its_name(void **state)
+{
+	up = false;
+	run(NULL);
+	assert_string_equal(beats_of, "p0");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(subjects_shorter_than_the_prefix),
+		cmocka_unit_test(nobody_is_answered_on_subjects_of_the_fleet),
+		cmocka_unit_test(without_a_server_it_keeps_its_name),
+	};
+
+	return cmocka_run_group_tests_name("subjects", tests, NULL, NULL);
+}
