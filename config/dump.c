@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/urls.h"
 #include "config/doc.h"
 
 static uint64_t load_int(const struct hp3_ini_key *key, const void *field)
@@ -127,7 +128,7 @@ struct dump {
 static int dump_item(void *arg, const struct hp3_ini_item *item)
 {
 	struct dump *d = arg;
-	char value[HP3_INI_VALUE_MAX];
+	char value[HP3_INI_VALUE_MAX], shown[2 * HP3_INI_VALUE_MAX];
 	const char *quote = "";
 
 	if (item->first) {
@@ -141,6 +142,10 @@ static int dump_item(void *arg, const struct hp3_ini_item *item)
 	hp3_ini_format(item->key, item->field, value, sizeof(value));
 	if (item->key->secret && value[0] != '\0') {
 		fprintf(d->out, "# %s = (set, and not shown)\n", item->key->key);
+		return 0;
+	}
+	if (item->key->urls && strcmp(hp3_urls_shown(value, shown, sizeof(shown)), value) != 0) {
+		fprintf(d->out, "# %s = \"%s\" (set, and *** not shown)\n", item->key->key, shown);
 		return 0;
 	}
 	if (item->key->type == HP3_INI_STRING)

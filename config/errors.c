@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/plain.h"
 #include "config/doc.h"
 
 void hp3_config_errors_add(struct hp3_config_errors *errs, uint32_t line, char *text)
@@ -41,14 +42,6 @@ void hp3_config_errors_free(struct hp3_config_errors *errs)
 	*errs = (struct hp3_config_errors){0};
 }
 
-/* Messages may end in JSON or on a terminal: plain ASCII, whatever bytes the file holds. */
-static void make_printable(char *s)
-{
-	for (; *s != '\0'; s++)
-		if (*s < ' ' || *s > '~')
-			*s = '?';
-}
-
 static void report(struct hp3_ini_doc *doc, uint32_t line, const char *section, const char *key,
 	const char *value, const char *fmt, va_list ap)
 {
@@ -78,7 +71,7 @@ static void report(struct hp3_ini_doc *doc, uint32_t line, const char *section, 
 		text = NULL;
 	}
 	if (text != NULL)
-		make_printable(text);
+		hp3_plain(text); /* it may end in JSON or on a terminal */
 	hp3_config_errors_add(doc->errs, line, text);
 }
 

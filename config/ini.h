@@ -54,6 +54,7 @@ struct hp3_ini_key {
 	bool required; /* no default: each section must set it */
 	bool reloadable; /* may change in a running process */
 	bool secret; /* not for logs and bundles */
+	bool urls; /* users and passwords in it are not for them either */
 	const char *help; /* one line */
 	size_t offset, size;
 };

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/nearest.h"
+#include "base/urls.h"
 #include "config/doc.h"
 
 #define NO_SECTION  (-1L) /* none has begun */
@@ -257,12 +258,16 @@ static const char *cut_value(char *value)
 	return NULL;
 }
 
+/* Whatever key it is of, and be the key misspelt: a URL shows no password. */
 static void show(char *buf, const char *value)
 {
-	if (strlen(value) < HP3_INI_SHOWN_MAX)
-		strcpy(buf, value);
+	char text[HP3_INI_LINE_MAX + 1];
+
+	hp3_urls_shown(value, text, sizeof(text));
+	if (strlen(text) < HP3_INI_SHOWN_MAX)
+		strcpy(buf, text);
 	else
-		snprintf(buf, HP3_INI_SHOWN_MAX, "%.*s...", (int)HP3_INI_SHOWN_MAX - 4, value);
+		snprintf(buf, HP3_INI_SHOWN_MAX, "%.*s...", (int)HP3_INI_SHOWN_MAX - 4, text);
 }
 
 /* An entry for each known key, bad ones included: what was tried is not missing. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <nats/nats.h>
+#include "base/urls.h"
 
 #define LIBRARY     "libnats.so.3.4"
 #define PACKAGE     "libnats3.4"
@@ -181,7 +182,7 @@ struct hp3_bus *hp3_bus_open(const struct hp3_bus_options *o, char *why, size_t 
 		nats.nats_GetLastError(NULL) != NULL ? nats.nats_GetLastError(NULL)
 						     : nats.natsStatus_GetText(s));
 	snprintf(why, cap, "%s; see servers=, credentials and files of [fleet]",
-		hp3_bus_servers(text, masked, sizeof(masked)));
+		hp3_urls_shown(text, masked, sizeof(masked)));
 	free(b);
 	return NULL;
 }

@@ -19,10 +19,6 @@
 
 struct hp3_bus;
 
-/* Servers, or a message about them, as people may see it: *** in place of user, password or token
- * of each URL, and plain text (base/plain.h). Returns `to`. */
-const char *hp3_bus_servers(const char *text, char *to, size_t cap);
-
 struct hp3_bus_options {
 	const char *servers; /* URLs by comma */
 	const char *name; /* told to the server, for its logs */

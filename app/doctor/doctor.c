@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include "app/doctor/internal.h"
+#include "base/plain.h"
 #include "config/devargs.h"
 
 #define HP3_CHECK(sym, id, severity, when, about, why)                                             \
@@ -22,15 +23,6 @@ const char *hp3_severity_name(enum hp3_severity s)
 	return names[s];
 }
 
-/* Names of devices come from files that may hold anything. */
-static void printable(char *s)
-{
-	for (; *s != '\0'; s++) {
-		if (*s < ' ' || *s > '~')
-			*s = '?';
-	}
-}
-
 void hp3_find(struct hp3_doctor *d, const char *fmt, ...)
 {
 	struct hp3_finding *f;
@@ -43,7 +35,7 @@ void hp3_find(struct hp3_doctor *d, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(f->what, sizeof(f->what), fmt, ap);
 	va_end(ap);
-	printable(f->what);
+	hp3_plain(f->what);
 }
 
 void hp3_fix(struct hp3_doctor *d, const char *fmt, ...)
@@ -54,7 +46,7 @@ void hp3_fix(struct hp3_doctor *d, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(f->fix, sizeof(f->fix), fmt, ap);
 	va_end(ap);
-	printable(f->fix);
+	hp3_plain(f->fix);
 }
 
 void hp3_each_port(struct hp3_doctor *d, void (*fn)(struct hp3_doctor *d, const struct hp3_port *p))

@@ -51,8 +51,14 @@ static bool are_addresses(const char *text)
 static const char *const switches[] = {"off", "on", NULL};
 
 static const struct hp3_ini_key keys[] = {
-	TEXT("servers", fleet.servers, "nats://127.0.0.1:4222", NULL, NULL,
-		"NATS servers, by comma: those of one cluster"),
+	{.section = "fleet",
+		.key = "servers",
+		FIELD(fleet.servers),
+		.type = HP3_INI_STRING,
+		.def_string = "nats://127.0.0.1:4222",
+		.max = sizeof(((struct fleet_config *)0)->fleet.servers) - 1,
+		.urls = true,
+		.help = "NATS servers, by comma: those of one cluster"},
 	TEXT("name", fleet.name, "", hp3_fleet_is_name, "letters, digits, '-' and '_'",
 		"of this process among others like it; empty: the host's, and the process id"),
 	TEXT("credentials", fleet.credentials, "", NULL, NULL,

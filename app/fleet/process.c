@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include "app/fleet/exits.h"
+#include "base/urls.h"
 
 static volatile sig_atomic_t stopped;
 
@@ -41,6 +42,6 @@ int fleet_ended(const struct hp3_bus *bus, const struct fleet_config *cfg)
 	fprintf(stderr,
 		"hp3-fleet: %s refuses this user, or is not who its certificate should say; see "
 		"credentials=, nkey=, tls_ca= and tls_cert= in [fleet], and the server's log\n",
-		hp3_bus_servers(cfg->fleet.servers, servers, sizeof(servers)));
+		hp3_urls_shown(cfg->fleet.servers, servers, sizeof(servers)));
 	return FLEET_FAILED;
 }

@@ -6,6 +6,7 @@
 #include <time.h>
 #include "app/fleet/planner.h"
 #include "app/plain_json.h"
+#include "base/urls.h"
 
 #define ANSWER_MS  2000u
 #define CONNECT_MS 2000u
@@ -48,7 +49,7 @@ json_t *fleet_question(struct hp3_bus *line, const struct fleet_config *cfg, jso
 			"hp3-fleet: no answer by way of %s (%s); is nats-server there, and "
 			"hp3-fleet "
 			"run?\n",
-			hp3_bus_servers(cfg->fleet.servers, servers, sizeof(servers)),
+			hp3_urls_shown(cfg->fleet.servers, servers, sizeof(servers)),
 			strerror(ret == 0 ? EBADMSG : -ret));
 	return answer;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "app/bus/bus.h"
+#include "base/urls.h"
 
 static void no_password_and_no_token(void **state)
 {
@@ -23,7 +23,7 @@ static void no_password_and_no_token(void **state)
 	char text[128];
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_string_equal(hp3_bus_servers(cases[i][0], text, sizeof(text)), cases[i][1]);
+		assert_string_equal(hp3_urls_shown(cases[i][0], text, sizeof(text)), cases[i][1]);
 }
 
 /* Cut anywhere, it shows no more. */
@@ -32,7 +32,7 @@ static void cut_short(void **state)
 	for (size_t cap = 1; cap < 64; cap++) {
 		char *text = malloc(cap);
 
-		hp3_bus_servers("nats://h0:secret@127.0.0.1:4222, nats://h1:secret@h", text, cap);
+		hp3_urls_shown("nats://h0:secret@127.0.0.1:4222, nats://h1:secret@h", text, cap);
 		assert_true(strlen(text) < cap);
 		assert_null(strstr(text, "secret"));
 		assert_null(strstr(text, "h0"));

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_BASE_URLS_H
+#define HP3_BASE_URLS_H
+/*
+ * URLs of servers as people may see them, in a list or in a message: *** in place of user, password
+ * or token of each, and plain text (plain.h).
+ */
+#include <string.h>
+#include "base/plain.h"
+
+#define HP3_URL_SEPARATORS ", "
+
+/* Of one URL (or word) of n bytes: where its user and password begin and end; the same: it has
+ * none. */
+static inline void hp3_url_user(const char *url, size_t n, size_t *from, size_t *to)
+{
+	*from = *to = 0;
+	for (size_t i = 0; i + 3 <= n && *from == 0; i++)
+		if (memcmp(url + i, "://", 3) == 0)
+			*from = i + 3;
+	for (size_t i = *from; i < n; i++)
+		if (url[i] == '@')
+			*to = i;
+	if (*to < *from)
+		*to = *from;
+}
+
+/* As much of n bytes as there is room for, and a NUL. */
+static inline size_t hp3_url_add(char *to, size_t cap, size_t at, const char *text, size_t n)
+{
+	size_t room = cap - 1 - at;
+
+	n = n < room ? n : room;
+	memcpy(to + at, text, n);
+	to[at + n] = '\0';
+	return at + n;
+}
+
+/* Cut to `cap` bytes. Returns `to`. */
+static inline const char *hp3_urls_shown(const char *text, char *to, size_t cap)
+{
+	size_t at = 0;
+
+	to[0] = '\0';
+	while (*text != '\0' && at < cap - 1) {
+		size_t n = strcspn(text, HP3_URL_SEPARATORS), from, until;
+
+		hp3_url_user(text, n, &from, &until);
+		at = hp3_url_add(to, cap, at, text, from);
+		at = hp3_url_add(to, cap, at, "***", until > from ? 3 : 0);
+		n += strspn(text + n, HP3_URL_SEPARATORS);
+		at = hp3_url_add(to, cap, at, text + until, n - until);
+		text += n;
+	}
+	return hp3_plain(to);
+}
+
+#endif
