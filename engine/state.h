@@ -275,6 +275,9 @@ struct hp3_engine {
 	uint32_t announced, nannounced; /* oldest flow (flows/announced.h), and how many */
 	uint32_t nreplies; /* flows whose replies are away from home */
 	uint32_t age_hand, room_hand;
+	uint32_t age_left; /* records that this step of ageing has still to look at */
+	uint8_t tick_hand; /* piece of a tick that comes first; hp3_tick() */
+	uint64_t tick_at; /* when it was called last */
 	uint32_t free_held,
 		last_free; /* entries of `held`, oldest first; never the last one in use */
 	uint64_t age_due, active_due;

@@ -10,6 +10,9 @@
 #define SLOTS         32u /* one call looks at so many */
 #define AGE_STEP_NS   50000000u /* ageing looks at a part of the table this often */
 #define AGE_STEPS     64u /* steps of one round through the table */
+/* One call looks at so many flows; one that is removed counts for so many. */
+#define AGE_FLOWS   128u
+#define AGE_REMOVED 8u
 
 /* The one deadline that has come first. */
 static void due(struct hp3_turn *t, struct hp3_move *m)
@@ -78,15 +81,24 @@ static void bring_home(struct hp3_turn *t, uint32_t flow)
 static void age(struct hp3_turn *t)
 {
 	struct hp3_engine *e = t->e;
-	uint32_t n = e->cfg.max_flows / AGE_STEPS + 1;
 
-	for (; n > 0; n--) {
+	if (e->age_left == 0) {
+		if (t->now < e->age_due)
+			return;
+		e->age_left = e->cfg.max_flows / AGE_STEPS + 1;
+	}
+	for (uint32_t n = 0; e->age_left > 0; n++, e->age_left--) {
 		uint32_t i = e->age_hand;
 
+		if (n >= AGE_FLOWS || t->acts->n + ACTS_PER_SLOT > HP3_ACTS_MAX) {
+			t->acts->more = true;
+			return;
+		}
 		hp3_backoff_age(&e->flows[i].backoff, &e->cfg.round, t->now);
 		if (is_old(e, &e->flows[i], t->now)) {
 			hp3_flow_remove(t, i);
 			e->stats.flows_aged++;
+			n += AGE_REMOVED - 1;
 		} else if (hp3_filter_is_set(&e->cfg.filter)) {
 			bring_home(t, i);
 		}
@@ -96,27 +108,50 @@ static void age(struct hp3_turn *t)
 	e->age_due = t->now + AGE_STEP_NS;
 }
 
+enum piece { MOVES, ACTIVE, TRACES, COMPARISONS, SPRAYS, AGEING, REPORTS, RACK, PIECES };
+
+static void piece_tick(struct hp3_turn *t, enum piece which)
+{
+	struct hp3_engine *e = t->e;
+
+	if (which == MOVES)
+		slots_tick(t);
+	else if (which == ACTIVE)
+		hp3_active_tick(t);
+	else if (which == TRACES && e->tracing != NULL)
+		hp3_trace_tick(t);
+	else if (which == COMPARISONS && e->comparing != NULL)
+		hp3_compare_tick(t);
+	else if (which == SPRAYS && e->spraying != NULL)
+		hp3_spray_tick(t);
+	else if (which == AGEING)
+		age(t);
+	else if (which == REPORTS && e->tell.ring != NULL)
+		hp3_tell_tick(t);
+	else if (which == RACK && e->rack != NULL)
+		hp3_rack_tick(t);
+}
+
+/*
+ * A piece that has more to do ends the call. Where time passes before the next one, as packets are
+ * handled in between, that one begins behind this piece: none keeps the others waiting for good.
+ */
 uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
 {
 	struct hp3_turn t = {e, now, acts};
+	unsigned first = now != e->tick_at ? e->tick_hand : 0;
 
 	acts->more = false;
-	slots_tick(&t);
-	if (!acts->more)
-		hp3_active_tick(&t);
-	if (e->tracing != NULL && !acts->more)
-		hp3_trace_tick(&t);
-	if (e->comparing != NULL && !acts->more)
-		hp3_compare_tick(&t);
-	if (e->spraying != NULL && !acts->more)
-		hp3_spray_tick(&t);
-	if (now >= e->age_due)
-		age(&t);
-	if (e->tell.ring != NULL && !acts->more)
-		hp3_tell_tick(&t);
-	if (!acts->more && e->rack != NULL)
-		hp3_rack_tick(&t);
-	return hp3_engine_due(e);
+	e->tick_at = now;
+	e->tick_hand = 0;
+	for (unsigned i = 0; i < PIECES && !acts->more; i++) {
+		unsigned which = (first + i) % PIECES;
+
+		piece_tick(&t, (enum piece)which);
+		if (acts->more)
+			e->tick_hand = (uint8_t)((which + 1) % PIECES);
+	}
+	return acts->more ? now : hp3_engine_due(e);
 }
 
 uint64_t hp3_engine_due(const struct hp3_engine *e)

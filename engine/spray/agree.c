@@ -8,6 +8,7 @@
 /* One call looks at so many records, and goes on until so many held packets have left. */
 #define RECORDS 32u
 #define PACKETS 512u
+#define CHANGED 128u /* ... or makes so many due */
 
 /* What is due about one record, and when it is due next: later. */
 static void record_tick(struct hp3_turn *t, uint32_t item)
@@ -26,16 +27,24 @@ static void record_tick(struct hp3_turn *t, uint32_t item)
 	hp3_deadline_set(&s->deadlines, item, hp3_max_u64(due, t->now + 1));
 }
 
-/* The policy has changed. */
-static void all_due(struct hp3_turn *t)
+static bool is_changed(const struct hp3_spraying *s)
+{
+	return s->changed_outs != 0 || s->changed_ins != 0;
+}
+
+/* The policy has changed: a part of the agreements becomes due. */
+static void some_due(struct hp3_turn *t)
 {
 	struct hp3_spraying *s = t->e->spraying;
 
-	s->changed = false;
-	for (uint32_t i = 0; i < s->nout; i++)
-		hp3_out_wake(t->e, &s->out[s->outs[i]], t->now);
-	for (uint32_t i = 0; i < t->e->nspray_in; i++)
-		hp3_in_wake(t->e, &s->in[s->ins[i]], t->now);
+	s->changed_outs = hp3_min_u32(s->changed_outs, s->nout);
+	s->changed_ins = hp3_min_u32(s->changed_ins, t->e->nspray_in);
+	for (uint32_t n = 0; n < CHANGED && is_changed(s); n++) {
+		if (s->changed_outs != 0)
+			hp3_out_wake(t->e, &s->out[s->outs[--s->changed_outs]], t->now);
+		else
+			hp3_in_wake(t->e, &s->in[s->ins[--s->changed_ins]], t->now);
+	}
 }
 
 void hp3_spray_tick(struct hp3_turn *t)
@@ -43,11 +52,15 @@ void hp3_spray_tick(struct hp3_turn *t)
 	struct hp3_spraying *s = t->e->spraying;
 	uint32_t held = t->e->hold_packets;
 
-	if (t->now < hp3_spray_due(t->e) && !s->changed)
+	if (t->now < hp3_spray_due(t->e) && !is_changed(s))
 		return;
 	hp3_spray_look(t);
-	if (s->changed)
-		all_due(t);
+	if (is_changed(s)) {
+		some_due(t);
+		t->acts->more = is_changed(s);
+		if (t->acts->more)
+			return;
+	}
 	for (uint32_t n = 0; hp3_spray_due(t->e) <= t->now; n++) {
 		if (t->acts->n + ACTS_EACH > HP3_ACTS_MAX || n == RECORDS ||
 			t->e->hold_packets + PACKETS <= held) {
@@ -77,7 +90,8 @@ uint64_t hp3_spray_stop(struct hp3_engine *e, uint64_t now)
 
 	if (s == NULL)
 		return 0;
-	s->ending = s->changed = true;
+	s->ending = true;
+	hp3_spray_look_at_all(e);
 	for (uint32_t i = 0; i < s->nout; i++)
 		until = hp3_max_u64(until, out_until(&s->out[s->outs[i]], now));
 	for (uint32_t i = 0; i < e->nspray_in; i++)

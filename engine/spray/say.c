@@ -60,13 +60,23 @@ void hp3_in_set_due(struct hp3_engine *e, struct hp3_spray_in *in, uint64_t due)
 	hp3_deadline_set(&s->deadlines, e->cfg.spray.flows + (uint32_t)(in - s->in), due);
 }
 
+/*
+ * From the end of the lists on: who takes the place of one that has ended was at the end, and has
+ * been looked at.
+ */
+void hp3_spray_look_at_all(struct hp3_engine *e)
+{
+	e->spraying->changed_outs = e->spraying->nout;
+	e->spraying->changed_ins = e->nspray_in;
+}
+
 /* Room for what is held is not taken back from those to whom it was promised. */
 void hp3_spray_reconfigured(struct hp3_engine *e)
 {
 	struct hp3_spraying *s = e->spraying;
 
 	e->large = e->cfg.spray.bytes;
-	s->changed = true;
+	hp3_spray_look_at_all(e);
 	s->hold_bytes = hp3_max_u64(s->hold_bytes, e->cfg.hold_bytes);
 	s->hold_bytes_total = hp3_max_u64(s->hold_bytes_total, e->cfg.hold_bytes_total);
 }

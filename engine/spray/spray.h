@@ -168,7 +168,8 @@ struct hp3_spraying {
 	uint64_t number; /* of the newest agreement; 32 bits of it are said */
 	uint64_t hold_bytes, hold_bytes_total; /* for what was promised, however they change */
 	bool ending; /* hp3_spray_stop() */
-	bool changed; /* the policy has: all is looked at */
+	/* The policy has changed: so many of `outs` and `ins` are still to be looked at. */
+	uint32_t changed_outs, changed_ins;
 	uint8_t slept; /* times that hp3d was found to have stood still */
 	uint64_t awake; /* ... the last time */
 	struct hp3_deadlines deadlines; /* of `out`, and behind them of `in` */
@@ -190,6 +191,8 @@ void hp3_spray_init(struct hp3_engine *e, const struct hp3_spraying *memory);
 struct hp3_spread_params hp3_spread_params_of(const struct hp3_engine *e);
 /* The policy has changed. */
 void hp3_spray_reconfigured(struct hp3_engine *e);
+/* ... or what is allowed: all agreements are looked at. */
+void hp3_spray_look_at_all(struct hp3_engine *e);
 /* Something is to be done about a record by then. */
 void hp3_out_wake(struct hp3_engine *e, const struct hp3_spray_out *o, uint64_t due);
 void hp3_in_set_due(struct hp3_engine *e, struct hp3_spray_in *in, uint64_t due);

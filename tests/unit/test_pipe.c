@@ -390,10 +390,30 @@ static void no_buffer_is_lost_whoever_calls_the_engine(void **state)
 	assert_true(c.taken > 0 && s.paced > 0 && s.sprayed > 0);
 }
 
+/* Packets are looked at between the pieces of a tick: here those of ageing (engine/tick.c). */
+static void a_tick_is_one_piece(void **state)
+{
+	struct hp3_config cfg;
+	struct hp3d_pipe *p;
+	uint32_t pieces = 1;
+
+	hp3_config_defaults(&cfg);
+	cfg.engine.max_flows = 65536;
+	cfg.engine.max_pairs = 16;
+	p = hp3d_pipe_create(&cfg, 0, 0, 1, SOCKET_ID_ANY);
+	assert_non_null(p);
+	w.now = 1000000 * MS;
+	while (hp3d_pipe_tick(p, w.now) <= w.now)
+		pieces++;
+	assert_in_range(pieces, 65536 / 64 / 128, 65536 / 64 / 128 + 2);
+	hp3d_pipe_free(p);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_buffer_is_lost_whoever_calls_the_engine),
+		cmocka_unit_test(a_tick_is_one_piece),
 	};
 	static char args[][16] = {"test_pipe", "--no-huge", "--no-pci", "--no-shconf", "-m", "128",
 		"-l", "0", "--log-level=1", "--no-telemetry"};

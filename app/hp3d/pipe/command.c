@@ -11,10 +11,8 @@ uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now)
 	hp3d_pipe_make_room(p);
 	if (p->agent != NULL)
 		hp3d_agent_tick(p->agent, now);
-	do {
-		due = hp3_tick(p->engine, now, &p->acts);
-		hp3d_pipe_settle(p, now);
-	} while (p->acts.more);
+	due = hp3_tick(p->engine, now, &p->acts);
+	hp3d_pipe_settle(p, now);
 	return due;
 }
 
