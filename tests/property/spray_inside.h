@@ -46,8 +46,10 @@ struct packet {
 	uint32_t qp, psn, span, dma_len, wire;
 	uint16_t sport, payload;
 	uint32_t life; /* of its queue pair */
+	uint64_t emitted; /* how many its RNICs had emitted before it, and it */
 	uint8_t opcode, syndrome;
 	bool ackreq;
+	bool copy; /* that the network made, or the engine showed */
 	bool damaged; /* its ICRC is wrong */
 	bool ce;
 };
@@ -68,6 +70,7 @@ struct host {
 	void *memory;
 	struct hp3_engine_config cfg;
 	uint64_t clock; /* what it shows when the world begins */
+	uint32_t lives; /* engines that it has had */
 	uint8_t leaving; /* enum spray_leaving */
 	bool direct; /* packets go past the engine */
 	uint64_t tick_at;
@@ -109,8 +112,22 @@ struct responder {
 	bool asked; /* a NAK is out */
 };
 
+struct world;
+
+/* Who decides in place of the seed (tests/fuzz/fuzz_pair.c). */
+struct spray_hooks {
+	/* A packet is on its way; it may be altered. False: it is lost. *again: when another copy
+	 * comes, 0: none does. */
+	bool (*on_packet)(struct world *w, struct event *e, uint64_t *again);
+	void (*on_say)(struct world *w, unsigned from, const struct hp3_act_agree *a);
+	void (*on_word)(struct world *w, const struct event *e);
+	/* What the engine wants besides. */
+	void (*on_act)(struct world *w, unsigned at, const struct hp3_act *a);
+};
+
 struct world {
 	struct spray_params p;
+	const struct spray_hooks *hooks; /* NULL: all is drawn */
 	struct spray_result r;
 	uint64_t rng, now;
 	struct heap heap; /* of struct event */
@@ -119,6 +136,8 @@ struct world {
 	struct requester *qp;
 	struct responder there[64];
 	uint32_t left; /* queue pairs that are not done */
+	uint64_t emitted; /* packets, by both RNICs */
+	uint64_t newest[2][64]; /* `emitted` of the newest that RNIC got, by queue pair */
 	bool failed;
 };
 
@@ -144,6 +163,11 @@ static inline uint64_t spray_clock(const struct world *w, unsigned at)
 }
 
 /* spray_world.c */
+/* `w` is zero but for its hooks. */
+void spray_begin(struct world *w, const struct spray_params *p);
+void spray_next(struct world *w); /* event */
+void spray_end(struct world *w);
+void spray_told(struct world *w, unsigned at, const struct hp3_act_agree *word);
 void spray_at(struct world *w, uint64_t t, struct event e);
 void spray_request(struct world *w, struct packet k); /* the requester emits it */
 void spray_reply(struct world *w, struct packet k); /* the responder does */
@@ -163,6 +187,7 @@ void spray_into_network(struct world *w, struct packet k, uint16_t sport);
 void spray_back(struct world *w, struct packet k, uint16_t sport); /* a reply */
 void spray_pause(struct world *w);
 void spray_say(struct world *w, unsigned from, const struct hp3_act_agree *a);
+void spray_alter(struct world *w, struct packet *k); /* it is damaged on its way */
 bool spray_rnic_drops(struct world *w, const struct packet *k); /* it is damaged */
 
 /* spray_rnics.c */

@@ -36,7 +36,7 @@ static void other_opcode(struct world *w, struct packet *k)
 	k->syndrome = (uint8_t)hp3_random(&w->rng);
 }
 
-static void alter(struct world *w, struct packet *k)
+void spray_alter(struct world *w, struct packet *k)
 {
 	k->damaged = true;
 	w->r.damaged++;
@@ -100,23 +100,39 @@ static uint64_t arrival(struct world *w, uint32_t path, uint64_t *free)
 	return t;
 }
 
+/* A copy; `t` 0: it does not. */
+static void arrives_again(struct world *w, uint64_t t, struct event e)
+{
+	e.packet.copy = true;
+	if (t != 0)
+		spray_at(w, t, e);
+}
+
 /* `t` 0: it does not. */
 static void arrives(struct world *w, uint64_t t, struct event e)
 {
-	uint64_t again;
+	uint64_t again = 0;
 
 	if (t == 0)
 		return;
+	if (w->hooks != NULL && !w->hooks->on_packet(w, &e, &again)) {
+		w->r.lost++;
+		return;
+	}
+	if (w->hooks != NULL) {
+		spray_at(w, t, e);
+		arrives_again(w, again, e);
+		return;
+	}
 	if (draw(w, w->p.damaged_ppm))
-		alter(w, &e.packet);
+		spray_alter(w, &e.packet);
 	spray_at(w, t, e);
 	/* A READ or ATOMIC that a network doubles ends a queue pair whose keys are
 	 * invalidated, hp3d or not. */
 	again = once_more(w, t,
 		w->p.inv_percent != 0 && e.kind == EV_REQUEST &&
 			(hp3_opcodes[e.packet.opcode].flags & (HP3_VF_READ | HP3_VF_ATOMIC)));
-	if (again != 0)
-		spray_at(w, again, e);
+	arrives_again(w, again, e);
 }
 
 /* What is in flight on a path, and what leaves by it meanwhile, arrives when the pause is over. */
@@ -161,6 +177,10 @@ void spray_say(struct world *w, unsigned from, const struct hp3_act_agree *a)
 	uint32_t percent = w->p.words_percent;
 	uint64_t t = w->now + 20 * US + hp3_random_below(&w->rng, 20000);
 
+	if (w->hooks != NULL) {
+		w->hooks->on_say(w, from, a);
+		return;
+	}
 	if (hp3_random_below(&w->rng, 100) >= percent)
 		spray_at(w, t, e);
 	if (hp3_random_below(&w->rng, 100) < percent)

@@ -70,7 +70,24 @@ static void tick_now(struct world *w, unsigned at)
 	spray_tick(w, at);
 }
 
-/* False: what was promised is not over yet. */
+/* As hp3d does before it leaves: flows that were moved come home behind a drain. */
+static void bring_home(struct world *w, unsigned at)
+{
+	struct hp3_engine *e = w->host[at].e;
+
+	for (uint32_t f = hp3_flow_next(e, 0); f != HP3_NO_FLOW; f = hp3_flow_next(e, f + 1)) {
+		struct hp3_cmd cmd = {.kind = HP3_CMD_HOME, .cause = HP3_CAUSE_STOP, .flow = f};
+		struct hp3_acts acts = {.n = 0};
+
+		if (!hp3_flow_is_moved(e, f))
+			continue;
+		hp3_command(e, &cmd, spray_clock(w, at), &acts);
+		spray_carry_out(w, at, &acts);
+		spray_behind(w, at, &acts);
+	}
+}
+
+/* False: what was promised is not over yet, or flows are not at home. */
 static bool has_left(struct world *w, unsigned at)
 {
 	struct host *h = &w->host[at];
@@ -79,6 +96,10 @@ static bool has_left(struct world *w, unsigned at)
 
 	if (until > spray_clock(w, at)) {
 		tick_now(w, at);
+		return false;
+	}
+	if (hp3_engine_moved(h->e) != 0) {
+		bring_home(w, at);
 		return false;
 	}
 	call_off_moves(w, at);

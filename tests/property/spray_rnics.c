@@ -140,13 +140,15 @@ void spray_host(struct world *w, unsigned at)
 	table.spray.mode = w->p.automatic ? HP3_SPRAY_AUTO : HP3_SPRAY_ALL;
 	if (w->p.off || (at == B && w->p.receiver_off))
 		table.spray.mode = HP3_SPRAY_MOVE;
-	table.max_flows = 256;
-	table.max_pairs = 16;
+	table.max_flows = w->p.max_flows != 0 ? w->p.max_flows : 256;
+	table.max_pairs = w->p.max_flows != 0 ? 2 : 16;
 	table.max_moves = 64;
 	if (w->p.bytes != 0)
 		table.spray.bytes = w->p.bytes;
 	if (w->p.hold_packets != 0)
 		table.hold_packets = w->p.hold_packets;
+	if (w->p.flows != 0)
+		table.spray.flows = w->p.flows;
 	if (w->p.beat_us != 0)
 		table.spray.beat_ns = w->p.beat_us * US;
 	table.seed = hp3_random(&w->rng);
@@ -155,6 +157,7 @@ void spray_host(struct world *w, unsigned at)
 	free(h->memory);
 	h->memory = aligned_alloc(64, size);
 	h->e = hp3_engine_create(h->memory, size, &h->cfg);
+	h->lives++;
 	CHECK(w, h->e != NULL, "no engine");
 }
 
@@ -292,7 +295,7 @@ void spray_emit(struct world *w, uint32_t qp)
 /* What lacks is sent again, and all behind it (`all`), or that alone. */
 static void go_back(struct world *w, struct requester *q, bool all)
 {
-	CHECK(w, ++q->retries <= RETRIES, "queue pair %u: no retries are left",
+	CHECK(w, ++q->retries <= RETRIES || w->p.patient, "queue pair %u: no retries are left",
 		(unsigned)(q - w->qp));
 	if (!all && q->nxt > q->una)
 		q->resume = q->nxt;

@@ -11,6 +11,7 @@
 #define BURST_NS 4000u
 #define WITHIN   (4 * MS) /* of the wrap of a clock */
 #define HOLD_NS  (11 * MS + MS / 2) /* 11 ms (rfr/resequencer.h), and how late timers are */
+#define START_NS (100 * US) /* what an hp3d takes to start, at least, by its own clock */
 #define SPARE_NS (5 * MS) /* what was waited for is waited for anew, twice */
 
 void spray_at(struct world *w, uint64_t t, struct event e)
@@ -19,8 +20,24 @@ void spray_at(struct world *w, uint64_t t, struct event e)
 	heap_put(&w->heap, &e.when, sizeof(e));
 }
 
+/*
+ * No packet passes one that its RNIC emitted before, but for copies, and ACKs: READ responses
+ * behind one acknowledge as much as it does.
+ */
+static void judge_order(struct world *w, unsigned at, const struct packet *k)
+{
+	uint64_t *newest = &w->newest[at][k->qp % 64];
+
+	if (k->copy || k->opcode == HP3_OP_RC_ACK)
+		return;
+	w->r.overtaken += k->emitted < *newest;
+	if (k->emitted > *newest)
+		*newest = k->emitted;
+}
+
 static void rnic_gets(struct world *w, unsigned at, const struct packet *k)
 {
+	judge_order(w, at, k);
 	if (at == A)
 		spray_requester(w, k);
 	else
@@ -87,8 +104,11 @@ static void give_back(struct world *w, unsigned at, const struct hp3_act *a)
 
 static void show(struct world *w, unsigned at, uint32_t number)
 {
+	struct packet copy = w->host[at].held[number];
+
 	CHECK(w, w->host[at].is_held[number], "packet %u is shown, and not held", number);
-	into_rnic(w, at, &w->host[at].held[number]);
+	copy.copy = true;
+	into_rnic(w, at, &copy);
 }
 
 void spray_wake(struct world *w, unsigned at)
@@ -117,6 +137,8 @@ void spray_carry_out(struct world *w, unsigned at, const struct hp3_acts *acts)
 			show(w, at, a->held);
 		else if (a->kind == HP3_ACT_EVENT)
 			w->r.moves += a->event.type == HP3_EV_SWITCH;
+		else if (w->hooks != NULL)
+			w->hooks->on_act(w, at, a);
 	}
 	spray_wake(w, at);
 }
@@ -201,6 +223,7 @@ static void request_leaves(struct world *w, struct packet k)
 
 void spray_reply(struct world *w, struct packet k)
 {
+	k.emitted = ++w->emitted;
 	if (w->p.rnic_us != 0)
 		crosses(w, B, EV_OUT, &w->host[B].out, &k);
 	else
@@ -209,6 +232,7 @@ void spray_reply(struct world *w, struct packet k)
 
 void spray_request(struct world *w, struct packet k)
 {
+	k.emitted = ++w->emitted;
 	if (w->p.rnic_us != 0)
 		crosses(w, A, EV_OUT, &w->host[A].out, &k);
 	else
@@ -233,7 +257,7 @@ static void reply_arrives(struct world *w, const struct packet *k)
 	spray_behind(w, A, &acts);
 }
 
-static void word_arrives(struct world *w, unsigned at, const struct hp3_act_agree *word)
+void spray_told(struct world *w, unsigned at, const struct hp3_act_agree *word)
 {
 	struct hp3_ends ends = {.local = word->remote, .remote = word->local};
 	struct hp3_acts acts = {0};
@@ -292,6 +316,7 @@ void spray_restart(struct world *w, unsigned at)
 	w->r.lost += h->nheld;
 	h->nheld = 0;
 	h->tick_at = 0;
+	h->clock += START_NS;
 	spray_host(w, at);
 	if (at == A)
 		spray_announce(w);
@@ -378,7 +403,10 @@ static void handle(struct world *w, const struct event *e)
 		reply_arrives(w, &e->packet);
 		break;
 	case EV_WORD:
-		word_arrives(w, e->host, &e->word);
+		if (w->hooks != NULL)
+			w->hooks->on_word(w, e);
+		else
+			spray_told(w, e->host, &e->word);
 		break;
 	case EV_OUT:
 		if (e->host == A)
@@ -430,7 +458,7 @@ static void handle(struct world *w, const struct event *e)
 	}
 }
 
-static void next(struct world *w)
+void spray_next(struct world *w)
 {
 	struct event e;
 
@@ -442,11 +470,8 @@ static void next(struct world *w)
 		handle(w, &e);
 }
 
-int spray_run(const struct spray_params *p, struct spray_result *r)
+void spray_begin(struct world *w, const struct spray_params *p)
 {
-	struct world *w = calloc(1, sizeof(*w));
-	bool failed;
-
 	w->p = *p;
 	w->rng = p->seed;
 	for (uint32_t i = 0; i < p->paths; i++)
@@ -467,24 +492,37 @@ int spray_run(const struct spray_params *p, struct spray_result *r)
 	spray_every(w, p->receiver_stands_us, EV_STANDS, B);
 	spray_every(w, p->operator_us, EV_OPERATOR, A);
 	spray_every(w, p->receiver_operator_us, EV_OPERATOR, B);
-	while (w->left != 0 && !w->failed) {
-		next(w);
-		CHECK(w, w->now < 100000 * MS, "%u messages are not complete after 100 s", w->left);
-	}
-	w->r.took_us = w->now / US;
-	while (w->host[A].nheld + w->host[B].nheld != 0 && !w->failed) {
-		next(w);
-		CHECK(w, w->now / US < w->r.took_us + 100000, "%u packets are kept",
-			w->host[A].nheld + w->host[B].nheld);
-	}
+}
+
+void spray_end(struct world *w)
+{
 	for (unsigned i = 0; i < 2; i++) {
 		sum_up(w, i);
 		free(w->host[i].memory);
 	}
-	*r = w->r;
-	failed = w->failed;
 	spray_rnics_free(w);
 	free(w->heap.items);
+}
+
+int spray_run(const struct spray_params *p, struct spray_result *r)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	bool failed;
+
+	spray_begin(w, p);
+	while (w->left != 0 && !w->failed) {
+		spray_next(w);
+		CHECK(w, w->now < 100000 * MS, "%u messages are not complete after 100 s", w->left);
+	}
+	w->r.took_us = w->now / US;
+	while (w->host[A].nheld + w->host[B].nheld != 0 && !w->failed) {
+		spray_next(w);
+		CHECK(w, w->now / US < w->r.took_us + 100000, "%u packets are kept",
+			w->host[A].nheld + w->host[B].nheld);
+	}
+	spray_end(w);
+	*r = w->r;
+	failed = w->failed;
 	free(w);
 	return failed ? -1 : 0;
 }

@@ -52,6 +52,9 @@ struct spray_params {
 	uint32_t rnic_us; /* from an engine to its RNIC and back, at most; 0: no time */
 	uint32_t ones_percent; /* messages of one packet */
 	uint32_t inv_percent; /* SENDs that invalidate the keys of READs before */
+	uint16_t flows; /* spray_flows; 0: as shipped */
+	uint16_t max_flows; /* 0: 256 */
+	bool patient; /* RNICs that never run out of retries */
 	bool selective; /* RNICs that keep what comes early, and repeat only what lacks */
 	bool off; /* rfr.mode = move */
 	bool receiver_off; /* the receiver's only */
@@ -64,6 +67,7 @@ struct spray_params {
 	X(arrived)                                                                                 \
 	X(atomics)                                                                                 \
 	X(gaps)                                                                                    \
+	X(overtaken)                                                                               \
 	X(read_gaps)                                                                               \
 	X(read_naks)                                                                               \
 	X(naks)                                                                                    \

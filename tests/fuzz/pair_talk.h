@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTS_PAIR_TALK_H
+#define HP3_TESTS_PAIR_TALK_H
+/*
+ * What the two hp3ds of a world of sprayed queue pairs send each other. Agreements and reports of
+ * flows go as frames, with tag and stamp, and are read as hp3d reads them; probes, answers and
+ * reports of replies that do not come through go as what their frames say.
+ */
+#include "probes/agree.h"
+#include "tests/property/spray_inside.h"
+
+#define PAIR_MESSAGES 256u /* that are remembered */
+#define PAIR_FRAME    512u
+
+enum pair_kind { PAIR_AGREE, PAIR_LOADS, PAIR_PROBE, PAIR_ANSWER, PAIR_REPORT, PAIR_KINDS };
+
+struct pair_message {
+	uint8_t kind; /* enum pair_kind */
+	uint8_t from; /* host */
+	bool ce; /* ANSWER */
+	uint32_t id; /* PROBE, ANSWER; REPORT: QPN */
+	struct hp3_agree agree;
+	struct hp3_loads loads;
+	uint32_t len; /* of the frame */
+	uint8_t frame[PAIR_FRAME];
+};
+
+/* What becomes of the next message. */
+struct pair_fate {
+	bool lost;
+	uint32_t later_us;
+	uint32_t again_us; /* it comes once more, so much later; 0: it does not */
+};
+
+struct pair_talk {
+	struct pair_message said[PAIR_MESSAGES]; /* number n is in place n % PAIR_MESSAGES */
+	uint32_t n;
+	struct pair_fate next;
+	struct pair_end {
+		struct hp3_heard heard;
+		struct hp3_probe_keys keys;
+		struct hp3_probe_stats stats;
+		uint64_t stamp;
+		uint32_t key, lives;
+	} end[2];
+};
+
+extern struct pair_talk talk;
+
+/* Nothing was said yet. */
+void pair_talk_begin(void);
+/* The host has another key from now on, and believes the one before. */
+void pair_new_key(unsigned at);
+/* Of host `from`: built with its newest stamp, and sent. */
+void pair_say(struct world *w, struct pair_message m);
+/* Message `number` arrives, so much later. */
+void pair_send(struct world *w, uint32_t number, uint64_t later_us);
+
+/* For struct spray_hooks. */
+void pair_on_say(struct world *w, unsigned from, const struct hp3_act_agree *a);
+void pair_on_word(struct world *w, const struct event *e);
+void pair_on_act(struct world *w, unsigned at, const struct hp3_act *a);
+
+#endif
