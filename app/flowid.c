@@ -6,19 +6,31 @@
 #include <string.h>
 
 #define QPN_DIGITS 6u
-#define VLAN_MAX   4095u
+#define TAGS_TEXT  16u /* ".s4095.s4095" */
+
+/* The outer tag, and the inner one if there is one. */
+static void format_tags(uint32_t vlan, char text[TAGS_TEXT])
+{
+	struct hp3_tag tag[HP3_TAGS_MAX];
+	int n = 0;
+
+	text[0] = '\0';
+	hp3_tags_make(vlan, 0, tag);
+	for (uint32_t i = 0; i < HP3_TAGS_MAX && tag[i].tpid != 0; i++)
+		n += snprintf(text + n, TAGS_TEXT - (size_t)n, ".%s%u",
+			tag[i].tpid == HP3_TPID_8021AD ? "s" : "", tag[i].tci & HP3_VLAN_ID);
+}
 
 int hp3_flowid_format(const struct hp3_flowid *id, char *buf, size_t cap)
 {
 	int af = id->ipv6 ? AF_INET6 : AF_INET;
-	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN], vlan[8] = "";
+	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN], tags[TAGS_TEXT];
 	int n;
 
 	inet_ntop(af, id->local, local, sizeof(local));
 	inet_ntop(af, id->remote, remote, sizeof(remote));
-	if (id->vlan)
-		snprintf(vlan, sizeof(vlan), ".%u", id->vlan);
-	n = snprintf(buf, cap, "%s%s/%s-%s/0x%06x", id->rail, vlan, local, remote, id->rqpn);
+	format_tags(id->vlan, tags);
+	n = snprintf(buf, cap, "%s%s/%s-%s/0x%06x", id->rail, tags, local, remote, id->rqpn);
 	return n > 0 && (size_t)n < cap ? n : -ENOSPC;
 }
 
@@ -55,16 +67,34 @@ static int number(const char *s, size_t n, unsigned base, uint32_t max, uint32_t
 	return v <= max ? 0 : -EINVAL;
 }
 
+/* VLAN[.INNER] as format_tags() writes it: a last tag that says nothing is left out. */
+static int parse_tags(const char *s, size_t n, uint32_t *vlan)
+{
+	for (uint32_t i = 0; i < HP3_TAGS_MAX; i++) {
+		const char *dot = memchr(s, '.', n);
+		const size_t len = dot ? (size_t)(dot - s) : n, ad = len > 0 && *s == 's';
+		uint32_t vid, said;
+
+		if (number(s + ad, len - ad, 10, HP3_VLAN_ID, &vid) < 0)
+			return -EINVAL;
+		said = hp3_tag_vlan(i, ad ? HP3_TPID_8021AD : HP3_TPID_8021Q, vid);
+		*vlan |= said;
+		if (!dot)
+			return said != 0 ? 0 : -EINVAL;
+		s += len + 1;
+		n -= len + 1;
+	}
+	return -EINVAL;
+}
+
 static int parse_rail(struct hp3_flowid *id, const char *s, size_t n)
 {
 	const char *dot = memchr(s, '.', n);
-	uint32_t vlan;
 
 	if (dot) {
 		size_t head = (size_t)(dot - s);
-		if (number(dot + 1, n - head - 1, 10, VLAN_MAX, &vlan) < 0 || vlan == 0)
+		if (parse_tags(dot + 1, n - head - 1, &id->vlan) < 0)
 			return -EINVAL;
-		id->vlan = (uint16_t)vlan;
 		n = head;
 	}
 	return cut(id->rail, sizeof(id->rail), s, n);

@@ -2,10 +2,11 @@
 #ifndef HP3_APP_FLOWID_H
 #define HP3_APP_FLOWID_H
 /*
- * The name of a flow as operators see it: RAIL[.VLAN]/LOCAL-REMOTE/0xQPN, for example
- * rail0/10.9.0.1-10.9.0.2/0x00001c or rail0.100/fd00::1-fd00::2/0x000011. LOCAL is the host that
- * hp3d serves; QPN is the destination QPN of the packets that leave it. No comma, blank or shell
- * character.
+ * The name of a flow as operators see it: RAIL[.VLAN[.INNER]]/LOCAL-REMOTE/0xQPN, for example
+ * rail0/10.9.0.1-10.9.0.2/0x00001c or rail0.100/fd00::1-fd00::2/0x000011. VLAN is the id of the
+ * outer tag, INNER that of the inner one; an 802.1ad tag has an "s" before its id, as in
+ * rail0.s100.20/10.9.0.1-10.9.0.2/0x00001c. LOCAL is the host that hp3d serves; QPN is the
+ * destination QPN of the packets that leave it. No comma, blank or shell character.
  *
  * Formatting gives one text per flow (QPN with six hexadecimal digits, addresses as inet_ntop()
  * writes them); parsing takes also shorter QPNs and other spellings of an address.
@@ -13,14 +14,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "roce/tags.h"
 
 #define HP3_FLOWID_RAIL_MAX 16u /* with NUL; as struct hp3_config_rail */
-#define HP3_FLOWID_MAX      128u /* with NUL; the longest is 121 */
+#define HP3_FLOWID_MAX      136u /* with NUL; the longest is 128 */
 
 struct hp3_flowid {
 	char rail[HP3_FLOWID_RAIL_MAX];
 	bool ipv6;
-	uint16_t vlan; /* 0: untagged; else 1..4095 */
+	uint32_t vlan; /* as roce/tags.h has it; 0: untagged */
 	uint8_t local[16], remote[16]; /* network byte order; IPv4: first four bytes, the rest 0 */
 	uint32_t rqpn; /* 24 bits */
 };

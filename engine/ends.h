@@ -14,7 +14,7 @@ enum hp3_dir {
 
 struct hp3_ends {
 	bool ipv6;
-	uint16_t vlan;
+	uint32_t vlan;
 	const void *local, *remote;
 };
 

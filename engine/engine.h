@@ -260,7 +260,7 @@ enum hp3_act_kind {
 /* AGREE: between whom, and what. */
 struct hp3_act_agree {
 	bool ipv6;
-	uint16_t vlan;
+	uint32_t vlan;
 	uint8_t local[16], remote[16]; /* IPv4: first four bytes */
 	struct hp3_agree what;
 };
@@ -314,7 +314,7 @@ struct hp3_qp_event {
 	uint8_t kind;
 	uint8_t teller; /* enum hp3_teller */
 	bool ipv6;
-	uint16_t vlan;
+	uint32_t vlan;
 	uint8_t local[16], remote[16]; /* IPv4: first four bytes */
 	uint32_t lqpn, rqpn;
 	uint32_t psn; /* UP: first one that the local queue pair will send */
@@ -336,7 +336,7 @@ struct hp3_cmd {
 struct hp3_flow_info {
 	uint32_t flow;
 	bool ipv6, paired, moved;
-	uint16_t vlan;
+	uint32_t vlan;
 	uint8_t local[16], remote[16];
 	uint32_t lqpn, rqpn, una, nxt, inflight;
 	uint16_t port, home, pmtu;

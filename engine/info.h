@@ -15,7 +15,7 @@ enum hp3_peer { HP3_PEER_UNKNOWN, HP3_PEER_HP3D, HP3_PEER_PLAIN };
 struct hp3_pair_info {
 	uint32_t pair;
 	bool ipv6;
-	uint16_t vlan;
+	uint32_t vlan;
 	uint8_t local[16], remote[16];
 	uint32_t flows;
 	uint32_t rounds; /* rounds and moves of our own under way */

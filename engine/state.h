@@ -162,7 +162,7 @@ struct hp3_note {
 
 struct hp3_cm_pending {
 	bool used, from_local, ipv6;
-	uint16_t vlan;
+	uint32_t vlan;
 	uint8_t local[16], remote[16];
 	uint32_t comm_id, qpn;
 	uint32_t psn; /* first one that the other side shall send */

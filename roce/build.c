@@ -6,7 +6,6 @@
 #include "roce/sum.h"
 
 #define ETHER_LEN    14u
-#define VLAN_LEN     4u
 #define IPV4_LEN     20u
 #define IPV6_LEN     40u
 #define UDP_LEN      8u
@@ -22,13 +21,20 @@ static uint8_t *put_ether(uint8_t *p, const struct hp3_addressing *a)
 	memcpy(p, a->dst_mac, MAC_LEN);
 	memcpy(p + MAC_LEN, a->src_mac, MAC_LEN);
 	p += 2 * MAC_LEN;
-	if (a->vlan) {
-		hp3_put_be16(p, 0x8100);
-		hp3_put_be16(p + 2, a->vlan);
-		p += VLAN_LEN;
+	for (uint32_t i = 0; i < HP3_TAGS_MAX && a->tag[i].tpid != 0; i++) {
+		hp3_put_be16(p, a->tag[i].tpid);
+		hp3_put_be16(p + 2, a->tag[i].tci);
+		p += HP3_TAG_LEN;
 	}
 	hp3_put_be16(p, a->ipv6 ? 0x86dd : 0x0800);
 	return p + 2;
+}
+
+static uint32_t l3_off(const struct hp3_addressing *a)
+{
+	uint32_t tags = a->tag[0].tpid == 0 ? 0 : a->tag[1].tpid == 0 ? 1 : 2;
+
+	return ETHER_LEN + tags * HP3_TAG_LEN;
 }
 
 static uint8_t *put_ipv4(uint8_t *p, const struct hp3_addressing *a, uint32_t udp_len)
@@ -147,7 +153,7 @@ int hp3_build(void *buf, size_t cap, const struct hp3_addressing *a, const struc
 	uint32_t pad = -(uint32_t)f->payload_len & 3;
 	uint32_t body = f->opcode == HP3_OP_CNP ? CNP_RESERVED : f->payload_len + pad;
 	uint32_t udp_len = UDP_LEN + BTH_LEN + op->ext_len + body + HP3_ICRC_LEN;
-	uint32_t l3 = ETHER_LEN + (a->vlan ? VLAN_LEN : 0);
+	uint32_t l3 = l3_off(a);
 	uint32_t udp = l3 + (a->ipv6 ? IPV6_LEN : IPV4_LEN);
 	uint32_t len = udp + udp_len;
 	if (len > FRAME_MAX)
@@ -206,7 +212,7 @@ int hp3_build_udp(void *buf, size_t cap, const struct hp3_addressing *a, uint16_
 	const void *payload, uint16_t len)
 {
 	uint32_t udp_len = UDP_LEN + len;
-	uint32_t l3 = ETHER_LEN + (a->vlan ? VLAN_LEN : 0);
+	uint32_t l3 = l3_off(a);
 	uint32_t udp = l3 + (a->ipv6 ? IPV6_LEN : IPV4_LEN);
 
 	if (dport == HP3_ROCE_UDP_PORT || udp + udp_len > FRAME_MAX)
@@ -230,11 +236,15 @@ void hp3_addressing_same(const void *frame, const struct hp3_view *v, struct hp3
 	const uint8_t *f = frame, *ip = f + v->l3_off;
 
 	*a = (struct hp3_addressing){
-		.vlan = v->flags & HP3_VF_VLAN ? hp3_be16(f + ETHER_LEN) : 0,
 		.ipv6 = v->flags & HP3_VF_IPV6,
 		.sport = v->sport,
 		.pkey = v->pkey,
 	};
+	for (uint32_t i = 0; i < v->tags; i++) {
+		const uint8_t *tag = f + 2 * MAC_LEN + HP3_TAG_LEN * i;
+
+		a->tag[i] = (struct hp3_tag){hp3_be16(tag), hp3_be16(tag + 2)};
+	}
 	memcpy(a->dst_mac, f, MAC_LEN);
 	memcpy(a->src_mac, f + MAC_LEN, MAC_LEN);
 	if (a->ipv6) {
@@ -274,6 +284,6 @@ void hp3_addressing_class(struct hp3_addressing *a, uint8_t dscp)
 	if (dscp >= HP3_DSCP_KEPT)
 		return;
 	a->tclass = (uint8_t)(dscp << 2);
-	if (a->vlan != 0)
-		a->vlan = (uint16_t)(dscp >> 3 << 13 | (a->vlan & 0x1fff));
+	for (uint32_t i = 0; i < HP3_TAGS_MAX && a->tag[i].tpid != 0; i++)
+		a->tag[i].tci = (uint16_t)(dscp >> 3 << 13 | (a->tag[i].tci & 0x1fff));
 }

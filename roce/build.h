@@ -19,7 +19,7 @@
 /* Where a packet goes and how the network shall treat it. Addresses in network byte order. */
 struct hp3_addressing {
 	uint8_t dst_mac[6], src_mac[6];
-	uint16_t vlan; /* tag control information: priority and VLAN id; 0: untagged */
+	struct hp3_tag tag[HP3_TAGS_MAX]; /* outer first; none behind one that is not there */
 	bool ipv6; /* else the first four bytes of the addresses count */
 	uint8_t src_ip[16], dst_ip[16];
 	uint8_t tclass; /* DSCP << 2 | ECN */
@@ -45,14 +45,15 @@ struct hp3_fields {
 	uint16_t payload_len; /* padded to 4 bytes on the wire by PadCnt */
 };
 
-/* How to answer: addresses, MACs and VLAN of *v's frame swapped; same DSCP, not ECT; own sport. */
+/* How to answer: addresses and MACs of *v's frame swapped; same VLAN tags and DSCP, not ECT; own
+ * sport. */
 void hp3_addressing_reply(
 	const void *frame, const struct hp3_view *v, uint16_t sport, struct hp3_addressing *a);
 /* The same way as the frame itself goes. */
 void hp3_addressing_same(const void *frame, const struct hp3_view *v, struct hp3_addressing *a);
 
 /*
- * In the class of service of a DSCP: not ECT, and where there is a VLAN tag with the priority that
+ * In the class of service of a DSCP: not ECT, and where there are VLAN tags with the priority that
  * the DSCP's upper three bits name. HP3_DSCP_KEPT: as it was.
  */
 #define HP3_DSCP_KEPT 64u

@@ -10,10 +10,6 @@
 #define ETHER_LEN      14u
 #define ETHERTYPE_IPV4 0x0800u
 #define ETHERTYPE_IPV6 0x86ddu
-#define ETHERTYPE_VLAN 0x8100u
-#define ETHERTYPE_QINQ 0x88a8u
-#define VLAN_LEN       4u
-#define VLAN_ID_MASK   0x0fffu
 
 #define IPV4_LEN         20u
 #define IPV4_MORE        0x2000u
@@ -181,23 +177,22 @@ static enum hp3_parse_reason parse_ipv6(
 static __attribute__((noinline)) enum hp3_parse_reason parse_tagged(
 	const uint8_t *f, uint32_t len, uint32_t type, struct hp3_view *v)
 {
-	uint32_t l3 = ETHER_LEN;
+	uint32_t l3 = ETHER_LEN, tags = 0;
 
-	for (int tags = 0; tags < 2 && (type == ETHERTYPE_VLAN || type == ETHERTYPE_QINQ); tags++) {
-		if (len - l3 < VLAN_LEN)
+	for (; tags < HP3_TAGS_MAX && hp3_is_tpid(type); tags++) {
+		if (len - l3 < HP3_TAG_LEN)
 			return HP3_PARSE_SHORT_ETHER;
-		if (!tags)
-			v->vlan = hp3_be16(f + l3) & VLAN_ID_MASK;
-		v->flags |= HP3_VF_VLAN;
+		v->vlan |= hp3_tag_vlan(tags, type, hp3_be16(f + l3));
 		type = hp3_be16(f + l3 + 2);
-		l3 += VLAN_LEN;
+		l3 += HP3_TAG_LEN;
 	}
+	v->tags = (uint16_t)tags;
 	v->l3_off = (uint16_t)l3;
 	if (type == ETHERTYPE_IPV4)
 		return parse_ipv4(f, l3, len, v);
 	if (type == ETHERTYPE_IPV6)
 		return parse_ipv6(f, l3, len, v);
-	return HP3_PARSE_NOT_IP;
+	return hp3_is_tpid(type) ? HP3_PARSE_TAGS : HP3_PARSE_NOT_IP;
 }
 
 void hp3_parse_any(const void *frame, uint32_t len, struct hp3_view *v)

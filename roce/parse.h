@@ -6,7 +6,7 @@
  * or reply), something RoCE that hp3 lets pass, or not RoCE at all. Never fails: what is malformed
  * or truncated is told apart by a named reason and is to be forwarded untouched.
  *
- * Understands Ethernet II, one or two 802.1Q/802.1ad tags, IPv4 with options, IPv6 (with
+ * Understands Ethernet II, up to two 802.1Q/802.1ad tags (tags.h), IPv4 with options, IPv6 (with
  * hop-by-hop, routing, destination and fragment headers), UDP, BTH and every RC/UC/UD/CNP opcode
  * (opcode.h).
  *
@@ -14,6 +14,7 @@
  * *v. Only headers are read, never the payload; the ICRC is not checked here (icrc.h).
  */
 #include <stdint.h>
+#include "roce/tags.h"
 #include "roce/wire.h"
 
 /* What the packet is to hp3. */
@@ -35,6 +36,7 @@ enum hp3_class {
 #define HP3_PARSE_REASONS(X)                                                                       \
 	X(OK, "ok")                                                                                \
 	X(NOT_IP, "not-ip")                                                                        \
+	X(TAGS, "too-many-tags") /* more than two */                                               \
 	X(NOT_UDP, "not-udp")                                                                      \
 	X(NOT_ROCE, "not-roce")                                                                    \
 	X(FRAGMENT, "fragment")                                                                    \
@@ -57,7 +59,6 @@ enum hp3_parse_reason {
 
 /* hp3_view.flags */
 #define HP3_VF_IPV6     0x0001u
-#define HP3_VF_VLAN     0x0002u
 #define HP3_VF_ACKREQ   0x0004u /* BTH AckReq */
 #define HP3_VF_BECN     0x0008u
 #define HP3_VF_FECN     0x0010u
@@ -80,7 +81,7 @@ struct hp3_view {
 	uint8_t reason; /* enum hp3_parse_reason; OK unless class is OTHER */
 	uint16_t flags; /* HP3_VF_* */
 	uint16_t sport; /* UDP source port */
-	uint16_t vlan; /* outer tag's VLAN id, 0 without tag */
+	uint16_t tags; /* VLAN tags, which begin at byte 12: 0 to 2 */
 	uint16_t l3_off;
 	/* BTH starts at udp_off + 8; FRAGMENT: 0 unless the datagram begins here, to RoCE's port */
 	uint16_t udp_off;
@@ -93,6 +94,7 @@ struct hp3_view {
 	uint8_t syndrome; /* AETH, if HP3_VF_AETH */
 	uint16_t pkey;
 	uint32_t dma_len; /* RETH DMA length in bytes, if the opcode has a RETH */
+	uint32_t vlan; /* of all tags (tags.h), 0 without any */
 };
 
 void hp3_parse(const void *frame, uint32_t len, struct hp3_view *v);

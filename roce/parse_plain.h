@@ -33,7 +33,7 @@ void hp3_parse_any(const void *frame, uint32_t len, struct hp3_view *v);
 
 _Static_assert(offsetof(struct hp3_view, class) == 0 && offsetof(struct hp3_view, flags) == 2 &&
 		       offsetof(struct hp3_view, sport) == 4 &&
-		       offsetof(struct hp3_view, vlan) == 6,
+		       offsetof(struct hp3_view, tags) == 6,
 	"first word of the view");
 _Static_assert(offsetof(struct hp3_view, l3_off) == 8 && offsetof(struct hp3_view, udp_off) == 10 &&
 		       offsetof(struct hp3_view, icrc_off) == 12 &&
@@ -132,7 +132,7 @@ static inline __attribute__((always_inline)) bool hp3_parse_plain(
 		((uint64_t)(HP3_PLAIN_MIN << 16 | HP3_ICRC_LEN) << 32);
 	memcpy(&v->l3_off, &word, sizeof(word));
 	hp3_plain_bth(f + HP3_PLAIN_BTH, head >> 16 & HP3_VF_AETH, v);
-	v->dma_len = 0;
+	v->dma_len = v->vlan = 0;
 	if (op->ext & HP3_EXT_RETH)
 		v->dma_len = hp3_be32(f + HP3_PLAIN_BTH + 24);
 	return true;

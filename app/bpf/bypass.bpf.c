@@ -116,9 +116,10 @@ static __always_inline struct fragment datagram(const struct iphdr *ip)
 	return (struct fragment){ip->saddr, ip->daddr, ip->id, ip->protocol, 0};
 }
 
-static __always_inline int is_tagged_twice(const struct __sk_buff *skb)
+/* net_af_packet hands hp3d what an outer tag says, but not its type. */
+static __always_inline int loses_tag_type(const struct __sk_buff *skb)
 {
-	return skb->vlan_present && skb->vlan_proto == bpf_htons(SECOND_TAG);
+	return skb->vlan_present && skb->vlan_proto == bpf_htons(TPID_8021AD);
 }
 
 /* Where flows are that hp3d has moved. */
@@ -205,7 +206,7 @@ int tap(struct __sk_buff *skb)
 	if (p == NULL || cpu == NULL || skb->pkt_type == PACKET_OUTGOING || p->owner != me)
 		return 0;
 	cpu->seen = 1;
-	if (skb->len > frame_max || skb->gso_size != 0 || is_tagged_twice(skb) || !is_ours(&f) ||
+	if (skb->len > frame_max || skb->gso_size != 0 || loses_tag_type(skb) || !is_ours(&f) ||
 		was_in_pieces(&f, now) || !take(p, now))
 		return 0;
 	cpu->taken = skb->len;

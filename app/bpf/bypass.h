@@ -75,8 +75,27 @@ struct hp3_bypass_cpu {
 struct hp3_bypass_flow {
 	__u8 local[16], remote[16]; /* IPv4: first four bytes; the rest 0 */
 	__u32 qpn; /* destination of what the RNIC sends */
-	__u16 vlan, ipv6;
+	__u32 kind; /* hp3_bypass_kind() */
 };
+
+/*
+ * Family and VLAN (roce/tags.h) of a flow. Bits 0 to 11: id of the outer tag; 12, 13: the outer,
+ * the inner tag is an 802.1ad tag; 16: IPv6; 20 to 31: id of the inner tag.
+ */
+static inline __u32 hp3_bypass_kind(__u32 vlan, __u32 ipv6)
+{
+	return (vlan & 0xfff) | (vlan >> 24 & 3) << 12 | ipv6 << 16 | (vlan >> 12 & 0xfff) << 20;
+}
+
+static inline __u32 hp3_bypass_vlan(__u32 kind)
+{
+	return (kind & 0xfff) | (kind >> 12 & 3) << 24 | kind >> 20 << 12;
+}
+
+static inline __u32 hp3_bypass_ipv6(__u32 kind)
+{
+	return kind >> 16 & 1;
+}
 
 struct hp3_bypass_ports {
 	__u16 requests, replies; /* 0: as the RNIC sends them */

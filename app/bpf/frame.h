@@ -11,12 +11,13 @@
 #define ICMP6_EXPIRED 3
 #define QUOTE         8 /* bytes of ICMP before the packet that it quotes */
 #define FRAGMENT      0x3fff /* more fragments, offset */
-#define SECOND_TAG    0x88a8
-#define TAG           4 /* bytes of an 802.1Q tag that is still in the frame */
+#define TPID_8021AD   0x88a8
+#define TAG           4 /* bytes of a VLAN tag that is still in the frame */
 
 struct frame {
 	void *ctx; /* struct __sk_buff, or with `xdp` struct xdp_md */
 	__u32 xdp, l3;
+	__u32 vlan; /* of the first two tags, as in roce/tags.h */
 	__be16 protocol;
 };
 
@@ -27,10 +28,35 @@ static __always_inline int load(const struct frame *f, __u32 at, void *to, __u32
 		      : (int)bpf_skb_load_bytes(f->ctx, at, to, len);
 }
 
+static __always_inline __u32 tag_vlan(__u32 i, __be16 tpid, __u16 tci)
+{
+	return (__u32)(tci & 0xfff) << 12 * i | (__u32)(tpid == bpf_htons(TPID_8021AD)) << (24 + i);
+}
+
+/* Tag `i` of the frame (0: the outer one), if it is there, is no more before what f begins with. */
+static __always_inline struct frame behind_tag(struct frame f, __u32 i)
+{
+	__be16 tag[2];
+
+	if ((f.protocol != bpf_htons(ETH_P_8021Q) && f.protocol != bpf_htons(TPID_8021AD)) ||
+		load(&f, f.l3, tag, sizeof(tag)) != 0)
+		return f;
+	f.vlan |= tag_vlan(i, f.protocol, bpf_ntohs(tag[0]));
+	f.protocol = tag[1];
+	f.l3 += TAG;
+	return f;
+}
+
 /* The kernel has taken a tag off already. */
 static __always_inline struct frame frame_of_skb(struct __sk_buff *skb)
 {
-	return (struct frame){.ctx = skb, .l3 = ETH_HLEN, .protocol = (__be16)skb->protocol};
+	struct frame f = {.ctx = skb, .l3 = ETH_HLEN, .protocol = (__be16)skb->protocol};
+
+	if (skb->vlan_present)
+		f.vlan = tag_vlan(0, (__be16)skb->vlan_proto, (__u16)skb->vlan_tci);
+	else
+		f = behind_tag(f, 0);
+	return behind_tag(f, 1);
 }
 
 /* No address of the frame itself may be taken: `xdp` has to be a constant in each program. */
@@ -40,12 +66,8 @@ static __always_inline struct frame frame_of_xdp(struct xdp_md *ctx)
 	__be16 protocol = 0;
 
 	load(&f, ETH_HLEN - sizeof(protocol), &protocol, sizeof(protocol));
-	if (protocol == bpf_htons(ETH_P_8021Q)) {
-		load(&f, ETH_HLEN + TAG - sizeof(protocol), &protocol, sizeof(protocol));
-		f.l3 += TAG;
-	}
 	f.protocol = protocol;
-	return f;
+	return behind_tag(behind_tag(f, 0), 1);
 }
 
 static __always_inline int is_udp_to(const struct frame *f, __u32 at, __u16 port)

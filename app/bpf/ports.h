@@ -121,7 +121,7 @@ static __always_inline int find_roce_ip6(
 		return 0;
 	r->udp = r->l3 + sizeof(ip);
 	r->icrc = r->udp + bpf_ntohs(ip.payload_len) - ICRC_BYTES;
-	r->ipv6 = flow->ipv6 = 1;
+	r->ipv6 = 1;
 	__builtin_memcpy(flow->local, &ip.saddr, 16);
 	__builtin_memcpy(flow->remote, &ip.daddr, 16);
 	return 1;
@@ -143,8 +143,7 @@ static __always_inline int keep_port(struct __sk_buff *skb, const struct frame *
 		bth[0] >= RC_OPCODES)
 		return 0;
 	flow.qpn = (__u32)bth[BTH_QPN + 1] << 16 | bth[BTH_QPN + 2] << 8 | bth[BTH_QPN + 3];
-	if (skb->vlan_present)
-		flow.vlan = skb->vlan_tci & 0xfff;
+	flow.kind = hp3_bypass_kind(f->vlan, r.ipv6);
 	ports = bpf_map_lookup_elem(&hp3_moved, &flow);
 	if (ports == NULL)
 		return 0;

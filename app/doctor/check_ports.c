@@ -244,7 +244,7 @@ static void vlan_offload(struct hp3_doctor *d, const struct hp3_port *p)
 		return;
 	hp3_find(
 		d, HP3_PORT_FMT ": %s takes VLAN tags off (rxvlan)", HP3_PORT_ARGS(p), p->itf.name);
-	hp3_fix(d, "ethtool -K %s rxvlan off, if the network uses 802.1ad", HP3_WORD(p->itf.name));
+	hp3_fix(d, "use net_af_xdp for both ports, if RoCEv2 bears 802.1ad tags");
 }
 
 void hp3_check_vlan_offload(struct hp3_doctor *d)

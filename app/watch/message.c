@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/watch/message.h"
 #include <string.h>
+#include "roce/tags.h"
 #include "roce/wire.h"
-
-#define VLAN_MAX 4095u
 
 void hp3_watch_message_event(struct hp3_watch_message *m, const struct hp3_watch_event *ev)
 {
@@ -34,7 +33,7 @@ static bool is_text(const char *s, size_t size)
 static bool is_event(const struct hp3_watch_message *m)
 {
 	return m->event.up <= 1 && m->event.ipv6 <= 1 && m->event.psn_known <= 1 &&
-	       m->event.vlan <= VLAN_MAX && m->event.lqpn <= HP3_QPN_MASK &&
+	       m->event.vlan <= HP3_VLAN_MAX && m->event.lqpn <= HP3_QPN_MASK &&
 	       m->event.rqpn <= HP3_QPN_MASK && m->event.psn <= HP3_PSN_MASK &&
 	       is_text(m->event.device, sizeof(m->event.device));
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include "app/watch/watch.h"
 
-#define HP3_WATCH_MAGIC 0x77337001u /* the last byte: the layout */
+#define HP3_WATCH_MAGIC 0x77337002u /* the last byte: the layout */
 #define HP3_WATCH_TEXT  512u
 
 enum hp3_watch_said { HP3_SAID_BY, HP3_SAID_NOTICE, HP3_SAID_EVENT, HP3_SAID_ENDED };
@@ -27,7 +27,7 @@ struct hp3_watch_message {
 		struct {
 			uint64_t time_ns;
 			uint32_t pid, lqpn, rqpn, psn, rq_psn, mtu;
-			uint16_t vlan;
+			uint32_t vlan; /* HP3_VLAN_MAX at most (roce/tags.h) */
 			uint8_t up, ipv6, psn_known, port; /* the first three: 0, 1 */
 			uint8_t local[16], remote[16];
 			char device[64];

@@ -25,7 +25,7 @@ struct hp3_qps;
 /* A local address. */
 struct hp3_gid {
 	uint8_t gid[16];
-	uint16_t vlan; /* 0: none */
+	uint32_t vlan; /* as roce/tags.h has it; 0: none */
 };
 
 struct hp3_qps_hooks {

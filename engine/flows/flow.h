@@ -133,18 +133,18 @@ struct hp3_flow {
 	/* hot */
 	/* IPv4: local << 32 | remote; IPv6: keyed hash of both, the pair has the addresses */
 	uint64_t addr;
-	uint32_t rqpn; /* remote QPN, on packets that leave */
-	uint32_t lqpn; /* local QPN, on packets that arrive; valid if paired */
+	uint32_t rqpn : 24; /* remote QPN, on packets that leave */
+	uint32_t pmtu_log2 : 8; /* 0: not known */
+	uint32_t lqpn : 24; /* local QPN, on packets that arrive; valid if paired */
+	uint32_t state : 4; /* enum hp3_rfr_state */
+	uint32_t pairing : 4; /* enum hp3_pairing */
 	struct hp3_stream stream;
+	uint32_t vlan; /* of both tags (roce/tags.h) */
 	uint16_t port; /* port in use; valid if moved */
 	uint16_t home; /* port that the RNIC writes */
 	uint16_t slot; /* of the move in progress, or HP3_NO_SLOT */
-	uint16_t vlan;
-	uint32_t last; /* last packet of either direction, in HP3_TICK_SHIFT units */
-	uint8_t state : 4; /* enum hp3_rfr_state */
-	uint8_t pairing : 4; /* enum hp3_pairing */
-	uint8_t pmtu_log2;
 	uint16_t watch; /* HP3_FW_* */
+	uint32_t last; /* last packet of either direction, in HP3_TICK_SHIFT units */
 	uint16_t flags; /* HP3_FF_* */
 	uint16_t pkey; /* of the last reply */
 	uint64_t bytes : 48; /* IP bytes of request packets */

@@ -11,7 +11,7 @@
 struct hp3_key {
 	uint64_t addr;
 	uint32_t qpn;
-	uint16_t vlan;
+	uint32_t vlan;
 	bool ipv6;
 	enum hp3_dir dir;
 };
@@ -25,7 +25,7 @@ uint64_t hp3_key_addr(const struct hp3_engine *e, const struct hp3_ends *ends);
  * whose halves are folded and spread for the bucket. burst.c has it for several packets at once.
  */
 static inline void hp3_key_mix(const struct hp3_engine *e, uint64_t addr, uint32_t qpn,
-	uint16_t vlan, enum hp3_dir dir, uint32_t *sig, uint32_t *bucket)
+	uint32_t vlan, enum hp3_dir dir, uint32_t *sig, uint32_t *bucket)
 {
 	uint64_t h, spread;
 

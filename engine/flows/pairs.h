@@ -13,7 +13,7 @@
 
 struct hp3_pair {
 	uint8_t local[16], remote[16]; /* IPv4: first four bytes, rest 0 */
-	uint16_t vlan;
+	uint32_t vlan;
 	bool ipv6;
 	uint32_t hash;
 	uint32_t chain; /* next pair of the same hash slot, or free list link */

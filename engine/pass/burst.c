@@ -47,6 +47,9 @@ static __attribute__((noinline)) void key(
 	struct hp3_ends ends;
 
 	p->bucket = HP3_NO_BUCKET;
+#ifdef HP3_BREAK_OUTER_TAG_ONLY
+	p->v.vlan &= HP3_VLAN_AD | HP3_VLAN_ID;
+#endif
 	if (!is_wanted(e, p, dir))
 		return;
 	ends = hp3_ends_of(p->frame, &p->v, dir);
@@ -83,7 +86,7 @@ INLINE uint32_t see_one(struct hp3_engine *e, struct hp3_pkt *p, enum hp3_dir di
 }
 
 #ifdef HP3_WIDE
-_Static_assert(sizeof(struct hp3_view) == 36 && offsetof(struct hp3_pkt, v) % 8 == 0 &&
+_Static_assert(sizeof(struct hp3_view) == 40 && offsetof(struct hp3_pkt, v) % 8 == 0 &&
 		       offsetof(struct hp3_pkt, addr) - offsetof(struct hp3_pkt, v) == 40 &&
 		       offsetof(struct hp3_pkt, sig) - offsetof(struct hp3_pkt, v) == 48 &&
 		       offsetof(struct hp3_pkt, bucket) == offsetof(struct hp3_pkt, sig) + 4 &&

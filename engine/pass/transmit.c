@@ -137,6 +137,15 @@ static void note_size(struct hp3_engine *e, const struct hp3_flow *f, const stru
 		p->longest = (uint16_t)hp3_min_u32(len, UINT16_MAX);
 }
 
+static enum hp3_tx_kind stream_tx(struct hp3_flow *f, const struct hp3_view *v)
+{
+	uint8_t pmtu_log2 = f->pmtu_log2;
+	enum hp3_tx_kind kind = hp3_stream_tx(&f->stream, v, &pmtu_log2);
+
+	f->pmtu_log2 = pmtu_log2;
+	return kind;
+}
+
 /* Everything but the next packet of a paired, unpaced flow in steady state. */
 void hp3_tx_slow(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
@@ -154,13 +163,13 @@ void hp3_tx_slow(
 	else if ((f->flags & HP3_FF_IDLE_PROOF) && f->state == HP3_RFR_STEADY &&
 		 pkt->v.psn == f->stream.nxt && !hp3_spray_hides(t->e, flow))
 		hp3_wake(t, flow, &pkt->v);
-	kind = hp3_stream_tx(&f->stream, &pkt->v, &f->pmtu_log2);
+	kind = stream_tx(f, &pkt->v);
 	if (kind == HP3_TX_EPOCH) {
 		hp3_flow_epoch(t, flow);
 		hp3_cm_began(t, flow, pkt->v.psn);
 		hp3_noted_began(t, flow, pkt->v.psn);
 		start(t, flow, pkt);
-		kind = hp3_stream_tx(&f->stream, &pkt->v, &f->pmtu_log2);
+		kind = stream_tx(f, &pkt->v);
 	}
 	if (kind == HP3_TX_RETRANSMIT)
 		tx_retransmit(t, flow, &pkt->v, vd);

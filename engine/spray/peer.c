@@ -7,7 +7,7 @@
 
 struct who {
 	uint64_t addr;
-	uint16_t vlan;
+	uint32_t vlan;
 	bool ipv6;
 };
 

@@ -7,7 +7,7 @@
 #define BEAT_MAX   1000000000u
 #define PUT_OFF_NS 1000000000u /* until it is offered again to put READ responses in order */
 
-struct hp3_spray_in *hp3_in_find(struct hp3_engine *e, uint64_t addr, uint16_t vlan, bool ipv6,
+struct hp3_spray_in *hp3_in_find(struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6,
 	uint32_t responder, bool reads)
 {
 	struct hp3_spraying *s = e->spraying;
@@ -24,7 +24,7 @@ struct hp3_spray_in *hp3_in_find(struct hp3_engine *e, uint64_t addr, uint16_t v
 }
 
 struct hp3_spray_in *hp3_in_find_back(
-	struct hp3_engine *e, uint64_t addr, uint16_t vlan, bool ipv6, uint32_t requester)
+	struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6, uint32_t requester)
 {
 	struct hp3_spraying *s = e->spraying;
 	uint16_t i = s->backs[hp3_spray_chain(s, addr, requester)];

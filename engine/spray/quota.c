@@ -15,7 +15,7 @@ void hp3_quota_init(struct hp3_quotas *q, uint32_t n, uint32_t heads, uint64_t s
 	q->free = 0;
 }
 
-static uint16_t *head_of(const struct hp3_quotas *q, const uint8_t remote[16], uint16_t vlan)
+static uint16_t *head_of(const struct hp3_quotas *q, const uint8_t remote[16], uint32_t vlan)
 {
 	uint64_t w[2];
 

@@ -19,7 +19,7 @@ struct hp3_quota {
 	uint8_t remote[16]; /* IPv4: first four bytes, rest 0 */
 	uint64_t bytes; /* held */
 	uint32_t packets; /* likewise */
-	uint16_t vlan;
+	uint32_t vlan;
 	uint16_t next; /* of the same chain, or free */
 	uint16_t ins, reads; /* agreements: to resequence; about READs of the peer */
 	bool ipv6;

@@ -75,7 +75,7 @@ struct hp3_spray_ack {
 struct hp3_spray_in {
 	uint64_t addr; /* as hp3_flow.addr */
 	uint32_t responder, requester; /* QPNs */
-	uint16_t vlan;
+	uint32_t vlan;
 	bool ipv6;
 	bool ready; /* it is known what the RNIC waits for; else the next packet tells */
 	bool sure; /* ... not only by a question, which may be void: something may have left since
@@ -139,7 +139,7 @@ struct hp3_spray_peer {
 	struct hp3_spread spread;
 	uint64_t addr; /* as hp3_flow.addr */
 	uint64_t used; /* when last; 0: never */
-	uint16_t vlan;
+	uint32_t vlan;
 	uint16_t base; /* port of lane 0, a multiple of HP3_LANES */
 	uint16_t users; /* agreements */
 	uint32_t newest; /* number of an agreement that it asked for before anything had left */

@@ -92,7 +92,7 @@ static uint16_t source_port(const struct gen_control *c, const struct gen_qp *q)
 
 static void describe(struct gen_control *c, const struct gen_peer *p, struct gen_qp *q)
 {
-	q->to = (struct hp3_addressing){.vlan = (uint16_t)c->o->vlan,
+	q->to = (struct hp3_addressing){.tag = {hp3_tag_8021q((uint16_t)c->o->vlan)},
 		.ipv6 = c->own.ipv6,
 		.tclass = (uint8_t)(c->o->dscp << 2 |
 				    (c->o->no_ect ? HP3_ECN_NOT_ECT : HP3_ECN_ECT0)),

@@ -17,11 +17,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct caller c;
 static uint32_t who; /* queue pair of the newest event */
 
-/* Queue pair i: two address pairs with eight each, one in four IPv6, one in eight with VLAN. */
+static uint32_t vlan_of(uint32_t i)
+{
+	if (i % 8 != 2 && i % 8 != 5)
+		return 0;
+	return i % 8 == 2 ? 100 : HP3_VLAN_AD | 20 << HP3_VLAN_INNER_SHIFT | 100;
+}
+
+/* Queue pair i: two address pairs with eight each, one in four IPv6, one in eight with a VLAN tag,
+ * one in eight with another one inside. */
 static struct hp3_qp_event qp(uint32_t i)
 {
 	struct hp3_qp_event q = {.ipv6 = i % 4 == 3,
-		.vlan = i % 8 == 2 ? 100 : 0,
+		.vlan = vlan_of(i),
 		.local = {10, 9, 0, 1},
 		.remote = {10, 9, 0, (uint8_t)(2 + i / 8)},
 		.lqpn = 0x1000 + i,
@@ -46,9 +54,9 @@ static uint32_t flow_of(const struct hp3_qp_event *q)
 
 static struct hp3_addressing addressing(const struct hp3_qp_event *q, enum hp3_dir dir)
 {
-	struct hp3_addressing a = {
-		.vlan = q->vlan, .ipv6 = q->ipv6, .ttl = 64, .sport = 0xc000, .pkey = 0xffff};
+	struct hp3_addressing a = {.ipv6 = q->ipv6, .ttl = 64, .sport = 0xc000, .pkey = 0xffff};
 
+	hp3_tags_make(q->vlan, 0, a.tag);
 	memcpy(a.src_ip, dir == HP3_DIR_TX ? q->local : q->remote, 16);
 	memcpy(a.dst_ip, dir == HP3_DIR_TX ? q->remote : q->local, 16);
 	return a;

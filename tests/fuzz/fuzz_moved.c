@@ -47,7 +47,7 @@ static void restore(struct caller *c, json_t *entry)
 		    &replies) != 0 ||
 		hp3_flowid_parse(text, &id) < 0)
 		return;
-	MUST(id.vlan <= 4095 && id.rqpn <= 0xffffff);
+	MUST(id.vlan <= HP3_VLAN_MAX && id.rqpn <= 0xffffff);
 	MUST(hp3_flowid_format(&id, name, sizeof(name)) > 0);
 	MUST(hp3_flowid_parse(name, &again) == 0 && memcmp(&id, &again, sizeof(id)) == 0);
 	ends = (struct hp3_ends){id.ipv6, id.vlan, id.local, id.remote};

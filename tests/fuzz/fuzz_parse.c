@@ -25,7 +25,8 @@ static void check_view(const struct hp3_view *v, size_t size)
 	MUST((v->class == HP3_CLASS_OTHER) == (v->reason != HP3_PARSE_OK));
 	if (v->class == HP3_CLASS_OTHER)
 		return;
-	MUST(v->l3_off >= 14 && v->l3_off <= 22);
+	MUST(v->tags <= HP3_TAGS_MAX && v->l3_off == 14 + HP3_TAG_LEN * v->tags);
+	MUST(v->vlan <= HP3_VLAN_MAX && (v->tags != 0 || v->vlan == 0));
 	MUST(v->udp_off >= v->l3_off + 20u);
 	MUST(v->icrc_off >= v->udp_off + 20u + v->payload_len);
 	MUST(v->icrc_off + HP3_ICRC_LEN <= size);
@@ -54,6 +55,7 @@ static void check_rewrite(uint8_t *f, size_t size, struct hp3_view *v)
 	MUST(!memcmp(&first, v, sizeof(first)));
 }
 
+/* It bears the tags of the frame that it answers. */
 static void check_answer(const uint8_t *f, const struct hp3_view *v)
 {
 	struct hp3_addressing a;
@@ -65,6 +67,7 @@ static void check_answer(const uint8_t *f, const struct hp3_view *v)
 	MUST(n > 0);
 	hp3_parse(buf, (uint32_t)n, &w);
 	MUST(w.class == HP3_CLASS_RC_REPLY && w.psn == v->psn && hp3_icrc_ok(buf, &w));
+	MUST(w.vlan == v->vlan && !memcmp(buf + 12, f + 12, HP3_TAG_LEN * v->tags));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

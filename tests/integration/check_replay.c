@@ -80,7 +80,8 @@ static json_int_t number(json_t *summary, const char *group, const char *key)
 struct stream {
 	const uint8_t *addresses; /* source, destination */
 	uint32_t qpn;
-	uint16_t vlan, sport;
+	uint32_t vlan;
+	uint16_t sport;
 	uint32_t place[2]; /* by stream kind: the input packet that came last */
 	bool seen[2];
 	uint32_t hi; /* newest PSN */

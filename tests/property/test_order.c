@@ -174,6 +174,33 @@ static void rule_15_lockstep_is_never_paired_wrongly(void **state)
 	assert_true(r.paired > run_seeds);
 }
 
+/*
+ * Rule 17: two tenants with the same addresses, queue pair numbers and PSNs, behind one outer VLAN
+ * tag. Each flow is a flow of its own: it pairs, moves and counts by its own packets.
+ */
+static void rule_17_tenants_of_equal_addresses(void **state)
+{
+	struct world_params p = run_base();
+	struct world_result r;
+
+	p.pairs = 2;
+	p.tenants = p.lockstep = true;
+	p.msg_packets = 128;
+	r = run(p);
+	assert_int_equal(r.paired, 8 * run_seeds);
+	assert_int_equal(r.epochs, 0);
+	assert_int_equal(r.retransmitted, 0);
+	assert_true(r.switched > 20 * run_seeds);
+	p.lockstep = false;
+	p.cm = p.ipv6 = true;
+	p.pairs = 4;
+	p.loss_ppm = p.damage_ppm = 2000;
+	p.reads = p.rnr = true;
+	r = run(p);
+	assert_int_equal(r.epochs, 0);
+	assert_true(r.switched > 20 * run_seeds);
+}
+
 /* Rule 16: reset with the same QPN and a PSN near the old one, in mid-hold too. */
 static void rule_16_resets(void **state)
 {
@@ -445,6 +472,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(long_messages_wait_in_bad_weather),
 		cmocka_unit_test(dead_paths),
 		cmocka_unit_test(rule_15_lockstep_is_never_paired_wrongly),
+		cmocka_unit_test(rule_17_tenants_of_equal_addresses),
 		cmocka_unit_test(rule_16_resets),
 		cmocka_unit_test(small_hold),
 		cmocka_unit_test(holds_leave_room),

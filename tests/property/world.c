@@ -139,8 +139,7 @@ static void begin(struct world *w)
 		uint32_t start = world_start_psn(w);
 
 		w->qps[i].flow = HP3_NO_FLOW;
-		w->qps[i].lqpn = 0x1000 + i;
-		w->qps[i].rqpn = 0x2000 + i;
+		world_number(w, i);
 		w->qps[i].first_start = start;
 		world_setup_qp(w, i, start);
 	}

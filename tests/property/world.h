@@ -100,6 +100,9 @@ struct world_params {
 	uint32_t rewire_every_us; /* two queue pairs begin anew, each at the other's local end */
 	uint32_t up_late_us; /* set-up events come within so long, three of each */
 	uint32_t pairs; /* of addresses, 1..4; 0: 1 */
+	/* ... all of the same two addresses, and of the same queue pair numbers: each has an inner
+	 * VLAN tag of its own behind one outer tag */
+	bool tenants;
 	bool ipv6; /* all of them, or every other one of several */
 	bool any_pmtu; /* 256 to 4096, by the seed; else 1024 */
 	bool cm; /* pairings announced by set-up events instead of inferred */

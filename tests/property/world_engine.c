@@ -152,7 +152,7 @@ static void hand_nak(struct world *w, const struct hp3_act *a)
 	struct ev ev = {.t = w->now, .kind = EV_NAK, .view = view_of(HP3_OP_RC_ACK)};
 
 	hp3_flow_info(w->e, a->flow, w->now, &info);
-	ev.qp = (info.rqpn - 0x2000) % MAX_QPS;
+	ev.qp = world_qp_at(w, a->flow, info.rqpn);
 	ev.gen = w->qps[ev.qp].epoch;
 	ev.view.psn = a->psn;
 	ev.view.syndrome = HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE;
@@ -268,6 +268,7 @@ void world_announce(struct world *w, uint32_t i)
 	struct hp3_acts acts = {0};
 
 	ev.ipv6 = ends.ipv6;
+	ev.vlan = ends.vlan;
 	memcpy(ev.local, ends.local, ends.ipv6 ? 16 : 4);
 	memcpy(ev.remote, ends.remote, ends.ipv6 ? 16 : 4);
 	hp3_qp(w->e, &ev, w->now, &acts);

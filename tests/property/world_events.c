@@ -8,7 +8,7 @@
 
 static struct qp *qp_of(struct world *w, const struct hp3_event *ev)
 {
-	return &w->qps[(ev->rqpn - 0x2000) % MAX_QPS];
+	return &w->qps[world_qp_at(w, ev->flow, ev->rqpn)];
 }
 
 static uint32_t lost_in(const struct hp3_event *ev)
@@ -115,7 +115,7 @@ static void check_failover(struct world *w, const struct hp3_event *ev)
 	if (ev->cause == HP3_CAUSE_LOSS) { /* the RNIC has gone back there twice (rule 33) */
 		w->r.went_home++;
 		lost = DEAD_ROUNDS;
-		if (ev->to != HOME_PORT + (ev->rqpn - 0x2000) % MAX_QPS)
+		if (ev->to != HOME_PORT + world_qp_at(w, ev->flow, ev->rqpn))
 			VIOLATION(w, "went to port %u without a probe", ev->to);
 	}
 	w->r.failovers++;
@@ -166,7 +166,7 @@ void world_check_event(struct world *w, const struct hp3_event *ev)
 
 	if (w->p.observe && moves)
 		VIOLATION(w, "%s while only observing", hp3_event_name(ev->type));
-	if (moves && ev->to != HOME_PORT + (ev->rqpn - 0x2000) % MAX_QPS)
+	if (moves && ev->to != HOME_PORT + world_qp_at(w, ev->flow, ev->rqpn))
 		world_check_silent(w, hp3_event_name(ev->type));
 	world_check_mode(w);
 	if (moves && ev->cause != HP3_CAUSE_SETUP)

@@ -27,6 +27,7 @@ static uint32_t build(struct world *w, const struct ev *ev, uint8_t *frame)
 		.payload_len = v->payload_len};
 	int len;
 
+	hp3_tags_make(ends.vlan, 0, a.tag);
 	memcpy(a.src_ip, ends.remote, ends.ipv6 ? 16 : 4);
 	memcpy(a.dst_ip, ends.local, ends.ipv6 ? 16 : 4);
 	len = hp3_build(frame, sizeof(w->frame[0]), &a, &f);
@@ -53,11 +54,13 @@ static void damage(struct world *w, uint8_t *bth, uint32_t len)
 void world_frame(struct world *w, struct burst *b, uint32_t i)
 {
 	struct hp3_pkt *pkt = &b->pkt[i];
-	uint32_t len, bth = pkt->v.udp_off + 8u;
+	uint32_t len, bth;
 
 	if (b->ev[i].view.payload_len != 0 && !b->damaged[i])
 		return;
 	len = build(w, &b->ev[i], w->frame[i]);
+	hp3_parse(w->frame[i], len, &pkt->v);
+	bth = pkt->v.udp_off + 8u;
 	if (b->damaged[i])
 		damage(w, w->frame[i] + bth, len - bth);
 	pkt->frame = w->frame[i];

@@ -38,6 +38,7 @@ static void forge(struct world *w, uint32_t i)
 	struct hp3_qp_event ev = {.kind = rnd(w, 3) ? HP3_QP_UP : HP3_QP_DOWN,
 		.teller = made ? HP3_TELLER_KERNEL : HP3_TELLER_LIBRARY,
 		.ipv6 = ends.ipv6,
+		.vlan = ends.vlan,
 		.lqpn = made ? NOBODY + rnd(w, 4) : draw_lqpn(w),
 		.rqpn = q->rqpn,
 		.psn = draw_psn(w, q, made),

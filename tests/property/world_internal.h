@@ -329,6 +329,9 @@ void world_send_probe(struct world *w, const struct hp3_act *a);
 /* A packet of ours that an RNIC answers, as what it looks like; one that it drops. */
 void world_send_like_data(struct world *w, uint32_t i, const struct hp3_act *a, uint8_t kind);
 void world_send_to_nobody(struct world *w, uint32_t path);
+void world_number(struct world *w, uint32_t i);
+/* The queue pair of a flow, to that remote QPN. */
+uint32_t world_qp_at(const struct world *w, uint32_t flow, uint32_t rqpn);
 uint32_t world_qp_of(const struct world *w, const struct hp3_act *a);
 /* When what enters this path now arrives; 0: never. */
 uint64_t world_arrival(struct world *w, uint32_t path, uint64_t *free);

@@ -103,7 +103,7 @@ uint32_t world_qp_of(const struct world *w, const struct hp3_act *a)
 	struct hp3_flow_info info = {0};
 
 	hp3_flow_info(w->e, a->flow, w->now, &info);
-	return (info.rqpn - 0x2000) % MAX_QPS;
+	return world_qp_at(w, a->flow, info.rqpn);
 }
 
 void world_send_like_data(struct world *w, uint32_t i, const struct hp3_act *a, uint8_t kind)

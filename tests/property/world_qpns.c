@@ -106,7 +106,7 @@ static bool looks_old(const struct qp *owner, const struct hp3_flow_info *f)
 
 static void check_claim(struct world *w, const struct hp3_flow_info *f)
 {
-	const struct qp *q = &w->qps[(f->rqpn - 0x2000) % MAX_QPS];
+	const struct qp *q = &w->qps[world_qp_at(w, f->flow, f->rqpn)];
 
 	if (f->lqpn == q->lqpn)
 		return;

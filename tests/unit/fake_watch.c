@@ -24,7 +24,7 @@ static void by(uint32_t who)
 	say(&m, sizeof(m));
 }
 
-static void event(uint32_t lqpn, uint16_t vlan, const char *device)
+static void event(uint32_t lqpn, uint32_t vlan, const char *device)
 {
 	struct hp3_watch_event ev = {
 		.qp = {.kind = HP3_QP_UP, .lqpn = lqpn, .rqpn = 2, .psn = 3, .vlan = vlan}};
@@ -67,7 +67,7 @@ static void noise(void)
 	memset(m.text, 'x', sizeof(m.text));
 	say(&m, sizeof(m));
 	event(1u << 24, 0, "rxe0");
-	event(1, 4096, "rxe0");
+	event(1, HP3_VLAN_MAX + 1, "rxe0");
 }
 
 /* To be gone, and another one by now. */
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
 	if (strcmp(what, "claims") == 0)
 		claims();
 	if (strcmp(what, "noise") == 0)
-		event(7, 4095, "\x1b[2J");
+		event(7, HP3_VLAN_MAX, "\x1b[2J");
 	if (strcmp(what, "notices") == 0)
 		notices(1000);
 	for (unsigned i = 0; strcmp(what, "events") == 0; i++)

@@ -104,12 +104,20 @@ struct hp3_engine *make_engine(enum hp3_cc_mode cc, bool probing)
 	return e;
 }
 
+/* One tag, or two. */
+static uint32_t vlan_of(uint32_t i)
+{
+	if (i % 8 != 6)
+		return 0;
+	return i % 16 == 6 ? 100 : HP3_VLAN_AD | 20 << HP3_VLAN_INNER_SHIFT | 100;
+}
+
 static void addresses(uint32_t i, struct hp3_addressing *a, bool out)
 {
 	uint8_t local[16] = {10, 9, 0, 1}, remote[16] = {10, 9, 1, (uint8_t)(i % 5)};
 
 	a->ipv6 = i % 8 == 7;
-	a->vlan = i % 8 == 6 ? 100 : 0;
+	hp3_tags_make(vlan_of(i), 0, a->tag);
 	memcpy(a->src_ip, out ? local : remote, 16);
 	memcpy(a->dst_ip, out ? remote : local, 16);
 }
@@ -125,7 +133,7 @@ void announce(struct hp3_engine *e, uint64_t now)
 
 		addresses(i, &a, true);
 		ev.ipv6 = a.ipv6;
-		ev.vlan = a.vlan;
+		ev.vlan = vlan_of(i);
 		memcpy(ev.local, a.src_ip, 16);
 		memcpy(ev.remote, a.dst_ip, 16);
 		acts.n = 0;
@@ -140,7 +148,7 @@ void greet(struct hp3_engine *e, uint64_t now)
 		struct hp3_addressing a;
 
 		addresses(i, &a, true);
-		hp3_peer_seen(e, &(struct hp3_ends){a.ipv6, a.vlan, a.src_ip, a.dst_ip}, now);
+		hp3_peer_seen(e, &(struct hp3_ends){a.ipv6, vlan_of(i), a.src_ip, a.dst_ip}, now);
 	}
 }
 

@@ -14,12 +14,12 @@ static uint8_t payload[FRAME_MAX];
 
 static struct hp3_addressing addressing(const struct qp *q, enum hp3_dir who)
 {
-	struct hp3_addressing a = {.vlan = q->vlan,
-		.ipv6 = q->ipv6,
+	struct hp3_addressing a = {.ipv6 = q->ipv6,
 		.ttl = 64,
 		.sport = who == HP3_DIR_TX ? q->home : 0xd00d,
 		.pkey = 0xffff};
 
+	hp3_tags_make(q->vlan, q->priority, a.tag);
 	memcpy(a.src_ip, who == HP3_DIR_TX ? q->local : q->remote, 16);
 	memcpy(a.dst_ip, who == HP3_DIR_TX ? q->remote : q->local, 16);
 	return a;
@@ -187,7 +187,8 @@ void fragment_of(enum hp3_dir who, const struct qp *q, uint16_t dport, uint16_t 
 			.dest_qpn = q->rqpn,
 			.payload = payload,
 			.payload_len = 256});
-	uint8_t *ip = frame + (q->vlan ? 18 : 14), *udp = ip + (q->ipv6 ? 40 : 20);
+	uint8_t *ip = frame + 14 + (a.tag[0].tpid ? 4 : 0) + (a.tag[1].tpid ? 4 : 0),
+		*udp = ip + (q->ipv6 ? 40 : 20);
 	struct hp3_pkt pkt;
 
 	hp3_put_be16(udp + 2, dport);

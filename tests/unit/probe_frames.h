@@ -33,12 +33,12 @@ void make_expired(struct frame *f, const struct frame *probe, const uint8_t *hop
 /* After a change of a message: its checksums. */
 void repair_icmp(struct frame *f);
 
-/* Field by field: MACs, VLAN, addresses, DSCP and ECN, TTL, source port. */
+/* Field by field: MACs, VLAN tags, addresses, DSCP and ECN, TTL, source port. */
 #define expect_same_way(a, b)                                                                      \
 	do {                                                                                       \
 		assert_memory_equal((a)->dst_mac, (b)->dst_mac, 6);                                \
 		assert_memory_equal((a)->src_mac, (b)->src_mac, 6);                                \
-		assert_int_equal((a)->vlan, (b)->vlan);                                            \
+		assert_memory_equal((a)->tag, (b)->tag, sizeof((a)->tag));                         \
 		assert_int_equal((a)->ipv6, (b)->ipv6);                                            \
 		assert_memory_equal((a)->src_ip, (b)->src_ip, 16);                                 \
 		assert_memory_equal((a)->dst_ip, (b)->dst_ip, 16);                                 \

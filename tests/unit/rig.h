@@ -17,7 +17,8 @@
 /* One queue pair as the local host sees it. */
 struct qp {
 	bool ipv6;
-	uint16_t vlan;
+	uint32_t vlan; /* as roce/tags.h has it */
+	uint8_t priority; /* in its VLAN tags */
 	uint8_t local[16], remote[16];
 	uint32_t lqpn, rqpn;
 	uint16_t home;

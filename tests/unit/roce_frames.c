@@ -104,7 +104,7 @@ uint32_t make_frame(uint8_t *buf, const struct shape *s, struct rng *r)
 	fill(&a.dst_mac, 6, r);
 	fill(a.src_ip, 16, r);
 	fill(a.dst_ip, 16, r);
-	a.vlan = 0;
+	memset(a.tag, 0, sizeof(a.tag));
 	a.ipv6 = s->ipv6;
 	a.tclass = (uint8_t)rng_next(r);
 	a.ttl = (uint8_t)rng_next(r);

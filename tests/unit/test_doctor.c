@@ -632,7 +632,7 @@ static const struct {
 	{"merged-frames", udp_gro, "(rx-udp-gro-forwarding)",
 		"ethtool -K eth0 rx-udp-gro-forwarding off"},
 	{"gro", gro, "eth0", "ethtool -K eth0 gro off"},
-	{"vlan-offload", vlan_offload, "eth0", "ethtool -K eth0 rxvlan off"},
+	{"vlan-offload", vlan_offload, "eth0", "use net_af_xdp for both ports"},
 	{"arp", arp, "eth0", "ip link set eth0 arp off"},
 	{"rx-ring", rx_ring, "queues 1024 received frames, and could queue 8192",
 		"ethtool -G eth0 rx 8192"},

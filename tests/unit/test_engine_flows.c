@@ -52,14 +52,17 @@ static void only_a_request_that_leaves_creates_a_flow(void **state)
 	assert_int_equal(info(&q).port, q.home);
 }
 
-/* Rule 17: both addresses, family, VLAN and remote QPN make the key; replies find back by lqpn. */
+#define KEYS 18u
+
+/* Rule 17: both addresses, family, VLAN (of both tags) and remote QPN make the key; replies find
+ * back by lqpn. */
 static void rule_17_keys(void **state)
 {
-	struct qp q[12];
+	struct qp q[KEYS];
 
-	rig.cfg.max_pairs = 12;
+	rig.cfg.max_pairs = KEYS;
 	rig_configure();
-	for (unsigned i = 0; i < 12; i++) {
+	for (unsigned i = 0; i < KEYS; i++) {
 		q[i] = make_qp(0);
 		q[i].home = (uint16_t)(51000 + i);
 	}
@@ -78,25 +81,32 @@ static void rule_17_keys(void **state)
 	q[10].lqpn++;
 	q[11].rqpn = q[0].lqpn;
 	q[11].lqpn = q[0].rqpn;
-	for (unsigned i = 0; i < 12; i++) {
+	q[12].vlan = HP3_VLAN_AD | 100; /* another type of tag */
+	q[13].vlan = 7 << HP3_VLAN_INNER_SHIFT | 100; /* another tag inside */
+	q[14].vlan = 8 << HP3_VLAN_INNER_SHIFT | 100;
+	q[15].vlan = HP3_VLAN_AD | 7 << HP3_VLAN_INNER_SHIFT | 100;
+	q[16].vlan = HP3_VLAN_INNER_AD | 7 << HP3_VLAN_INNER_SHIFT | 100;
+	q[17].vlan = q[15].vlan;
+	q[17].ipv6 = true;
+	for (unsigned i = 0; i < KEYS; i++) {
 		assert_int_equal(set_up(&q[i]), 0);
 		assert_int_equal(hp3_engine_flows(rig.e), i + 1);
 		middle(&q[i], 1000 * i);
 		middle(&q[i], 1000 * i + 1);
 		assert_int_equal(hp3_engine_flows(rig.e), i + 1);
 	}
-	for (unsigned i = 0; i < 12; i++) {
+	for (unsigned i = 0; i < KEYS; i++) {
 		ack(&q[i], 1000 * i);
 		assert_int_equal(rig.vd.flow, flow_of(&q[i]));
 	}
-	for (unsigned i = 0; i < 12; i++) {
+	for (unsigned i = 0; i < KEYS; i++) {
 		assert_int_equal(info(&q[i]).una, 1000 * i + 1);
 		assert_int_equal(info(&q[i]).home, 51000 + i);
 		assert_int_equal(info(&q[i]).vlan, q[i].vlan);
 		assert_memory_equal(info(&q[i]).local, q[i].local, 16);
 		assert_memory_equal(info(&q[i]).remote, q[i].remote, 16);
 	}
-	assert_int_equal(hp3_engine_flows(rig.e), 12);
+	assert_int_equal(hp3_engine_flows(rig.e), KEYS);
 	assert_int_equal(stats()->contradictions, 0);
 }
 
@@ -105,10 +115,10 @@ static void vlan_priority_does_not_count(void **state)
 {
 	struct qp q = make_qp(0), urgent;
 
-	q.vlan = 100;
+	q.vlan = HP3_VLAN_AD | 7 << HP3_VLAN_INNER_SHIFT | 100;
 	middle(&q, 5);
 	urgent = q;
-	urgent.vlan |= 3 << 13;
+	urgent.priority = 3;
 	middle(&urgent, 6);
 	assert_int_equal(hp3_engine_flows(rig.e), 1);
 	assert_int_equal(info(&q).nxt, 7);

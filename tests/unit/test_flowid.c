@@ -15,10 +15,15 @@ static void canonical_texts_round_trip(void **state)
 		"rail0/10.9.0.1-10.9.0.2/0x00001c",
 		"rail0.100/10.9.0.1-10.9.0.2/0x000001",
 		"rail0.4095/255.255.255.255-0.0.0.0/0xffffff",
+		"rail0.100.20/10.9.0.1-10.9.0.2/0x000001",
+		"rail0.s100/10.9.0.1-10.9.0.2/0x000001",
+		"rail0.s100.20/10.9.0.1-10.9.0.2/0x000001",
+		"rail0.s0.s0/10.9.0.1-10.9.0.2/0x000001",
+		"rail0.0.20/10.9.0.1-10.9.0.2/0x000001",
 		"r/fd00::1-fd00::2/0x000011",
 		"a-b_c/::1-::/0xabcdef",
 		"rail0.1/::ffff:10.9.0.1-::ffff:10.9.0.2/0x00001c",
-		("fifteenletters1.4095/2001:db8:1111:2222:3333:4444:5555:6666-"
+		("fifteenletters1.s4095.s4095/2001:db8:1111:2222:3333:4444:5555:6666-"
 		 "2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff/0xffffff"),
 	};
 	struct hp3_flowid id;
@@ -38,6 +43,8 @@ static void fields_are_where_they_belong(void **state)
 	assert_int_equal(hp3_flowid_parse("rail-7.100/10.9.0.1-192.168.3.4/0x00001C", &id), 0);
 	assert_string_equal(id.rail, "rail-7");
 	assert_int_equal(id.vlan, 100);
+	assert_int_equal(hp3_flowid_parse("rail-7.s100.20/10.9.0.1-192.168.3.4/0x1c", &id), 0);
+	assert_int_equal(id.vlan, HP3_VLAN_AD | 20 << HP3_VLAN_INNER_SHIFT | 100);
 	assert_false(id.ipv6);
 	assert_memory_equal(id.local, "\x0a\x09\x00\x01\0\0\0\0\0\0\0\0\0\0\0\0", 16);
 	assert_memory_equal(id.remote, "\xc0\xa8\x03\x04\0\0\0\0\0\0\0\0\0\0\0\0", 16);
@@ -69,7 +76,7 @@ static void random_fields_round_trip(void **state)
 			in.remote[k] = (uint8_t)(x & 0x200 ? x >> 16 : 0);
 		}
 		in.ipv6 = x >> 32 & 1;
-		in.vlan = x >> 33 & 1 ? x >> 40 & 0xfff : 0;
+		in.vlan = x >> 33 & 1 ? x >> 34 & (x >> 60 & 1 ? HP3_VLAN_MAX : 0xfff) : 0;
 		in.rqpn = (uint32_t)x & 0xffffff;
 		if (!in.ipv6) {
 			memset(in.local + 4, 0, 12);
@@ -108,7 +115,15 @@ static void junk_is_refused(void **state)
 		"rail0.0/10.9.0.1-10.9.0.2/0x1c",
 		"rail0.4096/10.9.0.1-10.9.0.2/0x1c",
 		"rail0.1a/10.9.0.1-10.9.0.2/0x1c",
-		"rail0.1.2/10.9.0.1-10.9.0.2/0x1c",
+		"rail0.1.2.3/10.9.0.1-10.9.0.2/0x1c",
+		"rail0.1./10.9.0.1-10.9.0.2/0x1c",
+		"rail0.1.0/10.9.0.1-10.9.0.2/0x1c",
+		"rail0.0.0/10.9.0.1-10.9.0.2/0x1c",
+		"rail0..2/10.9.0.1-10.9.0.2/0x1c",
+		"rail0.s/10.9.0.1-10.9.0.2/0x1c",
+		"rail0.s1.s/10.9.0.1-10.9.0.2/0x1c",
+		"rail0.S1/10.9.0.1-10.9.0.2/0x1c",
+		"rail0.1.4096/10.9.0.1-10.9.0.2/0x1c",
 		".100/10.9.0.1-10.9.0.2/0x1c",
 		"sixteenletters16/10.9.0.1-10.9.0.2/0x1c",
 		"rail0/10.9.0.1/0x1c",

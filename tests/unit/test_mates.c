@@ -35,7 +35,7 @@ static void connection(uint8_t from, uint8_t to, uint8_t hop, uint16_t vlan)
 	int len;
 
 	a.dst_mac[5] = hop;
-	a.vlan = vlan;
+	a.tag[0] = hp3_tag_8021q(vlan);
 	len = hp3_build_write0(frame, sizeof(frame), &a, 7, 1, 0, 0);
 	assert_true(len > 0);
 	hp3_parse(frame, (uint32_t)len, &v);
@@ -140,14 +140,14 @@ static void how_it_is_addressed(void **state)
 	connection(1, 88, 42, 5);
 	assert_true(is_due(2, S, &to)); /* as the RNIC's packets to anybody */
 	assert_int_equal(to.dst_mac[5], 42);
-	assert_int_equal(to.vlan, 5);
+	assert_int_equal(to.tag[0].tci, 5);
 	heard(2, 43, S);
 	assert_true(is_due(2, S, &to)); /* back to where it came from */
 	assert_int_equal(to.dst_mac[5], 43);
 	connection(1, 2, 44, 0);
 	assert_true(is_due(2, S, &to)); /* as those to it */
 	assert_int_equal(to.dst_mac[5], 44);
-	assert_int_equal(to.vlan, 0);
+	assert_int_equal(to.tag[0].tpid, 0);
 }
 
 int main(void)

@@ -22,14 +22,14 @@ static int setup(void **state)
 	return 0;
 }
 
-static uint32_t get(uint8_t local, uint8_t remote, uint16_t vlan)
+static uint32_t get(uint8_t local, uint8_t remote, uint32_t vlan)
 {
 	const uint8_t l[4] = {10, 0, 0, local}, r[4] = {10, 0, 0, remote};
 
 	return hp3_pairs_get(&t, &(struct hp3_ends){false, vlan, l, r});
 }
 
-static uint32_t find(uint8_t local, uint8_t remote, uint16_t vlan)
+static uint32_t find(uint8_t local, uint8_t remote, uint32_t vlan)
 {
 	const uint8_t l[4] = {10, 0, 0, local}, r[4] = {10, 0, 0, remote};
 

@@ -102,12 +102,13 @@ static void goes_back_where_the_probe_came_from(void **state)
 	struct hp3_peer_probe p = {.id = 1};
 	struct frame probe, f;
 
-	a.vlan = 0x2005;
+	a.tag[0] = (struct hp3_tag){HP3_TPID_8021AD, 0x2005};
+	a.tag[1] = (struct hp3_tag){HP3_TPID_8021Q, 0x4006};
 	probe.len = (uint32_t)hp3_peer_build(probe.b, sizeof(probe.b), &a, &p, &no_key);
 	reparse(&probe);
 	answer_to(&f, &probe, &some);
 	hp3_addressing_reply(probe.b, &probe.v, 0xc777, &want);
-	f.v.sport = hp3_be16(f.b + L3 + 4 + 40); /* not parsed: not RoCEv2 */
+	f.v.sport = hp3_be16(f.b + L3 + 8 + 40); /* not parsed: not RoCEv2 */
 	hp3_addressing_same(f.b, &f.v, &to);
 	expect_same_way(&to, &want);
 	assert_int_equal(to.tclass, 26 << 2);
@@ -124,14 +125,14 @@ static void in_a_class_of_its_own(void **state)
 		struct hp3_probe_stats st = {0};
 		struct frame probe, f;
 
-		a.vlan = i & 2 ? 0x6005 : 0;
+		a.tag[0] = hp3_tag_8021q(i & 2 ? 0x6005 : 0);
 		probe.len = (uint32_t)hp3_peer_build(probe.b, sizeof(probe.b), &a, &p, &probe_key);
 		reparse(&probe);
 		answer.dscp = 48;
 		answer_to(&f, &probe, &answer);
 		hp3_addressing_same(f.b, &f.v, &to);
 		assert_int_equal(to.tclass, 48 << 2);
-		assert_int_equal(to.vlan, i & 2 ? 0xc005 : 0);
+		assert_int_equal(to.tag[0].tci, i & 2 ? 0xc005 : 0);
 		assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_OK);
 		assert_int_equal(answer.id, some.id);
 	}

@@ -87,7 +87,7 @@ static void rule_36_nor_in_another_vlan(void **state)
 	struct hp3_addressing a = host(1);
 
 	for (uint16_t vlan = 0; vlan < 3; vlan++) {
-		a.vlan = vlan;
+		a.tag[0] = hp3_tag_8021q(vlan);
 		assert_int_equal(hp3_heard_take(&heard, &a, HP3_TAG_AGREE, NOW, &at),
 			vlan == 0 ? HP3_HEARD_NEW : HP3_HEARD_AGAIN);
 	}

@@ -164,7 +164,8 @@ static void hashed_and_queued_like_the_data(void **state)
 		struct hp3_addressing a = flow_addressing(ipv6, 0xd00d), got;
 		struct hp3_peer_probe p = {.dest_qpn = 0xabcdef, .psn = 5};
 		struct frame f;
-		a.vlan = 0x6064;
+		a.tag[0] = (struct hp3_tag){HP3_TPID_8021AD, 0x6064};
+		a.tag[1] = (struct hp3_tag){HP3_TPID_8021Q, 0x4065};
 		f.len = (uint32_t)hp3_peer_build(f.b, sizeof(f.b), &a, &p, &probe_key);
 		reparse(&f);
 		hp3_addressing_same(f.b, &f.v, &got);
@@ -172,8 +173,8 @@ static void hashed_and_queued_like_the_data(void **state)
 		assert_int_equal(got.pkey, a.pkey);
 		assert_int_equal(f.v.dest_qpn, 0xabcdef);
 		if (ipv6)
-			assert_int_equal(
-				hp3_be32(f.b + L3 + 4) & 0xfffff, hp3_sport_to_flow_label(0xd00d));
+			assert_int_equal(hp3_be32(f.b + f.v.l3_off) & 0xfffff,
+				hp3_sport_to_flow_label(0xd00d));
 	}
 }
 

@@ -84,19 +84,21 @@ static void write0(void **state)
 	assert_int_equal(hp3_be32(buf + v.udp_off + 28), 0x99aabbcc);
 }
 
-/* Every opcode with every pad length, over IPv4, IPv6 and a VLAN. */
+/* Every opcode with every pad length, over IPv4, IPv6, a VLAN tag and two. */
 static void every_opcode(void **state)
 {
 	static const uint8_t payload[] = "abcdefg";
 
 	for (unsigned op = 0; op < 256; op++) {
-		for (unsigned k = 0; k < 16; k++) {
+		for (unsigned k = 0; k < 24; k++) {
 			struct hp3_addressing a = ipv4;
 			a.ipv6 = k & 1;
-			a.vlan = k & 2 ? 0x6123 : 0; /* priority 3, VLAN 0x123 */
+			uint32_t vlan = k < 8 ? 0 : k < 16 ? 0x123 : HP3_VLAN_AD | 0x456123;
+			hp3_tags_make(vlan, 3, a.tag);
 			struct hp3_fields f = {
 				.opcode = (uint8_t)op, .dest_qpn = 7, .psn = 8, .payload = payload};
-			f.payload_len = shape_has_payload((uint8_t)op) ? (uint16_t)(k / 4 + 4) : 0;
+			f.payload_len =
+				shape_has_payload((uint8_t)op) ? (uint16_t)(k / 2 % 4 + 4) : 0;
 			int len = hp3_build(buf, sizeof(buf), &a, &f);
 			if (hp3_opcodes[op].class == HP3_CLASS_ROCE_OTHER) {
 				assert_int_equal(len, -EINVAL);
@@ -104,7 +106,10 @@ static void every_opcode(void **state)
 			}
 			struct hp3_view v = check(len);
 			assert_int_equal(v.class, hp3_opcodes[op].class);
-			assert_int_equal(v.vlan, a.vlan & 0xfff);
+			assert_int_equal(v.vlan, vlan);
+			assert_int_equal(v.tags, k / 8);
+			for (unsigned t = 0; t < v.tags; t++)
+				assert_int_equal(buf[14 + 4 * t] >> 5, 3);
 			assert_int_equal(v.payload_len, op == HP3_OP_CNP ? 16 : f.payload_len);
 			assert_memory_equal(buf + v.icrc_off - (-v.payload_len & 3) - v.payload_len,
 				op == HP3_OP_CNP ? (const uint8_t[16]){0} : payload, v.payload_len);
@@ -157,6 +162,15 @@ static void refused(void **state)
 	assert_int_equal(hp3_build(buf, (size_t)len, &ipv4, &f), len);
 }
 
+/* Types, VLAN ids and priorities, as the frame has them. */
+static void expect_tags(const struct hp3_addressing *a, const uint8_t *in, uint32_t tags)
+{
+	for (uint32_t i = 0; i < HP3_TAGS_MAX; i++) {
+		assert_int_equal(a->tag[i].tpid, i < tags ? hp3_be16(in + 12 + 4 * i) : 0);
+		assert_int_equal(a->tag[i].tci, i < tags ? hp3_be16(in + 14 + 4 * i) : 0);
+	}
+}
+
 /* What is built from a frame's own addressing goes where the frame goes; a reply the other way
  * round. */
 static void addressing(void **state)
@@ -166,7 +180,7 @@ static void addressing(void **state)
 
 	for (int i = 0; i < 2000; i++) {
 		struct shape s = random_shape(&r, 30);
-		s.tags = (uint8_t)rng_below(&r, 2);
+		s.tags = (uint8_t)rng_below(&r, 3);
 		uint32_t len = make_frame(in, &s, &r), n = s.ipv6 ? 16 : 4;
 		struct hp3_view v;
 		struct hp3_addressing same, reply;
@@ -182,7 +196,7 @@ static void addressing(void **state)
 		assert_memory_equal(same.dst_ip, dst, n);
 		assert_int_equal(same.sport, v.sport);
 		assert_int_equal(same.pkey, v.pkey);
-		assert_int_equal(same.vlan, s.tags ? hp3_be16(in + 14) : 0);
+		expect_tags(&same, in, s.tags);
 		assert_int_equal(same.tclass >> 2, tclass >> 2);
 		assert_int_equal(
 			same.tclass & 3, (tclass & 3) == HP3_ECN_CE ? HP3_ECN_ECT0 : tclass & 3);
@@ -195,32 +209,37 @@ static void addressing(void **state)
 		assert_memory_equal(reply.dst_ip, src, n);
 		assert_int_equal(reply.sport, 0xd00d);
 		assert_int_equal(reply.tclass, tclass & 0xfc);
-		assert_int_equal(reply.vlan, same.vlan);
+		expect_tags(&reply, in, s.tags);
 		assert_int_equal(reply.ipv6, s.ipv6);
 		assert_true(reply.ttl > 1);
 	}
 }
 
-/* Class of service: in both headers, in the tag if there is one, and nowhere else. */
+/* Class of service: in both headers, in each tag, and nowhere else. */
 static void service_class(void **state)
 {
-	for (uint32_t i = 0; i < 4 * 64; i++) {
+	for (uint32_t i = 0; i < 6 * 64; i++) {
 		struct hp3_addressing a = ipv4, was;
-		uint8_t dscp = (uint8_t)(i / 4), f[256];
-		bool tagged = i & 1;
-		a.ipv6 = i & 2;
-		a.vlan = tagged ? 0x7abc : 0;
+		uint8_t dscp = (uint8_t)(i / 6), f[256];
+		const uint32_t tags = i % 6 / 2;
+		a.ipv6 = i & 1;
+		if (tags > 0)
+			a.tag[0] = (struct hp3_tag){HP3_TPID_8021AD, 0x7abc};
+		if (tags > 1)
+			a.tag[1] = (struct hp3_tag){HP3_TPID_8021Q, 0x9def};
 		a.tclass = 26 << 2 | HP3_ECN_ECT0;
 		was = a;
 		hp3_addressing_class(&a, dscp);
 
 		assert_true(hp3_build_udp(f, sizeof(f), &a, 4795, "hp3", 3) > 0);
-		const uint8_t *ip = f + (tagged ? 18 : 14);
+		const uint8_t *ip = f + 14 + 4 * tags;
 		assert_int_equal(a.ipv6 ? hp3_be16(ip) >> 4 & 0xff : ip[1], dscp << 2);
-		if (tagged)
+		if (tags > 0)
 			assert_int_equal(hp3_be16(f + 14), dscp / 8 << 13 | 0x1abc);
+		if (tags > 1)
+			assert_int_equal(hp3_be16(f + 18), dscp / 8 << 13 | 0x1def);
 		a.tclass = was.tclass;
-		a.vlan = was.vlan;
+		memcpy(a.tag, was.tag, sizeof(a.tag));
 		assert_memory_equal(&a, &was, sizeof(a));
 		hp3_addressing_class(&a, HP3_DSCP_KEPT);
 		assert_memory_equal(&a, &was, sizeof(a));

@@ -11,6 +11,15 @@
 
 static uint8_t frame[FRAME_CAP];
 
+static uint32_t vlan_in(const uint8_t *f, uint32_t tags)
+{
+	uint32_t vlan = 0;
+
+	for (uint32_t i = 0; i < tags; i++)
+		vlan |= hp3_tag_vlan(i, hp3_be16(f + 12 + 4 * i), hp3_be16(f + 14 + 4 * i));
+	return vlan;
+}
+
 static struct hp3_view parse(uint32_t len)
 {
 	struct hp3_view v;
@@ -56,8 +65,8 @@ static void every_class(void **state)
 		assert_int_equal(v.icrc_off, len - 4);
 		assert_int_equal(v.payload_len, op == HP3_OP_CNP ? 16 : s.payload);
 		assert_int_equal(v.l3_off, 14 + s.tags * 4);
-		assert_int_equal(!!(v.flags & HP3_VF_VLAN), s.tags > 0);
-		assert_int_equal(v.vlan, s.tags ? hp3_be16(frame + 14) & 0xfff : 0);
+		assert_int_equal(v.tags, s.tags);
+		assert_int_equal(v.vlan, vlan_in(frame, s.tags));
 		assert_int_equal(!!(v.flags & HP3_VF_IPV6), s.ipv6);
 		if (info->ext & HP3_EXT_AETH) {
 			assert_int_equal(v.syndrome, frame[udp + 20]);
@@ -263,16 +272,57 @@ static void reasons_ipv6(void **state)
 	assert_int_equal(parse(len).reason, HP3_PARSE_OK);
 }
 
-/* Two tags are understood; a third hides the IP header. */
+/* Two tags are understood; a third hides the IP header, and is named. */
 static void tags(void **state)
 {
+	static const uint16_t types[] = {HP3_TPID_8021Q, HP3_TPID_8021AD};
 	struct shape s = {.opcode = HP3_OP_RC_ACK, .tags = 2};
-	uint32_t len = make(&s);
 
-	assert_int_equal(parse(len).reason, HP3_PARSE_OK);
-	memmove(frame + 16, frame + 12, len - 12);
-	hp3_put_be16(frame + 12, 0x8100);
-	expect_reason(len + 4, HP3_PARSE_NOT_IP);
+	for (unsigned i = 0; i < 4; i++) {
+		uint32_t len = make(&s);
+
+		assert_int_equal(parse(len).reason, HP3_PARSE_OK);
+		hp3_put_be16(frame + 12, types[i & 1]);
+		memmove(frame + 16, frame + 12, len - 12);
+		hp3_put_be16(frame + 12, types[i >> 1]);
+		expect_reason(len + 4, HP3_PARSE_TAGS);
+	}
+	assert_string_equal(hp3_parse_reason_name(HP3_PARSE_TAGS), "too-many-tags");
+}
+
+/* Rule 17: VLAN ids and types of both tags are the VLAN; priorities are not. */
+static void rule_17_both_tags(void **state)
+{
+	static const struct {
+		uint16_t outer, outer_tci, inner, inner_tci;
+		uint32_t vlan;
+	} cases[] = {
+		{0x8100, 0x0064, 0, 0, 0x64},
+		{0x8100, 0xf064, 0, 0, 0x64}, /* priority, drop eligible */
+		{0x8100, 0xe000, 0, 0, 0}, /* a priority tag names no VLAN */
+		{0x88a8, 0x0064, 0, 0, HP3_VLAN_AD | 0x64},
+		{0x88a8, 0x0064, 0x8100, 0x0014, HP3_VLAN_AD | 0x14 << 12 | 0x64},
+		{0x88a8, 0x2064, 0x8100, 0x4014, HP3_VLAN_AD | 0x14 << 12 | 0x64},
+		{0x88a8, 0x0064, 0x8100, 0x0015, HP3_VLAN_AD | 0x15 << 12 | 0x64},
+		{0x88a8, 0x0064, 0x8100, 0x6000, HP3_VLAN_AD | 0x64},
+		{0x8100, 0x0064, 0x8100, 0x0014, 0x14 << 12 | 0x64},
+		{0x8100, 0x0064, 0x88a8, 0x0014, HP3_VLAN_INNER_AD | 0x14 << 12 | 0x64},
+		{0x88a8, 0xffff, 0x88a8, 0xffff, HP3_VLAN_MAX},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct shape s = {.opcode = HP3_OP_RC_ACK, .tags = cases[i].inner != 0 ? 2 : 1};
+		uint32_t len = make(&s);
+
+		hp3_put_be16(frame + 12, cases[i].outer);
+		hp3_put_be16(frame + 14, cases[i].outer_tci);
+		if (cases[i].inner != 0) {
+			hp3_put_be16(frame + 16, cases[i].inner);
+			hp3_put_be16(frame + 18, cases[i].inner_tci);
+		}
+		assert_int_equal(parse(len).reason, HP3_PARSE_OK);
+		assert_int_equal(parse(len).vlan, cases[i].vlan);
+	}
 }
 
 /* Offsets have 16 bits: what would not fit is refused, the longest that fits is not. */
@@ -318,6 +368,7 @@ int main(void)
 		cmocka_unit_test(first_fragments),
 		cmocka_unit_test(reasons_ipv6),
 		cmocka_unit_test(tags),
+		cmocka_unit_test(rule_17_both_tags),
 		cmocka_unit_test(longest),
 		cmocka_unit_test(names),
 	};

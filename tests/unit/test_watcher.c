@@ -67,7 +67,7 @@ static void what_is_no_message(void **state)
 		poll_once(w);
 	assert_int_equal(said.events, 1);
 	assert_int_equal(said.last.qp.lqpn, 7);
-	assert_int_equal(said.last.qp.vlan, 4095);
+	assert_int_equal(said.last.qp.vlan, HP3_VLAN_MAX);
 	assert_string_equal(said.last.device, "?[2J");
 	assert_int_equal(said.notices, 1);
 	assert_non_null(strstr(said.text, "cannot be understood"));

@@ -4,7 +4,6 @@
 #include "tests/whole/sim.h"
 
 #define ETHER 14u
-#define TAG   4u
 #define CE    3u
 #define CE_6  0x30u /* likewise, in IPv6's second byte */
 
@@ -13,9 +12,10 @@ struct where where_in(const uint8_t *frame)
 	struct where w = {.ip = ETHER};
 	uint16_t type = hp3_be16(frame + 12);
 
-	if (type == 0x8100) {
-		w.ip += TAG;
-		type = hp3_be16(frame + ETHER + 2);
+	for (uint32_t i = 0; i < HP3_TAGS_MAX && hp3_is_tpid(type); i++) {
+		w.vlan |= hp3_tag_vlan(i, type, hp3_be16(frame + w.ip));
+		w.ip += HP3_TAG_LEN;
+		type = hp3_be16(frame + w.ip - 2);
 	}
 	w.ipv6 = type == 0x86dd;
 	if (w.ipv6 || type == 0x0800)
@@ -99,7 +99,7 @@ void network_send(struct sim *s, unsigned from, struct frame *f)
 		mark(f);
 	if (draws(s, s->damage_ppm)) {
 		/* Whoever answers does so in the VLAN that the question bears. */
-		uint32_t from = s->vlan != 0 ? ETHER + TAG : 0;
+		uint32_t from = s->vlan != 0 ? where_in(f->data).ip : 0;
 
 		f->data[from + draw(s, f->len - from)] ^= (uint8_t)(1u << draw(s, 8));
 		f->dirty = true;

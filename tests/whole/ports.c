@@ -248,11 +248,7 @@ void ports_receive(struct process *p, enum side side, struct frame *f)
 /* The priority is the sender's to choose. */
 static bool is_of_the_vlan(const struct sim *s, struct rte_mbuf *m)
 {
-	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
-	bool tagged = hp3_be16(frame + 12) == 0x8100;
-
-	return tagged == (s->vlan != 0) &&
-	       (!tagged || ((hp3_be16(frame + 14) ^ s->vlan) & 0xfff) == 0);
+	return where_in(rte_pktmbuf_mtod(m, const uint8_t *)).vlan == s->vlan;
 }
 
 static struct frame *take(struct process *p, struct rte_mbuf *m)

@@ -11,6 +11,7 @@
 
 #define IP_AT     14u /* of what is no RoCE */
 #define ECT       2u
+#define PRIORITY  3u /* in VLAN tags */
 #define OTHER_NS  (700 * US)
 #define OTHER_LEN 90u
 #define SPRAYS_NS                                                                                  \
@@ -82,7 +83,7 @@ static void announce(unsigned host, uint32_t i, enum hp3_qp_kind kind)
 	t->ev = (struct hp3_qp_event){.kind = (uint8_t)kind,
 		.teller = HP3_TELLER_KERNEL,
 		.ipv6 = a.ipv6,
-		.vlan = a.vlan & 0xfff,
+		.vlan = sim->vlan,
 		.lqpn = sim->qpn[host][i],
 		.rqpn = sim->qpn[!host][i],
 		.psn = wire(q, RING),
@@ -111,10 +112,10 @@ static struct hp3_addressing way(unsigned from, uint32_t qp)
 		.dst_ip = {10, 9, 0, (uint8_t)(2 - from)},
 		.tclass = ECT,
 		.ttl = 64,
-		.vlan = sim->vlan,
 		.sport = (uint16_t)(HOME_PORT + qp),
 		.pkey = 0xffff};
 
+	hp3_tags_make(sim->vlan, PRIORITY, a.tag);
 	if (sim->ipv6 >> qp & 1) {
 		a.ipv6 = true;
 		a.src_ip[0] = a.dst_ip[0] = 0xfd;
@@ -385,6 +386,17 @@ static void other(struct sim *s, void *arg, uint64_t from)
 	sim_at(s, s->now + OTHER_NS / 2 + draw(s, OTHER_NS), other, NULL, from);
 }
 
+/* In half of the worlds with a VLAN there are two tags; nothing is drawn for it. */
+static uint32_t second_tag(const struct sim *s)
+{
+	uint64_t h = s->seed * 0x9e3779b97f4a7c15u;
+
+	if (h >> 63)
+		return 0;
+	return (h >> 62 & 1 ? HP3_VLAN_AD : 0) | (uint32_t)(1 + (h >> 40) % 4094)
+							 << HP3_VLAN_INNER_SHIFT;
+}
+
 void rnics_begin(struct sim *s)
 {
 	static const uint32_t gaps[] = {200, 400, 800}, quick[] = {20, 50, 100};
@@ -392,7 +404,7 @@ void rnics_begin(struct sim *s)
 
 	sim = s;
 	s->ipv6 = draw(s, 2) ? draw(s, 1u << SIM_QPS) : 0;
-	s->vlan = (uint16_t)(draw(s, 3) ? 0 : 3u << 13 | (1 + draw(s, 4094)));
+	s->vlan = draw(s, 3) ? 0 : (1 + draw(s, 4094)) | second_tag(s);
 	for (unsigned h = 0; h < 2; h++) {
 		struct world *w = &s->w[h];
 

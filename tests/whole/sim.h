@@ -11,7 +11,8 @@
  * What happens is in one list, by time (time.c). A thread of an hp3d runs until it sleeps, in no
  * time, but for empty polls of its ports. Same seed, same run, to the byte.
  *
- * Some queue pairs run over IPv6, some worlds are of one VLAN, in some links go down.
+ * Some queue pairs run over IPv6, some worlds are of one VLAN (one tag, or two), in some links go
+ * down.
  *
  * What is watched:
  *  - order (rule 23) as the receiver sees it, of requests and of replies;
@@ -186,7 +187,7 @@ struct sim {
 	struct path paths[SIM_PATHS];
 	uint32_t ipv6; /* bits: queue pairs */
 	uint32_t starts; /* of queue pairs */
-	uint16_t vlan; /* tag; 0: none */
+	uint32_t vlan; /* of one tag or two, as roce/tags.h has it; 0: none */
 	bool flaps;
 	bool spray, dcqcn, told; /* told: of queue pairs, by watchers; numbers return */
 	uint32_t qpn[2][SIM_QPS], turns[2][SIM_QPS]; /* by host; turns: numbers so far */
@@ -284,6 +285,7 @@ void ports_starve(struct process *p, bool starve);
 struct where {
 	uint16_t ip, udp; /* udp 0: neither IPv4 nor IPv6 */
 	bool ipv6;
+	uint32_t vlan;
 };
 struct where where_in(const uint8_t *frame);
 void network_begin(struct sim *s);

@@ -15,8 +15,7 @@ void hp3d_bypass_note(struct hp3d_bypass *b, const struct hp3d_event *e)
 {
 	const struct hp3_flow_info *f = &e->flow;
 	struct hp3_bypass_ports ports = {.requests = f->moved ? f->port : 0, .replies = f->replies};
-	struct hp3_bypass_flow flow = {.qpn = f->rqpn, .vlan = f->vlan, .ipv6 = f->ipv6};
-
+	struct hp3_bypass_flow flow = {.qpn = f->rqpn, .kind = hp3_bypass_kind(f->vlan, f->ipv6)};
 	int err;
 
 	switch ((enum hp3_event_type)e->ev.type) {
@@ -37,7 +36,8 @@ void hp3d_bypass_note(struct hp3d_bypass *b, const struct hp3d_event *e)
 
 static struct hp3_ends ends_of(const struct hp3_bypass_flow *f)
 {
-	return (struct hp3_ends){f->ipv6, f->vlan, f->local, f->remote};
+	return (struct hp3_ends){
+		hp3_bypass_ipv6(f->kind), hp3_bypass_vlan(f->kind), f->local, f->remote};
 }
 
 void hp3d_bypass_restore(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)

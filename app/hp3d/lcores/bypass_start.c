@@ -17,12 +17,12 @@
 #include "config/devargs.h"
 #include "roce/icrc.h"
 
-#define XDP_DRIVER  "net_af_xdp"
-#define FRAME_EXTRA (RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)
-#define WAIT_NS     200000000ull
-#define WAIT_STEP   1000000l
-#define END_NS      600000000ull
-#define WHY         256
+#define XDP_DRIVER   "net_af_xdp"
+#define XDP_HEADROOM 256u /* XDP_PACKET_HEADROOM */
+#define WAIT_NS      200000000ull
+#define WAIT_STEP    1000000l
+#define END_NS       600000000ull
+#define WHY          256
 
 static struct hp3d_bypass *rails[HP3_CONFIG_RAILS_MAX];
 static unsigned n_rails;
@@ -60,20 +60,32 @@ static int look(const struct hp3_config *cfg, unsigned rail, struct sides *s, ch
 	return 0;
 }
 
-/* Frames beyond the MTU would be cut by net_af_packet's ring. */
-static uint32_t frame_max(int ifindex)
+static uint32_t mtu_of(int ifindex)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq ifr = {0};
 	uint32_t mtu = RTE_ETHER_MTU;
 
 	if (fd < 0)
-		return mtu + FRAME_EXTRA;
+		return mtu;
 	if (if_indextoname((unsigned)ifindex, ifr.ifr_name) != NULL &&
 		ioctl(fd, SIOCGIFMTU, &ifr) == 0)
 		mtu = (uint32_t)ifr.ifr_mtu;
 	close(fd);
-	return mtu + FRAME_EXTRA;
+	return mtu;
+}
+
+/*
+ * Frames beyond the MTU would be cut by net_af_packet's ring, which gets them without their outer
+ * VLAN tag. net_af_xdp has both tags in the frame, and drops what its buffers have no room for.
+ */
+static uint32_t frame_max(int ifindex, bool by_xdp, uint32_t mbuf_bytes)
+{
+	uint32_t most = mtu_of(ifindex) + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN;
+
+	if (!by_xdp)
+		return most;
+	return RTE_MIN(most + RTE_VLAN_HLEN, mbuf_bytes - RTE_PKTMBUF_HEADROOM - XDP_HEADROOM);
 }
 
 static int open_sides(
@@ -86,7 +98,8 @@ static int open_sides(
 			.peer = s->ifindex[!dir],
 			.owner = b->owner,
 			.stale_ns = b->stale_ns,
-			.frame_max = frame_max(s->ifindex[dir]),
+			.frame_max =
+				frame_max(s->ifindex[dir], s->by_xdp[dir], cfg->eal.mbuf_bytes),
 			.own_port = dir == HP3_DIR_RX ? (uint16_t)cfg->probes.port : 0,
 			.from_network = dir == HP3_DIR_RX,
 			.by_xdp = s->by_xdp[dir],

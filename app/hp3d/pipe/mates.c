@@ -60,7 +60,7 @@ static void address(const struct hp3d_mate *mate, const struct hp3_addressing *f
 	struct hp3d_neighbours *t, struct hp3_addressing *to)
 {
 	const struct hp3_ends ends = {
-		mate->is.ipv6, from->vlan & 0xfff, from->src_ip, mate->is.addr};
+		mate->is.ipv6, hp3_tags_vlan(from->tag), from->src_ip, mate->is.addr};
 	const struct hp3d_neighbour *n = hp3d_neighbours_find(t, &ends);
 
 	*to = *from;
@@ -68,7 +68,7 @@ static void address(const struct hp3d_mate *mate, const struct hp3_addressing *f
 		*to = n->a;
 	} else if (mate->heard != 0) {
 		memcpy(to->dst_mac, mate->back.dst_mac, sizeof(to->dst_mac));
-		to->vlan = mate->back.vlan;
+		memcpy(to->tag, mate->back.tag, sizeof(to->tag));
 	}
 	memcpy(to->dst_ip, mate->is.addr, size_of(mate->is.ipv6));
 }

@@ -29,7 +29,7 @@ static bool is(const struct hp3d_neighbour *n, const struct hp3_ends *to)
 {
 	size_t len = to->ipv6 ? 16 : 4;
 
-	return n->used != 0 && n->a.ipv6 == to->ipv6 && (n->a.vlan & 0xfff) == to->vlan &&
+	return n->used != 0 && n->a.ipv6 == to->ipv6 && hp3_tags_vlan(n->a.tag) == to->vlan &&
 	       memcmp(n->a.src_ip, to->local, len) == 0 &&
 	       memcmp(n->a.dst_ip, to->remote, len) == 0;
 }
@@ -66,6 +66,8 @@ static bool is_ip(const uint8_t *frame, uint32_t len, const struct hp3_view *v)
 {
 	bool ipv6 = v->flags & HP3_VF_IPV6;
 
+	if (v->reason == HP3_PARSE_NOT_IP || v->reason == HP3_PARSE_TAGS)
+		return false;
 	if (v->l3_off < 14 || len < v->l3_off + (ipv6 ? 40u : 20u) || (frame[0] & MULTICAST))
 		return false;
 	return frame[v->l3_off] >> 4 == (ipv6 ? 6 : 4);

@@ -2,11 +2,11 @@
 #ifndef HP3D_NEIGHBOURS_H
 #define HP3D_NEIGHBOURS_H
 /*
- * How to address a packet of our own: link-layer addresses, VLAN, DSCP, ECT and P_Key, as the last
- * packet of the local RNIC (or of its host) to that address had them. hp3d has no routes and asks
- * nobody; it copies. A fixed table; the entry longest unused makes room, but where the RNIC has a
- * connection it does so only for another such place: whom a host answers, anybody can tell it.
- * A seed decides which addresses share a set of entries, because the network chooses addresses.
+ * How to address a packet of our own: link-layer addresses, VLAN tags, DSCP, ECT and P_Key, as the
+ * last packet of the local RNIC (or of its host) to that address had them. hp3d has no routes and
+ * asks nobody; it copies. A fixed table; the entry longest unused makes room, but where the RNIC
+ * has a connection it does so only for another such place: whom a host answers, anybody can tell
+ * it. A seed decides which addresses share a set of entries, because the network chooses addresses.
  */
 #include "engine/ends.h"
 #include "roce/build.h"

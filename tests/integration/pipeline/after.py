@@ -211,7 +211,7 @@ class Kept(Wired):
         b.kill()
 
     def test_killed(self):
-        for shape in ({"payload": 8}, {"payload": 1400, "vlan": 7}, {"ipv6": 1}):
+        for shape in ({"payload": 8}, {"payload": 1400, "vlan": 7}, {"ipv6": 1}, {"vlan": 7, "inner": 9}):
             with self.subTest(shape=shape):
                 self.killed(**shape)
 

@@ -19,6 +19,8 @@ from harness import Link, RawPort, wait_for
 
 
 class Bypass(Bypassing):
+    TAKES_AD = False  # net_af_packet is not told of 802.1ad frames
+
     def test_kill(self):
         """What was inside is lost, nothing else; the next hp3d takes over."""
         d = self.start()
@@ -112,7 +114,7 @@ class Bypass(Bypassing):
         self.stop(later)
 
     def frames(self, host):
-        """What is not hp3d's, by name: TCP, ARP, a datagram in pieces, two tags."""
+        """What is not hp3d's, by name: TCP, ARP, a datagram in pieces, tags that it is not told of, or too many."""
         ethernet = bytes.fromhex("020000000002020000000001")
         ends = bytes([10, 9, 0, host, 10, 9, 0, 3 - host])
         tcp = bytes.fromhex("450000280001000040060000") + ends + bytes(20)
@@ -126,7 +128,8 @@ class Bypass(Bypassing):
                 "first piece": piece(0, 1, roce[:40]), "last piece": piece(40, 0, roce[40:]),
                 "last piece first": piece(40, 0, roce[40:], 8), "first piece last": piece(0, 1, roce[:40], 8),
                 "802.1ad": ethernet + b"\x88\xa8\x00\x64\x81\x00\x00\x65\x08\x00" + tcp,
-                "802.1ad, RoCEv2": ethernet + b"\x88\xa8\x00\x64" + piece(0, 0, roce)[12:],
+                **({} if self.TAKES_AD else {"802.1ad, RoCEv2": ethernet + b"\x88\xa8\x00\x64" + piece(0, 0, roce)[12:]}),
+                "three tags, RoCEv2": ethernet + b"\x81\x00\x00\x64" * 3 + piece(0, 0, roce)[12:],
                 "802.1Q": ethernet + b"\x81\x00\x00\x64\x08\x00" + tcp}
 
     def test_others(self):

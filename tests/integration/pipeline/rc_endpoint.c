@@ -6,9 +6,10 @@
  *
  * keys: qps, pairs (of addresses, the queue pairs are dealt out), message and window (packets),
  * payload (bytes, a multiple of 8), rate (packets per second, all queue pairs), slow_us (paths, see
- * wire.h), vlan, ipv6, spread (distance of first PSNs), stamps (0, 1; see wire.h), timeout (IBTA
- * code), home (UDP source port of the first queue pair; the next one's is two more). Queue pair i
- * of end a is 0x100 + i, of end b 0x200 + i.
+ * wire.h), vlan, inner (tag in that one), ad (0, 1: vlan is an 802.1ad tag), ipv6, spread (distance
+ * of first PSNs), stamps (0, 1; see wire.h), timeout (IBTA code), home (UDP source port of the
+ * first queue pair; the next one's is two more). Queue pair i of end a is 0x100 + i, of end b 0x200
+ * + i.
  *
  * Commands on stdin, a line each: send N (messages more on each queue pair), stop (when the
  * messages begun are complete), withhold 0|1 (ACKs), report (one line of JSON; pauses of the wire
@@ -27,8 +28,8 @@
 #define NS_PER_SEC 1000000000ull
 
 struct options {
-	uint32_t qps, pairs, message, window, payload, rate, slow_us, vlan, ipv6, spread, stamps,
-		timeout, home;
+	uint32_t qps, pairs, message, window, payload, rate, slow_us, vlan, inner, ad, ipv6, spread,
+		stamps, timeout, home;
 };
 
 static struct options opt = {.qps = 1,
@@ -61,9 +62,9 @@ static void set_option(const char *text)
 		uint32_t *value;
 	} keys[] = {{"qps", &opt.qps}, {"pairs", &opt.pairs}, {"message", &opt.message},
 		{"window", &opt.window}, {"payload", &opt.payload}, {"rate", &opt.rate},
-		{"slow_us", &opt.slow_us}, {"vlan", &opt.vlan}, {"ipv6", &opt.ipv6},
-		{"spread", &opt.spread}, {"stamps", &opt.stamps}, {"timeout", &opt.timeout},
-		{"home", &opt.home}};
+		{"slow_us", &opt.slow_us}, {"vlan", &opt.vlan}, {"inner", &opt.inner},
+		{"ad", &opt.ad}, {"ipv6", &opt.ipv6}, {"spread", &opt.spread},
+		{"stamps", &opt.stamps}, {"timeout", &opt.timeout}, {"home", &opt.home}};
 	size_t n = strcspn(text, "=");
 
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -89,6 +90,15 @@ static void set_address(uint8_t *ip, uint32_t pair, bool b)
 	memcpy(ip, (uint8_t[4]){10, 9, (uint8_t)pair, b ? 2 : 1}, 4);
 }
 
+static struct hp3_tag outer_tag(void)
+{
+	struct hp3_tag tag = hp3_tag_8021q((uint16_t)opt.vlan);
+
+	if (opt.ad)
+		tag.tpid = HP3_TPID_8021AD;
+	return tag;
+}
+
 static void make_qps(void)
 {
 	for (uint32_t i = 0; i < opt.qps; i++) {
@@ -100,7 +110,7 @@ static void make_qps(void)
 			.rqpn = (is_b ? 0x100 : 0x200) + i,
 			.to = {.dst_mac = {2, 0, 0, 0, 0, is_b ? 1 : 2},
 				.src_mac = {2, 0, 0, 0, 0, is_b ? 2 : 1},
-				.vlan = (uint16_t)opt.vlan,
+				.tag = {outer_tag(), hp3_tag_8021q((uint16_t)opt.inner)},
 				.ipv6 = opt.ipv6,
 				.tclass = 2,
 				.ttl = 64,
@@ -129,7 +139,9 @@ static void take(const uint8_t *frame, uint32_t len, uint64_t now)
 
 	hp3_parse(frame, len, &v);
 	i = v.dest_qpn - (is_b ? 0x200 : 0x100);
-	if ((v.class != HP3_CLASS_RC_REQUEST && v.class != HP3_CLASS_RC_REPLY) || i >= opt.qps) {
+	if (v.vlan != hp3_tags_vlan(qps[0].to.tag) ||
+		(v.class != HP3_CLASS_RC_REQUEST && v.class != HP3_CLASS_RC_REPLY) ||
+		i >= opt.qps) {
 		others++;
 		return;
 	}

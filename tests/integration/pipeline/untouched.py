@@ -18,7 +18,7 @@ class Untouched(Wired):
         with tempfile.TemporaryDirectory() as directory:
             subprocess.run([MAKE_CAPTURES, directory], check=True)
             names = [os.path.join(directory, f"gen_{n}.pcap")
-                     for n in ("malformed", "opcodes", "cnp", "random", "bad_icrc", "vlan")]
+                     for n in ("malformed", "opcodes", "cnp", "random", "bad_icrc", "vlan", "qinq")]
             names += [os.path.join(SOURCE, "tests/data/pcap", n + ".pcap")
                       for n in ("uc_send", "ud_send", "rc_write_rdmacm")]
             frames = [f for n in names for f in read_pcap(n)]
@@ -28,7 +28,7 @@ class Untouched(Wired):
         return [f for f in frames if 14 <= len(f) <= 1514]
 
     def survives_the_driver(self, frame):
-        """net_af_packet takes an 802.1ad tag out and does not say that it was one, and puts IPv4 fragments together."""
+        """net_af_packet takes the outer tag out and does not say that it was an 802.1ad one, and puts IPv4 fragments together."""
         return frame[12:14] != b"\x88\xa8" and not (
             frame[12:14] == b"\x08\x00" and len(frame) > 22 and (frame[20] & 0x3f or frame[21]))
 

@@ -25,6 +25,7 @@ def program(link):
 
 class Xdp(bypass.Bypass):
     """What differs: the socket is the interface's only one, so nobody takes over while an hp3d has it."""
+    TAKES_AD = True
 
     def ports(self):
         return self.rnic.xdp_devargs(0), self.net.xdp_devargs(1)
@@ -92,6 +93,7 @@ class Xdp(bypass.Bypass):
 
 class Mixed(bypass.Bypass):
     """One port by AF_XDP, one by AF_PACKET."""
+    TAKES_AD = True
 
     def ports(self):
         return self.rnic.devargs(0), self.net.xdp_devargs(1)

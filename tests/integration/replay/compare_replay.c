@@ -34,7 +34,7 @@ struct capture {
 };
 
 struct stream {
-	uint8_t key[2 + 32 + 4];
+	uint8_t key[4 + 32 + 4];
 	uint32_t newest; /* greatest index in IN that came out */
 	bool on_port;
 };
@@ -205,9 +205,9 @@ static struct stream *stream_of(struct stream *s, const struct packet *p)
 	bool ipv6 = p->v.flags & HP3_VF_IPV6;
 	uint32_t i;
 
-	hp3_put_be16(key, p->v.vlan);
-	memcpy(key + 2, p->frame + p->v.l3_off + (ipv6 ? 8 : 12), ipv6 ? 32 : 8);
-	hp3_put_be32(key + 34, p->v.dest_qpn);
+	hp3_put_be32(key, p->v.vlan);
+	memcpy(key + 4, p->frame + p->v.l3_off + (ipv6 ? 8 : 12), ipv6 ? 32 : 8);
+	hp3_put_be32(key + 36, p->v.dest_qpn);
 	for (i = 0; i < facts.streams; i++) {
 		if (memcmp(s[i].key, key, sizeof(key)) == 0)
 			return &s[i];

@@ -277,7 +277,7 @@ static void wrapped_sessions(void)
 		struct session s = open_session(names[i], DLT_EN10MB);
 
 		if (i < 2)
-			s.a.vlan = s.b.vlan = 0x6064;
+			s.a.tag[0] = s.b.tag[0] = hp3_tag_8021q(0x6064);
 		s.qinq = i == 1;
 		s.csum = i == 2 || i == 3;
 		if (i == 3) {

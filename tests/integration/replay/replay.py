@@ -50,7 +50,7 @@ MOVED = {
     "gen_empty": 0,
     "gen_snaplen": 0,  # cut packets are not RoCE
 }
-REASONS = ("ok not-ip not-udp not-roce fragment short-ethernet short-ip bad-ip-header short-udp "
+REASONS = ("ok not-ip too-many-tags not-udp not-roce fragment short-ethernet short-ip bad-ip-header short-udp "
            "bad-udp-length short-bth bad-bth-version short-extended-header bad-pad-count").split()
 
 
