@@ -13,9 +13,7 @@ struct hp3_watch_kernel {
 
 static int on_record(void *ctx, void *data, size_t size)
 {
-	if (size >= sizeof(struct hp3_verbs_call))
-		hp3_watch_call(ctx, data);
-	return 0;
+	return size >= sizeof(struct hp3_verbs_call) ? hp3_watch_call(ctx, data) : 0;
 }
 
 static const char *reason(int err, bool loading)
