@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "probes/agree.h"
+#include "base/minmax.h"
 #include "probes/datagram.h"
 
 #define MAGIC    0x73u
@@ -9,6 +10,7 @@
 #define PMTU_MIN 8u
 #define PMTU_MAX 12u
 #define KNOWN    (1u << 24) /* next */
+#define ROOM     16u /* packets */
 
 int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	const struct hp3_agree *what, uint64_t stamp_us, uint16_t port,
@@ -24,7 +26,7 @@ int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	hp3_put_be16(p + 14, what->in_use);
 	hp3_put_be32(p + 16, what->beat_us);
 	hp3_put_be32(p + 20, what->responder << 8 | what->reads);
-	hp3_put_be32(p + 24, what->requester << 8);
+	hp3_put_be32(p + 24, what->requester << 8 | hp3_min_u32(what->room / ROOM, UINT8_MAX));
 	hp3_put_be32(p + 28, what->number);
 	hp3_put_be32(p + 32, what->turn);
 	hp3_put_be64(p + 36, what->slow);
@@ -77,6 +79,7 @@ enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct
 		.reads = (p[23] & 1) != 0,
 		.responder = hp3_be32(p + 20) >> 8,
 		.requester = hp3_be32(p + 24) >> 8,
+		.room = (uint16_t)(p[27] * ROOM),
 		.number = hp3_be32(p + 28),
 		.turn = hp3_be32(p + 32),
 		.beat_us = hp3_be32(p + 16),

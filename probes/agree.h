@@ -8,7 +8,7 @@
  * numbers big-endian:
  *
  *      0  magic 8                              20  QPN of the responder 24, reads 8
- *      1  version 4 | kind 4                   24  QPN of the requester 24, zero 8
+ *      1  version 4 | kind 4                   24  QPN of the requester 24, room 8
  *      2  PMTU, log2, 8                        28  number of the agreement 32
  *      3  lanes 8                              32  turn 32
  *      4  wall clock of who says it, us 64     36  lanes told of, a bit each, 64
@@ -21,6 +21,9 @@
  *
  * reads 1: it is the READ responses of the queue pair that are sprayed. "Responder" is then who
  * receives them, and so puts them in order; only it knows what they are to be, so it speaks first.
+ *
+ * "room" of a YES: so many times 16 packets of the path MTU may be in flight, for the receiver can
+ * hold them behind one that is late; 0: it does not say.
  *
  * "next" of an ASK: nothing of the queue pair is on its way, and this PSN is the next one that
  * leaves. Where something leaves before the answer, another number is asked for.
@@ -55,6 +58,7 @@ struct hp3_agree {
 	uint32_t number, turn;
 	uint32_t beat_us; /* the sender says something so often */
 	uint32_t next; /* PSN, or HP3_NO_PSN */
+	uint16_t room; /* YES: packets, a multiple of 16; 0: not said */
 	uint64_t slow; /* SLOW, MARKED: a bit for each lane */
 };
 

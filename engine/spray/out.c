@@ -264,6 +264,7 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 	if (a->kind == HP3_AGREE_YES) {
 		o->heard = t->now;
 		o->sized = a->pmtu_log2 != 0;
+		o->room = a->room;
 		if (a->beat_us == o->stated_us)
 			o->beat_us = o->stated_us;
 		o->yes_to = o->said[a->turn % HP3_SPRAY_SAID];

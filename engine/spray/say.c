@@ -167,6 +167,9 @@ void hp3_spray_say_in(
 		.beat_us = (uint32_t)(in->beat_ns / 1000),
 		.slow = slow};
 
+	if (kind == HP3_AGREE_YES)
+		what.room = hp3_spray_room(t->e->spraying->hold_bytes, in->pmtu_log2);
+
 	say(t, HP3_NO_FLOW, HP3_ENDS(in), &what);
 }
 

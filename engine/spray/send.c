@@ -124,17 +124,20 @@ void hp3_out_spread(struct hp3_turn *t, struct hp3_spray_out *o, struct hp3_verd
  * One packet that is late keeps all behind it in the peer's resequencer, which has room for so many
  * packets and bytes. PSNs of a READ wait for responses, and not there.
  */
-static bool is_full(const struct hp3_engine *e, const struct hp3_flow *f)
+static bool is_full(
+	const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_spray_out *o)
 {
-	uint32_t pmtu_log2 = f->pmtu_log2 != 0 ? f->pmtu_log2 : HP3_PMTU_LOG2_MAX;
-	uint64_t room = hp3_min_u64(HP3_RESEQ_WINDOW - 1, e->cfg.hold_bytes >> pmtu_log2);
+	uint32_t room = o->room != 0 ? o->room : hp3_spray_room(e->cfg.hold_bytes, f->pmtu_log2);
 
 #ifdef HP3_BREAK_SPRAY_FULL
 	return false;
 #endif
+#ifdef HP3_BREAK_SPRAY_ROOM
+	room = hp3_spray_room(e->cfg.hold_bytes, f->pmtu_log2);
+#endif
 	return !(f->flags & HP3_FF_READS) &&
 	       hp3_psn_diff(f->stream.nxt, f->stream.una) >
-		       (int32_t)hp3_max_u64(room - room / 16, LEAST_ROOM);
+		       (int32_t)hp3_max_u32(room - room / 16, LEAST_ROOM);
 }
 
 /*
@@ -185,7 +188,7 @@ static void agreed_leaves(
 	if (is_fenced(o, vd) || o->state != HP3_SPRAY_SPRAYING || !o->large ||
 		vd->kind != HP3_PASS || f->state > HP3_RFR_CLOSING)
 		return;
-	if (is_full(t->e, f)) {
+	if (is_full(t->e, f, o)) {
 		hp3_out_input(t, o, HP3_SPRAY_IN_FULL);
 		return;
 	}

@@ -23,6 +23,8 @@
 #include "rfr/spread.h"
 
 #define HP3_SPRAY_SAID 16u
+#define HP3_HEADERS                                                                                \
+	96u /* bytes of a packet besides its payload: Ethernet, IPv6, UDP, BTH, RETH, ICRC */
 
 /* A queue pair of the local RNIC. What each of its packets needs is the first line. */
 struct hp3_spray_out {
@@ -44,6 +46,7 @@ struct hp3_spray_out {
 	uint32_t turn, answered; /* of what was said last; of the newest answer */
 	uint16_t at; /* in the list of those in use */
 	uint16_t quota; /* READ responses: the peer's */
+	uint16_t room; /* packets that may be in flight, as the peer said; 0: it did not */
 	uint8_t strikes; /* times in a row that the RNIC went back soon after */
 	uint32_t behind; /* NARROW, ENDING: all before it left when lanes were in use */
 	uint64_t said[HP3_SPRAY_SAID]; /* when, by turn: the newest ones */
@@ -200,6 +203,14 @@ static inline void hp3_in_wake(struct hp3_engine *e, struct hp3_spray_in *in, ui
 {
 	if (due < in->due)
 		hp3_in_set_due(e, in, due);
+}
+
+/* Packets of the path MTU (0: not known) that so many bytes have room for, with their headers. */
+static inline uint16_t hp3_spray_room(uint64_t bytes, uint32_t pmtu_log2)
+{
+	uint32_t packet = (1u << (pmtu_log2 != 0 ? pmtu_log2 : HP3_PMTU_LOG2_MAX)) + HP3_HEADERS;
+
+	return (uint16_t)hp3_min_u64(HP3_RESEQ_WINDOW - 1, bytes / packet);
 }
 
 uint64_t hp3_spray_pulse(const struct hp3_engine *e);

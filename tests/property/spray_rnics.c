@@ -149,6 +149,8 @@ void spray_host(struct world *w, unsigned at)
 		table.hold_packets = w->p.hold_packets;
 	if (w->p.flows != 0)
 		table.spray.flows = w->p.flows;
+	if (at == B && w->p.receiver_hold_bytes != 0)
+		table.hold_bytes = w->p.receiver_hold_bytes;
 	if (w->p.beat_us != 0)
 		table.spray.beat_ns = w->p.beat_us * US;
 	table.seed = hp3_random(&w->rng);

@@ -34,6 +34,7 @@ struct spray_params {
 	uint32_t asker_restart_us; /* the sender's */
 	uint32_t move_us; /* an operator moves a queue pair so often; 0: never */
 	uint32_t hold_packets; /* 0: as shipped */
+	uint32_t receiver_hold_bytes; /* likewise */
 	uint32_t stands_us; /* either host stands still, so often; 0: never */
 	uint32_t receiver_stands_us; /* the receiver's host does, besides */
 	uint32_t stands_ms; /* for so long at most, but for one more */

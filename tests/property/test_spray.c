@@ -254,10 +254,9 @@ static void there_is_no_room(void **state)
  * Priority flow control stops one path while the others go on: more arrives behind the packets that
  * wait there than the receiver can hold, unless the sender sees to it. Nothing is lost.
  */
-static void paths_pause(void **state)
+static struct spray_params pausing(void)
 {
 	struct spray_params p = spray_base();
-	struct spray_result r;
 
 	p.qps = 1; /* a port of 100 Gb/s of its own */
 	p.window = 6000;
@@ -267,9 +266,28 @@ static void paths_pause(void **state)
 	p.paused_us = 450; /* shorter than the least wait for a packet that is missing */
 	p.reads_percent = 0; /* PSNs of READs are in flight elsewhere */
 	p.packets *= 16;
-	r = spray_many(p);
+	return p;
+}
+
+static void paths_pause(void **state)
+{
+	struct spray_result r = spray_many(pausing());
+
 	assert_int_equal(r.gaps + r.again + r.beyond + r.timeouts, 0);
 	assert_true(r.sprayed > r.sent / 5 && r.stopped > 0);
+}
+
+/* The receiver's hp3d holds less than the sender's would, and says so. */
+static void the_receiver_has_less_room(void **state)
+{
+	struct spray_params p = pausing();
+	struct spray_result r;
+
+	p.receiver_hold_bytes = 512 * 1024;
+	p.paused_us = 200;
+	r = spray_no_slower(p, 250);
+	assert_int_equal(r.gaps + r.again + r.beyond + r.full + r.timeouts, 0);
+	assert_true(r.sprayed > r.sent / 20 && r.stopped > 0);
 }
 
 static void paths_die(void **state)
@@ -392,6 +410,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(operators_do_as_they_like),
 		cmocka_unit_test(there_is_no_room),
 		cmocka_unit_test(paths_pause),
+		cmocka_unit_test(the_receiver_has_less_room),
 		cmocka_unit_test(paths_die),
 		cmocka_unit_test(hosts_stand_still),
 		cmocka_unit_test(what_lies_unread_is_not_lost),

@@ -27,6 +27,7 @@ static const struct hp3_agree word = {.kind = HP3_AGREE_SLOW,
 	.number = 0xdeadbeef,
 	.turn = 0x80000001,
 	.beat_us = 1000,
+	.room = 2032,
 	.next = 0xfffffe,
 	.slow = 0x8000000000000001ull};
 
@@ -78,6 +79,7 @@ static void tells_what_it_was_told(void **state)
 			assert_int_equal(got.responder, a.responder);
 			assert_int_equal(got.requester, a.requester);
 			assert_int_equal(got.number, a.number);
+			assert_int_equal(got.room, a.room);
 			assert_int_equal(got.turn, a.turn);
 			assert_int_equal(got.beat_us, a.beat_us);
 			assert_int_equal(got.next, a.next);
