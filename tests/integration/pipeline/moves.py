@@ -61,7 +61,7 @@ class Moves(Wired):
         self.stop(d)
 
     def test_two_lcores(self):
-        d, flows = self.run_moves(rounds=2, qps=8, pairs=8, sections={"eal": TWO_LCORES})
+        d, flows = self.run_moves(rounds=2, qps=16, pairs=16, sections={"eal": TWO_LCORES})
         self.assertEqual({f["lcore"] for f in d.flows()}, {0, 1})
         for side in ("rnic", "net"):
             self.assertRegex(d.output(), rf"{side}: packets are spread over 2 lcores in software, .*driver")

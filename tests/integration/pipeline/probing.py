@@ -92,9 +92,9 @@ class Probing(TwoPaths):
         comes back to the one that asked."""
         a, b = self.pair_of_daemons(eal=TWO_LCORES, ppp=EAGER, probes={"probe_key": KEY},
                                     rfr={"stall_us": 1000000})  # else a busy machine makes it urge the peer
-        ends = self.endpoints(qps=4, pairs=4)
+        ends = self.endpoints(qps=16, pairs=16)
         self.traffic(*ends)
-        a.paired(4)
+        a.paired(16)
         for d in (a, b):
             wait_for("answers on both lcores", lambda: all(
                 lcore["probe_replies"] > 0 and lcore["answered"] > 0 for lcore in d.stats()["lcore"].values()))
