@@ -366,6 +366,13 @@ static void malformed(void)
 	hp3_put_be16(f + 38, 20);
 	put(&s, f, 14 + 20 + 20);
 	put(&s, f, 0);
+	/* too-many-tags */
+	int n = hp3_build(f, sizeof(f), &s.b, &ack_fields);
+
+	memmove(f + 12 + 3 * 4, f + 12, (size_t)n - 12);
+	for (unsigned i = 0; i < 3; i++)
+		hp3_put_be32(f + 12 + 4 * i, 0x81000001 + i);
+	put(&s, f, (uint32_t)n + 3 * 4);
 	traffic(&s, 8, NULL);
 	close_session(&s);
 }
