@@ -9,8 +9,6 @@
 #include "app/watch/internal.h"
 #include "base/plain.h"
 
-#define CALLS_PER_POLL ((1u << 20) / sizeof(struct hp3_verbs_call)) /* as the ring has room for */
-
 void hp3_watch_notice(struct hp3_watch *w, const char *fmt, ...)
 {
 	char text[512];
@@ -60,7 +58,7 @@ int hp3_watch_add_fd(struct hp3_watch *w, int fd, enum hp3_watch_tag tag, uint32
 	return epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno : 0;
 }
 
-int hp3_watch_call(struct hp3_watch *w, const struct hp3_verbs_call *c)
+void hp3_watch_call(struct hp3_watch *w, const struct hp3_verbs_call *c)
 {
 	int err = hp3_qps_call(w->qps, c);
 
@@ -72,5 +70,4 @@ int hp3_watch_call(struct hp3_watch *w, const struct hp3_verbs_call *c)
 	else if (err < 0 && err != -EDQUOT && w->refused++ == 0)
 		hp3_watch_notice(w, "queue pairs beyond the first %u are not followed: %s",
 			hp3_qps_count(w->qps), strerror(-err));
-	return ++w->taken < CALLS_PER_POLL ? 0 : -EAGAIN;
 }

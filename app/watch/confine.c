@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/watch/confine.h"
 #include <errno.h>
-#include <grp.h>
 #include <linux/capability.h>
 #include <linux/landlock.h>
 #include <sys/prctl.h>
@@ -13,7 +12,6 @@
 #define FILES_MAX    8192u /* a descriptor per process that is watched, and per uprobe */
 #define MEMORY_MAX   (512ull << 20)
 #define CAPABILITIES 64
-#define NOBODY       65534
 
 /* Of Landlock's, those that change something, and execution. */
 #define CHANGES                                                                                    \
@@ -26,11 +24,9 @@
 #define TRUNCATE     (1ull << 14) /* LANDLOCK_ACCESS_FS_TRUNCATE, in headers since Linux 6.2 */
 #define TRUNCATE_ABI 3
 
-/* To leave root; and the keeper's, to end who has left it. */
-#define TO_LEAVE (BIT(CAP_SETUID) | BIT(CAP_SETGID) | BIT(CAP_KILL))
-/* CAP_SYS_ADMIN is asked for by new kernels (seen: 6.18), for uprobes, and by all for the type
+/* The last one is asked for by new kernels (seen: 6.18), for uprobes, and by all for the type
  * information of modules, such as ib_core. */
-#define TO_OPEN (BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_ADMIN) | TO_LEAVE)
+#define TO_OPEN (BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_ADMIN))
 /* Processes come later, with copies of the library that are looked for. */
 #define TO_DISCOVER (TO_OPEN | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH))
 
@@ -76,39 +72,10 @@ static void close_file_systems(void)
 	close(fd);
 }
 
-static bool may_leave_root(void)
-{
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[2];
-
-	return geteuid() == 0 && syscall(SYS_capget, &header, data) == 0 &&
-	       (data[0].effective & TO_LEAVE) == TO_LEAVE;
-}
-
-/* Root without capabilities still owns root's files, and may signal root's processes. */
-static int become_nobody(void)
-{
-	int signal = 0;
-
-	if (!may_leave_root())
-		return 0;
-	prctl(PR_GET_PDEATHSIG, &signal, 0, 0, 0);
-	if (setgroups(0, NULL) != 0 || setresgid(NOBODY, NOBODY, NOBODY) != 0 ||
-		setresuid(NOBODY, NOBODY, NOBODY) != 0)
-		return -errno;
-	prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0); /* another user's process has none */
-	return 0;
-}
-
 int hp3_confine_more(const struct hp3_watch_options *o)
 {
-	int err;
-
 	if (o->discover)
 		return 0;
-	err = become_nobody();
-	if (err < 0)
-		return err;
 	close_file_systems();
 	return keep_only(0);
 }

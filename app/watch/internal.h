@@ -19,7 +19,6 @@ struct hp3_watch {
 	struct hp3_processes *processes; /* with library: whose end is waited for */
 	struct hp3_unseen *unseen; /* with library, if asked for: who uses RDMA without it */
 	struct ring_buffer *ring; /* of kernel or library */
-	unsigned taken; /* records in this poll */
 	int epoll;
 	uint64_t lost; /* records, as far as told */
 	unsigned refused; /* queue pairs not followed, as far as told */
@@ -32,9 +31,7 @@ void hp3_watch_notice(struct hp3_watch *w, const char *fmt, ...)
 /* data.u64 of the epoll event: tag in the upper half, `value` in the lower. */
 int hp3_watch_add_fd(struct hp3_watch *w, int fd, enum hp3_watch_tag tag, uint32_t value);
 uint64_t hp3_watch_now(void); /* CLOCK_MONOTONIC */
-/* What the ring's callback returns: negative once all that was there when the poll began has been
- * handled. Whoever calls without end is not waited for. */
-int hp3_watch_call(struct hp3_watch *w, const struct hp3_verbs_call *c);
+void hp3_watch_call(struct hp3_watch *w, const struct hp3_verbs_call *c);
 /* Why BPF refused, in words that name the fix. `loading`: the programs, before anything was
  * attached. */
 const char *hp3_watch_bpf_error(int err, bool loading);

@@ -13,7 +13,9 @@ struct hp3_watch_kernel {
 
 static int on_record(void *ctx, void *data, size_t size)
 {
-	return size >= sizeof(struct hp3_verbs_call) ? hp3_watch_call(ctx, data) : 0;
+	if (size >= sizeof(struct hp3_verbs_call))
+		hp3_watch_call(ctx, data);
+	return 0;
 }
 
 static const char *reason(int err, bool loading)

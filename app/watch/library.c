@@ -71,7 +71,8 @@ static int on_record(void *ctx, void *data, size_t size)
 	c.port = attr.ah_attr.port_num;
 	c.sgid_index = attr.ah_attr.grh.sgid_index;
 	hp3_processes_add(w, c.pid);
-	return hp3_watch_call(w, &c);
+	hp3_watch_call(w, &c);
+	return 0;
 }
 
 static int attach_at(

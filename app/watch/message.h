@@ -4,8 +4,8 @@
 /*
  * What hp3-watch says to the hp3d that started it, over a socket that keeps messages apart: all of
  * one size, numbers only, but for notices and the name of a device. hp3d believes none of it before
- * hp3_watch_message_ok() has. Who takes the library's watcher over can say what any process can
- * (rule 16); who takes the kernel's over can also end flows and begin epochs.
+ * hp3_watch_message_ok() has: who takes the watcher over can announce queue pairs that there are
+ * not, and nothing else.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -130,7 +130,6 @@ void hp3_watch_poll(struct hp3_watch *w)
 		return;
 	n = epoll_wait(w->epoll, ev, EVENTS_PER_WAIT, 0);
 	/* What a process called comes before its end: the ring after the wait, and first. */
-	w->taken = 0;
 	ring_buffer__consume(w->ring);
 	for (int i = 0; i < n; i++) {
 		switch ((enum hp3_watch_tag)(ev[i].data.u64 >> 32)) {

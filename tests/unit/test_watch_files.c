@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <link.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -269,8 +268,7 @@ static int can_do(void)
 	can |= open(made, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) >= 0 ? 8 : 0;
 	can |= unlink(rig.other) == 0 ? 16 : 0;
 	can |= truncate(rig.lib, 0) == 0 ? 32 : 0;
-	can |= setuid(0) == 0 ? 64 : 0;
-	can |= chmod(rig.lib, 0666) == 0 || kill(getppid(), 0) == 0 ? 128 : 0;
+	can |= setuid(65534) == 0 ? 64 : 0;
 	execv("/bin/false", args); /* exit code 1 */
 	return can;
 }
@@ -284,7 +282,6 @@ static void what_a_watcher_may(void **state)
 		skip(); /* the kernel lacks it, or the part about truncation */
 	write_file(rig.lib, "x", 1, 0644);
 	write_file(rig.other, "y", 1, 0644);
-	assert_int_equal(chmod(rig.dir, 0755), 0);
 	pid = fork();
 	if (pid == 0)
 		_exit(can_do());
