@@ -29,7 +29,7 @@ static inline uint64_t hp3_mix(uint64_t a, uint64_t b)
 static inline uint64_t hp3_hash(uint64_t seed, const void *bytes, size_t n)
 {
 	const char *b = bytes;
-	uint64_t h = n, word;
+	uint64_t h = n, word, key;
 
 	for (; n > 0; b += sizeof(word)) {
 		size_t part = n < sizeof(word) ? n : sizeof(word);
@@ -37,9 +37,11 @@ static inline uint64_t hp3_hash(uint64_t seed, const void *bytes, size_t n)
 		word = 0;
 		memcpy(&word, b, part);
 		n -= part;
-		h = hp3_mix(h ^ hp3_random(&seed), word ^ hp3_random(&seed));
+		key = hp3_random(&seed); /* one draw after the other, whatever the compiler */
+		h = hp3_mix(h ^ hp3_random(&seed), word ^ key);
 	}
-	return hp3_mix(h ^ hp3_random(&seed), hp3_random(&seed));
+	key = hp3_random(&seed);
+	return hp3_mix(h ^ hp3_random(&seed), key);
 }
 
 #endif
