@@ -80,7 +80,12 @@ static uint64_t out_until(const struct hp3_spray_out *o, uint64_t now)
 
 static uint64_t in_until(const struct hp3_spray_in *in, uint64_t now)
 {
-	return (in->refused ? in->refused_at : now) + hp3_in_lease(in);
+	uint64_t lease = hp3_in_lease(in);
+
+	if (!in->refused)
+		return now + lease;
+	/* The sender may have stated a shorter interval since, with packets in flight. */
+	return in->refused_at + hp3_max_u64(lease, in->refused_lease);
 }
 
 uint64_t hp3_spray_stop(struct hp3_engine *e, uint64_t now)

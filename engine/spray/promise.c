@@ -283,6 +283,7 @@ static bool refuse(struct hp3_turn *t, struct hp3_spray_in *in)
 	if (in->promised) {
 		in->refused = in->unwanted = true;
 		in->refused_at = t->now;
+		in->refused_lease = hp3_in_lease(in);
 	}
 	if (in->numbered)
 		hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);

@@ -103,7 +103,7 @@ struct hp3_spray_in {
 	bool numbered; /* the sender has asked; else there is no number yet */
 	bool promised; /* it was answered yes: until OVER or the end of the lease */
 	bool refused; /* ... and then no, since this host agrees to nothing any more */
-	uint64_t refused_at;
+	uint64_t refused_at, refused_lease; /* when; its lease at that time */
 	uint16_t at; /* in the list of those in use */
 	uint32_t number, turn; /* of the agreement; of what was said last */
 	uint64_t beat_ns; /* of the sender, as it was stated last */

@@ -152,13 +152,16 @@ static void who_leaves_waits_until_all_is_over(void **state)
 	rig.now += MS;
 	assert_int_equal(told(HP3_AGREE_SPRAYING, 1, 3, 1000), HP3_AGREE_NO);
 	assert_int_equal(hp3_spray_stop(rig.e, rig.now), until); /* however long it goes on */
+	assert_int_equal(told(HP3_AGREE_SPRAYING, 1, 4, 100), HP3_AGREE_NO);
+	assert_int_equal(hp3_spray_stop(rig.e, rig.now), until); /* and what it states now */
+	assert_int_equal(told(HP3_AGREE_SPRAYING, 1, 5, 1000), HP3_AGREE_NO);
 	assert_int_equal(comes(FIRST + 3), HP3_HOLD);
 	q.rqpn++; /* nobody else is promised anything */
 	q.lqpn++;
 	assert_int_equal(told(HP3_AGREE_ASK, 7, 1, 1000), HP3_AGREE_NO);
 	q.rqpn--;
 	q.lqpn--;
-	told(HP3_AGREE_OVER, 1, 4, 1000);
+	told(HP3_AGREE_OVER, 1, 6, 1000);
 	assert_int_equal(hp3_spray_stop(rig.e, rig.now), 0);
 	hp3_spray_go_on(rig.e);
 	assert_int_equal(told(HP3_AGREE_ASK, 7, 1, 1000), HP3_AGREE_YES);
