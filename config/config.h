@@ -86,6 +86,7 @@ struct hp3_config {
 	} probes;
 	struct {
 		char socket[108]; /* sun_path */
+		char group[64]; /* "": root and hp3d's own user alone may connect */
 		char moved[HP3_INI_VALUE_MAX]; /* path, "off", or "": beside the socket */
 		uint32_t events_kept;
 		uint32_t stop_drain_ms;

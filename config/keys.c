@@ -252,6 +252,10 @@ static const struct hp3_ini_key keys[] = {
 	STRING(control, socket, "/run/hp3/hp3.sock", 1, hp3_config_valid_path,
 		"an absolute path, such as \"/run/hp3/hp3.sock\"",
 		"UNIX socket that hp3ctl talks to"),
+	STRING(control, group, "", 0, NULL, NULL,
+		"group whose members may connect there and ask what hp3-fleet agent asks: flows, "
+		"paths, events, and moves that probes have to confirm; root may ask all; empty: "
+		"root alone connects"),
 	STRING(control, moved, "", 0, hp3_config_valid_moved, "an absolute path, off, or nothing",
 		"file that tells an hp3d that comes after one that was killed where flows are; "
 		"off: none; empty: the socket's path with .moved behind it"),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/control/socket.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -101,23 +103,72 @@ static int replace_stale(const struct hp3d_control_socket *s)
 	return 0;
 }
 
+int hp3d_control_group(struct hp3d_control_socket *s, const char *name)
+{
+	struct group *g;
+
+	if (name[0] == '\0')
+		return 0;
+	errno = 0;
+	g = getgrnam(name);
+	if (g == NULL && (errno == EIO || errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+		return fail(errno,
+			"%s: group= in [%s]: cannot look up the group %s: %s; see "
+			"/etc/nsswitch.conf, or leave group= empty",
+			s->addr.sun_path, s->section, name, strerror(errno));
+	if (g == NULL)
+		return fail(ENOENT,
+			"%s: group= in [%s]: there is no group %s; make it (groupadd --system %s), "
+			"or name another one",
+			s->addr.sun_path, s->section, name, name);
+	s->group = g->gr_gid;
+	s->by_group = true;
+	return 0;
+}
+
+/* Before anybody can connect. Neither call follows a link. */
+static int give_to_group(const struct hp3d_control_socket *s)
+{
+	const char *path = s->addr.sun_path;
+
+	if (!s->by_group)
+		return 0;
+	if (lchown(path, (uid_t)-1, s->group) == 0 &&
+		fchmodat(AT_FDCWD, path, 0660, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	return fail(errno,
+		"%s: group= in [%s]: cannot give it to that group: %s; have hp3d be a member of "
+		"the group (SupplementaryGroups= of its unit), or leave group= empty",
+		path, s->section, strerror(errno));
+}
+
+/* Closes what was opened. */
+static int given_up(struct hp3d_control_socket *s, int ret)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+	return ret;
+}
+
 static int open_socket(struct hp3d_control_socket *s)
 {
-	int err;
+	int err, rc;
 
 	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	/* The mode of the socket before bind() becomes that of the file: it is never open to
 	 * others. */
 	if (s->fd >= 0 && fchmod(s->fd, 0600) == 0 &&
-		bind(s->fd, (const struct sockaddr *)&s->addr, sizeof(s->addr)) == 0 &&
-		listen(s->fd, BACKLOG) == 0)
-		return 0;
+		bind(s->fd, (const struct sockaddr *)&s->addr, sizeof(s->addr)) == 0) {
+		rc = give_to_group(s);
+		if (rc < 0)
+			return given_up(s, rc);
+		if (listen(s->fd, BACKLOG) == 0)
+			return 0;
+	}
 	err = errno;
-	if (s->fd >= 0)
-		close(s->fd);
-	s->fd = -1;
-	return fail(err, "%s: %s; set socket= in [%s] to a place that can be written",
-		s->addr.sun_path, strerror(err), s->section);
+	return given_up(s, fail(err, "%s: %s; set socket= in [%s] to a place that can be written",
+				   s->addr.sun_path, strerror(err), s->section));
 }
 
 /* Takes the lock; says whom it waits for. */

@@ -48,8 +48,9 @@ static bool lost(struct fleet_hp3d *h, int err)
 		late       ? "no answer in time"
 		: err != 0 ? strerror(err)
 			   : "closed by hp3d",
-		err == EACCES || err == EPERM ? "run this as the user who runs hp3d"
-					      : "is it running? see control= in [agent]");
+		err == EACCES || err == EPERM
+			? "set [control] group in hp3.ini, and run this as its member"
+			: "is it running? see control= in [agent]");
 	return false;
 }
 

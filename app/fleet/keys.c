@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/fleet/keys.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "app/fleet/gather.h"
 #include "config/address.h"
@@ -22,7 +23,8 @@
 	}
 
 static const struct hp3_ini_section sections[] = {
-	{"fleet", "NATS, and how hp3-fleet is reached."},
+	{"fleet", "NATS, and how hp3-fleet is reached. A file's name without / is that of a "
+		  "credential that systemd hands over (LoadCredential=)."},
 	{"map", "What is known of the fabric, and how much of it there is room for."},
 	{"plan", "Which flows are advised to leave which links."},
 	{"agent", "hp3-fleet agent: what a host reports of its flows, and makes of plans."},
@@ -155,6 +157,29 @@ const struct hp3_ini_schema fleet_schema = {
 	.title = "hp3-fleet configuration. Integers are in the unit that the key's suffix names.",
 	.check = check,
 };
+
+static void find_file(const char *credentials, char path[HP3_INI_VALUE_MAX])
+{
+	char name[HP3_INI_VALUE_MAX];
+
+	if (*path == '\0' || strchr(path, '/') != NULL)
+		return;
+	snprintf(name, sizeof(name), "%s", path);
+	snprintf(path, HP3_INI_VALUE_MAX, "%.255s/%.255s", credentials, name);
+}
+
+void fleet_config_find_files(struct fleet_config *c)
+{
+	const char *dir = getenv("CREDENTIALS_DIRECTORY");
+
+	if (dir == NULL)
+		return;
+	find_file(dir, c->fleet.credentials);
+	find_file(dir, c->fleet.nkey_seed);
+	find_file(dir, c->fleet.tls_ca);
+	find_file(dir, c->fleet.tls_cert);
+	find_file(dir, c->fleet.tls_key);
+}
 
 struct hp3_bus_options fleet_bus_options(const struct fleet_config *c)
 {

@@ -35,6 +35,9 @@ struct fleet_config {
 
 extern const struct hp3_ini_schema fleet_schema;
 
+/* File names without '/' become paths in $CREDENTIALS_DIRECTORY, where systemd sets it. */
+void fleet_config_find_files(struct fleet_config *c);
+
 struct hp3_bus_options fleet_bus_options(const struct fleet_config *c);
 
 #endif

@@ -175,6 +175,7 @@ int main(int argc, char **argv)
 	}
 	if (l.o.command == NULL)
 		return usage("a command is missing");
+	fleet_config_find_files(&cfg);
 	ret = do_command(&cfg, &l.o);
 	if (fflush(stdout) != 0 && ret == FLEET_DONE) {
 		fprintf(stderr, "hp3-fleet: cannot write the output: %s\n", strerror(errno));

@@ -4,6 +4,7 @@
 
 usage: control.py HP3D HP3CTL
 """
+import grp
 import json
 import os
 import re
@@ -50,11 +51,11 @@ UNKNOWN = "rail0/10.9.0.1-10.9.0.2/0x00001c"
 class Daemon:
     """hp3d with a directory of its own, up when the socket answers."""
 
-    def __init__(self, directory, name="a", sock=None):
+    def __init__(self, directory, name="a", sock=None, more=""):
         self.socket = sock or os.path.join(directory, "run", "hp3.sock")
         self.config = os.path.join(directory, name + ".ini")
         with open(self.config, "w") as f:
-            f.write(CONFIG.format(prefix=f"hp3-{os.getpid()}-{name}", socket=self.socket, secret=SECRET, old=OLD_SECRET))
+            f.write(CONFIG.format(prefix=f"hp3-{os.getpid()}-{name}", socket=self.socket, secret=SECRET, old=OLD_SECRET) + more)
         self.log = open(os.path.join(directory, name + ".log"), "w+")
         self.process = subprocess.Popen([HP3D, "--config", self.config], stdout=self.log,
                                         stderr=subprocess.STDOUT)
@@ -109,6 +110,28 @@ class Client:
         self.sock.close()
 
 
+def as_member(gid, path, requests):
+    """The codes of the answers that a user of this group gets, or the name of the exception that ends it."""
+    out, into = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setresgid(gid, gid, gid)
+            os.setresuid(65533, 65533, 65533)
+            with Client(path) as c:
+                said = [c.ask(**r).get("error", {}).get("code", "ok") for r in requests]
+        except BaseException as e:  # never back into the test
+            said = type(e).__name__
+        os.write(into, json.dumps(said).encode())
+        os._exit(0)
+    os.close(into)
+    with os.fdopen(out) as f:
+        said = json.load(f)
+    os.waitpid(child, 0)
+    return said
+
+
 class ControlTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -144,6 +167,23 @@ class ControlTest(unittest.TestCase):
         self.assertEqual(health["pid"], self.daemon.process.pid)
         self.assertEqual(health["lcores"], health["lcores_answering"])
         self.assertIn(health["icrc"], ("portable", "clmul", "crc32", "clmul+crc32"))
+
+    def test_a_group_asks_what_the_agent_asks(self):
+        """Of [control] group: flows, paths, events, moves that probes confirm; nothing else. Others do not connect."""
+        with tempfile.TemporaryDirectory(prefix="hp3-control-") as directory:
+            os.chmod(directory, 0o755)
+            d = Daemon(directory, "group", more='group = "nogroup"\n')
+            self.addCleanup(d.stop)
+            d.wait_up()
+            st, group = os.stat(d.socket), grp.getgrnam("nogroup").gr_gid
+            self.assertEqual((stat.S_IMODE(st.st_mode), st.st_uid, st.st_gid), (0o660, 0, group))
+            asked = [dict(cmd=c) for c in ("flows", "paths", "events", "health", "config", "mode", "stats", "flow", "qps", "ports",
+                                           "trace", "bypass", "move")] + [dict(cmd="move", flow=UNKNOWN, port=50000, ask=True),
+                                                                          dict(cmd="move", flow=UNKNOWN, port=50000)]
+            self.assertEqual(as_member(group, d.socket, asked), ["ok"] * 3 + ["not-allowed"] * 10 + ["not-found", "not-allowed"])
+            self.assertEqual(as_member(group - 1, d.socket, asked), "PermissionError")
+            with Client(d.socket) as root:
+                self.assertTrue(root.ask(cmd="health")["ok"])
 
     def test_socket_is_private(self):
         self.assertEqual(stat.S_IMODE(os.stat(self.daemon.socket).st_mode), 0o600)

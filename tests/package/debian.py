@@ -18,12 +18,13 @@ import time
 
 ROOT, RC_ENDPOINT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 sys.argv[1:] = ["-", "-", RC_ENDPOINT, "-", ROOT]
-sys.path.insert(0, os.path.join(ROOT, "tests/integration/pipeline"))
+sys.path[:0] = [os.path.join(ROOT, "tests/integration/pipeline"), os.path.join(ROOT, "tests/fleet/live")]
+from broker import nkey  # noqa: E402
 from harness import LIBC, Endpoint, Link, die_with_parent, own_namespace, wait_for  # noqa: E402
 
 CLONE_NEWNS, MS_BIND, MS_REC, MS_PRIVATE = 0x20000, 0x1000, 0x4000, 0x40000
 MANAGER = ("systemd", "libnats3.4", "nats-server")
-EXPOSURE = {"hp3d": 3.9, "hp3-fleet": 1.2, "hp3-fleet-agent": 1.8}  # what systemd-analyze says of the units; more is a step back
+EXPOSURE = {"hp3d": 3.9, "hp3-fleet": 1.2, "hp3-fleet-agent": 1.3}  # what systemd-analyze says of the units; more is a step back
 
 
 def run(*words, **options):
@@ -199,20 +200,58 @@ def of_the_service(unit, a, b):
         check(word not in unit.journal(), f"the journal says \"{word}\":\n" + unit.journal())
 
 
+ASK_HOSTS = ("hp3-fleet", "--config", "/root/fleet.ini", "--json", "hosts")
+
+
+def lock_the_broker(root, work):
+    """NATS refuses who has no key, and root alone may read the key: systemd hands it over."""
+    public, seed = nkey(work, "fleet")
+    with open(root.at("etc/nats-server.conf"), "w") as f:
+        f.write(f'listen: "127.0.0.1:4222"\nauthorization {{ users = [ {{ nkey: {public} }} ] }}\n')
+    shutil.copy(seed, root.at("root/fleet.nk"))
+    os.chmod(root.at("root/fleet.nk"), 0o600)
+    ini = root.read("etc/hp3/fleet.ini").replace('nkey = ""', f'nkey = "{public}"').replace('nkey_seed = ""', 'nkey_seed = "fleet.nk"')
+    with open(root.at("etc/hp3/fleet.ini"), "w") as f:
+        f.write(ini)
+    with open(root.at("root/fleet.ini"), "w") as f:  # of root's commands
+        f.write(ini.replace('"fleet.nk"', '"/root/fleet.nk"'))
+    for name in ("hp3-fleet", "hp3-fleet-agent"):
+        os.makedirs(root.at(f"etc/systemd/system/{name}.service.d"))
+        with open(root.at(f"etc/systemd/system/{name}.service.d/key.conf"), "w") as f:
+            f.write("[Service]\nLoadCredential=fleet.nk:/root/fleet.nk\n")
+
+
+def of_the_agents_user(unit):
+    """It has no uid of the system's, is in the group, and hp3d refuses what the agent does not ask."""
+    pid = unit.run("systemctl", "show", "-p", "MainPID", "--value", "hp3-fleet-agent").strip()
+    status = unit.run("cat", f"/proc/{pid}/status")
+    uids = [int(n) for n in re.search(r"(?m)^Uid:(.*)$", status).group(1).split()]
+    check(all(61184 <= n <= 65519 for n in uids), f"the agent's user is none that systemd makes up: {uids}")
+    gid = unit.run("getent", "group", "hp3").split(":")[2]
+    check(gid in re.search(r"(?m)^Groups:(.*)$", status).group(1).split(), "the agent is not in the group hp3")
+    check(unit.run("stat", "-c", "%a %U %G", "/run/hp3/hp3.sock").split() == ["660", "root", "hp3"], "the control socket's rights")
+    for words, refused in ((["flows"], False), (["mode", "off"], True), (["stats"], True)):
+        said = subprocess.run(unit.words("setpriv", "--reuid=65533", "--regid=65533", f"--groups={gid}", "hp3ctl", *words),
+                              capture_output=True, text=True)
+        check(("may not ask" in said.stdout + said.stderr) == refused == (said.returncode != 0),
+              f"a member of the group asks for {words}: {said.returncode} {said.stdout}{said.stderr}")
+
+
 def of_the_fleet(unit):
     """Planner and agent, as they are installed, beside a NATS server: the planner knows this host's flows."""
     unit.run("systemctl", "start", "nats-server", "hp3-fleet", "hp3-fleet-agent")
 
     def hosts():
-        said = subprocess.run(unit.words("hp3-fleet", "--json", "hosts"), capture_output=True, text=True)
+        said = subprocess.run(unit.words(*ASK_HOSTS), capture_output=True, text=True)
         return said.returncode == 0 and re.search(r'"flows": ?[1-9]', said.stdout)
     try:
         wait_for("the agent's report", hosts, 30)
     except AssertionError as e:
-        raise SystemExit(f"package: {e}\n" + unit.run("hp3-fleet", "--json", "hosts") +
+        raise SystemExit(f"package: {e}\n" + unit.run("sh", "-c", " ".join(ASK_HOSTS) + "; true") +
                          unit.run("journalctl", "-u", "hp3-fleet*", "--no-pager", "-o", "cat")) from e
+    of_the_agents_user(unit)
     unit.run("systemctl", "stop", "hp3-fleet-agent", "hp3-fleet", "nats-server")
-    step("hp3-fleet and its agent: started by systemd, the planner knows this host")
+    step("hp3-fleet and its agent: started by systemd as users of their own, the planner knows this host")
 
 
 def judge_unit(work, root, name, limit):
@@ -233,7 +272,10 @@ def installed(root):
     """What an operator finds right after the installation."""
     check(root.run("hp3d", "--version").split()[0] == "hp3d", "hp3d does not run")
     check(root.run("dpkg-query", "-W", "-f", "${Conffiles}", "hp3").count("/etc/") == 3, "hp3.ini, fleet.ini or logrotate's file is no conffile")
-    check(root.read("etc/hp3/hp3.ini") == open(os.path.join(ROOT, "config/hp3.ini")).read(), "hp3.ini is not the tree's")
+    with open(os.path.join(ROOT, "config/hp3.ini")) as f:
+        head, tail = f.read().split("\n[control]\n")
+    check(root.read("etc/hp3/hp3.ini") == head + "\n[control]\n" + tail.replace('\ngroup = ""', '\ngroup = "hp3"', 1),
+          "hp3.ini is not the tree's with [control] group = hp3")
     st = os.stat(root.at("etc/hp3/hp3.ini"))
     check((st.st_mode & 0o777, st.st_uid, st.st_gid) == (0o640, 0, 0), f"hp3.ini: mode {st.st_mode:o} of {st.st_uid}:{st.st_gid}")
     check(os.path.isdir(root.at("var/log/hp3")), "no directory for the audit log")
@@ -282,6 +324,7 @@ def main():
             f.write(edited)
         a = Endpoint(RC_ENDPOINT, rnic.far, "a", qps=4, timeout=14)
         b = Endpoint(RC_ENDPOINT, net.far, "b", qps=4, timeout=14)
+        lock_the_broker(root, work)
         unit = Booted(root)
         booted = unit.process.poll() is None
         if booted:

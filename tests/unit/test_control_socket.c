@@ -111,6 +111,24 @@ static void the_socket_is_ours_alone(void **state)
 	remove_directory(path);
 }
 
+static void a_group_may_connect(void **state)
+{
+	struct hp3d_control_socket s;
+	char path[108];
+	struct stat st;
+
+	in_directory(path, sizeof(path), "hp3.sock");
+	assert_int_equal(hp3d_control_claim(&s, path, "control", 0), 0);
+	assert_int_equal(hp3d_control_group(&s, "no-such-group"), -ENOENT);
+	assert_int_equal(hp3d_control_group(&s, "root"), 0);
+	assert_int_equal(hp3d_control_listen(&s), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0660);
+	assert_int_equal(st.st_gid, 0);
+	end(&s);
+	remove_directory(path);
+}
+
 static void a_stale_socket_is_replaced_another_file_is_not(void **state)
 {
 	struct hp3d_control_socket s, old;
@@ -142,6 +160,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_lock_is_waited_for),
 		cmocka_unit_test(the_socket_is_ours_alone),
+		cmocka_unit_test(a_group_may_connect),
 		cmocka_unit_test(a_stale_socket_is_replaced_another_file_is_not),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

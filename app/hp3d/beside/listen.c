@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The socket: where it is, who may connect. */
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,13 +61,14 @@ static int make_room(const struct hp3d_beside *b, const struct sockaddr_un *at)
 	return 0;
 }
 
-/* Nobody else gets in before it has the group that it shall have. */
+/* Nobody else gets in before it has the group that it shall have. No call follows a link. */
 static int bind_to(struct hp3d_beside *b, const struct sockaddr_un *at)
 {
 	if (fchmod(b->listener, 0600) == 0 &&
 		bind(b->listener, (const struct sockaddr *)at, sizeof(*at)) == 0 &&
 		(!b->by_group ||
-			(chown(b->path, (uid_t)-1, b->group) == 0 && chmod(b->path, 0660) == 0)) &&
+			(lchown(b->path, (uid_t)-1, b->group) == 0 &&
+				fchmodat(AT_FDCWD, b->path, 0660, AT_SYMLINK_NOFOLLOW) == 0)) &&
 		listen(b->listener, BACKLOG) == 0)
 		return 0;
 	return fail(b, errno, "cannot be served",

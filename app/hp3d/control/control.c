@@ -50,7 +50,9 @@ int hp3d_control_start(const struct hp3_config *cfg)
 			cfg->control.events_kept);
 		return rc;
 	}
-	rc = hp3d_control_listen(&control.socket);
+	rc = hp3d_control_group(&control.socket, cfg->control.group);
+	if (rc == 0)
+		rc = hp3d_control_listen(&control.socket);
 	if (rc < 0) {
 		hp3d_events_free();
 		return rc;
@@ -101,6 +103,14 @@ static uint64_t now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000 + 1;
 }
 
+/* Whoever got in by the group that the configuration names may ask some things only. */
+static hp3d_answer_fn answer_for(const struct hp3d_client *c)
+{
+	bool is_member = c->guest && control.cfg->control.group[0] != '\0';
+
+	return is_member ? hp3d_json_answer_group : hp3d_json_answer;
+}
+
 static void serve_clients(const struct pollfd *polled)
 {
 	uint64_t now = now_ms();
@@ -108,7 +118,7 @@ static void serve_clients(const struct pollfd *polled)
 	for (unsigned i = control.clients.n; i-- > 0;) {
 		struct hp3d_client *c = &control.clients.c[i];
 		bool open = hp3d_client_service(
-			c, polled[i].revents, now, hp3d_json_answer, (void *)control.cfg);
+			c, polled[i].revents, now, answer_for(c), (void *)control.cfg);
 		take_events(); /* of its moves, before the rings are full */
 		if (!open)
 			hp3d_clients_end(&control.clients, i);

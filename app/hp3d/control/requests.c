@@ -49,18 +49,30 @@ static json_t *events(const struct hp3_config *cfg, json_t *req)
 	return answer;
 }
 
+static bool always(json_t *req)
+{
+	return true;
+}
+
+/* Probes have to confirm it. */
+static bool if_asked(json_t *req)
+{
+	return json_is_true(json_object_get(req, "ask"));
+}
+
 static const struct {
 	const char *name;
 	json_t *(*run)(const struct hp3_config *cfg, json_t *req);
+	bool (*may_group)(json_t *req); /* NULL: root alone may ask */
 } commands[] = {
-	{"flows", hp3d_json_flows},
+	{"flows", hp3d_json_flows, always},
 	{"flow", hp3d_json_flow},
-	{"move", hp3d_json_move},
-	{"paths", hp3d_json_paths},
+	{"move", hp3d_json_move, if_asked},
+	{"paths", hp3d_json_paths, always},
 	{"ports", hp3d_json_ports},
 	{"qps", hp3d_json_qps},
 	{"trace", hp3d_json_trace},
-	{"events", events},
+	{"events", events, always},
 	{"mode", hp3d_json_mode},
 	{"bypass", hp3d_json_bypass},
 	{"stats", hp3d_json_stats},
@@ -74,7 +86,18 @@ static const struct {
 	"config, "                                                                                 \
 	"health"
 
-json_t *hp3d_json_answer(void *arg, const char *line, size_t len)
+/* Of the i-th command. */
+static json_t *run(size_t i, const struct hp3_config *cfg, json_t *req, bool is_root)
+{
+	if (is_root || (commands[i].may_group != NULL && commands[i].may_group(req)))
+		return commands[i].run(cfg, req);
+	return hp3d_json_error("not-allowed",
+		"ask as root: members of [control] group may ask for flows, paths and events, and "
+		"for moves with \"ask\"",
+		"this user may not ask for %s", commands[i].name);
+}
+
+static json_t *answer_to(const struct hp3_config *cfg, const char *line, size_t len, bool is_root)
 {
 	json_error_t where;
 	json_t *req = json_loadb(line, len, JSON_REJECT_DUPLICATES, &where);
@@ -95,7 +118,7 @@ json_t *hp3d_json_answer(void *arg, const char *line, size_t len)
 	}
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(cmd, commands[i].name) == 0) {
-			answer = commands[i].run(arg, req);
+			answer = run(i, cfg, req, is_root);
 			goto end;
 		}
 		hp3_nearest_offer(&near, commands[i].name);
@@ -106,4 +129,14 @@ json_t *hp3d_json_answer(void *arg, const char *line, size_t len)
 end:
 	json_decref(req);
 	return answer;
+}
+
+json_t *hp3d_json_answer(void *arg, const char *line, size_t len)
+{
+	return answer_to(arg, line, len, true);
+}
+
+json_t *hp3d_json_answer_group(void *arg, const char *line, size_t len)
+{
+	return answer_to(arg, line, len, false);
 }

@@ -7,7 +7,8 @@
  *     {"v":1,"ok":true,"data":...,"next":...}   or {"v":1,"ok":false,"error":{"code","text","fix"}}
  *
  * Error codes: bad-request, unknown-command, not-found, ambiguous (find.h), refused (a move; `code`
- * is then the reason's own name, see moves.c), timeout (a data lcore did not answer), no-memory.
+ * is then the reason's own name, see moves.c), not-allowed (to a member of [control] group),
+ * timeout (a data lcore did not answer), no-memory.
  */
 #include "app/control/reply.h"
 #include "app/hp3d/lcores/worker.h"
@@ -20,6 +21,8 @@
 
 /* arg: the const struct hp3_config in effect. An hp3d_answer_fn. */
 json_t *hp3d_json_answer(void *arg, const char *line, size_t len);
+/* The same to a member of [control] group: what hp3-fleet agent asks, and nothing else. */
+json_t *hp3d_json_answer_group(void *arg, const char *line, size_t len);
 
 /*
  * The commands behind the requests. Each gets the whole request and returns the whole answer, or
