@@ -33,6 +33,14 @@ static struct hp3_move *move_of(struct hp3_engine *e, uint32_t id)
 	return m;
 }
 
+/* Whose probe it is that this answer is the first one to: what it tells counts once (rule 36). */
+static const struct hp3_move *first_told(struct hp3_engine *e, uint32_t id)
+{
+	const struct hp3_move *m = move_of(e, id);
+
+	return m != NULL && is_first(m, id) ? m : NULL;
+}
+
 static void is_there(struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
 	struct hp3_pair *p = &e->pairs.pairs[e->flows[flow].pair];
@@ -64,35 +72,29 @@ static bool too_late(struct hp3_engine *e, uint32_t id, uint64_t now)
 void hp3_load_told_by(
 	struct hp3_engine *e, uint32_t id, const uint16_t *count, uint32_t n, uint64_t now)
 {
-	const struct hp3_move *m = move_of(e, id);
+	const struct hp3_move *m = first_told(e, id);
 
 	if (m != NULL && e->cfg.load_paths != 0)
 		hp3_peer_load_told(&e->peers[e->flows[m->flow].pair], count, n, now);
 }
 
-static void told_part(struct hp3_engine *e, uint32_t id, uint32_t first, const uint16_t *count,
-	uint32_t n, uint64_t now)
-{
-	const struct hp3_move *m = move_of(e, id);
-
-	if (m != NULL && e->cfg.load_paths != 0)
-		hp3_peer_load_told_part(&e->peers[e->flows[m->flow].pair], first, count, n,
-			e->cfg.load_age_ns, now);
-}
-
 void hp3_load_told_names(struct hp3_engine *e, uint32_t id, const struct hp3_path_count *path,
 	uint32_t n, uint64_t now)
 {
-	const struct hp3_move *m = move_of(e, id);
+	const struct hp3_move *m = first_told(e, id);
+	uint32_t pair;
 
-	if (m != NULL)
-		hp3_longs_told(e, e->flows[m->flow].pair, path, n, now);
-	for (uint32_t i = 0; i < n; i++) {
+	if (m == NULL)
+		return;
+	pair = e->flows[m->flow].pair;
+	hp3_longs_told(e, pair, path, n, now);
+	for (uint32_t i = 0; e->cfg.load_paths != 0 && i < n; i++) {
 		int at = hp3_is_long_name(path[i].name) ? -1
 							: hp3_path_number(e, path[i].name, false);
 
 		if (at >= 0)
-			told_part(e, id, (uint32_t)at, &path[i].count, 1, now);
+			hp3_peer_load_told_part(&e->peers[pair], (uint32_t)at, &path[i].count, 1,
+				e->cfg.load_age_ns, now);
 	}
 }
 
