@@ -63,10 +63,12 @@ static void take_keys(struct hp3d_agent *a, const struct hp3_config *c)
 	struct hp3_probe_keys keys = *hp3d_keyring();
 	bool wait = hp3_probe_keys(&keys) > 1 && is_same(&keys.key[1], &a->keys.key[a->use]) &&
 		    c->probes.probe_key_wait_s != 0;
+	bool same =
+		is_same(&keys.key[0], &a->keys.key[0]) && is_same(&keys.key[1], &a->keys.key[1]);
 
-	if (is_same(&keys.key[0], &a->keys.key[0]) && is_same(&keys.key[1], &a->keys.key[1]))
+	a->keys = keys; /* tables of the same keys may be other ones */
+	if (same)
 		return; /* and a change under way goes on */
-	a->keys = keys;
 	a->use = wait;
 	a->wait_s = wait ? c->probes.probe_key_wait_s : 0;
 }

@@ -26,11 +26,14 @@ static void drop(struct hp3_probe_keys *keys, const struct hp3_probe_keys *in_us
 	memset(keys, 0, sizeof(*keys));
 }
 
-/* The table that counts, if the file has not changed. */
-static void reuse(struct hp3_probe_key *key)
+/* The table that counts, if the file has not changed. Both keys may be one file: each keeps its
+ * own table. */
+static void reuse(unsigned at)
 {
+	struct hp3_probe_key *key = &ring.next.key[at];
+
 	for (unsigned i = 0; i < HP3_PROBE_KEYS; i++) {
-		const struct hp3_probe_key *old = &ring.now.key[i];
+		const struct hp3_probe_key *old = &ring.now.key[(at + i) % HP3_PROBE_KEYS];
 
 		if (old->pairs == NULL || memcmp(old->bytes, key->bytes, sizeof(key->bytes)) != 0)
 			continue;
@@ -57,7 +60,7 @@ int hp3d_keyring_read(const struct hp3_config *cfg, FILE *err)
 			drop(&ring.next, &ring.now);
 			return ret;
 		}
-		reuse(&ring.next.key[i]);
+		reuse(i);
 	}
 	return 0;
 }
