@@ -35,10 +35,20 @@ static uint64_t newest_of(const struct hp3_heard_sender *s)
 	return s->stamp[HP3_HEARD_STAMPS - 1];
 }
 
-/* Nothing that it refuses could count any more. */
+/* Nothing that it refuses could count any more. Stamps ahead of the clock will, once time has come
+ * to them. */
 static bool may_go(const struct hp3_heard_sender *s, const struct hp3_heard_time *time)
 {
-	return s->print == 0 || !is_near(newest_of(s), time);
+	return s->print == 0 ||
+	       (newest_of(s) / SECOND < time->clock && !is_near(newest_of(s), time));
+}
+
+/* In the place of one that may go. */
+static void begin(struct hp3_heard *h, struct hp3_heard_sender *s, uint64_t print)
+{
+	if (s->print != 0 && newest_of(s) > h->gone)
+		h->gone = newest_of(s);
+	*s = (struct hp3_heard_sender){.print = print};
 }
 
 /* Its record, or room for one; NULL: neither. */
@@ -103,8 +113,11 @@ enum hp3_heard_fate hp3_heard_take(struct hp3_heard *h, const struct hp3_address
 	s = sender_of(h, print, time);
 	if (s == NULL)
 		return HP3_HEARD_NO_ROOM;
-	if (s->print != print)
-		*s = (struct hp3_heard_sender){.print = print};
+	if (s->print != print) {
+		if (stamp <= h->gone)
+			return HP3_HEARD_OLD;
+		begin(h, s, print);
+	}
 	if (is_again(s, stamp))
 		return HP3_HEARD_AGAIN;
 	keep(s, stamp);
@@ -130,6 +143,6 @@ void hp3_heard_clock(struct hp3_heard *h, const struct hp3_addressing *a, uint64
 	s = sender_of(h, print, time);
 	if (s == NULL || s->print == print)
 		return;
-	*s = (struct hp3_heard_sender){.print = print};
+	begin(h, s, print);
 	keep(s, is);
 }

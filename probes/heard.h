@@ -17,8 +17,10 @@
  * So messages may be lost, and overtake each other by HP3_HEARD_STAMPS - 1. Kinds are counted
  * apart, because they take different paths. VLANs are not: the tag does not speak for them.
  *
- * A record is given up only when all its stamps are too far from the clock to count. A sender for
- * whom there is no room is not heard. Sets are chosen by a hash with a seed, and only what bears a
+ * A record is given up only when all its stamps are so far behind the clock that they do not count;
+ * no message as old as these counts any more, should a reload raise clock_s. A record whose stamps
+ * are ahead of the clock, which was set back then, is kept. A sender for whom there is no room is
+ * not heard. Sets are chosen by a hash with a seed, and only what bears a
  * right tag gets here.
  */
 #include "probes/stats.h"
@@ -38,6 +40,7 @@ struct hp3_heard_sender {
 struct hp3_heard {
 	struct hp3_probe_key seed;
 	uint64_t born; /* wall clock, us */
+	uint64_t gone; /* the greatest stamp of a record that was given up */
 	struct hp3_heard_sender sender[HP3_HEARD_SENDERS];
 };
 

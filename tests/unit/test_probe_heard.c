@@ -158,6 +158,68 @@ static void rule_36_nothing_is_forgotten_early(void **state)
 	assert_in_range(later, HP3_HEARD_SENDERS * 9 / 10, HP3_HEARD_SENDERS);
 }
 
+/* So many other senders speak now. */
+static void others_speak(uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		says(1000 + i, at.clock * S);
+}
+
+/* The records of those who spoke long ago are given up, and then a reload raises clock_s. */
+static void rule_36_nor_where_clock_s_is_raised(void **state)
+{
+	uint32_t again = 0;
+
+	for (uint32_t i = 0; i < 100; i++)
+		assert_int_not_equal(says(i, NOW), HP3_HEARD_CLOCK);
+	at.clock += CLOCK_S + 1;
+	others_speak(HP3_HEARD_SENDERS / 4); /* and there is room in most sets still */
+	at.clock_s = 10 * CLOCK_S;
+	for (uint32_t i = 0; i < 100; i++)
+		again += says(i, NOW) == HP3_HEARD_NEW;
+	assert_int_equal(again, 0);
+	at.clock += 10 * CLOCK_S + 1; /* who speaks now is heard: others' records may go */
+	assert_int_equal(says(0, at.clock * S), HP3_HEARD_NEW);
+}
+
+/* The clock is set back, others speak, and what was said ahead of it comes again in its time. */
+static void rule_36_nor_where_the_clock_is_set_back(void **state)
+{
+	uint32_t again = 0, heard_of = 0;
+
+	hp3_heard_init(&heard, 0x5eed, NOW - 10000 * S);
+	for (uint32_t i = 0; i < 100; i++)
+		heard_of += says(i, NOW) == HP3_HEARD_NEW;
+	assert_int_equal(heard_of, 100);
+	at.clock -= 2 * CLOCK_S;
+	others_speak(HP3_HEARD_SENDERS / 4);
+	at.clock = CLOCK;
+	for (uint32_t i = 0; i < 100; i++)
+		again += says(i, NOW) == HP3_HEARD_NEW;
+	assert_int_equal(again, 0);
+}
+
+/* Seconds beyond 2^31 and 2^32, stamps and answers around a turn of 40 bits. */
+static void rule_36_in_any_year(void **state)
+{
+	static const uint64_t years[] = {1ull << 31, 1ull << 32, (1ull << 40) / S, (3ull << 40) / S,
+		(1ull << 48) / S, (1ull << 63) / S};
+
+	for (unsigned i = 0; i < sizeof(years) / sizeof(years[0]); i++) {
+		for (uint64_t clock = years[i] - 3; clock < years[i] + 4; clock++) {
+			at.clock = clock;
+			hp3_heard_init(&heard, 0x5eed, clock * S - 9 * S);
+			answers(1, clock * S - 2 * S);
+			assert_int_equal(says(1, clock * S - 2 * S), HP3_HEARD_OLD);
+			assert_int_equal(says(2, clock * S - 2 * S), HP3_HEARD_NEW);
+			for (uint64_t d = 0; d < 3 * S; d += S / 2)
+				assert_int_equal(says(1, clock * S - S + d), HP3_HEARD_NEW);
+			for (uint64_t d = 0; d < 3 * S; d += S / 2)
+				assert_int_equal(says(1, clock * S - S + d), HP3_HEARD_AGAIN);
+		}
+	}
+}
+
 /* --- frames --- */
 
 static enum hp3_loads_fate hears(const struct frame *f)
@@ -226,6 +288,9 @@ int main(void)
 		cmocka_unit_test_setup(rule_36_a_clock_that_is_behind_hears_nothing_twice, setup),
 		cmocka_unit_test_setup(an_answer_of_a_clock_that_is_nonsense, setup),
 		cmocka_unit_test_setup(rule_36_nothing_is_forgotten_early, setup),
+		cmocka_unit_test_setup(rule_36_nor_where_clock_s_is_raised, setup),
+		cmocka_unit_test_setup(rule_36_nor_where_the_clock_is_set_back, setup),
+		cmocka_unit_test_setup(rule_36_in_any_year, setup),
 		cmocka_unit_test_setup(rule_36_of_no_kind, setup),
 		cmocka_unit_test_setup(a_clock_that_is_set_back, setup),
 	};
