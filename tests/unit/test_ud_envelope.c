@@ -101,6 +101,29 @@ static void an_answer_arrives(void **state)
 	}
 }
 
+/* An answer to a probe that does come out takes a datagram no longer than the probe's. */
+static void an_answer_is_no_longer_than_its_probe(void **state)
+{
+	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+		struct hp3_answer answer = {.id = 99, .dscp = HP3_DSCP_KEPT};
+		uint8_t grh[HP3D_UD_GRH], asks[HP3D_UD_PAYLOAD], says[HP3D_UD_PAYLOAD];
+		struct hp3d_ud_way way;
+		struct frame p, in;
+		int n, least = HP3D_UD_PAYLOAD;
+
+		probe(&p, ipv6);
+		n = hp3_answer_build(in.b, sizeof(in.b), p.b, &p.v, &answer, PORT, &probe_keys);
+		assert_true(n > 0);
+		put_room(grh, &p, false);
+		hp3d_ud_pack(p.b, p.len, PORT, &way, asks);
+		for (int len = HP3D_UD_PAYLOAD; len > 0; len--)
+			if (hp3d_ud_unpack(grh, asks, (size_t)len, PORT, &way, p.b, sizeof(p.b)) >
+				0)
+				least = len;
+		assert_in_range(hp3d_ud_pack(in.b, (uint32_t)n, PORT, &way, says), 1, least);
+	}
+}
+
 /* Data, acknowledgements, duplicates of the connection, UDP to others: none of it leaves. */
 static void nothing_else_leaves(void **state)
 {
@@ -132,7 +155,7 @@ static void nothing_else_comes_out(void **state)
 	probe(&in, false);
 	put_room(grh, &in, false);
 	for (unsigned i = 0; i < 200000; i++) {
-		uint8_t buf[HP3D_UD_PAYLOAD + 8] = {0x68, 0x33, 1, 1 + i % 2};
+		uint8_t buf[HP3D_UD_PAYLOAD + 8] = {0x68, 0x33, 2, 1 + i % 2};
 		size_t n = hp3_random_below(&seed, sizeof(buf) + 1);
 		struct hp3d_ud_way way;
 		struct frame out;
@@ -142,6 +165,7 @@ static void nothing_else_comes_out(void **state)
 			buf[at] = (uint8_t)hp3_random(&seed);
 		if (i % 3 == 0) { /* nearly a probe */
 			n = 6 + 28 + i % 16;
+			n = n < 6 + 32 ? 6 + 32 : n;
 			buf[6] = HP3_OP_UC_WRITE_ONLY;
 			hp3_put_be32(buf + 6 + 24, i % 16);
 		}
@@ -163,6 +187,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_probe_arrives),
 		cmocka_unit_test(an_answer_arrives),
+		cmocka_unit_test(an_answer_is_no_longer_than_its_probe),
 		cmocka_unit_test(nothing_else_leaves),
 		cmocka_unit_test(nothing_else_comes_out),
 	};

@@ -2,17 +2,20 @@
 #include "app/hp3d/ud/envelope.h"
 #include <errno.h>
 #include <string.h>
+#include "base/minmax.h"
+#include "probes/answer.h"
 #include "probes/datagram.h"
 #include "probes/peer.h"
 
 #define MAGIC   0x6833u
-#define VERSION 1u
+#define VERSION 2u
 #define HEAD    6u
 #define UDP     8u
 #define BTH     12u
 #define RETH    16u
 #define IPV4_AT 20u /* in the room for a GRH: at its end */
 #define PLAIN   (HP3D_UD_PAYLOAD - HEAD)
+#define LEAST   HP3_ANSWER_LEN /* of a probe: its answer is no longer */
 
 enum kind { KIND_PROBE = 1, KIND_PLAIN };
 
@@ -63,7 +66,10 @@ int hp3d_ud_pack(const void *frame, uint32_t len, uint16_t port, struct hp3d_ud_
 	p[3] = way->exact ? KIND_PROBE : KIND_PLAIN;
 	hp3_put_be16(p + 4, way->sport);
 	memcpy(p + HEAD, from, n);
-	return (int)(HEAD + n);
+	if (!way->exact || n >= LEAST)
+		return (int)(HEAD + n);
+	memset(p + HEAD + n, 0, LEAST - n);
+	return (int)(HEAD + LEAST);
 }
 
 static bool is_ipv4(const uint8_t *ip)
@@ -105,7 +111,7 @@ static int build_probe(
 	uint32_t written = n >= BTH + RETH ? hp3_be32(p + BTH + 12) : UINT32_MAX;
 
 	if (p[0] != HP3_OP_UC_WRITE_ONLY || written > HP3_PEER_REPORT_LENGTH || written % 4 != 0 ||
-		n != BTH + RETH + written)
+		n != hp3_max_u32(BTH + RETH + written, LEAST))
 		return -EBADMSG;
 	f = (struct hp3_fields){.opcode = HP3_OP_UC_WRITE_ONLY,
 		.dest_qpn = hp3_be32(p + 4) & HP3_QPN_MASK,

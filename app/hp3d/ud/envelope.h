@@ -7,15 +7,16 @@
  * big-endian:
  *
  *      0  magic 16     4  source port of the frame 16
- *      2  version 8    6  probe: BTH and what is behind it, without ICRC
+ *      2  version 8    6  probe: BTH and what is behind it, without ICRC; then zeros up to 32
  *      3  kind 8          plain: what the UDP datagram has
  *
  * What comes out at the other end is the frame as an agent built it, so that what is in it is
  * judged there as it would be inline: tags, times, replays. The ICRC is made anew, for the RNIC
  * has checked that of the datagram.
  *
- * Invariant: nothing comes out but zero-length-or-short WRITEs of unreliable connections and UDP to
- * hp3's own port, whatever went in.
+ * Invariants: the datagram of a probe is as long as that of its answer. Nothing comes out but
+ * zero-length-or-short WRITEs of unreliable connections and UDP to hp3's own port, whatever went
+ * in.
  */
 #include <stddef.h>
 #include "roce/build.h"
