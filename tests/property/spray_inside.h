@@ -39,6 +39,7 @@ enum event_kind {
 	EV_INTO, /* reaches the RNIC */
 	EV_RETURNS, /* a QPN does */
 	EV_TOLD, /* a host's engine, of a queue pair */
+	EV_KEYS, /* of a host change */
 };
 
 /* PSNs are counted from 0 here; on the wire from qp.first on. */
@@ -60,6 +61,7 @@ struct event {
 	uint8_t host;
 	bool put_off; /* it came while its host stood still */
 	uint8_t told; /* enum hp3_qp_kind */
+	uint8_t key; /* that the word was signed with; 0: none */
 	uint32_t qp;
 	struct packet packet;
 	struct hp3_act_agree word;
@@ -73,6 +75,7 @@ struct host {
 	uint32_t lives; /* engines that it has had */
 	uint8_t leaving; /* enum spray_leaving */
 	bool direct; /* packets go past the engine */
+	uint8_t speaks, believes; /* the key that it signs with; a bit for each that it believes */
 	uint64_t tick_at;
 	struct packet held[HELD + 1];
 	bool is_held[HELD + 1];
@@ -181,6 +184,7 @@ void spray_every(struct world *w, uint32_t us, enum event_kind kind, unsigned ho
 
 /* spray_operator.c */
 void spray_operate(struct world *w, unsigned at);
+void spray_rekey(struct world *w, unsigned at);
 
 /* spray_network.c */
 void spray_into_network(struct world *w, struct packet k, uint16_t sport);

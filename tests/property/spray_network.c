@@ -173,7 +173,10 @@ void spray_back(struct world *w, struct packet k, uint16_t sport)
 
 void spray_say(struct world *w, unsigned from, const struct hp3_act_agree *a)
 {
-	struct event e = {.kind = EV_WORD, .host = from == A ? B : A, .word = *a};
+	struct event e = {.kind = EV_WORD,
+		.host = from == A ? B : A,
+		.key = w->host[from].speaks,
+		.word = *a};
 	uint32_t percent = w->p.words_percent;
 	uint64_t t = w->now + 20 * US + hp3_random_below(&w->rng, 20000);
 

@@ -63,6 +63,27 @@ static void reload(struct world *w, unsigned at)
 	w->r.reloads++;
 }
 
+/*
+ * A reload brings keys: two that are believed, one of which signs, or one, or none. What the other
+ * host signs may be believed no more, and the other way round.
+ */
+void spray_rekey(struct world *w, unsigned at)
+{
+	static const struct {
+		uint8_t speaks, believes;
+	} keys[] = {{1, 6}, {2, 6}, {1, 6}, {2, 6}, {1, 2}, {2, 4}, {0, 0}};
+	uint32_t which = hp3_random_below(&w->rng, sizeof(keys) / sizeof(keys[0]));
+	struct host *h = &w->host[at];
+
+	h->speaks = keys[which].speaks;
+	h->believes = keys[which].believes;
+	h->cfg.unkeyed = h->believes == 0;
+	hp3_engine_reconfigure(h->e, &h->cfg);
+	spray_wake(w, at);
+	w->r.rekeyed++;
+	spray_every(w, w->p.keys_us, EV_KEYS, at);
+}
+
 /* So does hp3d before each of its packets. */
 static void tick_now(struct world *w, unsigned at)
 {

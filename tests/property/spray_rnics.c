@@ -155,6 +155,7 @@ void spray_host(struct world *w, unsigned at)
 		table.spray.beat_ns = w->p.beat_us * US;
 	table.seed = hp3_random(&w->rng);
 	h->cfg = hp3_policy_settled(&table);
+	h->cfg.unkeyed = h->believes == 0;
 	size = hp3_engine_size(&h->cfg);
 	free(h->memory);
 	h->memory = aligned_alloc(64, size);

@@ -393,6 +393,14 @@ static void put_off(struct world *w, struct event *e)
 	spray_at(w, t, *e);
 }
 
+static bool is_believed(struct world *w, const struct event *e)
+{
+	bool believed = w->p.keys_us == 0 || (w->host[e->host].believes >> e->key & 1) != 0;
+
+	w->r.unbelieved += !believed;
+	return believed;
+}
+
 static void handle(struct world *w, const struct event *e)
 {
 	switch ((enum event_kind)e->kind) {
@@ -405,7 +413,7 @@ static void handle(struct world *w, const struct event *e)
 	case EV_WORD:
 		if (w->hooks != NULL)
 			w->hooks->on_word(w, e);
-		else
+		else if (is_believed(w, e))
 			spray_told(w, e->host, &e->word);
 		break;
 	case EV_OUT:
@@ -445,6 +453,9 @@ static void handle(struct world *w, const struct event *e)
 		if (!w->host[e->host].direct)
 			spray_tell(w, e->host, e->qp, (enum hp3_qp_kind)e->told, true);
 		break;
+	case EV_KEYS:
+		spray_rekey(w, e->host);
+		break;
 	case EV_PAUSES:
 		spray_pause(w);
 		spray_every(w, w->p.pauses_us, EV_PAUSES, 0);
@@ -478,6 +489,8 @@ void spray_begin(struct world *w, const struct spray_params *p)
 		w->delay[i] = 10 * US + hp3_random_below(&w->rng, p->spread_us * 1000 + 1);
 	for (unsigned i = 0; i < 2; i++) {
 		w->host[i].clock = p->clock[i] != 0 ? p->clock[i] : epoch_of(p->seed, i, WITHIN);
+		w->host[i].speaks = 1;
+		w->host[i].believes = 1 << 1;
 		spray_host(w, i);
 	}
 	spray_rnics(w);
@@ -492,6 +505,8 @@ void spray_begin(struct world *w, const struct spray_params *p)
 	spray_every(w, p->receiver_stands_us, EV_STANDS, B);
 	spray_every(w, p->operator_us, EV_OPERATOR, A);
 	spray_every(w, p->receiver_operator_us, EV_OPERATOR, B);
+	spray_every(w, p->keys_us, EV_KEYS, A);
+	spray_every(w, p->keys_us, EV_KEYS, B);
 }
 
 void spray_end(struct world *w)

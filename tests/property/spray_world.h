@@ -45,6 +45,7 @@ struct spray_params {
 	uint32_t dies_us; /* a path dies for 5 ms so often; 0: never */
 	uint32_t operator_us; /* the sender's does something so often; 0: never */
 	uint32_t receiver_operator_us;
+	uint32_t keys_us; /* a reload of either host brings other keys, so often; 0: never */
 	uint32_t returns_us; /* a queue pair ends so often, and another one gets its QPNs; 0: never
 			      */
 	uint32_t untold_percent; /* of ends and set-ups, of which hosts are not told; as many: late
@@ -103,6 +104,8 @@ struct spray_params {
 	X(reloads)                                                                                 \
 	X(stops)                                                                                   \
 	X(bypasses)                                                                                \
+	X(rekeyed)                                                                                 \
+	X(unbelieved)                                                                              \
 	X(took_us)
 
 struct spray_result {

@@ -241,6 +241,27 @@ static void operators_do_as_they_like(void **state)
 	assert_true(r.agreed > 8 * run_seeds && r.sprayed > r.sent / 20);
 }
 
+/*
+ * Reloads bring keys while queue pairs are sprayed: what is said before, meanwhile and after is
+ * believed at one end, at both or at none. The RNIC sees one order, and spraying comes back.
+ */
+static void keys_change(void **state)
+{
+	struct spray_params p = spray_base();
+	struct spray_result r;
+
+	p.keys_us = 2000;
+	p.operator_us = 4000;
+	p.receiver_operator_us = 4000;
+	p.beat_us = 100; /* at first */
+	p.words_percent = 10;
+	p.packets *= 8;
+	r = spray_many(p);
+	assert_int_equal(r.gaps + r.again + r.timeouts + r.lost, 0);
+	assert_true(r.rekeyed > 8 * run_seeds && r.unbelieved > 8 * run_seeds);
+	assert_true(r.agreed > 8 * run_seeds && r.sprayed > r.sent / 50);
+}
+
 /* There is hardly room to hold anything. */
 static void there_is_no_room(void **state)
 {
@@ -413,6 +434,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_sender_restarts),
 		cmocka_unit_test(operators_move_them),
 		cmocka_unit_test(operators_do_as_they_like),
+		cmocka_unit_test(keys_change),
 		cmocka_unit_test(there_is_no_room),
 		cmocka_unit_test(paths_pause),
 		cmocka_unit_test(the_receiver_has_less_room),

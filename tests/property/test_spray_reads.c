@@ -161,6 +161,26 @@ static void operators_of_readers_do_as_they_like(void **state)
 	assert_true(r.agreed > 8 * run_seeds && r.sprayed_reads > r.sent / 20);
 }
 
+/* Reloads bring keys while READs are sprayed: what is said is believed at one end, or at none. */
+static void keys_change_while_much_is_read(void **state)
+{
+	struct spray_params p = reading();
+	struct spray_result r;
+
+	p.keys_us = 2000;
+	p.operator_us = 4000;
+	p.receiver_operator_us = 4000;
+	p.beat_us = 100; /* at first */
+	p.words_percent = 10;
+	p.packets *= 2;
+	r = spray_many(p);
+	assert_int_equal(r.gaps + r.timeouts + r.lost, 0);
+	assert_true(
+		r.read_gaps <= r.full); /* READs have no limit: what is beyond the room passes */
+	assert_true(r.rekeyed > 8 * run_seeds && r.unbelieved > 8 * run_seeds);
+	assert_true(r.agreed > 8 * run_seeds && r.sprayed_reads > r.sent / 50);
+}
+
 static void there_is_no_room_for_responses(void **state)
 {
 	struct spray_params p = reading();
@@ -198,6 +218,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(who_reads_restarts),
 		cmocka_unit_test(who_reads_stands_still),
 		cmocka_unit_test(operators_of_readers_do_as_they_like),
+		cmocka_unit_test(keys_change_while_much_is_read),
 		cmocka_unit_test(there_is_no_room_for_responses),
 		cmocka_unit_test(much_is_read_at_once),
 		cmocka_unit_test(anything_may_be_read),
