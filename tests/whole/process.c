@@ -240,6 +240,7 @@ void process_configure(struct process *p, const char *mode, bool sound)
 		"00112233445566778899aabbccddeeff", "ffeeddccbbaa99887766554433221100"};
 	unsigned key = s->spray || s->seed % 2, which = s->spray && draw(s, 4) == 0,
 		 hold_us = 2000 + draw(s, 4) * 1000;
+	const char *first = keys[which], *second = s->spray ? keys[!which] : "";
 
 	if (f == NULL)
 		abort();
@@ -257,9 +258,15 @@ void process_configure(struct process *p, const char *mode, bool sound)
 		p->dir, p->dir);
 	fprintf(f, "[flows]\nmax_flows = 256\nmax_pairs = 64\n");
 	fprintf(f, "[probes]\nclock_s = 5\nanswers_per_second = 2000\nanswers_per_source = 2000\n");
+	if (s->spray && sim_keys_change(s->seed)) {
+		uint32_t kind = draw(s, 8);
+
+		first = kind == 0 ? "" : keys[kind & 1];
+		second = kind < 4 ? "" : keys[!(kind & 1)];
+		fprintf(f, "probe_key_wait_s = 0\n");
+	}
 	if (key)
-		fprintf(f, "probe_key = \"%s\"\nprobe_key_old = \"%s\"\n", keys[which],
-			s->spray ? keys[!which] : "");
+		fprintf(f, "probe_key = \"%s\"\nprobe_key_old = \"%s\"\n", first, second);
 	fprintf(f, "[policy]\nmode = %s\n[bypass]\ncarry_link = on\n", mode);
 	fprintf(f,
 		"[rfr]\nhold_packets = 256\nmax_moves = 32\nmax_hold_us = %u\n"

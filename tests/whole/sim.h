@@ -328,6 +328,12 @@ static inline bool sim_sprays(uint64_t seed)
 	return seed / 2 % 4 == 1;
 }
 
+/* Spraying worlds in which reloads bring keys that the other host does not believe, or none. */
+static inline bool sim_keys_change(uint64_t seed)
+{
+	return seed / 8 % 4 == 1;
+}
+
 /* sim.c: 0, or -1 after a violation, which is printed. */
 int sim_run(uint64_t seed, const char *module, struct sim_result *r);
 
