@@ -4,7 +4,7 @@
 /*
  * An answer of another program, where it comes in: all strings in it become plain text
  * (base/plain.h), so that none of them reaches a terminal, a file or a command as anything else.
- * Keys of objects stay: who prints them escapes them (JSON_ENSURE_ASCII). Harmless with NULL.
+ * Members whose key is not plain text go: no answer of hp3's has one. Harmless with NULL.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -23,12 +23,13 @@ static inline json_t *hp3_plain_json(json_t *j)
 {
 	const char *key;
 	json_t *value;
+	void *next;
 	size_t i;
 
 	if (json_is_string(j))
 		hp3_plain_json_string(j);
-	json_object_foreach (j, key, value)
-		hp3_plain_json(value);
+	json_object_foreach_safe(j, next, key, value) if (hp3_is_plain(key)) hp3_plain_json(value);
+	else json_object_del(j, key);
 	json_array_foreach (j, i, value)
 		hp3_plain_json(value);
 	return j;

@@ -17,6 +17,21 @@ static inline char *hp3_plain(char *text)
 	return text;
 }
 
+/* The same of text of several lines, which is not ended by a NUL. */
+static inline void hp3_plain_lines(char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((text[i] < ' ' || text[i] > '~') && text[i] != '\n' && text[i] != '\t')
+			text[i] = '?';
+}
+
+static inline int hp3_is_plain(const char *text)
+{
+	while (*text >= ' ' && *text <= '~')
+		text++;
+	return *text == '\0';
+}
+
 /* Longest word of a command; a longer one is cut. */
 #define HP3_WORD_MAX 512u
 

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "app/doctor/interface.h"
+#include "base/plain.h"
 
 #define NAMESPACES_MAX 256u /* of processes: so many are looked at */
 
@@ -77,6 +78,8 @@ static bool look_inside(struct hp3_link_info *l, int own, const char *path)
 	return found;
 }
 
+/* A name that is not one plain word of a command is left out: look_in_processes() names the
+ * namespace by a process then. */
 static bool look_in_named(struct hp3_link_info *l, int own)
 {
 	DIR *dir = opendir("/run/netns");
@@ -85,7 +88,8 @@ static bool look_in_named(struct hp3_link_info *l, int own)
 	for (struct dirent *e; !found && dir != NULL && (e = readdir(dir)) != NULL;) {
 		char path[sizeof("/run/netns/") + sizeof(e->d_name)];
 
-		if (e->d_name[0] == '.')
+		if (e->d_name[0] == '.' || strlen(e->d_name) > 100 ||
+			strcmp(HP3_WORD(e->d_name), e->d_name) != 0)
 			continue;
 		snprintf(path, sizeof(path), "/run/netns/%s", e->d_name);
 		found = look_inside(l, own, path);

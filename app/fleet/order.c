@@ -33,6 +33,13 @@ static int wrong(const char *file, unsigned line, const char *what)
 	return -EINVAL;
 }
 
+/* Host names with domains, and addresses. */
+static bool is_host(const char *name)
+{
+	return name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				 "-_.:")] == '\0';
+}
+
 static int add(struct list *l, const char *file, unsigned line, const char *text)
 {
 	struct listed *x = &l->at[l->n];
@@ -44,6 +51,8 @@ static int add(struct list *l, const char *file, unsigned line, const char *text
 	if (n != 2)
 		return wrong(
 			file, line, n == 1 ? "a leaf is missing" : "there is more behind the leaf");
+	if (!is_host(x->host))
+		return wrong(file, line, "a host has letters, digits, '-', '_', '.' and ':'");
 	if (!hp3_fleet_is_name(x->leaf))
 		return wrong(file, line, "a leaf has letters, digits, '-' and '_'");
 	for (l->leaf[l->n] = 0; strcmp(l->at[l->leaf[l->n]].leaf, x->leaf) != 0; l->leaf[l->n]++)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "app/hp3ctl/tarball.h"
 #include "app/hp3ctl/hp3ctl.h"
+#include "base/plain.h"
 
 #define ENTRY_MAX 96u
 
@@ -160,13 +161,13 @@ static int add_interfaces(const struct hp3ctl *ctl, struct hp3ctl_tarball *a)
 	}
 	for (struct if_nameindex *i = list; rc == 0 && i->if_index != 0; i++) {
 		snprintf(name, sizeof(name), "interface %s", i->if_name);
-		progress(ctl, name);
+		progress(ctl, hp3_plain(name));
 		for (size_t k = 0; rc == 0 && k < sizeof(options) / sizeof(options[0]); k++) {
 			const char *const argv[] = {"ethtool", options[k], i->if_name, NULL};
 
 			snprintf(name, sizeof(name), "host/ethtool/%s%s.txt", i->if_name,
 				options[k] + 1);
-			rc = hp3ctl_tarball_add_output(a, name, argv);
+			rc = hp3ctl_tarball_add_output(a, hp3_plain(name), argv);
 		}
 	}
 	if_freenameindex(list);
@@ -180,6 +181,8 @@ static void default_path(char *buf, size_t cap)
 	struct tm tm;
 
 	gethostname(host, sizeof(host) - 1);
+	for (char *c = strchr(hp3_plain(host), '/'); c != NULL; c = strchr(c, '/'))
+		*c = '?';
 	gmtime_r(&now, &tm);
 	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
 	snprintf(buf, cap, "hp3-bundle-%s-%s.tar.gz", host, when);

@@ -14,6 +14,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <sys/wait.h>
+#include "base/plain.h"
 
 #define OUTPUT_MAX (4u << 20)
 #define PATIENCE_S 10
@@ -152,6 +153,7 @@ int hp3ctl_tarball_add_output(struct hp3ctl_tarball *a, const char *name, const 
 		}
 		close(out);
 		waitpid(child, &status, 0);
+		hp3_plain_lines(buf, n); /* names that containers gave are in it */
 		if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
 			n += (size_t)sprintf(buf + n, "(exit code %d)\n", WEXITSTATUS(status));
 	}

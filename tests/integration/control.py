@@ -299,6 +299,22 @@ class ControlTest(unittest.TestCase):
         self.assertIn("host/uname.txt", names)
         self.assertFalse([name for name in names if name.startswith("hp3d/")])
 
+    def test_names_of_containers_in_a_bundle(self):
+        """Root of a container named an interface: no terminal and no reader of the bundle sees what he wrote."""
+        path = os.path.join(self.directory.name, "named.tar.gz")
+        name = b"\x1b[2J;id>\x9b\xc2\x9b"
+        made = 'ip link add "$0" type veth peer name x && exec "$@"'
+        run = subprocess.run(["unshare", "-n", "sh", "-c", made, name, HP3CTL, "--socket", self.daemon.socket, "bundle", path],
+                             capture_output=True, timeout=60)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn(b"hp3ctl: interface ?[2J;id>???\n", run.stderr)
+        with tarfile.open(path) as tar:
+            files = {m.name: tar.extractfile(m).read() for m in tar}
+        self.assertIn("host/ethtool/?[2J;id>???-driver.txt", files)
+        self.assertIn(b"[2J;id>", files["host/link.txt"])
+        for text in (run.stderr, *files.values(), *(n.encode() for n in files)):
+            self.assertRegex(text, rb"\A[\t\n -~]*\Z")
+
     def test_secrets_are_shown_to_nobody(self):
         """Neither by what hp3ctl prints, nor by dumps, nor by messages about a file that is wrong somewhere near them."""
         def hp3d(option, text):

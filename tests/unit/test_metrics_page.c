@@ -24,7 +24,7 @@ static char *write_page(bool openmetrics)
 	struct hp3d_page p = {.openmetrics = openmetrics};
 
 	hp3d_page_family(&p, &counter);
-	hp3d_page_count(&p, (struct hp3d_labels){{"a", "in\"n\\e\nr"}}, UINT64_MAX);
+	hp3d_page_count(&p, (struct hp3d_labels){{"a", "in\"n\\e\nr\x1b[2J\xc2\x9b"}}, UINT64_MAX);
 	hp3d_page_count(&p, (struct hp3d_labels){{"b", ""}}, 0);
 	hp3d_page_family(&p, &none);
 	hp3d_page_family(&p, &gauge);
@@ -41,19 +41,19 @@ static void openmetrics(void **state)
 {
 	char *text = write_page(true);
 
-	assert_string_equal(text,
-		"# HELP hp3_sent_bytes bytes \\\"out\\\" \\\\ here\\nand there\n"
-		"# TYPE hp3_sent_bytes counter\n"
-		"# UNIT hp3_sent_bytes bytes\n"
-		"hp3_sent_bytes_total{rail=\"a\",side=\"in\\\"n\\\\e\\nr\"} 18446744073709551615\n"
-		"hp3_sent_bytes_total{rail=\"b\",side=\"\"} 0\n"
-		"# HELP hp3_level a level\n"
-		"# TYPE hp3_level gauge\n"
-		"hp3_level 0.25\n"
-		"# HELP hp3_build it\n"
-		"# TYPE hp3_build info\n"
-		"hp3_build_info{version=\"1\"} 1\n"
-		"# EOF\n");
+	assert_string_equal(text, "# HELP hp3_sent_bytes bytes \\\"out\\\" \\\\ here\\nand there\n"
+				  "# TYPE hp3_sent_bytes counter\n"
+				  "# UNIT hp3_sent_bytes bytes\n"
+				  "hp3_sent_bytes_total{rail=\"a\",side=\"in\\\"n\\\\e\\nr?[2J?"
+				  "\?\"} 18446744073709551615\n"
+				  "hp3_sent_bytes_total{rail=\"b\",side=\"\"} 0\n"
+				  "# HELP hp3_level a level\n"
+				  "# TYPE hp3_level gauge\n"
+				  "hp3_level 0.25\n"
+				  "# HELP hp3_build it\n"
+				  "# TYPE hp3_build info\n"
+				  "hp3_build_info{version=\"1\"} 1\n"
+				  "# EOF\n");
 	free(text);
 }
 
@@ -64,7 +64,8 @@ static void plain_text(void **state)
 	assert_string_equal(text,
 		"# HELP hp3_sent_bytes_total bytes \"out\" \\\\ here\\nand there\n"
 		"# TYPE hp3_sent_bytes_total counter\n"
-		"hp3_sent_bytes_total{rail=\"a\",side=\"in\\\"n\\\\e\\nr\"} 18446744073709551615\n"
+		"hp3_sent_bytes_total{rail=\"a\",side=\"in\\\"n\\\\e\\nr?[2J?\?\"} "
+		"18446744073709551615\n"
 		"hp3_sent_bytes_total{rail=\"b\",side=\"\"} 0\n"
 		"# HELP hp3_level a level\n"
 		"# TYPE hp3_level gauge\n"

@@ -19,6 +19,17 @@ static void all_strings_in_it(void **state)
 	json_decref(j);
 }
 
+static void no_key_is_anything_else(void **state)
+{
+	json_t *j = hp3_plain_json(json_loads(
+		"{\"good\":[{\"\\u001b[2J\":1,\"b\":2}],\"\\u009b1A\":{},\"x\\ny\":3}", 0, NULL));
+	char *text = json_dumps(j, JSON_COMPACT);
+
+	assert_string_equal(text, "{\"good\":[{\"b\":2}]}");
+	free(text);
+	json_decref(j);
+}
+
 static void what_is_none(void **state)
 {
 	assert_null(hp3_plain_json(NULL));
@@ -28,6 +39,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_strings_in_it),
+		cmocka_unit_test(no_key_is_anything_else),
 		cmocka_unit_test(what_is_none),
 	};
 

@@ -55,19 +55,16 @@ static void put(struct hp3d_page *p, const char *fmt, ...)
 }
 
 /* Backslash and newline, and in quotes the quote, stand behind a backslash. OpenMetrics wants it of
- * HELP's quotes, too. */
+ * HELP's quotes, too. Other bytes that are not printable ASCII become '?', as in base/plain.h. */
 static void put_escaped(struct hp3d_page *p, const char *s, bool quotes)
 {
-	const char *special = quotes ? "\\\n\"" : "\\\n";
+	char plain;
 
-	for (;; s++) {
-		size_t plain = strcspn(s, special);
-
-		add(p, s, plain);
-		s += plain;
-		if (*s == '\0')
-			return;
-		put(p, "\\%c", *s == '\n' ? 'n' : *s);
+	for (; *s != '\0'; s++) {
+		if (*s == '\n' || *s == '\\' || (quotes && *s == '"'))
+			add(p, "\\", 1);
+		plain = *s == '\n' ? 'n' : *s < ' ' || *s > '~' ? '?' : *s;
+		add(p, &plain, 1);
 	}
 }
 

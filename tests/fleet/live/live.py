@@ -203,6 +203,11 @@ class One(Case):
         r = subprocess.run([FLEET, "order", "--hosts", file], capture_output=True, text=True, check=False)
         self.assertEqual(r.returncode, 1)
         self.assertIn(":7: this host was there before", r.stderr)
+        with open(file, "wb") as f:
+            f.write(b"a l1\nb\x1b[2J\x9b l1\n")
+        r = subprocess.run([FLEET, "order", "--hosts", file], capture_output=True, text=True, check=False)
+        self.assertEqual((r.returncode, r.stdout), (1, ""))
+        self.assertIn(":2: a host has letters", r.stderr)
 
 
 class Rings(Case):

@@ -5,6 +5,7 @@
 usage: doctor.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """
 import json
+import os
 import subprocess
 from cases import HP3CTL, Base, Wired, run
 from harness import Link
@@ -49,6 +50,28 @@ class Doctor(Base):
                 if id == "mtu":  # what fits a buffer is still more than the ring was made for
                     subprocess.run(["ip", "link", "set", net.near, "mtu", "1500"], check=True)
                 self.assertNotIn(id, {f["id"] for f in self.find(d)})
+
+    def test_a_namespace_with_a_name_that_is_a_command(self):
+        """Its other end is in a namespace named "h;id>/tmp/x": the fix names a process of it instead."""
+        rnic, net = Link("r"), Link("n")
+        for link in (rnic, net):
+            self.addCleanup(link.remove)
+        inside = subprocess.Popen(["unshare", "-n", "sh", "-c", "echo; exec sleep 60"], stdout=subprocess.PIPE)
+        self.addCleanup(inside.communicate)
+        self.addCleanup(inside.kill)
+        inside.stdout.readline()
+        subprocess.run(["ip", "link", "set", rnic.far, "netns", str(inside.pid)], check=True)
+        os.makedirs("/run/netns", exist_ok=True)
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run/netns"], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-R", "/run/netns"], check=True)
+        for name in ("h;id", "h id", "h$(id)"):
+            with open("/run/netns/" + name, "wb"):
+                subprocess.run(["mount", "--bind", f"/proc/{inside.pid}/ns/net", "/run/netns/" + name], check=True)
+        d = self.daemon({"rail0": [link.devargs(i) for i, link in enumerate((rnic, net))]}, begin=False)
+        down, = [f for f in self.find(d) if f["id"] == "no-carrier"]
+        self.assertEqual(down["fix"], f"nsenter -t {inside.pid} -n ip link set {rnic.far} up")
+        subprocess.run(down["fix"], shell=True, check=True)
+        self.assertNotIn("no-carrier", {f["id"] for f in self.find(d)})
 
     def test_a_configuration_that_is_none(self):
         d = self.daemon({"rail0": ("net_null0", "net_null1")}, begin=False)
