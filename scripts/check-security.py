@@ -15,7 +15,7 @@ ROOT = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.
 PAGE = "docs/security.md"
 PYTHON = {"hostile": "tests/hostile", "integration": "tests/integration", "pipeline": "tests/integration/pipeline",
           "watch": "tests/integration/watch", "fleet": "tests/fleet/live"}
-C = {"unit": "tests/unit", "core": "tests/fleet"}
+C = {"unit": "tests/unit", "core": "tests/fleet", "property": "tests/property"}
 
 
 def text_of(path):
