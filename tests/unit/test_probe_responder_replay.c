@@ -65,6 +65,30 @@ static void clocks_may_differ(void **state)
 	assert_int_equal(st.answered, 61);
 }
 
+/* Where seconds have turns: 16 bits on the wire, 24 in the window, and 31, 32 and 40 of a clock. */
+static void replayed_in_any_year(void **state)
+{
+	static const uint64_t turns[] = {
+		26000ull << 16, 102ull << 24, 1ull << 31, 1ull << 32, 1ull << 40};
+
+	cfg.source = cfg.all = (struct hp3_limit){.rate = 1000000, .burst = 1000};
+	for (unsigned i = 0; i < sizeof(turns) / sizeof(turns[0]); i++) {
+		responder_anew();
+		for (uint64_t clock = turns[i] - 40; clock < turns[i] + 40; clock++) {
+			struct frame f;
+
+			peer_probe(&f, 1, (uint32_t)clock, clock);
+			now += SEC;
+			assert_int_equal(take_at(&f, clock - 31), HP3_RESPOND_DROP);
+			assert_int_equal(take_at(&f, clock - 30 + clock % 61), HP3_RESPOND_ANSWER);
+			for (uint64_t at = clock - 31; at <= clock + 31; at++)
+				assert_int_equal(take_at(&f, at), HP3_RESPOND_DROP);
+		}
+	}
+	assert_int_equal(st.bad_clock, 3 * 80 * 5);
+	expect_sum();
+}
+
 static void zero_key_needs_no_clock(void **state)
 {
 	struct frame f;
@@ -101,6 +125,7 @@ int main(void)
 		RESPONDER_TEST(replayed),
 		RESPONDER_TEST(replay_is_not_washed_out),
 		RESPONDER_TEST(clocks_may_differ),
+		RESPONDER_TEST(replayed_in_any_year),
 		RESPONDER_TEST(zero_key_needs_no_clock),
 		RESPONDER_TEST(restarts),
 	};
