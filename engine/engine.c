@@ -343,7 +343,7 @@ static enum hp3_unpaired_reason unpaired_reason(
 		return HP3_UNPAIRED_BARRED;
 	if (!(f->flags & HP3_FF_STARTED))
 		return HP3_UNPAIRED_SILENT;
-	if (now < p->untracked_until)
+	if (hp3_pair_is_untracked(e, p, now))
 		return HP3_UNPAIRED_UNTRACKED;
 	return f->unpaired.reason != 0 ? (enum hp3_unpaired_reason)f->unpaired.reason
 				       : HP3_UNPAIRED_ASKING;

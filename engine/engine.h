@@ -435,7 +435,9 @@ int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t
  * held and what is under way is given up, flows begin anew on the RNICs' ports, and no queue pair
  * is paired for a while by what it is answered; where those packets left on other ports,
  * hp3_flow_restore() says so next. To be called with an empty list before the next packet: with
- * `from` 0, then with what it returns, until that is HP3_NO_FLOW.
+ * `from` 0, then with what it returns, until that is HP3_NO_FLOW. Each call does a piece of bounded
+ * size. Between two pieces time may pass and queue pairs may be set up; flows keep their ports.
+ * Where packets pass unseen after the last piece, call it once more with HP3_NO_FLOW.
  */
 uint32_t hp3_missed(struct hp3_engine *e, uint32_t from, uint64_t now, struct hp3_acts *acts);
 
@@ -565,7 +567,8 @@ void hp3_agree_told(struct hp3_engine *e, const struct hp3_ends *ends, const str
  * ends what is: peers that were promised to be put in order are told no, and are put in order until
  * they say that all has arrived; what leaves takes one path, and when all that took several has
  * arrived the peer is told. Returns 0: nothing is agreed on any more; else when all that was
- * promised is over (ns): wait until then, or until it returns 0.
+ * promised is over (ns): wait until then, or until it returns 0. Until hp3_tick() has looked at all
+ * agreements that is 10 s from now, which none exceeds. To be called again and again.
  */
 uint64_t hp3_spray_stop(struct hp3_engine *e, uint64_t now);
 /* It does not leave. */

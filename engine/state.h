@@ -256,6 +256,8 @@ struct hp3_engine {
 				any */
 	struct hp3_rate *rates; /* by flow; cc = dcqcn */
 	bool pacing_ended; /* hp3_pacing_stop() */
+	bool forgetting; /* hp3_missed() has begun, and not ended */
+	uint64_t untracked_until; /* as hp3_pair.untracked_until, of all pairs */
 	struct hp3_long *longs; /* by flow; cc.share */
 	struct hp3_rack *rack; /* cc.share_moves, else NULL */
 	struct hp3_np *np; /* by flow; cc.notify */

@@ -64,5 +64,6 @@ enum hp3_bar hp3_flow_bar(const struct hp3_engine *e, const struct hp3_flow *f)
 
 bool hp3_flow_may_leave(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
 {
-	return !hp3_is_pinned(&e->pairs.pairs[f->pair], now) && hp3_flow_bar(e, f) == HP3_BAR_NONE;
+	return !e->forgetting && !hp3_is_pinned(&e->pairs.pairs[f->pair], now) &&
+	       hp3_flow_bar(e, f) == HP3_BAR_NONE;
 }

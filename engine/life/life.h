@@ -37,6 +37,12 @@ void hp3_challenge_quiet(struct hp3_turn *t, uint32_t flow, bool first);
 /* A queue pair that has no record, for want of room, sends this: it may be answered. */
 void hp3_challenge_untracked(
 	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_view *v);
+/* Who has no record may be answered: nobody of the pair is paired by challenge. */
+static inline bool hp3_pair_is_untracked(
+	const struct hp3_engine *e, const struct hp3_pair *p, uint64_t now)
+{
+	return now < hp3_max_u64(p->untracked_until, e->untracked_until);
+}
 /* Forgets a forced challenge: what it would prove is no longer asked or no longer sound. */
 void hp3_challenge_stop(struct hp3_flow *f);
 /* The same of all flows of the pair. */

@@ -174,7 +174,7 @@ bool hp3_challenge_tx(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 
 	if (!t->e->cfg.pair_by_challenge)
 		return false;
-	if (t->now < t->e->pairs.pairs[f->pair].untracked_until) {
+	if (hp3_pair_is_untracked(t->e, &t->e->pairs.pairs[f->pair], t->now)) {
 		t->e->stats.challenge_untracked += !(f->flags & HP3_FF_PAIRED);
 		return false;
 	}
@@ -233,7 +233,7 @@ void hp3_challenge_rx(struct hp3_turn *t, const struct hp3_pkt *pkt)
 	const struct hp3_ends ends = hp3_pkt_ends(pkt, HP3_DIR_RX);
 	uint32_t pair = hp3_pairs_find(&t->e->pairs, &ends), natural, forced;
 
-	if (pair == HP3_NO_PAIR || t->now < t->e->pairs.pairs[pair].untracked_until)
+	if (pair == HP3_NO_PAIR || hp3_pair_is_untracked(t->e, &t->e->pairs.pairs[pair], t->now))
 		return;
 	settle_answered(t, &t->e->pairs.pairs[pair]);
 	natural = hp3_asked_naturally(t, pair, &pkt->v);
@@ -275,7 +275,7 @@ static bool may_be_wrong(const struct hp3_engine *e, const struct hp3_flow *f, u
 {
 	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
 
-	return p->nflows != 1 && now >= p->untracked_until && (f->flags & HP3_FF_STARTED);
+	return p->nflows != 1 && !hp3_pair_is_untracked(e, p, now) && (f->flags & HP3_FF_STARTED);
 }
 
 /* Anybody can send one answer to another flow's challenge. What was told of a flow that waits for

@@ -9,6 +9,9 @@
 #include "engine/spray/spray.h"
 
 #define ACTS_PER_FLOW 10u /* most that the end of one flow's life adds */
+/* One call of hp3_missed() looks at so many flows. One that is forgotten counts for so many. */
+#define PIECE     256u
+#define FORGOTTEN 16u
 
 int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn,
 	uint16_t port, uint16_t replies, uint64_t now)
@@ -37,7 +40,8 @@ int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t
 	return 0;
 }
 
-static void forget(struct hp3_turn *t, uint32_t flow)
+/* False: it had sent nothing, and was asked nothing. */
+static bool forget(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	bool began =
@@ -47,32 +51,39 @@ static void forget(struct hp3_turn *t, uint32_t flow)
 		hp3_flow_epoch(t, flow);
 	hp3_set_port(t->e, f, f->home);
 	hp3_replies_home(t->e, flow);
+	return began;
+}
+
+/* False: there are more. */
+static bool end_sprays(struct hp3_turn *t)
+{
+	struct hp3_spraying *s = t->e->spraying;
+
+	for (uint32_t n = 0; t->e->nspray_in != 0; n += FORGOTTEN) {
+		if (t->acts->n == HP3_ACTS_MAX || n >= PIECE)
+			return false;
+		hp3_spray_in_end(t, &s->in[s->ins[t->e->nspray_in - 1]], true);
+	}
+	return true;
 }
 
 uint32_t hp3_missed(struct hp3_engine *e, uint32_t from, uint64_t now, struct hp3_acts *acts)
 {
 	struct hp3_turn t = {e, now, acts};
 
+	e->forgetting = true;
 	e->pacing_ended = false;
+	e->untracked_until = now + e->cfg.challenge_quiet_ns;
 	hp3_spray_go_on(e);
-	for (uint32_t i = 0; from == 0 && i < e->cfg.max_pairs; i++) {
-		struct hp3_pair *p = &e->pairs.pairs[i];
-
-		p->untracked_until =
-			hp3_max_u64(p->untracked_until, now + e->cfg.challenge_quiet_ns);
-		hp3_challenges_void(p);
-	}
-	while (e->nspray_in != 0) {
-		if (acts->n == HP3_ACTS_MAX)
+	if (!end_sprays(&t))
+		return from;
+	for (uint32_t n = 0; from < e->cfg.max_flows; n++, from++) {
+		if (n >= PIECE || acts->n + ACTS_PER_FLOW > HP3_ACTS_MAX)
 			return from;
-		hp3_spray_in_end(&t, &e->spraying->in[e->spraying->ins[e->nspray_in - 1]], true);
+		if ((e->flows[from].flags & HP3_FF_USED) && forget(&t, from))
+			n += FORGOTTEN - 1;
 	}
-	for (; from < e->cfg.max_flows; from++) {
-		if (acts->n + ACTS_PER_FLOW > HP3_ACTS_MAX)
-			return from;
-		if (e->flows[from].flags & HP3_FF_USED)
-			forget(&t, from);
-	}
+	e->forgetting = false;
 	return HP3_NO_FLOW;
 }
 

@@ -10,6 +10,23 @@
 #define PACKETS 512u
 #define CHANGED 128u /* ... or makes so many due */
 
+static uint64_t out_until(const struct hp3_spray_out *o, uint64_t now)
+{
+	bool ends = o->state == HP3_SPRAY_NARROW || o->state == HP3_SPRAY_ENDING;
+
+	return (ends ? o->narrowed : now) + HP3_SPRAY_BOUND * hp3_out_beat(o);
+}
+
+static uint64_t in_until(const struct hp3_spray_in *in, uint64_t now)
+{
+	uint64_t lease = hp3_in_lease(in);
+
+	if (!in->refused)
+		return now + lease;
+	/* The sender may have stated a shorter interval since, with packets in flight. */
+	return in->refused_at + hp3_max_u64(lease, in->refused_lease);
+}
+
 /* What is due about one record, and when it is due next: later. */
 static void record_tick(struct hp3_turn *t, uint32_t item)
 {
@@ -19,9 +36,13 @@ static void record_tick(struct hp3_turn *t, uint32_t item)
 
 	if (item < flows) {
 		due = hp3_spray_out_tick(t, &s->out[item]);
+		if (s->ending && due != UINT64_MAX)
+			s->until = hp3_max_u64(s->until, out_until(&s->out[item], t->now));
 	} else {
 		hp3_in_look(t, &s->in[item - flows]);
 		due = hp3_spray_in_tick(t, &s->in[item - flows]);
+		if (s->ending && due != UINT64_MAX)
+			s->until = hp3_max_u64(s->until, in_until(&s->in[item - flows], t->now));
 		s->in[item - flows].due = hp3_max_u64(due, t->now + 1);
 	}
 	hp3_deadline_set(&s->deadlines, item, hp3_max_u64(due, t->now + 1));
@@ -37,6 +58,7 @@ static void some_due(struct hp3_turn *t)
 {
 	struct hp3_spraying *s = t->e->spraying;
 
+	s->changed_at = t->now;
 	s->changed_outs = hp3_min_u32(s->changed_outs, s->nout);
 	s->changed_ins = hp3_min_u32(s->changed_ins, t->e->nspray_in);
 	for (uint32_t n = 0; n < CHANGED && is_changed(s); n++) {
@@ -71,37 +93,26 @@ void hp3_spray_tick(struct hp3_turn *t)
 	}
 }
 
-static uint64_t out_until(const struct hp3_spray_out *o, uint64_t now)
+/* hp3_tick() has looked at all agreements since they became due. */
+static bool all_were_told(const struct hp3_engine *e)
 {
-	bool ends = o->state == HP3_SPRAY_NARROW || o->state == HP3_SPRAY_ENDING;
-
-	return (ends ? o->narrowed : now) + HP3_SPRAY_BOUND * hp3_out_beat(o);
-}
-
-static uint64_t in_until(const struct hp3_spray_in *in, uint64_t now)
-{
-	uint64_t lease = hp3_in_lease(in);
-
-	if (!in->refused)
-		return now + lease;
-	/* The sender may have stated a shorter interval since, with packets in flight. */
-	return in->refused_at + hp3_max_u64(lease, in->refused_lease);
+	return !is_changed(e->spraying) && hp3_spray_due(e) > e->spraying->changed_at;
 }
 
 uint64_t hp3_spray_stop(struct hp3_engine *e, uint64_t now)
 {
 	struct hp3_spraying *s = e->spraying;
-	uint64_t until = 0;
 
 	if (s == NULL)
 		return 0;
-	s->ending = true;
-	hp3_spray_look_at_all(e);
-	for (uint32_t i = 0; i < s->nout; i++)
-		until = hp3_max_u64(until, out_until(&s->out[s->outs[i]], now));
-	for (uint32_t i = 0; i < e->nspray_in; i++)
-		until = hp3_max_u64(until, in_until(&s->in[s->ins[i]], now));
-	return until;
+	if (!s->ending) {
+		s->ending = true;
+		s->until = 0;
+		hp3_spray_look_at_all(e);
+	}
+	if (s->nout + e->nspray_in == 0)
+		return 0;
+	return all_were_told(e) ? s->until : now + HP3_SPRAY_BOUND * HP3_SPRAY_BEAT_MAX;
 }
 
 void hp3_spray_go_on(struct hp3_engine *e)

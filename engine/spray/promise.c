@@ -4,7 +4,6 @@
 #include "engine/spray/receive.h"
 
 #define BEAT_MIN   100000u
-#define BEAT_MAX   1000000000u
 #define PUT_OFF_NS 1000000000u /* until it is offered again to put READ responses in order */
 
 struct hp3_spray_in *hp3_in_find(struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6,
@@ -122,7 +121,7 @@ void hp3_in_put_off(struct hp3_turn *t, const struct hp3_spray_in *in)
 
 static void take_beat(struct hp3_spray_in *in, const struct hp3_agree *a)
 {
-	in->beat_ns = hp3_min_u64(hp3_max_u64(a->beat_us * 1000ull, BEAT_MIN), BEAT_MAX);
+	in->beat_ns = hp3_min_u64(hp3_max_u64(a->beat_us * 1000ull, BEAT_MIN), HP3_SPRAY_BEAT_MAX);
 }
 
 /* Another agreement than before: its terms. */

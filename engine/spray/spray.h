@@ -22,7 +22,8 @@
 #include "rfr/spraying.h"
 #include "rfr/spread.h"
 
-#define HP3_SPRAY_SAID 16u
+#define HP3_SPRAY_SAID     16u
+#define HP3_SPRAY_BEAT_MAX 1000000000ull /* ns: keep-alive interval */
 #define HP3_HEADERS                                                                                \
 	96u /* bytes of a packet besides its payload: Ethernet, IPv6, UDP, BTH, RETH, ICRC */
 
@@ -171,8 +172,10 @@ struct hp3_spraying {
 	uint64_t number; /* of the newest agreement; 32 bits of it are said */
 	uint64_t hold_bytes, hold_bytes_total; /* for what was promised, however they change */
 	bool ending; /* hp3_spray_stop() */
+	uint64_t until; /* ... what the agreements looked at since then were promised is over */
 	/* The policy has changed: so many of `outs` and `ins` are still to be looked at. */
 	uint32_t changed_outs, changed_ins;
+	uint64_t changed_at; /* when some of these became due last */
 	uint8_t slept; /* times that hp3d was found to have stood still */
 	uint64_t awake; /* ... the last time */
 	struct hp3_deadlines deadlines; /* of `out`, and behind them of `in` */

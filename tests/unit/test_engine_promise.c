@@ -145,10 +145,11 @@ static void who_leaves_waits_until_all_is_over(void **state)
 	uint64_t until;
 
 	promised();
-	until = hp3_spray_stop(rig.e, rig.now);
-	assert_int_equal(until, rig.now + 10 * MS);
+	assert_int_equal(hp3_spray_stop(rig.e, rig.now), rig.now + 10000 * MS); /* of the longest */
 	tick(0);
 	assert_int_equal(words_of(HP3_AGREE_NO), 1);
+	until = hp3_spray_stop(rig.e, rig.now);
+	assert_int_equal(until, rig.now + 10 * MS);
 	rig.now += MS;
 	assert_int_equal(told(HP3_AGREE_SPRAYING, 1, 3, 1000), HP3_AGREE_NO);
 	assert_int_equal(hp3_spray_stop(rig.e, rig.now), until); /* however long it goes on */
@@ -165,6 +166,40 @@ static void who_leaves_waits_until_all_is_over(void **state)
 	assert_int_equal(hp3_spray_stop(rig.e, rig.now), 0);
 	hp3_spray_go_on(rig.e);
 	assert_int_equal(told(HP3_AGREE_ASK, 7, 1, 1000), HP3_AGREE_YES);
+}
+
+/* Who leaves asks again and again: ticks look at agreements in pieces, and the longest one counts.
+ */
+static void who_leaves_looks_at_all_in_pieces(void **state)
+{
+	uint64_t begun;
+	uint32_t calls = 0;
+
+	configure(HOUR);
+	rig.cfg.spray.flows = 600;
+	rig_configure();
+	rig.now = HOUR;
+	for (uint32_t i = 0; i < 300; i++) {
+		uint32_t beat_us = i == 7 ? 50000 : 1000;
+
+		q.rqpn = 0x1000 + i;
+		q.lqpn = 0x2000 + i;
+		memcpy(&q.remote[2], &i, 2); /* each peer has its share */
+		assert_int_equal(told(HP3_AGREE_ASK, i + 1, 1, beat_us), HP3_AGREE_YES);
+	}
+	tick(0);
+	begun = rig.now;
+	while (hp3_spray_stop(rig.e, rig.now) != begun + 500 * MS && calls++ < 100) {
+		assert_int_equal(hp3_spray_stop(rig.e, rig.now), rig.now + 10000 * MS);
+		tick(0);
+	}
+	assert_in_range(calls, 4, 99); /* 32 agreements each, and not all at once */
+	for (uint32_t ms = 0; ms < 499; ms++) {
+		pass_time(MS);
+		assert_int_equal(hp3_spray_stop(rig.e, rig.now), begun + 500 * MS);
+	}
+	pass_time(2 * MS);
+	assert_int_equal(hp3_spray_stop(rig.e, rig.now), 0);
 }
 
 /* The interval is the one that was stated last; a longer one counts at once. */
@@ -327,6 +362,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(the_mode_ends_no_promise),
 		RIG_TEST(who_leaves_waits_until_all_is_over),
+		RIG_TEST(who_leaves_looks_at_all_in_pieces),
 		RIG_TEST(another_interval_is_taken_over),
 		RIG_TEST(no_room_is_taken_back),
 		RIG_TEST(an_interval_counts_once_it_is_confirmed),

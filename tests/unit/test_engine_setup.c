@@ -164,6 +164,38 @@ static void a_fresh_path_table_needs_no_round(void **state)
 	assert_int_equal(rig.nprobes, 2 * ASKED);
 }
 
+/*
+ * Packets pass unseen, and hp3_missed() forgets in pieces. A queue pair that is set up between two
+ * keeps its port, for its first packets go past hp3d.
+ */
+static void between_two_pieces_none_is_placed(void **state)
+{
+	struct hp3_acts acts = {0};
+	struct qp other = make_qp(1);
+	uint32_t from, pieces = 1;
+
+	setup_config();
+	rig.cfg.max_flows = 1024;
+	setting_up();
+	probe_reply(1, false);
+	assert_int_equal(stats()->placed, 1);
+	from = hp3_missed(rig.e, 0, rig.now, &acts);
+	assert_int_not_equal(from, HP3_NO_FLOW);
+	assert_int_equal(set_up_at(&other, 7), 0);
+	for (; from != HP3_NO_FLOW; pieces++) {
+		acts.n = 0;
+		from = hp3_missed(rig.e, from, rig.now, &acts);
+	}
+	assert_in_range(pieces, 4, 6);
+	middle(&other, 7);
+	expect_left(0, 7, other.home, false);
+	assert_int_equal(stats()->placed, 1);
+	other = make_qp(2); /* all is forgotten: as ever */
+	assert_int_equal(set_up_at(&other, 7), 0);
+	middle(&other, 7);
+	expect_left(1, 7, rig.probe_ports[1], false);
+}
+
 /* CM tells the first PSN: each side's is in what the other one sent. The verbs tell it again:
  * placed once. */
 static void cm_places_what_no_watcher_sees(void **state)
@@ -211,6 +243,7 @@ int main(void)
 		RIG_TEST(where_data_always_come_first_probes_get_rare),
 		RIG_TEST(who_is_first_by_chance_does_not_decide),
 		RIG_TEST(a_fresh_path_table_needs_no_round),
+		RIG_TEST(between_two_pieces_none_is_placed),
 		RIG_TEST(cm_places_what_no_watcher_sees),
 	};
 

@@ -245,13 +245,25 @@ static void command(struct hp3d_pipe *p)
 		hp3d_pipe_advise(p, &cmd, w.now);
 }
 
+/* In pieces: queue pairs are set up between them. */
+static void forget(struct hp3d_pipe *p, struct queue_pair *q)
+{
+	hp3d_pipe_missed(p, w.now);
+	while (!hp3d_pipe_is_anew(p, w.now)) {
+		if (draw(20) == 0)
+			reuse(q);
+		w.now += 1000;
+		hp3d_pipe_tick(p, w.now);
+	}
+}
+
 static const char *seldom(unsigned at, struct queue_pair *q)
 {
 	struct hp3d_pipe *p = w.end[at].pipe;
 
 	switch (draw(24)) {
 	case 0:
-		hp3d_pipe_missed(p, w.now);
+		forget(p, q);
 		return "missed()";
 	case 1:
 		hp3d_pipe_cancel_all(p, w.now);

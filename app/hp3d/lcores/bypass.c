@@ -16,6 +16,7 @@
 static void enter(struct hp3d_bypass *b, enum hp3d_bypass_phase phase)
 {
 	b->since = b->beat;
+	b->ready = false;
 	__atomic_store_n(&b->phase, phase, __ATOMIC_RELEASE);
 }
 
@@ -88,10 +89,25 @@ static void begin(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 	enter(b, HP3D_BYPASS_QUIET);
 }
 
+/*
+ * The engine forgets what it knew, in pieces, while frames go direct. True: it has, and the rings
+ * are still empty.
+ */
+static bool is_ready(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
+{
+	if (now < b->back_at || now - b->emptied < EMPTY_NS) {
+		b->ready = false;
+		return false;
+	}
+	if (!b->ready)
+		hp3d_pipe_missed(p, now);
+	b->ready = true;
+	return hp3d_pipe_is_anew(p, now);
+}
+
 /* Flows go on on the ports that the kernel has kept. */
 static void take_over(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 {
-	hp3d_pipe_missed(p, now);
 	hp3d_bypass_restore(b, p, now);
 	count_anew(b);
 	for (unsigned dir = 0; dir < 2; dir++)
@@ -110,7 +126,7 @@ static void stay_quiet(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now,
 		__atomic_store_n(&b->port[0]->owner, 0, __ATOMIC_RELEASE);
 		__atomic_store_n(&b->port[1]->owner, 0, __ATOMIC_RELEASE);
 		enter(b, HP3D_BYPASS_WAITING);
-	} else if (wish == HP3D_BYPASS_TAKE && now >= b->back_at && now - b->emptied >= EMPTY_NS) {
+	} else if (wish == HP3D_BYPASS_TAKE && is_ready(b, p, now)) {
 		take_over(b, p, now);
 	}
 }

@@ -23,6 +23,7 @@ struct hp3d_bypass {
 	uint64_t homing; /* RUNNING: since when moved flows go home; 0: they need not */
 	uint64_t back_at; /* QUIET: not before */
 	uint64_t emptied; /* QUIET: when something was given up last */
+	bool ready; /* QUIET: all is empty, and what the engine knew is being forgotten */
 	uint64_t received[2];
 	uint64_t late[2]; /* frames that the kernel did not let out: counted so far */
 } __rte_cache_aligned;

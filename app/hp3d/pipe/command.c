@@ -4,10 +4,25 @@
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/internal.h"
 
+/* The next piece of hp3_missed(). */
+static void forget_some(struct hp3d_pipe *p, uint64_t now)
+{
+	hp3d_event_fn *tell = p->on_event;
+
+	p->on_event = NULL; /* thousands of them would push out what was decided */
+	p->missed = hp3_missed(p->engine, p->missed, now, &p->acts);
+	hp3d_pipe_settle(p, now);
+	p->on_event = tell;
+}
+
 uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now)
 {
 	uint64_t due;
 
+	if (p->missed != HP3_NO_FLOW) {
+		forget_some(p, now); /* nothing else is done about flows meanwhile */
+		return now;
+	}
 	hp3d_pipe_make_room(p);
 	if (p->agent != NULL)
 		hp3d_agent_tick(p->agent, now);
@@ -130,15 +145,15 @@ void hp3d_pipe_home(struct hp3d_pipe *p, uint32_t from, uint32_t n, uint64_t now
 
 void hp3d_pipe_missed(struct hp3d_pipe *p, uint64_t now)
 {
-	hp3d_event_fn *tell = p->on_event;
-	uint32_t from = 0;
+	p->missed = 0;
+	forget_some(p, now);
+}
 
-	p->on_event = NULL; /* thousands of them would push out what was decided */
-	do {
-		from = hp3_missed(p->engine, from, now, &p->acts);
-		hp3d_pipe_settle(p, now);
-	} while (from != HP3_NO_FLOW);
-	p->on_event = tell;
+bool hp3d_pipe_is_anew(struct hp3d_pipe *p, uint64_t now)
+{
+	if (p->missed == HP3_NO_FLOW)
+		forget_some(p, now); /* packets passed unseen until now */
+	return p->missed == HP3_NO_FLOW;
 }
 
 uint64_t hp3d_pipe_leave(struct hp3d_pipe *p, uint64_t now)

@@ -33,6 +33,7 @@ struct hp3d_pipe {
 	void *actuate_ctx;
 	struct hp3_flow_info leaving; /* while the engine removes that flow */
 	bool mute; /* nobody carries probes */
+	uint32_t missed; /* hp3_missed() goes on there; HP3_NO_FLOW: it has ended */
 	uint16_t rail, worker;
 	struct hp3d_pipe_counters c;
 	struct hp3_acts acts;

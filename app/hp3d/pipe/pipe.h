@@ -136,8 +136,13 @@ void hp3d_pipe_stay(struct hp3d_pipe *p);
 /* Ends sprays, moves under way and pacing: all that is held leaves, in order, what was held by a
  * move on the old port (stop). */
 void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now);
-/* Packets have passed unseen (hp3_missed()): what is held is dropped. No event tells of it. */
+/*
+ * Packets have passed unseen (hp3_missed()): what is held is dropped. No event tells of it. That
+ * is a first piece, each hp3d_pipe_tick() the next one. Before the next packet hp3d_pipe_is_anew()
+ * must have said that there is none left.
+ */
 void hp3d_pipe_missed(struct hp3d_pipe *p, uint64_t now);
+bool hp3d_pipe_is_anew(struct hp3d_pipe *p, uint64_t now);
 /* Packets that the engine holds. */
 uint32_t hp3d_pipe_held(const struct hp3d_pipe *p);
 /*

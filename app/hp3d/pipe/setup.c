@@ -45,6 +45,7 @@ struct hp3d_pipe *hp3d_pipe_create(
 	ec.seed = seed;
 	ec.hash_seed ^= seed;
 	p->rail = (uint16_t)rail;
+	p->missed = HP3_NO_FLOW;
 	p->worker = (uint16_t)worker;
 	p->out[HP3_DIR_TX].send = p->out[HP3_DIR_RX].send = no_output;
 	p->held = rte_malloc_socket(
