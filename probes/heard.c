@@ -108,16 +108,13 @@ enum hp3_heard_fate hp3_heard_take(struct hp3_heard *h, const struct hp3_address
 
 	if (!is_near(stamp, time))
 		return HP3_HEARD_CLOCK;
-	if (stamp <= begin_of(h, a, time))
+	if (stamp <= begin_of(h, a, time) || stamp <= h->gone)
 		return HP3_HEARD_OLD;
 	s = sender_of(h, print, time);
 	if (s == NULL)
 		return HP3_HEARD_NO_ROOM;
-	if (s->print != print) {
-		if (stamp <= h->gone)
-			return HP3_HEARD_OLD;
+	if (s->print != print)
 		begin(h, s, print);
-	}
 	if (is_again(s, stamp))
 		return HP3_HEARD_AGAIN;
 	keep(s, stamp);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include "base/random.h"
 #include "probe_frames.h"
 #include "probes/agree.h"
 #include "probes/answer.h"
@@ -182,6 +183,27 @@ static void rule_36_nor_where_clock_s_is_raised(void **state)
 	assert_int_equal(says(0, at.clock * S), HP3_HEARD_NEW);
 }
 
+/*
+ * hp3d starts, and a peer is ahead of it. What the peer said before stays old when the record of
+ * its first answer is given up, and then a reload raises clock_s.
+ */
+static void rule_36_nor_from_before_the_start(void **state)
+{
+	uint32_t again = 0;
+
+	hp3_heard_init(&heard, 0x5eed, NOW);
+	for (uint32_t i = 0; i < 100; i++)
+		answers(i, NOW + 20 * S);
+	at.clock += 20 + CLOCK_S + 1;
+	for (uint32_t i = 0; i < 100; i++)
+		says(i, at.clock * S + 20 * S);
+	others_speak(HP3_HEARD_SENDERS / 4);
+	at.clock_s = 10 * CLOCK_S;
+	for (uint32_t i = 0; i < 100; i++)
+		again += says(i, NOW + 15 * S) == HP3_HEARD_NEW;
+	assert_int_equal(again, 0);
+}
+
 /* The clock is set back, others speak, and what was said ahead of it comes again in its time. */
 static void rule_36_nor_where_the_clock_is_set_back(void **state)
 {
@@ -218,6 +240,50 @@ static void rule_36_in_any_year(void **state)
 				assert_int_equal(says(1, clock * S - S + d), HP3_HEARD_AGAIN);
 		}
 	}
+}
+
+#define SPOKEN 60000u
+
+/* Clocks go on and are set back, reloads change clock_s, records give way: what has acted never
+ * acts again, and in the end who speaks is heard. */
+static void rule_36_whatever_happens(void **state)
+{
+	static struct {
+		uint32_t host;
+		uint64_t stamp;
+	} spoken[SPOKEN];
+	static uint64_t last[4000];
+	uint32_t n = 0, heard_of = 0;
+	uint64_t rng = 36;
+
+	hp3_heard_init(&heard, 0x5eed, 0);
+	for (uint32_t i = 0; i < 20 * SPOKEN && n < SPOKEN; i++) {
+		uint32_t what = hp3_random_below(&rng, 2000), host = hp3_random_below(&rng, 4000);
+		uint64_t clock = at.clock * S + hp3_random_below(&rng, 20 * S);
+
+		if (what < 4)
+			at.clock += hp3_random_below(&rng, 100);
+		else if (what == 4)
+			at.clock -= hp3_random_below(&rng, 200);
+		else if (what == 5)
+			at.clock_s = 1u << hp3_random_below(&rng, 12);
+		last[host] = hp3_heard_stamp(last[host], clock, at.clock_s);
+		if (says(host, last[host]) == HP3_HEARD_NEW) {
+			spoken[n].host = host;
+			spoken[n++].stamp = last[host];
+		}
+		for (uint32_t k = 0; k < 4 && n > 0; k++) {
+			uint32_t old = hp3_random_below(&rng, n);
+
+			assert_int_not_equal(
+				says(spoken[old].host, spoken[old].stamp), HP3_HEARD_NEW);
+		}
+	}
+	assert_int_equal(n, SPOKEN);
+	at.clock += 1u << 13;
+	for (uint32_t host = 0; host < 1000; host++)
+		heard_of += says(host, at.clock * S) == HP3_HEARD_NEW;
+	assert_in_range(heard_of, 990, 1000);
 }
 
 /* --- frames --- */
@@ -289,8 +355,10 @@ int main(void)
 		cmocka_unit_test_setup(an_answer_of_a_clock_that_is_nonsense, setup),
 		cmocka_unit_test_setup(rule_36_nothing_is_forgotten_early, setup),
 		cmocka_unit_test_setup(rule_36_nor_where_clock_s_is_raised, setup),
+		cmocka_unit_test_setup(rule_36_nor_from_before_the_start, setup),
 		cmocka_unit_test_setup(rule_36_nor_where_the_clock_is_set_back, setup),
 		cmocka_unit_test_setup(rule_36_in_any_year, setup),
+		cmocka_unit_test_setup(rule_36_whatever_happens, setup),
 		cmocka_unit_test_setup(rule_36_of_no_kind, setup),
 		cmocka_unit_test_setup(a_clock_that_is_set_back, setup),
 	};
