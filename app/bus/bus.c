@@ -15,6 +15,8 @@
 #define PING_MS     2000 /* a server that is gone without a word is noticed after three of these */
 #define CONNECT_MS  2000
 #define PENDING     262144 /* messages that wait for who subscribed */
+#define PENDING_MAX (32 * 1024 * 1024) /* bytes of these */
+#define QUESTIONS   1024 /* that wait for a member of a group: each is answered within seconds */
 
 /* What is used of libnats. */
 #define CALLS(X)                                                                                   \
@@ -45,6 +47,7 @@
 	X(natsConnection_Subscribe)                                                                \
 	X(natsConnection_QueueSubscribe)                                                           \
 	X(natsSubscription_SetPendingLimits)                                                       \
+	X(natsSubscription_GetDropped)                                                             \
 	X(natsSubscription_Destroy)                                                                \
 	X(natsMsg_GetSubject)                                                                      \
 	X(natsMsg_GetReply)                                                                        \
@@ -238,9 +241,21 @@ int hp3_bus_subscribe(
 		ret = nats.natsConnection_Subscribe(&s->sub, b->connection, subject, arrived, s);
 	if (ret != NATS_OK)
 		return -EIO;
-	nats.natsSubscription_SetPendingLimits(s->sub, PENDING, -1);
+	nats.natsSubscription_SetPendingLimits(
+		s->sub, group != NULL ? QUESTIONS : PENDING, PENDING_MAX);
 	b->n_subs++;
 	return 0;
+}
+
+uint64_t hp3_bus_dropped(const struct hp3_bus *b)
+{
+	uint64_t all = 0;
+	int64_t n;
+
+	for (unsigned i = 0; i < b->n_subs; i++)
+		if (nats.natsSubscription_GetDropped(b->sub[i].sub, &n) == NATS_OK)
+			all += (uint64_t)n;
+	return all;
 }
 
 int hp3_bus_publish(struct hp3_bus *b, const char *subject, const void *data, size_t len)

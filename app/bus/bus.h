@@ -46,6 +46,9 @@ bool hp3_bus_is_refused(const struct hp3_bus *b);
 /* `group`: one of its members gets each message; NULL: all do. 0, or -EIO. */
 int hp3_bus_subscribe(
 	struct hp3_bus *b, const char *subject, const char *group, hp3_bus_fn *fn, void *arg);
+/* Messages that found no room before they were read: 32 MiB for each subscription, 1,024 messages
+ * for a member of a group. */
+uint64_t hp3_bus_dropped(const struct hp3_bus *b);
 /* 0; -ENOTCONN: dropped; -EIO. */
 int hp3_bus_publish(struct hp3_bus *b, const char *subject, const void *data, size_t len);
 /* Asks, and hands the first answer to fn. 0; -ETIMEDOUT; -ENOTCONN: nobody is there; -EIO. */

@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "app/fleet/agent.h"
 #include "app/fleet/answer.h"
 #include "app/fleet/commands.h"
 #include "app/fleet/exits.h"
 #include "app/fleet/planner.h"
+#include "base/urls.h"
 
 static const char usage_text[] =
 	"usage: hp3-fleet [OPTION...] run                 join the reports of hosts, advise moves\n"
@@ -144,6 +146,21 @@ static int load(const struct line *l, struct fleet_config *cfg)
 	return ret;
 }
 
+static void warn_of_password(const char *file, const struct fleet_config *cfg)
+{
+	char shown[sizeof(cfg->fleet.servers) + 128];
+	struct stat st;
+
+	if (file == NULL || stat(file, &st) != 0 || (st.st_mode & (S_IROTH | S_IWOTH)) == 0 ||
+		strcmp(hp3_urls_shown(cfg->fleet.servers, shown, sizeof(shown)),
+			cfg->fleet.servers) == 0)
+		return;
+	fprintf(stderr,
+		"hp3-fleet: %s has a password in servers=, and its mode is %04o: other users can "
+		"read it; use nkey= and nkey_seed= instead, or chmod 640 %s\n",
+		file, (unsigned)st.st_mode & 07777, file);
+}
+
 static int do_command(const struct fleet_config *cfg, const struct fleet_options *o)
 {
 	if (strcmp(o->command, "run") == 0)
@@ -175,6 +192,7 @@ int main(int argc, char **argv)
 	}
 	if (l.o.command == NULL)
 		return usage("a command is missing");
+	warn_of_password(l.config, &cfg);
 	fleet_config_find_files(&cfg);
 	ret = do_command(&cfg, &l.o);
 	if (fflush(stdout) != 0 && ret == FLEET_DONE) {

@@ -24,6 +24,8 @@
 	X(reports_third_instance, "of a name that two other processes bear", c->third_instance)    \
 	X(messages_bad, "messages that were none, or bore another's name", p->bad)                 \
 	X(messages_other_version, "messages of another version", p->other_version)                 \
+	X(messages_dropped, "messages that came faster than they could be read",                   \
+		hp3_bus_dropped(p->bus))                                                           \
 	X(namesakes, "beats of another process with this one's name", p->namesakes)                \
 	X(plans, "plans sent", p->plans)                                                           \
 	X(planned_moves, "moves in plans sent", p->moves)

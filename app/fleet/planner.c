@@ -103,7 +103,9 @@ static void on_question(
 	void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len)
 {
 	struct fleet_planner *p = arg;
-	char *text = may_be_told(reply) ? fleet_answer(p, (const char *)data, len) : NULL;
+	char *text = may_be_told(reply) && len <= FLEET_QUESTION_MAX
+			     ? fleet_answer(p, (const char *)data, len)
+			     : NULL;
 
 	if (text != NULL)
 		hp3_bus_publish(p->bus, reply, text, strlen(text));

@@ -17,6 +17,7 @@
 #define FLEET_SUBJECT_PLAN    "hp3.plan"
 #define FLEET_SUBJECT_BEAT    "hp3.beat"
 #define FLEET_SUBJECT_ASK     "hp3.ask"
+#define FLEET_QUESTION_MAX    512u /* bytes; a longer one is not answered */
 #define FLEET_RECENT          64u
 
 struct fleet_past_move {

@@ -35,7 +35,7 @@ static void keep(void *arg, const char *subject, const char *reply, const uint8_
 
 json_t *fleet_question(struct hp3_bus *line, const struct fleet_config *cfg, json_t *question)
 {
-	char text[512];
+	char text[FLEET_QUESTION_MAX];
 	size_t n = json_dumpb(question, text, sizeof(text), JSON_COMPACT);
 	char servers[HP3_INI_VALUE_MAX];
 	json_t *answer = NULL;

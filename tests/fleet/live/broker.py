@@ -173,6 +173,10 @@ class Planner(Process):
                 return int(line.split()[1])
         return None
 
+    def memory_mib(self):
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as f:
+            return next(int(line.split()[1]) // 1024 for line in f if line.startswith("VmRSS"))
+
     def ask(self, *args, check=True):
         r = subprocess.run([self.program, "--config", self.config, "--json", *args], capture_output=True, text=True,
                            timeout=20, check=check)

@@ -5,9 +5,12 @@
 usage: live.py HP3_FLEET HP3_FLEET_AGENTS [TEST...]
 """
 import json
+import os
 import signal
+import socket
 import subprocess
 import sys
+import time
 import unittest
 
 from broker import (Planner, Proxy, Server, agents, authority, answering, cbor, certificate, cluster_of_three, free_port, nkey, publish,
@@ -139,6 +142,24 @@ class One(Case):
         wait_for(lambda: p.metric("reports_too_often_total") > 900, why=p.said)
         self.assertEqual(p.metric("leads"), 1)
 
+    def test_questions_without_end(self):
+        """Who asks faster than the planner answers takes a bounded part of its memory, whatever the size of questions."""
+        p = self.planner(self.server.url)
+        self.agents(self.server.url, "--seconds", "60")
+        wait_for(lambda: p.metric("plans_total") > 0 and p.metric("hosts") == 8, why=p.said)
+        for size in (500, 900_000):
+            question = b'{"ask":"flows","limit":1000,"x":[' + b"[]," * ((size - 40) // 3) + b"1]}"
+            message = b"PUB hp3.ask x %d\r\n%s\r\n" % (len(question), question)
+            plans, end = p.metric("plans_total"), time.monotonic() + 3
+            with socket.create_connection(("127.0.0.1", self.server.port), 5) as s:
+                s.recv(4096)
+                s.sendall(b'CONNECT {"verbose":false}\r\n')
+                while time.monotonic() < end:
+                    s.sendall(message * max(1, 65536 // len(message)))
+            self.assertLess(p.memory_mib(), 200)
+            wait_for(lambda plans=plans: p.metric("plans_total") > plans + 10 and p.metric("hosts") == 8, why=p.said)
+        wait_for(lambda: subprocess.run([FLEET, "--config", p.config, "hosts"], capture_output=True, check=False).returncode == 0)
+
     def test_no_password_is_shown(self):
         """In no message of a server that refuses it, or is not there."""
         config = "authorization { users = [ { user: h0, password: other } ] }"
@@ -148,6 +169,7 @@ class One(Case):
             with open(file, "w", encoding="ascii") as f:
                 f.write(f'[fleet]\nservers = "nats://h0:S3cret@127.0.0.1:{port}"\nlisten = ""\n')
             for command in ("agent", "run", "top"):
+                os.chmod(file, 0o644 if command != "top" else 0o600)
                 with subprocess.Popen([FLEET, "--config", file, command], text=True, stdout=subprocess.PIPE,
                                       stderr=subprocess.STDOUT) as p:
                     try:
@@ -157,6 +179,7 @@ class One(Case):
                         said = p.communicate()[0]
                 self.assertTrue(said, command)
                 self.assertNotIn("S3cret", said)
+                self.assertEqual("mode is 0644: other users can read it" in said, command != "top", said)
                 if port == server.port or command == "top":
                     self.assertIn(f"nats://***@127.0.0.1:{port}", said)
 
