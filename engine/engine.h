@@ -571,6 +571,11 @@ void hp3_agree_told(struct hp3_engine *e, const struct hp3_ends *ends, const str
  * agreements that is 10 s from now, which none exceeds. To be called again and again.
  */
 uint64_t hp3_spray_stop(struct hp3_engine *e, uint64_t now);
+/*
+ * Packets of the network lie unread since the RNIC's port takes none (`blocked`), or are read
+ * again. Meanwhile no packet counts as late, and no promise to resequence ends.
+ */
+void hp3_rx_blocked(struct hp3_engine *e, bool blocked, uint64_t now);
 /* It does not leave. */
 void hp3_spray_go_on(struct hp3_engine *e);
 /* Ends one agreement at once, whatever is on its way; to be called until false. */

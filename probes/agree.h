@@ -26,7 +26,8 @@
  * hold them behind one that is late; 0: it does not say.
  *
  * "next" of an ASK: nothing of the queue pair is on its way, and this PSN is the next one that
- * leaves. Where something leaves before the answer, another number is asked for.
+ * leaves. Where something leaves before the answer, another number is asked for. "next" of a YES:
+ * the PSN that the receiver expects; 0: it does not say.
  */
 #include "probes/loads.h"
 

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include "roce/wire.h"
 
-#define HP3_OWED      64u /* READs that do not follow each other */
+#define HP3_OWED      256u /* READs that do not follow each other: verbs allow 255 in flight */
 #define HP3_OWED_MOST (1u << 22) /* PSNs of one: "before" stays unambiguous */
 
 struct hp3_owed {

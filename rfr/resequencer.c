@@ -305,8 +305,12 @@ static bool is_given_since(const struct hp3_reseq *r, uint32_t psn)
 
 bool hp3_reseq_refused(struct hp3_reseq *r, uint32_t psn, uint64_t now)
 {
-	if (is_given_since(r, psn))
-		return true;
+	return is_given_since(r, psn) || hp3_reseq_repeated(r, psn, now);
+}
+
+/* A requester that goes back discards responses until it has sent the READ again. */
+bool hp3_reseq_repeated(struct hp3_reseq *r, uint32_t psn, uint64_t now)
+{
 	if (r->held != 0 && ((r->top - psn) & HP3_PSN_MASK) >= HP3_RESEQ_WINDOW)
 		return false; /* behind all of it, too, and where "behind" means nothing any more */
 	if (hp3_psn_diff(psn, r->expected) < 0)
@@ -333,4 +337,9 @@ bool hp3_reseq_stood(struct hp3_reseq *r, uint64_t now)
 	r->anew++;
 	r->gap_at = r->stood = now;
 	return true;
+}
+
+void hp3_reseq_unread(struct hp3_reseq *r, uint64_t now)
+{
+	r->gap_at = r->stood = now;
 }

@@ -139,8 +139,12 @@ bool hp3_reseq_had(struct hp3_reseq *r, uint32_t *handle);
  * afterwards. False: what is held reaches too far ahead, flush it and say it again.
  */
 bool hp3_reseq_refused(struct hp3_reseq *r, uint32_t psn, uint64_t now);
+/* The RNIC sends a READ again that asks for this PSN: all from there comes again. Else likewise. */
+bool hp3_reseq_repeated(struct hp3_reseq *r, uint32_t psn, uint64_t now);
 /* The caller looked at no packet until now. True: what lacks gets its time anew. */
 bool hp3_reseq_stood(struct hp3_reseq *r, uint64_t now);
+/* Likewise, where the caller knows that packets lie unread: however often that is. */
+void hp3_reseq_unread(struct hp3_reseq *r, uint64_t now);
 /* Until false: all that is held, in order. */
 bool hp3_reseq_flush(struct hp3_reseq *r, uint32_t *handle);
 

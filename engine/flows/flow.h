@@ -56,6 +56,7 @@
 #define HP3_FW_FELT   0x800u /* what it does is told by its completions: no packet is seen */
 /* ... and whether its path is slow was never asked: it may know nothing else */
 #define HP3_FW_BEGINS 0x2000u
+#define HP3_FW_AGREED 0xd000u /* the three below */
 #define HP3_FW_SPRAY  0x1000u /* there is, or is to be, an agreement to spray it (spray.h) */
 #define HP3_FW_READS  0x4000u /* ... to put in order what it reads */
 #define HP3_FW_READ   0x8000u /* ... to spray what is read from it */

@@ -19,6 +19,8 @@ struct hp3_pair {
 	uint32_t chain; /* next pair of the same hash slot, or free list link */
 	uint32_t flows; /* first flow, HP3_NO_FLOW if none */
 	uint32_t nflows;
+	uint32_t nunpaired; /* of these */
+	uint64_t began; /* when the newest one of all that it had */
 	uint32_t announced[HP3_ANNOUNCERS]; /* of these: announced.h */
 	uint32_t nmoves; /* rounds and moves under way, not counting the operator's */
 	struct hp3_probe_budget budget;

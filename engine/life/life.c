@@ -47,6 +47,12 @@ static void link_to_pair(struct hp3_engine *e, uint32_t flow)
 	p->nflows++;
 }
 
+static void count_unpaired(struct hp3_engine *e, uint32_t flow, int n)
+{
+	e->near.unpaired += (uint32_t)n;
+	e->pairs.pairs[e->flows[flow].pair].nunpaired += (uint32_t)n;
+}
+
 /* An answer to a challenge of before says nothing about the flow any more. */
 static void stop_challenge(struct hp3_engine *e, uint32_t flow)
 {
@@ -137,10 +143,13 @@ static uint32_t add(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rq
 	if (e->pairs.pairs[pair].nflows == 0) /* new, or hp3d is: what was sent before? */
 		hp3_challenge_quiet(t, flow, true);
 	link_to_pair(e, flow);
-	e->near.unpaired++;
+	e->pairs.pairs[pair].began = t->now;
+	count_unpaired(e, flow, 1);
 	hp3_near_keep(e, t->now);
 	e->nflows++;
 	e->stats.flows_created++;
+	if (e->nspray_in != 0)
+		hp3_spray_added(t, flow);
 	return flow;
 full:
 	e->stats.flows_full++;
@@ -174,12 +183,12 @@ void hp3_flow_remove(struct hp3_turn *t, uint32_t flow)
 	struct hp3_engine *e = t->e;
 	struct hp3_flow *f = &e->flows[flow];
 
-	hp3_spray_gone(t, flow, true);
+	hp3_spray_gone(t, flow, false);
 	index_remove(e, flow, HP3_DIR_TX);
 	if (f->flags & HP3_FF_PAIRED)
 		index_remove(e, flow, HP3_DIR_RX);
 	else
-		e->near.unpaired--;
+		count_unpaired(e, flow, -1);
 	hp3_challenge_quiet(t, flow, false);
 	if (f->flags & HP3_FF_MOVED)
 		e->nmoved--;
@@ -247,13 +256,13 @@ bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pa
 	f->lqpn = lqpn;
 	f->flags |= HP3_FF_PAIRED;
 	if (!index_add(e, flow, HP3_DIR_RX)) {
-		e->near.unpaired += was;
+		count_unpaired(e, flow, was);
 		f->flags &= (uint16_t)~HP3_FF_PAIRED;
 		f->pairing = HP3_PAIRING_NONE;
 		f->unpaired = (struct hp3_unpaired){0};
 		return false;
 	}
-	e->near.unpaired -= !was;
+	count_unpaired(e, flow, -!was);
 	f->pairing = (uint8_t)how;
 	e->hearsay[flow].refutation = (struct hp3_refutation){0};
 	if (how == HP3_PAIRING_CHALLENGE)
@@ -266,8 +275,9 @@ bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pa
 	if (f->flags & HP3_FF_STARTED)
 		f->flags &= (uint16_t)~HP3_FF_FRESH;
 	/* This queue pair was not heard yet, and what the ring says is not of it. */
-	hp3_spray_gone(t, flow, false);
-	f->watch = f->watch & HP3_FW_ARMED ? HP3_FW_ARMED | HP3_FW_ANEW : 0;
+	hp3_spray_paired(t, flow, lqpn);
+	f->watch &= HP3_FW_ARMED | HP3_FW_AGREED;
+	f->watch |= f->watch & HP3_FW_ARMED ? HP3_FW_ANEW : 0;
 	hp3_monitor_init(&f->monitor, t->now);
 	if (!again)
 		hp3_rate_init(t, flow);
@@ -286,13 +296,13 @@ void hp3_flow_unpair(struct hp3_turn *t, uint32_t flow)
 		f->unpaired.cand_hits = 0;
 		return;
 	}
-	hp3_spray_gone(t, flow, false);
+	hp3_spray_unpaired(t, flow);
 	hp3_event(t, flow, HP3_EV_UNPAIR);
 	index_remove(t->e, flow, HP3_DIR_RX);
 	f->flags &= (uint16_t) ~(HP3_FF_PAIRED | HP3_FF_IDLE_PROOF | HP3_FF_LAST_CLOSE);
 	f->pairing = HP3_PAIRING_NONE;
 	f->unpaired = (struct hp3_unpaired){0};
-	t->e->near.unpaired++;
+	count_unpaired(t->e, flow, 1);
 	hp3_near_keep(t->e, t->now);
 	t->e->stats.unpaired++;
 }
@@ -320,12 +330,12 @@ static void begin_anew(struct hp3_turn *t, uint32_t flow)
 	t->e->stats.epochs++;
 }
 
-void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow)
+void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow, bool told)
 {
 	hp3_move_input(t, flow, HP3_RFR_IN_TX_EPOCH);
 	if (t->e->flows[flow].slot != HP3_NO_SLOT)
 		hp3_hold_discard(t, flow); /* what waits for the pacer is of the old epoch, too */
-	hp3_spray_gone(t, flow, true);
+	hp3_spray_anew(t, flow, told);
 	begin_anew(t, flow);
 }
 
@@ -334,5 +344,6 @@ void hp3_flow_over(struct hp3_turn *t, uint32_t flow)
 	hp3_move_input(t, flow, HP3_RFR_IN_CANCEL);
 	if (t->e->flows[flow].slot != HP3_NO_SLOT)
 		hp3_hold_release(t, flow, UINT32_MAX, 0);
+	hp3_spray_anew(t, flow, true);
 	begin_anew(t, flow);
 }

@@ -19,8 +19,9 @@ void hp3_flow_remove(struct hp3_turn *t, uint32_t flow);
 enum hp3_traffic hp3_flow_traffic(const struct hp3_engine *e, uint32_t flow, uint64_t now);
 bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pairing how);
 void hp3_flow_unpair(struct hp3_turn *t, uint32_t flow);
-/* New epoch: held packets discarded, unpaired, in-flight unknown (rule 16). */
-void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow);
+/* New epoch: held packets discarded, unpaired, in-flight unknown (rule 16). `told`: by somebody who
+ * knows; else a packet looks like it. */
+void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow, bool told);
 /* The same where nothing but the network says so: what is held leaves, in order. */
 void hp3_flow_over(struct hp3_turn *t, uint32_t flow);
 

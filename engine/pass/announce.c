@@ -48,7 +48,7 @@ static bool forget(struct hp3_turn *t, uint32_t flow)
 		(f->flags & HP3_FF_STARTED) || f->state != HP3_RFR_STEADY || f->slot != HP3_NO_SLOT;
 
 	if (began)
-		hp3_flow_epoch(t, flow);
+		hp3_flow_epoch(t, flow, true); /* nothing is agreed on any more */
 	hp3_set_port(t->e, f, f->home);
 	hp3_replies_home(t->e, flow);
 	return began;
@@ -130,7 +130,7 @@ static bool offered(struct hp3_turn *t, const struct hp3_ends *ends, const struc
 		flow = hp3_flow_announce(t, ends, a->responder, HP3_FROM_NETWORK);
 	if (flow == HP3_NO_FLOW)
 		return false;
-	if (hp3_spray_offered(t, flow))
+	if (hp3_spray_offered(t, flow, a->requester))
 		return true;
 	if (made)
 		hp3_flow_remove(t, flow);

@@ -38,7 +38,9 @@ static bool is_wanted(const struct hp3_engine *e, const struct hp3_pkt *pkt, enu
 	if (dir == HP3_DIR_TX)
 		return (e->np != NULL || (e->nreplies | e->nspray_reads) != 0) &&
 		       v->class == HP3_CLASS_RC_REPLY;
-	return v->class == HP3_CLASS_RC_REQUEST && (e->nspray_in != 0 || is_marked(e, v));
+	return v->class == HP3_CLASS_RC_REQUEST &&
+	       (e->nspray_in != 0 || (e->nspray_reads != 0 && (v->flags & HP3_VF_READ)) ||
+		       is_marked(e, v));
 }
 
 static __attribute__((noinline)) void key(
@@ -156,10 +158,11 @@ INLINE uint32_t see(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum
 
 #ifdef HP3_WIDE
 	for (; i + HP3_WIDE <= n; i += HP3_WIDE) {
-		uint32_t left = UNLIKELY(dir == HP3_DIR_RX && e->nspray_in != 0 &&
-					 looks_like_request(&pkts[i]))
-					? HP3_WIDE_ALL
-					: see_wide(e, pkts + i, dir, main);
+		uint32_t left =
+			UNLIKELY(dir == HP3_DIR_RX && (e->nspray_in | e->nspray_reads) != 0 &&
+				 looks_like_request(&pkts[i]))
+				? HP3_WIDE_ALL
+				: see_wide(e, pkts + i, dir, main);
 
 		for (; UNLIKELY(left != 0); left &= left - 1)
 			others += see_one(e, pkts + i + __builtin_ctz(left), dir, main);

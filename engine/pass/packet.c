@@ -286,6 +286,8 @@ static void request_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struc
 		hp3_ce_seen(t, pkt);
 	if (HP3_UNLIKELY(t->e->nspray_in != 0))
 		hp3_spray_arrives(t, pkt, vd);
+	if (HP3_UNLIKELY(t->e->nspray_reads != 0) && (pkt->v.flags & HP3_VF_READ))
+		hp3_spray_read_asked(t, pkt);
 }
 
 static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t now,
@@ -311,6 +313,8 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 	flow = hp3_pkt_flow(e, pkt, HP3_DIR_RX);
 	if (HP3_UNLIKELY(flow == HP3_NO_FLOW)) {
 		hp3_challenge_rx(&(struct hp3_turn){e, now, acts}, pkt);
+		if (HP3_UNLIKELY(e->nspray_in != 0))
+			hp3_spray_stray(&(struct hp3_turn){e, now, acts}, pkt, vd);
 		return;
 	}
 	vd->flow = flow;

@@ -127,7 +127,7 @@ static int up(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 		hp3_flow_over(t, flow);
 		return pair(t, flow, ev, false);
 	case HP3_UP_DISCARD:
-		hp3_flow_epoch(t, flow);
+		hp3_flow_epoch(t, flow, true);
 		return pair(t, flow, ev, false);
 	case HP3_UP_NOTE:
 		note(t, flow, ev);
@@ -146,7 +146,7 @@ static void down(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *e
 		return;
 	}
 	hp3_path_leave(t->e, flow, t->now); /* while it is known what replies said */
-	hp3_flow_epoch(t, flow);
+	hp3_flow_epoch(t, flow, false); /* it may be told late, of the one before */
 	hp3_flow_remove(t, flow);
 }
 

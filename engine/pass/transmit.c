@@ -165,7 +165,7 @@ void hp3_tx_slow(
 		hp3_wake(t, flow, &pkt->v);
 	kind = stream_tx(f, &pkt->v);
 	if (kind == HP3_TX_EPOCH) {
-		hp3_flow_epoch(t, flow);
+		hp3_flow_epoch(t, flow, false);
 		hp3_cm_began(t, flow, pkt->v.psn);
 		hp3_noted_began(t, flow, pkt->v.psn);
 		start(t, flow, pkt);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Agreements about queue pairs of the local RNIC: how they begin, what peers and time make of them,
  * and how they end. */
+#include "engine/flows/keys.h"
+#include "engine/spray/receive.h"
 #include "engine/spray/send.h"
 
 #define IDLE_BEATS 100u /* without a large message, until the agreement ends */
+#define BEHIND                                                                                     \
+	(1 << 15) /* PSNs: as many may have arrived since the receiver said what it expects */
 #define REFUSED_NS 1000000000u /* until a peer that did not agree is asked again */
 /*
  * Agreements are numbered by the time at which they began, in 66 us, so that a later one is told
@@ -13,11 +17,32 @@
 #define NUMBER_SHIFT 16u
 #define LONGEST_NS   (1ull << (NUMBER_SHIFT + 30)) /* 19.5 h */
 
+static void link_read(struct hp3_engine *e, struct hp3_spray_out *o, uint16_t own)
+{
+	struct hp3_spraying *s = e->spraying;
+	uint16_t *head = &s->reads[hp3_spray_chain(s, e->flows[o->flow].addr, o->asked_of)];
+
+	o->next_read = *head;
+	*head = own;
+}
+
+static void unlink_read(struct hp3_engine *e, const struct hp3_spray_out *o)
+{
+	struct hp3_spraying *s = e->spraying;
+	uint16_t *link = &s->reads[hp3_spray_chain(s, e->flows[o->flow].addr, o->asked_of)];
+
+	while (&s->out[*link] != o)
+		link = &s->out[*link].next_read;
+	*link = o->next_read;
+}
+
 static void forget(struct hp3_engine *e, struct hp3_spray_out *o)
 {
 	struct hp3_spraying *s = e->spraying;
 	uint16_t last = s->outs[--s->nout], own = s->outs[o->at];
 
+	if (o->reads)
+		unlink_read(e, o);
 	s->outs[o->at] = last;
 	s->out[last].at = o->at;
 	s->outs[s->nout] = own;
@@ -121,6 +146,7 @@ static uint16_t begin(struct hp3_turn *t, uint32_t flow, uint32_t start, bool re
 		.number = hp3_out_number(s, t->now),
 		.start = start,
 		.run_from = HP3_NO_PSN,
+		.asked_first = HP3_NO_PSN,
 		.fence = !reads && start == HP3_NO_PSN,
 		.heard = t->now,
 		.large_at = t->now,
@@ -144,13 +170,15 @@ void hp3_out_begin(struct hp3_turn *t, uint32_t flow, uint32_t start)
 	t->e->flows[flow].watch |= HP3_FW_SPRAY;
 }
 
-void hp3_out_begin_read(struct hp3_turn *t, uint32_t flow)
+void hp3_out_begin_read(struct hp3_turn *t, uint32_t flow, uint32_t asked_of)
 {
 	struct hp3_spraying *s = t->e->spraying;
 	uint16_t own = begin(t, flow, HP3_NO_PSN, true), quota;
 
 	if (own == HP3_NO_SPRAY)
 		return;
+	t->e->spraying->out[own].asked_of = asked_of;
+	link_read(t->e, &t->e->spraying->out[own], own);
 	t->e->spraying->of[flow].read = own;
 	t->e->flows[flow].watch |= HP3_FW_READ;
 	t->e->nspray_reads++;
@@ -214,24 +242,33 @@ bool hp3_spray_stalled(struct hp3_turn *t, uint32_t flow)
 	return true;
 }
 
-static void end(struct hp3_turn *t, struct hp3_spray_out *o, bool over)
+void hp3_out_end(struct hp3_turn *t, struct hp3_spray_out *o, bool over)
 {
 	if (over && t->acts != NULL)
 		hp3_spray_say_out(t, o, HP3_AGREE_OVER);
 	forget(t->e, o);
 }
 
-void hp3_spray_gone(struct hp3_turn *t, uint32_t flow, bool over)
+/*
+ * Where QPNs return, packets of the queue pair before it may have told the receiver what is
+ * expected. The question is void then: the receiver learns it again.
+ */
+static bool is_of_before(struct hp3_turn *t, struct hp3_spray_out *o, const struct hp3_agree *a)
 {
-	const struct hp3_flow *f = &t->e->flows[flow];
-	struct hp3_spraying *s = t->e->spraying;
+	const struct hp3_stream *st = &t->e->flows[o->flow].stream;
 
-	if (f->watch & HP3_FW_SPRAY)
-		end(t, hp3_out_of(t->e, flow), over);
-	if (f->watch & HP3_FW_READ)
-		end(t, hp3_out_of_read(t->e, flow), over);
-	if (f->watch & HP3_FW_READS)
-		hp3_spray_in_end(t, &s->in[s->of[flow].reads], over);
+	if (a->kind != HP3_AGREE_YES || a->next == HP3_NO_PSN || o->reads ||
+		(hp3_psn_diff(a->next, st->una) > -BEHIND &&
+			hp3_psn_diff(a->next, hp3_stream_end(st)) <= 0))
+		return false;
+	if (o->state != HP3_SPRAY_ASKING) {
+		hp3_out_input(t, o, HP3_SPRAY_IN_STOP);
+		return true;
+	}
+	o->number = hp3_out_number(t->e->spraying, t->now);
+	o->beat_at = t->now;
+	hp3_out_wake(t->e, o, t->now);
+	return true;
 }
 
 void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a)
@@ -256,9 +293,12 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 			hp3_out_differ(t, o);
 		return;
 	}
-	if ((int32_t)(a->turn - o->answered) <= 0 || (int32_t)(a->turn - o->turn) > 0)
-		return; /* an old one; or to what was never said */
+	if ((int32_t)(a->turn - o->answered) < (a->kind != HP3_AGREE_NO) ||
+		(int32_t)(a->turn - o->turn) > 0)
+		return; /* an old one; or to what was never said. NO may follow YES */
 	if (a->kind == HP3_AGREE_YES && o->turn - a->turn >= HP3_SPRAY_SAID)
+		return;
+	if (is_of_before(t, o, a))
 		return;
 	o->answered = a->turn;
 	if (a->kind == HP3_AGREE_YES) {
@@ -280,8 +320,9 @@ static bool is_quiet(const struct hp3_turn *t, const struct hp3_spray_out *o)
 	uint64_t beat = hp3_out_beat(o);
 	bool idle = t->now - o->large_at >= IDLE_BEATS * beat, ends = o->state == HP3_SPRAY_ENDING;
 
-	if (o->reads)
-		return idle || (ends && t->now - o->narrowed >= HP3_SPRAY_TRUST * beat);
+	if (o->reads || o->blind)
+		return (idle && !o->blind) ||
+		       (ends && t->now - o->narrowed >= HP3_SPRAY_TRUST * beat);
 	return (idle || ends) && hp3_stream_idle(&f->stream) && (f->watch & HP3_FW_SURE) &&
 	       f->state == HP3_RFR_STEADY;
 }

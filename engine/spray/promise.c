@@ -22,20 +22,24 @@ struct hp3_spray_in *hp3_in_find(struct hp3_engine *e, uint64_t addr, uint32_t v
 	return NULL;
 }
 
-struct hp3_spray_in *hp3_in_find_back(
-	struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6, uint32_t requester)
+struct hp3_spray_in *hp3_in_find_back(struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6,
+	uint32_t requester, bool reads)
 {
 	struct hp3_spraying *s = e->spraying;
-	uint16_t i = s->backs[hp3_spray_chain(s, addr, requester)];
 
-	while (i != HP3_NO_SPRAY &&
-		!(s->in[i].requester == requester && hp3_in_between(&s->in[i], addr, vlan, ipv6)))
-		i = s->in[i].next_back;
-	return i != HP3_NO_SPRAY ? &s->in[i] : NULL;
+	for (uint16_t i = s->backs[hp3_spray_chain(s, addr, requester)]; i != HP3_NO_SPRAY;
+		i = s->in[i].next_back) {
+		struct hp3_spray_in *in = &s->in[i];
+
+		if (in->requester == requester && in->reads == reads &&
+			hp3_in_between(in, addr, vlan, ipv6))
+			return in;
+	}
+	return NULL;
 }
 
 /* The newest one is found first: a queue pair has one peer at a time. */
-static void link_back(struct hp3_spraying *s, struct hp3_spray_in *in, uint32_t requester)
+void hp3_in_link_back(struct hp3_spraying *s, struct hp3_spray_in *in, uint32_t requester)
 {
 	uint16_t *head = &s->backs[hp3_spray_chain(s, in->addr, requester)];
 
@@ -59,14 +63,13 @@ void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop)
 	uint16_t last, own = s->ins[in->at];
 	uint16_t *link = &s->heads[hp3_spray_chain(s, in->addr, in->responder)];
 
-	if (!in->reads)
-		unlink_back(s, in);
+	unlink_back(s, in);
 	last = s->ins[--t->e->nspray_in];
 	hp3_in_empty(t, in, drop ? HP3_ACT_DISCARD : HP3_ACT_DELIVER);
 	s->quotas.peer[in->quota].ins--;
 	hp3_quota_put(&s->quotas, in->quota);
 	hp3_in_set_due(t->e, in, UINT64_MAX);
-	if (in->reads)
+	if (in->reads && in->flow != HP3_NO_FLOW)
 		t->e->flows[in->flow].watch &= (uint16_t)~HP3_FW_READS;
 	while (*link != own)
 		link = &s->in[*link].next;
@@ -107,6 +110,7 @@ struct hp3_spray_in *hp3_in_add(struct hp3_turn *t, const struct hp3_ends *ends,
 	s->quotas.peer[in->quota].ins++;
 	in->due = UINT64_MAX;
 	in->slept = s->slept;
+	in->unread_ns = s->unread_ns;
 	head = &s->heads[hp3_spray_chain(s, in->addr, responder)];
 	in->next = *head;
 	*head = s->ins[n];
@@ -116,7 +120,8 @@ struct hp3_spray_in *hp3_in_add(struct hp3_turn *t, const struct hp3_ends *ends,
 
 void hp3_in_put_off(struct hp3_turn *t, const struct hp3_spray_in *in)
 {
-	t->e->pairs.pairs[t->e->flows[in->flow].pair].reads_at = t->now + PUT_OFF_NS;
+	if (in->flow != HP3_NO_FLOW)
+		t->e->pairs.pairs[t->e->flows[in->flow].pair].reads_at = t->now + PUT_OFF_NS;
 }
 
 static void take_beat(struct hp3_spray_in *in, const struct hp3_agree *a)
@@ -155,7 +160,7 @@ static void agree(struct hp3_turn *t, const struct hp3_ends *ends, struct hp3_sp
 static bool supersede(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
 {
 	struct hp3_spray_in *other = hp3_in_find_back(
-		t->e, hp3_key_addr(t->e, ends), ends->vlan, ends->ipv6, a->requester);
+		t->e, hp3_key_addr(t->e, ends), ends->vlan, ends->ipv6, a->requester, false);
 
 	if (other == NULL || other->responder == a->responder)
 		return true;
@@ -208,7 +213,7 @@ static struct hp3_spray_in *asked(struct hp3_turn *t, const struct hp3_ends *end
 		hp3_in_empty(t, in, HP3_ACT_DELIVER);
 		unlink_back(t->e->spraying, in);
 	}
-	link_back(t->e->spraying, in, a->requester);
+	hp3_in_link_back(t->e->spraying, in, a->requester);
 	agree(t, ends, in, a);
 	return in;
 }
@@ -255,6 +260,7 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 	in->turn = a->turn;
 	in->sure |= a->kind == HP3_AGREE_SPRAYING;
 	in->heard = t->now;
+	in->unread_ns = t->e->spraying->unread_ns;
 	in->spared = 0;
 	in->port = a->port;
 	in->in_use = a->in_use;
@@ -293,6 +299,8 @@ uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	uint64_t until = in->heard + hp3_in_lease(in);
 
+	if (t->e->spraying->unread)
+		return t->now + hp3_spray_pulse(t->e);
 	if (until <= t->now) {
 		hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
 		end(t, in);

@@ -3,15 +3,63 @@
  * offered to put them in order (reads.c). */
 #include "engine/spray/send.h"
 
+#define FARTHEST (1 << 22) /* PSNs between the first one asked for and the last */
+
+/* Responses leave in the order of requests; a READ that is sent again goes back. */
+static void note_asked(struct hp3_spray_out *o, uint32_t psn, uint32_t end)
+{
+	bool anew = o->asked_first == HP3_NO_PSN || hp3_psn_diff(end, o->asked_first) > FARTHEST ||
+		    hp3_psn_diff(o->asked_end, psn) > FARTHEST;
+
+	if (anew || hp3_psn_diff(psn, o->asked_first) < 0)
+		o->asked_first = psn;
+	if (anew || hp3_psn_diff(end, o->asked_end) > 0)
+		o->asked_end = end;
+}
+
+void hp3_spray_read_asked(struct hp3_turn *t, const struct hp3_pkt *pkt)
+{
+	const struct hp3_spraying *s = t->e->spraying;
+	const struct hp3_view *v = &pkt->v;
+	uint16_t i = s->reads[hp3_spray_chain(s, pkt->addr, v->dest_qpn)];
+
+	for (; i != HP3_NO_SPRAY; i = s->out[i].next_read) {
+		const struct hp3_flow *f = &t->e->flows[s->out[i].flow];
+
+		if (s->out[i].asked_of == v->dest_qpn && f->addr == pkt->addr &&
+			f->vlan == v->vlan &&
+			!(f->flags & HP3_FF_IPV6) == !(v->flags & HP3_VF_IPV6) &&
+			hp3_pkt_icrc_ok(t->e, pkt))
+			note_asked(&s->out[i], v->psn,
+				hp3_psn_add(v->psn, hp3_request_span(v, f->pmtu_log2)));
+	}
+}
+
+/*
+ * The peer puts in order what one queue pair of its own reads from one of ours. Where numbers
+ * return another one of ours may respond to the same number, so it is not enough to whom a response
+ * goes: it has to answer a READ that came for that queue pair.
+ */
+static bool was_asked(struct hp3_spray_out *o, uint32_t psn)
+{
+	if (o->asked_first == HP3_NO_PSN || hp3_psn_diff(psn, o->asked_first) < 0 ||
+		hp3_psn_diff(psn, o->asked_end) >= 0)
+		return false;
+	o->asked_first = psn;
+	return true;
+}
+
 /* Of a peer that believes us; a host that only responds has a flow for it. */
-bool hp3_spray_offered(struct hp3_turn *t, uint32_t flow)
+bool hp3_spray_offered(struct hp3_turn *t, uint32_t flow, uint32_t asked_of)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 
+	if ((f->watch & HP3_FW_READ) && hp3_out_of_read(t->e, flow)->asked_of != asked_of)
+		hp3_out_input(t, hp3_out_of_read(t->e, flow), HP3_SPRAY_IN_STOP);
 	f->last = (uint32_t)(t->now >> HP3_TICK_SHIFT);
 	if (!(f->watch & HP3_FW_READ) && hp3_flow_may_leave(t->e, f, t->now) &&
 		t->e->pairs.pairs[f->pair].reads_at <= t->now)
-		hp3_out_begin_read(t, flow);
+		hp3_out_begin_read(t, flow, asked_of);
 	return f->watch & HP3_FW_READ;
 }
 
@@ -72,7 +120,7 @@ void hp3_spray_read_leaves(
 		return;
 	f->last = (uint32_t)(t->now >> HP3_TICK_SHIFT);
 	o = hp3_out_of_read(t->e, flow);
-	sprayed = o->large &&
+	sprayed = was_asked(o, v->psn) && o->large &&
 		  (v->flags & (HP3_VF_FIRST | HP3_VF_LAST)) != (HP3_VF_FIRST | HP3_VF_LAST);
 	measure(t->e, o, v);
 	if (o->large)

@@ -23,7 +23,15 @@ static bool may_begin(const struct hp3_turn *t, const struct hp3_flow *f, const 
 	return (v->flags & HP3_VF_READ) && v->dma_len >= e->cfg.spray.bytes && e->cfg.spray.reads &&
 	       !(f->flags & HP3_FF_WENT_BACK) && e->pairs.pairs[f->pair].reads_at <= t->now &&
 	       hp3_out_may_agree(t, f) &&
-	       hp3_in_has_place(e, HP3_ENDS(&e->pairs.pairs[f->pair]), e->cfg.spray.flows);
+	       hp3_in_has_place(e, HP3_ENDS(&e->pairs.pairs[f->pair]), e->cfg.spray.flows) &&
+	       hp3_in_find(t->e, f->addr, f->vlan, f->flags & HP3_FF_IPV6, f->lqpn, true) == NULL;
+}
+
+void hp3_spray_reads_taken(struct hp3_engine *e, struct hp3_spray_in *in, uint32_t flow)
+{
+	in->flow = flow;
+	e->spraying->of[flow].reads = e->spraying->ins[in->at];
+	e->flows[flow].watch |= HP3_FW_READS;
 }
 
 static struct hp3_spray_in *begin(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
@@ -33,14 +41,12 @@ static struct hp3_spray_in *begin(struct hp3_turn *t, uint32_t flow, const struc
 	struct hp3_spray_in *in = hp3_in_add(t, ends, f->lqpn);
 
 	in->reads = true;
-	in->flow = flow;
-	in->requester = f->rqpn;
+	hp3_in_link_back(t->e->spraying, in, f->rqpn);
 	in->lanes = t->e->cfg.spray.lanes;
 	in->beat_ns = t->e->cfg.spray.beat_ns;
-	in->from = v->psn;
+	in->from = in->end = in->top = v->psn;
 	in->heard = t->now;
-	t->e->spraying->of[flow].reads = t->e->spraying->ins[in->at];
-	t->e->flows[flow].watch |= HP3_FW_READS;
+	hp3_spray_reads_taken(t->e, in, flow);
 	hp3_in_wake(t->e, in, t->now);
 	return in;
 }
@@ -72,16 +78,17 @@ static void goes_back(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn,
 	if (hp3_psn_diff(psn, in->reseq.expected) > 0) {
 		if (first)
 			hp3_reseq_skip(&in->reseq, psn);
-	} else if (!hp3_reseq_refused(&in->reseq, psn, t->now)) {
+	} else if (!hp3_reseq_repeated(&in->reseq, psn, t->now)) {
 		hp3_in_empty(t, in, HP3_ACT_DISCARD); /* all of it is asked for again */
-		hp3_reseq_refused(&in->reseq, psn, t->now);
+		hp3_reseq_repeated(&in->reseq, psn, t->now);
 	}
 }
 
 /* A READ or ATOMIC leaves. False: it cannot be known any more what is owed. */
 static bool count(struct hp3_spray_in *in, const struct hp3_flow *f, const struct hp3_view *v)
 {
-	in->pmtu_log2 = f->pmtu_log2;
+	if (f->pmtu_log2 != 0) /* else the flow began anew, with the same one most likely */
+		in->pmtu_log2 = f->pmtu_log2;
 	if (in->from == HP3_NO_PSN)
 		in->from = v->psn;
 	if (in->ready && in->owed.n == 0 && in->reseq.held == 0)
@@ -107,6 +114,30 @@ static bool count_early(struct hp3_spray_in *in)
 	return all;
 }
 
+/* What was asked for before is owed no more. */
+static void owe_nothing(struct hp3_spray_in *in)
+{
+	in->owed.n = in->n_early = 0;
+	in->from = HP3_NO_PSN;
+}
+
+/*
+ * The RNIC asks again for what it asked for: the flow knows, unless it took that for another queue
+ * pair. Far away it is one; before that packets may have been lost on their way to hp3d.
+ */
+static bool goes_on_behind(struct hp3_spray_in *in, const struct hp3_flow *f, uint32_t psn)
+{
+	int32_t ahead = in->top != HP3_NO_PSN ? hp3_psn_diff(psn, in->top) : 0;
+
+	if (f->flags & HP3_FF_WENT_BACK)
+		return true;
+	if (ahead > (int32_t)HP3_RESEQ_WINDOW || ahead < -(int32_t)HP3_OWED_MOST) {
+		owe_nothing(in);
+		in->top = HP3_NO_PSN;
+	}
+	return ahead < 0 && ahead >= -(int32_t)HP3_OWED_MOST;
+}
+
 static void give_up(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
@@ -126,27 +157,30 @@ void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pk
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
 	const struct hp3_view *v = &pkt->v;
-	bool owes = v->flags & (HP3_VF_READ | HP3_VF_ATOMIC), back = f->flags & HP3_FF_WENT_BACK;
-	bool first = back;
+	bool owes = v->flags & (HP3_VF_READ | HP3_VF_ATOMIC), back, first;
 	struct hp3_spray_in *in;
 
 	if (f->watch & HP3_FW_READS) {
 		in = record_of(t->e, flow);
 		hp3_in_look(t, in);
-		first = back && (!in->back || hp3_psn_diff(v->psn, in->end) < 0);
 	} else if (may_begin(t, f, v)) {
 		in = begin(t, flow, v);
 	} else {
 		return;
 	}
+	back = goes_on_behind(in, f, v->psn);
+	first = back && (!in->back || in->end == HP3_NO_PSN || hp3_psn_diff(v->psn, in->end) < 0);
 	in->back = back;
-	in->end = hp3_psn_add(v->psn, hp3_request_span(v, f->pmtu_log2));
-	if (first && back)
+	if (first)
 		in->from = HP3_NO_PSN; /* the RNIC waits for what it asks for from here on */
 	if (owes && !count(in, f, v)) {
 		give_up(t, in);
 		return;
 	}
+	in->end = hp3_in_sized(in, v) ? hp3_psn_add(v->psn, hp3_request_span(v, in->pmtu_log2))
+				      : HP3_NO_PSN;
+	if (in->top == HP3_NO_PSN || in->end == HP3_NO_PSN || hp3_psn_diff(in->end, in->top) > 0)
+		in->top = in->end;
 	if (in->ready && back && (owes || first))
 		goes_back(t, in, v->psn, first);
 	if (in->ready)
@@ -180,8 +214,8 @@ static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 {
 	const struct hp3_view *v = &pkt->v;
 
-	if (!(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) || v->psn != in->from ||
-		!hp3_pkt_icrc_ok(t->e, pkt))
+	if (in->flow == HP3_NO_FLOW || !(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) ||
+		v->psn != in->from || !hp3_pkt_icrc_ok(t->e, pkt))
 		return;
 	in->pmtu_log2 = t->e->flows[in->flow].pmtu_log2;
 	if (in->pmtu_log2 == 0) {
@@ -206,7 +240,10 @@ static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 /* What an ACK says of, and of what was in flight when it was said. */
 static bool is_sense(const struct hp3_turn *t, const struct hp3_spray_in *in, uint32_t psn)
 {
-	return hp3_psn_diff(psn, hp3_stream_end(&t->e->flows[in->flow].stream)) < 0;
+	if (in->top != HP3_NO_PSN && hp3_psn_diff(psn, in->top) < 0)
+		return true; /* a flow that was unpaired or removed does not know it any more */
+	return in->flow != HP3_NO_FLOW &&
+	       hp3_psn_diff(psn, hp3_stream_end(&t->e->flows[in->flow].stream)) < 0;
 }
 
 /*
@@ -258,13 +295,9 @@ static void response(struct hp3_turn *t, struct hp3_spray_in *in, const struct h
 		in->again &= in->reseq.told;
 }
 
-void hp3_spray_read_arrives(
-	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
+static void reply(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+	struct hp3_verdict *vd)
 {
-	struct hp3_spray_in *in = record_of(t->e, flow);
-
-	if (vd->kind != HP3_PASS)
-		return;
 	if (!in->ready) {
 		learn(t, in, pkt);
 		if (!in->ready)
@@ -276,7 +309,45 @@ void hp3_spray_read_arrives(
 		response(t, in, pkt, vd);
 	else
 		ack(t, in, pkt, vd);
-	if (vd->kind == HP3_HOLD)
-		t->e->flows[flow].watch |= HP3_FW_DOUBT; /* the RNIC knows less than has come */
+	if (vd->kind == HP3_HOLD && in->flow != HP3_NO_FLOW)
+		t->e->flows[in->flow].watch |= HP3_FW_DOUBT; /* the RNIC knows less than has come */
 	hp3_in_wake(t->e, in, hp3_in_due(t, in));
+}
+
+void hp3_spray_read_arrives(
+	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
+{
+	if (vd->kind == HP3_PASS)
+		reply(t, record_of(t->e, flow), pkt, vd);
+}
+
+void hp3_spray_stray(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
+{
+	const struct hp3_view *v = &pkt->v;
+	struct hp3_spray_in *in =
+		hp3_in_find(t->e, pkt->addr, v->vlan, v->flags & HP3_VF_IPV6, v->dest_qpn, true);
+
+	if (in != NULL)
+		reply(t, in, pkt, vd);
+}
+
+void hp3_spray_reads_gone(struct hp3_turn *t, struct hp3_spray_in *in)
+{
+	t->e->flows[in->flow].watch &= (uint16_t)~HP3_FW_READS;
+	in->flow = HP3_NO_FLOW;
+	in->unwanted = true;
+	if (in->numbered)
+		hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
+	hp3_in_wake(t->e, in, t->now);
+}
+
+void hp3_spray_reads_anew(struct hp3_turn *t, struct hp3_spray_in *in, bool told)
+{
+	hp3_in_empty(t, in, HP3_ACT_DISCARD);
+	if (!told)
+		return; /* the next request shows whether it is one */
+	owe_nothing(in);
+	in->end = in->top = HP3_NO_PSN;
+	in->again = in->back = false;
+	in->strikes = 0;
 }

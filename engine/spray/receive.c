@@ -169,6 +169,8 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 		learn(t, in, pkt);
 		return;
 	}
+	if ((v->flags & HP3_VF_READ) && !hp3_in_sound(t->e, pkt))
+		return; /* how many PSNs it takes may be what was damaged: the RNIC drops it */
 	hp3_spray_look(t);
 	hp3_in_look(t, in);
 	in->reseq.again = v->sport == in->in_use; /* where an RNIC that goes back sends */
@@ -212,8 +214,8 @@ void hp3_spray_replies(struct hp3_turn *t, const struct hp3_pkt *pkt)
 	const struct hp3_ends ends = hp3_pkt_ends(pkt, HP3_DIR_TX);
 	bool no = (v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK;
 	uint32_t psn = no ? v->psn : hp3_psn_add(v->psn, 1);
-	struct hp3_spray_in *in = hp3_in_find_back(
-		t->e, hp3_key_addr(t->e, &ends), v->vlan, v->flags & HP3_VF_IPV6, v->dest_qpn);
+	struct hp3_spray_in *in = hp3_in_find_back(t->e, hp3_key_addr(t->e, &ends), v->vlan,
+		v->flags & HP3_VF_IPV6, v->dest_qpn, false);
 
 	if (in == NULL || !note_acked(in, psn) || !in->ready)
 		return;

@@ -92,9 +92,11 @@ void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in);
 /* `reads`: responses to READs of the local queue pair `responder`. */
 struct hp3_spray_in *hp3_in_find(struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6,
 	uint32_t responder, bool reads);
-/* The newest record whose requester this is; READ responses are left out. */
-struct hp3_spray_in *hp3_in_find_back(
-	struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6, uint32_t requester);
+/* The newest record whose requester this is. */
+struct hp3_spray_in *hp3_in_find_back(struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6,
+	uint32_t requester, bool reads);
+/* A new record's requester; each has one. */
+void hp3_in_link_back(struct hp3_spraying *s, struct hp3_spray_in *in, uint32_t requester);
 /* Is there one for one more of the peer, of so many in all? */
 bool hp3_in_has_place(const struct hp3_engine *e, const struct hp3_ends *ends, uint32_t most);
 /* A new record; there is room. */

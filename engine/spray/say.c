@@ -18,7 +18,8 @@ void hp3_spray_init(struct hp3_engine *e, const struct hp3_spraying *memory)
 	s->ins = s->outs + n;
 	s->heads = s->ins + n;
 	s->backs = s->heads + 2 * (size_t)n;
-	s->quotas.heads = s->backs + 2 * (size_t)n;
+	s->reads = s->backs + 2 * (size_t)n;
+	s->quotas.heads = s->reads + 2 * (size_t)n;
 	for (s->nheads = 1; s->nheads * 2 <= 2 * n;)
 		s->nheads *= 2;
 	s->key[0] = hp3_random(&key);
@@ -27,6 +28,7 @@ void hp3_spray_init(struct hp3_engine *e, const struct hp3_spraying *memory)
 	memset(s->peer, 0, (size_t)s->sets * HP3_SPRAY_WAYS * sizeof(*s->peer));
 	memset(s->heads, 0xff, s->nheads * sizeof(*s->heads));
 	memset(s->backs, 0xff, s->nheads * sizeof(*s->backs));
+	memset(s->reads, 0xff, s->nheads * sizeof(*s->reads));
 	memset(s->deadlines.place, 0, 2 * (size_t)n * sizeof(*s->deadlines.place));
 	for (uint32_t i = 0; i < n; i++)
 		s->outs[i] = s->ins[i] = (uint16_t)i;
@@ -103,12 +105,48 @@ void hp3_spray_slept(struct hp3_turn *t)
 	s->slept++;
 }
 
+/* Nothing is judged while packets lie unread; afterwards that time does not count (hp3_in_slept()).
+ */
+void hp3_rx_blocked(struct hp3_engine *e, bool blocked, uint64_t now)
+{
+	struct hp3_spraying *s = e->spraying;
+
+	if (s == NULL || s->unread == blocked)
+		return;
+	s->unread = blocked;
+	if (blocked) {
+		s->unread_at = now;
+		return;
+	}
+	s->awake = now;
+	s->unread_ns += now - s->unread_at;
+	s->slept++;
+}
+
+/* Time in which packets lay unread: a message of the sender may be among them. */
+static void add_unread(struct hp3_engine *e, struct hp3_spray_in *in, uint64_t bound)
+{
+	const struct hp3_spraying *s = e->spraying;
+	uint64_t unread = s->unread_ns - in->unread_ns;
+
+	in->unread_ns = s->unread_ns;
+	if (unread == 0)
+		return;
+	in->heard = hp3_min_u64(in->heard + unread, s->awake);
+	if (unread > in->beat_ns && s->awake - in->heard > bound)
+		in->heard = s->awake - bound;
+	if (in->ready)
+		hp3_reseq_unread(&in->reseq, s->awake);
+	in->ack.at += in->ack.held != 0 ? unread : 0;
+}
+
 void hp3_in_slept(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	uint64_t bound = (HP3_SPRAY_BOUND - HP3_SPRAY_TRUST) * in->beat_ns;
 	uint64_t awake = t->e->spraying->awake;
 
 	in->slept = t->e->spraying->slept;
+	add_unread(t->e, in, bound);
 	if (in->ready && hp3_reseq_stood(&in->reseq, awake))
 		t->e->stats.reseq_stood++;
 	if (in->ack.held != 0 && in->ack.anew < HP3_RESEQ_AGAIN) {
@@ -167,6 +205,8 @@ void hp3_spray_say_in(
 		.beat_us = (uint32_t)(in->beat_ns / 1000),
 		.slow = slow};
 
+	if (kind == HP3_AGREE_YES && in->ready && !in->reads)
+		what.next = in->reseq.expected;
 	if (kind == HP3_AGREE_YES)
 		what.room = hp3_spray_room(t->e->spraying->hold_bytes, in->pmtu_log2);
 

@@ -44,7 +44,7 @@ bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o)
 static bool is_caught_up(
 	const struct hp3_turn *t, const struct hp3_flow *f, const struct hp3_spray_out *o)
 {
-	return hp3_psn_diff(f->stream.una, o->behind) >= 0 &&
+	return !o->blind && hp3_psn_diff(f->stream.una, o->behind) >= 0 &&
 	       (o->state == HP3_SPRAY_ENDING ? (f->watch & HP3_FW_SURE) != 0
 					     : o->heard > o->narrowed && hp3_out_trusted(t, o));
 }

@@ -31,7 +31,9 @@ bool hp3_out_may_agree(const struct hp3_turn *t, const struct hp3_flow *f);
 /* `start`: where nothing is in flight, the PSN that leaves next. */
 void hp3_out_begin(struct hp3_turn *t, uint32_t flow, uint32_t start);
 /* ... about what is read from it. */
-void hp3_out_begin_read(struct hp3_turn *t, uint32_t flow);
+void hp3_out_begin_read(struct hp3_turn *t, uint32_t flow, uint32_t asked_of);
+/* The agreement is over; `over`: the peer is told. */
+void hp3_out_end(struct hp3_turn *t, struct hp3_spray_out *o, bool over);
 /* The peer said yes not too long ago, to what was said not too long ago. */
 bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o);
 /* The packet leaves by one of the lanes. */

@@ -40,6 +40,7 @@ struct hp3_spray_out {
 	bool chosen; /* by what probes said of lanes */
 	bool reads; /* READ responses */
 	bool fence; /* the next one keeps to the port in use */
+	bool blind; /* the flow was unpaired: time alone tells what has arrived */
 	uint32_t so_far; /* bytes of the message under way that have left */
 	uint32_t start; /* PSN with which the agreement begins; else HP3_NO_PSN */
 	uint32_t flow;
@@ -50,6 +51,10 @@ struct hp3_spray_out {
 	uint16_t room; /* packets that may be in flight, as the peer said; 0: it did not */
 	uint8_t strikes; /* times in a row that the RNIC went back soon after */
 	uint32_t behind; /* NARROW, ENDING: all before it left when lanes were in use */
+	/* reads: the local queue pair that is read from, and PSNs that it was asked for: [first,
+	 * end) */
+	uint32_t asked_of, asked_first, asked_end;
+	uint16_t next_read; /* in the chain by addresses and asked_of */
 	uint64_t said[HP3_SPRAY_SAID]; /* when, by turn: the newest ones */
 	uint64_t narrowed; /* NARROW: since when */
 	uint64_t beat_at; /* the next word to the peer */
@@ -59,7 +64,7 @@ struct hp3_spray_out {
 	uint32_t beat_us, stated_us;
 } __attribute__((aligned(64)));
 
-#define HP3_SPRAY_EARLY 16u /* an RNIC has no more READs in flight, mostly */
+#define HP3_SPRAY_EARLY HP3_OWED
 
 /* An ACK or NAK that waits for responses before it. */
 struct hp3_spray_ack {
@@ -91,6 +96,7 @@ struct hp3_spray_in {
 	bool unsized; /* a READ came, and how many PSNs it takes is not known */
 	uint16_t first; /* not sure: port of what is held */
 	uint8_t lanes, pmtu_log2;
+	uint64_t unread_ns; /* hp3_spraying.unread_ns when it was last looked at */
 	uint8_t spared; /* times since its last word that hp3d had stood still */
 	bool any_acked;
 	uint16_t quota; /* the peer's, among hp3_spraying.quotas */
@@ -110,9 +116,10 @@ struct hp3_spray_in {
 	uint64_t beat_ns; /* of the sender, as it was stated last */
 	uint64_t heard; /* its last word */
 	/* reads */
-	uint32_t flow; /* that asked for them */
+	uint32_t flow; /* that asked for them; HP3_NO_FLOW: it was removed */
 	uint32_t from; /* not ready: PSN of the response that the RNIC waits for, or HP3_NO_PSN */
-	uint32_t end; /* PSN behind the last request */
+	uint32_t end; /* PSN behind the last request; HP3_NO_PSN: not known */
+	uint32_t top; /* ... behind all of them; likewise */
 	bool back; /* ... which was sent again */
 	bool again; /* what lacks was asked for again */
 	bool unwanted; /* the sender is told no, and goes on until its packets have arrived */
@@ -153,8 +160,9 @@ struct hp3_spray_peer {
 
 #define HP3_SPRAY_WAYS 8u /* peers of a set: one that is in use keeps its place */
 
-#define HP3_NO_SPRAY    UINT16_MAX
-#define HP3_SPRAY_LISTS 8u /* numbers for each record: outs, ins and three times heads together */
+#define HP3_NO_SPRAY UINT16_MAX
+/* Numbers for each record: outs, ins, and heads, backs, reads and those of quotas. */
+#define HP3_SPRAY_LISTS 10u
 
 struct hp3_spraying {
 	struct hp3_spray_out *out;
@@ -163,7 +171,8 @@ struct hp3_spraying {
 	uint32_t sets;
 	uint16_t *outs, *ins; /* the first n: in use; the rest: free */
 	uint16_t *heads; /* chains of `in`, by addresses and the responder's QPN */
-	uint16_t *backs; /* ... by addresses and the requester's, READ responses left out */
+	uint16_t *backs; /* ... by addresses and the requester's */
+	uint16_t *reads; /* chains of `out` about READ responses, by addresses and asked_of */
 	uint64_t key[2]; /* of their hash */
 	struct hp3_quotas quotas; /* of peers; as many heads */
 	uint32_t nheads;
@@ -178,6 +187,9 @@ struct hp3_spraying {
 	uint64_t changed_at; /* when some of these became due last */
 	uint8_t slept; /* times that hp3d was found to have stood still */
 	uint64_t awake; /* ... the last time */
+	bool unread; /* packets of the network lie unread: hp3_rx_blocked() */
+	uint64_t unread_at; /* since when */
+	uint64_t unread_ns; /* for so long in all, before that */
 	struct hp3_deadlines deadlines; /* of `out`, and behind them of `in` */
 };
 
@@ -289,8 +301,20 @@ enum hp3_spray_state hp3_spray_state_of(const struct hp3_engine *e, uint32_t flo
 uint32_t hp3_spray_lanes_of(const struct hp3_engine *e, uint32_t flow); /* in use */
 /* Nothing is acknowledged: one path for now, if there were several. */
 bool hp3_spray_stalled(struct hp3_turn *t, uint32_t flow);
-/* The flow is gone, or begins anew (`over`), or it is not known any more what is acknowledged. */
+/* The flow is gone; `over`: what is held for it goes nowhere, and peers are told. */
 void hp3_spray_gone(struct hp3_turn *t, uint32_t flow, bool over);
+/*
+ * The flow was unpaired: it is not known any more what is acknowledged. What leaves takes one path,
+ * and the peer is told when all that took several has arrived; what was promised is kept.
+ */
+void hp3_spray_unpaired(struct hp3_turn *t, uint32_t flow);
+/* A flow was added, perhaps of a queue pair whose flow was removed. */
+void hp3_spray_added(struct hp3_turn *t, uint32_t flow);
+/* It is paired with this queue pair. */
+void hp3_spray_paired(struct hp3_turn *t, uint32_t flow, uint32_t lqpn);
+/* It begins anew: what is held of what it read goes nowhere, and, if somebody `told` so, nothing
+ * that was read before is owed any more. */
+void hp3_spray_anew(struct hp3_turn *t, uint32_t flow, bool told);
 void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a);
 /* A READ response of the flow leaves: *vd as if it were not sprayed. */
 void hp3_spray_read_leaves(
@@ -299,8 +323,11 @@ void hp3_spray_read_leaves(
 bool hp3_spray_wants_reads(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t flow);
 /* This one said no, or was told so: for a while. */
 bool hp3_spray_reads_put_off(const struct hp3_turn *t, const struct hp3_ends *ends);
-/* ... those of this flow. False: it may not leave its port, or there is no room. */
-bool hp3_spray_offered(struct hp3_turn *t, uint32_t flow);
+/* ... those of this flow, read from the local queue pair `asked_of`. False: it may not leave its
+ * port, or there is no room. */
+bool hp3_spray_offered(struct hp3_turn *t, uint32_t flow, uint32_t asked_of);
+/* A READ of a peer arrived. */
+void hp3_spray_read_asked(struct hp3_turn *t, const struct hp3_pkt *pkt);
 enum hp3_spray_state hp3_spray_read_state_of(const struct hp3_engine *e, uint32_t flow);
 /* Time passes; when it wants to be called next. */
 uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o);
@@ -345,6 +372,13 @@ void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pk
 /* A reply to the flow arrived, and all else has been said of it. */
 void hp3_spray_read_arrives(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
+/* A reply to a queue pair that no flow is paired with. */
+void hp3_spray_stray(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
+/* The flow is removed: what is promised is kept, for the queue pair may yet be there. */
+void hp3_spray_reads_gone(struct hp3_turn *t, struct hp3_spray_in *in);
+/* A flow of the same queue pair. */
+void hp3_spray_reads_taken(struct hp3_engine *e, struct hp3_spray_in *in, uint32_t flow);
+void hp3_spray_reads_anew(struct hp3_turn *t, struct hp3_spray_in *in, bool told);
 uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in);
 /* It is put in order no more: what is held goes to the RNIC, or nowhere. */
 void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop);

@@ -161,6 +161,8 @@ static int agree(struct off_world *w)
 
 static int spray_stop(struct off_world *w)
 {
+	hp3_rx_blocked(w->e, true, w->now);
+	hp3_rx_blocked(w->e, false, w->now);
 	hp3_spray_stop(w->e, w->now);
 	while (hp3_spray_abandon(w->e, w->now, &w->acts))
 		w->acts.n = 0;
@@ -470,7 +472,7 @@ const struct off_entry off_entries[] = {
 	{"hp3_advise", advise, asked_moves},
 	{"hp3_command", commands, moves},
 	{"hp3_agree_told", agree, nothing},
-	{"hp3_spray_stop hp3_spray_go_on hp3_spray_abandon", spray_stop, nothing},
+	{"hp3_rx_blocked hp3_spray_stop hp3_spray_go_on hp3_spray_abandon", spray_stop, nothing},
 	{"hp3_pacing_stop", pacing_stop, nothing},
 	{"hp3_flow_restore", call_restore, inline_only},
 	{"hp3_engine_due", call_due, nothing},

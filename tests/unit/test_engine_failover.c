@@ -141,6 +141,35 @@ static void rule_04_no_nak_behind_data_that_the_rnic_may_lack(void **state)
 	}
 }
 
+/*
+ * Another flow of the peer is not paired: the queue pair may be that one's by now. `i`: is nobody
+ * unpaired, does no reply contradict, or was that before the last progress?
+ */
+static void rule_15_no_nak_where_a_reply_contradicts(void **state)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		struct qp other = make_qp(1);
+
+		rig_setup(state);
+		alive();
+		if (i != 1)
+			middle(&other, 7);
+		pass_time(MS);
+		middle(&q, psn++);
+		last(&q, psn++);
+		if (i != 2)
+			ack(&q, psn + 10);
+		if (i == 3) {
+			ack(&q, psn - 1);
+			una = psn;
+			middle(&q, psn++);
+			last(&q, psn++);
+		}
+		dies();
+		assert_int_equal(rig.acts[HP3_ACT_NAK], i != 0);
+	}
+}
+
 static void rule_04_once_per_oldest_packet(void **state)
 {
 	failed_over();
@@ -361,6 +390,7 @@ int main(void)
 		RIG_TEST(rule_04_no_nak_with_a_read_half_answered),
 		RIG_TEST(rule_04_no_nak_behind_data_that_nobody_checked),
 		RIG_TEST(rule_04_no_nak_behind_data_that_the_rnic_may_lack),
+		RIG_TEST(rule_15_no_nak_where_a_reply_contradicts),
 		RIG_TEST(rule_04_once_per_oldest_packet),
 		RIG_TEST(rule_13_the_first_packet_on_the_new_port_is_the_oldest),
 		RIG_TEST(going_back_n_supersedes_what_is_held),

@@ -140,6 +140,22 @@ static void the_mode_ends_no_promise(void **state)
 	}
 }
 
+/* Packets of the network lie unread: words of the sender, and what is missing, may be among them.
+ */
+static void what_lies_unread_ends_no_promise(void **state)
+{
+	promised();
+	hp3_rx_blocked(rig.e, true, rig.now);
+	tick(500 * MS);
+	hp3_rx_blocked(rig.e, false, rig.now);
+	tick(MS);
+	assert_int_equal(comes(FIRST + 3), HP3_HOLD);
+	assert_int_equal(told(HP3_AGREE_SPRAYING, 1, 3, 1000), HP3_AGREE_YES);
+	assert_int_equal(comes(FIRST + 1), HP3_PASS);
+	tick(10 * MS + 1); /* nothing does now */
+	assert_int_equal(comes(FIRST + 6), HP3_PASS);
+}
+
 static void who_leaves_waits_until_all_is_over(void **state)
 {
 	uint64_t until;
@@ -361,6 +377,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(the_mode_ends_no_promise),
+		RIG_TEST(what_lies_unread_ends_no_promise),
 		RIG_TEST(who_leaves_waits_until_all_is_over),
 		RIG_TEST(who_leaves_looks_at_all_in_pieces),
 		RIG_TEST(another_interval_is_taken_over),

@@ -293,6 +293,23 @@ static void the_rnic_knows_better(void **state)
 	follow(1);
 }
 
+/*
+ * The record of a flow that was removed: its queue pair may go on, and what it asks for is counted
+ * though nobody has paired the new flow yet.
+ */
+static void who_is_forgotten_goes_on(void **state)
+{
+	agreed();
+	for (uint32_t i = 1; i < 4; i++)
+		comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + i, HP3_PASS);
+	tear_down(&q);
+	assert_int_equal(newest_word().kind, HP3_AGREE_NO);
+	read_request(&q, READ + 4, LARGE);
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 5, HP3_HOLD);
+	comes(HP3_OP_RC_READ_RESP_FIRST, READ + 4, HP3_PASS);
+	follow(1);
+}
+
 static enum hp3_spray_state state_there(void)
 {
 	struct hp3_flow_info f;
@@ -319,6 +336,23 @@ static bool by_a_lane(uint8_t opcode, uint32_t psn, uint16_t base)
 	return true;
 }
 
+/* The peer reads from the local RNIC. */
+static void is_read_from(uint32_t qpn, uint32_t psn, uint32_t len)
+{
+	static uint8_t frame[PMTU];
+	struct hp3_addressing a = {.ttl = 64, .sport = 0xd001, .pkey = 0xffff};
+	const struct hp3_fields f = {
+		.opcode = HP3_OP_RC_READ_REQUEST, .dest_qpn = qpn, .psn = psn, .dma_len = len};
+	struct hp3_pkt pkt = {.frame = frame, .flow = HP3_NO_FLOW};
+
+	memcpy(a.src_ip, q.remote, 16);
+	memcpy(a.dst_ip, q.local, 16);
+	pkt.len = (uint32_t)hp3_build(frame, sizeof(frame), &a, &f);
+	hp3_parse(frame, pkt.len, &pkt.v);
+	rig_receive(&pkt);
+	assert_int_equal(rig.vd.kind, HP3_PASS);
+}
+
 /* A host that only responds. */
 static void who_is_read_from(void **state)
 {
@@ -336,6 +370,7 @@ static void who_is_read_from(void **state)
 	ask.kind = HP3_AGREE_YES;
 	hears(ask);
 	assert_int_equal(state_there(), HP3_SPRAY_SPRAYING);
+	is_read_from(q.lqpn, psn, 64 * LARGE);
 	/* It shows that it is large, and the next one is believed to be. */
 	assert_false(by_a_lane(HP3_OP_RC_READ_RESP_FIRST, psn++, ask.port));
 	for (unsigned i = 0; i < 3; i++)
@@ -357,6 +392,32 @@ static void who_is_read_from(void **state)
 		pass_time(MS / 2);
 	assert_int_equal(state_there(), HP3_SPRAY_SINGLE);
 	assert_int_equal(newest_word().kind, HP3_AGREE_OVER);
+}
+
+/* Another queue pair of this host responds to the same number: nobody puts these in order. */
+static void what_was_asked_of_another_one(void **state)
+{
+	struct hp3_agree a = word_of(HP3_AGREE_OFFER, 0, 0), ask;
+	uint32_t psn = 500;
+
+	configure(true);
+	a.responder = q.rqpn;
+	a.requester = q.lqpn;
+	hears(a);
+	pass_time(1);
+	ask = newest_word();
+	ask.kind = HP3_AGREE_YES;
+	hears(ask);
+	is_read_from(q.lqpn + 1, psn, 64 * LARGE);
+	for (unsigned i = 0; i < 2 * LARGE / PMTU; i++)
+		assert_false(by_a_lane(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port));
+	is_read_from(q.lqpn, psn, 64 * LARGE);
+	assert_true(by_a_lane(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port));
+	/* And the offer of one that has the number now ends what was agreed on. */
+	a.requester = q.lqpn + 1;
+	hears(a);
+	assert_int_equal(state_there(), HP3_SPRAY_ENDING);
+	assert_false(by_a_lane(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port));
 }
 
 static void who_does_not_want_to_says_so(void **state)
@@ -414,7 +475,9 @@ int main(void)
 		RIG_TEST(a_later_ack_has_its_own_time),
 		RIG_TEST(a_later_ack_puts_nothing_off),
 		RIG_TEST(the_rnic_knows_better),
+		RIG_TEST(who_is_forgotten_goes_on),
 		RIG_TEST(who_is_read_from),
+		RIG_TEST(what_was_asked_of_another_one),
 		RIG_TEST(who_does_not_want_to_says_so),
 		RIG_TEST(who_goes_back_often_is_read_by_one_path),
 		RIG_TEST(small_reads_do_not_wait),

@@ -207,7 +207,7 @@ static void another_beginning_is_not_sprayed(void **state_)
 	assert_int_equal(state(), HP3_SPRAY_SPRAYING);
 	psn += 7;
 	emit(HP3_OP_RC_WRITE_FIRST, LARGE);
-	assert_int_equal(state(), HP3_SPRAY_SINGLE);
+	assert_int_equal(state(), HP3_SPRAY_ENDING);
 }
 
 /* Small messages of a queue pair that may be sprayed take one path, and so does a READ; it ends
@@ -321,6 +321,44 @@ static void auto_leaves_it_where_paths_differ(void **state_)
 		assert_int_equal(
 			state(), mode == HP3_SPRAY_AUTO ? HP3_SPRAY_ENDING : HP3_SPRAY_SPRAYING);
 	}
+}
+
+/* No may follow yes, to the same word; yes does not follow no. */
+static void no_may_follow_yes(void **state_)
+{
+	struct hp3_agree ask = agreed();
+
+	assert_int_equal(state(), HP3_SPRAY_SPRAYING);
+	hears(ask, HP3_AGREE_NO);
+	assert_int_equal(state(), HP3_SPRAY_ENDING);
+	hears(ask, HP3_AGREE_YES);
+	assert_int_equal(state(), HP3_SPRAY_ENDING);
+}
+
+/* Packets of another life of the queue pair have told the receiver what is expected. */
+static void who_expects_what_was_never_sent_is_asked_anew(void **state_)
+{
+	const uint32_t far[] = {1u << 22, (uint32_t) - (1 << 22), 2};
+	struct hp3_agree ask;
+
+	for (unsigned i = 0; i < 3; i++) {
+		ready();
+		emit(HP3_OP_RC_WRITE_FIRST, LARGE);
+		assert_int_equal(state(), HP3_SPRAY_ASKING);
+		ask = said();
+		ask.next = hp3_psn_add(psn, far[i]);
+		hears(ask, HP3_AGREE_YES);
+		assert_int_equal(state(), HP3_SPRAY_ASKING);
+		assert_int_not_equal(said().number, ask.number);
+		ask = said();
+		ask.next = psn;
+		hears(ask, HP3_AGREE_YES);
+		assert_int_equal(state(), HP3_SPRAY_SPRAYING);
+	}
+	ask = said();
+	ask.next = hp3_psn_add(psn, 1u << 22);
+	hears(ask, HP3_AGREE_YES);
+	assert_int_equal(state(), HP3_SPRAY_ENDING);
 }
 
 /* The peer has no room for what set-up asks: a large message may ask again. */
@@ -446,6 +484,8 @@ int main(void)
 		RIG_TEST(the_next_one_knows_slow_lanes),
 		RIG_TEST(marked_lanes_are_left_out),
 		RIG_TEST(auto_leaves_it_where_paths_differ),
+		RIG_TEST(no_may_follow_yes),
+		RIG_TEST(who_expects_what_was_never_sent_is_asked_anew),
 		RIG_TEST(a_refusal_at_setup_is_no_last_word),
 		RIG_TEST(setup_takes_half_of_the_room),
 		RIG_TEST(who_is_told_not_to_asks_nothing_at_setup),

@@ -314,6 +314,21 @@ static void a_nak_that_crosses_what_it_asks_for(void **state)
 	assert_int_equal(comes(8), HP3_RESEQ_HOLD);
 }
 
+/* The same of a READ that is sent again: until it left, the RNIC discarded what it was given. */
+static void a_read_that_is_sent_again(void **state)
+{
+	comes(0);
+	for (uint32_t i = 2; i < 6; i++)
+		comes(i);
+	now += 200 * US;
+	late();
+	comes(1);
+	assert_true(hp3_reseq_repeated(&r, hp3_psn_add(FIRST, 1), now));
+	assert_int_equal(comes(6), HP3_RESEQ_HOLD);
+	assert_int_equal(comes(3), HP3_RESEQ_HOLD);
+	assert_int_equal(comes(1), HP3_RESEQ_PASS);
+}
+
 /* It has more than what is expected: what is held of that is not needed. */
 static void the_rnic_acknowledges_more(void **state)
 {
@@ -521,6 +536,7 @@ int main(void)
 		cmocka_unit_test_setup(what_is_measured_and_what_not, begin),
 		cmocka_unit_test_setup(the_rnic_refuses, begin),
 		cmocka_unit_test_setup(a_nak_that_crosses_what_it_asks_for, begin),
+		cmocka_unit_test_setup(a_read_that_is_sent_again, begin),
 		cmocka_unit_test_setup(the_rnic_acknowledges_more, begin),
 		cmocka_unit_test_setup(gaps_in_a_row_hold_nothing_for_longer, begin),
 		cmocka_unit_test_setup(requests_that_take_several_psns, begin),

@@ -59,6 +59,17 @@ static bool is_loose(const struct sim *s, const struct frame *f, bool another_li
 	return f->shown || f->loose || (s->told && another_life);
 }
 
+static uint64_t place(const struct pkt *k)
+{
+	return (uint64_t)k->epoch << 48 | k->lin;
+}
+
+/* What was sent again overtook what was sent first: that is a duplicate, wherever it comes. */
+static bool has_come(const struct sim *s, unsigned requester, const struct pkt *k)
+{
+	return s->given[requester][k->qp][k->lin % GIVEN] == place(k);
+}
+
 static void take_request(struct sim *s, const struct frame *f, const struct hp3_view *v)
 {
 	struct world *w = &s->w[f->from];
@@ -72,9 +83,9 @@ static void take_request(struct sim *s, const struct frame *f, const struct hp3_
 	k->ackreq |= (v->flags & HP3_VF_ACKREQ) != 0;
 	k->loose = is_loose(s, f, f->pkt.epoch != q->epoch);
 	if (s->spray && !k->loose && k->epoch == q->epoch && k->era == q->era) {
-		if (k->first && k->lin >= q->exp && k->lin < q->last_first)
-			OVERTAKEN(s, f->from, k->qp,
-				"order: queue pair %u of host %u, packet %llu comes after %llu",
+		if (k->first && k->lin >= q->exp && k->lin < q->last_first &&
+			!has_come(s, f->from, k))
+			WRONG(s, "order: queue pair %u of host %u, packet %llu comes after %llu",
 				k->qp, f->from, (unsigned long long)k->lin,
 				(unsigned long long)q->last_first);
 		if (k->first && k->lin > q->last_first)
@@ -85,6 +96,22 @@ static void take_request(struct sim *s, const struct frame *f, const struct hp3_
 		--*last; /* the network's copy follows its original */
 	s->r.arrived++;
 	world_arrive(w, k);
+}
+
+/* Responses to a copy of a READ come behind, in any order. */
+static uint64_t *read_at(struct sim *s, unsigned host, const struct frame *f)
+{
+	return &s->read[host][f->reply.qp][f->reply.view.psn % GIVEN];
+}
+
+static bool was_read(struct sim *s, unsigned host, const struct frame *f)
+{
+	return *read_at(s, host, f) == ((uint64_t)f->reply.gen << 32 | f->reply.view.psn);
+}
+
+static void note_read(struct sim *s, unsigned host, const struct frame *f)
+{
+	*read_at(s, host, f) = (uint64_t)f->reply.gen << 32 | f->reply.view.psn;
 }
 
 /*
@@ -99,9 +126,9 @@ static void check_sprayed(struct sim *s, unsigned host, const struct frame *f)
 	uint64_t lin = linear(q, f->reply.view.psn, q->una);
 	struct furthest *last = &s->furthest[host][i];
 
-	if (data && lin == q->una && !f->copy && last->seq > f->seq && last->lin > lin)
-		OVERTAKEN(s, host, i,
-			"order: queue pair %u of host %u, READ response %llu after %llu", i, host,
+	if (data && lin == q->una && !f->copy && last->seq > f->seq && last->lin > lin &&
+		!was_read(s, host, f))
+		WRONG(s, "order: queue pair %u of host %u, READ response %llu after %llu", i, host,
 			(unsigned long long)f->seq, (unsigned long long)last->seq);
 	if (last->seq == 0 || lin >= last->lin)
 		*last = (struct furthest){f->seq, lin};
@@ -204,5 +231,9 @@ void rnics_take(struct sim *s, unsigned host, struct frame *f)
 		take_other(s, host, f);
 	else
 		take_rdma(s, host, f);
+	if (f->kind == FRAME_REPLY)
+		note_read(s, host, f);
+	else if (f->kind == FRAME_REQUEST)
+		s->given[f->from][f->pkt.qp][f->pkt.lin % GIVEN] = place(&f->pkt);
 	free(f);
 }

@@ -3,7 +3,7 @@
  * usage: test_whole MODULE [SEEDS [FIRST]]
  *
  * Runs so many worlds (200), from that seed on (1); odd seeds are safety, even ones liveness. With
- * HP3_SEED_BASE set and FIRST not, half of them are counted from there, but for worlds that spray.
+ * HP3_SEED_BASE set and FIRST not, half of them are counted from there.
  * HP3_WHOLE_LOG=1 prints what the hp3d say.
  */
 #include <jansson.h>
@@ -40,13 +40,11 @@ static void add(struct sim_result *sum, const struct sim_result *r)
 #undef X
 }
 
-static int run(unsigned n, uint64_t first, bool fresh, const char *module, struct sim_result *sum)
+static int run(unsigned n, uint64_t first, const char *module, struct sim_result *sum)
 {
 	for (uint64_t seed = first; seed < first + n; seed++) {
 		struct sim_result r, again;
 
-		if (fresh && sim_sprays(seed))
-			continue; /* docs/testing.md: seeds that are known to fail */
 		if (sim_run(seed, module, &r) < 0) {
 			printf("again: HP3_WHOLE_LOG=1 test_whole %s 1 %llu\n", module,
 				(unsigned long long)seed);
@@ -89,9 +87,9 @@ int main(int argc, char **argv)
 		return 2;
 	json_set_alloc_funcs(get, put);
 	json_object_seed(1);
-	rc = fresh ? run(n / 2, strtoull(base, NULL, 0), true, argv[1], &r) : 0;
+	rc = fresh ? run(n / 2, strtoull(base, NULL, 0), argv[1], &r) : 0;
 	if (rc == 0)
-		rc = run(fresh ? n - n / 2 : n, first, false, argv[1], &r);
+		rc = run(fresh ? n - n / 2 : n, first, argv[1], &r);
 	printf("%u seeds:", n);
 #define X(field) printf(" " #field " %llu", (unsigned long long)r.field);
 	SIM_SUMS(X)

@@ -11,6 +11,8 @@
 #include <string.h>
 #include "tests/whole/sim.h"
 
+#define BACKLOG_NS (200 * US) /* until hp3d has sent what a port did not take */
+
 #define SLOTS_IN  256u
 #define SLOTS_OUT 64u
 #define SPINS     16u /* empty polls, ... */
@@ -236,6 +238,7 @@ void ports_receive(struct process *p, enum side side, struct frame *f)
 		free(f);
 		return;
 	}
+	sim_trace(p->sim, side == RNIC ? "emits" : "gets", p->host, f);
 	m->data_len = f->len;
 	m->pkt_len = f->len;
 	memcpy(rte_pktmbuf_mtod(m, void *), f->data, f->len);
@@ -310,12 +313,14 @@ void ports_drain(struct process *p)
 				free(f);
 			} else if (side == NET) {
 				rnics_leave(s, p->host, f, p->stuck_since[NET]);
+				sim_trace(s, "sends", p->host, f);
 				network_send(s, p->host, f);
 			} else {
+				sim_trace(s, "delivers", p->host, f);
 				rnics_take(s, p->host, f);
 			}
 		}
-		if (s->now >= p->stuck_until[side])
+		if (s->now >= p->stuck_until[side] + BACKLOG_NS)
 			p->stuck_since[side] = 0;
 	}
 }

@@ -14,6 +14,7 @@
 #define PRIORITY  3u /* in VLAN tags */
 #define OTHER_NS  (700 * US)
 #define OTHER_LEN 90u
+#define TOLD_NS   (300 * US) /* until watchers tell of a queue pair */
 #define SPRAYS_NS                                                                                  \
 	(8 * MS) /* a peer that hears nothing takes one path (its third question), and more */
 #define STUCK_NS (2 * MS) /* in a port for longer than that: the agreement may be over */
@@ -73,7 +74,7 @@ void rnics_tell(struct sim *s, void *arg, uint64_t at)
 	free(t);
 }
 
-static void announce(unsigned host, uint32_t i, enum hp3_qp_kind kind)
+static void announce(unsigned host, uint32_t i, enum hp3_qp_kind kind, uint64_t late_ns)
 {
 	struct telling *t = calloc(1, sizeof(*t));
 	const struct hp3_addressing a = way(host, i);
@@ -90,14 +91,14 @@ static void announce(unsigned host, uint32_t i, enum hp3_qp_kind kind)
 		.psn_known = draw(sim, 4) != 0};
 	memcpy(t->ev.local, a.src_ip, a.ipv6 ? 16 : 4);
 	memcpy(t->ev.remote, a.dst_ip, a.ipv6 ? 16 : 4);
-	sim_at(sim, sim->now + draw(sim, 300 * US), rnics_tell, t, host);
+	sim_at(sim, sim->now + late_ns, rnics_tell, t, host);
 }
 
 /* Nobody watches set-up in most worlds; hp3d finds out by itself. */
 void world_announce(struct world *w, uint32_t i)
 {
 	if (sim->told && draw(sim, 8) != 0)
-		announce(host_of(w), i, HP3_QP_UP);
+		announce(host_of(w), i, HP3_QP_UP, draw(sim, TOLD_NS));
 }
 
 void world_announce_late(struct world *w, uint32_t i)
@@ -123,6 +124,12 @@ static struct hp3_addressing way(unsigned from, uint32_t qp)
 		a.dst_ip[15] = (uint8_t)(2 - from);
 	}
 	return a;
+}
+
+/* The RNIC has given up what came behind a loss; hp3d gives it that until it sees the READ. */
+static void goes_back(struct sim *s, unsigned host, uint32_t qp)
+{
+	s->furthest[host][qp] = (struct furthest){0};
 }
 
 static void emit(struct frame *f, unsigned from, int len)
@@ -170,6 +177,11 @@ void world_receive(struct world *w, enum hp3_dir dir, const struct ev *ev)
 
 	fill(payload, fields.payload_len, w->emit * 0x9e3779b97f4a7c15ull);
 	f->pkt = *ev->pkt;
+	if (is_read(v->opcode) && !f->pkt.first)
+		goes_back(sim, host_of(w), f->pkt.qp);
+	/* All of it comes again; what copies of a READ are answered by lies anywhere between. */
+	for (uint32_t i = 0; is_read(v->opcode) && sim->r.copied == 0 && i < f->pkt.span; i++)
+		sim->read[host_of(w)][f->pkt.qp][(v->psn + i) % GIVEN] = 0;
 	free(ev->pkt);
 	emit(f, host_of(w), hp3_build(f->data, FRAME_ROOM, &a, &fields));
 }
@@ -272,6 +284,8 @@ void rnics_leave(struct sim *s, unsigned host, struct frame *f, uint64_t since)
 		return;
 	q = &s->w[host].qps[f->pkt.qp];
 	port = hp3_be16(f->data + where_in(f->data).udp);
+	if (is_read(f->pkt.opcode) && !f->pkt.first)
+		goes_back(s, host, f->pkt.qp);
 	if (s->resuming[host][f->pkt.qp] || is_of_before(s, host, f->pkt.qp, port, since))
 		q->last_emit[++q->era % ERAS] = 0;
 	s->left_on[host][f->pkt.qp] = port;
@@ -297,11 +311,10 @@ void rnics_event(struct sim *s, unsigned host, const struct hp3_event *ev)
 	uint32_t i = rnics_index(s, !host, ev->rqpn);
 	struct qp *q = &s->w[host].qps[i % SIM_QPS];
 
+	sim_trace_event(s, host, ev);
 	s->r.moves += ev->type == HP3_EV_SWITCH || ev->type == HP3_EV_IDLE_SWITCH;
 	s->r.paired += ev->type == HP3_EV_PAIR;
 	s->r.recovered += ev->type == HP3_EV_RECOVER;
-	if (ev->type == HP3_EV_UNPAIR && i < s->w[host].p.qps) /* ends agreements at once */
-		s->unpaired_until[host][i] = s->now + SPRAYS_NS;
 	if (ev->type == HP3_EV_REPLIES)
 		new_reply_era(s, !host);
 	if ((ev->type != HP3_EV_FAILOVER && ev->type != HP3_EV_RESUME) || i >= s->w[host].p.qps)
@@ -344,9 +357,12 @@ void rnics_crashed(struct sim *s, unsigned host)
 static void renumber(struct sim *s, uint32_t i)
 {
 	for (unsigned h = 0; h < 2; h++) {
+		uint32_t another = draw(s, 2);
+
+		/* A number returns when it is known that it was given back. */
 		if (draw(s, 2))
-			announce(h, i, HP3_QP_DOWN);
-		s->turns[h][i] += draw(s, 2);
+			announce(h, i, HP3_QP_DOWN, another ? draw(s, TOLD_NS) : 0);
+		s->turns[h][i] += another;
 		s->qpn[h][i] = number(h, i, s->turns[h][i]);
 	}
 	for (unsigned h = 0; h < 2; h++) {

@@ -38,6 +38,7 @@
 #define SIM_QPS     4u
 #define CLIENTS     3u
 #define FIBERS      3u
+#define GIVEN       256u /* requests in flight: fewer */
 #define CLIENT_LINE 65536u
 
 enum side { RNIC, NET };
@@ -145,7 +146,6 @@ struct happening {
 	X(sprayed_reads)                                                                           \
 	X(delivered)                                                                               \
 	X(shown)                                                                                   \
-	X(overtaken)                                                                               \
 	X(doubts)                                                                                  \
 	X(paced)                                                                                   \
 	X(moves)                                                                                   \
@@ -191,9 +191,9 @@ struct sim {
 	bool flaps;
 	bool spray, dcqcn, told; /* told: of queue pairs, by watchers; numbers return */
 	uint32_t qpn[2][SIM_QPS], turns[2][SIM_QPS]; /* by host; turns: numbers so far */
-	uint32_t unexplained; /* packets out of order, of queue pairs that were not unpaired */
-	uint64_t unpaired_until[2][SIM_QPS]; /* by requester: order is counted, not asserted */
 	uint64_t loose_until[2]; /* what leaves for that host before is loose */
+	uint64_t given[2][SIM_QPS][GIVEN]; /* requests that reached the RNIC, by position */
+	uint64_t read[2][SIM_QPS][GIVEN]; /* ... responses, damaged ones, too */
 	struct furthest furthest[2][SIM_QPS]; /* by requester, sprayed */
 	uint32_t n_paths, loss_ppm, damage_ppm, copy_ppm;
 	uint64_t reply_seq[2], reply_last[2][SIM_QPS], other_seq[2],
@@ -218,21 +218,6 @@ struct sim {
 			putchar('\n');                                                             \
 		}                                                                                  \
 		(s)->failed = true;                                                                \
-	} while (0)
-
-/*
- * Sprayed packets keep their order. Of a queue pair that was unpaired disorder is counted; of
- * others a world fails when there is more of it than what is known and not mended yet
- * (docs/testing.md).
- */
-#define UNEXPLAINED_MAX 16u
-
-#define OVERTAKEN(s, requester, i, ...)                                                            \
-	do {                                                                                       \
-		(s)->r.overtaken++;                                                                \
-		if ((s)->now >= (s)->unpaired_until[requester][i] &&                               \
-			(s)->unexplained++ == UNEXPLAINED_MAX)                                     \
-			WRONG(s, __VA_ARGS__);                                                     \
 	} while (0)
 
 static inline uint32_t draw(struct sim *s, uint32_t n)
@@ -333,6 +318,10 @@ static inline bool sim_keys_change(uint64_t seed)
 {
 	return seed / 8 % 4 == 1;
 }
+
+/* trace.c */
+void sim_trace(const struct sim *s, const char *what, unsigned host, const struct frame *f);
+void sim_trace_event(const struct sim *s, unsigned host, const struct hp3_event *ev);
 
 /* sim.c: 0, or -1 after a violation, which is printed. */
 int sim_run(uint64_t seed, const char *module, struct sim_result *r);

@@ -45,6 +45,10 @@ struct hp3d_worker {
 		uint64_t events_lost;
 		struct hp3d_worker_time time;
 		uint32_t idle_loops;
+		/* By rail: times that packets of the network were left unread. Others read it. */
+		uint32_t rx_left[HP3_CONFIG_RAILS_MAX];
+		uint32_t rx_seen[HP3_CONFIG_RAILS_MAX]; /* ... of all workers, at the last tick */
+		uint64_t ticked; /* when that was */
 	} own __rte_cache_aligned;
 	/* between worker and control thread */
 	struct {

@@ -120,6 +120,13 @@ static bool bypass_receives(struct hp3d_worker *w, unsigned rail, enum hp3_dir d
 	return false;
 }
 
+static void leave_unread(struct hp3d_worker *w, unsigned rail)
+{
+	uint32_t *n = &w->own.rx_left[rail];
+
+	__atomic_store_n(n, *n + 1, __ATOMIC_RELAXED);
+}
+
 static unsigned poll_ports(struct hp3d_worker *w)
 {
 	struct rte_mbuf *m[HP3D_BURST_MAX];
@@ -135,8 +142,11 @@ static unsigned poll_ports(struct hp3d_worker *w)
 		/* Backpressure: what cannot be sent or handed over is not received. */
 		sender = hp3d_sender(w->index, rail, dir, &out);
 		if (hp3d_link_backlog(&hp3d_lcores.workers[sender].out[tag]) > 0 ||
-			(!alone && !work_rings_have_room(w)))
+			(!alone && !work_rings_have_room(w))) {
+			if (dir == HP3_DIR_RX)
+				leave_unread(w, rail);
 			continue;
+		}
 		if (unlikely(!bypass_receives(w, rail, (enum hp3_dir)dir, queue)))
 			continue;
 		n = rte_eth_rx_burst(hp3d_rail_ports(rail)->in[dir], queue, m, hp3d_lcores.burst);
@@ -179,6 +189,8 @@ static unsigned poll_rings(struct hp3d_worker *w)
 
 	for (unsigned tag = 0; tag < hp3d_lcores.tags; tag++)
 		stalled |= w->out[tag].way.ring != NULL && hp3d_link_backlog(&w->out[tag]) > 0;
+	for (unsigned rail = 0; stalled && rail < hp3d_lcores.rails; rail++)
+		leave_unread(w, rail);
 	for (unsigned from = 0; from < hp3d_lcores.n; from++) {
 		if (from == w->index)
 			continue;
@@ -198,6 +210,18 @@ static uint32_t drain_links(struct hp3d_worker *w)
 	return sent;
 }
 
+/* Were packets of the network left unread since the last tick? */
+static bool rx_was_blocked(struct hp3d_worker *w, unsigned rail)
+{
+	uint32_t left = 0, seen = w->own.rx_seen[rail];
+
+	for (unsigned i = 0; i < hp3d_lcores.n; i++)
+		left += __atomic_load_n(
+			&hp3d_lcores.workers[i].own.rx_left[rail], __ATOMIC_RELAXED);
+	w->own.rx_seen[rail] = left;
+	return left != seen;
+}
+
 static void tick(struct hp3d_worker *w, uint64_t now)
 {
 	if (now < w->own.due)
@@ -206,10 +230,14 @@ static void tick(struct hp3d_worker *w, uint64_t now)
 	if (w->beside != NULL)
 		w->own.due = hp3d_beside_tick(w->beside, now);
 	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
-		uint64_t due = hp3d_pipe_tick(w->pipes[rail], now);
+		bool blocked = rx_was_blocked(w, rail);
+		uint64_t due;
 
+		hp3d_pipe_rx_blocked(w->pipes[rail], blocked, blocked ? w->own.ticked : now);
+		due = hp3d_pipe_tick(w->pipes[rail], now);
 		w->own.due = RTE_MIN(w->own.due, due);
 	}
+	w->own.ticked = now;
 }
 
 /* Heartbeats of the rails that this worker has; what of them has not left yet. */

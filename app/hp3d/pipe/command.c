@@ -31,6 +31,11 @@ uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now)
 	return due;
 }
 
+void hp3d_pipe_rx_blocked(struct hp3d_pipe *p, bool blocked, uint64_t now)
+{
+	hp3_rx_blocked(p->engine, blocked, now);
+}
+
 int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t now)
 {
 	int ret;

@@ -118,6 +118,8 @@ void hp3d_pipe_mute(struct hp3d_pipe *p, const struct hp3_config *cfg, bool mute
  * afterwards. */
 void hp3d_pipe_burst(
 	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint16_t n, uint64_t now);
+/* hp3_rx_blocked() */
+void hp3d_pipe_rx_blocked(struct hp3d_pipe *p, bool blocked, uint64_t now);
 /* Timers, a bounded piece of what is due; returns the next deadline, `now` where more is due. */
 uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now);
 /* hp3_command(), hp3_advise() and hp3_qp() with their actions carried out. */

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Flows are added, paired, unpaired, removed, or begin anew: what becomes of their agreements (rule
+ * 35). */
+#include "engine/flows/keys.h"
+#include "engine/spray/receive.h"
+#include "engine/spray/send.h"
+
+static void turn_blind(struct hp3_turn *t, struct hp3_spray_out *o)
+{
+	o->blind = true;
+	hp3_out_input(t, o, HP3_SPRAY_IN_STOP);
+}
+
+void hp3_spray_unpaired(struct hp3_turn *t, uint32_t flow)
+{
+	const struct hp3_flow *f = &t->e->flows[flow];
+
+	if (f->watch & HP3_FW_SPRAY)
+		turn_blind(t, hp3_out_of(t->e, flow));
+	if (f->watch & HP3_FW_READ)
+		turn_blind(t, hp3_out_of_read(t->e, flow));
+}
+
+void hp3_spray_added(struct hp3_turn *t, uint32_t flow)
+{
+	struct hp3_engine *e = t->e;
+	const struct hp3_flow *f = &e->flows[flow];
+	struct hp3_spray_in *in =
+		hp3_in_find_back(e, f->addr, f->vlan, (f->flags & HP3_FF_IPV6) != 0, f->rqpn, true);
+
+	if (in != NULL && in->flow == HP3_NO_FLOW)
+		hp3_spray_reads_taken(e, in, flow);
+}
+
+void hp3_spray_paired(struct hp3_turn *t, uint32_t flow, uint32_t lqpn)
+{
+	struct hp3_engine *e = t->e;
+	const struct hp3_pair *p = &e->pairs.pairs[e->flows[flow].pair];
+	struct hp3_spray_in *in;
+
+	hp3_spray_unpaired(t, flow);
+	if (e->nspray_in == 0)
+		return;
+	if ((e->flows[flow].watch & HP3_FW_READS) &&
+		e->spraying->in[e->spraying->of[flow].reads].responder != lqpn)
+		hp3_spray_in_end(t, &e->spraying->in[e->spraying->of[flow].reads], false);
+	in = hp3_in_find(e, hp3_key_addr(e, HP3_ENDS(p)), p->vlan, p->ipv6, lqpn, true);
+	if (in == NULL)
+		return;
+	if (in->flow != flow) /* the number has another queue pair now */
+		hp3_spray_in_end(t, in, true);
+	else if (!(e->flows[flow].flags & HP3_FF_STARTED)) /* it was told of before it sends */
+		hp3_spray_reads_anew(t, in, true);
+}
+
+void hp3_spray_anew(struct hp3_turn *t, uint32_t flow, bool told)
+{
+	const struct hp3_flow *f = &t->e->flows[flow];
+
+	if (!told) /* packets were lost before hp3d, perhaps */
+		hp3_spray_unpaired(t, flow);
+	if (f->watch & HP3_FW_SPRAY && told)
+		hp3_out_end(t, hp3_out_of(t->e, flow), true);
+	if (f->watch & HP3_FW_READ && told)
+		hp3_out_end(t, hp3_out_of_read(t->e, flow), true);
+	if (f->watch & HP3_FW_READS)
+		hp3_spray_reads_anew(t, &t->e->spraying->in[t->e->spraying->of[flow].reads], told);
+}
+
+void hp3_spray_gone(struct hp3_turn *t, uint32_t flow, bool over)
+{
+	const struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_spraying *s = t->e->spraying;
+
+	if (f->watch & HP3_FW_SPRAY)
+		hp3_out_end(t, hp3_out_of(t->e, flow), over);
+	if (f->watch & HP3_FW_READ)
+		hp3_out_end(t, hp3_out_of_read(t->e, flow), over);
+	if (f->watch & HP3_FW_READS)
+		hp3_spray_reads_gone(t, &s->in[s->of[flow].reads]);
+}
