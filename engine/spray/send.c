@@ -38,6 +38,27 @@ bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o)
 }
 
 /*
+ * One packet that is late keeps all behind it in the peer's resequencer, which has room for so many
+ * packets and bytes. PSNs of a READ wait for responses, and not there. In flight is more than all
+ * but one `part` of that.
+ */
+static bool is_full(const struct hp3_engine *e, const struct hp3_flow *f,
+	const struct hp3_spray_out *o, uint32_t part)
+{
+	uint32_t room = o->room != 0 ? o->room : hp3_spray_room(e->cfg.hold_bytes, f->pmtu_log2);
+
+#ifdef HP3_BREAK_SPRAY_FULL
+	return false;
+#endif
+#ifdef HP3_BREAK_SPRAY_ROOM
+	room = hp3_spray_room(e->cfg.hold_bytes, f->pmtu_log2);
+#endif
+	return !(f->flags & HP3_FF_READS) &&
+	       hp3_psn_diff(f->stream.nxt, f->stream.una) >
+		       (int32_t)hp3_max_u32(room - room / part, LEAST_ROOM);
+}
+
+/*
  * What left by lanes has arrived. Before it goes on the peer has spoken since; before it ends that
  * is no mere claim (rule 26): nobody puts in order what is still on its way.
  */
@@ -46,7 +67,8 @@ static bool is_caught_up(
 {
 	return !o->blind && hp3_psn_diff(f->stream.una, o->behind) >= 0 &&
 	       (o->state == HP3_SPRAY_ENDING ? (f->watch & HP3_FW_SURE) != 0
-					     : o->heard > o->narrowed && hp3_out_trusted(t, o));
+					     : o->heard > o->narrowed && hp3_out_trusted(t, o) &&
+						       !is_full(t->e, f, o, 2));
 }
 
 /* What it goes back to left soon after lanes were taken, however many packets are in flight. */
@@ -121,26 +143,6 @@ void hp3_out_spread(struct hp3_turn *t, struct hp3_spray_out *o, struct hp3_verd
 }
 
 /*
- * One packet that is late keeps all behind it in the peer's resequencer, which has room for so many
- * packets and bytes. PSNs of a READ wait for responses, and not there.
- */
-static bool is_full(
-	const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_spray_out *o)
-{
-	uint32_t room = o->room != 0 ? o->room : hp3_spray_room(e->cfg.hold_bytes, f->pmtu_log2);
-
-#ifdef HP3_BREAK_SPRAY_FULL
-	return false;
-#endif
-#ifdef HP3_BREAK_SPRAY_ROOM
-	room = hp3_spray_room(e->cfg.hold_bytes, f->pmtu_log2);
-#endif
-	return !(f->flags & HP3_FF_READS) &&
-	       hp3_psn_diff(f->stream.nxt, f->stream.una) >
-		       (int32_t)hp3_max_u32(room - room / 16, LEAST_ROOM);
-}
-
-/*
  * What was sent again may still be on its way by the port in use, acknowledged or not (rule 7): a
  * READ that comes behind a SEND which invalidates its key ends the queue pair. The first new packet
  * takes that port, too. The RNIC gets it behind them, and all others behind it.
@@ -188,7 +190,7 @@ static void agreed_leaves(
 	if (is_fenced(o, vd) || o->state != HP3_SPRAY_SPRAYING || !o->large ||
 		vd->kind != HP3_PASS || f->state > HP3_RFR_CLOSING)
 		return;
-	if (is_full(t->e, f, o)) {
+	if (is_full(t->e, f, o, 16)) {
 		hp3_out_input(t, o, HP3_SPRAY_IN_FULL);
 		return;
 	}
