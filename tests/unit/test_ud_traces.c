@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "app/hp3d/ud/traces.h"
@@ -153,7 +154,10 @@ static bool own_network(void)
 	if (unshare(CLONE_NEWNET) != 0 || system("ip link set lo up") != 0)
 		return false;
 	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
-		snprintf(command, sizeof(command), "ip addr add %s dev lo", addresses[i]);
+		/* An IPv6 address without `nodad` is tentative until a worker of the kernel has
+		 * run. */
+		snprintf(command, sizeof(command), "ip addr add %s dev lo%s", addresses[i],
+			strchr(addresses[i], ':') != NULL ? " nodad" : "");
 		if (system(command) != 0)
 			return false;
 	}
