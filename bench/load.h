@@ -104,6 +104,8 @@ uint32_t load_remote_qpn(uint32_t flow);
 uint16_t load_home(uint32_t flow);
 /* Where it is moved to. */
 uint16_t load_away(uint32_t flow);
+/* A READ of the peer, of as many responses as there can be. */
+int load_read_of_peer(struct rte_mbuf *m, uint32_t flow, uint32_t psn);
 /* Builds a packet of a flow into m: an ACK, a WRITE MIDDLE (its ICRC is not right), or a READ
  * REQUEST for 2^21 PSNs. 0 or a negative errno. */
 int load_packet(struct rte_mbuf *m, uint32_t flow, uint8_t opcode, uint32_t psn);

@@ -115,6 +115,20 @@ int load_first(struct rte_mbuf *m, uint32_t flow, uint32_t psn, uint32_t dma_len
 	return ret;
 }
 
+int load_read_of_peer(struct rte_mbuf *m, uint32_t flow, uint32_t psn)
+{
+	const struct hp3_fields f = {.opcode = HP3_OP_RC_READ_REQUEST, .dma_len = 1u << 31};
+	int ret = build(m, &f);
+	struct hp3_view v;
+
+	if (ret < 0)
+		return ret;
+	load_address(m, HP3_DIR_RX, flow, psn);
+	hp3_parse(rte_pktmbuf_mtod(m, void *), m->data_len, &v);
+	hp3_icrc_store(rte_pktmbuf_mtod(m, void *), &v);
+	return 0;
+}
+
 int load_packet(struct rte_mbuf *m, uint32_t flow, uint8_t opcode, uint32_t psn)
 {
 	enum hp3_dir dir = opcode == HP3_OP_RC_ACK ? HP3_DIR_RX : HP3_DIR_TX;

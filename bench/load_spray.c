@@ -157,18 +157,35 @@ static int order(struct load *l, struct rte_mbuf *m)
 	return n == FIRST * load_sprays(l) ? 0 : -EIO;
 }
 
+/* What is not asked for is not sprayed. */
+static int read_by_peers(struct load *l, struct rte_mbuf *m, uint32_t *n)
+{
+	int ret = 0;
+
+	hp3d_pipe_output(l->pipe, HP3_DIR_RX, take, n);
+	for (uint32_t i = 0; i < load_sprays(l) && ret == 0; i++) {
+		ret = load_read_of_peer(m, load_sprayed(l, i), 0);
+		if (ret == 0)
+			hp3d_pipe_burst(l->pipe, HP3_DIR_RX, &m, 1, hp3d_now());
+	}
+	return ret;
+}
+
 /* Peers offer to put in order what they read; they are asked, agree, and begin to read. */
 static int serve(struct load *l, struct rte_mbuf *m)
 {
 	uint32_t n = 0;
-	int ret = load_template(LOAD_SERVED, m);
+	int ret;
 
-	if (ret < 0)
-		return ret;
 	hp3d_pipe_output(l->pipe, HP3_DIR_TX, take, &n);
 	for (uint32_t i = 0; i < load_sprays(l); i++)
 		say(l, i, HP3_AGREE_OFFER);
 	load_words(l);
+	ret = read_by_peers(l, m, &n);
+	if (ret == 0)
+		ret = load_template(LOAD_SERVED, m);
+	if (ret < 0)
+		return ret;
 	for (uint32_t i = 0; i < load_sprays(l); i++) {
 		uint32_t flow = load_sprayed(l, i);
 		struct hp3_flow_info info;
@@ -181,7 +198,7 @@ static int serve(struct load *l, struct rte_mbuf *m)
 			burst(l, m, HP3_DIR_TX, flow, psn);
 		l->psn[LOAD_SERVED][flow] = SHOWN;
 	}
-	return n == SHOWN * load_sprays(l) ? 0 : -EIO;
+	return n == (1 + SHOWN) * load_sprays(l) ? 0 : -EIO;
 }
 
 /* A READ leaves, which is offered to be put in order; the peer asks, and the first response tells
