@@ -15,9 +15,9 @@
  *     12  source port of lane 0, 16            44  next: 1 8, PSN 24; or 0
  *     14  port in use 16, beat, us 32          48  tag 64 (tag.h) over all of the above
  *
- * Later agreements have greater numbers; turns count up, and an answer bears that of what it
- * answers, so that an old one means nothing. Each message acts once (heard.h). Without a key
- * nothing is believed.
+ * Later agreements have greater numbers, none has 0; turns count up, and an answer bears that of
+ * what it answers, so that an old one means nothing. Each message acts once (heard.h). Without a
+ * key nothing is believed.
  *
  * reads 1: it is the READ responses of the queue pair that are sprayed. "Responder" is then who
  * receives them, and so puts them in order; only it knows what they are to be, so it speaks first.
@@ -40,7 +40,7 @@
 	X(NO, "no") /* it will not, or knows of none */                                            \
 	X(SLOW, "slow") /* it does, and these lanes hold the others up; answers nothing */         \
 	X(MARKED, "marked") /* likewise; these are marked (ECN) while others are not */            \
-	X(OFFER, "offer") /* it would: READ responses; OVER, without a number: no need */
+	X(OFFER, "offer") /* it would: READ responses; OVER with number 0: no need */
 
 enum hp3_agree_kind {
 #define X(sym, text) HP3_AGREE_##sym,

@@ -122,6 +122,8 @@ bool hp3_out_may_begin(const struct hp3_turn *t, const struct hp3_flow *f)
 uint32_t hp3_out_number(struct hp3_spraying *s, uint64_t now)
 {
 	s->number = hp3_max_u64(now >> NUMBER_SHIFT, s->number + 1);
+	if ((uint32_t)s->number == 0) /* says that there is no agreement */
+		s->number++;
 	return (uint32_t)s->number;
 }
 

@@ -218,7 +218,11 @@ void hp3_spray_refuse(
 {
 	struct hp3_agree what = *asked;
 
-	what.kind = asked->kind == HP3_AGREE_OFFER ? HP3_AGREE_OVER : HP3_AGREE_NO;
+	what.kind = HP3_AGREE_NO;
 	what.next = HP3_NO_PSN;
+	if (asked->kind == HP3_AGREE_OFFER) {
+		what.kind = HP3_AGREE_OVER;
+		what.number = 0; /* what was agreed on before goes on to its end */
+	}
 	say(t, HP3_NO_FLOW, ends, &what);
 }

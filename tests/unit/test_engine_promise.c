@@ -305,7 +305,7 @@ static void an_interval_counts_once_it_is_confirmed(void **state)
 	assert_int_equal(own()->state, HP3_SPRAY_SPRAYING);
 }
 
-/* However long hp3d runs, a later agreement has a later number, and no number means none. */
+/* However long hp3d runs, a later agreement has a later number; 0 says that there is none. */
 static void numbers_are_later_whatever_the_clock_shows(void **state)
 {
 	static const uint64_t from[] = {1, 1ull << 47, 1ull << 48, 3ull << 47, 1ull << 49};
@@ -319,6 +319,7 @@ static void numbers_are_later_whatever_the_clock_shows(void **state)
 			a = said(1);
 			assert_int_equal(a.kind, HP3_AGREE_ASK);
 			assert_true((int32_t)(a.number - before.number) > 0);
+			assert_int_not_equal(a.number, 0);
 			hears(a, HP3_AGREE_YES);
 			assert_int_equal(own()->state, HP3_SPRAY_SPRAYING);
 			tear_down(&q);

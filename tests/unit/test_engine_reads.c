@@ -420,6 +420,35 @@ static void what_was_asked_of_another_one(void **state)
 	assert_false(by_a_lane(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port));
 }
 
+/* The peer offers again while an agreement lasts, or the message comes late: a refusal is about the
+ * offer, and the peer resequences until the agreement is over. */
+static void a_refused_offer_ends_no_agreement(void **state)
+{
+	struct hp3_agree a = word_of(HP3_AGREE_OFFER, 0, 0);
+
+	configure(true);
+	a.responder = q.rqpn;
+	a.requester = q.lqpn;
+	hears(a);
+	pass_time(1);
+	a = newest_word();
+	a.kind = HP3_AGREE_YES;
+	hears(a);
+	rig.cfg.spray.reads = false;
+	hp3_engine_reconfigure(rig.e, &rig.cfg);
+	assert_int_equal(state_there(), HP3_SPRAY_SPRAYING);
+	a.kind = HP3_AGREE_OFFER;
+	a = hears(a);
+	assert_true(a.kind == HP3_AGREE_OVER && a.number == 0);
+	/* The peer's hp3d. */
+	agreed();
+	hears(word_of(HP3_AGREE_OVER, 0, 1));
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 2, HP3_HOLD);
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 1, HP3_PASS);
+	follow(1);
+	comes(HP3_OP_RC_READ_RESP_LAST, READ + 3, HP3_PASS);
+}
+
 static void who_does_not_want_to_says_so(void **state)
 {
 	struct hp3_agree a = word_of(HP3_AGREE_OFFER, 0, 0);
@@ -478,6 +507,7 @@ int main(void)
 		RIG_TEST(who_is_forgotten_goes_on),
 		RIG_TEST(who_is_read_from),
 		RIG_TEST(what_was_asked_of_another_one),
+		RIG_TEST(a_refused_offer_ends_no_agreement),
 		RIG_TEST(who_does_not_want_to_says_so),
 		RIG_TEST(who_goes_back_often_is_read_by_one_path),
 		RIG_TEST(small_reads_do_not_wait),
