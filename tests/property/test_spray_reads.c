@@ -161,8 +161,10 @@ static void operators_of_readers_do_as_they_like(void **state)
 	assert_true(r.agreed > 8 * run_seeds && r.sprayed_reads > r.sent / 20);
 }
 
-/* Reloads bring keys while READs are sprayed, and operators do as they like: what is said is believed
- * at one end, or at none. */
+/*
+ * Reloads bring keys while READs are sprayed, and operators do as they like: what is said is
+ * believed at one end, or at none.
+ */
 static void keys_change_while_much_is_read(void **state)
 {
 	struct spray_params p = reading();
@@ -176,7 +178,7 @@ static void keys_change_while_much_is_read(void **state)
 	p.packets *= 2;
 	r = spray_many(p);
 	assert_int_equal(r.gaps + r.timeouts + r.lost, 0);
-	/* A reload may leave less room than READs need: what is beyond it passes, and is counted. */
+	/* A reload may leave less room than READs need: what is beyond passes, and is counted. */
 	assert_true(r.read_gaps <= r.full && (r.full != 0 || r.again == 0));
 	assert_true(r.rekeyed > 8 * run_seeds && r.unbelieved > 8 * run_seeds);
 	assert_true(r.agreed > 8 * run_seeds && r.sprayed_reads > r.sent / 50);
