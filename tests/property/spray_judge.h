@@ -11,6 +11,11 @@ struct spray_params spray_base(void);
 struct spray_params spray_trouble(struct spray_params p);
 /* The sums. Spraying takes no more than so many percent of the time, but for the RNICs' timers. */
 struct spray_result spray_no_slower(struct spray_params p, unsigned percent);
+/*
+ * ... Packets are lost or damaged: a queue pair waits for each of them once, for spray_wait_us at
+ * most. Beside these waits and the RNICs' timers spraying takes no longer than one path does.
+ */
+struct spray_result spray_waits_once(struct spray_params p);
 /* ... 130 %. */
 /* ... for as long as it takes. */
 struct spray_result spray_any_time(struct spray_params p);

@@ -333,10 +333,12 @@ static void progress(struct world *w, uint32_t qp, uint32_t una)
 	q->nxt = q->nxt > una ? q->nxt : una;
 	q->timer = 0;
 	q->asked = false;
-	if (q->una == q->total)
-		w->left--;
-	else
+	if (q->una != q->total) {
 		set_timer(w, qp);
+		return;
+	}
+	w->left--;
+	w->r.done_us += w->now / US;
 }
 
 /* Responses lack (an implied NAK): asked for once, until one comes. */

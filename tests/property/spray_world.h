@@ -106,7 +106,8 @@ struct spray_params {
 	X(bypasses)                                                                                \
 	X(rekeyed)                                                                                 \
 	X(unbelieved)                                                                              \
-	X(took_us)
+	X(took_us)                                                                                 \
+	X(done_us) /* sum over queue pairs: when its last message was complete */
 
 struct spray_result {
 #define X(field) uint64_t field;

@@ -90,7 +90,7 @@ static void lost_responses_are_asked_for(void **state)
 	struct spray_result r;
 
 	p.loss_ppm = 500;
-	r = spray_no_slower(p, 250);
+	r = spray_waits_once(p);
 	assert_true(r.lost > 0 && r.sprayed_reads > r.sent / 20);
 	assert_true(r.read_naks + r.naks <= r.lost);
 }
@@ -115,7 +115,7 @@ static void responses_are_damaged(void **state)
 
 	p.damaged_ppm = 1000;
 	p.twice_ppm = 1000;
-	r = spray_no_slower(p, 200);
+	r = spray_waits_once(p);
 	assert_true(r.damaged > 0 && r.ghosts > 0 && r.sprayed_reads > r.sent / 20);
 }
 
