@@ -104,8 +104,8 @@
 	X(sprays_given_up, "times that spraying ended because the RNIC kept going back")           \
 	X(sprayed, "packets that left by one of several paths")                                    \
 	X(sprayed_reads, "READ responses among these")                                             \
-	X(agreements_refused, "questions and offers of peers refused: spray_flows, or the peer's " \
-			      "share of them, is reached")                                         \
+	X(agreements_refused, "agreements to spray refused: spray_flows, or the share of the "     \
+			      "remote address, is reached")                                        \
 	X(resequenced, "queue pairs of peers that were put in order")                              \
 	X(reseq_held, "packets of peers held because they came too early")                         \
 	X(reseq_late, "times that packets went to the RNIC although one before them lacked")       \

@@ -48,11 +48,9 @@ static void forget(struct hp3_engine *e, struct hp3_spray_out *o)
 	s->outs[s->nout] = own;
 	hp3_deadline_set(&s->deadlines, own, UINT64_MAX);
 	e->flows[o->flow].watch &= (uint16_t) ~(o->reads ? HP3_FW_READ : HP3_FW_SPRAY);
-	if (o->reads) {
-		e->nspray_reads--;
-		s->quotas.peer[o->quota].reads--;
-		hp3_quota_put(&s->quotas, o->quota);
-	}
+	e->nspray_reads -= o->reads;
+	s->quotas.peer[o->quota].outs--;
+	hp3_quota_put(&s->quotas, o->quota);
 	s->peer[o->peer].users--;
 }
 
@@ -136,6 +134,7 @@ static uint32_t own_beat_us(const struct hp3_engine *e)
 static uint16_t begin(struct hp3_turn *t, uint32_t flow, uint32_t start, bool reads)
 {
 	struct hp3_spraying *s = t->e->spraying;
+	const struct hp3_pair *pair = &t->e->pairs.pairs[t->e->flows[flow].pair];
 	uint16_t peer = hp3_spray_peer_get(t->e, &t->e->flows[flow], t->now), own;
 
 	if (peer == HP3_NO_SPRAY)
@@ -155,7 +154,9 @@ static uint16_t begin(struct hp3_turn *t, uint32_t flow, uint32_t start, bool re
 		.began = t->now,
 		.beat_us = own_beat_us(t->e),
 		.stated_us = own_beat_us(t->e),
+		.quota = hp3_quota_get(&s->quotas, HP3_ENDS(pair)),
 		.state = HP3_SPRAY_SINGLE};
+	s->quotas.peer[s->out[own].quota].outs++;
 	hp3_out_input(t, &s->out[own], HP3_SPRAY_IN_LARGE);
 	s->out[own].beat_at = t->now;
 	hp3_out_wake(t->e, &s->out[own], t->now);
@@ -174,8 +175,7 @@ void hp3_out_begin(struct hp3_turn *t, uint32_t flow, uint32_t start)
 
 void hp3_out_begin_read(struct hp3_turn *t, uint32_t flow, uint32_t asked_of)
 {
-	struct hp3_spraying *s = t->e->spraying;
-	uint16_t own = begin(t, flow, HP3_NO_PSN, true), quota;
+	uint16_t own = begin(t, flow, HP3_NO_PSN, true);
 
 	if (own == HP3_NO_SPRAY)
 		return;
@@ -184,19 +184,45 @@ void hp3_out_begin_read(struct hp3_turn *t, uint32_t flow, uint32_t asked_of)
 	t->e->spraying->of[flow].read = own;
 	t->e->flows[flow].watch |= HP3_FW_READ;
 	t->e->nspray_reads++;
-	quota = hp3_quota_get(&s->quotas, HP3_ENDS(&t->e->pairs.pairs[t->e->flows[flow].pair]));
-	s->out[own].quota = quota;
-	s->quotas.peer[quota].reads++;
+}
+
+bool hp3_out_has_place(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t most)
+{
+	const struct hp3_spraying *s = e->spraying;
+	uint16_t peer = hp3_quota_find(&s->quotas, ends);
+	uint32_t used = peer != HP3_NO_QUOTA ? s->quotas.peer[peer].outs : 0;
+	bool place = s->nout < most && hp3_quota_allows_agreement(used, most - s->nout, most);
+
+#ifdef HP3_BREAK_QUOTA_OUT
+	place = s->nout < most;
+#endif
+	e->stats.agreements_refused += !place;
+	return place;
 }
 
 /* Half of the room is for queue pairs that are known to have large messages. */
 void hp3_spray_setup(struct hp3_turn *t, uint32_t flow)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
+	const struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
 
-	if (t->e->cfg.spray.setup && t->e->spraying->nout < t->e->cfg.spray.flows / 2 &&
-		!(f->watch & HP3_FW_SPRAY) && hp3_out_may_begin(t, f))
+	if (t->e->cfg.spray.setup && !(f->watch & HP3_FW_SPRAY) && hp3_out_may_begin(t, f) &&
+		hp3_out_has_place(t->e, HP3_ENDS(p), t->e->cfg.spray.flows / 2))
 		hp3_out_begin(t, flow, f->stream.nxt);
+}
+
+/* After a refusal no message of the pair has a place looked for until REFUSED_NS are over. */
+void hp3_out_large(struct hp3_turn *t, uint32_t flow)
+{
+	struct hp3_pair *p = &t->e->pairs.pairs[t->e->flows[flow].pair];
+
+	if (!hp3_out_has_place(t->e, HP3_ENDS(p), t->e->cfg.spray.flows)) {
+		p->spray_at = t->now + REFUSED_NS;
+		return;
+	}
+	hp3_out_begin(t, flow, HP3_NO_PSN);
+	if (t->e->flows[flow].watch & HP3_FW_SPRAY)
+		hp3_out_of(t->e, flow)->large = true;
 }
 
 bool hp3_out_differ(struct hp3_turn *t, struct hp3_spray_out *o)

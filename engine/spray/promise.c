@@ -178,8 +178,8 @@ bool hp3_in_has_place(const struct hp3_engine *e, const struct hp3_ends *ends, u
 	if (e->nspray_in >= most)
 		return false;
 	peer = hp3_quota_find(q, ends);
-	return hp3_quota_allows(
-		peer != HP3_NO_QUOTA ? q->peer[peer].ins : 0, 1, most - e->nspray_in);
+	return hp3_quota_allows_agreement(
+		peer != HP3_NO_QUOTA ? q->peer[peer].ins : 0, most - e->nspray_in, most);
 }
 
 /* Half of the room is for those whose messages are known to be large. */

@@ -73,7 +73,7 @@ void hp3_quota_put(struct hp3_quotas *q, uint16_t i)
 	struct hp3_quota *p = &q->peer[i];
 	uint16_t *link = head_of(q, p->remote, p->vlan);
 
-	if (p->ins + p->reads != 0)
+	if (p->ins + p->outs != 0)
 		return;
 	while (*link != i)
 		link = &q->peer[*link].next;

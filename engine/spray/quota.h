@@ -7,12 +7,19 @@
  * thresholds, as in switches whose ports share a buffer (Choudhury and Hahne, 1998). A lone peer
  * gets two thirds of the room, and leaves a third to others.
  *
+ * An agreement is not taken back, so each further peer that takes all that it may leaves a third of
+ * the free places, until none is left. So an eighth of the places is for first agreements: a peer
+ * that has one gets another one from the rest alone. A peer without an agreement gets one wherever
+ * a place is free. As many such peers as that eighth has places get one each, however many others
+ * take all that they may.
+ *
  * A peer is a remote address in a VLAN. The table has a place for each agreement that there can be,
  * and its hash has a key; so no choice of addresses makes it full for others.
  */
 #include "engine/ends.h"
 
 #define HP3_QUOTA_ALPHA 2u
+#define HP3_QUOTA_FIRST 8u /* one place of so many is for first agreements */
 #define HP3_NO_QUOTA    UINT16_MAX
 
 struct hp3_quota {
@@ -21,7 +28,7 @@ struct hp3_quota {
 	uint32_t packets; /* likewise */
 	uint32_t vlan;
 	uint16_t next; /* of the same chain, or free */
-	uint16_t ins, reads; /* agreements: to resequence; about READs of the peer */
+	uint16_t ins, outs; /* agreements: to resequence; to spray */
 	bool ipv6;
 };
 
@@ -46,6 +53,19 @@ void hp3_quota_put(struct hp3_quotas *q, uint16_t i);
 static inline bool hp3_quota_allows(uint64_t used, uint64_t more, uint64_t free)
 {
 	return used + more <= HP3_QUOTA_ALPHA * free;
+}
+
+/* May a peer with `used` agreements have one more, where `free` of `places` are free? */
+static inline bool hp3_quota_allows_agreement(uint32_t used, uint32_t free, uint32_t places)
+{
+	uint32_t kept = places / HP3_QUOTA_FIRST;
+
+#ifdef HP3_BREAK_QUOTA_FIRST
+	kept = 0;
+#endif
+	if (used == 0)
+		return free != 0;
+	return free > kept && hp3_quota_allows(used, 1, free - kept);
 }
 
 #endif

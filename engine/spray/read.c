@@ -70,19 +70,6 @@ bool hp3_spray_reads_put_off(const struct hp3_turn *t, const struct hp3_ends *en
 	return pair != HP3_NO_PAIR && t->e->pairs.pairs[pair].reads_at > t->now;
 }
 
-/* May this peer's READs take one more record? */
-static bool has_place(struct hp3_engine *e, const struct hp3_ends *ends)
-{
-	const struct hp3_spraying *s = e->spraying;
-	uint16_t peer = hp3_quota_find(&s->quotas, ends);
-	uint32_t used = peer != HP3_NO_QUOTA ? s->quotas.peer[peer].reads : 0;
-	bool place = s->nout < e->cfg.spray.flows &&
-		     hp3_quota_allows(used, 1, e->cfg.spray.flows - s->nout);
-
-	e->stats.agreements_refused += !place;
-	return place;
-}
-
 bool hp3_spray_wants_reads(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t flow)
 {
 	struct hp3_engine *e = t->e;
@@ -90,7 +77,8 @@ bool hp3_spray_wants_reads(struct hp3_turn *t, const struct hp3_ends *ends, uint
 	if (e->spraying == NULL || !e->cfg.spray.reads || !hp3_spray_is_allowed(e) ||
 		e->cfg.unkeyed)
 		return false;
-	return (flow != HP3_NO_FLOW && (e->flows[flow].watch & HP3_FW_READ)) || has_place(e, ends);
+	return (flow != HP3_NO_FLOW && (e->flows[flow].watch & HP3_FW_READ)) ||
+	       hp3_out_has_place(e, ends, e->cfg.spray.flows);
 }
 
 /*

@@ -211,9 +211,7 @@ void hp3_spray_leaves(
 		agreed_leaves(t, flow, pkt, vd);
 	} else if ((pkt->v.flags & HP3_VF_FIRST) && pkt->v.dma_len >= e->cfg.spray.bytes &&
 		   !(pkt->v.flags & (HP3_VF_READ | HP3_VF_ATOMIC)) && f->pmtu_log2 != 0 &&
-		   e->spraying->nout < e->cfg.spray.flows && hp3_out_may_begin(t, f)) {
-		hp3_out_begin(t, flow, HP3_NO_PSN);
-		if (f->watch & HP3_FW_SPRAY)
-			hp3_out_of(t->e, flow)->large = true;
+		   hp3_out_may_begin(t, f)) {
+		hp3_out_large(t, flow);
 	}
 }

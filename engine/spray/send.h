@@ -28,6 +28,10 @@ static inline uint64_t hp3_out_beat(const struct hp3_spray_out *o)
 bool hp3_out_may_begin(const struct hp3_turn *t, const struct hp3_flow *f);
 /* ... but for what the peer said of requests. */
 bool hp3_out_may_agree(const struct hp3_turn *t, const struct hp3_flow *f);
+/* Is there a place for one more of the peer, of so many in all? If not it is counted. */
+bool hp3_out_has_place(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t most);
+/* A large message of the flow begins: an agreement, if there is a place. */
+void hp3_out_large(struct hp3_turn *t, uint32_t flow);
 /* `start`: where nothing is in flight, the PSN that leaves next. */
 void hp3_out_begin(struct hp3_turn *t, uint32_t flow, uint32_t start);
 /* ... about what is read from it. */

@@ -47,7 +47,7 @@ struct hp3_spray_out {
 	uint32_t number; /* of the agreement: later ones have greater ones, as int32_t */
 	uint32_t turn, answered; /* of what was said last; of the newest answer */
 	uint16_t at; /* in the list of those in use */
-	uint16_t quota; /* READ responses: the peer's */
+	uint16_t quota; /* the peer's, among hp3_spraying.quotas */
 	uint16_t room; /* packets that may be in flight, as the peer said; 0: it did not */
 	uint8_t strikes; /* times in a row that the RNIC went back soon after */
 	uint32_t behind; /* NARROW, ENDING: all before it left when lanes were in use */

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include "base/random.h"
 #include "engine/engine.h"
+#include "engine/spray/spray.h"
 #include "engine/policy.h"
 #include "roce/opcode.h"
 
@@ -23,7 +24,7 @@ static struct hp3_engine *e;
 static struct hp3_engine_config cfg;
 static struct hp3_acts acts;
 static uint64_t now;
-static uint32_t number;
+static uint32_t number, number_of[65536][256];
 static const uint8_t here[4] = {10, 9, 0, 1};
 
 static void address(uint8_t to[4], uint32_t peer)
@@ -82,9 +83,71 @@ static bool agrees(uint32_t peer, uint32_t qpn, uint32_t next)
 		.beat_us = 1000000};
 	int answer = says(peer, &ask);
 
+	number_of[peer & 0xffff][qpn & 0xff] = number;
 	assert_int_equal(
 		answer, answer == HP3_AGREE_NO || next == HP3_NO_PSN ? answer : HP3_AGREE_YES);
 	return answer != HP3_AGREE_NO;
+}
+
+/* The peer says that it is over. Numbers only grow. */
+static void ends(uint32_t peer, uint32_t qpn)
+{
+	struct hp3_agree over = {.kind = HP3_AGREE_OVER,
+		.lanes = 64,
+		.port = 0xc000,
+		.responder = qpn,
+		.requester = qpn,
+		.number = number_of[peer & 0xffff][qpn & 0xff],
+		.turn = 2,
+		.next = HP3_NO_PSN,
+		.beat_us = 1000000};
+
+	says(peer, &over);
+}
+
+/* A queue pair of this host to the peer is set up: is it asked to resequence that? */
+static bool asks(uint32_t peer, uint32_t qpn)
+{
+	struct hp3_qp_event up = {.kind = HP3_QP_UP,
+		.teller = HP3_TELLER_KERNEL,
+		.lqpn = 0x1000 + qpn,
+		.rqpn = 0x20000 + qpn,
+		.psn = 100,
+		.psn_known = true};
+
+	memcpy(up.local, here, 4);
+	address(up.remote, peer);
+	acts.n = 0;
+	hp3_qp(e, &up, now, &acts);
+	return hp3_spray_state_of(e, hp3_flow_next(e, hp3_engine_flows(e) - 1)) != HP3_SPRAY_SINGLE;
+}
+
+/* It sends a large message: is the peer asked by then? */
+static bool writes(uint32_t peer, uint32_t qpn)
+{
+	static uint8_t frame[128];
+	struct hp3_pkt p = {.frame = frame,
+		.trusted = true,
+		.len = LEN,
+		.v = {.class = hp3_opcodes[HP3_OP_RC_WRITE_FIRST].class,
+			.opcode = HP3_OP_RC_WRITE_FIRST,
+			.flags = hp3_opcodes[HP3_OP_RC_WRITE_FIRST].flags,
+			.l3_off = 14,
+			.udp_off = 34,
+			.icrc_off = 54,
+			.sport = 0xc800,
+			.payload_len = 1024,
+			.dma_len = 1u << 20,
+			.dest_qpn = 0x20000 + qpn,
+			.psn = 100}};
+	struct hp3_verdict vd;
+
+	memcpy(frame + 26, here, 4);
+	address(frame + 30, peer);
+	acts.n = 0;
+	hp3_find_burst(e, &p, 1, HP3_DIR_TX);
+	hp3_tx(e, &p, now, &vd, &acts);
+	return hp3_spray_state_of(e, vd.flow) != HP3_SPRAY_SINGLE;
 }
 
 static bool offers(uint32_t peer, uint32_t qpn)
@@ -154,11 +217,115 @@ static void one_peer_does_not_take_all_agreements(void **state)
 
 	begin(UINT64_MAX / 4);
 	greedy = takes(GREEDY, 4 * FLOWS, HP3_NO_PSN);
-	assert_in_range(greedy, FLOWS / 2, FLOWS * 2 / 3 + 1); /* most of it, alone */
+	assert_in_range(greedy, FLOWS / 2, FLOWS * 7 / 12 + 1); /* most of it, alone */
 	assert_int_equal(hp3_engine_stats(e)->agreements_refused, 4 * FLOWS - greedy);
 	for (uint32_t peer = 1; peer <= FLOWS / 4; peer++)
 		assert_true(agrees(peer, 0x3000, HP3_NO_PSN));
 	assert_false(agrees(GREEDY, 0x9000, HP3_NO_PSN));
+}
+
+/*
+ * Peers that take all that they may, one after the other, leave places for an eighth as many others
+ * as there are places.
+ */
+static void many_greedy_peers_leave_places(void **state)
+{
+	begin(UINT64_MAX / 4);
+	for (uint32_t i = 0; i < FLOWS; i++)
+		for (uint32_t peer = 0; peer < 6; peer++)
+			agrees(GREEDY + peer, 0x1000 + i, HP3_NO_PSN);
+	for (uint32_t peer = 1; peer <= FLOWS / 8; peer++)
+		assert_true(agrees(peer, 0x3000, HP3_NO_PSN));
+	assert_false(agrees(1, 0x3001, HP3_NO_PSN));
+}
+
+static void many_greedy_peers_leave_places_for_offers(void **state)
+{
+	begin(UINT64_MAX / 4);
+	for (uint32_t i = 0; i < FLOWS; i++)
+		for (uint32_t peer = 0; peer < 6; peer++)
+			offers(GREEDY + peer, 0x1000 + i);
+	for (uint32_t peer = 1; peer <= FLOWS / 8; peer++)
+		assert_true(offers(peer, 0x3000));
+}
+
+/* Queue pairs of this host that are set up to one peer: they have half of the table. */
+static void one_peer_does_not_take_all_of_our_own(void **state)
+{
+	uint32_t n = 0;
+
+	begin(UINT64_MAX / 4);
+	for (uint32_t i = 0; i < FLOWS; i++)
+		n += asks(GREEDY, i);
+	assert_in_range(n, FLOWS / 4, FLOWS * 7 / 24 + 1);
+	assert_int_equal(hp3_engine_stats(e)->agreements_refused, FLOWS - n);
+	for (uint32_t peer = 1; peer <= FLOWS / 16; peer++)
+		assert_true(asks(peer, 0x100 + peer));
+}
+
+/* ... and what large messages and offers of the same peer take is of the same share. */
+static void nor_by_large_messages_and_offers(void **state)
+{
+	uint32_t set_up = 0, sent = 0, offered = 0;
+
+	begin(UINT64_MAX / 4);
+	for (uint32_t i = 0; i < FLOWS; i++)
+		set_up += asks(GREEDY, i);
+	for (uint32_t i = 0; i < FLOWS / 8; i++)
+		offered += offers(GREEDY, 0x3000 + i);
+	for (uint32_t i = 0; i < FLOWS; i++)
+		sent += writes(GREEDY, i);
+	assert_int_equal(offered, FLOWS / 8);
+	assert_true(sent > set_up); /* those of set-up are among these */
+	assert_in_range(sent + offered, FLOWS / 2, FLOWS * 7 / 12 + 1);
+	assert_false(offers(GREEDY, 0x4000));
+	for (uint32_t peer = 1; peer <= FLOWS / 8; peer++) {
+		asks(peer, 0x100 + peer);
+		assert_true(writes(peer, 0x100 + peer));
+	}
+	now += 2000000000; /* longer than a refusal counts */
+	assert_false(writes(GREEDY, FLOWS - 1));
+}
+
+/* A refusal keeps the pair from another look, and another count, for a while. */
+static void a_message_is_refused_once_a_second(void **state)
+{
+	uint64_t before;
+
+	begin(UINT64_MAX / 4);
+	for (uint32_t i = 0; i < FLOWS; i++)
+		asks(GREEDY, i);
+	for (uint32_t i = 0; i < FLOWS; i++)
+		writes(GREEDY, i);
+	before = hp3_engine_stats(e)->agreements_refused;
+	assert_false(writes(GREEDY, FLOWS - 1));
+	assert_int_equal(hp3_engine_stats(e)->agreements_refused, before);
+	now += 1000000001;
+	assert_false(writes(GREEDY, FLOWS - 1));
+	assert_int_equal(hp3_engine_stats(e)->agreements_refused, before + 1);
+}
+
+/* However agreements come and go: who has none gets one while an eighth of the places at most is
+ * with peers that have one. */
+static void who_has_none_gets_one(void **state)
+{
+	uint64_t rng = 11;
+
+	begin(UINT64_MAX / 4);
+	for (uint32_t round = 0; round < 200; round++) {
+		uint32_t fresh = 0x4000 + round * 16;
+
+		for (uint32_t i = 0; i < 64; i++)
+			agrees(GREEDY + (uint32_t)(hp3_random(&rng) >> 33) % 12,
+				0x1000 + (uint32_t)(hp3_random(&rng) >> 33) % 64, HP3_NO_PSN);
+		for (uint32_t i = 0; i < FLOWS / 8; i++)
+			assert_true(agrees(fresh + i, 0x3000, HP3_NO_PSN));
+		for (uint32_t i = 0; i < FLOWS / 8; i++)
+			ends(fresh + i, 0x3000);
+		for (uint32_t i = 0; i < 32; i++)
+			ends(GREEDY + (uint32_t)(hp3_random(&rng) >> 33) % 12,
+				0x1000 + (uint32_t)(hp3_random(&rng) >> 33) % 64);
+	}
 }
 
 /* Questions at set-up have half of the table. */
@@ -283,6 +450,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_peer_does_not_take_all_agreements),
+		cmocka_unit_test(many_greedy_peers_leave_places),
+		cmocka_unit_test(many_greedy_peers_leave_places_for_offers),
+		cmocka_unit_test(one_peer_does_not_take_all_of_our_own),
+		cmocka_unit_test(nor_by_large_messages_and_offers),
+		cmocka_unit_test(a_message_is_refused_once_a_second),
+		cmocka_unit_test(who_has_none_gets_one),
 		cmocka_unit_test(one_peer_does_not_take_all_that_is_for_set_up),
 		cmocka_unit_test(a_share_comes_back),
 		cmocka_unit_test(one_peer_does_not_take_all_offers),
