@@ -72,6 +72,7 @@ struct spray_params {
 	X(overtaken)                                                                               \
 	X(read_gaps)                                                                               \
 	X(read_naks)                                                                               \
+	X(plain)                                                                                   \
 	X(naks)                                                                                    \
 	X(rnrs)                                                                                    \
 	X(timeouts)                                                                                \
