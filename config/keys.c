@@ -253,15 +253,15 @@ static const struct hp3_ini_key keys[] = {
 		"an absolute path, such as \"/run/hp3/hp3.sock\"",
 		"UNIX socket that hp3ctl talks to"),
 	STRING(control, group, "", 0, NULL, NULL,
-		"group whose members may connect there and ask what hp3-fleet agent asks: flows, "
-		"paths, events, and moves that probes have to confirm; root may ask all; empty: "
-		"root alone connects"),
+		"group whose members may connect there and ask for flows, paths, events, and moves "
+		"that probes have to confirm, as hp3-fleet agent does; only root may ask for "
+		"anything else; empty: only root may connect"),
 	STRING(control, moved, "", 0, hp3_config_valid_moved, "an absolute path, off, or nothing",
-		"file that tells an hp3d that comes after one that was killed where flows are; "
-		"off: none; empty: the socket's path with .moved behind it"),
+		"file that keeps the port of each moved flow for the next hp3d, should this one be "
+		"killed; off: none; empty: the socket's path with .moved appended"),
 	INT(control, events_kept, "events", 4096, 16, 1048576, RESTART,
-		"latest decisions kept for hp3ctl events; samples of rounds that found nothing: "
-		"a quarter as many"),
+		"latest decisions kept for hp3ctl events, and a quarter as many samples of rounds "
+		"that found nothing"),
 	INT(control, stop_drain_ms, "ms", 500, 0, 60000, RELOAD,
 		"longest time a clean stop spends on draining moved flows home"),
 
