@@ -192,7 +192,7 @@ bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle)
 	if (((psn - r->sweep) & HP3_PSN_MASK) > ((r->expected - r->sweep) & HP3_PSN_MASK)) {
 		/* What is held behind the gap has been waiting for that packet since it came. */
 		r->sweep = r->expected;
-		r->gap_at = hp3_max_u64(slot_of(r, psn)->at, r->stood);
+		r->gap_at = hp3_max_u64(slot_of(r, psn)->at, hp3_max_u64(r->stood, r->read));
 		forget_ages(r);
 		return false;
 	}
@@ -330,6 +330,12 @@ bool hp3_reseq_flush(struct hp3_reseq *r, uint32_t *handle)
 	return true;
 }
 
+/* Time up to `now` does not count: it began so much later, but not in the future. */
+static uint64_t later(uint64_t at, uint64_t unread, uint64_t now)
+{
+	return hp3_max_u64(at, hp3_min_u64(at + unread, now));
+}
+
 bool hp3_reseq_stood(struct hp3_reseq *r, uint64_t now)
 {
 	if (r->held == 0 || r->anew == HP3_RESEQ_AGAIN)
@@ -339,7 +345,10 @@ bool hp3_reseq_stood(struct hp3_reseq *r, uint64_t now)
 	return true;
 }
 
-void hp3_reseq_unread(struct hp3_reseq *r, uint64_t now)
+void hp3_reseq_unread(struct hp3_reseq *r, uint64_t unread, uint64_t now)
 {
-	r->gap_at = r->stood = now;
+	r->gap_at = later(r->gap_at, unread, now);
+	for (uint32_t i = 0; i < r->ages; i++)
+		r->age[i].at = later(r->age[i].at, unread, now);
+	r->read = now;
 }

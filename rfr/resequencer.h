@@ -73,6 +73,7 @@ struct hp3_reseq {
 	uint32_t given_first, given_end;
 	uint64_t gap_at; /* since when it lacks: what is held next came then */
 	uint64_t stood; /* until then the caller looked at no packet; 0: never so */
+	uint64_t read; /* until then packets lay unread; 0: never so */
 	/* For how long others lacked, the most: lately, until `until`; and before that */
 	uint64_t late, before;
 	uint64_t until;
@@ -143,8 +144,8 @@ bool hp3_reseq_refused(struct hp3_reseq *r, uint32_t psn, uint64_t now);
 bool hp3_reseq_repeated(struct hp3_reseq *r, uint32_t psn, uint64_t now);
 /* The caller looked at no packet until now. True: what lacks gets its time anew. */
 bool hp3_reseq_stood(struct hp3_reseq *r, uint64_t now);
-/* Likewise, where the caller knows that packets lie unread: however often that is. */
-void hp3_reseq_unread(struct hp3_reseq *r, uint64_t now);
+/* Packets lay unread until now, for `unread` ns in all since the last call: that does not count. */
+void hp3_reseq_unread(struct hp3_reseq *r, uint64_t unread, uint64_t now);
 /* Until false: all that is held, in order. */
 bool hp3_reseq_flush(struct hp3_reseq *r, uint32_t *handle);
 

@@ -57,7 +57,7 @@ static __attribute__((noinline)) void key(
 	ends = hp3_ends_of(p->frame, &p->v, dir);
 	p->addr = hp3_key_addr(e, &ends);
 	if (dir == HP3_DIR_RX && p->v.class == HP3_CLASS_RC_REQUEST && !is_marked(e, &p->v))
-		return hp3_spray_expect(e, p->addr, p->v.dest_qpn, p->v.psn);
+		return hp3_spray_expect(e, p->addr, &p->v);
 	hp3_key_mix(e, p->addr, p->v.dest_qpn, p->v.vlan, dir, &p->sig, &p->bucket);
 }
 
@@ -175,7 +175,7 @@ INLINE uint32_t see(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum
 			continue;
 		__builtin_prefetch(&e->table.buckets[p->bucket]);
 		if (UNLIKELY(reads && (p->v.flags & HP3_VF_READ)))
-			hp3_spray_expect(e, p->addr, p->v.dest_qpn, p->v.psn);
+			hp3_spray_expect(e, p->addr, &p->v);
 		if (tail)
 			__builtin_prefetch((const uint8_t *)p->frame + p->v.icrc_off, 1);
 	}

@@ -20,7 +20,8 @@
 static void link_read(struct hp3_engine *e, struct hp3_spray_out *o, uint16_t own)
 {
 	struct hp3_spraying *s = e->spraying;
-	uint16_t *head = &s->reads[hp3_spray_chain(s, e->flows[o->flow].addr, o->asked_of)];
+	const struct hp3_flow *f = &e->flows[o->flow];
+	uint16_t *head = &s->reads[hp3_spray_chain(s, f->addr, f->vlan, o->asked_of)];
 
 	o->next_read = *head;
 	*head = own;
@@ -29,7 +30,8 @@ static void link_read(struct hp3_engine *e, struct hp3_spray_out *o, uint16_t ow
 static void unlink_read(struct hp3_engine *e, const struct hp3_spray_out *o)
 {
 	struct hp3_spraying *s = e->spraying;
-	uint16_t *link = &s->reads[hp3_spray_chain(s, e->flows[o->flow].addr, o->asked_of)];
+	const struct hp3_flow *f = &e->flows[o->flow];
+	uint16_t *link = &s->reads[hp3_spray_chain(s, f->addr, f->vlan, o->asked_of)];
 
 	while (&s->out[*link] != o)
 		link = &s->out[*link].next_read;
@@ -340,8 +342,11 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 	hp3_out_input(t, o, a->kind == HP3_AGREE_YES ? HP3_SPRAY_IN_YES : HP3_SPRAY_IN_NO);
 }
 
-/* Nothing large has left for long, or it ends, and nothing is on its way by several paths: of READ
- * responses time alone tells. */
+/*
+ * Nothing large has left for long, or it ends, and nothing is on its way by several paths: of READ
+ * responses time alone tells. Of requests, too, where nothing large has left for long: their queue
+ * pair may have ended with packets in flight, so that nobody acknowledges them any more.
+ */
 static bool is_quiet(const struct hp3_turn *t, const struct hp3_spray_out *o)
 {
 	const struct hp3_flow *f = &t->e->flows[o->flow];
@@ -351,8 +356,11 @@ static bool is_quiet(const struct hp3_turn *t, const struct hp3_spray_out *o)
 	if (o->reads || o->blind)
 		return (idle && !o->blind) ||
 		       (ends && t->now - o->narrowed >= HP3_SPRAY_TRUST * beat);
-	return (idle || ends) && hp3_stream_idle(&f->stream) && (f->watch & HP3_FW_SURE) &&
-	       f->state == HP3_RFR_STEADY;
+	if (f->state != HP3_RFR_STEADY)
+		return false;
+	if (!hp3_stream_idle(&f->stream))
+		return idle;
+	return (idle || ends) && (f->watch & HP3_FW_SURE);
 }
 
 static bool is_to_stop(const struct hp3_turn *t, const struct hp3_spray_out *o)

@@ -11,7 +11,7 @@ struct hp3_spray_in *hp3_in_find(struct hp3_engine *e, uint64_t addr, uint32_t v
 {
 	struct hp3_spraying *s = e->spraying;
 
-	for (uint16_t i = s->heads[hp3_spray_chain(s, addr, responder)]; i != HP3_NO_SPRAY;
+	for (uint16_t i = s->heads[hp3_spray_chain(s, addr, vlan, responder)]; i != HP3_NO_SPRAY;
 		i = s->in[i].next) {
 		struct hp3_spray_in *in = &s->in[i];
 
@@ -27,7 +27,7 @@ struct hp3_spray_in *hp3_in_find_back(struct hp3_engine *e, uint64_t addr, uint3
 {
 	struct hp3_spraying *s = e->spraying;
 
-	for (uint16_t i = s->backs[hp3_spray_chain(s, addr, requester)]; i != HP3_NO_SPRAY;
+	for (uint16_t i = s->backs[hp3_spray_chain(s, addr, vlan, requester)]; i != HP3_NO_SPRAY;
 		i = s->in[i].next_back) {
 		struct hp3_spray_in *in = &s->in[i];
 
@@ -41,7 +41,7 @@ struct hp3_spray_in *hp3_in_find_back(struct hp3_engine *e, uint64_t addr, uint3
 /* The newest one is found first: a queue pair has one peer at a time. */
 void hp3_in_link_back(struct hp3_spraying *s, struct hp3_spray_in *in, uint32_t requester)
 {
-	uint16_t *head = &s->backs[hp3_spray_chain(s, in->addr, requester)];
+	uint16_t *head = &s->backs[hp3_spray_chain(s, in->addr, in->vlan, requester)];
 
 	in->requester = requester;
 	in->next_back = *head;
@@ -50,7 +50,7 @@ void hp3_in_link_back(struct hp3_spraying *s, struct hp3_spray_in *in, uint32_t 
 
 static void unlink_back(struct hp3_spraying *s, const struct hp3_spray_in *in)
 {
-	uint16_t *link = &s->backs[hp3_spray_chain(s, in->addr, in->requester)];
+	uint16_t *link = &s->backs[hp3_spray_chain(s, in->addr, in->vlan, in->requester)];
 
 	while (*link != s->ins[in->at])
 		link = &s->in[*link].next_back;
@@ -61,7 +61,7 @@ void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop)
 {
 	struct hp3_spraying *s = t->e->spraying;
 	uint16_t last, own = s->ins[in->at];
-	uint16_t *link = &s->heads[hp3_spray_chain(s, in->addr, in->responder)];
+	uint16_t *link = &s->heads[hp3_spray_chain(s, in->addr, in->vlan, in->responder)];
 
 	unlink_back(s, in);
 	last = s->ins[--t->e->nspray_in];
@@ -111,7 +111,7 @@ struct hp3_spray_in *hp3_in_add(struct hp3_turn *t, const struct hp3_ends *ends,
 	in->due = UINT64_MAX;
 	in->slept = s->slept;
 	in->unread_ns = s->unread_ns;
-	head = &s->heads[hp3_spray_chain(s, in->addr, responder)];
+	head = &s->heads[hp3_spray_chain(s, in->addr, in->vlan, responder)];
 	in->next = *head;
 	*head = s->ins[n];
 	t->e->nspray_in++;
@@ -259,8 +259,8 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 		return;
 	in->turn = a->turn;
 	in->sure |= a->kind == HP3_AGREE_SPRAYING;
+	hp3_in_look(t, in); /* before it is heard: what hp3d missed was missed until now */
 	in->heard = t->now;
-	in->unread_ns = t->e->spraying->unread_ns;
 	in->spared = 0;
 	in->port = a->port;
 	in->in_use = a->in_use;
@@ -298,10 +298,9 @@ static bool refuse(struct hp3_turn *t, struct hp3_spray_in *in)
 uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	uint64_t until = in->heard + hp3_in_lease(in);
+	bool unread = t->e->spraying->unread;
 
-	if (t->e->spraying->unread)
-		return t->now + hp3_spray_pulse(t->e);
-	if (until <= t->now) {
+	if (!unread && until <= t->now) {
 		hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
 		end(t, in);
 		return UINT64_MAX;
@@ -310,6 +309,8 @@ uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
 		end(t, in);
 		return UINT64_MAX;
 	}
+	if (unread)
+		return t->now + hp3_spray_pulse(t->e);
 	until = hp3_min_u64(until, t->now + in->beat_ns); /* was hp3d asleep (hp3_spray_look())? */
 	if (!in->ready)
 		return until;

@@ -17,22 +17,32 @@ static void note_asked(struct hp3_spray_out *o, uint32_t psn, uint32_t end)
 		o->asked_end = end;
 }
 
-void hp3_spray_read_asked(struct hp3_turn *t, const struct hp3_pkt *pkt)
+/* The agreement about what is read from the local queue pair `asked_of`; NULL: there is none. */
+static struct hp3_spray_out *find_asked(
+	struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6, uint32_t asked_of)
 {
-	const struct hp3_spraying *s = t->e->spraying;
-	const struct hp3_view *v = &pkt->v;
-	uint16_t i = s->reads[hp3_spray_chain(s, pkt->addr, v->dest_qpn)];
+	struct hp3_spraying *s = e->spraying;
+	uint16_t i = s->reads[hp3_spray_chain(s, addr, vlan, asked_of)];
 
 	for (; i != HP3_NO_SPRAY; i = s->out[i].next_read) {
-		const struct hp3_flow *f = &t->e->flows[s->out[i].flow];
+		const struct hp3_flow *f = &e->flows[s->out[i].flow];
 
-		if (s->out[i].asked_of == v->dest_qpn && f->addr == pkt->addr &&
-			f->vlan == v->vlan &&
-			!(f->flags & HP3_FF_IPV6) == !(v->flags & HP3_VF_IPV6) &&
-			hp3_pkt_icrc_ok(t->e, pkt))
-			note_asked(&s->out[i], v->psn,
-				hp3_psn_add(v->psn, hp3_request_span(v, f->pmtu_log2)));
+		if (s->out[i].asked_of == asked_of && f->addr == addr && f->vlan == vlan &&
+			!(f->flags & HP3_FF_IPV6) == !ipv6)
+			return &s->out[i];
 	}
+	return NULL;
+}
+
+void hp3_spray_read_asked(struct hp3_turn *t, const struct hp3_pkt *pkt)
+{
+	const struct hp3_view *v = &pkt->v;
+	struct hp3_spray_out *o =
+		find_asked(t->e, pkt->addr, v->vlan, (v->flags & HP3_VF_IPV6) != 0, v->dest_qpn);
+
+	if (o != NULL && hp3_pkt_icrc_ok(t->e, pkt))
+		note_asked(o, v->psn,
+			hp3_psn_add(v->psn, hp3_request_span(v, t->e->flows[o->flow].pmtu_log2)));
 }
 
 /*
@@ -49,6 +59,19 @@ static bool was_asked(struct hp3_spray_out *o, uint32_t psn)
 	return true;
 }
 
+/*
+ * A queue pair has one peer at a time: an agreement about another one ends. False: it has not ended
+ * yet, so there is none about this flow. One record for each of them, or a READ that arrives would
+ * have to be looked up among as many as a peer asks for.
+ */
+static bool supersede(struct hp3_turn *t, const struct hp3_flow *f, uint32_t asked_of)
+{
+	struct hp3_spray_out *o =
+		find_asked(t->e, f->addr, f->vlan, (f->flags & HP3_FF_IPV6) != 0, asked_of);
+
+	return o == NULL || &t->e->flows[o->flow] == f || !hp3_out_input(t, o, HP3_SPRAY_IN_STOP);
+}
+
 /* Of a peer that believes us; a host that only responds has a flow for it. */
 bool hp3_spray_offered(struct hp3_turn *t, uint32_t flow, uint32_t asked_of)
 {
@@ -58,7 +81,7 @@ bool hp3_spray_offered(struct hp3_turn *t, uint32_t flow, uint32_t asked_of)
 		hp3_out_input(t, hp3_out_of_read(t->e, flow), HP3_SPRAY_IN_STOP);
 	f->last = (uint32_t)(t->now >> HP3_TICK_SHIFT);
 	if (!(f->watch & HP3_FW_READ) && hp3_flow_may_leave(t->e, f, t->now) &&
-		t->e->pairs.pairs[f->pair].reads_at <= t->now)
+		t->e->pairs.pairs[f->pair].reads_at <= t->now && supersede(t, f, asked_of))
 		hp3_out_begin_read(t, flow, asked_of);
 	return f->watch & HP3_FW_READ;
 }

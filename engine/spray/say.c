@@ -136,8 +136,9 @@ static void add_unread(struct hp3_engine *e, struct hp3_spray_in *in, uint64_t b
 	if (unread > in->beat_ns && s->awake - in->heard > bound)
 		in->heard = s->awake - bound;
 	if (in->ready)
-		hp3_reseq_unread(&in->reseq, s->awake);
-	in->ack.at += in->ack.held != 0 ? unread : 0;
+		hp3_reseq_unread(&in->reseq, unread, s->awake);
+	if (in->ack.held != 0) /* it may have come meanwhile */
+		in->ack.at = hp3_max_u64(in->ack.at, hp3_min_u64(in->ack.at + unread, s->awake));
 }
 
 void hp3_in_slept(struct hp3_turn *t, struct hp3_spray_in *in)

@@ -333,10 +333,16 @@ enum hp3_spray_state hp3_spray_read_state_of(const struct hp3_engine *e, uint32_
 /* Time passes; when it wants to be called next. */
 uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o);
 
-/* A chain by addresses and QPN. Peers choose their QPNs, so the hash has a key (hash.h). */
-static inline uint32_t hp3_spray_chain(const struct hp3_spraying *s, uint64_t addr, uint32_t qpn)
+/*
+ * A chain by addresses, VLAN and QPN. Peers choose their QPNs and VLANs, so the hash has a key
+ * (hash.h).
+ */
+static inline uint32_t hp3_spray_chain(
+	const struct hp3_spraying *s, uint64_t addr, uint32_t vlan, uint32_t qpn)
 {
-	return (uint32_t)hp3_mix(addr ^ s->key[0], qpn ^ s->key[1]) & (s->nheads - 1);
+	uint64_t which = (uint64_t)vlan << 32 | qpn;
+
+	return (uint32_t)hp3_mix(addr ^ s->key[0], which ^ s->key[1]) & (s->nheads - 1);
 }
 
 /*
@@ -345,10 +351,10 @@ static inline uint32_t hp3_spray_chain(const struct hp3_spraying *s, uint64_t ad
  * effects, and leaves the call out.
  */
 static inline __attribute__((always_inline)) void hp3_spray_expect(
-	const struct hp3_engine *e, uint64_t addr, uint32_t responder, uint32_t psn)
+	const struct hp3_engine *e, uint64_t addr, const struct hp3_view *v)
 {
 	const struct hp3_spraying *s = e->spraying;
-	uint16_t first = s->heads[hp3_spray_chain(s, addr, responder)];
+	uint16_t first = s->heads[hp3_spray_chain(s, addr, v->vlan, v->dest_qpn)];
 	struct hp3_spray_in *in;
 
 	if (first == HP3_NO_SPRAY)
@@ -356,8 +362,8 @@ static inline __attribute__((always_inline)) void hp3_spray_expect(
 	in = &s->in[first];
 	__builtin_prefetch(in, 1);
 	__builtin_prefetch(&in->reseq.told, 1);
-	__builtin_prefetch(&in->reseq.slot[psn & (HP3_RESEQ_WINDOW - 1)], 1);
-	__builtin_prefetch(&in->reseq.word[psn / 64 % HP3_RESEQ_WORDS], 1);
+	__builtin_prefetch(&in->reseq.slot[v->psn & (HP3_RESEQ_WINDOW - 1)], 1);
+	__builtin_prefetch(&in->reseq.word[v->psn / 64 % HP3_RESEQ_WORDS], 1);
 }
 
 /* receive.c */

@@ -156,6 +156,119 @@ static void what_lies_unread_ends_no_promise(void **state)
 	assert_int_equal(comes(FIRST + 6), HP3_PASS);
 }
 
+/* Any number of times, also where the sender's message is the first packet that hp3d reads. */
+static void no_gap_counts_as_late_while_packets_lie_unread(void **state)
+{
+	promised(); /* FIRST + 1 is missing */
+	for (uint32_t turn = 3; turn < 8; turn++) {
+		hp3_rx_blocked(rig.e, true, rig.now);
+		for (uint32_t ms = 0; ms < 120; ms++) {
+			tick(MS);
+			assert_int_equal(acts.n, 0);
+		}
+		hp3_rx_blocked(rig.e, false, rig.now);
+		assert_int_equal(told(HP3_AGREE_SPRAYING, 1, turn, 1000), HP3_AGREE_YES);
+		tick(0);
+		assert_int_equal(acts.n, 0); /* no copy is handed over */
+	}
+	assert_int_equal(comes(FIRST + 1), HP3_PASS);
+}
+
+/* The RNIC's port stops for a moment, again and again: a packet that is lost is asked for. */
+static void a_port_that_stops_often_hides_no_loss(void **state)
+{
+	uint32_t shown = 0, cycles;
+
+	promised(); /* FIRST + 1 is missing, and is waited for 100 ms */
+	for (cycles = 0; shown == 0 && cycles < 1000; cycles++) {
+		hp3_rx_blocked(rig.e, true, rig.now);
+		tick(MS / 8);
+		hp3_rx_blocked(rig.e, false, rig.now);
+		told(HP3_AGREE_SPRAYING, 1, 3 + cycles, 1000);
+		for (uint32_t i = 0; i < 7; i++) {
+			tick(MS / 8);
+			for (uint32_t k = 0; k < acts.n; k++)
+				shown += acts.act[k].kind == HP3_ACT_SHOW;
+		}
+	}
+	assert_int_equal(shown, 1);
+	assert_in_range(cycles, 100, 3 * 100);
+}
+
+/* Where hp3d was descheduled the lease still runs from the sender's last message. */
+static void descheduling_shortens_no_lease(void **state)
+{
+	configure(HOUR);
+	rig.cfg.spray.flows = 8;
+	rig.cfg.spray.wait_ns = MS;
+	rig_configure();
+	rig.now = HOUR;
+	assert_int_equal(told(HP3_AGREE_ASK, 1, 1, 1000), HP3_AGREE_YES);
+	assert_int_equal(told(HP3_AGREE_SPRAYING, 1, 2, 1000), HP3_AGREE_YES);
+	q = make_qp(1);
+	assert_int_equal(told(HP3_AGREE_ASK, 2, 1, 1000), HP3_AGREE_YES);
+	assert_int_equal(told(HP3_AGREE_SPRAYING, 2, 2, 1000), HP3_AGREE_YES);
+	tick(0);
+	rig.now += 2 * MS; /* descheduled */
+	assert_int_equal(comes(FIRST), HP3_PASS); /* of the other agreement */
+	rig.now += MS / 10;
+	q = make_qp(0);
+	assert_int_equal(told(HP3_AGREE_SPRAYING, 1, 3, 1000), HP3_AGREE_YES);
+	tick(0);
+	for (uint32_t i = 0; i < 99; i++)
+		tick(MS / 10);
+	assert_int_equal(comes(FIRST + 2), HP3_HOLD);
+	tick(MS / 5);
+	assert_int_equal(comes(FIRST + 4), HP3_PASS);
+}
+
+/* The RNIC's port takes nothing any more: hp3d stops nevertheless. */
+static void who_leaves_waits_for_no_port(void **state)
+{
+	uint64_t until;
+
+	promised();
+	hp3_rx_blocked(rig.e, true, rig.now);
+	hp3_spray_stop(rig.e, rig.now);
+	tick(0);
+	assert_int_equal(words_of(HP3_AGREE_NO), 1);
+	until = hp3_spray_stop(rig.e, rig.now);
+	assert_int_equal(until, rig.now + 10 * MS);
+	for (uint32_t ms = 0; ms < 20; ms++) {
+		tick(MS);
+		assert_int_equal(hp3_spray_stop(rig.e, rig.now), until);
+	}
+	hp3_rx_blocked(rig.e, false, rig.now);
+	assert_int_equal(comes(FIRST + 3), HP3_HOLD);
+}
+
+/* VLANs are the peer's choice, as QPNs are: a packet is looked up among few. */
+static void vlans_of_a_peer_share_no_chain(void **state)
+{
+	const struct hp3_spraying *s;
+	uint32_t longest = 0;
+
+	configure(HOUR);
+	rig.cfg.spray.flows = 256;
+	rig_configure();
+	for (uint32_t i = 0; i < 64; i++) {
+		q.vlan = i;
+		assert_int_equal(told(HP3_AGREE_ASK, 1, 1, 1000), HP3_AGREE_YES);
+	}
+	s = rig.e->spraying;
+	for (uint32_t i = 0; i < s->nheads; i++) {
+		uint32_t n[2] = {0};
+
+		for (uint16_t k = s->heads[i]; k != HP3_NO_SPRAY; k = s->in[k].next)
+			n[0]++;
+		for (uint16_t k = s->backs[i]; k != HP3_NO_SPRAY; k = s->in[k].next_back)
+			n[1]++;
+		longest = n[0] > longest ? n[0] : longest;
+		longest = n[1] > longest ? n[1] : longest;
+	}
+	assert_in_range(longest, 1, 8);
+}
+
 static void who_leaves_waits_until_all_is_over(void **state)
 {
 	uint64_t until;
@@ -379,6 +492,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(the_mode_ends_no_promise),
 		RIG_TEST(what_lies_unread_ends_no_promise),
+		RIG_TEST(no_gap_counts_as_late_while_packets_lie_unread),
+		RIG_TEST(a_port_that_stops_often_hides_no_loss),
+		RIG_TEST(descheduling_shortens_no_lease),
+		RIG_TEST(who_leaves_waits_for_no_port),
+		RIG_TEST(vlans_of_a_peer_share_no_chain),
 		RIG_TEST(who_leaves_waits_until_all_is_over),
 		RIG_TEST(who_leaves_looks_at_all_in_pieces),
 		RIG_TEST(another_interval_is_taken_over),

@@ -239,6 +239,45 @@ static void an_ack_does_not_wait_for_ever(void **state)
 	follow(1);
 }
 
+/* The RNIC's port stops for a moment: packets lie unread meanwhile, but not all of them. */
+static void is_blocked(bool blocked)
+{
+	hp3_rx_blocked(rig.e, blocked, rig.now);
+	pass_time(0);
+}
+
+/* The one before it had its time, and responses and ACKs arrive between those that lie unread. */
+static void an_ack_comes_while_packets_lie_unread(void **state)
+{
+	agreed();
+	last(&q, READ + 4);
+	read_request(&q, READ + 5, LARGE);
+	last(&q, READ + 9);
+	last(&q, READ + 10);
+	comes(HP3_OP_RC_ACK, READ + 4, HP3_HOLD);
+	for (unsigned i = 0; i < 2; i++) {
+		is_blocked(true);
+		pass_time(MS / 8);
+		is_blocked(false);
+		pass_time(MS / 8);
+	}
+	is_blocked(true);
+	pass_time(MS / 2);
+	comes(HP3_OP_RC_ACK, READ + 9, HP3_HOLD);
+	for (uint32_t i = 1; i < 4; i++)
+		comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + i, HP3_PASS);
+	comes(HP3_OP_RC_ACK, READ + 10, HP3_HOLD);
+	rig.act.kind = HP3_ACT_EVENT;
+	pass_time(MS / 2);
+	is_blocked(false);
+	pass_time(MS / 8);
+	assert_int_equal(rig.act.kind, HP3_ACT_EVENT); /* not before the second READ's responses */
+	for (uint32_t i = 5; i < 8; i++)
+		comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + i, HP3_PASS);
+	comes(HP3_OP_RC_READ_RESP_LAST, READ + 8, HP3_PASS);
+	follow(1);
+}
+
 static void time_passes(unsigned eighths)
 {
 	while (eighths-- > 0)
@@ -450,6 +489,35 @@ static void a_refused_offer_ends_no_agreement(void **state)
 	comes(HP3_OP_RC_READ_RESP_LAST, READ + 3, HP3_PASS);
 }
 
+/* A READ that arrives is looked up among one agreement for each queue pair, whatever a peer offers.
+ */
+static void one_peer_reads_from_a_queue_pair(void **state)
+{
+	struct hp3_agree a = word_of(HP3_AGREE_OFFER, 0, 0), ask;
+	struct qp first, second = make_qp(1);
+
+	configure(true);
+	first = q;
+	a.responder = first.rqpn;
+	a.requester = first.lqpn;
+	hears(a);
+	pass_time(1);
+	ask = newest_word();
+	ask.kind = HP3_AGREE_YES;
+	hears(ask);
+	assert_int_equal(state_there(), HP3_SPRAY_SPRAYING);
+	a.responder = second.rqpn; /* ... reads from the same one */
+	assert_int_equal(hears(a).kind, HP3_AGREE_OVER);
+	assert_int_equal(hp3_flow_find(rig.e, HP3_ENDS(&q), second.rqpn), HP3_NO_FLOW);
+	assert_int_equal(state_there(), HP3_SPRAY_ENDING);
+	for (unsigned i = 0; i < 10; i++)
+		pass_time(MS / 2);
+	assert_int_equal(state_there(), HP3_SPRAY_SINGLE);
+	hears(a);
+	q = second;
+	assert_int_equal(state_there(), HP3_SPRAY_ASKING);
+}
+
 static void who_does_not_want_to_says_so(void **state)
 {
 	struct hp3_agree a = word_of(HP3_AGREE_OFFER, 0, 0);
@@ -578,6 +646,7 @@ int main(void)
 		RIG_TEST(an_ack_waits),
 		RIG_TEST(a_nak_waits),
 		RIG_TEST(an_ack_does_not_wait_for_ever),
+		RIG_TEST(an_ack_comes_while_packets_lie_unread),
 		RIG_TEST(a_later_ack_has_its_own_time),
 		RIG_TEST(a_later_ack_puts_nothing_off),
 		RIG_TEST(the_rnic_knows_better),
@@ -585,6 +654,7 @@ int main(void)
 		RIG_TEST(who_is_read_from),
 		RIG_TEST(what_was_asked_of_another_one),
 		RIG_TEST(a_refused_offer_ends_no_agreement),
+		RIG_TEST(one_peer_reads_from_a_queue_pair),
 		RIG_TEST(who_does_not_want_to_says_so),
 		RIG_TEST(who_goes_back_often_is_read_by_one_path),
 		RIG_TEST(small_reads_do_not_wait),

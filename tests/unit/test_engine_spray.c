@@ -122,6 +122,29 @@ static void a_large_write_does(void **state_)
 	assert_int_equal(state(), HP3_SPRAY_ASKING);
 }
 
+/* A queue pair ends with packets in flight, and nobody says so: the agreement ends by time. */
+static void a_queue_pair_that_is_gone_keeps_no_agreement(void **state_)
+{
+	struct hp3_agree a = agreed();
+	uint32_t words;
+
+	assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, 64 * LARGE, a.port));
+	for (uint32_t i = 0; i < 99; i++) {
+		pass_time(MS - 1);
+		hears(said(), HP3_AGREE_YES);
+		assert_int_not_equal(state(), HP3_SPRAY_SINGLE);
+	}
+	for (uint32_t i = 0; i < 3; i++) {
+		pass_time(MS - 1);
+		hears(said(), HP3_AGREE_YES);
+	}
+	assert_int_equal(state(), HP3_SPRAY_SINGLE);
+	assert_int_equal(said().kind, HP3_AGREE_OVER);
+	words = rig.acts[HP3_ACT_AGREE];
+	pass_time(100 * MS);
+	assert_int_equal(rig.acts[HP3_ACT_AGREE], words);
+}
+
 /* Its length is on no packet of it. */
 static void a_send_does_not(void **state_)
 {
@@ -490,6 +513,7 @@ int main(void)
 		RIG_TEST(setup_takes_half_of_the_room),
 		RIG_TEST(who_is_told_not_to_asks_nothing_at_setup),
 		RIG_TEST(a_large_write_does),
+		RIG_TEST(a_queue_pair_that_is_gone_keeps_no_agreement),
 		RIG_TEST(a_send_does_not),
 		RIG_TEST(a_read_does_not),
 		RIG_TEST(responses_take_one_path),
