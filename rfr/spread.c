@@ -130,6 +130,8 @@ uint32_t hp3_spread_lane(
 	if (s->resting == 0)
 		return below(random, p->lanes);
 	may = all_of(p) & ~s->resting;
+	if (may == 0) /* the answers of all lanes were bad, some of them after a good one */
+		may = all_of(p);
 	for (uint32_t n = below(random, (uint32_t)__builtin_popcountll(may)); n != 0; n--)
 		may &= may - 1;
 	return (uint32_t)__builtin_ctzll(may);

@@ -275,6 +275,19 @@ static void half_of_the_lanes_stay(void **state)
 	assert_true(taken() == 0xf0);
 }
 
+/* A second answer of the best lane is worse: one lane is used nevertheless. */
+static void a_lane_is_left_whatever_answers_say(void **state)
+{
+	answers(0, 10 * US);
+	for (uint32_t i = 1; i < ALL; i++)
+		answers(i, UINT32_MAX);
+	answers(0, UINT32_MAX);
+	hp3_spread_choose(&s, &params, now);
+	for (unsigned i = 0; i < 200; i++)
+		assert_in_range(
+			hp3_spread_lane(&s, &params, hp3_random(&rng) >> 32, now), 0, ALL - 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +304,7 @@ int main(void)
 		cmocka_unit_test_setup(old_answers_say_nothing, begin),
 		cmocka_unit_test_setup(a_good_answer_is_taken_where_no_lane_is_left, begin),
 		cmocka_unit_test_setup(without_an_answer_all_are_used, begin),
+		cmocka_unit_test_setup(a_lane_is_left_whatever_answers_say, begin),
 		cmocka_unit_test_setup(a_lane_that_holds_others_up_is_told, begin),
 		cmocka_unit_test_setup(where_all_are_late_none_is_told, begin),
 		cmocka_unit_test_setup(a_silent_lane_is_told, begin),
