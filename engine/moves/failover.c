@@ -24,23 +24,25 @@ bool hp3_rnic_is_plain(const struct hp3_flow *f)
  * one's flow is not paired yet, and began after this one was seen last, or replies came that
  * contradict the pairing. A NAK would speak of the queue pair's life before.
  */
-static bool may_have_successor(const struct hp3_engine *e, uint32_t flow)
+static bool may_have_successor(const struct hp3_turn *t, uint32_t flow)
 {
+	const struct hp3_engine *e = t->e;
 	const struct hp3_flow *f = &e->flows[flow];
 	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
 	const struct hp3_refutation *r = &e->hearsay[flow].refutation;
+	uint32_t silent = (uint32_t)(t->now >> HP3_TICK_SHIFT) - f->last;
 
 	return p->nunpaired != 0 &&
 	       ((r->stuck != 0 && r->una == f->stream.una) ||
-		       (uint32_t)(p->began >> HP3_TICK_SHIFT) - f->last <= INT32_MAX);
+		       (t->now >> HP3_TICK_SHIFT) - (p->began >> HP3_TICK_SHIFT) <= silent);
 }
 
 /* Rule 26: were una beyond what has arrived, the NAK would complete what lies between. */
-static bool is_nak_safe(const struct hp3_engine *e, uint32_t flow)
+static bool is_nak_safe(const struct hp3_turn *t, uint32_t flow)
 {
-	const struct hp3_flow *f = &e->flows[flow];
+	const struct hp3_flow *f = &t->e->flows[flow];
 
-	return hp3_rnic_is_plain(f) && !may_have_successor(e, flow) &&
+	return hp3_rnic_is_plain(f) && !may_have_successor(t, flow) &&
 	       (f->watch & (HP3_FW_NAKED | HP3_FW_SURE)) == HP3_FW_SURE;
 }
 
@@ -71,7 +73,7 @@ static bool hand_nak(struct hp3_turn *t, uint32_t flow)
 
 	if (t->e->cfg.beside) /* nothing is handed to the RNIC */
 		return false;
-	if (!is_nak_safe(t->e, flow)) {
+	if (!is_nak_safe(t, flow)) {
 		m->errand.dead.owed =
 			hp3_rnic_is_plain(f) && !(f->watch & (HP3_FW_NAKED | HP3_FW_SURE));
 		if (m->errand.dead.owed)
@@ -115,7 +117,7 @@ void hp3_failover(struct hp3_turn *t, uint32_t flow, uint16_t port)
 
 	m->to = port;
 	if (t->e->cfg.observe) {
-		report(t, flow, HP3_EV_WOULD, is_nak_safe(t->e, flow));
+		report(t, flow, HP3_EV_WOULD, is_nak_safe(t, flow));
 		f->watch |= HP3_FW_QUIET;
 		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 		return;

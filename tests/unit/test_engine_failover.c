@@ -52,6 +52,26 @@ static void rule_04_the_nak_names_the_oldest_packet_in_flight(void **state)
 	assert_int_equal(stats()->naks_made, 1);
 }
 
+/* Another flow of the peer began before this one was seen last: however long ago that is. */
+static void rule_15_who_began_long_ago_is_no_successor(void **state)
+{
+	for (uint64_t days = 1; days < 100; days += 14) {
+		struct qp other = make_qp(1);
+
+		rig_setup(state);
+		rig.cfg.idle_age_ns = rig.cfg.dead_age_ns = UINT64_MAX / 2;
+		alive();
+		middle(&other, 7);
+		rig.now += days * 86400 * 1000 * MS;
+		for (unsigned i = 0; i < 4; i++)
+			exchange(false);
+		middle(&q, psn++);
+		last(&q, psn++);
+		dies();
+		assert_int_equal(rig.acts[HP3_ACT_NAK], 1);
+	}
+}
+
 /* It would end a half-done READ or ATOMIC as if it were complete. */
 static void rule_04_no_nak_with_a_read_or_atomic_outstanding(void **state)
 {
@@ -391,6 +411,7 @@ int main(void)
 		RIG_TEST(rule_04_no_nak_behind_data_that_nobody_checked),
 		RIG_TEST(rule_04_no_nak_behind_data_that_the_rnic_may_lack),
 		RIG_TEST(rule_15_no_nak_where_a_reply_contradicts),
+		RIG_TEST(rule_15_who_began_long_ago_is_no_successor),
 		RIG_TEST(rule_04_once_per_oldest_packet),
 		RIG_TEST(rule_13_the_first_packet_on_the_new_port_is_the_oldest),
 		RIG_TEST(going_back_n_supersedes_what_is_held),
