@@ -53,7 +53,6 @@ struct packet {
 	bool copy; /* that the network made, or the engine showed */
 	bool damaged; /* its ICRC is wrong */
 	bool ce;
-	bool asks; /* no packet: what does the RNIC lack before psn? */
 };
 
 struct event {
@@ -213,8 +212,6 @@ struct hp3_pkt spray_view(uint8_t *frame, const struct packet *k, unsigned from)
 void spray_emit(struct world *w, uint32_t qp);
 void spray_timer(struct world *w, uint32_t qp);
 void spray_requester(struct world *w, const struct packet *reply);
-/* A NAK for this PSN might be handed to the RNIC: no READ or ATOMIC before it may lack (rule 4). */
-void spray_judge_nak(struct world *w, const struct packet *nak);
 void spray_responder(struct world *w, const struct packet *k);
 
 #endif

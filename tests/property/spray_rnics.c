@@ -361,16 +361,6 @@ static bool is_stale(struct world *w, const struct packet *k)
 	return stale;
 }
 
-void spray_judge_nak(struct world *w, const struct packet *nak)
-{
-	const struct requester *q = &w->qp[nak->qp];
-
-	for (uint32_t at = q->una; nak->life == q->life && at < nak->psn && at < q->hi; at++)
-		CHECK(w, !is_answered(q->kind[at]),
-			"queue pair %u: a NAK for PSN %u would complete %u, which lacks data",
-			nak->qp, nak->psn, at);
-}
-
 void spray_requester(struct world *w, const struct packet *reply)
 {
 	struct requester *q = &w->qp[reply->qp];

@@ -5,7 +5,6 @@
 #include <string.h>
 #include "epochs.h"
 #include "spray_inside.h"
-#include "engine/moves/moves.h"
 #include "engine/pass/burst.h"
 
 #define BURST    32u /* packets that hp3d reads at a time */
@@ -38,10 +37,6 @@ static void judge_order(struct world *w, unsigned at, const struct packet *k)
 
 static void rnic_gets(struct world *w, unsigned at, const struct packet *k)
 {
-	if (k->asks) {
-		spray_judge_nak(w, k);
-		return;
-	}
 	judge_order(w, at, k);
 	if (at == A)
 		spray_requester(w, k);
@@ -253,41 +248,13 @@ static void request_arrives(struct world *w, const struct packet *k)
 	spray_behind(w, B, &acts);
 }
 
-/*
- * Not so where a packet, or the ACK that shows that one lacks, is lost between the engine and its
- * RNIC, nor where READs left past the engine: it does not know of these (rule 4).
- */
-static bool is_judged(const struct spray_params *p)
-{
-	return p->bad_ppm + p->damaged_ppm + p->operator_us + p->receiver_operator_us == 0;
-}
-
-/* Would the engine hand over a NAK now? It would arrive behind all that is on its way. */
-static void ask(struct world *w, const struct packet *k, uint32_t flow)
-{
-	const struct host *h = &w->host[A];
-	const struct hp3_flow *f = &h->e->flows[flow];
-	struct packet nak = {.qp = k->qp, .life = k->life, .asks = true};
-
-	if (!hp3_rnic_is_plain(f) || !(f->watch & HP3_FW_SURE) || !is_judged(&w->p) ||
-		k->life != w->qp[k->qp].life)
-		return;
-	w->r.plain++;
-	nak.psn = k->psn + (uint32_t)hp3_psn_diff(f->stream.una, k->wire);
-	spray_at(w, h->into > w->now ? h->into : w->now,
-		(struct event){.kind = EV_INTO, .host = A, .packet = nak});
-}
-
 static void reply_arrives(struct world *w, const struct packet *k)
 {
 	struct hp3_acts acts;
-	struct hp3_verdict vd = passes(w, A, B, k, &acts);
 
-	if (vd.kind == HP3_PASS)
+	if (passes(w, A, B, k, &acts).kind == HP3_PASS)
 		into_rnic(w, A, k);
 	spray_behind(w, A, &acts);
-	if (vd.flow != HP3_NO_FLOW && !w->host[A].direct)
-		ask(w, k, vd.flow);
 }
 
 void spray_told(struct world *w, unsigned at, const struct hp3_act_agree *word)

@@ -72,7 +72,6 @@ struct spray_params {
 	X(overtaken)                                                                               \
 	X(read_gaps)                                                                               \
 	X(read_naks)                                                                               \
-	X(plain)                                                                                   \
 	X(naks)                                                                                    \
 	X(rnrs)                                                                                    \
 	X(timeouts)                                                                                \
