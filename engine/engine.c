@@ -450,3 +450,8 @@ const char *hp3_pairing_name(enum hp3_pairing p)
 	};
 	return HP3_NAME(names, p);
 }
+
+uint32_t hp3_seen_kinds(const struct hp3_engine *e)
+{
+	return (e->nspray_in != 0) | (e->nspray_reads != 0) << 1 | (e->nreplies != 0) << 2;
+}

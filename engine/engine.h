@@ -402,6 +402,11 @@ void hp3_find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum
  *   the first one that comes with actions. Then: obey the verdicts before it, carry out the
  *   actions, obey the last verdict, call again for the packets behind it.
  */
+/*
+ * For which kinds of packets hp3_see_burst() fills in all: a bit each. A message of a peer, handled
+ * between hp3_see_burst() and hp3_burst(), may add one; the packets behind it are to be seen again.
+ */
+uint32_t hp3_seen_kinds(const struct hp3_engine *e);
 uint32_t hp3_see_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir);
 uint32_t hp3_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir,
 	uint64_t now, struct hp3_verdict *verdicts, struct hp3_acts *acts);

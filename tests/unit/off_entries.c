@@ -61,6 +61,8 @@ static int burst(struct off_world *w, enum hp3_dir dir)
 	struct hp3_verdict v;
 
 	hp3_see_burst(w->e, &p, 1, dir);
+	if (hp3_seen_kinds(w->e) >> 3 != 0)
+		return -EINVAL;
 	return (int)hp3_burst(w->e, &p, 1, dir, w->now, &v, &w->acts) - 1;
 }
 
@@ -435,8 +437,8 @@ const struct off_entry off_entries[] = {
 	{"hp3_hold_room", call_hold_room, nothing},
 	{"hp3_held_next", call_held_next, nothing},
 	{"hp3_find_burst hp3_tx hp3_rx", packets, nothing},
-	{"hp3_see_burst hp3_burst", call_out, nothing},
-	{"hp3_see_burst hp3_burst", call_in, nothing},
+	{"hp3_see_burst hp3_seen_kinds hp3_burst", call_out, nothing},
+	{"hp3_see_burst hp3_seen_kinds hp3_burst", call_in, nothing},
 	{"hp3_lane_use", call_lanes, nothing},
 	{"hp3_lane_name hp3_lane_in_use hp3_command_error hp3_pairing_name hp3_bar_name "
 	 "hp3_event_name hp3_cause_name hp3_payoff_name hp3_evidence_name hp3_identity_name "

@@ -202,19 +202,27 @@ static void congest(unsigned at, const struct queue_pair *q)
 	hp3d_pipe_burst(w.end[at].pipe, HP3_DIR_RX, &m, 1, w.now);
 }
 
-static void tell(unsigned at, const struct queue_pair *q, enum hp3_qp_kind kind)
+static void tell_as(unsigned at, const struct queue_pair *q, enum hp3_qp_kind kind,
+	enum hp3_teller teller, bool psn_known)
 {
 	struct hp3_addressing a = way(at);
 	struct hp3_qp_event ev = {.kind = (uint8_t)kind,
-		.teller = (uint8_t)(draw(2) ? HP3_TELLER_KERNEL : HP3_TELLER_LIBRARY),
+		.teller = (uint8_t)teller,
 		.lqpn = at == 0 ? q->lqpn : q->rqpn,
 		.rqpn = at == 0 ? q->rqpn : q->lqpn,
 		.psn = q->psn[at],
-		.psn_known = draw(2)};
+		.psn_known = psn_known};
 
 	memcpy(ev.local, a.src_ip, 4);
 	memcpy(ev.remote, a.dst_ip, 4);
 	hp3d_pipe_qp(w.end[at].pipe, &ev, w.now);
+}
+
+static void tell(unsigned at, const struct queue_pair *q, enum hp3_qp_kind kind)
+{
+	enum hp3_teller teller = draw(2) ? HP3_TELLER_KERNEL : HP3_TELLER_LIBRARY;
+
+	tell_as(at, q, kind, teller, draw(2));
 }
 
 /* A queue pair gives way to another one that has one of its numbers, or both. */
@@ -402,6 +410,63 @@ static void no_buffer_is_lost_whoever_calls_the_engine(void **state)
 	assert_true(c.taken > 0 && s.paced > 0 && s.sprayed > 0);
 }
 
+static uint32_t came[WIRE], n_came;
+
+static void note_rx(void *ctx, struct rte_mbuf **m, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		struct hp3_view v;
+
+		hp3_parse(rte_pktmbuf_mtod(m[i], void *), m[i]->data_len, &v);
+		if (v.class == HP3_CLASS_RC_REQUEST && !(v.flags & HP3_VF_ATOMIC))
+			came[n_came++] = v.psn;
+	}
+	rte_pktmbuf_free_bulk(m, n);
+}
+
+/* A request of host 0, behind whatever is on its way to host 1. */
+static void append(const struct queue_pair *q, uint8_t opcode, uint32_t psn)
+{
+	static const uint8_t payload[PAYLOAD];
+	const struct hp3_fields f = {.opcode = opcode,
+		.dest_qpn = q->rqpn,
+		.psn = psn,
+		.dma_len = 1 << 20,
+		.payload = payload,
+		.payload_len = PAYLOAD};
+	struct hp3_addressing a = way(0);
+	struct rte_mbuf *m = rte_pktmbuf_alloc(w.pool);
+
+	assert_non_null(m);
+	m->data_len = (uint16_t)hp3_build(rte_pktmbuf_mtod(m, void *), 2048, &a, &f);
+	m->pkt_len = m->data_len;
+	w.end[1].in[w.end[1].n++] = m;
+}
+
+/* A question, and behind it in one burst the first two packets that it is about, swapped. */
+static void a_question_counts_for_the_burst_that_brings_it(void **state)
+{
+	struct hp3d_pipe_counters c = {0};
+	struct hp3_stats s = {0};
+	const struct queue_pair q = {.lqpn = 0x5000, .rqpn = 0x25000, .psn = {700, 100}};
+
+	begin(1, HP3_CC_OFF);
+	request(0, &w.qp[0]); /* tells how host 1 is addressed */
+	rte_pktmbuf_free_bulk(w.end[1].in, w.end[1].n);
+	w.end[1].n = 0;
+	hp3d_pipe_output(w.end[1].pipe, HP3_DIR_RX, note_rx, NULL);
+	tell_as(0, &q, HP3_QP_UP, HP3_TELLER_KERNEL, true);
+	hp3d_pipe_tick(w.end[0].pipe, w.now);
+	append(&q, HP3_OP_RC_WRITE_MIDDLE, 701);
+	append(&q, HP3_OP_RC_WRITE_FIRST, 700);
+	hp3d_pipe_burst(w.end[1].pipe, HP3_DIR_RX, w.end[1].in, (uint16_t)w.end[1].n, w.now);
+	w.end[1].n = 0;
+	assert_int_equal(n_came, 2);
+	assert_int_equal(came[0], 700);
+	assert_int_equal(came[1], 701);
+	end(&c, &s);
+}
+
 /* Packets are looked at between the pieces of a tick: here those of ageing (engine/tick.c). */
 static void a_tick_is_one_piece(void **state)
 {
@@ -425,6 +490,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_buffer_is_lost_whoever_calls_the_engine),
+		cmocka_unit_test(a_question_counts_for_the_burst_that_brings_it),
 		cmocka_unit_test(a_tick_is_one_piece),
 	};
 	static char args[][16] = {"test_pipe", "--no-huge", "--no-pci", "--no-shconf", "-m", "128",

@@ -286,7 +286,7 @@ static void count(
 void hp3d_pipe_burst(
 	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint16_t n, uint64_t now)
 {
-	uint32_t from = 0, others;
+	uint32_t from = 0, others, kinds;
 	uint64_t bytes;
 
 	others = see_all(p, dir, m, n, &bytes);
@@ -296,10 +296,13 @@ void hp3d_pipe_burst(
 			continue;
 		engage(p, dir, m, from, i, now); /* what came before it comes first */
 		from = i;
+		kinds = hp3_seen_kinds(p->engine);
 		if (is_ours(p, &p->pkts[i], now)) {
 			rte_pktmbuf_free(m[i]);
 			from++;
 		}
+		if (unlikely(hp3_seen_kinds(p->engine) != kinds))
+			hp3_see_burst(p->engine, &p->pkts[i + 1], n - i - 1, dir);
 	}
 	engage(p, dir, m, from, n, now);
 	if (dir == HP3_DIR_TX && p->agent != NULL) {
