@@ -183,7 +183,7 @@ void hp3_flow_remove(struct hp3_turn *t, uint32_t flow)
 	struct hp3_engine *e = t->e;
 	struct hp3_flow *f = &e->flows[flow];
 
-	hp3_spray_gone(t, flow, false);
+	hp3_spray_gone(t, flow);
 	index_remove(e, flow, HP3_DIR_TX);
 	if (f->flags & HP3_FF_PAIRED)
 		index_remove(e, flow, HP3_DIR_RX);

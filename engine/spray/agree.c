@@ -134,7 +134,7 @@ bool hp3_spray_abandon(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts
 		hp3_spray_say_in(&t, in, HP3_AGREE_NO, 0);
 		hp3_spray_in_end(&t, in, false);
 	} else {
-		hp3_spray_gone(&t, s->out[s->outs[s->nout - 1]].flow, false);
+		hp3_spray_gone(&t, s->out[s->outs[s->nout - 1]].flow);
 	}
 	return true;
 }

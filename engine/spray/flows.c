@@ -41,9 +41,8 @@ void hp3_spray_paired(struct hp3_turn *t, uint32_t flow, uint32_t lqpn)
 	hp3_spray_unpaired(t, flow);
 	if (e->nspray_in == 0)
 		return;
-	if ((e->flows[flow].watch & HP3_FW_READS) &&
-		e->spraying->in[e->spraying->of[flow].reads].responder != lqpn)
-		hp3_spray_in_end(t, &e->spraying->in[e->spraying->of[flow].reads], false);
+	if ((e->flows[flow].watch & HP3_FW_READS) && hp3_in_of_reads(e, flow)->responder != lqpn)
+		hp3_spray_in_end(t, hp3_in_of_reads(e, flow), false);
 	in = hp3_in_find(e, hp3_key_addr(e, HP3_ENDS(p)), p->vlan, p->ipv6, lqpn, true);
 	if (in == NULL)
 		return;
@@ -53,29 +52,31 @@ void hp3_spray_paired(struct hp3_turn *t, uint32_t flow, uint32_t lqpn)
 		hp3_spray_reads_anew(t, in, true);
 }
 
-void hp3_spray_anew(struct hp3_turn *t, uint32_t flow, bool told)
+static void end_outs(struct hp3_turn *t, uint32_t flow, bool over)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
-
-	if (!told) /* packets were lost before hp3d, perhaps */
-		hp3_spray_unpaired(t, flow);
-	if (f->watch & HP3_FW_SPRAY && told)
-		hp3_out_end(t, hp3_out_of(t->e, flow), true);
-	if (f->watch & HP3_FW_READ && told)
-		hp3_out_end(t, hp3_out_of_read(t->e, flow), true);
-	if (f->watch & HP3_FW_READS)
-		hp3_spray_reads_anew(t, &t->e->spraying->in[t->e->spraying->of[flow].reads], told);
-}
-
-void hp3_spray_gone(struct hp3_turn *t, uint32_t flow, bool over)
-{
-	const struct hp3_flow *f = &t->e->flows[flow];
-	struct hp3_spraying *s = t->e->spraying;
 
 	if (f->watch & HP3_FW_SPRAY)
 		hp3_out_end(t, hp3_out_of(t->e, flow), over);
 	if (f->watch & HP3_FW_READ)
 		hp3_out_end(t, hp3_out_of_read(t->e, flow), over);
+}
+
+void hp3_spray_anew(struct hp3_turn *t, uint32_t flow, bool told)
+{
+	const struct hp3_flow *f = &t->e->flows[flow];
+
+	if (told)
+		end_outs(t, flow, true);
+	else /* packets were lost before hp3d, perhaps */
+		hp3_spray_unpaired(t, flow);
 	if (f->watch & HP3_FW_READS)
-		hp3_spray_reads_gone(t, &s->in[s->of[flow].reads]);
+		hp3_spray_reads_anew(t, hp3_in_of_reads(t->e, flow), told);
+}
+
+void hp3_spray_gone(struct hp3_turn *t, uint32_t flow)
+{
+	end_outs(t, flow, false);
+	if (t->e->flows[flow].watch & HP3_FW_READS)
+		hp3_spray_reads_gone(t, hp3_in_of_reads(t->e, flow));
 }

@@ -11,11 +11,6 @@
 #define SHORT_RUN 256 /* PSNs: where the RNIC goes back after so few ... */
 #define STRIKES   4u /* ... so many times in a row, one path is better */
 
-static struct hp3_spray_in *record_of(const struct hp3_engine *e, uint32_t flow)
-{
-	return &e->spraying->in[e->spraying->of[flow].reads];
-}
-
 static bool may_begin(const struct hp3_turn *t, const struct hp3_flow *f, const struct hp3_view *v)
 {
 	const struct hp3_engine *e = t->e;
@@ -161,7 +156,7 @@ void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pk
 	struct hp3_spray_in *in;
 
 	if (f->watch & HP3_FW_READS) {
-		in = record_of(t->e, flow);
+		in = hp3_in_of_reads(t->e, flow);
 		hp3_in_look(t, in);
 	} else if (may_begin(t, f, v)) {
 		in = begin(t, flow, v);
@@ -318,7 +313,7 @@ void hp3_spray_read_arrives(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
 {
 	if (vd->kind == HP3_PASS)
-		reply(t, record_of(t->e, flow), pkt, vd);
+		reply(t, hp3_in_of_reads(t->e, flow), pkt, vd);
 }
 
 void hp3_spray_stray(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd)

@@ -92,6 +92,11 @@ void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in);
 /* `reads`: responses to READs of the local queue pair `responder`. */
 struct hp3_spray_in *hp3_in_find(struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6,
 	uint32_t responder, bool reads);
+/* The record of what the flow reads (HP3_FW_READS). */
+static inline struct hp3_spray_in *hp3_in_of_reads(const struct hp3_engine *e, uint32_t flow)
+{
+	return &e->spraying->in[e->spraying->of[flow].reads];
+}
 /* The newest record whose requester this is. */
 struct hp3_spray_in *hp3_in_find_back(struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6,
 	uint32_t requester, bool reads);

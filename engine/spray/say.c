@@ -105,8 +105,7 @@ void hp3_spray_slept(struct hp3_turn *t)
 	s->slept++;
 }
 
-/* Nothing is judged while packets lie unread; afterwards that time does not count (hp3_in_slept()).
- */
+/* Nothing is judged while packets lie unread. That time does not count later (hp3_in_slept()). */
 void hp3_rx_blocked(struct hp3_engine *e, bool blocked, uint64_t now)
 {
 	struct hp3_spraying *s = e->spraying;

@@ -8,8 +8,9 @@
 #define STRIKES    4u
 #define ASK_EVERY  256u /* packets: an RNIC may ask for an acknowledgement much more seldom */
 #define LEAST_ROOM 64u /* packets */
-/* Beats: so long is a peer bound by a word, but for what packets and words are on their way. */
-#define BOUND (HP3_SPRAY_BOUND - 1u)
+/* Beats: age of a message from which its answer counts no more. The peer is bound for three beats
+ * longer, in which what left until then arrives. */
+#define BOUND (HP3_SPRAY_BOUND - HP3_SPRAY_TRUST)
 
 /* Is the message under way a large one? Only a WRITE says so at once. */
 static void measure(const struct hp3_engine *e, struct hp3_spray_out *o, const struct hp3_view *v)

@@ -301,8 +301,8 @@ enum hp3_spray_state hp3_spray_state_of(const struct hp3_engine *e, uint32_t flo
 uint32_t hp3_spray_lanes_of(const struct hp3_engine *e, uint32_t flow); /* in use */
 /* Nothing is acknowledged: one path for now, if there were several. */
 bool hp3_spray_stalled(struct hp3_turn *t, uint32_t flow);
-/* The flow is gone; `over`: what is held for it goes nowhere, and peers are told. */
-void hp3_spray_gone(struct hp3_turn *t, uint32_t flow, bool over);
+/* The flow is gone; its peers are not told. */
+void hp3_spray_gone(struct hp3_turn *t, uint32_t flow);
 /*
  * The flow was unpaired: it is not known any more what is acknowledged. What leaves takes one path,
  * and the peer is told when all that took several has arrived; what was promised is kept.

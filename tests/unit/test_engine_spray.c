@@ -346,6 +346,21 @@ static void auto_leaves_it_where_paths_differ(void **state_)
 	}
 }
 
+/* What left on the strength of an old answer has to arrive while the peer is still bound. */
+static void an_old_answer_is_not_trusted(void **state_)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct hp3_agree ask;
+
+		configure();
+		set_up_at(&q, psn);
+		ask = said();
+		rig.now += 7 * MS - 1 - US * !i;
+		hears(ask, HP3_AGREE_YES);
+		assert_int_equal(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port), !i);
+	}
+}
+
 /* No may follow yes, to the same word; yes does not follow no. */
 static void no_may_follow_yes(void **state_)
 {
@@ -507,6 +522,7 @@ int main(void)
 		RIG_TEST(the_next_one_knows_slow_lanes),
 		RIG_TEST(marked_lanes_are_left_out),
 		RIG_TEST(auto_leaves_it_where_paths_differ),
+		RIG_TEST(an_old_answer_is_not_trusted),
 		RIG_TEST(no_may_follow_yes),
 		RIG_TEST(who_expects_what_was_never_sent_is_asked_anew),
 		RIG_TEST(a_refusal_at_setup_is_no_last_word),
