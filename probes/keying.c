@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of peers, and the INITs that leave by themselves. */
+#include "base/hash.h"
+#include "base/names.h"
+#include "probes/keying_internal.h"
+#include <sodium/crypto_shorthash.h>
+
+#define SECOND    1000000000ull
+#define WAIT_MIN  (SECOND / 10)
+#define WAIT_MAX  (60 * SECOND)
+#define IDLE      (300 * SECOND)
+#define LOOKS     16u /* records that a new peer may ask to give way */
+#define PEERS_MIN 8u
+#define PEERS_MAX (1u << 20)
+#define ALIGN     64u
+
+_Static_assert(crypto_shorthash_siphashx24_BYTES == HP3_KEY_LEN, "a key from a key");
+
+struct layout {
+	size_t due, bucket, peer, size;
+};
+
+static size_t aligned(size_t n)
+{
+	return (n + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+static struct layout layout_of(const struct hp3_keying_config *cfg)
+{
+	struct layout l = {.due = aligned(sizeof(struct hp3_keying))};
+
+	l.bucket = l.due + aligned(cfg->peers * sizeof(uint64_t));
+	l.peer = l.bucket + aligned(cfg->peers * sizeof(uint32_t));
+	l.size = l.peer + aligned(cfg->peers * sizeof(struct hp3_keying_peer));
+	return l;
+}
+
+size_t hp3_keying_size(const struct hp3_keying_config *cfg)
+{
+	if (cfg->peers < PEERS_MIN || cfg->peers > PEERS_MAX ||
+		(cfg->peers & (cfg->peers - 1)) != 0 || cfg->port == 0)
+		return 0;
+	return layout_of(cfg).size;
+}
+
+/* A key for one purpose. */
+static void derive(uint8_t key[HP3_KEY_LEN], const uint8_t random[HP3_SEED_LEN], uint8_t purpose)
+{
+	uint8_t in[1 + HP3_SEED_LEN / 2] = {purpose};
+
+	memcpy(in + 1, random + HP3_KEY_LEN, HP3_SEED_LEN / 2);
+	crypto_shorthash_siphashx24(key, in, sizeof(in), random);
+}
+
+struct hp3_keying *hp3_keying_create(
+	void *mem, size_t size, const struct hp3_keying_config *cfg, struct hp3_keying_stats *stats)
+{
+	size_t want = hp3_keying_size(cfg);
+	struct layout l = layout_of(cfg);
+	struct hp3_keying *k = mem;
+	uint8_t seed[HP3_KEY_LEN];
+
+	if (want == 0 || size < want || (uintptr_t)mem % ALIGN != 0)
+		return NULL;
+	memset(mem, 0, want);
+	*k = (struct hp3_keying){.cfg = *cfg,
+		.stats = stats,
+		.next_due = HP3_KEYING_NEVER,
+		.free = 1,
+		.due = (uint64_t *)((uint8_t *)mem + l.due),
+		.bucket = (uint32_t *)((uint8_t *)mem + l.bucket),
+		.peer = (struct hp3_keying_peer *)((uint8_t *)mem + l.peer)};
+	derive(k->cookie_key, cfg->random, 1);
+	derive(k->nonce_key, cfg->random, 2);
+	derive(seed, cfg->random, 3);
+	memcpy(&k->seed, seed, sizeof(k->seed));
+	for (uint32_t i = 0; i < cfg->peers; i++) {
+		k->due[i] = HP3_KEYING_NEVER;
+		k->peer[i].next = i + 1 < cfg->peers ? i + 2 : 0;
+	}
+	return k;
+}
+
+/* The same for both directions. */
+static uint32_t *bucket_of(const struct hp3_keying *k, const struct hp3_pair_ends *ends)
+{
+	struct hp3_pair_ends key = *ends;
+
+	if (memcmp(ends->src, ends->dst, sizeof(ends->src)) > 0) {
+		memcpy(key.src, ends->dst, sizeof(key.src));
+		memcpy(key.dst, ends->src, sizeof(key.dst));
+	}
+	return &k->bucket[hp3_hash(k->seed, &key, sizeof(key)) & (k->cfg.peers - 1)];
+}
+
+static bool is_back(const struct hp3_pair_ends *there, const struct hp3_pair_ends *back)
+{
+	return there->ipv6 == back->ipv6 &&
+	       memcmp(there->src, back->dst, sizeof(there->src)) == 0 &&
+	       memcmp(there->dst, back->src, sizeof(there->dst)) == 0;
+}
+
+static bool is_out(const struct hp3_keying_peer *p, const struct hp3_pair_ends *ends)
+{
+	return hp3_pair_ends_compare(&p->ends, ends) == 0;
+}
+
+struct hp3_keying_peer *hp3_keying_peer(
+	const struct hp3_keying *k, const struct hp3_pair_ends *ends)
+{
+	for (uint32_t i = *bucket_of(k, ends); i != 0; i = k->peer[i - 1].next) {
+		struct hp3_keying_peer *p = &k->peer[i - 1];
+
+		if (is_out(p, ends) || is_back(&p->ends, ends))
+			return p;
+	}
+	return NULL;
+}
+
+static uint32_t number_of(const struct hp3_keying *k, const struct hp3_keying_peer *p)
+{
+	return (uint32_t)(p - k->peer);
+}
+
+/* A nonce that nobody can foresee, and the peer's cookie is worth nothing for it. */
+void hp3_keying_new_nonce(struct hp3_keying *k, struct hp3_keying_peer *p)
+{
+	uint8_t in[sizeof(uint64_t)], out[HP3_KEY_LEN];
+
+	hp3_put_be64(in, ++k->nonces);
+	crypto_shorthash_siphashx24(out, in, sizeof(in), k->nonce_key);
+	p->nonce = hp3_be64(out);
+	p->has_cookie = p->again = false;
+}
+
+static void leave_bucket(struct hp3_keying *k, struct hp3_keying_peer *p)
+{
+	uint32_t *at = bucket_of(k, &p->ends), number = number_of(k, p) + 1;
+
+	while (*at != number)
+		at = &k->peer[*at - 1].next;
+	*at = p->next;
+}
+
+static bool may_go(const struct hp3_keying_peer *p, uint64_t now)
+{
+	return now - p->talked > IDLE && p->trial.state != HP3_TRIAL_WANTED &&
+	       (!p->keyed || now - p->heard > IDLE);
+}
+
+/* Of a peer that may give way, among the next few records. */
+static struct hp3_keying_peer *displace(struct hp3_keying *k, uint64_t now)
+{
+	for (uint32_t i = 0; i < LOOKS; i++) {
+		struct hp3_keying_peer *p = &k->peer[k->hand++ & (k->cfg.peers - 1)];
+
+		if (!may_go(p, now))
+			continue;
+		leave_bucket(k, p);
+		k->stats->displaced++;
+		return p;
+	}
+	return NULL;
+}
+
+static struct hp3_keying_peer *new_peer(
+	struct hp3_keying *k, const struct hp3_pair_ends *ends, uint64_t now)
+{
+	struct hp3_keying_peer *p;
+	uint32_t *bucket = bucket_of(k, ends);
+
+	if (k->free != 0) {
+		p = &k->peer[k->free - 1];
+		k->free = p->next;
+	} else {
+		p = displace(k, now);
+	}
+	if (p == NULL) {
+		k->stats->full++;
+		return NULL;
+	}
+	*p = (struct hp3_keying_peer){
+		.ends = *ends, .used = true, .since = now, .wait = WAIT_MIN, .next = *bucket};
+	*bucket = number_of(k, p) + 1;
+	hp3_keying_new_nonce(k, p);
+	k->due[number_of(k, p)] = k->next_due = now;
+	return p;
+}
+
+bool hp3_keying_begin(struct hp3_keying *k, const struct hp3_pair_ends *ends, uint64_t now)
+{
+	struct hp3_keying_peer *p = hp3_keying_peer(k, ends);
+
+	if (memcmp(ends->src, ends->dst, sizeof(ends->src)) == 0)
+		return false;
+	if (p == NULL)
+		p = new_peer(k, ends, now);
+	if (p == NULL)
+		return false;
+	p->talked = now;
+	if ((!p->keyed || p->doubted != 0) && k->due[number_of(k, p)] == HP3_KEYING_NEVER)
+		hp3_keying_ask_soon(k, p, now);
+	return true;
+}
+
+void hp3_keying_ask_soon(struct hp3_keying *k, struct hp3_keying_peer *p, uint64_t now)
+{
+	uint64_t *due = &k->due[number_of(k, p)];
+
+	p->wait = WAIT_MIN;
+	*due = hp3_min_u64(*due, now + WAIT_MIN);
+	k->next_due = hp3_min_u64(k->next_due, *due);
+}
+
+void hp3_keying_ask_no_more(struct hp3_keying *k, struct hp3_keying_peer *p)
+{
+	k->due[number_of(k, p)] = HP3_KEYING_NEVER;
+}
+
+static bool ask(struct hp3_keying *k, uint32_t i, uint64_t now, struct hp3_keying_message *out)
+{
+	struct hp3_keying_peer *p = &k->peer[i];
+
+	if (now - p->talked > IDLE) {
+		k->due[i] = HP3_KEYING_NEVER;
+		return false;
+	}
+	k->due[i] = now + p->wait;
+	p->wait = hp3_min_u64(2 * p->wait, WAIT_MAX);
+	p->again = false;
+	hp3_keying_write_init(k, p, out);
+	return true;
+}
+
+bool hp3_keying_tick(struct hp3_keying *k, uint64_t now, struct hp3_keying_message *out)
+{
+	if (now < k->next_due)
+		return false;
+	while (k->at < k->cfg.peers) {
+		uint32_t i = k->at++;
+
+		if (k->due[i] <= now && ask(k, i, now, out))
+			return true;
+	}
+	k->at = 0;
+	k->next_due = HP3_KEYING_NEVER;
+	for (uint32_t i = 0; i < k->cfg.peers; i++)
+		k->next_due = hp3_min_u64(k->next_due, k->due[i]);
+	return false;
+}
+
+const uint8_t *hp3_keying_find(const struct hp3_keying *k, const struct hp3_pair_ends *ends)
+{
+	const struct hp3_keying_peer *p = hp3_keying_peer(k, ends);
+
+	if (p == NULL || !p->keyed)
+		return NULL;
+	return is_out(p, ends) ? p->secrets.out.key : p->secrets.in.key;
+}
+
+void hp3_keying_heard(struct hp3_keying *k, const struct hp3_pair_ends *ends, uint64_t now)
+{
+	struct hp3_keying_peer *p = hp3_keying_peer(k, ends);
+
+	if (p == NULL || !p->keyed)
+		return;
+	p->heard = now;
+	if (p->doubted == 0)
+		return;
+	p->doubted = 0;
+	hp3_keying_ask_no_more(k, p);
+}
+
+void hp3_keying_become(struct hp3_keying *k, const struct hp3_identity *identity, uint64_t now)
+{
+	k->cfg.identity = *identity;
+	k->first_job = k->last_job = 0;
+	for (uint32_t i = 0; i < k->cfg.peers; i++) {
+		struct hp3_keying_peer *p = &k->peer[i], old = *p;
+
+		if (!p->used)
+			continue;
+		*p = (struct hp3_keying_peer){.ends = old.ends,
+			.used = true,
+			.next = old.next,
+			.since = now,
+			.talked = old.talked};
+		hp3_keying_new_nonce(k, p);
+		hp3_keying_ask_soon(k, p, now);
+	}
+}
+
+void hp3_keying_tell(struct hp3_keying *k, const struct hp3_keying_event *ev)
+{
+	if (k->n_events == HP3_KEYING_EVENTS_KEPT) {
+		k->stats->events_lost++;
+		return;
+	}
+	k->event[(k->first_event + k->n_events++) % HP3_KEYING_EVENTS_KEPT] = *ev;
+}
+
+bool hp3_keying_event(struct hp3_keying *k, struct hp3_keying_event *ev)
+{
+	if (k->n_events == 0)
+		return false;
+	*ev = k->event[k->first_event];
+	k->first_event = (k->first_event + 1) % HP3_KEYING_EVENTS_KEPT;
+	k->n_events--;
+	return true;
+}
+
+const char *hp3_keying_event_name(enum hp3_keying_event_kind kind)
+{
+	static const char *const name[] = {
+#define X(sym, text) text,
+		HP3_KEYING_EVENTS(X)
+#undef X
+	};
+
+	return HP3_NAME(name, kind);
+}
+
+const char *hp3_keying_state_name(enum hp3_keying_state s)
+{
+	static const char *const name[] = {
+#define X(sym, text) text,
+		HP3_KEYING_STATES(X)
+#undef X
+	};
+
+	return HP3_NAME(name, s);
+}
+
+static struct hp3_keying_info info_of(const struct hp3_keying_peer *p)
+{
+	struct hp3_keying_info info = {.ends = p->ends, .state = HP3_KEYING_ASKED};
+
+	info.since = p->since;
+	if (p->keyed) {
+		info.state = HP3_KEYING_HAS_KEY;
+		info.we_began = p->we_began;
+		info.doubted = p->doubted != 0;
+		info.heard = p->heard;
+		memcpy(info.public, p->public, sizeof(info.public));
+	} else if (p->trial.state == HP3_TRIAL_WANTED || p->trial.state == HP3_TRIAL_AWAY) {
+		info.state = HP3_KEYING_COMPUTING;
+		info.since = p->trial.since;
+	}
+	return info;
+}
+
+uint32_t hp3_keying_list(
+	const struct hp3_keying *k, uint32_t *at, struct hp3_keying_info *info, uint32_t n)
+{
+	uint32_t found = 0;
+
+	for (; *at < k->cfg.peers && found < n; ++*at)
+		if (k->peer[*at].used)
+			info[found++] = info_of(&k->peer[*at]);
+	return found;
+}

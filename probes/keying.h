@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_PROBES_KEYING_H
+#define HP3_PROBES_KEYING_H
+/*
+ * Two hosts without a configured key agree on one (identity.h, handshake.h). One record for each
+ * pair of addresses: a local one, and a remote one that the local RNIC has a connection with.
+ *
+ *     none       no record
+ *     asked      INITs leave after 0, 100, 300, 700 ms ..., at most 60 s apart
+ *     computing  the peer's public key is here; another thread computes the secrets of the pair
+ *     keyed      the peer has proven that it has the secret of its public key
+ *
+ * Trust on first use: the first identity that proves itself at an address gets the key. Whoever
+ * sees the packets of both hosts, and sends with their addresses, can be the first one. A
+ * configured key has no such beginning.
+ *
+ * Another identity at an address that has a key: hp3_keying asks the old one (INIT) and waits. It
+ * takes the new one only after 10 s without a proof or a message with a right tag from the old one.
+ *
+ * A peer that proves OUR public key: if it has our instance too, it is another rail of this host,
+ * a peer as any other. Else two hosts have one identity (a copied disk). They get no key. The one
+ * that was born later is asked to draw a new identity (event CLONED, hp3_keying_become()).
+ *
+ * Invariants:
+ *
+ *     Only hp3_keying_begin() makes a record. Messages make none, and cost nothing but the reading
+ *     if they come from an address without one.
+ *     Before the cookie is right, nothing is computed, and no more bytes leave than came.
+ *     A nonce of ours brings about one proof that counts: a replayed message changes nothing.
+ *     The X25519s of all peers are limited together, those of each peer apart. Same public key,
+ *     same result: it is computed once.
+ *     A call takes bounded time. hp3_keying_tick() looks at each due time once per INIT that is
+ *     due.
+ *
+ * Memory is the caller's; one instance is driven by one thread, except hp3_keying_compute(). `now`
+ * is monotonic, ns. If the table is full, a peer that the local RNIC has not talked to for 5
+ * minutes gives way; if there is none, the new pair gets no key (counted).
+ */
+#include "probes/handshake.h"
+#include "probes/limit.h"
+
+/* X(field, help). Each message that arrives is counted in `messages` and in exactly one of the
+ * fifteen below it. */
+#define HP3_KEYING_STATS(X)                                                                        \
+	X(messages, "messages of key agreement that arrived")                                      \
+	X(other_version, "messages of key agreement dropped: of an hp3d that speaks another "      \
+			 "version")                                                                \
+	X(bad_form, "messages of key agreement dropped: malformed")                                \
+	X(strangers, "messages of key agreement dropped: the RNIC talks to no such address")       \
+	X(cookies, "questions of peers answered with a cookie")                                    \
+	X(cookies_taken, "cookies of peers: the question left once more")                          \
+	X(stray, "messages of key agreement dropped: to no question under way")                    \
+	X(flooded, "questions of peers dropped: too many from one address")                        \
+	X(answered, "questions of peers answered: their key was known")                            \
+	X(to_compute, "messages of peers that wait for an X25519")                                 \
+	X(computing, "messages of peers that wait for an X25519 that was wanted before")           \
+	X(busy, "messages dropped: the X25519 of another public key at this address is under way") \
+	X(over_budget, "messages dropped: too many public keys from one address")                  \
+	X(others_refused, "messages dropped: another identity than the one that has the key")      \
+	X(bad_proof, "messages dropped: wrong proof; forged")                                      \
+	X(proven, "messages of peers that prove their public key")                                 \
+	X(asked, "questions for a key sent to peers")                                              \
+	X(computed, "X25519s done")                                                                \
+	X(weak, "public keys refused: of low order")                                               \
+	X(late_bad_proof, "proofs found wrong after the X25519; forged")                           \
+	X(late_others, "messages dropped after the X25519: the identity that has the key is "      \
+		       "there")                                                                    \
+	X(keyed, "peers that got a key")                                                           \
+	X(replaced, "peers whose identity is another one than before")                             \
+	X(cloned, "proofs of our own identity by another host: a copied disk")                     \
+	X(full, "peers without a key: the table is full")                                          \
+	X(displaced, "records given to another peer: the RNIC no longer talked to theirs")         \
+	X(events_lost, "events that nobody fetched in time")
+
+struct hp3_keying_stats {
+#define X(field, help) uint64_t field;
+	HP3_KEYING_STATS(X)
+#undef X
+};
+
+struct hp3_keying_config {
+	struct hp3_identity identity;
+	uint64_t instance; /* of this host since it booted: the same for all rails */
+	uint64_t born_us; /* wall clock when the instance began */
+	uint8_t random[HP3_SEED_LEN]; /* known to nobody else: cookies, nonces, hashes */
+	uint16_t port; /* hp3's own */
+	uint32_t peers; /* records: a power of two, at least 8 */
+	struct hp3_limit jobs; /* X25519s; 200 a second by default */
+};
+
+#define HP3_KEYING_JOBS 200u
+
+struct hp3_keying;
+
+/* Bytes of memory (64-byte aligned) wanted; 0: a value is out of range. */
+size_t hp3_keying_size(const struct hp3_keying_config *cfg);
+/* NULL if `mem` is misaligned or too small, or a value is out of range. *stats stays the caller's.
+ */
+struct hp3_keying *hp3_keying_create(void *mem, size_t size, const struct hp3_keying_config *cfg,
+	struct hp3_keying_stats *stats);
+
+/* A message for hp3's port of `to.dst`, from hp3's port of `to.src`. */
+struct hp3_keying_message {
+	struct hp3_pair_ends to; /* from here to there */
+	uint32_t len;
+	uint8_t bytes[HP3_HANDSHAKE_MAX];
+};
+
+/*
+ * The local RNIC has a connection with this address. Cheap, to be called again at least once a
+ * minute while it goes on: INITs end, and the record may be given away, 5 minutes after the last
+ * call. *ends: from here to there. False: no room.
+ */
+bool hp3_keying_begin(struct hp3_keying *k, const struct hp3_pair_ends *ends, uint64_t now);
+
+/* An INIT that is due; false: none is. To be called until it is false, or some at a time. */
+bool hp3_keying_tick(struct hp3_keying *k, uint64_t now, struct hp3_keying_message *out);
+
+enum hp3_keying_fate {
+	HP3_KEYING_NONE, /* not a message of these: goes on its way */
+	HP3_KEYING_TAKEN, /* consume it */
+	HP3_KEYING_ANSWER, /* consume it, and send *out */
+};
+
+/* A packet from the network. */
+enum hp3_keying_fate hp3_keying_take(struct hp3_keying *k, const void *frame, uint32_t len,
+	const struct hp3_view *v, uint64_t now, struct hp3_keying_message *out);
+
+/* One X25519, with a copy of our identity. */
+struct hp3_keying_job {
+	struct hp3_identity ours;
+	struct hp3_pair_ends ends;
+	uint8_t theirs[HP3_PUBLIC_LEN];
+	struct hp3_pair_secrets secrets; /* the result */
+	int err; /* likewise */
+	uint32_t peer, serial;
+};
+
+/* The next job; false: none, or the budget is spent for now. */
+bool hp3_keying_job(struct hp3_keying *k, uint64_t now, struct hp3_keying_job *job);
+/* In any thread. */
+void hp3_keying_compute(struct hp3_keying_job *job);
+/* True: *out is to be sent. Wipes *job. A job may be given up instead, but its peer then gets no
+ * key until HP3_KEYING_JOB_LOST_S have passed. */
+bool hp3_keying_done(struct hp3_keying *k, struct hp3_keying_job *job, uint64_t now,
+	struct hp3_keying_message *out);
+#define HP3_KEYING_JOB_LOST_S 10u
+
+/* The HP3_KEY_LEN bytes of key of a sender and a receiver, one of which is local; NULL: this pair
+ * has none. Until the next call that is no find. */
+const uint8_t *hp3_keying_find(const struct hp3_keying *k, const struct hp3_pair_ends *ends);
+
+/* A message with a right tag of this pair arrived, and heard.h or window.h did not refuse it. */
+void hp3_keying_heard(struct hp3_keying *k, const struct hp3_pair_ends *ends, uint64_t now);
+
+/* This host has another identity: all keys are forgotten, and agreed on anew. */
+void hp3_keying_become(struct hp3_keying *k, const struct hp3_identity *identity, uint64_t now);
+
+/* X(symbol, text) */
+#define HP3_KEYING_EVENTS(X)                                                                       \
+	X(KEYED, "keyed") /* the first key of this pair, or the first after a restart */           \
+	X(REPLACED, "replaced") /* the peer has another identity than before */                    \
+	X(CLONED, "cloned") /* the peer has our identity; at most once a minute for each peer */
+
+enum hp3_keying_event_kind {
+#define X(sym, text) HP3_KEYING_##sym,
+	HP3_KEYING_EVENTS(X)
+#undef X
+		HP3_KEYING_EVENT_MAX
+};
+
+struct hp3_keying_event {
+	uint8_t kind; /* enum hp3_keying_event_kind */
+	bool change; /* CLONED: this host is the one to draw a new identity */
+	struct hp3_pair_ends ends; /* from here to there */
+	uint8_t public[HP3_PUBLIC_LEN], before[HP3_PUBLIC_LEN]; /* before: REPLACED */
+};
+
+bool hp3_keying_event(struct hp3_keying *k, struct hp3_keying_event *ev);
+
+/* X(symbol, text) */
+#define HP3_KEYING_STATES(X)                                                                       \
+	X(NO_PEER, "none")                                                                         \
+	X(ASKED, "asked")                                                                          \
+	X(COMPUTING, "computing")                                                                  \
+	X(HAS_KEY, "keyed")
+
+enum hp3_keying_state {
+#define X(sym, text) HP3_KEYING_##sym,
+	HP3_KEYING_STATES(X)
+#undef X
+		HP3_KEYING_STATE_MAX
+};
+
+const char *hp3_keying_state_name(enum hp3_keying_state s);
+const char *hp3_keying_event_name(enum hp3_keying_event_kind kind);
+
+struct hp3_keying_info {
+	struct hp3_pair_ends ends; /* from here to there */
+	uint8_t state; /* enum hp3_keying_state */
+	bool we_began; /* the peer proved itself in a REPLY */
+	bool doubted; /* keyed; another identity showed itself, and the old one was not heard since
+		       */
+	uint8_t public[HP3_PUBLIC_LEN]; /* HAS_KEY */
+	uint64_t since; /* begin of the state, but HAS_KEY: since when the identity has the key */
+	uint64_t heard; /* HAS_KEY: last proof or message with a right tag */
+};
+
+/* Up to n peers from the *at-th place on (0: the first); *at: where the next call goes on. Fewer
+ * than n: these were the last ones. */
+uint32_t hp3_keying_list(
+	const struct hp3_keying *k, uint32_t *at, struct hp3_keying_info *info, uint32_t n);
+
+#endif

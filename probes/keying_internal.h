@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_PROBES_KEYING_INTERNAL_H
+#define HP3_PROBES_KEYING_INTERNAL_H
+/* For the files of keying.h alone: the table (keying.c), messages and jobs (keying_take.c). */
+#include "probes/keying.h"
+
+#define HP3_KEYING_NEVER       UINT64_MAX
+#define HP3_KEYING_EVENTS_KEPT 16u
+
+/* An identity that has not proven itself yet, and the message that waits for its secrets. */
+enum hp3_keying_trial_state { HP3_TRIAL_FREE, HP3_TRIAL_WANTED, HP3_TRIAL_AWAY, HP3_TRIAL_READY };
+
+struct hp3_keying_trial {
+	uint8_t state; /* enum hp3_keying_trial_state */
+	uint32_t serial; /* of the job */
+	uint64_t since; /* begin of the state */
+	uint8_t public[HP3_PUBLIC_LEN];
+	struct hp3_pair_secrets secrets; /* READY */
+	struct hp3_handshake waits; /* WANTED, AWAY */
+};
+
+struct hp3_keying_peer {
+	struct hp3_pair_ends ends; /* from here to there; used: below */
+	bool used, keyed, we_began, has_cookie, again;
+	uint32_t next; /* of the same bucket, or of the free ones */
+	uint32_t next_job; /* in the queue of jobs */
+	uint64_t nonce; /* ours: of the next proof that counts */
+	uint8_t cookie[HP3_COOKIE_LEN]; /* the peer's, for this nonce */
+	uint64_t wait; /* between the last INIT and the next one */
+	uint64_t talked; /* hp3_keying_begin() */
+	uint64_t since, heard;
+	uint64_t doubted, roused, cloned; /* the last time; 0: not, or never */
+	uint64_t jobs, replies; /* limits */
+	uint8_t public[HP3_PUBLIC_LEN]; /* keyed */
+	struct hp3_pair_secrets secrets; /* keyed */
+	struct hp3_keying_trial trial;
+};
+
+struct hp3_keying {
+	struct hp3_keying_config cfg;
+	struct hp3_keying_stats *stats;
+	uint8_t cookie_key[HP3_KEY_LEN], nonce_key[HP3_KEY_LEN];
+	uint64_t seed, nonces, jobs; /* jobs: limit of all */
+	uint64_t next_due; /* no INIT is due before */
+	uint32_t at; /* the next record that hp3_keying_tick() looks at */
+	uint32_t hand; /* the next record that may give way */
+	uint32_t serial; /* of the last job */
+	uint32_t free, first_job,
+		last_job; /* record + 1, or 0; so are links from record to record */
+	uint32_t first_event, n_events;
+	struct hp3_keying_event event[HP3_KEYING_EVENTS_KEPT];
+	uint64_t *due; /* of each record: when the next INIT leaves */
+	uint32_t *bucket; /* as `free` */
+	struct hp3_keying_peer *peer;
+};
+
+/* In either direction; NULL: no record. */
+struct hp3_keying_peer *hp3_keying_peer(
+	const struct hp3_keying *k, const struct hp3_pair_ends *ends);
+/* INITs leave from soon on, in short intervals at first; they leave no more. */
+void hp3_keying_ask_soon(struct hp3_keying *k, struct hp3_keying_peer *p, uint64_t now);
+void hp3_keying_ask_no_more(struct hp3_keying *k, struct hp3_keying_peer *p);
+void hp3_keying_new_nonce(struct hp3_keying *k, struct hp3_keying_peer *p);
+void hp3_keying_write_init(const struct hp3_keying *k, const struct hp3_keying_peer *p,
+	struct hp3_keying_message *out);
+void hp3_keying_tell(struct hp3_keying *k, const struct hp3_keying_event *ev);
+
+#endif
