@@ -8,6 +8,7 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include "app/dpdk/failure.h"
+#include "config/message.h"
 #include "p4-testbed/fabric/fabric_main.h"
 #include "roce/build.h"
 #include "roce/opcode.h"
@@ -93,7 +94,7 @@ static int run(struct bench *b, struct rte_mbuf *m, bool quick)
 	uint32_t len = write_middle(&b->net, frame, sizeof(frame));
 
 	if (len == 0 || b->net.topo.shape.leaves < 2) {
-		fprintf(stderr, "hp3-fabric: bench needs a topology with two leaves\n");
+		hp3_message("hp3-fabric: bench needs a topology with two leaves");
 		return 1;
 	}
 	memcpy(rte_pktmbuf_append(m, (uint16_t)len), frame, len);
@@ -124,7 +125,7 @@ int hp3_fabric_bench(const struct hp3_fabric_args *a, const struct hp3_topo *top
 	pool = rte_pktmbuf_pool_create(
 		"bench", 63, 0, RTE_ALIGN(sizeof(struct hp3_frame), RTE_MBUF_PRIV_ALIGN), 2304, 0);
 	if (pool == NULL)
-		fprintf(stderr, "hp3-fabric: no pool of packet buffers: %s\n",
+		hp3_message("hp3-fabric: no pool of packet buffers: %s",
 			hp3_pool_failure(rte_errno, "raise --memory"));
 	m = pool != NULL ? rte_pktmbuf_alloc(pool) : NULL;
 	code = m == NULL;

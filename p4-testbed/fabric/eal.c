@@ -6,6 +6,7 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include "app/dpdk/failure.h"
+#include "config/message.h"
 #include "p4-testbed/fabric/fabric_main.h"
 
 int hp3_fabric_eal(const struct hp3_fabric_args *a)
@@ -24,7 +25,7 @@ int hp3_fabric_eal(const struct hp3_fabric_args *a)
 		argv[i] = strdup(fixed[i]); /* EAL keeps and reorders what it is given */
 	ret = rte_eal_init((int)RTE_DIM(fixed), argv);
 	if (ret < 0)
-		fprintf(stderr, "hp3-fabric: DPDK does not start: %s\n",
+		hp3_message("hp3-fabric: DPDK does not start: %s",
 			hp3_dpdk_failure(rte_errno,
 				"lower --memory, or free memory on this machine",
 				"see the lines of DPDK above"));

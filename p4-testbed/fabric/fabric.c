@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "config/message.h"
 #include "p4-testbed/fabric/fabric.h"
 #include <errno.h>
 #include <stdio.h>
@@ -187,7 +188,7 @@ int hp3_fabric_open(struct hp3_fabric *f, const struct hp3_topo *topo, uint64_t 
 	if (ret == 0)
 		ret = hp3_tm_init(&f->tm, 2 * f->net.n_links, topo->shape.seed, &tm_ops, f);
 	if (ret != 0) {
-		fprintf(stderr, "hp3-fabric: out of memory for the network\n");
+		hp3_message("hp3-fabric: out of memory for the network");
 		hp3_fabric_close(f);
 		return ret;
 	}
@@ -199,7 +200,7 @@ int hp3_fabric_open(struct hp3_fabric *f, const struct hp3_topo *topo, uint64_t 
 	f->host = calloc(f->net.n_hosts, sizeof(*f->host));
 	if (f->pool == NULL || f->sw == NULL || f->host == NULL) {
 		ret = f->pool == NULL ? -err : -ENOMEM;
-		fprintf(stderr, "hp3-fabric: no pool of packet buffers: %s\n",
+		hp3_message("hp3-fabric: no pool of packet buffers: %s",
 			hp3_pool_failure(-ret, "raise --memory"));
 		hp3_fabric_close(f);
 		return ret;
@@ -242,8 +243,8 @@ static void reroute(struct hp3_fabric *f)
 	hp3_net_route(&f->net);
 	for (uint32_t i = 0; i < f->net.n_switches; i++)
 		if (hp3_swx_reroute(&f->sw[i], &f->net) != 0)
-			fprintf(stderr, "hp3-fabric: switch %s keeps its old routes\n",
-				f->net.sw[i].name);
+			hp3_message(
+				"hp3-fabric: switch %s keeps its old routes", f->net.sw[i].name);
 }
 
 uint64_t hp3_fabric_turn(struct hp3_fabric *f, uint64_t now)

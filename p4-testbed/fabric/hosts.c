@@ -6,6 +6,7 @@
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 #include "app/dpdk/failure.h"
+#include "config/message.h"
 #include "p4-testbed/fabric/fabric.h"
 #include "roce/wire.h"
 
@@ -90,9 +91,8 @@ int hp3_fabric_attach(struct hp3_fabric *f, const char *devargs, const char *dir
 		if (ret == 0)
 			ret = start_port(f, f->host[i].port);
 		if (ret != 0) {
-			fprintf(stderr, "hp3-fabric: host %s: port \"%s\": %s\n",
-				f->net.host[i].name, text,
-				hp3_dpdk_failure(-ret, "raise --memory", advice(ret)));
+			hp3_message("hp3-fabric: host %s: port \"%s\": %s", f->net.host[i].name,
+				text, hp3_dpdk_failure(-ret, "raise --memory", advice(ret)));
 			return ret < 0 ? ret : -EIO;
 		}
 	}

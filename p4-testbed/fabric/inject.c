@@ -14,6 +14,8 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include "app/dpdk/failure.h"
+#include "base/minmax.h"
+#include "config/message.h"
 #include "p4-testbed/fabric/fabric_main.h"
 #include "p4-testbed/spec/program.h"
 
@@ -109,7 +111,7 @@ static int route(struct inject *in, int s, const char *prefix, uint32_t group)
 	struct hp3_entry e;
 
 	if (s < 0 || hp3_entry_route(prefix, group, &e) != 0) {
-		fprintf(stderr, "hp3-fabric: route '%s': write ADDRESS/LENGTH\n", prefix);
+		hp3_message("hp3-fabric: route '%s': write ADDRESS/LENGTH", prefix);
 		return 1;
 	}
 	if (hp3_swx_add(&in->sw[s], &e) != 0)
@@ -137,8 +139,8 @@ static int one(struct inject *in, const char *line)
 		return code;
 	}
 	if (s < 0 || m == NULL || port >= in->sw[s].n_ports) {
-		fprintf(stderr, "hp3-fabric: not a packet for a switch of this topology: %.120s\n",
-			line);
+		hp3_message("hp3-fabric: not a packet for a switch of this topology: %.*s",
+			(int)hp3_min_u64(strcspn(line, "\n"), 120), line);
 		rte_pktmbuf_free(m);
 		json_decref(rq);
 		return 1;
@@ -172,7 +174,7 @@ int hp3_fabric_inject(const struct hp3_fabric_args *a, const struct hp3_topo *to
 			RTE_ALIGN(sizeof(struct hp3_frame), RTE_MBUF_PRIV_ALIGN), 4608, 0);
 		code = in.pool == NULL;
 		if (code != 0)
-			fprintf(stderr, "hp3-fabric: no pool of packet buffers: %s\n",
+			hp3_message("hp3-fabric: no pool of packet buffers: %s",
 				hp3_pool_failure(rte_errno, "raise --memory"));
 	}
 	for (uint32_t i = 0; i < in.net.n_switches && code == 0; i++)

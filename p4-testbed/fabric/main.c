@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "config/message.h"
 #include "p4-testbed/fabric/fabric_main.h"
 #include "p4-testbed/fabric/scenario.h"
 #include "p4-testbed/spec/program.h"
@@ -49,7 +50,7 @@ static bool number(const char *what, const char *text, unsigned long max, uint32
 	unsigned long v = strtoul(text, &end, 0);
 
 	if (*text < '0' || *text > '9' || *end != '\0' || v > max) {
-		fprintf(stderr, "hp3-fabric: %s '%s': write a number up to %lu\n", what, text, max);
+		hp3_message("hp3-fabric: %s '%s': write a number up to %lu", what, text, max);
 		return false;
 	}
 	*out = (uint32_t)v;
@@ -108,7 +109,7 @@ static int parse(struct hp3_fabric_args *a, int argc, char **argv)
 
 static int print(json_t *j)
 {
-	json_dumpf(j, stdout, JSON_COMPACT);
+	json_dumpf(j, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
 	putchar('\n');
 	json_decref(j);
 	return 0;
@@ -123,7 +124,7 @@ static int path(const struct hp3_fabric_args *a, const struct hp3_net *net)
 	json_t *j;
 
 	if (src < 0 || dst < 0) {
-		fprintf(stderr, "hp3-fabric: no host '%s': there are h1 to h%u\n",
+		hp3_message("hp3-fabric: no host '%s': there are h1 to h%u",
 			a->word[src < 0 ? 1 : 2], net->n_hosts);
 		return 1;
 	}
@@ -134,7 +135,7 @@ static int path(const struct hp3_fabric_args *a, const struct hp3_net *net)
 	flow.sport = (uint16_t)sport;
 	j = hp3_plan_path(net, &flow);
 	if (j == NULL) {
-		fprintf(stderr, "hp3-fabric: no path from %s to %s\n", a->word[1], a->word[2]);
+		hp3_message("hp3-fabric: no path from %s to %s", a->word[1], a->word[2]);
 		return 1;
 	}
 	return print(j);
@@ -147,7 +148,7 @@ static int look(const struct hp3_fabric_args *a, const struct hp3_topo *topo)
 	int code = 2;
 
 	if (hp3_net_build(&net, topo) != 0) {
-		fprintf(stderr, "hp3-fabric: out of memory\n");
+		hp3_message("hp3-fabric: out of memory");
 		return 1;
 	}
 	if (strcmp(a->command, "check") == 0 && a->n_words == 1)

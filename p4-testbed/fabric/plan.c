@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
+#include "config/message.h"
 #include "p4-testbed/fabric/entries.h"
 #include "p4-testbed/fabric/fabric_main.h"
 #include "p4-testbed/spec/program.h"
@@ -124,12 +125,12 @@ int hp3_plan_entries(const struct hp3_net *net, const char *sw, const char *targ
 	int s = hp3_net_find_switch(net, sw);
 
 	if (s < 0) {
-		fprintf(stderr, "hp3-fabric: no switch '%s': there are l1 to l%u and s1 to s%u\n",
-			sw, net->topo.shape.leaves, net->topo.shape.spines);
+		hp3_message("hp3-fabric: no switch '%s': there are l1 to l%u and s1 to s%u", sw,
+			net->topo.shape.leaves, net->topo.shape.spines);
 		return 1;
 	}
 	if (!p.bmv2 && strcmp(target, "swx") != 0) {
-		fprintf(stderr, "hp3-fabric: --target %s: write swx or bmv2\n", target);
+		hp3_message("hp3-fabric: --target %s: write swx or bmv2", target);
 		return 2;
 	}
 	if (p.bmv2) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "config/message.h"
 #include "p4-testbed/fabric/swx.h"
 #include <errno.h>
 #include <stdio.h>
@@ -162,7 +163,7 @@ static int add_entry(void *arg, const struct hp3_entry *e)
 	hp3_entry_swx(e, text, sizeof(text));
 	entry = rte_swx_ctl_pipeline_table_entry_read(sw->ctl, e->table, text, &blank);
 	if (entry == NULL) {
-		fprintf(stderr, "hp3-fabric: table %s refuses the entry \"%s\"\n", e->table, text);
+		hp3_message("hp3-fabric: table %s refuses the entry \"%s\"", e->table, text);
 		return -EINVAL;
 	}
 	if (e->n_keys > 0)
@@ -219,7 +220,7 @@ int hp3_swx_open(struct hp3_swx *sw, const struct hp3_net *net, uint32_t index,
 		ret = set_icmp_rate(sw, &net->topo);
 	}
 	if (ret != 0) {
-		fprintf(stderr, "hp3-fabric: switch %s: %s: %s\n", name, what,
+		hp3_message("hp3-fabric: switch %s: %s: %s", name, what,
 			hp3_dpdk_failure(-ret, "raise --memory", "see the lines of DPDK above"));
 		hp3_swx_close(sw);
 	}

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include "config/message.h"
 #include "control_internal.h"
 #include "stream.h"
 
@@ -50,7 +51,7 @@ static void hang_up(struct gen_peer *p)
 
 void gen_control_fail(struct gen_control *c, struct gen_peer *p, const char *what)
 {
-	fprintf(stderr, "roce-gen: %s: %s %s: %s\n", c->o->name, p->active ? "peer" : "accepted",
+	hp3_message("roce-gen: %s: %s %s: %s", c->o->name, p->active ? "peer" : "accepted",
 		p->active ? p->where : "peer", what);
 	hang_up(p);
 	c->lost = c->lost || c->o->listen == NULL || c->o->expect > 0;
@@ -67,7 +68,7 @@ int gen_control_open(struct gen_control *c, const struct gen_options *o, struct 
 	c->own = o->address;
 	ret = o->have_address ? 0 : gen_route_own_address(o->interface, o->ipv6, &c->own);
 	if (ret != 0) {
-		fprintf(stderr, "roce-gen: %s has no IPv%d address: give it one, or --address\n",
+		hp3_message("roce-gen: %s has no IPv%d address: give it one, or --address",
 			o->interface, o->ipv6 ? 6 : 4);
 		return ret;
 	}
@@ -81,7 +82,7 @@ int gen_control_open(struct gen_control *c, const struct gen_options *o, struct 
 	if (c->listen_fd >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, c->listen_fd, &e) == 0)
 		return 0;
 	ret = c->listen_fd < 0 ? c->listen_fd : -errno;
-	fprintf(stderr, "roce-gen: --listen %s: %s: write a path or ADDRESS:PORT that is free\n",
+	hp3_message("roce-gen: --listen %s: %s: write a path or ADDRESS:PORT that is free",
 		o->listen, strerror(-ret));
 	return ret;
 }

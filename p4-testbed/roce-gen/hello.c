@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include "base/plain.h"
 #include "base/random.h"
+#include "config/message.h"
 #include "content.h"
 #include "control_internal.h"
 #include "stream.h"
@@ -235,9 +236,8 @@ static int add_static(struct gen_control *c, const char *text, uint64_t now)
 	like.rkey = c->ep->p.responder.rkey;
 	if (!c->o->have_dst_mac || !c->o->have_qpn || !c->o->have_psn ||
 		!parse_static(text, &p, &like) || p.address.ipv6 != c->own.ipv6) {
-		fprintf(stderr,
-			"roce-gen: --static %s: write IP,QPN,PSN[,RKEY,VA], and give "
-			"--first-qpn, --first-psn and --dst-mac\n",
+		hp3_message("roce-gen: --static %s: write IP,QPN,PSN[,RKEY,VA], and give "
+			    "--first-qpn, --first-psn and --dst-mac",
 			text);
 		return ret;
 	}

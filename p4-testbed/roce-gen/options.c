@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "config/message.h"
 #include "options.h"
 
 #define WIDTH 27
@@ -139,7 +140,7 @@ static void *field(struct gen_options *o, size_t at)
 
 static int complain(const char *name, const char *value, const char *rule)
 {
-	fprintf(stderr, "roce-gen: --%s %s: %s; see roce-gen --help\n", name, value, rule);
+	hp3_message("roce-gen: --%s %s: %s; see roce-gen --help", name, value, rule);
 	return GEN_EXIT_USAGE;
 }
 
@@ -286,7 +287,7 @@ int gen_options_parse(struct gen_options *o, int argc, char **argv)
 			return GEN_EXIT_OK;
 		}
 		if (opt < 256) {
-			fprintf(stderr, "see roce-gen --help\n");
+			hp3_message("see roce-gen --help");
 			return GEN_EXIT_USAGE;
 		}
 		ret = take(o, &rows[opt - 256], optarg);

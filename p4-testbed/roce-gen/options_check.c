@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <sys/random.h>
 #include "base/minmax.h"
+#include "base/plain.h"
+#include "config/message.h"
 #include "options.h"
 
 #define RKEY_DEFAULT 0x68703301u
@@ -11,7 +13,7 @@
 
 static int usage(const char *text)
 {
-	fprintf(stderr, "roce-gen: %s; see roce-gen --help\n", text);
+	hp3_message("roce-gen: %s; see roce-gen --help", text);
 	return GEN_EXIT_USAGE;
 }
 
@@ -103,6 +105,9 @@ int gen_options_check(struct gen_options *o)
 		o->seed &= SEED_DRAWN;
 	if (o->name == NULL)
 		o->name = o->interface;
+	if (!hp3_is_plain(o->name))
+		return usage("--name, by default that of the interface, is printable ASCII: give "
+			     "another");
 	return check_load(o);
 }
 
@@ -175,9 +180,9 @@ static int use_dcqcn(const struct gen_options *o, struct gen_endpoint_params *ep
 	}
 	for (uint32_t i = 0; i < o->n_sets; i++) {
 		if (!set_dcqcn(&ep->rp_params, o->sets[i])) {
-			fprintf(stderr,
+			hp3_message(
 				"roce-gen: --dcqcn-set %s: no such parameter, or no number: write "
-				"rpg_ai_rate=5\n",
+				"rpg_ai_rate=5",
 				o->sets[i]);
 			return GEN_EXIT_USAGE;
 		}
@@ -185,7 +190,7 @@ static int use_dcqcn(const struct gen_options *o, struct gen_endpoint_params *ep
 	bad = hp3_dcqcn_check(&ep->rp_params);
 	if (bad == NULL)
 		return -1;
-	fprintf(stderr, "roce-gen: --dcqcn: %s (--link-mbps sets the line rate)\n", bad);
+	hp3_message("roce-gen: --dcqcn: %s (--link-mbps sets the line rate)", bad);
 	return GEN_EXIT_USAGE;
 }
 

@@ -11,6 +11,7 @@
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include "config/message.h"
 #include "port.h"
 
 #define SOCKET_BUFFER (16 << 20)
@@ -70,7 +71,7 @@ static int complain(const char *interface, int err)
 		fix = "packet sockets need root or CAP_NET_RAW and CAP_NET_ADMIN";
 	else if (err == ENODEV)
 		fix = "no such interface in this network namespace; ip link lists them";
-	fprintf(stderr, "roce-gen: --interface %s: %s: %s\n", interface, strerror(err), fix);
+	hp3_message("roce-gen: --interface %s: %s: %s", interface, strerror(err), fix);
 	return -err;
 }
 
@@ -93,8 +94,7 @@ static int open_sink(const char *interface)
 	if (fd >= 0) {
 		set_filter(fd, nothing, 1);
 		if (bind(fd, (struct sockaddr *)&any4, sizeof(any4)) != 0 && errno != EADDRINUSE)
-			fprintf(stderr,
-				"roce-gen: %s: UDP port 4791: %s: peers will see ICMP errors\n",
+			hp3_message("roce-gen: %s: UDP port 4791: %s: peers will see ICMP errors",
 				interface, strerror(errno));
 	}
 	return fd;

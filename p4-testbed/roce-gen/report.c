@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <arpa/inet.h>
 #include <sys/resource.h>
+#include "config/message.h"
 #include "report.h"
 
 #define US 1e3 /* ns */
@@ -20,7 +21,7 @@ int gen_report_open(struct gen_report *r, const struct gen_options *o,
 	r->messages = fopen(o->messages_out, "w");
 	if (r->messages != NULL)
 		return 0;
-	fprintf(stderr, "roce-gen: --messages-out %s: %s\n", o->messages_out, strerror(errno));
+	hp3_message("roce-gen: --messages-out %s: %s", o->messages_out, strerror(errno));
 	return -errno;
 }
 
@@ -312,7 +313,7 @@ int gen_report_final(struct gen_report *r, struct gen_port *port, const char *ou
 	int ret = 0;
 
 	if (out == NULL) {
-		fprintf(stderr, "roce-gen: --output %s: %s\n", r->o->output, strerror(errno));
+		hp3_message("roce-gen: --output %s: %s", r->o->output, strerror(errno));
 		return -errno;
 	}
 	j = whole(r, port, outcome, now);
@@ -323,6 +324,6 @@ int gen_report_final(struct gen_report *r, struct gen_port *port, const char *ou
 	if (out != stdout)
 		fclose(out);
 	if (ret != 0)
-		fprintf(stderr, "roce-gen: the report cannot be written: is the disk full?\n");
+		hp3_message("roce-gen: the report cannot be written: is the disk full?");
 	return ret;
 }

@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include "base/minmax.h"
+#include "config/message.h"
 #include "run_internal.h"
 
 #define EVENTS_MAX 32
@@ -56,8 +57,8 @@ static void start(struct gen_run *r, uint64_t now)
 	r->interval_at = now + r->o->interval_ms * GEN_NS_PER_MS;
 	ret = gen_workload_start(&r->w, &r->load, &r->ep, now);
 	if (ret == -EINVAL) {
-		fprintf(stderr, "roce-gen: messages are larger than the peer's memory: lower "
-				"--size, or use --op send\n");
+		hp3_message("roce-gen: messages are larger than the peer's memory: lower "
+			    "--size, or use --op send");
 		finish(r, "refused", GEN_EXIT_USAGE);
 		return;
 	}
@@ -78,8 +79,7 @@ static void drain_events(struct gen_run *r, uint64_t now)
 			gen_report_message(&r->report, &e);
 		if (e.type == GEN_FAILED) {
 			r->failed_qp = true;
-			fprintf(stderr, "roce-gen: %s: queue pair 0x%06x: %s\n", r->o->name,
-				e.qp->lqpn,
+			hp3_message("roce-gen: %s: queue pair 0x%06x: %s", r->o->name, e.qp->lqpn,
 				e.qp->requester.failure != GEN_FINE
 					? gen_failure_name(e.qp->requester.failure)
 					: "a request was refused");
@@ -143,9 +143,9 @@ static void step_setup(struct gen_run *r, uint64_t now)
 		enter(r, WAIT_START, start_time(r, now));
 	} else if (now >= r->phase_end) {
 		gen_control_missing(&r->control, missing, sizeof(missing));
-		fprintf(stderr,
+		hp3_message(
 			"roce-gen: %s: not all peers are there after %llu ms:%s: start them, or "
-			"raise --setup-ms\n",
+			"raise --setup-ms",
 			r->o->name, (unsigned long long)r->o->setup_ms, missing);
 		finish(r, "setup-timeout", GEN_EXIT_FAILED);
 	}
@@ -284,7 +284,7 @@ int gen_run(const struct gen_options *o)
 	r->control.listen_fd = -1;
 	code = gen_run_setup(r, now_ns());
 	if (code < 0) {
-		fprintf(stderr, "roce-gen: %s: seed %llu\n", o->name, (unsigned long long)o->seed);
+		hp3_message("roce-gen: %s: seed %llu", o->name, (unsigned long long)o->seed);
 		loop(r);
 		code = r->code;
 	}

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include "config/message.h"
 #include "run_internal.h"
 
 static int watch(int epoll, int fd, uint64_t tag)
@@ -34,14 +35,13 @@ static int load_cdf(struct hp3_cdf *c, const char *path)
 
 	if (f == NULL) {
 		ret = -errno;
-		fprintf(stderr, "roce-gen: %s: %s: check the path of --cdf\n", path,
-			strerror(-ret));
+		hp3_message("roce-gen: %s: %s: check the path of --cdf", path, strerror(-ret));
 		return ret;
 	}
 	ret = hp3_cdf_read(c, f, path, GEN_LEN_MAX, err, sizeof(err));
 	fclose(f);
 	if (ret != 0)
-		fprintf(stderr, "roce-gen: %s\n", err);
+		hp3_message("roce-gen: %s", err);
 	return ret;
 }
 
@@ -82,10 +82,10 @@ int gen_run_setup(struct gen_run *r, uint64_t now)
 	if (gen_port_open(&r->port, r->o->interface, params.first_qpn) != 0)
 		return GEN_EXIT_FAILED;
 	if (r->port.mtu < r->o->mtu + 60) {
-		fprintf(stderr,
+		hp3_message(
 			"roce-gen: --mtu %llu: packets of up to %llu bytes do not fit the MTU %u "
 			"of "
-			"%s: raise it, or lower --mtu\n",
+			"%s: raise it, or lower --mtu",
 			(unsigned long long)r->o->mtu, (unsigned long long)r->o->mtu + 60,
 			r->port.mtu, r->o->interface);
 		return GEN_EXIT_FAILED;
@@ -94,7 +94,7 @@ int gen_run_setup(struct gen_run *r, uint64_t now)
 	if (ret == 0)
 		ret = watch(r->epoll, r->port.fd, GEN_TAG_PORT);
 	if (ret != 0) {
-		fprintf(stderr, "roce-gen: %s: lower --qps\n", strerror(-ret));
+		hp3_message("roce-gen: %s: lower --qps", strerror(-ret));
 		return GEN_EXIT_FAILED;
 	}
 	if (gen_report_open(&r->report, r->o, &r->ep, &r->w) != 0 ||

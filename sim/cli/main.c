@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "config/message.h"
 #include "sim/cli/cli.h"
 #include "sim/core/config.h"
 #include "sim/host/host.h"
@@ -102,7 +103,7 @@ static void help(FILE *out)
 int sim_usage(const char *problem)
 {
 	if (problem != NULL)
-		fprintf(stderr, "hp3-sim: %s\n", problem);
+		hp3_message("hp3-sim: %s", problem);
 	help(stderr);
 	return 2;
 }
@@ -133,6 +134,7 @@ static void note_command(int argc, char **argv)
 		fputs(plain ? "" : "'", f);
 	}
 	fclose(f);
+	hp3_plain(command_line); /* it ends in results and on the page */
 }
 
 int main(int argc, char **argv)

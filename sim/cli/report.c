@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "config/message.h"
 #include "sim/cli/cli.h"
 #include "sim/cli/report.h"
 
@@ -34,7 +35,7 @@ int sim_report(const char *dir)
 	ret = posix_spawn(&pid, program, NULL, NULL,
 		(char *const[]){program, self, (char *)(uintptr_t)dir, NULL}, environ);
 	if (ret != 0) {
-		fprintf(stderr, "hp3-sim: no report: %s: %s\n", program, strerror(ret));
+		hp3_message("hp3-sim: no report: %s: %s", program, strerror(ret));
 		return -ret;
 	}
 	if (waitpid(pid, &status, 0) < 0)

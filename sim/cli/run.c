@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "config/message.h"
 #include "sim/cli/cli.h"
 #include "sim/cli/report.h"
 #include "sim/cli/scenario.h"
@@ -73,7 +74,7 @@ static int one_run(const struct options *o, const struct sim_one *one, struct si
 	path_of(o, one, path, sizeof(path));
 	snprintf(part, sizeof(part), "%s.part", path);
 	if (sim_json_write(j, part) < 0 || rename(part, path) < 0) {
-		fprintf(stderr, "hp3-sim: %s: %s\n", path, strerror(errno));
+		hp3_message("hp3-sim: %s: %s", path, strerror(errno));
 		return 1;
 	}
 	json_decref(j);
@@ -119,7 +120,7 @@ static int wait_one(struct pool *p)
 			continue;
 		p->pid[i] = 0;
 		if (!p->progress.terminal)
-			fprintf(stderr, "%u/%u %s\n", p->ended, p->to_do, p->runs->run[i].name);
+			hp3_message("%u/%u %s", p->ended, p->to_do, p->runs->run[i].name);
 	}
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
@@ -131,7 +132,7 @@ static int start_one(const struct options *o, struct pool *p, uint32_t i)
 	if (p->pid[i] == 0)
 		_exit(one_run(o, &p->runs->run[i], &p->meter[i]));
 	if (p->pid[i] < 0) {
-		fprintf(stderr, "hp3-sim: fork: %s\n", strerror(errno));
+		hp3_message("hp3-sim: fork: %s", strerror(errno));
 		p->pid[i] = 0;
 		return -errno;
 	}
@@ -154,8 +155,8 @@ static int run_all(const struct options *o, const struct sim_runs *runs)
 	for (uint32_t i = 0; i < runs->n; i++)
 		p.to_do += !(p.done[i] = done_before(o, &runs->run[i]));
 	if (p.to_do < runs->n)
-		fprintf(stderr, "hp3-sim: %u of %u results are there already\n", runs->n - p.to_do,
-			runs->n);
+		hp3_message(
+			"hp3-sim: %u of %u results are there already", runs->n - p.to_do, runs->n);
 	sim_progress_start(&p.progress, o->progress);
 	for (uint32_t i = 0; i < runs->n && ret == 0; i++) {
 		if (p.done[i])
@@ -261,7 +262,7 @@ int sim_run_main(int argc, char **argv)
 	if (ret != 0)
 		return ret;
 	if (make_directory(o.out) < 0) {
-		fprintf(stderr, "hp3-sim: %s: %s\n", o.out, strerror(errno));
+		hp3_message("hp3-sim: %s: %s", o.out, strerror(errno));
 		return 1;
 	}
 	for (uint32_t i = 0; i < o.n_scenarios && ret == 0; i++)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "config/message.h"
 #include "sim/cli/scenario.h"
 #include "sim/core/sim.h"
 #include "sim/lb/lb.h"
@@ -13,6 +15,8 @@
 #include "sim/work/builtin.h"
 #include "sim/work/faults.h"
 #include "sim/work/traffic.h"
+
+#define STEM "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 static void smaller(struct sim_config *cfg)
 {
@@ -41,14 +45,13 @@ static int add_run(struct sim_runs *runs, const char *stem, uint32_t number,
 	struct sim_one *one;
 
 	if (sim_lb_find(lb) == NULL || load == 0 || load > 200) {
-		fprintf(stderr,
-			"hp3-sim: %s: %s '%s': `hp3-sim list` names balancers, loads are 1..200\n",
+		hp3_message(
+			"hp3-sim: %s: %s '%s': `hp3-sim list` names balancers, loads are 1..200",
 			stem, load == 0 ? "load beside balancer" : "no balancer", lb);
 		return -EINVAL;
 	}
 	if (runs->n == SIM_RUNS_MAX) {
-		fprintf(stderr, "hp3-sim: more than %u runs: use fewer seeds or loads\n",
-			SIM_RUNS_MAX);
+		hp3_message("hp3-sim: more than %u runs: use fewer seeds or loads", SIM_RUNS_MAX);
 		return -E2BIG;
 	}
 	runs->run = sim_realloc(runs->run, (runs->n + 1) * sizeof(*runs->run));
@@ -83,6 +86,13 @@ static int expand(
 	return ret;
 }
 
+/* It names files, marks in the page and cells of the table; a leading '-', '=' or '+' would be a
+ * formula. */
+static bool is_stem(const char *stem)
+{
+	return isalnum((unsigned char)stem[0]) && stem[strspn(stem, STEM)] == '\0';
+}
+
 static void stem_of(const char *name, char *stem, size_t size)
 {
 	const char *base = strrchr(name, '/');
@@ -115,6 +125,12 @@ int sim_scenario_runs(
 	if (want->lbs != NULL)
 		snprintf(cfg.sweep.lbs, sizeof(cfg.sweep.lbs), "%s", want->lbs);
 	stem_of(name, stem, sizeof(stem));
+	if (!is_stem(stem)) {
+		hp3_message("hp3-sim: %s: results are named after the file: rename it, a letter or "
+			    "digit first, then letters, digits, '.', '_', '-'",
+			name);
+		return -EINVAL;
+	}
 	return expand(runs, stem, number, &cfg);
 }
 
@@ -164,7 +180,7 @@ json_t *sim_scenario_run(const struct sim_one *one, struct sim_meter *meter)
 	if (ret == 0)
 		ret = sim_faults(&s, err, sizeof(err));
 	if (ret < 0) {
-		fprintf(stderr, "hp3-sim: %s: %s\n", one->name, err);
+		hp3_message("hp3-sim: %s: %s", one->name, err);
 		return NULL;
 	}
 	imbalance = sim_imbalance_start(&s);
@@ -172,8 +188,8 @@ json_t *sim_scenario_run(const struct sim_one *one, struct sim_meter *meter)
 	uplinks = sim_uplinks_start(&s);
 	sim_meter_watch(&s, meter);
 	if (sim_run(&s, one->cfg.run.limit_ms * SIM_MS) < 0)
-		fprintf(stderr, "hp3-sim: %s: %u of %u flows ended within run.limit_ms\n",
-			one->name, s.finished, s.n_demands);
+		hp3_message("hp3-sim: %s: %u of %u flows ended within run.limit_ms", one->name,
+			s.finished, s.n_demands);
 	j = result(&s, one, sim_imbalance_mean(imbalance), cpu_s);
 	json_object_set_new(j, "uplinks", sim_uplinks_json(&s, uplinks));
 	json_object_set_new(j, "series", sim_series_json(series));

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "config/message.h"
 #include "sim/cli/cli.h"
 #include "sim/cli/progress.h"
 #include "sim/results/capture.h"
@@ -88,13 +89,13 @@ static int open_capture(const char *arg, struct sim *s)
 	unsigned long host = strtoul(arg, &file, 10);
 
 	if (file == arg || *file != ':' || host >= s->topo.hosts) {
-		fprintf(stderr, "hp3-sim: --pcap %s: write HOST:FILE, host below %u\n", arg,
-			s->topo.hosts);
+		hp3_message(
+			"hp3-sim: --pcap %s: write HOST:FILE, host below %u", arg, s->topo.hosts);
 		return -1;
 	}
 	s->capture = sim_capture_open(file + 1, (uint32_t)host);
 	if (s->capture == NULL)
-		fprintf(stderr, "hp3-sim: %s: %s\n", file + 1, strerror(errno));
+		hp3_message("hp3-sim: %s: %s", file + 1, strerror(errno));
 	return s->capture != NULL ? 0 : -1;
 }
 
@@ -117,24 +118,24 @@ static int run(const struct options *o, const struct sim_config *cfg)
 	if (ret == 0)
 		ret = sim_flows_load(&s, o->flows, err, sizeof(err));
 	if (ret < 0) {
-		fprintf(stderr, "hp3-sim: %s\n", err);
+		hp3_message("hp3-sim: %s", err);
 		return 1;
 	}
 	if (o->pcap != NULL && open_capture(o->pcap, &s) < 0)
 		return 1;
-	fprintf(stderr, "hp3-sim: seed %llu\n", (unsigned long long)cfg->run.seed);
+	hp3_message("hp3-sim: seed %llu", (unsigned long long)cfg->run.seed);
 	if (o->per_flow)
 		series = sim_series_start(&s);
 	sim_watch_run(&s, &watch, o->progress);
 	ret = sim_run(&s, cfg->run.limit_ms * SIM_MS);
 	sim_progress_end(&watch.progress);
 	if (ret < 0)
-		fprintf(stderr,
+		hp3_message(
 			"hp3-sim: only %u of %u flows ended within run.limit_ms = %u: raise it, or "
-			"see `dropped`\n",
+			"see `dropped`",
 			s.finished, s.n_demands, cfg->run.limit_ms);
 	if (s.capture != NULL && sim_capture_close(s.capture) < 0)
-		fprintf(stderr, "hp3-sim: %s: not all was written: is the disk full?\n", o->pcap);
+		hp3_message("hp3-sim: %s: not all was written: is the disk full?", o->pcap);
 	cost = sim_cost_now();
 	j = sim_result_json(&s, &cost, o->per_flow);
 	if (series != NULL)
@@ -143,7 +144,7 @@ static int run(const struct options *o, const struct sim_config *cfg)
 	ret = sim_json_write(j, o->json);
 	json_decref(j);
 	if (ret < 0)
-		fprintf(stderr, "hp3-sim: %s: cannot be written\n", o->json);
+		hp3_message("hp3-sim: %s: cannot be written", o->json);
 	ret = ret < 0 || s.finished < s.n_demands;
 	sim_destroy(&s);
 	return ret;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "config/config.h"
+#include "config/message.h"
 #include "sim/core/config.h"
 #include "sim/work/builtin.h"
 
@@ -40,9 +41,8 @@ static int set_key(struct sim_config *cfg, const struct hp3_ini_schema *schema, 
 	int ret;
 
 	if (dot == NULL || eq == NULL || dot > eq) {
-		fprintf(stderr,
-			"hp3-sim: --set %s: write section.key=value with a key that `hp3-sim "
-			"keys` prints\n",
+		hp3_message("hp3-sim: --set %s: write section.key=value with a key that `hp3-sim "
+			    "keys` prints",
 			set);
 		return -EINVAL;
 	}

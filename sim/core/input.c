@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sodium/crypto_hash_sha256.h>
+#include "base/plain.h"
 #include "sim/core/input.h"
 #include "sim/core/memory.h"
 
@@ -84,6 +85,7 @@ FILE *sim_input_open(struct sim_input *in, const char *name, const char *text)
 	crypto_hash_sha256_init(&s->hash);
 	in->sha256[0] = '\0';
 	snprintf(in->name, sizeof(in->name), "%s", name);
+	hp3_plain(in->name);
 	f = fopencookie(
 		s, "r", (cookie_io_functions_t){.read = stream_read, .close = stream_close});
 	if (f == NULL)

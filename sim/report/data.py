@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import re
 
 from stats import interval, mean
 
@@ -18,6 +19,8 @@ CSV = [("avg", "slowdown.overall.avg", 4), ("p50", "slowdown.overall.p50", 4),
        ("retransmitted_bytes", "retransmitted_bytes", 0), ("pfc_pauses", "pfc_pauses", 0),
        ("moves", "moves", 0), ("probe_bytes", "probe_bytes", 0), ("cpu_s", "cpu_s", 2),
        ("hops", "hops", 0), ("finished", "finished", 0)]
+
+NAME = "[A-Za-z0-9][A-Za-z0-9._-]*"  # of scenarios and balancers (sim/cli/scenario.c)
 
 
 def value(result, where):
@@ -90,14 +93,44 @@ class Group:
                        for role, i in r.get("inputs", {}).items()})
 
 
+class Bad(Exception):
+    """A file that no run wrote."""
+
+
+def plain(value):
+    """As base/plain.h: texts with '?' for each character that is not printable ASCII, also within lists and objects."""
+    if isinstance(value, str):
+        return re.sub("[^ -~]", "?", value)
+    if isinstance(value, dict):
+        return {plain(k): plain(v) for k, v in value.items()}
+    return [plain(v) for v in value] if isinstance(value, list) else value
+
+
+def is_result(result):
+    """Names of results become names of files, labels of figures and cells of a table."""
+    return (re.fullmatch(NAME, str(result.get("lb"))) and all(type(result.get(k)) is int for k in ("seed", "load_percent"))
+            and re.fullmatch(NAME, str(result["name"]))
+            and result["name"].endswith(f"-{result['lb']}-{result['load_percent']}-{result['seed']}"))
+
+
+def read(path):
+    """A result, or None: a JSON file of another kind."""
+    try:
+        with open(path, encoding="utf-8") as f:
+            result = plain(json.load(f))
+    except ValueError as e:
+        raise Bad(f"{plain(path)}: no JSON in UTF-8: move it elsewhere") from e
+    if not isinstance(result, dict) or "name" not in result or "slowdown" not in result:
+        return None
+    if not is_result(result):
+        raise Bad(f"{plain(path)}: no result of `hp3-sim run`, by its name, lb, load_percent or seed: move it elsewhere")
+    return result
+
+
 def load(folder, order):
     """Groups in order of name and load; balancers in theirs, as `hp3-sim list` has it."""
-    groups, runs = {}, []
-    for path in glob.glob(os.path.join(folder, "*.json")):
-        with open(path, encoding="utf-8") as f:
-            result = json.load(f)
-        if "name" in result and "slowdown" in result:
-            runs.append(result)
+    groups = {}
+    runs = [r for r in map(read, glob.glob(os.path.join(glob.escape(folder), "*.json"))) if r is not None]
     place = {lb: i for i, lb in enumerate(order)}
     runs.sort(key=lambda r: (place.get(r["lb"], len(order)), r["lb"], r["seed"]))
     for r in runs:

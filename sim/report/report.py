@@ -92,15 +92,18 @@ def page(groups, order, usual, svg):
 def main():
     sim, folder = sys.argv[1:3]
     order = balancers(sim)
-    groups = data.load(folder, order)
+    try:
+        groups = data.load(folder, order)
+    except data.Bad as e:
+        sys.exit(f"hp3-sim: {e}")
     if not groups:
-        sys.exit(f"hp3-sim: {folder}: no results of `hp3-sim run` in there")
+        sys.exit(f"hp3-sim: {data.plain(folder)}: no results of `hp3-sim run` in there")
     data.write_csv(os.path.join(folder, "results.csv"), groups)
     colour = figures.colours(order)
     svg = {g.name: Markup(figures.write(folder, g, colour)) for g in groups}
     with open(os.path.join(folder, "report.html"), "w", encoding="utf-8") as f:
         f.write(page(groups, order, defaults(sim), svg))
-    print(f"hp3-sim: {folder}/report.html, {folder}/results.csv", file=sys.stderr)
+    print(data.plain(f"hp3-sim: {folder}/report.html, {folder}/results.csv"), file=sys.stderr)
 
 
 main()

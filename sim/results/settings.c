@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
+#include "base/plain.h"
 #include "sim/results/settings.h"
 #include "sim/sim_commit.h"
 #include "sim/sim_source.h"
@@ -84,6 +85,7 @@ static int add(void *arg, const struct hp3_ini_item *item)
 	if (!is_used(u, item->section, item->key->key))
 		return 0;
 	hp3_ini_format(item->key, item->field, value, sizeof(value));
+	hp3_plain(value);
 	snprintf(name, sizeof(name), "%s.%s", item->section, item->key->key);
 	return json_object_set_new(u->out, name,
 		item->key->type == HP3_INI_INT ? json_integer((json_int_t)strtoull(value, NULL, 10))

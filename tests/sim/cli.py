@@ -72,10 +72,53 @@ def manual_lacks(sim, path):
     return [f"manual: no {lack}" for lack in lacks]
 
 
+EVIL = b"x\x1b]0;x\x07\nhp3-sim: done \xff\xc2\x9b2J"  # a title, a line of its own, no UTF-8, a C1 control sequence
+
+
+def is_plain(raw):
+    return all(0x20 <= c <= 0x7e or c == 0x0a for c in raw) and b"\nhp3-sim: done" not in b"\n" + raw
+
+
+def names(sim, tmp):
+    """Whatever files and values are called, messages are plain lines, and a result says what it can of them."""
+    def raw(*words):
+        return subprocess.run([sim, *words], capture_output=True, check=False, timeout=250)
+
+    folder, bad = os.fsencode(tmp), []
+    evil = os.path.join(folder, EVIL)
+    for suffix, text in (b".t", TOPO), (b".f", FLOWS), (b".wrong", "x"):
+        with open(evil + suffix, "w", encoding="utf-8") as f:
+            f.write(text)
+    trace_of = ["trace", "--lb", "ecmp", "--json", "-", "--topology", evil + b".t", "--flows", evil + b".f"]
+    done = raw(*trace_of)
+    if done.returncode != 0 or not is_plain(done.stdout + done.stderr):
+        bad.append(f"trace: files of any name: exit code {done.returncode}, {done.stderr}")
+    named = json.loads(done.stdout)["inputs"].get("topology", {}).get("name", "")
+    if named != f"{tmp}/x?]0;x??hp3-sim: done ???2J.t":
+        bad.append(f"trace: topology is called {named!r} in the result")
+    for words in ([*trace_of, "--topology", evil + b".wrong"], [*trace_of, "--flows", evil + b".wrong"], [*trace_of, "--flows", evil],
+                  [*trace_of, "--set", EVIL], [*trace_of, "--set", b"run.lb=" + EVIL], [*trace_of, "--set", EVIL + b".x=1"],
+                  [*trace_of, "--lb", EVIL], [*trace_of, "--pcap", EVIL], [*trace_of, "--json", os.path.join(evil, b"x")],
+                  [*trace_of, "--hp3", evil], ["run", evil, "--out", tmp], ["run", "incast", "--quick", "--lbs", EVIL, "--out", tmp],
+                  ["run", "incast", "--out", evil + b".t"], ["report", evil]):
+        done = raw(*words)
+        if done.returncode != 1 or not is_plain(done.stdout + done.stderr):
+            bad.append(f"{words[-2:]}: exit code {done.returncode}, {done.stdout[:200]} {done.stderr}")
+    for name in b"=cmd()", b"-x", b"a b", b"<script>", b"$x^$", EVIL:
+        path = os.path.join(folder, name + b".ini")
+        with open(path, "w", encoding="ascii") as f:
+            f.write("[traffic]\nkind = incast\n")
+        done = raw("run", path, "--out", os.path.join(tmp, "named"), "--lbs", "ecmp", "--quick")
+        if done.returncode != 1 or b"rename it" not in done.stderr or not is_plain(done.stderr):
+            bad.append(f"scenario {name}: exit code {done.returncode}, {done.stderr}")
+    return bad
+
+
 def main():
     sim, bad = sys.argv[1], []
     bad += manual_lacks(sim, sys.argv[2])
     with tempfile.TemporaryDirectory(prefix="hp3-sim-") as tmp:
+        bad += names(sim, tmp)
         done = trace(sim, tmp, TOPO, FLOWS, ["--per-flow", "--seed", "9"])
         result = json.loads(done.stdout)
         if result["seed"] != 9 or result["finished"] != 2 or len(result["flows"]) != 2:

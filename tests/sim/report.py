@@ -61,6 +61,41 @@ def page_says(page, command, results, bad):
         bad.append("report.html: refers to what is not there")
 
 
+def strangers(sim, folder, result, bad):
+    """Results that somebody sent: texts are text, names that are none are refused, nothing is written elsewhere."""
+    def report(**changed):
+        for path in glob.glob(os.path.join(glob.escape(folder), "*")):
+            os.unlink(path)
+        with open(os.path.join(folder, "x.json"), "w", encoding="utf-8") as f:
+            json.dump(result | changed, f)
+        return subprocess.run([sim, "report", folder], capture_output=True, check=False, timeout=250)
+
+    os.mkdir(folder)
+    script = "<script>alert(1)</script>\x1b[2J\x9b"
+    done = report(command=script, settings=result["settings"] | {script: script},
+                  inputs={script: {"name": script, "sha256": script}}, commit=script)
+    if done.returncode != 0:
+        bad.append(f"strange texts: {done.stderr}")
+    with open(os.path.join(folder, "report.html"), encoding="utf-8") as f:
+        page = f.read()
+    if "<script" in page or page.count("&lt;script&gt;alert(1)&lt;/script&gt;?[2J?") != 7:
+        bad.append(f"strange texts: {page.count('&lt;script&gt;')} times on the page")
+    if not re.sub("[\n–−×]", "", page).isprintable():
+        bad.append("strange texts: not plain on the page")
+    end = f"-{result['lb']}-{result['load_percent']}-{result['seed']}"
+    for changed in ({"name": f"../x{end}"}, {"name": f"=1+1{end}"}, {"name": f"\x1b[2J{end}"}, {"name": "x"}, {"name": f"a,b{end}"},
+                    {"name": f"$x^${end}"}, {"seed": "=1+1"}, {"load_percent": "=1"}, {"lb": "=1+1", "name": "x-=1+1-50-1"},
+                    {"lb": "../../x", "name": "x-../../x-50-1"}):
+        done = report(**changed)
+        if done.returncode != 1 or b"x.json: no result of `hp3-sim run`" not in done.stderr or len(os.listdir(folder)) != 1:
+            bad.append(f"{changed}: exit code {done.returncode}, {done.stderr}")
+    with open(os.path.join(folder, "x.json"), "wb") as f:
+        f.write(b'{"name": "\xff"}')
+    done = subprocess.run([sim, "report", folder], capture_output=True, check=False, timeout=250)
+    if done.returncode != 1 or b"no JSON in UTF-8" not in done.stderr:
+        bad.append(f"no UTF-8: {done.stderr}")
+
+
 def main():
     sim, bad, results = sys.argv[1], [], {}
     with tempfile.TemporaryDirectory(prefix="hp3 sim-") as tmp:
@@ -78,6 +113,7 @@ def main():
             page = f.read()
         quoted = "hp3-sim " + " ".join(args[:-1]) + f" &#39;{tmp}&#39; --no-report"
         page_says(page, quoted, results, bad)
+        strangers(sim, os.path.join(tmp, "[x]"), results["incast-ecmp-50-1"], bad)
         for name in "incast-50", "micro-collision-50":
             for kind, start in ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml"):
                 with open(os.path.join(tmp, f"{name}.{kind}"), "rb") as f:
