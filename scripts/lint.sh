@@ -31,6 +31,10 @@ data=$(git ls-files 'app/hp3d/pipe/*.[ch]' 'engine/*.[ch]' 'rfr/*.[ch]' 'roce/*.
 # shellcheck disable=SC2086
 grep -nE '\b(rte_panic|rte_exit|printf|fprintf|RTE_LOG|malloc|calloc|volatile)\b' $data && fail "forbidden in the data path"
 
+# Messages name files, interfaces and words of a command line: plain lines (config/message.h). What is left names none of these.
+grep -nE '(fprintf|fputs|vfprintf|perror)\(.*(stderr|NULL)|fprintf\(stderr|fprintf\($' $(git ls-files 'sim/*.c' 'p4-testbed/*.c') |
+    grep -vE '^(sim/core/memory|sim/cli/progress|p4-testbed/fabric/tm_heap)\.c:' && fail "messages: hp3_message() instead"
+
 # One version, meson.build's.
 version=$(sed -n "s/^    version: '\(.*\)',$/\1/p" meson.build)
 [ "$(sed -n '1s/^hp3 (\(.*\)) .*/\1/p' debian/changelog)" = "$version" ] || fail "debian/changelog: the newest version is not meson.build's, $version"

@@ -64,6 +64,7 @@ static int parse(struct hp3_fabric_args *a, int argc, char **argv)
 
 	*a = (struct hp3_fabric_args){
 		.name = "fabric", .target = "swx", .memory_mb = 256, .dport = 4791};
+	opterr = 0; /* getopt's own message has the option as it is */
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1 && good) {
 		switch (c) {
 		case 's':
@@ -96,6 +97,8 @@ static int parse(struct hp3_fabric_args *a, int argc, char **argv)
 		case 'h':
 			exit(usage(stdout));
 		default:
+			hp3_message("hp3-fabric: %s: no such option, or its value is missing",
+				argv[optind - 1]);
 			return usage(stderr);
 		}
 	}

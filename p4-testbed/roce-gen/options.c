@@ -275,6 +275,7 @@ int gen_options_parse(struct gen_options *o, int argc, char **argv)
 	struct option longs[N_ROWS + 1] = {0};
 	int n = 0, opt, ret;
 
+	opterr = 0; /* getopt's own message has the option as it is */
 	defaults(o);
 	for (size_t i = 0; i < N_ROWS; i++)
 		if (rows[i].kind != HEADING)
@@ -287,7 +288,9 @@ int gen_options_parse(struct gen_options *o, int argc, char **argv)
 			return GEN_EXIT_OK;
 		}
 		if (opt < 256) {
-			hp3_message("see roce-gen --help");
+			hp3_message("roce-gen: %s: unrecognized option, or its value is missing; "
+				    "see roce-gen --help",
+				argv[optind - 1]);
 			return GEN_EXIT_USAGE;
 		}
 		ret = take(o, &rows[opt - 256], optarg);

@@ -39,7 +39,7 @@ def compile_program(out, source=SOURCE):
     done = subprocess.run(["p4c-bm2-ss", "-o", out, source], capture_output=True, text=True, check=False)
     if done.returncode != 0 or not os.path.exists(out):
         words = (done.stderr.strip() or done.stdout.strip()).splitlines()[:6]
-        raise Problem(f"p4c-bm2-ss does not compile {source} (code {done.returncode}):\n  " + "\n  ".join(words))
+        raise Problem(f"p4c-bm2-ss does not compile {source} (code {done.returncode}):\n" + "\n".join(words))
 
 
 def interface(switch, peer):

@@ -97,11 +97,11 @@ def show_status(bed, as_json):
     if as_json:
         print(json.dumps(what))
     else:
-        print(f"testbed {what['name']}: {what['topology']}")
+        tools.say(f"testbed {what['name']}: {what['topology']}")
         for name, h in what["hosts"].items():
-            print(f"  {name:4} {h['ip4']:12} on {h['leaf']:4} namespace {h['namespace']}")
+            tools.say(f"  {name:4} {h['ip4']:12} on {h['leaf']:4} namespace {h['namespace']}")
     if missing:
-        print(f"hp3-testbed: not there any more: {', '.join(missing)}; hp3-testbed --name {bed.name} down",
+        tools.say(f"hp3-testbed: not there any more: {', '.join(missing)}; hp3-testbed --name {bed.name} down",
               file=sys.stderr)
     return 1 if missing else 0
 
@@ -110,11 +110,11 @@ def show_stats(data):
     print(f"{'lane':12}{'Mb/s':>6}{'packets':>11}{'queue':>9}{'peak':>9}{'pauses':>8}  drops")
     for lane in data["lanes"]:
         drops = " ".join(f"{k}:{v}" for k, v in lane["drops"].items() if v) + ("" if lane["up"] else " DOWN")
-        print(f"{lane['from'] + '>' + lane['to']:12}{lane['rate_mbps']:6}{lane['packets']:11}{lane['queue']:9}"
+        tools.say(f"{lane['from'] + '>' + lane['to']:12}{lane['rate_mbps']:6}{lane['packets']:11}{lane['queue']:9}"
               f"{lane['peak']:9}{lane['pauses']:8}  {drops}")
     for sw in data["switches"]:
         drops = " ".join(f"{k}:{v}" for k, v in sw["drops"].items() if v)
-        print(f"{sw['name']:4} tx {sum(sw['port_tx_packets'])} marked {sum(sw['port_ce_packets'])} {drops}")
+        tools.say(f"{sw['name']:4} tx {sum(sw['port_tx_packets'])} marked {sum(sw['port_ce_packets'])} {drops}")
 
 
 def ask(bed, command, **args):
@@ -133,7 +133,8 @@ def act(a, bed):
     elif a.command == "down":
         bed.down()
     elif a.command == "list":
-        print("\n".join(beds.names()))
+        for name in beds.names():
+            tools.say(name)
     elif a.command == "status":
         return show_status(bed, a.json)
     elif a.command == "stats":
@@ -141,7 +142,7 @@ def act(a, bed):
         print(json.dumps(data)) if a.json else show_stats(data)
     elif a.command == "path":
         data = bmv2.path(bed, a) if bed.settings().get("target") == "bmv2" else ask(bed, "path", src=a.src, dst=a.dst, sport=a.sport, qpn=a.qpn, ipv6=a.ipv6)
-        print(" ".join([a.src, *data["path"], a.dst]))
+        tools.say(" ".join([a.src, *data["path"], a.dst]))
     elif a.command == "fail":
         ask(bed, "fail", link=a.link, reroute_ms=-1 if a.silent else a.reroute_ms)
     elif a.command == "restore":

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Figures by gnuplot: one data set, SVG for the page and PNG beside it."""
-import os
+import re
 import shutil
 import subprocess
 
-from .tools import Problem
+from .tools import Problem, plain
 
 PANEL, MARGINS, CHAR_PX, ROW_PX = 520, 90, 6.8, 16  # pixels: a panel, what its axes take, a character of a label, its row
 COLOURS = ["#0b6e99", "#d1495b", "#edae49", "#3c7d3c", "#6a4c93", "#8d6e63", "#00a3a3", "#7a7a7a"]
 
 
 def quote(text):
-    return '"' + str(text).replace("\\", "\\\\").replace('"', "'") + '"'
+    """Within single quotes gnuplot takes all as it is; within double ones it executes what stands in backquotes."""
+    return "'" + plain(text).replace("'", "''") + "'"
 
 
 def block(name, rows):
@@ -57,7 +58,7 @@ class Figure:
             top = max(values + [1e-9]) * 1.12
         blocks, plots, told, rows = [], [], self.labels(), self.rows()
         for p, (title, series, marks) in enumerate(self.panels):
-            plots.append(f"set title {quote(title)} font ',13' offset 0,{rows - 0.4 if rows else 0}\nset tmargin {rows + 2.2}\n"
+            plots.append(f"set title {quote(title)} noenhanced font ',13' offset 0,{rows - 0.4 if rows else 0}\nset tmargin {rows + 2.2}\n"
                          f"set yrange [{self.ymin}:{top}]\nunset arrow\nunset label")
             for x, _ in marks:
                 plots.append(f"set arrow from first {x},graph 0 to first {x},graph 1 nohead dt 2 lw 1.2 lc rgb '#555555'")
@@ -69,7 +70,7 @@ class Figure:
                 blocks.append(block(f"d{p}_{s}", pts))
                 curves.append(f"$d{p}_{s} using 1:2 with lines lw 2.2 lc rgb '{COLOURS[s % len(COLOURS)]}' title {quote(label)}")
             plots.append("plot " + ", \\\n  ".join(curves or ["NaN notitle"]))
-        head = (f"set multiplot layout 1,{len(self.panels)} title {quote(self.title)} font ',15'\n"
+        head = (f"set multiplot layout 1,{len(self.panels)} title {quote(self.title)} noenhanced font ',15'\n"
                 f"set xlabel {quote(self.xlabel)}\nset ylabel {quote(self.ylabel)}\nset grid ytics lc rgb '#dddddd'\n"
                 "set border 3 lc rgb '#555555'\nset tics nomirror\nset key below horizontal samplen 2 noenhanced font ',11'\n")
         if self.xrange:
@@ -80,16 +81,19 @@ class Figure:
             head += "set logscale y 10\nset format y '%g'\n"
         return "".join(blocks) + head + "\n".join(plots) + "\nunset multiplot\n"
 
-    def write(self, stem):
+    def write(self, stem, name):
+        """Files, and the SVG for a page: `name` begins its ids."""
         if shutil.which("gnuplot") is None:
             raise Problem("'gnuplot' is missing: apt-get install gnuplot-nox")
         width, height = max(PANEL * len(self.panels), 780), self.height + ROW_PX * self.rows()
         for ext, term in (("svg", f"svg size {width},{height} dynamic font 'Helvetica,12' background '#ffffff'"),
                           ("png", f"pngcairo size {width},{height} font 'Sans,10' background '#ffffff'")):
-            script = f"set terminal {term}\nset output {quote(stem + '.' + ext)}\nset encoding utf8\n" + self.script()
-            done = subprocess.run(["gnuplot"], input=script, capture_output=True, text=True, check=False)
+            script = f"set terminal {term}\nset encoding utf8\n" + self.script()
+            done = subprocess.run(["gnuplot"], input=script.encode(), capture_output=True, check=False)
             if done.returncode != 0:
-                raise Problem(f"gnuplot: {done.stderr.strip()[:400]}")
+                raise Problem(f"gnuplot: {done.stderr.decode(errors='replace').strip()[:400]}")
+            with open(f"{stem}.{ext}", "wb") as f:
+                f.write(done.stdout)
         with open(stem + ".svg", encoding="utf-8") as f:
             svg = f.read()
-        return svg[svg.index("<svg"):], os.path.basename(stem)
+        return re.sub(r"""(id=["']|href=["']#|url\(#)""", rf"\1{name}-", svg[svg.index("<svg"):])

@@ -219,8 +219,7 @@ def page(a):
     for name, figure in report.figures(scenario, fabric_only, results):
         if name == "fct":
             continue
-        svg, _ = figure.write(os.path.join(a.out, f"{a.stem}-{name}"))
-        parts.append(svg.replace('id="gnuplot', f'id="{name}-gnuplot').replace("gp", f"{name}gp"))
+        parts.append(figure.write(os.path.join(a.out, f"{a.stem}-{name}"), name))
     for r in results:
         if evidence.moves_of(r):
             parts.append(f"<h2>Moves, as hp3d tells them (mode {r['mode']})</h2>" + evidence.move_table(r))
@@ -230,8 +229,8 @@ def page(a):
         "imitated by two moves before the clock starts, in each mode alike.")))
     path = os.path.join(a.out, a.stem + ".html")
     with open(path, "w", encoding="utf-8") as f:
-        f.write(f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(s['title'])}</title>"
-                f"<style>{report.STYLE}</style>" + "\n".join(parts) + "</html>\n")
+        f.write(tools.plain(f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(s['title'])}</title>"
+                            f"<style>{report.STYLE}</style>" + "\n".join(parts) + "</html>\n", tools.LINES))
     with open(os.path.join(a.out, a.stem + ".json"), "w", encoding="utf-8") as f:
         json.dump({"v": 1, "commit": verdict.commit(), "command": a.made_by, "verdict": sentence(scenario, results),
                    "scenario": scenario, "plan": plan, "results": results}, f)
@@ -253,7 +252,7 @@ def sentence(scenario, results):
 def judge(scenario, results, path):
     """Prints the short version; 1 if a packet was out of order, or hp3d did not leave."""
     s, code = scenario["scenario"], 0
-    print(sentence(scenario, results))
+    tools.say(sentence(scenario, results))
     for r in results:
         for what, b, e in spans(r, s["seconds"], s["warmup_ms"] / 1000):
             print(f"hp3 {r['mode'] + what:16} goodput of a and b, Mb/s: " + " ".join(f"{rate(scenario, r, n, b, e):.2f}" for n in NAMES))
@@ -266,7 +265,7 @@ def judge(scenario, results, path):
         if r["mode"] == "on" and not evidence.moves_of(r):
             print("demo: hp3d did not leave; its events tell why", file=sys.stderr)
             code = 1
-    print(f"report: {path}")
+    tools.say(f"report: {path}")
     return code
 
 

@@ -30,7 +30,7 @@ def summary(scenario, results):
         lines.append(f"{result['mode']:8}{total:7.1f} Mb{number(r['fct']['mean'], ' ms'):>11}{number(r['fct']['p99']):>9}"
                      f"{number(r['fct']['p999']):>9}{number(r['rtt_p50']):>9}{100 * r['ce_share']:7.2f}%{r['probes']:8}{r['moves']:7}"
                      f"{r['out_of_seq']:12}{r['retransmissions']:9}{r['fabric_drops']:7}")
-    return "\n".join(lines)
+    return "\n".join(map(tools.plain, lines))
 
 
 def marks_of(result):
@@ -205,8 +205,7 @@ def write(out, stem, scenario, plan, results):
     parts.append("<h2>Completion times of each flow, ms</h2>" + fct_table(scenario, results))
     parts.append("<h2>Figures</h2>")
     for name, figure in figures(scenario, plan, results):
-        svg, _ = figure.write(os.path.join(out, f"{stem}-{name}"))
-        parts.append(svg.replace('id="gnuplot', f'id="{name}-gnuplot').replace("gp", f"{name}gp"))
+        parts.append(figure.write(os.path.join(out, f"{stem}-{name}"), name))
     for result in results:
         if moves_of(result):
             parts.append(f"<h2>Moves and their evidence (mode {result['mode']})</h2>" + move_table(result))
@@ -217,7 +216,7 @@ def write(out, stem, scenario, plan, results):
             f"<style>{STYLE}</style>" + "\n".join(parts) + "</html>\n")
     path = os.path.join(out, stem + ".html")
     with open(path, "w", encoding="utf-8") as f:
-        f.write(page)
+        f.write(tools.plain(page, tools.LINES))
     with open(os.path.join(out, stem + ".json"), "w", encoding="utf-8") as f:
         json.dump({"v": 1, "commit": verdict.commit(), "command": verdict.command(), "verdict": verdict.sentence(scenario, results),
                    "scenario": scenario, "plan": plan, "results": results,

@@ -202,8 +202,8 @@ def run(bed, name, modes, out, quiet, seed=None, chosen=None):
             os.waitpid(pid, 0)
     pages = report.write(out, os.path.basename(path)[:-4], scenario, plan, results)
     print(report.summary(scenario, results))
-    print(f"report: {pages}")
+    tools.say(f"report: {pages}")
     wrong = measures.failures(results)
     for line in wrong:
-        print(f"hp3-testbed: {line}", file=sys.stderr)
+        tools.say(f"hp3-testbed: {line}", file=sys.stderr)
     return 1 if wrong else 0

@@ -18,8 +18,25 @@ IMPAIRMENTS = ("loss_ppm", "loss_burst", "duplicate_ppm", "reorder_ppm", "reorde
 WELL = {**dict.fromkeys(IMPAIRMENTS, 0), "ecn": "keep"}
 
 
+LINES = "\n\t"  # what text of several lines keeps
+
+
+def plain(text, keep=""):
+    """`text` with '?' for what is not printable: control characters, marks of direction, bytes that are no UTF-8."""
+    return "".join(c if c.isprintable() or c in keep else "?" for c in str(text))
+
+
+def say(text, **kw):
+    """print() of a line in which names and texts of others may be."""
+    print(plain(text), **kw)
+
+
 class Problem(Exception):
-    """Something the user can do something about: printed without a trace, exit code 1."""
+    """Something the user can do something about: printed without a trace, exit code 1. What names or other programs
+    contribute is plain, and no line of it but the first begins in the first column."""
+
+    def __init__(self, text):
+        super().__init__(plain(text, LINES).replace("\n", "\n  "))
 
 
 FULL_MBPS = 10000

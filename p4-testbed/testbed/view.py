@@ -3,6 +3,7 @@
 import shutil
 import sys
 
+from . import tools
 from .decisions import MOVES
 
 WIDTH = 30
@@ -22,7 +23,7 @@ class View:
         self.leaves = [s["name"] for s in plan["switches"] if s["name"][0] == "l"]
         self.spines = [s["name"] for s in plan["switches"] if s["name"][0] == "s"]
         if not quiet and not self.on:
-            print(f"{self.scenario['title']}: mode {mode}, {self.scenario['seconds']} s", flush=True)
+            tools.say(f"{self.scenario['title']}: mode {mode}, {self.scenario['seconds']} s", flush=True)
 
     def note(self, event):
         words = [f"{event['t']:6.2f} s", event["action"]]
@@ -71,7 +72,7 @@ class View:
         text += [""] + self.notes[-4:]
         sys.stdout.write(f"\x1b[{self.lines}A\x1b[J" if self.lines else "")
         width = shutil.get_terminal_size().columns
-        sys.stdout.write("\n".join(line[:width] for line in text) + "\n")
+        sys.stdout.write("\n".join(tools.plain(line)[:width] for line in text) + "\n")
         sys.stdout.flush()
         self.lines = len(text)
 

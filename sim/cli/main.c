@@ -121,7 +121,7 @@ static void note_command(int argc, char **argv)
 	FILE *f = open_memstream(&command_line, &size);
 
 	if (f == NULL) {
-		fputs("hp3-sim: no memory\n", stderr);
+		hp3_message("hp3-sim: no memory");
 		exit(1);
 	}
 	fputs("hp3-sim", f);

@@ -183,6 +183,7 @@ static int parse(int argc, char **argv, struct options *o)
 		{"no-report", no_argument, NULL, 'r'}, {NULL, 0, NULL, 0}};
 	int c;
 
+	opterr = 0; /* getopt's own message has the option as it is */
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		switch (c) {
 		case 'q':
@@ -212,6 +213,8 @@ static int parse(int argc, char **argv, struct options *o)
 			o->set[o->want.n_sets++] = optarg;
 			break;
 		default:
+			hp3_message("hp3-sim: %s: no such option, or its value is missing",
+				argv[optind - 1]);
 			return sim_usage(NULL);
 		}
 	}

@@ -34,6 +34,7 @@ static int parse(int argc, char **argv, struct options *o)
 		{"progress", no_argument, NULL, 'g'}, {NULL, 0, NULL, 0}};
 	int c;
 
+	opterr = 0; /* getopt's own message has the option as it is */
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		if (o->n_sets + 3 > SETS_MAX)
 			return sim_usage("too many --set: 61 at most; use a scenario file");
@@ -72,6 +73,8 @@ static int parse(int argc, char **argv, struct options *o)
 			o->set[o->n_sets++] = o->seed;
 			break;
 		default:
+			hp3_message("hp3-sim: %s: no such option, or its value is missing",
+				argv[optind - 1]);
 			return sim_usage(NULL);
 		}
 	}

@@ -10,7 +10,9 @@ in vectors.json. Then mutated, cut and padded ones: each is answered, and the ne
 import json
 import os
 import random
+import subprocess
 import sys
+import tempfile
 
 from conformance_run import HERE, inject, judge
 
@@ -52,7 +54,27 @@ def embedded(fabric, topology, batch):
     return out
 
 
+def names(fabric):
+    """Words and lines of any kind in messages: they stay plain lines, and JSON stays ASCII."""
+    evil = b"x\x1b]0;x\x07\nhp3-fabric: done \xff\xc2\x9b2J"
+    topology = os.path.join(HERE, "topo", "crc32.ini")
+    with tempfile.TemporaryDirectory() as tmp:
+        scenario = os.path.join(tmp, "x.ini")
+        with open(scenario, "w", encoding="utf-8") as f:
+            f.write("[scenario]\ntitle = \"a\x9b2J\"\ntopology = x\n[flow.a]\nsrc = h1\ndst = h2\n")
+        out = subprocess.run([fabric, "scenario", scenario], capture_output=True, check=True, timeout=60).stdout
+        assert out.isascii() and json.loads(out)["scenario"]["title"] == "a\x9b2J", out
+    for words in (["plan", evil], ["scenario", evil], ["path", topology, evil, "h1", "1"], ["path", topology, "h1", "h2", evil],
+                  ["entries", topology, evil], ["entries", topology, "l1", "--target", evil], ["plan", topology, "--qpn", evil],
+                  ["plan", topology, b"--" + evil], ["inject", topology]):
+        done = subprocess.run([fabric, *words], capture_output=True, check=False, timeout=60, input=b'{"switch":"' + evil.partition(b"\n")[0] + b"\n")
+        assert done.returncode in (1, 2), (words, done)
+        lines = done.stderr.split(b"\n")
+        assert all(0x20 <= c <= 0x7e or c == 0x0a for c in done.stderr + done.stdout) and not any(x.startswith(b"hp3-fabric: done") for x in lines), done
+
+
 def main():
+    names(sys.argv[1])
     with open(os.path.join(HERE, "vectors.json"), encoding="utf-8") as f:
         vectors = json.load(f)
     wrong = 0

@@ -4,11 +4,17 @@
 
 usage: page.py
 """
+import io
+import os
 import random
+import re
+import subprocess
 import sys
+import tempfile
+import unittest.mock
 
 import bench_bed  # noqa: F401 (its path to the testbed's modules)
-from testbed import figures, report, spray, verdict
+from testbed import cli, figures, report, spray, tools, verdict, view
 
 SEED = 20261122
 SCENARIO = {"scenario": {"seconds": 12, "warmup_ms": 500, "seed": 7}, "flow.a": {"start_ms": 0, "stop_ms": 0},
@@ -90,8 +96,77 @@ def labels():
     assert "set tmargin 3" in script, "there is room above the frame"
 
 
+EVIL = "`touch {0}`$(touch {0})<script>'\"\\\x1b[2J\x9b2J\u202e\nhp3-testbed: done\udcff"  # also: C1, right to left, no UTF-8
+
+
+def full(mode, evil):
+    """A result with all that a page shows, and texts that are none of ours wherever a run has any."""
+    lanes = {f"{a}>{b}": 1 for a in ("l1", "l2") for b in ("s1", "s2")} | {f"{b}>{a}": 1 for a in ("l1", "l2") for b in ("s1", "s2")}
+    r = result(mode, [], lambda t: 22.5)
+    name = "gpu" + evil
+    r["reports"] = {"a": r["reports"]["a"], name: r["reports"]["b"]}
+    r["samples"] = [{"t": t, "mbps": lanes, "queue": lanes, "marks": {"s1": 0}, "packets": {"s1": 1}, "rtt_ms": {name: 3}} for t in range(12)]
+    r["events"] = [{"action": "fail", "link": evil, "t": 5.0}]
+    r["decisions"] = [{"type": "switch", "t": 4.0, "name": name, "flow": evil, "cause": evil, "host": evil, "from": 1, "to": 2, "seq": 1, "evidence": {}}]
+    return r | {"ports": {"a": 1, name: 2}, "ends": {"a": ["h1", "h3"], name: [evil, evil]}}
+
+
+def strangers():
+    """Names and texts that others chose: text on the page, in figures and on the terminal, and no command to gnuplot or a shell."""
+    def plain(text):
+        return text.replace("\x1b[J", "").replace("\x1b[12A", "").replace("\n", "").isprintable() and "\nhp3-testbed: done" not in "\n" + text
+
+    plan = {"switches": [{"name": n} for n in ("l1", "l2", "s1", "s2")], "hosts": [{"rate_mbps": 50}], "kmin_bytes": 1, "kmax_bytes": 2,
+            "links": [{"name": f"{a}-{b}", "rate_mbps": 50, "delay_us": 1} for a in ("l1", "l2") for b in ("s1", "s2")], "pmax_percent": 1,
+            "lossless": True, "seed": 1}
+    with tempfile.TemporaryDirectory(prefix="hp3-page-") as tmp:
+        done = os.path.join(tmp, "done")
+        evil = EVIL.format("$PWD/done")
+        stem = evil.replace("/", "")
+        scenario = {"scenario": SCENARIO["scenario"] | {"title": evil, "text": evil}}
+        results = [full(mode, evil) for mode in ("off", "on")]
+        before = os.getcwd()
+        os.chdir(tmp)
+        try:
+            with unittest.mock.patch("sys.argv", ["x", "--out", evil]):
+                path = report.write("out" + stem, stem, scenario, plan, results)
+            figures.Figure(evil, evil, evil).write("alone", "x")
+            # shells that check themselves: the same text in double quotes is executed
+            subprocess.run(["gnuplot"], input=f'set terminal svg\nset title "{EVIL[:EVIL.index("$")].format(done)}"\nplot x\n', text=True, check=True,
+                           capture_output=True)
+            assert os.path.exists(done), "gnuplot executes nothing any more: this test shows nothing"
+            os.unlink(done)
+            report.write("again", stem, scenario, plan, results)
+            assert not os.path.exists(done), "gnuplot executed a name"
+            with open(path, encoding="utf-8") as f:
+                page = f.read()
+        finally:
+            os.chdir(before)
+    assert "<script" not in page and page.count("&lt;script") > 10 and all(c.isprintable() for c in page if c not in tools.LINES), "the page has a text as something else"
+    assert "gpu`touch" in page and "goodputgpu" not in page, "names of flows are as they were in figures"
+    ids = re.findall(r"""\bid=["']([^"']+)""", page)
+    assert len(ids) == len(set(ids)) > 50, "an id is there twice"
+    screen = io.StringIO()
+    screen.isatty = lambda: True
+    with unittest.mock.patch("sys.stdout", screen), unittest.mock.patch("shutil.get_terminal_size", return_value=os.terminal_size((10000, 50))):
+        print(report.summary(scenario, results))
+        load = unittest.mock.Mock(ports=results[0]["ports"], ends=lambda n: ("h1", ""))
+        plan["hosts"] = [{"name": "h1", "leaf": "l1", "rate_mbps": 50}]
+        shown = view.View(scenario, "on", plan, load, False)
+        shown.decided(results[0]["decisions"][0] | {"evidence": {"held_pkts": 1}})
+        shown.note(results[0]["events"][0])
+        sampler = unittest.mock.Mock(rows=[results[0]["samples"][0] | {"marks": {"s1": 0, "s2": 0}, "mbps": results[0]["samples"][0]["mbps"] | {"h1>l1": 1}}])
+        shown.show(1, sampler)
+        shown.show(1, sampler)
+    assert "hp3d of " in screen.getvalue() and plain(screen.getvalue()), repr(screen.getvalue())
+    with unittest.mock.patch("sys.argv", ["x", "run", evil]), unittest.mock.patch("sys.stderr", io.StringIO()) as told:
+        assert cli.main() == 1
+    assert "no scenario" in told.getvalue() and plain(told.getvalue()), repr(told.getvalue())
+
+
 def main():
     sentences()
+    strangers()
     sprayed()
     origin()
     labels()

@@ -424,6 +424,20 @@ class Refused(Base):
             with self.subTest(args=args):
                 self.refused(2, message, *args)
 
+    def test_names_that_are_no_text(self):
+        """A title for the terminal, a line of its own, no UTF-8, a C1 sequence: messages are plain lines."""
+        evil = b"x\x1b]0;x\x07\nroce-gen: done \xff\xc2\x9b2J"
+        ok = ("--interface", "lo", "--listen", self.socket)
+        for code, args in ((2, (*ok, "--name", evil)), (2, ("--interface", evil, "--listen", self.socket)), (2, (*ok, "--mtu", evil)),
+                           (2, (*ok, "--cdf", b"/" + evil)), (2, (*ok, b"--" + evil)), (2, (*ok, evil)), (2, (*ok, "--load", evil)),
+                           (2, (*ok, "--dcqcn", "paper", "--dcqcn-set", evil)), (1, ("--interface", evil, "--name", "a", *ok[2:])),
+                           (1, (*ok, "--messages-out", b"/" + evil)), (1, (*ok, "--static", evil, "--address", "10.0.0.1"))):
+            with self.subTest(args=args):
+                run = subprocess.run([ROCE_GEN, *args], capture_output=True, timeout=LIMIT)
+                self.assertEqual(run.returncode, code, run.stderr)
+                self.assertRegex(run.stderr, rb"\A(roce-gen: [ -~]*\n)+\Z")
+                self.assertNotRegex(run.stderr, rb"(?m)^roce-gen: done")
+
     def test_help(self):
         run = subprocess.run([ROCE_GEN, "--help"], capture_output=True, text=True, check=True)
         self.assertIn("--link-mbps N", run.stdout)
