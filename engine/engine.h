@@ -152,6 +152,8 @@ struct hp3_engine_config {
 	bool observe; /* tell what would be done (WOULD), move nothing */
 	bool silent; /* ... and ask nobody: what would be done is to look for a better path */
 	bool unkeyed; /* peers would not believe us: no reports, and nothing of our flows */
+	/* ... but these do that have one of these keys; NULL: all. The caller's; lives as long */
+	const struct hp3_probe_key *key;
 	uint8_t answer_dscp; /* of what hosts tell each other; HP3_DSCP_KEPT: that of data */
 	struct hp3_round_params round;
 	struct hp3_paths_params paths;

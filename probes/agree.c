@@ -64,7 +64,7 @@ enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct
 	p = d.l4 + 8;
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
 		return drop(&stats->loads_version);
-	if (!hp3_probe_keyed(&ear->keys->key[0]))
+	if (!hp3_datagram_is_keyed(&d, ear->keys))
 		return drop(&stats->loads_unkeyed);
 	if (hp3_be16(d.l4 + 4) != d.len || hp3_datagram_sum(&d) != 0)
 		return drop(&stats->loads_bad_form);

@@ -27,7 +27,7 @@ static uint64_t tag_of(const uint8_t *p, const struct hp3_addressing *a, uint16_
 	uint8_t in[TAG + sizeof(cookie)];
 
 	memcpy(in, p, TAG);
-	hp3_put_be32(in + TAG, hp3_probe_keyed(key) ? 0 : cookie);
+	hp3_put_be32(in + TAG, hp3_pair_keyed(key, a) ? 0 : cookie);
 	return hp3_tag(key, HP3_TAG_ANSWER, a, port, in, sizeof(in));
 }
 
@@ -76,13 +76,11 @@ static uint32_t cookie_of(
 static int key_of(const struct hp3_datagram *d, uint16_t port, const struct hp3_probe_keys *keys,
 	const struct hp3_probe_key *secret)
 {
-	struct hp3_addressing a = {.ipv6 = d->ipv6, .sport = hp3_be16(d->l4)};
+	const struct hp3_addressing a = hp3_datagram_addressing(d);
 	const uint8_t *p = d->l4 + 8;
 	uint32_t cookie = cookie_of(d, hp3_be32(p + 4), secret);
 
-	memcpy(a.src_ip, d->src, d->ipv6 ? 16 : 4);
-	memcpy(a.dst_ip, d->dst, d->ipv6 ? 16 : 4);
-	for (uint32_t i = 0; i < hp3_probe_keys(keys); i++) {
+	for (uint32_t i = 0; i < hp3_probe_keys(keys, &a); i++) {
 		if (hp3_be64(p + TAG) == tag_of(p, &a, port, &keys->key[i], cookie))
 			return (int)i;
 	}

@@ -58,15 +58,29 @@ uint16_t hp3_datagram_sum(const struct hp3_datagram *d)
 	return hp3_sum_l4(d->ip, d->ipv6, d->protocol, d->l4, d->len);
 }
 
-bool hp3_datagram_is_tagged(const struct hp3_datagram *d, enum hp3_tag_kind kind, uint16_t port,
-	uint32_t body, const struct hp3_probe_keys *keys)
+struct hp3_addressing hp3_datagram_addressing(const struct hp3_datagram *d)
 {
-	struct hp3_addressing a = {.ipv6 = d->ipv6, .sport = port};
-	const uint8_t *p = d->l4 + 8;
+	struct hp3_addressing a = {.ipv6 = d->ipv6, .sport = hp3_be16(d->l4)};
 
 	memcpy(a.src_ip, d->src, d->ipv6 ? 16 : 4);
 	memcpy(a.dst_ip, d->dst, d->ipv6 ? 16 : 4);
-	for (uint32_t i = 0; i < hp3_probe_keys(keys); i++) {
+	return a;
+}
+
+bool hp3_datagram_is_keyed(const struct hp3_datagram *d, const struct hp3_probe_keys *keys)
+{
+	const struct hp3_addressing a = hp3_datagram_addressing(d);
+
+	return hp3_pair_keyed(&keys->key[0], &a);
+}
+
+bool hp3_datagram_is_tagged(const struct hp3_datagram *d, enum hp3_tag_kind kind, uint16_t port,
+	uint32_t body, const struct hp3_probe_keys *keys)
+{
+	const struct hp3_addressing a = hp3_datagram_addressing(d);
+	const uint8_t *p = d->l4 + 8;
+
+	for (uint32_t i = 0; i < hp3_probe_keys(keys, &a); i++) {
 		if (hp3_be64(p + body) == hp3_tag(&keys->key[i], kind, &a, port, p, body))
 			return true;
 	}

@@ -25,6 +25,12 @@ int hp3_datagram_find(const void *frame, uint32_t len, const struct hp3_view *v,
 /* UDP and ICMPv6, with pseudo-header, and ICMP, without: 0 if the checksum is right and there. */
 uint16_t hp3_datagram_sum(const struct hp3_datagram *d);
 
+/* Of a UDP datagram: from whom to whom, and the source port. */
+struct hp3_addressing hp3_datagram_addressing(const struct hp3_datagram *d);
+
+/* Its sender and its receiver have a key. */
+bool hp3_datagram_is_keyed(const struct hp3_datagram *d, const struct hp3_probe_keys *keys);
+
 /* `body` bytes behind the UDP header, from hp3's own port to hp3's own port, and their tag of 64
  * bits by one of the keys. */
 bool hp3_datagram_is_tagged(const struct hp3_datagram *d, enum hp3_tag_kind kind, uint16_t port,

@@ -55,7 +55,7 @@ int hp3_hello_read(const void *buf, size_t n, const struct hp3_addressing *a, ui
 		h->qpn[i] = hp3_be32(p + QPNS + 4 * i);
 	if (p[3] != 0 || h->n > HP3_HELLO_QPNS || !is_sound(h))
 		return -EBADMSG;
-	for (uint32_t i = 0; i < hp3_probe_keys(keys); i++) {
+	for (uint32_t i = 0; i < hp3_probe_keys(keys, a); i++) {
 		uint64_t tag = hp3_tag(&keys->key[i], HP3_TAG_HELLO, a, dport, p, TAG);
 
 		if (hp3_be64(p + TAG) != tag)

@@ -71,11 +71,9 @@ bool hp3_loads_counts(const struct hp3_loads_ear *ear, const struct hp3_datagram
 		[HP3_HEARD_OLD] = &stats->loads_old,
 		[HP3_HEARD_AGAIN] = &stats->loads_again,
 		[HP3_HEARD_NO_ROOM] = &stats->loads_no_room};
-	struct hp3_addressing a = {.ipv6 = d->ipv6};
+	const struct hp3_addressing a = hp3_datagram_addressing(d);
 	enum hp3_heard_fate fate;
 
-	memcpy(a.src_ip, d->src, d->ipv6 ? 16 : 4);
-	memcpy(a.dst_ip, d->dst, d->ipv6 ? 16 : 4);
 	fate = hp3_heard_take(ear->heard, &a, kind, stamp, &ear->time);
 	if (fate != HP3_HEARD_NEW)
 		++*why[fate];
@@ -97,7 +95,7 @@ enum hp3_loads_fate hp3_loads_read(const void *frame, uint32_t len, const struct
 	p = d.l4 + 8;
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
 		return drop(&stats->loads_version);
-	if (!hp3_probe_keyed(&ear->keys->key[0]))
+	if (!hp3_datagram_is_keyed(&d, ear->keys))
 		return drop(&stats->loads_unkeyed);
 	body = HEAD + ITEM * p[2] + WAY * p[3];
 	if (!is_sense(p) || d.len != 8 + body + TAG || hp3_be16(d.l4 + 4) != d.len ||

@@ -14,7 +14,7 @@ static uint64_t hash_of(const struct hp3_addressing *a, const struct hp3_peer_pr
 	hp3_put_be32(b + 4, p->psn);
 	hp3_put_be32(b + 8, p->id);
 	hp3_put_be32(b + 20, p->pad);
-	hp3_put_be64(b + 12, hp3_probe_keyed(key) || p->report ? p->time : p->time & UINT16_MAX);
+	hp3_put_be64(b + 12, hp3_pair_keyed(key, a) || p->report ? p->time : p->time & UINT16_MAX);
 	return hp3_tag(key, HP3_TAG_PROBE, a, HP3_ROCE_UDP_PORT, b, sizeof(b));
 }
 
@@ -39,7 +39,7 @@ int hp3_peer_build(void *buf, size_t cap, const struct hp3_addressing *a,
 			.dest_qpn = p->dest_qpn,
 			.psn = p->psn,
 			.va = va,
-			.rkey = hp3_probe_keyed(key) ? (uint32_t)hash : p->cookie,
+			.rkey = hp3_pair_keyed(key, a) ? (uint32_t)hash : p->cookie,
 			.dma_len = length,
 			.payload = p->report ? written : zeros,
 			.payload_len = length});
@@ -51,17 +51,13 @@ static uint64_t whole_time(uint16_t low, uint64_t clock)
 	return clock + (uint64_t)(int64_t)(int16_t)(low - (uint16_t)clock);
 }
 
-/* Which key made the tag in the frame, or -EACCES. */
-static int key_of(const void *frame, const struct hp3_view *v, const struct hp3_peer_probe *p,
-	const struct hp3_probe_keys *keys, uint64_t *hash)
+/* Which key made the tag in the frame, `upper` the upper half of a report's; or -EACCES. */
+static int key_of(const struct hp3_addressing *a, const struct hp3_peer_probe *p,
+	const uint8_t upper[4], const struct hp3_probe_keys *keys, uint64_t *hash)
 {
-	const uint8_t *upper = (const uint8_t *)frame + v->icrc_off - sizeof(uint32_t);
-	struct hp3_addressing a;
-
-	hp3_addressing_same(frame, v, &a);
-	for (uint32_t i = 0; i < hp3_probe_keys(keys); i++) {
-		*hash = hash_of(&a, p, &keys->key[i]);
-		if (!hp3_probe_keyed(&keys->key[i]) ||
+	for (uint32_t i = 0; i < hp3_probe_keys(keys, a); i++) {
+		*hash = hash_of(a, p, &keys->key[i]);
+		if (!hp3_pair_keyed(&keys->key[i], a) ||
 			((uint32_t)*hash == p->cookie &&
 				(!p->report || *hash >> 32 == hp3_be32(upper))))
 			return (int)i;
@@ -72,25 +68,28 @@ static int key_of(const void *frame, const struct hp3_view *v, const struct hp3_
 int hp3_peer_read(const void *frame, const struct hp3_view *v, const struct hp3_probe_keys *keys,
 	uint64_t clock, struct hp3_peer_probe *p, uint64_t *hash)
 {
+	const uint8_t *upper = (const uint8_t *)frame + v->icrc_off - sizeof(uint32_t);
 	uint64_t va = hp3_peer_va(frame, v), h;
 	uint16_t low = (uint16_t)(va >> 32);
+	struct hp3_addressing a;
 	int key;
 
 	if (!hp3_icrc_ok(frame, v))
 		return -EBADMSG;
 	if (hp3_peer_version(frame, v) != HP3_PROBES_VERSION)
 		return -EPROTONOSUPPORT;
+	hp3_addressing_same(frame, v, &a);
 	*p = (struct hp3_peer_probe){.dest_qpn = v->dest_qpn,
 		.psn = v->psn,
 		.id = (uint32_t)va,
 		.report = (va >> 48 & 15) == HP3_PEER_KIND_REPORT,
 		.cookie = hp3_peer_cookie(frame, v),
-		.time = hp3_probe_keyed(&keys->key[0]) ? whole_time(low, clock) : low};
+		.time = hp3_pair_keyed(&keys->key[0], &a) ? whole_time(low, clock) : low};
 	if (p->report)
 		p->time = hp3_be64((const uint8_t *)frame + v->icrc_off - HP3_PEER_REPORT_LENGTH);
 	else
 		p->pad = (uint16_t)v->dma_len;
-	key = key_of(frame, v, p, keys, &h);
+	key = key_of(&a, p, upper, keys, &h);
 	if (key < 0)
 		return key;
 	p->key = (uint8_t)key;

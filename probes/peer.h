@@ -116,8 +116,8 @@ static inline bool hp3_peer_is(const void *frame, const struct hp3_view *v)
 /*
  * Reads what hp3_peer_is() found, and checks ICRC and tag (rule 6). `clock`: this host's wall
  * clock in seconds; the probe's whole time is the one nearest to it, so that a tag does not come
- * true again every 18 hours. With the zero key the time is the 16 bits themselves, and there is no
- * tag.
+ * true again every 18 hours. Without a key of these two hosts the time is the 16 bits themselves,
+ * and there is no tag.
  * *hash (NULL: not wanted): the whole hash, which names this probe among all others.
  * Returns 0; -EBADMSG: wrong ICRC, -EPROTONOSUPPORT: of another version, *p is not valid in either
  * case; -EACCES: wrong tag.

@@ -120,9 +120,17 @@ static enum hp3_respond_fate drop(uint64_t *counter)
 	return HP3_RESPOND_DROP;
 }
 
-static bool is_keyed(const struct hp3_responder *r)
+/* Whose message it is: `keyed`: it bears a right tag of its sender; `known`: the local RNIC has a
+ * connection with the sender. */
+struct sender {
+	const struct hp3_addressing *a;
+	bool keyed, known;
+};
+
+static struct sender sender_of(
+	const struct hp3_responder *r, const struct hp3_addressing *a, bool known)
 {
-	return hp3_probe_keyed(&r->cfg.keys.key[0]);
+	return (struct sender){a, hp3_pair_keyed(&r->cfg.keys.key[0], a), known};
 }
 
 static uint64_t seconds_of(const struct hp3_peer_probe *p)
@@ -130,11 +138,12 @@ static uint64_t seconds_of(const struct hp3_peer_probe *p)
 	return p->report ? p->time / 1000000 : p->time;
 }
 
-static bool on_time(const struct hp3_responder *r, uint64_t time, uint64_t clock)
+static bool on_time(
+	const struct hp3_responder *r, const struct sender *from, uint64_t time, uint64_t clock)
 {
 	uint64_t apart = time > clock ? time - clock : clock - time;
 
-	return !is_keyed(r) || apart <= r->cfg.clock_s;
+	return !from->keyed || apart <= r->cfg.clock_s;
 }
 
 /* May a source that is not known have an answer? If so it is paid for. */
@@ -154,12 +163,13 @@ static bool spend_unknown(struct hp3_responder *r, uint64_t print, uint64_t now)
 
 /* NULL, or what the probe is refused for; its source pays. `turn`: answers to it so far. */
 static uint64_t *refused(
-	struct hp3_responder *r, uint64_t print, bool known, uint64_t now, uint32_t *turn)
+	struct hp3_responder *r, const struct sender *from, uint64_t now, uint32_t *turn)
 {
+	uint64_t print = print_of(r, from->a);
 	struct source *s = NULL;
 
 	*turn = 0;
-	if (is_keyed(r) || known) {
+	if (from->keyed || from->known) {
 		s = source_of(r, print, now);
 		if (s == NULL)
 			return &r->stats->sources_full;
@@ -179,18 +189,17 @@ static uint64_t *refused(
 }
 
 /* NULL, or what it is refused for before anybody pays. */
-static uint64_t *unsound(struct hp3_responder *r, const void *frame, const struct hp3_view *v,
-	uint64_t clock, struct hp3_peer_probe *p, uint64_t *hash)
+static uint64_t *unsound(struct hp3_responder *r, int err, const struct sender *from,
+	const struct hp3_peer_probe *p, uint64_t clock)
 {
-	int err = hp3_peer_read(frame, v, &r->cfg.keys, clock, p, hash);
 
 	if (err == -EPROTONOSUPPORT)
 		return &r->stats->other_version;
 	if (err < 0)
 		return err == -EBADMSG ? &r->stats->bad_icrc : &r->stats->bad_tag;
-	if (p->report && !is_keyed(r))
+	if (p->report && !from->keyed)
 		return &r->stats->reports_unkeyed;
-	if (!on_time(r, seconds_of(p), clock))
+	if (!on_time(r, from, seconds_of(p), clock))
 		return &r->stats->bad_clock;
 	return NULL;
 }
@@ -216,10 +225,11 @@ static uint64_t *report_replayed(struct hp3_responder *r, const struct hp3_peer_
 }
 
 /* Place in the window for a probe or a question; -EEXIST, -ENOSPC: as hp3_window_look(). */
-static int64_t place_of(const struct hp3_responder *r, uint64_t *hash, bool known, uint64_t clock)
+static int64_t place_of(
+	const struct hp3_responder *r, const struct sender *from, uint64_t *hash, uint64_t clock)
 {
 	*hash = place_hash(r, *hash);
-	return hp3_window_look(&r->window, *hash, clock, is_keyed(r) || known);
+	return hp3_window_look(&r->window, *hash, clock, from->keyed || from->known);
 }
 
 enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *frame,
@@ -228,30 +238,34 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *fr
 {
 	struct hp3_peer_probe p;
 	struct hp3_addressing a;
+	struct sender from;
 	uint64_t hash, *why;
 	int64_t place = 0;
+	int err;
 
 	if (!hp3_peer_is(frame, v))
 		return HP3_RESPOND_PASS;
 	r->stats->peer_probes++;
-	why = unsound(r, frame, v, clock, &p, &hash);
+	hp3_addressing_same(frame, v, &a);
+	from = sender_of(r, &a, known);
+	err = hp3_peer_read(frame, v, &r->cfg.keys, clock, &p, &hash);
+	why = unsound(r, err, &from, &p, clock);
 	if (why != NULL)
 		return drop(why);
-	hp3_addressing_same(frame, v, &a);
 	if (p.report) {
 		why = report_replayed(r, &p, &a, clock);
 	} else {
-		place = place_of(r, &hash, known, clock);
+		place = place_of(r, &from, &hash, clock);
 		if (place < 0)
 			why = place == -EEXIST ? &r->stats->replayed : &r->stats->window_full;
 	}
 	if (why != NULL)
 		return drop(why);
-	why = refused(r, print_of(r, &a), known, now, turn);
+	why = refused(r, &from, now, turn);
 	if (why != NULL)
 		return drop(why);
 	if (!p.report)
-		hp3_window_keep(&r->window, place, hash, is_keyed(r) ? p.time : clock);
+		hp3_window_keep(&r->window, place, hash, from.keyed ? p.time : clock);
 	*answer = (struct hp3_answer){
 		.id = p.id, .key = p.key, .dscp = r->cfg.dscp, .ce = v->flags & HP3_VF_CE};
 	if (p.report) {
@@ -266,25 +280,26 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *fr
 bool hp3_responder_hello(struct hp3_responder *r, const struct hp3_addressing *a,
 	const struct hp3_hello *ask, uint64_t hash, bool known, uint64_t clock, uint64_t now)
 {
+	const struct sender from = {a, hp3_probe_keyed(&r->cfg.keys.key[0]), known};
 	uint64_t time = ask->clock_us / 1000000;
 	uint32_t turn;
 	int64_t place;
 
 	r->stats->hellos++;
-	if (!on_time(r, time, clock)) {
+	if (!on_time(r, &from, time, clock)) {
 		r->stats->hellos_bad_clock++;
 		return false;
 	}
-	place = place_of(r, &hash, known, clock);
+	place = place_of(r, &from, &hash, clock);
 	if (place < 0) {
 		r->stats->hellos_replayed++;
 		return false;
 	}
-	if (refused(r, print_of(r, a), known, now, &turn) != NULL) {
+	if (refused(r, &from, now, &turn) != NULL) {
 		r->stats->hellos_flood++;
 		return false;
 	}
-	hp3_window_keep(&r->window, place, hash, is_keyed(r) ? time : clock);
+	hp3_window_keep(&r->window, place, hash, from.keyed ? time : clock);
 	r->stats->hellos_told++;
 	return true;
 }

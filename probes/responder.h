@@ -16,11 +16,12 @@
  * so that what an outsider sends costs time to refuse, but takes nothing from the probes of peers.
  * Restarts of either side are no event: no state is agreed upon.
  *
- * Without a key anybody is sound. Sources that the local RNIC has no connection with, be they real
- * or invented, get no record; they share HP3_RESPONDER_UNKNOWN buckets, each a sixteenth of what
- * `unknown` gives to all of them, and which ones share a bucket only the seed tells. What they ask
- * takes no more than that from the answers to others, and leaves known sources places of the window
- * (HP3_WINDOW_RESERVED).
+ * Keys are a question of sender and receiver (tag.h): each probe is judged by whether its own have
+ * one. Without a key anybody is sound. Sources that the local RNIC has no connection with, be they
+ * real or invented, get no record; they share HP3_RESPONDER_UNKNOWN buckets, each a sixteenth of
+ * what `unknown` gives to all of them, and which ones share a bucket only the seed tells. What they
+ * ask takes no more than that from the answers to others, and leaves known sources places of the
+ * window (HP3_WINDOW_RESERVED).
  *
  * Invariants: at most one answer per probe, never larger (answer.h); a probe is answered once; a
  * source never gets more than burst + rate x time answers, whatever becomes of its record: a record
@@ -92,7 +93,7 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *fr
 /*
  * A question for queue pairs (hello.h), which has been read, of this hash, from the sender of *a:
  * true: it is to be answered. Time, replay and rate are looked at as with probes, and of the same
- * limits.
+ * limits. Questions bear no tags by keys that pairs have agreed on.
  */
 bool hp3_responder_hello(struct hp3_responder *r, const struct hp3_addressing *a,
 	const struct hp3_hello *ask, uint64_t hash, bool known, uint64_t clock, uint64_t now);

@@ -15,9 +15,27 @@ bool hp3_probe_keyed(const struct hp3_probe_key *key)
 	return memcmp(key->bytes, none, sizeof(none)) != 0;
 }
 
-uint32_t hp3_probe_keys(const struct hp3_probe_keys *keys)
+static struct hp3_pair_ends ends_of(const struct hp3_addressing *a)
 {
-	return hp3_probe_keyed(&keys->key[0]) && hp3_probe_keyed(&keys->key[1]) ? 2 : 1;
+	struct hp3_pair_ends ends = {0};
+
+	hp3_pair_ends_set(&ends, a->ipv6, a->src_ip, a->dst_ip);
+	return ends;
+}
+
+bool hp3_pair_keyed(const struct hp3_probe_key *key, const struct hp3_addressing *a)
+{
+	struct hp3_pair_ends ends;
+
+	if (key->agreed == NULL)
+		return hp3_probe_keyed(key);
+	ends = ends_of(a);
+	return key->agreed(key->table, &ends) != NULL;
+}
+
+uint32_t hp3_probe_keys(const struct hp3_probe_keys *keys, const struct hp3_addressing *a)
+{
+	return hp3_pair_keyed(&keys->key[0], a) && hp3_pair_keyed(&keys->key[1], a) ? 2 : 1;
 }
 
 /* All but what a host says to itself, by secrets of its own. */
@@ -26,17 +44,23 @@ static bool is_between_hosts(enum hp3_tag_kind kind)
 	return kind != HP3_TAG_SOURCE && kind != HP3_TAG_RANDOM && kind != HP3_TAG_COOKIE;
 }
 
-/* Of the sender and the receiver of *a. */
+/* Of the sender and the receiver of *a; zero if they have none. */
 static void key_between(
 	uint8_t use[HP3_KEY_LEN], const struct hp3_probe_key *key, const struct hp3_addressing *a)
 {
-	struct hp3_pair_ends ends = {0};
+	const struct hp3_pair_ends ends = ends_of(a);
+	const uint8_t *agreed = NULL;
 
-	hp3_pair_ends_set(&ends, a->ipv6, a->src_ip, a->dst_ip);
-	if (key->pairs != NULL)
+	if (key->agreed != NULL)
+		agreed = key->agreed(key->table, &ends);
+	if (agreed != NULL)
+		memcpy(use, agreed, HP3_KEY_LEN);
+	else if (key->pairs != NULL)
 		memcpy(use, hp3_pair_keys_find(key->pairs, &ends), HP3_KEY_LEN);
-	else
+	else if (hp3_probe_keyed(key))
 		hp3_pair_key_derive(use, key->bytes, &ends);
+	else
+		memset(use, 0, HP3_KEY_LEN);
 }
 
 uint64_t hp3_tag(const struct hp3_probe_key *key, enum hp3_tag_kind kind,
@@ -48,7 +72,7 @@ uint64_t hp3_tag(const struct hp3_probe_key *key, enum hp3_tag_kind kind,
 
 	memcpy(in + 2, a->src_ip, address);
 	memcpy(in + 18, a->dst_ip, address);
-	if (is_between_hosts(kind) && hp3_probe_keyed(key))
+	if (is_between_hosts(kind))
 		key_between(use, key, a);
 	else
 		memcpy(use, key->bytes, sizeof(use));

@@ -12,9 +12,14 @@
  * and gets an answer at most, 32: a forger needs 2^31 attempts on average, all of which are
  * counted.
  *
- * The zero key means "not authenticated". The clock is not looked at, because nothing would follow
- * from it, and neither reports nor loads are believed. A probe then bears a cookie, which its
- * answer has to prove that it knows: who does not see the probes cannot forge answers.
+ * Without such a secret, pairs of hosts may agree on keys: `agreed` knows those of some senders and
+ * receivers. To a pair that it knows applies all that is said of a key, to others all that is said
+ * of none.
+ *
+ * Without a key (the zero key, or a pair that `agreed` does not know) nothing is authenticated. The
+ * clock is not looked at, because nothing would follow from it, and neither reports nor loads are
+ * believed. A probe then bears a cookie, which its answer has to prove that it knows: who does not
+ * see the probes cannot forge answers.
  */
 #include <stddef.h>
 #include "probes/pair_keys.h"
@@ -24,10 +29,18 @@
  * counted by this name and dropped. */
 #define HP3_PROBES_VERSION 7u
 
-/* With `pairs` the keys are those of the table, and bytes tell one table from another. */
+/* The key of a sender and a receiver, HP3_KEY_LEN bytes; NULL: these have agreed on none. */
+typedef const uint8_t *hp3_agreed_fn(const void *table, const struct hp3_pair_ends *ends);
+
+/*
+ * With `pairs` the keys are those of the table, and bytes tell one table from another. With
+ * `agreed` bytes are zero.
+ */
 struct hp3_probe_key {
 	uint8_t bytes[HP3_KEY_LEN];
 	const struct hp3_pair_keys *pairs;
+	hp3_agreed_fn *agreed;
+	const void *table; /* that `agreed` looks keys up in */
 };
 
 /*
@@ -51,10 +64,14 @@ enum hp3_tag_kind {
 	HP3_TAG_AGREE
 };
 
+/* All hosts have it. */
 bool hp3_probe_keyed(const struct hp3_probe_key *key);
 
-/* How many of the keys there are: the zero key alone is one. */
-uint32_t hp3_probe_keys(const struct hp3_probe_keys *keys);
+/* The sender and the receiver of *a have one. */
+bool hp3_pair_keyed(const struct hp3_probe_key *key, const struct hp3_addressing *a);
+
+/* How many of the keys the sender and the receiver of *a have: the zero key alone is one. */
+uint32_t hp3_probe_keys(const struct hp3_probe_keys *keys, const struct hp3_addressing *a);
 
 /*
  * SipHash over kind, addresses and source port of *a (IPv4: four bytes each), destination port, and

@@ -44,6 +44,8 @@ void hp3_tell_changed(struct hp3_engine *e, uint32_t pair);
 /* The pair is active: is it time to say so again? */
 void hp3_tell_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now);
 void hp3_tell_tick(struct hp3_turn *t);
+/* The remote end believes what this host says: the two have a key. */
+bool hp3_has_key(const struct hp3_engine *e, const struct hp3_ends *ends);
 
 /* longs.c: long flows, here and at peers */
 /* A request leaves the RNIC for the first time. */

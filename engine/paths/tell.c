@@ -28,6 +28,17 @@ static uint32_t counts_of(
 	return n;
 }
 
+bool hp3_has_key(const struct hp3_engine *e, const struct hp3_ends *ends)
+{
+	struct hp3_addressing to = {.ipv6 = ends->ipv6};
+
+	if (e->cfg.unkeyed || e->cfg.key == NULL)
+		return !e->cfg.unkeyed;
+	memcpy(to.src_ip, ends->local, ends->ipv6 ? 16 : 4);
+	memcpy(to.dst_ip, ends->remote, ends->ipv6 ? 16 : 4);
+	return hp3_pair_keyed(e->cfg.key, &to);
+}
+
 void hp3_tell_tick(struct hp3_turn *t)
 {
 	struct hp3_tell *tell = &t->e->tell;
@@ -53,7 +64,7 @@ void hp3_tell_tick(struct hp3_turn *t)
 		p->told_at = t->now;
 		/* that there are none any more is news, too */
 		if ((some || p->told_some || p->long_owed) && hp3_may_search(t->e) &&
-			!t->e->cfg.unkeyed)
+			hp3_has_key(t->e, HP3_ENDS(p)))
 			hp3_act(t, HP3_ACT_TELL, p->flows);
 		p->told_some = some;
 		p->long_owed = false;

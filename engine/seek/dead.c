@@ -239,7 +239,7 @@ static void tell_peer(struct hp3_turn *t, struct hp3_move *m)
 
 	m->errand.dead.reports++;
 	m->errand.dead.alive = 0;
-	if (t->e->cfg.unkeyed)
+	if (!hp3_has_key(t->e, HP3_ENDS(&t->e->pairs.pairs[t->e->flows[m->flow].pair])))
 		return;
 	a = hp3_act(t, HP3_ACT_REPORT, m->flow);
 	a->port = m->from;

@@ -110,8 +110,9 @@ bool hp3_out_may_agree(const struct hp3_turn *t, const struct hp3_flow *f)
 {
 	const struct hp3_engine *e = t->e;
 
-	return hp3_spray_is_allowed(e) && !e->cfg.unkeyed && e->cfg.cc.mode != HP3_CC_DCQCN &&
-	       (f->flags & HP3_FF_PAIRED) && hp3_flow_may_leave(e, f, t->now);
+	return hp3_spray_is_allowed(e) && e->cfg.cc.mode != HP3_CC_DCQCN &&
+	       (f->flags & HP3_FF_PAIRED) && hp3_flow_may_leave(e, f, t->now) &&
+	       hp3_has_key(e, HP3_ENDS(&e->pairs.pairs[f->pair]));
 }
 
 bool hp3_out_may_begin(const struct hp3_turn *t, const struct hp3_flow *f)

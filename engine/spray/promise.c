@@ -204,7 +204,7 @@ static struct hp3_spray_in *asked(struct hp3_turn *t, const struct hp3_ends *end
 		take(in, a);
 		return in;
 	}
-	if (!hp3_spray_is_allowed(t->e) || t->e->cfg.unkeyed ||
+	if (!hp3_spray_is_allowed(t->e) || !hp3_has_key(t->e, ends) ||
 		(in == NULL && !has_room(t, ends, a)))
 		return NULL;
 	if (in == NULL) {

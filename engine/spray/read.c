@@ -98,7 +98,7 @@ bool hp3_spray_wants_reads(struct hp3_turn *t, const struct hp3_ends *ends, uint
 	struct hp3_engine *e = t->e;
 
 	if (e->spraying == NULL || !e->cfg.spray.reads || !hp3_spray_is_allowed(e) ||
-		e->cfg.unkeyed)
+		!hp3_has_key(e, ends))
 		return false;
 	return (flow != HP3_NO_FLOW && (e->flows[flow].watch & HP3_FW_READ)) ||
 	       hp3_out_has_place(e, ends, e->cfg.spray.flows);

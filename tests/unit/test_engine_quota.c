@@ -164,6 +164,32 @@ static bool offers(uint32_t peer, uint32_t qpn)
 	return says(peer, &offer) != HP3_AGREE_OVER;
 }
 
+/* Pairs of hosts have keys, or none: that with a peer of an even number does. */
+static const uint8_t *even(const void *table, const struct hp3_pair_ends *ends)
+{
+	static const uint8_t key[HP3_KEY_LEN] = {1};
+
+	assert_memory_equal(ends->src, here, 4);
+	return ends->dst[3] % 2 == 0 ? key : NULL;
+}
+
+static void who_has_no_key_takes_no_part(void **state)
+{
+	static const struct hp3_probe_key key = {.agreed = even};
+
+	begin(1u << 30);
+	cfg.key = &key;
+	hp3_engine_reconfigure(e, &cfg);
+	for (uint32_t peer = 2; peer < 6; peer++) {
+		const bool has = peer % 2 == 0;
+
+		assert_int_equal(asks(peer, 8 * peer), has);
+		assert_int_equal(writes(peer, 8 * peer), has);
+		assert_int_equal(agrees(peer, 8 * peer + 2, HP3_NO_PSN), has);
+		assert_int_equal(offers(peer, 8 * peer + 3), has);
+	}
+}
+
 static enum hp3_verdict_kind comes(uint32_t peer, uint32_t qpn, uint32_t psn)
 {
 	static uint8_t frame[128];
@@ -449,6 +475,7 @@ static void peers_at_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_has_no_key_takes_no_part),
 		cmocka_unit_test(one_peer_does_not_take_all_agreements),
 		cmocka_unit_test(many_greedy_peers_leave_places),
 		cmocka_unit_test(many_greedy_peers_leave_places_for_offers),

@@ -120,6 +120,24 @@ static void without_a_key_nobody_is_told(void **state)
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 }
 
+static const uint8_t *no_keys(const void *table, const struct hp3_pair_ends *ends)
+{
+	return NULL;
+}
+
+static void who_has_no_key_is_not_told(void **state)
+{
+	static const struct hp3_probe_key key = {.agreed = no_keys};
+
+	stall_config();
+	rig.cfg.key = &key;
+	stalled();
+	for (unsigned i = 0; i < 3; i++)
+		come_through();
+	assert_int_equal(rig.acts[HP3_ACT_REPORT], 0);
+	assert_int_equal(stats()->reports, 0);
+}
+
 /* Behind unfinished responses the answer would be an implicit NAK. */
 static void rule_25_no_urge_with_a_read_outstanding(void **state)
 {
@@ -366,6 +384,7 @@ int main(void)
 		RIG_TEST(rule_24_the_last_acknowledgement_was_lost),
 		RIG_TEST(rule_13_three_windows_then_the_peer_is_told),
 		RIG_TEST(without_a_key_nobody_is_told),
+		RIG_TEST(who_has_no_key_is_not_told),
 		RIG_TEST(rule_25_no_urge_with_a_read_outstanding),
 		RIG_TEST(rule_25_no_answer_to_an_urge_before_the_data_of_a_read),
 		RIG_TEST(rule_25_no_late_answer_to_an_urge_either),

@@ -183,6 +183,39 @@ static void the_peer_is_told_of_our_flows(void **state)
 	assert_int_equal(rig.acts[HP3_ACT_TELL], 0);
 }
 
+/* The key of this pair of hosts; NULL: it has none. */
+static const uint8_t *pair_key;
+
+static const uint8_t *find(const void *table, const struct hp3_pair_ends *ends)
+{
+	assert_memory_equal(ends->src, q.local, 4);
+	assert_memory_equal(ends->dst, q.remote, 4);
+	return pair_key;
+}
+
+static void who_has_no_key_is_not_told(void **state)
+{
+	static const struct hp3_probe_key key = {.agreed = find};
+	static const uint8_t bytes[HP3_KEY_LEN] = {1};
+
+	trace_config();
+	rig.cfg.tell_ns = 5 * MS;
+	rig.cfg.stall_ns = 0;
+	rig.cfg.key = &key;
+	trace_begin();
+	trace_run(300 * MS);
+	for (uint32_t i = 0; i < 20; i++) {
+		pair_key = i < 10 ? NULL : bytes;
+		last(&q, 101 + i);
+		trace_run(MS);
+		ack(&q, 101 + i);
+		trace_run(MS);
+		if (i < 10)
+			assert_int_equal(rig.acts[HP3_ACT_TELL], 0);
+	}
+	assert_true(rig.acts[HP3_ACT_TELL] != 0);
+}
+
 static void without_a_key_nobody_is_told(void **state)
 {
 	trace_config();
@@ -240,6 +273,7 @@ int main(void)
 		RIG_TEST(counts_follow_what_is_learnt),
 		RIG_TEST(placed_by_counts_told_in_parts),
 		RIG_TEST(the_peer_is_told_of_our_flows),
+		RIG_TEST(who_has_no_key_is_not_told),
 		RIG_TEST(without_a_key_nobody_is_told),
 		RIG_TEST(what_comes_in_is_told_by_name),
 	};

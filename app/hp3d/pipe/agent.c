@@ -61,7 +61,8 @@ static bool is_same(const struct hp3_probe_key *a, const struct hp3_probe_key *b
 static void take_keys(struct hp3d_agent *a, const struct hp3_config *c)
 {
 	struct hp3_probe_keys keys = *hp3d_keyring();
-	bool wait = hp3_probe_keys(&keys) > 1 && is_same(&keys.key[1], &a->keys.key[a->use]) &&
+	bool both = hp3_probe_keyed(&keys.key[0]) && hp3_probe_keyed(&keys.key[1]);
+	bool wait = both && is_same(&keys.key[1], &a->keys.key[a->use]) &&
 		    c->probes.probe_key_wait_s != 0;
 	bool same =
 		is_same(&keys.key[0], &a->keys.key[0]) && is_same(&keys.key[1], &a->keys.key[1]);

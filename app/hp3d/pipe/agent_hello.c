@@ -3,26 +3,38 @@
 #include <errno.h>
 #include "app/hp3d/pipe/agent_internal.h"
 
+/* Keys that pairs agree on come later than these questions, which lead to the queue pairs that the
+ * agreement takes: questions and answers bear the tags of a group's key, or none. */
+static struct hp3_probe_keys hello_keys(const struct hp3d_agent *a)
+{
+	struct hp3_probe_keys keys = a->keys;
+
+	keys.key[0].agreed = NULL;
+	return keys;
+}
+
 void hp3d_agent_ask(struct hp3d_agent *a, const struct hp3_addressing *to, uint32_t qkey,
 	uint64_t nonce, void *buf)
 {
+	const struct hp3_probe_keys keys = hello_keys(a);
 	struct hp3_hello h = {.kind = HP3_HELLO_ASK,
 		.qkey = qkey,
 		.nonce = nonce,
 		.clock_us = hp3d_agent_clock_us()};
 
-	hp3_hello_build(buf, to, a->port, &h, &a->keys.key[a->use]);
+	hp3_hello_build(buf, to, a->port, &h, &keys.key[a->use]);
 }
 
 void hp3d_agent_tell(struct hp3d_agent *a, const struct hp3_addressing *to, uint16_t dport,
 	const struct hp3_hello *ask, const struct hp3_hello *ours, void *buf)
 {
+	const struct hp3_probe_keys keys = hello_keys(a);
 	struct hp3_hello h = *ours;
 
 	h.kind = HP3_HELLO_TELL;
 	h.nonce = ask->nonce;
 	h.clock_us = ask->clock_us;
-	hp3_hello_build(buf, to, dport, &h, &a->keys.key[ask->key]);
+	hp3_hello_build(buf, to, dport, &h, &keys.key[ask->key]);
 }
 
 int hp3d_agent_heard(struct hp3d_agent *a, const struct hp3_addressing *from, uint16_t dport,
@@ -30,8 +42,9 @@ int hp3d_agent_heard(struct hp3d_agent *a, const struct hp3_addressing *from, ui
 {
 	struct hp3_ends ends = {.ipv6 = from->ipv6, .local = from->dst_ip, .remote = from->src_ip};
 	const struct hp3d_neighbour *known = hp3d_neighbours_find(&a->neighbours, &ends);
+	const struct hp3_probe_keys keys = hello_keys(a);
 	uint64_t hash;
-	int err = hp3_hello_read(buf, n, from, dport, &a->keys, h, &hash);
+	int err = hp3_hello_read(buf, n, from, dport, &keys, h, &hash);
 
 	a->stats.hellos_bad_form += err == -EBADMSG;
 	a->stats.hellos_version += err == -EPROTONOSUPPORT;
@@ -41,7 +54,7 @@ int hp3d_agent_heard(struct hp3d_agent *a, const struct hp3_addressing *from, ui
 	if (h->kind == HP3_HELLO_TELL)
 		return 0;
 	return hp3_responder_hello(a->responder, from, h, hash,
-		       !hp3d_agent_is_keyed(a) && known != NULL && known->peer, hp3d_agent_clock(),
+		       !hp3d_agent_has_key(a) && known != NULL && known->peer, hp3d_agent_clock(),
 		       now)
 		       ? 0
 		       : -EPERM;
@@ -49,7 +62,7 @@ int hp3d_agent_heard(struct hp3d_agent *a, const struct hp3_addressing *from, ui
 
 bool hp3d_agent_has_key(const struct hp3d_agent *a)
 {
-	return hp3d_agent_is_keyed(a);
+	return hp3_probe_keyed(&a->keys.key[0]);
 }
 
 void hp3d_agent_stray_hello(struct hp3d_agent *a)

@@ -34,10 +34,8 @@ struct hp3d_agent {
 	struct hp3d_mates mates;
 };
 
-static inline bool hp3d_agent_is_keyed(const struct hp3d_agent *a)
-{
-	return hp3_probe_keyed(&a->keys.key[0]);
-}
+/* The two ends have a key. */
+bool hp3d_agent_is_keyed(const struct hp3d_agent *a, const struct hp3_ends *ends);
 
 /* Seconds since 1970, as probes carry them. */
 static inline uint64_t hp3d_agent_clock(void)

@@ -8,7 +8,9 @@ static struct rte_mbuf *answer_to(struct hp3d_agent *a, const struct hp3_engine 
 	const struct hp3_pkt *pkt, struct hp3_answer *reply, uint32_t turn)
 {
 	struct hp3_path_count count[HP3_LOAD_PATHS];
-	uint32_t n = hp3d_agent_is_keyed(a) ? hp3_load_in_names(e, count, HP3_LOAD_PATHS) : 0;
+	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
+	uint32_t n =
+		hp3d_agent_is_keyed(a, &ends) ? hp3_load_in_names(e, count, HP3_LOAD_PATHS) : 0;
 	struct rte_mbuf *m = rte_pktmbuf_alloc(a->pool);
 	int len;
 
@@ -23,6 +25,15 @@ static struct rte_mbuf *answer_to(struct hp3d_agent *a, const struct hp3_engine 
 	return hp3d_agent_sized(m, len);
 }
 
+bool hp3d_agent_is_keyed(const struct hp3d_agent *a, const struct hp3_ends *ends)
+{
+	struct hp3_addressing from = {.ipv6 = ends->ipv6};
+
+	memcpy(from.src_ip, ends->remote, ends->ipv6 ? 16 : 4);
+	memcpy(from.dst_ip, ends->local, ends->ipv6 ? 16 : 4);
+	return hp3_pair_keyed(&a->keys.key[0], &from);
+}
+
 /* It may be forged, but has the local RNIC a connection there? */
 static bool is_known(struct hp3d_agent *a, const struct hp3_ends *ends)
 {
@@ -35,7 +46,7 @@ static bool is_known(struct hp3d_agent *a, const struct hp3_ends *ends)
 static void seen(
 	const struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now)
 {
-	if (hp3d_agent_is_keyed(a))
+	if (hp3d_agent_is_keyed(a, ends))
 		hp3_peer_seen(e, ends, now);
 }
 
@@ -46,9 +57,8 @@ static bool take_probe(struct hp3d_agent *a, struct hp3_engine *e, const struct 
 	struct hp3_answer reply;
 	uint32_t turn;
 
-	switch (hp3_responder_take(a->responder, pkt->frame, &pkt->v,
-		!hp3d_agent_is_keyed(a) && is_known(a, &ends), hp3d_agent_clock(), now, &reply,
-		&turn)) {
+	switch (hp3_responder_take(a->responder, pkt->frame, &pkt->v, is_known(a, &ends),
+		hp3d_agent_clock(), now, &reply, &turn)) {
 	case HP3_RESPOND_PASS:
 		return false;
 	case HP3_RESPOND_ANSWER:
@@ -91,7 +101,7 @@ static void answered(struct hp3d_agent *a, struct hp3_engine *e, const struct hp
 	const struct hp3_heard_time time = hp3d_agent_time(a);
 	struct hp3_addressing from;
 
-	if (!hp3d_agent_is_keyed(a))
+	if (!hp3d_agent_is_keyed(a, &ends))
 		return;
 	hp3_addressing_same(pkt->frame, &pkt->v, &from);
 	hp3_heard_clock(a->heard, &from, reply->clock_us, &time);
@@ -103,6 +113,7 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 {
 	struct hp3_trace_result traced;
 	struct hp3_answer reply;
+	struct hp3_ends ends;
 
 	switch (hp3_answer_read(
 		pkt->frame, pkt->len, &pkt->v, a->port, &a->keys, &a->secret, &reply, &a->stats)) {
@@ -114,7 +125,8 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 			tell(e, &traced, now);
 			return true;
 		}
-		if (hp3d_agent_is_keyed(a))
+		ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
+		if (hp3d_agent_is_keyed(a, &ends))
 			hp3_load_told_names(e, reply.id, reply.path, reply.n, now);
 		if (hp3_probe_timed(e, reply.id, reply.ce,
 			    a->took != NULL ? a->took(a->took_ctx, reply.id) : 0, now, acts))
