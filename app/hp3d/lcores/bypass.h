@@ -16,7 +16,7 @@
  * its flows are where it had them.
  *
  * QUIET gives up what the rings hold. SETTLING receives nothing yet, so that frames which went
- * direct a moment ago are gone from the peer's queue before one of ours leaves there (rule 30).
+ * direct a moment ago are gone from the peer's queue before one of ours leaves there (rule 19).
  * Flows are forgotten when the rail goes direct: what the engine knew of them is no longer true.
  */
 #include <rte_mbuf.h>
