@@ -88,15 +88,14 @@ static const struct hp3_ini_section sections[] = {
 		.stride = sizeof(struct hp3_config_rail),
 		.count = offsetof(struct hp3_config, n_rails),
 		.name_size = SIZEOF(struct hp3_config_rail, name)},
-	{"bypass", "Fail-open: what hp3d does not take, and everything when it is gone, goes from "
-		   "port to "
-		   "port in the kernel."},
+	{"bypass", "Fail-open: the kernel forwards from port to port what hp3d does not take, and "
+		   "everything when hp3d is gone."},
 	{"filter",
-		"Which flows may be moved: those that fit all that is said here. The others are "
-		"forwarded as they come; one that was moved before it was barred comes home behind "
-		"a drain."},
-	{"beside", "Without a rail: the data never pass hp3d, queue pairs are moved from within "
-		   "applications by libhp3verbs.so (docs/beside.md)."},
+		"Which flows may be moved: those that match all that is said here. hp3d forwards "
+		"the others as they come. A moved flow that is barred later comes home behind a "
+		"drain."},
+	{"beside", "Without a rail (verbs mode): the data never pass hp3d. libhp3verbs.so moves "
+		   "queue pairs from within applications (docs/beside.md)."},
 	{"watch", "How the set-up of queue pairs on this host is seen, before their first packet."},
 #define HP3_POLICY_SECTION(name, text) {#name, text},
 #include "engine/policy.def"
@@ -117,9 +116,9 @@ static const struct hp3_ini_key keys[] = {
 	INT(eal, lcores, "lcores", 1, 1, 64, RESTART,
 		"worker lcores; the flows of an address pair stay on one"),
 	ENUM(eal, spread, spread, HP3_SPREAD_NIC, RESTART,
-		"who spreads a rail's packets over the lcores: nic, and where it cannot the rail "
-		"stays on one; software: there the lcores hand packets to each other, and two are "
-		"hardly faster than one, or slower"),
+		"how a rail's packets reach the lcores. nic: the NIC spreads them; if it cannot, "
+		"the rail stays on one lcore. software: the lcores hand packets to each other; "
+		"two are hardly faster than one, or slower"),
 	STRING(eal, cpus, "", 0, hp3_config_valid_cpus, "CPU numbers and ranges, such as \"0,2-3\"",
 		"CPUs to run on, such as \"0,2-3\"; empty: any"),
 	STRING(eal, extra, "", 0, NULL, NULL, "further EAL arguments, such as \"--log-level=8\""),
@@ -146,8 +145,9 @@ static const struct hp3_ini_key keys[] = {
 		.type = HP3_INI_STRING,
 		.def_string = "",
 		.max = SIZEOF(struct hp3_config_rail, rdma) - 1,
-		.help = "RDMA device behind this rail, such as mlx5_0, whose queue pairs [watch] "
-			"hands to it; empty: those of devices that no rail names"},
+		.help = "RDMA device behind this rail, such as mlx5_0. [watch] hands the queue "
+			"pairs of "
+			"this device to this rail. Empty: those of devices that no rail names"},
 	{.section = "rail",
 		.key = "rack",
 		.offset = offsetof(struct hp3_config_rail, rack),
@@ -158,9 +158,10 @@ static const struct hp3_ini_key keys[] = {
 		.valid = hp3_mates_valid,
 		.rule = "addresses and prefixes by comma, such as \"10.0.1.0/27, 10.0.2.7\", of 64 "
 			"hosts in all",
-		.help = "hosts on the leaf that this rail leads to, such as \"10.0.1.0/27\" or "
-			"\"10.0.1.1, 10.0.1.2\", this one among them: who tells, and is told, what "
-			"[cc] share_moves has hosts of a rack tell each other; empty: nobody"},
+		.help = "hosts on the leaf that this rail leads to, this one among them, such as "
+			"\"10.0.1.0/27\" or \"10.0.1.1, 10.0.1.2\". With [cc] share_moves, hosts "
+			"of a "
+			"rack report to each other. Empty: nobody does"},
 	{.section = "rail",
 		.key = "rfr_mode",
 		.offset = offsetof(struct hp3_config_rail, rfr_mode),
@@ -170,8 +171,8 @@ static const struct hp3_ini_key keys[] = {
 		.help = "[rfr] mode of this rail; same: as it says there"},
 
 	ENUM(bypass, fail_open, fail_open, HP3_FAIL_OPEN_AUTO, RESTART,
-		"auto: where both ports of a rail are net_af_packet or net_af_xdp, BPF can be had "
-		"and one lcore has the rail; on: hp3d does not start without; off: not at all"),
+		"auto: on rails of one lcore whose two ports are net_af_packet or net_af_xdp, if "
+		"BPF is available. on: hp3d does not start without fail-open. off: not at all"),
 	INT(bypass, stale_ms, "ms", 40, 5, 1000, RESTART,
 		"packets go direct if hp3d gives no sign of life for so long"),
 	INT(bypass, back_ms, "ms", 200, 0, 60000, RESTART,
@@ -179,8 +180,8 @@ static const struct hp3_ini_key keys[] = {
 		"again"),
 
 	ENUM(bypass, carry_link, onoff, HP3_OFF, RESTART,
-		"set the other port of a rail down for as long as one has no link, so that who is "
-		"connected there sees it"),
+		"while one port of a rail has no link, set the other port down, so that whoever "
+		"is connected there sees it"),
 
 	LIST(filter, peers, hp3_filter_valid_peers,
 		"up to 16 addresses or prefixes by comma, such as \"10.1.0.0/16, fd00::/8\"",
@@ -197,46 +198,47 @@ static const struct hp3_ini_key keys[] = {
 	STRING(beside, socket, "", 0, hp3_config_valid_path,
 		"an absolute path of at most 107 bytes, such as \"/run/hp3/verbs.sock\"",
 		"where applications with libhp3verbs.so find hp3d, such as "
-		"\"/run/hp3/verbs.sock\": then hp3d works beside the RNICs, and there is no "
-		"[rail.NAME]; empty: hp3d works inline"),
+		"\"/run/hp3/verbs.sock\". hp3d then works in verbs mode, and there is no "
+		"[rail.NAME]. Empty: hp3d works inline"),
 	STRING(beside, group, "", 0, NULL, NULL,
 		"group whose members may connect there, beside hp3d's own user and root, such as "
 		"\"rdma\"; empty: nobody else"),
 	INT(beside, look_us, "us", 1000, 100, 1000000, RELOAD,
 		"how often what queue pairs have done is read"),
 	STRING(beside, ibverbs, "libibverbs.so.1", 0, NULL, NULL,
-		"library by which hp3d has queue pairs of its own, that ask other paths; empty: "
+		"library with which hp3d has queue pairs of its own, to probe other paths. Empty: "
 		"queue pairs are moved by hand only"),
 	STRING(beside, copies, "", 0, NULL, NULL,
-		"up to 8 network interfaces by comma to which what arrives at the RNICs is "
-		"mirrored, or RDMA devices that libpcap can listen to: CNPs are seen there; empty: "
-		"none"),
+		"up to 8 interfaces by comma on which hp3d sees CNPs that arrive at the RNICs. "
+		"They are network interfaces to which the packets are mirrored, or RDMA devices "
+		"that libpcap can listen to. Empty: none"),
 
 	ENUM(watch, verbs, verbs, HP3_WATCH_AUTO, RESTART,
-		"kernel: ib_core's calls, by BPF, all processes; library: libibverbs' calls, by "
-		"uprobes; auto: the first of them that this host offers, or none; off: none"),
+		"kernel: calls of ib_core, by BPF, of all processes. library: calls of "
+		"libibverbs, by uprobes. auto: the first of them that this host offers, or none. "
+		"off: none"),
 	STRING(watch, libraries, "", 0, NULL, NULL,
 		"for library: paths of libibverbs, by comma; empty: what the loader takes. Each "
 		"is a file of root's that nobody else may write"),
 	ENUM(watch, discover, onoff, HP3_OFF, RESTART,
-		"for library: on: processes that use RDMA are looked into for other copies of "
-		"libibverbs (of containers, bundled ones), and these are watched, too, if they "
-		"are root's"),
+		"for library. on: hp3-watch searches processes that use RDMA for other copies of "
+		"libibverbs (of containers, bundled ones). It watches these, too, if they are "
+		"root's"),
 
 #define HP3_POLICY_OBJECT struct hp3_config
 #include "config/policy_keys.h"
 
 	SECRET(probes, probe_key,
-		"secret of the fabric; hosts authenticate what they tell each other with keys made "
-		"of it and of their addresses. Or the path of a file with the keys of this host, "
-		"as hp3ctl keys writes them: who reads it cannot speak for other hosts. Empty: "
-		"probes are answered, within bounds, but no host believes another's reports, and "
-		"clocks are not compared"),
+		"secret of the fabric. Hosts authenticate their messages to each other with keys "
+		"made of it and of their addresses. Or the path of a file with the keys of this "
+		"host, as hp3ctl keys writes them: who reads it cannot speak for other hosts. "
+		"Empty: hp3d answers probes, within bounds, but believes no reports of other "
+		"hosts, and does not compare clocks"),
 	SECRET(probes, probe_key_old,
 		"a second one that is believed, too, while hosts change from it to probe_key"),
 	INT(probes, probe_key_wait_s, "s", 60, 0, 86400, RELOAD,
-		"where a reload brings a new probe_key, and the former one as probe_key_old: speak "
-		"with the former one for so long, until other hosts have the new one"),
+		"after a reload that makes the former probe_key probe_key_old: use the former one "
+		"for so long, until other hosts have the new one"),
 	INT(probes, port, "", 4795, 1, 65535, RESTART,
 		"UDP port of answers; not 4791, which is RoCEv2's"),
 	INT(probes, clock_s, "s", 30, 1, 3600, RELOAD,
@@ -246,19 +248,19 @@ static const struct hp3_ini_key keys[] = {
 	INT(probes, answers_per_source, "answers/s", 4000, 1, 1000000, RELOAD,
 		"most probes of one host answered by an lcore"),
 	INT(probes, answers_unknown, "answers/s", 2000, 16, 1000000, RELOAD,
-		"without a key: most probes answered by an lcore of all hosts that the RNIC has no "
-		"connection with; of one of them a sixteenth"),
+		"without a key: most probes that an lcore answers for all hosts with which the "
+		"RNIC has no connection. One such host gets a sixteenth"),
 
 	STRING(control, socket, "/run/hp3/hp3.sock", 1, hp3_config_valid_path,
 		"an absolute path, such as \"/run/hp3/hp3.sock\"",
 		"UNIX socket that hp3ctl talks to"),
 	STRING(control, group, "", 0, NULL, NULL,
-		"group whose members may connect there and ask for flows, paths, events, and moves "
-		"that probes have to confirm, as hp3-fleet agent does; only root may ask for "
-		"anything else; empty: only root may connect"),
+		"group whose members may connect there and ask for flows, paths, events, and "
+		"moves that probes have to confirm, as hp3-fleet agent does. Only root may ask "
+		"for anything else. Empty: only root may connect"),
 	STRING(control, moved, "", 0, hp3_config_valid_moved, "an absolute path, off, or nothing",
-		"file that keeps the port of each moved flow for the next hp3d, should this one be "
-		"killed; off: none; empty: the socket's path with .moved appended"),
+		"file that keeps the port of each moved flow for the next hp3d, should this one "
+		"be killed. off: none. Empty: the socket's path with .moved appended"),
 	INT(control, events_kept, "events", 4096, 16, 1048576, RESTART,
 		"latest decisions kept for hp3ctl events, and a quarter as many samples of rounds "
 		"that found nothing"),
@@ -277,8 +279,8 @@ static const struct hp3_ini_key keys[] = {
 		"encryption"),
 	STRING(metrics, sysfs, "/sys", 1, hp3_config_valid_path,
 		"an absolute path, such as \"/sys\"",
-		"where sysfs is, whose class/infiniband has the counters of RNICs; another one "
-		"where the host's is mounted into a container"),
+		"where sysfs is; class/infiniband there has the counters of RNICs. Name another "
+		"one where the host's is mounted into a container"),
 
 	STRING(log, audit, "/var/log/hp3/audit.log", 1, hp3_config_valid_log,
 		"an absolute path, such as \"/var/log/hp3/audit.log\", or \"off\"",
@@ -289,9 +291,8 @@ static const struct hp3_ini_key keys[] = {
 		"once. What is more is counted"),
 
 	ENUM(service, capabilities, capabilities, HP3_CAPABILITIES_DROP, RESTART,
-		"drop: once packets pass hp3d gives up the capabilities (capabilities(7)) that it "
-		"needed to start, but for those that its ports go on to need; keep: "
-		"all stay"),
+		"drop: once packets pass, hp3d gives up the capabilities(7) that it needed to "
+		"start, but for those that its ports go on to need. keep: all stay"),
 };
 
 const struct hp3_ini_schema hp3_config_schema = {
