@@ -38,7 +38,8 @@ static struct layout layout_of(const struct hp3_keying_config *cfg)
 size_t hp3_keying_size(const struct hp3_keying_config *cfg)
 {
 	if (cfg->peers < PEERS_MIN || cfg->peers > PEERS_MAX ||
-		(cfg->peers & (cfg->peers - 1)) != 0 || cfg->port == 0)
+		(cfg->peers & (cfg->peers - 1)) != 0 || cfg->port == 0 || cfg->jobs.rate == 0 ||
+		cfg->jobs.burst == 0)
 		return 0;
 	return layout_of(cfg).size;
 }
@@ -226,6 +227,8 @@ static bool ask(struct hp3_keying *k, uint32_t i, uint64_t now, struct hp3_keyin
 		return false;
 	}
 	k->due[i] = now + p->wait;
+	if (p->doubted + HP3_KEYING_SILENT > now)
+		k->due[i] = hp3_min_u64(k->due[i], p->doubted + HP3_KEYING_SILENT);
 	p->wait = hp3_min_u64(2 * p->wait, WAIT_MAX);
 	p->again = false;
 	hp3_keying_write_init(k, p, out);
@@ -342,7 +345,10 @@ static struct hp3_keying_info info_of(const struct hp3_keying_peer *p)
 		info.doubted = p->doubted != 0;
 		info.heard = p->heard;
 		memcpy(info.public, p->public, sizeof(info.public));
-	} else if (p->trial.state == HP3_TRIAL_WANTED || p->trial.state == HP3_TRIAL_AWAY) {
+		return info;
+	}
+	info.cloned = p->cloned != 0;
+	if (p->trial.state == HP3_TRIAL_WANTED || p->trial.state == HP3_TRIAL_AWAY) {
 		info.state = HP3_KEYING_COMPUTING;
 		info.since = p->trial.since;
 	}

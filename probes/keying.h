@@ -68,7 +68,7 @@
 	X(keyed, "peers that got a key")                                                           \
 	X(replaced, "peers whose identity is another one than before")                             \
 	X(cloned, "proofs of our own identity by another host: a copied disk")                     \
-	X(full, "peers without a key: the table is full")                                          \
+	X(full, "attempts to begin with a peer that failed: the table is full")                    \
 	X(displaced, "records given to another peer: the RNIC no longer talked to theirs")         \
 	X(events_lost, "events that nobody fetched in time")
 
@@ -198,8 +198,10 @@ const char *hp3_keying_event_name(enum hp3_keying_event_kind kind);
 struct hp3_keying_info {
 	struct hp3_pair_ends ends; /* from here to there */
 	uint8_t state; /* enum hp3_keying_state */
-	bool we_began; /* the peer proved itself in a REPLY */
-	bool doubted; /* keyed; another identity showed itself, and the old one was not heard since
+	bool we_began; /* HAS_KEY: the peer proved itself in a REPLY */
+	bool cloned; /* not HAS_KEY: the peer has proven our own identity */
+	bool doubted; /* HAS_KEY: another identity showed itself, and the old one was not heard
+		       * since
 		       */
 	uint8_t public[HP3_PUBLIC_LEN]; /* HAS_KEY */
 	uint64_t since; /* begin of the state, but HAS_KEY: since when the identity has the key */

@@ -4,7 +4,9 @@
 /* For the files of keying.h alone: the table (keying.c), messages and jobs (keying_take.c). */
 #include "probes/keying.h"
 
-#define HP3_KEYING_NEVER       UINT64_MAX
+#define HP3_KEYING_NEVER UINT64_MAX
+/* So long nobody may have heard the identity that has the key, ns. */
+#define HP3_KEYING_SILENT      10000000000ull
 #define HP3_KEYING_EVENTS_KEPT 16u
 
 /* An identity that has not proven itself yet, and the message that waits for its secrets. */

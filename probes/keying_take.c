@@ -6,7 +6,6 @@
 
 #define SECOND     1000000000ull
 #define SLOT_SHIFT 36u /* slots of cookies: 69 s */
-#define SILENT     (10 * SECOND)
 #define ROUSED_FOR (60 * SECOND)
 #define CLONED_FOR (60 * SECOND) /* from one event to the next */
 
@@ -91,7 +90,7 @@ static bool may_have_key(const struct turn *t, const uint8_t public[HP3_PUBLIC_L
 		p->doubted = t->now;
 		hp3_keying_ask_soon(t->k, p, t->now);
 	}
-	return t->now - hp3_max_u64(p->heard, p->doubted) >= SILENT;
+	return t->now - hp3_max_u64(p->heard, p->doubted) >= HP3_KEYING_SILENT;
 }
 
 /* Both hosts decide alike. */
@@ -129,6 +128,7 @@ static void adopt(const struct turn *t, const struct hp3_handshake *h)
 	t->k->stats->replaced += p->keyed;
 	p->keyed = true;
 	p->since = t->now;
+	p->cloned = 0;
 	p->we_began = h->kind == HP3_HANDSHAKE_REPLY;
 	p->secrets = p->trial.secrets;
 	memcpy(p->public, h->public, sizeof(p->public));

@@ -38,6 +38,13 @@ void host_begin(struct host *h, uint8_t number, uint64_t seed)
 	host_begin_again(h, NULL, seed);
 }
 
+bool host_talks_to(struct host *from, const struct host *to, uint64_t now)
+{
+	const struct hp3_pair_ends ends = ends_between(from, to);
+
+	return hp3_keying_begin(from->k, &ends, now);
+}
+
 struct hp3_pair_ends ends_between(const struct host *from, const struct host *to)
 {
 	struct hp3_pair_ends ends = {0};
@@ -84,6 +91,39 @@ bool have_a_key(const struct host *a, const struct host *b)
 
 	return a_out != NULL && b_out != NULL && memcmp(a_out, b_in, HP3_KEY_LEN) == 0 &&
 	       memcmp(a_in, b_out, HP3_KEY_LEN) == 0 && memcmp(a_in, a_out, HP3_KEY_LEN) != 0;
+}
+
+struct hp3_keying_info info_of(const struct host *at, const struct host *of)
+{
+	const struct hp3_pair_ends ends = ends_between(at, of);
+	struct hp3_keying_info info;
+	uint32_t i = 0;
+
+	while (hp3_keying_list(at->k, &i, &info, 1) == 1)
+		if (hp3_pair_ends_compare(&info.ends, &ends) == 0)
+			return info;
+	return (struct hp3_keying_info){.state = HP3_KEYING_NO_PEER};
+}
+
+bool host_says(struct host *from, uint64_t now, struct frame *f)
+{
+	struct hp3_keying_message m;
+	bool any;
+
+	if (!host_job(from, now, &any, &m) && !hp3_keying_tick(from->k, now, &m))
+		return false;
+	frame_of(&m, f);
+	return true;
+}
+
+bool host_answers(struct host *h, uint64_t now, struct frame *f)
+{
+	struct hp3_keying_message m;
+
+	if (!host_take(h, f, now, &m))
+		return false;
+	frame_of(&m, f);
+	return true;
 }
 
 /* A message, its answer, the answer to that, ... */

@@ -22,6 +22,9 @@ void host_begin(struct host *h, uint8_t number, uint64_t seed);
 /* The same host again, with the identity that it had or another one: has no records. */
 void host_begin_again(struct host *h, const struct hp3_identity *identity, uint64_t seed);
 
+/* The RNIC of `from` talks to `to`. False: no room. */
+bool host_talks_to(struct host *from, const struct host *to, uint64_t now);
+
 struct hp3_pair_ends ends_between(const struct host *from, const struct host *to);
 
 /* What leaves, as a frame. */
@@ -35,10 +38,21 @@ bool host_job(struct host *h, uint64_t now, bool *any, struct hp3_keying_message
 /* Both ways the same key, which is none of the other direction. */
 bool have_a_key(const struct host *a, const struct host *b);
 
+/* What `at` knows of `of`; HP3_KEYING_NO_PEER: nothing. */
+struct hp3_keying_info info_of(const struct host *at, const struct host *of);
+
 /* Everything that is due at this time leaves, arrives and is answered; jobs are done. */
 void talk(struct host *a, struct host *b, uint64_t now);
 /* ... at any time from *now to `until`, every ms. */
 void talk_until(struct host *a, struct host *b, uint64_t *now, uint64_t until);
+
+/*
+ * The next message of `from` that is due (an INIT), or with which it answers the last one; its next
+ * job is done before. False: none. For tests that carry messages by hand.
+ */
+bool host_says(struct host *from, uint64_t now, struct frame *f);
+/* What it answers to *f, in *f. */
+bool host_answers(struct host *h, uint64_t now, struct frame *f);
 
 /* Counters add up. */
 bool stats_add_up(const struct hp3_keying_stats *s);
