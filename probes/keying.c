@@ -239,13 +239,12 @@ bool hp3_keying_tick(struct hp3_keying *k, uint64_t now, struct hp3_keying_messa
 {
 	if (now < k->next_due)
 		return false;
-	while (k->at < k->cfg.peers) {
-		uint32_t i = k->at++;
+	for (uint32_t n = 0; n < k->cfg.peers; n++) {
+		uint32_t i = k->at++ & (k->cfg.peers - 1);
 
 		if (k->due[i] <= now && ask(k, i, now, out))
 			return true;
 	}
-	k->at = 0;
 	k->next_due = HP3_KEYING_NEVER;
 	for (uint32_t i = 0; i < k->cfg.peers; i++)
 		k->next_due = hp3_min_u64(k->next_due, k->due[i]);

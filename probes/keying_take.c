@@ -90,7 +90,11 @@ static bool may_have_key(const struct turn *t, const uint8_t public[HP3_PUBLIC_L
 		p->doubted = t->now;
 		hp3_keying_ask_soon(t->k, p, t->now);
 	}
+#ifdef HP3_BREAK_KEYING_QUIET
+	return t->now - p->heard >= HP3_KEYING_SILENT;
+#else
 	return t->now - hp3_max_u64(p->heard, p->doubted) >= HP3_KEYING_SILENT;
+#endif
 }
 
 /* Both hosts decide alike. */
@@ -143,6 +147,9 @@ static void believe(const struct turn *t, const struct hp3_handshake *h)
 	struct hp3_keying_peer *p = t->p;
 
 	if (memcmp(h->public, cfg->identity.public, sizeof(h->public)) == 0 &&
+#ifdef HP3_BREAK_KEYING_CLONE
+		false &&
+#endif
 		h->instance != cfg->instance) {
 		tell_clone(t, h);
 		return;
@@ -163,7 +170,9 @@ static bool take_proven(
 
 	if (confirm)
 		write_proof(t, HP3_HANDSHAKE_CONFIRM, h->nonce, h->asked, s, h->public);
+#ifndef HP3_BREAK_KEYING_NONCE
 	hp3_keying_new_nonce(t->k, t->p);
+#endif
 	believe(t, h);
 	return confirm;
 }
@@ -171,7 +180,11 @@ static bool take_proven(
 static bool is_proven(
 	const struct turn *t, const struct hp3_handshake *h, const struct hp3_pair_secrets *s)
 {
+#ifdef HP3_BREAK_KEYING_PROOF
+	return true;
+#else
 	return hp3_handshake_is_proven(h, s->in.proof, t->k->cfg.identity.public);
+#endif
 }
 
 static void enqueue(const struct turn *t, const struct hp3_handshake *h)
@@ -206,8 +219,10 @@ static enum hp3_keying_fate want(const struct turn *t, const struct hp3_handshak
 			trial->waits = *h;
 		return drop(&stats->computing);
 	}
+#ifndef HP3_BREAK_KEYING_BUDGET
 	if (!hp3_limit_ready(&peer_jobs, t->p->jobs, t->now))
 		return drop(&stats->over_budget);
+#endif
 	hp3_limit_spend(&peer_jobs, &t->p->jobs, t->now);
 	enqueue(t, h);
 	return drop(&stats->to_compute);
@@ -220,6 +235,9 @@ static bool has_cookie(
 	uint8_t is[HP3_COOKIE_LEN];
 
 	for (uint64_t s = slot + 1; s-- > 0 && slot - s < 2;) {
+#ifdef HP3_BREAK_KEYING_COOKIE
+		return true;
+#endif
 		hp3_handshake_cookie(is, t->k->cookie_key, ends, h, s);
 		if (crypto_verify_16(is, h->cookie) == 0)
 			return true;
