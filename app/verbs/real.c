@@ -35,7 +35,8 @@ static void load(void)
 	};
 
 	if (library == NULL) {
-		fprintf(stderr, "libhp3verbs: %s\n", dlerror());
+		fputs("libhp3verbs: libibverbs.so.1 cannot be opened: LD_DEBUG=libs tells why\n",
+			stderr);
 		abort(); /* cannot be: this library needs it, the loader has found it */
 	}
 	for (unsigned int i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
