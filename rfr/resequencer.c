@@ -192,7 +192,7 @@ bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle)
 	if (((psn - r->sweep) & HP3_PSN_MASK) > ((r->expected - r->sweep) & HP3_PSN_MASK)) {
 		/* What is held behind the gap has been waiting for that packet since it came. */
 		r->sweep = r->expected;
-		r->gap_at = hp3_max_u64(slot_of(r, psn)->at, hp3_max_u64(r->stood, r->read));
+		r->gap_at = hp3_max_u64(slot_of(r, psn)->at, r->read);
 		forget_ages(r);
 		return false;
 	}
@@ -216,15 +216,22 @@ static uint64_t wait_of(const struct hp3_reseq *r, const struct hp3_reseq_params
 	return hp3_min_u64(hp3_max_u64(2 * late, p->least_ns), p->most_ns);
 }
 
+/* What lacks may lie unread where the caller has just looked at no packet. */
+uint64_t hp3_reseq_until(
+	const struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t since)
+{
+	uint64_t until = since + p->most_ns + p->give_up_ns + p->give_up_ns / STEPS;
+
+	return hp3_max_u64(until, hp3_min_u64(r->read, until) + p->most_ns);
+}
+
 /* When the packet that has been held for longest has been held for too long. */
 static uint64_t oldest_due(const struct hp3_reseq *r, const struct hp3_reseq_params *p)
 {
-	uint64_t most = p->most_ns + p->give_up_ns + p->give_up_ns / STEPS;
-
 #ifdef HP3_BREAK_RESEQ_AGES
 	return UINT64_MAX;
 #endif
-	return hp3_max_u64(r->age[0].at + most, r->stood + p->most_ns);
+	return hp3_reseq_until(r, p, r->age[0].at);
 }
 
 uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params *p)
@@ -331,24 +338,22 @@ bool hp3_reseq_flush(struct hp3_reseq *r, uint32_t *handle)
 }
 
 /* Time up to `now` does not count: it began so much later, but not in the future. */
-static uint64_t later(uint64_t at, uint64_t unread, uint64_t now)
+static uint64_t later(uint64_t at, uint64_t lost, uint64_t now)
 {
-	return hp3_max_u64(at, hp3_min_u64(at + unread, now));
+	return hp3_max_u64(at, hp3_min_u64(at + lost, now));
 }
 
-bool hp3_reseq_stood(struct hp3_reseq *r, uint64_t now)
+bool hp3_reseq_stood(struct hp3_reseq *r, uint64_t lost, uint64_t now)
 {
+	r->gap_at = later(r->gap_at, lost, now);
+#ifndef HP3_BREAK_RESEQ_LOST
+	for (uint32_t i = 0; i < r->ages; i++)
+		r->age[i].at = later(r->age[i].at, lost, now);
+#endif
+	r->read = now;
 	if (r->held == 0 || r->anew == HP3_RESEQ_AGAIN)
 		return false;
 	r->anew++;
-	r->gap_at = r->stood = now;
+	r->gap_at = now;
 	return true;
-}
-
-void hp3_reseq_unread(struct hp3_reseq *r, uint64_t unread, uint64_t now)
-{
-	r->gap_at = later(r->gap_at, unread, now);
-	for (uint32_t i = 0; i < r->ages; i++)
-		r->age[i].at = later(r->age[i].at, unread, now);
-	r->read = now;
 }

@@ -14,13 +14,16 @@
  * duplicate; and where the packet was merely late, all is there.
  * Where it does not come even then, all that is held is given up, in order; likewise where a packet
  * has been held for the longest wait, that time and an eighth of it, however many gaps opened
- * before it one after the other.
+ * before it one after the other: 5.5 longest waits with hp3d's parameters.
  *
  * The RNIC corrects what is expected. An acknowledgement raises it. A NAK sets it back, unless that
  * PSN was given to the RNIC since something behind it was: the NAK may be older than that.
  *
- * Time in which the caller looked at no packet proves nothing: what lacks may have come. It is
- * waited for anew then, HP3_RESEQ_AGAIN times for one gap at most.
+ * Time in which the caller looked at no packet proves nothing: what lacks may have come. That time
+ * counts neither for a gap nor for a packet that is held. What lacks is waited for anew then,
+ * HP3_RESEQ_AGAIN times for one gap at most, and what is held is given up no sooner than the
+ * longest wait afterwards. All of this adds one longest wait to the bound above, however often the
+ * caller stops.
  *
  * Each call takes a constant number of steps: bitmaps of two levels say where the next held packet
  * is, however many slots between are empty.
@@ -72,8 +75,7 @@ struct hp3_reseq {
 	/* PSNs [first, end) that were given to the RNIC when it may have asked for them already */
 	uint32_t given_first, given_end;
 	uint64_t gap_at; /* since when it lacks: what is held next came then */
-	uint64_t stood; /* until then the caller looked at no packet; 0: never so */
-	uint64_t read; /* until then packets lay unread; 0: never so */
+	uint64_t read; /* until then the caller looked at no packet; 0: never so */
 	/* For how long others lacked, the most: lately, until `until`; and before that */
 	uint64_t late, before;
 	uint64_t until;
@@ -115,6 +117,9 @@ bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle);
 /* Between two of these: nothing comes before this PSN any more (rfr/owed.h). */
 void hp3_reseq_skip(struct hp3_reseq *r, uint32_t psn);
 
+/* So long a packet is held at most that is held since then. */
+uint64_t hp3_reseq_until(
+	const struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t since);
 /* When hp3_reseq_late() is to be called; UINT64_MAX: nothing lacks. */
 uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params *p);
 /*
@@ -142,10 +147,11 @@ bool hp3_reseq_had(struct hp3_reseq *r, uint32_t *handle);
 bool hp3_reseq_refused(struct hp3_reseq *r, uint32_t psn, uint64_t now);
 /* The RNIC sends a READ again that asks for this PSN: all from there comes again. Else likewise. */
 bool hp3_reseq_repeated(struct hp3_reseq *r, uint32_t psn, uint64_t now);
-/* The caller looked at no packet until now. True: what lacks gets its time anew. */
-bool hp3_reseq_stood(struct hp3_reseq *r, uint64_t now);
-/* Packets lay unread until now, for `unread` ns in all since the last call: that does not count. */
-void hp3_reseq_unread(struct hp3_reseq *r, uint64_t unread, uint64_t now);
+/*
+ * The caller looked at no packet until now, for `lost` ns in all since the last call: that does not
+ * count. True: what lacks gets its time anew.
+ */
+bool hp3_reseq_stood(struct hp3_reseq *r, uint64_t lost, uint64_t now);
 /* Until false: all that is held, in order. */
 bool hp3_reseq_flush(struct hp3_reseq *r, uint32_t *handle);
 

@@ -217,4 +217,9 @@ void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in)
 	if (in->ack.held != 0 && in->reseq.held == 0 && t->now - in->ack.at >= params.most_ns)
 		add_ack(t->e, in, &r); /* nothing came: the RNIC sees that by itself */
 	leave(t, &r, HP3_ACT_DELIVER);
+	if (in->ack.held == 0 || t->now < hp3_reseq_until(&in->reseq, &params, in->ack.came))
+		return;
+	hp3_in_empty(t, in, HP3_ACT_DELIVER);
+	hp3_reseq_passes(&in->reseq);
+	t->e->stats.reseq_given_up++;
 }

@@ -111,6 +111,7 @@ struct hp3_spray_in *hp3_in_add(struct hp3_turn *t, const struct hp3_ends *ends,
 	in->due = UINT64_MAX;
 	in->slept = s->slept;
 	in->unread_ns = s->unread_ns;
+	in->lost_ns = s->lost_ns;
 	head = &s->heads[hp3_spray_chain(s, in->addr, in->vlan, responder)];
 	in->next = *head;
 	*head = s->ins[n];

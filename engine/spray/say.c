@@ -89,12 +89,21 @@ uint64_t hp3_spray_pulse(const struct hp3_engine *e)
 	return hp3_max_u64(e->cfg.spray.wait_ns / PULSES, PULSE_MIN);
 }
 
+static void lose(struct hp3_spraying *s, uint64_t since, uint64_t now)
+{
+	since = hp3_max_u64(since, s->lost_to);
+	if (since >= now)
+		return;
+	s->lost_ns += now - since;
+	s->lost_to = now;
+}
+
 /*
  * Nobody called when it was due: hp3d stood still, and what came meanwhile may lie unread. What
  * lacks is waited for anew, and the sender's words, too, both a few times at most. Each record is
  * told when it is looked at next (hp3_in_look()): there may be thousands.
  */
-void hp3_spray_slept(struct hp3_turn *t)
+void hp3_spray_slept(struct hp3_turn *t, uint64_t since)
 {
 	struct hp3_spraying *s = t->e->spraying;
 
@@ -103,6 +112,8 @@ void hp3_spray_slept(struct hp3_turn *t)
 	return;
 #endif
 	s->slept++;
+	if (!s->unread) /* else it is a part of that time */
+		lose(s, since, t->now);
 }
 
 /* Nothing is judged while packets lie unread. That time does not count later (hp3_in_slept()). */
@@ -119,6 +130,7 @@ void hp3_rx_blocked(struct hp3_engine *e, bool blocked, uint64_t now)
 	}
 	s->awake = now;
 	s->unread_ns += now - s->unread_at;
+	lose(s, s->unread_at, now);
 	s->slept++;
 }
 
@@ -134,8 +146,6 @@ static void add_unread(struct hp3_engine *e, struct hp3_spray_in *in, uint64_t b
 	in->heard = hp3_min_u64(in->heard + unread, s->awake);
 	if (unread > in->beat_ns && s->awake - in->heard > bound)
 		in->heard = s->awake - bound;
-	if (in->ready)
-		hp3_reseq_unread(&in->reseq, unread, s->awake);
 	if (in->ack.held != 0) /* it may have come meanwhile */
 		in->ack.at = hp3_max_u64(in->ack.at, hp3_min_u64(in->ack.at + unread, s->awake));
 }
@@ -144,10 +154,14 @@ void hp3_in_slept(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	uint64_t bound = (HP3_SPRAY_BOUND - HP3_SPRAY_TRUST) * in->beat_ns;
 	uint64_t awake = t->e->spraying->awake;
+	uint64_t lost = t->e->spraying->lost_ns - in->lost_ns;
 
 	in->slept = t->e->spraying->slept;
+	in->lost_ns = t->e->spraying->lost_ns;
 	add_unread(t->e, in, bound);
-	if (in->ready && hp3_reseq_stood(&in->reseq, awake))
+	if (in->ack.held != 0)
+		in->ack.came = hp3_max_u64(in->ack.came, hp3_min_u64(in->ack.came + lost, awake));
+	if (in->ready && hp3_reseq_stood(&in->reseq, lost, awake))
 		t->e->stats.reseq_stood++;
 	if (in->ack.held != 0 && in->ack.anew < HP3_RESEQ_AGAIN) {
 		in->ack.anew++;

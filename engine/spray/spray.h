@@ -70,7 +70,7 @@ struct hp3_spray_out {
 struct hp3_spray_ack {
 	uint32_t held; /* handle + 1; 0: there is none */
 	uint32_t psn; /* the last one that it speaks for */
-	uint64_t came;
+	uint64_t came; /* ... and so much later as hp3d looked at no packet since */
 	/* Since when responses up to `until` are waited for: one that it replaced spoke for them */
 	uint64_t at;
 	uint32_t until;
@@ -96,7 +96,8 @@ struct hp3_spray_in {
 	bool unsized; /* a READ came, and how many PSNs it takes is not known */
 	uint16_t first; /* not sure: port of what is held */
 	uint8_t lanes, pmtu_log2;
-	uint64_t unread_ns; /* hp3_spraying.unread_ns when it was last looked at */
+	/* hp3_spraying.unread_ns and .lost_ns when it was last looked at */
+	uint64_t unread_ns, lost_ns;
 	uint8_t spared; /* times since its last word that hp3d had stood still */
 	bool any_acked;
 	uint16_t quota; /* the peer's, among hp3_spraying.quotas */
@@ -190,6 +191,8 @@ struct hp3_spraying {
 	bool unread; /* packets of the network lie unread: hp3_rx_blocked() */
 	uint64_t unread_at; /* since when */
 	uint64_t unread_ns; /* for so long in all, before that */
+	uint64_t lost_ns; /* ... or hp3d stood still, the same time once */
+	uint64_t lost_to; /* the end of what that has */
 	struct hp3_deadlines deadlines; /* of `out`, and behind them of `in` */
 };
 
@@ -229,7 +232,7 @@ static inline uint16_t hp3_spray_room(uint64_t bytes, uint32_t pmtu_log2)
 }
 
 uint64_t hp3_spray_pulse(const struct hp3_engine *e);
-void hp3_spray_slept(struct hp3_turn *t);
+void hp3_spray_slept(struct hp3_turn *t, uint64_t since);
 void hp3_in_slept(struct hp3_turn *t, struct hp3_spray_in *in);
 
 static inline uint64_t hp3_spray_due(const struct hp3_engine *e)
@@ -243,7 +246,7 @@ static inline void hp3_spray_look(struct hp3_turn *t)
 	uint64_t due = hp3_max_u64(hp3_spray_due(t->e), t->e->spraying->awake);
 
 	if (HP3_UNLIKELY(t->now > due && t->now - due > hp3_spray_pulse(t->e)))
-		hp3_spray_slept(t);
+		hp3_spray_slept(t, due);
 }
 
 /* ... then it is not yet judged what has not come to this record. */

@@ -227,7 +227,7 @@ static void step(void)
 	else if (op < 0xfc)
 		flush();
 	else
-		hp3_reseq_stood(&r, now);
+		hp3_reseq_stood(&r, 1ull << (op & 3) * 8, now);
 	MUST(r.held == n_held && r.expected == expected);
 	MUST((hp3_reseq_due(&r, &params) == UINT64_MAX) == (n_held == 0));
 }

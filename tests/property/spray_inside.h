@@ -40,6 +40,7 @@ enum event_kind {
 	EV_RETURNS, /* a QPN does */
 	EV_TOLD, /* a host's engine, of a queue pair */
 	EV_KEYS, /* of a host change */
+	EV_PORT, /* of a host to its RNIC takes nothing for a while */
 };
 
 /* PSNs are counted from 0 here; on the wire from qp.first on. */
@@ -79,13 +80,19 @@ struct host {
 	uint64_t tick_at;
 	struct packet held[HELD + 1];
 	bool is_held[HELD + 1];
-	uint64_t held_until[HELD + 1]; /* at the latest, as long as it does not stand still */
+	struct held_since {
+		uint64_t at, spared; /* host.spared at that time */
+		uint32_t stops; /* host.stops likewise */
+	} held_since[HELD + 1];
 	uint32_t nheld;
 	struct packet replaced; /* the newest one that was given up (payload 0: none) */
-	uint64_t replaced_until;
-	uint64_t spared; /* longer, because it stood still */
+	struct held_since replaced_since;
+	uint64_t spared; /* in all: it stood still, or its port did */
+	uint32_t stops; /* how often */
 	uint64_t into, out; /* the newest packet to the RNIC, and from it, arrives */
 	uint64_t until; /* it stands still */
+	uint64_t port_until; /* it reads nothing from the network */
+	uint64_t ticked; /* when last */
 	uint64_t tail; /* what came meanwhile is read until then */
 	uint32_t unread; /* so many packets of it are put off */
 };

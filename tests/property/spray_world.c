@@ -12,7 +12,9 @@
 #define WITHIN   (4 * MS) /* of the wrap of a clock */
 #define HOLD_NS  (11 * MS + MS / 2) /* 11 ms (rfr/resequencer.h), and how late timers are */
 #define START_NS (100 * US) /* what an hp3d takes to start, at least, by its own clock */
-#define SPARE_NS (5 * MS) /* what was waited for is waited for anew, twice */
+#define SPARE_NS (2 * MS) /* what was waited for is waited for anew */
+#define PORT_NS  (3 * MS) /* a port takes nothing for so long at most */
+#define PULSE_NS (MS / 4) /* how exactly hp3d knows since when, and until when */
 
 void spray_at(struct world *w, uint64_t t, struct event e)
 {
@@ -72,7 +74,9 @@ static void into_rnic(struct world *w, unsigned at, const struct packet *k)
 static void judge_hold(struct world *w, const struct host *h, uint32_t i)
 {
 	const struct packet *k = &h->held[i];
-	uint64_t until = h->held_until[i] + h->spared;
+	const struct held_since *since = &h->held_since[i];
+	uint64_t until = since->at + HOLD_NS + h->spared - since->spared +
+			 (h->stops != since->stops ? SPARE_NS : 0);
 
 	CHECK(w, w->now <= until, "queue pair %u: PSN %u was held for %llu us more than it may be",
 		k->qp, k->psn, (unsigned long long)(w->now - until) / US);
@@ -94,7 +98,7 @@ static void give_back(struct world *w, unsigned at, const struct hp3_act *a)
 			into_rnic(w, at, &h->held[i]);
 		} else if (a->kind == HP3_ACT_DISCARD) {
 			h->replaced = h->held[i];
-			h->replaced_until = h->held_until[i];
+			h->replaced_since = h->held_since[i];
 		} else if (a->kind == HP3_ACT_RELEASE) {
 			h->held[i].ackreq |= n == 1 && (a->flags & HP3_SET_ACKREQ) != 0;
 			spray_into_network(w, h->held[i], a->port);
@@ -163,9 +167,9 @@ static void keep(struct world *w, unsigned at, uint32_t number, const struct pac
 	CHECK(w, number <= HELD && !h->is_held[number], "number %u is taken", number);
 	h->is_held[number] = true;
 	h->held[number] = *k;
-	h->held_until[number] = w->now + HOLD_NS - h->spared;
+	h->held_since[number] = (struct held_since){w->now, h->spared, h->stops};
 	if (takes_its_place(h, k))
-		h->held_until[number] = h->replaced_until;
+		h->held_since[number] = h->replaced_since;
 	h->replaced.payload = 0;
 	h->nheld++;
 }
@@ -269,6 +273,15 @@ void spray_told(struct world *w, unsigned at, const struct hp3_act_agree *word)
 	spray_behind(w, at, &acts);
 }
 
+/* As hp3d's loop does (app/hp3d/lcores/loop.c). */
+static void look_at_port(struct world *w, struct host *h)
+{
+	bool blocked = h->port_until > h->ticked;
+
+	hp3_rx_blocked(h->e, blocked, (blocked ? h->ticked : w->now) + h->clock);
+	h->ticked = w->now;
+}
+
 void spray_tick(struct world *w, unsigned at)
 {
 	struct hp3_acts acts;
@@ -278,6 +291,8 @@ void spray_tick(struct world *w, unsigned at)
 	w->host[at].tick_at = 0;
 	if (w->host[at].direct)
 		return;
+	if (w->p.ports_us != 0)
+		look_at_port(w, &w->host[at]);
 	do {
 		acts.n = 0;
 		hp3_tick(w->host[at].e, spray_clock(w, at), &acts);
@@ -351,8 +366,23 @@ static void stand(struct world *w, unsigned at, uint32_t us)
 	if (w->now <= w->host[at].tail)
 		return; /* it has not read all yet */
 	w->host[at].until = w->now + MS + hp3_random_below(&w->rng, 2 * w->p.stands_ms) * MS / 2;
-	w->host[at].spared += w->host[at].until - w->now + SPARE_NS;
+	w->host[at].spared += w->host[at].until - w->now;
+	w->host[at].stops++;
 	w->r.stood++;
+}
+
+/* Nothing is read from the network meanwhile; all else goes on. */
+static void stop_port(struct world *w, unsigned at)
+{
+	struct host *h = &w->host[at];
+
+	spray_every(w, w->p.ports_us, EV_PORT, at);
+	if (w->now <= h->tail || w->now < h->until)
+		return;
+	h->port_until = w->now + hp3_random_below(&w->rng, PORT_NS);
+	h->spared += h->port_until - w->now + 2 * PULSE_NS;
+	h->stops++;
+	w->r.ports++;
 }
 
 static bool waits(const struct world *w, const struct event *e)
@@ -361,7 +391,9 @@ static bool waits(const struct world *w, const struct event *e)
 
 	if (e->kind == EV_INTO)
 		return false; /* the RNIC goes on */
-	return w->now < h->until || (e->kind < EV_TICK && !e->put_off && w->now <= h->tail);
+	return w->now < h->until ||
+	       (e->kind < EV_TICK && !e->put_off &&
+		       (w->now <= h->tail || (e->kind < EV_OUT && w->now < h->port_until)));
 }
 
 /*
@@ -371,14 +403,15 @@ static bool waits(const struct world *w, const struct event *e)
 static void put_off(struct world *w, struct event *e)
 {
 	struct host *h = &w->host[e->host];
-	uint64_t t = h->until + (e->kind == EV_TICK);
+	uint64_t until = hp3_max_u64(h->until, e->kind < EV_OUT ? h->port_until : 0);
+	uint64_t t = until + (e->kind == EV_TICK);
 	uint64_t *timer = e->kind == EV_TICK    ? &h->tick_at
 			  : e->kind == EV_TIMER ? &w->qp[e->qp].timer
 						: NULL;
 
 	if (e->kind < EV_TICK) {
-		if (h->tail < h->until) {
-			h->tail = h->until;
+		if (h->tail < until) {
+			h->tail = until;
 			h->unread = 0;
 		}
 		if (++h->unread % BURST == 0)
@@ -460,6 +493,9 @@ static void handle(struct world *w, const struct event *e)
 		spray_pause(w);
 		spray_every(w, w->p.pauses_us, EV_PAUSES, 0);
 		break;
+	case EV_PORT:
+		stop_port(w, e->host);
+		break;
 	case EV_STANDS:
 		stand(w, e->host, e->qp);
 		break;
@@ -503,6 +539,8 @@ void spray_begin(struct world *w, const struct spray_params *p)
 	spray_every(w, p->stands_us, EV_STANDS, A);
 	spray_every(w, p->stands_us, EV_STANDS, B);
 	spray_every(w, p->receiver_stands_us, EV_STANDS, B);
+	spray_every(w, p->ports_us, EV_PORT, A);
+	spray_every(w, p->ports_us, EV_PORT, B);
 	spray_every(w, p->operator_us, EV_OPERATOR, A);
 	spray_every(w, p->receiver_operator_us, EV_OPERATOR, B);
 	spray_every(w, p->keys_us, EV_KEYS, A);

@@ -7,7 +7,8 @@
  * the second answers a gap with one NAK. Everything is drawn from one seed.
  *
  * What is checked while it runs: the RNIC gets no packet twice that left once, none is held to be
- * put in order for more than 11.5 ms besides what its host stood still, no packet is made up; no
+ * put in order for more than 11.5 ms, or 13.5 where its host or that port stood still, besides that
+ * time; no packet is made up; no
  * READ or ATOMIC comes again behind a SEND that invalidates its key, no RNIC runs out of retries;
  * at the end every message is complete. What the caller judges: struct spray_result.
  */
@@ -38,6 +39,8 @@ struct spray_params {
 	uint32_t stands_us; /* either host stands still, so often; 0: never */
 	uint32_t receiver_stands_us; /* the receiver's host does, besides */
 	uint32_t stands_ms; /* for so long at most, but for one more */
+	uint32_t ports_us; /* the port to the RNIC of either host takes nothing, so often; 0: never
+			    */
 	uint32_t pauses_us; /* a path pauses (PFC) so often; 0: never */
 	uint32_t paused_us; /* for so long at most */
 	uint32_t beat_us; /* keep-alive interval; 0: as shipped */
@@ -99,6 +102,7 @@ struct spray_params {
 	X(stale)                                                                                   \
 	X(restarts)                                                                                \
 	X(stood)                                                                                   \
+	X(ports)                                                                                   \
 	X(moves)                                                                                   \
 	X(modes)                                                                                   \
 	X(reloads)                                                                                 \

@@ -159,6 +159,34 @@ static void gaps_follow_one_another(void **state)
 	assert_true(spray_any_time(p).held > 0);
 }
 
+/* ... while hp3d reads nothing from the network again and again. */
+static void gaps_follow_one_another_while_ports_stop(void **state)
+{
+	struct spray_params p = spray_base();
+	struct spray_result r;
+
+	p.selective = true;
+	p.bytes = 512;
+	p.spread_us = 400;
+	p.loss_ppm = 20000;
+	p.ports_us = 2000;
+	r = spray_any_time(p);
+	assert_true(r.held > 0 && r.ports > 0);
+}
+
+/* What is missing lies unread while the RNIC's port takes nothing. */
+static void ports_stop(void **state)
+{
+	struct spray_params p = spray_base();
+	struct spray_result r;
+
+	p.ports_us = 3000;
+	p.packets *= 4;
+	r = spray_any_time(p);
+	assert_int_equal(r.gaps + r.again, 0);
+	assert_true(r.ports > 0 && r.sprayed > r.sent / 10);
+}
+
 /* What the engine passed on does not reach the RNIC, or is refused: it says what it waits for. */
 static void the_rnic_knows_better(void **state)
 {
@@ -429,6 +457,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(paths_differ_by_much),
 		cmocka_unit_test(losses_are_asked_for_once),
 		cmocka_unit_test(gaps_follow_one_another),
+		cmocka_unit_test(gaps_follow_one_another_while_ports_stop),
+		cmocka_unit_test(ports_stop),
 		cmocka_unit_test(the_rnic_knows_better),
 		cmocka_unit_test(packets_are_damaged),
 		cmocka_unit_test(the_receiver_restarts),

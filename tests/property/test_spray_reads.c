@@ -41,6 +41,18 @@ static void atomics_are_answered_in_order(void **state)
 	assert_true(r.atomics > 0 && r.sprayed_reads > r.sent / 5);
 }
 
+/* The RNIC's port takes nothing for a while: what is missing lies unread. */
+static void ports_of_readers_stop(void **state)
+{
+	struct spray_params p = reading();
+	struct spray_result r;
+
+	p.ports_us = 3000;
+	r = spray_any_time(p);
+	assert_int_equal(r.gaps + r.read_gaps + r.again, 0);
+	assert_true(r.ports > 0 && r.sprayed_reads > r.sent / 5);
+}
+
 static void numbers_of_readers_return(void **state)
 {
 	struct spray_params p = reading();
@@ -218,6 +230,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_read_comes_in_order),
 		cmocka_unit_test(atomics_are_answered_in_order),
+		cmocka_unit_test(ports_of_readers_stop),
 		cmocka_unit_test(numbers_of_readers_return),
 		cmocka_unit_test(words_about_reads_may_be_lost),
 		cmocka_unit_test(clocks_pass_where_they_wrap),

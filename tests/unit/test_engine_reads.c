@@ -227,6 +227,40 @@ static void a_nak_waits(void **state)
 	follow(3);
 }
 
+/*
+ * One response always lacks, and comes in time: the ACK behind all of them goes on with those that
+ * are held, after the longest time that any packet is held.
+ */
+static void an_ack_is_held_no_longer_than_responses(void **state)
+{
+	uint64_t came;
+	uint32_t next = READ + 1;
+
+	ready(true);
+	read_request(&q, READ, 200 * PMTU);
+	hears(word_of(HP3_AGREE_ASK, 1, 1));
+	comes(HP3_OP_RC_READ_RESP_FIRST, READ, HP3_PASS);
+	last(&q, READ + 200);
+	comes(HP3_OP_RC_ACK, READ + 200, HP3_HOLD);
+	came = rig.now;
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, next + 1, HP3_HOLD);
+	for (;;) {
+		hears(word_of(HP3_AGREE_SPRAYING, 1, next));
+		for (unsigned i = 0; i < 5 && rig.act.kind != HP3_ACT_DELIVER; i++)
+			pass_time(MS / 10);
+		if (rig.act.kind == HP3_ACT_DELIVER)
+			break;
+		assert_true(rig.now - came <= 11 * MS / 2);
+		comes(HP3_OP_RC_READ_RESP_MIDDLE, next + 3, HP3_HOLD);
+		comes(HP3_OP_RC_READ_RESP_MIDDLE, next, HP3_PASS);
+		follow(1);
+		next += 2;
+	}
+	follow(2);
+	assert_in_range(rig.now - came, 5 * MS, 11 * MS / 2 + MS / 8);
+	assert_int_equal(hp3_engine_held(rig.e, HP3_DIR_RX), 0);
+}
+
 /* All responses are lost: the RNIC sees that by the ACK, after the longest wait. */
 static void an_ack_does_not_wait_for_ever(void **state)
 {
@@ -568,6 +602,7 @@ int main(void)
 		RIG_TEST(responses_come_in_order),
 		RIG_TEST(an_ack_waits),
 		RIG_TEST(a_nak_waits),
+		RIG_TEST(an_ack_is_held_no_longer_than_responses),
 		RIG_TEST(an_ack_does_not_wait_for_ever),
 		RIG_TEST(an_ack_comes_while_packets_lie_unread),
 		RIG_TEST(a_later_ack_has_its_own_time),
