@@ -282,7 +282,8 @@ void hp3_out_end(struct hp3_turn *t, struct hp3_spray_out *o, bool over)
 
 /*
  * Where QPNs return, packets of the queue pair before it may have told the receiver what is
- * expected. The question is void then: the receiver learns it again.
+ * expected. The question is void then: the receiver learns it again. The next one leaves a
+ * keep-alive interval after it, or a peer that always answers so would get one for each answer.
  */
 static bool is_of_before(struct hp3_turn *t, struct hp3_spray_out *o, const struct hp3_agree *a)
 {
@@ -297,8 +298,6 @@ static bool is_of_before(struct hp3_turn *t, struct hp3_spray_out *o, const stru
 		return true;
 	}
 	o->number = hp3_out_number(t->e->spraying, t->now);
-	o->beat_at = t->now;
-	hp3_out_wake(t->e, o, t->now);
 	return true;
 }
 

@@ -387,6 +387,7 @@ static void who_expects_what_was_never_sent_is_asked_anew(void **state_)
 		ask.next = hp3_psn_add(psn, far[i]);
 		hears(ask, HP3_AGREE_YES);
 		assert_int_equal(state(), HP3_SPRAY_ASKING);
+		pass_time(MS);
 		assert_int_not_equal(said().number, ask.number);
 		ask = said();
 		ask.next = psn;
@@ -397,6 +398,26 @@ static void who_expects_what_was_never_sent_is_asked_anew(void **state_)
 	ask.next = hp3_psn_add(psn, 1u << 22);
 	hears(ask, HP3_AGREE_YES);
 	assert_int_equal(state(), HP3_SPRAY_ENDING);
+}
+
+/* ... no more often than any peer is asked, whatever it answers. */
+static void wrong_answers_draw_no_more_questions(void **state_)
+{
+	uint32_t before;
+
+	ready();
+	emit(HP3_OP_RC_WRITE_FIRST, LARGE);
+	said();
+	before = rig.acts[HP3_ACT_AGREE];
+	for (uint32_t i = 0; i < 500; i++) {
+		struct hp3_agree ask = rig.other.agree.what;
+
+		ask.next = hp3_psn_add(psn, 1u << 22);
+		hears(ask, HP3_AGREE_YES);
+		pass_time(10 * US);
+	}
+	assert_int_equal(state(), HP3_SPRAY_ASKING);
+	assert_in_range(rig.acts[HP3_ACT_AGREE] - before, 4, 5); /* in 5 keep-alive intervals */
 }
 
 /* The peer has no room for what set-up asks: a large message may ask again. */
@@ -525,6 +546,7 @@ int main(void)
 		RIG_TEST(an_old_answer_is_not_trusted),
 		RIG_TEST(no_may_follow_yes),
 		RIG_TEST(who_expects_what_was_never_sent_is_asked_anew),
+		RIG_TEST(wrong_answers_draw_no_more_questions),
 		RIG_TEST(a_refusal_at_setup_is_no_last_word),
 		RIG_TEST(setup_takes_half_of_the_room),
 		RIG_TEST(who_is_told_not_to_asks_nothing_at_setup),
