@@ -117,13 +117,16 @@ int hp3_peer_report(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t 
 
 /*
  * What the peer would put in order leaves by a flow that may send nothing else. Its record is made
- * when it is certain that it is needed, and goes again if nothing comes of it.
+ * when it is certain that it is needed, and goes again if nothing comes of it. False: the peer is
+ * told so.
  */
 static bool offered(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
 {
 	uint32_t flow = hp3_flow_at(t->e, ends, a->responder, HP3_DIR_TX);
 	bool made = flow == HP3_NO_FLOW;
 
+	if (hp3_spray_is_asking_of_another(t, ends, flow, a->requester))
+		return true;
 	if (!hp3_spray_wants_reads(t, ends, flow) || (made && hp3_spray_reads_put_off(t, ends)))
 		return false;
 	if (made)

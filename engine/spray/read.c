@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* READ responses of the local RNIC: which of them leave by which path. The requester's hp3d has
  * offered to put them in order (reads.c). */
+#include "engine/flows/keys.h"
 #include "engine/spray/send.h"
 
 #define FARTHEST (1 << 22) /* PSNs between the first one asked for and the last */
@@ -57,6 +58,29 @@ static bool was_asked(struct hp3_spray_out *o, uint32_t psn)
 		return false;
 	o->asked_first = psn;
 	return true;
+}
+
+/*
+ * The peer has been asked just now about another queue pair, of the same two: it answers, or the
+ * question ends by itself (HP3_SPRAY_BOUND). Then the offer counts, which comes again. If each
+ * offer ended the question before it, two in turn would cost two messages each, and nothing would
+ * be agreed on.
+ */
+bool hp3_spray_is_asking_of_another(
+	struct hp3_turn *t, const struct hp3_ends *ends, uint32_t flow, uint32_t asked_of)
+{
+	struct hp3_engine *e = t->e;
+	const struct hp3_spray_out *o;
+
+	if (e->spraying == NULL)
+		return false;
+	if (flow != HP3_NO_FLOW && (e->flows[flow].watch & HP3_FW_READ)) {
+		o = hp3_out_of_read(e, flow);
+		if (o->asked_of != asked_of && o->state == HP3_SPRAY_ASKING)
+			return true;
+	}
+	o = find_asked(e, hp3_key_addr(e, ends), ends->vlan, ends->ipv6, asked_of);
+	return o != NULL && o->flow != flow && o->state == HP3_SPRAY_ASKING;
 }
 
 /*

@@ -326,6 +326,9 @@ void hp3_spray_read_leaves(
 bool hp3_spray_wants_reads(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t flow);
 /* This one said no, or was told so: for a while. */
 bool hp3_spray_reads_put_off(const struct hp3_turn *t, const struct hp3_ends *ends);
+/* ... not yet: the peer is being asked about another queue pair. */
+bool hp3_spray_is_asking_of_another(
+	struct hp3_turn *t, const struct hp3_ends *ends, uint32_t flow, uint32_t asked_of);
 /* ... those of this flow, read from the local queue pair `asked_of`. False: it may not leave its
  * port, or there is no room. */
 bool hp3_spray_offered(struct hp3_turn *t, uint32_t flow, uint32_t asked_of);

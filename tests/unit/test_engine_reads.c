@@ -551,6 +551,57 @@ static void one_peer_reads_from_a_queue_pair(void **state)
 	assert_int_equal(state_there(), HP3_SPRAY_ASKING);
 }
 
+/* 1000 offers that name one queue pair, and then another one: messages that come of them. */
+static uint32_t offers_in_turn(bool other_reader)
+{
+	struct hp3_agree a = word_of(HP3_AGREE_OFFER, 0, 0);
+	struct qp second = make_qp(1);
+	uint32_t before, told = 0;
+
+	configure(true);
+	before = words();
+	for (uint32_t i = 0; i < 1000; i++) {
+		a.responder = i % 2 != 0 && other_reader ? second.rqpn : q.rqpn;
+		a.requester = i % 2 != 0 && !other_reader ? second.lqpn : q.lqpn;
+		told += hears(a).kind != HP3_AGREE_KIND_MAX;
+		pass_time(10 * US);
+	}
+	assert_in_range(hp3_engine_flows(rig.e), 1, 2);
+	return words() - before + told;
+}
+
+/* Each is asked about in its turn, and not ended by the next offer: 10 ms, 10 intervals. */
+static void offers_in_turn_cost_little(void **state)
+{
+	assert_in_range(offers_in_turn(false), 8, 24);
+	assert_in_range(offers_in_turn(true), 8, 24);
+}
+
+/* ... nor do they keep an agreement from forming. */
+static void offers_in_turn_end_no_question(void **state)
+{
+	struct hp3_agree a = word_of(HP3_AGREE_OFFER, 0, 0), ask;
+	struct qp second = make_qp(1);
+
+	for (unsigned other_reader = 0; other_reader < 2; other_reader++) {
+		configure(true);
+		a.responder = q.rqpn;
+		a.requester = q.lqpn;
+		hears(a);
+		pass_time(1);
+		ask = newest_word();
+		for (unsigned i = 0; i < 10; i++) {
+			a.responder = other_reader ? second.rqpn : q.rqpn;
+			a.requester = other_reader ? q.lqpn : second.lqpn;
+			assert_int_equal(hears(a).kind, HP3_AGREE_KIND_MAX);
+			pass_time(10 * US);
+		}
+		ask.kind = HP3_AGREE_YES;
+		hears(ask);
+		assert_int_equal(state_there(), HP3_SPRAY_SPRAYING);
+	}
+}
+
 static void who_does_not_want_to_says_so(void **state)
 {
 	struct hp3_agree a = word_of(HP3_AGREE_OFFER, 0, 0);
@@ -613,6 +664,8 @@ int main(void)
 		RIG_TEST(what_was_asked_of_another_one),
 		RIG_TEST(a_refused_offer_ends_no_agreement),
 		RIG_TEST(one_peer_reads_from_a_queue_pair),
+		RIG_TEST(offers_in_turn_cost_little),
+		RIG_TEST(offers_in_turn_end_no_question),
 		RIG_TEST(who_does_not_want_to_says_so),
 		RIG_TEST(who_goes_back_often_is_read_by_one_path),
 		RIG_TEST(small_reads_do_not_wait),
