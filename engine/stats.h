@@ -106,6 +106,10 @@
 	X(sprayed_reads, "READ responses among these")                                             \
 	X(agreements_refused, "agreements to spray refused: spray_flows, or the share of the "     \
 			      "remote address, is reached")                                        \
+	X(offers_refused, "offers of peers to resequence READ responses refused, for whatever "    \
+			  "reason")                                                                \
+	X(reads_uncounted, "agreements about READ responses ended: more READs were outstanding "   \
+			   "than can be counted")                                                  \
 	X(resequenced, "queue pairs of peers that were put in order")                              \
 	X(reseq_held, "packets of peers held because they came too early")                         \
 	X(reseq_late, "times that packets went to the RNIC although one before them lacked")       \

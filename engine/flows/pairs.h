@@ -55,6 +55,7 @@ struct hp3_pair {
 	uint64_t cnps_spent; /* of the CNPs that may be kept from RNICs */
 	uint64_t spray_at; /* its hp3d is not asked to put queue pairs in order before */
 	uint64_t reads_at; /* nor is it offered, or taken from it, to put READ responses in order */
+	uint64_t full_at; /* no place for READ responses of it is looked for before */
 	uint32_t answered; /* the flow whose forced challenge was answered last, or HP3_NO_FLOW */
 	uint32_t void_hand; /* flow that is looked at next (life/void.c), or HP3_NO_FLOW */
 	uint32_t voids; /* forced challenges that left at a lower number mean nothing (rule 15) */

@@ -154,8 +154,10 @@ void hp3_agree_told(struct hp3_engine *e, const struct hp3_ends *ends, const str
 		return;
 	}
 	if (a->kind == HP3_AGREE_OFFER) {
-		if (!offered(&t, ends, a))
-			hp3_spray_refuse(&t, ends, a);
+		if (offered(&t, ends, a))
+			return;
+		e->stats.offers_refused++;
+		hp3_spray_refuse(&t, ends, a);
 		return;
 	}
 	flow = hp3_flow_at(e, ends, a->responder, HP3_DIR_TX);

@@ -140,8 +140,10 @@ static uint16_t begin(struct hp3_turn *t, uint32_t flow, uint32_t start, bool re
 	const struct hp3_pair *pair = &t->e->pairs.pairs[t->e->flows[flow].pair];
 	uint16_t peer = hp3_spray_peer_get(t->e, &t->e->flows[flow], t->now), own;
 
-	if (peer == HP3_NO_SPRAY)
+	if (peer == HP3_NO_SPRAY) {
+		t->e->stats.agreements_refused++;
 		return HP3_NO_SPRAY;
+	}
 	own = s->outs[s->nout];
 	s->out[own] = (struct hp3_spray_out){.flow = flow,
 		.reads = reads,
@@ -226,6 +228,8 @@ void hp3_out_large(struct hp3_turn *t, uint32_t flow)
 	hp3_out_begin(t, flow, HP3_NO_PSN);
 	if (t->e->flows[flow].watch & HP3_FW_SPRAY)
 		hp3_out_of(t->e, flow)->large = true;
+	else
+		p->spray_at = t->now + REFUSED_NS;
 }
 
 bool hp3_out_differ(struct hp3_turn *t, struct hp3_spray_out *o)

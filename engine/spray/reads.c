@@ -9,17 +9,31 @@
 #include "engine/spray/send.h"
 
 #define SHORT_RUN 256 /* PSNs: where the RNIC goes back after so few ... */
+#define FULL_NS   1000000000u
 #define STRIKES   4u /* ... so many times in a row, one path is better */
 
-static bool may_begin(const struct hp3_turn *t, const struct hp3_flow *f, const struct hp3_view *v)
+/* After a refusal no READ of the pair has a place looked for until FULL_NS are over. */
+static bool has_place(struct hp3_turn *t, const struct hp3_flow *f)
+{
+	struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
+
+	if (hp3_in_has_place(t->e, HP3_ENDS(p), t->e->cfg.spray.flows))
+		return true;
+	p->full_at = t->now + FULL_NS;
+	t->e->stats.agreements_refused++;
+	return false;
+}
+
+static bool may_begin(struct hp3_turn *t, const struct hp3_flow *f, const struct hp3_view *v)
 {
 	const struct hp3_engine *e = t->e;
+	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
 
 	return (v->flags & HP3_VF_READ) && v->dma_len >= e->cfg.spray.bytes && e->cfg.spray.reads &&
-	       !(f->flags & HP3_FF_WENT_BACK) && e->pairs.pairs[f->pair].reads_at <= t->now &&
+	       !(f->flags & HP3_FF_WENT_BACK) && p->reads_at <= t->now && p->full_at <= t->now &&
 	       hp3_out_may_agree(t, f) &&
-	       hp3_in_has_place(e, HP3_ENDS(&e->pairs.pairs[f->pair]), e->cfg.spray.flows) &&
-	       hp3_in_find(t->e, f->addr, f->vlan, f->flags & HP3_FF_IPV6, f->lqpn, true) == NULL;
+	       hp3_in_find(t->e, f->addr, f->vlan, f->flags & HP3_FF_IPV6, f->lqpn, true) == NULL &&
+	       has_place(t, f);
 }
 
 void hp3_spray_reads_taken(struct hp3_engine *e, struct hp3_spray_in *in, uint32_t flow)
@@ -133,8 +147,10 @@ static bool goes_on_behind(struct hp3_spray_in *in, const struct hp3_flow *f, ui
 	return ahead < 0 && ahead >= -(int32_t)HP3_OWED_MOST;
 }
 
+/* More READs are outstanding than can be counted. */
 static void give_up(struct hp3_turn *t, struct hp3_spray_in *in)
 {
+	t->e->stats.reads_uncounted++;
 	hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
 	hp3_spray_in_end(t, in, false);
 }

@@ -150,6 +150,37 @@ static bool writes(uint32_t peer, uint32_t qpn)
 	return hp3_spray_state_of(e, vd.flow) != HP3_SPRAY_SINGLE;
 }
 
+/* It reads much: is the peer offered to resequence that? */
+static bool reads(uint32_t peer, uint32_t qpn, uint32_t psn)
+{
+	static uint8_t frame[128];
+	struct hp3_pkt p = {.frame = frame,
+		.trusted = true,
+		.len = 78,
+		.v = {.class = hp3_opcodes[HP3_OP_RC_READ_REQUEST].class,
+			.opcode = HP3_OP_RC_READ_REQUEST,
+			.flags = hp3_opcodes[HP3_OP_RC_READ_REQUEST].flags,
+			.l3_off = 14,
+			.udp_off = 34,
+			.icrc_off = 54,
+			.sport = 0xc800,
+			.dma_len = 1u << 20,
+			.dest_qpn = 0x20000 + qpn,
+			.psn = psn}};
+	struct hp3_verdict vd;
+
+	memcpy(frame + 26, here, 4);
+	address(frame + 30, peer);
+	acts.n = 0;
+	hp3_find_burst(e, &p, 1, HP3_DIR_TX);
+	hp3_tx(e, &p, now, &vd, &acts);
+	for (uint32_t i = 0; i < acts.n; i++)
+		if (acts.act[i].kind == HP3_ACT_AGREE &&
+			acts.act[i].agree.what.kind == HP3_AGREE_OFFER)
+			return true;
+	return false;
+}
+
 static bool offers(uint32_t peer, uint32_t qpn)
 {
 	struct hp3_agree offer = {.kind = HP3_AGREE_OFFER,
@@ -331,6 +362,39 @@ static void a_message_is_refused_once_a_second(void **state)
 	assert_int_equal(hp3_engine_stats(e)->agreements_refused, before + 1);
 }
 
+/* Of what this host reads, too. */
+static void a_read_is_refused_once_a_second(void **state)
+{
+	uint64_t before;
+	uint32_t n = 0;
+
+	begin(UINT64_MAX / 4);
+	for (uint32_t i = 0; i < FLOWS; i++) {
+		asks(GREEDY, i);
+		n += reads(GREEDY, i, 100);
+	}
+	assert_in_range(n, FLOWS / 2, FLOWS * 7 / 12 + 1);
+	before = hp3_engine_stats(e)->agreements_refused;
+	assert_true(before > 0);
+	assert_false(reads(GREEDY, FLOWS - 1, 356));
+	assert_int_equal(hp3_engine_stats(e)->agreements_refused, before);
+	now += 1000000001;
+	assert_false(reads(GREEDY, FLOWS - 1, 612));
+	assert_int_equal(hp3_engine_stats(e)->agreements_refused, before + 1);
+}
+
+/* An offer that is refused is counted, whatever the reason. */
+static void refused_offers_are_counted(void **state)
+{
+	uint32_t n = 0;
+
+	begin(UINT64_MAX / 4);
+	for (uint32_t i = 0; i < FLOWS; i++)
+		n += !offers(GREEDY, 0x1000 + i);
+	assert_true(n > 0);
+	assert_int_equal(hp3_engine_stats(e)->offers_refused, n);
+}
+
 /* However agreements come and go: who has none gets one while an eighth of the places at most is
  * with peers that have one. */
 static void who_has_none_gets_one(void **state)
@@ -482,6 +546,8 @@ int main(void)
 		cmocka_unit_test(one_peer_does_not_take_all_of_our_own),
 		cmocka_unit_test(nor_by_large_messages_and_offers),
 		cmocka_unit_test(a_message_is_refused_once_a_second),
+		cmocka_unit_test(a_read_is_refused_once_a_second),
+		cmocka_unit_test(refused_offers_are_counted),
 		cmocka_unit_test(who_has_none_gets_one),
 		cmocka_unit_test(one_peer_does_not_take_all_that_is_for_set_up),
 		cmocka_unit_test(a_share_comes_back),
