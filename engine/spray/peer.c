@@ -34,10 +34,40 @@ static struct hp3_spray_peer *find(const struct hp3_spraying *s, const struct wh
 	return NULL;
 }
 
-/* Nobody uses it, and no word about it that says "first" may come once more. */
+/* Nobody uses it, and no message about it that says "first" may come once more. */
 static bool may_go(const struct hp3_spray_peer *p, uint64_t now)
 {
 	return p->users == 0 && (p->newest_at == 0 || now - p->newest_at >= FORGET_NS);
+}
+
+static uint32_t records_of(const struct hp3_spray_peer *set, const struct hp3_spray_peer *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < HP3_SPRAY_WAYS; i++)
+		n += set[i].addr == p->addr && set[i].ipv6 == p->ipv6;
+	return n;
+}
+
+/*
+ * None may go: but the address pair with most of them, two at least, does without the one used
+ * least of late. So a peer that begins in many VLANs loses its own, and not those of others.
+ */
+static struct hp3_spray_peer *one_of_many(struct hp3_spray_peer *set)
+{
+	struct hp3_spray_peer *p = NULL;
+	uint32_t most = 2;
+
+	for (uint32_t i = 0; i < HP3_SPRAY_WAYS; i++) {
+		uint32_t n = records_of(set, &set[i]);
+
+		if (set[i].users != 0 || n < most)
+			continue;
+		if (n > most || p == NULL || set[i].used < p->used)
+			p = &set[i];
+		most = n;
+	}
+	return p;
 }
 
 /* In the place of the one that was used least of late; NULL: none may go. */
@@ -48,6 +78,10 @@ static struct hp3_spray_peer *add(struct hp3_engine *e, const struct who *w, uin
 	for (uint32_t i = 0; i < HP3_SPRAY_WAYS; i++)
 		if (may_go(&set[i], now) && (p == NULL || set[i].used < p->used))
 			p = &set[i];
+#ifndef HP3_BREAK_SPRAY_MANY
+	if (p == NULL)
+		p = one_of_many(set);
+#endif
 	if (p != NULL)
 		*p = (struct hp3_spray_peer){.addr = w->addr,
 			.vlan = w->vlan,

@@ -15,13 +15,13 @@ void hp3_quota_init(struct hp3_quotas *q, uint32_t n, uint32_t heads, uint64_t s
 	q->free = 0;
 }
 
-static uint16_t *head_of(const struct hp3_quotas *q, const uint8_t remote[16], uint32_t vlan)
+static uint16_t *head_of(const struct hp3_quotas *q, const uint8_t remote[16])
 {
 	uint64_t w[2];
 
 	memcpy(w, remote, 16);
 	w[0] = hp3_mix(w[0] ^ q->key[0], w[1] ^ q->key[1]);
-	return &q->heads[hp3_mix(w[0] ^ vlan, q->key[2]) & q->mask];
+	return &q->heads[hp3_mix(w[0], q->key[2]) & q->mask];
 }
 
 static void load(uint8_t remote[16], const struct hp3_ends *ends)
@@ -34,8 +34,7 @@ static uint16_t find_in(const struct hp3_quotas *q, uint16_t i, const struct hp3
 	const uint8_t remote[16])
 {
 	while (i != HP3_NO_QUOTA &&
-		!(q->peer[i].vlan == ends->vlan && q->peer[i].ipv6 == ends->ipv6 &&
-			memcmp(q->peer[i].remote, remote, 16) == 0))
+		!(q->peer[i].ipv6 == ends->ipv6 && memcmp(q->peer[i].remote, remote, 16) == 0))
 		i = q->peer[i].next;
 	return i;
 }
@@ -45,7 +44,7 @@ uint16_t hp3_quota_find(const struct hp3_quotas *q, const struct hp3_ends *ends)
 	uint8_t remote[16];
 
 	load(remote, ends);
-	return find_in(q, *head_of(q, remote, ends->vlan), ends, remote);
+	return find_in(q, *head_of(q, remote), ends, remote);
 }
 
 uint16_t hp3_quota_get(struct hp3_quotas *q, const struct hp3_ends *ends)
@@ -55,14 +54,14 @@ uint16_t hp3_quota_get(struct hp3_quotas *q, const struct hp3_ends *ends)
 	struct hp3_quota *p;
 
 	load(remote, ends);
-	head = head_of(q, remote, ends->vlan);
+	head = head_of(q, remote);
 	i = find_in(q, *head, ends, remote);
 	if (i != HP3_NO_QUOTA)
 		return i;
 	i = q->free;
 	p = &q->peer[i];
 	q->free = p->next;
-	*p = (struct hp3_quota){.vlan = ends->vlan, .ipv6 = ends->ipv6, .next = *head};
+	*p = (struct hp3_quota){.ipv6 = ends->ipv6, .next = *head};
 	memcpy(p->remote, remote, 16);
 	*head = i;
 	return i;
@@ -71,7 +70,7 @@ uint16_t hp3_quota_get(struct hp3_quotas *q, const struct hp3_ends *ends)
 void hp3_quota_put(struct hp3_quotas *q, uint16_t i)
 {
 	struct hp3_quota *p = &q->peer[i];
-	uint16_t *link = head_of(q, p->remote, p->vlan);
+	uint16_t *link = head_of(q, p->remote);
 
 	if (p->ins + p->outs != 0)
 		return;

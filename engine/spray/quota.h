@@ -13,8 +13,9 @@
  * a place is free. As many such peers as that eighth has places get one each, however many others
  * take all that they may.
  *
- * A peer is a remote address in a VLAN. The table has a place for each agreement that there can be,
- * and its hash has a key; so no choice of addresses makes it full for others.
+ * A peer is a remote address, in whatever VLANs: a host that has the key chooses these. The table
+ * has a place for each agreement that there can be, and its hash has a key; so no choice of
+ * addresses makes it full for others.
  */
 #include "engine/ends.h"
 
@@ -26,7 +27,6 @@ struct hp3_quota {
 	uint8_t remote[16]; /* IPv4: first four bytes, rest 0 */
 	uint64_t bytes; /* held */
 	uint32_t packets; /* likewise */
-	uint32_t vlan;
 	uint16_t next; /* of the same chain, or free */
 	uint16_t ins, outs; /* agreements: to resequence; to spray */
 	bool ipv6;

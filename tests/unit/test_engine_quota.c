@@ -24,6 +24,7 @@ static struct hp3_engine *e;
 static struct hp3_engine_config cfg;
 static struct hp3_acts acts;
 static uint64_t now;
+static uint32_t vlan; /* in which peers talk */
 static uint32_t number, number_of[65536][256];
 static const uint8_t here[4] = {10, 9, 0, 1};
 
@@ -57,7 +58,7 @@ static void begin(uint64_t hold_bytes_total)
 static int says(uint32_t peer, const struct hp3_agree *what)
 {
 	uint8_t remote[4];
-	struct hp3_ends ends = {.local = here, .remote = remote};
+	struct hp3_ends ends = {.vlan = vlan, .local = here, .remote = remote};
 
 	address(remote, peer);
 	acts.n = 0;
@@ -279,6 +280,54 @@ static void one_peer_does_not_take_all_agreements(void **state)
 	for (uint32_t peer = 1; peer <= FLOWS / 4; peer++)
 		assert_true(agrees(peer, 0x3000, HP3_NO_PSN));
 	assert_false(agrees(GREEDY, 0x9000, HP3_NO_PSN));
+}
+
+/* Nor by its VLANs, of which it has as many as it likes. */
+static void vlans_of_a_peer_have_one_share(void **state)
+{
+	uint32_t n = 0;
+
+	begin(UINT64_MAX / 4);
+	for (vlan = 1; vlan <= 2 * FLOWS; vlan++)
+		n += agrees(GREEDY, 0x1000, HP3_NO_PSN);
+	vlan = 0;
+	assert_in_range(n, FLOWS / 2, FLOWS * 7 / 12 + 1);
+	for (uint32_t peer = 1; peer <= FLOWS / 4; peer++)
+		assert_true(agrees(peer, 0x3000, HP3_NO_PSN));
+}
+
+/*
+ * A peer begins in one VLAN after the other, and ends each at once: of each hp3d remembers for a
+ * second that its first question has come. Others' first questions count nevertheless, and what
+ * this host sends to them is sprayed.
+ */
+static void vlans_of_a_peer_leave_records_of_lanes(void **state)
+{
+	begin(UINT64_MAX / 4);
+	for (vlan = 1; vlan <= 4094; vlan++) {
+		struct hp3_agree word = {.kind = HP3_AGREE_ASK,
+			.pmtu_log2 = 10,
+			.lanes = 64,
+			.port = 0xc000,
+			.responder = 0x1000,
+			.requester = 0x1000,
+			.number = ++number,
+			.turn = 1,
+			.next = 100,
+			.beat_us = 1000000};
+
+		says(GREEDY, &word);
+		word.kind = HP3_AGREE_OVER;
+		says(GREEDY, &word);
+		now += 100000;
+	}
+	vlan = 0;
+	for (uint32_t peer = 1; peer <= FLOWS / 8; peer++) {
+		assert_true(agrees(peer, 0x3000, 100));
+		asks(peer + 0x100, 0x100 + peer);
+		assert_true(writes(peer + 0x100, 0x100 + peer));
+	}
+	assert_int_equal(hp3_engine_stats(e)->agreements_refused, 0);
 }
 
 /*
@@ -541,6 +590,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_has_no_key_takes_no_part),
 		cmocka_unit_test(one_peer_does_not_take_all_agreements),
+		cmocka_unit_test(vlans_of_a_peer_have_one_share),
+		cmocka_unit_test(vlans_of_a_peer_leave_records_of_lanes),
 		cmocka_unit_test(many_greedy_peers_leave_places),
 		cmocka_unit_test(many_greedy_peers_leave_places_for_offers),
 		cmocka_unit_test(one_peer_does_not_take_all_of_our_own),
