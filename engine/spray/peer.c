@@ -58,6 +58,9 @@ static struct hp3_spray_peer *one_of_many(struct hp3_spray_peer *set)
 	struct hp3_spray_peer *p = NULL;
 	uint32_t most = 2;
 
+#ifdef HP3_BREAK_SPRAY_MANY
+	return NULL;
+#endif
 	for (uint32_t i = 0; i < HP3_SPRAY_WAYS; i++) {
 		uint32_t n = records_of(set, &set[i]);
 
@@ -78,10 +81,8 @@ static struct hp3_spray_peer *add(struct hp3_engine *e, const struct who *w, uin
 	for (uint32_t i = 0; i < HP3_SPRAY_WAYS; i++)
 		if (may_go(&set[i], now) && (p == NULL || set[i].used < p->used))
 			p = &set[i];
-#ifndef HP3_BREAK_SPRAY_MANY
 	if (p == NULL)
 		p = one_of_many(set);
-#endif
 	if (p != NULL)
 		*p = (struct hp3_spray_peer){.addr = w->addr,
 			.vlan = w->vlan,

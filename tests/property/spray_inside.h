@@ -52,6 +52,7 @@ struct packet {
 	uint8_t opcode, syndrome;
 	bool ackreq;
 	bool copy; /* that the network made, or the engine showed */
+	bool again; /* its RNIC had sent this PSN, or a later one, before */
 	bool damaged; /* its ICRC is wrong */
 	bool ce;
 };
@@ -119,6 +120,7 @@ struct responder {
 	uint32_t expected;
 	uint32_t valid; /* READs and ATOMICs before this PSN have no key any more */
 	uint8_t *early; /* selective: by PSN: it is kept */
+	uint32_t said; /* responses before this PSN were sent */
 	bool asked; /* a NAK is out */
 };
 
@@ -148,6 +150,7 @@ struct world {
 	uint32_t left; /* queue pairs that are not done */
 	uint64_t emitted; /* packets, by both RNICs */
 	uint64_t newest[2][64]; /* `emitted` of the newest that RNIC got, by queue pair */
+	uint64_t newest_new[2][64]; /* ... of those that were not sent again */
 	bool failed;
 };
 

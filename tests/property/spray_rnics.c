@@ -283,7 +283,8 @@ void spray_emit(struct world *w, uint32_t qp)
 		return;
 	k = request(q, qp, q->nxt);
 	k.ackreq |= q->resume != 0 && !is_answered(q->kind[q->nxt]);
-	w->r.again += q->nxt < q->hi;
+	k.again = q->nxt < q->hi;
+	w->r.again += k.again;
 	w->r.sent++;
 	q->nxt += k.span;
 	q->hi = q->nxt > q->hi ? q->nxt : q->hi;
@@ -410,6 +411,10 @@ static void answer(struct world *w, uint32_t qp, uint8_t opcode, uint32_t psn, u
 		.syndrome = syndrome,
 		.payload = opcode == HP3_OP_RC_ACK || opcode == HP3_OP_RC_ATOMIC_ACK ? 0 : MTU};
 
+	if (opcode != HP3_OP_RC_ACK) {
+		k.again = psn < w->there[qp].said;
+		w->there[qp].said = hp3_max_u32(w->there[qp].said, psn + 1);
+	}
 	spray_reply(w, k);
 }
 

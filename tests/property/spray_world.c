@@ -29,12 +29,17 @@ void spray_at(struct world *w, uint64_t t, struct event e)
 static void judge_order(struct world *w, unsigned at, const struct packet *k)
 {
 	uint64_t *newest = &w->newest[at][k->qp % 64];
+	uint64_t *newest_new = &w->newest_new[at][k->qp % 64];
 
 	if (k->copy || k->opcode == HP3_OP_RC_ACK)
 		return;
 	w->r.overtaken += k->emitted < *newest;
 	if (k->emitted > *newest)
 		*newest = k->emitted;
+	if (k->again)
+		return;
+	w->r.passed += k->emitted < *newest_new;
+	*newest_new = hp3_max_u64(k->emitted, *newest_new);
 }
 
 static void rnic_gets(struct world *w, unsigned at, const struct packet *k)

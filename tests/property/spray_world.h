@@ -73,6 +73,7 @@ struct spray_params {
 	X(atomics)                                                                                 \
 	X(gaps)                                                                                    \
 	X(overtaken)                                                                               \
+	X(passed)                                                                                  \
 	X(read_gaps)                                                                               \
 	X(read_naks)                                                                               \
 	X(naks)                                                                                    \

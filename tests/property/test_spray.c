@@ -174,6 +174,27 @@ static void gaps_follow_one_another_while_ports_stop(void **state)
 	assert_true(r.held > 0 && r.ports > 0);
 }
 
+/*
+ * What the RNIC has comes once more, from the network or from an RNIC that repeats selectively,
+ * while others are held. First transmissions are in the order in which they left.
+ */
+static void what_returns_disturbs_no_order(void **state)
+{
+	struct spray_params p = spray_base();
+	struct spray_result r;
+
+	p.twice_ppm = 20000;
+	r = spray_any_time(p);
+	assert_int_equal(r.gaps + r.read_gaps + r.again + r.overtaken, 0);
+	assert_true(r.ghosts > 0 && r.sprayed > r.sent / 10);
+	p.selective = true;
+	p.bytes = 512;
+	p.loss_ppm = 2000;
+	r = spray_any_time(p);
+	assert_true(r.again > 0 && r.held > 0);
+	assert_int_equal(r.passed, 0);
+}
+
 /* What is missing lies unread while the RNIC's port takes nothing. */
 static void ports_stop(void **state)
 {
@@ -458,6 +479,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(losses_are_asked_for_once),
 		cmocka_unit_test(gaps_follow_one_another),
 		cmocka_unit_test(gaps_follow_one_another_while_ports_stop),
+		cmocka_unit_test(what_returns_disturbs_no_order),
 		cmocka_unit_test(ports_stop),
 		cmocka_unit_test(the_rnic_knows_better),
 		cmocka_unit_test(packets_are_damaged),

@@ -41,6 +41,24 @@ static void atomics_are_answered_in_order(void **state)
 	assert_true(r.atomics > 0 && r.sprayed_reads > r.sent / 5);
 }
 
+/* Responses come once more while others are held, and READs of which an RNIC has a part. */
+static void responses_that_return_disturb_no_order(void **state)
+{
+	struct spray_params p = reading();
+	struct spray_result r;
+
+	p.twice_ppm = 20000;
+	r = spray_any_time(p);
+	assert_int_equal(r.gaps + r.read_gaps + r.again, 0);
+	assert_true(r.ghosts > 0 && r.sprayed_reads > r.sent / 5);
+	p.twice_ppm = 0; /* a READ that comes twice is answered twice */
+	p.selective = true;
+	p.loss_ppm = 1000;
+	r = spray_any_time(p);
+	assert_true(r.again > 0 && r.sprayed_reads > 0);
+	assert_int_equal(r.passed, 0);
+}
+
 /* The RNIC's port takes nothing for a while: what is missing lies unread. */
 static void ports_of_readers_stop(void **state)
 {
@@ -230,6 +248,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_read_comes_in_order),
 		cmocka_unit_test(atomics_are_answered_in_order),
+		cmocka_unit_test(responses_that_return_disturb_no_order),
 		cmocka_unit_test(ports_of_readers_stop),
 		cmocka_unit_test(numbers_of_readers_return),
 		cmocka_unit_test(words_about_reads_may_be_lost),

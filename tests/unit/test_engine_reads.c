@@ -199,6 +199,25 @@ static void responses_come_in_order(void **state)
 	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 6, HP3_PASS);
 }
 
+/*
+ * The RNIC asks again for a part of what it got, while responses behind are held: these stay behind
+ * the answer. What came before, and comes once more, moves nothing.
+ */
+static void what_is_asked_for_again_comes_before_what_waits(void **state)
+{
+	agreed();
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 1, HP3_PASS);
+	comes(HP3_OP_RC_READ_RESP_LAST, READ + 3, HP3_HOLD);
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 1, HP3_PASS);
+	assert_int_equal(hp3_engine_held(rig.e, HP3_DIR_RX), 1);
+	read_request(&q, READ, PMTU);
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 1, HP3_PASS); /* came before */
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 2, HP3_HOLD);
+	assert_int_equal(hp3_engine_held(rig.e, HP3_DIR_RX), 2);
+	comes(HP3_OP_RC_READ_RESP_ONLY, READ, HP3_PASS);
+	follow(2);
+}
+
 /* It speaks for the READ before it, and must not come sooner. */
 static void an_ack_waits(void **state)
 {
@@ -651,6 +670,7 @@ int main(void)
 		RIG_TEST(nobody_asks),
 		RIG_TEST(requests_are_asked_about),
 		RIG_TEST(responses_come_in_order),
+		RIG_TEST(what_is_asked_for_again_comes_before_what_waits),
 		RIG_TEST(an_ack_waits),
 		RIG_TEST(a_nak_waits),
 		RIG_TEST(an_ack_is_held_no_longer_than_responses),

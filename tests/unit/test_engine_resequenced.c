@@ -345,6 +345,25 @@ static void an_ack_before_all_that_counts_too(void **state)
 	assert_int_equal(comes(53, false).kind, HP3_HOLD);
 }
 
+/* What the RNIC has comes again, from an RNIC or from the network: it passes nothing that waits. */
+static void what_returns_moves_nothing_that_waits(void **state)
+{
+	ready();
+	lane = 1;
+	assert_int_equal(comes(1, false).kind, HP3_PASS);
+	assert_int_equal(comes(3, false).kind, HP3_HOLD);
+	assert_int_equal(comes(4, false).kind, HP3_HOLD);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(comes(i, false).kind, HP3_PASS);
+		assert_int_equal(acts.n, 0);
+	}
+	assert_int_equal(comes(5, false).kind, HP3_HOLD);
+	assert_int_equal(comes(2, false).kind, HP3_PASS);
+	assert_int_equal(acts.act[0].kind, HP3_ACT_DELIVER);
+	assert_int_equal(acts.act[0].count, 3);
+	assert_int_equal(comes(6, false).kind, HP3_PASS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,6 +376,7 @@ int main(void)
 		RIG_TEST(the_right_one_of_two_is_held),
 		RIG_TEST(who_comes_far_too_early_is_checked),
 		RIG_TEST(a_nak_may_be_older_than_what_was_given),
+		RIG_TEST(what_returns_moves_nothing_that_waits),
 		RIG_TEST(an_ack_tells_what_the_rnic_has),
 		RIG_TEST(an_ack_before_all_that_counts_too),
 	};
