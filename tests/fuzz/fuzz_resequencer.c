@@ -8,7 +8,8 @@
  *  - none is given out before one that lacks, but where it is time; what follows, follows in the
  *    order of the PSNs, to the end;
  *  - there is something to be waited for exactly while something is held;
- *  - none is held for longer than it may be, but for time in which the caller stood still;
+ *  - none is held for longer than it may be, by one longest wait more where the caller stood still,
+ *    but for that time;
  *  - what the RNIC has acknowledged is held no more.
  *
  * Spans of half the PSNs and more are no request's: they count as just below.
@@ -27,6 +28,7 @@ static uint64_t now;
 static bool is_held[HANDLES];
 static uint32_t psn_of[HANDLES], span_of[HANDLES], n_held, handle;
 static uint64_t at_of[HANDLES];
+static bool stopped[HANDLES]; /* the caller stood still since */
 static uint32_t expected;
 
 static uint32_t out(uint32_t h)
@@ -49,6 +51,7 @@ static void keep(uint32_t psn, uint32_t span)
 {
 	is_held[handle] = true;
 	at_of[handle] = now;
+	stopped[handle] = false;
 	psn_of[handle] = psn;
 	span_of[handle] = span;
 	n_held++;
@@ -106,7 +109,7 @@ static void time_out(void)
 	}
 	MUST(n == 0 || n_held == 0);
 	for (h = 0; h < HANDLES; h++)
-		MUST(!is_held[h] || now - at_of[h] < longest || now - r.stood < params.most_ns);
+		MUST(!is_held[h] || now - at_of[h] < longest + (stopped[h] ? params.most_ns : 0));
 }
 
 /* Mostly near, now and then on the edge of the window, or anywhere. */
@@ -210,6 +213,16 @@ static void acknowledge(void)
 	follow();
 }
 
+/* So much of the time in which packets were held does not count. */
+static void stand(uint64_t lost)
+{
+	hp3_reseq_stood(&r, lost, now);
+	for (uint32_t h = 0; h < HANDLES; h++) {
+		at_of[h] += lost < now - at_of[h] ? lost : now - at_of[h];
+		stopped[h] = is_held[h];
+	}
+}
+
 static void step(void)
 {
 	uint8_t op = u8();
@@ -227,7 +240,7 @@ static void step(void)
 	else if (op < 0xfc)
 		flush();
 	else
-		hp3_reseq_stood(&r, 1ull << (op & 3) * 8, now);
+		stand(1ull << (op & 3) * 8);
 	MUST(r.held == n_held && r.expected == expected);
 	MUST((hp3_reseq_due(&r, &params) == UINT64_MAX) == (n_held == 0));
 }
