@@ -134,19 +134,34 @@ static uint64_t nak(uint32_t requester, uint32_t psn)
 	return passes(HP3_DIR_TX, &p);
 }
 
-/* Calls until nothing more is due: what the longest one takes. */
+/* Calls until nothing more is due. */
+static void settle(void)
+{
+	do {
+		acts.n = 0;
+		hp3_tick(e, now, &acts);
+	} while (acts.more);
+}
+
+/* The longest of the calls so far, this one among them. */
+static uint64_t longest(uint64_t most, uint64_t took)
+{
+	worst_call(took);
+	return took > most ? took : most;
+}
+
+/* ... what the longest one takes. */
 static uint64_t ticks(void)
 {
 	uint64_t most = 0;
 
 	do {
-		uint64_t from, took;
+		uint64_t from;
 
 		acts.n = 0;
 		from = worst_count();
 		hp3_tick(e, now, &acts);
-		took = worst_count() - from;
-		most = took > most ? took : most;
+		most = longest(most, worst_count() - from);
 	} while (acts.more);
 	return most;
 }
@@ -261,11 +276,8 @@ static uint64_t worst_nak(uint32_t n)
 	uint64_t most = 0;
 
 	agreements(n);
-	for (uint32_t i = 1; i <= n; i++) {
-		uint64_t took = nak(i, 102);
-
-		most = took > most ? took : most;
-	}
+	for (uint32_t i = 1; i <= n; i++)
+		most = longest(most, nak(i, 102));
 	return most;
 }
 
@@ -332,12 +344,11 @@ static uint64_t packets_are_missed(uint32_t n)
 
 	slots(n);
 	do {
-		uint64_t from = worst_count(), took;
+		uint64_t from = worst_count();
 
 		acts.n = 0;
 		at = hp3_missed(e, at, now, &acts);
-		took = worst_count() - from;
-		most = took > most ? took : most;
+		most = longest(most, worst_count() - from);
 	} while (at != HP3_NO_FLOW);
 	return most;
 }
@@ -349,7 +360,7 @@ static uint64_t agreements_due(uint32_t n)
 	agreements(n);
 	for (uint32_t i = 1; i <= n; i++)
 		comes(i, 104, 0);
-	ticks();
+	settle();
 	now += 2 * MS;
 	return ticks();
 }
@@ -357,7 +368,7 @@ static uint64_t agreements_due(uint32_t n)
 static uint64_t after_a_change(uint32_t n)
 {
 	agreements(n);
-	ticks();
+	settle();
 	hp3_engine_reconfigure(e, &cfg);
 	return ticks();
 }

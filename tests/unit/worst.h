@@ -35,6 +35,9 @@ uint32_t worst_turns(uint32_t *all);
 
 /* The program's: steps, or ns. */
 uint64_t worst_count(void);
+/* The program's: one of the calls of a row that makes several took so long. Each run makes the same
+ * ones. */
+void worst_call(uint64_t took);
 void worst_end(void);
 
 #endif
