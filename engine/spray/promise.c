@@ -233,13 +233,21 @@ void hp3_in_answer(struct hp3_turn *t, struct hp3_spray_in *in)
 	hp3_spray_say_in(t, in, in->unwanted ? HP3_AGREE_NO : HP3_AGREE_YES, 0);
 }
 
+/* A later agreement about the same queue pairs is over: so is this one, whose end was not heard. */
+static bool is_over(const struct hp3_spray_in *in, const struct hp3_agree *a)
+{
+	return in->number == a->number ||
+	       (in->numbered && !in->reads && in->requester == a->requester &&
+		       (int32_t)(a->number - in->number) > 0);
+}
+
 void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
 {
 	struct hp3_spray_in *in = hp3_in_find(
 		t->e, hp3_key_addr(t->e, ends), ends->vlan, ends->ipv6, a->responder, a->reads);
 
 	if (a->kind == HP3_AGREE_OVER) {
-		if (in != NULL && in->number == a->number)
+		if (in != NULL && is_over(in, a))
 			end(t, in);
 		return;
 	}
