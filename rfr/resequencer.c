@@ -143,6 +143,8 @@ enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_re
 		return HP3_RESEQ_OLD;
 	}
 	if (ahead == 0) {
+		if (hp3_reseq_follows(r))
+			return HP3_RESEQ_COPY;
 		if (r->held != 0)
 			measure(r, p, now);
 		else
@@ -200,6 +202,14 @@ bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle)
 	*handle = take(r, psn);
 	if (psn == r->expected)
 		advance(r, slot_of(r, psn)->span, now);
+	return true;
+}
+
+bool hp3_reseq_pauses(struct hp3_reseq *r)
+{
+	if (!hp3_reseq_follows(r) || next_held(r, r->sweep) != r->expected)
+		return false;
+	r->sweep = r->expected;
 	return true;
 }
 

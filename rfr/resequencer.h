@@ -92,6 +92,14 @@ struct hp3_reseq {
 /* The RNIC waits for this PSN; nothing is held. Slots may have any content. */
 void hp3_reseq_init(struct hp3_reseq *r, uint32_t psn);
 
+/* Between two calls of hp3_reseq_next(): it is to be called again, before hp3_reseq_late(). */
+static inline bool hp3_reseq_follows(const struct hp3_reseq *r)
+{
+	uint64_t word = r->word[r->expected / 64 % HP3_RESEQ_WORDS];
+
+	return r->held != 0 && (word >> r->expected % 64 & 1);
+}
+
 /* How long what is held has been waiting for this packet; 0: nothing has. */
 static inline uint64_t hp3_reseq_lateness(const struct hp3_reseq *r, uint32_t psn, uint64_t now)
 {
@@ -113,6 +121,12 @@ static inline int32_t hp3_reseq_leap(const struct hp3_reseq *r, uint32_t psn)
 uint32_t hp3_reseq_swap(struct hp3_reseq *r, uint32_t psn, uint32_t span, uint32_t handle);
 /* After HP3_RESEQ_PASS, until false: what follows in order. */
 bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle);
+
+/*
+ * May hp3_reseq_next() be left off here, and be called again later? True while the packet that is
+ * expected is held, and nothing before it. What arrives meanwhile is held behind it.
+ */
+bool hp3_reseq_pauses(struct hp3_reseq *r);
 
 /* Between two of these: nothing comes before this PSN any more (rfr/owed.h). */
 void hp3_reseq_skip(struct hp3_reseq *r, uint32_t psn);

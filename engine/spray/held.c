@@ -39,45 +39,46 @@ uint64_t hp3_in_due(const struct hp3_turn *t, const struct hp3_spray_in *in)
 
 /* Held packets that leave together, in this order. */
 struct run {
-	uint32_t first, last, n;
+	uint32_t first, last, n, bytes;
 };
 
-static void add(struct hp3_engine *e, struct hp3_spray_in *in, struct run *r, uint32_t handle)
+static void add(struct hp3_engine *e, struct run *r, uint32_t handle)
 {
-	struct hp3_quota *peer = &e->spraying->quotas.peer[in->quota];
-	uint16_t len = e->held[handle].len;
-
 	if (r->n++ == 0)
 		r->first = handle;
 	else
 		e->held[r->last].next = handle;
 	r->last = handle;
-	in->bytes -= len;
-	peer->bytes -= len;
-	peer->packets--;
-	e->hold_bytes -= len;
-	e->hold_packets--;
-	e->hold_rx--;
+	r->bytes += e->held[handle].len;
 }
 
 /* Behind all free entries: the caller still has to go from one to the next. */
-static void leave(struct hp3_turn *t, const struct run *r, enum hp3_act_kind kind)
+static void leave(
+	struct hp3_turn *t, struct hp3_spray_in *in, const struct run *r, enum hp3_act_kind kind)
 {
+	struct hp3_engine *e = t->e;
+	struct hp3_quota *peer = &e->spraying->quotas.peer[in->quota];
 	struct hp3_act *a;
 
 	if (r->n == 0)
 		return;
+	in->bytes -= r->bytes;
+	peer->bytes -= r->bytes;
+	peer->packets -= r->n;
+	e->hold_bytes -= r->bytes;
+	e->hold_packets -= r->n;
+	e->hold_rx -= r->n;
 	a = hp3_act(t, kind, HP3_NO_FLOW);
 	a->held = r->first;
 	a->count = r->n;
-	t->e->held[r->last].next = 0;
-	t->e->held[t->e->last_free].next = r->first;
-	t->e->last_free = r->last;
+	e->held[r->last].next = 0;
+	e->held[e->last_free].next = r->first;
+	e->last_free = r->last;
 }
 
 static void add_ack(struct hp3_engine *e, struct hp3_spray_in *in, struct run *r)
 {
-	add(e, in, r, in->ack.held - 1);
+	add(e, r, in->ack.held - 1);
 	in->ack.held = 0;
 }
 
@@ -86,32 +87,37 @@ static void add_slot(struct hp3_engine *e, struct hp3_spray_in *in, struct run *
 {
 	if (in->ack.held != 0 && hp3_psn_diff(in->ack.psn, e->held[handle].psn) < 0)
 		add_ack(e, in, r);
-	add(e, in, r, handle);
+	add(e, r, handle);
 }
 
-void hp3_in_follow(struct hp3_turn *t, struct hp3_spray_in *in)
+void hp3_in_follow(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t most)
 {
 	struct run r = {0};
 	uint32_t handle;
 
+	if (!in->sure || in->unsized)
+		most = UINT32_MAX;
 	if (in->reads)
 		hp3_in_owes(in);
-	while (hp3_reseq_next(&in->reseq, t->now, &handle)) {
+	while (!(r.n >= most && hp3_reseq_pauses(&in->reseq)) &&
+		hp3_reseq_next(&in->reseq, t->now, &handle)) {
 		add_slot(t->e, in, &r, handle);
 		if (in->reads)
 			hp3_in_owes(in);
 	}
 	if (in->ack.held != 0 && hp3_in_has_come(in, in->ack.psn))
 		add_ack(t->e, in, &r);
-	leave(t, &r, HP3_ACT_DELIVER);
+	leave(t, in, &r, HP3_ACT_DELIVER);
+	if (r.n >= most && hp3_reseq_follows(&in->reseq))
+		hp3_in_wake(t->e, in, t->now);
 }
 
 void hp3_in_discard(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t handle)
 {
 	struct run r = {0};
 
-	add(t->e, in, &r, handle);
-	leave(t, &r, HP3_ACT_DISCARD);
+	add(t->e, &r, handle);
+	leave(t, in, &r, HP3_ACT_DISCARD);
 }
 
 void hp3_in_forget(struct hp3_turn *t, struct hp3_spray_in *in)
@@ -120,8 +126,8 @@ void hp3_in_forget(struct hp3_turn *t, struct hp3_spray_in *in)
 	uint32_t handle;
 
 	while (hp3_reseq_had(&in->reseq, &handle))
-		add(t->e, in, &r, handle);
-	leave(t, &r, HP3_ACT_DISCARD);
+		add(t->e, &r, handle);
+	leave(t, in, &r, HP3_ACT_DISCARD);
 }
 
 void hp3_in_empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind kind)
@@ -133,7 +139,7 @@ void hp3_in_empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind
 		add_slot(t->e, in, &r, handle);
 	if (in->ack.held != 0)
 		add_ack(t->e, in, &r);
-	leave(t, &r, kind);
+	leave(t, in, &r, kind);
 }
 
 void hp3_in_keep(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
@@ -180,6 +186,16 @@ void hp3_in_replace(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp
 	hp3_in_discard(t, in, before);
 }
 
+void hp3_in_behind(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+	struct hp3_verdict *vd)
+{
+	struct run r = {0};
+
+	hp3_in_keep(t, in, pkt, vd);
+	add(t->e, &r, vd->held);
+	leave(t, in, &r, HP3_ACT_DELIVER);
+}
+
 /* What is handed over comes behind the packet in hand, so that one is held for that long, too. */
 void hp3_in_before(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd)
@@ -189,12 +205,12 @@ void hp3_in_before(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3
 	uint32_t handle;
 
 	while (hp3_reseq_flush(&in->reseq, &handle))
-		add(t->e, in, &r, handle);
+		add(t->e, &r, handle);
 	if (r.n != 0 && room) {
 		hp3_in_keep(t, in, pkt, vd);
-		add(t->e, in, &r, vd->held);
+		add(t->e, &r, vd->held);
 	}
-	leave(t, &r, HP3_ACT_DELIVER);
+	leave(t, in, &r, HP3_ACT_DELIVER);
 }
 
 void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in)
@@ -216,7 +232,7 @@ void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in)
 	hp3_in_ack_counts(in);
 	if (in->ack.held != 0 && in->reseq.held == 0 && t->now - in->ack.at >= params.most_ns)
 		add_ack(t->e, in, &r); /* nothing came: the RNIC sees that by itself */
-	leave(t, &r, HP3_ACT_DELIVER);
+	leave(t, in, &r, HP3_ACT_DELIVER);
 	if (in->ack.held == 0 || t->now < hp3_reseq_until(&in->reseq, &params, in->ack.came))
 		return;
 	hp3_in_empty(t, in, HP3_ACT_DELIVER);

@@ -309,6 +309,10 @@ uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
 	uint64_t until = in->heard + hp3_in_lease(in);
 	bool unread = t->e->spraying->unread;
 
+#ifndef HP3_BREAK_RELEASE_STAYS
+	if (in->ready && hp3_reseq_follows(&in->reseq))
+		hp3_in_follow(t, in, HP3_IN_PIECE_TICK);
+#endif
 	if (!unread && until <= t->now) {
 		hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
 		end(t, in);
@@ -318,6 +322,8 @@ uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
 		end(t, in);
 		return UINT64_MAX;
 	}
+	if (in->ready && hp3_reseq_follows(&in->reseq))
+		return t->now;
 	if (unread)
 		return t->now + hp3_spray_pulse(t->e);
 	until = hp3_min_u64(until, t->now + in->beat_ns); /* was hp3d asleep (hp3_spray_look())? */

@@ -195,7 +195,7 @@ void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pk
 	if (in->ready && back && (owes || first))
 		goes_back(t, in, v->psn, first);
 	if (in->ready)
-		hp3_in_follow(t, in);
+		hp3_in_follow(t, in, HP3_IN_PIECE);
 	if ((v->flags & HP3_VF_READ) && v->dma_len >= t->e->cfg.spray.bytes)
 		offer(t, in);
 }
@@ -280,8 +280,13 @@ static void ack(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pk
 		vd->kind = HP3_CONSUME;
 		return;
 	}
-	if (!hp3_in_room(t, in, pkt))
+	if (!hp3_in_room(t, in, pkt)) {
+		if (hp3_reseq_follows(&in->reseq)) {
+			hp3_in_follow(t, in, UINT32_MAX);
+			hp3_in_behind(t, in, pkt, vd);
+		}
 		return;
+	}
 	hp3_in_ack_counts(in);
 	if (before == 0)
 		in->ack = (struct hp3_spray_ack){.at = t->now, .until = psn};

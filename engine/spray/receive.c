@@ -73,13 +73,17 @@ bool hp3_in_room(struct hp3_turn *t, const struct hp3_spray_in *in, const struct
 	return false;
 }
 
-/* One that came too early: is there room, and is it worth it? */
-static bool may_wait(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt)
+/* Is there room, and is it worth it? */
+static bool has_room(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt)
 {
-	if (hp3_psn_diff(pkt->v.psn, in->reseq.expected) <= 0)
-		return true;
 	return hp3_in_room(t, in, pkt) &&
 	       (hp3_reseq_leap(&in->reseq, pkt->v.psn) <= LEAP || hp3_in_sound(t->e, pkt));
+}
+
+/* One that came too early may be held. */
+static bool may_wait(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt)
+{
+	return hp3_psn_diff(pkt->v.psn, in->reseq.expected) <= 0 || has_room(t, in, pkt);
 }
 
 /* How long others have waited for it; how far ahead of what is expected it came. */
@@ -100,7 +104,7 @@ static void count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, 
 	s->reseq_ahead_64 += ahead >= 64 && ahead < (int32_t)HP3_RESEQ_WINDOW;
 }
 
-bool hp3_in_take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+static bool take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	uint32_t span, struct hp3_verdict *vd)
 {
 	const struct hp3_reseq_params params = hp3_in_params(t->e);
@@ -114,7 +118,7 @@ bool hp3_in_take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 	count(&t->e->stats, &in->reseq, v->psn, t->now);
 	switch (hp3_reseq_arrive(&in->reseq, &params, v->psn, span, t->e->free_held, t->now)) {
 	case HP3_RESEQ_PASS:
-		hp3_in_follow(t, in);
+		hp3_in_follow(t, in, span != 0 ? HP3_IN_PIECE : UINT32_MAX);
 		break;
 	case HP3_RESEQ_HOLD:
 		hp3_in_keep(t, in, pkt, vd);
@@ -129,6 +133,57 @@ bool hp3_in_take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 		break;
 	}
 	return true;
+}
+
+/*
+ * All that is still to be handed over is, for the packet in hand cannot be held behind it. If that
+ * one passes it is handed over next, before what follows it.
+ */
+static bool take_behind(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+	uint32_t span, struct hp3_verdict *vd)
+{
+	struct hp3_acts *acts = t->acts;
+	struct hp3_act own;
+	uint32_t at;
+	bool taken;
+
+	hp3_in_follow(t, in, UINT32_MAX);
+	at = acts->n;
+	taken = take(t, in, pkt, span, vd);
+	if (vd->kind != HP3_PASS)
+		return taken;
+	hp3_in_behind(t, in, pkt, vd);
+	own = acts->act[acts->n - 1];
+	memmove(&acts->act[at + 1], &acts->act[at], (acts->n - 1 - at) * sizeof(own));
+	acts->act[at] = own;
+	return taken;
+}
+
+/* Held packets are still to be handed over: this one is held behind them, or a copy. */
+static __attribute__((noinline)) bool take_meanwhile(struct hp3_turn *t, struct hp3_spray_in *in,
+	const struct hp3_pkt *pkt, uint32_t span, struct hp3_verdict *vd)
+{
+	int32_t ahead = hp3_psn_diff(pkt->v.psn, in->reseq.expected);
+
+	if (ahead < 0)
+		return take(t, in, pkt, span, vd);
+	if (ahead > (int32_t)hp3_in_params(t->e).window || !has_room(t, in, pkt))
+		return take_behind(t, in, pkt, span, vd);
+	if (ahead > 0)
+		return take(t, in, pkt, span, vd);
+	hp3_in_replace(t, in, pkt, vd);
+	return true;
+}
+
+bool hp3_in_take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+	uint32_t span, struct hp3_verdict *vd)
+{
+#ifdef HP3_BREAK_RELEASE_OVERTAKEN
+	return take(t, in, pkt, span, vd);
+#endif
+	if (HP3_UNLIKELY(hp3_reseq_follows(&in->reseq)))
+		return take_meanwhile(t, in, pkt, span, vd);
+	return take(t, in, pkt, span, vd);
 }
 
 /*
@@ -225,6 +280,6 @@ void hp3_spray_replies(struct hp3_turn *t, const struct hp3_pkt *pkt)
 	else if (!hp3_reseq_acknowledged(&in->reseq, psn, t->now))
 		return;
 	hp3_in_forget(t, in);
-	hp3_in_follow(t, in);
+	hp3_in_follow(t, in, HP3_IN_PIECE);
 	hp3_in_wake(t->e, in, hp3_in_due(t, in));
 }

@@ -26,6 +26,16 @@ static inline uint32_t hp3_in_span(const struct hp3_spray_in *in, const struct h
 	return hp3_in_sized(in, v) ? hp3_request_span(v, in->pmtu_log2) : 0;
 }
 
+/*
+ * Held packets that one call hands over when what they waited for has come, 9 ns each: the call for
+ * a packet, and hp3_tick(). The rest follows with the next calls of hp3_tick(), which are due at
+ * once.
+ */
+#ifndef HP3_IN_PIECE
+#define HP3_IN_PIECE 32u
+#endif
+#define HP3_IN_PIECE_TICK (8 * HP3_IN_PIECE)
+
 /* receive.c */
 /* Is there room for one more? */
 bool hp3_in_room(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt);
@@ -78,8 +88,12 @@ void hp3_in_replace(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp
 void hp3_in_discard(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t handle);
 /* What the RNIC has goes nowhere. */
 void hp3_in_forget(struct hp3_turn *t, struct hp3_spray_in *in);
-/* What follows in order goes to the RNIC. */
-void hp3_in_follow(struct hp3_turn *t, struct hp3_spray_in *in);
+/* What follows in order goes to the RNIC: so many packets, or the rest of them where they take one
+ * path again. */
+void hp3_in_follow(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t most);
+/* The packet in hand goes to the RNIC behind what was handed over in this call. */
+void hp3_in_behind(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+	struct hp3_verdict *vd);
 /* All does, in order (DELIVER), or nothing (DISCARD). */
 void hp3_in_empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind kind);
 /* All goes to the RNIC, and behind it the packet in hand. */

@@ -6,7 +6,7 @@
  *
  *  - a packet is held once, and given out once; copies are shown of packets that are held;
  *  - none is given out before one that lacks, but where it is time; what follows, follows in the
- *    order of the PSNs, to the end;
+ *    order of the PSNs, to the end, or in pieces: then nothing passes what is still to follow;
  *  - there is something to be waited for exactly while something is held;
  *  - none is held for longer than it may be, by one longest wait more where the caller stood still,
  *    but for that time;
@@ -57,20 +57,32 @@ static void keep(uint32_t psn, uint32_t span)
 	n_held++;
 }
 
-/* All that follows in order; then nothing is left that could. */
-static void follow(void)
+/* Packets that follow at a time. */
+static uint32_t some(void)
 {
-	uint32_t h;
+	uint8_t how = u8();
 
-	while (hp3_reseq_next(&r, now, &h)) {
+	return how & 1 ? how >> 1 & 7 : UINT32_MAX;
+}
+
+/* So many follow in order, and more where none may be left off; if all do nothing is left that
+ * could. */
+static void follow(uint32_t most)
+{
+	uint32_t h, n = 0;
+	bool pauses;
+
+	while (!(pauses = n >= most && hp3_reseq_pauses(&r)) && hp3_reseq_next(&r, now, &h)) {
 		int32_t ahead = hp3_psn_diff(out(h), expected);
 
 		MUST(ahead <= 0);
 		if (ahead == 0)
 			expected = hp3_psn_add(expected, span_of[h]);
+		n++;
 	}
 	for (h = 0; h < HANDLES; h++)
-		MUST(!is_held[h] || hp3_psn_diff(psn_of[h], expected) > 0);
+		MUST(!is_held[h] || hp3_psn_diff(psn_of[h], expected) >= !pauses);
+	MUST(pauses == is_kept(expected) && pauses == hp3_reseq_follows(&r));
 }
 
 /* Everything, in order. */
@@ -93,8 +105,10 @@ static void time_out(void)
 {
 	uint32_t h, last = 0, n = 0;
 	uint64_t longest = params.most_ns + params.give_up_ns * 9 / 8;
-	bool copy, told = r.told;
+	bool copy, told;
 
+	follow(UINT32_MAX);
+	told = r.told;
 	while (hp3_reseq_late(&r, &params, now, &h, &copy)) {
 		MUST(h < HANDLES && is_held[h] && !(copy && told));
 		if (copy) {
@@ -159,9 +173,9 @@ static void arrive(void)
 	r.again = said & 1;
 	switch (hp3_reseq_arrive(&r, &params, psn, said, handle, now)) {
 	case HP3_RESEQ_PASS:
-		MUST(psn == expected);
+		MUST(psn == expected && !is_kept(psn));
 		expected = hp3_psn_add(expected, span);
-		follow();
+		follow(some());
 		break;
 	case HP3_RESEQ_OLD:
 		MUST(hp3_psn_diff(psn, expected) < 0);
@@ -192,7 +206,7 @@ static void refuse(void)
 	}
 	MUST(r.expected == psn || hp3_psn_diff(psn, expected) < 0); /* it was given since */
 	expected = r.expected;
-	follow();
+	follow(some());
 }
 
 static void acknowledge(void)
@@ -210,7 +224,7 @@ static void acknowledge(void)
 		MUST(hp3_psn_diff(out(h), expected) < 0);
 	for (h = 0; h < HANDLES; h++)
 		MUST(!is_held[h] || hp3_psn_diff(psn_of[h], expected) >= 0);
-	follow();
+	follow(some());
 }
 
 /* So much of the time in which packets were held does not count. */
@@ -237,8 +251,10 @@ static void step(void)
 		refuse();
 	else if (op < 0xf8)
 		acknowledge();
-	else if (op < 0xfc)
+	else if (op < 0xfa)
 		flush();
+	else if (op < 0xfd)
+		follow(some());
 	else
 		stand(1ull << (op & 3) * 8);
 	MUST(r.held == n_held && r.expected == expected);

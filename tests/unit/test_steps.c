@@ -67,6 +67,17 @@ static void a_packet_does_not_walk_over_psns(void **state)
 	assert_in_range(steps_of("a READ of 2,045 PSNs before a held packet"), 0, near + 40);
 }
 
+/* However many packets are held behind a gap: one that closes it hands over a piece. */
+static void a_gap_closes_in_pieces(void **state)
+{
+	uint64_t near = steps_of("in order, held next to it");
+
+	assert_in_range(
+		steps_of("a packet that closes a gap before 2,046 held ones"), 0, near + 32 * 24);
+	assert_in_range(
+		steps_of("a tick that hands over what is behind a gap"), 0, near + 256 * 24);
+}
+
 /* Ageing passes over the table in pieces of one size, however large it is. */
 static void ageing_does_not_grow_with_the_table(void **state)
 {
@@ -100,6 +111,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_call_grows_with_what_there_is),
 		cmocka_unit_test(a_packet_does_not_walk_over_psns),
+		cmocka_unit_test(a_gap_closes_in_pieces),
 		cmocka_unit_test(ageing_does_not_grow_with_the_table),
 		cmocka_unit_test(a_peer_makes_no_chains),
 		cmocka_unit_test(pieces_take_turns),

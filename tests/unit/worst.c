@@ -266,9 +266,25 @@ static uint64_t closes_a_gap(uint32_t n)
 {
 	begin(n);
 	asked(1, 100);
+	settle();
 	for (uint32_t psn = 101; psn <= 100 + 2046; psn++)
 		comes(1, psn, 0);
 	return comes(1, 100, 0);
+}
+
+/* ... and the rest of them leaves with calls of hp3_tick(). */
+static uint64_t the_rest_leaves(uint32_t n)
+{
+	uint64_t most = 0;
+
+	closes_a_gap(n);
+	while (hp3_engine_held(e, HP3_DIR_RX) != 0) {
+		uint64_t took = ticks();
+
+		most = took > most ? took : most;
+		now++;
+	}
+	return most;
 }
 
 static uint64_t worst_nak(uint32_t n)
@@ -420,6 +436,7 @@ const struct worst worst_cases[] = {
 	{"a tick after the policy changed", WORST_TICK, after_a_change, 3200},
 	{"a tick when one move is due", WORST_TICK, slot_due, 320},
 	{"a tick when all moves are due", WORST_TICK, slots_due, 3200},
+	{"a tick that hands over what is behind a gap", WORST_TICK, the_rest_leaves, 1},
 	{"a tick that ages flows", WORST_TICK, flows_age, 1},
 };
 const unsigned worst_n = sizeof(worst_cases) / sizeof(worst_cases[0]);
