@@ -97,7 +97,7 @@ uint32_t hp3_pair_paths(const struct hp3_engine *e, uint32_t pair, uint64_t now,
 	return n;
 }
 
-const char *hp3_identity_name(enum hp3_identity i)
+const char *hp3_path_identity_name(enum hp3_path_identity i)
 {
 	static const char *const names[] = {[HP3_IDENTITY_NONE] = "none",
 		[HP3_IDENTITY_TRACE] = "trace",

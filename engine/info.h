@@ -21,7 +21,7 @@ struct hp3_pair_info {
 	uint32_t rounds; /* rounds and moves of our own under way */
 	bool pinned; /* its RNIC sent IP fragments: immovable */
 	uint8_t peer; /* enum hp3_peer: who answers probes there? */
-	uint8_t identity; /* enum hp3_identity: what tells paths */
+	uint8_t identity; /* enum hp3_path_identity: what tells paths */
 	uint8_t tracing; /* enum hp3_trace_state; REST also where traces are off */
 	uint8_t ttl; /* of the switches that name paths; 0: not found, or not by traces */
 	uint8_t reason; /* enum hp3_linear_reason of the last map tried */
@@ -108,7 +108,7 @@ int hp3_pair_info(
 uint32_t hp3_pair_paths(const struct hp3_engine *e, uint32_t pair, uint64_t now,
 	struct hp3_path_info *info, uint32_t max);
 
-const char *hp3_identity_name(enum hp3_identity i);
+const char *hp3_path_identity_name(enum hp3_path_identity i);
 const char *hp3_trace_state_name(enum hp3_trace_state s);
 const char *hp3_peer_name(enum hp3_peer p);
 

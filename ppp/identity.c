@@ -138,7 +138,7 @@ static void rekey(struct hp3_paths *t)
 	}
 }
 
-static void identity(struct hp3_paths *t, enum hp3_identity kind, struct hp3_traces *traces,
+static void identity(struct hp3_paths *t, enum hp3_path_identity kind, struct hp3_traces *traces,
 	const struct hp3_path_model *model, const struct hp3_linear *linear)
 {
 	t->identity = (uint8_t)kind;

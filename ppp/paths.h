@@ -43,7 +43,7 @@
 #define HP3_PATH_BY_PORT 0x80000000u
 #define HP3_PATH_NONE    UINT32_MAX
 
-enum hp3_identity { HP3_IDENTITY_NONE, HP3_IDENTITY_TRACE, HP3_IDENTITY_MODEL };
+enum hp3_path_identity { HP3_IDENTITY_NONE, HP3_IDENTITY_TRACE, HP3_IDENTITY_MODEL };
 
 enum hp3_quality {
 	HP3_QUALITY_UNKNOWN,
@@ -112,7 +112,7 @@ struct hp3_paths {
 	uint16_t block; /* ports are drawn from the HP3_PATHS_BLOCK ones that begin here; 0: from
 			   all */
 	uint16_t shift; /* hp3_linear_shift() of this pair */
-	uint8_t identity; /* enum hp3_identity */
+	uint8_t identity; /* enum hp3_path_identity */
 	bool by_qpn;
 };
 

@@ -300,8 +300,9 @@ static int names(struct off_world *w)
 	bool ok = hp3_pairing_name(HP3_PAIRING_CM) && hp3_bar_name(HP3_BAR_QPN) &&
 		  hp3_event_name(HP3_EV_SWITCH) && hp3_cause_name(HP3_CAUSE_CNP) &&
 		  hp3_payoff_name(HP3_PAYOFF_SAME) && hp3_evidence_name(HP3_EVIDENCE_TRACE) &&
-		  hp3_identity_name(HP3_IDENTITY_NONE) && hp3_trace_state_name(HP3_TRACE_REST) &&
-		  hp3_peer_name(HP3_PEER_UNKNOWN) && hp3_lane_name(0) && hp3_lane_in_use(w->e);
+		  hp3_path_identity_name(HP3_IDENTITY_NONE) &&
+		  hp3_trace_state_name(HP3_TRACE_REST) && hp3_peer_name(HP3_PEER_UNKNOWN) &&
+		  hp3_lane_name(0) && hp3_lane_in_use(w->e);
 
 	for (int err = 0; err < 200; err++)
 		ok = ok && hp3_command_error(-err);
@@ -441,7 +442,7 @@ const struct off_entry off_entries[] = {
 	{"hp3_see_burst hp3_seen_kinds hp3_burst", call_in, nothing},
 	{"hp3_lane_use", call_lanes, nothing},
 	{"hp3_lane_name hp3_lane_in_use hp3_command_error hp3_pairing_name hp3_bar_name "
-	 "hp3_event_name hp3_cause_name hp3_payoff_name hp3_evidence_name hp3_identity_name "
+	 "hp3_event_name hp3_cause_name hp3_payoff_name hp3_evidence_name hp3_path_identity_name "
 	 "hp3_trace_state_name hp3_peer_name",
 		names, nothing},
 	{"hp3_filter_has_peer hp3_filter_has_dscp hp3_filter_has_qpn", filters, nothing},

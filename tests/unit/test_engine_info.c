@@ -142,7 +142,7 @@ static void a_pair_that_was_never_asked_has_no_paths(void **state)
 
 static void words(void **state)
 {
-	assert_string_equal(hp3_identity_name(HP3_IDENTITY_MODEL), "model");
+	assert_string_equal(hp3_path_identity_name(HP3_IDENTITY_MODEL), "model");
 	assert_string_equal(hp3_trace_state_name(HP3_TRACE_BY_QPN), "by-qpn");
 	assert_string_equal(hp3_peer_name(HP3_PEER_PLAIN), "plain");
 	assert_string_equal(hp3_peer_name((enum hp3_peer)99), "?");

@@ -52,7 +52,7 @@ static json_t *path_json(const struct hp3_path_info *p)
 static json_t *identity_json(const struct hp3_pair_info *p)
 {
 	json_t *j = json_pack("{s:s, s:s, s:i}", "by",
-		hp3_identity_name((enum hp3_identity)p->identity), "tracing",
+		hp3_path_identity_name((enum hp3_path_identity)p->identity), "tracing",
 		hp3_trace_state_name((enum hp3_trace_state)p->tracing), "ttl", p->ttl);
 
 	if (j && p->tracing == HP3_TRACE_TRACES)
