@@ -54,7 +54,7 @@
 	X(answered, "questions of peers answered: their key was known")                            \
 	X(to_compute, "messages of peers that wait for an X25519")                                 \
 	X(computing, "messages of peers that wait for an X25519 that was wanted before")           \
-	X(busy, "messages dropped: the X25519 of another public key at this address is under way") \
+	X(busy, "messages dropped: another public key of this address is under way")               \
 	X(over_budget, "messages dropped: too many public keys from one address")                  \
 	X(others_refused, "messages dropped: another identity than the one that has the key")      \
 	X(bad_proof, "messages dropped: wrong proof; forged")                                      \

@@ -4,10 +4,11 @@
 #include <errno.h>
 #include <sodium/crypto_verify_16.h>
 
-#define SECOND     1000000000ull
-#define SLOT_SHIFT 36u /* slots of cookies: 69 s */
-#define ROUSED_FOR (60 * SECOND)
-#define CLONED_FOR (60 * SECOND) /* from one event to the next */
+#define SECOND       1000000000ull
+#define SLOT_SHIFT   36u /* slots of cookies: 69 s */
+#define PROVE_WITHIN SECOND /* before another public key may take the place of one */
+#define ROUSED_FOR   (60 * SECOND)
+#define CLONED_FOR   (60 * SECOND) /* from one event to the next */
 
 /* New public keys of one peer, and answers to it. */
 static const struct hp3_limit peer_jobs = {1, 4}, peer_replies = {100, 16};
@@ -204,15 +205,33 @@ static void enqueue(const struct turn *t, const struct hp3_handshake *h)
 	k->last_job = number;
 }
 
+/* Another public key may not take its place yet. */
+static bool is_under_way(const struct turn *t)
+{
+	const struct hp3_keying_trial *trial = &t->p->trial;
+
+	switch (trial->state) {
+	case HP3_TRIAL_WANTED:
+		return true;
+	case HP3_TRIAL_AWAY:
+#ifdef HP3_BREAK_KEYING_LOST
+		return true;
+#endif
+		return t->now - trial->since <= HP3_KEYING_JOB_LOST_S * SECOND;
+	case HP3_TRIAL_READY:
+		return t->now - trial->since < PROVE_WITHIN;
+	default:
+		return false;
+	}
+}
+
 /* The message waits for the secrets, or it does not count. A proof waits rather than an INIT. */
 static enum hp3_keying_fate want(const struct turn *t, const struct hp3_handshake *h)
 {
 	struct hp3_keying_trial *trial = &t->p->trial;
 	struct hp3_keying_stats *stats = t->k->stats;
-	bool lost = trial->state == HP3_TRIAL_AWAY &&
-		    t->now - trial->since > HP3_KEYING_JOB_LOST_S * SECOND;
 
-	if (trial->state == HP3_TRIAL_WANTED || (trial->state == HP3_TRIAL_AWAY && !lost)) {
+	if (is_under_way(t)) {
 		if (memcmp(trial->public, h->public, sizeof(trial->public)) != 0)
 			return drop(&stats->busy);
 		if (h->kind != HP3_HANDSHAKE_INIT || trial->waits.kind == HP3_HANDSHAKE_INIT)
@@ -397,6 +416,7 @@ bool hp3_keying_done(struct hp3_keying *k, struct hp3_keying_job *job, uint64_t 
 
 	if (ours && job->err == 0) {
 		trial->state = HP3_TRIAL_READY;
+		trial->since = now;
 		trial->secrets = job->secrets;
 		k->stats->computed++;
 	} else if (ours) {

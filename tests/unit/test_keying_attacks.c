@@ -378,8 +378,8 @@ static void public_keys_without_end(void **state)
 		host_job(&a, now, &any, &out);
 		jobs += any;
 	}
-	assert_in_range(jobs, 10, 14);
-	assert_int_equal(a.st.over_budget, 500 - jobs);
+	assert_in_range(jobs, 9, 14);
+	assert_int_equal(a.st.busy + a.st.over_budget, 500 - jobs);
 	assert_true(host_talks_to(&b, &a, now)); /* when it is over, all is well */
 	talk_until(&a, &b, &now, now + 15 * SECOND);
 	assert_true(have_a_key(&a, &b));
@@ -403,23 +403,28 @@ static void one_init_without_end(void **state)
 	assert_int_equal(a.st.flooded, 10000 - answers);
 }
 
-/* Anybody knows the shared point of such a public key. */
+/* Anybody knows the shared point of such a public key. Its place is free at once. */
 static void a_public_key_of_low_order(void **state)
 {
 	static const uint8_t low[HP3_PUBLIC_LEN] = {1};
 	const struct hp3_pair_ends ends = ends_between(&b, &a);
 	struct hp3_keying_message out;
 	struct hp3_handshake h;
+	unsigned jobs = 0;
 	struct frame f;
 	bool any;
 
 	assert_true(host_talks_to(&a, &b, now));
-	h = init_with_cookie(low);
-	forge(&f, &ends, &h);
-	assert_false(host_answers(&a, now, &f));
-	assert_false(host_job(&a, now, &any, &out));
-	assert_true(any);
-	assert_int_equal(a.st.weak, 1);
+	for (uint64_t end = now + 10 * SECOND; now < end; now += 20 * MS) {
+		h = init_with_cookie(low);
+		forge(&f, &ends, &h);
+		assert_false(host_answers(&a, now, &f));
+		assert_false(host_job(&a, now, &any, &out));
+		jobs += any;
+	}
+	assert_in_range(jobs, 10, 14);
+	assert_int_equal(a.st.weak, jobs);
+	assert_int_equal(a.st.over_budget, 500 - jobs);
 	assert_int_equal(info_of(&a, &b).state, HP3_KEYING_ASKED);
 }
 

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_TESTS_KEYS_WORLD_H
+#define HP3_TESTS_KEYS_WORLD_H
+/*
+ * Hosts that agree on keys (probes/keying.h) over a network that loses, copies and delays, with
+ * attackers in it. Hosts restart, with their identity or another one, their clocks differ, their
+ * X25519s take time and get lost. At all times:
+ *
+ *     a host has a key only with an identity that the other host has, or had
+ *     where both have a key with the identity that the other one has now, it is the same key
+ *
+ * Losses and restarts end. KEYS_SETTLE later, all pairs have a key. Attackers never end.
+ *
+ * Time is in ms; each host has a clock of its own.
+ */
+#include "probes/answer.h"
+#include "probes/keying.h"
+
+#define KEYS_HOSTS  4u
+#define KEYS_HAD    16u /* identities of a host */
+#define KEYS_JOBS   16u /* that are computed at a time */
+#define KEYS_AIR    1024u /* messages on their way */
+#define KEYS_SEEN   512u /* that an attacker remembers */
+#define KEYS_SETTLE 150000u
+
+struct keys_params {
+	uint64_t seed;
+	uint32_t hosts;
+	uint32_t loss, copies; /* per mille */
+	uint32_t restarts; /* per host */
+	bool forgets; /* restarts without the identity, sometimes */
+	bool quiet; /* no messages but those of key agreement */
+	bool clones; /* two hosts begin with one identity */
+	/* Attackers: one who sees nothing, with addresses of others; one who repeats what he saw,
+	 * also back to the sender; one who answers INITs that he sees, without a secret. Messages
+	 * in 1,000 ms */
+	uint32_t blind, replays, forgeries;
+};
+
+struct keys_result {
+	uint64_t messages, replaced, cloned, computed, lost, stray, bad_proof, others_refused;
+};
+
+struct keys_frame {
+	uint64_t due;
+	uint32_t len;
+	uint8_t b[160];
+};
+
+/* With a tag by the key of the pair, for which `key` stands here. */
+struct keys_word {
+	uint64_t due;
+	struct hp3_pair_ends ends;
+	uint8_t key[HP3_KEY_LEN];
+};
+
+struct keys_host {
+	struct hp3_keying *k;
+	struct hp3_keying_config cfg;
+	struct hp3_keying_stats st;
+	uint8_t address[4], had[KEYS_HAD][HP3_PUBLIC_LEN];
+	uint32_t n_had, restarts;
+	uint64_t clock; /* ns ahead of the world's */
+	uint64_t restart_at, renew_at; /* 0: not */
+	struct hp3_keying_job job[KEYS_JOBS];
+	uint64_t job_due[KEYS_JOBS]; /* 0: free */
+	_Alignas(64) uint8_t mem[1 << 15];
+};
+
+struct keys_world {
+	struct keys_params p;
+	struct keys_result r;
+	uint64_t random, now; /* ms */
+	bool calm; /* no losses or restarts any more */
+	const char *violation;
+	struct keys_host host[KEYS_HOSTS];
+	struct keys_frame air[KEYS_AIR], seen[KEYS_SEEN];
+	struct keys_word word[KEYS_AIR];
+	uint32_t n_air, n_seen, n_words;
+};
+
+/* 0, or -1: what is wrong is printed. */
+int keys_world_run(const struct keys_params *p, struct keys_result *r);
+
+/* keys_network.c */
+void keys_send(struct keys_world *w, const struct hp3_keying_message *m);
+void keys_attack(struct keys_world *w);
+/* Those that arrive by now; `take` answers. */
+void keys_deliver(struct keys_world *w);
+/* keys_world.c */
+void keys_take(struct keys_world *w, struct keys_host *h, const struct keys_frame *f);
+
+bool keys_chance(struct keys_world *w, uint32_t per_mille);
+uint32_t keys_below(struct keys_world *w, uint32_t n);
+struct keys_host *keys_host_of(struct keys_world *w, const uint8_t *address);
+struct hp3_pair_ends keys_ends(const struct keys_host *from, const struct keys_host *to);
+
+#endif

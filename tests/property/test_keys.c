@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Hosts agree on keys, whatever the network and attackers in it do (keys_world.h). */
+#include "keys_world.h"
+#include "run.h"
+
+#define SUMS(X)                                                                                    \
+	X(messages)                                                                                \
+	X(replaced) X(cloned) X(computed) X(lost) X(stray) X(bad_proof) X(others_refused)
+
+static struct keys_result run_keys_from(unsigned long long first, struct keys_params p)
+{
+	struct keys_result sum = {0};
+
+	for (unsigned i = 0; i < run_seeds; i++) {
+		struct keys_result r;
+		bool failed;
+
+		p.seed = first + i;
+		p.hosts = 2 + p.seed % 3;
+		failed = keys_world_run(&p, &r) != 0;
+		if (failed && getenv("HP3_ONE_VIOLATION") != NULL)
+			exit(EXIT_FAILURE);
+		assert_false(failed);
+#define X(field) sum.field += r.field;
+		SUMS(X)
+#undef X
+	}
+	print_message("seeds %llu..%llu:", first, first + run_seeds - 1);
+#define X(field) print_message(" " #field " %llu", (unsigned long long)sum.field);
+	SUMS(X)
+#undef X
+	print_message("\n");
+	return sum;
+}
+
+static struct keys_result run_keys(struct keys_params p)
+{
+	if (run_drawn() != 0)
+		run_keys_from(run_drawn(), p);
+	return run_keys_from(run_first_seed, p);
+}
+
+static void messages_get_lost(void **state)
+{
+	run_keys((struct keys_params){.loss = 300, .copies = 100});
+	run_keys((struct keys_params){.loss = 900, .copies = 100, .quiet = true});
+}
+
+static void hosts_restart(void **state)
+{
+	struct keys_result r =
+		run_keys((struct keys_params){.loss = 100, .copies = 50, .restarts = 6});
+
+	assert_int_equal(r.replaced, 0);
+	assert_true(r.lost > 0 || run_seeds < 8);
+}
+
+static void hosts_forget_who_they_are(void **state)
+{
+	struct keys_params p = {.loss = 100, .copies = 50, .restarts = 4, .forgets = true};
+	struct keys_result r = run_keys(p);
+
+	assert_true(r.replaced > 0);
+	p.quiet = true;
+	r = run_keys(p);
+	assert_true(r.replaced > 0);
+}
+
+static void somebody_who_sees_nothing(void **state)
+{
+	run_keys((struct keys_params){.loss = 100, .restarts = 3, .forgets = true, .blind = 300});
+}
+
+static void somebody_who_repeats_all(void **state)
+{
+	struct keys_params p = {.loss = 200, .restarts = 4, .forgets = true, .replays = 300};
+	struct keys_result r = run_keys(p);
+
+	assert_true(r.stray > 0 && r.replaced > 0);
+	p.quiet = true;
+	run_keys(p);
+}
+
+static void somebody_who_forges_answers(void **state)
+{
+	struct keys_result r = run_keys((struct keys_params){
+		.loss = 100, .restarts = 3, .forgets = true, .forgeries = 300, .replays = 50});
+
+	assert_true(r.bad_proof > 0);
+}
+
+static void a_copied_disk(void **state)
+{
+	struct keys_params p = {.loss = 200, .copies = 50, .clones = true};
+	struct keys_result r = run_keys(p);
+
+	assert_true(r.cloned > 0);
+	p.replays = 100;
+	p.blind = 100;
+	run_keys(p);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(messages_get_lost),
+		cmocka_unit_test(hosts_restart),
+		cmocka_unit_test(hosts_forget_who_they_are),
+		cmocka_unit_test(somebody_who_sees_nothing),
+		cmocka_unit_test(somebody_who_repeats_all),
+		cmocka_unit_test(somebody_who_forges_answers),
+		cmocka_unit_test(a_copied_disk),
+	};
+
+	run_arguments(argc, argv);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
