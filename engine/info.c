@@ -5,7 +5,7 @@
 #include "engine/flows/barred.h"
 #include "engine/paths/paths.h"
 
-static bool is_used(const struct hp3_engine *e, uint32_t pair)
+bool hp3_pair_is_used(const struct hp3_engine *e, uint32_t pair)
 {
 	return pair < e->cfg.max_pairs && e->pairs.pairs[pair].nflows != 0;
 }
@@ -17,12 +17,17 @@ uint32_t hp3_pair_of(const struct hp3_engine *e, uint32_t flow)
 	return f != NULL && (f->flags & HP3_FF_USED) ? f->pair : HP3_NO_PAIR;
 }
 
+uint32_t hp3_pair_find(const struct hp3_engine *e, const struct hp3_ends *ends)
+{
+	return hp3_pairs_find(&e->pairs, ends);
+}
+
 int hp3_pair_info(
 	const struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp3_pair_info *info)
 {
 	const struct hp3_pair *p;
 
-	if (!is_used(e, pair))
+	if (!hp3_pair_is_used(e, pair))
 		return -ENOENT;
 	p = &e->pairs.pairs[pair];
 	*info = (struct hp3_pair_info){.pair = pair,
@@ -74,7 +79,7 @@ uint32_t hp3_pair_paths(const struct hp3_engine *e, uint32_t pair, uint64_t now,
 	const struct hp3_paths *t;
 	uint32_t n = 0;
 
-	if (e->paths == NULL || !is_used(e, pair) || !e->pairs.pairs[pair].paths_ready)
+	if (e->paths == NULL || !hp3_pair_is_used(e, pair) || !e->pairs.pairs[pair].paths_ready)
 		return 0;
 	t = &e->paths[pair];
 	for (uint32_t i = 0; i < HP3_PATHS && n < max; i++) {

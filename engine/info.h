@@ -101,6 +101,9 @@ int hp3_compare_result(const struct hp3_engine *e, uint32_t pair, uint64_t now,
 
 /* The pair of a flow, or HP3_NO_PAIR. */
 uint32_t hp3_pair_of(const struct hp3_engine *e, uint32_t flow);
+/* ... between these; does a flow have it? */
+uint32_t hp3_pair_find(const struct hp3_engine *e, const struct hp3_ends *ends);
+bool hp3_pair_is_used(const struct hp3_engine *e, uint32_t pair);
 /* 0, or -ENOENT: no flow has it. Pairs are below `max_pairs`. */
 int hp3_pair_info(
 	const struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp3_pair_info *info);

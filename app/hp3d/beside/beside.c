@@ -75,15 +75,21 @@ struct hp3d_beside *hp3d_beside_open(const struct hp3_config *cfg, struct hp3d_p
 
 	if (b != NULL)
 		b->owners = calloc(cfg->engine.max_flows, sizeof(*b->owners));
-	if (b == NULL || b->owners == NULL ||
+	if (b != NULL)
+		b->makers = calloc(cfg->engine.max_pairs, sizeof(*b->makers));
+	if (b == NULL || b->owners == NULL || b->makers == NULL ||
 		hp3d_claims_open(&b->claims, cfg->engine.max_flows, cfg->engine.hash_seed) < 0) {
 		fprintf(stderr, "hp3d: no memory for [beside]; lower [flows] max_flows\n");
-		if (b != NULL)
+		if (b != NULL) {
 			free(b->owners);
+			free(b->makers);
+		}
 		free(b);
 		return NULL;
 	}
 	b->pipe = p;
+	b->max_flows = cfg->engine.max_flows;
+	b->max_pairs = cfg->engine.max_pairs;
 	b->listener = -1;
 	b->traces = (struct hp3d_ud_traces)HP3D_UD_NO_TRACES;
 	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++)
@@ -123,6 +129,7 @@ void hp3d_beside_close(struct hp3d_beside *b)
 		close(b->epoll);
 	hp3d_claims_close(&b->claims);
 	free(b->owners);
+	free(b->makers);
 	free(b);
 }
 
@@ -163,6 +170,7 @@ static void open_datagrams(struct hp3d_beside *b, uint64_t now)
 static void part(struct hp3d_beside *b, unsigned shim, uint64_t now)
 {
 	hp3d_beside_forget(b, shim, now);
+	hp3d_beside_pairs_forget(b, shim);
 	if (b->shims[shim].cells != NULL)
 		hp3d_beside_count(&b->c.shims, b->c.shims - 1);
 	/* The application may keep its bell: closing ours alone does not end the wait for it. */

@@ -36,6 +36,7 @@
 	X(displaced, "applications that gave their place to one of a user with fewer")             \
 	X(postponed, "looks at an application that had more changes than one takes")               \
 	X(refused_qps, "queue pairs without room, or that another application has")                \
+	X(refused_share, "queue pairs beyond the share of their user")                             \
 	X(copies, "CNPs of which a copy came")                                                     \
 	X(moved, "moves that an application carried out")                                          \
 	X(failed, "moves that it could not carry out")

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "app/hp3d/beside/internal.h"
 #include "base/minmax.h"
+#include "engine/info.h"
 
 #define TRIES   8u
 #define RATE_NS 100000000u
@@ -56,12 +57,15 @@ static void end(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t no
 {
 	struct hp3d_beside_shim *s = &b->shims[shim];
 	struct hp3d_beside_known *k = &s->known[cell];
+	uint32_t pair = hp3_pair_of(hp3d_pipe_engine(b->pipe), k->flow);
 
 	s->changes -= s->changes > 0;
 	k->qp.kind = HP3_QP_DOWN;
 	b->owners[k->flow].shim = 0;
 	hp3d_claims_drop(&b->claims, &k->qp);
 	hp3d_pipe_qp(b->pipe, &k->qp, now);
+	if (pair < b->max_pairs)
+		hp3d_beside_pair_ends(b, pair);
 	k->flow = HP3_NO_FLOW;
 	k->asked = 0;
 	s->active[k->at] = s->active[--s->n_active];
@@ -98,9 +102,14 @@ static void begin(struct hp3d_beside *b, unsigned shim, uint16_t cell,
 	k->qp = *qp;
 	/* A local queue pair is in one cell: who names another's gets nothing, and takes nothing
 	 * away. */
-	k->refused = flow != HP3_NO_FLOW || hp3d_claims_has(&b->claims, qp) ||
-		     hp3d_pipe_qp(b->pipe, qp, now) < 0;
-	if (k->refused) {
+	k->refused = flow != HP3_NO_FLOW || hp3d_claims_has(&b->claims, qp);
+	if (!k->refused && !hp3d_beside_has_share(b, shim, qp)) {
+		k->refused = true;
+		hp3d_beside_count(&b->c.refused_share, b->c.refused_share + 1);
+		return;
+	}
+	if (k->refused || hp3d_pipe_qp(b->pipe, qp, now) < 0) {
+		k->refused = true;
 		hp3d_beside_count(&b->c.refused_qps, b->c.refused_qps + 1);
 		return;
 	}
@@ -108,6 +117,7 @@ static void begin(struct hp3d_beside *b, unsigned shim, uint16_t cell,
 	b->owners[flow] = (struct hp3d_beside_owner){(uint16_t)(shim + 1u), cell};
 	k->at = (uint16_t)s->n_active;
 	s->active[s->n_active++] = cell;
+	hp3d_beside_pair_begins(b, shim, hp3_pair_of(e, flow));
 	hp3d_claims_add(&b->claims, qp);
 	start_counts(k, c, now);
 	hp3d_beside_count(&b->c.qps, b->c.qps + 1);

@@ -55,6 +55,7 @@ struct hp3d_beside_shim {
 	struct hp3d_beside_known *known;
 	uint16_t active[HP3_VERBS_CELLS]; /* cells that are in the engine */
 	uint32_t n_active;
+	uint32_t n_pairs; /* address pairs that began with a queue pair of it */
 	uint32_t next_cell, next_felt; /* where the last look ended */
 	uint32_t changes; /* left of HP3D_BESIDE_CHANGES */
 	uint32_t looked; /* cells that the last look copied */
@@ -83,8 +84,9 @@ struct hp3d_beside {
 	char path[108];
 	struct hp3_verbs_welcome welcome;
 	uint64_t look_ns, due, now; /* now: of the newest poll */
-	uint32_t max_flows;
+	uint32_t max_flows, max_pairs;
 	struct hp3d_beside_owner *owners; /* by flow */
+	uint16_t *makers; /* by address pair: with whose queue pair it began: shim + 1, or 0 */
 	struct hp3d_claims claims;
 	struct hp3d_beside_counters c;
 	struct hp3d_beside_shim shims[HP3D_BESIDE_SHIMS];
@@ -105,6 +107,16 @@ int hp3d_beside_accept(struct hp3d_beside *b, pid_t *pid, uid_t *uid);
  * Where all are taken, the user with the most of them gives up its newest one to root, and to a
  * user with at least two fewer. */
 int hp3d_beside_place(const struct hp3d_beside *b, uid_t uid, bool *occupied);
+
+/* shares.c */
+/* May the application have one more, this one? Root and hp3d's user may while there is room. */
+bool hp3d_beside_has_share(
+	const struct hp3d_beside *b, unsigned shim, const struct hp3_qp_event *qp);
+/* A queue pair of the application is in the engine; one of the pair has left it. */
+void hp3d_beside_pair_begins(struct hp3d_beside *b, unsigned shim, uint32_t pair);
+void hp3d_beside_pair_ends(struct hp3d_beside *b, uint32_t pair);
+/* The application leaves: pairs that others go on with are nobody's. */
+void hp3d_beside_pairs_forget(struct hp3d_beside *b, unsigned shim);
 
 /* hello.c: what it shares is taken over, and it is welcomed. 0; -EAGAIN: it has said nothing yet;
  * or another negative errno. */

@@ -354,8 +354,8 @@ class Strangers(Beside):
             wait_for("no queue pairs", lambda: not d.json("qps"))
         self.stop(d)
 
-    def nobody(self, d, n):
-        """n applications of user and group 65534, for as long as the test lasts. Returns how many of them were welcome."""
+    def nobody(self, d, n, user=65534, cells=lambda shim: None):
+        """n applications of the user and of group 65534, for as long as the test lasts. Returns how many of them were welcome."""
         os.chmod(d.directory, 0o755)
         read, write = os.pipe()
         pid = os.fork()
@@ -364,9 +364,11 @@ class Strangers(Beside):
             try:
                 os.setgroups([])
                 os.setgid(65534)
-                os.setuid(65534)
+                os.setuid(user)
                 shims = [Shim(d.verbs, patient=True) for _ in range(n)]
                 os.write(write, bytes([sum(bool(s.welcome()) for s in shims)]))
+                for shim in shims:
+                    cells(shim)
                 time.sleep(1000)
             finally:  # nothing of the test's goes on in here
                 os._exit(1)
@@ -389,6 +391,38 @@ class Strangers(Beside):
         self.qps(d, 1)
         self.alive(d)
         self.stop(d)
+
+    def shares(self, d, remote, most):
+        """A user announces more queue pairs than there is room for, others one each."""
+        def many(shim):
+            for i in range(200):
+                shim.cell(i, 0x1000 + i, 0x2000 + i, remote=remote(i))
+            shim.ring()
+
+        def one(user):
+            def begin(shim):
+                shim.cell(0, 0x5000 + user, 0x6000 + user, local="10.2.0.1", remote=f"10.2.{user % 250}.2")
+                shim.ring()
+            return begin
+        self.nobody(d, 1, cells=many)
+        refused = lambda: self.metric(d, "hp3_beside_refused_share_total")
+        wait_for("all of them", lambda: len(d.json("qps")) + refused() == 200)
+        took = len(d.json("qps"))
+        self.assertIn(took, range(most - 1, most + 1))
+        for n, user in enumerate(range(3000, 3008)):
+            self.nobody(d, 1, user, one(user))
+            self.qps(d, took + n + 1)
+        self.assertEqual(self.metric(d, "hp3_beside_refused_queue_pairs_total"), 0)
+        self.alive(d)
+        self.stop(d)
+
+    def test_one_user_leaves_queue_pairs_to_others(self):
+        d = self.hp3d(beside={"socket": "", "look_us": 1000, "group": "nogroup"}, flows={"max_flows": 64, "max_pairs": 64})
+        self.shares(d, lambda i: "10.1.0.2", 64 * 7 // 12 + 1)
+
+    def test_one_user_leaves_address_pairs_to_others(self):
+        d = self.hp3d(beside={"socket": "", "look_us": 1000, "group": "nogroup"}, flows={"max_flows": 512, "max_pairs": 64})
+        self.shares(d, lambda i: f"10.1.{i}.2", 64 * 7 // 12 + 1)
 
     def wish_ms(self, d, victim, flow, port):
         """From hp3ctl move to the wish in the application's memory."""
