@@ -292,6 +292,19 @@ static void two_hosts_of_one_identity(void **state)
 	assert_false(info_of(&a, &b).cloned);
 }
 
+/* Virtual machines of one disk, started together. */
+static void two_hosts_born_at_once(void **state)
+{
+	struct hp3_keying_event ev_a, ev_b;
+
+	host_begin_again(&a, &b.cfg.identity, 5);
+	host_begin_again(&b, &b.cfg.identity, 6);
+	both_begin();
+	talk_until(&a, &b, &now, now + SECOND);
+	assert_true(hp3_keying_event(a.k, &ev_a) && hp3_keying_event(b.k, &ev_b));
+	assert_true(ev_a.change != ev_b.change);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,6 +320,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(both_restart_without, setup, adds_up),
 		cmocka_unit_test_setup_teardown(another_rail_of_the_same_host, setup, adds_up),
 		cmocka_unit_test_setup_teardown(two_hosts_of_one_identity, setup, adds_up),
+		cmocka_unit_test_setup_teardown(two_hosts_born_at_once, setup, adds_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

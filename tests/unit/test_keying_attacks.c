@@ -124,6 +124,29 @@ static void a_flood_with_the_address_of_a_peer(void **state)
 	assert_true(have_a_key(&a, &b));
 }
 
+static void what_is_no_message(void **state)
+{
+	const struct hp3_pair_ends ends = ends_between(&b, &a);
+	struct hp3_handshake h = anything(HP3_HANDSHAKE_INIT);
+	struct hp3_keying_message out;
+	struct frame f, good;
+
+	assert_true(host_talks_to(&a, &b, now));
+	forge(&good, &ends, &h);
+	f = good;
+	f.b[UDP_PAYLOAD] ^= 1; /* magic */
+	assert_int_equal(hp3_keying_take(a.k, f.b, f.len, &f.v, now, &out), HP3_KEYING_NONE);
+	f = good;
+	f.b[UDP_PAYLOAD + 1] ^= 0x10;
+	assert_int_equal(hp3_keying_take(a.k, f.b, f.len, &f.v, now, &out), HP3_KEYING_TAKEN);
+	f = good;
+	f.b[UDP_PAYLOAD + 2] ^= 1;
+	assert_int_equal(hp3_keying_take(a.k, f.b, f.len, &f.v, now, &out), HP3_KEYING_TAKEN);
+	assert_int_equal(a.st.messages, 2);
+	assert_int_equal(a.st.other_version, 1);
+	assert_int_equal(a.st.bad_form, 1);
+}
+
 /* An INIT of m's with the cookie that a sent to b's address. */
 static struct hp3_handshake init_with_cookie(const uint8_t public[HP3_PUBLIC_LEN])
 {
@@ -435,6 +458,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_flood_from_invented_addresses),
 		TEST(a_flood_with_the_address_of_a_peer),
+		TEST(what_is_no_message),
 		TEST(a_cookie_holds_for_one_init_and_two_minutes),
 		TEST(what_was_said_is_said_again),
 		TEST(a_proof_by_somebody_else),
