@@ -63,6 +63,11 @@ bool hp3_config_valid_moved(const char *s)
 	return s[0] == '\0' || strcmp(s, "off") == 0 || hp3_config_valid_path(s);
 }
 
+bool hp3_config_valid_state(const char *s)
+{
+	return s[0] == '\0' || hp3_config_valid_path(s);
+}
+
 bool hp3_config_valid_log(const char *s)
 {
 	return strcmp(s, "off") == 0 || hp3_config_valid_path(s);
@@ -259,6 +264,15 @@ static void check_probes(struct hp3_ini_doc *doc, const struct hp3_config *c)
 		hp3_ini_complain(doc, "probes", "port",
 			"4791 is the port of RoCEv2: an answer could reach an RNIC; take another, "
 			"such as 4795");
+	if (!good2(doc, "probes", "keys", "probes", "probe_key"))
+		return;
+	if (c->probes.keys == HP3_KEYS_GROUP && c->probes.probe_key[0] == '\0')
+		hp3_ini_complain(doc, "probes", "keys",
+			"there is no probe_key: set it on all hosts to what \"openssl rand -hex "
+			"16\" prints, or take keys = auto");
+	if (c->probes.keys == HP3_KEYS_OFF && c->probes.probe_key[0] != '\0')
+		hp3_ini_complain(doc, "probes", "keys",
+			"off, and there is a probe_key: take keys = group, or remove the key");
 	if (c->probes.probe_key[0] == '\0' && c->probes.probe_key_old[0] != '\0' &&
 		good2(doc, "probes", "probe_key", "probes", "probe_key_old"))
 		hp3_ini_complain(doc, "probes", "probe_key_old",

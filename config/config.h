@@ -21,6 +21,7 @@ enum hp3_spread { HP3_SPREAD_NIC, HP3_SPREAD_SOFTWARE };
 enum hp3_idle { HP3_IDLE_POLL, HP3_IDLE_SLEEP };
 enum hp3_capabilities { HP3_CAPABILITIES_DROP, HP3_CAPABILITIES_KEEP };
 enum hp3_fail_open { HP3_FAIL_OPEN_AUTO, HP3_FAIL_OPEN_ON, HP3_FAIL_OPEN_OFF };
+enum hp3_keys { HP3_KEYS_AUTO, HP3_KEYS_GROUP, HP3_KEYS_OFF };
 enum hp3_watch_verbs { HP3_WATCH_AUTO, HP3_WATCH_KERNEL, HP3_WATCH_LIBRARY, HP3_WATCH_OFF };
 struct hp3_config_rail {
 	char name[16];
@@ -75,6 +76,7 @@ struct hp3_config {
 		bool discover;
 	} watch;
 	struct {
+		enum hp3_keys keys;
 		char probe_key[HP3_INI_VALUE_MAX]; /* config/key_file.h; "": none */
 		char probe_key_old[HP3_INI_VALUE_MAX];
 		uint32_t probe_key_wait_s;
@@ -103,6 +105,7 @@ struct hp3_config {
 	} log;
 	struct {
 		enum hp3_capabilities capabilities;
+		char state[HP3_INI_VALUE_MAX]; /* folder; "": nothing is kept */
 	} service;
 };
 
@@ -114,6 +117,17 @@ static inline bool hp3_config_is_beside(const struct hp3_config *cfg)
 static inline uint32_t hp3_config_ports(const struct hp3_config *cfg)
 {
 	return hp3_config_is_beside(cfg) ? 0 : 2 * cfg->n_rails;
+}
+
+/* Pairs of hosts agree on keys; else all have one, or none does. */
+static inline bool hp3_config_agrees_on_keys(const struct hp3_config *cfg)
+{
+	return cfg->probes.keys == HP3_KEYS_AUTO && cfg->probes.probe_key[0] == '\0';
+}
+/* hp3d has a secret in its memory. */
+static inline bool hp3_config_has_secret(const struct hp3_config *cfg)
+{
+	return cfg->probes.keys == HP3_KEYS_AUTO || cfg->probes.probe_key[0] != '\0';
 }
 
 /* enum hp3_spray_mode of a rail. */

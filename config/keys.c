@@ -16,6 +16,8 @@ static const char *const idle[] = {[HP3_IDLE_POLL] = "poll", [HP3_IDLE_SLEEP] = 
 static const char *const capabilities[] = {
 	[HP3_CAPABILITIES_DROP] = "drop", [HP3_CAPABILITIES_KEEP] = "keep", NULL};
 
+static const char *const key_modes[] = {
+	[HP3_KEYS_AUTO] = "auto", [HP3_KEYS_GROUP] = "group", [HP3_KEYS_OFF] = "off", NULL};
 static const char *const verbs[] = {[HP3_WATCH_AUTO] = "auto",
 	[HP3_WATCH_KERNEL] = "kernel",
 	[HP3_WATCH_LIBRARY] = "library",
@@ -228,12 +230,17 @@ static const struct hp3_ini_key keys[] = {
 #define HP3_POLICY_OBJECT struct hp3_config
 #include "config/policy_keys.h"
 
+	ENUM(probes, keys, key_modes, HP3_KEYS_AUTO, RESTART,
+		"by what hosts authenticate their messages to each other. group: probe_key; hp3d "
+		"refuses hosts without it. auto: probe_key if it is set, else each two hosts agree "
+		"on a key when their RNICs begin to talk to each other. off: nothing; hp3d answers "
+		"probes, within bounds, but believes no reports of other hosts, sprays nothing, "
+		"and does not compare clocks"),
 	SECRET(probes, probe_key,
 		"secret of the fabric. Hosts authenticate their messages to each other with keys "
 		"made of it and of their addresses. Or the path of a file with the keys of this "
 		"host, as hp3ctl keys writes them: who reads it cannot speak for other hosts. "
-		"Empty: hp3d answers probes, within bounds, but believes no reports of other "
-		"hosts, and does not compare clocks"),
+		"Empty: see keys"),
 	SECRET(probes, probe_key_old,
 		"a second one that is believed, too, while hosts change from it to probe_key"),
 	INT(probes, probe_key_wait_s, "s", 60, 0, 86400, RELOAD,
@@ -293,6 +300,11 @@ static const struct hp3_ini_key keys[] = {
 	ENUM(service, capabilities, capabilities, HP3_CAPABILITIES_DROP, RESTART,
 		"drop: once packets pass, hp3d gives up the capabilities(7) that it needed to "
 		"start, but for those that its ports go on to need. keep: all stay"),
+	STRING(service, state, "/var/lib/hp3", 0, hp3_config_valid_state,
+		"an absolute path, such as \"/var/lib/hp3\", or nothing",
+		"folder for what hp3d keeps from run to run: the identity of this host, with which "
+		"two hosts agree on a key ([probes] keys = auto). Empty: a new identity in each "
+		"run"),
 };
 
 const struct hp3_ini_schema hp3_config_schema = {

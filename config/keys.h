@@ -18,6 +18,7 @@ bool hp3_config_valid_prefix(const char *s);
 bool hp3_config_valid_cpus(const char *s);
 bool hp3_config_valid_devargs(const char *s);
 bool hp3_config_valid_path(const char *s);
+bool hp3_config_valid_state(const char *s); /* a path, or nothing */
 bool hp3_config_valid_moved(const char *s); /* a path, "off", or nothing */
 bool hp3_config_valid_log(const char *s);
 bool hp3_config_valid_key(const char *s);

@@ -64,7 +64,10 @@ const char *hp3_event_name(enum hp3_event_type t)
 		[HP3_EV_WOULD] = "would",
 		[HP3_EV_MODE] = "mode",
 		[HP3_EV_BYPASS] = "bypass",
-		[HP3_EV_LINK] = "link"};
+		[HP3_EV_LINK] = "link",
+		[HP3_EV_KEYED] = "keyed",
+		[HP3_EV_IDENTITY] = "identity",
+		[HP3_EV_CLONED] = "cloned"};
 
 	return HP3_NAME(names, t);
 }

@@ -33,6 +33,10 @@ enum hp3_event_type {
 	HP3_EV_MODE, /* hp3d's own, of no flow: enum hp3_policy_mode, from and to */
 	HP3_EV_BYPASS, /* of a rail: enum hp3d_bypass_phase, from and to */
 	HP3_EV_LINK, /* of a port of a rail: 1 is up, from and to; `reason`: the direction */
+	/* of this host and a peer (app/hp3d/pipe/agent_keys.c): */
+	HP3_EV_KEYED, /* they have agreed on a key */
+	HP3_EV_IDENTITY, /* the peer has another identity than before */
+	HP3_EV_CLONED, /* the peer has this host's identity; to 1: this host is to draw a new one */
 	HP3_EV_MAX
 };
 

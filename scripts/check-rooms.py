@@ -33,12 +33,13 @@ MAY = {room: BELOW | set(ENGINE[:i]) for i, room in enumerate(ENGINE)} | {
     "app/hp3d/ud": HP3D,
     "app/hp3d/beside": HP3D | {"app/verbs", "app/hp3d/ud"},  # what both ends share: share.h
     "app/hp3d/lcores": HP3D | {"app/bypass", "app/hp3d/beside"},
+    "app/hp3d/keys": HP3D | {"app/hp3d/lcores"},
     "app/hp3d/replay": HP3D,
     "app/hp3d/control": HP3D | {"app/bypass", "app", "app/control", "app/record", "app/watch", "app/hp3d/beside", "app/hp3d/lcores"},
     "app/hp3d/metrics": HP3D | {"app/bypass", "app/control", "app/hp3d/beside", "app/hp3d/ud", "app/hp3d/lcores", "app/hp3d/control"},
     "app/hp3d/service": HP3D | {"app/bypass", "app/record", "app/hp3d/lcores"},
-    "app/hp3d": HP3D | {"app/bypass", "app/doctor", "app/record", "app/hp3d/beside", "app/hp3d/lcores", "app/hp3d/replay", "app/hp3d/control",
-                        "app/hp3d/metrics", "app/hp3d/service"},
+    "app/hp3d": HP3D | {"app/bypass", "app/doctor", "app/record", "app/hp3d/beside", "app/hp3d/keys", "app/hp3d/lcores", "app/hp3d/replay",
+                        "app/hp3d/control", "app/hp3d/metrics", "app/hp3d/service"},
 }
 MAY["engine/seek"].remove("engine/life")  # side by side: they know nothing of each other
 COMMON = {"engine/event.c"}  # for all

@@ -38,10 +38,11 @@ void hp3_check_secret(struct hp3_doctor *d)
 
 void hp3_check_no_key(struct hp3_doctor *d)
 {
-	if (d->cfg == NULL || d->cfg->probes.probe_key[0] != '\0')
+	if (d->cfg == NULL || d->cfg->probes.keys != HP3_KEYS_OFF)
 		return;
-	hp3_find(d, "there is no probe_key: what peers report is not believed");
-	hp3_fix(d, "set [probes] probe_key on all hosts to what \"openssl rand -hex 16\" prints");
+	hp3_find(d,
+		"[probes] keys = off: what peers report is not believed, and nothing is sprayed");
+	hp3_fix(d, "remove keys = off from hp3.ini");
 }
 
 void hp3_check_share_native(struct hp3_doctor *d)

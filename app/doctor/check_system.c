@@ -197,7 +197,7 @@ void hp3_check_numa(struct hp3_doctor *d)
 
 void hp3_check_clock(struct hp3_doctor *d)
 {
-	if (d->cfg == NULL || d->cfg->probes.probe_key[0] == '\0' || d->host->clock_synchronised())
+	if (d->cfg == NULL || d->cfg->probes.keys == HP3_KEYS_OFF || d->host->clock_synchronised())
 		return;
 	hp3_find(d,
 		"the clock is not synchronised; peers whose clocks differ by more than [probes] "

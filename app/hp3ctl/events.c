@@ -87,6 +87,17 @@ static void print_move(json_t *ev, json_t *evidence)
 		number(evidence, "held_bytes"), us(evidence, "wait_ns"));
 }
 
+/* Of this host and a peer. */
+static void print_keys(json_t *ev)
+{
+	printf("%-6lld %14.6f %-11s %s %s: identity %s", number(ev, "seq"),
+		(double)number(ev, "t_ns") / 1e9, text(ev, "type"), text(ev, "rail"),
+		text(ev, "peer"), text(ev, "identity"));
+	if (json_object_get(ev, "before"))
+		printf(", was %s", text(ev, "before"));
+	printf(": %s\n", text(ev, "outcome"));
+}
+
 /* Of hp3d itself, a rail, or a port. */
 static void print_own(json_t *ev)
 {
@@ -108,6 +119,10 @@ void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev)
 
 	if (ctl->json) {
 		hp3ctl_print_json(ev);
+		return;
+	}
+	if (json_object_get(ev, "identity")) {
+		print_keys(ev);
 		return;
 	}
 	if (json_is_string(json_object_get(ev, "from"))) { /* no ports */

@@ -17,6 +17,7 @@
 #include "app/hp3d/control/mode.h"
 #include "app/hp3d/control/telemetry.h"
 #include "app/hp3d/control/watch.h"
+#include "app/hp3d/keys/keys.h"
 #include "app/hp3d/lcores/bypass.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/ports.h"
@@ -291,7 +292,7 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 	hp3d_bypass_wait();
 	hp3d_mode_start(cfg);
 	hp3d_telemetry_start(cfg);
-	if (hp3_record_start(&record) < 0 || hp3d_watch_start() < 0 ||
+	if (hp3_record_start(&record) < 0 || hp3d_keys_start(cfg) < 0 || hp3d_watch_start() < 0 ||
 		hp3d_control_start(cfg) < 0 || hp3d_metrics_start(cfg) < 0)
 		stop_signal = -1;
 	else
@@ -302,6 +303,7 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 		hp3d_metrics_beat();
 		hp3d_bypass_watch(cfg);
 		hp3d_links_watch(cfg);
+		hp3d_keys_watch(cfg);
 		if (hp3_config_is_beside(cfg) && hp3d_service_is_ready())
 			hp3d_beside_watch(hp3d_worker_beside(hp3d_worker(0)), hp3d_now());
 		if (reload_wanted)
@@ -310,6 +312,7 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 	}
 	hp3d_service_stopping();
 	away = hp3d_workers_stop(cfg, poll_all);
+	hp3d_keys_stop();
 	hp3d_bypass_watch(cfg);
 	hp3d_metrics_stop();
 	hp3d_whereabouts_end();
@@ -345,7 +348,7 @@ static int run(const struct options *o, struct hp3_config *cfg)
 	hp3d_secrets_mask();
 	hp3d_secrets_keep(cfg);
 	if (hp3_doctor_tell(cfg, file, HP3_CHECK_START, stderr) > 0 || draw_hash_seed(cfg) < 0 ||
-		hp3d_control_reserve(cfg) < 0)
+		hp3d_keys_open(cfg) < 0 || hp3d_control_reserve(cfg) < 0)
 		return EXIT_FAILED;
 	settle_beside(cfg);
 	hp3d_keyring_take();

@@ -64,6 +64,7 @@ class Shipped(beds.Bed):
         text = shipped(self.program, {
             "[eal] file_prefix": f'"hp3tb-{self.name}-{name}"',
             "[control] socket": f'"{self.path(name + ".sock")}"',
+            "[service] state": f'"{self.path(name + "-state")}"',
             "[policy] mode": self.mode,
         }, {"rnic": f"net_af_packet0,iface=port0,{PORT}", "net": f"net_af_packet1,iface=eth0,{PORT}"})
         with open(self.path(name + ".ini"), "w", encoding="ascii") as f:

@@ -247,7 +247,7 @@ static void share_moves(void)
 
 static void no_key(void)
 {
-	configure(RAIL, "[probes]\nport = 4795\n");
+	configure(RAIL, "[probes]\nkeys = off\n");
 }
 
 static void run_directory(void)
@@ -602,7 +602,7 @@ static const struct {
 } cases[] = {
 	{"config", config, "only digits are allowed", "hp3d --check-config /tmp/"},
 	{"secret", secret, "its mode is 0644", "chmod 600 /tmp/"},
-	{"no-key", no_key, "there is no probe_key", "openssl rand -hex 16"},
+	{"no-key", no_key, "keys = off: what peers report", "remove keys = off"},
 	{"share-native", share_native, "brings nothing with mode = native", "share = off"},
 	{"run-directory", run_directory, "/file is no directory", "rm /tmp/"},
 	{"driver", driver, "no driver net_afpacket", "net_af_packet0,iface=NAME"},

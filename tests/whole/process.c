@@ -252,6 +252,7 @@ void process_configure(struct process *p, const char *mode, bool sound)
 	fprintf(f, "[rail.%c]\nrnic = \"net_ring_%c0\"\nnet = \"net_ring_%c1\"\n", c, c, c);
 	fprintf(f, "[watch]\nverbs = off\n[metrics]\nsocket = off\n[log]\naudit = off\n"
 		   "[service]\ncapabilities = keep\n");
+	fprintf(f, "state = \"%s/state\"\n", p->dir);
 	fprintf(f,
 		"[control]\nsocket = \"%s/hp3.sock\"\nmoved = \"%s/moved\"\nstop_drain_ms = 50\n"
 		"events_kept = 256\n",
@@ -265,6 +266,8 @@ void process_configure(struct process *p, const char *mode, bool sound)
 		second = kind < 4 ? "" : keys[!(kind & 1)];
 		fprintf(f, "probe_key_wait_s = 0\n");
 	}
+	if (!key && s->seed / 2 % 2) /* else they agree on keys */
+		fprintf(f, "keys = off\n");
 	if (key)
 		fprintf(f, "probe_key = \"%s\"\nprobe_key_old = \"%s\"\n", first, second);
 	fprintf(f, "[policy]\nmode = %s\n[bypass]\ncarry_link = on\n", mode);

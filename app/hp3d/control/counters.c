@@ -5,7 +5,7 @@
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/pipe.h"
 
-/* Where a counter lies: one of four structs, each with a list of its own. */
+/* Where a counter lies: one of five structs, each with a list of its own. */
 struct place {
 	const char *name, *help;
 	const void *base; /* of a pipe; NULL: that pipe has none */
@@ -22,6 +22,12 @@ struct named {
 static const struct named agent_counters[] = {
 #define X(field, help) {#field, help, offsetof(struct hp3d_agent_counters, field), false},
 	HP3D_AGENT_COUNTERS(X)
+#undef X
+};
+
+static const struct named keys_counters[] = {
+#define X(field, help) {"keys_" #field, help, offsetof(struct hp3_keying_stats, field), false},
+	HP3_KEYING_STATS(X)
 #undef X
 };
 
@@ -82,13 +88,17 @@ static struct place place(unsigned i, struct hp3d_pipe *p)
 	i -= hp3_probe_stat_count;
 	if (i < RTE_DIM(agent_counters))
 		return at(&agent_counters[i], a ? hp3d_agent_counters(a) : NULL);
-	return place_in_pipe(i - RTE_DIM(agent_counters), p ? hp3d_pipe_counters(p) : NULL);
+	i -= RTE_DIM(agent_counters);
+	if (i < RTE_DIM(keys_counters))
+		return at(&keys_counters[i], a ? hp3d_agent_keying_stats(a) : NULL);
+	return place_in_pipe(i - RTE_DIM(keys_counters), p ? hp3d_pipe_counters(p) : NULL);
 }
 
 unsigned hp3d_counter_count(void)
 {
 	return hp3_stat_count + hp3_probe_stat_count + RTE_DIM(agent_counters) +
-	       RTE_DIM(pipe_counters) + HP3_CLASS_MAX + HP3_PARSE_REASON_MAX;
+	       RTE_DIM(keys_counters) + RTE_DIM(pipe_counters) + HP3_CLASS_MAX +
+	       HP3_PARSE_REASON_MAX;
 }
 
 struct hp3d_counter hp3d_counter(unsigned i)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/control/event_json.h"
+#include <arpa/inet.h>
 #include <string.h>
 #include "app/hp3d/lcores/bypass.h"
 #include "app/record/wall.h"
@@ -53,7 +54,12 @@ static const char *outcome(const struct hp3_event *ev)
 	case HP3_EV_MODE:
 	case HP3_EV_BYPASS:
 	case HP3_EV_LINK:
+	case HP3_EV_IDENTITY:
 		return "changed";
+	case HP3_EV_KEYED:
+		return "agreed";
+	case HP3_EV_CLONED:
+		return ev->to ? "new identity" : "refused";
 	case HP3_EV_MAX:
 		break;
 	}
@@ -168,6 +174,20 @@ const char *hp3d_mode_setter(const struct hp3_event *ev)
 
 const char *const hp3d_side_names[] = {[HP3_DIR_TX] = "rnic", [HP3_DIR_RX] = "net"};
 
+/* Of this host and a peer. */
+static json_t *keys_json(const struct hp3d_event *e)
+{
+	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN];
+	int family = e->flow.ipv6 ? AF_INET6 : AF_INET;
+	json_t *j = json_pack("{s:s, s:s, s:s}", "local",
+		inet_ntop(family, e->flow.local, local, sizeof(local)), "peer",
+		inet_ntop(family, e->flow.remote, remote, sizeof(remote)), "identity", e->identity);
+
+	if (j && e->ev.type == HP3_EV_IDENTITY)
+		json_object_set_new(j, "before", json_string(e->identity_before));
+	return j;
+}
+
 /* What hp3d itself became, or a rail, or a port of one. */
 static json_t *own_json(const struct hp3_config *cfg, const struct hp3d_kept *k)
 {
@@ -187,6 +207,12 @@ static json_t *own_json(const struct hp3_config *cfg, const struct hp3d_kept *k)
 			hp3d_bypass_phase_name((enum hp3d_bypass_phase)ev->from), "to",
 			hp3d_bypass_phase_name((enum hp3d_bypass_phase)ev->to));
 		break;
+	case HP3_EV_KEYED:
+	case HP3_EV_IDENTITY:
+	case HP3_EV_CLONED:
+		j = keys_json(&k->e);
+		json_object_set_new(j, "rail", json_string(rail));
+		break;
 	default:
 		j = json_pack("{s:s, s:s, s:s, s:s}", "rail", rail, "side",
 			hp3d_side_names[ev->reason & 1], "from", link[ev->from & 1], "to",
@@ -203,7 +229,7 @@ static json_t *own_json(const struct hp3_config *cfg, const struct hp3d_kept *k)
 
 bool hp3d_event_is_own(const struct hp3_event *ev)
 {
-	return ev->type == HP3_EV_MODE || ev->type == HP3_EV_BYPASS || ev->type == HP3_EV_LINK;
+	return ev->type >= HP3_EV_MODE;
 }
 
 json_t *hp3d_event_json(const struct hp3_config *cfg, const struct hp3d_kept *k, uint64_t ref)

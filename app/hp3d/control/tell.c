@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/control/tell.h"
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <syslog.h>
 #include "app/hp3d/control/event_json.h"
@@ -24,10 +25,13 @@ int hp3d_tell_priority(enum hp3_event_type type)
 	case HP3_EV_REPLIES:
 	case HP3_EV_MODE:
 	case HP3_EV_BYPASS:
+	case HP3_EV_KEYED:
 		return LOG_NOTICE;
 	case HP3_EV_FAILOVER:
 	case HP3_EV_REPORT:
 	case HP3_EV_LINK:
+	case HP3_EV_IDENTITY:
+	case HP3_EV_CLONED:
 		return LOG_WARNING;
 	case HP3_EV_EPOCH:
 	case HP3_EV_ROUND:
@@ -82,13 +86,32 @@ static void sentence(const struct hp3_event *ev, char *buf, size_t cap)
 	}
 }
 
+/* Of this host and a peer. */
+static void of_keys(const struct hp3d_event *e, char *buf, size_t cap)
+{
+	char peer[INET6_ADDRSTRLEN];
+
+	inet_ntop(e->flow.ipv6 ? AF_INET6 : AF_INET, e->flow.remote, peer, sizeof(peer));
+	if (e->ev.type == HP3_EV_KEYED)
+		snprintf(buf, cap, "%s: key agreed on, identity %s", peer, e->identity);
+	else if (e->ev.type == HP3_EV_IDENTITY)
+		snprintf(buf, cap, "%s: identity %s, was %s: another host, or it lost its identity",
+			peer, e->identity, e->identity_before);
+	else
+		snprintf(buf, cap, "%s has a copy of this host's identity %s: %s", peer,
+			e->identity,
+			e->ev.to ? "this host draws a new one" : "that host is to draw a new one");
+}
+
 /* Of hp3d, a rail or a port. */
 static void own(const struct hp3_config *cfg, const struct hp3d_kept *k, char *buf, size_t cap)
 {
 	const struct hp3_event *ev = &k->e.ev;
 	const char *rail = cfg->rails[k->e.rail].name;
 
-	if (ev->type == HP3_EV_MODE)
+	if (ev->type >= HP3_EV_KEYED)
+		of_keys(&k->e, buf, cap);
+	else if (ev->type == HP3_EV_MODE)
 		snprintf(buf, cap, "mode %s, was %s; set by the %s", hp3_policy_modes[ev->to],
 			hp3_policy_modes[ev->from], hp3d_mode_setter(ev));
 	else if (ev->type == HP3_EV_BYPASS)

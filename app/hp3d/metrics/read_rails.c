@@ -36,6 +36,11 @@ static const void *agent_of(struct hp3d_pipe *p)
 	return hp3d_pipe_agent(p) != NULL ? hp3d_agent_counters(hp3d_pipe_agent(p)) : NULL;
 }
 
+static const void *keys_of(struct hp3d_pipe *p)
+{
+	return hp3d_pipe_agent(p) != NULL ? hp3d_agent_keying_stats(hp3d_pipe_agent(p)) : NULL;
+}
+
 static uint64_t sum(unsigned rail, part_fn *part, size_t offset)
 {
 	uint64_t all = 0;
@@ -76,6 +81,11 @@ void hp3d_read_responder(struct hp3d_page *page, const struct hp3d_source *from,
 void hp3d_read_agent(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
 {
 	each_rail(page, from, agent_of, which);
+}
+
+void hp3d_read_keys(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
+{
+	each_rail(page, from, keys_of, which);
 }
 
 /* A family whose second label tells apart counters that lie at `offset` of a part each. */

@@ -64,7 +64,8 @@ bool hp3d_source_read(struct hp3d_page *page, const struct hp3d_source *from);
 	X(engine)                                                                                  \
 	X(pipe)                                                                                    \
 	X(responder)                                                                               \
-	X(agent)
+	X(agent)                                                                                   \
+	X(keys)
 
 #define X(name)                                                                                    \
 	void hp3d_read_##name(struct hp3d_page *page, const struct hp3d_source *from, size_t which);

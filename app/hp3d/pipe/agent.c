@@ -68,6 +68,7 @@ static void take_keys(struct hp3d_agent *a, const struct hp3_config *c)
 		is_same(&keys.key[0], &a->keys.key[0]) && is_same(&keys.key[1], &a->keys.key[1]);
 
 	a->keys = keys; /* tables of the same keys may be other ones */
+	hp3d_agent_keys_take(a, c);
 	if (same)
 		return; /* and a change under way goes on */
 	a->use = wait;
@@ -88,6 +89,7 @@ struct hp3d_agent *hp3d_agent_create(
 	struct hp3_responder_config rc = responder_config(cfg, 0, heard);
 	struct hp3_trace_params tp;
 	uint64_t seed[3];
+	int err;
 	size_t size = hp3_responder_size(&rc);
 	struct hp3d_agent *a = rte_zmalloc_socket("hp3d agent", sizeof(*a), 0, socket);
 	void *mem = rte_malloc_socket("hp3d responder", size, RTE_CACHE_LINE_SIZE, socket);
@@ -107,6 +109,9 @@ struct hp3d_agent *hp3d_agent_create(
 		return NULL;
 	}
 	a->keys = rc.keys;
+	err = hp3d_agent_keys_begin(a, cfg, name, socket);
+	hp3d_agent_keys_take(a, cfg);
+	rc.keys = a->keys;
 	a->heard = heard;
 	hp3_heard_init(heard, seed[0], hp3d_agent_clock_us());
 	hp3d_neighbours_init(&a->neighbours, seed[2]);
@@ -121,11 +126,11 @@ struct hp3d_agent *hp3d_agent_create(
 	a->pool = rte_mempool_lookup(name); /* of an agent that is gone */
 	if (a->pool == NULL)
 		a->pool = rte_pktmbuf_pool_create(name, BUFFERS, 0, 0, BUFFER_SIZE, socket);
-	if (a->responder == NULL || a->pool == NULL) {
-		int err = a->pool == NULL ? rte_errno : ENOMEM;
-
+	if (err == 0 && a->pool == NULL)
+		err = -rte_errno;
+	if (err < 0 || a->responder == NULL) {
 		hp3d_agent_free(a);
-		errno = err;
+		errno = err < 0 ? -err : ENOMEM;
 		return NULL;
 	}
 	return a;
@@ -135,6 +140,7 @@ void hp3d_agent_free(struct hp3d_agent *a)
 {
 	if (a == NULL)
 		return;
+	hp3d_agent_keys_end(a);
 	rte_free(a->heard);
 	rte_free(a->responder); /* the pool stays: rings and ports may hold buffers of it still */
 	rte_free(a);
@@ -145,16 +151,22 @@ void hp3d_agent_reconfigure(struct hp3d_agent *a, const struct hp3_config *cfg)
 	struct hp3_responder_config rc = responder_config(cfg, 0, a->heard);
 
 	take_keys(a, cfg);
+	rc.keys = a->keys;
 	a->clock_s = rc.clock_s;
 	a->dscp = rc.dscp;
 	a->tracer.params = trace_params(a, cfg);
 	hp3_responder_reconfigure(a->responder, &rc);
 }
 
-void hp3d_agent_learn(
-	struct hp3d_agent *a, const void *frame, uint32_t len, const struct hp3_view *v)
+void hp3d_agent_learn(struct hp3d_agent *a, const void *frame, uint32_t len,
+	const struct hp3_view *v, uint64_t now)
 {
 	hp3d_neighbours_learn(&a->neighbours, frame, len, v);
+	if (v->class == HP3_CLASS_RC_REQUEST || v->class == HP3_CLASS_RC_REPLY) {
+		const struct hp3_ends to = hp3_ends_of(frame, v, HP3_DIR_TX);
+
+		hp3d_agent_key_begin(a, &to, now);
+	}
 }
 
 void hp3d_agent_on_answer(struct hp3d_agent *a, hp3d_took_fn *took, void *ctx)

@@ -11,14 +11,17 @@
  * (neighbours.h), but for the class of service of what is for the peer's hp3d or RNIC and asks no
  * path (ppp.answer_dscp). Where nothing was ever sent, nothing can be said: counted, and no harm.
  *
- * Without a probe_key what arrives is nobody's word: probes are answered (probes/responder.h),
- * answers end the probes that they prove to have seen, and that is all.
+ * Whether messages bear tags is a question of the two hosts (probes/tag.h): all have a probe_key,
+ * or pairs agree on keys (agent_keys.c). Without a key, probes are answered (probes/responder.h),
+ * answers end the probes that they prove to have seen, and nothing else has an effect.
  */
 #include <rte_mbuf.h>
+#include "app/hp3d/pipe/event.h"
 #include "app/hp3d/pipe/neighbours.h"
 #include "config/config.h"
 #include "engine/engine.h"
 #include "probes/hello.h"
+#include "probes/keying.h"
 #include "probes/peer.h"
 #include "probes/stats.h"
 
@@ -36,9 +39,12 @@
 	X(rack_heard, "messages of hosts of the rack that count")                                  \
 	X(rack_no_way, "messages to hosts of the rack not sent: no connection of an address in "   \
 		       "[rail.NAME] rack yet")                                                     \
+	X(rack_no_key, "messages to hosts of the rack not sent: no key is agreed on yet")          \
 	X(rack_stale, "messages of hosts of the rack ignored: not newer than the last one")        \
 	X(rack_strangers, "messages to the rack dropped: of no host in [rail.NAME] rack, or to "   \
 			  "another one than this")                                                 \
+	X(keys_refused, "messages of peers about keys dropped: this host agrees on none "          \
+			"([probes] keys)")                                                         \
 	X(probe_no_way, "packets of ours not sent: nothing ever went there")                       \
 	X(probe_no_buffer, "packets of ours not sent: no packet buffer")
 
@@ -57,9 +63,10 @@ struct hp3d_agent *hp3d_agent_create(
 void hp3d_agent_free(struct hp3d_agent *a);
 void hp3d_agent_reconfigure(struct hp3d_agent *a, const struct hp3_config *cfg);
 
-/* A packet from the RNIC's side: how to address that place. */
-void hp3d_agent_learn(
-	struct hp3d_agent *a, const void *frame, uint32_t len, const struct hp3_view *v);
+/* A packet from the RNIC's side: how to address that place. Of a reliable connection: a key is to
+ * be agreed on with that place. */
+void hp3d_agent_learn(struct hp3d_agent *a, const void *frame, uint32_t len,
+	const struct hp3_view *v, uint64_t now);
 
 /* The packet for a PROBE, TRACE, TELL, AGREE, NAK, CNP, CNP_OWED, REPORT or URGE action, and where
  * it goes; NULL: cannot be sent, counted. */
@@ -112,7 +119,22 @@ void hp3d_agent_stray_hello(struct hp3d_agent *a);
 /* Time passes; before hp3_tick(). */
 void hp3d_agent_tick(struct hp3d_agent *a, uint64_t now);
 
+/* A message about keys that is to leave to the network; NULL: none is. To be called until then. */
+struct rte_mbuf *hp3d_agent_due(struct hp3d_agent *a, uint64_t now);
+/* What is to be told of keys and identities; false: nothing more. */
+bool hp3d_agent_key_event(struct hp3d_agent *a, struct hp3d_event *out, uint64_t now);
+/* The keys that pairs agree on, for the engine; NULL: none are. Lives as long as the agent. */
+const struct hp3_probe_key *hp3d_agent_agreed(const struct hp3d_agent *a);
+/* hp3_keying_become() */
+void hp3d_agent_become(struct hp3d_agent *a, const struct hp3_identity *identity, uint64_t now);
+
+/* In one other thread, while there is the agent: one X25519. False: there is nothing to do. */
+bool hp3d_agent_compute(struct hp3d_agent *a);
+/* In any thread: this host is to draw a new identity; true once. */
+bool hp3d_agent_is_cloned(struct hp3d_agent *a);
+
 const struct hp3d_agent_counters *hp3d_agent_counters(const struct hp3d_agent *a);
 const struct hp3_probe_stats *hp3d_agent_stats(const struct hp3d_agent *a);
+const struct hp3_keying_stats *hp3d_agent_keying_stats(const struct hp3d_agent *a);
 
 #endif

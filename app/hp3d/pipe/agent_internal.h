@@ -8,6 +8,7 @@
 #include <time.h>
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/mates.h"
+#include "probes/keying.h"
 #include "probes/responder.h"
 
 #define HP3D_AGENT_FRAME_MAX (256u + HP3_PEER_PAD_MAX)
@@ -32,10 +33,30 @@ struct hp3d_agent {
 	struct hp3_tracer tracer;
 	struct hp3d_neighbours neighbours;
 	struct hp3d_mates mates;
+	/* Keys that pairs agree on (agent_keys.c) */
+	struct hp3_keying *keying; /* NULL: none ever are */
+	bool agrees; /* they are now: there is no probe_key */
+	bool cloned; /* this host is to draw a new identity; read by the main thread */
+	struct rte_ring *jobs, *done;
+	uint64_t init_at; /* no INIT before */
+	struct hp3_keying_stats keying_stats;
 };
 
 /* The two ends have a key. */
 bool hp3d_agent_is_keyed(const struct hp3d_agent *a, const struct hp3_ends *ends);
+/* 0 or a negative errno. */
+int hp3d_agent_keys_begin(
+	struct hp3d_agent *a, const struct hp3_config *cfg, const char *name, int socket);
+void hp3d_agent_keys_end(struct hp3d_agent *a);
+/* After a->keys was set: pairs that agree on keys do. */
+void hp3d_agent_keys_take(struct hp3d_agent *a, const struct hp3_config *cfg);
+/* The RNIC talks to the remote end, or hp3d does to a host of the rack. */
+void hp3d_agent_key_begin(struct hp3d_agent *a, const struct hp3_ends *ends, uint64_t now);
+/* A message of the remote end with a right tag counts. */
+void hp3d_agent_key_heard(struct hp3d_agent *a, const struct hp3_ends *ends, uint64_t now);
+/* As hp3d_agent_take(). */
+bool hp3d_agent_take_keying(
+	struct hp3d_agent *a, const struct hp3_pkt *pkt, uint64_t now, struct rte_mbuf **answer);
 
 /* Seconds since 1970, as probes carry them. */
 static inline uint64_t hp3d_agent_clock(void)

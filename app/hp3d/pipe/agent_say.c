@@ -165,6 +165,15 @@ struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *
 	return hp3d_agent_sized(m, len);
 }
 
+/* It believes this host: the two have a key, or agree on one from now on. */
+static bool may_tell_mate(struct hp3d_agent *a, const struct hp3_addressing *to, uint64_t now)
+{
+	const struct hp3_ends ends = {.ipv6 = to->ipv6, .local = to->src_ip, .remote = to->dst_ip};
+
+	hp3d_agent_key_begin(a, &ends, now);
+	return hp3d_agent_is_keyed(a, &ends);
+}
+
 uint32_t hp3d_agent_make_rack(
 	struct hp3d_agent *a, const struct hp3_engine *e, uint64_t now, struct rte_mbuf **m)
 {
@@ -179,6 +188,10 @@ uint32_t hp3d_agent_make_rack(
 		if (!hp3d_mate_is_due(
 			    &a->mates, &a->mates.mate[i], &a->neighbours, now, &to, &no_way)) {
 			a->c.rack_no_way += no_way;
+			continue;
+		}
+		if (!may_tell_mate(a, &to, now)) {
+			a->c.rack_no_key++;
 			continue;
 		}
 		m[n] = rte_pktmbuf_alloc(a->pool);

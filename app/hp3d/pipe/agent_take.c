@@ -25,15 +25,6 @@ static struct rte_mbuf *answer_to(struct hp3d_agent *a, const struct hp3_engine 
 	return hp3d_agent_sized(m, len);
 }
 
-bool hp3d_agent_is_keyed(const struct hp3d_agent *a, const struct hp3_ends *ends)
-{
-	struct hp3_addressing from = {.ipv6 = ends->ipv6};
-
-	memcpy(from.src_ip, ends->remote, ends->ipv6 ? 16 : 4);
-	memcpy(from.dst_ip, ends->local, ends->ipv6 ? 16 : 4);
-	return hp3_pair_keyed(&a->keys.key[0], &from);
-}
-
 /* It may be forged, but has the local RNIC a connection there? */
 static bool is_known(struct hp3d_agent *a, const struct hp3_ends *ends)
 {
@@ -44,10 +35,12 @@ static bool is_known(struct hp3d_agent *a, const struct hp3_ends *ends)
 
 /* A sign of life, if it is certain whose. */
 static void seen(
-	const struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now)
+	struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now)
 {
-	if (hp3d_agent_is_keyed(a, ends))
-		hp3_peer_seen(e, ends, now);
+	if (!hp3d_agent_is_keyed(a, ends))
+		return;
+	hp3_peer_seen(e, ends, now);
+	hp3d_agent_key_heard(a, ends, now);
 }
 
 static bool take_probe(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
@@ -105,7 +98,7 @@ static void answered(struct hp3d_agent *a, struct hp3_engine *e, const struct hp
 		return;
 	hp3_addressing_same(pkt->frame, &pkt->v, &from);
 	hp3_heard_clock(a->heard, &from, reply->clock_us, &time);
-	hp3_peer_seen(e, &ends, now);
+	seen(a, e, &ends, now);
 }
 
 static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
@@ -177,6 +170,7 @@ static bool take_loads(
 	case HP3_LOADS_NONE:
 		return false;
 	case HP3_LOADS_OK:
+		hp3d_agent_key_heard(a, &ends, now);
 		if (r.kind == HP3_LOADS_OF_RACK) {
 			take_rack(a, e, pkt, &r, now);
 			return true;
@@ -202,6 +196,7 @@ static bool take_agree(struct hp3d_agent *a, struct hp3_engine *e, const struct 
 	case HP3_LOADS_NONE:
 		return false;
 	case HP3_LOADS_OK:
+		hp3d_agent_key_heard(a, &ends, now);
 		hp3_agree_told(e, &ends, &what, now, acts);
 		return true;
 	default:
@@ -219,5 +214,5 @@ bool hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp
 	if (pkt->v.reason == HP3_PARSE_NOT_UDP)
 		return take_icmp(a, e, pkt, now);
 	return take_answer(a, e, pkt, now, acts) || take_loads(a, e, pkt, now) ||
-	       take_agree(a, e, pkt, now, acts);
+	       take_agree(a, e, pkt, now, acts) || hp3d_agent_take_keying(a, pkt, now, answer);
 }

@@ -15,6 +15,24 @@ static void forget_some(struct hp3d_pipe *p, uint64_t now)
 	p->on_event = tell;
 }
 
+/* Keys that pairs agree on: what is to leave, and what is to be told. */
+static void keys_due(struct hp3d_pipe *p, uint64_t now)
+{
+	struct hp3d_event ev;
+	struct rte_mbuf *m;
+
+	while ((m = hp3d_agent_due(p->agent, now)) != NULL) {
+		p->c.own++;
+		hp3d_pipe_emit(p, HP3_DIR_TX, m);
+	}
+	while (hp3d_agent_key_event(p->agent, &ev, now)) {
+		ev.rail = p->rail;
+		ev.worker = p->worker;
+		if (p->on_event != NULL)
+			p->on_event(p->event_ctx, &ev);
+	}
+}
+
 uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now)
 {
 	uint64_t due;
@@ -24,8 +42,10 @@ uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now)
 		return now;
 	}
 	hp3d_pipe_make_room(p);
-	if (p->agent != NULL)
+	if (p->agent != NULL) {
 		hp3d_agent_tick(p->agent, now);
+		keys_due(p, now);
+	}
 	due = hp3_tick(p->engine, now, &p->acts);
 	hp3d_pipe_settle(p, now);
 	return due;

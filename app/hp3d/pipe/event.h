@@ -3,12 +3,15 @@
 #define HP3D_EVENT_H
 /* What a pipe tells: an engine event with everything needed to print it. */
 #include "engine/engine.h"
+#include "probes/identity.h"
 
 struct hp3d_event {
 	struct hp3_event ev;
 	struct hp3_flow_info flow; /* addresses and QPNs at the time of the event */
 	uint16_t rail; /* index into hp3_config.rails */
 	uint16_t worker;
+	/* KEYED, IDENTITY, CLONED: fingerprints of the peer's identity, and of the one before */
+	char identity[HP3_FINGERPRINT_LEN], identity_before[HP3_FINGERPRINT_LEN];
 };
 
 #endif

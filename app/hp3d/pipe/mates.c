@@ -73,6 +73,19 @@ static void address(const struct hp3d_mate *mate, const struct hp3_addressing *f
 	memcpy(to->dst_ip, mate->is.addr, size_of(mate->is.ipv6));
 }
 
+bool hp3d_mates_address(struct hp3d_mates *m, struct hp3d_neighbours *t,
+	const struct hp3_pair_ends *ends, struct hp3_addressing *to)
+{
+	const struct hp3d_mate *mate = hp3d_mates_find(m, ends->ipv6, ends->dst);
+	const struct hp3_addressing *from = here(m, t, ends->ipv6);
+
+	if (mate == NULL || from == NULL ||
+		memcmp(from->src_ip, ends->src, size_of(ends->ipv6)) != 0)
+		return false;
+	address(mate, from, t, to);
+	return true;
+}
+
 bool hp3d_mate_is_due(struct hp3d_mates *m, struct hp3d_mate *mate, struct hp3d_neighbours *t,
 	uint64_t now, struct hp3_addressing *to, bool *no_way)
 {

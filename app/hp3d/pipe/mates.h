@@ -13,6 +13,7 @@
  */
 #include "app/hp3d/pipe/neighbours.h"
 #include "config/mates.h"
+#include "probes/pair_keys.h"
 
 #define HP3D_MATE_SILENT_NS 1000000000ull
 
@@ -40,6 +41,12 @@ struct hp3d_mate *hp3d_mates_from(
 /* Its message arrived. */
 void hp3d_mate_heard(
 	struct hp3d_mate *mate, const void *frame, const struct hp3_view *v, uint64_t now);
+
+/* How to address the host of the rack at ends->dst, from ends->src. False: it is none, or not
+ * known.
+ */
+bool hp3d_mates_address(struct hp3d_mates *m, struct hp3d_neighbours *t,
+	const struct hp3_pair_ends *ends, struct hp3_addressing *to);
 
 /* Is it to be told now, and from where? False: no; or it is this host. *no_way: nothing is known of
  * how this host speaks. */

@@ -206,7 +206,7 @@ static bool is_ours(struct hp3d_pipe *p, const struct hp3_pkt *pkt, uint64_t now
  * How hosts are addressed is learnt from what the local one sends: from packets of reliable
  * connections now and then, and where a flow is new; from others whenever the place changes.
  */
-static void learn(struct hp3d_pipe *p, uint16_t n, bool all)
+static void learn(struct hp3d_pipe *p, uint16_t n, bool all, uint64_t now)
 {
 	for (uint16_t i = 0; i < n; i++) {
 		const struct hp3_pkt *pkt = &p->pkts[i];
@@ -214,7 +214,7 @@ static void learn(struct hp3d_pipe *p, uint16_t n, bool all)
 			pkt->v.class == HP3_CLASS_RC_REQUEST || pkt->v.class == HP3_CLASS_RC_REPLY;
 
 		if (all || !rc)
-			hp3d_agent_learn(p->agent, pkt->frame, pkt->len, &pkt->v);
+			hp3d_agent_learn(p->agent, pkt->frame, pkt->len, &pkt->v, now);
 	}
 }
 
@@ -310,7 +310,7 @@ void hp3d_pipe_burst(
 		bool all = flows != p->learnt || p->c.bursts % LEARN_EVERY == 0;
 
 		if (all || others != 0)
-			learn(p, n, all);
+			learn(p, n, all, now);
 		p->learnt = flows;
 	}
 	hp3d_pipe_flush(p, HP3_DIR_TX);

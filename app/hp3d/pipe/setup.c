@@ -14,14 +14,16 @@ static void no_output(void *ctx, struct rte_mbuf **m, uint16_t n)
 	rte_pktmbuf_free_bulk(m, n);
 }
 
+/* Without an agent nothing is said to peers, and nothing of theirs heard. */
 static struct hp3_engine_config engine_config(
-	const struct hp3_config *cfg, unsigned rail, bool mute)
+	const struct hp3_config *cfg, unsigned rail, bool mute, const struct hp3d_agent *agent)
 {
 	struct hp3_engine_config ec = hp3_policy_settled(&cfg->engine);
 
 	ec.spray.mode = hp3_config_rfr_mode(cfg, rail);
 	ec.filter = hp3_filter_make(cfg->filter.peers, cfg->filter.dscp, cfg->filter.qpns);
-	ec.unkeyed = cfg->probes.probe_key[0] == '\0';
+	ec.key = agent != NULL ? hp3d_agent_agreed(agent) : NULL;
+	ec.unkeyed = cfg->probes.probe_key[0] == '\0' && ec.key == NULL;
 	ec.beside = hp3_config_is_beside(cfg);
 	ec.copies = ec.beside && cfg->beside.copies[0] != '\0';
 	if (ec.beside) /* nobody tells how many flows there are by path */
@@ -34,7 +36,7 @@ static struct hp3_engine_config engine_config(
 struct hp3d_pipe *hp3d_pipe_create(
 	const struct hp3_config *cfg, unsigned rail, unsigned worker, uint64_t seed, int socket)
 {
-	struct hp3_engine_config ec = engine_config(cfg, rail, false);
+	struct hp3_engine_config ec = engine_config(cfg, rail, false, NULL);
 	size_t size = hp3_engine_size(&ec);
 	struct hp3d_pipe *p =
 		rte_zmalloc_socket("hp3d pipe", sizeof(*p), RTE_CACHE_LINE_SIZE, socket);
@@ -64,11 +66,12 @@ struct hp3d_pipe *hp3d_pipe_create(
 
 void hp3d_pipe_reconfigure(struct hp3d_pipe *p, const struct hp3_config *cfg)
 {
-	struct hp3_engine_config ec = engine_config(cfg, p->rail, p->mute);
+	struct hp3_engine_config ec;
 
-	hp3_engine_reconfigure(p->engine, &ec);
 	if (p->agent != NULL)
 		hp3d_agent_reconfigure(p->agent, cfg);
+	ec = engine_config(cfg, p->rail, p->mute, p->agent);
+	hp3_engine_reconfigure(p->engine, &ec);
 }
 
 void hp3d_pipe_mute(struct hp3d_pipe *p, const struct hp3_config *cfg, bool mute)
@@ -93,7 +96,10 @@ int hp3d_pipe_add_agent(struct hp3d_pipe *p, const struct hp3_config *cfg, int s
 
 	snprintf(name, sizeof(name), "hp3d_agent_%u_%u", p->rail, p->worker);
 	p->agent = hp3d_agent_create(cfg, p->rail, name, socket);
-	return p->agent != NULL ? 0 : -errno;
+	if (p->agent == NULL)
+		return -errno;
+	hp3d_pipe_reconfigure(p, cfg); /* it may have keys */
+	return 0;
 }
 
 struct hp3d_agent *hp3d_pipe_agent(struct hp3d_pipe *p)

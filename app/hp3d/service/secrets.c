@@ -16,7 +16,7 @@ void hp3d_secrets_keep(const struct hp3_config *cfg)
 {
 	struct rlimit r;
 
-	if (cfg->probes.probe_key[0] == '\0' && cfg->probes.probe_key_old[0] == '\0')
+	if (!hp3_config_has_secret(cfg))
 		return;
 	if (getrlimit(RLIMIT_CORE, &r) == 0) {
 		r.rlim_cur = 0;

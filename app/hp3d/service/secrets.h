@@ -2,7 +2,7 @@
 #ifndef HP3D_SECRETS_H
 #define HP3D_SECRETS_H
 /*
- * Keys ([probes] probe_key) are in hp3d's memory. A process with keys leaves no core dump, whatever
+ * Keys ([probes] keys) are in hp3d's memory. A process with keys leaves no core dump, whatever
  * kernel.core_pattern says, and nothing that hp3d creates can be written by other users.
  */
 #include "config/config.h"

@@ -129,6 +129,10 @@ class Daemon:
             config["rail." + name] = {"rnic": rnic, "net": net}
         for section, keys in (sections or {}).items():
             config.setdefault(section, {}).update(keys)
+        probes = config.setdefault("probes", {})
+        if not defaults and not probes.get("probe_key"):
+            probes.setdefault("keys", "off")  # the endpoints have no hp3d: nobody answers
+        config.setdefault("service", {}).setdefault("state", os.path.join(self.directory, "state"))
         path = os.path.join(self.directory, "hp3.ini")
         with open(path, "w") as f:
             for section, keys in config.items():

@@ -39,7 +39,7 @@ class Messages(Base):
         self.assertEqual(len(self.said(d)), 1, d.output())
 
     def said(self, d):
-        return [line for line in d.output().splitlines() if not re.search("wmem_default|there is no probe_key", line)]
+        return [line for line in d.output().splitlines() if not re.search("wmem_default|keys = off", line)]
 
     def check(self, d):
         return subprocess.run([HP3D, "--check-config", d.config], capture_output=True, text=True)
@@ -183,6 +183,29 @@ class Messages(Base):
         self.assertEqual(os.stat(d.config).st_mode & 0o777, 0o600)
         self.assertNotIn("0011223344", d.output())
         self.stop(d)
+
+    def test_an_identity_that_others_can_read(self):
+        """hp3d makes it anew when it is gone, as it says; a damaged one likewise; where it cannot be kept hp3d goes on."""
+        d = self.daemon({"rail0": ("net_ring0", "net_ring1")}, probes={"keys": "auto"}, begin=False)
+        path = os.path.join(d.directory, "state", "identity")
+        os.mkdir(os.path.dirname(path), 0o700)
+        for mode, text in ((0o644, "x25519 00\n"), (0o600, "x25519 00\n")):
+            with open(path, "w") as f:
+                f.write(text)
+            os.chmod(path, mode)
+            d.begin()
+            self.assertEqual(d.process.wait(20), 1, d.output())
+            said = d.output().splitlines()[-1]
+            self.assertRegex(said, rf"{path}: .*remove it, and hp3d makes a new one")
+        os.remove(path)
+        d.begin()
+        d.up()
+        self.assertRegex(d.output(), r"made a new identity of this host, ([0-9a-f]{4}-){3}[0-9a-f]{4}\n")
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+        self.stop(d)
+        e = self.daemon({"rail0": ("net_ring2", "net_ring3")}, probes={"keys": "auto"}, service={"state": "/proc/hp3"}).up()
+        self.assertRegex(e.output(), r"/proc/hp3: .*kept in memory only.*set \[service\] state\n")
+        self.stop(e)
 
     def test_the_next_one_waits(self):
         """An upgrade: the new one begins when the old one has ended; else it gives up, and says who is in the way."""

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Keys on which this host and its peers agree (probes/keying.h): messages in and out, work for the
+ * thread that computes (app/hp3d/keys), what is told. The lcore and that thread share two rings and
+ * nothing else.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <rte_errno.h>
+#include <rte_malloc.h>
+#include <rte_ring_elem.h>
+#include "app/hp3d/pipe/agent_internal.h"
+#include "app/hp3d/pipe/identity.h"
+
+#define PEERS    1024u /* as many as neighbours.h has */
+#define JOBS     64u /* under way at a time */
+#define PAUSE_NS 1000000ull /* between two INITs: each is addressed by a look at all neighbours */
+
+static const uint8_t *find(const void *table, const struct hp3_pair_ends *ends)
+{
+	return hp3_keying_find(table, ends);
+}
+
+static struct hp3_pair_ends pair_ends(bool ipv6, const void *local, const void *remote)
+{
+	struct hp3_pair_ends ends = {0};
+
+	hp3_pair_ends_set(&ends, ipv6, local, remote);
+	return ends;
+}
+
+static struct rte_ring *make_ring(const char *agent, const char *kind, int socket)
+{
+	char name[RTE_RING_NAMESIZE];
+
+	snprintf(name, sizeof(name), "%s_%s", agent, kind);
+	return rte_ring_create_elem(
+		name, sizeof(struct hp3_keying_job), JOBS, socket, RING_F_SP_ENQ | RING_F_SC_DEQ);
+}
+
+/* --- begin and end --- */
+
+int hp3d_agent_keys_begin(
+	struct hp3d_agent *a, const struct hp3_config *cfg, const char *name, int socket)
+{
+	const struct hp3d_identity *id = hp3d_identity();
+	struct hp3_keying_config kc = {.identity = id->keys,
+		.instance = id->instance,
+		.born_us = id->born_us,
+		.port = (uint16_t)cfg->probes.port,
+		.peers = PEERS,
+		.jobs = {HP3_KEYING_JOBS, HP3_KEYING_JOBS}};
+	size_t size = hp3_keying_size(&kc);
+	void *mem;
+
+	if (cfg->probes.keys != HP3_KEYS_AUTO)
+		return 0;
+	if (getrandom(kc.random, sizeof(kc.random), 0) != (ssize_t)sizeof(kc.random))
+		return -errno;
+	mem = rte_malloc_socket("hp3d keys", size, RTE_CACHE_LINE_SIZE, socket);
+	a->keying = mem != NULL ? hp3_keying_create(mem, size, &kc, &a->keying_stats) : NULL;
+	explicit_bzero(&kc, sizeof(kc));
+	if (a->keying == NULL) {
+		rte_free(mem);
+		return -ENOMEM;
+	}
+	a->jobs = make_ring(name, "jobs", socket);
+	a->done = make_ring(name, "done", socket);
+	return a->jobs != NULL && a->done != NULL ? 0 : -rte_errno;
+}
+
+void hp3d_agent_keys_end(struct hp3d_agent *a)
+{
+	rte_ring_free(a->jobs);
+	rte_ring_free(a->done);
+	rte_free(a->keying);
+}
+
+void hp3d_agent_keys_take(struct hp3d_agent *a, const struct hp3_config *cfg)
+{
+	a->agrees = a->keying != NULL && hp3_config_agrees_on_keys(cfg);
+	if (!a->agrees)
+		return;
+	a->keys.key[0].agreed = find;
+	a->keys.key[0].table = a->keying;
+}
+
+const struct hp3_probe_key *hp3d_agent_agreed(const struct hp3d_agent *a)
+{
+	return a->agrees ? &a->keys.key[0] : NULL;
+}
+
+void hp3d_agent_become(struct hp3d_agent *a, const struct hp3_identity *identity, uint64_t now)
+{
+	if (a->keying != NULL)
+		hp3_keying_become(a->keying, identity, now);
+}
+
+/* --- who has which key --- */
+
+bool hp3d_agent_is_keyed(const struct hp3d_agent *a, const struct hp3_ends *ends)
+{
+	struct hp3_addressing from = {.ipv6 = ends->ipv6};
+
+	memcpy(from.src_ip, ends->remote, ends->ipv6 ? 16 : 4);
+	memcpy(from.dst_ip, ends->local, ends->ipv6 ? 16 : 4);
+	return hp3_pair_keyed(&a->keys.key[0], &from);
+}
+
+void hp3d_agent_key_heard(struct hp3d_agent *a, const struct hp3_ends *ends, uint64_t now)
+{
+	const struct hp3_pair_ends pair = pair_ends(ends->ipv6, ends->local, ends->remote);
+
+	if (a->agrees)
+		hp3_keying_heard(a->keying, &pair, now);
+}
+
+void hp3d_agent_key_begin(struct hp3d_agent *a, const struct hp3_ends *ends, uint64_t now)
+{
+	const struct hp3_pair_ends pair = pair_ends(ends->ipv6, ends->local, ends->remote);
+
+	if (a->agrees)
+		hp3_keying_begin(a->keying, &pair, now);
+}
+
+/* --- messages --- */
+
+static struct rte_mbuf *message_to(
+	struct hp3d_agent *a, struct hp3_addressing *to, const struct hp3_keying_message *m)
+{
+	struct rte_mbuf *buf = rte_pktmbuf_alloc(a->pool);
+
+	if (buf == NULL) {
+		a->c.probe_no_buffer++;
+		return NULL;
+	}
+	to->sport = a->port;
+	hp3_addressing_class(to, a->dscp);
+	return hp3d_agent_sized(
+		buf, hp3_build_udp(rte_pktmbuf_mtod(buf, void *), HP3D_AGENT_FRAME_MAX, to, a->port,
+			     m->bytes, (uint16_t)m->len));
+}
+
+/* Where the local host has sent before, or to a host of the rack. */
+static struct rte_mbuf *send_message(struct hp3d_agent *a, const struct hp3_keying_message *m)
+{
+	const struct hp3_pair_ends *ends = &m->to;
+	const struct hp3d_neighbour *n =
+		hp3d_neighbours_any(&a->neighbours, ends->ipv6, ends->src, ends->dst);
+	struct hp3_addressing to;
+
+	if (n != NULL)
+		to = n->a;
+	else if (!hp3d_mates_address(&a->mates, &a->neighbours, ends, &to)) {
+		a->c.probe_no_way++;
+		return NULL;
+	}
+	return message_to(a, &to, m);
+}
+
+/* Of another host whose keys are agreed on, while those of this one are not. */
+static bool refuse(struct hp3d_agent *a, const struct hp3_pkt *pkt)
+{
+	struct hp3_pair_ends ends;
+	struct hp3_handshake h;
+
+	if (hp3_handshake_read(pkt->frame, pkt->len, &pkt->v, a->port, &ends, &h) == -ENOMSG)
+		return false;
+	a->c.keys_refused++;
+	return true;
+}
+
+bool hp3d_agent_take_keying(
+	struct hp3d_agent *a, const struct hp3_pkt *pkt, uint64_t now, struct rte_mbuf **answer)
+{
+	struct hp3_keying_message out;
+	struct hp3_addressing back;
+
+	if (!a->agrees)
+		return refuse(a, pkt);
+	switch (hp3_keying_take(a->keying, pkt->frame, pkt->len, &pkt->v, now, &out)) {
+	case HP3_KEYING_NONE:
+		return false;
+	case HP3_KEYING_ANSWER:
+		hp3_addressing_reply(pkt->frame, &pkt->v, a->port, &back);
+		*answer = message_to(a, &back, &out);
+		return true;
+	default:
+		return true;
+	}
+}
+
+/* --- public keys --- */
+
+static void give_jobs(struct hp3d_agent *a, uint64_t now)
+{
+	struct hp3_keying_job job;
+
+	while (!rte_ring_full(a->jobs) && hp3_keying_job(a->keying, now, &job))
+		rte_ring_sp_enqueue_elem(a->jobs, &job, sizeof(job));
+}
+
+struct rte_mbuf *hp3d_agent_due(struct hp3d_agent *a, uint64_t now)
+{
+	struct hp3_keying_message out;
+	struct hp3_keying_job job;
+	struct rte_mbuf *m;
+
+	if (!a->agrees)
+		return NULL;
+	give_jobs(a, now);
+	while (rte_ring_sc_dequeue_elem(a->done, &job, sizeof(job)) == 0) {
+		m = hp3_keying_done(a->keying, &job, now, &out) ? send_message(a, &out) : NULL;
+		if (m != NULL)
+			return m;
+	}
+	if (now < a->init_at || !hp3_keying_tick(a->keying, now, &out))
+		return NULL;
+	a->init_at = now + PAUSE_NS;
+	return send_message(a, &out);
+}
+
+bool hp3d_agent_compute(struct hp3d_agent *a)
+{
+	struct hp3_keying_job job;
+
+	if (a->jobs == NULL || rte_ring_full(a->done) ||
+		rte_ring_sc_dequeue_elem(a->jobs, &job, sizeof(job)) != 0)
+		return false;
+	hp3_keying_compute(&job);
+	rte_ring_sp_enqueue_elem(a->done, &job, sizeof(job));
+	explicit_bzero(&job, sizeof(job));
+	return true;
+}
+
+/* --- what is told --- */
+
+static const enum hp3_event_type types[] = {
+	[HP3_KEYING_KEYED] = HP3_EV_KEYED,
+	[HP3_KEYING_REPLACED] = HP3_EV_IDENTITY,
+	[HP3_KEYING_CLONED] = HP3_EV_CLONED,
+};
+
+bool hp3d_agent_key_event(struct hp3d_agent *a, struct hp3d_event *out, uint64_t now)
+{
+	struct hp3_keying_event ev;
+
+	if (!a->agrees || !hp3_keying_event(a->keying, &ev))
+		return false;
+	*out = (struct hp3d_event){.ev = {.t_ns = now,
+					   .type = (uint8_t)types[ev.kind],
+					   .flow = HP3_NO_FLOW,
+					   .to = ev.change},
+		.flow = {.ipv6 = ev.ends.ipv6}};
+	memcpy(out->flow.local, ev.ends.src, sizeof(out->flow.local));
+	memcpy(out->flow.remote, ev.ends.dst, sizeof(out->flow.remote));
+	hp3_fingerprint(out->identity, ev.public);
+	if (ev.kind == HP3_KEYING_REPLACED)
+		hp3_fingerprint(out->identity_before, ev.before);
+	if (ev.kind == HP3_KEYING_CLONED && ev.change)
+		__atomic_store_n(&a->cloned, true, __ATOMIC_RELEASE);
+	return true;
+}
+
+bool hp3d_agent_is_cloned(struct hp3d_agent *a)
+{
+	return __atomic_exchange_n(&a->cloned, false, __ATOMIC_ACQ_REL);
+}
+
+const struct hp3_keying_stats *hp3d_agent_keying_stats(const struct hp3d_agent *a)
+{
+	return &a->keying_stats;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config/identity_file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NAME     "identity"
+#define TEXT_MAX 1024u
+#define SEED_HEX (2 * HP3_SEED_LEN)
+
+static const char head[] = "# The identity of this host's hp3d. It is a secret: who reads it can "
+			   "speak for this host.\n"
+			   "# Never copy it to another host. Without it hp3d makes a new one.\n";
+
+static int draw(uint8_t seed[HP3_SEED_LEN], FILE *err)
+{
+	if (getrandom(seed, HP3_SEED_LEN, 0) == (ssize_t)HP3_SEED_LEN)
+		return 0;
+	fprintf(err, "the kernel has no random numbers: %s\n", strerror(errno));
+	return -EIO;
+}
+
+/* --- what may be used --- */
+
+static bool is_ours(const struct stat *st)
+{
+	return st->st_uid == 0 || st->st_uid == geteuid();
+}
+
+static int check_folder(const char *folder, int fd, FILE *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (is_ours(&st) && (st.st_mode & 022) == 0)
+		return 0;
+	fprintf(err,
+		"%s: others can replace this host's identity there: chown root %s; chmod 700 %s\n",
+		folder, folder, folder);
+	return -EPERM;
+}
+
+static int check_file(const char *folder, int fd, FILE *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_size > TEXT_MAX) {
+		fprintf(err,
+			"%s/" NAME
+			": no identity: it has to be a small regular file; remove it, and "
+			"hp3d makes a new one\n",
+			folder);
+		return -EINVAL;
+	}
+	if (is_ours(&st) && (st.st_mode & 077) == 0)
+		return 0;
+	fprintf(err,
+		"%s/" NAME ": others could read or change this host's identity (owner %u, mode "
+		"%04o): remove it, and hp3d makes a new one\n",
+		folder, st.st_uid, st.st_mode & 07777);
+	return -EPERM;
+}
+
+/* --- its text --- */
+
+static int digit(char c)
+{
+	const char *digits = "0123456789abcdef", *at = c != '\0' ? strchr(digits, c) : NULL;
+
+	return at != NULL ? (int)(at - digits) : -1;
+}
+
+static void fingerprint_of(char text[HP3_FINGERPRINT_LEN], const uint8_t seed[HP3_SEED_LEN])
+{
+	struct hp3_identity id;
+
+	hp3_identity_from_seed(&id, seed);
+	hp3_fingerprint(text, id.public);
+	explicit_bzero(&id, sizeof(id));
+}
+
+/* False: the text is no identity. */
+static bool take_text(char *text, uint8_t seed[HP3_SEED_LEN])
+{
+	char *rest = NULL, fingerprint[HP3_FINGERPRINT_LEN];
+	const char *hex = NULL, *print = NULL;
+
+	for (char *line = strtok_r(text, "\n", &rest); line != NULL && hex == NULL;
+		line = strtok_r(NULL, "\n", &rest)) {
+		if (strncmp(line, "x25519 ", 7) != 0)
+			continue;
+		hex = line + 7;
+		print = strchr(hex, ' ');
+	}
+	if (print == NULL || print - hex != SEED_HEX)
+		return false;
+	for (unsigned i = 0; i < HP3_SEED_LEN; i++) {
+		int high = digit(hex[2 * i]), low = digit(hex[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return false;
+		seed[i] = (uint8_t)(high << 4 | low);
+	}
+	fingerprint_of(fingerprint, seed);
+	return strcmp(print + 1, fingerprint) == 0;
+}
+
+static int read_file(const char *folder, int fd, uint8_t seed[HP3_SEED_LEN], FILE *err)
+{
+	char text[TEXT_MAX + 1];
+	ssize_t n;
+	int ret = check_file(folder, fd, err);
+
+	if (ret < 0)
+		return ret;
+	n = read(fd, text, TEXT_MAX);
+	if (n < 0) {
+		ret = -errno;
+		fprintf(err, "%s/" NAME ": %s\n", folder, strerror(errno));
+		return ret;
+	}
+	text[n] = '\0';
+	if (!take_text(text, seed)) {
+		fprintf(err,
+			"%s/" NAME
+			": it is damaged: remove it, and hp3d makes a new one; peers take "
+			"that after 10 s without the old one\n",
+			folder);
+		ret = -EINVAL;
+	}
+	explicit_bzero(text, sizeof(text));
+	return ret;
+}
+
+static int write_text(int fd, const uint8_t seed[HP3_SEED_LEN])
+{
+	char text[TEXT_MAX], hex[SEED_HEX + 1], fingerprint[HP3_FINGERPRINT_LEN];
+	int n;
+	bool written;
+
+	for (unsigned i = 0; i < HP3_SEED_LEN; i++)
+		snprintf(hex + 2 * i, 3, "%02x", seed[i]);
+	fingerprint_of(fingerprint, seed);
+	n = snprintf(text, sizeof(text), "%sx25519 %s %s\n", head, hex, fingerprint);
+	written = write(fd, text, (size_t)n) == n && fsync(fd) == 0;
+	explicit_bzero(text, sizeof(text));
+	explicit_bzero(hex, sizeof(hex));
+	return written ? 0 : -(errno != 0 ? errno : EIO);
+}
+
+/* --- the folder --- */
+
+/* A new file; with `replace` in the place of the old one. -EEXIST: there is one. */
+static int write_file(int dir, const uint8_t seed[HP3_SEED_LEN], bool replace)
+{
+	char name[64];
+	int fd, ret;
+
+	snprintf(name, sizeof(name), "." NAME ".%d", (int)getpid());
+	unlinkat(dir, name, 0);
+	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	errno = 0;
+	ret = write_text(fd, seed);
+	close(fd);
+	if (ret == 0)
+		ret = replace ? renameat(dir, name, dir, NAME) : linkat(dir, name, dir, NAME, 0);
+	if (ret == -1)
+		ret = -errno;
+	unlinkat(dir, name, 0);
+	if (ret == 0)
+		fsync(dir);
+	return ret;
+}
+
+static int in_memory(const char *folder, int error, FILE *err)
+{
+	fprintf(err,
+		"%s: %s: this host's identity is kept in memory only, and hp3d has another one "
+		"after "
+		"a restart, which its peers take after 10 s; let hp3d write there, or set "
+		"[service] "
+		"state\n",
+		folder, strerror(error));
+	return HP3_IDENTITY_IN_MEMORY;
+}
+
+static int open_folder(const char *folder)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
+		return -1;
+	return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static int open_file(int dir)
+{
+	return openat(dir, NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+}
+
+/* `seed`: of a new file; that of an old one takes its place. */
+static int read_or_make(const char *folder, int dir, uint8_t seed[HP3_SEED_LEN], FILE *err)
+{
+	int fd = open_file(dir), ret;
+
+	if (fd < 0 && errno == ENOENT) {
+		ret = write_file(dir, seed, false);
+		if (ret == 0)
+			return HP3_IDENTITY_MADE;
+		if (ret != -EEXIST)
+			return in_memory(folder, -ret, err);
+		fd = open_file(dir); /* of an hp3d that starts beside this one */
+	}
+	if (fd < 0) {
+		ret = -errno;
+		fprintf(err, "%s/" NAME ": %s: remove it, and hp3d makes a new one\n", folder,
+			strerror(errno));
+		return ret;
+	}
+	ret = read_file(folder, fd, seed, err);
+	close(fd);
+	return ret < 0 ? ret : HP3_IDENTITY_READ;
+}
+
+static int replace(const char *folder, int dir, uint8_t seed[HP3_SEED_LEN], FILE *err)
+{
+	int ret = write_file(dir, seed, true);
+
+	return ret == 0 ? HP3_IDENTITY_MADE : in_memory(folder, -ret, err);
+}
+
+typedef int in_folder_fn(const char *folder, int dir, uint8_t seed[HP3_SEED_LEN], FILE *err);
+
+static int open_and(in_folder_fn *what, const char *folder, struct hp3_identity *id, FILE *err)
+{
+	uint8_t seed[HP3_SEED_LEN];
+	int dir, ret = draw(seed, err);
+
+	if (ret == 0 && folder[0] == '\0') {
+		ret = HP3_IDENTITY_IN_MEMORY;
+	} else if (ret == 0) {
+		dir = open_folder(folder);
+		ret = dir < 0 ? in_memory(folder, errno, err) : check_folder(folder, dir, err);
+		if (dir >= 0 && ret == 0)
+			ret = what(folder, dir, seed, err);
+		if (dir >= 0)
+			close(dir);
+	}
+	hp3_identity_from_seed(id, seed);
+	explicit_bzero(seed, sizeof(seed));
+	return ret;
+}
+
+int hp3_identity_file_open(const char *folder, struct hp3_identity *id, FILE *err)
+{
+	return open_and(read_or_make, folder, id, err);
+}
+
+int hp3_identity_file_renew(const char *folder, struct hp3_identity *id, FILE *err)
+{
+	return open_and(replace, folder, id, err);
+}

@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two hosts without a configured key agree on one ([probes] keys = auto), whoever else is there.
+
+usage: keys.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
+"""
+import os
+import random
+import shutil
+import struct
+import threading
+import time
+from hostile import VICTIM_A, VICTIM_B, Hostile, run
+from frames import PROBES_VERSION
+from harness import CLONE_NEWNS, LIBC, MS_PRIVATE, MS_REC, die_with_parent, wait_for
+from network import HP3_PORT, datagram
+from two_paths import TwoPaths
+
+QPS = 2
+ENOUGH = 3000  # packets
+# As in pipeline/spraying, but with rfr.mode = auto, and without a key.
+SETTINGS = {"ppp": {"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 100000},
+            "rfr": {"mode": "auto", "spray_wait_us": 500000, "spray_beat_us": 100000, "stall_us": 0},
+            "probes": {"keys": "auto"}}
+GROUP = "000102030405060708090a0b0c0d0e0f"
+INIT, COOKIE, REPLY, CONFIRM = 1, 2, 3, 4  # probes/handshake.h
+LENGTHS = {INIT: 96, COOKIE: 28, REPLY: 84, CONFIRM: 84}
+FORGED_PER_S, FLOOD_S = 10000, 2
+MS_BIND = 4096
+
+
+def forged(kind, source, body):
+    """A message of key agreement to the second host, from hp3's port; `body`: what follows the head."""
+    message = struct.pack(">BBH", 0x6b, PROBES_VERSION << 4 | kind, 0) + body[:LENGTHS[kind] - 4]
+    if kind == INIT:
+        message = message[:76] + bytes(20)
+    frame = bytearray(datagram(source, VICTIM_B, HP3_PORT, message))
+    frame[34:36] = struct.pack(">H", HP3_PORT)
+    pseudo = bytes(frame[26:34]) + struct.pack(">HH", 17, len(frame) - 34) + bytes(frame[34:])
+    total = sum(struct.unpack(f">{(len(pseudo) + 1) // 2}H", pseudo + bytes(len(pseudo) % 2)))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    frame[40:42] = struct.pack(">H", ~total & 0xffff)
+    return bytes(frame)
+
+
+def is_agreement(frame):
+    return len(frame) > 43 and frame[12:14] == b"\x08\x00" and frame[23] == 17 and \
+        frame[34:38] == struct.pack(">HH", HP3_PORT, HP3_PORT) and frame[42] == 0x6b
+
+
+def of_another_boot(directory):
+    """hp3d sees another boot id from now on: on another machine it would, too."""
+    path = os.path.join(directory, "boot_id")
+    with open(path, "w", encoding="ascii") as f:
+        f.write(directory)
+
+    def prepare():
+        die_with_parent()
+        if LIBC.unshare(CLONE_NEWNS) != 0 or LIBC.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None) != 0 or \
+                LIBC.mount(path.encode(), b"/proc/sys/kernel/random/boot_id", None, MS_BIND, None) != 0:
+            os._exit(99)
+    return prepare
+
+
+class Keys(TwoPaths, Hostile):
+    def begin(self, **more):
+        a, b = self.pair_of_daemons(**{**SETTINGS, **more})
+        ends = self.endpoints(qps=QPS, message=600)  # 153,600 bytes each: sprayed
+        self.traffic(ends[0])
+        a.paired(QPS)
+        return a, b, ends
+
+    def end(self, a, b, ends):
+        self.settle(ends[0])
+        sent, received = (e.report() for e in ends)
+        del received["faults"]["runs_lost"]  # each packet may be on another port than the one before it
+        self.assertEqual(set(received["faults"].values()) | set(sent["faults"].values()), {0}, (sent["faults"], received["faults"]))
+        self.assertEqual([q["sent"] for q in sent["qps"]], [q["received"] for q in received["qps"]])
+        self.stop(a)
+        self.stop(b)
+
+    def events(self, d, kind):
+        return [e for e in d.json("events") if e["type"] == kind]
+
+    def keyed(self, *daemons):
+        for d in daemons:
+            wait_for("a key", lambda d=d: self.events(d, "keyed"))
+
+    def sprays(self, a, b):
+        """From now on, so many packets more."""
+        sprayed, held = a.counters()["sprayed"], b.counters()["reseq_held"]
+        wait_for("packets on both paths", lambda: a.counters()["sprayed"] > sprayed + ENOUGH)
+        wait_for("packets that come too early", lambda: b.counters()["reseq_held"] > held + ENOUGH / 10)
+
+    def up(self, d, prepare=die_with_parent):
+        d.begin(prepare)
+        wait_for("its ports", lambda: d.process.poll() is None and d.ctl("health", code=None).returncode == 0)
+
+    def identity(self, d):
+        return os.path.join(d.directory, "state", "identity")
+
+    def test_two_hosts_agree_and_spray(self):
+        """Without any key in their configurations, in order; what they know of each other is the other one's identity."""
+        a, b, ends = self.begin()
+        self.keyed(a, b)
+        self.sprays(a, b)
+        for d, other in ((a, b), (b, a)):
+            event, = self.events(d, "keyed")
+            with open(self.identity(other), encoding="ascii") as f:
+                self.assertEqual(event["identity"], f.read().split()[-1])
+            self.assertEqual(os.stat(self.identity(d)).st_mode & 0o7777, 0o600)
+        self.end(a, b, ends)
+
+    def test_off_agrees_on_nothing(self):
+        a, b, ends = self.begin(far={"probes": {"keys": "off"}})
+        wait_for("questions that are refused", lambda: b.counters()["keys_refused"] > 1)
+        wait_for("messages", lambda: ends[0].report()["acked"] > ENOUGH)
+        self.assertEqual((self.events(a, "keyed"), a.counters()["sprayed"], os.path.exists(self.identity(b))), ([], 0, False))
+        self.end(a, b, ends)
+
+    def test_no_downgrade(self):
+        """A host with the key of a group agrees with nobody, and a host without that key stays without one."""
+        a, b, ends = self.begin(probes={"probe_key": GROUP}, far={"probes": {"keys": "auto"}})
+        wait_for("questions that are refused", lambda: a.counters()["keys_refused"] > 1)
+        wait_for("messages", lambda: ends[0].report()["acked"] > ENOUGH)
+        for d in (a, b):
+            c = d.counters()
+            self.assertEqual((self.events(d, "keyed"), c["sprayed"], c["loads"], c["agreements"]), ([], 0, 0, 0))
+        self.end(a, b, ends)
+
+    def flood_of(self, frames):
+        """In a thread of its own, so many a second."""
+        port = self.attacker(self.wires[1])
+
+        def flood():
+            begin = time.monotonic()
+            for n, frame in enumerate(frames):
+                while n > (time.monotonic() - begin) * FORGED_PER_S:
+                    time.sleep(0.0005)
+                port.send(frame)
+        thread = threading.Thread(target=flood)
+        thread.start()
+        return thread
+
+    def test_a_flood_of_first_messages(self):
+        """From invented addresses, and from that of the peer, before two hosts agree and after: they do, and go on to spray."""
+        r = random.Random(1)
+        frames = [forged(INIT, VICTIM_A if i % 4 == 0 else bytes((10, 128)) + i.to_bytes(2, "big"), r.randbytes(96))
+                  for i in range(FORGED_PER_S * FLOOD_S)]
+        a, b = self.pair_of_daemons(**SETTINGS)
+        flood = self.flood_of(frames)
+        ends = self.endpoints(qps=QPS, message=600)
+        self.traffic(ends[0])
+        self.keyed(a, b)
+        self.sprays(a, b)
+        flood.join()
+        c = b.counters()
+        self.assertGreater(c["keys_strangers"] + c["keys_cookies"] + c["keys_flooded"], 0.5 * len(frames))
+        self.assertLessEqual(c["keys_computed"], 2)
+        self.assertEqual([c[name] for name in ("keys_keyed", "keys_replaced", "keys_full", "flows_full", "pairs_full")], [1, 0, 0, 0, 0])
+        self.sprays(a, b)
+        self.end(a, b, ends)
+
+    def test_no_amplifier(self):
+        """No more bytes come back than were sent, as packets on the wire: to whom the RNIC talks, and to strangers none."""
+        a, b, ends = self.begin()
+        self.keyed(a, b)
+        r, port = random.Random(2), self.attacker(self.wires[1])
+        for source, answered in ((VICTIM_A, True), (bytes((10, 128, 1, 1)), False)):
+            list(port.arrived())
+            before, sent, came = b.counters(), 0, []
+            for _ in range(400):
+                frame = forged(INIT, source, r.randbytes(96))
+                port.send(frame)
+                sent += len(frame)
+                time.sleep(0.002)
+                came += [f for f in port.arrived() if is_agreement(f)]
+            wait_for("all", lambda n=before["keys_messages"]: b.counters()["keys_messages"] >= n + 400)
+            came += [f for f in port.arrived() if is_agreement(f)]
+            self.assertEqual(bool(came), answered)
+            self.assertLessEqual(sum(map(len, came)), sent)
+            self.assertLessEqual(max(map(len, came), default=0), 138)
+        self.end(a, b, ends)
+
+    def test_messages_that_are_made_up(self):
+        """Of every kind, with the peer's address and any content: the key stays, and so does spraying."""
+        a, b, ends = self.begin()
+        self.keyed(a, b)
+        self.sprays(a, b)
+        r, before = random.Random(3), b.counters()
+        self.flood(self.attacker(self.wires[1]), (forged(kind, VICTIM_A, r.randbytes(96)) for _ in range(1000)
+                                                  for kind in (INIT, COOKIE, REPLY, CONFIRM)))
+        c = wait_for("all", lambda: (lambda c: c if c["keys_messages"] >= before["keys_messages"] + 4000 else None)(b.counters()))
+        for name in ("keys_keyed", "keys_replaced", "keys_cloned", "sprays_broken"):
+            self.assertEqual(c[name], before[name], name)
+        self.assertLessEqual(c["keys_computed"], before["keys_computed"] + 4 + 20)  # of a peer: 4, and 1 a second
+        self.assertEqual(self.events(b, "identity"), [])
+        self.sprays(a, b)
+        self.end(a, b, ends)
+
+    def restarted(self, b):
+        before = len(self.events(b, "keyed"))
+        self.stop(b)
+        self.up(b)
+        return before
+
+    def test_restarts(self):
+        """With its identity a host is who it was. Without, it is another one, which counts when the old one was silent for 10 s."""
+        a, b, ends = self.begin()
+        self.keyed(a, b)
+        self.sprays(a, b)
+        ends[0].tell("stop")
+        wait_for("all ACKs", ends[0].all_acked)
+        self.restarted(b)
+        self.traffic(ends[0])
+        self.keyed(b)
+        self.sprays(a, b)
+        self.assertEqual((len(self.events(a, "keyed")), self.events(a, "identity")), (1, []))
+        old = self.events(a, "keyed")[0]["identity"]
+        ends[0].tell("stop")
+        wait_for("all ACKs", ends[0].all_acked)
+        os.remove(self.identity(b))
+        begin = time.monotonic()
+        self.restarted(b)
+        self.traffic(ends[0])
+        event, = wait_for("the new identity", lambda: self.events(a, "identity"), 40)
+        self.assertGreater(time.monotonic() - begin, 10)
+        self.assertEqual(event["before"], old)
+        self.keyed(b)
+        self.sprays(a, b)
+        self.end(a, b, ends)
+
+    def test_a_copied_identity(self):
+        """On both hosts, of a copied disk: they find out, one draws a new identity, keeps it, and both agree on a key."""
+        a, b = (self.daemon({"rail0": (link.devargs(0), wire.devargs(1))}, begin=False, **SETTINGS)
+                for link, wire in zip((self.rnic, self.net), self.wires))
+        self.up(a, of_another_boot(a.directory))
+        shutil.copytree(os.path.join(a.directory, "state"), os.path.join(b.directory, "state"))
+        with open(self.identity(a), encoding="ascii") as f:
+            copied = f.read()
+        self.up(b, of_another_boot(b.directory))
+        ends = self.endpoints(qps=QPS, message=600)
+        self.traffic(ends[0])
+        self.keyed(a, b)
+        self.sprays(a, b)
+        found = [self.events(d, "cloned") for d in (a, b)]
+        self.assertEqual({e["identity"] for e in found[0] + found[1]}, {copied.split()[-1]})
+        kept = []
+        for d in (a, b):
+            with open(self.identity(d), encoding="ascii") as f:
+                kept.append(f.read())
+        self.assertEqual(sum(text == copied for text in kept), 1)
+        self.assertEqual(sum("this host has a new identity" in d.output() for d in (a, b)), 1)
+        self.end(a, b, ends)
+
+
+if __name__ == "__main__":
+    run()
