@@ -4,6 +4,7 @@
 #include <errno.h>
 #include "engine/flows/barred.h"
 #include "engine/paths/paths.h"
+#include "engine/spray/spray.h"
 
 bool hp3_pair_is_used(const struct hp3_engine *e, uint32_t pair)
 {
@@ -42,6 +43,15 @@ int hp3_pair_info(
 		info->peer = HP3_PEER_PLAIN;
 	else if (p->peer_seen != 0)
 		info->peer = HP3_PEER_HP3D;
+	info->keyed = hp3_has_key(e, HP3_ENDS(p));
+	if (e->spraying != NULL) {
+		uint16_t quota = hp3_quota_find(&e->spraying->quotas, HP3_ENDS(p));
+
+		if (quota != HP3_NO_QUOTA) {
+			info->sprays_out = e->spraying->quotas.peer[quota].outs;
+			info->sprays_in = e->spraying->quotas.peer[quota].ins;
+		}
+	}
 	if (p->paths_ready)
 		info->identity = e->paths[pair].identity;
 	if (e->tracing != NULL) {

@@ -25,6 +25,8 @@ struct hp3_pair_info {
 	uint8_t tracing; /* enum hp3_trace_state; REST also where traces are off */
 	uint8_t ttl; /* of the switches that name paths; 0: not found, or not by traces */
 	uint8_t reason; /* enum hp3_linear_reason of the last map tried */
+	bool keyed; /* the two have a key */
+	uint16_t sprays_out, sprays_in; /* agreements: to spray, to resequence */
 	uint64_t peer_seen_ns; /* since its last sign of life; 0: never, or just now */
 };
 

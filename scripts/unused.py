@@ -20,8 +20,6 @@ ALLOWED = {
     "hp3_config_parse": "a text instead of a file, for who embeds hp3d's configuration",
     "hp3_icrc_use": "every level of the instruction set is tested on one CPU",
     "hp3_keying_event_name": "agreement on keys, which hp3d does not use yet",
-    "hp3_keying_list": "agreement on keys, which hp3d does not use yet",
-    "hp3_keying_state_name": "agreement on keys, which hp3d does not use yet",
     "hp3_lane_name": "as hp3_icrc_use",
     "hp3_lane_use": "as hp3_icrc_use",
     "hp3_policy_defaults": "thresholds as they ship, for who embeds the engine without hp3.ini",

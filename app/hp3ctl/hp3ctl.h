@@ -120,6 +120,7 @@ int hp3ctl_move(struct hp3ctl *ctl);
 int hp3ctl_move_all(struct hp3ctl *ctl);
 int hp3ctl_events(struct hp3ctl *ctl);
 int hp3ctl_paths(struct hp3ctl *ctl);
+int hp3ctl_peers(struct hp3ctl *ctl);
 int hp3ctl_trace(struct hp3ctl *ctl);
 int hp3ctl_ports(struct hp3ctl *ctl);
 int hp3ctl_probes(struct hp3ctl *ctl);

@@ -61,7 +61,7 @@ class Hp3ctl(unittest.TestCase):
     def commands(self):
         flow = self.rig.peers.flow
         once = (("bundle", self.file), ("doctor", "--config", self.rig.d.config), ("__complete", "--socket", self.rig.d.socket, "show", ""))
-        both = (("flows", "--sort", "rtt"), ("show", flow), ("stats", "--explain"), ("events", "--all"), ("why", flow), ("paths",),
+        both = (("flows", "--sort", "rtt"), ("show", flow), ("stats", "--explain"), ("events", "--all"), ("why", flow), ("paths",), ("peers",),
                 ("trace", flow, "--known", "50000", "50001"), ("probes",), ("mode",), ("bypass",), ("config",), ("health",))
         for args in once + both:
             yield args

@@ -110,6 +110,16 @@ class Keys(TwoPaths, Hostile):
             with open(self.identity(other), encoding="ascii") as f:
                 self.assertEqual(event["identity"], f.read().split()[-1])
             self.assertEqual(os.stat(self.identity(d)).st_mode & 0o7777, 0o600)
+        for d, ways in ((a, ("10.9.0.1", "10.9.0.2", "sprayed")), (b, ("10.9.0.2", "10.9.0.1", "resequenced"))):
+            # The second host only receives: its RNIC has flows by what it replies.
+            for peer in d.json("peers"):
+                self.assertEqual((peer["local"], peer["peer"], peer["key"], peer["agreement"], peer["version"]),
+                                 (*ways[:2], "auto", "keyed", PROBES_VERSION))
+                self.assertEqual(peer["identity"], self.events(d, "keyed")[0]["identity"])
+                self.assertGreater(peer["keyed_ns"], 0)
+        peer, = a.json("peers")
+        self.assertEqual((peer["hp3d"], peer["probes"], peer["reports"], peer["sprayed"]), ("hp3d", True, True, QPS))
+        self.assertIn(peer["identity"], a.ctl("peers").stdout)
         self.end(a, b, ends)
 
     def test_off_agrees_on_nothing(self):
@@ -127,6 +137,7 @@ class Keys(TwoPaths, Hostile):
         for d in (a, b):
             c = d.counters()
             self.assertEqual((self.events(d, "keyed"), c["sprayed"], c["loads"], c["agreements"]), ([], 0, 0, 0))
+        self.assertEqual([(p["key"], p["identity"], p["reports"]) for p in a.json("peers")], [("group", None, False)])
         self.end(a, b, ends)
 
     def flood_of(self, frames):

@@ -443,7 +443,7 @@ class ControlTest(unittest.TestCase):
                      ("move", UNKNOWN, "--random", "--home"), ("events", "--since", "-1"),
                      ("move", UNKNOWN, "--random", "--wait", "5", "--no-wait"), ("health", "--all")):
             self.assertIn("--help", self.ctl(*args, code=2).stderr)
-        for command in ("flows", "show", "stats", "move", "events", "why", "paths", "probes", "watch", "config", "bundle",
+        for command in ("flows", "show", "stats", "move", "events", "why", "paths", "peers", "probes", "watch", "config", "bundle",
                         "health"):
             self.assertIn("Usage: hp3ctl " + command, self.ctl(command, "--help").stdout)
         self.assertRegex(self.ctl("--version").stdout, r"^hp3ctl \d")

@@ -69,6 +69,7 @@ static const struct {
 	{"flow", hp3d_json_flow},
 	{"move", hp3d_json_move, if_asked},
 	{"paths", hp3d_json_paths, always},
+	{"peers", hp3d_json_peers},
 	{"ports", hp3d_json_ports},
 	{"qps", hp3d_json_qps},
 	{"trace", hp3d_json_trace},
@@ -81,7 +82,8 @@ static const struct {
 };
 
 #define KNOWN                                                                                      \
-	"the commands are flows, flow, move, paths, ports, qps, trace, events, mode, bypass, "     \
+	"the commands are flows, flow, move, paths, peers, ports, qps, trace, events, mode, "      \
+	"bypass, "                                                                                 \
 	"stats, "                                                                                  \
 	"config, "                                                                                 \
 	"health"

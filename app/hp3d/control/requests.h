@@ -33,6 +33,7 @@ json_t *hp3d_json_flows(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_flow(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_move(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_trace(const struct hp3_config *cfg, json_t *req);
+json_t *hp3d_json_peers(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_paths(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_ports(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_qps(const struct hp3_config *cfg, json_t *req);

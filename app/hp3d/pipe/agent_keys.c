@@ -124,6 +124,12 @@ void hp3d_agent_key_begin(struct hp3d_agent *a, const struct hp3_ends *ends, uin
 		hp3_keying_begin(a->keying, &pair, now);
 }
 
+uint32_t hp3d_agent_key_list(
+	const struct hp3d_agent *a, uint32_t *at, struct hp3_keying_info *info, uint32_t n)
+{
+	return a->agrees ? hp3_keying_list(a->keying, at, info, n) : 0;
+}
+
 /* --- messages --- */
 
 static struct rte_mbuf *message_to(

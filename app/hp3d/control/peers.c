@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * peers: the hosts that this one has flows with, what is known of their hp3d, and by which key they
+ * are authenticated. Address pairs are the engines', keys the agents'; both are read on the lcores,
+ * a few at a time, and put together here.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "app/hp3d/control/list.h"
+#include "app/hp3d/control/requests.h"
+#include "app/hp3d/lcores/eal.h"
+#include "app/hp3d/pipe/agent.h"
+#include "app/hp3d/pipe/pipe.h"
+
+#define PAIRS_PER_STEP 8u
+#define KEYS_PER_STEP  64u
+
+/* What a pipe's agent has agreed on. */
+struct keys {
+	unsigned rail, worker;
+	uint32_t n;
+	struct hp3_keying_info *info; /* NULL: no pipe yet */
+};
+
+struct step {
+	unsigned rail;
+	uint32_t at, n;
+	uint64_t now;
+	struct hp3_keying_info info[KEYS_PER_STEP];
+};
+
+static void read_keys(struct hp3d_worker *w, void *arg)
+{
+	struct step *s = arg;
+	struct hp3d_agent *a = hp3d_pipe_agent(hp3d_worker_pipe(w, s->rail));
+
+	s->n = a != NULL ? hp3d_agent_key_list(a, &s->at, s->info, KEYS_PER_STEP) : 0;
+}
+
+static int by_ends(const void *a, const void *b)
+{
+	return hp3_pair_ends_compare(&((const struct hp3_keying_info *)a)->ends,
+		&((const struct hp3_keying_info *)b)->ends);
+}
+
+/* Of that pipe, sorted. 0 or a negative errno. */
+static int collect(struct keys *k, unsigned rail, unsigned worker)
+{
+	struct step s = {.rail = rail};
+
+	*k = (struct keys){.rail = rail, .worker = worker, .info = k->info};
+	do {
+		struct hp3_keying_info *more;
+
+		if (hp3d_worker_call(hp3d_worker(worker), read_keys, &s) < 0)
+			return -ETIMEDOUT;
+		more = realloc(k->info, (k->n + KEYS_PER_STEP) * sizeof(*more));
+		if (more == NULL)
+			return -ENOMEM;
+		k->info = more;
+		memcpy(k->info + k->n, s.info, s.n * sizeof(*more));
+		k->n += s.n;
+	} while (s.n == KEYS_PER_STEP);
+	qsort(k->info, k->n, sizeof(*k->info), by_ends);
+	return 0;
+}
+
+static const struct hp3_keying_info *key_of(const struct keys *k, const struct hp3_pair_info *p)
+{
+	struct hp3_keying_info wanted = {0};
+
+	if (k->n == 0)
+		return NULL;
+	hp3_pair_ends_set(&wanted.ends, p->ipv6, p->local, p->remote);
+	return bsearch(&wanted, k->info, k->n, sizeof(wanted), by_ends);
+}
+
+struct entry {
+	struct hp3_pair_info pair;
+	uint32_t rtt_ns; /* of the path that answered last; 0: unknown */
+	uint64_t now;
+};
+
+static bool take(
+	const struct hp3_engine *e, uint32_t index, uint64_t now, void *item, const void *arg)
+{
+	struct hp3_path_info path[HP3_PATHS];
+	struct entry *x = item;
+	uint64_t age = UINT64_MAX;
+	uint32_t n;
+
+	*x = (struct entry){.now = now};
+	if (hp3_pair_info(e, index, now, &x->pair) != 0)
+		return false;
+	n = hp3_pair_paths(e, index, now, path, HP3_PATHS);
+	for (uint32_t i = 0; i < n; i++) {
+		if (path[i].rtt_ns != 0 && path[i].age_ns < age) {
+			age = path[i].age_ns;
+			x->rtt_ns = path[i].rtt_ns;
+		}
+	}
+	return true;
+}
+
+static json_t *known(uint64_t value)
+{
+	return value != 0 ? json_integer((json_int_t)value) : json_null();
+}
+
+/* Whoever proved its identity has an hp3d, asked or not. */
+static bool is_keyed(const struct hp3_keying_info *key)
+{
+	return key != NULL && key->state == HP3_KEYING_HAS_KEY;
+}
+
+static void add_key(json_t *j, const struct hp3_keying_info *key, uint64_t now)
+{
+	char fingerprint[HP3_FINGERPRINT_LEN];
+	enum hp3_keying_state state =
+		key != NULL ? (enum hp3_keying_state)key->state : HP3_KEYING_NO_PEER;
+
+	if (is_keyed(key))
+		hp3_fingerprint(fingerprint, key->public);
+	json_object_set_new(j, "agreement", json_string(hp3_keying_state_name(state)));
+	json_object_set_new(j, "identity", is_keyed(key) ? json_string(fingerprint) : json_null());
+	json_object_set_new(j, "keyed_ns", is_keyed(key) ? known(now - key->since) : json_null());
+	json_object_set_new(j, "doubted", json_boolean(is_keyed(key) && key->doubted));
+}
+
+/* Since its last sign of life, ns; 0: none is known. */
+static uint64_t seen_ns(const struct entry *x, const struct hp3_keying_info *key)
+{
+	uint64_t seen = x->pair.peer_seen_ns;
+
+	if (is_keyed(key) && (seen == 0 || x->now - key->heard < seen))
+		seen = x->now - key->heard;
+	return seen;
+}
+
+static const char *key_name(const struct hp3_config *cfg, const struct hp3_pair_info *p)
+{
+	if (cfg->probes.probe_key[0] != '\0')
+		return "group";
+	return p->keyed ? "auto" : "none";
+}
+
+static json_t *peer_json(const struct hp3_config *cfg, const struct hp3d_place *at,
+	const void *item, const void *arg)
+{
+	const struct entry *x = item;
+	const struct hp3_pair_info *p = &x->pair;
+	struct keys *k = (struct keys *)(uintptr_t)arg;
+	const struct hp3_keying_info *key;
+	bool hp3d;
+	json_t *j;
+
+	if (k->info == NULL || k->rail != at->rail || k->worker != at->worker)
+		if (collect(k, at->rail, at->worker) < 0)
+			return NULL;
+	key = key_of(k, p);
+	hp3d = p->peer == HP3_PEER_HP3D || is_keyed(key);
+	j = json_pack("{s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:i}", "rail", cfg->rails[at->rail].name,
+		"local", hp3d_json_hop(p->ipv6, p->local), "peer",
+		hp3d_json_hop(p->ipv6, p->remote), "vlan",
+		p->vlan != 0 ? json_integer(p->vlan) : json_null(), "hp3d",
+		hp3_peer_name(hp3d ? HP3_PEER_HP3D : (enum hp3_peer)p->peer), "version",
+		hp3d ? json_integer(HP3_PROBES_VERSION) : json_null(), "key", key_name(cfg, p),
+		"flows", (int)p->flows);
+	if (j == NULL)
+		return NULL;
+	add_key(j, key, x->now);
+	json_object_update_new(
+		j, json_pack("{s:b, s:b, s:i, s:i, s:o, s:o}", "probes", hp3d, "reports",
+			   hp3d && p->keyed, "sprayed", p->sprays_out, "resequenced", p->sprays_in,
+			   "rtt_ns", known(x->rtt_ns), "seen_ns", known(seen_ns(x, key))));
+	return j;
+}
+
+json_t *hp3d_json_peers(const struct hp3_config *cfg, json_t *req)
+{
+	struct entry items[PAIRS_PER_STEP];
+	struct keys keys = {0};
+	const struct hp3d_list list = {.records = cfg->engine.max_pairs,
+		.items = items,
+		.size = sizeof(items[0]),
+		.room = PAIRS_PER_STEP,
+		.take = take,
+		.json = peer_json,
+		.arg = &keys};
+	json_t *answer = hp3d_list_page(cfg, req, &list);
+
+	free(keys.info);
+	return answer;
+}
