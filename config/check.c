@@ -272,7 +272,7 @@ static void check_probes(struct hp3_ini_doc *doc, const struct hp3_config *c)
 			"16\" prints, or take keys = auto");
 	if (c->probes.keys == HP3_KEYS_OFF && c->probes.probe_key[0] != '\0')
 		hp3_ini_complain(doc, "probes", "keys",
-			"off, and there is a probe_key: take keys = group, or remove the key");
+			"there is a probe_key: take keys = group, or remove the key");
 	if (c->probes.probe_key[0] == '\0' && c->probes.probe_key_old[0] != '\0' &&
 		good2(doc, "probes", "probe_key", "probes", "probe_key_old"))
 		hp3_ini_complain(doc, "probes", "probe_key_old",

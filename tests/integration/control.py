@@ -42,6 +42,8 @@ probe_key = "{secret}"
 probe_key_old = "{old}"
 [control]
 socket = "{socket}"
+[service]
+state = "{state}"
 """
 SECRET, OLD_SECRET, NEW_SECRET = "5ec4e700" * 4, "01d5ec00" * 4, "9e35ec00" * 4
 SECRETS = (SECRET, OLD_SECRET, NEW_SECRET)
@@ -55,7 +57,7 @@ class Daemon:
         self.socket = sock or os.path.join(directory, "run", "hp3.sock")
         self.config = os.path.join(directory, name + ".ini")
         with open(self.config, "w") as f:
-            f.write(CONFIG.format(prefix=f"hp3-{os.getpid()}-{name}", socket=self.socket, secret=SECRET, old=OLD_SECRET) + more)
+            f.write(CONFIG.format(prefix=f"hp3-{os.getpid()}-{name}", socket=self.socket, state=os.path.join(directory, "state"), secret=SECRET, old=OLD_SECRET) + more)
         self.log = open(os.path.join(directory, name + ".log"), "w+")
         self.process = subprocess.Popen([HP3D, "--config", self.config], stdout=self.log,
                                         stderr=subprocess.STDOUT)
@@ -323,7 +325,7 @@ class ControlTest(unittest.TestCase):
                 f.write(text)
             run = subprocess.run([HP3D, option, path], capture_output=True, text=True)
             return run.stdout + run.stderr
-        good = CONFIG.format(prefix="other", socket=os.path.join(self.directory.name, "other.sock"), secret=SECRET,
+        good = CONFIG.format(prefix="other", socket=os.path.join(self.directory.name, "other.sock"), state="", secret=SECRET,
                              old=OLD_SECRET)
         key, old = f'probe_key = "{SECRET}"', f'probe_key_old = "{OLD_SECRET}"'
         outputs = [self.ctl(*words).stdout for words in (("config",), ("--json", "config"), ("stats",), ("health",))]

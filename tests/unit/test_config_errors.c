@@ -417,10 +417,31 @@ static void unreadable_files(void **state)
 	free(text);
 }
 
+static void keys_that_are_not_there(void **state)
+{
+	expect(RAIL "[probes]\nkeys = group\n", 0,
+		"f.ini:5: [probes] keys = group: there is no probe_key: set it on all hosts to "
+		"what "
+		"\"openssl rand -hex 16\" prints, or take keys = auto\n");
+	expect(RAIL "[probes]\nkeys = off\nprobe_key = 00112233445566778899aabbccddeeff\n", 0,
+		"f.ini:5: [probes] keys = off: there is a probe_key: take keys = group, or "
+		"remove the key\n");
+	expect(RAIL "[probes]\nprobe_key_old = 00112233445566778899aabbccddeeff\n", 0,
+		"f.ini:5: [probes] probe_key_old = (secret): there is no probe_key: set it to the "
+		"new one, or "
+		"to "
+		"this one\n");
+	expect(RAIL "[service]\nstate = here\n", 0,
+		"f.ini:5: [service] state = here: not allowed: write an absolute path, such as "
+		"\"/var/lib/hp3\", "
+		"or nothing\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names),
+		cmocka_unit_test(keys_that_are_not_there),
 		cmocka_unit_test(passwords_in_urls_are_not_shown),
 		cmocka_unit_test(duplicates),
 		cmocka_unit_test(integers),

@@ -133,6 +133,25 @@ static void the_silent_are_told_rarely(void **state)
 	assert_true(is_due(2, 8 * S, &to));
 }
 
+/* For what is said about keys, before anything is told to the rack. */
+static void by_its_address(void **state)
+{
+	struct hp3_pair_ends ends = {.src = {10, 0, 1, 1}, .dst = {10, 0, 1, 2}};
+	struct hp3_addressing to;
+
+	assert_false(hp3d_mates_address(&mates, &table, &ends, &to)); /* nothing was sent yet */
+	connection(1, 88, 42, 5);
+	assert_true(hp3d_mates_address(&mates, &table, &ends, &to));
+	assert_int_equal(to.dst_mac[5], 42);
+	assert_int_equal(to.tag[0].tci, 5);
+	assert_memory_equal(to.dst_ip, ends.dst, 4);
+	ends.dst[3] = 99; /* of no host of the rack */
+	assert_false(hp3d_mates_address(&mates, &table, &ends, &to));
+	ends.dst[3] = 2;
+	ends.src[3] = 77; /* not from here */
+	assert_false(hp3d_mates_address(&mates, &table, &ends, &to));
+}
+
 static void how_it_is_addressed(void **state)
 {
 	struct hp3_addressing to;
@@ -157,6 +176,7 @@ int main(void)
 		cmocka_unit_test_setup(who_speaks_is_one_of_them, begin),
 		cmocka_unit_test_setup(the_silent_are_told_rarely, begin),
 		cmocka_unit_test_setup(how_it_is_addressed, begin),
+		cmocka_unit_test_setup(by_its_address, begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

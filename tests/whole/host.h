@@ -46,6 +46,7 @@ struct whole_account {
 	uint64_t
 		doubts; /* order was given up: a packet is too late, too far ahead, finds no room */
 	uint64_t paced; /* packets that waited for the pacer */
+	uint64_t keyed; /* peers with which a key was agreed on */
 };
 
 /* What a module offers, by these names. */

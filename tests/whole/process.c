@@ -154,6 +154,7 @@ void process_kill(struct process *p)
 	p->sim->r.shown += p->seen.shown;
 	p->sim->r.doubts += p->seen.doubts;
 	p->sim->r.paced += p->seen.paced;
+	p->sim->r.keyed += p->seen.keyed;
 	ports_unplug(p);
 	clients_close(p);
 	p->state = GONE;

@@ -148,6 +148,7 @@ struct happening {
 	X(shown)                                                                                   \
 	X(doubts)                                                                                  \
 	X(paced)                                                                                   \
+	X(keyed)                                                                                   \
 	X(moves)                                                                                   \
 	X(recovered)                                                                               \
 	X(failovers)                                                                               \

@@ -10,6 +10,7 @@
 #include "app/doctor/doctor.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/internal.h"
+#include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/pipe.h"
 #include "app/record/record.h"
 #include "tests/whole/host.h"
@@ -239,6 +240,8 @@ static void add(struct whole_account *a, struct hp3d_pipe *p)
 	a->doubts += s->reseq_given_up + s->reseq_beyond + s->reseq_full + s->reseq_share +
 		     s->reseq_late;
 	a->paced += s->paced;
+	if (hp3d_pipe_agent(p) != NULL)
+		a->keyed += hp3d_agent_keying_stats(hp3d_pipe_agent(p))->keyed;
 }
 
 /* As a call of the control thread does (app/hp3d/lcores/loop.c). */

@@ -402,6 +402,8 @@ hold_packets = 256
 verbs = {verbs}
 [control]
 socket = "{directory}/hp3.sock"
+[service]
+state = "{directory}/state"
 """
 
     def hp3d(self, verbs="library", rdma="", lcores=1):
