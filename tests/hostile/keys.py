@@ -64,11 +64,12 @@ def of_another_boot(directory):
 
 
 class Keys(TwoPaths, Hostile):
-    def begin(self, **more):
+    def begin(self, paired=True, **more):
         a, b = self.pair_of_daemons(**{**SETTINGS, **more})
         ends = self.endpoints(qps=QPS, message=600)  # 153,600 bytes each: sprayed
         self.traffic(ends[0])
-        a.paired(QPS)
+        if paired:
+            a.paired(QPS)
         return a, b, ends
 
     def end(self, a, b, ends):
@@ -127,6 +128,17 @@ class Keys(TwoPaths, Hostile):
         wait_for("questions that are refused", lambda: b.counters()["keys_refused"] > 1)
         wait_for("messages", lambda: ends[0].report()["acked"] > ENOUGH)
         self.assertEqual((self.events(a, "keyed"), a.counters()["sprayed"], os.path.exists(self.identity(b))), ([], 0, False))
+        self.end(a, b, ends)
+
+    def test_mode_off(self):
+        """Only forwards: hp3d asks nobody, and agrees when the operator turns it on."""
+        a, b, ends = self.begin(paired=False, policy={"mode": "off"})
+        wait_for("messages", lambda: ends[0].report()["acked"] > ENOUGH)
+        self.assertEqual([d.counters()[name] for d in (a, b) for name in ("keys_asked", "keys_messages")], [0] * 4)
+        for d in (a, b):
+            d.ctl("mode", "on")
+        self.keyed(a, b)
+        self.sprays(a, b)
         self.end(a, b, ends)
 
     def test_no_downgrade(self):

@@ -36,6 +36,7 @@ struct hp3d_agent {
 	/* Keys that pairs agree on (agent_keys.c) */
 	struct hp3_keying *keying; /* NULL: none ever are */
 	bool agrees; /* they are now: there is no probe_key */
+	bool asks; /* the mode lets hp3d ask others, as it asks for paths */
 	bool cloned; /* this host is to draw a new identity; read by the main thread */
 	struct rte_ring *jobs, *done;
 	uint64_t init_at; /* no INIT before */

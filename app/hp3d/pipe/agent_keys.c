@@ -12,6 +12,7 @@
 #include <rte_ring_elem.h>
 #include "app/hp3d/pipe/agent_internal.h"
 #include "app/hp3d/pipe/identity.h"
+#include "engine/policy.h"
 
 #define PEERS    1024u /* as many as neighbours.h has */
 #define JOBS     64u /* under way at a time */
@@ -79,6 +80,9 @@ void hp3d_agent_keys_end(struct hp3d_agent *a)
 
 void hp3d_agent_keys_take(struct hp3d_agent *a, const struct hp3_config *cfg)
 {
+	const struct hp3_engine_config ec = hp3_policy_settled(&cfg->engine);
+
+	a->asks = ec.moves_allowed || (ec.observe && !ec.silent);
 	a->agrees = a->keying != NULL && hp3_config_agrees_on_keys(cfg);
 	if (!a->agrees)
 		return;
@@ -120,7 +124,7 @@ void hp3d_agent_key_begin(struct hp3d_agent *a, const struct hp3_ends *ends, uin
 {
 	const struct hp3_pair_ends pair = pair_ends(ends->ipv6, ends->local, ends->remote);
 
-	if (a->agrees)
+	if (a->agrees && a->asks)
 		hp3_keying_begin(a->keying, &pair, now);
 }
 
@@ -221,7 +225,7 @@ struct rte_mbuf *hp3d_agent_due(struct hp3d_agent *a, uint64_t now)
 		if (m != NULL)
 			return m;
 	}
-	if (now < a->init_at || !hp3_keying_tick(a->keying, now, &out))
+	if (!a->asks || now < a->init_at || !hp3_keying_tick(a->keying, now, &out))
 		return NULL;
 	a->init_at = now + PAUSE_NS;
 	return send_message(a, &out);

@@ -44,7 +44,8 @@ uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now)
 	hp3d_pipe_make_room(p);
 	if (p->agent != NULL) {
 		hp3d_agent_tick(p->agent, now);
-		keys_due(p, now);
+		if (!p->mute)
+			keys_due(p, now);
 	}
 	due = hp3_tick(p->engine, now, &p->acts);
 	hp3d_pipe_settle(p, now);
