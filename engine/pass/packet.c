@@ -233,11 +233,13 @@ static void note_refusal(struct hp3_engine *e, struct hp3_flow *f, const struct 
 /*
  * A READ response behind one that was lost: the RNIC knows less than the PSNs say. An ACK does not
  * heal that: it may be what tells the RNIC that it has to ask again. Data that passed us, checked
- * or not, may yet be lost behind us, and the RNIC waits for them until an ACK tells it.
+ * or not, may yet be lost behind us, and the RNIC waits for them until an ACK tells it. Where
+ * responses are put in order there is another one who knows (spray/reads.c).
  */
-static inline void note_progress(
-	struct hp3_flow *f, const struct hp3_view *v, uint32_t una_before, bool sound)
+static inline void note_progress(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v,
+	uint32_t una_before, bool sound)
 {
+	struct hp3_flow *f = &e->flows[flow];
 	uint32_t acked = (f->stream.una - una_before) & HP3_PSN_MASK;
 	bool data = v->flags & (HP3_VF_READ | HP3_VF_ATOMIC);
 
@@ -246,7 +248,7 @@ static inline void note_progress(
 	if (v->flags & HP3_VF_AETH)
 		f->watch |= HP3_FW_HEARD;
 	if (HP3_UNLIKELY((v->flags & (HP3_VF_READ | HP3_VF_FIRST)) == HP3_VF_READ))
-		f->watch |= acked > 1 ? HP3_FW_DOUBT : 0;
+		f->watch |= acked > 1 && !hp3_spray_reads_ready(e, flow) ? HP3_FW_DOUBT : 0;
 }
 
 /*
@@ -352,7 +354,7 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 		f->pkey = v->pkey;
 	}
 	if (f->stream.una != una)
-		note_progress(f, v, una, sound);
+		note_progress(e, flow, v, una, sound);
 	else if (sound && !(f->watch & HP3_FW_SURE))
 		confirm(e, f, v);
 	if (f->state == HP3_RFR_RESUMING)

@@ -17,6 +17,11 @@ static void tx_retransmit(
 	f->flags |= HP3_FF_WENT_BACK;
 	if (hp3_psn_diff(v->psn, f->stream.una) < 0)
 		f->watch |= HP3_FW_DOUBT;
+#ifndef HP3_BREAK_BACK_SAYS
+	else if (first) /* an RNIC goes back to the oldest PSN that it waits for: it has what is
+			   before */
+#endif
+		f->watch &= (uint16_t)~HP3_FW_DOUBT;
 	if (is_watched(t->e, f))
 		hp3_monitor_retransmit(&f->monitor);
 	if (!(f->watch & HP3_FW_ARMED) && (f->flags & HP3_FF_PAIRED))

@@ -139,6 +139,8 @@ void hp3_in_empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind
 		add_slot(t->e, in, &r, handle);
 	if (in->ack.held != 0)
 		add_ack(t->e, in, &r);
+	if (r.n != 0)
+		hp3_in_gap(t->e, in);
 	leave(t, in, &r, kind);
 }
 
@@ -221,6 +223,7 @@ void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in)
 	bool copy;
 
 	while (hp3_reseq_late(&in->reseq, &params, t->now, &handle, &copy)) {
+		hp3_in_gap(t->e, in);
 		if (copy) {
 			hp3_act(t, HP3_ACT_SHOW, HP3_NO_FLOW)->held = handle;
 			t->e->stats.reseq_late++;
@@ -230,8 +233,10 @@ void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in)
 	}
 	t->e->stats.reseq_given_up += r.n != 0;
 	hp3_in_ack_counts(in);
-	if (in->ack.held != 0 && in->reseq.held == 0 && t->now - in->ack.at >= params.most_ns)
+	if (in->ack.held != 0 && in->reseq.held == 0 && t->now - in->ack.at >= params.most_ns) {
+		hp3_in_gap(t->e, in);
 		add_ack(t->e, in, &r); /* nothing came: the RNIC sees that by itself */
+	}
 	leave(t, in, &r, HP3_ACT_DELIVER);
 	if (in->ack.held == 0 || t->now < hp3_reseq_until(&in->reseq, &params, in->ack.came))
 		return;

@@ -39,6 +39,7 @@ static bool may_begin(struct hp3_turn *t, const struct hp3_flow *f, const struct
 void hp3_spray_reads_taken(struct hp3_engine *e, struct hp3_spray_in *in, uint32_t flow)
 {
 	in->flow = flow;
+	in->doubts = false;
 	e->spraying->of[flow].reads = e->spraying->ins[in->at];
 	e->flows[flow].watch |= HP3_FW_READS;
 }
@@ -93,6 +94,33 @@ static void goes_back(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn,
 	}
 }
 
+/* The RNIC lacks something that una says has come: it is held, or owed. */
+static bool lacks(const struct hp3_spray_in *in, const struct hp3_flow *f)
+{
+#ifdef HP3_BREAK_READ_DOUBT
+	return in->reseq.held != 0;
+#endif
+	return in->reseq.held != 0 || in->ack.held != 0 ||
+	       (in->owed.n != 0 && hp3_psn_diff(in->owed.range[0].first, f->stream.una) < 0);
+}
+
+/* Rule 4: as long as that is so it is handed no NAK. What else raised doubts is not ended here. */
+static void doubt(struct hp3_engine *e, struct hp3_spray_in *in)
+{
+	struct hp3_flow *f;
+
+	if (in->flow == HP3_NO_FLOW || !in->ready)
+		return;
+	f = &e->flows[in->flow];
+	if (lacks(in, f)) {
+		in->doubts |= !(f->watch & HP3_FW_DOUBT);
+		f->watch |= HP3_FW_DOUBT;
+	} else if (in->doubts) {
+		in->doubts = false;
+		f->watch &= (uint16_t)~HP3_FW_DOUBT;
+	}
+}
+
 /* A READ or ATOMIC leaves. False: it cannot be known any more what is owed. */
 static bool count(struct hp3_spray_in *in, const struct hp3_flow *f, const struct hp3_view *v)
 {
@@ -128,6 +156,7 @@ static void owe_nothing(struct hp3_spray_in *in)
 {
 	in->owed.n = in->n_early = 0;
 	in->from = HP3_NO_PSN;
+	in->doubts = false; /* what was in doubt remains so */
 }
 
 /*
@@ -179,6 +208,8 @@ void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pk
 	} else {
 		return;
 	}
+	if (hp3_psn_diff(v->psn, f->stream.una) < 0)
+		in->doubts = false; /* it has shown that it lacks something: tx_retransmit() */
 	back = goes_on_behind(in, f, v->psn);
 	first = back && (!in->back || in->end == HP3_NO_PSN || hp3_psn_diff(v->psn, in->end) < 0);
 	in->back = back;
@@ -196,6 +227,7 @@ void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pk
 		goes_back(t, in, v->psn, first);
 	if (in->ready)
 		hp3_in_follow(t, in, HP3_IN_PIECE);
+	doubt(t->e, in);
 	if ((v->flags & HP3_VF_READ) && v->dma_len >= t->e->cfg.spray.bytes)
 		offer(t, in);
 }
@@ -311,9 +343,21 @@ static void response(struct hp3_turn *t, struct hp3_spray_in *in, const struct h
 		in->again &= in->reseq.told;
 }
 
+/* Is it behind a response that lacks? */
+static bool is_early(const struct hp3_spray_in *in, const struct hp3_view *v)
+{
+	bool refuses = HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK;
+
+	if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC))
+		return hp3_psn_diff(v->psn, in->reseq.expected) > 0;
+	return !hp3_in_has_come(in, (v->psn - refuses) & HP3_PSN_MASK);
+}
+
 static void reply(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd)
 {
+	bool early;
+
 	if (!in->ready) {
 		learn(t, in, pkt);
 		if (!in->ready)
@@ -321,12 +365,14 @@ static void reply(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 	}
 	hp3_spray_look(t);
 	hp3_in_look(t, in);
+	early = is_early(in, &pkt->v);
 	if (pkt->v.flags & (HP3_VF_READ | HP3_VF_ATOMIC))
 		response(t, in, pkt, vd);
 	else
 		ack(t, in, pkt, vd);
-	if (vd->kind == HP3_HOLD && in->flow != HP3_NO_FLOW)
-		t->e->flows[in->flow].watch |= HP3_FW_DOUBT; /* the RNIC knows less than has come */
+	if (early && vd->kind == HP3_PASS)
+		hp3_in_gap(t->e, in);
+	doubt(t->e, in);
 	hp3_in_wake(t->e, in, hp3_in_due(t, in));
 }
 
@@ -351,6 +397,7 @@ void hp3_spray_reads_gone(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	t->e->flows[in->flow].watch &= (uint16_t)~HP3_FW_READS;
 	in->flow = HP3_NO_FLOW;
+	in->doubts = false;
 	in->unwanted = true;
 	if (in->numbered)
 		hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
@@ -360,6 +407,7 @@ void hp3_spray_reads_gone(struct hp3_turn *t, struct hp3_spray_in *in)
 void hp3_spray_reads_anew(struct hp3_turn *t, struct hp3_spray_in *in, bool told)
 {
 	hp3_in_empty(t, in, HP3_ACT_DISCARD);
+	in->doubts = false;
 	if (!told)
 		return; /* the next request shows whether it is one */
 	owe_nothing(in);

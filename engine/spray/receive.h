@@ -73,6 +73,17 @@ static inline void hp3_in_ack_counts(struct hp3_spray_in *in)
 	in->ack.until = in->ack.psn;
 }
 
+/*
+ * READ responses: the RNIC gets something behind what lacks. It may discard what it is given until
+ * it has sent the READ again (rule 35), so that all has come once more does not end the doubt.
+ */
+static inline void hp3_in_gap(struct hp3_engine *e, struct hp3_spray_in *in)
+{
+	in->doubts = false;
+	if (in->reads && in->flow != HP3_NO_FLOW)
+		e->flows[in->flow].watch |= HP3_FW_DOUBT;
+}
+
 /* held.c */
 struct hp3_reseq_params hp3_in_params(const struct hp3_engine *e);
 /* When something is to be done about what is held. */

@@ -123,6 +123,7 @@ struct hp3_spray_in {
 	uint32_t top; /* ... behind all of them; likewise */
 	bool back; /* ... which was sent again */
 	bool again; /* what lacks was asked for again */
+	bool doubts; /* HP3_FW_DOUBT is set for what is held here or owed, and for nothing else */
 	bool unwanted; /* the sender is told no, and goes on until its packets have arrived */
 	uint8_t strikes;
 	uint32_t back_to; /* where the RNIC went back to last */
@@ -379,6 +380,12 @@ void hp3_spray_replies(struct hp3_turn *t, const struct hp3_pkt *pkt);
 void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a);
 
 /* reads.c */
+/* READ responses to the flow reach the RNIC in order, or are told of (hp3_in_gap()). */
+static inline bool hp3_spray_reads_ready(const struct hp3_engine *e, uint32_t flow)
+{
+	return (e->flows[flow].watch & HP3_FW_READS) &&
+	       e->spraying->in[e->spraying->of[flow].reads].ready;
+}
 /* A request of the flow leaves, or is held. */
 void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt);
 /* A reply to the flow arrived, and all else has been said of it. */

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include "engine/moves/moves.h"
 #include "packets.h"
 #include "probes/agree.h"
 #include "rfr/spraying.h"
@@ -649,6 +650,82 @@ static void who_goes_back_often_is_read_by_one_path(void **state)
 }
 
 /* READs of one packet, whose path MTU no response tells: the second one does. */
+static bool is_in_doubt(void)
+{
+	return rig.e->flows[rig.vd.flow].watch & HP3_FW_DOUBT;
+}
+
+/* Rule 4: what una says has come is held, so there is no NAK; once it was handed over there is. */
+static void rule_04_what_is_held_is_in_doubt(void **state)
+{
+	agreed();
+	middle(&q, READ + 4);
+	assert_false(is_in_doubt());
+	comes(HP3_OP_RC_ACK, READ + 4, HP3_HOLD);
+	assert_true(is_in_doubt());
+	comes(HP3_OP_RC_READ_RESP_LAST, READ + 3, HP3_HOLD);
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 1, HP3_PASS); /* una is beyond, one lacks */
+	assert_true(is_in_doubt());
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 2, HP3_PASS);
+	follow(2);
+	assert_false(is_in_doubt());
+	assert_true(hp3_rnic_is_plain(&rig.e->flows[rig.vd.flow]));
+}
+
+/* An ACK is held alone: what is before it lacks. */
+static void rule_04_what_is_owed_is_in_doubt(void **state)
+{
+	agreed();
+	middle(&q, READ + 4);
+	comes(HP3_OP_RC_ACK, READ + 4, HP3_HOLD);
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 1, HP3_PASS);
+	assert_true(is_in_doubt());
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 2, HP3_PASS);
+	assert_true(is_in_doubt());
+	comes(HP3_OP_RC_READ_RESP_LAST, READ + 3, HP3_PASS);
+	follow(1);
+	assert_false(is_in_doubt());
+}
+
+/*
+ * The RNIC was given what is behind a gap: it may discard what comes until it has sent the READ
+ * again. It lacks nothing where it goes back to what una says is next.
+ */
+static void rule_04_a_gap_is_in_doubt_until_the_rnic_goes_back(void **state)
+{
+	agreed();
+	comes(HP3_OP_RC_READ_RESP_LAST, READ + 3, HP3_HOLD);
+	for (uint32_t i = 0; i < 6; i++)
+		pass_time(MS);
+	assert_int_equal(hp3_engine_held(rig.e, HP3_DIR_RX), 0);
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 1, HP3_PASS);
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 2, HP3_PASS);
+	assert_true(is_in_doubt());
+	read_request(&q, READ + 1, 3 * PMTU); /* una is READ + 4 */
+	comes(HP3_OP_RC_READ_RESP_FIRST, READ + 1, HP3_PASS);
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 2, HP3_PASS);
+	comes(HP3_OP_RC_READ_RESP_LAST, READ + 3, HP3_PASS);
+	assert_true(is_in_doubt());
+	middle(&q, READ + 4);
+	middle(&q, READ + 5);
+	assert_true(is_in_doubt());
+	middle(&q, READ + 4);
+	assert_false(is_in_doubt());
+}
+
+/* It asks for a READ again, and then for what is behind it: that is no proof. */
+static void rule_04_what_follows_a_repeated_read_proves_nothing(void **state)
+{
+	agreed();
+	middle(&q, READ + 4);
+	middle(&q, READ + 5);
+	comes(HP3_OP_RC_ACK, READ + 4, HP3_HOLD);
+	read_request(&q, READ + 1, 3 * PMTU);
+	middle(&q, READ + 4);
+	middle(&q, READ + 5);
+	assert_true(is_in_doubt());
+}
+
 static void small_reads_do_not_wait(void **state)
 {
 	configure(true);
@@ -689,6 +766,10 @@ int main(void)
 		RIG_TEST(who_does_not_want_to_says_so),
 		RIG_TEST(who_goes_back_often_is_read_by_one_path),
 		RIG_TEST(small_reads_do_not_wait),
+		RIG_TEST(rule_04_what_is_held_is_in_doubt),
+		RIG_TEST(rule_04_what_is_owed_is_in_doubt),
+		RIG_TEST(rule_04_a_gap_is_in_doubt_until_the_rnic_goes_back),
+		RIG_TEST(rule_04_what_follows_a_repeated_read_proves_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
