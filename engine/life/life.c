@@ -276,7 +276,7 @@ bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pa
 		f->flags &= (uint16_t)~HP3_FF_FRESH;
 	/* This queue pair was not heard yet, and what the ring says is not of it. */
 	hp3_spray_paired(t, flow, lqpn);
-	f->watch &= HP3_FW_ARMED | HP3_FW_AGREED;
+	f->watch &= HP3_FW_ARMED | HP3_FW_AGREED | HP3_FW_DOUBT;
 	f->watch |= f->watch & HP3_FW_ARMED ? HP3_FW_ANEW : 0;
 	hp3_monitor_init(&f->monitor, t->now);
 	if (!again)
@@ -321,6 +321,7 @@ static void begin_anew(struct hp3_turn *t, uint32_t flow)
 	hp3_challenge_quiet(t, flow, false);
 	hp3_long_end(t->e, flow);
 	f->flags &= (uint16_t)(HP3_FF_USED | HP3_FF_IPV6 | HP3_FF_MOVED);
+	f->watch &= (uint16_t)~HP3_FW_DOUBT;
 	f->unpaired = (struct hp3_unpaired){0}; /* and f->unsent */
 	f->pmtu_log2 = 0;
 	f->lqpn = 0;

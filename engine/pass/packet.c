@@ -9,6 +9,7 @@
 #include "engine/pass/steady.h"
 #include "engine/spray/spray.h"
 
+#define EARLIER     1024 /* PSNs behind una: responses of before count; any PSN may be forged */
 #define SHORT_FRAME 160u /* replies up to this long are checked before they mean anything */
 
 static uint32_t first_packet(struct hp3_turn *t, const struct hp3_pkt *pkt)
@@ -252,6 +253,27 @@ static inline void note_progress(struct hp3_engine *e, uint32_t flow, const stru
 }
 
 /*
+ * A response to a READ or ATOMIC that left before the first packet that hp3d saw of the flow. The
+ * RNIC may lack others of that time, and have asked for them again unseen (rule 4).
+ */
+static void note_earlier_read(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt)
+{
+	struct hp3_flow *f = &e->flows[flow];
+	uint32_t first = e->began[flow].psn;
+
+#ifdef HP3_BREAK_EARLIER_READ
+	return;
+#endif
+	if (first != HP3_NO_PSN && (hp3_psn_diff(pkt->v.psn, first) >= 0 ||
+					   hp3_psn_diff(f->stream.una, pkt->v.psn) > EARLIER))
+		return;
+	if (!hp3_pkt_icrc_ok(e, pkt))
+		return;
+	f->watch |= HP3_FW_DOUBT;
+	hp3_spray_reads_in_doubt(e, flow);
+}
+
+/*
  * A checked acknowledgement that is no progress: it confirms una, or, where a NAK is owed, puts it
  * right, because a reply that nobody checked had claimed more.
  */
@@ -357,6 +379,9 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 		note_progress(e, flow, v, una, sound);
 	else if (sound && !(f->watch & HP3_FW_SURE))
 		confirm(e, f, v);
+	if (HP3_UNLIKELY((v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) &&
+			 (f->stream.una == una || !(f->flags & HP3_FF_STARTED))))
+		note_earlier_read(e, flow, pkt);
 	if (f->state == HP3_RFR_RESUMING)
 		hp3_resume_rx(&(struct hp3_turn){e, now, acts}, flow);
 	if (HP3_UNLIKELY(v->flags & HP3_VF_BECN))

@@ -113,6 +113,27 @@ static void tx_moving(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 	}
 }
 
+/*
+ * What replies before the first packet said was of another stream. Where nobody announced its PSN,
+ * packets that hp3d did not see may have been before it: a READ may be one that the RNIC asks for
+ * again, and then an ACK behind it has the RNIC do nothing (rule 4).
+ */
+static void note_first(struct hp3_flow *f, struct hp3_began *began, const struct hp3_view *v)
+{
+#ifndef HP3_BREAK_HEARD_BEFORE
+	f->watch &= (uint16_t) ~(HP3_FW_HEARD | HP3_FW_SURE | HP3_FW_UNREAD | HP3_FW_ASK);
+#endif
+	if (began->psn != HP3_NO_PSN) {
+		f->watch &= (uint16_t)~HP3_FW_DOUBT;
+		return;
+	}
+	began->psn = v->psn & HP3_PSN_MASK;
+#ifndef HP3_BREAK_FIRST_READ
+	if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC))
+		f->watch |= HP3_FW_DOUBT;
+#endif
+}
+
 /* The first packet of a queue pair, or of its next epoch. */
 static void start(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt)
 {
@@ -121,8 +142,7 @@ static void start(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt)
 
 	hp3_check_begin(t, flow, v);
 	hp3_stream_reset(&f->stream, v->psn);
-	if (t->e->began[flow].psn == HP3_NO_PSN)
-		t->e->began[flow].psn = v->psn & HP3_PSN_MASK;
+	note_first(f, &t->e->began[flow], v);
 	t->e->began[flow].dscp = hp3_dscp(pkt->frame, v) & (HP3_DSCPS - 1);
 	f->flags |= HP3_FF_STARTED;
 	f->home = v->sport;

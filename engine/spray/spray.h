@@ -386,6 +386,12 @@ static inline bool hp3_spray_reads_ready(const struct hp3_engine *e, uint32_t fl
 	return (e->flows[flow].watch & HP3_FW_READS) &&
 	       e->spraying->in[e->spraying->of[flow].reads].ready;
 }
+/* HP3_FW_DOUBT was set for another reason than what is held or owed. */
+static inline void hp3_spray_reads_in_doubt(struct hp3_engine *e, uint32_t flow)
+{
+	if (e->flows[flow].watch & HP3_FW_READS)
+		e->spraying->in[e->spraying->of[flow].reads].doubts = false;
+}
 /* A request of the flow leaves, or is held. */
 void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt);
 /* A reply to the flow arrived, and all else has been said of it. */

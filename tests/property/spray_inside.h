@@ -55,6 +55,7 @@ struct packet {
 	bool again; /* its RNIC had sent this PSN, or a later one, before */
 	bool damaged; /* its ICRC is wrong */
 	bool ce;
+	bool is_nak_asked; /* no packet: might the engine hand over a NAK for psn? */
 };
 
 struct event {
@@ -108,6 +109,7 @@ struct requester {
 	uint32_t *message; /* by PSN: where its message begins */
 	uint32_t *end; /* by PSN: where it ends */
 	uint8_t *kind; /* by PSN: enum message_kind */
+	uint32_t heard; /* all before this PSN was acknowledged to it, by a reply that came */
 	uint32_t resume; /* selective: it goes on there */
 	uint32_t retries; /* without progress */
 	uint64_t timer; /* 0: it does not run */
@@ -122,6 +124,18 @@ struct responder {
 	uint8_t *early; /* selective: by PSN: it is kept */
 	uint32_t said; /* responses before this PSN were sent */
 	bool asked; /* a NAK is out */
+};
+
+/* What the requester's engine has seen of a queue pair. */
+struct seen {
+	uint32_t flow, lives, life; /* lives: of the engine; life: of the queue pair */
+	bool missed; /* hp3d was bypassed since */
+	uint32_t first; /* PSN of the first request; UINT32_MAX: none yet */
+	/* since then: a READ or ATOMIC that the RNIC waits for left, or an older one was answered
+	 */
+	bool shown;
+	uint32_t una; /* the flow's, since una_at */
+	uint64_t una_at;
 };
 
 struct world;
@@ -151,6 +165,7 @@ struct world {
 	uint64_t emitted; /* packets, by both RNICs */
 	uint64_t newest[2][64]; /* `emitted` of the newest that RNIC got, by queue pair */
 	uint64_t newest_new[2][64]; /* ... of those that were not sent again */
+	struct seen seen[64]; /* by queue pair */
 	bool failed;
 };
 
@@ -213,6 +228,14 @@ void spray_begin_anew(struct world *w, uint32_t qp, uint32_t total);
 
 /* An engine is told of a queue pair. */
 void spray_tell(struct world *w, unsigned at, uint32_t qp, enum hp3_qp_kind kind, bool psn_known);
+
+/* spray_nak.c */
+/* A packet passed the engine at A. */
+void spray_note_seen(struct world *w, const struct packet *k, uint32_t flow, enum hp3_dir dir);
+/* Would that engine hand over a NAK now? Then spray_judge_nak() follows. */
+void spray_ask_nak(struct world *w, uint32_t qp);
+/* It reaches the RNIC. */
+void spray_judge_nak(struct world *w, const struct packet *nak);
 
 /* spray_lives.c */
 void spray_return(struct world *w);

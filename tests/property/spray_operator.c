@@ -137,6 +137,8 @@ static void comes_back(struct world *w, unsigned at)
 	struct hp3_acts acts;
 	uint32_t from = 0;
 
+	for (uint32_t i = 0; at == A && i < w->p.qps; i++)
+		w->seen[i % 64].missed = true;
 	w->host[at].direct = false;
 	w->host[at].leaving = SPRAY_STAYS;
 	do {

@@ -2,6 +2,7 @@
 /* The RNICs of a world of sprayed queue pairs, and what the engines are made of. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/minmax.h"
 #include "spray_inside.h"
 #include "roce/icrc.h"
 
@@ -369,6 +370,7 @@ void spray_requester(struct world *w, const struct packet *reply)
 
 	if (is_stale(w, reply))
 		return;
+	q->heard = hp3_max_u32(q->heard, reply->psn + (kind == HP3_SYN_ACK));
 	if (hp3_opcodes[reply->opcode].flags & (HP3_VF_READ | HP3_VF_ATOMIC)) {
 		/* it acknowledges WRITEs before it */
 		while (q->una < reply->psn && !is_answered(q->kind[q->una]))

@@ -44,6 +44,10 @@ static void judge_order(struct world *w, unsigned at, const struct packet *k)
 
 static void rnic_gets(struct world *w, unsigned at, const struct packet *k)
 {
+	if (k->is_nak_asked) {
+		spray_judge_nak(w, k);
+		return;
+	}
 	judge_order(w, at, k);
 	if (at == A)
 		spray_requester(w, k);
@@ -194,6 +198,8 @@ static struct hp3_verdict passes(
 	if (w->host[at].direct)
 		return (struct hp3_verdict){.kind = HP3_PASS, .sport = k->sport};
 	pkt.trusted = w->p.damaged_ppm == 0;
+	if (at == A)
+		spray_ask_nak(w, k->qp);
 	hp3_find_burst(e, &pkt, 1, dir);
 	if (dir == HP3_DIR_TX)
 		hp3_tx(e, &pkt, now, &vd, acts);
@@ -204,6 +210,8 @@ static struct hp3_verdict passes(
 	spray_carry_out(w, at, acts);
 	if (vd.kind == HP3_HOLD)
 		keep(w, at, vd.held, k);
+	if (at == A)
+		spray_note_seen(w, k, vd.flow, dir);
 	return vd;
 }
 
@@ -225,6 +233,7 @@ static void request_leaves(struct world *w, struct packet k)
 
 	CHECK(w, vd.kind != HP3_DROP, "a request vanishes at its sender");
 	spray_behind(w, A, &acts);
+	spray_ask_nak(w, k.qp);
 	k.ackreq |= (vd.flags & HP3_SET_ACKREQ) != 0;
 	if (vd.kind == HP3_PASS)
 		spray_into_network(w, k, vd.sport);
@@ -264,6 +273,7 @@ static void reply_arrives(struct world *w, const struct packet *k)
 	if (passes(w, A, B, k, &acts).kind == HP3_PASS)
 		into_rnic(w, A, k);
 	spray_behind(w, A, &acts);
+	spray_ask_nak(w, k->qp);
 }
 
 void spray_told(struct world *w, unsigned at, const struct hp3_act_agree *word)
@@ -304,6 +314,8 @@ void spray_tick(struct world *w, unsigned at)
 		spray_carry_out(w, at, &acts);
 		spray_behind(w, at, &acts);
 	} while (acts.more);
+	for (uint32_t i = 0; at == A && i < w->p.qps; i++)
+		spray_ask_nak(w, i);
 	spray_wake(w, at);
 }
 

@@ -76,6 +76,7 @@ struct spray_params {
 	X(passed)                                                                                  \
 	X(read_gaps)                                                                               \
 	X(read_naks)                                                                               \
+	X(naks_possible)                                                                           \
 	X(naks)                                                                                    \
 	X(rnrs)                                                                                    \
 	X(timeouts)                                                                                \

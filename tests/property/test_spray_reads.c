@@ -165,6 +165,22 @@ static void who_reads_restarts(void **state)
 	assert_true(r.restarts > 0 && r.read_naks <= 16 * r.restarts * p.qps); /* for a beat */
 }
 
+/* hp3d starts, or is bypassed, while READs are outstanding whose responses are lost. */
+static void lost_responses_outlast_hp3d(void **state)
+{
+	struct spray_params p = reading();
+	struct spray_result r;
+
+	p.loss_ppm = 5000;
+	p.asker_restart_us = 3000;
+	r = spray_any_time(p);
+	assert_true(r.restarts > 0 && r.naks_possible > 0);
+	p.asker_restart_us = 0;
+	p.operator_us = 1000;
+	r = spray_any_time(p);
+	assert_true(r.bypasses > 0 && r.naks_possible > 0);
+}
+
 static void who_reads_stands_still(void **state)
 {
 	struct spray_params p = reading();
@@ -257,6 +273,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(who_reads_knows_better),
 		cmocka_unit_test(responses_are_damaged),
 		cmocka_unit_test(who_reads_restarts),
+		cmocka_unit_test(lost_responses_outlast_hp3d),
 		cmocka_unit_test(who_reads_stands_still),
 		cmocka_unit_test(operators_of_readers_do_as_they_like),
 		cmocka_unit_test(keys_change_while_much_is_read),
