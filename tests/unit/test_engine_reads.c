@@ -695,7 +695,7 @@ static void rule_04_a_gap_is_in_doubt_until_the_rnic_goes_back(void **state)
 {
 	agreed();
 	comes(HP3_OP_RC_READ_RESP_LAST, READ + 3, HP3_HOLD);
-	for (uint32_t i = 0; i < 6; i++)
+	for (uint32_t i = 0; i < 12; i++)
 		pass_time(MS);
 	assert_int_equal(hp3_engine_held(rig.e, HP3_DIR_RX), 0);
 	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 1, HP3_PASS);
