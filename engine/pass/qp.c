@@ -146,6 +146,7 @@ static void down(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *e
 		return;
 	}
 	hp3_path_leave(t->e, flow, t->now); /* while it is known what replies said */
+	hp3_spray_down(t, flow);
 	hp3_flow_epoch(t, flow, false); /* it may be told late, of the one before */
 	hp3_flow_remove(t, flow);
 }

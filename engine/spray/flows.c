@@ -62,6 +62,13 @@ static void end_outs(struct hp3_turn *t, uint32_t flow, bool over)
 		hp3_out_end(t, hp3_out_of_read(t->e, flow), over);
 }
 
+void hp3_spray_down(struct hp3_turn *t, uint32_t flow)
+{
+#ifndef HP3_BREAK_SPRAY_DOWN
+	end_outs(t, flow, true);
+#endif
+}
+
 void hp3_spray_anew(struct hp3_turn *t, uint32_t flow, bool told)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];

@@ -305,6 +305,9 @@ enum hp3_spray_state hp3_spray_state_of(const struct hp3_engine *e, uint32_t flo
 uint32_t hp3_spray_lanes_of(const struct hp3_engine *e, uint32_t flow); /* in use */
 /* Nothing is acknowledged: one path for now, if there were several. */
 bool hp3_spray_stalled(struct hp3_turn *t, uint32_t flow);
+/* Its queue pair has ended, as is told: so has what was agreed on, and its peer is told. What that
+ * one holds is nobody's any more, and would hold up the next queue pair with these QPNs. */
+void hp3_spray_down(struct hp3_turn *t, uint32_t flow);
 /* The flow is gone; its peers are not told. */
 void hp3_spray_gone(struct hp3_turn *t, uint32_t flow);
 /*

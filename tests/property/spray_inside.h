@@ -64,6 +64,7 @@ struct event {
 	uint8_t host;
 	bool put_off; /* it came while its host stood still */
 	uint8_t told; /* enum hp3_qp_kind */
+	uint32_t first; /* ... its first PSN */
 	uint8_t key; /* that the word was signed with; 0: none */
 	uint32_t qp;
 	struct packet packet;
@@ -112,6 +113,7 @@ struct requester {
 	uint32_t heard; /* all before this PSN was acknowledged to it, by a reply that came */
 	uint32_t resume; /* selective: it goes on there */
 	uint32_t retries; /* without progress */
+	uint32_t naks; /* either RNIC's */
 	uint64_t timer; /* 0: it does not run */
 	uint64_t ready; /* RNR: not before */
 	bool emitting;
@@ -161,6 +163,7 @@ struct world {
 	struct host host[2];
 	struct requester *qp;
 	struct responder there[64];
+	uint64_t told[2][64]; /* hosts are told of the newest end or set-up */
 	uint32_t left; /* queue pairs that are not done */
 	uint64_t emitted; /* packets, by both RNICs */
 	uint64_t newest[2][64]; /* `emitted` of the newest that RNIC got, by queue pair */
@@ -227,7 +230,8 @@ void spray_announce(struct world *w); /* the sender's engine is told of the queu
 void spray_begin_anew(struct world *w, uint32_t qp, uint32_t total);
 
 /* An engine is told of a queue pair. */
-void spray_tell(struct world *w, unsigned at, uint32_t qp, enum hp3_qp_kind kind, bool psn_known);
+/* `first`: its first PSN, or HP3_NO_PSN. */
+void spray_tell(struct world *w, unsigned at, uint32_t qp, enum hp3_qp_kind kind, uint32_t first);
 
 /* spray_nak.c */
 /* A packet passed the engine at A. */

@@ -27,17 +27,24 @@ static uint32_t next_first(struct world *w, const struct requester *before)
 	}
 }
 
+/* Watchers tell of a queue pair in the order in which things happen. */
 static void tell(struct world *w, unsigned at, uint32_t qp, enum hp3_qp_kind kind, uint64_t t)
 {
 	uint32_t how = hp3_random_below(&w->rng, 100);
+	uint64_t *told = &w->told[at][qp];
 
 	if (how < w->p.untold_percent)
 		return;
 	if (how < 2 * w->p.untold_percent)
 		t += hp3_random_below(&w->rng, LATE_US) * US;
-	spray_at(w, t,
-		(struct event){
-			.kind = EV_TOLD, .host = (uint8_t)at, .qp = qp, .told = (uint8_t)kind});
+	t += hp3_random_below(&w->rng, w->p.told_late_us * 1000);
+	*told = t <= *told ? *told + 1 : t;
+	spray_at(w, *told,
+		(struct event){.kind = EV_TOLD,
+			.host = (uint8_t)at,
+			.qp = qp,
+			.told = (uint8_t)kind,
+			.first = w->qp[qp].first});
 }
 
 void spray_return(struct world *w)
@@ -48,7 +55,7 @@ void spray_return(struct world *w)
 	uint32_t first = next_first(w, q);
 
 	spray_every(w, w->p.returns_us, EV_RETURNS, 0);
-	if (q->total - q->una < LEAST)
+	if (q->total - q->una < LEAST || w->now < q->ready)
 		return;
 	spray_begin_anew(w, qp, q->total - q->una);
 	q->first = first;

@@ -108,15 +108,15 @@ void spray_rnics_free(struct world *w)
 
 static const uint8_t address[2][4] = {{10, 9, 0, 1}, {10, 9, 0, 2}};
 
-void spray_tell(struct world *w, unsigned at, uint32_t qp, enum hp3_qp_kind kind, bool psn_known)
+void spray_tell(struct world *w, unsigned at, uint32_t qp, enum hp3_qp_kind kind, uint32_t first)
 {
 	struct hp3_acts acts = {0};
 	struct hp3_qp_event ev = {.kind = kind,
 		.teller = HP3_TELLER_KERNEL,
 		.lqpn = (at == A ? 0x1000 : 0x2000) + qp,
 		.rqpn = (at == A ? 0x2000 : 0x1000) + qp,
-		.psn = w->qp[qp].first,
-		.psn_known = psn_known};
+		.psn = first & HP3_PSN_MASK,
+		.psn_known = first != HP3_NO_PSN};
 
 	memcpy(ev.local, address[at], 4);
 	memcpy(ev.remote, address[!at], 4);
@@ -128,7 +128,9 @@ void spray_tell(struct world *w, unsigned at, uint32_t qp, enum hp3_qp_kind kind
 void spray_announce(struct world *w)
 {
 	for (uint32_t i = 0; i < w->p.qps; i++)
-		spray_tell(w, A, i, HP3_QP_UP, w->now == 0 && hp3_random_below(&w->rng, 2) == 0);
+		spray_tell(w, A, i, HP3_QP_UP,
+			w->now == 0 && hp3_random_below(&w->rng, 2) == 0 ? w->qp[i].first
+									 : HP3_NO_PSN);
 }
 
 void spray_host(struct world *w, unsigned at)
@@ -343,6 +345,12 @@ static void progress(struct world *w, uint32_t qp, uint32_t una)
 	w->r.done_us += w->now / US;
 }
 
+static void count_nak(struct world *w, struct requester *q)
+{
+	CHECK(w, ++q->naks <= w->p.most_naks || w->p.most_naks == 0, "queue pair %u: %u NAKs",
+		(unsigned)(q - w->qp), q->naks);
+}
+
 /* Responses lack (an implied NAK): asked for once, until one comes. */
 static void asks_again(struct world *w, struct requester *q)
 {
@@ -351,6 +359,7 @@ static void asks_again(struct world *w, struct requester *q)
 		return;
 	q->asked = true;
 	w->r.read_naks++;
+	count_nak(w, q);
 	go_back(w, q, !w->p.selective);
 }
 
@@ -491,6 +500,7 @@ void spray_responder(struct world *w, const struct packet *k)
 			return;
 		q->asked = true;
 		w->r.naks++;
+		count_nak(w, &w->qp[k->qp]);
 		answer(w, k->qp, HP3_OP_RC_ACK, q->expected, HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE);
 	} else if (!wants_answer(k) && draw(w, w->p.rnr_ppm)) {
 		q->asked = true; /* what follows is not asked for: it comes again anyway */

@@ -23,15 +23,15 @@ void spray_at(struct world *w, uint64_t t, struct event e)
 }
 
 /*
- * No packet passes one that its RNIC emitted before, but for copies, and ACKs: READ responses
- * behind one acknowledge as much as it does.
+ * No packet passes one that its RNIC emitted before, but for copies, ACKs (READ responses behind
+ * one acknowledge as much as it does), and packets of a queue pair that is gone.
  */
 static void judge_order(struct world *w, unsigned at, const struct packet *k)
 {
 	uint64_t *newest = &w->newest[at][k->qp % 64];
 	uint64_t *newest_new = &w->newest_new[at][k->qp % 64];
 
-	if (k->copy || k->opcode == HP3_OP_RC_ACK)
+	if (k->copy || k->opcode == HP3_OP_RC_ACK || k->life != w->qp[k->qp].life)
 		return;
 	w->r.overtaken += k->emitted < *newest;
 	if (k->emitted > *newest)
@@ -501,7 +501,7 @@ static void handle(struct world *w, const struct event *e)
 		break;
 	case EV_TOLD:
 		if (!w->host[e->host].direct)
-			spray_tell(w, e->host, e->qp, (enum hp3_qp_kind)e->told, true);
+			spray_tell(w, e->host, e->qp, (enum hp3_qp_kind)e->told, e->first);
 		break;
 	case EV_KEYS:
 		spray_rekey(w, e->host);

@@ -53,6 +53,9 @@ struct spray_params {
 			      */
 	uint32_t untold_percent; /* of ends and set-ups, of which hosts are not told; as many: late
 				  */
+	uint32_t told_late_us; /* hosts are told of all ends and set-ups, so late at most */
+	uint32_t most_naks; /* of a queue pair until it ends, READs asked for again among them; 0:
+			     * any number */
 	uint32_t bytes; /* spray_bytes; 0: as shipped */
 	uint32_t rnic_us; /* from an engine to its RNIC and back, at most; 0: no time */
 	uint32_t ones_percent; /* messages of one packet */

@@ -82,6 +82,20 @@ static void numbers_of_readers_return(void **state)
 	assert_true(r.returned > 4 * run_seeds && r.sprayed_reads > r.sent / 5);
 }
 
+/* Set-ups are told of when the next queue pair reads: one response is asked for again, at most. */
+static void numbers_of_readers_return_told_late(void **state)
+{
+	struct spray_params p = reading();
+	struct spray_result r;
+
+	p.returns_us = 2000;
+	p.told_late_us = 500;
+	p.most_naks = 1;
+	r = spray_many(p);
+	assert_int_equal(r.gaps + r.timeouts, 0);
+	assert_true(r.returned > 4 * run_seeds && r.sprayed_reads > r.sent / 5);
+}
+
 static void words_about_reads_may_be_lost(void **state)
 {
 	struct spray_params p = reading();
@@ -267,6 +281,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(responses_that_return_disturb_no_order),
 		cmocka_unit_test(ports_of_readers_stop),
 		cmocka_unit_test(numbers_of_readers_return),
+		cmocka_unit_test(numbers_of_readers_return_told_late),
 		cmocka_unit_test(words_about_reads_may_be_lost),
 		cmocka_unit_test(clocks_pass_where_they_wrap),
 		cmocka_unit_test(lost_responses_are_asked_for),
