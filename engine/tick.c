@@ -78,6 +78,13 @@ static void bring_home(struct hp3_turn *t, uint32_t flow)
 		hp3_command(t->e, &home, t->now, t->acts);
 }
 
+/* Its end was told and put off, and its agreements have ended since: nothing else looks at it. */
+static bool has_ended(const struct hp3_turn *t, uint32_t flow)
+{
+	return !(t->e->flows[flow].watch & HP3_FW_AGREED) &&
+	       hp3_spray_ended_as(t->e, flow, 0) != HP3_ENDED_NOT;
+}
+
 static void age(struct hp3_turn *t)
 {
 	struct hp3_engine *e = t->e;
@@ -95,7 +102,10 @@ static void age(struct hp3_turn *t)
 			return;
 		}
 		hp3_backoff_age(&e->flows[i].backoff, &e->cfg.round, t->now);
-		if (is_old(e, &e->flows[i], t->now)) {
+		if (has_ended(t, i)) {
+			hp3_qp_ended(t, i);
+			n += AGE_REMOVED - 1;
+		} else if (is_old(e, &e->flows[i], t->now)) {
 			hp3_flow_remove(t, i);
 			e->stats.flows_aged++;
 			n += AGE_REMOVED - 1;
@@ -106,6 +116,18 @@ static void age(struct hp3_turn *t)
 	}
 	hp3_near_rest(e, t->now);
 	e->age_due = t->now + AGE_STEP_NS;
+}
+
+static void sprays(struct hp3_turn *t)
+{
+	const struct hp3_spraying *s = t->e->spraying;
+
+	hp3_spray_tick(t);
+	for (uint32_t i = 0; i < s->nended; i++) {
+		if (t->acts->n + ACTS_PER_SLOT > HP3_ACTS_MAX)
+			return; /* its records are looked at again */
+		hp3_qp_ended(t, s->ended[i]);
+	}
 }
 
 enum piece { MOVES, ACTIVE, TRACES, COMPARISONS, SPRAYS, AGEING, REPORTS, RACK, PIECES };
@@ -123,7 +145,7 @@ static void piece_tick(struct hp3_turn *t, enum piece which)
 	else if (which == COMPARISONS && e->comparing != NULL)
 		hp3_compare_tick(t);
 	else if (which == SPRAYS && e->spraying != NULL)
-		hp3_spray_tick(t);
+		sprays(t);
 	else if (which == AGEING)
 		age(t);
 	else if (which == REPORTS && e->tell.ring != NULL)

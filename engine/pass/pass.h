@@ -31,6 +31,8 @@ void hp3_cm_began(struct hp3_turn *t, uint32_t flow, uint32_t psn);
 /* qp.c */
 /* A new epoch begins with this PSN, as was told while the one before was busy: paired. */
 void hp3_noted_began(struct hp3_turn *t, uint32_t flow, uint32_t psn);
+/* A watcher has told of the end of its queue pair, and nothing of it is on its way any more. */
+void hp3_qp_ended(struct hp3_turn *t, uint32_t flow);
 /* The first packet of a queue pair. Where it does not begin as was told somebody told of another
  * one: it goes as its RNIC sends it. */
 void hp3_check_begin(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v);

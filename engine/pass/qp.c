@@ -127,6 +127,10 @@ static int up(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 		hp3_flow_over(t, flow);
 		return pair(t, flow, ev, false);
 	case HP3_UP_DISCARD:
+		if (hp3_spray_put_off(t, flow, HP3_ENDED_SET_UP)) {
+			note(t, flow, ev);
+			return 0;
+		}
 		hp3_flow_epoch(t, flow, true);
 		return pair(t, flow, ev, false);
 	case HP3_UP_NOTE:
@@ -139,16 +143,36 @@ static int up(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 	return 0;
 }
 
+static void end(struct hp3_turn *t, uint32_t flow)
+{
+	hp3_path_leave(t->e, flow, t->now); /* while it is known what replies said */
+	hp3_spray_down(t, flow);
+	hp3_flow_epoch(t, flow, false); /* it may be told late, of the one before */
+	hp3_flow_remove(t, flow);
+}
+
 static void down(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 {
 	if (!may(t, flow, ev).down) {
 		t->e->stats.setups_ignored++;
 		return;
 	}
-	hp3_path_leave(t->e, flow, t->now); /* while it is known what replies said */
-	hp3_spray_down(t, flow);
-	hp3_flow_epoch(t, flow, false); /* it may be told late, of the one before */
-	hp3_flow_remove(t, flow);
+	if (!hp3_spray_put_off(t, flow, HP3_ENDED))
+		end(t, flow);
+}
+
+void hp3_qp_ended(struct hp3_turn *t, uint32_t flow)
+{
+	switch (hp3_spray_ended_as(t->e, flow, 0)) {
+	case HP3_ENDED:
+		end(t, flow);
+		break;
+	case HP3_ENDED_SET_UP:
+		hp3_flow_epoch(t, flow, true);
+		break;
+	default:
+		break;
+	}
 }
 
 /* What any process can have made has its share of the table. */

@@ -178,19 +178,26 @@ void hp3_tx_slow(
 	struct hp3_flow *f = &t->e->flows[flow];
 	enum hp3_tx_kind kind;
 	struct hp3_held h;
+	bool anew;
 
 	if (f->pmtu_log2 == 0)
 		note_size(t->e, f, pkt);
-	if (!(f->flags & (HP3_FF_STARTED | HP3_FF_PAIRED)))
+	if (!(f->flags & (HP3_FF_STARTED | HP3_FF_PAIRED))) {
 		hp3_cm_began(t, flow, pkt->v.psn);
+		hp3_noted_began(t, flow, pkt->v.psn);
+	}
 	if (!(f->flags & HP3_FF_STARTED))
 		start(t, flow, pkt);
 	else if ((f->flags & HP3_FF_IDLE_PROOF) && f->state == HP3_RFR_STEADY &&
 		 pkt->v.psn == f->stream.nxt && !hp3_spray_hides(t->e, flow))
 		hp3_wake(t, flow, &pkt->v);
+	anew = pkt->v.psn != f->stream.nxt &&
+	       hp3_spray_ended_as(t->e, flow, pkt->len - pkt->v.l3_off) != HP3_ENDED_NOT;
 	kind = stream_tx(f, &pkt->v);
-	if (kind == HP3_TX_EPOCH) {
-		hp3_flow_epoch(t, flow, false);
+	if (kind == HP3_TX_EPOCH || anew) {
+		if (anew)
+			hp3_spray_down(t, flow);
+		hp3_flow_epoch(t, flow, anew && kind == HP3_TX_EPOCH);
 		hp3_cm_began(t, flow, pkt->v.psn);
 		hp3_noted_began(t, flow, pkt->v.psn);
 		start(t, flow, pkt);

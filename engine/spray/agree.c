@@ -6,7 +6,7 @@
 
 #define ACTS_EACH 6u /* most that one call below adds */
 /* One call looks at so many records, and goes on until so many held packets have left. */
-#define RECORDS 32u
+#define RECORDS HP3_SPRAY_ENDED
 #define PACKETS 512u
 #define CHANGED 128u /* ... or makes so many due */
 
@@ -34,6 +34,10 @@ static void record_tick(struct hp3_turn *t, uint32_t item)
 	uint32_t flows = t->e->cfg.spray.flows;
 	uint64_t due;
 
+	if (item < flows)
+		hp3_spray_look_at_end(t, s->out[item].flow);
+	else if (s->in[item - flows].reads && s->in[item - flows].flow != HP3_NO_FLOW)
+		hp3_spray_look_at_end(t, s->in[item - flows].flow);
 	if (item < flows) {
 		due = hp3_spray_out_tick(t, &s->out[item]);
 		if (s->ending && due != UINT64_MAX)
@@ -74,6 +78,7 @@ void hp3_spray_tick(struct hp3_turn *t)
 	struct hp3_spraying *s = t->e->spraying;
 	uint32_t held = t->e->hold_packets;
 
+	s->nended = 0;
 	if (t->now < hp3_spray_due(t->e) && !is_changed(s))
 		return;
 	hp3_spray_look(t);

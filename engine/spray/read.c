@@ -143,6 +143,19 @@ static void measure(const struct hp3_engine *e, struct hp3_spray_out *o, const s
 		o->large = false;
 }
 
+/* Someone has told of the end of its queue pair: the next response shows whether it was late. */
+static bool goes_on(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
+{
+	uint8_t *ended = &t->e->spraying->of[o->flow].ended;
+
+	if (*ended == HP3_ENDED_NOT)
+		return true;
+	*ended = HP3_ENDED_NOT;
+	if (hp3_psn_diff(psn, o->asked_first) > 0 && hp3_psn_diff(psn, o->asked_end) < 0)
+		return true;
+	return hp3_out_input(t, o, HP3_SPRAY_IN_STOP);
+}
+
 void hp3_spray_read_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
 {
@@ -155,6 +168,8 @@ void hp3_spray_read_leaves(
 		return;
 	f->last = (uint32_t)(t->now >> HP3_TICK_SHIFT);
 	o = hp3_out_of_read(t->e, flow);
+	if (!goes_on(t, o, v->psn))
+		return;
 	sprayed = was_asked(o, v->psn) && o->large &&
 		  (v->flags & (HP3_VF_FIRST | HP3_VF_LAST)) != (HP3_VF_FIRST | HP3_VF_LAST);
 	measure(t->e, o, v);

@@ -93,6 +93,21 @@ static void numbers_return_told_late(void **state)
 	assert_true(r.returned > 4 * run_seeds && r.sprayed > r.sent / 5);
 }
 
+/* Ends are told of when the next queue pair sends, too: its packets keep their order. */
+static void numbers_return_told_too_late(void **state)
+{
+	struct spray_params p = spray_base();
+	struct spray_result r;
+
+	p.returns_us = 2000;
+	p.told_late_us = 3000;
+	p.packets *= 4;
+	r = spray_many(p);
+	assert_int_equal(r.read_gaps + r.again + r.timeouts + r.overtaken, 0);
+	assert_true(r.naks <= r.returned / 4);
+	assert_true(r.returned > 4 * run_seeds && r.sprayed > r.sent / 5);
+}
+
 /* Words between the engines are lost, come twice, and late. */
 static void words_may_be_lost(void **state)
 {
@@ -487,6 +502,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(numbers_return),
 		cmocka_unit_test(numbers_return_untold),
 		cmocka_unit_test(numbers_return_told_late),
+		cmocka_unit_test(numbers_return_told_too_late),
 		cmocka_unit_test(words_may_be_lost),
 		cmocka_unit_test(words_come_when_all_is_over),
 		cmocka_unit_test(questions_come_behind_a_window),

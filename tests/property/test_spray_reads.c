@@ -96,6 +96,19 @@ static void numbers_of_readers_return_told_late(void **state)
 	assert_true(r.returned > 4 * run_seeds && r.sprayed_reads > r.sent / 5);
 }
 
+/* Ends are told of when the next queue pair reads, too: few READs are asked for again. */
+static void numbers_of_readers_return_told_too_late(void **state)
+{
+	struct spray_params p = reading();
+	struct spray_result r;
+
+	p.returns_us = 2000;
+	p.told_late_us = 3000;
+	r = spray_many(p);
+	assert_true(r.naks + r.read_naks + r.timeouts <= r.returned / 4);
+	assert_true(r.returned > 4 * run_seeds && r.sprayed_reads > r.sent / 5);
+}
+
 static void words_about_reads_may_be_lost(void **state)
 {
 	struct spray_params p = reading();
@@ -282,6 +295,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(ports_of_readers_stop),
 		cmocka_unit_test(numbers_of_readers_return),
 		cmocka_unit_test(numbers_of_readers_return_told_late),
+		cmocka_unit_test(numbers_of_readers_return_told_too_late),
 		cmocka_unit_test(words_about_reads_may_be_lost),
 		cmocka_unit_test(clocks_pass_where_they_wrap),
 		cmocka_unit_test(lost_responses_are_asked_for),

@@ -396,6 +396,9 @@ static void who_is_forgotten_goes_on(void **state)
 	for (uint32_t i = 1; i < 4; i++)
 		comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + i, HP3_PASS);
 	tear_down(&q);
+	assert_int_not_equal(hp3_flow_find(rig.e, HP3_ENDS(&q), q.rqpn), HP3_NO_FLOW);
+	time_passes(32); /* and no packet shows that it was told late */
+	assert_int_equal(hp3_flow_find(rig.e, HP3_ENDS(&q), q.rqpn), HP3_NO_FLOW);
 	assert_int_equal(newest_word().kind, HP3_AGREE_NO);
 	read_request(&q, READ + 4, LARGE);
 	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 5, HP3_HOLD);
