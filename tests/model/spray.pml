@@ -16,10 +16,14 @@
  *
  *  known    a packet takes another path only towards a receiver that is right about what its RNIC
  *           waits for (-DSETUP)
+ *  heeded   no packet takes another path once the sender has heard NO
+ *  kept     a NO to an older word than a YES that the sender has heard ends nothing
  *
  * -DSETUP: where nothing is on its way the question says so, and is answered at once.
  * -DREADS: READ responses. Nothing tells the sender what has arrived, or was asked for again: it ends
  * by time, and drains nothing. The receiver knows what is to come, whatever the agreement is called.
+ * -DREFUSES: the receiver refuses questions. It says NO to what it has agreed to, at any time, and
+ * puts in order until OVER. -DSTOPS: then it may end when it has been bound for as long as it must be.
  * -DRECEIVER: the receiver's hp3d ends at any time, without a word or with NO, and comes back.
  * -DSENDER: so the sender's; -DEPOCHS: the queue pair starts over. -DDIES: the receiver's goes for
  * good. WORDS: beats that a word takes at most. A rule is broken on purpose by -DBREAK_....
@@ -69,12 +73,15 @@ bool draining; /* nothing leaves until all is acknowledged */
 byte behind; /* packets to be acknowledged until it has caught up */
 bool sender_gone;
 bool first; /* nothing has left since the question */
+bool told_no; /* it has heard NO */
 
 /* The receiver. */
 mtype:receiver rx = NONE;
 byte rx_number, rx_heard;
 byte newest; /* number of a question that said that nothing had left: each counts once */
 bool gone_for_good;
+bool unwanted; /* it has agreed, and says NO now */
+byte refused_for; /* ... for so many beats */
 bool stale; /* it believes that nothing has left since the question, but something has */
 
 /* Packets in the order in which they left: path and beats on the way; those behind the first one may
@@ -87,6 +94,9 @@ byte nnet;
 mtype:word word[4];
 byte word_number[4], asked_ago[4], way[4];
 bool word_first[4];
+byte later_yes[4]; /* of NO: a YES to a later word is on its way, was heard */
+#define ON_ITS_WAY 1
+#define HEARD 2
 
 byte ended; /* times that a host went away, or the queue pair started over */
 
@@ -106,7 +116,8 @@ byte ok, sprayed; /* bool: a hidden one may be no bit */
 inline write(at, kind, n, ago)
 {
 	word[at] = kind; word_number[at] = n; asked_ago[at] = ago; way[at] = 0;
-	word_first[at] = first && kind == ASK
+	word_first[at] = first && kind == ASK;
+	later_yes[at] = 0
 }
 
 /* Where there is no room, or chance has it, it is lost. */
@@ -121,16 +132,43 @@ inline put(at, kind, n, ago)
 	fi
 }
 
+#define OTHER(at) (at ^ 1)
+
 inline take(at)
 {
-	word[at] = NOTHING; word_number[at] = 0; asked_ago[at] = 0; way[at] = 0; word_first[at] = false
+	later_yes[OTHER(at)] = (later_yes[OTHER(at)] == ON_ITS_WAY -> 0 : later_yes[OTHER(at)]);
+	word[at] = NOTHING; word_number[at] = 0; asked_ago[at] = 0; way[at] = 0; word_first[at] = false;
+	later_yes[at] = 0
+}
+
+/* It is a NO; the other slot has a YES that answers a later word. */
+inline mark(at)
+{
+	if
+	:: word[at] == NO && word[OTHER(at)] == YES && word_number[at] == word_number[OTHER(at)] &&
+	   asked_ago[at] > asked_ago[OTHER(at)] && later_yes[at] == 0 -> later_yes[at] = ON_ITS_WAY
+	:: else
+	fi
+}
+
+/* The receiver answers, or says NO by itself. */
+inline say(kind, ago)
+{
+	put(RECEIVERS, kind, rx_number, ago);
+#ifdef PASSING
+	if
+	:: kind == YES -> mark(RECEIVERS); mark(RECEIVERS + 1)
+	:: else
+	fi
+#endif
 }
 
 /* --- the sender ------------------------------------------------------------------------------- */
 
 inline forget()
 {
-	st = SP_SINGLE; heard = 0; yes_to = 0; yes_since = false; since = 0; behind = 0; gone = LONG; first = false
+	st = SP_SINGLE; heard = 0; yes_to = 0; yes_since = false; since = 0; behind = 0; gone = LONG; first = false;
+	told_no = false
 }
 
 inline input(what)
@@ -202,19 +240,46 @@ inline emit()
 	:: true
 	fi;
 	if
-	:: k == 1 -> assert(gone <= TRUST + WORDS) /* trusted */
+	:: k == 1 ->
+		assert(gone <= TRUST + WORDS); /* trusted */
+		assert(!told_no) /* heeded */
 	:: else
 	fi;
 	net[nnet] = k; age[nnet] = 0; held[nnet] = false; nnet++
+}
+
+/* What answers an older word than was answered before means nothing; NO may follow YES. */
+#define ANSWERED (st != SP_ASKING)
+#ifdef BREAK_OLD_NO
+#define NEW_NO(at) true
+#else
+#define NEW_NO(at) (!ANSWERED || asked_ago[at] <= yes_to)
+#endif
+#define NEW_YES(at) (!ANSWERED || asked_ago[at] < yes_to)
+
+inline hears_no(at)
+{
+	assert(later_yes[at] != HEARD); /* kept */
+	told_no = true;
+#ifndef BREAK_IGNORES_NO
+	input(SI_NO);
+#endif
+	told_no = told_no && st != SP_SINGLE
+}
+
+inline hears_yes(at)
+{
+	heard = 0; yes_to = asked_ago[at]; yes_since = true;
+	later_yes[OTHER(at)] = (later_yes[OTHER(at)] == ON_ITS_WAY -> HEARD : later_yes[OTHER(at)]);
+	input(SI_YES)
 }
 
 inline answer(at)
 {
 	ok = word_number[at] == number && st != SP_SINGLE;
 	if
-	:: ok && word[at] == NO -> input(SI_NO)
-	:: ok && word[at] == YES ->
-		heard = 0; yes_to = asked_ago[at]; yes_since = true; input(SI_YES)
+	:: ok && word[at] == NO && NEW_NO(at) -> hears_no(at)
+	:: ok && word[at] == YES && NEW_YES(at) -> hears_yes(at)
 	:: else
 	fi;
 	take(at)
@@ -306,7 +371,7 @@ inline let_go() /* what is held goes to the RNIC */
 
 inline receiver_ends()
 {
-	rx = NONE; rx_number = 0; rx_heard = 0; stale = false;
+	rx = NONE; rx_number = 0; rx_heard = 0; stale = false; unwanted = false; refused_for = 0;
 	let_go()
 }
 
@@ -323,7 +388,7 @@ inline arrive(n)
 	:: else -> gap()
 	fi;
 	if
-	:: rx == ASKED -> rx = READY; stale = false; put(RECEIVERS, YES, rx_number, rx_heard)
+	:: rx == ASKED -> rx = READY; stale = false; says(rx_heard)
 	:: else
 	fi;
 	if
@@ -332,12 +397,38 @@ inline arrive(n)
 	fi
 }
 
+inline says(ago)
+{
+	if
+	:: unwanted -> say(NO, ago)
+	:: else -> say(YES, ago)
+	fi
+}
+
+/* It says NO, and puts what it has agreed to in order for as long as it is bound. */
+inline refuse()
+{
+	say(NO, rx_heard);
+#ifdef BREAK_REFUSED
+	receiver_ends()
+#else
+	if
+	:: rx == READY -> unwanted = true
+	:: else -> receiver_ends()
+	fi
+#endif
+}
+
 inline asked(at)
 {
 	if
 	:: word[at] == OVER && rx != NONE && word_number[at] == rx_number -> receiver_ends()
 	:: word[at] == OVER && (rx == NONE || word_number[at] != rx_number)
 	:: word[at] != OVER && rx != NONE && word_number[at] < rx_number /* an old word */
+#ifdef REFUSES /* no room, or not wanted: an agreement before goes on to its end */
+	:: word[at] == ASK && (rx == NONE || word_number[at] > rx_number) ->
+		put(RECEIVERS, NO, word_number[at], asked_ago[at])
+#endif
 	:: word[at] == ASK && (rx == NONE || word_number[at] > rx_number) && !gone_for_good ->
 #ifdef READS
 		if
@@ -346,7 +437,7 @@ inline asked(at)
 		fi;
 		rx_number = word_number[at]; rx_heard = asked_ago[at];
 		if
-		:: rx == READY -> put(RECEIVERS, YES, rx_number, rx_heard)
+		:: rx == READY -> says(rx_heard)
 		:: else
 		fi;
 #else
@@ -354,7 +445,7 @@ inline asked(at)
 		:: rx != NONE -> let_go()
 		:: else
 		fi;
-		rx = ASKED; rx_number = word_number[at]; rx_heard = asked_ago[at]; stale = false;
+		rx = ASKED; rx_number = word_number[at]; rx_heard = asked_ago[at]; stale = false; unwanted = false; refused_for = 0;
 		if
 #ifdef BREAK_AGAIN
 		:: word_first[at] ->
@@ -363,7 +454,7 @@ inline asked(at)
 			newest = word_number[at];
 #endif
 			rx = READY; stale = rx_number != number || !first;
-			put(RECEIVERS, YES, rx_number, rx_heard)
+			says(rx_heard)
 		:: else
 		fi;
 #endif
@@ -377,7 +468,7 @@ inline asked(at)
 		:: else
 		fi;
 		if
-		:: rx == READY -> put(RECEIVERS, YES, rx_number, asked_ago[at])
+		:: rx == READY -> says(asked_ago[at])
 		:: else
 		fi
 	:: word[at] == SPRAYING && (rx == NONE || word_number[at] > rx_number) && !gone_for_good ->
@@ -470,9 +561,12 @@ inline beat()
 	:: rx != NONE && rx_heard < BOUND -> rx_heard++
 	:: else
 	fi;
+#ifdef STOPS
+	refused_for = (unwanted && refused_for < BOUND -> refused_for + 1 : refused_for);
+#endif
 #ifndef BREAK_NEVER_FREE
 	if
-	:: rx != NONE && rx_heard >= BOUND_FOR -> put(RECEIVERS, NO, rx_number, rx_heard); receiver_ends()
+	:: rx != NONE && rx_heard >= BOUND_FOR -> say(NO, rx_heard); receiver_ends()
 	:: else
 	fi;
 #endif
@@ -501,10 +595,16 @@ end:	do
 	:: atomic { st == SP_SPRAYING -> input(SI_BACK) }
 #endif
 	:: atomic { st != SP_SINGLE -> input(SI_STOP) }
+#ifdef REFUSES
+	:: atomic { rx != NONE && !unwanted -> refuse() }
+#endif
+#ifdef STOPS
+	:: atomic { refused_for == BOUND -> receiver_ends() }
+#endif
 #ifdef RECEIVER
 	:: atomic { rx != NONE && ended < ENDS -> ended++; hurt = true; receiver_ends() }
 	:: atomic { rx != NONE && ended < ENDS ->
-		ended++; hurt = true; put(RECEIVERS, NO, rx_number, rx_heard); receiver_ends() }
+		ended++; hurt = true; say(NO, rx_heard); receiver_ends() }
 #endif
 #ifdef DIES
 	:: atomic { !gone_for_good -> gone_for_good = true; hurt = true; receiver_ends() }
