@@ -199,11 +199,14 @@ static bool are_all_alike(
 	return true;
 }
 
-/* Where it is known which path a port draws, own flows part by that. */
+/*
+ * Where it is known, or learnt by traces, which path a port draws, own flows part by that. Beside
+ * the RNIC flows that meet are parted much later, if at all.
+ */
 static bool trusts_the_rnic(struct hp3_turn *t, uint32_t pair)
 {
-	return t->e->cfg.setup_alike != 0 && t->now >= t->e->paths_differ &&
-	       hp3_paths_of(t->e, pair)->identity == HP3_IDENTITY_NONE;
+	return t->e->cfg.setup_alike != 0 && t->now >= t->e->paths_differ && !t->e->cfg.beside &&
+	       t->e->tracing == NULL && hp3_paths_of(t->e, pair)->identity == HP3_IDENTITY_NONE;
 }
 
 /* The round has answers, of which this one was chosen. */
