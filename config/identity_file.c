@@ -31,12 +31,23 @@ static bool is_ours(const struct stat *st)
 	return st->st_uid == 0 || st->st_uid == geteuid();
 }
 
+/* The last call failed, of the file or its folder: says why; < 0. */
+static int failed(const char *folder, FILE *err)
+{
+	int error = errno;
+
+	fprintf(err,
+		"%s/" NAME ": %s: remove it, and hp3d makes a new one, or set [service] state\n",
+		folder, strerror(error));
+	return -error;
+}
+
 static int check_folder(const char *folder, int fd, FILE *err)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return -errno;
+		return failed(folder, err);
 	if (is_ours(&st) && (st.st_mode & 022) == 0)
 		return 0;
 	fprintf(err,
@@ -50,7 +61,7 @@ static int check_file(const char *folder, int fd, FILE *err)
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return -errno;
+		return failed(folder, err);
 	if (!S_ISREG(st.st_mode) || st.st_size > TEXT_MAX) {
 		fprintf(err,
 			"%s/" NAME
@@ -121,11 +132,8 @@ static int read_file(const char *folder, int fd, uint8_t seed[HP3_SEED_LEN], FIL
 	if (ret < 0)
 		return ret;
 	n = read(fd, text, TEXT_MAX);
-	if (n < 0) {
-		ret = -errno;
-		fprintf(err, "%s/" NAME ": %s\n", folder, strerror(errno));
-		return ret;
-	}
+	if (n < 0)
+		return failed(folder, err);
 	text[n] = '\0';
 	if (!take_text(text, seed)) {
 		fprintf(err,
@@ -222,12 +230,8 @@ static int read_or_make(const char *folder, int dir, uint8_t seed[HP3_SEED_LEN],
 			return in_memory(folder, -ret, err);
 		fd = open_file(dir); /* of an hp3d that starts beside this one */
 	}
-	if (fd < 0) {
-		ret = -errno;
-		fprintf(err, "%s/" NAME ": %s: remove it, and hp3d makes a new one\n", folder,
-			strerror(errno));
-		return ret;
-	}
+	if (fd < 0)
+		return failed(folder, err);
 	ret = read_file(folder, fd, seed, err);
 	close(fd);
 	return ret < 0 ? ret : HP3_IDENTITY_READ;

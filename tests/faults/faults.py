@@ -71,7 +71,7 @@ class Faults(unittest.TestCase):
             self.unwire()
             self.wire()
         self.spoilt = False
-        self.rig = Rig(HP3D, HP3CTL, self.links, self.ports, fault)
+        self.rig = Rig(HP3D, HP3CTL, self.links, self.ports, fault, probes={"keys": "auto"})
         self.addCleanup(self.rig.close)
         return self.rig
 
