@@ -380,8 +380,8 @@ static void move(struct world *w)
 static void stand(struct world *w, unsigned at, uint32_t us)
 {
 	spray_every(w, us, EV_STANDS, at);
-	if (w->now <= w->host[at].tail)
-		return; /* it has not read all yet */
+	if (w->now <= hp3_max_u64(w->host[at].tail, w->host[at].until))
+		return; /* it stands already, or has not read all yet */
 	w->host[at].until = w->now + MS + hp3_random_below(&w->rng, 2 * w->p.stands_ms) * MS / 2;
 	w->host[at].spared += w->host[at].until - w->now;
 	w->host[at].stops++;
@@ -402,12 +402,18 @@ static void stop_port(struct world *w, unsigned at)
 	w->r.ports++;
 }
 
+/* It happens outside of hosts, or to them: a host that stands still does not delay it. */
+static bool is_outside(enum event_kind kind)
+{
+	return kind == EV_INTO || kind == EV_DIES || kind == EV_PAUSES || kind == EV_STANDS;
+}
+
 static bool waits(const struct world *w, const struct event *e)
 {
 	const struct host *h = &w->host[e->host];
 
-	if (e->kind == EV_INTO)
-		return false; /* the RNIC goes on */
+	if (is_outside((enum event_kind)e->kind))
+		return false;
 	return w->now < h->until ||
 	       (e->kind < EV_TICK && !e->put_off &&
 		       (w->now <= h->tail || (e->kind < EV_OUT && w->now < h->port_until)));

@@ -4,8 +4,10 @@
  * = spray: half of all messages are large READs, and ACKs of the other half keep to one path.
  * Usage: PROGRAM [SEEDS [PACKETS [FIRST_SEED]]].
  */
+#include <stdlib.h>
 #include "epochs.h"
 #include "run.h"
+#include "spray_inside.h"
 #include "spray_judge.h"
 
 /* Half of all messages are large READs. */
@@ -218,6 +220,44 @@ static void who_reads_stands_still(void **state)
 	assert_true(r.stood > 0 && r.sprayed_reads > r.sent / 20);
 }
 
+static bool has_died(const struct world *w)
+{
+	for (uint32_t i = 0; i < w->p.paths; i++)
+		if (w->dead_until[i] == w->now + 5 * MS)
+			return true;
+	return false;
+}
+
+/*
+ * No host that stands still delays the death of a path, or stands still again before it goes on.
+ * Else paths die just when the RNIC sends again, and take its retries.
+ */
+static void hosts_that_stand_still_delay_no_deaths(void **state)
+{
+	struct spray_params p = reading();
+	struct world *w = calloc(1, sizeof(*w));
+	uint32_t died = 0;
+
+	p.stands_us = 1000;
+	p.dies_us = 1000;
+	p.patient = true;
+	p.seed = run_first_seed;
+	spray_begin(w, &p);
+	while (w->left != 0 && !w->failed) {
+		uint64_t until[] = {w->host[A].until, w->host[B].until};
+
+		spray_next(w);
+		died += w->now < until[A] && has_died(w);
+		for (unsigned at = A; at <= B; at++)
+			assert_true(w->host[at].until == until[at] || w->now > until[at]);
+		assert_true(w->now < 100000 * MS);
+	}
+	assert_false(w->failed);
+	assert_true(w->r.stood > 4 && died > 4);
+	spray_end(w);
+	free(w);
+}
+
 /* A reload may leave less room than READs need: what is beyond passes, and is counted. */
 static void assert_only_full(const struct spray_result *r)
 {
@@ -304,6 +344,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(who_reads_restarts),
 		cmocka_unit_test(lost_responses_outlast_hp3d),
 		cmocka_unit_test(who_reads_stands_still),
+		cmocka_unit_test(hosts_that_stand_still_delay_no_deaths),
 		cmocka_unit_test(operators_of_readers_do_as_they_like),
 		cmocka_unit_test(keys_change_while_much_is_read),
 		cmocka_unit_test(there_is_no_room_for_responses),
