@@ -289,8 +289,6 @@ struct hp3_engine {
 	uint64_t events; /* so far */
 	uint64_t strays_until; /* looks at flows for strangers are booked (life.h) */
 	uint64_t rng;
-	uint64_t start_held; /* until then, at most, a message waits for a path (wake.c) */
-	uint64_t paths_differ; /* until then: probes of this lcore have shown it */
 	uint8_t setup_late; /* set-ups in a row whose data came before any answer */
 	uint8_t setup_skip; /* the next ones that do not ask */
 	uint64_t hold_bytes;

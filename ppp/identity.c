@@ -92,7 +92,6 @@ static void merge(struct hp3_path *into, const struct hp3_path *from)
 		into->seen = from->seen;
 		into->rtt = from->rtt;
 		into->marked = from->marked;
-		into->contended = from->contended;
 		if (into->seen > into->lost) {
 			into->losses = 0;
 			if (!into->lossy)

@@ -256,17 +256,6 @@ bool hp3_monitor_congested_since(
 	return !clean;
 }
 
-bool hp3_monitor_marked(const struct hp3_monitor *m)
-{
-	return marked(m) * 100 > replies(m) ||
-	       (share(m) != HP3_TALLY_SHARE_NONE && share(m) * 100 >= SHARE_ONE);
-}
-
-bool hp3_monitor_notified(const struct hp3_monitor *m)
-{
-	return m->cnp || (m->history & ALL_CLEAN / HP3_CYCLE_CLEAN * HP3_CYCLE_CNP) != 0;
-}
-
 bool hp3_monitor_calm(const struct hp3_monitor *m)
 {
 	return m->history == ALL_CLEAN;

@@ -282,11 +282,6 @@ bool hp3_monitor_cnp(struct hp3_monitor *m, const struct hp3_monitor_params *p, 
 bool hp3_monitor_congested_since(
 	struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t t, uint64_t now);
 
-/* True if one reply in a hundred bears ECN feedback, smoothed, or of the open cycle. */
-bool hp3_monitor_marked(const struct hp3_monitor *m);
-/* True if a CNP came in the cycles that are kept, or in the open one. */
-bool hp3_monitor_notified(const struct hp3_monitor *m);
-
 /* True after a clean spell: all cycles kept were clean. */
 bool hp3_monitor_calm(const struct hp3_monitor *m);
 

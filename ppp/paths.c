@@ -12,7 +12,6 @@
 #include "ppp/paths_internal.h"
 
 #define BACKOFF_MAX 6u
-#define LOSSES_MAX  127u
 
 int hp3_paths_find(const struct hp3_paths *t, uint32_t id, uint32_t qpn)
 {
@@ -190,7 +189,6 @@ void hp3_paths_reply(struct hp3_paths *t, int index, uint32_t rtt, bool marked, 
 	if (!is_fresh(c, p, now)) {
 		p->rtt = rtt;
 		p->marked = (uint16_t)share;
-		p->contended = 0;
 	} else {
 		p->marked = (uint16_t)(p->marked + (share - p->marked) / 8);
 		if (rtt)
@@ -204,11 +202,6 @@ void hp3_paths_reply(struct hp3_paths *t, int index, uint32_t rtt, bool marked, 
 	p->losses = 0;
 	if (!p->lossy)
 		p->retry_at = 0;
-}
-
-void hp3_paths_contended(struct hp3_paths *t, int index, bool contended)
-{
-	primary(t, index)->contended = contended;
 }
 
 static bool another_answered(const struct hp3_paths *t, const struct hp3_path *p)
@@ -237,7 +230,7 @@ bool hp3_paths_lost(struct hp3_paths *t, int index, uint64_t now)
 	else if (now - p->lost < c->window_ns)
 		return is_failed(p, now);
 	p->lost = now;
-	if (p->losses < LOSSES_MAX)
+	if (p->losses < UINT8_MAX)
 		p->losses++;
 	if (p->losses >= c->losses && (p->lossy || p->retry_at <= now) && another_answered(t, p)) {
 		p->retry_at = now + (c->retry_ns << p->failures);

@@ -77,8 +77,7 @@ struct hp3_path {
 	uint16_t port; /* draws this path */
 	uint16_t marked; /* share of marked replies in 1 / HP3_MARKED_ALL, smoothed by 1/8 */
 	uint16_t flows; /* our own active flows on this entry */
-	uint8_t losses : 7; /* in separate windows since the last reply */
-	uint8_t contended : 1; /* packets of a flow of ours were marked on it */
+	uint8_t losses; /* in separate windows since the last reply */
 	/* without a long good time between: exponents of the retry time, and of lossy_ns */
 	uint8_t failures : 4, relapses : 3;
 	uint8_t lossy : 1; /* retry_at: it is, or was; else failed */
@@ -176,12 +175,6 @@ void hp3_paths_leave(struct hp3_paths *t, int index); /* negative: nothing to do
  */
 void hp3_paths_reply(struct hp3_paths *t, int index, uint32_t rtt, bool marked, uint64_t now);
 
-/*
- * A flow of ours leaves this entry: were its packets marked? Then others share a link of it, also
- * where congestion control has emptied the queue, and nobody is to follow unasked.
- */
-void hp3_paths_contended(struct hp3_paths *t, int index, bool contended);
-
 /* A probe on this entry was not answered within its time-out. True if the path is now FAILED. */
 bool hp3_paths_lost(struct hp3_paths *t, int index, uint64_t now);
 
@@ -208,8 +201,7 @@ unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use
 
 /*
  * A good path without a round: one of the remembered good ones whose RTT is within `equal` percent
- * of the best, at random by the same weights; none that is contended. -ENOENT if none is
- * remembered.
+ * of the best, at random by the same weights. -ENOENT if none is remembered.
  */
 int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, uint16_t *port, uint64_t now);
 

@@ -93,7 +93,6 @@ struct hp3_errand_behind_drain {
 struct hp3_errand_setup {
 	uint8_t rounds; /* so far */
 	bool found; /* the target answered an earlier round */
-	bool alike; /* one found nothing that speaks against the RNIC's port, and no target */
 };
 
 struct hp3_errand_message_start {

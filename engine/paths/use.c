@@ -41,14 +41,6 @@ void hp3_path_enter(struct hp3_engine *e, uint32_t flow, uint64_t now)
 	}
 }
 
-/* CNPs say so where the RNIC chose the path. Where the flow was moved or placed that path was held
- * against others, and the next flow does well to begin there. */
-static bool has_met_others(const struct hp3_flow *f)
-{
-	return hp3_monitor_marked(&f->monitor) ||
-	       (f->moves == 0 && hp3_monitor_notified(&f->monitor));
-}
-
 void hp3_path_leave(struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
 	struct hp3_flow *f = &e->flows[flow];
@@ -58,8 +50,6 @@ void hp3_path_leave(struct hp3_engine *e, uint32_t flow, uint64_t now)
 		return;
 	hp3_path_refresh(e, f, now);
 	t = hp3_paths_of(e, f->pair);
-	if ((f->flags & HP3_FF_PAIRED) && !(f->watch & HP3_FW_FELT))
-		hp3_paths_contended(t, (int)f->path, has_met_others(f));
 	if (e->cfg.load_paths != 0) {
 		hp3_load_end(&e->out, t->path[f->path].id);
 		hp3_tell_changed(e, f->pair);

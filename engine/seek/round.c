@@ -151,11 +151,6 @@ struct hp3_event *hp3_round_report(struct hp3_turn *t, const struct hp3_move *m)
 	return ev;
 }
 
-void hp3_paths_differ(struct hp3_turn *t, uint64_t ns)
-{
-	t->e->paths_differ = hp3_max_u64(t->e->paths_differ, t->now + ns);
-}
-
 void hp3_round_learn(struct hp3_turn *t, const struct hp3_move *m)
 {
 	const struct hp3_flow *f = &t->e->flows[m->flow];
@@ -167,8 +162,6 @@ void hp3_round_learn(struct hp3_turn *t, const struct hp3_move *m)
 
 		if (p->state != HP3_PROBE_ANSWERED && p->state != HP3_PROBE_LOST)
 			continue;
-		if (p->state == HP3_PROBE_LOST && hp3_round_heard(&m->errand.round))
-			hp3_paths_differ(t, t->e->cfg.paths.retry_ns);
 		at = hp3_paths_get(paths, p->port, f->rqpn, t->now);
 		if (at >= 0 && p->state == HP3_PROBE_LOST) {
 			if (hp3_paths_lost(paths, at, t->now) && t->e->tracing != NULL)

@@ -87,9 +87,6 @@ void hp3_round_go(struct hp3_turn *t, struct hp3_move *m);
 void hp3_round_await(struct hp3_turn *t, struct hp3_move *m);
 /* The round has an outcome, which is known to all then; true: a better path. */
 bool hp3_round_won(struct hp3_turn *t, struct hp3_move *m);
-/* Probes have shown that paths differ: who has not asked about a port does not trust it for so
- * long. */
-void hp3_paths_differ(struct hp3_turn *t, uint64_t ns);
 void hp3_round_learn(struct hp3_turn *t, const struct hp3_move *m);
 struct hp3_event *hp3_round_report(struct hp3_turn *t, const struct hp3_move *m);
 

@@ -4,18 +4,11 @@
  * decide that are as early as the first; where flows are counted (counts.c) the counts of both ends
  * do among them. Nothing of a queue pair that was just set up is in flight, so its
  * port is chosen freely; once it has sent, what is still under way here is too late and void.
- *
- * Where all answers are alike nothing speaks against the port that the RNIC draws, and the queue
- * pair stays there: another one that is drawn is no better. But that port was not asked, for nobody
- * knows it yet. So it is trusted only while no probe of this lcore has shown paths that differ.
  */
 #include "engine/seek/seek.h"
 
 #define LATE     3u
 #define LATE_MAX (LATE + 4u)
-/* Paths that differed do so for as long: what is slow, and used by few, is seen by few probes. */
-#define DIFFER_NS   1000000u
-#define DIFFER_RTTS 128u
 
 /* The flow will leave on `port` from its first packet on. */
 static void settle(struct hp3_turn *t, uint32_t flow, uint16_t port)
@@ -106,15 +99,6 @@ void hp3_setup(struct hp3_turn *t, uint32_t flow)
 	hp3_round_go(t, m);
 }
 
-/* On the path that was found, or where the RNIC sends it. */
-static void end(struct hp3_turn *t, struct hp3_move *m)
-{
-	if (m->errand.setup.found)
-		settle(t, m->flow, m->to);
-	else
-		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
-}
-
 /*
  * What a probe saw is soon gone, and nobody knows when the first data come. So paths are asked
  * again and again, the next round when twice as much time has passed as before this one: an answer
@@ -126,7 +110,7 @@ static void ask_again(struct hp3_turn *t, struct hp3_move *m)
 	uint64_t next = 2 * m->errand.round.start - m->t_ask;
 
 	if (m->errand.setup.rounds >= t->e->cfg.setup_rounds || t->e->cfg.beside) {
-		end(t, m);
+		settle(t, m->flow, m->to);
 		return;
 	}
 	if (m->errand.state == HP3_ERRAND_ASKING)
@@ -136,7 +120,7 @@ static void ask_again(struct hp3_turn *t, struct hp3_move *m)
 		return;
 	}
 	if (!ask(t, m)) { /* the budget: what is known decides */
-		end(t, m);
+		settle(t, m->flow, m->to);
 		return;
 	}
 	hp3_round_go(t, m);
@@ -190,42 +174,6 @@ static const struct hp3_probe *decide(struct hp3_turn *t, const struct hp3_move 
 	return least_used_by_us(t, m, best);
 }
 
-static bool are_all_alike(
-	const struct hp3_engine *e, const struct hp3_move *m, const struct hp3_probe *best)
-{
-	for (uint32_t i = 0; i < m->errand.round.n; i++)
-		if (!hp3_is_alike(e, &m->errand.round.probe[i], best))
-			return false;
-	return true;
-}
-
-/*
- * Where it is known, or learnt by traces, which path a port draws, own flows part by that. Beside
- * the RNIC flows that meet are parted much later, if at all.
- */
-static bool trusts_the_rnic(struct hp3_turn *t, uint32_t pair)
-{
-	return t->e->cfg.setup_alike != 0 && t->now >= t->e->paths_differ && !t->e->cfg.beside &&
-	       t->e->tracing == NULL && hp3_paths_of(t->e, pair)->identity == HP3_IDENTITY_NONE;
-}
-
-/* The round has answers, of which this one was chosen. */
-static void conclude(struct hp3_turn *t, struct hp3_move *m, const struct hp3_probe *chosen)
-{
-	const struct hp3_probe *best = hp3_round_unmarked(&m->errand.round);
-	bool alike = are_all_alike(t->e, m, best);
-
-	t->e->setup_late = 0;
-	if (!alike)
-		hp3_paths_differ(t, hp3_max_u64(DIFFER_NS, (uint64_t)best->rtt_ns * DIFFER_RTTS));
-	m->errand.setup.alike =
-		alike && !m->errand.setup.found && trusts_the_rnic(t, t->e->flows[m->flow].pair);
-	if (m->errand.setup.alike)
-		return;
-	m->to = chosen->port;
-	m->errand.setup.found = true;
-}
-
 /* An answer, or the time to ask again, or to wait no more. */
 void hp3_setup_step(struct hp3_turn *t, struct hp3_move *m)
 {
@@ -244,13 +192,16 @@ void hp3_setup_step(struct hp3_turn *t, struct hp3_move *m)
 	}
 	hp3_round_cancel(&m->errand.round);
 	hp3_round_learn(t, m);
-	if (best != NULL)
-		conclude(t, m, best);
+	if (best != NULL) {
+		m->to = best->port;
+		m->errand.setup.found = true;
+		t->e->setup_late = 0;
+	}
 	hp3_round_report(t, m);
 	if (best != NULL) {
 		ask_again(t, m);
-	} else if (m->errand.setup.found || m->errand.setup.alike) {
-		end(t, m);
+	} else if (m->errand.setup.found) {
+		settle(t, m->flow, m->to);
 	} else if (hp3_counts_place(t->e, m->flow, &port, t->now)) {
 		settle(t, m->flow, port);
 	} else {
@@ -262,8 +213,8 @@ void hp3_setup_late(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_move *m = &t->e->moves[t->e->flows[flow].slot];
 
-	if (m->errand.setup.found || m->errand.setup.alike) { /* nothing has left yet */
-		end(t, m);
+	if (m->errand.setup.found) { /* by an earlier round: nothing has left yet */
+		settle(t, flow, m->to);
 		return;
 	}
 	came_late(t->e);

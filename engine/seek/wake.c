@@ -3,17 +3,14 @@
  * A path for the next long message of a queue pair that stays. Only the first message of a queue
  * pair has a time before it to probe in (setup.c); the others would go where the last one went. So
  * where nothing is in flight and a long WRITE begins, it waits for the first unmarked answer to a
- * round of probes, the port in use among them, and leaves on that port. It stays on the one in use
- * if that answers unmarked within a tenth of it: then the rate is raised, too, for the queues are
- * as short as after a move.
+ * round of probes, the port in use among them, and leaves on that port, also if it is the one in
+ * use: then the rate is raised, too, for the queues are as short as after a move.
  *
  * What it costs is one round trip, known from the packets before. So the message has to be long:
  * `wake` percent of a base round trip, or more, at line rate. And it is bounded: two base round
  * trips, then it leaves where it would have. Only where the peer's hp3d has answered before, for
  * else nobody tells; where all answers are marked or none comes, the flow backs off. A cool-down
- * after a move bars nothing: there is no drain to pay for. One message of an lcore waits at a time:
- * where many begin at once they share the host's link, whatever path each takes, and to wait costs
- * all of them a round trip.
+ * after a move bars nothing: there is no drain to pay for.
  *
  * Order: the state is PROBING as behind a drain, so that what ends a move ends this one. The
  * closing packet is the newest one, known to have arrived by a reply with a right ICRC and not sent
@@ -83,7 +80,7 @@ void hp3_wake(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 		!may_wake(e, f, t->now) || !hp3_peer_is_asked(t, f->pair))
 		return;
 	hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &path);
-	if (!is_long(e, v, path.base_rtt_ns) || t->now < e->start_held)
+	if (!is_long(e, v, path.base_rtt_ns))
 		return;
 	hold = (uint64_t)BOUND_RTT * path.base_rtt_ns;
 	m = hp3_move_prepare(t, flow, HP3_ERRAND_MESSAGE_START);
@@ -96,7 +93,6 @@ void hp3_wake(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 	m->closing = (struct hp3_closing){.psn = f->stream.hi, .end = f->stream.nxt};
 	m->t_close = t->now;
 	m->errand.start.hold_end = t->now + hp3_min_u64(hold, e->cfg.max_hold_ns);
-	e->start_held = m->errand.start.hold_end;
 	e->pairs.pairs[f->pair].nmoves++;
 	e->stats.wakes++;
 	hp3_rate_suspend(t, flow);
@@ -105,33 +101,16 @@ void hp3_wake(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 	hp3_slot_timer(e, m, &m->move_at, m->errand.start.hold_end);
 }
 
-/*
- * The first unmarked answer decides, but for the path in use, whose answer may be a tenth later: a
- * path that is no better may be one that somebody else is about to take. NULL and *wait: not yet.
- */
-static const struct hp3_probe *decide(struct hp3_turn *t, const struct hp3_move *m, uint64_t *wait)
-{
-	const struct hp3_round *r = &m->errand.round;
-	const struct hp3_probe *best = hp3_round_unmarked(r), *used = &r->probe[0];
-
-	*wait = m->errand.start.hold_end;
-	if (best == NULL || hp3_is_alike(t->e, used, best))
-		return best == NULL ? NULL : used;
-	*wait = hp3_min_u64(*wait, r->start + best->sent_ns + hp3_alike_ns(t->e, best->rtt_ns));
-	return used->state == HP3_PROBE_OPEN && t->now < *wait ? NULL : best;
-}
-
+/* The first unmarked answer decides. */
 void hp3_wake_step(struct hp3_turn *t, struct hp3_move *m)
 {
-	uint64_t wait;
-	const struct hp3_probe *best = decide(t, m, &wait);
+	const struct hp3_probe *best = hp3_round_unmarked(&m->errand.round);
 	uint32_t flow = m->flow;
 
-	if (best == NULL && t->now < wait) {
-		hp3_slot_timer(t->e, m, &m->move_at, wait);
+	if (best == NULL && t->now < m->errand.start.hold_end) {
+		hp3_slot_timer(t->e, m, &m->move_at, m->errand.start.hold_end);
 		return;
 	}
-	t->e->start_held = 0;
 	hp3_round_cancel(&m->errand.round);
 	if (hp3_round_heard(&m->errand.round))
 		hp3_round_learn(t, m); /* else: not answered yet, which says nothing */

@@ -207,29 +207,6 @@ static void picks_are_fresh_good_and_near_the_best(void **state)
 	assert_int_equal(hp3_paths_pick(&table, 0, &port, 151 * MS), -ENOENT);
 }
 
-/* Where a flow of ours met others none is sent unasked, until something new is known of it. */
-static void no_pick_is_contended(void **state)
-{
-	uint16_t port;
-	int at;
-
-	reply(0xc001, 100 * US, false, 50 * MS);
-	reply(0xc002, 110 * US, false, 50 * MS);
-	at = hp3_paths_enter(&table, 0xc001, 0, 50 * MS);
-	hp3_paths_contended(&table, at, true);
-	hp3_paths_leave(&table, at);
-	for (unsigned i = 0; i < 100; i++) {
-		assert_int_equal(hp3_paths_pick(&table, 0, &port, 50 * MS), 0);
-		assert_int_equal(port, 0xc002);
-	}
-	reply(0xc001, 100 * US, false, 51 * MS); /* a probe sees an empty queue: they are there */
-	assert_int_equal(hp3_paths_pick(&table, 0, &port, 51 * MS), 0);
-	assert_int_equal(port, 0xc002);
-	reply(0xc001, 100 * US, false, 500 * MS);
-	assert_int_equal(hp3_paths_pick(&table, 0, &port, 500 * MS), 0);
-	assert_int_equal(port, 0xc001);
-}
-
 /* Same seed, same table: same choices. Another seed: others. */
 static void choices_are_reproducible(void **state)
 {
@@ -335,7 +312,6 @@ int main(void)
 		M(flows_of_one_host_spread),
 		T(weights_of_choice),
 		T(picks_are_fresh_good_and_near_the_best),
-		T(no_pick_is_contended),
 		T(choices_are_reproducible),
 		M(a_port_for_a_path),
 		T(rule_18_every_qpn_has_ports_of_its_own),

@@ -144,69 +144,6 @@ static void who_is_first_by_chance_does_not_decide(void **state)
 	assert_int_equal(info(&q).port, rig.probe_ports[1]);
 }
 
-static void alike_setting_up(unsigned answers)
-{
-	setup_config();
-	rig.cfg.setup_alike = 10;
-	setting_up();
-	pass_time(100 * US);
-	for (unsigned i = 0; i < answers; i++)
-		probe_reply(i, false);
-}
-
-/* Another port that is drawn would be no better than the one that the RNIC draws. */
-static void where_all_answers_are_alike_the_rnic_chooses(void **state)
-{
-	alike_setting_up(ASKED);
-	pass_time(10 * US);
-	expect_home();
-	assert_int_equal(stats()->placed_late, 0);
-}
-
-/* One probe has no answer in time: for a while no port is taken that was not asked. */
-static void not_where_paths_have_shown_to_differ(void **state)
-{
-	struct qp next = make_qp(1);
-
-	alike_setting_up(ASKED - 1);
-	pass_time(10 * US);
-	assert_int_equal(info(&q).port, rig.probe_ports[0]);
-	for (unsigned i = 0; i < 2; i++) { /* a round trip was 100 us: 12.8 ms */
-		assert_int_equal(tear_down(&q), 0);
-		pass_time((i == 0 ? 12 : 1) * MS);
-		rig.nprobes = 0;
-		rig.nwire = 0;
-		assert_int_equal(set_up_at(&next, FIRST), 0);
-		pass_time(100 * US);
-		for (unsigned k = 0; k < ASKED; k++)
-			probe_reply(k, false);
-		pass_time(10 * US);
-		assert_int_equal(info(&next).state, HP3_RFR_STEADY);
-		middle(&next, FIRST);
-		expect_left(0, FIRST, i == 0 ? rig.probe_ports[0] : next.home, false);
-		q = next;
-		next = make_qp(2);
-	}
-}
-
-/* They come between two rounds, of which the first one found all paths alike. */
-static void data_that_come_after_an_answer_are_not_early(void **state)
-{
-	setup_config();
-	rig.cfg.setup_alike = 10;
-	rig.cfg.setup_rounds = 2;
-	setting_up();
-	pass_time(100 * US);
-	for (unsigned i = 0; i < ASKED; i++)
-		probe_reply(i, false);
-	pass_time(10 * US);
-	assert_int_equal(stats()->rounds, 2);
-	middle(&q, FIRST);
-	expect_left(0, FIRST, q.home, false);
-	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
-	assert_int_equal(stats()->placed + stats()->placed_late, 0);
-}
-
 static void a_fresh_path_table_needs_no_round(void **state)
 {
 	struct qp other = make_qp(1);
@@ -305,9 +242,6 @@ int main(void)
 		RIG_TEST(data_that_comes_first_leaves_at_once),
 		RIG_TEST(where_data_always_come_first_probes_get_rare),
 		RIG_TEST(who_is_first_by_chance_does_not_decide),
-		RIG_TEST(where_all_answers_are_alike_the_rnic_chooses),
-		RIG_TEST(not_where_paths_have_shown_to_differ),
-		RIG_TEST(data_that_come_after_an_answer_are_not_early),
 		RIG_TEST(a_fresh_path_table_needs_no_round),
 		RIG_TEST(between_two_pieces_none_is_placed),
 		RIG_TEST(cm_places_what_no_watcher_sees),

@@ -76,25 +76,6 @@ static void the_first_unmarked_answer_decides(void **state)
 	assert_int_equal(stats()->probe_strays, 1);
 }
 
-/* Its answer may be a tenth later: who goes to what is no better may meet others there. */
-static void the_port_in_use_is_kept_unless_another_is_better(void **state)
-{
-	for (unsigned late = 0; late < 2; late++) {
-		rig_teardown(state);
-		rig_setup(state);
-		config();
-		rig.cfg.setup_alike = 10;
-		waiting();
-		pass_time(10 * US);
-		probe_reply(4, false);
-		assert_int_equal(info(&q).state, HP3_RFR_PROBING);
-		if (!late)
-			probe_reply(0, false);
-		pass_time(2 * US);
-		expect_both(late ? rig.probe_ports[4] : q.home);
-	}
-}
-
 /* Its queues are as short as those of a path that was moved to. */
 static void the_port_in_use_may_be_best_and_is_sped_up(void **state)
 {
@@ -366,14 +347,13 @@ static void a_path_that_dies_under_the_message_is_left(void **state)
 /* What a flow has learnt stays with the path when it goes: the next one begins elsewhere. */
 static void the_next_queue_pair_knows_the_path_of_the_last(void **state)
 {
-	struct qp next = make_qp(0), stays = make_qp(2);
+	struct qp next = make_qp(0);
 
 	config();
 	rig.cfg.setup_probing = true;
 	rig_configure();
 	q = make_qp(0);
 	psn = 100;
-	assert_int_equal(set_up(&stays), 0); /* the pair is remembered */
 	assert_int_equal(set_up_at(&q, psn), 0);
 	probe_reply(1, false);
 	for (unsigned i = 0; i < 12; i++)
@@ -385,93 +365,10 @@ static void the_next_queue_pair_knows_the_path_of_the_last(void **state)
 	assert_int_equal(rig.nprobes, ASKED); /* not just there: it was all marks */
 }
 
-/* Where the RNIC chose a CNP says so, too. */
-static void nor_where_it_was_notified(void **state)
-{
-	for (unsigned notified = 0; notified < 2; notified++) {
-		struct qp next = make_qp(1), stays = make_qp(2);
-
-		rig_teardown(state);
-		rig_setup(state);
-		config();
-		rig.cfg.setup_probing = true;
-		rig_configure();
-		q = make_qp(0);
-		psn = 100;
-		assert_int_equal(set_up(&stays), 0);
-		assert_int_equal(set_up_at(&q, psn), 0);
-		for (unsigned i = 0; i < 24; i++)
-			exchange(false);
-		if (notified)
-			cnp();
-		assert_int_equal(info(&q).port, q.home);
-		assert_int_equal(tear_down(&q), 0);
-		rig.nprobes = 0;
-		assert_int_equal(set_up_at(&next, 500), 0);
-		assert_int_equal(rig.nprobes, notified ? ASKED : 0);
-	}
-}
-
-/* They share the host's link, whatever path each takes. */
-static void of_many_that_begin_at_once_one_waits(void **state)
-{
-	struct qp other;
-
-	config();
-	rig.cfg.max_concurrent = 2;
-	resting();
-	other = q;
-	q = make_qp(1);
-	assert_int_equal(set_up(&q), 0);
-	psn = 100;
-	for (unsigned i = 0; i < 3; i++)
-		exchange(false);
-	assert_int_equal(write_first(LONG), HP3_HOLD);
-	assert_int_equal(request(&other, &(struct hp3_fields){.opcode = HP3_OP_RC_WRITE_FIRST,
-						 .psn = 103,
-						 .dma_len = LONG}),
-		HP3_PASS);
-	assert_int_equal(stats()->wakes, 1);
-	ack(&other, 103);
-	pass_time(3 * RTT);
-	assert_int_equal(request(&other, &(struct hp3_fields){.opcode = HP3_OP_RC_WRITE_FIRST,
-						 .psn = 104,
-						 .dma_len = LONG}),
-		HP3_HOLD);
-}
-
-/* Few marks do not make a path congested, but somebody else is on it, and both go slower. */
-static void nor_where_it_met_others(void **state)
-{
-	for (unsigned marked = 0; marked < 2; marked++) {
-		struct qp next = make_qp(1), stays = make_qp(2);
-
-		rig_teardown(state);
-		rig_setup(state);
-		config();
-		rig.cfg.setup_probing = true;
-		rig_configure();
-		q = make_qp(0);
-		psn = 100;
-		assert_int_equal(set_up(&stays), 0);
-		assert_int_equal(set_up_at(&q, psn), 0);
-		pass_time(RTT);
-		probe_reply(1, false);
-		for (unsigned i = 0; i < 24; i++)
-			exchange(marked != 0 && i == 12);
-		assert_int_equal(info(&q).port, rig.probe_ports[1]);
-		assert_int_equal(tear_down(&q), 0);
-		rig.nprobes = 0;
-		assert_int_equal(set_up_at(&next, 500), 0);
-		assert_int_equal(rig.nprobes, marked ? ASKED : 0);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(the_first_unmarked_answer_decides),
-		RIG_TEST(the_port_in_use_is_kept_unless_another_is_better),
 		RIG_TEST(the_port_in_use_may_be_best_and_is_sped_up),
 		RIG_TEST(the_wait_is_bounded_by_two_round_trips),
 		RIG_TEST(and_by_the_longest_hold),
@@ -493,9 +390,6 @@ int main(void)
 		RIG_TEST(nobody_waits_for_nothing),
 		RIG_TEST(a_path_that_dies_under_the_message_is_left),
 		RIG_TEST(the_next_queue_pair_knows_the_path_of_the_last),
-		RIG_TEST(nor_where_it_met_others),
-		RIG_TEST(nor_where_it_was_notified),
-		RIG_TEST(of_many_that_begin_at_once_one_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -249,43 +249,6 @@ static void marked_share_and_rate(void **state)
 	assert_int_equal(estimates(&m).rate_kbps, 5 * 8 * 1000000 / 100);
 }
 
-/* One reply in a hundred, in the open cycle or, smoothed, before. */
-static void who_was_marked_met_others(void **state)
-{
-	struct hp3_monitor m = start();
-	uint64_t cycle = 0;
-
-	assert_false(hp3_monitor_marked(&m));
-	replies(&m, cycle++, 200, 2);
-	assert_false(hp3_monitor_marked(&m));
-	replies(&m, cycle++, 200, 20);
-	assert_true(hp3_monitor_marked(&m));
-	replies(&m, cycle++, 200, 0);
-	assert_true(hp3_monitor_marked(&m)); /* an eighth of a tenth is left of it, and more */
-	for (; cycle < 30; cycle++)
-		replies(&m, cycle, 200, 0);
-	assert_false(hp3_monitor_marked(&m));
-}
-
-/* A CNP is kept as long as its cycle is. */
-static void who_was_notified_met_others(void **state)
-{
-	struct hp3_monitor m = start();
-	uint64_t cycle = 0;
-
-	replies(&m, cycle++, 20, 0);
-	assert_false(hp3_monitor_notified(&m));
-	hp3_monitor_cnp(&m, &params, in(cycle));
-	assert_true(hp3_monitor_notified(&m));
-	for (unsigned i = 0; i < HP3_CYCLES_KEPT; i++) {
-		replies(&m, ++cycle, 20, 0);
-		assert_true(hp3_monitor_notified(&m));
-	}
-	for (unsigned i = 0; i < 2; i++)
-		replies(&m, ++cycle, 20, 0);
-	assert_false(hp3_monitor_notified(&m));
-}
-
 static void bytes_and_replies_saturate(void **state)
 {
 	struct hp3_monitor m = start();
@@ -375,8 +338,6 @@ int main(void)
 		cmocka_unit_test(smoothed_rtt_follows_by_an_eighth),
 		cmocka_unit_test(base_rtt_rises_slowly),
 		cmocka_unit_test(marked_share_and_rate),
-		cmocka_unit_test(who_was_marked_met_others),
-		cmocka_unit_test(who_was_notified_met_others),
 		cmocka_unit_test(bytes_and_replies_saturate),
 		cmocka_unit_test(nothing_counts_before_the_new_path_answers),
 		cmocka_unit_test(the_guard_outlives_retransmissions),
