@@ -40,10 +40,10 @@ hold_packets = 512
 [probes]
 probe_key = "{secret}"
 probe_key_old = "{old}"
-[control]
-socket = "{socket}"
 [service]
 state = "{state}"
+[control]
+socket = "{socket}"
 """
 SECRET, OLD_SECRET, NEW_SECRET = "5ec4e700" * 4, "01d5ec00" * 4, "9e35ec00" * 4
 SECRETS = (SECRET, OLD_SECRET, NEW_SECRET)
