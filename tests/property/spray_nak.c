@@ -75,11 +75,20 @@ void spray_note_seen(struct world *w, const struct packet *k, uint32_t flow, enu
 	s->life = k->life;
 }
 
+/*
+ * An RNIC drops a NAK for a PSN before its first one. The engine has such a una where nobody told
+ * it of a queue pair that begins among the PSNs that the one before it had in flight.
+ */
+static bool is_before_first(const struct packet *nak)
+{
+	return hp3_psn_diff(nak->psn, 0) < 0;
+}
+
 void spray_judge_nak(struct world *w, const struct packet *nak)
 {
 	const struct requester *q = &w->qp[nak->qp];
 
-	if (nak->life != q->life)
+	if (nak->life != q->life || is_before_first(nak))
 		return;
 	if (w->p.bad_ppm + w->p.damaged_ppm != 0 && q->heard < nak->psn)
 		return; /* what moved una was lost behind the engine */
