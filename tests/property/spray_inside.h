@@ -55,6 +55,7 @@ struct packet {
 	bool again; /* its RNIC had sent this PSN, or a later one, before */
 	bool damaged; /* its ICRC is wrong */
 	bool ce;
+	bool beyond; /* the engine passed it on, ahead of its window */
 	bool is_nak_asked; /* no packet: might the engine hand over a NAK for psn? */
 };
 
@@ -110,6 +111,10 @@ struct requester {
 	uint32_t *message; /* by PSN: where its message begins */
 	uint32_t *end; /* by PSN: where it ends */
 	uint8_t *kind; /* by PSN: enum message_kind */
+	/* By PSN: a bit for each host whose RNIC got a repetition, in order, before the first
+	 * transmission */
+	uint8_t *repeated;
+	uint32_t newest[2]; /* PSN of the newest first transmission that each RNIC got */
 	uint32_t heard; /* all before this PSN was acknowledged to it, by a reply that came */
 	uint32_t resume; /* selective: it goes on there */
 	uint32_t retries; /* without progress */
@@ -167,7 +172,6 @@ struct world {
 	uint32_t left; /* queue pairs that are not done */
 	uint64_t emitted; /* packets, by both RNICs */
 	uint64_t newest[2][64]; /* `emitted` of the newest that RNIC got, by queue pair */
-	uint64_t newest_new[2][64]; /* ... of those that were not sent again */
 	struct seen seen[64]; /* by queue pair */
 	bool failed;
 };
@@ -232,6 +236,11 @@ void spray_begin_anew(struct world *w, uint32_t qp, uint32_t total);
 /* An engine is told of a queue pair. */
 /* `first`: its first PSN, or HP3_NO_PSN. */
 void spray_tell(struct world *w, unsigned at, uint32_t qp, enum hp3_qp_kind kind, uint32_t first);
+
+/* spray_order.c */
+/* No packet passes one that its RNIC emitted before. */
+void spray_judge_order(struct world *w, unsigned at, const struct packet *k);
+void spray_note_repeated(struct world *w, unsigned at, const struct packet *k); /* it has it */
 
 /* spray_nak.c */
 /* A packet passed the engine at A. */

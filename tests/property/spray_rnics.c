@@ -24,6 +24,7 @@ static void plan(struct world *w, struct requester *q)
 	q->message = calloc(q->total, sizeof(*q->message));
 	q->end = calloc(q->total, sizeof(*q->end));
 	q->kind = calloc(q->total, 1);
+	q->repeated = calloc(q->total, 1);
 	w->there[q - w->qp].early = calloc(q->total, 1);
 	while (at < q->total) {
 		bool small = hp3_random_below(&w->rng, 100) < w->p.small_percent;
@@ -83,6 +84,7 @@ static void forget(struct world *w, uint32_t qp)
 	free(w->qp[qp].message);
 	free(w->qp[qp].end);
 	free(w->qp[qp].kind);
+	free(w->qp[qp].repeated);
 	free(w->there[qp].early);
 }
 

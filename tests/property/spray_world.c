@@ -22,37 +22,18 @@ void spray_at(struct world *w, uint64_t t, struct event e)
 	heap_put(&w->heap, &e.when, sizeof(e));
 }
 
-/*
- * No packet passes one that its RNIC emitted before, but for copies, ACKs (READ responses behind
- * one acknowledge as much as it does), and packets of a queue pair that is gone.
- */
-static void judge_order(struct world *w, unsigned at, const struct packet *k)
-{
-	uint64_t *newest = &w->newest[at][k->qp % 64];
-	uint64_t *newest_new = &w->newest_new[at][k->qp % 64];
-
-	if (k->copy || k->opcode == HP3_OP_RC_ACK || k->life != w->qp[k->qp].life)
-		return;
-	w->r.overtaken += k->emitted < *newest;
-	if (k->emitted > *newest)
-		*newest = k->emitted;
-	if (k->again)
-		return;
-	w->r.passed += k->emitted < *newest_new;
-	*newest_new = hp3_max_u64(k->emitted, *newest_new);
-}
-
 static void rnic_gets(struct world *w, unsigned at, const struct packet *k)
 {
 	if (k->is_nak_asked) {
 		spray_judge_nak(w, k);
 		return;
 	}
-	judge_order(w, at, k);
+	spray_judge_order(w, at, k);
 	if (at == A)
 		spray_requester(w, k);
 	else
 		spray_responder(w, k);
+	spray_note_repeated(w, at, k);
 }
 
 /* Between an RNIC and its engine: a FIFO; `newest`: when the newest packet arrives. */
@@ -257,23 +238,20 @@ void spray_request(struct world *w, struct packet k)
 		request_leaves(w, k);
 }
 
-static void request_arrives(struct world *w, const struct packet *k)
+/* A packet of the other host. */
+static void arrives(struct world *w, unsigned at, struct packet k)
 {
+	const struct hp3_stats *stats = hp3_engine_stats(w->host[at].e);
+	uint64_t beyond = stats->reseq_beyond;
 	struct hp3_acts acts;
 
-	if (passes(w, B, A, k, &acts).kind == HP3_PASS)
-		into_rnic(w, B, k);
-	spray_behind(w, B, &acts);
-}
-
-static void reply_arrives(struct world *w, const struct packet *k)
-{
-	struct hp3_acts acts;
-
-	if (passes(w, A, B, k, &acts).kind == HP3_PASS)
-		into_rnic(w, A, k);
-	spray_behind(w, A, &acts);
-	spray_ask_nak(w, k->qp);
+	if (passes(w, at, !at, &k, &acts).kind == HP3_PASS) {
+		k.beyond = stats->reseq_beyond != beyond;
+		into_rnic(w, at, &k);
+	}
+	spray_behind(w, at, &acts);
+	if (at == A)
+		spray_ask_nak(w, k.qp);
 }
 
 void spray_told(struct world *w, unsigned at, const struct hp3_act_agree *word)
@@ -461,10 +439,10 @@ static void handle(struct world *w, const struct event *e)
 {
 	switch ((enum event_kind)e->kind) {
 	case EV_REQUEST:
-		request_arrives(w, &e->packet);
+		arrives(w, B, e->packet);
 		break;
 	case EV_REPLY:
-		reply_arrives(w, &e->packet);
+		arrives(w, A, e->packet);
 		break;
 	case EV_WORD:
 		if (w->hooks != NULL)
