@@ -26,6 +26,7 @@
 #define PAGE     4096u
 #define QPNS     48u
 #define FLOWS    24u
+#define PAIRS    16u
 #define ACCESSES 700u /* of one cell in a call */
 #define TRAP     0x100 /* trap flag of x86 */
 #define WRITES   2 /* page fault: of a store */
@@ -384,7 +385,7 @@ static void make_engine(bool asks)
 
 	hp3_policy_defaults(&cfg);
 	cfg.max_flows = FLOWS;
-	cfg.max_pairs = 16;
+	cfg.max_pairs = PAIRS;
 	cfg.max_moves = 4;
 	cfg.beside = true;
 	cfg = hp3_policy_settled(&cfg);
@@ -399,6 +400,7 @@ static void make_shims(void)
 {
 	for (unsigned s = 0; s < SHIMS; s++) {
 		b.shims[s].fd = b.shims[s].bell = -1;
+		b.shims[s].uid = 1000 + s; /* no operator: a share is asked for */
 		b.shims[s].cells = mmap(NULL, HP3D_BESIDE_BYTES, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		b.shims[s].known = calloc(HP3_VERBS_CELLS, sizeof(struct hp3d_beside_known));
@@ -407,8 +409,11 @@ static void make_shims(void)
 			b.shims[s].known[i].flow = HP3_NO_FLOW;
 	}
 	b.pipe = &pipe_of_all;
+	b.max_flows = FLOWS;
+	b.max_pairs = PAIRS;
 	b.owners = calloc(FLOWS, sizeof(*b.owners));
-	MUST(b.owners != NULL && hp3d_claims_open(&b.claims, FLOWS, 7) == 0);
+	b.makers = calloc(PAIRS, sizeof(*b.makers));
+	MUST(b.owners != NULL && b.makers != NULL && hp3d_claims_open(&b.claims, FLOWS, 7) == 0);
 	watch_accesses();
 }
 
@@ -439,6 +444,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		hp3d_beside_forget(&b, s, now);
 	check();
 	MUST(b.c.qps == 0);
+	for (unsigned s = 0; s < SHIMS; s++) {
+		hp3d_beside_pairs_forget(&b, s);
+		MUST(b.shims[s].n_pairs == 0);
+	}
 	free(pipe_of_all.e);
 	return 0;
 }
