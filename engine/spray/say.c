@@ -25,6 +25,7 @@ void hp3_spray_init(struct hp3_engine *e, const struct hp3_spraying *memory)
 	s->key[0] = hp3_random(&key);
 	s->key[1] = hp3_random(&key);
 	hp3_quota_init(&s->quotas, 2 * n, s->nheads, hp3_random(&key));
+	memset(s->of, 0, e->cfg.max_flows * sizeof(*s->of));
 	memset(s->peer, 0, (size_t)s->sets * HP3_SPRAY_WAYS * sizeof(*s->peer));
 	memset(s->heads, 0xff, s->nheads * sizeof(*s->heads));
 	memset(s->backs, 0xff, s->nheads * sizeof(*s->backs));

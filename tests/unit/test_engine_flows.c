@@ -7,6 +7,8 @@
 #include <cmocka.h>
 #include <errno.h>
 #include "engine/flows/table.h"
+#include "engine/policy.h"
+#include "engine/spray/spray.h"
 #include "packets.h"
 
 /* Also a length that no RNIC accepts is only forwarded. */
@@ -311,6 +313,40 @@ static void records_are_used_again(void **state)
 	assert_int_equal(hp3_flow_next(rig.e, 0), HP3_NO_FLOW);
 }
 
+/* What an engine before had put off there ends no flow of the next one. */
+static void engines_begin_in_memory_of_others(void **state)
+{
+	struct hp3_engine_config table, cfg;
+	struct hp3_acts acts = {0};
+	struct hp3_engine *e;
+	uint8_t *mem, *at;
+	size_t size;
+
+	hp3_policy_defaults(&table);
+	table.spray.mode = HP3_SPRAY_ALL;
+	table.max_flows = 64;
+	table.max_pairs = 16;
+	table.max_moves = 16;
+	table.hold_packets = 256;
+	cfg = hp3_policy_settled(&table);
+	size = hp3_engine_size(&cfg);
+	mem = calloc(1, size + 64);
+	at = (uint8_t *)(((uintptr_t)mem + 63) & ~(uintptr_t)63);
+	e = hp3_engine_create(at, size, &cfg);
+	assert_non_null(e);
+	for (uint32_t i = 0; i < cfg.max_flows; i++)
+		e->spraying->of[i].ended = HP3_ENDED;
+	e = hp3_engine_create(at, size, &cfg);
+	for (uint64_t now = 1; now < 10000000000; now += 100000000) {
+		acts.n = 0;
+		hp3_tick(e, now, &acts);
+		assert_int_equal(acts.n, 0);
+	}
+	assert_int_equal(hp3_flow_next(e, 0), HP3_NO_FLOW);
+	assert_int_equal(hp3_engine_flows(e), 0);
+	free(mem);
+}
+
 static void limits_of_creation(void **state)
 {
 	struct hp3_engine_config cfg = rig.cfg;
@@ -371,6 +407,7 @@ int main(void)
 		RIG_TEST(rule_15_no_room_makes_forced_challenges_void),
 		RIG_TEST(pairs_full),
 		RIG_TEST(records_are_used_again),
+		RIG_TEST(engines_begin_in_memory_of_others),
 		RIG_TEST(limits_of_creation),
 		RIG_TEST(names_and_counters),
 	};
