@@ -30,7 +30,6 @@ void hp3_spray_init(struct hp3_engine *e, const struct hp3_spraying *memory)
 	memset(s->heads, 0xff, s->nheads * sizeof(*s->heads));
 	memset(s->backs, 0xff, s->nheads * sizeof(*s->backs));
 	memset(s->reads, 0xff, s->nheads * sizeof(*s->reads));
-	memset(s->of, 0, e->cfg.max_flows * sizeof(*s->of)); /* no end is put off */
 	memset(s->deadlines.place, 0, 2 * (size_t)n * sizeof(*s->deadlines.place));
 	for (uint32_t i = 0; i < n; i++)
 		s->outs[i] = s->ins[i] = (uint16_t)i;
