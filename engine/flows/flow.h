@@ -50,7 +50,7 @@
 #define HP3_FW_GUARD 0x40u
 #define HP3_FW_SURE  0x80u /* the reply that moved una to where it is had a right ICRC (rule 26) */
 #define HP3_FW_ASK   0x100u /* the next packet that leaves asks for its acknowledgement */
-/* una was moved by READ data, and by no checked ACK since: the RNIC may lack them */
+/* since READ data moved una, or held packets reached the RNIC, no checked ACK moved una (rule 4) */
 #define HP3_FW_UNREAD 0x200u
 #define HP3_FW_BLAMED 0x400u /* stalled, and probes say that it is the path */
 #define HP3_FW_FELT   0x800u /* what it does is told by its completions: no packet is seen */

@@ -104,7 +104,11 @@ static bool lacks(const struct hp3_spray_in *in, const struct hp3_flow *f)
 	       (in->owed.n != 0 && hp3_psn_diff(in->owed.range[0].first, f->stream.una) < 0);
 }
 
-/* Rule 4: as long as that is so it is handed no NAK. What else raised doubts is not ended here. */
+/*
+ * Rule 4: as long as that is so the RNIC is handed no NAK. What else raised doubts is not ended
+ * here. The RNIC gets what was held long after una moved. It may lose it, and shows that after the
+ * next ACK that moves una.
+ */
 static void doubt(struct hp3_engine *e, struct hp3_spray_in *in)
 {
 	struct hp3_flow *f;
@@ -118,6 +122,9 @@ static void doubt(struct hp3_engine *e, struct hp3_spray_in *in)
 	} else if (in->doubts) {
 		in->doubts = false;
 		f->watch &= (uint16_t)~HP3_FW_DOUBT;
+#ifndef HP3_BREAK_READ_UNREAD
+		f->watch |= HP3_FW_UNREAD;
+#endif
 	}
 }
 

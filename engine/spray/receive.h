@@ -75,7 +75,7 @@ static inline void hp3_in_ack_counts(struct hp3_spray_in *in)
 
 /*
  * READ responses: the RNIC gets something behind what lacks. It may discard what it is given until
- * it has sent the READ again (rule 35), so that all has come once more does not end the doubt.
+ * it has sent the READ again (rule 35). That all has come once more does not end the doubt.
  */
 static inline void hp3_in_gap(struct hp3_engine *e, struct hp3_spray_in *in)
 {

@@ -658,7 +658,12 @@ static bool is_in_doubt(void)
 	return rig.e->flows[rig.vd.flow].watch & HP3_FW_DOUBT;
 }
 
-/* Rule 4: what una says has come is held, so there is no NAK; once it was handed over there is. */
+static bool is_plain(void)
+{
+	return hp3_rnic_is_plain(&rig.e->flows[rig.vd.flow]);
+}
+
+/* Rule 4: what una says has come is held, so there is no NAK. */
 static void rule_04_what_is_held_is_in_doubt(void **state)
 {
 	agreed();
@@ -672,7 +677,28 @@ static void rule_04_what_is_held_is_in_doubt(void **state)
 	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 2, HP3_PASS);
 	follow(2);
 	assert_false(is_in_doubt());
-	assert_true(hp3_rnic_is_plain(&rig.e->flows[rig.vd.flow]));
+}
+
+/*
+ * A held ACK moved una when it arrived. The RNIC gets it later, and may only then find out that it
+ * lacks READ data. There is no NAK until another ACK moves una.
+ */
+static void rule_04_an_ack_behind_a_held_one_ends_the_doubt(void **state)
+{
+	agreed();
+	middle(&q, READ + 4);
+	comes(HP3_OP_RC_ACK, READ + 4, HP3_HOLD);
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 1, HP3_PASS);
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 2, HP3_PASS);
+	comes(HP3_OP_RC_READ_RESP_LAST, READ + 3, HP3_PASS);
+	follow(1);
+	middle(&q, READ + 5);
+	middle(&q, READ + 6);
+	assert_false(is_plain());
+	comes(HP3_OP_RC_ACK, READ + 4, HP3_PASS);
+	assert_false(is_plain());
+	comes(HP3_OP_RC_ACK, READ + 5, HP3_PASS);
+	assert_true(is_plain());
 }
 
 /* An ACK is held alone: what is before it lacks. */
@@ -692,9 +718,9 @@ static void rule_04_what_is_owed_is_in_doubt(void **state)
 
 /*
  * The RNIC was given what is behind a gap: it may discard what comes until it has sent the READ
- * again. It lacks nothing where it goes back to what una says is next.
+ * again. That it sends a later packet again, too, is no proof that it has all before.
  */
-static void rule_04_a_gap_is_in_doubt_until_the_rnic_goes_back(void **state)
+static void rule_04_a_gap_is_in_doubt_for_good(void **state)
 {
 	agreed();
 	comes(HP3_OP_RC_READ_RESP_LAST, READ + 3, HP3_HOLD);
@@ -713,10 +739,10 @@ static void rule_04_a_gap_is_in_doubt_until_the_rnic_goes_back(void **state)
 	middle(&q, READ + 5);
 	assert_true(is_in_doubt());
 	middle(&q, READ + 4);
-	assert_false(is_in_doubt());
+	assert_true(is_in_doubt());
 }
 
-/* It asks for a READ again, and then for what is behind it: that is no proof. */
+/* It sends a READ again, then what is behind it, then one packet alone: that is no proof. */
 static void rule_04_what_follows_a_repeated_read_proves_nothing(void **state)
 {
 	agreed();
@@ -725,6 +751,9 @@ static void rule_04_what_follows_a_repeated_read_proves_nothing(void **state)
 	comes(HP3_OP_RC_ACK, READ + 4, HP3_HOLD);
 	read_request(&q, READ + 1, 3 * PMTU);
 	middle(&q, READ + 4);
+	middle(&q, READ + 5);
+	assert_true(is_in_doubt());
+	middle(&q, READ + 6);
 	middle(&q, READ + 5);
 	assert_true(is_in_doubt());
 }
@@ -771,7 +800,8 @@ int main(void)
 		RIG_TEST(small_reads_do_not_wait),
 		RIG_TEST(rule_04_what_is_held_is_in_doubt),
 		RIG_TEST(rule_04_what_is_owed_is_in_doubt),
-		RIG_TEST(rule_04_a_gap_is_in_doubt_until_the_rnic_goes_back),
+		RIG_TEST(rule_04_an_ack_behind_a_held_one_ends_the_doubt),
+		RIG_TEST(rule_04_a_gap_is_in_doubt_for_good),
 		RIG_TEST(rule_04_what_follows_a_repeated_read_proves_nothing),
 	};
 
