@@ -15,13 +15,13 @@ static void tx_retransmit(
 		f->retransmits++;
 	f->flags &= (uint16_t) ~(HP3_FF_LAST_CLOSE | HP3_FF_IDLE_PROOF);
 	f->flags |= HP3_FF_WENT_BACK;
-	/* A later packet does not end the doubt: a selective RNIC may lack READ data before it. */
 	if (hp3_psn_diff(v->psn, f->stream.una) < 0)
 		f->watch |= HP3_FW_DOUBT;
-#ifdef HP3_BREAK_BACK_SAYS
-	if (hp3_psn_diff(v->psn, f->stream.una) >= 0 && first)
-		f->watch &= (uint16_t)~HP3_FW_DOUBT;
+#ifndef HP3_BREAK_BACK_SAYS
+	else if (first) /* an RNIC goes back to the oldest PSN that it waits for: it has what is
+			   before */
 #endif
+		f->watch &= (uint16_t)~HP3_FW_DOUBT;
 	if (is_watched(t->e, f))
 		hp3_monitor_retransmit(&f->monitor);
 	if (!(f->watch & HP3_FW_ARMED) && (f->flags & HP3_FF_PAIRED))
