@@ -74,7 +74,8 @@ static bool is_recent(const struct hp3_turn *t, const struct hp3_spray_out *o)
 	return t->now < o->large_at + hp3_out_beat(o);
 }
 
-/* Packets that left by several paths, or responses that will, may be on their way. */
+/* Packets that left by several paths and are not acknowledged, or responses that leave so, may be
+ * on their way. */
 static bool is_under_way(const struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_engine *e = t->e;
@@ -83,6 +84,7 @@ static bool is_under_way(const struct hp3_turn *t, uint32_t flow)
 			<< HP3_TICK_SHIFT;
 
 	return ((f->watch & HP3_FW_SPRAY) && (f->flags & HP3_FF_STARTED) &&
+		       !hp3_stream_idle(&f->stream) &&
 		       is_recent(t, hp3_out_of(e, flow))) ||
 	       ((f->watch & HP3_FW_READ) && is_recent(t, hp3_out_of_read(e, flow))) ||
 	       ((f->watch & HP3_FW_READS) && hp3_in_of_reads(e, flow)->numbered &&
