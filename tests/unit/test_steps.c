@@ -19,6 +19,7 @@
 void __sanitizer_cov_trace_pc(void);
 
 static uint64_t steps;
+static uint32_t calls; /* that a row has shown */
 
 void __sanitizer_cov_trace_pc(void)
 {
@@ -32,6 +33,7 @@ uint64_t worst_count(void)
 
 void worst_call(uint64_t took)
 {
+	calls++;
 }
 
 static void no_call_grows_with_what_there_is(void **state)
@@ -65,6 +67,17 @@ static void a_packet_does_not_walk_over_psns(void **state)
 
 	assert_in_range(steps_of("in order, another one held 2,046 PSNs ahead"), 0, near + 20);
 	assert_in_range(steps_of("a READ of 2,045 PSNs before a held packet"), 0, near + 40);
+}
+
+/* Calls in which no move is due are not among those of the row that names one. */
+static void one_move_is_due_in_each_call(void **state)
+{
+	for (uint32_t flows = worst_flows, i = 0; i < 2; i++, worst_flows = flows) {
+		worst_flows *= i == 0 ? 1 : 8;
+		calls = 0;
+		steps_of("a tick when one move is due");
+		assert_int_equal(calls, WORST_ONE_BY_ONE);
+	}
 }
 
 /* However many packets are held behind a gap: one that closes it hands over a piece. */
@@ -111,6 +124,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_call_grows_with_what_there_is),
 		cmocka_unit_test(a_packet_does_not_walk_over_psns),
+		cmocka_unit_test(one_move_is_due_in_each_call),
 		cmocka_unit_test(a_gap_closes_in_pieces),
 		cmocka_unit_test(ageing_does_not_grow_with_the_table),
 		cmocka_unit_test(a_peer_makes_no_chains),

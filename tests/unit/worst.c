@@ -150,18 +150,23 @@ static uint64_t longest(uint64_t most, uint64_t took)
 	return took > most ? took : most;
 }
 
+static uint64_t tick(void)
+{
+	uint64_t from;
+
+	acts.n = 0;
+	from = worst_count();
+	hp3_tick(e, now, &acts);
+	return worst_count() - from;
+}
+
 /* ... what the longest one takes. */
 static uint64_t ticks(void)
 {
 	uint64_t most = 0;
 
 	do {
-		uint64_t from;
-
-		acts.n = 0;
-		from = worst_count();
-		hp3_tick(e, now, &acts);
-		most = longest(most, worst_count() - from);
+		most = longest(most, tick());
 	} while (acts.more);
 	return most;
 }
@@ -211,20 +216,27 @@ static void slots(uint32_t n)
 	}
 }
 
-/* One deadline comes after the other, while the others wait. */
+/* Nothing is due any more, and the clock stands where something is next. */
+static void until_due(void)
+{
+	settle();
+	now = hp3_engine_due(e);
+}
+
+/* One deadline of a move comes after the other, while the others wait. */
 static uint64_t slot_due(uint32_t n)
 {
 	uint64_t most = 0;
-	uint32_t open;
 
 	slots(n);
-	open = hp3_engine_slots(e);
-	while (hp3_engine_slots(e) > open - WORST_FEW / 2) {
-		uint64_t took;
+	for (uint32_t closed = 0; closed < WORST_ONE_BY_ONE; until_due()) {
+		uint32_t open = hp3_engine_slots(e);
+		uint64_t took = tick();
 
-		now = hp3_engine_due(e);
-		took = ticks();
-		most = took > most ? took : most;
+		if (hp3_engine_slots(e) == open)
+			continue; /* ageing, or flows that are looked at: rows of their own */
+		most = longest(most, took);
+		closed++;
 	}
 	return most;
 }

@@ -10,6 +10,8 @@
 
 #define WORST_FEW  64u
 #define WORST_MANY 4096u /* rfr.spray_flows at most */
+/* Calls of "a tick when one move is due": so many deadlines come one after the other. */
+#define WORST_ONE_BY_ONE (WORST_FEW / 2)
 
 enum worst_kind { WORST_PACKET, WORST_ACTION, WORST_TICK };
 
