@@ -84,8 +84,7 @@ static bool is_under_way(const struct hp3_turn *t, uint32_t flow)
 			<< HP3_TICK_SHIFT;
 
 	return ((f->watch & HP3_FW_SPRAY) && (f->flags & HP3_FF_STARTED) &&
-		       !hp3_stream_idle(&f->stream) &&
-		       is_recent(t, hp3_out_of(e, flow))) ||
+		       !hp3_stream_idle(&f->stream) && is_recent(t, hp3_out_of(e, flow))) ||
 	       ((f->watch & HP3_FW_READ) && is_recent(t, hp3_out_of_read(e, flow))) ||
 	       ((f->watch & HP3_FW_READS) && hp3_in_of_reads(e, flow)->numbered &&
 		       idle <= hp3_in_of_reads(e, flow)->beat_ns + (1u << HP3_TICK_SHIFT));
