@@ -317,10 +317,10 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 	hp3d_metrics_stop();
 	hp3d_whereabouts_end();
 	hp3d_control_stop();
-	summary(away);
 	hp3_record_stop();
 	hp3d_links_end(cfg);
 	hp3d_bypass_stop();
+	summary(away); /* its last line: events are written */
 	hp3d_ports_stop();
 	used = hp3d_workers_free();
 	if (used > 0)

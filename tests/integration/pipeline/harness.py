@@ -9,6 +9,7 @@ import ctypes
 import glob
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -201,10 +202,14 @@ class Daemon:
             [f["flow"] for f in self.flows() if f["paired"]]))
 
     def stop(self, sig=signal.SIGTERM):
-        """Exit code; what it said is in output()."""
+        """Exit code; what it said is in output(). Events are told before the summary, not behind it."""
         if self.process.poll() is None:
             self.process.send_signal(sig)
-        return self.process.wait(timeout=SETTLE)
+        code = self.process.wait(timeout=SETTLE)
+        _, stopped, behind = self.output().rpartition("hp3d: stopped: ")
+        if stopped and re.search(r"^hp3d: \d{4}-", behind, re.M):
+            raise AssertionError("hp3d told of events after its summary:\n" + self.output())
+        return code
 
     def clean_up(self):
         if self.process and self.process.poll() is None:
