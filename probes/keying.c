@@ -10,6 +10,8 @@
 #define WAIT_MAX  (60 * SECOND)
 #define IDLE      (300 * SECOND)
 #define LOOKS     16u /* records that a new peer may ask to give way */
+#define TRIES     3u /* INITs before a record whose peer never replied may give way */
+#define SLOT      (1ull << 26) /* ns: silent peers become due together, so that looks are few */
 #define PEERS_MIN 8u
 #define PEERS_MAX (1u << 20)
 #define ALIGN     64u
@@ -39,7 +41,7 @@ size_t hp3_keying_size(const struct hp3_keying_config *cfg)
 {
 	if (cfg->peers < PEERS_MIN || cfg->peers > PEERS_MAX ||
 		(cfg->peers & (cfg->peers - 1)) != 0 || cfg->port == 0 || cfg->jobs.rate == 0 ||
-		cfg->jobs.burst == 0)
+		cfg->jobs.burst == 0 || cfg->cookies.rate == 0 || cfg->cookies.burst == 0)
 		return 0;
 	return layout_of(cfg).size;
 }
@@ -143,23 +145,58 @@ static void leave_bucket(struct hp3_keying *k, struct hp3_keying_peer *p)
 	*at = p->next;
 }
 
+/* --- records whose peers never replied, in the order in which they were made --- */
+
+static void list(struct hp3_keying *k, struct hp3_keying_peer *p)
+{
+	uint32_t number = number_of(k, p) + 1;
+
+	p->older = k->newest;
+	p->newer = 0;
+	if (k->newest != 0)
+		k->peer[k->newest - 1].newer = number;
+	else
+		k->oldest = number;
+	k->newest = number;
+}
+
+void hp3_keying_replied(struct hp3_keying *k, struct hp3_keying_peer *p)
+{
+	if (p->replied)
+		return;
+	*(p->older != 0 ? &k->peer[p->older - 1].newer : &k->oldest) = p->newer;
+	*(p->newer != 0 ? &k->peer[p->newer - 1].older : &k->newest) = p->older;
+	p->replied = true;
+}
+
+/* --- records come and go --- */
+
 static bool may_go(const struct hp3_keying_peer *p, uint64_t now)
 {
 	return now - p->talked > IDLE && p->trial.state != HP3_TRIAL_WANTED &&
 	       (!p->keyed || now - p->heard > IDLE);
 }
 
-/* Of a peer that may give way, among the next few records. */
+static struct hp3_keying_peer *unlink_peer(struct hp3_keying *k, struct hp3_keying_peer *p)
+{
+	leave_bucket(k, p);
+	hp3_keying_replied(k, p);
+	k->stats->displaced++;
+	return p;
+}
+
+/* The oldest one that never replied; else one among the next few records. */
 static struct hp3_keying_peer *displace(struct hp3_keying *k, uint64_t now)
 {
+#ifndef HP3_BREAK_KEYING_CROWD
+	if (k->oldest != 0 && k->peer[k->oldest - 1].tries >= TRIES)
+		return unlink_peer(k, &k->peer[k->oldest - 1]);
+#endif
 	for (uint32_t i = 0; i < LOOKS; i++) {
 		struct hp3_keying_peer *p = &k->peer[k->hand++ & (k->cfg.peers - 1)];
 
-		if (!may_go(p, now))
-			continue;
-		leave_bucket(k, p);
-		k->stats->displaced++;
-		return p;
+		if (may_go(p, now))
+			return unlink_peer(k, p);
 	}
 	return NULL;
 }
@@ -183,6 +220,7 @@ static struct hp3_keying_peer *new_peer(
 	*p = (struct hp3_keying_peer){
 		.ends = *ends, .used = true, .since = now, .wait = WAIT_MIN, .next = *bucket};
 	*bucket = number_of(k, p) + 1;
+	list(k, p);
 	hp3_keying_new_nonce(k, p);
 	k->due[number_of(k, p)] = k->next_due = now;
 	return p;
@@ -199,7 +237,11 @@ bool hp3_keying_begin(struct hp3_keying *k, const struct hp3_pair_ends *ends, ui
 	if (p == NULL)
 		return false;
 	p->talked = now;
-	if ((!p->keyed || p->doubted != 0) && k->due[number_of(k, p)] == HP3_KEYING_NEVER)
+	if (k->due[number_of(k, p)] != HP3_KEYING_NEVER)
+		return true;
+	if (p->keyed && p->doubted == 0)
+		hp3_keying_watch(k, p);
+	else
 		hp3_keying_ask_soon(k, p, now);
 	return true;
 }
@@ -213,9 +255,53 @@ void hp3_keying_ask_soon(struct hp3_keying *k, struct hp3_keying_peer *p, uint64
 	k->next_due = hp3_min_u64(k->next_due, *due);
 }
 
-void hp3_keying_ask_no_more(struct hp3_keying *k, struct hp3_keying_peer *p)
+void hp3_keying_watch(struct hp3_keying *k, struct hp3_keying_peer *p)
 {
-	k->due[number_of(k, p)] = HP3_KEYING_NEVER;
+	uint64_t *due = &k->due[number_of(k, p)];
+
+	p->asking = 0;
+#ifdef HP3_BREAK_KEYING_DEAF
+	*due = HP3_KEYING_NEVER;
+	return;
+#endif
+	*due = (p->heard + HP3_KEYING_QUIET) | (SLOT - 1);
+	k->next_due = hp3_min_u64(k->next_due, *due);
+}
+
+/* Its proof brings the key back, without another X25519 if no other public key came meanwhile. */
+static void give_up_key(struct hp3_keying *k, struct hp3_keying_peer *p, uint64_t now)
+{
+	struct hp3_keying_trial *trial = &p->trial;
+
+	if (trial->state == HP3_TRIAL_FREE || trial->state == HP3_TRIAL_READY) {
+		*trial = (struct hp3_keying_trial){
+			.state = HP3_TRIAL_READY, .since = now, .secrets = p->secrets};
+		memcpy(trial->public, p->public, sizeof(trial->public));
+	}
+	explicit_bzero(&p->secrets, sizeof(p->secrets));
+	p->keyed = false;
+	p->had_key = true;
+	p->since = now;
+	p->doubted = p->asking = 0;
+	k->stats->silent++;
+}
+
+/* True: it was heard, and is to be looked at when that is long ago. Else it is to be asked. */
+static bool is_heard(struct hp3_keying *k, struct hp3_keying_peer *p, uint64_t now)
+{
+	if (!p->keyed)
+		return false;
+	if (p->doubted == 0 && now - p->heard < HP3_KEYING_QUIET) {
+		hp3_keying_watch(k, p);
+		return true;
+	}
+	if (p->asking == 0) {
+		p->asking = now;
+		p->wait = WAIT_MIN;
+	} else if (now - p->asking >= HP3_KEYING_GIVE_UP) {
+		give_up_key(k, p, now);
+	}
+	return false;
 }
 
 static bool ask(struct hp3_keying *k, uint32_t i, uint64_t now, struct hp3_keying_message *out)
@@ -224,11 +310,17 @@ static bool ask(struct hp3_keying *k, uint32_t i, uint64_t now, struct hp3_keyin
 
 	if (now - p->talked > IDLE) {
 		k->due[i] = HP3_KEYING_NEVER;
+		p->asking = 0;
 		return false;
 	}
+	if (is_heard(k, p, now))
+		return false;
+	p->tries += p->tries < UINT8_MAX;
 	k->due[i] = now + p->wait;
 	if (p->doubted + HP3_KEYING_SILENT > now)
 		k->due[i] = hp3_min_u64(k->due[i], p->doubted + HP3_KEYING_SILENT);
+	if (p->asking != 0)
+		k->due[i] = hp3_min_u64(k->due[i], p->asking + HP3_KEYING_GIVE_UP);
 	p->wait = hp3_min_u64(2 * p->wait, WAIT_MAX);
 	p->again = false;
 	hp3_keying_write_init(k, p, out);
@@ -267,10 +359,10 @@ void hp3_keying_heard(struct hp3_keying *k, const struct hp3_pair_ends *ends, ui
 	if (p == NULL || !p->keyed)
 		return;
 	p->heard = now;
-	if (p->doubted == 0)
+	if (p->doubted == 0 && p->asking == 0)
 		return;
 	p->doubted = 0;
-	hp3_keying_ask_no_more(k, p);
+	hp3_keying_watch(k, p);
 }
 
 void hp3_keying_become(struct hp3_keying *k, const struct hp3_identity *identity, uint64_t now)
@@ -284,6 +376,9 @@ void hp3_keying_become(struct hp3_keying *k, const struct hp3_identity *identity
 			continue;
 		*p = (struct hp3_keying_peer){.ends = old.ends,
 			.used = true,
+			.replied = old.replied,
+			.older = old.older,
+			.newer = old.newer,
 			.next = old.next,
 			.since = now,
 			.talked = old.talked};

@@ -17,6 +17,11 @@
  * Another identity at an address that has a key: hp3_keying asks the old one (INIT) and waits. It
  * takes the new one only after 10 s without a proof or a message with a right tag from the old one.
  *
+ * A peer that has a key, and is silent: after 15 s without a proof or a message with a right tag
+ * hp3_keying asks it again. A peer that gave its record up makes one again that way. If no proof
+ * comes within 15 s more, the pair has no key any more: the peer's hp3d may have none, or agree on
+ * none. INITs go on, and the first proof brings the key back.
+ *
  * A peer that proves OUR public key: if it has our instance too, it is another rail of this host,
  * a peer as any other. Else two hosts have one identity (a copied disk). They get no key. The one
  * that was born later is asked to draw a new identity (event CLONED, hp3_keying_become()).
@@ -28,19 +33,20 @@
  *     Before the cookie is right, nothing is computed, and no more bytes leave than came.
  *     A nonce of ours brings about one proof that counts: a replayed message changes nothing.
  *     The X25519s of all peers are limited together, those of each peer apart. Same public key,
- *     same result: it is computed once.
+ *     same result: it is computed once. Cookies of all peers are limited together.
  *     A call takes bounded time. hp3_keying_tick() looks at each due time once per INIT that is
  *     due.
  *
  * Memory is the caller's; one instance is driven by one thread, except hp3_keying_compute(). `now`
- * is monotonic, ns. If the table is full, a peer that the local RNIC has not talked to for 5
+ * is monotonic, ns. If the table is full, the oldest record whose peer has never replied gives way,
+ * once 3 INITs have left. If there is none, a peer that the local RNIC has not talked to for 5
  * minutes gives way; if there is none, the new pair gets no key (counted).
  */
 #include "probes/handshake.h"
 #include "probes/limit.h"
 
 /* X(field, help). Each message that arrives is counted in `messages` and in exactly one of the
- * fifteen below it. */
+ * sixteen below it. */
 #define HP3_KEYING_STATS(X)                                                                        \
 	X(messages, "messages of key agreement that arrived")                                      \
 	X(other_version, "messages of key agreement dropped: of an hp3d that speaks another "      \
@@ -48,6 +54,7 @@
 	X(bad_form, "messages of key agreement dropped: malformed")                                \
 	X(strangers, "messages of key agreement dropped: the RNIC talks to no such address")       \
 	X(cookies, "questions of peers answered with a cookie")                                    \
+	X(cookies_refused, "questions of peers dropped: too many cookies a second")                \
 	X(cookies_taken, "cookies of peers: the question left once more")                          \
 	X(stray, "messages of key agreement dropped: to no question under way")                    \
 	X(flooded, "questions of peers dropped: too many from one address")                        \
@@ -67,9 +74,11 @@
 		       "there")                                                                    \
 	X(keyed, "peers that got a key")                                                           \
 	X(replaced, "peers whose identity is another one than before")                             \
+	X(silent, "keys given up: the peer did not reply for 30 s; it may agree on keys no more")  \
 	X(cloned, "proofs of our own identity by another host: a copied disk")                     \
 	X(full, "attempts to begin with a peer that failed: the table is full")                    \
-	X(displaced, "records given to another peer: the RNIC no longer talked to theirs")         \
+	X(displaced, "records given to another peer: theirs never replied, or the RNIC no "        \
+		     "longer talked to it")                                                        \
 	X(events_lost, "events that nobody fetched in time")
 
 struct hp3_keying_stats {
@@ -85,10 +94,12 @@ struct hp3_keying_config {
 	uint8_t random[HP3_SEED_LEN]; /* known to nobody else: cookies, nonces, hashes */
 	uint16_t port; /* hp3's own */
 	uint32_t peers; /* records: a power of two, at least 8 */
-	struct hp3_limit jobs; /* X25519s; 200 a second by default */
+	struct hp3_limit jobs; /* X25519s; HP3_KEYING_JOBS a second by default */
+	struct hp3_limit cookies; /* likewise HP3_KEYING_COOKIES */
 };
 
-#define HP3_KEYING_JOBS 200u
+#define HP3_KEYING_JOBS    200u
+#define HP3_KEYING_COOKIES 10000u
 
 struct hp3_keying;
 
@@ -158,7 +169,7 @@ void hp3_keying_become(struct hp3_keying *k, const struct hp3_identity *identity
 
 /* X(symbol, text) */
 #define HP3_KEYING_EVENTS(X)                                                                       \
-	X(KEYED, "keyed") /* the first key of this pair, or the first after a restart */           \
+	X(KEYED, "keyed") /* this pair had no key until now */                                     \
 	X(REPLACED, "replaced") /* the peer has another identity than before */                    \
 	X(CLONED, "cloned") /* the peer has our identity; at most once a minute for each peer */
 

@@ -8,6 +8,10 @@
 /* So long nobody may have heard the identity that has the key, ns. */
 #define HP3_KEYING_SILENT      10000000000ull
 #define HP3_KEYING_EVENTS_KEPT 16u
+/* A peer that has the key is asked after so long without a sign of life, and loses it after so long
+ * without a reply, ns. */
+#define HP3_KEYING_QUIET   15000000000ull
+#define HP3_KEYING_GIVE_UP 15000000000ull
 
 /* An identity that has not proven itself yet, and the message that waits for its secrets. */
 enum hp3_keying_trial_state { HP3_TRIAL_FREE, HP3_TRIAL_WANTED, HP3_TRIAL_AWAY, HP3_TRIAL_READY };
@@ -24,6 +28,10 @@ struct hp3_keying_trial {
 struct hp3_keying_peer {
 	struct hp3_pair_ends ends; /* from here to there; used: below */
 	bool used, keyed, we_began, has_cookie, again;
+	bool replied; /* ever: it is not in the list of `newest` */
+	bool had_key; /* not keyed: `public` had the key until the peer fell silent */
+	uint8_t tries; /* not replied: INITs, at most UINT8_MAX */
+	uint32_t older, newer; /* not replied: record + 1, or 0 */
 	uint32_t next; /* of the same bucket, or of the free ones */
 	uint32_t next_job; /* in the queue of jobs */
 	uint64_t nonce; /* ours: of the next proof that counts */
@@ -31,9 +39,10 @@ struct hp3_keying_peer {
 	uint64_t wait; /* between the last INIT and the next one */
 	uint64_t talked; /* hp3_keying_begin() */
 	uint64_t since, heard;
+	uint64_t asking; /* keyed: the first INIT since it was heard; 0: none left */
 	uint64_t doubted, roused, cloned; /* the last time; 0: not, or never */
 	uint64_t jobs, replies; /* limits */
-	uint8_t public[HP3_PUBLIC_LEN]; /* keyed */
+	uint8_t public[HP3_PUBLIC_LEN]; /* keyed, had_key */
 	struct hp3_pair_secrets secrets; /* keyed */
 	struct hp3_keying_trial trial;
 };
@@ -42,10 +51,12 @@ struct hp3_keying {
 	struct hp3_keying_config cfg;
 	struct hp3_keying_stats *stats;
 	uint8_t cookie_key[HP3_KEY_LEN], nonce_key[HP3_KEY_LEN];
-	uint64_t seed, nonces, jobs; /* jobs: limit of all */
+	uint64_t seed, nonces;
+	uint64_t jobs, cookies; /* limits of all */
 	uint64_t next_due; /* no INIT is due before */
 	uint32_t at; /* the next record that hp3_keying_tick() looks at */
 	uint32_t hand; /* the next record that may give way */
+	uint32_t oldest, newest; /* records whose peers never replied: record + 1, or 0 */
 	uint32_t serial; /* of the last job */
 	uint32_t free, first_job,
 		last_job; /* record + 1, or 0; so are links from record to record */
@@ -59,9 +70,12 @@ struct hp3_keying {
 /* In either direction; NULL: no record. */
 struct hp3_keying_peer *hp3_keying_peer(
 	const struct hp3_keying *k, const struct hp3_pair_ends *ends);
-/* INITs leave from soon on, in short intervals at first; they leave no more. */
+/* INITs leave from soon on, in short intervals at first. */
 void hp3_keying_ask_soon(struct hp3_keying *k, struct hp3_keying_peer *p, uint64_t now);
-void hp3_keying_ask_no_more(struct hp3_keying *k, struct hp3_keying_peer *p);
+/* The peer has the key, and was heard: INITs leave when it has been silent for long enough. */
+void hp3_keying_watch(struct hp3_keying *k, struct hp3_keying_peer *p);
+/* Somebody is there who agrees on keys: the record is none of the first to give way. */
+void hp3_keying_replied(struct hp3_keying *k, struct hp3_keying_peer *p);
 void hp3_keying_new_nonce(struct hp3_keying *k, struct hp3_keying_peer *p);
 void hp3_keying_write_init(const struct hp3_keying *k, const struct hp3_keying_peer *p,
 	struct hp3_keying_message *out);

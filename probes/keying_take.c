@@ -124,14 +124,17 @@ static void tell_clone(const struct turn *t, const struct hp3_handshake *h)
 static void adopt(const struct turn *t, const struct hp3_handshake *h)
 {
 	struct hp3_keying_peer *p = t->p;
+	bool replaces =
+		(p->keyed || p->had_key) && memcmp(p->public, h->public, sizeof(p->public)) != 0;
 	struct hp3_keying_event ev = {
-		.kind = p->keyed ? HP3_KEYING_REPLACED : HP3_KEYING_KEYED, .ends = p->ends};
+		.kind = replaces ? HP3_KEYING_REPLACED : HP3_KEYING_KEYED, .ends = p->ends};
 
 	memcpy(ev.before, p->public, sizeof(ev.before));
 	memcpy(ev.public, h->public, sizeof(ev.public));
-	t->k->stats->keyed += !p->keyed;
-	t->k->stats->replaced += p->keyed;
+	t->k->stats->keyed += !replaces;
+	t->k->stats->replaced += replaces;
 	p->keyed = true;
+	p->had_key = false;
 	p->since = t->now;
 	p->cloned = 0;
 	p->we_began = h->kind == HP3_HANDSHAKE_REPLY;
@@ -159,7 +162,7 @@ static void believe(const struct turn *t, const struct hp3_handshake *h)
 		adopt(t, h);
 	p->heard = t->now;
 	p->doubted = 0;
-	hp3_keying_ask_no_more(t->k, p);
+	hp3_keying_watch(t->k, p);
 }
 
 /* A proof over our nonce that counts, which no other one does from now on. True: *out is a CONFIRM.
@@ -275,19 +278,31 @@ static void rouse(const struct turn *t)
 	hp3_keying_ask_soon(t->k, p, t->now);
 }
 
-static enum hp3_keying_fate take_init(
+static enum hp3_keying_fate give_cookie(
 	const struct turn *t, const struct hp3_pair_ends *ends, const struct hp3_handshake *h)
 {
 	struct hp3_handshake cookie = {.kind = HP3_HANDSHAKE_COOKIE, .asked = h->asked};
+	struct hp3_keying *k = t->k;
+
+#ifndef HP3_BREAK_KEYING_FLOOD
+	if (!hp3_limit_ready(&k->cfg.cookies, k->cookies, t->now))
+		return drop(&k->stats->cookies_refused);
+#endif
+	hp3_limit_spend(&k->cfg.cookies, &k->cookies, t->now);
+	hp3_handshake_cookie(cookie.cookie, k->cookie_key, ends, h, t->now >> SLOT_SHIFT);
+	write_message(t->p, &cookie, t->out);
+	k->stats->cookies++;
+	return HP3_KEYING_ANSWER;
+}
+
+static enum hp3_keying_fate take_init(
+	const struct turn *t, const struct hp3_pair_ends *ends, const struct hp3_handshake *h)
+{
 	const struct hp3_pair_secrets *s = secrets_of(t->p, h->public);
 
-	if (!has_cookie(t, ends, h)) {
-		hp3_handshake_cookie(
-			cookie.cookie, t->k->cookie_key, ends, h, t->now >> SLOT_SHIFT);
-		write_message(t->p, &cookie, t->out);
-		t->k->stats->cookies++;
-		return HP3_KEYING_ANSWER;
-	}
+	if (!has_cookie(t, ends, h))
+		return give_cookie(t, ends, h);
+	hp3_keying_replied(t->k, t->p);
 	if (!hp3_limit_ready(&peer_replies, t->p->replies, t->now))
 		return drop(&t->k->stats->flooded);
 	hp3_limit_spend(&peer_replies, &t->p->replies, t->now);
@@ -306,8 +321,9 @@ static enum hp3_keying_fate take_cookie(const struct turn *t, const struct hp3_h
 {
 	struct hp3_keying_peer *p = t->p;
 
-	if (h->asked != p->nonce || p->again || (p->keyed && p->doubted == 0))
+	if (h->asked != p->nonce || p->again || (p->keyed && p->doubted == 0 && p->asking == 0))
 		return drop(&t->k->stats->stray);
+	hp3_keying_replied(t->k, p);
 	p->again = p->has_cookie = true;
 	memcpy(p->cookie, h->cookie, sizeof(p->cookie));
 	hp3_keying_write_init(t->k, p, t->out);
@@ -321,6 +337,7 @@ static enum hp3_keying_fate take_proof(const struct turn *t, const struct hp3_ha
 
 	if (h->asked != t->p->nonce)
 		return drop(&t->k->stats->stray);
+	hp3_keying_replied(t->k, t->p);
 	if (!may_have_key(t, h->public))
 		return drop(&t->k->stats->others_refused);
 	if (s == NULL)

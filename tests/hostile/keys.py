@@ -254,6 +254,40 @@ class Keys(TwoPaths, Hostile):
         self.sprays(a, b)
         self.end(a, b, ends)
 
+    def agrees(self, d, keys, before):
+        """From now on it begins with keys = `keys`; it was begun with `before`."""
+        self.stop(d)
+        with open(d.config, encoding="utf-8") as f:
+            text = f.read()
+        self.assertIn(f'keys = "{before}"', text)
+        with open(d.config, "w", encoding="utf-8") as f:
+            f.write(text.replace(f'keys = "{before}"', f'keys = "{keys}"'))
+        self.up(d)
+
+    def test_a_peer_that_agrees_no_more(self):
+        """With keys = off after a restart: the other host finds out, and has no key then. Both agree again when it is auto again."""
+        a, b, ends = self.begin()
+        self.keyed(a, b)
+        self.sprays(a, b)
+        ends[0].tell("stop")
+        wait_for("all ACKs", ends[0].all_acked)
+        self.agrees(b, "off", "auto")
+        self.traffic(ends[0])
+        self.assertEqual([p["agreement"] for p in a.json("peers")], ["keyed"])
+        wait_for("no key", lambda: [p["agreement"] for p in a.json("peers")] == ["asked"], 40)
+        c = a.counters()
+        self.assertEqual((c["keys_silent"], c["keys_replaced"]), (1, 0))
+        acked = ends[0].report()["acked"]
+        wait_for("messages", lambda: ends[0].report()["acked"] > acked + ENOUGH)
+        ends[0].tell("stop")
+        wait_for("all ACKs", ends[0].all_acked)
+        self.agrees(b, "auto", "off")
+        self.traffic(ends[0])
+        self.keyed(b)
+        wait_for("the key again", lambda: len(self.events(a, "keyed")) == 2)
+        self.sprays(a, b)
+        self.end(a, b, ends)
+
     def test_a_copied_identity(self):
         """On both hosts, of a copied disk: they find out, one draws a new identity, keeps it, and both agree on a key."""
         a, b = (self.daemon({"rail0": (link.devargs(0), wire.devargs(1))}, begin=False, **SETTINGS)

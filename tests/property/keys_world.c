@@ -89,6 +89,7 @@ static void restart(struct keys_world *w, struct keys_host *h)
 	if (w->p.forgets && keys_chance(w, 500))
 		new_identity(w, h);
 	start(w, h);
+	h->off = w->p.stops && keys_chance(w, 700) ? w->now : 0;
 }
 
 void keys_take(struct keys_world *w, struct keys_host *h, const struct keys_frame *f)
@@ -96,6 +97,8 @@ void keys_take(struct keys_world *w, struct keys_host *h, const struct keys_fram
 	struct hp3_keying_message out;
 	struct hp3_view v;
 
+	if (h->off != 0)
+		return;
 	hp3_parse(f->b, f->len, &v);
 	if (hp3_keying_take(h->k, f->b, f->len, &v, clock_of(w, h), &out) == HP3_KEYING_ANSWER)
 		keys_send(w, &out);
@@ -163,6 +166,17 @@ static void talk(struct keys_world *w, uint32_t i)
 	}
 }
 
+/* Nobody is at any of these addresses. */
+static void talk_to_crowd(struct keys_world *w, struct keys_host *h)
+{
+	struct hp3_pair_ends ends = keys_ends(h, h);
+
+	if (w->p.crowd == 0 || w->now % 50 != 0)
+		return;
+	ends.dst[3] = (uint8_t)(100 + keys_below(w, w->p.crowd));
+	hp3_keying_begin(h->k, &ends, clock_of(w, h));
+}
+
 static void live(struct keys_world *w, uint32_t i)
 {
 	struct keys_host *h = &w->host[i];
@@ -170,7 +184,12 @@ static void live(struct keys_world *w, uint32_t i)
 
 	if (h->restart_at != 0 && w->now >= h->restart_at)
 		restart(w, h);
+	if (h->off != 0 && w->calm)
+		h->off = 0;
+	if (h->off != 0)
+		return;
 	talk(w, i);
+	talk_to_crowd(w, h);
 	while (hp3_keying_tick(h->k, clock_of(w, h), &out))
 		keys_send(w, &out);
 	do_jobs(w, h);
@@ -210,6 +229,8 @@ static void check(struct keys_world *w, struct keys_host *h)
 
 		if (info.state != HP3_KEYING_HAS_KEY)
 			continue;
+		if (of->off != 0 && h->off == 0 && w->now - of->off > KEYS_DEAF)
+			w->violation = "a key with a host that agrees on none";
 		if (!had(of, info.public))
 			w->violation = "a key with an identity that the peer never had";
 		else if (w->calm &&
@@ -249,6 +270,8 @@ static void sum_up(struct keys_world *w)
 		const struct hp3_keying_stats *s = &w->host[i].st;
 
 		w->r.replaced += s->replaced;
+		w->r.silent += s->silent;
+		w->r.displaced += s->displaced;
 		w->r.cloned += s->cloned;
 		w->r.computed += s->computed;
 		w->r.stray += s->stray;
@@ -267,7 +290,8 @@ static void begin(struct keys_world *w, const struct keys_params *p)
 
 		h->cfg = (struct hp3_keying_config){.port = HP3_PROBE_PORT,
 			.peers = 8,
-			.jobs = {HP3_KEYING_JOBS, HP3_KEYING_JOBS}};
+			.jobs = {HP3_KEYING_JOBS, HP3_KEYING_JOBS},
+			.cookies = {HP3_KEYING_COOKIES, HP3_KEYING_COOKIES}};
 		h->address[0] = 10;
 		h->address[3] = (uint8_t)(1 + i);
 		new_identity(w, h);

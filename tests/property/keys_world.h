@@ -8,6 +8,7 @@
  *
  *     a host has a key only with an identity that the other host has, or had
  *     where both have a key with the identity that the other one has now, it is the same key
+ *     no host has a key with one that has agreed on none for KEYS_DEAF
  *
  * Losses and restarts end. KEYS_SETTLE later, all pairs have a key. Attackers never end.
  *
@@ -22,6 +23,7 @@
 #define KEYS_AIR    1024u /* messages on their way */
 #define KEYS_SEEN   512u /* that an attacker remembers */
 #define KEYS_SETTLE 150000u
+#define KEYS_DEAF   31000u
 
 struct keys_params {
 	uint64_t seed;
@@ -31,6 +33,8 @@ struct keys_params {
 	bool forgets; /* restarts without the identity, sometimes */
 	bool quiet; /* no messages but those of key agreement */
 	bool clones; /* two hosts begin with one identity */
+	bool stops; /* restarts with keys = off, sometimes, until the next one */
+	uint32_t crowd; /* addresses where nobody is that the RNIC of each host talks to */
 	/* Attackers: one who sees nothing, with addresses of others; one who repeats what he saw,
 	 * also back to the sender; one who answers INITs that he sees, without a secret. Messages
 	 * in 1,000 ms */
@@ -38,7 +42,8 @@ struct keys_params {
 };
 
 struct keys_result {
-	uint64_t messages, replaced, cloned, computed, lost, stray, bad_proof, others_refused;
+	uint64_t messages, replaced, silent, displaced, cloned, computed, lost, stray, bad_proof,
+		others_refused;
 };
 
 struct keys_frame {
@@ -62,6 +67,7 @@ struct keys_host {
 	uint32_t n_had, restarts;
 	uint64_t clock; /* ns ahead of the world's */
 	uint64_t restart_at, renew_at; /* 0: not */
+	uint64_t off; /* since when it agrees on no keys; 0: it does */
 	struct hp3_keying_job job[KEYS_JOBS];
 	uint64_t job_due[KEYS_JOBS]; /* 0: free */
 	_Alignas(64) uint8_t mem[1 << 15];

@@ -5,7 +5,9 @@
 
 #define SUMS(X)                                                                                    \
 	X(messages)                                                                                \
-	X(replaced) X(cloned) X(computed) X(lost) X(stray) X(bad_proof) X(others_refused)
+	X(replaced)                                                                                \
+	X(silent) X(displaced) X(cloned) X(computed) X(lost) X(stray) X(bad_proof)                 \
+		X(others_refused)
 
 static struct keys_result run_keys_from(unsigned long long first, struct keys_params p)
 {
@@ -89,6 +91,29 @@ static void somebody_who_forges_answers(void **state)
 	assert_true(r.bad_proof > 0);
 }
 
+/* Each host talks to more addresses where nobody is than there are records. */
+static void crowds_where_nobody_is(void **state)
+{
+	struct keys_params p = {.loss = 100, .restarts = 2, .crowd = 12};
+	struct keys_result r = run_keys(p);
+
+	assert_true(r.displaced > 0);
+	p.quiet = true;
+	p.blind = 100;
+	run_keys(p);
+}
+
+static void hosts_agree_no_more(void **state)
+{
+	struct keys_params p = {.loss = 50, .restarts = 2, .stops = true, .replays = 100};
+	struct keys_result r = run_keys(p);
+
+	assert_true(r.silent > 0 || run_seeds < 8);
+	p.quiet = true;
+	p.crowd = 4;
+	run_keys(p);
+}
+
 static void a_copied_disk(void **state)
 {
 	struct keys_params p = {.loss = 200, .copies = 50, .clones = true};
@@ -109,6 +134,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(somebody_who_sees_nothing),
 		cmocka_unit_test(somebody_who_repeats_all),
 		cmocka_unit_test(somebody_who_forges_answers),
+		cmocka_unit_test(crowds_where_nobody_is),
+		cmocka_unit_test(hosts_agree_no_more),
 		cmocka_unit_test(a_copied_disk),
 	};
 

@@ -33,8 +33,10 @@ void host_begin(struct host *h, uint8_t number, uint64_t seed)
 
 	memset(h, 0, sizeof(*h));
 	memcpy(h->address, address, sizeof(address));
-	h->cfg = (struct hp3_keying_config){
-		.port = HP3_PROBE_PORT, .peers = PEERS, .jobs = {HP3_KEYING_JOBS, HP3_KEYING_JOBS}};
+	h->cfg = (struct hp3_keying_config){.port = HP3_PROBE_PORT,
+		.peers = PEERS,
+		.jobs = {HP3_KEYING_JOBS, HP3_KEYING_JOBS},
+		.cookies = {HP3_KEYING_COOKIES, HP3_KEYING_COOKIES}};
 	host_begin_again(h, NULL, seed);
 }
 
@@ -169,7 +171,8 @@ void talk_until(struct host *a, struct host *b, uint64_t *now, uint64_t until)
 bool stats_add_up(const struct hp3_keying_stats *s)
 {
 	return s->messages == s->other_version + s->bad_form + s->strangers + s->cookies +
-				      s->cookies_taken + s->stray + s->flooded + s->answered +
-				      s->to_compute + s->computing + s->busy + s->over_budget +
-				      s->others_refused + s->bad_proof + s->proven;
+				      s->cookies_refused + s->cookies_taken + s->stray +
+				      s->flooded + s->answered + s->to_compute + s->computing +
+				      s->busy + s->over_budget + s->others_refused + s->bad_proof +
+				      s->proven;
 }

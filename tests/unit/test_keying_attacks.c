@@ -426,6 +426,39 @@ static void one_init_without_end(void **state)
 	assert_int_equal(a.st.flooded, 10000 - answers);
 }
 
+/* With the address of a peer, seeing nothing: cookies cost little, but no more are sent than that.
+ */
+static void first_messages_without_end(void **state)
+{
+	const struct hp3_pair_ends ends = ends_between(&b, &a);
+	struct hp3_handshake h = anything(HP3_HANDSHAKE_INIT);
+	unsigned answers = 0;
+	struct frame f, init;
+
+	assert_true(host_talks_to(&a, &b, now));
+	forge(&init, &ends, &h);
+	for (unsigned i = 0; i < 100000; i++) {
+		now += MS / 100;
+		f = init;
+		answers += host_answers(&a, now, &f);
+	}
+	assert_in_range(answers, 2 * HP3_KEYING_COOKIES - 1, 2 * HP3_KEYING_COOKIES + 1);
+	assert_int_equal(a.st.cookies, answers);
+	assert_int_equal(a.st.cookies_refused, 100000 - answers);
+	/* b gets no cookie here. It gives one to a, which asks as well. */
+	host_begin_again(&a, &a.cfg.identity, 7);
+	assert_true(host_talks_to(&a, &b, now) && host_talks_to(&b, &a, now));
+	for (unsigned i = 0; i < 1000; i++) {
+		for (unsigned j = 0; j < (i == 0 ? HP3_KEYING_COOKIES : 11); j++) {
+			f = init;
+			host_answers(&a, now, &f);
+		}
+		talk(&a, &b, now);
+		now += MS;
+	}
+	assert_true(have_a_key(&a, &b));
+}
+
 /* Anybody knows the shared point of such a public key. Its place is free at once. */
 static void a_public_key_of_low_order(void **state)
 {
@@ -468,6 +501,7 @@ int main(void)
 		TEST(the_old_one_speaks_at_the_last_moment),
 		TEST(public_keys_without_end),
 		TEST(one_init_without_end),
+		TEST(first_messages_without_end),
 		TEST(a_public_key_of_low_order),
 	};
 

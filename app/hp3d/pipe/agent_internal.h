@@ -35,6 +35,7 @@ struct hp3d_agent {
 	struct hp3d_mates mates;
 	/* Keys that pairs agree on (agent_keys.c) */
 	struct hp3_keying *keying; /* NULL: none ever are */
+	size_t keying_size;
 	bool agrees; /* they are now: there is no probe_key */
 	bool asks; /* the mode lets hp3d ask others, as it asks for paths */
 	bool cloned; /* this host is to draw a new identity; read by the main thread */

@@ -12,11 +12,13 @@
 #include <rte_ring_elem.h>
 #include "app/hp3d/pipe/agent_internal.h"
 #include "app/hp3d/pipe/identity.h"
+#include "app/hp3d/pipe/memory.h"
 #include "engine/policy.h"
 
-#define PEERS    1024u /* as many as neighbours.h has */
-#define JOBS     64u /* under way at a time */
-#define PAUSE_NS 1000000ull /* between two INITs: each is addressed by a look at all neighbours */
+#define PEERS     1024u /* at least: else as many as there may be address pairs */
+#define PEERS_MAX (1u << 20)
+#define JOBS      64u /* under way at a time */
+#define PAUSE_NS  1000000ull /* between two INITs: each is addressed by a look at all neighbours */
 
 static const uint8_t *find(const void *table, const struct hp3_pair_ends *ends)
 {
@@ -42,6 +44,15 @@ static struct rte_ring *make_ring(const char *agent, const char *kind, int socke
 
 /* --- begin and end --- */
 
+static uint32_t peers_of(const struct hp3_config *cfg)
+{
+	uint32_t n = PEERS;
+
+	while (n < cfg->engine.max_pairs && n < PEERS_MAX)
+		n *= 2;
+	return n;
+}
+
 int hp3d_agent_keys_begin(
 	struct hp3d_agent *a, const struct hp3_config *cfg, const char *name, int socket)
 {
@@ -50,8 +61,9 @@ int hp3d_agent_keys_begin(
 		.instance = id->instance,
 		.born_us = id->born_us,
 		.port = (uint16_t)cfg->probes.port,
-		.peers = PEERS,
-		.jobs = {HP3_KEYING_JOBS, HP3_KEYING_JOBS}};
+		.peers = peers_of(cfg),
+		.jobs = {HP3_KEYING_JOBS, HP3_KEYING_JOBS},
+		.cookies = {HP3_KEYING_COOKIES, HP3_KEYING_COOKIES}};
 	size_t size = hp3_keying_size(&kc);
 	void *mem;
 
@@ -59,13 +71,14 @@ int hp3d_agent_keys_begin(
 		return 0;
 	if (getrandom(kc.random, sizeof(kc.random), 0) != (ssize_t)sizeof(kc.random))
 		return -errno;
-	mem = rte_malloc_socket("hp3d keys", size, RTE_CACHE_LINE_SIZE, socket);
+	mem = hp3d_memory_get(cfg, HP3D_MEMORY_TABLES, size, socket);
 	a->keying = mem != NULL ? hp3_keying_create(mem, size, &kc, &a->keying_stats) : NULL;
 	explicit_bzero(&kc, sizeof(kc));
 	if (a->keying == NULL) {
-		rte_free(mem);
+		hp3d_memory_put(mem, HP3D_MEMORY_TABLES, size);
 		return -ENOMEM;
 	}
+	a->keying_size = size;
 	a->jobs = make_ring(name, "jobs", socket);
 	a->done = make_ring(name, "done", socket);
 	return a->jobs != NULL && a->done != NULL ? 0 : -rte_errno;
@@ -75,7 +88,7 @@ void hp3d_agent_keys_end(struct hp3d_agent *a)
 {
 	rte_ring_free(a->jobs);
 	rte_ring_free(a->done);
-	rte_free(a->keying);
+	hp3d_memory_put(a->keying, HP3D_MEMORY_TABLES, a->keying_size);
 }
 
 void hp3d_agent_keys_take(struct hp3d_agent *a, const struct hp3_config *cfg)
