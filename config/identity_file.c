@@ -2,8 +2,10 @@
 #include "config/identity_file.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -165,15 +167,24 @@ static int write_text(int fd, const uint8_t seed[HP3_SEED_LEN])
 
 /* --- the folder --- */
 
+/* `name`: of a new file that no other hp3d writes. Those of other PID namespaces may have our PID.
+ */
+static int open_new(int dir, char name[NAME_MAX + 1])
+{
+	uint64_t random;
+
+	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return -1;
+	snprintf(name, NAME_MAX + 1, "." NAME ".%016llx", (unsigned long long)random);
+	return openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
 /* A new file; with `replace` in the place of the old one. -EEXIST: there is one. */
 static int write_file(int dir, const uint8_t seed[HP3_SEED_LEN], bool replace)
 {
-	char name[64];
-	int fd, ret;
+	char name[NAME_MAX + 1];
+	int fd = open_new(dir, name), ret;
 
-	snprintf(name, sizeof(name), "." NAME ".%d", (int)getpid());
-	unlinkat(dir, name, 0);
-	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	errno = 0;
@@ -217,49 +228,104 @@ static int open_file(int dir)
 	return openat(dir, NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
+struct place {
+	const char *folder;
+	int dir; /* the folder */
+	const struct hp3_identity *copied; /* replace(): what another host has, too */
+	FILE *err;
+};
+
 /* `seed`: of a new file; that of an old one takes its place. */
-static int read_or_make(const char *folder, int dir, uint8_t seed[HP3_SEED_LEN], FILE *err)
+static int read_or_make(const struct place *at, uint8_t seed[HP3_SEED_LEN])
 {
-	int fd = open_file(dir), ret;
+	int fd = open_file(at->dir), ret;
 
 	if (fd < 0 && errno == ENOENT) {
-		ret = write_file(dir, seed, false);
+		ret = write_file(at->dir, seed, false);
 		if (ret == 0)
 			return HP3_IDENTITY_MADE;
 		if (ret != -EEXIST)
-			return in_memory(folder, -ret, err);
-		fd = open_file(dir); /* of an hp3d that starts beside this one */
+			return in_memory(at->folder, -ret, at->err);
+		fd = open_file(at->dir); /* of an hp3d that starts beside this one */
 	}
 	if (fd < 0)
-		return failed(folder, err);
-	ret = read_file(folder, fd, seed, err);
+		return failed(at->folder, at->err);
+	ret = read_file(at->folder, fd, seed, at->err);
 	close(fd);
 	return ret < 0 ? ret : HP3_IDENTITY_READ;
 }
 
-static int replace(const char *folder, int dir, uint8_t seed[HP3_SEED_LEN], FILE *err)
+/* The file, locked; -1: there is none that counts. hp3ds of this host replace it one after the
+ * other. Nobody else can lock it: others cannot open it. */
+static int lock_file(const struct place *at)
 {
-	int ret = write_file(dir, seed, true);
+	for (;;) {
+		struct stat held, is;
+		int fd = open_file(at->dir);
 
-	return ret == 0 ? HP3_IDENTITY_MADE : in_memory(folder, -ret, err);
+		if (fd < 0)
+			return -1;
+		if (check_file(at->folder, fd, at->err) < 0 || flock(fd, LOCK_EX) < 0 ||
+			fstat(fd, &held) < 0 ||
+			fstatat(at->dir, NAME, &is, AT_SYMLINK_NOFOLLOW) < 0) {
+			close(fd);
+			return -1;
+		}
+		if (held.st_ino == is.st_ino && held.st_dev == is.st_dev)
+			return fd;
+		close(fd); /* it was replaced meanwhile */
+	}
 }
 
-typedef int in_folder_fn(const char *folder, int dir, uint8_t seed[HP3_SEED_LEN], FILE *err);
+/* The file has another identity than the one that was copied: another hp3d replaced it. */
+static bool is_replaced(const struct place *at, int fd, uint8_t seed[HP3_SEED_LEN])
+{
+	struct hp3_identity id;
+	uint8_t is[HP3_SEED_LEN];
+	bool replaced = false;
+
+	if (fd >= 0 && read_file(at->folder, fd, is, at->err) == 0) {
+		hp3_identity_from_seed(&id, is);
+		replaced = memcmp(id.public, at->copied->public, sizeof(id.public)) != 0;
+		if (replaced)
+			memcpy(seed, is, sizeof(is));
+		explicit_bzero(&id, sizeof(id));
+	}
+	explicit_bzero(is, sizeof(is));
+	return replaced;
+}
+
+static int replace(const struct place *at, uint8_t seed[HP3_SEED_LEN])
+{
+	int fd = lock_file(at), ret = HP3_IDENTITY_READ;
+
+	if (!is_replaced(at, fd, seed)) {
+		ret = write_file(at->dir, seed, true);
+		ret = ret == 0 ? HP3_IDENTITY_MADE : in_memory(at->folder, -ret, at->err);
+	}
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+typedef int in_folder_fn(const struct place *at, uint8_t seed[HP3_SEED_LEN]);
 
 static int open_and(in_folder_fn *what, const char *folder, struct hp3_identity *id, FILE *err)
 {
+	struct place at = {.folder = folder, .copied = id, .err = err};
 	uint8_t seed[HP3_SEED_LEN];
-	int dir, ret = draw(seed, err);
+	int ret = draw(seed, err);
 
 	if (ret == 0 && folder[0] == '\0') {
 		ret = HP3_IDENTITY_IN_MEMORY;
 	} else if (ret == 0) {
-		dir = open_folder(folder);
-		ret = dir < 0 ? in_memory(folder, errno, err) : check_folder(folder, dir, err);
-		if (dir >= 0 && ret == 0)
-			ret = what(folder, dir, seed, err);
-		if (dir >= 0)
-			close(dir);
+		at.dir = open_folder(folder);
+		ret = at.dir < 0 ? in_memory(folder, errno, err)
+				 : check_folder(folder, at.dir, err);
+		if (at.dir >= 0 && ret == 0)
+			ret = what(&at, seed);
+		if (at.dir >= 0)
+			close(at.dir);
 	}
 	hp3_identity_from_seed(id, seed);
 	explicit_bzero(seed, sizeof(seed));

@@ -29,7 +29,9 @@ enum hp3_identity_place {
  */
 int hp3_identity_file_open(const char *folder, struct hp3_identity *id, FILE *err);
 
-/* *id becomes a new identity; the file has it, or IN_MEMORY. As hp3_identity_file_open(). */
+/* *id: another host has it, too. It becomes a new identity, which the file has, or IN_MEMORY. If
+ * another hp3d of this host has replaced it in the file, that one: READ. As
+ * hp3_identity_file_open(). */
 int hp3_identity_file_renew(const char *folder, struct hp3_identity *id, FILE *err);
 
 #endif

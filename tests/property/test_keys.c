@@ -6,8 +6,7 @@
 #define SUMS(X)                                                                                    \
 	X(messages)                                                                                \
 	X(replaced)                                                                                \
-	X(silent) X(displaced) X(cloned) X(computed) X(lost) X(stray) X(bad_proof)                 \
-		X(others_refused)
+	X(silent) X(displaced) X(cloned) X(computed) X(lost) X(stray) X(bad_proof) X(others_refused)
 
 static struct keys_result run_keys_from(unsigned long long first, struct keys_params p)
 {

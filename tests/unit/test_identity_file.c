@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The identity file: made once, read again, refused where others could read it or it is damaged. */
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,10 +100,76 @@ static void a_new_one_takes_its_place(void **state)
 	struct hp3_identity first, next, again;
 
 	open_it(&first);
+	next = first;
 	assert_int_equal(call(hp3_identity_file_renew, folder, &next), HP3_IDENTITY_MADE);
 	assert_memory_not_equal(first.public, next.public, sizeof(first.public));
 	assert_int_equal(open_it(&again), HP3_IDENTITY_READ);
 	assert_memory_equal(&next, &again, sizeof(next));
+	/* Another hp3d of this host has the first one, too. */
+	assert_int_equal(call(hp3_identity_file_renew, folder, &first), HP3_IDENTITY_READ);
+	assert_memory_equal(&next, &first, sizeof(next));
+}
+
+#define ROUNDS 300u
+
+/* Two hp3ds at once. Threads have one PID, as each first process of a PID namespace does. */
+struct two {
+	int (*fn)(const char *, struct hp3_identity *, FILE *);
+	struct hp3_identity before, id[2];
+	int ret[2];
+	pthread_barrier_t both;
+};
+
+static struct two two;
+
+static void *one_of_two(void *number)
+{
+	const size_t i = (size_t)(uintptr_t)number;
+	FILE *err = fopen("/dev/null", "we");
+
+	two.id[i] = two.before;
+	pthread_barrier_wait(&two.both);
+	two.ret[i] = two.fn(folder, &two.id[i], err);
+	fclose(err);
+	return NULL;
+}
+
+static void both_have_that_of_the_file(void)
+{
+	struct hp3_identity is;
+	pthread_t thread[2];
+
+	assert_int_equal(pthread_barrier_init(&two.both, NULL, 2), 0);
+	for (uintptr_t i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, one_of_two, (void *)i), 0);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(pthread_join(thread[i], NULL), 0);
+	pthread_barrier_destroy(&two.both);
+	assert_int_equal(open_it(&is), HP3_IDENTITY_READ);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_in_range(two.ret[i], HP3_IDENTITY_READ, HP3_IDENTITY_MADE);
+		assert_memory_equal(&two.id[i], &is, sizeof(is));
+	}
+	assert_int_equal(two.ret[0] + two.ret[1], HP3_IDENTITY_READ + HP3_IDENTITY_MADE);
+}
+
+static void two_make_it_at_once(void **state)
+{
+	two.fn = hp3_identity_file_open;
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		unlink(file);
+		both_have_that_of_the_file();
+	}
+}
+
+static void two_replace_it_at_once(void **state)
+{
+	two.fn = hp3_identity_file_renew;
+	open_it(&two.before);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		both_have_that_of_the_file();
+		two.before = two.id[0];
+	}
 }
 
 static void others_must_not_read_or_replace_it(void **state)
@@ -203,6 +270,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FILE_TEST(it_is_made_once),
 		FILE_TEST(a_new_one_takes_its_place),
+		FILE_TEST(two_make_it_at_once),
+		FILE_TEST(two_replace_it_at_once),
 		FILE_TEST(others_must_not_read_or_replace_it),
 		FILE_TEST(it_belongs_to_us_or_to_root),
 		FILE_TEST(damage_is_noticed),
