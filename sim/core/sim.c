@@ -54,6 +54,7 @@ struct sim_packet *sim_packet_copy(struct sim *s, const struct sim_packet *of)
 	struct sim_packet *p = sim_packet_new(s, of->kind, of->bytes, of->flow, of->psn);
 
 	*p = *of;
+	p->flags |= SIM_AGAIN;
 	return p;
 }
 

@@ -48,6 +48,7 @@ static void idealise(const struct sim *s, struct hp3_engine_config *cfg)
 	cfg->round.guard_ns = (uint32_t)(8 * rtt);
 	cfg->paths.window_ns = 4 * rtt;
 	cfg->cc.max_rtt_ns = 16 * rtt;
+	cfg->spray.mode = HP3_SPRAY_MOVE; /* the paper's queue pairs take one path at a time */
 	cfg->traces.burst = IDEAL_TRACE_BURST;
 	cfg->trace_timeout_ns = cfg->round.timeout_ns / 2;
 	cfg->load_age_ns = s->cfg.ideal.load_age_us * UINT64_C(1000);
@@ -63,6 +64,7 @@ void hp3_sim_config(struct sim *s, struct hp3_balancer *b)
 	if (b->cfg.beside) { /* as hp3d: switches are not asked who they are */
 		b->cfg.trace = false;
 		b->cfg.load_paths = 0;
+		b->cfg.spray.mode = HP3_SPRAY_MOVE;
 	}
 	if (b->kind == HP3_SIM_IDEAL || b->kind == HP3_SIM_PAPER)
 		idealise(s, &b->cfg);

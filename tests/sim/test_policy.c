@@ -32,6 +32,7 @@ static void same_as_hp3d(const struct hp3_engine_config *table, bool beside)
 	if (beside) { /* switches are not asked who they are */
 		want.trace = false;
 		want.load_paths = 0;
+		want.spray.mode = HP3_SPRAY_MOVE;
 	}
 	assert_memory_equal(got, &want, sizeof(want));
 	assert_null(((struct hp3_balancer *)s.lb_state)->model);

@@ -486,12 +486,30 @@ static void a_tick_is_one_piece(void **state)
 	hp3d_pipe_free(p);
 }
 
+/* Verbs mode: no packet passes hp3d, so none takes several paths. An engine that has to spray is
+ * not made beside the data path. */
+static void with_mode_spray_verbs_mode_starts(void **state)
+{
+	struct hp3_config cfg;
+	struct hp3d_pipe *p;
+
+	hp3_config_defaults(&cfg);
+	cfg.engine.max_flows = 64;
+	cfg.engine.max_pairs = 16;
+	cfg.engine.spray.mode = HP3_SPRAY_ALL;
+	snprintf(cfg.beside.socket, sizeof(cfg.beside.socket), "/run/hp3/beside");
+	p = hp3d_pipe_create(&cfg, 0, 0, 1, SOCKET_ID_ANY);
+	assert_non_null(p);
+	hp3d_pipe_free(p);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_buffer_is_lost_whoever_calls_the_engine),
 		cmocka_unit_test(a_question_counts_for_the_burst_that_brings_it),
 		cmocka_unit_test(a_tick_is_one_piece),
+		cmocka_unit_test(with_mode_spray_verbs_mode_starts),
 	};
 	static char args[][16] = {"test_pipe", "--no-huge", "--no-pci", "--no-shconf", "-m", "128",
 		"-l", "0", "--log-level=1", "--no-telemetry"};

@@ -26,8 +26,10 @@ static struct hp3_engine_config engine_config(
 	ec.unkeyed = cfg->probes.probe_key[0] == '\0' && ec.key == NULL;
 	ec.beside = hp3_config_is_beside(cfg);
 	ec.copies = ec.beside && cfg->beside.copies[0] != '\0';
-	if (ec.beside) /* nobody tells how many flows there are by path */
-		ec.load_paths = 0;
+	if (ec.beside) {
+		ec.load_paths = 0; /* nobody tells how many flows there are by path */
+		ec.spray.mode = HP3_SPRAY_MOVE; /* no packet passes hp3d */
+	}
 	if (mute) /* these are asked by peer probes alone (engine/seek) */
 		ec.probes = HP3_PROBES_STANDARD;
 	return ec;
