@@ -80,30 +80,45 @@ static struct times times_of(uint32_t call)
 }
 
 /* Each run makes the same calls: which of them is the longest is judged by its median. */
+static struct times longest(uint64_t *p99)
+{
+	static uint64_t medians[CALLS];
+	struct times most = {0};
+
+	for (uint32_t i = 0; i < calls; i++) {
+		struct times of = times_of(i);
+
+		medians[i] = of.median;
+		if (of.median > most.median)
+			most = of;
+	}
+	qsort(medians, calls, sizeof(medians[0]), by_size);
+	*p99 = medians[(calls - 1) * 99ull / 100];
+	return most;
+}
+
 static void measure(const struct worst *w)
 {
 	unsigned goal = goals[w->kind];
 	const char *verdict = "";
-	struct times t = {0};
+	struct times t;
+	uint64_t p99;
 
+	clock_ns = clock_takes();
 	for (run = 0; run < times; run++) {
-		uint64_t longest;
+		uint64_t one;
 
 		calls = 0;
-		longest = w->run(WORST_MANY);
+		one = w->run(WORST_MANY);
 		if (calls == 0)
-			worst_call(longest);
+			worst_call(one);
 	}
-	for (uint32_t i = 0; i < calls; i++) {
-		struct times of = times_of(i);
-
-		if (of.median > t.median)
-			t = of;
-	}
+	t = longest(&p99);
 	if (goal != 0)
 		verdict = t.median <= goal ? "within" : "beyond";
-	printf("%-6s %-50s %6u %9.2f %9.2f %9.2f  %s\n", kinds[w->kind], w->name, calls,
-		(double)t.quick / 1e3, (double)t.median / 1e3, (double)t.slow / 1e3, verdict);
+	printf("%-6s %-50s %6u %9.2f %9.2f %9.2f %9.2f  %s\n", kinds[w->kind], w->name, calls,
+		(double)p99 / 1e3, (double)t.quick / 1e3, (double)t.median / 1e3,
+		(double)t.slow / 1e3, verdict);
 	fflush(stdout);
 }
 
@@ -123,11 +138,10 @@ int main(int argc, char **argv)
 	took = malloc((size_t)times * CALLS * sizeof(*took));
 	if (took == NULL)
 		return 1;
-	clock_ns = clock_takes();
 	printf("%u agreements and moves, %u flows, %d times; us; goals: %g for a packet, %g for a "
-	       "tick\n%-6s %-50s %6s %9s %9s %9s  %s\n",
+	       "tick\n%-6s %-50s %6s %9s %9s %9s %9s  %s\n",
 		WORST_MANY, worst_flows, times, goals[WORST_PACKET] / 1e3, goals[WORST_TICK] / 1e3,
-		"call", "with", "calls", "quiet", "median", "worst", "goal (median)");
+		"call", "with", "calls", "99 %", "quiet", "median", "worst", "goal (median)");
 	for (unsigned i = 0; i < worst_n; i++)
 		if (strstr(worst_cases[i].name, text) != NULL)
 			measure(&worst_cases[i]);
