@@ -12,10 +12,13 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
 #include <rte_eal.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 #include "app/hp3d/pipe/keyring.h"
+#include "app/hp3d/pipe/memory.h"
 #include "app/hp3d/pipe/pipe.h"
 #include "base/random.h"
 #include "roce/build.h"
@@ -503,9 +506,27 @@ static void with_mode_spray_verbs_mode_starts(void **state)
 	hp3d_pipe_free(p);
 }
 
+/* No packet waits for the kernel to find a page for the tables. */
+static void tables_are_all_there(void **state)
+{
+	const size_t bytes = 16u << 20, page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char there[(16u << 20) / 4096];
+	struct hp3_config cfg;
+	void *mem;
+
+	hp3_config_defaults(&cfg);
+	mem = hp3d_memory_get(&cfg, HP3D_MEMORY_TABLES, bytes, SOCKET_ID_ANY);
+	assert_non_null(mem);
+	assert_int_equal(mincore(mem, bytes, there), 0);
+	for (size_t i = 0; i < bytes / page; i++)
+		assert_true(there[i] & 1);
+	hp3d_memory_put(mem, HP3D_MEMORY_TABLES, bytes);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tables_are_all_there),
 		cmocka_unit_test(no_buffer_is_lost_whoever_calls_the_engine),
 		cmocka_unit_test(a_question_counts_for_the_burst_that_brings_it),
 		cmocka_unit_test(a_tick_is_one_piece),

@@ -32,6 +32,9 @@ void *hp3d_memory_get(
 	if (mem != NULL) {
 		hp3d_socket_bind(mem, rounded(size), socket);
 		madvise(mem, rounded(size), MADV_HUGEPAGE); /* refused: small pages, slower */
+		/* Else packets that are the first to need a page wait for it. */
+		if (use == HP3D_MEMORY_TABLES)
+			madvise(mem, rounded(size), MADV_POPULATE_WRITE);
 		own[use] += rounded(size);
 	}
 	return mem;

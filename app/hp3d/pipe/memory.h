@@ -9,6 +9,8 @@
  * [eal] memory_mb bounds what is taken this way for tables, and likewise for packet buffers, as it
  * bounds DPDK's heap.
  *
+ * All pages of tables are there from the start (Linux 5.14): no packet waits for one.
+ *
  * Both are on the socket that is asked for. What else is small in DPDK's heap (rings, hold queues)
  * is so with hugepages only: without, that heap is one piece.
  *
