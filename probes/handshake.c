@@ -99,9 +99,12 @@ int hp3_handshake_read(const void *frame, uint32_t len, const struct hp3_view *v
 	const uint8_t *p;
 
 	if (v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(frame, len, v, 17, &d) < 0 ||
-		d.len < 8 + COOKIE_LEN || hp3_be16(d.l4) != port || hp3_be16(d.l4 + 2) != port ||
-		d.l4[8] != MAGIC)
+		d.len < 8 + COOKIE_LEN || hp3_be16(d.l4 + 2) != port || d.l4[8] != MAGIC)
 		return -ENOMSG;
+#ifndef HP3_BREAK_KEYING_PRIVILEGED
+	if (hp3_be16(d.l4) >= HP3_PRIVILEGED)
+		return -EACCES;
+#endif
 	p = d.l4 + 8;
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
 		return -EPROTONOSUPPORT;

@@ -4,7 +4,8 @@
 /*
  * Messages by which two hosts show each other their public keys (identity.h), and prove that they
  * have the secrets of these. keying.h decides what follows from a message. Each is a plain UDP
- * datagram from hp3's own port to hp3's own port:
+ * datagram to hp3's own port. It comes from a privileged port, HP3_HANDSHAKE_PORT, so that users of
+ * a host cannot speak for it (ip_unprivileged_port_start in ip-sysctl(7)):
  *
  *     A -> B   INIT      A's public key and nonce
  *     B -> A   COOKIE    what B wants to see before it spends anything on A
@@ -36,9 +37,11 @@
 #include "probes/datagram.h"
 #include "probes/identity.h"
 
-#define HP3_HANDSHAKE_MAX 96u
-#define HP3_COOKIE_LEN    16u
-#define HP3_PROOF_LEN     16u
+#define HP3_HANDSHAKE_MAX  96u
+#define HP3_HANDSHAKE_PORT 795u
+#define HP3_PRIVILEGED     1024u /* ports below are */
+#define HP3_COOKIE_LEN     16u
+#define HP3_PROOF_LEN      16u
 
 enum hp3_handshake_kind {
 	HP3_HANDSHAKE_INIT = 1,
@@ -62,7 +65,8 @@ uint32_t hp3_handshake_write(uint8_t buf[HP3_HANDSHAKE_MAX], const struct hp3_ha
 
 /*
  * A message in a frame that arrived, and from whom to whom. -ENOMSG: the frame is none;
- * -EPROTONOSUPPORT: it is one of another version; -EBADMSG: malformed, or wrong UDP checksum.
+ * -EPROTONOSUPPORT: it is one of another version; -EACCES: its source port is not privileged;
+ * -EBADMSG: malformed, or wrong UDP checksum.
  */
 int hp3_handshake_read(const void *frame, uint32_t len, const struct hp3_view *v, uint16_t port,
 	struct hp3_pair_ends *ends, struct hp3_handshake *h);

@@ -46,12 +46,14 @@
 #include "probes/limit.h"
 
 /* X(field, help). Each message that arrives is counted in `messages` and in exactly one of the
- * sixteen below it. */
+ * seventeen below it. */
 #define HP3_KEYING_STATS(X)                                                                        \
 	X(messages, "messages of key agreement that arrived")                                      \
 	X(other_version, "messages of key agreement dropped: of an hp3d that speaks another "      \
 			 "version")                                                                \
 	X(bad_form, "messages of key agreement dropped: malformed")                                \
+	X(unprivileged, "messages of key agreement dropped: of a user of the peer's host, by "     \
+			"their source port")                                                       \
 	X(strangers, "messages of key agreement dropped: the RNIC talks to no such address")       \
 	X(cookies, "questions of peers answered with a cookie")                                    \
 	X(cookies_refused, "questions of peers dropped: too many cookies a second")                \
@@ -110,7 +112,7 @@ size_t hp3_keying_size(const struct hp3_keying_config *cfg);
 struct hp3_keying *hp3_keying_create(void *mem, size_t size, const struct hp3_keying_config *cfg,
 	struct hp3_keying_stats *stats);
 
-/* A message for hp3's port of `to.dst`, from hp3's port of `to.src`. */
+/* A message for hp3's port of `to.dst`, from HP3_HANDSHAKE_PORT of `to.src`. */
 struct hp3_keying_message {
 	struct hp3_pair_ends to; /* from here to there */
 	uint32_t len;

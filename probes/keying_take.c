@@ -359,6 +359,8 @@ enum hp3_keying_fate hp3_keying_take(struct hp3_keying *k, const void *frame, ui
 	if (err == -ENOMSG)
 		return HP3_KEYING_NONE;
 	k->stats->messages++;
+	if (err == -EACCES)
+		return drop(&k->stats->unprivileged);
 	if (err < 0)
 		return drop(
 			err == -EPROTONOSUPPORT ? &k->stats->other_version : &k->stats->bad_form);

@@ -46,7 +46,7 @@
 /* Which port this is: set before the programs are loaded. */
 const volatile __u64 me = 0; /* the owner that the tap belongs to */
 const volatile __u32 frame_max = 0; /* longest frame that the ring holds */
-const volatile __u16 own_port = 0; /* UDP port of hp3d's own datagrams; 0: none come this way */
+const volatile __u16 own_port = 0; /* UDP port of datagrams between hp3ds; 0: none */
 const volatile __u8 from_network = 0; /* switches' answers to traces may come in */
 const volatile __u8 by_xdp = 0; /* the tap is the XDP program */
 

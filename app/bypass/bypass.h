@@ -35,7 +35,7 @@ struct hp3_bypass_options {
 	uint64_t owner; /* of this process: not 0, never used before (hp3_bypass_now()) */
 	uint64_t stale_ns;
 	uint32_t frame_max; /* longer frames go direct */
-	uint16_t own_port; /* UDP port of datagrams between hp3ds that come in here; 0: none */
+	uint16_t own_port; /* UDP port of datagrams between hp3ds */
 	bool from_network; /* what switches answer to traces comes in here; else what the RNIC sends
 			    */
 	bool by_xdp; /* the driver is net_af_xdp, and has the program of hp3_bypass_xdp_door() */

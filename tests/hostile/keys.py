@@ -24,18 +24,19 @@ SETTINGS = {"ppp": {"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 10
             "probes": {"keys": "auto"}}
 GROUP = "000102030405060708090a0b0c0d0e0f"
 INIT, COOKIE, REPLY, CONFIRM = 1, 2, 3, 4  # probes/handshake.h
+SPORT = 795  # likewise
 LENGTHS = {INIT: 96, COOKIE: 28, REPLY: 84, CONFIRM: 84}
 FORGED_PER_S, FLOOD_S = 10000, 2
 MS_BIND = 4096
 
 
-def forged(kind, source, body):
-    """A message of key agreement to the second host, from hp3's port; `body`: what follows the head."""
+def forged(kind, source, body, sport=SPORT):
+    """A message of key agreement to the second host, from hp3d's source port; `body`: what follows the head."""
     message = struct.pack(">BBH", 0x6b, PROBES_VERSION << 4 | kind, 0) + body[:LENGTHS[kind] - 4]
     if kind == INIT:
         message = message[:76] + bytes(20)
     frame = bytearray(datagram(source, VICTIM_B, HP3_PORT, message))
-    frame[34:36] = struct.pack(">H", HP3_PORT)
+    frame[34:36] = struct.pack(">H", sport)
     pseudo = bytes(frame[26:34]) + struct.pack(">HH", 17, len(frame) - 34) + bytes(frame[34:])
     total = sum(struct.unpack(f">{(len(pseudo) + 1) // 2}H", pseudo + bytes(len(pseudo) % 2)))
     while total >> 16:
@@ -46,7 +47,7 @@ def forged(kind, source, body):
 
 def is_agreement(frame):
     return len(frame) > 43 and frame[12:14] == b"\x08\x00" and frame[23] == 17 and \
-        frame[34:38] == struct.pack(">HH", HP3_PORT, HP3_PORT) and frame[42] == 0x6b
+        frame[34:38] == struct.pack(">HH", SPORT, HP3_PORT) and frame[42] == 0x6b
 
 
 def of_another_boot(directory):
@@ -220,6 +221,23 @@ class Keys(TwoPaths, Hostile):
         self.assertLessEqual(c["keys_computed"], before["keys_computed"] + 4 + 20)  # of a peer: 4, and 1 a second
         self.assertEqual(self.events(b, "identity"), [])
         self.sprays(a, b)
+        self.end(a, b, ends)
+
+    def test_a_user_of_the_host(self):
+        """Without a privileged port he is not heard, whatever he sends; and where there is hp3d, nothing of his leaves."""
+        a, b, ends = self.begin()
+        self.keyed(a, b)
+        r, port, before = random.Random(4), self.attacker(self.wires[1]), b.counters()
+        self.flood(port, (forged(kind, VICTIM_A, r.randbytes(96), sport) for _ in range(100)
+                          for kind in (INIT, COOKIE, REPLY, CONFIRM) for sport in (1024, HP3_PORT, 65535)))
+        c = wait_for("all", lambda: (lambda c: c if c["keys_unprivileged"] >= before["keys_unprivileged"] + 1200 else None)(b.counters()))
+        self.assertEqual([c[name] - before[name] for name in ("keys_cookies", "keys_to_compute", "keys_replaced")], [0, 0, 0])
+        inside = self.attacker(self.rnic)
+        before, dropped = b.counters()["keys_messages"], a.counters()["drop_host"]
+        frames = [forged(INIT, VICTIM_A, r.randbytes(96), sport) for _ in range(100) for sport in (SPORT, HP3_PORT, 40000)]
+        self.flood(inside, frames)
+        wait_for("drops", lambda: a.counters()["drop_host"] >= dropped + len(frames))
+        self.assertLess(b.counters()["keys_messages"], before + 20)  # of hp3d itself
         self.end(a, b, ends)
 
     def restarted(self, b):

@@ -11,7 +11,7 @@
 static void build(struct keys_frame *f, const struct hp3_keying_message *m)
 {
 	struct hp3_addressing a = {
-		.dst_mac = {2, 2}, .src_mac = {2, 1}, .ttl = 64, .sport = HP3_PROBE_PORT};
+		.dst_mac = {2, 2}, .src_mac = {2, 1}, .ttl = 64, .sport = HP3_HANDSHAKE_PORT};
 	int n;
 
 	memcpy(a.src_ip, m->to.src, sizeof(a.src_ip));

@@ -57,7 +57,12 @@ struct hp3_pair_ends ends_between(const struct host *from, const struct host *to
 
 void frame_of(const struct hp3_keying_message *m, struct frame *f)
 {
-	struct hp3_addressing a = flow_addressing(m->to.ipv6, HP3_PROBE_PORT);
+	frame_from(m, HP3_HANDSHAKE_PORT, f);
+}
+
+void frame_from(const struct hp3_keying_message *m, uint16_t sport, struct frame *f)
+{
+	struct hp3_addressing a = flow_addressing(m->to.ipv6, sport);
 	int n;
 
 	memcpy(a.src_ip, m->to.src, sizeof(a.src_ip));
@@ -170,9 +175,9 @@ void talk_until(struct host *a, struct host *b, uint64_t *now, uint64_t until)
 
 bool stats_add_up(const struct hp3_keying_stats *s)
 {
-	return s->messages == s->other_version + s->bad_form + s->strangers + s->cookies +
-				      s->cookies_refused + s->cookies_taken + s->stray +
-				      s->flooded + s->answered + s->to_compute + s->computing +
-				      s->busy + s->over_budget + s->others_refused + s->bad_proof +
-				      s->proven;
+	return s->messages == s->other_version + s->bad_form + s->unprivileged + s->strangers +
+				      s->cookies + s->cookies_refused + s->cookies_taken +
+				      s->stray + s->flooded + s->answered + s->to_compute +
+				      s->computing + s->busy + s->over_budget + s->others_refused +
+				      s->bad_proof + s->proven;
 }

@@ -29,6 +29,8 @@ struct hp3_pair_ends ends_between(const struct host *from, const struct host *to
 
 /* What leaves, as a frame. */
 void frame_of(const struct hp3_keying_message *m, struct frame *f);
+/* ... from another port than hp3d's. */
+void frame_from(const struct hp3_keying_message *m, uint16_t sport, struct frame *f);
 
 /* True: *out is an answer. */
 bool host_take(struct host *h, const struct frame *f, uint64_t now, struct hp3_keying_message *out);

@@ -107,8 +107,8 @@ static void what_is_none_or_malformed(void **state)
 		int err;
 	} bad[] = {
 		{PAYLOAD, 0xff, -ENOMSG}, /* magic */
-		{PAYLOAD - 8, 1, -ENOMSG}, /* source port */
-		{PAYLOAD - 6, 1, -ENOMSG}, /* destination port */
+		{PAYLOAD - 8, 4, -EACCES}, /* source port: 1819 */
+		{PAYLOAD - 8, 0x80, -EACCES}, {PAYLOAD - 6, 1, -ENOMSG}, /* destination port */
 		{PAYLOAD + 1, 0x80, -EPROTONOSUPPORT},
 		{PAYLOAD + 1, 0x02, -EBADMSG}, /* INIT, which is longer */
 		{PAYLOAD + 1, 0x04, -EBADMSG}, /* no kind */

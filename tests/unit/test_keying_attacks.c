@@ -426,6 +426,40 @@ static void one_init_without_end(void **state)
 	assert_int_equal(a.st.flooded, 10000 - answers);
 }
 
+/* A user of b's host, while b's hp3d is stopped and after that: he has no privileged port. */
+static void a_user_of_the_host(void **state)
+{
+	const struct hp3_pair_ends back = ends_between(&b, &a);
+	struct hp3_keying_message msg;
+	struct frame f;
+
+	agree();
+	assert_true(host_talks_to(&m, &a, now));
+	for (uint64_t end = now + 60 * SECOND; now < end; now += MS) {
+		bool any;
+
+		if (now % SECOND == 0)
+			host_talks_to(&a, &b, now);
+		while (hp3_keying_tick(m.k, now, &msg) || host_job(&m, now, &any, &msg)) {
+			frame_from(&msg, 1024 + now % 64000, &f);
+			assert_false(host_answers(&a, now, &f));
+			frame_from(&msg, HP3_PROBE_PORT, &f);
+			assert_false(host_answers(&a, now, &f));
+		}
+		while (host_says(&a, now, &f)) /* which he sees */
+			if (host_take(&m, &f, now, &msg)) {
+				frame_from(&msg, HP3_PROBE_PORT, &f);
+				assert_false(host_answers(&a, now, &f));
+			}
+	}
+	assert_null(hp3_keying_find(a.k, &back));
+	assert_true(a.st.unprivileged > 20);
+	assert_true(host_talks_to(&b, &a, now));
+	talk_until(&a, &b, &now, now + 200 * MS);
+	assert_true(have_a_key(&a, &b));
+	assert_int_equal(a.st.replaced, 0);
+}
+
 /* With the address of a peer, seeing nothing: cookies cost little, but no more are sent than that.
  */
 static void first_messages_without_end(void **state)
@@ -501,6 +535,7 @@ int main(void)
 		TEST(the_old_one_speaks_at_the_last_moment),
 		TEST(public_keys_without_end),
 		TEST(one_init_without_end),
+		TEST(a_user_of_the_host),
 		TEST(first_messages_without_end),
 		TEST(a_public_key_of_low_order),
 	};

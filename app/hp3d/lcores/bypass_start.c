@@ -100,7 +100,7 @@ static int open_sides(
 			.stale_ns = b->stale_ns,
 			.frame_max =
 				frame_max(s->ifindex[dir], s->by_xdp[dir], cfg->eal.mbuf_bytes),
-			.own_port = dir == HP3_DIR_RX ? (uint16_t)cfg->probes.port : 0,
+			.own_port = (uint16_t)cfg->probes.port,
 			.from_network = dir == HP3_DIR_RX,
 			.by_xdp = s->by_xdp[dir],
 			.port_weight = hp3_icrc_sport_weight};

@@ -127,7 +127,8 @@ void hp3d_read_drops(struct hp3d_page *page, const struct hp3d_source *from, siz
 {
 	static const struct member m[] = {COUNTER("discarded", drop_discarded),
 		COUNTER("engine", drop_engine), COUNTER("handover", drop_handover),
-		COUNTER("tx_full", drop_tx_full), COUNTER("consumed", consumed)};
+		COUNTER("host", drop_host), COUNTER("tx_full", drop_tx_full),
+		COUNTER("consumed", consumed)};
 
 	members(page, from, counters_of, m, RTE_DIM(m));
 }

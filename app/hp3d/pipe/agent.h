@@ -77,6 +77,9 @@ struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *
 uint32_t hp3d_agent_make_rack(
 	struct hp3d_agent *a, const struct hp3_engine *e, uint64_t now, struct rte_mbuf **m);
 
+/* Of the local host, not of hp3d: a datagram to hp3's port, where peers take it for hp3d's. */
+bool hp3d_agent_is_of_host(const struct hp3d_agent *a, const struct hp3_pkt *pkt);
+
 /* Cheap: may this packet from the network be for us? */
 static inline bool hp3d_agent_wants(const struct hp3_view *v)
 {

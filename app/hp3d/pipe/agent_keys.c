@@ -158,7 +158,7 @@ static struct rte_mbuf *message_to(
 		a->c.probe_no_buffer++;
 		return NULL;
 	}
-	to->sport = a->port;
+	to->sport = HP3_HANDSHAKE_PORT;
 	hp3_addressing_class(to, a->dscp);
 	return hp3d_agent_sized(
 		buf, hp3_build_udp(rte_pktmbuf_mtod(buf, void *), HP3D_AGENT_FRAME_MAX, to, a->port,

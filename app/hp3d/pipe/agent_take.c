@@ -3,6 +3,9 @@
 #include <errno.h>
 #include "app/hp3d/pipe/agent_internal.h"
 #include "ppp/placement.h"
+#include "probes/datagram.h"
+
+#define PROTO_UDP 17u
 
 static struct rte_mbuf *answer_to(struct hp3d_agent *a, const struct hp3_engine *e,
 	const struct hp3_pkt *pkt, struct hp3_answer *reply, uint32_t turn)
@@ -202,6 +205,14 @@ static bool take_agree(struct hp3d_agent *a, struct hp3_engine *e, const struct 
 	default:
 		return true;
 	}
+}
+
+bool hp3d_agent_is_of_host(const struct hp3d_agent *a, const struct hp3_pkt *pkt)
+{
+	struct hp3_datagram d;
+
+	return hp3_datagram_find(pkt->frame, pkt->len, &pkt->v, PROTO_UDP, &d) == 0 &&
+	       hp3_be16(d.l4 + 2) == a->port;
 }
 
 bool hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,

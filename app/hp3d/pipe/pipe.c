@@ -202,6 +202,26 @@ static bool is_ours(struct hp3d_pipe *p, const struct hp3_pkt *pkt, uint64_t now
 	return true;
 }
 
+/* Cheap: may it be what ends_here() is for? */
+static inline bool may_end_here(enum hp3_dir dir, const struct hp3_view *v)
+{
+	if (dir == HP3_DIR_RX)
+		return hp3d_agent_wants(v);
+	return v->class == HP3_CLASS_OTHER && v->reason == HP3_PARSE_NOT_ROCE;
+}
+
+/* What is for hp3d, and what of the host nobody but hp3d may say. */
+static bool ends_here(
+	struct hp3d_pipe *p, enum hp3_dir dir, const struct hp3_pkt *pkt, uint64_t now)
+{
+	if (dir == HP3_DIR_RX)
+		return is_ours(p, pkt, now);
+	if (p->agent == NULL || !hp3d_agent_is_of_host(p->agent, pkt))
+		return false;
+	p->c.drop_host++;
+	return true;
+}
+
 /*
  * How hosts are addressed is learnt from what the local one sends: from packets of reliable
  * connections now and then, and where a flow is new; from others whenever the place changes.
@@ -291,13 +311,13 @@ void hp3d_pipe_burst(
 
 	others = see_all(p, dir, m, n, &bytes);
 	count(p, dir, n, others, bytes);
-	for (uint32_t i = 0; dir == HP3_DIR_RX && others != 0 && i < n; i++) {
-		if (likely(!hp3d_agent_wants(&p->pkts[i].v)))
+	for (uint32_t i = 0; others != 0 && i < n; i++) {
+		if (likely(!may_end_here(dir, &p->pkts[i].v)))
 			continue;
 		engage(p, dir, m, from, i, now); /* what came before it comes first */
 		from = i;
 		kinds = hp3_seen_kinds(p->engine);
-		if (is_ours(p, &p->pkts[i], now)) {
+		if (ends_here(p, dir, &p->pkts[i], now)) {
 			rte_pktmbuf_free(m[i]);
 			from++;
 		}

@@ -46,6 +46,8 @@
 	X(drop_discarded, "held packets whose queue pair went away, or that came again", 1)        \
 	X(consumed, "stale CNPs and answers to probes, which are not for the RNIC", 1)             \
 	X(drop_engine, "packets that the engine took out of the stream", 1)                        \
+	X(drop_host, "datagrams of the host to hp3's own port: only hp3d speaks to peers there",   \
+		1)                                                                                 \
 	X(drop_handover, "packets that the lcore of their addresses had no room for", 1)           \
 	X(drop_tx_full, "packets that the output did not take", 1)                                 \
 	X(drop_bypassed, "packets given up since newer ones had gone direct, past hp3d", 1)
@@ -149,7 +151,7 @@ bool hp3d_pipe_is_anew(struct hp3d_pipe *p, uint64_t now);
 uint32_t hp3d_pipe_held(const struct hp3d_pipe *p);
 /*
  * Packets that came or were made (packets_tx, packets_rx, own, shown), less those of which it is
- * known what became of them: sent, taken, consumed, drop_engine, drop_discarded, held. 0 between
+ * known what became of them: sent, taken, consumed, drop_*, held. 0 between
  * two calls, or the pipe has lost a buffer, or sent one twice.
  */
 int64_t hp3d_pipe_unaccounted(const struct hp3d_pipe *p);

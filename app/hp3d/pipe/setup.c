@@ -151,7 +151,8 @@ int64_t hp3d_pipe_unaccounted(const struct hp3d_pipe *p)
 {
 	const struct hp3d_pipe_counters *c = &p->c;
 	uint64_t in = c->packets_tx + c->packets_rx + c->own + c->shown;
-	uint64_t gone = c->sent + c->taken + c->consumed + c->drop_engine + c->drop_discarded;
+	uint64_t gone = c->sent + c->taken + c->consumed + c->drop_engine + c->drop_discarded +
+			c->drop_host;
 
 	return (int64_t)(in - gone - hp3d_pipe_held(p));
 }
