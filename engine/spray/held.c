@@ -40,6 +40,9 @@ uint64_t hp3_in_due(const struct hp3_turn *t, const struct hp3_spray_in *in)
 /* Held packets that leave together, in this order. */
 struct run {
 	uint32_t first, last, n, bytes;
+	uint32_t end; /* PSN behind the last one, or behind all that an ACK acknowledges */
+	bool nak; /* a NAK or RNR NAK is among them ... */
+	uint32_t nak_psn; /* ... for this PSN */
 };
 
 static void add(struct hp3_engine *e, struct run *r, uint32_t handle)
@@ -80,6 +83,11 @@ static void add_ack(struct hp3_engine *e, struct hp3_spray_in *in, struct run *r
 {
 	add(e, r, in->ack.held - 1);
 	in->ack.held = 0;
+	r->end = hp3_psn_add(in->ack.psn, 1);
+	if (in->ack.refuses) {
+		r->nak = true;
+		r->nak_psn = r->end;
+	}
 }
 
 /* A packet from its slot, and before it the ACK that has its place there. */
@@ -88,6 +96,7 @@ static void add_slot(struct hp3_engine *e, struct hp3_spray_in *in, struct run *
 	if (in->ack.held != 0 && hp3_psn_diff(in->ack.psn, e->held[handle].psn) < 0)
 		add_ack(e, in, r);
 	add(e, r, handle);
+	r->end = hp3_psn_add(e->held[handle].psn, 1);
 }
 
 void hp3_in_follow(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t most)
@@ -130,6 +139,24 @@ void hp3_in_forget(struct hp3_turn *t, struct hp3_spray_in *in)
 	leave(t, in, &r, HP3_ACT_DISCARD);
 }
 
+void hp3_in_give_up(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t end)
+{
+	const struct hp3_reseq_params params = hp3_in_params(t->e);
+
+	if (!in->again || t->now - in->again_at >= params.most_ns + params.give_up_ns)
+		hp3_in_owes_from(in, end, t->now);
+}
+
+/* The RNIC gets these READ responses and ACKs; responses before them may be missing. */
+static void note_handed_over(struct hp3_turn *t, struct hp3_spray_in *in, const struct run *r)
+{
+	if (!in->reads || r->n == 0 || in->reseq.held != 0)
+		return;
+	if (r->nak)
+		hp3_in_owes_from(in, r->nak_psn, t->now);
+	hp3_in_give_up(t, in, r->end);
+}
+
 void hp3_in_empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind kind)
 {
 	struct run r = {0};
@@ -141,6 +168,8 @@ void hp3_in_empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind
 		add_ack(t->e, in, &r);
 	if (r.n != 0)
 		hp3_in_gap(t->e, in);
+	if (kind == HP3_ACT_DELIVER)
+		note_handed_over(t, in, &r);
 	leave(t, in, &r, kind);
 }
 
@@ -237,6 +266,7 @@ void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in)
 		hp3_in_gap(t->e, in);
 		add_ack(t->e, in, &r); /* nothing came: the RNIC sees that by itself */
 	}
+	note_handed_over(t, in, &r);
 	leave(t, in, &r, HP3_ACT_DELIVER);
 	if (in->ack.held == 0 || t->now < hp3_reseq_until(&in->reseq, &params, in->ack.came))
 		return;

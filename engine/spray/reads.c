@@ -83,6 +83,7 @@ static void goes_back(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn,
 	return;
 #endif
 	in->again = true;
+	in->again_at = t->now;
 	if (first)
 		strike(t, in, psn);
 	if (hp3_psn_diff(psn, in->reseq.expected) > 0) {
@@ -256,6 +257,31 @@ static void next_from(struct hp3_spray_in *in, uint32_t psn)
 	in->n_early = n;
 }
 
+/* What an ACK says of, and of what was in flight when it was said. */
+static bool is_sense(const struct hp3_turn *t, const struct hp3_spray_in *in, uint32_t psn)
+{
+	if (in->top != HP3_NO_PSN && hp3_psn_diff(psn, in->top) < 0)
+		return true; /* a flow that was unpaired or removed does not know it any more */
+	return in->flow != HP3_NO_FLOW &&
+	       hp3_psn_diff(psn, hp3_stream_end(&t->e->flows[in->flow].stream)) < 0;
+}
+
+static bool is_nak(const struct hp3_view *v)
+{
+	return !(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) &&
+	       HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK;
+}
+
+/* The RNIC has completed the READ that it waited for, or sends it again. */
+static void learn_of_nak(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt)
+{
+	uint32_t before = (pkt->v.psn - 1) & HP3_PSN_MASK;
+
+	if (in->from != HP3_NO_PSN && hp3_psn_diff(before, in->from) >= 0 &&
+		is_sense(t, in, before) && hp3_pkt_icrc_ok(t->e, pkt))
+		next_from(in, before);
+}
+
 /*
  * The response that the RNIC waits for: all before it have come. Until the path MTU is known it is
  * not known how many there are to be, and the next one tells.
@@ -264,6 +290,10 @@ static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 {
 	const struct hp3_view *v = &pkt->v;
 
+	if (is_nak(v)) {
+		learn_of_nak(t, in, pkt);
+		return;
+	}
 	if (in->flow == HP3_NO_FLOW || !(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) ||
 		v->psn != in->from || !hp3_pkt_icrc_ok(t->e, pkt))
 		return;
@@ -287,13 +317,29 @@ static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 		hp3_in_answer(t, in);
 }
 
-/* What an ACK says of, and of what was in flight when it was said. */
-static bool is_sense(const struct hp3_turn *t, const struct hp3_spray_in *in, uint32_t psn)
+/* Is it behind a response that lacks? */
+static bool is_early(const struct hp3_spray_in *in, const struct hp3_view *v)
 {
-	if (in->top != HP3_NO_PSN && hp3_psn_diff(psn, in->top) < 0)
-		return true; /* a flow that was unpaired or removed does not know it any more */
-	return in->flow != HP3_NO_FLOW &&
-	       hp3_psn_diff(psn, hp3_stream_end(&t->e->flows[in->flow].stream)) < 0;
+	if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC))
+		return hp3_psn_diff(v->psn, in->reseq.expected) > 0;
+	return !hp3_in_has_come(in, (v->psn - is_nak(v)) & HP3_PSN_MASK);
+}
+
+/* There is no room to hold it. */
+static void ack_passes(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+	struct hp3_verdict *vd)
+{
+	if (hp3_reseq_follows(&in->reseq)) {
+		hp3_in_follow(t, in, UINT32_MAX);
+		hp3_in_behind(t, in, pkt, vd);
+		if (is_early(in, &pkt->v))
+			hp3_in_gap(t->e, in);
+	}
+	if (!is_nak(&pkt->v))
+		return;
+	hp3_in_owes_from(in, pkt->v.psn, t->now);
+	hp3_in_forget(t, in);
+	hp3_in_follow(t, in, HP3_IN_PIECE);
 }
 
 /*
@@ -305,7 +351,7 @@ static void ack(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pk
 	struct hp3_verdict *vd)
 {
 	struct hp3_engine *e = t->e;
-	bool refuses = HP3_SYN_KIND(pkt->v.syndrome) != HP3_SYN_ACK;
+	bool refuses = is_nak(&pkt->v);
 	uint32_t psn = (pkt->v.psn - refuses) & HP3_PSN_MASK;
 	uint32_t before = in->ack.held;
 	int32_t later = hp3_psn_diff(psn, in->ack.psn);
@@ -320,10 +366,7 @@ static void ack(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pk
 		return;
 	}
 	if (!hp3_in_room(t, in, pkt)) {
-		if (hp3_reseq_follows(&in->reseq)) {
-			hp3_in_follow(t, in, UINT32_MAX);
-			hp3_in_behind(t, in, pkt, vd);
-		}
+		ack_passes(t, in, pkt, vd);
 		return;
 	}
 	hp3_in_ack_counts(in);
@@ -331,33 +374,34 @@ static void ack(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pk
 		in->ack = (struct hp3_spray_ack){.at = t->now, .until = psn};
 	in->ack.held = e->free_held + 1;
 	in->ack.psn = psn;
+	in->ack.refuses = refuses;
 	in->ack.came = t->now;
 	hp3_in_keep(t, in, pkt, vd);
 	if (before != 0)
 		hp3_in_discard(t, in, before - 1);
 }
 
+/* It is too far ahead to be held, and nothing that hp3d holds waits for what is missing. */
+static bool is_alone(const struct hp3_turn *t, const struct hp3_spray_in *in, uint32_t psn)
+{
+	return in->reseq.held == 0 && in->ack.held == 0 &&
+	       hp3_psn_diff(psn, in->reseq.expected) > (int32_t)hp3_in_params(t->e).window;
+}
+
 static void response(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd)
 {
-	uint32_t psn = pkt->v.psn, expected = in->reseq.expected;
+	uint32_t psn = pkt->v.psn, expected;
 
 	if (hp3_owed_from(&in->owed, psn) != psn)
 		return; /* it came before */
+	if (is_alone(t, in, psn))
+		hp3_in_give_up(t, in, psn);
+	expected = in->reseq.expected;
 	in->reseq.again = in->again;
 	hp3_in_take(t, in, pkt, 1, vd);
 	if (psn == expected)
 		in->again &= in->reseq.told;
-}
-
-/* Is it behind a response that lacks? */
-static bool is_early(const struct hp3_spray_in *in, const struct hp3_view *v)
-{
-	bool refuses = HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK;
-
-	if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC))
-		return hp3_psn_diff(v->psn, in->reseq.expected) > 0;
-	return !hp3_in_has_come(in, (v->psn - refuses) & HP3_PSN_MASK);
 }
 
 static void reply(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,

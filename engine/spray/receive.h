@@ -61,6 +61,20 @@ static inline bool hp3_in_has_come(const struct hp3_spray_in *in, uint32_t psn)
 	return in->owed.n == 0 || hp3_psn_diff(psn, in->reseq.expected) < 0;
 }
 
+/*
+ * ... the RNIC waits for no response before this PSN. It got a NAK or RNR NAK for this PSN: it has
+ * completed the READs before, or sends them again, which hp3d sees.
+ */
+static inline void hp3_in_owes_from(struct hp3_spray_in *in, uint32_t psn, uint64_t now)
+{
+#ifdef HP3_BREAK_READ_OWED
+	return;
+#endif
+	hp3_owed_done(&in->owed, psn);
+	hp3_reseq_acknowledged(&in->reseq, psn, now);
+	hp3_in_owes(in);
+}
+
 /* What an ACK that was replaced spoke for has come: from now on the one that is held counts. */
 static inline void hp3_in_ack_counts(struct hp3_spray_in *in)
 {
@@ -110,6 +124,13 @@ void hp3_in_empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind
 /* All goes to the RNIC, and behind it the packet in hand. */
 void hp3_in_before(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd);
+/*
+ * READ responses: hp3d has handed over all that it held, up to this PSN, and responses before it
+ * are missing. hp3d waits for them no more. An RNIC that lacks one goes back, and hp3d counts the
+ * READ again when it sees that. If the RNIC went back within the longest time that hp3d waits, the
+ * responses to that READ are on their way: hp3d waits for these.
+ */
+void hp3_in_give_up(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t end);
 /* What lacks has been waited for long enough. */
 void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in);
 

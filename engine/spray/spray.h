@@ -75,6 +75,7 @@ struct hp3_spray_ack {
 	uint64_t at;
 	uint32_t until;
 	uint8_t anew; /* times that it was waited for anew */
+	bool refuses; /* it is a NAK or RNR NAK */
 };
 
 /*
@@ -128,6 +129,7 @@ struct hp3_spray_in {
 	uint8_t strikes;
 	uint32_t back_to; /* where the RNIC went back to last */
 	uint64_t offer_at; /* no sooner */
+	uint64_t again_at; /* `again`: when, and so much later as hp3d looked at no packet since */
 	struct hp3_spray_ack ack;
 	struct hp3_owed owed;
 	/* READs that left before the path MTU was known, which tells how many PSNs they take */

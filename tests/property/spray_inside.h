@@ -114,6 +114,8 @@ struct requester {
 	/* By PSN: a bit for each host whose RNIC got a repetition, in order, before the first
 	 * transmission */
 	uint8_t *repeated;
+	uint64_t *since; /* by PSN: its RNIC has it; time in which host A stood still does not count
+			  */
 	uint32_t newest[2]; /* PSN of the newest first transmission that each RNIC got */
 	uint32_t heard; /* all before this PSN was acknowledged to it, by a reply that came */
 	uint32_t resume; /* selective: it goes on there */
@@ -238,6 +240,8 @@ void spray_begin_anew(struct world *w, uint32_t qp, uint32_t total);
 void spray_tell(struct world *w, unsigned at, uint32_t qp, enum hp3_qp_kind kind, uint32_t first);
 
 /* spray_order.c */
+/* The engine at A holds a packet for what its RNIC lacks. */
+void spray_judge_wait(struct world *w, const struct packet *k);
 /* No packet passes one that its RNIC emitted before. */
 void spray_judge_order(struct world *w, unsigned at, const struct packet *k);
 void spray_note_repeated(struct world *w, unsigned at, const struct packet *k); /* it has it */

@@ -25,6 +25,7 @@ static void plan(struct world *w, struct requester *q)
 	q->end = calloc(q->total, sizeof(*q->end));
 	q->kind = calloc(q->total, 1);
 	q->repeated = calloc(q->total, 1);
+	q->since = calloc(q->total, sizeof(*q->since));
 	w->there[q - w->qp].early = calloc(q->total, 1);
 	while (at < q->total) {
 		bool small = hp3_random_below(&w->rng, 100) < w->p.small_percent;
@@ -85,6 +86,7 @@ static void forget(struct world *w, uint32_t qp)
 	free(w->qp[qp].end);
 	free(w->qp[qp].kind);
 	free(w->qp[qp].repeated);
+	free(w->qp[qp].since);
 	free(w->there[qp].early);
 }
 
@@ -334,7 +336,8 @@ static void progress(struct world *w, uint32_t qp, uint32_t una)
 	if (una <= q->una)
 		return;
 	CHECK(w, una <= q->hi, "queue pair %u: what was never sent is acknowledged", qp);
-	q->una = una;
+	while (q->una < una)
+		q->since[q->una++] = w->now - w->host[A].spared;
 	q->retries = 0;
 	q->nxt = q->nxt > una ? q->nxt : una;
 	q->timer = 0;

@@ -191,6 +191,8 @@ static struct hp3_verdict passes(
 	spray_carry_out(w, at, acts);
 	if (vd.kind == HP3_HOLD)
 		keep(w, at, vd.held, k);
+	if (vd.kind == HP3_HOLD && at == A && from == B)
+		spray_judge_wait(w, k);
 	if (at == A)
 		spray_note_seen(w, k, vd.flow, dir);
 	return vd;

@@ -167,6 +167,25 @@ static void who_reads_knows_better(void **state)
 	assert_true(r.naks + r.read_naks <= r.bad);
 }
 
+/*
+ * RNICs send READs again while the responses are on their way to them. If the READ is lost then,
+ * no response comes any more, and hp3d soon waits for none.
+ */
+static void repeated_reads_cross_their_responses(void **state)
+{
+	struct spray_params p = reading();
+
+	p.loss_ppm = 3000;
+	p.rnic_us = 20;
+	for (unsigned i = 0; i < 2; i++) {
+		struct spray_result r;
+
+		p.selective = i != 0;
+		r = spray_any_time(p);
+		assert_true(r.again > 0 && r.sprayed_reads > r.sent / 20);
+	}
+}
+
 static void responses_are_damaged(void **state)
 {
 	struct spray_params p = reading();
@@ -340,6 +359,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(clocks_pass_where_they_wrap),
 		cmocka_unit_test(lost_responses_are_asked_for),
 		cmocka_unit_test(who_reads_knows_better),
+		cmocka_unit_test(repeated_reads_cross_their_responses),
 		cmocka_unit_test(responses_are_damaged),
 		cmocka_unit_test(who_reads_restarts),
 		cmocka_unit_test(lost_responses_outlast_hp3d),
