@@ -32,6 +32,7 @@ TIMES = {"testbed": 1, "harm": 1, "lab": 1, "pipeline": 3, "hostile": 3, "fleet"
 NEVER = re.compile(r"(overtaken\w*|out_of_seq\w*|late_duplicates|disorder)\D{0,4}[1-9]|\b[1-9]\d* out of (sequence|order)|"
                    r"Sanitizer|runtime error:|hp3d ended|Segmentation fault|Aborted")
 SHAKY = 2
+PATIENCE = 3  # times the limits of a quiet machine
 
 
 def allowed_skips(root):
@@ -97,7 +98,7 @@ def main():
         sys.exit(__doc__)
     build, suites = sys.argv[1], sys.argv[2:]
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    args = ["--num-processes", "2"]
+    args = ["--num-processes", "2", "--timeout-multiplier", str(PATIENCE)]
     for s in suites:
         args += ["--no-suite", s[1:]] if s.startswith("^") else ["--suite", s]
     if "property" in suites or "whole" in suites:
