@@ -3,7 +3,7 @@
 # usage: test-long.sh BUILD        STAGES="worlds lab ..."  SEEDS=N (default 100)  FAULTS=K/N (default 1/8, an eighth of all; 1/1: all)
 # What make test has no time for: the static analysers, the long searches of the model, SEEDS seeds of each world of the engine's
 # properties, calls of hp3d and hp3ctl that fail, longer moves in the lab over paths that differ more, paths that are slower or
-# congested, the simulator's fidelity with other seeds, adverse networks, all loads of the harm ring, and clang's optimised code,
+# congested, the simulator's fidelity with other seeds, order at full size, adverse networks, all loads of the harm ring, and clang's optimised code,
 # gcc's sanitizers, ThreadSanitizer, aarch64, cross-built and emulated. docs/testing.md says how long each stage takes. A stage
 # that fails does not keep the next one from running; the last lines say which failed, and how long each took.
 set -u
@@ -19,6 +19,7 @@ seeds_of_worlds() { # BUILD SEEDS PACKETS FIRST
 worlds() { seeds_of_worlds "$build" "${SEEDS:-100}" 60000 "$(date +%s)"; } # the first seed is in what it prints
 fidelity() { tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 2 3 4 5 6; }
 cli() { suite sim-long; }
+order() { tests/sim/order.py "$build/sim/hp3-sim" 3 "$(nproc)"; }
 adverse() { tests/sim/adverse.py "$build/sim/hp3-sim" 4 10; }
 other() { # NAME SUITES MESON OPTIONS...: another build of everything, and what needs no real time
     [ -f "$build-$1/build.ninja" ] || CC=${CC:-gcc} meson setup "$build-$1" -Dwerror=true "${@:3}" >/dev/null || return
@@ -48,7 +49,7 @@ lab() {
     suite lab-long && return $code
 }
 
-for stage in ${STAGES:-analysis fidelity cli adverse model pipeline fleet races faults worlds testbed harm lab clang_code gcc_san package}; do
+for stage in ${STAGES:-analysis fidelity cli order adverse model pipeline fleet races faults worlds testbed harm lab clang_code gcc_san package}; do
     printf '\n== %s (%d s since start)\n' "$stage" "$SECONDS"
     began=$SECONDS
     "$stage" || bad+=("$stage")
