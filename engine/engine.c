@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "engine/flows/barred.h"
 #include "engine/flows/near.h"
+#include "engine/flows/pending.h"
 #include "engine/life/life.h"
 #include "engine/pass/burst.h"
 #include "engine/paths/compare.h"
@@ -25,10 +26,11 @@ static size_t align_up(size_t n)
 
 struct layout {
 	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, replies,
-		peers, counts, tracing, traced, comparing, tell, waits, began, hearsay, losses,
-		asked, near, longs, rack, spraying, sprays_out, sprays_in, spray_peers, spray_lists,
-		spray_quotas, spray_of, spray_due, spray_places, move_due, move_places, end;
-	uint32_t nbuckets, nasked, nnear;
+		peers, counts, tracing, traced, comparing, tell, waits, began, hearsay, pending,
+		losses, asked, near, longs, rack, spraying, sprays_out, sprays_in, spray_peers,
+		spray_lists, spray_quotas, spray_of, spray_due, spray_places, move_due, move_places,
+		end;
+	uint32_t nbuckets, nasked, nnear, npending;
 };
 
 /* `n` records of `size` bytes at *at; returns where they begin. */
@@ -70,6 +72,8 @@ static struct layout layout_of(const struct hp3_engine_config *cfg)
 	l.nnear = hp3_near_entries(cfg->max_flows);
 	l.near = lay(&at, l.nnear, sizeof(struct hp3_near));
 	l.hearsay = lay(&at, flows, sizeof(struct hp3_hearsay));
+	l.npending = hp3_min_u32(cfg->max_flows, HP3_PENDING);
+	l.pending = lay(&at, l.npending, sizeof(struct hp3_pending));
 	l.losses = lay(&at, HP3_LOSS_SETS * HP3_LOSS_WAYS, sizeof(struct hp3_losses));
 	l.pairs = lay(&at, pairs, sizeof(struct hp3_pair));
 	l.heads = lay(&at, hp3_pairs_heads(cfg->max_pairs), sizeof(uint32_t));
@@ -210,6 +214,10 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	e->asked_mask = l.nasked - 1;
 	hp3_near_init(e, (struct hp3_near *)(at + l.near), l.nnear);
 	e->hearsay = (struct hp3_hearsay *)(at + l.hearsay);
+	e->npending = l.npending;
+	e->pending = (struct hp3_pending *)(at + l.pending);
+	for (uint32_t i = 0; i < l.npending; i++)
+		e->pending[i].flow = HP3_NO_FLOW;
 	e->losses = (struct hp3_losses *)(at + l.losses);
 	for (uint32_t i = 0; i < HP3_LOSS_SETS * HP3_LOSS_WAYS; i++)
 		e->losses[i].flow = HP3_NO_FLOW;

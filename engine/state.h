@@ -18,6 +18,7 @@
 #include "ppp/placement.h"
 
 struct hp3_spraying; /* spray/spray.h */
+struct hp3_pending; /* flows/pending.h */
 
 #define HP3_CM_PENDING 256u /* connection requests remembered until their REP */
 
@@ -150,16 +151,6 @@ struct hp3_hearsay {
 	struct hp3_refutation refutation;
 };
 
-/* Another queue pair was told of while the flow had traffic: believed once its stream begins anew
- * with this PSN (pass/qp.c). */
-struct hp3_note {
-	uint32_t flow, rqpn;
-	uint32_t lqpn, psn;
-	uint8_t pairing; /* enum hp3_pairing; NONE: there is no note */
-};
-
-#define HP3_NOTES 64u /* by flow; the newest has the place */
-
 struct hp3_cm_pending {
 	bool used, from_local, ipv6;
 	uint32_t vlan;
@@ -263,6 +254,8 @@ struct hp3_engine {
 	struct hp3_np *np; /* by flow; cc.notify */
 	struct hp3_began *began; /* by flow */
 	struct hp3_hearsay *hearsay; /* by flow */
+	struct hp3_pending *pending; /* npending places (flows/pending.h) */
+	uint32_t npending;
 	struct hp3_losses *losses; /* sets of HP3_LOSS_WAYS, by flow */
 	struct hp3_near_index near;
 	uint32_t *asked; /* flows whose natural challenge is under way, by pair and PSN */
@@ -296,7 +289,6 @@ struct hp3_engine {
 	uint32_t hold_most; /* of hold_packets, as the caller last had room */
 	uint32_t cm_next[2]; /* asked for by the network, by the local host */
 	struct hp3_cm_pending cm[HP3_CM_PENDING];
-	struct hp3_note notes[HP3_NOTES];
 	struct hp3_stats stats;
 };
 

@@ -78,11 +78,13 @@ static void bring_home(struct hp3_turn *t, uint32_t flow)
 		hp3_command(t->e, &home, t->now, t->acts);
 }
 
-/* Its end was told and put off, and its agreements have ended since: nothing else looks at it. */
+/* ... and no agreement of it, which would see to that (sprays()). */
 static bool has_ended(const struct hp3_turn *t, uint32_t flow)
 {
-	return !(t->e->flows[flow].watch & HP3_FW_AGREED) &&
-	       hp3_spray_ended_as(t->e, flow, 0) != HP3_ENDED_NOT;
+	const struct hp3_flow *f = &t->e->flows[flow];
+
+	return (f->flags & HP3_FF_USED) && f->pending && !(f->watch & HP3_FW_AGREED) &&
+	       hp3_qp_end_is_due(t->e, flow, t->now);
 }
 
 static void age(struct hp3_turn *t)

@@ -138,7 +138,8 @@ struct hp3_flow {
 	uint32_t pmtu_log2 : 8; /* 0: not known */
 	uint32_t lqpn : 24; /* local QPN, on packets that arrive; valid if paired */
 	uint32_t state : 4; /* enum hp3_rfr_state */
-	uint32_t pairing : 4; /* enum hp3_pairing */
+	uint32_t pairing : 3; /* enum hp3_pairing */
+	uint32_t pending : 1; /* events of it wait for proof (pending.h) */
 	struct hp3_stream stream;
 	uint32_t vlan; /* of both tags (roce/tags.h) */
 	uint16_t port; /* port in use; valid if moved */

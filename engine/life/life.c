@@ -3,6 +3,7 @@
  * over, removed. */
 #include "engine/life/life.h"
 #include "engine/flows/announced.h"
+#include "engine/flows/pending.h"
 #include "engine/spray/spray.h"
 
 #define REST_NS 200000000u /* without a packet, since all was acknowledged */
@@ -201,6 +202,7 @@ void hp3_flow_remove(struct hp3_turn *t, uint32_t flow)
 	hp3_replies_home(e, flow);
 	hp3_announced_end(e, flow);
 	unlink_from_pair(e, flow);
+	f->pending = false;
 	f->flags = 0;
 	f->pair = e->free_flow;
 	e->free_flow = flow;
@@ -221,6 +223,36 @@ enum hp3_traffic hp3_flow_traffic(const struct hp3_engine *e, uint32_t flow, uin
 	if (!(f->flags & HP3_FF_STARTED))
 		return HP3_TRAFFIC_NONE;
 	return idle < (done ? REST_NS : e->cfg.idle_age_ns) ? HP3_TRAFFIC_BUSY : HP3_TRAFFIC_RESTS;
+}
+
+static bool holds(const struct hp3_engine *e, const struct hp3_flow *f)
+{
+	return f->state > HP3_RFR_SEEKING ||
+	       (f->slot != HP3_NO_SLOT && e->moves[f->slot].held_pkts != 0);
+}
+
+/* What an RNIC sent again may travel behind what is acknowledged (rule 7). */
+bool hp3_flow_is_under_way(const struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+
+	return (f->flags & HP3_FF_STARTED) && !hp3_flow_has_paused(e, flow, now) &&
+	       (holds(e, f) || !hp3_stream_idle(&f->stream) || (f->flags & HP3_FF_WENT_BACK));
+}
+
+bool hp3_flow_has_paused(const struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+	uint64_t idle = (uint64_t)((uint32_t)(now >> HP3_TICK_SHIFT) - f->last) << HP3_TICK_SHIFT;
+
+	return !holds(e, f) && idle >= REST_NS;
+}
+
+bool hp3_flow_keeps_its_place(const struct hp3_engine *e, uint32_t flow)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+
+	return (f->flags & HP3_FF_MOVED) || holds(e, f);
 }
 
 /*
@@ -328,6 +360,7 @@ static void begin_anew(struct hp3_turn *t, uint32_t flow)
 	t->e->began[flow] = (struct hp3_began){HP3_NO_PSN, HP3_NO_DSCP};
 	t->e->hearsay[flow] = (struct hp3_hearsay){0};
 	hp3_losses_forget(t->e, flow);
+	hp3_pending_end_drop(t->e, flow);
 	t->e->stats.epochs++;
 }
 

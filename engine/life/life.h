@@ -17,6 +17,13 @@ uint32_t hp3_flow_announce(
 	struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rqpn, enum hp3_announcer who);
 void hp3_flow_remove(struct hp3_turn *t, uint32_t flow);
 enum hp3_traffic hp3_flow_traffic(const struct hp3_engine *e, uint32_t flow, uint64_t now);
+/* Packets of it may be on their way, or are held. */
+bool hp3_flow_is_under_way(const struct hp3_engine *e, uint32_t flow, uint64_t now);
+/* No packet for 200 ms, and none is held: all that left has arrived, or never will. */
+bool hp3_flow_has_paused(const struct hp3_engine *e, uint32_t flow, uint64_t now);
+/* Without its record, its next packet would leave by another port, or before packets that are held.
+ */
+bool hp3_flow_keeps_its_place(const struct hp3_engine *e, uint32_t flow);
 bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pairing how);
 void hp3_flow_unpair(struct hp3_turn *t, uint32_t flow);
 /* New epoch: held packets discarded, unpaired, in-flight unknown (rule 16). `told`: by somebody who

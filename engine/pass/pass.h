@@ -31,7 +31,10 @@ void hp3_cm_began(struct hp3_turn *t, uint32_t flow, uint32_t psn);
 /* qp.c */
 /* A new epoch begins with this PSN, as was told while the one before was busy: paired. */
 void hp3_noted_began(struct hp3_turn *t, uint32_t flow, uint32_t psn);
-/* A watcher has told of the end of its queue pair, and nothing of it is on its way any more. */
+/* An end waits for proof, and nothing of the flow is on its way any more. */
+bool hp3_qp_end_is_due(const struct hp3_engine *e, uint32_t flow, uint64_t now);
+/* ... or nothing that left by several paths: carries the end out, or ends the agreements, if the
+ * flow has to keep its port. */
 void hp3_qp_ended(struct hp3_turn *t, uint32_t flow);
 /* The first packet of a queue pair. Where it does not begin as was told somebody told of another
  * one: it goes as its RNIC sends it. */

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include "engine/flows/announced.h"
+#include "engine/flows/pending.h"
 #include "engine/life/tellers.h"
 #include "engine/pass/pass.h"
 #include "engine/spray/spray.h"
@@ -28,13 +29,16 @@ static bool is_known_life(const struct hp3_engine *e, uint32_t flow, const struc
 	return ev->psn_known && e->began[flow].psn == ev->psn;
 }
 
-/* True: there is nothing else to do about it. */
+/*
+ * True: there is nothing else to do about it. While an end waits for proof, the event may speak of
+ * the next queue pair, which begins at the same PSN.
+ */
 static bool confirms(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	bool paired = f->flags & HP3_FF_PAIRED;
 
-	if (!is_known_life(t->e, flow, ev))
+	if (!is_known_life(t->e, flow, ev) || hp3_pending_end(t->e, flow, 0))
 		return false;
 	if (ev->teller == HP3_TELLER_LIBRARY)
 		return is_own(f, ev);
@@ -81,22 +85,38 @@ static bool place(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *
 	return true;
 }
 
-static void note(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
-{
-	if (ev->psn_known)
-		t->e->notes[flow % HP3_NOTES] = (struct hp3_note){.flow = flow,
-			.rqpn = ev->rqpn,
-			.lqpn = ev->lqpn,
-			.psn = ev->psn,
-			.pairing = (uint8_t)hp3_pairing_of(ev->teller)};
-}
-
 static int pair(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev, bool fresh)
 {
 	if (!hp3_flow_pair(t, flow, ev->lqpn, hp3_pairing_of(ev->teller)))
 		return -ENOSPC;
 	begin(t, flow, ev, fresh);
 	return 0;
+}
+
+/*
+ * Packets may be on their way, of that queue pair or already of the next one, and carrying the
+ * event out would disturb their order.
+ */
+static bool may_be_late(const struct hp3_turn *t, uint32_t flow)
+{
+	if (hp3_pending_end(t->e, flow, 0) || hp3_spray_is_under_way(t, flow))
+		return true;
+#ifdef HP3_BREAK_TOLD_LATE
+	return false;
+#endif
+	return hp3_flow_keeps_its_place(t->e, flow) && hp3_flow_is_under_way(t->e, flow, t->now);
+}
+
+/* In verbs mode hp3d sees no packets, and who owns the queue pair tells in time. */
+static bool put_off(struct hp3_turn *t, uint32_t flow)
+{
+#ifdef HP3_BREAK_SPRAY_TOLD_LATE
+	return false;
+#endif
+	if (t->e->cfg.beside || !may_be_late(t, flow))
+		return false;
+	hp3_pending_end_add(t->e, flow);
+	return true;
 }
 
 static struct hp3_may may(const struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
@@ -127,14 +147,15 @@ static int up(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 		hp3_flow_over(t, flow);
 		return pair(t, flow, ev, false);
 	case HP3_UP_DISCARD:
-		if (hp3_spray_put_off(t, flow, HP3_ENDED_SET_UP)) {
-			note(t, flow, ev);
+		if (put_off(t, flow)) {
+			hp3_pending_setup_add(t->e, flow, ev, hp3_pairing_of(ev->teller));
 			return 0;
 		}
 		hp3_flow_epoch(t, flow, true);
 		return pair(t, flow, ev, false);
 	case HP3_UP_NOTE:
-		note(t, flow, ev);
+		if (ev->psn_known)
+			hp3_pending_setup_add(t->e, flow, ev, hp3_pairing_of(ev->teller));
 		break;
 	default:
 		break;
@@ -143,12 +164,36 @@ static int up(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 	return 0;
 }
 
+/* The queue pair that was set up meanwhile has the flow; else the flow is removed. */
 static void end(struct hp3_turn *t, uint32_t flow)
 {
-	hp3_path_leave(t->e, flow, t->now); /* while it is known what replies said */
+	const struct hp3_pending *p = hp3_pending_of(t->e, flow);
+	struct hp3_qp_event next;
+
 	hp3_spray_down(t, flow);
-	hp3_flow_epoch(t, flow, false); /* it may be told late, of the one before */
-	hp3_flow_remove(t, flow);
+	if (p == NULL || p->pairing == HP3_PAIRING_NONE) {
+		hp3_path_leave(t->e, flow, t->now); /* while it is known what replies said */
+		hp3_flow_epoch(t, flow, false); /* it may be told late, of the one before */
+		hp3_flow_remove(t, flow);
+		return;
+	}
+	next = (struct hp3_qp_event){
+		.teller = p->pairing == HP3_PAIRING_CM ? HP3_TELLER_CM : HP3_TELLER_KERNEL,
+		.lqpn = p->lqpn,
+		.psn = p->psn,
+		.psn_known = p->psn != HP3_NO_PSN};
+	hp3_pending_setup_drop(t->e, flow);
+	hp3_flow_epoch(t, flow, true);
+	pair(t, flow, &next, false);
+}
+
+/* It was set up, and has ended: its next packets are of another one. */
+static void drop_setup_of(struct hp3_turn *t, uint32_t flow, uint32_t lqpn)
+{
+	const struct hp3_pending *p = hp3_pending_of(t->e, flow);
+
+	if (p != NULL && p->lqpn == lqpn)
+		hp3_pending_setup_drop(t->e, flow);
 }
 
 static void down(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
@@ -157,22 +202,34 @@ static void down(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *e
 		t->e->stats.setups_ignored++;
 		return;
 	}
-	if (!hp3_spray_put_off(t, flow, HP3_ENDED))
+	drop_setup_of(t, flow, ev->lqpn);
+	if (!put_off(t, flow))
 		end(t, flow);
+}
+
+/* A set-up that waits while nothing is in flight may go on waiting: the next packet tells. */
+static bool is_wanted(const struct hp3_engine *e, uint32_t flow)
+{
+	const struct hp3_pending *p = hp3_pending_of(e, flow);
+
+	return p->pairing == HP3_PAIRING_NONE || !hp3_stream_idle(&e->flows[flow].stream);
+}
+
+bool hp3_qp_end_is_due(const struct hp3_engine *e, uint32_t flow, uint64_t now)
+{
+	return hp3_pending_end(e, flow, 0) && !hp3_flow_is_under_way(e, flow, now) &&
+	       is_wanted(e, flow);
 }
 
 void hp3_qp_ended(struct hp3_turn *t, uint32_t flow)
 {
-	switch (hp3_spray_ended_as(t->e, flow, 0)) {
-	case HP3_ENDED:
+	if (!hp3_pending_end(t->e, flow, 0))
+		return;
+	if (is_wanted(t->e, flow) && (!hp3_flow_keeps_its_place(t->e, flow) ||
+					     !hp3_flow_is_under_way(t->e, flow, t->now)))
 		end(t, flow);
-		break;
-	case HP3_ENDED_SET_UP:
-		hp3_flow_epoch(t, flow, true);
-		break;
-	default:
-		break;
-	}
+	else
+		hp3_spray_down(t, flow);
 }
 
 /* What any process can have made has its share of the table. */
@@ -191,6 +248,10 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, st
 	if (ev->psn > HP3_PSN_MASK || ev->lqpn > HP3_QPN_MASK || ev->rqpn > HP3_QPN_MASK ||
 		ev->teller == HP3_TELLER_NONE || ev->teller >= HP3_TELLERS)
 		return -EINVAL;
+	if (flow != HP3_NO_FLOW && hp3_flow_has_paused(e, flow, now)) {
+		hp3_qp_ended(&t, flow);
+		flow = hp3_flow_find(e, HP3_ENDS(ev), ev->rqpn);
+	}
 	if (ev->kind == HP3_QP_DOWN) {
 		if (flow != HP3_NO_FLOW)
 			down(&t, flow, ev);
@@ -203,14 +264,13 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, st
 
 void hp3_noted_began(struct hp3_turn *t, uint32_t flow, uint32_t psn)
 {
-	const struct hp3_flow *f = &t->e->flows[flow];
-	struct hp3_note *n = &t->e->notes[flow % HP3_NOTES];
+	const struct hp3_pending *p = hp3_pending_of(t->e, flow);
 
-	if (n->pairing == HP3_PAIRING_NONE || n->flow != flow || n->rqpn != f->rqpn ||
-		n->psn != psn || (f->flags & HP3_FF_PAIRED))
+	if (p == NULL || p->pairing == HP3_PAIRING_NONE || p->psn != psn ||
+		(t->e->flows[flow].flags & HP3_FF_PAIRED))
 		return;
-	hp3_flow_pair(t, flow, n->lqpn, (enum hp3_pairing)n->pairing);
-	n->pairing = HP3_PAIRING_NONE;
+	hp3_flow_pair(t, flow, p->lqpn, (enum hp3_pairing)p->pairing);
+	hp3_pending_setup_drop(t->e, flow);
 }
 
 /* Nothing has left by the port that was chosen for it. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Request packets that are not simply the next one of a flow in steady state. */
+#include "engine/flows/pending.h"
 #include "engine/pass/pass.h"
 #include "engine/pass/steady.h"
 #include "engine/spray/spray.h"
@@ -176,9 +177,9 @@ void hp3_tx_slow(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
+	bool ends = hp3_pending_end(t->e, flow, pkt->len - pkt->v.l3_off), anew;
 	enum hp3_tx_kind kind;
 	struct hp3_held h;
-	bool anew;
 
 	if (f->pmtu_log2 == 0)
 		note_size(t->e, f, pkt);
@@ -191,9 +192,8 @@ void hp3_tx_slow(
 	else if ((f->flags & HP3_FF_IDLE_PROOF) && f->state == HP3_RFR_STEADY &&
 		 pkt->v.psn == f->stream.nxt && !hp3_spray_hides(t->e, flow))
 		hp3_wake(t, flow, &pkt->v);
-	anew = pkt->v.psn != f->stream.nxt &&
-	       hp3_spray_ended_as(t->e, flow, pkt->len - pkt->v.l3_off) != HP3_ENDED_NOT;
 	kind = stream_tx(f, &pkt->v);
+	anew = ends && kind != HP3_TX_NEW;
 	if (kind == HP3_TX_EPOCH || anew) {
 		if (anew)
 			hp3_spray_down(t, flow);
@@ -202,6 +202,8 @@ void hp3_tx_slow(
 		hp3_noted_began(t, flow, pkt->v.psn);
 		start(t, flow, pkt);
 		kind = stream_tx(f, &pkt->v);
+	} else if (ends) {
+		hp3_pending_end_drop(t->e, flow); /* told late: the stream goes on */
 	}
 	if (kind == HP3_TX_RETRANSMIT)
 		tx_retransmit(t, flow, &pkt->v, vd);

@@ -2,6 +2,7 @@
 /* Flows are added, paired, unpaired, removed, or begin anew: what becomes of their agreements (rule
  * 35). */
 #include "engine/flows/keys.h"
+#include "engine/flows/pending.h"
 #include "engine/spray/receive.h"
 #include "engine/spray/send.h"
 
@@ -74,9 +75,7 @@ static bool is_recent(const struct hp3_turn *t, const struct hp3_spray_out *o)
 	return t->now < o->large_at + hp3_out_beat(o);
 }
 
-/* Packets that left by several paths and are not acknowledged, or responses that leave so, may be
- * on their way. */
-static bool is_under_way(const struct hp3_turn *t, uint32_t flow)
+bool hp3_spray_is_under_way(const struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_engine *e = t->e;
 	const struct hp3_flow *f = &e->flows[flow];
@@ -90,38 +89,15 @@ static bool is_under_way(const struct hp3_turn *t, uint32_t flow)
 		       idle <= hp3_in_of_reads(e, flow)->beat_ns + (1u << HP3_TICK_SHIFT));
 }
 
-bool hp3_spray_put_off(struct hp3_turn *t, uint32_t flow, enum hp3_spray_ended how)
-{
-	struct hp3_engine *e = t->e;
-
-#ifdef HP3_BREAK_SPRAY_TOLD_LATE
-	return false;
-#endif
-	if (e->spraying == NULL || !is_under_way(t, flow))
-		return false;
-	e->spraying->of[flow].ended = (uint8_t)how;
-	e->spraying->of[flow].bytes = e->flows[flow].bytes;
-	return true;
-}
-
-enum hp3_spray_ended hp3_spray_ended_as(const struct hp3_engine *e, uint32_t flow, uint32_t len)
-{
-	const struct hp3_spray_of *of = e->spraying == NULL ? NULL : &e->spraying->of[flow];
-
-	return of != NULL && of->ended != HP3_ENDED_NOT && e->flows[flow].bytes == of->bytes + len
-		       ? (enum hp3_spray_ended)of->ended
-		       : HP3_ENDED_NOT;
-}
-
 void hp3_spray_look_at_end(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_spraying *s = t->e->spraying;
 
-	if (s->of[flow].ended == HP3_ENDED_NOT)
+	if (!t->e->flows[flow].pending)
 		return;
-	if (hp3_spray_ended_as(t->e, flow, 0) == HP3_ENDED_NOT)
-		s->of[flow].ended = HP3_ENDED_NOT; /* it was told late: the stream goes on */
-	else if (!is_under_way(t, flow) && s->nended < HP3_SPRAY_ENDED)
+	if (!hp3_pending_end(t->e, flow, 0))
+		hp3_pending_end_drop(t->e, flow); /* it was told late: the stream goes on */
+	else if (!hp3_spray_is_under_way(t, flow) && s->nended < HP3_SPRAY_ENDED)
 		s->ended[s->nended++] = flow;
 }
 
@@ -129,8 +105,6 @@ void hp3_spray_anew(struct hp3_turn *t, uint32_t flow, bool told)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
 
-	if (t->e->spraying != NULL)
-		t->e->spraying->of[flow].ended = HP3_ENDED_NOT;
 	if (told)
 		end_outs(t, flow, true);
 	else /* packets were lost before hp3d, perhaps */
@@ -142,8 +116,6 @@ void hp3_spray_anew(struct hp3_turn *t, uint32_t flow, bool told)
 void hp3_spray_gone(struct hp3_turn *t, uint32_t flow)
 {
 	end_outs(t, flow, false);
-	if (t->e->spraying != NULL)
-		t->e->spraying->of[flow].ended = HP3_ENDED_NOT;
 	if (t->e->flows[flow].watch & HP3_FW_READS)
 		hp3_spray_reads_gone(t, hp3_in_of_reads(t->e, flow));
 }

@@ -2,6 +2,7 @@
 /* READ responses of the local RNIC: which of them leave by which path. The requester's hp3d has
  * offered to put them in order (reads.c). */
 #include "engine/flows/keys.h"
+#include "engine/flows/pending.h"
 #include "engine/spray/send.h"
 
 #define FARTHEST (1 << 22) /* PSNs between the first one asked for and the last */
@@ -146,11 +147,9 @@ static void measure(const struct hp3_engine *e, struct hp3_spray_out *o, const s
 /* Someone has told of the end of its queue pair: the next response shows whether it was late. */
 static bool goes_on(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
 {
-	uint8_t *ended = &t->e->spraying->of[o->flow].ended;
-
-	if (*ended == HP3_ENDED_NOT)
+	if (!t->e->flows[o->flow].pending || !hp3_pending_end(t->e, o->flow, 0))
 		return true;
-	*ended = HP3_ENDED_NOT;
+	hp3_pending_end_drop(t->e, o->flow);
 	if (hp3_psn_diff(psn, o->asked_first) > 0 && hp3_psn_diff(psn, o->asked_end) < 0)
 		return true;
 	return hp3_out_input(t, o, HP3_SPRAY_IN_STOP);

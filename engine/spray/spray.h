@@ -139,21 +139,11 @@ struct hp3_spray_in {
 	} early[HP3_SPRAY_EARLY];
 } __attribute__((aligned(64)));
 
-enum hp3_spray_ended {
-	HP3_ENDED_NOT,
-	HP3_ENDED, /* the flow is removed once nothing is on its way by several paths */
-	HP3_ENDED_SET_UP, /* ... begins anew: the next queue pair was set up */
-};
-
 /* Records of a flow, each valid with its flag. */
 struct hp3_spray_of {
 	uint16_t out; /* HP3_FW_SPRAY; among `out` */
 	uint16_t read; /* HP3_FW_READ; likewise */
 	uint16_t reads; /* HP3_FW_READS; among `in` */
-	/* A watcher says that its queue pair has ended (enum hp3_spray_ended); bytes that had left
-	 * by then: if more have, its stream goes on. */
-	uint8_t ended;
-	uint64_t bytes;
 };
 
 /*
@@ -323,15 +313,10 @@ bool hp3_spray_stalled(struct hp3_turn *t, uint32_t flow);
 /* Its queue pair has ended, as is told: so has what was agreed on, and its peer is told. What that
  * one holds is nobody's any more, and would hold up the next queue pair with these QPNs. */
 void hp3_spray_down(struct hp3_turn *t, uint32_t flow);
-/*
- * A watcher says that its queue pair has ended, or that the next one was set up. True: packets may
- * be on their way by several paths, of that one or already of the next one. Then the next packet
- * shows whether the stream goes on. So does a keep-alive interval without one.
- */
-bool hp3_spray_put_off(struct hp3_turn *t, uint32_t flow, enum hp3_spray_ended how);
-/* ... and how; nothing has left since, but for the packet of `len` bytes in hand. */
-enum hp3_spray_ended hp3_spray_ended_as(const struct hp3_engine *e, uint32_t flow, uint32_t len);
-/* ... time passes. */
+/* Packets that left by several paths and are not acknowledged, or responses that leave so, may be
+ * on their way: a keep-alive interval has not passed without one. */
+bool hp3_spray_is_under_way(const struct hp3_turn *t, uint32_t flow);
+/* Its end may wait for proof (flows/pending.h), and time passes. */
 void hp3_spray_look_at_end(struct hp3_turn *t, uint32_t flow);
 /* The flow is gone; its peers are not told. */
 void hp3_spray_gone(struct hp3_turn *t, uint32_t flow);

@@ -108,6 +108,22 @@ static void numbers_return_told_too_late(void **state)
 	assert_true(r.returned > 4 * run_seeds && r.sprayed > r.sent / 5);
 }
 
+/* ... while operators move them: what a move holds leaves in order, and nothing goes home. */
+static void numbers_return_while_operators_move_them(void **state)
+{
+	struct spray_params p = spray_base();
+	struct spray_result r;
+
+	p.returns_us = 2000;
+	p.told_late_us = 3000;
+	p.move_us = 100;
+	p.packets *= 4;
+	r = spray_many(p);
+	assert_int_equal(r.read_gaps + r.again + r.timeouts + r.overtaken, 0);
+	assert_true(r.naks <= r.returned / 4);
+	assert_true(r.returned > 4 * run_seeds && r.moves > run_seeds);
+}
+
 /* Words between the engines are lost, come twice, and late. */
 static void words_may_be_lost(void **state)
 {
@@ -503,6 +519,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(numbers_return_untold),
 		cmocka_unit_test(numbers_return_told_late),
 		cmocka_unit_test(numbers_return_told_too_late),
+		cmocka_unit_test(numbers_return_while_operators_move_them),
 		cmocka_unit_test(words_may_be_lost),
 		cmocka_unit_test(words_come_when_all_is_over),
 		cmocka_unit_test(questions_come_behind_a_window),

@@ -86,19 +86,26 @@ static void rule_16_epoch_in_mid_hold(void **state)
 	}
 }
 
-/* Where the PSN cannot tell (next, or one sent before), the set-up event does. */
+/* Where the PSN cannot tell (one sent before), the set-up event does. The next PSN shows that the
+ * event is late, or looks like it. */
 static void rule_16_epoch_by_event(void **state)
 {
-	static const int32_t off[] = {-1, 0, 1, -4, 1 << 23, -(1 << 23)};
+	static const int32_t off[] = {-1, 1, -4, 1 << 23, -(1 << 23)};
 
+	draining(3);
+	assert_int_equal(set_up(&q), 0);
+	assert_int_equal(middle(&q, 104), HP3_HOLD);
+	assert_int_equal(rig.held, 4);
+	assert_int_equal(stats()->epochs, 0);
 	for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++) {
 		uint32_t psn = (uint32_t)(104 + off[i]) & HP3_PSN_MASK;
 
 		rig_setup(NULL);
 		draining(3);
 		assert_int_equal(set_up(&q), 0);
-		assert_int_equal(rig.discarded, 3);
+		assert_int_equal(rig.held, 3);
 		assert_int_equal(middle(&q, psn), HP3_PASS);
+		assert_int_equal(rig.discarded, 3);
 		expect_left(1, psn, q.home, false);
 		assert_int_equal(info(&q).una, psn);
 		assert_int_equal(info(&q).inflight, 1);

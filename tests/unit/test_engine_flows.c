@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include <errno.h>
+#include "engine/flows/pending.h"
 #include "engine/flows/table.h"
 #include "engine/policy.h"
 #include "engine/spray/spray.h"
@@ -334,8 +335,10 @@ static void engines_begin_in_memory_of_others(void **state)
 	at = (uint8_t *)(((uintptr_t)mem + 63) & ~(uintptr_t)63);
 	e = hp3_engine_create(at, size, &cfg);
 	assert_non_null(e);
-	for (uint32_t i = 0; i < cfg.max_flows; i++)
-		e->spraying->of[i].ended = HP3_ENDED;
+	for (uint32_t i = 0; i < cfg.max_flows; i++) {
+		e->flows[i].pending = true;
+		e->pending[i] = (struct hp3_pending){.flow = i, .end = true};
+	}
 	e = hp3_engine_create(at, size, &cfg);
 	for (uint64_t now = 1; now < 10000000000; now += 100000000) {
 		acts.n = 0;

@@ -205,13 +205,16 @@ static void end_by_full_hold(void)
 {
 	middle(&q, 105);
 }
+/* Events may be late: the next packet shows that they are not, or the move ends by its bound. */
 static void end_by_set_up(void)
 {
 	set_up(&q);
+	middle(&q, 5000);
 }
 static void end_by_tear_down(void)
 {
 	tear_down(&q);
+	pass_time(rig.cfg.max_hold_ns + MS);
 }
 
 /* Room for exactly four packets: after every kind of end all of it is there again. */

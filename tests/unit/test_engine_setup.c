@@ -158,6 +158,7 @@ static void a_fresh_path_table_needs_no_round(void **state)
 	expect_left(0, 7, rig.probe_ports[1], false);
 	assert_int_equal(stats()->placed, 2);
 	/* It gets old. */
+	ack(&other, 7);
 	assert_int_equal(tear_down(&other), 0);
 	pass_time(rig.cfg.paths.fresh_ns + MS);
 	assert_int_equal(set_up_at(&other, 7), 0);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/flows/pending.h"
+
+static struct hp3_pending *place_of(const struct hp3_engine *e, uint32_t flow)
+{
+	return &e->pending[flow % e->npending];
+}
+
+static bool is_of(const struct hp3_pending *p, const struct hp3_engine *e, uint32_t flow)
+{
+	return p->flow == flow && p->rqpn == e->flows[flow].rqpn;
+}
+
+const struct hp3_pending *hp3_pending_of(const struct hp3_engine *e, uint32_t flow)
+{
+	const struct hp3_pending *p = place_of(e, flow);
+
+	return e->flows[flow].pending && is_of(p, e, flow) ? p : NULL;
+}
+
+bool hp3_pending_end(const struct hp3_engine *e, uint32_t flow, uint32_t len)
+{
+	const struct hp3_pending *p = hp3_pending_of(e, flow);
+
+	return p != NULL && p->end && e->flows[flow].bytes == p->bytes + len;
+}
+
+static struct hp3_pending *take(struct hp3_engine *e, uint32_t flow)
+{
+	struct hp3_pending *p = place_of(e, flow);
+
+	if (hp3_pending_of(e, flow) != NULL)
+		return p;
+	if (p->flow < e->cfg.max_flows && hp3_pending_of(e, p->flow) != NULL) {
+		e->flows[p->flow].pending = false;
+		e->stats.setups_ignored++;
+	}
+	*p = (struct hp3_pending){.flow = flow, .rqpn = e->flows[flow].rqpn};
+	e->flows[flow].pending = true;
+	return p;
+}
+
+/* A record without anything that waits is none. */
+static void settle(struct hp3_engine *e, uint32_t flow)
+{
+	const struct hp3_pending *p = place_of(e, flow);
+
+	e->flows[flow].pending = p->end || p->pairing != HP3_PAIRING_NONE;
+}
+
+void hp3_pending_end_add(struct hp3_engine *e, uint32_t flow)
+{
+	struct hp3_pending *p = take(e, flow);
+
+	p->end = true;
+	p->bytes = e->flows[flow].bytes;
+}
+
+void hp3_pending_end_drop(struct hp3_engine *e, uint32_t flow)
+{
+	struct hp3_pending *p = place_of(e, flow);
+
+	if (hp3_pending_of(e, flow) == NULL)
+		return;
+	p->end = false;
+	if (p->psn == HP3_NO_PSN)
+		p->pairing = HP3_PAIRING_NONE;
+	settle(e, flow);
+}
+
+void hp3_pending_setup_add(
+	struct hp3_engine *e, uint32_t flow, const struct hp3_qp_event *ev, enum hp3_pairing how)
+{
+	struct hp3_pending *p = take(e, flow);
+
+	p->lqpn = ev->lqpn;
+	p->psn = ev->psn_known ? ev->psn : HP3_NO_PSN;
+	p->pairing = (uint8_t)how;
+}
+
+void hp3_pending_setup_drop(struct hp3_engine *e, uint32_t flow)
+{
+	if (hp3_pending_of(e, flow) == NULL)
+		return;
+	place_of(e, flow)->pairing = HP3_PAIRING_NONE;
+	settle(e, flow);
+}

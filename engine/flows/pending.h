@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ENGINE_PENDING_H
+#define HP3_ENGINE_PENDING_H
+/*
+ * Events of queue pairs that wait for proof (rule 16). An event may be late: the next queue pair
+ * with these QPNs may send already. Two things wait, in one record of the flow:
+ *
+ *  - the end of the flow's queue pair. The next packet of the flow proves it or disproves it: a
+ *    packet with the next PSN shows that the stream goes on. Without a packet, time proves it.
+ *  - the set-up of a queue pair: its local QPN and its first PSN. The flow is paired once its
+ * stream begins anew with that PSN, or once an end is carried out.
+ *
+ * Records have their places by flow. If two flows share a place, the newer record takes it: the
+ * older event then changes nothing, as if nobody had told it.
+ */
+#include "engine/state.h"
+
+#define HP3_PENDING 2048u /* places, at most one per flow */
+
+struct hp3_pending {
+	uint64_t bytes; /* that had left when the end was told: if more have, the stream goes on */
+	uint32_t flow, rqpn; /* whose record */
+	uint32_t lqpn, psn; /* of the queue pair that was set up; psn may be HP3_NO_PSN */
+	uint8_t pairing; /* enum hp3_pairing; NONE: no set-up waits */
+	bool end; /* an end waits */
+};
+
+/* The flow's record; NULL: nothing waits. */
+const struct hp3_pending *hp3_pending_of(const struct hp3_engine *e, uint32_t flow);
+/* Does an end wait, and has nothing left since but the packet of `len` bytes in hand? */
+bool hp3_pending_end(const struct hp3_engine *e, uint32_t flow, uint32_t len);
+void hp3_pending_end_add(struct hp3_engine *e, uint32_t flow);
+/* It is disproved, or carried out. A set-up waits on, unless its PSN is not known. */
+void hp3_pending_end_drop(struct hp3_engine *e, uint32_t flow);
+/* The set-up of this local queue pair waits; the newest one counts. */
+void hp3_pending_setup_add(
+	struct hp3_engine *e, uint32_t flow, const struct hp3_qp_event *ev, enum hp3_pairing how);
+void hp3_pending_setup_drop(struct hp3_engine *e, uint32_t flow);
+
+#endif

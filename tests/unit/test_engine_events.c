@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Events of queue pairs that may be late (rule 16): the next packet shows whether the stream goes
+ * on, or a time without one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "packets.h"
+#include "scene.h"
+#include "probes/agree.h"
+
+#define LARGE  4096u
+#define FIRST  100u
+#define PAUSE  (201 * MS) /* without a packet */
+#define ROUND  70u /* steps of ageing: all flows are looked at */
+#define AGEING (50 * MS)
+
+static void rests(void)
+{
+	pass_time(PAUSE);
+	for (unsigned i = 0; i < ROUND; i++)
+		pass_time(AGEING);
+}
+
+/* Sprayed, with packets in flight or none. */
+static void sprayed(bool in_flight)
+{
+	struct hp3_acts acts = {.n = 0};
+	struct hp3_agree ask;
+
+	rig.cfg.spray = (struct hp3_spray_params){.mode = HP3_SPRAY_ALL,
+		.flows = 4,
+		.lanes = 8,
+		.bytes = LARGE,
+		.beat_ns = MS,
+		.wait_ns = MS,
+		.setup = true,
+		.alike = 150,
+		.late_ns = 20 * US,
+		.rest_ns = MS};
+	rig.cfg.idle_age_ns = 60000 * MS;
+	rig_configure();
+	q = make_qp(0);
+	psn = FIRST;
+	assert_int_equal(set_up_at(&q, psn), 0);
+	pass_time(1);
+	assert_int_equal(rig.other.kind, HP3_ACT_AGREE);
+	ask = rig.other.agree.what;
+	ask.kind = HP3_AGREE_YES;
+	hp3_agree_told(rig.e, HP3_ENDS(&q), &ask, rig.now, &acts);
+	request(&q, &(struct hp3_fields){.opcode = HP3_OP_RC_WRITE_FIRST,
+			    .psn = psn++,
+			    .dma_len = 64 * LARGE,
+			    .payload = (const uint8_t[PMTU]){0},
+			    .payload_len = PMTU});
+	assert_int_not_equal(rig.vd.sport, q.home);
+	for (unsigned i = 0; i < 40; i++)
+		middle(&q, psn++);
+	if (!in_flight)
+		ack(&q, psn - 1);
+}
+
+/* A queue pair is reset and connected anew, with the same numbers and the same first PSN. */
+static void again(bool in_flight, bool sends)
+{
+	sprayed(in_flight);
+	assert_int_equal(tear_down(&q), 0);
+	assert_int_equal(set_up_at(&q, FIRST), 0);
+	assert_true(info(&q).paired);
+	if (sends)
+		middle(&q, FIRST);
+	for (unsigned i = 0; i < 5; i++)
+		pass_time(MS);
+	assert_true(info(&q).paired);
+	rests();
+	assert_true(info(&q).paired);
+}
+
+static void rule_35_the_next_one_begins_at_the_same_psn(void **state)
+{
+	again(true, true);
+	assert_int_equal(rig_setup(state), 0);
+	again(false, true);
+}
+
+static void rule_35_the_next_one_is_silent_at_first(void **state)
+{
+	again(true, false);
+	assert_int_equal(rig_setup(state), 0);
+	again(false, false);
+}
+
+/* End and set-up come late: the stream goes on, paired. */
+static void rule_35_late_events_of_the_same_psn(void **state)
+{
+	sprayed(true);
+	assert_int_equal(tear_down(&q), 0);
+	assert_int_equal(set_up_at(&q, FIRST), 0);
+	middle(&q, psn++);
+	for (unsigned i = 0; i < 5; i++)
+		pass_time(MS);
+	assert_true(info(&q).paired);
+	assert_int_equal(stats()->epochs, 0);
+}
+
+/* On NEW_PORT, with a packet in flight: the next PSN. */
+static uint32_t moved_and_sending(void)
+{
+	rig.cfg.idle_age_ns = 60000 * MS;
+	rig_configure();
+	moved(FIRST);
+	psn = info(&q).nxt;
+	middle(&q, psn);
+	expect_left(rig.nwire - 1, psn, NEW_PORT, false);
+	return psn + 1;
+}
+
+static void rule_16_a_late_end_leaves_the_port(void **state)
+{
+	uint32_t next = moved_and_sending();
+
+	assert_int_equal(tear_down(&q), 0);
+	middle(&q, next);
+	expect_left(rig.nwire - 1, next, NEW_PORT, false);
+	rests();
+	assert_true(info(&q).paired);
+	assert_true(info(&q).moved);
+}
+
+/* What a move holds leaves behind the closing packet, in order. */
+static void rule_16_a_late_end_discards_nothing(void **state)
+{
+	draining(3);
+	assert_int_equal(tear_down(&q), 0);
+	assert_int_equal(middle(&q, 104), HP3_HOLD);
+	ack(&q, 100);
+	assert_int_equal(rig.held + rig.discarded, 0);
+	for (uint32_t i = 0; i < 4; i++)
+		expect_left(rig.nwire - 4 + i, 101 + i, NEW_PORT, false);
+	assert_true(info(&q).paired);
+}
+
+static void rule_16_another_psn_proves_the_end(void **state)
+{
+	draining(3);
+	assert_int_equal(tear_down(&q), 0);
+	assert_int_equal(middle(&q, 5000), HP3_PASS);
+	assert_int_equal(rig.discarded, 3);
+	assert_false(info(&q).paired);
+}
+
+static void rule_16_time_proves_the_end(void **state)
+{
+	moved_and_sending();
+	assert_int_equal(tear_down(&q), 0);
+	pass_time(PAUSE / 2);
+	assert_int_not_equal(flow_of(&q), HP3_NO_FLOW);
+	rests();
+	assert_int_equal(flow_of(&q), HP3_NO_FLOW);
+}
+
+/* Its local QPN may be another one: it has the flow once the end is proved. */
+static void rule_16_the_next_one_was_set_up_meanwhile(void **state)
+{
+	struct qp other;
+
+	moved_and_sending();
+	other = q;
+	other.lqpn += 7;
+	assert_int_equal(tear_down(&q), 0);
+	assert_int_equal(set_up_at(&other, 7000), 0);
+	rests();
+	assert_true(info(&other).paired);
+	assert_int_equal(info(&other).lqpn, other.lqpn);
+	assert_int_equal(middle(&other, 7000), HP3_PASS);
+	assert_true(info(&other).paired);
+}
+
+/* All was acknowledged: nothing is put off. */
+static void rule_16_an_end_at_rest_is_carried_out(void **state)
+{
+	uint32_t next = moved_and_sending();
+
+	ack(&q, next - 1);
+	assert_int_equal(tear_down(&q), 0);
+	assert_int_equal(flow_of(&q), HP3_NO_FLOW);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST(rule_35_the_next_one_begins_at_the_same_psn),
+		RIG_TEST(rule_35_the_next_one_is_silent_at_first),
+		RIG_TEST(rule_35_late_events_of_the_same_psn),
+		RIG_TEST(rule_16_a_late_end_leaves_the_port),
+		RIG_TEST(rule_16_a_late_end_discards_nothing),
+		RIG_TEST(rule_16_another_psn_proves_the_end),
+		RIG_TEST(rule_16_time_proves_the_end),
+		RIG_TEST(rule_16_the_next_one_was_set_up_meanwhile),
+		RIG_TEST(rule_16_an_end_at_rest_is_carried_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
