@@ -136,6 +136,7 @@ int lcores_start(void **state)
 	lcores_cfg.engine.max_pairs = 64;
 	lcores_cfg.engine.hold_packets = 256;
 	lcores_cfg.engine.max_moves = 64;
+	lcores_cfg.probes.keys = HP3_KEYS_OFF; /* no messages of hp3d among the packets */
 	snprintf(lcores_cfg.eal.file_prefix, sizeof(lcores_cfg.eal.file_prefix),
 		"hp3-test-lcores-%d", (int)getpid());
 	if (hp3d_eal_init(&lcores_cfg, 2, true) < 0)
