@@ -56,16 +56,23 @@ void hp3_pending_end_add(struct hp3_engine *e, uint32_t flow)
 	p->bytes = e->flows[flow].bytes;
 }
 
+void hp3_pending_end_done(struct hp3_engine *e, uint32_t flow)
+{
+	if (hp3_pending_of(e, flow) == NULL)
+		return;
+	place_of(e, flow)->end = false;
+	settle(e, flow);
+}
+
 void hp3_pending_end_drop(struct hp3_engine *e, uint32_t flow)
 {
 	struct hp3_pending *p = place_of(e, flow);
 
 	if (hp3_pending_of(e, flow) == NULL)
 		return;
-	p->end = false;
 	if (p->psn == HP3_NO_PSN)
 		p->pairing = HP3_PAIRING_NONE;
-	settle(e, flow);
+	hp3_pending_end_done(e, flow);
 }
 
 void hp3_pending_setup_add(

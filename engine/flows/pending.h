@@ -8,7 +8,8 @@
  *  - the end of the flow's queue pair. The next packet of the flow proves it or disproves it: a
  *    packet with the next PSN shows that the stream goes on. Without a packet, time proves it.
  *  - the set-up of a queue pair: its local QPN and its first PSN. The flow is paired once its
- * stream begins anew with that PSN, or once an end is carried out.
+ *    stream begins anew with that PSN, or once an end is carried out. A set-up whose PSN is not
+ *    known waits only together with an end.
  *
  * Records have their places by flow. If two flows share a place, the newer record takes it: the
  * older event then changes nothing, as if nobody had told it.
@@ -30,7 +31,9 @@ const struct hp3_pending *hp3_pending_of(const struct hp3_engine *e, uint32_t fl
 /* Does an end wait, and has nothing left since but the packet of `len` bytes in hand? */
 bool hp3_pending_end(const struct hp3_engine *e, uint32_t flow, uint32_t len);
 void hp3_pending_end_add(struct hp3_engine *e, uint32_t flow);
-/* It is disproved, or carried out. A set-up waits on, unless its PSN is not known. */
+/* It is carried out: a set-up waits on for the first packet. */
+void hp3_pending_end_done(struct hp3_engine *e, uint32_t flow);
+/* It is disproved, and with it a set-up whose PSN is not known. */
 void hp3_pending_end_drop(struct hp3_engine *e, uint32_t flow);
 /* The set-up of this local queue pair waits; the newest one counts. */
 void hp3_pending_setup_add(

@@ -360,7 +360,7 @@ static void begin_anew(struct hp3_turn *t, uint32_t flow)
 	t->e->began[flow] = (struct hp3_began){HP3_NO_PSN, HP3_NO_DSCP};
 	t->e->hearsay[flow] = (struct hp3_hearsay){0};
 	hp3_losses_forget(t->e, flow);
-	hp3_pending_end_drop(t->e, flow);
+	hp3_pending_end_done(t->e, flow);
 	t->e->stats.epochs++;
 }
 

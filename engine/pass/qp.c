@@ -95,10 +95,13 @@ static int pair(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev
 
 /*
  * Packets may be on their way, of that queue pair or already of the next one, and carrying the
- * event out would disturb their order.
+ * event out would disturb their order. But a queue pair ends where its path is dead, and then
+ * nobody may send what hp3d holds for it.
  */
 static bool may_be_late(const struct hp3_turn *t, uint32_t flow)
 {
+	if (t->e->flows[flow].state == HP3_RFR_RESUMING)
+		return false;
 	if (hp3_pending_end(t->e, flow, 0) || hp3_spray_is_under_way(t, flow))
 		return true;
 #ifdef HP3_BREAK_TOLD_LATE
@@ -266,7 +269,8 @@ void hp3_noted_began(struct hp3_turn *t, uint32_t flow, uint32_t psn)
 {
 	const struct hp3_pending *p = hp3_pending_of(t->e, flow);
 
-	if (p == NULL || p->pairing == HP3_PAIRING_NONE || p->psn != psn ||
+	if (p == NULL || p->pairing == HP3_PAIRING_NONE ||
+		(p->psn != psn && p->psn != HP3_NO_PSN) ||
 		(t->e->flows[flow].flags & HP3_FF_PAIRED))
 		return;
 	hp3_flow_pair(t, flow, p->lqpn, (enum hp3_pairing)p->pairing);

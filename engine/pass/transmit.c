@@ -181,6 +181,8 @@ void hp3_tx_slow(
 	enum hp3_tx_kind kind;
 	struct hp3_held h;
 
+	if (f->pending && !ends)
+		hp3_pending_end_drop(t->e, flow); /* more has left since */
 	if (f->pmtu_log2 == 0)
 		note_size(t->e, f, pkt);
 	if (!(f->flags & (HP3_FF_STARTED | HP3_FF_PAIRED))) {

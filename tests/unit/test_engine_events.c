@@ -178,6 +178,38 @@ static void rule_16_the_next_one_was_set_up_meanwhile(void **state)
 	assert_true(info(&other).paired);
 }
 
+/* Nobody knows its first PSN: it has the flow once a packet proves that the former one ended. */
+static void rule_16_the_next_one_begins_anywhere(void **state)
+{
+	moved_and_sending();
+	assert_int_equal(set_up(&q), 0);
+	assert_int_equal(middle(&q, 7000), HP3_PASS);
+	assert_true(info(&q).paired);
+	assert_int_equal(stats()->epochs, 1);
+}
+
+/* ... and not if a packet shows that the stream goes on. */
+static void rule_16_a_late_setup_without_a_psn(void **state)
+{
+	uint32_t next = moved_and_sending();
+
+	assert_int_equal(set_up(&q), 0);
+	middle(&q, next);
+	expect_left(rig.nwire - 1, next, NEW_PORT, false);
+	assert_int_equal(middle(&q, 7000), HP3_PASS);
+	assert_false(info(&q).paired);
+}
+
+/* Its path is dead, which is why it ends: hp3d holds nothing for it any more. */
+static void rule_16_an_end_on_a_dead_path_is_carried_out(void **state)
+{
+	stall_config();
+	stalled();
+	path_dies();
+	assert_int_equal(tear_down(&q), 0);
+	assert_int_equal(flow_of(&q), HP3_NO_FLOW);
+}
+
 /* All was acknowledged: nothing is put off. */
 static void rule_16_an_end_at_rest_is_carried_out(void **state)
 {
@@ -199,6 +231,9 @@ int main(void)
 		RIG_TEST(rule_16_another_psn_proves_the_end),
 		RIG_TEST(rule_16_time_proves_the_end),
 		RIG_TEST(rule_16_the_next_one_was_set_up_meanwhile),
+		RIG_TEST(rule_16_the_next_one_begins_anywhere),
+		RIG_TEST(rule_16_a_late_setup_without_a_psn),
+		RIG_TEST(rule_16_an_end_on_a_dead_path_is_carried_out),
 		RIG_TEST(rule_16_an_end_at_rest_is_carried_out),
 	};
 

@@ -20,7 +20,7 @@ class Counters(Wired):
             with open(os.path.join(SOURCE, path)) as f:
                 text = re.sub(r"\\\n", " ", f.read())
             body = re.search(rf"#define {name}\(X\)(.*)", text).group(1)
-            return re.findall(r'X\((\w+), "([^"]*)"(?:, (\d))?', body)
+            return re.findall(r'X\((\w+), "([^"]*)"(?:,\s+(\d))?', body)
         engine = [x[0] for x in macro("engine/stats.h", "HP3_STATS")]
         pipe = macro("app/hp3d/pipe/pipe.h", "HP3D_PIPE_COUNTERS")
         reasons = ["reason_" + x[1] for x in macro("roce/parse.h", "HP3_PARSE_REASONS")]
