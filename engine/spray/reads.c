@@ -395,7 +395,7 @@ static void response(struct hp3_turn *t, struct hp3_spray_in *in, const struct h
 
 	if (hp3_owed_from(&in->owed, psn) != psn)
 		return; /* it came before */
-	if (is_alone(t, in, psn))
+	if (is_alone(t, in, psn) && hp3_in_sound(t->e, pkt))
 		hp3_in_give_up(t, in, psn);
 	expected = in->reseq.expected;
 	in->reseq.again = in->again;

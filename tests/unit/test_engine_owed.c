@@ -223,6 +223,22 @@ static void a_later_read_is_put_in_order(void **state)
 	assert_int_equal(hp3_engine_stats(rig.e)->reseq_beyond, 0);
 }
 
+/* A response far ahead whose PSN was damaged: the RNIC drops it, and still lacks those before. */
+static void a_damaged_response_ends_no_wait(void **state)
+{
+	agreed();
+	data(READ + 1, HP3_PASS);
+	data(READ + 2, HP3_PASS);
+	read_response(&q, HP3_OP_RC_READ_RESP_LAST, READ + 3, PMTU);
+	read_request(&q, READ + 4, 4000 * PMTU);
+	data(READ + 4, HP3_PASS);
+	rig.damage = true;
+	data(READ + 4 + 3000, HP3_PASS);
+	data(READ + 6, HP3_HOLD);
+	data(READ + 5, HP3_PASS);
+	assert_held(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +250,7 @@ int main(void)
 		RIG_TEST(a_nak_ends_what_is_waited_for),
 		RIG_TEST(a_nak_ends_what_is_learnt_from),
 		RIG_TEST(a_later_read_is_put_in_order),
+		RIG_TEST(a_damaged_response_ends_no_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
