@@ -26,6 +26,20 @@ bool hp3_pending_end(const struct hp3_engine *e, uint32_t flow, uint32_t len)
 	return p != NULL && p->end && e->flows[flow].bytes == p->bytes + len;
 }
 
+const struct hp3_pending *hp3_pending_setup(const struct hp3_engine *e, uint32_t flow)
+{
+	const struct hp3_pending *p = hp3_pending_of(e, flow);
+
+	return p != NULL && p->pairing != HP3_PAIRING_NONE && !p->contested ? p : NULL;
+}
+
+const struct hp3_pending *hp3_pending_next(const struct hp3_engine *e, uint32_t flow)
+{
+	const struct hp3_pending *p = hp3_pending_setup(e, flow);
+
+	return p != NULL && p->after ? p : NULL;
+}
+
 static struct hp3_pending *take(struct hp3_engine *e, uint32_t flow)
 {
 	struct hp3_pending *p = place_of(e, flow);
@@ -49,6 +63,12 @@ static void settle(struct hp3_engine *e, uint32_t flow)
 	e->flows[flow].pending = p->end || p->pairing != HP3_PAIRING_NONE;
 }
 
+static void setup_drop(struct hp3_pending *p)
+{
+	p->pairing = HP3_PAIRING_NONE;
+	p->after = p->contested = false;
+}
+
 void hp3_pending_end_add(struct hp3_engine *e, uint32_t flow)
 {
 	struct hp3_pending *p = take(e, flow);
@@ -61,7 +81,7 @@ void hp3_pending_end_done(struct hp3_engine *e, uint32_t flow)
 {
 	if (hp3_pending_of(e, flow) == NULL)
 		return;
-	place_of(e, flow)->end = false;
+	place_of(e, flow)->end = place_of(e, flow)->after = false;
 	settle(e, flow);
 }
 
@@ -71,25 +91,49 @@ void hp3_pending_end_drop(struct hp3_engine *e, uint32_t flow)
 
 	if (hp3_pending_of(e, flow) == NULL)
 		return;
-	if (p->psn == HP3_NO_PSN)
-		p->pairing = HP3_PAIRING_NONE;
+	if (p->psn == HP3_NO_PSN || (p->after && p->lqpn == e->flows[flow].lqpn))
+		setup_drop(p);
 	hp3_pending_end_done(e, flow);
+}
+
+/* The flow's place is taken by an end of another flow. */
+static bool has_an_end_of_another(const struct hp3_engine *e, uint32_t flow)
+{
+	const struct hp3_pending *p = place_of(e, flow);
+
+	return hp3_pending_of(e, flow) == NULL && p->flow < e->cfg.max_flows && p->end &&
+	       hp3_pending_of(e, p->flow) == p;
+}
+
+static bool may_be_equal(uint32_t psn, uint32_t other)
+{
+	return psn == other || psn == HP3_NO_PSN || other == HP3_NO_PSN;
 }
 
 void hp3_pending_setup_add(
 	struct hp3_engine *e, uint32_t flow, const struct hp3_qp_event *ev, enum hp3_pairing how)
 {
-	struct hp3_pending *p = take(e, flow);
+	uint32_t psn = ev->psn_known ? ev->psn : HP3_NO_PSN;
+	struct hp3_pending *p;
 
+	if (has_an_end_of_another(e, flow))
+		return;
+	p = take(e, flow);
+	if (p->pairing != HP3_PAIRING_NONE && p->lqpn != ev->lqpn) {
+		p->contested |= may_be_equal(p->psn, psn);
+		if (p->contested || (p->after && p->lqpn == e->flows[flow].lqpn))
+			return;
+	}
 	p->lqpn = ev->lqpn;
-	p->psn = ev->psn_known ? ev->psn : HP3_NO_PSN;
+	p->psn = psn;
 	p->pairing = (uint8_t)how;
+	p->after = p->end;
 }
 
 void hp3_pending_setup_drop(struct hp3_engine *e, uint32_t flow)
 {
 	if (hp3_pending_of(e, flow) == NULL)
 		return;
-	place_of(e, flow)->pairing = HP3_PAIRING_NONE;
+	setup_drop(place_of(e, flow));
 	settle(e, flow);
 }

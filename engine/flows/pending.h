@@ -8,11 +8,13 @@
  *  - the end of the flow's queue pair. The next packet of the flow proves it or disproves it: a
  *    packet with the next PSN shows that the stream goes on. Without a packet, time proves it.
  *  - the set-up of a queue pair: its local QPN and its first PSN. The flow is paired once its
- *    stream begins anew with that PSN, or once an end is carried out. A set-up whose PSN is not
- *    known waits only together with an end.
+ *    stream begins anew with that PSN, or once an end that was told before it is carried out. A
+ *    set-up whose PSN is not known waits only together with such an end. The end of the queue pair
+ *    that was set up ends the wait. If two local queue pairs were set up that may begin with one
+ *    PSN, neither pairs the flow: a challenge does (rule 15).
  *
- * Records have their places by flow. If two flows share a place, the newer record takes it: the
- * older event then changes nothing, as if nobody had told it.
+ * Records have their places by flow. If two flows share a place, the newer record takes it, but a
+ * set-up takes no place of an end. The other event then changes nothing, as if nobody had told it.
  */
 #include "engine/state.h"
 
@@ -24,18 +26,26 @@ struct hp3_pending {
 	uint32_t lqpn, psn; /* of the queue pair that was set up; psn may be HP3_NO_PSN */
 	uint8_t pairing; /* enum hp3_pairing; NONE: no set-up waits */
 	bool end; /* an end waits */
+	bool after; /* the set-up was told while the end waited */
+	bool contested; /* another local queue pair was set up, too */
 };
 
 /* The flow's record; NULL: nothing waits. */
 const struct hp3_pending *hp3_pending_of(const struct hp3_engine *e, uint32_t flow);
 /* Does an end wait, and has nothing left since but the packet of `len` bytes in hand? */
 bool hp3_pending_end(const struct hp3_engine *e, uint32_t flow, uint32_t len);
+/* The set-up that waits and may pair the flow; NULL: none. */
+const struct hp3_pending *hp3_pending_setup(const struct hp3_engine *e, uint32_t flow);
+/* ... and was told after the end that waits. */
+const struct hp3_pending *hp3_pending_next(const struct hp3_engine *e, uint32_t flow);
 void hp3_pending_end_add(struct hp3_engine *e, uint32_t flow);
 /* It is carried out: a set-up waits on for the first packet. */
 void hp3_pending_end_done(struct hp3_engine *e, uint32_t flow);
-/* It is disproved, and with it a set-up whose PSN is not known. */
+/* It is disproved. So is the set-up told after it, if it is of the same local queue pair or its PSN
+ * is not known. */
 void hp3_pending_end_drop(struct hp3_engine *e, uint32_t flow);
-/* The set-up of this local queue pair waits; the newest one counts. */
+/* The set-up of this local queue pair waits. Of two that begin with different PSNs the flow's own
+ * local queue pair counts, else the newer one. */
 void hp3_pending_setup_add(
 	struct hp3_engine *e, uint32_t flow, const struct hp3_qp_event *ev, enum hp3_pairing how);
 void hp3_pending_setup_drop(struct hp3_engine *e, uint32_t flow);

@@ -231,13 +231,23 @@ static bool holds(const struct hp3_engine *e, const struct hp3_flow *f)
 	       (f->slot != HP3_NO_SLOT && e->moves[f->slot].held_pkts != 0);
 }
 
+/* READ responses of it leave by a port of their own: without its record by the RNIC's (replies.c).
+ */
+static bool has_replies_away(const struct hp3_engine *e, uint32_t flow)
+{
+	return e->replies != NULL && e->replies[flow].port != 0;
+}
+
 /* What an RNIC sent again may travel behind what is acknowledged (rule 7). */
 bool hp3_flow_is_under_way(const struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
 	const struct hp3_flow *f = &e->flows[flow];
 
-	return (f->flags & HP3_FF_STARTED) && !hp3_flow_has_paused(e, flow, now) &&
-	       (holds(e, f) || !hp3_stream_idle(&f->stream) || (f->flags & HP3_FF_WENT_BACK));
+	if (hp3_flow_has_paused(e, flow, now))
+		return false;
+	return has_replies_away(e, flow) ||
+	       ((f->flags & HP3_FF_STARTED) && (holds(e, f) || !hp3_stream_idle(&f->stream) ||
+						       (f->flags & HP3_FF_WENT_BACK)));
 }
 
 bool hp3_flow_has_paused(const struct hp3_engine *e, uint32_t flow, uint64_t now)
@@ -252,7 +262,7 @@ bool hp3_flow_keeps_its_place(const struct hp3_engine *e, uint32_t flow)
 {
 	const struct hp3_flow *f = &e->flows[flow];
 
-	return (f->flags & HP3_FF_MOVED) || holds(e, f);
+	return (f->flags & HP3_FF_MOVED) || holds(e, f) || has_replies_away(e, flow);
 }
 
 /*
@@ -269,7 +279,8 @@ bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pa
 
 	if (other != HP3_NO_FLOW && other != flow && how == HP3_PAIRING_CM &&
 		e->flows[other].pairing > HP3_PAIRING_CHALLENGE &&
-		hp3_flow_traffic(e, other, t->now) == HP3_TRAFFIC_BUSY)
+		hp3_flow_traffic(e, other, t->now) == HP3_TRAFFIC_BUSY &&
+		!hp3_pending_end(e, other, 0))
 		return false; /* its own packets say otherwise */
 	if (other != HP3_NO_FLOW && other != flow) {
 		if (e->flows[other].pairing == HP3_PAIRING_CHALLENGE ||

@@ -165,6 +165,7 @@ void hp3_hold_release(struct hp3_turn *t, uint32_t flow, uint32_t count, uint8_t
 	a->port = hp3_flow_port(&t->e->flows[flow]);
 	a->flags = flags;
 	a->count = count;
+	t->e->flows[flow].last = (uint32_t)(t->now >> HP3_TICK_SHIFT); /* they leave only now */
 	take_out(t->e, m, count);
 }
 

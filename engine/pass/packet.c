@@ -304,6 +304,12 @@ static void learn_pmtu(
 		f->pmtu_log2 = log2;
 }
 
+/* A reply that answers nothing keeps no flow whose queue pair has ended. */
+static bool keeps_flow(const struct hp3_flow *f, const struct hp3_view *v)
+{
+	return !f->pending || (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) || is_in_window(f, v);
+}
+
 static void request_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
 {
 	if (t->e->np != NULL && (pkt->v.flags & HP3_VF_CE))
@@ -343,7 +349,8 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 	}
 	vd->flow = flow;
 	f = &e->flows[flow];
-	f->last = (uint32_t)(now >> HP3_TICK_SHIFT);
+	if (HP3_LIKELY(keeps_flow(f, v)))
+		f->last = (uint32_t)(now >> HP3_TICK_SHIFT);
 	refused = (v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK;
 	sound = refused || pkt->trusted ||
 		(pkt->len <= SHORT_FRAME && !(of_many && is_plain_progress(f, v)));

@@ -89,6 +89,7 @@ static int pair(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev
 {
 	if (!hp3_flow_pair(t, flow, ev->lqpn, hp3_pairing_of(ev->teller)))
 		return -ENOSPC;
+	hp3_pending_end_done(t->e, flow);
 	begin(t, flow, ev, fresh);
 	return 0;
 }
@@ -157,7 +158,7 @@ static int up(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 		hp3_flow_epoch(t, flow, true);
 		return pair(t, flow, ev, false);
 	case HP3_UP_NOTE:
-		if (ev->psn_known)
+		if (ev->psn_known || hp3_pending_end(t->e, flow, 0))
 			hp3_pending_setup_add(t->e, flow, ev, hp3_pairing_of(ev->teller));
 		break;
 	default:
@@ -167,14 +168,14 @@ static int up(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 	return 0;
 }
 
-/* The queue pair that was set up meanwhile has the flow; else the flow is removed. */
+/* The queue pair that was set up since has the flow; else the flow is removed. */
 static void end(struct hp3_turn *t, uint32_t flow)
 {
-	const struct hp3_pending *p = hp3_pending_of(t->e, flow);
+	const struct hp3_pending *p = hp3_pending_next(t->e, flow);
 	struct hp3_qp_event next;
 
 	hp3_spray_down(t, flow);
-	if (p == NULL || p->pairing == HP3_PAIRING_NONE) {
+	if (p == NULL) {
 		hp3_path_leave(t->e, flow, t->now); /* while it is known what replies said */
 		hp3_flow_epoch(t, flow, false); /* it may be told late, of the one before */
 		hp3_flow_remove(t, flow);
@@ -190,22 +191,22 @@ static void end(struct hp3_turn *t, uint32_t flow)
 	pair(t, flow, &next, false);
 }
 
-/* It was set up, and has ended: its next packets are of another one. */
-static void drop_setup_of(struct hp3_turn *t, uint32_t flow, uint32_t lqpn)
+/* The queue pair whose set-up waits has ended: the next packets are of another one. */
+static void drop_setup(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 {
-	const struct hp3_pending *p = hp3_pending_of(t->e, flow);
+	const struct hp3_pending *p = hp3_pending_setup(t->e, flow);
 
-	if (p != NULL && p->lqpn == lqpn)
+	if (p != NULL && p->lqpn == ev->lqpn && ev->teller != HP3_TELLER_LIBRARY)
 		hp3_pending_setup_drop(t->e, flow);
 }
 
 static void down(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 {
+	drop_setup(t, flow, ev);
 	if (!may(t, flow, ev).down) {
 		t->e->stats.setups_ignored++;
 		return;
 	}
-	drop_setup_of(t, flow, ev->lqpn);
 	if (!put_off(t, flow))
 		end(t, flow);
 }
@@ -213,9 +214,7 @@ static void down(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *e
 /* A set-up that waits while nothing is in flight may go on waiting: the next packet tells. */
 static bool is_wanted(const struct hp3_engine *e, uint32_t flow)
 {
-	const struct hp3_pending *p = hp3_pending_of(e, flow);
-
-	return p->pairing == HP3_PAIRING_NONE || !hp3_stream_idle(&e->flows[flow].stream);
+	return hp3_pending_next(e, flow) == NULL || !hp3_stream_idle(&e->flows[flow].stream);
 }
 
 bool hp3_qp_end_is_due(const struct hp3_engine *e, uint32_t flow, uint64_t now)
@@ -273,7 +272,8 @@ void hp3_noted_began(struct hp3_turn *t, uint32_t flow, uint32_t psn)
 		(p->psn != psn && p->psn != HP3_NO_PSN) ||
 		(t->e->flows[flow].flags & HP3_FF_PAIRED))
 		return;
-	hp3_flow_pair(t, flow, p->lqpn, (enum hp3_pairing)p->pairing);
+	if (!p->contested)
+		hp3_flow_pair(t, flow, p->lqpn, (enum hp3_pairing)p->pairing);
 	hp3_pending_setup_drop(t->e, flow);
 }
 

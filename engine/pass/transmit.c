@@ -172,6 +172,18 @@ static enum hp3_tx_kind stream_tx(struct hp3_flow *f, const struct hp3_view *v)
 	return kind;
 }
 
+/* An end waits, and this packet is not the next one of the stream: is it of the next queue pair? A
+ * set-up that names another first PSN says that the RNIC has gone back instead. */
+static bool begins_anew(
+	const struct hp3_engine *e, uint32_t flow, uint32_t psn, enum hp3_tx_kind kind)
+{
+	const struct hp3_pending *p = hp3_pending_next(e, flow);
+
+	if (kind != HP3_TX_RETRANSMIT || p == NULL)
+		return kind != HP3_TX_NEW;
+	return p->psn == psn || p->psn == HP3_NO_PSN;
+}
+
 /* Everything but the next packet of a paired, unpaced flow in steady state. */
 void hp3_tx_slow(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
@@ -195,7 +207,7 @@ void hp3_tx_slow(
 		 pkt->v.psn == f->stream.nxt && !hp3_spray_hides(t->e, flow))
 		hp3_wake(t, flow, &pkt->v);
 	kind = stream_tx(f, &pkt->v);
-	anew = ends && kind != HP3_TX_NEW;
+	anew = ends && begins_anew(t->e, flow, pkt->v.psn, kind);
 	if (kind == HP3_TX_EPOCH || anew) {
 		if (anew)
 			hp3_spray_down(t, flow);

@@ -42,6 +42,24 @@ void moved(uint32_t p)
 	psn = p + 1;
 }
 
+uint32_t moved_and_sending(void)
+{
+	rig.cfg.idle_age_ns = 60000 * MS;
+	rig_configure();
+	moved(100);
+	psn = info(&q).nxt;
+	middle(&q, psn);
+	assert_int_equal(rig.wire[rig.nwire - 1].port, NEW_PORT);
+	return psn + 1;
+}
+
+void rests(void)
+{
+	pass_time(201 * MS);
+	for (unsigned i = 0; i < 70; i++)
+		pass_time(50 * MS);
+}
+
 void probing_config(void)
 {
 	rig.cfg.monitor = (struct hp3_monitor_params){.cycle_ns = CYCLE,

@@ -26,6 +26,10 @@ void in_flight(uint32_t n);
 void draining(uint32_t n);
 /* A flow that was moved to NEW_PORT with nothing in flight, and has sent `p` there. */
 void moved(uint32_t p);
+/* A flow that is on NEW_PORT, with a packet in flight; nothing ages soon. Returns the next PSN. */
+uint32_t moved_and_sending(void);
+/* Nothing is sent for 200 ms, and then all flows are looked at once (ageing). */
+void rests(void);
 
 /* --- paths are watched, better ones looked for --- */
 

@@ -11,18 +11,9 @@
 #include "scene.h"
 #include "probes/agree.h"
 
-#define LARGE  4096u
-#define FIRST  100u
-#define PAUSE  (201 * MS) /* without a packet */
-#define ROUND  70u /* steps of ageing: all flows are looked at */
-#define AGEING (50 * MS)
-
-static void rests(void)
-{
-	pass_time(PAUSE);
-	for (unsigned i = 0; i < ROUND; i++)
-		pass_time(AGEING);
-}
+#define LARGE 4096u
+#define FIRST 100u
+#define PAUSE (201 * MS) /* without a packet */
 
 /* Sprayed, with packets in flight or none. */
 static void sprayed(bool in_flight)
@@ -103,18 +94,6 @@ static void rule_35_late_events_of_the_same_psn(void **state)
 		pass_time(MS);
 	assert_true(info(&q).paired);
 	assert_int_equal(stats()->epochs, 0);
-}
-
-/* On NEW_PORT, with a packet in flight: the next PSN. */
-static uint32_t moved_and_sending(void)
-{
-	rig.cfg.idle_age_ns = 60000 * MS;
-	rig_configure();
-	moved(FIRST);
-	psn = info(&q).nxt;
-	middle(&q, psn);
-	expect_left(rig.nwire - 1, psn, NEW_PORT, false);
-	return psn + 1;
 }
 
 static void rule_16_a_late_end_leaves_the_port(void **state)
@@ -220,6 +199,59 @@ static void rule_16_an_end_at_rest_is_carried_out(void **state)
 	assert_int_equal(flow_of(&q), HP3_NO_FLOW);
 }
 
+/* hp3d was descheduled for longer than a pause: what a move held leaves only now. */
+static void rule_16_held_packets_have_just_left(void **state)
+{
+	uint32_t next = moved_and_sending(), port;
+
+	assert_int_equal(move(&q, 61000), 0);
+	last(&q, next++);
+	for (unsigned i = 0; i < 3; i++)
+		middle(&q, next++);
+	assert_int_equal(rig.held, 3);
+	pass_time(240 * MS);
+	assert_int_equal(rig.held, 0);
+	port = rig.wire[rig.nwire - 1].port;
+	assert_int_equal(tear_down(&q), 0);
+	middle(&q, next);
+	assert_int_equal(rig.wire[rig.nwire - 1].port, port);
+}
+
+/* READ responses leave by another port than the RNIC's: some may be on their way. */
+static void rule_16_a_late_end_leaves_replies_where_they_are(void **state)
+{
+	struct hp3_acts acts = {0};
+	uint16_t port;
+
+	stall_config();
+	probing_engine();
+	exchange(false);
+	assert_int_equal(hp3_peer_report(rig.e, HP3_ENDS(&q), q.rqpn, rig.now, &acts), 0);
+	port = info(&q).replies;
+	assert_int_not_equal(port, q.home);
+	request(&q, &(struct hp3_fields){
+			    .opcode = HP3_OP_RC_READ_RESP_FIRST, .psn = 7, .payload_len = PMTU});
+	assert_int_equal(rig.wire[rig.nwire - 1].port, port);
+	assert_int_equal(tear_down(&q), 0);
+	request(&q, &(struct hp3_fields){
+			    .opcode = HP3_OP_RC_READ_RESP_MIDDLE, .psn = 8, .payload_len = PMTU});
+	assert_int_equal(rig.wire[rig.nwire - 1].port, port);
+	rests();
+	assert_int_equal(flow_of(&q), HP3_NO_FLOW);
+}
+
+/* Whoever sends them, and whether they are sound or not. */
+static void rule_16_replies_to_nothing_keep_no_ended_flow(void **state)
+{
+	moved_and_sending();
+	assert_int_equal(tear_down(&q), 0);
+	for (unsigned i = 0; i < 100; i++) {
+		ack(&q, 3);
+		pass_time(50 * MS);
+	}
+	assert_int_equal(flow_of(&q), HP3_NO_FLOW);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +267,9 @@ int main(void)
 		RIG_TEST(rule_16_a_late_setup_without_a_psn),
 		RIG_TEST(rule_16_an_end_on_a_dead_path_is_carried_out),
 		RIG_TEST(rule_16_an_end_at_rest_is_carried_out),
+		RIG_TEST(rule_16_held_packets_have_just_left),
+		RIG_TEST(rule_16_a_late_end_leaves_replies_where_they_are),
+		RIG_TEST(rule_16_replies_to_nothing_keep_no_ended_flow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
