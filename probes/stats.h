@@ -47,6 +47,8 @@
 			  "the hosts' probe_key differ")                                           \
 	X(hellos_bad_form, "datagrams to the port of questions for queue pairs that are none")     \
 	X(hellos_version, "questions and answers for queue pairs dropped: of another version")     \
+	X(hellos_unprivileged, "questions and answers for queue pairs dropped: of a user of the "  \
+			       "peer's host, by their source port")                                \
 	X(hellos_stray, "answers for queue pairs dropped: to no question under way")               \
 	X(hellos_bad_clock, "questions for queue pairs dropped: their time is too far from ours")  \
 	X(hellos_replayed, "questions for queue pairs dropped: seen before, or no room to "        \

@@ -106,7 +106,7 @@ void hp3d_agent_on_answer(struct hp3d_agent *a, hp3d_took_fn *took, void *ctx);
  * Beside the RNICs: questions for queue pairs, and what is told (probes/hello.h). ask:
  * HP3_HELLO_LEN bytes to hp3's port there. heard: what came, as `from` says; 0: a question to be
  * answered by tell, or what was told, for the caller to know the nonce; else it is counted, or none
- * of these.
+ * of these. Where keys are agreed on, those from ports that every user may have do not count.
  */
 void hp3d_agent_ask(struct hp3d_agent *a, const struct hp3_addressing *to, uint32_t qkey,
 	uint64_t nonce, void *buf);

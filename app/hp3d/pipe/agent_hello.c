@@ -46,6 +46,10 @@ int hp3d_agent_heard(struct hp3d_agent *a, const struct hp3_addressing *from, ui
 	uint64_t hash;
 	int err = hp3_hello_read(buf, n, from, dport, &keys, h, &hash);
 
+	if (err == 0 && a->agrees && from->sport >= HP3_PRIVILEGED) {
+		a->stats.hellos_unprivileged++;
+		return -EACCES;
+	}
 	a->stats.hellos_bad_form += err == -EBADMSG;
 	a->stats.hellos_version += err == -EPROTONOSUPPORT;
 	a->stats.hellos_bad_tag += err == -EACCES;

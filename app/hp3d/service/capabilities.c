@@ -44,6 +44,8 @@ uint64_t hp3d_capabilities_needed(const struct hp3_config *cfg)
 	for (uint32_t i = 0; i < hp3_config_ports(cfg) / 2; i++)
 		if (!is_frugal(cfg->rails[i].rnic) || !is_frugal(cfg->rails[i].net))
 			needed |= BY_DRIVER;
+	if (hp3_config_is_beside(cfg)) /* sockets of app/hp3d/ud get other ports at any time */
+		needed |= BIT(CAP_NET_BIND_SERVICE);
 	return needed;
 }
 
@@ -148,6 +150,7 @@ void hp3d_capabilities_text(char *buf, size_t cap)
 {
 	static const char *const names[] = {[CAP_NET_ADMIN] = "net_admin",
 		[CAP_NET_RAW] = "net_raw",
+		[CAP_NET_BIND_SERVICE] = "net_bind_service",
 		[CAP_IPC_LOCK] = "ipc_lock",
 		[CAP_SYS_RAWIO] = "sys_rawio",
 		[CAP_BPF] = "bpf"};
@@ -158,7 +161,7 @@ void hp3d_capabilities_text(char *buf, size_t cap)
 	have(data);
 	all = data[0].permitted | (uint64_t)data[1].permitted << 32;
 	snprintf(buf, cap, all == 0 ? "none" : "all that it had");
-	if ((all & ~BY_DRIVER) != 0)
+	if ((all & ~(BY_DRIVER | BIT(CAP_NET_BIND_SERVICE))) != 0)
 		return;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && n < cap; i++) {
 		if (names[i] && (all & BIT(i)))

@@ -27,11 +27,18 @@ int hp3d_ud_peers_open(struct hp3d_ud_peers *p, uint16_t port, char *why, size_t
 		return -1;
 	}
 	p->port = port;
-	p->asks = hp3d_ud_socket(0);
+	p->asks = hp3d_ud_socket_privileged();
+	p->plain = p->asks < 0 && errno == EACCES;
+	if (p->plain)
+		p->asks = hp3d_ud_socket(0);
 	p->answers = hp3d_ud_socket(port);
 	if (p->asks >= 0 && p->answers >= 0)
 		return 0;
-	snprintf(why, cap, "UDP port %u ([probes] port) cannot be had: %s", port, strerror(errno));
+	if (p->answers < 0)
+		snprintf(why, cap, "UDP port %u ([probes] port) cannot be had: %s", port,
+			strerror(errno));
+	else
+		snprintf(why, cap, "no UDP port for questions to peers can be had");
 	return -1;
 }
 
@@ -104,7 +111,7 @@ struct hp3d_ud_peer *hp3d_ud_peers_add(struct hp3d_ud_peers *p, bool ipv6, const
 /* Perhaps the path that this port draws is dead. */
 static void change_port(struct hp3d_ud_peers *p)
 {
-	int fd = hp3d_ud_socket(0);
+	int fd = p->plain ? hp3d_ud_socket(0) : hp3d_ud_socket_privileged();
 
 	if (fd >= 0 && dup3(fd, p->asks, 02000000) < 0) /* O_CLOEXEC; its number stays */
 		fd = -1;
@@ -171,7 +178,8 @@ static void told(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from,
 static void asked(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from,
 	const struct hp3_hello *h, uint64_t now)
 {
-	struct hp3_addressing back = between(from->ipv6, from->local, from->remote, p->port);
+	struct hp3_addressing back =
+		between(from->ipv6, from->local, from->remote, hp3d_ud_socket_port(p->asks));
 	struct hp3d_ud_peer *peer =
 		hp3d_ud_peers_add(p, from->ipv6, from->local, from->remote, now);
 	uint8_t buf[HP3_HELLO_LEN];
@@ -180,7 +188,7 @@ static void asked(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from,
 
 	if (!asks || hp3d_agent_has_key(p->agent)) {
 		hp3d_agent_tell(p->agent, &back, from->rport, h, &p->ours, buf);
-		hp3d_ud_socket_send(p->answers, buf, sizeof(buf), from);
+		hp3d_ud_socket_send(p->asks, buf, sizeof(buf), from);
 	}
 	if (asks)
 		ask(p, peer, now);

@@ -4,7 +4,9 @@
 /*
  * Whom hp3d asks for queue pairs, and what it was told (probes/hello.h). Questions leave a socket
  * of their own, which gets another port, and so perhaps another path, when nobody answers; those of
- * others come to hp3's port. What was told is kept until something else is.
+ * others come to hp3's port. Questions and answers leave privileged ports, where hp3d may have one:
+ * hosts that agree on keys drop all others, so no user of a peer's host can answer in place of its
+ * hp3d. What was told is kept until something else is.
  *
  * Sets of the table are chosen by SipHash with a random key, because anybody may ask, from any
  * address. A peer that somebody has wanted to send to within 60 s keeps its place: a newcomer finds
@@ -32,7 +34,8 @@ struct hp3d_ud_peers {
 	struct hp3_hello ours; /* what we tell */
 	uint16_t port;
 	struct hp3_probe_key secret; /* of the table's hash */
-	int asks, answers; /* sockets; -1: none */
+	int asks, answers; /* sockets; -1: none. Answers leave `asks`, too */
+	bool plain; /* hp3d may have no privileged port: other ones */
 	uint64_t ticked;
 	struct hp3d_ud_peer peer[HP3D_UD_PEERS];
 };

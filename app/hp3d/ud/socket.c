@@ -4,8 +4,13 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "probes/handshake.h"
+
+#define FIRST 640u /* as bindresvport(3): services have the ports below */
+#define TRIES 32u
 
 union control {
 	struct cmsghdr header;
@@ -42,6 +47,20 @@ int hp3d_ud_socket(uint16_t port)
 	return fd < 0 && (errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL)
 		       ? open_family(AF_INET, port)
 		       : fd;
+}
+
+int hp3d_ud_socket_privileged(void)
+{
+	int fd = -1;
+
+	for (unsigned i = 0; i < TRIES && fd < 0 && (i == 0 || errno == EADDRINUSE); i++) {
+		uint16_t random;
+
+		if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
+			return -1;
+		fd = hp3d_ud_socket((uint16_t)(FIRST + random % (HP3_PRIVILEGED - FIRST)));
+	}
+	return fd;
 }
 
 uint16_t hp3d_ud_socket_port(int fd)

@@ -15,6 +15,8 @@ struct hp3d_ud_ends {
 
 /* Of IPv6 and IPv4, or where there is no IPv6 of IPv4; port 0: any. -1: errno says why. */
 int hp3d_ud_socket(uint16_t port);
+/* Of a privileged port, drawn at random; -1: EACCES: CAP_NET_BIND_SERVICE is missing. */
+int hp3d_ud_socket_privileged(void);
 uint16_t hp3d_ud_socket_port(int fd);
 /* n, or -1. */
 ssize_t hp3d_ud_socket_receive(int fd, void *buf, size_t cap, struct hp3d_ud_ends *from);

@@ -248,6 +248,11 @@ struct hp3d_ud *hp3d_ud_open(
 		hp3d_ud_close(u);
 		return NULL;
 	}
+	if (u->peers.plain && hp3_config_agrees_on_keys(cfg))
+		fprintf(stderr,
+			"hp3d: UDP ports below 1024 cannot be had: peers with [probes] keys = auto "
+			"do not reply; give hp3d CAP_NET_BIND_SERVICE, or set probe_key on all "
+			"hosts\n");
 	tell_of_qps(u);
 	hp3d_pipe_output(p, HP3_DIR_TX, send_all, u);
 	hp3d_agent_on_answer(u->peers.agent, took, u);

@@ -8,7 +8,8 @@
  * nothing of it.
  *
  * What is needed: a libibverbs, an RNIC of a kind that lets ports be chosen (rnic.h), memory that
- * may be registered, hp3's UDP port; no privilege where /dev/infiniband is open to hp3d's user.
+ * may be registered, hp3's UDP port; /dev/infiniband open to hp3d's user; where hosts agree on keys
+ * UDP ports below 1024 (CAP_NET_BIND_SERVICE), or peers do not reply.
  * Where one is missing hp3d says which in one line, and goes on without: nobody is asked.
  *
  * All of it belongs to the lcore of the pipe; counters may be read by any thread.

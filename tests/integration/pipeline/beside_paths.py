@@ -8,6 +8,7 @@ Environment: as of beside.py, and HP3_TEST_UD (libibverbs for hp3d).
 import json
 import os
 import random
+import signal
 import socket
 import struct
 import subprocess
@@ -20,7 +21,8 @@ from harness import LIBC, CLONE_NEWNET, die_with_parent, wait_for
 
 FAKES = os.environ.pop("LD_LIBRARY_PATH")
 DEAD, PATHS, QPS = 0xffffffff, 4, 4
-PR_CAPBSET_DROP, CAP_NET_RAW = 24, 13
+PR_CAPBSET_DROP, CAP_NET_BIND_SERVICE, CAP_NET_RAW = 24, 10, 13
+HP3_PORT, NOBODY = 4795, 65534
 KEY = "6f6e65206f6e65206f6e65206f6e6520"
 RXE, MLX5 = "ffffff", "2c9"
 
@@ -568,9 +570,74 @@ class Others(Fabric):
         self.judge_and_stop(a, b2, pa, pb)
 
     def test_without_a_key(self):
+        """Hosts agree on one."""
         a, b, pa, pb = self.both(probes={"probe_key": ""})
         self.work(a)
+        for d in (a, b):
+            wait_for("a key", lambda d=d: "keyed" in {e["type"] for e in d.json("events")})
+            self.assertRegex(d.output(), "(?m)capabilities kept: net_bind_service$")
         self.leave_a_slow_path(a)
+        self.judge_and_stop(a, b, pa, pb)
+
+    def impostor(self, qpn, port, user):
+        """A process of the other host, which has no hp3d: it tells who asks of that queue pair, from that port. It has done so once; what ends it."""
+        read, write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            die_with_parent()
+            try:
+                LIBC.setns(os.open(f"/proc/{self.other.pid}/ns/net", os.O_RDONLY), CLONE_NEWNET)
+                asked, back = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
+                back.bind(("10.0.0.2", port))
+                asked.bind(("10.0.0.2", HP3_PORT))
+                os.setgroups([])
+                os.setgid(user)
+                os.setuid(user)
+                while True:
+                    question, (ip, sport) = asked.recvfrom(2000)
+                    back.sendto(answer(question, "10.0.0.2", ip, port, sport, qpn), (ip, sport))
+                    os.write(write, b".")  # the pipe has room for all
+            finally:  # nothing of the test's goes on in here
+                os._exit(1)
+        os.close(write)
+
+        def end():
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            os.close(read)
+        self.assertEqual(os.read(read, 1), b".")
+        return end
+
+    def test_a_user_answers_in_its_place(self):
+        """On a host without hp3d. hp3d sends to queue pairs that a privileged port named, and to no others."""
+        a = self.hp3d(1, probes={"probe_key": ""})
+        pa = self.application(a, 1)
+        qp = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(qp.close)
+        qp.bind(os.path.join(self.directory, "10.0.0.2-300"))
+        qp.setblocking(False)
+        end = self.impostor(300, 7000, NOBODY)
+        time.sleep(1)
+        end()
+        self.assertEqual(received(qp), 0)
+        self.assertGreater(self.probe_counters(a)["hellos_unprivileged"], 0)
+        self.addCleanup(self.impostor(300, 700, 0))
+        wait_for("messages", lambda: received(qp) > 0, 40)
+        self.judge(pa)
+        self.stop(a)
+
+    def test_without_privileged_ports(self):
+        """That is said: hosts that agree on keys do not reply then, those with a key of all do."""
+        a, b = self.hp3d(1, drop=CAP_NET_BIND_SERVICE, probes={"probe_key": ""}), self.hp3d(2, probes={"probe_key": ""})
+        pa, pb = self.application(a, 1), self.application(b, 2)
+        wait_for("a word", lambda: "UDP ports below 1024 cannot be had" in a.output())
+        self.quiet(a, b, pa, pb, "hellos_unprivileged")
+        self.paths([0] * PATHS)
+        a, b = self.hp3d(1, drop=CAP_NET_BIND_SERVICE), self.hp3d(2)
+        pa, pb = self.application(a, 1), self.application(b, 2)
+        self.work(a)
+        self.leave_a_slow_path(a)
+        self.assertNotIn("UDP ports below 1024", a.output())
         self.judge_and_stop(a, b, pa, pb)
 
     def test_hostile_hellos(self):
@@ -607,7 +674,7 @@ class Others(Fabric):
         self.judge_and_stop(a, b, pa, pb)
 
     def test_a_question_has_one_answer(self):
-        """Without a key, from addresses that nobody knows: as many bytes go to them as came from them, at most."""
+        """Without a key, from addresses that nobody knows: as many bytes go to them as came from them, at most. From a user's port: none."""
         d = self.hp3d(1, probes={"probe_key": ""})
         wait_for("its socket", lambda: b":12BB" in subprocess.run(["cat", "/proc/net/udp6"], capture_output=True, check=True).stdout)
         home = os.open("/proc/self/ns/net", os.O_RDONLY)
@@ -618,19 +685,26 @@ class Others(Fabric):
                 subprocess.run(["ip", "addr", "add", f"10.0.0.{i + 10}/24", "dev", "v1"], check=True)
             victim = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             self.addCleanup(victim.close)
-            victim.bind(("0.0.0.0", 4795))
+            victim.bind(("0.0.0.0", HP3_PORT))
             victim.setblocking(False)
             for i in range(n):
                 with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-                    s.bind((f"10.0.0.{i + 10}", 0))
+                    s.bind((f"10.0.0.{i + 10}", 700))
                     s.setblocking(False)
-                    m = question(f"10.0.0.{i + 10}", "10.0.0.1", s.getsockname()[1], i + 1)
-                    s.sendto(m, ("10.0.0.1", 4795))
+                    m = question(f"10.0.0.{i + 10}", "10.0.0.1", 700, i + 1)
+                    s.sendto(m, ("10.0.0.1", HP3_PORT))
                     asked += len(m)
                     time.sleep(0.02)
                     told += received(s)
             time.sleep(0.5)
             back = received(victim)
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+                s.bind(("10.0.0.10", 1024))
+                s.setblocking(False)
+                s.sendto(question("10.0.0.10", "10.0.0.1", 1024, n + 1), ("10.0.0.1", HP3_PORT))
+                wait_for("its end", lambda: self.probe_counters(d)["hellos_unprivileged"] == 1)
+                time.sleep(0.5)
+                self.assertEqual(received(s) + received(victim), 0)
         finally:
             LIBC.setns(home, CLONE_NEWNET)
         self.assertGreater(told + back, asked // 2)
@@ -678,11 +752,20 @@ def siphash(message):
     return (v[0] ^ v[1] ^ v[2] ^ v[3]).to_bytes(8, "little")
 
 
-def question(src, dst, sport, nonce):
+def tagged(hello, src, dst, sport, dport):
     """probes/hello.h, probes/tag.h."""
-    asks = bytes([0x70, frames.PROBES_VERSION << 4 | 1, 0, 0]) + struct.pack(">IQQ", 7, int(time.time() * 1e6), nonce) + bytes(64)
     ends = b"".join(socket.inet_aton(a) + bytes(12) for a in (src, dst))
-    return asks + siphash(bytes([7, 0]) + ends + struct.pack(">HH", sport, 4795) + asks)
+    return hello + siphash(bytes([7, 0]) + ends + struct.pack(">HH", sport, dport) + hello)
+
+
+def question(src, dst, sport, nonce):
+    asks = bytes([0x70, frames.PROBES_VERSION << 4 | 1, 0, 0]) + struct.pack(">IQQ", 7, int(time.time() * 1e6), nonce) + bytes(64)
+    return tagged(asks, src, dst, sport, HP3_PORT)
+
+
+def answer(asks, src, dst, sport, dport, qpn):
+    tells = bytes([0x70, frames.PROBES_VERSION << 4 | 2, 1, 0]) + struct.pack(">I", 7) + asks[8:24] + struct.pack(">I", qpn) + bytes(60)
+    return tagged(tells, src, dst, sport, dport)
 
 
 def d_events(d):
