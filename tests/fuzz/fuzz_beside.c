@@ -413,7 +413,8 @@ static void make_shims(void)
 	b.max_pairs = PAIRS;
 	b.owners = calloc(FLOWS, sizeof(*b.owners));
 	b.makers = calloc(PAIRS, sizeof(*b.makers));
-	MUST(b.owners != NULL && b.makers != NULL && hp3d_claims_open(&b.claims, FLOWS, 7) == 0);
+	b.met = calloc(PAIRS, sizeof(*b.met));
+	MUST(b.owners != NULL && b.makers != NULL && b.met != NULL && hp3d_claims_open(&b.claims, FLOWS, 7) == 0);
 	watch_accesses();
 }
 

@@ -77,12 +77,15 @@ struct hp3d_beside *hp3d_beside_open(const struct hp3_config *cfg, struct hp3d_p
 		b->owners = calloc(cfg->engine.max_flows, sizeof(*b->owners));
 	if (b != NULL)
 		b->makers = calloc(cfg->engine.max_pairs, sizeof(*b->makers));
-	if (b == NULL || b->owners == NULL || b->makers == NULL ||
+	if (b != NULL)
+		b->met = calloc(cfg->engine.max_pairs, sizeof(*b->met));
+	if (b == NULL || b->owners == NULL || b->makers == NULL || b->met == NULL ||
 		hp3d_claims_open(&b->claims, cfg->engine.max_flows, cfg->engine.hash_seed) < 0) {
 		fprintf(stderr, "hp3d: no memory for [beside]; lower [flows] max_flows\n");
 		if (b != NULL) {
 			free(b->owners);
 			free(b->makers);
+			free(b->met);
 		}
 		free(b);
 		return NULL;
@@ -130,6 +133,7 @@ void hp3d_beside_close(struct hp3d_beside *b)
 	hp3d_claims_close(&b->claims);
 	free(b->owners);
 	free(b->makers);
+	free(b->met);
 	free(b);
 }
 

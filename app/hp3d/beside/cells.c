@@ -57,15 +57,13 @@ static void end(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t no
 {
 	struct hp3d_beside_shim *s = &b->shims[shim];
 	struct hp3d_beside_known *k = &s->known[cell];
-	uint32_t pair = hp3_pair_of(hp3d_pipe_engine(b->pipe), k->flow);
 
 	s->changes -= s->changes > 0;
 	k->qp.kind = HP3_QP_DOWN;
 	b->owners[k->flow].shim = 0;
 	hp3d_claims_drop(&b->claims, &k->qp);
 	hp3d_pipe_qp(b->pipe, &k->qp, now);
-	if (pair < b->max_pairs)
-		hp3d_beside_pair_ends(b, pair);
+	hp3d_beside_pair_ends(b, k->pair);
 	k->flow = HP3_NO_FLOW;
 	k->asked = 0;
 	s->active[k->at] = s->active[--s->n_active];
@@ -114,10 +112,11 @@ static void begin(struct hp3d_beside *b, unsigned shim, uint16_t cell,
 		return;
 	}
 	k->flow = flow = hp3_flow_find(e, HP3_ENDS(qp), qp->rqpn);
+	k->pair = hp3_pair_of(e, flow);
 	b->owners[flow] = (struct hp3d_beside_owner){(uint16_t)(shim + 1u), cell};
 	k->at = (uint16_t)s->n_active;
 	s->active[s->n_active++] = cell;
-	hp3d_beside_pair_begins(b, shim, hp3_pair_of(e, flow));
+	hp3d_beside_pair_begins(b, shim, k->pair);
 	hp3d_claims_add(&b->claims, qp);
 	start_counts(k, c, now);
 	hp3d_beside_count(&b->c.qps, b->c.qps + 1);

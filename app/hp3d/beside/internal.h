@@ -23,6 +23,7 @@
 struct hp3d_beside_known {
 	struct hp3_qp_event qp; /* as it was told; kind UP: it is in the engine */
 	uint32_t flow; /* HP3_NO_FLOW: not in the engine */
+	uint32_t pair; /* while it is there */
 	uint32_t generation;
 	bool refused; /* this generation */
 	bool suspended; /* the engine has asked for it */
@@ -87,6 +88,7 @@ struct hp3d_beside {
 	uint32_t max_flows, max_pairs;
 	struct hp3d_beside_owner *owners; /* by flow */
 	uint16_t *makers; /* by address pair: with whose queue pair it began: shim + 1, or 0 */
+	uint64_t *met; /* by address pair: when hp3d asked last who is at the other end */
 	struct hp3d_claims claims;
 	struct hp3d_beside_counters c;
 	struct hp3d_beside_shim shims[HP3D_BESIDE_SHIMS];
@@ -146,7 +148,8 @@ bool hp3d_beside_copy(const struct hp3_verbs_cell *cell, struct hp3_verbs_cell *
 /* A queue pair that is new in the engine: who is at its other end, which ports it may have. */
 void hp3d_beside_settle_in(struct hp3d_beside *b, struct hp3d_beside_known *k,
 	const struct hp3_verbs_cell *c, uint64_t now);
-/* Where only some ports can be asked, it is to be on one of them. */
+/* Now and then who is at its other end; where only some ports can be asked, it is to be on one of
+ * them. */
 void hp3d_beside_settle(struct hp3d_beside *b, struct hp3d_beside_known *k,
 	const struct hp3_verbs_cell *c, uint64_t now);
 

@@ -3,6 +3,15 @@
 #include "app/hp3d/beside/internal.h"
 
 #define RETRY_NS 500000000u
+#define MEET_NS  60000000000u
+
+/* hp3d may have given up the other host in its tables meanwhile. */
+static void meet(struct hp3d_beside *b, const struct hp3d_beside_known *k,
+	const struct hp3_verbs_cell *c, uint64_t now)
+{
+	b->met[k->pair] = now;
+	hp3d_ud_meet(b->ud, HP3_ENDS(&k->qp), c->traffic_class, now);
+}
 
 void hp3d_beside_settle_in(struct hp3d_beside *b, struct hp3d_beside_known *k,
 	const struct hp3_verbs_cell *c, uint64_t now)
@@ -15,7 +24,7 @@ void hp3d_beside_settle_in(struct hp3d_beside *b, struct hp3d_beside_known *k,
 	k->settled = true;
 	if (b->ud == NULL)
 		return;
-	hp3d_ud_meet(b->ud, &ends, c->traffic_class, now);
+	meet(b, k, c, now);
 	k->n_ports = hp3d_ud_ports(b->ud, k->qp.ipv6, k->qp.local, &k->ports, now);
 	if (k->n_ports == UINT32_MAX)
 		return;
@@ -42,6 +51,8 @@ void hp3d_beside_settle(struct hp3d_beside *b, struct hp3d_beside_known *k,
 {
 	struct hp3_cmd move = {.kind = HP3_CMD_MOVE, .cause = HP3_CAUSE_SETUP, .flow = k->flow};
 
+	if (b->ud != NULL && now - b->met[k->pair] >= MEET_NS)
+		meet(b, k, c, now);
 	if (k->settled || now < k->settle_at || c->state != HP3_VERBS_RTS || c->posted_wrs == 0)
 		return;
 	k->settle_at = now + RETRY_NS;

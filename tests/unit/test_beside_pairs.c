@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Verbs mode: the address pairs of applications' queue pairs, with an engine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "app/hp3d/beside/internal.h"
+#include "engine/policy.h"
+
+#define FLOWS  256u
+#define PAIRS  64u
+#define SECOND 1000000000ull
+
+struct hp3d_pipe {
+	struct hp3_engine *e;
+	struct hp3_acts acts;
+};
+
+static struct hp3d_pipe pipe_of_all;
+static struct hp3d_beside *b;
+static uint64_t now;
+static unsigned meetings; /* of hp3d_ud_meet() */
+
+/* --- what hp3d's pipe is here: the engine --- */
+
+struct hp3_engine *hp3d_pipe_engine(struct hp3d_pipe *p)
+{
+	return p->e;
+}
+
+int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t t)
+{
+	return hp3_qp(p->e, ev, t, &p->acts);
+}
+
+int hp3d_pipe_felt(struct hp3d_pipe *p, uint32_t flow, const struct hp3_felt *felt, uint64_t t)
+{
+	return hp3_felt(p->e, flow, felt, t, &p->acts);
+}
+
+int hp3d_pipe_actuated(
+	struct hp3d_pipe *p, uint32_t flow, enum hp3_actuator_report report, uint64_t t)
+{
+	return hp3_actuator(p->e, flow, report, t, &p->acts);
+}
+
+int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t t)
+{
+	return hp3_command(p->e, cmd, t, &p->acts);
+}
+
+void hp3d_pipe_place(struct hp3d_pipe *p, uint32_t flow, uint64_t t)
+{
+}
+
+void hp3d_ud_meet(struct hp3d_ud *u, const struct hp3_ends *ends, uint8_t tclass, uint64_t t)
+{
+	meetings++;
+}
+
+uint32_t hp3d_ud_ports(
+	struct hp3d_ud *u, bool ipv6, const uint8_t *local, const uint16_t **ports, uint64_t t)
+{
+	*ports = NULL;
+	return 0;
+}
+
+/* --- applications --- */
+
+static int setup(void **state)
+{
+	struct hp3_engine_config cfg;
+	size_t size;
+
+	b = calloc(1, sizeof(*b));
+	hp3_policy_defaults(&cfg);
+	cfg.max_flows = FLOWS;
+	cfg.max_pairs = PAIRS;
+	cfg.max_moves = 4;
+	cfg.beside = true;
+	cfg = hp3_policy_settled(&cfg);
+	size = hp3_engine_size(&cfg);
+	pipe_of_all.e = hp3_engine_create(aligned_alloc(64, (size + 63) / 64 * 64), size, &cfg);
+	b->pipe = &pipe_of_all;
+	b->max_flows = FLOWS;
+	b->max_pairs = PAIRS;
+	b->owners = calloc(FLOWS, sizeof(*b->owners));
+	b->makers = calloc(PAIRS, sizeof(*b->makers));
+	b->met = calloc(PAIRS, sizeof(*b->met));
+	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++)
+		b->shims[i].fd = b->shims[i].bell = -1;
+	now = 1000 * SECOND;
+	meetings = 0;
+	return pipe_of_all.e != NULL ? hp3d_claims_open(&b->claims, FLOWS, 7) : -1;
+}
+
+static void leave(unsigned shim)
+{
+	struct hp3d_beside_shim *s = &b->shims[shim];
+
+	hp3d_beside_forget(b, shim, now);
+	hp3d_beside_pairs_forget(b, shim);
+	free(s->cells);
+	free(s->known);
+	*s = (struct hp3d_beside_shim){.fd = -1, .bell = -1};
+}
+
+static int teardown(void **state)
+{
+	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++)
+		if (b->shims[i].fd >= 0)
+			leave(i);
+	hp3d_claims_close(&b->claims);
+	free(b->owners);
+	free(b->makers);
+	free(b->met);
+	free(b);
+	free(pipe_of_all.e);
+	return 0;
+}
+
+static void come(unsigned shim, uid_t uid)
+{
+	struct hp3d_beside_shim *s = &b->shims[shim];
+
+	s->fd = 1000;
+	s->uid = uid;
+	s->cells = calloc(HP3_VERBS_CELLS, sizeof(*s->cells));
+	s->known = calloc(HP3_VERBS_CELLS, sizeof(*s->known));
+	for (uint32_t i = 0; i < HP3_VERBS_CELLS; i++)
+		s->known[i].flow = HP3_NO_FLOW;
+}
+
+/* A queue pair with host `remote`. */
+static void announce(unsigned shim, uint32_t cell, uint8_t remote)
+{
+	static uint32_t qpns;
+	struct hp3_verbs_cell *c = &b->shims[shim].cells[cell];
+
+	*c = (struct hp3_verbs_cell){.generation = ++qpns,
+		.qpn = qpns & HP3_QPN_MASK,
+		.dest_qpn = qpns & HP3_QPN_MASK,
+		.state = HP3_VERBS_RTS,
+		.method = HP3_VERBS_SQD};
+	memcpy(c->sgid, (uint8_t[16]){[10] = 0xff, 0xff, 10, 9, 0, 1}, 16);
+	memcpy(c->dgid, (uint8_t[16]){[10] = 0xff, 0xff, 10, 9, 1, remote}, 16);
+}
+
+static void scan(unsigned shim)
+{
+	do
+		hp3d_beside_scan(b, shim, now);
+	while (b->shims[shim].rung);
+}
+
+/* Once a minute, while there are queue pairs: hp3d may have given up a host in its tables. */
+static void hosts_meet_again(void **state)
+{
+	b->ud = (struct hp3d_ud *)b;
+	come(0, 0);
+	for (uint32_t i = 0; i < 4; i++)
+		announce(0, i, (uint8_t)(1 + i % 2));
+	scan(0);
+	assert_int_equal(meetings, 4);
+	for (unsigned minute = 1; minute <= 10; minute++) {
+		now += 60 * SECOND - 1;
+		hp3d_beside_feel(b, 0, now);
+		assert_int_equal(meetings, 4 + 2 * (minute - 1));
+		now++;
+		hp3d_beside_feel(b, 0, now);
+		hp3d_beside_feel(b, 0, now);
+		assert_int_equal(meetings, 4 + 2 * minute); /* once for two queue pairs */
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(hosts_meet_again),
+	};
+
+	return cmocka_run_group_tests_name("beside_pairs", tests, NULL, NULL);
+}
