@@ -412,9 +412,9 @@ static void make_shims(void)
 	b.max_flows = FLOWS;
 	b.max_pairs = PAIRS;
 	b.owners = calloc(FLOWS, sizeof(*b.owners));
-	b.makers = calloc(PAIRS, sizeof(*b.makers));
 	b.met = calloc(PAIRS, sizeof(*b.met));
-	MUST(b.owners != NULL && b.makers != NULL && b.met != NULL && hp3d_claims_open(&b.claims, FLOWS, 7) == 0);
+	MUST(b.owners != NULL && b.met != NULL && hp3d_claims_open(&b.claims, FLOWS, 7) == 0 &&
+		hp3d_pair_users_open(&b.pair_users, FLOWS, 7) == 0);
 	watch_accesses();
 }
 
@@ -445,10 +445,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		hp3d_beside_forget(&b, s, now);
 	check();
 	MUST(b.c.qps == 0);
-	for (unsigned s = 0; s < SHIMS; s++) {
-		hp3d_beside_pairs_forget(&b, s);
-		MUST(b.shims[s].n_pairs == 0);
-	}
+	for (unsigned s = 0; s < SHIMS; s++)
+		MUST(hp3d_pair_users_count(&b.pair_users, b.shims[s].uid) == 0);
 	free(pipe_of_all.e);
 	return 0;
 }

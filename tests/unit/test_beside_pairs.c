@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "app/hp3d/beside/internal.h"
+#include "base/random.h"
 #include "engine/policy.h"
 
 #define FLOWS  256u
@@ -33,22 +34,26 @@ struct hp3_engine *hp3d_pipe_engine(struct hp3d_pipe *p)
 
 int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t t)
 {
+	p->acts.n = 0;
 	return hp3_qp(p->e, ev, t, &p->acts);
 }
 
 int hp3d_pipe_felt(struct hp3d_pipe *p, uint32_t flow, const struct hp3_felt *felt, uint64_t t)
 {
+	p->acts.n = 0;
 	return hp3_felt(p->e, flow, felt, t, &p->acts);
 }
 
 int hp3d_pipe_actuated(
 	struct hp3d_pipe *p, uint32_t flow, enum hp3_actuator_report report, uint64_t t)
 {
+	p->acts.n = 0;
 	return hp3_actuator(p->e, flow, report, t, &p->acts);
 }
 
 int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t t)
 {
+	p->acts.n = 0;
 	return hp3_command(p->e, cmd, t, &p->acts);
 }
 
@@ -88,13 +93,14 @@ static int setup(void **state)
 	b->max_flows = FLOWS;
 	b->max_pairs = PAIRS;
 	b->owners = calloc(FLOWS, sizeof(*b->owners));
-	b->makers = calloc(PAIRS, sizeof(*b->makers));
 	b->met = calloc(PAIRS, sizeof(*b->met));
 	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++)
 		b->shims[i].fd = b->shims[i].bell = -1;
 	now = 1000 * SECOND;
 	meetings = 0;
-	return pipe_of_all.e != NULL ? hp3d_claims_open(&b->claims, FLOWS, 7) : -1;
+	return pipe_of_all.e != NULL && hp3d_claims_open(&b->claims, FLOWS, 7) == 0
+		       ? hp3d_pair_users_open(&b->pair_users, FLOWS, 7)
+		       : -1;
 }
 
 static void leave(unsigned shim)
@@ -102,7 +108,6 @@ static void leave(unsigned shim)
 	struct hp3d_beside_shim *s = &b->shims[shim];
 
 	hp3d_beside_forget(b, shim, now);
-	hp3d_beside_pairs_forget(b, shim);
 	free(s->cells);
 	free(s->known);
 	*s = (struct hp3d_beside_shim){.fd = -1, .bell = -1};
@@ -115,7 +120,7 @@ static int teardown(void **state)
 			leave(i);
 	hp3d_claims_close(&b->claims);
 	free(b->owners);
-	free(b->makers);
+	hp3d_pair_users_close(&b->pair_users);
 	free(b->met);
 	free(b);
 	free(pipe_of_all.e);
@@ -176,12 +181,124 @@ static void hosts_meet_again(void **state)
 	}
 }
 
+#define SHARE (PAIRS * 7 / 12 + 1)
+
+/* Announces queue pairs with hosts from `remote` on, in cells from `cell` on; how many hp3d takes
+ * before it refuses one. */
+static uint32_t fill(unsigned shim, uint32_t cell, uint8_t remote)
+{
+	uint64_t refused = b->c.refused_share;
+
+	for (uint32_t i = 0;; i++) {
+		assert_true(i <= PAIRS);
+		announce(shim, cell + i, (uint8_t)(remote + i));
+		scan(shim);
+		if (b->c.refused_share != refused)
+			return i;
+	}
+}
+
+static void join(unsigned shim, uint8_t remote, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		announce(shim, i, (uint8_t)(remote + i));
+	scan(shim);
+	assert_int_equal(b->shims[shim].n_active, n);
+}
+
+/* Each of two takes over the address pairs of the other, which connects anew. */
+static void a_user_with_two_applications(void **state)
+{
+	uint32_t n;
+
+	come(0, 1000);
+	come(1, 1000);
+	n = fill(0, 0, 1);
+	assert_in_range(n, SHARE - 1, SHARE);
+	join(1, 1, n);
+	for (unsigned round = 0; round < 6; round++) {
+		leave(round % 2);
+		come(round % 2, 1000);
+		assert_int_equal(fill(round % 2, HP3_VERBS_CELLS / 2, (uint8_t)(100 + round)), 0);
+		join(round % 2, 1, n);
+	}
+	assert_int_equal(hp3_engine_pairs(pipe_of_all.e), n);
+}
+
+/* Another user has the address pairs that the first one had: it is that user's share from then on,
+ * and the first one has all of its own. */
+static void a_pair_is_of_who_uses_it(void **state)
+{
+	uint32_t n, more;
+
+	come(0, 1000);
+	come(1, 2000);
+	come(2, 3000);
+	n = fill(0, 0, 1);
+	join(1, 1, n);
+	leave(0);
+	assert_int_equal(fill(1, HP3_VERBS_CELLS / 2, 100), 0);
+	come(0, 1000);
+	more = fill(0, 0, 150);
+	assert_true(more > 8); /* of those that are free as much as anybody */
+	leave(0);
+	assert_int_equal(fill(2, 0, 200), more);
+}
+
+/* All of it, whatever came before. */
+static void who_ends_its_queue_pairs_has_its_share_again(void **state)
+{
+	uint32_t n;
+
+	come(0, 1000);
+	come(1, 2000);
+	n = fill(0, 0, 1);
+	join(1, 1, n);
+	for (uint32_t i = 0; i < HP3_VERBS_CELLS; i++)
+		b->shims[0].cells[i].state = HP3_VERBS_FREE;
+	scan(0);
+	assert_int_equal(b->shims[0].n_active, 0);
+	assert_true(fill(0, 0, 100) > 8);
+}
+
+/* Any order of queue pairs that come and go: the table has what a plain list has. */
+static void as_a_plain_list_has_them(void **state)
+{
+	uint32_t qps[PAIRS][6] = {0}, pairs[6] = {0}, all = 0;
+	struct hp3d_pair_users p;
+	uint64_t rng = 1;
+
+	assert_int_equal(hp3d_pair_users_open(&p, FLOWS, 7), 0);
+	for (unsigned i = 0; i < 200000; i++) {
+		uint32_t pair = (uint32_t)hp3_random_below(&rng, PAIRS);
+		uid_t uid = (uid_t)hp3_random_below(&rng, 6);
+		uint32_t *n = &qps[pair][uid];
+
+		if (all < FLOWS && hp3_random_below(&rng, 2)) {
+			hp3d_pair_users_add(&p, pair, uid);
+			pairs[uid] += (*n)++ == 0;
+			all++;
+		} else if (*n != 0) {
+			hp3d_pair_users_drop(&p, pair, uid);
+			pairs[uid] -= --*n == 0;
+			all--;
+		}
+		for (uid = 0; uid < 6; uid++)
+			assert_int_equal(hp3d_pair_users_count(&p, uid), pairs[uid]);
+	}
+	hp3d_pair_users_close(&p);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(hosts_meet_again),
+		TEST(as_a_plain_list_has_them),
+		TEST(a_user_with_two_applications),
+		TEST(a_pair_is_of_who_uses_it),
+		TEST(who_ends_its_queue_pairs_has_its_share_again),
 	};
 
 	return cmocka_run_group_tests_name("beside_pairs", tests, NULL, NULL);

@@ -69,24 +69,33 @@ void hp3d_beside_reconfigure(struct hp3d_beside *b, const struct hp3_config *cfg
 	b->look_ns = cfg->beside.look_us * 1000ull;
 }
 
+static void free_tables(struct hp3d_beside *b)
+{
+	hp3d_claims_close(&b->claims);
+	hp3d_pair_users_close(&b->pair_users);
+	free(b->owners);
+	free(b->met);
+}
+
+static int make_tables(struct hp3d_beside *b, const struct hp3_engine_config *ec)
+{
+	b->owners = calloc(ec->max_flows, sizeof(*b->owners));
+	b->met = calloc(ec->max_pairs, sizeof(*b->met));
+	if (b->owners == NULL || b->met == NULL ||
+		hp3d_claims_open(&b->claims, ec->max_flows, ec->hash_seed) < 0 ||
+		hp3d_pair_users_open(&b->pair_users, ec->max_flows, ec->hash_seed) < 0) {
+		free_tables(b);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
 struct hp3d_beside *hp3d_beside_open(const struct hp3_config *cfg, struct hp3d_pipe *p)
 {
 	struct hp3d_beside *b = calloc(1, sizeof(*b));
 
-	if (b != NULL)
-		b->owners = calloc(cfg->engine.max_flows, sizeof(*b->owners));
-	if (b != NULL)
-		b->makers = calloc(cfg->engine.max_pairs, sizeof(*b->makers));
-	if (b != NULL)
-		b->met = calloc(cfg->engine.max_pairs, sizeof(*b->met));
-	if (b == NULL || b->owners == NULL || b->makers == NULL || b->met == NULL ||
-		hp3d_claims_open(&b->claims, cfg->engine.max_flows, cfg->engine.hash_seed) < 0) {
+	if (b == NULL || make_tables(b, &cfg->engine) < 0) {
 		fprintf(stderr, "hp3d: no memory for [beside]; lower [flows] max_flows\n");
-		if (b != NULL) {
-			free(b->owners);
-			free(b->makers);
-			free(b->met);
-		}
 		free(b);
 		return NULL;
 	}
@@ -130,10 +139,7 @@ void hp3d_beside_close(struct hp3d_beside *b)
 	}
 	if (b->epoll >= 0)
 		close(b->epoll);
-	hp3d_claims_close(&b->claims);
-	free(b->owners);
-	free(b->makers);
-	free(b->met);
+	free_tables(b);
 	free(b);
 }
 
@@ -174,7 +180,6 @@ static void open_datagrams(struct hp3d_beside *b, uint64_t now)
 static void part(struct hp3d_beside *b, unsigned shim, uint64_t now)
 {
 	hp3d_beside_forget(b, shim, now);
-	hp3d_beside_pairs_forget(b, shim);
 	if (b->shims[shim].cells != NULL)
 		hp3d_beside_count(&b->c.shims, b->c.shims - 1);
 	/* The application may keep its bell: closing ours alone does not end the wait for it. */

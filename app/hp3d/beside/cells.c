@@ -63,7 +63,7 @@ static void end(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t no
 	b->owners[k->flow].shim = 0;
 	hp3d_claims_drop(&b->claims, &k->qp);
 	hp3d_pipe_qp(b->pipe, &k->qp, now);
-	hp3d_beside_pair_ends(b, k->pair);
+	hp3d_pair_users_drop(&b->pair_users, k->pair, s->uid);
 	k->flow = HP3_NO_FLOW;
 	k->asked = 0;
 	s->active[k->at] = s->active[--s->n_active];
@@ -116,7 +116,7 @@ static void begin(struct hp3d_beside *b, unsigned shim, uint16_t cell,
 	b->owners[flow] = (struct hp3d_beside_owner){(uint16_t)(shim + 1u), cell};
 	k->at = (uint16_t)s->n_active;
 	s->active[s->n_active++] = cell;
-	hp3d_beside_pair_begins(b, shim, k->pair);
+	hp3d_pair_users_add(&b->pair_users, k->pair, s->uid);
 	hp3d_claims_add(&b->claims, qp);
 	start_counts(k, c, now);
 	hp3d_beside_count(&b->c.qps, b->c.qps + 1);

@@ -7,6 +7,7 @@
 #include "app/hp3d/beside/beside.h"
 #include "app/hp3d/beside/claims.h"
 #include "app/hp3d/beside/copies.h"
+#include "app/hp3d/beside/pair_users.h"
 #include "app/hp3d/beside/port_news.h"
 #include "app/hp3d/ud/traces.h"
 #include "app/hp3d/ud/ud.h"
@@ -56,7 +57,6 @@ struct hp3d_beside_shim {
 	struct hp3d_beside_known *known;
 	uint16_t active[HP3_VERBS_CELLS]; /* cells that are in the engine */
 	uint32_t n_active;
-	uint32_t n_pairs; /* address pairs that began with a queue pair of it */
 	uint32_t next_cell, next_felt; /* where the last look ended */
 	uint32_t changes; /* left of HP3D_BESIDE_CHANGES */
 	uint32_t looked; /* cells that the last look copied */
@@ -87,7 +87,7 @@ struct hp3d_beside {
 	uint64_t look_ns, due, now; /* now: of the newest poll */
 	uint32_t max_flows, max_pairs;
 	struct hp3d_beside_owner *owners; /* by flow */
-	uint16_t *makers; /* by address pair: with whose queue pair it began: shim + 1, or 0 */
+	struct hp3d_pair_users pair_users;
 	uint64_t *met; /* by address pair: when hp3d asked last who is at the other end */
 	struct hp3d_claims claims;
 	struct hp3d_beside_counters c;
@@ -114,11 +114,6 @@ int hp3d_beside_place(const struct hp3d_beside *b, uid_t uid, bool *occupied);
 /* May the application have one more, this one? Root and hp3d's user may while there is room. */
 bool hp3d_beside_has_share(
 	const struct hp3d_beside *b, unsigned shim, const struct hp3_qp_event *qp);
-/* A queue pair of the application is in the engine; one of the pair has left it. */
-void hp3d_beside_pair_begins(struct hp3d_beside *b, unsigned shim, uint32_t pair);
-void hp3d_beside_pair_ends(struct hp3d_beside *b, uint32_t pair);
-/* The application leaves: pairs that others go on with are nobody's. */
-void hp3d_beside_pairs_forget(struct hp3d_beside *b, unsigned shim);
 
 /* hello.c: what it shares is taken over, and it is welcomed. 0; -EAGAIN: it has said nothing yet;
  * or another negative errno. */

@@ -10,6 +10,8 @@ static bool is_ours(uid_t uid)
 	return uid == 0 || uid == geteuid();
 }
 
+_Static_assert(HP3D_PAIR_USERS >= HP3D_BESIDE_SHIMS, "an application has one user");
+
 #define ALPHA 2u /* one may take so many times what is free (dynamic thresholds) */
 #define FIRST 8u /* one place of so many is for users who have none */
 
@@ -25,14 +27,11 @@ static bool allows(uint32_t used, uint32_t free, uint32_t places)
 static bool has_share(const struct hp3d_beside *b, uid_t uid, bool with_pair)
 {
 	const struct hp3_engine *e = hp3d_pipe_engine(b->pipe);
-	uint32_t flows = 0, pairs = 0;
+	uint32_t flows = 0, pairs = hp3d_pair_users_count(&b->pair_users, uid);
 
-	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++) {
-		if (b->shims[i].fd < 0 || b->shims[i].uid != uid)
-			continue;
-		flows += b->shims[i].n_active;
-		pairs += b->shims[i].n_pairs;
-	}
+	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++)
+		if (b->shims[i].fd >= 0 && b->shims[i].uid == uid)
+			flows += b->shims[i].n_active;
 	return allows(flows, b->max_flows - hp3_engine_flows(e), b->max_flows) &&
 	       (!with_pair || allows(pairs, b->max_pairs - hp3_engine_pairs(e), b->max_pairs));
 }
@@ -44,30 +43,4 @@ bool hp3d_beside_has_share(
 	struct hp3_engine *e = hp3d_pipe_engine(b->pipe);
 
 	return is_ours(uid) || has_share(b, uid, hp3_pair_find(e, HP3_ENDS(qp)) == UINT32_MAX);
-}
-
-void hp3d_beside_pair_begins(struct hp3d_beside *b, unsigned shim, uint32_t pair)
-{
-	if (b->makers[pair] != 0)
-		return;
-	b->makers[pair] = (uint16_t)(shim + 1);
-	b->shims[shim].n_pairs++;
-}
-
-void hp3d_beside_pair_ends(struct hp3d_beside *b, uint32_t pair)
-{
-	if (b->makers[pair] == 0 || hp3_pair_is_used(hp3d_pipe_engine(b->pipe), pair))
-		return;
-	b->shims[b->makers[pair] - 1].n_pairs--;
-	b->makers[pair] = 0;
-}
-
-void hp3d_beside_pairs_forget(struct hp3d_beside *b, unsigned shim)
-{
-	for (uint32_t i = 0; b->shims[shim].n_pairs != 0 && i < b->max_pairs; i++) {
-		if (b->makers[i] != shim + 1)
-			continue;
-		b->makers[i] = 0;
-		b->shims[shim].n_pairs--;
-	}
 }
