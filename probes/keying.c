@@ -9,6 +9,7 @@
 #define WAIT_MIN  (SECOND / 10)
 #define WAIT_MAX  (60 * SECOND)
 #define IDLE      (300 * SECOND)
+#define VLAN_KEPT (60 * SECOND) /* after the RNIC's last packet in it */
 #define LOOKS     16u /* records that a new peer may ask to give way */
 #define TRIES     3u /* INITs before a record whose peer never replied may give way */
 #define SLOT      (1ull << 26) /* ns: silent peers become due together, so that looks are few */
@@ -217,8 +218,12 @@ static struct hp3_keying_peer *new_peer(
 		k->stats->full++;
 		return NULL;
 	}
-	*p = (struct hp3_keying_peer){
-		.ends = *ends, .used = true, .since = now, .wait = WAIT_MIN, .next = *bucket};
+	*p = (struct hp3_keying_peer){.ends = *ends,
+		.used = true,
+		.vlan = HP3_KEYING_ANY_VLAN,
+		.since = now,
+		.wait = WAIT_MIN,
+		.next = *bucket};
 	*bucket = number_of(k, p) + 1;
 	list(k, p);
 	hp3_keying_new_nonce(k, p);
@@ -226,7 +231,19 @@ static struct hp3_keying_peer *new_peer(
 	return p;
 }
 
-bool hp3_keying_begin(struct hp3_keying *k, const struct hp3_pair_ends *ends, uint64_t now)
+/* Another VLAN takes the place of one in which the RNIC talks no more, while there is no key. */
+static void talks_in(struct hp3_keying_peer *p, uint32_t vlan, uint64_t now)
+{
+	bool stays = p->vlan != HP3_KEYING_ANY_VLAN && (p->keyed || now - p->in_vlan < VLAN_KEPT);
+
+	if (vlan == HP3_KEYING_ANY_VLAN || (stays && p->vlan != vlan))
+		return;
+	p->vlan = vlan;
+	p->in_vlan = now;
+}
+
+bool hp3_keying_begin(
+	struct hp3_keying *k, const struct hp3_pair_ends *ends, uint32_t vlan, uint64_t now)
 {
 	struct hp3_keying_peer *p = hp3_keying_peer(k, ends);
 
@@ -237,6 +254,7 @@ bool hp3_keying_begin(struct hp3_keying *k, const struct hp3_pair_ends *ends, ui
 	if (p == NULL)
 		return false;
 	p->talked = now;
+	talks_in(p, vlan, now);
 	if (k->due[number_of(k, p)] != HP3_KEYING_NEVER)
 		return true;
 	if (p->keyed && p->doubted == 0)
@@ -380,6 +398,8 @@ void hp3_keying_become(struct hp3_keying *k, const struct hp3_identity *identity
 			.older = old.older,
 			.newer = old.newer,
 			.next = old.next,
+			.vlan = old.vlan,
+			.in_vlan = old.in_vlan,
 			.since = now,
 			.talked = old.talked};
 		hp3_keying_new_nonce(k, p);

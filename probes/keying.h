@@ -17,6 +17,10 @@
  * Another identity at an address that has a key: hp3_keying asks the old one (INIT) and waits. It
  * takes the new one only after 10 s without a proof or a message with a right tag from the old one.
  *
+ * The two hosts may see different VLAN tags, because an access port strips them, and keys know no
+ * VLAN. A record has the VLAN in which the local RNIC talks to the peer. There hp3_keying asks, and
+ * only from there it takes identities: whoever has the address in another VLAN gets no key.
+ *
  * A peer that has a key, and is silent: after 15 s without a proof or a message with a right tag
  * hp3_keying asks it again. A peer that gave its record up makes one again that way. If no proof
  * comes within 15 s more, the pair has no key any more: the peer's hp3d may have none, or agree on
@@ -46,7 +50,7 @@
 #include "probes/limit.h"
 
 /* X(field, help). Each message that arrives is counted in `messages` and in exactly one of the
- * seventeen below it. */
+ * eighteen below it. */
 #define HP3_KEYING_STATS(X)                                                                        \
 	X(messages, "messages of key agreement that arrived")                                      \
 	X(other_version, "messages of key agreement dropped: of an hp3d that speaks another "      \
@@ -55,6 +59,8 @@
 	X(unprivileged, "messages of key agreement dropped: of a user of the peer's host, by "     \
 			"their source port")                                                       \
 	X(strangers, "messages of key agreement dropped: the RNIC talks to no such address")       \
+	X(other_vlan, "messages of key agreement dropped: in another VLAN than that in which the " \
+		      "RNIC talks to the peer")                                                    \
 	X(cookies, "questions of peers answered with a cookie")                                    \
 	X(cookies_refused, "questions of peers dropped: too many cookies a second")                \
 	X(cookies_taken, "cookies of peers: the question left once more")                          \
@@ -112,9 +118,13 @@ size_t hp3_keying_size(const struct hp3_keying_config *cfg);
 struct hp3_keying *hp3_keying_create(void *mem, size_t size, const struct hp3_keying_config *cfg,
 	struct hp3_keying_stats *stats);
 
+/* Not known in which. */
+#define HP3_KEYING_ANY_VLAN UINT32_MAX
+
 /* A message for hp3's port of `to.dst`, from HP3_HANDSHAKE_PORT of `to.src`. */
 struct hp3_keying_message {
 	struct hp3_pair_ends to; /* from here to there */
+	uint32_t vlan; /* as the local RNIC's packets (roce/tags.h), or HP3_KEYING_ANY_VLAN */
 	uint32_t len;
 	uint8_t bytes[HP3_HANDSHAKE_MAX];
 };
@@ -122,9 +132,12 @@ struct hp3_keying_message {
 /*
  * The local RNIC has a connection with this address. Cheap, to be called again at least once a
  * minute while it goes on: INITs end, and the record may be given away, 5 minutes after the last
- * call. *ends: from here to there. False: no room.
+ * call. *ends: from here to there. `vlan`: of its packets, or HP3_KEYING_ANY_VLAN; that of the
+ * first call stays while the peer has a key, and while a call with it was within a minute. False:
+ * no room.
  */
-bool hp3_keying_begin(struct hp3_keying *k, const struct hp3_pair_ends *ends, uint64_t now);
+bool hp3_keying_begin(
+	struct hp3_keying *k, const struct hp3_pair_ends *ends, uint32_t vlan, uint64_t now);
 
 /* An INIT that is due; false: none is. To be called until it is false, or some at a time. */
 bool hp3_keying_tick(struct hp3_keying *k, uint64_t now, struct hp3_keying_message *out);

@@ -19,6 +19,7 @@ enum hp3_keying_trial_state { HP3_TRIAL_FREE, HP3_TRIAL_WANTED, HP3_TRIAL_AWAY, 
 struct hp3_keying_trial {
 	uint8_t state; /* enum hp3_keying_trial_state */
 	uint32_t serial; /* of the job */
+	uint32_t vlan; /* of the message that waits */
 	uint64_t since; /* begin of the state */
 	uint8_t public[HP3_PUBLIC_LEN];
 	struct hp3_pair_secrets secrets; /* READY */
@@ -31,13 +32,14 @@ struct hp3_keying_peer {
 	bool replied; /* ever: it is not in the list of `newest` */
 	bool had_key; /* not keyed: `public` had the key until the peer fell silent */
 	uint8_t tries; /* not replied: INITs, at most UINT8_MAX */
+	uint32_t vlan; /* in which the local RNIC talks to it, or HP3_KEYING_ANY_VLAN */
 	uint32_t older, newer; /* not replied: record + 1, or 0 */
 	uint32_t next; /* of the same bucket, or of the free ones */
 	uint32_t next_job; /* in the queue of jobs */
 	uint64_t nonce; /* ours: of the next proof that counts */
 	uint8_t cookie[HP3_COOKIE_LEN]; /* the peer's, for this nonce */
 	uint64_t wait; /* between the last INIT and the next one */
-	uint64_t talked; /* hp3_keying_begin() */
+	uint64_t talked, in_vlan; /* hp3_keying_begin(); in this VLAN */
 	uint64_t since, heard;
 	uint64_t asking; /* keyed: the first INIT since it was heard; 0: none left */
 	uint64_t doubted, roused, cloned; /* the last time; 0: not, or never */

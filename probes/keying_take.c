@@ -17,6 +17,7 @@ static const struct hp3_limit peer_jobs = {1, 4}, peer_replies = {100, 16};
 struct turn {
 	struct hp3_keying *k;
 	struct hp3_keying_peer *p;
+	uint32_t vlan; /* of the message */
 	uint64_t now;
 	struct hp3_keying_message *out;
 };
@@ -27,10 +28,11 @@ static enum hp3_keying_fate drop(uint64_t *counter)
 	return HP3_KEYING_TAKEN;
 }
 
-static void write_message(const struct hp3_keying_peer *p, const struct hp3_handshake *h,
-	struct hp3_keying_message *out)
+static void write_message(const struct hp3_keying_peer *p, uint32_t vlan,
+	const struct hp3_handshake *h, struct hp3_keying_message *out)
 {
 	out->to = p->ends;
+	out->vlan = vlan;
 	out->len = hp3_handshake_write(out->bytes, h);
 }
 
@@ -46,7 +48,7 @@ void hp3_keying_write_init(
 	if (p->has_cookie)
 		memcpy(h.cookie, p->cookie, sizeof(h.cookie));
 	k->stats->asked++;
-	write_message(p, &h, out);
+	write_message(p, p->vlan, &h, out);
 }
 
 /* REPLY or CONFIRM: `asked` is the receiver's nonce, `nonce` ours. */
@@ -62,7 +64,7 @@ static void write_proof(const struct turn *t, enum hp3_handshake_kind kind, uint
 
 	memcpy(h.public, cfg->identity.public, sizeof(h.public));
 	hp3_handshake_prove(&h, secrets->out.proof, receiver);
-	write_message(t->p, &h, t->out);
+	write_message(t->p, t->vlan, &h, t->out);
 }
 
 /* NULL: they have to be computed. */
@@ -135,6 +137,7 @@ static void adopt(const struct turn *t, const struct hp3_handshake *h)
 	t->k->stats->replaced += replaces;
 	p->keyed = true;
 	p->had_key = false;
+	p->vlan = t->vlan;
 	p->since = t->now;
 	p->cloned = 0;
 	p->we_began = h->kind == HP3_HANDSHAKE_REPLY;
@@ -197,8 +200,11 @@ static void enqueue(const struct turn *t, const struct hp3_handshake *h)
 	struct hp3_keying_trial *trial = &t->p->trial;
 	uint32_t number = (uint32_t)(t->p - k->peer) + 1;
 
-	*trial = (struct hp3_keying_trial){
-		.state = HP3_TRIAL_WANTED, .serial = ++k->serial, .since = t->now, .waits = *h};
+	*trial = (struct hp3_keying_trial){.state = HP3_TRIAL_WANTED,
+		.serial = ++k->serial,
+		.vlan = t->vlan,
+		.since = t->now,
+		.waits = *h};
 	memcpy(trial->public, h->public, sizeof(trial->public));
 	t->p->next_job = 0;
 	if (k->last_job != 0)
@@ -237,8 +243,10 @@ static enum hp3_keying_fate want(const struct turn *t, const struct hp3_handshak
 	if (is_under_way(t)) {
 		if (memcmp(trial->public, h->public, sizeof(trial->public)) != 0)
 			return drop(&stats->busy);
-		if (h->kind != HP3_HANDSHAKE_INIT || trial->waits.kind == HP3_HANDSHAKE_INIT)
+		if (h->kind != HP3_HANDSHAKE_INIT || trial->waits.kind == HP3_HANDSHAKE_INIT) {
 			trial->waits = *h;
+			trial->vlan = t->vlan;
+		}
 		return drop(&stats->computing);
 	}
 #ifndef HP3_BREAK_KEYING_BUDGET
@@ -290,7 +298,7 @@ static enum hp3_keying_fate give_cookie(
 #endif
 	hp3_limit_spend(&k->cfg.cookies, &k->cookies, t->now);
 	hp3_handshake_cookie(cookie.cookie, k->cookie_key, ends, h, t->now >> SLOT_SHIFT);
-	write_message(t->p, &cookie, t->out);
+	write_message(t->p, t->vlan, &cookie, t->out);
 	k->stats->cookies++;
 	return HP3_KEYING_ANSWER;
 }
@@ -348,10 +356,23 @@ static enum hp3_keying_fate take_proof(const struct turn *t, const struct hp3_ha
 	return take_proven(t, h, s) ? HP3_KEYING_ANSWER : HP3_KEYING_TAKEN;
 }
 
+/* A cookie shows no identity, and who has the key already changes nothing. */
+static bool is_in_other_vlan(const struct turn *t, const struct hp3_handshake *h)
+{
+	const struct hp3_keying_peer *p = t->p;
+
+#ifdef HP3_BREAK_KEYING_VLAN
+	return false;
+#endif
+	return p->vlan != HP3_KEYING_ANY_VLAN && p->vlan != t->vlan &&
+	       h->kind != HP3_HANDSHAKE_COOKIE &&
+	       !(p->keyed && memcmp(p->public, h->public, sizeof(p->public)) == 0);
+}
+
 enum hp3_keying_fate hp3_keying_take(struct hp3_keying *k, const void *frame, uint32_t len,
 	const struct hp3_view *v, uint64_t now, struct hp3_keying_message *out)
 {
-	struct turn t = {.k = k, .now = now, .out = out};
+	struct turn t = {.k = k, .vlan = v->vlan, .now = now, .out = out};
 	struct hp3_pair_ends ends;
 	struct hp3_handshake h;
 	int err = hp3_handshake_read(frame, len, v, k->cfg.port, &ends, &h);
@@ -367,6 +388,8 @@ enum hp3_keying_fate hp3_keying_take(struct hp3_keying *k, const void *frame, ui
 	t.p = hp3_keying_peer(k, &ends);
 	if (t.p == NULL || hp3_pair_ends_compare(&t.p->ends, &ends) == 0)
 		return drop(&k->stats->strangers); /* or what we sent */
+	if (is_in_other_vlan(&t, &h))
+		return drop(&k->stats->other_vlan);
 	switch (h.kind) {
 	case HP3_HANDSHAKE_INIT:
 		return take_init(&t, &ends, &h);
@@ -433,6 +456,7 @@ bool hp3_keying_done(struct hp3_keying *k, struct hp3_keying_job *job, uint64_t 
 	bool ours = trial->state == HP3_TRIAL_AWAY && trial->serial == job->serial;
 	struct hp3_handshake waits = trial->waits;
 
+	t.vlan = trial->vlan;
 	if (ours && job->err == 0) {
 		trial->state = HP3_TRIAL_READY;
 		trial->since = now;

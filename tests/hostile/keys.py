@@ -240,6 +240,19 @@ class Keys(TwoPaths, Hostile):
         self.assertLess(b.counters()["keys_messages"], before + 20)  # of hp3d itself
         self.end(a, b, ends)
 
+    def test_another_vlan(self):
+        """First messages with the peer's address, tagged: nothing comes back, and the key stays."""
+        a, b, ends = self.begin()
+        self.keyed(a, b)
+        self.sprays(a, b)
+        r, port, before = random.Random(5), self.attacker(self.wires[1]), b.counters()
+        frames = [forged(INIT, VICTIM_A, r.randbytes(96)) for _ in range(400)]
+        self.flood(port, (f[:12] + bytes.fromhex("81000007") + f[12:] for f in frames))
+        c = wait_for("all", lambda: (lambda c: c if c["keys_other_vlan"] >= before["keys_other_vlan"] + 400 else None)(b.counters()))
+        self.assertEqual([c[name] - before[name] for name in ("keys_cookies", "keys_to_compute", "keys_replaced")], [0, 0, 0])
+        self.sprays(a, b)
+        self.end(a, b, ends)
+
     def restarted(self, b):
         before = len(self.events(b, "keyed"))
         self.stop(b)

@@ -160,7 +160,7 @@ static void talk(struct keys_world *w, uint32_t i)
 		uint64_t at = w->now + 137 * i + 31 * j;
 
 		if (i != j && (at % TALKS == 0 || hp3_keying_find(w->host[i].k, &ends) == NULL))
-			hp3_keying_begin(w->host[i].k, &ends, clock_of(w, &w->host[i]));
+			hp3_keying_begin(w->host[i].k, &ends, 0, clock_of(w, &w->host[i]));
 		if (i != j && !w->p.quiet && at % WORDS == 0)
 			say(w, &w->host[i], &w->host[j]);
 	}
@@ -174,7 +174,7 @@ static void talk_to_crowd(struct keys_world *w, struct keys_host *h)
 	if (w->p.crowd == 0 || w->now % 50 != 0)
 		return;
 	ends.dst[3] = (uint8_t)(100 + keys_below(w, w->p.crowd));
-	hp3_keying_begin(h->k, &ends, clock_of(w, h));
+	hp3_keying_begin(h->k, &ends, 0, clock_of(w, h));
 }
 
 static void live(struct keys_world *w, uint32_t i)

@@ -44,7 +44,7 @@ bool host_talks_to(struct host *from, const struct host *to, uint64_t now)
 {
 	const struct hp3_pair_ends ends = ends_between(from, to);
 
-	return hp3_keying_begin(from->k, &ends, now);
+	return hp3_keying_begin(from->k, &ends, from->vlan, now);
 }
 
 struct hp3_pair_ends ends_between(const struct host *from, const struct host *to)
@@ -65,12 +65,32 @@ void frame_from(const struct hp3_keying_message *m, uint16_t sport, struct frame
 	struct hp3_addressing a = flow_addressing(m->to.ipv6, sport);
 	int n;
 
+	hp3_tags_make(m->vlan == HP3_KEYING_ANY_VLAN ? 0 : m->vlan, 0, a.tag);
 	memcpy(a.src_ip, m->to.src, sizeof(a.src_ip));
 	memcpy(a.dst_ip, m->to.dst, sizeof(a.dst_ip));
 	n = hp3_build_udp(f->b, sizeof(f->b), &a, HP3_PROBE_PORT, m->bytes, (uint16_t)m->len);
 	if (n < 0)
 		abort();
 	f->len = (uint32_t)n;
+	reparse(f);
+}
+
+void put_in_vlan(struct frame *f, uint32_t vlan)
+{
+	const uint32_t tags = f->v.l3_off - 14u;
+	struct hp3_addressing a;
+	uint8_t bytes[sizeof(f->b)];
+	uint32_t n = 12;
+
+	hp3_tags_make(vlan, 0, a.tag);
+	memcpy(bytes, f->b, n);
+	for (uint32_t i = 0; i < HP3_TAGS_MAX && a.tag[i].tpid != 0; i++, n += HP3_TAG_LEN) {
+		hp3_put_be16(bytes + n, a.tag[i].tpid);
+		hp3_put_be16(bytes + n + 2, a.tag[i].tci);
+	}
+	memcpy(bytes + n, f->b + 12 + tags, f->len - 12 - tags);
+	f->len += n - 12 - tags;
+	memcpy(f->b, bytes, f->len);
 	reparse(f);
 }
 
@@ -142,6 +162,7 @@ static void carry(struct host *from, struct host *to, struct hp3_keying_message 
 		struct host *turn = from;
 
 		frame_of(m, &f);
+		put_in_vlan(&f, to->vlan);
 		if (!host_take(to, &f, now, m))
 			return;
 		from = to;
@@ -176,8 +197,8 @@ void talk_until(struct host *a, struct host *b, uint64_t *now, uint64_t until)
 bool stats_add_up(const struct hp3_keying_stats *s)
 {
 	return s->messages == s->other_version + s->bad_form + s->unprivileged + s->strangers +
-				      s->cookies + s->cookies_refused + s->cookies_taken +
-				      s->stray + s->flooded + s->answered + s->to_compute +
-				      s->computing + s->busy + s->over_budget + s->others_refused +
-				      s->bad_proof + s->proven;
+				      s->other_vlan + s->cookies + s->cookies_refused +
+				      s->cookies_taken + s->stray + s->flooded + s->answered +
+				      s->to_compute + s->computing + s->busy + s->over_budget +
+				      s->others_refused + s->bad_proof + s->proven;
 }

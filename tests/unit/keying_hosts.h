@@ -14,6 +14,7 @@ struct host {
 	struct hp3_keying_config cfg;
 	struct hp3_keying_stats st;
 	uint8_t address[4];
+	uint32_t vlan; /* its packets', as it sees them */
 	_Alignas(64) uint8_t mem[1 << 16];
 };
 
@@ -27,10 +28,13 @@ bool host_talks_to(struct host *from, const struct host *to, uint64_t now);
 
 struct hp3_pair_ends ends_between(const struct host *from, const struct host *to);
 
-/* What leaves, as a frame. */
+/* What leaves, as a frame in its VLAN. */
 void frame_of(const struct hp3_keying_message *m, struct frame *f);
 /* ... from another port than hp3d's. */
 void frame_from(const struct hp3_keying_message *m, uint16_t sport, struct frame *f);
+
+/* As it arrives in another VLAN. */
+void put_in_vlan(struct frame *f, uint32_t vlan);
 
 /* True: *out is an answer. */
 bool host_take(struct host *h, const struct frame *f, uint64_t now, struct hp3_keying_message *out);

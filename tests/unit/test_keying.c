@@ -52,14 +52,50 @@ static void ipv6_too(void **state)
 	struct hp3_pair_ends there = {.ipv6 = 1, .src = {0xfd, [15] = 1}, .dst = {0xfd, [15] = 2}};
 	struct hp3_pair_ends back = {.ipv6 = 1, .src = {0xfd, [15] = 2}, .dst = {0xfd, [15] = 1}};
 
-	assert_true(hp3_keying_begin(a.k, &there, now));
-	assert_true(hp3_keying_begin(b.k, &back, now));
+	assert_true(hp3_keying_begin(a.k, &there, 0, now));
+	assert_true(hp3_keying_begin(b.k, &back, 0, now));
 	talk(&a, &b, now);
 	assert_memory_equal(
 		hp3_keying_find(a.k, &there), hp3_keying_find(b.k, &there), HP3_KEY_LEN);
 	assert_memory_equal(hp3_keying_find(a.k, &back), hp3_keying_find(b.k, &back), HP3_KEY_LEN);
 	assert_memory_not_equal(
 		hp3_keying_find(a.k, &back), hp3_keying_find(a.k, &there), HP3_KEY_LEN);
+}
+
+/* An access port strips tags: the two ends see different VLANs. */
+static void each_end_sees_its_own_vlan(void **state)
+{
+	struct frame f;
+
+	a.vlan = 10;
+	b.vlan = HP3_VLAN_AD | 7 | 10 << HP3_VLAN_INNER_SHIFT;
+	assert_true(host_talks_to(&a, &b, now));
+	assert_true(host_says(&a, now, &f));
+	assert_int_equal(f.v.vlan, 10);
+	now += 300 * MS;
+	agree();
+	assert_int_equal(a.st.other_vlan + b.st.other_vlan, 0);
+	talk_until(&a, &b, &now, now + 60 * SECOND);
+	assert_true(have_a_key(&a, &b));
+}
+
+/* The record is of a host of the rack: whatever VLAN it answers from, and no other from then on. */
+static void no_vlan_is_known(void **state)
+{
+	const struct hp3_pair_ends there = ends_between(&a, &b);
+
+	b.vlan = 5;
+	assert_true(hp3_keying_begin(a.k, &there, HP3_KEYING_ANY_VLAN, now));
+	a.vlan = 6;
+	assert_true(host_talks_to(&b, &a, now));
+	talk(&a, &b, now);
+	assert_true(have_a_key(&a, &b));
+	host_begin_again(&b, NULL, 5);
+	assert_true(host_talks_to(&b, &a, now));
+	a.vlan = 7;
+	talk_until(&a, &b, &now, now + 12 * SECOND);
+	assert_true(a.st.other_vlan > 0);
+	assert_int_equal(a.st.replaced, 0);
 }
 
 /* One message after the other, as they are meant. */
@@ -310,6 +346,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(two_hosts_agree, setup, adds_up),
 		cmocka_unit_test_setup_teardown(ipv6_too, setup, adds_up),
+		cmocka_unit_test_setup_teardown(each_end_sees_its_own_vlan, setup, adds_up),
+		cmocka_unit_test_setup_teardown(no_vlan_is_known, setup, adds_up),
 		cmocka_unit_test_setup_teardown(step_by_step, setup, adds_up),
 		cmocka_unit_test_setup_teardown(both_ask_at_once, setup, adds_up),
 		cmocka_unit_test_setup_teardown(a_lost_confirm, setup, adds_up),

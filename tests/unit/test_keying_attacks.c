@@ -460,6 +460,81 @@ static void a_user_of_the_host(void **state)
 	assert_int_equal(a.st.replaced, 0);
 }
 
+/* m is in VLAN `vlan`, and sees only what is sent there. The RNIC of a talks to b's address. */
+static void other_vlan_until(uint64_t end, uint32_t vlan)
+{
+	for (; now < end; now += MS) {
+		struct frame f;
+
+		if (now % SECOND == 0)
+			assert_true(host_talks_to(&a, &b, now) && host_talks_to(&m, &a, now));
+		while (host_says(&m, now, &f)) {
+			do
+				put_in_vlan(&f, vlan);
+			while (host_answers(&a, now, &f) && host_answers(&m, now, &f));
+		}
+		while (host_says(&a, now, &f)) {
+			assert_true(f.v.vlan != vlan || a.vlan == vlan);
+			while (f.v.vlan == vlan && host_answers(&m, now, &f) &&
+				host_answers(&a, now, &f))
+				;
+		}
+	}
+}
+
+/* Nobody gets a key there, whether b's address has one, had one, or never had; until the RNIC
+ * talks to that VLAN, and no more to the other one. */
+static void the_address_in_another_vlan(void **state)
+{
+	a.vlan = b.vlan = 10;
+	m.vlan = 20;
+	other_vlan_until(now + 60 * SECOND, 20);
+	assert_int_equal(info_of(&a, &b).state, HP3_KEYING_ASKED);
+	assert_true(a.st.other_vlan > 5);
+	assert_int_equal(a.st.cookies, 0);
+	talk_until(&a, &b, &now, now + SECOND);
+	host_talks_to(&b, &a, now);
+	talk(&a, &b, now);
+	assert_true(have_a_key(&a, &b));
+	other_vlan_until(now + 20 * SECOND, 20);
+	assert_true(have_a_key(&a, &b));
+	assert_false(info_of(&a, &b).doubted);
+	other_vlan_until(now + 60 * SECOND, 20);
+	assert_int_equal(info_of(&a, &b).state, HP3_KEYING_ASKED);
+	assert_int_equal(a.st.silent, 1); /* b was */
+	a.vlan = 20;
+	other_vlan_until(now + 180 * SECOND, 20);
+	assert_true(have_a_key(&a, &m));
+	assert_int_equal(a.st.keyed + a.st.replaced, 2);
+}
+
+/* One that shows the identity that has the key learns a nonce, and proves another one. */
+static void a_nonce_from_another_vlan(void **state)
+{
+	const struct hp3_pair_ends ends = ends_between(&b, &a);
+	struct hp3_handshake h, reply;
+	struct hp3_pair_ends back;
+	struct frame f;
+
+	agree();
+	h = init_with_cookie(b.cfg.identity.public);
+	now += SECOND;
+	forge(&f, &ends, &h);
+	put_in_vlan(&f, 20);
+	assert_true(host_answers(&a, now, &f));
+	assert_int_equal(hp3_handshake_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &back, &reply), 0);
+	for (enum hp3_handshake_kind kind = HP3_HANDSHAKE_REPLY; kind <= HP3_HANDSHAKE_CONFIRM;
+		kind++) {
+		h = anything(kind);
+		h.asked = reply.nonce;
+		forge(&f, &ends, &h);
+		put_in_vlan(&f, 20);
+		assert_false(host_answers(&a, now, &f));
+	}
+	assert_int_equal(a.st.other_vlan, 2);
+	assert_false(has_job(&a) || info_of(&a, &b).doubted);
+}
+
 /* With the address of a peer, seeing nothing: cookies cost little, but no more are sent than that.
  */
 static void first_messages_without_end(void **state)
@@ -536,6 +611,8 @@ int main(void)
 		TEST(public_keys_without_end),
 		TEST(one_init_without_end),
 		TEST(a_user_of_the_host),
+		TEST(the_address_in_another_vlan),
+		TEST(a_nonce_from_another_vlan),
 		TEST(first_messages_without_end),
 		TEST(a_public_key_of_low_order),
 	};

@@ -226,7 +226,7 @@ static void what_has_no_sense(void **state)
 	struct hp3_pair_ends self = ends_between(&a, &a), stranger = ends_between(&a, &peer[0]);
 	struct hp3_keying_config bad[5];
 
-	assert_false(hp3_keying_begin(a.k, &self, now));
+	assert_false(hp3_keying_begin(a.k, &self, 0, now));
 	hp3_keying_heard(a.k, &stranger, now);
 	assert_null(hp3_keying_find(a.k, &stranger));
 	for (unsigned i = 0; i < 5; i++)

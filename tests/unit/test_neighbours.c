@@ -99,59 +99,9 @@ static void addresses_that_collide_under_one_seed(void **state)
 		assert_in_range(known(host, seed), CHOSEN * 95 / 100, CHOSEN);
 }
 
-/* Of a local address to a remote one, IPv6 or not, in up to two VLANs. */
-static void learn(bool ipv6, uint8_t remote, const uint16_t vlan[2], bool rc)
-{
-	struct hp3_addressing a = {.src_mac = {2},
-		.dst_mac = {2, remote, (uint8_t)vlan[0], (uint8_t)vlan[1]},
-		.ipv6 = ipv6,
-		.src_ip = {10, 0, 1, 1},
-		.dst_ip = {11, 0, 0, remote},
-		.ttl = 64,
-		.sport = 50000};
-	uint8_t frame[256];
-	struct hp3_view v;
-	int len;
-
-	for (unsigned i = 0; i < 2 && vlan[i] != 0; i++)
-		a.tag[i] = hp3_tag_8021q(vlan[i]);
-	len = rc ? hp3_build_write0(frame, sizeof(frame), &a, 7, 1, 0, 0)
-		 : hp3_build_udp(frame, sizeof(frame), &a, 9, "x", 1);
-	assert_true(len > 0);
-	hp3_parse(frame, (uint32_t)len, &v);
-	hp3d_neighbours_learn(&table, frame, (uint32_t)len, &v);
-}
-
-/* What is said about keys is said once for all VLANs of two addresses: in the one used last. */
-static void in_whatever_vlan(void **state)
-{
-	static const uint16_t vlans[][2] = {{0, 0}, {5, 0}, {5, 6}};
-	const uint8_t local[16] = {10, 0, 1, 1}, remote[16] = {11, 0, 0, 9},
-		      other[16] = {11, 0, 0, 8};
-
-	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
-		hp3d_neighbours_init(&table, 3);
-		learn(ipv6, 9, vlans[0], false);
-		assert_null(hp3d_neighbours_any(&table, ipv6, local, remote)); /* no connection */
-		for (unsigned i = 0; i < 3; i++) {
-			const struct hp3d_neighbour *n;
-
-			learn(ipv6, 9, vlans[i], true);
-			n = hp3d_neighbours_any(&table, ipv6, local, remote);
-			assert_non_null(n);
-			assert_int_equal(n->a.dst_mac[2], vlans[i][0]);
-			assert_int_equal(n->a.dst_mac[3], vlans[i][1]);
-			assert_null(hp3d_neighbours_any(&table, !ipv6, local, remote));
-			assert_null(hp3d_neighbours_any(&table, ipv6, local, other));
-			assert_null(hp3d_neighbours_any(&table, ipv6, other, remote));
-		}
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_whatever_vlan),
 		cmocka_unit_test(addresses_that_collide_without_a_secret),
 		cmocka_unit_test(addresses_that_collide_under_one_seed),
 	};

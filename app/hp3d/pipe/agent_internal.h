@@ -52,7 +52,7 @@ int hp3d_agent_keys_begin(
 void hp3d_agent_keys_end(struct hp3d_agent *a);
 /* After a->keys was set: pairs that agree on keys do. */
 void hp3d_agent_keys_take(struct hp3d_agent *a, const struct hp3_config *cfg);
-/* The RNIC talks to the remote end, or hp3d does to a host of the rack. */
+/* The RNIC talks to the remote end, or hp3d does to a host of the rack (HP3_KEYING_ANY_VLAN). */
 void hp3d_agent_key_begin(struct hp3d_agent *a, const struct hp3_ends *ends, uint64_t now);
 /* A message of the remote end with a right tag counts. */
 void hp3d_agent_key_heard(struct hp3d_agent *a, const struct hp3_ends *ends, uint64_t now);

@@ -18,7 +18,7 @@
 #define PEERS     1024u /* at least: else as many as there may be address pairs */
 #define PEERS_MAX (1u << 20)
 #define JOBS      64u /* under way at a time */
-#define PAUSE_NS  1000000ull /* between two INITs: each is addressed by a look at all neighbours */
+#define PAUSE_NS  1000000ull /* between two INITs: many records become due together */
 
 static const uint8_t *find(const void *table, const struct hp3_pair_ends *ends)
 {
@@ -138,7 +138,7 @@ void hp3d_agent_key_begin(struct hp3d_agent *a, const struct hp3_ends *ends, uin
 	const struct hp3_pair_ends pair = pair_ends(ends->ipv6, ends->local, ends->remote);
 
 	if (a->agrees && a->asks)
-		hp3_keying_begin(a->keying, &pair, now);
+		hp3_keying_begin(a->keying, &pair, ends->vlan, now);
 }
 
 uint32_t hp3d_agent_key_list(
@@ -165,15 +165,15 @@ static struct rte_mbuf *message_to(
 			     m->bytes, (uint16_t)m->len));
 }
 
-/* Where the local host has sent before, or to a host of the rack. */
+/* Where the local RNIC has a connection, or to a host of the rack. */
 static struct rte_mbuf *send_message(struct hp3d_agent *a, const struct hp3_keying_message *m)
 {
 	const struct hp3_pair_ends *ends = &m->to;
-	const struct hp3d_neighbour *n =
-		hp3d_neighbours_any(&a->neighbours, ends->ipv6, ends->src, ends->dst);
+	const struct hp3_ends there = {ends->ipv6, m->vlan, ends->src, ends->dst};
+	const struct hp3d_neighbour *n = hp3d_neighbours_find(&a->neighbours, &there);
 	struct hp3_addressing to;
 
-	if (n != NULL)
+	if (n != NULL && n->peer)
 		to = n->a;
 	else if (!hp3d_mates_address(&a->mates, &a->neighbours, ends, &to)) {
 		a->c.probe_no_way++;

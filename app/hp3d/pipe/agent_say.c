@@ -168,7 +168,7 @@ struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *
 /* It believes this host: the two have a key, or agree on one from now on. */
 static bool may_tell_mate(struct hp3d_agent *a, const struct hp3_addressing *to, uint64_t now)
 {
-	const struct hp3_ends ends = {.ipv6 = to->ipv6, .local = to->src_ip, .remote = to->dst_ip};
+	const struct hp3_ends ends = {to->ipv6, HP3_KEYING_ANY_VLAN, to->src_ip, to->dst_ip};
 
 	hp3d_agent_key_begin(a, &ends, now);
 	return hp3d_agent_is_keyed(a, &ends);

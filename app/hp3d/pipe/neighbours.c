@@ -47,22 +47,6 @@ struct hp3d_neighbour *hp3d_neighbours_find(struct hp3d_neighbours *t, const str
 	return NULL;
 }
 
-const struct hp3d_neighbour *hp3d_neighbours_any(
-	const struct hp3d_neighbours *t, bool ipv6, const void *local, const void *remote)
-{
-	const size_t len = ipv6 ? 16 : 4;
-	const struct hp3d_neighbour *best = NULL;
-
-	for (const struct hp3d_neighbour *n = t->n; n < t->n + HP3D_NEIGHBOURS; n++) {
-		if (n->used != 0 && n->peer && n->a.ipv6 == ipv6 &&
-			memcmp(n->a.dst_ip, remote, len) == 0 &&
-			memcmp(n->a.src_ip, local, len) == 0 &&
-			(best == NULL || n->used > best->used))
-			best = n;
-	}
-	return best;
-}
-
 /* The entry to be given up for a new one; NULL: all are worth more than it. */
 static struct hp3d_neighbour *oldest(struct hp3d_neighbours *t, uint32_t at, bool peer)
 {

@@ -37,8 +37,4 @@ void hp3d_neighbours_learn(
 /* NULL if nothing was ever sent there. */
 struct hp3d_neighbour *hp3d_neighbours_find(struct hp3d_neighbours *t, const struct hp3_ends *to);
 
-/* In whatever VLAN the RNIC has a connection there; looks at all entries. */
-const struct hp3d_neighbour *hp3d_neighbours_any(
-	const struct hp3d_neighbours *t, bool ipv6, const void *local, const void *remote);
-
 #endif
