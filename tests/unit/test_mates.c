@@ -10,10 +10,12 @@
 #include "roce/opcode.h"
 #include "roce_frames.h"
 
-#define MS 1000000ull
-#define S  (1000 * MS)
+#define MS    1000000ull
+#define S     (1000 * MS)
+#define PAIRS 1024u
 
 static struct hp3d_mates mates;
+static struct hp3d_neighbour entries[2 * PAIRS];
 static struct hp3d_neighbours table;
 
 static struct hp3_addressing from_to(uint8_t from, uint8_t to)
@@ -75,7 +77,7 @@ static int begin(void **state)
 {
 	const struct hp3_mates hosts = hp3_mates_make("10.0.1.0/29");
 
-	hp3d_neighbours_init(&table, 1);
+	hp3d_neighbours_init(&table, entries, PAIRS, 1);
 	hp3d_mates_init(&mates, &hosts);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 #include "app/hp3d/pipe/neighbours.h"
@@ -12,8 +13,10 @@
 #include "roce_frames.h"
 
 #define CHOSEN 200u
-#define SETS   (HP3D_NEIGHBOURS / 4)
+#define PAIRS  1024u
+#define SETS   (2 * PAIRS / HP3D_NEIGHBOURS_SET)
 
+static struct hp3d_neighbour entries[2 * PAIRS];
 static struct hp3d_neighbours table;
 static const uint8_t us[4] = {10, 0, 1, 1};
 
@@ -51,7 +54,7 @@ static unsigned known(const uint32_t host[CHOSEN], uint64_t seed)
 {
 	unsigned n = 0;
 
-	hp3d_neighbours_init(&table, seed);
+	hp3d_neighbours_init(&table, entries, PAIRS, seed);
 	for (unsigned i = 0; i < CHOSEN; i++)
 		connect_to(host[i]);
 	for (unsigned i = 0; i < CHOSEN; i++)
@@ -88,20 +91,40 @@ static void addresses_that_collide_under_one_seed(void **state)
 {
 	uint32_t host[CHOSEN], n = 0;
 
-	hp3d_neighbours_init(&table, 7);
+	hp3d_neighbours_init(&table, entries, PAIRS, 7);
 	for (uint32_t i = 0; n < CHOSEN; i++) {
 		connect_to(i);
-		if (find(i) < &table.n[4])
+		if (find(i) < &table.n[HP3D_NEIGHBOURS_SET])
 			host[n++] = i;
 	}
-	assert_int_equal(known(host, 7), 4);
+	assert_int_equal(known(host, 7), HP3D_NEIGHBOURS_SET);
 	for (uint64_t seed = 8; seed < 58; seed++)
 		assert_in_range(known(host, seed), CHOSEN * 95 / 100, CHOSEN);
+}
+
+/* The RNIC has connections with as many hosts as there may be address pairs: hardly one makes room
+ * for another. */
+static void as_many_as_address_pairs(void **state)
+{
+	for (uint32_t pairs = PAIRS; pairs <= 64 * PAIRS; pairs *= 4) {
+		void *mem = malloc(hp3d_neighbours_size(pairs));
+		uint32_t n = 0;
+
+		assert_non_null(mem);
+		hp3d_neighbours_init(&table, mem, pairs, pairs);
+		for (uint32_t i = 0; i < pairs; i++)
+			connect_to(i);
+		for (uint32_t i = 0; i < pairs; i++)
+			n += find(i) != NULL;
+		assert_in_range(n, pairs - pairs / 64, pairs);
+		free(mem);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_many_as_address_pairs),
 		cmocka_unit_test(addresses_that_collide_without_a_secret),
 		cmocka_unit_test(addresses_that_collide_under_one_seed),
 	};

@@ -7,6 +7,7 @@
 #include <rte_malloc.h>
 #include "app/hp3d/pipe/agent_internal.h"
 #include "app/hp3d/pipe/keyring.h"
+#include "app/hp3d/pipe/memory.h"
 
 #define BUFFERS     511u
 #define BUFFER_SIZE (RTE_PKTMBUF_HEADROOM + HP3D_AGENT_FRAME_MAX)
@@ -75,6 +76,20 @@ static void take_keys(struct hp3d_agent *a, const struct hp3_config *c)
 	a->wait_s = wait ? c->probes.probe_key_wait_s : 0;
 }
 
+/* 0 or a negative errno. */
+static int make_neighbours(
+	struct hp3d_agent *a, const struct hp3_config *cfg, uint64_t seed, int socket)
+{
+	const uint32_t pairs = hp3d_agent_pairs(cfg);
+	void *mem = hp3d_memory_get(cfg, HP3D_MEMORY_TABLES, hp3d_neighbours_size(pairs), socket);
+
+	if (mem == NULL)
+		return -ENOMEM;
+	a->neighbours_size = hp3d_neighbours_size(pairs);
+	hp3d_neighbours_init(&a->neighbours, mem, pairs, seed);
+	return 0;
+}
+
 static bool draw(void *buf, size_t n)
 {
 	return getrandom(buf, n, 0) == (ssize_t)n;
@@ -109,12 +124,13 @@ struct hp3d_agent *hp3d_agent_create(
 		return NULL;
 	}
 	a->keys = rc.keys;
-	err = hp3d_agent_keys_begin(a, cfg, name, socket);
+	err = make_neighbours(a, cfg, seed[2], socket);
+	if (err == 0)
+		err = hp3d_agent_keys_begin(a, cfg, name, socket);
 	hp3d_agent_keys_take(a, cfg);
 	rc.keys = a->keys;
 	a->heard = heard;
 	hp3_heard_init(heard, seed[0], hp3d_agent_clock_us());
-	hp3d_neighbours_init(&a->neighbours, seed[2]);
 	a->clock_s = rc.clock_s;
 	a->dscp = rc.dscp;
 	a->port = (uint16_t)cfg->probes.port;
@@ -141,6 +157,7 @@ void hp3d_agent_free(struct hp3d_agent *a)
 	if (a == NULL)
 		return;
 	hp3d_agent_keys_end(a);
+	hp3d_memory_put(a->neighbours.n, HP3D_MEMORY_TABLES, a->neighbours_size);
 	rte_free(a->heard);
 	rte_free(a->responder); /* the pool stays: rings and ports may hold buffers of it still */
 	rte_free(a);

@@ -15,10 +15,8 @@
 #include "app/hp3d/pipe/memory.h"
 #include "engine/policy.h"
 
-#define PEERS     1024u /* at least: else as many as there may be address pairs */
-#define PEERS_MAX (1u << 20)
-#define JOBS      64u /* under way at a time */
-#define PAUSE_NS  1000000ull /* between two INITs: many records become due together */
+#define JOBS     64u /* under way at a time */
+#define PAUSE_NS 1000000ull /* between two INITs: many records become due together */
 
 static const uint8_t *find(const void *table, const struct hp3_pair_ends *ends)
 {
@@ -44,15 +42,6 @@ static struct rte_ring *make_ring(const char *agent, const char *kind, int socke
 
 /* --- begin and end --- */
 
-static uint32_t peers_of(const struct hp3_config *cfg)
-{
-	uint32_t n = PEERS;
-
-	while (n < cfg->engine.max_pairs && n < PEERS_MAX)
-		n *= 2;
-	return n;
-}
-
 int hp3d_agent_keys_begin(
 	struct hp3d_agent *a, const struct hp3_config *cfg, const char *name, int socket)
 {
@@ -61,7 +50,7 @@ int hp3d_agent_keys_begin(
 		.instance = id->instance,
 		.born_us = id->born_us,
 		.port = (uint16_t)cfg->probes.port,
-		.peers = peers_of(cfg),
+		.peers = hp3d_agent_pairs(cfg),
 		.jobs = {HP3_KEYING_JOBS, HP3_KEYING_JOBS},
 		.cookies = {HP3_KEYING_COOKIES, HP3_KEYING_COOKIES}};
 	size_t size = hp3_keying_size(&kc);

@@ -3,13 +3,24 @@
 #include <string.h>
 #include "base/hash.h"
 
-#define WAYS      4u
+#define WAYS      HP3D_NEIGHBOURS_SET
 #define MULTICAST 1u /* in the first byte of an Ethernet address */
 
-void hp3d_neighbours_init(struct hp3d_neighbours *t, uint64_t seed)
+/* With half of its entries in use, one in a hundred finds its set full. */
+static uint32_t sets_for(uint32_t pairs)
 {
-	memset(t, 0, sizeof(*t));
-	t->seed = seed;
+	return 2 * pairs / WAYS;
+}
+
+size_t hp3d_neighbours_size(uint32_t pairs)
+{
+	return (size_t)sets_for(pairs) * WAYS * sizeof(struct hp3d_neighbour);
+}
+
+void hp3d_neighbours_init(struct hp3d_neighbours *t, void *mem, uint32_t pairs, uint64_t seed)
+{
+	memset(mem, 0, hp3d_neighbours_size(pairs));
+	*t = (struct hp3d_neighbours){.n = mem, .sets = sets_for(pairs), .seed = seed};
 }
 
 static uint32_t set_of(const struct hp3d_neighbours *t, const struct hp3_ends *to)
@@ -22,7 +33,7 @@ static uint32_t set_of(const struct hp3d_neighbours *t, const struct hp3_ends *t
 
 	memcpy(key.local, to->local, len);
 	memcpy(key.remote, to->remote, len);
-	return (uint32_t)hp3_hash(t->seed, &key, sizeof(key)) % (HP3D_NEIGHBOURS / WAYS) * WAYS;
+	return (uint32_t)hp3_hash(t->seed, &key, sizeof(key)) % t->sets * WAYS;
 }
 
 static bool is(const struct hp3d_neighbour *n, const struct hp3_ends *to)

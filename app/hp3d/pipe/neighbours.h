@@ -4,14 +4,15 @@
 /*
  * How to address a packet of our own: link-layer addresses, VLAN tags, DSCP, ECT and P_Key, as the
  * last packet of the local RNIC (or of its host) to that address had them. hp3d has no routes and
- * asks nobody; it copies. A fixed table; the entry longest unused makes room, but where the RNIC
- * has a connection it does so only for another such place: whom a host answers, anybody can tell
- * it. A seed decides which addresses share a set of entries, because the network chooses addresses.
+ * asks nobody; it copies. A table of sets with twice as many entries as there may be address pairs:
+ * in a full set the entry longest unused makes room, but where the RNIC has a connection it does so
+ * only for another such place: whom a host answers, anybody can tell it. A seed decides which
+ * addresses share a set, because the network chooses addresses.
  */
 #include "engine/ends.h"
 #include "roce/build.h"
 
-#define HP3D_NEIGHBOURS 1024u
+#define HP3D_NEIGHBOURS_SET 8u
 
 struct hp3d_neighbour {
 	struct hp3_addressing a; /* from here to there */
@@ -21,14 +22,18 @@ struct hp3d_neighbour {
 };
 
 struct hp3d_neighbours {
-	struct hp3d_neighbour n[HP3D_NEIGHBOURS];
+	struct hp3d_neighbour *n;
+	uint32_t sets; /* of HP3D_NEIGHBOURS_SET entries */
 	uint32_t stamp;
 	uint64_t seed;
 	struct hp3_addressing last[2]; /* of a reliable connection, by family; TTL 0: none yet */
 };
 
-/* Empty. `seed`: random, and known to nobody else. */
-void hp3d_neighbours_init(struct hp3d_neighbours *t, uint64_t seed);
+/* Bytes of memory for so many address pairs, at least HP3D_NEIGHBOURS_SET / 2. */
+size_t hp3d_neighbours_size(uint32_t pairs);
+/* Empty. `mem` is of that size, for struct hp3d_neighbour, and outlives the table. `seed`: random,
+ * and known to nobody else. */
+void hp3d_neighbours_init(struct hp3d_neighbours *t, void *mem, uint32_t pairs, uint64_t seed);
 
 /* A packet from the RNIC's side; anything but unicast IP is left out. */
 void hp3d_neighbours_learn(
