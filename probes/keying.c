@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of peers, and the INITs that leave by themselves. */
+/* The table of peers. */
 #include "base/hash.h"
-#include "base/names.h"
 #include "probes/keying_internal.h"
 #include <sodium/crypto_shorthash.h>
 
-#define SECOND    1000000000ull
-#define WAIT_MIN  (SECOND / 10)
-#define WAIT_MAX  (60 * SECOND)
-#define IDLE      (300 * SECOND)
-#define VLAN_KEPT (60 * SECOND) /* after the RNIC's last packet in it */
+#define VLAN_KEPT (60 * HP3_KEYING_SECOND) /* after the RNIC's last packet in it */
 #define LOOKS     16u /* records that a new peer may ask to give way */
 #define TRIES     3u /* INITs before a record whose peer never replied may give way */
-#define SLOT      (1ull << 26) /* ns: silent peers become due together, so that looks are few */
 #define PEERS_MIN 8u
 #define PEERS_MAX (1u << 20)
 #define ALIGN     64u
@@ -121,11 +115,6 @@ struct hp3_keying_peer *hp3_keying_peer(
 	return NULL;
 }
 
-static uint32_t number_of(const struct hp3_keying *k, const struct hp3_keying_peer *p)
-{
-	return (uint32_t)(p - k->peer);
-}
-
 /* A nonce that nobody can foresee, and the peer's cookie is worth nothing for it. */
 void hp3_keying_new_nonce(struct hp3_keying *k, struct hp3_keying_peer *p)
 {
@@ -139,7 +128,7 @@ void hp3_keying_new_nonce(struct hp3_keying *k, struct hp3_keying_peer *p)
 
 static void leave_bucket(struct hp3_keying *k, struct hp3_keying_peer *p)
 {
-	uint32_t *at = bucket_of(k, &p->ends), number = number_of(k, p) + 1;
+	uint32_t *at = bucket_of(k, &p->ends), number = hp3_keying_number(k, p) + 1;
 
 	while (*at != number)
 		at = &k->peer[*at - 1].next;
@@ -150,7 +139,7 @@ static void leave_bucket(struct hp3_keying *k, struct hp3_keying_peer *p)
 
 static void list(struct hp3_keying *k, struct hp3_keying_peer *p)
 {
-	uint32_t number = number_of(k, p) + 1;
+	uint32_t number = hp3_keying_number(k, p) + 1;
 
 	p->older = k->newest;
 	p->newer = 0;
@@ -174,8 +163,8 @@ void hp3_keying_replied(struct hp3_keying *k, struct hp3_keying_peer *p)
 
 static bool may_go(const struct hp3_keying_peer *p, uint64_t now)
 {
-	return now - p->talked > IDLE && p->trial.state != HP3_TRIAL_WANTED &&
-	       (!p->keyed || now - p->heard > IDLE);
+	return now - p->talked > HP3_KEYING_IDLE && p->trial.state != HP3_TRIAL_WANTED &&
+	       (!p->keyed || now - p->heard > HP3_KEYING_IDLE);
 }
 
 static struct hp3_keying_peer *unlink_peer(struct hp3_keying *k, struct hp3_keying_peer *p)
@@ -222,12 +211,12 @@ static struct hp3_keying_peer *new_peer(
 		.used = true,
 		.vlan = HP3_KEYING_ANY_VLAN,
 		.since = now,
-		.wait = WAIT_MIN,
+		.wait = HP3_KEYING_WAIT_MIN,
 		.next = *bucket};
-	*bucket = number_of(k, p) + 1;
+	*bucket = hp3_keying_number(k, p) + 1;
 	list(k, p);
 	hp3_keying_new_nonce(k, p);
-	k->due[number_of(k, p)] = k->next_due = now;
+	k->due[hp3_keying_number(k, p)] = k->next_due = now;
 	return p;
 }
 
@@ -255,110 +244,13 @@ bool hp3_keying_begin(
 		return false;
 	p->talked = now;
 	talks_in(p, vlan, now);
-	if (k->due[number_of(k, p)] != HP3_KEYING_NEVER)
+	if (k->due[hp3_keying_number(k, p)] != HP3_KEYING_NEVER)
 		return true;
 	if (p->keyed && p->doubted == 0)
 		hp3_keying_watch(k, p);
 	else
 		hp3_keying_ask_soon(k, p, now);
 	return true;
-}
-
-void hp3_keying_ask_soon(struct hp3_keying *k, struct hp3_keying_peer *p, uint64_t now)
-{
-	uint64_t *due = &k->due[number_of(k, p)];
-
-	p->wait = WAIT_MIN;
-	*due = hp3_min_u64(*due, now + WAIT_MIN);
-	k->next_due = hp3_min_u64(k->next_due, *due);
-}
-
-void hp3_keying_watch(struct hp3_keying *k, struct hp3_keying_peer *p)
-{
-	uint64_t *due = &k->due[number_of(k, p)];
-
-	p->asking = 0;
-#ifdef HP3_BREAK_KEYING_DEAF
-	*due = HP3_KEYING_NEVER;
-	return;
-#endif
-	*due = (p->heard + HP3_KEYING_QUIET) | (SLOT - 1);
-	k->next_due = hp3_min_u64(k->next_due, *due);
-}
-
-/* Its proof brings the key back, without another X25519 if no other public key came meanwhile. */
-static void give_up_key(struct hp3_keying *k, struct hp3_keying_peer *p, uint64_t now)
-{
-	struct hp3_keying_trial *trial = &p->trial;
-
-	if (trial->state == HP3_TRIAL_FREE || trial->state == HP3_TRIAL_READY) {
-		*trial = (struct hp3_keying_trial){
-			.state = HP3_TRIAL_READY, .since = now, .secrets = p->secrets};
-		memcpy(trial->public, p->public, sizeof(trial->public));
-	}
-	explicit_bzero(&p->secrets, sizeof(p->secrets));
-	p->keyed = false;
-	p->had_key = true;
-	p->since = now;
-	p->doubted = p->asking = 0;
-	k->stats->silent++;
-}
-
-/* True: it was heard, and is to be looked at when that is long ago. Else it is to be asked. */
-static bool is_heard(struct hp3_keying *k, struct hp3_keying_peer *p, uint64_t now)
-{
-	if (!p->keyed)
-		return false;
-	if (p->doubted == 0 && now - p->heard < HP3_KEYING_QUIET) {
-		hp3_keying_watch(k, p);
-		return true;
-	}
-	if (p->asking == 0) {
-		p->asking = now;
-		p->wait = WAIT_MIN;
-	} else if (now - p->asking >= HP3_KEYING_GIVE_UP) {
-		give_up_key(k, p, now);
-	}
-	return false;
-}
-
-static bool ask(struct hp3_keying *k, uint32_t i, uint64_t now, struct hp3_keying_message *out)
-{
-	struct hp3_keying_peer *p = &k->peer[i];
-
-	if (now - p->talked > IDLE) {
-		k->due[i] = HP3_KEYING_NEVER;
-		p->asking = 0;
-		return false;
-	}
-	if (is_heard(k, p, now))
-		return false;
-	p->tries += p->tries < UINT8_MAX;
-	k->due[i] = now + p->wait;
-	if (p->doubted + HP3_KEYING_SILENT > now)
-		k->due[i] = hp3_min_u64(k->due[i], p->doubted + HP3_KEYING_SILENT);
-	if (p->asking != 0)
-		k->due[i] = hp3_min_u64(k->due[i], p->asking + HP3_KEYING_GIVE_UP);
-	p->wait = hp3_min_u64(2 * p->wait, WAIT_MAX);
-	p->again = false;
-	hp3_keying_write_init(k, p, out);
-	return true;
-}
-
-bool hp3_keying_tick(struct hp3_keying *k, uint64_t now, struct hp3_keying_message *out)
-{
-	if (now < k->next_due)
-		return false;
-	for (uint32_t n = 0; n < k->cfg.peers; n++) {
-		uint32_t i = k->at++ & (k->cfg.peers - 1);
-
-		if (k->due[i] <= now && ask(k, i, now, out))
-			return true;
-	}
-	k->next_due = HP3_KEYING_NEVER;
-	for (uint32_t i = 0; i < k->cfg.peers; i++)
-		k->next_due = hp3_min_u64(k->next_due, k->due[i]);
-	return false;
 }
 
 const uint8_t *hp3_keying_find(const struct hp3_keying *k, const struct hp3_pair_ends *ends)
@@ -368,19 +260,6 @@ const uint8_t *hp3_keying_find(const struct hp3_keying *k, const struct hp3_pair
 	if (p == NULL || !p->keyed)
 		return NULL;
 	return is_out(p, ends) ? p->secrets.out.key : p->secrets.in.key;
-}
-
-void hp3_keying_heard(struct hp3_keying *k, const struct hp3_pair_ends *ends, uint64_t now)
-{
-	struct hp3_keying_peer *p = hp3_keying_peer(k, ends);
-
-	if (p == NULL || !p->keyed)
-		return;
-	p->heard = now;
-	if (p->doubted == 0 && p->asking == 0)
-		return;
-	p->doubted = 0;
-	hp3_keying_watch(k, p);
 }
 
 void hp3_keying_become(struct hp3_keying *k, const struct hp3_identity *identity, uint64_t now)
@@ -405,77 +284,4 @@ void hp3_keying_become(struct hp3_keying *k, const struct hp3_identity *identity
 		hp3_keying_new_nonce(k, p);
 		hp3_keying_ask_soon(k, p, now);
 	}
-}
-
-void hp3_keying_tell(struct hp3_keying *k, const struct hp3_keying_event *ev)
-{
-	if (k->n_events == HP3_KEYING_EVENTS_KEPT) {
-		k->stats->events_lost++;
-		return;
-	}
-	k->event[(k->first_event + k->n_events++) % HP3_KEYING_EVENTS_KEPT] = *ev;
-}
-
-bool hp3_keying_event(struct hp3_keying *k, struct hp3_keying_event *ev)
-{
-	if (k->n_events == 0)
-		return false;
-	*ev = k->event[k->first_event];
-	k->first_event = (k->first_event + 1) % HP3_KEYING_EVENTS_KEPT;
-	k->n_events--;
-	return true;
-}
-
-const char *hp3_keying_event_name(enum hp3_keying_event_kind kind)
-{
-	static const char *const name[] = {
-#define X(sym, text) text,
-		HP3_KEYING_EVENTS(X)
-#undef X
-	};
-
-	return HP3_NAME(name, kind);
-}
-
-const char *hp3_keying_state_name(enum hp3_keying_state s)
-{
-	static const char *const name[] = {
-#define X(sym, text) text,
-		HP3_KEYING_STATES(X)
-#undef X
-	};
-
-	return HP3_NAME(name, s);
-}
-
-static struct hp3_keying_info info_of(const struct hp3_keying_peer *p)
-{
-	struct hp3_keying_info info = {.ends = p->ends, .state = HP3_KEYING_ASKED};
-
-	info.since = p->since;
-	if (p->keyed) {
-		info.state = HP3_KEYING_HAS_KEY;
-		info.we_began = p->we_began;
-		info.doubted = p->doubted != 0;
-		info.heard = p->heard;
-		memcpy(info.public, p->public, sizeof(info.public));
-		return info;
-	}
-	info.cloned = p->cloned != 0;
-	if (p->trial.state == HP3_TRIAL_WANTED || p->trial.state == HP3_TRIAL_AWAY) {
-		info.state = HP3_KEYING_COMPUTING;
-		info.since = p->trial.since;
-	}
-	return info;
-}
-
-uint32_t hp3_keying_list(
-	const struct hp3_keying *k, uint32_t *at, struct hp3_keying_info *info, uint32_t n)
-{
-	uint32_t found = 0;
-
-	for (; *at < k->cfg.peers && found < n; ++*at)
-		if (k->peer[*at].used)
-			info[found++] = info_of(&k->peer[*at]);
-	return found;
 }

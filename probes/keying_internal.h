@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_PROBES_KEYING_INTERNAL_H
 #define HP3_PROBES_KEYING_INTERNAL_H
-/* For the files of keying.h alone: the table (keying.c), messages and jobs (keying_take.c). */
+/*
+ * For the files of keying.h alone: the table (keying.c), what arrives (keying_take.c), which
+ * identity gets the key (keying_trust.c), X25519s (keying_jobs.c), what leaves (keying_say.c), what
+ * is reported (keying_info.c).
+ */
 #include "probes/keying.h"
 
-#define HP3_KEYING_NEVER UINT64_MAX
+#define HP3_KEYING_NEVER    UINT64_MAX
+#define HP3_KEYING_SECOND   1000000000ull
+#define HP3_KEYING_WAIT_MIN (HP3_KEYING_SECOND / 10) /* from the first INIT to the second one */
+/* So long after hp3_keying_begin() INITs leave, and the record stays, ns. */
+#define HP3_KEYING_IDLE (300 * HP3_KEYING_SECOND)
 /* So long nobody may have heard the identity that has the key, ns. */
 #define HP3_KEYING_SILENT      10000000000ull
 #define HP3_KEYING_EVENTS_KEPT 16u
@@ -69,18 +77,75 @@ struct hp3_keying {
 	struct hp3_keying_peer *peer;
 };
 
+/* What a message leads to. */
+struct hp3_keying_turn {
+	struct hp3_keying *k;
+	struct hp3_keying_peer *p;
+	uint32_t vlan; /* of the message */
+	uint64_t now;
+	struct hp3_keying_message *out;
+};
+
+static inline uint32_t hp3_keying_number(
+	const struct hp3_keying *k, const struct hp3_keying_peer *p)
+{
+	return (uint32_t)(p - k->peer);
+}
+
+static inline enum hp3_keying_fate hp3_keying_drop(uint64_t *counter)
+{
+	++*counter;
+	return HP3_KEYING_TAKEN;
+}
+
+/* --- the table --- */
+
 /* In either direction; NULL: no record. */
 struct hp3_keying_peer *hp3_keying_peer(
 	const struct hp3_keying *k, const struct hp3_pair_ends *ends);
+/* Somebody is there who agrees on keys: the record is none of the first to give way. */
+void hp3_keying_replied(struct hp3_keying *k, struct hp3_keying_peer *p);
+void hp3_keying_new_nonce(struct hp3_keying *k, struct hp3_keying_peer *p);
+
+/* --- what leaves --- */
+
 /* INITs leave from soon on, in short intervals at first. */
 void hp3_keying_ask_soon(struct hp3_keying *k, struct hp3_keying_peer *p, uint64_t now);
 /* The peer has the key, and was heard: INITs leave when it has been silent for long enough. */
 void hp3_keying_watch(struct hp3_keying *k, struct hp3_keying_peer *p);
-/* Somebody is there who agrees on keys: the record is none of the first to give way. */
-void hp3_keying_replied(struct hp3_keying *k, struct hp3_keying_peer *p);
-void hp3_keying_new_nonce(struct hp3_keying *k, struct hp3_keying_peer *p);
+void hp3_keying_write(const struct hp3_keying_peer *p, uint32_t vlan, const struct hp3_handshake *h,
+	struct hp3_keying_message *out);
 void hp3_keying_write_init(const struct hp3_keying *k, const struct hp3_keying_peer *p,
 	struct hp3_keying_message *out);
+/* The REPLY to an INIT, or the CONFIRM to a REPLY, as the turn's message. */
+void hp3_keying_write_proof(const struct hp3_keying_turn *t, const struct hp3_handshake *to,
+	const struct hp3_pair_secrets *secrets);
+
+/* --- which identity gets the key --- */
+
+/* NULL: they have to be computed. */
+const struct hp3_pair_secrets *hp3_keying_secrets(
+	const struct hp3_keying_peer *p, const uint8_t public[HP3_PUBLIC_LEN]);
+/*
+ * The identity may have the key at this address: nobody else has it, or who has it is silent. While
+ * that is open, the old one is asked whether it is there.
+ */
+bool hp3_keying_may_have_key(const struct hp3_keying_turn *t, const uint8_t public[HP3_PUBLIC_LEN]);
+bool hp3_keying_is_proven(const struct hp3_keying_turn *t, const struct hp3_handshake *h,
+	const struct hp3_pair_secrets *s);
+/* A proof over our nonce that counts, which no other one does from now on. True: the turn's message
+ * is a CONFIRM. */
+bool hp3_keying_take_proven(const struct hp3_keying_turn *t, const struct hp3_handshake *h,
+	const struct hp3_pair_secrets *s);
+
+/* --- X25519s --- */
+
+/* The message waits for the secrets, or it does not count. A proof waits rather than an INIT. */
+enum hp3_keying_fate hp3_keying_want(
+	const struct hp3_keying_turn *t, const struct hp3_handshake *h);
+
+/* --- what is reported --- */
+
 void hp3_keying_tell(struct hp3_keying *k, const struct hp3_keying_event *ev);
 
 #endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events, and what the table has of peers. */
+#include "base/names.h"
+#include "probes/keying_internal.h"
+
+void hp3_keying_tell(struct hp3_keying *k, const struct hp3_keying_event *ev)
+{
+	if (k->n_events == HP3_KEYING_EVENTS_KEPT) {
+		k->stats->events_lost++;
+		return;
+	}
+	k->event[(k->first_event + k->n_events++) % HP3_KEYING_EVENTS_KEPT] = *ev;
+}
+
+bool hp3_keying_event(struct hp3_keying *k, struct hp3_keying_event *ev)
+{
+	if (k->n_events == 0)
+		return false;
+	*ev = k->event[k->first_event];
+	k->first_event = (k->first_event + 1) % HP3_KEYING_EVENTS_KEPT;
+	k->n_events--;
+	return true;
+}
+
+const char *hp3_keying_event_name(enum hp3_keying_event_kind kind)
+{
+	static const char *const name[] = {
+#define X(sym, text) text,
+		HP3_KEYING_EVENTS(X)
+#undef X
+	};
+
+	return HP3_NAME(name, kind);
+}
+
+const char *hp3_keying_state_name(enum hp3_keying_state s)
+{
+	static const char *const name[] = {
+#define X(sym, text) text,
+		HP3_KEYING_STATES(X)
+#undef X
+	};
+
+	return HP3_NAME(name, s);
+}
+
+static struct hp3_keying_info info_of(const struct hp3_keying_peer *p)
+{
+	struct hp3_keying_info info = {.ends = p->ends, .state = HP3_KEYING_ASKED};
+
+	info.since = p->since;
+	if (p->keyed) {
+		info.state = HP3_KEYING_HAS_KEY;
+		info.we_began = p->we_began;
+		info.doubted = p->doubted != 0;
+		info.heard = p->heard;
+		memcpy(info.public, p->public, sizeof(info.public));
+		return info;
+	}
+	info.cloned = p->cloned != 0;
+	if (p->trial.state == HP3_TRIAL_WANTED || p->trial.state == HP3_TRIAL_AWAY) {
+		info.state = HP3_KEYING_COMPUTING;
+		info.since = p->trial.since;
+	}
+	return info;
+}
+
+uint32_t hp3_keying_list(
+	const struct hp3_keying *k, uint32_t *at, struct hp3_keying_info *info, uint32_t n)
+{
+	uint32_t found = 0;
+
+	for (; *at < k->cfg.peers && found < n; ++*at)
+		if (k->peer[*at].used)
+			info[found++] = info_of(&k->peer[*at]);
+	return found;
+}
