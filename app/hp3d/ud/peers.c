@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/random.h>
 #include <unistd.h>
 #include "app/hp3d/ud/socket.h"
@@ -108,15 +109,26 @@ struct hp3d_ud_peer *hp3d_ud_peers_add(struct hp3d_ud_peers *p, bool ipv6, const
 	return oldest;
 }
 
+int hp3d_ud_peers_watch(struct hp3d_ud_peers *p, int fd)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.u32 = p->event};
+
+	return epoll_ctl(p->epoll, EPOLL_CTL_ADD, fd, &ev);
+}
+
 /* Perhaps the path that this port draws is dead. */
 static void change_port(struct hp3d_ud_peers *p)
 {
 	int fd = p->plain ? hp3d_ud_socket(0) : hp3d_ud_socket_privileged();
 
-	if (fd >= 0 && dup3(fd, p->asks, 02000000) < 0) /* O_CLOEXEC; its number stays */
-		fd = -1;
-	if (fd >= 0)
+	if (fd < 0)
+		return;
+	if (hp3d_ud_peers_watch(p, fd) < 0) {
 		close(fd);
+		return;
+	}
+	close(p->asks); /* which ends the wait for it */
+	p->asks = fd;
 }
 
 static void ask(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now)

@@ -35,6 +35,8 @@ struct hp3d_ud_peers {
 	uint16_t port;
 	struct hp3_probe_key secret; /* of the table's hash */
 	int asks, answers; /* sockets; -1: none. Answers leave `asks`, too */
+	int epoll; /* watches both, and tells of them by this number */
+	uint32_t event;
 	bool plain; /* hp3d may have no privileged port: other ones */
 	uint64_t ticked;
 	struct hp3d_ud_peer peer[HP3D_UD_PEERS];
@@ -43,6 +45,8 @@ struct hp3d_ud_peers {
 /* 0, or -1 and why. `port`: hp3's own. */
 int hp3d_ud_peers_open(struct hp3d_ud_peers *p, uint16_t port, char *why, size_t cap);
 void hp3d_ud_peers_close(struct hp3d_ud_peers *p);
+/* `epoll` tells when a socket is readable. 0, or -1 and errno. */
+int hp3d_ud_peers_watch(struct hp3d_ud_peers *p, int fd);
 
 /* NULL: unknown. */
 struct hp3d_ud_peer *hp3d_ud_peers_find(

@@ -219,8 +219,10 @@ static int make_all(struct hp3d_ud *u, const struct hp3_config *cfg, char *why)
 		open_rnics(u, why) < 0 ||
 		hp3d_ud_peers_open(&u->peers, (uint16_t)cfg->probes.port, why, WHY) < 0)
 		return -1;
-	if (watch(u, u->peers.asks, SOCKETS) < 0 || watch(u, u->peers.answers, SOCKETS) < 0 ||
-		watch_traces(u) < 0) {
+	u->peers.epoll = u->epoll;
+	u->peers.event = SOCKETS;
+	if (hp3d_ud_peers_watch(&u->peers, u->peers.asks) < 0 ||
+		hp3d_ud_peers_watch(&u->peers, u->peers.answers) < 0 || watch_traces(u) < 0) {
 		snprintf(why, WHY, "%s", strerror(errno));
 		return -1;
 	}
