@@ -134,13 +134,16 @@ unsigned whole_reap(void)
 			i = 0;
 		}
 	}
+	/* Another thing may take the place of one that is given back. */
 	for (unsigned i = 0; i < THINGS; i++) {
-		if (things[i].at == NULL)
-			continue;
-		left++;
-		give_back(&things[i]);
+		while (things[i].at != NULL) {
+			struct thing t = things[i];
+
+			whole_gave(t.at);
+			give_back(&t);
+			left++;
+		}
 	}
-	memset(things, 0, sizeof(things));
 	for (int fd = 0; fd < FDS; fd++) {
 		if (fds[fd])
 			__real_close(fd);
