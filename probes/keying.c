@@ -253,6 +253,21 @@ bool hp3_keying_begin(
 	return true;
 }
 
+void hp3_keying_end(struct hp3_keying *k, const struct hp3_pair_ends *ends)
+{
+	struct hp3_keying_peer *p = hp3_keying_peer(k, ends);
+	uint32_t i;
+
+	if (p == NULL || p->replied || p->trial.state != HP3_TRIAL_FREE)
+		return;
+	i = hp3_keying_number(k, p);
+	leave_bucket(k, p);
+	hp3_keying_replied(k, p); /* out of the list */
+	*p = (struct hp3_keying_peer){.next = k->free};
+	k->free = i + 1;
+	k->due[i] = HP3_KEYING_NEVER;
+}
+
 const uint8_t *hp3_keying_find(const struct hp3_keying *k, const struct hp3_pair_ends *ends)
 {
 	const struct hp3_keying_peer *p = hp3_keying_peer(k, ends);

@@ -15,7 +15,8 @@
  * configured key has no such beginning.
  *
  * Another identity at an address that has a key: hp3_keying asks the old one (INIT) and waits. It
- * takes the new one only after 10 s without a proof or a message with a right tag from the old one.
+ * takes the new one only after HP3_KEYING_SILENT_S without a proof or a message with a right tag
+ * from the old one.
  *
  * The two hosts may see different VLAN tags, because an access port strips them, and keys know no
  * VLAN. A record has the VLAN in which the local RNIC talks to the peer. There hp3_keying asks, and
@@ -109,6 +110,8 @@ struct hp3_keying_config {
 #define HP3_KEYING_JOBS    200u
 #define HP3_KEYING_COOKIES 10000u
 
+#define HP3_KEYING_SILENT_S 10u
+
 struct hp3_keying;
 
 /* Bytes of memory (64-byte aligned) wanted; 0: a value is out of range. */
@@ -138,6 +141,10 @@ struct hp3_keying_message {
  */
 bool hp3_keying_begin(
 	struct hp3_keying *k, const struct hp3_pair_ends *ends, uint32_t vlan, uint64_t now);
+
+/* The local RNIC has no connection with this address any more. A record whose peer never replied is
+ * free at once, so whoever makes up addresses has no more records than connections. */
+void hp3_keying_end(struct hp3_keying *k, const struct hp3_pair_ends *ends);
 
 /* An INIT that is due; false: none is. To be called until it is false, or some at a time. */
 bool hp3_keying_tick(struct hp3_keying *k, uint64_t now, struct hp3_keying_message *out);

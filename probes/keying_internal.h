@@ -14,7 +14,7 @@
 /* So long after hp3_keying_begin() INITs leave, and the record stays, ns. */
 #define HP3_KEYING_IDLE (300 * HP3_KEYING_SECOND)
 /* So long nobody may have heard the identity that has the key, ns. */
-#define HP3_KEYING_SILENT      10000000000ull
+#define HP3_KEYING_SILENT      (HP3_KEYING_SILENT_S * HP3_KEYING_SECOND)
 #define HP3_KEYING_EVENTS_KEPT 16u
 /* A peer that has the key is asked after so long without a sign of life, and loses it after so long
  * without a reply, ns. */

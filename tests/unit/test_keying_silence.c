@@ -93,6 +93,33 @@ static void who_never_replied_goes_first(void **state)
 	assert_true(have_a_key(&a, &b));
 }
 
+/* Connections to addresses where nobody is come and go, faster than questions leave. They leave
+ * nothing behind, and the key of a connection that has ended stays. */
+static void a_crowd_that_comes_and_goes(void **state)
+{
+	struct hp3_pair_ends there;
+	uint64_t asked;
+
+	for (unsigned i = 0; i < 1000; i++) {
+		host_begin(&nobody, (uint8_t)(100 + i % 150), 100 + i);
+		assert_true(host_talks_to(&a, &nobody, now));
+		there = ends_between(&a, &nobody);
+		hp3_keying_end(a.k, &there);
+		assert_int_equal(info_of(&a, &nobody).state, HP3_KEYING_NO_PEER);
+	}
+	asked = a.st.asked;
+	alone(&a, now + SECOND);
+	assert_int_equal(a.st.asked, asked);
+	agree();
+	there = ends_between(&a, &b);
+	hp3_keying_end(a.k, &there);
+	assert_true(have_a_key(&a, &b));
+	talks_to_nobody(&a, ROOM - 1);
+	hp3_keying_end(a.k, &there);
+	assert_true(have_a_key(&a, &b));
+	assert_int_equal(a.st.displaced, 0);
+}
+
 /* A pair pauses, and one end gives its record up. */
 static void a_key_is_of_both_ends_or_of_none(void **state)
 {
@@ -231,6 +258,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_crowd_of_nobody),
+		TEST(a_crowd_that_comes_and_goes),
 		TEST(who_never_replied_goes_first),
 		TEST(a_key_is_of_both_ends_or_of_none),
 		TEST(a_record_that_was_given_up),

@@ -121,10 +121,32 @@ static void as_many_as_address_pairs(void **state)
 	}
 }
 
+/* Connections with invented hosts come and go without end: those of others stay known. */
+static void whose_connections_have_ended_makes_room(void **state)
+{
+	uint8_t remote[4];
+	const struct hp3_ends ends = {.local = us, .remote = remote};
+
+	hp3d_neighbours_init(&table, entries, PAIRS, 7);
+	for (uint32_t i = 0; i < PAIRS / 4; i++)
+		connect_to(i);
+	for (uint32_t i = PAIRS; i < 100 * PAIRS; i++) {
+		connect_to(i);
+		remote_of(i, remote);
+		hp3d_neighbours_end(&table, &ends);
+	}
+	for (uint32_t i = 0; i < PAIRS / 4; i++)
+		assert_non_null(find(i));
+	/* One that comes back is like the others. */
+	connect_to(100 * PAIRS - 1);
+	assert_false(find(100 * PAIRS - 1)->ended);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_many_as_address_pairs),
+		cmocka_unit_test(whose_connections_have_ended_makes_room),
 		cmocka_unit_test(addresses_that_collide_without_a_secret),
 		cmocka_unit_test(addresses_that_collide_under_one_seed),
 	};

@@ -56,6 +56,17 @@ struct hp3d_agent_counters {
 
 struct hp3d_agent;
 
+/* Address pairs for which tables of peers have room: as many as there may be, at least 1,024 and
+ * at most 1,048,576. A power of two. */
+static inline uint32_t hp3d_agent_pairs(const struct hp3_config *cfg)
+{
+	uint32_t n = 1u << 10;
+
+	while (n < cfg->engine.max_pairs && n < 1u << 20)
+		n *= 2;
+	return n;
+}
+
 /* `name` tells its pool apart from others; the pool lives as long as the process. NULL: errno
  * says why. */
 struct hp3d_agent *hp3d_agent_create(
@@ -67,6 +78,9 @@ void hp3d_agent_reconfigure(struct hp3d_agent *a, const struct hp3_config *cfg);
  * be agreed on with that place. */
 void hp3d_agent_learn(struct hp3d_agent *a, const void *frame, uint32_t len,
 	const struct hp3_view *v, uint64_t now);
+
+/* Verbs mode: the RNIC has no queue pair between these any more. */
+void hp3d_agent_pair_ended(struct hp3d_agent *a, const struct hp3_ends *ends);
 
 /* The packet for a PROBE, TRACE, TELL, AGREE, NAK, CNP, CNP_OWED, REPORT or URGE action, and where
  * it goes; NULL: cannot be sent, counted. */

@@ -45,17 +45,6 @@ struct hp3d_agent {
 	struct hp3_keying_stats keying_stats;
 };
 
-/* Address pairs for which an agent's tables have room: as many as there may be, at least 1,024 and
- * at most 1,048,576. A power of two. */
-static inline uint32_t hp3d_agent_pairs(const struct hp3_config *cfg)
-{
-	uint32_t n = 1u << 10;
-
-	while (n < cfg->engine.max_pairs && n < 1u << 20)
-		n *= 2;
-	return n;
-}
-
 /* The two ends have a key. */
 bool hp3d_agent_is_keyed(const struct hp3d_agent *a, const struct hp3_ends *ends);
 /* 0 or a negative errno. */

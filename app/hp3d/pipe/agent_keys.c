@@ -130,6 +130,15 @@ void hp3d_agent_key_begin(struct hp3d_agent *a, const struct hp3_ends *ends, uin
 		hp3_keying_begin(a->keying, &pair, ends->vlan, now);
 }
 
+void hp3d_agent_pair_ended(struct hp3d_agent *a, const struct hp3_ends *ends)
+{
+	const struct hp3_pair_ends pair = pair_ends(ends->ipv6, ends->local, ends->remote);
+
+	hp3d_neighbours_end(&a->neighbours, ends);
+	if (a->agrees)
+		hp3_keying_end(a->keying, &pair);
+}
+
 uint32_t hp3d_agent_key_list(
 	const struct hp3d_agent *a, uint32_t *at, struct hp3_keying_info *info, uint32_t n)
 {

@@ -58,6 +58,14 @@ struct hp3d_neighbour *hp3d_neighbours_find(struct hp3d_neighbours *t, const str
 	return NULL;
 }
 
+/* The lowest makes room first. */
+static unsigned rank(const struct hp3d_neighbour *n)
+{
+	if (!n->peer)
+		return 0;
+	return n->ended ? 1 : 2;
+}
+
 /* The entry to be given up for a new one; NULL: all are worth more than it. */
 static struct hp3d_neighbour *oldest(struct hp3d_neighbours *t, uint32_t at, bool peer)
 {
@@ -66,8 +74,8 @@ static struct hp3d_neighbour *oldest(struct hp3d_neighbours *t, uint32_t at, boo
 	for (struct hp3d_neighbour *n = &t->n[at]; n < &t->n[at + WAYS]; n++) {
 		if (n->peer && !peer)
 			continue;
-		if (old == NULL || n->peer < old->peer ||
-			(n->peer == old->peer && n->used < old->used))
+		if (old == NULL || rank(n) < rank(old) ||
+			(rank(n) == rank(old) && n->used < old->used))
 			old = n;
 	}
 	return old;
@@ -112,8 +120,17 @@ void hp3d_neighbours_learn(
 		memcpy(n->a.src_mac, a.src_mac, sizeof(a.src_mac));
 	}
 	n->peer |= peer;
+	n->ended &= !peer;
 	if (!n->rc) {
 		n->a.pkey = 0xffff;
 		n->a.ttl = 64;
 	}
+}
+
+void hp3d_neighbours_end(struct hp3d_neighbours *t, const struct hp3_ends *to)
+{
+	struct hp3d_neighbour *n = hp3d_neighbours_find(t, to);
+
+	if (n != NULL)
+		n->ended = true;
 }

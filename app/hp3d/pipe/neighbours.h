@@ -4,10 +4,13 @@
 /*
  * How to address a packet of our own: link-layer addresses, VLAN tags, DSCP, ECT and P_Key, as the
  * last packet of the local RNIC (or of its host) to that address had them. hp3d has no routes and
- * asks nobody; it copies. A table of sets with twice as many entries as there may be address pairs:
- * in a full set the entry longest unused makes room, but where the RNIC has a connection it does so
- * only for another such place: whom a host answers, anybody can tell it. A seed decides which
- * addresses share a set, because the network chooses addresses.
+ * sends no ARP request: it copies.
+ *
+ * The table has twice as many entries as there may be address pairs, in sets. In a full set the
+ * entry longest unused makes room. Addresses with which the RNIC had no connection make room first,
+ * and never take the place of one with which it had: everybody can make a host reply to him. Those
+ * whose connections have ended come next. A seed decides which addresses share a set, because the
+ * network chooses addresses.
  */
 #include "engine/ends.h"
 #include "roce/build.h"
@@ -19,6 +22,7 @@ struct hp3d_neighbour {
 	uint32_t used; /* stamp of the last use, 0: free */
 	bool rc; /* copied from a packet of a reliable connection: DSCP, ECT and P_Key are its */
 	bool peer; /* the RNIC has a reliable connection there: it sent requests, or replies */
+	bool ended; /* `peer`: it has none any more */
 };
 
 struct hp3d_neighbours {
@@ -38,6 +42,9 @@ void hp3d_neighbours_init(struct hp3d_neighbours *t, void *mem, uint32_t pairs, 
 /* A packet from the RNIC's side; anything but unicast IP is left out. */
 void hp3d_neighbours_learn(
 	struct hp3d_neighbours *t, const void *frame, uint32_t len, const struct hp3_view *v);
+
+/* The RNIC has no connection there any more, nor does it send there. */
+void hp3d_neighbours_end(struct hp3d_neighbours *t, const struct hp3_ends *to);
 
 /* NULL if nothing was ever sent there. */
 struct hp3d_neighbour *hp3d_neighbours_find(struct hp3d_neighbours *t, const struct hp3_ends *to);
