@@ -108,6 +108,10 @@ void hp3d_pipe_place(struct hp3d_pipe *p, uint32_t flow, uint64_t t)
 	carry_out(p);
 }
 
+void hp3d_ud_pair_ended(struct hp3d_ud *u, const struct hp3_ends *ends)
+{
+}
+
 void hp3d_ud_meet(struct hp3d_ud *u, const struct hp3_ends *ends, uint8_t tclass, uint64_t t)
 {
 }
@@ -412,8 +416,8 @@ static void make_shims(void)
 	b.max_flows = FLOWS;
 	b.max_pairs = PAIRS;
 	b.owners = calloc(FLOWS, sizeof(*b.owners));
-	b.met = calloc(PAIRS, sizeof(*b.met));
-	MUST(b.owners != NULL && b.met != NULL && hp3d_claims_open(&b.claims, FLOWS, 7) == 0 &&
+	b.pairs = calloc(PAIRS, sizeof(*b.pairs));
+	MUST(b.owners != NULL && b.pairs != NULL && hp3d_claims_open(&b.claims, FLOWS, 7) == 0 &&
 		hp3d_pair_users_open(&b.pair_users, FLOWS, 7) == 0);
 	watch_accesses();
 }

@@ -23,7 +23,7 @@ struct hp3d_pipe {
 static struct hp3d_pipe pipe_of_all;
 static struct hp3d_beside *b;
 static uint64_t now;
-static unsigned meetings; /* of hp3d_ud_meet() */
+static unsigned meetings, ended; /* hp3d_ud_meet(), hp3d_ud_pair_ended() */
 
 /* --- what hp3d's pipe is here: the engine --- */
 
@@ -66,6 +66,11 @@ void hp3d_ud_meet(struct hp3d_ud *u, const struct hp3_ends *ends, uint8_t tclass
 	meetings++;
 }
 
+void hp3d_ud_pair_ended(struct hp3d_ud *u, const struct hp3_ends *ends)
+{
+	ended++;
+}
+
 uint32_t hp3d_ud_ports(
 	struct hp3d_ud *u, bool ipv6, const uint8_t *local, const uint16_t **ports, uint64_t t)
 {
@@ -93,11 +98,11 @@ static int setup(void **state)
 	b->max_flows = FLOWS;
 	b->max_pairs = PAIRS;
 	b->owners = calloc(FLOWS, sizeof(*b->owners));
-	b->met = calloc(PAIRS, sizeof(*b->met));
+	b->pairs = calloc(PAIRS, sizeof(*b->pairs));
 	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++)
 		b->shims[i].fd = b->shims[i].bell = -1;
 	now = 1000 * SECOND;
-	meetings = 0;
+	meetings = ended = 0;
 	return pipe_of_all.e != NULL && hp3d_claims_open(&b->claims, FLOWS, 7) == 0
 		       ? hp3d_pair_users_open(&b->pair_users, FLOWS, 7)
 		       : -1;
@@ -121,7 +126,7 @@ static int teardown(void **state)
 	hp3d_claims_close(&b->claims);
 	free(b->owners);
 	hp3d_pair_users_close(&b->pair_users);
-	free(b->met);
+	free(b->pairs);
 	free(b);
 	free(pipe_of_all.e);
 	return 0;
@@ -179,6 +184,27 @@ static void hosts_meet_again(void **state)
 		hp3d_beside_feel(b, 0, now);
 		assert_int_equal(meetings, 4 + 2 * minute); /* once for two queue pairs */
 	}
+}
+
+/* Two users have two queue pairs each with one host: it makes room when the last one has ended. */
+static void a_pair_ends_with_its_last_queue_pair(void **state)
+{
+	b->ud = (struct hp3d_ud *)b;
+	for (unsigned shim = 0; shim < 2; shim++) {
+		come(shim, 1000 * (shim + 1));
+		announce(shim, 0, 1);
+		announce(shim, 1, 1);
+		scan(shim);
+	}
+	leave(0);
+	b->shims[1].cells[0].state = HP3_VERBS_FREE;
+	scan(1);
+	assert_int_equal(ended, 0);
+	announce(1, 1, 2); /* with another host */
+	scan(1);
+	assert_int_equal(ended, 1);
+	leave(1);
+	assert_int_equal(ended, 2);
 }
 
 #define SHARE (PAIRS * 7 / 12 + 1)
@@ -295,6 +321,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(hosts_meet_again),
+		TEST(a_pair_ends_with_its_last_queue_pair),
 		TEST(as_a_plain_list_has_them),
 		TEST(a_user_with_two_applications),
 		TEST(a_pair_is_of_who_uses_it),

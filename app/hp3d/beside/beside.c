@@ -74,14 +74,14 @@ static void free_tables(struct hp3d_beside *b)
 	hp3d_claims_close(&b->claims);
 	hp3d_pair_users_close(&b->pair_users);
 	free(b->owners);
-	free(b->met);
+	free(b->pairs);
 }
 
 static int make_tables(struct hp3d_beside *b, const struct hp3_engine_config *ec)
 {
 	b->owners = calloc(ec->max_flows, sizeof(*b->owners));
-	b->met = calloc(ec->max_pairs, sizeof(*b->met));
-	if (b->owners == NULL || b->met == NULL ||
+	b->pairs = calloc(ec->max_pairs, sizeof(*b->pairs));
+	if (b->owners == NULL || b->pairs == NULL ||
 		hp3d_claims_open(&b->claims, ec->max_flows, ec->hash_seed) < 0 ||
 		hp3d_pair_users_open(&b->pair_users, ec->max_flows, ec->hash_seed) < 0) {
 		free_tables(b);

@@ -64,6 +64,8 @@ static void end(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t no
 	hp3d_claims_drop(&b->claims, &k->qp);
 	hp3d_pipe_qp(b->pipe, &k->qp, now);
 	hp3d_pair_users_drop(&b->pair_users, k->pair, s->uid);
+	if (--b->pairs[k->pair].qps == 0 && b->ud != NULL)
+		hp3d_ud_pair_ended(b->ud, HP3_ENDS(&k->qp));
 	k->flow = HP3_NO_FLOW;
 	k->asked = 0;
 	s->active[k->at] = s->active[--s->n_active];
@@ -117,6 +119,7 @@ static void begin(struct hp3d_beside *b, unsigned shim, uint16_t cell,
 	k->at = (uint16_t)s->n_active;
 	s->active[s->n_active++] = cell;
 	hp3d_pair_users_add(&b->pair_users, k->pair, s->uid);
+	b->pairs[k->pair].qps++;
 	hp3d_claims_add(&b->claims, qp);
 	start_counts(k, c, now);
 	hp3d_beside_count(&b->c.qps, b->c.qps + 1);

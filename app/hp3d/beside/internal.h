@@ -70,6 +70,11 @@ struct hp3d_beside_owner {
 	uint16_t cell;
 };
 
+struct hp3d_beside_pair {
+	uint64_t met; /* when hp3d asked last who is at the other end */
+	uint32_t qps;
+};
+
 struct hp3d_beside {
 	struct hp3d_pipe *pipe;
 	const struct hp3_config *cfg;
@@ -88,7 +93,7 @@ struct hp3d_beside {
 	uint32_t max_flows, max_pairs;
 	struct hp3d_beside_owner *owners; /* by flow */
 	struct hp3d_pair_users pair_users;
-	uint64_t *met; /* by address pair: when hp3d asked last who is at the other end */
+	struct hp3d_beside_pair *pairs; /* by address pair */
 	struct hp3d_claims claims;
 	struct hp3d_beside_counters c;
 	struct hp3d_beside_shim shims[HP3D_BESIDE_SHIMS];

@@ -3,13 +3,13 @@
 #include "app/hp3d/beside/internal.h"
 
 #define RETRY_NS 500000000u
-#define MEET_NS  60000000000u
+#define MEET_NS  (HP3D_UD_MEET_S * 1000000000ull)
 
 /* hp3d may have given up the other host in its tables meanwhile. */
 static void meet(struct hp3d_beside *b, const struct hp3d_beside_known *k,
 	const struct hp3_verbs_cell *c, uint64_t now)
 {
-	b->met[k->pair] = now;
+	b->pairs[k->pair].met = now;
 	hp3d_ud_meet(b->ud, HP3_ENDS(&k->qp), c->traffic_class, now);
 }
 
@@ -51,7 +51,7 @@ void hp3d_beside_settle(struct hp3d_beside *b, struct hp3d_beside_known *k,
 {
 	struct hp3_cmd move = {.kind = HP3_CMD_MOVE, .cause = HP3_CAUSE_SETUP, .flow = k->flow};
 
-	if (b->ud != NULL && now - b->met[k->pair] >= MEET_NS)
+	if (b->ud != NULL && now - b->pairs[k->pair].met >= MEET_NS)
 		meet(b, k, c, now);
 	if (k->settled || now < k->settle_at || c->state != HP3_VERBS_RTS || c->posted_wrs == 0)
 		return;

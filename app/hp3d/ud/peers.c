@@ -1,33 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Questions for queue pairs, and answers. */
 #include "app/hp3d/ud/peers.h"
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <unistd.h>
 #include "app/hp3d/ud/socket.h"
 #include "base/minmax.h"
+#include "probes/keying.h"
 
-#define WAYS       8u
 #define MS         1000000ull
 #define TICK_NS    (20 * MS)
 #define FIRST_NS   (50 * MS) /* until the second question; then twice as long each time */
 #define DOUBLINGS  7u
-#define AGAIN_NS   (10000 * MS) /* it has told: perhaps something else by now */
+#define AGAIN_NS   (8000 * MS) /* after an answer: perhaps the peer has other queue pairs by then */
+#define FRESH_NS   (HP3D_UD_FRESH_S * 1000 * MS)
 #define SOON_NS    (200 * MS) /* no two questions within, for whatever reason */
-#define KEPT_NS    (60000 * MS) /* whom nobody wants for so long is not asked */
+#define WANTED_NS  (60000 * MS) /* whom nobody wants for so long is not asked */
 #define DOUBT      8u /* frames without an answer: perhaps it has other queue pairs */
 #define TURNS      64u /* datagrams per call */
+#define QUESTIONS  128u /* per tick */
+#define LOOKS      8192u /* at places, per tick */
 #define OTHER_PORT 3u /* every so many questions without an answer */
+#define PORT_NS    (1000 * MS) /* answers to the port before the last change still arrive */
+#define NEVER      UINT64_MAX
 
-int hp3d_ud_peers_open(struct hp3d_ud_peers *p, uint16_t port, char *why, size_t cap)
+/* Whoever gets the QPN of an hp3d that has stopped cannot take the place of its identity. */
+_Static_assert(HP3D_UD_FRESH_S < HP3_KEYING_SILENT_S, "no message of agreement by then");
+_Static_assert(AGAIN_NS < FRESH_NS, "answers of a peer that is there are fresh");
+
+int hp3d_ud_peers_open(
+	struct hp3d_ud_peers *p, uint32_t pairs, uint16_t port, char *why, size_t cap)
 {
 	if (getrandom(p->secret.bytes, sizeof(p->secret.bytes), 0) != sizeof(p->secret.bytes)) {
 		snprintf(why, cap, "getrandom: %s", strerror(errno));
 		return -1;
 	}
+	if (hp3d_ud_peers_make(p, pairs) < 0) {
+		snprintf(why, cap, "no memory for peers; lower [flows] max_pairs");
+		return -1;
+	}
 	p->port = port;
+	p->before = -1;
 	p->asks = hp3d_ud_socket_privileged();
 	p->plain = p->asks < 0 && errno == EACCES;
 	if (p->plain)
@@ -47,9 +64,15 @@ void hp3d_ud_peers_close(struct hp3d_ud_peers *p)
 {
 	if (p->asks >= 0)
 		close(p->asks);
+	if (p->before >= 0)
+		close(p->before);
 	if (p->answers >= 0)
 		close(p->answers);
-	p->asks = p->answers = -1;
+	p->asks = p->before = p->answers = -1;
+	free(p->peer);
+	free(p->look);
+	p->peer = NULL;
+	p->look = NULL;
 }
 
 static struct hp3_addressing between(
@@ -62,53 +85,6 @@ static struct hp3_addressing between(
 	return a;
 }
 
-static struct hp3d_ud_peer *set_of(
-	struct hp3d_ud_peers *p, bool ipv6, const uint8_t *local, const uint8_t *remote)
-{
-	struct hp3_addressing a = between(ipv6, local, remote, 0);
-
-	return &p->peer[hp3_tag(&p->secret, HP3_TAG_SOURCE, &a, 0, "", 0) % (HP3D_UD_PEERS / WAYS) *
-			WAYS];
-}
-
-struct hp3d_ud_peer *hp3d_ud_peers_find(
-	struct hp3d_ud_peers *p, bool ipv6, const uint8_t *local, const uint8_t *remote)
-{
-	size_t len = ipv6 ? 16 : 4;
-	struct hp3d_ud_peer *peer = set_of(p, ipv6, local, remote);
-
-	for (struct hp3d_ud_peer *end = peer + WAYS; peer < end; peer++)
-		if (peer->used && peer->ipv6 == ipv6 && memcmp(peer->local, local, len) == 0 &&
-			memcmp(peer->remote, remote, len) == 0)
-			return peer;
-	return NULL;
-}
-
-static bool is_wanted(const struct hp3d_ud_peer *peer, uint64_t now)
-{
-	return peer->used && peer->wanted != 0 && now - peer->wanted < KEPT_NS;
-}
-
-struct hp3d_ud_peer *hp3d_ud_peers_add(struct hp3d_ud_peers *p, bool ipv6, const uint8_t *local,
-	const uint8_t *remote, uint64_t now)
-{
-	struct hp3d_ud_peer *peer = hp3d_ud_peers_find(p, ipv6, local, remote), *set, *oldest;
-	size_t len = ipv6 ? 16 : 4;
-
-	if (peer != NULL)
-		return peer;
-	oldest = set = set_of(p, ipv6, local, remote);
-	for (uint32_t i = 1; i < WAYS; i++)
-		if (oldest->used && (!set[i].used || set[i].wanted < oldest->wanted))
-			oldest = &set[i];
-	if (is_wanted(oldest, now))
-		return NULL;
-	*oldest = (struct hp3d_ud_peer){.used = true, .ipv6 = ipv6};
-	memcpy(oldest->local, local, len);
-	memcpy(oldest->remote, remote, len);
-	return oldest;
-}
-
 int hp3d_ud_peers_watch(struct hp3d_ud_peers *p, int fd)
 {
 	struct epoll_event ev = {.events = EPOLLIN, .data.u32 = p->event};
@@ -116,19 +92,33 @@ int hp3d_ud_peers_watch(struct hp3d_ud_peers *p, int fd)
 	return epoll_ctl(p->epoll, EPOLL_CTL_ADD, fd, &ev);
 }
 
-/* Perhaps the path that this port draws is dead. */
-static void change_port(struct hp3d_ud_peers *p)
+/*
+ * Perhaps the path that this port draws is dead. All peers share the socket, and any number of them
+ * may be silent: answers of the others must have time to arrive.
+ */
+static void change_port(struct hp3d_ud_peers *p, uint64_t now)
 {
-	int fd = p->plain ? hp3d_ud_socket(0) : hp3d_ud_socket_privileged();
+	int fd;
 
+	if (p->changed != 0 && now - p->changed < PORT_NS)
+		return;
+	fd = p->plain ? hp3d_ud_socket(0) : hp3d_ud_socket_privileged();
 	if (fd < 0)
 		return;
 	if (hp3d_ud_peers_watch(p, fd) < 0) {
 		close(fd);
 		return;
 	}
-	close(p->asks); /* which ends the wait for it */
+	if (p->before >= 0)
+		close(p->before); /* which ends the wait for it */
+	p->before = p->asks;
 	p->asks = fd;
+	p->changed = now;
+}
+
+static uint64_t *look_of(struct hp3d_ud_peers *p, const struct hp3d_ud_peer *peer)
+{
+	return &p->look[peer - p->peer];
 }
 
 static void ask(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now)
@@ -138,12 +128,13 @@ static void ask(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now
 	uint8_t buf[HP3_HELLO_LEN];
 
 	if (peer->tries % OTHER_PORT == OTHER_PORT - 1)
-		change_port(p);
+		change_port(p, now);
 	if (getrandom(&peer->nonce, sizeof(peer->nonce), 0) != sizeof(peer->nonce))
 		return;
 	peer->nonce |= 1;
 	peer->asked = now;
 	peer->due = now + (FIRST_NS << hp3_min_u32(peer->tries++, DOUBLINGS));
+	*look_of(p, peer) = peer->due;
 	a = between(peer->ipv6, peer->local, peer->remote, hp3d_ud_socket_port(p->asks));
 	hp3d_agent_ask(p->agent, &a, p->ours.qkey, peer->nonce, buf);
 	memcpy(to.local, peer->local, sizeof(to.local));
@@ -159,9 +150,19 @@ static bool may_ask(const struct hp3d_ud_peer *peer, uint64_t now)
 void hp3d_ud_peers_want(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now)
 {
 	peer->wanted = now;
+	*look_of(p, peer) = hp3_min_u64(*look_of(p, peer), peer->due);
 	if ((peer->told.n == 0 && now >= peer->due) ||
 		(peer->unanswered >= DOUBT && may_ask(peer, now)))
 		ask(p, peer, now);
+}
+
+bool hp3d_ud_peers_confirm(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now)
+{
+	if (peer->told.n != 0 && now - peer->answered < FRESH_NS)
+		return true;
+	if (peer->told.n != 0 && peer->tries == 0 && may_ask(peer, now))
+		ask(p, peer, now);
+	return false;
 }
 
 static void told(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from,
@@ -175,9 +176,10 @@ static void told(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from,
 		return;
 	}
 	peer->told = *h;
+	peer->answered = peer->asked;
 	peer->nonce = 0;
 	peer->tries = peer->unanswered = 0;
-	peer->due = now + AGAIN_NS;
+	peer->due = *look_of(p, peer) = peer->answered + AGAIN_NS;
 	hp3_peer_seen(p->engine, &ends, now);
 }
 
@@ -211,7 +213,7 @@ static bool take(struct hp3d_ud_peers *p, int fd, uint64_t now)
 	uint8_t buf[HP3_HELLO_LEN + 1];
 	struct hp3d_ud_ends from;
 	ssize_t n = hp3d_ud_socket_receive(fd, buf, sizeof(buf), &from);
-	uint16_t dport = fd == p->asks ? hp3d_ud_socket_port(fd) : p->port;
+	uint16_t dport = fd == p->answers ? p->port : hp3d_ud_socket_port(fd);
 	struct hp3_addressing a = between(from.ipv6, from.remote, from.local, from.rport);
 	struct hp3_hello h;
 
@@ -221,7 +223,7 @@ static bool take(struct hp3d_ud_peers *p, int fd, uint64_t now)
 		return true;
 	if (h.kind == HP3_HELLO_ASK && fd == p->answers)
 		asked(p, &from, &h, now);
-	else if (h.kind == HP3_HELLO_TELL && fd == p->asks)
+	else if (h.kind == HP3_HELLO_TELL && fd != p->answers)
 		told(p, &from, &h, now);
 	return true;
 }
@@ -234,19 +236,35 @@ uint32_t hp3d_ud_peers_poll(struct hp3d_ud_peers *p, uint64_t now)
 		n++;
 	while (n < 2 * TURNS && take(p, p->asks, now))
 		n++;
+	while (n < 3 * TURNS && p->before >= 0 && take(p, p->before, now))
+		n++;
 	return n;
+}
+
+static bool is_wanted(const struct hp3d_ud_peer *peer, uint64_t now)
+{
+	return peer->used && peer->wanted != 0 && now - peer->wanted < WANTED_NS;
 }
 
 uint64_t hp3d_ud_peers_tick(struct hp3d_ud_peers *p, uint64_t now)
 {
+	uint32_t asked = 0;
+
 	if (p->ticked != 0 && now - p->ticked < TICK_NS)
 		return p->ticked + TICK_NS;
 	p->ticked = now;
-	for (uint32_t i = 0; i < HP3D_UD_PEERS; i++) {
-		struct hp3d_ud_peer *peer = &p->peer[i];
+	for (uint32_t looks = 0; looks < hp3_min_u32(p->n, LOOKS) && asked < QUESTIONS; looks++) {
+		uint32_t i = p->at++ % p->n;
 
-		if (is_wanted(peer, now) && now >= peer->due)
-			ask(p, peer, now);
+		if (p->look[i] > now)
+			continue;
+		if (is_wanted(&p->peer[i], now)) {
+			ask(p, &p->peer[i], now);
+			asked++;
+		} else {
+			p->look[i] = NEVER;
+		}
 	}
+	p->at %= p->n;
 	return now + TICK_NS;
 }

@@ -2,20 +2,27 @@
 #ifndef HP3D_UD_PEERS_H
 #define HP3D_UD_PEERS_H
 /*
- * Whom hp3d asks for queue pairs, and what it was told (probes/hello.h). Questions leave a socket
- * of their own, which gets another port, and so perhaps another path, when nobody answers; those of
- * others come to hp3's port. Questions and answers leave privileged ports, where hp3d may have one:
- * hosts that agree on keys drop all others, so no user of a peer's host can answer in place of its
- * hp3d. What was told is kept until something else is.
+ * The queue pairs of other hosts' hp3d: questions and answers (probes/hello.h; peers.c), and the
+ * table of peers (peer_table.c).
  *
- * Sets of the table are chosen by SipHash with a random key, because anybody may ask, from any
- * address. A peer that somebody has wanted to send to within 60 s keeps its place: a newcomer finds
- * another place in its set, or none. What is sent to a peer without a place is dropped and counted
- * (no_peer).
+ * hp3d sends questions from a socket of their own. If a peer does not answer, that socket gets
+ * another port, and so perhaps another path, once a second at most. Questions of others arrive at
+ * hp3's port. hp3d sends questions and answers from a privileged port if it can have one. Hosts
+ * that agree on keys drop those from other ports, so no user of a peer's host can answer in place
+ * of its hp3d.
+ *
+ * The queue pairs of an answer are kept until another answer comes. Messages of key agreement go
+ * there only if the answer is fresh, so a peer whose hp3d has stopped gets none: its RNIC may have
+ * given the QPN to a user, who may know the Q_Key, because hp3d tells it to every host that asks.
+ *
+ * The table has twice as many places as there may be address pairs, in sets. SipHash with a random
+ * key chooses the set, because anybody may ask, from any address. A peer with which the local RNIC
+ * has queue pairs keeps its place, all others make room: invented addresses take no such place,
+ * whatever they send. What is sent to a peer without a place is dropped and counted (no_peer).
  */
 #include "app/hp3d/pipe/agent.h"
 
-#define HP3D_UD_PEERS 1024u
+#define HP3D_UD_FRESH_S 9u /* an answer is fresh: so long after its question */
 
 struct hp3d_ud_peer {
 	bool used, ipv6;
@@ -23,7 +30,9 @@ struct hp3d_ud_peer {
 	struct hp3_hello told; /* n is 0: nothing yet */
 	uint64_t nonce; /* of the question under way; 0: none is */
 	uint64_t asked, due; /* the newest question, the next one */
+	uint64_t answered; /* the question that was answered last */
 	uint64_t wanted; /* somebody wanted to send there */
+	uint64_t met; /* hp3d_ud_peers_meet(); 0: never, or its last queue pair has ended */
 	uint32_t tries; /* questions in a row without an answer */
 	uint32_t unanswered; /* frames sent there since one came */
 };
@@ -35,15 +44,22 @@ struct hp3d_ud_peers {
 	uint16_t port;
 	struct hp3_probe_key secret; /* of the table's hash */
 	int asks, answers; /* sockets; -1: none. Answers leave `asks`, too */
-	int epoll; /* watches both, and tells of them by this number */
+	int before; /* `asks` before it changed last: answers still arrive there; -1: none */
+	uint64_t changed;
+	int epoll; /* watches all, and names them `event` */
 	uint32_t event;
 	bool plain; /* hp3d may have no privileged port: other ones */
 	uint64_t ticked;
-	struct hp3d_ud_peer peer[HP3D_UD_PEERS];
+	uint32_t n, at; /* places; the next one that a tick looks at */
+	struct hp3d_ud_peer *peer;
+	uint64_t *look; /* by place: no question is due before */
 };
 
+/* Room for peers of so many address pairs, at least 4; `secret` is drawn before. 0, or -ENOMEM. */
+int hp3d_ud_peers_make(struct hp3d_ud_peers *p, uint32_t pairs);
 /* 0, or -1 and why. `port`: hp3's own. */
-int hp3d_ud_peers_open(struct hp3d_ud_peers *p, uint16_t port, char *why, size_t cap);
+int hp3d_ud_peers_open(
+	struct hp3d_ud_peers *p, uint32_t pairs, uint16_t port, char *why, size_t cap);
 void hp3d_ud_peers_close(struct hp3d_ud_peers *p);
 /* `epoll` tells when a socket is readable. 0, or -1 and errno. */
 int hp3d_ud_peers_watch(struct hp3d_ud_peers *p, int fd);
@@ -52,14 +68,19 @@ int hp3d_ud_peers_watch(struct hp3d_ud_peers *p, int fd);
 struct hp3d_ud_peer *hp3d_ud_peers_find(
 	struct hp3d_ud_peers *p, bool ipv6, const uint8_t *local, const uint8_t *remote);
 /* As it is, or new, in the place of whom nobody has wanted for longest; NULL: its set is full of
- * peers that are wanted. */
+ * peers with which the local RNIC has queue pairs. */
 struct hp3d_ud_peer *hp3d_ud_peers_add(struct hp3d_ud_peers *p, bool ipv6, const uint8_t *local,
 	const uint8_t *remote, uint64_t now);
-/* Somebody sends there: he is asked if he has told nothing. */
+/* The local RNIC has queue pairs with this peer, or its last one has ended. */
+void hp3d_ud_peers_meet(struct hp3d_ud_peer *peer, uint64_t now);
+void hp3d_ud_peers_part(struct hp3d_ud_peer *peer);
+/* A frame leaves for there: hp3d asks the peer if it has not answered yet. */
 void hp3d_ud_peers_want(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now);
+/* A message of key agreement may go there. If not, hp3d asks the peer. */
+bool hp3d_ud_peers_confirm(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now);
 /* What came to either socket; returns how many datagrams. */
 uint32_t hp3d_ud_peers_poll(struct hp3d_ud_peers *p, uint64_t now);
-/* Those are asked whose turn it is. Returns when it wants to be called next. */
+/* Sends questions that are due, a bounded number. Returns when it wants to be called next. */
 uint64_t hp3d_ud_peers_tick(struct hp3d_ud_peers *p, uint64_t now);
 
 #endif

@@ -126,6 +126,11 @@ static uint64_t *send_trace(struct hp3d_ud *u, const void *frame, uint32_t len)
 	return hp3d_ud_traces_send(u->traces, frame, len) == 0 ? &u->c.traced : &u->c.untraced;
 }
 
+static bool is_keying(const struct hp3d_ud_way *way)
+{
+	return !way->exact && way->sport == HP3_HANDSHAKE_PORT;
+}
+
 static uint64_t *send_one(struct hp3d_ud *u, const void *frame, uint32_t len, uint64_t now)
 {
 	struct hp3d_ud_way way;
@@ -145,7 +150,8 @@ static uint64_t *send_one(struct hp3d_ud *u, const void *frame, uint32_t len, ui
 			 : hp3d_ud_peers_find(&u->peers, way.ipv6, way.src, way.dst);
 	if (peer != NULL)
 		hp3d_ud_peers_want(&u->peers, peer, now);
-	if (peer == NULL || peer->told.n == 0)
+	if (peer == NULL || peer->told.n == 0 ||
+		(is_keying(&way) && !hp3d_ud_peers_confirm(&u->peers, peer, now)))
 		return &u->c.no_peer;
 	n = hp3d_ud_rnic_send(r, gid, &way, &peer->told, buf, (uint32_t)n);
 	__atomic_store_n(&u->c.failed, failed_sends(u), __ATOMIC_RELAXED);
@@ -217,7 +223,8 @@ static int make_all(struct hp3d_ud *u, const struct hp3_config *cfg, char *why)
 	}
 	if (hp3d_verbs_load(&u->verbs, cfg->beside.ibverbs, why, WHY) < 0 ||
 		open_rnics(u, why) < 0 ||
-		hp3d_ud_peers_open(&u->peers, (uint16_t)cfg->probes.port, why, WHY) < 0)
+		hp3d_ud_peers_open(
+			&u->peers, hp3d_agent_pairs(cfg), (uint16_t)cfg->probes.port, why, WHY) < 0)
 		return -1;
 	u->peers.epoll = u->epoll;
 	u->peers.event = SOCKETS;
@@ -238,7 +245,7 @@ struct hp3d_ud *hp3d_ud_open(
 	if (u == NULL)
 		return NULL;
 	u->pipe = p;
-	u->epoll = u->peers.asks = u->peers.answers = -1;
+	u->epoll = u->peers.asks = u->peers.before = u->peers.answers = -1;
 	u->traces = traces;
 	u->peers.agent = hp3d_pipe_agent(p);
 	u->peers.engine = hp3d_pipe_engine(p);
@@ -297,8 +304,20 @@ void hp3d_ud_meet(struct hp3d_ud *u, const struct hp3_ends *ends, uint8_t tclass
 	hp3_parse(frame, (uint32_t)len, &v);
 	hp3d_agent_learn(u->peers.agent, frame, (uint32_t)len, &v, now);
 	peer = hp3d_ud_peers_add(&u->peers, ends->ipv6, ends->local, ends->remote, now);
+	if (peer == NULL)
+		return;
+	hp3d_ud_peers_meet(peer, now);
+	hp3d_ud_peers_want(&u->peers, peer, now);
+}
+
+void hp3d_ud_pair_ended(struct hp3d_ud *u, const struct hp3_ends *ends)
+{
+	struct hp3d_ud_peer *peer =
+		hp3d_ud_peers_find(&u->peers, ends->ipv6, ends->local, ends->remote);
+
+	hp3d_agent_pair_ended(u->peers.agent, ends);
 	if (peer != NULL)
-		hp3d_ud_peers_want(&u->peers, peer, now);
+		hp3d_ud_peers_part(peer);
 }
 
 uint32_t hp3d_ud_ports(

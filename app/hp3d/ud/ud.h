@@ -23,7 +23,7 @@
 	X(arrived, "datagrams of other hosts' hp3d that arrived")                                  \
 	X(senseless, "datagrams that arrived and are none of hp3d's")                              \
 	X(no_rnic, "datagrams not sent: no RNIC here has the address")                             \
-	X(no_peer, "datagrams not sent: the other host has told of no queue pair")                 \
+	X(no_peer, "datagrams not sent: the other host has named no queue pair, or not lately")    \
 	X(no_port, "datagrams not sent: no queue pair has that source port")                       \
 	X(no_room, "datagrams not sent: too many on their way, or the RNIC took none")             \
 	X(no_way, "datagrams not sent: the RNIC finds no way to the address")                      \
@@ -48,8 +48,15 @@ struct hp3d_ud *hp3d_ud_open(
 	const struct hp3_config *cfg, struct hp3d_pipe *p, const struct hp3d_ud_traces *traces);
 void hp3d_ud_close(struct hp3d_ud *u); /* harmless with NULL */
 
-/* A queue pair between these, whose data are of this class, is there: who is at the other end? */
+/*
+ * The local RNIC has a queue pair between these, whose data are of this class: hp3d asks who is at
+ * the other end, and begins to agree on a key. To be called again every HP3D_UD_MEET_S seconds
+ * while there is such a queue pair.
+ */
+#define HP3D_UD_MEET_S 60u
 void hp3d_ud_meet(struct hp3d_ud *u, const struct hp3_ends *ends, uint8_t tclass, uint64_t now);
+/* The last one has ended: what hp3d has in its tables for the two addresses makes room first. */
+void hp3d_ud_pair_ended(struct hp3d_ud *u, const struct hp3_ends *ends);
 /*
  * Ports that can be asked from this address; 0: all of them, UINT32_MAX: none. *ports lives as long
  * as u.

@@ -626,6 +626,27 @@ class Others(Fabric):
         self.judge(pa)
         self.stop(a)
 
+    def test_a_user_has_the_port(self):
+        """Of hp3, when hp3d starts: that is said. While hp3d has it, nobody else gets it, for any address."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.bind(("10.0.0.1", HP3_PORT))
+            a = self.hp3d(1)
+            pa = self.application(a, 1)
+            self.says(a, f"UDP port {HP3_PORT} ([probes] port) cannot be had")
+            self.judge(pa)
+            self.stop(a)
+        a = self.hp3d(1)
+        pa = self.application(a, 1)
+        wait_for("its socket", lambda: b":12BB" in subprocess.run(["cat", "/proc/net/udp6"], capture_output=True, check=True).stdout)
+        for family, address in ((socket.AF_INET, "10.0.0.1"), (socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::")):
+            for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
+                with socket.socket(family, socket.SOCK_DGRAM) as s:
+                    s.setsockopt(socket.SOL_SOCKET, option, 1)
+                    with self.assertRaises(OSError):
+                        s.bind((address, HP3_PORT))
+        self.judge(pa)
+        self.stop(a)
+
     def test_without_privileged_ports(self):
         """That is said: hosts that agree on keys do not reply then, those with a key of all do."""
         a, b = self.hp3d(1, drop=CAP_NET_BIND_SERVICE, probes={"probe_key": ""}), self.hp3d(2, probes={"probe_key": ""})
