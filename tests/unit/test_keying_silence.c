@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include "base/random.h"
 #include "keying_hosts.h"
 
 #define ROOM 8u /* records */
@@ -45,6 +46,15 @@ static void talks_to_nobody(struct host *h, unsigned n)
 		host_begin(&nobody, (uint8_t)(100 + i), 100 + i);
 		host_talks_to(h, &nobody, now);
 	}
+}
+
+/* ... to the n-th of very many. */
+static void talks_to_nobody_at(struct host *h, uint32_t n)
+{
+	struct hp3_pair_ends ends = ends_between(h, &b);
+
+	hp3_put_be32(ends.dst, 0x0b000000u + n);
+	hp3_keying_begin(h->k, &ends, HP3_KEYING_ANY_VLAN, now);
 }
 
 /* b is not there, or takes nothing. */
@@ -118,6 +128,36 @@ static void a_crowd_that_comes_and_goes(void **state)
 	hp3_keying_end(a.k, &there);
 	assert_true(have_a_key(&a, &b));
 	assert_int_equal(a.st.displaced, 0);
+}
+
+/* Packets to addresses where nobody is, 100 for each packet of the pair, and no connection is seen
+ * to end: the pair gets a record when a place is free before one of its packets. Its key stays. */
+static void a_crowd_without_end(void **state)
+{
+	const uint64_t begin = now;
+	uint64_t rng = 1;
+	uint32_t n = 0;
+
+	while (!have_a_key(&a, &b)) {
+		const uint64_t turn = hp3_random_below(&rng, 101);
+
+		for (uint64_t i = 0; i < 101; i++) {
+			if (i == turn)
+				both_talk();
+			else
+				talks_to_nobody_at(&a, n++);
+		}
+		talk(&a, &b, now += MS);
+		assert_true(now - begin < 60 * SECOND);
+	}
+	assert_true(a.st.full > 0);
+	for (uint64_t end = now + 60 * SECOND; now < end; now += 100 * MS) {
+		both_talk();
+		for (unsigned i = 0; i < 100; i++)
+			talks_to_nobody_at(&a, n++);
+		talk(&a, &b, now);
+		assert_true(have_a_key(&a, &b));
+	}
 }
 
 /* A pair pauses, and one end gives its record up. */
@@ -259,6 +299,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_crowd_of_nobody),
 		TEST(a_crowd_that_comes_and_goes),
+		TEST(a_crowd_without_end),
 		TEST(who_never_replied_goes_first),
 		TEST(a_key_is_of_both_ends_or_of_none),
 		TEST(a_record_that_was_given_up),
