@@ -148,7 +148,7 @@ bool hp3d_beside_copy(const struct hp3_verbs_cell *cell, struct hp3_verbs_cell *
 /* A queue pair that is new in the engine: who is at its other end, which ports it may have. */
 void hp3d_beside_settle_in(struct hp3d_beside *b, struct hp3d_beside_known *k,
 	const struct hp3_verbs_cell *c, uint64_t now);
-/* Now and then who is at its other end; where only some ports can be asked, it is to be on one of
+/* Asks who is at its other end, once a minute. If only some ports can be asked, moves it to one of
  * them. */
 void hp3d_beside_settle(struct hp3d_beside *b, struct hp3d_beside_known *k,
 	const struct hp3_verbs_cell *c, uint64_t now);

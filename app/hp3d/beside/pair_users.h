@@ -2,14 +2,15 @@
 #ifndef HP3D_BESIDE_PAIR_USERS_H
 #define HP3D_BESIDE_PAIR_USERS_H
 /*
- * How many queue pairs each user has in each address pair: a hash table, and for each user the
- * number of address pairs. Seeded, for users choose when address pairs come. Single-threaded.
+ * How many queue pairs each user has in each address pair, and in how many address pairs each user
+ * has some: a hash table and a list of users. The hash has a random seed, because users choose
+ * addresses and their order. Single-threaded.
  */
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#define HP3D_PAIR_USERS 64u /* who have queue pairs at a time */
+#define HP3D_PAIR_USERS 64u /* with queue pairs at the same time */
 
 struct hp3d_pair_use {
 	uint32_t pair;
@@ -32,7 +33,7 @@ struct hp3d_pair_users {
 /* Room for so many queue pairs of HP3D_PAIR_USERS users. 0, or -ENOMEM. */
 int hp3d_pair_users_open(struct hp3d_pair_users *p, uint32_t qps, uint64_t seed);
 void hp3d_pair_users_close(struct hp3d_pair_users *p);
-/* A queue pair of the user is there; it has gone. */
+/* A queue pair of the user has begun; one has ended. */
 void hp3d_pair_users_add(struct hp3d_pair_users *p, uint32_t pair, uid_t uid);
 void hp3d_pair_users_drop(struct hp3d_pair_users *p, uint32_t pair, uid_t uid);
 /* Address pairs in which the user has queue pairs. */

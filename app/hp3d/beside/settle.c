@@ -5,7 +5,7 @@
 #define RETRY_NS 500000000u
 #define MEET_NS  (HP3D_UD_MEET_S * 1000000000ull)
 
-/* hp3d may have given up the other host in its tables meanwhile. */
+/* Again and again, because hp3d may give the place of the other host in its tables to another. */
 static void meet(struct hp3d_beside *b, const struct hp3d_beside_known *k,
 	const struct hp3_verbs_cell *c, uint64_t now)
 {
