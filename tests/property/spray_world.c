@@ -205,8 +205,8 @@ static void reply_leaves(struct world *w, struct packet k)
 	struct hp3_verdict vd = passes(w, B, B, &k, &acts);
 
 	CHECK(w, vd.kind == HP3_PASS, "a reply is kept");
-	spray_behind(w, B, &acts); /* the RNIC has said what it waits for */
-	spray_back(w, k, vd.sport);
+	spray_back(w, k, vd.sport); /* before what the RNIC answers to packets that follow */
+	spray_behind(w, B, &acts);
 }
 
 static void request_leaves(struct world *w, struct packet k)
