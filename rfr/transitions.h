@@ -40,7 +40,7 @@
 	X(DEAD, "dead") /* the path in use is dead (rule 13) */                                    \
 	X(TX_WANTED, "tx-wanted") /* resuming: the packet with which the receiver can go on */     \
 	X(TX_AHEAD, "tx-ahead") /* resuming: one behind it */                                      \
-	X(TX_AGAIN, "tx-again") /* resuming: the RNIC goes over what is held once more */          \
+	X(TX_AGAIN, "tx-again") /* the RNIC goes over what is held once more */                    \
 	X(CAUGHT_UP, "caught-up") /* resuming: nothing is missing before what is held */
 
 #define HP3_RFR_ACTIONS(X)                                                                         \
@@ -94,6 +94,7 @@
 	X(DRAINING, TIMEOUT, STEADY, RECOVER)                                                      \
 	X(DRAINING, CANCEL, STEADY, RECOVER)                                                       \
 	X(DRAINING, ASK, PROBING, PROBE)                                                           \
+	X(DRAINING, TX_AGAIN, STEADY, SUPERSEDE)                                                   \
 	X(PROBING, TX_NEW, PROBING, HOLD)                                                          \
 	X(PROBING, WON, STEADY, SWITCH)                                                            \
 	X(PROBING, NO_BETTER, STEADY, RECOVER)                                                     \

@@ -112,6 +112,12 @@ static void fail_over(struct hp3_turn *t, uint32_t flow)
 	t->e->stats.failovers++;
 }
 
+/* A drain of a sprayed queue pair, which stays on its port (hp3_move_drain()). */
+static bool is_same_port(const struct hp3_move *m)
+{
+	return m->errand.cause == HP3_CAUSE_SPRAY;
+}
+
 static enum hp3_event_type event_type(enum hp3_rfr_action action, const struct hp3_move *m)
 {
 	switch (action) {
@@ -120,6 +126,7 @@ static enum hp3_event_type event_type(enum hp3_rfr_action action, const struct h
 	case HP3_RFR_DO_RECOVER:
 		return HP3_EV_RECOVER;
 	case HP3_RFR_DO_SUPERSEDE:
+		return is_same_port(m) ? HP3_EV_RECOVER : HP3_EV_RESUME;
 	case HP3_RFR_DO_RESUME:
 		return HP3_EV_RESUME;
 	default:
@@ -167,7 +174,8 @@ static void count(struct hp3_engine *e, enum hp3_rfr_action action, const struct
 		e->stats.moves_discarded++;
 		break;
 	default:
-		e->stats.resumed++;
+		e->stats.moves_recovered += is_same_port(m);
+		e->stats.resumed += !is_same_port(m);
 		break;
 	}
 }
@@ -229,9 +237,35 @@ static bool is_expected(
 	       (input == HP3_RFR_IN_TX_RETRANSMIT || input == HP3_RFR_IN_NAK) &&
 	       hp3_errand_is_lossy(&e->moves[f->slot].errand);
 #endif
-	return f->state == HP3_RFR_CLOSING &&
-	       (input == HP3_RFR_IN_TX_RETRANSMIT || input == HP3_RFR_IN_NAK) &&
-	       hp3_errand_is_lossy(&e->moves[f->slot].errand);
+	if (input != HP3_RFR_IN_TX_RETRANSMIT && input != HP3_RFR_IN_NAK)
+		return false;
+	if (f->state == HP3_RFR_CLOSING)
+		return hp3_errand_is_lossy(&e->moves[f->slot].errand);
+	return f->state == HP3_RFR_DRAINING && is_same_port(&e->moves[f->slot]);
+}
+
+/*
+ * A drain of a sprayed queue pair goes on while the RNIC goes back: retransmissions pass, and held
+ * packets follow once all before them has arrived. If the RNIC sends the first held packet again,
+ * it sends all of them again (go-back-N), and the held ones are dropped. If it sends a later one
+ * again (selective repeat), the drain ends, and the held packets leave first.
+ */
+void hp3_move_again(struct hp3_turn *t, uint32_t flow, uint32_t psn)
+{
+	struct hp3_flow *f = &t->e->flows[flow];
+	const struct hp3_move *m;
+	int32_t ahead;
+
+	if (f->state != HP3_RFR_DRAINING || !is_same_port(&t->e->moves[f->slot])) {
+		hp3_move_input(t, flow, HP3_RFR_IN_TX_RETRANSMIT);
+		return;
+	}
+	m = &t->e->moves[f->slot];
+	ahead = m->head != 0 ? hp3_psn_diff(psn, t->e->held[m->head].psn) : -1;
+	if (ahead == 0)
+		hp3_move_input(t, flow, HP3_RFR_IN_TX_AGAIN);
+	else if (ahead > 0)
+		hp3_move_input(t, flow, HP3_RFR_IN_CANCEL);
 }
 
 enum hp3_rfr_action hp3_move_input(struct hp3_turn *t, uint32_t flow, enum hp3_rfr_input input)

@@ -34,6 +34,8 @@ void hp3_errand_input(struct hp3_turn *t, struct hp3_move *m, enum hp3_errand_in
 /* Feeds an input to the flow's state machine and carries out what ends a move; returns the action.
  */
 enum hp3_rfr_action hp3_move_input(struct hp3_turn *t, uint32_t flow, enum hp3_rfr_input input);
+/* The RNIC sends this PSN again: a move ends, but a drain of a sprayed queue pair may go on. */
+void hp3_move_again(struct hp3_turn *t, uint32_t flow, uint32_t psn);
 /* A packet with this BTH PSN closes the old path; nothing from `end` on has left. */
 void hp3_move_close(struct hp3_turn *t, uint32_t flow, uint32_t psn, uint32_t end);
 void hp3_set_port(struct hp3_engine *e, struct hp3_flow *f, uint16_t port);

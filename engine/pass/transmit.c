@@ -37,7 +37,7 @@ static void tx_retransmit(
 #endif
 	if (is_watched(t->e, f) && !hp3_spray_hides(t->e, flow))
 		hp3_loss_seen(t, flow, v, first);
-	hp3_move_input(t, flow, HP3_RFR_IN_TX_RETRANSMIT);
+	hp3_move_again(t, flow, v->psn);
 	if (f->pairing <= HP3_PAIRING_CHALLENGE)
 		hp3_challenge_went_back(t, flow, v->psn, first);
 	if ((f->flags & HP3_FF_CLOSE_ACK) && v->psn == f->mark_psn &&

@@ -48,6 +48,7 @@ static const struct {
 	{"draining", "timeout", "steady", "recover"},
 	{"draining", "cancel", "steady", "recover"},
 	{"draining", "ask", "probing", "probe"},
+	{"draining", "tx-again", "steady", "supersede"},
 	{"probing", "tx-new", "probing", "hold"},
 	{"probing", "won", "steady", "switch"},
 	{"probing", "no-better", "steady", "recover"},
