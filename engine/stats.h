@@ -127,6 +127,11 @@
 	X(reseq_ahead_8, "packets of peers that came 8 or more PSNs too early")                    \
 	X(reseq_ahead_64, "packets of peers that came 64 or more PSNs too early")                  \
 	X(lanes_slow, "times that a peer was told of slow paths")                                  \
+	X(reseq_asked, "questions to peers: from which port a missing packet left")                \
+	X(reseq_lost,                                                                              \
+		"missing packets of peers found lost: a later packet from their port had arrived") \
+	X(lanes_lost,                                                                              \
+		"packets of local RNICs lost on a path of several, after a question of the peer")  \
 	X(lanes_marked,                                                                            \
 		"times that a peer was told of paths that are marked while others are not")        \
 	X(contradictions, "replies that contradict a pairing")

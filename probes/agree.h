@@ -27,20 +27,24 @@
  *
  * "next" of an ASK: nothing of the queue pair is on its way, and this PSN is the next one that
  * leaves. Where something leaves before the answer, another number is asked for. "next" of a YES:
- * the PSN that the receiver expects; 0: it does not say.
+ * the PSN that the receiver expects; 0: it does not say. "next" of a MISSING: the missing PSN
+ * (rfr/missing.h); of a LEFT: the PSN of the question. "port in use" of a LEFT: the port from which
+ * that PSN left; 0: the sender does not know.
  */
 #include "probes/loads.h"
 
-/* X(symbol, text): ASK, SPRAYING and OVER are the sender's, the others the receiver's */
+/* X(symbol, text): ASK, SPRAYING, OVER and LEFT are the sender's, the others the receiver's */
 #define HP3_AGREE_KINDS(X)                                                                         \
 	X(ASK, "ask") /* will you? */                                                              \
 	X(SPRAYING, "spraying") /* it is; are you still? */                                        \
 	X(OVER, "over")                                                                            \
+	X(LEFT, "left") /* answers MISSING: from which port that PSN left */                       \
 	X(YES, "yes")                                                                              \
 	X(NO, "no") /* it will not, or knows of none */                                            \
 	X(SLOW, "slow") /* it does, and these lanes hold the others up; answers nothing */         \
 	X(MARKED, "marked") /* likewise; these are marked (ECN) while others are not */            \
-	X(OFFER, "offer") /* it would: READ responses; OVER with number 0: no need */
+	X(OFFER, "offer") /* it would: READ responses; OVER with number 0: no need */              \
+	X(MISSING, "missing") /* this PSN has not arrived: from which port did it leave? */
 
 enum hp3_agree_kind {
 #define X(sym, text) HP3_AGREE_##sym,
@@ -65,7 +69,7 @@ struct hp3_agree {
 
 static inline bool hp3_agree_is_senders(const struct hp3_agree *a)
 {
-	return a->kind <= HP3_AGREE_OVER;
+	return a->kind <= HP3_AGREE_LEFT;
 }
 
 /* *a: from here to the peer; sport is `port` as well. Length of the frame in buf, or -ENOSPC. */

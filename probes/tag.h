@@ -27,7 +27,7 @@
 
 /* Of probes, reports, answers and loads together: what hosts of different ones say to each other is
  * counted by this name and dropped. */
-#define HP3_PROBES_VERSION 7u
+#define HP3_PROBES_VERSION 8u
 
 /* The key of a sender and a receiver, HP3_KEY_LEN bytes; NULL: these have agreed on none. */
 typedef const uint8_t *hp3_agreed_fn(const void *table, const struct hp3_pair_ends *ends);

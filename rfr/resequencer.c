@@ -69,7 +69,7 @@ static void measure(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint6
 {
 	uint64_t most = hp3_min_u64(hp3_max_u64(r->late, r->before), p->most_ns);
 
-	if (r->told && r->again)
+	if (r->told && (r->again || r->lost))
 		return;
 
 	if (r->until == 0) {
@@ -128,7 +128,7 @@ static void advance(struct hp3_reseq *r, uint32_t span, uint64_t now)
 	if (span == 0 && r->held != 0)
 		r->expected = next_held(r, r->expected);
 	r->gap_at = now;
-	r->told = false;
+	r->told = r->lost = false;
 	r->anew = 0;
 }
 
@@ -215,8 +215,10 @@ bool hp3_reseq_pauses(struct hp3_reseq *r)
 
 void hp3_reseq_skip(struct hp3_reseq *r, uint32_t psn)
 {
-	if (hp3_psn_diff(psn, r->expected) > 0)
-		r->expected = psn;
+	if (hp3_psn_diff(psn, r->expected) <= 0)
+		return;
+	r->expected = psn;
+	r->lost = false;
 }
 
 static uint64_t wait_of(const struct hp3_reseq *r, const struct hp3_reseq_params *p)
@@ -248,6 +250,8 @@ uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params 
 {
 	if (r->held == 0)
 		return UINT64_MAX;
+	if (r->lost && !r->told)
+		return r->gap_at;
 	return hp3_min_u64(
 		r->gap_at + wait_of(r, p) + (r->told ? p->give_up_ns : 0), oldest_due(r, p));
 }
@@ -264,7 +268,7 @@ bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint6
 	if (hp3_reseq_due(r, p) > now)
 		return false;
 	*copy = !r->told && oldest_due(r, p) > now;
-	*handle = *copy ? slot_of(r, r->top)->handle : take_oldest(r);
+	*handle = *copy ? slot_of(r, next_held(r, r->expected))->handle : take_oldest(r);
 	r->told = r->asked = true;
 	return true;
 }
@@ -279,7 +283,7 @@ static void raise(struct hp3_reseq *r, uint32_t psn, uint64_t now)
 {
 	r->expected = psn;
 	r->gap_at = now;
-	r->told = r->asked = false;
+	r->told = r->asked = r->lost = false;
 	r->anew = 0;
 }
 
@@ -335,7 +339,7 @@ bool hp3_reseq_repeated(struct hp3_reseq *r, uint32_t psn, uint64_t now)
 	r->expected = psn;
 	r->gap_at = now;
 	r->told = true;
-	r->asked = false;
+	r->asked = r->lost = false;
 	return true;
 }
 

@@ -9,9 +9,10 @@
  * What is expected next passes at once. What is ahead of it is held, up to a window. When what was
  * lacking has come, all behind it follows in order. When it does not come for longer than the paths
  * differ (measured here, between two bounds) it is taken for lost: the RNIC gets a copy of the
- * newest packet that is held, and asks for what lacks by a NAK, once. All stays held: the requester
+ * packet behind the gap, and asks for what lacks by a NAK, once. All stays held: the requester
  * goes back, its first packet fills the gap, and what it repeats of what was held is no more than a
  * duplicate; and where the packet was merely late, all is there.
+ * If the caller finds that it is lost (missing.h), the RNIC gets that copy at once.
  * Where it does not come even then, all that is held is given up, in order; likewise where a packet
  * has been held for the longest wait, that time and an eighth of it, however many gaps opened
  * before it one after the other: 5.5 longest waits with hp3d's parameters.
@@ -67,6 +68,7 @@ struct hp3_reseq {
 	uint32_t top; /* the highest one held */
 	uint32_t held; /* packets; some are only if `expected` lacks */
 	bool told; /* the RNIC was made to ask for it */
+	bool lost; /* `expected` is lost: hp3_reseq_lost() */
 	bool again; /* the caller's: what comes now may have been sent again */
 	bool asked; /* something behind `expected` was given to the RNIC */
 	uint8_t anew; /* times that it was waited for anew */
@@ -138,11 +140,17 @@ uint64_t hp3_reseq_until(
 uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params *p);
 /*
  * It is time: until false, a packet that the RNIC gets although what is before it lacks. The
- * first time a copy (*copy) of just the newest one, which stays held; the second time all, in
- * order.
+ * first time a copy (*copy) of just the one behind the gap, which stays held; the second time all,
+ * in order.
  */
 bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now,
 	uint32_t *handle, bool *copy);
+
+/* `expected` is lost: hp3_reseq_late() is due now, unless the RNIC has got a copy already. */
+static inline void hp3_reseq_lost(struct hp3_reseq *r)
+{
+	r->lost = true;
+}
 
 /* The packet in hand passes although what is expected lacks: the RNIC asks for that. */
 void hp3_reseq_passes(struct hp3_reseq *r);

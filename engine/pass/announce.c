@@ -149,7 +149,7 @@ void hp3_agree_told(struct hp3_engine *e, const struct hp3_ends *ends, const str
 	if (hp3_agree_is_senders(a)) {
 		if (e->spraying != NULL)
 			hp3_spray_asked(&t, ends, a);
-		else if (a->kind != HP3_AGREE_OVER)
+		else if (a->kind <= HP3_AGREE_SPRAYING)
 			hp3_spray_refuse(&t, ends, a);
 		return;
 	}

@@ -30,7 +30,8 @@ uint64_t hp3_in_due(const struct hp3_turn *t, const struct hp3_spray_in *in)
 		due = in->reseq.gap_at + DOUBTS * hp3_spray_pulse(t->e);
 	else
 		due = hp3_min_u64(
-			hp3_reseq_due(&in->reseq, &params), t->now + hp3_spray_pulse(t->e));
+			hp3_min_u64(hp3_reseq_due(&in->reseq, &params), hp3_in_ask_due(in)),
+			t->now + hp3_spray_pulse(t->e));
 #ifdef HP3_BREAK_SPRAY_PAST
 	return due;
 #endif

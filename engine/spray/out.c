@@ -153,6 +153,8 @@ static uint16_t begin(struct hp3_turn *t, uint32_t flow, uint32_t start, bool re
 		.start = start,
 		.run_from = HP3_NO_PSN,
 		.asked_first = HP3_NO_PSN,
+		.missing = HP3_NO_PSN,
+		.sent = HP3_NO_PSN,
 		.fence = !reads && start == HP3_NO_PSN,
 		.heard = t->now,
 		.large_at = t->now,
@@ -266,7 +268,9 @@ uint32_t hp3_spray_lanes_of(const struct hp3_engine *e, uint32_t flow)
 
 bool hp3_spray_hides(const struct hp3_engine *e, uint32_t flow)
 {
-	return hp3_spray_state_of(e, flow) == HP3_SPRAY_SPRAYING;
+	enum hp3_spray_state state = hp3_spray_state_of(e, flow);
+
+	return state == HP3_SPRAY_SPRAYING || state == HP3_SPRAY_NARROW;
 }
 
 bool hp3_spray_stalled(struct hp3_turn *t, uint32_t flow)
@@ -305,6 +309,36 @@ static bool is_of_before(struct hp3_turn *t, struct hp3_spray_out *o, const stru
 	return true;
 }
 
+/* MISSING: from which port did this PSN leave (rfr/missing.h)? */
+static void answer_missing(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
+{
+	uint16_t port;
+
+	if (psn == HP3_NO_PSN)
+		return;
+	port = hp3_port_log_find(&o->log, psn);
+	if (port != 0) {
+		o->missing = psn;
+		o->missing_port = port;
+	}
+	hp3_spray_say_left(t, o, psn, port);
+}
+
+void hp3_out_lost(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
+{
+	struct hp3_spread_params params = hp3_spread_params_of(t->e);
+	struct hp3_spray_peer *peer = &t->e->spraying->peer[o->peer];
+	uint32_t lane = (uint32_t)(o->missing_port ^ peer->base);
+
+	if (psn != o->missing)
+		return;
+	o->missing = HP3_NO_PSN;
+	if (lane >= params.lanes)
+		return;
+	t->e->stats.lanes_lost++;
+	hp3_spread_told(&peer->spread, &params, 1ull << lane, t->now);
+}
+
 void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a)
 {
 	struct hp3_spread_params params = hp3_spread_params_of(t->e);
@@ -316,6 +350,10 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 	o = a->reads ? hp3_out_of_read(t->e, flow) : hp3_out_of(t->e, flow);
 	if (o->number != a->number)
 		return;
+	if (a->kind == HP3_AGREE_MISSING) {
+		answer_missing(t, o, a->next);
+		return;
+	}
 	spread = &t->e->spraying->peer[o->peer].spread;
 	if (a->kind == HP3_AGREE_MARKED) {
 		hp3_spread_marked(spread, &params, a->slow, t->now);

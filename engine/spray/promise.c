@@ -139,6 +139,7 @@ static void take(struct hp3_spray_in *in, const struct hp3_agree *a)
 	in->turn = a->turn - 1;
 	in->lanes = a->lanes;
 	in->late = (struct hp3_lateness){0};
+	hp3_missing_init(&in->missing, a->port);
 	take_beat(in, a);
 }
 
@@ -251,6 +252,11 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 			end(t, in);
 		return;
 	}
+	if (a->kind == HP3_AGREE_LEFT) {
+		if (in != NULL)
+			hp3_in_left(t, in, a);
+		return;
+	}
 #ifdef HP3_BREAK_SPRAY_NUMBER
 	if (in != NULL && (int32_t)(a->number - in->number) < 0)
 		return;
@@ -330,6 +336,7 @@ uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
 	if (!in->ready)
 		return until;
 	if (in->sure) {
+		hp3_in_ask(t, in);
 		hp3_in_late(t, in);
 	} else if (in->reseq.held != 0 && hp3_in_due(t, in) <= t->now) {
 		hp3_in_empty(t, in, HP3_ACT_DELIVER); /* the question was void: it came in order */

@@ -42,9 +42,11 @@ void hp3_spray_read_asked(struct hp3_turn *t, const struct hp3_pkt *pkt)
 	struct hp3_spray_out *o =
 		find_asked(t->e, pkt->addr, v->vlan, (v->flags & HP3_VF_IPV6) != 0, v->dest_qpn);
 
-	if (o != NULL && hp3_pkt_icrc_ok(t->e, pkt))
-		note_asked(o, v->psn,
-			hp3_psn_add(v->psn, hp3_request_span(v, t->e->flows[o->flow].pmtu_log2)));
+	if (o == NULL || !hp3_pkt_icrc_ok(t->e, pkt))
+		return;
+	note_asked(o, v->psn,
+		hp3_psn_add(v->psn, hp3_request_span(v, t->e->flows[o->flow].pmtu_log2)));
+	hp3_out_lost(t, o, v->psn);
 }
 
 /*
@@ -144,6 +146,16 @@ static void measure(const struct hp3_engine *e, struct hp3_spray_out *o, const s
 		o->large = false;
 }
 
+/* Is the response that leaves a repetition? */
+static bool is_again(struct hp3_spray_out *o, uint32_t psn)
+{
+	bool again = o->sent != HP3_NO_PSN && hp3_psn_diff(psn, o->sent) <= 0;
+
+	if (!again)
+		o->sent = psn;
+	return again;
+}
+
 /* Someone has told of the end of its queue pair: the next response shows whether it was late. */
 static bool goes_on(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
 {
@@ -161,12 +173,17 @@ void hp3_spray_read_leaves(
 	const struct hp3_view *v = &pkt->v;
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_spray_out *o;
-	bool sprayed;
+	bool sprayed, again;
 
 	if (!(f->watch & HP3_FW_READ) || !(v->flags & HP3_VF_READ))
 		return;
 	f->last = (uint32_t)(t->now >> HP3_TICK_SHIFT);
 	o = hp3_out_of_read(t->e, flow);
+	again = is_again(o, v->psn);
+	if (again)
+		hp3_out_again(o, v->psn);
+	else if (vd->kind == HP3_PASS)
+		hp3_port_log_put(&o->log, v->psn, vd->sport);
 	if (!goes_on(t, o, v->psn))
 		return;
 	sprayed = was_asked(o, v->psn) && o->large &&
@@ -181,5 +198,7 @@ void hp3_spray_read_leaves(
 	if (o->state != HP3_SPRAY_SPRAYING || !sprayed || vd->kind != HP3_PASS)
 		return;
 	t->e->stats.sprayed_reads++;
-	hp3_out_spread(t, o, vd);
+	hp3_out_spread(t, o, v->psn, vd);
+	if (again)
+		hp3_out_again(o, v->psn);
 }

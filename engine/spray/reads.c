@@ -400,6 +400,7 @@ static void response(struct hp3_turn *t, struct hp3_spray_in *in, const struct h
 	expected = in->reseq.expected;
 	in->reseq.again = in->again;
 	hp3_in_take(t, in, pkt, 1, vd);
+	hp3_in_came(t, in, &pkt->v);
 	if (psn == expected)
 		in->again &= in->reseq.told;
 }

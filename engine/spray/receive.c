@@ -231,6 +231,7 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 	in->reseq.again = v->sport == in->in_use; /* where an RNIC that goes back sends */
 	if (!hp3_in_take(t, in, pkt, hp3_in_span(in, v), vd))
 		return;
+	hp3_in_came(t, in, v);
 	in->unsized |= !hp3_in_sized(in, v);
 	if (in->unsized && in->reseq.held == 0) /* its sender sprays no more */
 		in->ready = in->unsized = false;

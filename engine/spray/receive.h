@@ -134,6 +134,26 @@ void hp3_in_give_up(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t end);
 /* What lacks has been waited for long enough. */
 void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in);
 
+/* missing.c */
+/* A packet has arrived, and was resequenced. */
+void hp3_in_came(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_view *v);
+/* A packet is missing: others are held behind it. */
+static inline bool hp3_in_lacks(const struct hp3_spray_in *in)
+{
+	return in->ready && in->sure && in->reseq.held != 0 && !hp3_reseq_follows(&in->reseq);
+}
+/* When to ask the sender about it; UINT64_MAX: never. */
+static inline uint64_t hp3_in_ask_due(const struct hp3_spray_in *in)
+{
+	if (!hp3_in_lacks(in) || in->reseq.told || !in->numbered)
+		return UINT64_MAX;
+	return hp3_missing_due(&in->missing, in->reseq.expected);
+}
+/* Asks the sender (MISSING), if that is due. */
+void hp3_in_ask(struct hp3_turn *t, struct hp3_spray_in *in);
+/* The sender's answer (LEFT). */
+void hp3_in_left(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_agree *a);
+
 /* promise.c */
 /* `reads`: responses to READs of the local queue pair `responder`. */
 struct hp3_spray_in *hp3_in_find(struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6,

@@ -186,10 +186,12 @@ static void say(struct hp3_turn *t, uint32_t flow, const struct hp3_ends *ends,
 	memcpy(a->agree.remote, ends->remote, n);
 }
 
-void hp3_spray_say_out(struct hp3_turn *t, const struct hp3_spray_out *o, enum hp3_agree_kind kind)
+static struct hp3_agree of_out(
+	const struct hp3_turn *t, const struct hp3_spray_out *o, enum hp3_agree_kind kind)
 {
 	const struct hp3_flow *f = &t->e->flows[o->flow];
-	struct hp3_agree what = {.kind = (uint8_t)kind,
+
+	return (struct hp3_agree){.kind = (uint8_t)kind,
 		.reads = o->reads,
 		.pmtu_log2 = f->pmtu_log2,
 		.lanes = t->e->cfg.spray.lanes,
@@ -201,8 +203,29 @@ void hp3_spray_say_out(struct hp3_turn *t, const struct hp3_spray_out *o, enum h
 		.turn = o->turn,
 		.next = kind == HP3_AGREE_ASK ? o->start : HP3_NO_PSN,
 		.beat_us = o->stated_us};
+}
 
-	say(t, o->flow, HP3_ENDS(&t->e->pairs.pairs[f->pair]), &what);
+static void say_of_out(
+	struct hp3_turn *t, const struct hp3_spray_out *o, const struct hp3_agree *what)
+{
+	say(t, o->flow, HP3_ENDS(&t->e->pairs.pairs[t->e->flows[o->flow].pair]), what);
+}
+
+void hp3_spray_say_out(struct hp3_turn *t, const struct hp3_spray_out *o, enum hp3_agree_kind kind)
+{
+	const struct hp3_agree what = of_out(t, o, kind);
+
+	say_of_out(t, o, &what);
+}
+
+void hp3_spray_say_left(
+	struct hp3_turn *t, const struct hp3_spray_out *o, uint32_t psn, uint16_t port)
+{
+	struct hp3_agree what = of_out(t, o, HP3_AGREE_LEFT);
+
+	what.next = psn;
+	what.in_use = port;
+	say_of_out(t, o, &what);
 }
 
 void hp3_spray_say_in(
@@ -222,6 +245,8 @@ void hp3_spray_say_in(
 		.slow = slow};
 
 	if (kind == HP3_AGREE_YES && in->ready && !in->reads)
+		what.next = in->reseq.expected;
+	if (kind == HP3_AGREE_MISSING)
 		what.next = in->reseq.expected;
 	if (kind == HP3_AGREE_YES)
 		what.room = hp3_spray_room(t->e->spraying->hold_bytes, in->pmtu_log2);

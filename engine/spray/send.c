@@ -85,10 +85,12 @@ static bool is_short_run(const struct hp3_spray_out *o, uint32_t psn)
 static bool went_back(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
 {
 	o->fence = true;
+	hp3_out_again(o, psn);
+	hp3_out_lost(t, o, psn);
 #ifdef HP3_BREAK_SPRAY_AGAIN
 	return false;
 #endif
-	if (o->state == HP3_SPRAY_SPRAYING) {
+	if (o->state == HP3_SPRAY_SPRAYING || o->run_from != HP3_NO_PSN) {
 		o->strikes = is_short_run(o, psn) ? o->strikes + 1 : 0;
 		o->run_from = HP3_NO_PSN;
 	}
@@ -129,17 +131,20 @@ static bool is_told(const struct hp3_spray_out *o, const struct hp3_view *v)
 	return o->sized || !(v->flags & HP3_VF_READ) || v->dma_len <= 1u << HP3_PMTU_LOG2_MIN;
 }
 
-void hp3_out_spread(struct hp3_turn *t, struct hp3_spray_out *o, struct hp3_verdict *vd)
+void hp3_out_spread(
+	struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn, struct hp3_verdict *vd)
 {
 	struct hp3_spread_params params = hp3_spread_params_of(t->e);
 	struct hp3_spray_peer *peer = &t->e->spraying->peer[o->peer];
+	uint32_t lane;
 
 	if (!o->chosen && hp3_spread_choose(&peer->spread, &params, t->now) && hp3_out_differ(t, o))
 		return;
 	o->chosen = true;
-	vd->sport =
-		(uint16_t)(peer->base | hp3_spread_lane(&peer->spread, &params,
-						(uint32_t)(hp3_random(&t->e->rng) >> 32), t->now));
+	lane = hp3_spread_lane(
+		&peer->spread, &params, (uint32_t)(hp3_random(&t->e->rng) >> 32), t->now);
+	vd->sport = (uint16_t)(peer->base | lane);
+	hp3_port_log_put(&o->log, psn, vd->sport);
 	t->e->stats.sprayed++;
 }
 
@@ -158,6 +163,12 @@ static bool is_fenced(struct hp3_spray_out *o, const struct hp3_verdict *vd)
 	if (vd->kind == HP3_PASS)
 		o->fence = false;
 	return fenced;
+}
+
+/* A drain holds the packet: it leaves later, from the port in use (hp3_move_drain()). */
+static bool is_held_for_spray(const struct hp3_engine *e, const struct hp3_flow *f)
+{
+	return f->state == HP3_RFR_DRAINING && e->moves[f->slot].errand.cause == HP3_CAUSE_SPRAY;
 }
 
 /* A packet of a queue pair about which there is an agreement, or is to be one. */
@@ -188,6 +199,8 @@ static void agreed_leaves(
 	if (o->state == HP3_SPRAY_ASKING)
 		o->state = HP3_SPRAY_SPRAYING;
 #endif
+	if (vd->kind == HP3_PASS || is_held_for_spray(t->e, f))
+		hp3_port_log_put(&o->log, pkt->v.psn, vd->sport);
 	if (is_fenced(o, vd) || o->state != HP3_SPRAY_SPRAYING || !o->large ||
 		vd->kind != HP3_PASS || f->state > HP3_RFR_CLOSING)
 		return;
@@ -199,7 +212,7 @@ static void agreed_leaves(
 		vd->flags |= HP3_SET_ACKREQ;
 	if (o->run_from == HP3_NO_PSN)
 		o->run_from = pkt->v.psn;
-	hp3_out_spread(t, o, vd);
+	hp3_out_spread(t, o, pkt->v.psn, vd);
 }
 
 void hp3_spray_leaves(

@@ -41,7 +41,15 @@ void hp3_out_end(struct hp3_turn *t, struct hp3_spray_out *o, bool over);
 /* The peer said yes not too long ago, to what was said not too long ago. */
 bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o);
 /* The packet leaves by one of the lanes. */
-void hp3_out_spread(struct hp3_turn *t, struct hp3_spray_out *o, struct hp3_verdict *vd);
+void hp3_out_spread(
+	struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn, struct hp3_verdict *vd);
+/* A PSN is sent again: the port of its first transmission proves no loss any more. */
+static inline void hp3_out_again(struct hp3_spray_out *o, uint32_t psn)
+{
+	hp3_port_log_forget(&o->log, psn);
+}
+/* The RNIC goes back to this PSN. If the peer asked about it, its lane is left out. */
+void hp3_out_lost(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn);
 /* Its peer is not asked for a while. */
 void hp3_out_put_off(struct hp3_turn *t, const struct hp3_spray_out *o);
 /* The number of an agreement that begins now. */

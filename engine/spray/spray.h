@@ -17,6 +17,7 @@
 #include "engine/moves/moves.h"
 #include "engine/spray/quota.h"
 #include "probes/agree.h"
+#include "rfr/missing.h"
 #include "rfr/owed.h"
 #include "rfr/resequencer.h"
 #include "rfr/spraying.h"
@@ -54,6 +55,7 @@ struct hp3_spray_out {
 	/* reads: the local queue pair that is read from, and PSNs that it was asked for: [first,
 	 * end) */
 	uint32_t asked_of, asked_first, asked_end;
+	uint32_t sent; /* reads: the highest PSN of a response that left, or HP3_NO_PSN */
 	uint16_t next_read; /* in the chain by addresses and asked_of */
 	uint64_t said[HP3_SPRAY_SAID]; /* when, by turn: the newest ones */
 	uint64_t narrowed; /* NARROW: since when */
@@ -62,6 +64,10 @@ struct hp3_spray_out {
 	/* Keep-alive interval: as the peer confirmed it, and as it is stated. The shorter one
 	 * counts. */
 	uint32_t beat_us, stated_us;
+	/* The PSN that the peer asked about last, or HP3_NO_PSN, and the port from which it left */
+	uint32_t missing;
+	uint16_t missing_port;
+	struct hp3_port_log log;
 } __attribute__((aligned(64)));
 
 #define HP3_SPRAY_EARLY HP3_OWED
@@ -108,6 +114,7 @@ struct hp3_spray_in {
 	uint64_t due; /* its deadline among hp3_spraying.deadlines */
 	struct hp3_reseq reseq;
 	struct hp3_lateness late;
+	struct hp3_missing missing;
 	uint8_t local[16], remote[16];
 	bool numbered; /* the sender has asked; else there is no number yet */
 	bool promised; /* it was answered yes: until OVER or the end of the lease */
@@ -265,6 +272,9 @@ static inline void hp3_in_look(struct hp3_turn *t, struct hp3_spray_in *in)
 void hp3_spray_say_out(struct hp3_turn *t, const struct hp3_spray_out *o, enum hp3_agree_kind kind);
 void hp3_spray_say_in(
 	struct hp3_turn *t, const struct hp3_spray_in *in, enum hp3_agree_kind kind, uint64_t slow);
+/* LEFT: this PSN left from the port; 0: not known. */
+void hp3_spray_say_left(
+	struct hp3_turn *t, const struct hp3_spray_out *o, uint32_t psn, uint16_t port);
 
 /* To a question about a queue pair of which no record is kept; to an offer. */
 void hp3_spray_refuse(

@@ -113,7 +113,7 @@ static void time_out(void)
 		MUST(h < HANDLES && is_held[h] && !(copy && told));
 		if (copy) {
 			for (uint32_t i = 0; i < HANDLES; i++)
-				MUST(!is_held[i] || hp3_psn_diff(psn_of[i], psn_of[h]) <= 0);
+				MUST(!is_held[i] || hp3_psn_diff(psn_of[i], psn_of[h]) >= 0);
 			told = true;
 			continue;
 		}
@@ -227,6 +227,19 @@ static void acknowledge(void)
 	follow(some());
 }
 
+/* The caller knows that what is expected is lost: a copy is due now. */
+static void lose(void)
+{
+	bool due = n_held != 0 && !r.told;
+
+	if (hp3_reseq_follows(&r))
+		return;
+	hp3_reseq_lost(&r);
+	MUST(!due || hp3_reseq_due(&r, &params) <= now);
+	time_out();
+	MUST(n_held == 0 || r.told);
+}
+
 /* So much of the time in which packets were held does not count. */
 static void stand(uint64_t lost)
 {
@@ -245,8 +258,10 @@ static void step(void)
 		arrive();
 	else if (op < 0xd8)
 		now += 1ull << (op & 31) % 24;
-	else if (op < 0xe8)
+	else if (op < 0xe6)
 		time_out();
+	else if (op < 0xe8)
+		lose();
 	else if (op < 0xf0)
 		refuse();
 	else if (op < 0xf8)

@@ -245,7 +245,11 @@ static void said(bool reads)
 		.beat_us = BEAT / 1000};
 	struct hp3_acts acts = {.n = 0};
 
-	if (a.kind > HP3_AGREE_OVER)
+	if (a.kind == HP3_AGREE_LEFT) {
+		a.next = some_psn(next_psn[0][i]);
+		a.in_use = (uint16_t)(a.port ^ (what >> 5 & (LANES - 1)));
+	}
+	if (a.kind > HP3_AGREE_LEFT)
 		a.kind = what & 4 ? HP3_AGREE_ASK : HP3_AGREE_SPRAYING;
 	number[n] += (what & 0x60) == 0x60;
 	a.number = number[n];
@@ -266,9 +270,12 @@ static void answered(bool reads)
 	a.kind = what & 0x30 ? HP3_AGREE_YES
 		 : what & 4  ? HP3_AGREE_NO
 		 : what & 8  ? HP3_AGREE_MARKED
+		 : what & 64 ? HP3_AGREE_MISSING
 			     : HP3_AGREE_SLOW;
 	a.turn -= what >> 7;
 	a.slow = a.kind >= HP3_AGREE_SLOW ? u8() : 0;
+	if (a.kind == HP3_AGREE_MISSING)
+		a.next = some_psn(next_psn[reads ? 2 : 1][i]);
 	a.responder = 0x6000u + i;
 	if (a.kind == HP3_AGREE_YES)
 		heard[reads][i] = now;

@@ -313,6 +313,9 @@ static void sum_up(struct world *w, unsigned at)
 	w->r.told_marked += c->lanes_marked;
 	w->r.held += c->reseq_held;
 	w->r.late += c->reseq_late;
+	w->r.asked += c->reseq_asked;
+	w->r.known_lost += c->reseq_lost;
+	w->r.lanes_lost += c->lanes_lost;
 	w->r.given_up += c->reseq_given_up;
 	w->r.anew += c->reseq_stood;
 	w->r.beyond += c->reseq_beyond;

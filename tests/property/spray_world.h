@@ -96,6 +96,9 @@ struct spray_params {
 	X(agreed)                                                                                  \
 	X(held)                                                                                    \
 	X(late)                                                                                    \
+	X(asked)                                                                                   \
+	X(known_lost)                                                                              \
+	X(lanes_lost)                                                                              \
 	X(given_up)                                                                                \
 	X(anew)                                                                                    \
 	X(beyond)                                                                                  \

@@ -89,7 +89,7 @@ static void numbers_return_told_late(void **state)
 	p.told_late_us = 500;
 	p.packets *= 4;
 	r = spray_many(p);
-	assert_int_equal(r.gaps + r.read_gaps + r.again + r.timeouts + r.overtaken, 0);
+	assert_int_equal(r.gaps + r.late + r.read_gaps + r.again + r.timeouts + r.overtaken, 0);
 	assert_true(r.returned > 4 * run_seeds && r.sprayed > r.sent / 5);
 }
 
@@ -132,7 +132,7 @@ static void words_may_be_lost(void **state)
 
 	p.words_percent = 30;
 	r = spray_many(p);
-	assert_int_equal(r.gaps, 0);
+	assert_int_equal(r.gaps + r.late, 0);
 	assert_true(r.sprayed > r.sent / 5);
 }
 
@@ -148,7 +148,7 @@ static void words_come_when_all_is_over(void **state)
 	p.qps = 60;
 	p.packets *= 2;
 	r = spray_many(p);
-	assert_int_equal(r.gaps, 0);
+	assert_int_equal(r.gaps + r.late, 0);
 	assert_true(r.sprayed > 0);
 }
 
@@ -187,6 +187,42 @@ static void losses_are_asked_for_once(void **state)
 	r = spray_no_slower(p, 250); /* runs are short: how much paths differ is hardly known */
 	assert_true(r.lost > 0 && r.sprayed > r.sent / 20);
 	assert_true(r.naks <= r.lost);
+}
+
+#define KNOWN_US 600u /* to learn that a packet is lost, and to go back: paths differ by 200 us */
+
+/*
+ * The RNIC asks for a packet that is lost long before the longest wait for one that is late is
+ * over, but for one behind which too little comes. Each loss costs one queue pair that time.
+ */
+static void losses_are_known_soon(void **state)
+{
+	struct spray_params p = spray_base();
+	struct spray_result none, r;
+	uint64_t waits_us;
+
+	p.reads_percent = p.small_percent = 0;
+	none = spray_any_time(p);
+	p.loss_ppm = 500;
+	r = spray_any_time(p);
+	assert_true(r.lost > 0 && r.naks <= r.lost && r.late <= r.lost);
+	assert_true(r.known_lost * 3 >= r.late && r.lanes_lost > 0);
+	waits_us = r.known_lost * KNOWN_US + (r.late - r.known_lost) * 2000 + r.timeouts * 20000;
+	assert_true(r.done_us <= none.done_us + waits_us);
+}
+
+/* Paths stop for as long as a packet is waited for: all of it is late, and nothing is lost. */
+static void what_is_late_is_not_known_to_be_lost(void **state)
+{
+	struct spray_params p = spray_base();
+	struct spray_result r;
+
+	p.pauses_us = 500;
+	p.paused_us = 900;
+	p.words_percent = 10;
+	r = spray_any_time(p);
+	assert_int_equal(r.gaps + r.known_lost + r.lanes_lost, 0);
+	assert_true(r.asked > 0 && r.sprayed > 0);
 }
 
 /*
@@ -279,6 +315,8 @@ static void packets_are_damaged(void **state)
 	assert_true(r.damaged > 0 && r.ghosts > 0 && r.sprayed > r.sent / 20);
 	assert_true(r.naks <= r.damaged);
 	assert_true(r.given_up <= r.damaged / 50); /* hardly any has others wait for itself */
+	/* ... for as long as a late one */
+	assert_true((r.late - r.known_lost) * 12 <= r.damaged + 100);
 }
 
 /* The receiver's hp3d starts anew: packets on their way come in any order, and then no more. */
@@ -525,6 +563,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(questions_come_behind_a_window),
 		cmocka_unit_test(paths_differ_by_much),
 		cmocka_unit_test(losses_are_asked_for_once),
+		cmocka_unit_test(losses_are_known_soon),
+		cmocka_unit_test(what_is_late_is_not_known_to_be_lost),
 		cmocka_unit_test(gaps_follow_one_another),
 		cmocka_unit_test(gaps_follow_one_another_while_ports_stop),
 		cmocka_unit_test(what_returns_disturbs_no_order),

@@ -152,6 +152,7 @@ static void lost_responses_are_asked_for(void **state)
 	r = spray_waits_once(p);
 	assert_true(r.lost > 0 && r.sprayed_reads > r.sent / 20);
 	assert_true(r.read_naks + r.naks <= r.lost);
+	assert_true(r.known_lost * 4 >= r.late && r.lanes_lost > 0);
 }
 
 /* Responses are lost between the engine and the RNIC: it asks for what was put in order before. */

@@ -89,6 +89,15 @@ static uint32_t words_of(enum hp3_agree_kind kind)
 	return n;
 }
 
+static uint32_t copies(void)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < acts.n; i++)
+		n += acts.act[i].kind == HP3_ACT_SHOW;
+	return n;
+}
+
 static void tick(uint64_t later)
 {
 	rig.now += later;
@@ -169,7 +178,7 @@ static void no_gap_counts_as_late_while_packets_lie_unread(void **state)
 		hp3_rx_blocked(rig.e, false, rig.now);
 		assert_int_equal(told(HP3_AGREE_SPRAYING, 1, turn, 1000), HP3_AGREE_YES);
 		tick(0);
-		assert_int_equal(acts.n, 0); /* no copy is handed over */
+		assert_int_equal(copies(), 0);
 	}
 	assert_int_equal(comes(FIRST + 1), HP3_PASS);
 }
@@ -187,8 +196,7 @@ static void a_port_that_stops_often_hides_no_loss(void **state)
 		told(HP3_AGREE_SPRAYING, 1, 3 + cycles, 1000);
 		for (uint32_t i = 0; i < 7; i++) {
 			tick(MS / 8);
-			for (uint32_t k = 0; k < acts.n; k++)
-				shown += acts.act[k].kind == HP3_ACT_SHOW;
+			shown += copies();
 		}
 	}
 	assert_int_equal(shown, 1);
@@ -218,7 +226,8 @@ static void descheduling_shortens_no_lease(void **state)
 	for (uint32_t i = 0; i < 99; i++)
 		tick(MS / 10);
 	assert_int_equal(comes(FIRST + 2), HP3_HOLD);
-	tick(MS / 5);
+	tick(MS / 10);
+	tick(MS / 10);
 	assert_int_equal(comes(FIRST + 4), HP3_PASS);
 }
 

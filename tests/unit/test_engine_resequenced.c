@@ -298,8 +298,9 @@ static void a_nak_may_be_older_than_what_was_given(void **state)
 	for (uint32_t i = 2; i < 6; i++)
 		assert_int_equal(comes(i, false).kind, HP3_HOLD);
 	acts.n = 0;
-	for (uint32_t i = 0; i < 20 && acts.n == 0; i++) {
+	for (uint32_t i = 0; i < 20 && (acts.n == 0 || acts.act[0].kind != HP3_ACT_SHOW); i++) {
 		rig.now += MS / 8;
+		acts.n = 0;
 		hp3_tick(rig.e, rig.now, &acts);
 	}
 	assert_int_equal(acts.act[0].kind, HP3_ACT_SHOW);
@@ -364,6 +365,98 @@ static void what_returns_moves_nothing_that_waits(void **state)
 	assert_int_equal(comes(6, false).kind, HP3_PASS);
 }
 
+/* The newest question: the PSN that it is about; HP3_NO_PSN: there was none. */
+static uint32_t asks_about(void)
+{
+	for (uint32_t i = 0; i < acts.n; i++)
+		if (acts.act[i].kind == HP3_ACT_AGREE &&
+			acts.act[i].agree.what.kind == HP3_AGREE_MISSING)
+			return acts.act[i].agree.what.next;
+	return HP3_NO_PSN;
+}
+
+static uint32_t copies(void)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < acts.n; i++)
+		n += acts.act[i].kind == HP3_ACT_SHOW;
+	return n;
+}
+
+/* FIRST + i left by this lane, the sender says. */
+static void left_by(uint32_t i, uint32_t of_lane, uint32_t number)
+{
+	const struct hp3_agree left = {.kind = HP3_AGREE_LEFT,
+		.lanes = 8,
+		.responder = q.lqpn,
+		.requester = q.rqpn,
+		.number = number,
+		.next = hp3_psn_add(FIRST, i),
+		.in_use = (uint16_t)(0xd00d ^ of_lane)};
+
+	hp3_agree_told(rig.e, HP3_ENDS(&q), &left, rig.now, &acts);
+	acts.n = 0;
+	rig.now += 1;
+	hp3_tick(rig.e, rig.now, &acts);
+}
+
+static void wait_for_a_question(void)
+{
+	rig.now += MS / 64;
+	acts.n = 0;
+	hp3_tick(rig.e, rig.now, &acts);
+}
+
+/* One that another one of its port has overtaken does not come any more: the RNIC asks for it. */
+static void what_was_overtaken_on_its_path_is_lost(void **state)
+{
+	const struct hp3_stats *s;
+
+	ready();
+	s = hp3_engine_stats(rig.e);
+	lane = 1;
+	comes(2, false);
+	lane = 2;
+	comes(3, false);
+	wait_for_a_question();
+	assert_int_equal(asks_about(), hp3_psn_add(FIRST, 1));
+	left_by(1, 3, 1); /* none has come from there since */
+	assert_int_equal(copies(), 0);
+	left_by(1, 2, 1);
+	assert_int_equal(copies(), 1);
+	lane = 3;
+	assert_int_equal(comes(4, false).kind, HP3_HOLD);
+	assert_int_equal(s->reseq_lost, 1);
+	assert_int_equal(s->reseq_asked, 1);
+	assert_int_equal(comes(1, false).kind, HP3_PASS);
+	assert_int_equal(acts.act[0].count, 3);
+}
+
+/* It waits for a packet of that port, and for nothing else. */
+static void a_packet_of_its_port_may_come_later(void **state)
+{
+	ready();
+	lane = 1;
+	comes(2, false);
+	wait_for_a_question();
+	left_by(1, 2, 2); /* of another agreement */
+	left_by(2, 1, 1); /* about another packet */
+	assert_int_equal(copies(), 0);
+	left_by(1, 2, 1);
+	assert_int_equal(copies(), 0);
+	lane = 3;
+	comes(3, false);
+	acts.n = 0;
+	hp3_tick(rig.e, ++rig.now, &acts);
+	assert_int_equal(copies(), 0);
+	lane = 2;
+	comes(4, false);
+	acts.n = 0;
+	hp3_tick(rig.e, ++rig.now, &acts);
+	assert_int_equal(copies(), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -377,6 +470,8 @@ int main(void)
 		RIG_TEST(who_comes_far_too_early_is_checked),
 		RIG_TEST(a_nak_may_be_older_than_what_was_given),
 		RIG_TEST(what_returns_moves_nothing_that_waits),
+		RIG_TEST(what_was_overtaken_on_its_path_is_lost),
+		RIG_TEST(a_packet_of_its_port_may_come_later),
 		RIG_TEST(an_ack_tells_what_the_rnic_has),
 		RIG_TEST(an_ack_before_all_that_counts_too),
 	};

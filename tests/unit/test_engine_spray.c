@@ -531,6 +531,73 @@ static void who_loses_much_takes_one_path(void **state_)
 	assert_int_equal(*given_up, 1);
 }
 
+/* The peer lacks this PSN: the port by which it left, says hp3d; 0: it does not know. */
+static uint16_t left_by(struct hp3_agree ask, uint32_t missing)
+{
+	const struct hp3_ends ends = {.local = q.local, .remote = q.remote};
+	struct hp3_acts acts = {.n = 0};
+
+	ask.kind = HP3_AGREE_MISSING;
+	ask.next = missing;
+	hp3_agree_told(rig.e, &ends, &ask, rig.now, &acts);
+	assert_int_equal(acts.n, 1);
+	assert_int_equal(acts.act[0].agree.what.kind, HP3_AGREE_LEFT);
+	assert_int_equal(acts.act[0].agree.what.next, missing);
+	assert_int_equal(acts.act[0].agree.what.number, ask.number);
+	return acts.act[0].agree.what.in_use;
+}
+
+/* ... by a lane or the port in use, until it is sent again. */
+static void the_peer_is_told_by_which_port_a_packet_left(void **state_)
+{
+	struct hp3_agree ask = agreed();
+	uint32_t first = psn;
+	uint16_t port[LONG];
+
+	for (uint32_t i = 0; i < LONG; i++) {
+		takes_a_lane(i == 0 ? HP3_OP_RC_WRITE_FIRST : HP3_OP_RC_WRITE_MIDDLE,
+			i == 0 ? LARGE : 0, ask.port);
+		port[i] = rig.vd.sport;
+	}
+	emit(HP3_OP_RC_SEND_ONLY, 0);
+	for (uint32_t i = 0; i < LONG; i++)
+		assert_int_equal(left_by(ask, first + i), port[i]);
+	assert_int_equal(left_by(ask, first + LONG), q.home);
+	assert_int_equal(left_by(ask, psn), 0); /* it has not left yet */
+	psn = first + 5;
+	emit(HP3_OP_RC_WRITE_MIDDLE, 0);
+	assert_int_equal(left_by(ask, first + 5), 0);
+	assert_int_equal(left_by(ask, first + 6), port[6]);
+}
+
+/* A lane by which a packet was lost is left out for a while. */
+static void a_lane_that_loses_is_left_out(void **state_)
+{
+	struct hp3_agree ask = agreed();
+	const struct hp3_stats *s = hp3_engine_stats(rig.e);
+	uint32_t first = psn;
+	uint16_t port;
+
+	takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port);
+	for (uint32_t i = 1; i < LONG; i++)
+		takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port);
+	port = left_by(ask, first + 9);
+	assert_int_equal(s->lanes_lost, 0);
+	psn = first + 9;
+	rig.nwire = 0;
+	for (uint32_t i = 9; i < LONG; i++)
+		emit(HP3_OP_RC_WRITE_MIDDLE, 0);
+	assert_int_equal(s->lanes_lost, 1);
+	ack(&q, psn - 1);
+	hears(said(), HP3_AGREE_YES);
+	emit(HP3_OP_RC_WRITE_MIDDLE, 0); /* behind what was sent again */
+	ack(&q, psn - 1);
+	for (uint32_t i = 0; i < LONG; i++) {
+		assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port));
+		assert_int_not_equal(rig.vd.sport, port);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -557,6 +624,8 @@ int main(void)
 		RIG_TEST(responses_take_one_path),
 		RIG_TEST(a_new_packet_stays_behind_what_was_sent_again),
 		RIG_TEST(who_loses_much_takes_one_path),
+		RIG_TEST(the_peer_is_told_by_which_port_a_packet_left),
+		RIG_TEST(a_lane_that_loses_is_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,7 +166,7 @@ static void another_version_is_named(void **state)
 			make_report(&f, 1, CLOCK);
 		else
 			make_probe(&f, true, 1, CLOCK, &probe_key);
-		f.b[f.v.udp_off + 21] ^= 0x40; /* 7: this one; 3: where there was none yet */
+		f.b[f.v.udp_off + 21] ^= 0xb0; /* 8: this one; 3: where there was none yet */
 		assert_int_equal(hp3_peer_version(f.b, &f.v), 3);
 		assert_int_equal(take(&f), HP3_RESPOND_DROP);
 		assert_int_equal(st.bad_icrc, report + 1);

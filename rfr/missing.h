@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_RFR_MISSING_H
+#define HP3_RFR_MISSING_H
+/*
+ * Is a missing packet of a sprayed queue pair lost, or late?
+ *
+ * All packets of one source port take one path, and a path is a FIFO. First transmissions leave in
+ * the order of their PSNs. So if a packet with a higher PSN has arrived from the port of a missing
+ * one, the missing one is lost. That depends on no clock: it also holds if PFC stopped a path, or
+ * if the receiver was descheduled.
+ *
+ * The receiver does not know the port of a packet that has not arrived. The sender remembers the
+ * ports of the last HP3_RESEQ_WINDOW PSNs, of each until it sends that PSN again (struct
+ * hp3_port_log). When a gap has been open for a while, or many packets are held behind it, the
+ * receiver asks for the port of its first PSN. Meanwhile, it notes from which ports packets behind
+ * the gap arrive (struct hp3_missing). If the missing packet's port is among these, the packet is
+ * lost. The RNIC then gets a packet from behind the gap at once, and sends a NAK (resequencer.h).
+ * Without an answer, or if the sender does not know the port, the receiver waits as for a late
+ * packet.
+ *
+ * Few questions: the receiver asks HP3_MISSING_ASKS times about one gap at most, and waits twice as
+ * long each time. The first wait is a 64th of the longest wait for a packet. If the packet was late
+ * though the receiver had asked, the first wait for the next gap is twice as long, up to a 16th of
+ * the longest wait. If it was lost, the first wait is a 64th again.
+ *
+ * Sans-IO; times ns, PSNs 24 bits. Each call takes a constant number of steps.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include "rfr/resequencer.h"
+
+#define HP3_MISSING_ASKS 3u /* for one gap */
+
+/* The sender's. All 0 at first. */
+struct hp3_port_log {
+	uint64_t left[HP3_RESEQ_WINDOW]; /* by PSN: PSN 48, port 16; port 0: it is not known */
+};
+
+/* The first transmission of this PSN leaves by the port. */
+static inline void hp3_port_log_put(struct hp3_port_log *l, uint32_t psn, uint16_t port)
+{
+	l->left[psn & (HP3_RESEQ_WINDOW - 1)] = (uint64_t)psn << 16 | port;
+}
+
+/* It is sent again, and may arrive from another port than the first transmission. */
+static inline void hp3_port_log_forget(struct hp3_port_log *l, uint32_t psn)
+{
+	l->left[psn & (HP3_RESEQ_WINDOW - 1)] = 0;
+}
+
+/* From which port it left; 0: not known, too long ago, or sent again since. */
+static inline uint16_t hp3_port_log_find(const struct hp3_port_log *l, uint32_t psn)
+{
+	uint64_t left = l->left[psn & (HP3_RESEQ_WINDOW - 1)];
+
+	return left >> 16 == psn ? (uint16_t)left : 0;
+}
+
+/* The receiver's: the first gap of a queue pair. */
+struct hp3_missing {
+	uint64_t came; /* bit n: a packet behind the gap has arrived from the port base ^ n */
+	uint64_t due; /* time of the next question */
+	uint32_t psn; /* the missing PSN; HP3_NO_PSN: there was none yet */
+	uint16_t base; /* port of lane 0 */
+	uint16_t other; /* port of the newest packet behind the gap from no lane; 0: none */
+	uint16_t port; /* from which the missing packet left; 0: not known */
+	uint8_t asked; /* questions about this gap; HP3_MISSING_ASKS: no more */
+	uint8_t level; /* doublings of the first wait */
+	bool lost;
+};
+
+/* base: a multiple of 64. */
+void hp3_missing_init(struct hp3_missing *m, uint16_t base);
+/*
+ * `psn` has been missing since `gap_at`, and a packet behind it has arrived from the port. wait_ns:
+ * the longest wait for a packet.
+ */
+void hp3_missing_behind(
+	struct hp3_missing *m, uint32_t psn, uint64_t gap_at, uint64_t wait_ns, uint16_t port);
+/* Many packets are held behind the gap: the first question is due. */
+static inline void hp3_missing_hurry(struct hp3_missing *m)
+{
+	if (m->asked == 0)
+		m->due = 0;
+}
+
+/* When to ask about `psn`, which is missing; UINT64_MAX: never. */
+static inline uint64_t hp3_missing_due(const struct hp3_missing *m, uint32_t psn)
+{
+	return m->psn == psn && m->asked < HP3_MISSING_ASKS ? m->due : UINT64_MAX;
+}
+/* Is a question about `psn` due? If so, it counts as asked. */
+bool hp3_missing_asks(struct hp3_missing *m, uint32_t psn, uint64_t wait_ns, uint64_t now);
+/* The sender's answer: `psn` left from the port; 0: not known. */
+void hp3_missing_told(struct hp3_missing *m, uint32_t psn, uint16_t port);
+/* Is `psn` lost? True once for each gap. */
+bool hp3_missing_lost(struct hp3_missing *m, uint32_t psn);
+
+#endif
