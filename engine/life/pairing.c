@@ -308,15 +308,18 @@ void hp3_challenge_claimed(struct hp3_turn *t, uint32_t flow, const struct hp3_p
 
 /*
  * What was acknowledged is sent again only if the RNIC missed the acknowledgement. A queue pair
- * that begins anew at its old first PSN does the same, and its replies may come elsewhere. Where
- * flows are near, those of one look like those of another, so there all going back is suspect, but
- * for that which a failover waits for.
+ * that begins anew at its old first PSN does the same, and its replies may come elsewhere. An RNIC
+ * goes back to the oldest PSN that it waits for, and it knows of no reply that hp3d has not seen: a
+ * packet from the middle of what is in flight is the first of the next queue pair. Where flows are
+ * near, those of one look like those of another, so there all going back is suspect, but for that
+ * which a failover waits for.
  */
 void hp3_challenge_went_back(struct hp3_turn *t, uint32_t flow, uint32_t psn, bool first)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
-	bool behind = hp3_psn_diff(psn, f->stream.una) < 0;
-	bool paired = f->flags & HP3_FF_PAIRED;
+	int32_t ahead = hp3_psn_diff(psn, f->stream.una);
+	bool paired = f->flags & HP3_FF_PAIRED, behind = ahead < 0;
+	bool skips = paired && first && ahead > 0;
 
 #ifdef HP3_BREAK_CLAIMS_STAY
 	return;
@@ -324,7 +327,8 @@ void hp3_challenge_went_back(struct hp3_turn *t, uint32_t flow, uint32_t psn, bo
 	hp3_natural_drop(f);
 	hp3_challenge_stop(f); /* asked in the life before, perhaps */
 	if (f->state == HP3_RFR_RESUMING ||
-		(!behind && !((first || !paired) && hp3_others_near(t->e, flow, psn, t->now))))
+		(!behind && !skips &&
+			!((first || !paired) && hp3_others_near(t->e, flow, psn, t->now))))
 		return;
 	t->e->stats.contradictions += paired;
 	hp3_flow_unpair(t, flow); /* not paired: what was found so far counts no more */

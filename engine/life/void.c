@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Queue pair numbers return, and nobody may tell. A pairing by challenge ends when its flow goes
- * back behind what was acknowledged, or goes back at all while others are near (rule 16: it may be
- * the next queue pair of that number, with another local one); when a reply at its local QPN lies
- * far from or beyond what it sent, or answers the challenge of another flow; when a reply that only
- * it can wait for comes elsewhere; and when the challenges of a flow near it stay unanswered
- * although that flow goes on: somebody claims its answers. Who goes back, and who answers for
- * another flow, is seen in pairing.c.
+ * back behind what was acknowledged, elsewhere than to the oldest PSN in flight, or at all while
+ * others are near (rule 16: it may be the next queue pair of that number, with another local one);
+ * when a reply at its local QPN lies far from or beyond what it sent, or answers the challenge of
+ * another flow; when a reply that only it can wait for comes elsewhere; and when the challenges of
+ * a flow near it stay unanswered although that flow goes on: somebody claims its answers. Who goes
+ * back, and who answers for another flow, is seen in pairing.c.
  */
 #include "engine/life/life.h"
 

@@ -224,12 +224,35 @@ static void rule_16_a_loss_does_not_unpair(void **state)
 	assert_int_equal(set_up(&near), 0);
 	middle(&near, 300);
 	middle(&q, 105);
-	middle(&q, 104); /* it could be the next life of this QPN, answered as `near` is */
+	middle(&q, 103); /* it could be the next life of this QPN, answered as `near` is */
 	assert_false(info(&q).paired);
 	assert_true(info(&near).paired); /* an event said so */
 	middle(&near, 301);
 	middle(&near, 300);
 	assert_true(info(&near).paired);
+}
+
+/* An RNIC goes back to the oldest PSN that it waits for, and hp3d knows which one that is. */
+static void rule_16_a_packet_in_mid_flight_is_of_the_next_one(void **state)
+{
+	struct qp next;
+
+	q = make_qp(0);
+	next = q;
+	next.lqpn += 7;
+	paired_by_challenge(&q, 100);
+	for (uint32_t i = 103; i < 133; i++)
+		middle(&q, i);
+	nak(&q, 110);
+	middle(&q, 110); /* a loss */
+	assert_true(info(&q).paired);
+	for (uint32_t i = 111; i < 134; i++)
+		middle(&q, i);
+	middle(&next, 132); /* nobody has asked for it */
+	assert_false(info(&q).paired);
+	talk(&next, 134, 3);
+	assert_true(info(&next).paired);
+	assert_int_equal(info(&next).lqpn, next.lqpn);
 }
 
 /* A failover waits for the RNIC to go back. */
@@ -398,6 +421,7 @@ int main(void)
 		CHALLENGE_TEST(rule_16_cross_wired),
 		CHALLENGE_TEST(rule_16_going_back_in_mid_drain),
 		CHALLENGE_TEST(rule_16_a_loss_does_not_unpair),
+		CHALLENGE_TEST(rule_16_a_packet_in_mid_flight_is_of_the_next_one),
 		CHALLENGE_TEST(rule_16_a_failover_does_not_unpair),
 		CHALLENGE_TEST(rule_15_unanswered_challenges_of_a_flow_that_goes_on),
 		CHALLENGE_TEST(rule_15_older_requests_may_be_answered),
