@@ -40,6 +40,16 @@ const struct hp3_pending *hp3_pending_next(const struct hp3_engine *e, uint32_t 
 	return p != NULL && p->after ? p : NULL;
 }
 
+bool hp3_pending_may_begin_at(const struct hp3_engine *e, uint32_t flow, uint32_t psn)
+{
+	const struct hp3_pending *p = hp3_pending_of(e, flow);
+	const struct hp3_flow *f = &e->flows[flow];
+
+	return p != NULL && (p->end || p->went_on) && (f->flags & HP3_FF_STARTED) &&
+	       hp3_psn_diff(f->stream.una, p->next) <= 0 && hp3_psn_diff(psn, f->stream.una) >= 0 &&
+	       hp3_psn_diff(psn, f->stream.nxt) <= 0;
+}
+
 static struct hp3_pending *take(struct hp3_engine *e, uint32_t flow)
 {
 	struct hp3_pending *p = place_of(e, flow);
@@ -48,7 +58,7 @@ static struct hp3_pending *take(struct hp3_engine *e, uint32_t flow)
 		return p;
 	if (p->flow < e->cfg.max_flows && hp3_pending_of(e, p->flow) != NULL) {
 		e->flows[p->flow].pending = false;
-		e->stats.setups_ignored++;
+		e->stats.setups_ignored += p->end || p->pairing != HP3_PAIRING_NONE;
 	}
 	*p = (struct hp3_pending){.flow = flow, .rqpn = e->flows[flow].rqpn};
 	e->flows[flow].pending = true;
@@ -60,7 +70,7 @@ static void settle(struct hp3_engine *e, uint32_t flow)
 {
 	const struct hp3_pending *p = place_of(e, flow);
 
-	e->flows[flow].pending = p->end || p->pairing != HP3_PAIRING_NONE;
+	e->flows[flow].pending = p->end || p->went_on || p->pairing != HP3_PAIRING_NONE;
 }
 
 static void setup_drop(struct hp3_pending *p)
@@ -74,26 +84,34 @@ void hp3_pending_end_add(struct hp3_engine *e, uint32_t flow)
 	struct hp3_pending *p = take(e, flow);
 
 	p->end = true;
+	p->went_on = false;
 	p->bytes = e->flows[flow].bytes;
+	p->next = e->flows[flow].stream.nxt;
 }
 
 void hp3_pending_end_done(struct hp3_engine *e, uint32_t flow)
 {
+	struct hp3_pending *p = place_of(e, flow);
+
 	if (hp3_pending_of(e, flow) == NULL)
 		return;
-	place_of(e, flow)->end = place_of(e, flow)->after = false;
+	p->end = p->after = p->went_on = false;
 	settle(e, flow);
 }
 
 void hp3_pending_end_drop(struct hp3_engine *e, uint32_t flow)
 {
 	struct hp3_pending *p = place_of(e, flow);
+	bool told;
 
 	if (hp3_pending_of(e, flow) == NULL)
 		return;
+	told = p->end || p->went_on;
 	if (p->psn == HP3_NO_PSN || (p->after && p->lqpn == e->flows[flow].lqpn))
 		setup_drop(p);
 	hp3_pending_end_done(e, flow);
+	p->went_on = told;
+	settle(e, flow);
 }
 
 /* The flow's place is taken by an end of another flow. */

@@ -13,6 +13,9 @@
  *    that was set up ends the wait. If two local queue pairs were set up that may begin with one
  *    PSN, neither pairs the flow: a challenge does (rule 15).
  *
+ * If more leaves after an end, the record remembers the end until something that left since is
+ * acknowledged: the next queue pair may have begun exactly at the next PSN.
+ *
  * Records have their places by flow. If two flows share a place, the newer record takes it, but a
  * set-up takes no place of an end. The other event then changes nothing, as if nobody had told it.
  */
@@ -25,7 +28,9 @@ struct hp3_pending {
 	uint32_t flow, rqpn; /* whose record */
 	uint32_t lqpn, psn; /* of the queue pair that was set up; psn may be HP3_NO_PSN */
 	uint8_t pairing; /* enum hp3_pairing; NONE: no set-up waits */
+	uint32_t next; /* PSN behind what had left when the end was told */
 	bool end; /* an end waits */
+	bool went_on; /* an end was told, and more has left since */
 	bool after; /* the set-up was told while the end waited */
 	bool contested; /* another local queue pair was set up, too */
 };
@@ -38,6 +43,9 @@ bool hp3_pending_end(const struct hp3_engine *e, uint32_t flow, uint32_t len);
 const struct hp3_pending *hp3_pending_setup(const struct hp3_engine *e, uint32_t flow);
 /* ... and was told after the end that waits. */
 const struct hp3_pending *hp3_pending_next(const struct hp3_engine *e, uint32_t flow);
+/* An end was told, nothing that left since was acknowledged, and this PSN is in flight or the next:
+ * it may be the first one of another queue pair. */
+bool hp3_pending_may_begin_at(const struct hp3_engine *e, uint32_t flow, uint32_t psn);
 void hp3_pending_end_add(struct hp3_engine *e, uint32_t flow);
 /* It is carried out: a set-up waits on for the first packet. */
 void hp3_pending_end_done(struct hp3_engine *e, uint32_t flow);

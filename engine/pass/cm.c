@@ -148,7 +148,7 @@ static void disconnect(
 		hp3_flow_at(t->e, HP3_ENDS(by), by->qpn, by->from_local ? HP3_DIR_TX : HP3_DIR_RX);
 
 	if (flow != HP3_NO_FLOW && is_meant(t, flow, m, by->from_local))
-		hp3_flow_over(t, flow);
+		hp3_qp_disconnected(t, flow);
 }
 
 /* Who asked got the answer: he knows its id. */

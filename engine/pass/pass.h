@@ -36,6 +36,8 @@ bool hp3_qp_end_is_due(const struct hp3_engine *e, uint32_t flow, uint64_t now);
 /* ... or nothing that left by several paths: carries the end out, or ends the agreements, if the
  * flow has to keep its port. */
 void hp3_qp_ended(struct hp3_turn *t, uint32_t flow);
+/* A DREQ names its connection. */
+void hp3_qp_disconnected(struct hp3_turn *t, uint32_t flow);
 /* The first packet of a queue pair. Where it does not begin as was told somebody told of another
  * one: it goes as its RNIC sends it. */
 void hp3_check_begin(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v);

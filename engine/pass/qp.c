@@ -133,6 +133,38 @@ static struct hp3_may may(const struct hp3_turn *t, uint32_t flow, const struct 
 	return hp3_may[ev->teller][traffic][is_own(&t->e->flows[flow], ev)];
 }
 
+/*
+ * The end of the flow's queue pair was told, and another one was set up at a PSN that is in flight
+ * or the next: that one sends now, or will. Its stream is the same one for hp3d, so nothing that is
+ * held is dropped.
+ */
+static bool takes_over(const struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
+{
+	const struct hp3_flow *f = &t->e->flows[flow];
+
+	return ev->psn_known && ev->teller != HP3_TELLER_LIBRARY && (f->flags & HP3_FF_PAIRED) &&
+	       f->lqpn != ev->lqpn && hp3_pending_may_begin_at(t->e, flow, ev->psn);
+}
+
+static int take_over(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
+{
+	hp3_flow_unpair(t, flow); /* ends a move: the other queue pair's replies drain nothing */
+	hp3_pending_end_done(t->e, flow);
+	hp3_pending_setup_drop(t->e, flow);
+	t->e->flows[flow].stream.una = ev->psn;
+	t->e->began[flow].psn = ev->psn;
+	return hp3_flow_pair(t, flow, ev->lqpn, hp3_pairing_of(ev->teller)) ? 0 : -ENOSPC;
+}
+
+/* The event waits for proof together with the end of the queue pair before. */
+static bool wait_for_end(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
+{
+	if (!put_off(t, flow))
+		return false;
+	hp3_pending_setup_add(t->e, flow, ev, hp3_pairing_of(ev->teller));
+	return true;
+}
+
 static int up(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
@@ -140,6 +172,8 @@ static int up(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 
 	if (confirms(t, flow, ev))
 		return 0;
+	if (takes_over(t, flow, ev))
+		return take_over(t, flow, ev);
 	switch ((enum hp3_up)may(t, flow, ev).up) {
 	case HP3_UP_PLACE:
 		if (place(t, flow, ev, fresh))
@@ -148,13 +182,13 @@ static int up(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 	case HP3_UP_PAIR:
 		return pair(t, flow, ev, fresh);
 	case HP3_UP_RELEASE:
+		if (hp3_spray_is_under_way(t, flow) && wait_for_end(t, flow, ev))
+			return 0;
 		hp3_flow_over(t, flow);
 		return pair(t, flow, ev, false);
 	case HP3_UP_DISCARD:
-		if (put_off(t, flow)) {
-			hp3_pending_setup_add(t->e, flow, ev, hp3_pairing_of(ev->teller));
+		if (wait_for_end(t, flow, ev))
 			return 0;
-		}
 		hp3_flow_epoch(t, flow, true);
 		return pair(t, flow, ev, false);
 	case HP3_UP_NOTE:
@@ -209,6 +243,13 @@ static void down(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *e
 	}
 	if (!put_off(t, flow))
 		end(t, flow);
+}
+
+/* Connection management has ended it. Sprayed packets are resequenced until they have arrived. */
+void hp3_qp_disconnected(struct hp3_turn *t, uint32_t flow)
+{
+	if (!hp3_spray_is_under_way(t, flow) || !put_off(t, flow))
+		hp3_flow_over(t, flow);
 }
 
 /* A set-up that waits while nothing is in flight may go on waiting: the next packet tells. */

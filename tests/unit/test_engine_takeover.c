@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Another queue pair begins exactly at the next PSN of a flow (rule 16): its set-up names a PSN
+ * that is in flight, or the next. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "packets.h"
+#include "scene.h"
+
+#define LONG 64u /* packets: they take the short way through the engine */
+
+/* Another local queue pair, connected to the same remote one. */
+static struct qp other_of(uint32_t by)
+{
+	struct qp other = q;
+
+	other.lqpn += by;
+	return other;
+}
+
+static void assert_paired_with(const struct qp *x)
+{
+	assert_true(info(x).paired);
+	assert_int_equal(info(x).lqpn, x->lqpn);
+}
+
+/* All requests have left, in order; a CM datagram has PSN 0. */
+static void assert_in_order(uint32_t first)
+{
+	uint32_t p = rig.wire[first].psn;
+
+	assert_int_equal(rig.held + rig.discarded, 0);
+	for (uint32_t i = first; i < rig.nwire; i++)
+		if (rig.wire[i].psn != 0)
+			assert_int_equal(rig.wire[i].psn, p++);
+}
+
+static void rule_16_another_qp_begins_at_the_next_psn(void **state)
+{
+	uint32_t next = moved_and_sending();
+	struct qp z = other_of(7);
+
+	assert_int_equal(tear_down(&q), 0);
+	assert_int_equal(set_up_at(&z, next), 0);
+	middle(&z, next);
+	assert_paired_with(&z);
+	ack(&z, next);
+	assert_int_equal(info(&z).inflight, 0);
+	rests();
+	assert_paired_with(&z);
+}
+
+/* Its set-up is told late, and so is perhaps the end of the one before. */
+static void told_behind_data(bool end_in_time)
+{
+	uint32_t next = moved_and_sending(), p = next;
+	struct qp z = other_of(7);
+
+	if (end_in_time)
+		assert_int_equal(tear_down(&q), 0);
+	for (; p < next + LONG; p++)
+		middle(&z, p);
+	if (!end_in_time)
+		assert_int_equal(tear_down(&q), 0);
+	assert_int_equal(set_up_at(&z, next), 0);
+	assert_paired_with(&z);
+	assert_true(info(&z).moved);
+	assert_int_equal(info(&z).una, next);
+	middle(&z, p);
+	ack(&z, p);
+	assert_int_equal(info(&z).inflight, 0);
+	assert_int_equal(stats()->epochs, 0);
+	assert_in_order(1);
+	rests();
+	assert_paired_with(&z);
+}
+
+static void rule_16_its_setup_is_told_behind_data(void **state)
+{
+	told_behind_data(true);
+}
+
+static void rule_16_both_events_are_told_behind_data(void **state)
+{
+	told_behind_data(false);
+}
+
+/* What a move holds leaves in order, and no reply to the other queue pair drains anything. */
+static void rule_16_another_qp_begins_in_mid_drain(void **state)
+{
+	struct qp z;
+
+	draining(3);
+	z = other_of(7);
+	assert_int_equal(tear_down(&q), 0);
+	assert_int_equal(set_up_at(&z, 104), 0);
+	assert_int_equal(info(&z).state, HP3_RFR_STEADY);
+	middle(&z, 104);
+	assert_paired_with(&z);
+	assert_in_order(0);
+	for (uint32_t i = 0; i < rig.nwire; i++)
+		assert_int_equal(rig.wire[i].port, q.home);
+}
+
+/* The end was late: what left since was acknowledged. A stranger's queue pair gets nothing. */
+static void rule_16_a_stranger_takes_over_no_stream(void **state)
+{
+	uint32_t next = moved_and_sending(), p = next;
+	struct qp x = other_of(9);
+
+	assert_int_equal(set_up_at(&x, next), 0); /* no end was told */
+	assert_paired_with(&q);
+	assert_int_equal(tear_down(&x), 0);
+	assert_int_equal(tear_down(&q), 0);
+	for (; p < next + LONG; p++)
+		middle(&q, p);
+	ack(&q, next);
+	assert_int_equal(set_up_at(&x, next + 5), 0);
+	assert_paired_with(&q);
+	middle(&q, p);
+	assert_paired_with(&q);
+	assert_in_order(1);
+}
+
+/* ... nor if its first PSN is not in flight. */
+static void rule_16_a_stranger_begins_elsewhere(void **state)
+{
+	uint32_t next = moved_and_sending();
+	struct qp x = other_of(9);
+
+	assert_int_equal(tear_down(&q), 0);
+	assert_int_equal(set_up_at(&x, next + 1), 0);
+	assert_int_equal(set_up_at(&x, info(&q).una - 1), 0);
+	middle(&q, next);
+	assert_paired_with(&q);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST(rule_16_another_qp_begins_at_the_next_psn),
+		RIG_TEST(rule_16_its_setup_is_told_behind_data),
+		RIG_TEST(rule_16_both_events_are_told_behind_data),
+		RIG_TEST(rule_16_another_qp_begins_in_mid_drain),
+		RIG_TEST(rule_16_a_stranger_takes_over_no_stream),
+		RIG_TEST(rule_16_a_stranger_begins_elsewhere),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
