@@ -46,7 +46,8 @@ bool hp3_pending_may_begin_at(const struct hp3_engine *e, uint32_t flow, uint32_
 	const struct hp3_flow *f = &e->flows[flow];
 
 	return p != NULL && (p->end || p->went_on) && (f->flags & HP3_FF_STARTED) &&
-	       hp3_psn_diff(f->stream.una, p->next) <= 0 && hp3_psn_diff(psn, f->stream.una) >= 0 &&
+	       hp3_psn_diff(f->stream.una, p->next) <= 0 &&
+	       hp3_psn_diff(psn, f->stream.una) >= -2 * (int32_t)f->stream.win &&
 	       hp3_psn_diff(psn, f->stream.nxt) <= 0;
 }
 

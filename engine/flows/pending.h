@@ -27,12 +27,12 @@ struct hp3_pending {
 	uint64_t bytes; /* that had left when the end was told: if more have, the stream goes on */
 	uint32_t flow, rqpn; /* whose record */
 	uint32_t lqpn, psn; /* of the queue pair that was set up; psn may be HP3_NO_PSN */
-	uint8_t pairing; /* enum hp3_pairing; NONE: no set-up waits */
 	uint32_t next; /* PSN behind what had left when the end was told */
-	bool end; /* an end waits */
-	bool went_on; /* an end was told, and more has left since */
-	bool after; /* the set-up was told while the end waited */
-	bool contested; /* another local queue pair was set up, too */
+	uint8_t pairing; /* enum hp3_pairing; NONE: no set-up waits */
+	bool end : 1; /* an end waits */
+	bool went_on : 1; /* an end was told, and more has left since */
+	bool after : 1; /* the set-up was told while the end waited */
+	bool contested : 1; /* another local queue pair was set up, too */
 };
 
 /* The flow's record; NULL: nothing waits. */
@@ -43,8 +43,8 @@ bool hp3_pending_end(const struct hp3_engine *e, uint32_t flow, uint32_t len);
 const struct hp3_pending *hp3_pending_setup(const struct hp3_engine *e, uint32_t flow);
 /* ... and was told after the end that waits. */
 const struct hp3_pending *hp3_pending_next(const struct hp3_engine *e, uint32_t flow);
-/* An end was told, nothing that left since was acknowledged, and this PSN is in flight or the next:
- * it may be the first one of another queue pair. */
+/* An end was told, and nothing that left since was acknowledged. Another queue pair that begins at
+ * this PSN looks like the same stream: the PSN is the next one, in flight, or not far behind. */
 bool hp3_pending_may_begin_at(const struct hp3_engine *e, uint32_t flow, uint32_t psn);
 void hp3_pending_end_add(struct hp3_engine *e, uint32_t flow);
 /* It is carried out: a set-up waits on for the first packet. */

@@ -27,22 +27,6 @@ static void remember_request(struct hp3_engine *e, const struct hp3_cm_pending *
 	*slot = *req;
 }
 
-static struct hp3_qp_event event_of(const struct hp3_cm_pending *c)
-{
-	struct hp3_qp_event ev = {.kind = HP3_QP_UP,
-		.teller = HP3_TELLER_CM,
-		.ipv6 = c->ipv6,
-		.vlan = c->vlan,
-		.lqpn = c->from_local ? c->qpn : c->answer_qpn,
-		.rqpn = c->from_local ? c->answer_qpn : c->qpn,
-		.psn = c->from_local ? c->answer_psn : c->psn,
-		.psn_known = true};
-
-	memcpy(ev.local, c->local, 16);
-	memcpy(ev.remote, c->remote, 16);
-	return ev;
-}
-
 static void remember_ids(struct hp3_engine *e, uint32_t flow, const struct hp3_cm_pending *c)
 {
 	struct hp3_hearsay *h = &e->hearsay[flow];
@@ -59,7 +43,7 @@ static bool is_paired_so(const struct hp3_engine *e, uint32_t flow, uint32_t lqp
 /* Where the flow's own packets say otherwise (life/tellers.h) it is kept until these begin anew. */
 static void connect(struct hp3_turn *t, struct hp3_cm_pending *c)
 {
-	struct hp3_qp_event ev = event_of(c);
+	struct hp3_qp_event ev = hp3_cm_event(c);
 	uint32_t flow;
 
 	c->used = false;
@@ -80,7 +64,7 @@ static void connect(struct hp3_turn *t, struct hp3_cm_pending *c)
  */
 static bool is_to_be_confirmed(const struct hp3_engine *e, const struct hp3_cm_pending *c)
 {
-	struct hp3_qp_event ev = event_of(c);
+	struct hp3_qp_event ev = hp3_cm_event(c);
 	uint32_t flow = hp3_flow_find(e, HP3_ENDS(&ev), ev.rqpn);
 
 #ifdef HP3_BREAK_REP_IS_ENOUGH
@@ -104,25 +88,13 @@ static void answered(struct hp3_turn *t, struct hp3_cm_pending *c, const struct 
 
 void hp3_cm_began(struct hp3_turn *t, uint32_t flow, uint32_t psn)
 {
-	const struct hp3_flow *f = &t->e->flows[flow];
-	const struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
+	struct hp3_cm_pending *c = hp3_cm_agreed(t->e, flow, psn);
 
-	for (uint32_t i = 0; i < HP3_CM_PENDING; i++) {
-		struct hp3_cm_pending *c = &t->e->cm[i];
-		struct hp3_qp_event ev;
-
-		if (!c->used || !c->answered)
-			continue;
-		ev = event_of(c);
-		if (ev.rqpn != f->rqpn || ev.psn != psn || c->vlan != p->vlan ||
-			memcmp(c->local, p->local, 16) != 0 ||
-			memcmp(c->remote, p->remote, 16) != 0)
-			continue;
-		c->used = false;
-		if (hp3_flow_pair(t, flow, ev.lqpn, HP3_PAIRING_CM))
-			remember_ids(t->e, flow, c);
+	if (c == NULL)
 		return;
-	}
+	c->used = false;
+	if (hp3_flow_pair(t, flow, hp3_cm_event(c).lqpn, HP3_PAIRING_CM))
+		remember_ids(t->e, flow, c);
 }
 
 /*

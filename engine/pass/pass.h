@@ -28,6 +28,14 @@ void hp3_cm_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, enum hp3_dir dir
  * confirmed: paired. */
 void hp3_cm_began(struct hp3_turn *t, uint32_t flow, uint32_t psn);
 
+/* cm_agreed.c */
+/* The set-up that they agreed on. */
+struct hp3_qp_event hp3_cm_event(const struct hp3_cm_pending *c);
+/* ... for the flow's next queue pair, which begins with this PSN; NULL: nothing. */
+struct hp3_cm_pending *hp3_cm_agreed(struct hp3_engine *e, uint32_t flow, uint32_t psn);
+/* The queue pair has ended: what they agreed on for it pairs no later one. */
+void hp3_cm_forget(struct hp3_engine *e, const struct hp3_qp_event *end);
+
 /* qp.c */
 /* A new epoch begins with this PSN, as was told while the one before was busy: paired. */
 void hp3_noted_began(struct hp3_turn *t, uint32_t flow, uint32_t psn);

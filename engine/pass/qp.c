@@ -134,24 +134,31 @@ static struct hp3_may may(const struct hp3_turn *t, uint32_t flow, const struct 
 }
 
 /*
- * The end of the flow's queue pair was told, and another one was set up at a PSN that is in flight
- * or the next: that one sends now, or will. Its stream is the same one for hp3d, so nothing that is
- * held is dropped.
+ * The end of the flow's queue pair was told, and another one was set up at a PSN that is in flight,
+ * the next, or not far behind: that one sends now, or will. Its stream is the same one for hp3d, so
+ * nothing that is held is dropped.
  */
 static bool takes_over(const struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
 
+#ifdef HP3_BREAK_TAKES_OVER
+	return false;
+#endif
 	return ev->psn_known && ev->teller != HP3_TELLER_LIBRARY && (f->flags & HP3_FF_PAIRED) &&
 	       f->lqpn != ev->lqpn && hp3_pending_may_begin_at(t->e, flow, ev->psn);
 }
 
 static int take_over(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 {
+	struct hp3_stream *s = &t->e->flows[flow].stream;
+
 	hp3_flow_unpair(t, flow); /* ends a move: the other queue pair's replies drain nothing */
 	hp3_pending_end_done(t->e, flow);
 	hp3_pending_setup_drop(t->e, flow);
-	t->e->flows[flow].stream.una = ev->psn;
+	s->una = ev->psn;
+	if (((s->nxt - s->una) & HP3_PSN_MASK) > s->win)
+		hp3_stream_widen(s);
 	t->e->began[flow].psn = ev->psn;
 	return hp3_flow_pair(t, flow, ev->lqpn, hp3_pairing_of(ev->teller)) ? 0 : -ENOSPC;
 }
@@ -296,6 +303,8 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, st
 		flow = hp3_flow_find(e, HP3_ENDS(ev), ev->rqpn);
 	}
 	if (ev->kind == HP3_QP_DOWN) {
+		if (ev->teller != HP3_TELLER_LIBRARY)
+			hp3_cm_forget(e, ev);
 		if (flow != HP3_NO_FLOW)
 			down(&t, flow, ev);
 		return 0;

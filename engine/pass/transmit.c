@@ -172,16 +172,35 @@ static enum hp3_tx_kind stream_tx(struct hp3_flow *f, const struct hp3_view *v)
 	return kind;
 }
 
-/* An end waits, and this packet is not the next one of the stream: is it of the next queue pair? A
- * set-up that names another first PSN says that the RNIC has gone back instead. */
-static bool begins_anew(
-	const struct hp3_engine *e, uint32_t flow, uint32_t psn, enum hp3_tx_kind kind)
+/*
+ * An RNIC goes back to the oldest PSN that it waits for. A packet from the middle of what is in
+ * flight is the first one of another queue pair, if one was set up at this PSN.
+ */
+static bool begins_in_mid_flight(struct hp3_turn *t, uint32_t flow, uint32_t psn)
 {
-	const struct hp3_pending *p = hp3_pending_next(e, flow);
+	const struct hp3_flow *f = &t->e->flows[flow];
+	const struct hp3_pending *p = hp3_pending_of(t->e, flow);
 
-	if (kind != HP3_TX_RETRANSMIT || p == NULL)
-		return kind != HP3_TX_NEW;
-	return p->psn == psn || p->psn == HP3_NO_PSN;
+	if ((f->flags & HP3_FF_WENT_BACK) || f->state == HP3_RFR_RESUMING ||
+		hp3_psn_diff(psn, f->stream.una) <= 0)
+		return false;
+	return (p != NULL && p->pairing != HP3_PAIRING_NONE && p->psn == psn) ||
+	       hp3_cm_agreed(t->e, flow, psn) != NULL;
+}
+
+/*
+ * Is the packet of the next queue pair? `ends`: an end waits. Then only the next packet of the
+ * stream is not, and a retransmission, if the set-up names another first PSN.
+ */
+static bool begins_anew(
+	struct hp3_turn *t, uint32_t flow, uint32_t psn, enum hp3_tx_kind kind, bool ends)
+{
+	const struct hp3_pending *p = hp3_pending_next(t->e, flow);
+
+	if (kind == HP3_TX_RETRANSMIT)
+		return (ends && (p == NULL || p->psn == psn || p->psn == HP3_NO_PSN)) ||
+		       begins_in_mid_flight(t, flow, psn);
+	return ends && kind != HP3_TX_NEW;
 }
 
 /* Everything but the next packet of a paired, unpaced flow in steady state. */
@@ -207,7 +226,7 @@ void hp3_tx_slow(
 		 pkt->v.psn == f->stream.nxt && !hp3_spray_hides(t->e, flow))
 		hp3_wake(t, flow, &pkt->v);
 	kind = stream_tx(f, &pkt->v);
-	anew = ends && begins_anew(t->e, flow, pkt->v.psn, kind);
+	anew = begins_anew(t, flow, pkt->v.psn, kind, ends);
 	if (kind == HP3_TX_EPOCH || anew) {
 		if (anew)
 			hp3_spray_down(t, flow);

@@ -147,6 +147,41 @@ static void rule_16_announcements_late_and_again(void **state)
 	assert_true(r.announced > 10 * run_seeds);
 }
 
+/* Queue pairs are connected anew, and events of that are late. */
+static void rule_16_reconnected(void **state)
+{
+	struct world_params p = run_base();
+	struct world_result r;
+
+	p.cm = true;
+	p.reconnect_every_us = 300;
+	p.tell_late_us = 1000;
+	r = run(p);
+	assert_true(r.reconnected > 10 * run_seeds);
+	assert_true(r.switched > 10 * run_seeds);
+	p.tell_late_us = 6000;
+	p.loss_ppm = 2000;
+	p.damage_ppm = p.behind_ppm = 1000;
+	p.reads = p.rnr = true;
+	r = run(p);
+	assert_true(r.reconnected > 10 * run_seeds);
+}
+
+/* ... and other processes make queue pairs of their own to the same remote ones. */
+static void rule_16_reconnected_beside_strangers(void **state)
+{
+	struct world_params p = run_base();
+	struct world_result r;
+
+	p.cm = p.rnic_users = true;
+	p.reconnect_every_us = 300;
+	p.tell_late_us = 3000;
+	p.forge_every_us = 1000;
+	r = run(p);
+	assert_true(r.reconnected > 10 * run_seeds);
+	assert_true(r.forged > 10 * run_seeds);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +192,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(rule_15_restarts_while_numbers_return),
 		cmocka_unit_test(rule_15_one_without_a_record),
 		cmocka_unit_test(rule_16_announcements_late_and_again),
+		cmocka_unit_test(rule_16_reconnected),
+		cmocka_unit_test(rule_16_reconnected_beside_strangers),
 		cmocka_unit_test(bursts_were_long),
 	};
 

@@ -103,6 +103,13 @@ static void dispatch(struct world *w, struct ev *ev)
 		world_poll_all(w); /* no set-up is as fast */
 		world_rewire(w);
 		break;
+	case EV_RECONNECT:
+		world_poll_all(w); /* no set-up is as fast */
+		world_reconnect(w);
+		break;
+	case EV_TOLD:
+		world_told(w, ev);
+		break;
 	case EV_UP:
 		world_announced(w, ev);
 		break;
@@ -153,6 +160,8 @@ static void begin(struct world *w)
 		world_at(w, 5000 * US, EV_RESET, 0, 0);
 	if (p->rewire_every_us)
 		world_at(w, 5000 * US, EV_REWIRE, 0, 0);
+	if (p->reconnect_every_us)
+		world_at(w, 2000 * US, EV_RECONNECT, 0, 0);
 	if (p->crash_every_us)
 		world_at(w, 2000 * US, EV_CRASH, 0, 0);
 	if (p->hang_every_us)

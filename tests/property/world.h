@@ -98,6 +98,8 @@ struct world_params {
 	uint32_t limit_ms; /* the run ends then, too; 0: by packets alone */
 	bool near; /* queue pairs begin at PSNs near each other */
 	uint32_t rewire_every_us; /* two queue pairs begin anew, each at the other's local end */
+	/* a queue pair is connected anew; what watchers tell of that comes within so long */
+	uint32_t reconnect_every_us, tell_late_us;
 	uint32_t up_late_us; /* set-up events come within so long, three of each */
 	uint32_t pairs; /* of addresses, 1..4; 0: 1 */
 	/* ... all of the same two addresses, and of the same queue pair numbers: each has an inner
@@ -173,6 +175,9 @@ struct world_params {
 	X(paired)                                                                                  \
 	X(unpaired)                                                                                \
 	X(rewired)                                                                                 \
+	X(reconnected)                                                                             \
+	X(unpaired_long)                                                                           \
+	X(strangers)                                                                               \
 	X(announced)                                                                               \
 	X(completed)                                                                               \
 	X(severe)                                                                                  \

@@ -252,6 +252,8 @@ void world_tick(struct world *w)
 	world_check_errands(w);
 	if (w->p.rewire_every_us != 0)
 		world_check_claims(w);
+	if (w->p.reconnect_every_us != 0)
+		world_check_told(w);
 	world_at(w, next_tick(w), EV_TICK, 0, 0);
 }
 
@@ -264,7 +266,8 @@ void world_announce(struct world *w, uint32_t i)
 		.lqpn = q->lqpn,
 		.rqpn = q->rqpn,
 		.psn = wire(q, RING),
-		.psn_known = w->p.lead_us != 0 || w->p.up_late_us != 0};
+		.psn_known =
+			w->p.lead_us != 0 || w->p.up_late_us != 0 || w->p.reconnect_every_us != 0};
 	struct hp3_acts acts = {0};
 
 	ev.ipv6 = ends.ipv6;

@@ -45,6 +45,9 @@ struct qp {
 	uint32_t epoch, lqpn, rqpn, start; /* start: PSN of lin 0 */
 	uint32_t first_start; /* of its first life */
 	uint32_t flow;
+	uint32_t untold; /* events of it that are still to come, the last one at: */
+	uint64_t told;
+	uint8_t unsure; /* bits: set-ups without a PSN, this one and the one before */
 	/* requester */
 	uint64_t made, nxt; /* messages written up to; sent up to */
 	uint64_t una; /* what the completer expects next; where going back begins */
@@ -141,6 +144,8 @@ enum ev_kind {
 	EV_NEW_QP, /* the application's, in place of one that died */
 	EV_REWIRE,
 	EV_UP, /* a set-up event, late */
+	EV_RECONNECT,
+	EV_TOLD, /* the end or set-up of a queue pair */
 	EV_POLL,
 	EV_SPOOF,
 	EV_FORGE,
@@ -430,10 +435,18 @@ void world_hold(struct world *w, struct pkt *k, const struct hp3_verdict *vd, ui
 /* world_qpns.c: who is wired to whom, and how it is announced */
 uint32_t world_start_psn(struct world *w);
 void world_rewire(struct world *w);
+/* exact: at the next PSN */
+void world_begin_again(struct world *w, uint32_t i, bool exact, uint64_t quiet);
 void world_announce_late(struct world *w, uint32_t i);
 void world_announced(struct world *w, const struct ev *ev);
 void world_check_wired(struct world *w, const struct qp *q, const struct hp3_event *ev);
 void world_check_claims(struct world *w);
+
+/* world_reconnect.c */
+void world_reconnect(struct world *w);
+void world_told(struct world *w, const struct ev *told);
+bool world_is_told(const struct qp *q); /* all that is known of it */
+void world_check_told(struct world *w);
 
 /* world_events.c */
 void world_check_event(struct world *w, const struct hp3_event *ev);

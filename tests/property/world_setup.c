@@ -32,7 +32,7 @@ void world_setup_qp(struct world *w, uint32_t i, uint32_t start)
 	q->since_ack = 0;
 	if (w->p.selective)
 		memset(w->got[i], 0, sizeof(w->got[i]));
-	if (w->p.cm || w->p.lead_us != 0)
+	if ((w->p.cm && (q->epoch == 1 || w->p.reconnect_every_us == 0)) || w->p.lead_us != 0)
 		world_announce(w, i);
 	if (w->p.up_late_us != 0)
 		world_announce_late(w, i);

@@ -289,6 +289,20 @@ static void rule_16_first_data_confirm_what_was_agreed(void **state)
 	}
 }
 
+/* ... and what was agreed on for a queue pair that has ended pairs no later one. */
+static void rule_16_an_agreement_ends_with_its_queue_pair(void **state)
+{
+	struct qp q = connected_and_draining(0, HERE), next = q;
+
+	next.lqpn += 77;
+	rig.cm_psn = 7000;
+	cm(HERE, &q, HP3_CM_REQ, 0xaac, 0, next.lqpn);
+	cm(PEER, &q, HP3_CM_REP, 0xbbd, 0xaac, q.rqpn);
+	tear_down(&next);
+	middle(&q, 7000);
+	assert_false(info(&q).paired);
+}
+
 /* Requests from the network, however many, push out none of the local host. */
 static void forged_requests_leave_ours(void **state)
 {
@@ -317,6 +331,7 @@ int main(void)
 		RIG_TEST(rule_16_an_rtu_ends_no_traffic),
 		RIG_TEST(rule_16_a_forged_request_that_is_answered_means_nothing),
 		RIG_TEST(rule_16_first_data_confirm_what_was_agreed),
+		RIG_TEST(rule_16_an_agreement_ends_with_its_queue_pair),
 		RIG_TEST(forged_requests_leave_ours),
 	};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Another queue pair begins exactly at the next PSN of a flow (rule 16): its set-up names a PSN
- * that is in flight, or the next. */
+ * that is in flight, the next, or not far behind. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -131,9 +131,44 @@ static void rule_16_a_stranger_begins_elsewhere(void **state)
 
 	assert_int_equal(tear_down(&q), 0);
 	assert_int_equal(set_up_at(&x, next + 1), 0);
-	assert_int_equal(set_up_at(&x, info(&q).una - 1), 0);
+	assert_int_equal(set_up_at(&x, info(&q).una - 60), 0);
 	middle(&q, next);
 	assert_paired_with(&q);
+}
+
+/* An RNIC goes back to the oldest PSN that it waits for: elsewhere another one begins. */
+static void rule_16_another_qp_begins_in_mid_flight(void **state)
+{
+	struct qp z;
+
+	in_flight(20);
+	z = other_of(7);
+	ack(&q, 104);
+	assert_int_equal(set_up_at(&z, 110), 0);
+	middle(&q, 105); /* a loss */
+	assert_paired_with(&q);
+	for (uint32_t i = 106; i < 121; i++)
+		middle(&q, i);
+	middle(&z, 110);
+	assert_paired_with(&z);
+	assert_int_equal(info(&z).una, 110);
+}
+
+/* ... and not far behind. */
+static void rule_16_another_qp_begins_behind(void **state)
+{
+	uint32_t next = moved_and_sending(), p = next;
+	struct qp z = other_of(7);
+
+	for (; p < next + LONG; p++)
+		middle(&q, p);
+	ack(&q, p - 2);
+	assert_int_equal(tear_down(&q), 0);
+	assert_int_equal(set_up_at(&z, next + 3), 0);
+	middle(&z, next + 3);
+	assert_paired_with(&z);
+	ack(&z, next + 3);
+	assert_int_equal(info(&z).una, next + 4);
 }
 
 int main(void)
@@ -143,6 +178,8 @@ int main(void)
 		RIG_TEST(rule_16_its_setup_is_told_behind_data),
 		RIG_TEST(rule_16_both_events_are_told_behind_data),
 		RIG_TEST(rule_16_another_qp_begins_in_mid_drain),
+		RIG_TEST(rule_16_another_qp_begins_in_mid_flight),
+		RIG_TEST(rule_16_another_qp_begins_behind),
 		RIG_TEST(rule_16_a_stranger_takes_over_no_stream),
 		RIG_TEST(rule_16_a_stranger_begins_elsewhere),
 	};

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What REQ and REP agreed on, and nobody has confirmed yet (cm.c). */
+#include "engine/pass/pass.h"
+
+struct hp3_qp_event hp3_cm_event(const struct hp3_cm_pending *c)
+{
+	struct hp3_qp_event ev = {.kind = HP3_QP_UP,
+		.teller = HP3_TELLER_CM,
+		.ipv6 = c->ipv6,
+		.vlan = c->vlan,
+		.lqpn = c->from_local ? c->qpn : c->answer_qpn,
+		.rqpn = c->from_local ? c->answer_qpn : c->qpn,
+		.psn = c->from_local ? c->answer_psn : c->psn,
+		.psn_known = true};
+
+	memcpy(ev.local, c->local, 16);
+	memcpy(ev.remote, c->remote, 16);
+	return ev;
+}
+
+struct hp3_cm_pending *hp3_cm_agreed(struct hp3_engine *e, uint32_t flow, uint32_t psn)
+{
+	const struct hp3_flow *f = &e->flows[flow];
+	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
+
+	for (uint32_t i = 0; i < HP3_CM_PENDING; i++) {
+		struct hp3_cm_pending *c = &e->cm[i];
+		struct hp3_qp_event ev;
+
+		if (!c->used || !c->answered)
+			continue;
+		ev = hp3_cm_event(c);
+		if (ev.rqpn == f->rqpn && ev.psn == psn && c->vlan == p->vlan &&
+			memcmp(c->local, p->local, 16) == 0 &&
+			memcmp(c->remote, p->remote, 16) == 0)
+			return c;
+	}
+	return NULL;
+}
+
+void hp3_cm_forget(struct hp3_engine *e, const struct hp3_qp_event *end)
+{
+	for (uint32_t i = 0; i < HP3_CM_PENDING; i++) {
+		struct hp3_cm_pending *c = &e->cm[i];
+		struct hp3_qp_event ev;
+
+		if (!c->used || !c->answered)
+			continue;
+		ev = hp3_cm_event(c);
+		if (ev.lqpn == end->lqpn && ev.rqpn == end->rqpn && ev.vlan == end->vlan &&
+			memcmp(ev.local, end->local, 16) == 0 &&
+			memcmp(ev.remote, end->remote, 16) == 0)
+			c->used = false;
+	}
+}
