@@ -77,17 +77,20 @@ static void settle(struct hp3_engine *e, uint32_t flow)
 static void setup_drop(struct hp3_pending *p)
 {
 	p->pairing = HP3_PAIRING_NONE;
-	p->after = p->contested = false;
+	p->after = p->contested = p->gone = p->rival_gone = false;
 }
 
 void hp3_pending_end_add(struct hp3_engine *e, uint32_t flow)
 {
-	struct hp3_pending *p = take(e, flow);
+	struct hp3_pending *p;
 
+	if (!hp3_pending_end(e, flow, 0))
+		hp3_pending_end_drop(e, flow); /* an older one: more has left since */
+	p = take(e, flow);
 	p->end = true;
 	p->went_on = false;
 	p->bytes = e->flows[flow].bytes;
-	p->next = e->flows[flow].stream.nxt;
+	p->next = e->flows[flow].stream.nxt & HP3_PSN_MASK;
 }
 
 void hp3_pending_end_done(struct hp3_engine *e, uint32_t flow)
@@ -138,8 +141,18 @@ void hp3_pending_setup_add(
 	if (has_an_end_of_another(e, flow))
 		return;
 	p = take(e, flow);
+	if (p->contested && (p->lqpn == ev->lqpn || p->rival == ev->lqpn)) {
+		p->gone &= p->lqpn != ev->lqpn;
+		p->rival_gone &= p->rival != ev->lqpn;
+		return;
+	}
+	if (p->contested && !may_be_equal(p->psn, psn))
+		setup_drop(p); /* a third one, which begins elsewhere */
 	if (p->pairing != HP3_PAIRING_NONE && p->lqpn != ev->lqpn) {
-		p->contested |= may_be_equal(p->psn, psn);
+		if (!p->contested && may_be_equal(p->psn, psn)) {
+			p->contested = true;
+			p->rival = ev->lqpn & HP3_QPN_MASK;
+		}
 		if (p->contested || (p->after && p->lqpn == e->flows[flow].lqpn))
 			return;
 	}
@@ -147,6 +160,18 @@ void hp3_pending_setup_add(
 	p->psn = psn;
 	p->pairing = (uint8_t)how;
 	p->after = p->end;
+}
+
+void hp3_pending_setup_ended(struct hp3_engine *e, uint32_t flow, uint32_t lqpn)
+{
+	struct hp3_pending *p = place_of(e, flow);
+
+	if (hp3_pending_of(e, flow) == NULL || p->pairing == HP3_PAIRING_NONE)
+		return;
+	p->gone |= p->lqpn == lqpn;
+	p->rival_gone |= p->contested && p->rival == lqpn;
+	if (p->gone && p->rival_gone == p->contested)
+		hp3_pending_setup_drop(e, flow);
 }
 
 void hp3_pending_setup_drop(struct hp3_engine *e, uint32_t flow)

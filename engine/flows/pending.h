@@ -27,12 +27,14 @@ struct hp3_pending {
 	uint64_t bytes; /* that had left when the end was told: if more have, the stream goes on */
 	uint32_t flow, rqpn; /* whose record */
 	uint32_t lqpn, psn; /* of the queue pair that was set up; psn may be HP3_NO_PSN */
-	uint32_t next; /* PSN behind what had left when the end was told */
-	uint8_t pairing; /* enum hp3_pairing; NONE: no set-up waits */
+	uint32_t rival : 24; /* contested: the other local queue pair */
+	uint32_t pairing : 8; /* enum hp3_pairing; NONE: no set-up waits */
+	uint32_t next : 24; /* PSN behind what had left when the end was told */
 	bool end : 1; /* an end waits */
 	bool went_on : 1; /* an end was told, and more has left since */
 	bool after : 1; /* the set-up was told while the end waited */
 	bool contested : 1; /* another local queue pair was set up, too */
+	bool gone : 1, rival_gone : 1; /* that one has ended */
 };
 
 /* The flow's record; NULL: nothing waits. */
@@ -56,6 +58,8 @@ void hp3_pending_end_drop(struct hp3_engine *e, uint32_t flow);
  * local queue pair counts, else the newer one. */
 void hp3_pending_setup_add(
 	struct hp3_engine *e, uint32_t flow, const struct hp3_qp_event *ev, enum hp3_pairing how);
+/* The local queue pair has ended. Of two that contest each other both have to. */
+void hp3_pending_setup_ended(struct hp3_engine *e, uint32_t flow, uint32_t lqpn);
 void hp3_pending_setup_drop(struct hp3_engine *e, uint32_t flow);
 
 #endif

@@ -245,6 +245,8 @@ bool hp3_flow_is_under_way(const struct hp3_engine *e, uint32_t flow, uint64_t n
 
 	if (hp3_flow_has_paused(e, flow, now))
 		return false;
+	if (!(f->flags & HP3_FF_STARTED) && f->bytes != 0)
+		return true; /* packets of the life before */
 	return has_replies_away(e, flow) ||
 	       ((f->flags & HP3_FF_STARTED) && (holds(e, f) || !hp3_stream_idle(&f->stream) ||
 						       (f->flags & HP3_FF_WENT_BACK)));

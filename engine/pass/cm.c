@@ -116,9 +116,12 @@ static bool is_meant(
 static void disconnect(
 	struct hp3_turn *t, const struct hp3_cm_pending *by, const struct hp3_cm_msg *m)
 {
+	uint32_t local_id = by->from_local ? m->local_id : m->remote_id;
+	uint32_t remote_id = by->from_local ? m->remote_id : m->local_id;
 	uint32_t flow =
 		hp3_flow_at(t->e, HP3_ENDS(by), by->qpn, by->from_local ? HP3_DIR_TX : HP3_DIR_RX);
 
+	hp3_cm_disconnected(t->e, by, local_id, remote_id);
 	if (flow != HP3_NO_FLOW && is_meant(t, flow, m, by->from_local))
 		hp3_qp_disconnected(t, flow);
 }

@@ -53,3 +53,18 @@ void hp3_cm_forget(struct hp3_engine *e, const struct hp3_qp_event *end)
 			c->used = false;
 	}
 }
+
+void hp3_cm_disconnected(struct hp3_engine *e, const struct hp3_cm_pending *by, uint32_t local_id,
+	uint32_t remote_id)
+{
+	for (uint32_t i = 0; i < HP3_CM_PENDING; i++) {
+		struct hp3_cm_pending *c = &e->cm[i];
+		uint32_t asker = c->from_local ? local_id : remote_id;
+		uint32_t other = c->from_local ? remote_id : local_id;
+
+		if (c->used && c->answered && c->comm_id == asker && c->answer_id == other &&
+			c->vlan == by->vlan && memcmp(c->local, by->local, 16) == 0 &&
+			memcmp(c->remote, by->remote, 16) == 0)
+			c->used = false;
+	}
+}

@@ -307,7 +307,7 @@ static void learn_pmtu(
 /* A reply that answers nothing keeps no flow whose queue pair has ended. */
 static bool keeps_flow(const struct hp3_flow *f, const struct hp3_view *v)
 {
-	return !f->pending || (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) || is_in_window(f, v);
+	return !f->pending || (is_in_window(f, v) && hp3_psn_diff(v->psn, f->stream.una) >= 0);
 }
 
 static void request_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd)

@@ -35,6 +35,9 @@ struct hp3_qp_event hp3_cm_event(const struct hp3_cm_pending *c);
 struct hp3_cm_pending *hp3_cm_agreed(struct hp3_engine *e, uint32_t flow, uint32_t psn);
 /* The queue pair has ended: what they agreed on for it pairs no later one. */
 void hp3_cm_forget(struct hp3_engine *e, const struct hp3_qp_event *end);
+/* The same where a DREQ between the ends of `by` names the connection's ids. */
+void hp3_cm_disconnected(struct hp3_engine *e, const struct hp3_cm_pending *by, uint32_t local_id,
+	uint32_t remote_id);
 
 /* qp.c */
 /* A new epoch begins with this PSN, as was told while the one before was busy: paired. */

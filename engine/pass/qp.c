@@ -175,7 +175,8 @@ static bool wait_for_end(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_
 static int up(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
-	bool fresh = !(f->flags & HP3_FF_MOVED); /* else it has a path already */
+	bool fresh = !(f->flags & HP3_FF_MOVED) && /* else it has a path already */
+		     (f->bytes == 0 || hp3_flow_has_paused(t->e, flow, t->now));
 
 	if (confirms(t, flow, ev))
 		return 0;
@@ -189,7 +190,7 @@ static int up(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 	case HP3_UP_PAIR:
 		return pair(t, flow, ev, fresh);
 	case HP3_UP_RELEASE:
-		if (hp3_spray_is_under_way(t, flow) && wait_for_end(t, flow, ev))
+		if ((is_own(f, ev) || hp3_spray_is_under_way(t, flow)) && wait_for_end(t, flow, ev))
 			return 0;
 		hp3_flow_over(t, flow);
 		return pair(t, flow, ev, false);
@@ -235,10 +236,8 @@ static void end(struct hp3_turn *t, uint32_t flow)
 /* The queue pair whose set-up waits has ended: the next packets are of another one. */
 static void drop_setup(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 {
-	const struct hp3_pending *p = hp3_pending_setup(t->e, flow);
-
-	if (p != NULL && p->lqpn == ev->lqpn && ev->teller != HP3_TELLER_LIBRARY)
-		hp3_pending_setup_drop(t->e, flow);
+	if (ev->teller != HP3_TELLER_LIBRARY)
+		hp3_pending_setup_ended(t->e, flow, ev->lqpn);
 }
 
 static void down(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
@@ -259,10 +258,14 @@ void hp3_qp_disconnected(struct hp3_turn *t, uint32_t flow)
 		hp3_flow_over(t, flow);
 }
 
-/* A set-up that waits while nothing is in flight may go on waiting: the next packet tells. */
+/* A set-up of the same local queue pair may go on waiting while nothing is in flight: the next
+ * packet tells. */
 static bool is_wanted(const struct hp3_engine *e, uint32_t flow)
 {
-	return hp3_pending_next(e, flow) == NULL || !hp3_stream_idle(&e->flows[flow].stream);
+	const struct hp3_pending *p = hp3_pending_next(e, flow);
+
+	return p == NULL || p->lqpn != e->flows[flow].lqpn ||
+	       !hp3_stream_idle(&e->flows[flow].stream);
 }
 
 bool hp3_qp_end_is_due(const struct hp3_engine *e, uint32_t flow, uint64_t now)

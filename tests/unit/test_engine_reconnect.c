@@ -120,6 +120,21 @@ static void rule_35_a_dreq_ends_the_agreement(void **state)
 	assert_int_equal(flow_of(&q), HP3_NO_FLOW);
 }
 
+/* An end is told late, and connection management tells once more of the life under way. */
+static void rule_16_cm_tells_again_while_an_end_waits(void **state)
+{
+	connected_and_sprayed();
+	tear_down(&q);
+	rig.cm_psn = FIRST;
+	cm(HERE, &q, HP3_CM_REQ, 0xaac, 0, q.lqpn);
+	cm(PEER, &q, HP3_CM_REP, 0xbbd, 0xaac, q.rqpn);
+	cm(HERE, &q, HP3_CM_RTU, 0xaac, 0xbbd, 0);
+	middle(&q, psn++);
+	assert_false(is_over());
+	assert_int_equal(stats()->epochs, 0);
+	assert_paired_with(&q);
+}
+
 /* Connected anew with the same numbers: by the first packet the agreement is over. The same first
  * PSN without a DREQ means a repeated announcement. */
 static void rule_16_a_reconnection_by_cm(void **state)
@@ -219,6 +234,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(rule_35_a_dreq_lets_no_packet_overtake),
 		RIG_TEST(rule_35_a_dreq_ends_the_agreement),
+		RIG_TEST(rule_16_cm_tells_again_while_an_end_waits),
 		RIG_TEST(rule_16_a_reconnection_by_cm),
 		RIG_TEST(rule_16_a_responder_is_set_up_anew),
 	};
