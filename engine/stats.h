@@ -113,7 +113,8 @@
 	X(resequenced, "queue pairs of peers that were put in order")                              \
 	X(reseq_held, "packets of peers held because they came too early")                         \
 	X(reseq_late, "times that packets went to the RNIC although one before them lacked")       \
-	X(reseq_beyond, "packets of peers passed on: too far ahead")                               \
+	X(reseq_beyond,                                                                            \
+		"packets of peers too far ahead: dropped if some are held, else passed on")        \
 	X(reseq_full, "packets of peers passed on: no room to hold them")                          \
 	X(reseq_share, "packets of peers passed on: their peer holds its share of the room")       \
 	X(reseq_given_up, "times that all was handed over: what lacked did not come for long")     \

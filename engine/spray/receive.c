@@ -104,6 +104,23 @@ static void count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, 
 	s->reseq_ahead_64 += ahead >= 64 && ahead < (int32_t)HP3_RESEQ_WINDOW;
 }
 
+/*
+ * It is too far ahead to be held. It may not pass those that are held, so it is dropped, as an RNIC
+ * that goes back does while it lacks a packet. The RNIC is shown the gap now.
+ */
+static void beyond(struct hp3_turn *t, struct hp3_spray_in *in, struct hp3_verdict *vd)
+{
+	t->e->stats.reseq_beyond++;
+#ifdef HP3_BREAK_RESEQ_BEYOND
+	return;
+#endif
+	if (in->reseq.held == 0)
+		return;
+	vd->kind = HP3_DROP;
+	if (!in->reseq.told)
+		hp3_reseq_lost(&in->reseq);
+}
+
 static bool take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	uint32_t span, struct hp3_verdict *vd)
 {
@@ -127,7 +144,7 @@ static bool take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 		hp3_in_replace(t, in, pkt, vd);
 		break;
 	case HP3_RESEQ_BEYOND:
-		t->e->stats.reseq_beyond++;
+		beyond(t, in, vd);
 		break;
 	default:
 		break;

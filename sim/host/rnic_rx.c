@@ -102,15 +102,20 @@ void sim_notify(struct sim *s, struct sim_port *in, const struct sim_packet *p)
 		reply(s, in, p, SIM_CNP, false);
 }
 
+static bool lacks(const struct sim_flow *f, uint32_t psn)
+{
+	return psn >= f->expected && !sim_bits_has(&f->got, psn);
+}
+
 static void receive_data(struct sim *s, struct sim_port *in, struct sim_packet *p)
 {
 	struct sim_flow *f = p->flow;
 
 	if (!(p->flags & SIM_AGAIN)) {
-		if (p->psn < f->highest)
-			s->n.reordered++;
-		else
+		if (p->psn >= f->highest)
 			f->highest = p->psn + 1;
+		else if (lacks(f, p->psn)) /* else its repetition has come before */
+			s->n.reordered++;
 	}
 	if (p->flags & SIM_CE)
 		s->n.marked++;

@@ -433,6 +433,32 @@ static void what_was_overtaken_on_its_path_is_lost(void **state)
 	assert_int_equal(acts.act[0].count, 3);
 }
 
+/* The window is full: no packet passes those that are held, and the RNIC is shown the gap. */
+static void what_is_beyond_the_window_passes_none(void **state)
+{
+	ready();
+	assert_int_equal(comes(2, false).kind, HP3_HOLD);
+	assert_int_equal(comes(1 + HP3_RESEQ_WINDOW, false).kind, HP3_DROP);
+	assert_int_equal(hp3_engine_stats(rig.e)->reseq_beyond, 1);
+	acts.n = 0;
+	hp3_tick(rig.e, ++rig.now, &acts);
+	assert_int_equal(copies(), 1);
+	assert_int_equal(comes(2 + HP3_RESEQ_WINDOW, false).kind, HP3_DROP);
+	acts.n = 0;
+	hp3_tick(rig.e, ++rig.now, &acts);
+	assert_int_equal(copies(), 0); /* once */
+	assert_int_equal(comes(1, false).kind, HP3_PASS);
+	assert_int_equal(acts.act[0].count, 1);
+}
+
+/* Nothing is held: it passes, and the RNIC sees the gap by itself. */
+static void what_is_beyond_the_window_passes_alone(void **state)
+{
+	ready();
+	assert_int_equal(comes(1 + HP3_RESEQ_WINDOW, false).kind, HP3_PASS);
+	assert_int_equal(hp3_engine_stats(rig.e)->reseq_beyond, 1);
+}
+
 /* It waits for a packet of that port, and for nothing else. */
 static void a_packet_of_its_port_may_come_later(void **state)
 {
@@ -471,6 +497,8 @@ int main(void)
 		RIG_TEST(a_nak_may_be_older_than_what_was_given),
 		RIG_TEST(what_returns_moves_nothing_that_waits),
 		RIG_TEST(what_was_overtaken_on_its_path_is_lost),
+		RIG_TEST(what_is_beyond_the_window_passes_none),
+		RIG_TEST(what_is_beyond_the_window_passes_alone),
 		RIG_TEST(a_packet_of_its_port_may_come_later),
 		RIG_TEST(an_ack_tells_what_the_rnic_has),
 		RIG_TEST(an_ack_before_all_that_counts_too),
