@@ -20,7 +20,7 @@ worlds() { seeds_of_worlds "$build" "${SEEDS:-100}" 60000 "$(date +%s)"; } # the
 fidelity() { tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 2 3 4 5 6; }
 cli() { suite sim-long; }
 order() { tests/sim/order.py "$build/sim/hp3-sim" 3 "$(nproc)"; }
-adverse() { tests/sim/adverse.py "$build/sim/hp3-sim" 4 10; }
+adverse() { tests/sim/adverse.py "$build/sim/hp3-sim" 16 10; }
 other() { # NAME SUITES MESON OPTIONS...: another build of everything, and what needs no real time
     [ -f "$build-$1/build.ninja" ] || CC=${CC:-gcc} meson setup "$build-$1" -Dwerror=true "${@:3}" >/dev/null || return
     # shellcheck disable=SC2086

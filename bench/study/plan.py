@@ -17,7 +17,17 @@ CNPS = ["rnic.feedback=cnp"]
 REACTION_POINT = ["rnic.cc=none", "rnic.window_bytes=250000", "rnic.rto_us=67109", "cc.mode=dcqcn",
                   "cc.rpg_byte_reset=0", "cc.rpg_ai_rate=40", "cc.rpg_hai_rate=100", "cc.rpg_min_rate=100",
                   "cc.dce_tcp_g=1020", "cc.initial_alpha_value=1024"]
+MOVE = ["rfr.mode=move"]
 TRAINING, STORAGE = "config/training.ini", "config/storage.ini"
+
+
+def one_path(row):
+    """The row with one path per queue pair at a time; other balancers, and rows that say what mode they have, stay."""
+    if row.lb != "hp3" or any(s.startswith("rfr.mode=") for s in row.settings):
+        return row
+    return row._replace(title=row.title.replace("hp3", "hp3, one path", 1), settings=MOVE + row.settings)
+
+
 ROWS = [Row(lb, lb) for lb in ("ecmp", "letflow", "conga", "conweave", "flowbender", "plb", "hermes")]
 ROWS += [Row("hopper, go back N", "hopper"), Row("hopper, IRN", "hopper", None, IRN),
          Row("ecmp, IRN", "ecmp", None, IRN)]
@@ -33,6 +43,7 @@ ROWS += [
 ROWS += [Row(f"{lb}, {what}", lb, None, settings)
          for what, settings in (("no time to set up", NO_WINDOW), ("marks on ACKs", ON_ACKS))
          for lb in ("ecmp", "conweave", "hp3")]
+ROWS = [one_path(row) for row in ROWS]
 
 # Of a headline table: title, scenario, load, settings that make it smaller than the scenario is.
 Column = namedtuple("Column", "title scenario load smaller", defaults=[[]])
@@ -54,26 +65,35 @@ PRESETS = "conweave", "connectx"
 HEADLINE = {
     "traces": Table("slowdown at 80 %",
                     [at_80("alistorage", 3000), at_80("hadoop", 3000), at_80("websearch", 5000),
-                     at_80("solar", 2000), at_80("googlerpc", 1000)], ("hp3", "solar")),
+                     at_80("solar", 2000), at_80("googlerpc", 1000)], ("hp3, one path", "solar")),
     "jobs": Table("JCT in ms; permutation: slowdown",
                   [Column("alltoall", "alltoall", 50, ONE_ROUND),
                    Column("allreduce", "allreduce", 50, ONE_ROUND),
-                   Column("permutation", "permutation", 50)], ("hp3, training", "alltoall")),
+                   Column("permutation", "permutation", 50)], ("hp3, one path, training", "alltoall")),
     "faults": Table("slowdown", [Column("incast", "incast", 50),
                                  Column("link-failure", "link-failure", 40, ["traffic.duration_us=6000"])],
-                    ("hp3", "incast")),
-    "kept": Table("slowdown at 80 %", [at_80("storage", 3000)], ("hp3, storage", "storage")),
+                    ("hp3, one path", "incast")),
+    "kept": Table("slowdown at 80 %", [at_80("storage", 3000)], ("hp3, one path, storage", "storage")),
     # Scenarios as they are built in.
     "full": Table("slowdown at 80 %; jobs: JCT in ms",
                   [whole("alistorage", 80, "20 ms"), whole("storage", 80, "10 ms"), whole("alltoall", 50, "64 MB"),
                    whole("allreduce", 50, "64 MB"), whole("solar", 80, "20 ms"), whole("hadoop", 80, "20 ms")],
-                  ("hp3", "alistorage, 20 ms"),
-                  [Row(*row[:4]) for row in ROWS if row.title in ("ecmp", "conweave", "hp3", "hp3, training")]),
+                  ("hp3, one path", "alistorage, 20 ms"),
+                  [row for row in ROWS
+                   if row.title in ("ecmp", "conweave", "hp3, one path", "hp3, one path, training")]),
     "presets": Table("DCQCN's preset", [at_80("alistorage"), Column("alltoall", "alltoall", 50)],
-                     ("hp3, connectx", "alltoall"),
-                     [Row(f"{lb}, {preset}", lb, None, [f"rnic.preset={preset}"])
+                     ("hp3, one path, connectx", "alltoall"),
+                     [one_path(Row(f"{lb}, {preset}", lb, None, [f"rnic.preset={preset}"]))
                       for preset in PRESETS for lb in ("ecmp", "conga", "conweave", "hp3")], True),
 }
+# What ships, beside the two rows that it is held against.
+HEADLINE["default"] = Table("slowdown; jobs: JCT in ms",
+                            [column for name in ("traces", "jobs", "faults", "kept") for column in HEADLINE[name].columns],
+                            ("hp3", "permutation"),
+                            [*[row for row in ROWS if row.title in ("ecmp", "conweave")], Row("hp3", "hp3"),
+                             one_path(Row("hp3", "hp3"))])
+# Each workload of the headline once.
+WORKLOADS_OF_ALL = [table for name, table in HEADLINE.items() if not table.quick and name != "default"]
 
 # Hosts that tell each other of long flows (cc.share), beside the same without it, and rivals.
 SHARING = ["cc.share=on"]
@@ -132,6 +152,8 @@ SPRAY = Table("slowdown; allreduce: JCT in ms",
                Row("stellar-obs, any order", "stellar-obs")])
 
 # Tables of hosts that tell each other something.
+SHARE, SHARE_FULL, FLEET, SPRAY = (table._replace(rows=[one_path(row) for row in table.rows])
+                                   for table in (SHARE, SHARE_FULL, FLEET, SPRAY))
 TOGETHER = {"share": SHARE, "share-full": SHARE_FULL, "fleet": FLEET, "spray": SPRAY}
 
 # Of the studies of what ships: at --quick sizes, ratios to ECMP, one key at a time.
@@ -146,18 +168,18 @@ KEYS = [("tolerance 1", "ppp.congestion_tolerance=1"), ("tolerance 3", "ppp.cong
         ("cool-down 10 ms", "rfr.cooldown_us=10000"), ("hold bound 200 us", "rfr.max_hold_us=200"),
         ("a CNP sets off no search", "cc.withhold=0"), ("no CNP waits", "cc.withhold=1"),
         ("CNPs wait for one round trip", "cc.withhold=100"), ("CNPs wait for three", "cc.withhold=300")]
-VARIANTS = {row.title: row for row in [
+VARIANTS = {row.title: row for row in map(one_path, [
     Row("ecmp", "ecmp"), Row("hp3", "hp3"), *[Row(f"hp3, {title}", "hp3", None, [key]) for title, key in KEYS],
     Row("hp3, training", "hp3", TRAINING), Row("hp3, cc = dcqcn", "hp3", None, REACTION_POINT),
     Row("hp3, training, cc = dcqcn", "hp3", TRAINING, REACTION_POINT),
     Row("RNICs' rates follow moves (hp3-ideal)", "hp3-ideal"),
-    Row("hp3-ideal, but for that", "hp3-ideal", None, ["hp3-ideal.rate_acts=off"])]}
+    Row("hp3-ideal, but for that", "hp3-ideal", None, ["hp3-ideal.rate_acts=off"])])}
 # A table of them: rows, of which the last one is repeated, and columns.
 Study = namedtuple("Study", "variants workloads", defaults=[WORKLOADS])
-RATES = ["RNICs' rates follow moves (hp3-ideal)", "hp3-ideal, but for that", "hp3, a CNP sets off no search", "hp3",
-         "hp3, cc = dcqcn", "hp3, training", "hp3, training, cc = dcqcn"]
+RATES = ["RNICs' rates follow moves (hp3-ideal)", "hp3-ideal, but for that", "hp3, one path, a CNP sets off no search",
+         "hp3, one path", "hp3, one path, cc = dcqcn", "hp3, one path, training", "hp3, one path, training, cc = dcqcn"]
 PARAMETERS = {
-    "parameters": Study([f"hp3, {title}" for title, _ in KEYS] + ["hp3"]),
+    "parameters": Study([f"hp3, one path, {title}" for title, _ in KEYS] + ["hp3, one path"]),
     "rates": Study(RATES, ["allreduce", "alltoall", "incast", "permutation"]),
 }
 

@@ -73,8 +73,7 @@ def harm(table, found):
 
 
 def all_columns():
-    return [(table, column) for table in plan.HEADLINE.values() if not table.quick
-            for column in table.columns]
+    return [(table, column) for table in plan.WORKLOADS_OF_ALL for column in table.columns]
 
 
 def ratio_cell(ours, ecmp):
@@ -92,7 +91,7 @@ def ratio(found):
     """Rows of hp3 with the RNICs' set-up and marks of all, by column."""
     ecmp = plan.ROWS[0]
     ours = [row for row in plan.ROWS if row.lb in plan.OURS
-            and row.settings not in (plan.NO_WINDOW, plan.ON_ACKS)]
+            and not {*plan.NO_WINDOW, *plan.ON_ACKS} & {*row.settings}]
     lines = []
     for _, column in all_columns():
         base = of_cell(found, column, ecmp)
@@ -104,7 +103,7 @@ def ratio(found):
 def costs(found):
     lines = []
     for row in plan.ROWS:
-        for _, column in all_columns() if row.lb == "hp3" and not row.settings else []:
+        for _, column in all_columns() if row.lb == "hp3" and row.settings == plan.MOVE else []:
             results = of_cell(found, column, row).values()
             if not results:
                 continue

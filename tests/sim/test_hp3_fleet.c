@@ -24,8 +24,9 @@ static struct run collide(const char *fleet, const char *more)
 	struct run r;
 
 	WORLD(&s, "fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=2", "run.lb=hp3",
-		"traffic.kind=collision", "traffic.bytes=20000000", "rnic.feedback=cnp",
-		"rnic.setup_us=0", "fleet.hold_us=300", "fleet.delay_us=20", ALONE, fleet, more);
+		"rfr.mode=move", "traffic.kind=collision", "traffic.bytes=20000000",
+		"rnic.feedback=cnp", "rnic.setup_us=0", "fleet.hold_us=300", "fleet.delay_us=20",
+		ALONE, fleet, more);
 	assert_int_equal(sim_traffic(&s, err, sizeof(err)), 0);
 	world_run(&s);
 	r.n = s.n;

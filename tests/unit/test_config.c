@@ -277,7 +277,7 @@ static void a_rail_has_its_own_mode(void **state)
 	assert_int_equal(hp3_config_rfr_mode(&cfg, 1), HP3_SPRAY_MOVE);
 	assert_int_equal(hp3_config_rfr_mode(&cfg, 2), HP3_SPRAY_AUTO);
 	hp3_config_defaults(&cfg);
-	assert_int_equal(hp3_config_rfr_mode(&cfg, 0), HP3_SPRAY_MOVE);
+	assert_int_equal(hp3_config_rfr_mode(&cfg, 0), HP3_SPRAY_AUTO);
 }
 
 static void reload(void **state)
