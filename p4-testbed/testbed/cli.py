@@ -76,7 +76,7 @@ def parser():
     c.add_argument("words", nargs=argparse.REMAINDER)
     c = sub.add_parser("run", help="a scenario in several modes, with a report")
     c.add_argument("scenario")
-    c.add_argument("--modes", default="off,observe,on", help="of off, observe, on, manual (default off,observe,on)")
+    c.add_argument("--modes", default="off,observe,on", help="of off, observe, on, move, manual, spray (default off,observe,on)")
     c.add_argument("--seed", type=int, help="of the hosts, instead of the scenario's")
     c.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE",
                    help="a setting of hp3d, instead of the testbed's (hp3d --dump-config explains all)")

@@ -3,9 +3,10 @@
 
 off      hp3d forwards only
 observe  hp3d watches, probes and decides, and moves nothing
-on       hp3d moves flows by itself
+on       hp3d as it ships: it moves flows by itself, and large messages take several paths while these are alike
+move     as on, and a queue pair takes one path at a time (rfr.mode = move)
 manual   hp3d probes nothing and moves when the scenario's script says so (hp3ctl move)
-spray    as on, and the packets of a queue pair take several paths at once (docs/spray.md)
+spray    as on, and large messages take several paths also while these differ (docs/spray.md)
 """
 import json
 import os
@@ -23,6 +24,7 @@ MODES = {
     "off": {"policy": {"mode": "off"}, "ppp": {"probe": "off"}},
     "observe": {"policy": {"mode": "observe", "observe_probes": "on"}},
     "on": {"policy": {"mode": "on"}},
+    "move": {"policy": {"mode": "on"}, "rfr": {"mode": "move"}},
     "manual": {"policy": {"mode": "on"}, "ppp": {"probe": "off"}},
     "spray": {"policy": {"mode": "on"}, "rfr": {"mode": "spray"}},
 }

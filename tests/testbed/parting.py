@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How two elephants part that ECMP has put on one spine: micro-collision, mode on, one path per queue pair, over several seeds.
+"""How two elephants part that ECMP has put on one spine: micro-collision, mode on, over several seeds.
 
 usage: parting.py BUILD SHARE SEED...
 
@@ -23,7 +23,7 @@ MEET_S, LIMIT_S = 3.0, 6.0
 
 
 def play(bed, seed, out, again=True):
-    code, _, err = bed.run("run", "micro-collision", "--modes", "on", "--seed", str(seed), "--set", "rfr.mode=move", "--out", out, "--quiet")
+    code, _, err = bed.run("run", "micro-collision", "--modes", "on", "--seed", str(seed), "--out", out, "--quiet")
     assert code == 0, err
     with open(os.path.join(out, "micro-collision.json"), encoding="utf-8") as f:
         report = json.load(f)
