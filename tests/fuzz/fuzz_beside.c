@@ -392,6 +392,7 @@ static void make_engine(bool asks)
 	cfg.max_pairs = PAIRS;
 	cfg.max_moves = 4;
 	cfg.beside = true;
+	cfg.spray.mode = HP3_SPRAY_MOVE; /* as in app/hp3d/pipe/setup.c */
 	cfg = hp3_policy_settled(&cfg);
 	size = hp3_engine_size(&cfg);
 	pipe_of_all.e = hp3_engine_create(aligned_alloc(64, (size + 63) / 64 * 64), size, &cfg);
