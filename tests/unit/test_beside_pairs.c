@@ -151,7 +151,8 @@ static void announce(unsigned shim, uint32_t cell, uint8_t remote)
 	static uint32_t qpns;
 	struct hp3_verbs_cell *c = &b->shims[shim].cells[cell];
 
-	*c = (struct hp3_verbs_cell){.generation = ++qpns,
+	qpns++;
+	*c = (struct hp3_verbs_cell){.generation = qpns,
 		.qpn = qpns & HP3_QPN_MASK,
 		.dest_qpn = qpns & HP3_QPN_MASK,
 		.state = HP3_VERBS_RTS,
