@@ -3,11 +3,13 @@
  * Any bytes as what hp3-watch says to hp3d, whoever speaks there, while queue pairs send, are
  * answered and moved: messages into hp3d's end of the socket, and what is events into an engine
  * (caller.h). Where the library's watcher speaks, or the kernel's of another local queue pair,
- * nothing of a flow that has packets in flight changes.
+ * nothing of a flow that has packets in flight changes. One exception: the kernel's watcher has
+ * told of the end of the flow's queue pair, and of another one that may send already (rule 16).
  */
 #include <errno.h>
 #include "app/watch/watcher.c" /* its end of the socket, without a process behind it */
 #include "caller.h"
+#include "engine/flows/pending.h"
 #include "history.h"
 #include "roce/build.h"
 
@@ -99,6 +101,12 @@ static bool has_own_traffic(const struct hp3_flow_info *f, const struct hp3_qp_e
 	       (qp->teller == HP3_TELLER_LIBRARY || (f->paired && f->lqpn != qp->lqpn));
 }
 
+static bool may_take_over(uint32_t flow, const struct hp3_qp_event *qp)
+{
+	return qp->kind == HP3_QP_UP && qp->teller == HP3_TELLER_KERNEL && qp->psn_known &&
+	       flow != HP3_NO_FLOW && hp3_pending_may_begin_at(c.e, flow, qp->psn);
+}
+
 /* As app/hp3d/control/watch.c. */
 static void on_event(void *ctx, const struct hp3_watch_event *ev)
 {
@@ -106,12 +114,14 @@ static void on_event(void *ctx, const struct hp3_watch_event *ev)
 	struct hp3_flow_info before = {0}, after = {0};
 	struct hp3_acts acts = {0};
 	uint32_t flow = hp3_flow_find(c.e, HP3_ENDS(&qp), qp.rqpn);
+	bool checked;
 
 	qp.teller = hp3_watcher_by(&w) == HP3_BY_KERNEL ? HP3_TELLER_KERNEL : HP3_TELLER_LIBRARY;
 	qp.owner = ev->pid;
 	hp3_flow_info(c.e, flow, c.now, &before);
+	checked = has_own_traffic(&before, &qp) && !may_take_over(flow, &qp);
 	MUST(hp3_qp(c.e, &qp, c.now, &acts) != -EINVAL);
-	if (has_own_traffic(&before, &qp)) {
+	if (checked) {
 		MUST(acts.n == 0);
 		MUST(hp3_flow_info(c.e, flow, c.now, &after) == 0);
 		MUST(after.port == before.port && after.lqpn == before.lqpn &&
