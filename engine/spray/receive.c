@@ -3,8 +3,9 @@
 #include "engine/spray/receive.h"
 #include "engine/flows/keys.h"
 
-#define TELL_NS 50000u /* between two looks at all lanes */
-#define LEAP    32 /* PSNs ahead of all that came: seldom, but of one whose PSN is damaged */
+#define TELL_NS   50000u /* between two looks at all lanes */
+#define IN_FLIGHT 16384 /* PSNs of a queue pair, at most */
+#define LEAP      32 /* PSNs ahead of all that came: seldom, but of one whose PSN is damaged */
 
 /*
  * Two packets in a row of a queue pair whose sender uses one path tell what its RNIC waits for: one
@@ -106,15 +107,17 @@ static void count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, 
 
 /*
  * It is too far ahead to be held. It may not pass those that are held, so it is dropped, as an RNIC
- * that goes back does while it lacks a packet. The RNIC is shown the gap now.
+ * that goes back does while it lacks a packet. The RNIC is shown the gap now. A packet that is
+ * further ahead than any queue pair has in flight is of the next one, and passes.
  */
-static void beyond(struct hp3_turn *t, struct hp3_spray_in *in, struct hp3_verdict *vd)
+static void beyond(
+	struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn, struct hp3_verdict *vd)
 {
 	t->e->stats.reseq_beyond++;
 #ifdef HP3_BREAK_RESEQ_BEYOND
 	return;
 #endif
-	if (in->reseq.held == 0)
+	if (in->reseq.held == 0 || hp3_psn_diff(psn, in->reseq.expected) > IN_FLIGHT)
 		return;
 	vd->kind = HP3_DROP;
 	if (!in->reseq.told)
@@ -144,7 +147,7 @@ static bool take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 		hp3_in_replace(t, in, pkt, vd);
 		break;
 	case HP3_RESEQ_BEYOND:
-		beyond(t, in, vd);
+		beyond(t, in, v->psn, vd);
 		break;
 	default:
 		break;

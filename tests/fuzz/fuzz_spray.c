@@ -217,8 +217,8 @@ static void arrive(void)
 		MUST(h < NUMBERS);
 	} else if (vd.kind == HP3_PASS) {
 		check_passed(i, pkt.v.psn,
-			s->reseq_full + s->reseq_share + s->bad_icrc !=
-				was.reseq_full + was.reseq_share + was.bad_icrc);
+			s->reseq_beyond + s->reseq_full + s->reseq_share + s->bad_icrc !=
+				was.reseq_beyond + was.reseq_full + was.reseq_share + was.bad_icrc);
 		next_psn[0][i] = hp3_psn_add(pkt.v.psn, 1);
 	} else {
 		MUST(vd.kind == HP3_HOLD);

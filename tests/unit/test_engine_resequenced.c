@@ -459,6 +459,16 @@ static void what_is_beyond_the_window_passes_alone(void **state)
 	assert_int_equal(hp3_engine_stats(rig.e)->reseq_beyond, 1);
 }
 
+/* No queue pair has so much in flight: it is of the next one, whose set-up nobody told. */
+static void what_is_far_beyond_is_of_the_next_one(void **state)
+{
+	ready();
+	assert_int_equal(comes(2, false).kind, HP3_HOLD);
+	assert_int_equal(comes(40000, false).kind, HP3_PASS);
+	assert_int_equal(comes(40001, false).kind, HP3_PASS);
+	assert_int_equal(comes(1, false).kind, HP3_PASS);
+}
+
 /* It waits for a packet of that port, and for nothing else. */
 static void a_packet_of_its_port_may_come_later(void **state)
 {
@@ -499,6 +509,7 @@ int main(void)
 		RIG_TEST(what_was_overtaken_on_its_path_is_lost),
 		RIG_TEST(what_is_beyond_the_window_passes_none),
 		RIG_TEST(what_is_beyond_the_window_passes_alone),
+		RIG_TEST(what_is_far_beyond_is_of_the_next_one),
 		RIG_TEST(a_packet_of_its_port_may_come_later),
 		RIG_TEST(an_ack_tells_what_the_rnic_has),
 		RIG_TEST(an_ack_before_all_that_counts_too),
