@@ -53,6 +53,20 @@ uint32_t moved_and_sending(void)
 	return psn + 1;
 }
 
+struct qp other_of(uint32_t by)
+{
+	struct qp other = q;
+
+	other.lqpn += by;
+	return other;
+}
+
+void assert_paired_with(const struct qp *x)
+{
+	assert_true(info(x).paired);
+	assert_int_equal(info(x).lqpn, x->lqpn);
+}
+
 void rests(void)
 {
 	pass_time(201 * MS);

@@ -28,6 +28,9 @@ void draining(uint32_t n);
 void moved(uint32_t p);
 /* A flow that is on NEW_PORT, with a packet in flight; nothing ages soon. Returns the next PSN. */
 uint32_t moved_and_sending(void);
+/* Another local queue pair, connected to the same remote one as q. */
+struct qp other_of(uint32_t by);
+void assert_paired_with(const struct qp *x);
 /* Nothing is sent for 200 ms, and then all flows are looked at once (ageing). */
 void rests(void);
 

@@ -10,14 +10,6 @@
 #include "packets.h"
 #include "scene.h"
 
-static struct qp other_of(uint32_t by)
-{
-	struct qp other = q;
-
-	other.lqpn += by;
-	return other;
-}
-
 /* REQ, REP and RTU with these communication ids. */
 static void cm_connect(const struct qp *x, uint32_t first, uint32_t l, uint32_t r)
 {

@@ -9,21 +9,6 @@
 #include "packets.h"
 #include "scene.h"
 
-/* Another local queue pair, connected to the same remote one. */
-static struct qp other_of(uint32_t by)
-{
-	struct qp other = q;
-
-	other.lqpn += by;
-	return other;
-}
-
-static void assert_paired_with(const struct qp *x)
-{
-	assert_true(info(x).paired);
-	assert_int_equal(info(x).lqpn, x->lqpn);
-}
-
 /* --- the set-up was told while the end of the queue pair before waits --- */
 
 static void rule_16_another_qp_whose_psn_is_unknown(void **state)

@@ -14,12 +14,6 @@
 #define HERE  HP3_DIR_TX /* who sends a CM datagram */
 #define PEER  HP3_DIR_RX
 
-static void assert_paired_with(const struct qp *x)
-{
-	assert_true(info(x).paired);
-	assert_int_equal(info(x).lqpn, x->lqpn);
-}
-
 /* All requests have left, in order; a CM datagram has PSN 0. */
 static void assert_in_order(uint32_t first)
 {

@@ -10,21 +10,6 @@
 
 #define LONG 64u /* packets: they take the short way through the engine */
 
-/* Another local queue pair, connected to the same remote one. */
-static struct qp other_of(uint32_t by)
-{
-	struct qp other = q;
-
-	other.lqpn += by;
-	return other;
-}
-
-static void assert_paired_with(const struct qp *x)
-{
-	assert_true(info(x).paired);
-	assert_int_equal(info(x).lqpn, x->lqpn);
-}
-
 /* All requests have left, in order; a CM datagram has PSN 0. */
 static void assert_in_order(uint32_t first)
 {
