@@ -152,5 +152,7 @@ int lcores_stop(void **state)
 	for (unsigned w = 0; w < hp3d_worker_count(); w++)
 		__atomic_store_n(&hp3d_lcores.workers[w].call.quit, 1, __ATOMIC_RELAXED);
 	rte_eal_mp_wait_lcore();
+	if (hp3d_worker_count() > 0)
+		hp3d_workers_free();
 	return rte_eal_cleanup();
 }
