@@ -24,7 +24,7 @@ void world_setup_qp(struct world *w, uint32_t i, uint32_t start)
 	q->nak_sent = q->rnr_wait = q->idle = q->deaf = q->in_read = q->resuming = q->ack_due =
 		q->started = false;
 	q->resync = true;
-	q->fo_since = q->thinks_until = q->asked_until = 0;
+	q->fo_since = q->thinks_until = 0;
 	q->heard = RING;
 	q->credit = q->credit_seen = 0;
 	q->rto_timer++;
