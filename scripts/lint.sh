@@ -40,6 +40,11 @@ version=$(sed -n "s/^    version: '\(.*\)',$/\1/p" meson.build)
 [ "$(sed -n '1s/^hp3 (\(.*\)) .*/\1/p' debian/changelog)" = "$version" ] || fail "debian/changelog: the newest version is not meson.build's, $version"
 [ "$(grep -m 1 '^## ' CHANGELOG.md)" = "## $version" ] || fail "CHANGELOG.md: the newest version is not meson.build's, $version"
 
+# The front page: what fits one reading, in lines that fit a terminal.
+[ "$(wc -l <README.md)" -le 130 ] || fail "README.md: more than 130 lines: move text to docs/"
+LC_ALL=C.UTF-8 grep -nE '^.{101,}' README.md && fail "README.md: lines of more than 100 columns"
+for f in $(grep -oE '\]\([^)#:]+' README.md | cut -c 3-); do [ -e "$f" ] || fail "README.md: $f is not there"; done
+
 scripts/check-rooms.py || fail "rooms: call downwards, or hand back a value (docs/architecture.md)"
 scripts/check-walks.py || fail "walks: name the functions that do it now"
 scripts/check-security.py || fail "docs/security.md: a line for each hostile test, a test for each line"
