@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a missing packet held up is handed over in pieces (docs/spray.md). What arrives meanwhile
- * keeps its place, however the rest leaves.
+ * What a missing packet held up is handed over in pieces (docs/spray-internals.md). What arrives
+ * meanwhile keeps its place, however the rest leaves.
  */
 #include <setjmp.h>
 #include <stdarg.h>
