@@ -72,6 +72,8 @@ struct round {
 	uint16_t *ports;
 	unsigned n;
 	bool lossy; /* those as well: there are no others */
+	uint32_t slow; /* ns: slow ones that are not marked as well, if their RTT is lower; 0: none
+			*/
 	uint32_t taken[ROUND_MAX + 1]; /* path ids; the first is the one in use */
 };
 
@@ -99,6 +101,16 @@ static bool own_port(const struct hp3_paths *t, unsigned i, uint32_t qpn)
 	       hp3_paths_find(t, p->id, p->qpn) == (int)i;
 }
 
+/* May a path be asked of which it is known how good it is? */
+static bool is_worth_asking(const struct round *r, const struct hp3_path *p)
+{
+	enum hp3_quality q = hp3_path_quality(r->t, p, r->least, r->now);
+
+	if (q == HP3_QUALITY_CONGESTED)
+		return p->rtt < r->slow && !hp3_path_is_marked(r->t, p);
+	return !barred(q) && q != HP3_QUALITY_UNKNOWN;
+}
+
 static void take_remembered(struct round *r, unsigned until)
 {
 	struct hp3_paths *t = r->t;
@@ -108,13 +120,11 @@ static void take_remembered(struct round *r, unsigned until)
 
 	for (unsigned e = 0; e < HP3_PATHS; e++) {
 		const struct hp3_path *p = &t->path[e];
-		enum hp3_quality q;
 
 		weights[e] = INELIGIBLE;
 		if (p->id == HP3_PATH_NONE || hp3_paths_find(t, p->id, p->qpn) != (int)e)
 			continue;
-		q = hp3_path_quality(t, p, r->least, r->now);
-		if (barred(q) || q == HP3_QUALITY_UNKNOWN || taken(r, p->id))
+		if (!is_worth_asking(r, p) || taken(r, p->id))
 			continue;
 		port[e] = p->port;
 		if (!own_port(t, e, r->qpn) && hp3_paths_port(t, p->id, r->qpn, &port[e]))
@@ -157,6 +167,14 @@ static void take_unexplored(struct round *r, unsigned until)
 	}
 }
 
+/* ns; 0: not known. */
+static uint32_t rtt_of(const struct hp3_paths *t, uint32_t id, uint32_t qpn)
+{
+	int i = id == HP3_PATH_NONE ? -1 : hp3_paths_find(t, id, qpn);
+
+	return i < 0 ? 0 : t->path[i].rtt;
+}
+
 unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use, uint16_t *ports,
 	unsigned k, uint64_t now)
 {
@@ -169,6 +187,10 @@ unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use
 	take_remembered(&r, (k + 1) / 2);
 	take_unexplored(&r, k);
 	take_remembered(&r, k);
+	if (r.n < k) { /* all are slow, the one in use more than others: one may still be better */
+		r.slow = rtt_of(t, r.taken[0], qpn);
+		take_remembered(&r, k);
+	}
 	r.lossy = r.n == 0;
 	if (r.lossy)
 		take_unexplored(&r, k);

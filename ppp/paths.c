@@ -67,6 +67,12 @@ static bool is_fresh(const struct hp3_paths_params *c, const struct hp3_path *p,
 	return p->seen && (age <= c->fresh_ns || age <= rtts);
 }
 
+bool hp3_path_is_marked(const struct hp3_paths *t, const struct hp3_path *p)
+{
+	return (p->marked + HP3_MARKED_ALL / 200) / (HP3_MARKED_ALL / 100) >=
+	       t->params->ecn_fraction;
+}
+
 enum hp3_quality hp3_path_quality(
 	const struct hp3_paths *t, const struct hp3_path *p, uint32_t least, uint64_t now)
 {
@@ -78,7 +84,7 @@ enum hp3_quality hp3_path_quality(
 		return HP3_QUALITY_UNKNOWN;
 	if (p->losses || !is_fresh(c, p, now))
 		return HP3_QUALITY_UNKNOWN;
-	if ((p->marked + HP3_MARKED_ALL / 200) / (HP3_MARKED_ALL / 100) >= c->ecn_fraction)
+	if (hp3_path_is_marked(t, p))
 		return HP3_QUALITY_CONGESTED;
 	if (p->rtt && (uint64_t)p->rtt * 100 >= (uint64_t)least * c->rtt_factor)
 		return HP3_QUALITY_CONGESTED;

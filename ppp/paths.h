@@ -193,8 +193,9 @@ enum hp3_quality hp3_paths_quality(const struct hp3_paths *t, int index, uint64_
 /*
  * Candidates for a round of flow `qpn` whose port in use is `in_use` (0: none is): up to k ports,
  * half of them remembered good paths (drawn with weight 1 / (1 + n), n = flows of ours there above
- * the least), the rest unexplored ones; each half makes up for what the other lacks. Returns how
- * many.
+ * the least), the rest unexplored ones; each half makes up for what the other lacks. Where both
+ * lack: paths that are congested by their RTT alone, if the RTT of the path in use is higher.
+ * Returns how many.
  */
 unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use, uint16_t *ports,
 	unsigned k, uint64_t now);

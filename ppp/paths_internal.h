@@ -27,6 +27,9 @@ uint32_t hp3_paths_least_rtt(const struct hp3_paths *t);
 enum hp3_quality hp3_path_quality(
 	const struct hp3_paths *t, const struct hp3_path *p, uint32_t least, uint64_t now);
 
+/* Marked as often as a congested path is: what its round trips say does not count. */
+bool hp3_path_is_marked(const struct hp3_paths *t, const struct hp3_path *p);
+
 /* Flows of ours on path `id`. */
 uint32_t hp3_paths_flows_on(const struct hp3_paths *t, uint32_t id, uint32_t qpn);
 

@@ -105,6 +105,42 @@ static void never_one_path_twice(void **state)
 	}
 }
 
+/*
+ * One low round trip makes all others slow. A flow whose path is marked, or slower, asks the slow
+ * ones where no others are left, and only those that are faster than its own.
+ */
+static void slow_paths_are_asked_last(void **state)
+{
+	uint16_t ports[8];
+
+	reply(port_of(0), 50 * US, true, MS); /* in use */
+	reply(port_of(1), 40 * US, true, MS);
+	reply(port_of(2), 10 * US, false, MS);
+	reply(port_of(3), 30 * US, false, MS);
+	reply(port_of(4), 49 * US, false, MS);
+	for (uint32_t id = 5; id < 8; id++)
+		reply(port_of(id), 50 * US, false, MS);
+	assert_int_equal(quality(port_of(3), MS), HP3_QUALITY_CONGESTED);
+	for (unsigned run = 0; run < 100; run++) {
+		uint32_t seen = 0;
+
+		assert_int_equal(hp3_paths_candidates(&table, 0, port_of(0), ports, 8, MS), 3);
+		assert_int_equal(hp3_paths_id(&table, ports[0], 0), 2);
+		for (unsigned i = 0; i < 3; i++)
+			seen |= 1u << hp3_paths_id(&table, ports[i], 0);
+		assert_int_equal(seen, 1u << 2 | 1u << 3 | 1u << 4);
+		assert_int_equal(hp3_paths_candidates(&table, 0, port_of(3), ports, 8, MS), 1);
+	}
+	/* Other paths were never asked: first these. */
+	paths_setup(NULL);
+	reply(0xc000, 50 * US, true, MS);
+	reply(0xc001, 10 * US, false, MS);
+	reply(0xc002, 30 * US, false, MS);
+	assert_int_equal(hp3_paths_candidates(&table, 0, 0xc000, ports, 8, MS), 8);
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_not_equal(ports[i], 0xc002);
+}
+
 /* By port, by trace and by model: a failed path is no candidate and no pick. */
 static void never_a_failed_path(void **state)
 {
@@ -308,6 +344,7 @@ int main(void)
 		T(an_empty_table_explores),
 		M(never_one_path_twice),
 		M(never_a_failed_path),
+		M(slow_paths_are_asked_last),
 		T(never_a_failed_port),
 		M(flows_of_one_host_spread),
 		T(weights_of_choice),
