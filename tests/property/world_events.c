@@ -148,9 +148,9 @@ static void check_resume(struct world *w, const struct hp3_event *ev)
 
 	w->r.resumed++;
 	w->r.last_resort += last;
-	if (!q->resuming)
+	if (!q->resuming && !q->was_resuming)
 		VIOLATION(w, "resumes what was not interrupted");
-	q->resuming = false;
+	q->resuming = q->was_resuming = false;
 	if (last)
 		q->contig = q->shown;
 	/* What the RNIC sent again went first, as it must: what was held follows, emitted before.
@@ -216,7 +216,7 @@ void world_check_event(struct world *w, const struct hp3_event *ev)
 		check_resume(w, ev);
 		break;
 	case HP3_EV_EPOCH:
-		q->resuming = false;
+		q->resuming = q->was_resuming = false;
 		break;
 	case HP3_EV_UNPAIR:
 		q->closing = 0; /* nothing is decided by it any more */

@@ -81,6 +81,7 @@ struct qp {
 	uint64_t closing; /* PSN of the last closing packet; 0: none */
 	bool draining; /* it closed the path in use, and the move has not ended */
 	bool resuming, started;
+	bool was_resuming; /* in the life before, of whose end hp3d may not know */
 	uint8_t era; /* counts what may break order: failovers, crashes */
 	uint64_t last_emit[ERAS]; /* emission number of the newest arrival, by era */
 	uint64_t last_first; /* newest first transmission that arrived */

@@ -169,7 +169,7 @@ void world_engine_crash(struct world *w)
 		q->resync = true;
 		q->hurt = w->now;
 		q->closing = 0;
-		q->resuming = q->suspended = q->owed = false;
+		q->resuming = q->was_resuming = q->suspended = q->owed = false;
 		q->fo_since = q->probe_until = q->switched_at = 0;
 	}
 	world_engine_start(w);

@@ -21,6 +21,7 @@ void world_setup_qp(struct world *w, uint32_t i, uint32_t start)
 	q->start = (start - RING) & HP3_PSN_MASK;
 	q->inv_end = 0;
 	q->old_end = q->epoch == 1 ? 0 : linear(q, was, RING);
+	q->was_resuming |= q->resuming;
 	q->nak_sent = q->rnr_wait = q->idle = q->deaf = q->in_read = q->resuming = q->ack_due =
 		q->started = false;
 	q->resync = true;
