@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The files of docs/results: one per table, and README.md, which says what makes each and what of it
-`make test` repeats.
+`make test` repeats. discussion.md, which says what the tables show, is written by hand.
 
 A file: title, command, what was run, the table, and one row that is cheap, by seed:
 
@@ -16,6 +16,7 @@ import os
 import re
 from collections import namedtuple
 
+NOT_TABLES = "README", "discussion"
 WITHIN = 0.03, 0.10  # average, p99: what other builds may give in the row that is repeated
 SPOT = re.compile(
     r"^Repeated by `make test`: `([^`]*)` at `([^`]*)`(?: with `([^`]*)`)?, seed (\d+): "
@@ -58,7 +59,7 @@ def read(folder, name):
 
 def all_of(folder):
     names = sorted(os.path.basename(p)[:-len(".md")] for p in glob.glob(path(folder, "*")))
-    return [read(folder, name) for name in names if name != "README"]
+    return [read(folder, name) for name in names if name not in NOT_TABLES]
 
 
 def parts(spot, values):
@@ -69,11 +70,14 @@ def parts(spot, values):
 
 def manifest(folder):
     lines = ["# Results of the simulator", "",
-             "One command makes each table; docs/sim.md says what they mean. The command runs what is not",
-             "there yet, from minutes to hours of CPU, and writes the file and this one.",
-             "`bench/evaluate check` repeats one row of each at `--quick` size, as `make test` does, and fails where",
-             f"average or p99 is more than {100 * WITHIN[0]:.0f} % or {100 * WITHIN[1]:.0f} % off: then the table is "
-             "made again, or says \"Outdated: \" and why.",
+             "What the tables show: [discussion.md](discussion.md). How to simulate: [sim.md](../sim.md).", "",
+             "One command makes each table. It runs what is not there yet, from minutes to hours of CPU, and",
+             "writes the file and this one.",
+             "",
+             "`bench/evaluate check` repeats one row of each at `--quick` size, as `make test` does. It fails if",
+             f"the average is more than {100 * WITHIN[0]:.0f} % off, or p99 more than {100 * WITHIN[1]:.0f} %. Then "
+             "make the table again, or write a",
+             "line \"Outdated: \" and why.",
              "", "| table | command | `make test` repeats |", "|---|---|---|"]
     for p in all_of(folder):
         repeated = f"{p.spot.row}, {p.spot.column}" if p.spot else "-"
