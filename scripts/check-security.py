@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/security.md and its tests: each line of a table names tests, all tests that the page names are
-there, and each test of tests/hostile is named by a line of a table.
+"""docs/security.md, docs/security-*.md and their tests: on the latter pages, each item of a list names
+tests or is a limit; all tests that the pages name are there; and an item names each test of tests/hostile.
 
 usage: check-security.py [ROOT]
 """
@@ -12,11 +12,12 @@ import re
 import sys
 
 ROOT = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PAGE = "docs/security.md"
+GUIDE = "docs/security.md"
 PYTHON = {"hostile": "tests/hostile", "integration": "tests/integration", "pipeline": "tests/integration/pipeline",
           "watch": "tests/integration/watch", "fleet": "tests/fleet/live"}
 EXAMPLES = {("test_x", "name")}
 C = {"unit": "tests/unit", "core": "tests/fleet", "property": "tests/property"}
+TEST = re.compile(r"`(%s)/(\w+)\.(\w+)`" % "|".join([*PYTHON, *C]))
 
 
 def text_of(path):
@@ -35,32 +36,45 @@ def python_tests(path):
 def is_there(room, module, name):
     if room in C:
         # unit/rules sees to it that all of tests/unit are registered; a static function that is not does not compile.
-        return f"\nstatic void {name}(void **state)\n" in text_of(f"{C[room]}/{module}.c")
+        return re.search(rf"\nstatic void {name}\(void \*\*state_?\)\n", text_of(f"{C[room]}/{module}.c")) is not None
     return room in PYTHON and name in python_tests(f"{PYTHON[room]}/{module}.py")
+
+
+def items(text):
+    """Of lists: the number of the first line, and the text."""
+    found = []
+    for n, line in enumerate(text.splitlines(), 1):
+        if line.startswith("- "):
+            found.append((n, line[2:]))
+        elif line.startswith("  ") and found:
+            found[-1] = (found[-1][0], found[-1][1] + " " + line.strip())
+    return found
 
 
 def main():
     bad, named = [], set()
-    lines = text_of(PAGE).splitlines()
-    rows = [(n, lines[n - 1]) for n in range(3, len(lines) + 1)
-            if lines[n - 1].startswith("|") and not lines[n - 1].startswith("|--") and lines[n - 2].startswith("|")]
-    for n, line in rows:
-        tests = re.findall(r"`(\w+)/(\w+)\.(\w+)`", line.rstrip(" |").rsplit("|", 1)[-1])
-        if not tests:
-            bad.append(f"{PAGE}:{n}: names no test")
-        for test in tests:
-            named.add(test)
-    for n, line in enumerate(lines, 1):
-        for test in re.findall(r"`(%s)/(\w+)\.(\w+)`" % "|".join([*PYTHON, *C]), line):
-            if test[1:] not in EXAMPLES and not is_there(*test):
-                bad.append(f"{PAGE}:{n}: there is no test {test[0]}/{test[1]}.{test[2]}")
+    pages = sorted(os.path.relpath(p, ROOT) for p in glob.glob(os.path.join(ROOT, "docs", "security-*.md")))
+    for page in pages:
+        promises = items(text_of(page))
+        if not promises:
+            bad.append(f"{page}: has no list")
+        for n, text in promises:
+            tests = TEST.findall(text)
+            if not tests and not text.startswith("Limit: "):
+                bad.append(f"{page}:{n}: names no test")
+            named.update(tests)
+    for page in [GUIDE, *pages]:
+        for n, line in enumerate(text_of(page).splitlines(), 1):
+            for test in TEST.findall(line):
+                if test[1:] not in EXAMPLES and not is_there(*test):
+                    bad.append(f"{page}:{n}: there is no test {test[0]}/{test[1]}.{test[2]}")
     for path in sorted(glob.glob(os.path.join(ROOT, PYTHON["hostile"], "*.py"))):
         module = os.path.basename(path)[:-3]
         for name in sorted(python_tests(path)):
             if ("hostile", module, name) not in named:
-                bad.append(f"{PAGE}: no line names hostile/{module}.{name}")
-    if not rows:
-        bad.append(f"{PAGE}: has no table")
+                bad.append(f"docs/security-*.md: no item names hostile/{module}.{name}")
+    if not pages:
+        bad.append("docs/security-*.md: there is no page")
     for line in bad:
         print(line)
     return 1 if bad else 0

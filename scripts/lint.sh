@@ -47,7 +47,7 @@ for f in $(grep -oE '\]\([^)#:]+' README.md | cut -c 3-); do [ -e "$f" ] || fail
 
 scripts/check-rooms.py || fail "rooms: call downwards, or hand back a value (docs/architecture.md)"
 scripts/check-walks.py || fail "walks: name the functions that do it now"
-scripts/check-security.py || fail "docs/security.md: a line for each hostile test, a test for each line"
+scripts/check-security.py || fail "docs/security-*.md: a promise for each hostile test, a test for each promise"
 scripts/unused.py || fail "functions without a caller: delete them, with what tests them alone"
 
 for f in $(git ls-files '*.sh') .ci/run; do bash -n "$f" || fail "$f: syntax"; done

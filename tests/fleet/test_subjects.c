@@ -155,6 +155,36 @@ static void subjects_shorter_than_the_prefix(void **state)
 	run(a_report_on_a_short_subject);
 }
 
+/* Of h1, on the subject of another host, and then on its own. */
+static void reports_of_a_host(void)
+{
+	static const char *const subjects[] = {"hp3.report.h2", "hp3.report.h1"};
+	static uint8_t bytes[HP3_FLEET_BYTES];
+	static struct hp3_fleet_report r;
+	struct fleet_planner *p = NULL;
+
+	for (unsigned i = 0; i < n_subscribed; i++)
+		if (strcmp(subscribed[i].subject, FLEET_SUBJECT_REPORTS) == 0)
+			p = subscribed[i].arg;
+	assert_non_null(p);
+	for (unsigned i = 0; i < 2; i++) {
+		size_t n;
+
+		r = host_report(1, 1, 2);
+		n = hp3_fleet_report_encode(&r, bytes, sizeof(bytes));
+		come(FLEET_SUBJECT_REPORTS, subjects[i], NULL, bytes, n);
+		hp3_fleet_look(p->fleet, fleet_clock_us(CLOCK_MONOTONIC) / 1000);
+		assert_int_equal(p->bad, 1);
+		assert_int_equal(hp3_fleet_counts(p->fleet)->hosts, i);
+	}
+}
+
+static void a_report_of_another_host(void **state)
+{
+	up = true;
+	run(reports_of_a_host);
+}
+
 static void questions(void)
 {
 	static const char question[] = "{\"ask\":\"hosts\"}";
@@ -184,6 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(subjects_shorter_than_the_prefix),
+		cmocka_unit_test(a_report_of_another_host),
 		cmocka_unit_test(nobody_is_answered_on_subjects_of_the_fleet),
 		cmocka_unit_test(without_a_server_it_keeps_its_name),
 	};
