@@ -17,6 +17,7 @@
 #include <rte_eal.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
+#include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/keyring.h"
 #include "app/hp3d/pipe/memory.h"
 #include "app/hp3d/pipe/pipe.h"
@@ -329,7 +330,7 @@ static const char *step(void)
 	}
 }
 
-static void begin(uint64_t seed, enum hp3_cc_mode cc)
+static void begin_with_key(uint64_t seed, enum hp3_cc_mode cc, const char *key)
 {
 	struct hp3_config cfg;
 
@@ -339,8 +340,7 @@ static void begin(uint64_t seed, enum hp3_cc_mode cc)
 	cfg.engine.hold_packets = 1024;
 	cfg.engine.spray.mode = HP3_SPRAY_ALL;
 	cfg.engine.cc.mode = cc;
-	snprintf(cfg.probes.probe_key, sizeof(cfg.probes.probe_key),
-		"000102030405060708090a0b0c0d0e0f");
+	snprintf(cfg.probes.probe_key, sizeof(cfg.probes.probe_key), "%s", key);
 	assert_int_equal(hp3d_keyring_read(&cfg, stderr), 0);
 	hp3d_keyring_take();
 	w.rng = seed;
@@ -363,6 +363,11 @@ static void begin(uint64_t seed, enum hp3_cc_mode cc)
 		tell(0, &w.qp[i], HP3_QP_UP);
 		tell(1, &w.qp[i], HP3_QP_UP);
 	}
+}
+
+static void begin(uint64_t seed, enum hp3_cc_mode cc)
+{
+	begin_with_key(seed, cc, "000102030405060708090a0b0c0d0e0f");
 }
 
 /* What a clean stop does; then the wire is empty, and nothing is anywhere. */
@@ -470,6 +475,43 @@ static void a_question_counts_for_the_burst_that_brings_it(void **state)
 	end(&c, &s);
 }
 
+static uint32_t keys_of(struct hp3d_pipe *p)
+{
+	struct hp3_keying_info info[2];
+	uint32_t at = 0;
+
+	return hp3d_agent_key_list(hp3d_pipe_agent(p), &at, info, 2);
+}
+
+/*
+ * Each burst of one packet, requests and replies in turn: hp3d of the host that only replies soon
+ * knows with whom its RNIC talks, and so with whom it agrees on a key.
+ */
+static void a_host_that_only_replies_knows_its_peer(void **state)
+{
+	struct hp3d_pipe_counters c = {0};
+	struct hp3_stats s = {0};
+	struct queue_pair q = {.lqpn = 0x5000, .rqpn = 0x25000, .psn = {700, 100}};
+	const struct hp3_fields ack = {.opcode = HP3_OP_RC_ACK, .dest_qpn = q.lqpn};
+	struct rte_mbuf *other;
+
+	begin_with_key(1, HP3_CC_OFF, "");
+	other = rte_pktmbuf_alloc(w.pool);
+	assert_non_null(other);
+	memset(rte_pktmbuf_append(other, 64), 0, 64);
+	hp3d_pipe_burst(w.end[1].pipe, HP3_DIR_TX, &other, 1, w.now); /* flows are no news */
+	w.now += 20 * MS;
+	for (unsigned i = 0; i < 2; i++) {
+		append(&q, HP3_OP_RC_WRITE_MIDDLE, 700 + i);
+		hp3d_pipe_burst(w.end[1].pipe, HP3_DIR_RX, w.end[1].in, 1, w.now);
+		w.end[1].n = 0;
+	}
+	assert_int_equal(keys_of(w.end[1].pipe), 0);
+	emit(1, &ack);
+	assert_int_equal(keys_of(w.end[1].pipe), 1);
+	end(&c, &s);
+}
+
 /* Packets are looked at between the pieces of a tick: here those of ageing (engine/tick.c). */
 static void a_tick_is_one_piece(void **state)
 {
@@ -529,6 +571,7 @@ int main(void)
 		cmocka_unit_test(tables_are_all_there),
 		cmocka_unit_test(no_buffer_is_lost_whoever_calls_the_engine),
 		cmocka_unit_test(a_question_counts_for_the_burst_that_brings_it),
+		cmocka_unit_test(a_host_that_only_replies_knows_its_peer),
 		cmocka_unit_test(a_tick_is_one_piece),
 		cmocka_unit_test(with_mode_spray_verbs_mode_starts),
 	};

@@ -26,6 +26,8 @@ struct hp3d_pipe {
 	unsigned sharers;
 	struct hp3d_agent *agent; /* NULL: hp3d says nothing by itself (replay) */
 	uint64_t learnt; /* flows created when neighbours were learnt last */
+	uint64_t learnt_at; /* when they were learnt from all packets of a burst */
+	uint32_t unlearnt; /* bursts of the RNIC since then */
 	struct hp3d_pipe_out out[2];
 	hp3d_event_fn *on_event;
 	void *event_ctx;

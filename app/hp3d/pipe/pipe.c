@@ -10,7 +10,8 @@
 #include "app/hp3d/pipe/internal.h"
 #include "roce/icrc.h"
 
-#define LEARN_EVERY 64u /* bursts */
+#define LEARN_EVERY 64u /* bursts of the RNIC, */
+#define LEARN_NS    10000000ull /* or this time: where few packets leave, each one counts */
 #define GROUP       8u /* packets, see_all() */
 
 /* The vector is empty before it is handed over, so that send() may lead back here. */
@@ -238,6 +239,20 @@ static void learn(struct hp3d_pipe *p, uint16_t n, bool all, uint64_t now)
 	}
 }
 
+/* A host that only replies has no flow that is new. */
+static bool learns_all(struct hp3d_pipe *p, uint64_t now)
+{
+	uint64_t flows = hp3_engine_stats(p->engine)->flows_created;
+	bool due = ++p->unlearnt >= LEARN_EVERY || now - p->learnt_at >= LEARN_NS;
+
+	if (!due && flows == p->learnt)
+		return false;
+	p->learnt = flows;
+	p->learnt_at = now;
+	p->unlearnt = 0;
+	return true;
+}
+
 /* The verdicts of packets [from, to) are carried out. */
 static void obey_all(
 	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t from, uint32_t to)
@@ -326,12 +341,10 @@ void hp3d_pipe_burst(
 	}
 	engage(p, dir, m, from, n, now);
 	if (dir == HP3_DIR_TX && p->agent != NULL) {
-		uint64_t flows = hp3_engine_stats(p->engine)->flows_created;
-		bool all = flows != p->learnt || p->c.bursts % LEARN_EVERY == 0;
+		bool all = learns_all(p, now);
 
 		if (all || others != 0)
 			learn(p, n, all, now);
-		p->learnt = flows;
 	}
 	hp3d_pipe_flush(p, HP3_DIR_TX);
 	hp3d_pipe_flush(p, HP3_DIR_RX);
