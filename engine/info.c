@@ -23,6 +23,39 @@ uint32_t hp3_pair_find(const struct hp3_engine *e, const struct hp3_ends *ends)
 	return hp3_pairs_find(&e->pairs, ends);
 }
 
+static void agreed_of(
+	const struct hp3_engine *e, const struct hp3_ends *ends, struct hp3_pair_info *info)
+{
+	const struct hp3_quota *peer;
+	uint16_t quota;
+
+	info->keyed = hp3_has_key(e, ends);
+	if (e->spraying == NULL)
+		return;
+	quota = hp3_quota_find(&e->spraying->quotas, ends);
+	if (quota == HP3_NO_QUOTA)
+		return;
+	peer = &e->spraying->quotas.peer[quota];
+	info->sprays_out = peer->outs;
+	info->sprays_in = peer->ins;
+	info->reads_out = peer->read_outs;
+	info->reads_in = peer->read_ins;
+}
+
+void hp3_pair_info_without_flow(
+	const struct hp3_engine *e, const struct hp3_ends *ends, struct hp3_pair_info *info)
+{
+	size_t len = ends->ipv6 ? 16 : 4;
+
+	*info = (struct hp3_pair_info){.pair = HP3_NO_PAIR,
+		.ipv6 = ends->ipv6,
+		.vlan = ends->vlan,
+		.peer = HP3_PEER_UNKNOWN};
+	memcpy(info->local, ends->local, len);
+	memcpy(info->remote, ends->remote, len);
+	agreed_of(e, ends, info);
+}
+
 int hp3_pair_info(
 	const struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp3_pair_info *info)
 {
@@ -43,15 +76,7 @@ int hp3_pair_info(
 		info->peer = HP3_PEER_PLAIN;
 	else if (p->peer_seen != 0)
 		info->peer = HP3_PEER_HP3D;
-	info->keyed = hp3_has_key(e, HP3_ENDS(p));
-	if (e->spraying != NULL) {
-		uint16_t quota = hp3_quota_find(&e->spraying->quotas, HP3_ENDS(p));
-
-		if (quota != HP3_NO_QUOTA) {
-			info->sprays_out = e->spraying->quotas.peer[quota].outs;
-			info->sprays_in = e->spraying->quotas.peer[quota].ins;
-		}
-	}
+	agreed_of(e, HP3_ENDS(p), info);
 	if (p->paths_ready)
 		info->identity = e->paths[pair].identity;
 	if (e->tracing != NULL) {

@@ -27,6 +27,7 @@ struct hp3_pair_info {
 	uint8_t reason; /* enum hp3_linear_reason of the last map tried */
 	bool keyed; /* the two have a key */
 	uint16_t sprays_out, sprays_in; /* agreements: to spray, to resequence */
+	uint16_t reads_out, reads_in; /* ... of these, about READ responses */
 	uint64_t peer_seen_ns; /* since its last sign of life; 0: never, or just now */
 };
 
@@ -109,6 +110,10 @@ bool hp3_pair_is_used(const struct hp3_engine *e, uint32_t pair);
 /* 0, or -ENOENT: no flow has it. Pairs are below `max_pairs`. */
 int hp3_pair_info(
 	const struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp3_pair_info *info);
+/* Addresses between which no flow has a pair (a host that only receives): their key, and what was
+ * agreed on. */
+void hp3_pair_info_without_flow(
+	const struct hp3_engine *e, const struct hp3_ends *ends, struct hp3_pair_info *info);
 /* Up to `max` paths of a pair; returns how many. */
 uint32_t hp3_pair_paths(const struct hp3_engine *e, uint32_t pair, uint64_t now,
 	struct hp3_path_info *info, uint32_t max);

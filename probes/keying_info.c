@@ -46,7 +46,7 @@ const char *hp3_keying_state_name(enum hp3_keying_state s)
 
 static struct hp3_keying_info info_of(const struct hp3_keying_peer *p)
 {
-	struct hp3_keying_info info = {.ends = p->ends, .state = HP3_KEYING_ASKED};
+	struct hp3_keying_info info = {.ends = p->ends, .vlan = p->vlan, .state = HP3_KEYING_ASKED};
 
 	info.since = p->since;
 	if (p->keyed) {

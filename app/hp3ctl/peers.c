@@ -1,79 +1,113 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peers: hosts with which this one has flows, and by which key they are authenticated. */
+/* peers: hosts to which this one's RNIC talks, and by which key they are authenticated. */
 #include <stdio.h>
+#include <string.h>
 #include "app/hp3ctl/hp3ctl.h"
 
-static const char *text(json_t *j, const char *key)
+#define CELL 64u
+
+enum kind { TEXT, COUNT, FLAG, TENTHS };
+
+static const struct column {
+	const char *head, *key;
+	enum kind kind;
+	double unit; /* TENTHS: nanoseconds */
+} columns[] = {
+	{"RAIL", "rail", TEXT, 0},
+	{"LOCAL", "local", TEXT, 0},
+	{"PEER", "peer", TEXT, 0},
+	{"VLAN", "vlan", COUNT, 0},
+	{"HP3D", "hp3d", TEXT, 0},
+	{"VER", "version", COUNT, 0},
+	{"KEY", "key", TEXT, 0},
+	{"IDENTITY", "identity", TEXT, 0},
+	{"KEYED s", "keyed_ns", TENTHS, 1e9},
+	{"PROBES", "probes", FLAG, 0},
+	{"REPORTS", "reports", FLAG, 0},
+	{"SPRAYED", "sprayed", COUNT, 0},
+	{"(READS)", "sprayed_reads", COUNT, 0},
+	{"RESEQUENCED", "resequenced", COUNT, 0},
+	{"(READS)", "resequenced_reads", COUNT, 0},
+	{"RTT us", "rtt_ns", TENTHS, 1e3},
+	{"SEEN s", "seen_ns", TENTHS, 1e9},
+};
+
+#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+/* "-": not known. */
+static void write_cell(const struct column *c, json_t *peer, char cell[CELL])
 {
-	const char *s = json_string_value(json_object_get(j, key));
+	json_t *value = json_object_get(peer, c->key);
 
-	return s ? s : "-";
-}
-
-/* In units of `ns` nanoseconds; "-": not known. */
-static void amount(json_t *j, const char *key, double ns, char cell[24])
-{
-	json_t *value = json_object_get(j, key);
-
-	if (json_is_integer(value))
-		snprintf(cell, 24, "%.1f", (double)json_integer_value(value) / ns);
+	if (c->kind == TEXT && json_is_string(value))
+		snprintf(cell, CELL, "%s", json_string_value(value));
+	else if (c->kind == FLAG)
+		snprintf(cell, CELL, "%s", json_is_true(value) ? "yes" : "no");
+	else if (c->kind == COUNT && json_is_integer(value))
+		snprintf(cell, CELL, "%lld", json_integer_value(value));
+	else if (c->kind == TENTHS && json_is_integer(value))
+		snprintf(cell, CELL, "%.1f", (double)json_integer_value(value) / c->unit);
 	else
-		snprintf(cell, 24, "-");
+		snprintf(cell, CELL, "-");
 }
 
-static void count(json_t *j, const char *key, char cell[24])
+static void print_cell(const char *cell, enum kind kind, size_t width, bool is_last)
 {
-	json_t *value = json_object_get(j, key);
+	bool is_left = kind == TEXT || kind == FLAG;
 
-	if (json_is_integer(value))
-		snprintf(cell, 24, "%lld", json_integer_value(value));
-	else
-		snprintf(cell, 24, "-");
+	printf("%*s%s", is_left ? -(int)width : (int)width, cell, is_last ? "\n" : " ");
 }
 
-static const char *yes(json_t *j, const char *key)
+/* Columns are as wide as what is in them: with IPv4 addresses a line is half as long. */
+static void print_table(json_t *peers)
 {
-	return json_is_true(json_object_get(j, key)) ? "yes" : "no";
+	size_t width[COLUMNS], i;
+	char cell[CELL];
+	json_t *peer;
+
+	for (unsigned c = 0; c < COLUMNS; c++) {
+		width[c] = strlen(columns[c].head);
+		json_array_foreach (peers, i, peer) {
+			write_cell(&columns[c], peer, cell);
+			width[c] = strlen(cell) > width[c] ? strlen(cell) : width[c];
+		}
+	}
+	for (unsigned c = 0; c < COLUMNS; c++)
+		print_cell(columns[c].head, columns[c].kind, width[c], c == COLUMNS - 1);
+	json_array_foreach (peers, i, peer) {
+		for (unsigned c = 0; c < COLUMNS; c++) {
+			write_cell(&columns[c], peer, cell);
+			print_cell(cell, columns[c].kind, width[c], c == COLUMNS - 1);
+		}
+	}
 }
 
-#define ROW "%-10s %-39s %-39s %4s %-7s %3s %-5s %-19s %10s %-6s %-7s %7s %11s %10s %10s\n"
-
-static void print_peer(json_t *p)
+static int keep_page(void *arg, json_t *page)
 {
-	char vlan[24], version[24], keyed[24], sprayed[24], resequenced[24], rtt[24], seen[24];
-
-	count(p, "vlan", vlan);
-	count(p, "version", version);
-	count(p, "sprayed", sprayed);
-	count(p, "resequenced", resequenced);
-	amount(p, "keyed_ns", 1e9, keyed);
-	amount(p, "rtt_ns", 1e3, rtt);
-	amount(p, "seen_ns", 1e9, seen);
-	printf(ROW, text(p, "rail"), text(p, "local"), text(p, "peer"), vlan, text(p, "hp3d"),
-		version, text(p, "key"), text(p, "identity"), keyed, yes(p, "probes"),
-		yes(p, "reports"), sprayed, resequenced, rtt, seen);
+	return json_array_extend(arg, page) == 0 ? HP3CTL_DONE : HP3CTL_FAILED;
 }
 
-static int print_page(void *arg, json_t *peers)
+static int print_page(void *arg, json_t *page)
 {
-	const struct hp3ctl *ctl = arg;
 	json_t *peer;
 	size_t i;
 
-	json_array_foreach (peers, i, peer) {
-		if (ctl->json)
-			hp3ctl_print_json(peer);
-		else
-			print_peer(peer);
-	}
+	json_array_foreach (page, i, peer)
+		hp3ctl_print_json(peer);
 	return HP3CTL_DONE;
 }
 
 int hp3ctl_peers(struct hp3ctl *ctl)
 {
-	if (!ctl->json)
-		printf(ROW, "RAIL", "LOCAL", "PEER", "VLAN", "HP3D", "VER", "KEY", "IDENTITY",
-			"KEYED s", "PROBES", "REPORTS", "SPRAYED", "RESEQUENCED", "RTT us",
-			"SEEN s");
-	return hp3ctl_each_page(ctl, json_pack("{s:s}", "cmd", "peers"), print_page, ctl);
+	json_t *request = json_pack("{s:s}", "cmd", "peers"), *peers;
+	int rc;
+
+	if (ctl->json)
+		return hp3ctl_each_page(ctl, request, print_page, ctl);
+	peers = json_array();
+	rc = hp3ctl_each_page(ctl, request, keep_page, peers);
+	if (rc == HP3CTL_DONE)
+		print_table(peers);
+	json_decref(peers);
+	return rc;
 }

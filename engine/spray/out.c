@@ -52,6 +52,7 @@ static void forget(struct hp3_engine *e, struct hp3_spray_out *o)
 	e->flows[o->flow].watch &= (uint16_t) ~(o->reads ? HP3_FW_READ : HP3_FW_SPRAY);
 	e->nspray_reads -= o->reads;
 	s->quotas.peer[o->quota].outs--;
+	s->quotas.peer[o->quota].read_outs -= o->reads;
 	hp3_quota_put(&s->quotas, o->quota);
 	s->peer[o->peer].users--;
 }
@@ -164,6 +165,7 @@ static uint16_t begin(struct hp3_turn *t, uint32_t flow, uint32_t start, bool re
 		.quota = hp3_quota_get(&s->quotas, HP3_ENDS(pair)),
 		.state = HP3_SPRAY_SINGLE};
 	s->quotas.peer[s->out[own].quota].outs++;
+	s->quotas.peer[s->out[own].quota].read_outs += reads;
 	hp3_out_input(t, &s->out[own], HP3_SPRAY_IN_LARGE);
 	s->out[own].beat_at = t->now;
 	hp3_out_wake(t->e, &s->out[own], t->now);

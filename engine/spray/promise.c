@@ -67,6 +67,7 @@ void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop)
 	last = s->ins[--t->e->nspray_in];
 	hp3_in_empty(t, in, drop ? HP3_ACT_DISCARD : HP3_ACT_DELIVER);
 	s->quotas.peer[in->quota].ins--;
+	s->quotas.peer[in->quota].read_ins -= in->reads;
 	hp3_quota_put(&s->quotas, in->quota);
 	hp3_in_set_due(t->e, in, UINT64_MAX);
 	if (in->reads && in->flow != HP3_NO_FLOW)

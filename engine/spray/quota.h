@@ -29,6 +29,7 @@ struct hp3_quota {
 	uint32_t packets; /* likewise */
 	uint16_t next; /* of the same chain, or free */
 	uint16_t ins, outs; /* agreements: to resequence; to spray */
+	uint16_t read_ins, read_outs; /* ... of these, about READ responses */
 	bool ipv6;
 };
 

@@ -51,6 +51,7 @@ static struct hp3_spray_in *begin(struct hp3_turn *t, uint32_t flow, const struc
 	struct hp3_spray_in *in = hp3_in_add(t, ends, f->lqpn);
 
 	in->reads = true;
+	t->e->spraying->quotas.peer[in->quota].read_ins++;
 	hp3_in_link_back(t->e->spraying, in, f->rqpn);
 	in->lanes = t->e->cfg.spray.lanes;
 	in->beat_ns = t->e->cfg.spray.beat_ns;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * peers: the hosts that this one has flows with, what is known of their hp3d, and by which key they
- * are authenticated. Address pairs are the engines', keys the agents'; both are read on the lcores,
- * a few at a time, and put together here.
+ * peers: the hosts that this one's RNIC talks to, what is known of their hp3d, and by which key
+ * they are authenticated. Address pairs are the engines', keys the agents'; both are read on the
+ * lcores, a few at a time, and put together here. A list has two parts: first the pairs with flows,
+ * then what has a record of key agreement and no flow, because the local RNIC only receives.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "app/hp3d/control/list.h"
@@ -12,6 +14,7 @@
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/pipe.h"
+#include "base/minmax.h"
 
 #define PAIRS_PER_STEP 8u
 #define KEYS_PER_STEP  64u
@@ -145,39 +148,132 @@ static const char *key_name(const struct hp3_config *cfg, const struct hp3_pair_
 	return p->keyed ? "auto" : "none";
 }
 
-static json_t *peer_json(const struct hp3_config *cfg, const struct hp3d_place *at,
-	const void *item, const void *arg)
+static json_t *entry_json(const struct hp3_config *cfg, unsigned rail, const struct entry *x,
+	const struct hp3_keying_info *key)
 {
-	const struct entry *x = item;
 	const struct hp3_pair_info *p = &x->pair;
-	struct keys *k = (struct keys *)(uintptr_t)arg;
-	const struct hp3_keying_info *key;
-	bool hp3d;
-	json_t *j;
-
-	if (k->info == NULL || k->rail != at->rail || k->worker != at->worker)
-		if (collect(k, at->rail, at->worker) < 0)
-			return NULL;
-	key = key_of(k, p);
-	hp3d = p->peer == HP3_PEER_HP3D || is_keyed(key);
-	j = json_pack("{s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:i}", "rail", cfg->rails[at->rail].name,
-		"local", hp3d_json_hop(p->ipv6, p->local), "peer",
+	bool hp3d = p->peer == HP3_PEER_HP3D || is_keyed(key);
+	json_t *j = json_pack("{s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:i}", "rail",
+		cfg->rails[rail].name, "local", hp3d_json_hop(p->ipv6, p->local), "peer",
 		hp3d_json_hop(p->ipv6, p->remote), "vlan",
 		p->vlan != 0 ? json_integer(p->vlan) : json_null(), "hp3d",
 		hp3_peer_name(hp3d ? HP3_PEER_HP3D : (enum hp3_peer)p->peer), "version",
 		hp3d ? json_integer(HP3_PROBES_VERSION) : json_null(), "key", key_name(cfg, p),
 		"flows", (int)p->flows);
+
 	if (j == NULL)
 		return NULL;
 	add_key(j, key, x->now);
-	json_object_update_new(
-		j, json_pack("{s:b, s:b, s:i, s:i, s:o, s:o}", "probes", hp3d, "reports",
-			   hp3d && p->keyed, "sprayed", p->sprays_out, "resequenced", p->sprays_in,
-			   "rtt_ns", known(x->rtt_ns), "seen_ns", known(seen_ns(x, key))));
+	json_object_update_new(j,
+		json_pack("{s:b, s:b, s:i, s:i, s:i, s:i, s:o, s:o}", "probes", hp3d, "reports",
+			hp3d && p->keyed, "sprayed", p->sprays_out, "sprayed_reads", p->reads_out,
+			"resequenced", p->sprays_in, "resequenced_reads", p->reads_in, "rtt_ns",
+			known(x->rtt_ns), "seen_ns", known(seen_ns(x, key))));
 	return j;
 }
 
-json_t *hp3d_json_peers(const struct hp3_config *cfg, json_t *req)
+static json_t *peer_json(const struct hp3_config *cfg, const struct hp3d_place *at,
+	const void *item, const void *arg)
+{
+	const struct entry *x = item;
+	struct keys *k = (struct keys *)(uintptr_t)arg;
+
+	if (k->info == NULL || k->rail != at->rail || k->worker != at->worker)
+		if (collect(k, at->rail, at->worker) < 0)
+			return NULL;
+	return entry_json(cfg, at->rail, x, key_of(k, &x->pair));
+}
+
+/* --- peers without a flow --- */
+
+/* A step through the records of a pipe's agent: those whose addresses have no flow. */
+struct silent {
+	struct hp3d_place at;
+	uint32_t want, n;
+	bool more; /* of this pipe */
+	struct entry entry[PAIRS_PER_STEP];
+	struct hp3_keying_info key[PAIRS_PER_STEP];
+};
+
+static bool has_flow(const struct hp3_engine *e, const struct hp3_ends *ends)
+{
+	uint32_t pair = hp3_pair_find(e, ends);
+
+	return pair != HP3_NO_PAIR && hp3_pair_is_used(e, pair);
+}
+
+static void read_silent(struct hp3d_worker *w, void *arg)
+{
+	struct silent *s = arg;
+	struct hp3d_pipe *pipe = hp3d_worker_pipe(w, s->at.rail);
+	const struct hp3_engine *e = hp3d_pipe_engine(pipe);
+	const struct hp3d_agent *a = hp3d_pipe_agent(pipe);
+	uint32_t n = a != NULL ? hp3d_agent_key_list(a, &s->at.index, s->key, s->want) : 0;
+
+	s->more = n == s->want;
+	s->n = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct hp3_keying_info *k = &s->key[i];
+		const struct hp3_ends ends = {k->ends.ipv6 != 0,
+			k->vlan != HP3_KEYING_ANY_VLAN ? k->vlan : 0, k->ends.src, k->ends.dst};
+
+		if (has_flow(e, &ends))
+			continue;
+		s->key[s->n] = *k;
+		s->entry[s->n] = (struct entry){.now = hp3d_now()};
+		hp3_pair_info_without_flow(e, &ends, &s->entry[s->n++].pair);
+	}
+}
+
+/* To the next pipe, if this one has no more records. False: there is none. */
+static bool next_silent(const struct hp3_config *cfg, struct silent *s)
+{
+	if (!s->more) {
+		s->at.index = 0;
+		if (++s->at.worker >= hp3d_worker_count())
+			s->at = (struct hp3d_place){.rail = s->at.rail + 1};
+	}
+	return s->at.rail < cfg->n_rails;
+}
+
+/* "after" of this part of the list begins so. */
+#define SILENT "silent@"
+
+static json_t *silent_page(const struct hp3_config *cfg, json_t *req, const char *after)
+{
+	uint64_t left = HP3D_PAGE_DEFAULT;
+	struct silent s = {0};
+	json_t *error, *answer, *list;
+	bool more = true;
+	char next[56];
+
+	if (!hp3d_json_number(req, "limit", 1, HP3D_PAGE_MAX, &left, &error))
+		return error;
+	if (sscanf(after, SILENT "%u.%u.%u", &s.at.rail, &s.at.worker, &s.at.index) != 3 ||
+		s.at.rail >= cfg->n_rails || s.at.worker >= hp3d_worker_count())
+		return hp3d_json_error("bad-request", "pass what \"next\" said",
+			"\"after\" is no place in this list: %s", after);
+	list = json_array();
+	while (more && left != 0) {
+		s.want = (uint32_t)hp3_min_u64(left, PAIRS_PER_STEP);
+		if (hp3d_worker_call(hp3d_worker(s.at.worker), read_silent, &s) < 0) {
+			json_decref(list);
+			return hp3d_json_timed_out();
+		}
+		for (uint32_t i = 0; i < s.n; i++)
+			json_array_append_new(
+				list, entry_json(cfg, s.at.rail, &s.entry[i], &s.key[i]));
+		left -= s.n;
+		more = next_silent(cfg, &s);
+	}
+	answer = hp3d_json_ok(list);
+	snprintf(next, sizeof(next), SILENT "%u.%u.%u", s.at.rail, s.at.worker, s.at.index);
+	if (answer != NULL && more)
+		json_object_set_new(answer, "next", json_string(next));
+	return answer;
+}
+
+static json_t *flows_page(const struct hp3_config *cfg, json_t *req)
 {
 	struct entry items[PAIRS_PER_STEP];
 	struct keys keys = {0};
@@ -191,5 +287,19 @@ json_t *hp3d_json_peers(const struct hp3_config *cfg, json_t *req)
 	json_t *answer = hp3d_list_page(cfg, req, &list);
 
 	free(keys.info);
+	return answer;
+}
+
+json_t *hp3d_json_peers(const struct hp3_config *cfg, json_t *req)
+{
+	const char *after = json_string_value(json_object_get(req, "after"));
+	json_t *answer;
+
+	if (after != NULL && strncmp(after, SILENT, strlen(SILENT)) == 0)
+		return silent_page(cfg, req, after);
+	answer = flows_page(cfg, req);
+	if (answer != NULL && json_is_true(json_object_get(answer, "ok")) &&
+		json_object_get(answer, "next") == NULL)
+		json_object_set_new(answer, "next", json_string(SILENT "0.0.0"));
 	return answer;
 }
