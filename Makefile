@@ -13,7 +13,7 @@ BENCH := bench/hp3-bench bench/hp3-bench-lcores bench/hp3-events-bench p4-testbe
 all: build
 
 help:
-	@echo 'make demo        two elephants on one spine of a P4 fabric, hp3d parts them: view, page, figures'
+	@echo 'make demo        P4 fabric: two elephants on one spine part, one elephant takes all spines; view, pages, figures'
 	@echo 'make demo RNIC=rxe  the same with real RNIC stacks (Soft-RoCE) in virtual machines'
 	@echo 'make test        lint, gcc, clang with sanitizers, testbed, harm, lab (three quarters of an hour on 2 cores)'
 	@echo 'make check       the fast ring: unit, property, some of replay and pipeline (2 minutes)'
@@ -47,7 +47,9 @@ demo: deps $(BUILD)/build.ninja
 ifeq ($(RNIC),rxe)
 	p4-testbed/demo-rxe --build $(BUILD) --out hp3-demo
 else
-	p4-testbed/hp3-testbed --name demo --build $(BUILD) run micro-collision --modes off,on --out hp3-demo
+	for scenario in micro-collision one-elephant one-elephant-read; do \
+		p4-testbed/hp3-testbed --name demo --build $(BUILD) run $$scenario --modes off,on --out hp3-demo || exit 1; \
+	done
 endif
 
 check: deps $(BUILD)/build.ninja

@@ -279,7 +279,7 @@ class Bed:
             "flows": {"max_flows": 1024, "max_pairs": 256},
             "rail.rail0": {"rnic": f"\"net_af_packet0,iface=port0,{port}\"",
                            "net": f"\"net_af_packet1,iface=eth0,{port}\"",
-                           "rack": "\"" + ", ".join(rack) + "\""},
+                           **({"rack": "\"" + ", ".join(rack) + "\""} if len(rack) > 1 else {})},
             "control": {"socket": self.path(name + ".sock")},
         }
         with open(self.path(name + ".ini"), "w", encoding="ascii") as f:
@@ -293,10 +293,16 @@ class Bed:
                 raise Problem(f"hp3d of {host['name']} does not start: {self.log(what)}")
             time.sleep(0.05)
 
+    def hp3ctl_text(self, host, *words):
+        return tools.run([tools.binary(self.build, "hp3ctl"), "--socket", self.path(host + ".sock"), *words])
+
     def hp3ctl(self, host, *words):
         """JSON objects that hp3ctl prints, one a line."""
-        out = tools.run([tools.binary(self.build, "hp3ctl"), "--socket", self.path(host + ".sock"), "--json", *words])
-        return [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+        return [json.loads(line) for line in self.hp3ctl_text(host, "--json", *words).splitlines() if line.startswith("{")]
+
+    def peers(self, host):
+        """What its hp3d knows of other hosts: (hp3ctl's table, JSON objects)."""
+        return self.hp3ctl_text(host, "peers"), self.hp3ctl(host, "peers")
 
     def status(self):
         s = self.settings()

@@ -20,7 +20,7 @@ def smooth(points):
     return [((k + 0.5) * STEP, mean(v)) for k, v in sorted(buckets.items())]
 
 
-def summary(scenario, results):
+def summary(scenario, plan, results):
     lines = [f"{scenario['scenario']['title']} (seed {scenario['scenario']['seed']})", verdict.sentence(scenario, results), ""]
     lines.append(f"{'mode':8}{'goodput':>10}{'FCT mean':>11}{'p99':>9}{'p99.9':>9}{'RTT p50':>9}{'CE':>8}{'probes':>8}{'moves':>7}"
                  f"{'out of seq':>12}{'retrans':>9}{'drops':>7}")
@@ -30,6 +30,8 @@ def summary(scenario, results):
         lines.append(f"{result['mode']:8}{total:7.1f} Mb{number(r['fct']['mean'], ' ms'):>11}{number(r['fct']['p99']):>9}"
                      f"{number(r['fct']['p999']):>9}{number(r['rtt_p50']):>9}{100 * r['ce_share']:7.2f}%{r['probes']:8}{r['moves']:7}"
                      f"{r['out_of_seq']:12}{r['retransmissions']:9}{r['fabric_drops']:7}")
+    if spray.was(results):
+        lines += ["", *spray.spine_text(scenario, plan, results).split("\n"), "", *spray.peers_text(results).split("\n")]
     return "\n".join(map(tools.plain, lines))
 
 
@@ -198,7 +200,10 @@ def write(out, stem, scenario, plan, results):
                  f"<p class=verdict>{html.escape(verdict.sentence(scenario, results))}</p>")
     parts.append(mode_table(scenario, results))
     if spray.was(results):
+        parts.append("<h2>Packets to each spine</h2>" + spray.spine_table(scenario, plan, results))
+        parts.append("<small>Sent by the leaf of the host that sends data, by the fabric's counters.</small>")
         parts.append("<h2>Packets on several paths, and their order</h2>" + spray.order_table(results))
+        parts.append("<h2>What the hosts know of each other</h2><pre>" + html.escape(spray.peers_text(results)) + "</pre>")
     parts.append("<h2>Goodput of each flow, Mb/s</h2>" + flow_table(scenario, results))
     parts.append("<small>From the end of the warm-up; after the moves: from one second after the last one on. Payload "
                  "only: headers, gaps and preambles take another 8 %.</small>")

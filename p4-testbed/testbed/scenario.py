@@ -29,6 +29,7 @@ MODES = {
     "spray": {"policy": {"mode": "on"}, "rfr": {"mode": "spray"}},
 }
 SAMPLE_S = 0.1
+PEERS_AT = 0.75  # of the time: what hosts know of each other while the load runs
 
 
 def keeper(bed):
@@ -131,7 +132,7 @@ def play(bed, scenario, mode, load, decisions, screen):
     paths, control, sampler = loads.Paths(bed), bed.fabric(), Sampler(bed, decisions)
     events = sorted(loads.sections(scenario, "event").values(), key=lambda e: e["at_ms"])
     events = [e for e in events if mode == "manual" or e["action"] != "move"]
-    done, seconds = [], scenario["scenario"]["seconds"]
+    done, seconds, peers = [], scenario["scenario"]["seconds"], None
     load.choose_ports(paths)
     load.start()
     begin = load.start_ms / 1000
@@ -148,6 +149,8 @@ def play(bed, scenario, mode, load, decisions, screen):
         for event in decisions.take():
             screen.decided(event)
         screen.show(now, sampler)
+        if peers is None and now > PEERS_AT * seconds:
+            peers = {host: bed.peers(host) for host in decisions.hosts}
         following += SAMPLE_S
         time.sleep(max(following - time.time(), 0))
     reports = load.finish(15)
@@ -156,7 +159,8 @@ def play(bed, scenario, mode, load, decisions, screen):
     control.close()
     ends = {name: load.ends(name) for name in load.ports}
     return {"mode": mode, "ports": load.ports, "ends": ends, "events": done, "samples": sampler.rows, "reports": reports,
-            "decisions": decisions.events, "counters": decisions.counters(), "fabric": sampler.last["data"]}
+            "decisions": decisions.events, "counters": decisions.counters(), "fabric": sampler.last["data"],
+            "peers": {host: found for host, (_, found) in peers.items()}, "peers_text": {host: text for host, (text, _) in peers.items()}}
 
 
 def merged(*parts):
@@ -203,7 +207,7 @@ def run(bed, name, modes, out, quiet, seed=None, chosen=None):
             os.close(pipe)
             os.waitpid(pid, 0)
     pages = report.write(out, os.path.basename(path)[:-4], scenario, plan, results)
-    print(report.summary(scenario, results))
+    print(report.summary(scenario, plan, results))
     tools.say(f"report: {pages}")
     wrong = measures.failures(results)
     for line in wrong:

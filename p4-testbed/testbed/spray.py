@@ -4,6 +4,7 @@ until it was its turn, and what the RNICs made of it."""
 from . import measures
 from .decisions import SPRAY
 from .evidence import table
+from .load import sections
 
 
 def counted(result):
@@ -25,6 +26,50 @@ def per_spine(result):
     lanes = [lane for lane in result["fabric"]["lanes"] if lane["from"][0] == "l" and lane["to"][0] == "s"]
     spines = sorted({lane["to"] for lane in lanes})
     return {s: sum(lane["bytes"] for lane in lanes if lane["to"] == s) / 1e6 for s in spines}
+
+
+def data_leaves(scenario, plan):
+    """Leaves of the hosts that send data: who writes, or is read from."""
+    leaf = {h["name"]: h["leaf"] for h in plan["hosts"]}
+    hosts = [f["dst"] if f["op"] == "read" else f["src"] for f in sections(scenario, "flow").values()]
+    hosts += [h for r in sections(scenario, "ring").values() for h in r["hosts"].split()]
+    return sorted({leaf[h] for h in hosts})
+
+
+def spine_packets(leaf, result):
+    """Packets that a leaf sent to each spine, as the fabric counted them."""
+    return {lane["to"]: lane["packets"] for lane in result["fabric"]["lanes"] if lane["from"] == leaf and lane["to"][0] == "s"}
+
+
+def spine_rows(scenario, plan, results):
+    """A row for each spine that data may take: [leaf and spine, packets and share of each mode ...]."""
+    for leaf in data_leaves(scenario, plan):
+        columns = [spine_packets(leaf, r) for r in results]
+        for spine in sorted(columns[0]):
+            row = [f"{leaf} to {spine}"]
+            for packets in columns:
+                row += [f"{packets[spine]:,}", f"{100 * packets[spine] / max(sum(packets.values()), 1):.1f} %"]
+            yield row
+
+
+def spine_table(scenario, plan, results):
+    head = ["Spine"] + [text for r in results for text in (f"hp3 {r['mode']}: packets", "share")]
+    return table(head, list(spine_rows(scenario, plan, results)))
+
+
+def spine_text(scenario, plan, results):
+    """The same for a terminal."""
+    lines = ["Packets that the sender's leaf sent to each spine, by the fabric's counters:",
+             f"{'':10}" + "".join(f"{'hp3 ' + r['mode']:>20}" for r in results)]
+    for name, *cells in spine_rows(scenario, plan, results):
+        lines.append(f"{name:10}" + "".join(f"{n:>11}{share:>9}" for n, share in zip(cells[::2], cells[1::2])))
+    return "\n".join(lines)
+
+
+def peers_text(results):
+    """hp3ctl peers of each host in the modes that sprayed."""
+    return "\n".join(f"hp3ctl peers, on {host}, hp3 {r['mode']}:\n{text.rstrip()}"
+                     for r in results if was([r]) for host, text in r["peers_text"].items())
 
 
 def lines(result):

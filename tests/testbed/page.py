@@ -149,7 +149,7 @@ def strangers():
     screen = io.StringIO()
     screen.isatty = lambda: True
     with unittest.mock.patch("sys.stdout", screen), unittest.mock.patch("shutil.get_terminal_size", return_value=os.terminal_size((10000, 50))):
-        print(report.summary(scenario, results))
+        print(report.summary(scenario, plan, results))
         load = unittest.mock.Mock(ports=results[0]["ports"], ends=lambda n: ("h1", ""))
         plan["hosts"] = [{"name": "h1", "leaf": "l1", "rate_mbps": 50}]
         shown = view.View(scenario, "on", plan, load, False)

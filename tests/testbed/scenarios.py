@@ -9,12 +9,13 @@ Then what the scenario is about.
 """
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
 
 from bench_bed import Bed
-from testbed import tools
+from testbed import spray, tools
 
 GOODPUT = 1024 / (1024 + 58 + 16 + 24)  # payload of a frame: Ethernet, IP, UDP, BTH, ICRC; RETH on few; wire
 
@@ -74,9 +75,39 @@ def micro_collision(report):
 
 
 SPRAYS = "on", "spray"  # on: as it ships
+FAIR = 0.5  # of an equal share: what each spine carries at least
 
 
-def one_elephant(report):
+def each_spine_carries(report, leaf):
+    """By the fabric's counters: what sprays takes all spines, what does not takes one."""
+    for result in report["results"]:
+        sent = spray.spine_packets(leaf, result)
+        share = {spine: n / sum(sent.values()) for spine, n in sent.items()}
+        print(f"{result['mode']}: {leaf} sent to each spine " + ", ".join(f"{spine} {100 * s:.1f} %" for spine, s in share.items()))
+        assert len(share) == 4, share
+        if result["mode"] in SPRAYS:
+            assert min(share.values()) >= FAIR / len(share), (result["mode"], sent)
+        elif result["mode"] == "off":
+            assert max(share.values()) == 1, f"one path each: {sent}"
+
+
+def each_peer_is_keyed(report, sender, reads):
+    """Nothing in the configurations says anything of keys. `sender`: of the data."""
+    for result in report["results"]:
+        if result["mode"] not in SPRAYS:
+            continue
+        assert set(result["peers"]) == {"h1", "h2"}, result["peers"]
+        for host, peers in result["peers"].items():
+            peer, = peers
+            told = peer["key"], peer["agreement"], peer["hp3d"], peer["probes"], peer["reports"], peer["doubted"]
+            assert told == ("auto", "keyed", "hp3d", True, True, False), (host, peer)
+            ways = "sprayed" if host == sender else "resequenced"
+            assert (peer[ways], peer[ways + "_reads"]) == (1, int(reads)), (host, peer)
+            assert re.fullmatch("(?:[0-9a-f]{4}-){3}[0-9a-f]{4}", peer["identity"]) and peer["keyed_ns"] > 0 and peer["seen_ns"] > 0, peer
+            assert peer["identity"] in result["peers_text"][host], result["peers_text"][host]
+
+
+def one_elephant(report, sender="h1", reads=False):
     spine, modes = 20 * GOODPUT, ("off", "move", "on", "spray")
     no_loss(report, modes)
     rates = {m: middle(report, m, "a", 4, 12) for m in modes if of_mode(report, m)}
@@ -87,10 +118,12 @@ def one_elephant(report):
         sprayed = sum(c["sprayed"] for c in result["counters"].values())
         assert (sprayed > 0) == (result["mode"] in SPRAYS), f"{result['mode']}: {sprayed} packets by several paths"
     assert "by several paths at once" in report["verdict"], report["verdict"]
+    each_spine_carries(report, {"h1": "l1", "h2": "l2"}[sender])
+    each_peer_is_keyed(report, sender, reads)
 
 
 def one_elephant_read(report):
-    one_elephant(report)
+    one_elephant(report, sender="h2", reads=True)
     for result in report["results"]:
         assert result["mode"] not in SPRAYS or sum(c["sprayed_reads"] for c in result["counters"].values()) > 0
 
