@@ -72,6 +72,22 @@ def sprayed():
         assert "".join(f"<td>{c}</td>" for c in cells) in shown, (cells, shown)
 
 
+def spines():
+    """The table counts the leaf of who sends data: of a READ, the leaf of the host that is read from."""
+    plan = {"hosts": [{"name": "h1", "leaf": "l1"}, {"name": "h2", "leaf": "l2"}]}
+    off, on = result("off", [], lambda t: 17), result("on", [], lambda t: 66)
+    for r, split in ((off, (400, 0)), (on, (100, 300))):
+        r["fabric"]["lanes"] = [{"from": leaf, "to": spine, "packets": n * times} for leaf, times in (("l1", 1), ("l2", 10))
+                                for spine, n in zip(("s1", "s2"), split)] + [{"from": "s1", "to": "l1", "packets": 7}]
+    for op, words in (("write", ["l1 to s1 400 100.0 % 100 25.0 %", "l1 to s2 0 0.0 % 300 75.0 %"]),
+                      ("read", ["l2 to s1 4,000 100.0 % 1,000 25.0 %", "l2 to s2 0 0.0 % 3,000 75.0 %"])):
+        scenario = SCENARIO | {"flow.a": SCENARIO["flow.a"] | {"src": "h1", "dst": "h2", "op": op}}
+        del scenario["flow.b"]
+        text = [" ".join(line.split()) for line in spray.spine_text(scenario, plan, [off, on]).splitlines()]
+        assert text[2:] == words, text
+        assert spray.spine_table(scenario, plan, [off, on]).count("<tr>") == 3
+
+
 def origin():
     page = verdict.origin("p4-testbed/hp3-testbed run 'a b'")
     assert "<code>p4-testbed/hp3-testbed run &#x27;a b&#x27;</code>" in page and "commit <code>" in page, page
@@ -168,6 +184,7 @@ def main():
     sentences()
     strangers()
     sprayed()
+    spines()
     origin()
     labels()
     print("page: holds")
