@@ -47,8 +47,10 @@ demo: deps $(BUILD)/build.ninja
 ifeq ($(RNIC),rxe)
 	p4-testbed/demo-rxe --build $(BUILD) --out hp3-demo
 else
-	for scenario in micro-collision one-elephant one-elephant-read; do \
-		p4-testbed/hp3-testbed --name demo --build $(BUILD) run $$scenario --modes off,on --out hp3-demo || exit 1; \
+	p4-testbed/hp3-testbed --name demo --build $(BUILD) run micro-collision --modes off,on --out hp3-demo
+	for scenario in one-elephant one-elephant-read; do \
+		p4-testbed/hp3-testbed --name demo --build $(BUILD) run $$scenario --modes off,on --out hp3-demo \
+			--set 'probes.probe_key=""' || exit 1; \
 	done
 endif
 

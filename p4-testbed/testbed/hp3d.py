@@ -14,8 +14,8 @@ from .tools import Problem
 SLOWED = ("ppp", "rfr", "cc")
 UNITS = {"us": True, "ms": True, "probes/s": False, "traces/s": False, "Mb/s": False}  # True: a time, False: a rate
 RANGE = re.compile(r"# (\d+)\.\.(\d+) (\S+); default (\d+);")
-# Of the bed, not thresholds: roce-gen's queue pairs are not the kernel's; no file outlives a run.
-FACTS = {"watch": {"verbs": "off"}, "service": {"state": '""'}}
+# Of the bed, not thresholds: roce-gen's queue pairs are not the kernel's; hosts of a fabric share a key.
+FACTS = {"watch": {"verbs": "off"}, "probes": {"probe_key": "68703368703368703368703368703368"}, "service": {"state": '""'}}
 
 
 @functools.lru_cache
