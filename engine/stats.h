@@ -115,8 +115,10 @@
 	X(reseq_late, "times that packets went to the RNIC although one before them lacked")       \
 	X(reseq_beyond,                                                                            \
 		"packets of peers too far ahead: dropped if some are held, else passed on")        \
-	X(reseq_full, "packets of peers passed on: no room to hold them")                          \
-	X(reseq_share, "packets of peers passed on: their peer holds its share of the room")       \
+	X(reseq_full,                                                                              \
+		"packets of peers not held, no room: dropped if some are held, else passed on")    \
+	X(reseq_share, "packets of peers not held, their peer holds its share of the room: "       \
+		       "dropped if some are held, else passed on")                                 \
 	X(reseq_given_up, "times that all was handed over: what lacked did not come for long")     \
 	X(reseq_stood, "times that packets were waited for anew: hp3d itself had stood still")     \
 	X(reseq_gaps, "packets of peers for which others waited")                                  \

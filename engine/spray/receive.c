@@ -74,17 +74,10 @@ bool hp3_in_room(struct hp3_turn *t, const struct hp3_spray_in *in, const struct
 	return false;
 }
 
-/* Is there room, and is it worth it? */
-static bool has_room(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt)
+/* Its PSN is what it seems to be. */
+static bool is_likely(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt)
 {
-	return hp3_in_room(t, in, pkt) &&
-	       (hp3_reseq_leap(&in->reseq, pkt->v.psn) <= LEAP || hp3_in_sound(t->e, pkt));
-}
-
-/* One that came too early may be held. */
-static bool may_wait(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt)
-{
-	return hp3_psn_diff(pkt->v.psn, in->reseq.expected) <= 0 || has_room(t, in, pkt);
+	return hp3_reseq_leap(&in->reseq, pkt->v.psn) <= LEAP || hp3_in_sound(t->e, pkt);
 }
 
 /* How long others have waited for it; how far ahead of what is expected it came. */
@@ -105,10 +98,18 @@ static void count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, 
 	s->reseq_ahead_64 += ahead >= 64 && ahead < (int32_t)HP3_RESEQ_WINDOW;
 }
 
+/* It may not pass those that are held. The RNIC is shown the gap now. */
+static void drop_behind_gap(struct hp3_spray_in *in, struct hp3_verdict *vd)
+{
+	vd->kind = HP3_DROP;
+	if (!in->reseq.told)
+		hp3_reseq_lost(&in->reseq);
+}
+
 /*
  * It is too far ahead to be held. It may not pass those that are held, so it is dropped, as an RNIC
- * that goes back does while it lacks a packet. The RNIC is shown the gap now. A packet that is
- * further ahead than any queue pair has in flight is of the next one, and passes.
+ * that goes back does while it lacks a packet. A packet that is further ahead than any queue pair
+ * has in flight is of the next one, and passes.
  */
 static void beyond(
 	struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn, struct hp3_verdict *vd)
@@ -117,11 +118,30 @@ static void beyond(
 #ifdef HP3_BREAK_RESEQ_BEYOND
 	return;
 #endif
-	if (in->reseq.held == 0 || hp3_psn_diff(psn, in->reseq.expected) > IN_FLIGHT)
+	if (in->reseq.held != 0 && hp3_psn_diff(psn, in->reseq.expected) <= IN_FLIGHT)
+		drop_behind_gap(in, vd);
+}
+
+/*
+ * There is no room to hold it: likewise. If nothing but a question says that its queue pair is
+ * sprayed, what is held may wait for nothing: all goes to the RNIC in the order in which it came.
+ */
+static void no_room(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+	struct hp3_verdict *vd)
+{
+	hp3_reseq_passes(&in->reseq);
+#ifdef HP3_BREAK_RESEQ_FULL
+	return;
+#endif
+	if (in->reseq.held == 0)
 		return;
-	vd->kind = HP3_DROP;
-	if (!in->reseq.told)
-		hp3_reseq_lost(&in->reseq);
+	if (in->sure) {
+		drop_behind_gap(in, vd);
+		return;
+	}
+	hp3_in_empty(t, in, HP3_ACT_DELIVER);
+	hp3_in_behind(t, in, pkt, vd);
+	in->ready = false;
 }
 
 static bool take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
@@ -129,11 +149,16 @@ static bool take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 {
 	const struct hp3_reseq_params params = hp3_in_params(t->e);
 	const struct hp3_view *v = &pkt->v;
+	int32_t ahead = hp3_psn_diff(v->psn, in->reseq.expected);
 
 	judge(t, in, v);
-	if (!may_wait(t, in, pkt)) {
+	if (ahead > 0 && !is_likely(t, in, pkt)) {
 		hp3_reseq_passes(&in->reseq);
 		return false;
+	}
+	if (ahead > 0 && ahead <= (int32_t)params.window && !hp3_in_room(t, in, pkt)) {
+		no_room(t, in, pkt, vd);
+		return vd->kind != HP3_PASS;
 	}
 	count(&t->e->stats, &in->reseq, v->psn, t->now);
 	switch (hp3_reseq_arrive(&in->reseq, &params, v->psn, span, t->e->free_held, t->now)) {
@@ -187,7 +212,8 @@ static __attribute__((noinline)) bool take_meanwhile(struct hp3_turn *t, struct 
 
 	if (ahead < 0)
 		return take(t, in, pkt, span, vd);
-	if (ahead > (int32_t)hp3_in_params(t->e).window || !has_room(t, in, pkt))
+	if (ahead > (int32_t)hp3_in_params(t->e).window || !is_likely(t, in, pkt) ||
+		!hp3_in_room(t, in, pkt))
 		return take_behind(t, in, pkt, span, vd);
 	if (ahead > 0)
 		return take(t, in, pkt, span, vd);

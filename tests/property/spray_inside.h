@@ -245,6 +245,8 @@ void spray_judge_wait(struct world *w, const struct packet *k);
 /* No packet passes one that its RNIC emitted before. */
 void spray_judge_order(struct world *w, unsigned at, const struct packet *k);
 void spray_note_repeated(struct world *w, unsigned at, const struct packet *k); /* it has it */
+/* The engine had no room to hold the packet, and passed it on: it passes none that is held. */
+void spray_judge_room(struct world *w, unsigned at, const struct packet *k);
 
 /* spray_nak.c */
 /* A packet passed the engine at A. */

@@ -78,6 +78,28 @@ void spray_judge_order(struct world *w, unsigned at, const struct packet *k)
 		q->newest[at] = hp3_max_u32(q->newest[at], k->psn);
 }
 
+static bool is_reply(const struct packet *k)
+{
+	return hp3_opcodes[k->opcode].class == HP3_CLASS_RC_REPLY;
+}
+
+void spray_judge_room(struct world *w, unsigned at, const struct packet *k)
+{
+	const struct host *h = &w->host[at];
+
+	if (k->damaged || k->copy || k->opcode == HP3_OP_RC_ACK)
+		return;
+	for (uint32_t i = 1; i < HP3_HELD(h->cfg.hold_packets); i++) {
+		const struct packet *held = &h->held[i];
+
+		CHECK(w,
+			!h->is_held[i] || held->qp != k->qp || held->life != k->life ||
+				held->damaged || held->opcode == HP3_OP_RC_ACK ||
+				is_reply(held) != is_reply(k) || held->psn >= k->psn,
+			"queue pair %u: PSN %u passes %u, which is held", k->qp, k->psn, held->psn);
+	}
+}
+
 /*
  * The RNIC took a repetition before the first transmission came, and before any first transmission
  * of a later PSN. The first transmission is a duplicate for that RNIC, whenever it comes.

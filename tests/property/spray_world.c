@@ -244,11 +244,13 @@ void spray_request(struct world *w, struct packet k)
 static void arrives(struct world *w, unsigned at, struct packet k)
 {
 	const struct hp3_stats *stats = hp3_engine_stats(w->host[at].e);
-	uint64_t beyond = stats->reseq_beyond;
+	uint64_t beyond = stats->reseq_beyond, full = stats->reseq_full + stats->reseq_share;
 	struct hp3_acts acts;
 
 	if (passes(w, at, !at, &k, &acts).kind == HP3_PASS) {
 		k.beyond = stats->reseq_beyond != beyond;
+		if (stats->reseq_full + stats->reseq_share != full)
+			spray_judge_room(w, at, &k);
 		into_rnic(w, at, &k);
 	}
 	spray_behind(w, at, &acts);

@@ -15,6 +15,7 @@ static struct qp q;
 static struct hp3_acts acts;
 static uint32_t lane; /* that the next one comes by */
 static bool ce; /* it is marked */
+static uint32_t room; /* bytes that may be held; 0: as usual */
 
 /* A request of the peer, FIRST + i. */
 static struct hp3_verdict comes(uint32_t i, bool damaged)
@@ -66,12 +67,25 @@ static void asked(void)
 		.wait_ns = MS,
 		.late_ns = 20 * US,
 		.rest_ns = MS};
+	if (room != 0)
+		rig.cfg.hold_bytes = room;
+	room = 0;
 	rig_configure();
 	q = make_qp(0);
 	ask.responder = q.lqpn;
 	ask.requester = q.rqpn;
 	acts.n = 0;
 	hp3_agree_told(rig.e, HP3_ENDS(&q), &ask, rig.now, &acts);
+}
+
+/* Packets that go to the RNIC behind the one in hand, or are that one. */
+static uint32_t delivered(void)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < acts.n; i++)
+		n += acts.act[i].kind == HP3_ACT_DELIVER ? acts.act[i].count : 0;
+	return n;
 }
 
 /* What the RNIC waits for is known: FIRST + 1. */
@@ -459,6 +473,51 @@ static void what_is_beyond_the_window_passes_alone(void **state)
 	assert_int_equal(hp3_engine_stats(rig.e)->reseq_beyond, 1);
 }
 
+/* There is no room to hold more: likewise. */
+static void what_finds_no_room_passes_none(void **state)
+{
+	room = 3 * PMTU;
+	ready();
+	assert_int_equal(comes(2, false).kind, HP3_HOLD);
+	assert_int_equal(comes(4, false).kind, HP3_HOLD);
+	assert_int_equal(comes(5, false).kind, HP3_DROP);
+	assert_int_equal(comes(2, false).kind, HP3_DROP); /* it is held */
+	assert_int_equal(hp3_engine_stats(rig.e)->reseq_full, 2);
+	acts.n = 0;
+	hp3_tick(rig.e, ++rig.now, &acts);
+	assert_int_equal(copies(), 1);
+	assert_int_equal(comes(6, false).kind, HP3_DROP);
+	acts.n = 0;
+	hp3_tick(rig.e, ++rig.now, &acts);
+	assert_int_equal(copies(), 0); /* once */
+	assert_int_equal(comes(1, false).kind, HP3_PASS);
+	assert_int_equal(acts.act[0].count, 1);
+	assert_int_equal(comes(3, false).kind, HP3_PASS);
+	assert_int_equal(comes(5, false).kind, HP3_PASS);
+}
+
+/* Nothing is held: it passes, and the RNIC sees the gap by itself. */
+static void what_finds_no_room_passes_alone(void **state)
+{
+	room = PMTU;
+	ready();
+	assert_int_equal(comes(2, false).kind, HP3_PASS);
+	assert_int_equal(hp3_engine_stats(rig.e)->reseq_full, 1);
+}
+
+/* The question may be void, so what is held waits for nothing, perhaps: all keeps its order. */
+static void a_question_alone_drops_nothing(void **state)
+{
+	room = 3 * PMTU;
+	asked();
+	told(HP3_AGREE_ASK, 7, 1);
+	assert_int_equal(comes(1, false).kind, HP3_HOLD);
+	assert_int_equal(comes(2, false).kind, HP3_HOLD);
+	assert_int_equal(comes(3, false).kind, HP3_HOLD);
+	assert_int_equal(delivered(), 3);
+	assert_int_equal(comes(4, false).kind, HP3_PASS);
+}
+
 /* No queue pair has so much in flight: it is of the next one, whose set-up nobody told. */
 static void what_is_far_beyond_is_of_the_next_one(void **state)
 {
@@ -509,6 +568,9 @@ int main(void)
 		RIG_TEST(what_was_overtaken_on_its_path_is_lost),
 		RIG_TEST(what_is_beyond_the_window_passes_none),
 		RIG_TEST(what_is_beyond_the_window_passes_alone),
+		RIG_TEST(what_finds_no_room_passes_none),
+		RIG_TEST(what_finds_no_room_passes_alone),
+		RIG_TEST(a_question_alone_drops_nothing),
 		RIG_TEST(what_is_far_beyond_is_of_the_next_one),
 		RIG_TEST(a_packet_of_its_port_may_come_later),
 		RIG_TEST(an_ack_tells_what_the_rnic_has),
