@@ -108,6 +108,8 @@
 			      "remote address, is reached")                                        \
 	X(offers_refused, "offers of peers to resequence READ responses refused, for whatever "    \
 			  "reason")                                                                \
+	X(lanes_asked, "probes of lanes, before queue pairs take several of them")                 \
+	X(lanes_compared, "times that lanes to a peer were compared")                              \
 	X(reads_uncounted, "agreements about READ responses ended: more READs were outstanding "   \
 			   "than can be counted")                                                  \
 	X(resequenced, "queue pairs of peers that were put in order")                              \

@@ -132,7 +132,7 @@ static void sprays(struct hp3_turn *t)
 	}
 }
 
-enum piece { MOVES, ACTIVE, TRACES, COMPARISONS, SPRAYS, AGEING, REPORTS, RACK, PIECES };
+enum piece { MOVES, ACTIVE, TRACES, COMPARISONS, LANES, SPRAYS, AGEING, REPORTS, RACK, PIECES };
 
 static void piece_tick(struct hp3_turn *t, enum piece which)
 {
@@ -146,6 +146,8 @@ static void piece_tick(struct hp3_turn *t, enum piece which)
 		hp3_trace_tick(t);
 	else if (which == COMPARISONS && e->comparing != NULL)
 		hp3_compare_tick(t);
+	else if (which == LANES && e->spraying != NULL)
+		hp3_spray_rounds_tick(t);
 	else if (which == SPRAYS && e->spraying != NULL)
 		sprays(t);
 	else if (which == AGEING)
@@ -191,6 +193,6 @@ uint64_t hp3_engine_due(const struct hp3_engine *e)
 	if (e->tell.ring != NULL && e->tell.due < due)
 		due = e->tell.due;
 	if (e->spraying != NULL)
-		due = hp3_min_u64(due, hp3_spray_due(e));
+		due = hp3_min_u64(due, hp3_min_u64(hp3_spray_due(e), hp3_spray_rounds_due(e)));
 	return hp3_min_u64(due, e->age_due);
 }

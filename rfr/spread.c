@@ -18,6 +18,17 @@ static uint64_t all_of(const struct hp3_spread_params *p)
 	return p->lanes == HP3_LANES ? UINT64_MAX : (1ull << p->lanes) - 1;
 }
 
+/* Those that may be used, but for a rest. */
+static uint64_t usable(const struct hp3_spread *s, const struct hp3_spread_params *p)
+{
+	return p->reach_ns != 0 ? s->known & all_of(p) : all_of(p);
+}
+
+uint32_t hp3_spread_used(const struct hp3_spread *s, const struct hp3_spread_params *p)
+{
+	return (uint32_t)__builtin_popcountll(usable(s, p) & ~s->resting);
+}
+
 /* The lanes whose rest is over. */
 static void wake(struct hp3_spread *s, uint64_t now)
 {
@@ -75,10 +86,17 @@ static uint64_t took(const struct hp3_spread *s, uint32_t lane, uint64_t now)
 	return s->rtt[lane] == UINT32_MAX ? UINT32_MAX : ns * 100 / hp3_max_u32(s->best, 1);
 }
 
+static void rest(struct hp3_spread *s, uint32_t lane, uint64_t until)
+{
+	s->until[lane] = until;
+	s->next = s->resting == 0 ? until : hp3_min_u64(s->next, until);
+	s->resting |= 1ull << lane;
+}
+
 bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t now)
 {
 	uint32_t n = 0, slow = 0, far = 0;
-	uint64_t good = 0, bad = 0, out;
+	uint64_t good = 0, bad = 0, out, silent = 0;
 
 	if (is_old(s, p, now) || s->best == UINT32_MAX)
 		return false;
@@ -92,18 +110,39 @@ bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, 
 		slow += percent > p->alike;
 		far += percent > FAR * p->alike;
 		*(percent > p->alike ? &bad : &good) |= 1ull << i;
+		silent |= (uint64_t)(s->rtt[i] == 0) << i;
 	}
 	out = slow * 100 >= n * p->differ ? all_of(p) & ~good : bad;
 	forget(s);
 	if ((good & ~s->resting) == 0)
 		s->resting &= ~good; /* one at least is to stay */
-	for (uint64_t left = out & ~s->resting; left != 0; left &= left - 1) {
-		uint32_t i = (uint32_t)__builtin_ctzll(left);
-
-		s->resting |= 1ull << i;
-		s->until[i] = now + p->rest_ns;
-	}
+	for (uint64_t left = out & ~s->resting; left != 0; left &= left - 1)
+		rest(s, (uint32_t)__builtin_ctzll(left), now + p->rest_ns);
 	s->next = 0;
+	if (far * 100 >= n * p->differ)
+		return true;
+	if (s->known == 0 && n > 1)
+		s->known = all_of(p);
+	s->known &= ~silent;
+	return false;
+}
+
+bool hp3_spread_compared(struct hp3_spread *s, const struct hp3_spread_params *p,
+	const uint8_t *lane, const uint32_t *rtt, uint32_t n)
+{
+	uint32_t best = UINT32_MAX, far = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (rtt[i] != 0)
+			best = hp3_min_u32(best, rtt[i]);
+	for (uint32_t i = 0; i < n; i++) {
+		if (rtt[i] == 0 || rtt[i] - best > p->reach_ns) {
+			s->known &= ~(1ull << lane[i]);
+			far++;
+			continue;
+		}
+		s->known |= 1ull << lane[i];
+	}
 	return far * 100 >= n * p->differ;
 }
 
@@ -111,9 +150,9 @@ bool hp3_spread_differs(const struct hp3_spread *s, const struct hp3_spread_para
 {
 	uint32_t again = 0;
 
-	for (uint64_t left = s->resting; left != 0; left &= left - 1)
+	for (uint64_t left = s->resting & usable(s, p); left != 0; left &= left - 1)
 		again += s->level[__builtin_ctzll(left)] >= AGAIN;
-	return 2 * again > p->lanes;
+	return 2 * again > (uint32_t)__builtin_popcountll(usable(s, p));
 }
 
 static uint32_t below(uint32_t random, uint32_t n)
@@ -124,24 +163,17 @@ static uint32_t below(uint32_t random, uint32_t n)
 uint32_t hp3_spread_lane(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t random, uint64_t now)
 {
-	uint64_t may;
+	uint64_t use = usable(s, p), may;
 
 	wake(s, now);
-	if (s->resting == 0)
-		return below(random, p->lanes);
-	may = all_of(p) & ~s->resting;
+	may = use & ~s->resting;
 	if (may == 0) /* the answers of all lanes were bad, some of them after a good one */
-		may = all_of(p);
+		may = use;
+	if (may == all_of(p))
+		return below(random, p->lanes);
 	for (uint32_t n = below(random, (uint32_t)__builtin_popcountll(may)); n != 0; n--)
 		may &= may - 1;
 	return (uint32_t)__builtin_ctzll(may);
-}
-
-static void rest(struct hp3_spread *s, uint32_t lane, uint64_t until)
-{
-	s->until[lane] = until;
-	s->next = s->resting == 0 ? until : hp3_min_u64(s->next, until);
-	s->resting |= 1ull << lane;
 }
 
 /* One lane at least stays. */
@@ -149,11 +181,11 @@ void hp3_spread_told(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now)
 {
 	wake(s, now);
-	for (uint64_t left = slow & all_of(p) & ~s->resting; left != 0; left &= left - 1) {
+	for (uint64_t left = slow & usable(s, p) & ~s->resting; left != 0; left &= left - 1) {
 		uint32_t i = (uint32_t)__builtin_ctzll(left);
 		uint64_t once = p->rest_ns << s->level[i];
 
-		if ((all_of(p) & ~s->resting) == 1ull << i)
+		if ((usable(s, p) & ~s->resting) == 1ull << i)
 			return;
 		if (now - s->until[i] > 4 * once)
 			s->level[i] = 0; /* it was well for long */
@@ -165,9 +197,12 @@ void hp3_spread_told(
 void hp3_spread_marked(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t marked, uint64_t now)
 {
+	uint64_t use = usable(s, p);
+
 	wake(s, now);
-	for (uint64_t left = marked & all_of(p) & ~s->resting; left != 0; left &= left - 1) {
-		if (2 * ((uint32_t)__builtin_popcountll(s->resting) + 1) > p->lanes)
+	for (uint64_t left = marked & use & ~s->resting; left != 0; left &= left - 1) {
+		if (2 * ((uint32_t)__builtin_popcountll(s->resting & use) + 1) >
+			(uint32_t)__builtin_popcountll(use))
 			return;
 		rest(s, (uint32_t)__builtin_ctzll(left), now + p->rest_ns);
 	}

@@ -24,6 +24,8 @@ struct hp3_spread_params {
 	uint32_t alike; /* % of the best answer: lanes that take no longer are used */
 	uint32_t
 		differ; /* % of the lanes asked: where so many are slower, unknown ones rest, too */
+	/* Lanes are used that have answered no later than the best one by more; 0: all are */
+	uint64_t reach_ns;
 	uint64_t late_ns; /* a lane is slow that is late by more, on average */
 	uint64_t rest_ns; /* a lane is left out so long, the first time */
 };
@@ -33,6 +35,7 @@ struct hp3_spread_params {
 /* The sender's. What a packet needs comes first. */
 struct hp3_spread {
 	uint64_t resting; /* bit by lane */
+	uint64_t known; /* reach_ns: used, bit by lane */
 	uint64_t next; /* the first of them may be tried again, no sooner */
 	uint64_t since; /* these probes; 0: there are none */
 	uint64_t asked; /* bit by lane */
@@ -65,9 +68,19 @@ void hp3_spread_asked(
 void hp3_spread_answered(struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t lane,
 	uint32_t rtt_ns, uint64_t now);
 /*
+ * These lanes were asked at a time, and answered after rtt ns, or did not (0). Those are used from
+ * now on that are within reach, and no others of them. True: many are not. Queues alone make no
+ * path differ by so much.
+ */
+bool hp3_spread_compared(struct hp3_spread *s, const struct hp3_spread_params *p,
+	const uint8_t *lane, const uint32_t *rtt, uint32_t n);
+/* Lanes that packets take now. */
+uint32_t hp3_spread_used(const struct hp3_spread *s, const struct hp3_spread_params *p);
+/*
  * Packets are about to leave: lanes rest that have not answered soon enough, of those asked lately,
  * and where many have not, those of which nothing is known rest as well. True: many take times as
- * long, which is no mere queue.
+ * long, which is no mere queue. Else all lanes are known, if any answered, but for those that were
+ * asked and did not.
  */
 bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t now);
 /* More than half of the lanes rest because they were told of again and again. */

@@ -52,7 +52,7 @@ static void send_burst(struct hp3_turn *t, struct hp3_comparing *c, uint32_t flo
 	const struct hp3_flow *f = &t->e->flows[flow];
 	uint32_t n = c->is.n;
 
-	c->nonce = (uint32_t)hp3_random(&t->e->rng) << HP3_PROBE_NONCE_SHIFT;
+	c->nonce = hp3_random_below(&t->e->rng, HP3_COMPARE_NONCE) << HP3_PROBE_NONCE_SHIFT;
 	c->is.burst[c->is.bursts] = (struct hp3_compare_burst){0};
 	c->open = 0;
 	for (uint32_t i = 0; i < 2 * n; i++) {

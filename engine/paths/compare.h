@@ -9,14 +9,11 @@
 #include "engine/common.h"
 #include "ppp/compare.h"
 
-/* Slots of rounds are below these (cfg.max_moves): an id names one of the two probes of a port. */
-#define HP3_COMPARE_SLOT 0xfffeu
-
 struct hp3_comparing {
 	uint64_t next, end; /* when a burst may leave; when the one under way is lost; 0: none is */
 	uint64_t sent, told; /* this burst left; the last one of all was over, 0: not yet */
 	uint32_t pair; /* HP3_NO_PAIR: nobody has asked yet */
-	uint32_t nonce;
+	uint32_t nonce; /* slots HP3_COMPARE_SLOT and the next: one of the two probes of a port */
 	uint16_t open; /* probes without an answer, a bit each */
 	struct hp3_compare is;
 };

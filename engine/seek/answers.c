@@ -5,6 +5,7 @@
  */
 #include "engine/paths/compare.h"
 #include "engine/seek/seek.h"
+#include "engine/spray/rounds.h"
 
 static bool is_of(const struct hp3_move *m, uint32_t id)
 {
@@ -111,7 +112,8 @@ bool hp3_probe_timed(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_n
 	bool first;
 
 	acts->n = 0;
-	if (m == NULL && hp3_compare_reply(e, id, ce, took_ns, now)) {
+	if (m == NULL && (hp3_compare_reply(e, id, ce, took_ns, now) ||
+				 hp3_spray_rounds_reply(e, id, took_ns, now))) {
 		e->stats.probe_replies++;
 		return true;
 	}

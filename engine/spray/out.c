@@ -112,7 +112,8 @@ bool hp3_out_may_agree(const struct hp3_turn *t, const struct hp3_flow *f)
 	const struct hp3_engine *e = t->e;
 
 	return hp3_spray_is_allowed(e) && e->cfg.cc.mode != HP3_CC_DCQCN &&
-	       (f->flags & HP3_FF_PAIRED) && hp3_flow_may_leave(e, f, t->now) &&
+	       hp3_out_may_compare(e) && (f->flags & HP3_FF_PAIRED) &&
+	       hp3_flow_may_leave(e, f, t->now) &&
 	       hp3_has_key(e, HP3_ENDS(&e->pairs.pairs[f->pair]));
 }
 
@@ -169,6 +170,8 @@ static uint16_t begin(struct hp3_turn *t, uint32_t flow, uint32_t start, bool re
 	hp3_out_input(t, &s->out[own], HP3_SPRAY_IN_LARGE);
 	s->out[own].beat_at = t->now;
 	hp3_out_wake(t->e, &s->out[own], t->now);
+	if (start == HP3_NO_PSN) /* at set-up, another round of probes may do */
+		hp3_spray_rounds_want(t, &s->out[own]);
 	return own;
 }
 
@@ -242,7 +245,10 @@ bool hp3_out_differ(struct hp3_turn *t, struct hp3_spray_out *o)
 		return false;
 	t->e->stats.sprays_differ++;
 	hp3_out_put_off(t, o);
-	hp3_out_input(t, o, HP3_SPRAY_IN_STOP);
+	if (o->chosen)
+		hp3_out_input(t, o, HP3_SPRAY_IN_STOP);
+	else /* all has left by one path */
+		hp3_out_end(t, o, true);
 	return true;
 }
 
@@ -262,10 +268,11 @@ enum hp3_spray_state hp3_spray_read_state_of(const struct hp3_engine *e, uint32_
 
 uint32_t hp3_spray_lanes_of(const struct hp3_engine *e, uint32_t flow)
 {
+	struct hp3_spread_params params = hp3_spread_params_of(e);
+
 	if (hp3_spray_state_of(e, flow) != HP3_SPRAY_SPRAYING)
 		return 1;
-	return e->cfg.spray.lanes -
-	       (uint32_t)__builtin_popcountll(hp3_spray_peer_of(e, flow)->spread.resting);
+	return hp3_spread_used(&hp3_spray_peer_of(e, flow)->spread, &params);
 }
 
 bool hp3_spray_hides(const struct hp3_engine *e, uint32_t flow)
@@ -344,6 +351,7 @@ void hp3_out_lost(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
 void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a)
 {
 	struct hp3_spread_params params = hp3_spread_params_of(t->e);
+	struct hp3_spray_peer *peer;
 	struct hp3_spread *spread;
 	struct hp3_spray_out *o;
 
@@ -356,15 +364,16 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 		answer_missing(t, o, a->next);
 		return;
 	}
-	spread = &t->e->spraying->peer[o->peer].spread;
+	peer = &t->e->spraying->peer[o->peer];
+	spread = &peer->spread;
 	if (a->kind == HP3_AGREE_MARKED) {
 		hp3_spread_marked(spread, &params, a->slow, t->now);
 		return;
 	}
 	if (a->kind == HP3_AGREE_SLOW) {
 		hp3_spread_told(spread, &params, a->slow, t->now);
-		if (hp3_spread_differs(spread, &params))
-			hp3_out_differ(t, o);
+		if (hp3_spread_differs(spread, &params) && hp3_out_differ(t, o))
+			hp3_spray_rounds_differ(peer, t->now);
 		return;
 	}
 	if ((int32_t)(a->turn - o->answered) < (a->kind != HP3_AGREE_NO) ||

@@ -125,7 +125,7 @@ bool hp3_spray_wants_reads(struct hp3_turn *t, const struct hp3_ends *ends, uint
 	struct hp3_engine *e = t->e;
 
 	if (e->spraying == NULL || !e->cfg.spray.reads || !hp3_spray_is_allowed(e) ||
-		!hp3_has_key(e, ends))
+		!hp3_out_may_compare(e) || !hp3_has_key(e, ends))
 		return false;
 	return (flow != HP3_NO_FLOW && (e->flows[flow].watch & HP3_FW_READ)) ||
 	       hp3_out_has_place(e, ends, e->cfg.spray.flows);
@@ -195,7 +195,8 @@ void hp3_spray_read_leaves(
 		hp3_out_input(t, o, HP3_SPRAY_IN_SILENT);
 	else if (o->state == HP3_SPRAY_NARROW && o->heard > o->narrowed)
 		hp3_out_input(t, o, HP3_SPRAY_IN_CAUGHT_UP);
-	if (o->state != HP3_SPRAY_SPRAYING || !sprayed || vd->kind != HP3_PASS)
+	if (o->state != HP3_SPRAY_SPRAYING || !sprayed || vd->kind != HP3_PASS ||
+		!hp3_out_may_spread(t, o))
 		return;
 	t->e->stats.sprayed_reads++;
 	hp3_out_spread(t, o, v->psn, vd);

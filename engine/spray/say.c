@@ -14,6 +14,7 @@ void hp3_spray_init(struct hp3_engine *e, const struct hp3_spraying *memory)
 	uint64_t key = e->seed[3];
 
 	*s = *memory;
+	s->rounds.due = UINT64_MAX;
 	s->sets = hp3_spray_peers(n) / HP3_SPRAY_WAYS;
 	s->ins = s->outs + n;
 	s->heads = s->ins + n;
@@ -41,6 +42,7 @@ struct hp3_spread_params hp3_spread_params_of(const struct hp3_engine *e)
 {
 	return (struct hp3_spread_params){.lanes = e->cfg.spray.lanes,
 		.alike = e->cfg.spray.alike,
+		.reach_ns = e->cfg.spray.mode == HP3_SPRAY_AUTO ? e->cfg.spray.wait_ns / 2 : 0,
 		.differ = DIFFER,
 		.late_ns = e->cfg.spray.late_ns,
 		.rest_ns = e->cfg.spray.rest_ns};

@@ -131,6 +131,20 @@ static bool is_told(const struct hp3_spray_out *o, const struct hp3_view *v)
 	return o->sized || !(v->flags & HP3_VF_READ) || v->dma_len <= 1u << HP3_PMTU_LOG2_MIN;
 }
 
+bool hp3_out_may_spread(struct hp3_turn *t, struct hp3_spray_out *o)
+{
+	struct hp3_spread_params params = hp3_spread_params_of(t->e);
+	struct hp3_spray_peer *peer = &t->e->spraying->peer[o->peer];
+	enum hp3_spray_may may;
+
+	if (!o->chosen && hp3_spread_choose(&peer->spread, &params, t->now) && hp3_out_differ(t, o))
+		return false;
+	may = hp3_spray_rounds_may(t, o);
+	if (may == HP3_SPRAY_DIFFER)
+		hp3_out_differ(t, o);
+	return may == HP3_SPRAY_MAY;
+}
+
 void hp3_out_spread(
 	struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn, struct hp3_verdict *vd)
 {
@@ -138,8 +152,6 @@ void hp3_out_spread(
 	struct hp3_spray_peer *peer = &t->e->spraying->peer[o->peer];
 	uint32_t lane;
 
-	if (!o->chosen && hp3_spread_choose(&peer->spread, &params, t->now) && hp3_out_differ(t, o))
-		return;
 	o->chosen = true;
 	lane = hp3_spread_lane(
 		&peer->spread, &params, (uint32_t)(hp3_random(&t->e->rng) >> 32), t->now);
@@ -202,7 +214,7 @@ static void agreed_leaves(
 	if (vd->kind == HP3_PASS || is_held_for_spray(t->e, f))
 		hp3_port_log_put(&o->log, pkt->v.psn, vd->sport);
 	if (is_fenced(o, vd) || o->state != HP3_SPRAY_SPRAYING || !o->large ||
-		vd->kind != HP3_PASS || f->state > HP3_RFR_CLOSING)
+		vd->kind != HP3_PASS || f->state > HP3_RFR_CLOSING || !hp3_out_may_spread(t, o))
 		return;
 	if (is_full(t->e, f, o, 16)) {
 		hp3_out_input(t, o, HP3_SPRAY_IN_FULL);

@@ -28,6 +28,11 @@ static inline uint64_t hp3_out_beat(const struct hp3_spray_out *o)
 bool hp3_out_may_begin(const struct hp3_turn *t, const struct hp3_flow *f);
 /* ... but for what the peer said of requests. */
 bool hp3_out_may_agree(const struct hp3_turn *t, const struct hp3_flow *f);
+/* Mode auto: lanes can be compared. */
+static inline bool hp3_out_may_compare(const struct hp3_engine *e)
+{
+	return e->cfg.spray.mode != HP3_SPRAY_AUTO || hp3_spray_rounds_may_ask(e);
+}
 /* Is there a place for one more of the peer, of so many in all? If not it is counted. */
 bool hp3_out_has_place(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t most);
 /* A large message of the flow begins: an agreement, if there is a place. */
@@ -40,6 +45,8 @@ void hp3_out_begin_read(struct hp3_turn *t, uint32_t flow, uint32_t asked_of);
 void hp3_out_end(struct hp3_turn *t, struct hp3_spray_out *o, bool over);
 /* The peer said yes not too long ago, to what was said not too long ago. */
 bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o);
+/* May its packets leave by several lanes now? The agreement may have ended if not. */
+bool hp3_out_may_spread(struct hp3_turn *t, struct hp3_spray_out *o);
 /* The packet leaves by one of the lanes. */
 void hp3_out_spread(
 	struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn, struct hp3_verdict *vd);

@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "engine/flows/deadlines.h"
 #include "engine/moves/moves.h"
+#include "engine/spray/rounds.h"
 #include "engine/spray/quota.h"
 #include "probes/agree.h"
 #include "rfr/missing.h"
@@ -38,7 +39,7 @@ struct hp3_spray_out {
 	uint8_t state; /* enum hp3_spray_state */
 	bool large; /* the message under way is */
 	bool sized; /* the peer knows the path MTU */
-	bool chosen; /* by what probes said of lanes */
+	bool chosen; /* a packet has left by one of several lanes */
 	bool reads; /* READ responses */
 	bool fence; /* the next one keeps to the port in use */
 	bool blind; /* the flow was unpaired: time alone tells what has arrived */
@@ -167,6 +168,10 @@ struct hp3_spray_peer {
 	uint32_t newest; /* number of an agreement that it asked for before anything had left */
 	uint64_t newest_at; /* 0: never */
 	bool ipv6;
+	/* Lanes are compared (rounds.h): a round is under way; one found that paths differ. */
+	bool comparing, differs;
+	uint64_t compare_at; /* the next one, no sooner */
+	uint64_t asked; /* lanes, bit by lane, in rounds so far */
 } __attribute__((aligned(64)));
 
 #define HP3_SPRAY_WAYS 8u /* peers of a set: one that is in use keeps its place */
@@ -207,6 +212,7 @@ struct hp3_spraying {
 	uint64_t lost_ns; /* ... or hp3d stood still, the same time once */
 	uint64_t lost_to; /* the end of what that has */
 	struct hp3_deadlines deadlines; /* of `out`, and behind them of `in` */
+	struct hp3_spray_rounds rounds;
 };
 
 /* say.c */

@@ -26,6 +26,7 @@ enum event_kind {
 	EV_REQUEST, /* reaches B */
 	EV_REPLY, /* reaches A */
 	EV_WORD, /* between engines */
+	EV_PROBED, /* the answer to a probe reaches who asked */
 	EV_OUT, /* what the RNIC sends reaches the engine before it */
 	EV_TICK,
 	EV_EMIT, /* the requester may go on */
@@ -67,7 +68,7 @@ struct event {
 	uint8_t told; /* enum hp3_qp_kind */
 	uint32_t first; /* ... its first PSN */
 	uint8_t key; /* that the word was signed with; 0: none */
-	uint32_t qp;
+	uint32_t qp; /* PROBED: id of the probe */
 	struct packet packet;
 	struct hp3_act_agree word;
 };
@@ -224,6 +225,7 @@ void spray_rekey(struct world *w, unsigned at);
 void spray_into_network(struct world *w, struct packet k, uint16_t sport);
 void spray_back(struct world *w, struct packet k, uint16_t sport); /* a reply */
 void spray_pause(struct world *w);
+void spray_probe(struct world *w, unsigned from, const struct hp3_act *a);
 void spray_say(struct world *w, unsigned from, const struct hp3_act_agree *a);
 void spray_alter(struct world *w, struct packet *k); /* it is damaged on its way */
 bool spray_rnic_drops(struct world *w, const struct packet *k); /* it is damaged */

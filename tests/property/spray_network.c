@@ -171,6 +171,18 @@ void spray_back(struct world *w, struct packet k, uint16_t sport)
 	arrives(w, t, (struct event){.kind = EV_REPLY, .host = A, .packet = k});
 }
 
+/* The peer answers at once, by the first path. */
+void spray_probe(struct world *w, unsigned from, const struct hp3_act *a)
+{
+	uint32_t path = path_of(w, a->port);
+	uint64_t t = arrival(w, path, from == A ? &w->free[path] : &w->back_free[path]);
+
+	if (t != 0)
+		spray_at(w, t + w->delay[0],
+			(struct event){
+				.kind = EV_PROBED, .host = (uint8_t)from, .qp = a->probe_id});
+}
+
 void spray_say(struct world *w, unsigned from, const struct hp3_act_agree *a)
 {
 	struct event e = {.kind = EV_WORD,

@@ -133,8 +133,9 @@ void spray_announce(struct world *w)
 {
 	for (uint32_t i = 0; i < w->p.qps; i++)
 		spray_tell(w, A, i, HP3_QP_UP,
-			w->now == 0 && hp3_random_below(&w->rng, 2) == 0 ? w->qp[i].first
-									 : HP3_NO_PSN);
+			w->now == 0 && hp3_random_below(&w->rng, 2) == 0 && !w->p.learnt
+				? w->qp[i].first
+				: HP3_NO_PSN);
 }
 
 void spray_host(struct world *w, unsigned at)

@@ -133,6 +133,8 @@ void spray_carry_out(struct world *w, unsigned at, const struct hp3_acts *acts)
 			w->r.moves += a->event.type == HP3_EV_SWITCH;
 		else if (w->hooks != NULL)
 			w->hooks->on_act(w, at, a);
+		else if (a->kind == HP3_ACT_PROBE && w->p.automatic)
+			spray_probe(w, at, a);
 	}
 	spray_wake(w, at);
 }
@@ -279,6 +281,17 @@ static void look_at_port(struct world *w, struct host *h)
 	h->ticked = w->now;
 }
 
+static void probed(struct world *w, unsigned at, uint32_t id)
+{
+	struct hp3_acts acts = {0};
+
+	if (w->host[at].direct)
+		return;
+	hp3_probe_reply(w->host[at].e, id, false, spray_clock(w, at), &acts);
+	spray_carry_out(w, at, &acts);
+	spray_behind(w, at, &acts);
+}
+
 void spray_tick(struct world *w, unsigned at)
 {
 	struct hp3_acts acts;
@@ -312,6 +325,7 @@ static void sum_up(struct world *w, unsigned at)
 	w->r.broken += c->sprays_broken;
 	w->r.stopped += c->sprays_full;
 	w->r.differ += c->sprays_differ;
+	w->r.compared += c->lanes_compared;
 	w->r.told_marked += c->lanes_marked;
 	w->r.held += c->reseq_held;
 	w->r.late += c->reseq_late;
@@ -457,6 +471,9 @@ static void handle(struct world *w, const struct event *e)
 		else if (is_believed(w, e))
 			spray_told(w, e->host, &e->word);
 		break;
+	case EV_PROBED:
+		probed(w, e->host, e->qp);
+		break;
 	case EV_OUT:
 		if (e->host == A)
 			request_leaves(w, e->packet);
@@ -530,7 +547,8 @@ void spray_begin(struct world *w, const struct spray_params *p)
 	w->p = *p;
 	w->rng = p->seed;
 	for (uint32_t i = 0; i < p->paths; i++)
-		w->delay[i] = 10 * US + hp3_random_below(&w->rng, p->spread_us * 1000 + 1);
+		w->delay[i] = 10 * US + hp3_random_below(&w->rng, p->spread_us * 1000 + 1) +
+			      (i + 1 == p->paths) * p->far_us * US;
 	for (unsigned i = 0; i < 2; i++) {
 		w->host[i].clock = p->clock[i] != 0 ? p->clock[i] : epoch_of(p->seed, i, WITHIN);
 		w->host[i].speaks = 1;

@@ -66,7 +66,9 @@ struct spray_params {
 	bool selective; /* RNICs that keep what comes early, and repeat only what lacks */
 	bool off; /* rfr.mode = move */
 	bool receiver_off; /* the receiver's only */
-	bool automatic; /* rfr.mode = auto */
+	bool automatic; /* rfr.mode = auto; probes are answered */
+	bool learnt; /* nobody tells where queue pairs begin, so nobody probes at set-up */
+	uint32_t far_us; /* the last path takes so much longer than the others */
 };
 
 /* X(field) */
@@ -106,6 +108,7 @@ struct spray_params {
 	X(broken)                                                                                  \
 	X(stopped)                                                                                 \
 	X(differ)                                                                                  \
+	X(compared)                                                                                \
 	X(returned)                                                                                \
 	X(stale)                                                                                   \
 	X(restarts)                                                                                \

@@ -499,6 +499,37 @@ static void who_leaves_it_keeps_the_order(void **state)
 	assert_true(r.sprayed > 0 && r.differ > 0);
 }
 
+/*
+ * Mode auto: nobody tells where queue pairs begin, so no probe compares paths at set-up. These
+ * differ by more than the receiver waits for.
+ */
+static void what_was_not_compared_is_not_sprayed(void **state)
+{
+	struct spray_params p = spray_base();
+	struct spray_result r;
+
+	p.automatic = p.learnt = true;
+	p.spread_us = 8000;
+	r = spray_many(p);
+	assert_int_equal(r.gaps + r.late + r.again + r.timeouts, 0);
+	assert_true(r.compared > 0 && r.differ > 0);
+}
+
+/* One path of seven takes longer than that: the others are taken, as soon as they were compared. */
+static void what_was_compared_is_sprayed(void **state)
+{
+	struct spray_params p = spray_base();
+	struct spray_result r;
+
+	p.automatic = p.learnt = true;
+	p.spread_us = 5;
+	p.far_us = 3000;
+	p.packets *= 4;
+	r = spray_many(p);
+	assert_int_equal(r.gaps + r.late + r.again + r.timeouts, 0);
+	assert_true(r.compared > 0 && r.sprayed > r.sent / 4);
+}
+
 /* One path of seven is marked: it is left out. All are: that is congestion control's. */
 static void marked_lanes_are_left_out(void **state)
 {
@@ -583,6 +614,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(hosts_stand_still),
 		cmocka_unit_test(what_lies_unread_is_not_lost),
 		cmocka_unit_test(who_leaves_it_keeps_the_order),
+		cmocka_unit_test(what_was_not_compared_is_not_sprayed),
+		cmocka_unit_test(what_was_compared_is_sprayed),
 		cmocka_unit_test(marked_lanes_are_left_out),
 		cmocka_unit_test(who_does_not_agree),
 		cmocka_unit_test(everything_at_once),

@@ -51,7 +51,6 @@ class Rack(TwoPaths):
         a, b = self.pair_of_daemons(
             ppp={"probe": "peer", "rtt_factor": 10000, "identity": "trace", "traces_per_second": 1000, "trace_recheck_ms": 500},
             cc={"share": "on", "share_moves": "on", "share_tell_us": TELL_US}, probes={"probe_key": KEY},
-            rfr={"mode": "move"},  # flows on one path each: which of them, is what is counted
             far={"rail.rail0": {"rack": far_rack}}, **{"rail.rail0": {"rack": RACK}})
         self.seen = []
         tap = RawPort(self.wires[1].far)

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/spray/rounds.h"
+#include "base/random.h"
+#include "engine/paths/probe_id.h"
+#include "engine/spray/send.h"
+
+#define AGAIN_NS 1000000000u /* until lanes that did not answer in time are asked again */
+#define BUSY_NS  1000000u /* until there may be probes, or a round, again */
+#define SHARE    2u /* of the pair's budget of probes: one part of so many */
+#define SECOND   1000000000ull
+/* A nonce: HP3_COMPARE_NONCE, the round, and a random number. */
+#define NONCE_ROUND_SHIFT 7u
+
+static uint64_t all_of(const struct hp3_spread_params *p)
+{
+	return p->lanes == HP3_LANES ? UINT64_MAX : (1ull << p->lanes) - 1;
+}
+
+bool hp3_spray_rounds_may_ask(const struct hp3_engine *e)
+{
+	return e->cfg.probing &&
+	       (e->cfg.probes == HP3_PROBES_AUTO || e->cfg.probes == HP3_PROBES_PEER);
+}
+
+uint64_t hp3_spray_rounds_due(const struct hp3_engine *e)
+{
+	return e->spraying->rounds.due;
+}
+
+static void set_due(struct hp3_spray_rounds *l, struct hp3_spray_round *r, uint64_t due)
+{
+	r->due = due;
+	l->due = hp3_min_u64(l->due, due);
+}
+
+/* --- asking --- */
+
+static struct hp3_spray_round *free_round(struct hp3_spray_rounds *l)
+{
+	for (uint32_t i = 0; i < HP3_SPRAY_ROUNDS; i++)
+		if (l->round[i].n == 0)
+			return &l->round[i];
+	return NULL;
+}
+
+void hp3_spray_rounds_want(struct hp3_turn *t, const struct hp3_spray_out *o)
+{
+	struct hp3_spraying *s = t->e->spraying;
+	struct hp3_spray_peer *peer = &s->peer[o->peer];
+	struct hp3_spread_params params = hp3_spread_params_of(t->e);
+	struct hp3_spray_round *r;
+
+	if (t->e->cfg.spray.mode != HP3_SPRAY_AUTO || peer->comparing ||
+		(all_of(&params) & ~peer->asked) == 0 || peer->compare_at > t->now ||
+		!hp3_spray_rounds_may_ask(t->e))
+		return;
+	r = free_round(&s->rounds);
+	if (r == NULL) {
+		peer->compare_at = t->now + BUSY_NS;
+		return;
+	}
+	*r = (struct hp3_spray_round){.n = 1,
+		.addr = peer->addr,
+		.vlan = peer->vlan,
+		.peer = o->peer,
+		.flow = o->flow,
+		.reads = o->reads};
+	peer->comparing = true;
+	peer->differs = false;
+	set_due(&s->rounds, r, t->now);
+}
+
+void hp3_spray_rounds_differ(struct hp3_spray_peer *peer, uint64_t now)
+{
+	peer->spread.known = 0;
+	peer->asked = 0;
+	peer->differs = true;
+	peer->compare_at = now + AGAIN_NS;
+}
+
+enum hp3_spray_may hp3_spray_rounds_may(struct hp3_turn *t, const struct hp3_spray_out *o)
+{
+	struct hp3_spread_params params = hp3_spread_params_of(t->e);
+	struct hp3_spray_peer *peer = &t->e->spraying->peer[o->peer];
+
+	if (t->e->cfg.spray.mode != HP3_SPRAY_AUTO)
+		return HP3_SPRAY_MAY;
+	if (peer->spread.known == all_of(&params) && peer->asked == 0)
+		return HP3_SPRAY_MAY; /* set-up has said so */
+#ifdef HP3_BREAK_SPRAY_UNCOMPARED
+	peer->spread.known = all_of(&params);
+	return HP3_SPRAY_MAY;
+#endif
+	hp3_spray_rounds_want(t, o);
+	if (peer->spread.known != 0)
+		return HP3_SPRAY_MAY;
+	return peer->differs ? HP3_SPRAY_DIFFER : HP3_SPRAY_MAY_NOT;
+}
+
+/* One of `lanes`. */
+static uint8_t draw(struct hp3_engine *e, uint64_t lanes)
+{
+	uint32_t n = hp3_random_below(&e->rng, (uint32_t)__builtin_popcountll(lanes));
+
+	for (; n != 0; n--)
+		lanes &= lanes - 1;
+	return (uint8_t)__builtin_ctzll(lanes);
+}
+
+/* One that is in use, if there is, and those that were not asked yet. */
+static uint32_t choose(struct hp3_engine *e, const struct hp3_spray_peer *peer, uint8_t *lane)
+{
+	struct hp3_spread_params params = hp3_spread_params_of(e);
+	uint64_t known = peer->spread.known & all_of(&params);
+	uint64_t left = all_of(&params) & ~peer->asked;
+	uint32_t n = 0;
+
+	if ((known & peer->asked) != 0)
+		lane[n++] = draw(e, known & peer->asked);
+	while (left != 0 && n < HP3_SPRAY_ASKED) {
+		lane[n] = draw(e, left);
+		left &= ~(1ull << lane[n++]);
+	}
+	return n;
+}
+
+static void send(
+	struct hp3_turn *t, struct hp3_spray_round *r, uint32_t number, struct hp3_spray_peer *peer)
+{
+	struct hp3_engine *e = t->e;
+	const struct hp3_flow *f = &e->flows[r->flow];
+	struct hp3_probe_budget *budget = &e->pairs.pairs[f->pair].budget;
+	uint32_t n = choose(e, peer, r->lane);
+
+	n = hp3_probe_budget_take(budget, &e->cfg.round, hp3_min_u32(n, 2), n, t->now);
+	if (n == 0) {
+		set_due(&e->spraying->rounds, r, t->now + BUSY_NS);
+		return;
+	}
+	r->n = (uint8_t)n;
+	r->nonce = HP3_COMPARE_NONCE | number << NONCE_ROUND_SHIFT |
+		   hp3_random_below(&e->rng, 1u << NONCE_ROUND_SHIFT);
+	for (uint32_t i = 0; i < n; i++) {
+		struct hp3_act *a = hp3_act(t, HP3_ACT_PROBE, r->flow);
+
+		peer->asked |= 1ull << r->lane[i];
+		a->port = (uint16_t)(peer->base | r->lane[i]);
+		a->op = HP3_PROBE_PEER;
+		a->probe_id = r->nonce << HP3_PROBE_NONCE_SHIFT |
+			      (HP3_COMPARE_SLOT + i / 8) << HP3_PROBE_SLOT_SHIFT | i % 8;
+		a->psn = (f->stream.una - 1) & HP3_PSN_MASK;
+		e->stats.probes++;
+	}
+	r->open = (uint16_t)((1u << n) - 1);
+	r->sent = t->now;
+	e->stats.lanes_asked += n;
+	set_due(&e->spraying->rounds, r, t->now + e->cfg.round.timeout_ns);
+}
+
+/* --- answers --- */
+
+bool hp3_spray_rounds_reply(struct hp3_engine *e, uint32_t id, uint32_t took_ns, uint64_t now)
+{
+	uint32_t slot = hp3_probe_slot(id), nonce = id >> HP3_PROBE_NONCE_SHIFT, i;
+	struct hp3_spray_round *r;
+	uint64_t rtt;
+
+	if (e->spraying == NULL || slot < HP3_COMPARE_SLOT || !(nonce & HP3_COMPARE_NONCE))
+		return false;
+	r = &e->spraying->rounds.round[nonce >> NONCE_ROUND_SHIFT & (HP3_SPRAY_ROUNDS - 1)];
+	i = (slot - HP3_COMPARE_SLOT) * 8 + (id & 7);
+	if (r->n == 0 || r->sent == 0 || r->nonce != nonce || !(r->open >> i & 1))
+		return false;
+	r->open &= (uint16_t) ~(1u << i);
+	rtt = now - hp3_min_u64(r->sent, now);
+	if (took_ns != 0 && took_ns < rtt)
+		rtt = took_ns;
+	r->rtt[i] = (uint32_t)hp3_min_u64(hp3_max_u64(rtt, 1), UINT32_MAX);
+	/* What comes later than the receiver would wait for has not answered in time. */
+	set_due(&e->spraying->rounds, r,
+		r->open == 0 ? now : hp3_min_u64(r->due, now + hp3_spread_params_of(e).reach_ns));
+	return true;
+}
+
+/* The round is over: when is the next one due, if large messages leave? */
+static void judge(struct hp3_turn *t, const struct hp3_spray_round *r, struct hp3_spray_peer *peer)
+{
+	struct hp3_spread_params params = hp3_spread_params_of(t->e);
+	bool first = peer->spread.known == 0;
+	bool differ = hp3_spread_compared(&peer->spread, &params, r->lane, r->rtt, r->n);
+	uint64_t pace = SHARE * r->n * SECOND / hp3_max_u32(t->e->cfg.round.probes_per_second, 1);
+
+	t->e->stats.lanes_compared++;
+	if (peer->spread.known == 0 || (first && differ)) {
+		hp3_spray_rounds_differ(peer, t->now);
+		return;
+	}
+	if (first)
+		pace = 0;
+	if ((all_of(&params) & ~peer->asked) == 0) {
+		peer->asked = peer->spread.known; /* the others are asked again */
+		pace = AGAIN_NS;
+	}
+	peer->compare_at = t->now + pace;
+}
+
+/* The record for which it asks is as it was; NULL: it is not. */
+static struct hp3_spray_peer *peer_of(struct hp3_spraying *s, const struct hp3_spray_round *r)
+{
+	struct hp3_spray_peer *peer = &s->peer[r->peer];
+
+	return peer->comparing && peer->addr == r->addr && peer->vlan == r->vlan ? peer : NULL;
+}
+
+/* ... and so is its agreement. */
+static bool is_agreed(const struct hp3_engine *e, const struct hp3_spray_round *r)
+{
+	const struct hp3_spraying *s = e->spraying;
+	uint16_t watch = e->flows[r->flow].watch;
+
+	if (!(e->flows[r->flow].flags & HP3_FF_USED) ||
+		!(watch & (r->reads ? HP3_FW_READ : HP3_FW_SPRAY)))
+		return false;
+	return s->out[r->reads ? s->of[r->flow].read : s->of[r->flow].out].peer == r->peer;
+}
+
+/* False: no room for what leaves. */
+static bool step(struct hp3_turn *t, struct hp3_spray_round *r, uint32_t number)
+{
+	struct hp3_spray_peer *peer = peer_of(t->e->spraying, r);
+
+	if (peer != NULL && is_agreed(t->e, r) && r->sent == 0 && hp3_spray_rounds_may_ask(t->e)) {
+		if (t->acts->n + HP3_SPRAY_ASKED > HP3_ACTS_MAX)
+			return false;
+		send(t, r, number, peer);
+		return true;
+	}
+	if (peer != NULL) {
+		peer->comparing = false;
+		if (r->sent != 0)
+			judge(t, r, peer);
+	}
+	r->n = 0;
+	return true;
+}
+
+void hp3_spray_rounds_tick(struct hp3_turn *t)
+{
+	struct hp3_spray_rounds *l = &t->e->spraying->rounds;
+
+	if (t->now < l->due)
+		return;
+	l->due = UINT64_MAX;
+	for (uint32_t i = 0; i < HP3_SPRAY_ROUNDS; i++) {
+		struct hp3_spray_round *r = &l->round[i];
+
+		if (r->n != 0 && r->due <= t->now && !t->acts->more)
+			t->acts->more = !step(t, r, i);
+		if (r->n != 0)
+			l->due = hp3_min_u64(l->due, r->due);
+	}
+}
