@@ -4,8 +4,8 @@ from collections import namedtuple
 
 OURS = "hp3", "hp3-beside", "hp3-ideal", "hp3-paper"
 
-# What a row of a headline table is: title, balancer, profile (a file that hp3d loads) or None, settings.
-Row = namedtuple("Row", "title lb profile settings", defaults=[None, []])
+# What a row of a headline table is: title, balancer, settings.
+Row = namedtuple("Row", "title lb settings", defaults=[[]])
 # Of rivals: what their papers assume of RNICs. IRN is for fabrics without PFC.
 IRN = ["rnic.recovery=irn", "fabric.pfc=off"]
 ANY_ORDER = ["rnic.recovery=unordered"]
@@ -18,7 +18,6 @@ REACTION_POINT = ["rnic.cc=none", "rnic.window_bytes=250000", "rnic.rto_us=67109
                   "cc.rpg_byte_reset=0", "cc.rpg_ai_rate=40", "cc.rpg_hai_rate=100", "cc.rpg_min_rate=100",
                   "cc.dce_tcp_g=1020", "cc.initial_alpha_value=1024"]
 MOVE = ["rfr.mode=move"]
-TRAINING, STORAGE = "config/training.ini", "config/storage.ini"
 
 
 def one_path(row):
@@ -29,18 +28,16 @@ def one_path(row):
 
 
 ROWS = [Row(lb, lb) for lb in ("ecmp", "letflow", "conga", "conweave", "flowbender", "plb", "hermes")]
-ROWS += [Row("hopper, go back N", "hopper"), Row("hopper, IRN", "hopper", None, IRN),
-         Row("ecmp, IRN", "ecmp", None, IRN)]
-ROWS += [Row(f"{lb}, any order", lb, None, ANY_ORDER) for lb in ("rps", "ar", "drill")]
+ROWS += [Row("hopper, go back N", "hopper"), Row("hopper, IRN", "hopper", IRN),
+         Row("ecmp, IRN", "ecmp", IRN)]
+ROWS += [Row(f"{lb}, any order", lb, ANY_ORDER) for lb in ("rps", "ar", "drill")]
 ROWS += [
     Row("hp3", "hp3"),
-    Row("hp3, training", "hp3", TRAINING),
-    Row("hp3, storage", "hp3", STORAGE),
-    Row("hp3, training, cc = dcqcn", "hp3", TRAINING, REACTION_POINT),
-    Row("hp3, identity = trace", "hp3", None, ["ppp.identity=trace"]),
+    Row("hp3, cc = dcqcn", "hp3", REACTION_POINT),
+    Row("hp3, identity = trace", "hp3", ["ppp.identity=trace"]),
     Row("hp3-ideal (nobody can run it)", "hp3-ideal"),
 ]
-ROWS += [Row(f"{lb}, {what}", lb, None, settings)
+ROWS += [Row(f"{lb}, {what}", lb, settings)
          for what, settings in (("no time to set up", NO_WINDOW), ("marks on ACKs", ON_ACKS))
          for lb in ("ecmp", "conweave", "hp3")]
 ROWS = [one_path(row) for row in ROWS]
@@ -69,21 +66,21 @@ HEADLINE = {
     "jobs": Table("JCT in ms; permutation: slowdown",
                   [Column("alltoall", "alltoall", 50, ONE_ROUND),
                    Column("allreduce", "allreduce", 50, ONE_ROUND),
-                   Column("permutation", "permutation", 50)], ("hp3, one path, training", "alltoall")),
+                   Column("permutation", "permutation", 50)], ("hp3, one path", "alltoall")),
     "faults": Table("slowdown", [Column("incast", "incast", 50),
                                  Column("link-failure", "link-failure", 40, ["traffic.duration_us=6000"])],
                     ("hp3, one path", "incast")),
-    "kept": Table("slowdown at 80 %", [at_80("storage", 3000)], ("hp3, one path, storage", "storage")),
+    "kept": Table("slowdown at 80 %", [at_80("storage", 3000)], ("hp3, one path", "storage")),
     # Scenarios as they are built in.
     "full": Table("slowdown at 80 %; jobs: JCT in ms",
                   [whole("alistorage", 80, "20 ms"), whole("storage", 80, "10 ms"), whole("alltoall", 50, "64 MB"),
                    whole("allreduce", 50, "64 MB"), whole("solar", 80, "20 ms"), whole("hadoop", 80, "20 ms")],
                   ("hp3, one path", "alistorage, 20 ms"),
                   [row for row in ROWS
-                   if row.title in ("ecmp", "conweave", "hp3, one path", "hp3, one path, training")]),
+                   if row.title in ("ecmp", "conweave", "hp3, one path")]),
     "presets": Table("DCQCN's preset", [at_80("alistorage"), Column("alltoall", "alltoall", 50)],
                      ("hp3, one path, connectx", "alltoall"),
-                     [one_path(Row(f"{lb}, {preset}", lb, None, [f"rnic.preset={preset}"]))
+                     [one_path(Row(f"{lb}, {preset}", lb, [f"rnic.preset={preset}"]))
                       for preset in PRESETS for lb in ("ecmp", "conga", "conweave", "hp3")], True),
 }
 # What ships, beside the two rows that it is held against.
@@ -106,12 +103,10 @@ SHARE = Table("slowdown; jobs: JCT in ms",
                Column("alistorage, 40 %", "alistorage", 40, ["traffic.duration_us=2000"]),
                Column("solar, 80 %", "solar", 80, ["traffic.duration_us=1000"]),
                Column("incast", "incast", 50)], None,
-              [Row("ecmp", "ecmp"), Row("conweave", "conweave"), Row("rps, any order", "rps", None, ANY_ORDER),
-               Row("hp3", "hp3"), Row("hp3, share", "hp3", None, SHARING),
-               Row("hp3, cc = dcqcn", "hp3", None, REACTION_POINT),
-               Row("hp3, cc = dcqcn, share", "hp3", None, REACTION_POINT + SHARING),
-               Row("hp3, training, cc = dcqcn", "hp3", TRAINING, REACTION_POINT),
-               Row("hp3, training, cc = dcqcn, share", "hp3", TRAINING, REACTION_POINT + SHARING)])
+              [Row("ecmp", "ecmp"), Row("conweave", "conweave"), Row("rps, any order", "rps", ANY_ORDER),
+               Row("hp3", "hp3"), Row("hp3, share", "hp3", SHARING),
+               Row("hp3, cc = dcqcn", "hp3", REACTION_POINT),
+               Row("hp3, cc = dcqcn, share", "hp3", REACTION_POINT + SHARING)])
 
 # The same with scenarios as they are built in.
 SHARE_FULL = Table("slowdown; jobs: JCT in ms",
@@ -131,7 +126,7 @@ FLEET = Table("slowdown; jobs: JCT in ms",
                Column("allreduce, queue pairs that stay", "allreduce", 50, ["rnic.qps=kept"]),
                Column("websearch, 60 %", "websearch", 60), Column("websearch, 80 %", "websearch", 80)], None,
               [Row("conweave", "conweave"), Row("hp3-ideal (nobody can run it)", "hp3-ideal"), Row("hp3", "hp3"),
-               *[Row(f"hp3, fleet {us // 1000} ms", "hp3", None, fleet(us)) for us in (1000, 10000, 100000)]])
+               *[Row(f"hp3, fleet {us // 1000} ms", "hp3", fleet(us)) for us in (1000, 10000, 100000)]])
 
 # One queue pair on several paths. What sprays has packets of 1,024 bytes, a path MTU that there is; so have the rows beside it.
 MTU = ["rnic.payload_bytes=1024"]
@@ -143,12 +138,12 @@ SPRAY = Table("slowdown; allreduce: JCT in ms",
                Column("asymmetric, 30 %", "asymmetric", 30),
                Column("link-failure, 40 %", "link-failure", 40, ["traffic.duration_us=6000"]),
                Column("incast", "incast", 50)], None,
-              [Row("ecmp", "ecmp"), Row("conweave", "conweave"), Row("hp3", "hp3"), Row("hp3, 1,024 bytes", "hp3", None, MTU),
-               Row("hp3, rfr.mode = spray", "hp3", None, SPRAYED),
-               Row("hp3, rfr.mode = auto", "hp3", None, ["rfr.mode=auto", *MTU]),
-               Row("hp3, spray, 4 KB and more", "hp3", None, SPRAYED + ["rfr.spray_bytes=4096", "rfr.spray_alike=600"]),
-               Row("hp3, training, cc.share, rfr.mode = spray", "hp3", TRAINING, SPRAYED + SHARING),
-               Row("hp3-spray", "hp3-spray"), Row("hp3-spray, random", "hp3-spray", None, ["spray.policy=random"]),
+              [Row("ecmp", "ecmp"), Row("conweave", "conweave"), Row("hp3", "hp3"), Row("hp3, 1,024 bytes", "hp3", MTU),
+               Row("hp3, rfr.mode = spray", "hp3", SPRAYED),
+               Row("hp3, rfr.mode = auto", "hp3", ["rfr.mode=auto", *MTU]),
+               Row("hp3, spray, 4 KB and more", "hp3", SPRAYED + ["rfr.spray_bytes=4096", "rfr.spray_alike=600"]),
+               Row("hp3, cc.share, rfr.mode = spray", "hp3", SPRAYED + SHARING),
+               Row("hp3-spray", "hp3-spray"), Row("hp3-spray, random", "hp3-spray", ["spray.policy=random"]),
                Row("stellar-obs, any order", "stellar-obs")])
 
 # Tables of hosts that tell each other something.
@@ -169,15 +164,14 @@ KEYS = [("tolerance 1", "ppp.congestion_tolerance=1"), ("tolerance 3", "ppp.cong
         ("a CNP sets off no search", "cc.withhold=0"), ("no CNP waits", "cc.withhold=1"),
         ("CNPs wait for one round trip", "cc.withhold=100"), ("CNPs wait for three", "cc.withhold=300")]
 VARIANTS = {row.title: row for row in map(one_path, [
-    Row("ecmp", "ecmp"), Row("hp3", "hp3"), *[Row(f"hp3, {title}", "hp3", None, [key]) for title, key in KEYS],
-    Row("hp3, training", "hp3", TRAINING), Row("hp3, cc = dcqcn", "hp3", None, REACTION_POINT),
-    Row("hp3, training, cc = dcqcn", "hp3", TRAINING, REACTION_POINT),
+    Row("ecmp", "ecmp"), Row("hp3", "hp3"), *[Row(f"hp3, {title}", "hp3", [key]) for title, key in KEYS],
+    Row("hp3, cc = dcqcn", "hp3", REACTION_POINT),
     Row("RNICs' rates follow moves (hp3-ideal)", "hp3-ideal"),
-    Row("hp3-ideal, but for that", "hp3-ideal", None, ["hp3-ideal.rate_acts=off"])])}
+    Row("hp3-ideal, but for that", "hp3-ideal", ["hp3-ideal.rate_acts=off"])])}
 # A table of them: rows, of which the last one is repeated, and columns.
 Study = namedtuple("Study", "variants workloads", defaults=[WORKLOADS])
 RATES = ["RNICs' rates follow moves (hp3-ideal)", "hp3-ideal, but for that", "hp3, one path, a CNP sets off no search",
-         "hp3, one path", "hp3, one path, cc = dcqcn", "hp3, one path, training", "hp3, one path, training, cc = dcqcn"]
+         "hp3, one path", "hp3, one path, cc = dcqcn"]
 PARAMETERS = {
     "parameters": Study([f"hp3, one path, {title}" for title, _ in KEYS] + ["hp3, one path"]),
     "rates": Study(RATES, ["allreduce", "alltoall", "incast", "permutation"]),

@@ -20,11 +20,9 @@ TRACE = os.path.join(ROOT, "tests", "data", "sim")
 How = namedtuple("How", "sim out jobs seeds lbs")
 
 
-def simulate(how, scenario, out, lb, settings, quick=False, profile=None):
+def simulate(how, scenario, out, lb, settings, quick=False):
     args = [how.sim, "run", scenario, "--no-report", "--jobs", str(how.jobs), "--lbs", lb,
             "--out", out] + ["--quick"] * quick
-    if profile is not None:
-        args += ["--hp3", os.path.join(ROOT, profile)]
     for s in settings:
         args += ["--set", s]
     done = subprocess.run(args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8",
@@ -58,7 +56,7 @@ def make_cell(how, out, column, row, quick, more=()):
     size = "quick_" * quick
     settings = plan.CNPS + ([] if quick else column.smaller) + row.settings + [
         *more, f"sweep.{size}seeds={how.seeds}", f"sweep.{size}loads={column.load}"]
-    simulate(how, column.scenario, out, row.lb, settings, quick, row.profile)
+    simulate(how, column.scenario, out, row.lb, settings, quick)
 
 
 def make(how, table):
@@ -101,8 +99,7 @@ def variant(how, name, workload, seeds, more=()):
     """One of plan.VARIANTS at --quick size. Seed: result."""
     out = os.path.join(how.out, "parameters", name, workload)
     row = plan.VARIANTS[name]
-    simulate(how, workload, out, row.lb, [f"sweep.quick_seeds={seeds}", *plan.CNPS, *row.settings, *more],
-             quick=True, profile=row.profile)
+    simulate(how, workload, out, row.lb, [f"sweep.quick_seeds={seeds}", *plan.CNPS, *row.settings, *more], quick=True)
     found = {}
     for path in glob.glob(os.path.join(out, "*.json")):
         r = load_one(path)
