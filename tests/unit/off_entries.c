@@ -255,6 +255,7 @@ static int pair_info(struct off_world *w)
 
 	if (!hp3_pair_is_used(w->e, hp3_pair_find(w->e, &w->ends)))
 		return -ENOENT;
+	hp3_pair_info_without_flow(w->e, &w->ends, &info);
 	return hp3_pair_info(w->e, hp3_pair_of(w->e, w->flow), w->now, &info);
 }
 
@@ -449,7 +450,8 @@ const struct off_entry off_entries[] = {
 		names, nothing},
 	{"hp3_filter_has_peer hp3_filter_has_dscp hp3_filter_has_qpn", filters, nothing},
 	{"hp3_flow_info", info, nothing},
-	{"hp3_pair_of hp3_pair_find hp3_pair_is_used hp3_pair_info", pair_info, nothing},
+	{"hp3_pair_of hp3_pair_find hp3_pair_is_used hp3_pair_info hp3_pair_info_without_flow",
+		pair_info, nothing},
 	{"hp3_pair_paths", pair_paths, nothing},
 	{"hp3_path_of_port", path_of_port, nothing},
 	{"hp3_trace_ask", trace_ask, traces},
