@@ -197,7 +197,14 @@ struct hp3_pkt {
 
 #define HP3_NO_BUCKET UINT32_MAX
 
-enum hp3_verdict_kind { HP3_PASS, HP3_HOLD, HP3_CONSUME, HP3_DROP };
+enum hp3_verdict_kind {
+	HP3_PASS,
+	HP3_HOLD,
+	HP3_CONSUME,
+	HP3_DROP,
+	/* hp3_burst() alone: PASS, and then a DELIVER of `held` and `count` (struct hp3_act) */
+	HP3_PASS_DELIVER
+};
 
 #define HP3_SET_ACKREQ 0x01u
 #define HP3_SET_BECN   0x02u /* resv8a is outside the ICRC */
@@ -212,6 +219,7 @@ struct hp3_verdict {
 	 * packet[held]; flags hold for it, too, sport does not */
 	uint32_t held;
 	uint32_t flow;
+	uint32_t count; /* PASS_DELIVER */
 };
 
 enum hp3_act_kind {
@@ -402,7 +410,8 @@ void hp3_find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum
  *   no requests (TX), no replies (RX).
  * - hp3_burst() handles packets in order and returns how many it did: all, or up to and including
  *   the first one that comes with actions. Then: obey the verdicts before it, carry out the
- *   actions, obey the last verdict, call again for the packets behind it.
+ *   actions, obey the last verdict, call again for the packets behind it. Held packets that follow
+ *   a packet do not end a burst: they are in its verdict (PASS_DELIVER).
  */
 /*
  * For which kinds of packets hp3_see_burst() fills in all: a bit each. A message of a peer, handled

@@ -15,6 +15,7 @@
 #define UNLIKELY(x) HP3_UNLIKELY(!!(x))
 #define INLINE      static inline __attribute__((always_inline))
 #define AHEAD       24u /* packets between the look into the bucket and the flow */
+#define NEAR        6u /* ... between the look into the flow and what is known of its lanes */
 
 /* The notification point will ask whose it is. */
 static bool is_marked(const struct hp3_engine *e, const struct hp3_view *v)
@@ -140,7 +141,7 @@ INLINE uint32_t see_wide(struct hp3_engine *e, struct hp3_pkt *p, enum hp3_dir d
 	return ~fit & HP3_WIDE_ALL;
 }
 
-/* Requests that arrive come in runs: all of a group are parsed one by one if its first one is. */
+/* Requests that arrive come in runs: all of a group are taken for some if its first one is. */
 INLINE bool looks_like_request(const struct hp3_pkt *p)
 {
 	return p->frame != NULL && p->len >= HP3_PLAIN_MIN &&
@@ -149,21 +150,46 @@ INLINE bool looks_like_request(const struct hp3_pkt *p)
 }
 #endif
 
+#ifdef HP3_WIDE
+/* HP3_WIDE packets, most of them requests that arrive: what see_one() does. */
+static __attribute__((noinline)) uint32_t see_requests(struct hp3_engine *e, struct hp3_pkt *p)
+{
+	uint32_t left = see_wide(e, p, HP3_DIR_RX, HP3_CLASS_RC_REQUEST), others = 0;
+
+	for (uint32_t i = 0; i < HP3_WIDE; i++) {
+		if (left >> i & 1) {
+			others += see_one(e, &p[i], HP3_DIR_RX, HP3_CLASS_RC_REPLY);
+			continue;
+		}
+		others++;
+		if (is_marked(e, &p[i].v))
+			continue;
+		p[i].bucket = HP3_NO_BUCKET;
+		hp3_spray_expect(e, p[i].addr, &p[i].v);
+	}
+	return others;
+}
+#endif
+
 INLINE uint32_t see(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir)
 {
 	const uint8_t main = dir == HP3_DIR_TX ? HP3_CLASS_RC_REQUEST : HP3_CLASS_RC_REPLY;
 	const bool tail = dir == HP3_DIR_TX && e->nmoved != 0;
-	const bool reads = dir == HP3_DIR_RX && e->nspray_in != 0;
+	const bool resequences = dir == HP3_DIR_RX && e->nspray_in != 0;
 	uint32_t others = 0, i = 0;
 
 #ifdef HP3_WIDE
 	for (; i + HP3_WIDE <= n; i += HP3_WIDE) {
-		uint32_t left =
-			UNLIKELY(dir == HP3_DIR_RX && (e->nspray_in | e->nspray_reads) != 0 &&
-				 looks_like_request(&pkts[i]))
-				? HP3_WIDE_ALL
-				: see_wide(e, pkts + i, dir, main);
+		uint32_t left;
 
+		if (UNLIKELY(resequences && looks_like_request(&pkts[i]))) {
+			others += see_requests(e, pkts + i);
+			continue;
+		}
+		left = UNLIKELY(dir == HP3_DIR_RX && e->nspray_reads != 0 &&
+				looks_like_request(&pkts[i]))
+			       ? HP3_WIDE_ALL
+			       : see_wide(e, pkts + i, dir, main);
 		for (; UNLIKELY(left != 0); left &= left - 1)
 			others += see_one(e, pkts + i + __builtin_ctz(left), dir, main);
 	}
@@ -174,7 +200,7 @@ INLINE uint32_t see(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum
 		if (UNLIKELY(p->bucket == HP3_NO_BUCKET))
 			continue;
 		__builtin_prefetch(&e->table.buckets[p->bucket]);
-		if (UNLIKELY(reads && (p->v.flags & HP3_VF_READ)))
+		if (UNLIKELY(resequences && (p->v.flags & HP3_VF_READ)))
 			hp3_spray_expect(e, p->addr, &p->v);
 		if (tail)
 			__builtin_prefetch((const uint8_t *)p->frame + p->v.icrc_off, 1);
@@ -206,7 +232,11 @@ INLINE void match(struct hp3_engine *e, struct hp3_pkt *p, enum hp3_dir dir)
 
 INLINE void say_pass(struct hp3_verdict *vd, uint16_t sport, uint32_t flow)
 {
-	*vd = (struct hp3_verdict){.kind = HP3_PASS, .sport = sport, .flow = flow};
+	vd->kind = HP3_PASS;
+	vd->flags = 0;
+	vd->sport = sport;
+	vd->held = 0;
+	vd->flow = flow; /* vd->count counts for PASS_DELIVER alone */
 }
 
 INLINE bool is_found(const struct hp3_flow *f, const struct hp3_pkt *p, uint32_t qpn, uint32_t want)
@@ -214,8 +244,11 @@ INLINE bool is_found(const struct hp3_flow *f, const struct hp3_pkt *p, uint32_t
 	return ((f->addr ^ p->addr) | (qpn ^ p->v.dest_qpn) | (f->vlan ^ p->v.vlan) | want) == 0;
 }
 
-/* The next packet of a paired, unpaced flow, and nothing about it that a later move must know. */
-INLINE bool steady_tx(struct hp3_engine *e, const struct hp3_pkt *p, uint64_t now,
+/*
+ * The next packet of a paired, unpaced flow, and nothing about it that a later move must know.
+ * `watch`: HP3_FW_SPRAY, or 0.
+ */
+INLINE bool steady_tx(struct hp3_engine *e, const struct hp3_pkt *p, uint16_t watch, uint64_t now,
 	struct hp3_verdict *vd, uint32_t *obey)
 {
 	const uint16_t packet = HP3_VF_IPV6 | HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC;
@@ -234,7 +267,8 @@ INLINE bool steady_tx(struct hp3_engine *e, const struct hp3_pkt *p, uint64_t no
 	if (UNLIKELY(!is_found(f, p, f->rqpn,
 			     ((f->flags & flow) ^ want) | (f->state ^ HP3_RFR_STEADY) |
 				     (f->stream.nxt ^ v->psn) | f->stream.open_len |
-				     (f->watch & (HP3_FW_ASK | HP3_FW_SPRAY | HP3_FW_READS)) |
+				     ((f->watch & (HP3_FW_ASK | HP3_FW_SPRAY | HP3_FW_READS)) ^
+					     watch) |
 				     (v->dma_len >= e->large)) ||
 		     f->pmtu_log2 == 0 || ((nxt - f->stream.una) & HP3_PSN_MASK) > f->stream.win))
 		return false;
@@ -246,6 +280,20 @@ INLINE bool steady_tx(struct hp3_engine *e, const struct hp3_pkt *p, uint64_t no
 	f->home = v->sport;
 	*obey |= f->flags & HP3_FF_MOVED;
 	say_pass(vd, f->flags & HP3_FF_MOVED ? f->port : v->sport, p->flow);
+	return true;
+}
+
+/* A packet that would be steady, but that its queue pair may be sprayed. */
+static __attribute__((noinline)) bool sprayed_tx(struct hp3_engine *e, const struct hp3_pkt *p,
+	uint64_t now, struct hp3_verdict *vd, struct hp3_acts *acts)
+{
+	uint32_t obey = 0; /* the caller looks at the verdict */
+
+	if (p->flow == HP3_NO_FLOW || (e->flows[p->flow].watch & HP3_FW_GUARD) ||
+		e->longs != NULL || !steady_tx(e, p, HP3_FW_SPRAY, now, vd, &obey))
+		return false;
+	e->stats.tx_requests++;
+	hp3_spray_leaves(&(struct hp3_turn){e, now, acts}, p->flow, p, vd);
 	return true;
 }
 
@@ -284,12 +332,48 @@ INLINE bool is_noted(const struct hp3_pkt *p, bool notes)
 	return notes && p->v.psn % HP3_NEAR_PSNS == 0;
 }
 
+/*
+ * Nothing but held packets follows the one in hand, `left` more are behind it: the burst goes on.
+ * Not where an entry of what this burst delivers could be taken again before the caller has come to
+ * it: each packet takes one at most.
+ */
+static __attribute__((noinline)) void go_on(const struct hp3_engine *e, uint32_t left,
+	uint32_t *delivered, struct hp3_verdict *vd, struct hp3_acts *acts)
+{
+	const struct hp3_act *a = &acts->act[0];
+
+	if (acts->n != 1 || a->kind != HP3_ACT_DELIVER || vd->kind != HP3_PASS || left == 0)
+		return;
+#ifndef HP3_BREAK_BURST_ENTRIES
+	if (e->hold_packets + *delivered + a->count + left > e->cfg.hold_packets)
+		return;
+#endif
+	*delivered += a->count;
+	vd->kind = HP3_PASS_DELIVER;
+	vd->held = a->held;
+	vd->count = a->count;
+	acts->n = 0;
+}
+
+/* The turn of a packet will come soon, of a queue pair that may be sprayed. */
+INLINE void expect_sprayed(const struct hp3_engine *e, const struct hp3_pkt *p)
+{
+	const struct hp3_spray_out *o;
+
+	if (p->flow == HP3_NO_FLOW || !(e->flows[p->flow].watch & HP3_FW_SPRAY))
+		return;
+	o = &e->spraying->out[e->spraying->of[p->flow].out];
+	__builtin_prefetch(o, 1);
+	__builtin_prefetch((const uint8_t *)o + 64, 1);
+	__builtin_prefetch(&o->log.left[p->v.psn & (HP3_RESEQ_WINDOW - 1)], 1);
+}
+
 INLINE uint32_t handle(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir,
-	bool notes, uint64_t now, struct hp3_verdict *verdicts, struct hp3_acts *acts)
+	bool notes, bool sprays, uint64_t now, struct hp3_verdict *verdicts, struct hp3_acts *acts)
 {
 	uint32_t ahead = n < AHEAD ? n : AHEAD, steady = 0, done = 0;
 	const bool few = dir == HP3_DIR_RX && n <= HP3_FEW;
-	uint32_t obey = 0;
+	uint32_t obey = 0, delivered = 0;
 
 	acts->n = 0;
 	/* Behind a packet that came with actions most were looked for before. */
@@ -306,18 +390,24 @@ INLINE uint32_t handle(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, e
 
 		if (ahead < n)
 			match(e, &pkts[ahead++], dir);
+		if (sprays && done + NEAR < ahead)
+			expect_sprayed(e, &pkts[done + NEAR]);
 		if (LIKELY(dir == HP3_DIR_TX
-				    ? !is_noted(p, notes) && steady_tx(e, p, now, vd, &obey)
+				    ? !is_noted(p, notes) && steady_tx(e, p, 0, now, vd, &obey)
 				    : !few && steady_rx(e, p, now, vd, acts))) {
 			steady++;
 			continue;
 		}
-		if (dir == HP3_DIR_TX)
+		if (dir == HP3_DIR_TX && !is_noted(p, notes) && sprayed_tx(e, p, now, vd, acts))
+			;
+		else if (dir == HP3_DIR_TX)
 			hp3_tx(e, p, now, vd, acts);
 		else if (few)
 			hp3_rx(e, p, now, vd, acts);
 		else
 			hp3_rx_of_many(e, p, now, vd, acts);
+		if (dir == HP3_DIR_RX && UNLIKELY(acts->n != 0))
+			go_on(e, n - done, &delivered, vd, acts);
 		obey |= (vd->kind ^ HP3_PASS) | vd->flags | (vd->sport ^ p->v.sport);
 	}
 	acts->obey = obey != 0;
@@ -341,10 +431,14 @@ static void find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, e
 static uint32_t handle_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n,
 	enum hp3_dir dir, uint64_t now, struct hp3_verdict *verdicts, struct hp3_acts *acts)
 {
+	const bool notes = e->near_kept, sprays = e->spraying != NULL && e->spraying->nout != 0;
+
 	if (dir == HP3_DIR_RX)
-		return handle(e, pkts, n, HP3_DIR_RX, false, now, verdicts, acts);
-	return UNLIKELY(e->near_kept) ? handle(e, pkts, n, HP3_DIR_TX, true, now, verdicts, acts)
-				      : handle(e, pkts, n, HP3_DIR_TX, false, now, verdicts, acts);
+		return handle(e, pkts, n, HP3_DIR_RX, false, false, now, verdicts, acts);
+	if (UNLIKELY(sprays))
+		return handle(e, pkts, n, HP3_DIR_TX, notes, true, now, verdicts, acts);
+	return UNLIKELY(notes) ? handle(e, pkts, n, HP3_DIR_TX, true, false, now, verdicts, acts)
+			       : handle(e, pkts, n, HP3_DIR_TX, false, false, now, verdicts, acts);
 }
 
 const struct hp3_lanes NAME(HP3_LEVEL) = {

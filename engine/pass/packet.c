@@ -86,7 +86,8 @@ static inline void last(
 	if (HP3_UNLIKELY((f->watch & (HP3_FW_SPRAY | HP3_FW_READS)) ||
 			 (pkt->v.dma_len >= t->e->large && t->e->spraying != NULL))) {
 		hp3_spray_leaves(t, flow, pkt, vd);
-		hp3_spray_reads(t, flow, pkt);
+		if ((f->watch & HP3_FW_READS) || (pkt->v.flags & HP3_VF_READ))
+			hp3_spray_reads(t, flow, pkt);
 	}
 }
 
@@ -320,25 +321,14 @@ static void request_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struc
 		hp3_spray_read_asked(t, pkt);
 }
 
-static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t now,
-	struct hp3_verdict *vd, struct hp3_acts *acts)
+static __attribute__((noinline)) void reply_arrives(struct hp3_engine *e, struct hp3_pkt *pkt,
+	bool of_many, uint64_t now, struct hp3_verdict *vd, struct hp3_acts *acts)
 {
 	const struct hp3_view *v = &pkt->v;
 	struct hp3_flow *f;
 	uint32_t flow, una;
 	bool refused, sound, in_window;
 
-	acts->n = 0;
-	*vd = (struct hp3_verdict){.kind = HP3_PASS, .sport = v->sport, .flow = HP3_NO_FLOW};
-	if (v->class != HP3_CLASS_RC_REPLY) {
-		if (v->class == HP3_CLASS_CNP)
-			hp3_cnp_seen(&(struct hp3_turn){e, now, acts}, pkt, vd);
-		else if (v->class != HP3_CLASS_RC_REQUEST)
-			other_packet(&(struct hp3_turn){e, now, acts}, pkt, HP3_DIR_RX);
-		else
-			request_arrives(&(struct hp3_turn){e, now, acts}, pkt, vd);
-		return;
-	}
 	e->stats.rx_replies++;
 	flow = hp3_pkt_flow(e, pkt, HP3_DIR_RX);
 	if (HP3_UNLIKELY(flow == HP3_NO_FLOW)) {
@@ -405,6 +395,21 @@ static void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t
 		hp3_challenge_claimed(&(struct hp3_turn){e, now, acts}, flow, pkt);
 	if (HP3_UNLIKELY(f->watch & HP3_FW_READS))
 		hp3_spray_read_arrives(&(struct hp3_turn){e, now, acts}, flow, pkt, vd);
+}
+
+static inline void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t now,
+	struct hp3_verdict *vd, struct hp3_acts *acts)
+{
+	acts->n = 0;
+	*vd = (struct hp3_verdict){.kind = HP3_PASS, .sport = pkt->v.sport, .flow = HP3_NO_FLOW};
+	if (HP3_LIKELY(pkt->v.class == HP3_CLASS_RC_REPLY))
+		reply_arrives(e, pkt, of_many, now, vd, acts);
+	else if (pkt->v.class == HP3_CLASS_RC_REQUEST)
+		request_arrives(&(struct hp3_turn){e, now, acts}, pkt, vd);
+	else if (pkt->v.class == HP3_CLASS_CNP)
+		hp3_cnp_seen(&(struct hp3_turn){e, now, acts}, pkt, vd);
+	else
+		other_packet(&(struct hp3_turn){e, now, acts}, pkt, HP3_DIR_RX);
 }
 
 void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,

@@ -30,13 +30,11 @@ static void release(struct hp3d_pipe *p, const struct hp3_act *a)
 }
 
 /* For the local RNIC, put in order; nothing about them changes. */
-static void deliver(struct hp3d_pipe *p, const struct hp3_act *a)
+void hp3d_pipe_deliver(struct hp3d_pipe *p, uint32_t held, uint32_t count)
 {
-	uint32_t i = a->held;
-
-	p->c.delivered += a->count;
-	for (uint32_t n = a->count; n > 0; n--, i = hp3_held_next(p->engine, i))
-		hp3d_pipe_emit(p, HP3_DIR_RX, p->held[i]);
+	p->c.delivered += count;
+	for (uint32_t n = count; n > 0; n--, held = hp3_held_next(p->engine, held))
+		hp3d_pipe_emit(p, HP3_DIR_RX, p->held[held]);
 }
 
 /* It takes a buffer, as seldom as packets are lost. */
@@ -123,7 +121,7 @@ void hp3d_pipe_act(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now)
 		discard(p, a);
 		break;
 	case HP3_ACT_DELIVER:
-		deliver(p, a);
+		hp3d_pipe_deliver(p, a->held, a->count);
 		break;
 	case HP3_ACT_SHOW:
 		show(p, a);

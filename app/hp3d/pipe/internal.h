@@ -63,6 +63,8 @@ void hp3d_pipe_make_room(struct hp3d_pipe *p);
 /* What an action says, but that those which follow the packet in hand come last (pipe.c). Packets
  * that it sets free wait in the vectors. */
 void hp3d_pipe_act(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now);
+/* Held packets for the local RNIC, in order; nothing about them changes. */
+void hp3d_pipe_deliver(struct hp3d_pipe *p, uint32_t held, uint32_t count);
 /* To follow every call of the engine without a packet: its actions are carried out, all of them,
  * and the vectors leave. */
 void hp3d_pipe_settle(struct hp3d_pipe *p, uint64_t now);

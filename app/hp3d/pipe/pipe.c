@@ -54,6 +54,18 @@ struct in_hand {
 	uint32_t i;
 };
 
+static inline void hold(
+	struct hp3d_pipe *p, struct rte_mbuf *m, struct hp3_pkt *pkt, const struct hp3_verdict *vd)
+{
+	if ((vd->flags & HP3_SET_ACKREQ) && !(pkt->v.flags & HP3_VF_ACKREQ))
+		hp3_set_ackreq(rte_pktmbuf_mtod(m, void *), &pkt->v, true);
+	if (unlikely(vd->flags & HP3_CLEAR_BECN))
+		hp3_set_becn(rte_pktmbuf_mtod(m, void *), &pkt->v, false);
+	p->held[vd->held] = m;
+	if (unlikely(++p->unroomed == HP3D_ROOM_EVERY))
+		hp3d_pipe_make_room(p);
+}
+
 static void obey(struct hp3d_pipe *p, const struct in_hand *hand)
 {
 	const struct hp3_verdict *vd = &p->verdicts[hand->i];
@@ -65,14 +77,11 @@ static void obey(struct hp3d_pipe *p, const struct in_hand *hand)
 		pass(p, hand->dir, m, pkt, vd);
 		break;
 	case HP3_HOLD:
-		if ((vd->flags & HP3_SET_ACKREQ) && !(pkt->v.flags & HP3_VF_ACKREQ))
-			hp3_set_ackreq(rte_pktmbuf_mtod(m, void *), &pkt->v, true);
-		if (unlikely(vd->flags & HP3_CLEAR_BECN))
-			hp3_set_becn(rte_pktmbuf_mtod(m, void *), &pkt->v, false);
-		p->held[vd->held] = m;
-		p->held_peak = RTE_MAX(p->held_peak, hp3d_pipe_held(p));
-		if (++p->unroomed == HP3D_ROOM_EVERY)
-			hp3d_pipe_make_room(p);
+		hold(p, m, pkt, vd);
+		break;
+	case HP3_PASS_DELIVER:
+		pass(p, hand->dir, m, pkt, vd);
+		hp3d_pipe_deliver(p, vd->held, vd->count);
 		break;
 	case HP3_CONSUME:
 		p->c.consumed++;
@@ -260,6 +269,8 @@ static void obey_all(
 	for (uint32_t i = from; i < to; i++) {
 		if (likely(p->verdicts[i].kind == HP3_PASS))
 			pass(p, dir, m[i], &p->pkts[i], &p->verdicts[i]);
+		else if (likely(p->verdicts[i].kind == HP3_HOLD))
+			hold(p, m[i], &p->pkts[i], &p->verdicts[i]);
 		else
 			obey(p, &(struct in_hand){dir, m[i], i});
 	}
@@ -275,6 +286,11 @@ static void pass_all(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m,
 	o->send(o->ctx, m, (uint16_t)n);
 }
 
+static void note_held(struct hp3d_pipe *p)
+{
+	p->held_peak = RTE_MAX(p->held_peak, hp3d_pipe_held(p));
+}
+
 /* Packets [from, to) go through the engine; actions leave before the packet that they came with. */
 static void engage(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t from,
 	uint32_t to, uint64_t now)
@@ -284,13 +300,16 @@ static void engage(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, u
 			p->verdicts + from, &p->acts);
 
 		if (likely(p->acts.n == 0)) {
-			if (likely(!p->acts.obey))
+			if (likely(!p->acts.obey)) {
 				pass_all(p, dir, m + from, done);
-			else
+			} else {
+				note_held(p);
 				obey_all(p, dir, m, from, from + done);
+			}
 		} else {
 			uint32_t last = from + done - 1;
 
+			note_held(p);
 			obey_all(p, dir, m, from, last);
 			carry_out(p, &(struct in_hand){dir, m[last], last}, now);
 		}
