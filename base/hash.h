@@ -2,15 +2,15 @@
 #ifndef HP3_BASE_HASH_H
 #define HP3_BASE_HASH_H
 /*
- * Seeded hashes of keys. Same seed, same results, on every machine.
+ * Seeded hashes of keys. The same seed gives the same results on every machine.
  *
- * Peers, applications and the network choose what is looked up. So every factor of every product
- * has a part of the secret key: which keys collide depends on the key, and none collide under all
- * of them. A known factor would leave differences that survive the other one. The seed has to be
- * random and unknown to them.
+ * Peers, applications and the network choose the keys that hp3 hashes. Both factors of every
+ * multiplication therefore include bits derived from the seed. Which keys collide depends on the
+ * seed, and no two keys collide under every seed. Whoever knows one factor can choose keys that
+ * collide under every seed. The seed must be random and secret.
  *
- * Where a key needs no seed: hp3d itself gives it out (an index, a probe's id), or the table is in
- * the memory of who chooses it.
+ * A key needs no secret seed in two cases: hp3d assigns the key itself (an index, a probe id), or
+ * the process that chooses the keys owns the table.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ static inline uint64_t hp3_mix(uint64_t a, uint64_t b)
 	return (uint64_t)m ^ (uint64_t)(m >> 64);
 }
 
-/* Of any bytes, eight at a time. All bits of the result are as good as each other. */
+/* Hashes n bytes, eight at a time. All bits of the result are equally well mixed. */
 static inline uint64_t hp3_hash(uint64_t seed, const void *bytes, size_t n)
 {
 	const char *b = bytes;
@@ -37,7 +37,7 @@ static inline uint64_t hp3_hash(uint64_t seed, const void *bytes, size_t n)
 		word = 0;
 		memcpy(&word, b, part);
 		n -= part;
-		key = hp3_random(&seed); /* one draw after the other, whatever the compiler */
+		key = hp3_random(&seed); /* own statement: fixes the order of draws */
 		h = hp3_mix(h ^ hp3_random(&seed), word ^ key);
 	}
 	key = hp3_random(&seed);

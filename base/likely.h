@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_BASE_LIKELY_H
 #define HP3_BASE_LIKELY_H
-/* Which way nearly every packet goes. As in DPDK, which the library does not include. */
+/*
+ * Branch hints: the branch that nearly every packet takes. The same as likely() and unlikely() of
+ * DPDK, which the library does not include.
+ */
 
 #define HP3_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define HP3_UNLIKELY(x) __builtin_expect(!!(x), 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_BASE_MINMAX_H
 #define HP3_BASE_MINMAX_H
-/* The lesser and the greater of two numbers. */
+/* Minimum and maximum. Functions, not macros: each argument is evaluated once. */
 #include <stdint.h>
 
 static inline uint64_t hp3_min_u64(uint64_t a, uint64_t b)

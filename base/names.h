@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_BASE_NAMES_H
 #define HP3_BASE_NAMES_H
-/* The name of value `i` of an enum, from a table of them; "?" for what is none. */
+/*
+ * The name of enum value `i`, from a table of names indexed by that value. "?" if the table ends
+ * before `i`.
+ */
 #include <stddef.h>
 
 #define HP3_NAME(names, i) ((size_t)(i) < sizeof(names) / sizeof((names)[0]) ? (names)[i] : "?")

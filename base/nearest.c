@@ -11,8 +11,8 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 }
 
 /*
- * Edit distance with a swap of neighbours as one edit (optimal string alignment), in three rolling
- * rows; b is lower case and a's case does not count.
+ * Edit distance in which a swap of two neighbours is one edit (optimal string alignment), with
+ * three rolling rows. b is lower case. The case of a counts only in a swap.
  */
 static unsigned distance(const char *a, const char *b)
 {
@@ -40,7 +40,10 @@ static unsigned distance(const char *a, const char *b)
 	return rows[n % 3][m];
 }
 
-/* A third of the name may be wrong, one letter at least: further off it is another word. */
+/*
+ * At most a third of the name may be wrong, and always one letter. A name further off is another
+ * word.
+ */
 void hp3_nearest_offer(struct hp3_nearest *n, const char *name)
 {
 	unsigned d = distance(n->asked, name), bound = (unsigned)strlen(name) / 3;

@@ -2,14 +2,16 @@
 #ifndef HP3_BASE_NEAREST_H
 #define HP3_BASE_NEAREST_H
 /*
- * "Did you mean ...?": of the names that are offered, the one nearest to what was asked, if it is
- * near enough to be a slip of the hand. Names are lower case and shorter than HP3_NEAREST_MAX; the
- * case of what was asked does not count.
+ * "Did you mean ...?": finds the offered name that is nearest to `asked`. A name counts only if its
+ * distance from `asked` is small enough for a typing error.
+ *
+ * The distance is the number of edits (optimal string alignment). Names are lower case and shorter
+ * than HP3_NEAREST_MAX. The case of `asked` counts only where two neighbouring letters are swapped.
  */
 #define HP3_NEAREST_MAX 64u
 
 struct hp3_nearest {
-	const char *asked, *best; /* best: NULL if none is near enough */
+	const char *asked, *best; /* best: NULL if no name is near enough */
 	unsigned distance;
 };
 

@@ -2,9 +2,11 @@
 #ifndef HP3_BASE_PLAIN_H
 #define HP3_BASE_PLAIN_H
 /*
- * Text of strangers (names of processes, paths, what other programs send) on its way to a log, a
- * journal, JSON or a terminal: each byte that is not printable ASCII becomes '?', so that none of
- * it moves a cursor, begins a line of its own or is no UTF-8. Returns the text.
+ * Text from unauthenticated sources (process names, paths, messages of other programs) before hp3
+ * writes it to a log, a journal, JSON or a terminal.
+ *
+ * Each byte that is not printable ASCII becomes '?'. The text then cannot move a cursor, begin a
+ * line or contain invalid UTF-8. Returns the text.
  */
 #include <string.h>
 
@@ -17,7 +19,9 @@ static inline char *hp3_plain(char *text)
 	return text;
 }
 
-/* The same of text of several lines, which is not ended by a NUL. */
+/*
+ * The same for n bytes of text with several lines and no NUL at the end. Line ends and tabs stay.
+ */
 static inline void hp3_plain_lines(char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -32,13 +36,15 @@ static inline int hp3_is_plain(const char *text)
 	return *text == '\0';
 }
 
-/* Longest word of a command; a longer one is cut. */
+/* Bytes of the longest shell word, with NUL. A longer word is cut. */
 #define HP3_WORD_MAX 512u
 
 /*
- * A name of strangers (an interface that a container named) as one word of a command that somebody
- * will type in a shell: as it is if it is plain, else in single quotes; bytes that are not
- * printable ASCII become '?'. `buf` has HP3_WORD_MAX bytes. Returns `buf`.
+ * Quotes a name from an unauthenticated source (such as an interface that a container named). The
+ * result is one word of a shell command that an operator will type.
+ *
+ * A name of safe characters stays as it is. Any other name is put in single quotes, and its bytes
+ * that are not printable ASCII become '?'. `buf` has HP3_WORD_MAX bytes. Returns `buf`.
  */
 static inline const char *hp3_word(char *buf, const char *name)
 {
@@ -63,7 +69,7 @@ static inline const char *hp3_word(char *buf, const char *name)
 	return buf;
 }
 
-/* Until the end of the block. */
+/* The result is valid until the end of the enclosing block. */
 #define HP3_WORD(name) hp3_word((char[HP3_WORD_MAX]){0}, (name))
 
 #endif

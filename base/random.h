@@ -2,8 +2,9 @@
 #ifndef HP3_BASE_RANDOM_H
 #define HP3_BASE_RANDOM_H
 /*
- * splitmix64 (Steele, Lea, Flood, OOPSLA 2014): one state word that the caller owns and seeds with
- * any number, full period. Same seed, same numbers, on every machine.
+ * Random numbers by splitmix64 (Steele, Lea, Flood, OOPSLA 2014), with full period. The caller owns
+ * the 64-bit state and seeds it with any number. The same seed gives the same numbers on every
+ * machine.
  */
 #include <stdint.h>
 
@@ -16,7 +17,7 @@ static inline uint64_t hp3_random(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-/* 0 .. n - 1; n > 0 */
+/* A number from 0 to n - 1; n > 0. */
 static inline uint32_t hp3_random_below(uint64_t *state, uint32_t n)
 {
 	return (uint32_t)(((hp3_random(state) >> 32) * n) >> 32);

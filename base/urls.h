@@ -2,16 +2,18 @@
 #ifndef HP3_BASE_URLS_H
 #define HP3_BASE_URLS_H
 /*
- * URLs of servers as people may see them, in a list or in a message: *** in place of user, password
- * or token of each, and plain text (plain.h).
+ * URLs of servers for lists and messages: "***" replaces the user, password or token of each URL.
+ * The result is printable ASCII (plain.h).
  */
 #include <string.h>
 #include "base/plain.h"
 
 #define HP3_URL_SEPARATORS ", "
 
-/* Of one URL (or word) of n bytes: where its user and password begin and end; the same: it has
- * none. */
+/*
+ * Finds user and password in a URL (or word) of n bytes: bytes *from to *to - 1. *from equals *to
+ * if there are none.
+ */
 static inline void hp3_url_user(const char *url, size_t n, size_t *from, size_t *to)
 {
 	*from = *to = 0;
@@ -25,7 +27,7 @@ static inline void hp3_url_user(const char *url, size_t n, size_t *from, size_t 
 		*to = *from;
 }
 
-/* As much of n bytes as there is room for, and a NUL. */
+/* Appends n bytes at `at`, as many as fit, and a NUL. Returns the new end. */
 static inline size_t hp3_url_add(char *to, size_t cap, size_t at, const char *text, size_t n)
 {
 	size_t room = cap - 1 - at;
@@ -36,7 +38,7 @@ static inline size_t hp3_url_add(char *to, size_t cap, size_t at, const char *te
 	return at + n;
 }
 
-/* Cut to `cap` bytes. Returns `to`. */
+/* Writes `text` to `to` without secrets, cut to `cap` bytes with NUL. Returns `to`. */
 static inline const char *hp3_urls_shown(const char *text, char *to, size_t cap)
 {
 	size_t at = 0;
