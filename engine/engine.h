@@ -2,17 +2,18 @@
 #ifndef HP3_ENGINE_ENGINE_H
 #define HP3_ENGINE_ENGINE_H
 /*
- * The engine: flow table, pairing and reorder-free rerouting behind a few calls, without I/O,
- * clock, allocation or callback. Packets and time go in; a verdict for the packet in hand and a
- * short list of actions come out. hp3d, the simulator, the replay and the tests drive this same
+ * The public interface of the engine: flow table, pairing and reorder-free rerouting. The engine
+ * has no I/O, clock, allocation or callback. Packets and time go in. A verdict for each packet and
+ * a short list of actions come out. hp3d, the simulator, the replay and the tests run this same
  * code.
  *
- * Time is nanoseconds, monotonic, always an argument. One instance is driven by one thread;
- * instances share nothing. All randomness comes from the seeds in the configuration.
+ * Time is monotonic, in nanoseconds, and always an argument. One thread drives an instance.
+ * Instances share nothing. All randomness comes from the seeds in the configuration.
  *
- * Use per burst: hp3_see_burst(), then hp3_burst() as often as it takes, or, one packet at a time:
- *     parse -> hp3_find_burst() -> hp3_tx() or hp3_rx(), carry out the actions, then the verdict.
- * Actions come first: a RELEASE must leave before the packet in hand. A DELIVER comes last.
+ * For a burst: call hp3_see_burst(), then hp3_burst() until it has handled all packets. For a
+ * single packet: parse it, then call hp3_find_burst(), then hp3_tx() or hp3_rx(). In both cases
+ * carry out the actions first, then the verdict: a RELEASE must leave before the packet in hand.
+ * The exception is DELIVER, which goes to the RNIC behind the packet in hand.
  */
 #include <stddef.h>
 #include "cc/dcqcn.h"
@@ -32,36 +33,41 @@
 
 struct hp3_engine;
 
-/* Who reduces the rate of a flow whose packets are marked (design: "cc")? */
+/* Who reduces the rate of a flow whose packets are ECN-marked? */
 enum hp3_cc_mode {
-	HP3_CC_NATIVE, /* the RNIC; CNPs go to it, except stale ones after a move */
-	HP3_CC_DCQCN, /* the engine: reaction point and pacer; CNPs and BECN stop here (rule 5) */
-	HP3_CC_OFF, /* nobody; CNPs and BECN stop here, for RNICs that do not know them */
+	/* the RNIC; it gets all CNPs but stale ones after a move and those that rule 30
+	 * withholds */
+	HP3_CC_NATIVE,
+	/* the engine: DCQCN reaction point and pacer; it consumes CNPs and clears BECN (rule 5) */
+	HP3_CC_DCQCN,
+	/* nobody; the engine consumes CNPs and clears BECN, for RNICs that do not know them */
+	HP3_CC_OFF,
 };
 
 struct hp3_cc_params {
 	uint8_t mode; /* enum hp3_cc_mode */
-	bool notify; /* be the notification point: tell the sender of CE (cc/np.h) */
+	bool notify; /* be the DCQCN notification point: report CE marks to the sender (cc/np.h) */
 	struct hp3_np_params np;
-	struct hp3_dcqcn_params rp; /* DCQCN */
-	uint32_t burst_bytes; /* DCQCN: may leave at once */
+	struct hp3_dcqcn_params rp; /* DCQCN: reaction point */
+	uint32_t burst_bytes; /* DCQCN: bytes of a flow that may leave at once */
 	uint64_t rto_ns; /* DCQCN: the RNIC's retransmission time-out; 0: it has none (rule 14) */
-	uint64_t max_rtt_ns; /* longest round trip: how long a CNP may be stale */
-	/* NATIVE: of a base RTT, how long a flow that looks for a better path keeps CNPs from the
-	 * RNIC (rule 30); 0: no CNP waits */
+	/* longest round trip; for this long after a move, CNPs may still be about the old path */
+	uint64_t max_rtt_ns;
+	/* NATIVE: percent of a base RTT for which CNPs are withheld from the RNIC while a search
+	 * for a better path runs (rule 30). 0: no CNP is withheld. */
 	uint16_t withhold_percent;
 	struct hp3_share_params share;
 };
 
-/* Which probes? */
+/* How other paths are probed. */
 enum hp3_probe_choice {
-	HP3_PROBES_AUTO, /* peer; standard where the peer never answers */
+	HP3_PROBES_AUTO, /* peer probes; standard probes where the peer's hp3d never answers */
 	HP3_PROBES_PEER,
 	HP3_PROBES_STANDARD,
-	HP3_PROBES_NAK, /* as the paper does it; see rule 3 */
+	HP3_PROBES_NAK, /* the probes of the paper; rule 3 says why they are not the default */
 };
 
-/* May flows be moved? */
+/* Values of policy keys (policy.def); struct hp3_policy_words holds them. */
 enum hp3_policy_mode { HP3_POLICY_OFF, HP3_POLICY_OBSERVE, HP3_POLICY_ON };
 enum hp3_probe_mode {
 	HP3_PROBE_MODE_OFF,
@@ -77,101 +83,115 @@ enum hp3_spray_mode { HP3_SPRAY_MOVE, HP3_SPRAY_ALL, HP3_SPRAY_AUTO };
 
 struct hp3_spray_params {
 	uint8_t mode; /* enum hp3_spray_mode */
-	uint16_t flows; /* of the local RNIC at a time, and as many of peers */
-	uint8_t lanes; /* source ports of each: 2 .. 64 */
-	uint32_t alike; /* %: rfr/spread.h */
-	bool setup; /* the peer is asked when a queue pair is set up, before its first message */
-	bool reads; /* READ responses, too */
-	uint32_t bytes; /* messages of at least so many */
-	uint64_t beat_ns; /* the peer is asked so often whether it still puts them in order */
-	uint64_t wait_ns; /* longest wait for a packet that lacks, at the receiver */
+	/* queue pairs that are sprayed at a time, and as many of peers that are resequenced */
+	uint16_t flows;
+	uint8_t lanes; /* entropy values (UDP source ports) of each queue pair: 2 .. 64 */
+	uint32_t alike; /* %: see rfr/spread.h */
+	bool setup; /* ask the peer when a queue pair is set up, before its first message */
+	bool reads; /* spray READ responses, too */
+	uint32_t bytes; /* spray messages of at least this length */
+	/* keep-alive interval, in which the sender asks whether the peer still resequences */
+	uint64_t beat_ns;
+	uint64_t wait_ns; /* receiver: longest wait for a missing packet */
 	uint64_t late_ns, rest_ns; /* rfr/spread.h */
 };
 
-/* What is said in one word and means several fields: hp3_policy_settled() sets these. */
+/* Policy keys that each set several fields; hp3_policy_settled() sets those fields. */
 struct hp3_policy_words {
-	uint8_t mode; /* enum hp3_policy_mode: hp3_policy_mode() */
-	bool observe_probes; /* observe searches */
-	uint8_t probe; /* enum hp3_probe_mode: probing, probes, round.allow_nak */
-	uint8_t notify; /* enum hp3_np_key: cc.notify */
-	bool watch; /* false: monitor.cycle_ns is 0 */
-	bool placement; /* load_paths */
+	uint8_t mode; /* enum hp3_policy_mode; hp3_policy_mode() applies it */
+	bool observe_probes; /* mode observe: probe other paths */
+	uint8_t probe; /* enum hp3_probe_mode; sets probing, probes, round.allow_nak */
+	uint8_t notify; /* enum hp3_np_key; sets cc.notify */
+	bool watch; /* false sets monitor.cycle_ns to 0 */
+	bool placement; /* sets load_paths */
 };
 
 /*
- * Limits and times; policy.def tells what each means to an operator, its range and its default. The
- * engine itself reads all but `words`, and `answer_dscp`, which is for who builds the packets.
+ * Limits and times. policy.def has the meaning, range and default of each. The engine reads all but
+ * `words`, and `answer_dscp`, which is for the code that builds the packets.
  */
 struct hp3_engine_config {
 	uint64_t seed;
-	/* Of all hash tables, whose keys the network chooses: random where it could do harm.
-	 * Results do not depend on it. */
+	/* Key of all hash tables. Peers choose what is hashed, so it must be random where an
+	 * attacker could fill a chain. Results do not depend on it. */
 	uint64_t hash_seed;
 	uint32_t max_flows, max_pairs, max_moves;
-	uint64_t idle_age_ns; /* flows with nothing in flight are removed after this */
-	uint64_t dead_age_ns; /* others after this */
-	uint64_t pin_ns; /* an address pair whose RNIC sent a fragment is immovable for so long */
-	uint64_t max_hold_ns; /* from the closing packet to the end of the drain */
+	/* a flow with nothing in flight is removed after this time without packets */
+	uint64_t idle_age_ns;
+	uint64_t dead_age_ns; /* any other flow is removed after this time without packets */
+	/* for this long after an IP fragment of the RNIC, flows of its address pair do not move */
+	uint64_t pin_ns;
+	uint64_t max_hold_ns; /* longest drain: from the closing packet to the end of the move */
 	uint64_t close_timeout_ns; /* how long a move waits for a packet to close with */
 	uint64_t hold_bytes; /* per flow */
 	uint64_t hold_bytes_total;
-	uint32_t hold_packets; /* all flows together: what the caller can hold */
+	uint32_t hold_packets; /* all flows together: packets that the caller can hold */
 	uint64_t challenge_timeout_ns;
-	uint32_t challenge_hits; /* answers wanted before a pairing is believed */
-	uint32_t challenge_spread; /* the challenged packet is drawn from so many */
-	/* so long replies may come that belong to requests which no record knows of: no inference
-	 */
+	uint32_t challenge_hits; /* challenges to be answered in a row before a flow is paired */
+	uint32_t challenge_spread; /* the challenged packet is drawn from this many */
+	/* For this long, replies may acknowledge requests that the engine did not see: no
+	 * challenges. */
 	uint64_t challenge_quiet_ns;
-	uint64_t refute_ns; /* replies that contradict what was told of a pairing: for so long */
-	struct hp3_monitor_params monitor; /* cycle_ns 0: paths are not watched */
-	/* Rounds of probes; the watch of the path in use sets them off. */
+	/* a pairing from an event is discarded if replies contradict it for this long */
+	uint64_t refute_ns;
+	struct hp3_monitor_params monitor; /* cycle_ns 0: paths are not monitored */
+	/* Probe other paths; severe congestion of the path in use starts a round of probes. */
 	bool probing;
 	uint8_t probes; /* enum hp3_probe_choice */
-	uint8_t candidates; /* ports per round beside the one in use, up to 7 */
-	uint16_t max_concurrent; /* rounds and moves of an address pair at a time */
-	uint64_t cooldown_ns; /* a flow that was moved stays that long, ... */
-	uint8_t cooldown_rtts; /* ... or so many base RTTs */
-	/* a better path is asked about once more after a random part of this (rule 29), or ...; 0:
-	 * it is taken at once */
+	uint8_t candidates; /* ports per round besides the one in use, up to 7 */
+	uint16_t max_concurrent; /* rounds and moves of an address pair at the same time */
+	uint64_t cooldown_ns; /* a flow does not move again for this long after a move, ... */
+	uint8_t cooldown_rtts; /* ... or for this many base RTTs, whichever is longer */
+	/* A better path is probed again after a random part of this time (rule 29), or of
+	 * move_wait_rtts. 0: the flow moves at once. */
 	uint64_t move_wait_ns;
-	uint8_t move_wait_rtts; /* ... of so many base RTTs, if that is longer */
-	uint64_t verify_ns; /* after a move: when to judge whether it paid off; 0: never */
-	uint64_t stall_ns; /* nothing acknowledged for so long (and 4 RTT): dead path? 0: never */
-	uint64_t peer_ns; /* AUTO: a peer that does not answer is asked again after this */
-	/* an RNIC has to go back more often than so many times for a thousand requests: the path in
-	 * use is lossy; 0: never */
+	uint8_t move_wait_rtts; /* base RTTs, if that is longer than move_wait_ns */
+	/* time from a move to the check whether the new path is better; 0: no check */
+	uint64_t verify_ns;
+	/* nothing acknowledged for this long (and 4 RTTs): probe whether the path is dead; 0:
+	 * never */
+	uint64_t stall_ns;
+	uint64_t peer_ns; /* AUTO: retry interval of peer probes to a peer that did not answer */
+	/* The path in use is lossy if the RNIC goes back more often than this for 1000 requests. 0:
+	 * never. */
 	uint16_t loss_permille;
-	uint8_t loss_repeats; /* ... and at least so often, up to 30 */
-	bool setup_probing; /* look for a path between queue-pair setup and first data */
-	uint8_t setup_rounds; /* ... in up to so many rounds */
-	/* ... answers up to so many percent later than the first are alike; 0: the first decides */
+	uint8_t loss_repeats; /* ... and at least this often, up to 30 */
+	bool setup_probing; /* search for a path between queue-pair setup and first data */
+	uint8_t setup_rounds; /* ... in at most this many rounds */
+	/* ... answers later than the first by up to this percentage count as equal; 0: the first
+	 * wins */
 	uint8_t setup_alike;
-	/* of a base RTT that a message takes at cc.rp.rpg_max_rate: from here on it waits for a
-	 * path, if its queue pair is idle; 0: none does */
+	/* A message on an idle queue pair waits for a path if sending it at cc.rp.rpg_max_rate
+	 * takes at least this percentage of a base RTT. 0: no message waits. */
 	uint16_t wake_percent;
-	bool observe; /* tell what would be done (WOULD), move nothing */
-	bool silent; /* ... and ask nobody: what would be done is to look for a better path */
-	bool unkeyed; /* peers would not believe us: no reports, and nothing of our flows */
-	/* ... but these do that have one of these keys; NULL: all. The caller's; lives as long */
+	bool observe; /* report moves as events (WOULD) and make none */
+	bool silent; /* ... and send no probes: a WOULD event then stands for a path search */
+	/* peers cannot authenticate our messages: send no reports, and no counts of flows */
+	bool unkeyed;
+	/* ... only to peers that share one of these keys; NULL: all. The caller keeps it
+	 * allocated. */
 	const struct hp3_probe_key *key;
-	uint8_t answer_dscp; /* of what hosts tell each other; HP3_DSCP_KEPT: that of data */
+	uint8_t answer_dscp; /* DSCP of messages between hosts; HP3_DSCP_KEPT: that of the data */
 	struct hp3_round_params round;
 	struct hp3_paths_params paths;
-	/* What turns ports into paths: a model, or traces (trace.h); neither: the port is the path
-	 */
-	const struct hp3_path_model *model; /* the caller's; lives as long as the engine */
-	bool trace; /* not with a model */
-	struct hp3_limit traces; /* switches answer few per second: keep it low */
+	/* What maps ports to paths: a model, or traces (trace.h). Without either, each port counts
+	 * as a path. */
+	const struct hp3_path_model *model; /* the caller's; it must live as long as the engine */
+	bool trace; /* learn paths from traces; not with a model */
+	struct hp3_limit traces; /* rate limit of traces; switches answer few per second */
 	uint64_t trace_timeout_ns;
-	uint16_t load_paths; /* paths whose flows are counted for placement; 0: no placement */
-	uint64_t load_age_ns; /* the peer's counts are used for so long */
-	uint64_t tell_ns; /* between TELL actions of an address pair; 0: the caller tells */
+	/* placement: number of paths whose flows are counted; 0: no placement */
+	uint16_t load_paths;
+	uint64_t load_age_ns; /* counts that a peer advertised expire after this */
+	/* interval of TELL actions of an address pair; 0: the caller decides when to advertise */
+	uint64_t tell_ns;
 	struct hp3_cc_params cc;
 	struct hp3_spray_params spray;
-	/* moves are carried out by hp3_actuator()'s caller; nothing is held or paced */
+	/* verbs mode: the caller carries out moves (hp3_actuator()); the engine holds and paces
+	 * nothing */
 	bool beside;
-	/* ... but copies of CNPs come by hp3_rx(): what the RNIC's port counts means nothing then
-	 */
+	/* ... and the caller passes copies of CNPs to hp3_rx(); the RNIC's port counters are not
+	 * used */
 	bool copies;
 	bool pair_by_cm, pair_by_challenge;
 	bool moves_allowed;
@@ -180,19 +200,19 @@ struct hp3_engine_config {
 };
 
 /*
- * One packet: the caller fills frame, len, trusted and the view; hp3_find_burst() fills the rest.
- * Packets of any class may be handed in; those that do not concern the engine pass. CM datagrams
- * (pairing) and IP fragments of the local RNIC's (which make their address pair immovable for a
- * while) do concern it.
+ * One packet. The caller fills in frame, len, trusted and the view; hp3_find_burst() fills in the
+ * rest. The caller may pass packets of any class. Besides RoCE requests and replies, the engine
+ * uses CM datagrams (pairing) and IP fragments that the local RNIC sends (which pin their address
+ * pair for a while). All others get the verdict PASS.
  */
 struct hp3_pkt {
 	const void *frame;
 	uint32_t len;
-	bool trusted; /* only headers are at hand, the ICRC counts as right (simulator) */
+	bool trusted; /* frame has headers only; the ICRC counts as right (simulator) */
 	struct hp3_view v;
 	uint64_t addr;
-	uint32_t sig, bucket; /* bucket: HP3_NO_BUCKET if no flow is looked for */
-	uint32_t flow; /* index, to be verified by hp3_tx/hp3_rx; HP3_NO_FLOW */
+	uint32_t sig, bucket; /* bucket: HP3_NO_BUCKET if the packet needs no flow lookup */
+	uint32_t flow; /* index, which hp3_tx() and hp3_rx() verify; or HP3_NO_FLOW */
 };
 
 #define HP3_NO_BUCKET UINT32_MAX
@@ -202,72 +222,77 @@ enum hp3_verdict_kind {
 	HP3_HOLD,
 	HP3_CONSUME,
 	HP3_DROP,
-	/* hp3_burst() alone: PASS, and then a DELIVER of `held` and `count` (struct hp3_act) */
+	/* hp3_burst() only: PASS, then a DELIVER of `held` and `count` (struct hp3_act) */
 	HP3_PASS_DELIVER
 };
 
 #define HP3_SET_ACKREQ 0x01u
-#define HP3_SET_BECN   0x02u /* resv8a is outside the ICRC */
+#define HP3_SET_BECN   0x02u /* BECN is in resv8a, which the ICRC does not cover */
 #define HP3_CLEAR_BECN 0x04u
 
 struct hp3_verdict {
 	uint8_t kind; /* enum hp3_verdict_kind */
 	uint8_t flags; /* HP3_SET_* */
-	/* source port to leave with; equals the packet's own if nothing is to change */
+	/* UDP source port to leave with; the packet's own if it stays unchanged */
 	uint16_t sport;
-	/* HOLD: the packet's number while it is held, 1 to HP3_HELD(hold_packets): the caller keeps
-	 * packet[held]; flags hold for it, too, sport does not */
+	/* HOLD: handle of the packet while it is held, below HP3_HELD(hold_packets), not 0. The
+	 * caller keeps the packet under this handle. Flags apply to the held packet, too; sport
+	 * does not. */
 	uint32_t held;
 	uint32_t flow;
 	uint32_t count; /* PASS_DELIVER */
 };
 
 enum hp3_act_kind {
-	/* send the first `count` packets that the flow holds, in order (`held` is the first,
-	   hp3_held_next() the one behind), with source port `port`; flags: HP3_SET_ACKREQ on the
-	   last of them */
+	/* Send the first `count` packets that the flow holds, in order, with source port `port`.
+	 * `held` is the first; hp3_held_next() gives the next. HP3_SET_ACKREQ applies to the last
+	 * of them. */
 	HP3_ACT_RELEASE,
-	/* drop the first `count` packets that the flow holds (as for RELEASE): their queue pair is
-	   gone, or they are sent again */
+	/* Drop the first `count` packets that the flow holds (as for RELEASE). Their queue pair is
+	 * gone, or the RNIC sends them again. */
 	HP3_ACT_DISCARD,
 	HP3_ACT_EVENT,
 	HP3_ACT_PROBE, /* send a probe of the flow on `port`; see struct hp3_act */
-	HP3_ACT_NAK, /* to the local RNIC: PSN sequence error, `psn` is expected (rule 4) */
-	HP3_ACT_CNP, /* to the network: tell the flow's sender of congestion (rule 5) */
+	HP3_ACT_NAK, /* to the local RNIC: NAK, PSN sequence error, `psn` is expected (rule 4) */
+	HP3_ACT_CNP, /* to the network: a CNP for the flow's sender (rule 5) */
 	HP3_ACT_CNP_OWED, /* to the local RNIC: a CNP in place of those withheld (rule 30) */
-	/* to the peer's hp3d on `port`: no reply to this flow comes through; `psn` as for a PROBE
-	   of kind PEER */
+	/* To the peer's hp3d on `port`: no reply to this flow arrives. `psn` as for a PROBE of kind
+	 * PEER. */
 	HP3_ACT_REPORT,
-	/* to the peer's RNIC on `port`: zero-length WRITE ONLY with the old PSN `psn`, AckReq, so
-	   that it says again how far it is */
+	/* ACK solicitation, to the peer's RNIC on `port`: zero-length WRITE ONLY with the old PSN
+	 * `psn`, AckReq. The RNIC repeats its latest acknowledgement. */
 	HP3_ACT_URGE,
-	HP3_ACT_SUSPEND, /* beside: let the queue pair's send queue drain, report DRAINED */
-	/* beside: use `port` from now on, report MOVED; without SUSPEND before it (queue pair just
-	   set up; op HP3_MOVE_DEAD: path dead): at once, FAILED to be reported at most */
+	/* verbs mode: let the send queue of the queue pair drain, then report DRAINED */
+	HP3_ACT_SUSPEND,
+	/* Verbs mode: use `port` from now on, then report MOVED. There is no SUSPEND before it if
+	 * the queue pair was just set up, or if op is HP3_MOVE_DEAD (dead path): then move at once.
+	 * Only FAILED needs to be reported. */
 	HP3_ACT_MOVE,
-	HP3_ACT_RESUME, /* beside: send on, on the old port */
-	HP3_ACT_TELL, /* report to the flow's peer what hp3_load_to_names() says, and hp3_ways_to()
-		       */
-	HP3_ACT_RACK, /* tell the other hosts of this rack what hp3_rack_tell() says; no flow */
-	HP3_ACT_AGREE, /* say `agree.what` to the hp3d of `agree.remote` (probes/agree.h) */
-	/* `count` held packets that came from the network go to the local RNIC, as they are, in
-	   order, *behind* the packet in hand (`held` as for RELEASE) */
+	HP3_ACT_RESUME, /* verbs mode: go on sending, on the old port */
+	HP3_ACT_TELL, /* advertise hp3_load_to_names() and hp3_ways_to() to the flow's peer */
+	HP3_ACT_RACK, /* advertise hp3_rack_tell() to the other hosts of this rack; no flow */
+	/* send the message `agree.what` to the hp3d at `agree.remote` (probes/agree.h) */
+	HP3_ACT_AGREE,
+	/* Pass `count` held packets from the network to the local RNIC: unchanged, in order,
+	 * *behind* the packet in hand (`held` as for RELEASE). */
 	HP3_ACT_DELIVER,
-	/* a copy of the packet `held` goes to the local RNIC, which shall ask for what is before
-	   it; it stays held. Where there is no room for a copy nothing is done */
+	/* Pass a copy of packet `held` to the local RNIC, so that the RNIC sends a NAK for the gap
+	 * before it. The packet stays held. Without memory for a copy: do nothing. */
 	HP3_ACT_SHOW,
-	HP3_ACT_TRACE, /* send a trace of the flow on `port`; what came of it: hp3_hop_told() */
+	/* send a trace of the flow on `port`; report its outcome with hp3_hop_told() */
+	HP3_ACT_TRACE,
 };
 
 /*
- * PROBE: kind PEER bears probe_id, so that its answer names it. It is no packet of a reliable
- * connection (probes/peer.h): an RNIC that it reaches drops it, whatever its PSN; `psn` is an old
- * one all the same. TRACE and REPORT have the same form. STANDARD is a duplicate: zero-length WRITE
- * ONLY with the old PSN `psn`, AckReq. NAK is a WRITE ONLY with the future PSN `psn`.
+ * Fields of PROBE. Kind PEER carries probe_id, which its answer repeats. It is no packet of a
+ * reliable connection (probes/peer.h), so an RNIC that it reaches drops it, whatever its PSN. `psn`
+ * is an old one all the same. TRACE and REPORT have the same form. Kind STANDARD is a duplicate
+ * request: zero-length WRITE ONLY with the old PSN `psn`, AckReq. Kind NAK is a WRITE ONLY with the
+ * future PSN `psn`.
  */
 #define HP3_MOVE_DEAD 1u
 
-/* AGREE: between whom, and what. */
+/* AGREE: addresses, and the message. */
 struct hp3_act_agree {
 	bool ipv6;
 	uint32_t vlan;
@@ -278,9 +303,9 @@ struct hp3_act_agree {
 struct hp3_act {
 	uint8_t kind; /* enum hp3_act_kind */
 	uint8_t flags; /* RELEASE: HP3_SET_ACKREQ; TRACE: opcode, 0: that of probes */
-	uint8_t op; /* PROBE: enum hp3_probe_kind; TRACE: its TTL; MOVE: HP3_MOVE_DEAD */
+	uint8_t op; /* PROBE: enum hp3_probe_kind; TRACE: its TTL; MOVE: 0 or HP3_MOVE_DEAD */
 	uint16_t port;
-	uint16_t pad; /* PROBE of kind PEER: bytes that it writes, to be as long as data */
+	uint16_t pad; /* PROBE of kind PEER: payload bytes, which make it as long as data */
 	uint16_t pkey; /* NAK, CNP, CNP_OWED */
 	uint32_t count, held; /* RELEASE, DISCARD, DELIVER */
 	uint32_t flow;
@@ -293,29 +318,31 @@ struct hp3_act {
 	};
 };
 
-/* Numbers of held packets end here: one more than can be held, so that none is given away twice
- * before its packet has left. */
+/*
+ * Handles of held packets are below this. There is one more than packets that can be held, so that
+ * no handle is reused before its packet has left.
+ */
 #define HP3_HELD(hold_packets) ((hold_packets) + 1u)
 
 #define HP3_ACTS_MAX 20u /* no call but hp3_tick() needs more than 16 */
 
 struct hp3_acts {
 	uint32_t n;
-	bool more; /* hp3_tick: call again with an empty list */
-	bool obey; /* hp3_burst: some verdict says more than to pass the packet as it is */
+	bool more; /* hp3_tick(): call again with an empty list */
+	bool obey; /* hp3_burst(): some verdict is not a plain PASS */
 	struct hp3_act act[HP3_ACTS_MAX];
 };
 
-/* Queue-pair setup as seen by a watcher, in the sight of the local host. */
+/* Setup and end of a queue pair, from the point of view of the local host. */
 enum hp3_qp_kind { HP3_QP_UP, HP3_QP_DOWN };
 
-/* Who tells (life/tellers.h: what each may). */
+/* The source of an event; life/tellers.h says which changes each may make. */
 enum hp3_teller {
 	HP3_TELLER_NONE,
 	HP3_TELLER_CM, /* connection management on the wire */
-	HP3_TELLER_LIBRARY, /* the library's watcher: any local process can make it say anything */
-	HP3_TELLER_KERNEL, /* the kernel's watcher: such queue pairs there are */
-	HP3_TELLER_VERBS, /* the application itself (mode beside) */
+	HP3_TELLER_LIBRARY, /* the library's watcher; any local process can forge its events */
+	HP3_TELLER_KERNEL, /* the kernel's watcher; these queue pairs exist */
+	HP3_TELLER_VERBS, /* the application itself (verbs mode) */
 	HP3_TELLERS
 };
 #define HP3_TELLER_MASK 7u
@@ -327,9 +354,9 @@ struct hp3_qp_event {
 	uint32_t vlan;
 	uint8_t local[16], remote[16]; /* IPv4: first four bytes */
 	uint32_t lqpn, rqpn;
-	uint32_t psn; /* UP: first one that the local queue pair will send */
+	uint32_t psn; /* UP: first PSN that the local queue pair will send */
 	bool psn_known;
-	uint32_t owner; /* LIBRARY: the process that says so */
+	uint32_t owner; /* LIBRARY: the process that the event is from */
 };
 
 enum hp3_cmd_kind { HP3_CMD_MOVE, HP3_CMD_HOME, HP3_CMD_CANCEL };
@@ -339,10 +366,10 @@ struct hp3_cmd {
 	uint8_t cause;
 	uint16_t port; /* MOVE: target; 0 draws one at random from 0xC000..0xFFFF */
 	uint32_t flow;
-	uint64_t tag; /* comes back in the event */
+	uint64_t tag; /* copied to the event */
 };
 
-/* What an operator sees of a flow. */
+/* A flow, for operators. */
 struct hp3_flow_info {
 	uint32_t flow;
 	bool ipv6, paired, moved;
@@ -350,72 +377,76 @@ struct hp3_flow_info {
 	uint8_t local[16], remote[16];
 	uint32_t lqpn, rqpn, una, nxt, inflight;
 	uint16_t port, home, pmtu;
-	uint16_t replies; /* port that its replies leave on; 0: as the RNIC sends them */
+	uint16_t replies; /* UDP source port of its replies; 0: the RNIC's */
 	uint8_t state, pairing;
 	uint8_t unpaired; /* enum hp3_unpaired_reason */
 	uint8_t spray; /* enum hp3_spray_state */
-	uint8_t spray_reads; /* ... of the responses to what the peer reads */
-	uint8_t lanes; /* that its packets take */
+	uint8_t spray_reads; /* ... for responses to the peer's READs */
+	uint8_t lanes; /* entropy values in use */
 	uint32_t moves, retransmits;
 	uint64_t bytes, idle_ns;
-	uint64_t rate; /* bit/s that DCQCN lets it send at; 0: that is not ours (cc) */
+	uint64_t rate; /* bit/s, the DCQCN rate; 0: the engine does not pace it (cc) */
 	bool severe;
-	uint8_t barred; /* enum hp3_bar: what of the filter keeps it where it is */
+	uint8_t barred; /* enum hp3_bar: which filter rule keeps the flow on its port */
 	uint8_t dscp; /* HP3_NO_DSCP: not known yet */
-	struct hp3_estimates path; /* all 0: not watched, or nothing seen yet */
+	struct hp3_estimates path; /* all 0: not monitored, or no sample yet */
 };
 
-/* Bytes of memory (64-byte aligned) that hp3_engine_create() wants for this configuration. */
+/* Bytes of memory (64-byte aligned) that hp3_engine_create() needs for this configuration. */
 size_t hp3_engine_size(const struct hp3_engine_config *cfg);
-/* Returns NULL if `mem` is misaligned or too small, or a limit is 0 or out of range. */
+/* Returns NULL if `mem` is misaligned or too small, or if a limit is 0 or out of range. */
 struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_engine_config *cfg);
 
 /*
- * Takes over times, limits and switches; what sizes memory, and the seed, stay as they were. What
- * hp3_engine_create() would refuse changes nothing.
+ * Applies times, limits and switches. Table sizes and the seed stay as they were. A configuration
+ * that hp3_engine_create() would refuse changes nothing.
  */
 void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config *cfg);
 
 /*
- * Of the slots in use, of which there are so many: does slot i have a search or a move under way
- * that can be called off (HP3_CMD_CANCEL) without a gap? A flow that leaves a dead path cannot. To
- * be asked from the last one down: what is called off gives its slot back.
+ * hp3_engine_slots(): number of slots in use. hp3_slot_open(): does slot i have a search or move
+ * that HP3_CMD_CANCEL ends without a gap? A flow that leaves a dead path has none. Iterate from the
+ * last slot down: a cancelled operation frees its slot.
  */
 uint32_t hp3_engine_slots(const struct hp3_engine *e);
 bool hp3_slot_open(const struct hp3_engine *e, uint32_t i, uint32_t *flow);
 
 /*
- * The caller has room to hold so many more packets, all flows together, until it says so again;
- * more than hold_packets in all never count. A packet that finds no room is refused, as by a full
- * hold.
+ * The caller can hold this many more packets of all flows, until the next call. hold_packets
+ * remains the upper limit. A packet without room is treated as when the hold is full.
  */
 void hp3_hold_room(struct hp3_engine *e, uint32_t more);
 
-/* Packets of this direction that the engine holds: HOLD said so, and no RELEASE, DISCARD or DELIVER
- * has given them back. */
+/*
+ * Packets of this direction that the engine holds: the verdict was HOLD, and no RELEASE, DISCARD or
+ * DELIVER has named them yet.
+ */
 uint32_t hp3_engine_held(const struct hp3_engine *e, enum hp3_dir dir);
 
-/* Of the packets that one RELEASE or DISCARD names, the one behind `held`. To be asked before the
- * engine is called again. */
+/*
+ * The packet behind `held` among those that one RELEASE or DISCARD names. Call this before the next
+ * call of the engine.
+ */
 uint32_t hp3_held_next(const struct hp3_engine *e, uint32_t held);
 
-/* Fills addr, sig, bucket and flow of RC packets; prefetches what hp3_tx/hp3_rx will touch. */
+/* Fills in addr, sig, bucket and flow of RC packets. Prefetches what hp3_tx() and hp3_rx() read. */
 void hp3_find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir);
 
 /*
- * The same in bulk, for speed; results are those of hp3_parse(), hp3_find_burst(), hp3_tx() and
- * hp3_rx().
- * - hp3_see_burst() wants frame, len and trusted; it fills in the rest but the flow, which
- *   hp3_burst() looks for. A packet without a frame (NULL) is of class OTHER. Returns how many are
- *   no requests (TX), no replies (RX).
- * - hp3_burst() handles packets in order and returns how many it did: all, or up to and including
- *   the first one that comes with actions. Then: obey the verdicts before it, carry out the
- *   actions, obey the last verdict, call again for the packets behind it. Held packets that follow
- *   a packet do not end a burst: they are in its verdict (PASS_DELIVER).
+ * The burst interface. Results equal those of hp3_parse(), hp3_find_burst(), hp3_tx() and hp3_rx().
+ * - hp3_see_burst() needs frame, len and trusted, and fills in the rest except the flow. A packet
+ *   whose frame is NULL has class OTHER. Returns the number of packets that are no requests (TX) or
+ *   no replies (RX).
+ * - hp3_burst() looks up flows and handles packets in order. It returns how many it handled: all,
+ *   or up to and including the first packet that comes with actions. The caller then obeys the
+ *   verdicts before that packet, carries out the actions, obeys its verdict, and calls again for
+ *   the packets behind it. Held packets that follow a packet in PSN order do not end the burst: its
+ *   verdict names them (PASS_DELIVER).
  */
 /*
- * For which kinds of packets hp3_see_burst() fills in all: a bit each. A message of a peer, handled
- * between hp3_see_burst() and hp3_burst(), may add one; the packets behind it are to be seen again.
+ * The kinds of packets that hp3_see_burst() fills in completely: one bit each. A message from a
+ * peer, handled between hp3_see_burst() and hp3_burst(), may add a kind. The caller then calls
+ * hp3_see_burst() again for the packets behind it.
  */
 uint32_t hp3_seen_kinds(const struct hp3_engine *e);
 uint32_t hp3_see_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir);
@@ -423,9 +454,9 @@ uint32_t hp3_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum 
 	uint64_t now, struct hp3_verdict *verdicts, struct hp3_acts *acts);
 
 /*
- * Both exist for several levels of the instruction set; the best one that this CPU has is in use.
- * hp3_lane_name() lists them, from plain to best, NULL behind the last; hp3_lane_use() switches
- * (for tests) and returns 0 or -ENOTSUP: not for this CPU.
+ * Both burst functions exist for several levels of the instruction set. The engine uses the best
+ * level of this CPU. hp3_lane_name() lists them from plain to best, then returns NULL.
+ * hp3_lane_use() selects one (for tests). It returns 0, or -ENOTSUP: this CPU does not have it.
  */
 const char *hp3_lane_name(unsigned i);
 int hp3_lane_use(struct hp3_engine *e, unsigned i);
@@ -437,62 +468,65 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	struct hp3_acts *acts);
 
 /*
- * What an hp3d that ran before knew of a flow, to be told before its first packet: its requests
- * leave on `port` (0: as the RNIC sends them), its replies on `replies` (0: likewise). Packets of
- * that time may travel there still, so the flow begins where they are, and comes home by a drain as
- * any other. Whose replies they are is found anew. Returns 0; -EEXIST: it has sent already, nothing
- * changes; -EPERM: not in the data path; -ENOSPC: tables full; -EINVAL.
+ * Restores the ports of a flow from an earlier hp3d. Call it before the first packet of the flow.
+ * Requests leave on `port`, replies on `replies`; 0: on the RNIC's port. Packets sent earlier may
+ * still be in flight on these ports, so the flow starts there, and returns home behind a drain. The
+ * engine pairs the flow anew. Returns 0; -EEXIST: the flow has sent already, nothing changes;
+ * -EPERM: not in the data path; -ENOSPC: tables full; -EINVAL.
  */
 int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn,
 	uint16_t port, uint16_t replies, uint64_t now);
 
 /*
- * hp3d did not poll for a while, and somebody else let packets pass, in either direction. What is
- * held and what is under way is given up, flows begin anew on the RNICs' ports, and no queue pair
- * is paired for a while by what it is answered; where those packets left on other ports,
- * hp3_flow_restore() says so next. To be called with an empty list before the next packet: with
- * `from` 0, then with what it returns, until that is HP3_NO_FLOW. Each call does a piece of bounded
- * size. Between two pieces time may pass and queue pairs may be set up; flows keep their ports.
- * Where packets pass unseen after the last piece, call it once more with HP3_NO_FLOW.
+ * hp3d did not poll for a while, and packets passed it in either direction. The engine ends all
+ * moves and searches, and gives up all held packets. Flows start anew on the RNICs' ports, and
+ * challenges pause. If packets left on other ports meanwhile, call hp3_flow_restore() next.
+ *
+ * Before the next packet, call this with an empty list and `from` 0, then with `from` set to the
+ * previous return value, until it returns HP3_NO_FLOW. Each call does a bounded part. Between two
+ * calls, time may pass and queue pairs may be set up; flows keep their ports. If packets pass
+ * unseen after the last part, call it once more with HP3_NO_FLOW.
  */
 uint32_t hp3_missed(struct hp3_engine *e, uint32_t from, uint64_t now, struct hp3_acts *acts);
 
-/* Returns 0, also if it changes nothing (setups_ignored counts these), or -ENOSPC if the tables are
- * full, -EINVAL. */
+/*
+ * Returns 0, also if the event changes nothing (setups_ignored counts these); -ENOSPC: tables full;
+ * -EINVAL.
+ */
 int hp3_qp(
 	struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, struct hp3_acts *acts);
 
 /*
- * Returns 0: done or under way (the event tells how it ended); -ENOENT no such flow; -ENOLINK not
- * paired yet; -EALREADY on that port; -EBUSY a move is under way; -EAGAIN an RNR NAK is pending;
- * -ENOSPC all move slots taken; -ENODATA no request packet seen yet; -EPERM moves are off, or the
+ * Returns 0: done or under way (an event reports the result); -ENOENT: no such flow; -ENOLINK: not
+ * paired yet; -EALREADY: on that port; -EBUSY: a move is under way; -EAGAIN: an RNR NAK is pending;
+ * -ENOSPC: all slots in use; -ENODATA: no request packet seen yet; -EPERM: moves are off, or the
  * flow is immovable.
  */
 int hp3_command(
 	struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts);
-const char *hp3_command_error(int err); /* what to do about it */
+const char *hp3_command_error(int err); /* a text that says what to do about it */
 
 /*
- * Advice of somebody who sees more than this host: `port` is a candidate. It is asked, beside the
- * port in use, while traffic flows on; the flow moves there if its probe comes back unmarked and
- * takes no longer than HP3_NO_WORSE_RTT says. Advice that proves bad costs two probes of the
- * address pair's budget, and delays no search of the flow's own. The event (SWITCH, IDLE_SWITCH,
- * RECOVER) that tells the end has the cause ADVICE, and the tag. cause and kind of *cmd mean
- * nothing.
+ * Advice from the fleet: probe `port` besides the port in use, while the flow goes on sending. The
+ * flow moves there if the answer is unmarked and its RTT is within HP3_NO_WORSE_RTT. Rejected
+ * advice costs two probes of the address pair's budget and delays no search of the flow's own. The
+ * event that reports the result (SWITCH, IDLE_SWITCH, RECOVER) has cause ADVICE and the tag. cause
+ * and kind of *cmd are ignored.
  *
- * Returns as hp3_command() does, and: -EOPNOTSUPP probes are off, or the peer answers none of its
- * kind; -EHOSTUNREACH the path of that port has failed, or loses packets; -EDQUOT what came of the
- * flow's last move is not known yet, or its address pair has searches under way, or no probes left.
+ * Returns as hp3_command() does, and: -EOPNOTSUPP: probes are off, or the peer answers none of
+ * their kind; -EHOSTUNREACH: the path of that port has failed or is lossy; -EDQUOT: the result of
+ * the flow's last move is not known yet, or its address pair has searches under way or no probe
+ * budget.
  */
 int hp3_advise(
 	struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts);
 
 /*
- * A peer's hp3d answered probe `id`; `ce`: the probe was marked on its way. Unknown and late ids
- * are ignored. Its round trip is the time since it was asked for; or, of hp3_probe_timed(), if
- * that is shorter and not 0, `took_ns`: what stamps of an RNIC say that the wire took, without
- * the time that hosts need to look. hp3_probe_timed() returns whether it is the first answer to a
- * probe of ours that is remembered: only then it is a sign of life.
+ * A peer's hp3d answered probe `id`; `ce`: the probe was marked CE. Unknown and late ids are
+ * ignored. The RTT is the time since the PROBE action. hp3_probe_timed() uses `took_ns` if that is
+ * shorter and not 0: the time on the wire by an RNIC's timestamps, without the delay of polling.
+ * hp3_probe_timed() returns whether this is the first answer to a probe that the engine still has a
+ * record of. Only then does it show that the peer is alive.
  */
 void hp3_probe_reply(
 	struct hp3_engine *e, uint32_t id, bool ce, uint64_t now, struct hp3_acts *acts);
@@ -500,30 +534,31 @@ bool hp3_probe_timed(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_n
 	struct hp3_acts *acts);
 
 /*
- * What became of trace `id`; `hop`: who said that its TTL ended (HOP, ODD), 4 or 16 bytes. Unknown
- * and late ids are ignored. What is never told counts as SILENT after two time-outs.
+ * The outcome of trace `id`. `hop`: the sender of the ICMP time exceeded message (HOP, ODD), 4 or
+ * 16 bytes. Unknown and late ids are ignored. A trace without an outcome counts as SILENT after two
+ * time-outs.
  */
 void hp3_hop_told(struct hp3_engine *e, uint32_t id, enum hp3_trace_outcome outcome, bool ipv6,
 	const void *hop, uint64_t now);
 
 /*
- * Paths bear numbers 0 .. load_paths - 1 in one engine. With a model they are the model's own, the
- * same on every host. Traced ones have a number in this engine and a name for others: see trace.h.
- * Name of a path, or -ENOENT; path of a name, or -ENOENT; `add`: a peer told of it, it gets a
- * number if there is room.
+ * Paths have numbers 0 .. load_paths - 1 in one engine. With a model, these are the model's
+ * numbers, the same on every host. A traced path has a number in this engine and a name that all
+ * hosts share: see trace.h. Both return -ENOENT for an unknown path or name. `add`: a peer sent
+ * this name, so it gets a number if one is free.
  */
 int hp3_path_name(const struct hp3_engine *e, uint32_t path);
 int hp3_path_number(struct hp3_engine *e, uint16_t name, bool add);
 
 /*
- * Placement: two hosts tell each other how many active flows they have per path, in probes, in
- * their replies, or whenever the caller likes.
- * - hp3_load_told_by(): the peer of probe `id` said how many flows come in at its host, from
- *   everywhere, by paths 0 .. n - 1; call before hp3_probe_reply();
- * - hp3_load_in(): our own inbound flows, from everywhere, for such a reply;
- * - hp3_load_from(): the peer there sends us so many flows on each path;
- * - hp3_load_to(): what to tell it in turn.
- * The fillers write at most `max` counts and return how many.
+ * Placement: two hosts advertise to each other their number of active flows per path: in probes, in
+ * answers to probes, or in reports.
+ * - hp3_load_told_by(): the peer that answered probe `id` receives this many flows, from all hosts,
+ *   on paths 0 .. n - 1. Call it before hp3_probe_reply().
+ * - hp3_load_in(): flows that this host receives, from all hosts; for such an answer.
+ * - hp3_load_from(): the peer at `ends` sends this host so many flows on each path.
+ * - hp3_load_to(): flows that this host sends to that peer. The functions that fill an array write
+ *   at most `max` counts and return how many.
  */
 void hp3_load_told_by(
 	struct hp3_engine *e, uint32_t id, const uint16_t *count, uint32_t n, uint64_t now);
@@ -534,10 +569,11 @@ uint32_t hp3_load_to(
 	const struct hp3_engine *e, const struct hp3_ends *ends, uint16_t *count, uint32_t max);
 
 /*
- * The same under names, for hosts whose paths bear different numbers. What goes into a report
- * (hp3_load_to_names) and what came in one (from: `stamp` is the report's; 0, -ENOENT: no such
- * pair, -ESTALE: it is not newer than the last one); what goes into an answer (in) and what came in
- * one (told; before hp3_probe_reply()). Paths without a name are left out.
+ * The same with names instead of numbers, for hosts that number paths differently.
+ * hp3_load_to_names() fills in a report; hp3_load_from_names() takes one from a peer with its
+ * `stamp`. The latter returns 0; -ENOENT: no such pair; -ESTALE: not newer than the last one.
+ * hp3_load_in_names() fills in an answer to a probe; hp3_load_told_names() takes one, before
+ * hp3_probe_reply(). Paths without a name are left out.
  */
 uint32_t hp3_load_to_names(
 	const struct hp3_engine *e, uint32_t flow, struct hp3_path_count *path, uint32_t max);
@@ -548,13 +584,13 @@ void hp3_load_told_names(struct hp3_engine *e, uint32_t id, const struct hp3_pat
 	uint32_t n, uint64_t now);
 
 /*
- * Long flows by way (cc.share_moves, paths/ways.h), under names that all hosts share. What goes
- * into a report beside the counts above: `out` of ours to that peer, `in` of all into this rack;
- * and what a peer told likewise. What goes to the hosts of this rack: `out` of this host, `in` into
- * it; and what one of them told. Returns as above, -ENOENT also where ways are not counted;
- * -ENOSPC: too many hosts.
+ * Long flows per spine path (cc.share_moves, paths/ways.h), by names that all hosts share. A report
+ * to a peer carries, besides the counts above, `out`: long flows of this host to that peer, and
+ * `in`: all into this rack (hp3_ways_to, hp3_ways_from). A message to the hosts of this rack
+ * carries `out`: long flows of this host, and `in`: those into it (hp3_rack_tell, hp3_rack_told).
+ * Returns as above; -ENOENT also if spine paths are not counted; -ENOSPC: too many hosts.
  */
-#define HP3_RACK_MATES 64u /* hosts of a rack; further ones are not heard */
+#define HP3_RACK_MATES 64u /* most rack peers; messages of further ones are ignored */
 bool hp3_counts_ways(const struct hp3_engine *e);
 uint32_t hp3_ways_to(const struct hp3_engine *e, uint32_t flow, struct hp3_way_count *way,
 	uint32_t max, uint64_t now);
@@ -564,102 +600,111 @@ uint32_t hp3_rack_tell(const struct hp3_engine *e, struct hp3_way_count *way, ui
 int hp3_rack_told(struct hp3_engine *e, bool ipv6, const void *mate, uint64_t stamp,
 	const struct hp3_way_count *way, uint32_t n, uint64_t now);
 
-/* A sound probe of a peer's hp3d, or the first answer to one of ours: it is alive (rule 5). */
+/* The peer's hp3d is alive: it sent a valid probe, or the first answer to one of ours (rule 5). */
 void hp3_peer_seen(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now);
 
 /*
- * A sound report of a peer's hp3d arrived (probes/peer.h): no reply to its queue pair `rqpn` comes
- * through; from now on they leave on another port. Returns 0; -EALREADY: moved just now; -EPERM:
- * moves are off, or not this engine's; -ENOSPC: tables full.
+ * A valid report of a peer's hp3d arrived (probes/peer.h): no reply to its queue pair `rqpn`
+ * reaches it. These replies leave on another port from now on. Returns 0; -EALREADY: moved just
+ * now; -EPERM: moves are off, or another engine's; -ENOSPC: tables full.
  */
 int hp3_peer_report(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn, uint64_t now,
 	struct hp3_acts *acts);
 
-/* The peer's hp3d said this of a queue pair that is sprayed (probes/agree.h). */
+/* The peer's hp3d sent this message about a sprayed queue pair (probes/agree.h). */
 void hp3_agree_told(struct hp3_engine *e, const struct hp3_ends *ends, const struct hp3_agree *what,
 	uint64_t now, struct hp3_acts *acts);
 /*
- * hp3d leaves, or its packets are to go past it. From now on nothing is agreed on, and hp3_tick()
- * ends what is: peers that were promised to be put in order are told no, and are put in order until
- * they say that all has arrived; what leaves takes one path, and when all that took several has
- * arrived the peer is told. Returns 0: nothing is agreed on any more; else when all that was
- * promised is over (ns): wait until then, or until it returns 0. Until hp3_tick() has looked at all
- * agreements that is 10 s from now, which none exceeds. To be called again and again.
+ * hp3d stops, or packets are about to bypass it. The engine begins no further agreements, and
+ * hp3_tick() ends those that exist. As the receiver, the engine answers NO, and resequences until
+ * the sender has sent OVER. As the sender, it uses one path, and sends OVER when all sprayed
+ * packets have arrived.
+ *
+ * Returns 0: there are no agreements any more; else the time (ns) at which the last one ends. Wait
+ * until then, or until it returns 0. Until hp3_tick() has looked at all agreements, that time is 10
+ * s from now, the longest possible. Call it repeatedly.
  */
 uint64_t hp3_spray_stop(struct hp3_engine *e, uint64_t now);
 /*
- * Packets of the network lie unread since the RNIC's port takes none (`blocked`), or are read
- * again. Meanwhile no packet counts as late, and no promise to resequence ends.
+ * The RNIC's port accepts no packets (`blocked`), so packets of the network are not polled; or it
+ * accepts them again. While blocked, no packet counts as late and no agreement to resequence ends.
  */
 void hp3_rx_blocked(struct hp3_engine *e, bool blocked, uint64_t now);
-/* It does not leave. */
+/* Cancels hp3_spray_stop(). */
 void hp3_spray_go_on(struct hp3_engine *e);
-/* Ends one agreement at once, whatever is on its way; to be called until false. */
+/*
+ * Ends one agreement at once, even if sprayed packets are in flight. Call it until it returns
+ * false.
+ */
 bool hp3_spray_abandon(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
-/* hp3d leaves, or lets packets go past it: what waits for the pacer leaves at once, in order, and
- * nothing waits for it again before hp3_missed(). To be called until false. */
+/*
+ * hp3d stops, or packets are about to bypass it: the pacer's packets leave at once, in order. No
+ * packet is paced again before hp3_missed(). Call it until it returns false.
+ */
 bool hp3_pacing_stop(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 
 /*
- * Reports of the `beside` actuator, which carries out SUSPEND, MOVE and RESUME. DRAINED: everything
- * sent is acknowledged, nothing is being sent; MOVED: the new port is in use, sending goes on;
- * FAILED, at any step: the queue pair goes on on the old port. Returns 0, -ENOENT (no such flow),
- * or -EINVAL: not what this flow waits for.
+ * Verbs mode: results of SUSPEND, MOVE and RESUME. DRAINED: all that was sent is acknowledged and
+ * nothing is being sent. MOVED: the queue pair sends on the new port. FAILED, at any step: it goes
+ * on sending on the old port. Returns 0; -ENOENT: no such flow; -EINVAL: the flow does not wait for
+ * this report.
  */
 enum hp3_actuator_report { HP3_BESIDE_DRAINED, HP3_BESIDE_MOVED, HP3_BESIDE_FAILED };
 int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report report, uint64_t now,
 	struct hp3_acts *acts);
 
 /*
- * Beside the RNIC, where no packet is seen: what the completions of a queue pair told since the
- * last call. `took_ns` is the newest time from post to completion (0: none), `least_ns` the least
- * with as much before it in its send queue; they are judged as round trips are, and what is decided
- * on them has cause COMPLETION. What was posted and is not done is in flight; where nothing is done
- * any more the path may be dead. The ports are the actuator's word: where the engine believes
- * otherwise and no move is under way, it yields. To be called now and then also if nothing was
- * sent: a queue pair that nobody tells of is removed. Returns 0, -ENOENT (no such flow), -EINVAL:
- * not beside, or not set up by an event.
+ * Verbs mode, where the engine sees no packets: completions of a queue pair since the last call.
+ * `took_ns` is the newest time from post to completion (0: none). `least_ns` is the shortest one
+ * with as many bytes ahead in the send queue. The engine treats both as RTTs; decisions from them
+ * have cause COMPLETION. Bytes posted and not completed count as in flight. If completions stop,
+ * the engine suspects a dead path.
+ *
+ * The ports are those that the actuator reports. If the engine's differ and no move is under way,
+ * the engine adopts them. Call it now and then even if nothing was sent: a queue pair without calls
+ * is removed. Returns 0; -ENOENT: no such flow; -EINVAL: not verbs mode, or no event has set it up.
  */
 struct hp3_felt {
-	uint16_t home, port; /* as the RNIC would choose, and in use; 0: not known */
+	uint16_t home, port; /* as the RNIC chooses it, and in use; 0: not known */
 	uint64_t posted, done; /* bytes */
 	uint32_t posted_wrs, done_wrs;
 	uint32_t took_ns, least_ns;
-	bool port_cnp; /* its RNIC's port handled CNPs a short while ago, whosever they were */
+	bool port_cnp; /* the RNIC's port handled CNPs a short while ago, of whatever queue pair */
 };
 int hp3_felt(struct hp3_engine *e, uint32_t flow, const struct hp3_felt *felt, uint64_t now,
 	struct hp3_acts *acts);
 
 /*
- * Beside: between these ends no ports but n of them can be asked and used (0: all); they are the
- * caller's, and live as long as flows between these ends. 0, -ENOENT: no such pair, or no probing.
+ * Verbs mode: only these n ports can be probed and used between these ends (0: all). The caller
+ * keeps the array while flows between these ends exist. Returns 0; -ENOENT: no such pair, or
+ * probing is off.
  */
 int hp3_qp_ports(
 	struct hp3_engine *e, const struct hp3_ends *ends, const uint16_t *ports, uint32_t n);
-/* Beside: a queue pair has been set up and nothing was posted: a path for it, as set-up probing
- * says. */
+/*
+ * Verbs mode: a queue pair was set up and has posted nothing yet: search a path (set-up probing).
+ */
 void hp3_qp_place(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
 
-/* Deadlines, ageing. Returns when it wants to be called next (at the latest). */
+/* Handles deadlines and ageing. Returns the latest time of the next call. */
 uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
-/* The same as of now: other calls may have set an earlier deadline. */
+/* That time as of now: other calls may have set an earlier deadline. */
 uint64_t hp3_engine_due(const struct hp3_engine *e);
 
-/* Lists: first flow with index >= `from` that is in use, or HP3_NO_FLOW. */
+/* Iteration: the first flow in use with index >= `from`, or HP3_NO_FLOW. */
 uint32_t hp3_flow_next(const struct hp3_engine *e, uint32_t from);
-/* Its remote QPN, as a flow id has it; UINT32_MAX: not in use. Cheap, for those who look for one.
- */
+/* Its remote QPN, as in a flow id; UINT32_MAX: not in use. Cheap enough for a linear search. */
 uint32_t hp3_flow_rqpn(const struct hp3_engine *e, uint32_t flow);
 bool hp3_flow_is_moved(const struct hp3_engine *e, uint32_t flow);
 int hp3_flow_info(
 	const struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_flow_info *info);
-/* By what a flow id names. HP3_NO_FLOW if unknown. */
+/* Looks up a flow by the parts of a flow id. HP3_NO_FLOW if unknown. */
 uint32_t hp3_flow_find(const struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn);
 
 const struct hp3_stats *hp3_engine_stats(const struct hp3_engine *e);
 uint32_t hp3_engine_flows(const struct hp3_engine *e); /* in use */
 uint32_t hp3_engine_pairs(const struct hp3_engine *e); /* address pairs in use */
-uint32_t hp3_engine_moves(const struct hp3_engine *e); /* rounds and moves in progress */
-uint32_t hp3_engine_moved(const struct hp3_engine *e); /* flows away from home */
+uint32_t hp3_engine_moves(const struct hp3_engine *e); /* searches and moves in progress */
+uint32_t hp3_engine_moved(const struct hp3_engine *e); /* flows that are not on their home port */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the peer says about queue pairs that are sprayed, what time brings, and the end. */
+/* Timers of agreements, and how all of them end. */
 #include "engine/spray/receive.h"
 #include "engine/spray/send.h"
 #include "engine/flows/keys.h"

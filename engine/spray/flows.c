@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flows are added, paired, unpaired, removed, or begin anew: what becomes of their agreements (rule
- * 35). */
+/*
+ * What becomes of a flow's agreements when it is added, paired, unpaired or removed, or begins anew
+ * (rule 35).
+ */
 #include "engine/flows/keys.h"
 #include "engine/flows/pending.h"
 #include "engine/spray/receive.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is held of queue pairs of peers that are sprayed, and when it goes to the local RNIC. */
+/* Packets that the receiver holds, and when they go to the local RNIC. */
 #include "engine/spray/receive.h"
 
 #define GIVE_UP 4u /* times the longest wait for a packet, until nothing is held any more */

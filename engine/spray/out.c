@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Agreements about queue pairs of the local RNIC: how they begin, what peers and time make of them,
- * and how they end. */
+/* The sender's agreements: how they begin and end, and how messages and timers change them. */
 #include "engine/flows/keys.h"
 #include "engine/spray/receive.h"
 #include "engine/spray/send.h"

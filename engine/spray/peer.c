@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is remembered of the lanes to each peer. */
+/* The records of EVs (lanes) per peer. */
 #include "engine/spray/spray.h"
 #include "engine/flows/keys.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What peers are promised: that a queue pair of theirs is put in order; how it begins and ends. */
+/* The receiver's agreements to resequence a queue pair: how they begin and end. */
 #include "engine/flows/keys.h"
 #include "engine/spray/receive.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of peers that have a part of the room for sprayed queue pairs. */
+/* The table of shares per peer. */
 #include "engine/spray/quota.h"
 #include <string.h>
 #include "base/hash.h"

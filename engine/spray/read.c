@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* READ responses of the local RNIC: which of them leave by which path. The requester's hp3d has
- * offered to put them in order (reads.c). */
+/*
+ * READ responses of the local RNIC: which path each takes. The requester's hp3d has offered to
+ * resequence them (reads.c).
+ */
 #include "engine/flows/keys.h"
 #include "engine/flows/pending.h"
 #include "engine/spray/send.h"

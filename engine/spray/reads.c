@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the local RNIC reads: the responses take several paths where the peer agrees, and are put in
- * order here. Which ones there are to be is told by the READs that leave; the first that is large
- * has this hp3d offer it. Until a response to a READ that was counted has come nothing is agreed
- * on: those before it are then no more on their way, and came by one path.
+ * READ responses for the local RNIC: they take several paths if the peer agrees, and hp3d
+ * resequences them here. The READs that leave show which responses to expect. The first large READ
+ * makes hp3d send an OFFER. hp3d answers YES only after the first response to a counted READ has
+ * arrived. All responses before it took one path, so none of them is in flight any more.
  */
 #include "engine/spray/receive.h"
 #include "engine/spray/send.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queue pairs of peers that are sprayed: put in order before the local RNIC sees them. */
+/* Requests of peers that are sprayed: hp3d resequences them before the local RNIC gets them. */
 #include "engine/spray/receive.h"
 #include "engine/flows/keys.h"
 

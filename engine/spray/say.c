@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is said to the peer about queue pairs that are sprayed, and what both sides of it use. */
+/* Messages to the peer about sprayed queue pairs, and code that both directions share. */
 #include "engine/spray/spray.h"
 #include "base/random.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queue pairs of the local RNIC that are sprayed: which packet leaves by which path, and when they
- * are not. */
+/* Requests of the local RNIC: which path each takes, and when a queue pair takes one path. */
 #include "engine/spray/send.h"
 #include "base/random.h"
 

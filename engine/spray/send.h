@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_ENGINE_SPRAY_SEND_H
 #define HP3_ENGINE_SPRAY_SEND_H
-/* Inside of the sending side: requests (send.c) and READ responses (read.c) of the local RNIC's
- * queue pairs, the agreements about them (out.c). */
+/*
+ * Internals of the sending side: requests (send.c) and READ responses (read.c) of the local RNIC's
+ * queue pairs, and the agreements about them (out.c).
+ */
 #include "engine/spray/spray.h"
 
 static inline struct hp3_spray_out *hp3_out_of(struct hp3_engine *e, uint32_t flow)
@@ -15,7 +17,7 @@ static inline struct hp3_spray_out *hp3_out_of_read(struct hp3_engine *e, uint32
 	return &e->spraying->out[e->spraying->of[flow].read];
 }
 
-/* Keep-alive interval: the peer may have heard of the one that is stated, or not. */
+/* Keep-alive interval (ns). The peer may not know the stated one yet, so the shorter one counts. */
 static inline uint64_t hp3_out_beat(const struct hp3_spray_out *o)
 {
 #ifdef HP3_BREAK_SPRAY_BEAT
@@ -24,46 +26,54 @@ static inline uint64_t hp3_out_beat(const struct hp3_spray_out *o)
 	return hp3_min_u32(o->beat_us, o->stated_us) * 1000ull;
 }
 
-/* Whom to ask? A peer that believes us, and that said no word to the contrary. */
+/*
+ * May the peer be asked about requests? It shares a key with this host, and has not refused lately.
+ */
 bool hp3_out_may_begin(const struct hp3_turn *t, const struct hp3_flow *f);
-/* ... but for what the peer said of requests. */
+/* ... without regard to a refusal about requests. */
 bool hp3_out_may_agree(const struct hp3_turn *t, const struct hp3_flow *f);
-/* Mode auto: lanes can be compared. */
+/* Mode auto: can paths be compared? True in other modes. */
 static inline bool hp3_out_may_compare(const struct hp3_engine *e)
 {
 	return e->cfg.spray.mode != HP3_SPRAY_AUTO || hp3_spray_rounds_may_ask(e);
 }
-/* Is there a place for one more of the peer, of so many in all? If not it is counted. */
+/* May this peer have one more agreement, if there are `most` in all? A refusal is counted. */
 bool hp3_out_has_place(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t most);
-/* A large message of the flow begins: an agreement, if there is a place. */
+/* A large message of the flow begins: begins an agreement if there is a place. */
 void hp3_out_large(struct hp3_turn *t, uint32_t flow);
-/* `start`: where nothing is in flight, the PSN that leaves next. */
+/*
+ * Begins an agreement about requests. `start`: PSN of the next packet if nothing is in flight, else
+ * HP3_NO_PSN.
+ */
 void hp3_out_begin(struct hp3_turn *t, uint32_t flow, uint32_t start);
-/* ... about what is read from it. */
+/*
+ * Begins an agreement about READ responses. `asked_of`: QPN of the local queue pair that the peer
+ * reads from.
+ */
 void hp3_out_begin_read(struct hp3_turn *t, uint32_t flow, uint32_t asked_of);
-/* The agreement is over; `over`: the peer is told. */
+/* Ends the agreement. `over`: sends OVER to the peer. */
 void hp3_out_end(struct hp3_turn *t, struct hp3_spray_out *o, bool over);
-/* The peer said yes not too long ago, to what was said not too long ago. */
+/* Is the newest YES recent, and the message that it answers? */
 bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o);
-/* May its packets leave by several lanes now? The agreement may have ended if not. */
+/* May packets leave by several EVs now? If not, the agreement may have ended. */
 bool hp3_out_may_spread(struct hp3_turn *t, struct hp3_spray_out *o);
-/* The packet leaves by one of the lanes. */
+/* Sends the packet by one of the EVs. */
 void hp3_out_spread(
 	struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn, struct hp3_verdict *vd);
-/* A PSN is sent again: the port of its first transmission proves no loss any more. */
+/* The RNIC sends a PSN again: the port of its first transmission proves no loss any more. */
 static inline void hp3_out_again(struct hp3_spray_out *o, uint32_t psn)
 {
 	hp3_port_log_forget(&o->log, psn);
 }
-/* The RNIC goes back to this PSN. If the peer asked about it, its lane is left out. */
+/* The RNIC goes back to this PSN. If the peer asked about it, its EV rests (rfr/spread.h). */
 void hp3_out_lost(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn);
-/* Its peer is not asked for a while. */
+/* Sends no further ASK to the peer for a while. */
 void hp3_out_put_off(struct hp3_turn *t, const struct hp3_spray_out *o);
 /* The number of an agreement that begins now. */
 uint32_t hp3_out_number(struct hp3_spraying *s, uint64_t now);
-/* True: the agreement is still there. */
+/* Applies an input of rfr/spraying.h. False: the agreement has ended. */
 bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_input in);
-/* Paths do: in mode auto one of them is taken. */
+/* Paths differ: in mode auto, the agreement ends, and packets take one path. True: it did. */
 bool hp3_out_differ(struct hp3_turn *t, struct hp3_spray_out *o);
 
 #endif

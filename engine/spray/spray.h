@@ -2,15 +2,18 @@
 #ifndef HP3_ENGINE_SPRAY_H
 #define HP3_ENGINE_SPRAY_H
 /*
- * Queue pairs whose packets take several paths at once (rfr.mode = spray): those of the local RNIC
- * that leave so (send.c, out.c), and those of peers that are put in order before the local RNIC
- * sees them (receive.c); what the two hosts say to each other about it (say.c, agree.c). What
- * either may do when is rfr/spraying.h.
+ * Spraying: the packets of a queue pair take several paths at once (rfr.mode = auto or spray).
+ * Sender: queue pairs of the local RNIC (send.c, read.c, out.c). Receiver: hp3d resequences the
+ * packets of a peer before the local RNIC gets them (receive.c, reads.c). Messages between the two
+ * hosts: say.c, agree.c. The sender's states: rfr/spraying.h.
  *
- * Requests and READ responses are two streams, each with an agreement of its own. Responses leave
- * by several paths at the responder (read.c), and are put in order at the requester (reads.c),
- * which alone knows which ones there are to be. ACKs and NAKs keep to one path, and are held at the
- * requester until the responses before them have come. Congestion control is the RNIC's.
+ * Requests and READ responses are two streams of a queue pair, each with an agreement of its own.
+ * Responses take several paths from the responder (read.c). The requester's hp3d resequences them
+ * (reads.c), because it alone sees which responses to expect. ACKs and NAKs take one path. The
+ * requester's hp3d holds them until the responses before them have arrived. The RNIC does
+ * congestion control.
+ *
+ * Lane: an entropy value (EV), that is, a UDP source port of a sprayed queue pair.
  */
 #include "base/hash.h"
 #include "engine/flows/deadlines.h"
@@ -25,47 +28,50 @@
 #include "rfr/spread.h"
 
 #define HP3_SPRAY_SAID     16u
-#define HP3_SPRAY_BEAT_MAX 1000000000ull /* ns: keep-alive interval */
+#define HP3_SPRAY_BEAT_MAX 1000000000ull /* ns: longest keep-alive interval */
 #define HP3_HEADERS                                                                                \
 	96u /* bytes of a packet besides its payload: Ethernet, IPv6, UDP, BTH, RETH, ICRC */
 
-/* A queue pair of the local RNIC. What each of its packets needs is the first line. */
+/*
+ * The sender's record of an agreement. Fields that each packet needs are in the first cache line.
+ */
 struct hp3_spray_out {
-	uint64_t heard; /* the peer's last YES; ASKING: when it was asked first */
-	uint64_t yes_to; /* when that was said to which it was an answer */
-	uint64_t large_at; /* newest packet of a large message */
-	uint32_t run_from; /* PSN of the first one by a lane since it went back, or HP3_NO_PSN */
-	uint16_t peer; /* whose lanes it takes: in hp3_spraying.peer */
+	uint64_t heard; /* time of the peer's newest YES; ASKING: of the first ASK */
+	uint64_t yes_to; /* time of the message that this YES answers */
+	uint64_t large_at; /* time of the newest packet of a large message */
+	uint32_t run_from; /* first PSN by an EV since the RNIC went back; or HP3_NO_PSN */
+	uint16_t peer; /* whose EVs the packets take: index in hp3_spraying.peer */
 	uint8_t state; /* enum hp3_spray_state */
-	bool large; /* the message under way is */
+	bool large; /* the current message is large */
 	bool sized; /* the peer knows the path MTU */
-	bool chosen; /* a packet has left by one of several lanes */
-	bool reads; /* READ responses */
-	bool fence; /* the next one keeps to the port in use */
-	bool blind; /* the flow was unpaired: time alone tells what has arrived */
-	uint32_t so_far; /* bytes of the message under way that have left */
-	uint32_t start; /* PSN with which the agreement begins; else HP3_NO_PSN */
+	bool chosen; /* a packet has left by one of several EVs */
+	bool reads; /* about READ responses */
+	bool fence; /* the next packet takes the port in use */
+	bool blind; /* the flow was unpaired: only time shows what has arrived */
+	uint32_t so_far; /* bytes of the current message that have left */
+	uint32_t start; /* set-up: first PSN of the agreement; else HP3_NO_PSN */
 	uint32_t flow;
-	uint32_t number; /* of the agreement: later ones have greater ones, as int32_t */
-	uint32_t turn, answered; /* of what was said last; of the newest answer */
-	uint16_t at; /* in the list of those in use */
-	uint16_t quota; /* the peer's, among hp3_spraying.quotas */
-	uint16_t room; /* packets that may be in flight, as the peer said; 0: it did not */
-	uint8_t strikes; /* times in a row that the RNIC went back soon after */
-	uint32_t behind; /* NARROW, ENDING: all before it left when lanes were in use */
-	/* reads: the local queue pair that is read from, and PSNs that it was asked for: [first,
-	 * end) */
+	uint32_t number; /* of the agreement; grows, compared as int32_t */
+	uint32_t turn, answered; /* turn of the newest message to the peer; of the newest answer */
+	uint16_t at; /* index in hp3_spraying.outs */
+	uint16_t quota; /* the peer's: index in hp3_spraying.quotas */
+	uint16_t room; /* packets that the peer can hold, by its YES; 0: not stated */
+	uint8_t strikes; /* times in a row that the RNIC went back soon after spraying began */
+	uint32_t behind; /* NARROW, ENDING: packets before this PSN may have taken any EV */
+	/* READ responses: QPN of the local queue pair that the peer reads from; PSNs that it asked
+	 * for: [first, end) */
 	uint32_t asked_of, asked_first, asked_end;
-	uint32_t sent; /* reads: the highest PSN of a response that left, or HP3_NO_PSN */
-	uint16_t next_read; /* in the chain by addresses and asked_of */
-	uint64_t said[HP3_SPRAY_SAID]; /* when, by turn: the newest ones */
-	uint64_t narrowed; /* NARROW: since when */
-	uint64_t beat_at; /* the next word to the peer */
+	uint32_t sent; /* READ responses: highest PSN that left, or HP3_NO_PSN */
+	uint16_t next_read; /* READ responses: next record in the chain by addresses and asked_of */
+	uint64_t said[HP3_SPRAY_SAID]; /* times of the newest messages, by turn */
+	uint64_t narrowed; /* NARROW, ENDING: since when */
+	uint64_t beat_at; /* time of the next keep-alive */
 	uint64_t began;
-	/* Keep-alive interval: as the peer confirmed it, and as it is stated. The shorter one
+	/* Keep-alive interval (us): confirmed by the peer; stated to the peer. The shorter one
 	 * counts. */
 	uint32_t beat_us, stated_us;
-	/* The PSN that the peer asked about last, or HP3_NO_PSN, and the port from which it left */
+	/* The PSN that the peer asked about last (MISSING), or HP3_NO_PSN; the port that this PSN
+	 * left from. */
 	uint32_t missing;
 	uint16_t missing_port;
 	struct hp3_port_log log;
@@ -73,150 +79,162 @@ struct hp3_spray_out {
 
 #define HP3_SPRAY_EARLY HP3_OWED
 
-/* An ACK or NAK that waits for responses before it. */
+/* A held ACK or NAK, which waits for the responses before it. */
 struct hp3_spray_ack {
-	uint32_t held; /* handle + 1; 0: there is none */
-	uint32_t psn; /* the last one that it speaks for */
-	uint64_t came; /* ... and so much later as hp3d looked at no packet since */
-	/* Since when responses up to `until` are waited for: one that it replaced spoke for them */
+	uint32_t held; /* handle + 1; 0: none */
+	uint32_t psn; /* the last PSN that it acknowledges */
+	/* arrival, plus the time since then in which hp3d was descheduled or blocked */
+	uint64_t came;
+	/* Start of the wait for responses up to `until`. If it replaced an earlier ACK, `until` is
+	 * the PSN of that one. */
 	uint64_t at;
 	uint32_t until;
-	uint8_t anew; /* times that it was waited for anew */
+	uint8_t anew; /* times that the wait was started again */
 	bool refuses; /* it is a NAK or RNR NAK */
 };
 
 /*
- * A queue pair of a peer, or READ responses to one of the local RNIC. What each of its packets
- * needs is the first two lines.
+ * The receiver's record: requests of a peer, or READ responses for the local RNIC. Fields that each
+ * packet needs are in the first two cache lines.
  */
 struct hp3_spray_in {
-	uint64_t addr; /* as hp3_flow.addr */
-	uint32_t responder, requester; /* QPNs */
+	uint64_t addr; /* as in hp3_flow.addr */
+	/* QPNs: responder local, requester remote, also for READ responses */
+	uint32_t responder, requester;
 	uint32_t vlan;
 	bool ipv6;
-	bool ready; /* it is known what the RNIC waits for; else the next packet tells */
-	bool sure; /* ... not only by a question, which may be void: something may have left since
-		    */
-	uint8_t slept; /* hp3_spraying.slept when it was last looked at */
-	uint16_t next, next_back; /* of the same chain: by responder; by requester */
-	uint16_t port, in_use; /* of lane 0; of what takes one path */
-	bool reads; /* READ responses */
-	bool unsized; /* a READ came, and how many PSNs it takes is not known */
-	uint16_t first; /* not sure: port of what is held */
+	/* the PSN that the RNIC expects is known; else hp3d learns it from the next packets */
+	bool ready;
+	/* ... and certain. Until then it is only from an ASK at set-up, which may be void */
+	bool sure;
+	uint8_t slept; /* hp3_spraying.slept at the last visit of this record */
+	uint16_t next, next_back; /* chain by responder; chain by requester */
+	uint16_t port, in_use; /* of EV 0; of packets that take one path */
+	bool reads; /* about READ responses */
+	bool unsized; /* a READ request arrived whose number of PSNs is not known */
+	uint16_t first; /* not `sure`: port of the newest packet */
 	uint8_t lanes, pmtu_log2;
-	/* hp3_spraying.unread_ns and .lost_ns when it was last looked at */
+	/* hp3_spraying.unread_ns and .lost_ns at the last visit of this record */
 	uint64_t unread_ns, lost_ns;
-	uint8_t spared; /* times since its last word that hp3d had stood still */
+	/* times since the sender's last message that its lease was extended because hp3d was
+	 * descheduled */
+	uint8_t spared;
 	bool any_acked;
-	uint16_t quota; /* the peer's, among hp3_spraying.quotas */
-	uint32_t acked; /* ... the local RNIC has acknowledged all before this PSN */
+	uint16_t quota; /* the peer's: index in hp3_spraying.quotas */
+	uint32_t acked; /* with any_acked: the local RNIC has acknowledged all before this PSN */
 	uint32_t bytes; /* held */
-	uint64_t told_at; /* of slow lanes */
-	uint64_t due; /* its deadline among hp3_spraying.deadlines */
+	uint64_t told_at; /* time of the newest check for slow EVs */
+	uint64_t due; /* deadline in hp3_spraying.deadlines */
 	struct hp3_reseq reseq;
 	struct hp3_lateness late;
 	struct hp3_missing missing;
 	uint8_t local[16], remote[16];
-	bool numbered; /* the sender has asked; else there is no number yet */
-	bool promised; /* it was answered yes: until OVER or the end of the lease */
-	bool refused; /* ... and then no, since this host agrees to nothing any more */
-	uint64_t refused_at, refused_lease; /* when; its lease at that time */
-	uint16_t at; /* in the list of those in use */
-	uint32_t number, turn; /* of the agreement; of what was said last */
-	uint64_t beat_ns; /* of the sender, as it was stated last */
-	uint64_t heard; /* its last word */
-	/* reads */
-	uint32_t flow; /* that asked for them; HP3_NO_FLOW: it was removed */
-	uint32_t from; /* not ready: PSN of the response that the RNIC waits for, or HP3_NO_PSN */
-	uint32_t end; /* PSN behind the last request; HP3_NO_PSN: not known */
-	uint32_t top; /* ... behind all of them; likewise */
-	bool back; /* ... which was sent again */
-	bool again; /* what lacks was asked for again */
-	bool doubts; /* HP3_FW_DOUBT is set for what is held here or owed, and for nothing else */
-	bool unwanted; /* the sender is told no, and goes on until its packets have arrived */
+	bool numbered; /* the sender has sent its number */
+	/* hp3d has answered YES: it resequences until OVER or the end of the lease */
+	bool promised;
+	bool refused; /* ... and NO later, because this host ends all agreements */
+	uint64_t refused_at, refused_lease; /* time of that NO; lease at that time */
+	uint16_t at; /* index in hp3_spraying.ins */
+	uint32_t number, turn; /* of the agreement; of the newest message */
+	uint64_t beat_ns; /* the sender's keep-alive interval, as stated last */
+	uint64_t heard; /* time of the sender's newest message */
+	/* READ responses only: */
+	uint32_t flow; /* that sends the READs; HP3_NO_FLOW: it was removed */
+	uint32_t from; /* not `ready`: PSN of the response that the RNIC waits for, or HP3_NO_PSN */
+	uint32_t end; /* PSN behind the newest request; HP3_NO_PSN: not known */
+	uint32_t top; /* PSN behind all requests; HP3_NO_PSN: not known */
+	bool back; /* the newest request was a retransmission */
+	bool again; /* the RNIC sent a READ again, for a missing response */
+	bool doubts; /* HP3_FW_DOUBT was set only for what is held or missing here */
+	bool unwanted; /* hp3d has sent NO; the sender goes on until its packets have arrived */
 	uint8_t strikes;
-	uint32_t back_to; /* where the RNIC went back to last */
-	uint64_t offer_at; /* no sooner */
-	uint64_t again_at; /* `again`: when, and so much later as hp3d looked at no packet since */
+	uint32_t back_to; /* PSN that the RNIC went back to last */
+	uint64_t offer_at; /* earliest time of the next OFFER */
+	/* `again`: time of that READ, plus the time since then in which hp3d was descheduled or
+	 * blocked */
+	uint64_t again_at;
 	struct hp3_spray_ack ack;
 	struct hp3_owed owed;
-	/* READs that left before the path MTU was known, which tells how many PSNs they take */
+	/* READs that left before the path MTU was known. Without it, their number of PSNs is
+	 * unknown. */
 	uint32_t n_early;
 	struct {
 		uint32_t psn, bytes;
 	} early[HP3_SPRAY_EARLY];
 } __attribute__((aligned(64)));
 
-/* Records of a flow, each valid with its flag. */
+/* Records of a flow, each valid if the flow has the flag. */
 struct hp3_spray_of {
-	uint16_t out; /* HP3_FW_SPRAY; among `out` */
-	uint16_t read; /* HP3_FW_READ; likewise */
-	uint16_t reads; /* HP3_FW_READS; among `in` */
+	uint16_t out; /* HP3_FW_SPRAY: index in `out` */
+	uint16_t read; /* HP3_FW_READ: index in `out` */
+	uint16_t reads; /* HP3_FW_READS: index in `in` */
 };
 
 /*
- * What is known of the lanes to a peer: all queue pairs between two addresses take the same ones,
- * so that one learns from another, and the next from the last. What a packet needs comes first.
+ * What is known of the EVs to a peer. All queue pairs between two addresses take the same EVs, so
+ * they share results, and later queue pairs start with them. Fields that each packet needs come
+ * first.
  */
 struct hp3_spray_peer {
 	struct hp3_spread spread;
-	uint64_t addr; /* as hp3_flow.addr */
-	uint64_t used; /* when last; 0: never */
+	uint64_t addr; /* as in hp3_flow.addr */
+	uint64_t used; /* time of the last use; 0: the record is free */
 	uint32_t vlan;
-	uint16_t base; /* port of lane 0, a multiple of HP3_LANES */
+	uint16_t base; /* port of EV 0, a multiple of HP3_LANES */
 	uint16_t users; /* agreements */
-	uint32_t newest; /* number of an agreement that it asked for before anything had left */
-	uint64_t newest_at; /* 0: never */
+	uint32_t newest; /* newest number of an ASK at set-up from this peer */
+	uint64_t newest_at; /* time of that ASK; 0: none */
 	bool ipv6;
-	/* Lanes are compared (rounds.h): a round is under way; one found that paths differ. */
+	/* Comparison of EVs (rounds.h): one is under way; the last one showed that paths differ. */
 	bool comparing, differs;
-	uint64_t compare_at; /* the next one, no sooner */
-	uint64_t asked; /* lanes, bit by lane, in rounds so far */
+	uint64_t compare_at; /* earliest time of the next comparison */
+	uint64_t asked; /* EVs that comparisons have probed, one bit each */
 } __attribute__((aligned(64)));
 
-#define HP3_SPRAY_WAYS 8u /* peers of a set: one that is in use keeps its place */
+#define HP3_SPRAY_WAYS 8u /* peer records per hash set; a record in use keeps its place */
 
 #define HP3_NO_SPRAY    UINT16_MAX
-#define HP3_SPRAY_ENDED 32u /* records that one call looks at */
-/* Numbers for each record: outs, ins, and heads, backs, reads and those of quotas. */
+#define HP3_SPRAY_ENDED 32u /* most records that one call of hp3_spray_tick() visits */
+/* uint16_t fields per record: outs, ins, and heads, backs, reads and those of quotas. */
 #define HP3_SPRAY_LISTS 10u
 
 struct hp3_spraying {
 	struct hp3_spray_out *out;
-	struct hp3_spray_in *in; /* as many */
+	struct hp3_spray_in *in; /* as many as `out` */
 	struct hp3_spray_peer *peer; /* HP3_SPRAY_WAYS times `sets` */
 	uint32_t sets;
-	uint32_t ended[HP3_SPRAY_ENDED]; /* flows whose end is due: hp3_tick() */
+	uint32_t ended[HP3_SPRAY_ENDED]; /* flows whose end is due; hp3_tick() ends them */
 	uint32_t nended;
-	uint16_t *outs, *ins; /* the first n: in use; the rest: free */
-	uint16_t *heads; /* chains of `in`, by addresses and the responder's QPN */
-	uint16_t *backs; /* ... by addresses and the requester's */
-	uint16_t *reads; /* chains of `out` about READ responses, by addresses and asked_of */
-	uint64_t key[2]; /* of their hash */
-	struct hp3_quotas quotas; /* of peers; as many heads */
+	uint16_t *outs, *ins; /* indexes: the first n are in use, the rest are free */
+	uint16_t *heads; /* hash chains of `in`, by addresses and responder */
+	uint16_t *backs; /* hash chains of `in`, by addresses and requester */
+	uint16_t *reads; /* hash chains of `out` about READ responses, by addresses and asked_of */
+	uint64_t key[2]; /* of that hash */
+	struct hp3_quotas quotas; /* of peers */
 	uint32_t nheads;
-	struct hp3_spray_of *of; /* by flow */
+	struct hp3_spray_of *of; /* by flow index */
 	uint32_t nout;
-	uint64_t number; /* of the newest agreement; 32 bits of it are said */
-	uint64_t hold_bytes, hold_bytes_total; /* for what was promised, however they change */
-	bool ending; /* hp3_spray_stop() */
-	uint64_t until; /* ... what the agreements looked at since then were promised is over */
-	/* The policy has changed: so many of `outs` and `ins` are still to be looked at. */
+	uint64_t number; /* of the newest agreement; messages carry its low 32 bits */
+	/* limits for existing agreements; a reload does not lower them */
+	uint64_t hold_bytes, hold_bytes_total;
+	bool ending; /* hp3_spray_stop() was called */
+	uint64_t until; /* ... and the latest end (ns) of the agreements visited since */
+	/* After a change of the policy: how many of `outs` and `ins` remain to be visited. */
 	uint32_t changed_outs, changed_ins;
-	uint64_t changed_at; /* when some of these became due last */
-	uint8_t slept; /* times that hp3d was found to have stood still */
-	uint64_t awake; /* ... the last time */
-	bool unread; /* packets of the network lie unread: hp3_rx_blocked() */
+	uint64_t changed_at; /* time at which the newest part of these became due */
+	uint8_t slept; /* times that hp3d was descheduled, modulo 256 */
+	uint64_t awake; /* end of the newest such time */
+	bool unread; /* hp3_rx_blocked(): packets of the network are not polled */
 	uint64_t unread_at; /* since when */
-	uint64_t unread_ns; /* for so long in all, before that */
-	uint64_t lost_ns; /* ... or hp3d stood still, the same time once */
-	uint64_t lost_to; /* the end of what that has */
-	struct hp3_deadlines deadlines; /* of `out`, and behind them of `in` */
+	uint64_t unread_ns; /* total of such times that have ended */
+	uint64_t lost_ns; /* total of time blocked or descheduled; overlaps count once */
+	uint64_t lost_to; /* end of the newest time in lost_ns */
+	struct hp3_deadlines deadlines; /* indexes of `out`, then those of `in` */
 	struct hp3_spray_rounds rounds;
 };
 
 /* say.c */
-/* Records of peers for so many queue pairs. */
+/* Number of peer records for this many queue pairs. */
 static inline uint32_t hp3_spray_peers(uint32_t flows)
 {
 	uint32_t sets = 1;
@@ -226,14 +244,14 @@ static inline uint32_t hp3_spray_peers(uint32_t flows)
 	return sets * HP3_SPRAY_WAYS;
 }
 
-/* Where the records are; deadlines: of all of them. */
+/* Sets up the tables in `memory`. Their deadlines cover all records. */
 void hp3_spray_init(struct hp3_engine *e, const struct hp3_spraying *memory);
 struct hp3_spread_params hp3_spread_params_of(const struct hp3_engine *e);
-/* The policy has changed. */
+/* Applies a changed policy. */
 void hp3_spray_reconfigured(struct hp3_engine *e);
-/* ... or what is allowed: all agreements are looked at. */
+/* Makes all agreements due, after a change of the policy or of what is allowed. */
 void hp3_spray_look_at_all(struct hp3_engine *e);
-/* Something is to be done about a record by then. */
+/* Makes the record due at `due`, unless it is due earlier. */
 void hp3_out_wake(struct hp3_engine *e, const struct hp3_spray_out *o, uint64_t due);
 void hp3_in_set_due(struct hp3_engine *e, struct hp3_spray_in *in, uint64_t due);
 static inline void hp3_in_wake(struct hp3_engine *e, struct hp3_spray_in *in, uint64_t due)
@@ -242,7 +260,7 @@ static inline void hp3_in_wake(struct hp3_engine *e, struct hp3_spray_in *in, ui
 		hp3_in_set_due(e, in, due);
 }
 
-/* Packets of the path MTU (0: not known) that so many bytes have room for, with their headers. */
+/* Packets of the path MTU (0: not known), with headers, that fit into `bytes`. */
 static inline uint16_t hp3_spray_room(uint64_t bytes, uint32_t pmtu_log2)
 {
 	uint32_t packet = (1u << (pmtu_log2 != 0 ? pmtu_log2 : HP3_PMTU_LOG2_MAX)) + HP3_HEADERS;
@@ -259,7 +277,7 @@ static inline uint64_t hp3_spray_due(const struct hp3_engine *e)
 	return hp3_deadline_next(&e->spraying->deadlines);
 }
 
-/* Did hp3d stand still, so that what came meanwhile may lie unread? */
+/* Was hp3d descheduled? Then packets may have arrived that it has not polled yet. */
 static inline void hp3_spray_look(struct hp3_turn *t)
 {
 	uint64_t due = hp3_max_u64(hp3_spray_due(t->e), t->e->spraying->awake);
@@ -268,7 +286,7 @@ static inline void hp3_spray_look(struct hp3_turn *t)
 		hp3_spray_slept(t, due);
 }
 
-/* ... then it is not yet judged what has not come to this record. */
+/* ... in that case, extends the time limits of this record once. */
 static inline void hp3_in_look(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	if (HP3_UNLIKELY(in->slept != t->e->spraying->slept))
@@ -278,27 +296,30 @@ static inline void hp3_in_look(struct hp3_turn *t, struct hp3_spray_in *in)
 void hp3_spray_say_out(struct hp3_turn *t, const struct hp3_spray_out *o, enum hp3_agree_kind kind);
 void hp3_spray_say_in(
 	struct hp3_turn *t, const struct hp3_spray_in *in, enum hp3_agree_kind kind, uint64_t slow);
-/* LEFT: this PSN left from the port; 0: not known. */
+/* LEFT: this PSN left from `port`; 0: not known. */
 void hp3_spray_say_left(
 	struct hp3_turn *t, const struct hp3_spray_out *o, uint32_t psn, uint16_t port);
 
-/* To a question about a queue pair of which no record is kept; to an offer. */
+/* Answers a message about a queue pair without a record: NO, or OVER if it was an OFFER. */
 void hp3_spray_refuse(
 	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *asked);
 
 /* peer.c */
 /*
- * It asks for this agreement before anything has left: no more than once, for a word may come late,
- * and again.
+ * Is this number new for an ASK at set-up? Each number counts once, because an ASK may arrive late
+ * or twice.
  */
 bool hp3_spray_is_first(
 	struct hp3_engine *e, const struct hp3_ends *ends, uint32_t number, uint64_t now);
-/* A probe leaves by this port. */
+/* A probe leaves from this port. */
 void hp3_spray_probes(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now);
-/* It was answered. */
+/* That probe was answered. */
 void hp3_spray_probed(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port,
 	uint32_t rtt_ns, bool marked, uint64_t now);
-/* The record of a flow's peer, one user more; HP3_NO_SPRAY: all that it might have are in use. */
+/*
+ * Takes a reference to the record of a flow's peer. HP3_NO_SPRAY: all records of its hash set are
+ * in use.
+ */
 uint16_t hp3_spray_peer_get(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
 
 static inline struct hp3_spray_peer *hp3_spray_peer_of(const struct hp3_engine *e, uint32_t flow)
@@ -308,68 +329,81 @@ static inline struct hp3_spray_peer *hp3_spray_peer_of(const struct hp3_engine *
 
 /* agree.c */
 void hp3_spray_tick(struct hp3_turn *t);
-/* Something may be agreed on, and what is may go on. */
+/* May agreements begin, and go on? */
 static inline bool hp3_spray_is_allowed(const struct hp3_engine *e)
 {
 	return e->cfg.moves_allowed && !e->spraying->ending;
 }
 
 /* send.c, out.c */
-/* A queue pair was set up, nothing has left yet: its first message may take all lanes. */
+/*
+ * A queue pair was set up and has sent nothing yet: asks the peer, so that its first message can be
+ * sprayed.
+ */
 void hp3_spray_setup(struct hp3_turn *t, uint32_t flow);
-/* A request of the flow leaves, or is held: *vd as if it were not sprayed. */
+/* A request of the flow leaves, or is held. *vd comes in as if the flow were not sprayed. */
 void hp3_spray_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
-/* Its packets take several paths: what is seen of them says nothing of the port in use. */
+/* Its packets take several paths, so its RTTs and marks are not those of the port in use. */
 bool hp3_spray_hides(const struct hp3_engine *e, uint32_t flow);
 enum hp3_spray_state hp3_spray_state_of(const struct hp3_engine *e, uint32_t flow);
-uint32_t hp3_spray_lanes_of(const struct hp3_engine *e, uint32_t flow); /* in use */
-/* Nothing is acknowledged: one path for now, if there were several. */
+uint32_t hp3_spray_lanes_of(const struct hp3_engine *e, uint32_t flow); /* number of EVs in use */
+/* The flow's requests are not acknowledged: it takes one path for now. False: it did already. */
 bool hp3_spray_stalled(struct hp3_turn *t, uint32_t flow);
-/* Its queue pair has ended, as is told: so has what was agreed on, and its peer is told. What that
- * one holds is nobody's any more, and would hold up the next queue pair with these QPNs. */
+/*
+ * An event ended the queue pair. Ends its agreements and sends OVER. Otherwise, packets that the
+ * peer holds would delay the next queue pair with these QPNs.
+ */
 void hp3_spray_down(struct hp3_turn *t, uint32_t flow);
-/* Packets that left by several paths and are not acknowledged, or responses that leave so, may be
- * on their way: a keep-alive interval has not passed without one. */
+/*
+ * Sprayed requests may be in flight and unacknowledged, or sprayed READ responses: less than a
+ * keep-alive interval has passed since the last one.
+ */
 bool hp3_spray_is_under_way(const struct hp3_turn *t, uint32_t flow);
-/* Its end may wait for proof (flows/pending.h), and time passes. */
+/* An end that waits for proof (flows/pending.h) may be due, as time has passed. */
 void hp3_spray_look_at_end(struct hp3_turn *t, uint32_t flow);
-/* The flow is gone; its peers are not told. */
+/* The flow is removed. Sends no message. */
 void hp3_spray_gone(struct hp3_turn *t, uint32_t flow);
 /*
- * The flow was unpaired: it is not known any more what is acknowledged. What leaves takes one path,
- * and the peer is told when all that took several has arrived; what was promised is kept.
+ * The flow was unpaired, so the engine no longer knows what is acknowledged. Packets take one path.
+ * OVER follows when all sprayed packets must have arrived. Agreements as the receiver go on.
  */
 void hp3_spray_unpaired(struct hp3_turn *t, uint32_t flow);
-/* A flow was added, perhaps of a queue pair whose flow was removed. */
+/* A flow was added, perhaps for a queue pair whose flow was removed. */
 void hp3_spray_added(struct hp3_turn *t, uint32_t flow);
-/* It is paired with this queue pair. */
+/* The flow is paired with this queue pair. */
 void hp3_spray_paired(struct hp3_turn *t, uint32_t flow, uint32_t lqpn);
-/* It begins anew: what is held of what it read goes nowhere, and, if somebody `told` so, nothing
- * that was read before is owed any more. */
+/*
+ * The flow begins anew: drops its held READ responses. If an event said so (`told`), the RNIC waits
+ * for no READ from before.
+ */
 void hp3_spray_anew(struct hp3_turn *t, uint32_t flow, bool told);
 void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a);
-/* A READ response of the flow leaves: *vd as if it were not sprayed. */
+/* A READ response of the flow leaves. *vd comes in as if the flow were not sprayed. */
 void hp3_spray_read_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
-/* A peer would put READ responses in order, of this flow or of a new one: is that of use? */
+/* A peer offers to resequence READ responses, of this flow or of a new one. Is that of use? */
 bool hp3_spray_wants_reads(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t flow);
-/* This one said no, or was told so: for a while. */
+/* Was there a refusal, by either side, a short while ago? */
 bool hp3_spray_reads_put_off(const struct hp3_turn *t, const struct hp3_ends *ends);
-/* ... not yet: the peer is being asked about another queue pair. */
+/* ... is there an unanswered ASK about the READs of another queue pair? */
 bool hp3_spray_is_asking_of_another(
 	struct hp3_turn *t, const struct hp3_ends *ends, uint32_t flow, uint32_t asked_of);
-/* ... those of this flow, read from the local queue pair `asked_of`. False: it may not leave its
- * port, or there is no room. */
+/*
+ * ... begins the agreement about READs of the local queue pair `asked_of`. False: the flow may not
+ * leave its port, or there is no place.
+ */
 bool hp3_spray_offered(struct hp3_turn *t, uint32_t flow, uint32_t asked_of);
-/* A READ of a peer arrived. */
+/* A READ request of a peer arrived. */
 void hp3_spray_read_asked(struct hp3_turn *t, const struct hp3_pkt *pkt);
 enum hp3_spray_state hp3_spray_read_state_of(const struct hp3_engine *e, uint32_t flow);
-/* Time passes; when it wants to be called next. */
+/*
+ * Handles the deadlines of the record. Returns the next one; UINT64_MAX: the agreement has ended.
+ */
 uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o);
 
 /*
- * A chain by addresses, VLAN and QPN. Peers choose their QPNs and VLANs, so the hash has a key
+ * Hash of addresses, VLAN and QPN. Peers choose their QPNs and VLANs, so the hash is keyed
  * (hash.h).
  */
 static inline uint32_t hp3_spray_chain(
@@ -381,9 +415,8 @@ static inline uint32_t hp3_spray_chain(
 }
 
 /*
- * A packet for this queue pair will be handled soon; it may be one of a peer that is sprayed. Made
- * part of the caller by force: GCC takes a function that does nothing but this for one without
- * effects, and leaves the call out.
+ * Prefetches the record of this queue pair; the packet will be handled soon. always_inline, because
+ * GCC takes a function with nothing but prefetches for one without effects, and drops the call.
  */
 static inline __attribute__((always_inline)) void hp3_spray_expect(
 	const struct hp3_engine *e, uint64_t addr, const struct hp3_view *v)
@@ -404,18 +437,18 @@ static inline __attribute__((always_inline)) void hp3_spray_expect(
 /* receive.c */
 /* A request of a peer arrived. */
 void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
-/* The local RNIC replies to one: what it has, or waits for. */
+/* A reply of the local RNIC leaves: it shows what the RNIC has, or which PSN it expects. */
 void hp3_spray_replies(struct hp3_turn *t, const struct hp3_pkt *pkt);
 void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a);
 
 /* reads.c */
-/* READ responses to the flow reach the RNIC in order, or are told of (hp3_in_gap()). */
+/* READ responses to the flow are resequenced. Where a gap remains, hp3_in_gap() records it. */
 static inline bool hp3_spray_reads_ready(const struct hp3_engine *e, uint32_t flow)
 {
 	return (e->flows[flow].watch & HP3_FW_READS) &&
 	       e->spraying->in[e->spraying->of[flow].reads].ready;
 }
-/* HP3_FW_DOUBT was set for another reason than what is held or owed. */
+/* HP3_FW_DOUBT was set for another reason than held or missing responses. */
 static inline void hp3_spray_reads_in_doubt(struct hp3_engine *e, uint32_t flow)
 {
 	if (e->flows[flow].watch & HP3_FW_READS)
@@ -423,18 +456,18 @@ static inline void hp3_spray_reads_in_doubt(struct hp3_engine *e, uint32_t flow)
 }
 /* A request of the flow leaves, or is held. */
 void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt);
-/* A reply to the flow arrived, and all else has been said of it. */
+/* A reply to the flow arrived. Called after the flow's stream has been updated. */
 void hp3_spray_read_arrives(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
-/* A reply to a queue pair that no flow is paired with. */
+/* A reply arrived for a queue pair that no flow is paired with. */
 void hp3_spray_stray(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
-/* The flow is removed: what is promised is kept, for the queue pair may yet be there. */
+/* The flow is removed. hp3d goes on resequencing, because the queue pair may still exist. */
 void hp3_spray_reads_gone(struct hp3_turn *t, struct hp3_spray_in *in);
-/* A flow of the same queue pair. */
+/* A flow for the same queue pair was added. */
 void hp3_spray_reads_taken(struct hp3_engine *e, struct hp3_spray_in *in, uint32_t flow);
 void hp3_spray_reads_anew(struct hp3_turn *t, struct hp3_spray_in *in, bool told);
 uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in);
-/* It is put in order no more: what is held goes to the RNIC, or nowhere. */
+/* Ends the agreement: drops the held packets (`drop`), or hands them over. */
 void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop);
 
 #endif
