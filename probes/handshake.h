@@ -2,18 +2,20 @@
 #ifndef HP3_PROBES_HANDSHAKE_H
 #define HP3_PROBES_HANDSHAKE_H
 /*
- * Messages by which two hosts show each other their public keys (identity.h), and prove that they
- * have the secrets of these. keying.h decides what follows from a message. Each is a plain UDP
- * datagram to hp3's own port. It comes from a privileged port, HP3_HANDSHAKE_PORT, so that users of
- * a host cannot speak for it (ip_unprivileged_port_start in ip-sysctl(7)):
+ * The handshake of key agreement. Two hosts send each other their public keys (identity.h), and
+ * prove that they have the secret keys. keying.h decides what follows from each message.
+ *
+ * Each message is a plain UDP datagram to hp3's own port. It comes from a privileged port,
+ * HP3_HANDSHAKE_PORT, so unprivileged users of a host cannot forge it (ip_unprivileged_port_start
+ * in ip-sysctl(7)):
  *
  *     A -> B   INIT      A's public key and nonce
- *     B -> A   COOKIE    what B wants to see before it spends anything on A
+ *     B -> A   COOKIE    a cookie that B demands before it computes anything for A
  *     A -> B   INIT      the same, with the cookie
  *     B -> A   REPLY     B's public key and nonce, proof over A's nonce
  *     A -> B   CONFIRM   A's public key, proof over B's nonce
  *
- * All numbers big-endian:
+ * All numbers are big-endian:
  *
  *      0  magic 8             INIT                 COOKIE           REPLY, CONFIRM
  *      1  version 4 | kind 4  12  public key 256   12  cookie 128   12  nonce of the sender 64
@@ -23,23 +25,26 @@
  *                             76  0 160                             68  proof 128
  *                             96  end                               84  end
  *
- * The nonce at byte 4 is that of the host which asks: the sender's in INIT, the receiver's in all
- * others. "instance" names a host since it booted, "born" is its wall clock at that time, us; they
- * tell two hosts of one identity apart.
+ * The nonce at byte 4 is that of the host that asks: of the sender in INIT, of the receiver in all
+ * others. "instance" identifies one boot of a host. "born" is the host's wall clock at that time,
+ * in us. Both distinguish two hosts with the same identity.
  *
- * Invariants: no message that an INIT brings about is longer than the INIT. A cookie holds for the
- * addresses, nonce and public key of one INIT, and for one to two slots of time; it is a MAC
- * (SipHash-2-4-128), so the host keeps no state before it sees the cookie (RFC 9147, 5.1;
- * WireGuard, Donenfeld 2017, 5.3). A proof is the BLAKE2b-128 MAC, under the proof key of the
- * direction, over the message before it and the receiver's public key. As the key holds for one
- * direction, no message can be sent back to its sender.
+ * Invariants:
+ *
+ *     No message that answers an INIT is longer than the INIT.
+ *     A cookie is valid for the addresses, nonce and public key of one INIT, for one to two slots
+ *     of time. It is a MAC (SipHash-2-4-128), so the host keeps no state before it gets the cookie
+ *     back (RFC 9147, 5.1; WireGuard, Donenfeld 2017, 5.3).
+ *     A proof is a BLAKE2b-128 MAC with the proof key of the direction. It covers the message
+ *     before it and the receiver's public key. Each direction has its own key, so a message that
+ *     is reflected to its sender fails the check.
  */
 #include "probes/datagram.h"
 #include "probes/identity.h"
 
 #define HP3_HANDSHAKE_MAX  96u
 #define HP3_HANDSHAKE_PORT 795u
-#define HP3_PRIVILEGED     1024u /* ports below are */
+#define HP3_PRIVILEGED     1024u /* ports below this are privileged */
 #define HP3_COOKIE_LEN     16u
 #define HP3_PROOF_LEN      16u
 
@@ -56,26 +61,29 @@ struct hp3_handshake {
 	uint8_t public[HP3_PUBLIC_LEN];
 	uint8_t cookie[HP3_COOKIE_LEN], proof[HP3_PROOF_LEN];
 	uint64_t asked; /* nonce of the host that asks */
-	uint64_t nonce; /* REPLY, CONFIRM: of the sender */
+	uint64_t nonce; /* REPLY, CONFIRM: nonce of the sender */
 	uint64_t instance, born_us;
 };
 
-/* Length of the message in buf. */
+/* Returns the length of the message in buf. */
 uint32_t hp3_handshake_write(uint8_t buf[HP3_HANDSHAKE_MAX], const struct hp3_handshake *h);
 
 /*
- * A message in a frame that arrived, and from whom to whom. -ENOMSG: the frame is none;
- * -EPROTONOSUPPORT: it is one of another version; -EACCES: its source port is not privileged;
- * -EBADMSG: malformed, or wrong UDP checksum.
+ * Reads a message from a frame. *ends: its sender and receiver. -ENOMSG: the frame is no such
+ * message; -EPROTONOSUPPORT: another version; -EACCES: its source port is not privileged; -EBADMSG:
+ * malformed, or wrong UDP checksum.
  */
 int hp3_handshake_read(const void *frame, uint32_t len, const struct hp3_view *v, uint16_t port,
 	struct hp3_pair_ends *ends, struct hp3_handshake *h);
 
-/* The cookie of an INIT with these ends in this slot of time. `secret`: the host's own. */
+/* Computes the cookie of an INIT for these ends and this slot of time. `secret`: the host's own. */
 void hp3_handshake_cookie(uint8_t cookie[HP3_COOKIE_LEN], const uint8_t secret[HP3_KEY_LEN],
 	const struct hp3_pair_ends *ends, const struct hp3_handshake *init, uint64_t slot);
 
-/* Of a REPLY or CONFIRM that is complete but for its proof. `key`: of proofs, of this direction. */
+/*
+ * Adds the proof to a REPLY or CONFIRM that is complete otherwise. `key`: the proof key of this
+ * direction. `receiver`: the receiver's public key.
+ */
 void hp3_handshake_prove(struct hp3_handshake *h, const uint8_t key[HP3_KEY_LEN],
 	const uint8_t receiver[HP3_PUBLIC_LEN]);
 bool hp3_handshake_is_proven(const struct hp3_handshake *h, const uint8_t key[HP3_KEY_LEN],

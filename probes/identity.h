@@ -2,20 +2,20 @@
 #ifndef HP3_PROBES_IDENTITY_H
 #define HP3_PROBES_IDENTITY_H
 /*
- * The identity of a host: a key pair of X25519 (RFC 7748). From its own identity and the public key
+ * The identity of a host: an X25519 key pair (RFC 7748). From its own identity and the public key
  * of another host, a host computes the secrets of the pair. The other host computes the same ones.
  *
  *     session keys   crypto_kx of libsodium: BLAKE2b-512 of the shared point and both public keys,
- *                    one half for each direction. The host with the lesser public key is its
- *                    client; of equal ones (a host and its other rail), the host with the lesser
- *                    address.
- *     pair secret    BLAKE2b-256 under the session key of a direction, over the public keys and
- *                    addresses of sender and receiver. The first half is the key of tags (tag.h),
- *                    the second half that of proofs (handshake.h).
+ *                    one half for each direction. The host with the lesser public key is the
+ *                    client. If the keys are equal (two rails of one host), it is the rail with the
+ *                    lesser address.
+ *     pair secret    BLAKE2b-256 with the session key of a direction as its key, over a constant,
+ *                    public keys and addresses of sender and receiver. The first half is the key
+ *                    of tags (tag.h), the second half the key of proofs (handshake.h).
  *
- * Both key pairs are static: restarts do not change the secrets. heard.h refuses what an attacker
- * saw before. Whoever learns the secret of one of two identities can forge messages of this pair,
- * also of the other host; he learns nothing about pairs of others.
+ * Both key pairs are static, so restarts do not change the secrets. heard.h refuses messages that
+ * an attacker recorded before. With the secret key of one of the two hosts, an attacker can forge
+ * messages of both hosts to each other, but not of other pairs.
  *
  * All functions are pure and need no sodium_init(). hp3_identity_pair() takes tens of microseconds.
  */
@@ -30,22 +30,27 @@ struct hp3_identity {
 	uint8_t public[HP3_PUBLIC_LEN], secret[HP3_SEED_LEN];
 };
 
-/* Of one direction. */
+/* Secrets of one direction. key: of tags (tag.h); proof: of proofs (handshake.h). */
 struct hp3_pair_secret {
 	uint8_t key[HP3_KEY_LEN], proof[HP3_KEY_LEN];
 };
 
 struct hp3_pair_secrets {
-	struct hp3_pair_secret out, in; /* from here to there, from there to here */
+	struct hp3_pair_secret out, in; /* out: to the peer; in: from the peer */
 };
 
-/* `seed`: random bytes, all that a host has to keep of its identity. */
+/* `seed`: random bytes. A host has to store nothing else of its identity. */
 void hp3_identity_from_seed(struct hp3_identity *id, const uint8_t seed[HP3_SEED_LEN]);
 
-/* The first 64 bits of the BLAKE2b-256 hash of a public key, in hexadecimal. For people. */
+/*
+ * The first 64 bits of the BLAKE2b-256 hash of a public key, in hexadecimal. For operators to read.
+ */
 void hp3_fingerprint(char text[HP3_FINGERPRINT_LEN], const uint8_t public[HP3_PUBLIC_LEN]);
 
-/* *ends: from here to there. -EINVAL: `theirs` has low order, so anybody knows the shared point. */
+/*
+ * *ends: from this host to the peer. -EINVAL: `theirs` has low order, so the shared point is no
+ * secret.
+ */
 int hp3_identity_pair(struct hp3_pair_secrets *secrets, const struct hp3_identity *ours,
 	const uint8_t theirs[HP3_PUBLIC_LEN], const struct hp3_pair_ends *ends);
 

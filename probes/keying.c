@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of peers. */
+/* Key agreement: the table of peers. */
 #include "base/hash.h"
 #include "probes/keying_internal.h"
 #include <sodium/crypto_shorthash.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events, and what the table has of peers. */
+/* Key agreement: events, and the list of peers for operators. */
 #include "base/names.h"
 #include "probes/keying_internal.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* X25519s: who waits for one, and what goes on when it is done. */
+/* Key agreement: the queue of X25519s, and what follows when one is done. */
 #include "probes/keying_internal.h"
 
 #define PROVE_WITHIN HP3_KEYING_SECOND /* before another public key may take the place of one */

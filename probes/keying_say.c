@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What leaves: INITs by themselves, and how messages are written. */
+/* Key agreement: sent messages, and when INITs are due. */
 #include "probes/keying_internal.h"
 
 #define WAIT_MAX (60 * HP3_KEYING_SECOND)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What messages of peers bring about. */
+/* Key agreement: received messages. */
 #include "probes/keying_internal.h"
 #include <errno.h>
 #include <sodium/crypto_verify_16.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which identity gets the key. */
+/* Key agreement: which identity gets the key. */
 #include "probes/keying_internal.h"
 
 #define CLONED_FOR (60 * HP3_KEYING_SECOND) /* from one event to the next */

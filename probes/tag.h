@@ -2,57 +2,56 @@
 #ifndef HP3_PROBES_TAG_H
 #define HP3_PROBES_TAG_H
 /*
- * What hosts tell each other is authenticated with: SipHash-2-4 (Aumasson and Bernstein, 2012). The
- * hosts of a fabric share 128 bits, `probe_key`. No tag is made with these, but with a key of the
- * sender's and the receiver's addresses in this order, which SipHash-2-4-128 derives from them:
- * what is known of one such key speaks for one host towards one other, and not back. A host needs
- * not have the 128 bits themselves: a table of the derived keys in which it is one of the two ends
- * (pair_keys.h) does as well, and whoever breaks into it learns no others. Of what acts
- * (answers, reports, loads) the tag has 64 bits on the wire; of a probe, which has no room for more
- * and gets an answer at most, 32: a forger needs 2^31 attempts on average, all of which are
- * counted.
+ * Authentication of messages between hosts: SipHash-2-4 (Aumasson and Bernstein, 2012).
  *
- * Without such a secret, pairs of hosts may agree on keys: `agreed` knows those of some senders and
- * receivers. To a pair that it knows applies all that is said of a key, to others all that is said
- * of none.
+ * The hosts of a fabric share a secret of 128 bits, `probe_key`. SipHash-2-4-128 derives from it a
+ * key for each ordered pair of sender and receiver address. Only derived keys make tags. Whoever
+ * knows one of them can forge messages of that sender to that receiver, but none in the other
+ * direction. A host may have a table of the derived keys of its own pairs (pair_keys.h) in place of
+ * the secret. An attacker who breaks into it then learns no other keys.
  *
- * Without a key (the zero key, or a pair that `agreed` does not know) nothing is authenticated. The
- * clock is not looked at, because nothing would follow from it, and neither reports nor loads are
- * believed. A probe then bears a cookie, which its answer has to prove that it knows: who does not
- * see the probes cannot forge answers.
+ * Answers, reports and agreements have tags of 64 bits. A probe has room for 32, and provokes one
+ * answer at most. A forger of a probe needs 2^31 attempts on average, and all are counted.
+ *
+ * Without such a secret, pairs of hosts may agree on keys (keying.h). The function `agreed` then
+ * returns the key of a pair, or NULL if the pair has none.
+ *
+ * Without a key (the zero key, or a pair for which `agreed` returns NULL), nothing is
+ * authenticated. hp3d then ignores the clock of probes, and drops all reports. A probe has a
+ * cookie, and its answer must prove knowledge of it. So only somebody who sees the probes can forge
+ * answers.
  */
 #include <stddef.h>
 #include "probes/pair_keys.h"
 #include "roce/build.h"
 
-/* Of probes, reports, answers and loads together: what hosts of different ones say to each other is
- * counted by this name and dropped. */
+/* Version of all messages between hosts. hp3d counts and drops messages of other versions. */
 #define HP3_PROBES_VERSION 8u
 
-/* The key of a sender and a receiver, HP3_KEY_LEN bytes; NULL: these have agreed on none. */
+/* The key of a sender and a receiver, HP3_KEY_LEN bytes; NULL: they have agreed on none. */
 typedef const uint8_t *hp3_agreed_fn(const void *table, const struct hp3_pair_ends *ends);
 
 /*
- * With `pairs` the keys are those of the table, and bytes tell one table from another. With
- * `agreed` bytes are zero.
+ * A source of keys. With `pairs`, the keys are those of the table, and `bytes` identify the table.
+ * With `agreed`, `bytes` are zero. Otherwise `bytes` are the secret; zero: there are no keys.
  */
 struct hp3_probe_key {
 	uint8_t bytes[HP3_KEY_LEN];
 	const struct hp3_pair_keys *pairs;
 	hp3_agreed_fn *agreed;
-	const void *table; /* that `agreed` looks keys up in */
+	const void *table; /* argument of `agreed` */
 };
 
 /*
- * What is believed: the key in use and, while hosts change from one to the other, a second one
- * (zero: none). Without the first there is no second.
+ * The accepted keys: the key in use and, while hosts change from one key to another, a second one
+ * (zero: none). There is no second key without a first.
  */
 #define HP3_PROBE_KEYS 2u
 struct hp3_probe_keys {
 	struct hp3_probe_key key[HP3_PROBE_KEYS];
 };
 
-/* What a tag speaks for: a tag of one kind is worth nothing in another. */
+/* The purpose of a tag. A tag of one kind is not valid for another. */
 enum hp3_tag_kind {
 	HP3_TAG_PROBE = 1,
 	HP3_TAG_ANSWER,
@@ -64,24 +63,31 @@ enum hp3_tag_kind {
 	HP3_TAG_AGREE
 };
 
-/* All hosts have it. */
+/* Do all pairs of hosts have a key? */
 bool hp3_probe_keyed(const struct hp3_probe_key *key);
 
-/* The sender and the receiver of *a have one. */
+/* Do the sender and the receiver of *a have a key? */
 bool hp3_pair_keyed(const struct hp3_probe_key *key, const struct hp3_addressing *a);
 
-/* How many of the keys the sender and the receiver of *a have: the zero key alone is one. */
+/*
+ * How many keys to try for the sender and the receiver of *a: 1 or 2. 1 if they have none: the zero
+ * key counts.
+ */
 uint32_t hp3_probe_keys(const struct hp3_probe_keys *keys, const struct hp3_addressing *a);
 
 /*
- * SipHash over kind, addresses and source port of *a (IPv4: four bytes each), destination port, and
- * n <= HP3_TAG_MAX further bytes; of what hosts tell each other under the key of these addresses.
+ * SipHash over kind, addresses (IPv4: four bytes each) and source port of *a, destination port, and
+ * n <= HP3_TAG_MAX further bytes. For messages between hosts, its key is that of the sender and the
+ * receiver of *a; otherwise, key->bytes.
  */
 #define HP3_TAG_MAX 236u
 uint64_t hp3_tag(const struct hp3_probe_key *key, enum hp3_tag_kind kind,
 	const struct hp3_addressing *a, uint16_t dport, const void *bytes, size_t n);
 
-/* Without a key: the cookie of the probe `id` that leaves as *a says. `secret`: the host's own. */
+/*
+ * The cookie of probe `id` to the addresses of *a, for pairs without a key. `secret`: the host's
+ * own.
+ */
 uint32_t hp3_probe_cookie(
 	const struct hp3_probe_key *secret, const struct hp3_addressing *a, uint32_t id);
 
