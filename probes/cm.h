@@ -2,10 +2,11 @@
 #ifndef HP3_PROBES_CM_H
 #define HP3_PROBES_CM_H
 /*
- * Reads connection management datagrams (QP1) that pass by: from REQ and REP the queue pair numbers
- * of both ends become known before the first data packet (IBTA 12.6, RoCEv2: UD SEND ONLY to QP1).
+ * Reads connection management (CM) datagrams to QP1 that pass hp3d (IBTA 12.6; RoCEv2: UD SEND ONLY
+ * to QP1). REQ and REP carry the QPNs of both ends. So hp3 knows these before the first data
+ * packet.
  *
- * Nothing is built or changed here. A datagram that is not a CM message, or is truncated, yields
+ * The functions build and change nothing. A datagram that is truncated or no CM message gives
  * HP3_CM_NONE.
  */
 #include <stdint.h>
@@ -13,8 +14,8 @@
 
 enum hp3_cm_kind {
 	HP3_CM_NONE,
-	HP3_CM_REQ, /* carries the sender's comm id, QPN and first PSN */
-	HP3_CM_REP, /* likewise, and the comm id of the REQ that it answers */
+	HP3_CM_REQ, /* carries the sender's communication id, QPN and first PSN */
+	HP3_CM_REP, /* likewise, and the communication id of the REQ that it answers */
 	HP3_CM_RTU,
 	HP3_CM_REJ,
 	HP3_CM_DREQ,
@@ -26,7 +27,7 @@ struct hp3_cm_msg {
 	uint32_t local_id; /* communication id of the sender */
 	uint32_t remote_id; /* of the receiver; 0 in a REQ */
 	uint32_t qpn; /* REQ, REP: the sender's QPN; DREQ: the receiver's QPN */
-	uint32_t psn; /* REQ, REP: first PSN that the *other* side shall use towards the sender */
+	uint32_t psn; /* REQ, REP: first PSN that the *other* side uses towards the sender */
 };
 
 /* v: view of `frame` with class HP3_CLASS_CM. */

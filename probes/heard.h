@@ -2,26 +2,29 @@
 #ifndef HP3_PROBES_HEARD_H
 #define HP3_PROBES_HEARD_H
 /*
- * Which messages of peers act (rule 36): each one once, and none that was made before this hp3d
- * began. Reports, loads and agreements ask here before anybody acts on them.
+ * Replay protection for messages of peers (rule 36): each message has an effect once. Reports of
+ * replies, reports of flows and agreements are checked here before hp3d acts on them.
  *
- * A message bears the wall clock of its sender, us, its stamp: no two messages of a sender have the
- * same one, later ones have greater ones (hp3_heard_stamp()). It counts if its stamp
+ * Each message carries a stamp: the wall clock of its sender, in us. Two messages of a sender never
+ * have the same stamp, and later ones have greater ones (hp3_heard_stamp()). A message counts if
+ * its stamp
  *
- *     is no further from this host's clock than clock_s,
- *     is newer than what the peer's clock said when it answered a probe of this hp3d for the first
- *         time; before it did so, newer than the beginning of this hp3d by its own clock,
- *     and was not heard before, of this sender and in this kind: the newest HP3_HEARD_STAMPS stamps
- *         are remembered, and what is older than all of them is too old.
+ *     is within clock_s of this host's clock,
+ *     is newer than the clock in the peer's first answer to a probe of this hp3d; before that
+ *         answer, newer than the start of this hp3d by its own clock,
+ *     and is new for this sender and kind of message. The newest HP3_HEARD_STAMPS stamps are
+ *         remembered. A stamp older than all of them does not count.
  *
- * So messages may be lost, and overtake each other by HP3_HEARD_STAMPS - 1. Kinds are counted
- * apart, because they take different paths. VLANs are not: the tag does not speak for them.
+ * So messages may be lost. A message may be overtaken by up to HP3_HEARD_STAMPS - 1 later ones.
+ * Kinds have separate records, because they take different paths. VLANs have not: tags do not cover
+ * them.
  *
- * A record is given up only when all its stamps are so far behind the clock that they do not count;
- * no message as old as these counts any more, should a reload raise clock_s. A record whose stamps
- * are ahead of the clock, which was set back then, is kept. A sender for whom there is no room is
- * not heard. Sets are chosen by a hash with a seed, and only what bears a
- * right tag gets here.
+ * A record is reused only when all its stamps are more than clock_s behind the clock. From then on,
+ * no stamp counts that is as old as these, even if a reload raises clock_s. If the clock was set
+ * back, the stamps of a record may be ahead of it. Such a record stays.
+ *
+ * Messages of a sender without a record are dropped if the set has no room. A seeded hash selects
+ * the set. Only messages with a right tag get here.
  */
 #include "probes/stats.h"
 #include "probes/tag.h"
@@ -31,8 +34,8 @@
 #define HP3_HEARD_SENDERS 2048u
 
 struct hp3_heard_sender {
-	uint64_t print; /* of addresses and kind; 0: free */
-	/* Ascending, the last n of them; of kind ANSWER what the peer's clock said first. */
+	uint64_t print; /* hash of addresses and kind; 0: free */
+	/* Ascending; the last n are in use. Kind ANSWER: the clock in the peer's first answer. */
 	uint64_t stamp[HP3_HEARD_STAMPS];
 	uint32_t n;
 };
@@ -40,43 +43,47 @@ struct hp3_heard_sender {
 struct hp3_heard {
 	struct hp3_probe_key seed;
 	uint64_t born; /* wall clock, us */
-	uint64_t gone; /* the greatest stamp of a record that was given up */
+	uint64_t gone; /* the greatest stamp of all reused records */
 	struct hp3_heard_sender sender[HP3_HEARD_SENDERS];
 };
 
-/* Now, s, by the wall clock of this host, and how far others may be from it. */
+/* This host's wall clock, and how far a stamp may differ from it, both in s. */
 struct hp3_heard_time {
 	uint64_t clock;
 	uint32_t clock_s;
 };
 
-/* `born`: of the wall clock, us. */
+/* `born`: the wall clock at the start of this hp3d, us. */
 void hp3_heard_init(struct hp3_heard *h, uint64_t seed, uint64_t born);
 
 enum hp3_heard_fate {
-	HP3_HEARD_NEW, /* counts */
+	HP3_HEARD_NEW, /* the message counts */
 	HP3_HEARD_CLOCK, /* too far from this host's clock */
-	HP3_HEARD_OLD, /* made before this hp3d began, perhaps */
-	HP3_HEARD_AGAIN, /* heard before, or older than all that is remembered */
+	HP3_HEARD_OLD, /* perhaps sent before this hp3d began */
+	HP3_HEARD_AGAIN, /* a replay, or older than all remembered stamps */
 	HP3_HEARD_NO_ROOM,
 };
 
-/* Of the sender to the receiver of *a; NEW is remembered. */
+/*
+ * Checks a message from the sender to the receiver of *a. If the result is NEW, the stamp is
+ * remembered.
+ */
 enum hp3_heard_fate hp3_heard_take(struct hp3_heard *h, const struct hp3_addressing *a,
 	enum hp3_tag_kind kind, uint64_t stamp, const struct hp3_heard_time *time);
 
 /*
- * The sender of *a has answered a probe of this hp3d that nobody had answered yet, and its clock
- * said this (us, the low HP3_HEARD_CLOCK_BITS bits).
+ * The sender of *a answered a probe of this hp3d that had no answer yet. `clock_us`: the clock in
+ * the answer, in us, its low HP3_HEARD_CLOCK_BITS bits. Only the first call for a peer has an
+ * effect.
  */
 #define HP3_HEARD_CLOCK_BITS 40u
 void hp3_heard_clock(struct hp3_heard *h, const struct hp3_addressing *a, uint64_t clock_us,
 	const struct hp3_heard_time *time);
 
 /*
- * The stamp of the next message: the clock's, but never that of an earlier one, so that a clock
- * that is set back silences nobody. Where it is set back by more than clock_s the old stamps are
- * worth nothing to others, and it begins anew.
+ * The stamp of the next message: the wall clock, or one more than the last stamp if the clock was
+ * set back. So peers accept messages after a clock was set back. If it was set back by more than
+ * clock_s, peers refuse the old stamps anyway, and the stamps follow the clock again.
  */
 static inline uint64_t hp3_heard_stamp(uint64_t last, uint64_t clock_us, uint32_t clock_s)
 {

@@ -2,8 +2,9 @@
 #ifndef HP3_PROBES_LIMIT_H
 #define HP3_PROBES_LIMIT_H
 /*
- * Token buckets, one word each (GCRA, ITU-T I.371): the virtual time up to which tokens are spent.
- * Full when zeroed. Never more than burst + rate x time in any stretch. Times are nanoseconds.
+ * Token buckets (GCRA, ITU-T I.371). Their state is one number: the virtual time up to which tokens
+ * are spent. A bucket of zero is full. In any period, at most burst + rate x time tokens are spent.
+ * Times are ns.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +15,7 @@ struct hp3_limit {
 	uint32_t burst;
 };
 
-/* One token is there? */
+/* Is a token available? */
 static inline bool hp3_limit_ready(const struct hp3_limit *l, uint64_t spent_until, uint64_t now)
 {
 	uint64_t ahead = spent_until > now ? spent_until - now : 0;

@@ -2,37 +2,41 @@
 #ifndef HP3_PROBES_PEER_H
 #define HP3_PROBES_PEER_H
 /*
- * The peer probe: what one hp3d sends to learn whether a path is good, and the other one answers
- * (answer.h). It has the flow's own addresses, QPN, DSCP and ECT, so that switches hash, queue and
- * mark it like the data; its source port names the path.
+ * The peer probe: one hp3d sends it to learn whether a path is good, and the peer's hp3d answers it
+ * (answer.h). It has the addresses, QPN, DSCP and ECT of the flow, so switches hash, queue and mark
+ * it like data. Its source port selects the path.
  *
- *     UC RDMA WRITE ONLY, AckReq clear, PSN: of the flow, an old one
+ *     UC RDMA WRITE ONLY, AckReq clear, PSN: an old one of the flow
  *     RETH VA      magic 8 | version 4 | kind 4 | wall clock in seconds, low 16 bits | probe id 32
  *     RETH R_Key   tag 32 (tag.h) over addresses, ports, QPN, PSN, id, the whole time and the
- *                  length; without a key a cookie, which the answer is to know
- *     payload      none; or zeros, the DMA length of them, so that it is as long as data: on some
- *                  paths that is what does not come through (engine/seek/size.c)
- *     60 bytes from the IP header on with IPv4, 80 with IPv6, and the payload
+ *                  length; without a key: a cookie, which the answer's tag covers
+ *     payload      none, or zeros (DMA length: their number). A probe as long as data finds paths
+ *                  that drop only long packets (engine/seek/size.c)
+ *     IP length    60 bytes with IPv4, 80 with IPv6, and the payload
  *
- * Invariant (rule 1): should it reach an RNIC because its hp3d is gone, it is dropped silently:
- * nothing is acknowledged, nothing counted as duplicate, no PSN need be known. Its transport
- * service is that of unreliable connections, the queue pair's that of reliable ones, and header
- * validation discards what does not match (IBTA 9.6; Soft-RoCE: check_type_state() in rxe_recv.c).
- * The PSN is there because switches may look at it, and the tag speaks for it; it names nothing.
- * That it is an old one matters to Soft-RoCE alone, and only where the kernel lacks 7d9ae80e31df
- * (in Linux 5.12 and the stable ones of March 2021): there the check never fails, and what has an
- * old PSN is a duplicate.
+ * Invariant (rule 1): if the peer's hp3d is gone, a probe reaches the RNIC, and the RNIC drops it
+ * silently. The RNIC acknowledges nothing, and counts no duplicate. The transport service of the
+ * probe is UC, and that of the queue pair is RC; header validation drops such packets (IBTA 9.6;
+ * Soft-RoCE: check_type_state() in rxe_recv.c).
  *
- * The same packet of another kind is a report: "no reply to my queue pair comes through". It is for
- * the hp3d at the other end, which then sends these replies on another port; nobody answers it, and
- * without a key nobody believes it. Its id names the queue pair: QPN << 8 | number. It writes 12
- * bytes: wall clock in us 64, which is its whole time, and the upper half of its tag.
+ * The probe has a PSN because switches may hash it. The tag covers the PSN; the peer's hp3d does
+ * not use it otherwise. It is an old one because of Soft-RoCE without 7d9ae80e31df (in Linux 5.12
+ * and the stable kernels of March 2021). There the check never fails, and a packet with an old PSN
+ * is a duplicate.
  *
- * The magic makes the VA non-canonical: bits 63 to 56 differ among themselves, which no virtual
- * address of a 48, 52 or 57 bit space does. A short write of an application over an unreliable
- * connection is told apart by it and by the tag. Packets of other versions, which may be as long as
- * these, are recognised, and no more; those before 4 had none, but 3 where it is now, and before 5
- * probes had no payload.
+ * A report is the same packet with another kind: "no reply to my queue pair arrives". The peer's
+ * hp3d then sends these replies from another port. It does not answer the report, and drops reports
+ * of hosts without a key. The id of a report names the queue pair: QPN << 8 | number. The payload
+ * has 12 bytes: the wall clock (us, 64 bits), which is its whole time, and the upper half of its
+ * tag.
+ *
+ * The magic makes the VA non-canonical: bits 63 to 56 are not all equal. In address spaces of 48,
+ * 52 or 57 bits, they always are. Magic and tag distinguish probes from short writes of
+ * applications over unreliable connections.
+ *
+ * hp3d recognises packets of other versions, which may be as long as these, only to count and drop
+ * them. Versions before 4 have the value 3 in place of the version. Versions before 5 have no
+ * payload.
  */
 #include "probes/tag.h"
 #include "roce/opcode.h"
@@ -43,20 +47,20 @@
 #define HP3_PEER_HEAD(kind)    (HP3_PEER_MAGIC << 8 | HP3_PROBES_VERSION << 4 | (kind))
 #define HP3_PEER_IP_LEN4       60u
 #define HP3_PEER_IP_LEN6       80u
-#define HP3_PEER_REPORT_LENGTH 12u /* that a report writes */
-#define HP3_PEER_PAD_MAX       4096u /* that a probe writes, in fours: the largest MTU of RDMA */
+#define HP3_PEER_REPORT_LENGTH 12u /* bytes of a report's payload */
+#define HP3_PEER_PAD_MAX       4096u /* of a probe's payload, bytes: largest path MTU */
 
 struct hp3_peer_probe {
 	uint32_t dest_qpn, psn;
 	uint32_t id;
-	uint64_t time; /* of the sender's wall clock, s; of a report us */
-	uint16_t pad; /* bytes of payload; not of a report */
-	bool report; /* see above; part of what the tag speaks for */
-	uint32_t cookie; /* without a key */
-	uint8_t key; /* read: which one made the tag */
+	uint64_t time; /* the sender's wall clock: s in a probe, us in a report */
+	uint16_t pad; /* bytes of a probe's payload */
+	bool report; /* see above; the tag covers it */
+	uint32_t cookie; /* without a key; hp3_probe_cookie() */
+	uint8_t key; /* after a read: index of the key that made the tag */
 };
 
-/* The queue pair that a report is about: of its sender. */
+/* The QPN that a report is about: a queue pair of the report's sender. */
 static inline uint32_t hp3_report_qpn(uint32_t id)
 {
 	return id >> 8;
@@ -67,17 +71,17 @@ static inline uint32_t hp3_report_id(uint32_t qpn, uint8_t number)
 	return qpn << 8 | number;
 }
 
-/* As roce/build.h: length, -ENOSPC or -EINVAL. a->sport is the path to be probed. */
+/* Returns as hp3_build() does: length, -ENOSPC or -EINVAL. a->sport is the path to be probed. */
 int hp3_peer_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	const struct hp3_peer_probe *p, const struct hp3_probe_key *key);
 
-/* VA of a frame whose opcode has a RETH. */
+/* The VA of a frame whose opcode has a RETH. */
 static inline uint64_t hp3_peer_va(const void *frame, const struct hp3_view *v)
 {
 	return hp3_be64((const uint8_t *)frame + v->udp_off + 20);
 }
 
-/* What is in the place of the tag. */
+/* The R_Key field: the tag, or without a key the cookie. */
 static inline uint32_t hp3_peer_cookie(const void *frame, const struct hp3_view *v)
 {
 	return hp3_be32((const uint8_t *)frame + v->udp_off + 28);
@@ -88,14 +92,17 @@ static inline uint32_t hp3_peer_version(const void *frame, const struct hp3_view
 	return hp3_peer_va(frame, v) >> 52 & 15;
 }
 
-/* May it be a peer probe, or a report, of this host's version or another one? */
+/* By its headers alone, may the frame be a peer probe or a report, of any version? */
 static inline bool hp3_peer_looks(const struct hp3_view *v)
 {
 	return v->class == HP3_CLASS_UC && v->opcode == HP3_OP_UC_WRITE_ONLY &&
 	       v->dma_len <= HP3_PEER_PAD_MAX && v->payload_len == v->dma_len;
 }
 
-/* Does it look like one? Cheap, and means nothing yet; *v: hp3_parse() of the frame. */
+/*
+ * Does the frame look like a peer probe or a report? Cheap, and without authentication. *v:
+ * hp3_parse() of the frame.
+ */
 static inline bool hp3_peer_is(const void *frame, const struct hp3_view *v)
 {
 	uint64_t va;
@@ -114,13 +121,16 @@ static inline bool hp3_peer_is(const void *frame, const struct hp3_view *v)
 }
 
 /*
- * Reads what hp3_peer_is() found, and checks ICRC and tag (rule 6). `clock`: this host's wall
- * clock in seconds; the probe's whole time is the one nearest to it, so that a tag does not come
- * true again every 18 hours. Without a key of these two hosts the time is the 16 bits themselves,
- * and there is no tag.
- * *hash (NULL: not wanted): the whole hash, which names this probe among all others.
- * Returns 0; -EBADMSG: wrong ICRC, -EPROTONOSUPPORT: of another version, *p is not valid in either
- * case; -EACCES: wrong tag.
+ * Reads a frame for which hp3_peer_is() is true, and checks ICRC and tag (rule 6).
+ *
+ * `clock`: this host's wall clock in seconds. The probe has 16 bits of its time; the tag covers the
+ * whole time nearest to `clock`. So an old tag does not become right again each time the 16 bits
+ * wrap (18 hours). Without a key of these two hosts, the time is the 16 bits, and there is no tag.
+ *
+ * *hash (may be NULL): the whole hash, which identifies this probe.
+ *
+ * Returns 0; -EBADMSG: wrong ICRC, -EPROTONOSUPPORT: another version (in both cases *p is not
+ * valid); -EACCES: wrong tag.
  */
 int hp3_peer_read(const void *frame, const struct hp3_view *v, const struct hp3_probe_keys *keys,
 	uint64_t clock, struct hp3_peer_probe *p, uint64_t *hash);

@@ -2,10 +2,10 @@
 #ifndef HP3_PROBES_STATS_H
 #define HP3_PROBES_STATS_H
 /*
- * What became of probes, answers and traces: one struct per lcore, written by the thread that
- * drives it only; others may read single values at any time (aligned 64-bit loads). One list feeds
- * struct, names and help texts. Every probe that arrives is counted in peer_probes and in exactly
- * one of the fourteen below it.
+ * Counters of probes, answers, reports and traces: one struct per lcore. Only the thread that
+ * drives the lcore writes it. Other threads may read single values at any time (aligned 64-bit
+ * loads). One list defines struct, names and help texts. Every probe that arrives is counted in
+ * peer_probes and in exactly one of the fourteen counters below it.
  */
 #include <stdint.h>
 
@@ -70,7 +70,7 @@ struct hp3_probe_stats {
 
 struct hp3_probe_stat_info {
 	const char *name, *help;
-	uint16_t offset; /* in struct hp3_probe_stats */
+	uint16_t offset; /* bytes, in struct hp3_probe_stats */
 };
 
 extern const struct hp3_probe_stat_info hp3_probe_stat_info[];

@@ -2,53 +2,61 @@
 #ifndef HP3_PROBES_TRACE_H
 #define HP3_PROBES_TRACE_H
 /*
- * Which switch does a port lead to? A trace is a peer probe whose TTL (hop limit) ends at the
- * switch in question, which then says "time exceeded" (expired.h). Same addresses, ports, QPN, DSCP
- * and IPv6 flow label as the data, so that it is hashed alike (rule 17, rule 18).
+ * Traces: find the switch to which a UDP source port leads. A trace is a peer probe whose TTL (hop
+ * limit) ends at the wanted switch. That switch answers with "time exceeded" (expired.h). A trace
+ * has the addresses, ports, QPN, DSCP and IPv6 flow label of data, so switches hash it alike (rules
+ * 17 and 18).
  *
- * How an answer finds its trace: by addresses and source port, of which one trace is under way at a
- * time; by the IPv4 identification, which is drawn at random; and by the probe id, if the switch
- * quoted so much. With IPv6 and a short quote the flow label is all there is besides, and data on
- * that port bears the same: so the port of a trace that nobody answered stays taken for one more
- * time-out, and late answers end there.
+ * A "time exceeded" message is matched with its trace by
  *
- * Invariants: one result per trace, at the latest when its time is out; a trace that reaches the
- * peer (too large a TTL) is a peer probe like any other: answered, or dropped by the RNIC (rule 1);
- * what cannot be matched changes nothing and passes on to the host. An answer cannot be
- * authenticated, because switches sign nothing: its result is a label, for the caller to believe
- * when it recurs.
+ *     addresses and source port: only one trace for each is under way at a time,
+ *     the IPv4 identification, which is random,
+ *     and the probe id, if the switch quoted enough.
  *
- * Sans-IO: the caller sends what hp3_trace_start() built, and hands in what arrives. Times are
- * monotonic ns.
+ * With IPv6 and a short quote, there is only the flow label, and data on that port has the same
+ * one. So the port of an unanswered trace stays in use for one more time-out. Late messages are
+ * matched with it, and dropped.
+ *
+ * Invariants:
+ *
+ *     One result per trace, at the latest when its time-out has passed.
+ *     A trace that reaches the peer (TTL too large) is a peer probe like any other: the peer's hp3d
+ *     answers it, or the RNIC drops it (rule 1).
+ *     A message that matches no trace changes nothing, and is forwarded to the host.
+ *     Switches sign nothing, so a result is not authenticated. It is a label, and the caller should
+ *     use it only when it recurs.
+ *
+ * Sans-IO: the caller sends the frame that hp3_trace_start() built, and passes in what arrives.
+ * Times are monotonic ns.
  */
 #include "probes/expired.h"
 #include "probes/limit.h"
 #include "probes/peer.h"
 #include "probes/stats.h"
 
-#define HP3_TRACES_MAX 64u /* under way at a time */
-#define HP3_TRACE_TTL  16u /* fabrics have fewer hops */
+#define HP3_TRACES_MAX 64u /* most traces under way at a time */
+#define HP3_TRACE_TTL  16u /* largest TTL; fabrics have fewer hops */
 
 struct hp3_trace_params {
 	uint64_t timeout_ns;
-	struct hp3_limit limit; /* switches answer few per second: keep it low */
-	struct hp3_probe_key key; /* of peer probes */
-	struct hp3_probe_key secret; /* of their cookies (tag.h) */
+	struct hp3_limit limit; /* keep it low: switches send few such messages per second */
+	struct hp3_probe_key key; /* key of peer probes */
+	struct hp3_probe_key secret; /* secret of their cookies (tag.h) */
 };
 
 enum hp3_trace_outcome {
-	HP3_TRACE_HOP, /* hop is the switch's address */
-	HP3_TRACE_ODD, /* a switch answered from an address that names none: hop, not to be used */
-	HP3_TRACE_REACHED, /* the peer answered: there is no switch so far away */
-	HP3_TRACE_SILENT, /* nobody answered in time */
+	HP3_TRACE_HOP, /* `hop` is the switch's address */
+	HP3_TRACE_ODD, /* a switch answered, but its address names no switch: do not use `hop` */
+	HP3_TRACE_REACHED, /* the peer answered: the path has fewer switches than the TTL */
+	HP3_TRACE_SILENT, /* no answer within the time-out */
 };
 
-/* What to trace; comes back with the result. */
+/* What to trace. The result has a copy of it. */
 struct hp3_trace_ask {
-	uint64_t cookie; /* the caller's own */
-	uint32_t qpn, psn; /* psn: an old one */
+	uint64_t cookie; /* for the caller's use */
+	uint32_t qpn, psn; /* psn: an old one of the flow */
 	uint8_t ttl; /* 1: the first switch */
-	uint8_t opcode; /* of an unreliable connection; 0: that of probes */
+	uint8_t opcode; /* an opcode of UC; 0: that of probes */
 };
 
 struct hp3_trace_result {
@@ -57,7 +65,7 @@ struct hp3_trace_result {
 	uint8_t outcome; /* enum hp3_trace_outcome */
 	bool ipv6;
 	uint8_t hop[16]; /* HOP, ODD; IPv4: first four bytes */
-	uint64_t rtt_ns; /* all but SILENT */
+	uint64_t rtt_ns; /* valid unless SILENT */
 };
 
 struct hp3_trace_slot {
@@ -77,7 +85,7 @@ struct hp3_tracer {
 	struct hp3_probe_key random;
 	uint64_t drawn;
 	uint64_t spent_until;
-	uint32_t used; /* slots that are not free */
+	uint32_t used; /* number of slots that are not free */
 	struct hp3_trace_slot slot[HP3_TRACES_MAX];
 };
 
@@ -85,26 +93,31 @@ void hp3_tracer_init(struct hp3_tracer *t, const struct hp3_trace_params *params
 	struct hp3_probe_stats *stats);
 
 /*
- * Builds a trace; *a is the flow's own addressing with the port in question, its TTL and IPv4
- * identification are replaced. `clock`: wall clock, s (peer.h). Length of the frame in buf;
- * -EALREADY: that port is being traced, -ENOSPC: too many under way, or buf too small, -EAGAIN: the
- * rate is used up, -EINVAL.
+ * Builds a trace. *a: the flow's addressing with the port to trace; TTL and IPv4 identification are
+ * replaced. `clock`: wall clock, s (peer.h). Returns the length of the frame in buf; -EALREADY: a
+ * trace of that port is under way; -ENOSPC: too many traces are under way, or buf is too small;
+ * -EAGAIN: the rate limit is reached; -EINVAL.
  */
 int hp3_trace_start(struct hp3_tracer *t, const struct hp3_addressing *a,
 	const struct hp3_trace_ask *ask, uint64_t clock, uint64_t now, void *buf, size_t cap);
 
 /*
- * A frame arrived that hp3_parse() calls NOT_UDP. 0: it ends a trace, consume it, *res is valid;
- * -ESTALE: a late answer, consume it; -ENOMSG: none of ours, it passes.
+ * Processes a frame that hp3_parse() calls NOT_UDP. 0: it ends a trace: consume it, *res is valid.
+ * -ESTALE: it is late: consume it. -ENOMSG: it matches no trace: forward it.
  */
 int hp3_trace_icmp(struct hp3_tracer *t, const void *frame, uint32_t len, const struct hp3_view *v,
 	uint64_t now, struct hp3_trace_result *res);
 
-/* The peer answered probe `id` (answer.h): true if it is a trace; to be asked before the engine. */
+/*
+ * The peer answered probe `id` (answer.h). True if the probe was a trace; *res is then valid. Call
+ * it before the engine gets the answer.
+ */
 bool hp3_trace_reached(
 	struct hp3_tracer *t, uint32_t id, uint64_t now, struct hp3_trace_result *res);
 
-/* Time passes: true with the result of a trace whose time is out; call again until false. */
+/*
+ * True with the result of a trace whose time-out has passed. Call it again until it returns false.
+ */
 bool hp3_trace_expire(struct hp3_tracer *t, uint64_t now, struct hp3_trace_result *res);
 
 const char *hp3_trace_outcome_name(enum hp3_trace_outcome o);

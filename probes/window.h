@@ -2,19 +2,20 @@
 #ifndef HP3_PROBES_WINDOW_H
 #define HP3_PROBES_WINDOW_H
 /*
- * Which probes were answered already: a fixed-size cache of their hashes, in sets of one cache
- * line. A probe is remembered for as long as its time would be accepted, that is while it differs
- * from the clock by no more than `span`; after that its place is free.
+ * Replay window of probes: a cache of fixed size with the hashes of answered probes. A set is one
+ * cache line. A probe stays in the window for as long as its time would be accepted: while that
+ * differs from the clock by no more than `span`. After that, its place is free.
  *
- * Invariant: nothing is forgotten early. A set that is full refuses the newcomer, so no flood can
- * wash a probe out to replay it. The hash has to be keyed with a secret of this host, because
- * senders choose what is hashed. Then sets fill up evenly: with 8 places per set and a third of all
- * places taken, less than one probe in a hundred finds its set full
- * (tests/unit/test_probe_window.c).
+ * Invariant: no probe leaves the window early. If a set is full, a new probe is refused. So an
+ * attacker cannot flush a probe from the window in order to replay it.
  *
- * The last HP3_WINDOW_RESERVED places of a set are for known sources.
+ * Senders choose what is hashed, so the hash must have a secret key of this host. Sets then fill
+ * evenly. With 8 places per set and a third of all places in use, less than one probe in a hundred
+ * finds its set full (tests/unit/test_probe_window.c).
  *
- * Units: seconds, of the wall clock.
+ * The last HP3_WINDOW_RESERVED free places of a set are for known sources.
+ *
+ * Times are seconds of the wall clock.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,10 +29,13 @@ struct hp3_window {
 	uint32_t span;
 };
 
-/* Place for a new probe; -EEXIST: seen before; -ENOSPC: no room in its set. */
+/*
+ * Returns the place for a new probe; -EEXIST: answered before; -ENOSPC: no room in its set.
+ * `known`: the source is known (responder.h).
+ */
 int64_t hp3_window_look(const struct hp3_window *w, uint64_t hash, uint64_t clock, bool known);
 
-/* The probe of this hash and time takes the place. */
+/* Records the probe of this hash and time in the place. */
 void hp3_window_keep(struct hp3_window *w, int64_t place, uint64_t hash, uint64_t time);
 
 #endif
