@@ -499,8 +499,9 @@ int hp3_qp(
 /*
  * Returns 0: done or under way (an event reports the result); -ENOENT: no such flow; -ENOLINK: not
  * paired yet; -EALREADY: on that port; -EBUSY: a move is under way; -EAGAIN: an RNR NAK is pending;
- * -ENOSPC: all slots in use; -ENODATA: no request packet seen yet; -EPERM: moves are off, or the
- * flow is immovable.
+ * -ENOSPC: all slots in use; -ENODATA: no request packet seen yet; -EACCES: a filter keeps the flow
+ * on its port; -EPERM: moves are off, or the address pair is pinned by IP fragments. HP3_CMD_HOME
+ * ignores the last two. HP3_CMD_CANCEL always returns 0 for an existing flow.
  */
 int hp3_command(
 	struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts);

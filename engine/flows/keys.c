@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Keys of the flow table. IPv4 addresses stand in the flow record, so that a look-up touches two
- * lines: bucket and record. IPv6 addresses are hashed to 64 bits there and compared in full in the
+ * Keys of the flow table. IPv4 addresses are in the flow record, so a look-up touches two cache
+ * lines: bucket and record. IPv6 addresses are hashed to 64 bits there, and compared in full in the
  * pair table.
  */
 #include "engine/flows/keys.h"

@@ -2,8 +2,8 @@
 #ifndef HP3_ENGINE_KEYS_H
 #define HP3_ENGINE_KEYS_H
 /*
- * Which flow does a packet belong to? The keys of flow.h, how they are hashed, and the look-up
- * (keys.c); what was found ahead of time is held against the flow's record first.
+ * Finds the flow of a packet: the keys of flow.h, their hash, and the look-up (keys.c). A result
+ * from a prefetched look-up is verified with the record first.
  */
 #include "base/likely.h"
 #include "engine/state.h"
@@ -21,8 +21,9 @@ void hp3_key_hash(
 	const struct hp3_engine *e, const struct hp3_key *k, uint32_t *sig, uint32_t *bucket);
 uint64_t hp3_key_addr(const struct hp3_engine *e, const struct hp3_ends *ends);
 /*
- * Signature and bucket of a key: a sum of two keyed products (NH of UMAC, RFC 4418 section 5.2),
- * whose halves are folded and spread for the bucket. burst.c has it for several packets at once.
+ * Signature and bucket of a key: a sum of two keyed products (NH of UMAC, RFC 4418 section 5.2).
+ * Both halves are folded and spread for the bucket. burst.c computes it for several packets at
+ * once.
  */
 static inline void hp3_key_mix(const struct hp3_engine *e, uint64_t addr, uint32_t qpn,
 	uint32_t vlan, enum hp3_dir dir, uint32_t *sig, uint32_t *bucket)
@@ -38,7 +39,10 @@ static inline void hp3_key_mix(const struct hp3_engine *e, uint64_t addr, uint32
 
 uint32_t hp3_key_find(
 	const struct hp3_engine *e, const struct hp3_key *k, const struct hp3_ends *ends);
-/* The flow of a packet from here (TX: to remote QPN `qpn`) or there (RX: to local QPN `qpn`). */
+/*
+ * The flow of a packet sent from here (TX: to remote QPN `qpn`) or received here (RX: at local QPN
+ * `qpn`).
+ */
 uint32_t hp3_flow_at(
 	const struct hp3_engine *e, const struct hp3_ends *ends, uint32_t qpn, enum hp3_dir dir);
 static inline struct hp3_ends hp3_pkt_ends(const struct hp3_pkt *pkt, enum hp3_dir dir)
@@ -60,7 +64,7 @@ static inline bool hp3_flow_is(const struct hp3_engine *e, const struct hp3_flow
 }
 
 uint32_t hp3_pkt_flow_slow(struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir);
-/* The flow that a packet belongs to, verified; HP3_NO_FLOW if there is none. */
+/* The flow of a packet, verified; HP3_NO_FLOW if there is none. */
 static inline uint32_t hp3_pkt_flow(
 	struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir)
 {

@@ -2,8 +2,8 @@
 #ifndef HP3_ENGINE_PAIRS_H
 #define HP3_ENGINE_PAIRS_H
 /*
- * Address pairs: the local and the remote end (and VLAN) between which flows run. Holds what flows
- * of a pair share: the addresses themselves, the list of flows. Touched only off the steady path.
+ * Address pairs: local and remote address and VLAN, between which flows run. State that the flows
+ * of a pair share: addresses, list of flows, probes. Packets in steady state do not touch it.
  */
 #include "engine/ends.h"
 #include "engine/flows/flow.h"
@@ -16,49 +16,52 @@ struct hp3_pair {
 	uint32_t vlan;
 	bool ipv6;
 	uint32_t hash;
-	uint32_t chain; /* next pair of the same hash slot, or free list link */
+	uint32_t chain; /* next pair of the same hash chain, or of the free list */
 	uint32_t flows; /* first flow, HP3_NO_FLOW if none */
 	uint32_t nflows;
 	uint32_t nunpaired; /* of these */
-	uint64_t began; /* when the newest one of all that it had */
-	uint32_t announced[HP3_ANNOUNCERS]; /* of these: announced.h */
-	uint32_t nmoves; /* rounds and moves under way, not counting the operator's */
+	uint64_t began; /* when its newest flow began */
+	uint32_t announced[HP3_ANNOUNCERS]; /* flows that are announced, by source (announced.h) */
+	uint32_t nmoves; /* searches and moves under way, without operators' moves */
 	struct hp3_probe_budget budget;
 	bool paths_ready; /* its path table is initialised */
-	/* Does an hp3d stand in front of the peer's RNIC? */
-	bool peer_plain; /* nobody answered peer probes: not before peer_ask again */
+	/* Does the peer run hp3d? */
+	bool peer_plain; /* no: it answered no peer probe; not asked again before peer_ask */
 	uint8_t peer_silent; /* rounds in a row without an answer */
-	uint64_t peer_seen; /* its last sign of life; 0: never */
-	uint64_t peer_ask; /* plain: when to ask again; else: silence means nothing before */
-	/* Is a path dead? One round at a time asks for all flows (seek/dead.c). */
-	uint16_t watch_slot; /* that it has, if it is still the watch of this pair */
-	uint8_t dead_level; /* such watches in a row that found nothing */
-	uint8_t pause; /* longest natural pause of a flow (pause.h) */
-	uint64_t dead_wait; /* no further watch before */
-	uint64_t heard; /* some flow was seen to make progress */
-	/* Paths that swallow long packets (seek/size.c) */
-	uint16_t longest; /* of its requests so far: bytes of the IP datagram */
-	uint64_t swallows_until; /* one was met: until then no probe is shorter than data */
-	uint64_t pinned_until; /* its RNIC sent fragments: immovable (rule 17); 0: never */
-	uint64_t untracked_until; /* no inference before: who has no record may be answered */
-	/* Placement: reports of our flows to the peer, and the peer's to us (tell.c) */
-	bool told_some; /* the last one told of flows */
-	uint64_t told_at; /* when the last one left; 0: never */
-	uint64_t load_stamp; /* of the last one that came */
-	/* Long flows (longs.c): ours to the peer; the peer's to us, and all that come into it, as
-	 * it told */
+	uint64_t peer_seen; /* when it last showed that it is alive; 0: never */
+	/* peer_plain: when to ask again; else: lost probes do not count before */
+	uint64_t peer_ask;
+	/* Dead-path search: one at a time, for all flows of the pair (seek/dead.c). */
+	uint16_t watch_slot; /* its slot, if that still has this search */
+	uint8_t dead_level; /* such searches in a row without a result */
+	uint8_t pause; /* longest natural pause of a flow (seek/pause.h) */
+	uint64_t dead_wait; /* earliest time of the next such search */
+	uint64_t heard; /* when a flow last made progress */
+	/* Paths that drop long packets silently (seek/size.c). */
+	uint16_t longest; /* longest request so far: bytes of the IP datagram */
+	uint64_t swallows_until; /* one was found: until then all probes are as long as data */
+	/* the RNIC sent IP fragments: no moves until then (rule 17); 0: never */
+	uint64_t pinned_until;
+	/* no challenges before: queue pairs without a record may be answered */
+	uint64_t untracked_until;
+	/* Placement: reports of our flows to the peer, and the peer's to us (tell.c). */
+	bool told_some; /* the last report had counts other than 0 */
+	uint64_t told_at; /* when the last report left; 0: never */
+	uint64_t load_stamp; /* of the last report received */
+	/* Long flows (longs.c): ours to the peer; the peer's to us; all that the peer receives, as
+	 * it advertised. */
 	uint16_t long_out, long_from, peer_in;
-	bool long_owed; /* the peer has told of some: it is told how many come in here */
-	uint64_t long_at, peer_in_at; /* when it told; 0: never */
-	uint64_t rtt_at; /* least_rtt is as of here */
-	uint32_t least_rtt; /* of all flows of the pair, ns; 0: unknown */
-	uint64_t cnps_spent; /* of the CNPs that may be kept from RNICs */
-	uint64_t spray_at; /* its hp3d is not asked to put queue pairs in order before */
-	uint64_t reads_at; /* nor is it offered, or taken from it, to put READ responses in order */
-	uint64_t full_at; /* no place for READ responses of it is looked for before */
-	uint32_t answered; /* the flow whose forced challenge was answered last, or HP3_NO_FLOW */
-	uint32_t void_hand; /* flow that is looked at next (life/void.c), or HP3_NO_FLOW */
-	uint32_t voids; /* forced challenges that left at a lower number mean nothing (rule 15) */
+	bool long_owed; /* the peer has advertised long flows: a report with our count is due */
+	uint64_t long_at, peer_in_at; /* when the peer advertised these; 0: never */
+	uint64_t rtt_at; /* least_rtt is as of this time */
+	uint32_t least_rtt; /* ns, of all flows of the pair; 0: unknown */
+	uint64_t cnps_spent; /* budget of CNPs that may be withheld from RNICs */
+	uint64_t spray_at; /* earliest time of the next ASK about requests */
+	uint64_t reads_at; /* earliest time of the next OFFER or ASK about READ responses */
+	uint64_t full_at; /* earliest time of the next look-up of a place for READ responses */
+	uint32_t answered; /* flow whose forced challenge was answered last, or HP3_NO_FLOW */
+	uint32_t void_hand; /* next flow to examine (life/void.c), or HP3_NO_FLOW */
+	uint32_t voids; /* forced challenges that left with a lower number are void (rule 15) */
 };
 
 struct hp3_pairs {
@@ -71,9 +74,9 @@ struct hp3_pairs {
 uint32_t hp3_pairs_heads(uint32_t max);
 void hp3_pairs_init(
 	struct hp3_pairs *t, struct hp3_pair *pairs, uint32_t *heads, uint32_t max, uint64_t seed);
-/* Index or HP3_NO_PAIR. */
+/* Index, or HP3_NO_PAIR. */
 uint32_t hp3_pairs_find(const struct hp3_pairs *t, const struct hp3_ends *ends);
-/* Finds or adds; HP3_NO_PAIR if the table is full. */
+/* Finds or adds the pair; HP3_NO_PAIR if the table is full. */
 uint32_t hp3_pairs_get(struct hp3_pairs *t, const struct hp3_ends *ends);
 void hp3_pairs_free(struct hp3_pairs *t, uint32_t index);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Places of events that wait for proof: taken, shared by flows, given back. */
+/* Places of events that wait for proof. Flows share them. */
 #include "engine/flows/pending.h"
 
 static struct hp3_pending *place_of(const struct hp3_engine *e, uint32_t flow)

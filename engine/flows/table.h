@@ -2,12 +2,12 @@
 #ifndef HP3_ENGINE_TABLE_H
 #define HP3_ENGINE_TABLE_H
 /*
- * Hash index: 32-bit signature -> flow record. Buckets are one cache line: eight signatures, eight
- * references, compared with one or two vector instructions where there are vectors. A key may stand
- * in its own bucket or, when that is full, in one other; then the first is marked, so that a miss
- * usually costs one line.
+ * Hash index: 32-bit signature -> flow record. A bucket is one cache line: eight signatures and
+ * eight references, compared with one or two vector instructions if the CPU has them. A key is in
+ * its own bucket or, if that is full, in one other. The first bucket is then marked, so a miss
+ * usually costs one cache line.
  *
- * A signature match is a hint: the caller compares the key with the record, which it needs anyway.
+ * A matching signature is a hint: the caller compares the key with the record.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 #endif
 
 #define HP3_BUCKET_KEYS 8u
-/* in ref[0]: keys of this bucket stand in the other one too */
+/* in ref[0]: some keys of this bucket are in the other one */
 #define HP3_BUCKET_OVER 0x80000000u
 #define HP3_BUCKET_REF  0x7fffffffu /* record index + 1; 0: free */
 
@@ -40,7 +40,7 @@ struct hp3_table {
 /* Buckets for `keys` keys at half load: a power of two. */
 uint32_t hp3_table_buckets(uint64_t keys);
 void hp3_table_init(struct hp3_table *t, void *mem, uint32_t buckets);
-/* False if both buckets are full and none of their keys can step aside. */
+/* False: both buckets are full, and none of their keys can be moved to its other bucket. */
 bool hp3_table_insert(struct hp3_table *t, uint32_t bucket, uint32_t sig, uint32_t index);
 void hp3_table_remove(struct hp3_table *t, uint32_t bucket, uint32_t sig, uint32_t index);
 
@@ -49,7 +49,7 @@ static inline uint32_t hp3_table_other(const struct hp3_table *t, uint32_t bucke
 	return (bucket ^ ((sig * 0x9e3779b1u) | 1u)) & t->mask;
 }
 
-/* Bit i set: sig[i] matches (ref[i] may still be free). */
+/* Bit i: sig[i] matches. ref[i] may still be free. */
 static inline uint32_t hp3_bucket_match_portable(const struct hp3_bucket *b, uint32_t sig)
 {
 	uint32_t hits = 0;
