@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CNPs of a flow that looks for a better path, or moves, wait for what becomes of it (rule 30). */
+/* Withholds CNPs of a flow while it searches or moves (rule 30). */
 #include "engine/moves/moves.h"
 
 static bool may_withhold(const struct hp3_engine *e)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What operators and actuators say: moves by hand, and reports of moves carried out elsewhere. */
+/* Commands of operators, and reports of actuators that carry out moves. */
 #include <errno.h>
 #include "engine/moves/moves.h"
 

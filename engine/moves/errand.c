@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of errand_steps.h. What its steps mean for the move: start.c. */
+/* The table of errand_steps.h, compiled. start.c applies the resulting inputs to the move. */
 #include "engine/moves/moves.h"
 
 static const struct hp3_errand_step steps[HP3_ERRAND_KIND_MAX][HP3_ERRAND_STATE_MAX]

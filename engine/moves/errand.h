@@ -2,23 +2,22 @@
 #ifndef HP3_ENGINE_ERRAND_H
 #define HP3_ENGINE_ERRAND_H
 /*
- * Why a flow may move, and how far it has come with finding out where to. An errand begins in
- * hp3_move_prepare(), asks (rounds of probes, or nothing at all), and ends with the move that comes
- * of it, or with none. `kind` says which member of the union is there. How far it has come is its
- * state, which steps by one table (errand_steps.h); what is asked, and what is made of answers:
- * seek/errand.c.
+ * A path search (errand): why a flow may move, and how far the search for a path has come. It
+ * begins in hp3_move_prepare(), sends rounds of probes if its kind needs any, and ends with the
+ * resulting move, or without one. `kind` selects the member of the union. `state` steps by one
+ * table (errand_steps.h). What is probed, and what follows from answers: seek/errand.c.
  *
- * - OPERATOR: a port is named (hp3ctl, an actuator), nobody is asked;
- * - ADVISED: a port is named by somebody who sees more than this host; a round asks it and the one
- * in use while traffic flows on (seek/advised.c);
- * - CONGESTED: the path in use is, severely, or it is lossy: rounds while traffic flows on
- * (seek/congested.c);
- * - BEHIND_DRAIN: the same where probes look like a duplicate or a gap: one by one, the flow
- *   drained (seek/drained.c);
- * - SETUP: a queue pair was set up: rounds until its first data (seek/setup.c);
- * - MESSAGE_START: a long message begins on an idle queue pair: it waits for an answer
- *   (seek/wake.c);
- * - DEAD: nothing is acknowledged any more: is the path dead? (seek/dead.c, failover.c).
+ * - OPERATOR: hp3ctl or an actuator names the port; no probes.
+ * - ADVISED: hp3-fleet, or counts of long flows, name a port. One round probes it and the port in
+ *   use while the flow goes on sending (seek/advised.c).
+ * - CONGESTED: the path in use is severely congested, or lossy. Rounds while the flow goes on
+ *   sending (seek/congested.c).
+ * - BEHIND_DRAIN: the same with probes of kind STANDARD or NAK: one at a time, after a drain
+ *   (seek/drained.c).
+ * - SETUP: a queue pair was set up. Rounds until its first data (seek/setup.c).
+ * - MESSAGE_START: a long message begins on an idle queue pair and waits for an answer
+ *   (seek/wake.c).
+ * - DEAD: nothing is acknowledged any more. Is the path dead (seek/dead.c, failover.c)?
  */
 #include "engine/event.h"
 #include "engine/moves/errand_steps.h"
@@ -49,12 +48,12 @@ enum hp3_errand_input {
 };
 
 struct hp3_errand_step {
-	bool known; /* in the table; else nothing changes */
+	bool known; /* false: not in the table, nothing changes */
 	uint8_t next; /* enum hp3_errand_state */
-	uint8_t move; /* enum hp3_rfr_input; MOVE: whichever wish to move it is (moves.c) */
+	uint8_t move; /* enum hp3_rfr_input; MOVE: start.c chooses which of the MOVE inputs it is */
 };
 
-/* What `input` does to an errand of this kind in `state`. */
+/* The step for `input` to a search of this kind in `state`. */
 struct hp3_errand_step hp3_errand_step(
 	enum hp3_errand_kind kind, enum hp3_errand_state state, enum hp3_errand_input input);
 
@@ -64,67 +63,68 @@ struct hp3_errand_operator {
 
 struct hp3_errand_advised {
 	uint64_t tag; /* of the command */
-	bool counted; /* by counts of long flows: there is no command */
+	bool counted; /* counts of long flows named the port; there is no command */
 };
 
 struct hp3_errand_congested {
-	uint64_t asked_at; /* when the better path was asked about last */
+	uint64_t asked_at; /* time of the newest round */
 	uint8_t doubt; /* hp3_backoff_doubt() */
-	uint8_t looks; /* at a better path that was found, before it is taken */
-	uint8_t missed; /* looks that could not be made */
-	bool slow; /* nothing but round trips speaks against the path in use */
-	bool lossy; /* retransmissions do */
-	bool begins; /* beside: nothing does, but it was never asked for */
+	uint8_t looks; /* re-probes of the better path so far */
+	uint8_t missed; /* re-probes that could not be sent, or decided nothing */
+	bool slow; /* only RTTs show congestion of the path in use */
+	bool lossy; /* the path in use is lossy */
+	bool begins; /* verbs mode: no sign of congestion, but the path was never probed */
 };
 
-/* What a search in doubt knows, until its next look (looks.c). */
+/* A search in doubt, between two re-probes (looks.c). */
 struct hp3_put_off {
 	uint16_t from, to;
-	uint8_t cause, n_cycles, cycles[HP3_CYCLES_KEPT + 1]; /* what set it off */
+	uint8_t cause, n_cycles, cycles[HP3_CYCLES_KEPT + 1]; /* for the event: the evidence */
 	struct hp3_errand_congested so_far;
 };
 
 struct hp3_errand_behind_drain {
-	bool marked; /* a CNP came: the probe in the air may have been marked */
-	bool slow; /* nothing but round trips speaks against the path in use */
-	bool lossy; /* retransmissions do */
+	bool marked; /* a CNP arrived: the outstanding probe may have been marked */
+	bool slow; /* only RTTs show congestion of the path in use */
+	bool lossy; /* the path in use is lossy */
 };
 
 struct hp3_errand_setup {
-	uint8_t rounds; /* so far */
+	uint8_t rounds; /* rounds so far */
 	bool found; /* the target answered an earlier round */
 };
 
 struct hp3_errand_message_start {
-	uint64_t hold_end; /* what is held leaves then, at the latest */
-	bool clear; /* the path in use answered first, unmarked */
+	uint64_t hold_end; /* latest time at which held packets leave */
+	bool clear; /* the first answer came on the port in use, unmarked */
 };
 
 struct hp3_errand_dead {
 	uint64_t since; /* no progress since */
-	uint32_t una; /* as the stall began */
-	uint32_t resume; /* RESUMING: the PSN with which the receiver can go on */
+	uint32_t una; /* at the beginning of the stall */
+	uint32_t resume; /* RESUMING: the PSN that the receiver expects, or an earlier one */
 	struct hp3_liveness live;
-	uint16_t also[HP3_DEAD_ALSO]; /* ports of other flows of the pair that stalled, too */
+	uint16_t also[HP3_DEAD_ALSO]; /* ports of other stalled flows of the pair */
 	uint8_t n_also;
-	uint8_t silent; /* rounds that nobody answered */
-	uint8_t alive, reports; /* rounds that the port in use survived; reports since */
-	uint8_t waits; /* for probes of the address pair's budget, since the last round */
-	bool came_through; /* a probe of the port in use, in an earlier round */
-	bool owed; /* a NAK, as soon as it is sure what has arrived */
+	uint8_t silent; /* rounds without any answer */
+	/* rounds in which the port in use answered since the last report; reports */
+	uint8_t alive, reports;
+	uint8_t waits; /* waits for the address pair's probe budget since the last round */
+	bool came_through; /* the port in use answered in an earlier round */
+	bool owed; /* a NAK for the RNIC is due as soon as a checked reply shows what has arrived */
 };
 
 struct hp3_errand {
 	uint8_t kind; /* enum hp3_errand_kind */
-	/* enum hp3_errand_state. QUIET: the deadline is the move's; else it is the errand's: of the
-	 * round, or of the wait for the next one. */
+	/* enum hp3_errand_state. In QUIET, move_at is the deadline of the move. In other states, it
+	 * is that of the round, or of the pause before the next round. */
 	uint8_t state;
-	/* For people, and for nothing else: what set it off. */
+	/* For events only, no decision depends on it: what started the search. */
 	uint8_t cause; /* enum hp3_cause */
 	uint8_t n_cycles, cycles[HP3_CYCLES_KEPT + 1];
 
-	struct hp3_estimates before; /* of the path in use, as it began */
-	struct hp3_round round; /* the latest; empty: none so far */
+	struct hp3_estimates before; /* of the path in use, at the beginning */
+	struct hp3_round round; /* the newest one; empty if there was none */
 	union {
 		struct hp3_errand_operator operator;
 		struct hp3_errand_advised advised;
@@ -136,7 +136,7 @@ struct hp3_errand {
 	};
 };
 
-/* Does nothing but round trips speak against the path in use? */
+/* Are RTTs the only sign of congestion? */
 static inline bool hp3_errand_is_slow(const struct hp3_errand *d)
 {
 	return d->kind == HP3_ERRAND_CONGESTED
@@ -144,7 +144,7 @@ static inline bool hp3_errand_is_slow(const struct hp3_errand *d)
 		       : d->kind == HP3_ERRAND_BEHIND_DRAIN && d->behind.slow;
 }
 
-/* Do retransmissions speak against it? */
+/* Is the path in use lossy? */
 static inline bool hp3_errand_is_lossy(const struct hp3_errand *d)
 {
 	return d->kind == HP3_ERRAND_CONGESTED
@@ -152,7 +152,10 @@ static inline bool hp3_errand_is_lossy(const struct hp3_errand *d)
 		       : d->kind == HP3_ERRAND_BEHIND_DRAIN && d->behind.lossy;
 }
 
-/* The engine decided, and learns from what came of it: not people, nor the pair's life. */
+/*
+ * Did the engine decide this itself, so that it learns from the result? Not for operators, set-ups
+ * and dead paths.
+ */
 static inline bool hp3_errand_is_own(const struct hp3_errand *d)
 {
 	return d->kind == HP3_ERRAND_CONGESTED || d->kind == HP3_ERRAND_BEHIND_DRAIN ||

@@ -2,11 +2,12 @@
 #ifndef HP3_ENGINE_ERRAND_STEPS_H
 #define HP3_ENGINE_ERRAND_STEPS_H
 /*
- * How far errands come with asking, and what that means for the move (rfr/transitions.h), as one
- * table. errand.c compiles it; tests hold engines against it; the model is generated from it.
+ * State machine of path searches (errands), and the resulting inputs of the move
+ * (rfr/transitions.h), as one table. errand.c compiles it, tests compare engines with it, and the
+ * model is generated from it.
  */
 
-/* X(symbol, text): what is meant by each: errand.h */
+/* X(symbol, text). errand.h has the meaning of each kind. */
 #define HP3_ERRAND_KINDS(X)                                                                        \
 	X(OPERATOR, "operator")                                                                    \
 	X(ADVISED, "advised")                                                                      \
@@ -17,17 +18,17 @@
 	X(DEAD, "dead")
 
 #define HP3_ERRAND_STATES(X)                                                                       \
-	X(QUIET, "quiet") /* nothing is asked yet, or any more: answers mean nothing */            \
-	X(ASKING, "asking") /* a round of probes is out */                                         \
+	X(QUIET, "quiet") /* no probes outstanding; answers are ignored */                         \
+	X(ASKING, "asking") /* a round of probes is outstanding */                                 \
 	X(WAITING, "waiting") /* between two rounds */
 
 #define HP3_ERRAND_INPUTS(X)                                                                       \
 	X(BEGUN, "begun") /* a round begins */                                                     \
-	X(LATER, "later") /* to be asked once more, but not now */                                 \
-	X(GO, "go") /* where to is known */                                                        \
-	X(STAY, "stay") /* nothing better, nobody to ask, or no longer wanted */                   \
-	X(HELD, "held") /* packets have waited for the answer long enough */                       \
-	X(OVER, "over") /* the move has ended, whatever ended it */
+	X(LATER, "later") /* another round is needed, but later */                                 \
+	X(GO, "go") /* a target is known */                                                        \
+	X(STAY, "stay") /* no better path, no port to probe, or not wanted */                      \
+	X(HELD, "held") /* packets have waited long enough for an answer */                        \
+	X(OVER, "over") /* the move has ended, for whatever reason */
 
 /* X(kind, state, input, next state, input for the move) */
 #define HP3_ERRAND_STEPS(X)                                                                        \
@@ -38,7 +39,7 @@
 	X(ADVISED, ASKING, STAY, QUIET, NO_BETTER)                                                 \
 	X(ADVISED, ASKING, OVER, QUIET, NONE)                                                      \
 	X(CONGESTED, QUIET, BEGUN, ASKING, SEEK)                                                   \
-	X(CONGESTED, QUIET, GO, QUIET, MOVE) /* lossy: found before, but not left */               \
+	X(CONGESTED, QUIET, GO, QUIET, MOVE) /* lossy: the target is known */                      \
 	X(CONGESTED, QUIET, STAY, QUIET, NONE)                                                     \
 	X(CONGESTED, ASKING, LATER, WAITING, NONE)                                                 \
 	X(CONGESTED, ASKING, GO, QUIET, MOVE)                                                      \
@@ -47,7 +48,7 @@
 	X(CONGESTED, WAITING, BEGUN, ASKING, NONE)                                                 \
 	X(CONGESTED, WAITING, STAY, QUIET, NO_BETTER)                                              \
 	X(CONGESTED, WAITING, OVER, QUIET, NONE)                                                   \
-	X(BEHIND_DRAIN, QUIET, GO, QUIET, MOVE) /* drained first, and asked then */                \
+	X(BEHIND_DRAIN, QUIET, GO, QUIET, MOVE) /* drains first, then probes */                    \
 	X(BEHIND_DRAIN, QUIET, BEGUN, ASKING, NONE)                                                \
 	X(BEHIND_DRAIN, QUIET, STAY, QUIET, NO_BETTER)                                             \
 	X(BEHIND_DRAIN, ASKING, GO, QUIET, WON)                                                    \
@@ -74,7 +75,7 @@
 	X(DEAD, QUIET, BEGUN, ASKING, SEEK)                                                        \
 	X(DEAD, QUIET, GO, QUIET, DEAD)                                                            \
 	X(DEAD, QUIET, STAY, QUIET, NONE)                                                          \
-	X(DEAD, ASKING, BEGUN, ASKING, NONE) /* the next window, at once */                        \
+	X(DEAD, ASKING, BEGUN, ASKING, NONE) /* the next round, at once */                         \
 	X(DEAD, ASKING, LATER, WAITING, NONE)                                                      \
 	X(DEAD, ASKING, GO, QUIET, DEAD)                                                           \
 	X(DEAD, ASKING, STAY, QUIET, NO_BETTER)                                                    \

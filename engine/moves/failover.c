@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Off a dead path (rule 13). Nothing is left there to drain, so the new port is used at once; the
- * first packet on it is the oldest one in flight, later ones wait until the RNIC has gone back, so
- * that the receiver sees duplicates at most and never a gap. Where that is safe the RNIC is handed
- * a NAK so that it goes back now and not when its timer ends (rule 4).
+ * Leaves a dead path (rule 13). A drain is impossible, so the flow takes the new port at once. The
+ * first packet on it is the oldest one in flight. Later ones wait until the RNIC has gone back, so
+ * the receiver may see duplicates but never a gap. If it is safe, hp3d sends the RNIC a NAK, so
+ * that it goes back now and not when its timer expires (rule 4).
  */
 #include "engine/moves/moves.h"
 

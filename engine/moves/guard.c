@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Duplicates of ours (probes of kind STANDARD, urges) make an RNIC acknowledge once more how far it
- * is. The engine forwards that: it is true, and the local RNIC may not know it yet (rule 24). One
- * answer is not true: late, with the PSN of a READ or ATOMIC that was emitted since. It says that
- * the request was executed, and an RNIC takes it for the data (rule 25). A responder sends such an
- * ACK by itself only to an RNIC that goes back over WRITEs before the READ; else data come first.
- * So for as long as a duplicate may be on its way, the spans of READs and ATOMICs that leave, for
- * the first time or again, are remembered, and an ACK within one ends here: also when its last data
- * were seen, for the RNIC may lack some in the middle.
+ * hp3d's duplicate requests (probes of kind STANDARD, ACK solicitations) make the peer's RNIC
+ * repeat its acknowledgement. The engine forwards it, because the local RNIC may lack it (rule 24).
+ * One such ACK is wrong: it is late, and has the PSN of a READ or ATOMIC that left since. The local
+ * RNIC would take it for the data of that request (rule 25). A responder sends such an ACK on its
+ * own only if an RNIC goes back over WRITEs before the READ. Otherwise, data come first.
+ *
+ * So while a duplicate may be in flight, the slot records the PSNs of READs and ATOMICs that leave,
+ * for the first time or again. The engine drops an ACK for one of these. It does so even if the
+ * last data arrived, because the RNIC may lack earlier ones.
  */
 #include "engine/moves/moves.h"
 

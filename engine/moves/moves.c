@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Carries out what the transition table of rfr says: how a move begins, closes the old path, ends.
+/*
+ * Carries out the actions of rfr/transitions.h: how a move begins, closes the old path, and ends.
  */
 #include "engine/moves/moves.h"
 #include "engine/paths/ways.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Did a move pay off? For people: nothing is decided by it. */
+/* Was the new path better? For events and counters only: no decision depends on it. */
 #include "engine/moves/moves.h"
 
 /* Before and after are compared with these margins, percent. */

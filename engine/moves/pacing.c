@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets of a flow below line rate leave by the pacer, at the exit of the FIFO that a move uses
- * too (rule 14). Which of what waits is still wanted when the RNIC goes back is decided here.
+ * Packets of a flow below line rate leave through the pacer, at the exit of the FIFO that moves use
+ * too (rule 14). When the RNIC goes back, this file decides which waiting packets are obsolete.
  */
 #include "engine/moves/moves.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Congestion control of a flow. Under cc = dcqcn the engine is the reaction point and paces the
- * flow at the exit of the FIFO that a move uses too (rule 14): what closes the old path, what is in
- * flight and what is released is decided there. Under cc = native there is nothing to do here: no
- * call sets the rate of one queue pair of an RNIC, which keeps its rate after a move (shield.h).
+ * Congestion control of a flow. With cc = dcqcn, the engine is the reaction point. It paces the
+ * flow at the exit of the FIFO that moves use too (rule 14). With cc = native, the RNIC keeps its
+ * rate after a move: no call sets the rate of one queue pair of an RNIC (shield.h).
  */
 #include "engine/moves/moves.h"
 

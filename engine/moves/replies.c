@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The responder stream of a queue pair (rule 12: READ responses, ACKs, NAKs) leaves on the RNIC's
- * port, and that port may lead over a dead path, too. It is left on two occasions:
+ * port, whose path may be dead, too. It moves in two cases:
  *
- * - the requester stream of the same queue pair fails over: both left on one port, so replies
- *   follow to the same new one;
- * - the peer's hp3d reports that none of these replies comes through, though its probes are
- *   answered (seek/dead.c). Then most likely there is nothing that could be overtaken: replies left
- *   long ago and were lost, or are yet to be made (rule 13 names the exception).
+ * - The requester stream of the same queue pair fails over, and both left on one port. Replies move
+ *   to the same new port.
+ * - The peer's hp3d reports that none of these replies arrives, though its probes are answered
+ *   (seek/dead.c). Then most likely no reply is in flight that a later one could overtake (rule 13
+ *   names the exception).
  *
- * One stream, one port: from then on all of it leaves there, until the flow has been quiet for so
- * long that it is forgotten. A host that only responds gets a flow record for it. Nothing tells
- * when replies have arrived, so they cannot be drained home: a stop may reorder them once, as a
- * crash may (rule 11).
+ * All later replies leave on the new port, until the flow is removed after a long idle time. A host
+ * that only responds gets a flow record for this. No packet shows when replies have arrived, so
+ * there is no drain back to the home port. A stop may reorder replies once, as a crash may (rule
+ * 11).
  */
 #include "engine/moves/moves.h"
 

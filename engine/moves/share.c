@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Long flows get back what their path would give them (cc/share.h): under cc = dcqcn their rate is
- * lifted, under cc = native their CNPs do not reach the RNIC.
+ * Returns to long flows the rate that their path allows (cc/share.h). cc = dcqcn: raises the rate.
+ * cc = native: withholds their CNPs from the RNIC.
  */
 #include "engine/moves/moves.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Slots, and the FIFOs that they name. What their deadlines bring: tick.c. */
+/* Slots and their FIFOs. tick.c handles their deadlines. */
 #include "engine/moves/moves.h"
 
 #define ROOM_SEARCH 32u

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a move begins: an errand, its steps, and the wish to move that may come of them. */
+/*
+ * Begins a move: takes the slot for a path search, applies its steps, and starts the move that
+ * results.
+ */
 #include "engine/moves/moves.h"
 
 struct hp3_move *hp3_move_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_errand_kind kind)
