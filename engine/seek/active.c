@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flows with something in flight. Each has one entry in a ring and is looked at again every
- * stall_ns: did anything come back meanwhile? Its path is refreshed in the path table; it counts as
- * active there until it is found idle.
+ * Flows with packets in flight. Each has one entry in a ring. Every stall_ns, the engine checks
+ * whether una has advanced. If so, it refreshes the flow's path in the path table. The flow counts
+ * as active there until it is idle.
  *
- * Where an answer is due and does not come, the path may be dead. When to suspect it is told by the
- * flow's own clock (rule 28): not before 4 RTT, nor before a multiple of the longest pause that
- * this flow, or another one of the address pair, was seen to make and go on from by itself; later
- * where nobody of the pair was heard either, for then it may be the peer; much later where a READ
- * waits, unless the RNIC's own timer has gone off. What waits here, and what asks for no answer, is
- * not missing. And who was late oneself has not listened.
+ * If a reply is due and does not arrive, the path may be dead. The flow's own history decides when
+ * to suspect that (rule 28). The time is at least 4 RTTs. It is also at least a multiple of the
+ * longest natural pause of this flow or of another one of the address pair. It is longer if no flow
+ * of the pair got a reply either, because the peer may be down. It is much longer if a READ waits,
+ * unless the RNIC's own timer has expired. Packets that hp3d holds, and packets that request no
+ * ACK, are not due. Time during which hp3d was descheduled does not count.
  *
- * Bounded work: a few looks per call, so with very many active flows each is looked at less often.
+ * Bounded work: a few checks per call. With very many active flows, each is checked less often.
  */
 #include "engine/seek/seek.h"
 #include "engine/seek/pause.h"

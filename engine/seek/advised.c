@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Advice: a port that somebody names who sees more than this host (hp3-fleet: how loaded links are,
- * and who else is on them). It is a candidate, and no order. What it is said to be better for
- * probes may not feel, so it need not be faster; but it has to come through, unmarked, and to take
- * hardly longer than the port in use asked at the same moment. One round decides: who named one
- * flow of several has seen to it already that they do not leave together (rule 29). Searches of the
- * flow's own that found nothing are no reason not to ask: then advice is worth most.
+ * Advice: a port named by a component with a wider view, hp3-fleet, which knows the load of links
+ * and their flows; or by counts of long flows (counted.c). The port is a candidate, not a command.
+ * Its advantage may not show in probes, so it need not be faster. But its answer has to be
+ * unmarked, and its RTT hardly longer than that of the port in use, probed at the same time. One
+ * round decides: the adviser has picked one flow of several, so they do not move together (rule
+ * 29). Advice is also probed after the flow's own searches found nothing, because it helps most
+ * then.
  */
 #include <errno.h>
 #include "engine/seek/seek.h"

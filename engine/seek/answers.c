@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Answers of peers' hp3d: they bear the id of the probe, which names the slot of the round that
- * asked for it. What names no round under way is a stray.
+ * Answers from peers' hp3d. An answer carries the id of the probe, which names the slot of the
+ * round. Answers that match no current round are ignored.
  */
 #include "engine/paths/compare.h"
 #include "engine/seek/seek.h"

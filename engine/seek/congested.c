@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Looks for a better path when the one in use is severely congested (HP3, "Alternative Path
- * Discovery"), and moves the flow there.
+ * Searches for a better path when the path in use is severely congested (HP3, "Alternative Path
+ * Discovery"), and starts the move.
  *
- * Probes of kind PEER go out while traffic flows on: only a flow that has somewhere better to go is
- * ever suspended, so a network that is congested everywhere costs probes within their budget and
- * nothing else. Other probes go out behind the drain (drained.c). Rounds for dead paths are in
- * dead.c.
+ * Probes of kind PEER leave while the flow goes on sending: a flow is only suspended once a better
+ * path is known. So where all paths are congested, a search costs no more than probes within their
+ * budget. Other probes leave after a drain (drained.c). For dead paths, see dead.c.
  */
 #include "engine/seek/seek.h"
 

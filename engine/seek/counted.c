@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A way with fewer long flows (paths/ways.h). Looked for at random times, a share_tell_us apart on
- * average, so that not all who see one go there at once; the best of a few random ports. It has to
- * have at least one flow less on both its links together, this one counted, and a fifth less.
- * Counts are somebody's word: the move itself is asked about as any advice is (advised.c, rule 34),
- * so that counts that are wrong, old or forged lead nobody to a path that is worse.
+ * Searches for a spine path with fewer long flows (paths/ways.h). A flow searches at random times,
+ * a share_tell_us apart on average, so that flows do not all move at once. It takes the best of a
+ * few random ports. The candidate needs at least one long flow less on both its links together,
+ * this flow included, and at least a fifth less. The counts come from other hosts and may be wrong,
+ * old or forged. So the port is probed as advice is (advised.c, rule 34), and no flow moves to a
+ * worse path.
  */
 #include "engine/paths/ways.h"
 #include "engine/seek/seek.h"

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Is the path in use dead (rule 13)? Rounds of PEER probes, one window after the other, until the
- * port in use has lost three of them while others answered, or until nobody answers at all: then it
- * is the peer, and no other path would help.
+ * Is the path in use dead (rule 13)? Rounds of PEER probes follow each other. The path is dead if
+ * the port in use has lost three probes while others were answered. If no port answers at all, the
+ * peer is down, and no other path would help.
  *
- * One such watch at a time asks for all flows of an address pair: others that stall meanwhile have
- * their ports probed along, and find in the path table what came of it. A watch that found nothing
- * makes the next one wait, for twice as long each time (rule 28).
+ * One such search at a time serves all flows of an address pair. If others stall meanwhile, it
+ * probes their ports, too, and they find the results in the path table. After a search without a
+ * result, the next one waits, twice as long each time (rule 28).
  *
- * If the port in use answers, requests arrive but replies do not, or just short ones arrive: from
- * then on probes are as long as data (size.c). Perhaps just the last reply was
- * lost: the next packet that leaves asks for it (ASK). If none leaves, a duplicate makes the peer's
- * RNIC say again how far it is (URGE): with no READ or ATOMIC outstanding (rule 25). If that does
- * not help either, three windows long, the way back is dead, and the peer's hp3d is told
- * (replies.c).
+ * If the port in use answers, either requests arrive and replies do not, or only short packets
+ * arrive. From then on, probes are as long as data (size.c). Perhaps only the last reply was lost:
+ * the next packet that leaves gets AckReq (HP3_FW_ASK). If none leaves, an ACK solicitation makes
+ * the peer's RNIC repeat its acknowledgement (HP3_ACT_URGE), unless a READ or ATOMIC is outstanding
+ * (rule 25). If that does not help for three rounds, the reverse path is dead, and hp3d sends a
+ * report to the peer's hp3d (replies.c).
  */
 #include <errno.h>
 #include "engine/seek/seek.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Looks for a better path with probes that look like a duplicate (STANDARD) or a gap (NAK): behind
- * the drain, one at a time (rules 2 and 3), while the flow is suspended.
+ * Searches for a better path with probes of kind STANDARD (a duplicate) or NAK (a gap). They leave
+ * after the drain, one at a time (rules 2 and 3), while the flow is suspended.
  */
 #include "engine/seek/seek.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an errand does next (moves/errand.h): when a probe is answered, and when its time has come.
- * While it waits to ask again answers are noted, and decide nothing.
+ * Next step of a search (moves/errand.h), after an answer or a time-out. Between two rounds,
+ * answers are recorded and decide nothing.
  */
 #include "engine/seek/seek.h"
 #include "engine/spray/spray.h"

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How often a better path has to be seen before it is taken.
+ * How often a better path is re-probed before the flow takes it.
  *
- * Where it is found by the first search for long, it has to win once more (rule 29). Not so where
- * one search soon follows another: congestion control then has its equilibrium, in which the queue
- * of every path grows and goes, and a flow that asks when its own has grown finds most others
- * empty, also those that carry more. So a search in doubt (hp3_backoff_doubt()) looks at random
- * times, that have nothing to do with its own queue, and the other path has to be empty or far
- * shorter, never longer: that of one that carries much sometimes is. Then it is taken as soon as it
- * is faster.
+ * If this is the flow's first search for a long time, the path has to win once more (rule 29). If
+ * searches follow each other, congestion control is in equilibrium: the queue of every path grows
+ * and shrinks. A flow that probes when its own queue is long finds most others empty, even those
+ * that carry more traffic. So a search in doubt (hp3_backoff_doubt()) re-probes at random times,
+ * independent of its own queue. In all re-probes, the other path has to be empty or clearly
+ * shorter, and never longer. The flow takes it as soon as it then wins a round.
  *
- * Between these looks the flow is as if nobody had searched, and the address pair may do something
- * else.
+ * Between these re-probes, the flow counts as not searching, and the address pair may use its
+ * probes for others.
  */
 #include "engine/seek/seek.h"
 

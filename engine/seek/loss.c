@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Is the path in use lossy? One that loses a packet in a hundred answers probes as well as any
- * other, marks nothing and never stalls; but an RNIC goes back again and again. So the times that
- * it does are counted, by a bucket: each loss fills it by one, each first transmission takes out
- * the share that is borne. When it has filled up, by losses in several cycles, the path is lossy:
- * it is remembered as such, and the flow looks for another one, which needs not be faster, only
- * not far slower.
+ * Is the path in use lossy? A path that loses one packet of a hundred answers probes like any
+ * other, marks nothing and never stalls. But the RNIC goes back again and again. A leaky bucket
+ * counts this: each loss adds one, and each first transmission drains the tolerated share. If the
+ * bucket fills up, with losses in several cycles, the path is lossy. The path table stores that,
+ * and the flow searches for another path, which need not be faster, only not much slower.
  *
- * A loss is a going back of the RNIC to a SEND or WRITE for which no RNR accounts: it was told of a
- * gap, or its timer has run out. A READ that is asked for again says nothing: its data came another
- * way.
+ * A loss: the RNIC goes back to a SEND or WRITE, and no RNR NAK explains it. The RNIC got a NAK for
+ * a gap, or its timer expired. A repeated READ request does not count: its data took the other
+ * direction.
  *
- * The move is one like any other: nothing is held before a first transmission closes the old path,
- * and a loss behind that ends it (rule 7). So it takes several tries, each with the first new
- * packet after the RNIC has gone back, until nothing is lost in one round trip.
+ * The move is an ordinary one: nothing is held before a first transmission closes the old path. A
+ * loss after that ends the move (rule 7). So it takes several tries, each with the first new packet
+ * after the RNIC has gone back, until nothing is lost for one RTT.
  *
- * Where every path loses, moves help nobody, and where a flow came to rest by chance it may meet
- * others that it did not meet before. So a move because of losses is a trial, while the path that
- * was left is remembered as lossy: where two new ones lose about as often, the flow goes home, and
- * waits before it looks again, twice as long each time.
+ * If every path loses packets, moves do not help, and may put more flows on one path. So a move
+ * because of losses is a trial for as long as the path table calls the old path lossy. If two new
+ * paths lose about as often, the flow goes home, and waits before the next search, twice as long
+ * each time.
  */
 #include "engine/flows/losses.h"
 #include "engine/seek/seek.h"

@@ -2,11 +2,12 @@
 #ifndef HP3_ENGINE_PAUSE_H
 #define HP3_ENGINE_PAUSE_H
 /*
- * How long a flow's replies pause although nothing is wrong: acknowledgements are coalesced, a
- * responder takes its time for a READ, a hundred queue pairs share a slow link. What was seen once
- * may come again, so a path is not suspected before a multiple of it (rule 28).
+ * Length of a natural pause of a flow's replies: ACKs are coalesced, a responder takes time for a
+ * READ, many queue pairs share a slow link. A pause may repeat. So a path is suspected only after a
+ * multiple of the longest one (rule 28).
  *
- * Six bits: 0: none seen; c: 2^(c/2) us, so that neighbours differ by the root of two.
+ * The code has six bits. 0: no pause seen. c: 2^(c/2) us, so that neighbours differ by the square
+ * root of two.
  */
 #include <stdint.h>
 
@@ -17,7 +18,7 @@ static inline uint64_t hp3_pause_ns(uint32_t code)
 	return code == 0 ? 0 : (uint64_t)(code & 1 ? 1414 : 1000) << (code / 2);
 }
 
-/* The least code that stands for `ns` or more; HP3_PAUSE_MAX for all that is longer. */
+/* The smallest code for `ns` or more; HP3_PAUSE_MAX if none is large enough. */
 static inline uint32_t hp3_pause_code(uint64_t ns)
 {
 	uint32_t code = 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What errands share: where a pair's paths are known, which probes its peer answers, and a round
- * from its first probe to what is learnt from it. Whom to ask and what to make of it:
- * congested.c, dead.c, setup.c, wake.c.
+ * Shared by all searches: which kind of probes the peer answers, and a round from its first probe
+ * to its results in the path table. Which ports are probed, and what follows, is in congested.c,
+ * dead.c, setup.c and wake.c.
  */
 #include "engine/seek/seek.h"
 #include "engine/spray/spray.h"

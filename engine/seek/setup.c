@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A path before the first data (HP3, probing at queue-pair setup). Unmarked answers
- * decide that are as early as the first; where flows are counted (counts.c) the counts of both ends
- * do among them. Nothing of a queue pair that was just set up is in flight, so its
- * port is chosen freely; once it has sent, what is still under way here is too late and void.
+ * A path before the first data (HP3, probing at queue-pair setup). Unmarked answers that are about
+ * as early as the first one count as equal. If flows are counted (counts.c), the counts of both
+ * ends decide among these. A queue pair that was just set up has nothing in flight, so its port can
+ * be changed without a drain. Once it has sent, a round under way here is too late and ends.
  */
 #include "engine/seek/seek.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Paths that swallow long packets: a link of a smaller MTU drops them, and says nothing. Short
- * probes come back from there, sooner than from elsewhere, for little else travels there. Rule 33:
+ * Paths that drop long packets silently: a link has a smaller MTU. Short probes are answered sooner
+ * there than elsewhere, because the path carries little traffic. Rule 33:
  *
- * - what decides that a flow goes somewhere is asked with probes as long as its own packets: the
- *   looks of a search, and the windows of a watch in which short ones came through although nothing
- *   is acknowledged (dead.c);
- * - what is lost there makes the path LOSSY, which no short answer ends, and from then on all
- * rounds of the pair are as long, at set-up and before messages, too, where the first answer
- * decides;
- * - where the peer has no hp3d, or nothing was ever heard, no such probe says anything: stuck.c.
+ * - A decision to move to a path needs probes as long as the flow's own packets. These are the
+ *   re-probes of a search, and the rounds in which a stalled flow's short probes were answered
+ *   (dead.c).
+ * - If such a probe is lost, the path is LOSSY, which no answer to a short probe ends. From then
+ *   on, all probes of the pair are as long as data, also at set-up and before messages, where the
+ *   first answer decides.
+ * - If the peer has no hp3d, or nothing was heard of it, such probes do not help: see stuck.c.
  */
 #include "engine/seek/seek.h"
 #include "probes/peer.h"

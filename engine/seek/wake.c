@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A path for the next long message of a queue pair that stays. Only the first message of a queue
- * pair has a time before it to probe in (setup.c); the others would go where the last one went. So
- * where nothing is in flight and a long WRITE begins, it waits for the first unmarked answer to a
- * round of probes, the port in use among them, and leaves on that port, also if it is the one in
- * use: then the rate is raised, too, for the queues are as short as after a move.
+ * Message-start probing: a path for the next long message of an established queue pair. The time
+ * before the first message is used by setup.c. If nothing is in flight and a long WRITE begins, it
+ * waits for the first unmarked answer to a round of probes. One of these leaves on the port in use.
+ * The WRITE leaves on the port of that answer. The rate is raised even if that is the port in use,
+ * because the queues are as short as after a move.
  *
- * What it costs is one round trip, known from the packets before. So the message has to be long:
- * `wake` percent of a base round trip, or more, at line rate. And it is bounded: two base round
- * trips, then it leaves where it would have. Only where the peer's hp3d has answered before, for
- * else nobody tells; where all answers are marked or none comes, the flow backs off. A cool-down
- * after a move bars nothing: there is no drain to pay for.
+ * The cost is one RTT, known from earlier packets. So the message has to take `wake` percent of a
+ * base RTT or more at line rate. The wait is at most two base RTTs; then the message leaves on the
+ * port in use. The peer's hp3d must have answered before. If all answers are marked or none
+ * arrives, the flow backs off. The cool-down after a move does not apply, because there is no
+ * drain.
  *
- * Order: the state is PROBING as behind a drain, so that what ends a move ends this one. The
- * closing packet is the newest one, known to have arrived by a reply with a right ICRC and not sent
- * again since (rule 7); a retransmission never begins a message here. READs wait for nothing: their
- * data come back, and their requests are short.
+ * Order: the state is PROBING, as after a drain, so all events that end a move end this one. The
+ * closing packet is the newest one. A reply with a right ICRC has shown that it arrived, and it was
+ * not sent again since (rule 7). A retransmission never begins a message here. READs do not wait:
+ * their data take the other direction, and their requests are short.
  */
 #include "engine/seek/seek.h"
 
