@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What pairing by challenge (pairing.c) knows of the flows of an address pair: who could be
- * answered with a PSN, which packet was asked about, which reply is its answer.
+ * State of pairing by challenge (pairing.c) per address pair: which flows could be answered with a
+ * PSN, which packet is the challenge, which reply answers it.
  */
 #include "engine/life/life.h"
 

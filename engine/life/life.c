@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Life of a flow: added at its first request packet or set-up event, paired, unpaired, started
- * over, removed. */
+/*
+ * Life of a flow: added at its first request packet or set-up event, paired, unpaired, started
+ * anew, removed.
+ */
 #include "engine/life/life.h"
 #include "engine/flows/announced.h"
 #include "engine/flows/pending.h"

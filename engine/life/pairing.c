@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which local QPN do replies to a flow carry? Nobody may tell; then by challenge (rule 15): a
- * packet is chosen, it asks for its acknowledgement, and its exact PSN must come back to one local
- * queue pair only, several times.
+ * Which local QPN do replies to a flow carry? If no event says so, the engine finds out by
+ * challenge (rule 15). It chooses a packet that requests an acknowledgement. Its exact PSN must
+ * come back to one local queue pair only, several times.
  *
- * Natural challenges are free: a packet that carries AckReq by itself (and any READ or ATOMIC).
- * Queue pairs that run in lockstep at equal PSNs would all answer alike, so one is used only when
- * no other flow of the pair is near that PSN, neither when it leaves nor when it is answered.
+ * Natural challenges are free: packets that carry AckReq already, and any READ or ATOMIC. Queue
+ * pairs in lockstep at equal PSNs would all be answered alike. So no other flow of the pair may be
+ * near that PSN, neither when the packet leaves nor when the reply arrives.
  *
- * Forced challenges serve the rest: AckReq is set on a packet in the middle of a message, drawn at
- * random; the others have no reason to answer just there. No other flow that is not paired has been
- * at that PSN before, and if one comes there and asks, too, nobody is believed. The answer is
- * believed only after listening for a second one.
+ * Forced challenges serve the rest: the engine sets AckReq on a random packet in the middle of a
+ * message. Other flows have no reason to be answered at just that PSN. No other unpaired flow has
+ * sent that PSN before. If one sends it later and requests an ACK, too, the challenge is void.
+ * After the first answer, the engine waits for another round trip. An answer with another local QPN
+ * voids the challenge.
  *
- * Each flow may have one of each kind under way, at PSNs of its own. Who was near which PSN is
- * looked up (flows/near.h): nothing here goes through the flows of a pair.
+ * Each flow may have one challenge of each kind outstanding, at different PSNs. flows/near.h
+ * records which flow was near which PSN, so no code here walks the flows of a pair.
  *
- * All of this speaks of flows that have a record. Whoever has none may be answered as well, for
- * challenge_quiet_ns at most after its last request, so for that long nothing is inferred: from the
- * first packet of an address pair on (hp3d may have started in the middle of everything), and when
- * a flow starts over or is removed whose PSNs others are near.
+ * This covers flows with a record. A queue pair without a record may be answered, too, for
+ * challenge_quiet_ns at most after its last request. So challenges pause for that long in two
+ * cases. The first packet of an address pair is seen: hp3d may have started during traffic. Or a
+ * flow starts anew or is removed while others are near its PSNs.
  */
 #include "engine/life/life.h"
 

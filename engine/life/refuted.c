@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A pairing that is wrong is contradicted by each reply of the queue pair that has the number now.
- * But who knows the addresses and a number can forge such replies, and they would take from a flow
- * what it needs to be moved. What tells the two apart is the flow's own progress: who is wrongly
- * paired makes none, unless those who answer are near its PSNs. So
+ * A wrong pairing is contradicted by each reply to the queue pair that has the local QPN now. But
+ * anyone who knows the addresses and a QPN can forge such replies. A forged reply must not unpair a
+ * flow that has to move. The flow's own progress shows the difference: a wrongly paired flow makes
+ * none, unless other flows are answered near its PSNs. So:
  *
- * - a few contradictions, for some time, without progress of the flow in between, refute any
- *   pairing: what was told only after a time in which a dead path is found and left;
- * - one refutes a pairing by challenge where others are near: what looks like progress may be
- *   theirs, and rather no move than a wrong one;
- * - what connection management or an event told is refuted there by many, not too few for the
- *   progress meanwhile; where nothing waits for an answer, by none: nothing is decided then.
+ * - A few contradictions over some time, without progress of the flow in between, refute any
+ *   pairing. If an event or connection management made it, that time is long enough to find and
+ *   leave a dead path.
+ * - A single one refutes a pairing by challenge if other flows are near. The progress may be
+ *   theirs, and no move is better than a wrong one.
+ * - Near other flows, many contradictions refute a pairing by connection management or an event, if
+ *   they are not few compared with the progress. If the flow waits for no reply, nothing refutes
+ *   it: no decision depends on it then.
  */
 #include "engine/life/life.h"
 

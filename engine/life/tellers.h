@@ -2,43 +2,43 @@
 #ifndef HP3_ENGINE_TELLERS_H
 #define HP3_ENGINE_TELLERS_H
 /*
- * Who tells of a queue pair, and what may that do to its flow (rule 16)? The one table of it, used
- * by pass/qp.c; docs/rules.md has it in words.
+ * Sources of queue-pair events, and what each may change (rule 16). The only such table, used by
+ * pass/qp.c; docs/rules.md has it in words.
  *
- * A flow is found by addresses and remote QPN, and a local process can make a queue pair with any
- * remote QPN. So an event counts for the queue pair whose local QPN it bears. Events of another
- * one leave alone a flow that sends or waits for answers. The library's watcher believes what any
- * local process says, local QPNs included: it chooses a path for a queue pair that has sent
- * nothing, and nothing else.
+ * A flow is found by addresses and remote QPN, and a local process can create a queue pair with any
+ * remote QPN. So an event counts for the queue pair whose local QPN it carries. Events of another
+ * queue pair do not change a flow that sends or waits for replies. Any local process can forge
+ * events of the library's watcher, with any local QPN. So these only choose a path for a queue pair
+ * that has sent nothing.
  */
 #include "engine/engine.h"
 
-/* What the flow's own packets say. */
+/* State of the flow by its own packets. */
 enum hp3_traffic {
-	HP3_TRAFFIC_NONE, /* nothing was sent in this life of the queue pair */
+	HP3_TRAFFIC_NONE, /* nothing was sent in this epoch */
 	HP3_TRAFFIC_RESTS, /* all was acknowledged, or given up, long ago */
 	HP3_TRAFFIC_BUSY,
 };
 
 enum hp3_up {
 	HP3_UP_IGNORE,
-	HP3_UP_PLACE, /* a path is chosen; which local QPN it has is not believed */
+	HP3_UP_PLACE, /* search a path; the local QPN is not trusted */
 	HP3_UP_PAIR,
-	HP3_UP_RELEASE, /* next life; what is held leaves in order */
-	HP3_UP_DISCARD, /* next life; what is held is of the old one */
-	HP3_UP_NOTE, /* believed once the stream begins anew with the PSN that it tells */
+	HP3_UP_RELEASE, /* new epoch; held packets are sent in order */
+	HP3_UP_DISCARD, /* new epoch; held packets are dropped, as the old queue pair's */
+	HP3_UP_NOTE, /* applied once the stream begins anew with the PSN of the event */
 };
 
 struct hp3_may {
 	uint8_t up; /* enum hp3_up */
-	bool down; /* the flow is removed */
+	bool down; /* may the event remove the flow? */
 };
 
 static const struct hp3_may hp3_may[HP3_TELLERS][HP3_TRAFFIC_BUSY + 1][2] = {
-	/* of another local queue pair; of the flow's own, as far as is known */
+	/* the event's local QPN: another one; the flow's own, as far as is known */
 	[HP3_TELLER_CM] = {[HP3_TRAFFIC_NONE] = {{HP3_UP_PAIR, false}, {HP3_UP_PAIR, false}},
 		[HP3_TRAFFIC_RESTS] = {{HP3_UP_RELEASE, false}, {HP3_UP_RELEASE, false}},
-		/* cm.c has it until the stream begins anew */
+		/* cm.c stores it until the stream begins anew */
 		[HP3_TRAFFIC_BUSY] = {{HP3_UP_IGNORE, false}, {HP3_UP_RELEASE, false}}},
 	[HP3_TELLER_LIBRARY] = {[HP3_TRAFFIC_NONE] = {{HP3_UP_PLACE, false}, {HP3_UP_PLACE, true}},
 		[HP3_TRAFFIC_RESTS] = {{HP3_UP_IGNORE, false}, {HP3_UP_IGNORE, false}},
@@ -46,7 +46,7 @@ static const struct hp3_may hp3_may[HP3_TELLERS][HP3_TRAFFIC_BUSY + 1][2] = {
 	[HP3_TELLER_KERNEL] = {[HP3_TRAFFIC_NONE] = {{HP3_UP_PAIR, false}, {HP3_UP_PAIR, true}},
 		[HP3_TRAFFIC_RESTS] = {{HP3_UP_RELEASE, false}, {HP3_UP_DISCARD, true}},
 		[HP3_TRAFFIC_BUSY] = {{HP3_UP_NOTE, false}, {HP3_UP_DISCARD, true}}},
-	/* app/hp3d/beside hands on only what the owner of a queue pair says. */
+	/* app/hp3d/beside passes only events from the owner of a queue pair. */
 	[HP3_TELLER_VERBS] = {[HP3_TRAFFIC_NONE] = {{HP3_UP_PAIR, false}, {HP3_UP_PAIR, true}},
 		[HP3_TRAFFIC_RESTS] = {{HP3_UP_RELEASE, false}, {HP3_UP_DISCARD, true}},
 		[HP3_TRAFFIC_BUSY] = {{HP3_UP_NOTE, false}, {HP3_UP_DISCARD, true}}},

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queue pair numbers return, and nobody may tell. A pairing by challenge ends when its flow goes
- * back behind what was acknowledged, elsewhere than to the oldest PSN in flight, or at all while
- * others are near (rule 16: it may be the next queue pair of that number, with another local one);
- * when a reply at its local QPN lies far from or beyond what it sent, or answers the challenge of
- * another flow; when a reply that only it can wait for comes elsewhere; and when the challenges of
- * a flow near it stay unanswered although that flow goes on: somebody claims its answers. Who goes
- * back, and who answers for another flow, is seen in pairing.c.
+ * A QPN may return without an event. These signs end a pairing by challenge:
+ *
+ * - The flow goes back behind what was acknowledged, or to a PSN other than the oldest in flight,
+ *   or at all while others are near. It may be the next queue pair with that number, with another
+ *   local QPN (rule 16).
+ * - A reply at its local QPN is far from what the flow sent, or beyond it, or answers the challenge
+ *   of another flow.
+ * - A reply that only this flow can wait for arrives at another local QPN.
+ * - The challenges of a flow near it stay unanswered although that flow makes progress: another
+ *   pairing takes its replies.
+ *
+ * pairing.c detects the first sign, and answers to another flow's challenge.
  */
 #include "engine/life/life.h"
 
