@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What others say of a queue pair (that it is there, or gone: qp.c): the peer, that it hears none
- * of its replies (moves/replies.c); an hp3d that ran before, where it was; whoever polls, that
- * packets have passed unseen.
+ * Messages about a queue pair, other than its set-up and end (qp.c). A peer reports that it
+ * receives no replies (moves/replies.c). An earlier hp3d's state restores ports. The caller says
+ * that packets passed unseen. A peer sends a message about spraying.
  */
 #include <errno.h>
 #include "engine/pass/pass.h"

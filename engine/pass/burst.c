@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compiled once per level, which gives it its name (HP3_LEVEL). */
+/* Compiled once per instruction-set level; HP3_LEVEL is its name. */
 #include "base/likely.h"
 #include "engine/flows/near.h"
 #include "engine/pass/burst.h"

@@ -3,12 +3,11 @@
 #define HP3_ENGINE_BURST_H
 /*
  * The loops of hp3_see_burst() and hp3_burst(). burst.c is compiled once per level of the
- * instruction set, from the same source; lanes.c chooses one when the engine is made.
+ * instruction set, from the same source; lanes.c selects one when the engine is created.
  *
- * A *steady* packet, which is nearly every one, is handled in the loop itself. What steady means is
- * decided by comparisons alone, and before anything is written; all other packets take hp3_tx() or
- * hp3_rx(). So the loops know no case of their own: what they do for a steady packet is what those
- * two do for it.
+ * The loop itself handles a *steady* packet, as nearly every packet is. Comparisons decide whether
+ * a packet is steady, before any write. All other packets go to hp3_tx() or hp3_rx(). For a steady
+ * packet, the loops do exactly what these two functions do.
  */
 #include "engine/pass/pass.h"
 
@@ -20,7 +19,8 @@ struct hp3_lanes {
 		uint64_t now, struct hp3_verdict *verdicts, struct hp3_acts *acts);
 };
 
-extern const struct hp3_lanes hp3_lanes_base; /* what the compiler assumes of every CPU */
+/* the instruction set that the compiler assumes by default */
+extern const struct hp3_lanes hp3_lanes_base;
 #ifdef __x86_64__
 extern const struct hp3_lanes hp3_lanes_v3; /* x86-64-v3: AVX2, BMI2, MOVBE */
 extern const struct hp3_lanes hp3_lanes_v4; /* x86-64-v4: AVX-512 */
@@ -29,9 +29,9 @@ extern const struct hp3_lanes hp3_lanes_v4; /* x86-64-v4: AVX-512 */
 const struct hp3_lanes *hp3_lanes_best(void);
 
 /*
- * In bursts up to this long there is time to check every reply before una moves (rule 26); in
- * longer ones plain progress is taken as it comes, and what decides something later waits for a
- * reply that was checked (HP3_FW_SURE).
+ * In bursts up to this length, the engine checks the ICRC of every reply before una moves (rule
+ * 26). In longer bursts, it accepts plain progress unchecked. A later decision then waits for a
+ * checked reply (HP3_FW_SURE).
  */
 #define HP3_FEW 8u
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What REQ and REP agreed on, and nobody has confirmed yet (cm.c). */
+/* Connections that REQ and REP agreed on, and no RTU has confirmed yet (cm.c). */
 #include "engine/pass/pass.h"
 
 struct hp3_qp_event hp3_cm_event(const struct hp3_cm_pending *c)

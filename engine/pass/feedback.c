@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Congestion feedback: what CNPs, BECN and CE do, and to whom they are told (rule 5). */
+/* Congestion feedback: effects of CNPs, BECN and CE, and who receives them (rule 5). */
 #include "engine/pass/steady.h"
 #include "engine/spray/spray.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Beside the RNIC: what completions tell in place of packets. */
+/* Verbs mode: completions in place of packets. */
 #include <errno.h>
 #include "engine/pass/pass.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What happens to a packet. In steady state one look-up, one record line, one comparison of PSNs;
- * everything else (first packets, pairing, moves, the unexpected) leaves that way early.
+ * Handling of one packet. In steady state: one look-up, one cache line of the record, one
+ * comparison of PSNs. All other packets (first packets, pairing, moves, errors) branch off early.
  */
 #include "base/likely.h"
 #include "engine/flows/near.h"

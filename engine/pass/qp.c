@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is told of a queue pair before, beside and against its packets: it was set up, it is gone.
- * Who may say what is life/tellers.h.
+ * Events of a queue pair: it was set up, or has ended. An event may come before the packets, during
+ * them, or contradict them. life/tellers.h says which source may change what.
  */
 #include <errno.h>
 #include "engine/flows/announced.h"

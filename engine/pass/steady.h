@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_ENGINE_STEADY_H
 #define HP3_ENGINE_STEADY_H
-/* The few steps that every packet takes: the monitor of the path in use, and what a later move must
- * know of the newest packet. Inlined into packet.c and transmit.c. */
+/*
+ * The steps that every packet takes: monitoring of the path in use, and state of the newest packet
+ * that a later move needs. Inlined into packet.c and transmit.c.
+ */
 #include "base/likely.h"
 #include "engine/pass/pass.h"
 
-/* A first transmission leaves now. READs outstanding would delay the ACK that is timed. */
+/* A first transmission leaves now. Outstanding READs would delay the timed ACK. */
 static inline void watch_sent(
 	struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now)
 {
@@ -20,7 +22,8 @@ static inline void watch_sent(
 	if (HP3_UNLIKELY(!(f->watch & HP3_FW_ARMED)))
 		hp3_active_add(e, flow, now);
 	f->flags &= (uint16_t)~HP3_FF_FRESH;
-	if (is_watched(e, f) && !(f->flags & HP3_FF_PACED)) /* rate.c: it may have to wait */
+	/* rate.c calls this when the pacer sends it */
+	if (is_watched(e, f) && !(f->flags & HP3_FF_PACED))
 		hp3_monitor_sent(&f->monitor, v->psn,
 			(v->flags & HP3_VF_ACKREQ) && !(f->flags & HP3_FF_READS), now);
 }
@@ -30,7 +33,8 @@ static inline void watch_reply(struct hp3_engine *e, uint32_t flow, const struct
 	struct hp3_flow *f = &e->flows[flow];
 	uint32_t acked = (f->stream.una - una_before) & HP3_PSN_MASK;
 
-	/* Answered to the last PSN: the first response of a READ is proof of arrival, no more. */
+	/* All PSNs are answered. The first response of a READ only shows that the READ has
+	 * arrived. */
 	if (f->stream.una == f->stream.nxt && f->stream.open_len == 0)
 		f->flags &= (uint16_t)~HP3_FF_READS;
 	if (!is_watched(e, f) || !in_window)
@@ -41,7 +45,7 @@ static inline void watch_reply(struct hp3_engine *e, uint32_t flow, const struct
 	else if (HP3_UNLIKELY(f->flags & HP3_FF_SEVERE) && hp3_monitor_calm(&f->monitor))
 		f->flags &= (uint16_t)~HP3_FF_SEVERE;
 }
-/* The newest packet of the flow left or will leave; what does it mean for a later move? */
+/* The newest packet of the flow leaves, now or later: notes what a later move needs. */
 static inline void note_new(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v)
 {
 	struct hp3_flow *f = &e->flows[flow];
@@ -60,8 +64,8 @@ static inline void note_new(struct hp3_engine *e, uint32_t flow, const struct hp
 }
 
 /*
- * An unmarked ACK of a flow in steady state that is progress, and not the end of what is in flight:
- * the one reply whose ICRC is not looked at in a long burst.
+ * An unmarked ACK of a flow in steady state that advances una, and does not acknowledge all in
+ * flight. In a long burst, this is the only kind of reply whose ICRC is not checked.
  */
 static inline __attribute__((always_inline)) bool is_plain_progress(
 	const struct hp3_flow *f, const struct hp3_view *v)
@@ -71,7 +75,7 @@ static inline __attribute__((always_inline)) bool is_plain_progress(
 	const uint16_t flags = HP3_FF_USED | HP3_FF_IPV6 | HP3_FF_PAIRED | HP3_FF_RNR |
 			       HP3_FF_CLOSE_ACK | HP3_FF_SEVERE;
 	const uint16_t want = HP3_FF_USED | HP3_FF_PAIRED;
-	/* una may move on by so many, and not end */
+	/* una may advance by less than this */
 	uint32_t open = (f->stream.hi - f->stream.una) & HP3_PSN_MASK;
 
 	return (v->flags & packet) == HP3_VF_AETH && HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Request packets that are not simply the next one of a flow in steady state. */
+/* Requests other than the next packet of a flow in steady state. */
 #include "engine/flows/pending.h"
 #include "engine/pass/pass.h"
 #include "engine/pass/steady.h"
