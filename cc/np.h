@@ -2,16 +2,16 @@
 #ifndef HP3_CC_NP_H
 #define HP3_CC_NP_H
 /*
- * DCQCN notification point (SIGCOMM 2015, section 3.1; IBTA annex A17.9): a receiver that saw CE
- * on data packets tells the sender, for RNICs that do not. Says only what to do; the caller builds
- * it.
+ * DCQCN notification point (SIGCOMM 2015, section 3.1; IBTA annex A17.9): a receiver that gets data
+ * packets with CE notifies the sender. For RNICs that do not do that themselves. The functions
+ * return what to do; the caller builds the packet.
  *
- * Invariants: CNPs of one flow are at least min_time_between_cnps apart;
- * one ACK at most carries BECN for the marks since the ACK before; nothing at all goes to a peer
- * whose hp3d did not answer recently (rule 5): an RNIC must never get what only hp3d understands.
+ * Invariants: CNPs of one flow are at least min_time_between_cnps apart. At most one ACK carries
+ * BECN for the marks since the ACK before. A peer whose hp3d did not answer recently gets neither
+ * (rule 5): its RNIC must never get what only hp3d understands.
  *
- * BECN costs no packet but waits for the RNIC's next ACK, and resv8a is outside the ICRC. It is not
- * rate limited: it counts ACKs that saw congestion, and the reaction point has its own period.
+ * BECN costs no packet, but waits for the RNIC's next ACK. The ICRC does not cover it (resv8a).
+ * BECN has no rate limit: the reaction point has its own period.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,14 +19,14 @@
 enum hp3_np_mode { HP3_NP_CNP, HP3_NP_BECN };
 
 struct hp3_np_params {
-	uint32_t min_time_between_cnps; /* us; 0: with every mark */
+	uint32_t min_time_between_cnps; /* us; 0: one CNP for each packet with CE */
 	uint8_t mode; /* enum hp3_np_mode */
 };
 
-/* All 0 to begin with. */
+/* State of a flow; all 0 at first. */
 struct hp3_np {
-	uint64_t next; /* no CNP before */
-	bool becn; /* marked since the last ACK */
+	uint64_t next; /* no CNP before this time, ns */
+	bool becn; /* a packet with CE arrived since the last ACK */
 };
 
 enum hp3_np_do { HP3_NP_NONE, HP3_NP_SEND_CNP, HP3_NP_SET_BECN };
@@ -35,7 +35,7 @@ enum hp3_np_do { HP3_NP_NONE, HP3_NP_SEND_CNP, HP3_NP_SET_BECN };
 enum hp3_np_do hp3_np_ce(
 	struct hp3_np *flow, const struct hp3_np_params *p, bool peer_hp3d, uint64_t now);
 
-/* The local RNIC emits an ACK for the flow. */
+/* The local RNIC sends an ACK for the flow. */
 enum hp3_np_do hp3_np_ack(struct hp3_np *flow, const struct hp3_np_params *p, bool peer_hp3d);
 
 #endif

@@ -2,47 +2,54 @@
 #ifndef HP3_CC_PACER_H
 #define HP3_CC_PACER_H
 /*
- * Pacing of one flow at the exit of its FIFO (rule 14: pacer and hold are one FIFO): a leaky bucket
- * that says when the next packet may leave.
+ * Pacing of one flow at the exit of its FIFO (rule 14: pacer and hold are one FIFO). A leaky bucket
+ * computes when the next packet may leave.
  *
- * A packet that left is a debt, which time pays off at the flow's rate. The next packet may leave,
- * whatever its size, once the debt is down to the burst allowance. So bytes that left in any window
- * of w seconds <= rate * w + burst + the last packet (to one nanosecond of the rate), and a flow
- * with packets waiting, served when it asked to be, gets exactly its rate: debt is counted in
- * 10^-9 bit, in which a nanosecond at r bit/s pays off exactly r. Nothing is rounded, nothing
- * drifts. An idle flow saves up no more than the burst.
+ * Each packet that leaves adds its bytes to the level of the bucket ("debt"), which falls at the
+ * flow's rate. The next packet, of any size, may leave once the level is at most the burst
+ * allowance. So in any window of w seconds, at most rate * w + burst + the last packet leave (to
+ * one nanosecond of the rate). An idle flow gets no more than the burst at once.
  *
- * Range: 10 kb/s to 1 Tb/s, packets to 64 KB and beyond, debts to 2.3 GB; beyond these it
- * saturates.
+ * If a flow always has packets, and the caller sends each at the computed time, the flow gets
+ * exactly its rate. The level is in 10^-9 bit, and a nanosecond at r bit/s lowers it by exactly r.
+ * So nothing is rounded, and no error accumulates.
+ *
+ * Range: 10 kb/s to 1 Tb/s, packets to 64 KB and beyond, levels to 2.3 GB. Values beyond these
+ * saturate.
  */
 #include <stdint.h>
 
 struct hp3_pacer {
-	uint64_t at; /* ns: debt is as of here */
-	uint64_t debt; /* 10^-9 bit */
+	uint64_t at; /* ns: `debt` is as of this time */
+	uint64_t debt; /* level of the bucket, 10^-9 bit */
 	uint64_t rate; /* bit/s, since `at` */
 };
 
 void hp3_pacer_init(struct hp3_pacer *p, uint64_t rate, uint64_t now);
 
-/* From `now` on; what was owed stays owed in bytes, so that a higher rate takes hold at once. */
+/*
+ * Sets the rate from `now` on. The level stays the same in bytes, so a higher rate takes effect at
+ * once.
+ */
 void hp3_pacer_set_rate(struct hp3_pacer *p, uint64_t rate, uint64_t now);
 
-/* When the next packet may leave: `now` or later. */
+/* The time at which the next packet may leave: `now` or later. */
 uint64_t hp3_pacer_when(const struct hp3_pacer *p, uint32_t burst_bytes, uint64_t now);
 
-/* A packet left. One that left too early (release, retransmission) is owed all the same. */
+/* A packet left. One that left too early (release, retransmission) counts, too. */
 void hp3_pacer_sent(struct hp3_pacer *p, uint32_t bytes, uint64_t now);
 
-/* Bytes that have to be paid off before the next packet may leave. */
+/* Bytes by which the level must fall before the next packet may leave. */
 uint64_t hp3_pacer_owed(const struct hp3_pacer *p, uint32_t burst_bytes, uint64_t now);
 
 /*
- * Rule 14: the lowest rate, bit/s, at which a queue of this length (and what is owed before it
- * may leave) drains within a quarter of the RNIC's retransmission time-out, so that pacing never
- * looks like loss: 4 * queue / RTO, rounded up. 0 if there is no time-out (IBTA 9.7.6.1.3: 0
- * disables the timer); UINT64_MAX if no rate suffices. The rate to use is max(DCQCN's rate, floor),
- * at most the line rate.
+ * Rule 14: the lowest rate, bit/s, at which the queue drains within a quarter of the RNIC's
+ * retransmission time-out. So pacing never looks like loss. The value is 4 * queue / RTO, rounded
+ * up.
+ *
+ * `queue_bytes`: the queue, and hp3_pacer_owed(). 0 if there is no time-out (IBTA 9.7.6.1.3: 0
+ * disables the timer); UINT64_MAX if no rate suffices. The caller uses max(DCQCN's rate, floor), at
+ * most the line rate.
  */
 uint64_t hp3_pacer_floor(uint64_t queue_bytes, uint64_t rto_ns);
 

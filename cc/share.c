@@ -2,12 +2,12 @@
 #include "cc/share.h"
 #include "base/minmax.h"
 
-#define LOSE      4u /* of what is granted: one part of so many, with each time that it was too much */
-#define EARN      (HP3_SHARE_ONE / 64) /* of the share, with each clean cycle */
-#define STEP      8u /* of what is granted: one part of so many, with each round trip */
+#define LOSE      4u /* a loss takes this part of the earned share: 1/4 */
+#define EARN      (HP3_SHARE_ONE / 64) /* a clean cycle earns this part of the share */
+#define STEP      8u /* a lift is this part of the granted rate: 1/8 */
 #define LOST_MOST (HP3_SHARE_ONE - HP3_SHARE_ONE / 64)
 #define PAUSE                                                                                      \
-	16u /* cycles without an acknowledgement: no rate, the application had nothing to send */
+	16u /* a cycle longer than this many cycles gives no rate: the application sent nothing */
 
 static bool is_long_rtt(uint32_t rtt, const struct hp3_share_params *p, uint32_t base)
 {

@@ -2,84 +2,87 @@
 #ifndef HP3_CC_SHARE_H
 #define HP3_CC_SHARE_H
 /*
- * What a path would give. DCQCN climbs by some Mb/s in hundreds of microseconds, so what a long
- * flow lost to a queue that is long gone it lacks for milliseconds. Who knows how many long flows
- * a link carries knows what it would give each of them: its rate over their number. A flow that
- * has less, and whose round trips say that its path is free, gets it back:
+ * The share of a long flow on its path, and help to reach it. After congestion, DCQCN raises the
+ * rate by a few Mb/s in hundreds of microseconds. So a long flow lacks rate for milliseconds after
+ * the queue that cost it has drained. The share of each long flow is the link rate over the number
+ * of long flows on the link. hp3 helps a flow that has less than its share, if its round trips show
+ * that its path is free:
  *
- *     cc = dcqcn    its rate is lifted to `floor` percent of what it has earned of the share, by an
- *                   eighth of that with each round trip: all who share a link find it empty at the
- *                   same moment, and the answer to one step is heard before the next. The first CNP
- *                   takes the step back (hp3_dcqcn_lift())
- *     cc = native   CNPs do not reach its RNIC while its measured rate is below that
+ *     cc = dcqcn    hp3 lifts its rate to `floor` percent of the earned part of the share, by an
+ *                   eighth of that per round trip. All flows of a link find it free at the same
+ *                   time; the steps let them see congestion before the next step. The first CNP
+ *                   takes a step back (hp3_dcqcn_lift())
+ *     cc = native   hp3 keeps CNPs from the RNIC while the measured rate is below that
  *
- * Never a licence to flood, for counts may be too low: hosts without hp3d tell nothing, and nobody
- * counts what links above the leaves carry.
+ * The numbers of flows may be too low: hosts without hp3d advertise nothing, and nobody counts
+ * flows on links above the leaves. So help has limits:
  *
- * - A round trip longer than `rtt` percent of the base one ends all help until a shorter one was
- *   seen: a queue that stands is DCQCN's.
- * - What is granted has to be earned: `cycles` cycles in a row in which the flow was helped and
- *   was marked, or slow, take a quarter of it; each clean one gives 1/64 of the share back.
- * - Without counts that are fresh nothing is granted, nor is anything without a base round trip.
- * - Where the link of the receiver is the narrower one there is no help: no path leads round its
- *   queue (incast).
+ * - No help while the last round trip is longer than `rtt` percent of the base round trip. DCQCN
+ *   handles queues that persist.
+ * - A flow earns its share. After `cycles` congested cycles with help (marks, or long round trips),
+ *   and no clean cycle between them, it loses a quarter of the earned part. Each clean cycle adds
+ *   1/64 of the share.
+ * - No help without fresh numbers of flows, or without a base round trip.
+ * - No help if the receiver's link is the bottleneck: all paths lead to its queue (incast).
  *
- * The rate is measured from bytes that were acknowledged, over a cycle of HP3_SHARE_CYCLE base
- * round trips. Nothing here reads a clock, or knows packets. Time is ns, rates bit/s.
+ * The rate is measured from acknowledged bytes, over a cycle of HP3_SHARE_CYCLE base round trips.
+ * The module reads no clock, and sees no packets. Times are ns, rates bit/s.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HP3_SHARE_ONE   1024u /* all of it */
-#define HP3_SHARE_CYCLE 4u /* base round trips */
+#define HP3_SHARE_ONE   1024u /* the whole share */
+#define HP3_SHARE_CYCLE 4u /* length of a cycle in base round trips */
 
 struct hp3_share_params {
 	bool on;
-	bool moves; /* long flows are moved by counts of them (engine/paths/ways.h) */
-	uint8_t floor; /* % of what is granted */
+	bool moves; /* move long flows by their numbers (engine/paths/ways.h) */
+	uint8_t floor; /* %, of the earned part of the share */
 	uint8_t cycles; /* >= 1 */
-	uint16_t rtt; /* % of the base round trip, > 100 */
-	uint32_t long_bytes; /* messages as long as this are counted, and helped */
-	uint64_t tell_ns; /* between two reports of long flows to a peer */
+	uint16_t rtt; /* %, of the base round trip, > 100 */
+	uint32_t long_bytes; /* flows with messages of this length or more are long flows */
+	uint64_t tell_ns; /* interval of the reports of long flows to a peer */
 };
 
 /* One long flow. All 0 when it begins. */
 struct hp3_share {
 	uint64_t cycle_end;
-	uint64_t rate; /* of the last cycle that was closed; 0: none was */
-	uint32_t acked; /* bytes of the open cycle */
-	uint32_t rtt; /* the newest round trip, ns; 0: none was seen */
-	uint16_t lost; /* of HP3_SHARE_ONE: what it has to earn again */
-	uint8_t bad; /* congested cycles in a row in which it was helped */
-	uint8_t marked : 1; /* in the open cycle */
+	uint64_t rate; /* bit/s, of the last complete cycle; 0: none, or the flow paused */
+	uint32_t acked; /* acknowledged bytes in the current cycle */
+	uint32_t rtt; /* the newest round trip, ns; 0: none yet */
+	uint16_t lost; /* part of HP3_SHARE_ONE that is not earned */
+	uint8_t bad; /* congested cycles with help since the last clean one */
+	uint8_t marked : 1; /* in the current cycle; so are slow and helped */
 	uint8_t slow : 1;
 	uint8_t helped : 1;
-	uint8_t fresh : 1; /* a round trip was measured since the last step */
+	uint8_t fresh : 1; /* a round trip was measured since the last lift */
 };
 
-/* What a link gives one of its flows. `flows` = 0: unknown, so nothing. */
+/*
+ * The share of one flow of a link, bit/s. `flows` = 0: the number is unknown, and the share is 0.
+ */
 static inline uint64_t hp3_share_of(uint64_t bps, uint32_t flows)
 {
 	return flows == 0 ? 0 : bps / flows;
 }
 
-/* So many bytes were acknowledged. True: this closed a cycle after which less is granted. */
+/* `bytes` were acknowledged. True: this ended a cycle, and the earned part fell. */
 bool hp3_share_acked(struct hp3_share *s, const struct hp3_share_params *p, uint32_t bytes,
 	uint32_t base_rtt, uint64_t now);
-/* A round trip was measured. */
+/* A round trip of `rtt` ns was measured. */
 void hp3_share_timed(
 	struct hp3_share *s, const struct hp3_share_params *p, uint32_t rtt, uint32_t base_rtt);
-/* A CNP, or an acknowledgement with BECN. */
+/* A CNP, or an ACK with BECN, arrived. */
 void hp3_share_marked(struct hp3_share *s);
 
-/* What a flow is granted of `share`, as long as its path is free; 0: no help. */
+/* The rate up to which hp3 helps a flow with this `share`, bit/s; 0: no help. */
 uint64_t hp3_share_granted(const struct hp3_share *s, const struct hp3_share_params *p,
 	uint64_t share, uint32_t base_rtt);
 
-/* dcqcn: the rate to lift the flow to that has `rate`, a step; 0: it stays. */
+/* cc = dcqcn: the next step for a flow with `rate`: the rate to lift it to; 0: no lift. */
 uint64_t hp3_share_lift(struct hp3_share *s, const struct hp3_share_params *p, uint64_t share,
 	uint64_t rate, uint32_t base_rtt);
-/* native: this CNP does not reach the RNIC. */
+/* cc = native: true if hp3 consumes this CNP before the RNIC. */
 bool hp3_share_consumes(
 	struct hp3_share *s, const struct hp3_share_params *p, uint64_t share, uint32_t base_rtt);
 
