@@ -2,10 +2,10 @@
 #ifndef HP3_CONFIG_CDF_H
 #define HP3_CONFIG_CDF_H
 /*
- * Sizes of flows or messages by a cumulative distribution, as data centre simulators publish them:
- * lines `size_bytes cumulative_share`, the share in percent (the last line says 100) or as a
- * fraction (it says 1); both columns rise; '#' begins a comment. Between two points sizes are
- * uniform.
+ * Sizes of flows or messages with a cumulative distribution, in the format of data centre
+ * simulators: lines `size_bytes cumulative_share`. The share is in percent (the last line has 100)
+ * or a fraction (the last line has 1). Neither column may decrease. '#' begins a comment. There are
+ * at least two lines. Between two points, sizes are uniform.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -16,15 +16,18 @@
 struct hp3_cdf {
 	uint32_t n;
 	uint64_t size[HP3_CDF_POINTS]; /* bytes */
-	uint64_t share[HP3_CDF_POINTS]; /* of 2^32 */
+	uint64_t share[HP3_CDF_POINTS]; /* fraction of 2^32 */
 };
 
-/* `most`: the largest size allowed. 0, or -EINVAL with a message that names file and line. */
+/*
+ * Reads a distribution. `most`: the largest allowed size, bytes. `name`: of the file, for messages.
+ * Returns 0, or -EINVAL with a message that names file and line.
+ */
 int hp3_cdf_read(
 	struct hp3_cdf *c, FILE *f, const char *name, uint64_t most, char *err, size_t err_size);
-/* The size for u of 2^32, rounded down: at least 1 byte. */
+/* The size, bytes, at quantile u / 2^32: rounded down, at least 1. */
 uint64_t hp3_cdf_size(const struct hp3_cdf *c, uint32_t u);
-/* At least 1, too. */
+/* The mean size, bytes: rounded down, at least 1. */
 uint64_t hp3_cdf_mean(const struct hp3_cdf *c);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What hp3.ini demands beyond single ranges: forms of strings, and rules between keys. */
+/*
+ * Rules of hp3.ini beyond the ranges of single keys: the form of strings, and rules between keys.
+ */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>

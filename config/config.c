@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The functions of config.h: the generic ones applied to the table of hp3.ini, and reload. */
+/* The functions of config.h: those of ini.h for the keys of hp3.ini, and reload. */
 #include <string.h>
 #include "config/config.h"
 #include "config/keys.h"

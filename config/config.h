@@ -2,13 +2,13 @@
 #ifndef HP3_CONFIG_CONFIG_H
 #define HP3_CONFIG_CONFIG_H
 /*
- * The configuration of hp3d: one INI file, one struct, one table of keys between them: that of
- * policy (engine/policy.def) for what the engine is told, and keys.c for the rest. A new key is one
- * field and one row; loader, checks, dump, look-up, reload, hp3.ini(5) and the simulator follow.
+ * The configuration of hp3d: one INI file, one struct, and one table of keys between them. Keys of
+ * the engine are in engine/policy.def, all others in keys.c. A new key is one field and one row.
+ * Loader, checks, dump, look-up, reload, hp3.ini(5) and the simulator use the row.
  *
- * Fields of keys.c bear the keys' names, numbers are in the unit that the name's suffix tells (_us,
- * _ms, _bytes, _mb = MiB). `engine` is a table configuration: what an engine takes is
- * hp3_policy_settled() of it.
+ * Fields of keys.c have the names of the keys. The suffix of the name is the unit of the number
+ * (_us, _ms, _bytes, _mb = MiB). `engine` has the values of the file; hp3_policy_settled() computes
+ * the configuration of an engine from it.
  */
 #include "config/ini.h"
 #include "engine/engine.h"
@@ -28,8 +28,8 @@ struct hp3_config_rail {
 	char rnic[HP3_CONFIG_DEVARGS_MAX];
 	char net[HP3_CONFIG_DEVARGS_MAX];
 	char rdma[64];
-	char rack[HP3_INI_VALUE_MAX]; /* hp3_mates_make() */
-	uint8_t rfr_mode; /* 0: as [rfr] mode; else enum hp3_spray_mode + 1 */
+	char rack[HP3_INI_VALUE_MAX]; /* parsed by hp3_mates_make() */
+	uint8_t rfr_mode; /* 0: that of [rfr] mode; otherwise enum hp3_spray_mode + 1 */
 };
 
 struct hp3_config {
@@ -56,7 +56,7 @@ struct hp3_config {
 		char peers[HP3_INI_VALUE_MAX];
 		char dscp[128];
 		char qpns[HP3_INI_VALUE_MAX];
-	} filter; /* hp3_filter_make() */
+	} filter; /* parsed by hp3_filter_make() */
 	struct {
 		enum hp3_fail_open fail_open;
 		uint32_t stale_ms;
@@ -64,11 +64,11 @@ struct hp3_config {
 		enum hp3_onoff carry_link;
 	} bypass;
 	struct {
-		char socket[108]; /* sun_path; "": inline */
+		char socket[108]; /* sun_path; "": inline, not verbs mode */
 		char group[64];
 		uint32_t look_us;
-		char ibverbs[HP3_INI_VALUE_MAX]; /* "": no queue pairs of our own */
-		char copies[HP3_INI_VALUE_MAX]; /* interfaces by comma; "": none */
+		char ibverbs[HP3_INI_VALUE_MAX]; /* "": hp3d has no queue pairs */
+		char copies[HP3_INI_VALUE_MAX]; /* interfaces, separated by commas; "": none */
 	} beside;
 	struct {
 		enum hp3_watch_verbs verbs;
@@ -77,7 +77,7 @@ struct hp3_config {
 	} watch;
 	struct {
 		enum hp3_keys keys;
-		char probe_key[HP3_INI_VALUE_MAX]; /* config/key_file.h; "": none */
+		char probe_key[HP3_INI_VALUE_MAX]; /* see key_file.h; "": none */
 		char probe_key_old[HP3_INI_VALUE_MAX];
 		uint32_t probe_key_wait_s;
 		uint32_t port;
@@ -88,8 +88,8 @@ struct hp3_config {
 	} probes;
 	struct {
 		char socket[108]; /* sun_path */
-		char group[64]; /* "": root and hp3d's own user alone may connect */
-		char moved[HP3_INI_VALUE_MAX]; /* path, "off", or "": beside the socket */
+		char group[64]; /* "": only root and hp3d's own user may connect */
+		char moved[HP3_INI_VALUE_MAX]; /* path, "off", or "": `socket` with ".moved" */
 		uint32_t events_kept;
 		uint32_t stop_drain_ms;
 	} control;
@@ -105,11 +105,11 @@ struct hp3_config {
 	} log;
 	struct {
 		enum hp3_capabilities capabilities;
-		char state[HP3_INI_VALUE_MAX]; /* folder; "": nothing is kept */
+		char state[HP3_INI_VALUE_MAX]; /* folder; "": hp3d stores nothing */
 	} service;
 };
 
-/* Beside the RNICs a rail has no ports: all queue pairs are on one of that name. */
+/* Is this verbs mode (out of path)? Then rails have no ports. */
 static inline bool hp3_config_is_beside(const struct hp3_config *cfg)
 {
 	return cfg->beside.socket[0] != '\0';
@@ -119,18 +119,18 @@ static inline uint32_t hp3_config_ports(const struct hp3_config *cfg)
 	return hp3_config_is_beside(cfg) ? 0 : 2 * cfg->n_rails;
 }
 
-/* Pairs of hosts agree on keys; else all have one, or none does. */
+/* Each pair of hosts agrees on a key. Otherwise all hosts have a configured key, or none has. */
 static inline bool hp3_config_agrees_on_keys(const struct hp3_config *cfg)
 {
 	return cfg->probes.keys == HP3_KEYS_AUTO && cfg->probes.probe_key[0] == '\0';
 }
-/* hp3d has a secret in its memory. */
+/* hp3d has a secret in its memory: an identity, or a configured key. */
 static inline bool hp3_config_has_secret(const struct hp3_config *cfg)
 {
 	return cfg->probes.keys == HP3_KEYS_AUTO || cfg->probes.probe_key[0] != '\0';
 }
 
-/* enum hp3_spray_mode of a rail. */
+/* The mode of a rail: enum hp3_spray_mode. */
 static inline uint8_t hp3_config_rfr_mode(const struct hp3_config *cfg, unsigned rail)
 {
 	bool own = rail < cfg->n_rails && cfg->rails[rail].rfr_mode != 0;
@@ -143,8 +143,9 @@ static inline uint8_t hp3_config_rfr_mode(const struct hp3_config *cfg, unsigned
 void hp3_config_defaults(struct hp3_config *cfg);
 
 /*
- * 0, -EINVAL (the file has errors), or the negative errno of opening or reading it; every error is
- * in *errs. *out is written only on success, so a running configuration may be passed.
+ * Loads a file, or parses a text. Returns 0, -EINVAL (the file has errors), or the negative errno
+ * of opening or reading it. *errs lists all errors. *out changes only on success, so it may be the
+ * running configuration.
  */
 int hp3_config_load(
 	const char *path, unsigned flags, struct hp3_config *out, struct hp3_config_errors *errs);
@@ -154,13 +155,13 @@ int hp3_config_parse(const char *file, const char *text, size_t len, unsigned fl
 void hp3_config_dump(FILE *out, const struct hp3_config *cfg);
 
 /*
- * Reload. hp3_config_diff_reload() calls fn (may be NULL) for each key whose value differs (rails
- * are matched by name; NULL stands for the value of a rail that is absent) and returns how many of
- * them need a restart. hp3_config_apply_reload() takes over the reloadable values alone.
+ * Reload. hp3_config_diff_reload() calls fn (may be NULL) for each key with another value. Rails
+ * are matched by name; from or to is NULL if the rail is absent there. It returns how many of these
+ * keys need a restart. hp3_config_apply_reload() copies only the values that a reload may change.
  */
 struct hp3_config_change {
 	char section[HP3_INI_NAME_MAX];
-	const struct hp3_ini_key *key; /* key->reloadable tells whether it applies at once */
+	const struct hp3_ini_key *key; /* key->reloadable: takes effect at once */
 	const char *from, *to;
 };
 unsigned hp3_config_diff_reload(const struct hp3_config *running, const struct hp3_config *wanted,

@@ -2,24 +2,24 @@
 #ifndef HP3_CONFIG_DOC_H
 #define HP3_CONFIG_DOC_H
 /*
- * Inside of the INI reader: one file on its way from text to values. scan.c checks the lines and
- * fills `entries`, `instances` and `clean`; loader.c then takes the values from iniparser.
+ * Internal to the INI reader: one file while it is parsed. scan.c checks the lines, and sets
+ * `entries`, `instances` and `clean`. Then loader.c gets the values from iniparser.
  */
 #include "config/ini.h"
 
-#define HP3_INI_SHOWN_MAX 64u /* bytes of a value that a message repeats */
+#define HP3_INI_SHOWN_MAX 64u /* most bytes of a value in a message */
 
-/* A section of the file: plain, or one element of a family. */
+/* A section of the file: a plain one, or an element of a family. */
 struct hp3_ini_instance {
 	const struct hp3_ini_section *row;
-	char name[HP3_INI_NAME_MAX]; /* as in the file: "rfr", "rail.rail0" */
-	size_t base; /* offset in the object that key offsets count from */
+	char name[HP3_INI_NAME_MAX]; /* name in the file: "rfr", "rail.rail0" */
+	size_t base; /* offset in the object, to which offsets of keys are relative */
 	uint32_t line;
-	bool touched; /* had an error of its own: say nothing about what it lacks */
+	bool touched; /* it has an error already: do not report missing keys */
 };
 
 struct hp3_ini_entry {
-	uint32_t instance; /* index: the array moves when it grows */
+	uint32_t instance; /* an index, as the array moves when it grows */
 	const struct hp3_ini_key *key;
 	uint32_t line;
 	bool bad;
@@ -35,13 +35,16 @@ struct hp3_ini_doc {
 	size_t n_instances;
 	struct hp3_ini_entry *entries;
 	size_t n_entries;
-	FILE *clean; /* the lines without error, for iniparser */
+	FILE *clean; /* the lines without errors, for iniparser */
 };
 
-/* Reports through *doc->errs. -ENOMEM, else 0 whatever the text is like. */
+/*
+ * Checks the lines, and reports errors to *doc->errs. Returns -ENOMEM; otherwise 0, even if there
+ * are errors.
+ */
 int hp3_ini_scan(struct hp3_ini_doc *doc, const char *text, size_t len);
 
-/* One more error; section, key, value may be NULL. */
+/* Adds an error; section, key, value may be NULL. */
 void hp3_ini_report(struct hp3_ini_doc *doc, uint32_t line, const char *section, const char *key,
 	const char *value, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 void hp3_config_errors_add(struct hp3_config_errors *errs, uint32_t line, char *text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From values back to text: one value, all values, a file. */
+/* Writes values as text: one value, all values, a file. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_CONFIG_FILTER_H
 #define HP3_CONFIG_FILTER_H
-/* Lists of [filter] as text, and as the engine takes them. Blanks around commas are allowed. */
+/* The lists of [filter], as text and as the engine's filter. Blanks around commas are allowed. */
 #include "engine/filter.h"
 
 bool hp3_filter_valid_peers(const char *text);
 bool hp3_filter_valid_dscp(const char *text);
 bool hp3_filter_valid_qpns(const char *text);
 
-/* The items of such a list one by one, until one is refused; false: one was. */
+/*
+ * Calls fn for each item of such a list, until fn returns false. False: fn did, or an item is too
+ * long.
+ */
 typedef bool hp3_list_fn(void *ctx, const char *item);
 bool hp3_list_each(const char *text, hp3_list_fn *fn, void *ctx);
 
 /* An address, or ADDRESS/BITS. */
 bool hp3_prefix_parse(const char *item, struct hp3_prefix *p);
 
-/* Of texts that are valid, or empty. */
+/* Makes a filter of texts that are valid or empty. */
 struct hp3_filter hp3_filter_make(const char *peers, const char *dscp, const char *qpns);
 
 #endif

@@ -2,70 +2,71 @@
 #ifndef HP3_CONFIG_INI_H
 #define HP3_CONFIG_INI_H
 /*
- * INI files against a table of keys (struct hp3_ini_schema). The table is the only place that knows
- * a key: type, unit, range, default, help and the field it fills. hp3.ini, topologies and scenarios
- * are files of this one kind, each with its own table.
+ * INI files, defined by a table of keys (struct hp3_ini_schema). The table has all of a key: type,
+ * unit, range, default, help and the field that it sets. hp3.ini, topologies and scenarios are such
+ * files, each with its own table.
  *
- * Values are read by iniparser, which by itself is too forgiving: it keeps the last of two equal
- * keys, ends an unquoted value at ';' or '#', lower-cases names and gives up at the first bad line.
- * So the text is scanned first, every line that is not exactly right is reported, and iniparser is
- * given only the lines that are.
+ * iniparser reads the values, but it is too lenient. It uses the last of two equal keys, ends an
+ * unquoted value at ';' or '#', changes names to lower case, and stops at the first bad line. So
+ * scan.c reads the text first, and reports every line that is not exactly right. iniparser gets
+ * only the other lines.
  *
- * Invariant: a load reports all errors of a file, in line order, each with file, line, section,
- * key, value and what would be right; if it reports none, every field of the object holds a value
+ * Invariants: a load reports all errors of a file, in line order. Each has file, line, section,
+ * key, value, and what is right. If a load reports no error, every field of the object has a value
  * within its key's range.
  *
  * Syntax: [section], key = value, whole-line comments with ';' or '#', comments behind a value
- * after a blank. Values that hold ';', '#' or a quote are quoted, "..." or '...'; there are no
- * escapes and no continuation lines. Names are lower case. A line has at most HP3_INI_LINE_MAX
- * bytes.
+ * after a blank. Values with ';', '#' or a quote are quoted, "..." or '...'. There are no escapes
+ * and no continuation lines. Names are lower case. A line has at most HP3_INI_LINE_MAX bytes.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-/* iniparser 4.1 reads lines into 1024 bytes, '\n' and NUL included */
+/* iniparser 4.1 has a buffer of 1024 bytes for a line, with '\n' and NUL */
 #define HP3_INI_LINE_MAX  1022u
 #define HP3_INI_FILE_MAX  (1u << 20) /* bytes */
-#define HP3_INI_NAME_MAX  64u /* section and key names, with NUL */
-#define HP3_INI_VALUE_MAX 512u /* string fields, with NUL */
+#define HP3_INI_NAME_MAX  64u /* bytes of section and key names, with NUL */
+#define HP3_INI_VALUE_MAX 512u /* bytes of string fields, with NUL */
 
 enum hp3_ini_type {
-	HP3_INI_INT, /* plain decimal integer; the field is unsigned, of 1, 2, 4 or 8 bytes */
-	HP3_INI_ENUM, /* one of `choices`; an enum, byte or bool that holds the index */
-	HP3_INI_STRING, /* char array; min..max bytes long */
+	HP3_INI_INT, /* decimal integer; the field is unsigned, of 1, 2, 4 or 8 bytes */
+	HP3_INI_ENUM, /* one of `choices`; the field is an enum, byte or bool with the index */
+	HP3_INI_STRING, /* the field is a char array; the text has min..max bytes */
 };
 
-/* One key = one row. `section` names a section row; offsets count from the object or family
- * element. */
+/*
+ * One row for each key. `section`: name of a section row. `offset` is relative to the object, or to
+ * the element of the family.
+ */
 struct hp3_ini_key {
 	const char *section, *key;
 	enum hp3_ini_type type;
-	const char *unit; /* of an integer; "" where the number has none */
-	uint64_t scale; /* an integer's field holds the value times this; 0: 1 */
-	uint64_t def; /* integer, or index of the choice */
-	const char *word; /* that an integer may be instead: the field holds max + 1 */
+	const char *unit; /* of an integer; "": no unit */
+	uint64_t scale; /* the field of an integer is the value times this; 0: 1 */
+	uint64_t def; /* default: integer, or index of the choice */
+	const char *word; /* allowed in place of an integer: stored as max + 1 */
 	const char *def_string;
 	uint64_t min, max;
 	const char *const *choices; /* NULL-terminated */
-	bool (*valid)(const char *); /* strings: rule beyond the length, never asked for "" */
-	const char *rule; /* and what it demands, as part of a sentence */
-	bool required; /* no default: each section must set it */
-	bool reloadable; /* may change in a running process */
-	bool secret; /* not for logs and bundles */
-	bool urls; /* users and passwords in it are not for them either */
+	bool (*valid)(const char *); /* strings: rule beyond the length; not called for "" */
+	const char *rule; /* what `valid` demands, as part of a sentence */
+	bool required; /* no default: each section must have it */
+	bool reloadable; /* a reload may change it */
+	bool secret; /* logs and bundles do not show it */
+	bool urls; /* URLs: logs and bundles do not show users and passwords */
 	const char *help; /* one line */
 	size_t offset, size;
 };
 
 /*
- * A plain section, or (max > 0) a family: each [name.NAME] fills the next element of an array whose
- * elements begin with `char NAME[name_size]`; NAME matches [a-z0-9_-]{1,name_size-1}.
+ * A plain section, or (max > 0) a family. Each [name.NAME] of a family sets the next element of an
+ * array. An element begins with `char NAME[name_size]`. NAME matches [a-z0-9_-]{1,name_size-1}.
  */
 struct hp3_ini_section {
 	const char *name, *help;
-	uint32_t max; /* elements of the array */
+	uint32_t max; /* number of elements of the array */
 	size_t array, stride, count /* offset of the uint32_t */, name_size;
 };
 
@@ -74,23 +75,25 @@ struct hp3_ini_doc;
 struct hp3_ini_schema {
 	const struct hp3_ini_section *sections;
 	size_t n_sections;
-	const struct hp3_ini_key *keys; /* those of a section follow one another */
+	const struct hp3_ini_key *keys; /* grouped by section */
 	size_t n_keys;
 	const char *title; /* first line of a dump */
-	/* Rules between keys; reports by hp3_ini_complain() and leaves keys alone that are
-	 * !hp3_ini_good(). */
+	/*
+	 * Checks rules between keys, and reports with hp3_ini_complain(). Ignores keys that are not
+	 * hp3_ini_good().
+	 */
 	void (*check)(struct hp3_ini_doc *doc, const void *obj, unsigned flags);
 };
 
-/* Collected errors: zero it before use, free it after. */
+/* Collected errors. The caller sets it to zero before use, and frees it afterwards. */
 struct hp3_config_error {
-	uint32_t line; /* 0: about the file as a whole */
-	char *text; /* one line without '\n', complete in itself */
+	uint32_t line; /* 0: about the whole file */
+	char *text; /* a complete message: one line without '\n' */
 };
 struct hp3_config_errors {
-	struct hp3_config_error *list; /* by line; those about the whole file last */
+	struct hp3_config_error *list; /* sorted by line; errors about the whole file are last */
 	unsigned count;
-	unsigned lost; /* not listed for want of memory */
+	unsigned lost; /* number of errors that are not listed: no memory */
 };
 void hp3_config_errors_print(const struct hp3_config_errors *errs, FILE *out);
 void hp3_config_errors_free(struct hp3_config_errors *errs);
@@ -100,9 +103,9 @@ void hp3_ini_defaults(const struct hp3_ini_schema *schema, void *obj);
 #define HP3_INI_KEEP 0x80000000u /* flag: keys that are not set keep what *obj has */
 
 /*
- * Fill *obj (which is zero, unless it is to keep something) from a file or a text named `file` in
- * messages. 0, -EINVAL with the errors listed, or the negative errno of opening and reading, listed
- * as well. After an error *obj is not to be used.
+ * Sets *obj from a file, or from a text that messages call `file`. *obj is zero before, except with
+ * HP3_INI_KEEP. Returns 0, -EINVAL with the errors listed, or the negative errno of opening and
+ * reading, listed as well. After an error, *obj is not valid.
  */
 int hp3_ini_load(const struct hp3_ini_schema *schema, const char *path, unsigned flags, void *obj,
 	struct hp3_config_errors *errs);
@@ -110,32 +113,41 @@ int hp3_ini_parse(const struct hp3_ini_schema *schema, const char *file, const c
 	size_t len, unsigned flags, void *obj, struct hp3_config_errors *errs);
 
 /*
- * For schema.check: report an error about a key (or with key NULL a section, with both NULL the
- * file). Line and value are added; `fmt` says what would be right. hp3_ini_good() is true unless an
+ * For schema.check: reports an error about a key, about a section (key is NULL), or about the file
+ * (both are NULL). Adds line and value; `fmt` says what is right. hp3_ini_good() is true unless an
  * error about this key was reported before.
  */
 void hp3_ini_complain(struct hp3_ini_doc *doc, const char *section, const char *key,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 bool hp3_ini_good(const struct hp3_ini_doc *doc, const char *section, const char *key);
 
-/* Every key of every section of *obj, in table order; fn returns 0 to go on, its last value is
- * returned. */
+/*
+ * Calls fn for every key of every section of *obj, in the order of the table, while fn returns 0.
+ * Returns the last value of fn.
+ */
 struct hp3_ini_item {
 	const struct hp3_ini_section *row;
 	const struct hp3_ini_key *key;
 	char section[HP3_INI_NAME_MAX]; /* "rfr", "rail.rail0" */
 	const void *field;
-	bool first; /* first key of its section */
+	bool first; /* the first key of its section */
 };
 int hp3_ini_each(const struct hp3_ini_schema *schema, const void *obj,
 	int (*fn)(void *arg, const struct hp3_ini_item *item), void *arg);
 
-/* The value as it stands in a file, without quotes. `cap` >= HP3_INI_VALUE_MAX never cuts. */
+/*
+ * Writes the value as in a file, without quotes. With `cap` >= HP3_INI_VALUE_MAX, it is never cut.
+ */
 void hp3_ini_format(const struct hp3_ini_key *key, const void *field, char *buf, size_t cap);
-/* What is allowed: "100..1000000 us", "0..63|data", "on|off", "at most 255 characters". */
+/*
+ * Writes the allowed values: "100..1000000 us", "0..63|data", "on|off", "at most 255 characters".
+ */
 void hp3_ini_allowed(const struct hp3_ini_key *key, char *buf, size_t cap);
 
-/* A complete file with comments that loads back to the same values. */
+/*
+ * Writes a complete file with comments. Loading it gives the same values, except for secrets and
+ * for URLs with users or passwords: these lines are comments.
+ */
 void hp3_ini_dump(const struct hp3_ini_schema *schema, const void *obj, FILE *out);
 
 #endif

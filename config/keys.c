@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table; its sections of policy are those of engine/policy.def. Order of the sections is order
- * in dumps and in hp3.ini. */
+/*
+ * The table of keys. Sections and keys of the engine come from engine/policy.def. Dumps and hp3.ini
+ * have the sections in the order of the table.
+ */
 #include "config/address.h"
 #include "config/config.h"
 #include "config/filter.h"

@@ -2,24 +2,27 @@
 #ifndef HP3_CONFIG_KEYS_H
 #define HP3_CONFIG_KEYS_H
 /*
- * The one table of hp3.ini's keys. Everything that is said about a key, here, in the sample file,
- * in messages and in the manual, comes from its row.
+ * The table of hp3.ini's keys. The sample file, messages and the manual get all about a key from
+ * its row.
  */
 #include "config/ini.h"
 #include "engine/engine.h"
 
 extern const struct hp3_ini_schema hp3_config_schema;
 
-/* The rules between keys (check.c), and those of single strings. */
+/* Rules between keys, and rules of single strings (check.c). */
 void hp3_config_check_rules(struct hp3_ini_doc *doc, const void *obj, unsigned flags);
-/* Those of them between keys of policy alone, for other tools whose files have such. */
+/*
+ * Only the rules between keys of engine/policy.def, for other tools that have such keys in their
+ * files.
+ */
 void hp3_config_check_policy(struct hp3_ini_doc *doc, const struct hp3_engine_config *table);
 bool hp3_config_valid_prefix(const char *s);
 bool hp3_config_valid_cpus(const char *s);
 bool hp3_config_valid_devargs(const char *s);
 bool hp3_config_valid_path(const char *s);
-bool hp3_config_valid_state(const char *s); /* a path, or nothing */
-bool hp3_config_valid_moved(const char *s); /* a path, "off", or nothing */
+bool hp3_config_valid_state(const char *s); /* a path, or empty */
+bool hp3_config_valid_moved(const char *s); /* a path, "off", or empty */
 bool hp3_config_valid_log(const char *s);
 bool hp3_config_valid_key(const char *s);
 bool hp3_config_valid_metrics_socket(const char *s);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From file to values: read once, scan, let iniparser read what the scan left, convert, check. */
+/*
+ * Loads a file: reads it once, scans it, lets iniparser read the correct lines, converts, and
+ * checks.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

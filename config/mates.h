@@ -2,8 +2,9 @@
 #ifndef HP3_CONFIG_MATES_H
 #define HP3_CONFIG_MATES_H
 /*
- * The hosts of a rack as [rail.NAME] rack lists them: addresses, and prefixes that stand for all
- * hosts in them (of IPv4 not for the first and the last address, but in /31 and /32).
+ * The hosts of a rack ("mates": rack peers) in [rail.NAME] rack: addresses, and prefixes, which
+ * stand for all their hosts. The first and the last address of an IPv4 prefix are no hosts, except
+ * in /31 and /32.
  */
 #include "engine/engine.h"
 
@@ -19,7 +20,7 @@ struct hp3_mates {
 
 bool hp3_mates_valid(const char *text);
 
-/* Of a text that is valid, or empty; an address that is listed twice is there once. */
+/* Parses a text that is valid or empty. Duplicate addresses are dropped. */
 struct hp3_mates hp3_mates_make(const char *text);
 
 #endif

@@ -2,15 +2,15 @@
 #ifndef HP3_CONFIG_MESSAGE_H
 #define HP3_CONFIG_MESSAGE_H
 /*
- * A line on standard error, for programs whose messages name files, interfaces and words of a
- * command line: whatever these contain, the line is plain text (base/plain.h).
+ * Messages on standard error, for programs whose messages contain names of files and interfaces, or
+ * words of a command line. The line is printable ASCII (base/plain.h) whatever these contain.
  */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/plain.h"
 
-/* Without the line end. Without memory, the line is lost. */
+/* Writes a line; fmt has no '\n'. If there is no memory, the line is lost. */
 static inline void hp3_message(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 static inline void hp3_message(const char *fmt, ...)

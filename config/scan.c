@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The look at the raw lines that iniparser does not take: whatever it would misread in silence is
- * an error here, and only what is left goes to doc->clean.
+ * Checks the raw lines before iniparser reads them. Lines that iniparser would misread silently are
+ * errors. All other lines go to doc->clean.
  */
 #include <ctype.h>
 #include <errno.h>
