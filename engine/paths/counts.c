@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Active flows counted per path, here and at peers (ppp/placement.h): what both ends tell each
- * other, and the path of a new queue pair by it. Counts say something where ports can be told apart
- * by path only.
+ * Counts of active flows per path, here and at peers (ppp/placement.h): messages between both ends,
+ * and the path of a new queue pair. Counts are useful only if ports are mapped to paths.
  */
 #include "engine/paths/paths.h"
 

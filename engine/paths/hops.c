@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Switches that traces met, and names for them that all hosts share. */
+/* Switches that traces found, and their names, which all hosts share. */
 #include "engine/paths/paths.h"
 #include <errno.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Long flows counted: those that leave this host, by what their messages say of their length; those
- * that come in, by what peers report of theirs, and READs of ours. Peers with long flows to each
- * other report every share_tell_us, and a report is answered by one, so that each knows how many
- * share the other's link. A report that is older than FRESH of these times counts no more.
+ * Counts of long flows. Outbound ones are known from the length of their messages. Inbound ones are
+ * known from reports of peers, and from our own READs. Peers with long flows between them report
+ * every share_tell_us, and answer a report with a report. So each knows the number of flows on the
+ * other's link. A report expires after FRESH such intervals.
  */
 #include "engine/paths/paths.h"
 #include "engine/paths/ways.h"

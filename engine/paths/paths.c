@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the paths of an address pair are known. */
+/* Path tables of address pairs. */
 #include "engine/paths/paths.h"
 #include "engine/flows/keys.h"
 #include "ppp/ports.h"

@@ -2,85 +2,87 @@
 #ifndef HP3_ENGINE_PATHS_H
 #define HP3_ENGINE_PATHS_H
 /*
- * What is known of the paths between two addresses, beside the path table (ppp/paths.h): who counts
- * as active on them, at both ends; which switches they cross. And the path of a flow in use.
+ * State of the paths between two addresses, besides the path table (ppp/paths.h): active flows per
+ * path at both ends, switches on the path, long flows. Also the path of a flow in use.
  */
 #include "engine/common.h"
 
 /* paths.c */
 struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair);
-/* The path that this port would take: FAILED (ppp/paths.h), so no candidate. */
+/* Is the path of this port FAILED (ppp/paths.h), so that it is no candidate? */
 bool hp3_path_has_failed(
 	struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now);
-/* ... LOSSY. */
+/* ... or LOSSY? */
 bool hp3_path_is_lossy(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now);
 
 /* use.c */
 void hp3_path_enter(struct hp3_engine *e, uint32_t flow, uint64_t now);
-/* What is known of the path goes into the path table. */
+/* Stores the flow's results for the path in the path table. */
 void hp3_path_leave(struct hp3_engine *e, uint32_t flow, uint64_t now);
-/* Data that came through tells of the path as it was then, for free. */
+/* Acknowledged data show the state of the path, without probes: updates the path table. */
 void hp3_path_refresh(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
-/* The pair is new, or gone: nothing is counted for it, nor known of its paths by traces. */
+/* The pair is new or removed: clears its counts and its traces. */
 void hp3_pair_forget(struct hp3_engine *e, uint32_t pair);
 
 /* counts.c: active flows per path, at both ends */
 bool hp3_counts_tell(struct hp3_engine *e, uint32_t pair);
-/* A round trip up to this is like `rtt` (cfg.setup_alike). */
+/* Highest RTT that counts as equal to `rtt` (cfg.setup_alike). */
 uint64_t hp3_alike_ns(const struct hp3_engine *e, uint32_t rtt);
-/* An unmarked answer, and as good as the best. */
+/* Is the answer unmarked, and about as early as the best? */
 bool hp3_is_alike(
 	const struct hp3_engine *e, const struct hp3_probe *p, const struct hp3_probe *best);
-/* Of the unmarked answers that are like `best` the one on the path that is least used. */
+/*
+ * The answer on the least used path, among the unmarked answers that are about as early as `best`.
+ */
 const struct hp3_probe *hp3_counts_least_used(
 	struct hp3_engine *e, const struct hp3_move *m, const struct hp3_probe *best, uint64_t now);
-/* A port by counts alone. */
+/* A port from counts only, without probes. False: there are none. */
 bool hp3_counts_place(struct hp3_engine *e, uint32_t flow, uint16_t *port, uint64_t now);
 void hp3_counts_forget(struct hp3_engine *e, uint32_t pair);
 
-/* tell_ring.c, tell.c: what hosts tell each other of their flows */
+/* tell_ring.c, tell.c: reports of flow counts between hosts */
 void hp3_tell_init(struct hp3_engine *e, uint32_t *ring, uint8_t *waits);
 void hp3_tell_changed(struct hp3_engine *e, uint32_t pair);
-/* The pair is active: is it time to say so again? */
+/* The pair is active: schedules the next report if it is due. */
 void hp3_tell_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now);
 void hp3_tell_tick(struct hp3_turn *t);
-/* The remote end believes what this host says: the two have a key. */
+/* Does the peer share a key with this host, so that it accepts our messages? */
 bool hp3_has_key(const struct hp3_engine *e, const struct hp3_ends *ends);
 
 /* longs.c: long flows, here and at peers */
-/* A request leaves the RNIC for the first time. */
+/* A first transmission of a request leaves. */
 void hp3_long_sent(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v);
-/* All before una was answered: is the long message over? */
+/* una has advanced: ends the long message if all of it is acknowledged. */
 void hp3_long_progress(struct hp3_engine *e, uint32_t flow);
-/* It is idle, or goes away. */
+/* The flow is idle, or is removed. */
 void hp3_long_end(struct hp3_engine *e, uint32_t flow);
-/* The pair is new, or gone. */
+/* The pair is new or removed. */
 void hp3_longs_forget(struct hp3_engine *e, uint32_t pair);
-/* Long flows on the narrower of the two hosts' links, as far as is known; 0: it is not. */
+/* Number of long flows on the narrower of the two hosts' links; 0: not known. */
 uint32_t hp3_longs_beside(const struct hp3_engine *e, uint32_t flow, uint64_t now);
-/* The peer is told again where it is time. */
+/* Schedules a report to the peer if it is due. */
 void hp3_longs_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now);
-/* What reports and answers say of them, under names that no path has. */
+/* Counts of long flows for reports and answers, with names that no path has. */
 uint32_t hp3_longs_tell(const struct hp3_engine *e, const struct hp3_pair *to,
 	struct hp3_path_count *path, uint32_t max);
-/* An answer told how many come into the peer. */
+/* An answer of the peer had its number of inbound long flows. */
 void hp3_longs_told(struct hp3_engine *e, uint32_t pair, const struct hp3_path_count *path,
 	uint32_t n, uint64_t now);
-/* ... a report, which tells of the peer's own to us, too. */
+/* A report of the peer had that, and its long flows to this host. */
 void hp3_longs_reported(struct hp3_engine *e, uint32_t pair, const struct hp3_path_count *path,
 	uint32_t n, uint64_t now);
 
-/* trace.c: what is sent, and what comes back */
+/* trace.c: traces and their outcomes */
 void hp3_tracing_init(struct hp3_engine *e, void *mem, struct hp3_trace_pair *pairs);
-/* Traces that are due, as actions. */
+/* Adds an action for each trace that is due. */
 void hp3_trace_tick(struct hp3_turn *t);
-/* The pair is new, or gone. */
+/* The pair is new or removed. */
 void hp3_trace_forget(struct hp3_engine *e, uint32_t pair);
 
-/* trace_state.c: one of its paths has failed: routes may change. */
+/* trace_state.c: a path of the pair has failed, so routes may change. */
 void hp3_trace_anew(struct hp3_engine *e, uint32_t pair, uint64_t now);
 
-/* hops.c: a hop with this address answered. Its number, or -ENOSPC. */
+/* hops.c: number of the hop with this address, which has answered; or -ENOSPC. */
 int hp3_hop_met(struct hp3_engine *e, bool ipv6, const uint8_t addr[16]);
 uint16_t hp3_hop_name_of(bool ipv6, const uint8_t addr[16]);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which ports are on different paths, by what is known of them: for who chooses ports himself. */
+/* Ports on different paths, for applications that choose ports themselves. */
 #include <errno.h>
 #include "engine/info.h"
 #include "engine/paths/paths.h"

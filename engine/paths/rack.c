@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hosts of a rack: what each told last counts until it is too old. A host speaks when something has
- * changed, twice in share_tell_us at most, and again before others forget what it has.
+ * Counts of the rack peers; the newest message of each counts until it expires. A host sends one
+ * when its counts have changed, at most twice per share_tell_us, and again before the last one
+ * expires.
  */
 #include <errno.h>
 #include "engine/paths/paths.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What hosts tell each other of their flows by path, under names that all of them agree on
- * (trace.h). A pair whose counts have changed waits in a ring until it may be told of: the peer of
- * each pair gets a report every tell_ns at most. A report that got lost is made good by the next
- * one, while something is active at the latest after half of load_age_ns.
+ * Reports of active flows per path, by names that all hosts share (trace.h). A pair whose counts
+ * have changed waits in a ring: the peer of each pair gets at most one report per tell_ns. The next
+ * report replaces a lost one. It leaves at the latest after half of load_age_ns, while a flow is
+ * active.
  */
 #include "engine/paths/paths.h"
 #include <errno.h>

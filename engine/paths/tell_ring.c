@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pairs whose peer is to be told of our flows wait in a ring (tell.c), each in one place. */
+/* The ring of pairs whose peer is due for a report (tell.c). Each pair has one place. */
 #include "engine/paths/paths.h"
 
 void hp3_tell_init(struct hp3_engine *e, uint32_t *ring, uint8_t *waits)

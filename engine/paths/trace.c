@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Traces leave within their rate, pair by pair, and every one of them has a result. */
+/* Sends traces within their rate limit, pair by pair. Each trace gets a result. */
 #include "engine/paths/trace_state.h"
 #include <errno.h>
 #include "engine/info.h"

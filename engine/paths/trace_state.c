@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the path table of an address pair is told of its paths, and where belief begins and ends:
- * the search, the rest that follows a vain one, what turned out wrong, what is to be looked at
- * anew. The linear map of a pair is shared with pairs that differ by a shift alone, else learnt in
- * one of the maps that nobody uses; without one that fits, the traces themselves are what is told.
+ * State changes of an address pair's traces, and the resulting content of the path table. Pairs
+ * whose linear maps differ only by a shift share a map. Otherwise, the pair learns a map in an
+ * unused record. If no map fits, the path table has the traced ports only.
  */
 #include "engine/paths/trace_state.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The turns of an address pair. What its next trace is for, by its state: search, map, check, a
- * port that came into use, another QPN. And what to make of what it showed: where nobody answered,
- * the port is asked again; a believed map is given up only if the same port contradicts it twice,
- * since single answers may be forged.
+ * The next trace of an address pair, by its state: TTL, map, check, a new port, another QPN or
+ * opcode. And the evaluation of its result. A port without an answer is traced again. A verified
+ * map is given up only if the same port contradicts it twice, because a single answer may be
+ * forged.
  */
 #include "engine/paths/trace_state.h"
 #include "roce/opcode.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The path of a flow in use: it counts as active in the path table until it is found idle, and what
- * its data tell of the path goes there.
+ * The path of a flow in use: counts it as active in the path table until it is idle, and stores
+ * there what its data show.
  */
 #include "engine/paths/compare.h"
 #include "engine/paths/paths.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Long flows of this host by way, and what its peers tell of theirs (ways.h). */
+/* Long flows of this host per spine path, and those that peers advertise (ways.h). */
 #include "engine/paths/ways.h"
 #include <errno.h>
 #include "engine/paths/paths.h"

@@ -2,23 +2,25 @@
 #ifndef HP3_ENGINE_WAYS_H
 #define HP3_ENGINE_WAYS_H
 /*
- * Long flows counted by way (cc.share_moves): a way is a path between racks, by the name of the
- * switch that all hosts give it (trace.h). What flows of one rack share above their leaf nobody
- * sees from one host, so hosts of a rack tell each other (RACK) how many long flows leave and reach
- * each of them by each way, whenever that has changed, and hosts with long flows between them
- * (TELL) how many go there, and how many come into the whole rack. So who has a flow knows the
- * number on both links of its way, and on those of every other way: the link sum.
+ * Counts of long flows per spine path (cc.share_moves). A spine path ("way" in names) is a path
+ * between racks, identified by the name of its spine switch, which all hosts share (trace.h).
  *
- * Invariants: own counts are those of flows that are long now (longs.c) and of what peers told last
- * and not too long ago; a flow is counted on one way, or on none while its name is not known. What
- * others say is advice: who moves by it asks first (seek/counted.c). Where nothing is heard in time
- * of the peer's rack there is no sum.
+ * One host does not see the flows of its whole rack. So hosts of a rack advertise to each other
+ * (RACK) how many long flows leave and reach each of them on each spine path, after every change.
+ * Hosts with long flows between them advertise (TELL) how many of these take each spine path, and
+ * how many reach the whole rack. So a host knows the number of long flows on both links of each
+ * spine path: the link sum.
+ *
+ * Invariants: a host counts its own current long flows (longs.c), and unexpired counts from peers.
+ * A flow is counted on one spine path, or on none while its name is unknown. Counts of other hosts
+ * are advice: a flow probes before it moves (seek/counted.c). Without unexpired counts from the
+ * peer's rack, there is no link sum.
  */
 #include "engine/common.h"
 
-#define HP3_WAYS HP3_LOADS_WAYS /* of one host; further ones are not counted */
+#define HP3_WAYS HP3_LOADS_WAYS /* most spine paths of one host; further ones are not counted */
 
-/* What one host, or one rack, has on each way. */
+/* Counts of one host, or of one rack, per spine path. */
 struct hp3_ways {
 	uint32_t n;
 	struct hp3_way_count way[HP3_WAYS];
@@ -27,49 +29,49 @@ struct hp3_ways {
 struct hp3_mate {
 	uint8_t addr[16];
 	bool ipv6;
-	uint64_t at, stamp; /* of its newest message; 0: free */
+	uint64_t at, stamp; /* time and stamp of its newest message; at 0: free */
 	struct hp3_ways has;
 };
 
-/* Of an address pair; `has` as the peer told. */
+/* State of an address pair; `has` is as the peer advertised. */
 struct hp3_peer_ways {
 	uint64_t at, stamp;
-	struct hp3_ways has; /* out: its flows to us; in: into its rack */
-	struct hp3_ways ours; /* out: our flows to it, as counted here */
-	uint64_t ask_at; /* no way is asked about before (seek/counted.c) */
-	uint8_t asked; /* soon one after the other */
+	struct hp3_ways has; /* out: its flows to us; in: flows into its rack */
+	struct hp3_ways ours; /* out: our flows to it */
+	uint64_t ask_at; /* earliest time of the next probe (seek/counted.c) */
+	uint8_t asked; /* probes that followed one another */
 };
 
 struct hp3_rack {
 	struct hp3_ways own;
 	struct hp3_mate mate[HP3_RACK_MATES];
 	uint64_t told_at; /* when the last RACK left */
-	bool changed; /* ... and something has since */
+	bool changed; /* counts have changed since */
 	struct hp3_peer_ways peer[]; /* by pair */
 };
 
 size_t hp3_rack_size(uint32_t pairs);
 
-/* ways.c. A long flow begins or ends, or leaves by another port. */
+/* ways.c: a long flow begins, ends, or moves to another port. */
 void hp3_way_enter(struct hp3_engine *e, uint32_t flow);
 void hp3_way_leave(struct hp3_engine *e, uint32_t flow);
 void hp3_way_moved(struct hp3_engine *e, uint32_t flow);
-/* The pair is new, or gone, or its peer fell silent. */
+/* The pair is new or removed, or its counts have expired. */
 void hp3_ways_forget(struct hp3_engine *e, uint32_t pair);
 /*
- * Long flows on both links of the way that this port of the flow's takes, its own among them only
- * if it is counted there; -ENOENT: the way is not known, -ESTALE: what the peer's rack has is not.
+ * Link sum of the spine path that this port takes. Includes the flow itself only if it is counted
+ * there. -ENOENT: the spine path is not known; -ESTALE: no unexpired counts from the peer's rack.
  */
 int hp3_way_sum(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now);
 
-/* rack.c. Counts of this name; n = 0: none. */
+/* rack.c: counts of this name; all 0 if there are none. */
 struct hp3_way_count hp3_ways_find(const struct hp3_ways *w, uint16_t name);
-/* ... of this host and its mates together. */
+/* Sum over this host and its rack peers. */
 struct hp3_way_count hp3_rack_has(const struct hp3_engine *e, uint16_t name, uint64_t now);
-/* RACK, if it is time. */
+/* Adds a RACK action if one is due. */
 void hp3_rack_tick(struct hp3_turn *t);
 uint64_t hp3_rack_due(const struct hp3_engine *e);
-/* Up to when what was heard counts. */
+/* Have counts received at `at` not expired yet? */
 bool hp3_rack_is_fresh(const struct hp3_engine *e, uint64_t at, uint64_t now);
 
 #endif
